@@ -1,0 +1,54 @@
+# What every target of the device library has in common, and how a layer is declared.
+set(RNNPACK_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wcast-align -Wundef)
+if(RNNPACK_WERROR)
+  list(APPEND RNNPACK_WARNINGS -Werror)
+endif()
+if(RNNPACK_SANITIZE)
+  add_compile_options(-fsanitize=${RNNPACK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${RNNPACK_SANITIZE})
+endif()
+
+# Device code: C++17 without exceptions, RTTI, thread-safe statics or the C++ runtime; f32 sums are never contracted behind our back.
+set(RNNPACK_DEVICE_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-asynchronous-unwind-tables
+  -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno)
+
+# rnnpack_device_layer(<name> SOURCES ... [LAYERS <other layers it may include>...])
+# An object library that sees include/ and src/<layer>-relative paths of the named layers only.
+function(rnnpack_device_layer name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LAYERS" ${ARGN})
+  add_library(${name} OBJECT ${arg_SOURCES})
+  target_compile_features(${name} PRIVATE cxx_std_17)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  target_compile_options(${name} PRIVATE ${RNNPACK_WARNINGS} ${RNNPACK_DEVICE_FLAGS})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  foreach(layer IN LISTS arg_LAYERS)
+    rnnpack_expose_layer(${layer})
+    target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR}/layers/${layer})
+  endforeach()
+endfunction()
+
+# build/layers/<layer>/<layer> -> src/<layer>: an include path through which only that layer's headers can be reached.
+function(rnnpack_expose_layer layer)
+  if(layer STREQUAL "platform")
+    set(source ${PROJECT_SOURCE_DIR}/platform)
+  else()
+    set(source ${PROJECT_SOURCE_DIR}/src/${layer})
+  endif()
+  if(NOT EXISTS ${PROJECT_BINARY_DIR}/layers/${layer}/${layer})
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/layers/${layer})
+    file(CREATE_LINK ${source} ${PROJECT_BINARY_DIR}/layers/${layer}/${layer} SYMBOLIC)
+  endif()
+endfunction()
+
+# rnnpack_host_target(<target> [LAYERS ...]): a host program or test, with the layers it may include.
+function(rnnpack_host_target name)
+  cmake_parse_arguments(arg "" "" "LAYERS" ${ARGN})
+  target_compile_features(${name} PRIVATE cxx_std_17)
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
+  target_compile_options(${name} PRIVATE ${RNNPACK_WARNINGS})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  foreach(layer IN LISTS arg_LAYERS)
+    rnnpack_expose_layer(${layer})
+    target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR}/layers/${layer})
+  endforeach()
+endfunction()

@@ -1,0 +1,242 @@
+/* rnnpack.h -- the public C API of rnnpack: recurrent networks at small batch, in caller memory.
+ *
+ * The road: a host tool compiles model.onnx into a blob (`rnnpack compile`); here the blob is opened in place, the size of a
+ * session is asked, the session is made in memory the caller gives, and run. Nothing here allocates, locks, prints or keeps globals.
+ *
+ * Common to all functions
+ *   errors    a negative rnnp_status; every check precedes the first write, so after an error outputs and state are as they were.
+ *   threads   a model is immutable after rnnp_model_open and may be shared; a session is used by one thread at a time.
+ *   lifetime  blob >= model >= session: each must stay where it is, unchanged, as long as the next one is in use.
+ *   tensors   f32, row-major, time-major: [steps][batch][features]; a tensor without a time axis is [batch][features].
+ *             Element alignment (4 bytes) is enough for inputs and outputs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef RNNPACK_RNNPACK_H_
+#define RNNPACK_RNNPACK_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Versions and status ------------------------------------------------------------------------------------------------- */
+
+/* Version of this header: major * 10000 + minor * 100 + patch. */
+#define RNNP_HEADER_VERSION 100u
+
+typedef int32_t rnnp_status;
+
+/* Pinned values: they never change and are never reused. */
+enum {
+  RNNP_OK = 0,
+  RNNP_E_ARG = -1,            /* a NULL, zero or out-of-range argument, or a struct_bytes this library does not know */
+  RNNP_E_ALIGN = -2,          /* blob or memory is not aligned as asked for */
+  RNNP_E_SMALL_MEMORY = -3,   /* fewer bytes than rnnp_session_memory or rnnp_state_bytes asked for */
+  RNNP_E_BLOB_MAGIC = -4,     /* not a rnnpack blob */
+  RNNP_E_BLOB_VERSION = -5,   /* a blob newer than rnnp_blob_version_max() */
+  RNNP_E_BLOB_CORRUPT = -6,   /* truncated, bad checksum, or an offset or size that does not fit */
+  RNNP_E_LAYOUT = -7,         /* the blob's weight layout has no kernel in this build */
+  RNNP_E_ISA = -8,            /* isa_allowed leaves no kernel that this CPU can run */
+  RNNP_E_STATE_MISMATCH = -9, /* saved state is of another model, or damaged */
+  RNNP_E_DIRECTION = -10,     /* the model reads the future (a reverse layer): run whole sequences with max_steps set */
+  RNNP_E_UNSUPPORTED = -11,   /* an operator of the blob is not in this build */
+  RNNP_E_SHAPE = -12,         /* steps, batch, lengths or tensor counts do not fit the model or the session */
+  RNNP_E_ENDIAN = -13         /* this CPU is big-endian; blobs are little-endian */
+};
+
+/* Version of the library, encoded as RNNP_HEADER_VERSION. */
+uint32_t rnnp_version(void);
+/* Newest blob format version this library opens. */
+uint32_t rnnp_blob_version_max(void);
+/* One line of English for a status; never NULL. Static storage. */
+const char *rnnp_status_string(rnnp_status status);
+
+/* --- Model --------------------------------------------------------------------------------------------------------------- */
+
+/* A blob that was checked and opened in place. Any caller storage; treat the content as private. */
+typedef struct rnnp_model {
+  uint64_t opaque_[24];
+} rnnp_model;
+
+/* Flags of rnnp_model_open. */
+#define RNNP_OPEN_CHECK_WEIGHTS 1u /* also verify the checksum of the weights: reads the whole blob once */
+
+/* Check and open a blob in place (flash, mmap, static array).
+ *   model  receives the handle
+ *   blob   aligned to 64 bytes; stays unchanged and in place until the last session on it is done
+ *   bytes  size of the blob; bytes beyond the blob's own size are ignored
+ *   flags  0 or RNNP_OPEN_*
+ * Safe on any byte string. Reads the headers and tables, not the weights (unless asked). */
+rnnp_status rnnp_model_open(rnnp_model *model, const void *blob, size_t bytes, uint32_t flags);
+
+/* What a model is, as a whole. */
+typedef struct rnnp_model_facts {
+  uint32_t struct_bytes;   /* set by the caller to sizeof(rnnp_model_facts) */
+  uint32_t blob_version;
+  uint32_t blob_align;     /* bytes */
+  uint32_t input_count;    /* tensors the model takes, see rnnp_model_input */
+  uint32_t output_count;   /* tensors the model gives, see rnnp_model_output */
+  uint32_t node_count;
+  uint32_t recurrent_count; /* nodes that are RNN, GRU or LSTM */
+  uint32_t causal;         /* 1: may be run in pieces of any length; 0: whole sequences only (RNNP_E_DIRECTION) */
+  uint32_t fixed_batch;    /* 0, or the only batch the model was exported for */
+  uint32_t layout_nr;      /* hidden units per h-tile of the packed weights */
+  uint64_t blob_bytes;
+  uint64_t weight_bytes;
+  uint64_t state_bytes_per_row; /* live state (h, c) of one batch row */
+  uint64_t model_id;       /* hash of graph and weights, the same for every layout of the same ONNX file */
+  uint64_t macs_per_step;  /* multiply-accumulates of one step of one batch row */
+} rnnp_model_facts;
+
+/* Fill *facts. facts->struct_bytes must be set; members the caller's struct lacks are left out. */
+rnnp_status rnnp_model_info(const rnnp_model *model, rnnp_model_facts *facts);
+
+/* Role of a model's input or output. */
+enum {
+  RNNP_ROLE_SEQUENCE = 0, /* [steps][batch][row_elems], one row per step */
+  RNNP_ROLE_ROW = 1,      /* [batch][row_elems], once per run (a final state, a pooled result) */
+  RNNP_ROLE_STATE = 2,    /* input only: [batch][row_elems], initial state; NULL continues from the session's state */
+  RNNP_ROLE_LENGTHS = 3   /* input only: int32 [batch], steps of each row; NULL means all steps */
+};
+
+#define RNNP_MAX_RANK 8
+#define RNNP_DIM_STEPS (-1)
+#define RNNP_DIM_BATCH (-2)
+
+typedef struct rnnp_tensor_facts {
+  uint32_t struct_bytes; /* set by the caller */
+  uint32_t role;         /* RNNP_ROLE_* */
+  uint32_t row_elems;    /* features of one row: the product of the constant dims */
+  uint32_t rank;         /* of the ONNX tensor */
+  int32_t dims[RNNP_MAX_RANK]; /* the ONNX axes in ONNX order: RNNP_DIM_STEPS, RNNP_DIM_BATCH or a constant */
+  const char *name;      /* in the blob, NUL-terminated */
+} rnnp_tensor_facts;
+
+/* Describe input or output `index`. RNNP_E_ARG when there is none of that index. */
+rnnp_status rnnp_model_input(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts);
+rnnp_status rnnp_model_output(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts);
+
+/* --- Executor ------------------------------------------------------------------------------------------------------------ */
+
+/* Threads, lent by the caller. parallel runs task(arg, 0) ... task(arg, threads - 1) ALL AT THE SAME TIME (they meet at a barrier
+ * each step, so a pool that runs them one after the other would hang) and returns when all have returned. task(arg, i) should
+ * be on the same OS thread, pinned to the same core, on every call: thread i's weights stay in that core's L2. */
+typedef struct rnnp_executor {
+  void *ctx;
+  uint32_t threads;
+  void (*parallel)(void *ctx, void (*task)(void *arg, uint32_t thread), void *arg);
+  void (*yield)(void *ctx); /* called by a thread that has waited long at a barrier; may be NULL */
+} rnnp_executor;
+
+/* --- Session ------------------------------------------------------------------------------------------------------------- */
+
+/* A running instance: state of max_batch independent rows, and scratch. Lives in the caller's memory; there is no free. */
+typedef struct rnnp_session rnnp_session;
+
+/* Flags of rnnp_session_options. */
+#define RNNP_SESSION_PORTABLE_OPS 1u /* do not use XNNPACK even where it is built in */
+
+/* Bits of isa_allowed. 0 means all. The reference kernels need no bit and are always allowed. */
+#define RNNP_ISA_AVX2 (1u << 0)    /* AVX2 and FMA */
+#define RNNP_ISA_AVX512 (1u << 1)  /* AVX-512 F, BW, DQ, VL */
+#define RNNP_ISA_NEON (1u << 2)
+#define RNNP_ISA_RVV (1u << 3)
+#define RNNP_ISA_SIMD128 (1u << 4)
+#define RNNP_ISA_MVE (1u << 5)
+#define RNNP_ISA_REFERENCE_ONLY (1u << 31)
+
+typedef struct rnnp_session_options {
+  uint32_t struct_bytes; /* set by rnnp_session_options_init */
+  uint32_t max_batch;    /* rows, >= 1 */
+  uint32_t max_steps;    /* longest run of a model that is not causal; ignored (0) for a causal one */
+  uint32_t chunk_steps;  /* steps per input GEMM; 0 chooses by cache size. Memory grows with it, results do not depend on it */
+  uint32_t isa_allowed;  /* RNNP_ISA_*; 0 for all */
+  uint32_t flags;        /* RNNP_SESSION_* */
+  uint32_t l1d_bytes;    /* per core; 0 asks the platform */
+  uint32_t l2_bytes;     /* per core, private; 0 asks the platform */
+  const rnnp_executor *executor; /* NULL: serial on the calling thread. Copied; ctx must live as long as the session */
+} rnnp_session_options;
+
+/* Fill with defaults: max_batch 1, everything else 0. */
+void rnnp_session_options_init(rnnp_session_options *options);
+
+typedef struct rnnp_memory {
+  size_t session_bytes; /* for rnnp_session_init */
+  size_t alignment;     /* of that memory, bytes */
+  size_t state_bytes;   /* of rnnp_state_save, per batch row */
+} rnnp_memory;
+
+/* Ask what a session of these options needs. Pure: depends on its arguments and, where options leave them 0, on the CPU. */
+rnnp_status rnnp_session_memory(const rnnp_model *model, const rnnp_session_options *options, rnnp_memory *memory);
+
+/* Make a session in mem. All rows are in the model's initial state. options NULL means the defaults.
+ * The handle points into mem. RNNP_E_SMALL_MEMORY, RNNP_E_ALIGN leave *session unchanged. */
+rnnp_status rnnp_session_init(rnnp_session **session, const rnnp_model *model, const rnnp_session_options *options, void *mem,
+                              size_t bytes);
+
+/* What was decided at init. */
+typedef struct rnnp_session_facts {
+  uint32_t struct_bytes; /* set by the caller */
+  uint32_t max_batch;
+  uint32_t chunk_steps;
+  uint32_t threads;
+  uint32_t isa;          /* RNNP_ISA_* bit of the recurrent kernels in use; 0 for the reference */
+  uint32_t xnnpack;      /* 1: XNNPACK runs the dense operators it was given */
+  uint32_t xnnpack_refused; /* 1: someone else initialised XNNPACK with another allocator, portable operators are used */
+  uint32_t reserved;
+} rnnp_session_facts;
+rnnp_status rnnp_session_info(const rnnp_session *session, rnnp_session_facts *facts);
+
+/* --- Run ----------------------------------------------------------------------------------------------------------------- */
+
+/* Run `steps` steps of all max_batch rows, continuing from, and leaving, the session's state.
+ *   x  the model's first sequence input   [steps][max_batch][row_elems]
+ *   y  the model's first output           [steps][max_batch][row_elems], or [max_batch][row_elems] for RNNP_ROLE_ROW
+ * x and y must not overlap. steps 0 is a no-op. For models whose other inputs are all optional. */
+rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y);
+
+/* One step of all rows: rnnp_run with steps 1. The work is a constant of the model. */
+rnnp_status rnnp_step(rnnp_session *session, const void *x, void *y);
+
+/* One tensor of a run. Strides 0 mean packed; they are in bytes and at least a row. NULL data leaves an output unwritten, and an
+ * optional input (STATE, LENGTHS) out. */
+typedef struct rnnp_buffer {
+  void *data; /* inputs are only read */
+  size_t step_stride_bytes;
+  size_t row_stride_bytes; /* from one batch row to the next */
+} rnnp_buffer;
+
+#define RNNP_RUN_LAST_STEP 1u /* sequence outputs get each row's last valid step only: [batch][row_elems] */
+
+typedef struct rnnp_io {
+  uint32_t struct_bytes; /* set by the caller */
+  uint32_t flags;        /* RNNP_RUN_* */
+  size_t steps;
+  uint32_t batch;        /* rows 0 .. batch - 1 run; the other rows keep their state. <= max_batch */
+  uint32_t input_count;  /* length of inputs; the model's input_count */
+  uint32_t output_count; /* length of outputs; the model's output_count */
+  const int32_t *lengths; /* [batch], 0 <= length <= steps: a row's state stops there and recurrent outputs are 0 after it. NULL: all steps */
+  const rnnp_buffer *inputs;
+  const rnnp_buffer *outputs;
+} rnnp_io;
+
+/* Run with strides, per-row lengths, fewer rows, any inputs and outputs. */
+rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *io);
+
+/* --- State: every batch row is a stream of its own ----------------------------------------------------------------------- */
+
+#define RNNP_ALL_ROWS UINT32_MAX
+
+/* Back to the model's initial state, one row or RNNP_ALL_ROWS. */
+rnnp_status rnnp_state_reset(rnnp_session *session, uint32_t row);
+/* Write the row's state as portable little-endian bytes (rnnp_memory.state_bytes of them): any session on the same model, on
+ * any CPU and layout, can load them. */
+rnnp_status rnnp_state_save(const rnnp_session *session, uint32_t row, void *dst, size_t bytes);
+/* Load what rnnp_state_save wrote. RNNP_E_STATE_MISMATCH leaves the row as it was. */
+rnnp_status rnnp_state_load(rnnp_session *session, uint32_t row, const void *src, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* RNNPACK_RNNPACK_H_ */

@@ -1,0 +1,109 @@
+"""The networks: raw 256-sample frames -> dense front layers -> GRU or LSTM -> dense. MatMul, Add, ReLU, Tanh only.
+
+The first layer starts as four quarter-period phases of each mel band's windowed sweep, so ReLU and a sum give the
+band's amplitude; the second feeds it to tanh at three gains 20 dB apart, whose sum is close to a logarithm.
+Both are trained from there. So a level-robust spectral front end needs no operator beyond a plain dense layer.
+"""
+import numpy as np
+import torch
+from torch import nn
+
+from .augment import HOP
+from .voices import RATE
+
+BANDS, PHASES, GAINS = 24, 4, 3
+
+
+def mel_edges():
+    mel = np.linspace(2595 * np.log10(1 + 80 / 700), 2595 * np.log10(1 + 7600 / 700), BANDS + 1)
+    return 700 * (10 ** (mel / 2595) - 1)
+
+
+def band_filters():
+    """[BANDS * PHASES][256]: a Hann-windowed sweep across each band; full scale in one band gives about 30."""
+    edges, time = mel_edges(), np.arange(HOP) / RATE
+    rows = []
+    for low, high in zip(edges[:-1], edges[1:]):
+        width = max(high - low - 125.0, 0.0)
+        sweep = 2 * np.pi * ((low + high - width) / 2 * time + width / 2 * time ** 2 / (HOP / RATE))
+        for phase in range(PHASES):
+            rows.append(0.45 * np.hanning(HOP) * np.cos(sweep + phase * np.pi / 2))
+    return torch.tensor(np.array(rows), dtype=torch.float32)
+
+
+def compression():
+    """[BANDS * GAINS][BANDS * PHASES]: sums a band's phases and scales them for tanh at three levels."""
+    weight = torch.zeros(BANDS * GAINS, BANDS * PHASES)
+    for band in range(BANDS):
+        for gain in range(GAINS):
+            weight[band * GAINS + gain, band * PHASES:(band + 1) * PHASES] = 30.0 * 0.1 ** gain
+    return weight
+
+
+class FrontEnd(nn.Module):
+    """x[T][B][256] -> features[T][B][72]"""
+
+    def __init__(self):
+        super().__init__()
+        self.bands = nn.Linear(HOP, BANDS * PHASES)
+        self.levels = nn.Linear(BANDS * PHASES, BANDS * GAINS)
+        with torch.no_grad():
+            self.bands.weight.copy_(band_filters())
+            self.levels.weight.copy_(compression())
+            self.bands.bias.zero_()
+            self.levels.bias.zero_()
+
+    def forward(self, x):
+        return torch.tanh(self.levels(torch.relu(self.bands(x))))
+
+
+class VoiceDetector(nn.Module):
+    """frames[T][B][256] -> speech[T][B][1], a probability"""
+
+    def __init__(self, hidden=48):
+        super().__init__()
+        self.front, self.gru, self.head = FrontEnd(), nn.GRU(BANDS * GAINS, hidden), nn.Linear(hidden, 1)
+
+    def logits(self, frames):
+        return self.head(self.gru(self.front(frames))[0])
+
+    def forward(self, frames):
+        return torch.sigmoid(self.logits(frames))
+
+
+class KeywordSpotter(nn.Module):
+    """frames[T][B][256] -> scores[T][B][classes], summing to 1 over the classes"""
+
+    def __init__(self, classes, hidden=64):
+        super().__init__()
+        self.front, self.lstm, self.head = FrontEnd(), nn.LSTM(BANDS * GAINS, hidden), nn.Linear(hidden, classes)
+
+    def logits(self, frames):
+        return self.head(self.lstm(self.front(frames))[0])
+
+    def forward(self, frames):
+        return torch.softmax(self.logits(frames), dim=-1)
+
+
+def train(model, loss_of_batch, steps, peak_rate, report_every=50):
+    """Adam with a short warm-up and a cosine decay. `loss_of_batch(step)` makes a batch and returns its loss."""
+    optimiser = torch.optim.Adam(model.parameters(), lr=peak_rate)
+    shape = lambda step: min(1.0, (step + 1) / 50) * (0.02 + 0.49 * (1 + np.cos(np.pi * step / steps)))
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, shape)
+    running = 0.0
+    for step in range(steps):
+        loss = loss_of_batch(step)
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        schedule.step()
+        running += float(loss.detach())
+        if (step + 1) % report_every == 0:
+            print(f"step {step + 1}/{steps}  loss {running / report_every:.4f}", flush=True)
+            running = 0.0
+
+
+def macs_per_step(model):
+    """Multiply-accumulates of one step of one stream: every weight of every matrix is used once."""
+    return sum(p.numel() for name, p in model.named_parameters() if "weight" in name)

@@ -1,0 +1,230 @@
+// blob.h -- every structure of the blob, the one thing that crosses from host to device.
+// Contract: docs/BLOB_FORMAT.md. All integers little-endian; all offsets in bytes from the blob's first byte; no pointers.
+// Records are plain arrays at 8-byte aligned offsets, weights at 64-byte aligned ones, so they are used where they lie.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_FORMAT_BLOB_H_
+#define RNNPACK_FORMAT_BLOB_H_
+
+#include <stdint.h>
+
+namespace rnnp {
+
+constexpr uint32_t kBlobMagic = 0x504e4e52u;  // the bytes "RNNP"
+constexpr uint32_t kBlobVersion = 1;
+constexpr uint32_t kBlobAlign = 64;
+constexpr uint32_t kNone = 0xffffffffu;  // "no value", "no offset"
+constexpr uint32_t kBlobMaxRank = 8;
+constexpr uint32_t kBlobMaxNodes = 4096;
+constexpr uint32_t kBlobMaxValues = 16384;
+
+struct BlobSection {
+  uint32_t offset;
+  uint32_t bytes;
+};
+
+// A section of records holds bytes / sizeof(record) of them.
+struct BlobHeader {
+  uint32_t magic;
+  uint32_t version;
+  uint32_t header_bytes;  // sizeof(BlobHeader)
+  uint32_t file_bytes;
+  uint32_t align;         // of the blob's first byte
+  uint32_t flags;         // BlobFlags
+  uint32_t tables_crc;    // CRC-32 (IEEE) of header (this field and weights_crc as 0) and of all bytes before weights.offset
+  uint32_t weights_crc;   // CRC-32 of the weights section
+  uint64_t model_id;      // FNV-1a 64 of the canonical (unpacked) graph and weights
+  uint64_t macs_per_step;
+  uint32_t fixed_batch;   // 0 or the one batch
+  uint32_t layout_nr;
+  uint32_t layout_dtype;  // DType of the recurrent weights
+  uint32_t sequence_pool_elems;  // f32 elements per (step, row) that all sequence values share
+  uint32_t row_pool_elems;       // f32 elements per row that all row values share
+  uint32_t reserved;
+  BlobSection values;   // BlobValue
+  BlobSection nodes;    // BlobNode
+  BlobSection args;     // uint32_t value indices, kNone for an absent one
+  BlobSection inputs;   // BlobIo
+  BlobSection outputs;  // BlobIo
+  BlobSection states;   // BlobState
+  BlobSection attrs;    // the nodes' attribute structures, each 8-byte aligned
+  BlobSection strings;  // NUL-terminated, UTF-8
+  BlobSection weights;  // last section; everything in it 64-byte aligned
+};
+
+enum BlobFlags : uint32_t {
+  kBlobCausal = 1u << 0,  // may be run in pieces
+};
+
+enum class DType : uint32_t { kF32 = 0, kI32 = 1, kF16 = 2, kBf16 = 3, kI8 = 4, kI4 = 5 };
+
+// Where a value lives and how often it changes.
+enum class ValueKind : uint32_t {
+  kSequence = 0,  // one row per (step, batch row): [steps][batch][row_elems]
+  kRow = 1,       // one row per batch row: [batch][row_elems], made once per run
+  kConst = 2,     // [row_elems] in the weights section, the same for all rows and steps
+  kInput = 3,     // a model input; its kind of rows is the BlobIo's role
+};
+
+struct BlobValue {
+  uint32_t kind;
+  uint32_t dtype;
+  uint32_t row_elems;   // features of one row, > 0
+  uint32_t location;    // kSequence, kRow: elements into the pool, per row; kConst: weights offset; kInput: input index
+  uint32_t sequence;    // 1 when the value has one row per step (kSequence, or an input of role sequence)
+  uint32_t reserved;
+};
+
+// role: RNNP_ROLE_* of the public header. dims: ONNX axes in ONNX order, RNNP_DIM_STEPS, RNNP_DIM_BATCH or a constant.
+struct BlobIo {
+  uint32_t name;   // strings offset
+  uint32_t value;  // index
+  uint32_t role;
+  uint32_t rank;
+  int32_t dims[kBlobMaxRank];
+};
+
+// State that outlives a run: [batch][elems] f32. init: weights offset of [elems], or of [fixed_batch][elems] when per_row is 1.
+struct BlobState {
+  uint32_t elems;
+  uint32_t init;  // kNone: zeros
+  uint32_t per_row;
+  uint32_t name;  // strings offset
+};
+
+enum class OpKind : uint32_t {
+  kRecurrent = 1,  // AttrRecurrent;  x, init_h, init_c, lengths -> y, y_h, y_c
+  kDense = 2,      // AttrDense;      x -> y
+  kUnary = 3,      // AttrUnary;      x -> y
+  kBinary = 4,     // AttrBinary;     a, b -> y
+  kSoftmax = 5,    // AttrSoftmax;    x -> y
+  kCopy = 6,       // AttrCopy;       x -> y (slice, concat, transpose of features: one strided copy)
+  kTimeStep = 7,   // AttrTimeStep;   sequence x -> row y (first or last step)
+};
+
+struct BlobNode {
+  uint32_t op;      // OpKind
+  uint32_t attr;    // offset in the attrs section
+  uint32_t attr_bytes;
+  uint32_t input_first;  // index in args
+  uint32_t input_count;
+  uint32_t output_first;
+  uint32_t output_count;
+  uint32_t name;    // strings offset; the ONNX node's name
+};
+
+// ONNX activations, in ONNX's own order of definition.
+enum class Act : uint32_t {
+  kIdentity = 0,
+  kRelu = 1,
+  kTanh = 2,
+  kSigmoid = 3,
+  kAffine = 4,           // alpha*x + beta
+  kLeakyRelu = 5,        // x >= 0 ? x : alpha*x
+  kThresholdedRelu = 6,  // x > alpha ? x : 0
+  kScaledTanh = 7,       // alpha*tanh(beta*x)
+  kHardSigmoid = 8,      // min(max(alpha*x + beta, 0), 1)
+  kElu = 9,              // x >= 0 ? x : alpha*(exp(x) - 1)
+  kSoftsign = 10,        // x / (1 + |x|)
+  kSoftplus = 11,        // log(1 + exp(x))
+  kExp = 12,
+  kLog = 13,
+  kSqrt = 14,
+  kAbs = 15,
+  kNeg = 16,
+  kReciprocal = 17,
+  kClip = 18,            // min(max(x, alpha), beta)
+  kHardSwish = 19,
+  kFloor = 20,
+  kCeil = 21,
+};
+
+struct BlobActivation {
+  uint32_t act;  // Act
+  float alpha;
+  float beta;
+};
+
+enum class Cell : uint32_t {
+  kRnn = 0,        // 1 gate
+  kLstm = 1,       // 4 gates, i o f c
+  kGru = 2,        // 3 gates, z r h; linear_before_reset 0
+  kGruLinear = 3,  // 3 gates, z r h; linear_before_reset 1
+};
+
+// Panels are described in pack/layout.h. Tiles = ceil(H / NR), G gates.
+struct BlobDirection {
+  uint32_t w;         // weights offset: [tiles][I][G][NR]
+  uint32_t r;         // weights offset: [tiles][H][G][NR]; kGru: [tiles][H][2][NR] of z r, then [tiles][H][1][NR] of h
+  uint32_t bias;      // weights offset: [tiles][G][NR], Wb + Rb (kGruLinear: Wb only for gate h)
+  uint32_t r_bias;    // weights offset: [tiles][NR], Rb of gate h for kGruLinear; else kNone
+  uint32_t peephole;  // weights offset: [tiles][3][NR], i o f; or kNone
+  uint32_t state_h;   // state index
+  uint32_t state_c;   // state index, kLstm only; else kNone
+  uint32_t reverse;   // 1: runs from the last step to the first
+  BlobActivation act[3];  // ONNX order: LSTM f g h, GRU f g, RNN f
+};
+
+struct AttrRecurrent {
+  uint32_t cell;
+  uint32_t input_size;
+  uint32_t hidden_size;
+  uint32_t direction_count;  // 1 or 2
+  uint32_t nr;
+  uint32_t dtype;
+  uint32_t input_forget;  // LSTM: 1 couples the gates, f = 1 - i
+  float clip;             // > 0: pre-activations are clipped to [-clip, clip]; 0: no clip
+  BlobDirection direction[2];
+};
+
+// y = act(x * M^T + b): M [O][I] as panels [ceil(O/NR)][I][NR] (pack/layout.h with one gate), bias [ceil(O/NR)][NR].
+struct AttrDense {
+  uint32_t input_size;
+  uint32_t output_size;
+  uint32_t nr;
+  uint32_t dtype;
+  uint32_t w;
+  uint32_t bias;  // kNone: zeros
+  BlobActivation act;
+  uint32_t groups;  // x and y rows hold `groups` vectors each, all through the same M
+};
+
+struct AttrUnary {
+  BlobActivation act;
+};
+
+enum class Binary : uint32_t { kAdd = 0, kMul = 1, kSub = 2, kDiv = 3, kMin = 4, kMax = 5, kPow = 6 };
+
+// y[i] = a[i] op b[i] over the row, with strides: y index is the dense row-major index over dims, each operand's offset is the sum of
+// index * stride (elements, 0 broadcasts). An operand that is a kRow or kConst value is the same for all steps.
+struct AttrBinary {
+  uint32_t op;
+  uint32_t rank;
+  uint32_t dims[kBlobMaxRank];
+  uint32_t a_stride[kBlobMaxRank];
+  uint32_t b_stride[kBlobMaxRank];
+};
+
+// Row is [outer][axis][inner]; softmax over axis.
+struct AttrSoftmax {
+  uint32_t outer;
+  uint32_t axis;
+  uint32_t inner;
+  uint32_t log;  // 1: LogSoftmax
+};
+
+// y[y_first + sum(i * y_stride)] = x[x_first + sum(i * x_stride)] over dims, within one row. Strides may be negative for x.
+struct AttrCopy {
+  uint32_t rank;
+  uint32_t dims[kBlobMaxRank];
+  int32_t x_stride[kBlobMaxRank];
+  int32_t y_stride[kBlobMaxRank];
+  uint32_t x_first;
+  uint32_t y_first;
+};
+
+struct AttrTimeStep {
+  uint32_t last;  // 1: the last step of the run, 0: the first
+};
+
+}  // namespace rnnp
+#endif  // RNNPACK_FORMAT_BLOB_H_

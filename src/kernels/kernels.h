@@ -1,0 +1,161 @@
+// kernels.h -- contracts of the micro-kernels and the table row by which they are chosen.
+// Room: kernels see base, format/blob.h's enums and pack/layout.h, nothing else: no libc, no globals, no CPU queries, no status.
+//
+// For every kernel: pure and reentrant; sizes > 0 unless said; strides in bytes and >= the row; operands disjoint unless said;
+// panels and per-unit vectors 64-byte aligned and zero-padded to NR; x, h, y, preact rows need element alignment only.
+// k ascends with one accumulator per output starting at the given initial value, so bits depend neither on rows, tiles per
+// call, chunk nor threads. No read beyond a row's elements (h: exactly H), no write beyond what is stated. Round-to-nearest;
+// the runtime has denormals flushed (base/fpenv.h) while kernels run.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_KERNELS_H_
+#define RNNPACK_KERNELS_KERNELS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/blob.h"
+
+namespace rnnp {
+
+// --- gemm: many rows against panels -------------------------------------------------------------------------------------
+// out[m][tile][g][n] = bias[tile][g][n] + sum_k a[m][k] * panel[tile][k][g][n]     for tile in [tile_begin, tile_end)
+// With `units` != 0 (dense, G = 1) out is an unpadded row of `units` floats: columns tile*NR+n >= units are not written.
+struct GemmArgs {
+  const float *a;          // [rows][k]
+  size_t a_row_bytes;
+  const float *panels;     // tile 0's panel
+  const float *bias;       // [tiles][G][NR]; nullptr: zeros
+  float *out;              // tile 0's columns of row 0; tiles are G*NR floats apart
+  size_t out_row_bytes;
+  uint32_t rows;
+  uint32_t k;
+  uint32_t gates;          // G: 1, 3 or 4 (2 allowed)
+  uint32_t tile_begin, tile_end;
+  uint32_t units;          // 0: out padded to whole tiles
+};
+using GemmFn = void (*)(const GemmArgs *);
+
+// --- recur: one step of one layer and direction, pre-activations and cell in registers ------------------------------------
+// For tiles [tile_begin, tile_end) and rows 0..rows-1:
+//   acc[g][n]  = x ? bias[tile][g][n] + sum_k x[m][k] * w[tile][k][g][n]  :  preact[m][tile][g][n]
+//   acc[g][n] += sum_k h_prev[m][k] * r[tile][k][g][n]
+//   cell (ONNX's equations), h_next[m][tile*NR+n] and, for y, the first H columns only: y[m][unit] = the same value
+//   kGruLinear: gate h's recurrent sum starts at r_bias[tile][n] in an accumulator of its own (it is multiplied by r).
+//   kGru is two kernels: kGruGates gives z and r*h (z to `z`, r*h to `rh`, both [rows][h_row_bytes]); after a barrier kGruOutput
+//   finishes gate h from `rh`, `z`, h_prev. Its r panels are [tiles][H][2][NR] and [tiles][H][1][NR]; it needs preact (x must be null).
+// h_next, z, rh, c rows are padded to whole tiles; padded lanes may be written with anything.
+struct CellParams {
+  BlobActivation act[3];
+  float clip;              // 0: none
+  uint32_t input_forget;
+};
+
+struct RecurArgs {
+  const float *r;          // tile 0's R panel
+  const float *w;          // tile 0's W panel, used when x != nullptr
+  const float *bias;       // [tiles][G][NR], used when x != nullptr
+  const float *r_bias;     // [tiles][NR], kGruLinear only
+  const float *peephole;   // [tiles][3][NR] (i o f) or nullptr, kLstm generic kernels only
+  const float *preact;     // row 0, tile 0; tiles G*NR floats apart
+  size_t preact_row_bytes;
+  const float *x;          // [rows][input_size] or nullptr
+  size_t x_row_bytes;
+  const float *h_prev;     // [rows][H], read only
+  float *h_next;           // [rows][tiles*NR], not h_prev
+  float *c;                // [rows][tiles*NR], in place, kLstm only
+  float *z;                // kGru only
+  float *rh;               // kGru only
+  size_t state_row_bytes;  // of h_prev, h_next, c, z, rh
+  float *y;                // [rows][H] or nullptr
+  size_t y_row_bytes;
+  uint32_t rows;
+  uint32_t input_size;
+  uint32_t hidden_size;
+  uint32_t tile_begin, tile_end;
+  uint32_t descending;     // 1: sweep tiles from tile_end - 1 down to tile_begin (same bits; keeps the last ones in cache)
+  CellParams cell;         // read by generic kernels only
+};
+using RecurFn = void (*)(const RecurArgs *);
+
+// --- act: y[i] = f(x[i]), in place allowed, any alignment, n may be 0 -------------------------------------------------------
+// Bounds against f64 are stated in docs/KERNELS.md; monotone; saturating; NaN in gives NaN out.
+struct ActArgs {
+  const float *x;
+  float *y;
+  size_t n;
+  BlobActivation act;
+};
+using ActFn = void (*)(const ActArgs *);
+
+// --- binary and softmax ------------------------------------------------------------------------------------------------------
+// y[i] = a[i * a_step] op b[i * b_step], steps 0 or 1, y may be a or b.
+struct BinaryArgs {
+  const float *a;
+  const float *b;
+  float *y;
+  size_t n;
+  uint32_t a_step, b_step;
+  uint32_t op;             // Binary
+};
+using BinaryFn = void (*)(const BinaryArgs *);
+
+// y[i*stride] = softmax over n elements of x[i*stride] (stride in elements); in place allowed; log 1 gives log-softmax.
+struct SoftmaxArgs {
+  const float *x;
+  float *y;
+  uint32_t n;
+  uint32_t stride;
+  uint32_t log;
+};
+using SoftmaxFn = void (*)(const SoftmaxArgs *);
+
+// --- The table -----------------------------------------------------------------------------------------------------------------
+enum class KernelFamily : uint32_t {
+  kGemm = 1,
+  kRnnTanh,        // recur, kRnn with tanh, no clip
+  kRnnRelu,        // recur, kRnn with relu, no clip
+  kRnnGeneric,     // recur, kRnn, any activation and clip
+  kLstm,           // recur, sigmoid tanh tanh, no clip, no peephole, no input_forget
+  kLstmGeneric,
+  kGruLinear,      // recur, sigmoid tanh, no clip
+  kGruLinearGeneric,
+  kGruGates,       // recur, sigmoid, no clip
+  kGruGatesGeneric,
+  kGruOutput,      // recur, tanh, no clip
+  kGruOutputGeneric,
+  kAct,
+  kBinary,
+  kSoftmax,
+};
+
+// One row: a function, what it computes, the layout it reads and the CPU bits it needs.
+struct Kernel {
+  KernelFamily family;
+  DType dtype;
+  uint32_t nr;        // tile width it reads; 0: any (act, binary, softmax)
+  uint32_t isa;       // RNNP_ISA_* bits the CPU must have; 0: none
+  const char *name;
+  union {
+    GemmFn gemm;
+    RecurFn recur;
+    ActFn act;
+    BinaryFn binary;
+    SoftmaxFn softmax;
+  };
+};
+
+// A list of rows, best first; the first supported row of the asked family, dtype and nr wins.
+struct KernelList {
+  const Kernel *const *rows;
+  uint32_t count;
+};
+
+// All kernels of this build, best first (kernels.inc). Defined in kernel_list.cpp.
+extern const KernelList kAllKernels;
+
+// The first row of `list` that fits and needs no bit outside `isa`; nullptr when there is none.
+const Kernel *find_kernel(const KernelList &list, KernelFamily family, DType dtype, uint32_t nr, uint32_t isa);
+
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_KERNELS_H_

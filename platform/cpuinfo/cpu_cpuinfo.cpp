@@ -1,0 +1,26 @@
+// cpu_cpuinfo.cpp -- CPU facts from the cpuinfo library, on hosted builds.
+// cpuinfo_initialize is idempotent and thread-safe; it may use the C heap once per process, which is why it lives here.
+// SPDX-License-Identifier: Apache-2.0
+#include <cpuinfo.h>
+
+#include "platform/platform.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp {
+
+CpuFacts platform_cpu() {
+  CpuFacts facts = {};
+  if (!cpuinfo_initialize()) return facts;
+  if (cpuinfo_has_x86_avx2() && cpuinfo_has_x86_fma3()) facts.isa |= RNNP_ISA_AVX2;
+  if (cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() && cpuinfo_has_x86_avx512dq() && cpuinfo_has_x86_avx512vl()) {
+    facts.isa |= RNNP_ISA_AVX512;
+  }
+  if (cpuinfo_has_arm_neon_fma()) facts.isa |= RNNP_ISA_NEON;
+  const cpuinfo_cache *l1 = cpuinfo_get_l1d_cache(0);
+  const cpuinfo_cache *l2 = cpuinfo_get_l2_cache(0);
+  if (l1 != nullptr) facts.l1d_bytes = l1->size;
+  if (l2 != nullptr && l2->processor_count != 0) facts.l2_bytes = l2->size / l2->processor_count;
+  return facts;
+}
+
+}  // namespace rnnp

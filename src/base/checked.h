@@ -1,0 +1,31 @@
+// checked.h -- sums and products of sizes that notice overflow. Every size that comes from a blob or a caller goes through these.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_BASE_CHECKED_H_
+#define RNNPACK_BASE_CHECKED_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace rnnp {
+
+constexpr size_t kSizeOverflow = SIZE_MAX;
+
+// a*b and a+b, saturating at kSizeOverflow, which stays there through further sums and products.
+inline size_t mul_sat(size_t a, size_t b) {
+  size_t r;
+  return __builtin_mul_overflow(a, b, &r) ? kSizeOverflow : r;
+}
+inline size_t add_sat(size_t a, size_t b) {
+  size_t r;
+  return __builtin_add_overflow(a, b, &r) ? kSizeOverflow : r;
+}
+
+// True when [offset, offset + bytes) lies inside [0, limit). 64-bit, so sums of 32-bit fields cannot wrap.
+inline bool range_fits(uint64_t offset, uint64_t bytes, uint64_t limit) { return offset <= limit && bytes <= limit - offset; }
+
+constexpr size_t align_up(size_t n, size_t align) { return n > SIZE_MAX - (align - 1) ? kSizeOverflow : (n + align - 1) & ~(align - 1); }
+
+inline bool is_aligned(const void *p, size_t align) { return (reinterpret_cast<uintptr_t>(p) & (align - 1)) == 0; }
+
+}  // namespace rnnp
+#endif  // RNNPACK_BASE_CHECKED_H_

@@ -1,0 +1,61 @@
+// model.h -- an opened blob: typed views of its tables. What rnnp_model holds.
+// model_open (reader.cpp) has checked every offset, index and count in the tables, so code that holds a Model indexes freely.
+// What a node's attributes point to (weights, states) is checked by the node's operator before first use: ops/op.h.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_FORMAT_MODEL_H_
+#define RNNPACK_FORMAT_MODEL_H_
+
+#include "base/checked.h"
+#include "format/blob.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp {
+
+template <class T>
+struct Table {
+  const T *rows;
+  uint32_t count;
+  const T &operator[](uint32_t i) const { return rows[i]; }
+};
+
+constexpr uint32_t kModelTag = 0x6d6f646cu;  // marks an opened rnnp_model
+
+struct Model {
+  uint32_t tag;
+  const uint8_t *blob;
+  const BlobHeader *header;
+  Table<BlobValue> values;
+  Table<BlobNode> nodes;
+  Table<uint32_t> args;
+  Table<BlobIo> inputs;
+  Table<BlobIo> outputs;
+  Table<BlobState> states;
+
+  const char *string(uint32_t offset) const { return reinterpret_cast<const char *>(blob + header->strings.offset + offset); }
+  uint32_t node_input(const BlobNode &n, uint32_t i) const { return i < n.input_count ? args[n.input_first + i] : kNone; }
+  uint32_t node_output(const BlobNode &n, uint32_t i) const { return i < n.output_count ? args[n.output_first + i] : kNone; }
+
+  // The node's attribute structure, or null when it is too short for T.
+  template <class T>
+  const T *attr(const BlobNode &n) const {
+    return n.attr_bytes >= sizeof(T) ? reinterpret_cast<const T *>(blob + header->attrs.offset + n.attr) : nullptr;
+  }
+  // True when `elems` floats at weights offset `offset` exist and are aligned.
+  bool weights_fit(uint32_t offset, uint64_t elems) const {
+    return offset % kBlobAlign == 0 && elems <= UINT32_MAX / 4 && range_fits(offset, elems * 4, header->weights.bytes);
+  }
+  const float *weights(uint32_t offset) const { return reinterpret_cast<const float *>(blob + header->weights.offset + offset); }
+};
+
+static_assert(sizeof(Model) <= sizeof(rnnp_model), "rnnp_model is too small");
+
+inline const Model *model_of(const rnnp_model *m) {
+  const Model *model = reinterpret_cast<const Model *>(m);
+  return m != nullptr && model->tag == kModelTag ? model : nullptr;
+}
+
+// rnnp_model_open's work: checks all tables, then fills *model.
+rnnp_status model_open(Model *model, const void *blob, size_t bytes, uint32_t flags);
+
+}  // namespace rnnp
+#endif  // RNNPACK_FORMAT_MODEL_H_

@@ -1,0 +1,153 @@
+// reader.cpp -- opens a blob: the only place where bytes become tables.
+// Touches the blob and *model only. Every offset, count and index is checked here once, with 64-bit arithmetic, before first use.
+// Safe on any byte string: nothing is trusted, not even the checksum.
+// SPDX-License-Identifier: Apache-2.0
+#include "base/bytes.h"
+#include "format/crc32.h"
+#include "format/model.h"
+
+namespace rnnp {
+namespace {
+
+bool host_is_little_endian() {
+  const uint16_t one = 1;
+  uint8_t low;
+  copy_bytes(&low, &one, 1);
+  return low == 1;
+}
+
+template <class T>
+bool read_table(const Model &m, const BlobSection &s, Table<T> *table) {
+  if (s.offset % 8 != 0 || s.bytes % sizeof(T) != 0 || !range_fits(s.offset, s.bytes, m.header->file_bytes)) return false;
+  table->rows = reinterpret_cast<const T *>(m.blob + s.offset);
+  table->count = static_cast<uint32_t>(s.bytes / sizeof(T));
+  return true;
+}
+
+rnnp_status check_header(const Model &m, size_t bytes) {
+  if (bytes < sizeof(BlobHeader)) return RNNP_E_BLOB_CORRUPT;
+  const BlobHeader &h = *m.header;
+  if (h.magic != kBlobMagic) return RNNP_E_BLOB_MAGIC;
+  if (h.version == 0 || h.version > kBlobVersion) return RNNP_E_BLOB_VERSION;
+  if (h.header_bytes != sizeof(BlobHeader) || h.align != kBlobAlign) return RNNP_E_BLOB_CORRUPT;
+  if (h.file_bytes > bytes || h.file_bytes < sizeof(BlobHeader)) return RNNP_E_BLOB_CORRUPT;
+  const BlobSection &w = h.weights;
+  if (w.offset < sizeof(BlobHeader) || w.offset % kBlobAlign != 0 || !range_fits(w.offset, w.bytes, h.file_bytes)) return RNNP_E_BLOB_CORRUPT;
+  return RNNP_OK;
+}
+
+uint32_t tables_crc(const Model &m) {
+  BlobHeader h;
+  copy_bytes(&h, m.header, sizeof h);
+  h.tables_crc = 0;
+  h.weights_crc = 0;
+  return crc32(crc32(0, &h, sizeof h), m.blob + sizeof h, m.header->weights.offset - sizeof h);
+}
+
+bool string_fits(const Model &m, uint32_t offset) { return offset < m.header->strings.bytes; }
+
+bool read_tables(Model *m) {
+  const BlobHeader &h = *m->header;
+  if (!read_table(*m, h.values, &m->values) || !read_table(*m, h.nodes, &m->nodes) || !read_table(*m, h.args, &m->args) ||
+      !read_table(*m, h.inputs, &m->inputs) || !read_table(*m, h.outputs, &m->outputs) || !read_table(*m, h.states, &m->states)) {
+    return false;
+  }
+  if (m->values.count > kBlobMaxValues || m->nodes.count > kBlobMaxNodes) return false;
+  if (h.attrs.offset % 8 != 0 || !range_fits(h.attrs.offset, h.attrs.bytes, h.file_bytes)) return false;
+  if (!range_fits(h.strings.offset, h.strings.bytes, h.file_bytes)) return false;
+  return h.strings.bytes > 0 && m->blob[h.strings.offset + h.strings.bytes - 1] == 0;
+}
+
+bool value_fits(const Model &m, const BlobValue &v) {
+  if (v.row_elems == 0 || (v.dtype != uint32_t(DType::kF32) && v.dtype != uint32_t(DType::kI32)) || v.sequence > 1) return false;
+  switch (ValueKind(v.kind)) {
+    case ValueKind::kSequence:
+      return v.sequence == 1 && v.location % 16 == 0 && range_fits(v.location, v.row_elems, m.header->sequence_pool_elems);
+    case ValueKind::kRow:
+      return v.sequence == 0 && v.location % 16 == 0 && range_fits(v.location, v.row_elems, m.header->row_pool_elems);
+    case ValueKind::kConst:
+      return v.sequence == 0 && m.weights_fit(v.location, v.row_elems);
+    case ValueKind::kInput:
+      return v.location < m.inputs.count;
+  }
+  return false;
+}
+
+bool io_fits(const Model &m, const BlobIo &io, bool input) {
+  if (!string_fits(m, io.name) || io.value >= m.values.count || io.rank > kBlobMaxRank) return false;
+  const BlobValue &v = m.values[io.value];
+  if (io.role > (input ? RNNP_ROLE_LENGTHS : RNNP_ROLE_ROW)) return false;
+  if ((io.role == RNNP_ROLE_SEQUENCE) != (v.sequence == 1)) return false;
+  if ((io.role == RNNP_ROLE_LENGTHS) != (v.dtype == uint32_t(DType::kI32))) return false;
+  return io.role != RNNP_ROLE_LENGTHS || v.row_elems == 1;
+}
+
+bool state_fits(const Model &m, const BlobState &s) {
+  if (s.elems == 0 || s.elems > (1u << 28) || s.per_row > 1 || !string_fits(m, s.name)) return false;
+  if (s.init == kNone) return true;
+  if (s.per_row && m.header->fixed_batch == 0) return false;
+  return m.weights_fit(s.init, uint64_t{s.elems} * (s.per_row ? m.header->fixed_batch : 1));
+}
+
+// Inputs refer to values, outputs to pool values only; order of execution is the order of the table.
+bool node_fits(const Model &m, const BlobNode &n) {
+  if (!range_fits(n.attr, n.attr_bytes, m.header->attrs.bytes) || n.attr % 8 != 0 || !string_fits(m, n.name)) return false;
+  if (!range_fits(n.input_first, n.input_count, m.args.count) || !range_fits(n.output_first, n.output_count, m.args.count)) return false;
+  for (uint32_t i = 0; i < n.input_count; ++i) {
+    const uint32_t v = m.args[n.input_first + i];
+    if (v != kNone && v >= m.values.count) return false;
+  }
+  for (uint32_t i = 0; i < n.output_count; ++i) {
+    const uint32_t v = m.args[n.output_first + i];
+    if (v == kNone) continue;
+    if (v >= m.values.count || m.values[v].kind > uint32_t(ValueKind::kRow) || m.values[v].dtype != uint32_t(DType::kF32)) return false;
+  }
+  return true;
+}
+
+bool rows_fit(const Model &m) {
+  for (uint32_t i = 0; i < m.values.count; ++i) {
+    if (!value_fits(m, m.values[i])) return false;
+  }
+  for (uint32_t i = 0; i < m.inputs.count; ++i) {
+    if (!io_fits(m, m.inputs[i], true)) return false;
+    const BlobValue &v = m.values[m.inputs[i].value];
+    if (ValueKind(v.kind) != ValueKind::kInput || v.location != i) return false;
+  }
+  for (uint32_t i = 0; i < m.outputs.count; ++i) {
+    if (!io_fits(m, m.outputs[i], false)) return false;
+  }
+  for (uint32_t i = 0; i < m.values.count; ++i) {  // an input value belongs to exactly its input
+    const BlobValue &v = m.values[i];
+    if (ValueKind(v.kind) == ValueKind::kInput && m.inputs[v.location].value != i) return false;
+  }
+  for (uint32_t i = 0; i < m.states.count; ++i) {
+    if (!state_fits(m, m.states[i])) return false;
+  }
+  for (uint32_t i = 0; i < m.nodes.count; ++i) {
+    if (!node_fits(m, m.nodes[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+rnnp_status model_open(Model *model, const void *blob, size_t bytes, uint32_t flags) {
+  if (!host_is_little_endian()) return RNNP_E_ENDIAN;
+  Model m = {};
+  m.blob = static_cast<const uint8_t *>(blob);
+  m.header = static_cast<const BlobHeader *>(blob);
+  const rnnp_status status = check_header(m, bytes);
+  if (status != RNNP_OK) return status;
+  if (tables_crc(m) != m.header->tables_crc) return RNNP_E_BLOB_CORRUPT;
+  if (!read_tables(&m) || !rows_fit(m)) return RNNP_E_BLOB_CORRUPT;
+  if (flags & RNNP_OPEN_CHECK_WEIGHTS) {
+    const BlobSection &w = m.header->weights;
+    if (crc32(0, m.blob + w.offset, w.bytes) != m.header->weights_crc) return RNNP_E_BLOB_CORRUPT;
+  }
+  m.tag = kModelTag;
+  *model = m;
+  return RNNP_OK;
+}
+
+}  // namespace rnnp

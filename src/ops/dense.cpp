@@ -1,0 +1,91 @@
+// dense.cpp -- y = act(x * M^T + b) on our own GEMM kernels; threads own output tiles.
+// Touches its output only. The activation runs on the columns just computed, while they are in L1.
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/op.h"
+#include "pack/layout.h"
+
+namespace rnnp {
+namespace {
+
+struct Dense {
+  GemmArgs gemm;
+  GemmFn run;
+  ActFn act;
+  BlobActivation act_args;
+  uint32_t output_size, nr, groups, tiles;
+};
+
+rnnp_status check(const Model &m, const BlobNode &n, const AttrDense *a) {
+  if (a == nullptr || a->input_size == 0 || a->output_size == 0 || a->groups == 0) return RNNP_E_BLOB_CORRUPT;
+  if (!layout_nr_is_known(a->nr) || a->dtype != uint32_t(DType::kF32)) return RNNP_E_LAYOUT;
+  const uint64_t in = uint64_t{a->input_size} * a->groups, out = uint64_t{a->output_size} * a->groups;
+  const uint32_t x = m.node_input(n, 0), y = m.node_output(n, 0);
+  if (in > UINT32_MAX || out > UINT32_MAX || !is_f32_value(m, x, uint32_t(in)) || !is_f32_value(m, y, uint32_t(out))) return RNNP_E_BLOB_CORRUPT;
+  if (m.values[x].sequence != m.values[y].sequence || ValueKind(m.values[x].kind) == ValueKind::kConst) return RNNP_E_BLOB_CORRUPT;
+  if (!m.weights_fit(a->w, matrix_elems(a->output_size, a->input_size, 1, a->nr))) return RNNP_E_BLOB_CORRUPT;
+  if (a->bias != kNone && !m.weights_fit(a->bias, vector_elems(a->output_size, 1, a->nr))) return RNNP_E_BLOB_CORRUPT;
+  return a->act.act <= uint32_t(Act::kCeil) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+}
+
+rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+  const Model &m = *env->model;
+  const AttrDense *a = m.attr<AttrDense>(node);
+  const rnnp_status status = check(m, node, a);
+  if (status != RNNP_OK) return status;
+  const Kernel *gemm = find_kernel(*env->kernels, KernelFamily::kGemm, DType::kF32, a->nr, env->isa);
+  const bool activated = a->act.act != uint32_t(Act::kIdentity);
+  const Kernel *act = activated ? find_kernel(*env->kernels, KernelFamily::kAct, DType::kF32, 0, env->isa) : nullptr;
+  if (gemm == nullptr || (activated && act == nullptr)) return RNNP_E_LAYOUT;
+  Dense *d = env->arena->take<Dense>(1);
+  *object = d;
+  if (d == nullptr) return RNNP_OK;
+  *d = {};
+  d->run = gemm->gemm;
+  d->act = act ? act->act : nullptr;
+  d->act_args = a->act;
+  d->output_size = a->output_size;
+  d->nr = a->nr;
+  d->groups = a->groups;
+  d->tiles = tile_count(a->output_size, a->nr);
+  d->gemm.panels = m.weights(a->w);
+  d->gemm.bias = a->bias == kNone ? nullptr : m.weights(a->bias);
+  d->gemm.k = a->input_size;
+  d->gemm.gates = 1;
+  d->gemm.units = a->output_size;
+  return RNNP_OK;
+}
+
+void activate(const Dense &d, const GemmArgs &g) {
+  const uint32_t begin = g.tile_begin * d.nr;
+  const uint32_t end = g.tile_end * d.nr < d.output_size ? g.tile_end * d.nr : d.output_size;
+  for (uint32_t row = 0; row < g.rows; ++row) {
+    float *y = reinterpret_cast<float *>(reinterpret_cast<uint8_t *>(g.out) + row * g.out_row_bytes) + begin;
+    const ActArgs args = {y, y, end - begin, d.act_args};
+    d.act(&args);
+  }
+}
+
+void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+  const Dense &d = *static_cast<const Dense *>(object);
+  const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
+  if (!runs_in_chunk(env, y)) return;
+  GemmArgs g = d.gemm;
+  size_t begin, end;
+  split_range(d.tiles, env.threads, thread, &begin, &end);
+  if (begin == end) return;
+  g.tile_begin = static_cast<uint32_t>(begin);
+  g.tile_end = static_cast<uint32_t>(end);
+  g.rows = static_cast<uint32_t>(chunk_rows(env, y) * d.groups);
+  g.a = row_of(env.values[x], 0);
+  g.a_row_bytes = env.values[x].row_bytes / d.groups;
+  g.out = row_of(env.values[y], 0);
+  g.out_row_bytes = env.values[y].row_bytes / d.groups;
+  d.run(&g);
+  if (d.act != nullptr) activate(d, g);
+}
+
+}  // namespace
+
+const Op kOpDense = {OpKind::kDense, build, run};
+
+}  // namespace rnnp

@@ -1,0 +1,105 @@
+// move.cpp -- operators that only move data: a strided copy within rows (slice, concat, transpose) and one step out of a sequence.
+// Touches its output only. Threads own rows.
+// SPDX-License-Identifier: Apache-2.0
+#include "base/bytes.h"
+#include "ops/op.h"
+
+namespace rnnp {
+namespace {
+
+// Lowest and highest element that first + sum(index * stride) reaches; false when it leaves [0, elems).
+bool strides_fit(const AttrCopy &a, const int32_t *stride, uint32_t first, uint32_t elems) {
+  int64_t low = first, high = first;
+  for (uint32_t i = 0; i < a.rank; ++i) {
+    const int64_t far = int64_t{stride[i]} * (int64_t{a.dims[i]} - 1);
+    if (far > INT32_MAX || far < -int64_t{INT32_MAX}) return false;
+    (far < 0 ? low : high) += far;
+  }
+  return low >= 0 && high < int64_t{elems};
+}
+
+rnnp_status build_copy(BuildEnv *env, const BlobNode &node, void **object) {
+  const Model &m = *env->model;
+  const AttrCopy *a = m.attr<AttrCopy>(node);
+  const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
+  if (a == nullptr || a->rank == 0 || a->rank > kBlobMaxRank || !is_f32_value(m, x, 0) || !is_f32_value(m, y, 0)) return RNNP_E_BLOB_CORRUPT;
+  for (uint32_t i = 0; i < a->rank; ++i) {
+    if (a->dims[i] == 0 || a->dims[i] > INT32_MAX) return RNNP_E_BLOB_CORRUPT;
+  }
+  if (!strides_fit(*a, a->x_stride, a->x_first, m.values[x].row_elems) || !strides_fit(*a, a->y_stride, a->y_first, m.values[y].row_elems)) {
+    return RNNP_E_BLOB_CORRUPT;
+  }
+  if (!operand_is_ready(m, x, y) || (m.values[x].sequence && !m.values[y].sequence)) return RNNP_E_BLOB_CORRUPT;
+  const AttrCopy **kept = env->arena->take<const AttrCopy *>(1);
+  *object = kept;
+  if (kept != nullptr) *kept = a;
+  return RNNP_OK;
+}
+
+void copy_row(const AttrCopy &a, const float *x, float *y) {
+  const uint32_t last = a.rank - 1;
+  const int32_t xs = a.x_stride[last], ys = a.y_stride[last];
+  uint32_t index[kBlobMaxRank] = {};
+  ptrdiff_t xo = static_cast<ptrdiff_t>(a.x_first), yo = static_cast<ptrdiff_t>(a.y_first);
+  for (;;) {
+    if (xs == 1 && ys == 1) {
+      copy_bytes(y + yo, x + xo, a.dims[last] * sizeof(float));
+    } else {
+      for (uint32_t i = 0; i < a.dims[last]; ++i) y[yo + ptrdiff_t{ys} * i] = x[xo + ptrdiff_t{xs} * i];
+    }
+    uint32_t axis = last;
+    for (; axis > 0; --axis) {
+      const uint32_t i = axis - 1;
+      xo += a.x_stride[i];
+      yo += a.y_stride[i];
+      if (++index[i] < a.dims[i]) break;
+      xo -= ptrdiff_t{a.x_stride[i]} * static_cast<ptrdiff_t>(a.dims[i]);
+      yo -= ptrdiff_t{a.y_stride[i]} * static_cast<ptrdiff_t>(a.dims[i]);
+      index[i] = 0;
+    }
+    if (axis == 0) return;
+  }
+}
+
+void run_copy(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+  const AttrCopy &a = **static_cast<const AttrCopy *const *>(object);
+  const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
+  if (!runs_in_chunk(env, y)) return;
+  const bool repeats = env.model->values[x].sequence != env.model->values[y].sequence;
+  size_t begin, end;
+  split_range(chunk_rows(env, y), env.threads, thread, &begin, &end);
+  for (size_t row = begin; row < end; ++row) {
+    copy_row(a, row_of(env.values[x], repeats ? row % env.batch : row), row_of(env.values[y], row));
+  }
+}
+
+rnnp_status build_time_step(BuildEnv *env, const BlobNode &node, void **object) {
+  const Model &m = *env->model;
+  const AttrTimeStep *a = m.attr<AttrTimeStep>(node);
+  const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
+  if (a == nullptr || a->last > 1 || !is_f32_value(m, y, 0) || !is_f32_value(m, x, m.values[y].row_elems)) return RNNP_E_BLOB_CORRUPT;
+  if (!m.values[x].sequence || m.values[y].sequence) return RNNP_E_BLOB_CORRUPT;
+  const AttrTimeStep **kept = env->arena->take<const AttrTimeStep *>(1);
+  *object = kept;
+  if (kept != nullptr) *kept = a;
+  return RNNP_OK;
+}
+
+void run_time_step(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+  const AttrTimeStep &a = **static_cast<const AttrTimeStep *const *>(object);
+  const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
+  if (a.last ? !env.last_chunk : !env.first_chunk) return;
+  const size_t step = a.last ? env.steps - 1 : 0;
+  size_t begin, end;
+  split_range(env.batch, env.threads, thread, &begin, &end);
+  for (size_t row = begin; row < end; ++row) {
+    copy_bytes(row_of(env.values[y], row), row_of(env.values[x], step * env.batch + row), size_t{env.model->values[y].row_elems} * sizeof(float));
+  }
+}
+
+}  // namespace
+
+const Op kOpCopy = {OpKind::kCopy, build_copy, run_copy};
+const Op kOpTimeStep = {OpKind::kTimeStep, build_time_step, run_time_step};
+
+}  // namespace rnnp

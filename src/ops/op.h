@@ -1,0 +1,111 @@
+// op.h -- what an operator is to the runtime: build once at session init, run per chunk of steps.
+// Room: operators see base, format, pack, kernels; the runtime sees operators through this page only.
+// build checks the node's attributes before anything else, so that a hostile blob fails there; run trusts what build accepted.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_OPS_OP_H_
+#define RNNPACK_OPS_OP_H_
+
+#include "base/arena.h"
+#include "format/model.h"
+#include "kernels/kernels.h"
+#include "ops/barrier.h"
+
+namespace rnnp {
+
+// Where a value's rows are, now. Rows are packed: row r at data + r * row_bytes; a constant has row_bytes 0.
+struct ValueSlot {
+  void *data;        // nullptr: an input or output the caller left out
+  size_t row_bytes;
+};
+
+// A state of all rows: two buffers, of which `live` is the current one. Rows are row_elems floats apart (padded to whole tiles).
+struct StateSlot {
+  float *buffer[2];
+  uint32_t live;
+  uint32_t elems;      // valid ones
+  uint32_t row_elems;  // stride
+};
+
+// What the session was asked for and found out, fixed at init.
+struct BuildEnv {
+  const Model *model;
+  const KernelList *kernels;
+  uint32_t isa;          // RNNP_ISA_* bits that may be used
+  uint32_t max_batch;
+  uint32_t chunk_steps;  // most steps of one chunk
+  uint32_t threads;
+  uint32_t l1d_bytes, l2_bytes;
+  bool xnnpack;          // operators may be given to XNNPACK
+  Arena *arena;          // the node's own memory
+  size_t scratch_bytes;  // out: most scratch any node wants (shared by all nodes)
+  uint32_t recurrent_isa;  // out: isa bit of the recurrent kernels chosen
+  uint32_t xnnpack_count;  // out: operators that XNNPACK took
+};
+
+// One chunk of a run. The same object is seen by all threads and does not change during a chunk.
+struct RunEnv {
+  const Model *model;
+  const ValueSlot *values;
+  StateSlot *states;
+  uint8_t *scratch;
+  Barrier *barriers;        // [threads], the whole team
+  const int32_t *lengths;   // of the whole run, [batch], or nullptr
+  size_t first_step;        // of this chunk within the run
+  uint32_t steps;           // in this chunk
+  uint32_t batch;           // rows that run
+  uint32_t max_batch;
+  uint32_t threads;
+  bool first_chunk, last_chunk;
+};
+
+struct Op {
+  OpKind kind;
+  // Check the node, reserve memory from env->arena and, unless it is measuring, fill it. *object is what run gets.
+  rnnp_status (*build)(BuildEnv *env, const BlobNode &node, void **object);
+  // Run the node on one chunk. Called by every thread of the team; the runtime puts a barrier after each node.
+  void (*run)(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread);
+};
+
+// A list of operators; the first of a node's kind whose build does not return RNNP_E_UNSUPPORTED runs it.
+struct OpList {
+  const Op *const *ops;
+  uint32_t count;
+};
+
+extern const Op kOpRecurrent, kOpDense, kOpUnary, kOpBinary, kOpSoftmax, kOpCopy, kOpTimeStep;
+
+// --- Helpers that every operator uses ---------------------------------------------------------------------------------------
+
+// Rows of a value in this chunk: one per step and batch row, or one per batch row.
+inline size_t chunk_rows(const RunEnv &env, uint32_t value) {
+  return env.model->values[value].sequence ? size_t{env.steps} * env.batch : env.batch;
+}
+
+// True when the node's work belongs to this chunk: per-step results always, per-run results in the last chunk only.
+inline bool runs_in_chunk(const RunEnv &env, uint32_t output) { return env.model->values[output].sequence || env.last_chunk; }
+
+// [*begin, *end): the part of 0..count-1 that `thread` of `threads` owns; contiguous, sizes differ by at most one.
+inline void split_range(size_t count, uint32_t threads, uint32_t thread, size_t *begin, size_t *end) {
+  const size_t share = count / threads, extra = count % threads;
+  *begin = share * thread + (thread < extra ? thread : extra);
+  *end = *begin + share + (thread < extra ? 1 : 0);
+}
+
+inline float *row_of(const ValueSlot &v, size_t row) {
+  return reinterpret_cast<float *>(static_cast<uint8_t *>(v.data) + row * v.row_bytes);
+}
+
+// An f32 value that exists, with `elems` features; any value (0) when elems is 0.
+inline bool is_f32_value(const Model &m, uint32_t value, uint32_t elems) {
+  return value < m.values.count && m.values[value].dtype == uint32_t(DType::kF32) && (elems == 0 || m.values[value].row_elems == elems);
+}
+
+// A once-per-run operand may feed a per-step result only if it is ready before the first chunk ends: constants and row inputs are.
+inline bool operand_is_ready(const Model &m, uint32_t operand, uint32_t output) {
+  const BlobValue &a = m.values[operand];
+  return a.sequence == m.values[output].sequence || ValueKind(a.kind) == ValueKind::kConst || ValueKind(a.kind) == ValueKind::kInput ||
+         !(m.header->flags & kBlobCausal);
+}
+
+}  // namespace rnnp
+#endif  // RNNPACK_OPS_OP_H_

@@ -1,0 +1,131 @@
+// pointwise.cpp -- unary activations and binary arithmetic with broadcasting, row by row; threads own rows.
+// Touches its output only; the output may share memory with an input of the same shape.
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/op.h"
+
+namespace rnnp {
+namespace {
+
+struct Unary {
+  ActFn fn;
+  BlobActivation act;
+  uint32_t elems;
+};
+
+rnnp_status build_unary(BuildEnv *env, const BlobNode &node, void **object) {
+  const Model &m = *env->model;
+  const AttrUnary *a = m.attr<AttrUnary>(node);
+  const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
+  if (a == nullptr || a->act.act > uint32_t(Act::kCeil) || !is_f32_value(m, y, 0)) return RNNP_E_BLOB_CORRUPT;
+  const uint32_t elems = m.values[y].row_elems;
+  if (!is_f32_value(m, x, elems) || m.values[x].sequence != m.values[y].sequence) return RNNP_E_BLOB_CORRUPT;
+  const Kernel *k = find_kernel(*env->kernels, KernelFamily::kAct, DType::kF32, 0, env->isa);
+  if (k == nullptr) return RNNP_E_LAYOUT;
+  Unary *u = env->arena->take<Unary>(1);
+  *object = u;
+  if (u != nullptr) *u = {k->act, a->act, elems};
+  return RNNP_OK;
+}
+
+void run_unary(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+  const Unary &u = *static_cast<const Unary *>(object);
+  const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
+  if (!runs_in_chunk(env, y)) return;
+  size_t begin, end;
+  split_range(chunk_rows(env, y), env.threads, thread, &begin, &end);
+  for (size_t row = begin; row < end; ++row) {
+    const ActArgs args = {row_of(env.values[x], row), row_of(env.values[y], row), u.elems, u.act};
+    u.fn(&args);
+  }
+}
+
+struct BinaryNode {
+  BinaryFn fn;
+  const AttrBinary *attr;
+};
+
+// Largest element offset that `stride` reaches over dims.
+uint64_t reach(const AttrBinary &a, const uint32_t *stride) {
+  uint64_t last = 0;
+  for (uint32_t i = 0; i < a.rank; ++i) {
+    const uint64_t far = uint64_t{a.dims[i] - 1} * stride[i];
+    if (far > UINT32_MAX) return UINT64_MAX;
+    last += far;
+  }
+  return last;
+}
+
+bool operand_fits(const Model &m, uint32_t operand, uint32_t y, const AttrBinary &a, const uint32_t *stride) {
+  if (!is_f32_value(m, operand, 0) || !operand_is_ready(m, operand, y)) return false;
+  if (m.values[operand].sequence && !m.values[y].sequence) return false;
+  return stride[a.rank - 1] <= 1 && reach(a, stride) < m.values[operand].row_elems;
+}
+
+rnnp_status build_binary(BuildEnv *env, const BlobNode &node, void **object) {
+  const Model &m = *env->model;
+  const AttrBinary *a = m.attr<AttrBinary>(node);
+  const uint32_t y = m.node_output(node, 0);
+  if (a == nullptr || a->op > uint32_t(Binary::kPow) || a->rank == 0 || a->rank > kBlobMaxRank || !is_f32_value(m, y, 0)) return RNNP_E_BLOB_CORRUPT;
+  uint64_t elems = 1;
+  for (uint32_t i = 0; i < a->rank; ++i) {
+    if (a->dims[i] == 0 || elems > UINT32_MAX) return RNNP_E_BLOB_CORRUPT;
+    elems *= a->dims[i];
+  }
+  if (elems != m.values[y].row_elems) return RNNP_E_BLOB_CORRUPT;
+  if (!operand_fits(m, m.node_input(node, 0), y, *a, a->a_stride) || !operand_fits(m, m.node_input(node, 1), y, *a, a->b_stride)) return RNNP_E_BLOB_CORRUPT;
+  const Kernel *k = find_kernel(*env->kernels, KernelFamily::kBinary, DType::kF32, 0, env->isa);
+  if (k == nullptr) return RNNP_E_LAYOUT;
+  BinaryNode *b = env->arena->take<BinaryNode>(1);
+  *object = b;
+  if (b != nullptr) *b = {k->binary, a};
+  return RNNP_OK;
+}
+
+// All but the last axis as an odometer; the last axis is one kernel call.
+void binary_row(const BinaryNode &node, const float *a, const float *b, float *y) {
+  const AttrBinary &t = *node.attr;
+  const uint32_t last = t.rank - 1;
+  uint32_t index[kBlobMaxRank] = {};
+  size_t ao = 0, bo = 0;
+  for (;;) {
+    const BinaryArgs args = {a + ao, b + bo, y, t.dims[last], t.a_stride[last], t.b_stride[last], t.op};
+    node.fn(&args);
+    y += t.dims[last];
+    uint32_t axis = last;
+    for (; axis > 0; --axis) {
+      const uint32_t i = axis - 1;
+      ao += t.a_stride[i];
+      bo += t.b_stride[i];
+      if (++index[i] < t.dims[i]) break;
+      ao -= size_t{t.a_stride[i]} * t.dims[i];
+      bo -= size_t{t.b_stride[i]} * t.dims[i];
+      index[i] = 0;
+    }
+    if (axis == 0) return;
+  }
+}
+
+// A once-per-run operand of a per-step result repeats for every step: its row is the batch row.
+const float *operand_row(const RunEnv &env, uint32_t operand, uint32_t y, size_t row) {
+  const bool repeats = env.model->values[operand].sequence != env.model->values[y].sequence;
+  return row_of(env.values[operand], repeats ? row % env.batch : row);
+}
+
+void run_binary(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+  const BinaryNode &b = *static_cast<const BinaryNode *>(object);
+  const uint32_t y = env.model->node_output(node, 0);
+  if (!runs_in_chunk(env, y)) return;
+  size_t begin, end;
+  split_range(chunk_rows(env, y), env.threads, thread, &begin, &end);
+  for (size_t row = begin; row < end; ++row) {
+    binary_row(b, operand_row(env, env.model->node_input(node, 0), y, row), operand_row(env, env.model->node_input(node, 1), y, row),
+               row_of(env.values[y], row));
+  }
+}
+
+}  // namespace
+
+const Op kOpUnary = {OpKind::kUnary, build_unary, run_unary};
+const Op kOpBinary = {OpKind::kBinary, build_binary, run_binary};
+
+}  // namespace rnnp

@@ -1,0 +1,413 @@
+// recurrent.cpp -- the recurrent layer: input GEMM for a chunk of steps, then the time loop over owned tiles.
+// Touches: its own object, the scratch while it runs, its states, its outputs. Threads own tiles for the session's life (DeepCPU's
+// weight-centric streamlining) and meet once per step (twice for kGru, whose candidate needs all of r*h).
+// SPDX-License-Identifier: Apache-2.0
+#include "base/bytes.h"
+#include "ops/op.h"
+#include "ops/recurrent_plan.h"
+#include "pack/layout.h"
+
+namespace rnnp {
+namespace {
+
+struct Direction {
+  RecurFn recur;         // the step; for kGru gates z and r
+  RecurFn output;        // kGru: the candidate; else nullptr
+  RecurArgs args;        // all that does not change between steps
+  RecurArgs output_args; // kGru
+  GemmArgs gemm;
+  uint32_t state_h, state_c;
+  uint32_t reverse;
+};
+
+struct Recurrent {
+  RecurrentPlan plan;
+  Cell cell;
+  uint32_t input_size, hidden_size, nr, direction_count;
+  size_t state_row_bytes;
+  GemmFn gemm;
+  Direction direction[2];
+};
+
+// The threads that run one direction together; the barrier lines are the team's.
+struct Team {
+  Barrier *lines;
+  uint32_t threads, self;
+};
+
+struct TileRange {
+  uint32_t begin, end;
+};
+
+// --- Build --------------------------------------------------------------------------------------------------------------------
+
+bool is_act(const BlobActivation &a, Act act) { return a.act == uint32_t(act); }
+bool is_known_act(const BlobActivation &a) { return a.act <= uint32_t(Act::kCeil); }
+
+KernelFamily step_family(const AttrRecurrent &a, const BlobDirection &d) {
+  const bool plain = a.clip == 0 && !a.input_forget && d.peephole == kNone;
+  const bool sigmoid_tanh = plain && is_act(d.act[0], Act::kSigmoid) && is_act(d.act[1], Act::kTanh);
+  switch (Cell(a.cell)) {
+    case Cell::kRnn:
+      if (plain && is_act(d.act[0], Act::kTanh)) return KernelFamily::kRnnTanh;
+      return plain && is_act(d.act[0], Act::kRelu) ? KernelFamily::kRnnRelu : KernelFamily::kRnnGeneric;
+    case Cell::kLstm:
+      return sigmoid_tanh && is_act(d.act[2], Act::kTanh) ? KernelFamily::kLstm : KernelFamily::kLstmGeneric;
+    case Cell::kGru:
+      return sigmoid_tanh ? KernelFamily::kGruGates : KernelFamily::kGruGatesGeneric;
+    case Cell::kGruLinear:
+      break;
+  }
+  return sigmoid_tanh ? KernelFamily::kGruLinear : KernelFamily::kGruLinearGeneric;
+}
+
+const Kernel *pick(const BuildEnv &env, KernelFamily family, uint32_t nr) {
+  return find_kernel(*env.kernels, family, DType::kF32, nr, env.isa);
+}
+
+bool state_is(const Model &m, uint32_t state, uint32_t elems) { return state < m.states.count && m.states[state].elems == elems; }
+
+bool direction_fits(const Model &m, const AttrRecurrent &a, const BlobDirection &d) {
+  const uint32_t gates = cell_gates(Cell(a.cell));
+  const uint32_t h = a.hidden_size;
+  if (d.reverse > 1 || !is_known_act(d.act[0]) || !is_known_act(d.act[1]) || !is_known_act(d.act[2])) return false;
+  if (!m.weights_fit(d.w, matrix_elems(h, a.input_size, gates, a.nr)) || !m.weights_fit(d.r, matrix_elems(h, h, gates, a.nr))) return false;
+  if (!m.weights_fit(d.bias, vector_elems(h, gates, a.nr))) return false;
+  if (Cell(a.cell) == Cell::kGruLinear && !m.weights_fit(d.r_bias, vector_elems(h, 1, a.nr))) return false;
+  if (d.peephole != kNone && (Cell(a.cell) != Cell::kLstm || !m.weights_fit(d.peephole, vector_elems(h, 3, a.nr)))) return false;
+  return state_is(m, d.state_h, h) && (Cell(a.cell) != Cell::kLstm || (state_is(m, d.state_c, h) && d.state_c != d.state_h));
+}
+
+bool values_fit(const Model &m, const BlobNode &n, const AttrRecurrent &a) {
+  const uint32_t width = a.direction_count * a.hidden_size;
+  const uint32_t x = m.node_input(n, 0), lengths = m.node_input(n, 3), y = m.node_output(n, 0);
+  if (!is_f32_value(m, x, a.input_size) || !m.values[x].sequence) return false;
+  for (uint32_t i = 1; i <= 2; ++i) {
+    const uint32_t init = m.node_input(n, i);
+    if (init != kNone && (!is_f32_value(m, init, width) || m.values[init].sequence)) return false;
+  }
+  if (lengths != kNone) {
+    const BlobValue &v = m.values[lengths];
+    const bool shaped = ValueKind(v.kind) == ValueKind::kConst ? v.row_elems == m.header->fixed_batch
+                                                               : ValueKind(v.kind) == ValueKind::kInput && m.inputs[v.location].role == RNNP_ROLE_LENGTHS;
+    if (v.dtype != uint32_t(DType::kI32) || !shaped) return false;
+  }
+  if (y != kNone && (!is_f32_value(m, y, width) || !m.values[y].sequence)) return false;
+  for (uint32_t i = 1; i <= 2; ++i) {
+    const uint32_t out = m.node_output(n, i);
+    if (out != kNone && (!is_f32_value(m, out, width) || m.values[out].sequence)) return false;
+  }
+  return Cell(a.cell) == Cell::kLstm || (m.node_input(n, 2) == kNone && m.node_output(n, 2) == kNone);
+}
+
+rnnp_status check(const Model &m, const BlobNode &n, const AttrRecurrent *a) {
+  constexpr uint32_t kMostUnits = 1u << 20;
+  if (a == nullptr || a->cell > uint32_t(Cell::kGruLinear) || a->direction_count < 1 || a->direction_count > 2) return RNNP_E_BLOB_CORRUPT;
+  if (a->input_size == 0 || a->hidden_size == 0 || a->input_size > kMostUnits || a->hidden_size > kMostUnits) return RNNP_E_BLOB_CORRUPT;
+  if (!layout_nr_is_known(a->nr) || a->dtype != uint32_t(DType::kF32)) return RNNP_E_LAYOUT;
+  if (!(a->clip >= 0) || a->input_forget > 1 || !values_fit(m, n, *a)) return RNNP_E_BLOB_CORRUPT;
+  for (uint32_t d = 0; d < a->direction_count; ++d) {
+    if (!direction_fits(m, *a, a->direction[d])) return RNNP_E_BLOB_CORRUPT;
+    if (a->direction[d].reverse && (m.header->flags & kBlobCausal)) return RNNP_E_BLOB_CORRUPT;
+  }
+  if (a->direction_count == 2 && a->direction[0].state_h == a->direction[1].state_h) return RNNP_E_BLOB_CORRUPT;
+  return RNNP_OK;
+}
+
+void fill_direction(const Model &m, const AttrRecurrent &a, const Recurrent &layer, const BlobDirection &d, Direction *out) {
+  const bool split = layer.cell == Cell::kGru;
+  RecurArgs &r = out->args;
+  r = {};
+  r.r = m.weights(d.r);
+  r.w = m.weights(d.w);
+  r.bias = m.weights(d.bias);
+  r.r_bias = layer.cell == Cell::kGruLinear ? m.weights(d.r_bias) : nullptr;
+  r.peephole = d.peephole != kNone ? m.weights(d.peephole) : nullptr;
+  r.preact_row_bytes = layer.plan.row_bytes;
+  r.state_row_bytes = layer.state_row_bytes;
+  r.input_size = a.input_size;
+  r.hidden_size = a.hidden_size;
+  for (int i = 0; i < 3; ++i) r.cell.act[i] = d.act[i];
+  r.cell.clip = a.clip;
+  r.cell.input_forget = a.input_forget;
+  out->output_args = r;
+  if (split) out->output_args.r = r.r + matrix_elems(a.hidden_size, a.hidden_size, 2, a.nr);
+  out->state_h = d.state_h;
+  out->state_c = layer.cell == Cell::kLstm ? d.state_c : kNone;
+  out->reverse = d.reverse;
+  out->gemm = {};
+  out->gemm.panels = m.weights(d.w);
+  out->gemm.bias = m.weights(d.bias);
+  out->gemm.out_row_bytes = layer.plan.row_bytes;
+  out->gemm.k = a.input_size;
+  out->gemm.gates = layer.plan.gates;
+}
+
+rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+  const Model &m = *env->model;
+  const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
+  const rnnp_status status = check(m, node, a);
+  if (status != RNNP_OK) return status;
+  const bool whole = (m.header->flags & kBlobCausal) == 0;
+  const RecurrentShape shape = {Cell(a->cell), a->input_size, a->hidden_size, a->nr, a->direction_count};
+  const PlanLimits limits = {env->max_batch, env->chunk_steps, env->threads, env->l2_bytes, whole ? 0 : env->chunk_steps};
+  const RecurrentPlan plan = plan_recurrent(shape, limits);
+  if (plan.scratch_bytes > env->scratch_bytes) env->scratch_bytes = plan.scratch_bytes;
+
+  const Kernel *gemm = pick(*env, KernelFamily::kGemm, a->nr);
+  const Kernel *steps[2] = {}, *outputs[2] = {};
+  for (uint32_t d = 0; d < a->direction_count; ++d) {
+    const KernelFamily family = step_family(*a, a->direction[d]);
+    steps[d] = pick(*env, family, a->nr);
+    const bool generic = family == KernelFamily::kGruGatesGeneric;
+    outputs[d] = shape.cell == Cell::kGru ? pick(*env, generic ? KernelFamily::kGruOutputGeneric : KernelFamily::kGruOutput, a->nr) : steps[d];
+    if (steps[d] == nullptr || outputs[d] == nullptr || gemm == nullptr) return RNNP_E_LAYOUT;
+    env->recurrent_isa |= steps[d]->isa;
+  }
+
+  Recurrent *layer = env->arena->take<Recurrent>(1);
+  *object = layer;
+  if (layer == nullptr) return RNNP_OK;
+  *layer = {};
+  layer->plan = plan;
+  layer->cell = shape.cell;
+  layer->input_size = a->input_size;
+  layer->hidden_size = a->hidden_size;
+  layer->nr = a->nr;
+  layer->direction_count = a->direction_count;
+  layer->state_row_bytes = size_t{plan.tiles} * a->nr * sizeof(float);
+  layer->gemm = gemm->gemm;
+  for (uint32_t d = 0; d < a->direction_count; ++d) {
+    fill_direction(m, *a, *layer, a->direction[d], &layer->direction[d]);
+    layer->direction[d].recur = steps[d]->recur;
+    layer->direction[d].output = shape.cell == Cell::kGru ? outputs[d]->recur : nullptr;
+  }
+  return RNNP_OK;
+}
+
+// --- Run ------------------------------------------------------------------------------------------------------------------------
+
+template <class T>
+T *offset_bytes(T *p, size_t bytes) {
+  return p == nullptr ? nullptr : reinterpret_cast<T *>(reinterpret_cast<uintptr_t>(p) + bytes);
+}
+
+// The same step for rows [first, first + count).
+RecurArgs rows_of(const RecurArgs &a, uint32_t first, uint32_t count) {
+  RecurArgs r = a;
+  const size_t state = a.state_row_bytes * first;
+  r.preact = offset_bytes(a.preact, a.preact_row_bytes * first);
+  r.x = offset_bytes(a.x, a.x_row_bytes * first);
+  r.h_prev = offset_bytes(a.h_prev, state);
+  r.h_next = offset_bytes(a.h_next, state);
+  r.c = offset_bytes(a.c, state);
+  r.z = offset_bytes(a.z, state);
+  r.rh = offset_bytes(a.rh, state);
+  r.y = offset_bytes(a.y, a.y_row_bytes * first);
+  r.rows = count;
+  return r;
+}
+
+// Rows that have ended keep their state (carried to h_next) and give zeros.
+void carry_rows(const RecurArgs &a, uint32_t first, uint32_t count, TileRange tiles, uint32_t nr) {
+  const uint32_t begin = tiles.begin * nr;
+  const uint32_t end = tiles.end * nr < a.hidden_size ? tiles.end * nr : a.hidden_size;
+  if (begin >= end) return;
+  for (uint32_t row = first; row < first + count; ++row) {
+    const RecurArgs r = rows_of(a, row, 1);
+    copy_bytes(r.h_next + begin, r.h_prev + begin, (end - begin) * sizeof(float));
+    if (r.y != nullptr) zero_bytes(r.y + begin, (end - begin) * sizeof(float));
+  }
+}
+
+// Runs of rows that are active at `step` (of the run) go to the kernel, the others are carried when `carry` is set.
+void ragged_rows(RecurFn fn, const RecurArgs &a, const int32_t *lengths, size_t step, TileRange tiles, uint32_t nr, bool carry) {
+  uint32_t row = 0;
+  while (row < a.rows) {
+    const bool active = step < static_cast<size_t>(lengths[row]);
+    uint32_t end = row + 1;
+    while (end < a.rows && (step < static_cast<size_t>(lengths[end])) == active) ++end;
+    if (active) {
+      const RecurArgs part = rows_of(a, row, end - row);
+      fn(&part);
+    } else if (carry) {
+      carry_rows(a, row, end - row, tiles, nr);
+    }
+    row = end;
+  }
+}
+
+void run_rows(RecurFn fn, const RecurArgs &a, const int32_t *lengths, size_t step, TileRange tiles, uint32_t nr, bool carry) {
+  if (tiles.begin == tiles.end) return;
+  if (lengths == nullptr) {
+    fn(&a);
+  } else {
+    ragged_rows(fn, a, lengths, step, tiles, nr, carry);
+  }
+}
+
+// initial_h, initial_c given with this run: copied into the live state before the first step.
+void load_initial(const RunEnv &env, const Recurrent &layer, uint32_t value, uint32_t state, uint32_t d, const Team &team) {
+  if (value == kNone || env.values[value].data == nullptr) return;
+  StateSlot &s = env.states[state];
+  size_t begin, end;
+  split_range(env.batch, team.threads, team.self, &begin, &end);
+  for (size_t row = begin; row < end; ++row) {
+    const float *from = row_of(env.values[value], row) + size_t{d} * layer.hidden_size;
+    copy_bytes(s.buffer[s.live] + row * s.row_elems, from, layer.hidden_size * sizeof(float));
+  }
+}
+
+void store_final(const RunEnv &env, const Recurrent &layer, uint32_t value, const StateSlot &s, uint32_t live, uint32_t d, const Team &team) {
+  if (value == kNone || env.values[value].data == nullptr) return;
+  size_t begin, end;
+  split_range(env.batch, team.threads, team.self, &begin, &end);
+  for (size_t row = begin; row < end; ++row) {
+    float *to = row_of(env.values[value], row) + size_t{d} * layer.hidden_size;
+    copy_bytes(to, s.buffer[live] + row * s.row_elems, layer.hidden_size * sizeof(float));
+  }
+}
+
+const int32_t *row_lengths(const RunEnv &env, const BlobNode &node) {
+  const uint32_t value = env.model->node_input(node, 3);
+  if (env.lengths != nullptr || value == kNone) return env.lengths;
+  return static_cast<const int32_t *>(env.values[value].data);
+}
+
+// Where the arguments of step `t` of the chunk point; `local` counts from the start of the sub-chunk that holds preact.
+struct StepFrame {
+  const ValueSlot *x, *y;
+  float *preact;
+  uint32_t d, hidden_size;
+};
+
+void place_step(RecurArgs *a, const RunEnv &env, const StepFrame &f, size_t t, size_t local) {
+  if (a->x != nullptr) {
+    a->x = row_of(*f.x, t * env.batch);
+  } else {
+    a->preact = offset_bytes(f.preact, local * env.batch * a->preact_row_bytes);
+  }
+  if (f.y != nullptr) a->y = row_of(*f.y, t * env.batch) + size_t{f.d} * f.hidden_size;
+}
+
+void project_input(const RunEnv &env, const Recurrent &layer, const Direction &dir, const StepFrame &f, size_t first, size_t count,
+                   TileRange tiles) {
+  GemmArgs g = dir.gemm;
+  g.a = row_of(*f.x, first * env.batch);
+  g.a_row_bytes = f.x->row_bytes;
+  g.out = f.preact;
+  g.rows = static_cast<uint32_t>(count * env.batch);
+  g.tile_begin = tiles.begin;
+  g.tile_end = tiles.end;
+  if (tiles.begin != tiles.end) layer.gemm(&g);
+}
+
+// Rows beyond this run's batch keep their state; after an odd number of steps it has to be in the other buffer.
+void carry_idle_rows(const RunEnv &env, StateSlot *s, uint32_t live) {
+  if (live == s->live) return;
+  const size_t from = size_t{env.batch} * s->row_elems, rows = env.max_batch - env.batch;
+  if (rows != 0) copy_bytes(s->buffer[live] + from, s->buffer[s->live] + from, rows * s->row_elems * sizeof(float));
+}
+
+void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &layer, uint32_t d, const Team &team, uint8_t *scratch) {
+  const Direction &dir = layer.direction[d];
+  const uint32_t y = env.model->node_output(node, 0);
+  const uint32_t inits[2] = {env.model->node_input(node, 1), env.model->node_input(node, 2)};
+  const uint32_t states[2] = {dir.state_h, dir.state_c};
+  if (env.first_chunk && (inits[0] != kNone || inits[1] != kNone)) {
+    for (int i = 0; i < 2; ++i) {
+      if (states[i] != kNone) load_initial(env, layer, inits[i], states[i], d, team);
+    }
+    barrier_wait(team.lines, team.threads, team.self);
+  }
+  const int32_t *lengths = row_lengths(env, node);
+  size_t begin, end;
+  split_range(layer.plan.tiles, team.threads, team.self, &begin, &end);
+  const TileRange tiles = {static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
+
+  StateSlot &h = env.states[dir.state_h];
+  uint32_t live = h.live;
+  StepFrame frame = {&env.values[env.model->node_input(node, 0)], nullptr, reinterpret_cast<float *>(scratch), d, layer.hidden_size};
+  if (y != kNone && env.values[y].data != nullptr) frame.y = &env.values[y];
+
+  RecurArgs a = dir.args;
+  a.tile_begin = tiles.begin;
+  a.tile_end = tiles.end;
+  a.rows = env.batch;
+  a.x_row_bytes = frame.x->row_bytes;
+  a.y_row_bytes = frame.y != nullptr ? frame.y->row_bytes : 0;
+  a.c = dir.state_c != kNone ? env.states[dir.state_c].buffer[env.states[dir.state_c].live] : nullptr;
+  if ((env.steps == 1 || layer.plan.chunk_steps == 1) && layer.cell != Cell::kGru) a.x = row_of(*frame.x, 0);
+  if (layer.cell == Cell::kGru) {
+    a.z = reinterpret_cast<float *>(scratch + layer.plan.preact_bytes);
+    a.rh = offset_bytes(a.z, layer.plan.gate_bytes);
+  }
+
+  for (size_t done = 0; done < env.steps;) {
+    const size_t left = env.steps - done;
+    const size_t count = left < layer.plan.chunk_steps ? left : layer.plan.chunk_steps;
+    const size_t first = dir.reverse ? left - count : done;
+    if (a.x == nullptr) project_input(env, layer, dir, frame, first, count, tiles);
+    for (size_t i = 0; i < count; ++i) {
+      const size_t local = dir.reverse ? count - 1 - i : i;
+      place_step(&a, env, frame, first + local, local);
+      a.h_prev = h.buffer[live];
+      a.h_next = h.buffer[live ^ 1];
+      a.descending = layer.plan.serpentine & live;
+      const size_t step = env.first_step + first + local;
+      run_rows(dir.recur, a, lengths, step, tiles, layer.nr, dir.output == nullptr);
+      if (dir.output != nullptr) {
+        RecurArgs out = dir.output_args;
+        barrier_wait(team.lines, team.threads, team.self);
+        out.preact = a.preact;
+        out.h_prev = a.h_prev;
+        out.h_next = a.h_next;
+        out.z = a.z;
+        out.rh = a.rh;
+        out.y = a.y;
+        out.y_row_bytes = a.y_row_bytes;
+        out.rows = a.rows;
+        out.tile_begin = a.tile_begin;
+        out.tile_end = a.tile_end;
+        out.descending = a.descending;
+        run_rows(dir.output, out, lengths, step, tiles, layer.nr, true);
+      }
+      live ^= 1;
+      barrier_wait(team.lines, team.threads, team.self);
+    }
+    done += count;
+  }
+
+  if (env.last_chunk) {
+    store_final(env, layer, env.model->node_output(node, 1), h, live, d, team);
+    if (dir.state_c != kNone) {
+      const StateSlot &c = env.states[dir.state_c];
+      store_final(env, layer, env.model->node_output(node, 2), c, c.live, d, team);
+    }
+  }
+  if (team.self == 0) {
+    carry_idle_rows(env, &h, live);
+    h.live = live;
+  }
+}
+
+void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+  const Recurrent &layer = *static_cast<const Recurrent *>(object);
+  if (layer.plan.teams == 2) {
+    const uint32_t first = env.threads / 2;
+    const uint32_t d = thread < first ? 0 : 1;
+    const Team team = {env.barriers + (d ? first : 0), d ? env.threads - first : first, d ? thread - first : thread};
+    run_direction(env, node, layer, d, team, env.scratch + d * layer.plan.team_bytes);
+    return;
+  }
+  for (uint32_t d = 0; d < layer.direction_count; ++d) {
+    run_direction(env, node, layer, d, {env.barriers, env.threads, thread}, env.scratch);
+    if (d + 1 < layer.direction_count) barrier_wait(env.barriers, env.threads, thread);
+  }
+}
+
+}  // namespace
+
+const Op kOpRecurrent = {OpKind::kRecurrent, build, run};
+
+}  // namespace rnnp

@@ -1,0 +1,42 @@
+// recurrent_plan.cpp -- see recurrent_plan.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/recurrent_plan.h"
+
+#include "base/checked.h"
+#include "pack/layout.h"
+
+namespace rnnp {
+
+constexpr uint32_t kMostChunkSteps = 64;
+constexpr size_t kScratchAlign = 64;
+constexpr size_t kRowPadBytes = 64;  // keeps rows of power-of-two width off one another's cache sets
+
+uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes) {
+  const size_t step_bytes = mul_sat(row_bytes, batch);
+  if (step_bytes == 0 || step_bytes == kSizeOverflow) return 1;
+  const size_t fit = l2_bytes / 4 / step_bytes;
+  return fit < 1 ? 1 : fit > kMostChunkSteps ? kMostChunkSteps : static_cast<uint32_t>(fit);
+}
+
+RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limits) {
+  RecurrentPlan p = {};
+  p.gates = cell_gates(shape.cell);
+  p.tiles = tile_count(shape.hidden_size, shape.nr);
+  p.teams = shape.directions == 2 && limits.threads >= 2 ? 2 : 1;
+  p.team_threads = limits.threads / p.teams;
+  p.row_bytes = add_sat(mul_sat(size_t{p.tiles} * p.gates * shape.nr, sizeof(float)), kRowPadBytes);
+  const uint32_t chunk = limits.chunk_steps ? limits.chunk_steps : choose_chunk_steps(p.row_bytes, limits.batch, limits.l2_bytes);
+  p.chunk_steps = chunk < limits.max_steps ? chunk : limits.max_steps;
+  // Steps one by one take their input inside the recurrent kernel; only kGru needs the buffer then.
+  const bool buffered = p.chunk_steps > 1 || shape.cell == Cell::kGru;
+  p.preact_bytes = buffered ? align_up(mul_sat(mul_sat(p.row_bytes, limits.batch), p.chunk_steps), kScratchAlign) : 0;
+  p.recurrent_bytes = size_t{matrix_elems(shape.hidden_size, shape.hidden_size, p.gates, shape.nr)} * sizeof(float);
+  p.serpentine = limits.l2_bytes != 0 && p.recurrent_bytes / p.team_threads > limits.l2_bytes / 2;
+  const size_t state_bytes = mul_sat(mul_sat(size_t{p.tiles} * shape.nr, sizeof(float)), limits.batch);
+  p.gate_bytes = shape.cell == Cell::kGru ? align_up(state_bytes, kScratchAlign) : 0;
+  p.team_bytes = add_sat(p.preact_bytes, mul_sat(p.gate_bytes, 2));
+  p.scratch_bytes = mul_sat(p.team_bytes, p.teams);
+  return p;
+}
+
+}  // namespace rnnp

@@ -1,0 +1,50 @@
+// recurrent_plan.h -- how one recurrent layer is cut up: tiles, owners, steps per input GEMM, bytes. Pure arithmetic.
+// The same numbers drive the session, `rnnpack inspect --plan` and the planner's test table.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_OPS_RECURRENT_PLAN_H_
+#define RNNPACK_OPS_RECURRENT_PLAN_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/blob.h"
+
+namespace rnnp {
+
+struct RecurrentShape {
+  Cell cell;
+  uint32_t input_size, hidden_size, nr;
+  uint32_t directions;
+};
+
+struct PlanLimits {
+  uint32_t batch;
+  uint32_t max_steps;   // most steps of one call of the layer
+  uint32_t threads;
+  uint32_t l2_bytes;    // per core; 0 unknown: keep memory small
+  uint32_t chunk_steps; // asked for; 0 chooses
+};
+
+struct RecurrentPlan {
+  uint32_t gates, tiles;
+  uint32_t teams;            // 2: the directions run side by side, each on its half of the threads
+  uint32_t team_threads;     // threads of the smallest team
+  uint32_t chunk_steps;      // steps per input GEMM
+  uint32_t serpentine;       // 1: odd steps sweep the tiles backwards, because a thread's panels exceed its L2
+  size_t row_bytes;          // of pre-activations, per (step, row)
+  size_t preact_bytes;       // pre-activations of one chunk; 0 when steps go one by one
+  size_t gate_bytes;         // kGru: z, and again r*h, of one step; else 0
+  size_t team_bytes;         // scratch of one team: preact, z, r*h
+  size_t recurrent_bytes;    // R of one direction
+  size_t scratch_bytes;      // all of the layer's scratch
+};
+
+constexpr uint32_t cell_gates(Cell cell) { return cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3; }
+
+// Steps per input GEMM so that `batch` rows of `row_bytes` pre-activations stay in a quarter of L2; 1 when L2 is unknown.
+uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes);
+
+RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limits);
+
+}  // namespace rnnp
+#endif  // RNNPACK_OPS_RECURRENT_PLAN_H_

@@ -1,0 +1,184 @@
+// api.cpp -- the public functions that are not run or state: versions, model, memory, session.
+// Only checks arguments and hands over; every struct from the caller is read through its struct_bytes.
+// SPDX-License-Identifier: Apache-2.0
+#include "base/bytes.h"
+#include "ops/recurrent_plan.h"
+#include "platform/platform.h"
+#include "runtime/registry.h"
+#include "runtime/session.h"
+
+namespace rnnp {
+namespace {
+
+// Copy what both sides know of a struct that begins with struct_bytes.
+template <class T>
+bool give_struct(T facts, T *out) {
+  if (out == nullptr || out->struct_bytes < sizeof(uint32_t)) return false;
+  const uint32_t known = out->struct_bytes < sizeof(T) ? out->struct_bytes : static_cast<uint32_t>(sizeof(T));
+  facts.struct_bytes = out->struct_bytes;
+  copy_bytes(out, &facts, known);
+  return true;
+}
+
+rnnp_status describe(const Model &m, const Table<BlobIo> &table, uint32_t index, rnnp_tensor_facts *out) {
+  if (index >= table.count) return RNNP_E_ARG;
+  const BlobIo &io = table[index];
+  rnnp_tensor_facts f = {};
+  f.role = io.role;
+  f.row_elems = m.values[io.value].row_elems;
+  f.rank = io.rank;
+  for (uint32_t i = 0; i < io.rank; ++i) f.dims[i] = io.dims[i];
+  f.name = m.string(io.name);
+  return give_struct(f, out) ? RNNP_OK : RNNP_E_ARG;
+}
+
+// The platform's ISA bits, narrowed to what the caller allows.
+uint32_t allowed_isa(uint32_t platform, uint32_t allowed) {
+  if (allowed & RNNP_ISA_REFERENCE_ONLY) return 0;
+  return allowed == 0 ? platform : platform & allowed;
+}
+
+// Steps of one chunk: asked for, or the longest that keeps the widest layer's pre-activations in cache.
+uint32_t program_chunk_steps(const Model &m, const rnnp_session_options &o, uint32_t l2_bytes) {
+  if (!(m.header->flags & kBlobCausal)) return o.max_steps;
+  if (o.chunk_steps != 0) return o.chunk_steps;
+  size_t row_bytes = mul_sat(m.header->sequence_pool_elems, sizeof(float));
+  for (uint32_t i = 0; i < m.nodes.count; ++i) {
+    const AttrRecurrent *a = m.nodes[i].op == uint32_t(OpKind::kRecurrent) ? m.attr<AttrRecurrent>(m.nodes[i]) : nullptr;
+    const size_t row = a == nullptr ? 0 : mul_sat(mul_sat(a->hidden_size, 4), sizeof(float));
+    if (row > row_bytes) row_bytes = row;
+  }
+  return choose_chunk_steps(row_bytes, o.max_batch, l2_bytes);
+}
+
+rnnp_status configure(const rnnp_model *model, const rnnp_session_options *options, SessionConfig *c) {
+  const Model *m = model_of(model);
+  rnnp_session_options o;
+  rnnp_session_options_init(&o);
+  if (options != nullptr) {
+    if (options->struct_bytes < sizeof(rnnp_session_options)) return RNNP_E_ARG;
+    o = *options;
+  }
+  if (m == nullptr || o.max_batch == 0 || o.max_batch > (1u << 20) || o.chunk_steps > (1u << 20)) return RNNP_E_ARG;
+  if (o.flags & ~RNNP_SESSION_PORTABLE_OPS) return RNNP_E_ARG;
+  if (o.executor != nullptr && (o.executor->threads == 0 || o.executor->threads > 1024 || o.executor->parallel == nullptr)) return RNNP_E_ARG;
+  if (m->header->fixed_batch != 0 && o.max_batch != m->header->fixed_batch) return RNNP_E_SHAPE;
+  if (!(m->header->flags & kBlobCausal) && o.max_steps == 0) return RNNP_E_DIRECTION;
+  if (o.max_steps > (1u << 28)) return RNNP_E_ARG;
+  const CpuFacts cpu = platform_cpu();
+  *c = {};
+  c->model = m;
+  c->ops = &kDefaultOps;
+  c->kernels = &kAllKernels;
+  c->max_batch = o.max_batch;
+  c->isa = allowed_isa(cpu.isa, o.isa_allowed);
+  c->l1d_bytes = o.l1d_bytes ? o.l1d_bytes : cpu.l1d_bytes;
+  c->l2_bytes = o.l2_bytes ? o.l2_bytes : cpu.l2_bytes;
+  c->max_steps = o.max_steps;
+  c->chunk_steps = program_chunk_steps(*m, o, c->l2_bytes);
+  c->threads = o.executor != nullptr ? o.executor->threads : 1;
+  c->xnnpack = !(o.flags & RNNP_SESSION_PORTABLE_OPS);
+  if (o.executor != nullptr) c->executor = *o.executor;
+  return RNNP_OK;
+}
+
+rnnp_status measure(const SessionConfig &c, size_t *bytes) {
+  Arena arena(nullptr, 0);
+  const rnnp_status status = build_session(c, &arena, nullptr);
+  if (status != RNNP_OK) return status;
+  if (arena.overflowed()) return RNNP_E_SMALL_MEMORY;
+  *bytes = align_up(arena.used(), kArenaAlign);
+  return RNNP_OK;
+}
+
+}  // namespace
+}  // namespace rnnp
+
+uint32_t rnnp_version(void) { return RNNP_HEADER_VERSION; }
+uint32_t rnnp_blob_version_max(void) { return rnnp::kBlobVersion; }
+
+rnnp_status rnnp_model_open(rnnp_model *model, const void *blob, size_t bytes, uint32_t flags) {
+  if (model == nullptr || blob == nullptr || (flags & ~RNNP_OPEN_CHECK_WEIGHTS)) return RNNP_E_ARG;
+  if (!rnnp::is_aligned(blob, rnnp::kBlobAlign)) return RNNP_E_ALIGN;
+  return rnnp::model_open(reinterpret_cast<rnnp::Model *>(model), blob, bytes, flags);
+}
+
+rnnp_status rnnp_model_info(const rnnp_model *model, rnnp_model_facts *facts) {
+  const rnnp::Model *m = rnnp::model_of(model);
+  if (m == nullptr || facts == nullptr) return RNNP_E_ARG;
+  rnnp_model_facts f = {};
+  f.blob_version = m->header->version;
+  f.blob_align = m->header->align;
+  f.input_count = m->inputs.count;
+  f.output_count = m->outputs.count;
+  f.node_count = m->nodes.count;
+  for (uint32_t i = 0; i < m->nodes.count; ++i) f.recurrent_count += m->nodes[i].op == uint32_t(rnnp::OpKind::kRecurrent);
+  f.causal = (m->header->flags & rnnp::kBlobCausal) != 0;
+  f.fixed_batch = m->header->fixed_batch;
+  f.layout_nr = m->header->layout_nr;
+  f.blob_bytes = m->header->file_bytes;
+  f.weight_bytes = m->header->weights.bytes;
+  for (uint32_t i = 0; i < m->states.count; ++i) f.state_bytes_per_row += uint64_t{m->states[i].elems} * sizeof(float);
+  f.model_id = m->header->model_id;
+  f.macs_per_step = m->header->macs_per_step;
+  return rnnp::give_struct(f, facts) ? RNNP_OK : RNNP_E_ARG;
+}
+
+rnnp_status rnnp_model_input(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts) {
+  const rnnp::Model *m = rnnp::model_of(model);
+  return m == nullptr ? RNNP_E_ARG : rnnp::describe(*m, m->inputs, index, facts);
+}
+
+rnnp_status rnnp_model_output(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts) {
+  const rnnp::Model *m = rnnp::model_of(model);
+  return m == nullptr ? RNNP_E_ARG : rnnp::describe(*m, m->outputs, index, facts);
+}
+
+void rnnp_session_options_init(rnnp_session_options *options) {
+  if (options == nullptr) return;
+  *options = {};
+  options->struct_bytes = sizeof(rnnp_session_options);
+  options->max_batch = 1;
+}
+
+rnnp_status rnnp_session_memory(const rnnp_model *model, const rnnp_session_options *options, rnnp_memory *memory) {
+  if (memory == nullptr) return RNNP_E_ARG;
+  rnnp::SessionConfig c;
+  rnnp_status status = rnnp::configure(model, options, &c);
+  if (status != RNNP_OK) return status;
+  size_t bytes = 0;
+  status = rnnp::measure(c, &bytes);
+  if (status != RNNP_OK) return status;
+  *memory = {bytes, rnnp::kArenaAlign, rnnp::saved_state_bytes(*c.model)};
+  return RNNP_OK;
+}
+
+rnnp_status rnnp_session_init(rnnp_session **session, const rnnp_model *model, const rnnp_session_options *options, void *mem,
+                              size_t bytes) {
+  if (session == nullptr || mem == nullptr) return RNNP_E_ARG;
+  rnnp::SessionConfig c;
+  rnnp_status status = rnnp::configure(model, options, &c);
+  if (status != RNNP_OK) return status;
+  size_t needed = 0;
+  status = rnnp::measure(c, &needed);
+  if (status != RNNP_OK) return status;
+  if (!rnnp::is_aligned(mem, rnnp::kArenaAlign)) return RNNP_E_ALIGN;
+  if (bytes < needed) return RNNP_E_SMALL_MEMORY;
+  rnnp::Arena arena(mem, bytes);
+  rnnp::Session *built = nullptr;
+  status = rnnp::build_session(c, &arena, &built);
+  if (status == RNNP_OK) *session = static_cast<rnnp_session *>(built);
+  return status;
+}
+
+rnnp_status rnnp_session_info(const rnnp_session *session, rnnp_session_facts *facts) {
+  if (session == nullptr || session->tag != rnnp::kSessionTag || facts == nullptr) return RNNP_E_ARG;
+  rnnp_session_facts f = {};
+  f.max_batch = session->max_batch;
+  f.chunk_steps = session->chunk_steps;
+  f.threads = session->threads;
+  f.isa = session->recurrent_isa;
+  f.xnnpack = session->xnnpack_count != 0;
+  f.xnnpack_refused = session->xnnpack_refused;
+  return rnnp::give_struct(f, facts) ? RNNP_OK : RNNP_E_ARG;
+}

@@ -1,0 +1,176 @@
+// session_build.cpp -- lays a session out in the caller's memory: measured and placed by the same walk.
+// Touches the arena only, and only when it is placing.
+// SPDX-License-Identifier: Apache-2.0
+#include "base/bytes.h"
+#include "pack/layout.h"
+#include "runtime/session.h"
+
+namespace rnnp {
+namespace {
+
+constexpr size_t kRowAlignElems = kMaxNr;
+
+uint32_t padded(uint32_t elems) { return static_cast<uint32_t>(align_up(elems, kRowAlignElems)); }
+
+rnnp_status build_node(const SessionConfig &config, BuildEnv *env, const BlobNode &node, NodeSlot *slot) {
+  rnnp_status status = RNNP_E_UNSUPPORTED;
+  for (uint32_t i = 0; i < config.ops->count && status == RNNP_E_UNSUPPORTED; ++i) {
+    const Op *op = config.ops->ops[i];
+    if (uint32_t(op->kind) != node.op) continue;
+    void *object = nullptr;
+    status = op->build(env, node, &object);
+    if (status == RNNP_OK && slot != nullptr) *slot = {op, &node, object};
+  }
+  return status;
+}
+
+// Which buffer a value's rows are in for good; inputs and outputs are redirected per run.
+void place_values(const SessionConfig &config, Session *s) {
+  const Model &m = *config.model;
+  for (uint32_t i = 0; i < m.values.count; ++i) {
+    const BlobValue &v = m.values[i];
+    ValueSlot &slot = s->values[i];
+    slot.row_bytes = size_t{v.row_elems} * sizeof(float);
+    switch (ValueKind(v.kind)) {
+      case ValueKind::kSequence:
+        slot.data = s->sequence_pool + size_t{v.location} * config.max_batch * config.chunk_steps;
+        break;
+      case ValueKind::kRow:
+        slot.data = s->row_pool + size_t{v.location} * config.max_batch;
+        break;
+      case ValueKind::kConst:
+        slot.data = const_cast<float *>(m.weights(v.location));
+        slot.row_bytes = 0;
+        break;
+      case ValueKind::kInput:
+        slot.data = nullptr;
+        break;
+    }
+  }
+}
+
+void place_states(const SessionConfig &config, Arena *arena, Session *s) {
+  const Model &m = *config.model;
+  for (uint32_t i = 0; i < m.states.count; ++i) {
+    const uint32_t row = padded(m.states[i].elems);
+    const size_t elems = mul_sat(config.max_batch, row);
+    float *a = arena->take<float>(elems);
+    float *b = arena->take<float>(elems);
+    if (b == nullptr) continue;
+    zero_bytes(a, elems * sizeof(float));
+    zero_bytes(b, elems * sizeof(float));
+    s->states[i] = {{a, b}, 0, m.states[i].elems, row};
+  }
+}
+
+// Staging for a tensor of the caller's that is not packed: one chunk of rows.
+void place_staging(const SessionConfig &config, Arena *arena, const Table<BlobIo> &io, IoSlot *slots) {
+  const Model &m = *config.model;
+  for (uint32_t i = 0; i < io.count; ++i) {
+    const size_t rows = io[i].role == RNNP_ROLE_SEQUENCE ? mul_sat(config.max_batch, config.chunk_steps) : config.max_batch;
+    const size_t bytes = mul_sat(mul_sat(rows, m.values[io[i].value].row_elems), sizeof(float));
+    const bool staged = io[i].role != RNNP_ROLE_LENGTHS && m.values[io[i].value].kind == uint32_t(ValueKind::kInput);
+    uint8_t *staging = staged ? arena->take<uint8_t>(bytes) : nullptr;
+    if (slots != nullptr) slots[i].staging = staging;
+  }
+}
+
+// rnnp_run can be used: exactly one input must be given, and it is a sequence.
+void find_simple_input(const Model &m, Session *s) {
+  uint32_t required = 0;
+  for (uint32_t i = 0; i < m.inputs.count; ++i) {
+    if (m.inputs[i].role == RNNP_ROLE_SEQUENCE || m.inputs[i].role == RNNP_ROLE_ROW) ++required;
+    if (m.inputs[i].role == RNNP_ROLE_SEQUENCE) s->simple_input = i;
+  }
+  s->simple = required == 1 && m.outputs.count >= 1 && m.inputs.count > 0 && m.inputs[s->simple_input].role == RNNP_ROLE_SEQUENCE;
+}
+
+// Every table of the session in one go, so that placing them is one test.
+struct Tables {
+  Session *session;
+  ValueSlot *values;
+  NodeSlot *nodes;
+  StateSlot *states;
+  Barrier *barriers;
+  IoSlot *inputs, *outputs;
+};
+
+Tables take_tables(const SessionConfig &config, Arena *arena) {
+  const Model &m = *config.model;
+  Tables t;
+  t.session = arena->take<Session>(1);
+  t.values = arena->take<ValueSlot>(m.values.count);
+  t.nodes = arena->take<NodeSlot>(m.nodes.count);
+  t.states = arena->take<StateSlot>(m.states.count);
+  t.barriers = arena->take<Barrier>(config.threads);
+  t.inputs = arena->take<IoSlot>(m.inputs.count);
+  t.outputs = arena->take<IoSlot>(m.outputs.count);
+  return t;
+}
+
+void fill_session(const SessionConfig &config, const BuildEnv &env, const Tables &t) {
+  Session &s = *t.session;
+  s = {};
+  s.max_batch = config.max_batch;
+  s.chunk_steps = config.chunk_steps;
+  s.max_steps = config.max_steps;
+  s.threads = config.threads;
+  s.recurrent_isa = env.recurrent_isa;
+  s.xnnpack_count = env.xnnpack_count;
+  s.causal = (config.model->header->flags & kBlobCausal) != 0;
+  s.model = config.model;
+  s.executor = config.executor;
+  s.values = t.values;
+  s.nodes = t.nodes;
+  s.states = t.states;
+  s.barriers = t.barriers;
+  s.inputs = t.inputs;
+  s.outputs = t.outputs;
+  for (uint32_t i = 0; i < config.threads; ++i) s.barriers[i] = {0, config.executor.yield, config.executor.ctx};
+  find_simple_input(*config.model, &s);
+}
+
+}  // namespace
+
+rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **session) {
+  const Model &m = *config.model;
+  const Tables t = take_tables(config, arena);
+  BuildEnv env = {};
+  env.model = config.model;
+  env.kernels = config.kernels;
+  env.isa = config.isa;
+  env.max_batch = config.max_batch;
+  env.chunk_steps = config.chunk_steps;
+  env.threads = config.threads;
+  env.l1d_bytes = config.l1d_bytes;
+  env.l2_bytes = config.l2_bytes;
+  env.xnnpack = config.xnnpack;
+  env.arena = arena;
+  const bool placing = !arena->measuring() && !arena->overflowed();
+  for (uint32_t i = 0; i < m.nodes.count; ++i) {
+    const rnnp_status status = build_node(config, &env, m.nodes[i], placing ? &t.nodes[i] : nullptr);
+    if (status != RNNP_OK) return status;
+  }
+  if (placing) fill_session(config, env, t);
+  place_states(config, arena, t.session);
+  const size_t rows = mul_sat(config.max_batch, config.chunk_steps);
+  uint8_t *scratch = arena->take<uint8_t>(env.scratch_bytes);
+  float *sequence_pool = arena->take<float>(mul_sat(m.header->sequence_pool_elems, rows));
+  float *row_pool = arena->take<float>(mul_sat(m.header->row_pool_elems, config.max_batch));
+  place_staging(config, arena, m.inputs, placing ? t.inputs : nullptr);
+  place_staging(config, arena, m.outputs, placing ? t.outputs : nullptr);
+  if (arena->overflowed()) return RNNP_E_SMALL_MEMORY;
+  if (arena->measuring()) return RNNP_OK;
+  t.session->scratch = scratch;
+  t.session->sequence_pool = sequence_pool;
+  t.session->row_pool = row_pool;
+  place_values(config, t.session);
+  for (uint32_t i = 0; i < m.states.count; ++i) {
+    for (uint32_t row = 0; row < config.max_batch; ++row) reset_state(*t.session, i, row);
+  }
+  t.session->tag = kSessionTag;
+  *session = t.session;
+  return RNNP_OK;
+}
+
+}  // namespace rnnp

@@ -1,0 +1,95 @@
+// state.cpp -- reset, save and load the state of one batch row.
+// Saved bytes are portable: a header, then every state's valid elements in the blob's order, little-endian f32 (docs/BLOB_FORMAT.md).
+// SPDX-License-Identifier: Apache-2.0
+#include "base/bytes.h"
+#include "format/crc32.h"
+#include "runtime/session.h"
+
+namespace rnnp {
+namespace {
+
+constexpr uint32_t kStateMagic = 0x53504e52u;  // the bytes "RNPS"
+constexpr uint32_t kStateVersion = 1;
+
+struct StateHeader {
+  uint32_t magic;
+  uint32_t version;
+  uint64_t model_id;
+  uint32_t bytes;  // of header and elements
+  uint32_t crc;    // CRC-32 of the elements
+};
+
+bool is_session(const Session *s) { return s != nullptr && s->tag == kSessionTag; }
+
+float *state_row(const StateSlot &s, uint32_t row) { return s.buffer[s.live] + size_t{row} * s.row_elems; }
+
+}  // namespace
+
+size_t saved_state_bytes(const Model &m) {
+  size_t bytes = sizeof(StateHeader);
+  for (uint32_t i = 0; i < m.states.count; ++i) bytes = add_sat(bytes, mul_sat(m.states[i].elems, sizeof(float)));
+  return bytes;
+}
+
+void reset_state(const Session &s, uint32_t state, uint32_t row) {
+  const BlobState &b = s.model->states[state];
+  float *to = state_row(s.states[state], row);
+  if (b.init == kNone) {
+    zero_bytes(to, b.elems * sizeof(float));
+  } else {
+    copy_bytes(to, s.model->weights(b.init) + (b.per_row ? size_t{row} * b.elems : 0), b.elems * sizeof(float));
+  }
+}
+
+}  // namespace rnnp
+
+rnnp_status rnnp_state_reset(rnnp_session *session, uint32_t row) {
+  if (!rnnp::is_session(session)) return RNNP_E_ARG;
+  if (row != RNNP_ALL_ROWS && row >= session->max_batch) return RNNP_E_SHAPE;
+  const uint32_t begin = row == RNNP_ALL_ROWS ? 0 : row;
+  const uint32_t end = row == RNNP_ALL_ROWS ? session->max_batch : row + 1;
+  for (uint32_t i = 0; i < session->model->states.count; ++i) {
+    for (uint32_t r = begin; r < end; ++r) rnnp::reset_state(*session, i, r);
+  }
+  return RNNP_OK;
+}
+
+rnnp_status rnnp_state_save(const rnnp_session *session, uint32_t row, void *dst, size_t bytes) {
+  if (!rnnp::is_session(session) || dst == nullptr) return RNNP_E_ARG;
+  if (row >= session->max_batch) return RNNP_E_SHAPE;
+  const rnnp::Model &m = *session->model;
+  const size_t total = rnnp::saved_state_bytes(m);
+  if (bytes < total) return RNNP_E_SMALL_MEMORY;
+  uint8_t *to = static_cast<uint8_t *>(dst) + sizeof(rnnp::StateHeader);
+  for (uint32_t i = 0; i < m.states.count; ++i) {
+    const size_t part = size_t{m.states[i].elems} * sizeof(float);
+    rnnp::copy_bytes(to, rnnp::state_row(session->states[i], row), part);
+    to += part;
+  }
+  const uint8_t *elems = static_cast<uint8_t *>(dst) + sizeof(rnnp::StateHeader);
+  const rnnp::StateHeader h = {rnnp::kStateMagic, rnnp::kStateVersion, m.header->model_id, static_cast<uint32_t>(total),
+                               rnnp::crc32(0, elems, total - sizeof(rnnp::StateHeader))};
+  rnnp::copy_bytes(dst, &h, sizeof h);
+  return RNNP_OK;
+}
+
+rnnp_status rnnp_state_load(rnnp_session *session, uint32_t row, const void *src, size_t bytes) {
+  if (!rnnp::is_session(session) || src == nullptr) return RNNP_E_ARG;
+  if (row >= session->max_batch) return RNNP_E_SHAPE;
+  const rnnp::Model &m = *session->model;
+  const size_t total = rnnp::saved_state_bytes(m);
+  if (bytes < total) return RNNP_E_SMALL_MEMORY;
+  rnnp::StateHeader h;
+  rnnp::copy_bytes(&h, src, sizeof h);
+  const uint8_t *from = static_cast<const uint8_t *>(src) + sizeof h;
+  if (h.magic != rnnp::kStateMagic || h.version != rnnp::kStateVersion || h.model_id != m.header->model_id || h.bytes != total ||
+      h.crc != rnnp::crc32(0, from, total - sizeof h)) {
+    return RNNP_E_STATE_MISMATCH;
+  }
+  for (uint32_t i = 0; i < m.states.count; ++i) {
+    const size_t part = size_t{m.states[i].elems} * sizeof(float);
+    rnnp::copy_bytes(rnnp::state_row(session->states[i], row), from, part);
+    from += part;
+  }
+  return RNNP_OK;
+}

@@ -1,0 +1,108 @@
+// hostile_blob_test.cpp -- any bytes are safe to open: truncations, bit flips with and without mended checksums, then run what opens.
+// Meant to run under ASan and UBSan as well; blobs lie at the end of an allocation of exactly their size.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "support/session_fixture.h"
+
+namespace {
+
+using namespace rnnp_test;
+
+std::vector<uint8_t> sample_blob() {
+  BlobBuilder b(3);
+  const uint32_t x = b.add_input(3);
+  RecurrentOptions gru;
+  gru.cell = rnnp::Cell::kGru;
+  gru.hidden = 5;
+  gru.initial_state = true;
+  RecurrentOptions lstm;
+  lstm.hidden = 7;
+  lstm.peephole = true;
+  uint32_t y_h;
+  const uint32_t a = b.add_recurrent(x, 3, gru);
+  const uint32_t c = b.add_recurrent(a, 5, lstm, &y_h);
+  b.add_output(b.add_dense(c, 7, 4, rnnp::Act::kTanh));
+  b.add_output(b.add_dense(y_h, 7, 2), "final");
+  return b.build();
+}
+
+// Open; if it opens, ask, init and run two steps in bounded memory. Whatever happens must be a status.
+rnnp_status open_and_run(const std::vector<uint8_t> &bytes) {
+  constexpr size_t kMemory = 1 << 20;
+  const size_t room = (bytes.size() + 63) / 64 * 64 + 64;
+  std::unique_ptr<uint8_t, decltype(&std::free)> owned(static_cast<uint8_t *>(std::aligned_alloc(64, room)), std::free);
+  std::memcpy(owned.get(), bytes.data(), bytes.size());
+  rnnp_model model;
+  rnnp_status status = rnnp_model_open(&model, owned.get(), bytes.size(), 0);
+  if (status != RNNP_OK) return status;
+  rnnp_session_options o;
+  rnnp_session_options_init(&o);
+  o.max_steps = 4;
+  rnnp_memory need;
+  status = rnnp_session_memory(&model, &o, &need);
+  if (status != RNNP_OK) return status;
+  if (need.session_bytes > kMemory) return RNNP_E_SMALL_MEMORY;
+  AlignedBytes mem(need.session_bytes);
+  rnnp_session *session = nullptr;
+  status = rnnp_session_init(&session, &model, &o, mem.data(), mem.size());
+  if (status != RNNP_OK) return status;
+  rnnp_tensor_facts in = {}, out = {};
+  in.struct_bytes = out.struct_bytes = sizeof in;
+  if (rnnp_model_input(&model, 0, &in) != RNNP_OK || rnnp_model_output(&model, 0, &out) != RNNP_OK) return RNNP_OK;
+  if (in.row_elems > 65536 || out.row_elems > 65536) return RNNP_OK;
+  std::vector<float> x(size_t{2} * in.row_elems, 0.5f), y(size_t{2} * out.row_elems);
+  return rnnp_run(session, 2, x.data(), y.data());
+}
+
+TEST(HostileBlob, TheSampleItselfRuns) { EXPECT_EQ(RNNP_OK, open_and_run(sample_blob())); }
+
+TEST(HostileBlob, EveryTruncationIsRefused) {
+  const std::vector<uint8_t> blob = sample_blob();
+  for (size_t n = 0; n < blob.size(); ++n) EXPECT_LT(open_and_run({blob.begin(), blob.begin() + n}), 0) << n;
+}
+
+TEST(HostileBlob, EveryFlippedBitOfTheTablesIsRefused) {
+  const std::vector<uint8_t> blob = sample_blob();
+  rnnp::BlobHeader h;
+  std::memcpy(&h, blob.data(), sizeof h);
+  for (size_t i = 0; i < h.weights.offset; ++i) {
+    if (i >= offsetof(rnnp::BlobHeader, weights_crc) && i < offsetof(rnnp::BlobHeader, weights_crc) + 4) continue;  // checked on request only
+    for (int bit = 0; bit < 8; ++bit) {
+      std::vector<uint8_t> bad = blob;
+      bad[i] = static_cast<uint8_t>(bad[i] ^ (1 << bit));
+      EXPECT_LT(open_and_run(bad), 0) << "byte " << i;
+    }
+  }
+}
+
+// With a mended checksum the tables' own checks have to hold: nothing may be read or written outside.
+TEST(HostileBlob, ForgedTablesAreSafe) {
+  const std::vector<uint8_t> blob = sample_blob();
+  rnnp::BlobHeader h;
+  std::memcpy(&h, blob.data(), sizeof h);
+  const uint32_t values[] = {0, 1, 2, 3, 7, 0x7fffffffu, 0x80000000u, 0xffffffffu, 0xfffffff0u, 64, 4096, h.file_bytes, h.weights.offset};
+  size_t opened = 0;
+  for (size_t at = 0; at + 4 <= h.weights.offset; at += 4)
+    for (uint32_t v : values) {
+      std::vector<uint8_t> bad = blob;
+      std::memcpy(bad.data() + at, &v, 4);
+      reseal(&bad);
+      opened += open_and_run(bad) == RNNP_OK;
+    }
+  EXPECT_GT(opened, 0u);  // some forgeries are valid models; that they ran under the sanitizers is the test
+}
+
+TEST(HostileBlob, DamagedWeightsAreFoundOnRequest) {
+  std::vector<uint8_t> blob = sample_blob();
+  blob.back() ^= 1;
+  AlignedBytes bytes(blob);
+  rnnp_model model;
+  EXPECT_EQ(RNNP_OK, rnnp_model_open(&model, bytes.data(), bytes.size(), 0));
+  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, rnnp_model_open(&model, bytes.data(), bytes.size(), RNNP_OPEN_CHECK_WEIGHTS));
+}
+
+}  // namespace

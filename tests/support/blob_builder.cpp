@@ -1,0 +1,291 @@
+// blob_builder.cpp -- see blob_builder.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "support/blob_builder.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp_test {
+
+using rnnp::Act;
+using rnnp::BlobActivation;
+using rnnp::Cell;
+using rnnp::kNone;
+using rnnp::OpKind;
+using rnnp::ValueKind;
+
+uint32_t gates_of(Cell cell) { return cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3; }
+
+AlignedBytes::AlignedBytes(size_t bytes) : storage_(bytes + 64), size_(bytes) {
+  data_ = reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(storage_.data()) + 63) & ~uintptr_t{63});
+}
+
+AlignedBytes::AlignedBytes(const std::vector<uint8_t> &bytes) : AlignedBytes(bytes.size()) {
+  if (!bytes.empty()) std::memcpy(data_, bytes.data(), bytes.size());
+}
+
+static uint32_t round_up(uint32_t n, uint32_t to) { return (n + to - 1) / to * to; }
+
+static uint32_t bit_crc(const uint8_t *p, size_t n, uint32_t crc) {
+  crc = ~crc;
+  for (size_t i = 0; i < n; ++i) {
+    crc ^= p[i];
+    for (int b = 0; b < 8; ++b) crc = (crc >> 1) ^ (0xedb88320u & (0u - (crc & 1u)));
+  }
+  return ~crc;
+}
+
+void reseal(std::vector<uint8_t> *blob) {
+  rnnp::BlobHeader h;
+  std::memcpy(&h, blob->data(), sizeof h);
+  if (h.weights.offset < sizeof h || h.weights.offset > blob->size() || h.weights.bytes > blob->size() - h.weights.offset) return;
+  h.tables_crc = h.weights_crc = 0;
+  const uint32_t head = bit_crc(reinterpret_cast<const uint8_t *>(&h), sizeof h, 0);
+  h.tables_crc = bit_crc(blob->data() + sizeof h, h.weights.offset - sizeof h, head);
+  h.weights_crc = bit_crc(blob->data() + h.weights.offset, h.weights.bytes, 0);
+  std::memcpy(blob->data(), &h, sizeof h);
+}
+
+uint32_t BlobBuilder::add_string(const std::string &s) {
+  const uint32_t at = static_cast<uint32_t>(strings_.size());
+  strings_.insert(strings_.end(), s.begin(), s.end());
+  strings_.push_back(0);
+  return at;
+}
+
+uint32_t BlobBuilder::add_value(ValueKind kind, uint32_t elems, bool sequence, rnnp::DType dtype) {
+  uint32_t location = 0;
+  if (kind == ValueKind::kSequence) {
+    location = sequence_elems_;
+    sequence_elems_ += round_up(elems, 16);
+  } else if (kind == ValueKind::kRow) {
+    location = row_elems_;
+    row_elems_ += round_up(elems, 16);
+  } else {
+    location = static_cast<uint32_t>(inputs_.size());
+  }
+  values_.push_back({uint32_t(kind), uint32_t(dtype), elems, location, sequence ? 1u : 0u, 0});
+  return static_cast<uint32_t>(values_.size() - 1);
+}
+
+uint32_t BlobBuilder::add_input(uint32_t elems, const std::string &name) {
+  const uint32_t v = add_value(ValueKind::kInput, elems, true);
+  inputs_.push_back({add_string(name), v, RNNP_ROLE_SEQUENCE, 3, {RNNP_DIM_STEPS, RNNP_DIM_BATCH, int32_t(elems)}});
+  return v;
+}
+
+uint32_t BlobBuilder::add_state_input(uint32_t elems, const std::string &name) {
+  const uint32_t v = add_value(ValueKind::kInput, elems, false);
+  inputs_.push_back({add_string(name), v, RNNP_ROLE_STATE, 2, {RNNP_DIM_BATCH, int32_t(elems)}});
+  return v;
+}
+
+uint32_t BlobBuilder::add_lengths_input() {
+  const uint32_t v = add_value(ValueKind::kInput, 1, false, rnnp::DType::kI32);
+  inputs_.push_back({add_string("lengths"), v, RNNP_ROLE_LENGTHS, 1, {RNNP_DIM_BATCH}});
+  return v;
+}
+
+uint32_t BlobBuilder::add_state(uint32_t elems, const std::vector<double> &init) {
+  const uint32_t at = init.empty() ? kNone : put_weights(std::vector<float>(init.begin(), init.end()));
+  states_.push_back({elems, at, 0, add_string("state" + std::to_string(states_.size()))});
+  return static_cast<uint32_t>(states_.size() - 1);
+}
+
+uint32_t BlobBuilder::put_weights(const std::vector<float> &v) {
+  const size_t at = weights_.size();
+  weights_.resize(at + round_up(static_cast<uint32_t>(v.size() * sizeof(float)), 64));
+  std::memcpy(weights_.data() + at, v.data(), v.size() * sizeof(float));
+  return static_cast<uint32_t>(at);
+}
+
+// panel[k][g][n] of every tile, straight from pack/layout.h's words.
+uint32_t BlobBuilder::pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates) {
+  const uint32_t tiles = round_up(units, nr_) / nr_;
+  std::vector<float> out;
+  for (uint32_t tile = 0; tile < tiles; ++tile)
+    for (uint32_t kk = 0; kk < k; ++kk)
+      for (uint32_t g = first_gate; g < first_gate + gates; ++g)
+        for (uint32_t n = 0; n < nr_; ++n) {
+          const uint32_t unit = tile * nr_ + n;
+          out.push_back(unit < units ? static_cast<float>(m[(size_t{g} * units + unit) * k + kk]) : 0.0f);
+        }
+  return put_weights(out);
+}
+
+// Weights are rounded to f32 here so that the f64 reference sees the same numbers.
+std::vector<double> BlobBuilder::random(size_t n, double bound) {
+  std::uniform_real_distribution<float> uniform(static_cast<float>(-bound), static_cast<float>(bound));
+  std::vector<double> v(n);
+  for (double &e : v) e = uniform(rng_);
+  return v;
+}
+
+static BlobActivation with_defaults(Act act) {
+  switch (act) {
+    case Act::kLeakyRelu: return {uint32_t(act), 0.01f, 0};
+    case Act::kAffine: return {uint32_t(act), 0.9f, 0.05f};
+    case Act::kThresholdedRelu: return {uint32_t(act), 0.2f, 0};
+    case Act::kScaledTanh: return {uint32_t(act), 0.8f, 1.1f};
+    case Act::kHardSigmoid: return {uint32_t(act), 0.2f, 0.5f};
+    case Act::kElu: return {uint32_t(act), 1.0f, 0};
+    default: return {uint32_t(act), 0, 0};
+  }
+}
+
+rnnp::BlobDirection BlobBuilder::pack_direction(const RecurrentLayer &layer, DirectionWeights &d) {
+  const uint32_t h = layer.hidden, gates = gates_of(layer.cell);
+  const bool linear = layer.cell == Cell::kGruLinear;
+  std::vector<double> bias(size_t{gates} * h);
+  for (size_t i = 0; i < bias.size(); ++i) {
+    const bool apart = linear && i >= size_t{2} * h;
+    bias[i] = apart ? d.wb[i] : static_cast<float>(d.wb[i]) + static_cast<float>(d.rb[i]);
+  }
+  rnnp::BlobDirection out = {};
+  out.w = pack_matrix(d.w, h, layer.input, 0, gates);
+  if (layer.cell == Cell::kGru) {
+    out.r = pack_matrix(d.r, h, h, 0, 2);
+    pack_matrix(d.r, h, h, 2, 1);
+  } else {
+    out.r = pack_matrix(d.r, h, h, 0, gates);
+  }
+  out.bias = pack_matrix(bias, h, 1, 0, gates);
+  out.r_bias = linear ? pack_matrix(std::vector<double>(d.rb.begin() + 2 * h, d.rb.end()), h, 1, 0, 1) : kNone;
+  std::vector<double> p = d.p;  // ONNX's order i o f is the blob's
+  out.peephole = p.empty() ? kNone : pack_matrix(p, h, 1, 0, 3);
+  out.state_h = add_state(h, d.h0);
+  out.state_c = layer.cell == Cell::kLstm ? add_state(h, d.c0) : kNone;
+  out.reverse = d.reverse;
+  for (int i = 0; i < 3; ++i) out.act[i] = d.act[i];
+  return out;
+}
+
+uint32_t BlobBuilder::add_recurrent(uint32_t x, uint32_t input, const RecurrentOptions &o, uint32_t *y_h, uint32_t *y_c,
+                                    std::vector<uint32_t> extra_inputs) {
+  RecurrentLayer layer;
+  layer.cell = o.cell;
+  layer.input = input;
+  layer.hidden = o.hidden;
+  layer.input_forget = o.input_forget;
+  layer.clip = static_cast<float>(o.clip);
+  const uint32_t gates = gates_of(o.cell), h = o.hidden, count = o.bidirectional ? 2 : 1;
+  const double bound = 1.0 / std::sqrt(double(h));
+  rnnp::AttrRecurrent a = {};
+  a.cell = uint32_t(o.cell);
+  a.input_size = input;
+  a.hidden_size = h;
+  a.direction_count = count;
+  a.nr = nr_;
+  a.input_forget = o.input_forget;
+  a.clip = static_cast<float>(o.clip);
+  for (uint32_t i = 0; i < count; ++i) {
+    DirectionWeights d;
+    d.w = random(size_t{gates} * h * input, bound);
+    d.r = random(size_t{gates} * h * h, bound);
+    d.wb = random(size_t{gates} * h, bound);
+    d.rb = random(size_t{gates} * h, bound);
+    if (o.peephole) d.p = random(size_t{3} * h, bound);
+    if (o.initial_state) d.h0 = random(h, 0.5);
+    if (o.initial_state && o.cell == Cell::kLstm) d.c0 = random(h, 0.5);
+    d.reverse = o.reverse || i == 1;
+    const Act defaults[4][3] = {{Act::kTanh}, {Act::kSigmoid, Act::kTanh, Act::kTanh}, {Act::kSigmoid, Act::kTanh}, {Act::kSigmoid, Act::kTanh}};
+    for (size_t k = 0; k < 3; ++k) d.act[k] = with_defaults(k < o.acts.size() ? o.acts[k] : defaults[uint32_t(o.cell)][k]);
+    if (d.reverse) causal_ = false;
+    a.direction[i] = pack_direction(layer, d);
+    layer.directions.push_back(d);
+  }
+  recurrent.push_back(layer);
+  std::vector<uint32_t> in = {x};
+  in.insert(in.end(), extra_inputs.begin(), extra_inputs.end());
+  const uint32_t y = add_value(ValueKind::kSequence, count * h, true);
+  std::vector<uint32_t> out = {y, kNone, kNone};
+  if (y_h != nullptr) *y_h = out[1] = add_value(ValueKind::kRow, count * h, false);
+  if (y_c != nullptr) *y_c = out[2] = add_value(ValueKind::kRow, count * h, false);
+  push_node(OpKind::kRecurrent, &a, sizeof a, in, out);
+  return y;
+}
+
+uint32_t BlobBuilder::add_dense(uint32_t x, uint32_t input, uint32_t output, Act act) {
+  DenseLayer layer;
+  layer.input = input;
+  layer.output = output;
+  layer.w = random(size_t{output} * input, 1.0 / std::sqrt(double(input)));
+  layer.b = random(output, 0.5);
+  layer.act = with_defaults(act);
+  const uint32_t w = pack_matrix(layer.w, output, input, 0, 1);
+  const uint32_t b = pack_matrix(layer.b, output, 1, 0, 1);
+  const rnnp::AttrDense a = {input, output, nr_, uint32_t(rnnp::DType::kF32), w, b, layer.act, 1};
+  dense.push_back(layer);
+  return add_node(OpKind::kDense, &a, sizeof a, {x}, output, values_[x].sequence != 0);
+}
+
+uint32_t BlobBuilder::add_node(OpKind op, const void *attr, size_t bytes, std::vector<uint32_t> inputs, uint32_t out_elems, bool sequence) {
+  const uint32_t y = add_value(sequence ? ValueKind::kSequence : ValueKind::kRow, out_elems, sequence);
+  push_node(op, attr, bytes, inputs, {y});
+  return y;
+}
+
+void BlobBuilder::push_node(OpKind op, const void *attr, size_t bytes, const std::vector<uint32_t> &in, const std::vector<uint32_t> &out) {
+  rnnp::BlobNode n = {};
+  n.op = uint32_t(op);
+  n.attr = static_cast<uint32_t>(attrs_.size());
+  n.attr_bytes = static_cast<uint32_t>(bytes);
+  n.input_first = static_cast<uint32_t>(args_.size());
+  n.input_count = static_cast<uint32_t>(in.size());
+  args_.insert(args_.end(), in.begin(), in.end());
+  n.output_first = static_cast<uint32_t>(args_.size());
+  n.output_count = static_cast<uint32_t>(out.size());
+  args_.insert(args_.end(), out.begin(), out.end());
+  n.name = add_string("node" + std::to_string(nodes_.size()));
+  const uint8_t *p = static_cast<const uint8_t *>(attr);
+  attrs_.insert(attrs_.end(), p, p + bytes);
+  attrs_.resize(round_up(static_cast<uint32_t>(attrs_.size()), 8));
+  nodes_.push_back(n);
+}
+
+void BlobBuilder::add_output(uint32_t value, const std::string &name) {
+  const rnnp::BlobValue &v = values_[value];
+  rnnp::BlobIo io = {add_string(name), value, v.sequence ? uint32_t(RNNP_ROLE_SEQUENCE) : uint32_t(RNNP_ROLE_ROW), 2, {RNNP_DIM_BATCH, int32_t(v.row_elems)}};
+  if (v.sequence) io = {io.name, value, io.role, 3, {RNNP_DIM_STEPS, RNNP_DIM_BATCH, int32_t(v.row_elems)}};
+  outputs_.push_back(io);
+}
+
+template <class T>
+static rnnp::BlobSection append(std::vector<uint8_t> *blob, const std::vector<T> &rows, uint32_t align) {
+  blob->resize(round_up(static_cast<uint32_t>(blob->size()), align));
+  const rnnp::BlobSection s = {static_cast<uint32_t>(blob->size()), static_cast<uint32_t>(rows.size() * sizeof(T))};
+  const uint8_t *p = reinterpret_cast<const uint8_t *>(rows.data());
+  blob->insert(blob->end(), p, p + s.bytes);
+  return s;
+}
+
+std::vector<uint8_t> BlobBuilder::build() {
+  rnnp::BlobHeader h = {};
+  h.magic = rnnp::kBlobMagic;
+  h.version = rnnp::kBlobVersion;
+  h.header_bytes = sizeof h;
+  h.align = rnnp::kBlobAlign;
+  h.flags = causal_ ? uint32_t(rnnp::kBlobCausal) : 0u;
+  h.model_id = 0x1234 + weights_.size();
+  h.layout_nr = nr_;
+  h.sequence_pool_elems = sequence_elems_;
+  h.row_pool_elems = row_elems_;
+  std::vector<uint8_t> blob(sizeof h);
+  h.values = append(&blob, values_, 8);
+  h.nodes = append(&blob, nodes_, 8);
+  h.args = append(&blob, args_, 8);
+  h.inputs = append(&blob, inputs_, 8);
+  h.outputs = append(&blob, outputs_, 8);
+  h.states = append(&blob, states_, 8);
+  h.attrs = append(&blob, attrs_, 8);
+  h.strings = append(&blob, strings_, 8);
+  h.weights = append(&blob, weights_, 64);
+  h.file_bytes = static_cast<uint32_t>(blob.size());
+  std::memcpy(blob.data(), &h, sizeof h);
+  reseal(&blob);
+  return blob;
+}
+
+}  // namespace rnnp_test

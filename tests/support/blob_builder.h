@@ -1,0 +1,110 @@
+// blob_builder.h -- writes blobs for tests straight from blob.h, independent of the compiler, and keeps the plain weights beside them.
+// So the runtime is tested against the format's words and an f64 reference (reference_layers.h), not against its own packer.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_TESTS_SUPPORT_BLOB_BUILDER_H_
+#define RNNPACK_TESTS_SUPPORT_BLOB_BUILDER_H_
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "format/blob.h"
+
+namespace rnnp_test {
+
+// One direction of one recurrent layer in ONNX's shapes and gate order.
+struct DirectionWeights {
+  std::vector<double> w, r, wb, rb, p;  // [G*H][I], [G*H][H], [G*H], [G*H], [3*H] or empty
+  std::vector<double> h0, c0;           // [H] or empty for zeros
+  bool reverse = false;
+  rnnp::BlobActivation act[3] = {};
+};
+
+struct RecurrentLayer {
+  rnnp::Cell cell = rnnp::Cell::kLstm;
+  uint32_t input = 0, hidden = 0;
+  bool input_forget = false;
+  double clip = 0;
+  std::vector<DirectionWeights> directions;
+};
+
+struct DenseLayer {
+  uint32_t input = 0, output = 0;
+  std::vector<double> w, b;  // [O][I], [O]
+  rnnp::BlobActivation act = {};
+};
+
+struct RecurrentOptions {
+  rnnp::Cell cell = rnnp::Cell::kLstm;
+  uint32_t hidden = 16;
+  bool bidirectional = false, reverse = false, peephole = false, input_forget = false, initial_state = false;
+  double clip = 0;
+  std::vector<rnnp::Act> acts;  // empty: the defaults
+};
+
+uint32_t gates_of(rnnp::Cell cell);
+
+// The bytes of a blob at an address aligned as blobs want it.
+class AlignedBytes {
+ public:
+  explicit AlignedBytes(size_t bytes = 0);
+  explicit AlignedBytes(const std::vector<uint8_t> &bytes);
+  uint8_t *data() { return data_; }
+  const uint8_t *data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  std::vector<uint8_t> storage_;
+  uint8_t *data_;
+  size_t size_;
+};
+
+class BlobBuilder {
+ public:
+  explicit BlobBuilder(uint32_t seed, uint32_t nr = 16) : rng_(seed), nr_(nr) {}
+
+  uint32_t add_input(uint32_t elems, const std::string &name = "x");
+  // Optional inputs of the recurrent layer added next: initial_h, initial_c (role STATE) and lengths.
+  uint32_t add_state_input(uint32_t elems, const std::string &name);
+  uint32_t add_lengths_input();
+  // Random weights, uniform in +-1/sqrt(H). Returns the value of Y; y_h and y_c, when given, receive those values.
+  uint32_t add_recurrent(uint32_t x, uint32_t input, const RecurrentOptions &options, uint32_t *y_h = nullptr, uint32_t *y_c = nullptr,
+                         std::vector<uint32_t> extra_inputs = {});
+  uint32_t add_dense(uint32_t x, uint32_t input, uint32_t output, rnnp::Act act = rnnp::Act::kIdentity);
+  uint32_t add_node(rnnp::OpKind op, const void *attr, size_t attr_bytes, std::vector<uint32_t> inputs, uint32_t out_elems, bool sequence);
+  void add_output(uint32_t value, const std::string &name = "y");
+
+  std::vector<uint8_t> build();
+
+  std::vector<RecurrentLayer> recurrent;  // in order of adding
+  std::vector<DenseLayer> dense;
+
+ private:
+  uint32_t add_value(rnnp::ValueKind kind, uint32_t elems, bool sequence, rnnp::DType dtype = rnnp::DType::kF32);
+  uint32_t add_state(uint32_t elems, const std::vector<double> &init);
+  uint32_t add_string(const std::string &s);
+  uint32_t put_weights(const std::vector<float> &v);
+  uint32_t pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates);
+  std::vector<double> random(size_t n, double bound);
+  rnnp::BlobDirection pack_direction(const RecurrentLayer &layer, DirectionWeights &d);
+  void push_node(rnnp::OpKind op, const void *attr, size_t bytes, const std::vector<uint32_t> &in, const std::vector<uint32_t> &out);
+
+  std::mt19937 rng_;
+  uint32_t nr_;
+  uint32_t sequence_elems_ = 0, row_elems_ = 0;
+  bool causal_ = true;
+  std::vector<rnnp::BlobValue> values_;
+  std::vector<rnnp::BlobNode> nodes_;
+  std::vector<uint32_t> args_;
+  std::vector<rnnp::BlobIo> inputs_, outputs_;
+  std::vector<rnnp::BlobState> states_;
+  std::vector<uint8_t> attrs_, strings_, weights_;
+};
+
+// Recompute both checksums of a blob whose bytes a test has changed.
+void reseal(std::vector<uint8_t> *blob);
+
+}  // namespace rnnp_test
+#endif  // RNNPACK_TESTS_SUPPORT_BLOB_BUILDER_H_

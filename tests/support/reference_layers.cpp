@@ -1,0 +1,132 @@
+// reference_layers.cpp -- see reference_layers.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "support/reference_layers.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rnnp_test {
+
+using rnnp::Act;
+using rnnp::Cell;
+
+double apply_act(const rnnp::BlobActivation &a, double x) {
+  const double alpha = a.alpha, beta = a.beta;
+  switch (Act(a.act)) {
+    case Act::kIdentity: return x;
+    case Act::kRelu: return std::max(x, 0.0);
+    case Act::kTanh: return std::tanh(x);
+    case Act::kSigmoid: return 1 / (1 + std::exp(-x));
+    case Act::kAffine: return alpha * x + beta;
+    case Act::kLeakyRelu: return x >= 0 ? x : alpha * x;
+    case Act::kThresholdedRelu: return x > alpha ? x : 0;
+    case Act::kScaledTanh: return alpha * std::tanh(beta * x);
+    case Act::kHardSigmoid: return std::min(std::max(alpha * x + beta, 0.0), 1.0);
+    case Act::kElu: return x >= 0 ? x : alpha * std::expm1(x);
+    case Act::kSoftsign: return x / (1 + std::fabs(x));
+    case Act::kSoftplus: return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
+    default: return NAN;
+  }
+}
+
+namespace {
+
+// One row of one direction: its state, and the gates' pre-activations W x + Wb.
+struct Row {
+  std::vector<double> h, c;
+};
+
+double dot(const double *m, const double *v, size_t n) {
+  double sum = 0;
+  for (size_t i = 0; i < n; ++i) sum += m[i] * v[i];
+  return sum;
+}
+
+double clip(double v, double limit) { return limit > 0 ? std::min(std::max(v, -limit), limit) : v; }
+
+struct Step {
+  const RecurrentLayer &l;
+  const DirectionWeights &d;
+  const double *x;
+  Row *row;
+
+  double in(size_t g, size_t u) const { return dot(&d.w[(g * l.hidden + u) * l.input], x, l.input) + d.wb[g * l.hidden + u]; }
+  double rec(size_t g, size_t u, const std::vector<double> &h) const { return dot(&d.r[(g * l.hidden + u) * l.hidden], h.data(), l.hidden); }
+  double rb(size_t g, size_t u) const { return d.rb[g * l.hidden + u]; }
+  double act(int i, double v) const { return apply_act(d.act[i], clip(v, l.clip)); }
+
+  void rnn() {
+    std::vector<double> next(l.hidden);
+    for (size_t u = 0; u < l.hidden; ++u) next[u] = act(0, in(0, u) + rec(0, u, row->h) + rb(0, u));
+    row->h = next;
+  }
+
+  void lstm() {
+    std::vector<double> h(l.hidden), c(l.hidden);
+    for (size_t u = 0; u < l.hidden; ++u) {
+      double a[4];
+      for (size_t g = 0; g < 4; ++g) a[g] = in(g, u) + rec(g, u, row->h) + rb(g, u);
+      const bool p = !d.p.empty();
+      if (p) a[0] += d.p[u] * row->c[u];
+      if (p) a[2] += d.p[2 * l.hidden + u] * row->c[u];
+      const double i = act(0, a[0]);
+      const double f = l.input_forget ? 1 - i : act(0, a[2]);
+      c[u] = f * row->c[u] + i * act(1, a[3]);
+      if (p) a[1] += d.p[l.hidden + u] * c[u];
+      h[u] = act(0, a[1]) * apply_act(d.act[2], c[u]);
+    }
+    row->h = h;
+    row->c = c;
+  }
+
+  void gru() {
+    std::vector<double> z(l.hidden), r(l.hidden), rh(l.hidden), h(l.hidden);
+    for (size_t u = 0; u < l.hidden; ++u) {
+      z[u] = act(0, in(0, u) + rec(0, u, row->h) + rb(0, u));
+      r[u] = act(0, in(1, u) + rec(1, u, row->h) + rb(1, u));
+      rh[u] = r[u] * row->h[u];
+    }
+    for (size_t u = 0; u < l.hidden; ++u) {
+      const double recurrent = l.cell == Cell::kGruLinear ? r[u] * (rec(2, u, row->h) + rb(2, u)) : rec(2, u, rh) + rb(2, u);
+      h[u] = (1 - z[u]) * act(1, in(2, u) + recurrent) + z[u] * row->h[u];
+    }
+    row->h = h;
+  }
+};
+
+}  // namespace
+
+RecurrentResult run_recurrent(const RecurrentLayer &l, const std::vector<double> &x, size_t steps, size_t batch,
+                              const std::vector<int32_t> &lengths, const std::vector<double> &h0, const std::vector<double> &c0) {
+  const size_t dirs = l.directions.size(), width = dirs * l.hidden;
+  RecurrentResult out = {std::vector<double>(steps * batch * width), std::vector<double>(batch * width), std::vector<double>(batch * width)};
+  for (size_t d = 0; d < dirs; ++d) {
+    const DirectionWeights &dw = l.directions[d];
+    for (size_t b = 0; b < batch; ++b) {
+      Row row = {dw.h0.empty() ? std::vector<double>(l.hidden) : dw.h0, dw.c0.empty() ? std::vector<double>(l.hidden) : dw.c0};
+      const size_t at = b * width + d * l.hidden;
+      if (!h0.empty()) row.h.assign(h0.begin() + at, h0.begin() + at + l.hidden);
+      if (!c0.empty()) row.c.assign(c0.begin() + at, c0.begin() + at + l.hidden);
+      const size_t length = lengths.empty() ? steps : static_cast<size_t>(lengths[b]);
+      for (size_t i = 0; i < length; ++i) {
+        const size_t t = dw.reverse ? length - 1 - i : i;
+        Step step = {l, dw, &x[(t * batch + b) * l.input], &row};
+        l.cell == Cell::kLstm ? step.lstm() : l.cell == Cell::kRnn ? step.rnn() : step.gru();
+        std::copy(row.h.begin(), row.h.end(), out.y.begin() + (t * batch + b) * width + d * l.hidden);
+      }
+      std::copy(row.h.begin(), row.h.end(), out.y_h.begin() + at);
+      std::copy(row.c.begin(), row.c.end(), out.y_c.begin() + at);
+    }
+  }
+  return out;
+}
+
+std::vector<double> run_dense(const DenseLayer &l, const std::vector<double> &x) {
+  const size_t rows = x.size() / l.input;
+  std::vector<double> y(rows * l.output);
+  for (size_t r = 0; r < rows; ++r)
+    for (size_t o = 0; o < l.output; ++o) y[r * l.output + o] = apply_act(l.act, dot(&l.w[o * l.input], &x[r * l.input], l.input) + l.b[o]);
+  return y;
+}
+
+}  // namespace rnnp_test

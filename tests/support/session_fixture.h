@@ -1,0 +1,108 @@
+// session_fixture.h -- a model and a session in owned, poisoned, aligned memory, and an executor on std::thread, for tests.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_TESTS_SUPPORT_SESSION_FIXTURE_H_
+#define RNNPACK_TESTS_SUPPORT_SESSION_FIXTURE_H_
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "rnnpack/rnnpack.h"
+#include "support/blob_builder.h"
+
+namespace rnnp_test {
+
+inline void expect_ok(rnnp_status s, const char *what) {
+  if (s != RNNP_OK) throw std::runtime_error(std::string(what) + ": " + rnnp_status_string(s));
+}
+
+// All threads run at the same time, as rnnp_executor asks; made anew for each region.
+inline void thread_parallel(void *ctx, void (*task)(void *, uint32_t), void *arg) {
+  const uint32_t threads = *static_cast<uint32_t *>(ctx);
+  std::vector<std::thread> team;
+  for (uint32_t i = 1; i < threads; ++i) team.emplace_back(task, arg, i);
+  task(arg, 0);
+  for (std::thread &t : team) t.join();
+}
+inline void thread_yield(void *) { std::this_thread::yield(); }
+
+struct Options {
+  uint32_t batch = 1, max_steps = 0, chunk = 0, isa = 0, threads = 1, flags = 0;
+};
+
+class Runner {
+ public:
+  explicit Runner(const std::vector<uint8_t> &blob, Options o = {}) : blob_(blob), threads_(o.threads), batch_(o.batch) {
+    expect_ok(rnnp_model_open(&model_, blob_.data(), blob_.size(), RNNP_OPEN_CHECK_WEIGHTS), "open");
+    rnnp_session_options s;
+    rnnp_session_options_init(&s);
+    s.max_batch = o.batch;
+    s.max_steps = o.max_steps;
+    s.chunk_steps = o.chunk;
+    s.isa_allowed = o.isa;
+    s.flags = o.flags;
+    executor_ = {&threads_, o.threads, thread_parallel, thread_yield};
+    if (o.threads > 1) s.executor = &executor_;
+    expect_ok(rnnp_session_memory(&model_, &s, &memory_), "memory");
+    storage_ = AlignedBytes(memory_.session_bytes);
+    std::memset(storage_.data(), 0xA5, storage_.size());
+    expect_ok(rnnp_session_init(&session_, &model_, &s, storage_.data(), storage_.size()), "init");
+    in_ = facts(rnnp_model_input).row_elems;
+    out_ = facts(rnnp_model_output).row_elems;
+  }
+
+  rnnp_session *session() { return session_; }
+  const rnnp_model *model() const { return &model_; }
+  const rnnp_memory &memory() const { return memory_; }
+  size_t in() const { return in_; }
+  size_t out() const { return out_; }
+
+  // x [steps][batch][in] -> y, in pieces of `cut` steps (0: all at once).
+  std::vector<float> run(const std::vector<float> &x, size_t cut = 0) {
+    const size_t steps = x.size() / (in_ * batch_);
+    std::vector<float> y(steps * batch_ * out_, -77.0f);
+    for (size_t t = 0; t < steps;) {
+      const size_t n = cut == 0 || cut > steps - t ? steps - t : cut;
+      expect_ok(rnnp_run(session_, n, x.data() + t * batch_ * in_, y.data() + t * batch_ * out_), "run");
+      t += n;
+    }
+    return y;
+  }
+
+  std::vector<uint8_t> save(uint32_t row) {
+    std::vector<uint8_t> bytes(memory_.state_bytes);
+    expect_ok(rnnp_state_save(session_, row, bytes.data(), bytes.size()), "save");
+    return bytes;
+  }
+  void load(uint32_t row, const std::vector<uint8_t> &bytes) { expect_ok(rnnp_state_load(session_, row, bytes.data(), bytes.size()), "load"); }
+
+ private:
+  template <class F>
+  rnnp_tensor_facts facts(F ask) {
+    rnnp_tensor_facts f = {};
+    f.struct_bytes = sizeof f;
+    expect_ok(ask(&model_, 0, &f), "tensor");
+    return f;
+  }
+
+  AlignedBytes blob_, storage_;
+  rnnp_model model_;
+  rnnp_memory memory_ = {};
+  rnnp_session *session_ = nullptr;
+  rnnp_executor executor_ = {};
+  uint32_t threads_, batch_;
+  size_t in_ = 0, out_ = 0;
+};
+
+inline std::vector<float> random_floats(size_t n, uint32_t seed, float bound = 1.0f) {
+  std::mt19937 rng(seed);
+  std::uniform_real_distribution<float> uniform(-bound, bound);
+  std::vector<float> v(n);
+  for (float &e : v) e = uniform(rng);
+  return v;
+}
+
+}  // namespace rnnp_test
+#endif  // RNNPACK_TESTS_SUPPORT_SESSION_FIXTURE_H_

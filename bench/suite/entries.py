@@ -21,7 +21,7 @@ def entry_of(result: Result, limits: Limits, ours: str) -> Entry:
         "name": row.name,
         **row.as_dict(),
         "flops": row.flops,
-        "recurrent_bytes": row.recurrent_bytes,
+        "read_bytes": read_bytes(row),
         "level": limits.level(row),
         "bound_us": limits.bound_us(row),
         "timings": {peer: asdict(timing) for peer, timing in result.timings.items()},

@@ -17,7 +17,7 @@ from .rows import Row
 from .workers import Family
 
 TOLERANCE = 1e-4
-REST_SECONDS = 0.002  # between two runtimes, so that the threads of the last one have stopped spinning
+REST_SECONDS = {1: 0.001, 2: 0.03}  # by threads: until the helpers of the last runtime have stopped spinning for more work
 LONG_ROUNDS = 2  # rounds that a call longer than its share of the time takes part in
 SLOW = 3.0  # a peer this many times slower than the fastest, and this slow in itself, is timed once
 SLOW_NS = 2.5e8
@@ -126,7 +126,7 @@ def _time_in_rounds(empty_ns: dict[str, float], family: Family, budget: Budget, 
     for number in range(budget.rounds + 1):
         best = min((runner.fastest() for runner in runners.values()), default=0.0)
         for peer in [peer for peer, runner in runners.items() if runner.wants(number, best)]:
-            failure = _one_round(peer, runners[peer], number, family, budget)
+            failure = _one_round(family, peer, runners[peer], number, budget)
             if failure:
                 result.reasons[peer] = failure
                 del runners[peer]
@@ -134,8 +134,8 @@ def _time_in_rounds(empty_ns: dict[str, float], family: Family, budget: Budget, 
         result.timings[peer] = _summary(runner.ns, runner.calls, empty_ns[peer])
 
 
-def _one_round(peer: str, runner: _Runner, number: int, family: Family, budget: Budget) -> str | None:
-    time.sleep(REST_SECONDS)
+def _one_round(family: Family, peer: str, runner: _Runner, number: int, budget: Budget) -> str | None:
+    time.sleep(REST_SECONDS.get(family.threads, 0.03))
     seconds = runner.share if number else 0
     reply = family.ask(peer, "time", budget.call_limit, seconds=seconds, calls=runner.calls)
     if "ns" not in reply:

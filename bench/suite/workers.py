@@ -75,6 +75,7 @@ class Family:
     """All runtimes at one thread count. A runtime that cannot start keeps its reason in `absent`."""
 
     def __init__(self, peers: list[str], threads: int, cpus: list[int], library: Path | None, log_folder: Path) -> None:
+        self.threads = threads
         self._make = lambda peer: WorkerProcess(peer, threads, cpus, library, log_folder / f"{peer}.log")
         self.workers: dict[str, WorkerProcess] = {}
         self.versions: dict[str, str] = {}

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Measures rnnpack beside every runtime that is installed, and prints how far each row is from them and from the machine's limits.
+
+See bench/README.md. The exit status is 1 when a result was wrong, 0 otherwise: a missed target is a finding, not a failure.
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from peers import NAMES, OURS
+from suite.entries import add_speedups, entry_of
+from suite.footprint import footprint
+from suite.jitter import measure_jitter
+from suite.limits import Limits, measure_limits
+from suite.locate import Built, choose_cpus, machine_name
+from suite.measure import Budget, measure_row
+from suite.roofline_svg import roofline_svg
+from suite.rows import Row, full_rows, quick_rows
+from suite.tables import render
+from suite.workers import Family
+
+BENCH = Path(__file__).resolve().parent
+QUICK_SECONDS, FULL_SECONDS = 1.2, 4.0
+
+
+def main() -> int:
+    options = parse_options()
+    if options.markdown:
+        print(render(json.loads(options.markdown.read_text()), markdown=True), end="")
+        return 0
+    rows = choose_rows(options)
+    if options.list:
+        print("\n".join(row.name for row in rows))
+        return 0
+    results = measure_all(rows, options)
+    write(results, options)
+    print(render(results, markdown=False), end="")
+    return 1 if any(entry["wrong"] for entry in results["rows"]) else 0
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=BENCH.parent / "build", help="CMake build directory (RNNPACK_BENCH and _COMPILER on)")
+    parser.add_argument("--quick", action="store_true", help="the rows that have a target, in under two minutes")
+    parser.add_argument("--filter", action="append", default=[], metavar="GLOB", help="rows whose name matches, e.g. 'steps/lstm*' (repeatable)")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="thread counts (default 1 2)")
+    parser.add_argument("--peers", nargs="*", default=list(NAMES), help=f"of {', '.join(NAMES)}")
+    parser.add_argument("--seconds", type=float, help=f"of timing a row (default {FULL_SECONDS}, quick {QUICK_SECONDS})")
+    parser.add_argument("--rounds", type=int, default=5, help="alternations between the runtimes")
+    parser.add_argument("--cpus", help="cores to pin to, e.g. 2,3 (default: the first of those allowed)")
+    parser.add_argument("--output", type=Path, help="results file (default <build>/bench.json; the plot is beside it)")
+    parser.add_argument("--save", action="store_true", help="write bench/results/<machine>.json and .svg instead")
+    parser.add_argument("--list", action="store_true", help="print the rows' names and stop")
+    parser.add_argument("--markdown", type=Path, metavar="RESULTS", help="print a results file as Markdown and stop")
+    parser.add_argument("--ours", default=OURS, help=argparse.SUPPRESS)  # a peer's name, to try the driver without the library
+    return parser.parse_args()
+
+
+def choose_rows(options: argparse.Namespace) -> list[Row]:
+    threads = tuple(count for count in options.threads if count <= (os.cpu_count() or 1))
+    rows = quick_rows(threads) if options.quick else full_rows(threads)
+    if options.filter:
+        rows = [row for row in rows if any(fnmatch.fnmatch(row.name, f"*{glob}*") for glob in options.filter)]
+    return rows
+
+
+def measure_all(rows: list[Row], options: argparse.Namespace) -> dict[str, Any]:
+    built = Built(options.build.resolve())
+    if built.tool:
+        os.environ["RNNPACK_BENCH_TOOL"] = str(built.tool)
+    scratch = built.root / "bench-cases"
+    scratch.mkdir(parents=True, exist_ok=True)
+    say("measuring the machine's limits")
+    limits = measure_limits(built.machine, choose_cpus(options.cpus, 2))
+    results: dict[str, Any] = {"machine_name": machine_name(), "machine": limits.data, "peers": options.peers, "versions": {}, "absent": {}}
+    results["rows"] = []
+    for threads in sorted({row.threads for row in rows}):
+        measure_family([row for row in rows if row.threads == threads], threads, limits, built, scratch, results, options)
+    add_speedups(results["rows"])
+    add_extras(results, built, scratch, options)
+    shutil.rmtree(scratch, ignore_errors=True)
+    return results
+
+
+def measure_family(rows: list[Row], threads: int, limits: Limits, built: Built, scratch: Path, results: dict[str, Any],
+                   options: argparse.Namespace) -> None:
+    """All rows of one thread count, on workers made for that count."""
+    budget = Budget(options.seconds or (QUICK_SECONDS if options.quick else FULL_SECONDS), options.rounds)
+    names = list(dict.fromkeys([options.ours, *options.peers]))
+    family = Family(names, threads, choose_cpus(options.cpus, threads), built.libraries, scratch)
+    results["versions"].update(family.versions)
+    results["absent"].update(family.absent)
+    try:
+        for number, row in enumerate(rows, 1):
+            begin = time.monotonic()
+            entry = entry_of(measure_row(row, family, budget, scratch, options.ours), limits, options.ours)
+            results["rows"].append(entry)
+            say(f"[{threads} thread(s) {number}/{len(rows)}] {row.name}: {summary(entry)} ({time.monotonic() - begin:.1f} s)")
+    finally:
+        family.stop()
+
+
+def summary(entry: dict[str, Any]) -> str:
+    if entry["wrong"]:
+        return "WRONG: " + "; ".join(entry["wrong"])
+    if "ours" not in entry:
+        return "not run: " + entry["reasons"].get(OURS, "no timing")
+    ratio = f", {entry['ratios']['min']:.3f} of {entry['ratios']['fastest']}" if entry["ratios"] else ""
+    return f"{entry['ours']['min_us']:.3f} us{ratio}"
+
+
+def add_extras(results: dict[str, Any], built: Built, scratch: Path, options: argparse.Namespace) -> None:
+    if built.archive:
+        results["footprint"] = footprint(built.archive)
+    if built.tool and built.jitter.exists() and not options.filter:
+        say("a million single steps for the jitter")
+        results["jitter"] = measure_jitter(built.jitter, built.tool, choose_cpus(options.cpus, 1)[0], scratch)
+
+
+def write(results: dict[str, Any], options: argparse.Namespace) -> None:
+    path = options.output or options.build.resolve() / "bench.json"
+    if options.save:
+        path = BENCH / "results" / f"{results['machine_name']}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(results, indent=1) + "\n")
+    path.with_suffix(".svg").write_text(roofline_svg(results))
+    say(f"wrote {path} and {path.with_suffix('.svg').name}")
+
+
+def say(text: str) -> None:
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,6 +3,7 @@
 torch's exporter writes the zero initial state as a chain of shape operators; it is dropped here (ONNX takes an absent
 state as zero), so that the graph holds nothing but the network. Golden outputs come from a float64 evaluation.
 """
+import copy
 import warnings
 
 import numpy as np
@@ -34,6 +35,17 @@ def drop_zero_states(graph):
         graph.initializer.remove(tensor)
 
 
+def name_weights(graph):
+    """Gives the exporter's numbered constants the name of the layer that reads them."""
+    numbered = {t.name: t for t in graph.initializer if t.name.startswith("onnx::")}
+    for node in graph.node:
+        layer = node.name.strip("/").rsplit("/", 1)[0].replace("/", ".")
+        for slot, name in enumerate(node.input):
+            if name in numbered:
+                kind = "XWRB"[slot] if node.op_type in ("GRU", "LSTM") else "weight"
+                node.input[slot] = numbered[name].name = f"{layer}.{kind}"
+
+
 def export_onnx(model, path, input_name, output_name, frame):
     """Writes the module as opset 17 with dynamic time and batch; frame is the size of one input row."""
     axes = {0: "time", 1: "batch"}
@@ -44,6 +56,7 @@ def export_onnx(model, path, input_name, output_name, frame):
                           dynamic_axes={input_name: axes, output_name: axes})
     proto = onnx.load(str(path))
     drop_zero_states(proto.graph)
+    name_weights(proto.graph)
     del proto.graph.value_info[:]
     for node in proto.graph.node:
         node.ClearField("doc_string")
@@ -67,7 +80,6 @@ def check_against_torch(model, path, input_name, x, tolerance=1e-5):
 
 def write_golden(model, path, input_name, output_name, x):
     """Evaluates a float64 copy of the module on x[T][B][F] and stores input and output as float32."""
-    import copy
     with torch.no_grad():
         y = copy.deepcopy(model).double()(torch.from_numpy(x).double()).numpy().astype(np.float32)
     np.savez_compressed(path, **{input_name: x, output_name: y})

@@ -1,7 +1,7 @@
 """The networks: raw 256-sample frames -> dense front layers -> GRU or LSTM -> dense. MatMul, Add, ReLU, Tanh only.
 
 The first layer starts as four quarter-period phases of each mel band's windowed sweep, so ReLU and a sum give the
-band's amplitude; the second feeds it to tanh at three gains 20 dB apart, whose sum is close to a logarithm.
+band's amplitude; the second feeds it to tanh at several gains some 15 dB apart, whose sum is close to a logarithm.
 Both are trained from there. So a level-robust spectral front end needs no operator beyond a plain dense layer.
 """
 import numpy as np
@@ -11,7 +11,7 @@ from torch import nn
 from .augment import HOP
 from .voices import RATE
 
-BANDS, PHASES, GAINS = 24, 4, 3
+BANDS, PHASES = 24, 4
 
 
 def mel_edges():
@@ -31,27 +31,27 @@ def band_filters():
     return torch.tensor(np.array(rows), dtype=torch.float32)
 
 
-def compression():
-    """[BANDS * GAINS][BANDS * PHASES]: sums a band's phases and scales them for tanh at three levels."""
-    weight = torch.zeros(BANDS * GAINS, BANDS * PHASES)
+def compression(gains, step_db):
+    """[BANDS * gains][BANDS * PHASES]: sums a band's phases and scales them for tanh at several levels."""
+    weight = torch.zeros(BANDS * gains, BANDS * PHASES)
     for band in range(BANDS):
-        for gain in range(GAINS):
-            weight[band * GAINS + gain, band * PHASES:(band + 1) * PHASES] = 30.0 * 0.1 ** gain
+        for gain in range(gains):
+            weight[band * gains + gain, band * PHASES:(band + 1) * PHASES] = 30.0 * 10 ** (-gain * step_db / 20)
     return weight
 
 
 class FrontEnd(nn.Module):
-    """x[T][B][256] -> features[T][B][72]"""
+    """x[T][B][256] -> features[T][B][BANDS * gains]; a negative offset puts the features' middle near zero"""
 
-    def __init__(self):
+    def __init__(self, gains, step_db, offset):
         super().__init__()
         self.bands = nn.Linear(HOP, BANDS * PHASES)
-        self.levels = nn.Linear(BANDS * PHASES, BANDS * GAINS)
+        self.levels = nn.Linear(BANDS * PHASES, BANDS * gains)
         with torch.no_grad():
             self.bands.weight.copy_(band_filters())
-            self.levels.weight.copy_(compression())
+            self.levels.weight.copy_(compression(gains, step_db))
             self.bands.bias.zero_()
-            self.levels.bias.zero_()
+            self.levels.bias.fill_(offset)
 
     def forward(self, x):
         return torch.tanh(self.levels(torch.relu(self.bands(x))))
@@ -62,7 +62,8 @@ class VoiceDetector(nn.Module):
 
     def __init__(self, hidden=48):
         super().__init__()
-        self.front, self.gru, self.head = FrontEnd(), nn.GRU(BANDS * GAINS, hidden), nn.Linear(hidden, 1)
+        self.front = FrontEnd(3, 20.0, 0.0)
+        self.gru, self.head = nn.GRU(3 * BANDS, hidden), nn.Linear(hidden, 1)
 
     def logits(self, frames):
         return self.head(self.gru(self.front(frames))[0])
@@ -76,7 +77,11 @@ class KeywordSpotter(nn.Module):
 
     def __init__(self, classes, hidden=64):
         super().__init__()
-        self.front, self.lstm, self.head = FrontEnd(), nn.LSTM(BANDS * GAINS, hidden), nn.Linear(hidden, classes)
+        self.front = FrontEnd(4, 14.0, -0.8)
+        self.lstm, self.head = nn.LSTM(4 * BANDS, hidden, num_layers=2), nn.Linear(hidden, classes)
+        with torch.no_grad():
+            for bias in (self.lstm.bias_ih_l0, self.lstm.bias_ih_l1):
+                bias[hidden:2 * hidden] += 1.0  # the forget gate starts open, to remember a whole word
 
     def logits(self, frames):
         return self.head(self.lstm(self.front(frames))[0])

@@ -6,6 +6,7 @@ sounds because a detector that only ever met steady noise takes any change for s
 import numpy as np
 from scipy import signal
 
+from .augment import equalise
 from .voices import RATE
 
 
@@ -142,3 +143,12 @@ def babble(rng, samples, speech_pool):
 
 def make(rng, kind, samples, speech_pool):
     return babble(rng, samples, speech_pool) if kind == "babble" else MAKERS[kind](rng, samples)
+
+
+def random_clip(rng, samples, speech_pool):
+    """Any kind of noise, one time in five with a second one behind it, mostly through a random microphone."""
+    kind = rng.choice(KINDS, p=[0.85 / len(MAKERS)] * len(MAKERS) + [0.15])
+    noise = make(rng, kind, samples, speech_pool)
+    if rng.random() < 0.2:
+        noise = noise + 10 ** rng.uniform(-1, 0) * make(rng, rng.choice(KINDS), samples, speech_pool)
+    return equalise(rng, noise) if rng.random() < 0.7 else noise

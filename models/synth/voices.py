@@ -61,7 +61,7 @@ def pick_voice(rng, held_out, english_only=False):
 
 def speak(rng, text, language, variant, shift=True):
     """Says `text`; returns float samples at 16 kHz with a peak of 1. A random resampling moves pitch and formants."""
-    command = ["espeak-ng", "-v", f"{language}+{variant}", "-s", str(rng.integers(110, 260)),
+    command = ["espeak-ng", "-v", f"{language}+{variant}", "-s", str(rng.integers(95, 290)),
                "-p", str(rng.integers(10, 90)), "-a", "100", "--stdout", text]
     wav = subprocess.run(command, check=True, capture_output=True).stdout
     rate = int.from_bytes(wav[24:28], "little")
@@ -71,3 +71,8 @@ def speak(rng, text, language, variant, shift=True):
     samples = signal.resample_poly(samples, 160, int(round(160 * rate * factor / RATE)))
     peak = np.max(np.abs(samples), initial=0.0)
     return samples / peak if peak > 0 else np.zeros(RATE // 4)
+
+
+def progress(what, index, count):
+    if (index + 1) % 200 == 0 or index + 1 == count:
+        print(f"{what} clip {index + 1}/{count}", flush=True)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from peers import NAMES, OURS
+from suite.document import replace_tables
 from suite.entries import add_speedups, entry_of
 from suite.footprint import footprint
 from suite.jitter import measure_jitter
@@ -36,7 +37,11 @@ QUICK_SECONDS, FULL_SECONDS = 1.2, 4.0
 def main() -> int:
     options = parse_options()
     if options.markdown:
-        print(render(json.loads(options.markdown.read_text()), markdown=True), end="")
+        tables = render(json.loads(options.markdown.read_text()), markdown=True)
+        if options.into:
+            replace_tables(options.into, tables)
+        else:
+            print(tables, end="")
         return 0
     rows = choose_rows(options)
     if options.list:
@@ -62,6 +67,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--save", action="store_true", help="write bench/results/<machine>.json and .svg instead")
     parser.add_argument("--list", action="store_true", help="print the rows' names and stop")
     parser.add_argument("--markdown", type=Path, metavar="RESULTS", help="print a results file as Markdown and stop")
+    parser.add_argument("--into", type=Path, metavar="PAGE", help="with --markdown: replace the tables of this page")
     parser.add_argument("--ours", default=OURS, help=argparse.SUPPRESS)  # a peer's name, to try the driver without the library
     return parser.parse_args()
 

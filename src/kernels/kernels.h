@@ -22,17 +22,17 @@ namespace rnnp {
 // out[m][tile][g][n] = bias[tile][g][n] + sum_k a[m][k] * panel[tile][k][g][n]     for tile in [tile_begin, tile_end)
 // With `units` != 0 (dense, G = 1) out is an unpadded row of `units` floats: columns tile*NR+n >= units are not written.
 struct GemmArgs {
-  const float *a;          // [rows][k]
+  const float *a;  // [rows][k]
   size_t a_row_bytes;
-  const float *panels;     // tile 0's panel
-  const float *bias;       // [tiles][G][NR]; nullptr: zeros
-  float *out;              // tile 0's columns of row 0; tiles are G*NR floats apart
+  const float *panels;  // tile 0's panel
+  const float *bias;    // [tiles][G][NR]; nullptr: zeros
+  float *out;           // tile 0's columns of row 0; tiles are G*NR floats apart
   size_t out_row_bytes;
   uint32_t rows;
   uint32_t k;
-  uint32_t gates;          // G: 1, 3 or 4 (2 allowed)
+  uint32_t gates;  // G: 1, 3 or 4 (2 allowed)
   uint32_t tile_begin, tile_end;
-  uint32_t units;          // 0: out padded to whole tiles
+  uint32_t units;  // 0: out padded to whole tiles
 };
 using GemmFn = void (*)(const GemmArgs *);
 
@@ -43,23 +43,24 @@ using GemmFn = void (*)(const GemmArgs *);
 //   cell (ONNX's equations), h_next[m][tile*NR+n] and, for y, the first H columns only: y[m][unit] = the same value
 //   kGruLinear: gate h's recurrent sum starts at r_bias[tile][n] in an accumulator of its own (it is multiplied by r).
 //   kGru is two kernels: kGruGates gives z and r*h (z to `z`, r*h to `rh`, both [rows][h_row_bytes]); after a barrier kGruOutput
-//   finishes gate h from `rh`, `z`, h_prev. Its r panels are [tiles][H][2][NR] and [tiles][H][1][NR]; it needs preact (x must be null).
+//   finishes gate h from `rh`, `z`, h_prev. preact has all three gates for both; r panels are [tiles][H][2][NR] and
+//   [tiles][H][1][NR]; x must be null.
 // h_next, z, rh, c rows are padded to whole tiles; padded lanes may be written with anything.
 struct CellParams {
   BlobActivation act[3];
-  float clip;              // 0: none
+  float clip;  // 0: none
   uint32_t input_forget;
 };
 
 struct RecurArgs {
-  const float *r;          // tile 0's R panel
-  const float *w;          // tile 0's W panel, used when x != nullptr
-  const float *bias;       // [tiles][G][NR], used when x != nullptr
-  const float *r_bias;     // [tiles][NR], kGruLinear only
-  const float *peephole;   // [tiles][3][NR] (i o f) or nullptr, kLstm generic kernels only
-  const float *preact;     // row 0, tile 0; tiles G*NR floats apart
+  const float *r;         // tile 0's R panel
+  const float *w;         // tile 0's W panel, used when x != nullptr
+  const float *bias;      // [tiles][G][NR], used when x != nullptr
+  const float *r_bias;    // [tiles][NR], kGruLinear only
+  const float *peephole;  // [tiles][3][NR] (i o f) or nullptr, kLstm generic kernels only
+  const float *preact;    // row 0, tile 0; tiles G*NR floats apart
   size_t preact_row_bytes;
-  const float *x;          // [rows][input_size] or nullptr
+  const float *x;  // [rows][input_size] or nullptr
   size_t x_row_bytes;
   const float *h_prev;     // [rows][H], read only
   float *h_next;           // [rows][tiles*NR], not h_prev
@@ -73,8 +74,8 @@ struct RecurArgs {
   uint32_t input_size;
   uint32_t hidden_size;
   uint32_t tile_begin, tile_end;
-  uint32_t descending;     // 1: sweep tiles from tile_end - 1 down to tile_begin (same bits; keeps the last ones in cache)
-  CellParams cell;         // read by generic kernels only
+  uint32_t descending;  // 1: sweep tiles from tile_end - 1 down to tile_begin (same bits; keeps the last ones in cache)
+  CellParams cell;      // read by generic kernels only
 };
 using RecurFn = void (*)(const RecurArgs *);
 
@@ -96,7 +97,7 @@ struct BinaryArgs {
   float *y;
   size_t n;
   uint32_t a_step, b_step;
-  uint32_t op;             // Binary
+  uint32_t op;  // Binary
 };
 using BinaryFn = void (*)(const BinaryArgs *);
 
@@ -113,28 +114,29 @@ using SoftmaxFn = void (*)(const SoftmaxArgs *);
 // --- The table -----------------------------------------------------------------------------------------------------------------
 enum class KernelFamily : uint32_t {
   kGemm = 1,
-  kRnnTanh,        // recur, kRnn with tanh, no clip
-  kRnnRelu,        // recur, kRnn with relu, no clip
-  kRnnGeneric,     // recur, kRnn, any activation and clip
-  kLstm,           // recur, sigmoid tanh tanh, no clip, no peephole, no input_forget
+  kRnnTanh,     // recur, kRnn with tanh, no clip
+  kRnnRelu,     // recur, kRnn with relu, no clip
+  kRnnGeneric,  // recur, kRnn, any activation and clip
+  kLstm,        // recur, sigmoid tanh tanh, no clip, no peephole, no input_forget
   kLstmGeneric,
-  kGruLinear,      // recur, sigmoid tanh, no clip
+  kGruLinear,  // recur, sigmoid tanh, no clip
   kGruLinearGeneric,
-  kGruGates,       // recur, sigmoid, no clip
+  kGruGates,  // recur, sigmoid, no clip
   kGruGatesGeneric,
-  kGruOutput,      // recur, tanh, no clip
+  kGruOutput,  // recur, tanh, no clip
   kGruOutputGeneric,
   kAct,
   kBinary,
   kSoftmax,
 };
 
-// One row: a function, what it computes, the layout it reads and the CPU bits it needs.
+// One row: a function, what it computes, the layout it reads and the CPU bits it needs. Rows are constants, one object each,
+// so that firmware can name the rows it wants and link no others.
 struct Kernel {
   KernelFamily family;
   DType dtype;
-  uint32_t nr;        // tile width it reads; 0: any (act, binary, softmax)
-  uint32_t isa;       // RNNP_ISA_* bits the CPU must have; 0: none
+  uint32_t nr;   // tile width it reads; 0: any (act, binary, softmax)
+  uint32_t isa;  // RNNP_ISA_* bits the CPU must have; 0: none
   const char *name;
   union {
     GemmFn gemm;
@@ -143,6 +145,17 @@ struct Kernel {
     BinaryFn binary;
     SoftmaxFn softmax;
   };
+
+  constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, GemmFn fn)
+      : family(f), dtype(d), nr(n), isa(bits), name(label), gemm(fn) {}
+  constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, RecurFn fn)
+      : family(f), dtype(d), nr(n), isa(bits), name(label), recur(fn) {}
+  constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, ActFn fn)
+      : family(f), dtype(d), nr(n), isa(bits), name(label), act(fn) {}
+  constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, BinaryFn fn)
+      : family(f), dtype(d), nr(n), isa(bits), name(label), binary(fn) {}
+  constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, SoftmaxFn fn)
+      : family(f), dtype(d), nr(n), isa(bits), name(label), softmax(fn) {}
 };
 
 // A list of rows, best first; the first supported row of the asked family, dtype and nr wins.

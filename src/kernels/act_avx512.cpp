@@ -1,0 +1,17 @@
+// act_avx512.cpp -- activation, two-operand and softmax rows for AVX-512: vec_avx512.h put under act_body.h.
+// Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
+// Contract: kernels.h; rows in kernels.inc.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/kernel_rows.h"
+#include "kernels/vec_avx512.h"
+// The vector words come before the body that uses them.
+#include "kernels/act_body.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp {
+
+const Kernel kKernel_act_f32_avx512(KernelFamily::kAct, DType::kF32, 0, RNNP_ISA_AVX512, "act_f32_avx512", act_run);
+const Kernel kKernel_binary_f32_avx512(KernelFamily::kBinary, DType::kF32, 0, RNNP_ISA_AVX512, "binary_f32_avx512", binary_run);
+const Kernel kKernel_softmax_f32_avx512(KernelFamily::kSoftmax, DType::kF32, 0, RNNP_ISA_AVX512, "softmax_f32_avx512", softmax_run);
+
+}  // namespace rnnp

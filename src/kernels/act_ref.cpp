@@ -1,0 +1,61 @@
+// act_ref.cpp -- activations, two-operand arithmetic and softmax in plain loops.
+// Room: kernels. Contract: kernels.h, ActArgs, BinaryArgs, SoftmaxArgs; rows in kernels.inc.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/kernel_rows.h"
+#include "kernels/scalar_math.h"
+
+namespace rnnp {
+namespace {
+
+void act_ref(const ActArgs *args) {
+  for (size_t i = 0; i < args->n; ++i) args->y[i] = scalar_activate(args->act, args->x[i]);
+}
+
+float combine(Binary op, float a, float b) {
+  switch (op) {
+    case Binary::kAdd:
+      return a + b;
+    case Binary::kMul:
+      return a * b;
+    case Binary::kSub:
+      return a - b;
+    case Binary::kDiv:
+      return a / b;
+    case Binary::kMin:
+      return a != a ? a : a < b ? a : b;
+    case Binary::kMax:
+      return a != a ? a : a > b ? a : b;
+    case Binary::kPow:
+      return scalar_pow(a, b);
+  }
+  return a;
+}
+
+void binary_ref(const BinaryArgs *args) {
+  // A repeated operand may be overwritten by y: it is read once, before.
+  if (args->n == 0) return;
+  const float a0 = args->a[0], b0 = args->b[0];
+  for (size_t i = 0; i < args->n; ++i)
+    args->y[i] = combine(static_cast<Binary>(args->op), args->a_step ? args->a[i] : a0, args->b_step ? args->b[i] : b0);
+}
+
+void softmax_ref(const SoftmaxArgs *args) {
+  const size_t stride = args->stride;
+  float top = -__builtin_inff();
+  for (uint32_t i = 0; i < args->n; ++i) top = args->x[i * stride] > top ? args->x[i * stride] : top;
+  float sum = 0.0f;
+  for (uint32_t i = 0; i < args->n; ++i) sum += scalar_exp(args->x[i * stride] - top);
+  const float log_sum = scalar_log(sum);
+  for (uint32_t i = 0; i < args->n; ++i) {
+    const float shifted = args->x[i * stride] - top;
+    args->y[i * stride] = args->log ? shifted - log_sum : scalar_exp(shifted) / sum;
+  }
+}
+
+}  // namespace
+
+const Kernel kKernel_act_f32_ref(KernelFamily::kAct, DType::kF32, 0, 0, "act_f32_ref", act_ref);
+const Kernel kKernel_binary_f32_ref(KernelFamily::kBinary, DType::kF32, 0, 0, "binary_f32_ref", binary_ref);
+const Kernel kKernel_softmax_f32_ref(KernelFamily::kSoftmax, DType::kF32, 0, 0, "softmax_f32_ref", softmax_ref);
+
+}  // namespace rnnp

@@ -1,0 +1,203 @@
+// cell_body.h -- the cells: finished pre-activations of one vector of units in, new state out, all in registers.
+// Room: kernels; included once per recur_<isa>.cpp. Pure; `Place` says where state is read and written.
+// Contract: ONNX's equations (docs/KERNELS.md); gate order i o f c and z r h.
+// Why so: sigmoid and tanh are quotients. The plain cells put them on common denominators, which leaves two divisions
+// per cell, and cut sigmoid's argument to [-30, 30], so that products of denominators stay finite.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_CELL_BODY_H_
+#define RNNPACK_KERNELS_CELL_BODY_H_
+
+#include "kernels/activation_body.h"
+#include "kernels/kernels.h"
+#include "kernels/panel_body.h"
+
+namespace rnnp {
+namespace {
+
+// One vector of units of one row: `unit` is the first one, `left` how many are real (0 or less: padding).
+struct Place {
+  const RecurArgs *args;
+  size_t row;
+  size_t unit;
+  ptrdiff_t left;
+  const float *peephole;  // of gate i; gates are peephole_stride floats apart; nullptr: none
+  size_t peephole_stride;
+
+  RNNPACK_INLINE size_t state(size_t index) const { return row * args->state_row_bytes + index * sizeof(float); }
+  RNNPACK_INLINE F h_prev() const {
+    const float *h = offset_bytes(args->h_prev, state(unit));
+    if (left >= kWidth) return Vec::load(h);
+    return left > 0 ? Vec::load_first(h, static_cast<size_t>(left)) : Vec::set1(0.0f);
+  }
+  RNNPACK_INLINE F load(const float *rows) const { return Vec::load(offset_bytes(rows, state(unit))); }
+  RNNPACK_INLINE void store(float *rows, F value) const { Vec::store(offset_bytes(rows, state(unit)), value); }
+  RNNPACK_INLINE void store_h(F h) const {
+    store(args->h_next, h);
+    if (args->y == nullptr) return;
+    float *y = offset_bytes(args->y, row * args->y_row_bytes + unit * sizeof(float));
+    if (left >= kWidth) {
+      Vec::store(y, h);
+    } else if (left > 0) {
+      Vec::store_first(y, h, static_cast<size_t>(left));
+    }
+  }
+};
+
+constexpr float kGateFloor = 30.0f;
+
+// One copy per file of the whole switch, for the generic cells.
+RNNPACK_NOINLINE F activate_any(const BlobActivation &a, F x) {
+  return activate(static_cast<Act>(a.act), x, Vec::set1(a.alpha), Vec::set1(a.beta));
+}
+
+RNNPACK_INLINE F clip(const CellParams &cell, F x) {
+  if (cell.clip == 0.0f) return x;
+  return clamp(x, Vec::set1(-cell.clip), Vec::set1(cell.clip));
+}
+RNNPACK_INLINE F clipped_act(const CellParams &cell, int index, F x) {
+  return activate_any(cell.act[index], clip(cell, x));
+}
+
+// Every cell: kGates columns per unit in `pre`, from gate kFirst of kPreGates in preact; kSplit marks a last gate whose input part
+// `nx` comes apart from its recurrent part.
+struct RnnTanhCell {
+  static constexpr int kGates = 1;
+  static constexpr int kFirst = 0, kPreGates = 1;
+  static constexpr bool kSplit = false;
+  static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[1], const float *) { at.store_h(tanh(pre[0])); }
+};
+
+struct RnnReluCell {
+  static constexpr int kGates = 1;
+  static constexpr int kFirst = 0, kPreGates = 1;
+  static constexpr bool kSplit = false;
+  static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[1], const float *) {
+    at.store_h(Vec::max(Vec::set1(0.0f), pre[0]));
+  }
+};
+
+struct RnnGenericCell {
+  static constexpr int kGates = 1;
+  static constexpr int kFirst = 0, kPreGates = 1;
+  static constexpr bool kSplit = false;
+  static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[1], const float *) {
+    at.store_h(clipped_act(at.args->cell, 0, pre[0]));
+  }
+};
+
+// c' = f c + i g over the denominator f i g; h = o tanh(c') over o and tanh's.
+struct LstmCell {
+  static constexpr int kGates = 4;
+  static constexpr int kFirst = 0, kPreGates = 4;
+  static constexpr bool kSplit = false;
+  static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[4], const float *) {
+    const F i = sigmoid_denominator(pre[0], kGateFloor);
+    const F f = sigmoid_denominator(pre[2], kGateFloor);
+    const TanhParts g = tanh_parts(pre[3]);
+    const F o = sigmoid_denominator(pre[1], kGateFloor);
+    const F ig = Vec::mul(i, g.denominator);
+    const F sum = Vec::fma(at.load(at.args->c), ig, Vec::mul(g.numerator, f));
+    const F c = Vec::div(sum, Vec::mul(ig, f));
+    at.store(at.args->c, c);
+    const TanhParts t = tanh_parts(c);
+    at.store_h(Vec::div(t.numerator, Vec::mul(t.denominator, o)));
+  }
+};
+
+struct LstmGenericCell {
+  static constexpr int kGates = 4;
+  static constexpr int kFirst = 0, kPreGates = 4;
+  static constexpr bool kSplit = false;
+  static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[4], const float *) {
+    const CellParams &cell = at.args->cell;
+    const F c = at.load(at.args->c);
+    const F i = clipped_act(cell, 0, peep(at, 0, c, pre[0]));
+    const F f = cell.input_forget ? Vec::sub(Vec::set1(1.0f), i) : clipped_act(cell, 0, peep(at, 2, c, pre[2]));
+    const F g = clipped_act(cell, 1, pre[3]);
+    const F next = Vec::fma(f, c, Vec::mul(i, g));
+    at.store(at.args->c, next);
+    const F o = clipped_act(cell, 0, peep(at, 1, next, pre[1]));
+    at.store_h(Vec::mul(o, activate_any(cell.act[2], next)));
+  }
+
+ private:
+  static RNNPACK_INLINE F peep(const Place &at, size_t gate, F c, F pre) {
+    if (at.peephole == nullptr) return pre;
+    return Vec::fma(Vec::load(at.peephole + gate * at.peephole_stride), c, pre);
+  }
+};
+
+// h' = (1 - z) n + z h over the denominator z n, with 1 - z = e^-z z.
+struct GruLinearCell {
+  static constexpr int kGates = 3;
+  static constexpr int kFirst = 0, kPreGates = 3;
+  static constexpr bool kSplit = true;
+  static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[3], const float *nx) {
+    const F r = sigmoid_denominator(pre[1], kGateFloor);
+    const F z = sigmoid_denominator(pre[0], kGateFloor);
+    const TanhParts n = tanh_parts(Vec::add(Vec::load(nx), Vec::div(pre[2], r)));
+    const F keep = Vec::mul(at.h_prev(), n.denominator);
+    const F sum = Vec::fma(Vec::sub(z, Vec::set1(1.0f)), n.numerator, keep);
+    at.store_h(Vec::div(sum, Vec::mul(z, n.denominator)));
+  }
+};
+
+RNNPACK_INLINE F blend_state(F z, F n, F h) {
+  return Vec::fma(z, h, Vec::mul(Vec::sub(Vec::set1(1.0f), z), n));
+}
+
+struct GruLinearGenericCell {
+  static constexpr int kGates = 3;
+  static constexpr int kFirst = 0, kPreGates = 3;
+  static constexpr bool kSplit = true;
+  static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[3], const float *nx) {
+    const CellParams &cell = at.args->cell;
+    const F r = clipped_act(cell, 0, pre[1]);
+    const F z = clipped_act(cell, 0, pre[0]);
+    const F n = clipped_act(cell, 1, Vec::fma(r, pre[2], Vec::load(nx)));
+    at.store_h(blend_state(z, n, at.h_prev()));
+  }
+};
+
+struct GruGatesCell {
+  static constexpr int kGates = 2;
+  static constexpr int kFirst = 0, kPreGates = 3;
+  static constexpr bool kSplit = false;
+  static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[2], const float *) {
+    at.store(at.args->rh, Vec::div(at.h_prev(), sigmoid_denominator(pre[1], kGateFloor)));
+    at.store(at.args->z, Vec::div(Vec::set1(1.0f), sigmoid_denominator(pre[0], kGateFloor)));
+  }
+};
+
+struct GruGatesGenericCell {
+  static constexpr int kGates = 2;
+  static constexpr int kFirst = 0, kPreGates = 3;
+  static constexpr bool kSplit = false;
+  static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[2], const float *) {
+    const CellParams &cell = at.args->cell;
+    at.store(at.args->rh, Vec::mul(at.h_prev(), clipped_act(cell, 0, pre[1])));
+    at.store(at.args->z, clipped_act(cell, 0, pre[0]));
+  }
+};
+
+struct GruOutputCell {
+  static constexpr int kGates = 1;
+  static constexpr int kFirst = 2, kPreGates = 3;
+  static constexpr bool kSplit = false;
+  static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[1], const float *) {
+    at.store_h(blend_state(at.load(at.args->z), tanh(pre[0]), at.h_prev()));
+  }
+};
+
+struct GruOutputGenericCell {
+  static constexpr int kGates = 1;
+  static constexpr int kFirst = 2, kPreGates = 3;
+  static constexpr bool kSplit = false;
+  static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[1], const float *) {
+    at.store_h(blend_state(at.load(at.args->z), clipped_act(at.args->cell, 1, pre[0]), at.h_prev()));
+  }
+};
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_CELL_BODY_H_

@@ -1,0 +1,35 @@
+// gemm_ref.cpp -- the gemm rows in plain loops: every CPU runs them, every other row is tested against them.
+// Room: kernels. Contract: kernels.h, GemmArgs; rows in kernels.inc.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/kernel_rows.h"
+
+namespace rnnp {
+namespace {
+
+template <uint32_t kNr>
+void gemm_ref(const GemmArgs *args) {
+  const uint32_t row_elems = args->gates * kNr;
+  for (uint32_t m = 0; m < args->rows; ++m) {
+    const float *a =
+        static_cast<const float *>(static_cast<const void *>(reinterpret_cast<const char *>(args->a) + m * args->a_row_bytes));
+    float *out = static_cast<float *>(static_cast<void *>(reinterpret_cast<char *>(args->out) + m * args->out_row_bytes));
+    for (uint32_t tile = args->tile_begin; tile < args->tile_end; ++tile) {
+      const float *panel = args->panels + size_t{tile} * args->k * row_elems;
+      for (uint32_t n = 0; n < row_elems; ++n) {
+        const size_t column = size_t{tile} * row_elems + n;
+        if (args->units != 0 && column >= args->units) break;
+        float sum = args->bias ? args->bias[column] : 0.0f;
+        for (uint32_t k = 0; k < args->k; ++k) sum += a[k] * panel[size_t{k} * row_elems + n];
+        out[column] = sum;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const Kernel kKernel_gemm_f32_nr16_ref(KernelFamily::kGemm, DType::kF32, 16, 0, "gemm_f32_nr16_ref", gemm_ref<16>);
+const Kernel kKernel_gemm_f32_nr8_ref(KernelFamily::kGemm, DType::kF32, 8, 0, "gemm_f32_nr8_ref", gemm_ref<8>);
+const Kernel kKernel_gemm_f32_nr4_ref(KernelFamily::kGemm, DType::kF32, 4, 0, "gemm_f32_nr4_ref", gemm_ref<4>);
+
+}  // namespace rnnp

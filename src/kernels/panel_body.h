@@ -1,0 +1,87 @@
+// panel_body.h -- the one inner loop: acc[m][n] += sum over k of a[m][k] * panel[k][n], for a block of rows and vectors.
+// Room: kernels; included once per gemm_<isa>.cpp and recur_<isa>.cpp. Reads k floats of each row and k rows of each panel.
+// Contract: one fused multiply-add per term, k ascending, so a block's shape never shows in the bits.
+// Why so: the block lives in registers; a panel row is loaded once for all rows of the block.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_PANEL_BODY_H_
+#define RNNPACK_KERNELS_PANEL_BODY_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/compiler.h"
+
+namespace rnnp {
+namespace {
+
+using F = Vec::F;
+constexpr int kWidth = Vec::kWidth;
+
+// Rows of up to kMr pointers, `stride` bytes apart.
+template <int kMr>
+struct Rows {
+  const float *at[kMr];
+};
+
+RNNPACK_INLINE const float *offset_bytes(const float *p, size_t bytes) {
+  return static_cast<const float *>(static_cast<const void *>(reinterpret_cast<const char *>(p) + bytes));
+}
+RNNPACK_INLINE float *offset_bytes(float *p, size_t bytes) {
+  return static_cast<float *>(static_cast<void *>(reinterpret_cast<char *>(p) + bytes));
+}
+
+template <int kMr>
+RNNPACK_INLINE Rows<kMr> rows_at(const float *first, size_t stride) {
+  Rows<kMr> rows;
+  RNNPACK_UNROLL
+  for (int m = 0; m < kMr; ++m) rows.at[m] = offset_bytes(first, m * stride);
+  return rows;
+}
+
+// kTiles panels, tile_elems floats apart; from each kVectors vectors of a row that is kRow floats long.
+template <int kMr, int kTiles, int kVectors, int kRow>
+RNNPACK_INLINE void accumulate(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, const float *panel, size_t tile_elems,
+                               size_t k) {
+  for (size_t i = 0; i < k; ++i, panel += kRow) {
+    F p[kTiles * kVectors];
+    RNNPACK_UNROLL
+    for (int t = 0; t < kTiles; ++t) {
+      RNNPACK_UNROLL
+      for (int v = 0; v < kVectors; ++v) p[t * kVectors + v] = Vec::load(panel + t * tile_elems + v * kWidth);
+    }
+    RNNPACK_UNROLL
+    for (int m = 0; m < kMr; ++m) {
+      const F a = Vec::broadcast(rows.at[m] + i);
+      RNNPACK_UNROLL
+      for (int n = 0; n < kTiles * kVectors; ++n) acc[m][n] = Vec::fma(a, p[n], acc[m][n]);
+    }
+  }
+}
+
+// The largest number of vectors, dividing `vectors`, whose block of `rows` rows fits in the registers left beside operands.
+constexpr int kBlockVectors = Vec::kRegisters >= 32 ? 24 : 12;
+constexpr int pass_vectors(int rows, int vectors) {
+  int best = 1;
+  for (int n = 1; n <= vectors; ++n)
+    if (vectors % n == 0 && rows * n <= kBlockVectors) best = n;
+  return best;
+}
+
+// How many tiles of `vectors` vectors a block of `rows` rows takes at once: enough chains to hide the latency of a multiply-add
+// at one row, and a full register block at many. A power of two, at most 8.
+constexpr int block_tiles(int rows, int vectors) {
+  const int wanted = rows == 1 ? (Vec::kRegisters >= 32 ? 12 : 8) : kBlockVectors;
+  int tiles = 1;
+  while (tiles < 8 && rows * vectors * tiles * 2 <= wanted) tiles *= 2;
+  return tiles;
+}
+
+// The most rows of one block: as many as leave room for four vectors of each (two with 16 registers; three where that divides).
+constexpr int block_rows(int vectors) {
+  const int per_row = vectors == 3 ? 3 : Vec::kRegisters >= 32 ? 4 : 2;
+  return kBlockVectors / per_row;
+}
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_PANEL_BODY_H_

@@ -1,0 +1,196 @@
+// recur_ref.cpp -- the recurrent rows in plain loops: ONNX's equations as they are written, one unit at a time.
+// Room: kernels. Contract: kernels.h, RecurArgs; rows in kernels.inc.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/kernel_rows.h"
+#include "kernels/scalar_math.h"
+
+namespace rnnp {
+namespace {
+
+const float *row_of(const float *first, size_t row, size_t row_bytes) {
+  return static_cast<const float *>(static_cast<const void *>(reinterpret_cast<const char *>(first) + row * row_bytes));
+}
+float *row_of(float *first, size_t row, size_t row_bytes) {
+  return static_cast<float *>(static_cast<void *>(reinterpret_cast<char *>(first) + row * row_bytes));
+}
+
+// The plain cells are the generic ones with these parameters.
+constexpr BlobActivation act_of(Act act) {
+  return {static_cast<uint32_t>(act), 0.0f, 0.0f};
+}
+constexpr CellParams kLstmParams = {{act_of(Act::kSigmoid), act_of(Act::kTanh), act_of(Act::kTanh)}, 0.0f, 0};
+constexpr CellParams kGruParams = {{act_of(Act::kSigmoid), act_of(Act::kTanh), act_of(Act::kIdentity)}, 0.0f, 0};
+constexpr CellParams kTanhParams = {{act_of(Act::kTanh), act_of(Act::kIdentity), act_of(Act::kIdentity)}, 0.0f, 0};
+constexpr CellParams kReluParams = {{act_of(Act::kRelu), act_of(Act::kIdentity), act_of(Act::kIdentity)}, 0.0f, 0};
+
+// One unit of one row: lane n of a tile.
+template <uint32_t kNr>
+struct Unit {
+  const RecurArgs *args;
+  const CellParams *cell;
+  size_t row, tile, n;
+
+  size_t index() const { return tile * kNr + n; }
+  float act(int which, float x) const {
+    const float limit = cell->clip;
+    return scalar_activate(cell->act[which], limit == 0.0f ? x : scalar_clamp(x, -limit, limit));
+  }
+  float *state(float *rows) const { return row_of(rows, row, args->state_row_bytes) + index(); }
+  float h_prev() const { return row_of(args->h_prev, row, args->state_row_bytes)[index()]; }
+  void store_h(float h) const {
+    *state(args->h_next) = h;
+    if (args->y) row_of(args->y, row, args->y_row_bytes)[index()] = h;
+  }
+
+  // acc[gate] before the recurrent part; `gates` gates in preact, bias and W.
+  float input(uint32_t gates, uint32_t gate) const {
+    const size_t width = size_t{gates} * kNr, column = gate * kNr + n;
+    if (args->x == nullptr) return row_of(args->preact, row, args->preact_row_bytes)[tile * width + column];
+    const float *x = row_of(args->x, row, args->x_row_bytes);
+    const float *w = args->w + tile * args->input_size * width;
+    float sum = args->bias[tile * width + column];
+    for (size_t k = 0; k < args->input_size; ++k) sum += x[k] * w[k * width + column];
+    return sum;
+  }
+  // sum + h * R of a gate; `gates` gates in the panel.
+  float recurrent(float sum, const float *vectors, uint32_t gates, uint32_t gate) const {
+    const size_t width = size_t{gates} * kNr, column = gate * kNr + n;
+    const float *h = row_of(vectors, row, args->state_row_bytes);
+    const float *r = args->r + tile * args->hidden_size * width;
+    for (size_t k = 0; k < args->hidden_size; ++k) sum += h[k] * r[k * width + column];
+    return sum;
+  }
+  float gate(uint32_t gates, uint32_t g) const { return recurrent(input(gates, g), args->h_prev, gates, g); }
+};
+
+struct RnnRef {
+  template <uint32_t kNr>
+  static void step(const Unit<kNr> &u) {
+    u.store_h(u.act(0, u.gate(1, 0)));
+  }
+};
+
+struct LstmRef {
+  template <uint32_t kNr>
+  static void step(const Unit<kNr> &u) {
+    const float *p = u.args->peephole ? u.args->peephole + u.tile * 3 * kNr + u.n : nullptr;
+    float *state = u.state(u.args->c);
+    const float c = *state;
+    const float i = u.act(0, u.gate(4, 0) + (p ? p[0] * c : 0.0f));
+    const float f = u.cell->input_forget ? 1.0f - i : u.act(0, u.gate(4, 2) + (p ? p[2 * kNr] * c : 0.0f));
+    const float g = u.act(1, u.gate(4, 3));
+    const float next = f * c + i * g;
+    const float o = u.act(0, u.gate(4, 1) + (p ? p[kNr] * next : 0.0f));
+    *state = next;
+    u.store_h(o * scalar_activate(u.cell->act[2], next));
+  }
+};
+
+struct GruLinearRef {
+  template <uint32_t kNr>
+  static void step(const Unit<kNr> &u) {
+    const float z = u.act(0, u.gate(3, 0));
+    const float r = u.act(0, u.gate(3, 1));
+    const float recurrent = u.recurrent(u.args->r_bias[u.index()], u.args->h_prev, 3, 2);
+    const float n = u.act(1, u.input(3, 2) + r * recurrent);
+    u.store_h((1.0f - z) * n + z * u.h_prev());
+  }
+};
+
+struct GruGatesRef {
+  template <uint32_t kNr>
+  static void step(const Unit<kNr> &u) {
+    *u.state(u.args->z) = u.act(0, u.recurrent(u.input(3, 0), u.args->h_prev, 2, 0));
+    *u.state(u.args->rh) = u.act(0, u.recurrent(u.input(3, 1), u.args->h_prev, 2, 1)) * u.h_prev();
+  }
+};
+
+struct GruOutputRef {
+  template <uint32_t kNr>
+  static void step(const Unit<kNr> &u) {
+    const float n = u.act(1, u.recurrent(u.input(3, 2), u.args->rh, 1, 0));
+    const float z = *u.state(u.args->z);
+    u.store_h((1.0f - z) * n + z * u.h_prev());
+  }
+};
+
+template <class Cell, uint32_t kNr>
+void run(const RecurArgs *args, const CellParams *cell) {
+  for (size_t m = 0; m < args->rows; ++m)
+    for (size_t tile = args->tile_begin; tile < args->tile_end; ++tile)
+      for (size_t n = 0; n < kNr && tile * kNr + n < args->hidden_size; ++n) Cell::template step<kNr>({args, cell, m, tile, n});
+}
+
+template <class Cell, uint32_t kNr, const CellParams &kParams>
+void plain(const RecurArgs *args) {
+  run<Cell, kNr>(args, &kParams);
+}
+template <class Cell, uint32_t kNr>
+void generic(const RecurArgs *args) {
+  run<Cell, kNr>(args, &args->cell);
+}
+
+constexpr Kernel row(KernelFamily family, uint32_t nr, const char *name, RecurFn fn) {
+  return Kernel(family, DType::kF32, nr, 0, name, fn);
+}
+
+}  // namespace
+
+const Kernel kKernel_rnn_tanh_f32_nr16_ref =
+    row(KernelFamily::kRnnTanh, 16, "rnn_tanh_f32_nr16_ref", plain<RnnRef, 16, kTanhParams>);
+const Kernel kKernel_rnn_relu_f32_nr16_ref =
+    row(KernelFamily::kRnnRelu, 16, "rnn_relu_f32_nr16_ref", plain<RnnRef, 16, kReluParams>);
+const Kernel kKernel_rnn_generic_f32_nr16_ref = row(KernelFamily::kRnnGeneric, 16, "rnn_generic_f32_nr16_ref", generic<RnnRef, 16>);
+const Kernel kKernel_lstm_f32_nr16_ref = row(KernelFamily::kLstm, 16, "lstm_f32_nr16_ref", plain<LstmRef, 16, kLstmParams>);
+const Kernel kKernel_lstm_generic_f32_nr16_ref =
+    row(KernelFamily::kLstmGeneric, 16, "lstm_generic_f32_nr16_ref", generic<LstmRef, 16>);
+const Kernel kKernel_gru_linear_f32_nr16_ref =
+    row(KernelFamily::kGruLinear, 16, "gru_linear_f32_nr16_ref", plain<GruLinearRef, 16, kGruParams>);
+const Kernel kKernel_gru_linear_generic_f32_nr16_ref =
+    row(KernelFamily::kGruLinearGeneric, 16, "gru_linear_generic_f32_nr16_ref", generic<GruLinearRef, 16>);
+const Kernel kKernel_gru_gates_f32_nr16_ref =
+    row(KernelFamily::kGruGates, 16, "gru_gates_f32_nr16_ref", plain<GruGatesRef, 16, kGruParams>);
+const Kernel kKernel_gru_gates_generic_f32_nr16_ref =
+    row(KernelFamily::kGruGatesGeneric, 16, "gru_gates_generic_f32_nr16_ref", generic<GruGatesRef, 16>);
+const Kernel kKernel_gru_output_f32_nr16_ref =
+    row(KernelFamily::kGruOutput, 16, "gru_output_f32_nr16_ref", plain<GruOutputRef, 16, kGruParams>);
+const Kernel kKernel_gru_output_generic_f32_nr16_ref =
+    row(KernelFamily::kGruOutputGeneric, 16, "gru_output_generic_f32_nr16_ref", generic<GruOutputRef, 16>);
+
+const Kernel kKernel_rnn_tanh_f32_nr8_ref = row(KernelFamily::kRnnTanh, 8, "rnn_tanh_f32_nr8_ref", plain<RnnRef, 8, kTanhParams>);
+const Kernel kKernel_rnn_relu_f32_nr8_ref = row(KernelFamily::kRnnRelu, 8, "rnn_relu_f32_nr8_ref", plain<RnnRef, 8, kReluParams>);
+const Kernel kKernel_rnn_generic_f32_nr8_ref = row(KernelFamily::kRnnGeneric, 8, "rnn_generic_f32_nr8_ref", generic<RnnRef, 8>);
+const Kernel kKernel_lstm_f32_nr8_ref = row(KernelFamily::kLstm, 8, "lstm_f32_nr8_ref", plain<LstmRef, 8, kLstmParams>);
+const Kernel kKernel_lstm_generic_f32_nr8_ref = row(KernelFamily::kLstmGeneric, 8, "lstm_generic_f32_nr8_ref", generic<LstmRef, 8>);
+const Kernel kKernel_gru_linear_f32_nr8_ref =
+    row(KernelFamily::kGruLinear, 8, "gru_linear_f32_nr8_ref", plain<GruLinearRef, 8, kGruParams>);
+const Kernel kKernel_gru_linear_generic_f32_nr8_ref =
+    row(KernelFamily::kGruLinearGeneric, 8, "gru_linear_generic_f32_nr8_ref", generic<GruLinearRef, 8>);
+const Kernel kKernel_gru_gates_f32_nr8_ref =
+    row(KernelFamily::kGruGates, 8, "gru_gates_f32_nr8_ref", plain<GruGatesRef, 8, kGruParams>);
+const Kernel kKernel_gru_gates_generic_f32_nr8_ref =
+    row(KernelFamily::kGruGatesGeneric, 8, "gru_gates_generic_f32_nr8_ref", generic<GruGatesRef, 8>);
+const Kernel kKernel_gru_output_f32_nr8_ref =
+    row(KernelFamily::kGruOutput, 8, "gru_output_f32_nr8_ref", plain<GruOutputRef, 8, kGruParams>);
+const Kernel kKernel_gru_output_generic_f32_nr8_ref =
+    row(KernelFamily::kGruOutputGeneric, 8, "gru_output_generic_f32_nr8_ref", generic<GruOutputRef, 8>);
+
+const Kernel kKernel_rnn_tanh_f32_nr4_ref = row(KernelFamily::kRnnTanh, 4, "rnn_tanh_f32_nr4_ref", plain<RnnRef, 4, kTanhParams>);
+const Kernel kKernel_rnn_relu_f32_nr4_ref = row(KernelFamily::kRnnRelu, 4, "rnn_relu_f32_nr4_ref", plain<RnnRef, 4, kReluParams>);
+const Kernel kKernel_rnn_generic_f32_nr4_ref = row(KernelFamily::kRnnGeneric, 4, "rnn_generic_f32_nr4_ref", generic<RnnRef, 4>);
+const Kernel kKernel_lstm_f32_nr4_ref = row(KernelFamily::kLstm, 4, "lstm_f32_nr4_ref", plain<LstmRef, 4, kLstmParams>);
+const Kernel kKernel_lstm_generic_f32_nr4_ref = row(KernelFamily::kLstmGeneric, 4, "lstm_generic_f32_nr4_ref", generic<LstmRef, 4>);
+const Kernel kKernel_gru_linear_f32_nr4_ref =
+    row(KernelFamily::kGruLinear, 4, "gru_linear_f32_nr4_ref", plain<GruLinearRef, 4, kGruParams>);
+const Kernel kKernel_gru_linear_generic_f32_nr4_ref =
+    row(KernelFamily::kGruLinearGeneric, 4, "gru_linear_generic_f32_nr4_ref", generic<GruLinearRef, 4>);
+const Kernel kKernel_gru_gates_f32_nr4_ref =
+    row(KernelFamily::kGruGates, 4, "gru_gates_f32_nr4_ref", plain<GruGatesRef, 4, kGruParams>);
+const Kernel kKernel_gru_gates_generic_f32_nr4_ref =
+    row(KernelFamily::kGruGatesGeneric, 4, "gru_gates_generic_f32_nr4_ref", generic<GruGatesRef, 4>);
+const Kernel kKernel_gru_output_f32_nr4_ref =
+    row(KernelFamily::kGruOutput, 4, "gru_output_f32_nr4_ref", plain<GruOutputRef, 4, kGruParams>);
+const Kernel kKernel_gru_output_generic_f32_nr4_ref =
+    row(KernelFamily::kGruOutputGeneric, 4, "gru_output_generic_f32_nr4_ref", generic<GruOutputRef, 4>);
+
+}  // namespace rnnp

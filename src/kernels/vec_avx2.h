@@ -1,0 +1,70 @@
+// vec_avx2.h -- the vector words of the kernel bodies in AVX2 with FMA: 8 floats, 16 registers.
+// Room: kernels; included only by *_avx2.cpp. Every word is a few instructions and gives the bits of its scalar formula.
+// Contract: docs/ADDING_AN_ISA.md lists the words and what each must do with NaN.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_VEC_AVX2_H_
+#define RNNPACK_KERNELS_VEC_AVX2_H_
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/compiler.h"
+
+namespace rnnp {
+namespace {
+
+struct Vec {
+  using F = __m256;
+  using M = __m256;
+  static constexpr int kWidth = 8;
+  static constexpr int kRegisters = 16;
+
+  static RNNPACK_INLINE F set1(float x) { return _mm256_set1_ps(x); }
+  static RNNPACK_INLINE F broadcast(const float *p) { return _mm256_broadcast_ss(p); }
+  static RNNPACK_INLINE F load(const float *p) { return _mm256_loadu_ps(p); }
+  static RNNPACK_INLINE void store(float *p, F x) { _mm256_storeu_ps(p, x); }
+  static RNNPACK_INLINE __m256i first(size_t n) {
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lanes);
+  }
+  static RNNPACK_INLINE F load_first(const float *p, size_t n) { return _mm256_maskload_ps(p, first(n)); }
+  static RNNPACK_INLINE void store_first(float *p, F x, size_t n) { _mm256_maskstore_ps(p, first(n), x); }
+
+  static RNNPACK_INLINE F add(F a, F b) { return _mm256_add_ps(a, b); }
+  static RNNPACK_INLINE F sub(F a, F b) { return _mm256_sub_ps(a, b); }
+  static RNNPACK_INLINE F mul(F a, F b) { return _mm256_mul_ps(a, b); }
+  static RNNPACK_INLINE F div(F a, F b) { return _mm256_div_ps(a, b); }
+  static RNNPACK_INLINE F sqrt(F a) { return _mm256_sqrt_ps(a); }
+  static RNNPACK_INLINE F fma(F a, F b, F c) { return _mm256_fmadd_ps(a, b, c); }
+  static RNNPACK_INLINE F fnma(F a, F b, F c) { return _mm256_fnmadd_ps(a, b, c); }
+  static RNNPACK_INLINE F min(F a, F b) { return _mm256_min_ps(a, b); }
+  static RNNPACK_INLINE F max(F a, F b) { return _mm256_max_ps(a, b); }
+  static RNNPACK_INLINE F floor(F a) { return _mm256_floor_ps(a); }
+  static RNNPACK_INLINE F ceil(F a) { return _mm256_ceil_ps(a); }
+  static RNNPACK_INLINE F neg(F a) { return _mm256_xor_ps(a, set1(-0.0f)); }
+  static RNNPACK_INLINE F abs(F a) { return _mm256_andnot_ps(set1(-0.0f), a); }
+  static RNNPACK_INLINE F copysign(F size, F sign) {
+    return _mm256_or_ps(_mm256_and_ps(set1(-0.0f), sign), _mm256_andnot_ps(set1(-0.0f), size));
+  }
+
+  static RNNPACK_INLINE M lt(F a, F b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
+  static RNNPACK_INLINE M ge(F a, F b) { return _mm256_cmp_ps(a, b, _CMP_GE_OQ); }
+  static RNNPACK_INLINE M gt(F a, F b) { return _mm256_cmp_ps(a, b, _CMP_GT_OQ); }
+  static RNNPACK_INLINE M is_nan(F a) { return _mm256_cmp_ps(a, a, _CMP_UNORD_Q); }
+  static RNNPACK_INLINE F select(M m, F yes, F no) { return _mm256_blendv_ps(no, yes, m); }
+
+  // The bits of a shifted left by 23: the low bits of a mantissa become an exponent.
+  static RNNPACK_INLINE F bits_to_exponent(F a) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), 23)); }
+  // a = m * 2^e with m in [sqrt(1/2), sqrt(2)), a normal and positive.
+  static RNNPACK_INLINE void split(F a, F *m, F *e) {
+    const __m256i bits = _mm256_sub_epi32(_mm256_castps_si256(a), _mm256_set1_epi32(0x3f3504f3));
+    *e = _mm256_cvtepi32_ps(_mm256_srai_epi32(bits, 23));
+    *m =
+        _mm256_castsi256_ps(_mm256_add_epi32(_mm256_and_si256(bits, _mm256_set1_epi32(0x007fffff)), _mm256_set1_epi32(0x3f3504f3)));
+  }
+};
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_VEC_AVX2_H_

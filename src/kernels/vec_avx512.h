@@ -1,0 +1,72 @@
+// vec_avx512.h -- the vector words of the kernel bodies in AVX-512: 16 floats, 32 registers.
+// Room: kernels; included only by *_avx512.cpp. Every word is one or two instructions and gives the bits of its scalar formula.
+// Contract: docs/ADDING_AN_ISA.md lists the words and what each must do with NaN.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_VEC_AVX512_H_
+#define RNNPACK_KERNELS_VEC_AVX512_H_
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/compiler.h"
+
+namespace rnnp {
+namespace {
+
+struct Vec {
+  using F = __m512;
+  using M = __mmask16;
+  static constexpr int kWidth = 16;
+  static constexpr int kRegisters = 32;
+  // Words are asked for under a full mask: the plain forms read an undefined register in gcc's headers, which it warns of.
+  static constexpr M kAll = 0xffff;
+
+  static RNNPACK_INLINE F set1(float x) { return _mm512_set1_ps(x); }
+  static RNNPACK_INLINE F broadcast(const float *p) { return _mm512_set1_ps(*p); }
+  static RNNPACK_INLINE F load(const float *p) { return _mm512_loadu_ps(p); }
+  static RNNPACK_INLINE void store(float *p, F x) { _mm512_storeu_ps(p, x); }
+  static RNNPACK_INLINE M first(size_t n) { return static_cast<M>((1u << n) - 1u); }
+  static RNNPACK_INLINE F load_first(const float *p, size_t n) { return _mm512_maskz_loadu_ps(first(n), p); }
+  static RNNPACK_INLINE void store_first(float *p, F x, size_t n) { _mm512_mask_storeu_ps(p, first(n), x); }
+
+  static RNNPACK_INLINE F add(F a, F b) { return _mm512_add_ps(a, b); }
+  static RNNPACK_INLINE F sub(F a, F b) { return _mm512_sub_ps(a, b); }
+  static RNNPACK_INLINE F mul(F a, F b) { return _mm512_mul_ps(a, b); }
+  static RNNPACK_INLINE F div(F a, F b) { return _mm512_div_ps(a, b); }
+  static RNNPACK_INLINE F sqrt(F a) { return _mm512_maskz_sqrt_ps(kAll, a); }
+  static RNNPACK_INLINE F fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
+  static RNNPACK_INLINE F fnma(F a, F b, F c) { return _mm512_fnmadd_ps(a, b, c); }
+  static RNNPACK_INLINE F min(F a, F b) { return _mm512_maskz_min_ps(kAll, a, b); }
+  static RNNPACK_INLINE F max(F a, F b) { return _mm512_maskz_max_ps(kAll, a, b); }
+  static RNNPACK_INLINE F floor(F a) { return _mm512_maskz_roundscale_ps(kAll, a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+  static RNNPACK_INLINE F ceil(F a) { return _mm512_maskz_roundscale_ps(kAll, a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
+  static RNNPACK_INLINE F neg(F a) { return _mm512_xor_ps(a, set1(-0.0f)); }
+  static RNNPACK_INLINE F abs(F a) { return _mm512_maskz_andnot_ps(kAll, set1(-0.0f), a); }
+  static RNNPACK_INLINE F copysign(F size, F sign) {
+    return _mm512_castsi512_ps(
+        _mm512_ternarylogic_epi32(_mm512_set1_epi32(INT32_MIN), _mm512_castps_si512(sign), _mm512_castps_si512(size), 0xca));
+  }
+
+  static RNNPACK_INLINE M lt(F a, F b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+  static RNNPACK_INLINE M ge(F a, F b) { return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ); }
+  static RNNPACK_INLINE M gt(F a, F b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
+  static RNNPACK_INLINE M is_nan(F a) { return _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q); }
+  static RNNPACK_INLINE F select(M m, F yes, F no) { return _mm512_mask_blend_ps(m, no, yes); }
+
+  // The bits of a shifted left by 23: the low bits of a mantissa become an exponent.
+  static RNNPACK_INLINE F bits_to_exponent(F a) {
+    return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(kAll, _mm512_castps_si512(a), 23));
+  }
+  // a = m * 2^e with m in [sqrt(1/2), sqrt(2)), a normal and positive.
+  static RNNPACK_INLINE void split(F a, F *m, F *e) {
+    const __m512i bits = _mm512_sub_epi32(_mm512_castps_si512(a), _mm512_set1_epi32(0x3f3504f3));
+    *e = _mm512_maskz_cvtepi32_ps(kAll, _mm512_maskz_srai_epi32(kAll, bits, 23));
+    *m =
+        _mm512_castsi512_ps(_mm512_add_epi32(_mm512_and_si512(bits, _mm512_set1_epi32(0x007fffff)), _mm512_set1_epi32(0x3f3504f3)));
+  }
+};
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_VEC_AVX512_H_

@@ -1,0 +1,135 @@
+// kernel_support.cpp -- see kernel_support.h.
+// Room: tests/kernels.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel_support.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "pack/layout.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp {
+
+uint32_t cpu_isa_bits() {
+  uint32_t bits = 0;
+#if defined(__x86_64__) || defined(__i386__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) bits |= RNNP_ISA_AVX2;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    bits |= RNNP_ISA_AVX512;
+#elif defined(__ARM_NEON)
+  bits |= RNNP_ISA_NEON;
+#endif
+  return bits;
+}
+
+bool cpu_runs(const Kernel &kernel) {
+  return (kernel.isa & ~cpu_isa_bits()) == 0;
+}
+
+const Kernel *reference_of(const Kernel &kernel) {
+  return find_kernel(kAllKernels, kernel.family, kernel.dtype, kernel.nr, 0);
+}
+
+std::vector<const Kernel *> kernels_of(std::initializer_list<KernelFamily> families) {
+  std::vector<const Kernel *> out;
+  for (uint32_t i = 0; i < kAllKernels.count; ++i)
+    for (KernelFamily f : families)
+      if (kAllKernels.rows[i]->family == f) out.push_back(kAllKernels.rows[i]);
+  return out;
+}
+
+std::string kernel_name(const testing::TestParamInfo<const Kernel *> &info) {
+  return info.param->name;
+}
+
+uint64_t Random::next() {
+  uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+float Random::uniform(float low, float high) {
+  return low + (high - low) * static_cast<float>(next() >> 40) * (1.0f / 16777216.0f);
+}
+
+Rows::Rows(size_t rows, size_t cols, size_t stride_floats, bool aligned) : rows_(rows), cols_(cols), stride_(stride_floats) {
+  if (stride_ < cols_) stride_ = cols_;
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t elems = (rows_ - 1) * stride_ + cols_;
+  const size_t pages = (elems * sizeof(float) + 64 + page - 1) / page;
+  map_bytes_ = (pages + 1) * page;
+  map_ = mmap(nullptr, map_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (map_ == MAP_FAILED) std::abort();
+  char *guard = static_cast<char *>(map_) + pages * page;
+  if (mprotect(guard, page, PROT_NONE) != 0) std::abort();
+  size_t from = pages * page - elems * sizeof(float);
+  if (aligned) from = from / 64 * 64;
+  first_ = reinterpret_cast<float *>(static_cast<char *>(map_) + from);
+  for (size_t i = 0; i < elems; ++i) first_[i] = std::numeric_limits<float>::quiet_NaN();
+}
+
+Rows::~Rows() {
+  if (map_ != nullptr) munmap(map_, map_bytes_);
+}
+
+void Rows::swap(Rows &other) {
+  std::swap(first_, other.first_);
+  std::swap(map_, other.map_);
+  std::swap(map_bytes_, other.map_bytes_);
+  std::swap(rows_, other.rows_);
+  std::swap(cols_, other.cols_);
+  std::swap(stride_, other.stride_);
+}
+
+void Rows::fill(float value) const {
+  for (size_t m = 0; m < rows_; ++m)
+    for (size_t n = 0; n < cols_; ++n) at(m, n) = value;
+}
+
+std::vector<float> Rows::values() const {
+  std::vector<float> out;
+  for (size_t m = 0; m < rows_; ++m) out.insert(out.end(), row(m), row(m) + cols_);
+  return out;
+}
+
+bool Rows::gaps_are_untouched() const {
+  for (size_t m = 0; m + 1 < rows_; ++m)
+    for (size_t n = cols_; n < stride_; ++n)
+      if (!std::isnan(row(m)[n])) return false;
+  return true;
+}
+
+testing::AssertionResult same_bits(const std::vector<float> &a, const std::vector<float> &b) {
+  if (a.size() != b.size()) return testing::AssertionFailure() << "sizes " << a.size() << " and " << b.size();
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::isnan(a[i]) && std::isnan(b[i])) continue;
+    if (std::memcmp(&a[i], &b[i], sizeof(float)) != 0)
+      return testing::AssertionFailure() << "element " << i << " of " << a.size() << ": " << std::hexfloat << a[i] << " and "
+                                         << b[i];
+  }
+  return testing::AssertionSuccess();
+}
+
+Rows packed(const std::vector<float> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates, uint32_t nr) {
+  const uint32_t tiles = tile_count(units, nr);
+  Rows out(1, matrix_elems(units, k, gates, nr), 0, true);
+  float *to = out.data();
+  for (uint32_t t = 0; t < tiles; ++t)
+    for (uint32_t i = 0; i < k; ++i)
+      for (uint32_t g = 0; g < gates; ++g)
+        for (uint32_t n = 0; n < nr; ++n) {
+          const uint32_t unit = t * nr + n;
+          *to++ = unit < units ? m[(size_t{first_gate + g} * units + unit) * k + i] : 0.0f;
+        }
+  return out;
+}
+
+}  // namespace rnnp

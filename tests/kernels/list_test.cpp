@@ -1,0 +1,61 @@
+// list_test.cpp -- the table itself: best first, complete, and found as promised.
+// Room: tests/kernels.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <set>
+
+#include "kernel_support.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp {
+namespace {
+
+// A wider instruction set is a better one; the reference is last.
+int rank(uint32_t isa) {
+  if (isa & RNNP_ISA_AVX512) return 3;
+  if (isa & RNNP_ISA_AVX2) return 2;
+  return isa != 0 ? 1 : 0;
+}
+
+TEST(KernelList, IsOrderedBestFirst) {
+  for (uint32_t i = 0; i + 1 < kAllKernels.count; ++i)
+    EXPECT_GE(rank(kAllKernels.rows[i]->isa), rank(kAllKernels.rows[i + 1]->isa)) << kAllKernels.rows[i + 1]->name;
+}
+
+TEST(KernelList, NamesAreUniqueAndSayFamilyLayoutAndIsa) {
+  std::set<std::string> names;
+  for (uint32_t i = 0; i < kAllKernels.count; ++i) {
+    const Kernel &k = *kAllKernels.rows[i];
+    EXPECT_TRUE(names.insert(k.name).second) << k.name;
+    const std::string layout = k.nr == 0 ? "_f32_" : "_f32_nr" + std::to_string(k.nr) + "_";
+    EXPECT_NE(std::strstr(k.name, layout.c_str()), nullptr) << k.name;
+  }
+}
+
+TEST(KernelList, EveryRowHasAReference) {
+  for (uint32_t i = 0; i < kAllKernels.count; ++i) {
+    const Kernel *ref = reference_of(*kAllKernels.rows[i]);
+    ASSERT_NE(ref, nullptr) << kAllKernels.rows[i]->name;
+    EXPECT_EQ(ref->isa, 0u);
+  }
+}
+
+TEST(KernelList, ReferencesCoverEveryFamilyAndTileWidth) {
+  for (uint32_t family = uint32_t(KernelFamily::kGemm); family <= uint32_t(KernelFamily::kGruOutputGeneric); ++family)
+    for (uint32_t nr : {4u, 8u, 16u})
+      EXPECT_NE(find_kernel(kAllKernels, KernelFamily(family), DType::kF32, nr, 0), nullptr) << family << " nr " << nr;
+  for (KernelFamily family : {KernelFamily::kAct, KernelFamily::kBinary, KernelFamily::kSoftmax})
+    EXPECT_NE(find_kernel(kAllKernels, family, DType::kF32, 0, 0), nullptr);
+}
+
+TEST(KernelList, SearchGivesTheBestRowTheBitsAllow) {
+  for (uint32_t i = 0; i < kAllKernels.count; ++i) {
+    const Kernel &k = *kAllKernels.rows[i];
+    EXPECT_EQ(find_kernel(kAllKernels, k.family, k.dtype, k.nr, k.isa), &k) << k.name;
+  }
+  EXPECT_EQ(find_kernel(kAllKernels, KernelFamily::kGemm, DType::kF32, 5, ~0u), nullptr);
+  EXPECT_EQ(find_kernel(kAllKernels, KernelFamily::kGemm, DType::kI4, 16, ~0u), nullptr);
+}
+
+}  // namespace
+}  // namespace rnnp

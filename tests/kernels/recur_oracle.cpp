@@ -1,0 +1,287 @@
+// recur_oracle.cpp -- see recur_oracle.h. The equations are ONNX's, in f64, with libm.
+// Room: tests/kernels.
+// SPDX-License-Identifier: Apache-2.0
+#include "recur_oracle.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "pack/layout.h"
+
+namespace rnnp {
+namespace {
+
+BlobActivation act_of(Act act, float alpha = 0.0f, float beta = 0.0f) {
+  return {uint32_t(act), alpha, beta};
+}
+
+double activate(const BlobActivation &a, double x) {
+  switch (Act(a.act)) {
+    case Act::kIdentity:
+      return x;
+    case Act::kRelu:
+      return std::max(0.0, x);
+    case Act::kTanh:
+      return std::tanh(x);
+    case Act::kSigmoid:
+      return 1.0 / (1.0 + std::exp(-x));
+    case Act::kAffine:
+      return double{a.alpha} * x + a.beta;
+    case Act::kHardSigmoid:
+      return std::clamp(double{a.alpha} * x + a.beta, 0.0, 1.0);
+    case Act::kSoftsign:
+      return x / (1.0 + std::fabs(x));
+    default:
+      break;
+  }
+  ADD_FAILURE() << "activation " << a.act << " is not in the oracle";
+  return x;
+}
+
+// A value and the size of its error: eps * (terms + 1) * sum of the terms' sizes.
+struct Sum {
+  double value = 0.0, size = 0.0, terms = 0.0;
+  void add(double term) {
+    value += term;
+    size += std::fabs(term);
+    terms += 1.0;
+  }
+  double error() const { return std::ldexp(terms + 1.0, -23) * size; }
+};
+
+struct Unit {
+  const Step &st;
+  uint32_t m, u;
+
+  // Gate `g` of `gates`, with the sum's input part, or its recurrent part, or both.
+  Sum input(uint32_t g) const {
+    Sum sum;
+    if (!st.s.use_x) {
+      sum.add(st.preact.at(m, (size_t{u / st.nr} * st.gates + g) * st.nr + u % st.nr));
+      return sum;
+    }
+    const size_t row = size_t{g} * st.s.hidden + u;
+    sum.add(st.bias_values[row]);
+    for (uint32_t k = 0; k < st.s.input; ++k) sum.add(double{st.x.at(m, k)} * st.w_values[row * st.s.input + k]);
+    return sum;
+  }
+  void recurrent(Sum *sum, uint32_t g, const Rows &h) const {
+    const size_t row = size_t{g} * st.s.hidden + u;
+    for (uint32_t k = 0; k < st.s.hidden; ++k) sum->add(double{h.at(m, k)} * st.r_values[row * st.s.hidden + k]);
+  }
+  Sum gate(uint32_t g) const {
+    Sum sum = input(g);
+    recurrent(&sum, g, kind() == CellKind::kGruOutput ? st.rh : st.h);
+    return sum;
+  }
+  CellKind kind() const { return st.kind; }
+  double act(int which, double pre) const {
+    const double limit = st.cell.clip;
+    return activate(st.cell.act[which], limit == 0.0 ? pre : std::clamp(pre, -limit, limit));
+  }
+  double peep(uint32_t g, double c) const { return st.s.peephole ? st.peephole_values[size_t{g} * st.s.hidden + u] * c : 0.0; }
+};
+
+struct UnitOut {
+  double h = 0.0, c = 0.0, z = 0.0, rh = 0.0, error = 0.0;
+};
+
+UnitOut step_unit(const Unit &at) {
+  const Step &st = at.st;
+  UnitOut out;
+  const double h = st.h.at(at.m, at.u);
+  switch (at.kind()) {
+    case CellKind::kRnn: {
+      const Sum a = at.gate(0);
+      out.h = at.act(0, a.value);
+      out.error = a.error();
+      break;
+    }
+    case CellKind::kLstm: {
+      const Sum i = at.gate(0), o = at.gate(1), f = at.gate(2), g = at.gate(3);
+      const double c = st.c.at(at.m, at.u);
+      const double input = at.act(0, i.value + at.peep(0, c));
+      const double forget = st.cell.input_forget ? 1.0 - input : at.act(0, f.value + at.peep(2, c));
+      out.c = forget * c + input * at.act(1, g.value);
+      out.h = at.act(0, o.value + at.peep(1, out.c)) * activate(st.cell.act[2], out.c);
+      out.error = (i.error() + f.error() + g.error() + o.error()) * (1.0 + std::fabs(c)) * 2.0;
+      break;
+    }
+    case CellKind::kGruLinear: {
+      const Sum z = at.gate(0), r = at.gate(1), nx = at.input(2);
+      Sum nh;
+      nh.add(st.r_bias_values[at.u]);
+      at.recurrent(&nh, 2, st.h);
+      const double zv = at.act(0, z.value);
+      const double n = at.act(1, nx.value + at.act(0, r.value) * nh.value);
+      out.h = (1.0 - zv) * n + zv * h;
+      out.error = (z.error() + r.error() * std::fabs(nh.value) + nx.error() + nh.error()) * (1.0 + std::fabs(h) + std::fabs(n));
+      break;
+    }
+    case CellKind::kGruGates: {
+      const Sum z = at.gate(0), r = at.gate(1);
+      out.z = at.act(0, z.value);
+      out.rh = at.act(0, r.value) * h;
+      out.error = z.error() + r.error() * std::fabs(h);
+      break;
+    }
+    case CellKind::kGruOutput: {
+      const Sum a = at.gate(2);
+      const double z = st.z.at(at.m, at.u);
+      out.h = (1.0 - z) * at.act(1, a.value) + z * h;
+      out.error = a.error();
+      break;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+CellKind cell_kind(KernelFamily family) {
+  if (family <= KernelFamily::kRnnGeneric) return CellKind::kRnn;
+  if (family <= KernelFamily::kLstmGeneric) return CellKind::kLstm;
+  if (family <= KernelFamily::kGruLinearGeneric) return CellKind::kGruLinear;
+  return family <= KernelFamily::kGruGatesGeneric ? CellKind::kGruGates : CellKind::kGruOutput;
+}
+
+bool is_generic(KernelFamily f) {
+  return f == KernelFamily::kRnnGeneric || f == KernelFamily::kLstmGeneric || f == KernelFamily::kGruLinearGeneric ||
+         f == KernelFamily::kGruGatesGeneric || f == KernelFamily::kGruOutputGeneric;
+}
+
+uint32_t gates_of(CellKind kind) {
+  return kind == CellKind::kRnn ? 1 : kind == CellKind::kLstm ? 4 : 3;
+}
+
+CellParams plain_params(KernelFamily family) {
+  CellParams p = {{act_of(Act::kSigmoid), act_of(Act::kTanh), act_of(Act::kTanh)}, 0.0f, 0};
+  if (cell_kind(family) == CellKind::kRnn) p.act[0] = act_of(family == KernelFamily::kRnnRelu ? Act::kRelu : Act::kTanh);
+  return p;
+}
+
+Step::Step(KernelFamily f, uint32_t width, const StepShape &shape, bool integers, uint64_t seed)
+    : family(f), kind(cell_kind(f)), nr(width), tiles(tile_count(shape.hidden, width)), gates(gates_of(kind)), s(shape) {
+  Random random(seed);
+  const auto draw = [&] { return integers ? random.integer(2) : random.uniform(-1.0f, 1.0f); };
+  const auto fill = [&](std::vector<float> *v, size_t n) {
+    v->resize(n);
+    for (float &value : *v) value = draw();
+  };
+  if (kind == CellKind::kGruGates || kind == CellKind::kGruOutput) s.use_x = false;
+  s.peephole = s.peephole && family == KernelFamily::kLstmGeneric;
+  cell = plain_params(family);
+  const uint32_t hidden = s.hidden;
+  fill(&w_values, size_t{gates} * hidden * s.input);
+  fill(&r_values, size_t{gates} * hidden * hidden);
+  fill(&bias_values, size_t{gates} * hidden);
+  fill(&r_bias_values, hidden);
+  fill(&peephole_values, size_t{3} * hidden);
+  w = packed(w_values, hidden, s.input, 0, gates, nr);
+  const uint32_t first = kind == CellKind::kGruOutput ? 2 : 0;
+  const uint32_t count = kind == CellKind::kGruOutput ? 1 : kind == CellKind::kGruGates ? 2 : gates;
+  r = packed(r_values, hidden, hidden, first, count, nr);
+  bias = packed(bias_values, hidden, 1, 0, gates, nr);
+  r_bias = packed(r_bias_values, hidden, 1, 0, 1, nr);
+  peephole = packed(peephole_values, hidden, 1, 0, 3, nr);
+
+  const auto rows_of = [&](Rows *rows, size_t cols, size_t stride) {
+    *rows = Rows(s.rows, cols, stride);
+    for (size_t m = 0; m < s.rows; ++m)
+      for (size_t n = 0; n < cols; ++n) rows->at(m, n) = draw();
+  };
+  state_stride = size_t{tiles} * nr + 3;
+  rows_of(&preact, size_t{tiles} * gates * nr, size_t{tiles} * gates * nr + 7);
+  rows_of(&x, s.input, s.input + 1);
+  rows_of(&h, hidden, state_stride);
+  rows_of(&c, size_t{tiles} * nr, state_stride);
+  rows_of(&z, size_t{tiles} * nr, state_stride);
+  rows_of(&rh, hidden, state_stride);
+}
+
+StepOut::StepOut(const Step &st)
+    : h(st.s.rows, size_t{st.tiles} * st.nr, st.state_stride),
+      c(st.s.rows, size_t{st.tiles} * st.nr, st.state_stride),
+      z(st.s.rows, size_t{st.tiles} * st.nr, st.state_stride),
+      rh(st.s.rows, size_t{st.tiles} * st.nr, st.state_stride),
+      y(st.s.rows, st.s.hidden, st.s.hidden + 2) {
+  for (size_t m = 0; m < c.rows(); ++m)
+    for (size_t n = 0; n < c.cols(); ++n) c.at(m, n) = st.c.at(m, n);
+}
+
+std::vector<float> StepOut::results(const Step &st) const {
+  std::vector<float> out;
+  const auto take = [&](const Rows &rows) {
+    for (size_t m = 0; m < st.s.rows; ++m) out.insert(out.end(), rows.row(m), rows.row(m) + st.s.hidden);
+  };
+  if (st.kind == CellKind::kGruGates) {
+    take(z);
+    take(rh);
+    return out;
+  }
+  take(h);
+  if (st.kind == CellKind::kLstm) take(c);
+  if (st.s.use_y) take(y);
+  return out;
+}
+
+void run_step(const Kernel &kernel, const Step &st, const StepOut &out, const Cut &cut) {
+  RecurArgs args = {};
+  args.r = st.r.data();
+  args.w = st.w.data();
+  args.bias = st.bias.data();
+  args.r_bias = st.r_bias.data();
+  args.peephole = st.s.peephole ? st.peephole.data() : nullptr;
+  args.preact = st.s.use_x ? nullptr : st.preact.row(cut.row);
+  args.preact_row_bytes = st.preact.stride_bytes();
+  args.x = st.s.use_x ? st.x.row(cut.row) : nullptr;
+  args.x_row_bytes = st.x.stride_bytes();
+  args.h_prev = st.h.row(cut.row);
+  args.h_next = out.h.row(cut.row);
+  args.c = out.c.row(cut.row);
+  const bool reads_z = st.kind == CellKind::kGruOutput;
+  args.z = (reads_z ? st.z : out.z).row(cut.row);
+  args.rh = (reads_z ? st.rh : out.rh).row(cut.row);
+  args.state_row_bytes = st.h.stride_bytes();
+  args.y = st.s.use_y ? out.y.row(cut.row) : nullptr;
+  args.y_row_bytes = out.y.stride_bytes();
+  args.rows = cut.rows;
+  args.input_size = st.s.input;
+  args.hidden_size = st.s.hidden;
+  args.tile_begin = cut.tile_begin;
+  args.tile_end = cut.tile_end;
+  args.descending = cut.descending;
+  args.cell = st.cell;
+  kernel.recur(&args);
+}
+
+StepOut run_step(const Kernel &kernel, const Step &st) {
+  StepOut out(st);
+  run_step(kernel, st, out, {0, st.s.rows, 0, st.tiles, false});
+  return out;
+}
+
+Expected oracle(const Step &st) {
+  std::vector<UnitOut> units;
+  for (uint32_t m = 0; m < st.s.rows; ++m)
+    for (uint32_t u = 0; u < st.s.hidden; ++u) units.push_back(step_unit({st, m, u}));
+  Expected out;
+  const auto take = [&](double UnitOut::*member) {
+    for (const UnitOut &u : units) {
+      out.value.push_back(u.*member);
+      // Beside the sums' error: a few roundings of the cell itself.
+      out.bound.push_back(u.error + std::ldexp(8.0, -23) * (1.0 + std::fabs(u.*member)));
+    }
+  };
+  if (st.kind == CellKind::kGruGates) {
+    take(&UnitOut::z);
+    take(&UnitOut::rh);
+    return out;
+  }
+  take(&UnitOut::h);
+  if (st.kind == CellKind::kLstm) take(&UnitOut::c);
+  if (st.s.use_y) take(&UnitOut::h);
+  return out;
+}
+
+}  // namespace rnnp

@@ -1,18 +1,28 @@
-// dense.cpp -- y = act(x * M^T + b) on our own GEMM kernels; threads own output tiles.
+// dense.cpp -- y = act(x * M^T + b) on XNNPACK where it is the faster, else on our own GEMM kernels; threads own output tiles.
 // Touches its output only. The activation runs on the columns just computed, while they are in L1.
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/op.h"
+#include "ops/xnnpack.h"
 #include "pack/layout.h"
 
 namespace rnnp {
 namespace {
+
+// What one thread owns: tiles [begin, end), and XNNPACK's operator on those columns where there is one.
+struct DenseShare {
+  uint32_t tile_begin, tile_end;
+  XnnReserve reserve;
+  XnnOperator *xnn;
+};
 
 struct Dense {
   GemmArgs gemm;
   GemmFn run;
   ActFn act;
   BlobActivation act_args;
-  uint32_t output_size, nr, groups, tiles;
+  uint32_t output_size, nr, groups, tiles, threads;
+  const AttrDense *attr;
+  DenseShare *shares;  // one per thread
 };
 
 rnnp_status check(const Model &m, const BlobNode &n, const AttrDense *a) {
@@ -27,6 +37,23 @@ rnnp_status check(const Model &m, const BlobNode &n, const AttrDense *a) {
   return a->act.act <= uint32_t(Act::kCeil) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
+DensePart part_of(const AttrDense &a, uint32_t tile_begin, uint32_t tile_end) {
+  const uint32_t end = tile_end * a.nr;
+  return {&a, tile_begin * a.nr, end < a.output_size ? end : a.output_size};
+}
+
+void build_shares(BuildEnv *env, const AttrDense &a, DenseShare *shares) {
+  for (uint32_t i = 0; i < env->threads; ++i) {
+    size_t begin, end;
+    split_range(tile_count(a.output_size, a.nr), env->threads, i, &begin, &end);
+    const DensePart part = part_of(a, static_cast<uint32_t>(begin), static_cast<uint32_t>(end));
+    const XnnReserve reserve = reserve_xnn(env, xnn_dense_bytes(part));
+    const size_t scratch = reserve.bytes != 0 ? xnn_dense_scratch_bytes(part) : 0;
+    if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;
+    if (shares != nullptr) shares[i] = {static_cast<uint32_t>(begin), static_cast<uint32_t>(end), reserve, nullptr};
+  }
+}
+
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrDense *a = m.attr<AttrDense>(node);
@@ -37,9 +64,14 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Kernel *act = activated ? find_kernel(*env->kernels, KernelFamily::kAct, DType::kF32, 0, env->isa) : nullptr;
   if (gemm == nullptr || (activated && act == nullptr)) return RNNP_E_LAYOUT;
   Dense *d = env->arena->take<Dense>(1);
+  DenseShare *shares = env->arena->take<DenseShare>(env->threads);
+  build_shares(env, *a, shares);
   *object = d;
-  if (d == nullptr) return RNNP_OK;
+  if (shares == nullptr) return RNNP_OK;
   *d = {};
+  d->attr = a;
+  d->shares = shares;
+  d->threads = env->threads;
   d->run = gemm->gemm;
   d->act = act ? act->act : nullptr;
   d->act_args = a->act;
@@ -53,6 +85,17 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   d->gemm.gates = 1;
   d->gemm.units = a->output_size;
   return RNNP_OK;
+}
+
+void finish(FinishEnv *env, void *object) {
+  Dense &d = *static_cast<Dense *>(object);
+  for (uint32_t i = 0; i < d.threads; ++i) {
+    DenseShare &s = d.shares[i];
+    if (s.reserve.bytes == 0) continue;
+    const DensePart part = part_of(*d.attr, s.tile_begin, s.tile_end);
+    s.xnn = xnn_dense_create(*env->model, part, s.reserve.memory, s.reserve.bytes, env->scratch, &env->xnnpack_refused);
+    env->xnnpack_count += s.xnn != nullptr;
+  }
 }
 
 void activate(const Dense &d, const GemmArgs &g) {
@@ -69,13 +112,17 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
   const Dense &d = *static_cast<const Dense *>(object);
   const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
+  const DenseShare &share = d.shares[thread];
+  if (share.tile_begin == share.tile_end) return;
+  const size_t rows = chunk_rows(env, y) * d.groups;
+  if (share.xnn != nullptr) {
+    xnn_dense_run(share.xnn, row_of(env.values[x], 0), row_of(env.values[y], 0) + size_t{share.tile_begin} * d.nr, rows);
+    return;
+  }
   GemmArgs g = d.gemm;
-  size_t begin, end;
-  split_range(d.tiles, env.threads, thread, &begin, &end);
-  if (begin == end) return;
-  g.tile_begin = static_cast<uint32_t>(begin);
-  g.tile_end = static_cast<uint32_t>(end);
-  g.rows = static_cast<uint32_t>(chunk_rows(env, y) * d.groups);
+  g.tile_begin = share.tile_begin;
+  g.tile_end = share.tile_end;
+  g.rows = static_cast<uint32_t>(rows);
   g.a = row_of(env.values[x], 0);
   g.a_row_bytes = env.values[x].row_bytes / d.groups;
   g.out = row_of(env.values[y], 0);
@@ -86,6 +133,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op kOpDense = {OpKind::kDense, build, run};
+const Op kOpDense = {OpKind::kDense, build, finish, run};
 
 }  // namespace rnnp

@@ -39,7 +39,14 @@ struct BuildEnv {
   Arena *arena;          // the node's own memory
   size_t scratch_bytes;  // out: most scratch any node wants (shared by all nodes)
   uint32_t recurrent_isa;  // out: isa bit of the recurrent kernels chosen
+};
+
+// The second half of init: everything is placed, scratch can be used.
+struct FinishEnv {
+  const Model *model;
+  void *scratch;           // BuildEnv::scratch_bytes of it
   uint32_t xnnpack_count;  // out: operators that XNNPACK took
+  bool xnnpack_refused;    // out: XNNPACK's allocator is someone else's
 };
 
 // One chunk of a run. The same object is seen by all threads and does not change during a chunk.
@@ -62,6 +69,8 @@ struct Op {
   OpKind kind;
   // Check the node, reserve memory from env->arena and, unless it is measuring, fill it. *object is what run gets.
   rnnp_status (*build)(BuildEnv *env, const BlobNode &node, void **object);
+  // nullptr, or called once after all nodes are built and placed.
+  void (*finish)(FinishEnv *env, void *object);
   // Run the node on one chunk. Called by every thread of the team; the runtime puts a barrier after each node.
   void (*run)(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread);
 };
@@ -91,6 +100,16 @@ inline void split_range(size_t count, uint32_t threads, uint32_t thread, size_t 
   *end = *begin + share + (thread < extra ? 1 : 0);
 }
 
+// Memory for a thing that XNNPACK may make: reserved while measuring too, so that sizes agree whether it makes it or not.
+struct XnnReserve {
+  void *memory;
+  size_t bytes;  // 0: none wanted
+};
+inline XnnReserve reserve_xnn(BuildEnv *env, size_t bytes) {
+  if (!env->xnnpack || bytes == 0) return {nullptr, 0};
+  return {env->arena->take_bytes(bytes), bytes};
+}
+
 inline float *row_of(const ValueSlot &v, size_t row) {
   return reinterpret_cast<float *>(static_cast<uint8_t *>(v.data) + row * v.row_bytes);
 }
@@ -100,10 +119,12 @@ inline bool is_f32_value(const Model &m, uint32_t value, uint32_t elems) {
   return value < m.values.count && m.values[value].dtype == uint32_t(DType::kF32) && (elems == 0 || m.values[value].row_elems == elems);
 }
 
+inline bool is_const(const Model &m, uint32_t value) { return ValueKind(m.values[value].kind) == ValueKind::kConst; }
+
 // A once-per-run operand may feed a per-step result only if it is ready before the first chunk ends: constants and row inputs are.
 inline bool operand_is_ready(const Model &m, uint32_t operand, uint32_t output) {
   const BlobValue &a = m.values[operand];
-  return a.sequence == m.values[output].sequence || ValueKind(a.kind) == ValueKind::kConst || ValueKind(a.kind) == ValueKind::kInput ||
+  return a.sequence == m.values[output].sequence || is_const(m, operand) || ValueKind(a.kind) == ValueKind::kInput ||
          !(m.header->flags & kBlobCausal);
 }
 

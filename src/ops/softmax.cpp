@@ -2,6 +2,7 @@
 // Touches its output only; in place allowed.
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/op.h"
+#include "ops/xnnpack.h"
 
 namespace rnnp {
 namespace {
@@ -9,6 +10,8 @@ namespace {
 struct Softmax {
   SoftmaxFn fn;
   AttrSoftmax attr;
+  XnnReserve reserve;
+  XnnOperator *xnn;
 };
 
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
@@ -19,19 +22,30 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const uint64_t part = uint64_t{a->outer} * a->axis;
   if (part > UINT32_MAX || part * a->inner > UINT32_MAX) return RNNP_E_BLOB_CORRUPT;
   const uint32_t elems = static_cast<uint32_t>(part * a->inner);
-  if (!is_f32_value(m, x, elems) || !is_f32_value(m, y, elems) || m.values[x].sequence != m.values[y].sequence) return RNNP_E_BLOB_CORRUPT;
+  if (!is_f32_value(m, x, elems) || !is_f32_value(m, y, elems) || m.values[x].sequence != m.values[y].sequence || is_const(m, x)) return RNNP_E_BLOB_CORRUPT;
   const Kernel *k = find_kernel(*env->kernels, KernelFamily::kSoftmax, DType::kF32, 0, env->isa);
   if (k == nullptr) return RNNP_E_LAYOUT;
   Softmax *s = env->arena->take<Softmax>(1);
+  const XnnReserve reserve = reserve_xnn(env, xnn_softmax_bytes(*a));
   *object = s;
-  if (s != nullptr) *s = {k->softmax, *a};
+  if (s != nullptr) *s = {k->softmax, *a, reserve, nullptr};
   return RNNP_OK;
+}
+
+void finish(FinishEnv *env, void *object) {
+  Softmax &s = *static_cast<Softmax *>(object);
+  if (s.reserve.bytes != 0) s.xnn = xnn_softmax_create(s.attr, s.reserve.memory, s.reserve.bytes, &env->xnnpack_refused);
+  env->xnnpack_count += s.xnn != nullptr;
 }
 
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const Softmax &s = *static_cast<const Softmax *>(object);
   const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
+  if (s.xnn != nullptr) {  // one operator object, so one thread
+    if (thread == 0) xnn_softmax_run(s.xnn, row_of(env.values[x], 0), row_of(env.values[y], 0), chunk_rows(env, y) * s.attr.outer);
+    return;
+  }
   size_t begin, end;
   split_range(chunk_rows(env, y), env.threads, thread, &begin, &end);
   for (size_t row = begin; row < end; ++row) {
@@ -49,6 +63,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op kOpSoftmax = {OpKind::kSoftmax, build, run};
+const Op kOpSoftmax = {OpKind::kSoftmax, build, finish, run};
 
 }  // namespace rnnp

@@ -116,7 +116,6 @@ void fill_session(const SessionConfig &config, const BuildEnv &env, const Tables
   s.max_steps = config.max_steps;
   s.threads = config.threads;
   s.recurrent_isa = env.recurrent_isa;
-  s.xnnpack_count = env.xnnpack_count;
   s.causal = (config.model->header->flags & kBlobCausal) != 0;
   s.model = config.model;
   s.executor = config.executor;
@@ -128,6 +127,15 @@ void fill_session(const SessionConfig &config, const BuildEnv &env, const Tables
   s.outputs = t.outputs;
   for (uint32_t i = 0; i < config.threads; ++i) s.barriers[i] = {0, config.executor.yield, config.executor.ctx};
   find_simple_input(*config.model, &s);
+}
+
+void finish_nodes(Session *s) {
+  FinishEnv env = {s->model, s->scratch, 0, false};
+  for (uint32_t i = 0; i < s->model->nodes.count; ++i) {
+    if (s->nodes[i].op->finish != nullptr) s->nodes[i].op->finish(&env, s->nodes[i].object);
+  }
+  s->xnnpack_count = env.xnnpack_count;
+  s->xnnpack_refused = env.xnnpack_refused;
 }
 
 }  // namespace
@@ -168,6 +176,7 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **s
   for (uint32_t i = 0; i < m.states.count; ++i) {
     for (uint32_t row = 0; row < config.max_batch; ++row) reset_state(*t.session, i, row);
   }
+  finish_nodes(t.session);
   t.session->tag = kSessionTag;
   *session = t.session;
   return RNNP_OK;

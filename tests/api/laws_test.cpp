@@ -181,6 +181,6 @@ TEST_P(Laws, BidirectionalMatchesTheReferenceRagged) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cells, Laws, testing::ValuesIn(cases()), [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Cells, Laws, testing::ValuesIn(cases()), [](const auto &c) { return std::string(c.param.name); });
 
 }  // namespace

@@ -26,4 +26,12 @@ const Kernel *find_kernel(const KernelList &list, KernelFamily family, DType dty
   return nullptr;
 }
 
+const Kernel *find_kernel(const KernelGroups &groups, KernelFamily family, DType dtype, uint32_t nr, uint32_t isa) {
+  for (uint32_t i = 0; i < groups.count; ++i) {
+    const Kernel *row = find_kernel(*groups.lists[i], family, dtype, nr, isa);
+    if (row != nullptr) return row;
+  }
+  return nullptr;
+}
+
 }  // namespace rnnp

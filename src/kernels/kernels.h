@@ -167,6 +167,13 @@ struct KernelList {
 // All kernels of this build, best first (kernels.inc). Defined in kernel_list.cpp.
 extern const KernelList kAllKernels;
 
+// Lists that are searched one after the other: what a registry brings (rnnpack/registry.h).
+struct KernelGroups {
+  const KernelList *const *lists;
+  uint32_t count;
+};
+const Kernel *find_kernel(const KernelGroups &groups, KernelFamily family, DType dtype, uint32_t nr, uint32_t isa);
+
 // The first row of `list` that fits and needs no bit outside `isa`; nullptr when there is none.
 const Kernel *find_kernel(const KernelList &list, KernelFamily family, DType dtype, uint32_t nr, uint32_t isa);
 

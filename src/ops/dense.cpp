@@ -133,6 +133,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op kOpDense = {OpKind::kDense, build, finish, run};
+const Op rnnp_op_dense = {OpKind::kDense, build, finish, run};
 
 }  // namespace rnnp

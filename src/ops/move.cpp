@@ -99,7 +99,7 @@ void run_time_step(const RunEnv &env, const BlobNode &node, void *object, uint32
 
 }  // namespace
 
-const Op kOpCopy = {OpKind::kCopy, build_copy, nullptr, run_copy};
-const Op kOpTimeStep = {OpKind::kTimeStep, build_time_step, nullptr, run_time_step};
+const Op rnnp_op_copy = {OpKind::kCopy, build_copy, nullptr, run_copy};
+const Op rnnp_op_time_step = {OpKind::kTimeStep, build_time_step, nullptr, run_time_step};
 
 }  // namespace rnnp

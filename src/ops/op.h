@@ -29,7 +29,7 @@ struct StateSlot {
 // What the session was asked for and found out, fixed at init.
 struct BuildEnv {
   const Model *model;
-  const KernelList *kernels;
+  const KernelGroups *kernels;
   uint32_t isa;          // RNNP_ISA_* bits that may be used
   uint32_t max_batch;
   uint32_t chunk_steps;  // most steps of one chunk
@@ -81,7 +81,10 @@ struct OpList {
   uint32_t count;
 };
 
-extern const Op kOpRecurrent, kOpDense, kOpUnary, kOpBinary, kOpSoftmax, kOpCopy, kOpTimeStep;
+// C names, so that a registry in a C file can name them (rnnpack/registry.h).
+extern "C" {
+extern const Op rnnp_op_recurrent, rnnp_op_dense, rnnp_op_unary, rnnp_op_binary, rnnp_op_softmax, rnnp_op_copy, rnnp_op_time_step;
+}
 
 // --- Helpers that every operator uses ---------------------------------------------------------------------------------------
 

@@ -139,7 +139,7 @@ void run_binary(const RunEnv &env, const BlobNode &node, void *object, uint32_t 
 
 }  // namespace
 
-const Op kOpUnary = {OpKind::kUnary, build_unary, finish_unary, run_unary};
-const Op kOpBinary = {OpKind::kBinary, build_binary, nullptr, run_binary};
+const Op rnnp_op_unary = {OpKind::kUnary, build_unary, finish_unary, run_unary};
+const Op rnnp_op_binary = {OpKind::kBinary, build_binary, nullptr, run_binary};
 
 }  // namespace rnnp

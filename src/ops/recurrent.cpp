@@ -408,6 +408,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op kOpRecurrent = {OpKind::kRecurrent, build, nullptr, run};
+const Op rnnp_op_recurrent = {OpKind::kRecurrent, build, nullptr, run};
 
 }  // namespace rnnp

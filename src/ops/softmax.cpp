@@ -63,6 +63,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op kOpSoftmax = {OpKind::kSoftmax, build, finish, run};
+const Op rnnp_op_softmax = {OpKind::kSoftmax, build, finish, run};
 
 }  // namespace rnnp

@@ -2,6 +2,7 @@
 // Only checks arguments and hands over; every struct from the caller is read through its struct_bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
+#include "base/compiled_isa.h"
 #include "ops/recurrent_plan.h"
 #include "platform/platform.h"
 #include "runtime/registry.h"
@@ -51,8 +52,9 @@ uint32_t program_chunk_steps(const Model &m, const rnnp_session_options &o, uint
   return choose_chunk_steps(row_bytes, o.max_batch, l2_bytes);
 }
 
-rnnp_status configure(const rnnp_model *model, const rnnp_session_options *options, SessionConfig *c) {
+rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options, SessionConfig *c) {
   const Model *m = model_of(model);
+  if (!is_registry(registry)) return RNNP_E_ARG;
   rnnp_session_options o;
   rnnp_session_options_init(&o);
   if (options != nullptr) {
@@ -66,12 +68,13 @@ rnnp_status configure(const rnnp_model *model, const rnnp_session_options *optio
   if (!(m->header->flags & kBlobCausal) && o.max_steps == 0) return RNNP_E_DIRECTION;
   if (o.max_steps > (1u << 28)) return RNNP_E_ARG;
   const CpuFacts cpu = platform_cpu();
+  const uint32_t isa = cpu.isa | kCompiledIsa;
   *c = {};
   c->model = m;
-  c->ops = &kDefaultOps;
-  c->kernels = &kAllKernels;
+  c->ops = ops_of(*registry);
+  c->kernels = kernels_of(*registry);
   c->max_batch = o.max_batch;
-  c->isa = allowed_isa(cpu.isa, o.isa_allowed);
+  c->isa = allowed_isa(isa, o.isa_allowed);
   c->l1d_bytes = o.l1d_bytes ? o.l1d_bytes : cpu.l1d_bytes;
   c->l2_bytes = o.l2_bytes ? o.l2_bytes : cpu.l2_bytes;
   c->max_steps = o.max_steps;
@@ -141,10 +144,11 @@ void rnnp_session_options_init(rnnp_session_options *options) {
   options->max_batch = 1;
 }
 
-rnnp_status rnnp_session_memory(const rnnp_model *model, const rnnp_session_options *options, rnnp_memory *memory) {
+rnnp_status rnnp_session_memory_with(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,
+                                     rnnp_memory *memory) {
   if (memory == nullptr) return RNNP_E_ARG;
   rnnp::SessionConfig c;
-  rnnp_status status = rnnp::configure(model, options, &c);
+  rnnp_status status = rnnp::configure(registry, model, options, &c);
   if (status != RNNP_OK) return status;
   size_t bytes = 0;
   status = rnnp::measure(c, &bytes);
@@ -153,11 +157,11 @@ rnnp_status rnnp_session_memory(const rnnp_model *model, const rnnp_session_opti
   return RNNP_OK;
 }
 
-rnnp_status rnnp_session_init(rnnp_session **session, const rnnp_model *model, const rnnp_session_options *options, void *mem,
-                              size_t bytes) {
+rnnp_status rnnp_session_init_with(const rnnp_registry *registry, rnnp_session **session, const rnnp_model *model,
+                                   const rnnp_session_options *options, void *mem, size_t bytes) {
   if (session == nullptr || mem == nullptr) return RNNP_E_ARG;
   rnnp::SessionConfig c;
-  rnnp_status status = rnnp::configure(model, options, &c);
+  rnnp_status status = rnnp::configure(registry, model, options, &c);
   if (status != RNNP_OK) return status;
   size_t needed = 0;
   status = rnnp::measure(c, &needed);

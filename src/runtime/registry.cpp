@@ -1,11 +1,28 @@
-// registry.cpp -- see registry.h.
+// registry.cpp -- the registry of everything in this build, and the two functions that take no registry. Nothing else refers to
+// it, so a program that brings its own registry links none of it.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/registry.h"
 
-namespace rnnp {
+namespace {
 
-static const Op *const kOps[] = {&kOpRecurrent, &kOpDense, &kOpUnary, &kOpBinary, &kOpSoftmax, &kOpCopy, &kOpTimeStep};
+const rnnp::Op *const kOps[] = {&rnnp::rnnp_op_recurrent, &rnnp::rnnp_op_dense, &rnnp::rnnp_op_unary, &rnnp::rnnp_op_binary,
+                                &rnnp::rnnp_op_softmax,   &rnnp::rnnp_op_copy,  &rnnp::rnnp_op_time_step};
+const rnnp::KernelList *const kKernels[] = {&rnnp::kAllKernels};
 
-const OpList kDefaultOps = {kOps, sizeof kOps / sizeof kOps[0]};
+rnnp_registry all() {
+  return {sizeof(rnnp_registry), sizeof kOps / sizeof kOps[0], sizeof kKernels / sizeof kKernels[0],
+          reinterpret_cast<const rnnp_op *const *>(kOps), reinterpret_cast<const rnnp_kernel_group *const *>(kKernels)};
+}
 
-}  // namespace rnnp
+}  // namespace
+
+rnnp_status rnnp_session_memory(const rnnp_model *model, const rnnp_session_options *options, rnnp_memory *memory) {
+  const rnnp_registry registry = all();
+  return rnnp_session_memory_with(&registry, model, options, memory);
+}
+
+rnnp_status rnnp_session_init(rnnp_session **session, const rnnp_model *model, const rnnp_session_options *options, void *mem,
+                              size_t bytes) {
+  const rnnp_registry registry = all();
+  return rnnp_session_init_with(&registry, session, model, options, mem, bytes);
+}

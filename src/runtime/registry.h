@@ -1,13 +1,21 @@
-// registry.h -- which operators this build has, in order of preference.
+// registry.h -- what lies behind a public rnnp_registry: the operators and kernels that a session may use.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_RUNTIME_REGISTRY_H_
 #define RNNPACK_RUNTIME_REGISTRY_H_
 
 #include "ops/op.h"
 
+#define RNNPACK_REGISTRY_NO_OBJECTS 1  // the objects are known here by their full types
+#include "rnnpack/registry.h"
+
 namespace rnnp {
 
-extern const OpList kDefaultOps;
+inline bool is_registry(const rnnp_registry *r) {
+  return r != nullptr && r->struct_bytes >= sizeof(rnnp_registry) && r->ops != nullptr && r->kernels != nullptr;
+}
+
+inline OpList ops_of(const rnnp_registry &r) { return {reinterpret_cast<const Op *const *>(r.ops), r.op_count}; }
+inline KernelGroups kernels_of(const rnnp_registry &r) { return {reinterpret_cast<const KernelList *const *>(r.kernels), r.kernel_count}; }
 
 }  // namespace rnnp
 #endif  // RNNPACK_RUNTIME_REGISTRY_H_

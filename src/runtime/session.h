@@ -46,8 +46,8 @@ struct Session {
 // Options after defaults and platform facts are filled in; checked.
 struct SessionConfig {
   const Model *model;
-  const OpList *ops;
-  const KernelList *kernels;
+  OpList ops;
+  KernelGroups kernels;
   uint32_t max_batch, chunk_steps, max_steps, threads, isa, l1d_bytes, l2_bytes;
   bool xnnpack;
   rnnp_executor executor;

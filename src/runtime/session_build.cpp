@@ -14,8 +14,8 @@ uint32_t padded(uint32_t elems) { return static_cast<uint32_t>(align_up(elems, k
 
 rnnp_status build_node(const SessionConfig &config, BuildEnv *env, const BlobNode &node, NodeSlot *slot) {
   rnnp_status status = RNNP_E_UNSUPPORTED;
-  for (uint32_t i = 0; i < config.ops->count && status == RNNP_E_UNSUPPORTED; ++i) {
-    const Op *op = config.ops->ops[i];
+  for (uint32_t i = 0; i < config.ops.count && status == RNNP_E_UNSUPPORTED; ++i) {
+    const Op *op = config.ops.ops[i];
     if (uint32_t(op->kind) != node.op) continue;
     void *object = nullptr;
     status = op->build(env, node, &object);
@@ -145,7 +145,7 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **s
   const Tables t = take_tables(config, arena);
   BuildEnv env = {};
   env.model = config.model;
-  env.kernels = config.kernels;
+  env.kernels = &config.kernels;
   env.isa = config.isa;
   env.max_batch = config.max_batch;
   env.chunk_steps = config.chunk_steps;

@@ -1,0 +1,93 @@
+/* registry.h -- link only what a model needs: name its operators and kernels, and the linker leaves all others out.
+ *
+ * rnnp_session_memory and rnnp_session_init know every operator and kernel of the library, so they link all of it. Firmware calls
+ * the two functions below instead, with a registry that `rnnpack compile --emit-c` writes beside the model; link with
+ * --gc-sections. Everything else of the API is the same. A model that needs what the registry lacks gives RNNP_E_UNSUPPORTED (an
+ * operator) or RNNP_E_LAYOUT (a kernel) at init, never later.
+ *
+ * A kernel group is one family on one weight layout, e.g. gru_linear on f32 panels of 4 units: its kernels for every
+ * instruction set of the build, best first, up to the first that every CPU of the build can run.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef RNNPACK_REGISTRY_H_
+#define RNNPACK_REGISTRY_H_
+
+#include "rnnpack/rnnpack.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rnnp_op rnnp_op;                     /* an operator; opaque */
+typedef struct rnnp_kernel_group rnnp_kernel_group; /* kernels; opaque */
+
+typedef struct rnnp_registry {
+  uint32_t struct_bytes; /* sizeof(rnnp_registry) */
+  uint32_t op_count;
+  uint32_t kernel_count;
+  const rnnp_op *const *ops;
+  const rnnp_kernel_group *const *kernels;
+} rnnp_registry;
+
+/* rnnp_session_memory and rnnp_session_init with the operators and kernels of `registry` only. The registry is read during the
+ * call; what it points to must stay. */
+rnnp_status rnnp_session_memory_with(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,
+                                     rnnp_memory *memory);
+rnnp_status rnnp_session_init_with(const rnnp_registry *registry, rnnp_session **session, const rnnp_model *model,
+                                   const rnnp_session_options *options, void *mem, size_t bytes);
+
+/* X(name) for every operator: the object rnnp_op_<name>. */
+#define RNNP_FOR_EACH_OP(X) X(recurrent) X(dense) X(unary) X(binary) X(softmax) X(copy) X(time_step)
+
+/* X(name) for every kernel group: the object rnnp_kernels_<name>. */
+#define RNNP_FOR_EACH_KERNEL_GROUP(X) \
+  X(gemm_f32_nr16) \
+  X(gemm_f32_nr8) \
+  X(gemm_f32_nr4) \
+  X(rnn_tanh_f32_nr16) \
+  X(rnn_tanh_f32_nr8) \
+  X(rnn_tanh_f32_nr4) \
+  X(rnn_relu_f32_nr16) \
+  X(rnn_relu_f32_nr8) \
+  X(rnn_relu_f32_nr4) \
+  X(rnn_generic_f32_nr16) \
+  X(rnn_generic_f32_nr8) \
+  X(rnn_generic_f32_nr4) \
+  X(lstm_f32_nr16) \
+  X(lstm_f32_nr8) \
+  X(lstm_f32_nr4) \
+  X(lstm_generic_f32_nr16) \
+  X(lstm_generic_f32_nr8) \
+  X(lstm_generic_f32_nr4) \
+  X(gru_linear_f32_nr16) \
+  X(gru_linear_f32_nr8) \
+  X(gru_linear_f32_nr4) \
+  X(gru_linear_generic_f32_nr16) \
+  X(gru_linear_generic_f32_nr8) \
+  X(gru_linear_generic_f32_nr4) \
+  X(gru_gates_f32_nr16) \
+  X(gru_gates_f32_nr8) \
+  X(gru_gates_f32_nr4) \
+  X(gru_gates_generic_f32_nr16) \
+  X(gru_gates_generic_f32_nr8) \
+  X(gru_gates_generic_f32_nr4) \
+  X(gru_output_f32_nr16) \
+  X(gru_output_f32_nr8) \
+  X(gru_output_f32_nr4) \
+  X(gru_output_generic_f32_nr16) \
+  X(gru_output_generic_f32_nr8) \
+  X(gru_output_generic_f32_nr4) \
+  X(act_f32) X(binary_f32) X(softmax_f32)
+
+#ifndef RNNPACK_REGISTRY_NO_OBJECTS /* for the library itself */
+#define RNNP_DECLARE_(name) extern const rnnp_op rnnp_op_##name;
+RNNP_FOR_EACH_OP(RNNP_DECLARE_)
+#undef RNNP_DECLARE_
+#define RNNP_DECLARE_(name) extern const rnnp_kernel_group rnnp_kernels_##name;
+RNNP_FOR_EACH_KERNEL_GROUP(RNNP_DECLARE_)
+#undef RNNP_DECLARE_
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* RNNPACK_REGISTRY_H_ */

@@ -1,0 +1,26 @@
+// compiled_isa.h -- the RNNP_ISA_* bits that this translation unit's compiler flags promise: a CPU without them could not run the
+// program at all. The platform tells the rest at run time.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_BASE_COMPILED_ISA_H_
+#define RNNPACK_BASE_COMPILED_ISA_H_
+
+#include <stdint.h>
+
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp {
+
+#if defined(__aarch64__) || (defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA))
+constexpr uint32_t kCompiledIsa = RNNP_ISA_NEON;
+#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+constexpr uint32_t kCompiledIsa = RNNP_ISA_MVE;
+#elif defined(__riscv_v) && __riscv_v >= 1000000
+constexpr uint32_t kCompiledIsa = RNNP_ISA_RVV;
+#elif defined(__wasm_simd128__)
+constexpr uint32_t kCompiledIsa = RNNP_ISA_SIMD128;
+#else
+constexpr uint32_t kCompiledIsa = 0;
+#endif
+
+}  // namespace rnnp
+#endif  // RNNPACK_BASE_COMPILED_ISA_H_

@@ -1,0 +1,75 @@
+// kernel_groups.cpp -- the groups of rnnpack/registry.h: for each family and layout its rows of kernels.inc, chosen by the compiler.
+// Room: kernels. Constants only. A group ends with the first row that every CPU of this build can run: the rows after it could not
+// be chosen, and firmware would carry them for nothing.
+// Contract: kernels.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "base/compiled_isa.h"
+#include "kernels/kernel_rows.h"
+
+namespace rnnp {
+namespace {
+
+struct Entry {
+  KernelFamily family;
+  DType dtype;
+  uint32_t nr, isa;
+  const Kernel *row;
+};
+
+constexpr Entry kEntries[] = {
+#define RNNPACK_KERNEL(name, family, dtype, nr, isa) {KernelFamily::family, DType::dtype, nr, isa, &kKernel_##name},
+#include "kernels/kernels.inc"
+#undef RNNPACK_KERNEL
+};
+
+constexpr uint32_t kMostRows = 8;
+
+struct Found {
+  const Kernel *rows[kMostRows];
+  uint32_t count;
+};
+
+constexpr Found find_rows(KernelFamily family, DType dtype, uint32_t nr) {
+  Found f = {};
+  for (const Entry &e : kEntries) {
+    if (e.family != family || e.dtype != dtype || e.nr != nr) continue;
+    f.rows[f.count++] = e.row;
+    if ((e.isa & ~kCompiledIsa) == 0) break;
+  }
+  return f;
+}
+
+}  // namespace
+
+#define RNNPACK_GROUP(name, family, dtype, nr)                                                                                   \
+  namespace {                                                                                                                    \
+  constexpr Found kFound_##name = find_rows(KernelFamily::family, DType::dtype, nr);                                             \
+  static_assert(kFound_##name.count != 0, "a group without a row");                                                              \
+  }                                                                                                                              \
+  extern "C" {                                                                                                                   \
+  extern const KernelList rnnp_kernels_##name;                                                                                   \
+  const KernelList rnnp_kernels_##name = {kFound_##name.rows, kFound_##name.count};                                              \
+  }
+
+#define RNNPACK_LAYOUT_GROUPS(name, family)       \
+  RNNPACK_GROUP(name##_f32_nr16, family, kF32, 16) \
+  RNNPACK_GROUP(name##_f32_nr8, family, kF32, 8)   \
+  RNNPACK_GROUP(name##_f32_nr4, family, kF32, 4)
+
+RNNPACK_LAYOUT_GROUPS(gemm, kGemm)
+RNNPACK_LAYOUT_GROUPS(rnn_tanh, kRnnTanh)
+RNNPACK_LAYOUT_GROUPS(rnn_relu, kRnnRelu)
+RNNPACK_LAYOUT_GROUPS(rnn_generic, kRnnGeneric)
+RNNPACK_LAYOUT_GROUPS(lstm, kLstm)
+RNNPACK_LAYOUT_GROUPS(lstm_generic, kLstmGeneric)
+RNNPACK_LAYOUT_GROUPS(gru_linear, kGruLinear)
+RNNPACK_LAYOUT_GROUPS(gru_linear_generic, kGruLinearGeneric)
+RNNPACK_LAYOUT_GROUPS(gru_gates, kGruGates)
+RNNPACK_LAYOUT_GROUPS(gru_gates_generic, kGruGatesGeneric)
+RNNPACK_LAYOUT_GROUPS(gru_output, kGruOutput)
+RNNPACK_LAYOUT_GROUPS(gru_output_generic, kGruOutputGeneric)
+RNNPACK_GROUP(act_f32, kAct, kF32, 0)
+RNNPACK_GROUP(binary_f32, kBinary, kF32, 0)
+RNNPACK_GROUP(softmax_f32, kSoftmax, kF32, 0)
+
+}  // namespace rnnp

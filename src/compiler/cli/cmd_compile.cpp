@@ -1,0 +1,58 @@
+// cmd_compile.cpp -- `rnnpack compile`: ONNX file to blob, and with --emit-c to a C array.
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "compiler/cli/command.h"
+#include "compiler/cli/files.h"
+#include "compiler/compile.h"
+#include "compiler/emit/emit_c.h"
+#include "compiler/import/import.h"
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+namespace {
+
+struct Options {
+  std::string model, output, target = "generic", c_name;
+};
+
+int run(const Options &options) {
+  if (options.output.empty() && options.c_name.empty()) throw UsageError("nothing to write: give -o FILE or --emit-c NAME");
+  const auto model = load_model(options.model);
+  const Compiled compiled = compile_model(*model, options.target);
+  for (const std::string &note : compiled.graph.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  if (!options.c_name.empty()) {
+    const CSource source = emit_c(compiled.blob, options.c_name);
+    write_file(options.c_name + ".h", source.header.data(), source.header.size());
+    write_file(options.c_name + ".c", source.code.data(), source.code.size());
+  }
+  if (!options.output.empty()) write_file(options.output, compiled.blob.data(), compiled.blob.size());
+  std::fprintf(stderr, "%zu nodes, %zu bytes\n", compiled.graph.nodes.size(), compiled.blob.size());
+  return kExitOk;
+}
+
+int list_operators() {
+  std::printf("%s", operator_table().c_str());
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_compile(CLI::App *app, Action *action) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command = app->add_subcommand("compile", "Compile an ONNX model into a blob");
+  command->add_option("model", options->model, "model.onnx, weights inside")->required();
+  command->add_option("-o,--output", options->output, "blob to write");
+  command->add_option("--target", options->target, "generic, avx512, avx2, neon or cortex-m: the layout of the packed weights")->capture_default_str();
+  command->add_option("--emit-c", options->c_name, "also write NAME.c and NAME.h: the blob as a const array, with the sizes a static buffer needs");
+  command->callback([options, action] { *action = [options] { return run(*options); }; });
+}
+
+void add_operators(CLI::App *app, Action *action) {
+  CLI::App *command = app->add_subcommand("operators", "List the supported operators and their limits as Markdown");
+  command->callback([action] { *action = list_operators; });
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,34 @@
+// files.h -- reading and writing whole files; a file is written beside its place and renamed, so an error leaves nothing behind.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_FILES_H_
+#define RNNPACK_COMPILER_CLI_FILES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rnnp::compiler {
+
+std::vector<uint8_t> read_file(const std::string &path);
+void write_file(const std::string &path, const void *data, size_t bytes);
+
+// Memory at an alignment, as the C API asks for it.
+class AlignedBytes {
+ public:
+  AlignedBytes(size_t bytes, size_t alignment);
+  uint8_t *data() const { return data_.get(); }
+  size_t size() const { return size_; }
+
+ private:
+  struct Free {
+    void operator()(uint8_t *p) const { std::free(p); }
+  };
+  size_t size_;
+  std::unique_ptr<uint8_t, Free> data_;
+};
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_CLI_FILES_H_

@@ -1,0 +1,59 @@
+// main.cpp -- the tool `rnnpack`: parses arguments, runs one sub-command, turns errors into exit codes.
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "compiler/cli/command.h"
+#include "compiler/onnx/problem.h"
+#include "rnnpack/rnnpack.h"
+
+using namespace rnnp::compiler;
+
+namespace {
+
+int fail(const std::exception &error, int code) {
+  std::fprintf(stderr, "rnnpack: %s\n", error.what());
+  return code;
+}
+
+int act(const Action &action) {
+  try {
+    return action();
+  } catch (const UsageError &error) {
+    return fail(error, kExitUsage);
+  } catch (const ModelError &error) {
+    std::fprintf(stderr, "rnnpack: the model is refused:\n%s\n", error.what());
+    return kExitRefused;
+  } catch (const Refusal &error) {
+    return fail(error, kExitRefused);
+  } catch (const IoError &error) {
+    return fail(error, kExitIo);
+  } catch (const std::bad_alloc &) {
+    std::fprintf(stderr, "rnnpack: out of memory\n");
+    return kExitIo;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app{"rnnpack compiles recurrent networks from ONNX to blobs that the rnnpack library runs in place.\n"
+               "Exit codes: 0 done, 1 usage, 2 model refused, 3 input or output failed, 4 verification failed."};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::to_string(RNNP_HEADER_VERSION / 10000) + "." + std::to_string(RNNP_HEADER_VERSION / 100 % 100) +
+                                        "." + std::to_string(RNNP_HEADER_VERSION % 100));
+  Action action;
+  add_compile(&app, &action);
+  //add_inspect(&app, &action);
+  //add_run(&app, &action);
+  //add_verify(&app, &action);
+  add_operators(&app, &action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  return act(action);
+}

@@ -1,0 +1,133 @@
+// emit_c.cpp -- Contract: emit_c.h. The session's size is asked of the library itself: one row, reference kernels, no threads.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/emit/emit_c.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include "compiler/cli/files.h"
+#include "compiler/onnx/problem.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp::compiler {
+namespace {
+
+struct Sizes {
+  rnnp_memory memory;
+  rnnp_model_facts facts;
+  uint32_t max_steps;
+};
+
+// A model that is not causal runs whole sequences; its buffer is sized for this many steps.
+constexpr uint32_t kWholeSteps = 100;
+
+Sizes ask_sizes(const std::vector<uint8_t> &blob) {
+  AlignedBytes aligned(blob.size(), 64);
+  std::memcpy(aligned.data(), blob.data(), blob.size());
+  rnnp_model model;
+  Sizes sizes{};
+  sizes.facts.struct_bytes = sizeof sizes.facts;
+  rnnp_session_options options;
+  rnnp_session_options_init(&options);
+  rnnp_status status = rnnp_model_open(&model, aligned.data(), blob.size(), 0);
+  if (status == RNNP_OK) status = rnnp_model_info(&model, &sizes.facts);
+  if (sizes.facts.fixed_batch) options.max_batch = sizes.facts.fixed_batch;
+  sizes.max_steps = sizes.facts.causal ? 0 : kWholeSteps;
+  options.max_steps = sizes.max_steps;
+  options.isa_allowed = RNNP_ISA_REFERENCE_ONLY;
+  options.flags = RNNP_SESSION_PORTABLE_OPS;
+  if (status == RNNP_OK) status = rnnp_session_memory(&model, &options, &sizes.memory);
+  if (status != RNNP_OK) throw ModelError(std::string("the library cannot run this blob: ") + rnnp_status_string(status));
+  return sizes;
+}
+
+std::string identifier(const std::string &path) {
+  const std::string name = path.substr(path.find_last_of('/') + 1);
+  const bool valid = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+                     std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  if (!valid) throw UsageError("--emit-c " + quoted(name) + " is not a C identifier");
+  return name;
+}
+
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+std::string replace_all(std::string text, const std::string &from, const std::string &to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  return text;
+}
+
+constexpr const char *kHeader = R"(/* @name@.h -- a compiled model for the rnnpack library. Made by `rnnpack compile --emit-c`.
+ *
+ *   static uint8_t memory[@NAME@_SESSION_BYTES] __attribute__((aligned(@NAME@_ALIGN)));
+ *   rnnp_model model;
+ *   rnnp_session *session;
+ *   rnnp_session_options options;
+ *   rnnp_session_options_init(&options);@options@
+ *   options.isa_allowed = RNNP_ISA_REFERENCE_ONLY;
+ *   options.flags = RNNP_SESSION_PORTABLE_OPS;
+ *   if (rnnp_model_open(&model, @name@, @NAME@_BYTES, 0) == RNNP_OK &&
+ *       rnnp_session_init(&session, &model, &options, memory, sizeof memory) == RNNP_OK) {
+ *     rnnp_run(session, steps, x, y);
+ *   }
+ *
+ * The session's size is for just these options (@batch@ batch row(s), no threads); ask rnnp_session_memory for others. */
+#ifndef @NAME@_H_
+#define @NAME@_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define @NAME@_BYTES @bytes@u         /* of the blob */
+#define @NAME@_ALIGN @align@u         /* of the session's memory */
+#define @NAME@_SESSION_BYTES @session@u
+#define @NAME@_STATE_BYTES @state@u   /* of rnnp_state_save, per batch row */
+
+extern const uint8_t @name@[@NAME@_BYTES];
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* @NAME@_H_ */
+)";
+
+std::string array_text(const std::vector<uint8_t> &blob) {
+  std::string text;
+  text.reserve(blob.size() * 4 + blob.size() / 20);
+  for (size_t i = 0; i < blob.size(); ++i) {
+    text += std::to_string(blob[i]);
+    text += i + 1 == blob.size() ? "" : i % 32 == 31 ? ",\n  " : ",";
+  }
+  return text;
+}
+
+}  // namespace
+
+CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path) {
+  const std::string name = identifier(path);
+  const Sizes sizes = ask_sizes(blob);
+  const uint32_t batch = sizes.facts.fixed_batch ? sizes.facts.fixed_batch : 1;
+  std::string options;
+  if (batch != 1) options += "\n *   options.max_batch = " + std::to_string(batch) + ";";
+  if (sizes.max_steps) options += "\n *   options.max_steps = " + std::to_string(sizes.max_steps) + ";  // this model reads whole sequences";
+  CSource out;
+  out.header = kHeader;
+  const std::pair<const char *, std::string> fields[] = {
+      {"@options@", replace_all(options, "//", "--")}, {"@batch@", std::to_string(batch)},
+      {"@bytes@", std::to_string(blob.size())},        {"@align@", std::to_string(sizes.memory.alignment)},
+      {"@session@", std::to_string(sizes.memory.session_bytes)}, {"@state@", std::to_string(sizes.memory.state_bytes)},
+      {"@name@", name},                                {"@NAME@", upper(name)},
+  };
+  for (const auto &field : fields) out.header = replace_all(out.header, field.first, field.second);
+  out.code = "/* " + name + ".c -- see " + name + ".h. */\n#include \"" + name + ".h\"\n\n__attribute__((aligned(64))) const uint8_t " + name + "[" + upper(name) +
+             "_BYTES] = {\n  " + array_text(blob) + "};\n";
+  return out;
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,262 @@
+// write_blob.cpp -- lays the sections out, packs the weights, seals the checksums. Contract: write_blob.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/emit/write_blob.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "compiler/emit/crc32.h"
+#include "compiler/ir/memory.h"
+#include "compiler/ir/passes.h"
+#include "compiler/onnx/problem.h"
+#include "format/blob.h"
+#include "pack/pack.h"
+
+namespace rnnp::compiler {
+namespace {
+
+struct Target {
+  const char *name;
+  uint32_t nr;
+};
+constexpr Target kTargets[] = {{"generic", 16}, {"avx512", 16}, {"avx2", 16}, {"neon", 16}, {"cortex-m", 4}};
+
+constexpr uint64_t kMostBytes = uint64_t{1} << 31;
+
+// Bytes of one section, appended to at aligned places.
+class Section {
+ public:
+  explicit Section(size_t align) : align_(align) {}
+  const std::vector<uint8_t> &bytes() const { return bytes_; }
+
+  uint32_t append(const void *data, size_t count) {
+    bytes_.resize((bytes_.size() + align_ - 1) / align_ * align_);
+    if (bytes_.size() + count > kMostBytes) throw ModelError("the blob would be larger than 2 GiB");
+    const uint32_t offset = static_cast<uint32_t>(bytes_.size());
+    const auto *from = static_cast<const uint8_t *>(data);
+    bytes_.insert(bytes_.end(), from, from + count);
+    return offset;
+  }
+
+ private:
+  size_t align_;
+  std::vector<uint8_t> bytes_;
+};
+
+class Writer {
+ public:
+  Writer(const Graph &graph, uint32_t nr) : graph_(graph), nr_(nr), plan_(plan_memory(graph)) {}
+
+  std::vector<uint8_t> write() {
+    strings_.append("", 1);
+    write_values();
+    for (const Node &node : graph_.nodes) write_node(node);
+    write_ios(graph_.inputs, &inputs_);
+    write_ios(graph_.outputs, &outputs_);
+    return assemble();
+  }
+
+ private:
+  uint32_t string(const std::string &text) {
+    const auto found = string_at_.find(text);
+    if (found != string_at_.end()) return found->second;
+    const std::string clean = text.substr(0, text.find('\0'));
+    return string_at_[text] = strings_.append(clean.c_str(), clean.size() + 1);
+  }
+
+  // Equal data is stored once.
+  uint32_t weights(const void *data, size_t bytes) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    const auto *p = static_cast<const uint8_t *>(data);
+    for (size_t i = 0; i < bytes; ++i) hash = (hash ^ p[i]) * 0x100000001b3u;
+    for (const auto &at : weights_at_[hash]) {
+      if (at.second == bytes && std::memcmp(weights_.bytes().data() + at.first, data, bytes) == 0) return at.first;
+    }
+    const uint32_t offset = weights_.append(data, bytes);
+    weights_at_[hash].emplace_back(offset, bytes);
+    return offset;
+  }
+  uint32_t weights(const std::vector<float> &v) { return weights(v.data(), v.size() * sizeof(float)); }
+
+  void write_values() {
+    for (uint32_t i = 0; i < graph_.values.size(); ++i) {
+      const Value &value = graph_.values[i];
+      BlobValue out{};
+      out.kind = static_cast<uint32_t>(value.kind);
+      out.dtype = static_cast<uint32_t>(value.dtype);
+      out.row_elems = value.elems;
+      out.sequence = value.sequence;
+      out.location = value.kind == ValueKind::kInput ? value.input : plan_.offset[i];
+      if (value.kind == ValueKind::kConst) {
+        out.location = value.dtype == DType::kI32 ? weights(value.i32.data(), value.i32.size() * sizeof(int32_t)) : weights(value.f32);
+      }
+      values_.append(&out, sizeof out);
+    }
+  }
+
+  void write_ios(const std::vector<Io> &ios, Section *section) {
+    for (const Io &io : ios) {
+      BlobIo out{};
+      out.name = string(io.name);
+      out.value = io.value;
+      out.role = io.role;
+      out.rank = static_cast<uint32_t>(io.dims.size());
+      std::copy(io.dims.begin(), io.dims.end(), out.dims);
+      section->append(&out, sizeof out);
+    }
+  }
+
+  uint32_t state(uint32_t elems, const StateInit &init, const std::string &name) {
+    BlobState out{};
+    out.elems = elems;
+    out.init = init.data.empty() ? kNone : weights(init.data);
+    out.per_row = init.per_row;
+    out.name = string(name);
+    return static_cast<uint32_t>(states_.append(&out, sizeof out) / sizeof out);
+  }
+
+  BlobDirection direction(const Recurrent &r, const Direction &d, const std::string &name) {
+    const uint32_t h = r.hidden_size, gates = gate_count(r.cell);
+    BlobDirection out{};
+    out.w = weights(pack_matrix(d.w.data(), h, r.input_size, 0, gates, nr_));
+    out.r = weights(r.cell == Cell::kGru ? pack_gru_recurrent(d.r.data(), h, nr_) : pack_matrix(d.r.data(), h, h, 0, gates, nr_));
+    out.bias = weights(pack_vector(d.bias.data(), h, gates, nr_));
+    out.r_bias = d.r_bias.empty() ? kNone : weights(pack_vector(d.r_bias.data(), h, 1, nr_));
+    out.peephole = d.peephole.empty() ? kNone : weights(pack_vector(d.peephole.data(), h, 3, nr_));
+    const std::string suffix = d.reverse ? ".reverse" : "";
+    out.state_h = state(h, d.init_h, name + suffix + ".h");
+    out.state_c = r.cell == Cell::kLstm ? state(h, d.init_c, name + suffix + ".c") : kNone;
+    out.reverse = d.reverse;
+    std::copy(std::begin(d.act), std::end(d.act), out.act);
+    return out;
+  }
+
+  AttrRecurrent attr(const Recurrent &r, const std::string &name) {
+    AttrRecurrent out{};
+    out.cell = static_cast<uint32_t>(r.cell);
+    out.input_size = r.input_size;
+    out.hidden_size = r.hidden_size;
+    out.direction_count = static_cast<uint32_t>(r.directions.size());
+    out.nr = nr_;
+    out.dtype = static_cast<uint32_t>(DType::kF32);
+    out.input_forget = r.input_forget;
+    out.clip = r.clip;
+    for (size_t i = 0; i < r.directions.size(); ++i) out.direction[i] = direction(r, r.directions[i], name);
+    return out;
+  }
+
+  AttrDense attr(const Dense &d, const std::string &) {
+    AttrDense out{};
+    out.input_size = d.input_size;
+    out.output_size = d.output_size;
+    out.nr = nr_;
+    out.dtype = static_cast<uint32_t>(DType::kF32);
+    out.w = weights(pack_matrix(d.w.data(), d.output_size, d.input_size, 0, 1, nr_));
+    out.bias = d.bias.empty() ? kNone : weights(pack_vector(d.bias.data(), d.output_size, 1, nr_));
+    out.act = d.act;
+    out.groups = d.groups;
+    return out;
+  }
+
+  template <typename Plain>
+  Plain attr(const Plain &a, const std::string &) {
+    return a;
+  }
+
+  uint32_t arguments(const std::vector<uint32_t> &list) {
+    uint32_t first = static_cast<uint32_t>(args_.size());
+    args_.insert(args_.end(), list.begin(), list.end());
+    return first;
+  }
+
+  void write_node(const Node &node) {
+    BlobNode out{};
+    out.op = static_cast<uint32_t>(node.op);
+    out.input_first = arguments(node.in);
+    out.input_count = static_cast<uint32_t>(node.in.size());
+    out.output_first = arguments(node.out);
+    out.output_count = static_cast<uint32_t>(node.out.size());
+    out.name = string(node.name);
+    std::visit(
+        [&](const auto &a) {
+          const auto bytes = attr(a, node.name);
+          out.attr = attrs_.append(&bytes, sizeof bytes);
+          out.attr_bytes = sizeof bytes;
+        },
+        node.attr);
+    nodes_.append(&out, sizeof out);
+  }
+
+  std::vector<uint8_t> assemble() {
+    BlobHeader h{};
+    h.magic = kBlobMagic;
+    h.version = kBlobVersion;
+    h.header_bytes = sizeof h;
+    h.align = kBlobAlign;
+    h.flags = graph_.causal ? kBlobCausal : 0u;
+    h.model_id = model_id(graph_);
+    h.macs_per_step = macs_per_step(graph_);
+    h.fixed_batch = graph_.fixed_batch;
+    h.layout_nr = nr_;
+    h.layout_dtype = static_cast<uint32_t>(DType::kF32);
+    h.sequence_pool_elems = plan_.sequence_elems;
+    h.row_pool_elems = plan_.row_elems;
+    std::vector<uint8_t> file(sizeof h);
+    const auto add = [&](const std::vector<uint8_t> &bytes, size_t align) {
+      file.resize((file.size() + align - 1) / align * align);
+      if (file.size() + bytes.size() > kMostBytes) throw ModelError("the blob would be larger than 2 GiB");
+      const BlobSection section{static_cast<uint32_t>(file.size()), static_cast<uint32_t>(bytes.size())};
+      file.insert(file.end(), bytes.begin(), bytes.end());
+      return section;
+    };
+    Section args(8);
+    args.append(args_.data(), args_.size() * sizeof(uint32_t));
+    h.values = add(values_.bytes(), 8);
+    h.nodes = add(nodes_.bytes(), 8);
+    h.args = add(args.bytes(), 8);
+    h.inputs = add(inputs_.bytes(), 8);
+    h.outputs = add(outputs_.bytes(), 8);
+    h.states = add(states_.bytes(), 8);
+    h.attrs = add(attrs_.bytes(), 8);
+    h.strings = add(strings_.bytes(), 8);
+    h.weights = add(weights_.bytes(), kBlobAlign);
+    h.file_bytes = static_cast<uint32_t>(file.size());
+    std::memcpy(file.data(), &h, sizeof h);
+    h.tables_crc = crc32_of(file.data(), h.weights.offset);
+    h.weights_crc = crc32_of(file.data() + h.weights.offset, h.weights.bytes);
+    std::memcpy(file.data(), &h, sizeof h);
+    return file;
+  }
+
+  const Graph &graph_;
+  const uint32_t nr_;
+  const MemoryPlan plan_;
+  Section values_{8}, nodes_{8}, inputs_{8}, outputs_{8}, states_{8}, attrs_{8}, strings_{1}, weights_{kBlobAlign};
+  std::vector<uint32_t> args_;
+  std::map<std::string, uint32_t> string_at_;
+  std::map<uint64_t, std::vector<std::pair<uint32_t, size_t>>> weights_at_;
+};
+
+}  // namespace
+
+uint32_t target_nr(const std::string &target) {
+  for (const Target &row : kTargets) {
+    if (target == row.name) return row.nr;
+  }
+  return 0;
+}
+
+std::string target_names() {
+  std::string list;
+  for (const Target &row : kTargets) list += (list.empty() ? "" : ", ") + std::string(row.name);
+  return list;
+}
+
+std::vector<uint8_t> write_blob(const Graph &graph, uint32_t nr) {
+  if (graph.nodes.size() > kBlobMaxNodes) throw ModelError("the graph has " + std::to_string(graph.nodes.size()) + " nodes; accepted: up to " + std::to_string(kBlobMaxNodes));
+  if (graph.values.size() > kBlobMaxValues) throw ModelError("the graph has " + std::to_string(graph.values.size()) + " values; accepted: up to " + std::to_string(kBlobMaxValues));
+  return Writer(graph, nr).write();
+}
+
+}  // namespace rnnp::compiler

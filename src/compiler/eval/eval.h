@@ -1,0 +1,92 @@
+// eval.h -- ONNX operators in double, written from the ONNX text and independent of everything the device runs.
+// Used to fold constants and by `rnnpack verify`. One function per operator, found by name in a table: an operator is added by
+// writing its function in an eval_*.cpp and one row in its table.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_EVAL_EVAL_H_
+#define RNNPACK_COMPILER_EVAL_EVAL_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/onnx/attributes.h"
+#include "compiler/onnx/model_file.h"
+#include "compiler/onnx/tensor.h"
+
+namespace rnnp::compiler {
+
+struct EvalCall {
+  const onnx::NodeProto &node;
+  Attributes attributes;
+  int64_t opset;
+  std::vector<const Tensor *> in;  // nullptr: absent
+  std::vector<Tensor> out;         // one per output name of the node
+
+  bool has(size_t i) const { return i < in.size() && in[i] != nullptr; }
+  const Tensor &input(size_t i) const;  // throws Refusal when absent
+  bool wants(size_t i) const;
+  void give(Tensor value) { give(0, std::move(value)); }
+  void give(size_t i, Tensor value);
+};
+
+using EvalFn = void (*)(EvalCall &);
+
+struct EvalRow {
+  const char *op_type;
+  EvalFn function;
+};
+
+// nullptr when the operator is unknown here.
+EvalFn find_eval(const std::string &op_type);
+std::vector<Tensor> eval_node(const onnx::NodeProto &node, int64_t opset, const std::vector<const Tensor *> &in);
+
+// The whole graph. `inputs` by name; gives all graph outputs by name. Throws ModelError naming the node that failed.
+std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<std::string, Tensor> &inputs);
+
+// The tables, one per file.
+extern const std::vector<EvalRow> kEvalMath;
+extern const std::vector<EvalRow> kEvalShape;
+extern const std::vector<EvalRow> kEvalLinear;
+extern const std::vector<EvalRow> kEvalRecurrent;
+
+// Shared by the operators.
+Shape broadcast_shape(const Shape &a, const Shape &b);
+// Strides of `from` when read as `to`: 0 along broadcast axes.
+Shape broadcast_strides(const Shape &from, const Shape &to);
+// Calls visit(dense index, offset) for every index of `dims`, offset = sum(index * stride).
+template <typename Visit>
+void for_each_index(const Shape &dims, const Shape &strides, int64_t first, Visit visit) {
+  int64_t total = 1;
+  for (int64_t d : dims) total *= d;
+  if (total == 0) return;
+  Shape index(dims.size(), 0);
+  int64_t offset = first;
+  for (int64_t n = 0; n < total; ++n) {
+    visit(n, offset);
+    for (size_t axis = dims.size(); axis-- > 0;) {
+      offset += strides[axis];
+      if (++index[axis] < dims[axis]) break;
+      offset -= strides[axis] * dims[axis];
+      index[axis] = 0;
+    }
+  }
+}
+// What a Slice node asks of each axis, normalised: first index, count and step. Covers all opsets.
+struct SliceRange {
+  size_t axis;
+  int64_t first, count, step;
+};
+struct SliceSpec {
+  std::vector<int64_t> starts, ends, axes, steps;
+};
+SliceSpec slice_spec(const Attributes &attributes, int64_t opset, const std::vector<const Tensor *> &in, size_t rank);
+SliceRange slice_range(const SliceSpec &spec, size_t i, int64_t dim, size_t rank);
+// The target of a Reshape with 0 and -1 resolved.
+Shape reshape_target(const Shape &from, const std::vector<int64_t> &wanted, bool allow_zero);
+// Axes of Squeeze and Unsqueeze: attribute before opset 13, second input from then on. False: none given.
+bool squeeze_axes(const Attributes &attributes, const std::vector<const Tensor *> &in, std::vector<int64_t> *axes);
+// Sizes of a Split's outputs.
+std::vector<int64_t> split_sizes(const Attributes &attributes, const std::vector<const Tensor *> &in, int64_t dim, size_t outputs);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_EVAL_EVAL_H_

@@ -1,0 +1,237 @@
+// builder.cpp -- Contract: builder.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/import/builder.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace rnnp::compiler {
+
+uint32_t Builder::new_row(int64_t elems, bool sequence) {
+  if (elems < 1 || (!discovering && elems > int64_t{kMaxRowElems})) {
+    throw Refusal("a row of " + std::to_string(elems) + " elements; accepted: up to " + std::to_string(kMaxRowElems));
+  }
+  return graph.add_row(static_cast<uint32_t>(std::min<int64_t>(elems, std::numeric_limits<int32_t>::max())), sequence);
+}
+
+View Builder::const_view(const Tensor &tensor) {
+  if (tensor.is_dynamic()) {
+    throw Refusal("it computes with the number of steps or batch rows, which is not known before run time");
+  }
+  if (tensor.elem != Elem::kFloat) throw Refusal("it computes with a constant that is not of a float type; accepted: float");
+  View view = dense_view(0, tensor.shape);
+  std::vector<float> data;
+  for (double v : tensor.data) data.push_back(static_cast<float>(v));
+  view.value = graph.add_const(std::move(data));
+  return view;
+}
+
+AttrCopy copy_attr(const std::vector<CopyDim> &dims, int64_t x_first, int64_t y_first) {
+  std::vector<CopyDim> kept;
+  for (const CopyDim &dim : dims) {
+    if (dim.size == 1) continue;
+    CopyDim *last = kept.empty() ? nullptr : &kept.back();
+    if (last && last->x_stride == dim.x_stride * dim.size && last->y_stride == dim.y_stride * dim.size) {
+      *last = {last->size * dim.size, dim.x_stride, dim.y_stride};
+    } else {
+      kept.push_back(dim);
+    }
+  }
+  if (kept.empty()) kept.push_back({1, 1, 1});
+  if (kept.size() > kBlobMaxRank) throw Refusal("it moves data over more than 8 axes");
+  AttrCopy attr{};
+  attr.rank = static_cast<uint32_t>(kept.size());
+  for (size_t i = 0; i < kept.size(); ++i) {
+    attr.dims[i] = static_cast<uint32_t>(kept[i].size);
+    attr.x_stride[i] = static_cast<int32_t>(kept[i].x_stride);
+    attr.y_stride[i] = static_cast<int32_t>(kept[i].y_stride);
+  }
+  attr.x_first = static_cast<uint32_t>(x_first);
+  attr.y_first = static_cast<uint32_t>(y_first);
+  return attr;
+}
+
+View Builder::copied(const View &view, bool sequence, const std::string &name) {
+  if (graph.values[view.value].dtype != DType::kF32) throw Refusal("it moves integers at run time; accepted: float");
+  View out = densified(view);
+  const std::vector<Atom> from = features_of(view), to = features_of(out);
+  std::vector<CopyDim> dims;
+  for (size_t i = 0; i < from.size(); ++i) dims.push_back({from[i].size, from[i].stride, to[i].stride});
+  out.value = new_row(feature_count(view), sequence);
+  graph.nodes.push_back({OpKind::kCopy, name, {view.value}, {out.value}, copy_attr(dims, view.first, 0)});
+  return out;
+}
+
+View Builder::dense(const View &view, const std::string &name) {
+  const bool is_const = graph.values[view.value].kind == ValueKind::kConst;
+  return !is_const && is_dense(view, row_elems(view)) ? view : copied(view, is_sequence(view), name);
+}
+
+View Builder::as_row(const View &view, const std::string &name) {
+  return graph.values[view.value].kind == ValueKind::kConst ? copied(view, false, name) : view;
+}
+
+View Builder::unary(const View &x, const BlobActivation &act, const std::string &name) {
+  View out = as_row(x, name);
+  if (!is_permutation(out, row_elems(out))) out = copied(out, is_sequence(out), name);
+  const uint32_t from = out.value;
+  out.value = new_row(row_elems(out), is_sequence(out));
+  graph.nodes.push_back({OpKind::kUnary, name, {from}, {out.value}, AttrUnary{act}});
+  return out;
+}
+
+View Builder::time_step(const View &x, bool last, const std::string &name) {
+  View out = x;
+  out.value = new_row(row_elems(x), false);
+  graph.nodes.push_back({OpKind::kTimeStep, name, {x.value}, {out.value}, AttrTimeStep{last ? 1u : 0u}});
+  return out;
+}
+
+namespace {
+
+struct PairDim {
+  int64_t size, a, b;
+};
+
+AttrBinary binary_attr(Binary op, const std::vector<PairDim> &dims) {
+  std::vector<PairDim> kept;
+  for (const PairDim &dim : dims) {
+    if (dim.size == 1) continue;
+    PairDim *last = kept.empty() ? nullptr : &kept.back();
+    if (last && last->a == dim.a * dim.size && last->b == dim.b * dim.size) {
+      *last = {last->size * dim.size, dim.a, dim.b};
+    } else {
+      kept.push_back(dim);
+    }
+  }
+  if (kept.empty()) kept.push_back({1, 1, 1});
+  if (kept.size() > kBlobMaxRank) throw Refusal("it broadcasts over more than 8 axes");
+  AttrBinary attr{};
+  attr.op = static_cast<uint32_t>(op);
+  attr.rank = static_cast<uint32_t>(kept.size());
+  for (size_t i = 0; i < kept.size(); ++i) {
+    attr.dims[i] = static_cast<uint32_t>(kept[i].size);
+    attr.a_stride[i] = static_cast<uint32_t>(kept[i].a);
+    attr.b_stride[i] = static_cast<uint32_t>(kept[i].b);
+  }
+  return attr;
+}
+
+// kBinary has neither offsets nor negative strides, and its last stride is 0 or 1.
+bool plain_strides(const View &view) {
+  const std::vector<Atom> atoms = features_of(view);
+  bool plain = view.first == 0;
+  int64_t last = 1;
+  for (const Atom &atom : atoms) {
+    plain = plain && atom.stride >= 0;
+    if (atom.size != 1) last = atom.stride;
+  }
+  return plain && last <= 1;
+}
+
+}  // namespace
+
+View Builder::binary(Binary op, const View &a, const View &b, const std::string &name) {
+  View left = plain_strides(a) ? a : copied(a, is_sequence(a), name);
+  View right = plain_strides(b) ? b : copied(b, is_sequence(b), name);
+  const size_t rank = std::max(a.axes.size(), b.axes.size());
+  View out;
+  out.axes.resize(rank);
+  left.axes.insert(left.axes.begin(), rank - a.axes.size(), Axis{});
+  right.axes.insert(right.axes.begin(), rank - b.axes.size(), Axis{});
+  std::vector<PairDim> dims;
+  for (size_t i = 0; i < rank; ++i) {
+    Axis x, y;
+    if (!align_axes(left.axes[i], right.axes[i], &x, &y)) {
+      throw Refusal("shapes " + view_text(a) + " and " + view_text(b) + " do not broadcast");
+    }
+    for (size_t k = 0; k < x.size(); ++k) {
+      if (x[k].origin >= 0 && y[k].origin >= 0) origins->unite(x[k].origin, y[k].origin);
+      if (x[k].is_feature()) dims.push_back({x[k].size, x[k].stride, y[k].stride});
+      out.axes[i].push_back(x[k]);
+      if (x[k].origin < 0) out.axes[i].back().origin = y[k].origin;
+    }
+  }
+  out = densified(out);
+  const uint32_t first = left.value, second = right.value;
+  out.value = new_row(feature_count(out), is_sequence(left) || is_sequence(right));
+  graph.nodes.push_back({OpKind::kBinary, name, {first, second}, {out.value}, binary_attr(op, dims)});
+  return out;
+}
+
+Atom Builder::input_atom(int origin) const {
+  if (discovering) return Atom{Atom::Kind::kFeature, origins->size(origin), 0, origin};
+  switch (origins->role(origin)) {
+    case AxisRole::kTime: return Atom{Atom::Kind::kTime, time_size, 0, -1};
+    case AxisRole::kBatch: return Atom{Atom::Kind::kBatch, batch_size, 0, -1};
+    default: return Atom{Atom::Kind::kFeature, origins->size(origin), 0, -1};
+  }
+}
+
+Axis Builder::symbol_axis(int64_t size, bool is_dynamic) const {
+  if (size == 1) return {};
+  if (is_dynamic && batch_dynamic && size == batch_size) return {Atom{Atom::Kind::kBatch, size, 0, -1}};
+  if (is_dynamic && time_dynamic && size == time_size) return {Atom{Atom::Kind::kTime, size, 0, -1}};
+  return {Atom{Atom::Kind::kFeature, size, 0, -1}};
+}
+
+size_t OpCall::input_count() const { return static_cast<size_t>(node.input_size()); }
+size_t OpCall::output_count() const { return static_cast<size_t>(node.output_size()); }
+bool OpCall::has(size_t i) const { return i < input_count() && !node.input(static_cast<int>(i)).empty(); }
+bool OpCall::wants(size_t i) const { return i < output_count() && !node.output(static_cast<int>(i)).empty(); }
+
+const Bound &OpCall::input(size_t i) const {
+  if (!has(i)) throw Refusal("input " + std::to_string(i) + " is missing");
+  return b.bound.at(node.input(static_cast<int>(i)));
+}
+
+bool OpCall::is_const(size_t i) const { return has(i) && input(i).kind == Bound::Kind::kConst; }
+
+const Tensor &OpCall::constant(size_t i, const char *what) const {
+  const Bound &bound = input(i);
+  if (bound.kind == Bound::Kind::kConst) return *bound.tensor;
+  const std::string &title = node.input(static_cast<int>(i));
+  const bool is_input = b.graph.values[bound.view.value].kind == ValueKind::kInput;
+  throw Refusal(std::string(what) + " (" + quoted(title) + ") is " + (is_input ? "a graph input" : "computed at run time") +
+                "; accepted: an initializer or a constant");
+}
+
+View OpCall::view(size_t i) const {
+  const Bound &bound = input(i);
+  return bound.kind == Bound::Kind::kConst ? b.const_view(*bound.tensor) : bound.view;
+}
+
+View OpCall::real_view(size_t i) const {
+  const View out = view(i);
+  if (b.graph.values[out.value].dtype != DType::kF32) throw Refusal("input " + std::to_string(i) + " is an integer tensor; accepted: float");
+  return out;
+}
+
+void OpCall::give(size_t i, View view) {
+  if (!wants(i)) return;
+  b.bound[node.output(static_cast<int>(i))] = {Bound::Kind::kView, nullptr, std::move(view)};
+}
+
+void OpCall::give(size_t i, Tensor tensor) {
+  if (!wants(i)) return;
+  b.bound[node.output(static_cast<int>(i))] = {Bound::Kind::kConst, std::make_shared<const Tensor>(std::move(tensor)), {}};
+}
+
+std::vector<const Tensor *> OpCall::constants() const {
+  std::vector<const Tensor *> out;
+  for (size_t i = 0; i < input_count(); ++i) out.push_back(is_const(i) ? input(i).tensor.get() : nullptr);
+  return out;
+}
+
+ImportFn find_import(const std::string &op_type) {
+  for (const auto *table : {&kImportShape, &kImportMath, &kImportLinear, &kImportRecurrent}) {
+    for (const ImportRow &row : *table) {
+      if (op_type == row.op_type) return row.function;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,99 @@
+// builder.h -- what the operators' importers share: names bound to views or constants, and helpers that add nodes to the graph.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_IMPORT_BUILDER_H_
+#define RNNPACK_COMPILER_IMPORT_BUILDER_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/import/origins.h"
+#include "compiler/ir/graph.h"
+#include "compiler/ir/view.h"
+#include "compiler/onnx/attributes.h"
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+
+// What a name of the ONNX graph stands for. kUnknown: its node was refused, so nothing can be said of it.
+struct Bound {
+  enum class Kind : uint8_t { kUnknown, kConst, kView } kind = Kind::kUnknown;
+  std::shared_ptr<const Tensor> tensor;
+  View view;
+};
+
+struct Builder {
+  Graph graph;
+  Origins *origins = nullptr;
+  bool discovering = false;      // first reading: roles of axes are not known yet
+  int64_t time_size = 1, batch_size = 1;
+  bool time_dynamic = false, batch_dynamic = false;
+  std::map<std::string, Bound> bound;
+  std::map<uint32_t, std::string> const_names;  // value index of a graph input -> name
+
+  // Helpers that give a view of a new value. `name` is the ONNX node's name.
+  bool is_sequence(const View &view) const { return graph.values[view.value].sequence; }
+  uint32_t row_elems(const View &view) const { return graph.values[view.value].elems; }
+  View const_view(const Tensor &tensor);
+  // A view over a whole row in order; copies when it is not one already.
+  View dense(const View &view, const std::string &name);
+  View copied(const View &view, bool sequence, const std::string &name);
+  // The view itself, or a copy of a constant: most nodes compute on rows only.
+  View as_row(const View &view, const std::string &name);
+  View unary(const View &x, const BlobActivation &act, const std::string &name);
+  View binary(Binary op, const View &a, const View &b, const std::string &name);
+  View time_step(const View &x, bool last, const std::string &name);
+  uint32_t new_row(int64_t elems, bool sequence);
+  // The symbol T or B (or a plain feature) for one axis of an input.
+  Atom input_atom(int origin) const;
+  // A size computed in the graph as an axis: T, B or a feature of stride 0.
+  Axis symbol_axis(int64_t size, bool is_dynamic) const;
+};
+
+// One node being imported.
+struct OpCall {
+  Builder &b;
+  const onnx::NodeProto &node;
+  Attributes attributes;
+  int64_t opset;
+  std::string name;
+
+  size_t input_count() const;
+  bool has(size_t i) const;
+  const Bound &input(size_t i) const;  // throws Refusal when absent
+  bool is_const(size_t i) const;
+  const Tensor &constant(size_t i, const char *what) const;
+  View view(size_t i) const;      // any element type
+  View real_view(size_t i) const;  // f32
+  bool wants(size_t i) const;
+  size_t output_count() const;
+  void give(size_t i, View view);
+  void give(size_t i, Tensor tensor);
+  // Inputs that are constants, nullptr for the others; for the attribute helpers of eval.h.
+  std::vector<const Tensor *> constants() const;
+};
+
+using ImportFn = void (*)(OpCall &);
+
+// `limits` is the text of docs/OPERATORS.md.
+struct ImportRow {
+  const char *op_type;
+  ImportFn function;
+  const char *limits;
+};
+
+extern const std::vector<ImportRow> kImportShape;
+extern const std::vector<ImportRow> kImportMath;
+extern const std::vector<ImportRow> kImportLinear;
+extern const std::vector<ImportRow> kImportRecurrent;
+ImportFn find_import(const std::string &op_type);
+
+// One strided copy; dims with their strides on both sides, coalesced. Throws Refusal past kBlobMaxRank.
+struct CopyDim {
+  int64_t size, x_stride, y_stride;
+};
+AttrCopy copy_attr(const std::vector<CopyDim> &dims, int64_t x_first, int64_t y_first);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_IMPORT_BUILDER_H_

@@ -1,0 +1,333 @@
+// import.cpp -- two readings of the graph: the first finds which input axes are time and batch, the second builds. Contract: import.h.
+// Nodes whose inputs are all constant are folded with the evaluator of eval/.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/import/import.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/eval/eval.h"
+#include "compiler/import/builder.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp::compiler {
+namespace {
+
+bool is_onnx_domain(const onnx::NodeProto &node) { return node.domain().empty() || node.domain() == "ai.onnx"; }
+
+bool any_dynamic(const std::vector<const Tensor *> &in) {
+  return std::any_of(in.begin(), in.end(), [](const Tensor *t) { return t && t->is_dynamic(); });
+}
+
+// Operators that move elements of their data inputs; the others mix them.
+bool moves_data(const std::string &op) {
+  static const std::set<std::string> kMoves = {"Identity", "Gather", "Slice", "Squeeze", "Unsqueeze", "Concat", "Reshape", "Transpose", "Cast", "Flatten"};
+  return kMoves.count(op) != 0;
+}
+
+// Flags of the outputs: moved along with the data, or all set when the values mix.
+void carry_dynamic(const OpCall &call, const std::vector<const Tensor *> &in, std::vector<Tensor> *out) {
+  if (!any_dynamic(in)) return;
+  if (!moves_data(call.node.op_type())) {
+    for (Tensor &tensor : *out) tensor.dynamic.assign(tensor.data.size(), 1);
+    return;
+  }
+  const size_t data_inputs = call.node.op_type() == "Concat" ? in.size() : 1;
+  std::vector<Tensor> flags;
+  std::vector<const Tensor *> inputs = in;
+  flags.reserve(data_inputs);
+  for (size_t i = 0; i < data_inputs; ++i) {
+    Tensor mask = *in[i];
+    mask.dynamic.resize(mask.data.size(), 0);
+    std::copy(mask.dynamic.begin(), mask.dynamic.end(), mask.data.begin());
+    flags.push_back(std::move(mask));
+    inputs[i] = &flags.back();
+  }
+  const std::vector<Tensor> moved = eval_node(call.node, call.opset, inputs);
+  for (size_t i = 0; i < out->size(); ++i) {
+    (*out)[i].dynamic.resize((*out)[i].data.size(), 0);
+    std::transform(moved[i].data.begin(), moved[i].data.end(), (*out)[i].dynamic.begin(), [](double v) { return v != 0 ? uint8_t{1} : uint8_t{0}; });
+  }
+}
+
+// True when the node was replaced by its value.
+bool fold(OpCall &call) {
+  const std::string &op = call.node.op_type();
+  if (!find_eval(op)) return false;
+  for (size_t i = 0; i < call.input_count(); ++i) {
+    if (call.has(i) && !call.is_const(i)) return false;
+  }
+  const std::vector<const Tensor *> in = call.constants();
+  if (any_dynamic(in)) {
+    if (op == "Expand" || op == "ConstantOfShape") return false;
+    if (op == "Range" || op == "Tile") throw Refusal("its size depends on the number of steps or batch rows; accepted: constants");
+  }
+  std::vector<Tensor> out = eval_node(call.node, call.opset, in);
+  carry_dynamic(call, in, &out);
+  for (size_t i = 0; i < out.size(); ++i) call.give(i, std::move(out[i]));
+  return true;
+}
+
+class Reader {
+ public:
+  Reader(const OnnxModel &model, Origins *origins, bool discovering, const std::set<uint32_t> &state_inputs)
+      : model_(model), state_inputs_(state_inputs) {
+    b_.origins = origins;
+    b_.discovering = discovering;
+  }
+
+  Builder &builder() { return b_; }
+  Problems &problems() { return problems_; }
+
+  void read() {
+    if (!b_.discovering) find_sizes();
+    for (const auto &constant : model_.constants) b_.bound[constant.first] = {Bound::Kind::kConst, constant.second, {}};
+    for (size_t i = 0; i < model_.inputs.size(); ++i) add_input(static_cast<uint32_t>(i));
+    for (const onnx::NodeProto *node : model_.nodes) read_node(*node);
+    if (!b_.discovering && problems_.empty()) add_outputs();
+  }
+
+ private:
+  void find_sizes() {
+    try {
+      b_.time_size = b_.origins->common_size(AxisRole::kTime, &b_.time_dynamic);
+      b_.batch_size = b_.origins->common_size(AxisRole::kBatch, &b_.batch_dynamic);
+    } catch (const Refusal &refusal) {
+      problems_.add("", "graph", refusal.what());
+    }
+  }
+
+  void check_input_type(const DeclaredInput &input) const {
+    if (input.elem_type != onnx::TensorProto::FLOAT && input.elem_type != onnx::TensorProto::INT32 && input.elem_type != onnx::TensorProto::INT64) {
+      throw Refusal("its element type is " + onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(input.elem_type)) +
+                    "; accepted: FLOAT, and INT32 or INT64 for sequence lengths");
+    }
+    if (input.dims.size() > kBlobMaxRank) throw Refusal("its rank is " + std::to_string(input.dims.size()) + "; accepted: up to 8");
+  }
+
+  void add_input(uint32_t index) {
+    const DeclaredInput &input = model_.inputs[index];
+    Bound &bound = b_.bound[input.name];
+    try {
+      check_input_type(input);
+      View view;
+      bool has_time = false;
+      for (size_t axis = 0; axis < input.dims.size(); ++axis) {
+        const int origin = b_.origins->of(index, axis);
+        const Atom atom = b_.input_atom(origin);
+        if (!b_.discovering && atom.is_feature() && b_.origins->dynamic(origin)) {
+          throw Refusal("its axis " + std::to_string(axis) + " is dynamic but is neither the time nor the batch axis of a recurrent node; give it a fixed size");
+        }
+        has_time = has_time || atom.kind == Atom::Kind::kTime;
+        view.axes.push_back(atom.size == 1 && !atom.is_symbol() ? Axis{} : Axis{atom});
+      }
+      view = densified(view);
+      const bool per_step = has_time || (!b_.origins->any(AxisRole::kTime) && state_inputs_.count(index) == 0);
+      const int64_t elems = feature_count(view);
+      if (!b_.discovering && elems > int64_t{kMaxRowElems}) throw Refusal("a row of it has " + std::to_string(elems) + " elements");
+      Value value;
+      value.kind = ValueKind::kInput;
+      value.dtype = input.elem_type == onnx::TensorProto::FLOAT ? DType::kF32 : DType::kI32;
+      value.elems = static_cast<uint32_t>(std::min<int64_t>(elems, INT32_MAX));
+      value.sequence = per_step && value.dtype == DType::kF32;
+      value.input = index;
+      view.value = b_.graph.add_value(value);
+      b_.graph.inputs.push_back({input.name, view.value, 0, dims_of(view)});
+      bound = {Bound::Kind::kView, nullptr, view};
+    } catch (const Refusal &refusal) {
+      problems_.add("", "input " + quoted(input.name), refusal.what());
+    }
+  }
+
+  void read_node(const onnx::NodeProto &node) {
+    for (const std::string &name : node.output()) {
+      if (!name.empty()) b_.bound[name] = {};
+    }
+    OpCall call{b_, node, Attributes(node), model_.opset, node_title(node)};
+    try {
+      if (!is_onnx_domain(node)) throw Refusal("the operator is of domain " + quoted(node.domain()) + "; accepted: standard ONNX operators");
+      const ImportFn import = find_import(node.op_type());
+      if (!import && !find_eval(node.op_type())) throw Refusal("the operator is not supported; see docs/OPERATORS.md for those that are");
+      for (size_t i = 0; i < call.input_count(); ++i) {
+        if (call.has(i) && call.input(i).kind == Bound::Kind::kUnknown) return;
+      }
+      if (fold(call)) return;
+      if (!import) throw Refusal("the operator is only supported where all its inputs are constants");
+      import(call);
+    } catch (const Refusal &refusal) {
+      problems_.add(call.name, node.op_type(), refusal.what());
+    }
+  }
+
+  // T and B stand alone; features between them make up one constant.
+  static std::vector<int32_t> dims_of(const View &view) {
+    std::vector<int32_t> dims;
+    for (const Axis &axis : view.axes) {
+      int64_t run = 1;
+      bool open = axis.empty();
+      for (const Atom &atom : axis) {
+        if (atom.is_feature()) {
+          run *= atom.size;
+          open = true;
+          continue;
+        }
+        if (open && run > 1) dims.push_back(static_cast<int32_t>(run));
+        dims.push_back(atom.kind == Atom::Kind::kTime ? RNNP_DIM_STEPS : RNNP_DIM_BATCH);
+        run = 1;
+        open = false;
+      }
+      if (open) dims.push_back(static_cast<int32_t>(std::min<int64_t>(run, INT32_MAX)));
+    }
+    return dims;
+  }
+
+  void add_outputs() {
+    std::set<uint32_t> used;
+    for (const std::string &name : model_.outputs) {
+      try {
+        add_output(name, &used);
+      } catch (const Refusal &refusal) {
+        problems_.add("", "output " + quoted(name), refusal.what());
+      }
+    }
+  }
+
+  void add_output(const std::string &name, std::set<uint32_t> *used) {
+    const Bound &bound = b_.bound.at(name);
+    View view = bound.kind == Bound::Kind::kConst ? b_.const_view(*bound.tensor) : bound.view;
+    const ValueKind kind = b_.graph.values[view.value].kind;
+    const bool made = kind == ValueKind::kSequence || kind == ValueKind::kRow;
+    bool per_step = b_.is_sequence(view);
+    for (const Axis &axis : view.axes) {
+      for (const Atom &atom : axis) per_step = per_step || atom.kind == Atom::Kind::kTime;
+    }
+    // Every output is a value of its own, whole and in order, so that the runtime can write it straight to the caller's buffer.
+    if (!made || used->count(view.value) || !is_dense(view, b_.row_elems(view)) || per_step != b_.is_sequence(view)) {
+      view = b_.copied(view, per_step, name);
+    }
+    used->insert(view.value);
+    Io io{name, view.value, static_cast<uint32_t>(per_step ? RNNP_ROLE_SEQUENCE : RNNP_ROLE_ROW), dims_of(view)};
+    if (io.dims.size() > kBlobMaxRank) throw Refusal("its rank is " + std::to_string(io.dims.size()) + "; accepted: up to 8");
+    b_.graph.outputs.push_back(std::move(io));
+  }
+
+  const OnnxModel &model_;
+  const std::set<uint32_t> &state_inputs_;
+  Builder b_;
+  Problems problems_;
+};
+
+bool has_recurrent(const OnnxModel &model) {
+  return std::any_of(model.nodes.begin(), model.nodes.end(), [](const onnx::NodeProto *node) {
+    return node->op_type() == "LSTM" || node->op_type() == "GRU" || node->op_type() == "RNN";
+  });
+}
+
+// Without a recurrent node the first axis of the inputs is the batch, and one other dynamic axis may be time.
+void guess_without_recurrent(const OnnxModel &model, Origins *origins) {
+  size_t rank = 0;
+  for (const DeclaredInput &input : model.inputs) rank = std::max(rank, input.dims.size());
+  std::set<int64_t> sizes;
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    if (rank > 0 && model.inputs[i].dims.size() == rank && model.inputs[i].dims[0].value) sizes.insert(model.inputs[i].dims[0].value);
+  }
+  if (sizes.size() > 1) return;
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    if (rank > 0 && model.inputs[i].dims.size() == rank) origins->mark(origins->of(i, 0), AxisRole::kBatch);
+  }
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    for (size_t axis = 0; axis < model.inputs[i].dims.size(); ++axis) {
+      const int origin = origins->of(i, axis);
+      if (origins->dynamic(origin) && origins->role(origin) == AxisRole::kUnknown && !origins->any(AxisRole::kTime)) {
+        origins->mark(origin, AxisRole::kTime);
+      }
+    }
+  }
+}
+
+// Inputs that reach only states and lengths of recurrent nodes, possibly through copies.
+class StateInputs {
+ public:
+  explicit StateInputs(const Graph &graph) : graph_(graph) {}
+
+  bool only_state(uint32_t value) const {
+    bool used = false;
+    for (const Io &output : graph_.outputs) {
+      if (output.value == value) return false;
+    }
+    for (const Node &node : graph_.nodes) {
+      for (size_t i = 0; i < node.in.size(); ++i) {
+        if (node.in[i] != value) continue;
+        used = true;
+        if (node.op == OpKind::kRecurrent && i >= 1) continue;
+        if (node.op != OpKind::kCopy || !only_state(node.out[0])) return false;
+      }
+    }
+    return used;
+  }
+
+ private:
+  const Graph &graph_;
+};
+
+}  // namespace
+
+void assign_roles(Graph *graph) {
+  const StateInputs states(*graph);
+  for (Io &input : graph->inputs) {
+    const Value &value = graph->values[input.value];
+    if (value.dtype == DType::kI32) {
+      input.role = RNNP_ROLE_LENGTHS;
+    } else if (value.sequence) {
+      input.role = RNNP_ROLE_SEQUENCE;
+    } else {
+      input.role = states.only_state(input.value) ? RNNP_ROLE_STATE : RNNP_ROLE_ROW;
+    }
+  }
+}
+
+Graph import_model(const OnnxModel &model) {
+  Origins origins(model);
+  std::set<uint32_t> state_inputs;
+  const bool recurrent = has_recurrent(model);
+  if (recurrent) {
+    Reader first(model, &origins, true, state_inputs);
+    first.read();
+    const StateInputs states(first.builder().graph);
+    for (const Io &input : first.builder().graph.inputs) {
+      const Value &value = first.builder().graph.values[input.value];
+      if (states.only_state(input.value)) state_inputs.insert(value.input);
+    }
+  } else {
+    guess_without_recurrent(model, &origins);
+  }
+  Reader second(model, &origins, false, state_inputs);
+  if (origins.conflict()) second.problems().add("", "graph", "an input axis is used as time by one node and as batch by another");
+  second.read();
+  if (!second.problems().empty() && !recurrent) {
+    Origins fixed(model);
+    Reader third(model, &fixed, false, state_inputs);
+    third.read();
+    if (third.problems().empty()) {
+      third.builder().graph.notes.push_back("the batch axis could not be generalised: all dimensions stay as in the file");
+      second.builder().graph = std::move(third.builder().graph);
+      assign_roles(&second.builder().graph);
+      return std::move(second.builder().graph);
+    }
+  }
+  second.problems().raise();
+  assign_roles(&second.builder().graph);
+  return std::move(second.builder().graph);
+}
+
+std::string operator_table() {
+  std::string text = "| operator | limits |\n|---|---|\n";
+  std::map<std::string, std::string> rows;
+  for (const auto *table : {&kImportShape, &kImportMath, &kImportLinear, &kImportRecurrent}) {
+    for (const ImportRow &row : *table) rows[row.op_type] = row.limits;
+  }
+  for (const auto &row : rows) text += "| " + row.first + " | " + row.second + " |\n";
+  return text;
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,20 @@
+// import.h -- from a checked ONNX model to the compiler's graph.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_IMPORT_IMPORT_H_
+#define RNNPACK_COMPILER_IMPORT_IMPORT_H_
+
+#include <string>
+
+#include "compiler/ir/graph.h"
+#include "compiler/onnx/model_file.h"
+
+namespace rnnp::compiler {
+
+// Throws ModelError holding every problem: node, operator, attribute, what would be accepted.
+Graph import_model(const OnnxModel &model);
+
+// The table of docs/OPERATORS.md as Markdown, from the importers' own tables.
+std::string operator_table();
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_IMPORT_IMPORT_H_

@@ -1,0 +1,100 @@
+// ops_math.cpp -- activations, arithmetic with broadcasting and softmax. Contract: builder.h.
+// SPDX-License-Identifier: Apache-2.0
+#include <onnx/onnx_pb.h>
+
+#include <limits>
+
+#include "compiler/import/builder.h"
+#include "compiler/onnx/activation.h"
+
+namespace rnnp::compiler {
+namespace {
+
+BlobActivation blob_activation(const Activation &f) {
+  return {static_cast<uint32_t>(f.act), static_cast<float>(f.alpha), static_cast<float>(f.beta)};
+}
+
+void unary(OpCall &call) {
+  Activation f;
+  if (!activation_of_node(call.node.op_type(), call.attributes, &f)) throw Refusal("the operator is not supported");
+  call.give(0, call.b.unary(call.real_view(0), blob_activation(f), call.name));
+}
+
+double bound_of(OpCall &call, size_t i, const char *name, double otherwise) {
+  if (call.opset < 11) return call.attributes.real(name, otherwise);
+  if (!call.has(i)) return otherwise;
+  const Tensor &value = call.constant(i, name);
+  if (value.size() != 1 || value.is_dynamic()) throw Refusal(std::string("input '") + name + "' must be one constant");
+  return value.data[0];
+}
+
+void clip(OpCall &call) {
+  constexpr double kFree = std::numeric_limits<double>::infinity();
+  const Activation f{Act::kClip, bound_of(call, 1, "min", -kFree), bound_of(call, 2, "max", kFree)};
+  call.give(0, call.b.unary(call.real_view(0), blob_activation(f), call.name));
+}
+
+// Two inputs, or more as a chain.
+void chain(OpCall &call, Binary op) {
+  if (call.input_count() == 0) throw Refusal("it has no inputs");
+  View sum = call.real_view(0);
+  for (size_t i = 1; i < call.input_count(); ++i) sum = call.b.binary(op, sum, call.real_view(i), call.name);
+  call.give(0, sum);
+}
+
+void add(OpCall &call) { chain(call, Binary::kAdd); }
+void mul(OpCall &call) { chain(call, Binary::kMul); }
+void sub(OpCall &call) { chain(call, Binary::kSub); }
+void div(OpCall &call) { chain(call, Binary::kDiv); }
+void minimum(OpCall &call) { chain(call, Binary::kMin); }
+void maximum(OpCall &call) { chain(call, Binary::kMax); }
+void power(OpCall &call) { chain(call, Binary::kPow); }
+
+void softmax_of(OpCall &call, bool log) {
+  const View x = call.real_view(0);
+  const bool flatten = call.opset < 13;
+  const size_t at = normal_axis(call.attributes.integer("axis", flatten ? 1 : -1), x.axes.size());
+  const View whole = call.b.dense(x, call.name);
+  AttrSoftmax attr{1, 1, 1, log ? 1u : 0u};
+  for (size_t i = 0; i < whole.axes.size(); ++i) {
+    const bool in_axis = i == at || (flatten && i > at);
+    if (in_axis && !axis_is_features(whole.axes[i])) {
+      throw Refusal("attribute 'axis' covers the time or batch axis of " + view_text(x) + (flatten ? " (before opset 13 it covers all later axes too)" : "") + "; accepted: feature axes");
+    }
+    Axis features;
+    for (const Atom &atom : whole.axes[i]) {
+      if (atom.is_feature()) features.push_back(atom);
+    }
+    uint32_t &size = in_axis ? attr.axis : i < at ? attr.outer : attr.inner;
+    size *= static_cast<uint32_t>(axis_size(features));
+  }
+  View out = whole;
+  out.value = call.b.new_row(feature_count(whole), call.b.is_sequence(whole));
+  call.b.graph.nodes.push_back({OpKind::kSoftmax, call.name, {whole.value}, {out.value}, attr});
+  call.give(0, out);
+}
+
+void softmax(OpCall &call) { softmax_of(call, false); }
+void log_softmax(OpCall &call) { softmax_of(call, true); }
+
+constexpr const char *kAll = "all";
+constexpr const char *kBroadcast = "general broadcasting";
+
+}  // namespace
+
+const std::vector<ImportRow> kImportMath = {
+    {"Relu", unary, kAll},        {"Tanh", unary, kAll},      {"Sigmoid", unary, kAll},
+    {"LeakyRelu", unary, kAll},   {"ThresholdedRelu", unary, kAll}, {"HardSigmoid", unary, kAll},
+    {"Elu", unary, kAll},         {"Softsign", unary, kAll},  {"Softplus", unary, kAll},
+    {"Exp", unary, kAll},         {"Log", unary, kAll},       {"Sqrt", unary, kAll},
+    {"Abs", unary, kAll},         {"Neg", unary, kAll},       {"Reciprocal", unary, kAll},
+    {"HardSwish", unary, kAll},   {"Floor", unary, kAll},     {"Ceil", unary, kAll},
+    {"Clip", clip, "constant bounds"},
+    {"Add", add, kBroadcast},     {"Sub", sub, kBroadcast},   {"Mul", mul, kBroadcast},
+    {"Div", div, kBroadcast},     {"Pow", power, kBroadcast}, {"Min", minimum, kBroadcast},
+    {"Max", maximum, kBroadcast}, {"Sum", add, kBroadcast},
+    {"Softmax", softmax, "feature axes"},
+    {"LogSoftmax", log_softmax, "feature axes"},
+};
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,335 @@
+// ops_recurrent.cpp -- RNN, GRU and LSTM with every attribute of opset 7 to 22. Contract: builder.h.
+// SPDX-License-Identifier: Apache-2.0
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+
+#include "compiler/import/builder.h"
+#include "compiler/onnx/activation.h"
+
+namespace rnnp::compiler {
+namespace {
+
+enum Input : size_t { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kP };
+
+BlobActivation blob_activation(const Activation &f) {
+  return {static_cast<uint32_t>(f.act), static_cast<float>(f.alpha), static_cast<float>(f.beta)};
+}
+
+std::vector<float> floats(const Tensor &t, int64_t first, int64_t count) {
+  std::vector<float> out;
+  for (int64_t i = 0; i < count; ++i) out.push_back(static_cast<float>(t.data[static_cast<size_t>(first + i)]));
+  return out;
+}
+
+class RecurrentImport {
+ public:
+  RecurrentImport(OpCall &call, Cell cell, std::vector<Act> defaults) : call_(call), b_(call.b), defaults_(std::move(defaults)) {
+    cell_.cell = cell;
+  }
+
+  void run() {
+    read_attributes();
+    const View x = read_x();
+    if (b_.discovering) return discover(x);
+    read_weights();
+    node_ = {OpKind::kRecurrent, call_.name, {}, {}, {}};
+    node_.in.push_back(x_value(x));
+    const uint32_t h = read_state(kInitialH, "initial_h"), c = is_lstm() ? read_state(kInitialC, "initial_c") : kNone;
+    node_.in.insert(node_.in.end(), {h, c, read_lengths()});
+    for (size_t i = 0; i < 3; ++i) node_.out.push_back(kNone);
+    give_outputs();
+    node_.attr = std::move(cell_);
+    b_.graph.nodes.push_back(std::move(node_));
+  }
+
+ private:
+  bool is_lstm() const { return cell_.cell == Cell::kLstm; }
+  int64_t hidden() const { return cell_.hidden_size; }
+  int64_t gates() const { return gate_count(cell_.cell); }
+
+  void read_attributes() {
+    const Attributes &a = call_.attributes;
+    std::vector<const char *> known = {"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout"};
+    if (is_lstm()) known.push_back("input_forget");
+    if (gates() == 3) known.push_back("linear_before_reset");
+    a.only(known);
+    const std::string direction = a.text("direction", "forward");
+    if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
+      throw Refusal("attribute 'direction' is " + quoted(direction) + "; accepted: forward, reverse, bidirectional");
+    }
+    cell_.directions.resize(direction == "bidirectional" ? 2 : 1);
+    cell_.directions.back().reverse = direction != "forward";
+    batch_first_ = choice("layout") != 0;
+    cell_.input_forget = is_lstm() && choice("input_forget") != 0;
+    if (gates() == 3 && choice("linear_before_reset") != 0) cell_.cell = Cell::kGruLinear;
+    cell_.clip = std::max(0.0f, static_cast<float>(a.real("clip", 0)));
+    const auto acts = recurrent_activations(a, defaults_, directions());
+    for (size_t i = 0; i < acts.size(); ++i) {
+      cell_.directions[i / defaults_.size()].act[i % defaults_.size()] = blob_activation(acts[i]);
+    }
+  }
+
+  int64_t choice(const char *name) const {
+    const int64_t value = call_.attributes.integer(name, 0);
+    if (value == 0 || value == 1) return value;
+    throw Refusal("attribute '" + std::string(name) + "' is " + std::to_string(value) + "; accepted: 0 or 1");
+  }
+
+  size_t directions() const { return cell_.directions.size(); }
+
+  View read_x() {
+    const View x = call_.real_view(kX);
+    if (x.axes.size() != 3) throw Refusal("X has rank " + std::to_string(x.axes.size()) + "; accepted: 3");
+    const Tensor &w = call_.constant(kW, "W"), &r = call_.constant(kR, "R");
+    const int64_t default_hidden = r.rank() == 3 ? r.shape[2] : 0;
+    const int64_t hidden = call_.attributes.integer("hidden_size", default_hidden);
+    if (hidden < 1 || hidden > int64_t{1} << 20) {
+      throw Refusal("attribute 'hidden_size' is " + std::to_string(hidden) + "; accepted: 1 to " + std::to_string(1 << 20));
+    }
+    cell_.hidden_size = static_cast<uint32_t>(hidden);
+    const int64_t inputs = axis_size(x.axes[2]), count = static_cast<int64_t>(directions());
+    expect(w, "W", {count, gates() * hidden, inputs});
+    expect(r, "R", {count, gates() * hidden, hidden});
+    if (call_.has(kB)) expect(call_.constant(kB, "B"), "B", {count, 2 * gates() * hidden});
+    if (is_lstm() && call_.has(kP)) expect(call_.constant(kP, "P"), "P", {count, 3 * hidden});
+    cell_.input_size = static_cast<uint32_t>(inputs);
+    return x;
+  }
+
+  static void expect(const Tensor &t, const char *name, const Shape &shape) {
+    if (t.shape != shape) throw Refusal(std::string(name) + " has shape " + shape_text(t.shape) + "; accepted: " + shape_text(shape));
+    if (t.is_dynamic()) throw Refusal(std::string(name) + " depends on the number of steps or batch rows");
+    if (t.elem != Elem::kFloat) throw Refusal(std::string(name) + " is not of a float type");
+  }
+
+  size_t time_axis() const { return batch_first_ ? 1 : 0; }
+  size_t batch_axis() const { return batch_first_ ? 0 : 1; }
+  size_t state_batch_axis() const { return batch_first_ ? 0 : 1; }
+
+  // First reading: mark the axes, give outputs of the right shape.
+  void discover(const View &x) {
+    b_.origins->mark(x.axes[time_axis()], AxisRole::kTime);
+    b_.origins->mark(x.axes[batch_axis()], AxisRole::kBatch);
+    node_ = {OpKind::kRecurrent, call_.name, {x.value, kNone, kNone, kNone}, {}, {}};
+    for (size_t i : {size_t{kLengths}, size_t{kInitialH}, size_t{kInitialC}}) {
+      if (!call_.has(i) || call_.is_const(i) || (i == kInitialC && !is_lstm())) continue;
+      const View state = call_.view(i);
+      const size_t axis = i == kLengths ? 0 : state_batch_axis();
+      if (axis < state.axes.size()) b_.origins->mark(state.axes[axis], AxisRole::kBatch);
+      node_.in[i == kLengths ? 3 : i == kInitialH ? 1 : 2] = state.value;
+    }
+    b_.graph.nodes.push_back(node_);
+    const Axis t = x.axes[time_axis()], n = x.axes[batch_axis()];
+    const View y = densified(output_view(t, n, true)), h = densified(output_view(t, n, false));
+    for (size_t i = 0; i < 3; ++i) {
+      View out = i == 0 ? y : h;
+      out.value = b_.new_row(feature_count(out), true);
+      call_.give(i, out);
+    }
+  }
+
+  View output_view(const Axis &t, const Axis &n, bool with_time) const {
+    const Axis d = directions() == 2 ? Axis{Atom{Atom::Kind::kFeature, 2, 0, -1}} : Axis{};
+    const Axis h = hidden() > 1 ? Axis{Atom{Atom::Kind::kFeature, hidden(), 0, -1}} : Axis{};
+    View view;
+    if (with_time) {
+      view.axes = batch_first_ ? std::vector<Axis>{n, t, d, h} : std::vector<Axis>{t, d, n, h};
+    } else {
+      view.axes = batch_first_ ? std::vector<Axis>{n, d, h} : std::vector<Axis>{d, n, h};
+    }
+    return view;
+  }
+
+  static bool is_axis_of(const Axis &axis, Atom::Kind kind) {
+    return axis.empty() || (axis.size() == 1 && axis[0].kind == kind);
+  }
+
+  uint32_t x_value(const View &x) {
+    if (!is_axis_of(x.axes[time_axis()], Atom::Kind::kTime) || !is_axis_of(x.axes[batch_axis()], Atom::Kind::kBatch) || !axis_is_features(x.axes[2])) {
+      throw Refusal("X has axes " + view_text(x) + "; accepted: " + (batch_first_ ? "[batch, steps, features]" : "[steps, batch, features]") +
+                    " where steps and batch are whole axes of graph inputs");
+    }
+    time_ = x.axes[time_axis()];
+    batch_ = x.axes[batch_axis()];
+    const View whole = b_.is_sequence(x) ? b_.dense(x, call_.name) : b_.copied(x, true, call_.name);
+    return whole.value;
+  }
+
+  void read_weights() {
+    const Tensor &w = call_.constant(kW, "W"), &r = call_.constant(kR, "R");
+    const int64_t rows = gates() * hidden(), inputs = cell_.input_size;
+    for (size_t i = 0; i < directions(); ++i) {
+      Direction &direction = cell_.directions[i];
+      const int64_t d = static_cast<int64_t>(i);
+      direction.w = floats(w, d * rows * inputs, rows * inputs);
+      direction.r = floats(r, d * rows * hidden(), rows * hidden());
+      direction.bias.assign(static_cast<size_t>(rows), 0.0f);
+      if (cell_.cell == Cell::kGruLinear) direction.r_bias.assign(static_cast<size_t>(hidden()), 0.0f);
+      if (call_.has(kB)) read_bias(call_.constant(kB, "B"), d, &direction);
+      if (is_lstm() && call_.has(kP)) direction.peephole = peephole_iof(floats(call_.constant(kP, "P"), d * 3 * hidden(), 3 * hidden()));
+    }
+  }
+
+  void read_bias(const Tensor &bias, int64_t d, Direction *direction) const {
+    const int64_t rows = gates() * hidden();
+    for (int64_t i = 0; i < rows; ++i) {
+      const double wb = bias.data[static_cast<size_t>(d * 2 * rows + i)], rb = bias.data[static_cast<size_t>((d * 2 + 1) * rows + i)];
+      const bool apart = cell_.cell == Cell::kGruLinear && i >= 2 * hidden();
+      direction->bias[static_cast<size_t>(i)] = static_cast<float>(apart ? wb : wb + rb);
+      if (apart) direction->r_bias[static_cast<size_t>(i - 2 * hidden())] = static_cast<float>(rb);
+    }
+  }
+
+  // ONNX's P is i o f already; all zeros is none.
+  static std::vector<float> peephole_iof(std::vector<float> p) {
+    const bool zeros = std::all_of(p.begin(), p.end(), [](float v) { return v == 0.0f; });
+    return zeros ? std::vector<float>() : p;
+  }
+
+  void fix_batch(int64_t batch) {
+    const uint32_t size = static_cast<uint32_t>(std::min<int64_t>(batch, UINT32_MAX));
+    if (b_.graph.fixed_batch != 0 && b_.graph.fixed_batch != size) {
+      throw Refusal("constants fix the batch at " + std::to_string(b_.graph.fixed_batch) + " and at " + std::to_string(size));
+    }
+    b_.graph.fixed_batch = size;
+  }
+
+  // The value of a run-time initial state, or kNone after a constant one went to the directions.
+  uint32_t read_state(size_t i, const char *name) {
+    if (!call_.has(i)) return kNone;
+    if (call_.is_const(i)) {
+      constant_state(call_.constant(i, name), i == kInitialC, name);
+      return kNone;
+    }
+    const View state = call_.real_view(i);
+    if (state.axes.size() != 3) throw Refusal(std::string(name) + " has rank " + std::to_string(state.axes.size()) + "; accepted: 3");
+    const size_t batch = state_batch_axis(), dir = batch_first_ ? 1 : 0;
+    if (!is_axis_of(state.axes[batch], Atom::Kind::kBatch) || axis_size(state.axes[dir]) != static_cast<int64_t>(directions()) ||
+        axis_size(state.axes[2]) != hidden() || !axis_is_features(state.axes[dir]) || !axis_is_features(state.axes[2])) {
+      throw Refusal(std::string(name) + " has axes " + view_text(state) + "; accepted: " + (batch_first_ ? "[batch, " : "[") + std::to_string(directions()) +
+                    (batch_first_ ? ", " : ", batch, ") + std::to_string(hidden()) + "]");
+    }
+    if (b_.graph.values[state.value].kind == ValueKind::kConst) {
+      constant_rows(state, i == kInitialC);
+      return kNone;
+    }
+    if (b_.is_sequence(state)) throw Refusal(std::string(name) + " changes from step to step; accepted: one state per batch row");
+    return b_.dense(state, call_.name).value;
+  }
+
+  // A constant repeated over the batch (Expand, ConstantOfShape).
+  void constant_rows(const View &state, bool is_c) {
+    const std::vector<float> &row = b_.graph.values[state.value].f32;
+    Tensor flat(Elem::kFloat, {static_cast<int64_t>(directions()), 1, hidden()});
+    const std::vector<Atom> atoms = features_of(state);
+    for (int64_t n = 0; n < flat.size(); ++n) {
+      int64_t rest = n, at = state.first;
+      for (size_t k = atoms.size(); k-- > 0;) {
+        at += rest % atoms[k].size * atoms[k].stride;
+        rest /= atoms[k].size;
+      }
+      flat.data[static_cast<size_t>(n)] = static_cast<double>(row[static_cast<size_t>(at)]);
+    }
+    set_state(flat, is_c, 1, [&](int64_t d, int64_t) { return d; });
+  }
+
+  void constant_state(const Tensor &t, bool is_c, const char *name) {
+    const int64_t count = static_cast<int64_t>(directions());
+    const int64_t batch = t.rank() == 3 ? t.shape[state_batch_axis()] : 0;
+    expect(t, name, batch_first_ ? Shape{batch, count, hidden()} : Shape{count, batch, hidden()});
+    if (batch < 1) throw Refusal(std::string(name) + " is empty");
+    if (batch != 1 && !b_.batch_dynamic && b_.batch_size != batch && !batch_.empty()) {
+      throw Refusal(std::string(name) + " is for a batch of " + std::to_string(batch) + "; accepted: " + std::to_string(b_.batch_size));
+    }
+    set_state(t, is_c, batch, [&](int64_t d, int64_t n) { return batch_first_ ? n * count + d : d * batch + n; });
+  }
+
+  template <typename Place>
+  void set_state(const Tensor &t, bool is_c, int64_t batch, Place place) {
+    for (size_t d = 0; d < directions(); ++d) {
+      std::vector<float> rows;
+      for (int64_t n = 0; n < batch; ++n) {
+        const std::vector<float> row = floats(t, place(static_cast<int64_t>(d), n) * hidden(), hidden());
+        rows.insert(rows.end(), row.begin(), row.end());
+      }
+      StateInit &init = is_c ? cell_.directions[d].init_c : cell_.directions[d].init_h;
+      if (std::all_of(rows.begin(), rows.end(), [](float v) { return v == 0.0f; })) continue;
+      bool same = true;
+      for (size_t k = static_cast<size_t>(hidden()); k < rows.size(); ++k) same = same && rows[k] == rows[k - static_cast<size_t>(hidden())];
+      if (same) rows.resize(static_cast<size_t>(hidden()));
+      else fix_batch(batch);
+      init.per_row = !same;
+      init.data = std::move(rows);
+    }
+  }
+
+  uint32_t read_lengths() {
+    if (!call_.has(kLengths)) return kNone;
+    if (!call_.is_const(kLengths)) {
+      const View lengths = call_.view(kLengths);
+      if (b_.graph.values[lengths.value].dtype != DType::kI32) throw Refusal("sequence_lens is not an integer tensor");
+      if (lengths.axes.size() != 1 || !is_axis_of(lengths.axes[0], Atom::Kind::kBatch) || b_.graph.values[lengths.value].kind != ValueKind::kInput) {
+        throw Refusal("sequence_lens has axes " + view_text(lengths) + "; accepted: a graph input [batch], or a constant");
+      }
+      return lengths.value;
+    }
+    const Tensor &lengths = call_.constant(kLengths, "sequence_lens");
+    if (lengths.rank() != 1 || lengths.size() < 1) throw Refusal("sequence_lens has shape " + shape_text(lengths.shape) + "; accepted: [batch]");
+    if (lengths.is_dynamic()) return dynamic_lengths(lengths);
+    if (!batch_.empty() && !b_.batch_dynamic && lengths.size() != b_.batch_size) {
+      throw Refusal("sequence_lens has shape " + shape_text(lengths.shape) + "; accepted: [" + std::to_string(b_.batch_size) + "]");
+    }
+    Value value;
+    value.kind = ValueKind::kConst;
+    value.dtype = DType::kI32;
+    value.elems = static_cast<uint32_t>(lengths.size());
+    for (int64_t length : to_ints(lengths)) {
+      if (length < 0 || length > INT32_MAX || (!b_.time_dynamic && !time_.empty() && length > b_.time_size)) {
+        throw Refusal("sequence_lens has " + std::to_string(length) + "; accepted: 0 to the number of steps");
+      }
+      value.i32.push_back(static_cast<int32_t>(length));
+    }
+    fix_batch(lengths.size());
+    return b_.graph.add_value(std::move(value));
+  }
+
+  // Computed from the number of steps: only "all steps" makes sense.
+  uint32_t dynamic_lengths(const Tensor &lengths) const {
+    for (int64_t length : to_ints(lengths)) {
+      if (length != b_.time_size) throw Refusal("sequence_lens is computed from the shape of another tensor; accepted: all steps, a constant or a graph input");
+    }
+    return kNone;
+  }
+
+  void give_outputs() {
+    const int64_t elems = static_cast<int64_t>(directions()) * hidden();
+    for (size_t i = 0; i < (is_lstm() ? 3u : 2u); ++i) {
+      if (!call_.wants(i)) continue;
+      View out = densified(output_view(time_, batch_, i == 0));
+      out.value = b_.new_row(elems, i == 0);
+      node_.out[i] = out.value;
+      call_.give(i, out);
+    }
+  }
+
+  OpCall &call_;
+  Builder &b_;
+  std::vector<Act> defaults_;
+  Recurrent cell_;
+  Node node_{};
+  bool batch_first_ = false;
+  Axis time_, batch_;
+};
+
+void rnn(OpCall &call) { RecurrentImport(call, Cell::kRnn, {Act::kTanh}).run(); }
+void gru(OpCall &call) { RecurrentImport(call, Cell::kGru, {Act::kSigmoid, Act::kTanh}).run(); }
+void lstm(OpCall &call) { RecurrentImport(call, Cell::kLstm, {Act::kSigmoid, Act::kTanh, Act::kTanh}).run(); }
+
+constexpr const char *kLimits = "all attributes; W, R, B (and P) constant";
+
+}  // namespace
+
+const std::vector<ImportRow> kImportRecurrent = {{"RNN", rnn, kLimits}, {"GRU", gru, kLimits}, {"LSTM", lstm, kLimits}};
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,328 @@
+// ops_shape.cpp -- operators that move data: most become views and cost nothing. Contract: builder.h.
+// SPDX-License-Identifier: Apache-2.0
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/eval/eval.h"
+#include "compiler/import/builder.h"
+
+namespace rnnp::compiler {
+namespace {
+
+bool is_symbol_axis(const Axis &axis, Atom::Kind kind) {
+  return std::any_of(axis.begin(), axis.end(), [&](const Atom &atom) { return atom.kind == kind; });
+}
+
+// Part of one axis; of the time axis only its first or last step may be taken.
+View cut(OpCall &call, const View &view, const SliceRange &range) {
+  const Axis &axis = view.axes[range.axis];
+  const int64_t size = axis_size(axis);
+  if (range.first == 0 && range.count == size && range.step == 1) return view;
+  if (range.count == 1 && size == 1) return view;
+  if (is_symbol_axis(axis, Atom::Kind::kTime)) {
+    const bool last = range.first == size - 1, first = range.first == 0;
+    if (axis.size() != 1 || range.count != 1 || (!last && !first)) {
+      throw Refusal("it takes a part of the time axis; accepted: the whole, the first or the last step");
+    }
+    View out = call.b.time_step(view, last, call.name);
+    out.axes[range.axis].clear();
+    return out;
+  }
+  if (is_symbol_axis(axis, Atom::Kind::kBatch)) throw Refusal("it takes a part of the batch axis; accepted: the whole");
+  View whole = view;
+  if (merged(axis).size() > 1) whole = call.b.copied(view, call.b.is_sequence(view), call.name);
+  return slice_axis(whole, range.axis, range.first, range.count, range.step);
+}
+
+void alias(OpCall &call) {
+  call.give(0, call.view(0));
+  if (call.wants(1)) throw Refusal("its output 1 (the mask) is not supported");
+}
+
+void dropout(OpCall &call) {
+  if (call.is_const(2) && call.constant(2, "training_mode").size() == 1 && call.constant(2, "training_mode").data[0] != 0) {
+    throw Refusal("training_mode is set; accepted: inference");
+  }
+  alias(call);
+}
+
+void cast(OpCall &call) {
+  const View x = call.view(0);
+  const int64_t to = call.attributes.integer("to", 0);
+  const bool is_real = call.b.graph.values[x.value].dtype == DType::kF32;
+  const bool keeps = is_real ? to == onnx::TensorProto::FLOAT : to == onnx::TensorProto::INT32 || to == onnx::TensorProto::INT64;
+  if (!keeps) throw Refusal("attribute 'to' changes the element type at run time; accepted: float to FLOAT, integers to INT32 or INT64");
+  call.give(0, x);
+}
+
+// Sizes as numbers; those of T and B are flagged as stand-ins where the file leaves them open.
+Tensor shape_tensor(const Builder &b, const View &view) {
+  Tensor out = int_tensor(view_shape(view));
+  out.dynamic.resize(out.data.size(), 0);
+  for (size_t i = 0; i < view.axes.size(); ++i) {
+    for (const Atom &atom : view.axes[i]) {
+      const bool open = atom.kind == Atom::Kind::kTime ? b.time_dynamic : atom.kind == Atom::Kind::kBatch ? b.batch_dynamic : atom.origin >= 0 && b.origins->dynamic(atom.origin);
+      if (open) out.dynamic[i] = 1;
+    }
+  }
+  return out;
+}
+
+void shape(OpCall &call) {
+  const Tensor whole = shape_tensor(call.b, call.view(0));
+  const int64_t rank = whole.size();
+  const auto wrap = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
+  const int64_t first = wrap(call.attributes.integer("start", 0)), last = std::max(first, wrap(call.attributes.integer("end", rank)));
+  Tensor out(Elem::kInt, {last - first});
+  out.data.assign(whole.data.begin() + first, whole.data.begin() + last);
+  out.dynamic.assign(whole.dynamic.begin() + first, whole.dynamic.begin() + last);
+  call.give(0, std::move(out));
+}
+
+void size(OpCall &call) {
+  const Tensor shape = shape_tensor(call.b, call.view(0));
+  Tensor out(Elem::kInt, {});
+  out.data[0] = std::accumulate(shape.data.begin(), shape.data.end(), 1.0, [](double a, double b) { return a * b; });
+  out.dynamic.assign(1, shape.is_dynamic());
+  call.give(0, std::move(out));
+}
+
+void reshape(OpCall &call) {
+  const View x = call.view(0);
+  const std::vector<int64_t> wanted = to_ints(call.constant(1, "shape"));
+  const Shape target = reshape_target(view_shape(x), wanted, call.attributes.integer("allowzero", 0) != 0);
+  call.give(0, reshape_view(x, target));
+}
+
+void flatten(OpCall &call) {
+  const View x = call.view(0);
+  const int64_t rank = static_cast<int64_t>(x.axes.size()), axis = call.attributes.integer("axis", 1);
+  const size_t at = axis == rank ? x.axes.size() : normal_axis(axis, x.axes.size());
+  View out = x;
+  out.axes.assign(2, Axis{});
+  for (size_t i = 0; i < x.axes.size(); ++i) {
+    Axis &to = out.axes[i < at ? 0 : 1];
+    to.insert(to.end(), x.axes[i].begin(), x.axes[i].end());
+  }
+  call.give(0, out);
+}
+
+void squeeze(OpCall &call) {
+  const View x = call.view(0);
+  std::vector<int64_t> axes;
+  std::vector<bool> gone(x.axes.size(), false);
+  if (call.has(1)) call.constant(1, "axes");
+  if (squeeze_axes(call.attributes, call.constants(), &axes)) {
+    for (int64_t axis : axes) gone[normal_axis(axis, x.axes.size())] = true;
+  } else {
+    for (size_t i = 0; i < x.axes.size(); ++i) gone[i] = axis_size(x.axes[i]) == 1;
+  }
+  View out = x;
+  out.axes.clear();
+  for (size_t i = 0; i < x.axes.size(); ++i) {
+    if (gone[i] && axis_size(x.axes[i]) != 1) throw Refusal("axis " + std::to_string(i) + " of " + view_text(x) + " is not of size 1");
+    if (!gone[i]) out.axes.push_back(x.axes[i]);
+  }
+  call.give(0, out);
+}
+
+void unsqueeze(OpCall &call) {
+  const View x = call.view(0);
+  std::vector<int64_t> axes;
+  if (call.has(1)) call.constant(1, "axes");
+  if (!squeeze_axes(call.attributes, call.constants(), &axes)) throw Refusal("it has no axes");
+  std::vector<bool> fresh(x.axes.size() + axes.size(), false);
+  for (int64_t axis : axes) {
+    const size_t at = normal_axis(axis, fresh.size());
+    if (fresh[at]) throw Refusal("an axis is given twice");
+    fresh[at] = true;
+  }
+  View out = x;
+  out.axes.clear();
+  size_t next = 0;
+  for (const bool is_fresh : fresh) out.axes.push_back(is_fresh ? Axis{} : x.axes[next++]);
+  call.give(0, out);
+}
+
+void transpose(OpCall &call) {
+  const View x = call.view(0);
+  std::vector<int64_t> perm = call.attributes.integers("perm");
+  if (perm.empty()) {
+    for (size_t i = x.axes.size(); i-- > 0;) perm.push_back(static_cast<int64_t>(i));
+  }
+  std::vector<bool> seen(x.axes.size(), false);
+  if (perm.size() != x.axes.size()) throw Refusal("attribute 'perm' does not fit rank " + std::to_string(x.axes.size()));
+  View out = x;
+  for (size_t i = 0; i < perm.size(); ++i) {
+    const size_t from = normal_axis(perm[i], x.axes.size());
+    if (seen[from]) throw Refusal("attribute 'perm' names an axis twice");
+    seen[from] = true;
+    out.axes[i] = x.axes[from];
+  }
+  call.give(0, out);
+}
+
+void slice(OpCall &call) {
+  View x = call.view(0);
+  for (size_t i = 1; i < call.input_count(); ++i) {
+    if (call.has(i)) call.constant(i, "starts, ends, axes or steps");
+  }
+  const SliceSpec spec = slice_spec(call.attributes, call.opset, call.constants(), x.axes.size());
+  for (size_t i = 0; i < spec.axes.size(); ++i) {
+    const size_t axis = normal_axis(spec.axes[i], x.axes.size());
+    x = cut(call, x, slice_range(spec, i, axis_size(x.axes[axis]), x.axes.size()));
+  }
+  call.give(0, x);
+}
+
+void split(OpCall &call) {
+  const View x = call.view(0);
+  if (call.has(1)) call.constant(1, "split");
+  const size_t axis = normal_axis(call.attributes.integer("axis", 0), x.axes.size());
+  int64_t first = 0, i = 0;
+  for (int64_t size : split_sizes(call.attributes, call.constants(), axis_size(x.axes[axis]), call.output_count())) {
+    call.give(static_cast<size_t>(i++), cut(call, x, {axis, first, size, 1}));
+    first += size;
+  }
+}
+
+// Pieces side by side along one axis, each an output-shaped view but for that axis.
+View joined(OpCall &call, std::vector<View> parts, size_t axis) {
+  Builder &b = call.b;
+  View out = parts[0];
+  std::vector<int64_t> sizes;
+  int64_t total = 0;
+  bool sequence = false;
+  for (View &part : parts) {
+    if (part.axes.size() != out.axes.size()) throw Refusal("its inputs differ in rank");
+    if (!axis_is_features(part.axes[axis])) throw Refusal("it joins along the time or batch axis; accepted: feature axes");
+    for (size_t i = 0; i < out.axes.size(); ++i) {
+      Axis mine, other;
+      if (i != axis && (axis_size(out.axes[i]) != axis_size(part.axes[i]) || !align_axes(out.axes[i], part.axes[i], &mine, &other))) {
+        throw Refusal("its inputs differ outside the axis: " + view_text(out) + " and " + view_text(part));
+      }
+      if (i != axis) out.axes[i] = mine;
+    }
+    sizes.push_back(axis_size(part.axes[axis]));
+    total += sizes.back();
+    sequence = sequence || b.is_sequence(part);
+  }
+  out.axes[axis] = {Atom{Atom::Kind::kFeature, total, 0, -1}};
+  out = densified(out);
+  out.value = b.new_row(feature_count(out), sequence);
+  const int64_t step = out.axes[axis][0].stride;
+  int64_t offset = 0;
+  for (size_t p = 0; p < parts.size(); ++p) {
+    std::vector<CopyDim> dims;
+    for (size_t i = 0; i < out.axes.size(); ++i) {
+      if (i == axis) {
+        int64_t rest = sizes[p];
+        for (const Atom &atom : parts[p].axes[axis]) {
+          rest /= atom.size;
+          dims.push_back({atom.size, atom.stride, rest * step});
+        }
+        continue;
+      }
+      Axis to, from;
+      align_axes(out.axes[i], parts[p].axes[i], &to, &from);
+      for (size_t k = 0; k < to.size(); ++k) {
+        if (to[k].is_feature()) dims.push_back({to[k].size, from[k].stride, to[k].stride});
+      }
+    }
+    if (b.graph.values[parts[p].value].dtype != DType::kF32) throw Refusal("it joins integers at run time; accepted: float");
+    b.graph.nodes.push_back({OpKind::kCopy, call.name, {parts[p].value}, {out.value}, copy_attr(dims, parts[p].first, offset * step)});
+    offset += sizes[p];
+  }
+  return out;
+}
+
+void concat(OpCall &call) {
+  std::vector<View> parts;
+  for (size_t i = 0; i < call.input_count(); ++i) parts.push_back(call.view(i));
+  if (parts.empty()) throw Refusal("it has no inputs");
+  const size_t axis = normal_axis(call.attributes.integer("axis", 0), parts[0].axes.size());
+  call.give(0, parts.size() == 1 ? parts[0] : joined(call, parts, axis));
+}
+
+void gather(OpCall &call) {
+  const View x = call.view(0);
+  const Tensor &index = call.constant(1, "indices");
+  const size_t axis = normal_axis(call.attributes.integer("axis", 0), x.axes.size());
+  const int64_t size = axis_size(x.axes[axis]);
+  if (index.rank() > 1) throw Refusal("indices of rank " + std::to_string(index.rank()) + "; accepted: rank 0 or 1");
+  std::vector<int64_t> at = to_ints(index);
+  for (int64_t &i : at) {
+    if (i < -size || i >= size) throw Refusal("index " + std::to_string(i) + " is outside an axis of " + std::to_string(size));
+    i += i < 0 ? size : 0;
+  }
+  if (at.empty()) throw Refusal("it has no indices");
+  const int64_t step = at.size() > 1 ? at[1] - at[0] : 1;
+  bool regular = step != 0;
+  for (size_t i = 1; i < at.size(); ++i) regular = regular && at[i] - at[i - 1] == step;
+  View out;
+  if (regular) {
+    out = cut(call, x, {axis, at[0], static_cast<int64_t>(at.size()), step});
+  } else {
+    std::vector<View> parts;
+    for (int64_t i : at) parts.push_back(cut(call, x, {axis, i, 1, 1}));
+    out = joined(call, parts, axis);
+  }
+  if (index.rank() == 0) out.axes.erase(out.axes.begin() + static_cast<std::ptrdiff_t>(axis));
+  call.give(0, out);
+}
+
+std::vector<Axis> target_axes(const Builder &b, const Tensor &shape) {
+  std::vector<Axis> axes;
+  const std::vector<int64_t> sizes = to_ints(shape);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 1) throw Refusal("the dimension " + std::to_string(sizes[i]) + "; accepted: 1 or more");
+    axes.push_back(b.symbol_axis(sizes[i], i < shape.dynamic.size() && shape.dynamic[i]));
+  }
+  return axes;
+}
+
+void expand(OpCall &call) {
+  View x = call.view(0);
+  std::vector<Axis> target = target_axes(call.b, call.constant(1, "shape"));
+  if (target.size() < x.axes.size()) target.insert(target.begin(), x.axes.size() - target.size(), Axis{});
+  const size_t lead = target.size() - x.axes.size();
+  for (size_t i = lead; i < target.size(); ++i) {
+    const int64_t from = axis_size(x.axes[i - lead]), to = axis_size(target[i]);
+    if (from != to && from != 1 && to != 1) throw Refusal(view_text(x) + " does not broadcast to the shape");
+  }
+  call.give(0, expand_view(x, target));
+}
+
+void constant_of_shape(OpCall &call) {
+  Tensor value(Elem::kFloat, {1});
+  if (const auto *given = call.attributes.find("value")) value = read_tensor(given->t());
+  if (value.size() != 1) throw Refusal("attribute 'value' must have one element");
+  value.shape = {};
+  call.give(0, expand_view(call.b.const_view(value), target_axes(call.b, call.constant(0, "shape"))));
+}
+
+}  // namespace
+
+const std::vector<ImportRow> kImportShape = {
+    {"Identity", alias, "removed"},
+    {"Dropout", dropout, "removed; inference only, without the mask"},
+    {"Cast", cast, "removed where it keeps the type; folds on constants"},
+    {"Constant", alias, "folded"},
+    {"Shape", shape, "folds; sizes of time and batch may only shape tensors"},
+    {"Size", size, "as Shape"},
+    {"Reshape", reshape, "constant or computed shape; time and batch may be merged and parted, not cut"},
+    {"Flatten", flatten, "as Reshape"},
+    {"Squeeze", squeeze, "all"},
+    {"Unsqueeze", unsqueeze, "all"},
+    {"Transpose", transpose, "all"},
+    {"Slice", slice, "any steps on feature axes; on the time axis the first or the last step"},
+    {"Split", split, "feature axes"},
+    {"Gather", gather, "constant indices of rank 0 or 1; on the time axis the first or the last step"},
+    {"Concat", concat, "feature axes"},
+    {"Expand", expand, "all"},
+    {"ConstantOfShape", constant_of_shape, "all"},
+};
+
+}  // namespace rnnp::compiler

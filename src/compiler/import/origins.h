@@ -1,0 +1,48 @@
+// origins.h -- which axes of the graph's inputs are time and batch.
+// The first reading of a graph takes every input axis as a feature axis with an origin; where an axis reaches a recurrent node's X,
+// states or lengths, its origin is marked. Axes that meet element by element are one.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_IMPORT_ORIGINS_H_
+#define RNNPACK_COMPILER_IMPORT_ORIGINS_H_
+
+#include <string>
+#include <vector>
+
+#include "compiler/ir/view.h"
+#include "compiler/onnx/model_file.h"
+
+namespace rnnp::compiler {
+
+enum class AxisRole : uint8_t { kUnknown, kTime, kBatch, kFixed };
+
+class Origins {
+ public:
+  explicit Origins(const OnnxModel &model);
+
+  int of(size_t input, size_t axis) const { return first_[input] + static_cast<int>(axis); }
+  // The size to compute with: the declared one, or a large prime that stands in for a dynamic one.
+  int64_t size(int origin) const { return sizes_[static_cast<size_t>(origin)]; }
+  bool dynamic(int origin) const { return dynamic_[static_cast<size_t>(origin)]; }
+
+  void unite(int a, int b);
+  void mark(const Axis &axis, AxisRole role);
+  void mark(int origin, AxisRole role);
+  AxisRole role(int origin) const;
+  bool any(AxisRole role) const;
+  // Size shared by all axes of this role: the declared one where there is one. Throws Refusal when declared sizes differ.
+  int64_t common_size(AxisRole role, bool *is_dynamic) const;
+  bool conflict() const { return conflict_; }  // an axis is both time and batch
+
+ private:
+  int find(int origin) const;
+
+  std::vector<int> first_;
+  std::vector<int64_t> sizes_;
+  std::vector<bool> dynamic_;
+  std::vector<int> parent_;
+  std::vector<AxisRole> roles_;  // at the representative
+  bool conflict_ = false;
+};
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_IMPORT_ORIGINS_H_

@@ -1,0 +1,91 @@
+// graph.h -- the compiler's own graph: values and nodes as the blob has them, weights still in ONNX's order and layout.
+// Everything later (passes, memory, emission) works on this; nothing here knows ONNX names or axes any more, but for view.h.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_IR_GRAPH_H_
+#define RNNPACK_COMPILER_IR_GRAPH_H_
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "format/blob.h"
+
+namespace rnnp::compiler {
+
+// elems: of one row. sequence: one row per step. kConst holds f32 or i32; kInput says which input it is.
+struct Value {
+  ValueKind kind = ValueKind::kSequence;
+  DType dtype = DType::kF32;
+  uint32_t elems = 0;
+  bool sequence = false;
+  std::vector<float> f32;
+  std::vector<int32_t> i32;
+  uint32_t input = kNone;
+};
+
+// Empty data: zeros. per_row: [fixed_batch][hidden], else [hidden] for every row.
+struct StateInit {
+  std::vector<float> data;
+  bool per_row = false;
+};
+
+// W [gates*H][I], R [gates*H][H], bias [gates][H], r_bias [H] (kGruLinear), peephole [3][H] i o f or empty.
+struct Direction {
+  std::vector<float> w, r, bias, r_bias, peephole;
+  StateInit init_h, init_c;
+  BlobActivation act[3] = {};
+  bool reverse = false;
+};
+
+struct Recurrent {
+  Cell cell = Cell::kRnn;
+  uint32_t input_size = 0, hidden_size = 0;
+  float clip = 0;
+  bool input_forget = false;
+  std::vector<Direction> directions;
+};
+
+// y = act(x w^T + bias), w [out][in], bias empty or [out].
+struct Dense {
+  uint32_t input_size = 0, output_size = 0, groups = 1;
+  std::vector<float> w, bias;
+  BlobActivation act = {};
+};
+
+using Attr = std::variant<Recurrent, Dense, AttrUnary, AttrBinary, AttrSoftmax, AttrCopy, AttrTimeStep>;
+
+struct Node {
+  OpKind op;
+  std::string name;
+  std::vector<uint32_t> in, out;  // value indices or kNone
+  Attr attr;
+};
+
+struct Io {
+  std::string name;
+  uint32_t value = kNone;
+  uint32_t role = 0;          // RNNP_ROLE_*
+  std::vector<int32_t> dims;  // RNNP_DIM_STEPS, RNNP_DIM_BATCH or a constant
+};
+
+struct Graph {
+  std::vector<Value> values;
+  std::vector<Node> nodes;
+  std::vector<Io> inputs, outputs;
+  uint32_t fixed_batch = 0;
+  bool causal = true;
+  std::vector<std::string> notes;  // what the user should know: generalised or shared dimensions
+
+  uint32_t add_value(Value value);
+  uint32_t add_const(std::vector<float> data);
+  // A value made at run time.
+  uint32_t add_row(uint32_t elems, bool sequence);
+};
+
+inline uint32_t gate_count(Cell cell) { return cell == Cell::kRnn ? 1 : cell == Cell::kLstm ? 4 : 3; }
+
+constexpr uint32_t kMaxRowElems = 1u << 28;
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_IR_GRAPH_H_

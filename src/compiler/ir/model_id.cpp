@@ -1,0 +1,85 @@
+// model_id.cpp -- FNV-1a 64 over the canonical graph, before packing. Contract: passes.h.
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "compiler/ir/passes.h"
+
+namespace rnnp::compiler {
+namespace {
+
+class Hash {
+ public:
+  uint64_t value() const { return hash_; }
+  void bytes(const void *data, size_t count) {
+    const auto *p = static_cast<const unsigned char *>(data);
+    for (size_t i = 0; i < count; ++i) hash_ = (hash_ ^ p[i]) * 0x100000001b3u;
+  }
+  void number(uint32_t v) { bytes(&v, sizeof v); }
+  void text(const std::string &s) {
+    number(static_cast<uint32_t>(s.size()));
+    bytes(s.data(), s.size());
+  }
+  template <typename T>
+  void list(const std::vector<T> &v) {
+    number(static_cast<uint32_t>(v.size()));
+    bytes(v.data(), v.size() * sizeof(T));
+  }
+  void act(const BlobActivation &a) { bytes(&a, sizeof a); }
+
+ private:
+  uint64_t hash_ = 0xcbf29ce484222325u;
+};
+
+struct AttrHash {
+  Hash &h;
+  void operator()(const Recurrent &r) const {
+    for (uint32_t v : {static_cast<uint32_t>(r.cell), r.input_size, r.hidden_size, uint32_t{r.input_forget}}) h.number(v);
+    h.bytes(&r.clip, sizeof r.clip);
+    h.number(static_cast<uint32_t>(r.directions.size()));
+    for (const Direction &d : r.directions) {
+      for (const auto *v : {&d.w, &d.r, &d.bias, &d.r_bias, &d.peephole, &d.init_h.data, &d.init_c.data}) h.list(*v);
+      for (const BlobActivation &a : d.act) h.act(a);
+      h.number(d.reverse);
+    }
+  }
+  void operator()(const Dense &d) const {
+    for (uint32_t v : {d.input_size, d.output_size, d.groups}) h.number(v);
+    h.list(d.w);
+    h.list(d.bias);
+    h.act(d.act);
+  }
+  void operator()(const AttrUnary &a) const { h.act(a.act); }
+  template <typename Plain>
+  void operator()(const Plain &a) const {
+    h.bytes(&a, sizeof a);
+  }
+};
+
+}  // namespace
+
+uint64_t model_id(const Graph &graph) {
+  Hash h;
+  for (const Value &value : graph.values) {
+    for (uint32_t v : {static_cast<uint32_t>(value.kind), static_cast<uint32_t>(value.dtype), value.elems, uint32_t{value.sequence}}) h.number(v);
+    h.list(value.f32);
+    h.list(value.i32);
+  }
+  for (const Node &node : graph.nodes) {
+    h.number(static_cast<uint32_t>(node.op));
+    h.list(node.in);
+    h.list(node.out);
+    std::visit(AttrHash{h}, node.attr);
+  }
+  for (const auto *list : {&graph.inputs, &graph.outputs}) {
+    for (const Io &io : *list) {
+      h.text(io.name);
+      h.number(io.value);
+      h.number(io.role);
+      h.list(io.dims);
+    }
+  }
+  h.number(graph.fixed_batch);
+  return h.value();
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,26 @@
+// passes.h -- rewrites of the compiler's graph that leave every result as it is: fusion, removal of what nobody reads, and the
+// facts the header needs.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_IR_PASSES_H_
+#define RNNPACK_COMPILER_IR_PASSES_H_
+
+#include "compiler/ir/graph.h"
+
+namespace rnnp::compiler {
+
+// All passes in order.
+void run_passes(Graph *graph);
+
+// One at a time, for tests.
+void fuse_dense_bias(Graph *graph);        // dense, then + constant per output
+void fuse_dense_activation(Graph *graph);  // dense, then an activation
+void remove_dead(Graph *graph);            // nodes and values that reach no output
+void find_causality(Graph *graph);         // Graph::causal
+
+// Multiply-accumulates of one step of one row.
+uint64_t macs_per_step(const Graph &graph);
+// FNV-1a 64 over the graph and its unpacked weights: the same for every target.
+uint64_t model_id(const Graph &graph);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_IR_PASSES_H_

@@ -1,0 +1,64 @@
+// view.h -- what an ONNX tensor is to the compiler: axes of atoms over one value of the graph.
+// An axis is an ordered list of atoms: the time symbol T, the batch symbol B, or feature atoms with a size and a stride within the
+// value's row. A size-1 axis is an empty list. Operators that only move data change the view and cost nothing.
+// T and B carry the size that the file states, or a stand-in; an atom's origin is the graph input axis it stems from.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_IR_VIEW_H_
+#define RNNPACK_COMPILER_IR_VIEW_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rnnp::compiler {
+
+struct Atom {
+  enum class Kind : uint8_t { kFeature, kTime, kBatch };
+  Kind kind = Kind::kFeature;
+  int64_t size = 1;    // of T and B: as in the file, or the stand-in
+  int64_t stride = 0;  // elements within the row; features only
+  int origin = -1;     // axis origin while T and B are still looked for; see import/origins.h
+
+  bool is_feature() const { return kind == Kind::kFeature; }
+  // An atom that Reshape must not split: T, B, or an input axis that may turn out to be one.
+  bool is_symbol() const { return kind != Kind::kFeature || origin >= 0; }
+};
+
+using Axis = std::vector<Atom>;
+
+struct View {
+  uint32_t value = 0;
+  int64_t first = 0;
+  std::vector<Axis> axes;
+};
+
+int64_t axis_size(const Axis &axis);
+std::vector<int64_t> view_shape(const View &view);
+std::string view_text(const View &view);
+std::vector<Atom> features_of(const View &view);
+int64_t feature_count(const View &view);
+bool axis_is_features(const Axis &axis);
+
+// Feature axes of these sizes, row-major from stride 1.
+View dense_view(uint32_t value, const std::vector<int64_t> &shape);
+// True when the features in order are the value's row, whole.
+bool is_dense(const View &view, uint32_t value_elems);
+// True when the features are the value's row, each element once, in any order.
+bool is_permutation(const View &view, uint32_t value_elems);
+// Same axes with dense row-major feature strides from 0.
+View densified(View view);
+
+// Views of data movement. All throw Refusal where the move cannot be expressed.
+View reshape_view(const View &view, const std::vector<int64_t> &target);
+View slice_axis(View view, size_t axis, int64_t first, int64_t count, int64_t step);
+// Broadcast to `shape`; a new axis is stride 0.
+View expand_view(const View &view, const std::vector<Axis> &target);
+
+// Lines two axes up under broadcasting: both results have the same atoms in the same order (symbols and sizes), each with its own
+// strides, 0 where it is broadcast. False when the axes do not fit.
+bool align_axes(const Axis &a, const Axis &b, Axis *out_a, Axis *out_b);
+// Merges neighbouring feature atoms that lie one after the other.
+Axis merged(const Axis &axis);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_IR_VIEW_H_

@@ -1,0 +1,187 @@
+// model_file.cpp -- Contract: model_file.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/onnx/model_file.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include <fstream>
+#include <limits>
+#include <set>
+
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+namespace {
+
+void read_opset(OnnxModel *model, Problems *problems) {
+  for (const auto &import : model->proto.opset_import()) {
+    if (import.domain().empty() || import.domain() == "ai.onnx") model->opset = import.version();
+  }
+  if (model->opset == 0 && model->proto.opset_import_size() == 0) model->opset = 1;
+  if (model->opset < kMinOpset || model->opset > kMaxOpset) {
+    problems->add("", "model", "opset " + std::to_string(model->opset) + " is not supported; accepted: " + std::to_string(kMinOpset) +
+                                   " to " + std::to_string(kMaxOpset));
+  }
+}
+
+void read_initializers(OnnxModel *model, Problems *problems) {
+  for (const onnx::TensorProto &proto : model->proto.graph().initializer()) {
+    try {
+      model->constants[proto.name()] = std::make_shared<const Tensor>(read_tensor(proto));
+    } catch (const Refusal &refusal) {
+      problems->add("", "initializer " + quoted(proto.name()), refusal.what());
+    }
+  }
+  if (model->proto.graph().sparse_initializer_size() > 0) {
+    problems->add("", "graph", "sparse initializers are not supported; store them dense");
+  }
+}
+
+DeclaredInput declared(const onnx::ValueInfoProto &info) {
+  DeclaredInput input;
+  input.name = info.name();
+  if (!info.type().has_tensor_type()) throw Refusal("it is not a tensor");
+  const auto &type = info.type().tensor_type();
+  input.elem_type = type.elem_type();
+  if (!type.has_shape()) throw Refusal("it has no declared rank; give it a shape (dimensions may be symbolic)");
+  for (const auto &dim : type.shape().dim()) {
+    DeclaredDim out;
+    if (dim.has_dim_value() && dim.dim_value() > 0) {
+      if (dim.dim_value() > kMaxDim) throw Refusal("its dimension " + std::to_string(dim.dim_value()) + " is too large");
+      out.value = dim.dim_value();
+    } else if (dim.has_dim_value() && dim.dim_value() < -1) {
+      throw Refusal("it has the negative dimension " + std::to_string(dim.dim_value()));
+    } else {
+      out.name = dim.dim_param();
+    }
+    input.dims.push_back(out);
+  }
+  return input;
+}
+
+void read_inputs_outputs(OnnxModel *model, Problems *problems) {
+  std::set<std::string> seen;
+  for (const onnx::ValueInfoProto &info : model->proto.graph().input()) {
+    if (model->constants.count(info.name())) continue;
+    try {
+      if (!seen.insert(info.name()).second) throw Refusal("the name is used twice");
+      model->inputs.push_back(declared(info));
+    } catch (const Refusal &refusal) {
+      problems->add("", "input " + quoted(info.name()), refusal.what());
+    }
+  }
+  for (const onnx::ValueInfoProto &info : model->proto.graph().output()) model->outputs.push_back(info.name());
+  if (model->outputs.empty()) problems->add("", "graph", "it has no outputs");
+}
+
+// Kahn's algorithm over names, keeping file order among ready nodes.
+class Sorter {
+ public:
+  Sorter(OnnxModel *model, Problems *problems) : model_(model), problems_(problems) {}
+
+  void run() {
+    find_makers();
+    const auto &nodes = model_->proto.graph().node();
+    std::vector<int> missing(static_cast<size_t>(nodes.size()), 0);
+    std::vector<std::vector<int>> users(static_cast<size_t>(nodes.size()));
+    for (int i = 0; i < nodes.size(); ++i) {
+      for (const std::string &name : nodes[i].input()) {
+        const auto found = maker_.find(name);
+        if (name.empty() || model_->constants.count(name) || found == maker_.end()) continue;
+        users[static_cast<size_t>(found->second)].push_back(i);
+        ++missing[static_cast<size_t>(i)];
+      }
+    }
+    std::set<int> ready;
+    for (int i = 0; i < nodes.size(); ++i) {
+      if (missing[static_cast<size_t>(i)] == 0) ready.insert(i);
+    }
+    while (!ready.empty()) {
+      const int next = *ready.begin();
+      ready.erase(ready.begin());
+      model_->nodes.push_back(&nodes[next]);
+      for (int user : users[static_cast<size_t>(next)]) {
+        if (--missing[static_cast<size_t>(user)] == 0) ready.insert(user);
+      }
+    }
+    if (model_->nodes.size() != static_cast<size_t>(nodes.size())) problems_->add("", "graph", "its nodes form a cycle");
+  }
+
+ private:
+  void find_makers() {
+    std::set<std::string> known;
+    for (const DeclaredInput &input : model_->inputs) known.insert(input.name);
+    for (const auto &constant : model_->constants) known.insert(constant.first);
+    const auto &nodes = model_->proto.graph().node();
+    for (int i = 0; i < nodes.size(); ++i) {
+      for (const std::string &name : nodes[i].output()) {
+        if (name.empty()) continue;
+        if (known.count(name) || !maker_.emplace(name, i).second) {
+          problems_->add(node_title(nodes[i]), nodes[i].op_type(), "its output " + quoted(name) + " has another source too");
+        }
+      }
+    }
+    for (const auto &node : nodes) {
+      for (const std::string &name : node.input()) {
+        if (!name.empty() && !known.count(name) && !maker_.count(name)) {
+          problems_->add(node_title(node), node.op_type(), "its input " + quoted(name) + " is made by nothing in the graph");
+        }
+      }
+    }
+    for (const std::string &name : model_->outputs) {
+      if (!known.count(name) && !maker_.count(name)) {
+        problems_->add("", "output " + quoted(name), "it is made by nothing in the graph");
+      }
+    }
+  }
+
+  OnnxModel *model_;
+  Problems *problems_;
+  std::map<std::string, int> maker_;
+};
+
+}  // namespace
+
+std::string node_title(const onnx::NodeProto &node) {
+  if (!node.name().empty()) return node.name();
+  for (const std::string &name : node.output()) {
+    if (!name.empty()) return name;
+  }
+  return "unnamed";
+}
+
+std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto) {
+  auto model = std::make_unique<OnnxModel>();
+  model->proto.Swap(&proto);
+  Problems problems;
+  if (!model->proto.has_graph()) throw ModelError("the file holds no graph: it is not an ONNX model");
+  read_opset(model.get(), &problems);
+  read_initializers(model.get(), &problems);
+  read_inputs_outputs(model.get(), &problems);
+  Sorter(model.get(), &problems).run();
+  problems.raise();
+  return model;
+}
+
+std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size) {
+  if (size > static_cast<size_t>(std::numeric_limits<int>::max())) throw ModelError("the file is larger than 2 GiB");
+  google::protobuf::io::ArrayInputStream array(bytes, static_cast<int>(size));
+  google::protobuf::io::CodedInputStream stream(&array);
+  stream.SetRecursionLimit(64);
+  onnx::ModelProto proto;
+  if (!proto.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
+    throw ModelError("the file is not an ONNX model, or it is damaged");
+  }
+  return check_model(std::move(proto));
+}
+
+std::unique_ptr<OnnxModel> load_model(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw IoError("cannot open " + quoted(path));
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (file.bad()) throw IoError("cannot read " + quoted(path));
+  return parse_model(bytes.data(), bytes.size());
+}
+
+}  // namespace rnnp::compiler

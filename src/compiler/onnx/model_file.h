@@ -1,0 +1,56 @@
+// model_file.h -- an ONNX file as a checked graph: parsed, in topological order, names resolved, opset known.
+// Reads the one file it is given; external data is refused. Everything later may rely on what check_model promises.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_ONNX_MODEL_FILE_H_
+#define RNNPACK_COMPILER_ONNX_MODEL_FILE_H_
+
+#include <onnx/onnx_pb.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/onnx/tensor.h"
+
+namespace rnnp::compiler {
+
+constexpr int64_t kMinOpset = 7;
+constexpr int64_t kMaxOpset = 22;
+constexpr int64_t kMaxDim = int64_t{1} << 31;
+
+// A dimension as declared: value > 0 when fixed, else dynamic with an optional name.
+struct DeclaredDim {
+  int64_t value = 0;
+  std::string name;
+};
+
+struct DeclaredInput {
+  std::string name;
+  int elem_type = 0;  // onnx::TensorProto::DataType
+  std::vector<DeclaredDim> dims;
+};
+
+struct OnnxModel {
+  onnx::ModelProto proto;
+  int64_t opset = 0;
+  std::vector<const onnx::NodeProto *> nodes;  // topological order
+  std::vector<DeclaredInput> inputs;           // graph inputs that are not initialisers
+  std::vector<std::string> outputs;
+  std::map<std::string, std::shared_ptr<const Tensor>> constants;  // initialisers by name
+
+  OnnxModel() = default;
+  OnnxModel(const OnnxModel &) = delete;
+  OnnxModel &operator=(const OnnxModel &) = delete;
+};
+
+// Throws IoError when the file cannot be read, ModelError when it is not a usable model.
+std::unique_ptr<OnnxModel> load_model(const std::string &path);
+std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size);
+std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto);
+
+// The node's name, or its first output's where it has none.
+std::string node_title(const onnx::NodeProto &node);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_ONNX_MODEL_FILE_H_

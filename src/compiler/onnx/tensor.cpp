@@ -1,0 +1,178 @@
+// tensor.cpp -- TensorProto to doubles, with every size checked before it is believed. Contract: tensor.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/onnx/tensor.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+
+Tensor::Tensor(Elem type, Shape dims) : elem(type), shape(std::move(dims)) {
+  data.resize(static_cast<size_t>(element_count(shape)));
+}
+
+bool Tensor::is_dynamic() const {
+  return std::any_of(dynamic.begin(), dynamic.end(), [](uint8_t flag) { return flag != 0; });
+}
+
+int64_t element_count(const Shape &shape, int64_t limit) {
+  bool empty = false;
+  for (int64_t dim : shape) {
+    if (dim < 0) throw Refusal("a tensor has the negative dimension " + std::to_string(dim));
+    empty = empty || dim == 0;
+  }
+  if (empty) return 0;
+  int64_t count = 1;
+  for (int64_t dim : shape) {
+    if (dim > limit / count) throw Refusal("a tensor of shape " + shape_text(shape) + " is too large");
+    count *= dim;
+  }
+  return count;
+}
+
+Shape dense_strides(const Shape &shape) {
+  Shape strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<int64_t>(shape[i], 1);
+  return strides;
+}
+
+int64_t to_int(double value) {
+  if (std::isnan(value)) return 0;
+  if (value >= 9223372036854775807.0) return std::numeric_limits<int64_t>::max();
+  if (value <= -9223372036854775808.0) return std::numeric_limits<int64_t>::min();
+  return static_cast<int64_t>(std::llround(value));
+}
+
+std::vector<int64_t> to_ints(const Tensor &tensor) {
+  std::vector<int64_t> out;
+  out.reserve(tensor.data.size());
+  for (double value : tensor.data) out.push_back(to_int(value));
+  return out;
+}
+
+Tensor int_tensor(const std::vector<int64_t> &values) {
+  Tensor out(Elem::kInt, {static_cast<int64_t>(values.size())});
+  std::transform(values.begin(), values.end(), out.data.begin(), [](int64_t v) { return static_cast<double>(v); });
+  return out;
+}
+
+size_t normal_axis(int64_t axis, size_t rank) {
+  const int64_t count = static_cast<int64_t>(rank);
+  if (axis < -count || axis >= count) {
+    throw Refusal("axis " + std::to_string(axis) + " is outside a tensor of rank " + std::to_string(rank));
+  }
+  return static_cast<size_t>(axis < 0 ? axis + count : axis);
+}
+
+namespace {
+
+double half_to_double(uint16_t bits) {
+  const int exponent = (bits >> 10) & 31;
+  const int fraction = bits & 1023;
+  double value = 0;
+  if (exponent == 31) {
+    value = fraction ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+  } else {
+    value = exponent ? std::ldexp(1024 + fraction, exponent - 25) : std::ldexp(fraction, -24);
+  }
+  return (bits & 0x8000) ? -value : value;
+}
+
+double bfloat_to_double(uint16_t bits) {
+  const uint32_t wide = uint32_t{bits} << 16;
+  float value = 0;
+  std::memcpy(&value, &wide, sizeof value);
+  return static_cast<double>(value);
+}
+
+template <typename T, typename Convert>
+void from_raw(const std::string &raw, Tensor *out, Convert convert) {
+  if (raw.size() != out->data.size() * sizeof(T)) {
+    throw Refusal("raw_data holds " + std::to_string(raw.size()) + " bytes where its shape " + shape_text(out->shape) + " needs " +
+                  std::to_string(out->data.size() * sizeof(T)));
+  }
+  for (size_t i = 0; i < out->data.size(); ++i) {
+    T value;
+    std::memcpy(&value, raw.data() + i * sizeof(T), sizeof(T));
+    out->data[i] = convert(value);
+  }
+}
+
+template <typename Field, typename Convert>
+void from_field(const Field &field, Tensor *out, Convert convert) {
+  if (static_cast<size_t>(field.size()) != out->data.size()) {
+    throw Refusal("it holds " + std::to_string(field.size()) + " elements where its shape " + shape_text(out->shape) + " needs " +
+                  std::to_string(out->data.size()));
+  }
+  for (int i = 0; i < field.size(); ++i) out->data[static_cast<size_t>(i)] = convert(field.Get(i));
+}
+
+// Raw: the type in raw_data. Field: the typed repeated field that replaces raw_data.
+template <typename Raw, typename Field, typename Convert>
+void fill(const onnx::TensorProto &proto, const Field &field, Tensor *out, Convert convert) {
+  if (proto.has_raw_data()) {
+    from_raw<Raw>(proto.raw_data(), out, convert);
+  } else {
+    from_field(field, out, [&](auto v) { return convert(static_cast<Raw>(v)); });
+  }
+}
+
+Elem elem_of(int type) {
+  switch (type) {
+    case onnx::TensorProto::FLOAT:
+    case onnx::TensorProto::DOUBLE:
+    case onnx::TensorProto::FLOAT16:
+    case onnx::TensorProto::BFLOAT16: return Elem::kFloat;
+    case onnx::TensorProto::BOOL: return Elem::kBool;
+    default: return Elem::kInt;
+  }
+}
+
+// No allocation before the stored bytes are known to be there: a hostile file may state any shape.
+void check_stored(const onnx::TensorProto &proto, int64_t count) {
+  const int64_t stored = proto.has_raw_data()
+                             ? static_cast<int64_t>(proto.raw_data().size())
+                             : int64_t{proto.float_data_size()} + proto.int32_data_size() + proto.int64_data_size() +
+                                   proto.double_data_size() + proto.uint64_data_size();
+  if (count > stored) {
+    throw Refusal("it holds " + std::to_string(stored) + (proto.has_raw_data() ? " bytes" : " elements") + " where its shape needs " +
+                  std::to_string(count) + " elements");
+  }
+}
+
+}  // namespace
+
+Tensor read_tensor(const onnx::TensorProto &proto) {
+  if (proto.data_location() == onnx::TensorProto::EXTERNAL || proto.external_data_size() > 0) {
+    throw Refusal("its data lies in another file; save the model with the weights inside");
+  }
+  const Shape shape(proto.dims().begin(), proto.dims().end());
+  check_stored(proto, element_count(shape));
+  Tensor out(elem_of(proto.data_type()), shape);
+  const auto plain = [](auto v) { return static_cast<double>(v); };
+  switch (proto.data_type()) {
+    case onnx::TensorProto::FLOAT: fill<float>(proto, proto.float_data(), &out, plain); break;
+    case onnx::TensorProto::DOUBLE: fill<double>(proto, proto.double_data(), &out, plain); break;
+    case onnx::TensorProto::INT64: fill<int64_t>(proto, proto.int64_data(), &out, plain); break;
+    case onnx::TensorProto::INT32: fill<int32_t>(proto, proto.int32_data(), &out, plain); break;
+    case onnx::TensorProto::INT16: fill<int16_t>(proto, proto.int32_data(), &out, plain); break;
+    case onnx::TensorProto::INT8: fill<int8_t>(proto, proto.int32_data(), &out, plain); break;
+    case onnx::TensorProto::UINT16: fill<uint16_t>(proto, proto.int32_data(), &out, plain); break;
+    case onnx::TensorProto::UINT8: fill<uint8_t>(proto, proto.int32_data(), &out, plain); break;
+    case onnx::TensorProto::UINT32: fill<uint32_t>(proto, proto.uint64_data(), &out, plain); break;
+    case onnx::TensorProto::UINT64: fill<uint64_t>(proto, proto.uint64_data(), &out, plain); break;
+    case onnx::TensorProto::BOOL: fill<uint8_t>(proto, proto.int32_data(), &out, [](uint8_t v) { return v ? 1.0 : 0.0; }); break;
+    case onnx::TensorProto::FLOAT16: fill<uint16_t>(proto, proto.int32_data(), &out, half_to_double); break;
+    case onnx::TensorProto::BFLOAT16: fill<uint16_t>(proto, proto.int32_data(), &out, bfloat_to_double); break;
+    default: throw Refusal("its element type " + std::to_string(proto.data_type()) + " is not supported");
+  }
+  return out;
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,56 @@
+// tensor.h -- a dense tensor whose elements are doubles whatever its ONNX type is; the currency of folding and of the evaluator.
+// Integers are exact up to 2^53; larger ones (slice ends such as INT64_MAX) saturate in to_int. Host only; pure.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_ONNX_TENSOR_H_
+#define RNNPACK_COMPILER_ONNX_TENSOR_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace onnx {
+class TensorProto;
+}
+
+namespace rnnp::compiler {
+
+using Shape = std::vector<int64_t>;
+
+enum class Elem : uint8_t { kFloat, kInt, kBool };
+
+// Folding or loading never makes a tensor larger than this.
+constexpr int64_t kMaxTensorElems = int64_t{1} << 28;
+
+struct Tensor {
+  Elem elem = Elem::kFloat;
+  Shape shape;
+  std::vector<double> data;
+  // Empty, or one flag per element: it was computed from a dimension that is unknown until run time, so that its value is
+  // only a stand-in which may shape tensors but never enter their arithmetic.
+  std::vector<uint8_t> dynamic;
+
+  Tensor() = default;
+  // Zeros. Throws Refusal when a dimension is negative or the whole is too large.
+  Tensor(Elem type, Shape dims);
+
+  int64_t size() const { return static_cast<int64_t>(data.size()); }
+  size_t rank() const { return shape.size(); }
+  bool is_dynamic() const;
+};
+
+// Product of the dimensions; throws Refusal when one is negative or the product exceeds `limit`.
+int64_t element_count(const Shape &shape, int64_t limit = kMaxTensorElems);
+// Elements from one index to the next, per axis, row-major.
+Shape dense_strides(const Shape &shape);
+// Nearest 64-bit integer, saturating, NaN as 0.
+int64_t to_int(double value);
+std::vector<int64_t> to_ints(const Tensor &tensor);
+Tensor int_tensor(const std::vector<int64_t> &values);
+// Wraps a negative axis; throws Refusal when it is outside [-rank, rank).
+size_t normal_axis(int64_t axis, size_t rank);
+
+// Reads an initialiser or a Constant's value. Throws Refusal: external data, unknown type, size mismatch.
+Tensor read_tensor(const onnx::TensorProto &proto);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_ONNX_TENSOR_H_

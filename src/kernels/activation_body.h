@@ -11,11 +11,6 @@
 namespace rnnp {
 namespace {
 
-// min(max(x, low), high); a NaN x stays NaN.
-RNNPACK_INLINE F clamp(F x, F low, F high) {
-  return Vec::min(high, Vec::max(low, x));
-}
-
 RNNPACK_INLINE F piecewise(Act act, F x, F alpha, F beta) {
   const F zero = Vec::set1(0.0f), one = Vec::set1(1.0f);
   switch (act) {
@@ -60,11 +55,11 @@ RNNPACK_INLINE F softsign(F x) {
 RNNPACK_INLINE F activate(Act act, F x, F alpha, F beta) {
   switch (act) {
     case Act::kTanh:
-      return tanh(x);
+      return tanh<Form::kMonotone>(x);
     case Act::kSigmoid:
       return sigmoid(x);
     case Act::kScaledTanh:
-      return Vec::mul(alpha, tanh(Vec::mul(beta, x)));
+      return Vec::mul(alpha, tanh<Form::kMonotone>(Vec::mul(beta, x)));
     case Act::kElu:
       return Vec::select(Vec::ge(x, Vec::set1(0.0f)), x, Vec::mul(alpha, expm1_negative(x)));
     case Act::kSoftsign:

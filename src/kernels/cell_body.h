@@ -43,8 +43,6 @@ struct Place {
   }
 };
 
-constexpr float kGateFloor = 30.0f;
-
 // One copy per file of the whole switch, for the generic cells.
 RNNPACK_NOINLINE F activate_any(const BlobActivation &a, F x) {
   return activate(static_cast<Act>(a.act), x, Vec::set1(a.alpha), Vec::set1(a.beta));
@@ -64,7 +62,7 @@ struct RnnTanhCell {
   static constexpr int kGates = 1;
   static constexpr int kFirst = 0, kPreGates = 1;
   static constexpr bool kSplit = false;
-  static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[1], const float *) { at.store_h(tanh(pre[0])); }
+  static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[1], const float *) { at.store_h(tanh<Form::kQuick>(pre[0])); }
 };
 
 struct RnnReluCell {
@@ -91,15 +89,15 @@ struct LstmCell {
   static constexpr int kFirst = 0, kPreGates = 4;
   static constexpr bool kSplit = false;
   static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[4], const float *) {
-    const F i = sigmoid_denominator(pre[0], kGateFloor);
-    const F f = sigmoid_denominator(pre[2], kGateFloor);
-    const TanhParts g = tanh_parts(pre[3]);
-    const F o = sigmoid_denominator(pre[1], kGateFloor);
+    const F i = gate_denominator(pre[0]);
+    const F f = gate_denominator(pre[2]);
+    const TanhParts g = tanh_parts<Form::kQuick>(pre[3]);
+    const F o = gate_denominator(pre[1]);
     const F ig = Vec::mul(i, g.denominator);
     const F sum = Vec::fma(at.load(at.args->c), ig, Vec::mul(g.numerator, f));
     const F c = Vec::div(sum, Vec::mul(ig, f));
     at.store(at.args->c, c);
-    const TanhParts t = tanh_parts(c);
+    const TanhParts t = tanh_parts<Form::kQuick>(c);
     at.store_h(Vec::div(t.numerator, Vec::mul(t.denominator, o)));
   }
 };
@@ -133,9 +131,9 @@ struct GruLinearCell {
   static constexpr int kFirst = 0, kPreGates = 3;
   static constexpr bool kSplit = true;
   static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[3], const float *nx) {
-    const F r = sigmoid_denominator(pre[1], kGateFloor);
-    const F z = sigmoid_denominator(pre[0], kGateFloor);
-    const TanhParts n = tanh_parts(Vec::add(Vec::load(nx), Vec::div(pre[2], r)));
+    const F r = gate_denominator(pre[1]);
+    const F z = gate_denominator(pre[0]);
+    const TanhParts n = tanh_parts<Form::kQuick>(Vec::add(Vec::load(nx), Vec::div(pre[2], r)));
     const F keep = Vec::mul(at.h_prev(), n.denominator);
     const F sum = Vec::fma(Vec::sub(z, Vec::set1(1.0f)), n.numerator, keep);
     at.store_h(Vec::div(sum, Vec::mul(z, n.denominator)));
@@ -164,8 +162,8 @@ struct GruGatesCell {
   static constexpr int kFirst = 0, kPreGates = 3;
   static constexpr bool kSplit = false;
   static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[2], const float *) {
-    at.store(at.args->rh, Vec::div(at.h_prev(), sigmoid_denominator(pre[1], kGateFloor)));
-    at.store(at.args->z, Vec::div(Vec::set1(1.0f), sigmoid_denominator(pre[0], kGateFloor)));
+    at.store(at.args->rh, Vec::div(at.h_prev(), gate_denominator(pre[1])));
+    at.store(at.args->z, Vec::div(Vec::set1(1.0f), gate_denominator(pre[0])));
   }
 };
 
@@ -185,7 +183,7 @@ struct GruOutputCell {
   static constexpr int kFirst = 2, kPreGates = 3;
   static constexpr bool kSplit = false;
   static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[1], const float *) {
-    at.store_h(blend_state(at.load(at.args->z), tanh(pre[0]), at.h_prev()));
+    at.store_h(blend_state(at.load(at.args->z), tanh<Form::kQuick>(pre[0]), at.h_prev()));
   }
 };
 

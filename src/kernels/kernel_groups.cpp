@@ -1,8 +1,6 @@
-// kernel_groups.cpp -- the groups of rnnpack/registry.h: for each family and layout its rows of kernels.inc, chosen by the compiler.
-// Room: kernels. Constants only. A group ends with the first row that every CPU of this build can run: the rows after it could not
-// be chosen, and firmware would carry them for nothing.
-// Contract: kernels.h.
-// SPDX-License-Identifier: Apache-2.0
+// kernel_groups.cpp -- the groups of rnnpack/registry.h: for each family and layout its rows of kernels.inc, chosen by the
+// compiler. Room: kernels. Constants only. A group ends with the first row that every CPU of this build can run: the rows after it
+// could not be chosen, and firmware would carry them for nothing. Contract: kernels.h. SPDX-License-Identifier: Apache-2.0
 #include "base/compiled_isa.h"
 #include "kernels/kernel_rows.h"
 
@@ -41,17 +39,17 @@ constexpr Found find_rows(KernelFamily family, DType dtype, uint32_t nr) {
 
 }  // namespace
 
-#define RNNPACK_GROUP(name, family, dtype, nr)                                                                                   \
-  namespace {                                                                                                                    \
-  constexpr Found kFound_##name = find_rows(KernelFamily::family, DType::dtype, nr);                                             \
-  static_assert(kFound_##name.count != 0, "a group without a row");                                                              \
-  }                                                                                                                              \
-  extern "C" {                                                                                                                   \
-  extern const KernelList rnnp_kernels_##name;                                                                                   \
-  const KernelList rnnp_kernels_##name = {kFound_##name.rows, kFound_##name.count};                                              \
+#define RNNPACK_GROUP(name, family, dtype, nr)                                       \
+  namespace {                                                                        \
+  constexpr Found kFound_##name = find_rows(KernelFamily::family, DType::dtype, nr); \
+  static_assert(kFound_##name.count != 0, "a group without a row");                  \
+  }                                                                                  \
+  extern "C" {                                                                       \
+  extern const KernelList rnnp_kernels_##name;                                       \
+  const KernelList rnnp_kernels_##name = {kFound_##name.rows, kFound_##name.count};  \
   }
 
-#define RNNPACK_LAYOUT_GROUPS(name, family)       \
+#define RNNPACK_LAYOUT_GROUPS(name, family)        \
   RNNPACK_GROUP(name##_f32_nr16, family, kF32, 16) \
   RNNPACK_GROUP(name##_f32_nr8, family, kF32, 8)   \
   RNNPACK_GROUP(name##_f32_nr4, family, kF32, 4)

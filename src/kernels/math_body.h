@@ -20,73 +20,100 @@ constexpr float kLog2E = 1.44269504f;
 constexpr float kLn2Hi = 0.693147182f;
 constexpr float kLn2Lo = -1.90465432e-9f;
 
-// e^y = scale * (1 + frac), for y in [-87, 88].
-struct ExpParts {
-  F scale;
-  F frac;
-};
-
-// frac = e^r - 1 = r + r^2 q(r). The low part of ln 2 enters only the linear term: that keeps it off the chain of dependences.
-RNNPACK_INLINE F exp_frac(F y, F n) {
-  const F r = Vec::fnma(n, Vec::set1(kLn2Hi), y);
-  const F r2 = Vec::mul(r, r);
-  const F a = Vec::fma(r, Vec::set1(0.16666541993618011f), Vec::set1(0.5f));
-  const F b = Vec::fma(r, Vec::set1(0.008366644382476807f), Vec::set1(0.04166628047823906f));
-  const F c = Vec::fma(r2, Vec::set1(0.0013946554390713573f), b);
-  const F q = Vec::fma(r2, c, a);
-  return Vec::fma(r2, q, Vec::fnma(n, Vec::set1(kLn2Lo), r));
-}
-
-RNNPACK_INLINE ExpParts exp_parts(F y) {
-  const F biased = Vec::fma(y, Vec::set1(kLog2E), Vec::set1(kRoundBiased));
-  const F n = Vec::sub(biased, Vec::set1(kRoundBiased));
-  return {Vec::bits_to_exponent(biased), exp_frac(y, n)};
-}
+// e^r = 1 + r + r^2 (kExp2 + kExp3 r + ..) for |r| <= ln 2 / 2, relative error of e^r - 1 below 2^-26.
+constexpr float kExp2 = 0.5f;
+constexpr float kExp3 = 0.16666541993618011f;
+constexpr float kExp4 = 0.04166628047823906f;
+constexpr float kExp5 = 0.008366644382476807f;
+constexpr float kExp6 = 0.0013946554390713573f;
 
 RNNPACK_INLINE F pow2(F n) {
   return Vec::bits_to_exponent(Vec::add(n, Vec::set1(kRoundBiased)));
 }
 
-// e^x over all floats: the scale is split in two so that neither half leaves the normal range.
+// e^y for y in [-104, 89]: the scale is split in two so that neither half leaves the normal range.
 RNNPACK_INLINE F exp(F x) {
   const F y = Vec::min(Vec::set1(89.0f), Vec::max(Vec::set1(-104.0f), x));
   const F round = Vec::set1(kRound);
   const F n = Vec::sub(Vec::fma(y, Vec::set1(kLog2E), round), round);
-  const F low = Vec::sub(Vec::fma(n, Vec::set1(0.5f), round), round);
-  const F frac = exp_frac(y, n);
-  const F s = pow2(low);
-  return Vec::mul(Vec::fma(s, frac, s), pow2(Vec::sub(n, low)));
+  const F half = Vec::sub(Vec::fma(n, Vec::set1(0.5f), round), round);
+  const F r = Vec::fnma(n, Vec::set1(kLn2Lo), Vec::fnma(n, Vec::set1(kLn2Hi), y));
+  const F r2 = Vec::mul(r, r);
+  const F a = Vec::fma(r, Vec::set1(kExp3), Vec::set1(kExp2));
+  const F b = Vec::fma(r, Vec::set1(kExp5), Vec::set1(kExp4));
+  const F c = Vec::fma(r2, Vec::set1(kExp6), b);
+  const F frac = Vec::fma(r2, Vec::fma(r2, c, a), r);
+  const F s = pow2(half);
+  return Vec::mul(Vec::fma(s, frac, s), pow2(Vec::sub(n, half)));
+}
+
+// How an exponential is evaluated. kMonotone: ordered like Horner's rule, right to the last bits over the whole range; the
+// functions of the act family. kQuick: one step shorter on the chain of dependences, which is what a cell waits for.
+enum class Form { kMonotone, kQuick };
+
+// e^(-kSlope x) = scale * (1 + frac), for kSlope 1 or 2 (it is folded into the constants) and |kSlope x| <= 88; kQuick: <= 30.
+struct ExpParts {
+  F scale;
+  F frac;
+};
+template <int kSlope, Form kForm>
+RNNPACK_INLINE ExpParts exp_falling(F x) {
+  constexpr float k = kSlope, k2 = k * k;
+  const F biased = Vec::fnma(x, Vec::set1(k * kLog2E), Vec::set1(kRoundBiased));
+  const F n = Vec::sub(biased, Vec::set1(kRoundBiased));
+  F s = Vec::fma(n, Vec::set1(kLn2Hi / k), x);
+  if (kForm == Form::kMonotone) s = Vec::fma(n, Vec::set1(kLn2Lo / k), s);
+  const F s2 = Vec::mul(s, s);
+  const F a = Vec::fnma(s, Vec::set1(kExp3 * k2 * k), Vec::set1(kExp2 * k2));
+  const F b = Vec::fnma(s, Vec::set1(kExp5 * k2 * k2 * k), Vec::set1(kExp4 * k2 * k2));
+  const F c = Vec::fma(s2, Vec::set1(kExp6 * k2 * k2 * k2), b);
+  const F linear = Vec::mul(s, Vec::set1(-k));
+  const F frac =
+      kForm == Form::kMonotone ? Vec::fma(s2, Vec::fma(s2, c, a), linear) : Vec::fma(Vec::mul(s2, s2), c, Vec::fma(s2, a, linear));
+  return {Vec::bits_to_exponent(biased), frac};
+}
+
+RNNPACK_INLINE F one_plus(const ExpParts &e) {
+  return Vec::fma(e.scale, e.frac, Vec::add(e.scale, Vec::set1(1.0f)));
+}
+RNNPACK_INLINE F minus_one(const ExpParts &e) {
+  return Vec::fma(e.scale, e.frac, Vec::sub(e.scale, Vec::set1(1.0f)));
+}
+
+// min(max(x, low), high); a NaN x stays NaN.
+RNNPACK_INLINE F clamp(F x, F low, F high) {
+  return Vec::min(high, Vec::max(low, x));
 }
 
 // e^y - 1 for y <= 0, accurate near 0.
 RNNPACK_INLINE F expm1_negative(F y) {
-  const ExpParts e = exp_parts(Vec::max(Vec::set1(-30.0f), y));
-  return Vec::fma(e.scale, e.frac, Vec::sub(e.scale, Vec::set1(1.0f)));
-}
-
-// 1 + e^-x, x cut to [-floor, 30]: sigmoid is its reciprocal.
-RNNPACK_INLINE F sigmoid_denominator(F x, float floor) {
-  const F y = Vec::min(Vec::set1(floor), Vec::max(Vec::set1(-30.0f), Vec::neg(x)));
-  const ExpParts e = exp_parts(y);
-  return Vec::fma(e.scale, e.frac, Vec::add(e.scale, Vec::set1(1.0f)));
+  return minus_one(exp_falling<1, Form::kMonotone>(Vec::min(Vec::set1(30.0f), Vec::neg(y))));
 }
 
 RNNPACK_INLINE F sigmoid(F x) {
-  return Vec::div(Vec::set1(1.0f), sigmoid_denominator(x, 88.0f));
+  const F y = clamp(x, Vec::set1(-88.0f), Vec::set1(30.0f));
+  return Vec::div(Vec::set1(1.0f), one_plus(exp_falling<1, Form::kMonotone>(y)));
 }
 
-// tanh x = numerator / denominator, with t = e^-2|x| - 1: -t / (2 + t), signed like x.
+// 1 + e^-x, the reciprocal of sigmoid, for the cells: x is cut to [-30, 30], so that a product of three stays finite.
+RNNPACK_INLINE F gate_denominator(F x) {
+  return one_plus(exp_falling<1, Form::kQuick>(clamp(x, Vec::set1(-30.0f), Vec::set1(30.0f))));
+}
+
+// tanh x = numerator / denominator: (1 - e^-2|x|) / (1 + e^-2|x|), signed like x.
 struct TanhParts {
   F numerator;
   F denominator;
 };
+template <Form kForm>
 RNNPACK_INLINE TanhParts tanh_parts(F x) {
-  const F t = expm1_negative(Vec::mul(Vec::set1(-2.0f), Vec::abs(x)));
-  return {Vec::copysign(t, x), Vec::add(t, Vec::set1(2.0f))};
+  const ExpParts e = exp_falling<2, kForm>(Vec::min(Vec::set1(15.0f), Vec::abs(x)));
+  return {Vec::copysign(minus_one(e), x), one_plus(e)};
 }
 
+template <Form kForm>
 RNNPACK_INLINE F tanh(F x) {
-  const TanhParts t = tanh_parts(x);
+  const TanhParts t = tanh_parts<kForm>(x);
   return Vec::div(t.numerator, t.denominator);
 }
 

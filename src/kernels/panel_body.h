@@ -38,17 +38,58 @@ RNNPACK_INLINE Rows<kMr> rows_at(const float *first, size_t stride) {
   return rows;
 }
 
-// kTiles panels, tile_elems floats apart; from each kVectors vectors of a row that is kRow floats long.
+// One row of each of kTiles panels, tile_elems floats apart: kVectors vectors of each.
+template <int kTiles, int kVectors>
+RNNPACK_INLINE void load_panel(F (&p)[kTiles * kVectors], const float *panel, size_t tile_elems) {
+  RNNPACK_UNROLL
+  for (int t = 0; t < kTiles; ++t) {
+    RNNPACK_UNROLL
+    for (int v = 0; v < kVectors; ++v) p[t * kVectors + v] = Vec::load(panel + t * tile_elems + v * kWidth);
+  }
+}
+
+// One k whose factors are lane kLane of a[m].
+template <int kLane, int kMr, int kTiles, int kVectors, class V = Vec>
+RNNPACK_INLINE void step_lane(F (&acc)[kMr][kTiles * kVectors], const F (&a)[kMr], const float *panel, size_t tile_elems) {
+  F p[kTiles * kVectors];
+  load_panel<kTiles, kVectors>(p, panel, tile_elems);
+  RNNPACK_UNROLL
+  for (int m = 0; m < kMr; ++m) {
+    RNNPACK_UNROLL
+    for (int n = 0; n < kTiles * kVectors; ++n) acc[m][n] = V::template fma_lane<kLane>(a[m], p[n], acc[m][n]);
+  }
+}
+
+// Where a multiply-add takes its factor from a lane, one load of four factors serves four k. Returns how many k are done.
 template <int kMr, int kTiles, int kVectors, int kRow>
+RNNPACK_INLINE size_t accumulate_lanes(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, const float *panel,
+                                       size_t tile_elems, size_t k) {
+  size_t i = 0;
+  RNNPACK_NO_UNROLL
+  for (; i + 4 <= k; i += 4, panel += 4 * kRow) {
+    F a[kMr];
+    RNNPACK_UNROLL
+    for (int m = 0; m < kMr; ++m) a[m] = Vec::load(rows.at[m] + i);
+    step_lane<0, kMr, kTiles, kVectors>(acc, a, panel, tile_elems);
+    step_lane<1, kMr, kTiles, kVectors>(acc, a, panel + kRow, tile_elems);
+    step_lane<2, kMr, kTiles, kVectors>(acc, a, panel + 2 * kRow, tile_elems);
+    step_lane<3, kMr, kTiles, kVectors>(acc, a, panel + 3 * kRow, tile_elems);
+  }
+  return i;
+}
+
+// kTiles panels, tile_elems floats apart; from each kVectors vectors of a row that is kRow floats long.
+template <int kMr, int kTiles, int kVectors, int kRow, class V = Vec>
 RNNPACK_INLINE void accumulate(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, const float *panel, size_t tile_elems,
                                size_t k) {
-  for (size_t i = 0; i < k; ++i, panel += kRow) {
+  size_t i = 0;
+  if constexpr (V::kLanes) {
+    i = accumulate_lanes<kMr, kTiles, kVectors, kRow>(acc, rows, panel, tile_elems, k);
+    panel += i * kRow;
+  }
+  for (; i < k; ++i, panel += kRow) {
     F p[kTiles * kVectors];
-    RNNPACK_UNROLL
-    for (int t = 0; t < kTiles; ++t) {
-      RNNPACK_UNROLL
-      for (int v = 0; v < kVectors; ++v) p[t * kVectors + v] = Vec::load(panel + t * tile_elems + v * kWidth);
-    }
+    load_panel<kTiles, kVectors>(p, panel, tile_elems);
     RNNPACK_UNROLL
     for (int m = 0; m < kMr; ++m) {
       const F a = Vec::broadcast(rows.at[m] + i);

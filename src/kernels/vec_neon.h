@@ -1,0 +1,164 @@
+// vec_neon.h -- the vector words of the kernel bodies in NEON: 4 floats, 32 registers on AArch64, 16 on ARMv7 with VFPv4.
+// Room: kernels; included only by *_neon.cpp. Every word gives the bits of its scalar formula; ARMv7 flushes denormals always.
+// Contract: docs/ADDING_AN_ISA.md lists the words and what each must do with NaN.
+// Why so: ARMv7 has no vector division, square root or rounding: divisions and roots are taken lane by lane in the scalar FPU,
+// which rounds them correctly; the rest follows from conversions.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_VEC_NEON_H_
+#define RNNPACK_KERNELS_VEC_NEON_H_
+
+#include <arm_neon.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/compiler.h"
+
+namespace rnnp {
+namespace {
+
+struct Vec {
+  using F = float32x4_t;
+  using M = uint32x4_t;
+  static constexpr int kWidth = 4;
+  static constexpr bool kFused = true;
+  static constexpr bool kLanes = true;
+#if defined(__aarch64__)
+  static constexpr int kRegisters = 32;
+#else
+  static constexpr int kRegisters = 16;
+#endif
+
+  static RNNPACK_INLINE F set1(float x) {
+    return vdupq_n_f32(x);
+  }
+  static RNNPACK_INLINE F broadcast(const float *p) {
+    return vld1q_dup_f32(p);
+  }
+  static RNNPACK_INLINE F load(const float *p) {
+    return vld1q_f32(p);
+  }
+  static RNNPACK_INLINE void store(float *p, F x) {
+    vst1q_f32(p, x);
+  }
+  // n is 1, 2 or 3.
+  static RNNPACK_INLINE F load_first(const float *p, size_t n) {
+    F x = vld1q_lane_f32(p, vdupq_n_f32(0.0f), 0);
+    if (n > 1) x = vld1q_lane_f32(p + 1, x, 1);
+    if (n > 2) x = vld1q_lane_f32(p + 2, x, 2);
+    return x;
+  }
+  static RNNPACK_INLINE void store_first(float *p, F x, size_t n) {
+    vst1q_lane_f32(p, x, 0);
+    if (n > 1) vst1q_lane_f32(p + 1, x, 1);
+    if (n > 2) vst1q_lane_f32(p + 2, x, 2);
+  }
+
+  static RNNPACK_INLINE F add(F a, F b) {
+    return vaddq_f32(a, b);
+  }
+  static RNNPACK_INLINE F sub(F a, F b) {
+    return vsubq_f32(a, b);
+  }
+  static RNNPACK_INLINE F mul(F a, F b) {
+    return vmulq_f32(a, b);
+  }
+  static RNNPACK_INLINE F fma(F a, F b, F c) {
+    return vfmaq_f32(c, a, b);
+  }
+  static RNNPACK_INLINE F fnma(F a, F b, F c) {
+    return vfmsq_f32(c, a, b);
+  }
+  // The second operand when either is NaN or both are zero, as on x86: relu keeps its zeros' signs.
+  static RNNPACK_INLINE F min(F a, F b) {
+    return vbslq_f32(vcltq_f32(a, b), a, b);
+  }
+  static RNNPACK_INLINE F max(F a, F b) {
+    return vbslq_f32(vcgtq_f32(a, b), a, b);
+  }
+  static RNNPACK_INLINE F neg(F a) {
+    return vnegq_f32(a);
+  }
+  static RNNPACK_INLINE F abs(F a) {
+    return vabsq_f32(a);
+  }
+  static RNNPACK_INLINE F copysign(F size, F sign) {
+    return vbslq_f32(vdupq_n_u32(0x80000000u), sign, size);
+  }
+
+  static RNNPACK_INLINE M lt(F a, F b) {
+    return vcltq_f32(a, b);
+  }
+  static RNNPACK_INLINE M ge(F a, F b) {
+    return vcgeq_f32(a, b);
+  }
+  static RNNPACK_INLINE M gt(F a, F b) {
+    return vcgtq_f32(a, b);
+  }
+  static RNNPACK_INLINE M is_nan(F a) {
+    return vmvnq_u32(vceqq_f32(a, a));
+  }
+  static RNNPACK_INLINE F select(M m, F yes, F no) {
+    return vbslq_f32(m, yes, no);
+  }
+
+#if defined(__aarch64__)
+  // c + lane `kLane` of a times b.
+  template <int kLane>
+  static RNNPACK_INLINE F fma_lane(F a, F b, F c) {
+    return vfmaq_laneq_f32(c, b, a, kLane);
+  }
+  static RNNPACK_INLINE F div(F a, F b) {
+    return vdivq_f32(a, b);
+  }
+  static RNNPACK_INLINE F sqrt(F a) {
+    return vsqrtq_f32(a);
+  }
+  static RNNPACK_INLINE F floor(F a) {
+    return vrndmq_f32(a);
+  }
+  static RNNPACK_INLINE F ceil(F a) {
+    return vrndpq_f32(a);
+  }
+#else
+  // The fused form takes no lane: it is spread first.
+  template <int kLane>
+  static RNNPACK_INLINE F fma_lane(F a, F b, F c) {
+    const float32x2_t half = kLane < 2 ? vget_low_f32(a) : vget_high_f32(a);
+    return vfmaq_f32(c, b, vdupq_lane_f32(half, kLane % 2));
+  }
+  static RNNPACK_INLINE F div(F a, F b) {
+    return a / b;
+  }
+  static RNNPACK_INLINE F sqrt(F a) {
+    float lane[4];
+    store(lane, a);
+    for (float &x : lane) __asm__("vsqrt.f32 %0, %1" : "=t"(x) : "t"(x));
+    return load(lane);
+  }
+  // Truncation is exact below 2^23; larger floats are whole already, and NaN compares false.
+  static RNNPACK_INLINE F floor(F a) {
+    const F whole = vcvtq_f32_s32(vcvtq_s32_f32(a));
+    const F low = sub(whole, select(gt(whole, a), set1(1.0f), set1(0.0f)));
+    return select(lt(abs(a), set1(8388608.0f)), copysign(low, a), a);
+  }
+  static RNNPACK_INLINE F ceil(F a) {
+    return neg(floor(neg(a)));
+  }
+#endif
+
+  // The bits of a shifted left by 23: the low bits of a mantissa become an exponent.
+  static RNNPACK_INLINE F bits_to_exponent(F a) {
+    return vreinterpretq_f32_s32(vshlq_n_s32(vreinterpretq_s32_f32(a), 23));
+  }
+  // a = m * 2^e with m in [sqrt(1/2), sqrt(2)), a normal and positive.
+  static RNNPACK_INLINE void split(F a, F *m, F *e) {
+    const int32x4_t root_half = vdupq_n_s32(0x3f3504f3);
+    const int32x4_t bits = vsubq_s32(vreinterpretq_s32_f32(a), root_half);
+    *e = vcvtq_f32_s32(vshrq_n_s32(bits, 23));
+    *m = vreinterpretq_f32_s32(vaddq_s32(vandq_s32(bits, vdupq_n_s32(0x007fffff)), root_half));
+  }
+};
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_VEC_NEON_H_

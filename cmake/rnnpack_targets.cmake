@@ -12,13 +12,19 @@ endif()
 set(RNNPACK_DEVICE_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-asynchronous-unwind-tables
   -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno)
 
+# Position-independent tables of pointers are writable data until they are relocated; firmware wants them in flash.
+set(RNNPACK_PIC ON)
+if(CMAKE_SYSTEM_NAME MATCHES "^(Generic|WASI)$")
+  set(RNNPACK_PIC OFF)
+endif()
+
 # rnnpack_device_layer(<name> SOURCES ... [LAYERS <other layers it may include>...])
 # An object library that sees include/ and src/<layer>-relative paths of the named layers only.
 function(rnnpack_device_layer name)
   cmake_parse_arguments(arg "" "" "SOURCES;LAYERS" ${ARGN})
   add_library(${name} OBJECT ${arg_SOURCES})
   target_compile_features(${name} PRIVATE cxx_std_17)
-  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ${RNNPACK_PIC} CXX_EXTENSIONS OFF)
   target_compile_options(${name} PRIVATE ${RNNPACK_WARNINGS} ${RNNPACK_DEVICE_FLAGS})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/include)
   foreach(layer IN LISTS arg_LAYERS)

@@ -1,0 +1,58 @@
+# Thin and self-documenting: every target is one or two commands that can be typed by hand.
+# `make help` lists them; the text after ## is what it prints.
+SHELL := /bin/sh
+BUILD ?= build
+JOBS ?= $(shell nproc)
+GENERATOR := $(if $(shell command -v ninja),-G Ninja,)
+LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache,)
+HOSTED := -DRNNPACK_XNNPACK=ON -DRNNPACK_CPUINFO=ON -DRNNPACK_PTHREADPOOL=ON -DRNNPACK_COMPILER=ON
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test packages-build packages-test build lib freestanding sanitize tsan fuzz format format-check tidy install clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-24s %s\n", $$1, $$2}'
+
+packages-build: scripts/packages-build.txt
+	@scripts/install_packages.sh scripts/packages-build.txt
+
+packages-test: scripts/packages-build.txt scripts/packages-test.txt
+	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-test.txt
+
+build: packages-build ## build the library, the compiler and the demo programs (hosted: XNNPACK, cpuinfo, pthreadpool)
+	@cmake -S . -B $(BUILD) $(GENERATOR) $(LAUNCHER) -DCMAKE_BUILD_TYPE=Release $(HOSTED) -DRNNPACK_DEMO=ON >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@cmake --build $(BUILD) -j $(JOBS)
+
+demo: build ## compile the voice-activity detector, stream recorded speech through it, show what it found
+	@demo/run_demo.sh $(BUILD)
+
+lib: ## build the library alone, with nothing but a C++ compiler: librnnpack.a links with cc
+	@cmake -S . -B $(BUILD)-lib $(GENERATOR) $(LAUNCHER) -DCMAKE_BUILD_TYPE=Release >/dev/null
+	@cmake --build $(BUILD)-lib -j $(JOBS)
+
+test: packages-test ## install what is missing, build and run every test (hosted, freestanding, clang, sanitizers, fuzzers)
+	@scripts/test.sh $(BUILD)
+
+sanitize: packages-test ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@scripts/test.sh $(BUILD) asan
+
+tsan: packages-test ## the threaded tests under ThreadSanitizer
+	@scripts/test.sh $(BUILD) tsan
+
+fuzz: packages-test ## run the libFuzzer targets for FUZZ_SECONDS each (default 60)
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} scripts/test.sh $(BUILD) fuzz
+
+format: ## clang-format everything in place
+	@git ls-files '*.h' '*.c' '*.cpp' | xargs clang-format -i
+
+format-check: ## fail when a file is not formatted
+	@git ls-files '*.h' '*.c' '*.cpp' | xargs clang-format --dry-run -Werror
+
+tidy: packages-test ## clang-tidy over the device library
+	@scripts/test.sh $(BUILD) tidy
+
+install: build ## install into PREFIX (default /usr/local)
+	@cmake --install $(BUILD) --prefix $${PREFIX:-/usr/local}
+
+clean: ## remove all build folders
+	@rm -rf $(BUILD) $(BUILD)-* $(BUILD).log

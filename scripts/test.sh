@@ -1,0 +1,86 @@
+#!/bin/bash
+# test.sh BUILD [STAGE...] -- builds each stage in a folder of its own and runs its CTest cases; all stages when none is named.
+# Ends with one line that sums up every case of every stage. SPDX-License-Identifier: Apache-2.0
+set -u
+build=$1
+shift
+stages=${*:-hosted freestanding clang asan tsan fuzz format tidy}
+jobs=${JOBS:-$(nproc)}
+hosted=(-DRNNPACK_XNNPACK=ON -DRNNPACK_CPUINFO=ON -DRNNPACK_PTHREADPOOL=ON -DRNNPACK_COMPILER=ON)
+generator=()
+command -v ninja >/dev/null && generator=(-G Ninja)
+launcher=()
+command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
+passed=0 failed=0 failures=""
+
+fail() {
+  failed=$((failed + 1))
+  failures="$failures $1"
+}
+
+# configure_and_build STAGE cmake-arguments...
+configure_and_build() {
+  local folder=$build-$1 log=$build-$1.log
+  shift
+  echo "== ${folder#"$build"-}: building"
+  cmake -S . -B "$folder" "${generator[@]}" "${launcher[@]}" "$@" >"$log" 2>&1 && cmake --build "$folder" -j "$jobs" >>"$log" 2>&1 && return
+  tail -n 60 "$log"
+  return 1
+}
+
+# run_ctest STAGE ctest-arguments...
+run_ctest() {
+  local stage=$1 log=$build-$1-ctest.log
+  shift
+  echo "== $stage: testing"
+  ctest --test-dir "$build-$stage" -j "$jobs" --timeout 900 --output-on-failure --no-tests=error "$@" >"$log" 2>&1
+  local status=$? count bad
+  grep -E "^( *[0-9]+% tests passed|Total Test time)|\*\*\*" "$log"
+  count=$(sed -n 's/.*tests failed out of \([0-9]*\).*/\1/p' "$log" | tail -1)
+  bad=$(sed -n 's/.*passed, \([0-9]*\) tests failed out of.*/\1/p' "$log" | tail -1)
+  passed=$((passed + ${count:-0} - ${bad:-0}))
+  failed=$((failed + ${bad:-0}))
+  [ "$status" -eq 0 ] && return
+  grep -vE "   Passed  |Start +[0-9]+:" "$log" | tail -n 80
+  [ "${bad:-0}" -gt 0 ] || fail "$stage"
+  failures="$failures $stage"
+}
+
+stage_cmake() {  # stage_cmake STAGE 'ctest arguments' cmake-arguments...
+  local stage=$1 filter=$2
+  shift 2
+  # shellcheck disable=SC2086
+  if configure_and_build "$stage" -DRNNPACK_TESTS=ON "$@"; then run_ctest "$stage" $filter; else fail "$stage"; fi
+}
+
+stage_command() {  # stage_command STAGE command...
+  local stage=$1
+  shift
+  echo "== $stage"
+  if "$@"; then passed=$((passed + 1)); else fail "$stage"; fi
+}
+
+check_format() { git ls-files '*.h' '*.c' '*.cpp' | xargs clang-format --dry-run -Werror; }
+check_tidy() {
+  configure_and_build tidy -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang || return 1
+  git ls-files 'src/*.cpp' 'platform/compiled/*.cpp' | grep -vE 'src/(compiler|pack|cuda)/|xnnpack\.cpp|_(neon|mve|rvv|simd128|m4)\.cpp' |
+    xargs -P "$jobs" -n 4 clang-tidy --quiet -p "$build-tidy" 2>/dev/null
+}
+
+for stage in $stages; do
+  case $stage in
+    hosted) stage_cmake hosted "" "${hosted[@]}" -DRNNPACK_DEMO=ON -DCMAKE_BUILD_TYPE=Release ;;
+    freestanding) stage_cmake freestanding "" -DCMAKE_BUILD_TYPE=MinSizeRel ;;
+    clang) stage_cmake clang "-R ^(api|unit|kernels)" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Release ;;
+    asan) stage_cmake asan "" "${hosted[@]}" -DRNNPACK_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
+    tsan) stage_cmake tsan "-R (Thread|Bidirectional|Pthreadpool|Xnnpack)" "${hosted[@]}" -DRNNPACK_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
+    fuzz) stage_cmake fuzz "-R ^fuzz" -DRNNPACK_COMPILER=ON -DRNNPACK_FUZZ=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
+    format) stage_command format check_format ;;
+    tidy) stage_command tidy check_tidy ;;
+    *) echo "test.sh: no stage '$stage'; there are: hosted freestanding clang asan tsan fuzz format tidy" >&2; exit 1 ;;
+  esac
+done
+
+[ -z "$failures" ] || echo "failed stages:$failures"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -56,28 +56,32 @@ RNNPACK_INLINE F clipped_act(const CellParams &cell, int index, F x) {
   return activate_any(cell.act[index], clip(cell, x));
 }
 
-// Every cell: kGates columns per unit in `pre`, from gate kFirst of kPreGates in preact; kSplit marks a last gate whose input part
-// `nx` comes apart from its recurrent part.
+// What a cell needs of the products: kGates gates, which are gates kFirst.. of kPreGates in preact, bias and W; kSplit marks a last
+// gate whose input part comes apart (`nx`) from its recurrent part. Cells of one shape share the code of the products.
+template <int kGatesOf, int kPreGatesOf, int kFirstOf, bool kSplitOf>
+struct CellShape {
+  static constexpr int kGates = kGatesOf, kPreGates = kPreGatesOf, kFirst = kFirstOf;
+  static constexpr bool kSplit = kSplitOf;
+};
+
+// A fused cell takes its pre-activations straight from the accumulators when there is one row; the others read them from a buffer.
 struct RnnTanhCell {
-  static constexpr int kGates = 1;
-  static constexpr int kFirst = 0, kPreGates = 1;
-  static constexpr bool kSplit = false;
+  using Shape = CellShape<1, 1, 0, false>;
+  static constexpr bool kFused = true;
   static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[1], const float *) { at.store_h(tanh<Form::kQuick>(pre[0])); }
 };
 
 struct RnnReluCell {
-  static constexpr int kGates = 1;
-  static constexpr int kFirst = 0, kPreGates = 1;
-  static constexpr bool kSplit = false;
+  using Shape = CellShape<1, 1, 0, false>;
+  static constexpr bool kFused = true;
   static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[1], const float *) {
     at.store_h(Vec::max(Vec::set1(0.0f), pre[0]));
   }
 };
 
 struct RnnGenericCell {
-  static constexpr int kGates = 1;
-  static constexpr int kFirst = 0, kPreGates = 1;
-  static constexpr bool kSplit = false;
+  using Shape = CellShape<1, 1, 0, false>;
+  static constexpr bool kFused = false;
   static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[1], const float *) {
     at.store_h(clipped_act(at.args->cell, 0, pre[0]));
   }
@@ -85,9 +89,8 @@ struct RnnGenericCell {
 
 // c' = f c + i g over the denominator f i g; h = o tanh(c') over o and tanh's.
 struct LstmCell {
-  static constexpr int kGates = 4;
-  static constexpr int kFirst = 0, kPreGates = 4;
-  static constexpr bool kSplit = false;
+  using Shape = CellShape<4, 4, 0, false>;
+  static constexpr bool kFused = true;
   static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[4], const float *) {
     const F i = gate_denominator(pre[0]);
     const F f = gate_denominator(pre[2]);
@@ -103,9 +106,8 @@ struct LstmCell {
 };
 
 struct LstmGenericCell {
-  static constexpr int kGates = 4;
-  static constexpr int kFirst = 0, kPreGates = 4;
-  static constexpr bool kSplit = false;
+  using Shape = CellShape<4, 4, 0, false>;
+  static constexpr bool kFused = false;
   static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[4], const float *) {
     const CellParams &cell = at.args->cell;
     const F c = at.load(at.args->c);
@@ -127,9 +129,8 @@ struct LstmGenericCell {
 
 // h' = (1 - z) n + z h over the denominator z n, with 1 - z = e^-z z.
 struct GruLinearCell {
-  static constexpr int kGates = 3;
-  static constexpr int kFirst = 0, kPreGates = 3;
-  static constexpr bool kSplit = true;
+  using Shape = CellShape<3, 3, 0, true>;
+  static constexpr bool kFused = true;
   static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[3], const float *nx) {
     const F r = gate_denominator(pre[1]);
     const F z = gate_denominator(pre[0]);
@@ -145,9 +146,8 @@ RNNPACK_INLINE F blend_state(F z, F n, F h) {
 }
 
 struct GruLinearGenericCell {
-  static constexpr int kGates = 3;
-  static constexpr int kFirst = 0, kPreGates = 3;
-  static constexpr bool kSplit = true;
+  using Shape = CellShape<3, 3, 0, true>;
+  static constexpr bool kFused = false;
   static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[3], const float *nx) {
     const CellParams &cell = at.args->cell;
     const F r = clipped_act(cell, 0, pre[1]);
@@ -158,9 +158,8 @@ struct GruLinearGenericCell {
 };
 
 struct GruGatesCell {
-  static constexpr int kGates = 2;
-  static constexpr int kFirst = 0, kPreGates = 3;
-  static constexpr bool kSplit = false;
+  using Shape = CellShape<2, 3, 0, false>;
+  static constexpr bool kFused = true;
   static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[2], const float *) {
     at.store(at.args->rh, Vec::div(at.h_prev(), gate_denominator(pre[1])));
     at.store(at.args->z, Vec::div(Vec::set1(1.0f), gate_denominator(pre[0])));
@@ -168,9 +167,8 @@ struct GruGatesCell {
 };
 
 struct GruGatesGenericCell {
-  static constexpr int kGates = 2;
-  static constexpr int kFirst = 0, kPreGates = 3;
-  static constexpr bool kSplit = false;
+  using Shape = CellShape<2, 3, 0, false>;
+  static constexpr bool kFused = false;
   static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[2], const float *) {
     const CellParams &cell = at.args->cell;
     at.store(at.args->rh, Vec::mul(at.h_prev(), clipped_act(cell, 0, pre[1])));
@@ -179,18 +177,16 @@ struct GruGatesGenericCell {
 };
 
 struct GruOutputCell {
-  static constexpr int kGates = 1;
-  static constexpr int kFirst = 2, kPreGates = 3;
-  static constexpr bool kSplit = false;
+  using Shape = CellShape<1, 3, 2, false>;
+  static constexpr bool kFused = true;
   static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[1], const float *) {
     at.store_h(blend_state(at.load(at.args->z), tanh<Form::kQuick>(pre[0]), at.h_prev()));
   }
 };
 
 struct GruOutputGenericCell {
-  static constexpr int kGates = 1;
-  static constexpr int kFirst = 2, kPreGates = 3;
-  static constexpr bool kSplit = false;
+  using Shape = CellShape<1, 3, 2, false>;
+  static constexpr bool kFused = false;
   static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[1], const float *) {
     at.store_h(blend_state(at.load(at.args->z), clipped_act(at.args->cell, 1, pre[0]), at.h_prev()));
   }

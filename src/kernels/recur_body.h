@@ -1,202 +1,104 @@
-// recur_body.h -- one step of one layer: for blocks of rows and h-tiles, panel products and then the cell, all in registers.
+// recur_body.h -- one step of one layer: blocks of rows and h-tiles, the products of each and then its cells.
 // Room: kernels; included once by recur_<isa>.cpp. Touches only its arguments; state is written once, padded to whole tiles.
 // Contract: kernels.h, RecurArgs.
-// Why so: at one row the panels stream past once and several tiles give enough chains of multiply-adds; with more rows a tile's
-// panel is taken from the nearest cache by each block of rows. Where a block does not fit in registers, it is done a few columns at
-// a time. SPDX-License-Identifier: Apache-2.0
+// Why so: at one row the panels stream past once and several tiles together give enough chains of multiply-adds; with more rows a
+// tile's panel is taken from the nearest cache by each block of rows.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_RECUR_BODY_H_
 #define RNNPACK_KERNELS_RECUR_BODY_H_
 
 #include "kernels/cell_body.h"
-#include "kernels/kernels.h"
-#include "kernels/panel_body.h"
+#include "kernels/product_body.h"
 
 namespace rnnp {
 namespace {
 
 template <class Cell, int kNr>
 struct Recur {
-  static constexpr int kGates = Cell::kGates;
-  static constexpr int kRow = kNr * kGates;              // floats per k of an R panel
-  static constexpr int kPreRow = kNr * Cell::kPreGates;  // floats per tile of preact, bias, and per k of a W panel
-  static constexpr int kGateVectors = kNr / kWidth;
-  static constexpr int kTileVectors = kRow / kWidth;
-  static constexpr int kSplitFrom = Cell::kSplit ? kTileVectors - kGateVectors : kTileVectors;
-  static constexpr uint32_t kMaxMr = block_rows(kTileVectors);
-  static constexpr bool kHasW = Cell::kPreGates == Cell::kGates;  // the two halves of kGru have no W part
+  using Shape = typename Cell::Shape;
+  using Layout = TileLayout<Shape, kNr>;
+  static constexpr int kGates = Shape::kGates;
+  static constexpr uint32_t kMaxMr = Layout::kMaxMr;
 
-  // A block: kMr rows x kTiles tiles, kVectors vectors of each tile per pass.
-  template <int kMr, int kTiles, int kVectors>
-  struct Block {
-    static constexpr int kCount = kTiles * kVectors;
-    static constexpr bool kSplit = Cell::kSplit;
-    const RecurArgs *args;
-    size_t row, tile;
-    F acc[kMr][kCount];
-    // The input part of a split gate, kept apart until the cell.
-    alignas(64) float nx[kSplit ? kMr * kTiles * kNr : 1];
-
-    RNNPACK_INLINE const float *preact(int m, int t) const {
-      return offset_bytes(args->preact, (row + m) * args->preact_row_bytes) + (tile + t) * kPreRow + Cell::kFirst * kNr;
+  // Vector v of a tile's units. nx: the split gate's input part of the tile, where it is not in preact.
+  static RNNPACK_INLINE void cell(const RecurArgs *args, size_t row, size_t tile, int v, const F (&gates)[kGates],
+                                  const float *nx) {
+    const size_t unit = tile * kNr + v * kWidth;
+    const ptrdiff_t left = static_cast<ptrdiff_t>(args->hidden_size) - static_cast<ptrdiff_t>(unit);
+    const float *peephole = args->peephole ? args->peephole + tile * (3 * kNr) + v * kWidth : nullptr;
+    if (Shape::kSplit) {
+      if (args->x == nullptr) nx = preact_of<Shape, kNr>(args, row, tile) + Layout::kSplitFrom * kWidth;
+      nx += v * kWidth;
     }
-
-    RNNPACK_INLINE void start_from_preact(int first) {
-      RNNPACK_UNROLL
-      for (int m = 0; m < kMr; ++m) {
-        RNNPACK_UNROLL
-        for (int n = 0; n < kCount; ++n) acc[m][n] = Vec::load(preact(m, n / kVectors) + (first + n % kVectors) * kWidth);
-      }
-    }
-
-    RNNPACK_INLINE void start_from_x(int first) {
-      RNNPACK_UNROLL
-      for (int n = 0; n < kCount; ++n) {
-        const F b = Vec::load(args->bias + (tile + n / kVectors) * kRow + (first + n % kVectors) * kWidth);
-        RNNPACK_UNROLL
-        for (int m = 0; m < kMr; ++m) acc[m][n] = b;
-      }
-      const size_t elems = size_t{args->input_size} * kRow;
-      accumulate<kMr, kTiles, kVectors, kRow>(acc, rows_at<kMr>(offset_bytes(args->x, row * args->x_row_bytes), args->x_row_bytes),
-                                              args->w + tile * elems + first * kWidth, elems, args->input_size);
-    }
-
-    // Puts the split gate's input part aside (when it is not in preact already) and starts its recurrent part from r_bias.
-    RNNPACK_INLINE void split(int first) {
-      RNNPACK_UNROLL
-      for (int n = 0; n < kCount; ++n) {
-        const int v = first + n % kVectors - kSplitFrom, t = n / kVectors;
-        if (v < 0) continue;
-        const F b = Vec::load(args->r_bias + (tile + t) * kNr + v * kWidth);
-        RNNPACK_UNROLL
-        for (int m = 0; m < kMr; ++m) {
-          if (args->x != nullptr) Vec::store(nx + (m * kTiles + t) * kNr + v * kWidth, acc[m][n]);
-          acc[m][n] = b;
-        }
-      }
-    }
-
-    RNNPACK_INLINE void product(int first) {
-      if (kHasW && args->x != nullptr) {
-        start_from_x(first);
-      } else {
-        start_from_preact(first);
-      }
-      if (kSplit) split(first);
-      const float *h = Cell::kFirst != 0 ? args->rh : args->h_prev;
-      const size_t elems = size_t{args->hidden_size} * kRow;
-      accumulate<kMr, kTiles, kVectors, kRow>(acc,
-                                              rows_at<kMr>(offset_bytes(h, row * args->state_row_bytes), args->state_row_bytes),
-                                              args->r + tile * elems + first * kWidth, elems, args->hidden_size);
-    }
-
-    RNNPACK_INLINE const float *input_part(int m, int t, int v) const {
-      if (!kSplit) return nullptr;
-      const float *from = args->x != nullptr ? nx + (m * kTiles + t) * kNr : preact(m, t) + kSplitFrom * kWidth;
-      return from + v * kWidth;
-    }
-
-    // The cell of row m, tile t, on pre-activations `pre` (all of the tile's vectors).
-    RNNPACK_INLINE void finish(int m, int t, const F *pre) {
-      RNNPACK_UNROLL
-      for (int v = 0; v < kGateVectors; ++v) {
-        F gates[kGates];
-        RNNPACK_UNROLL
-        for (int g = 0; g < kGates; ++g) gates[g] = pre[g * kGateVectors + v];
-        const size_t unit = (tile + t) * kNr + v * kWidth;
-        const float *peephole = args->peephole ? args->peephole + (tile + t) * 3 * kNr + v * kWidth : nullptr;
-        const Place at{args,     row + m, unit, static_cast<ptrdiff_t>(args->hidden_size) - static_cast<ptrdiff_t>(unit),
-                       peephole, kNr};
-        Cell::finish(at, gates, input_part(m, t, v));
-      }
-    }
-  };
+    Cell::finish({args, row, unit, left, peephole, kNr}, gates, nx);
+  }
 
   // One row: straight from accumulators into the cell.
   template <int kTiles>
-  static RNNPACK_NOINLINE void single(const RecurArgs *args, size_t row, size_t tile) {
-    Block<1, kTiles, kTileVectors> b;
+  static RNNPACK_NOINLINE void fused(const RecurArgs *args, size_t row, size_t tile) {
+    alignas(64) float nx[Shape::kSplit ? kTiles * kNr : 1];
+    Block<Shape, kNr, 1, kTiles, Layout::kVectors> b;
     b.args = args;
     b.row = row;
     b.tile = tile;
-    b.product(0);
+    b.run(0, nx);
     RNNPACK_UNROLL
-    for (int t = 0; t < kTiles; ++t) b.finish(0, t, b.acc[0] + t * kTileVectors);
-  }
-
-  // Several rows: pre-activations pass through a buffer, so that the cell's code is there once and not once per row.
-  template <int kMr, int kTiles>
-  static RNNPACK_NOINLINE void several(const RecurArgs *args, size_t row, size_t tile) {
-    constexpr int kVectors = kTiles == 1 ? pass_vectors(kMr, kTileVectors) : kTileVectors;
-    alignas(64) float pre[kMr * kTiles * kRow];
-    Block<kMr, kTiles, kVectors> b;
-    b.args = args;
-    b.row = row;
-    b.tile = tile;
-    RNNPACK_NO_UNROLL
-    for (int first = 0; first < kTileVectors; first += kVectors) {
-      b.product(first);
+    for (int t = 0; t < kTiles; ++t) {
       RNNPACK_UNROLL
-      for (int m = 0; m < kMr; ++m) {
+      for (int v = 0; v < Layout::kGateVectors; ++v) {
+        F gates[kGates];
         RNNPACK_UNROLL
-        for (int n = 0; n < kTiles * kVectors; ++n)
-          Vec::store(pre + (m * kTiles + n / kVectors) * kRow + (first + n % kVectors) * kWidth, b.acc[m][n]);
-      }
-    }
-    RNNPACK_NO_UNROLL
-    for (int m = 0; m < kMr; ++m) {
-      RNNPACK_NO_UNROLL
-      for (int t = 0; t < kTiles; ++t) {
-        F gates[kTileVectors];
-        RNNPACK_UNROLL
-        for (int v = 0; v < kTileVectors; ++v) gates[v] = Vec::load(pre + (m * kTiles + t) * kRow + v * kWidth);
-        b.finish(m, t, gates);
+        for (int g = 0; g < kGates; ++g) gates[g] = b.acc[0][t * Layout::kVectors + g * Layout::kGateVectors + v];
+        cell(args, row, tile + t, v, gates, Shape::kSplit ? nx + t * kNr : nullptr);
       }
     }
   }
 
-  // As many tiles from `left` as a block takes, in the sweep's direction: upwards from `tile`, or downwards ending before it.
-  template <int kMr, int kTiles>
-  static RNNPACK_INLINE uint32_t tiles(const RecurArgs *args, size_t row, size_t tile, uint32_t left) {
+  // The widest fused block that `left` tiles fill; returns its tiles.
+  template <int kTiles>
+  static RNNPACK_INLINE uint32_t widest(const RecurArgs *args, size_t row, size_t tile, uint32_t left) {
     if constexpr (kTiles > 1) {
-      if (left < kTiles) return tiles<kMr, kTiles / 2>(args, row, tile, left);
+      if (left < kTiles) return widest<kTiles / 2>(args, row, tile, left);
     }
-    const size_t from = args->descending ? tile - kTiles : tile;
-    if constexpr (kMr == 1) {
-      single<kTiles>(args, row, from);
-    } else {
-      several<kMr, kTiles>(args, row, from);
-    }
+    fused<kTiles>(args, row, args->descending ? tile - kTiles : tile);
     return kTiles;
   }
 
-  // `count` tiles from `tile` in the sweep's direction for kMr rows.
-  template <int kMr>
-  static RNNPACK_INLINE void sweep(const RecurArgs *args, size_t row, size_t tile, uint32_t count) {
+  // The cells of mr rows x `count` tiles, from buffers.
+  static RNNPACK_NOINLINE void cells(const RecurArgs *args, size_t row, size_t tile, uint32_t mr, uint32_t count, const float *pre,
+                                     const float *nx) {
+    for (uint32_t m = 0; m < mr; ++m) {
+      for (uint32_t t = 0; t < count; ++t, pre += Layout::kRow, nx += Shape::kSplit ? kNr : 0) {
+        RNNPACK_NO_UNROLL
+        for (int v = 0; v < Layout::kGateVectors; ++v) {
+          F gates[kGates];
+          RNNPACK_UNROLL
+          for (int g = 0; g < kGates; ++g) gates[g] = Vec::load(pre + g * kNr + v * kWidth);
+          cell(args, row + m, tile + t, v, gates, nx);
+        }
+      }
+    }
+  }
+
+  // `count` tiles for mr rows, in the sweep's direction: upwards from `tile`, or downwards ending before it.
+  static RNNPACK_INLINE void sweep_fused(const RecurArgs *args, size_t row, size_t tile, uint32_t count) {
     while (count != 0) {
-      const uint32_t done = tiles<kMr, block_tiles(kMr, kTileVectors)>(args, row, tile, count);
+      const uint32_t done = widest<block_tiles(1, Layout::kVectors)>(args, row, tile, count);
       count -= done;
       tile = args->descending ? tile - done : tile + done;
     }
   }
-
-  static RNNPACK_INLINE void any_rows(const RecurArgs *args, size_t row, size_t tile, uint32_t count, uint32_t mr) {
-    switch (mr) {
-      case 1:
-        return sweep<1>(args, row, tile, count);
-      case 2:
-        return sweep<2>(args, row, tile, count);
-      case 3:
-        return sweep<3>(args, row, tile, count);
-      case 4:
-        return sweep<4>(args, row, tile, count);
-      case 5:
-        return sweep < kMaxMr >= 5 ? 5 : 1 > (args, row, tile, count);
-      case 6:
-        return sweep < kMaxMr >= 6 ? 6 : 1 > (args, row, tile, count);
-      case 7:
-        return sweep < kMaxMr >= 7 ? 7 : 1 > (args, row, tile, count);
-      default:
-        return sweep < kMaxMr >= 8 ? 8 : 1 > (args, row, tile, count);
+  static RNNPACK_NOINLINE void sweep(const RecurArgs *args, size_t row, size_t tile, uint32_t count, uint32_t mr) {
+    if constexpr (Cell::kFused) {
+      if (mr == 1) return sweep_fused(args, row, tile, count);
+    }
+    alignas(64) float pre[Layout::max_row_tiles() * Layout::kRow];
+    alignas(64) float nx[Shape::kSplit ? Layout::max_row_tiles() * kNr : 1];
+    while (count != 0) {
+      const uint32_t done = Products<Shape, kNr>::run(args, row, tile, count, mr, pre, nx);
+      cells(args, row, args->descending ? tile - done : tile, mr, done, pre, nx);
+      count -= done;
+      tile = args->descending ? tile - done : tile + done;
     }
   }
 
@@ -205,15 +107,18 @@ struct Recur {
   static void run(const RecurArgs *args) {
     const uint32_t count = args->tile_end - args->tile_begin;
     const size_t start = args->descending ? args->tile_end : args->tile_begin;
-    if (args->rows <= kMaxMr) return any_rows(args, 0, start, count, args->rows);
-    constexpr uint32_t kGroup = block_tiles(2, kTileVectors);
-    for (uint32_t done = 0; done < count; done += kGroup) {
-      const uint32_t group = count - done < kGroup ? count - done : kGroup;
+    if constexpr (Cell::kFused) {
+      if (args->rows == 1) return sweep_fused(args, 0, start, count);
+    }
+    constexpr uint32_t kGroup = block_tiles(2, Layout::kVectors);
+    const uint32_t step = args->rows <= kMaxMr ? count : kGroup;
+    for (uint32_t done = 0; done < count; done += step) {
+      const uint32_t group = count - done < step ? count - done : step;
       const size_t tile = args->descending ? start - done : start + done;
       for (uint32_t row = 0; row < args->rows;) {
         const uint32_t left = args->rows - row, blocks = (left + kMaxMr - 1) / kMaxMr;
         const uint32_t mr = (left + blocks - 1) / blocks;
-        any_rows(args, row, tile, group, mr);
+        sweep(args, row, tile, group, mr);
         row += mr;
       }
     }

@@ -1,0 +1,167 @@
+// product_body.h -- pre-activations of a block: its start (preact, or bias + x * W) plus h * R, for some rows and h-tiles.
+// Room: kernels; included once by recur_<isa>.cpp. Reads arguments; writes registers or the caller's buffer.
+// Contract: kernels.h, RecurArgs: W's part first, then R's, one chain per pre-activation.
+// Why so: shared by all cells of one shape. Where a block does not fit in registers it is done a few columns of each row at a time.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_PRODUCT_BODY_H_
+#define RNNPACK_KERNELS_PRODUCT_BODY_H_
+
+#include "kernels/kernels.h"
+#include "kernels/panel_body.h"
+
+namespace rnnp {
+namespace {
+
+// Vectors of an h-tile and where they lie.
+template <class Shape, int kNr>
+struct TileLayout {
+  static constexpr int kRow = kNr * Shape::kGates;        // floats per k of an R panel (and of W's, where there is one)
+  static constexpr int kPreRow = kNr * Shape::kPreGates;  // floats per tile of preact
+  static constexpr int kGateVectors = kNr / kWidth;
+  static constexpr int kVectors = kRow / kWidth;
+  static constexpr int kSplitFrom = Shape::kSplit ? kVectors - kGateVectors : kVectors;
+  static constexpr bool kHasW = Shape::kPreGates == Shape::kGates;  // the two halves of kGru have no W part
+  static constexpr int kMaxMr = block_rows(kVectors);
+  // The most rows x tiles of any block: what its buffers hold.
+  static constexpr int max_row_tiles() {
+    int most = 0;
+    for (int rows = 1; rows <= kMaxMr; ++rows)
+      most = rows * block_tiles(rows, kVectors) > most ? rows * block_tiles(rows, kVectors) : most;
+    return most;
+  }
+};
+
+template <class Shape, int kNr>
+RNNPACK_INLINE const float *preact_of(const RecurArgs *args, size_t row, size_t tile) {
+  return offset_bytes(args->preact, row * args->preact_row_bytes) + tile * (kNr * Shape::kPreGates) + Shape::kFirst * kNr;
+}
+
+// kMr rows x kTiles tiles, kVectors vectors of each tile from vector `first` on.
+template <class Shape, int kNr, int kMr, int kTiles, int kVectors>
+struct Block {
+  using Layout = TileLayout<Shape, kNr>;
+  static constexpr int kRow = Layout::kRow;
+  static constexpr int kCount = kTiles * kVectors;
+  const RecurArgs *args;
+  size_t row, tile;
+  F acc[kMr][kCount];
+
+  RNNPACK_INLINE void start_from_preact(int first) {
+    RNNPACK_UNROLL
+    for (int m = 0; m < kMr; ++m) {
+      RNNPACK_UNROLL
+      for (int n = 0; n < kCount; ++n) {
+        const float *pre = preact_of<Shape, kNr>(args, row + m, tile + n / kVectors);
+        acc[m][n] = Vec::load(pre + (first + n % kVectors) * kWidth);
+      }
+    }
+  }
+
+  RNNPACK_INLINE void start_from_x(int first) {
+    RNNPACK_UNROLL
+    for (int n = 0; n < kCount; ++n) {
+      const F b = Vec::load(args->bias + (tile + n / kVectors) * kRow + (first + n % kVectors) * kWidth);
+      RNNPACK_UNROLL
+      for (int m = 0; m < kMr; ++m) acc[m][n] = b;
+    }
+    const size_t elems = size_t{args->input_size} * kRow;
+    const Rows<kMr> rows = rows_at<kMr>(offset_bytes(args->x, row * args->x_row_bytes), args->x_row_bytes);
+    accumulate<kMr, kTiles, kVectors, kRow>(acc, rows, args->w + tile * elems + first * kWidth, elems, args->input_size);
+  }
+
+  // Puts the split gate's input part aside in nx[m][t][NR] (it may be in preact already) and starts its recurrent part from r_bias.
+  RNNPACK_INLINE void split(int first, float *nx) {
+    RNNPACK_UNROLL
+    for (int n = 0; n < kCount; ++n) {
+      const int v = first + n % kVectors - Layout::kSplitFrom, t = n / kVectors;
+      if (v < 0) continue;
+      const F b = Vec::load(args->r_bias + (tile + t) * kNr + v * kWidth);
+      RNNPACK_UNROLL
+      for (int m = 0; m < kMr; ++m) {
+        if (args->x != nullptr) Vec::store(nx + (m * kTiles + t) * kNr + v * kWidth, acc[m][n]);
+        acc[m][n] = b;
+      }
+    }
+  }
+
+  RNNPACK_INLINE void run(int first, float *nx) {
+    if (Layout::kHasW && args->x != nullptr) {
+      start_from_x(first);
+    } else {
+      start_from_preact(first);
+    }
+    if (Shape::kSplit) split(first, nx);
+    const float *h = Shape::kFirst != 0 ? args->rh : args->h_prev;
+    const size_t elems = size_t{args->hidden_size} * kRow;
+    const Rows<kMr> rows = rows_at<kMr>(offset_bytes(h, row * args->state_row_bytes), args->state_row_bytes);
+    accumulate<kMr, kTiles, kVectors, kRow>(acc, rows, args->r + tile * elems + first * kWidth, elems, args->hidden_size);
+  }
+};
+
+// The products of any block into buffers: pre[m][t][gates * NR], nx[m][t][NR].
+template <class Shape, int kNr>
+struct Products {
+  using Layout = TileLayout<Shape, kNr>;
+  static constexpr int kRow = Layout::kRow;
+
+  template <int kMr, int kTiles>
+  static RNNPACK_NOINLINE void block(const RecurArgs *args, size_t row, size_t tile, float *pre, float *nx) {
+    constexpr int kVectors = kTiles == 1 ? pass_vectors(kMr, Layout::kVectors) : Layout::kVectors;
+    Block<Shape, kNr, kMr, kTiles, kVectors> b;
+    b.args = args;
+    b.row = row;
+    b.tile = tile;
+    RNNPACK_NO_UNROLL
+    for (int first = 0; first < Layout::kVectors; first += kVectors) {
+      b.run(first, nx);
+      RNNPACK_UNROLL
+      for (int m = 0; m < kMr; ++m) {
+        RNNPACK_UNROLL
+        for (int n = 0; n < kTiles * kVectors; ++n)
+          Vec::store(pre + (m * kTiles + n / kVectors) * kRow + (first + n % kVectors) * kWidth, b.acc[m][n]);
+      }
+    }
+  }
+
+  // The widest block of kMr rows that `left` tiles fill; returns its tiles.
+  template <int kMr, int kTiles>
+  static RNNPACK_INLINE uint32_t widest(const RecurArgs *args, size_t row, size_t tile, uint32_t left, float *pre, float *nx) {
+    if constexpr (kTiles > 1) {
+      if (left < kTiles) return widest<kMr, kTiles / 2>(args, row, tile, left, pre, nx);
+    }
+    block<kMr, kTiles>(args, row, args->descending ? tile - kTiles : tile, pre, nx);
+    return kTiles;
+  }
+  template <int kMr>
+  static RNNPACK_INLINE uint32_t rows(const RecurArgs *args, size_t row, size_t tile, uint32_t left, float *pre, float *nx) {
+    constexpr int kRows = kMr <= Layout::kMaxMr ? kMr : 1;
+    return widest<kRows, block_tiles(kRows, Layout::kVectors)>(args, row, tile, left, pre, nx);
+  }
+
+  // `mr` rows from `row`, as many tiles as one block takes of the `left` ones that start at `tile` (descending: end before it).
+  static RNNPACK_NOINLINE uint32_t run(const RecurArgs *args, size_t row, size_t tile, uint32_t left, uint32_t mr, float *pre,
+                                       float *nx) {
+    switch (mr) {
+      case 1:
+        return rows<1>(args, row, tile, left, pre, nx);
+      case 2:
+        return rows<2>(args, row, tile, left, pre, nx);
+      case 3:
+        return rows<3>(args, row, tile, left, pre, nx);
+      case 4:
+        return rows<4>(args, row, tile, left, pre, nx);
+      case 5:
+        return rows<5>(args, row, tile, left, pre, nx);
+      case 6:
+        return rows<6>(args, row, tile, left, pre, nx);
+      case 7:
+        return rows<7>(args, row, tile, left, pre, nx);
+      default:
+        return rows<8>(args, row, tile, left, pre, nx);
+    }
+  }
+};
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_PRODUCT_BODY_H_

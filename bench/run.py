@@ -22,16 +22,16 @@ from suite.document import replace_tables
 from suite.entries import add_speedups, entry_of
 from suite.footprint import footprint
 from suite.jitter import measure_jitter
-from suite.limits import Limits, measure_limits
+from suite.limits import best_of, measure_limits
 from suite.locate import Built, choose_cpus, machine_name
-from suite.measure import Budget, measure_row
+from suite.measure import Budget, Result, measure_row
 from suite.roofline_svg import roofline_svg
 from suite.rows import Row, full_rows, quick_rows
 from suite.tables import render
 from suite.workers import Family
 
 BENCH = Path(__file__).resolve().parent
-QUICK_SECONDS, FULL_SECONDS = 1.2, 4.0
+QUICK_SECONDS, FULL_SECONDS = 1.0, 4.0
 
 
 def main() -> int:
@@ -85,44 +85,54 @@ def measure_all(rows: list[Row], options: argparse.Namespace) -> dict[str, Any]:
     if built.tool:
         os.environ["RNNPACK_BENCH_TOOL"] = str(built.tool)
     scratch = built.root / "bench-cases"
-    scratch.mkdir(parents=True, exist_ok=True)
+    for folder in (scratch, built.root / "bench-logs"):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
     say("measuring the machine's limits")
-    limits = measure_limits(built.machine, choose_cpus(options.cpus, 2))
-    results: dict[str, Any] = {"machine_name": machine_name(), "machine": limits.data, "peers": options.peers, "versions": {}, "absent": {}}
-    results["rows"] = []
+    cpus = choose_cpus(options.cpus, 2)
+    limits = measure_limits(built.machine, cpus, sweep=not options.quick)
+    results: dict[str, Any] = {"machine_name": machine_name(), "peers": options.peers, "versions": {}, "absent": {}}
+    measured: list[Result] = []
     for threads in sorted({row.threads for row in rows}):
-        measure_family([row for row in rows if row.threads == threads], threads, limits, built, scratch, results, options)
+        measured += measure_family([row for row in rows if row.threads == threads], threads, built, scratch, results, options)
+    limits = best_of(limits, measure_limits(built.machine, cpus, sweep=False))
+    results["machine"] = limits.data
+    results["rows"] = [entry_of(result, limits, options.ours) for result in measured]
     add_speedups(results["rows"])
     add_extras(results, built, scratch, options)
     shutil.rmtree(scratch, ignore_errors=True)
     return results
 
 
-def measure_family(rows: list[Row], threads: int, limits: Limits, built: Built, scratch: Path, results: dict[str, Any],
-                   options: argparse.Namespace) -> None:
+def measure_family(rows: list[Row], threads: int, built: Built, scratch: Path, results: dict[str, Any],
+                   options: argparse.Namespace) -> list[Result]:
     """All rows of one thread count, on workers made for that count."""
     budget = Budget(options.seconds or (QUICK_SECONDS if options.quick else FULL_SECONDS), options.rounds)
     names = list(dict.fromkeys([options.ours, *options.peers]))
-    family = Family(names, threads, choose_cpus(options.cpus, threads), built.libraries, scratch)
+    family = Family(names, threads, choose_cpus(options.cpus, threads), built.libraries, built.root / "bench-logs")
     results["versions"].update(family.versions)
     results["absent"].update(family.absent)
+    measured = []
     try:
         for number, row in enumerate(rows, 1):
             begin = time.monotonic()
-            entry = entry_of(measure_row(row, family, budget, scratch, options.ours), limits, options.ours)
-            results["rows"].append(entry)
-            say(f"[{threads} thread(s) {number}/{len(rows)}] {row.name}: {summary(entry)} ({time.monotonic() - begin:.1f} s)")
+            measured.append(measure_row(row, family, budget, scratch, options.ours))
+            done = f"[{threads} thread(s) {number}/{len(rows)}] {row.name}: {summary(measured[-1], options.ours)}"
+            say(f"{done} ({time.monotonic() - begin:.1f} s)")
     finally:
         family.stop()
+    return measured
 
 
-def summary(entry: dict[str, Any]) -> str:
-    if entry["wrong"]:
-        return "WRONG: " + "; ".join(entry["wrong"])
-    if "ours" not in entry:
-        return "not run: " + entry["reasons"].get(OURS, "no timing")
-    ratio = f", {entry['ratios']['min']:.3f} of {entry['ratios']['fastest']}" if entry["ratios"] else ""
-    return f"{entry['ours']['min_us']:.3f} us{ratio}"
+def summary(result: Result, ours: str) -> str:
+    if result.wrong:
+        return "WRONG: " + "; ".join(result.wrong)
+    times = {peer: timing.min_us for peer, timing in result.timings.items()}
+    if ours not in times:
+        return "not run: " + result.reasons.get(ours, "no timing")
+    own = times.pop(ours)
+    fastest = min(times, key=times.__getitem__, default=None)
+    return f"{own:.3f} us" + (f", {own / times[fastest]:.3f} of {fastest}" if fastest else "")
 
 
 def add_extras(results: dict[str, Any], built: Built, scratch: Path, options: argparse.Namespace) -> None:

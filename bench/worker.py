@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import importlib
 import json
@@ -38,7 +39,7 @@ class Worker:
         self.prepared = self.module.load(case, self.threads)
         path = case.folder / f"{self.peer}.y.npy"
         np.save(path, self.prepared.output())
-        return {"output": str(path), "empty_ns": self.prepared.empty_ns(), "note": self.prepared.note}
+        return {"output": str(path), "empty_ns": self.prepared.empty_ns() if case.row.steps == 1 else 0.0, "note": self.prepared.note}
 
     def time(self, seconds: float, calls: int) -> dict[str, Any]:
         assert self.prepared is not None
@@ -58,16 +59,23 @@ def answer(worker: Worker, request: dict[str, Any]) -> dict[str, Any]:
     except Unsupported as reason:
         return {"unsupported": str(reason)}
     except Exception as failure:  # noqa: BLE001: a peer may raise anything; it becomes the row's reason
-        return {"failed": f"{type(failure).__name__}: {failure}"}
+        return {"failed": one_line(failure)}
+
+
+def one_line(failure: Exception) -> str:
+    """The last line says most: what precedes it is where it happened."""
+    lines = [line.strip() for line in str(failure).splitlines() if line.strip()]
+    return f"{type(failure).__name__}: {(lines or [''])[-1][:200]}"
 
 
 def main() -> None:
+    faulthandler.enable()  # a crash in a peer leaves its stack in the log
     peer, threads, channel = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     with os.fdopen(channel, "w") as replies:
         try:
             worker = Worker(peer, threads)
         except Exception as failure:  # noqa: BLE001: an import error is the peer's reason for being absent
-            print(json.dumps({"failed": f"{type(failure).__name__}: {failure}"}), file=replies, flush=True)
+            print(json.dumps({"failed": one_line(failure)}), file=replies, flush=True)
             return
         print(json.dumps(worker.hello()), file=replies, flush=True)
         for line in sys.stdin:

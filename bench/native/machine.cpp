@@ -1,5 +1,5 @@
 // rnnpack_machine: the limits a row's time is held against, measured: read bandwidth per cache level and per size, f32 multiply-add
-// peak, and what it costs two pinned threads to meet. Prints JSON. Usage: rnnpack_machine [cpu[,cpu...]]
+// peak, and what it costs two pinned threads to meet. Prints JSON. Usage: rnnpack_machine [cpu[,cpu...] [sweep]]; "sweep" adds the bandwidth at every power of two.
 // SPDX-License-Identifier: Apache-2.0
 #include <pthread.h>
 #include <sched.h>
@@ -20,8 +20,9 @@
 
 namespace {
 
-constexpr double kTrialSeconds = 0.01;
-constexpr int kTrials = 7;
+constexpr double kTrialSeconds = 0.008;
+constexpr int kTrials = 9;
+constexpr int kCalibrations = 3;  // one disturbed start must not pass for a slow machine
 constexpr size_t kPage = 4096;
 constexpr size_t kSweepFrom = size_t{16} << 10;
 constexpr size_t kSweepTo = size_t{256} << 20;
@@ -88,13 +89,14 @@ double run_together(const std::vector<int> &cpus, Work work) {
 // Largest amount per second over the trials; work(thread, times) does `times` rounds of `amount` each.
 template <class Work>
 double best_rate(const std::vector<int> &cpus, double amount, Work work) {
+  const auto least_seconds = [&](size_t times, int trials) {
+    double least = run_together(cpus, [&](size_t i) { work(i, times); });
+    for (int trial = 1; trial < trials; ++trial) least = std::min(least, run_together(cpus, [&](size_t i) { work(i, times); }));
+    return least;
+  };
   size_t times = 1;
-  double seconds = 0;
-  while ((seconds = run_together(cpus, [&](size_t i) { work(i, times); })) < kTrialSeconds) times *= 2;
-  double best = seconds;
-  for (int trial = 1; trial < kTrials; ++trial) {
-    best = std::min(best, run_together(cpus, [&](size_t i) { work(i, times); }));
-  }
+  while (least_seconds(times, kCalibrations) < kTrialSeconds) times *= 2;
+  const double best = least_seconds(times, kTrials);
   return amount * static_cast<double>(times * cpus.size()) / best;
 }
 
@@ -140,16 +142,29 @@ double meeting_ns(const std::vector<int> &cpus) {
   return best;
 }
 
-void print_limits(const MachineLoops &loops, const std::vector<int> &cpus, const Caches &sizes) {
-  const size_t n = cpus.size();
-  std::printf("\"%zu\": {\"l1\": %.1f, \"l2\": %.1f, \"l3\": %.1f, \"dram\": %.1f, \"fma_gflops\": %.1f, \"sweep\": [", n,
-              read_bandwidth(loops, cpus, sizes.l1 / 2), read_bandwidth(loops, cpus, sizes.l2 / 2),
-              read_bandwidth(loops, cpus, std::min(std::max(sizes.l2 * 4, sizes.l3 / 4), sizes.l3 / 2) / n),
-              read_bandwidth(loops, cpus, std::min(std::max(sizes.l3 * 4, size_t{64} << 20), kSweepTo)), multiply_peak(loops, cpus));
-  for (size_t bytes = kSweepFrom; bytes <= kSweepTo; bytes *= 2) {
-    std::printf("%s[%zu, %.1f]", bytes == kSweepFrom ? "" : ", ", bytes, read_bandwidth(loops, cpus, bytes));
+// Sizes that sit well inside a level. The last level is shared: all threads' buffers together fill a quarter of it.
+struct LevelSizes {
+  size_t l1, l2, l3, dram;
+};
+
+LevelSizes level_sizes(const Caches &sizes, size_t threads) {
+  const size_t l3 = std::min(std::max(sizes.l2 * 4, sizes.l3 / 4), sizes.l3 / 2);
+  return {sizes.l1 / 2, sizes.l2 / 2, l3 / threads, std::min(std::max(sizes.l3 * 4, size_t{64} << 20), kSweepTo) / threads};
+}
+
+void print_limits(const MachineLoops &loops, const std::vector<int> &cpus, const Caches &sizes, bool sweep) {
+  const LevelSizes level = level_sizes(sizes, cpus.size());
+  std::printf("\"%zu\": {\"l1\": %.1f, \"l2\": %.1f, \"l3\": %.1f, \"dram\": %.1f, \"fma_gflops\": %.1f", cpus.size(),
+              read_bandwidth(loops, cpus, level.l1), read_bandwidth(loops, cpus, level.l2), read_bandwidth(loops, cpus, level.l3),
+              read_bandwidth(loops, cpus, level.dram), multiply_peak(loops, cpus));
+  if (sweep) {
+    std::printf(", \"sweep\": [");
+    for (size_t bytes = kSweepFrom; bytes <= kSweepTo; bytes *= 2) {
+      std::printf("%s[%zu, %.1f]", bytes == kSweepFrom ? "" : ", ", bytes, read_bandwidth(loops, cpus, bytes));
+    }
+    std::printf("]");
   }
-  std::printf("]}");
+  std::printf("}");
 }
 
 std::vector<int> parse_cpus(const char *text) {
@@ -165,13 +180,14 @@ std::vector<int> parse_cpus(const char *text) {
 
 int main(int argc, char **argv) {
   const std::vector<int> cpus = parse_cpus(argc > 1 ? argv[1] : "0");
+  const bool sweep = argc > 2 && std::strcmp(argv[2], "sweep") == 0;
   const MachineLoops loops = best_machine_loops();
   const Caches sizes = caches();
   std::printf("{\"isa\": \"%s\", \"cache_bytes\": {\"l1\": %zu, \"l2\": %zu, \"l3\": %zu}, \"limits\": {", loops.isa, sizes.l1, sizes.l2,
               sizes.l3);
   for (size_t n = 1; n <= std::min<size_t>(2, cpus.size()); ++n) {
     if (n > 1) std::printf(", ");
-    print_limits(loops, {cpus.begin(), cpus.begin() + static_cast<std::ptrdiff_t>(n)}, sizes);
+    print_limits(loops, {cpus.begin(), cpus.begin() + static_cast<std::ptrdiff_t>(n)}, sizes, sweep);
   }
   std::printf("}");
   if (cpus.size() > 1) std::printf(", \"meeting_ns\": %.1f", meeting_ns(cpus));

@@ -22,7 +22,7 @@ def load(case: Case, threads: int) -> Prepared:
     core = framework.Core()
     request = _request(core, case.onnx_path, case.x, threads)
     empty = _request(core, case.folder / "identity.onnx", case.x, threads)
-    return Prepared(_call(request), lambda: _output(request), _call(empty))
+    return Prepared(_call(request, case.x), lambda: _output(request), _call(empty, case.x))
 
 
 def _request(core: framework.Core, path: Path, x: np.ndarray, threads: int) -> framework.InferRequest:
@@ -38,7 +38,7 @@ def _request(core: framework.Core, path: Path, x: np.ndarray, threads: int) -> f
     return request
 
 
-def _call(request: framework.InferRequest):
+def _call(request: framework.InferRequest, x: np.ndarray):
     """The C++ object's start and wait: infer() would build a dictionary of arrays after each call."""
     start, wait = RawRequest.start_async, RawRequest.wait
     nothing: dict = {}
@@ -47,9 +47,10 @@ def _call(request: framework.InferRequest):
         start(request, nothing, None)
         wait(request)
 
+    run.keep = x  # type: ignore[attr-defined]  # the request holds a bare address
     return run
 
 
 def _output(request: framework.InferRequest) -> np.ndarray:
-    _call(request)()
+    request.infer()
     return merge_directions(request.get_output_tensor(0).data)

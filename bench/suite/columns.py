@@ -24,13 +24,15 @@ class Column:
 def columns_of(group: str, threads: int, peers: list[str], limits: dict[str, Any]) -> list[Column]:
     columns = [Column("row", label), *_own_columns()]
     columns += [Column(peer, _timing(peer)) for peer in peers]
-    columns += [Column("fastest", _ratio_text("fastest")), Column("ratio", _ratio("min")), Column("of medians", _ratio("median"))]
+    columns += [Column("fastest", _ratio_text("fastest")), Column("ratio", _ratio("min")), Column("of medians", _ratio("median")), Column("at roofline", _ratio("at_roofline"))]
     if group == "steps":
         columns += [Column("net", _ratio("net")), *_rtneural_columns()]
     if group == "recurrence":
         columns += [Column("GB/s", _own("weights_gb_per_s", "{:.0f}")), Column("of level", _of_level(threads, limits))]
     if group.startswith("deepspeech2"):
-        columns += [Column("samples/s", _own("samples_per_s", "{:.1f}")), Column("MXNet*", _published("mxnet_samples_per_s"))]
+        columns += [Column("samples/s", _own("samples_per_s", "{:.1f}"))]
+    if group == "deepspeech2":
+        columns += [Column("MXNet*", _published("mxnet_samples_per_s"))]
     if threads == 2:
         columns.append(Column("speed-up", _own("speedup", "{:.2f}")))
     return [*columns, Column("target", _target), Column("met", _met)]
@@ -112,4 +114,9 @@ def _met(entry: Entry) -> str:
     if entry["wrong"]:
         return "WRONG"
     target = entry.get("target")
-    return ABSENT if not target else "yes" if target["met"] else f"no ({target['reached']:.3f})"
+    if not target:
+        return ABSENT
+    if target["met"]:
+        return "yes"
+    beyond = f", roofline {target['at_roofline']:.3f}" if target["at_roofline"] > target["ratio"] else ""
+    return f"no ({target['reached']:.3f}{beyond})"

@@ -32,8 +32,8 @@ def entry_of(result: Result, limits: Limits, ours: str) -> Entry:
     own = result.timings.get(ours)
     if own:
         entry["ours"] = _own_figures(result, own, limits)
-        entry["ratios"] = _ratios(result, own, ours)
-        entry["target"] = _verdict(result, own, entry["ratios"])
+        entry["ratios"] = _ratios(result, own, ours, entry["bound_us"])
+        entry["target"] = _verdict(result, entry["ratios"], entry["ours"]["roofline"])
     return entry
 
 
@@ -50,8 +50,9 @@ def _own_figures(result: Result, own: Timing, limits: Limits) -> dict[str, float
     }
 
 
-def _ratios(result: Result, own: Timing, ours: str) -> dict[str, Any]:
-    """Our time over the fastest peer's, minimum over minimum and median over median; for single steps also net of bindings."""
+def _ratios(result: Result, own: Timing, ours: str, bound_us: float) -> dict[str, Any]:
+    """Our time over the fastest peer's, minimum over minimum and median over median; for single steps also net of bindings.
+    "at_roofline" is the ratio a library at the machine's limit would have."""
     peers = {peer: timing for peer, timing in result.timings.items() if peer != ours}
     if not peers:
         return {}
@@ -60,6 +61,7 @@ def _ratios(result: Result, own: Timing, ours: str) -> dict[str, Any]:
         "fastest": fastest,
         "min": own.min_us / peers[fastest].min_us,
         "median": own.median_us / min(timing.median_us for timing in peers.values()),
+        "at_roofline": bound_us / peers[fastest].min_us,
         "each": {peer: own.min_us / timing.min_us for peer, timing in peers.items()},
     }
     if result.row.steps == 1:
@@ -69,14 +71,15 @@ def _ratios(result: Result, own: Timing, ours: str) -> dict[str, Any]:
     return ratios
 
 
-def _verdict(result: Result, own: Timing, ratios: dict[str, Any]) -> dict[str, Any] | None:
+def _verdict(result: Result, ratios: dict[str, Any], roofline: float) -> dict[str, Any] | None:
     target = target_of(result.row)
     if not target or not ratios:
         return None
     reached = ratios["min"] if target.of == "fastest" else ratios["each"].get(target.of)
     if reached is None:
         return None
-    return {"ratio": target.ratio, "of": target.of, "reached": reached, "met": reached <= target.ratio}
+    met = reached <= target.ratio
+    return {"ratio": target.ratio, "of": target.of, "reached": reached, "met": met, "at_roofline": reached * roofline}
 
 
 def add_speedups(entries: list[Entry]) -> None:

@@ -24,7 +24,7 @@ def measure_jitter(program: Path, tool: Path, cpu: int, folder: Path) -> dict[st
         for command in ([tool, "compile", case.folder / "streaming.onnx", "-o", blob], [program, blob, STEPS, cpu]):
             done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
             if done.returncode:
-                return {"failed": done.stderr.strip() or f"status {done.returncode}"}
+                return {"failed": (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]}
         return {"model": f"LSTM, {MODEL.inputs} inputs, {MODEL.hidden} hidden", **json.loads(done.stdout)}
     finally:
         remove_case(case)

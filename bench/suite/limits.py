@@ -56,6 +56,19 @@ def _input_bytes(row: Row) -> int:
     return 4 * row.spec.gates * row.hidden * sum(row.layer_inputs) * row.directions
 
 
-def measure_limits(program: Path, cpus: list[int]) -> Limits:
-    done = subprocess.run([str(program), ",".join(map(str, cpus))], capture_output=True, text=True, check=True)
+def measure_limits(program: Path, cpus: list[int], sweep: bool) -> Limits:
+    command = [str(program), ",".join(map(str, cpus)), *(["sweep"] if sweep else [])]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return Limits(json.loads(done.stdout))
+
+
+def best_of(first: Limits, second: Limits) -> Limits:
+    """The limits a machine showed at its best: a neighbour who disturbed one measurement cannot raise a row's score."""
+    data = dict(first.data)
+    data["limits"] = {
+        threads: {key: value if key == "sweep" else max(value, second.data["limits"][threads][key]) for key, value in limits.items()}
+        for threads, limits in first.data["limits"].items()
+    }
+    if "meeting_ns" in data:
+        data["meeting_ns"] = min(data["meeting_ns"], second.data["meeting_ns"])
+    return Limits(data)

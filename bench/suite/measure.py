@@ -18,7 +18,7 @@ from .workers import Family
 
 TOLERANCE = 1e-4
 REST_SECONDS = {1: 0.001, 2: 0.03}  # by threads: until the helpers of the last runtime have stopped spinning for more work
-LONG_ROUNDS = 2  # rounds that a call longer than its share of the time takes part in
+LONG_ROUNDS = 2  # the last round that a call longer than its share of the time takes part in
 SLOW = 3.0  # a peer this many times slower than the fastest, and this slow in itself, is timed once
 SLOW_NS = 2.5e8
 
@@ -113,7 +113,7 @@ class _Runner:
         return min(self.ns, default=float("inf"))
 
     def wants(self, number: int, best: float) -> bool:
-        """A call longer than its share is made in the warm-up and twice more; a slow peer's only in the warm-up."""
+        """A call longer than its share is made three times, a slow peer's once."""
         if number == 0 or self.fastest() <= 1e9 * self.share:
             return True
         slow = self.fastest() > max(SLOW * best, SLOW_NS)
@@ -121,7 +121,7 @@ class _Runner:
 
 
 def _time_in_rounds(empty_ns: dict[str, float], family: Family, budget: Budget, result: Result) -> None:
-    """Round 0 warms up, and stays only where nothing follows it."""
+    """Round 0 warms up; a call longer than its share of the time has been warmed up by the comparison, and counts."""
     runners = {peer: _Runner(share=budget.seconds / (budget.rounds * len(empty_ns))) for peer in empty_ns}
     for number in range(budget.rounds + 1):
         best = min((runner.fastest() for runner in runners.values()), default=0.0)
@@ -142,7 +142,8 @@ def _one_round(family: Family, peer: str, runner: _Runner, number: int, budget: 
         return reply["failed"]
     runner.calls = reply["calls"]
     ns = [sample / runner.calls for sample in reply["ns"]]
-    runner.ns = ns if number == 1 else runner.ns + ns
+    keep = number != 1 or runner.fastest() > 1e9 * runner.share
+    runner.ns = runner.ns + ns if keep else ns
     return None
 
 

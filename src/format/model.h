@@ -5,6 +5,7 @@
 #ifndef RNNPACK_FORMAT_MODEL_H_
 #define RNNPACK_FORMAT_MODEL_H_
 
+#include "base/bytes.h"
 #include "base/checked.h"
 #include "format/blob.h"
 #include "rnnpack/rnnpack.h"
@@ -38,13 +39,13 @@ struct Model {
   // The node's attribute structure, or null when it is too short for T.
   template <class T>
   const T *attr(const BlobNode &n) const {
-    return n.attr_bytes >= sizeof(T) ? reinterpret_cast<const T *>(blob + header->attrs.offset + n.attr) : nullptr;
+    return n.attr_bytes >= sizeof(T) ? view_as<T>(blob + header->attrs.offset + n.attr) : nullptr;
   }
   // True when `elems` floats at weights offset `offset` exist and are aligned.
   bool weights_fit(uint32_t offset, uint64_t elems) const {
     return offset % kBlobAlign == 0 && elems <= UINT32_MAX / 4 && range_fits(offset, elems * 4, header->weights.bytes);
   }
-  const float *weights(uint32_t offset) const { return reinterpret_cast<const float *>(blob + header->weights.offset + offset); }
+  const float *weights(uint32_t offset) const { return view_as<float>(blob + header->weights.offset + offset); }
 };
 
 static_assert(sizeof(Model) <= sizeof(rnnp_model), "rnnp_model is too small");

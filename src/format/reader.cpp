@@ -19,7 +19,7 @@ bool host_is_little_endian() {
 template <class T>
 bool read_table(const Model &m, const BlobSection &s, Table<T> *table) {
   if (s.offset % 8 != 0 || s.bytes % sizeof(T) != 0 || !range_fits(s.offset, s.bytes, m.header->file_bytes)) return false;
-  table->rows = reinterpret_cast<const T *>(m.blob + s.offset);
+  table->rows = view_as<T>(m.blob + s.offset);
   table->count = static_cast<uint32_t>(s.bytes / sizeof(T));
   return true;
 }

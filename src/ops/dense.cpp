@@ -1,6 +1,7 @@
 // dense.cpp -- y = act(x * M^T + b) on XNNPACK where it is the faster, else on our own GEMM kernels; threads own output tiles.
 // Touches its output only. The activation runs on the columns just computed, while they are in L1.
 // SPDX-License-Identifier: Apache-2.0
+#include "base/bytes.h"
 #include "ops/op.h"
 #include "ops/xnnpack.h"
 #include "pack/layout.h"
@@ -102,7 +103,7 @@ void activate(const Dense &d, const GemmArgs &g) {
   const uint32_t begin = g.tile_begin * d.nr;
   const uint32_t end = g.tile_end * d.nr < d.output_size ? g.tile_end * d.nr : d.output_size;
   for (uint32_t row = 0; row < g.rows; ++row) {
-    float *y = reinterpret_cast<float *>(reinterpret_cast<uint8_t *>(g.out) + row * g.out_row_bytes) + begin;
+    float *y = view_as<float>(reinterpret_cast<uint8_t *>(g.out) + row * g.out_row_bytes) + begin;
     const ActArgs args = {y, y, end - begin, d.act_args};
     d.act(&args);
   }

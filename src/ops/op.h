@@ -114,7 +114,7 @@ inline XnnReserve reserve_xnn(BuildEnv *env, size_t bytes) {
 }
 
 inline float *row_of(const ValueSlot &v, size_t row) {
-  return reinterpret_cast<float *>(static_cast<uint8_t *>(v.data) + row * v.row_bytes);
+  return view_as<float>(static_cast<uint8_t *>(v.data) + row * v.row_bytes);
 }
 
 // An f32 value that exists, with `elems` features; any value (0) when elems is 0.

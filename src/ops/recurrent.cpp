@@ -175,7 +175,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   layer->hidden_size = a->hidden_size;
   layer->nr = a->nr;
   layer->direction_count = a->direction_count;
-  layer->state_row_bytes = size_t{plan.tiles} * a->nr * sizeof(float);
+  layer->state_row_bytes = size_t{state_row_elems(a->hidden_size)} * sizeof(float);
   layer->gemm = gemm->gemm;
   for (uint32_t d = 0; d < a->direction_count; ++d) {
     fill_direction(m, *a, *layer, a->direction[d], &layer->direction[d]);
@@ -327,7 +327,7 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
 
   StateSlot &h = env.states[dir.state_h];
   uint32_t live = h.live;
-  StepFrame frame = {&env.values[env.model->node_input(node, 0)], nullptr, reinterpret_cast<float *>(scratch), d, layer.hidden_size};
+  StepFrame frame = {&env.values[env.model->node_input(node, 0)], nullptr, view_as<float>(scratch), d, layer.hidden_size};
   if (y != kNone && env.values[y].data != nullptr) frame.y = &env.values[y];
 
   RecurArgs a = dir.args;
@@ -339,7 +339,7 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
   a.c = dir.state_c != kNone ? env.states[dir.state_c].buffer[env.states[dir.state_c].live] : nullptr;
   if ((env.steps == 1 || layer.plan.chunk_steps == 1) && layer.cell != Cell::kGru) a.x = row_of(*frame.x, 0);
   if (layer.cell == Cell::kGru) {
-    a.z = reinterpret_cast<float *>(scratch + layer.plan.preact_bytes);
+    a.z = view_as<float>(scratch + layer.plan.preact_bytes);
     a.rh = offset_bytes(a.z, layer.plan.gate_bytes);
   }
 

@@ -30,9 +30,9 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   // Steps one by one take their input inside the recurrent kernel; only kGru needs the buffer then.
   const bool buffered = p.chunk_steps > 1 || shape.cell == Cell::kGru;
   p.preact_bytes = buffered ? align_up(mul_sat(mul_sat(p.row_bytes, limits.batch), p.chunk_steps), kScratchAlign) : 0;
-  p.recurrent_bytes = size_t{matrix_elems(shape.hidden_size, shape.hidden_size, p.gates, shape.nr)} * sizeof(float);
+  p.recurrent_bytes = static_cast<size_t>(matrix_elems(shape.hidden_size, shape.hidden_size, p.gates, shape.nr)) * sizeof(float);
   p.serpentine = limits.l2_bytes != 0 && p.recurrent_bytes / p.team_threads > limits.l2_bytes / 2;
-  const size_t state_bytes = mul_sat(mul_sat(size_t{p.tiles} * shape.nr, sizeof(float)), limits.batch);
+  const size_t state_bytes = mul_sat(mul_sat(state_row_elems(shape.hidden_size), sizeof(float)), limits.batch);
   p.gate_bytes = shape.cell == Cell::kGru ? align_up(state_bytes, kScratchAlign) : 0;
   p.team_bytes = add_sat(p.preact_bytes, mul_sat(p.gate_bytes, 2));
   p.scratch_bytes = mul_sat(p.team_bytes, p.teams);

@@ -129,12 +129,12 @@ rnnp_status rnnp_model_info(const rnnp_model *model, rnnp_model_facts *facts) {
 
 rnnp_status rnnp_model_input(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts) {
   const rnnp::Model *m = rnnp::model_of(model);
-  return m == nullptr ? RNNP_E_ARG : rnnp::describe(*m, m->inputs, index, facts);
+  return m == nullptr ? rnnp_status{RNNP_E_ARG} : rnnp::describe(*m, m->inputs, index, facts);
 }
 
 rnnp_status rnnp_model_output(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts) {
   const rnnp::Model *m = rnnp::model_of(model);
-  return m == nullptr ? RNNP_E_ARG : rnnp::describe(*m, m->outputs, index, facts);
+  return m == nullptr ? rnnp_status{RNNP_E_ARG} : rnnp::describe(*m, m->outputs, index, facts);
 }
 
 void rnnp_session_options_init(rnnp_session_options *options) {

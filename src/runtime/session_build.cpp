@@ -8,10 +8,6 @@
 namespace rnnp {
 namespace {
 
-constexpr size_t kRowAlignElems = kMaxNr;
-
-uint32_t padded(uint32_t elems) { return static_cast<uint32_t>(align_up(elems, kRowAlignElems)); }
-
 rnnp_status build_node(const SessionConfig &config, BuildEnv *env, const BlobNode &node, NodeSlot *slot) {
   rnnp_status status = RNNP_E_UNSUPPORTED;
   for (uint32_t i = 0; i < config.ops.count && status == RNNP_E_UNSUPPORTED; ++i) {
@@ -52,7 +48,7 @@ void place_values(const SessionConfig &config, Session *s) {
 void place_states(const SessionConfig &config, Arena *arena, Session *s) {
   const Model &m = *config.model;
   for (uint32_t i = 0; i < m.states.count; ++i) {
-    const uint32_t row = padded(m.states[i].elems);
+    const uint32_t row = state_row_elems(m.states[i].elems);
     const size_t elems = mul_sat(config.max_batch, row);
     float *a = arena->take<float>(elems);
     float *b = arena->take<float>(elems);

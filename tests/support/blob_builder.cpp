@@ -102,7 +102,7 @@ uint32_t BlobBuilder::put_weights(const std::vector<float> &v) {
 }
 
 // panel[k][g][n] of every tile, straight from pack/layout.h's words.
-uint32_t BlobBuilder::pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates) {
+std::vector<float> BlobBuilder::panels(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates) const {
   const uint32_t tiles = round_up(units, nr_) / nr_;
   std::vector<float> out;
   for (uint32_t tile = 0; tile < tiles; ++tile)
@@ -112,7 +112,11 @@ uint32_t BlobBuilder::pack_matrix(const std::vector<double> &m, uint32_t units, 
           const uint32_t unit = tile * nr_ + n;
           out.push_back(unit < units ? static_cast<float>(m[(size_t{g} * units + unit) * k + kk]) : 0.0f);
         }
-  return put_weights(out);
+  return out;
+}
+
+uint32_t BlobBuilder::pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates) {
+  return put_weights(panels(m, units, k, first_gate, gates));
 }
 
 // Weights are rounded to f32 here so that the f64 reference sees the same numbers.
@@ -146,8 +150,10 @@ rnnp::BlobDirection BlobBuilder::pack_direction(const RecurrentLayer &layer, Dir
   rnnp::BlobDirection out = {};
   out.w = pack_matrix(d.w, h, layer.input, 0, gates);
   if (layer.cell == Cell::kGru) {
-    out.r = pack_matrix(d.r, h, h, 0, 2);
-    pack_matrix(d.r, h, h, 2, 1);
+    std::vector<float> both = panels(d.r, h, h, 0, 2);
+    const std::vector<float> candidate = panels(d.r, h, h, 2, 1);
+    both.insert(both.end(), candidate.begin(), candidate.end());
+    out.r = put_weights(both);
   } else {
     out.r = pack_matrix(d.r, h, h, 0, gates);
   }

@@ -86,6 +86,7 @@ class BlobBuilder {
   uint32_t add_state(uint32_t elems, const std::vector<double> &init);
   uint32_t add_string(const std::string &s);
   uint32_t put_weights(const std::vector<float> &v);
+  std::vector<float> panels(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates) const;
   uint32_t pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates);
   std::vector<double> random(size_t n, double bound);
   rnnp::BlobDirection pack_direction(const RecurrentLayer &layer, DirectionWeights &d);

@@ -1,0 +1,66 @@
+// cpuid_x86.h -- CPU facts of x86, asked from the CPU itself: the same on every operating system.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_PLATFORM_X86_CPUID_X86_H_
+#define RNNPACK_PLATFORM_X86_CPUID_X86_H_
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#include <stdint.h>
+
+#include "platform/platform.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp {
+namespace {
+
+// The states that the operating system saves (XCR0): AVX needs bits 1 and 2, AVX-512 bits 5 to 7 too.
+uint32_t enabled_states() {
+  uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+}
+
+uint32_t x86_isa() {
+  uint32_t a, b, c, d, b7, c7, d7;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_FMA)) return 0;
+  if (!__get_cpuid_count(7, 0, &a, &b7, &c7, &d7)) return 0;
+  const uint32_t states = enabled_states();
+  uint32_t isa = 0;
+  if ((states & 0x6u) == 0x6u && (b7 & bit_AVX2)) isa |= RNNP_ISA_AVX2;
+  const uint32_t avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
+  if ((states & 0xe6u) == 0xe6u && (b7 & avx512) == avx512) isa |= RNNP_ISA_AVX512;
+  return isa;
+}
+
+// The leaf that lists caches: 4 on Intel, 0x8000001d on AMD, in the same form.
+uint32_t cache_leaf() {
+  uint32_t a, b, c, d;
+  if (__get_cpuid(0x80000001u, &a, &b, &c, &d) && (c & (1u << 22)) && __get_cpuid_count(0x8000001du, 0, &a, &b, &c, &d) && (a & 31u) != 0) {
+    return 0x8000001du;
+  }
+  return __get_cpuid_count(4, 0, &a, &b, &c, &d) ? 4 : 0;
+}
+
+void x86_caches(CpuFacts *facts) {
+  const uint32_t leaf = cache_leaf();
+  uint32_t a, b, c, d;
+  for (uint32_t i = 0; leaf != 0 && i < 8 && __get_cpuid_count(leaf, i, &a, &b, &c, &d) && (a & 31u) != 0; ++i) {
+    const bool instructions = (a & 31u) == 2;
+    const uint32_t level = (a >> 5) & 7u;
+    const uint32_t bytes = ((b >> 22) + 1) * (((b >> 12) & 0x3ffu) + 1) * ((b & 0xfffu) + 1) * (c + 1);
+    if (!instructions && level == 1) facts->l1d_bytes = bytes;
+    if (!instructions && level == 2) facts->l2_bytes = bytes;
+  }
+}
+
+CpuFacts x86_facts() {
+  CpuFacts facts = {x86_isa(), 0, 0};
+  x86_caches(&facts);
+  return facts;
+}
+
+}  // namespace
+}  // namespace rnnp
+#endif
+
+#endif  // RNNPACK_PLATFORM_X86_CPUID_X86_H_

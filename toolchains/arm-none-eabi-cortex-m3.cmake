@@ -1,0 +1,7 @@
+# Arm Cortex-M3 (no FPU) bare metal, on QEMU's mps2-an385 board.
+set(RNNPACK_TRIPLE arm-none-eabi)
+set(CMAKE_SYSTEM_PROCESSOR cortex-m3)
+set(RNNPACK_CPU_FLAGS "-mthumb -mcpu=cortex-m3 -mfloat-abi=soft")
+set(RNNPACK_MEMORY 0x0 0x400000 0x20000000 0x400000)
+set(RNNPACK_QEMU qemu-system-arm -M mps2-an385)
+include(${CMAKE_CURRENT_LIST_DIR}/parts/bare-metal.cmake)

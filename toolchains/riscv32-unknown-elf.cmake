@@ -1,0 +1,7 @@
+# 32-bit RISC-V with single-precision FPU (rv32imafc) bare metal, on QEMU's virt board.
+set(RNNPACK_TRIPLE riscv64-unknown-elf)
+set(CMAKE_SYSTEM_PROCESSOR riscv32)
+set(RNNPACK_CPU_FLAGS "-march=rv32imafc -mabi=ilp32f -mcmodel=medany")
+set(RNNPACK_MEMORY 0x80000000 0x400000 0x80400000 0x400000)
+set(RNNPACK_QEMU qemu-system-riscv32 -M virt -bios none)
+include(${CMAKE_CURRENT_LIST_DIR}/parts/bare-metal.cmake)

@@ -1,0 +1,7 @@
+# 64-bit RISC-V (rv64imafdc) bare metal, on QEMU's virt board.
+set(RNNPACK_TRIPLE riscv64-unknown-elf)
+set(CMAKE_SYSTEM_PROCESSOR riscv64)
+set(RNNPACK_CPU_FLAGS "-march=rv64imafdc -mabi=lp64d -mcmodel=medany")
+set(RNNPACK_MEMORY 0x80000000 0x400000 0x80400000 0x400000)
+set(RNNPACK_QEMU qemu-system-riscv64 -M virt -bios none)
+include(${CMAKE_CURRENT_LIST_DIR}/parts/bare-metal.cmake)

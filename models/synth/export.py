@@ -39,7 +39,8 @@ def name_weights(graph):
     """Gives the exporter's numbered constants the name of the layer that reads them."""
     numbered = {t.name: t for t in graph.initializer if t.name.startswith("onnx::")}
     for node in graph.node:
-        layer = node.name.strip("/").rsplit("/", 1)[0].replace("/", ".")
+        path, _, last = node.name.strip("/").rpartition("/")
+        layer = path.replace("/", ".") + last.removeprefix(node.op_type)
         for slot, name in enumerate(node.input):
             if name in numbered:
                 kind = "XWRB"[slot] if node.op_type in ("GRU", "LSTM") else "weight"

@@ -83,11 +83,12 @@ class KeywordSpotter(nn.Module):
             for bias in (self.lstm.bias_ih_l0, self.lstm.bias_ih_l1):
                 bias[hidden:2 * hidden] += 1.0  # the forget gate starts open, to remember a whole word
 
-    def logits(self, frames):
-        return self.head(self.lstm(self.front(frames))[0])
+    def logits(self, frames, state=None):
+        hidden, state = self.lstm(self.front(frames), state)
+        return self.head(hidden), state
 
     def forward(self, frames):
-        return torch.softmax(self.logits(frames), dim=-1)
+        return torch.softmax(self.logits(frames)[0], dim=-1)
 
 
 def train(model, loss_of_batch, steps, peak_rate, report_every=50):

@@ -55,18 +55,18 @@ def pick_voice(rng, held_out, english_only=False):
     language = rng.choice(accents if english_only or rng.random() < 0.4 else languages)
     if held_out:
         return str(language), str(rng.choice(HELD_OUT_VARIANTS))
-    breathy = rng.random() < 0.06
+    breathy = rng.random() < 0.06 and not english_only
     return str(language), str(rng.choice(BREATHY_VARIANTS if breathy else VARIANTS))
 
 
-def speak(rng, text, language, variant, shift=True):
+def speak(rng, text, language, variant, words_per_minute=(95, 290), shift=(0.85, 1.2)):
     """Says `text`; returns float samples at 16 kHz with a peak of 1. A random resampling moves pitch and formants."""
-    command = ["espeak-ng", "-v", f"{language}+{variant}", "-s", str(rng.integers(95, 290)),
+    command = ["espeak-ng", "-v", f"{language}+{variant}", "-s", str(rng.integers(*words_per_minute)),
                "-p", str(rng.integers(10, 90)), "-a", "100", "--stdout", text]
     wav = subprocess.run(command, check=True, capture_output=True).stdout
     rate = int.from_bytes(wav[24:28], "little")
     samples = np.frombuffer(wav[44:44 + (len(wav) - 44) // 2 * 2], "<i2").astype(np.float64)
-    factor = rng.uniform(0.85, 1.2) if shift else 1.0
+    factor = rng.uniform(*shift)
     # Coarse ratios keep the polyphase filter short; 16000 / 22050 = 160 / 220.5.
     samples = signal.resample_poly(samples, 160, int(round(160 * rate * factor / RATE)))
     peak = np.max(np.abs(samples), initial=0.0)

@@ -11,7 +11,7 @@ namespace rnnp::compiler {
 
 Compiled compile_model(const OnnxModel &model, const std::string &target) {
   const uint32_t nr = target_nr(target);
-  if (nr == 0) throw UsageError("unknown target " + quoted(target) + "; accepted: " + target_names());
+  if (nr == 0) throw UsageError("unknown target " + quote(target) + "; accepted: " + target_names());
   Compiled out;
   out.graph = import_model(model);
   run_passes(&out.graph);

@@ -17,9 +17,9 @@ namespace rnnp::compiler {
 
 std::vector<uint8_t> read_file(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw IoError("cannot open " + quoted(path) + ": " + std::strerror(errno));
+  if (!file) throw IoError("cannot open " + quote(path) + ": " + std::strerror(errno));
   std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad()) throw IoError("cannot read " + quoted(path));
+  if (file.bad()) throw IoError("cannot read " + quote(path));
   return bytes;
 }
 
@@ -30,7 +30,7 @@ class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string &target) : target_(target), path_(target + ".XXXXXX") {
     fd_ = mkstemp(path_.data());
-    if (fd_ < 0) throw IoError("cannot write " + quoted(target) + ": " + std::strerror(errno));
+    if (fd_ < 0) throw IoError("cannot write " + quote(target) + ": " + std::strerror(errno));
   }
   TemporaryFile(const TemporaryFile &) = delete;
   TemporaryFile &operator=(const TemporaryFile &) = delete;
@@ -60,7 +60,7 @@ class TemporaryFile {
   }
 
  private:
-  [[noreturn]] void fail() const { throw IoError("cannot write " + quoted(target_) + ": " + std::strerror(errno)); }
+  [[noreturn]] void fail() const { throw IoError("cannot write " + quote(target_) + ": " + std::strerror(errno)); }
 
   std::string target_, path_;
   int fd_ = -1;

@@ -46,9 +46,9 @@ int main(int argc, char **argv) {
                                         "." + std::to_string(RNNP_HEADER_VERSION % 100));
   Action action;
   add_compile(&app, &action);
-  //add_inspect(&app, &action);
-  //add_run(&app, &action);
-  //add_verify(&app, &action);
+  add_inspect(&app, &action);
+  add_run(&app, &action);
+  add_verify(&app, &action);
   add_operators(&app, &action);
   try {
     app.parse(argc, argv);

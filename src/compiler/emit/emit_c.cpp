@@ -46,7 +46,7 @@ std::string identifier(const std::string &path) {
   const std::string name = path.substr(path.find_last_of('/') + 1);
   const bool valid = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
                      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-  if (!valid) throw UsageError("--emit-c " + quoted(name) + " is not a C identifier");
+  if (!valid) throw UsageError("--emit-c " + quote(name) + " is not a C identifier");
   return name;
 }
 

@@ -46,7 +46,7 @@ std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<
       std::vector<const Tensor *> in;
       for (const std::string &name : node->input()) {
         const auto found = known.find(name);
-        if (!name.empty() && found == known.end()) throw Refusal("its input " + quoted(name) + " has no value");
+        if (!name.empty() && found == known.end()) throw Refusal("its input " + quote(name) + " has no value");
         in.push_back(name.empty() ? nullptr : found->second);
       }
       std::vector<Tensor> out = eval_node(*node, model.opset, in);
@@ -65,7 +65,7 @@ std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<
   std::map<std::string, Tensor> outputs;
   for (const std::string &name : model.outputs) {
     const auto found = known.find(name);
-    if (found == known.end()) throw ModelError("output " + quoted(name) + " has no value");
+    if (found == known.end()) throw ModelError("output " + quote(name) + " has no value");
     outputs[name] = *found->second;
   }
   return outputs;

@@ -84,7 +84,7 @@ class Layer {
     s_.gates = gates;
     const std::string direction = call_.attributes.text("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
-      throw Refusal("attribute 'direction' is " + quoted(direction) + "; accepted: forward, reverse, bidirectional");
+      throw Refusal("attribute 'direction' is " + quote(direction) + "; accepted: forward, reverse, bidirectional");
     }
     s_.directions = direction == "bidirectional" ? 2 : 1;
     reverse_ = direction == "reverse";

@@ -194,7 +194,7 @@ const Tensor &OpCall::constant(size_t i, const char *what) const {
   if (bound.kind == Bound::Kind::kConst) return *bound.tensor;
   const std::string &title = node.input(static_cast<int>(i));
   const bool is_input = b.graph.values[bound.view.value].kind == ValueKind::kInput;
-  throw Refusal(std::string(what) + " (" + quoted(title) + ") is " + (is_input ? "a graph input" : "computed at run time") +
+  throw Refusal(std::string(what) + " (" + quote(title) + ") is " + (is_input ? "a graph input" : "computed at run time") +
                 "; accepted: an initializer or a constant");
 }
 

@@ -135,7 +135,7 @@ class Reader {
       b_.graph.inputs.push_back({input.name, view.value, 0, dims_of(view)});
       bound = {Bound::Kind::kView, nullptr, view};
     } catch (const Refusal &refusal) {
-      problems_.add("", "input " + quoted(input.name), refusal.what());
+      problems_.add("", "input " + quote(input.name), refusal.what());
     }
   }
 
@@ -145,7 +145,7 @@ class Reader {
     }
     OpCall call{b_, node, Attributes(node), model_.opset, node_title(node)};
     try {
-      if (!is_onnx_domain(node)) throw Refusal("the operator is of domain " + quoted(node.domain()) + "; accepted: standard ONNX operators");
+      if (!is_onnx_domain(node)) throw Refusal("the operator is of domain " + quote(node.domain()) + "; accepted: standard ONNX operators");
       const ImportFn import = find_import(node.op_type());
       if (!import && !find_eval(node.op_type())) throw Refusal("the operator is not supported; see docs/OPERATORS.md for those that are");
       for (size_t i = 0; i < call.input_count(); ++i) {
@@ -187,7 +187,7 @@ class Reader {
       try {
         add_output(name, &used);
       } catch (const Refusal &refusal) {
-        problems_.add("", "output " + quoted(name), refusal.what());
+        problems_.add("", "output " + quote(name), refusal.what());
       }
     }
   }

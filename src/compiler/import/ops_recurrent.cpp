@@ -56,7 +56,7 @@ class RecurrentImport {
     a.only(known);
     const std::string direction = a.text("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
-      throw Refusal("attribute 'direction' is " + quoted(direction) + "; accepted: forward, reverse, bidirectional");
+      throw Refusal("attribute 'direction' is " + quote(direction) + "; accepted: forward, reverse, bidirectional");
     }
     cell_.directions.resize(direction == "bidirectional" ? 2 : 1);
     cell_.directions.back().reverse = direction != "forward";

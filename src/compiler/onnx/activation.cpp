@@ -131,7 +131,7 @@ std::vector<Activation> recurrent_activations(const Attributes &attributes, cons
   std::vector<Activation> out;
   for (const std::string &name : names) {
     const Row *row = recurrent_row(name);
-    if (!row) throw Refusal("attribute 'activations' has " + quoted(name) + "; accepted: " + recurrent_names());
+    if (!row) throw Refusal("attribute 'activations' has " + quote(name) + "; accepted: " + recurrent_names());
     Activation f{row->act, row->alpha, row->beta};
     if (row->takes_alpha && alpha < alphas.size()) f.alpha = alphas[alpha++];
     if (row->takes_beta && beta < betas.size()) f.beta = betas[beta++];

@@ -62,7 +62,7 @@ void Attributes::only(const std::vector<const char *> &known) const {
     if (std::any_of(known.begin(), known.end(), [&](const char *name) { return attribute.name() == name; })) continue;
     std::string list;
     for (const char *name : known) list += (list.empty() ? "" : ", ") + std::string(name);
-    throw Refusal("attribute " + quoted(attribute.name()) + " is not known; accepted: " + list);
+    throw Refusal("attribute " + quote(attribute.name()) + " is not known; accepted: " + list);
   }
 }
 

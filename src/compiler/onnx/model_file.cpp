@@ -30,7 +30,7 @@ void read_initializers(OnnxModel *model, Problems *problems) {
     try {
       model->constants[proto.name()] = std::make_shared<const Tensor>(read_tensor(proto));
     } catch (const Refusal &refusal) {
-      problems->add("", "initializer " + quoted(proto.name()), refusal.what());
+      problems->add("", "initializer " + quote(proto.name()), refusal.what());
     }
   }
   if (model->proto.graph().sparse_initializer_size() > 0) {
@@ -68,7 +68,7 @@ void read_inputs_outputs(OnnxModel *model, Problems *problems) {
       if (!seen.insert(info.name()).second) throw Refusal("the name is used twice");
       model->inputs.push_back(declared(info));
     } catch (const Refusal &refusal) {
-      problems->add("", "input " + quoted(info.name()), refusal.what());
+      problems->add("", "input " + quote(info.name()), refusal.what());
     }
   }
   for (const onnx::ValueInfoProto &info : model->proto.graph().output()) model->outputs.push_back(info.name());
@@ -118,20 +118,20 @@ class Sorter {
       for (const std::string &name : nodes[i].output()) {
         if (name.empty()) continue;
         if (known.count(name) || !maker_.emplace(name, i).second) {
-          problems_->add(node_title(nodes[i]), nodes[i].op_type(), "its output " + quoted(name) + " has another source too");
+          problems_->add(node_title(nodes[i]), nodes[i].op_type(), "its output " + quote(name) + " has another source too");
         }
       }
     }
     for (const auto &node : nodes) {
       for (const std::string &name : node.input()) {
         if (!name.empty() && !known.count(name) && !maker_.count(name)) {
-          problems_->add(node_title(node), node.op_type(), "its input " + quoted(name) + " is made by nothing in the graph");
+          problems_->add(node_title(node), node.op_type(), "its input " + quote(name) + " is made by nothing in the graph");
         }
       }
     }
     for (const std::string &name : model_->outputs) {
       if (!known.count(name) && !maker_.count(name)) {
-        problems_->add("", "output " + quoted(name), "it is made by nothing in the graph");
+        problems_->add("", "output " + quote(name), "it is made by nothing in the graph");
       }
     }
   }
@@ -178,9 +178,9 @@ std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size) {
 
 std::unique_ptr<OnnxModel> load_model(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw IoError("cannot open " + quoted(path));
+  if (!file) throw IoError("cannot open " + quote(path));
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad()) throw IoError("cannot read " + quoted(path));
+  if (file.bad()) throw IoError("cannot read " + quote(path));
   return parse_model(bytes.data(), bytes.size());
 }
 

@@ -7,7 +7,7 @@
 namespace rnnp::compiler {
 
 void Problems::add(const std::string &node, const std::string &op, const std::string &what) {
-  std::string line = node.empty() ? op : "node " + quoted(node) + " (" + op + ")";
+  std::string line = node.empty() ? op : "node " + quote(node) + " (" + op + ")";
   line += ": " + what;
   if (std::find(lines_.begin(), lines_.end(), line) == lines_.end()) lines_.push_back(line);
 }
@@ -19,7 +19,7 @@ void Problems::raise() const {
   throw ModelError(text);
 }
 
-std::string quoted(const std::string &name) {
+std::string quote(const std::string &name) {
   constexpr size_t kLongest = 200;
   std::string out = "'";
   for (char c : name.substr(0, kLongest)) out += (c < ' ' || c == 127) ? '?' : c;

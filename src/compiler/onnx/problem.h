@@ -42,7 +42,7 @@ class Problems {
 };
 
 // 'name' in single quotes with unprintable bytes replaced, so that a hostile file cannot write to the terminal.
-std::string quoted(const std::string &name);
+std::string quote(const std::string &name);
 // "[2, 3, 4]"
 std::string shape_text(const std::vector<int64_t> &shape);
 

@@ -1,0 +1,143 @@
+// blob_text.cpp -- a blob's document for people. Contract: blob_view.h.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdio>
+
+#include "compiler/cli/blob_view.h"
+
+namespace rnnp::compiler {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dims_text(const Json &dims) {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size(); ++i) text += (i ? ", " : "") + (dims[i].is_string() ? dims[i].get<std::string>() : dims[i].dump());
+  return text + "]";
+}
+
+std::string act_text(const Json &act) {
+  const std::string name = act["name"];
+  const bool plain = act["alpha"] == 0.0 && act["beta"] == 0.0;
+  return plain ? name : name + "(" + act["alpha"].dump() + ", " + act["beta"].dump() + ")";
+}
+
+std::string value_text(const Json &doc, const Json &index) {
+  if (index.is_null()) return "-";
+  const Json &value = doc["values"][index.get<size_t>()];
+  return value["kind"].get<std::string>().substr(0, 3) + index.dump() + "[" + value["row_elems"].dump() + "]";
+}
+
+std::string list_text(const Json &doc, const Json &indices) {
+  std::string text;
+  size_t count = indices.size();
+  while (count > 0 && indices[count - 1].is_null()) --count;
+  for (size_t i = 0; i < count; ++i) text += (i ? ", " : "") + value_text(doc, indices[i]);
+  return text;
+}
+
+std::string recurrent_text(const Json &attr) {
+  std::string text = attr["cell"].get<std::string>() + " " + attr["input_size"].dump() + " -> " + attr["hidden_size"].dump();
+  const Json &directions = attr["directions"];
+  text += directions.size() == 2 ? ", bidirectional" : directions[0]["reverse"] == true ? ", reverse" : "";
+  for (const Json &direction : directions) {
+    text += ",";
+    for (const Json &act : direction["activations"]) text += " " + act_text(act);
+    if (!direction["peephole"].is_null()) text += ", peepholes";
+  }
+  if (attr["clip"] != 0.0) text += ", clip " + attr["clip"].dump();
+  if (attr["input_forget"] == true) text += ", input_forget";
+  return text;
+}
+
+std::string attr_text(const Json &node) {
+  const Json &attr = node["attr"];
+  const std::string op = node["op"];
+  if (op == "recurrent") return recurrent_text(attr);
+  if (op == "dense") {
+    const std::string groups = attr["groups"] == 1 ? "" : ", " + attr["groups"].dump() + " groups";
+    return attr["input_size"].dump() + " -> " + attr["output_size"].dump() + groups + (attr["bias"].is_null() ? "" : ", bias") + ", " + act_text(attr["activation"]);
+  }
+  if (op == "unary") return act_text(attr["activation"]);
+  if (op == "binary") return attr["op"].get<std::string>() + " over " + dims_text(attr["dims"]);
+  if (op == "softmax") return std::string(attr["log"] == true ? "log, " : "") + "axis of " + attr["axis"].dump();
+  if (op == "copy") return dims_text(attr["dims"]) + " at " + attr["x_first"].dump() + " -> " + attr["y_first"].dump();
+  return attr["last"] == true ? "last" : "first";
+}
+
+std::string pad(std::string text, size_t width) {
+  text.resize(std::max(width, text.size()), ' ');
+  return text;
+}
+
+}  // namespace
+
+std::string blob_text(const Json &doc) {
+  std::string text = "blob version " + doc["version"].dump() + ", " + doc["file_bytes"].dump() + " bytes, of which weights " + doc["weight_bytes"].dump() + "\n";
+  text += "model id " + doc["model_id"].get<std::string>() + ", layout NR " + doc["layout"]["nr"].dump() + " " + doc["layout"]["dtype"].get<std::string>() + "\n";
+  text += doc["causal"] == true ? "causal: may run in pieces" : "not causal: runs whole sequences";
+  text += doc["fixed_batch"] == 0 ? "\n" : ", batch fixed at " + doc["fixed_batch"].dump() + "\n";
+  text += doc["macs_per_step"].dump() + " multiply-accumulates per step and row\n";
+  text += "pools: " + doc["pools"]["sequence_elems"].dump() + " f32 per step and row, " + doc["pools"]["row_elems"].dump() + " f32 per row\n";
+  for (const char *list : {"inputs", "outputs"}) {
+    text += std::string(list) + ":\n";
+    for (const Json &io : doc[list]) text += "  " + pad(io["name"].get<std::string>(), 16) + " " + pad(io["role"].get<std::string>(), 8) + " " + dims_text(io["dims"]) + "\n";
+  }
+  text += "states:\n";
+  for (const Json &state : doc["states"]) {
+    text += "  " + pad(state["name"].get<std::string>(), 24) + " " + state["elems"].dump() + (state["init"].is_null() ? "" : state["per_row"] == true ? ", initial per row" : ", initial") + "\n";
+  }
+  text += "nodes:\n";
+  for (const Json &node : doc["nodes"]) {
+    text += "  " + pad(node["op"].get<std::string>(), 10) + pad(node["name"].get<std::string>(), 24) + " " + list_text(doc, node["inputs"]) + " -> " +
+            list_text(doc, node["outputs"]) + "  (" + attr_text(node) + ")\n";
+  }
+  return text;
+}
+
+std::string memory_text(const Json &doc) {
+  struct Span {
+    size_t value, first, last;
+  };
+  const size_t nodes = doc["nodes"].size();
+  std::vector<Span> spans;
+  for (size_t v = 0; v < doc["values"].size(); ++v) {
+    Span span{v, nodes, 0};
+    for (size_t n = 0; n < nodes; ++n) {
+      for (const char *list : {"inputs", "outputs"}) {
+        for (const Json &index : doc["nodes"][n][list]) {
+          if (index.is_null() || index.get<size_t>() != v) continue;
+          span.first = std::min(span.first, n);
+          span.last = std::max(span.last, n);
+        }
+      }
+    }
+    for (const Json &output : doc["outputs"]) {
+      if (output["value"].get<size_t>() == v) span.last = nodes;
+    }
+    spans.push_back(span);
+  }
+  std::string text;
+  for (const char *kind : {"sequence", "row"}) {
+    text += std::string(kind) + " pool, " + doc["pools"][std::string(kind) + "_elems"].dump() + " f32 per " + (kind[0] == 's' ? "step and row" : "row") +
+            " (value: elements, nodes that it lives over)\n";
+    std::vector<Span> mine;
+    for (const Span &span : spans) {
+      if (doc["values"][span.value]["kind"] == kind) mine.push_back(span);
+    }
+    std::stable_sort(mine.begin(), mine.end(), [&](const Span &a, const Span &b) {
+      return doc["values"][a.value]["location"].get<uint32_t>() < doc["values"][b.value]["location"].get<uint32_t>();
+    });
+    for (const Span &span : mine) {
+      const Json &value = doc["values"][span.value];
+      const uint32_t at = value["location"], elems = value["row_elems"];
+      char line[128];
+      std::snprintf(line, sizeof line, "  %8u .. %-8u value %-4zu nodes %zu .. %s\n", at, at + elems, span.value, span.first,
+                    span.last == nodes ? "end" : std::to_string(span.last).c_str());
+      text += line;
+    }
+  }
+  return text;
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,195 @@
+// blob_view.cpp -- the JSON document of a blob. Contract: blob_view.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/cli/blob_view.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "compiler/emit/crc32.h"
+#include "compiler/onnx/activation.h"
+#include "compiler/onnx/problem.h"
+#include "format/blob.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp::compiler {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char *kOps[] = {"?", "recurrent", "dense", "unary", "binary", "softmax", "copy", "time_step"};
+constexpr const char *kCells[] = {"rnn", "lstm", "gru", "gru_linear"};
+constexpr const char *kKinds[] = {"sequence", "row", "const", "input"};
+constexpr const char *kTypes[] = {"f32", "i32", "f16", "bf16", "i8", "i4"};
+constexpr const char *kBinaries[] = {"add", "mul", "sub", "div", "min", "max", "pow"};
+constexpr const char *kRoles[] = {"sequence", "row", "state", "lengths"};
+
+template <size_t N>
+std::string word(const char *const (&words)[N], uint32_t i) {
+  return i < N ? words[i] : "?";
+}
+
+Json number(float v) { return std::isfinite(v) ? Json(static_cast<double>(v)) : Json(v > 0 ? "inf" : v < 0 ? "-inf" : "nan"); }
+Json maybe(uint32_t v) { return v == kNone ? Json(nullptr) : Json(v); }
+
+Json activation(const BlobActivation &a) {
+  return {{"name", activation_name(static_cast<Act>(a.act))}, {"alpha", number(a.alpha)}, {"beta", number(a.beta)}};
+}
+
+template <typename T>
+Json list(const T *v, uint32_t count) {
+  Json out = Json::array();
+  for (uint32_t i = 0; i < count && i < kBlobMaxRank; ++i) out.push_back(v[i]);
+  return out;
+}
+
+class Reader {
+ public:
+  explicit Reader(const AlignedBytes &blob) : bytes_(blob.data()) { std::memcpy(&h_, bytes_, sizeof h_); }
+
+  Json document() const {
+    Json doc;
+    doc["version"] = h_.version;
+    char id[17];
+    std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>(h_.model_id));
+    doc["model_id"] = id;
+    doc["file_bytes"] = h_.file_bytes;
+    doc["weight_bytes"] = h_.weights.bytes;
+    doc["causal"] = (h_.flags & kBlobCausal) != 0;
+    doc["fixed_batch"] = h_.fixed_batch;
+    doc["layout"] = {{"nr", h_.layout_nr}, {"dtype", word(kTypes, h_.layout_dtype)}};
+    doc["macs_per_step"] = h_.macs_per_step;
+    doc["pools"] = {{"sequence_elems", h_.sequence_pool_elems}, {"row_elems", h_.row_pool_elems}};
+    doc["weights_crc_ok"] = crc32_of(bytes_ + h_.weights.offset, h_.weights.bytes) == h_.weights_crc;
+    doc["inputs"] = ios(h_.inputs);
+    doc["outputs"] = ios(h_.outputs);
+    doc["states"] = states();
+    doc["nodes"] = nodes();
+    doc["values"] = values();
+    return doc;
+  }
+
+ private:
+  template <typename T>
+  uint32_t count(const BlobSection &s) const {
+    return static_cast<uint32_t>(s.bytes / sizeof(T));
+  }
+  template <typename T>
+  T record(const BlobSection &s, uint32_t i) const {
+    T out;
+    std::memcpy(&out, bytes_ + s.offset + size_t{i} * sizeof(T), sizeof(T));
+    return out;
+  }
+  template <typename T>
+  T attribute(const BlobNode &node) const {
+    T out{};
+    std::memcpy(&out, bytes_ + h_.attrs.offset + node.attr, std::min<size_t>(sizeof out, node.attr_bytes));
+    return out;
+  }
+  std::string string(uint32_t offset) const { return reinterpret_cast<const char *>(bytes_ + h_.strings.offset + offset); }
+
+  Json ios(const BlobSection &s) const {
+    Json out = Json::array();
+    for (uint32_t i = 0; i < count<BlobIo>(s); ++i) {
+      const BlobIo io = record<BlobIo>(s, i);
+      Json dims = Json::array();
+      for (uint32_t k = 0; k < io.rank; ++k) {
+        if (io.dims[k] == RNNP_DIM_STEPS) dims.push_back("steps");
+        else if (io.dims[k] == RNNP_DIM_BATCH) dims.push_back("batch");
+        else dims.push_back(io.dims[k]);
+      }
+      out.push_back({{"name", string(io.name)}, {"role", word(kRoles, io.role)}, {"dims", dims}, {"value", io.value},
+                     {"row_elems", record<BlobValue>(h_.values, io.value).row_elems}});
+    }
+    return out;
+  }
+
+  Json states() const {
+    Json out = Json::array();
+    for (uint32_t i = 0; i < count<BlobState>(h_.states); ++i) {
+      const BlobState s = record<BlobState>(h_.states, i);
+      out.push_back({{"name", string(s.name)}, {"elems", s.elems}, {"init", maybe(s.init)}, {"per_row", s.per_row != 0}});
+    }
+    return out;
+  }
+
+  Json values() const {
+    Json out = Json::array();
+    for (uint32_t i = 0; i < count<BlobValue>(h_.values); ++i) {
+      const BlobValue v = record<BlobValue>(h_.values, i);
+      out.push_back({{"kind", word(kKinds, v.kind)}, {"dtype", word(kTypes, v.dtype)}, {"row_elems", v.row_elems}, {"location", maybe(v.location)},
+                     {"sequence", v.sequence != 0}});
+    }
+    return out;
+  }
+
+  Json arguments(uint32_t first, uint32_t n) const {
+    Json out = Json::array();
+    for (uint32_t i = 0; i < n; ++i) out.push_back(maybe(record<uint32_t>(h_.args, first + i)));
+    return out;
+  }
+
+  Json nodes() const {
+    Json out = Json::array();
+    for (uint32_t i = 0; i < count<BlobNode>(h_.nodes); ++i) {
+      const BlobNode n = record<BlobNode>(h_.nodes, i);
+      out.push_back({{"name", string(n.name)}, {"op", word(kOps, n.op)}, {"inputs", arguments(n.input_first, n.input_count)},
+                     {"outputs", arguments(n.output_first, n.output_count)}, {"attr", attributes(n)}});
+    }
+    return out;
+  }
+
+  Json recurrent(const AttrRecurrent &a) const {
+    const uint32_t acts = a.cell == static_cast<uint32_t>(Cell::kLstm) ? 3 : a.cell == static_cast<uint32_t>(Cell::kRnn) ? 1 : 2;
+    Json directions = Json::array();
+    for (uint32_t d = 0; d < a.direction_count && d < 2; ++d) {
+      const BlobDirection &b = a.direction[d];
+      Json names = Json::array();
+      for (uint32_t k = 0; k < acts; ++k) names.push_back(activation(b.act[k]));
+      directions.push_back({{"w", b.w}, {"r", b.r}, {"bias", b.bias}, {"r_bias", maybe(b.r_bias)}, {"peephole", maybe(b.peephole)},
+                            {"state_h", b.state_h}, {"state_c", maybe(b.state_c)}, {"reverse", b.reverse != 0}, {"activations", names}});
+    }
+    return {{"cell", word(kCells, a.cell)}, {"input_size", a.input_size}, {"hidden_size", a.hidden_size}, {"nr", a.nr}, {"dtype", word(kTypes, a.dtype)},
+            {"input_forget", a.input_forget != 0}, {"clip", number(a.clip)}, {"directions", directions}};
+  }
+
+  Json attributes(const BlobNode &n) const {
+    switch (static_cast<OpKind>(n.op)) {
+      case OpKind::kRecurrent: return recurrent(attribute<AttrRecurrent>(n));
+      case OpKind::kDense: {
+        const auto a = attribute<AttrDense>(n);
+        return {{"input_size", a.input_size}, {"output_size", a.output_size}, {"groups", a.groups}, {"nr", a.nr}, {"dtype", word(kTypes, a.dtype)},
+                {"w", a.w}, {"bias", maybe(a.bias)}, {"activation", activation(a.act)}};
+      }
+      case OpKind::kUnary: return {{"activation", activation(attribute<AttrUnary>(n).act)}};
+      case OpKind::kBinary: {
+        const auto a = attribute<AttrBinary>(n);
+        return {{"op", word(kBinaries, a.op)}, {"dims", list(a.dims, a.rank)}, {"a_stride", list(a.a_stride, a.rank)}, {"b_stride", list(a.b_stride, a.rank)}};
+      }
+      case OpKind::kSoftmax: {
+        const auto a = attribute<AttrSoftmax>(n);
+        return {{"outer", a.outer}, {"axis", a.axis}, {"inner", a.inner}, {"log", a.log != 0}};
+      }
+      case OpKind::kCopy: {
+        const auto a = attribute<AttrCopy>(n);
+        return {{"dims", list(a.dims, a.rank)}, {"x_stride", list(a.x_stride, a.rank)}, {"y_stride", list(a.y_stride, a.rank)},
+                {"x_first", a.x_first}, {"y_first", a.y_first}};
+      }
+      case OpKind::kTimeStep: return {{"last", attribute<AttrTimeStep>(n).last != 0}};
+    }
+    return Json::object();
+  }
+
+  const uint8_t *bytes_;
+  BlobHeader h_{};
+};
+
+}  // namespace
+
+Json blob_document(const AlignedBytes &blob) {
+  rnnp_model model;
+  const rnnp_status status = rnnp_model_open(&model, blob.data(), blob.size(), 0);
+  if (status != RNNP_OK) throw IoError(std::string("the blob does not open: ") + rnnp_status_string(status));
+  return Reader(blob).document();
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,266 @@
+// runner.cpp -- Contract: runner.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/cli/runner.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/eval/eval.h"
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+namespace {
+
+void check(rnnp_status status, const char *what) {
+  if (status != RNNP_OK) throw IoError(std::string(what) + ": " + rnnp_status_string(status));
+}
+
+bool has_dim(const rnnp_tensor_facts &facts, int32_t which) {
+  return std::find(facts.dims, facts.dims + facts.rank, which) != facts.dims + facts.rank;
+}
+
+}  // namespace
+
+const char *role_name(uint32_t role) {
+  constexpr const char *kNames[] = {"sequence", "row", "state", "lengths"};
+  return role < 4 ? kNames[role] : "?";
+}
+
+std::string dims_text(const rnnp_tensor_facts &facts) {
+  std::string text = "[";
+  for (uint32_t i = 0; i < facts.rank; ++i) {
+    text += i ? ", " : "";
+    text += facts.dims[i] == RNNP_DIM_STEPS ? "steps" : facts.dims[i] == RNNP_DIM_BATCH ? "batch" : std::to_string(facts.dims[i]);
+  }
+  return text + "]";
+}
+
+// Everything of one run. Arrays of the job are canonical: [steps][batch][row].
+struct Runner::Job {
+  size_t steps = 0, batch = 0;  // 0: not known yet
+  bool steps_in_front = false;  // time is an extra first axis of the arrays
+  bool last_step = false;
+  std::vector<std::vector<float>> inputs, outputs;
+  std::vector<std::vector<int32_t>> lengths;  // per input, empty for the others
+  std::vector<bool> given;
+  rnnp_session *session = nullptr;
+
+  // Elements from one index to the next in the canonical array, per ONNX axis (with the extra axis in front).
+  Shape strides(const rnnp_tensor_facts &facts, bool extra_time, bool extra_batch) const {
+    const int64_t row = facts.row_elems, batch_rows = static_cast<int64_t>(batch);
+    const bool per_step = facts.role == RNNP_ROLE_SEQUENCE && !last_step;
+    Shape out(facts.rank, 0);
+    int64_t feature = 1;
+    for (size_t i = facts.rank; i-- > 0;) {
+      if (facts.dims[i] == RNNP_DIM_STEPS) out[i] = per_step ? row * batch_rows : 0;
+      else if (facts.dims[i] == RNNP_DIM_BATCH) out[i] = row;
+      else {
+        out[i] = feature;
+        feature *= facts.dims[i];
+      }
+    }
+    if (extra_batch) out.insert(out.begin(), row);
+    if (extra_time) out.insert(out.begin(), row * batch_rows);
+    return out;
+  }
+};
+
+Runner::Runner(const std::vector<uint8_t> &blob) : blob_(blob.size(), 64) {
+  if (!blob.empty()) std::memcpy(blob_.data(), blob.data(), blob.size());
+  check(rnnp_model_open(&model_, blob_.data(), blob.size(), RNNP_OPEN_CHECK_WEIGHTS), "the blob does not open");
+  facts_.struct_bytes = sizeof facts_;
+  check(rnnp_model_info(&model_, &facts_), "rnnp_model_info");
+  inputs_.resize(facts_.input_count);
+  outputs_.resize(facts_.output_count);
+  for (uint32_t i = 0; i < facts_.input_count; ++i) {
+    inputs_[i].struct_bytes = sizeof inputs_[i];
+    check(rnnp_model_input(&model_, i, &inputs_[i]), "rnnp_model_input");
+  }
+  for (uint32_t i = 0; i < facts_.output_count; ++i) {
+    outputs_[i].struct_bytes = sizeof outputs_[i];
+    check(rnnp_model_output(&model_, i, &outputs_[i]), "rnnp_model_output");
+  }
+}
+
+// Steps and batch from the arrays' shapes; every mismatch is named.
+void Runner::read_sizes(const Arrays &arrays, Job *job) const {
+  for (const rnnp_tensor_facts &facts : inputs_) {
+    const auto found = arrays.find(facts.name);
+    if (found == arrays.end()) continue;
+    const Shape &shape = found->second.shape;
+    const bool may_extend = facts.role == RNNP_ROLE_SEQUENCE && !has_dim(facts, RNNP_DIM_STEPS);
+    const size_t extra = may_extend && shape.size() == facts.rank + 1 ? 1 : 0;
+    const std::string what = "input " + quote(facts.name) + " has shape " + shape_text(shape) + "; accepted: " + dims_text(facts) +
+                             (may_extend ? ", or with steps in front" : "");
+    if (shape.size() != facts.rank + extra) throw UsageError(what);
+    const auto agree = [&](size_t *size, int64_t dim) {
+      if (*size != 0 && *size != static_cast<size_t>(dim)) throw UsageError(what + ", but another input has " + std::to_string(*size) + " where this has " + std::to_string(dim));
+      *size = static_cast<size_t>(dim);
+    };
+    if (extra) {
+      job->steps_in_front = true;
+      agree(&job->steps, shape[0]);
+    }
+    for (uint32_t i = 0; i < facts.rank; ++i) {
+      const int64_t dim = shape[i + extra];
+      if (facts.dims[i] == RNNP_DIM_STEPS) agree(&job->steps, dim);
+      else if (facts.dims[i] == RNNP_DIM_BATCH) agree(&job->batch, dim);
+      else if (facts.dims[i] != dim) throw UsageError(what);
+      if (dim == 0) throw UsageError(what + " without empty axes");
+    }
+  }
+  if (job->steps == 0) job->steps = 1;
+  if (job->batch == 0) job->batch = facts_.fixed_batch ? facts_.fixed_batch : 1;
+  if (facts_.fixed_batch && job->batch != facts_.fixed_batch) {
+    throw UsageError("the model is for a batch of " + std::to_string(facts_.fixed_batch) + ", the inputs have " + std::to_string(job->batch));
+  }
+}
+
+void Runner::read_input(const rnnp_tensor_facts &facts, const Arrays &arrays, Job *job) const {
+  job->inputs.emplace_back();
+  job->lengths.emplace_back();
+  const auto found = arrays.find(facts.name);
+  job->given.push_back(found != arrays.end());
+  if (found == arrays.end()) {
+    if (facts.role == RNNP_ROLE_STATE || facts.role == RNNP_ROLE_LENGTHS) return;
+    throw UsageError("input " + quote(facts.name) + " " + dims_text(facts) + " is missing");
+  }
+  const Array &array = found->second;
+  if (facts.role == RNNP_ROLE_LENGTHS) {
+    if (!array.is_int) throw UsageError("input " + quote(facts.name) + " holds lengths; accepted: int32 or int64");
+    for (int32_t n : array.i32) {
+      if (n < 0 || static_cast<size_t>(n) > job->steps) {
+        throw UsageError("input " + quote(facts.name) + " has the length " + std::to_string(n) + "; accepted: 0 to " + std::to_string(job->steps));
+      }
+    }
+    job->lengths.back() = array.i32;
+    return;
+  }
+  const bool per_step = facts.role == RNNP_ROLE_SEQUENCE;
+  std::vector<float> &rows = job->inputs.back();
+  rows.assign((per_step ? job->steps : 1) * job->batch * facts.row_elems, 0.0f);
+  const bool extra = array.shape.size() > facts.rank;
+  Shape dims = array.shape, strides = job->strides(facts, extra, false);
+  // What the file gives once for all rows or steps is repeated.
+  const bool repeat_batch = !has_dim(facts, RNNP_DIM_BATCH), repeat_steps = per_step && !extra && !has_dim(facts, RNNP_DIM_STEPS);
+  for (size_t step = 0; step < (repeat_steps ? job->steps : 1); ++step) {
+    for (size_t row = 0; row < (repeat_batch ? job->batch : 1); ++row) {
+      const int64_t first = static_cast<int64_t>((step * job->batch + row) * facts.row_elems);
+      for_each_index(dims, strides, first, [&](int64_t i, int64_t at) {
+        rows[static_cast<size_t>(at)] = array.is_int ? static_cast<float>(array.i32[static_cast<size_t>(i)]) : array.f32[static_cast<size_t>(i)];
+      });
+    }
+  }
+}
+
+void Runner::call(Job *job, size_t first, size_t steps) const {
+  std::vector<rnnp_buffer> in(inputs_.size()), out(outputs_.size());
+  std::vector<std::vector<int32_t>> lengths = job->lengths;
+  std::vector<std::vector<float>> rows(outputs_.size());
+  const std::vector<int32_t> *gate = nullptr;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const rnnp_tensor_facts &facts = inputs_[i];
+    in[i] = {nullptr, 0, 0};
+    if (!job->given[i] || (facts.role == RNNP_ROLE_STATE && first != 0)) continue;
+    if (facts.role == RNNP_ROLE_LENGTHS) {
+      for (int32_t &n : lengths[i]) n = static_cast<int32_t>(std::clamp<int64_t>(n - static_cast<int64_t>(first), 0, static_cast<int64_t>(steps)));
+      gate = &lengths[i];
+      in[i].data = lengths[i].data();
+    } else {
+      in[i].data = job->inputs[i].data() + (facts.role == RNNP_ROLE_SEQUENCE ? first * job->batch * facts.row_elems : 0);
+    }
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const bool per_step = outputs_[i].role == RNNP_ROLE_SEQUENCE && !job->last_step;
+    if (!per_step) rows[i].resize(job->outputs[i].size());
+    out[i] = {per_step ? job->outputs[i].data() + first * job->batch * outputs_[i].row_elems : rows[i].data(), 0, 0};
+  }
+  rnnp_io io{};
+  io.struct_bytes = sizeof io;
+  io.flags = job->last_step ? RNNP_RUN_LAST_STEP : 0u;
+  io.steps = steps;
+  io.batch = static_cast<uint32_t>(job->batch);
+  io.input_count = static_cast<uint32_t>(in.size());
+  io.output_count = static_cast<uint32_t>(out.size());
+  io.inputs = in.data();
+  io.outputs = out.data();
+  check(rnnp_run_io(job->session, &io), "rnnp_run_io");
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (rows[i].empty()) continue;
+    // A row that ended in an earlier call keeps its last step from there.
+    const bool last_step = outputs_[i].role == RNNP_ROLE_SEQUENCE;
+    for (size_t row = 0; row < job->batch; ++row) {
+      if (last_step && gate && first != 0 && (*gate)[row] == 0) continue;
+      std::copy_n(rows[i].begin() + static_cast<std::ptrdiff_t>(row * outputs_[i].row_elems), outputs_[i].row_elems,
+                  job->outputs[i].begin() + static_cast<std::ptrdiff_t>(row * outputs_[i].row_elems));
+    }
+  }
+}
+
+Array Runner::give_output(const Job &job, size_t index) const {
+  const rnnp_tensor_facts &facts = outputs_[index];
+  const bool per_step = facts.role == RNNP_ROLE_SEQUENCE && !job.last_step;
+  const bool extra_time = per_step && !has_dim(facts, RNNP_DIM_STEPS) && (job.steps_in_front || job.steps > 1);
+  const bool extra_batch = !has_dim(facts, RNNP_DIM_BATCH) && job.batch > 1;
+  Shape strides = job.strides(facts, extra_time, extra_batch);
+  Array array;
+  if (extra_time) array.shape.push_back(static_cast<int64_t>(job.steps));
+  if (extra_batch) array.shape.push_back(static_cast<int64_t>(job.batch));
+  const size_t lead = array.shape.size();
+  for (uint32_t i = 0; i < facts.rank; ++i) {
+    const bool is_time = facts.dims[i] == RNNP_DIM_STEPS;
+    array.shape.push_back(is_time ? (per_step ? static_cast<int64_t>(job.steps) : 1) : facts.dims[i] == RNNP_DIM_BATCH ? static_cast<int64_t>(job.batch) : facts.dims[i]);
+  }
+  array.f32.resize(static_cast<size_t>(element_count(array.shape, int64_t{1} << 40)));
+  for_each_index(array.shape, strides, 0, [&](int64_t i, int64_t at) { array.f32[static_cast<size_t>(i)] = job.outputs[index][static_cast<size_t>(at)]; });
+  if (job.last_step && facts.role == RNNP_ROLE_SEQUENCE) {
+    for (uint32_t i = facts.rank; i-- > 0;) {
+      if (facts.dims[i] == RNNP_DIM_STEPS) array.shape.erase(array.shape.begin() + static_cast<std::ptrdiff_t>(lead + i));
+    }
+  }
+  return array;
+}
+
+Arrays Runner::run(const Arrays &arrays, const RunOptions &options) {
+  for (const auto &array : arrays) {
+    const bool known = std::any_of(inputs_.begin(), inputs_.end(), [&](const rnnp_tensor_facts &facts) { return array.first == facts.name; });
+    if (!known) throw UsageError("the model has no input " + quote(array.first));
+  }
+  Job job;
+  job.last_step = options.last_step;
+  read_sizes(arrays, &job);
+  for (const rnnp_tensor_facts &facts : inputs_) read_input(facts, arrays, &job);
+  for (const rnnp_tensor_facts &facts : outputs_) {
+    const bool per_step = facts.role == RNNP_ROLE_SEQUENCE && !job.last_step;
+    job.outputs.emplace_back((per_step ? job.steps : 1) * job.batch * facts.row_elems, 0.0f);
+  }
+  std::vector<size_t> cuts = options.cuts;
+  if (cuts.empty()) {
+    const size_t piece = options.steps_per_call ? options.steps_per_call : job.steps;
+    for (size_t done = 0; done < job.steps; done += piece) cuts.push_back(std::min(piece, job.steps - done));
+  }
+  if (!facts_.causal && cuts.size() > 1) throw UsageError("the model reads whole sequences (it looks ahead), so it cannot be run in pieces");
+
+  const std::unique_ptr<Executor> executor = make_executor(options.threads);
+  rnnp_session_options session;
+  rnnp_session_options_init(&session);
+  session.max_batch = static_cast<uint32_t>(job.batch);
+  session.max_steps = facts_.causal ? 0 : static_cast<uint32_t>(job.steps);
+  session.isa_allowed = options.isa_allowed;
+  session.executor = executor ? executor->get() : nullptr;
+  rnnp_memory memory{};
+  check(rnnp_session_memory(&model_, &session, &memory), "rnnp_session_memory");
+  const AlignedBytes bytes(memory.session_bytes, memory.alignment);
+  check(rnnp_session_init(&job.session, &model_, &session, bytes.data(), memory.session_bytes), "rnnp_session_init");
+  size_t done = 0;
+  for (size_t piece : cuts) {
+    call(&job, done, piece);
+    done += piece;
+    if (options.progress) options.progress(done, job.steps);
+  }
+  Arrays results;
+  for (size_t i = 0; i < outputs_.size(); ++i) results[outputs_[i].name] = give_output(job, i);
+  return results;
+}
+
+}  // namespace rnnp::compiler

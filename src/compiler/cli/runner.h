@@ -1,0 +1,61 @@
+// runner.h -- a blob run through the public C API, with arrays in the axis order of the ONNX file.
+// Sequence tensors whose ONNX axes hold no time may have it in front: one block per step.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_RUNNER_H_
+#define RNNPACK_COMPILER_CLI_RUNNER_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/cli/executor.h"
+#include "compiler/cli/files.h"
+#include "compiler/cli/npy.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp::compiler {
+
+using Arrays = std::map<std::string, Array>;
+
+struct RunOptions {
+  uint32_t threads = 1;
+  size_t steps_per_call = 0;  // 0: all steps in one call
+  bool last_step = false;
+  uint32_t isa_allowed = 0;
+  std::vector<size_t> cuts;   // sizes of the calls; overrides steps_per_call, must sum to the steps
+  std::function<void(size_t done, size_t steps)> progress;
+};
+
+class Runner {
+ public:
+  // Throws IoError when the library does not open the blob.
+  explicit Runner(const std::vector<uint8_t> &blob);
+
+  const rnnp_model_facts &facts() const { return facts_; }
+  const std::vector<rnnp_tensor_facts> &inputs() const { return inputs_; }
+  const std::vector<rnnp_tensor_facts> &outputs() const { return outputs_; }
+
+  // Throws UsageError on arrays that do not fit, IoError on a library error. Missing optional inputs may be left out.
+  Arrays run(const Arrays &arrays, const RunOptions &options);
+
+ private:
+  struct Job;
+  void read_sizes(const Arrays &arrays, Job *job) const;
+  void read_input(const rnnp_tensor_facts &facts, const Arrays &arrays, Job *job) const;
+  void call(Job *job, size_t first, size_t steps) const;
+  Array give_output(const Job &job, size_t index) const;
+
+  AlignedBytes blob_;
+  rnnp_model model_{};
+  rnnp_model_facts facts_{};
+  std::vector<rnnp_tensor_facts> inputs_, outputs_;
+};
+
+// "[steps, batch, 40]"
+std::string dims_text(const rnnp_tensor_facts &facts);
+const char *role_name(uint32_t role);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_CLI_RUNNER_H_

@@ -7,6 +7,9 @@ set(RNNPACK_ISA_avx2_x86 "-mavx2;-mfma;-mno-avx512f")
 set(RNNPACK_ISA_avx512_x86 "-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mno-avx512vnni;-mno-avx512bf16;-mprefer-vector-width=512")
 set(RNNPACK_ISA_neon_aarch64 "")
 set(RNNPACK_ISA_neon_armv7a "-mfpu=neon-vfpv4")
+set(RNNPACK_ISA_vfpv4_armv7a "-mfpu=vfpv4")
+set(RNNPACK_ISA_vfpv4_cortexm "")
+set(RNNPACK_ISA_vfpv4_helium "")
 
 # The architecture the compiler produces code for, asked from the compiler itself: toolchain files need not say it.
 include(CheckCXXSourceCompiles)
@@ -21,6 +24,8 @@ endfunction()
 rnnpack_probe_arch(x86 "defined(__x86_64__) || defined(__i386__)")
 rnnpack_probe_arch(aarch64 "defined(__aarch64__)")
 rnnpack_probe_arch(armv7a "defined(__arm__) && __ARM_ARCH == 7 && __ARM_ARCH_PROFILE == 'A' && defined(__ARM_PCS_VFP)")
+rnnpack_probe_arch(cortexm "defined(__arm__) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_FMA) && (__ARM_FP & 4)")
+rnnpack_probe_arch(helium "defined(__arm__) && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)")
 
 set(RNNPACK_ISA_DEFINES "")
 function(rnnpack_isa_sources result isa)

@@ -11,9 +11,15 @@
 namespace rnnp {
 
 #if defined(__aarch64__) || (defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA))
+#if defined(__aarch64__)
 constexpr uint32_t kCompiledIsa = RNNP_ISA_NEON;
+#else
+constexpr uint32_t kCompiledIsa = RNNP_ISA_NEON | RNNP_ISA_VFPV4;
+#endif
 #elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
-constexpr uint32_t kCompiledIsa = RNNP_ISA_MVE;
+constexpr uint32_t kCompiledIsa = RNNP_ISA_MVE | RNNP_ISA_VFPV4;
+#elif defined(__arm__) && defined(__ARM_FEATURE_FMA) && (__ARM_FP & 4)
+constexpr uint32_t kCompiledIsa = RNNP_ISA_VFPV4;
 #elif defined(__riscv_v) && __riscv_v >= 1000000
 constexpr uint32_t kCompiledIsa = RNNP_ISA_RVV;
 #elif defined(__wasm_simd128__)

@@ -3,18 +3,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_support.h"
 
+#if defined(__unix__) && !defined(__wasi__)
 #include <sys/mman.h>
 #include <unistd.h>
+#define RNNPACK_GUARD_PAGES 1
+#endif
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <utility>
 
+#if defined(__arm__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
+#include "base/compiled_isa.h"
 #include "pack/layout.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {
+namespace {
+
+// Memory of whole pages, the byte after which may not be touched; without an operating system just memory.
+struct Pages {
+  void *map;
+  size_t map_bytes, bytes;
+};
+
+#ifdef RNNPACK_GUARD_PAGES
+Pages new_pages(size_t bytes) {
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t usable = (bytes + page - 1) / page * page;
+  void *map = mmap(nullptr, usable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (map == MAP_FAILED || mprotect(static_cast<char *>(map) + usable, page, PROT_NONE) != 0) std::abort();
+  return {map, usable + page, usable};
+}
+void free_pages(void *map, size_t map_bytes) { munmap(map, map_bytes); }
+#else
+Pages new_pages(size_t bytes) {
+  const size_t usable = (bytes + 63) / 64 * 64;
+  void *map = std::aligned_alloc(64, usable);
+  if (map == nullptr) std::abort();
+  return {map, usable, usable};
+}
+void free_pages(void *map, size_t) { std::free(map); }
+#endif
+
+}  // namespace
 
 uint32_t cpu_isa_bits() {
   uint32_t bits = 0;
@@ -23,8 +61,12 @@ uint32_t cpu_isa_bits() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl"))
     bits |= RNNP_ISA_AVX512;
-#elif defined(__ARM_NEON)
-  bits |= RNNP_ISA_NEON;
+#elif defined(__arm__) && defined(__linux__)
+  const unsigned long caps = getauxval(AT_HWCAP);
+  if (caps & HWCAP_VFPv4) bits |= RNNP_ISA_VFPV4;
+  if ((caps & HWCAP_NEON) && (caps & HWCAP_VFPv4)) bits |= RNNP_ISA_NEON;
+#else
+  bits |= kCompiledIsa;
 #endif
   return bits;
 }
@@ -62,22 +104,18 @@ float Random::uniform(float low, float high) {
 
 Rows::Rows(size_t rows, size_t cols, size_t stride_floats, bool aligned) : rows_(rows), cols_(cols), stride_(stride_floats) {
   if (stride_ < cols_) stride_ = cols_;
-  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t elems = (rows_ - 1) * stride_ + cols_;
-  const size_t pages = (elems * sizeof(float) + 64 + page - 1) / page;
-  map_bytes_ = (pages + 1) * page;
-  map_ = mmap(nullptr, map_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (map_ == MAP_FAILED) std::abort();
-  char *guard = static_cast<char *>(map_) + pages * page;
-  if (mprotect(guard, page, PROT_NONE) != 0) std::abort();
-  size_t from = pages * page - elems * sizeof(float);
+  const Pages pages = new_pages(elems * sizeof(float) + 64);
+  map_ = pages.map;
+  map_bytes_ = pages.map_bytes;
+  size_t from = pages.bytes - elems * sizeof(float);
   if (aligned) from = from / 64 * 64;
-  first_ = reinterpret_cast<float *>(static_cast<char *>(map_) + from);
+  first_ = static_cast<float *>(static_cast<void *>(static_cast<char *>(map_) + from));
   for (size_t i = 0; i < elems; ++i) first_[i] = std::numeric_limits<float>::quiet_NaN();
 }
 
 Rows::~Rows() {
-  if (map_ != nullptr) munmap(map_, map_bytes_);
+  if (map_ != nullptr) free_pages(map_, map_bytes_);
 }
 
 void Rows::swap(Rows &other) {
@@ -120,7 +158,7 @@ testing::AssertionResult same_bits(const std::vector<float> &a, const std::vecto
 
 Rows packed(const std::vector<float> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates, uint32_t nr) {
   const uint32_t tiles = tile_count(units, nr);
-  Rows out(1, matrix_elems(units, k, gates, nr), 0, true);
+  Rows out(1, static_cast<size_t>(matrix_elems(units, k, gates, nr)), 0, true);
   float *to = out.data();
   for (uint32_t t = 0; t < tiles; ++t)
     for (uint32_t i = 0; i < k; ++i)

@@ -1,0 +1,46 @@
+// gemm_small_body.h -- rows against panels in little code: a row and a tile at a time.
+// Room: kernels; included once by gemm_<isa>.cpp after a panel_sum<floats of a panel row>. Touches only its arguments.
+// Contract: kernels.h, GemmArgs; the bits of gemm_body.h.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_GEMM_SMALL_BODY_H_
+#define RNNPACK_KERNELS_GEMM_SMALL_BODY_H_
+
+#include "kernels/kernels.h"
+#include "kernels/panel_body.h"
+
+namespace rnnp {
+namespace {
+
+template <int kRow>
+void gemm_tiles(const GemmArgs *args) {
+  float zeros[kRow] = {}, edge[kRow];
+  for (size_t tile = args->tile_begin; tile < args->tile_end; ++tile) {
+    const float *start = args->bias ? args->bias + tile * kRow : zeros;
+    const float *panel = args->panels + tile * args->k * kRow;
+    const size_t left = args->units - tile * kRow;
+    const bool whole = args->units == 0 || left >= kRow;
+    for (size_t row = 0; row < args->rows; ++row) {
+      float *out = offset_bytes(args->out, row * args->out_row_bytes) + tile * kRow;
+      panel_sum<kRow>(whole ? out : edge, start, offset_bytes(args->a, row * args->a_row_bytes), panel, args->k);
+      for (size_t n = 0; !whole && n < left; ++n) out[n] = edge[n];
+    }
+  }
+}
+
+template <int kNr>
+void gemm_run(const GemmArgs *args) {
+  switch (args->gates) {
+    case 1:
+      return gemm_tiles<kNr>(args);
+    case 2:
+      return gemm_tiles<2 * kNr>(args);
+    case 3:
+      return gemm_tiles<3 * kNr>(args);
+    default:
+      return gemm_tiles<4 * kNr>(args);
+  }
+}
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_GEMM_SMALL_BODY_H_

@@ -33,6 +33,7 @@ struct BuildEnv {
   uint32_t isa;          // RNNP_ISA_* bits that may be used
   uint32_t max_batch;
   uint32_t chunk_steps;  // most steps of one chunk
+  uint32_t layer_chunk_steps;  // steps per input GEMM; 0: each layer chooses
   uint32_t threads;
   uint32_t l1d_bytes, l2_bytes;
   bool xnnpack;          // operators may be given to XNNPACK

@@ -48,7 +48,7 @@ struct SessionConfig {
   const Model *model;
   OpList ops;
   KernelGroups kernels;
-  uint32_t max_batch, chunk_steps, max_steps, threads, isa, l1d_bytes, l2_bytes;
+  uint32_t max_batch, chunk_steps, layer_chunk_steps, max_steps, threads, isa, l1d_bytes, l2_bytes;
   bool xnnpack;
   rnnp_executor executor;
 };

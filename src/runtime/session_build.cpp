@@ -145,6 +145,7 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **s
   env.isa = config.isa;
   env.max_batch = config.max_batch;
   env.chunk_steps = config.chunk_steps;
+  env.layer_chunk_steps = config.layer_chunk_steps;
   env.threads = config.threads;
   env.l1d_bytes = config.l1d_bytes;
   env.l2_bytes = config.l2_bytes;

@@ -16,7 +16,14 @@ namespace {
 
 struct Options {
   std::string model, output, target = "generic", c_name;
+  uint32_t chunk_steps = 0;
 };
+
+// Little memory on a microcontroller, a few steps per input GEMM elsewhere.
+uint32_t chunk_steps_of(const Options &options) {
+  if (options.chunk_steps != 0) return options.chunk_steps;
+  return options.target == "cortex-m" ? 1 : 16;
+}
 
 int run(const Options &options) {
   if (options.output.empty() && options.c_name.empty()) throw UsageError("nothing to write: give -o FILE or --emit-c NAME");
@@ -24,7 +31,7 @@ int run(const Options &options) {
   const Compiled compiled = compile_model(*model, options.target);
   for (const std::string &note : compiled.graph.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   if (!options.c_name.empty()) {
-    const CSource source = emit_c(compiled.blob, options.c_name);
+    const CSource source = emit_c(compiled.blob, options.c_name, chunk_steps_of(options));
     write_file(options.c_name + ".h", source.header.data(), source.header.size());
     write_file(options.c_name + ".c", source.code.data(), source.code.size());
   }
@@ -47,6 +54,9 @@ void add_compile(CLI::App *app, Action *action) {
   command->add_option("-o,--output", options->output, "blob to write");
   command->add_option("--target", options->target, "generic, avx512, avx2, neon or cortex-m: the layout of the packed weights")->capture_default_str();
   command->add_option("--emit-c", options->c_name, "also write NAME.c and NAME.h: the blob as a const array, with the sizes a static buffer needs");
+  command->add_option("--chunk-steps", options->chunk_steps,
+                      "steps per input GEMM that --emit-c sizes the session for (1 for cortex-m, else 16); memory grows with it")
+      ->check(CLI::Range(1u, 1024u));
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }
 

@@ -1,4 +1,4 @@
-// emit_c.cpp -- Contract: emit_c.h. The session's size is asked of the library itself: one row, reference kernels, no threads.
+// emit_c.cpp -- Contract: emit_c.h. The session's size is asked of the library itself, for the options that NAME_options sets.
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/emit/emit_c.h"
 
@@ -15,29 +15,28 @@ namespace {
 
 struct Sizes {
   rnnp_memory memory;
-  rnnp_model_facts facts;
-  uint32_t max_steps;
+  rnnp_session_options options;
 };
 
 // A model that is not causal runs whole sequences; its buffer is sized for this many steps.
 constexpr uint32_t kWholeSteps = 100;
 
-Sizes ask_sizes(const std::vector<uint8_t> &blob) {
+// Explicit chunk_steps and portable operators make the size the same on every CPU.
+Sizes ask_sizes(const std::vector<uint8_t> &blob, uint32_t chunk_steps) {
   AlignedBytes aligned(blob.size(), 64);
   std::memcpy(aligned.data(), blob.data(), blob.size());
   rnnp_model model;
   Sizes sizes{};
-  sizes.facts.struct_bytes = sizeof sizes.facts;
-  rnnp_session_options options;
-  rnnp_session_options_init(&options);
+  rnnp_model_facts facts{};
+  facts.struct_bytes = sizeof facts;
+  rnnp_session_options_init(&sizes.options);
   rnnp_status status = rnnp_model_open(&model, aligned.data(), blob.size(), 0);
-  if (status == RNNP_OK) status = rnnp_model_info(&model, &sizes.facts);
-  if (sizes.facts.fixed_batch) options.max_batch = sizes.facts.fixed_batch;
-  sizes.max_steps = sizes.facts.causal ? 0 : kWholeSteps;
-  options.max_steps = sizes.max_steps;
-  options.isa_allowed = RNNP_ISA_REFERENCE_ONLY;
-  options.flags = RNNP_SESSION_PORTABLE_OPS;
-  if (status == RNNP_OK) status = rnnp_session_memory(&model, &options, &sizes.memory);
+  if (status == RNNP_OK) status = rnnp_model_info(&model, &facts);
+  if (facts.fixed_batch) sizes.options.max_batch = facts.fixed_batch;
+  sizes.options.max_steps = facts.causal ? 0 : kWholeSteps;
+  sizes.options.chunk_steps = chunk_steps;
+  sizes.options.flags = RNNP_SESSION_PORTABLE_OPS;
+  if (status == RNNP_OK) status = rnnp_session_memory(&model, &sizes.options, &sizes.memory);
   if (status != RNNP_OK) throw ModelError(std::string("the library cannot run this blob: ") + rnnp_status_string(status));
   return sizes;
 }
@@ -66,18 +65,17 @@ constexpr const char *kHeader = R"(/* @name@.h -- a compiled model for the rnnpa
  *   rnnp_model model;
  *   rnnp_session *session;
  *   rnnp_session_options options;
- *   rnnp_session_options_init(&options);@options@
- *   options.isa_allowed = RNNP_ISA_REFERENCE_ONLY;
- *   options.flags = RNNP_SESSION_PORTABLE_OPS;
+ *   @name@_options(&options);
  *   if (rnnp_model_open(&model, @name@, @NAME@_BYTES, 0) == RNNP_OK &&
  *       rnnp_session_init(&session, &model, &options, memory, sizeof memory) == RNNP_OK) {
  *     rnnp_run(session, steps, x, y);
  *   }
  *
- * The session's size is for just these options (@batch@ batch row(s), no threads); ask rnnp_session_memory for others. */
+ * The sizes are for the options that @name@_options sets, on any CPU; for others ask rnnp_session_memory. */
 #ifndef @NAME@_H_
 #define @NAME@_H_
 
+#include <rnnpack/rnnpack.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -90,6 +88,15 @@ extern "C" {
 #define @NAME@_STATE_BYTES @state@u   /* of rnnp_state_save, per batch row */
 
 extern const uint8_t @name@[@NAME@_BYTES];
+
+/* The options that @NAME@_SESSION_BYTES is for. Change none that takes memory: max_batch, max_steps, chunk_steps, executor, flags. */
+static inline void @name@_options(rnnp_session_options *options) {
+  rnnp_session_options_init(options);
+  options->max_batch = @batch@;
+  options->max_steps = @max_steps@;
+  options->chunk_steps = @chunk_steps@;
+  options->flags = RNNP_SESSION_PORTABLE_OPS;
+}
 
 #ifdef __cplusplus
 }
@@ -109,20 +116,21 @@ std::string array_text(const std::vector<uint8_t> &blob) {
 
 }  // namespace
 
-CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path) {
+CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, uint32_t chunk_steps) {
   const std::string name = identifier(path);
-  const Sizes sizes = ask_sizes(blob);
-  const uint32_t batch = sizes.facts.fixed_batch ? sizes.facts.fixed_batch : 1;
-  std::string options;
-  if (batch != 1) options += "\n *   options.max_batch = " + std::to_string(batch) + ";";
-  if (sizes.max_steps) options += "\n *   options.max_steps = " + std::to_string(sizes.max_steps) + ";  // this model reads whole sequences";
+  const Sizes sizes = ask_sizes(blob, chunk_steps);
   CSource out;
   out.header = kHeader;
   const std::pair<const char *, std::string> fields[] = {
-      {"@options@", replace_all(options, "//", "--")}, {"@batch@", std::to_string(batch)},
-      {"@bytes@", std::to_string(blob.size())},        {"@align@", std::to_string(sizes.memory.alignment)},
-      {"@session@", std::to_string(sizes.memory.session_bytes)}, {"@state@", std::to_string(sizes.memory.state_bytes)},
-      {"@name@", name},                                {"@NAME@", upper(name)},
+      {"@batch@", std::to_string(sizes.options.max_batch)},
+      {"@max_steps@", std::to_string(sizes.options.max_steps)},
+      {"@chunk_steps@", std::to_string(sizes.options.chunk_steps)},
+      {"@bytes@", std::to_string(blob.size())},
+      {"@align@", std::to_string(sizes.memory.alignment)},
+      {"@session@", std::to_string(sizes.memory.session_bytes)},
+      {"@state@", std::to_string(sizes.memory.state_bytes)},
+      {"@name@", name},
+      {"@NAME@", upper(name)},
   };
   for (const auto &field : fields) out.header = replace_all(out.header, field.first, field.second);
   out.code = "/* " + name + ".c -- see " + name + ".h. */\n#include \"" + name + ".h\"\n\n__attribute__((aligned(64))) const uint8_t " + name + "[" + upper(name) +

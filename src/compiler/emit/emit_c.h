@@ -13,8 +13,9 @@ struct CSource {
   std::string header, code;
 };
 
-// `path` is where NAME.c and NAME.h will be; its last part names the array. Throws UsageError when that is no C identifier.
-CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path);
+// `path` is where NAME.c and NAME.h will be; its last part names the array. The sizes are for sessions of `chunk_steps`.
+// Throws UsageError when the name is no C identifier.
+CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, uint32_t chunk_steps);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_EMIT_EMIT_C_H_

@@ -1,0 +1,81 @@
+// emit_registry.cpp -- Contract: emit_registry.h. Found by trial: whatever the library can do without when it plans the session is
+// left out. So the operators' choice of kernels is written down once, in the operators.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/emit/emit_registry.h"
+
+#include <vector>
+
+#include "compiler/onnx/problem.h"
+#include "rnnpack/registry.h"
+
+namespace rnnp::compiler {
+namespace {
+
+template <class T>
+struct Named {
+  const char *name;
+  const T *object;
+};
+
+struct Choice {
+  std::vector<Named<rnnp_op>> ops;
+  std::vector<Named<rnnp_kernel_group>> groups;
+};
+
+Choice everything() {
+  Choice c;
+#define RNNP_NAMED(name) c.ops.push_back({"rnnp_op_" #name, &rnnp_op_##name});
+  RNNP_FOR_EACH_OP(RNNP_NAMED)
+#undef RNNP_NAMED
+#define RNNP_NAMED(name) c.groups.push_back({"rnnp_kernels_" #name, &rnnp_kernels_##name});
+  RNNP_FOR_EACH_KERNEL_GROUP(RNNP_NAMED)
+#undef RNNP_NAMED
+  return c;
+}
+
+template <class T>
+std::vector<const T *> objects(const std::vector<Named<T>> &list) {
+  std::vector<const T *> v;
+  for (const Named<T> &n : list) v.push_back(n.object);
+  return v;
+}
+
+bool suffices(const Choice &choice, const rnnp_model &model, const rnnp_session_options &options) {
+  const auto ops = objects(choice.ops);
+  const auto groups = objects(choice.groups);
+  if (ops.empty() || groups.empty()) return false;
+  const rnnp_registry registry = {sizeof(rnnp_registry), static_cast<uint32_t>(ops.size()), static_cast<uint32_t>(groups.size()), ops.data(),
+                                  groups.data()};
+  rnnp_memory memory;
+  return rnnp_session_memory_with(&registry, &model, &options, &memory) == RNNP_OK;
+}
+
+// Drop every element of `list`, a member of `choice`, that is not missed.
+template <class T>
+void thin_out(Choice *choice, std::vector<Named<T>> Choice::*list, const rnnp_model &model, const rnnp_session_options &options) {
+  for (size_t i = (choice->*list).size(); i-- > 0;) {
+    Choice without = *choice;
+    (without.*list).erase((without.*list).begin() + static_cast<std::ptrdiff_t>(i));
+    if (suffices(without, model, options)) *choice = without;
+  }
+}
+
+template <class T>
+std::string array_text(const std::string &type, const std::string &array, const std::vector<Named<T>> &list) {
+  std::string text = "static const " + type + " *const " + array + "[] = {";
+  for (size_t i = 0; i < list.size(); ++i) text += std::string(i ? ", &" : "&") + list[i].name;
+  return text + "};\n";
+}
+
+}  // namespace
+
+std::string registry_text(const rnnp_model &model, const rnnp_session_options &options, const std::string &name) {
+  Choice choice = everything();
+  if (!suffices(choice, model, options)) throw ModelError("the library cannot run this blob");
+  thin_out(&choice, &Choice::ops, model, options);
+  thin_out(&choice, &Choice::groups, model, options);
+  return array_text("rnnp_op", "ops", choice.ops) + array_text("rnnp_kernel_group", "kernels", choice.groups) + "const rnnp_registry " + name +
+         "_registry = {sizeof(rnnp_registry), sizeof ops / sizeof ops[0], sizeof kernels / sizeof kernels[0], ops, kernels};\n";
+}
+
+}  // namespace rnnp::compiler

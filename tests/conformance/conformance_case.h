@@ -1,0 +1,42 @@
+// conformance_case.h -- one published case: a model, its inputs and expected outputs; and its road through compiler and library.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_TESTS_CONFORMANCE_CASE_H_
+#define RNNPACK_TESTS_CONFORMANCE_CASE_H_
+
+#include <onnx/onnx_pb.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/cli/runner.h"
+#include "compiler/onnx/tensor.h"
+
+namespace rnnp::conformance {
+
+using compiler::Arrays;
+using compiler::Tensor;
+
+struct Case {
+  onnx::ModelProto model;
+  Arrays inputs;
+  std::map<std::string, Tensor> expected;
+  double tolerance = 1e-5;  // relative to max(1, |expected|)
+};
+
+// Compiles for every layout and compares the library's results (whole, in pieces, reference kernels) and the f64 evaluation
+// with the expected outputs. Adds gtest failures.
+void check_case(const Case &c);
+
+// Graph inputs that are weights of recurrent nodes (W, R, B, P) become initializers with the values in `inputs`.
+void weights_to_initializers(onnx::ModelProto *model, std::map<std::string, onnx::TensorProto> *inputs);
+
+compiler::Array to_array(const Tensor &tensor);
+
+// Registers one test per case found; gives how many.
+size_t register_node_folder(const std::string &suite, const std::string &folder);
+size_t register_json_cases(const std::string &path);
+size_t register_negative_json_cases(const std::string &path);
+
+}  // namespace rnnp::conformance
+#endif  // RNNPACK_TESTS_CONFORMANCE_CASE_H_

@@ -47,10 +47,11 @@ static uint32_t clock_cost_ns(void) {
 
 static void print_percentiles(uint32_t *ns, size_t steps) {
   qsort(ns, steps, sizeof *ns, by_value);
-  printf("{\"steps\": %zu, \"clock_ns\": %u, \"min_ns\": %u, \"p50_ns\": %u, \"p99_ns\": %u, \"p99_9_ns\": %u, \"p99_99_ns\": %u, "
-         "\"max_ns\": %u}\n",
-         steps, clock_cost_ns(), ns[0], ns[steps / 2], ns[steps / 100 * 99], ns[steps / 1000 * 999], ns[steps / 10000 * 9999],
-         ns[steps - 1]);
+  printf(
+      "{\"steps\": %zu, \"clock_ns\": %u, \"min_ns\": %u, \"p50_ns\": %u, \"p99_ns\": %u, \"p99_9_ns\": %u, \"p99_99_ns\": %u, "
+      "\"max_ns\": %u}\n",
+      steps, clock_cost_ns(), ns[0], ns[steps / 2], ns[steps / 100 * 99], ns[steps / 1000 * 999], ns[steps / 10000 * 9999],
+      ns[steps - 1]);
 }
 
 int main(int argc, char **argv) {

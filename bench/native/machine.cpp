@@ -1,6 +1,6 @@
 // rnnpack_machine: the limits a row's time is held against, measured: read bandwidth per cache level and per size, f32 multiply-add
-// peak, and what it costs two pinned threads to meet. Prints JSON. Usage: rnnpack_machine [cpu[,cpu...] [sweep]]; "sweep" adds the bandwidth at every power of two.
-// SPDX-License-Identifier: Apache-2.0
+// peak, and what it costs two pinned threads to meet. Prints JSON. Usage: rnnpack_machine [cpu[,cpu...] [sweep]]; "sweep" adds the
+// bandwidth at every power of two. SPDX-License-Identifier: Apache-2.0
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
@@ -111,7 +111,8 @@ double read_bandwidth(const MachineLoops &loops, const std::vector<int> &cpus, s
     if (!buffer) std::abort();
     std::memset(buffer, 1, bytes);
   }
-  const double rate = best_rate(cpus, static_cast<double>(bytes), [&](size_t i, size_t times) { g_keep += loops.read(buffers[i], bytes, times); });
+  const double rate =
+      best_rate(cpus, static_cast<double>(bytes), [&](size_t i, size_t times) { g_keep += loops.read(buffers[i], bytes, times); });
   for (void *buffer : buffers) std::free(buffer);
   return rate * 1e-9;
 }
@@ -183,8 +184,8 @@ int main(int argc, char **argv) {
   const bool sweep = argc > 2 && std::strcmp(argv[2], "sweep") == 0;
   const MachineLoops loops = best_machine_loops();
   const Caches sizes = caches();
-  std::printf("{\"isa\": \"%s\", \"cache_bytes\": {\"l1\": %zu, \"l2\": %zu, \"l3\": %zu}, \"limits\": {", loops.isa, sizes.l1, sizes.l2,
-              sizes.l3);
+  std::printf("{\"isa\": \"%s\", \"cache_bytes\": {\"l1\": %zu, \"l2\": %zu, \"l3\": %zu}, \"limits\": {", loops.isa, sizes.l1,
+              sizes.l2, sizes.l3);
   for (size_t n = 1; n <= std::min<size_t>(2, cpus.size()); ++n) {
     if (n > 1) std::printf(", ");
     print_limits(loops, {cpus.begin(), cpus.begin() + static_cast<std::ptrdiff_t>(n)}, sizes, sweep);

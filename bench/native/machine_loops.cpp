@@ -5,8 +5,8 @@
 
 namespace {
 
-constexpr int kReads = 8;       // independent accumulators: xor has one cycle of latency
-constexpr int kMultiplies = 12; // latency times throughput of FMA, with some to spare
+constexpr int kReads = 8;        // independent accumulators: xor has one cycle of latency
+constexpr int kMultiplies = 12;  // latency times throughput of FMA, with some to spare
 
 template <class Vector>
 [[gnu::always_inline]] inline long long read_body(const void *p, size_t bytes, size_t times) {
@@ -48,8 +48,12 @@ constexpr size_t flops_of() {
 using Long2 [[gnu::vector_size(16)]] = long long;
 using Float4 [[gnu::vector_size(16)]] = float;
 
-long long read_128(const void *p, size_t bytes, size_t times) { return read_body<Long2>(p, bytes, times); }
-float multiply_128(size_t times) { return multiply_body<Float4>(times); }
+long long read_128(const void *p, size_t bytes, size_t times) {
+  return read_body<Long2>(p, bytes, times);
+}
+float multiply_128(size_t times) {
+  return multiply_body<Float4>(times);
+}
 
 #if defined(__x86_64__)
 using Long4 [[gnu::vector_size(32)]] = long long;
@@ -57,12 +61,18 @@ using Float8 [[gnu::vector_size(32)]] = float;
 using Long8 [[gnu::vector_size(64)]] = long long;
 using Float16 [[gnu::vector_size(64)]] = float;
 
-[[gnu::target("avx2,fma")]] long long read_avx2(const void *p, size_t bytes, size_t times) { return read_body<Long4>(p, bytes, times); }
-[[gnu::target("avx2,fma")]] float multiply_avx2(size_t times) { return multiply_body<Float8>(times); }
+[[gnu::target("avx2,fma")]] long long read_avx2(const void *p, size_t bytes, size_t times) {
+  return read_body<Long4>(p, bytes, times);
+}
+[[gnu::target("avx2,fma")]] float multiply_avx2(size_t times) {
+  return multiply_body<Float8>(times);
+}
 [[gnu::target("avx512f,fma")]] long long read_avx512(const void *p, size_t bytes, size_t times) {
   return read_body<Long8>(p, bytes, times);
 }
-[[gnu::target("avx512f,fma")]] float multiply_avx512(size_t times) { return multiply_body<Float16>(times); }
+[[gnu::target("avx512f,fma")]] float multiply_avx512(size_t times) {
+  return multiply_body<Float16>(times);
+}
 #endif
 
 }  // namespace
@@ -70,7 +80,8 @@ using Float16 [[gnu::vector_size(64)]] = float;
 MachineLoops best_machine_loops() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) return {"avx512", read_avx512, multiply_avx512, flops_of<Float16>()};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {"avx2", read_avx2, multiply_avx2, flops_of<Float8>()};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return {"avx2", read_avx2, multiply_avx2, flops_of<Float8>()};
 #endif
   return {"128 bit", read_128, multiply_128, flops_of<Float4>()};
 }

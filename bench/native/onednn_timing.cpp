@@ -42,8 +42,12 @@ struct Descs {
   memory::desc x, w, r, bias, y;
 };
 
-memory::dim gates_of(Cell cell) { return cell == Cell::kLstm ? 4 : cell == Cell::kGru || cell == Cell::kGruLbr ? 3 : 1; }
-memory::dim biases_of(Cell cell) { return gates_of(cell) + (cell == Cell::kGruLbr ? 1 : 0); }
+memory::dim gates_of(Cell cell) {
+  return cell == Cell::kLstm ? 4 : cell == Cell::kGru || cell == Cell::kGruLbr ? 3 : 1;
+}
+memory::dim biases_of(Cell cell) {
+  return gates_of(cell) + (cell == Cell::kGruLbr ? 1 : 0);
+}
 
 // Weight layouts are left to oneDNN ("any").
 Descs descs_of(Cell cell, const Shape &s, memory::dim inputs) {
@@ -67,11 +71,13 @@ std::pair<dnnl::primitive, dnnl::rnn_primitive_desc_base> make_primitive(Cell ce
   const memory::desc none;
   switch (cell) {
     case Cell::kLstm:
-      return build<dnnl::lstm_forward>(dnnl::lstm_forward::desc(inference, way, m.x, none, none, m.w, m.r, m.bias, m.y, none, none), engine);
+      return build<dnnl::lstm_forward>(dnnl::lstm_forward::desc(inference, way, m.x, none, none, m.w, m.r, m.bias, m.y, none, none),
+                                       engine);
     case Cell::kGru:
       return build<dnnl::gru_forward>(dnnl::gru_forward::desc(inference, way, m.x, none, m.w, m.r, m.bias, m.y, none), engine);
     case Cell::kGruLbr:
-      return build<dnnl::lbr_gru_forward>(dnnl::lbr_gru_forward::desc(inference, way, m.x, none, m.w, m.r, m.bias, m.y, none), engine);
+      return build<dnnl::lbr_gru_forward>(dnnl::lbr_gru_forward::desc(inference, way, m.x, none, m.w, m.r, m.bias, m.y, none),
+                                          engine);
     default:
       break;
   }
@@ -123,7 +129,8 @@ EXPORT const char *onednn_bench_open(Network **handle, int cell, const Shape *sh
   net->x = memory({{shape->steps, shape->batch, shape->inputs}, kF32, Tag::tnc}, net->engine);
   memory x = net->x;
   for (int i = 0; i < shape->layers; ++i) {
-    net->layers.push_back(make_layer(*net, static_cast<Cell>(cell), *shape, x, weights[3 * i], weights[3 * i + 1], weights[3 * i + 2]));
+    net->layers.push_back(
+        make_layer(*net, static_cast<Cell>(cell), *shape, x, weights[3 * i], weights[3 * i + 1], weights[3 * i + 2]));
     x = net->layers.back().arguments.at(DNNL_ARG_DST_LAYER);
   }
   net->y = x;
@@ -153,5 +160,9 @@ EXPORT size_t onednn_bench_time(Network *net, const float *x, float *y, uint32_t
   return time_calls(call, net, &request, ns, calls);
 }
 
-EXPORT const char *onednn_bench_note(Network *) { return ""; }
-EXPORT void onednn_bench_close(Network *net) { delete net; }
+EXPORT const char *onednn_bench_note(Network *) {
+  return "";
+}
+EXPORT void onednn_bench_close(Network *net) {
+  delete net;
+}

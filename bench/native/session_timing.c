@@ -45,8 +45,11 @@ const char *rnnpack_bench_open(timed_session **handle, const char *path, int bat
                                int cpu_count) {
   timed_session *self = calloc(1, sizeof *self);
   if (!self) return "no memory";
-  const open_options options = {.batch = (uint32_t)batch, .steps = (uint32_t)steps, .threads = (uint32_t)threads,
-                                .cpus = cpus, .cpu_count = (uint32_t)cpu_count};
+  const open_options options = {.batch = (uint32_t)batch,
+                                .steps = (uint32_t)steps,
+                                .threads = (uint32_t)threads,
+                                .cpus = cpus,
+                                .cpu_count = (uint32_t)cpu_count};
   const char *error = open_session_from(path, &options, &self->opened);
   rnnp_tensor_facts x = {.struct_bytes = sizeof x};
   if (!error && rnnp_model_input(&self->opened.model, 0, &x) != RNNP_OK) error = "the model has no input";
@@ -93,7 +96,9 @@ size_t rnnpack_bench_time(timed_session *self, const float *x, float *y, uint32_
   return time_calls(stream_steps ? run_step : run_sequence, self, &request, ns, calls);
 }
 
-const char *rnnpack_bench_note(timed_session *self) { return self->note; }
+const char *rnnpack_bench_note(timed_session *self) {
+  return self->note;
+}
 
 void rnnpack_bench_close(timed_session *self) {
   open_session_close(&self->opened);

@@ -13,7 +13,7 @@ constexpr uint32_t kMaxHidden = 64, kGates = 4, kSteps = 50;
 constexpr uint32_t kPanel = kMaxHidden * kMaxHidden * kGates;
 alignas(64) float r_panel[kPanel], w_panel[kPanel], bias[kMaxHidden * kGates], x[kMaxHidden], h[2][kMaxHidden], c[kMaxHidden];
 
-// QEMU's boards run SysTick from a clock of RNNPACK_TICK_NS nanoseconds, and an instruction takes one.
+// QEMU's boards run SysTick from a clock of RNNPACK_TICK_PS picoseconds, and an instruction takes one.
 volatile uint32_t *const kSysTick = reinterpret_cast<volatile uint32_t *>(0xe000e010u);
 uint32_t ticks() { return kSysTick[2]; }
 
@@ -37,11 +37,11 @@ void report(const Kernel &kernel, const char *layer, uint32_t gates, uint32_t hi
     args.h_next = h[(step + 1) % 2];
     kernel.recur(&args);
   }
-  const uint32_t taken = ((start - ticks()) & 0xffffffu) * RNNPACK_TICK_NS;
+  const uint64_t taken = uint64_t{(start - ticks()) & 0xffffffu} * RNNPACK_TICK_PS / 1000u;
   const uint32_t macs = 2u * hidden * hidden * gates;
   printf("%s %s I=H=%u: %u instructions, %u multiply-adds, %u.%03u per multiply-add\n", kernel.name, layer,
          static_cast<unsigned>(hidden), static_cast<unsigned>(taken / kSteps), static_cast<unsigned>(macs),
-         static_cast<unsigned>(taken / kSteps / macs), static_cast<unsigned>(uint64_t{taken} * 1000u / kSteps / macs % 1000u));
+         static_cast<unsigned>(taken / kSteps / macs), static_cast<unsigned>(taken * 1000u / kSteps / macs % 1000u));
 }
 
 void report_all(const Kernel &lstm, const Kernel &gru, const Kernel &rnn) {

@@ -53,8 +53,12 @@ def _own_columns() -> list[Column]:
         Column("median", _own("median_us", None)),
         Column("p99", _own("p99_us", None)),
         Column("GFLOP/s", _own("gflops", "{:.1f}")),
-        Column("roofline", lambda entry: f"{entry['ours']['roofline']:.0%} {entry['level'].upper()}" if "ours" in entry else ABSENT),
+        Column("roofline", _roofline),
     ]
+
+
+def _roofline(entry: Entry) -> str:
+    return f"{entry['ours']['roofline']:.0%} {entry['level'].upper()}" if "ours" in entry else ABSENT
 
 
 def _own(key: str, form: str | None) -> Callable[[Entry], str]:

@@ -14,6 +14,8 @@ from .targets import mxnet_samples_per_s, rtneural_ns, target_of
 
 Entry = dict[str, Any]
 
+CLEAR = 1.3  # a peer's call must cost this many empty calls, or what is left after subtracting one is noise
+
 
 def entry_of(result: Result, limits: Limits, ours: str) -> Entry:
     row = result.row
@@ -64,8 +66,8 @@ def _ratios(result: Result, own: Timing, ours: str, bound_us: float) -> dict[str
         "at_roofline": bound_us / peers[fastest].min_us,
         "each": {peer: own.min_us / timing.min_us for peer, timing in peers.items()},
     }
-    if result.row.steps == 1:
-        net = {peer: max(timing.min_us - timing.empty_us, 1e-3) for peer, timing in peers.items()}
+    net = {peer: timing.min_us - timing.empty_us for peer, timing in peers.items() if timing.min_us > CLEAR * timing.empty_us}
+    if result.row.steps == 1 and net:
         ratios["net_fastest"] = min(net, key=lambda peer: net[peer])
         ratios["net"] = own.min_us / min(net.values())
     return ratios

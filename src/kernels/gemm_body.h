@@ -56,47 +56,47 @@ struct Gemm {
     for (int first = 0; first < kTileVectors; first += kVectors) pass<kMr, kTiles, kVectors>(args, row, tile, first);
   }
 
-  // As many tiles as fit in registers, at most `left`; returns how many were done.
+  // The widest block that `count` tiles fill; returns its tiles.
   template <int kMr, int kTiles>
-  static RNNPACK_INLINE uint32_t tiles(const GemmArgs *args, uint32_t row, uint32_t tile, uint32_t left) {
+  static RNNPACK_INLINE uint32_t widest(const GemmArgs *args, uint32_t row, uint32_t tile, uint32_t count) {
     if constexpr (kTiles > 1) {
-      if (left < kTiles) return tiles<kMr, kTiles / 2>(args, row, tile, left);
+      if (count < kTiles) return widest<kMr, fewer_tiles(kMr, kTiles)>(args, row, tile, count);
     }
     block<kMr, kTiles>(args, row, tile);
     return kTiles;
   }
 
+  // All of `count` tiles for kMr rows.
   template <int kMr>
-  static RNNPACK_INLINE uint32_t group(const GemmArgs *args, uint32_t row, uint32_t tile) {
-    return tiles<kMr, block_tiles(kMr, kTileVectors)>(args, row, tile, args->tile_end - tile);
+  static RNNPACK_INLINE void group(const GemmArgs *args, uint32_t row, uint32_t tile, uint32_t count) {
+    constexpr int kTiles = block_tiles(kMr, kTileVectors);
+    for (uint32_t left = count; left != 0;) {
+      const uint32_t done = widest<kMr, kTiles>(args, row, tile, kMr <= 2 ? even_share(left, kTiles) : left);
+      tile += done;
+      left -= done;
+    }
   }
 
   static constexpr uint32_t kMaxMr = block_rows(kTileVectors);
 
-  // Blocks of nearly equal height, so that no block is left with a row or two.
-  static RNNPACK_INLINE uint32_t rows_of_block(uint32_t left) {
-    const uint32_t blocks = (left + kMaxMr - 1) / kMaxMr;
-    return (left + blocks - 1) / blocks;
-  }
-
-  static RNNPACK_INLINE uint32_t any_rows(const GemmArgs *args, uint32_t row, uint32_t tile, uint32_t mr) {
+  static RNNPACK_INLINE void any_rows(const GemmArgs *args, uint32_t row, uint32_t tile, uint32_t count, uint32_t mr) {
     switch (mr) {
       case 1:
-        return group<1>(args, row, tile);
+        return group<1>(args, row, tile, count);
       case 2:
-        return group<2>(args, row, tile);
+        return group<2>(args, row, tile, count);
       case 3:
-        return group<3>(args, row, tile);
+        return group<3>(args, row, tile, count);
       case 4:
-        return group<4>(args, row, tile);
+        return group<4>(args, row, tile, count);
       case 5:
-        return group<5>(args, row, tile);
+        return group < kMaxMr >= 5 ? 5 : 1 > (args, row, tile, count);
       case 6:
-        return group<6>(args, row, tile);
+        return group < kMaxMr >= 6 ? 6 : 1 > (args, row, tile, count);
       case 7:
-        return group < kMaxMr >= 7 ? 7 : 1 > (args, row, tile);
+        return group < kMaxMr >= 7 ? 7 : 1 > (args, row, tile, count);
       default:
-        return group < kMaxMr >= 8 ? 8 : 1 > (args, row, tile);
+        return group < kMaxMr >= 8 ? 8 : 1 > (args, row, tile, count);
     }
   }
 
@@ -106,29 +106,23 @@ struct Gemm {
     return rows < 4 * kMaxMr ? 4 * kMaxMr : rows / kMaxMr * kMaxMr;
   }
 
+  // Within a chunk all row blocks pass over a group of tiles before the next group.
   static void run(const GemmArgs *args) {
+    constexpr uint32_t kGroup = block_tiles(1, kTileVectors);
     const uint32_t chunk = chunk_rows(args->k);
     for (uint32_t from = 0; from < args->rows;) {
-      const uint32_t left = args->rows - from;
-      const uint32_t to = from + (left < chunk ? left : chunk);
-      // The last group of a chunk may take fewer tiles; all row blocks of a group take the same ones.
+      const uint32_t to = from + even_share(args->rows - from, chunk);
       for (uint32_t tile = args->tile_begin; tile < args->tile_end;) {
-        const uint32_t group_end = tile + group_tiles(args->tile_end - tile);
+        const uint32_t count = even_share(args->tile_end - tile, kGroup);
         for (uint32_t row = from; row < to;) {
-          const uint32_t mr = rows_of_block(to - row);
-          for (uint32_t t = tile; t < group_end;) t += any_rows(args, row, t, mr);
+          const uint32_t mr = even_share(to - row, kMaxMr);
+          any_rows(args, row, tile, count, mr);
           row += mr;
         }
-        tile = group_end;
+        tile += count;
       }
       from = to;
     }
-  }
-
-  // Tiles that pass together over the rows: the widest block there is, so that narrower ones fit in evenly.
-  static RNNPACK_INLINE uint32_t group_tiles(uint32_t left) {
-    constexpr uint32_t kWidest = block_tiles(1, kTileVectors);
-    return left < kWidest ? left : kWidest;
   }
 };
 

@@ -80,8 +80,9 @@ RNNPACK_INLINE F minus_one(const ExpParts &e) {
   return Vec::fma(e.scale, e.frac, Vec::sub(e.scale, Vec::set1(1.0f)));
 }
 
-// min(max(x, low), high); a NaN x stays NaN.
-RNNPACK_INLINE F clamp(F x, F low, F high) {
+// min(max(x, low), high); a NaN x stays NaN. Limit is F, or what Vec::set1 gives.
+template <class Limit>
+RNNPACK_INLINE F clamp(F x, Limit low, Limit high) {
   return Vec::min(high, Vec::max(low, x));
 }
 

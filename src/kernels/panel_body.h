@@ -108,19 +108,30 @@ constexpr int pass_vectors(int rows, int vectors) {
   return best;
 }
 
-// How many tiles of `vectors` vectors a block of `rows` rows takes at once: enough chains to hide the latency of a multiply-add
-// at one row, and a full register block at many. A power of two, at most 8.
+// The most tiles of `vectors` vectors that a block of `rows` rows takes at once: enough chains to hide the latency of a
+// multiply-add at one row, and a full register block at many.
 constexpr int block_tiles(int rows, int vectors) {
-  const int wanted = rows == 1 ? (Vec::kRegisters >= 32 ? 12 : 8) : kBlockVectors;
-  int tiles = 1;
-  while (tiles < 8 && rows * vectors * tiles * 2 <= wanted) tiles *= 2;
-  return tiles;
+  const int tiles = (rows == 1 ? 12 : kBlockVectors) / (rows * vectors);
+  return tiles < 1 ? 1 : tiles > 8 ? 8 : tiles;
+}
+
+// The next narrower block that exists: every count of tiles at one or two rows, where chains are few; halves above, to spare code.
+constexpr int fewer_tiles(int rows, int tiles) {
+  return rows <= 2 ? tiles - 1 : tiles / 2;
 }
 
 // The most rows of one block: as many as leave room for four vectors of each (two with 16 registers; three where that divides).
 constexpr int block_rows(int vectors) {
   const int per_row = vectors == 3 ? 3 : Vec::kRegisters >= 32 ? 4 : 2;
   return kBlockVectors / per_row;
+}
+
+// The first of the nearly equal shares into which `left` is cut, none above `most`: no block is left over with a row or tile or
+// two.
+RNNPACK_INLINE uint32_t even_share(uint32_t left, uint32_t most) {
+  if (left <= most) return left;
+  const uint32_t shares = (left + most - 1) / most;
+  return (left + shares - 1) / shares;
 }
 
 }  // namespace

@@ -123,11 +123,11 @@ struct Products {
     }
   }
 
-  // The widest block of kMr rows that `left` tiles fill; returns its tiles.
+  // The widest block that `count` tiles fill; returns its tiles.
   template <int kMr, int kTiles>
-  static RNNPACK_INLINE uint32_t widest(const RecurArgs *args, size_t row, size_t tile, uint32_t left, float *pre, float *nx) {
+  static RNNPACK_INLINE uint32_t widest(const RecurArgs *args, size_t row, size_t tile, uint32_t count, float *pre, float *nx) {
     if constexpr (kTiles > 1) {
-      if (left < kTiles) return widest<kMr, kTiles / 2>(args, row, tile, left, pre, nx);
+      if (count < kTiles) return widest<kMr, fewer_tiles(kMr, kTiles)>(args, row, tile, count, pre, nx);
     }
     block<kMr, kTiles>(args, row, args->descending ? tile - kTiles : tile, pre, nx);
     return kTiles;
@@ -135,7 +135,8 @@ struct Products {
   template <int kMr>
   static RNNPACK_INLINE uint32_t rows(const RecurArgs *args, size_t row, size_t tile, uint32_t left, float *pre, float *nx) {
     constexpr int kRows = kMr <= Layout::kMaxMr ? kMr : 1;
-    return widest<kRows, block_tiles(kRows, Layout::kVectors)>(args, row, tile, left, pre, nx);
+    constexpr int kTiles = block_tiles(kRows, Layout::kVectors);
+    return widest<kRows, kTiles>(args, row, tile, kRows <= 2 ? even_share(left, kTiles) : left, pre, nx);
   }
 
   // `mr` rows from `row`, as many tiles as one block takes of the `left` ones that start at `tile` (descending: end before it).

@@ -54,14 +54,13 @@ struct Recur {
     }
   }
 
-  // The widest fused block that `left` tiles fill; returns its tiles.
+  // A fused block of `count` tiles, count <= kTiles.
   template <int kTiles>
-  static RNNPACK_INLINE uint32_t widest(const RecurArgs *args, size_t row, size_t tile, uint32_t left) {
+  static RNNPACK_INLINE void fused_blocks(const RecurArgs *args, size_t row, size_t tile, uint32_t count) {
     if constexpr (kTiles > 1) {
-      if (left < kTiles) return widest<kTiles / 2>(args, row, tile, left);
+      if (count < kTiles) return fused_blocks<kTiles - 1>(args, row, tile, count);
     }
-    fused<kTiles>(args, row, args->descending ? tile - kTiles : tile);
-    return kTiles;
+    fused<kTiles>(args, row, tile);
   }
 
   // The cells of mr rows x `count` tiles, from buffers.
@@ -83,9 +82,12 @@ struct Recur {
   // `count` tiles for mr rows, in the sweep's direction: upwards from `tile`, or downwards ending before it.
   static RNNPACK_INLINE void sweep_fused(const RecurArgs *args, size_t row, size_t tile, uint32_t count) {
     while (count != 0) {
-      const uint32_t done = widest<block_tiles(1, Layout::kVectors)>(args, row, tile, count);
+      constexpr int kTiles = block_tiles(1, Layout::kVectors);
+      const uint32_t done = even_share(count, kTiles);
+      if (args->descending) tile -= done;
+      fused_blocks<kTiles>(args, row, tile, done);
+      if (!args->descending) tile += done;
       count -= done;
-      tile = args->descending ? tile - done : tile + done;
     }
   }
   static RNNPACK_NOINLINE void sweep(const RecurArgs *args, size_t row, size_t tile, uint32_t count, uint32_t mr) {
@@ -116,8 +118,7 @@ struct Recur {
       const uint32_t group = count - done < step ? count - done : step;
       const size_t tile = args->descending ? start - done : start + done;
       for (uint32_t row = 0; row < args->rows;) {
-        const uint32_t left = args->rows - row, blocks = (left + kMaxMr - 1) / kMaxMr;
-        const uint32_t mr = (left + blocks - 1) / blocks;
+        const uint32_t mr = even_share(args->rows - row, kMaxMr);
         sweep(args, row, tile, group, mr);
         row += mr;
       }

@@ -71,7 +71,7 @@ struct Gemm {
   static RNNPACK_INLINE void group(const GemmArgs *args, uint32_t row, uint32_t tile, uint32_t count) {
     constexpr int kTiles = block_tiles(kMr, kTileVectors);
     for (uint32_t left = count; left != 0;) {
-      const uint32_t done = widest<kMr, kTiles>(args, row, tile, kMr <= 2 ? even_share(left, kTiles) : left);
+      const uint32_t done = widest<kMr, kTiles>(args, row, tile, every_count(kMr) ? even_share(left, kTiles) : left);
       tile += done;
       left -= done;
     }

@@ -109,15 +109,20 @@ constexpr int pass_vectors(int rows, int vectors) {
 }
 
 // The most tiles of `vectors` vectors that a block of `rows` rows takes at once: enough chains to hide the latency of a
-// multiply-add at one row, and a full register block at many.
-constexpr int block_tiles(int rows, int vectors) {
-  const int tiles = (rows == 1 ? 12 : kBlockVectors) / (rows * vectors);
-  return tiles < 1 ? 1 : tiles > 8 ? 8 : tiles;
+// multiply-add at one row, and a full register block at many. Up to two rows, where chains are few, there is a block for every
+// number of tiles; above, to spare code, for powers of two.
+constexpr bool every_count(int rows) {
+  return rows <= 2;
 }
-
-// The next narrower block that exists: every count of tiles at one or two rows, where chains are few; halves above, to spare code.
+constexpr int block_tiles(int rows, int vectors) {
+  const int most = (rows == 1 ? 12 : kBlockVectors) / (rows * vectors);
+  if (every_count(rows)) return most < 1 ? 1 : most > 8 ? 8 : most;
+  int tiles = 1;
+  while (tiles < 8 && tiles * 2 <= most) tiles *= 2;
+  return tiles;
+}
 constexpr int fewer_tiles(int rows, int tiles) {
-  return rows <= 2 ? tiles - 1 : tiles / 2;
+  return every_count(rows) ? tiles - 1 : tiles / 2;
 }
 
 // The most rows of one block: as many as leave room for four vectors of each (two with 16 registers; three where that divides).

@@ -136,7 +136,7 @@ struct Products {
   static RNNPACK_INLINE uint32_t rows(const RecurArgs *args, size_t row, size_t tile, uint32_t left, float *pre, float *nx) {
     constexpr int kRows = kMr <= Layout::kMaxMr ? kMr : 1;
     constexpr int kTiles = block_tiles(kRows, Layout::kVectors);
-    return widest<kRows, kTiles>(args, row, tile, kRows <= 2 ? even_share(left, kTiles) : left, pre, nx);
+    return widest<kRows, kTiles>(args, row, tile, every_count(kRows) ? even_share(left, kTiles) : left, pre, nx);
   }
 
   // `mr` rows from `row`, as many tiles as one block takes of the `left` ones that start at `tile` (descending: end before it).

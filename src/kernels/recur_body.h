@@ -33,36 +33,6 @@ struct Recur {
     Cell::finish({args, row, unit, left, peephole, kNr}, gates, nx);
   }
 
-  // One row: straight from accumulators into the cell.
-  template <int kTiles>
-  static RNNPACK_NOINLINE void fused(const RecurArgs *args, size_t row, size_t tile) {
-    alignas(64) float nx[Shape::kSplit ? kTiles * kNr : 1];
-    Block<Shape, kNr, 1, kTiles, Layout::kVectors> b;
-    b.args = args;
-    b.row = row;
-    b.tile = tile;
-    b.run(0, nx);
-    RNNPACK_UNROLL
-    for (int t = 0; t < kTiles; ++t) {
-      RNNPACK_UNROLL
-      for (int v = 0; v < Layout::kGateVectors; ++v) {
-        F gates[kGates];
-        RNNPACK_UNROLL
-        for (int g = 0; g < kGates; ++g) gates[g] = b.acc[0][t * Layout::kVectors + g * Layout::kGateVectors + v];
-        cell(args, row, tile + t, v, gates, Shape::kSplit ? nx + t * kNr : nullptr);
-      }
-    }
-  }
-
-  // A fused block of `count` tiles, count <= kTiles.
-  template <int kTiles>
-  static RNNPACK_INLINE void fused_blocks(const RecurArgs *args, size_t row, size_t tile, uint32_t count) {
-    if constexpr (kTiles > 1) {
-      if (count < kTiles) return fused_blocks<kTiles - 1>(args, row, tile, count);
-    }
-    fused<kTiles>(args, row, tile);
-  }
-
   // The cells of mr rows x `count` tiles, from buffers.
   static RNNPACK_NOINLINE void cells(const RecurArgs *args, size_t row, size_t tile, uint32_t mr, uint32_t count, const float *pre,
                                      const float *nx) {
@@ -77,6 +47,45 @@ struct Recur {
         }
       }
     }
+  }
+
+  // One row: straight from the accumulators into the cell. With more than two tiles by way of a buffer, to have the cell's code
+  // once.
+  template <int kTiles>
+  static RNNPACK_NOINLINE void fused(const RecurArgs *args, size_t row, size_t tile) {
+    constexpr bool kBuffered = kTiles > 2;
+    alignas(64) float nx[Shape::kSplit ? kTiles * kNr : 1];
+    alignas(64) float pre[kBuffered ? kTiles * Layout::kRow : 1];
+    Block<Shape, kNr, 1, kTiles, Layout::kVectors> b;
+    b.args = args;
+    b.row = row;
+    b.tile = tile;
+    b.run(0, nx);
+    if constexpr (kBuffered) {
+      RNNPACK_UNROLL
+      for (int n = 0; n < kTiles * Layout::kVectors; ++n) Vec::store(pre + n * kWidth, b.acc[0][n]);
+      return cells(args, row, tile, 1, kTiles, pre, nx);
+    } else {
+      RNNPACK_UNROLL
+      for (int t = 0; t < kTiles; ++t) {
+        RNNPACK_UNROLL
+        for (int v = 0; v < Layout::kGateVectors; ++v) {
+          F gates[kGates];
+          RNNPACK_UNROLL
+          for (int g = 0; g < kGates; ++g) gates[g] = b.acc[0][t * Layout::kVectors + g * Layout::kGateVectors + v];
+          cell(args, row, tile + t, v, gates, Shape::kSplit ? nx + t * kNr : nullptr);
+        }
+      }
+    }
+  }
+
+  // A fused block of `count` tiles, count <= kTiles.
+  template <int kTiles>
+  static RNNPACK_INLINE void fused_blocks(const RecurArgs *args, size_t row, size_t tile, uint32_t count) {
+    if constexpr (kTiles > 1) {
+      if (count < kTiles) return fused_blocks<kTiles - 1>(args, row, tile, count);
+    }
+    fused<kTiles>(args, row, tile);
   }
 
   // `count` tiles for mr rows, in the sweep's direction: upwards from `tile`, or downwards ending before it.

@@ -61,16 +61,18 @@ struct Vec {
   static RNNPACK_INLINE F fnma(F a, F b, F c) { return vfmsq_f32(c, a, b); }
   static RNNPACK_INLINE F fnma(F a, K b, F c) { return vfmaq_n_f32(c, a, -b.value); }
   static RNNPACK_INLINE F fnma(F a, K b, K c) { return vfmaq_n_f32(c, a, -b.value); }
-  // The second operand when either is NaN or both are zero, as on x86 (vmaxnm would lose a NaN).
-  static RNNPACK_INLINE F min(F a, F b) { return vpselq_f32(a, b, vcmpltq_f32(a, b)); }
+  // The second operand when either is NaN or both are zero, as on x86 (vmaxnm would lose a NaN). MVE's LT and LE are true of a
+  // NaN: only GT and GE are used.
+  static RNNPACK_INLINE F min(F a, F b) { return vpselq_f32(a, b, vcmpgtq_f32(b, a)); }
   static RNNPACK_INLINE F max(F a, F b) { return vpselq_f32(a, b, vcmpgtq_f32(a, b)); }
   // The same against a constant, in two instructions (GCC 12 moves every predicate through a core register and back).
   static RNNPACK_INLINE F min(K a, F b) {
-    __asm__("vpt.f32 gt, %q0, %1\n\tvdupt.32 %q0, %1" : "+w"(b) : "r"(a.value) : "cc");
+    __asm__("vpt.f32 gt, %q0, %1\n\tvdupt.32 %q0, %1" : "+w"(b) : "r"(a.value) : "cc", "p0");
     return b;
   }
   static RNNPACK_INLINE F max(K a, F b) {
-    __asm__("vpt.f32 lt, %q0, %1\n\tvdupt.32 %q0, %1" : "+w"(b) : "r"(a.value) : "cc");
+    const F limit = a;
+    __asm__("vpt.f32 gt, %q1, %q0\n\tvmovt %q0, %q1" : "+w"(b) : "w"(limit) : "cc", "p0");
     return b;
   }
   static RNNPACK_INLINE F floor(F a) { return vrndmq_f32(a); }
@@ -82,7 +84,7 @@ struct Vec {
     return vreinterpretq_f32_u32(vsriq_n_u32(vreinterpretq_u32_f32(sign), low, 1));
   }
 
-  static RNNPACK_INLINE M lt(F a, F b) { return vcmpltq_f32(a, b); }
+  static RNNPACK_INLINE M lt(F a, F b) { return vcmpgtq_f32(b, a); }
   static RNNPACK_INLINE M ge(F a, F b) { return vcmpgeq_f32(a, b); }
   static RNNPACK_INLINE M gt(F a, F b) { return vcmpgtq_f32(a, b); }
   static RNNPACK_INLINE M is_nan(F a) { return vcmpneq_f32(a, a); }

@@ -10,6 +10,7 @@ set(RNNPACK_ISA_neon_armv7a "-mfpu=neon-vfpv4")
 set(RNNPACK_ISA_vfpv4_armv7a "-mfpu=vfpv4")
 set(RNNPACK_ISA_vfpv4_cortexm "")
 set(RNNPACK_ISA_vfpv4_helium "")
+set(RNNPACK_ISA_mve_helium "")
 
 # The architecture the compiler produces code for, asked from the compiler itself: toolchain files need not say it.
 include(CheckCXXSourceCompiles)

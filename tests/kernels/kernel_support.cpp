@@ -30,7 +30,9 @@ namespace {
 // Memory of whole pages, the byte after which may not be touched; without an operating system just memory.
 struct Pages {
   void *map;
-  size_t map_bytes, bytes;
+  size_t map_bytes;
+  char *begin;  // on 64 bytes
+  size_t bytes;
 };
 
 #ifdef RNNPACK_GUARD_PAGES
@@ -39,15 +41,15 @@ Pages new_pages(size_t bytes) {
   const size_t usable = (bytes + page - 1) / page * page;
   void *map = mmap(nullptr, usable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (map == MAP_FAILED || mprotect(static_cast<char *>(map) + usable, page, PROT_NONE) != 0) std::abort();
-  return {map, usable + page, usable};
+  return {map, usable + page, static_cast<char *>(map), usable};
 }
 void free_pages(void *map, size_t map_bytes) { munmap(map, map_bytes); }
 #else
 Pages new_pages(size_t bytes) {
   const size_t usable = (bytes + 63) / 64 * 64;
-  void *map = std::aligned_alloc(64, usable);
+  char *map = static_cast<char *>(std::malloc(usable + 63));
   if (map == nullptr) std::abort();
-  return {map, usable, usable};
+  return {map, usable + 63, map + (64 - reinterpret_cast<uintptr_t>(map) % 64) % 64, usable};
 }
 void free_pages(void *map, size_t) { std::free(map); }
 #endif
@@ -110,7 +112,7 @@ Rows::Rows(size_t rows, size_t cols, size_t stride_floats, bool aligned) : rows_
   map_bytes_ = pages.map_bytes;
   size_t from = pages.bytes - elems * sizeof(float);
   if (aligned) from = from / 64 * 64;
-  first_ = static_cast<float *>(static_cast<void *>(static_cast<char *>(map_) + from));
+  first_ = static_cast<float *>(static_cast<void *>(pages.begin + from));
   for (size_t i = 0; i < elems; ++i) first_[i] = std::numeric_limits<float>::quiet_NaN();
 }
 

@@ -35,6 +35,8 @@ compiler::Array to_array(const Tensor &tensor);
 
 // Registers one test per case found; gives how many.
 size_t register_node_folder(const std::string &suite, const std::string &folder);
+// Single-node cases of the operators that the importer claims.
+size_t register_operator_folder(const std::string &suite, const std::string &folder);
 size_t register_json_cases(const std::string &path);
 size_t register_negative_json_cases(const std::string &path);
 

@@ -35,6 +35,9 @@ void register_conformance(const fs::path &root) {
     const std::string name = entry.path().filename().string();
     if (entry.is_directory() && name != "onnx_node_ops") register_folder(name, entry.path());
   }
+  if (fs::is_directory(root / "onnx_node_ops")) {
+    report("the operators around them", register_operator_folder("onnx_node_ops", (root / "onnx_node_ops").string()));
+  }
   if (fs::exists(root / "ort_rnn_cases.json")) report("ort_rnn_cases.json", register_json_cases((root / "ort_rnn_cases.json").string()));
   if (fs::exists(root / "ort_rnn_negative_cases.json")) {
     report("ort_rnn_negative_cases.json", register_negative_json_cases((root / "ort_rnn_negative_cases.json").string()));

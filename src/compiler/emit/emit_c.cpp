@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "compiler/cli/files.h"
+#include "compiler/emit/emit_registry.h"
 #include "compiler/onnx/problem.h"
 #include "rnnpack/rnnpack.h"
 
@@ -16,13 +17,14 @@ namespace {
 struct Sizes {
   rnnp_memory memory;
   rnnp_session_options options;
+  std::string registry;
 };
 
 // A model that is not causal runs whole sequences; its buffer is sized for this many steps.
 constexpr uint32_t kWholeSteps = 100;
 
 // Explicit chunk_steps and portable operators make the size the same on every CPU.
-Sizes ask_sizes(const std::vector<uint8_t> &blob, uint32_t chunk_steps) {
+Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, uint32_t chunk_steps) {
   AlignedBytes aligned(blob.size(), 64);
   std::memcpy(aligned.data(), blob.data(), blob.size());
   rnnp_model model;
@@ -38,6 +40,7 @@ Sizes ask_sizes(const std::vector<uint8_t> &blob, uint32_t chunk_steps) {
   sizes.options.flags = RNNP_SESSION_PORTABLE_OPS;
   if (status == RNNP_OK) status = rnnp_session_memory(&model, &sizes.options, &sizes.memory);
   if (status != RNNP_OK) throw ModelError(std::string("the library cannot run this blob: ") + rnnp_status_string(status));
+  sizes.registry = registry_text(model, sizes.options, name);
   return sizes;
 }
 
@@ -67,15 +70,16 @@ constexpr const char *kHeader = R"(/* @name@.h -- a compiled model for the rnnpa
  *   rnnp_session_options options;
  *   @name@_options(&options);
  *   if (rnnp_model_open(&model, @name@, @NAME@_BYTES, 0) == RNNP_OK &&
- *       rnnp_session_init(&session, &model, &options, memory, sizeof memory) == RNNP_OK) {
+ *       rnnp_session_init_with(&@name@_registry, &session, &model, &options, memory, sizeof memory) == RNNP_OK) {
  *     rnnp_run(session, steps, x, y);
  *   }
  *
+ * The registry names what this model needs: linked with --gc-sections, nothing else of the library is (rnnpack/registry.h).
  * The sizes are for the options that @name@_options sets, on any CPU; for others ask rnnp_session_memory. */
 #ifndef @NAME@_H_
 #define @NAME@_H_
 
-#include <rnnpack/rnnpack.h>
+#include <rnnpack/registry.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -88,6 +92,7 @@ extern "C" {
 #define @NAME@_STATE_BYTES @state@u   /* of rnnp_state_save, per batch row */
 
 extern const uint8_t @name@[@NAME@_BYTES];
+extern const rnnp_registry @name@_registry;
 
 /* The options that @NAME@_SESSION_BYTES is for. Change none that takes memory: max_batch, max_steps, chunk_steps, executor, flags. */
 static inline void @name@_options(rnnp_session_options *options) {
@@ -118,7 +123,7 @@ std::string array_text(const std::vector<uint8_t> &blob) {
 
 CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, uint32_t chunk_steps) {
   const std::string name = identifier(path);
-  const Sizes sizes = ask_sizes(blob, chunk_steps);
+  const Sizes sizes = ask_sizes(blob, name, chunk_steps);
   CSource out;
   out.header = kHeader;
   const std::pair<const char *, std::string> fields[] = {
@@ -134,7 +139,7 @@ CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, uint32
   };
   for (const auto &field : fields) out.header = replace_all(out.header, field.first, field.second);
   out.code = "/* " + name + ".c -- see " + name + ".h. */\n#include \"" + name + ".h\"\n\n__attribute__((aligned(64))) const uint8_t " + name + "[" + upper(name) +
-             "_BYTES] = {\n  " + array_text(blob) + "};\n";
+             "_BYTES] = {\n  " + array_text(blob) + "};\n\n" + sizes.registry;
   return out;
 }
 

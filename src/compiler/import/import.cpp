@@ -70,8 +70,10 @@ bool fold(OpCall &call) {
 
 class Reader {
  public:
-  Reader(const OnnxModel &model, Origins *origins, bool discovering, const std::set<uint32_t> &state_inputs)
-      : model_(model), state_inputs_(state_inputs) {
+  // How a graph is read: `discovering` in the first reading; `blind` when the first reading met refused nodes, so that it may
+  // have missed time and batch axes.
+  Reader(const OnnxModel &model, Origins *origins, bool discovering, bool blind, const std::set<uint32_t> &state_inputs)
+      : model_(model), state_inputs_(state_inputs), blind_(blind) {
     b_.origins = origins;
     b_.discovering = discovering;
   }
@@ -115,7 +117,7 @@ class Reader {
       for (size_t axis = 0; axis < input.dims.size(); ++axis) {
         const int origin = b_.origins->of(index, axis);
         const Atom atom = b_.input_atom(origin);
-        if (!b_.discovering && atom.is_feature() && b_.origins->dynamic(origin)) {
+        if (!b_.discovering && !blind_ && atom.is_feature() && b_.origins->dynamic(origin)) {
           throw Refusal("its axis " + std::to_string(axis) + " is dynamic but is neither the time nor the batch axis of a recurrent node; give it a fixed size");
         }
         has_time = has_time || atom.kind == Atom::Kind::kTime;
@@ -213,6 +215,7 @@ class Reader {
 
   const OnnxModel &model_;
   const std::set<uint32_t> &state_inputs_;
+  const bool blind_;
   Builder b_;
   Problems problems_;
 };
@@ -270,8 +273,6 @@ class StateInputs {
   const Graph &graph_;
 };
 
-}  // namespace
-
 void assign_roles(Graph *graph) {
   const StateInputs states(*graph);
   for (Io &input : graph->inputs) {
@@ -286,13 +287,29 @@ void assign_roles(Graph *graph) {
   }
 }
 
+Graph finish(Reader *reader) {
+  Graph &graph = reader->builder().graph;
+  for (const Io &input : graph.inputs) {
+    if (graph.values[input.value].dtype == DType::kI32 && graph.values[input.value].elems != 1) {
+      reader->problems().add("", "input " + quote(input.name), "it is an integer tensor; accepted: only as sequence_lens, one length per batch row");
+    }
+  }
+  reader->problems().raise();
+  assign_roles(&graph);
+  return std::move(graph);
+}
+
+}  // namespace
+
 Graph import_model(const OnnxModel &model) {
   Origins origins(model);
   std::set<uint32_t> state_inputs;
   const bool recurrent = has_recurrent(model);
+  bool blind = false;
   if (recurrent) {
-    Reader first(model, &origins, true, state_inputs);
+    Reader first(model, &origins, true, false, state_inputs);
     first.read();
+    blind = !first.problems().empty();
     const StateInputs states(first.builder().graph);
     for (const Io &input : first.builder().graph.inputs) {
       const Value &value = first.builder().graph.values[input.value];
@@ -301,23 +318,19 @@ Graph import_model(const OnnxModel &model) {
   } else {
     guess_without_recurrent(model, &origins);
   }
-  Reader second(model, &origins, false, state_inputs);
+  Reader second(model, &origins, false, blind, state_inputs);
   if (origins.conflict()) second.problems().add("", "graph", "an input axis is used as time by one node and as batch by another");
   second.read();
   if (!second.problems().empty() && !recurrent) {
     Origins fixed(model);
-    Reader third(model, &fixed, false, state_inputs);
+    Reader third(model, &fixed, false, false, state_inputs);
     third.read();
     if (third.problems().empty()) {
-      third.builder().graph.notes.push_back("the batch axis could not be generalised: all dimensions stay as in the file");
-      second.builder().graph = std::move(third.builder().graph);
-      assign_roles(&second.builder().graph);
-      return std::move(second.builder().graph);
+      third.builder().graph.notes.emplace_back("the batch axis could not be generalised: all dimensions stay as in the file");
+      return finish(&third);
     }
   }
-  second.problems().raise();
-  assign_roles(&second.builder().graph);
-  return std::move(second.builder().graph);
+  return finish(&second);
 }
 
 std::string operator_table() {

@@ -48,7 +48,19 @@ void sub(OpCall &call) { chain(call, Binary::kSub); }
 void div(OpCall &call) { chain(call, Binary::kDiv); }
 void minimum(OpCall &call) { chain(call, Binary::kMin); }
 void maximum(OpCall &call) { chain(call, Binary::kMax); }
-void power(OpCall &call) { chain(call, Binary::kPow); }
+
+// The exponent may be of an integer type.
+void power(OpCall &call) {
+  View exponent;
+  if (call.is_const(1)) {
+    Tensor constant = call.constant(1, "exponent");
+    constant.elem = Elem::kFloat;
+    exponent = call.b.const_view(constant);
+  } else {
+    exponent = call.real_view(1);
+  }
+  call.give(0, call.b.binary(Binary::kPow, call.real_view(0), exponent, call.name));
+}
 
 void softmax_of(OpCall &call, bool log) {
   const View x = call.real_view(0);

@@ -1,0 +1,171 @@
+// refusals_test.cpp -- what is not supported is refused by node, attribute and what would be accepted; all of it at once.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "onnx_builder.h"
+
+namespace rnnp::testing_support {
+namespace {
+
+using Edit = std::function<void(OnnxBuilder &, NodeBuilder &)>;
+
+constexpr int kHidden = 4;
+
+std::string refused(const std::string &op, const Edit &edit, std::vector<std::string> inputs = {"X", "W", "R", "B"}) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 3}).weights("", op == "LSTM" ? 4 : op == "GRU" ? 3 : 1, 1, 3, kHidden).output("Y");
+  NodeBuilder node = b.node(op, inputs, {"Y"}, "the_layer").with("hidden_size", kHidden);
+  edit(b, node);
+  return refusal_of(b.proto);
+}
+
+void expect_all(const std::string &text, const std::vector<std::string> &parts) {
+  for (const std::string &part : parts) EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in: " << text;
+}
+
+TEST(Refusals, AttributesByName) {
+  expect_all(refused("LSTM", [](OnnxBuilder &, NodeBuilder &n) { n.with("direction", "sideways"); }), {"'the_layer' (LSTM)", "'direction'", "'sideways'", "forward, reverse, bidirectional"});
+  expect_all(refused("LSTM", [](OnnxBuilder &, NodeBuilder &n) { n.with("layout", 2); }), {"'layout' is 2", "accepted: 0 or 1"});
+  expect_all(refused("GRU", [](OnnxBuilder &, NodeBuilder &n) { n.with("linear_before_reset", 3); }), {"'linear_before_reset' is 3"});
+  expect_all(refused("GRU", [](OnnxBuilder &, NodeBuilder &n) { n.with("input_forget", 1); }), {"'input_forget' is not known", "linear_before_reset"});
+  expect_all(refused("RNN", [](OnnxBuilder &, NodeBuilder &n) { n.with("activations", std::vector<std::string>{"Swish"}); }), {"'activations' has 'Swish'", "Softplus"});
+  expect_all(refused("LSTM", [](OnnxBuilder &, NodeBuilder &n) { n.with("activations", std::vector<std::string>{"Tanh"}); }), {"'activations' has 1 names", "accepted: 3"});
+  expect_all(refused("LSTM", [](OnnxBuilder &, NodeBuilder &n) { n.with("clip", "x"); }), {"'clip' has the wrong type"});
+}
+
+TEST(Refusals, WeightsThatAreInputs) {
+  const auto text = refused("GRU", [](OnnxBuilder &b, NodeBuilder &n) {
+    b.input("W_in", {1, 12, 3});
+    n.proto().set_input(1, "W_in");
+  });
+  expect_all(text, {"W ('W_in') is a graph input", "an initializer"});
+}
+
+TEST(Refusals, ShapesThatDoNotFit) {
+  expect_all(refused("GRU", [](OnnxBuilder &b, NodeBuilder &n) {
+    b.random("W2", {1, 12, 7});
+    n.proto().set_input(1, "W2");
+  }), {"W has shape [1, 12, 7]", "accepted: [1, 12, 3]"});
+  expect_all(refused("GRU", [](OnnxBuilder &b, NodeBuilder &) { b.random("H", {1, 2, 5}); }, {"X", "W", "R", "B", "", "H"}), {"initial_h has shape [1, 2, 5]", "accepted: [1, 2, 4]"});
+  expect_all(refused("GRU", [](OnnxBuilder &, NodeBuilder &n) { n.proto().clear_attribute(); n.with("hidden_size", -1); }), {"'hidden_size' is -1"});
+}
+
+TEST(Refusals, EveryProblemAtOnce) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 3}).output("Y").random("W", {1, 1, 3});
+  b.node("Foo", {"X"}, {"a"}, "n1");
+  b.node("Det", {"X"}, {"b"}, "n2");
+  b.node("Conv", {"X", "W"}, {"c"}, "n3");
+  b.node("Concat", {"a", "b"}, {"Y"}, "n4").with("axis", 0);
+  expect_all(refusal_of(b.proto), {"'n1' (Foo)", "'n2' (Det)", "'n3' (Conv)"});
+}
+
+TEST(Refusals, OperatorsOfOtherDomains) {
+  OnnxBuilder b;
+  b.input("X", {"N", 3}).output("Y");
+  b.node("Relu", {"X"}, {"Y"}, "n").proto().set_domain("com.example");
+  expect_all(refusal_of(b.proto), {"'com.example'", "standard ONNX operators"});
+}
+
+TEST(Refusals, Opsets) {
+  for (int64_t opset : {6, 23}) {
+    OnnxBuilder b(opset);
+    b.input("X", {"N", 3}).output("Y");
+    b.node("Relu", {"X"}, {"Y"});
+    expect_all(refusal_of(b.proto), {"opset " + std::to_string(opset), "accepted: 7 to 22"});
+  }
+}
+
+TEST(Refusals, PartsOfTheTimeAxis) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 3}).weights("", 3, 1, 3, kHidden).output("Z").output("R2");
+  b.constant_ints("s", {1}, {1}).constant_ints("e", {1}, {INT64_MAX}).constant_ints("a", {1}, {0});
+  b.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+  b.node("Slice", {"Y", "s", "e", "a"}, {"Z"}, "tail");
+  b.constant_ints("minus", {1}, {-1}).constant_ints("end", {1}, {INT64_MIN});
+  b.node("Slice", {"Y", "minus", "end", "a", "minus"}, {"R2"}, "flip");
+  expect_all(refusal_of(b.proto), {"'tail' (Slice)", "part of the time axis", "first or the last step", "'flip' (Slice)"});
+}
+
+TEST(Refusals, ArithmeticOnTheNumberOfSteps) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 3}).weights("", 3, 1, 3, kHidden).output("Z").constant_ints("zero", {}, {0});
+  b.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+  b.node("Shape", {"X"}, {"shape"});
+  b.node("Gather", {"shape", "zero"}, {"t"});
+  b.node("Cast", {"t"}, {"tf"}).with("to", 1);
+  b.node("Div", {"Y", "tf"}, {"Z"}, "mean");
+  expect_all(refusal_of(b.proto), {"'mean' (Div)", "number of steps"});
+}
+
+TEST(Refusals, OpenAxesThatAreNeitherTimeNorBatch) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", "F"}).weights("", 3, 1, 3, kHidden).output("Y");
+  b.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+  expect_all(refusal_of(b.proto), {"input 'X'", "axis 2 is dynamic"});
+}
+
+TEST(Refusals, BothOperandsAtRunTime) {
+  OnnxBuilder b;
+  b.input("A", {"N", 2, 3}).input("B", {"N", 3, 2}).output("Y");
+  b.node("MatMul", {"A", "B"}, {"Y"}, "attention");
+  expect_all(refusal_of(b.proto), {"'attention' (MatMul)", "one constant operand"});
+}
+
+TEST(Refusals, SoftmaxOverTime) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 3}).weights("", 3, 1, 3, kHidden).output("Z");
+  b.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+  b.node("Softmax", {"Y"}, {"Z"}, "over_time").with("axis", 0);
+  expect_all(refusal_of(b.proto), {"'over_time' (Softmax)", "'axis'"});
+}
+
+TEST(Refusals, LengthsOfAnotherBatch) {
+  OnnxBuilder b;
+  b.input("X", {3, 2, 3}).input("L", {1}, onnx::TensorProto::INT32).weights("", 3, 1, 3, kHidden).output("Y");
+  b.node("GRU", {"X", "W", "R", "B", "L"}, {"Y"}).with("hidden_size", kHidden);
+  expect_all(refusal_of(b.proto), {"sizes 2 and 1"});
+}
+
+TEST(Refusals, GraphsThatAreNoGraphs) {
+  OnnxBuilder cycle;
+  cycle.input("X", {"N", 3}).output("a");
+  cycle.node("Add", {"X", "b"}, {"a"});
+  cycle.node("Relu", {"a"}, {"b"});
+  expect_all(refusal_of(cycle.proto), {"cycle"});
+
+  OnnxBuilder missing;
+  missing.input("X", {"N", 3}).output("Y");
+  missing.node("Add", {"X", "nothing"}, {"Y"}, "n");
+  expect_all(refusal_of(missing.proto), {"'n' (Add)", "'nothing' is made by nothing"});
+
+  OnnxBuilder twice;
+  twice.input("X", {"N", 3}).output("Y");
+  twice.node("Relu", {"X"}, {"Y"});
+  twice.node("Tanh", {"X"}, {"Y"});
+  expect_all(refusal_of(twice.proto), {"another source"});
+}
+
+TEST(Refusals, DamagedInitializers) {
+  const auto with = [](const std::function<void(onnx::TensorProto *)> &edit) {
+    OnnxBuilder b;
+    b.input("X", {"N", 3}).output("Y").random("c", {3});
+    b.node("Add", {"X", "c"}, {"Y"});
+    edit(b.proto.mutable_graph()->mutable_initializer(0));
+    return refusal_of(b.proto);
+  };
+  expect_all(with([](onnx::TensorProto *t) { t->set_dims(0, -3); }), {"initializer 'c'", "negative dimension -3"});
+  expect_all(with([](onnx::TensorProto *t) { t->set_dims(0, int64_t{1} << 60); }), {"too large"});
+  expect_all(with([](onnx::TensorProto *t) { t->clear_float_data(); }), {"holds 0 elements"});
+  expect_all(with([](onnx::TensorProto *t) { t->set_raw_data("abc"); }), {"holds 3 bytes"});
+  expect_all(with([](onnx::TensorProto *t) { t->set_data_location(onnx::TensorProto::EXTERNAL); }), {"another file"});
+  expect_all(with([](onnx::TensorProto *t) { t->set_data_type(onnx::TensorProto::STRING); }), {"element type 8"});
+  expect_all(with([](onnx::TensorProto *t) {
+    for (int i = 0; i < 30; ++i) t->add_dims(int64_t{1} << 40);
+  }), {"too large"});
+}
+
+}  // namespace
+}  // namespace rnnp::testing_support

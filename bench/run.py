@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Measures rnnpack beside every runtime that is installed, and prints how far each row is from them and from the machine's limits.
 
-See bench/README.md. The exit status is 1 when a result was wrong, 0 otherwise: a missed target is a finding, not a failure.
+See bench/README.md. The exit status is 1 when a result was wrong and 2 when our own library could not be measured. A missed target is a finding, not
+a failure.
 SPDX-License-Identifier: Apache-2.0
 """
 
@@ -50,6 +51,9 @@ def main() -> int:
     results = measure_all(rows, options)
     write(results, options)
     print(render(results, markdown=False), end="")
+    if options.ours in results["absent"]:
+        say(f"{options.ours} itself could not be measured: {results['absent'][options.ours]}")
+        return 2
     return 1 if any(entry["wrong"] for entry in results["rows"]) else 0
 
 

@@ -17,7 +17,9 @@ from suite.cases import Case
 from .prepared import Prepared, Samples
 from .timed_library import TimedSession, find_library
 
-TOOL = os.environ["RNNPACK_BENCH_TOOL"]
+TOOL = os.environ.get("RNNPACK_BENCH_TOOL")
+if not TOOL:
+    raise FileNotFoundError("the host tool `rnnpack` was not built (RNNPACK_COMPILER)")
 _library = find_library("librnnpack_bench.so")
 _library.rnnpack_bench_version.restype = ctypes.c_char_p
 VERSION = _library.rnnpack_bench_version().decode()

@@ -29,10 +29,8 @@ def columns_of(group: str, threads: int, peers: list[str], limits: dict[str, Any
         columns += [Column("net", _ratio("net")), *_rtneural_columns()]
     if group == "recurrence":
         columns += [Column("GB/s", _own("weights_gb_per_s", "{:.0f}")), Column("of level", _of_level(threads, limits))]
-    if group.startswith("deepspeech2"):
-        columns += [Column("samples/s", _own("samples_per_s", "{:.1f}"))]
     if group == "deepspeech2":
-        columns += [Column("MXNet*", _published("mxnet_samples_per_s"))]
+        columns += [Column("samples/s", _own("samples_per_s", "{:.1f}")), Column("MXNet*", _published("mxnet_samples_per_s"))]
     if threads == 2:
         columns.append(Column("speed-up", _own("speedup", "{:.2f}")))
     return [*columns, Column("target", _target), Column("met", _met)]

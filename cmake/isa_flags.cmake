@@ -11,6 +11,8 @@ set(RNNPACK_ISA_vfpv4_armv7a "-mfpu=vfpv4")
 set(RNNPACK_ISA_vfpv4_cortexm "")
 set(RNNPACK_ISA_vfpv4_helium "")
 set(RNNPACK_ISA_mve_helium "")
+set(RNNPACK_ISA_rvv_riscv64 "-march=rv64gcv")
+set(RNNPACK_ISA_simd128_wasm "")
 
 # The architecture the compiler produces code for, asked from the compiler itself: toolchain files need not say it.
 include(CheckCXXSourceCompiles)
@@ -27,6 +29,9 @@ rnnpack_probe_arch(aarch64 "defined(__aarch64__)")
 rnnpack_probe_arch(armv7a "defined(__arm__) && __ARM_ARCH == 7 && __ARM_ARCH_PROFILE == 'A' && defined(__ARM_PCS_VFP)")
 rnnpack_probe_arch(cortexm "defined(__arm__) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_FMA) && (__ARM_FP & 4)")
 rnnpack_probe_arch(helium "defined(__arm__) && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)")
+rnnpack_probe_arch(wasm "defined(__wasm_simd128__)")
+# Vectors are spelt in clang's extensions: GCC 12 has no vectors for RISC-V.
+rnnpack_probe_arch(riscv64 "defined(__riscv) && __riscv_xlen == 64 && defined(__riscv_float_abi_double) && __clang_major__ >= 18")
 
 set(RNNPACK_ISA_DEFINES "")
 function(rnnpack_isa_sources result isa)

@@ -17,8 +17,9 @@ using F = Vec::F;
 constexpr float kRoundBiased = 12582912.0f + 127.0f;
 constexpr float kRound = 12582912.0f;
 constexpr float kLog2E = 1.44269504f;
-constexpr float kLn2Hi = 0.693147182f;
-constexpr float kLn2Lo = -1.90465432e-9f;
+// ln 2 in two parts. Where products are rounded before they are added, the first part is short: times a whole number it is exact.
+constexpr float kLn2Hi = Vec::kFma ? 0.693147182f : 0.693359375f;
+constexpr float kLn2Lo = Vec::kFma ? -1.90465432e-9f : -2.12194440e-4f;
 
 // e^r = 1 + r + r^2 (kExp2 + kExp3 r + ..) for |r| <= ln 2 / 2, relative error of e^r - 1 below 2^-26.
 constexpr float kExp2 = 0.5f;
@@ -62,7 +63,7 @@ RNNPACK_INLINE ExpParts exp_falling(F x) {
   const F biased = Vec::fnma(x, Vec::set1(k * kLog2E), Vec::set1(kRoundBiased));
   const F n = Vec::sub(biased, Vec::set1(kRoundBiased));
   F s = Vec::fma(n, Vec::set1(kLn2Hi / k), x);
-  if (kForm == Form::kMonotone) s = Vec::fma(n, Vec::set1(kLn2Lo / k), s);
+  if (kForm == Form::kMonotone || !Vec::kFma) s = Vec::fma(n, Vec::set1(kLn2Lo / k), s);
   const F s2 = Vec::mul(s, s);
   const F a = Vec::fnma(s, Vec::set1(kExp3 * k2 * k), Vec::set1(kExp2 * k2));
   const F b = Vec::fnma(s, Vec::set1(kExp5 * k2 * k2 * k), Vec::set1(kExp4 * k2 * k2));

@@ -100,7 +100,7 @@ RNNPACK_INLINE void accumulate(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr>
 }
 
 // The largest number of vectors, dividing `vectors`, whose block of `rows` rows fits in the registers left beside operands.
-constexpr int kBlockVectors = Vec::kRegisters >= 32 ? 24 : 12;
+constexpr int kBlockVectors = Vec::kRegisters >= 32 ? 24 : Vec::kRegisters >= 16 ? 12 : 6;
 constexpr int pass_vectors(int rows, int vectors) {
   int best = 1;
   for (int n = 1; n <= vectors; ++n)
@@ -115,7 +115,7 @@ constexpr bool every_count(int rows) {
   return rows <= 2;
 }
 constexpr int block_tiles(int rows, int vectors) {
-  const int most = (rows == 1 ? 12 : kBlockVectors) / (rows * vectors);
+  const int most = (rows == 1 && kBlockVectors > 12 ? 12 : kBlockVectors) / (rows * vectors);
   if (every_count(rows)) return most < 1 ? 1 : most > 8 ? 8 : most;
   int tiles = 1;
   while (tiles < 8 && tiles * 2 <= most) tiles *= 2;

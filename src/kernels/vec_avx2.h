@@ -19,6 +19,7 @@ struct Vec {
   using M = __m256;
   static constexpr int kWidth = 8;
   static constexpr int kRegisters = 16;
+  static constexpr bool kFma = true;
   static constexpr bool kLanes = false;  // a multiply-add cannot take its factor from a lane
 
   static RNNPACK_INLINE F set1(float x) { return _mm256_set1_ps(x); }

@@ -19,6 +19,7 @@ struct Vec {
   using M = __mmask16;
   static constexpr int kWidth = 16;
   static constexpr int kRegisters = 32;
+  static constexpr bool kFma = true;
   static constexpr bool kLanes = false;  // a multiply-add cannot take its factor from a lane
   // Words are asked for under a full mask: the plain forms read an undefined register in gcc's headers, which it warns of.
   static constexpr M kAll = 0xffff;

@@ -20,6 +20,7 @@ struct Vec {
   using M = mve_pred16_t;
   static constexpr int kWidth = 4;
   static constexpr int kRegisters = 8;
+  static constexpr bool kFma = true;
   static constexpr bool kLanes = false;
 
   // A constant: it stays in a core register where an instruction takes one, else it is spread over a vector.

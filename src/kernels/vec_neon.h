@@ -20,7 +20,7 @@ struct Vec {
   using F = float32x4_t;
   using M = uint32x4_t;
   static constexpr int kWidth = 4;
-  static constexpr bool kFused = true;
+  static constexpr bool kFma = true;
   static constexpr bool kLanes = true;
 #if defined(__aarch64__)
   static constexpr int kRegisters = 32;

@@ -19,6 +19,7 @@ struct Vec {
   using M = bool;
   static constexpr int kWidth = 1;
   static constexpr int kRegisters = 32;
+  static constexpr bool kFma = true;
   static constexpr bool kLanes = false;
 
   static RNNPACK_INLINE F set1(float x) { return x; }

@@ -16,7 +16,7 @@ case $cpu in
 esac
 isas="vfpv4"
 [ "$cpu" = cortex-m55 ] && isas="vfpv4 mve"
-flags="--specs=picolibcpp.specs -mthumb -mfloat-abi=hard $flags"
+flags="--specs=picolibcpp.specs -Wno-psabi -mthumb -mfloat-abi=hard $flags"
 googletest=/usr/src/googletest/googletest
 compile="$flags -O2 -std=c++17 -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno -Iinclude -Isrc
   -Itests/kernels -isystem $googletest/include -isystem $googletest -D_GNU_SOURCE"

@@ -1,0 +1,15 @@
+// gemm_rvv.cpp -- the gemm rows for RISC-V vectors: vec_rvv.h put under gemm_body.h.
+// Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
+// Contract: kernels.h; rows in kernels.inc.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/kernel_rows.h"
+#include "kernels/vec_rvv.h"
+// The vector words come before the body that uses them.
+#include "kernels/gemm_body.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp {
+
+const Kernel kKernel_gemm_f32_nr16_rvv(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_RVV, "gemm_f32_nr16_rvv", gemm_run<16>);
+
+}  // namespace rnnp

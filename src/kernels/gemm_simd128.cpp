@@ -1,0 +1,16 @@
+// gemm_simd128.cpp -- the gemm rows for WebAssembly's simd128: vec_simd128.h put under gemm_body.h.
+// Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
+// Contract: kernels.h; rows in kernels.inc.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/kernel_rows.h"
+#include "kernels/vec_simd128.h"
+// The vector words come before the body that uses them.
+#include "kernels/gemm_body.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp {
+
+const Kernel kKernel_gemm_f32_nr16_simd128(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_SIMD128, "gemm_f32_nr16_simd128", gemm_run<16>);
+const Kernel kKernel_gemm_f32_nr8_simd128(KernelFamily::kGemm, DType::kF32, 8, RNNP_ISA_SIMD128, "gemm_f32_nr8_simd128", gemm_run<8>);
+
+}  // namespace rnnp

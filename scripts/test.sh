@@ -74,7 +74,7 @@ for stage in $stages; do
     clang) stage_cmake clang "-R ^(api|unit|kernels)" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Release ;;
     asan) stage_cmake asan "" "${hosted[@]}" -DRNNPACK_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
     tsan) stage_cmake tsan "-R (Thread|Bidirectional|Pthreadpool|Xnnpack)" "${hosted[@]}" -DRNNPACK_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
-    fuzz) stage_cmake fuzz "-R ^fuzz" -DRNNPACK_COMPILER=ON -DRNNPACK_FUZZ=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
+    fuzz) stage_cmake fuzz "-R ^fuzz" -DRNNPACK_COMPILER=ON -DRNNPACK_FUZZ=ON -DRNNPACK_SANITIZE=fuzzer-no-link,address,undefined -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
     format) stage_command format check_format ;;
     tidy) stage_command tidy check_tidy ;;
     *) echo "test.sh: no stage '$stage'; there are: hosted freestanding clang asan tsan fuzz format tidy" >&2; exit 1 ;;

@@ -1,16 +1,22 @@
 # Programs that run on the building machine while something is built for another one: an own build of this project, shared by all
 # targets. rnnpack_host_program(<variable> <name> <folder in the build>): the path of a program; depend on that path and on host_tools.
+include_guard(GLOBAL)
 include(ExternalProject)
 
 if(CMAKE_CROSSCOMPILING)
   set(RNNPACK_HOST_TOOLS_DIR ${PROJECT_SOURCE_DIR}/build-host-tools CACHE PATH "Build folder of the host programs, shared by cross builds")
+  set(with_compiler "")
+  if(RNNPACK_FIRMWARE)
+    set(with_compiler -DRNNPACK_COMPILER=ON)
+  endif()
   ExternalProject_Add(host_tools
     SOURCE_DIR ${PROJECT_SOURCE_DIR}
     BINARY_DIR ${RNNPACK_HOST_TOOLS_DIR}
-    CMAKE_ARGS -DRNNPACK_HOST_TOOLS=ON -DRNNPACK_COMPILER=${RNNPACK_FIRMWARE} -DCMAKE_BUILD_TYPE=Release
+    CMAKE_ARGS -DRNNPACK_HOST_TOOLS=ON ${with_compiler} -DCMAKE_BUILD_TYPE=Release
       -DCMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
     BUILD_ALWAYS ON
-    BUILD_BYPRODUCTS ${RNNPACK_HOST_TOOLS_DIR}/tests/device/generate/generate_device_cases
+    BUILD_BYPRODUCTS ${RNNPACK_HOST_TOOLS_DIR}/tests/device/generate/generate_device_cases ${RNNPACK_HOST_TOOLS_DIR}/src/compiler/rnnpack
+      ${RNNPACK_HOST_TOOLS_DIR}/firmware/tools/write_image_data ${RNNPACK_HOST_TOOLS_DIR}/firmware/tools/write_layer_model
     INSTALL_COMMAND "")
 else()
   set(RNNPACK_HOST_TOOLS_DIR ${PROJECT_BINARY_DIR})

@@ -24,8 +24,8 @@ uint32_t hwcap_isa() {
 #if defined(__aarch64__)
   return (bits & (1ul << 1)) ? uint32_t{RNNP_ISA_NEON} : 0;  // ASIMD
 #elif defined(__arm__)
-  const unsigned long neon_and_fma = (1ul << 12) | (1ul << 16);  // NEON, VFPv4
-  return (bits & neon_and_fma) == neon_and_fma ? uint32_t{RNNP_ISA_NEON} : 0;
+  if (!(bits & (1ul << 16))) return 0;  // VFPv4
+  return RNNP_ISA_VFPV4 | ((bits & (1ul << 12)) ? uint32_t{RNNP_ISA_NEON} : 0);
 #elif defined(__riscv)
   return (bits & (1ul << ('V' - 'A'))) ? uint32_t{RNNP_ISA_RVV} : 0;
 #else

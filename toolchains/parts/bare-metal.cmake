@@ -9,7 +9,8 @@ set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 set(CMAKE_EXECUTABLE_SUFFIX .elf)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 
-set(flags "--specs=picolibc.specs ${RNNPACK_CPU_FLAGS}")
+# Frame sizes go into .su files beside the objects (tests/device/check_stack.py).
+set(flags "--specs=picolibc.specs ${RNNPACK_CPU_FLAGS} -fstack-usage")
 set(CMAKE_C_FLAGS_INIT "${flags}")
 set(CMAKE_CXX_FLAGS_INIT "${flags}")
 list(GET RNNPACK_MEMORY 0 flash)

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""device_table.py -- the tables of docs/DEVICES.md, measured: flash, RAM, stack and instructions of every firmware image built.
+Usage: device_table.py [--functions] BUILD_FOLDER..."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from count_instructions import run_counted
+from link_map import library_sections, linked_sections, model_bytes, sum_kinds
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def build_plugin(folder):
+    path = os.path.join(folder, "libinstruction_count.so")
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", os.path.join(HERE, "instruction_count.c"), "-o", path], check=True)
+    return path
+
+
+def cache_value(build, name):
+    for line in open(os.path.join(build, "CMakeCache.txt")):
+        if line.startswith(name + ":"):
+            return line.strip().split("=", 1)[1]
+    raise SystemExit(f"{build} has no {name}")
+
+
+def images_of(build):
+    return json.load(open(os.path.join(build, "firmware", "images.json")))
+
+
+def stack_bound(build):
+    """Largest frames of the library's functions, kernels apart: (bytes outside kernels, bytes in kernels)."""
+    most = {"kernels": 0, "other": 0}
+    for folder, _, files in os.walk(os.path.join(build, "src")):
+        for name in files:
+            if name.endswith(".su"):
+                for line in open(os.path.join(folder, name)):
+                    room = "kernels" if "rnnpack_kernels" in folder else "other"
+                    most[room] = max(most[room], int(line.rsplit("\t", 2)[1]))
+    return most["other"], most["kernels"]
+
+
+def measure(build, image, plugin):
+    nm = cache_value(build, "CMAKE_NM")
+    output, steps, sums = run_counted(image["emulator"], image["file"], plugin, nm)
+    facts = {k: int(re.search(p, output).group(1)) for k, p in
+             (("macs", r"(\d+) multiply"), ("session", r"session (\d+) bytes"), ("stack", r"stack (\d+) bytes"), ("error", r"at most (\d+) e-9"))}
+    kinds = sum_kinds(library_sections(image["file"] + ".map"))
+    facts.update(code=kinds["text"], constants=kinds["rodata"], writable=kinds["data"] + kinds["bss"],
+                 weights=model_bytes(image["file"] + ".map", image["model"]), instructions=sum(sums.values()) / steps,
+                 functions={name: n / steps for name, n in sums.items()}, steps=steps)
+    return facts
+
+
+def print_functions(title, facts):
+    print(f"\n{title}: instructions per step by function\n\n| function | instructions | share |\n|---|--:|--:|")
+    for name, n in sorted(facts["functions"].items(), key=lambda item: -item[1])[:12]:
+        short = re.sub(r"rnnp::|\(anonymous namespace\)::|\(.*", "", name)
+        print(f"| `{short}` | {n:.0f} | {100 * n / facts['instructions']:.1f} % |")
+
+
+def main():
+    builds = [a for a in sys.argv[1:] if not a.startswith("--")]
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        plugin = build_plugin(folder)
+        for build in builds:
+            frames = stack_bound(build)
+            for image in images_of(build):
+                rows.append((image, frames, measure(build, image, plugin)))
+    print("| board | model | library code | constants | .data+.bss | weights | session | stack (painted) | instructions a step | per MAC | error |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+    for image, frames, f in rows:
+        print(f"| {image['cpu']} | {image['model']} | {f['code']} | {f['constants']} | {f['writable']} | {f['weights']} | {f['session']} | {f['stack']} "
+              f"| {f['instructions']:.0f} | {f['instructions'] / f['macs']:.2f} | {f['error']}e-9 |")
+    if "--functions" in sys.argv:
+        for image, _, f in rows:
+            print_functions(f"{image['cpu']}, {image['model']}", f)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""check_stack.py -- every function of the library outside kernels has a bounded frame of at most 512 bytes, read from -fstack-usage.
+Usage: check_stack.py BUILD_FOLDER"""
+import os
+import sys
+
+LIMIT = 512
+SEEN_AT_LEAST = 50  # functions; fewer means that the files were not found
+
+
+def frames(build):
+    """(function, bytes, how) of every function of the library."""
+    for top in ("src", "platform"):
+        for folder, _, files in os.walk(os.path.join(build, top)):
+            for name in sorted(files):
+                if name.endswith(".su") and "rnnpack_kernels" not in folder:
+                    for line in open(os.path.join(folder, name)):
+                        place, size, how = line.rstrip("\n").rsplit("\t", 2)
+                        yield place, int(size), how
+
+
+def main():
+    rows = list(frames(sys.argv[1]))
+    problems = [f"{place}: {size} bytes, {how}" for place, size, how in rows if size > LIMIT or "dynamic" in how and "bounded" not in how]
+    if len(rows) < SEEN_AT_LEAST:
+        problems.append(f"only {len(rows)} functions have a .su line")
+    for p in problems:
+        print(p)
+    worst = max(rows, key=lambda r: r[1], default=("none", 0, ""))
+    print(f"{len(rows)} functions, largest frame {worst[1]} bytes: {worst[0]}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

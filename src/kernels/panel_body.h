@@ -125,6 +125,13 @@ constexpr int fewer_tiles(int rows, int tiles) {
   return every_count(rows) ? tiles - 1 : tiles / 2;
 }
 
+// The same at one row when most of the panels come from beyond L1: 64 floats per k keep up with the next cache, and fewer streams
+// read faster.
+constexpr int far_tiles(int row_elems) {
+  return row_elems >= 64 ? 1 : (64 + row_elems - 1) / row_elems;
+}
+constexpr size_t kNearBytes = 72 * 1024;
+
 // The most rows of one block: as many as leave room for four vectors of each (two with 16 registers; three where that divides).
 constexpr int block_rows(int vectors) {
   const int per_row = vectors == 3 ? 3 : Vec::kRegisters >= 32 ? 4 : 2;

@@ -88,11 +88,18 @@ struct Recur {
     fused<kTiles>(args, row, tile);
   }
 
+  static RNNPACK_INLINE bool panels_are_near(const RecurArgs *args) {
+    const size_t k = size_t{args->hidden_size} + (args->x != nullptr ? args->input_size : 0);
+    return k * (args->tile_end - args->tile_begin) * (Layout::kRow * sizeof(float)) <= kNearBytes;
+  }
+
   // `count` tiles for mr rows, in the sweep's direction: upwards from `tile`, or downwards ending before it.
   static RNNPACK_INLINE void sweep_fused(const RecurArgs *args, size_t row, size_t tile, uint32_t count) {
+    constexpr int kTiles = block_tiles(1, Layout::kVectors);
+    constexpr int kFarTiles = far_tiles(Layout::kRow) < kTiles ? far_tiles(Layout::kRow) : kTiles;
+    const bool near = panels_are_near(args);
     while (count != 0) {
-      constexpr int kTiles = block_tiles(1, Layout::kVectors);
-      const uint32_t done = even_share(count, kTiles);
+      const uint32_t done = near ? even_share(count, kTiles) : even_share(count, kFarTiles);
       if (args->descending) tile -= done;
       fused_blocks<kTiles>(args, row, tile, done);
       if (!args->descending) tile += done;

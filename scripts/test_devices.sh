@@ -1,0 +1,56 @@
+#!/bin/bash
+# test_devices.sh [TARGET...] -- builds and tests every target of toolchains/ under its emulator; firmware images included. Without
+# arguments all of them. Installs what is missing (scripts/packages-devices.txt) unless RNNPACK_NO_INSTALL is set.
+# Build folders are build-<target>; a target's log is build-<target>.log. Exit status: how many targets failed.
+# SPDX-License-Identifier: Apache-2.0
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+LINUX="aarch64-linux-gnu arm-linux-gnueabihf riscv64-linux-gnu i386-linux-gnu"
+FIRMWARE="arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-cortex-m7 arm-none-eabi-cortex-m55 riscv32-unknown-elf"
+OTHERS="arm-none-eabi-cortex-m33 riscv64-unknown-elf wasm32-wasi x86_64-w64-mingw32 x86_64-linux-musl"
+
+# CPUs beyond the emulator's default, as QEMU_CPU: some that lack the vector instructions, and vector lengths.
+cpus_of() {
+  case $1 in
+    aarch64-linux-gnu) echo "cortex-a53 cortex-a72 cortex-a76 neoverse-n1" ;;
+    arm-linux-gnueabihf) echo "cortex-a7 cortex-a9 cortex-a15 max" ;;
+    riscv64-linux-gnu) echo "rv64 rv64,v=true,vlen=128 rv64,v=true,vlen=256 rv64,v=true,vlen=512" ;;
+  esac
+}
+
+build() {
+  local target=$1 launcher=()
+  shift
+  command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  cmake --preset "$target" "${launcher[@]}" "$@" && cmake --build "build-$target"
+}
+
+# The device test and the kernels' test once more on every other CPU: whole programs, without a start of the emulator per case.
+other_cpus() {
+  local target=$1 cpu
+  for cpu in $(cpus_of "$target"); do
+    QEMU_CPU=$cpu ctest --test-dir "build-$target" -R '^device\.' --output-on-failure || return 1
+    QEMU_CPU=$cpu ctest --test-dir "build-$target" -j "$(nproc)" -R '^(KernelList|All/(Gemm|Recur|Act))' --output-on-failure || return 1
+  done
+}
+
+run_target() {
+  local target=$1
+  shift
+  build "$target" "$@" && ctest --test-dir "build-$target" -j "$(nproc)" --output-on-failure && other_cpus "$target"
+}
+
+[ -n "${RNNPACK_NO_INSTALL:-}" ] || scripts/install_packages.sh scripts/packages-build.txt scripts/packages-devices.txt || exit 1
+failed=0
+for target in ${*:-$LINUX $FIRMWARE $OTHERS}; do
+  options=()
+  case " $FIRMWARE " in *" $target "*) options=(-DRNNPACK_FIRMWARE=ON) ;; esac
+  if run_target "$target" "${options[@]}" >"build-$target.log" 2>&1; then
+    echo "ok      $target  $(grep -h 'tests passed' "build-$target.log" | head -1)"
+  else
+    echo "FAILED  $target  see build-$target.log"
+    failed=$((failed + 1))
+  fi
+done
+exit $failed

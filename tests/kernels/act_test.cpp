@@ -177,6 +177,9 @@ TEST_P(ActTest, IsRightAtTheEnds) {
     const float y = apply(kernel(), {uint32_t(end.act), 0.5f, 0.25f}, std::vector<float>(1, end.x))[0];
     if (std::isnan(end.y)) {
       EXPECT_TRUE(std::isnan(y)) << uint32_t(end.act) << " of " << end.x;
+    } else if (end.y == 0.0f) {
+      // Where denormals cannot be flushed (RISC-V, WebAssembly), sigmoid ends in one.
+      EXPECT_LT(std::fabs(y), 0x1p-126f) << uint32_t(end.act) << " of " << end.x;
     } else {
       EXPECT_EQ(y, end.y) << uint32_t(end.act) << " of " << end.x;
     }

@@ -20,6 +20,11 @@
 #include <sys/auxv.h>
 #endif
 
+#if defined(__riscv) && defined(__linux__)
+#include <csetjmp>
+#include <csignal>
+#endif
+
 #include "base/compiled_isa.h"
 #include "pack/layout.h"
 #include "rnnpack/rnnpack.h"
@@ -54,6 +59,25 @@ Pages new_pages(size_t bytes) {
 void free_pages(void *map, size_t) { std::free(map); }
 #endif
 
+#if defined(__riscv) && defined(__linux__)
+// Tried, not asked: QEMU 7.2 emulates vectors without telling of them in AT_HWCAP.
+sigjmp_buf no_vectors;
+void on_illegal_instruction(int) { siglongjmp(no_vectors, 1); }
+bool try_vectors() {
+  struct sigaction action = {}, old;
+  action.sa_handler = on_illegal_instruction;
+  sigaction(SIGILL, &action, &old);
+  const bool executes = sigsetjmp(no_vectors, 1) == 0;
+  if (executes) __asm__ volatile(".4byte 0xcd00f057" : : : "memory");  // vsetivli zero, 1, e32, m1, ta, ma
+  sigaction(SIGILL, &old, nullptr);
+  return executes;
+}
+bool vectors_execute() {
+  static const bool executes = try_vectors();
+  return executes;
+}
+#endif
+
 }  // namespace
 
 uint32_t cpu_isa_bits() {
@@ -67,6 +91,8 @@ uint32_t cpu_isa_bits() {
   const unsigned long caps = getauxval(AT_HWCAP);
   if (caps & HWCAP_VFPv4) bits |= RNNP_ISA_VFPV4;
   if ((caps & HWCAP_NEON) && (caps & HWCAP_VFPv4)) bits |= RNNP_ISA_NEON;
+#elif defined(__riscv) && defined(__linux__)
+  if (vectors_execute()) bits |= RNNP_ISA_RVV;
 #else
   bits |= kCompiledIsa;
 #endif

@@ -104,7 +104,13 @@ TEST(Refusals, OpenAxesThatAreNeitherTimeNorBatch) {
   OnnxBuilder b;
   b.input("X", {"T", "N", "F"}).weights("", 3, 1, 3, kHidden).output("Y");
   b.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
-  expect_all(refusal_of(b.proto), {"input 'X'", "axis 2 is dynamic"});
+  expect_all(refusal_of(b.proto), {"feature axis of X is dynamic"});
+
+  OnnxBuilder other;
+  other.input("X", {"T", "N", 3}).input("Z", {"T", "N", "F"}).weights("", 3, 1, 3, kHidden).output("Y").output("Q");
+  other.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+  other.node("Relu", {"Z"}, {"Q"});
+  expect_all(refusal_of(other.proto), {"input 'Z'", "axis 2 is dynamic"});
 }
 
 TEST(Refusals, BothOperandsAtRunTime) {

@@ -46,9 +46,8 @@ struct Runner::Job {
   rnnp_session *session = nullptr;
 
   // Elements from one index to the next in the canonical array, per ONNX axis (with the extra axis in front).
-  Shape strides(const rnnp_tensor_facts &facts, bool extra_time, bool extra_batch) const {
+  Shape strides(const rnnp_tensor_facts &facts, bool per_step, bool extra_time, bool extra_batch) const {
     const int64_t row = facts.row_elems, batch_rows = static_cast<int64_t>(batch);
-    const bool per_step = facts.role == RNNP_ROLE_SEQUENCE && !last_step;
     Shape out(facts.rank, 0);
     int64_t feature = 1;
     for (size_t i = facts.rank; i-- > 0;) {
@@ -140,7 +139,7 @@ void Runner::read_input(const rnnp_tensor_facts &facts, const Arrays &arrays, Jo
   std::vector<float> &rows = job->inputs.back();
   rows.assign((per_step ? job->steps : 1) * job->batch * facts.row_elems, 0.0f);
   const bool extra = array.shape.size() > facts.rank;
-  Shape dims = array.shape, strides = job->strides(facts, extra, false);
+  Shape dims = array.shape, strides = job->strides(facts, per_step, extra, false);
   // What the file gives once for all rows or steps is repeated.
   const bool repeat_batch = !has_dim(facts, RNNP_DIM_BATCH), repeat_steps = per_step && !extra && !has_dim(facts, RNNP_DIM_STEPS);
   for (size_t step = 0; step < (repeat_steps ? job->steps : 1); ++step) {
@@ -202,7 +201,7 @@ Array Runner::give_output(const Job &job, size_t index) const {
   const bool per_step = facts.role == RNNP_ROLE_SEQUENCE && !job.last_step;
   const bool extra_time = per_step && !has_dim(facts, RNNP_DIM_STEPS) && (job.steps_in_front || job.steps > 1);
   const bool extra_batch = !has_dim(facts, RNNP_DIM_BATCH) && job.batch > 1;
-  Shape strides = job.strides(facts, extra_time, extra_batch);
+  Shape strides = job.strides(facts, per_step, extra_time, extra_batch);
   Array array;
   if (extra_time) array.shape.push_back(static_cast<int64_t>(job.steps));
   if (extra_batch) array.shape.push_back(static_cast<int64_t>(job.batch));

@@ -70,10 +70,8 @@ bool fold(OpCall &call) {
 
 class Reader {
  public:
-  // How a graph is read: `discovering` in the first reading; `blind` when the first reading met refused nodes, so that it may
-  // have missed time and batch axes.
-  Reader(const OnnxModel &model, Origins *origins, bool discovering, bool blind, const std::set<uint32_t> &state_inputs)
-      : model_(model), state_inputs_(state_inputs), blind_(blind) {
+  Reader(const OnnxModel &model, Origins *origins, bool discovering, const std::set<uint32_t> &state_inputs)
+      : model_(model), state_inputs_(state_inputs) {
     b_.origins = origins;
     b_.discovering = discovering;
   }
@@ -117,7 +115,7 @@ class Reader {
       for (size_t axis = 0; axis < input.dims.size(); ++axis) {
         const int origin = b_.origins->of(index, axis);
         const Atom atom = b_.input_atom(origin);
-        if (!b_.discovering && !blind_ && atom.is_feature() && b_.origins->dynamic(origin)) {
+        if (!b_.discovering && atom.is_feature() && b_.origins->dynamic(origin)) {
           throw Refusal("its axis " + std::to_string(axis) + " is dynamic but is neither the time nor the batch axis of a recurrent node; give it a fixed size");
         }
         has_time = has_time || atom.kind == Atom::Kind::kTime;
@@ -215,7 +213,6 @@ class Reader {
 
   const OnnxModel &model_;
   const std::set<uint32_t> &state_inputs_;
-  const bool blind_;
   Builder b_;
   Problems problems_;
 };
@@ -282,7 +279,11 @@ void assign_roles(Graph *graph) {
     } else if (value.sequence) {
       input.role = RNNP_ROLE_SEQUENCE;
     } else {
-      input.role = states.only_state(input.value) ? RNNP_ROLE_STATE : RNNP_ROLE_ROW;
+      // Only a state that goes straight to its layer may be left out of a run; one that is taken apart first is required.
+      const bool direct = std::none_of(graph->nodes.begin(), graph->nodes.end(), [&](const Node &node) {
+        return node.op == OpKind::kCopy && node.in[0] == input.value;
+      });
+      input.role = direct && states.only_state(input.value) ? RNNP_ROLE_STATE : RNNP_ROLE_ROW;
     }
   }
 }
@@ -304,26 +305,28 @@ Graph finish(Reader *reader) {
 Graph import_model(const OnnxModel &model) {
   Origins origins(model);
   std::set<uint32_t> state_inputs;
+  Problems first_problems;
   const bool recurrent = has_recurrent(model);
-  bool blind = false;
   if (recurrent) {
-    Reader first(model, &origins, true, false, state_inputs);
+    Reader first(model, &origins, true, state_inputs);
     first.read();
-    blind = !first.problems().empty();
+    first_problems = first.problems();
     const StateInputs states(first.builder().graph);
     for (const Io &input : first.builder().graph.inputs) {
-      const Value &value = first.builder().graph.values[input.value];
-      if (states.only_state(input.value)) state_inputs.insert(value.input);
+      if (states.only_state(input.value)) state_inputs.insert(first.builder().graph.values[input.value].input);
     }
   } else {
     guess_without_recurrent(model, &origins);
   }
-  Reader second(model, &origins, false, blind, state_inputs);
+  Reader second(model, &origins, false, state_inputs);
   if (origins.conflict()) second.problems().add("", "graph", "an input axis is used as time by one node and as batch by another");
   second.read();
-  if (!second.problems().empty() && !recurrent) {
+  if (second.problems().empty()) return finish(&second);
+  // Where a node was refused, time and batch may have been missed behind it: what the second reading says then may be wrong.
+  first_problems.raise();
+  if (!recurrent) {
     Origins fixed(model);
-    Reader third(model, &fixed, false, false, state_inputs);
+    Reader third(model, &fixed, false, state_inputs);
     third.read();
     if (third.problems().empty()) {
       third.builder().graph.notes.emplace_back("the batch axis could not be generalised: all dimensions stay as in the file");

@@ -29,6 +29,7 @@ class RecurrentImport {
   }
 
   void run() {
+    if (b_.discovering) mark_axes();
     read_attributes();
     const View x = read_x();
     if (b_.discovering) return discover(x);
@@ -81,6 +82,9 @@ class RecurrentImport {
   View read_x() {
     const View x = call_.real_view(kX);
     if (x.axes.size() != 3) throw Refusal("X has rank " + std::to_string(x.axes.size()) + "; accepted: 3");
+    for (const Atom &atom : x.axes[2]) {
+      if (atom.origin >= 0 && b_.origins->dynamic(atom.origin)) throw Refusal("the feature axis of X is dynamic; accepted: a fixed size");
+    }
     const Tensor &w = call_.constant(kW, "W"), &r = call_.constant(kR, "R");
     const int64_t default_hidden = r.rank() == 3 ? r.shape[2] : 0;
     const int64_t hidden = call_.attributes.integer("hidden_size", default_hidden);
@@ -107,23 +111,31 @@ class RecurrentImport {
   size_t batch_axis() const { return batch_first_ ? 0 : 1; }
   size_t state_batch_axis() const { return batch_first_ ? 0 : 1; }
 
-  // First reading: mark the axes, give outputs of the right shape.
-  void discover(const View &x) {
+  // First reading: which axes are time and batch, even when the node is refused later.
+  void mark_axes() {
+    batch_first_ = call_.attributes.integer("layout", 0) != 0;
+    const View x = call_.real_view(kX);
+    if (x.axes.size() != 3) return;
     b_.origins->mark(x.axes[time_axis()], AxisRole::kTime);
     b_.origins->mark(x.axes[batch_axis()], AxisRole::kBatch);
-    node_ = {OpKind::kRecurrent, call_.name, {x.value, kNone, kNone, kNone}, {}, {}};
     for (size_t i : {size_t{kLengths}, size_t{kInitialH}, size_t{kInitialC}}) {
       if (!call_.has(i) || call_.is_const(i) || (i == kInitialC && !is_lstm())) continue;
       const View state = call_.view(i);
       const size_t axis = i == kLengths ? 0 : state_batch_axis();
       if (axis < state.axes.size()) b_.origins->mark(state.axes[axis], AxisRole::kBatch);
-      node_.in[i == kLengths ? 3 : i == kInitialH ? 1 : 2] = state.value;
+    }
+  }
+
+  // First reading: a node that shows who reads which state, and outputs of the right shape.
+  void discover(const View &x) {
+    node_ = {OpKind::kRecurrent, call_.name, {x.value, kNone, kNone, kNone}, {}, {}};
+    for (size_t i : {size_t{kInitialH}, size_t{kInitialC}, size_t{kLengths}}) {
+      if (call_.has(i) && !call_.is_const(i) && (i != kInitialC || is_lstm())) node_.in[i == kLengths ? 3 : i == kInitialH ? 1 : 2] = call_.view(i).value;
     }
     b_.graph.nodes.push_back(node_);
     const Axis t = x.axes[time_axis()], n = x.axes[batch_axis()];
-    const View y = densified(output_view(t, n, true)), h = densified(output_view(t, n, false));
     for (size_t i = 0; i < 3; ++i) {
-      View out = i == 0 ? y : h;
+      View out = densified(output_view(t, n, i == 0));
       out.value = b_.new_row(feature_count(out), true);
       call_.give(i, out);
     }

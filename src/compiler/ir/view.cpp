@@ -9,12 +9,19 @@
 
 namespace rnnp::compiler {
 
+namespace {
+
+// Products of stand-ins may grow past all sizes; they stop at a bound that no real tensor reaches.
+int64_t saturating_product(int64_t a, int64_t b) {
+  constexpr int64_t kMost = int64_t{1} << 60;
+  return b != 0 && a > kMost / b ? kMost : a * b;
+}
+
+}  // namespace
+
 int64_t axis_size(const Axis &axis) {
   int64_t size = 1;
-  for (const Atom &atom : axis) {
-    if (atom.size > 0 && size > (int64_t{1} << 60) / atom.size) throw Refusal("a tensor is too large");
-    size *= atom.size;
-  }
+  for (const Atom &atom : axis) size = saturating_product(size, atom.size);
   return size;
 }
 
@@ -71,7 +78,7 @@ View densified(View view) {
       Atom &atom = view.axes[a][i];
       if (!atom.is_feature()) continue;
       atom.stride = stride;
-      stride *= atom.size;
+      stride = saturating_product(stride, atom.size);
     }
   }
   return view;
@@ -83,7 +90,7 @@ bool is_dense(const View &view, uint32_t value_elems) {
   const std::vector<Atom> features = features_of(view);
   for (size_t i = features.size(); i-- > 0;) {
     if (features[i].size != 1 && features[i].stride != stride) return false;
-    stride *= features[i].size;
+    stride = saturating_product(stride, features[i].size);
   }
   return true;
 }
@@ -95,7 +102,7 @@ bool is_permutation(const View &view, uint32_t value_elems) {
   int64_t stride = 1;
   for (const Atom &atom : features) {
     if (atom.size != 1 && atom.stride != stride) return false;
-    stride *= atom.size;
+    stride = saturating_product(stride, atom.size);
   }
   return true;
 }
@@ -105,7 +112,7 @@ Axis merged(const Axis &axis) {
   for (const Atom &atom : axis) {
     if (atom.is_feature() && atom.size == 1 && atom.origin < 0) continue;
     Atom *last = out.empty() ? nullptr : &out.back();
-    if (last && last->is_feature() && atom.is_feature() && last->stride == atom.stride * atom.size) {
+    if (last && last->is_feature() && atom.is_feature() && last->stride == saturating_product(atom.stride < 0 ? 0 : atom.stride, atom.size) && atom.stride > 0) {
       *last = Atom{Atom::Kind::kFeature, last->size * atom.size, atom.stride, -1};
     } else {
       out.push_back(atom);

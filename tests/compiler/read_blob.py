@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""A second reader of rnnpack blobs, written from docs/BLOB_FORMAT.md alone; standard library only.
+
+read_blob.py model.rnnp            prints the document that `rnnpack inspect --json` prints
+read_blob.py --compare RNNPACK model.rnnp...   runs the tool on each blob and compares; exit code 1 on a difference
+"""
+import json
+import math
+import struct
+import subprocess
+import sys
+import zlib
+
+NONE = 0xFFFFFFFF
+ALIGN = 64
+OPS = ["?", "recurrent", "dense", "unary", "binary", "softmax", "copy", "time_step"]
+CELLS = ["rnn", "lstm", "gru", "gru_linear"]
+KINDS = ["sequence", "row", "const", "input"]
+TYPES = ["f32", "i32", "f16", "bf16", "i8", "i4"]
+ROLES = ["sequence", "row", "state", "lengths"]
+BINARIES = ["add", "mul", "sub", "div", "min", "max", "pow"]
+ACTIVATIONS = ("Identity Relu Tanh Sigmoid Affine LeakyRelu ThresholdedRelu ScaledTanh HardSigmoid Elu Softsign Softplus "
+               "Exp Log Sqrt Abs Neg Reciprocal Clip HardSwish Floor Ceil").split()
+HEADER = struct.Struct("<8I2Q6I18I")
+SECTIONS = "values nodes args inputs outputs states attrs strings weights".split()
+
+
+def maybe(value):
+    return None if value == NONE else value
+
+
+def number(value):
+    if math.isfinite(value):
+        return value
+    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+
+
+class Blob:
+    def __init__(self, data):
+        self.data = data
+        fields = HEADER.unpack_from(data, 0)
+        names = "magic version header_bytes file_bytes align flags tables_crc weights_crc model_id macs_per_step " \
+                "fixed_batch layout_nr layout_dtype sequence_pool_elems row_pool_elems reserved"
+        self.header = dict(zip(names.split(), fields))
+        self.sections = {name: fields[16 + 2 * i:18 + 2 * i] for i, name in enumerate(SECTIONS)}
+        self.check()
+
+    def check(self):
+        h = self.header
+        assert self.data[:4] == b"RNNP", "not a rnnpack blob"
+        assert h["version"] == 1 and h["header_bytes"] == HEADER.size and h["align"] == ALIGN
+        assert h["file_bytes"] <= len(self.data)
+        for name, (offset, size) in self.sections.items():
+            assert offset % 8 == 0 and offset + size <= h["file_bytes"], name
+        weights = self.sections["weights"][0]
+        assert weights % ALIGN == 0
+        head = bytearray(self.data[:weights])
+        head[24:32] = bytes(8)  # both checksums count as 0
+        assert zlib.crc32(head) == h["tables_crc"], "the tables are damaged"
+
+    def records(self, section, layout):
+        offset, size = self.sections[section]
+        return list(struct.iter_unpack("<" + layout, self.data[offset:offset + size]))
+
+    def string(self, offset):
+        start = self.sections["strings"][0] + offset
+        return self.data[start:self.data.index(b"\0", start)].decode()
+
+    def document(self):
+        h = self.header
+        offset, size = self.sections["weights"]
+        return {
+            "version": h["version"], "model_id": f"{h['model_id']:016x}", "file_bytes": h["file_bytes"], "weight_bytes": size,
+            "causal": bool(h["flags"] & 1), "fixed_batch": h["fixed_batch"],
+            "layout": {"nr": h["layout_nr"], "dtype": TYPES[h["layout_dtype"]]}, "macs_per_step": h["macs_per_step"],
+            "pools": {"sequence_elems": h["sequence_pool_elems"], "row_elems": h["row_pool_elems"]},
+            "weights_crc_ok": zlib.crc32(self.data[offset:offset + size]) == h["weights_crc"],
+            "inputs": self.ios("inputs"), "outputs": self.ios("outputs"),
+            "states": [{"name": self.string(name), "elems": elems, "init": maybe(init), "per_row": bool(per_row)}
+                       for elems, init, per_row, name in self.records("states", "4I")],
+            "nodes": self.nodes(),
+            "values": [{"kind": KINDS[kind], "dtype": TYPES[dtype], "row_elems": elems, "location": maybe(location), "sequence": bool(sequence)}
+                       for kind, dtype, elems, location, sequence, _ in self.records("values", "6I")],
+        }
+
+    def ios(self, section):
+        values = self.records("values", "6I")
+        out = []
+        for name, value, role, rank, *dims in self.records(section, "4I8i"):
+            shown = [{-1: "steps", -2: "batch"}.get(dim, dim) for dim in dims[:rank]]
+            out.append({"name": self.string(name), "role": ROLES[role], "dims": shown, "value": value, "row_elems": values[value][2]})
+        return out
+
+    def nodes(self):
+        args = [maybe(value) for (value,) in self.records("args", "I")]
+        out = []
+        for op, attr, _, in_first, in_count, out_first, out_count, name in self.records("nodes", "8I"):
+            out.append({"name": self.string(name), "op": OPS[op], "inputs": args[in_first:in_first + in_count],
+                        "outputs": args[out_first:out_first + out_count], "attr": getattr(self, OPS[op])(self.sections["attrs"][0] + attr)})
+        return out
+
+    def unpack(self, layout, at):
+        return struct.unpack_from("<" + layout, self.data, at)
+
+    @staticmethod
+    def activation(act, alpha, beta):
+        return {"name": ACTIVATIONS[act], "alpha": number(alpha), "beta": number(beta)}
+
+    def recurrent(self, at):
+        cell, inputs, hidden, count, nr, dtype, forget, clip = self.unpack("7If", at)
+        directions = []
+        for i in range(count):
+            w, r, bias, r_bias, peephole, state_h, state_c, reverse, *acts = self.unpack("8I" + 3 * "Iff", at + 32 + 68 * i)
+            used = {"rnn": 1, "lstm": 3}.get(CELLS[cell], 2)
+            directions.append({"w": w, "r": r, "bias": bias, "r_bias": maybe(r_bias), "peephole": maybe(peephole), "state_h": state_h,
+                               "state_c": maybe(state_c), "reverse": bool(reverse),
+                               "activations": [self.activation(*acts[3 * k:3 * k + 3]) for k in range(used)]})
+        return {"cell": CELLS[cell], "input_size": inputs, "hidden_size": hidden, "nr": nr, "dtype": TYPES[dtype],
+                "input_forget": bool(forget), "clip": number(clip), "directions": directions}
+
+    def dense(self, at):
+        inputs, outputs, nr, dtype, w, bias, act, alpha, beta, groups = self.unpack("7IffI", at)
+        return {"input_size": inputs, "output_size": outputs, "groups": groups, "nr": nr, "dtype": TYPES[dtype], "w": w,
+                "bias": maybe(bias), "activation": self.activation(act, alpha, beta)}
+
+    def unary(self, at):
+        return {"activation": self.activation(*self.unpack("Iff", at))}
+
+    def binary(self, at):
+        op, rank, *rest = self.unpack("26I", at)
+        return {"op": BINARIES[op], "dims": rest[:rank], "a_stride": rest[8:8 + rank], "b_stride": rest[16:16 + rank]}
+
+    def softmax(self, at):
+        outer, axis, inner, log = self.unpack("4I", at)
+        return {"outer": outer, "axis": axis, "inner": inner, "log": bool(log)}
+
+    def copy(self, at):
+        rank, *rest = self.unpack("9I16i2I", at)
+        return {"dims": rest[:rank], "x_stride": rest[8:8 + rank], "y_stride": rest[16:16 + rank], "x_first": rest[24], "y_first": rest[25]}
+
+    def time_step(self, at):
+        return {"last": bool(self.unpack("I", at)[0])}
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return Blob(file.read()).document()
+
+
+def compare(tool, paths):
+    different = 0
+    for path in paths:
+        shown = json.loads(subprocess.run([tool, "inspect", "--json", path], check=True, capture_output=True).stdout)
+        if shown != read(path):
+            different += 1
+            print(f"{path}: the readers differ")
+    print(f"{len(paths)} blobs read twice, {different} differ")
+    return 1 if different or not paths else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--compare"]:
+        sys.exit(compare(sys.argv[2], sys.argv[3:]))
+    json.dump(read(sys.argv[1]), sys.stdout, indent=1)
+    print()

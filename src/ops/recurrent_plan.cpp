@@ -7,15 +7,27 @@
 
 namespace rnnp {
 
-constexpr uint32_t kMostChunkSteps = 64;
 constexpr size_t kScratchAlign = 64;
 constexpr size_t kRowPadBytes = 64;  // keeps rows of power-of-two width off one another's cache sets
+
+// The input GEMM wants many rows per reading of W, and each one costs a refill of the L2 it sweeps out. Pre-activations are read once,
+// in order, so they need not stay in L2: two of it bound the memory.
+constexpr uint32_t kChunkRows = 128;
+constexpr size_t kChunkL2s = 2;
 
 uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes) {
   const size_t step_bytes = mul_sat(row_bytes, batch);
   if (step_bytes == 0 || step_bytes == kSizeOverflow) return 1;
-  const size_t fit = l2_bytes / 4 / step_bytes;
-  return fit < 1 ? 1 : fit > kMostChunkSteps ? kMostChunkSteps : static_cast<uint32_t>(fit);
+  const size_t fit = mul_sat(l2_bytes, kChunkL2s) / step_bytes;
+  const uint32_t wanted = (kChunkRows + batch - 1) / batch;
+  return fit < 1 ? 1 : fit < wanted ? static_cast<uint32_t>(fit) : wanted;
+}
+
+// Below this much work a step is over before the threads have met.
+constexpr uint64_t kFewestMacsPerThread = 32768;
+
+uint32_t choose_threads(uint64_t macs_per_step, uint32_t batch, uint32_t available) {
+  return macs_per_step / available * batch >= kFewestMacsPerThread ? available : 1;
 }
 
 RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limits) {

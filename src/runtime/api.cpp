@@ -80,7 +80,7 @@ rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, co
   c->max_steps = o.max_steps;
   c->layer_chunk_steps = o.chunk_steps;
   c->chunk_steps = program_chunk_steps(*m, o, c->l2_bytes);
-  c->threads = o.executor != nullptr ? o.executor->threads : 1;
+  c->threads = o.executor != nullptr ? choose_threads(m->header->macs_per_step, o.max_batch, o.executor->threads) : 1;
   c->xnnpack = !(o.flags & RNNP_SESSION_PORTABLE_OPS);
   if (o.executor != nullptr) c->executor = *o.executor;
   return RNNP_OK;

@@ -1,0 +1,102 @@
+// plan_test.cpp -- the planner as a table: shapes, threads and cache sizes in; tiles, teams, chunk, bytes out.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "ops/op.h"
+#include "ops/recurrent_plan.h"
+
+namespace {
+
+using namespace rnnp;
+
+constexpr uint32_t kKiB = 1024, kMiB = 1024 * kKiB;
+
+struct Row {
+  const char *name;
+  RecurrentShape shape;
+  PlanLimits limits;
+  // expected
+  uint32_t gates, tiles, teams, team_threads, chunk_steps, serpentine;
+  size_t row_bytes, preact_bytes, gate_bytes, scratch_bytes;
+};
+
+// clang-format off
+const Row kRows[] = {
+  // cell, I, H, NR, directions       batch steps threads L2 chunk      gates tiles teams threads chunk serpentine row  preact   gates  scratch
+  {"lstm, one stream",
+   {Cell::kLstm, 64, 64, 16, 1},      {1, 1000, 1, kMiB, 0},            4, 4,  1, 1, 128, 0, 1088,  139264, 0, 139264},
+  {"lstm, microcontroller",
+   {Cell::kLstm, 64, 64, 4, 1},       {1, 1, 1, 0, 1},                  4, 16, 1, 1, 1, 0, 1088,  0, 0, 0},
+  {"lstm as large as L2",
+   {Cell::kLstm, 256, 256, 16, 1},    {1, 1000, 1, kMiB, 0},            4, 16, 1, 1, 128, 1, 4160, 532480, 0, 532480},
+  {"its half per thread still sweeps",
+   {Cell::kLstm, 256, 256, 16, 1},    {1, 1000, 2, kMiB, 0},            4, 16, 1, 2, 128, 0, 4160, 532480, 0, 532480},
+  {"two directions, two threads",
+   {Cell::kLstm, 256, 256, 16, 2},    {1, 1000, 2, kMiB, 0},            4, 16, 2, 1, 128, 1, 4160, 532480, 0, 1064960},
+  {"two directions, one thread",
+   {Cell::kLstm, 256, 256, 16, 2},    {1, 1000, 1, kMiB, 0},            4, 16, 1, 1, 128, 1, 4160, 532480, 0, 532480},
+  {"two directions, three threads: teams of one and two",
+   {Cell::kLstm, 256, 256, 16, 2},    {1, 1000, 3, kMiB, 0},            4, 16, 2, 1, 128, 1, 4160, 532480, 0, 1064960},
+  {"Deep Speech 2",
+   {Cell::kLstm, 800, 800, 16, 1},    {20, 300, 1, kMiB, 0},            4, 50, 1, 1, 7, 1, 12864, 1800960, 0, 1800960},
+  {"never more steps than a call has",
+   {Cell::kRnn, 8, 8, 16, 1},         {1, 5, 1, kMiB, 0},               1, 1,  1, 1, 5, 0, 128, 640, 0, 640},
+  {"gru keeps z and r*h, and always buffers",
+   {Cell::kGru, 40, 40, 16, 1},       {3, 1, 1, kMiB, 0},               3, 3,  1, 1, 1, 0, 640, 1920, 576, 3072},
+  {"gru linear does not",
+   {Cell::kGruLinear, 40, 40, 16, 1}, {3, 1, 1, kMiB, 0},               3, 3,  1, 1, 1, 0, 640, 0, 0, 0},
+  {"asked for 10 steps",
+   {Cell::kLstm, 64, 64, 16, 1},      {1, 1000, 1, kMiB, 10},           4, 4,  1, 1, 10, 0, 1088, 10880, 0, 10880},
+  {"small L2 bounds the memory",
+   {Cell::kLstm, 1024, 1024, 16, 1},  {4, 1000, 1, 128 * kKiB, 0},      4, 64, 1, 1, 3, 1, 16448, 197376, 0, 197376},
+};
+// clang-format on
+
+TEST(Plan, Table) {
+  for (const Row &r : kRows) {
+    SCOPED_TRACE(r.name);
+    const RecurrentPlan p = plan_recurrent(r.shape, r.limits);
+    EXPECT_EQ(r.gates, p.gates);
+    EXPECT_EQ(r.tiles, p.tiles);
+    EXPECT_EQ(r.teams, p.teams);
+    EXPECT_EQ(r.team_threads, p.team_threads);
+    EXPECT_EQ(r.chunk_steps, p.chunk_steps);
+    EXPECT_EQ(r.serpentine, p.serpentine);
+    EXPECT_EQ(r.row_bytes, p.row_bytes);
+    EXPECT_EQ(r.preact_bytes, p.preact_bytes);
+    EXPECT_EQ(r.gate_bytes, p.gate_bytes);
+    EXPECT_EQ(r.scratch_bytes, p.scratch_bytes);
+  }
+}
+
+TEST(Plan, OwnersCoverEveryTileOnceAndEvenly) {
+  for (uint32_t threads : {1u, 2u, 3u, 7u, 16u}) {
+    for (size_t tiles : {0, 1, 2, 5, 50, 64}) {
+      size_t next = 0, least = tiles, most = 0;
+      for (uint32_t t = 0; t < threads; ++t) {
+        size_t begin, end;
+        split_range(tiles, threads, t, &begin, &end);
+        EXPECT_EQ(next, begin);
+        next = end;
+        least = std::min(least, end - begin);
+        most = std::max(most, end - begin);
+      }
+      EXPECT_EQ(tiles, next);
+      EXPECT_LE(most - std::min(most, least), 1u);
+    }
+  }
+}
+
+TEST(Plan, ThreadsOnlyWhenAStepIsWorthSharing) {
+  EXPECT_EQ(1u, choose_threads(2 * 4 * 64 * 64, 1, 2));
+  EXPECT_EQ(2u, choose_threads(2 * 4 * 128 * 128, 1, 2));
+  EXPECT_EQ(2u, choose_threads(2 * 4 * 64 * 64, 4, 2));
+  EXPECT_EQ(1u, choose_threads(0, 1, 1));
+}
+
+TEST(Plan, ImpossibleSizesSaturateInsteadOfWrapping) {
+  const RecurrentPlan p = plan_recurrent({Cell::kLstm, 1u << 20, 1u << 20, 16, 2}, {1u << 20, 1u << 28, 2, kMiB, 1u << 20});
+  EXPECT_GE(p.scratch_bytes, size_t{1} << 60);
+}
+
+}  // namespace

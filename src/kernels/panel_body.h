@@ -78,6 +78,33 @@ RNNPACK_INLINE size_t accumulate_lanes(F (&acc)[kMr][kTiles * kVectors], const R
   return i;
 }
 
+// One k. Of rows and panel vectors the fewer are held in registers beside the block, the others pass one at a time.
+template <int kMr, int kTiles, int kVectors>
+RNNPACK_INLINE void accumulate_one(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, size_t i, const float *panel,
+                                   size_t tile_elems) {
+  constexpr int kCount = kTiles * kVectors;
+  if constexpr (kMr < kCount) {
+    F a[kMr];
+    RNNPACK_UNROLL
+    for (int m = 0; m < kMr; ++m) a[m] = Vec::broadcast(rows.at[m] + i);
+    RNNPACK_UNROLL
+    for (int n = 0; n < kCount; ++n) {
+      const F p = Vec::load(panel + n / kVectors * tile_elems + n % kVectors * kWidth);
+      RNNPACK_UNROLL
+      for (int m = 0; m < kMr; ++m) acc[m][n] = Vec::fma(a[m], p, acc[m][n]);
+    }
+  } else {
+    F p[kCount];
+    load_panel<kTiles, kVectors>(p, panel, tile_elems);
+    RNNPACK_UNROLL
+    for (int m = 0; m < kMr; ++m) {
+      const F a = Vec::broadcast(rows.at[m] + i);
+      RNNPACK_UNROLL
+      for (int n = 0; n < kCount; ++n) acc[m][n] = Vec::fma(a, p[n], acc[m][n]);
+    }
+  }
+}
+
 // kTiles panels, tile_elems floats apart; from each kVectors vectors of a row that is kRow floats long.
 template <int kMr, int kTiles, int kVectors, int kRow, class V = Vec>
 RNNPACK_INLINE void accumulate(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, const float *panel, size_t tile_elems,
@@ -87,16 +114,8 @@ RNNPACK_INLINE void accumulate(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr>
     i = accumulate_lanes<kMr, kTiles, kVectors, kRow>(acc, rows, panel, tile_elems, k);
     panel += i * kRow;
   }
-  for (; i < k; ++i, panel += kRow) {
-    F p[kTiles * kVectors];
-    load_panel<kTiles, kVectors>(p, panel, tile_elems);
-    RNNPACK_UNROLL
-    for (int m = 0; m < kMr; ++m) {
-      const F a = Vec::broadcast(rows.at[m] + i);
-      RNNPACK_UNROLL
-      for (int n = 0; n < kTiles * kVectors; ++n) acc[m][n] = Vec::fma(a, p[n], acc[m][n]);
-    }
-  }
+  RNNPACK_NO_UNROLL
+  for (; i < k; ++i, panel += kRow) accumulate_one<kMr, kTiles, kVectors>(acc, rows, i, panel, tile_elems);
 }
 
 // The largest number of vectors, dividing `vectors`, whose block of `rows` rows fits in the registers left beside operands.

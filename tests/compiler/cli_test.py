@@ -157,8 +157,7 @@ int main(void) {
   for (i = 0; i < 256; ++i) x[i] = 0.25f;
   voice_options(&options);
   if (rnnp_model_open(&model, voice, VOICE_BYTES, RNNP_OPEN_CHECK_WEIGHTS) != RNNP_OK) return 1;
-  i = rnnp_session_init(&session, &model, &options, memory, sizeof memory);
-  if (i != RNNP_OK) return printf("%s\n", rnnp_status_string(i)), 2;
+  if (rnnp_session_init_with(&voice_registry, &session, &model, &options, memory, sizeof memory) != RNNP_OK) return 2;
   for (i = 0; i < 3; ++i) {
     if (rnnp_step(session, x, &y) != RNNP_OK) return 3;
     printf("%.9g\\n", (double)y);

@@ -208,6 +208,9 @@ class Reader {
     used->insert(view.value);
     Io io{name, view.value, static_cast<uint32_t>(per_step ? RNNP_ROLE_SEQUENCE : RNNP_ROLE_ROW), dims_of(view)};
     if (io.dims.size() > kBlobMaxRank) throw Refusal("its rank is " + std::to_string(io.dims.size()) + "; accepted: up to 8");
+    if (io.dims.size() > view.axes.size()) {
+      b_.graph.notes.push_back("output " + quote(name) + " " + view_text(view) + " is given with steps and batch as axes of their own; its elements are in the same order");
+    }
     b_.graph.outputs.push_back(std::move(io));
   }
 

@@ -93,7 +93,16 @@ void reshape(OpCall &call) {
   const View x = call.view(0);
   const std::vector<int64_t> wanted = to_ints(call.constant(1, "shape"));
   const Shape target = reshape_target(view_shape(x), wanted, call.attributes.integer("allowzero", 0) != 0);
-  call.give(0, reshape_view(x, target));
+  try {
+    call.give(0, reshape_view(x, target));
+  } catch (const Refusal &) {
+    // Elements that do not lie in order cannot be regrouped in place; a copy in order can.
+    View whole = call.b.dense(x, call.name);
+    for (Axis &axis : whole.axes) {
+      for (Atom &atom : axis) atom.origin = -1;
+    }
+    call.give(0, reshape_view(whole, target));
+  }
 }
 
 void flatten(OpCall &call) {

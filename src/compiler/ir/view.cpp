@@ -112,7 +112,7 @@ Axis merged(const Axis &axis) {
   for (const Atom &atom : axis) {
     if (atom.is_feature() && atom.size == 1 && atom.origin < 0) continue;
     Atom *last = out.empty() ? nullptr : &out.back();
-    if (last && last->is_feature() && atom.is_feature() && last->stride == saturating_product(atom.stride < 0 ? 0 : atom.stride, atom.size) && atom.stride > 0) {
+    if (last && !last->is_symbol() && !atom.is_symbol() && last->stride == saturating_product(atom.stride < 0 ? 0 : atom.stride, atom.size) && atom.stride > 0) {
       *last = Atom{Atom::Kind::kFeature, last->size * atom.size, atom.stride, -1};
     } else {
       out.push_back(atom);
@@ -163,6 +163,7 @@ void imply_units(Axis *axis) {
 View reshape_view(const View &view, const std::vector<int64_t> &target) {
   std::vector<Atom> atoms;
   for (const Axis &axis : view.axes) atoms.insert(atoms.end(), axis.begin(), axis.end());
+  atoms = merged(atoms);
   View out = view;
   out.axes.clear();
   for (size_t i = 0; i < target.size(); ++i) {

@@ -7,8 +7,10 @@ GENERATOR := $(if $(shell command -v ninja),-G Ninja,)
 LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache,)
 HOSTED := -DRNNPACK_XNNPACK=ON -DRNNPACK_CPUINFO=ON -DRNNPACK_PTHREADPOOL=ON -DRNNPACK_COMPILER=ON
 
+BENCH_VENV ?= .venv-bench
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test packages-build packages-test build lib freestanding sanitize tsan fuzz format format-check tidy install clean
+.PHONY: help demo test packages-build packages-test build lib sanitize tsan fuzz format format-check tidy install clean bench-build bench bench-quick bench-static test-devices firmware
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-24s %s\n", $$1, $$2}'
@@ -50,6 +52,18 @@ format-check: ## fail when a file is not formatted
 
 tidy: packages-test ## clang-tidy over the device library
 	@scripts/test.sh $(BUILD) tidy
+
+bench-build: scripts/packages-build.txt
+	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-bench.txt
+	@BENCH_VENV=$(BENCH_VENV) bench/setup_venv.sh
+	@cmake -S . -B $(BUILD)-bench $(GENERATOR) $(LAUNCHER) -DCMAKE_BUILD_TYPE=Release $(HOSTED) -DRNNPACK_BENCH=ON >$(BUILD)-bench.log 2>&1 || { cat $(BUILD)-bench.log; exit 1; }
+	@cmake --build $(BUILD)-bench -j $(JOBS)
+
+bench: bench-build ## measure every shape beside every peer that can be installed (an hour or two; BENCH_FLAGS=--help)
+	@$(BENCH_VENV)/bin/python bench/run.py --build $(BUILD)-bench $(BENCH_FLAGS)
+
+bench-quick: bench-build ## the shapes that have a target
+	@$(BENCH_VENV)/bin/python bench/run.py --build $(BUILD)-bench --quick $(BENCH_FLAGS)
 
 install: build ## install into PREFIX (default /usr/local)
 	@cmake --install $(BUILD) --prefix $${PREFIX:-/usr/local}

@@ -136,6 +136,7 @@ typedef struct rnnp_session rnnp_session;
 
 /* Flags of rnnp_session_options. */
 #define RNNP_SESSION_PORTABLE_OPS 1u /* do not use XNNPACK even where it is built in */
+#define RNNP_SESSION_ALL_THREADS 2u  /* use the executor even where a step is too little work to gain from it */
 
 /* Bits of isa_allowed. 0 means all. The reference kernels need no bit and are always allowed. */
 #define RNNP_ISA_AVX2 (1u << 0)    /* AVX2 and FMA */

@@ -62,7 +62,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   if (status != RNNP_OK) return status;
   const Kernel *gemm = find_kernel(*env->kernels, KernelFamily::kGemm, DType::kF32, a->nr, env->isa);
   const bool activated = a->act.act != uint32_t(Act::kIdentity);
-  const Kernel *act = activated ? find_kernel(*env->kernels, KernelFamily::kAct, DType::kF32, 0, env->isa) : nullptr;
+  const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
   if (gemm == nullptr || (activated && act == nullptr)) return RNNP_E_LAYOUT;
   Dense *d = env->arena->take<Dense>(1);
   DenseShare *shares = env->arena->take<DenseShare>(env->threads);

@@ -114,6 +114,13 @@ inline XnnReserve reserve_xnn(BuildEnv *env, size_t bytes) {
   return {env->arena->take_bytes(bytes), bytes};
 }
 
+// The kernel for an activation. A registry may bring the plain ones alone.
+inline const Kernel *find_act(const BuildEnv &env, const BlobActivation &a) {
+  const Kernel *all = find_kernel(*env.kernels, KernelFamily::kAct, DType::kF32, 0, env.isa);
+  const bool plain = a.act == uint32_t(Act::kIdentity) || a.act == uint32_t(Act::kRelu) || a.act == uint32_t(Act::kTanh) || a.act == uint32_t(Act::kSigmoid);
+  return all == nullptr && plain ? find_kernel(*env.kernels, KernelFamily::kActPlain, DType::kF32, 0, env.isa) : all;
+}
+
 inline float *row_of(const ValueSlot &v, size_t row) {
   return view_as<float>(static_cast<uint8_t *>(v.data) + row * v.row_bytes);
 }

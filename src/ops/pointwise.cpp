@@ -22,7 +22,7 @@ rnnp_status build_unary(BuildEnv *env, const BlobNode &node, void **object) {
   if (a == nullptr || a->act.act > uint32_t(Act::kCeil) || !is_f32_value(m, y, 0)) return RNNP_E_BLOB_CORRUPT;
   const uint32_t elems = m.values[y].row_elems;
   if (!is_f32_value(m, x, elems) || m.values[x].sequence != m.values[y].sequence || is_const(m, x)) return RNNP_E_BLOB_CORRUPT;
-  const Kernel *k = find_kernel(*env->kernels, KernelFamily::kAct, DType::kF32, 0, env->isa);
+  const Kernel *k = find_act(*env, a->act);
   if (k == nullptr) return RNNP_E_LAYOUT;
   Unary *u = env->arena->take<Unary>(1);
   const XnnReserve reserve = reserve_xnn(env, xnn_unary_bytes(a->act, elems));

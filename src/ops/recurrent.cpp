@@ -153,6 +153,8 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const RecurrentPlan plan = plan_recurrent(shape, limits);
   if (plan.scratch_bytes > env->scratch_bytes) env->scratch_bytes = plan.scratch_bytes;
 
+  // Without a buffer for pre-activations every step takes its input inside the recurrent kernel.
+  const bool projects = plan.preact_bytes != 0;
   const Kernel *gemm = pick(*env, KernelFamily::kGemm, a->nr);
   const Kernel *steps[2] = {}, *outputs[2] = {};
   for (uint32_t d = 0; d < a->direction_count; ++d) {
@@ -160,7 +162,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
     steps[d] = pick(*env, family, a->nr);
     const bool generic = family == KernelFamily::kGruGatesGeneric;
     outputs[d] = shape.cell == Cell::kGru ? pick(*env, generic ? KernelFamily::kGruOutputGeneric : KernelFamily::kGruOutput, a->nr) : steps[d];
-    if (steps[d] == nullptr || outputs[d] == nullptr || gemm == nullptr) return RNNP_E_LAYOUT;
+    if (steps[d] == nullptr || outputs[d] == nullptr || (gemm == nullptr && projects)) return RNNP_E_LAYOUT;
     env->recurrent_isa |= steps[d]->isa;
   }
 
@@ -175,7 +177,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   layer->nr = a->nr;
   layer->direction_count = a->direction_count;
   layer->state_row_bytes = size_t{state_row_elems(a->hidden_size)} * sizeof(float);
-  layer->gemm = gemm->gemm;
+  layer->gemm = projects ? gemm->gemm : nullptr;
   for (uint32_t d = 0; d < a->direction_count; ++d) {
     fill_direction(m, *a, *layer, a->direction[d], &layer->direction[d]);
     layer->direction[d].recur = steps[d]->recur;

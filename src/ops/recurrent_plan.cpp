@@ -24,10 +24,10 @@ uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes)
 }
 
 // Below this much work a step is over before the threads have met.
-constexpr uint64_t kFewestMacsPerThread = 32768;
+constexpr uint64_t kFewestMacsPerThread = 24000;
 
-uint32_t choose_threads(uint64_t macs_per_step, uint32_t batch, uint32_t available) {
-  return macs_per_step / available * batch >= kFewestMacsPerThread ? available : 1;
+uint32_t choose_threads(uint64_t macs, uint32_t batch, uint32_t available) {
+  return macs / available * batch >= kFewestMacsPerThread ? available : 1;
 }
 
 RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limits) {

@@ -44,8 +44,8 @@ constexpr uint32_t cell_gates(Cell cell) { return cell == Cell::kLstm ? 4 : cell
 // Steps per input GEMM for rows of `row_bytes` pre-activations; 1 when L2 is unknown (0).
 uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes);
 
-// All of the executor's threads, or one when a step of `batch` rows is too little work to share.
-uint32_t choose_threads(uint64_t macs_per_step, uint32_t batch, uint32_t available);
+// All of the executor's threads, or one when `macs` multiply-accumulates between two barriers, times `batch` rows, are too few to share.
+uint32_t choose_threads(uint64_t macs, uint32_t batch, uint32_t available);
 
 RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limits);
 

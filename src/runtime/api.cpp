@@ -52,6 +52,19 @@ uint32_t program_chunk_steps(const Model &m, const rnnp_session_options &o, uint
   return choose_chunk_steps(row_bytes, o.max_batch, l2_bytes);
 }
 
+// Threads that the model gains from: a step's largest recurrence decides, since all meet after it.
+uint32_t session_threads(const Model &m, const rnnp_session_options &o) {
+  if (o.executor == nullptr) return 1;
+  if (o.flags & RNNP_SESSION_ALL_THREADS) return o.executor->threads;
+  uint64_t macs = 0;
+  for (uint32_t i = 0; i < m.nodes.count; ++i) {
+    const AttrRecurrent *a = m.nodes[i].op == uint32_t(OpKind::kRecurrent) ? m.attr<AttrRecurrent>(m.nodes[i]) : nullptr;
+    const uint64_t layer = a == nullptr ? 0 : uint64_t{cell_gates(Cell(a->cell))} * a->hidden_size * a->hidden_size * a->direction_count;
+    if (layer > macs) macs = layer;
+  }
+  return choose_threads(macs != 0 ? macs : m.header->macs_per_step, o.max_batch, o.executor->threads);
+}
+
 rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options, SessionConfig *c) {
   const Model *m = model_of(model);
   if (!is_registry(registry)) return RNNP_E_ARG;
@@ -62,7 +75,7 @@ rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, co
     o = *options;
   }
   if (m == nullptr || o.max_batch == 0 || o.max_batch > (1u << 20) || o.chunk_steps > (1u << 20)) return RNNP_E_ARG;
-  if (o.flags & ~RNNP_SESSION_PORTABLE_OPS) return RNNP_E_ARG;
+  if (o.flags & ~(RNNP_SESSION_PORTABLE_OPS | RNNP_SESSION_ALL_THREADS)) return RNNP_E_ARG;
   if (o.executor != nullptr && (o.executor->threads == 0 || o.executor->threads > 1024 || o.executor->parallel == nullptr)) return RNNP_E_ARG;
   if (m->header->fixed_batch != 0 && o.max_batch != m->header->fixed_batch) return RNNP_E_SHAPE;
   if (!(m->header->flags & kBlobCausal) && o.max_steps == 0) return RNNP_E_DIRECTION;
@@ -80,7 +93,7 @@ rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, co
   c->max_steps = o.max_steps;
   c->layer_chunk_steps = o.chunk_steps;
   c->chunk_steps = program_chunk_steps(*m, o, c->l2_bytes);
-  c->threads = o.executor != nullptr ? choose_threads(m->header->macs_per_step, o.max_batch, o.executor->threads) : 1;
+  c->threads = session_threads(*m, o);
   c->xnnpack = !(o.flags & RNNP_SESSION_PORTABLE_OPS);
   if (o.executor != nullptr) c->executor = *o.executor;
   return RNNP_OK;

@@ -94,6 +94,7 @@ TEST(Pthreadpool, AdapterRunsTheSameBitsPinnedOrNot) {
     rnnp_session_options o;
     rnnp_session_options_init(&o);
     o.executor = &executor;
+    o.flags = RNNP_SESSION_ALL_THREADS;
     rnnp_memory need;
     ASSERT_EQ(RNNP_OK, rnnp_session_memory(&model, &o, &need));
     AlignedBytes mem(need.session_bytes);

@@ -275,7 +275,6 @@ std::vector<uint8_t> BlobBuilder::build() {
   h.align = rnnp::kBlobAlign;
   h.flags = causal_ ? uint32_t(rnnp::kBlobCausal) : 0u;
   h.model_id = 0x1234 + weights_.size();
-  h.macs_per_step = uint64_t{1} << 32;  // large enough that any number of threads is used
   h.layout_nr = nr_;
   h.sequence_pool_elems = sequence_elems_;
   h.row_pool_elems = row_elems_;

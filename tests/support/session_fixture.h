@@ -42,7 +42,7 @@ class Runner {
     s.max_steps = o.max_steps;
     s.chunk_steps = o.chunk;
     s.isa_allowed = o.isa;
-    s.flags = o.flags;
+    s.flags = o.flags | (o.threads > 1 ? RNNP_SESSION_ALL_THREADS : 0u);
     executor_ = {&threads_, o.threads, thread_parallel, thread_yield};
     if (o.threads > 1) s.executor = &executor_;
     expect_ok(rnnp_session_memory(&model_, &s, &memory_), "memory");

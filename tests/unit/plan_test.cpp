@@ -88,9 +88,10 @@ TEST(Plan, OwnersCoverEveryTileOnceAndEvenly) {
 }
 
 TEST(Plan, ThreadsOnlyWhenAStepIsWorthSharing) {
-  EXPECT_EQ(1u, choose_threads(2 * 4 * 64 * 64, 1, 2));
-  EXPECT_EQ(2u, choose_threads(2 * 4 * 128 * 128, 1, 2));
-  EXPECT_EQ(2u, choose_threads(2 * 4 * 64 * 64, 4, 2));
+  EXPECT_EQ(1u, choose_threads(4 * 64 * 64, 1, 2));
+  EXPECT_EQ(2u, choose_threads(4 * 128 * 128, 1, 2));
+  EXPECT_EQ(2u, choose_threads(3 * 128 * 128, 1, 2));
+  EXPECT_EQ(2u, choose_threads(4 * 64 * 64, 4, 2));
   EXPECT_EQ(1u, choose_threads(0, 1, 1));
 }
 

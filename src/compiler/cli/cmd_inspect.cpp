@@ -23,8 +23,9 @@ int run(const Options &options) {
   const AlignedBytes blob(bytes.size(), 64);
   if (!bytes.empty()) std::memcpy(blob.data(), bytes.data(), bytes.size());
   const nlohmann::ordered_json document = blob_document(blob);
-  const std::string text = options.json ? document.dump(1) + "\n" : blob_text(document) + (options.memory ? memory_text(document) : "") +
-                                                               (options.plan ? plan_text(document, options.machine) : "");
+  const std::string text = options.json ? document.dump(1) + "\n"
+                                        : blob_text(document) + (options.memory ? memory_text(document) : "") +
+                                              (options.plan ? plan_text(document, options.machine) : "");
   std::fputs(text.c_str(), stdout);
   return kExitOk;
 }
@@ -37,7 +38,9 @@ void add_inspect(CLI::App *app, Action *action) {
   command->add_option("model", options->blob, "model.rnnp")->required();
   command->add_flag("--json", options->json, "as JSON, everything");
   command->add_flag("--memory", options->memory, "also the map of the pools");
-  command->add_flag("--plan", options->plan, "also how the recurrent layers would be cut, and predicted times, on the machine that the options below describe");
+  command->add_flag(
+      "--plan", options->plan,
+      "also how the recurrent layers would be cut, and predicted times, on the machine that the options below describe");
   PlanMachine &m = options->machine;
   command->add_option("--threads", m.threads, "threads of the executor")->check(CLI::Range(1u, 1024u))->capture_default_str();
   command->add_option("--batch", m.batch, "rows")->check(CLI::Range(1u, 1u << 20))->capture_default_str();
@@ -45,9 +48,12 @@ void add_inspect(CLI::App *app, Action *action) {
   command->add_option("--l1-kib", m.l1_kib, "first data cache of a core")->capture_default_str();
   command->add_option("--l2-kib", m.l2_kib, "private L2 of a core")->check(CLI::Range(0u, 1u << 20))->capture_default_str();
   command->add_option("--l3-kib", m.l3_kib, "L3 that a core can use")->capture_default_str();
-  for (const auto &rate : {std::make_pair("--l1-gbs", &m.l1_gbs), std::make_pair("--l2-gbs", &m.l2_gbs), std::make_pair("--l3-gbs", &m.l3_gbs),
-                           std::make_pair("--dram-gbs", &m.dram_gbs), std::make_pair("--gflops", &m.gflops)}) {
-    command->add_option(rate.first, *rate.second, "a core's measured rate (make bench)")->check(CLI::PositiveNumber)->capture_default_str();
+  for (const auto &rate :
+       {std::make_pair("--l1-gbs", &m.l1_gbs), std::make_pair("--l2-gbs", &m.l2_gbs), std::make_pair("--l3-gbs", &m.l3_gbs),
+        std::make_pair("--dram-gbs", &m.dram_gbs), std::make_pair("--gflops", &m.gflops)}) {
+    command->add_option(rate.first, *rate.second, "a core's measured rate (make bench)")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
   }
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }

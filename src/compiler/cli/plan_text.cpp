@@ -49,7 +49,8 @@ std::string owners(uint32_t tiles, uint32_t threads) {
   std::string text;
   for (uint32_t i = 0, begin = 0; i < threads; ++i) {
     const uint32_t count = tiles / threads + (i < tiles % threads);
-    text += (i ? ", " : "") + std::string("thread ") + std::to_string(i) + ": " + std::to_string(begin) + " to " + std::to_string(begin + count);
+    text += (i ? ", " : "") + std::string("thread ") + std::to_string(i) + ": " + std::to_string(begin) + " to " +
+            std::to_string(begin + count);
     begin += count;
   }
   return text;
@@ -57,7 +58,8 @@ std::string owners(uint32_t tiles, uint32_t threads) {
 
 std::string layer_text(const Json &node, const PlanMachine &m, uint32_t threads, double *total_us) {
   const Json &attr = node["attr"];
-  const RecurrentShape shape = {cell_of(attr["cell"]), attr["input_size"], attr["hidden_size"], attr["nr"], uint32_t(attr["directions"].size())};
+  const RecurrentShape shape = {cell_of(attr["cell"]), attr["input_size"], attr["hidden_size"], attr["nr"],
+                                uint32_t(attr["directions"].size())};
   const RecurrentPlan p = plan_recurrent(shape, {m.batch, m.steps, threads, m.l2_kib * 1024, 0});
   const Prediction us = predict(p, shape, m);
   *total_us += us.input_us + us.step_us;
@@ -65,18 +67,27 @@ std::string layer_text(const Json &node, const PlanMachine &m, uint32_t threads,
   std::snprintf(line, sizeof line,
                 "  %s: %u tiles of %u units x %u gates, %s%u steps per input GEMM, %s, scratch %zu bytes\n"
                 "    R %zu bytes, a thread's share from %s; predicted %.2f us per step: input %.2f, recurrence %.2f\n",
-                node["name"].get<std::string>().c_str(), p.tiles, shape.nr, p.gates, p.teams == 2 ? "directions side by side, " : "", p.chunk_steps,
-                p.serpentine ? "serpentine sweeps" : "forward sweeps", p.scratch_bytes, p.recurrent_bytes, us.level, us.input_us + us.step_us, us.input_us,
-                us.step_us);
-  return std::string(line) + "    owners of tiles: " + owners(p.tiles, std::max(1u, p.team_threads)) + (p.teams == 2 ? " (each direction)\n" : "\n");
+                node["name"].get<std::string>().c_str(), p.tiles, shape.nr, p.gates,
+                p.teams == 2 ? "directions side by side, " : "", p.chunk_steps,
+                p.serpentine ? "serpentine sweeps" : "forward sweeps", p.scratch_bytes, p.recurrent_bytes, us.level,
+                us.input_us + us.step_us, us.input_us, us.step_us);
+  return std::string(line) + "    owners of tiles: " + owners(p.tiles, std::max(1u, p.team_threads)) +
+         (p.teams == 2 ? " (each direction)\n" : "\n");
 }
 
 }  // namespace
 
 std::string plan_text(const Json &doc, const PlanMachine &m) {
-  const uint32_t threads = choose_threads(doc["macs_per_step"], m.batch, m.threads);
-  std::string text = "plan for batch " + std::to_string(m.batch) + ", " + std::to_string(m.steps) + " steps, " + std::to_string(threads) + " of " +
-                     std::to_string(m.threads) + " threads, L2 " + std::to_string(m.l2_kib) + " KiB\n";
+  uint64_t macs = 0;
+  for (const Json &node : doc["nodes"]) {
+    if (node["op"] != "recurrent") continue;
+    const uint64_t h = node["attr"]["hidden_size"];
+    macs = std::max(macs, cell_gates(cell_of(node["attr"]["cell"])) * h * h * node["attr"]["directions"].size());
+  }
+  const uint32_t threads = choose_threads(macs, m.batch, m.threads);
+  std::string text = "plan for batch " + std::to_string(m.batch) + ", " + std::to_string(m.steps) + " steps, " +
+                     std::to_string(threads) + " of " + std::to_string(m.threads) + " threads, L2 " + std::to_string(m.l2_kib) +
+                     " KiB\n";
   double total_us = 0;
   for (const Json &node : doc["nodes"]) {
     if (node["op"] == "recurrent") text += layer_text(node, m, threads, &total_us);

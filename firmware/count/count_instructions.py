@@ -35,4 +35,4 @@ def run_counted(emulator, image, plugin, nm):
             sums[table[bisect.bisect_right(starts, int(at, 16)) - 1][1]] += int(count)
     for mark in ("measure_begin", "measure_end"):
         sums.pop(mark, None)
-    return run.stdout, steps, sums
+    return run.stdout + run.stderr, steps, sums  # semihosting prints to stderr

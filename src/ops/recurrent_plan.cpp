@@ -27,7 +27,7 @@ uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes)
 constexpr uint64_t kFewestMacsPerThread = 24000;
 
 uint32_t choose_threads(uint64_t macs, uint32_t batch, uint32_t available) {
-  return macs / available * batch >= kFewestMacsPerThread ? available : 1;
+  return macs * batch >= kFewestMacsPerThread * available ? available : 1;  // no division: small CPUs have none of 64 bits
 }
 
 RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limits) {

@@ -14,6 +14,12 @@ set(RNNPACK_ISA_mve_helium "")
 set(RNNPACK_ISA_rvv_riscv64 "-march=rv64gcv")
 set(RNNPACK_ISA_simd128_wasm "")
 
+# GCC for Windows keeps the stack on 16 bytes and still spills wide vectors with aligned moves; the assembler can undo that.
+if(MINGW AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  list(APPEND RNNPACK_ISA_avx2_x86 -Wa,-muse-unaligned-vector-move)
+  list(APPEND RNNPACK_ISA_avx512_x86 -Wa,-muse-unaligned-vector-move)
+endif()
+
 # The architecture the compiler produces code for, asked from the compiler itself: toolchain files need not say it.
 include(CheckCXXSourceCompiles)
 set(RNNPACK_TARGET_ARCH generic)

@@ -3,8 +3,11 @@
 include_guard(GLOBAL)
 include(ExternalProject)
 
+option(RNNPACK_HOST_TOOLS_READY "The host programs are built already: do not look whether they are up to date" OFF)
 if(CMAKE_CROSSCOMPILING)
   set(RNNPACK_HOST_TOOLS_DIR ${PROJECT_SOURCE_DIR}/build-host-tools CACHE PATH "Build folder of the host programs, shared by cross builds")
+endif()
+if(CMAKE_CROSSCOMPILING AND NOT RNNPACK_HOST_TOOLS_READY)
   set(with_compiler "")
   if(RNNPACK_FIRMWARE)
     set(with_compiler -DRNNPACK_COMPILER=ON)
@@ -19,8 +22,10 @@ if(CMAKE_CROSSCOMPILING)
       ${RNNPACK_HOST_TOOLS_DIR}/firmware/tools/write_image_data ${RNNPACK_HOST_TOOLS_DIR}/firmware/tools/write_layer_model
     INSTALL_COMMAND "")
 else()
-  set(RNNPACK_HOST_TOOLS_DIR ${PROJECT_BINARY_DIR})
   add_custom_target(host_tools)
+endif()
+if(NOT CMAKE_CROSSCOMPILING)
+  set(RNNPACK_HOST_TOOLS_DIR ${PROJECT_BINARY_DIR})
 endif()
 
 function(rnnpack_host_program variable name folder)

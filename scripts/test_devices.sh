@@ -23,7 +23,12 @@ build() {
   local target=$1 launcher=()
   shift
   command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  cmake --preset "$target" "${launcher[@]}" "$@" && cmake --build "build-$target"
+  cmake --preset "$target" "${launcher[@]}" -DRNNPACK_HOST_TOOLS_READY=ON "$@" && cmake --build "build-$target"
+}
+
+# What cross builds run on this machine: the compiler, and the generators of test cases and of the images' data.
+build_host_tools() {
+  cmake -S . -B build-host-tools -G Ninja -DCMAKE_BUILD_TYPE=Release -DRNNPACK_HOST_TOOLS=ON -DRNNPACK_COMPILER=ON && cmake --build build-host-tools
 }
 
 # The device test and the kernels' test once more on every other CPU: whole programs, without a start of the emulator per case.
@@ -42,6 +47,7 @@ run_target() {
 }
 
 [ -n "${RNNPACK_NO_INSTALL:-}" ] || scripts/install_packages.sh scripts/packages-build.txt scripts/packages-devices.txt || exit 1
+build_host_tools >build-host-tools.log 2>&1 || { cat build-host-tools.log; exit 1; }
 failed=0
 for target in ${*:-$LINUX $FIRMWARE $OTHERS}; do
   options=()

@@ -17,6 +17,7 @@ struct DenseShare {
 };
 
 struct Dense {
+  const ValueSlot *x, *y;  // of the short road
   GemmArgs gemm;
   GemmFn run;
   ActFn act;
@@ -88,8 +89,25 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   return RNNP_OK;
 }
 
-void finish(FinishEnv *env, void *object) {
+void activate(const Dense &d, const GemmArgs &g) {
+  const uint32_t begin = g.tile_begin * d.nr;
+  const uint32_t end = g.tile_end * d.nr < d.output_size ? g.tile_end * d.nr : d.output_size;
+  for (uint32_t row = 0; row < g.rows; ++row) {
+    float *y = view_as<float>(reinterpret_cast<uint8_t *>(g.out) + row * g.out_row_bytes) + begin;
+    const ActArgs args = {y, y, end - begin, d.act_args};
+    d.act(&args);
+  }
+}
+
+void run_single(void *object) {
   Dense &d = *static_cast<Dense *>(object);
+  d.gemm.a = static_cast<const float *>(d.x->data);
+  d.gemm.out = static_cast<float *>(d.y->data);
+  d.run(&d.gemm);
+  if (d.act != nullptr) activate(d, d.gemm);
+}
+
+void create_shares(FinishEnv *env, const Dense &d) {
   for (uint32_t i = 0; i < d.threads; ++i) {
     DenseShare &s = d.shares[i];
     if (s.reserve.bytes == 0) continue;
@@ -99,14 +117,19 @@ void finish(FinishEnv *env, void *object) {
   }
 }
 
-void activate(const Dense &d, const GemmArgs &g) {
-  const uint32_t begin = g.tile_begin * d.nr;
-  const uint32_t end = g.tile_end * d.nr < d.output_size ? g.tile_end * d.nr : d.output_size;
-  for (uint32_t row = 0; row < g.rows; ++row) {
-    float *y = view_as<float>(reinterpret_cast<uint8_t *>(g.out) + row * g.out_row_bytes) + begin;
-    const ActArgs args = {y, y, end - begin, d.act_args};
-    d.act(&args);
-  }
+StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
+  Dense &d = *static_cast<Dense *>(object);
+  const uint32_t y = env->model->node_output(node, 0);
+  create_shares(env, d);
+  if (d.threads != 1 || d.shares[0].xnn != nullptr || !env->model->values[y].sequence) return nullptr;
+  d.x = &env->values[env->model->node_input(node, 0)];
+  d.y = &env->values[y];
+  d.gemm.a_row_bytes = d.x->row_bytes / d.groups;
+  d.gemm.out_row_bytes = d.y->row_bytes / d.groups;
+  d.gemm.rows = env->max_batch * d.groups;
+  d.gemm.tile_begin = 0;
+  d.gemm.tile_end = d.tiles;
+  return run_single;
 }
 
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {

@@ -45,6 +45,9 @@ struct BuildEnv {
 // The second half of init: everything is placed, scratch can be used.
 struct FinishEnv {
   const Model *model;
+  ValueSlot *values;       // slots stay where they are; data of inputs and outputs changes per run
+  StateSlot *states;
+  uint32_t max_batch, threads;
   void *scratch;           // BuildEnv::scratch_bytes of it
   uint32_t xnnpack_count;  // out: operators that XNNPACK took
   bool xnnpack_refused;    // out: XNNPACK's allocator is someone else's
@@ -66,12 +69,16 @@ struct RunEnv {
   bool first_chunk, last_chunk;
 };
 
+// One step of all rows on one thread, with everything decided at init but the slots' data.
+using StepFn = void (*)(void *object);
+
 struct Op {
   OpKind kind;
   // Check the node, reserve memory from env->arena and, unless it is measuring, fill it. *object is what run gets.
   rnnp_status (*build)(BuildEnv *env, const BlobNode &node, void **object);
-  // nullptr, or called once after all nodes are built and placed.
-  void (*finish)(FinishEnv *env, void *object);
+  // nullptr, or called once after all nodes are built and placed. Returns the node's short road for single steps, or nullptr:
+  // then run serves them too.
+  StepFn (*finish)(FinishEnv *env, const BlobNode &node, void *object);
   // Run the node on one chunk. Called by every thread of the team; the runtime puts a barrier after each node.
   void (*run)(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread);
 };

@@ -31,10 +31,11 @@ rnnp_status build_unary(BuildEnv *env, const BlobNode &node, void **object) {
   return RNNP_OK;
 }
 
-void finish_unary(FinishEnv *env, void *object) {
+StepFn finish_unary(FinishEnv *env, const BlobNode &, void *object) {
   Unary &u = *static_cast<Unary *>(object);
   if (u.reserve.bytes != 0) u.xnn = xnn_unary_create(u.act, u.elems, u.reserve.memory, u.reserve.bytes, &env->xnnpack_refused);
   env->xnnpack_count += u.xnn != nullptr;
+  return nullptr;
 }
 
 void run_unary(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {

@@ -20,6 +20,14 @@ struct Direction {
   uint32_t reverse;
 };
 
+// A single step of all rows: two sets of arguments, for either live buffer, in which only x and y remain to be set.
+struct SingleStep {
+  RecurFn recur;
+  StateSlot *h;
+  const ValueSlot *x, *y;
+  RecurArgs args[2];
+};
+
 struct Recurrent {
   RecurrentPlan plan;
   Cell cell;
@@ -27,6 +35,7 @@ struct Recurrent {
   size_t state_row_bytes;
   GemmFn gemm;
   Direction direction[2];
+  SingleStep single;
 };
 
 // The threads that run one direction together; the barrier lines are the team's.
@@ -184,6 +193,45 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
     layer->direction[d].output = shape.cell == Cell::kGru ? outputs[d]->recur : nullptr;
   }
   return RNNP_OK;
+}
+
+void run_single(void *object) {
+  SingleStep &s = static_cast<Recurrent *>(object)->single;
+  RecurArgs &a = s.args[s.h->live];
+  a.x = static_cast<const float *>(s.x->data);
+  a.y = static_cast<float *>(s.y->data);
+  s.recur(&a);
+  s.h->live ^= 1;
+}
+
+// Only the plain layer has the short road: forward, one direction, no optional input or final state.
+StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
+  Recurrent &layer = *static_cast<Recurrent *>(object);
+  const Model &m = *env->model;
+  for (uint32_t i = 1; i < node.input_count; ++i) {
+    if (m.node_input(node, i) != kNone) return nullptr;
+  }
+  for (uint32_t i = 1; i < node.output_count; ++i) {
+    if (m.node_output(node, i) != kNone) return nullptr;
+  }
+  const uint32_t y = m.node_output(node, 0);
+  if (env->threads != 1 || layer.direction_count != 1 || layer.cell == Cell::kGru || y == kNone) return nullptr;
+  const Direction &d = layer.direction[0];
+  StateSlot *h = &env->states[d.state_h];
+  layer.single = {d.recur, h, &env->values[m.node_input(node, 0)], &env->values[y], {d.args, d.args}};
+  for (uint32_t live = 0; live < 2; ++live) {
+    RecurArgs &a = layer.single.args[live];
+    a.x_row_bytes = layer.single.x->row_bytes;
+    a.y_row_bytes = layer.single.y->row_bytes;
+    a.h_prev = h->buffer[live];
+    a.h_next = h->buffer[live ^ 1];
+    a.c = d.state_c != kNone ? env->states[d.state_c].buffer[env->states[d.state_c].live] : nullptr;
+    a.rows = env->max_batch;
+    a.tile_begin = 0;
+    a.tile_end = layer.plan.tiles;
+    a.descending = layer.plan.serpentine & live;
+  }
+  return run_single;
 }
 
 // --- Run ------------------------------------------------------------------------------------------------------------------------
@@ -409,6 +457,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_recurrent = {OpKind::kRecurrent, build, nullptr, run};
+const Op rnnp_op_recurrent = {OpKind::kRecurrent, build, finish, run};
 
 }  // namespace rnnp

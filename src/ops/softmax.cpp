@@ -32,10 +32,11 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   return RNNP_OK;
 }
 
-void finish(FinishEnv *env, void *object) {
+StepFn finish(FinishEnv *env, const BlobNode &, void *object) {
   Softmax &s = *static_cast<Softmax *>(object);
   if (s.reserve.bytes != 0) s.xnn = xnn_softmax_create(s.attr, s.reserve.memory, s.reserve.bytes, &env->xnnpack_refused);
   env->xnnpack_count += s.xnn != nullptr;
+  return nullptr;
 }
 
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {

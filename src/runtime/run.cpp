@@ -218,6 +218,21 @@ bool is_session(const Session *s) { return s != nullptr && s->tag == kSessionTag
 
 constexpr uint32_t kSimpleTensors = 16;
 
+// The short road: no binding, no copying, no chunk; the nodes one after the other.
+void run_single_step(Session *s, const void *x, void *y) {
+  const FlushDenormals flush;
+  s->single_input->data = const_cast<void *>(x);
+  s->single_output->data = y;
+  const NodeSlot *end = s->nodes + s->model->nodes.count;
+  for (const NodeSlot *n = s->nodes; n != end; ++n) {
+    if (n->step != nullptr) {
+      n->step(n->object);
+    } else {
+      n->op->run(s->single_env, *n->node, n->object, 0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rnnp
 
@@ -240,6 +255,10 @@ rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y
   if (status != RNNP_OK || steps == 0) return status;
   if (x == nullptr || y == nullptr) return RNNP_E_ARG;
   if (!rnnp::is_aligned(x, 4) || !rnnp::is_aligned(y, 4)) return RNNP_E_ALIGN;
+  if (steps == 1 && session->single) {
+    rnnp::run_single_step(session, x, y);
+    return RNNP_OK;
+  }
   rnnp_buffer inputs[rnnp::kSimpleTensors], outputs[rnnp::kSimpleTensors];
   for (uint32_t i = 0; i < m.inputs.count; ++i) inputs[i] = {nullptr, 0, 0};
   for (uint32_t i = 0; i < m.outputs.count; ++i) outputs[i] = {nullptr, 0, 0};
@@ -251,6 +270,9 @@ rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y
 }
 
 rnnp_status rnnp_step(rnnp_session *session, const void *x, void *y) {
-  if (rnnp::is_session(session) && !session->causal) return RNNP_E_DIRECTION;
-  return rnnp_run(session, 1, x, y);
+  if (!rnnp::is_session(session)) return RNNP_E_ARG;
+  if (!session->causal) return RNNP_E_DIRECTION;
+  if (!session->single || x == nullptr || y == nullptr || !rnnp::is_aligned(x, 4) || !rnnp::is_aligned(y, 4)) return rnnp_run(session, 1, x, y);
+  rnnp::run_single_step(session, x, y);
+  return RNNP_OK;
 }

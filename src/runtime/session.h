@@ -17,6 +17,7 @@ struct NodeSlot {
   const Op *op;
   const BlobNode *node;
   void *object;
+  StepFn step;  // nullptr: run serves single steps
 };
 
 // How a user's tensor is reached: in place when it is packed, through a staging buffer when it is strided.
@@ -32,6 +33,9 @@ struct Session {
   bool causal;
   bool simple;  // rnnp_run applies: one sequence input, all others optional
   uint32_t simple_input;
+  bool single;  // rnnp_step takes the short road: one thread, one sequence in, one out
+  ValueSlot *single_input, *single_output;
+  RunEnv single_env;
   const Model *model;
   rnnp_executor executor;
   ValueSlot *values;

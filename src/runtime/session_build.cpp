@@ -15,7 +15,7 @@ rnnp_status build_node(const SessionConfig &config, BuildEnv *env, const BlobNod
     if (uint32_t(op->kind) != node.op) continue;
     void *object = nullptr;
     status = op->build(env, node, &object);
-    if (status == RNNP_OK && slot != nullptr) *slot = {op, &node, object};
+    if (status == RNNP_OK && slot != nullptr) *slot = {op, &node, object, nullptr};
   }
   return status;
 }
@@ -126,12 +126,24 @@ void fill_session(const SessionConfig &config, const BuildEnv &env, const Tables
 }
 
 void finish_nodes(Session *s) {
-  FinishEnv env = {s->model, s->scratch, 0, false};
+  FinishEnv env = {s->model, s->values, s->states, s->max_batch, s->threads, s->scratch, 0, false};
   for (uint32_t i = 0; i < s->model->nodes.count; ++i) {
-    if (s->nodes[i].op->finish != nullptr) s->nodes[i].op->finish(&env, s->nodes[i].object);
+    NodeSlot &n = s->nodes[i];
+    n.step = n.op->finish != nullptr ? n.op->finish(&env, *n.node, n.object) : nullptr;
   }
   s->xnnpack_count = env.xnnpack_count;
   s->xnnpack_refused = env.xnnpack_refused;
+}
+
+// What rnnp_step needs to know, decided once.
+void prepare_single_step(Session *s) {
+  const Model &m = *s->model;
+  s->single = s->threads == 1 && s->causal && s->simple && m.inputs.count == 1 && m.outputs.count == 1 &&
+              ValueKind(m.values[m.outputs[0].value].kind) == ValueKind::kSequence;
+  if (!s->single) return;
+  s->single_input = &s->values[m.inputs[0].value];
+  s->single_output = &s->values[m.outputs[0].value];
+  s->single_env = {&m, s->values, s->states, s->scratch, s->barriers, nullptr, 0, 1, s->max_batch, s->max_batch, 1, true, true};
 }
 
 }  // namespace
@@ -174,6 +186,7 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **s
     for (uint32_t row = 0; row < config.max_batch; ++row) reset_state(*t.session, i, row);
   }
   finish_nodes(t.session);
+  prepare_single_step(t.session);
   t.session->tag = kSessionTag;
   *session = t.session;
   return RNNP_OK;

@@ -59,13 +59,15 @@ class Runner {
   size_t in() const { return in_; }
   size_t out() const { return out_; }
 
-  // x [steps][batch][in] -> y, in pieces of `cut` steps (0: all at once).
+  // x [steps][batch][in] -> y, in pieces of `cut` steps (0: all at once), single ones by rnnp_step.
   std::vector<float> run(const std::vector<float> &x, size_t cut = 0) {
     const size_t steps = x.size() / (in_ * batch_);
     std::vector<float> y(steps * batch_ * out_, -77.0f);
     for (size_t t = 0; t < steps;) {
       const size_t n = cut == 0 || cut > steps - t ? steps - t : cut;
-      expect_ok(rnnp_run(session_, n, x.data() + t * batch_ * in_, y.data() + t * batch_ * out_), "run");
+      const float *from = x.data() + t * batch_ * in_;
+      float *to = y.data() + t * batch_ * out_;
+      expect_ok(cut == 1 ? rnnp_step(session_, from, to) : rnnp_run(session_, n, from, to), "run");
       t += n;
     }
     return y;

@@ -24,8 +24,8 @@ struct Gemm {
     F acc[kMr][kBlock];
     RNNPACK_UNROLL
     for (int n = 0; n < kBlock; ++n) {
-      const float *bias = args->bias + size_t{tile + n / kVectors} * kRow + (first + n % kVectors) * kWidth;
-      const F start = args->bias ? Vec::load(bias) : Vec::set1(0.0f);
+      const size_t column = (size_t{tile} + n / kVectors) * kRow + (first + n % kVectors) * kWidth;
+      const F start = args->bias != nullptr ? Vec::load(args->bias + column) : Vec::set1(0.0f);
       RNNPACK_UNROLL
       for (int m = 0; m < kMr; ++m) acc[m][n] = start;
     }

@@ -39,9 +39,9 @@ void report(const Kernel &kernel, const char *layer, uint32_t gates, uint32_t hi
   }
   const uint64_t taken = uint64_t{(start - ticks()) & 0xffffffu} * RNNPACK_TICK_PS / 1000u;
   const uint32_t macs = 2u * hidden * hidden * gates;
-  printf("%s %s I=H=%u: %u instructions, %u multiply-adds, %u.%03u per multiply-add\n", kernel.name, layer,
-         static_cast<unsigned>(hidden), static_cast<unsigned>(taken / kSteps), static_cast<unsigned>(macs),
-         static_cast<unsigned>(taken / kSteps / macs), static_cast<unsigned>(taken * 1000u / kSteps / macs % 1000u));
+  printf("%s | %s | %u | %u | %u | %u.%03u |\n", kernel.name, layer, static_cast<unsigned>(hidden),
+         static_cast<unsigned>(taken / kSteps), static_cast<unsigned>(macs), static_cast<unsigned>(taken / kSteps / macs),
+         static_cast<unsigned>(taken * 1000u / kSteps / macs % 1000u));
 }
 
 void report_all(const Kernel &lstm, const Kernel &gru, const Kernel &rnn) {

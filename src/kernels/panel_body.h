@@ -6,37 +6,10 @@
 #ifndef RNNPACK_KERNELS_PANEL_BODY_H_
 #define RNNPACK_KERNELS_PANEL_BODY_H_
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "kernels/compiler.h"
+#include "kernels/lane_body.h"
 
 namespace rnnp {
 namespace {
-
-using F = Vec::F;
-constexpr int kWidth = Vec::kWidth;
-
-// Rows of up to kMr pointers, `stride` bytes apart.
-template <int kMr>
-struct Rows {
-  const float *at[kMr];
-};
-
-RNNPACK_INLINE const float *offset_bytes(const float *p, size_t bytes) {
-  return static_cast<const float *>(static_cast<const void *>(reinterpret_cast<const char *>(p) + bytes));
-}
-RNNPACK_INLINE float *offset_bytes(float *p, size_t bytes) {
-  return static_cast<float *>(static_cast<void *>(reinterpret_cast<char *>(p) + bytes));
-}
-
-template <int kMr>
-RNNPACK_INLINE Rows<kMr> rows_at(const float *first, size_t stride) {
-  Rows<kMr> rows;
-  RNNPACK_UNROLL
-  for (int m = 0; m < kMr; ++m) rows.at[m] = offset_bytes(first, m * stride);
-  return rows;
-}
 
 // One row of each of kTiles panels, tile_elems floats apart: kVectors vectors of each.
 template <int kTiles, int kVectors>
@@ -46,36 +19,6 @@ RNNPACK_INLINE void load_panel(F (&p)[kTiles * kVectors], const float *panel, si
     RNNPACK_UNROLL
     for (int v = 0; v < kVectors; ++v) p[t * kVectors + v] = Vec::load(panel + t * tile_elems + v * kWidth);
   }
-}
-
-// One k whose factors are lane kLane of a[m].
-template <int kLane, int kMr, int kTiles, int kVectors, class V = Vec>
-RNNPACK_INLINE void step_lane(F (&acc)[kMr][kTiles * kVectors], const F (&a)[kMr], const float *panel, size_t tile_elems) {
-  F p[kTiles * kVectors];
-  load_panel<kTiles, kVectors>(p, panel, tile_elems);
-  RNNPACK_UNROLL
-  for (int m = 0; m < kMr; ++m) {
-    RNNPACK_UNROLL
-    for (int n = 0; n < kTiles * kVectors; ++n) acc[m][n] = V::template fma_lane<kLane>(a[m], p[n], acc[m][n]);
-  }
-}
-
-// Where a multiply-add takes its factor from a lane, one load of four factors serves four k. Returns how many k are done.
-template <int kMr, int kTiles, int kVectors, int kRow>
-RNNPACK_INLINE size_t accumulate_lanes(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, const float *panel,
-                                       size_t tile_elems, size_t k) {
-  size_t i = 0;
-  RNNPACK_NO_UNROLL
-  for (; i + 4 <= k; i += 4, panel += 4 * kRow) {
-    F a[kMr];
-    RNNPACK_UNROLL
-    for (int m = 0; m < kMr; ++m) a[m] = Vec::load(rows.at[m] + i);
-    step_lane<0, kMr, kTiles, kVectors>(acc, a, panel, tile_elems);
-    step_lane<1, kMr, kTiles, kVectors>(acc, a, panel + kRow, tile_elems);
-    step_lane<2, kMr, kTiles, kVectors>(acc, a, panel + 2 * kRow, tile_elems);
-    step_lane<3, kMr, kTiles, kVectors>(acc, a, panel + 3 * kRow, tile_elems);
-  }
-  return i;
 }
 
 // One k. Of rows and panel vectors the fewer are held in registers beside the block, the others pass one at a time.
@@ -111,7 +54,8 @@ RNNPACK_INLINE void accumulate(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr>
                                size_t k) {
   size_t i = 0;
   if constexpr (V::kLanes) {
-    i = accumulate_lanes<kMr, kTiles, kVectors, kRow>(acc, rows, panel, tile_elems, k);
+    LaneTurns<kMr, kTiles, kVectors, kRow, V> turns{acc, {}, {}, tile_elems};
+    i = turns.run(rows, panel, k);
     panel += i * kRow;
   }
   RNNPACK_NO_UNROLL

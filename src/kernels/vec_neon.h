@@ -102,10 +102,18 @@ struct Vec {
   }
 
 #if defined(__aarch64__)
-  // c + lane `kLane` of a times b.
+  // c + lane `kLane` of a times b, and the load that goes with it: both stay where they are written, because compilers order them
+  // for cores that reorder, and pair loads, which in-order cores pay for.
   template <int kLane>
   static RNNPACK_INLINE F fma_lane(F a, F b, F c) {
-    return vfmaq_laneq_f32(c, b, a, kLane);
+    __asm__ volatile("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(c) : "w"(b), "w"(a), "i"(kLane));
+    return c;
+  }
+  static RNNPACK_INLINE F fetch(const float *p) {
+    typedef float Anywhere __attribute__((vector_size(16), aligned(4), may_alias));
+    F x;
+    __asm__ volatile("ldr %q0, %1" : "=w"(x) : "m"(*static_cast<const Anywhere *>(static_cast<const void *>(p))));
+    return x;
   }
   static RNNPACK_INLINE F div(F a, F b) {
     return vdivq_f32(a, b);
@@ -125,6 +133,9 @@ struct Vec {
   static RNNPACK_INLINE F fma_lane(F a, F b, F c) {
     const float32x2_t half = kLane < 2 ? vget_low_f32(a) : vget_high_f32(a);
     return vfmaq_f32(c, b, vdupq_lane_f32(half, kLane % 2));
+  }
+  static RNNPACK_INLINE F fetch(const float *p) {
+    return load(p);
   }
   static RNNPACK_INLINE F div(F a, F b) {
     return a / b;

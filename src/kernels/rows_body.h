@@ -1,0 +1,41 @@
+// rows_body.h -- the vector type under its short name, and pointers into rows.
+// Room: kernels; included by the bodies after a vec_<isa>.h.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_ROWS_BODY_H_
+#define RNNPACK_KERNELS_ROWS_BODY_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/compiler.h"
+
+namespace rnnp {
+namespace {
+
+using F = Vec::F;
+constexpr int kWidth = Vec::kWidth;
+
+// Rows of up to kMr pointers, `stride` bytes apart.
+template <int kMr>
+struct Rows {
+  const float *at[kMr];
+};
+
+RNNPACK_INLINE const float *offset_bytes(const float *p, size_t bytes) {
+  return static_cast<const float *>(static_cast<const void *>(reinterpret_cast<const char *>(p) + bytes));
+}
+RNNPACK_INLINE float *offset_bytes(float *p, size_t bytes) {
+  return static_cast<float *>(static_cast<void *>(reinterpret_cast<char *>(p) + bytes));
+}
+
+template <int kMr>
+RNNPACK_INLINE Rows<kMr> rows_at(const float *first, size_t stride) {
+  Rows<kMr> rows;
+  RNNPACK_UNROLL
+  for (int m = 0; m < kMr; ++m) rows.at[m] = offset_bytes(first, m * stride);
+  return rows;
+}
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_ROWS_BODY_H_

@@ -9,7 +9,8 @@ import sys
 import tempfile
 
 from count_instructions import run_counted
-from link_map import library_sections, linked_sections, model_bytes, sum_kinds
+from link_map import library_sections, model_bytes, sum_kinds
+from stack_bound import stack_bound
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -31,18 +32,6 @@ def images_of(build):
     return json.load(open(os.path.join(build, "firmware", "images.json")))
 
 
-def stack_bound(build):
-    """Largest frames of the library's functions, kernels apart: (bytes outside kernels, bytes in kernels)."""
-    most = {"kernels": 0, "other": 0}
-    for folder, _, files in os.walk(os.path.join(build, "src")):
-        for name in files:
-            if name.endswith(".su"):
-                for line in open(os.path.join(folder, name)):
-                    room = "kernels" if "rnnpack_kernels" in folder else "other"
-                    most[room] = max(most[room], int(line.rsplit("\t", 2)[1]))
-    return most["other"], most["kernels"]
-
-
 def measure(build, image, plugin):
     nm = cache_value(build, "CMAKE_NM")
     output, steps, sums = run_counted(image["emulator"], image["file"], plugin, nm)
@@ -51,7 +40,7 @@ def measure(build, image, plugin):
     kinds = sum_kinds(library_sections(image["file"] + ".map"))
     facts.update(code=kinds["text"], constants=kinds["rodata"], writable=kinds["data"] + kinds["bss"],
                  weights=model_bytes(image["file"] + ".map", image["model"]), instructions=sum(sums.values()) / steps,
-                 functions={name: n / steps for name, n in sums.items()}, steps=steps)
+                 bound=max(stack_bound(build, image["file"], nm).values(), default=0), functions={name: n / steps for name, n in sums.items()}, steps=steps)
     return facts
 
 
@@ -68,16 +57,15 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         plugin = build_plugin(folder)
         for build in builds:
-            frames = stack_bound(build)
             for image in images_of(build):
-                rows.append((image, frames, measure(build, image, plugin)))
-    print("| board | model | library code | constants | .data+.bss | weights | session | stack (painted) | instructions a step | per MAC | error |")
-    print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
-    for image, frames, f in rows:
-        print(f"| {image['cpu']} | {image['model']} | {f['code']} | {f['constants']} | {f['writable']} | {f['weights']} | {f['session']} | {f['stack']} "
+                rows.append((image, measure(build, image, plugin)))
+    print("| board | model | library code | constants | .data+.bss | weights | session | stack painted | bound | instructions a step | per MAC | error |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+    for image, f in rows:
+        print(f"| {image['cpu']} | {image['model']} | {f['code']} | {f['constants']} | {f['writable']} | {f['weights']} | {f['session']} | {f['stack']} | {f['bound']} "
               f"| {f['instructions']:.0f} | {f['instructions'] / f['macs']:.2f} | {f['error']}e-9 |")
     if "--functions" in sys.argv:
-        for image, _, f in rows:
+        for image, f in rows:
             print_functions(f"{image['cpu']}, {image['model']}", f)
 
 

@@ -33,11 +33,9 @@ std::vector<uint8_t> sample_blob() {
 // Open; if it opens, ask, init and run two steps in bounded memory. Whatever happens must be a status.
 rnnp_status open_and_run(const std::vector<uint8_t> &bytes) {
   constexpr size_t kMemory = 1 << 20;
-  const size_t room = (bytes.size() + 63) / 64 * 64 + 64;
-  std::unique_ptr<uint8_t, decltype(&std::free)> owned(static_cast<uint8_t *>(std::aligned_alloc(64, room)), std::free);
-  std::memcpy(owned.get(), bytes.data(), bytes.size());
+  const AlignedBytes owned(bytes);
   rnnp_model model;
-  rnnp_status status = rnnp_model_open(&model, owned.get(), bytes.size(), 0);
+  rnnp_status status = rnnp_model_open(&model, owned.data(), bytes.size(), 0);
   if (status != RNNP_OK) return status;
   rnnp_session_options o;
   rnnp_session_options_init(&o);

@@ -9,8 +9,8 @@ set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 set(CMAKE_EXECUTABLE_SUFFIX .elf)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 
-# Frame sizes go into .su files beside the objects (tests/device/check_stack.py).
-set(flags "--specs=picolibc.specs ${RNNPACK_CPU_FLAGS} -fstack-usage")
+# Frames and calls go into .su and .ci files beside the objects (tests/device/check_stack.py, firmware/count/stack_bound.py).
+set(flags "--specs=picolibc.specs ${RNNPACK_CPU_FLAGS} -fstack-usage -fcallgraph-info=su")
 set(CMAKE_C_FLAGS_INIT "${flags}")
 set(CMAKE_CXX_FLAGS_INIT "${flags}")
 list(GET RNNPACK_MEMORY 0 flash)

@@ -1,0 +1,56 @@
+"""stack_bound.py -- the most stack an image's library can use, from GCC's -fcallgraph-info=su: frames and calls. Calls through
+pointers have fixed roads: building reaches the operators' build and finish, running reaches their run, operators reach kernels."""
+import os
+import re
+import subprocess
+
+NODE = re.compile(r'node: \{ title: "([^"]+)" label: "([^"]*?)\\n[^"]*?(\d+) bytes \((\w+)')
+EDGE = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"(?: label: "([^"]*)")?')
+ENTRIES = ("rnnp_model_open", "rnnp_session_init_with", "rnnp_step")
+C_LIBRARY = 32  # memcpy and memset
+ROADS = (("src/runtime/session_build.cpp", re.compile(r"\((rnnp::)?(BuildEnv|FinishEnv)\*")),
+         ("src/runtime/run.cpp", re.compile(r"\(const rnnp::RunEnv&, const rnnp::BlobNode&, void\*")),
+         ("src/ops/", re.compile(r"\(const rnnp::(Gemm|Recur|Act|Binary|Softmax)Args\*\)")))
+
+
+def plain(title):
+    return title.rsplit(":", 1)[-1]
+
+
+class Graph:
+    def __init__(self, build, symbols):
+        self.frames, self.labels, self.calls = {}, {}, {}
+        for top in ("src", "platform"):
+            for folder, _, files in os.walk(os.path.join(build, top)):
+                for name in files:
+                    if name.endswith(".ci"):
+                        self.read(open(os.path.join(folder, name)).read(), symbols)
+
+    def read(self, text, symbols):
+        for title, label, size, _ in NODE.findall(text):
+            if plain(title) in symbols:
+                self.frames[title], self.labels[title] = int(size), label
+        for source, target, site in EDGE.findall(text):
+            self.calls.setdefault(source, set()).add((target, site))
+
+    def targets(self, title):
+        for target, site in self.calls.get(title, ()):
+            if target == "__indirect_call":
+                for road, signature in ROADS:
+                    if road in site and "barrier" not in site:
+                        yield from (t for t, label in self.labels.items() if signature.search(label))
+            else:
+                yield from (t for t in self.frames if t == target or plain(t) == target)
+
+    def depth(self, title, path=()):
+        if title in path:
+            return 0
+        below = [self.depth(t, path + (title,)) for t in set(self.targets(title))]
+        return self.frames[title] + max(below + [C_LIBRARY])
+
+
+def stack_bound(build, image, nm):
+    """{entry: bytes} for the functions that an application calls."""
+    lines = subprocess.run([nm, image], check=True, capture_output=True, text=True).stdout.splitlines()
+    graph = Graph(build, {line.split()[-1] for line in lines if line})
+    return {plain(t): graph.depth(t) for t in graph.frames if plain(t) in ENTRIES}

@@ -65,6 +65,18 @@ bench: bench-build ## measure every shape beside every peer that can be installe
 bench-quick: bench-build ## the shapes that have a target
 	@$(BENCH_VENV)/bin/python bench/run.py --build $(BUILD)-bench --quick $(BENCH_FLAGS)
 
+bench-static: ## instructions per multiply-accumulate and modelled cycles of the device kernels, without the devices
+	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-devices.txt
+	@bench/static/run.sh $(BUILD)-static
+
+test-devices: ## build and test every target of toolchains/ under its emulator; firmware images included
+	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-test.txt scripts/packages-devices.txt
+	@scripts/test_devices.sh $(TARGETS)
+
+firmware: ## the firmware images (Cortex-M3, M4F, M7, M55, RV32), their sizes and instruction counts
+	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-test.txt scripts/packages-devices.txt
+	@scripts/test_devices.sh arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-cortex-m7 arm-none-eabi-cortex-m55 riscv32-unknown-elf
+
 install: build ## install into PREFIX (default /usr/local)
 	@cmake --install $(BUILD) --prefix $${PREFIX:-/usr/local}
 

@@ -24,6 +24,19 @@ void act_loop(const ActArgs *args) {
   if (n != 0) Vec::store_first(y, activate(kAct, Vec::load_first(x, n), alpha, beta), n);
 }
 
+[[maybe_unused]] void act_plain_run(const ActArgs *args) {
+  switch (static_cast<Act>(args->act.act)) {
+    case Act::kRelu:
+      return act_loop<Act::kRelu>(args);
+    case Act::kTanh:
+      return act_loop<Act::kTanh>(args);
+    case Act::kSigmoid:
+      return act_loop<Act::kSigmoid>(args);
+    default:
+      return act_loop<Act::kIdentity>(args);
+  }
+}
+
 void act_run(const ActArgs *args) {
   switch (static_cast<Act>(args->act.act)) {
     case Act::kRelu:

@@ -11,6 +11,7 @@
 namespace rnnp {
 
 const Kernel kKernel_act_f32_mve(KernelFamily::kAct, DType::kF32, 0, RNNP_ISA_MVE, "act_f32_mve", act_run);
+const Kernel kKernel_act_plain_f32_mve(KernelFamily::kActPlain, DType::kF32, 0, RNNP_ISA_MVE, "act_plain_f32_mve", act_plain_run);
 const Kernel kKernel_binary_f32_mve(KernelFamily::kBinary, DType::kF32, 0, RNNP_ISA_MVE, "binary_f32_mve", binary_run);
 const Kernel kKernel_softmax_f32_mve(KernelFamily::kSoftmax, DType::kF32, 0, RNNP_ISA_MVE, "softmax_f32_mve", softmax_run);
 

@@ -11,6 +11,14 @@ void act_ref(const ActArgs *args) {
   for (size_t i = 0; i < args->n; ++i) args->y[i] = scalar_activate(args->act, args->x[i]);
 }
 
+void act_plain_ref(const ActArgs *args) {
+  const Act act = static_cast<Act>(args->act.act);
+  for (size_t i = 0; i < args->n; ++i) {
+    const float x = args->x[i];
+    args->y[i] = act == Act::kTanh ? scalar_tanh(x) : act == Act::kSigmoid ? scalar_sigmoid(x) : act == Act::kRelu && x < 0.0f ? 0.0f : x;
+  }
+}
+
 float combine(Binary op, float a, float b) {
   switch (op) {
     case Binary::kAdd:
@@ -55,6 +63,7 @@ void softmax_ref(const SoftmaxArgs *args) {
 }  // namespace
 
 const Kernel kKernel_act_f32_ref(KernelFamily::kAct, DType::kF32, 0, 0, "act_f32_ref", act_ref);
+const Kernel kKernel_act_plain_f32_ref(KernelFamily::kActPlain, DType::kF32, 0, 0, "act_plain_f32_ref", act_plain_ref);
 const Kernel kKernel_binary_f32_ref(KernelFamily::kBinary, DType::kF32, 0, 0, "binary_f32_ref", binary_ref);
 const Kernel kKernel_softmax_f32_ref(KernelFamily::kSoftmax, DType::kF32, 0, 0, "softmax_f32_ref", softmax_ref);
 

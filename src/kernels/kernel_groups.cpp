@@ -67,6 +67,7 @@ RNNPACK_LAYOUT_GROUPS(gru_gates_generic, kGruGatesGeneric)
 RNNPACK_LAYOUT_GROUPS(gru_output, kGruOutput)
 RNNPACK_LAYOUT_GROUPS(gru_output_generic, kGruOutputGeneric)
 RNNPACK_GROUP(act_f32, kAct, kF32, 0)
+RNNPACK_GROUP(act_plain_f32, kActPlain, kF32, 0)
 RNNPACK_GROUP(binary_f32, kBinary, kF32, 0)
 RNNPACK_GROUP(softmax_f32, kSoftmax, kF32, 0)
 

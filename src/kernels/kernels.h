@@ -128,6 +128,7 @@ enum class KernelFamily : uint32_t {
   kAct,
   kBinary,
   kSoftmax,
+  kActPlain,  // identity, relu, tanh and sigmoid only: a few hundred bytes where kAct is thousands; same bits as kAct
 };
 
 // One row: a function, what it computes, the layout it reads and the CPU bits it needs. Rows are constants, one object each,

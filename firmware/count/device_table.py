@@ -47,7 +47,8 @@ def measure(build, image, plugin):
 def print_functions(title, facts):
     print(f"\n{title}: instructions per step by function\n\n| function | instructions | share |\n|---|--:|--:|")
     for name, n in sorted(facts["functions"].items(), key=lambda item: -item[1])[:12]:
-        short = re.sub(r"rnnp::|\(anonymous namespace\)::|\(.*", "", name)
+        short = re.sub(r"rnnp::|\(anonymous namespace\)::|^void |float const\* ", "", name)
+        short = re.sub(r"\((?!rnnp).*", "", short) if "<" not in short else re.sub(r">\(.*", ">", short)
         print(f"| `{short}` | {n:.0f} | {100 * n / facts['instructions']:.1f} % |")
 
 

@@ -136,6 +136,7 @@ typedef struct rnnp_session rnnp_session;
 
 /* Flags of rnnp_session_options. */
 #define RNNP_SESSION_PORTABLE_OPS 1u /* do not use XNNPACK even where it is built in */
+#define RNNP_SESSION_ALL_XNNPACK 4u  /* give XNNPACK every operator it can take, not only those it runs faster than we do */
 #define RNNP_SESSION_ALL_THREADS 2u  /* use the executor even where a step is too little work to gain from it */
 
 /* Bits of isa_allowed. 0 means all. The reference kernels need no bit and are always allowed. */

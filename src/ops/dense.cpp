@@ -1,4 +1,4 @@
-// dense.cpp -- y = act(x * M^T + b) on XNNPACK where it is the faster, else on our own GEMM kernels; threads own output tiles.
+// dense.cpp -- y = act(x * M^T + b) on our own GEMM kernels, or XNNPACK's where it is asked; threads own output tiles.
 // Touches its output only. The activation runs on the columns just computed, while they are in L1.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
@@ -44,12 +44,12 @@ DensePart part_of(const AttrDense &a, uint32_t tile_begin, uint32_t tile_end) {
   return {&a, tile_begin * a.nr, end < a.output_size ? end : a.output_size};
 }
 
-void build_shares(BuildEnv *env, const AttrDense &a, DenseShare *shares) {
+void build_shares(BuildEnv *env, const AttrDense &a, const Kernel &gemm, DenseShare *shares) {
   for (uint32_t i = 0; i < env->threads; ++i) {
     size_t begin, end;
     split_range(tile_count(a.output_size, a.nr), env->threads, i, &begin, &end);
     const DensePart part = part_of(a, static_cast<uint32_t>(begin), static_cast<uint32_t>(end));
-    const XnnReserve reserve = reserve_xnn(env, xnn_dense_bytes(part));
+    const XnnReserve reserve = reserve_xnn(env, gemm, xnn_dense_bytes(part));
     const size_t scratch = reserve.bytes != 0 ? xnn_dense_scratch_bytes(part) : 0;
     if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;
     if (shares != nullptr) shares[i] = {static_cast<uint32_t>(begin), static_cast<uint32_t>(end), reserve, nullptr};
@@ -67,7 +67,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   if (gemm == nullptr || (activated && act == nullptr)) return RNNP_E_LAYOUT;
   Dense *d = env->arena->take<Dense>(1);
   DenseShare *shares = env->arena->take<DenseShare>(env->threads);
-  build_shares(env, *a, shares);
+  build_shares(env, *a, *gemm, shares);
   *object = d;
   if (shares == nullptr) return RNNP_OK;
   *d = {};

@@ -26,6 +26,10 @@ struct StateSlot {
   uint32_t row_elems;  // stride
 };
 
+// Which operators XNNPACK is asked to take: measured, our kernels are the faster wherever a vector row of theirs runs
+// (docs/PERFORMANCE.md), so by default it helps out only on CPUs for which we have the reference alone.
+enum class XnnUse { kNever, kWhereFaster, kAlways };
+
 // What the session was asked for and found out, fixed at init.
 struct BuildEnv {
   const Model *model;
@@ -36,7 +40,7 @@ struct BuildEnv {
   uint32_t layer_chunk_steps;  // steps per input GEMM; 0: each layer chooses
   uint32_t threads;
   uint32_t l1d_bytes, l2_bytes;
-  bool xnnpack;          // operators may be given to XNNPACK
+  XnnUse xnnpack;
   Arena *arena;          // the node's own memory
   size_t scratch_bytes;  // out: most scratch any node wants (shared by all nodes)
   uint32_t recurrent_isa;  // out: isa bit of the recurrent kernels chosen
@@ -116,8 +120,9 @@ struct XnnReserve {
   void *memory;
   size_t bytes;  // 0: none wanted
 };
-inline XnnReserve reserve_xnn(BuildEnv *env, size_t bytes) {
-  if (!env->xnnpack || bytes == 0) return {nullptr, 0};
+inline XnnReserve reserve_xnn(BuildEnv *env, const Kernel &ours, size_t bytes) {
+  const bool asked = env->xnnpack == XnnUse::kAlways || (env->xnnpack == XnnUse::kWhereFaster && ours.isa == 0);
+  if (!asked || bytes == 0) return {nullptr, 0};
   return {env->arena->take_bytes(bytes), bytes};
 }
 

@@ -25,7 +25,7 @@ rnnp_status build_unary(BuildEnv *env, const BlobNode &node, void **object) {
   const Kernel *k = find_act(*env, a->act);
   if (k == nullptr) return RNNP_E_LAYOUT;
   Unary *u = env->arena->take<Unary>(1);
-  const XnnReserve reserve = reserve_xnn(env, xnn_unary_bytes(a->act, elems));
+  const XnnReserve reserve = reserve_xnn(env, *k, xnn_unary_bytes(a->act));
   *object = u;
   if (u != nullptr) *u = {k->act, a->act, elems, reserve, nullptr};
   return RNNP_OK;

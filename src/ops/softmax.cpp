@@ -26,7 +26,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Kernel *k = find_kernel(*env->kernels, KernelFamily::kSoftmax, DType::kF32, 0, env->isa);
   if (k == nullptr) return RNNP_E_LAYOUT;
   Softmax *s = env->arena->take<Softmax>(1);
-  const XnnReserve reserve = reserve_xnn(env, xnn_softmax_bytes(*a));
+  const XnnReserve reserve = reserve_xnn(env, *k, xnn_softmax_bytes(*a));
   *object = s;
   if (s != nullptr) *s = {k->softmax, *a, reserve, nullptr};
   return RNNP_OK;

@@ -71,13 +71,10 @@ UnaryEntry find_unary(const BlobActivation &a) {
 
 }  // namespace
 
-// The layers large enough to bear XNNPACK's fixed cost per call.
 size_t xnn_dense_bytes(const DensePart &part) {
-  constexpr size_t kFewestMacs = 4096;
   const AttrDense &d = *part.dense;
   float low, high;
   if (d.groups != 1 || part.begin == part.end || !output_bounds(d.act, &low, &high)) return 0;
-  if (mul_sat(d.input_size, d.output_size) < kFewestMacs) return 0;
   const size_t n = align_up(part.end - part.begin, kWidestKernel), k = add_sat(align_up(d.input_size, kDeepestKernel), 1);
   return add_sat(mul_sat(mul_sat(n, k), sizeof(float)), kOperatorBytes);
 }
@@ -105,8 +102,7 @@ bool xnn_dense_run(XnnOperator *op, const float *x, float *y, size_t rows) {
 }
 
 size_t xnn_softmax_bytes(const AttrSoftmax &s) {
-  constexpr uint32_t kFewestElems = 64;
-  return s.inner == 1 && !s.log && s.axis >= kFewestElems ? kOperatorBytes : 0;
+  return s.inner == 1 && !s.log ? kOperatorBytes : 0;
 }
 
 XnnOperator *xnn_softmax_create(const AttrSoftmax &s, void *memory, size_t bytes, bool *refused) {
@@ -120,9 +116,8 @@ bool xnn_softmax_run(XnnOperator *op, const float *x, float *y, size_t rows) {
   return run_set_up(xnn_setup_softmax_nc_f32(unwrap(op), rows, x, y, nullptr), op);
 }
 
-size_t xnn_unary_bytes(const BlobActivation &a, uint32_t elems) {
-  constexpr uint32_t kFewestElems = 256;
-  return elems >= kFewestElems && find_unary(a).create != nullptr ? kOperatorBytes : 0;
+size_t xnn_unary_bytes(const BlobActivation &a) {
+  return find_unary(a).create != nullptr ? kOperatorBytes : 0;
 }
 
 XnnOperator *xnn_unary_create(const BlobActivation &a, uint32_t elems, void *memory, size_t bytes, bool *refused) {

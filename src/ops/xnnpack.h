@@ -1,6 +1,6 @@
 // xnnpack.h -- operators handed to XNNPACK. Without RNNPACK_XNNPACK all of it is absent and every operator is portable.
 // An XNNPACK operator is created once, at session init, in session memory (platform/xnnpack/allocator.h); setup and run allocate nothing.
-// Which shapes are given to it is decided here, from the node's shape alone (never from rows), so that bits do not depend on cuts.
+// Which operators it can take depends on the node alone, never on rows, so bits do not depend on cuts.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_OPS_XNNPACK_H_
 #define RNNPACK_OPS_XNNPACK_H_
@@ -17,7 +17,7 @@ struct DensePart {
   uint32_t begin, end;
 };
 
-// Bytes of session memory for the part; 0 when ours is the faster one for this layer, or XNNPACK is not built in.
+// Bytes of session memory for the part; 0 when XNNPACK cannot take it, or is not built in.
 size_t xnn_dense_bytes(const DensePart &part);
 // Scratch that xnn_dense_create wants for the unpacked weights.
 size_t xnn_dense_scratch_bytes(const DensePart &part);
@@ -30,7 +30,7 @@ size_t xnn_softmax_bytes(const AttrSoftmax &softmax);
 XnnOperator *xnn_softmax_create(const AttrSoftmax &softmax, void *memory, size_t bytes, bool *refused);
 bool xnn_softmax_run(XnnOperator *op, const float *x, float *y, size_t rows);
 
-size_t xnn_unary_bytes(const BlobActivation &act, uint32_t elems);
+size_t xnn_unary_bytes(const BlobActivation &act);
 XnnOperator *xnn_unary_create(const BlobActivation &act, uint32_t elems, void *memory, size_t bytes, bool *refused);
 bool xnn_unary_run(XnnOperator *op, const BlobActivation &act, const float *x, float *y, size_t rows);
 

@@ -65,6 +65,12 @@ uint32_t session_threads(const Model &m, const rnnp_session_options &o) {
   return choose_threads(macs != 0 ? macs : m.header->macs_per_step, o.max_batch, o.executor->threads);
 }
 
+XnnUse xnn_use(const rnnp_session_options &o) {
+  if (o.flags & RNNP_SESSION_PORTABLE_OPS) return XnnUse::kNever;
+  if (o.flags & RNNP_SESSION_ALL_XNNPACK) return XnnUse::kAlways;
+  return o.isa_allowed & RNNP_ISA_REFERENCE_ONLY ? XnnUse::kNever : XnnUse::kWhereFaster;
+}
+
 rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options, SessionConfig *c) {
   const Model *m = model_of(model);
   if (!is_registry(registry)) return RNNP_E_ARG;
@@ -75,7 +81,7 @@ rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, co
     o = *options;
   }
   if (m == nullptr || o.max_batch == 0 || o.max_batch > (1u << 20) || o.chunk_steps > (1u << 20)) return RNNP_E_ARG;
-  if (o.flags & ~(RNNP_SESSION_PORTABLE_OPS | RNNP_SESSION_ALL_THREADS)) return RNNP_E_ARG;
+  if (o.flags & ~(RNNP_SESSION_PORTABLE_OPS | RNNP_SESSION_ALL_THREADS | RNNP_SESSION_ALL_XNNPACK)) return RNNP_E_ARG;
   if (o.executor != nullptr && (o.executor->threads == 0 || o.executor->threads > 1024 || o.executor->parallel == nullptr)) return RNNP_E_ARG;
   if (m->header->fixed_batch != 0 && o.max_batch != m->header->fixed_batch) return RNNP_E_SHAPE;
   if (!(m->header->flags & kBlobCausal) && o.max_steps == 0) return RNNP_E_DIRECTION;
@@ -94,7 +100,7 @@ rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, co
   c->layer_chunk_steps = o.chunk_steps;
   c->chunk_steps = program_chunk_steps(*m, o, c->l2_bytes);
   c->threads = session_threads(*m, o);
-  c->xnnpack = !(o.flags & RNNP_SESSION_PORTABLE_OPS);
+  c->xnnpack = xnn_use(o);
   if (o.executor != nullptr) c->executor = *o.executor;
   return RNNP_OK;
 }

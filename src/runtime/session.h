@@ -53,7 +53,7 @@ struct SessionConfig {
   OpList ops;
   KernelGroups kernels;
   uint32_t max_batch, chunk_steps, layer_chunk_steps, max_steps, threads, isa, l1d_bytes, l2_bytes;
-  bool xnnpack;
+  XnnUse xnnpack;
   rnnp_executor executor;
 };
 

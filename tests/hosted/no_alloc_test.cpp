@@ -69,7 +69,7 @@ TEST(NoAllocation, FromOpenToRunWithXnnpackAndThreads) {
   rnnp_session *s = nullptr;
   rnnp_session_options_init(&options);
   options.executor = &executor;
-  options.flags = RNNP_SESSION_ALL_THREADS;
+  options.flags = RNNP_SESSION_ALL_THREADS | RNNP_SESSION_ALL_XNNPACK;
   rnnp_status status = rnnp_model_open(&model, blob.data(), blob.size(), RNNP_OPEN_CHECK_WEIGHTS);
   if (status == RNNP_OK) status = rnnp_session_memory(&model, &options, &need);
   if (status == RNNP_OK) status = rnnp_session_init(&s, &model, &options, mem.data(), mem.size());

@@ -13,7 +13,7 @@ TEST(XnnpackRefused, SessionSaysSoAndRuns) {
   BlobBuilder b(9);
   const uint32_t x = b.add_input(100);
   b.add_output(b.add_dense(x, 100, 300));
-  Runner r(b.build());
+  Runner r(b.build(), {1, 0, 0, 0, 1, RNNP_SESSION_ALL_XNNPACK});
   rnnp_session_facts f = {};
   f.struct_bytes = sizeof f;
   ASSERT_EQ(RNNP_OK, rnnp_session_info(r.session(), &f));

@@ -53,7 +53,7 @@ TEST(Xnnpack, TakesItsOperatorsAndMatchesTheReference) {
   const Net n;
   const std::vector<float> x = random_floats(12 * 2 * kIn, 4);
   const std::vector<double> want = n.reference(x, 12, 2);
-  Runner with(n.blob, {2}), without(n.blob, {2, 0, 0, 0, 1, RNNP_SESSION_PORTABLE_OPS});
+  Runner with(n.blob, {2, 0, 0, 0, 1, RNNP_SESSION_ALL_XNNPACK}), without(n.blob, {2, 0, 0, 0, 1, RNNP_SESSION_PORTABLE_OPS});
   EXPECT_EQ(1u, facts_of(&with).xnnpack);
   EXPECT_EQ(0u, facts_of(&with).xnnpack_refused);
   EXPECT_EQ(0u, facts_of(&without).xnnpack);
@@ -66,13 +66,13 @@ TEST(Xnnpack, TakesItsOperatorsAndMatchesTheReference) {
 TEST(Xnnpack, CutsRowsAndThreadsDoNotChangeBits) {
   const Net n;
   const std::vector<float> x = random_floats(17 * 3 * kIn, 5);
-  const std::vector<float> whole = Runner(n.blob, {3}).run(x);
-  for (size_t cut : {1, 4, 16}) EXPECT_EQ(whole, Runner(n.blob, {3}).run(x, cut)) << cut;
-  for (uint32_t threads : {2u, 3u}) EXPECT_EQ(whole, Runner(n.blob, {3, 0, 0, 0, threads}).run(x, 5)) << threads;
+  const std::vector<float> whole = Runner(n.blob, {3, 0, 0, 0, 1, RNNP_SESSION_ALL_XNNPACK}).run(x);
+  for (size_t cut : {1, 4, 16}) EXPECT_EQ(whole, Runner(n.blob, {3, 0, 0, 0, 1, RNNP_SESSION_ALL_XNNPACK}).run(x, cut)) << cut;
+  for (uint32_t threads : {2u, 3u}) EXPECT_EQ(whole, Runner(n.blob, {3, 0, 0, 0, threads, RNNP_SESSION_ALL_XNNPACK}).run(x, 5)) << threads;
   for (size_t row = 0; row < 3; ++row) {
     std::vector<float> alone;
     for (size_t t = 0; t < 17; ++t) alone.insert(alone.end(), &x[(t * 3 + row) * kIn], &x[(t * 3 + row) * kIn] + kIn);
-    const std::vector<float> y = Runner(n.blob).run(alone);
+    const std::vector<float> y = Runner(n.blob, {1, 0, 0, 0, 1, RNNP_SESSION_ALL_XNNPACK}).run(alone);
     for (size_t t = 0; t < 17; ++t)
       for (size_t i = 0; i < 130; ++i) ASSERT_EQ(whole[(t * 3 + row) * 130 + i], y[t * 130 + i]);
   }

@@ -1,7 +1,7 @@
-/* image.c -- a complete firmware image around one compiled model: weights in flash, session in a static buffer, no heap. Steps through
- * the frames of image_data.h, says what it hears when the model has one output (a detector), compares every output with the building
- * machine's, and reports memory, stack and instructions. Exits 0 when all outputs agree to 1e-5.
- * SPDX-License-Identifier: Apache-2.0 */
+/* image.c -- a complete firmware image around one compiled model: weights in flash, session in a static buffer, no heap. Steps
+ * through the frames of image_data.h, says what it hears when the model has one output (a detector), compares every output with the
+ * building machine's, and reports memory, stack and instructions. Exits 0 when all outputs agree to 1e-5. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include <stdio.h>
 
 #include "board/board.h"
@@ -32,7 +32,8 @@ static rnnp_status open_session(rnnp_memory *need) {
   PASTE(IMAGE_MODEL, _options)(&options);
   status = rnnp_model_open(&model, IMAGE_MODEL, PASTE(IMAGE_UPPER, _BYTES), 0);
   if (status == RNNP_OK) status = rnnp_session_memory_with(&PASTE(IMAGE_MODEL, _registry), &model, &options, need);
-  if (status == RNNP_OK) status = rnnp_session_init_with(&PASTE(IMAGE_MODEL, _registry), &session, &model, &options, memory, sizeof memory);
+  if (status == RNNP_OK)
+    status = rnnp_session_init_with(&PASTE(IMAGE_MODEL, _registry), &session, &model, &options, memory, sizeof memory);
   return status;
 }
 
@@ -72,14 +73,13 @@ static void announce(uint32_t frame) {
 }
 
 static void report(const rnnp_memory *need) {
-  rnnp_model_facts facts;
-  facts.struct_bytes = sizeof facts;
-  rnnp_model_info(&model, &facts);
-  printf("board %s, model %s: %u multiply-accumulates a step\n", board_name, TEXT(IMAGE_MODEL), (unsigned)facts.macs_per_step);
-  printf("blob %u bytes in flash; session %u bytes (%u reserved), model handle %u bytes, stack %u bytes\n", (unsigned)facts.blob_bytes,
-         (unsigned)need->session_bytes, (unsigned)sizeof memory, (unsigned)sizeof model, (unsigned)stack_of_library);
-  printf("instructions per step: %u on average, %u at most (to %u)\n", (unsigned)(all_ticks / image_frames * board_instructions_per_tick),
-         (unsigned)(most_ticks * board_instructions_per_tick), (unsigned)board_instructions_per_tick);
+  printf("board %s, model %s: %u multiply-accumulates a step\n", board_name, TEXT(IMAGE_MODEL), (unsigned)image_macs);
+  printf("blob %u bytes in flash; session %u bytes (%u reserved), model handle %u bytes, stack %u bytes\n",
+         (unsigned)PASTE(IMAGE_UPPER, _BYTES), (unsigned)need->session_bytes, (unsigned)sizeof memory, (unsigned)sizeof model,
+         (unsigned)stack_of_library);
+  printf("instructions per step: %u on average, %u at most (to %u)\n",
+         (unsigned)(all_ticks / image_frames * board_instructions_per_tick), (unsigned)(most_ticks * board_instructions_per_tick),
+         (unsigned)board_instructions_per_tick);
   printf("outputs differ from the building machine's by at most %u e-9\n", (unsigned)(worst * 1e9f));
 }
 

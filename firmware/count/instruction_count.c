@@ -63,7 +63,8 @@ static void write_counts(qemu_plugin_id_t id, void *arg) {
   if (file == NULL) return;
   fprintf(file, "windows %llu\n", (unsigned long long)windows);
   for (i = 0; i < SLOTS; ++i) {
-    if (slots[i].inside != 0) fprintf(file, "%llx %llu\n", (unsigned long long)(slots[i].address - 1), (unsigned long long)slots[i].inside);
+    if (slots[i].inside != 0)
+      fprintf(file, "%llx %llu\n", (unsigned long long)(slots[i].address - 1), (unsigned long long)slots[i].inside);
   }
   fclose(file);
 }

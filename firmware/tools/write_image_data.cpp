@@ -1,6 +1,6 @@
-// write_image_data.cpp BLOB OUT.c [CLIP] -- what an image is fed and what it should answer. CLIP is raw 16-bit mono sound; without one,
-// 16 frames of noise. The answers are this machine's, from the same blob, with the reference kernels.
-// SPDX-License-Identifier: Apache-2.0
+// write_image_data.cpp BLOB OUT.c [CLIP] -- what an image is fed and what it should answer. CLIP is raw 16-bit mono sound; without
+// one, 16 frames of noise. The answers are this machine's, from the same blob, with the reference kernels. SPDX-License-Identifier:
+// Apache-2.0
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -28,7 +28,9 @@ void check(rnnp_status status, const char *what) {
 }
 
 // Memory aligned as blobs and sessions want it, kept until the program ends.
-void *aligned(size_t bytes) { return std::aligned_alloc(64, (bytes + 63) / 64 * 64); }
+void *aligned(size_t bytes) {
+  return std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
 
 class Model {
  public:
@@ -42,6 +44,10 @@ class Model {
     rnnp_memory need;
     check(rnnp_session_memory(&model_, &options, &need), "memory");
     check(rnnp_session_init(&session_, &model_, &options, aligned(need.session_bytes), need.session_bytes), "init");
+    rnnp_model_facts whole;
+    whole.struct_bytes = sizeof whole;
+    check(rnnp_model_info(&model_, &whole), "info");
+    macs = static_cast<uint32_t>(whole.macs_per_step);
     rnnp_tensor_facts facts;
     facts.struct_bytes = sizeof facts;
     check(rnnp_model_input(&model_, 0, &facts), "input");
@@ -57,7 +63,7 @@ class Model {
     return y;
   }
 
-  uint32_t in = 0, out = 0;
+  uint32_t in = 0, out = 0, macs = 0;
 
  private:
   rnnp_model model_;
@@ -82,7 +88,8 @@ void write_data(const std::string &path, const Model &model, const std::vector<i
   std::FILE *file = std::fopen(path.c_str(), "w");
   if (file == nullptr) throw std::runtime_error("cannot write " + path);
   std::fprintf(file, "/* Written by write_image_data. */\n#include \"image_data.h\"\n\n");
-  std::fprintf(file, "const uint32_t image_frames = %zu, image_in_elems = %u, image_out_elems = %u;\n", samples.size() / model.in, model.in, model.out);
+  std::fprintf(file, "const uint32_t image_frames = %zu, image_in_elems = %u, image_out_elems = %u, image_macs = %u;\n",
+               samples.size() / model.in, model.in, model.out, model.macs);
   std::fprintf(file, "const int16_t image_samples[] = {\n");
   for (size_t i = 0; i < samples.size(); ++i) std::fprintf(file, "%d,%s", samples[i], i % 24 == 23 ? "\n" : "");
   std::fprintf(file, "};\nconst float image_expected[] = {\n");

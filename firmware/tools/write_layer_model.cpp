@@ -1,6 +1,5 @@
-// write_layer_model.cpp CELL INPUT HIDDEN NR NAME -- one recurrent layer with random weights as NAME.rnnp, NAME.c and NAME.h, for measuring
-// instructions per multiply-accumulate. CELL is rnn, lstm, gru or grulinear.
-// SPDX-License-Identifier: Apache-2.0
+// write_layer_model.cpp CELL INPUT HIDDEN NR NAME -- one recurrent layer with random weights as NAME.rnnp, NAME.c and NAME.h, for
+// measuring instructions per multiply-accumulate. CELL is rnn, lstm, gru or grulinear. SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstring>
 #include <exception>

@@ -4,5 +4,9 @@
 
 extern char __stack[], __stack_size[];
 
-unsigned char *board_stack_bottom(void) { return (unsigned char *)(__stack - (uintptr_t)__stack_size); }
-uint32_t board_stack_bytes(void) { return (uint32_t)(uintptr_t)__stack_size; }
+unsigned char *board_stack_bottom(void) {
+  return (unsigned char *)(__stack - (uintptr_t)__stack_size);
+}
+uint32_t board_stack_bytes(void) {
+  return (uint32_t)(uintptr_t)__stack_size;
+}

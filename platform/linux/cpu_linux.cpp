@@ -1,6 +1,5 @@
-// cpu_linux.cpp -- CPU facts on Linux without cpuinfo: cpuid on x86; elsewhere the kernel's hardware capabilities, and sysfs for caches.
-// No heap: sysfs is read with plain system calls into a few bytes of stack.
-// SPDX-License-Identifier: Apache-2.0
+// cpu_linux.cpp -- CPU facts on Linux without cpuinfo: cpuid on x86; elsewhere the kernel's hardware capabilities, and sysfs for
+// caches. No heap: sysfs is read with plain system calls into a few bytes of stack. SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -13,7 +12,9 @@ namespace rnnp {
 
 #if defined(__x86_64__) || defined(__i386__)
 
-CpuFacts platform_cpu() { return x86_facts(); }
+CpuFacts platform_cpu() {
+  return x86_facts();
+}
 
 #else
 namespace {

@@ -31,6 +31,8 @@ uint64_t platform_ticks() {
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
-uint64_t platform_ticks_per_second() { return 1000000000u; }
+uint64_t platform_ticks_per_second() {
+  return 1000000000u;
+}
 
 }  // namespace rnnp

@@ -35,7 +35,8 @@ uint32_t x86_isa() {
 // The leaf that lists caches: 4 on Intel, 0x8000001d on AMD, in the same form.
 uint32_t cache_leaf() {
   uint32_t a, b, c, d;
-  if (__get_cpuid(0x80000001u, &a, &b, &c, &d) && (c & (1u << 22)) && __get_cpuid_count(0x8000001du, 0, &a, &b, &c, &d) && (a & 31u) != 0) {
+  if (__get_cpuid(0x80000001u, &a, &b, &c, &d) && (c & (1u << 22)) && __get_cpuid_count(0x8000001du, 0, &a, &b, &c, &d) &&
+      (a & 31u) != 0) {
     return 0x8000001du;
   }
   return __get_cpuid_count(4, 0, &a, &b, &c, &d) ? 4 : 0;

@@ -76,7 +76,9 @@ static int open_case(void) {
   return session != NULL;
 }
 
-static size_t outputs_of(uint32_t steps) { return (size_t)steps * at->batch * at->out_elems; }
+static size_t outputs_of(uint32_t steps) {
+  return (size_t)steps * at->batch * at->out_elems;
+}
 
 static void run(uint32_t first, uint32_t steps, float *to) {
   rnnp_buffer in = {NULL, 0, 0}, out = {NULL, 0, 0};
@@ -143,7 +145,7 @@ int main(void) {
     expect_ok(rnnp_session_info(session, &facts), "info");
     isa |= facts.isa;
   }
-  printf("%u cases, %d failures, isa 0x%x, worst error %ld e-9, checksum %08lx\n", (unsigned)device_case_count, failures, (unsigned)isa,
-         (long)(worst * 1e9f), (unsigned long)checksum);
+  printf("%u cases, %d failures, isa 0x%x, worst error %ld e-9, checksum %08lx\n", (unsigned)device_case_count, failures,
+         (unsigned)isa, (long)(worst * 1e9f), (unsigned long)checksum);
   return failures != 0;
 }

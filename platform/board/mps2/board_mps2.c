@@ -24,4 +24,6 @@ void board_ticks_start(void) {
   SYST_CSR = 5; /* enabled, processor clock, no interrupt */
 }
 
-uint32_t board_ticks(void) { return SYST_TOP - (SYST_CVR & SYST_TOP); }
+uint32_t board_ticks(void) {
+  return SYST_TOP - (SYST_CVR & SYST_TOP);
+}

@@ -13,5 +13,9 @@ static uint32_t retired(void) {
 
 static uint32_t start;
 
-void board_ticks_start(void) { start = retired(); }
-uint32_t board_ticks(void) { return retired() - start; }
+void board_ticks_start(void) {
+  start = retired();
+}
+uint32_t board_ticks(void) {
+  return retired() - start;
+}

@@ -44,8 +44,8 @@ bool suffices(const Choice &choice, const rnnp_model &model, const rnnp_session_
   const auto ops = objects(choice.ops);
   const auto groups = objects(choice.groups);
   if (ops.empty() || groups.empty()) return false;
-  const rnnp_registry registry = {sizeof(rnnp_registry), static_cast<uint32_t>(ops.size()), static_cast<uint32_t>(groups.size()), ops.data(),
-                                  groups.data()};
+  const rnnp_registry registry = {sizeof(rnnp_registry), static_cast<uint32_t>(ops.size()), static_cast<uint32_t>(groups.size()),
+                                  ops.data(), groups.data()};
   rnnp_memory memory;
   return rnnp_session_memory_with(&registry, &model, &options, &memory) == RNNP_OK;
 }
@@ -74,7 +74,8 @@ std::string registry_text(const rnnp_model &model, const rnnp_session_options &o
   if (!suffices(choice, model, options)) throw ModelError("the library cannot run this blob");
   thin_out(&choice, &Choice::ops, model, options);
   thin_out(&choice, &Choice::groups, model, options);
-  return array_text("rnnp_op", "ops", choice.ops) + array_text("rnnp_kernel_group", "kernels", choice.groups) + "const rnnp_registry " + name +
+  return array_text("rnnp_op", "ops", choice.ops) + array_text("rnnp_kernel_group", "kernels", choice.groups) +
+         "const rnnp_registry " + name +
          "_registry = {sizeof(rnnp_registry), sizeof ops / sizeof ops[0], sizeof kernels / sizeof kernels[0], ops, kernels};\n";
 }
 

@@ -1,5 +1,5 @@
-// generate_device_cases.cpp <out.c> -- writes the cases of the device test: every cell and layout, both directions, ragged rows, and
-// a state saved here, half way, for the device to continue from. Expected outputs are the f64 reference's.
+// generate_device_cases.cpp <out.c> -- writes the cases of the device test: every cell and layout, both directions, ragged rows,
+// and a state saved here, half way, for the device to continue from. Expected outputs are the f64 reference's.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <stdexcept>
@@ -32,7 +32,8 @@ Case make(const std::string &name, Cell cell, uint32_t nr, uint32_t hidden) {
 
 std::vector<Case> all_cases() {
   std::vector<Case> v;
-  const std::pair<const char *, Cell> cells[] = {{"rnn", Cell::kRnn}, {"lstm", Cell::kLstm}, {"gru", Cell::kGru}, {"grulinear", Cell::kGruLinear}};
+  const std::pair<const char *, Cell> cells[] = {
+      {"rnn", Cell::kRnn}, {"lstm", Cell::kLstm}, {"gru", Cell::kGru}, {"grulinear", Cell::kGruLinear}};
   for (uint32_t nr : {4u, 8u, 16u}) {
     for (const auto &[name, cell] : cells) {
       v.push_back(make(name, cell, nr, 13));
@@ -118,9 +119,9 @@ std::string write_case(Writer *out, const Case &c, uint32_t index) {
   if (causal) out->bytes("state_" + id, state);
   if (c.ragged) out->line("static const int32_t lengths_" + id + "[] = {" + std::to_string(kSteps) + ", 0, 6};");
   const auto number = [](size_t n) { return std::to_string(n) + ", "; };
-  return "  {\"" + c.name + "\", blob_" + id + ", " + number(blob.size()) + number(kSteps) + number(kBatch) + number(kInput) + number(width) +
-         (c.ragged ? "lengths_" + id : "0") + ", x_" + id + ", want_" + id + ", " + (causal ? "state_" + id : "0") + ", " +
-         number(state.size() / kBatch) + std::to_string(kHalf) + "},";
+  return "  {\"" + c.name + "\", blob_" + id + ", " + number(blob.size()) + number(kSteps) + number(kBatch) + number(kInput) +
+         number(width) + (c.ragged ? "lengths_" + id : "0") + ", x_" + id + ", want_" + id + ", " + (causal ? "state_" + id : "0") +
+         ", " + number(state.size() / kBatch) + std::to_string(kHalf) + "},";
 }
 
 void write_all(const char *path) {

@@ -33,7 +33,9 @@ const compiler::Node &only_node(const compiler::Graph &graph, OpKind op) {
   throw std::runtime_error("no such node");
 }
 
-compiler::Graph graph_of(const OnnxBuilder &b) { return compiler::compile_model(*compiler::check_model(b.proto), "generic").graph; }
+compiler::Graph graph_of(const OnnxBuilder &b) {
+  return compiler::compile_model(*compiler::check_model(b.proto), "generic").graph;
+}
 
 TEST(Graphs, MatMulAddAndActivationAreOneNode) {
   OnnxBuilder b = gru();
@@ -64,7 +66,8 @@ TEST(Graphs, GemmInEveryForm) {
     OnnxBuilder b;
     b.input("X", {"N", 5}).output("Y");
     b.random("B", bits & 1 ? Ints{4, 5} : Ints{5, 4}).random("C", bits & 2 ? Ints{1} : Ints{1, 4});
-    NodeBuilder node = b.node("Gemm", bits & 4 ? std::vector<std::string>{"X", "B"} : std::vector<std::string>{"X", "B", "C"}, {"Y"});
+    NodeBuilder node =
+        b.node("Gemm", bits & 4 ? std::vector<std::string>{"X", "B"} : std::vector<std::string>{"X", "B", "C"}, {"Y"});
     node.with("transB", bits & 1).with("alpha", 0.5).with("beta", 2.0);
     check_against_f64(b.proto);
   }
@@ -87,7 +90,10 @@ TEST(Graphs, ReshapeMergesStepsAndBatchForADenseLayer) {
 TEST(Graphs, InitialStateExpandedToTheBatch) {
   OnnxBuilder b;
   b.input("X", {"T", "N", 5}).weights("", 3, 1, 5, kHidden).random("h0", {1, 1, kHidden}).output("Y").output("Z");
-  b.constant_ints("i1", {}, {1}).constant_ints("ones", {1}, {1}).constant_ints("hidden", {1}, {kHidden}).constant_ints("zero", {1}, {0});
+  b.constant_ints("i1", {}, {1})
+      .constant_ints("ones", {1}, {1})
+      .constant_ints("hidden", {1}, {kHidden})
+      .constant_ints("zero", {1}, {0});
   b.node("Shape", {"X"}, {"shape"});
   b.node("Gather", {"shape", "i1"}, {"n"}).with("axis", 0);
   b.node("Unsqueeze", {"n", "zero"}, {"n1"});
@@ -177,7 +183,8 @@ TEST(Graphs, SoftmaxByOpset) {
 }
 
 TEST(Graphs, EveryElementwiseOperator) {
-  for (const char *op : {"Relu", "Tanh", "Sigmoid", "LeakyRelu", "ThresholdedRelu", "HardSigmoid", "Elu", "Softsign", "Softplus", "Exp", "Abs", "Neg", "HardSwish", "Floor", "Ceil"}) {
+  for (const char *op : {"Relu", "Tanh", "Sigmoid", "LeakyRelu", "ThresholdedRelu", "HardSigmoid", "Elu", "Softsign", "Softplus",
+                         "Exp", "Abs", "Neg", "HardSwish", "Floor", "Ceil"}) {
     SCOPED_TRACE(op);
     OnnxBuilder b;
     b.input("X", {"N", 40}).output("Y");
@@ -196,7 +203,11 @@ TEST(Graphs, EveryElementwiseOperator) {
 
 TEST(Graphs, SequenceWithoutABatchAxis) {
   OnnxBuilder b;
-  b.input("X", {"T", 5}).weights("", 3, 1, 5, kHidden).constant_ints("one", {1}, {1}).constant_ints("both", {2}, {1, 2}).output("Z");
+  b.input("X", {"T", 5})
+      .weights("", 3, 1, 5, kHidden)
+      .constant_ints("one", {1}, {1})
+      .constant_ints("both", {2}, {1, 2})
+      .output("Z");
   b.node("Unsqueeze", {"X", "one"}, {"x3"});
   b.node("GRU", {"x3", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
   b.node("Squeeze", {"Y", "both"}, {"Z"});

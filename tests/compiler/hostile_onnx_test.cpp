@@ -13,9 +13,19 @@ namespace {
 
 std::string model_bytes() {
   OnnxBuilder b;
-  b.input("X", {"T", "N", 3}).input("L", {"N"}, onnx::TensorProto::INT32).weights("", 4, 2, 3, 4).random("M", {8, 2}).random("c", {2}).output("P").output("Y_h");
+  b.input("X", {"T", "N", 3})
+      .input("L", {"N"}, onnx::TensorProto::INT32)
+      .weights("", 4, 2, 3, 4)
+      .random("M", {8, 2})
+      .random("c", {2})
+      .output("P")
+      .output("Y_h");
   b.constant_ints("shape", {3}, {0, 0, -1}).constant_ints("i", {}, {-1});
-  b.node("LSTM", {"X", "W", "R", "B", "L"}, {"Y", "Y_h"}, "lstm").with("hidden_size", 4).with("direction", "bidirectional").with("clip", 3.0).with("activations", std::vector<std::string>{"Sigmoid", "Tanh", "Tanh", "Sigmoid", "Elu", "Tanh"});
+  b.node("LSTM", {"X", "W", "R", "B", "L"}, {"Y", "Y_h"}, "lstm")
+      .with("hidden_size", 4)
+      .with("direction", "bidirectional")
+      .with("clip", 3.0)
+      .with("activations", std::vector<std::string>{"Sigmoid", "Tanh", "Tanh", "Sigmoid", "Elu", "Tanh"});
   b.node("Transpose", {"Y"}, {"t"}).with("perm", std::vector<int64_t>{0, 2, 1, 3});
   b.node("Reshape", {"t", "shape"}, {"r"});
   b.node("MatMul", {"r", "M"}, {"m"});
@@ -37,7 +47,9 @@ bool try_bytes(const std::string &bytes) {
   }
 }
 
-TEST(HostileOnnx, TheModelItselfCompiles) { EXPECT_TRUE(try_bytes(model_bytes())); }
+TEST(HostileOnnx, TheModelItselfCompiles) {
+  EXPECT_TRUE(try_bytes(model_bytes()));
+}
 
 TEST(HostileOnnx, Truncated) {
   const std::string bytes = model_bytes();

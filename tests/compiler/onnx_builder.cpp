@@ -66,8 +66,10 @@ OnnxBuilder &OnnxBuilder::input(const std::string &name, const std::vector<Dim> 
   tensor->mutable_shape();
   for (const Dim &dim : dims) {
     auto *out = tensor->mutable_shape()->add_dim();
-    if (dim.name.empty()) out->set_dim_value(dim.value);
-    else out->set_dim_param(dim.name);
+    if (dim.name.empty())
+      out->set_dim_value(dim.value);
+    else
+      out->set_dim_param(dim.name);
   }
   return *this;
 }
@@ -93,11 +95,14 @@ OnnxBuilder &OnnxBuilder::constant(const std::string &name, const std::vector<in
   return *this;
 }
 
-OnnxBuilder &OnnxBuilder::constant_ints(const std::string &name, const std::vector<int64_t> &shape, const std::vector<int64_t> &data, int type) {
+OnnxBuilder &OnnxBuilder::constant_ints(const std::string &name, const std::vector<int64_t> &shape,
+                                        const std::vector<int64_t> &data, int type) {
   onnx::TensorProto *tensor = add_constant(name, shape, type);
   for (int64_t v : data) {
-    if (type == onnx::TensorProto::INT64) tensor->add_int64_data(v);
-    else tensor->add_int32_data(static_cast<int32_t>(v));
+    if (type == onnx::TensorProto::INT64)
+      tensor->add_int64_data(v);
+    else
+      tensor->add_int32_data(static_cast<int32_t>(v));
   }
   return *this;
 }
@@ -109,7 +114,8 @@ OnnxBuilder &OnnxBuilder::random(const std::string &name, const std::vector<int6
   return constant(name, shape, data);
 }
 
-NodeBuilder OnnxBuilder::node(const std::string &op, const std::vector<std::string> &in, const std::vector<std::string> &out, const std::string &name) {
+NodeBuilder OnnxBuilder::node(const std::string &op, const std::vector<std::string> &in, const std::vector<std::string> &out,
+                              const std::string &name) {
   onnx::NodeProto *node = proto.mutable_graph()->add_node();
   node->set_op_type(op);
   node->set_name(name);
@@ -118,7 +124,8 @@ NodeBuilder OnnxBuilder::node(const std::string &op, const std::vector<std::stri
   return NodeBuilder(node);
 }
 
-OnnxBuilder &OnnxBuilder::weights(const std::string &prefix, int64_t gates, int64_t directions, int64_t inputs, int64_t hidden, bool bias) {
+OnnxBuilder &OnnxBuilder::weights(const std::string &prefix, int64_t gates, int64_t directions, int64_t inputs, int64_t hidden,
+                                  bool bias) {
   const double scale = 1 / std::sqrt(static_cast<double>(hidden));
   random(prefix + "W", {directions, gates * hidden, inputs}, 0.5);
   random(prefix + "R", {directions, gates * hidden, hidden}, scale);
@@ -132,23 +139,29 @@ Array random_array(const rnnp_tensor_facts &facts, const DeclaredInput &declared
   Array array;
   for (uint32_t i = 0; i < facts.rank; ++i) {
     const int64_t fixed = i < declared.dims.size() ? declared.dims[i].value : 0;
-    const int64_t open = facts.dims[i] == RNNP_DIM_STEPS ? sizes.steps : facts.dims[i] == RNNP_DIM_BATCH ? sizes.batch : facts.dims[i];
+    const int64_t open = facts.dims[i] == RNNP_DIM_STEPS   ? sizes.steps
+                         : facts.dims[i] == RNNP_DIM_BATCH ? sizes.batch
+                                                           : facts.dims[i];
     array.shape.push_back(fixed ? fixed : open);
   }
   array.is_int = facts.role == RNNP_ROLE_LENGTHS;
   std::normal_distribution<float> normal;
   std::uniform_int_distribution<int32_t> length(0, static_cast<int32_t>(sizes.steps));
   for (int64_t i = 0; i < element_count(array.shape); ++i) {
-    if (array.is_int) array.i32.push_back(length(*random));
-    else array.f32.push_back(normal(*random));
+    if (array.is_int)
+      array.i32.push_back(length(*random));
+    else
+      array.f32.push_back(normal(*random));
   }
   return array;
 }
 
 Tensor to_tensor(const Array &array) {
   Tensor tensor(array.is_int ? Elem::kInt : Elem::kFloat, array.shape);
-  if (array.is_int) std::copy(array.i32.begin(), array.i32.end(), tensor.data.begin());
-  else std::copy(array.f32.begin(), array.f32.end(), tensor.data.begin());
+  if (array.is_int)
+    std::copy(array.i32.begin(), array.i32.end(), tensor.data.begin());
+  else
+    std::copy(array.f32.begin(), array.f32.end(), tensor.data.begin());
   return tensor;
 }
 
@@ -164,7 +177,8 @@ void expect_same_bits(const std::string &what, const Arrays &a, const Arrays &b)
   for (const auto &output : a) {
     const Array &other = b.at(output.first);
     ASSERT_EQ(output.second.f32.size(), other.f32.size()) << what;
-    EXPECT_EQ(std::memcmp(output.second.f32.data(), other.f32.data(), other.f32.size() * sizeof(float)), 0) << what << " " << output.first;
+    EXPECT_EQ(std::memcmp(output.second.f32.data(), other.f32.data(), other.f32.size() * sizeof(float)), 0)
+        << what << " " << output.first;
   }
 }
 
@@ -179,7 +193,8 @@ void check_against_f64(const onnx::ModelProto &proto, const Sizes &sizes, const 
       Arrays inputs = given;
       std::map<std::string, Tensor> tensors;
       for (const rnnp_tensor_facts &facts : runner.inputs()) {
-        const auto declared = std::find_if(model->inputs.begin(), model->inputs.end(), [&](const DeclaredInput &input) { return input.name == facts.name; });
+        const auto declared = std::find_if(model->inputs.begin(), model->inputs.end(),
+                                           [&](const DeclaredInput &input) { return input.name == facts.name; });
         if (!inputs.count(facts.name)) inputs[facts.name] = random_array(facts, *declared, sizes, &random);
         tensors[facts.name] = to_tensor(inputs[facts.name]);
       }

@@ -17,9 +17,9 @@ namespace rnnp::testing_support {
 struct Dim {
   int64_t value = 0;
   std::string name;
-  Dim(int64_t v) : value(v) {}                           // NOLINT: brief call sites
-  Dim(int v) : value(v) {}                               // NOLINT
-  Dim(const char *open) : name(open) {}                  // NOLINT
+  Dim(int64_t v) : value(v) {}           // NOLINT: brief call sites
+  Dim(int v) : value(v) {}               // NOLINT
+  Dim(const char *open) : name(open) {}  // NOLINT
 };
 
 class NodeBuilder {
@@ -46,12 +46,15 @@ class OnnxBuilder {
   OnnxBuilder &input(const std::string &name, const std::vector<Dim> &dims, int type = onnx::TensorProto::FLOAT);
   OnnxBuilder &output(const std::string &name);
   OnnxBuilder &constant(const std::string &name, const std::vector<int64_t> &shape, const std::vector<float> &data);
-  OnnxBuilder &constant_ints(const std::string &name, const std::vector<int64_t> &shape, const std::vector<int64_t> &data, int type = onnx::TensorProto::INT64);
+  OnnxBuilder &constant_ints(const std::string &name, const std::vector<int64_t> &shape, const std::vector<int64_t> &data,
+                             int type = onnx::TensorProto::INT64);
   // Normal numbers of this deviation.
   OnnxBuilder &random(const std::string &name, const std::vector<int64_t> &shape, double deviation = 0.5);
-  NodeBuilder node(const std::string &op, const std::vector<std::string> &in, const std::vector<std::string> &out, const std::string &name = "");
+  NodeBuilder node(const std::string &op, const std::vector<std::string> &in, const std::vector<std::string> &out,
+                   const std::string &name = "");
   // W, R and B named prefix + "W" ... for a recurrent node.
-  OnnxBuilder &weights(const std::string &prefix, int64_t gates, int64_t directions, int64_t inputs, int64_t hidden, bool bias = true);
+  OnnxBuilder &weights(const std::string &prefix, int64_t gates, int64_t directions, int64_t inputs, int64_t hidden,
+                       bool bias = true);
 
   onnx::ModelProto proto;
 
@@ -65,7 +68,8 @@ class OnnxBuilder {
 struct Sizes {
   int64_t steps = 7, batch = 3;
 };
-void check_against_f64(const onnx::ModelProto &proto, const Sizes &sizes = {}, const compiler::Arrays &given = {}, double tolerance = 1e-5);
+void check_against_f64(const onnx::ModelProto &proto, const Sizes &sizes = {}, const compiler::Arrays &given = {},
+                       double tolerance = 1e-5);
 
 // The compiler's refusal of the model; empty when it compiles.
 std::string refusal_of(const onnx::ModelProto &proto);

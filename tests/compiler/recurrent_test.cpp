@@ -9,7 +9,9 @@ namespace {
 
 constexpr int kInputs = 5, kHidden = 6;
 
-int64_t gates_of(const std::string &op) { return op == "LSTM" ? 4 : op == "GRU" ? 3 : 1; }
+int64_t gates_of(const std::string &op) {
+  return op == "LSTM" ? 4 : op == "GRU" ? 3 : 1;
+}
 
 std::vector<std::string> outputs_of(const std::string &op) {
   return op == "LSTM" ? std::vector<std::string>{"Y", "Y_h", "Y_c"} : std::vector<std::string>{"Y", "Y_h"};
@@ -27,7 +29,8 @@ struct Layer {
   OnnxBuilder build(NodeBuilder *node, std::vector<std::string> inputs = {}) const {
     OnnxBuilder b;
     const Dim t = fixed ? Dim(4) : Dim("T"), n = fixed ? Dim(3) : Dim("N");
-    const std::vector<Dim> state = batch_first ? std::vector<Dim>{n, directions(), hidden} : std::vector<Dim>{directions(), n, hidden};
+    const std::vector<Dim> state =
+        batch_first ? std::vector<Dim>{n, directions(), hidden} : std::vector<Dim>{directions(), n, hidden};
     b.input("X", batch_first ? std::vector<Dim>{n, t, kInputs} : std::vector<Dim>{t, n, kInputs});
     b.weights("", gates_of(op), directions(), kInputs, hidden);
     if (lengths) b.input("L", {n}, onnx::TensorProto::INT32);
@@ -117,20 +120,25 @@ TEST(Recurrent, BothFormsOfGruWithBothBiases) {
 }
 
 TEST(Recurrent, EveryActivation) {
-  const std::vector<std::string> names = {"Relu", "Tanh", "Sigmoid", "Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu", "Softsign", "Softplus"};
+  const std::vector<std::string> names = {"Relu",       "Tanh",        "Sigmoid", "Affine",   "LeakyRelu", "ThresholdedRelu",
+                                          "ScaledTanh", "HardSigmoid", "Elu",     "Softsign", "Softplus"};
   for (const std::string &name : names) {
     SCOPED_TRACE(name);
     Layer rnn;
     rnn.op = "RNN";
     check(rnn, [&](NodeBuilder &node) { node.with("activations", std::vector<std::string>{name}); });
     check(rnn, [&](NodeBuilder &node) {
-      node.with("activations", std::vector<std::string>{name}).with("activation_alpha", std::vector<float>{0.3f}).with("activation_beta", std::vector<float>{0.6f});
+      node.with("activations", std::vector<std::string>{name})
+          .with("activation_alpha", std::vector<float>{0.3f})
+          .with("activation_beta", std::vector<float>{0.6f});
     });
     Layer gru;
     gru.op = "GRU";
     check(gru, [&](NodeBuilder &node) { node.with("activations", std::vector<std::string>{"Sigmoid", name}).with("clip", 2.0); });
     Layer lstm;
-    check(lstm, [&](NodeBuilder &node) { node.with("activations", std::vector<std::string>{"HardSigmoid", name, "Softsign"}).with("clip", 1.0); });
+    check(lstm, [&](NodeBuilder &node) {
+      node.with("activations", std::vector<std::string>{"HardSigmoid", name, "Softsign"}).with("clip", 1.0);
+    });
     check(lstm, [&](NodeBuilder &node) { node.with("activations", std::vector<std::string>{"Sigmoid", "Tanh", name}); });
   }
 }
@@ -178,14 +186,20 @@ TEST(Recurrent, ConstantStatesAndLengths) {
     } else {
       b.random("H0", {2, 3, kHidden}).random("C0", {2, 3, kHidden}).constant_ints("L", {3}, {2, 5, 0}, onnx::TensorProto::INT32);
     }
-    b.node("LSTM", {"X", "W", "R", "B", same_rows ? "" : "L", "H0", "C0"}, {"Y", "Y_h", "Y_c"}).with("hidden_size", kHidden).with("direction", "bidirectional");
+    b.node("LSTM", {"X", "W", "R", "B", same_rows ? "" : "L", "H0", "C0"}, {"Y", "Y_h", "Y_c"})
+        .with("hidden_size", kHidden)
+        .with("direction", "bidirectional");
     check_against_f64(b.proto, {5, 3});
   }
 }
 
 TEST(Recurrent, StackOfTwoBidirectionalLayers) {
   OnnxBuilder b;
-  b.input("X", {"T", "N", kInputs}).weights("a", 4, 2, kInputs, kHidden).weights("b", 4, 2, 2 * kHidden, kHidden).output("Z").output("Y_h");
+  b.input("X", {"T", "N", kInputs})
+      .weights("a", 4, 2, kInputs, kHidden)
+      .weights("b", 4, 2, 2 * kHidden, kHidden)
+      .output("Z")
+      .output("Y_h");
   b.constant_ints("shape", {3}, {0, 0, -1});
   b.node("LSTM", {"X", "aW", "aR", "aB"}, {"Y1", "Y_h"}, "first").with("hidden_size", kHidden).with("direction", "bidirectional");
   b.node("Transpose", {"Y1"}, {"Y1t"}).with("perm", std::vector<int64_t>{0, 2, 1, 3});
@@ -198,7 +212,11 @@ TEST(Recurrent, StackOfTwoBidirectionalLayers) {
 
 TEST(Recurrent, EncoderGivesTheDecoderItsState) {
   OnnxBuilder b;
-  b.input("X", {"T", "N", kInputs}).input("D", {"T", "N", 4}).weights("a", 3, 1, kInputs, kHidden).weights("b", 3, 1, 4, kHidden).output("Y");
+  b.input("X", {"T", "N", kInputs})
+      .input("D", {"T", "N", 4})
+      .weights("a", 3, 1, kInputs, kHidden)
+      .weights("b", 3, 1, 4, kHidden)
+      .output("Y");
   b.node("GRU", {"X", "aW", "aR", "aB"}, {"", "H"}, "encoder").with("hidden_size", kHidden);
   b.node("GRU", {"D", "bW", "bR", "bB", "", "H"}, {"Y"}, "decoder").with("hidden_size", kHidden);
   check_against_f64(b.proto);

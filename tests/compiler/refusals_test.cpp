@@ -26,12 +26,17 @@ void expect_all(const std::string &text, const std::vector<std::string> &parts) 
 }
 
 TEST(Refusals, AttributesByName) {
-  expect_all(refused("LSTM", [](OnnxBuilder &, NodeBuilder &n) { n.with("direction", "sideways"); }), {"'the_layer' (LSTM)", "'direction'", "'sideways'", "forward, reverse, bidirectional"});
+  expect_all(refused("LSTM", [](OnnxBuilder &, NodeBuilder &n) { n.with("direction", "sideways"); }),
+             {"'the_layer' (LSTM)", "'direction'", "'sideways'", "forward, reverse, bidirectional"});
   expect_all(refused("LSTM", [](OnnxBuilder &, NodeBuilder &n) { n.with("layout", 2); }), {"'layout' is 2", "accepted: 0 or 1"});
-  expect_all(refused("GRU", [](OnnxBuilder &, NodeBuilder &n) { n.with("linear_before_reset", 3); }), {"'linear_before_reset' is 3"});
-  expect_all(refused("GRU", [](OnnxBuilder &, NodeBuilder &n) { n.with("input_forget", 1); }), {"'input_forget' is not known", "linear_before_reset"});
-  expect_all(refused("RNN", [](OnnxBuilder &, NodeBuilder &n) { n.with("activations", std::vector<std::string>{"Swish"}); }), {"'activations' has 'Swish'", "Softplus"});
-  expect_all(refused("LSTM", [](OnnxBuilder &, NodeBuilder &n) { n.with("activations", std::vector<std::string>{"Tanh"}); }), {"'activations' has 1 names", "accepted: 3"});
+  expect_all(refused("GRU", [](OnnxBuilder &, NodeBuilder &n) { n.with("linear_before_reset", 3); }),
+             {"'linear_before_reset' is 3"});
+  expect_all(refused("GRU", [](OnnxBuilder &, NodeBuilder &n) { n.with("input_forget", 1); }),
+             {"'input_forget' is not known", "linear_before_reset"});
+  expect_all(refused("RNN", [](OnnxBuilder &, NodeBuilder &n) { n.with("activations", std::vector<std::string>{"Swish"}); }),
+             {"'activations' has 'Swish'", "Softplus"});
+  expect_all(refused("LSTM", [](OnnxBuilder &, NodeBuilder &n) { n.with("activations", std::vector<std::string>{"Tanh"}); }),
+             {"'activations' has 1 names", "accepted: 3"});
   expect_all(refused("LSTM", [](OnnxBuilder &, NodeBuilder &n) { n.with("clip", "x"); }), {"'clip' has the wrong type"});
 }
 
@@ -44,12 +49,24 @@ TEST(Refusals, WeightsThatAreInputs) {
 }
 
 TEST(Refusals, ShapesThatDoNotFit) {
-  expect_all(refused("GRU", [](OnnxBuilder &b, NodeBuilder &n) {
-    b.random("W2", {1, 12, 7});
-    n.proto().set_input(1, "W2");
-  }), {"W has shape [1, 12, 7]", "accepted: [1, 12, 3]"});
-  expect_all(refused("GRU", [](OnnxBuilder &b, NodeBuilder &) { b.random("H", {1, 2, 5}); }, {"X", "W", "R", "B", "", "H"}), {"initial_h has shape [1, 2, 5]", "accepted: [1, 2, 4]"});
-  expect_all(refused("GRU", [](OnnxBuilder &, NodeBuilder &n) { n.proto().clear_attribute(); n.with("hidden_size", -1); }), {"'hidden_size' is -1"});
+  expect_all(refused("GRU",
+                     [](OnnxBuilder &b, NodeBuilder &n) {
+                       b.random("W2", {1, 12, 7});
+                       n.proto().set_input(1, "W2");
+                     }),
+             {"W has shape [1, 12, 7]", "accepted: [1, 12, 3]"});
+  expect_all(refused("GRU",
+                     [](OnnxBuilder &b, NodeBuilder &) {
+                       b.random("H", {1, 2, 5});
+                     },
+                     {"X", "W", "R", "B", "", "H"}),
+             {"initial_h has shape [1, 2, 5]", "accepted: [1, 2, 4]"});
+  expect_all(refused("GRU",
+                     [](OnnxBuilder &, NodeBuilder &n) {
+                       n.proto().clear_attribute();
+                       n.with("hidden_size", -1);
+                     }),
+             {"'hidden_size' is -1"});
 }
 
 TEST(Refusals, EveryProblemAtOnce) {
@@ -169,8 +186,9 @@ TEST(Refusals, DamagedInitializers) {
   expect_all(with([](onnx::TensorProto *t) { t->set_data_location(onnx::TensorProto::EXTERNAL); }), {"another file"});
   expect_all(with([](onnx::TensorProto *t) { t->set_data_type(onnx::TensorProto::STRING); }), {"element type 8"});
   expect_all(with([](onnx::TensorProto *t) {
-    for (int i = 0; i < 30; ++i) t->add_dims(int64_t{1} << 40);
-  }), {"too large"});
+               for (int i = 0; i < 30; ++i) t->add_dims(int64_t{1} << 40);
+             }),
+             {"too large"});
 }
 
 }  // namespace

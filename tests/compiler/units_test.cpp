@@ -51,13 +51,16 @@ TEST(Pack, GruRecurrentIsSplit) {
   std::vector<float> r(3 * h * h);
   for (size_t i = 0; i < r.size(); ++i) r[i] = static_cast<float>(i);
   const std::vector<float> packed = pack_gru_recurrent(r.data(), h, nr);
-  const std::vector<float> gates = pack_matrix(r.data(), h, h, 0, 2, nr), candidate = pack_matrix(r.data() + 2 * h * h, h, h, 0, 1, nr);
+  const std::vector<float> gates = pack_matrix(r.data(), h, h, 0, 2, nr),
+                           candidate = pack_matrix(r.data() + 2 * h * h, h, h, 0, 1, nr);
   ASSERT_EQ(packed.size(), gates.size() + candidate.size());
   EXPECT_TRUE(std::equal(gates.begin(), gates.end(), packed.begin()));
   EXPECT_TRUE(std::equal(candidate.begin(), candidate.end(), packed.begin() + static_cast<std::ptrdiff_t>(gates.size())));
 }
 
-Atom symbol(Atom::Kind kind, int64_t size) { return Atom{kind, size, 0, -1}; }
+Atom symbol(Atom::Kind kind, int64_t size) {
+  return Atom{kind, size, 0, -1};
+}
 
 TEST(View, ReshapeMovesSymbolsAndSplitsFeatures) {
   View view = dense_view(0, {1, 1, 12});
@@ -92,7 +95,8 @@ TEST(View, SlicesComposeWithPermutations) {
 }
 
 TEST(View, AxesLineUpUnderBroadcasting) {
-  const Axis a = {Atom{Atom::Kind::kFeature, 6, 1, -1}}, b = {Atom{Atom::Kind::kFeature, 2, 3, -1}, Atom{Atom::Kind::kFeature, 3, 1, -1}};
+  const Axis a = {Atom{Atom::Kind::kFeature, 6, 1, -1}},
+             b = {Atom{Atom::Kind::kFeature, 2, 3, -1}, Atom{Atom::Kind::kFeature, 3, 1, -1}};
   Axis x, y;
   ASSERT_TRUE(align_axes(a, b, &x, &y));
   ASSERT_EQ(x.size(), 2u);
@@ -135,7 +139,8 @@ TEST(Npy, RoundTripAndRefusals) {
   const Array back = parse_npy(bytes, "x");
   EXPECT_EQ(back.shape, array.shape);
   EXPECT_EQ(back.f32, array.f32);
-  for (size_t cut = 0; cut < bytes.size(); ++cut) EXPECT_THROW(parse_npy({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(cut)}, "x"), IoError);
+  for (size_t cut = 0; cut < bytes.size(); ++cut)
+    EXPECT_THROW(parse_npy({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(cut)}, "x"), IoError);
   for (size_t i = 0; i < bytes.size() - 24; ++i) {
     for (int flip : {0x01, 0x10, 0x80}) {
       std::vector<uint8_t> damaged = bytes;
@@ -149,7 +154,9 @@ TEST(Npy, RoundTripAndRefusals) {
   }
 }
 
-TEST(Crc32, KnownValue) { EXPECT_EQ(crc32_of("123456789", 9), 0xcbf43926u); }
+TEST(Crc32, KnownValue) {
+  EXPECT_EQ(crc32_of("123456789", 9), 0xcbf43926u);
+}
 
 OnnxBuilder small_model() {
   OnnxBuilder b;

@@ -23,7 +23,8 @@ void compare(const std::string &what, const Values &got, const Tensor &want, dou
   ASSERT_EQ(got.size(), want.data.size()) << what;
   for (size_t i = 0; i < got.size(); ++i) {
     const double value = static_cast<double>(got[i]), limit = tolerance * std::max(1.0, std::fabs(want.data[i]));
-    ASSERT_TRUE(std::fabs(value - want.data[i]) <= limit) << what << " element " << i << ": " << value << ", expected " << want.data[i];
+    ASSERT_TRUE(std::fabs(value - want.data[i]) <= limit)
+        << what << " element " << i << ": " << value << ", expected " << want.data[i];
   }
 }
 
@@ -42,12 +43,15 @@ void check_evaluation(const OnnxModel &model, const Case &c) {
   std::map<std::string, Tensor> tensors;
   for (const auto &input : c.inputs) {
     Tensor tensor(input.second.is_int ? Elem::kInt : Elem::kFloat, input.second.shape);
-    if (input.second.is_int) std::copy(input.second.i32.begin(), input.second.i32.end(), tensor.data.begin());
-    else std::copy(input.second.f32.begin(), input.second.f32.end(), tensor.data.begin());
+    if (input.second.is_int)
+      std::copy(input.second.i32.begin(), input.second.i32.end(), tensor.data.begin());
+    else
+      std::copy(input.second.f32.begin(), input.second.f32.end(), tensor.data.begin());
     tensors[input.first] = tensor;
   }
   const auto got = eval_graph(model, tensors);
-  for (const auto &output : c.expected) compare("evaluation " + output.first, got.at(output.first).data, output.second, c.tolerance);
+  for (const auto &output : c.expected)
+    compare("evaluation " + output.first, got.at(output.first).data, output.second, c.tolerance);
 }
 
 }  // namespace
@@ -57,8 +61,10 @@ Array to_array(const Tensor &tensor) {
   array.shape = tensor.shape;
   array.is_int = tensor.elem == Elem::kInt;
   for (double v : tensor.data) {
-    if (array.is_int) array.i32.push_back(static_cast<int32_t>(v));
-    else array.f32.push_back(static_cast<float>(v));
+    if (array.is_int)
+      array.i32.push_back(static_cast<int32_t>(v));
+    else
+      array.f32.push_back(static_cast<float>(v));
   }
   return array;
 }

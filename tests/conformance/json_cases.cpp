@@ -49,8 +49,10 @@ void add_dims(onnx::ValueInfoProto *info, const json &shape, int type, const std
   tensor->set_elem_type(type);
   for (size_t i = 0; i < shape.size(); ++i) {
     auto *dim = tensor->mutable_shape()->add_dim();
-    if (i < open.size() && !open[i].empty()) dim->set_dim_param(open[i]);
-    else dim->set_dim_value(shape[i].get<int64_t>());
+    if (i < open.size() && !open[i].empty())
+      dim->set_dim_param(open[i]);
+    else
+      dim->set_dim_value(shape[i].get<int64_t>());
   }
 }
 
@@ -60,8 +62,10 @@ onnx::TensorProto tensor_of(const std::string &name, const json &value, bool is_
   for (const json &dim : value["shape"]) tensor.add_dims(dim.get<int64_t>());
   tensor.set_data_type(is_int ? onnx::TensorProto::INT32 : onnx::TensorProto::FLOAT);
   for (const json &v : value["data"]) {
-    if (is_int) tensor.add_int32_data(v.get<int32_t>());
-    else tensor.add_float_data(v.get<float>());
+    if (is_int)
+      tensor.add_int32_data(v.get<int32_t>());
+    else
+      tensor.add_float_data(v.get<float>());
   }
   return tensor;
 }
@@ -107,7 +111,8 @@ Case make_case(const json &from, const std::vector<std::string> &outputs, Form f
     onnx::ValueInfoProto *info = graph->add_output();
     info->set_name(name);
     add_dims(info, json::array(), onnx::TensorProto::FLOAT, {});
-    if (from.contains("expected") && from["expected"].contains(name)) c.expected[name] = compiler::read_tensor(tensor_of(name, from["expected"][name], false));
+    if (from.contains("expected") && from["expected"].contains(name))
+      c.expected[name] = compiler::read_tensor(tensor_of(name, from["expected"][name], false));
   }
   c.tolerance = from.value("recommended_abs_tol", 1e-5);
   return c;
@@ -149,7 +154,8 @@ class NegativeTest : public testing::Test {
         const auto model = compiler::check_model(c.model);
         compiler::Runner runner(compiler::compile_model(*model, "generic").blob);
         runner.run(c.inputs, {});
-      }) << "form " << static_cast<int>(form);
+      }) << "form "
+         << static_cast<int>(form);
     }
   }
 
@@ -163,17 +169,24 @@ size_t register_all(const std::string &path, const char *suite) {
   const json document = json::parse(file);
   for (const json &from : document["cases"]) {
     std::string name = from["name"].get<std::string>();
-    std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
     // gtest keeps names that begin with DISABLED_ out of its runs; these are upstream's, and pass.
-    for (size_t at = name.find("DISABLED_"); at != std::string::npos; at = name.find("DISABLED_")) name.replace(at, 9, "upstream_disabled_");
-    testing::RegisterTest(suite, name.c_str(), nullptr, nullptr, __FILE__, __LINE__, [from]() -> testing::Test * { return new TestClass(from); });
+    for (size_t at = name.find("DISABLED_"); at != std::string::npos; at = name.find("DISABLED_"))
+      name.replace(at, 9, "upstream_disabled_");
+    testing::RegisterTest(suite, name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [from]() -> testing::Test * { return new TestClass(from); });
   }
   return document["cases"].size();
 }
 
 }  // namespace
 
-size_t register_json_cases(const std::string &path) { return register_all<JsonTest>(path, "onnxruntime_json"); }
-size_t register_negative_json_cases(const std::string &path) { return register_all<NegativeTest>(path, "onnxruntime_negative"); }
+size_t register_json_cases(const std::string &path) {
+  return register_all<JsonTest>(path, "onnxruntime_json");
+}
+size_t register_negative_json_cases(const std::string &path) {
+  return register_all<NegativeTest>(path, "onnxruntime_negative");
+}
 
 }  // namespace rnnp::conformance

@@ -23,7 +23,8 @@ Proto load(const fs::path &path) {
 }
 
 bool is_recurrent_case(const std::string &name) {
-  for (const char *prefix : {"test_rnn", "test_gru", "test_lstm", "test_simple_rnn", "test_LSTM", "test_RNN", "test_GRU", "onnx_model_"}) {
+  for (const char *prefix :
+       {"test_rnn", "test_gru", "test_lstm", "test_simple_rnn", "test_LSTM", "test_RNN", "test_GRU", "onnx_model_"}) {
     if (name.rfind(prefix, 0) == 0) return true;
   }
   return false;
@@ -44,7 +45,8 @@ Case read_case(const fs::path &folder, const fs::path &data) {
   for (const auto &input : inputs) c.inputs[input.first] = to_array(compiler::read_tensor(input.second));
   index = 0;
   for (const auto &output : c.model.graph().output()) {
-    c.expected[output.name()] = compiler::read_tensor(load<onnx::TensorProto>(data / ("output_" + std::to_string(index++) + ".pb")));
+    c.expected[output.name()] =
+        compiler::read_tensor(load<onnx::TensorProto>(data / ("output_" + std::to_string(index++) + ".pb")));
   }
   return c;
 }
@@ -65,7 +67,8 @@ class NodeTest : public testing::Test {
 };
 
 std::string test_name(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
   return text;
 }
 
@@ -75,7 +78,8 @@ size_t register_node_folder(const std::string &suite, const std::string &folder)
   size_t count = 0;
   std::vector<fs::path> cases;
   for (const auto &entry : fs::directory_iterator(folder)) {
-    if (is_recurrent_case(entry.path().filename().string()) && fs::exists(entry.path() / "model.onnx")) cases.push_back(entry.path());
+    if (is_recurrent_case(entry.path().filename().string()) && fs::exists(entry.path() / "model.onnx"))
+      cases.push_back(entry.path());
   }
   std::sort(cases.begin(), cases.end());
   for (const fs::path &path : cases) {
@@ -83,7 +87,8 @@ size_t register_node_folder(const std::string &suite, const std::string &folder)
       if (entry.path().filename().string().rfind("test_data_set_", 0) != 0) continue;
       const fs::path data = entry.path();
       const std::string name = test_name(path.filename().string() + "_" + data.filename().string().substr(14));
-      testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__, [path, data]() -> testing::Test * { return new NodeTest(path, data); });
+      testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                            [path, data]() -> testing::Test * { return new NodeTest(path, data); });
       ++count;
     }
   }

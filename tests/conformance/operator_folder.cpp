@@ -46,11 +46,14 @@ Case read_case(const fs::path &folder) {
     tensor.set_name(graph->input(i).name());
     const onnx::NodeProto &node = graph->node(0);
     const auto at = std::find(node.input().begin(), node.input().end(), tensor.name());
-    if (is_parameter(node, static_cast<int>(at - node.input().begin()), tensor)) *graph->add_initializer() = tensor;
-    else c.inputs[tensor.name()] = to_array(compiler::read_tensor(tensor));
+    if (is_parameter(node, static_cast<int>(at - node.input().begin()), tensor))
+      *graph->add_initializer() = tensor;
+    else
+      c.inputs[tensor.name()] = to_array(compiler::read_tensor(tensor));
   }
   for (int i = 0; i < graph->output_size(); ++i) {
-    c.expected[graph->output(i).name()] = compiler::read_tensor(load<onnx::TensorProto>(data / ("output_" + std::to_string(i) + ".pb")));
+    c.expected[graph->output(i).name()] =
+        compiler::read_tensor(load<onnx::TensorProto>(data / ("output_" + std::to_string(i) + ".pb")));
   }
   return c;
 }
@@ -97,7 +100,8 @@ size_t register_operator_folder(const std::string &suite, const std::string &fol
   for (const fs::path &path : cases) {
     if (!is_claimed(load<onnx::ModelProto>(path / "model.onnx"))) continue;
     std::string name = path.filename().string();
-    testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__, [path]() -> testing::Test * { return new OperatorTest(path); });
+    testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [path]() -> testing::Test * { return new OperatorTest(path); });
     ++count;
   }
   return count;

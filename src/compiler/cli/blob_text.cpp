@@ -12,7 +12,8 @@ using Json = nlohmann::ordered_json;
 
 std::string dims_text(const Json &dims) {
   std::string text = "[";
-  for (size_t i = 0; i < dims.size(); ++i) text += (i ? ", " : "") + (dims[i].is_string() ? dims[i].get<std::string>() : dims[i].dump());
+  for (size_t i = 0; i < dims.size(); ++i)
+    text += (i ? ", " : "") + (dims[i].is_string() ? dims[i].get<std::string>() : dims[i].dump());
   return text + "]";
 }
 
@@ -56,7 +57,8 @@ std::string attr_text(const Json &node) {
   if (op == "recurrent") return recurrent_text(attr);
   if (op == "dense") {
     const std::string groups = attr["groups"] == 1 ? "" : ", " + attr["groups"].dump() + " groups";
-    return attr["input_size"].dump() + " -> " + attr["output_size"].dump() + groups + (attr["bias"].is_null() ? "" : ", bias") + ", " + act_text(attr["activation"]);
+    return attr["input_size"].dump() + " -> " + attr["output_size"].dump() + groups + (attr["bias"].is_null() ? "" : ", bias") +
+           ", " + act_text(attr["activation"]);
   }
   if (op == "unary") return act_text(attr["activation"]);
   if (op == "binary") return attr["op"].get<std::string>() + " over " + dims_text(attr["dims"]);
@@ -73,24 +75,33 @@ std::string pad(std::string text, size_t width) {
 }  // namespace
 
 std::string blob_text(const Json &doc) {
-  std::string text = "blob version " + doc["version"].dump() + ", " + doc["file_bytes"].dump() + " bytes, of which weights " + doc["weight_bytes"].dump() + "\n";
-  text += "model id " + doc["model_id"].get<std::string>() + ", layout NR " + doc["layout"]["nr"].dump() + " " + doc["layout"]["dtype"].get<std::string>() + "\n";
+  std::string text = "blob version " + doc["version"].dump() + ", " + doc["file_bytes"].dump() + " bytes, of which weights " +
+                     doc["weight_bytes"].dump() + "\n";
+  text += "model id " + doc["model_id"].get<std::string>() + ", layout NR " + doc["layout"]["nr"].dump() + " " +
+          doc["layout"]["dtype"].get<std::string>() + "\n";
   text += doc["causal"] == true ? "causal: may run in pieces" : "not causal: runs whole sequences";
   text += doc["fixed_batch"] == 0 ? "\n" : ", batch fixed at " + doc["fixed_batch"].dump() + "\n";
   text += doc["macs_per_step"].dump() + " multiply-accumulates per step and row\n";
-  text += "pools: " + doc["pools"]["sequence_elems"].dump() + " f32 per step and row, " + doc["pools"]["row_elems"].dump() + " f32 per row\n";
+  text += "pools: " + doc["pools"]["sequence_elems"].dump() + " f32 per step and row, " + doc["pools"]["row_elems"].dump() +
+          " f32 per row\n";
   for (const char *list : {"inputs", "outputs"}) {
     text += std::string(list) + ":\n";
-    for (const Json &io : doc[list]) text += "  " + pad(io["name"].get<std::string>(), 16) + " " + pad(io["role"].get<std::string>(), 8) + " " + dims_text(io["dims"]) + "\n";
+    for (const Json &io : doc[list])
+      text += "  " + pad(io["name"].get<std::string>(), 16) + " " + pad(io["role"].get<std::string>(), 8) + " " +
+              dims_text(io["dims"]) + "\n";
   }
   text += "states:\n";
   for (const Json &state : doc["states"]) {
-    text += "  " + pad(state["name"].get<std::string>(), 24) + " " + state["elems"].dump() + (state["init"].is_null() ? "" : state["per_row"] == true ? ", initial per row" : ", initial") + "\n";
+    text += "  " + pad(state["name"].get<std::string>(), 24) + " " + state["elems"].dump() +
+            (state["init"].is_null()    ? ""
+             : state["per_row"] == true ? ", initial per row"
+                                        : ", initial") +
+            "\n";
   }
   text += "nodes:\n";
   for (const Json &node : doc["nodes"]) {
-    text += "  " + pad(node["op"].get<std::string>(), 10) + pad(node["name"].get<std::string>(), 24) + " " + list_text(doc, node["inputs"]) + " -> " +
-            list_text(doc, node["outputs"]) + "  (" + attr_text(node) + ")\n";
+    text += "  " + pad(node["op"].get<std::string>(), 10) + pad(node["name"].get<std::string>(), 24) + " " +
+            list_text(doc, node["inputs"]) + " -> " + list_text(doc, node["outputs"]) + "  (" + attr_text(node) + ")\n";
   }
   return text;
 }
@@ -119,8 +130,8 @@ std::string memory_text(const Json &doc) {
   }
   std::string text;
   for (const char *kind : {"sequence", "row"}) {
-    text += std::string(kind) + " pool, " + doc["pools"][std::string(kind) + "_elems"].dump() + " f32 per " + (kind[0] == 's' ? "step and row" : "row") +
-            " (value: elements, nodes that it lives over)\n";
+    text += std::string(kind) + " pool, " + doc["pools"][std::string(kind) + "_elems"].dump() + " f32 per " +
+            (kind[0] == 's' ? "step and row" : "row") + " (value: elements, nodes that it lives over)\n";
     std::vector<Span> mine;
     for (const Span &span : spans) {
       if (doc["values"][span.value]["kind"] == kind) mine.push_back(span);

@@ -28,8 +28,12 @@ std::string word(const char *const (&words)[N], uint32_t i) {
   return i < N ? words[i] : "?";
 }
 
-Json number(float v) { return std::isfinite(v) ? Json(static_cast<double>(v)) : Json(v > 0 ? "inf" : v < 0 ? "-inf" : "nan"); }
-Json maybe(uint32_t v) { return v == kNone ? Json(nullptr) : Json(v); }
+Json number(float v) {
+  return std::isfinite(v) ? Json(static_cast<double>(v)) : Json(v > 0 ? "inf" : v < 0 ? "-inf" : "nan");
+}
+Json maybe(uint32_t v) {
+  return v == kNone ? Json(nullptr) : Json(v);
+}
 
 Json activation(const BlobActivation &a) {
   return {{"name", activation_name(static_cast<Act>(a.act))}, {"alpha", number(a.alpha)}, {"beta", number(a.beta)}};
@@ -93,11 +97,17 @@ class Reader {
       const BlobIo io = record<BlobIo>(s, i);
       Json dims = Json::array();
       for (uint32_t k = 0; k < io.rank; ++k) {
-        if (io.dims[k] == RNNP_DIM_STEPS) dims.push_back("steps");
-        else if (io.dims[k] == RNNP_DIM_BATCH) dims.push_back("batch");
-        else dims.push_back(io.dims[k]);
+        if (io.dims[k] == RNNP_DIM_STEPS)
+          dims.push_back("steps");
+        else if (io.dims[k] == RNNP_DIM_BATCH)
+          dims.push_back("batch");
+        else
+          dims.push_back(io.dims[k]);
       }
-      out.push_back({{"name", string(io.name)}, {"role", word(kRoles, io.role)}, {"dims", dims}, {"value", io.value},
+      out.push_back({{"name", string(io.name)},
+                     {"role", word(kRoles, io.role)},
+                     {"dims", dims},
+                     {"value", io.value},
                      {"row_elems", record<BlobValue>(h_.values, io.value).row_elems}});
     }
     return out;
@@ -116,7 +126,10 @@ class Reader {
     Json out = Json::array();
     for (uint32_t i = 0; i < count<BlobValue>(h_.values); ++i) {
       const BlobValue v = record<BlobValue>(h_.values, i);
-      out.push_back({{"kind", word(kKinds, v.kind)}, {"dtype", word(kTypes, v.dtype)}, {"row_elems", v.row_elems}, {"location", maybe(v.location)},
+      out.push_back({{"kind", word(kKinds, v.kind)},
+                     {"dtype", word(kTypes, v.dtype)},
+                     {"row_elems", v.row_elems},
+                     {"location", maybe(v.location)},
                      {"sequence", v.sequence != 0}});
     }
     return out;
@@ -132,8 +145,11 @@ class Reader {
     Json out = Json::array();
     for (uint32_t i = 0; i < count<BlobNode>(h_.nodes); ++i) {
       const BlobNode n = record<BlobNode>(h_.nodes, i);
-      out.push_back({{"name", string(n.name)}, {"op", word(kOps, n.op)}, {"inputs", arguments(n.input_first, n.input_count)},
-                     {"outputs", arguments(n.output_first, n.output_count)}, {"attr", attributes(n)}});
+      out.push_back({{"name", string(n.name)},
+                     {"op", word(kOps, n.op)},
+                     {"inputs", arguments(n.input_first, n.input_count)},
+                     {"outputs", arguments(n.output_first, n.output_count)},
+                     {"attr", attributes(n)}});
     }
     return out;
   }
@@ -145,25 +161,45 @@ class Reader {
       const BlobDirection &b = a.direction[d];
       Json names = Json::array();
       for (uint32_t k = 0; k < acts; ++k) names.push_back(activation(b.act[k]));
-      directions.push_back({{"w", b.w}, {"r", b.r}, {"bias", b.bias}, {"r_bias", maybe(b.r_bias)}, {"peephole", maybe(b.peephole)},
-                            {"state_h", b.state_h}, {"state_c", maybe(b.state_c)}, {"reverse", b.reverse != 0}, {"activations", names}});
+      directions.push_back({{"w", b.w},
+                            {"r", b.r},
+                            {"bias", b.bias},
+                            {"r_bias", maybe(b.r_bias)},
+                            {"peephole", maybe(b.peephole)},
+                            {"state_h", b.state_h},
+                            {"state_c", maybe(b.state_c)},
+                            {"reverse", b.reverse != 0},
+                            {"activations", names}});
     }
-    return {{"cell", word(kCells, a.cell)}, {"input_size", a.input_size}, {"hidden_size", a.hidden_size}, {"nr", a.nr}, {"dtype", word(kTypes, a.dtype)},
-            {"input_forget", a.input_forget != 0}, {"clip", number(a.clip)}, {"directions", directions}};
+    return {{"cell", word(kCells, a.cell)},   {"input_size", a.input_size},
+            {"hidden_size", a.hidden_size},   {"nr", a.nr},
+            {"dtype", word(kTypes, a.dtype)}, {"input_forget", a.input_forget != 0},
+            {"clip", number(a.clip)},         {"directions", directions}};
   }
 
   Json attributes(const BlobNode &n) const {
     switch (static_cast<OpKind>(n.op)) {
-      case OpKind::kRecurrent: return recurrent(attribute<AttrRecurrent>(n));
+      case OpKind::kRecurrent:
+        return recurrent(attribute<AttrRecurrent>(n));
       case OpKind::kDense: {
         const auto a = attribute<AttrDense>(n);
-        return {{"input_size", a.input_size}, {"output_size", a.output_size}, {"groups", a.groups}, {"nr", a.nr}, {"dtype", word(kTypes, a.dtype)},
-                {"w", a.w}, {"bias", maybe(a.bias)}, {"activation", activation(a.act)}};
+        return {{"input_size", a.input_size},
+                {"output_size", a.output_size},
+                {"groups", a.groups},
+                {"nr", a.nr},
+                {"dtype", word(kTypes, a.dtype)},
+                {"w", a.w},
+                {"bias", maybe(a.bias)},
+                {"activation", activation(a.act)}};
       }
-      case OpKind::kUnary: return {{"activation", activation(attribute<AttrUnary>(n).act)}};
+      case OpKind::kUnary:
+        return {{"activation", activation(attribute<AttrUnary>(n).act)}};
       case OpKind::kBinary: {
         const auto a = attribute<AttrBinary>(n);
-        return {{"op", word(kBinaries, a.op)}, {"dims", list(a.dims, a.rank)}, {"a_stride", list(a.a_stride, a.rank)}, {"b_stride", list(a.b_stride, a.rank)}};
+        return {{"op", word(kBinaries, a.op)},
+                {"dims", list(a.dims, a.rank)},
+                {"a_stride", list(a.a_stride, a.rank)},
+                {"b_stride", list(a.b_stride, a.rank)}};
       }
       case OpKind::kSoftmax: {
         const auto a = attribute<AttrSoftmax>(n);
@@ -171,10 +207,14 @@ class Reader {
       }
       case OpKind::kCopy: {
         const auto a = attribute<AttrCopy>(n);
-        return {{"dims", list(a.dims, a.rank)}, {"x_stride", list(a.x_stride, a.rank)}, {"y_stride", list(a.y_stride, a.rank)},
-                {"x_first", a.x_first}, {"y_first", a.y_first}};
+        return {{"dims", list(a.dims, a.rank)},
+                {"x_stride", list(a.x_stride, a.rank)},
+                {"y_stride", list(a.y_stride, a.rank)},
+                {"x_first", a.x_first},
+                {"y_first", a.y_first}};
       }
-      case OpKind::kTimeStep: return {{"last", attribute<AttrTimeStep>(n).last != 0}};
+      case OpKind::kTimeStep:
+        return {{"last", attribute<AttrTimeStep>(n).last != 0}};
     }
     return Json::object();
   }

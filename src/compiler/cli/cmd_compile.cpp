@@ -52,10 +52,13 @@ void add_compile(CLI::App *app, Action *action) {
   CLI::App *command = app->add_subcommand("compile", "Compile an ONNX model into a blob");
   command->add_option("model", options->model, "model.onnx, weights inside")->required();
   command->add_option("-o,--output", options->output, "blob to write");
-  command->add_option("--target", options->target, "generic, avx512, avx2, neon or cortex-m: the layout of the packed weights")->capture_default_str();
-  command->add_option("--emit-c", options->c_name, "also write NAME.c and NAME.h: the blob as a const array, with the sizes a static buffer needs");
-  command->add_option("--chunk-steps", options->chunk_steps,
-                      "steps per input GEMM that --emit-c sizes the session for (1 for cortex-m, else 16); memory grows with it")
+  command->add_option("--target", options->target, "generic, avx512, avx2, neon or cortex-m: the layout of the packed weights")
+      ->capture_default_str();
+  command->add_option("--emit-c", options->c_name,
+                      "also write NAME.c and NAME.h: the blob as a const array, with the sizes a static buffer needs");
+  command
+      ->add_option("--chunk-steps", options->chunk_steps,
+                   "steps per input GEMM that --emit-c sizes the session for (1 for cortex-m, else 16); memory grows with it")
       ->check(CLI::Range(1u, 1024u));
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }

@@ -22,19 +22,22 @@ struct Options {
 };
 
 // "name=file" or "file" for the only required (or first) tensor.
-std::map<std::string, std::string> by_name(const std::vector<std::string> &given, const std::vector<rnnp_tensor_facts> &tensors, const char *what) {
+std::map<std::string, std::string> by_name(const std::vector<std::string> &given, const std::vector<rnnp_tensor_facts> &tensors,
+                                           const char *what) {
   std::map<std::string, std::string> files;
   for (const std::string &text : given) {
     const size_t equals = text.find('=');
     std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
     bool known = false;
     for (const rnnp_tensor_facts &facts : tensors) known = known || name == facts.name;
-    if (!known && equals != std::string::npos && name.find('/') == std::string::npos) throw UsageError(std::string("the model has no ") + what + " " + quote(name));
+    if (!known && equals != std::string::npos && name.find('/') == std::string::npos)
+      throw UsageError(std::string("the model has no ") + what + " " + quote(name));
     if (!known) {
       if (tensors.empty()) throw UsageError(std::string("the model has no ") + what + "s");
       name = tensors[0].name;
     }
-    if (!files.emplace(name, known ? text.substr(equals + 1) : text).second) throw UsageError(std::string(what) + " " + quote(name) + " is given twice");
+    if (!files.emplace(name, known ? text.substr(equals + 1) : text).second)
+      throw UsageError(std::string(what) + " " + quote(name) + " is given twice");
   }
   return files;
 }
@@ -72,9 +75,15 @@ void add_run(CLI::App *app, Action *action) {
   auto options = std::make_shared<Options>();
   CLI::App *command = app->add_subcommand("run", "Run a blob on .npy files, axes in the order of the ONNX file");
   command->add_option("model", options->blob, "model.rnnp")->required();
-  command->add_option("--input", options->inputs, "x.npy for the first input, or name=file.npy; may be repeated")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--output", options->outputs, "y.npy for the first output, or name=file.npy; may be repeated")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--threads", options->threads, "threads, the caller's included")->check(CLI::Range(1, 256))->capture_default_str();
+  command->add_option("--input", options->inputs, "x.npy for the first input, or name=file.npy; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--output", options->outputs, "y.npy for the first output, or name=file.npy; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--threads", options->threads, "threads, the caller's included")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
   command->add_option("--steps-per-call", options->steps_per_call, "run as a stream, this many steps a call");
   command->add_flag("--last-step", options->last_step, "of sequence outputs write each row's last valid step only");
   command->callback([options, action] { *action = [options] { return run(*options); }; });

@@ -59,16 +59,20 @@ Array random_array(const rnnp_tensor_facts &facts, int64_t steps, int64_t batch,
   std::normal_distribution<float> normal(0.0f, 1.0f);
   std::uniform_int_distribution<int32_t> length(0, static_cast<int32_t>(steps));
   for (size_t i = 0; i < count; ++i) {
-    if (array.is_int) array.i32.push_back(length(*random));
-    else array.f32.push_back(normal(*random));
+    if (array.is_int)
+      array.i32.push_back(length(*random));
+    else
+      array.f32.push_back(normal(*random));
   }
   return array;
 }
 
 Tensor to_tensor(const Array &array) {
   Tensor out(array.is_int ? Elem::kInt : Elem::kFloat, array.shape);
-  if (array.is_int) std::copy(array.i32.begin(), array.i32.end(), out.data.begin());
-  else std::copy(array.f32.begin(), array.f32.end(), out.data.begin());
+  if (array.is_int)
+    std::copy(array.i32.begin(), array.i32.end(), out.data.begin());
+  else
+    std::copy(array.f32.begin(), array.f32.end(), out.data.begin());
   return out;
 }
 
@@ -84,7 +88,8 @@ std::vector<size_t> random_cuts(size_t steps, std::mt19937 *random) {
 
 bool compare(const std::string &name, const Array &got, const Tensor &expected, double tolerance) {
   if (static_cast<int64_t>(got.f32.size()) != expected.size()) {
-    std::printf("%s: the library gives %s, the evaluation %s\n", name.c_str(), shape_text(got.shape).c_str(), shape_text(expected.shape).c_str());
+    std::printf("%s: the library gives %s, the evaluation %s\n", name.c_str(), shape_text(got.shape).c_str(),
+                shape_text(expected.shape).c_str());
     return false;
   }
   double worst = 0, worst_relative = 0;
@@ -97,7 +102,8 @@ bool compare(const std::string &name, const Array &got, const Tensor &expected, 
     worst_relative = std::isnan(error) ? error : std::max(worst_relative, relative);
     good = good && relative <= tolerance;
   }
-  std::printf("%s %s: max abs error %.3g, max relative error %.3g%s\n", name.c_str(), shape_text(got.shape).c_str(), worst, worst_relative, good ? "" : "  FAILED");
+  std::printf("%s %s: max abs error %.3g, max relative error %.3g%s\n", name.c_str(), shape_text(got.shape).c_str(), worst,
+              worst_relative, good ? "" : "  FAILED");
   return good;
 }
 
@@ -114,7 +120,8 @@ int run(const Options &options) {
     std::printf("the blob is not made from this ONNX file (their model ids differ)\n");
     return kExitVerify;
   }
-  const int64_t steps = size_of(*model, runner, RNNP_DIM_STEPS, options.steps, 20), batch = size_of(*model, runner, RNNP_DIM_BATCH, options.batch, 2);
+  const int64_t steps = size_of(*model, runner, RNNP_DIM_STEPS, options.steps, 20),
+                batch = size_of(*model, runner, RNNP_DIM_BATCH, options.batch, 2);
   std::mt19937 random(options.seed);
   Arrays inputs;
   std::map<std::string, Tensor> tensors;
@@ -126,7 +133,8 @@ int run(const Options &options) {
   RunOptions how;
   const Arrays whole = runner.run(inputs, how);
   bool good = true;
-  for (const auto &output : whole) good = compare(output.first, output.second, expected.at(output.first), options.tolerance) && good;
+  for (const auto &output : whole)
+    good = compare(output.first, output.second, expected.at(output.first), options.tolerance) && good;
   if (runner.facts().causal && steps > 1) {
     how.cuts = random_cuts(static_cast<size_t>(steps), &random);
     const Arrays pieces = runner.run(inputs, how);
@@ -136,7 +144,8 @@ int run(const Options &options) {
       good = false;
     }
   }
-  std::printf("%s: %lld steps, batch %lld, tolerance %g\n", good ? "verified" : "NOT verified", static_cast<long long>(steps), static_cast<long long>(batch), options.tolerance);
+  std::printf("%s: %lld steps, batch %lld, tolerance %g\n", good ? "verified" : "NOT verified", static_cast<long long>(steps),
+              static_cast<long long>(batch), options.tolerance);
   return good ? kExitOk : kExitVerify;
 }
 

@@ -24,7 +24,8 @@ namespace {
 class PoolExecutor : public Executor {
  public:
   explicit PoolExecutor(uint32_t threads) : pool_(pthreadpool_create(threads)) {
-    if (!pool_ || rnnp_executor_from_pthreadpool(&executor_, pool_, nullptr) != RNNP_OK) throw IoError("cannot make a pool of threads");
+    if (!pool_ || rnnp_executor_from_pthreadpool(&executor_, pool_, nullptr) != RNNP_OK)
+      throw IoError("cannot make a pool of threads");
   }
   PoolExecutor(const PoolExecutor &) = delete;
   PoolExecutor &operator=(const PoolExecutor &) = delete;

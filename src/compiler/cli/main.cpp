@@ -39,11 +39,13 @@ int act(const Action &action) {
 }  // namespace
 
 int main(int argc, char **argv) {
-  CLI::App app{"rnnpack compiles recurrent networks from ONNX to blobs that the rnnpack library runs in place.\n"
-               "Exit codes: 0 done, 1 usage, 2 model refused, 3 input or output failed, 4 verification failed."};
+  CLI::App app{
+      "rnnpack compiles recurrent networks from ONNX to blobs that the rnnpack library runs in place.\n"
+      "Exit codes: 0 done, 1 usage, 2 model refused, 3 input or output failed, 4 verification failed."};
   app.require_subcommand(1);
-  app.set_version_flag("--version", std::to_string(RNNP_HEADER_VERSION / 10000) + "." + std::to_string(RNNP_HEADER_VERSION / 100 % 100) +
-                                        "." + std::to_string(RNNP_HEADER_VERSION % 100));
+  app.set_version_flag("--version", std::to_string(RNNP_HEADER_VERSION / 10000) + "." +
+                                        std::to_string(RNNP_HEADER_VERSION / 100 % 100) + "." +
+                                        std::to_string(RNNP_HEADER_VERSION % 100));
   Action action;
   add_compile(&app, &action);
   add_inspect(&app, &action);

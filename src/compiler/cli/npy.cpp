@@ -63,7 +63,8 @@ Array parse_npy(const std::vector<uint8_t> &bytes, const std::string &what) {
   if (wide) length |= size_t{bytes[10]} << 16 | size_t{bytes[11]} << 24;
   if (bytes[6] < 1 || bytes[6] > 3 || length > bytes.size() - start) throw IoError(what + ": a damaged .npy file");
   const std::string header(reinterpret_cast<const char *>(bytes.data()) + start, length);
-  if (entry(header, "fortran_order", what).rfind("False", 0) != 0) throw IoError(what + ": in Fortran order; save it with numpy.ascontiguousarray");
+  if (entry(header, "fortran_order", what).rfind("False", 0) != 0)
+    throw IoError(what + ": in Fortran order; save it with numpy.ascontiguousarray");
   const std::string type = entry(header, "descr", what);
   Array array;
   array.shape = parse_shape(entry(header, "shape", what), what);
@@ -74,19 +75,27 @@ Array parse_npy(const std::vector<uint8_t> &bytes, const std::string &what) {
     throw IoError(what + ": " + refusal.what());
   }
   const size_t item = type.find('8') != std::string::npos ? 8 : 4;
-  if (static_cast<uint64_t>(count) * item != bytes.size() - start - length) throw IoError(what + ": its data does not fit its shape " + shape_text(array.shape));
+  if (static_cast<uint64_t>(count) * item != bytes.size() - start - length)
+    throw IoError(what + ": its data does not fit its shape " + shape_text(array.shape));
   const uint8_t *data = bytes.data() + start + length;
   const size_t n = static_cast<size_t>(count);
   array.is_int = type.find('i') != std::string::npos;
-  if (type == "'<f4'") convert<float>(data, n, &array.f32, what);
-  else if (type == "'<f8'") convert<double>(data, n, &array.f32, what);
-  else if (type == "'<i4'") convert<int32_t>(data, n, &array.i32, what);
-  else if (type == "'<i8'") convert<int64_t>(data, n, &array.i32, what);
-  else throw IoError(what + ": element type " + quote(type) + "; accepted: float32, float64, int32, int64");
+  if (type == "'<f4'")
+    convert<float>(data, n, &array.f32, what);
+  else if (type == "'<f8'")
+    convert<double>(data, n, &array.f32, what);
+  else if (type == "'<i4'")
+    convert<int32_t>(data, n, &array.i32, what);
+  else if (type == "'<i8'")
+    convert<int64_t>(data, n, &array.i32, what);
+  else
+    throw IoError(what + ": element type " + quote(type) + "; accepted: float32, float64, int32, int64");
   return array;
 }
 
-Array read_npy(const std::string &path) { return parse_npy(read_file(path), path); }
+Array read_npy(const std::string &path) {
+  return parse_npy(read_file(path), path);
+}
 
 std::vector<uint8_t> format_npy(const Array &array) {
   std::string header = std::string("{'descr': '") + (array.is_int ? "<i4" : "<f4") + "', 'fortran_order': False, 'shape': (";
@@ -98,7 +107,8 @@ std::vector<uint8_t> format_npy(const Array &array) {
   std::vector<uint8_t> bytes(kMagic, kMagic + 6);
   bytes.insert(bytes.end(), {1, 0, static_cast<uint8_t>(header.size() & 255), static_cast<uint8_t>(header.size() >> 8)});
   bytes.insert(bytes.end(), header.begin(), header.end());
-  const auto *data = array.is_int ? reinterpret_cast<const uint8_t *>(array.i32.data()) : reinterpret_cast<const uint8_t *>(array.f32.data());
+  const auto *data =
+      array.is_int ? reinterpret_cast<const uint8_t *>(array.i32.data()) : reinterpret_cast<const uint8_t *>(array.f32.data());
   bytes.insert(bytes.end(), data, data + 4 * (array.is_int ? array.i32.size() : array.f32.size()));
   return bytes;
 }

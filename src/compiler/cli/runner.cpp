@@ -51,8 +51,10 @@ struct Runner::Job {
     Shape out(facts.rank, 0);
     int64_t feature = 1;
     for (size_t i = facts.rank; i-- > 0;) {
-      if (facts.dims[i] == RNNP_DIM_STEPS) out[i] = per_step ? row * batch_rows : 0;
-      else if (facts.dims[i] == RNNP_DIM_BATCH) out[i] = row;
+      if (facts.dims[i] == RNNP_DIM_STEPS)
+        out[i] = per_step ? row * batch_rows : 0;
+      else if (facts.dims[i] == RNNP_DIM_BATCH)
+        out[i] = row;
       else {
         out[i] = feature;
         feature *= facts.dims[i];
@@ -93,7 +95,8 @@ void Runner::read_sizes(const Arrays &arrays, Job *job) const {
                              (may_extend ? ", or with steps in front" : "");
     if (shape.size() != facts.rank + extra) throw UsageError(what);
     const auto agree = [&](size_t *size, int64_t dim) {
-      if (*size != 0 && *size != static_cast<size_t>(dim)) throw UsageError(what + ", but another input has " + std::to_string(*size) + " where this has " + std::to_string(dim));
+      if (*size != 0 && *size != static_cast<size_t>(dim))
+        throw UsageError(what + ", but another input has " + std::to_string(*size) + " where this has " + std::to_string(dim));
       *size = static_cast<size_t>(dim);
     };
     if (extra) {
@@ -102,16 +105,20 @@ void Runner::read_sizes(const Arrays &arrays, Job *job) const {
     }
     for (uint32_t i = 0; i < facts.rank; ++i) {
       const int64_t dim = shape[i + extra];
-      if (facts.dims[i] == RNNP_DIM_STEPS) agree(&job->steps, dim);
-      else if (facts.dims[i] == RNNP_DIM_BATCH) agree(&job->batch, dim);
-      else if (facts.dims[i] != dim) throw UsageError(what);
+      if (facts.dims[i] == RNNP_DIM_STEPS)
+        agree(&job->steps, dim);
+      else if (facts.dims[i] == RNNP_DIM_BATCH)
+        agree(&job->batch, dim);
+      else if (facts.dims[i] != dim)
+        throw UsageError(what);
       if (dim == 0) throw UsageError(what + " without empty axes");
     }
   }
   if (job->steps == 0) job->steps = 1;
   if (job->batch == 0) job->batch = facts_.fixed_batch ? facts_.fixed_batch : 1;
   if (facts_.fixed_batch && job->batch != facts_.fixed_batch) {
-    throw UsageError("the model is for a batch of " + std::to_string(facts_.fixed_batch) + ", the inputs have " + std::to_string(job->batch));
+    throw UsageError("the model is for a batch of " + std::to_string(facts_.fixed_batch) + ", the inputs have " +
+                     std::to_string(job->batch));
   }
 }
 
@@ -129,7 +136,8 @@ void Runner::read_input(const rnnp_tensor_facts &facts, const Arrays &arrays, Jo
     if (!array.is_int) throw UsageError("input " + quote(facts.name) + " holds lengths; accepted: int32 or int64");
     for (int32_t n : array.i32) {
       if (n < 0 || static_cast<size_t>(n) > job->steps) {
-        throw UsageError("input " + quote(facts.name) + " has the length " + std::to_string(n) + "; accepted: 0 to " + std::to_string(job->steps));
+        throw UsageError("input " + quote(facts.name) + " has the length " + std::to_string(n) + "; accepted: 0 to " +
+                         std::to_string(job->steps));
       }
     }
     job->lengths.back() = array.i32;
@@ -146,7 +154,8 @@ void Runner::read_input(const rnnp_tensor_facts &facts, const Arrays &arrays, Jo
     for (size_t row = 0; row < (repeat_batch ? job->batch : 1); ++row) {
       const int64_t first = static_cast<int64_t>((step * job->batch + row) * facts.row_elems);
       for_each_index(dims, strides, first, [&](int64_t i, int64_t at) {
-        rows[static_cast<size_t>(at)] = array.is_int ? static_cast<float>(array.i32[static_cast<size_t>(i)]) : array.f32[static_cast<size_t>(i)];
+        rows[static_cast<size_t>(at)] =
+            array.is_int ? static_cast<float>(array.i32[static_cast<size_t>(i)]) : array.f32[static_cast<size_t>(i)];
       });
     }
   }
@@ -162,7 +171,8 @@ void Runner::call(Job *job, size_t first, size_t steps) const {
     in[i] = {nullptr, 0, 0};
     if (!job->given[i] || (facts.role == RNNP_ROLE_STATE && first != 0)) continue;
     if (facts.role == RNNP_ROLE_LENGTHS) {
-      for (int32_t &n : lengths[i]) n = static_cast<int32_t>(std::clamp<int64_t>(n - static_cast<int64_t>(first), 0, static_cast<int64_t>(steps)));
+      for (int32_t &n : lengths[i])
+        n = static_cast<int32_t>(std::clamp<int64_t>(n - static_cast<int64_t>(first), 0, static_cast<int64_t>(steps)));
       gate = &lengths[i];
       in[i].data = lengths[i].data();
     } else {
@@ -208,10 +218,13 @@ Array Runner::give_output(const Job &job, size_t index) const {
   const size_t lead = array.shape.size();
   for (uint32_t i = 0; i < facts.rank; ++i) {
     const bool is_time = facts.dims[i] == RNNP_DIM_STEPS;
-    array.shape.push_back(is_time ? (per_step ? static_cast<int64_t>(job.steps) : 1) : facts.dims[i] == RNNP_DIM_BATCH ? static_cast<int64_t>(job.batch) : facts.dims[i]);
+    array.shape.push_back(is_time                           ? (per_step ? static_cast<int64_t>(job.steps) : 1)
+                          : facts.dims[i] == RNNP_DIM_BATCH ? static_cast<int64_t>(job.batch)
+                                                            : facts.dims[i]);
   }
   array.f32.resize(static_cast<size_t>(element_count(array.shape, int64_t{1} << 40)));
-  for_each_index(array.shape, strides, 0, [&](int64_t i, int64_t at) { array.f32[static_cast<size_t>(i)] = job.outputs[index][static_cast<size_t>(at)]; });
+  for_each_index(array.shape, strides, 0,
+                 [&](int64_t i, int64_t at) { array.f32[static_cast<size_t>(i)] = job.outputs[index][static_cast<size_t>(at)]; });
   if (job.last_step && facts.role == RNNP_ROLE_SEQUENCE) {
     for (uint32_t i = facts.rank; i-- > 0;) {
       if (facts.dims[i] == RNNP_DIM_STEPS) array.shape.erase(array.shape.begin() + static_cast<std::ptrdiff_t>(lead + i));
@@ -222,7 +235,8 @@ Array Runner::give_output(const Job &job, size_t index) const {
 
 Arrays Runner::run(const Arrays &arrays, const RunOptions &options) {
   for (const auto &array : arrays) {
-    const bool known = std::any_of(inputs_.begin(), inputs_.end(), [&](const rnnp_tensor_facts &facts) { return array.first == facts.name; });
+    const bool known =
+        std::any_of(inputs_.begin(), inputs_.end(), [&](const rnnp_tensor_facts &facts) { return array.first == facts.name; });
     if (!known) throw UsageError("the model has no input " + quote(array.first));
   }
   Job job;
@@ -238,7 +252,8 @@ Arrays Runner::run(const Arrays &arrays, const RunOptions &options) {
     const size_t piece = options.steps_per_call ? options.steps_per_call : job.steps;
     for (size_t done = 0; done < job.steps; done += piece) cuts.push_back(std::min(piece, job.steps - done));
   }
-  if (!facts_.causal && cuts.size() > 1) throw UsageError("the model reads whole sequences (it looks ahead), so it cannot be run in pieces");
+  if (!facts_.causal && cuts.size() > 1)
+    throw UsageError("the model reads whole sequences (it looks ahead), so it cannot be run in pieces");
 
   const std::unique_ptr<Executor> executor = make_executor(options.threads);
   rnnp_session_options session;

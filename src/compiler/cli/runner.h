@@ -24,7 +24,7 @@ struct RunOptions {
   size_t steps_per_call = 0;  // 0: all steps in one call
   bool last_step = false;
   uint32_t isa_allowed = 0;
-  std::vector<size_t> cuts;   // sizes of the calls; overrides steps_per_call, must sum to the steps
+  std::vector<size_t> cuts;  // sizes of the calls; overrides steps_per_call, must sum to the steps
   std::function<void(size_t done, size_t steps)> progress;
 };
 

@@ -58,7 +58,8 @@ std::string upper(std::string text) {
 }
 
 std::string replace_all(std::string text, const std::string &from, const std::string &to) {
-  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
   return text;
 }
 
@@ -138,8 +139,9 @@ CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, uint32
       {"@NAME@", upper(name)},
   };
   for (const auto &field : fields) out.header = replace_all(out.header, field.first, field.second);
-  out.code = "/* " + name + ".c -- see " + name + ".h. */\n#include \"" + name + ".h\"\n\n__attribute__((aligned(64))) const uint8_t " + name + "[" + upper(name) +
-             "_BYTES] = {\n  " + array_text(blob) + "};\n\n" + sizes.registry;
+  out.code = "/* " + name + ".c -- see " + name + ".h. */\n#include \"" + name +
+             ".h\"\n\n__attribute__((aligned(64))) const uint8_t " + name + "[" + upper(name) + "_BYTES] = {\n  " +
+             array_text(blob) + "};\n\n" + sizes.registry;
   return out;
 }
 

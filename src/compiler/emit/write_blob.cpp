@@ -89,7 +89,8 @@ class Writer {
       out.sequence = value.sequence;
       out.location = value.kind == ValueKind::kInput ? value.input : plan_.offset[i];
       if (value.kind == ValueKind::kConst) {
-        out.location = value.dtype == DType::kI32 ? weights(value.i32.data(), value.i32.size() * sizeof(int32_t)) : weights(value.f32);
+        out.location =
+            value.dtype == DType::kI32 ? weights(value.i32.data(), value.i32.size() * sizeof(int32_t)) : weights(value.f32);
       }
       values_.append(&out, sizeof out);
     }
@@ -254,8 +255,12 @@ std::string target_names() {
 }
 
 std::vector<uint8_t> write_blob(const Graph &graph, uint32_t nr) {
-  if (graph.nodes.size() > kBlobMaxNodes) throw ModelError("the graph has " + std::to_string(graph.nodes.size()) + " nodes; accepted: up to " + std::to_string(kBlobMaxNodes));
-  if (graph.values.size() > kBlobMaxValues) throw ModelError("the graph has " + std::to_string(graph.values.size()) + " values; accepted: up to " + std::to_string(kBlobMaxValues));
+  if (graph.nodes.size() > kBlobMaxNodes)
+    throw ModelError("the graph has " + std::to_string(graph.nodes.size()) + " nodes; accepted: up to " +
+                     std::to_string(kBlobMaxNodes));
+  if (graph.values.size() > kBlobMaxValues)
+    throw ModelError("the graph has " + std::to_string(graph.values.size()) + " values; accepted: up to " +
+                     std::to_string(kBlobMaxValues));
   return Writer(graph, nr).write();
 }
 

@@ -6,6 +6,13 @@
 namespace rnnp::compiler {
 namespace {
 
+// A small file may ask for a product of large constants; beyond this it would only keep the host busy.
+void check_work(int64_t outer, int64_t m, int64_t n, int64_t k) {
+  constexpr double kMostProducts = 1e11;
+  const double products = static_cast<double>(outer) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  if (products > kMostProducts) throw Refusal("a product of these sizes is too much work on the host");
+}
+
 void matmul(EvalCall &call) {
   Shape a = call.input(0).shape, b = call.input(1).shape;
   if (a.empty() || b.empty()) throw Refusal("an input is a scalar");
@@ -13,12 +20,14 @@ void matmul(EvalCall &call) {
   if (vector_a) a.insert(a.begin(), 1);
   if (vector_b) b.push_back(1);
   const int64_t m = a[a.size() - 2], k = a.back(), n = b.back();
-  if (b[b.size() - 2] != k) throw Refusal("shapes " + shape_text(call.in[0]->shape) + " and " + shape_text(call.in[1]->shape) + " do not multiply");
+  if (b[b.size() - 2] != k)
+    throw Refusal("shapes " + shape_text(call.in[0]->shape) + " and " + shape_text(call.in[1]->shape) + " do not multiply");
   const Shape outer_a(a.begin(), a.end() - 2), outer_b(b.begin(), b.end() - 2), outer = broadcast_shape(outer_a, outer_b);
   Shape dims = outer;
   if (!vector_a) dims.push_back(m);
   if (!vector_b) dims.push_back(n);
   Tensor out(call.in[0]->elem, dims);
+  check_work(element_count(outer), m, n, k);
   std::vector<int64_t> from_b(static_cast<size_t>(element_count(outer)));
   for_each_index(outer, broadcast_strides(outer_b, outer), 0, [&](int64_t i, int64_t at) { from_b[i] = at * k * n; });
   for_each_index(outer, broadcast_strides(outer_a, outer), 0, [&](int64_t i, int64_t at) {
@@ -43,9 +52,12 @@ void gemm(EvalCall &call) {
   Tensor out(Elem::kFloat, {m, n});
   if (call.has(2)) {
     const Tensor &c = *call.in[2];
-    if (broadcast_shape(c.shape, out.shape) != out.shape) throw Refusal("C of shape " + shape_text(c.shape) + " does not broadcast to " + shape_text(out.shape));
-    for_each_index(out.shape, broadcast_strides(c.shape, out.shape), 0, [&](int64_t i, int64_t at) { out.data[i] = beta * c.data[at]; });
+    if (broadcast_shape(c.shape, out.shape) != out.shape)
+      throw Refusal("C of shape " + shape_text(c.shape) + " does not broadcast to " + shape_text(out.shape));
+    for_each_index(out.shape, broadcast_strides(c.shape, out.shape), 0,
+                   [&](int64_t i, int64_t at) { out.data[i] = beta * c.data[at]; });
   }
+  check_work(1, m, n, k);
   const int64_t step_m = ta ? 1 : k, step_k = ta ? m : 1, row_k = tb ? 1 : n, row_n = tb ? k : 1;
   for (int64_t r = 0; r < m; ++r) {
     for (int64_t c = 0; c < n; ++c) {

@@ -42,14 +42,28 @@ void fold(EvalCall &call, F f) {
   call.give(std::move(sum));
 }
 
-double divide(double a, double b) { return a / b; }
+double divide(double a, double b) {
+  return a / b;
+}
 
-void add(EvalCall &call) { fold(call, [](double a, double b) { return a + b; }); }
-void sub(EvalCall &call) { fold(call, [](double a, double b) { return a - b; }); }
-void mul(EvalCall &call) { fold(call, [](double a, double b) { return a * b; }); }
-void power(EvalCall &call) { fold(call, [](double a, double b) { return std::pow(a, b); }); }
-void minimum(EvalCall &call) { fold(call, [](double a, double b) { return std::isnan(a) || a < b ? a : b; }); }
-void maximum(EvalCall &call) { fold(call, [](double a, double b) { return std::isnan(a) || a > b ? a : b; }); }
+void add(EvalCall &call) {
+  fold(call, [](double a, double b) { return a + b; });
+}
+void sub(EvalCall &call) {
+  fold(call, [](double a, double b) { return a - b; });
+}
+void mul(EvalCall &call) {
+  fold(call, [](double a, double b) { return a * b; });
+}
+void power(EvalCall &call) {
+  fold(call, [](double a, double b) { return std::pow(a, b); });
+}
+void minimum(EvalCall &call) {
+  fold(call, [](double a, double b) { return std::isnan(a) || a < b ? a : b; });
+}
+void maximum(EvalCall &call) {
+  fold(call, [](double a, double b) { return std::isnan(a) || a > b ? a : b; });
+}
 void mean(EvalCall &call) {
   add(call);
   for (double &v : call.out[0].data) v /= static_cast<double>(call.in.size());
@@ -73,13 +87,27 @@ template <typename F>
 void compare(EvalCall &call, F f) {
   call.give(zip(call.input(0), call.input(1), Elem::kBool, [&](double a, double b) { return f(a, b) ? 1.0 : 0.0; }));
 }
-void equal(EvalCall &call) { compare(call, std::equal_to<double>()); }
-void greater(EvalCall &call) { compare(call, std::greater<double>()); }
-void greater_equal(EvalCall &call) { compare(call, std::greater_equal<double>()); }
-void less(EvalCall &call) { compare(call, std::less<double>()); }
-void less_equal(EvalCall &call) { compare(call, std::less_equal<double>()); }
-void both(EvalCall &call) { compare(call, std::logical_and<double>()); }
-void either(EvalCall &call) { compare(call, std::logical_or<double>()); }
+void equal(EvalCall &call) {
+  compare(call, std::equal_to<double>());
+}
+void greater(EvalCall &call) {
+  compare(call, std::greater<double>());
+}
+void greater_equal(EvalCall &call) {
+  compare(call, std::greater_equal<double>());
+}
+void less(EvalCall &call) {
+  compare(call, std::less<double>());
+}
+void less_equal(EvalCall &call) {
+  compare(call, std::less_equal<double>());
+}
+void both(EvalCall &call) {
+  compare(call, std::logical_and<double>());
+}
+void either(EvalCall &call) {
+  compare(call, std::logical_or<double>());
+}
 void invert(EvalCall &call) {
   call.give(map(call.input(0), Elem::kBool, [](double x) { return x == 0 ? 1.0 : 0.0; }));
 }
@@ -143,8 +171,12 @@ void softmax_of(EvalCall &call, bool log) {
   }
   call.give(std::move(out));
 }
-void softmax(EvalCall &call) { softmax_of(call, false); }
-void log_softmax(EvalCall &call) { softmax_of(call, true); }
+void softmax(EvalCall &call) {
+  softmax_of(call, false);
+}
+void log_softmax(EvalCall &call) {
+  softmax_of(call, true);
+}
 
 // axes: attribute or second input; keepdims. `start` and `step` accumulate, `finish` sees the count.
 template <typename Step, typename Finish>
@@ -156,8 +188,10 @@ void reduce(EvalCall &call, double start, Step step, Finish finish) {
   for (int64_t axis : axes) gone[normal_axis(axis, x.rank())] = true;
   Shape kept = x.shape, squeezed;
   for (size_t i = 0; i < x.rank(); ++i) {
-    if (gone[i]) kept[i] = 1;
-    else squeezed.push_back(x.shape[i]);
+    if (gone[i])
+      kept[i] = 1;
+    else
+      squeezed.push_back(x.shape[i]);
   }
   Tensor out(x.elem, kept);
   std::fill(out.data.begin(), out.data.end(), start);
@@ -169,36 +203,85 @@ void reduce(EvalCall &call, double start, Step step, Finish finish) {
   call.give(std::move(out));
 }
 constexpr double kInf = std::numeric_limits<double>::infinity();
-double same(double v, double) { return v; }
-double plus(double a, double b) { return a + b; }
-void reduce_sum(EvalCall &call) { reduce(call, 0, plus, same); }
-void reduce_mean(EvalCall &call) { reduce(call, 0, plus, divide); }
-void reduce_prod(EvalCall &call) { reduce(call, 1, [](double a, double b) { return a * b; }, same); }
-void reduce_max(EvalCall &call) { reduce(call, -kInf, [](double a, double b) { return std::max(a, b); }, same); }
-void reduce_min(EvalCall &call) { reduce(call, kInf, [](double a, double b) { return std::min(a, b); }, same); }
+double same(double v, double) {
+  return v;
+}
+double plus(double a, double b) {
+  return a + b;
+}
+void reduce_sum(EvalCall &call) {
+  reduce(call, 0, plus, same);
+}
+void reduce_mean(EvalCall &call) {
+  reduce(call, 0, plus, divide);
+}
+void reduce_prod(EvalCall &call) {
+  reduce(
+      call, 1, [](double a, double b) { return a * b; }, same);
+}
+void reduce_max(EvalCall &call) {
+  reduce(
+      call, -kInf, [](double a, double b) { return std::max(a, b); }, same);
+}
+void reduce_min(EvalCall &call) {
+  reduce(
+      call, kInf, [](double a, double b) { return std::min(a, b); }, same);
+}
 void reduce_l2(EvalCall &call) {
-  reduce(call, 0, [](double a, double b) { return a + b * b; }, [](double v, double) { return std::sqrt(v); });
+  reduce(
+      call, 0, [](double a, double b) { return a + b * b; }, [](double v, double) { return std::sqrt(v); });
 }
 
 }  // namespace
 
 const std::vector<EvalRow> kEvalMath = {
-    {"Relu", unary},       {"Tanh", unary},         {"Sigmoid", unary},
-    {"LeakyRelu", unary},  {"ThresholdedRelu", unary}, {"HardSigmoid", unary},
-    {"Elu", unary},        {"Softsign", unary},     {"Softplus", unary},
-    {"Exp", unary},        {"Log", unary},          {"Sqrt", unary},
-    {"Abs", unary},        {"Neg", unary},          {"Reciprocal", unary},
-    {"HardSwish", unary},  {"Floor", unary},        {"Ceil", unary},
-    {"Add", add},          {"Sub", sub},            {"Mul", mul},
-    {"Div", div},          {"Pow", power},          {"Mod", mod},
-    {"Min", minimum},      {"Max", maximum},        {"Sum", add},
-    {"Mean", mean},        {"Equal", equal},        {"Greater", greater},
-    {"Less", less},        {"And", both},           {"Or", either},
-    {"GreaterOrEqual", greater_equal},              {"LessOrEqual", less_equal},
-    {"Not", invert},       {"Where", where},        {"Clip", clip},
-    {"PRelu", prelu},      {"Softmax", softmax},    {"LogSoftmax", log_softmax},
-    {"ReduceSum", reduce_sum},   {"ReduceMean", reduce_mean}, {"ReduceProd", reduce_prod},
-    {"ReduceMax", reduce_max},   {"ReduceMin", reduce_min},   {"ReduceL2", reduce_l2},
+    {"Relu", unary},
+    {"Tanh", unary},
+    {"Sigmoid", unary},
+    {"LeakyRelu", unary},
+    {"ThresholdedRelu", unary},
+    {"HardSigmoid", unary},
+    {"Elu", unary},
+    {"Softsign", unary},
+    {"Softplus", unary},
+    {"Exp", unary},
+    {"Log", unary},
+    {"Sqrt", unary},
+    {"Abs", unary},
+    {"Neg", unary},
+    {"Reciprocal", unary},
+    {"HardSwish", unary},
+    {"Floor", unary},
+    {"Ceil", unary},
+    {"Add", add},
+    {"Sub", sub},
+    {"Mul", mul},
+    {"Div", div},
+    {"Pow", power},
+    {"Mod", mod},
+    {"Min", minimum},
+    {"Max", maximum},
+    {"Sum", add},
+    {"Mean", mean},
+    {"Equal", equal},
+    {"Greater", greater},
+    {"Less", less},
+    {"And", both},
+    {"Or", either},
+    {"GreaterOrEqual", greater_equal},
+    {"LessOrEqual", less_equal},
+    {"Not", invert},
+    {"Where", where},
+    {"Clip", clip},
+    {"PRelu", prelu},
+    {"Softmax", softmax},
+    {"LogSoftmax", log_softmax},
+    {"ReduceSum", reduce_sum},
+    {"ReduceMean", reduce_mean},
+    {"ReduceProd", reduce_prod},
+    {"ReduceMax", reduce_max},
+    {"ReduceMin", reduce_min},
+    {"ReduceL2", reduce_l2},
 };
 
 }  // namespace rnnp::compiler

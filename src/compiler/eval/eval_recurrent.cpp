@@ -102,7 +102,8 @@ class Layer {
 
   void expect(size_t i, const Shape &shape) const {
     if (call_.input(i).shape == shape) return;
-    throw Refusal("input " + std::to_string(i) + " has shape " + shape_text(call_.input(i).shape) + "; accepted: " + shape_text(shape));
+    throw Refusal("input " + std::to_string(i) + " has shape " + shape_text(call_.input(i).shape) +
+                  "; accepted: " + shape_text(shape));
   }
 
   Row affine(const double *m, const double *bias, int64_t gate, const double *v, int64_t n) const {
@@ -136,7 +137,8 @@ class Layer {
   int64_t row_length(int64_t b) const {
     if (!call_.has(4)) return s_.steps;
     const int64_t length = to_int(call_.in[4]->data[static_cast<size_t>(b)]);
-    if (length < 0 || length > s_.steps) throw Refusal("sequence_lens has " + std::to_string(length) + "; accepted: 0 to " + std::to_string(s_.steps));
+    if (length < 0 || length > s_.steps)
+      throw Refusal("sequence_lens has " + std::to_string(length) + "; accepted: 0 to " + std::to_string(s_.steps));
     return length;
   }
 
@@ -147,9 +149,7 @@ class Layer {
   int64_t y_at(int64_t t, int64_t d, int64_t b) const {
     return (s_.batch_first ? (b * s_.steps + t) * s_.directions + d : (t * s_.directions + d) * s_.batch + b) * s_.hidden;
   }
-  int64_t state_at(int64_t d, int64_t b) const {
-    return (s_.batch_first ? b * s_.directions + d : d * s_.batch + b) * s_.hidden;
-  }
+  int64_t state_at(int64_t d, int64_t b) const { return (s_.batch_first ? b * s_.directions + d : d * s_.batch + b) * s_.hidden; }
 
   EvalCall &call_;
   Sizes s_{};
@@ -201,9 +201,15 @@ void lstm_step(const Layer &layer, const Weights &m, const double *x, Row *h, Ro
   }
 }
 
-void rnn(EvalCall &call) { Layer(call, 1, {Act::kTanh}).run(rnn_step); }
-void gru(EvalCall &call) { Layer(call, 3, {Act::kSigmoid, Act::kTanh}).run(gru_step); }
-void lstm(EvalCall &call) { Layer(call, 4, {Act::kSigmoid, Act::kTanh, Act::kTanh}).run(lstm_step); }
+void rnn(EvalCall &call) {
+  Layer(call, 1, {Act::kTanh}).run(rnn_step);
+}
+void gru(EvalCall &call) {
+  Layer(call, 3, {Act::kSigmoid, Act::kTanh}).run(gru_step);
+}
+void lstm(EvalCall &call) {
+  Layer(call, 4, {Act::kSigmoid, Act::kTanh, Act::kTanh}).run(lstm_step);
+}
 
 }  // namespace
 

@@ -54,7 +54,8 @@ Shape reshape_target(const Shape &from, const std::vector<int64_t> &wanted, bool
   size_t guess = out.size();
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i] == 0 && !allow_zero) {
-      if (i >= from.size()) throw Refusal("the shape copies dimension " + std::to_string(i) + " of a tensor of rank " + std::to_string(from.size()));
+      if (i >= from.size())
+        throw Refusal("the shape copies dimension " + std::to_string(i) + " of a tensor of rank " + std::to_string(from.size()));
       out[i] = from[i];
     }
     if (out[i] < -1 || (out[i] == -1 && guess != out.size())) {
@@ -67,7 +68,8 @@ Shape reshape_target(const Shape &from, const std::vector<int64_t> &wanted, bool
     Shape others = out;
     others[guess] = 1;
     const int64_t rest = element_count(others, int64_t{1} << 62);
-    if (rest == 0 || total % rest != 0) throw Refusal("a tensor of shape " + shape_text(from) + " cannot take shape " + shape_text(wanted));
+    if (rest == 0 || total % rest != 0)
+      throw Refusal("a tensor of shape " + shape_text(from) + " cannot take shape " + shape_text(wanted));
     out[guess] = total / rest;
   } else if (element_count(out, int64_t{1} << 62) != total) {
     throw Refusal("a tensor of shape " + shape_text(from) + " cannot take shape " + shape_text(wanted));
@@ -92,7 +94,8 @@ std::vector<int64_t> split_sizes(const Attributes &attributes, const std::vector
   }
   int64_t sum = 0;
   for (int64_t size : sizes) {
-    if (size < 0 || size > dim - sum) throw Refusal("the pieces " + shape_text(sizes) + " do not make up an axis of " + std::to_string(dim));
+    if (size < 0 || size > dim - sum)
+      throw Refusal("the pieces " + shape_text(sizes) + " do not make up an axis of " + std::to_string(dim));
     sum += size;
   }
   if (sum != dim || sizes.size() != outputs) {
@@ -114,10 +117,13 @@ Tensor reshaped(Tensor x, Shape shape) {
   return x;
 }
 
-void identity(EvalCall &call) { call.give(call.input(0)); }
+void identity(EvalCall &call) {
+  call.give(call.input(0));
+}
 
 void dropout(EvalCall &call) {
-  if (call.has(2) && call.in[2]->size() == 1 && call.in[2]->data[0] != 0) throw Refusal("training_mode is set; accepted: inference");
+  if (call.has(2) && call.in[2]->size() == 1 && call.in[2]->data[0] != 0)
+    throw Refusal("training_mode is set; accepted: inference");
   call.give(call.input(0));
   if (call.wants(1)) {
     Tensor mask(Elem::kBool, call.input(0).shape);
@@ -170,7 +176,9 @@ void shape_of(EvalCall &call) {
   call.give(first < last ? int_tensor(Shape(shape.begin() + first, shape.begin() + last)) : int_tensor({}));
 }
 
-void size_of(EvalCall &call) { call.give(reshaped(int_tensor({call.input(0).size()}), {})); }
+void size_of(EvalCall &call) {
+  call.give(reshaped(int_tensor({call.input(0).size()}), {}));
+}
 
 void reshape(EvalCall &call) {
   const std::vector<int64_t> wanted = to_ints(call.input(1));
@@ -197,7 +205,8 @@ void squeeze(EvalCall &call) {
   }
   Shape out;
   for (size_t i = 0; i < x.rank(); ++i) {
-    if (gone[i] && x.shape[i] != 1) throw Refusal("axis " + std::to_string(i) + " has size " + std::to_string(x.shape[i]) + ", not 1");
+    if (gone[i] && x.shape[i] != 1)
+      throw Refusal("axis " + std::to_string(i) + " has size " + std::to_string(x.shape[i]) + ", not 1");
     if (!gone[i]) out.push_back(x.shape[i]);
   }
   call.give(reshaped(x, out));
@@ -261,7 +270,8 @@ void concat(EvalCall &call) {
     if (other.size() != dims.size()) throw Refusal("its inputs differ in rank");
     dims[axis] += other[axis];
     other[axis] = mine[axis] = 0;
-    if (other != mine) throw Refusal("its inputs differ outside the axis: " + shape_text(head.shape) + " and " + shape_text(call.input(i).shape));
+    if (other != mine)
+      throw Refusal("its inputs differ outside the axis: " + shape_text(head.shape) + " and " + shape_text(call.input(i).shape));
   }
   Tensor out(head.elem, dims);
   const Shape strides = dense_strides(dims);
@@ -328,7 +338,8 @@ void tile(EvalCall &call) {
 }
 
 void range(EvalCall &call) {
-  if (call.input(0).size() != 1 || call.input(1).size() != 1 || call.input(2).size() != 1) throw Refusal("its inputs must be scalars");
+  if (call.input(0).size() != 1 || call.input(1).size() != 1 || call.input(2).size() != 1)
+    throw Refusal("its inputs must be scalars");
   const double start = call.in[0]->data[0], limit = call.in[1]->data[0], delta = call.in[2]->data[0];
   if (delta == 0) throw Refusal("delta is 0");
   const double count = std::max(std::ceil((limit - start) / delta), 0.0);
@@ -340,10 +351,10 @@ void range(EvalCall &call) {
 }  // namespace
 
 const std::vector<EvalRow> kEvalShape = {
-    {"Identity", identity}, {"Dropout", dropout}, {"Constant", constant}, {"ConstantOfShape", constant_of_shape},
-    {"Cast", cast},         {"Shape", shape_of},  {"Size", size_of},      {"Reshape", reshape},
+    {"Identity", identity}, {"Dropout", dropout}, {"Constant", constant},   {"ConstantOfShape", constant_of_shape},
+    {"Cast", cast},         {"Shape", shape_of},  {"Size", size_of},        {"Reshape", reshape},
     {"Flatten", flatten},   {"Squeeze", squeeze}, {"Unsqueeze", unsqueeze}, {"Transpose", transpose},
-    {"Slice", slice},       {"Concat", concat},   {"Split", split},       {"Gather", gather},
+    {"Slice", slice},       {"Concat", concat},   {"Split", split},         {"Gather", gather},
     {"Expand", expand},     {"Tile", tile},       {"Range", range},
 };
 

@@ -33,8 +33,8 @@ AttrCopy copy_attr(const std::vector<CopyDim> &dims, int64_t x_first, int64_t y_
   for (const CopyDim &dim : dims) {
     if (dim.size == 1) continue;
     CopyDim *last = kept.empty() ? nullptr : &kept.back();
-    if (last && last->x_stride == dim.x_stride * dim.size && last->y_stride == dim.y_stride * dim.size) {
-      *last = {last->size * dim.size, dim.x_stride, dim.y_stride};
+    if (last && last->x_stride == times(dim.x_stride, dim.size) && last->y_stride == times(dim.y_stride, dim.size)) {
+      *last = {times(last->size, dim.size), dim.x_stride, dim.y_stride};
     } else {
       kept.push_back(dim);
     }
@@ -100,8 +100,8 @@ AttrBinary binary_attr(Binary op, const std::vector<PairDim> &dims) {
   for (const PairDim &dim : dims) {
     if (dim.size == 1) continue;
     PairDim *last = kept.empty() ? nullptr : &kept.back();
-    if (last && last->a == dim.a * dim.size && last->b == dim.b * dim.size) {
-      *last = {last->size * dim.size, dim.a, dim.b};
+    if (last && last->a == times(dim.a, dim.size) && last->b == times(dim.b, dim.size)) {
+      *last = {times(last->size, dim.size), dim.a, dim.b};
     } else {
       kept.push_back(dim);
     }
@@ -164,9 +164,12 @@ View Builder::binary(Binary op, const View &a, const View &b, const std::string 
 Atom Builder::input_atom(int origin) const {
   if (discovering) return Atom{Atom::Kind::kFeature, origins->size(origin), 0, origin};
   switch (origins->role(origin)) {
-    case AxisRole::kTime: return Atom{Atom::Kind::kTime, time_size, 0, -1};
-    case AxisRole::kBatch: return Atom{Atom::Kind::kBatch, batch_size, 0, -1};
-    default: return Atom{Atom::Kind::kFeature, origins->size(origin), 0, -1};
+    case AxisRole::kTime:
+      return Atom{Atom::Kind::kTime, time_size, 0, -1};
+    case AxisRole::kBatch:
+      return Atom{Atom::Kind::kBatch, batch_size, 0, -1};
+    default:
+      return Atom{Atom::Kind::kFeature, origins->size(origin), 0, -1};
   }
 }
 
@@ -177,17 +180,27 @@ Axis Builder::symbol_axis(int64_t size, bool is_dynamic) const {
   return {Atom{Atom::Kind::kFeature, size, 0, -1}};
 }
 
-size_t OpCall::input_count() const { return static_cast<size_t>(node.input_size()); }
-size_t OpCall::output_count() const { return static_cast<size_t>(node.output_size()); }
-bool OpCall::has(size_t i) const { return i < input_count() && !node.input(static_cast<int>(i)).empty(); }
-bool OpCall::wants(size_t i) const { return i < output_count() && !node.output(static_cast<int>(i)).empty(); }
+size_t OpCall::input_count() const {
+  return static_cast<size_t>(node.input_size());
+}
+size_t OpCall::output_count() const {
+  return static_cast<size_t>(node.output_size());
+}
+bool OpCall::has(size_t i) const {
+  return i < input_count() && !node.input(static_cast<int>(i)).empty();
+}
+bool OpCall::wants(size_t i) const {
+  return i < output_count() && !node.output(static_cast<int>(i)).empty();
+}
 
 const Bound &OpCall::input(size_t i) const {
   if (!has(i)) throw Refusal("input " + std::to_string(i) + " is missing");
   return b.bound.at(node.input(static_cast<int>(i)));
 }
 
-bool OpCall::is_const(size_t i) const { return has(i) && input(i).kind == Bound::Kind::kConst; }
+bool OpCall::is_const(size_t i) const {
+  return has(i) && input(i).kind == Bound::Kind::kConst;
+}
 
 const Tensor &OpCall::constant(size_t i, const char *what) const {
   const Bound &bound = input(i);
@@ -205,7 +218,8 @@ View OpCall::view(size_t i) const {
 
 View OpCall::real_view(size_t i) const {
   const View out = view(i);
-  if (b.graph.values[out.value].dtype != DType::kF32) throw Refusal("input " + std::to_string(i) + " is an integer tensor; accepted: float");
+  if (b.graph.values[out.value].dtype != DType::kF32)
+    throw Refusal("input " + std::to_string(i) + " is an integer tensor; accepted: float");
   return out;
 }
 

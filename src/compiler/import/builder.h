@@ -26,7 +26,7 @@ struct Bound {
 struct Builder {
   Graph graph;
   Origins *origins = nullptr;
-  bool discovering = false;      // first reading: roles of axes are not known yet
+  bool discovering = false;  // first reading: roles of axes are not known yet
   int64_t time_size = 1, batch_size = 1;
   bool time_dynamic = false, batch_dynamic = false;
   std::map<std::string, Bound> bound;
@@ -64,7 +64,7 @@ struct OpCall {
   const Bound &input(size_t i) const;  // throws Refusal when absent
   bool is_const(size_t i) const;
   const Tensor &constant(size_t i, const char *what) const;
-  View view(size_t i) const;      // any element type
+  View view(size_t i) const;       // any element type
   View real_view(size_t i) const;  // f32
   bool wants(size_t i) const;
   size_t output_count() const;

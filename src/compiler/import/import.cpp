@@ -1,6 +1,5 @@
-// import.cpp -- two readings of the graph: the first finds which input axes are time and batch, the second builds. Contract: import.h.
-// Nodes whose inputs are all constant are folded with the evaluator of eval/.
-// SPDX-License-Identifier: Apache-2.0
+// import.cpp -- two readings of the graph: the first finds which input axes are time and batch, the second builds. Contract:
+// import.h. Nodes whose inputs are all constant are folded with the evaluator of eval/. SPDX-License-Identifier: Apache-2.0
 #include "compiler/import/import.h"
 
 #include <algorithm>
@@ -13,7 +12,9 @@
 namespace rnnp::compiler {
 namespace {
 
-bool is_onnx_domain(const onnx::NodeProto &node) { return node.domain().empty() || node.domain() == "ai.onnx"; }
+bool is_onnx_domain(const onnx::NodeProto &node) {
+  return node.domain().empty() || node.domain() == "ai.onnx";
+}
 
 bool any_dynamic(const std::vector<const Tensor *> &in) {
   return std::any_of(in.begin(), in.end(), [](const Tensor *t) { return t && t->is_dynamic(); });
@@ -21,7 +22,8 @@ bool any_dynamic(const std::vector<const Tensor *> &in) {
 
 // Operators that move elements of their data inputs; the others mix them.
 bool moves_data(const std::string &op) {
-  static const std::set<std::string> kMoves = {"Identity", "Gather", "Slice", "Squeeze", "Unsqueeze", "Concat", "Reshape", "Transpose", "Cast", "Flatten"};
+  static const std::set<std::string> kMoves = {"Identity", "Gather",  "Slice",     "Squeeze", "Unsqueeze",
+                                               "Concat",   "Reshape", "Transpose", "Cast",    "Flatten"};
   return kMoves.count(op) != 0;
 }
 
@@ -46,7 +48,8 @@ void carry_dynamic(const OpCall &call, const std::vector<const Tensor *> &in, st
   const std::vector<Tensor> moved = eval_node(call.node, call.opset, inputs);
   for (size_t i = 0; i < out->size(); ++i) {
     (*out)[i].dynamic.resize((*out)[i].data.size(), 0);
-    std::transform(moved[i].data.begin(), moved[i].data.end(), (*out)[i].dynamic.begin(), [](double v) { return v != 0 ? uint8_t{1} : uint8_t{0}; });
+    std::transform(moved[i].data.begin(), moved[i].data.end(), (*out)[i].dynamic.begin(),
+                   [](double v) { return v != 0 ? uint8_t{1} : uint8_t{0}; });
   }
 }
 
@@ -98,8 +101,10 @@ class Reader {
   }
 
   void check_input_type(const DeclaredInput &input) const {
-    if (input.elem_type != onnx::TensorProto::FLOAT && input.elem_type != onnx::TensorProto::INT32 && input.elem_type != onnx::TensorProto::INT64) {
-      throw Refusal("its element type is " + onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(input.elem_type)) +
+    if (input.elem_type != onnx::TensorProto::FLOAT && input.elem_type != onnx::TensorProto::INT32 &&
+        input.elem_type != onnx::TensorProto::INT64) {
+      throw Refusal("its element type is " +
+                    onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(input.elem_type)) +
                     "; accepted: FLOAT, and INT32 or INT64 for sequence lengths");
     }
     if (input.dims.size() > kBlobMaxRank) throw Refusal("its rank is " + std::to_string(input.dims.size()) + "; accepted: up to 8");
@@ -116,7 +121,8 @@ class Reader {
         const int origin = b_.origins->of(index, axis);
         const Atom atom = b_.input_atom(origin);
         if (!b_.discovering && atom.is_feature() && b_.origins->dynamic(origin)) {
-          throw Refusal("its axis " + std::to_string(axis) + " is dynamic but is neither the time nor the batch axis of a recurrent node; give it a fixed size");
+          throw Refusal("its axis " + std::to_string(axis) +
+                        " is dynamic but is neither the time nor the batch axis of a recurrent node; give it a fixed size");
         }
         has_time = has_time || atom.kind == Atom::Kind::kTime;
         view.axes.push_back(atom.size == 1 && !atom.is_symbol() ? Axis{} : Axis{atom});
@@ -145,9 +151,11 @@ class Reader {
     }
     OpCall call{b_, node, Attributes(node), model_.opset, node_title(node)};
     try {
-      if (!is_onnx_domain(node)) throw Refusal("the operator is of domain " + quote(node.domain()) + "; accepted: standard ONNX operators");
+      if (!is_onnx_domain(node))
+        throw Refusal("the operator is of domain " + quote(node.domain()) + "; accepted: standard ONNX operators");
       const ImportFn import = find_import(node.op_type());
-      if (!import && !find_eval(node.op_type())) throw Refusal("the operator is not supported; see docs/OPERATORS.md for those that are");
+      if (!import && !find_eval(node.op_type()))
+        throw Refusal("the operator is not supported; see docs/OPERATORS.md for those that are");
       for (size_t i = 0; i < call.input_count(); ++i) {
         if (call.has(i) && call.input(i).kind == Bound::Kind::kUnknown) return;
       }
@@ -167,11 +175,11 @@ class Reader {
       bool open = axis.empty();
       for (const Atom &atom : axis) {
         if (atom.is_feature()) {
-          run *= atom.size;
+          run = times(run, atom.size);
           open = true;
           continue;
         }
-        if (open && run > 1) dims.push_back(static_cast<int32_t>(run));
+        if (open && run > 1) dims.push_back(static_cast<int32_t>(std::min<int64_t>(run, INT32_MAX)));
         dims.push_back(atom.kind == Atom::Kind::kTime ? RNNP_DIM_STEPS : RNNP_DIM_BATCH);
         run = 1;
         open = false;
@@ -209,7 +217,8 @@ class Reader {
     Io io{name, view.value, static_cast<uint32_t>(per_step ? RNNP_ROLE_SEQUENCE : RNNP_ROLE_ROW), dims_of(view)};
     if (io.dims.size() > kBlobMaxRank) throw Refusal("its rank is " + std::to_string(io.dims.size()) + "; accepted: up to 8");
     if (io.dims.size() > view.axes.size()) {
-      b_.graph.notes.push_back("output " + quote(name) + " " + view_text(view) + " is given with steps and batch as axes of their own; its elements are in the same order");
+      b_.graph.notes.push_back("output " + quote(name) + " " + view_text(view) +
+                               " is given with steps and batch as axes of their own; its elements are in the same order");
     }
     b_.graph.outputs.push_back(std::move(io));
   }
@@ -232,7 +241,8 @@ void guess_without_recurrent(const OnnxModel &model, Origins *origins) {
   for (const DeclaredInput &input : model.inputs) rank = std::max(rank, input.dims.size());
   std::set<int64_t> sizes;
   for (size_t i = 0; i < model.inputs.size(); ++i) {
-    if (rank > 0 && model.inputs[i].dims.size() == rank && model.inputs[i].dims[0].value) sizes.insert(model.inputs[i].dims[0].value);
+    if (rank > 0 && model.inputs[i].dims.size() == rank && model.inputs[i].dims[0].value)
+      sizes.insert(model.inputs[i].dims[0].value);
   }
   if (sizes.size() > 1) return;
   for (size_t i = 0; i < model.inputs.size(); ++i) {
@@ -248,33 +258,28 @@ void guess_without_recurrent(const OnnxModel &model, Origins *origins) {
   }
 }
 
-// Inputs that reach only states and lengths of recurrent nodes, possibly through copies.
-class StateInputs {
- public:
-  explicit StateInputs(const Graph &graph) : graph_(graph) {}
-
-  bool only_state(uint32_t value) const {
-    bool used = false;
-    for (const Io &output : graph_.outputs) {
-      if (output.value == value) return false;
+// For each value: it is used, and only as states and lengths of recurrent nodes, possibly through copies. Nodes are in order, so
+// one walk from the last to the first sees all readers of a value before its makers.
+std::vector<bool> only_states(const Graph &graph) {
+  std::vector<bool> used(graph.values.size(), false), other(graph.values.size(), false);
+  for (const Io &output : graph.outputs) other[output.value] = true;
+  for (size_t n = graph.nodes.size(); n-- > 0;) {
+    const Node &node = graph.nodes[n];
+    for (size_t i = 0; i < node.in.size(); ++i) {
+      const uint32_t value = node.in[i];
+      if (value == kNone) continue;
+      used[value] = true;
+      const bool is_state = node.op == OpKind::kRecurrent && i >= 1;
+      const bool is_copy = node.op == OpKind::kCopy && used[node.out[0]] && !other[node.out[0]];
+      if (!is_state && !is_copy) other[value] = true;
     }
-    for (const Node &node : graph_.nodes) {
-      for (size_t i = 0; i < node.in.size(); ++i) {
-        if (node.in[i] != value) continue;
-        used = true;
-        if (node.op == OpKind::kRecurrent && i >= 1) continue;
-        if (node.op != OpKind::kCopy || !only_state(node.out[0])) return false;
-      }
-    }
-    return used;
   }
-
- private:
-  const Graph &graph_;
-};
+  for (size_t v = 0; v < used.size(); ++v) used[v] = used[v] && !other[v];
+  return used;
+}
 
 void assign_roles(Graph *graph) {
-  const StateInputs states(*graph);
+  const std::vector<bool> states = only_states(*graph);
   for (Io &input : graph->inputs) {
     const Value &value = graph->values[input.value];
     if (value.dtype == DType::kI32) {
@@ -283,10 +288,9 @@ void assign_roles(Graph *graph) {
       input.role = RNNP_ROLE_SEQUENCE;
     } else {
       // Only a state that goes straight to its layer may be left out of a run; one that is taken apart first is required.
-      const bool direct = std::none_of(graph->nodes.begin(), graph->nodes.end(), [&](const Node &node) {
-        return node.op == OpKind::kCopy && node.in[0] == input.value;
-      });
-      input.role = direct && states.only_state(input.value) ? RNNP_ROLE_STATE : RNNP_ROLE_ROW;
+      const bool direct = std::none_of(graph->nodes.begin(), graph->nodes.end(),
+                                       [&](const Node &node) { return node.op == OpKind::kCopy && node.in[0] == input.value; });
+      input.role = direct && states[input.value] ? RNNP_ROLE_STATE : RNNP_ROLE_ROW;
     }
   }
 }
@@ -295,7 +299,8 @@ Graph finish(Reader *reader) {
   Graph &graph = reader->builder().graph;
   for (const Io &input : graph.inputs) {
     if (graph.values[input.value].dtype == DType::kI32 && graph.values[input.value].elems != 1) {
-      reader->problems().add("", "input " + quote(input.name), "it is an integer tensor; accepted: only as sequence_lens, one length per batch row");
+      reader->problems().add("", "input " + quote(input.name),
+                             "it is an integer tensor; accepted: only as sequence_lens, one length per batch row");
     }
   }
   reader->problems().raise();
@@ -314,9 +319,9 @@ Graph import_model(const OnnxModel &model) {
     Reader first(model, &origins, true, state_inputs);
     first.read();
     first_problems = first.problems();
-    const StateInputs states(first.builder().graph);
+    const std::vector<bool> states = only_states(first.builder().graph);
     for (const Io &input : first.builder().graph.inputs) {
-      if (states.only_state(input.value)) state_inputs.insert(first.builder().graph.values[input.value].input);
+      if (states[input.value]) state_inputs.insert(first.builder().graph.values[input.value].input);
     }
   } else {
     guess_without_recurrent(model, &origins);

@@ -15,7 +15,8 @@ std::vector<float> weights(const Tensor &m, bool out_first, double scale) {
   std::vector<float> w(m.data.size());
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) {
-      const double v = scale == 1 ? m.data[r * columns + c] : static_cast<double>(static_cast<float>(scale) * static_cast<float>(m.data[r * columns + c]));
+      const double v = scale == 1 ? m.data[r * columns + c]
+                                  : static_cast<double>(static_cast<float>(scale) * static_cast<float>(m.data[r * columns + c]));
       w[static_cast<size_t>(out_first ? r * columns + c : c * rows + r)] = static_cast<float>(v);
     }
   }
@@ -33,11 +34,13 @@ Tensor matrix(Tensor m, bool column) {
 }
 
 // y[..., out] = x[..., in] w^T over the last axis.
-View dense_node(Builder &b, const View &x, std::vector<float> w, std::vector<float> bias, int64_t outputs, const std::string &name) {
+View dense_node(Builder &b, const View &x, std::vector<float> w, std::vector<float> bias, int64_t outputs,
+                const std::string &name) {
   const Axis &last = x.axes.back();
   const int64_t inputs = static_cast<int64_t>(w.size()) / outputs;
   if (!axis_is_features(last)) throw Refusal("it sums over the time or batch axis of " + view_text(x) + "; accepted: feature axes");
-  if (axis_size(last) != inputs) throw Refusal("its operand " + view_text(x) + " does not fit weights for " + std::to_string(inputs) + " inputs");
+  if (axis_size(last) != inputs)
+    throw Refusal("its operand " + view_text(x) + " does not fit weights for " + std::to_string(inputs) + " inputs");
   const View whole = b.dense(x, name);
   Dense dense;
   dense.input_size = static_cast<uint32_t>(inputs);

@@ -42,12 +42,24 @@ void chain(OpCall &call, Binary op) {
   call.give(0, sum);
 }
 
-void add(OpCall &call) { chain(call, Binary::kAdd); }
-void mul(OpCall &call) { chain(call, Binary::kMul); }
-void sub(OpCall &call) { chain(call, Binary::kSub); }
-void div(OpCall &call) { chain(call, Binary::kDiv); }
-void minimum(OpCall &call) { chain(call, Binary::kMin); }
-void maximum(OpCall &call) { chain(call, Binary::kMax); }
+void add(OpCall &call) {
+  chain(call, Binary::kAdd);
+}
+void mul(OpCall &call) {
+  chain(call, Binary::kMul);
+}
+void sub(OpCall &call) {
+  chain(call, Binary::kSub);
+}
+void div(OpCall &call) {
+  chain(call, Binary::kDiv);
+}
+void minimum(OpCall &call) {
+  chain(call, Binary::kMin);
+}
+void maximum(OpCall &call) {
+  chain(call, Binary::kMax);
+}
 
 // The exponent may be of an integer type.
 void power(OpCall &call) {
@@ -71,7 +83,8 @@ void softmax_of(OpCall &call, bool log) {
   for (size_t i = 0; i < whole.axes.size(); ++i) {
     const bool in_axis = i == at || (flatten && i > at);
     if (in_axis && !axis_is_features(whole.axes[i])) {
-      throw Refusal("attribute 'axis' covers the time or batch axis of " + view_text(x) + (flatten ? " (before opset 13 it covers all later axes too)" : "") + "; accepted: feature axes");
+      throw Refusal("attribute 'axis' covers the time or batch axis of " + view_text(x) +
+                    (flatten ? " (before opset 13 it covers all later axes too)" : "") + "; accepted: feature axes");
     }
     Axis features;
     for (const Atom &atom : whole.axes[i]) {
@@ -86,8 +99,12 @@ void softmax_of(OpCall &call, bool log) {
   call.give(0, out);
 }
 
-void softmax(OpCall &call) { softmax_of(call, false); }
-void log_softmax(OpCall &call) { softmax_of(call, true); }
+void softmax(OpCall &call) {
+  softmax_of(call, false);
+}
+void log_softmax(OpCall &call) {
+  softmax_of(call, true);
+}
 
 constexpr const char *kAll = "all";
 constexpr const char *kBroadcast = "general broadcasting";
@@ -95,16 +112,33 @@ constexpr const char *kBroadcast = "general broadcasting";
 }  // namespace
 
 const std::vector<ImportRow> kImportMath = {
-    {"Relu", unary, kAll},        {"Tanh", unary, kAll},      {"Sigmoid", unary, kAll},
-    {"LeakyRelu", unary, kAll},   {"ThresholdedRelu", unary, kAll}, {"HardSigmoid", unary, kAll},
-    {"Elu", unary, kAll},         {"Softsign", unary, kAll},  {"Softplus", unary, kAll},
-    {"Exp", unary, kAll},         {"Log", unary, kAll},       {"Sqrt", unary, kAll},
-    {"Abs", unary, kAll},         {"Neg", unary, kAll},       {"Reciprocal", unary, kAll},
-    {"HardSwish", unary, kAll},   {"Floor", unary, kAll},     {"Ceil", unary, kAll},
+    {"Relu", unary, kAll},
+    {"Tanh", unary, kAll},
+    {"Sigmoid", unary, kAll},
+    {"LeakyRelu", unary, kAll},
+    {"ThresholdedRelu", unary, kAll},
+    {"HardSigmoid", unary, kAll},
+    {"Elu", unary, kAll},
+    {"Softsign", unary, kAll},
+    {"Softplus", unary, kAll},
+    {"Exp", unary, kAll},
+    {"Log", unary, kAll},
+    {"Sqrt", unary, kAll},
+    {"Abs", unary, kAll},
+    {"Neg", unary, kAll},
+    {"Reciprocal", unary, kAll},
+    {"HardSwish", unary, kAll},
+    {"Floor", unary, kAll},
+    {"Ceil", unary, kAll},
     {"Clip", clip, "constant bounds"},
-    {"Add", add, kBroadcast},     {"Sub", sub, kBroadcast},   {"Mul", mul, kBroadcast},
-    {"Div", div, kBroadcast},     {"Pow", power, kBroadcast}, {"Min", minimum, kBroadcast},
-    {"Max", maximum, kBroadcast}, {"Sum", add, kBroadcast},
+    {"Add", add, kBroadcast},
+    {"Sub", sub, kBroadcast},
+    {"Mul", mul, kBroadcast},
+    {"Div", div, kBroadcast},
+    {"Pow", power, kBroadcast},
+    {"Min", minimum, kBroadcast},
+    {"Max", maximum, kBroadcast},
+    {"Sum", add, kBroadcast},
     {"Softmax", softmax, "feature axes"},
     {"LogSoftmax", log_softmax, "feature axes"},
 };

@@ -51,7 +51,8 @@ class RecurrentImport {
 
   void read_attributes() {
     const Attributes &a = call_.attributes;
-    std::vector<const char *> known = {"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout"};
+    std::vector<const char *> known = {"activation_alpha", "activation_beta", "activations", "clip",
+                                       "direction",        "hidden_size",     "layout"};
     if (is_lstm()) known.push_back("input_forget");
     if (gates() == 3) known.push_back("linear_before_reset");
     a.only(known);
@@ -83,7 +84,8 @@ class RecurrentImport {
     const View x = call_.real_view(kX);
     if (x.axes.size() != 3) throw Refusal("X has rank " + std::to_string(x.axes.size()) + "; accepted: 3");
     for (const Atom &atom : x.axes[2]) {
-      if (atom.origin >= 0 && b_.origins->dynamic(atom.origin)) throw Refusal("the feature axis of X is dynamic; accepted: a fixed size");
+      if (atom.origin >= 0 && b_.origins->dynamic(atom.origin))
+        throw Refusal("the feature axis of X is dynamic; accepted: a fixed size");
     }
     const Tensor &w = call_.constant(kW, "W"), &r = call_.constant(kR, "R");
     const int64_t default_hidden = r.rank() == 3 ? r.shape[2] : 0;
@@ -102,7 +104,8 @@ class RecurrentImport {
   }
 
   static void expect(const Tensor &t, const char *name, const Shape &shape) {
-    if (t.shape != shape) throw Refusal(std::string(name) + " has shape " + shape_text(t.shape) + "; accepted: " + shape_text(shape));
+    if (t.shape != shape)
+      throw Refusal(std::string(name) + " has shape " + shape_text(t.shape) + "; accepted: " + shape_text(shape));
     if (t.is_dynamic()) throw Refusal(std::string(name) + " depends on the number of steps or batch rows");
     if (t.elem != Elem::kFloat) throw Refusal(std::string(name) + " is not of a float type");
   }
@@ -130,7 +133,8 @@ class RecurrentImport {
   void discover(const View &x) {
     node_ = {OpKind::kRecurrent, call_.name, {x.value, kNone, kNone, kNone}, {}, {}};
     for (size_t i : {size_t{kInitialH}, size_t{kInitialC}, size_t{kLengths}}) {
-      if (call_.has(i) && !call_.is_const(i) && (i != kInitialC || is_lstm())) node_.in[i == kLengths ? 3 : i == kInitialH ? 1 : 2] = call_.view(i).value;
+      if (call_.has(i) && !call_.is_const(i) && (i != kInitialC || is_lstm()))
+        node_.in[i == kLengths ? 3 : i == kInitialH ? 1 : 2] = call_.view(i).value;
     }
     b_.graph.nodes.push_back(node_);
     const Axis t = x.axes[time_axis()], n = x.axes[batch_axis()];
@@ -153,13 +157,13 @@ class RecurrentImport {
     return view;
   }
 
-  static bool is_axis_of(const Axis &axis, Atom::Kind kind) {
-    return axis.empty() || (axis.size() == 1 && axis[0].kind == kind);
-  }
+  static bool is_axis_of(const Axis &axis, Atom::Kind kind) { return axis.empty() || (axis.size() == 1 && axis[0].kind == kind); }
 
   uint32_t x_value(const View &x) {
-    if (!is_axis_of(x.axes[time_axis()], Atom::Kind::kTime) || !is_axis_of(x.axes[batch_axis()], Atom::Kind::kBatch) || !axis_is_features(x.axes[2])) {
-      throw Refusal("X has axes " + view_text(x) + "; accepted: " + (batch_first_ ? "[batch, steps, features]" : "[steps, batch, features]") +
+    if (!is_axis_of(x.axes[time_axis()], Atom::Kind::kTime) || !is_axis_of(x.axes[batch_axis()], Atom::Kind::kBatch) ||
+        !axis_is_features(x.axes[2])) {
+      throw Refusal("X has axes " + view_text(x) +
+                    "; accepted: " + (batch_first_ ? "[batch, steps, features]" : "[steps, batch, features]") +
                     " where steps and batch are whole axes of graph inputs");
     }
     time_ = x.axes[time_axis()];
@@ -179,14 +183,16 @@ class RecurrentImport {
       direction.bias.assign(static_cast<size_t>(rows), 0.0f);
       if (cell_.cell == Cell::kGruLinear) direction.r_bias.assign(static_cast<size_t>(hidden()), 0.0f);
       if (call_.has(kB)) read_bias(call_.constant(kB, "B"), d, &direction);
-      if (is_lstm() && call_.has(kP)) direction.peephole = peephole_iof(floats(call_.constant(kP, "P"), d * 3 * hidden(), 3 * hidden()));
+      if (is_lstm() && call_.has(kP))
+        direction.peephole = peephole_iof(floats(call_.constant(kP, "P"), d * 3 * hidden(), 3 * hidden()));
     }
   }
 
   void read_bias(const Tensor &bias, int64_t d, Direction *direction) const {
     const int64_t rows = gates() * hidden();
     for (int64_t i = 0; i < rows; ++i) {
-      const double wb = bias.data[static_cast<size_t>(d * 2 * rows + i)], rb = bias.data[static_cast<size_t>((d * 2 + 1) * rows + i)];
+      const double wb = bias.data[static_cast<size_t>(d * 2 * rows + i)],
+                   rb = bias.data[static_cast<size_t>((d * 2 + 1) * rows + i)];
       const bool apart = cell_.cell == Cell::kGruLinear && i >= 2 * hidden();
       direction->bias[static_cast<size_t>(i)] = static_cast<float>(apart ? wb : wb + rb);
       if (apart) direction->r_bias[static_cast<size_t>(i - 2 * hidden())] = static_cast<float>(rb);
@@ -215,12 +221,13 @@ class RecurrentImport {
       return kNone;
     }
     const View state = call_.real_view(i);
-    if (state.axes.size() != 3) throw Refusal(std::string(name) + " has rank " + std::to_string(state.axes.size()) + "; accepted: 3");
+    if (state.axes.size() != 3)
+      throw Refusal(std::string(name) + " has rank " + std::to_string(state.axes.size()) + "; accepted: 3");
     const size_t batch = state_batch_axis(), dir = batch_first_ ? 1 : 0;
     if (!is_axis_of(state.axes[batch], Atom::Kind::kBatch) || axis_size(state.axes[dir]) != static_cast<int64_t>(directions()) ||
         axis_size(state.axes[2]) != hidden() || !axis_is_features(state.axes[dir]) || !axis_is_features(state.axes[2])) {
-      throw Refusal(std::string(name) + " has axes " + view_text(state) + "; accepted: " + (batch_first_ ? "[batch, " : "[") + std::to_string(directions()) +
-                    (batch_first_ ? ", " : ", batch, ") + std::to_string(hidden()) + "]");
+      throw Refusal(std::string(name) + " has axes " + view_text(state) + "; accepted: " + (batch_first_ ? "[batch, " : "[") +
+                    std::to_string(directions()) + (batch_first_ ? ", " : ", batch, ") + std::to_string(hidden()) + "]");
     }
     if (b_.graph.values[state.value].kind == ValueKind::kConst) {
       constant_rows(state, i == kInitialC);
@@ -252,7 +259,8 @@ class RecurrentImport {
     expect(t, name, batch_first_ ? Shape{batch, count, hidden()} : Shape{count, batch, hidden()});
     if (batch < 1) throw Refusal(std::string(name) + " is empty");
     if (batch != 1 && !b_.batch_dynamic && b_.batch_size != batch && !batch_.empty()) {
-      throw Refusal(std::string(name) + " is for a batch of " + std::to_string(batch) + "; accepted: " + std::to_string(b_.batch_size));
+      throw Refusal(std::string(name) + " is for a batch of " + std::to_string(batch) +
+                    "; accepted: " + std::to_string(b_.batch_size));
     }
     set_state(t, is_c, batch, [&](int64_t d, int64_t n) { return batch_first_ ? n * count + d : d * batch + n; });
   }
@@ -268,9 +276,12 @@ class RecurrentImport {
       StateInit &init = is_c ? cell_.directions[d].init_c : cell_.directions[d].init_h;
       if (std::all_of(rows.begin(), rows.end(), [](float v) { return v == 0.0f; })) continue;
       bool same = true;
-      for (size_t k = static_cast<size_t>(hidden()); k < rows.size(); ++k) same = same && rows[k] == rows[k - static_cast<size_t>(hidden())];
-      if (same) rows.resize(static_cast<size_t>(hidden()));
-      else fix_batch(batch);
+      for (size_t k = static_cast<size_t>(hidden()); k < rows.size(); ++k)
+        same = same && rows[k] == rows[k - static_cast<size_t>(hidden())];
+      if (same)
+        rows.resize(static_cast<size_t>(hidden()));
+      else
+        fix_batch(batch);
       init.per_row = !same;
       init.data = std::move(rows);
     }
@@ -281,13 +292,15 @@ class RecurrentImport {
     if (!call_.is_const(kLengths)) {
       const View lengths = call_.view(kLengths);
       if (b_.graph.values[lengths.value].dtype != DType::kI32) throw Refusal("sequence_lens is not an integer tensor");
-      if (lengths.axes.size() != 1 || !is_axis_of(lengths.axes[0], Atom::Kind::kBatch) || b_.graph.values[lengths.value].kind != ValueKind::kInput) {
+      if (lengths.axes.size() != 1 || !is_axis_of(lengths.axes[0], Atom::Kind::kBatch) ||
+          b_.graph.values[lengths.value].kind != ValueKind::kInput) {
         throw Refusal("sequence_lens has axes " + view_text(lengths) + "; accepted: a graph input [batch], or a constant");
       }
       return lengths.value;
     }
     const Tensor &lengths = call_.constant(kLengths, "sequence_lens");
-    if (lengths.rank() != 1 || lengths.size() < 1) throw Refusal("sequence_lens has shape " + shape_text(lengths.shape) + "; accepted: [batch]");
+    if (lengths.rank() != 1 || lengths.size() < 1)
+      throw Refusal("sequence_lens has shape " + shape_text(lengths.shape) + "; accepted: [batch]");
     if (lengths.is_dynamic()) return dynamic_lengths(lengths);
     if (!batch_.empty() && !b_.batch_dynamic && lengths.size() != b_.batch_size) {
       throw Refusal("sequence_lens has shape " + shape_text(lengths.shape) + "; accepted: [" + std::to_string(b_.batch_size) + "]");
@@ -309,7 +322,9 @@ class RecurrentImport {
   // Computed from the number of steps: only "all steps" makes sense.
   uint32_t dynamic_lengths(const Tensor &lengths) const {
     for (int64_t length : to_ints(lengths)) {
-      if (length != b_.time_size) throw Refusal("sequence_lens is computed from the shape of another tensor; accepted: all steps, a constant or a graph input");
+      if (length != b_.time_size)
+        throw Refusal(
+            "sequence_lens is computed from the shape of another tensor; accepted: all steps, a constant or a graph input");
     }
     return kNone;
   }
@@ -334,9 +349,15 @@ class RecurrentImport {
   Axis time_, batch_;
 };
 
-void rnn(OpCall &call) { RecurrentImport(call, Cell::kRnn, {Act::kTanh}).run(); }
-void gru(OpCall &call) { RecurrentImport(call, Cell::kGru, {Act::kSigmoid, Act::kTanh}).run(); }
-void lstm(OpCall &call) { RecurrentImport(call, Cell::kLstm, {Act::kSigmoid, Act::kTanh, Act::kTanh}).run(); }
+void rnn(OpCall &call) {
+  RecurrentImport(call, Cell::kRnn, {Act::kTanh}).run();
+}
+void gru(OpCall &call) {
+  RecurrentImport(call, Cell::kGru, {Act::kSigmoid, Act::kTanh}).run();
+}
+void lstm(OpCall &call) {
+  RecurrentImport(call, Cell::kLstm, {Act::kSigmoid, Act::kTanh, Act::kTanh}).run();
+}
 
 constexpr const char *kLimits = "all attributes; W, R, B (and P) constant";
 

@@ -53,7 +53,8 @@ void cast(OpCall &call) {
   const int64_t to = call.attributes.integer("to", 0);
   const bool is_real = call.b.graph.values[x.value].dtype == DType::kF32;
   const bool keeps = is_real ? to == onnx::TensorProto::FLOAT : to == onnx::TensorProto::INT32 || to == onnx::TensorProto::INT64;
-  if (!keeps) throw Refusal("attribute 'to' changes the element type at run time; accepted: float to FLOAT, integers to INT32 or INT64");
+  if (!keeps)
+    throw Refusal("attribute 'to' changes the element type at run time; accepted: float to FLOAT, integers to INT32 or INT64");
   call.give(0, x);
 }
 
@@ -63,7 +64,9 @@ Tensor shape_tensor(const Builder &b, const View &view) {
   out.dynamic.resize(out.data.size(), 0);
   for (size_t i = 0; i < view.axes.size(); ++i) {
     for (const Atom &atom : view.axes[i]) {
-      const bool open = atom.kind == Atom::Kind::kTime ? b.time_dynamic : atom.kind == Atom::Kind::kBatch ? b.batch_dynamic : atom.origin >= 0 && b.origins->dynamic(atom.origin);
+      const bool open = atom.kind == Atom::Kind::kTime    ? b.time_dynamic
+                        : atom.kind == Atom::Kind::kBatch ? b.batch_dynamic
+                                                          : atom.origin >= 0 && b.origins->dynamic(atom.origin);
       if (open) out.dynamic[i] = 1;
     }
   }
@@ -74,7 +77,8 @@ void shape(OpCall &call) {
   const Tensor whole = shape_tensor(call.b, call.view(0));
   const int64_t rank = whole.size();
   const auto wrap = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
-  const int64_t first = wrap(call.attributes.integer("start", 0)), last = std::max(first, wrap(call.attributes.integer("end", rank)));
+  const int64_t first = wrap(call.attributes.integer("start", 0)),
+                last = std::max(first, wrap(call.attributes.integer("end", rank)));
   Tensor out(Elem::kInt, {last - first});
   out.data.assign(whole.data.begin() + first, whole.data.begin() + last);
   out.dynamic.assign(whole.dynamic.begin() + first, whole.dynamic.begin() + last);
@@ -131,7 +135,8 @@ void squeeze(OpCall &call) {
   View out = x;
   out.axes.clear();
   for (size_t i = 0; i < x.axes.size(); ++i) {
-    if (gone[i] && axis_size(x.axes[i]) != 1) throw Refusal("axis " + std::to_string(i) + " of " + view_text(x) + " is not of size 1");
+    if (gone[i] && axis_size(x.axes[i]) != 1)
+      throw Refusal("axis " + std::to_string(i) + " of " + view_text(x) + " is not of size 1");
     if (!gone[i]) out.axes.push_back(x.axes[i]);
   }
   call.give(0, out);
@@ -193,7 +198,7 @@ void split(OpCall &call) {
   int64_t first = 0, i = 0;
   for (int64_t size : split_sizes(call.attributes, call.constants(), axis_size(x.axes[axis]), call.output_count())) {
     call.give(static_cast<size_t>(i++), cut(call, x, {axis, first, size, 1}));
-    first += size;
+    first = plus(first, size);
   }
 }
 
@@ -209,13 +214,14 @@ View joined(OpCall &call, std::vector<View> parts, size_t axis) {
     if (!axis_is_features(part.axes[axis])) throw Refusal("it joins along the time or batch axis; accepted: feature axes");
     for (size_t i = 0; i < out.axes.size(); ++i) {
       Axis mine, other;
-      if (i != axis && (axis_size(out.axes[i]) != axis_size(part.axes[i]) || !align_axes(out.axes[i], part.axes[i], &mine, &other))) {
+      if (i != axis &&
+          (axis_size(out.axes[i]) != axis_size(part.axes[i]) || !align_axes(out.axes[i], part.axes[i], &mine, &other))) {
         throw Refusal("its inputs differ outside the axis: " + view_text(out) + " and " + view_text(part));
       }
       if (i != axis) out.axes[i] = mine;
     }
     sizes.push_back(axis_size(part.axes[axis]));
-    total += sizes.back();
+    total = plus(total, sizes.back());
     sequence = sequence || b.is_sequence(part);
   }
   out.axes[axis] = {Atom{Atom::Kind::kFeature, total, 0, -1}};
@@ -230,7 +236,7 @@ View joined(OpCall &call, std::vector<View> parts, size_t axis) {
         int64_t rest = sizes[p];
         for (const Atom &atom : parts[p].axes[axis]) {
           rest /= atom.size;
-          dims.push_back({atom.size, atom.stride, rest * step});
+          dims.push_back({atom.size, atom.stride, times(rest, step)});
         }
         continue;
       }
@@ -241,8 +247,9 @@ View joined(OpCall &call, std::vector<View> parts, size_t axis) {
       }
     }
     if (b.graph.values[parts[p].value].dtype != DType::kF32) throw Refusal("it joins integers at run time; accepted: float");
-    b.graph.nodes.push_back({OpKind::kCopy, call.name, {parts[p].value}, {out.value}, copy_attr(dims, parts[p].first, offset * step)});
-    offset += sizes[p];
+    b.graph.nodes.push_back(
+        {OpKind::kCopy, call.name, {parts[p].value}, {out.value}, copy_attr(dims, parts[p].first, times(offset, step))});
+    offset = plus(offset, sizes[p]);
   }
   return out;
 }

@@ -60,7 +60,9 @@ void Origins::mark(const Axis &axis, AxisRole role) {
   if (axis.size() == 1 && axis[0].origin >= 0) mark(axis[0].origin, role);
 }
 
-AxisRole Origins::role(int origin) const { return roles_[static_cast<size_t>(find(origin))]; }
+AxisRole Origins::role(int origin) const {
+  return roles_[static_cast<size_t>(find(origin))];
+}
 
 bool Origins::any(AxisRole wanted) const {
   for (size_t i = 0; i < sizes_.size(); ++i) {

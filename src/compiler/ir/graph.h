@@ -83,7 +83,9 @@ struct Graph {
   uint32_t add_row(uint32_t elems, bool sequence);
 };
 
-inline uint32_t gate_count(Cell cell) { return cell == Cell::kRnn ? 1 : cell == Cell::kLstm ? 4 : 3; }
+inline uint32_t gate_count(Cell cell) {
+  return cell == Cell::kRnn ? 1 : cell == Cell::kLstm ? 4 : 3;
+}
 
 constexpr uint32_t kMaxRowElems = 1u << 28;
 

@@ -11,7 +11,9 @@
 namespace rnnp::compiler {
 namespace {
 
-bool overlap(const Lifetime &a, const Lifetime &b) { return a.first <= b.last && b.first <= a.last; }
+bool overlap(const Lifetime &a, const Lifetime &b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 // Lowest offset at which each fits among those placed before it.
 uint64_t place_in_order(std::vector<Lifetime *> order) {
@@ -40,7 +42,9 @@ uint64_t place_in_order(std::vector<Lifetime *> order) {
 
 using Order = std::function<bool(const Lifetime &, const Lifetime &)>;
 
-uint32_t length(const Lifetime &l) { return l.last - l.first; }
+uint32_t length(const Lifetime &l) {
+  return l.last - l.first;
+}
 
 }  // namespace
 
@@ -79,7 +83,8 @@ uint64_t improve(std::vector<Lifetime *> order, uint64_t size, uint64_t good_eno
     }
     const size_t from = !tops.empty() && round % 4 != 3 ? tops[below(tops.size())] : 1 + below(n - 1), to = below(from);
     std::vector<Lifetime *> trial = order;
-    std::rotate(trial.begin() + static_cast<std::ptrdiff_t>(to), trial.begin() + static_cast<std::ptrdiff_t>(from), trial.begin() + static_cast<std::ptrdiff_t>(from) + 1);
+    std::rotate(trial.begin() + static_cast<std::ptrdiff_t>(to), trial.begin() + static_cast<std::ptrdiff_t>(from),
+                trial.begin() + static_cast<std::ptrdiff_t>(from) + 1);
     const uint64_t now = place_in_order(trial);
     if (now > size) {
       for (size_t i = 0; i < n; ++i) order[i]->offset = kept[i];
@@ -100,7 +105,9 @@ uint32_t place_lifetimes(std::vector<Lifetime> *lifetimes) {
       [](const Lifetime &a, const Lifetime &b) { return a.first < b.first; },
       [](const Lifetime &a, const Lifetime &b) { return length(a) > length(b); },
       [](const Lifetime &a, const Lifetime &b) { return a.last > b.last; },
-      [](const Lifetime &a, const Lifetime &b) { return uint64_t{a.elems} * (length(a) + 1u) > uint64_t{b.elems} * (length(b) + 1u); },
+      [](const Lifetime &a, const Lifetime &b) {
+        return uint64_t{a.elems} * (length(a) + 1u) > uint64_t{b.elems} * (length(b) + 1u);
+      },
   };
   if (lifetimes->empty()) return 0;
   const uint64_t bound = largest_live_set(*lifetimes);
@@ -185,12 +192,15 @@ uint32_t in_place_source(const Graph &graph, const Node &node, uint32_t index, c
   if (node.op == OpKind::kBinary && node.in[0] == node.in[1]) return kNone;
   for (uint32_t value : node.in) {
     const Value &from = graph.values[value];
-    if (from.kind == to.kind && from.elems == to.elems && spans[value].last == index && same_shape_in_place(graph, node, value)) return value;
+    if (from.kind == to.kind && from.elems == to.elems && spans[value].last == index && same_shape_in_place(graph, node, value))
+      return value;
   }
   return kNone;
 }
 
-uint32_t padded(uint32_t elems) { return (elems + kPoolPad - 1) / kPoolPad * kPoolPad; }
+uint32_t padded(uint32_t elems) {
+  return (elems + kPoolPad - 1) / kPoolPad * kPoolPad;
+}
 
 }  // namespace
 

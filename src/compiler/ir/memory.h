@@ -19,10 +19,10 @@ struct Lifetime {
 };
 
 struct MemoryPlan {
-  std::vector<uint32_t> offset;  // per value; kNone for constants and inputs
-  uint32_t sequence_elems = 0, row_elems = 0;        // sizes of the pools
-  uint32_t sequence_bound = 0, row_bound = 0;        // largest live sets: no plan is smaller
-  std::vector<Lifetime> sequence, row;               // the map, for `inspect --memory`
+  std::vector<uint32_t> offset;                // per value; kNone for constants and inputs
+  uint32_t sequence_elems = 0, row_elems = 0;  // sizes of the pools
+  uint32_t sequence_bound = 0, row_bound = 0;  // largest live sets: no plan is smaller
+  std::vector<Lifetime> sequence, row;         // the map, for `inspect --memory`
 };
 
 constexpr uint32_t kPoolPad = 16;  // elements

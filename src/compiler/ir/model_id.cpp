@@ -60,7 +60,9 @@ struct AttrHash {
 uint64_t model_id(const Graph &graph) {
   Hash h;
   for (const Value &value : graph.values) {
-    for (uint32_t v : {static_cast<uint32_t>(value.kind), static_cast<uint32_t>(value.dtype), value.elems, uint32_t{value.sequence}}) h.number(v);
+    for (uint32_t v :
+         {static_cast<uint32_t>(value.kind), static_cast<uint32_t>(value.dtype), value.elems, uint32_t{value.sequence}})
+      h.number(v);
     h.list(value.f32);
     h.list(value.i32);
   }

@@ -30,7 +30,8 @@ Node *fusable_dense(Graph *graph, uint32_t value, const std::vector<uint32_t> &u
 }
 
 // The addend seen as one number per output of the dense node; false when it differs between groups or the sum is not in order.
-bool bias_of(const AttrBinary &attr, bool dense_is_a, const std::vector<float> &constant, const Dense &dense, std::vector<float> *bias) {
+bool bias_of(const AttrBinary &attr, bool dense_is_a, const std::vector<float> &constant, const Dense &dense,
+             std::vector<float> *bias) {
   const uint32_t *mine = dense_is_a ? attr.a_stride : attr.b_stride, *other = dense_is_a ? attr.b_stride : attr.a_stride;
   const uint64_t elems = uint64_t{dense.output_size} * dense.groups;
   uint64_t total = 1;

@@ -11,17 +11,23 @@ namespace rnnp::compiler {
 
 namespace {
 
-// Products of stand-ins may grow past all sizes; they stop at a bound that no real tensor reaches.
-int64_t saturating_product(int64_t a, int64_t b) {
-  constexpr int64_t kMost = int64_t{1} << 60;
-  return b != 0 && a > kMost / b ? kMost : a * b;
-}
+constexpr int64_t kMost = int64_t{1} << 60;
 
 }  // namespace
 
+int64_t times(int64_t a, int64_t b) {
+  int64_t out = 0;
+  if (__builtin_mul_overflow(a, b, &out)) return (a < 0) == (b < 0) ? kMost : -kMost;
+  return std::clamp(out, -kMost, kMost);
+}
+
+int64_t plus(int64_t a, int64_t b) {
+  return std::clamp(a + b, -kMost, kMost);
+}
+
 int64_t axis_size(const Axis &axis) {
   int64_t size = 1;
-  for (const Atom &atom : axis) size = saturating_product(size, atom.size);
+  for (const Atom &atom : axis) size = times(size, atom.size);
   return size;
 }
 
@@ -38,7 +44,9 @@ std::string view_text(const View &view) {
     if (axis.empty()) text += "1";
     for (size_t i = 0; i < axis.size(); ++i) {
       text += i ? "*" : "";
-      text += axis[i].kind == Atom::Kind::kTime ? "steps" : axis[i].kind == Atom::Kind::kBatch ? "batch" : std::to_string(axis[i].size);
+      text += axis[i].kind == Atom::Kind::kTime    ? "steps"
+              : axis[i].kind == Atom::Kind::kBatch ? "batch"
+                                                   : std::to_string(axis[i].size);
     }
   }
   return text + "]";
@@ -54,7 +62,9 @@ std::vector<Atom> features_of(const View &view) {
   return out;
 }
 
-int64_t feature_count(const View &view) { return axis_size(features_of(view)); }
+int64_t feature_count(const View &view) {
+  return axis_size(features_of(view));
+}
 
 bool axis_is_features(const Axis &axis) {
   return std::all_of(axis.begin(), axis.end(), [](const Atom &atom) { return atom.is_feature(); });
@@ -78,7 +88,7 @@ View densified(View view) {
       Atom &atom = view.axes[a][i];
       if (!atom.is_feature()) continue;
       atom.stride = stride;
-      stride = saturating_product(stride, atom.size);
+      stride = times(stride, atom.size);
     }
   }
   return view;
@@ -90,7 +100,7 @@ bool is_dense(const View &view, uint32_t value_elems) {
   const std::vector<Atom> features = features_of(view);
   for (size_t i = features.size(); i-- > 0;) {
     if (features[i].size != 1 && features[i].stride != stride) return false;
-    stride = saturating_product(stride, features[i].size);
+    stride = times(stride, features[i].size);
   }
   return true;
 }
@@ -102,7 +112,7 @@ bool is_permutation(const View &view, uint32_t value_elems) {
   int64_t stride = 1;
   for (const Atom &atom : features) {
     if (atom.size != 1 && atom.stride != stride) return false;
-    stride = saturating_product(stride, atom.size);
+    stride = times(stride, atom.size);
   }
   return true;
 }
@@ -112,8 +122,8 @@ Axis merged(const Axis &axis) {
   for (const Atom &atom : axis) {
     if (atom.is_feature() && atom.size == 1 && atom.origin < 0) continue;
     Atom *last = out.empty() ? nullptr : &out.back();
-    if (last && !last->is_symbol() && !atom.is_symbol() && last->stride == saturating_product(atom.stride < 0 ? 0 : atom.stride, atom.size) && atom.stride > 0) {
-      *last = Atom{Atom::Kind::kFeature, last->size * atom.size, atom.stride, -1};
+    if (last && !last->is_symbol() && !atom.is_symbol() && last->stride == times(atom.stride, atom.size) && atom.stride > 0) {
+      *last = Atom{Atom::Kind::kFeature, times(last->size, atom.size), atom.stride, -1};
     } else {
       out.push_back(atom);
     }
@@ -129,9 +139,9 @@ Axis take(std::vector<Atom> *from, int64_t size) {
   int64_t got = 1;
   while (got < size && !from->empty()) {
     Atom atom = from->front();
-    if (atom.size == 1 || (got <= size / atom.size && size % (got * atom.size) == 0)) {
+    if (atom.size == 1 || (got <= size / atom.size && size % times(got, atom.size) == 0)) {
       from->erase(from->begin());
-      got *= atom.size;
+      got = times(got, atom.size);
       axis.push_back(atom);
       continue;
     }
@@ -139,10 +149,10 @@ Axis take(std::vector<Atom> *from, int64_t size) {
     if (!atom.is_feature() || size % got != 0 || head < 1 || atom.size % head != 0) {
       throw Refusal(atom.is_feature() ? "the reshape cuts an axis in an uneven way" : "the reshape cuts the time or batch axis");
     }
-    const Atom first{Atom::Kind::kFeature, head, atom.stride * (atom.size / head), -1};
+    const Atom first{Atom::Kind::kFeature, head, times(atom.stride, atom.size / head), -1};
     from->front() = Atom{Atom::Kind::kFeature, atom.size / head, atom.stride, -1};
     axis.push_back(first);
-    got *= head;
+    got = times(got, head);
   }
   if (got != size) throw Refusal("the reshape does not fit its input");
   return axis;
@@ -155,7 +165,8 @@ bool only_unit_symbols(const Axis &axis) {
 // A symbol of size 1 that shares an axis with features is implied: every value has its T and B whether named or not.
 void imply_units(Axis *axis) {
   if (only_unit_symbols(*axis)) return;
-  axis->erase(std::remove_if(axis->begin(), axis->end(), [](const Atom &atom) { return atom.is_symbol() && atom.size == 1; }), axis->end());
+  axis->erase(std::remove_if(axis->begin(), axis->end(), [](const Atom &atom) { return atom.is_symbol() && atom.size == 1; }),
+              axis->end());
 }
 
 }  // namespace
@@ -194,8 +205,8 @@ View slice_axis(View view, size_t axis, int64_t first, int64_t count, int64_t st
   if (first == 0 && step == 1 && count == axis_size(atoms)) return view;
   if (atoms.empty()) return view;  // size 1 and one element taken
   if (atoms.size() != 1 || !atoms[0].is_feature()) throw Refusal("the time or batch axis cannot be cut here");
-  view.first += first * atoms[0].stride;
-  view.axes[axis] = count == 1 ? Axis{} : Axis{Atom{Atom::Kind::kFeature, count, atoms[0].stride * step, -1}};
+  view.first = plus(view.first, times(first, atoms[0].stride));
+  view.axes[axis] = count == 1 ? Axis{} : Axis{Atom{Atom::Kind::kFeature, count, times(atoms[0].stride, step), -1}};
   return view;
 }
 
@@ -226,7 +237,7 @@ Atom split_front(Atom *atom, int64_t size, bool *left) {
   *left = whole.size != size;
   if (!*left) return whole;
   *atom = Atom{Atom::Kind::kFeature, whole.size / size, whole.stride, -1};
-  return Atom{Atom::Kind::kFeature, size, whole.stride * (whole.size / size), -1};
+  return Atom{Atom::Kind::kFeature, size, times(whole.stride, whole.size / size), -1};
 }
 
 // Unit symbols of both, once each.

@@ -32,6 +32,11 @@ struct View {
   std::vector<Axis> axes;
 };
 
+// Products and sums of sizes and strides. While axes are looked for, stand-ins for open dimensions multiply past all sizes; the
+// result then stops at a bound that no real tensor reaches.
+int64_t times(int64_t a, int64_t b);
+int64_t plus(int64_t a, int64_t b);
+
 int64_t axis_size(const Axis &axis);
 std::vector<int64_t> view_shape(const View &view);
 std::string view_text(const View &view);

@@ -75,31 +75,52 @@ const char *activation_name(Act act) {
 
 double activate(const Activation &f, double x) {
   switch (f.act) {
-    case Act::kIdentity: return x;
-    case Act::kRelu: return x > 0 || std::isnan(x) ? x : 0;
-    case Act::kTanh: return std::tanh(x);
-    case Act::kSigmoid: return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
-    case Act::kAffine: return f.alpha * x + f.beta;
-    case Act::kLeakyRelu: return x >= 0 ? x : f.alpha * x;
-    case Act::kThresholdedRelu: return x > f.alpha || std::isnan(x) ? x : 0;
-    case Act::kScaledTanh: return f.alpha * std::tanh(f.beta * x);
+    case Act::kIdentity:
+      return x;
+    case Act::kRelu:
+      return x > 0 || std::isnan(x) ? x : 0;
+    case Act::kTanh:
+      return std::tanh(x);
+    case Act::kSigmoid:
+      return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
+    case Act::kAffine:
+      return f.alpha * x + f.beta;
+    case Act::kLeakyRelu:
+      return x >= 0 ? x : f.alpha * x;
+    case Act::kThresholdedRelu:
+      return x > f.alpha || std::isnan(x) ? x : 0;
+    case Act::kScaledTanh:
+      return f.alpha * std::tanh(f.beta * x);
     case Act::kHardSigmoid: {
       const double v = f.alpha * x + f.beta;
       return std::isnan(v) ? v : std::min(std::max(v, 0.0), 1.0);
     }
-    case Act::kElu: return x >= 0 ? x : f.alpha * std::expm1(x);
-    case Act::kSoftsign: return x / (1 + std::fabs(x));
-    case Act::kSoftplus: return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
-    case Act::kExp: return std::exp(x);
-    case Act::kLog: return std::log(x);
-    case Act::kSqrt: return std::sqrt(x);
-    case Act::kAbs: return std::fabs(x);
-    case Act::kNeg: return -x;
-    case Act::kReciprocal: return 1 / x;
-    case Act::kClip: return std::isnan(x) ? x : std::min(std::max(x, f.alpha), f.beta);
-    case Act::kHardSwish: return x * std::min(std::max(x / 6 + 0.5, 0.0), 1.0);
-    case Act::kFloor: return std::floor(x);
-    case Act::kCeil: return std::ceil(x);
+    case Act::kElu:
+      return x >= 0 ? x : f.alpha * std::expm1(x);
+    case Act::kSoftsign:
+      return x / (1 + std::fabs(x));
+    case Act::kSoftplus:
+      return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+    case Act::kExp:
+      return std::exp(x);
+    case Act::kLog:
+      return std::log(x);
+    case Act::kSqrt:
+      return std::sqrt(x);
+    case Act::kAbs:
+      return std::fabs(x);
+    case Act::kNeg:
+      return -x;
+    case Act::kReciprocal:
+      return 1 / x;
+    case Act::kClip:
+      return std::isnan(x) ? x : std::min(std::max(x, f.alpha), f.beta);
+    case Act::kHardSwish:
+      return x * std::min(std::max(x / 6 + 0.5, 0.0), 1.0);
+    case Act::kFloor:
+      return std::floor(x);
+    case Act::kCeil:
+      return std::ceil(x);
   }
   return x;
 }

@@ -20,8 +20,9 @@ void read_opset(OnnxModel *model, Problems *problems) {
   }
   if (model->opset == 0 && model->proto.opset_import_size() == 0) model->opset = 1;
   if (model->opset < kMinOpset || model->opset > kMaxOpset) {
-    problems->add("", "model", "opset " + std::to_string(model->opset) + " is not supported; accepted: " + std::to_string(kMinOpset) +
-                                   " to " + std::to_string(kMaxOpset));
+    problems->add("", "model",
+                  "opset " + std::to_string(model->opset) + " is not supported; accepted: " + std::to_string(kMinOpset) + " to " +
+                      std::to_string(kMaxOpset));
   }
 }
 

@@ -13,8 +13,8 @@
 
 namespace rnnp::compiler {
 
-Tensor::Tensor(Elem type, Shape dims) : elem(type), shape(std::move(dims)) {
-  data.resize(static_cast<size_t>(element_count(shape)));
+Tensor::Tensor(Elem type, Shape dims, int64_t limit) : elem(type), shape(std::move(dims)) {
+  data.resize(static_cast<size_t>(element_count(shape, limit)));
 }
 
 bool Tensor::is_dynamic() const {
@@ -128,21 +128,23 @@ Elem elem_of(int type) {
     case onnx::TensorProto::FLOAT:
     case onnx::TensorProto::DOUBLE:
     case onnx::TensorProto::FLOAT16:
-    case onnx::TensorProto::BFLOAT16: return Elem::kFloat;
-    case onnx::TensorProto::BOOL: return Elem::kBool;
-    default: return Elem::kInt;
+    case onnx::TensorProto::BFLOAT16:
+      return Elem::kFloat;
+    case onnx::TensorProto::BOOL:
+      return Elem::kBool;
+    default:
+      return Elem::kInt;
   }
 }
 
 // No allocation before the stored bytes are known to be there: a hostile file may state any shape.
 void check_stored(const onnx::TensorProto &proto, int64_t count) {
-  const int64_t stored = proto.has_raw_data()
-                             ? static_cast<int64_t>(proto.raw_data().size())
-                             : int64_t{proto.float_data_size()} + proto.int32_data_size() + proto.int64_data_size() +
-                                   proto.double_data_size() + proto.uint64_data_size();
+  const int64_t stored = proto.has_raw_data() ? static_cast<int64_t>(proto.raw_data().size())
+                                              : int64_t{proto.float_data_size()} + proto.int32_data_size() +
+                                                    proto.int64_data_size() + proto.double_data_size() + proto.uint64_data_size();
   if (count > stored) {
-    throw Refusal("it holds " + std::to_string(stored) + (proto.has_raw_data() ? " bytes" : " elements") + " where its shape needs " +
-                  std::to_string(count) + " elements");
+    throw Refusal("it holds " + std::to_string(stored) + (proto.has_raw_data() ? " bytes" : " elements") +
+                  " where its shape needs " + std::to_string(count) + " elements");
   }
 }
 
@@ -153,24 +155,51 @@ Tensor read_tensor(const onnx::TensorProto &proto) {
     throw Refusal("its data lies in another file; save the model with the weights inside");
   }
   const Shape shape(proto.dims().begin(), proto.dims().end());
-  check_stored(proto, element_count(shape));
-  Tensor out(elem_of(proto.data_type()), shape);
+  check_stored(proto, element_count(shape, kMaxTensorElems));
+  Tensor out(elem_of(proto.data_type()), shape, kMaxTensorElems);
   const auto plain = [](auto v) { return static_cast<double>(v); };
   switch (proto.data_type()) {
-    case onnx::TensorProto::FLOAT: fill<float>(proto, proto.float_data(), &out, plain); break;
-    case onnx::TensorProto::DOUBLE: fill<double>(proto, proto.double_data(), &out, plain); break;
-    case onnx::TensorProto::INT64: fill<int64_t>(proto, proto.int64_data(), &out, plain); break;
-    case onnx::TensorProto::INT32: fill<int32_t>(proto, proto.int32_data(), &out, plain); break;
-    case onnx::TensorProto::INT16: fill<int16_t>(proto, proto.int32_data(), &out, plain); break;
-    case onnx::TensorProto::INT8: fill<int8_t>(proto, proto.int32_data(), &out, plain); break;
-    case onnx::TensorProto::UINT16: fill<uint16_t>(proto, proto.int32_data(), &out, plain); break;
-    case onnx::TensorProto::UINT8: fill<uint8_t>(proto, proto.int32_data(), &out, plain); break;
-    case onnx::TensorProto::UINT32: fill<uint32_t>(proto, proto.uint64_data(), &out, plain); break;
-    case onnx::TensorProto::UINT64: fill<uint64_t>(proto, proto.uint64_data(), &out, plain); break;
-    case onnx::TensorProto::BOOL: fill<uint8_t>(proto, proto.int32_data(), &out, [](uint8_t v) { return v ? 1.0 : 0.0; }); break;
-    case onnx::TensorProto::FLOAT16: fill<uint16_t>(proto, proto.int32_data(), &out, half_to_double); break;
-    case onnx::TensorProto::BFLOAT16: fill<uint16_t>(proto, proto.int32_data(), &out, bfloat_to_double); break;
-    default: throw Refusal("its element type " + std::to_string(proto.data_type()) + " is not supported");
+    case onnx::TensorProto::FLOAT:
+      fill<float>(proto, proto.float_data(), &out, plain);
+      break;
+    case onnx::TensorProto::DOUBLE:
+      fill<double>(proto, proto.double_data(), &out, plain);
+      break;
+    case onnx::TensorProto::INT64:
+      fill<int64_t>(proto, proto.int64_data(), &out, plain);
+      break;
+    case onnx::TensorProto::INT32:
+      fill<int32_t>(proto, proto.int32_data(), &out, plain);
+      break;
+    case onnx::TensorProto::INT16:
+      fill<int16_t>(proto, proto.int32_data(), &out, plain);
+      break;
+    case onnx::TensorProto::INT8:
+      fill<int8_t>(proto, proto.int32_data(), &out, plain);
+      break;
+    case onnx::TensorProto::UINT16:
+      fill<uint16_t>(proto, proto.int32_data(), &out, plain);
+      break;
+    case onnx::TensorProto::UINT8:
+      fill<uint8_t>(proto, proto.int32_data(), &out, plain);
+      break;
+    case onnx::TensorProto::UINT32:
+      fill<uint32_t>(proto, proto.uint64_data(), &out, plain);
+      break;
+    case onnx::TensorProto::UINT64:
+      fill<uint64_t>(proto, proto.uint64_data(), &out, plain);
+      break;
+    case onnx::TensorProto::BOOL:
+      fill<uint8_t>(proto, proto.int32_data(), &out, [](uint8_t v) { return v ? 1.0 : 0.0; });
+      break;
+    case onnx::TensorProto::FLOAT16:
+      fill<uint16_t>(proto, proto.int32_data(), &out, half_to_double);
+      break;
+    case onnx::TensorProto::BFLOAT16:
+      fill<uint16_t>(proto, proto.int32_data(), &out, bfloat_to_double);
+      break;
+    default:
+      throw Refusal("its element type " + std::to_string(proto.data_type()) + " is not supported");
   }
   return out;
 }

@@ -18,8 +18,10 @@ using Shape = std::vector<int64_t>;
 
 enum class Elem : uint8_t { kFloat, kInt, kBool };
 
-// Folding or loading never makes a tensor larger than this.
-constexpr int64_t kMaxTensorElems = int64_t{1} << 28;
+// A stored tensor is at most this large (the file holds its bytes), a computed one at most kMaxComputedElems (a small file could
+// ask for any size).
+constexpr int64_t kMaxTensorElems = int64_t{1} << 29;
+constexpr int64_t kMaxComputedElems = int64_t{1} << 26;
 
 struct Tensor {
   Elem elem = Elem::kFloat;
@@ -31,7 +33,7 @@ struct Tensor {
 
   Tensor() = default;
   // Zeros. Throws Refusal when a dimension is negative or the whole is too large.
-  Tensor(Elem type, Shape dims);
+  Tensor(Elem type, Shape dims, int64_t limit = kMaxComputedElems);
 
   int64_t size() const { return static_cast<int64_t>(data.size()); }
   size_t rank() const { return shape.size(); }
@@ -39,7 +41,7 @@ struct Tensor {
 };
 
 // Product of the dimensions; throws Refusal when one is negative or the product exceeds `limit`.
-int64_t element_count(const Shape &shape, int64_t limit = kMaxTensorElems);
+int64_t element_count(const Shape &shape, int64_t limit = kMaxComputedElems);
 // Elements from one index to the next, per axis, row-major.
 Shape dense_strides(const Shape &shape);
 // Nearest 64-bit integer, saturating, NaN as 0.

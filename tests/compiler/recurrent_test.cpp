@@ -222,6 +222,29 @@ TEST(Recurrent, EncoderGivesTheDecoderItsState) {
   check_against_f64(b.proto);
 }
 
+TEST(Recurrent, StatesOfAStackInOneTensor) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", kInputs}).input("H", {2, "N", kHidden});
+  b.weights("a", 3, 1, kInputs, kHidden).weights("b", 3, 1, kHidden, kHidden).output("Z").output("HN");
+  b.constant_ints("one", {1}, {1}).constant_ints("pieces", {2}, {1, 1});
+  b.node("Split", {"H", "pieces"}, {"h0", "h1"}).with("axis", 0);
+  b.node("GRU", {"X", "aW", "aR", "aB", "", "h0"}, {"Y", "n0"}).with("hidden_size", kHidden);
+  b.node("Squeeze", {"Y", "one"}, {"X2"});
+  b.node("GRU", {"X2", "bW", "bR", "bB", "", "h1"}, {"Z", "n1"}).with("hidden_size", kHidden);
+  b.node("Concat", {"n0", "n1"}, {"HN"}).with("axis", 0);
+  check_against_f64(b.proto);
+}
+
+TEST(Recurrent, LongSequences) {
+  for (const char *op : {"RNN", "GRU", "LSTM"}) {
+    Layer layer;
+    layer.op = op;
+    layer.initial = true;
+    NodeBuilder node(nullptr);
+    check_against_f64(layer.build(&node).proto, {1000, 2});
+  }
+}
+
 TEST(Recurrent, OutputsInAnyCombination) {
   for (int bits = 1; bits < 8; ++bits) {
     OnnxBuilder b;

@@ -220,7 +220,8 @@ typedef struct rnnp_io {
   uint32_t batch;        /* rows 0 .. batch - 1 run; the other rows keep their state. <= max_batch */
   uint32_t input_count;  /* length of inputs; the model's input_count */
   uint32_t output_count; /* length of outputs; the model's output_count */
-  const int32_t *lengths; /* [batch], 0 <= length <= steps: a row's state stops there and recurrent outputs are 0 after it. NULL: all steps */
+  const int32_t *lengths; /* [batch], 0 <= length <= steps: for every recurrent layer, a row's state stops there and its
+                              outputs are 0 after it. NULL: each layer's own LENGTHS input or constant, else all steps */
   const rnnp_buffer *inputs;
   const rnnp_buffer *outputs;
 } rnnp_io;

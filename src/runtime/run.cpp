@@ -13,7 +13,7 @@ namespace {
 struct Job {
   Session *session;
   const rnnp_buffer *inputs, *outputs;
-  const int32_t *lengths;
+  const int32_t *lengths;  // of the call: gate every recurrent layer; nullptr: a layer's own, if it has any
   size_t steps;
   uint32_t batch, flags;
 };
@@ -77,11 +77,21 @@ void bind_output(const Job &job, uint32_t i, size_t first) {
 
 const uint8_t *value_row(const Session &s, uint32_t value, size_t row) { return reinterpret_cast<const uint8_t *>(row_of(s.values[value], row)); }
 
+// Where rows end: the call's lengths, else the model's first LENGTHS input.
+const int32_t *last_step_lengths(const Job &job) {
+  const Model &m = *job.session->model;
+  for (uint32_t i = 0; i < m.inputs.count && job.lengths == nullptr; ++i) {
+    if (m.inputs[i].role == RNNP_ROLE_LENGTHS) return static_cast<const int32_t *>(job.inputs[i].data);
+  }
+  return job.lengths;
+}
+
 void hand_out_last_step(const Job &job, const BlobIo &io, const rnnp_buffer &b, size_t first, uint32_t steps) {
   const Session &s = *job.session;
   const size_t bytes = row_bytes_of(*s.model, io);
+  const int32_t *lengths = last_step_lengths(job);
   for (uint32_t row = 0; row < job.batch; ++row) {
-    const size_t length = job.lengths != nullptr ? static_cast<size_t>(job.lengths[row]) : job.steps;
+    const size_t length = lengths != nullptr ? static_cast<size_t>(lengths[row]) : job.steps;
     uint8_t *to = tensor_row(b, bytes, job.batch, 0, row);
     if (length == 0) {
       if (first == 0) zero_bytes(to, bytes);
@@ -205,15 +215,6 @@ rnnp_status check_io(const Session &s, const rnnp_io &io) {
   return status;
 }
 
-// The lengths that gate every recurrent layer: the call's own, else the model's LENGTHS input.
-const int32_t *run_lengths(const Model &m, const rnnp_io &io) {
-  if (io.lengths != nullptr) return io.lengths;
-  for (uint32_t i = 0; i < m.inputs.count; ++i) {
-    if (m.inputs[i].role == RNNP_ROLE_LENGTHS) return static_cast<const int32_t *>(io.inputs[i].data);
-  }
-  return nullptr;
-}
-
 bool is_session(const Session *s) { return s != nullptr && s->tag == kSessionTag; }
 
 constexpr uint32_t kSimpleTensors = 16;
@@ -242,7 +243,7 @@ rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *io) {
   if (!rnnp::is_session(session) || io == nullptr || io->struct_bytes < sizeof(rnnp_io)) return RNNP_E_ARG;
   const rnnp_status status = rnnp::check_io(*session, *io);
   if (status != RNNP_OK || io->steps == 0) return status;
-  rnnp::Job job = {session, io->inputs, io->outputs, rnnp::run_lengths(*session->model, *io), io->steps, io->batch, io->flags};
+  rnnp::Job job = {session, io->inputs, io->outputs, io->lengths, io->steps, io->batch, io->flags};
   rnnp::run_job(&job);
   return RNNP_OK;
 }

@@ -63,6 +63,29 @@ TEST(RunIo, InitialStateAndLengthsOfTheCall) {
   expect_near(want.y_c, c.y_c);
 }
 
+TEST(RunIo, LengthsInputGatesItsOwnLayerTheCallsLengthsGateAll) {
+  BlobBuilder b(6);
+  RecurrentOptions o;
+  o.hidden = kHidden;
+  const uint32_t x = b.add_input(kIn);
+  const uint32_t first = b.add_recurrent(x, kIn, o, nullptr, nullptr, {rnnp::kNone, rnnp::kNone, b.add_lengths_input()});
+  b.add_output(b.add_recurrent(first, kHidden, o));
+  const std::vector<uint8_t> blob = b.build();
+  const std::vector<float> data = random_floats(kSteps * kBatch * kIn, 1);
+  const std::vector<int32_t> lengths = {4, 9, 0};
+  const RecurrentResult mid = run_recurrent(b.recurrent[0], {data.begin(), data.end()}, kSteps, kBatch, lengths);
+  for (const bool by_call : {false, true}) {
+    const RecurrentResult want = run_recurrent(b.recurrent[1], mid.y, kSteps, kBatch, by_call ? lengths : std::vector<int32_t>());
+    std::vector<float> y(want.y.size());
+    const rnnp_buffer inputs[] = {{const_cast<float *>(data.data()), 0, 0}, {by_call ? nullptr : const_cast<int32_t *>(lengths.data()), 0, 0}};
+    const rnnp_buffer outputs[] = {{y.data(), 0, 0}};
+    const rnnp_io io = {sizeof(rnnp_io), 0, kSteps, kBatch, 2, 1, by_call ? lengths.data() : nullptr, inputs, outputs};
+    Runner r(blob, {kBatch});
+    ASSERT_EQ(RNNP_OK, rnnp_run_io(r.session(), &io));
+    expect_near(want.y, y);
+  }
+}
+
 TEST(RunIo, OptionalInputsLeftOutContinueFromTheState) {
   const Net n = lstm_with_all_ports();
   Call c;

@@ -152,14 +152,6 @@ TEST(Refusals, LengthsOfAnotherBatch) {
   expect_all(refusal_of(b.proto), {"sizes 2 and 1"});
 }
 
-TEST(Refusals, LengthsForOnlySomeRecurrentNodes) {
-  OnnxBuilder b;
-  b.input("X", {"T", "N", 3}).input("L", {"N"}, onnx::TensorProto::INT32).weights("", 3, 1, 3, kHidden).output("Y").output("Z");
-  b.node("GRU", {"X", "W", "R", "B", "L"}, {"Y"}, "with").with("hidden_size", kHidden);
-  b.node("GRU", {"X", "W", "R", "B"}, {"Z"}, "without").with("hidden_size", kHidden);
-  expect_all(refusal_of(b.proto), {"'without'", "sequence_lens differs", "'with'"});
-}
-
 TEST(Refusals, GraphsThatAreNoGraphs) {
   OnnxBuilder cycle;
   cycle.input("X", {"N", 3}).output("a");

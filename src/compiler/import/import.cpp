@@ -295,23 +295,8 @@ void assign_roles(Graph *graph) {
   }
 }
 
-// The runtime gates all recurrent nodes of a run with one list of lengths.
-void check_lengths(const Graph &graph, Problems *problems) {
-  const Node *gated = nullptr;
-  for (const Node &node : graph.nodes) {
-    if (node.op == OpKind::kRecurrent && node.in[3] != kNone && graph.values[node.in[3]].kind == ValueKind::kInput) gated = &node;
-  }
-  for (const Node &node : graph.nodes) {
-    if (!gated || node.op != OpKind::kRecurrent || node.in[3] == gated->in[3]) continue;
-    problems->add(node.name, "recurrent",
-                  "its sequence_lens differs from that of node " + quote(gated->name) +
-                      "; accepted: one graph input as sequence_lens of all recurrent nodes");
-  }
-}
-
 Graph finish(Reader *reader) {
   Graph &graph = reader->builder().graph;
-  check_lengths(graph, &reader->problems());
   for (const Io &input : graph.inputs) {
     if (graph.values[input.value].dtype == DType::kI32 && graph.values[input.value].elems != 1) {
       reader->problems().add("", "input " + quote(input.name),

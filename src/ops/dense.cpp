@@ -121,7 +121,10 @@ StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
   Dense &d = *static_cast<Dense *>(object);
   const uint32_t y = env->model->node_output(node, 0);
   create_shares(env, d);
-  if (d.threads != 1 || d.shares[0].xnn != nullptr || !env->model->values[y].sequence) return nullptr;
+  if (env->threads != 1 || !env->model->values[y].sequence) return nullptr;
+  for (uint32_t i = 0; i < d.threads; ++i) {
+    if (d.shares[i].xnn != nullptr) return nullptr;
+  }
   d.x = &env->values[env->model->node_input(node, 0)];
   d.y = &env->values[y];
   d.gemm.a_row_bytes = d.x->row_bytes / d.groups;
@@ -132,13 +135,8 @@ StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
   return run_single;
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
-  const Dense &d = *static_cast<const Dense *>(object);
-  const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
-  if (!runs_in_chunk(env, y)) return;
-  const DenseShare &share = d.shares[thread];
+void run_share(const RunEnv &env, const Dense &d, const DenseShare &share, uint32_t x, uint32_t y, size_t rows) {
   if (share.tile_begin == share.tile_end) return;
-  const size_t rows = chunk_rows(env, y) * d.groups;
   if (share.xnn != nullptr) {
     xnn_dense_run(share.xnn, row_of(env.values[x], 0), row_of(env.values[y], 0) + size_t{share.tile_begin} * d.nr, rows);
     return;
@@ -153,6 +151,15 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
   g.out_row_bytes = env.values[y].row_bytes / d.groups;
   d.run(&g);
   if (d.act != nullptr) activate(d, g);
+}
+
+// A session of many threads also runs short calls on one: it then does every share.
+void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+  const Dense &d = *static_cast<const Dense *>(object);
+  const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
+  if (!runs_in_chunk(env, y)) return;
+  const size_t rows = chunk_rows(env, y) * d.groups;
+  for (uint32_t i = thread; i < d.threads; i += env.threads) run_share(env, d, d.shares[i], x, y, rows);
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ struct FinishEnv {
   const Model *model;
   ValueSlot *values;       // slots stay where they are; data of inputs and outputs changes per run
   StateSlot *states;
-  uint32_t max_batch, threads;
+  uint32_t max_batch;
+  uint32_t threads;        // of single steps
   void *scratch;           // BuildEnv::scratch_bytes of it
   uint32_t xnnpack_count;  // out: operators that XNNPACK took
   bool xnnpack_refused;    // out: XNNPACK's allocator is someone else's

@@ -158,7 +158,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const rnnp_status status = check(m, node, a);
   if (status != RNNP_OK) return status;
   const RecurrentShape shape = {Cell(a->cell), a->input_size, a->hidden_size, a->nr, a->direction_count};
-  const PlanLimits limits = {env->max_batch, env->chunk_steps, env->threads, env->l2_bytes, env->layer_chunk_steps};
+  const PlanLimits limits = {env->max_batch, env->chunk_steps, env->threads, env->l1d_bytes, env->l2_bytes, env->layer_chunk_steps};
   const RecurrentPlan plan = plan_recurrent(shape, limits);
   if (plan.scratch_bytes > env->scratch_bytes) env->scratch_bytes = plan.scratch_bytes;
 
@@ -442,7 +442,7 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
 
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const Recurrent &layer = *static_cast<const Recurrent *>(object);
-  if (layer.plan.teams == 2) {
+  if (layer.plan.teams == 2 && env.threads >= 2) {
     const uint32_t first = env.threads / 2;
     const uint32_t d = thread < first ? 0 : 1;
     const Team team = {env.barriers + (d ? first : 0), d ? env.threads - first : first, d ? thread - first : thread};

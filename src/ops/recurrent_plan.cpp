@@ -23,11 +23,17 @@ uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes)
   return fit < 1 ? 1 : fit < wanted ? static_cast<uint32_t>(fit) : wanted;
 }
 
-// Below this much work a step is over before the threads have met.
-constexpr uint64_t kFewestMacsPerThread = 24000;
+// Meeting costs about as much as this work per thread; starting a team about as much as the other.
+constexpr uint64_t kFewestMacsPerThread = 6000;
+constexpr uint64_t kFewestMacsPerCall = 50000;
 
 uint32_t choose_threads(uint64_t macs, uint32_t batch, uint32_t available) {
-  return macs * batch >= kFewestMacsPerThread * available ? available : 1;  // no division: small CPUs have none of 64 bits
+  return macs / available * batch >= kFewestMacsPerThread ? available : 1;
+}
+
+uint32_t choose_parallel_steps(uint64_t macs, uint32_t batch) {
+  const uint64_t step = macs > UINT32_MAX ? UINT32_MAX : macs * batch;
+  return step == 0 ? 1 : static_cast<uint32_t>((kFewestMacsPerCall + step - 1) / step);
 }
 
 RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limits) {
@@ -43,7 +49,8 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   const bool buffered = p.chunk_steps > 1 || shape.cell == Cell::kGru;
   p.preact_bytes = buffered ? align_up(mul_sat(mul_sat(p.row_bytes, limits.batch), p.chunk_steps), kScratchAlign) : 0;
   p.recurrent_bytes = static_cast<size_t>(matrix_elems(shape.hidden_size, shape.hidden_size, p.gates, shape.nr)) * sizeof(float);
-  p.serpentine = limits.l2_bytes != 0 && p.recurrent_bytes / p.team_threads > limits.l2_bytes / 2;
+  const size_t w_bytes = static_cast<size_t>(matrix_elems(shape.hidden_size, shape.input_size, p.gates, shape.nr)) * sizeof(float);
+  p.serpentine = limits.l1d_bytes != 0 && add_sat(p.recurrent_bytes, w_bytes) / p.team_threads > limits.l1d_bytes / 2;
   const size_t state_bytes = mul_sat(mul_sat(state_row_elems(shape.hidden_size), sizeof(float)), limits.batch);
   p.gate_bytes = shape.cell == Cell::kGru ? align_up(state_bytes, kScratchAlign) : 0;
   p.team_bytes = add_sat(p.preact_bytes, mul_sat(p.gate_bytes, 2));

@@ -100,6 +100,7 @@ rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, co
   c->layer_chunk_steps = o.chunk_steps;
   c->chunk_steps = program_chunk_steps(*m, o, c->l2_bytes);
   c->threads = session_threads(*m, o);
+  c->parallel_steps = o.flags & RNNP_SESSION_ALL_THREADS ? 1 : choose_parallel_steps(m->header->macs_per_step, o.max_batch);
   c->xnnpack = xnn_use(o);
   if (o.executor != nullptr) c->executor = *o.executor;
   return RNNP_OK;

@@ -16,6 +16,7 @@ struct Job {
   const int32_t *lengths;  // of the call: gate every recurrent layer; nullptr: a layer's own, if it has any
   size_t steps;
   uint32_t batch, flags;
+  uint32_t threads;  // that run it
 };
 
 size_t row_bytes_of(const Model &m, const BlobIo &io) { return size_t{m.values[io.value].row_elems} * sizeof(float); }
@@ -123,8 +124,8 @@ void hand_out(const Job &job, uint32_t i, size_t first, uint32_t steps, bool las
 
 // --- The parallel region ---------------------------------------------------------------------------------------------------------
 
-void team_barrier(const Session &s, uint32_t thread) {
-  if (s.threads > 1) barrier_wait(s.barriers, s.threads, thread);
+void team_barrier(const Job &job, uint32_t thread) {
+  if (job.threads > 1) barrier_wait(job.session->barriers, job.threads, thread);
 }
 
 void run_chunk(const Job &job, size_t first, uint32_t steps, uint32_t thread) {
@@ -135,12 +136,12 @@ void run_chunk(const Job &job, size_t first, uint32_t steps, uint32_t thread) {
     for (uint32_t i = 0; i < m.inputs.count; ++i) bind_input(job, i, first, steps);
     for (uint32_t i = 0; i < m.outputs.count; ++i) bind_output(job, i, first);
   }
-  team_barrier(s, thread);
+  team_barrier(job, thread);
   const RunEnv env = {&m,    s.values,  s.states,  s.scratch,   s.barriers, job.lengths, first,
-                      steps, job.batch, s.max_batch, s.threads, first == 0, last};
+                      steps, job.batch, s.max_batch, job.threads, first == 0, last};
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
     s.nodes[i].op->run(env, *s.nodes[i].node, s.nodes[i].object, thread);
-    team_barrier(s, thread);
+    team_barrier(job, thread);
   }
   if (thread == 0) {
     for (uint32_t i = 0; i < m.outputs.count; ++i) hand_out(job, i, first, steps, last);
@@ -160,11 +161,13 @@ void run_thread(void *arg, uint32_t thread) {
 
 void run_job(Job *job) {
   const Session &s = *job->session;
-  if (s.threads > 1) {
+  job->threads = job->steps >= s.parallel_steps ? s.threads : 1;
+  if (job->threads > 1) {
     s.executor.parallel(s.executor.ctx, run_thread, job);
-  } else {
-    run_thread(job, 0);
+    return;
   }
+  run_thread(job, 0);
+  for (uint32_t i = 1; i < s.threads; ++i) s.barriers[i].epoch = s.barriers[0].epoch;  // the others were not there to count
 }
 
 // --- Checks ----------------------------------------------------------------------------------------------------------------------
@@ -243,7 +246,7 @@ rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *io) {
   if (!rnnp::is_session(session) || io == nullptr || io->struct_bytes < sizeof(rnnp_io)) return RNNP_E_ARG;
   const rnnp_status status = rnnp::check_io(*session, *io);
   if (status != RNNP_OK || io->steps == 0) return status;
-  rnnp::Job job = {session, io->inputs, io->outputs, io->lengths, io->steps, io->batch, io->flags};
+  rnnp::Job job = {session, io->inputs, io->outputs, io->lengths, io->steps, io->batch, io->flags, 1};
   rnnp::run_job(&job);
   return RNNP_OK;
 }
@@ -265,7 +268,7 @@ rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y
   for (uint32_t i = 0; i < m.outputs.count; ++i) outputs[i] = {nullptr, 0, 0};
   inputs[session->simple_input].data = const_cast<void *>(x);
   outputs[0].data = y;
-  rnnp::Job job = {session, inputs, outputs, nullptr, steps, session->max_batch, 0};
+  rnnp::Job job = {session, inputs, outputs, nullptr, steps, session->max_batch, 0, 1};
   rnnp::run_job(&job);
   return RNNP_OK;
 }

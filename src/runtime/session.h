@@ -28,12 +28,13 @@ struct IoSlot {
 struct Session {
   uint32_t tag;
   uint32_t max_batch, chunk_steps, max_steps, threads;
+  uint32_t parallel_steps;  // calls of fewer steps run on the caller's thread alone
   uint32_t recurrent_isa, xnnpack_count;
   uint32_t xnnpack_refused;
   bool causal;
   bool simple;  // rnnp_run applies: one sequence input, all others optional
   uint32_t simple_input;
-  bool single;  // rnnp_step takes the short road: one thread, one sequence in, one out
+  bool single;  // rnnp_step takes the short road: single steps on one thread, one sequence in, one out
   ValueSlot *single_input, *single_output;
   RunEnv single_env;
   const Model *model;
@@ -52,7 +53,7 @@ struct SessionConfig {
   const Model *model;
   OpList ops;
   KernelGroups kernels;
-  uint32_t max_batch, chunk_steps, layer_chunk_steps, max_steps, threads, isa, l1d_bytes, l2_bytes;
+  uint32_t max_batch, chunk_steps, layer_chunk_steps, max_steps, threads, parallel_steps, isa, l1d_bytes, l2_bytes;
   XnnUse xnnpack;
   rnnp_executor executor;
 };

@@ -111,6 +111,7 @@ void fill_session(const SessionConfig &config, const BuildEnv &env, const Tables
   s.chunk_steps = config.chunk_steps;
   s.max_steps = config.max_steps;
   s.threads = config.threads;
+  s.parallel_steps = config.parallel_steps;
   s.recurrent_isa = env.recurrent_isa;
   s.causal = (config.model->header->flags & kBlobCausal) != 0;
   s.model = config.model;
@@ -125,8 +126,10 @@ void fill_session(const SessionConfig &config, const BuildEnv &env, const Tables
   find_simple_input(*config.model, &s);
 }
 
+uint32_t single_step_threads(const Session &s) { return s.parallel_steps > 1 ? 1 : s.threads; }
+
 void finish_nodes(Session *s) {
-  FinishEnv env = {s->model, s->values, s->states, s->max_batch, s->threads, s->scratch, 0, false};
+  FinishEnv env = {s->model, s->values, s->states, s->max_batch, single_step_threads(*s), s->scratch, 0, false};
   for (uint32_t i = 0; i < s->model->nodes.count; ++i) {
     NodeSlot &n = s->nodes[i];
     n.step = n.op->finish != nullptr ? n.op->finish(&env, *n.node, n.object) : nullptr;
@@ -138,7 +141,7 @@ void finish_nodes(Session *s) {
 // What rnnp_step needs to know, decided once.
 void prepare_single_step(Session *s) {
   const Model &m = *s->model;
-  s->single = s->threads == 1 && s->causal && s->simple && m.inputs.count == 1 && m.outputs.count == 1 &&
+  s->single = single_step_threads(*s) == 1 && s->causal && s->simple && m.inputs.count == 1 && m.outputs.count == 1 &&
               ValueKind(m.values[m.outputs[0].value].kind) == ValueKind::kSequence;
   if (!s->single) return;
   s->single_input = &s->values[m.inputs[0].value];

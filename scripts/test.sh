@@ -78,7 +78,7 @@ for stage in $stages; do
   case $stage in
     hosted) stage_cmake hosted "" "${hosted[@]}" -DRNNPACK_DEMO=ON -DCMAKE_BUILD_TYPE=Release ;;
     freestanding) stage_cmake freestanding "" -DCMAKE_BUILD_TYPE=MinSizeRel ;;
-    clang) stage_cmake clang "-R ^(api|unit|kernels)" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Release ;;
+    clang) stage_cmake clang "" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Release ;;
     asan) stage_cmake asan "" "${hosted[@]}" -DRNNPACK_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
     tsan) stage_cmake tsan "-R (Thread|Bidirectional|Xnnpack) -E Pthreadpool" "${hosted[@]}" -DRNNPACK_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
     fuzz) stage_cmake fuzz "-R ^fuzz" -DRNNPACK_COMPILER=ON -DRNNPACK_FUZZ=ON -DRNNPACK_SANITIZE=fuzzer-no-link,address,undefined -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;

@@ -18,8 +18,8 @@ help: ## list the targets
 packages-build: scripts/packages-build.txt
 	@scripts/install_packages.sh scripts/packages-build.txt
 
-packages-test: scripts/packages-build.txt scripts/packages-test.txt
-	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-test.txt
+packages-test: scripts/packages-build.txt scripts/packages-test.txt scripts/packages-test-devices.txt
+	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-test.txt scripts/packages-test-devices.txt
 
 build: packages-build ## build the library, the compiler and the demo programs (hosted: XNNPACK, cpuinfo, pthreadpool)
 	@cmake -S . -B $(BUILD) $(GENERATOR) $(LAUNCHER) -DCMAKE_BUILD_TYPE=Release $(HOSTED) -DRNNPACK_DEMO=ON >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -32,7 +32,7 @@ lib: ## build the library alone, with nothing but a C++ compiler: librnnpack.a l
 	@cmake -S . -B $(BUILD)-lib $(GENERATOR) $(LAUNCHER) -DCMAKE_BUILD_TYPE=Release >/dev/null
 	@cmake --build $(BUILD)-lib -j $(JOBS)
 
-test: packages-test ## install what is missing, build and run every test (hosted, freestanding, clang, sanitizers, fuzzers)
+test: packages-test ## install what is missing, build and run every test (hosted, freestanding, clang, sanitizers, fuzzers, two emulated devices)
 	@scripts/test.sh $(BUILD)
 
 sanitize: packages-test ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer

@@ -4,7 +4,7 @@
 set -u
 build=$1
 shift
-stages=${*:-hosted freestanding clang asan tsan fuzz format tidy}
+stages=${*:-hosted freestanding clang asan tsan fuzz devices format tidy}
 jobs=${JOBS:-$(nproc)}
 hosted=(-DRNNPACK_XNNPACK=ON -DRNNPACK_CPUINFO=ON -DRNNPACK_PTHREADPOOL=ON -DRNNPACK_COMPILER=ON)
 generator=()
@@ -82,9 +82,10 @@ for stage in $stages; do
     asan) stage_cmake asan "" "${hosted[@]}" -DRNNPACK_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
     tsan) stage_cmake tsan "-R (Thread|Bidirectional|Xnnpack) -E Pthreadpool" "${hosted[@]}" -DRNNPACK_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
     fuzz) stage_cmake fuzz "-R ^fuzz" -DRNNPACK_COMPILER=ON -DRNNPACK_FUZZ=ON -DRNNPACK_SANITIZE=fuzzer-no-link,address,undefined -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
+    devices) stage_command devices env RNNPACK_NO_INSTALL=1 scripts/test_devices.sh arm-none-eabi-cortex-m4f aarch64-linux-gnu ;;
     format) stage_command format check_format ;;
     tidy) stage_command tidy check_tidy ;;
-    *) echo "test.sh: no stage '$stage'; there are: hosted freestanding clang asan tsan fuzz format tidy" >&2; exit 1 ;;
+    *) echo "test.sh: no stage '$stage'; there are: hosted freestanding clang asan tsan fuzz devices format tidy" >&2; exit 1 ;;
   esac
 done
 

@@ -34,14 +34,15 @@ void compare(uint32_t in, uint32_t out, uint32_t rows) {
     best[0] = std::min(best[0], run_us(&ours, x, &y, rows));
     best[1] = std::min(best[1], run_us(&theirs, x, &y, rows));
   }
-  std::printf("%5u -> %5u  rows %4u  ours %9.2f us  XNNPACK %9.2f us  ours/XNNPACK %5.2f%s\n", in, out, rows, best[0], best[1], best[0] / best[1],
-              facts.xnnpack ? "" : "  (XNNPACK not asked)");
+  std::printf("%5u -> %5u  rows %4u  ours %9.2f us  XNNPACK %9.2f us  ours/XNNPACK %5.2f%s\n", in, out, rows, best[0], best[1],
+              best[0] / best[1], facts.xnnpack ? "" : "  (XNNPACK not asked)");
 }
 
 }  // namespace
 
 int main() {
-  const uint32_t shapes[][2] = {{40, 128}, {64, 64}, {128, 128}, {161, 400}, {257, 257}, {256, 1024}, {512, 512}, {800, 3200}, {1024, 1024}, {1024, 29}};
+  const uint32_t shapes[][2] = {{40, 128},   {64, 64},   {128, 128},  {161, 400},   {257, 257},
+                                {256, 1024}, {512, 512}, {800, 3200}, {1024, 1024}, {1024, 29}};
   for (const auto &s : shapes)
     for (uint32_t rows : {1u, 4u, 20u, 100u}) compare(s[0], s[1], rows);
   return 0;

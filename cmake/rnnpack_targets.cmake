@@ -6,6 +6,9 @@ endif()
 if(RNNPACK_SANITIZE)
   add_compile_options(-fsanitize=${RNNPACK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${RNNPACK_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang AND RNNPACK_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize=function,vptr)  # these want the C++ runtime, and the C programs have none
+  endif()
 endif()
 
 # Device code: C++17 without exceptions, RTTI, thread-safe statics or the C++ runtime; f32 sums are never contracted behind our back.

@@ -45,7 +45,8 @@ float rms(const std::vector<float> &samples) {
   return static_cast<float>(std::sqrt(sum / static_cast<double>(samples.empty() ? 1 : samples.size())));
 }
 
-Recording make_recording(const std::vector<std::string> &speech_files, const std::string &noise_file, double snr_db, double gap_seconds) {
+Recording make_recording(const std::vector<std::string> &speech_files, const std::string &noise_file, double snr_db,
+                         double gap_seconds) {
   Recording r;
   const size_t gap = static_cast<size_t>(gap_seconds * kSampleRate);
   std::vector<float> spoken;

@@ -24,7 +24,8 @@ struct Recording {
 };
 
 // The files one after the other with `gap_seconds` between, and noise (repeated as needed) `snr_db` below the speech.
-Recording make_recording(const std::vector<std::string> &speech_files, const std::string &noise_file, double snr_db, double gap_seconds);
+Recording make_recording(const std::vector<std::string> &speech_files, const std::string &noise_file, double snr_db,
+                         double gap_seconds);
 
 }  // namespace demo
 #endif  // RNNPACK_DEMO_AUDIO_H_

@@ -53,7 +53,8 @@ std::string timeline(const Recording &r, const std::vector<float> &speech, size_
   std::ostringstream out;
   out << "  played   " << names.substr(0, width) << "\n"
       << "  level    " << bars(fold(peaks(r.samples, hop), width)) << "\n"
-      << "  p(speech)" << " " << bars(fold(speech, width)).substr(0) << "\n"
+      << "  p(speech)"
+      << " " << bars(fold(speech, width)).substr(0) << "\n"
       << "  speech   " << bars(fold(decisions(speech, threshold), width)) << "\n";
   return out.str();
 }
@@ -68,15 +69,17 @@ void write_svg(const std::string &path, const Recording &r, const std::vector<fl
     << "' font-family='sans-serif' font-size='12'>\n<rect width='100%' height='100%' fill='white'/>\n";
   for (size_t i = 0; i < steps; ++i) {
     if (speech[i] >= threshold)
-      s << "<rect x='" << x(double(i)) << "' y='" << top << "' width='" << column << "' height='" << base - top << "' fill='#d5efd5'/>\n";
+      s << "<rect x='" << x(double(i)) << "' y='" << top << "' width='" << column << "' height='" << base - top
+        << "' fill='#d5efd5'/>\n";
   }
   const std::vector<float> level = peaks(r.samples, hop);
   s << "<path stroke='#456' d='";
-  for (size_t i = 0; i < level.size(); ++i) s << "M" << x(double(i)) << " " << middle - wave * level[i] << "v" << std::max(0.5, 2 * wave * level[i]);
+  for (size_t i = 0; i < level.size(); ++i)
+    s << "M" << x(double(i)) << " " << middle - wave * level[i] << "v" << std::max(0.5, 2 * wave * level[i]);
   s << "'/>\n<polyline fill='none' stroke='#c30' stroke-width='1.5' points='";
   for (size_t i = 0; i < steps; ++i) s << x(double(i)) << "," << base - curve * speech[i] << " ";
-  s << "'/>\n<line x1='" << left << "' x2='" << x(double(steps)) << "' y1='" << base - curve * threshold << "' y2='" << base - curve * threshold
-    << "' stroke='#999' stroke-dasharray='4 4'/>\n";
+  s << "'/>\n<line x1='" << left << "' x2='" << x(double(steps)) << "' y1='" << base - curve * threshold << "' y2='"
+    << base - curve * threshold << "' stroke='#999' stroke-dasharray='4 4'/>\n";
   for (size_t i = 0; i < r.names.size(); ++i) {
     const double a = x(double(r.begins[i]) / double(hop)), b = x(double(r.ends[i]) / double(hop));
     s << "<line x1='" << a << "' x2='" << b << "' y1='" << top - 6 << "' y2='" << top - 6 << "' stroke='#36c' stroke-width='3'/>"
@@ -86,7 +89,8 @@ void write_svg(const std::string &path, const Recording &r, const std::vector<fl
     s << "<text x='" << x(double(second) * kSampleRate / double(hop)) << "' y='" << base + 20 << "'>" << second << " s</text>\n";
   s << "<text x='4' y='" << middle << "'>samples</text><text x='4' y='" << base - curve << "'>1</text><text x='4' y='" << base
     << "'>0</text><text x='4' y='" << base - curve / 2 << "'>p(speech)</text>\n"
-    << "<text x='" << left << "' y='" << base + 40 << "'>green: the detector says speech; blue: where a recording was played</text>\n</svg>\n";
+    << "<text x='" << left << "' y='" << base + 40
+    << "'>green: the detector says speech; blue: where a recording was played</text>\n</svg>\n";
   std::ofstream file(path);
   file << s.str();
   file.close();

@@ -1,7 +1,7 @@
 // vad_demo.cpp -- the main job on real input: recorded speech in noise, frame by frame through a compiled voice-activity detector.
-// The model is the C array that `rnnpack compile --emit-c vad_model` wrote; the session lives in a static buffer of the size its header
-// gives. Shows a timeline, latency per step, memory, and that nothing was allocated while it ran.
-// SPDX-License-Identifier: Apache-2.0
+// The model is the C array that `rnnpack compile --emit-c vad_model` wrote; the session lives in a static buffer of the size its
+// header gives. Shows a timeline, latency per step, memory, and that nothing was allocated while it ran. SPDX-License-Identifier:
+// Apache-2.0
 #include <rnnpack/rnnpack.h>
 
 #include <algorithm>
@@ -17,7 +17,9 @@
 
 extern "C" void *__libc_malloc(size_t);
 static unsigned long allocations = 0;
-extern "C" void *malloc(size_t bytes) { return ++allocations, __libc_malloc(bytes); }  // operator new comes through here too
+extern "C" void *malloc(size_t bytes) {
+  return ++allocations, __libc_malloc(bytes);
+}  // operator new comes through here too
 
 namespace {
 
@@ -85,7 +87,8 @@ void print_agreement(const demo::Recording &r, const Stream &s) {
       false_alarms += s.speech[i] >= kThreshold;
     }
   }
-  std::printf("  loud speech frames found   %zu of %zu\n  speech said in the gaps    %zu of %zu frames\n", found, spoken, false_alarms, silent);
+  std::printf("  loud speech frames found   %zu of %zu\n  speech said in the gaps    %zu of %zu frames\n", found, spoken,
+              false_alarms, silent);
 }
 
 void print_costs(const rnnp_model &model, rnnp_session *session, const Stream &s) {
@@ -95,13 +98,17 @@ void print_costs(const rnnp_model &model, rnnp_session *session, const Stream &s
   rnnp_session_facts used = {};
   used.struct_bytes = sizeof used;
   check(rnnp_session_info(session, &used), "session info");
-  const char *isa = used.isa & RNNP_ISA_AVX512 ? "AVX-512" : used.isa & RNNP_ISA_AVX2 ? "AVX2" : used.isa & RNNP_ISA_NEON ? "NEON" : "reference";
+  const char *isa = used.isa & RNNP_ISA_AVX512 ? "AVX-512"
+                    : used.isa & RNNP_ISA_AVX2 ? "AVX2"
+                    : used.isa & RNNP_ISA_NEON ? "NEON"
+                                               : "reference";
   const double median = quantile(s.step_us, 0.5);
-  std::printf("  step latency               median %.2f us, p99 %.2f us, max %.2f us (%s kernels, clock included)\n", median, quantile(s.step_us, 0.99),
-              quantile(s.step_us, 1.0), isa);
-  std::printf("  of real time               1/%.0f on one thread (a frame is %.0f ms)\n", 1e6 * kHop / demo::kSampleRate / median, 1e3 * kHop / demo::kSampleRate);
-  std::printf("  model                      %llu bytes, %llu multiply-accumulates per step\n", static_cast<unsigned long long>(facts.blob_bytes),
-              static_cast<unsigned long long>(facts.macs_per_step));
+  std::printf("  step latency               median %.2f us, p99 %.2f us, max %.2f us (%s kernels, clock included)\n", median,
+              quantile(s.step_us, 0.99), quantile(s.step_us, 1.0), isa);
+  std::printf("  of real time               1/%.0f on one thread (a frame is %.0f ms)\n", 1e6 * kHop / demo::kSampleRate / median,
+              1e3 * kHop / demo::kSampleRate);
+  std::printf("  model                      %llu bytes, %llu multiply-accumulates per step\n",
+              static_cast<unsigned long long>(facts.blob_bytes), static_cast<unsigned long long>(facts.macs_per_step));
   std::printf("  session                    %zu bytes static, %llu of them state\n", sizeof session_memory,
               static_cast<unsigned long long>(facts.state_bytes_per_row));
   std::printf("  allocations while running  %lu\n", s.allocations_in_run);
@@ -111,7 +118,8 @@ int run(int argc, char **argv) {
   const char *svg = argv[1];
   const std::vector<std::string> speech(argv + 3, argv + argc);
   const demo::Recording recording = demo::make_recording(speech, argv[2], kSnrDb, 0.8);
-  std::printf("%.1f s of recorded speech, noise %.0f dB below it\n\n", double(recording.samples.size()) / demo::kSampleRate, kSnrDb);
+  std::printf("%.1f s of recorded speech, noise %.0f dB below it\n\n", double(recording.samples.size()) / demo::kSampleRate,
+              kSnrDb);
   rnnp_model model;
   rnnp_session *session = open_session(&model);
   const Stream s = run_stream(session, recording.samples);

@@ -15,9 +15,13 @@ alignas(64) float r_panel[kPanel], w_panel[kPanel], bias[kMaxHidden * kGates], x
 
 // QEMU's boards run SysTick from a clock of RNNPACK_TICK_PS picoseconds, and an instruction takes one.
 volatile uint32_t *const kSysTick = reinterpret_cast<volatile uint32_t *>(0xe000e010u);
-uint32_t ticks() { return kSysTick[2]; }
+uint32_t ticks() {
+  return kSysTick[2];
+}
 
-float noise(uint32_t i) { return static_cast<float>((i * 2654435761u) >> 20) * (1.0f / 16384.0f) - 0.125f; }
+float noise(uint32_t i) {
+  return static_cast<float>((i * 2654435761u) >> 20) * (1.0f / 16384.0f) - 0.125f;
+}
 
 void report(const Kernel &kernel, const char *layer, uint32_t gates, uint32_t hidden) {
   RecurArgs args = {};

@@ -1,7 +1,8 @@
 /* rnnpack.h -- the public C API of rnnpack: recurrent networks at small batch, in caller memory.
  *
  * The road: a host tool compiles model.onnx into a blob (`rnnpack compile`); here the blob is opened in place, the size of a
- * session is asked, the session is made in memory the caller gives, and run. Nothing here allocates, locks, prints or keeps globals.
+ * session is asked, the session is made in memory the caller gives, and run. Nothing here allocates, locks, prints or keeps
+ * globals.
  *
  * Common to all functions
  *   errors    a negative rnnp_status; every check precedes the first write, so after an error outputs and state are as they were.
@@ -72,21 +73,21 @@ rnnp_status rnnp_model_open(rnnp_model *model, const void *blob, size_t bytes, u
 
 /* What a model is, as a whole. */
 typedef struct rnnp_model_facts {
-  uint32_t struct_bytes;   /* set by the caller to sizeof(rnnp_model_facts) */
+  uint32_t struct_bytes; /* set by the caller to sizeof(rnnp_model_facts) */
   uint32_t blob_version;
-  uint32_t blob_align;     /* bytes */
-  uint32_t input_count;    /* tensors the model takes, see rnnp_model_input */
-  uint32_t output_count;   /* tensors the model gives, see rnnp_model_output */
+  uint32_t blob_align;   /* bytes */
+  uint32_t input_count;  /* tensors the model takes, see rnnp_model_input */
+  uint32_t output_count; /* tensors the model gives, see rnnp_model_output */
   uint32_t node_count;
   uint32_t recurrent_count; /* nodes that are RNN, GRU or LSTM */
-  uint32_t causal;         /* 1: may be run in pieces of any length; 0: whole sequences only (RNNP_E_DIRECTION) */
-  uint32_t fixed_batch;    /* 0, or the only batch the model was exported for */
-  uint32_t layout_nr;      /* hidden units per h-tile of the packed weights */
+  uint32_t causal;          /* 1: may be run in pieces of any length; 0: whole sequences only (RNNP_E_DIRECTION) */
+  uint32_t fixed_batch;     /* 0, or the only batch the model was exported for */
+  uint32_t layout_nr;       /* hidden units per h-tile of the packed weights */
   uint64_t blob_bytes;
   uint64_t weight_bytes;
   uint64_t state_bytes_per_row; /* live state (h, c) of one batch row */
-  uint64_t model_id;       /* hash of graph and weights, the same for every layout of the same ONNX file */
-  uint64_t macs_per_step;  /* multiply-accumulates of one step of one batch row */
+  uint64_t model_id;            /* hash of graph and weights, the same for every layout of the same ONNX file */
+  uint64_t macs_per_step;       /* multiply-accumulates of one step of one batch row */
 } rnnp_model_facts;
 
 /* Fill *facts. facts->struct_bytes must be set; members the caller's struct lacks are left out. */
@@ -105,12 +106,12 @@ enum {
 #define RNNP_DIM_BATCH (-2)
 
 typedef struct rnnp_tensor_facts {
-  uint32_t struct_bytes; /* set by the caller */
-  uint32_t role;         /* RNNP_ROLE_* */
-  uint32_t row_elems;    /* features of one row: the product of the constant dims */
-  uint32_t rank;         /* of the ONNX tensor */
+  uint32_t struct_bytes;       /* set by the caller */
+  uint32_t role;               /* RNNP_ROLE_* */
+  uint32_t row_elems;          /* features of one row: the product of the constant dims */
+  uint32_t rank;               /* of the ONNX tensor */
   int32_t dims[RNNP_MAX_RANK]; /* the ONNX axes in ONNX order: RNNP_DIM_STEPS, RNNP_DIM_BATCH or a constant */
-  const char *name;      /* in the blob, NUL-terminated */
+  const char *name;            /* in the blob, NUL-terminated */
 } rnnp_tensor_facts;
 
 /* Describe input or output `index`. RNNP_E_ARG when there is none of that index. */
@@ -140,13 +141,13 @@ typedef struct rnnp_session rnnp_session;
 #define RNNP_SESSION_ALL_THREADS 2u  /* use the executor even where a step is too little work to gain from it */
 
 /* Bits of isa_allowed. 0 means all. The reference kernels need no bit and are always allowed. */
-#define RNNP_ISA_AVX2 (1u << 0)    /* AVX2 and FMA */
-#define RNNP_ISA_AVX512 (1u << 1)  /* AVX-512 F, BW, DQ, VL */
+#define RNNP_ISA_AVX2 (1u << 0)   /* AVX2 and FMA */
+#define RNNP_ISA_AVX512 (1u << 1) /* AVX-512 F, BW, DQ, VL */
 #define RNNP_ISA_NEON (1u << 2)
 #define RNNP_ISA_RVV (1u << 3)
 #define RNNP_ISA_SIMD128 (1u << 4)
 #define RNNP_ISA_MVE (1u << 5)
-#define RNNP_ISA_VFPV4 (1u << 6)   /* Arm scalar FPU with fused multiply-add: Cortex-M4F, M7, M33, ARMv7-A */
+#define RNNP_ISA_VFPV4 (1u << 6) /* Arm scalar FPU with fused multiply-add: Cortex-M4F, M7, M33, ARMv7-A */
 #define RNNP_ISA_REFERENCE_ONLY (1u << 31)
 
 typedef struct rnnp_session_options {
@@ -185,8 +186,8 @@ typedef struct rnnp_session_facts {
   uint32_t max_batch;
   uint32_t chunk_steps;
   uint32_t threads;
-  uint32_t isa;          /* RNNP_ISA_* bit of the recurrent kernels in use; 0 for the reference */
-  uint32_t xnnpack;      /* 1: XNNPACK runs the dense operators it was given */
+  uint32_t isa;             /* RNNP_ISA_* bit of the recurrent kernels in use; 0 for the reference */
+  uint32_t xnnpack;         /* 1: XNNPACK runs the dense operators it was given */
   uint32_t xnnpack_refused; /* 1: someone else initialised XNNPACK with another allocator, portable operators are used */
   uint32_t reserved;
 } rnnp_session_facts;
@@ -217,9 +218,9 @@ typedef struct rnnp_io {
   uint32_t struct_bytes; /* set by the caller */
   uint32_t flags;        /* RNNP_RUN_* */
   size_t steps;
-  uint32_t batch;        /* rows 0 .. batch - 1 run; the other rows keep their state. <= max_batch */
-  uint32_t input_count;  /* length of inputs; the model's input_count */
-  uint32_t output_count; /* length of outputs; the model's output_count */
+  uint32_t batch;         /* rows 0 .. batch - 1 run; the other rows keep their state. <= max_batch */
+  uint32_t input_count;   /* length of inputs; the model's input_count */
+  uint32_t output_count;  /* length of outputs; the model's output_count */
   const int32_t *lengths; /* [batch], 0 <= length <= steps: for every recurrent layer, a row's state stops there and its
                               outputs are 0 after it. NULL: each layer's own LENGTHS input or constant, else all steps */
   const rnnp_buffer *inputs;

@@ -27,7 +27,9 @@ void parallel(void *ctx, void (*task)(void *arg, uint32_t thread), void *arg) {
 }
 
 #if defined(__linux__)
-void yield(void *) { sched_yield(); }
+void yield(void *) {
+  sched_yield();
+}
 
 struct Pinning {
   const int32_t *cpu_ids;
@@ -56,7 +58,9 @@ rnnp_status pin(pthreadpool_t pool, uint32_t threads, const int32_t *cpu_ids) {
 #else
 void (*const yield)(void *) = nullptr;
 
-rnnp_status pin(pthreadpool_t, uint32_t, const int32_t *) { return RNNP_E_UNSUPPORTED; }
+rnnp_status pin(pthreadpool_t, uint32_t, const int32_t *) {
+  return RNNP_E_UNSUPPORTED;
+}
 #endif
 
 }  // namespace

@@ -11,16 +11,15 @@
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {
-namespace {
 
 // The states that the operating system saves (XCR0): AVX needs bits 1 and 2, AVX-512 bits 5 to 7 too.
-uint32_t enabled_states() {
+inline uint32_t enabled_states() {
   uint32_t low, high;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return low;
 }
 
-uint32_t x86_isa() {
+inline uint32_t x86_isa() {
   uint32_t a, b, c, d, b7, c7, d7;
   if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_FMA)) return 0;
   if (!__get_cpuid_count(7, 0, &a, &b7, &c7, &d7)) return 0;
@@ -33,7 +32,7 @@ uint32_t x86_isa() {
 }
 
 // The leaf that lists caches: 4 on Intel, 0x8000001d on AMD, in the same form.
-uint32_t cache_leaf() {
+inline uint32_t cache_leaf() {
   uint32_t a, b, c, d;
   if (__get_cpuid(0x80000001u, &a, &b, &c, &d) && (c & (1u << 22)) && __get_cpuid_count(0x8000001du, 0, &a, &b, &c, &d) &&
       (a & 31u) != 0) {
@@ -42,7 +41,7 @@ uint32_t cache_leaf() {
   return __get_cpuid_count(4, 0, &a, &b, &c, &d) ? 4 : 0;
 }
 
-void x86_caches(CpuFacts *facts) {
+inline void x86_caches(CpuFacts *facts) {
   const uint32_t leaf = cache_leaf();
   uint32_t a, b, c, d;
   for (uint32_t i = 0; leaf != 0 && i < 8 && __get_cpuid_count(leaf, i, &a, &b, &c, &d) && (a & 31u) != 0; ++i) {
@@ -54,13 +53,12 @@ void x86_caches(CpuFacts *facts) {
   }
 }
 
-CpuFacts x86_facts() {
+inline CpuFacts x86_facts() {
   CpuFacts facts = {x86_isa(), 0, 0};
   x86_caches(&facts);
   return facts;
 }
 
-}  // namespace
 }  // namespace rnnp
 #endif
 

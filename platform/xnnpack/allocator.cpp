@@ -1,5 +1,5 @@
-// allocator.cpp -- see allocator.h. The one place of the library that may reach the C heap: when another user of XNNPACK in the same
-// process allocates after we initialised it, it gets what it would have got without us. Our own sessions never do.
+// allocator.cpp -- see allocator.h. The one place of the library that may reach the C heap: when another user of XNNPACK in the
+// same process allocates after we initialised it, it gets what it would have got without us. Our own sessions never do.
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/xnnpack/allocator.h"
 
@@ -23,9 +23,15 @@ thread_local XnnMemoryScope *current_scope = nullptr;
 
 }  // namespace
 
-XnnMemoryScope::XnnMemoryScope(void *memory, size_t bytes) : next_(static_cast<uint8_t *>(memory)), end_(next_ + bytes) { current_scope = this; }
-XnnMemoryScope::~XnnMemoryScope() { current_scope = nullptr; }
-bool XnnMemoryScope::was_used() const { return used_; }
+XnnMemoryScope::XnnMemoryScope(void *memory, size_t bytes) : next_(static_cast<uint8_t *>(memory)), end_(next_ + bytes) {
+  current_scope = this;
+}
+XnnMemoryScope::~XnnMemoryScope() {
+  current_scope = nullptr;
+}
+bool XnnMemoryScope::was_used() const {
+  return used_;
+}
 
 void *xnn_take(size_t bytes) {
   XnnMemoryScope *scope = current_scope;
@@ -49,8 +55,12 @@ void *xnn_take(size_t bytes) {
 
 namespace {
 
-void *hook_allocate(void *, size_t bytes) { return xnn_take(bytes); }
-void *hook_aligned_allocate(void *, size_t alignment, size_t bytes) { return alignment <= kAlign ? xnn_take(bytes) : nullptr; }
+void *hook_allocate(void *, size_t bytes) {
+  return xnn_take(bytes);
+}
+void *hook_aligned_allocate(void *, size_t alignment, size_t bytes) {
+  return alignment <= kAlign ? xnn_take(bytes) : nullptr;
+}
 void hook_deallocate(void *, void *pointer) {
   if (pointer == nullptr) return;
   BlockHead *head = static_cast<BlockHead *>(pointer) - 1;
@@ -68,7 +78,8 @@ void *hook_reallocate(void *context, void *pointer, size_t bytes) {
 }  // namespace
 
 bool xnn_ready() {
-  static const xnn_allocator hook = {nullptr, hook_allocate, hook_reallocate, hook_deallocate, hook_aligned_allocate, hook_deallocate};
+  static const xnn_allocator hook = {nullptr,         hook_allocate,         hook_reallocate,
+                                     hook_deallocate, hook_aligned_allocate, hook_deallocate};
   return xnn_initialize(&hook) == xnn_status_success;
 }
 

@@ -7,8 +7,12 @@
 
 namespace rnnp {
 
-inline void copy_bytes(void *to, const void *from, size_t bytes) { __builtin_memcpy(to, from, bytes); }
-inline void zero_bytes(void *to, size_t bytes) { __builtin_memset(to, 0, bytes); }
+inline void copy_bytes(void *to, const void *from, size_t bytes) {
+  __builtin_memcpy(to, from, bytes);
+}
+inline void zero_bytes(void *to, size_t bytes) {
+  __builtin_memset(to, 0, bytes);
+}
 
 // Bytes seen as T. The caller knows that they are aligned; through void, because byte pointers promise no alignment (-Wcast-align).
 template <class T>

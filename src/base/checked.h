@@ -21,11 +21,17 @@ inline size_t add_sat(size_t a, size_t b) {
 }
 
 // True when [offset, offset + bytes) lies inside [0, limit). 64-bit, so sums of 32-bit fields cannot wrap.
-inline bool range_fits(uint64_t offset, uint64_t bytes, uint64_t limit) { return offset <= limit && bytes <= limit - offset; }
+inline bool range_fits(uint64_t offset, uint64_t bytes, uint64_t limit) {
+  return offset <= limit && bytes <= limit - offset;
+}
 
-constexpr size_t align_up(size_t n, size_t align) { return n > SIZE_MAX - (align - 1) ? kSizeOverflow : (n + align - 1) & ~(align - 1); }
+constexpr size_t align_up(size_t n, size_t align) {
+  return n > SIZE_MAX - (align - 1) ? kSizeOverflow : (n + align - 1) & ~(align - 1);
+}
 
-inline bool is_aligned(const void *p, size_t align) { return (reinterpret_cast<uintptr_t>(p) & (align - 1)) == 0; }
+inline bool is_aligned(const void *p, size_t align) {
+  return (reinterpret_cast<uintptr_t>(p) & (align - 1)) == 0;
+}
 
 }  // namespace rnnp
 #endif  // RNNPACK_BASE_CHECKED_H_

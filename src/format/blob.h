@@ -28,15 +28,15 @@ struct BlobHeader {
   uint32_t version;
   uint32_t header_bytes;  // sizeof(BlobHeader)
   uint32_t file_bytes;
-  uint32_t align;         // of the blob's first byte
-  uint32_t flags;         // BlobFlags
-  uint32_t tables_crc;    // CRC-32 (IEEE) of header (this field and weights_crc as 0) and of all bytes before weights.offset
-  uint32_t weights_crc;   // CRC-32 of the weights section
-  uint64_t model_id;      // FNV-1a 64 of the canonical (unpacked) graph and weights
+  uint32_t align;        // of the blob's first byte
+  uint32_t flags;        // BlobFlags
+  uint32_t tables_crc;   // CRC-32 (IEEE) of header (this field and weights_crc as 0) and of all bytes before weights.offset
+  uint32_t weights_crc;  // CRC-32 of the weights section
+  uint64_t model_id;     // FNV-1a 64 of the canonical (unpacked) graph and weights
   uint64_t macs_per_step;
-  uint32_t fixed_batch;   // 0 or the one batch
+  uint32_t fixed_batch;  // 0 or the one batch
   uint32_t layout_nr;
-  uint32_t layout_dtype;  // DType of the recurrent weights
+  uint32_t layout_dtype;         // DType of the recurrent weights
   uint32_t sequence_pool_elems;  // f32 elements per (step, row) that all sequence values share
   uint32_t row_pool_elems;       // f32 elements per row that all row values share
   uint32_t reserved;
@@ -68,9 +68,9 @@ enum class ValueKind : uint32_t {
 struct BlobValue {
   uint32_t kind;
   uint32_t dtype;
-  uint32_t row_elems;   // features of one row, > 0
-  uint32_t location;    // kSequence, kRow: elements into the pool, per row; kConst: weights offset; kInput: input index
-  uint32_t sequence;    // 1 when the value has one row per step (kSequence, or an input of role sequence)
+  uint32_t row_elems;  // features of one row, > 0
+  uint32_t location;   // kSequence, kRow: elements into the pool, per row; kConst: weights offset; kInput: input index
+  uint32_t sequence;   // 1 when the value has one row per step (kSequence, or an input of role sequence)
   uint32_t reserved;
 };
 
@@ -102,14 +102,14 @@ enum class OpKind : uint32_t {
 };
 
 struct BlobNode {
-  uint32_t op;      // OpKind
-  uint32_t attr;    // offset in the attrs section
+  uint32_t op;    // OpKind
+  uint32_t attr;  // offset in the attrs section
   uint32_t attr_bytes;
   uint32_t input_first;  // index in args
   uint32_t input_count;
   uint32_t output_first;
   uint32_t output_count;
-  uint32_t name;    // strings offset; the ONNX node's name
+  uint32_t name;  // strings offset; the ONNX node's name
 };
 
 // ONNX activations, in ONNX's own order of definition.
@@ -132,7 +132,7 @@ enum class Act : uint32_t {
   kAbs = 15,
   kNeg = 16,
   kReciprocal = 17,
-  kClip = 18,            // min(max(x, alpha), beta)
+  kClip = 18,  // min(max(x, alpha), beta)
   kHardSwish = 19,
   kFloor = 20,
   kCeil = 21,
@@ -153,14 +153,14 @@ enum class Cell : uint32_t {
 
 // Panels are described in pack/layout.h. Tiles = ceil(H / NR), G gates.
 struct BlobDirection {
-  uint32_t w;         // weights offset: [tiles][I][G][NR]
-  uint32_t r;         // weights offset: [tiles][H][G][NR]; kGru: [tiles][H][2][NR] of z r, then [tiles][H][1][NR] of h
-  uint32_t bias;      // weights offset: [tiles][G][NR], Wb + Rb (kGruLinear: Wb only for gate h)
-  uint32_t r_bias;    // weights offset: [tiles][NR], Rb of gate h for kGruLinear; else kNone
-  uint32_t peephole;  // weights offset: [tiles][3][NR], i o f; or kNone
-  uint32_t state_h;   // state index
-  uint32_t state_c;   // state index, kLstm only; else kNone
-  uint32_t reverse;   // 1: runs from the last step to the first
+  uint32_t w;             // weights offset: [tiles][I][G][NR]
+  uint32_t r;             // weights offset: [tiles][H][G][NR]; kGru: [tiles][H][2][NR] of z r, then [tiles][H][1][NR] of h
+  uint32_t bias;          // weights offset: [tiles][G][NR], Wb + Rb (kGruLinear: Wb only for gate h)
+  uint32_t r_bias;        // weights offset: [tiles][NR], Rb of gate h for kGruLinear; else kNone
+  uint32_t peephole;      // weights offset: [tiles][3][NR], i o f; or kNone
+  uint32_t state_h;       // state index
+  uint32_t state_c;       // state index, kLstm only; else kNone
+  uint32_t reverse;       // 1: runs from the last step to the first
   BlobActivation act[3];  // ONNX order: LSTM f g h, GRU f g, RNN f
 };
 
@@ -194,8 +194,8 @@ struct AttrUnary {
 
 enum class Binary : uint32_t { kAdd = 0, kMul = 1, kSub = 2, kDiv = 3, kMin = 4, kMax = 5, kPow = 6 };
 
-// y[i] = a[i] op b[i] over the row, with strides: y index is the dense row-major index over dims, each operand's offset is the sum of
-// index * stride (elements, 0 broadcasts). An operand that is a kRow or kConst value is the same for all steps.
+// y[i] = a[i] op b[i] over the row, with strides: y index is the dense row-major index over dims, each operand's offset is the sum
+// of index * stride (elements, 0 broadcasts). An operand that is a kRow or kConst value is the same for all steps.
 struct AttrBinary {
   uint32_t op;
   uint32_t rank;

@@ -32,7 +32,8 @@ rnnp_status check_header(const Model &m, size_t bytes) {
   if (h.header_bytes != sizeof(BlobHeader) || h.align != kBlobAlign) return RNNP_E_BLOB_CORRUPT;
   if (h.file_bytes > bytes || h.file_bytes < sizeof(BlobHeader)) return RNNP_E_BLOB_CORRUPT;
   const BlobSection &w = h.weights;
-  if (w.offset < sizeof(BlobHeader) || w.offset % kBlobAlign != 0 || !range_fits(w.offset, w.bytes, h.file_bytes)) return RNNP_E_BLOB_CORRUPT;
+  if (w.offset < sizeof(BlobHeader) || w.offset % kBlobAlign != 0 || !range_fits(w.offset, w.bytes, h.file_bytes))
+    return RNNP_E_BLOB_CORRUPT;
   return RNNP_OK;
 }
 
@@ -44,7 +45,9 @@ uint32_t tables_crc(const Model &m) {
   return crc32(crc32(0, &h, sizeof h), m.blob + sizeof h, m.header->weights.offset - sizeof h);
 }
 
-bool string_fits(const Model &m, uint32_t offset) { return offset < m.header->strings.bytes; }
+bool string_fits(const Model &m, uint32_t offset) {
+  return offset < m.header->strings.bytes;
+}
 
 bool read_tables(Model *m) {
   const BlobHeader &h = *m->header;
@@ -92,7 +95,8 @@ bool state_fits(const Model &m, const BlobState &s) {
 // Inputs refer to values, outputs to pool values only; order of execution is the order of the table.
 bool node_fits(const Model &m, const BlobNode &n) {
   if (!range_fits(n.attr, n.attr_bytes, m.header->attrs.bytes) || n.attr % 8 != 0 || !string_fits(m, n.name)) return false;
-  if (!range_fits(n.input_first, n.input_count, m.args.count) || !range_fits(n.output_first, n.output_count, m.args.count)) return false;
+  if (!range_fits(n.input_first, n.input_count, m.args.count) || !range_fits(n.output_first, n.output_count, m.args.count))
+    return false;
   for (uint32_t i = 0; i < n.input_count; ++i) {
     const uint32_t v = m.args[n.input_first + i];
     if (v != kNone && v >= m.values.count) return false;
@@ -100,7 +104,8 @@ bool node_fits(const Model &m, const BlobNode &n) {
   for (uint32_t i = 0; i < n.output_count; ++i) {
     const uint32_t v = m.args[n.output_first + i];
     if (v == kNone) continue;
-    if (v >= m.values.count || m.values[v].kind > uint32_t(ValueKind::kRow) || m.values[v].dtype != uint32_t(DType::kF32)) return false;
+    if (v >= m.values.count || m.values[v].kind > uint32_t(ValueKind::kRow) || m.values[v].dtype != uint32_t(DType::kF32))
+      return false;
   }
   return true;
 }

@@ -15,7 +15,10 @@ void act_plain_ref(const ActArgs *args) {
   const Act act = static_cast<Act>(args->act.act);
   for (size_t i = 0; i < args->n; ++i) {
     const float x = args->x[i];
-    args->y[i] = act == Act::kTanh ? scalar_tanh(x) : act == Act::kSigmoid ? scalar_sigmoid(x) : act == Act::kRelu && x < 0.0f ? 0.0f : x;
+    args->y[i] = act == Act::kTanh               ? scalar_tanh(x)
+                 : act == Act::kSigmoid          ? scalar_sigmoid(x)
+                 : act == Act::kRelu && x < 0.0f ? 0.0f
+                                                 : x;
   }
 }
 

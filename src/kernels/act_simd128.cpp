@@ -12,6 +12,7 @@ namespace rnnp {
 
 const Kernel kKernel_act_f32_simd128(KernelFamily::kAct, DType::kF32, 0, RNNP_ISA_SIMD128, "act_f32_simd128", act_run);
 const Kernel kKernel_binary_f32_simd128(KernelFamily::kBinary, DType::kF32, 0, RNNP_ISA_SIMD128, "binary_f32_simd128", binary_run);
-const Kernel kKernel_softmax_f32_simd128(KernelFamily::kSoftmax, DType::kF32, 0, RNNP_ISA_SIMD128, "softmax_f32_simd128", softmax_run);
+const Kernel kKernel_softmax_f32_simd128(KernelFamily::kSoftmax, DType::kF32, 0, RNNP_ISA_SIMD128, "softmax_f32_simd128",
+                                         softmax_run);
 
 }  // namespace rnnp

@@ -42,7 +42,8 @@ struct LaneTurns {
     }
   }
 
-  // What leads to x is done before the loads and multiply-adds that follow: each step of it between others, not all at the turn's end.
+  // What leads to x is done before the loads and multiply-adds that follow: each step of it between others, not all at the turn's
+  // end.
   template <class T>
   static RNNPACK_INLINE void stay_here(T &x) {
     __asm__ volatile("" : "+r"(x));

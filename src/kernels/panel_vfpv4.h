@@ -1,7 +1,6 @@
 // panel_vfpv4.h -- the inner loop of the scalar-FPU kernels: out[n] = start[n] + sum over i of a[i] * panel[i][n].
-// Room: kernels; shared by *_vfpv4.cpp. Reads a row of start, k floats of a, k rows of the panel; writes a row of out (may be start).
-// Contract: one fused multiply-add per term, i ascending.
-// SPDX-License-Identifier: Apache-2.0
+// Room: kernels; shared by *_vfpv4.cpp. Reads a row of start, k floats of a, k rows of the panel; writes a row of out (may be
+// start). Contract: one fused multiply-add per term, i ascending. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_PANEL_VFPV4_H_
 #define RNNPACK_KERNELS_PANEL_VFPV4_H_
 

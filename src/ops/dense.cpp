@@ -32,7 +32,8 @@ rnnp_status check(const Model &m, const BlobNode &n, const AttrDense *a) {
   if (!layout_nr_is_known(a->nr) || a->dtype != uint32_t(DType::kF32)) return RNNP_E_LAYOUT;
   const uint64_t in = uint64_t{a->input_size} * a->groups, out = uint64_t{a->output_size} * a->groups;
   const uint32_t x = m.node_input(n, 0), y = m.node_output(n, 0);
-  if (in > UINT32_MAX || out > UINT32_MAX || !is_f32_value(m, x, uint32_t(in)) || !is_f32_value(m, y, uint32_t(out))) return RNNP_E_BLOB_CORRUPT;
+  if (in > UINT32_MAX || out > UINT32_MAX || !is_f32_value(m, x, uint32_t(in)) || !is_f32_value(m, y, uint32_t(out)))
+    return RNNP_E_BLOB_CORRUPT;
   if (m.values[x].sequence != m.values[y].sequence || ValueKind(m.values[x].kind) == ValueKind::kConst) return RNNP_E_BLOB_CORRUPT;
   if (!m.weights_fit(a->w, matrix_elems(a->output_size, a->input_size, 1, a->nr))) return RNNP_E_BLOB_CORRUPT;
   if (a->bias != kNone && !m.weights_fit(a->bias, vector_elems(a->output_size, 1, a->nr))) return RNNP_E_BLOB_CORRUPT;

@@ -22,11 +22,13 @@ rnnp_status build_copy(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrCopy *a = m.attr<AttrCopy>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
-  if (a == nullptr || a->rank == 0 || a->rank > kBlobMaxRank || !is_f32_value(m, x, 0) || !is_f32_value(m, y, 0)) return RNNP_E_BLOB_CORRUPT;
+  if (a == nullptr || a->rank == 0 || a->rank > kBlobMaxRank || !is_f32_value(m, x, 0) || !is_f32_value(m, y, 0))
+    return RNNP_E_BLOB_CORRUPT;
   for (uint32_t i = 0; i < a->rank; ++i) {
     if (a->dims[i] == 0 || a->dims[i] > INT32_MAX) return RNNP_E_BLOB_CORRUPT;
   }
-  if (!strides_fit(*a, a->x_stride, a->x_first, m.values[x].row_elems) || !strides_fit(*a, a->y_stride, a->y_first, m.values[y].row_elems)) {
+  if (!strides_fit(*a, a->x_stride, a->x_first, m.values[x].row_elems) ||
+      !strides_fit(*a, a->y_stride, a->y_first, m.values[y].row_elems)) {
     return RNNP_E_BLOB_CORRUPT;
   }
   if (!operand_is_ready(m, x, y) || (m.values[x].sequence && !m.values[y].sequence)) return RNNP_E_BLOB_CORRUPT;
@@ -77,7 +79,8 @@ rnnp_status build_time_step(BuildEnv *env, const BlobNode &node, void **object) 
   const Model &m = *env->model;
   const AttrTimeStep *a = m.attr<AttrTimeStep>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
-  if (a == nullptr || a->last > 1 || !is_f32_value(m, y, 0) || !is_f32_value(m, x, m.values[y].row_elems)) return RNNP_E_BLOB_CORRUPT;
+  if (a == nullptr || a->last > 1 || !is_f32_value(m, y, 0) || !is_f32_value(m, x, m.values[y].row_elems))
+    return RNNP_E_BLOB_CORRUPT;
   if (!m.values[x].sequence || m.values[y].sequence) return RNNP_E_BLOB_CORRUPT;
   const AttrTimeStep **kept = env->arena->take<const AttrTimeStep *>(1);
   *object = kept;
@@ -93,7 +96,8 @@ void run_time_step(const RunEnv &env, const BlobNode &node, void *object, uint32
   size_t begin, end;
   split_range(env.batch, env.threads, thread, &begin, &end);
   for (size_t row = begin; row < end; ++row) {
-    copy_bytes(row_of(env.values[y], row), row_of(env.values[x], step * env.batch + row), size_t{env.model->values[y].row_elems} * sizeof(float));
+    copy_bytes(row_of(env.values[y], row), row_of(env.values[x], step * env.batch + row),
+               size_t{env.model->values[y].row_elems} * sizeof(float));
   }
 }
 

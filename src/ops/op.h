@@ -14,7 +14,7 @@ namespace rnnp {
 
 // Where a value's rows are, now. Rows are packed: row r at data + r * row_bytes; a constant has row_bytes 0.
 struct ValueSlot {
-  void *data;        // nullptr: an input or output the caller left out
+  void *data;  // nullptr: an input or output the caller left out
   size_t row_bytes;
 };
 
@@ -34,22 +34,22 @@ enum class XnnUse { kNever, kWhereFaster, kAlways };
 struct BuildEnv {
   const Model *model;
   const KernelGroups *kernels;
-  uint32_t isa;          // RNNP_ISA_* bits that may be used
+  uint32_t isa;  // RNNP_ISA_* bits that may be used
   uint32_t max_batch;
-  uint32_t chunk_steps;  // most steps of one chunk
+  uint32_t chunk_steps;        // most steps of one chunk
   uint32_t layer_chunk_steps;  // steps per input GEMM; 0: each layer chooses
   uint32_t threads;
   uint32_t l1d_bytes, l2_bytes;
   XnnUse xnnpack;
-  Arena *arena;          // the node's own memory
-  size_t scratch_bytes;  // out: most scratch any node wants (shared by all nodes)
+  Arena *arena;            // the node's own memory
+  size_t scratch_bytes;    // out: most scratch any node wants (shared by all nodes)
   uint32_t recurrent_isa;  // out: isa bit of the recurrent kernels chosen
 };
 
 // The second half of init: everything is placed, scratch can be used.
 struct FinishEnv {
   const Model *model;
-  ValueSlot *values;       // slots stay where they are; data of inputs and outputs changes per run
+  ValueSlot *values;  // slots stay where they are; data of inputs and outputs changes per run
   StateSlot *states;
   uint32_t max_batch;
   uint32_t threads;        // of single steps
@@ -64,11 +64,11 @@ struct RunEnv {
   const ValueSlot *values;
   StateSlot *states;
   uint8_t *scratch;
-  Barrier *barriers;        // [threads], the whole team
-  const int32_t *lengths;   // of the whole run, [batch], or nullptr
-  size_t first_step;        // of this chunk within the run
-  uint32_t steps;           // in this chunk
-  uint32_t batch;           // rows that run
+  Barrier *barriers;       // [threads], the whole team
+  const int32_t *lengths;  // of the whole run, [batch], or nullptr
+  size_t first_step;       // of this chunk within the run
+  uint32_t steps;          // in this chunk
+  uint32_t batch;          // rows that run
   uint32_t max_batch;
   uint32_t threads;
   bool first_chunk, last_chunk;
@@ -107,7 +107,9 @@ inline size_t chunk_rows(const RunEnv &env, uint32_t value) {
 }
 
 // True when the node's work belongs to this chunk: per-step results always, per-run results in the last chunk only.
-inline bool runs_in_chunk(const RunEnv &env, uint32_t output) { return env.model->values[output].sequence || env.last_chunk; }
+inline bool runs_in_chunk(const RunEnv &env, uint32_t output) {
+  return env.model->values[output].sequence || env.last_chunk;
+}
 
 // [*begin, *end): the part of 0..count-1 that `thread` of `threads` owns; contiguous, sizes differ by at most one.
 inline void split_range(size_t count, uint32_t threads, uint32_t thread, size_t *begin, size_t *end) {
@@ -130,7 +132,8 @@ inline XnnReserve reserve_xnn(BuildEnv *env, const Kernel &ours, size_t bytes) {
 // The kernel for an activation. A registry may bring the plain ones alone.
 inline const Kernel *find_act(const BuildEnv &env, const BlobActivation &a) {
   const Kernel *all = find_kernel(*env.kernels, KernelFamily::kAct, DType::kF32, 0, env.isa);
-  const bool plain = a.act == uint32_t(Act::kIdentity) || a.act == uint32_t(Act::kRelu) || a.act == uint32_t(Act::kTanh) || a.act == uint32_t(Act::kSigmoid);
+  const bool plain = a.act == uint32_t(Act::kIdentity) || a.act == uint32_t(Act::kRelu) || a.act == uint32_t(Act::kTanh) ||
+                     a.act == uint32_t(Act::kSigmoid);
   return all == nullptr && plain ? find_kernel(*env.kernels, KernelFamily::kActPlain, DType::kF32, 0, env.isa) : all;
 }
 
@@ -140,10 +143,13 @@ inline float *row_of(const ValueSlot &v, size_t row) {
 
 // An f32 value that exists, with `elems` features; any value (0) when elems is 0.
 inline bool is_f32_value(const Model &m, uint32_t value, uint32_t elems) {
-  return value < m.values.count && m.values[value].dtype == uint32_t(DType::kF32) && (elems == 0 || m.values[value].row_elems == elems);
+  return value < m.values.count && m.values[value].dtype == uint32_t(DType::kF32) &&
+         (elems == 0 || m.values[value].row_elems == elems);
 }
 
-inline bool is_const(const Model &m, uint32_t value) { return ValueKind(m.values[value].kind) == ValueKind::kConst; }
+inline bool is_const(const Model &m, uint32_t value) {
+  return ValueKind(m.values[value].kind) == ValueKind::kConst;
+}
 
 // A once-per-run operand may feed a per-step result only if it is ready before the first chunk ends: constants and row inputs are.
 inline bool operand_is_ready(const Model &m, uint32_t operand, uint32_t output) {

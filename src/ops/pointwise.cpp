@@ -80,14 +80,16 @@ rnnp_status build_binary(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrBinary *a = m.attr<AttrBinary>(node);
   const uint32_t y = m.node_output(node, 0);
-  if (a == nullptr || a->op > uint32_t(Binary::kPow) || a->rank == 0 || a->rank > kBlobMaxRank || !is_f32_value(m, y, 0)) return RNNP_E_BLOB_CORRUPT;
+  if (a == nullptr || a->op > uint32_t(Binary::kPow) || a->rank == 0 || a->rank > kBlobMaxRank || !is_f32_value(m, y, 0))
+    return RNNP_E_BLOB_CORRUPT;
   uint64_t elems = 1;
   for (uint32_t i = 0; i < a->rank; ++i) {
     if (a->dims[i] == 0 || elems > UINT32_MAX) return RNNP_E_BLOB_CORRUPT;
     elems *= a->dims[i];
   }
   if (elems != m.values[y].row_elems) return RNNP_E_BLOB_CORRUPT;
-  if (!operand_fits(m, m.node_input(node, 0), y, *a, a->a_stride) || !operand_fits(m, m.node_input(node, 1), y, *a, a->b_stride)) return RNNP_E_BLOB_CORRUPT;
+  if (!operand_fits(m, m.node_input(node, 0), y, *a, a->a_stride) || !operand_fits(m, m.node_input(node, 1), y, *a, a->b_stride))
+    return RNNP_E_BLOB_CORRUPT;
   const Kernel *k = find_kernel(*env->kernels, KernelFamily::kBinary, DType::kF32, 0, env->isa);
   if (k == nullptr) return RNNP_E_LAYOUT;
   BinaryNode *b = env->arena->take<BinaryNode>(1);
@@ -133,8 +135,8 @@ void run_binary(const RunEnv &env, const BlobNode &node, void *object, uint32_t 
   size_t begin, end;
   split_range(chunk_rows(env, y), env.threads, thread, &begin, &end);
   for (size_t row = begin; row < end; ++row) {
-    binary_row(b, operand_row(env, env.model->node_input(node, 0), y, row), operand_row(env, env.model->node_input(node, 1), y, row),
-               row_of(env.values[y], row));
+    binary_row(b, operand_row(env, env.model->node_input(node, 0), y, row),
+               operand_row(env, env.model->node_input(node, 1), y, row), row_of(env.values[y], row));
   }
 }
 

@@ -11,10 +11,10 @@ namespace rnnp {
 namespace {
 
 struct Direction {
-  RecurFn recur;         // the step; for kGru gates z and r
-  RecurFn output;        // kGru: the candidate; else nullptr
-  RecurArgs args;        // all that does not change between steps
-  RecurArgs output_args; // kGru
+  RecurFn recur;          // the step; for kGru gates z and r
+  RecurFn output;         // kGru: the candidate; else nullptr
+  RecurArgs args;         // all that does not change between steps
+  RecurArgs output_args;  // kGru
   GemmArgs gemm;
   uint32_t state_h, state_c;
   uint32_t reverse;
@@ -50,8 +50,12 @@ struct TileRange {
 
 // --- Build --------------------------------------------------------------------------------------------------------------------
 
-bool is_act(const BlobActivation &a, Act act) { return a.act == uint32_t(act); }
-bool is_known_act(const BlobActivation &a) { return a.act <= uint32_t(Act::kCeil); }
+bool is_act(const BlobActivation &a, Act act) {
+  return a.act == uint32_t(act);
+}
+bool is_known_act(const BlobActivation &a) {
+  return a.act <= uint32_t(Act::kCeil);
+}
 
 KernelFamily step_family(const AttrRecurrent &a, const BlobDirection &d) {
   const bool plain = a.clip == 0 && !a.input_forget && d.peephole == kNone;
@@ -74,13 +78,16 @@ const Kernel *pick(const BuildEnv &env, KernelFamily family, uint32_t nr) {
   return find_kernel(*env.kernels, family, DType::kF32, nr, env.isa);
 }
 
-bool state_is(const Model &m, uint32_t state, uint32_t elems) { return state < m.states.count && m.states[state].elems == elems; }
+bool state_is(const Model &m, uint32_t state, uint32_t elems) {
+  return state < m.states.count && m.states[state].elems == elems;
+}
 
 bool direction_fits(const Model &m, const AttrRecurrent &a, const BlobDirection &d) {
   const uint32_t gates = cell_gates(Cell(a.cell));
   const uint32_t h = a.hidden_size;
   if (d.reverse > 1 || !is_known_act(d.act[0]) || !is_known_act(d.act[1]) || !is_known_act(d.act[2])) return false;
-  if (!m.weights_fit(d.w, matrix_elems(h, a.input_size, gates, a.nr)) || !m.weights_fit(d.r, matrix_elems(h, h, gates, a.nr))) return false;
+  if (!m.weights_fit(d.w, matrix_elems(h, a.input_size, gates, a.nr)) || !m.weights_fit(d.r, matrix_elems(h, h, gates, a.nr)))
+    return false;
   if (!m.weights_fit(d.bias, vector_elems(h, gates, a.nr))) return false;
   if (Cell(a.cell) == Cell::kGruLinear && !m.weights_fit(d.r_bias, vector_elems(h, 1, a.nr))) return false;
   if (d.peephole != kNone && (Cell(a.cell) != Cell::kLstm || !m.weights_fit(d.peephole, vector_elems(h, 3, a.nr)))) return false;
@@ -97,8 +104,9 @@ bool values_fit(const Model &m, const BlobNode &n, const AttrRecurrent &a) {
   }
   if (lengths != kNone) {
     const BlobValue &v = m.values[lengths];
-    const bool shaped = ValueKind(v.kind) == ValueKind::kConst ? v.row_elems == m.header->fixed_batch
-                                                               : ValueKind(v.kind) == ValueKind::kInput && m.inputs[v.location].role == RNNP_ROLE_LENGTHS;
+    const bool shaped = ValueKind(v.kind) == ValueKind::kConst
+                            ? v.row_elems == m.header->fixed_batch
+                            : ValueKind(v.kind) == ValueKind::kInput && m.inputs[v.location].role == RNNP_ROLE_LENGTHS;
     if (v.dtype != uint32_t(DType::kI32) || !shaped) return false;
   }
   if (y != kNone && (!is_f32_value(m, y, width) || !m.values[y].sequence)) return false;
@@ -111,8 +119,10 @@ bool values_fit(const Model &m, const BlobNode &n, const AttrRecurrent &a) {
 
 rnnp_status check(const Model &m, const BlobNode &n, const AttrRecurrent *a) {
   constexpr uint32_t kMostUnits = 1u << 20;
-  if (a == nullptr || a->cell > uint32_t(Cell::kGruLinear) || a->direction_count < 1 || a->direction_count > 2) return RNNP_E_BLOB_CORRUPT;
-  if (a->input_size == 0 || a->hidden_size == 0 || a->input_size > kMostUnits || a->hidden_size > kMostUnits) return RNNP_E_BLOB_CORRUPT;
+  if (a == nullptr || a->cell > uint32_t(Cell::kGruLinear) || a->direction_count < 1 || a->direction_count > 2)
+    return RNNP_E_BLOB_CORRUPT;
+  if (a->input_size == 0 || a->hidden_size == 0 || a->input_size > kMostUnits || a->hidden_size > kMostUnits)
+    return RNNP_E_BLOB_CORRUPT;
   if (!layout_nr_is_known(a->nr) || a->dtype != uint32_t(DType::kF32)) return RNNP_E_LAYOUT;
   if (!(a->clip >= 0) || a->input_forget > 1 || !values_fit(m, n, *a)) return RNNP_E_BLOB_CORRUPT;
   for (uint32_t d = 0; d < a->direction_count; ++d) {
@@ -170,7 +180,8 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
     const KernelFamily family = step_family(*a, a->direction[d]);
     steps[d] = pick(*env, family, a->nr);
     const bool generic = family == KernelFamily::kGruGatesGeneric;
-    outputs[d] = shape.cell == Cell::kGru ? pick(*env, generic ? KernelFamily::kGruOutputGeneric : KernelFamily::kGruOutput, a->nr) : steps[d];
+    outputs[d] = shape.cell == Cell::kGru ? pick(*env, generic ? KernelFamily::kGruOutputGeneric : KernelFamily::kGruOutput, a->nr)
+                                          : steps[d];
     if (steps[d] == nullptr || outputs[d] == nullptr || (gemm == nullptr && projects)) return RNNP_E_LAYOUT;
     env->recurrent_isa |= steps[d]->isa;
   }
@@ -236,9 +247,12 @@ StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
 
 // --- Run ------------------------------------------------------------------------------------------------------------------------
 
-template <class T>
-T *offset_bytes(T *p, size_t bytes) {
-  return p == nullptr ? nullptr : reinterpret_cast<T *>(reinterpret_cast<uintptr_t>(p) + bytes);
+// p and `bytes` beyond it; an operand that is absent stays so.
+const float *offset_bytes(const float *p, size_t bytes) {
+  return p == nullptr ? nullptr : reinterpret_cast<const float *>(reinterpret_cast<const uint8_t *>(p) + bytes);
+}
+float *offset_bytes(float *p, size_t bytes) {
+  return p == nullptr ? nullptr : reinterpret_cast<float *>(reinterpret_cast<uint8_t *>(p) + bytes);
 }
 
 // The same step for rows [first, first + count).
@@ -247,8 +261,8 @@ RecurArgs rows_of(const RecurArgs &a, uint32_t first, uint32_t count) {
   const size_t state = a.state_row_bytes * first;
   r.preact = offset_bytes(a.preact, a.preact_row_bytes * first);
   r.x = offset_bytes(a.x, a.x_row_bytes * first);
-  r.h_prev = offset_bytes(a.h_prev, state);
-  r.h_next = offset_bytes(a.h_next, state);
+  r.h_prev = a.h_prev + state / sizeof(float);
+  r.h_next = a.h_next + state / sizeof(float);
   r.c = offset_bytes(a.c, state);
   r.z = offset_bytes(a.z, state);
   r.rh = offset_bytes(a.rh, state);
@@ -307,7 +321,8 @@ void load_initial(const RunEnv &env, const Recurrent &layer, uint32_t value, uin
   }
 }
 
-void store_final(const RunEnv &env, const Recurrent &layer, uint32_t value, const StateSlot &s, uint32_t live, uint32_t d, const Team &team) {
+void store_final(const RunEnv &env, const Recurrent &layer, uint32_t value, const StateSlot &s, uint32_t live, uint32_t d,
+                 const Team &team) {
   if (value == kNone || env.values[value].data == nullptr) return;
   size_t begin, end;
   split_range(env.batch, team.threads, team.self, &begin, &end);
@@ -358,7 +373,8 @@ void carry_idle_rows(const RunEnv &env, StateSlot *s, uint32_t live) {
   if (rows != 0) copy_bytes(s->buffer[live] + from, s->buffer[s->live] + from, rows * s->row_elems * sizeof(float));
 }
 
-void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &layer, uint32_t d, const Team &team, uint8_t *scratch) {
+void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &layer, uint32_t d, const Team &team,
+                   uint8_t *scratch) {
   const Direction &dir = layer.direction[d];
   const uint32_t y = env.model->node_output(node, 0);
   const uint32_t inits[2] = {env.model->node_input(node, 1), env.model->node_input(node, 2)};

@@ -10,8 +10,8 @@ namespace rnnp {
 constexpr size_t kScratchAlign = 64;
 constexpr size_t kRowPadBytes = 64;  // keeps rows of power-of-two width off one another's cache sets
 
-// The input GEMM wants many rows per reading of W, and each one costs a refill of the L2 it sweeps out. Pre-activations are read once,
-// in order, so they need not stay in L2: two of it bound the memory.
+// The input GEMM wants many rows per reading of W, and each one costs a refill of the L2 it sweeps out. Pre-activations are read
+// once, in order, so they need not stay in L2: two of it bound the memory.
 constexpr uint32_t kChunkRows = 128;
 constexpr size_t kChunkL2s = 2;
 

@@ -19,33 +19,36 @@ struct RecurrentShape {
 
 struct PlanLimits {
   uint32_t batch;
-  uint32_t max_steps;   // most steps of one call of the layer
+  uint32_t max_steps;  // most steps of one call of the layer
   uint32_t threads;
-  uint32_t l1d_bytes;   // per core; 0: none
-  uint32_t l2_bytes;    // per core; 0 unknown: keep memory small
-  uint32_t chunk_steps; // asked for; 0 chooses
+  uint32_t l1d_bytes;    // per core; 0: none
+  uint32_t l2_bytes;     // per core; 0 unknown: keep memory small
+  uint32_t chunk_steps;  // asked for; 0 chooses
 };
 
 struct RecurrentPlan {
   uint32_t gates, tiles;
-  uint32_t teams;            // 2: the directions run side by side, each on its half of the threads
-  uint32_t team_threads;     // threads of the smallest team
-  uint32_t chunk_steps;      // steps per input GEMM
-  uint32_t serpentine;       // 1: odd steps sweep the tiles backwards: what the last step left in L1, and in L2, is used again
-  size_t row_bytes;          // of pre-activations, per (step, row)
-  size_t preact_bytes;       // pre-activations of one chunk; 0 when steps go one by one
-  size_t gate_bytes;         // kGru: z, and again r*h, of one step; else 0
-  size_t team_bytes;         // scratch of one team: preact, z, r*h
-  size_t recurrent_bytes;    // R of one direction
-  size_t scratch_bytes;      // all of the layer's scratch
+  uint32_t teams;          // 2: the directions run side by side, each on its half of the threads
+  uint32_t team_threads;   // threads of the smallest team
+  uint32_t chunk_steps;    // steps per input GEMM
+  uint32_t serpentine;     // 1: odd steps sweep the tiles backwards: what the last step left in L1, and in L2, is used again
+  size_t row_bytes;        // of pre-activations, per (step, row)
+  size_t preact_bytes;     // pre-activations of one chunk; 0 when steps go one by one
+  size_t gate_bytes;       // kGru: z, and again r*h, of one step; else 0
+  size_t team_bytes;       // scratch of one team: preact, z, r*h
+  size_t recurrent_bytes;  // R of one direction
+  size_t scratch_bytes;    // all of the layer's scratch
 };
 
-constexpr uint32_t cell_gates(Cell cell) { return cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3; }
+constexpr uint32_t cell_gates(Cell cell) {
+  return cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3;
+}
 
 // Steps per input GEMM for rows of `row_bytes` pre-activations; 1 when L2 is unknown (0).
 uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes);
 
-// All of the executor's threads, or one when `macs` multiply-accumulates between two barriers, times `batch` rows, are too few to share.
+// All of the executor's threads, or one when `macs` multiply-accumulates between two barriers, times `batch` rows, are too few to
+// share.
 uint32_t choose_threads(uint64_t macs, uint32_t batch, uint32_t available);
 
 // Fewest steps of one call for which starting the threads pays, when a step is `macs` multiply-accumulates in all.

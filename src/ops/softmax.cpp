@@ -22,7 +22,8 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const uint64_t part = uint64_t{a->outer} * a->axis;
   if (part > UINT32_MAX || part * a->inner > UINT32_MAX) return RNNP_E_BLOB_CORRUPT;
   const uint32_t elems = static_cast<uint32_t>(part * a->inner);
-  if (!is_f32_value(m, x, elems) || !is_f32_value(m, y, elems) || m.values[x].sequence != m.values[y].sequence || is_const(m, x)) return RNNP_E_BLOB_CORRUPT;
+  if (!is_f32_value(m, x, elems) || !is_f32_value(m, y, elems) || m.values[x].sequence != m.values[y].sequence || is_const(m, x))
+    return RNNP_E_BLOB_CORRUPT;
   const Kernel *k = find_kernel(*env->kernels, KernelFamily::kSoftmax, DType::kF32, 0, env->isa);
   if (k == nullptr) return RNNP_E_LAYOUT;
   Softmax *s = env->arena->take<Softmax>(1);

@@ -10,9 +10,9 @@
 namespace rnnp {
 namespace {
 
-constexpr size_t kOperatorBytes = 4096;    // the operator object and the blocks' heads
-constexpr size_t kWidestKernel = 64;       // output channels are packed in blocks of at most this many
-constexpr size_t kDeepestKernel = 16;      // and input channels rounded up to at most this
+constexpr size_t kOperatorBytes = 4096;  // the operator object and the blocks' heads
+constexpr size_t kWidestKernel = 64;     // output channels are packed in blocks of at most this many
+constexpr size_t kDeepestKernel = 16;    // and input channels rounded up to at most this
 
 constexpr float kInfinity = __builtin_inff();
 
@@ -34,7 +34,9 @@ XnnOperator *wrap(xnn_status status, xnn_operator_t op, const XnnMemoryScope &sc
   return reinterpret_cast<XnnOperator *>(op);
 }
 
-xnn_operator_t unwrap(XnnOperator *op) { return reinterpret_cast<xnn_operator_t>(op); }
+xnn_operator_t unwrap(XnnOperator *op) {
+  return reinterpret_cast<xnn_operator_t>(op);
+}
 
 bool run_set_up(xnn_status setup, XnnOperator *op) {
   return setup == xnn_status_success && xnn_run_operator(unwrap(op), nullptr) == xnn_status_success;
@@ -60,12 +62,18 @@ struct UnaryEntry {
 
 UnaryEntry find_unary(const BlobActivation &a) {
   switch (Act(a.act)) {
-    case Act::kSigmoid: return {xnn_create_sigmoid_nc_f32, xnn_setup_sigmoid_nc_f32};
-    case Act::kHardSwish: return {xnn_create_hardswish_nc_f32, xnn_setup_hardswish_nc_f32};
-    case Act::kAbs: return {xnn_create_abs_nc_f32, xnn_setup_abs_nc_f32};
-    case Act::kNeg: return {xnn_create_negate_nc_f32, xnn_setup_negate_nc_f32};
-    case Act::kSqrt: return {xnn_create_square_root_nc_f32, xnn_setup_square_root_nc_f32};
-    default: return {nullptr, nullptr};
+    case Act::kSigmoid:
+      return {xnn_create_sigmoid_nc_f32, xnn_setup_sigmoid_nc_f32};
+    case Act::kHardSwish:
+      return {xnn_create_hardswish_nc_f32, xnn_setup_hardswish_nc_f32};
+    case Act::kAbs:
+      return {xnn_create_abs_nc_f32, xnn_setup_abs_nc_f32};
+    case Act::kNeg:
+      return {xnn_create_negate_nc_f32, xnn_setup_negate_nc_f32};
+    case Act::kSqrt:
+      return {xnn_create_square_root_nc_f32, xnn_setup_square_root_nc_f32};
+    default:
+      return {nullptr, nullptr};
   }
 }
 
@@ -92,8 +100,8 @@ XnnOperator *xnn_dense_create(const Model &m, const DensePart &part, void *memor
   const float *bias = d.bias == kNone ? nullptr : m.weights(d.bias) + part.begin;
   XnnMemoryScope scope(memory, bytes);
   xnn_operator_t op = nullptr;
-  const xnn_status status =
-      xnn_create_fully_connected_nc_f32(d.input_size, part.end - part.begin, d.input_size, d.output_size, rows, bias, low, high, 0, &op);
+  const xnn_status status = xnn_create_fully_connected_nc_f32(d.input_size, part.end - part.begin, d.input_size, d.output_size,
+                                                              rows, bias, low, high, 0, &op);
   return wrap(status, op, scope, refused);
 }
 

@@ -1,6 +1,6 @@
 // xnnpack.h -- operators handed to XNNPACK. Without RNNPACK_XNNPACK all of it is absent and every operator is portable.
-// An XNNPACK operator is created once, at session init, in session memory (platform/xnnpack/allocator.h); setup and run allocate nothing.
-// Which operators it can take depends on the node alone, never on rows, so bits do not depend on cuts.
+// An XNNPACK operator is created once, at session init, in session memory (platform/xnnpack/allocator.h); setup and run allocate
+// nothing. Which operators it can take depends on the node alone, never on rows, so bits do not depend on cuts.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_OPS_XNNPACK_H_
 #define RNNPACK_OPS_XNNPACK_H_

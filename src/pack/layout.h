@@ -20,15 +20,23 @@ namespace rnnp {
 constexpr uint32_t kMaxNr = 16;
 
 // Layout ids: (dtype, NR, KR). Low-precision and sparse panels get ids of their own; these are reserved from the start.
-constexpr bool layout_nr_is_known(uint32_t nr) { return nr == 4 || nr == 8 || nr == 16; }
+constexpr bool layout_nr_is_known(uint32_t nr) {
+  return nr == 4 || nr == 8 || nr == 16;
+}
 
-constexpr uint32_t tile_count(uint32_t units, uint32_t nr) { return units / nr + (units % nr != 0); }
+constexpr uint32_t tile_count(uint32_t units, uint32_t nr) {
+  return units / nr + (units % nr != 0);
+}
 
 // Floats from one batch row's state to the next: whole tiles of any layout, so that a state's rows do not depend on NR.
-constexpr uint32_t state_row_elems(uint32_t units) { return tile_count(units, kMaxNr) * kMaxNr; }
+constexpr uint32_t state_row_elems(uint32_t units) {
+  return tile_count(units, kMaxNr) * kMaxNr;
+}
 
 // Elements of one panel and of all panels; 64-bit so that no product of 32-bit sizes can overflow for K, G, NR in range.
-constexpr uint64_t panel_elems(uint32_t k, uint32_t gates, uint32_t nr) { return uint64_t{k} * gates * nr; }
+constexpr uint64_t panel_elems(uint32_t k, uint32_t gates, uint32_t nr) {
+  return uint64_t{k} * gates * nr;
+}
 constexpr uint64_t matrix_elems(uint32_t units, uint32_t k, uint32_t gates, uint32_t nr) {
   return panel_elems(k, gates, nr) * tile_count(units, nr);
 }

@@ -59,7 +59,8 @@ uint32_t session_threads(const Model &m, const rnnp_session_options &o) {
   uint64_t macs = 0;
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
     const AttrRecurrent *a = m.nodes[i].op == uint32_t(OpKind::kRecurrent) ? m.attr<AttrRecurrent>(m.nodes[i]) : nullptr;
-    const uint64_t layer = a == nullptr ? 0 : uint64_t{cell_gates(Cell(a->cell))} * a->hidden_size * a->hidden_size * a->direction_count;
+    const uint64_t layer =
+        a == nullptr ? 0 : uint64_t{cell_gates(Cell(a->cell))} * a->hidden_size * a->hidden_size * a->direction_count;
     if (layer > macs) macs = layer;
   }
   return choose_threads(macs != 0 ? macs : m.header->macs_per_step, o.max_batch, o.executor->threads);
@@ -71,7 +72,8 @@ XnnUse xnn_use(const rnnp_session_options &o) {
   return o.isa_allowed & RNNP_ISA_REFERENCE_ONLY ? XnnUse::kNever : XnnUse::kWhereFaster;
 }
 
-rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options, SessionConfig *c) {
+rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,
+                      SessionConfig *c) {
   const Model *m = model_of(model);
   if (!is_registry(registry)) return RNNP_E_ARG;
   rnnp_session_options o;
@@ -82,7 +84,8 @@ rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, co
   }
   if (m == nullptr || o.max_batch == 0 || o.max_batch > (1u << 20) || o.chunk_steps > (1u << 20)) return RNNP_E_ARG;
   if (o.flags & ~(RNNP_SESSION_PORTABLE_OPS | RNNP_SESSION_ALL_THREADS | RNNP_SESSION_ALL_XNNPACK)) return RNNP_E_ARG;
-  if (o.executor != nullptr && (o.executor->threads == 0 || o.executor->threads > 1024 || o.executor->parallel == nullptr)) return RNNP_E_ARG;
+  if (o.executor != nullptr && (o.executor->threads == 0 || o.executor->threads > 1024 || o.executor->parallel == nullptr))
+    return RNNP_E_ARG;
   if (m->header->fixed_batch != 0 && o.max_batch != m->header->fixed_batch) return RNNP_E_SHAPE;
   if (!(m->header->flags & kBlobCausal) && o.max_steps == 0) return RNNP_E_DIRECTION;
   if (o.max_steps > (1u << 28)) return RNNP_E_ARG;
@@ -118,8 +121,12 @@ rnnp_status measure(const SessionConfig &c, size_t *bytes) {
 }  // namespace
 }  // namespace rnnp
 
-uint32_t rnnp_version(void) { return RNNP_HEADER_VERSION; }
-uint32_t rnnp_blob_version_max(void) { return rnnp::kBlobVersion; }
+uint32_t rnnp_version(void) {
+  return RNNP_HEADER_VERSION;
+}
+uint32_t rnnp_blob_version_max(void) {
+  return rnnp::kBlobVersion;
+}
 
 rnnp_status rnnp_model_open(rnnp_model *model, const void *blob, size_t bytes, uint32_t flags) {
   if (model == nullptr || blob == nullptr || (flags & ~RNNP_OPEN_CHECK_WEIGHTS)) return RNNP_E_ARG;

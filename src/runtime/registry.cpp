@@ -5,7 +5,7 @@
 
 namespace {
 
-const rnnp::Op *const kOps[] = {&rnnp::rnnp_op_recurrent, &rnnp::rnnp_op_dense, &rnnp::rnnp_op_unary, &rnnp::rnnp_op_binary,
+const rnnp::Op *const kOps[] = {&rnnp::rnnp_op_recurrent, &rnnp::rnnp_op_dense, &rnnp::rnnp_op_unary,    &rnnp::rnnp_op_binary,
                                 &rnnp::rnnp_op_softmax,   &rnnp::rnnp_op_copy,  &rnnp::rnnp_op_time_step};
 const rnnp::KernelList *const kKernels[] = {&rnnp::kAllKernels};
 

@@ -14,8 +14,12 @@ inline bool is_registry(const rnnp_registry *r) {
   return r != nullptr && r->struct_bytes >= sizeof(rnnp_registry) && r->ops != nullptr && r->kernels != nullptr;
 }
 
-inline OpList ops_of(const rnnp_registry &r) { return {reinterpret_cast<const Op *const *>(r.ops), r.op_count}; }
-inline KernelGroups kernels_of(const rnnp_registry &r) { return {reinterpret_cast<const KernelList *const *>(r.kernels), r.kernel_count}; }
+inline OpList ops_of(const rnnp_registry &r) {
+  return {reinterpret_cast<const Op *const *>(r.ops), r.op_count};
+}
+inline KernelGroups kernels_of(const rnnp_registry &r) {
+  return {reinterpret_cast<const KernelList *const *>(r.kernels), r.kernel_count};
+}
 
 }  // namespace rnnp
 #endif  // RNNPACK_RUNTIME_REGISTRY_H_

@@ -19,7 +19,9 @@ struct Job {
   uint32_t threads;  // that run it
 };
 
-size_t row_bytes_of(const Model &m, const BlobIo &io) { return size_t{m.values[io.value].row_elems} * sizeof(float); }
+size_t row_bytes_of(const Model &m, const BlobIo &io) {
+  return size_t{m.values[io.value].row_elems} * sizeof(float);
+}
 
 bool is_packed(const rnnp_buffer &b, size_t row_bytes, uint32_t batch, bool sequence) {
   const bool rows = b.row_stride_bytes == 0 || b.row_stride_bytes == row_bytes || batch == 1;
@@ -54,7 +56,8 @@ void bind_input(const Job &job, uint32_t i, size_t first, uint32_t steps) {
   uint8_t *to = s.inputs[i].staging;
   slot.data = to;
   for (size_t step = 0; step < (sequence ? steps : 1u); ++step) {
-    for (uint32_t row = 0; row < job.batch; ++row, to += bytes) copy_bytes(to, tensor_row(b, bytes, job.batch, first + step, row), bytes);
+    for (uint32_t row = 0; row < job.batch; ++row, to += bytes)
+      copy_bytes(to, tensor_row(b, bytes, job.batch, first + step, row), bytes);
   }
 }
 
@@ -72,11 +75,14 @@ void bind_output(const Job &job, uint32_t i, size_t first) {
   if (v.kind > uint32_t(ValueKind::kRow)) return;
   const bool sequence = io.role == RNNP_ROLE_SEQUENCE;
   const rnnp_buffer &b = job.outputs[i];
-  const bool direct = b.data != nullptr && is_packed(b, row_bytes_of(m, io), job.batch, sequence) && !(sequence && (job.flags & RNNP_RUN_LAST_STEP));
+  const bool direct = b.data != nullptr && is_packed(b, row_bytes_of(m, io), job.batch, sequence) &&
+                      !(sequence && (job.flags & RNNP_RUN_LAST_STEP));
   s.values[io.value].data = direct ? tensor_row(b, row_bytes_of(m, io), job.batch, sequence ? first : 0, 0) : pool_rows(s, v);
 }
 
-const uint8_t *value_row(const Session &s, uint32_t value, size_t row) { return reinterpret_cast<const uint8_t *>(row_of(s.values[value], row)); }
+const uint8_t *value_row(const Session &s, uint32_t value, size_t row) {
+  return reinterpret_cast<const uint8_t *>(row_of(s.values[value], row));
+}
 
 // Where rows end: the call's lengths, else the model's first LENGTHS input.
 const int32_t *last_step_lengths(const Job &job) {
@@ -137,7 +143,7 @@ void run_chunk(const Job &job, size_t first, uint32_t steps, uint32_t thread) {
     for (uint32_t i = 0; i < m.outputs.count; ++i) bind_output(job, i, first);
   }
   team_barrier(job, thread);
-  const RunEnv env = {&m,    s.values,  s.states,  s.scratch,   s.barriers, job.lengths, first,
+  const RunEnv env = {&m,    s.values,  s.states,    s.scratch,   s.barriers, job.lengths, first,
                       steps, job.batch, s.max_batch, job.threads, first == 0, last};
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
     s.nodes[i].op->run(env, *s.nodes[i].node, s.nodes[i].object, thread);
@@ -214,11 +220,14 @@ rnnp_status check_io(const Session &s, const rnnp_io &io) {
       return RNNP_E_SHAPE;
     }
   }
-  for (uint32_t i = 0; i < m.outputs.count && status == RNNP_OK; ++i) status = check_buffer(m, m.outputs[i], io.outputs[i], io.batch);
+  for (uint32_t i = 0; i < m.outputs.count && status == RNNP_OK; ++i)
+    status = check_buffer(m, m.outputs[i], io.outputs[i], io.batch);
   return status;
 }
 
-bool is_session(const Session *s) { return s != nullptr && s->tag == kSessionTag; }
+bool is_session(const Session *s) {
+  return s != nullptr && s->tag == kSessionTag;
+}
 
 constexpr uint32_t kSimpleTensors = 16;
 
@@ -239,8 +248,6 @@ void run_single_step(Session *s, const void *x, void *y) {
 
 }  // namespace
 }  // namespace rnnp
-
-using rnnp::Session;
 
 rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *io) {
   if (!rnnp::is_session(session) || io == nullptr || io->struct_bytes < sizeof(rnnp_io)) return RNNP_E_ARG;
@@ -276,7 +283,8 @@ rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y
 rnnp_status rnnp_step(rnnp_session *session, const void *x, void *y) {
   if (!rnnp::is_session(session)) return RNNP_E_ARG;
   if (!session->causal) return RNNP_E_DIRECTION;
-  if (!session->single || x == nullptr || y == nullptr || !rnnp::is_aligned(x, 4) || !rnnp::is_aligned(y, 4)) return rnnp_run(session, 1, x, y);
+  if (!session->single || x == nullptr || y == nullptr || !rnnp::is_aligned(x, 4) || !rnnp::is_aligned(y, 4))
+    return rnnp_run(session, 1, x, y);
   rnnp::run_single_step(session, x, y);
   return RNNP_OK;
 }

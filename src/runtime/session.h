@@ -1,9 +1,10 @@
 // session.h -- a session as it lies in the caller's memory.
 //
-//   [ Session | value slots | node slots | state slots | barriers | node objects ... | states (2 buffers each) | scratch | pools | staging ]
+//   [ Session | value slots | node slots | state slots | barriers | node objects ... | states (2 buffers each) | scratch | pools |
+//   staging ]
 //
-// Everything is laid out by build_session (session_build.cpp) from one Arena, measured and placed by the same code; nothing moves later.
-// SPDX-License-Identifier: Apache-2.0
+// Everything is laid out by build_session (session_build.cpp) from one Arena, measured and placed by the same code; nothing moves
+// later. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_RUNTIME_SESSION_H_
 #define RNNPACK_RUNTIME_SESSION_H_
 

@@ -126,7 +126,9 @@ void fill_session(const SessionConfig &config, const BuildEnv &env, const Tables
   find_simple_input(*config.model, &s);
 }
 
-uint32_t single_step_threads(const Session &s) { return s.parallel_steps > 1 ? 1 : s.threads; }
+uint32_t single_step_threads(const Session &s) {
+  return s.parallel_steps > 1 ? 1 : s.threads;
+}
 
 void finish_nodes(Session *s) {
   FinishEnv env = {s->model, s->values, s->states, s->max_batch, single_step_threads(*s), s->scratch, 0, false};

@@ -1,6 +1,6 @@
 // state.cpp -- reset, save and load the state of one batch row.
-// Saved bytes are portable: a header, then every state's valid elements in the blob's order, little-endian f32 (docs/BLOB_FORMAT.md).
-// SPDX-License-Identifier: Apache-2.0
+// Saved bytes are portable: a header, then every state's valid elements in the blob's order, little-endian f32
+// (docs/BLOB_FORMAT.md). SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "format/crc32.h"
 #include "runtime/session.h"
@@ -19,9 +19,13 @@ struct StateHeader {
   uint32_t crc;    // CRC-32 of the elements
 };
 
-bool is_session(const Session *s) { return s != nullptr && s->tag == kSessionTag; }
+bool is_session(const Session *s) {
+  return s != nullptr && s->tag == kSessionTag;
+}
 
-float *state_row(const StateSlot &s, uint32_t row) { return s.buffer[s.live] + size_t{row} * s.row_elems; }
+float *state_row(const StateSlot &s, uint32_t row) {
+  return s.buffer[s.live] + size_t{row} * s.row_elems;
+}
 
 }  // namespace
 

@@ -4,20 +4,35 @@
 
 const char *rnnp_status_string(rnnp_status status) {
   switch (status) {
-    case RNNP_OK: return "ok";
-    case RNNP_E_ARG: return "bad argument: NULL, zero, out of range, or a struct_bytes this library does not know";
-    case RNNP_E_ALIGN: return "blob, memory or tensor is not aligned as asked for";
-    case RNNP_E_SMALL_MEMORY: return "memory is smaller than asked for, or the size does not fit this machine";
-    case RNNP_E_BLOB_MAGIC: return "not a rnnpack blob";
-    case RNNP_E_BLOB_VERSION: return "blob is of a newer format than this library opens";
-    case RNNP_E_BLOB_CORRUPT: return "blob is truncated or damaged";
-    case RNNP_E_LAYOUT: return "no kernel in this build reads the blob's weight layout: compile the model for this target";
-    case RNNP_E_ISA: return "isa_allowed leaves no kernel that this CPU can run";
-    case RNNP_E_STATE_MISMATCH: return "saved state is of another model, or damaged";
-    case RNNP_E_DIRECTION: return "model has a reverse layer: set max_steps and run whole sequences";
-    case RNNP_E_UNSUPPORTED: return "an operator of the blob is not in this build";
-    case RNNP_E_SHAPE: return "steps, batch, lengths or tensor counts do not fit the model or the session";
-    case RNNP_E_ENDIAN: return "blobs are little-endian and this CPU is not";
-    default: return "unknown status";
+    case RNNP_OK:
+      return "ok";
+    case RNNP_E_ARG:
+      return "bad argument: NULL, zero, out of range, or a struct_bytes this library does not know";
+    case RNNP_E_ALIGN:
+      return "blob, memory or tensor is not aligned as asked for";
+    case RNNP_E_SMALL_MEMORY:
+      return "memory is smaller than asked for, or the size does not fit this machine";
+    case RNNP_E_BLOB_MAGIC:
+      return "not a rnnpack blob";
+    case RNNP_E_BLOB_VERSION:
+      return "blob is of a newer format than this library opens";
+    case RNNP_E_BLOB_CORRUPT:
+      return "blob is truncated or damaged";
+    case RNNP_E_LAYOUT:
+      return "no kernel in this build reads the blob's weight layout: compile the model for this target";
+    case RNNP_E_ISA:
+      return "isa_allowed leaves no kernel that this CPU can run";
+    case RNNP_E_STATE_MISMATCH:
+      return "saved state is of another model, or damaged";
+    case RNNP_E_DIRECTION:
+      return "model has a reverse layer: set max_steps and run whole sequences";
+    case RNNP_E_UNSUPPORTED:
+      return "an operator of the blob is not in this build";
+    case RNNP_E_SHAPE:
+      return "steps, batch, lengths or tensor counts do not fit the model or the session";
+    case RNNP_E_ENDIAN:
+      return "blobs are little-endian and this CPU is not";
+    default:
+      return "unknown status";
   }
 }

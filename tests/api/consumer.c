@@ -11,7 +11,9 @@ static union {
   unsigned char bytes[1 << 20];
 } blob, memory;
 
-static void *aligned(void *p) { return (void *)(((uintptr_t)p + 63u) & ~(uintptr_t)63u); }
+static void *aligned(void *p) {
+  return (void *)(((uintptr_t)p + 63u) & ~(uintptr_t)63u);
+}
 
 static int check(rnnp_status status, const char *what) {
   if (status != RNNP_OK) printf("%s: %s\n", what, rnnp_status_string(status));

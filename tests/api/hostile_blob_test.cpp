@@ -1,8 +1,7 @@
-// hostile_blob_test.cpp -- any bytes are safe to open: truncations, bit flips with and without mended checksums, then run what opens.
-// Meant to run under ASan and UBSan as well; blobs lie at the end of an allocation of exactly their size.
+// hostile_blob_test.cpp -- any bytes are safe to open: truncations, bit flips with and without mended checksums, then run what
+// opens. Meant to run under ASan and UBSan as well; blobs lie at the end of an allocation of exactly their size.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-
 
 #include "support/session_fixture.h"
 
@@ -54,7 +53,9 @@ rnnp_status open_and_run(const std::vector<uint8_t> &bytes) {
   return rnnp_run(session, 2, x.data(), y.data());
 }
 
-TEST(HostileBlob, TheSampleItselfRuns) { EXPECT_EQ(RNNP_OK, open_and_run(sample_blob())); }
+TEST(HostileBlob, TheSampleItselfRuns) {
+  EXPECT_EQ(RNNP_OK, open_and_run(sample_blob()));
+}
 
 TEST(HostileBlob, EveryTruncationIsRefused) {
   const std::vector<uint8_t> blob = sample_blob();
@@ -66,7 +67,8 @@ TEST(HostileBlob, EveryFlippedBitOfTheTablesIsRefused) {
   rnnp::BlobHeader h;
   std::memcpy(&h, blob.data(), sizeof h);
   for (size_t i = 0; i < h.weights.offset; ++i) {
-    if (i >= offsetof(rnnp::BlobHeader, weights_crc) && i < offsetof(rnnp::BlobHeader, weights_crc) + 4) continue;  // checked on request only
+    if (i >= offsetof(rnnp::BlobHeader, weights_crc) && i < offsetof(rnnp::BlobHeader, weights_crc) + 4)
+      continue;  // checked on request only
     for (int bit = 0; bit < 8; ++bit) {
       std::vector<uint8_t> bad = blob;
       bad[i] = static_cast<uint8_t>(bad[i] ^ (1 << bit));
@@ -80,7 +82,8 @@ TEST(HostileBlob, ForgedTablesAreSafe) {
   const std::vector<uint8_t> blob = sample_blob();
   rnnp::BlobHeader h;
   std::memcpy(&h, blob.data(), sizeof h);
-  const uint32_t values[] = {0, 1, 2, 3, 7, 0x7fffffffu, 0x80000000u, 0xffffffffu, 0xfffffff0u, 64, 4096, h.file_bytes, h.weights.offset};
+  const uint32_t values[] = {
+      0, 1, 2, 3, 7, 0x7fffffffu, 0x80000000u, 0xffffffffu, 0xfffffff0u, 64, 4096, h.file_bytes, h.weights.offset};
   size_t opened = 0;
   for (size_t at = 0; at + 4 <= h.weights.offset; at += 4)
     for (uint32_t v : values) {

@@ -1,5 +1,5 @@
-// in_place_test.cpp -- weights are used where the blob lies: read-only memory is enough, nothing of them is copied, and what is in the blob counts.
-// SPDX-License-Identifier: Apache-2.0
+// in_place_test.cpp -- weights are used where the blob lies: read-only memory is enough, nothing of them is copied, and what is in
+// the blob counts. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 

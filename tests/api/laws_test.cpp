@@ -30,7 +30,10 @@ RecurrentOptions make(Cell cell, uint32_t hidden) {
 std::vector<Case> cases() {
   std::vector<Case> v;
   const Cell cells[] = {Cell::kRnn, Cell::kLstm, Cell::kGru, Cell::kGruLinear};
-  const char *names[4][3] = {{"rnn1", "rnn17", "rnn64"}, {"lstm1", "lstm17", "lstm64"}, {"gru1", "gru17", "gru64"}, {"grulinear1", "grulinear17", "grulinear64"}};
+  const char *names[4][3] = {{"rnn1", "rnn17", "rnn64"},
+                             {"lstm1", "lstm17", "lstm64"},
+                             {"gru1", "gru17", "gru64"},
+                             {"grulinear1", "grulinear17", "grulinear64"}};
   const uint32_t hidden[] = {1, 17, 64};
   for (int c = 0; c < 4; ++c)
     for (int h = 0; h < 3; ++h) v.push_back({names[c][h], make(cells[c], hidden[h]), c == 0 ? 5u : 33u});
@@ -65,7 +68,9 @@ class Laws : public testing::TestWithParam<Case> {
     return builder_->build();
   }
 
-  std::vector<float> input(size_t steps, size_t batch, uint32_t seed = 3) { return random_floats(steps * batch * GetParam().input, seed); }
+  std::vector<float> input(size_t steps, size_t batch, uint32_t seed = 3) {
+    return random_floats(steps * batch * GetParam().input, seed);
+  }
 
   std::unique_ptr<BlobBuilder> builder_;
   std::vector<uint8_t> blob_;
@@ -94,10 +99,12 @@ TEST_P(Laws, BatchRowsAreIndependent) {
     const std::vector<float> all = Runner(blob_, {batch}).run(x);
     for (uint32_t row = 0; row < batch; ++row) {
       std::vector<float> alone;
-      for (size_t t = 0; t < kSteps; ++t) alone.insert(alone.end(), x.begin() + (t * batch + row) * in, x.begin() + (t * batch + row + 1) * in);
+      for (size_t t = 0; t < kSteps; ++t)
+        alone.insert(alone.end(), x.begin() + (t * batch + row) * in, x.begin() + (t * batch + row + 1) * in);
       const std::vector<float> y = Runner(blob_, {1}).run(alone);
       for (size_t t = 0; t < kSteps; ++t)
-        for (size_t o = 0; o < 9; ++o) ASSERT_EQ(all[(t * batch + row) * 9 + o], y[t * 9 + o]) << "batch " << batch << " row " << row << " step " << t;
+        for (size_t o = 0; o < 9; ++o)
+          ASSERT_EQ(all[(t * batch + row) * 9 + o], y[t * 9 + o]) << "batch " << batch << " row " << row << " step " << t;
     }
   }
 }
@@ -139,7 +146,8 @@ TEST_P(Laws, NoStepsChangeNothing) {
   EXPECT_EQ(5, y);
 }
 
-// One accumulator per output: |error| <= (K + few) * eps * sum|terms| <= about 2e-6 per pre-activation here; stable layers do not amplify it.
+// One accumulator per output: |error| <= (K + few) * eps * sum|terms| <= about 2e-6 per pre-activation here; stable layers do not
+// amplify it.
 TEST_P(Laws, NearTheDoubleReferenceOnEveryIsa) {
   const size_t batch = 3;
   const std::vector<float> x = input(kSteps, batch);
@@ -148,7 +156,8 @@ TEST_P(Laws, NearTheDoubleReferenceOnEveryIsa) {
   const std::vector<double> want = run_dense(builder_->dense[0], mid.y);
   for (uint32_t isa : {uint32_t{RNNP_ISA_REFERENCE_ONLY}, uint32_t{RNNP_ISA_AVX2}, 0u}) {
     const std::vector<float> got = Runner(blob_, {uint32_t(batch), 0, 0, isa}).run(x);
-    for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(want[i], got[i], 1e-5 * std::max(1.0, std::fabs(want[i]))) << "isa " << isa << " at " << i;
+    for (size_t i = 0; i < want.size(); ++i)
+      ASSERT_NEAR(want[i], got[i], 1e-5 * std::max(1.0, std::fabs(want[i]))) << "isa " << isa << " at " << i;
   }
 }
 

@@ -54,8 +54,8 @@ void expect_near(const std::vector<double> &want, const std::vector<float> &got)
 TEST(RunIo, InitialStateAndLengthsOfTheCall) {
   const Net n = lstm_with_all_ports();
   Call c;
-  const RecurrentResult want = run_recurrent(n.builder.recurrent[0], {c.x.begin(), c.x.end()}, kSteps, kBatch, c.lengths, {c.h0.begin(), c.h0.end()},
-                                             {c.c0.begin(), c.c0.end()});
+  const RecurrentResult want = run_recurrent(n.builder.recurrent[0], {c.x.begin(), c.x.end()}, kSteps, kBatch, c.lengths,
+                                             {c.h0.begin(), c.h0.end()}, {c.c0.begin(), c.c0.end()});
   Runner r(n.blob, {kBatch});
   ASSERT_EQ(RNNP_OK, rnnp_run_io(r.session(), &c.io));
   expect_near(want.y, c.y);
@@ -77,7 +77,8 @@ TEST(RunIo, LengthsInputGatesItsOwnLayerTheCallsLengthsGateAll) {
   for (const bool by_call : {false, true}) {
     const RecurrentResult want = run_recurrent(b.recurrent[1], mid.y, kSteps, kBatch, by_call ? lengths : std::vector<int32_t>());
     std::vector<float> y(want.y.size());
-    const rnnp_buffer inputs[] = {{const_cast<float *>(data.data()), 0, 0}, {by_call ? nullptr : const_cast<int32_t *>(lengths.data()), 0, 0}};
+    const rnnp_buffer inputs[] = {{const_cast<float *>(data.data()), 0, 0},
+                                  {by_call ? nullptr : const_cast<int32_t *>(lengths.data()), 0, 0}};
     const rnnp_buffer outputs[] = {{y.data(), 0, 0}};
     const rnnp_io io = {sizeof(rnnp_io), 0, kSteps, kBatch, 2, 1, by_call ? lengths.data() : nullptr, inputs, outputs};
     Runner r(blob, {kBatch});

@@ -10,7 +10,9 @@ static union {
   unsigned char bytes[1 << 20];
 } blob_storage, memory_storage;
 
-static void *aligned(void *p) { return (void *)(((uintptr_t)p + 63u) & ~(uintptr_t)63u); }
+static void *aligned(void *p) {
+  return (void *)(((uintptr_t)p + 63u) & ~(uintptr_t)63u);
+}
 
 static float sample(const char *kind, int i) {
   const float wave = (float)(i * 7919 % 1009) / 1009.0f - 0.5f;

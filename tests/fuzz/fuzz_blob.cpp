@@ -1,5 +1,5 @@
-// fuzz_blob.cpp -- libFuzzer target of the blob reader: open, ask, init, run two steps; whatever the bytes say, only statuses come back.
-// Checksums are mended first, or the fuzzer would never get past them. The sessions it runs are bounded in memory and work.
+// fuzz_blob.cpp -- libFuzzer target of the blob reader: open, ask, init, run two steps; whatever the bytes say, only statuses come
+// back. Checksums are mended first, or the fuzzer would never get past them. The sessions it runs are bounded in memory and work.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 #include <cstring>
@@ -11,12 +11,15 @@ namespace {
 
 constexpr size_t kMostMemory = 1 << 20;
 
-bool small(const rnnp_tensor_facts &t) { return t.row_elems <= 4096; }
+bool small(const rnnp_tensor_facts &t) {
+  return t.row_elems <= 4096;
+}
 
 void run(const rnnp_model &model, rnnp_session *session) {
   rnnp_tensor_facts in = {}, out = {};
   in.struct_bytes = out.struct_bytes = sizeof in;
-  if (rnnp_model_input(&model, 0, &in) != RNNP_OK || rnnp_model_output(&model, 0, &out) != RNNP_OK || !small(in) || !small(out)) return;
+  if (rnnp_model_input(&model, 0, &in) != RNNP_OK || rnnp_model_output(&model, 0, &out) != RNNP_OK || !small(in) || !small(out))
+    return;
   const std::vector<float> x(2 * in.row_elems, 0.25f);
   std::vector<float> y(2 * out.row_elems);
   if (rnnp_run(session, 2, x.data(), y.data()) != RNNP_OK) return;

@@ -1,5 +1,5 @@
-// no_alloc_test.cpp -- counts every allocation of the process between open and the last run, with XNNPACK and threads: there are none.
-// The pool and cpuinfo's tables are the caller's and the platform's; they exist before the count begins.
+// no_alloc_test.cpp -- counts every allocation of the process between open and the last run, with XNNPACK and threads: there are
+// none. The pool and cpuinfo's tables are the caller's and the platform's; they exist before the count begins.
 // SPDX-License-Identifier: Apache-2.0
 #include <cpuinfo.h>
 #include <gtest/gtest.h>
@@ -22,11 +22,21 @@ void *__libc_memalign(size_t, size_t);
 static std::atomic<long> allocations{0};
 
 extern "C" {
-void *malloc(size_t n) { return ++allocations, __libc_malloc(n); }
-void *calloc(size_t n, size_t m) { return ++allocations, __libc_calloc(n, m); }
-void *realloc(void *p, size_t n) { return ++allocations, __libc_realloc(p, n); }
-void *memalign(size_t a, size_t n) { return ++allocations, __libc_memalign(a, n); }
-void *aligned_alloc(size_t a, size_t n) { return ++allocations, __libc_memalign(a, n); }
+void *malloc(size_t n) {
+  return ++allocations, __libc_malloc(n);
+}
+void *calloc(size_t n, size_t m) {
+  return ++allocations, __libc_calloc(n, m);
+}
+void *realloc(void *p, size_t n) {
+  return ++allocations, __libc_realloc(p, n);
+}
+void *memalign(size_t a, size_t n) {
+  return ++allocations, __libc_memalign(a, n);
+}
+void *aligned_alloc(size_t a, size_t n) {
+  return ++allocations, __libc_memalign(a, n);
+}
 int posix_memalign(void **p, size_t a, size_t n) {
   ++allocations;
   *p = __libc_memalign(a, n);

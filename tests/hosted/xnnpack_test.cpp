@@ -68,7 +68,8 @@ TEST(Xnnpack, CutsRowsAndThreadsDoNotChangeBits) {
   const std::vector<float> x = random_floats(17 * 3 * kIn, 5);
   const std::vector<float> whole = Runner(n.blob, {3, 0, 0, 0, 1, RNNP_SESSION_ALL_XNNPACK}).run(x);
   for (size_t cut : {1, 4, 16}) EXPECT_EQ(whole, Runner(n.blob, {3, 0, 0, 0, 1, RNNP_SESSION_ALL_XNNPACK}).run(x, cut)) << cut;
-  for (uint32_t threads : {2u, 3u}) EXPECT_EQ(whole, Runner(n.blob, {3, 0, 0, 0, threads, RNNP_SESSION_ALL_XNNPACK}).run(x, 5)) << threads;
+  for (uint32_t threads : {2u, 3u})
+    EXPECT_EQ(whole, Runner(n.blob, {3, 0, 0, 0, threads, RNNP_SESSION_ALL_XNNPACK}).run(x, 5)) << threads;
   for (size_t row = 0; row < 3; ++row) {
     std::vector<float> alone;
     for (size_t t = 0; t < 17; ++t) alone.insert(alone.end(), &x[(t * 3 + row) * kIn], &x[(t * 3 + row) * kIn] + kIn);

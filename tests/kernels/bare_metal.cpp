@@ -4,5 +4,9 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-extern "C" int stat(const char *, struct stat *) { return -1; }
-extern "C" int mkdir(const char *, mode_t) { return -1; }
+extern "C" int stat(const char *, struct stat *) {
+  return -1;
+}
+extern "C" int mkdir(const char *, mode_t) {
+  return -1;
+}

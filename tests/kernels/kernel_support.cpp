@@ -48,7 +48,9 @@ Pages new_pages(size_t bytes) {
   if (map == MAP_FAILED || mprotect(static_cast<char *>(map) + usable, page, PROT_NONE) != 0) std::abort();
   return {map, usable + page, static_cast<char *>(map), usable};
 }
-void free_pages(void *map, size_t map_bytes) { munmap(map, map_bytes); }
+void free_pages(void *map, size_t map_bytes) {
+  munmap(map, map_bytes);
+}
 #else
 Pages new_pages(size_t bytes) {
   const size_t usable = (bytes + 63) / 64 * 64;
@@ -56,13 +58,17 @@ Pages new_pages(size_t bytes) {
   if (map == nullptr) std::abort();
   return {map, usable + 63, map + (64 - reinterpret_cast<uintptr_t>(map) % 64) % 64, usable};
 }
-void free_pages(void *map, size_t) { std::free(map); }
+void free_pages(void *map, size_t) {
+  std::free(map);
+}
 #endif
 
 #if defined(__riscv) && defined(__linux__)
 // Tried, not asked: QEMU 7.2 emulates vectors without telling of them in AT_HWCAP.
 sigjmp_buf no_vectors;
-void on_illegal_instruction(int) { siglongjmp(no_vectors, 1); }
+void on_illegal_instruction(int) {
+  siglongjmp(no_vectors, 1);
+}
 bool try_vectors() {
   struct sigaction action = {}, old;
   action.sa_handler = on_illegal_instruction;

@@ -16,7 +16,9 @@ using rnnp::kNone;
 using rnnp::OpKind;
 using rnnp::ValueKind;
 
-uint32_t gates_of(Cell cell) { return cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3; }
+uint32_t gates_of(Cell cell) {
+  return cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3;
+}
 
 AlignedBytes::AlignedBytes(size_t bytes) : storage_(bytes + 64), size_(bytes) {
   data_ = reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(storage_.data()) + 63) & ~uintptr_t{63});
@@ -26,7 +28,9 @@ AlignedBytes::AlignedBytes(const std::vector<uint8_t> &bytes) : AlignedBytes(byt
   if (!bytes.empty()) std::memcpy(data_, bytes.data(), bytes.size());
 }
 
-static uint32_t round_up(uint32_t n, uint32_t to) { return (n + to - 1) / to * to; }
+static uint32_t round_up(uint32_t n, uint32_t to) {
+  return (n + to - 1) / to * to;
+}
 
 static uint32_t bit_crc(const uint8_t *p, size_t n, uint32_t crc) {
   crc = ~crc;
@@ -102,7 +106,8 @@ uint32_t BlobBuilder::put_weights(const std::vector<float> &v) {
 }
 
 // panel[k][g][n] of every tile, straight from pack/layout.h's words.
-std::vector<float> BlobBuilder::panels(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates) const {
+std::vector<float> BlobBuilder::panels(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate,
+                                       uint32_t gates) const {
   const uint32_t tiles = round_up(units, nr_) / nr_;
   std::vector<float> out;
   for (uint32_t tile = 0; tile < tiles; ++tile)
@@ -129,13 +134,20 @@ std::vector<double> BlobBuilder::random(size_t n, double bound) {
 
 static BlobActivation with_defaults(Act act) {
   switch (act) {
-    case Act::kLeakyRelu: return {uint32_t(act), 0.01f, 0};
-    case Act::kAffine: return {uint32_t(act), 0.9f, 0.05f};
-    case Act::kThresholdedRelu: return {uint32_t(act), 0.2f, 0};
-    case Act::kScaledTanh: return {uint32_t(act), 0.8f, 1.1f};
-    case Act::kHardSigmoid: return {uint32_t(act), 0.2f, 0.5f};
-    case Act::kElu: return {uint32_t(act), 1.0f, 0};
-    default: return {uint32_t(act), 0, 0};
+    case Act::kLeakyRelu:
+      return {uint32_t(act), 0.01f, 0};
+    case Act::kAffine:
+      return {uint32_t(act), 0.9f, 0.05f};
+    case Act::kThresholdedRelu:
+      return {uint32_t(act), 0.2f, 0};
+    case Act::kScaledTanh:
+      return {uint32_t(act), 0.8f, 1.1f};
+    case Act::kHardSigmoid:
+      return {uint32_t(act), 0.2f, 0.5f};
+    case Act::kElu:
+      return {uint32_t(act), 1.0f, 0};
+    default:
+      return {uint32_t(act), 0, 0};
   }
 }
 
@@ -196,7 +208,8 @@ uint32_t BlobBuilder::add_recurrent(uint32_t x, uint32_t input, const RecurrentO
     if (o.initial_state) d.h0 = random(h, 0.5);
     if (o.initial_state && o.cell == Cell::kLstm) d.c0 = random(h, 0.5);
     d.reverse = o.reverse || i == 1;
-    const Act defaults[4][3] = {{Act::kTanh}, {Act::kSigmoid, Act::kTanh, Act::kTanh}, {Act::kSigmoid, Act::kTanh}, {Act::kSigmoid, Act::kTanh}};
+    const Act defaults[4][3] = {
+        {Act::kTanh}, {Act::kSigmoid, Act::kTanh, Act::kTanh}, {Act::kSigmoid, Act::kTanh}, {Act::kSigmoid, Act::kTanh}};
     for (size_t k = 0; k < 3; ++k) d.act[k] = with_defaults(k < o.acts.size() ? o.acts[k] : defaults[uint32_t(o.cell)][k]);
     if (d.reverse) causal_ = false;
     a.direction[i] = pack_direction(layer, d);
@@ -227,13 +240,15 @@ uint32_t BlobBuilder::add_dense(uint32_t x, uint32_t input, uint32_t output, Act
   return add_node(OpKind::kDense, &a, sizeof a, {x}, output, values_[x].sequence != 0);
 }
 
-uint32_t BlobBuilder::add_node(OpKind op, const void *attr, size_t bytes, std::vector<uint32_t> inputs, uint32_t out_elems, bool sequence) {
+uint32_t BlobBuilder::add_node(OpKind op, const void *attr, size_t bytes, std::vector<uint32_t> inputs, uint32_t out_elems,
+                               bool sequence) {
   const uint32_t y = add_value(sequence ? ValueKind::kSequence : ValueKind::kRow, out_elems, sequence);
   push_node(op, attr, bytes, inputs, {y});
   return y;
 }
 
-void BlobBuilder::push_node(OpKind op, const void *attr, size_t bytes, const std::vector<uint32_t> &in, const std::vector<uint32_t> &out) {
+void BlobBuilder::push_node(OpKind op, const void *attr, size_t bytes, const std::vector<uint32_t> &in,
+                            const std::vector<uint32_t> &out) {
   rnnp::BlobNode n = {};
   n.op = uint32_t(op);
   n.attr = static_cast<uint32_t>(attrs_.size());
@@ -253,7 +268,11 @@ void BlobBuilder::push_node(OpKind op, const void *attr, size_t bytes, const std
 
 void BlobBuilder::add_output(uint32_t value, const std::string &name) {
   const rnnp::BlobValue &v = values_[value];
-  rnnp::BlobIo io = {add_string(name), value, v.sequence ? uint32_t(RNNP_ROLE_SEQUENCE) : uint32_t(RNNP_ROLE_ROW), 2, {RNNP_DIM_BATCH, int32_t(v.row_elems)}};
+  rnnp::BlobIo io = {add_string(name),
+                     value,
+                     v.sequence ? uint32_t(RNNP_ROLE_SEQUENCE) : uint32_t(RNNP_ROLE_ROW),
+                     2,
+                     {RNNP_DIM_BATCH, int32_t(v.row_elems)}};
   if (v.sequence) io = {io.name, value, io.role, 3, {RNNP_DIM_STEPS, RNNP_DIM_BATCH, int32_t(v.row_elems)}};
   outputs_.push_back(io);
 }

@@ -1,5 +1,5 @@
-// blob_builder.h -- writes blobs for tests straight from blob.h, independent of the compiler, and keeps the plain weights beside them.
-// So the runtime is tested against the format's words and an f64 reference (reference_layers.h), not against its own packer.
+// blob_builder.h -- writes blobs for tests straight from blob.h, independent of the compiler, and keeps the plain weights beside
+// them. So the runtime is tested against the format's words and an f64 reference (reference_layers.h), not against its own packer.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_TESTS_SUPPORT_BLOB_BUILDER_H_
 #define RNNPACK_TESTS_SUPPORT_BLOB_BUILDER_H_
@@ -70,10 +70,11 @@ class BlobBuilder {
   uint32_t add_state_input(uint32_t elems, const std::string &name);
   uint32_t add_lengths_input();
   // Random weights, uniform in +-1/sqrt(H). Returns the value of Y; y_h and y_c, when given, receive those values.
-  uint32_t add_recurrent(uint32_t x, uint32_t input, const RecurrentOptions &options, uint32_t *y_h = nullptr, uint32_t *y_c = nullptr,
-                         std::vector<uint32_t> extra_inputs = {});
+  uint32_t add_recurrent(uint32_t x, uint32_t input, const RecurrentOptions &options, uint32_t *y_h = nullptr,
+                         uint32_t *y_c = nullptr, std::vector<uint32_t> extra_inputs = {});
   uint32_t add_dense(uint32_t x, uint32_t input, uint32_t output, rnnp::Act act = rnnp::Act::kIdentity);
-  uint32_t add_node(rnnp::OpKind op, const void *attr, size_t attr_bytes, std::vector<uint32_t> inputs, uint32_t out_elems, bool sequence);
+  uint32_t add_node(rnnp::OpKind op, const void *attr, size_t attr_bytes, std::vector<uint32_t> inputs, uint32_t out_elems,
+                    bool sequence);
   void add_output(uint32_t value, const std::string &name = "y");
 
   std::vector<uint8_t> build();
@@ -90,7 +91,8 @@ class BlobBuilder {
   uint32_t pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates);
   std::vector<double> random(size_t n, double bound);
   rnnp::BlobDirection pack_direction(const RecurrentLayer &layer, DirectionWeights &d);
-  void push_node(rnnp::OpKind op, const void *attr, size_t bytes, const std::vector<uint32_t> &in, const std::vector<uint32_t> &out);
+  void push_node(rnnp::OpKind op, const void *attr, size_t bytes, const std::vector<uint32_t> &in,
+                 const std::vector<uint32_t> &out);
 
   std::mt19937 rng_;
   uint32_t nr_;

@@ -13,19 +13,32 @@ using rnnp::Cell;
 double apply_act(const rnnp::BlobActivation &a, double x) {
   const double alpha = a.alpha, beta = a.beta;
   switch (Act(a.act)) {
-    case Act::kIdentity: return x;
-    case Act::kRelu: return std::max(x, 0.0);
-    case Act::kTanh: return std::tanh(x);
-    case Act::kSigmoid: return 1 / (1 + std::exp(-x));
-    case Act::kAffine: return alpha * x + beta;
-    case Act::kLeakyRelu: return x >= 0 ? x : alpha * x;
-    case Act::kThresholdedRelu: return x > alpha ? x : 0;
-    case Act::kScaledTanh: return alpha * std::tanh(beta * x);
-    case Act::kHardSigmoid: return std::min(std::max(alpha * x + beta, 0.0), 1.0);
-    case Act::kElu: return x >= 0 ? x : alpha * std::expm1(x);
-    case Act::kSoftsign: return x / (1 + std::fabs(x));
-    case Act::kSoftplus: return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
-    default: return NAN;
+    case Act::kIdentity:
+      return x;
+    case Act::kRelu:
+      return std::max(x, 0.0);
+    case Act::kTanh:
+      return std::tanh(x);
+    case Act::kSigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Act::kAffine:
+      return alpha * x + beta;
+    case Act::kLeakyRelu:
+      return x >= 0 ? x : alpha * x;
+    case Act::kThresholdedRelu:
+      return x > alpha ? x : 0;
+    case Act::kScaledTanh:
+      return alpha * std::tanh(beta * x);
+    case Act::kHardSigmoid:
+      return std::min(std::max(alpha * x + beta, 0.0), 1.0);
+    case Act::kElu:
+      return x >= 0 ? x : alpha * std::expm1(x);
+    case Act::kSoftsign:
+      return x / (1 + std::fabs(x));
+    case Act::kSoftplus:
+      return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
+    default:
+      return NAN;
   }
 }
 
@@ -42,7 +55,9 @@ double dot(const double *m, const double *v, size_t n) {
   return sum;
 }
 
-double clip(double v, double limit) { return limit > 0 ? std::min(std::max(v, -limit), limit) : v; }
+double clip(double v, double limit) {
+  return limit > 0 ? std::min(std::max(v, -limit), limit) : v;
+}
 
 struct Step {
   const RecurrentLayer &l;
@@ -51,7 +66,9 @@ struct Step {
   Row *row;
 
   double in(size_t g, size_t u) const { return dot(&d.w[(g * l.hidden + u) * l.input], x, l.input) + d.wb[g * l.hidden + u]; }
-  double rec(size_t g, size_t u, const std::vector<double> &h) const { return dot(&d.r[(g * l.hidden + u) * l.hidden], h.data(), l.hidden); }
+  double rec(size_t g, size_t u, const std::vector<double> &h) const {
+    return dot(&d.r[(g * l.hidden + u) * l.hidden], h.data(), l.hidden);
+  }
   double rb(size_t g, size_t u) const { return d.rb[g * l.hidden + u]; }
   double act(int i, double v) const { return apply_act(d.act[i], clip(v, l.clip)); }
 
@@ -99,7 +116,8 @@ struct Step {
 RecurrentResult run_recurrent(const RecurrentLayer &l, const std::vector<double> &x, size_t steps, size_t batch,
                               const std::vector<int32_t> &lengths, const std::vector<double> &h0, const std::vector<double> &c0) {
   const size_t dirs = l.directions.size(), width = dirs * l.hidden;
-  RecurrentResult out = {std::vector<double>(steps * batch * width), std::vector<double>(batch * width), std::vector<double>(batch * width)};
+  RecurrentResult out = {std::vector<double>(steps * batch * width), std::vector<double>(batch * width),
+                         std::vector<double>(batch * width)};
   for (size_t d = 0; d < dirs; ++d) {
     const DirectionWeights &dw = l.directions[d];
     for (size_t b = 0; b < batch; ++b) {
@@ -125,7 +143,8 @@ std::vector<double> run_dense(const DenseLayer &l, const std::vector<double> &x)
   const size_t rows = x.size() / l.input;
   std::vector<double> y(rows * l.output);
   for (size_t r = 0; r < rows; ++r)
-    for (size_t o = 0; o < l.output; ++o) y[r * l.output + o] = apply_act(l.act, dot(&l.w[o * l.input], &x[r * l.input], l.input) + l.b[o]);
+    for (size_t o = 0; o < l.output; ++o)
+      y[r * l.output + o] = apply_act(l.act, dot(&l.w[o * l.input], &x[r * l.input], l.input) + l.b[o]);
   return y;
 }
 

@@ -18,7 +18,8 @@ struct RecurrentResult {
 
 // x [T][B][I]. lengths [B] or empty. h0, c0: [B][D*H], or empty for the layer's own initial state.
 RecurrentResult run_recurrent(const RecurrentLayer &layer, const std::vector<double> &x, size_t steps, size_t batch,
-                              const std::vector<int32_t> &lengths = {}, const std::vector<double> &h0 = {}, const std::vector<double> &c0 = {});
+                              const std::vector<int32_t> &lengths = {}, const std::vector<double> &h0 = {},
+                              const std::vector<double> &c0 = {});
 
 // x [rows][I] -> [rows][O].
 std::vector<double> run_dense(const DenseLayer &layer, const std::vector<double> &x);

@@ -26,7 +26,9 @@ inline void thread_parallel(void *ctx, void (*task)(void *, uint32_t), void *arg
   task(arg, 0);
   for (std::thread &t : team) t.join();
 }
-inline void thread_yield(void *) { std::this_thread::yield(); }
+inline void thread_yield(void *) {
+  std::this_thread::yield();
+}
 
 struct Options {
   uint32_t batch = 1, max_steps = 0, chunk = 0, isa = 0, threads = 1, flags = 0;
@@ -78,7 +80,9 @@ class Runner {
     expect_ok(rnnp_state_save(session_, row, bytes.data(), bytes.size()), "save");
     return bytes;
   }
-  void load(uint32_t row, const std::vector<uint8_t> &bytes) { expect_ok(rnnp_state_load(session_, row, bytes.data(), bytes.size()), "load"); }
+  void load(uint32_t row, const std::vector<uint8_t> &bytes) {
+    expect_ok(rnnp_state_load(session_, row, bytes.data(), bytes.size()), "load");
+  }
 
  private:
   template <class F>

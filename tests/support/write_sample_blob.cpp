@@ -1,5 +1,5 @@
-// write_sample_blob.cpp -- writes a small causal model (dense, GRU, LSTM, dense) for the C programs of the tests: write_sample_blob FILE.
-// SPDX-License-Identifier: Apache-2.0
+// write_sample_blob.cpp -- writes a small causal model (dense, GRU, LSTM, dense) for the C programs of the tests: write_sample_blob
+// FILE. SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 
 #include "support/blob_builder.h"

@@ -104,7 +104,8 @@ TEST(Plan, ShortCallsStayOnOneThread) {
 }
 
 TEST(Plan, ImpossibleSizesSaturateInsteadOfWrapping) {
-  const RecurrentPlan p = plan_recurrent({Cell::kLstm, 1u << 20, 1u << 20, 16, 2}, {1u << 20, 1u << 28, 2, 32 * kKiB, kMiB, 1u << 20});
+  const RecurrentPlan p =
+      plan_recurrent({Cell::kLstm, 1u << 20, 1u << 20, 16, 2}, {1u << 20, 1u << 28, 2, 32 * kKiB, kMiB, 1u << 20});
   EXPECT_GE(p.scratch_bytes, size_t{1} << 60);
 }
 

@@ -249,10 +249,10 @@ StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
 
 // p and `bytes` beyond it; an operand that is absent stays so.
 const float *offset_bytes(const float *p, size_t bytes) {
-  return p == nullptr ? nullptr : reinterpret_cast<const float *>(reinterpret_cast<const uint8_t *>(p) + bytes);
+  return p == nullptr ? nullptr : view_as<float>(reinterpret_cast<const uint8_t *>(p) + bytes);
 }
 float *offset_bytes(float *p, size_t bytes) {
-  return p == nullptr ? nullptr : reinterpret_cast<float *>(reinterpret_cast<uint8_t *>(p) + bytes);
+  return p == nullptr ? nullptr : view_as<float>(reinterpret_cast<uint8_t *>(p) + bytes);
 }
 
 // The same step for rows [first, first + count).

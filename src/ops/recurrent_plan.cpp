@@ -28,12 +28,15 @@ constexpr uint64_t kFewestMacsPerThread = 6000;
 constexpr uint64_t kFewestMacsPerCall = 50000;
 
 uint32_t choose_threads(uint64_t macs, uint32_t batch, uint32_t available) {
-  return macs / available * batch >= kFewestMacsPerThread ? available : 1;
+  // Compared as products: small CPUs cannot divide 64 bits.
+  return macs * batch >= uint64_t{kFewestMacsPerThread} * available ? available : 1;
 }
 
 uint32_t choose_parallel_steps(uint64_t macs, uint32_t batch) {
   const uint64_t step = macs > UINT32_MAX ? UINT32_MAX : macs * batch;
-  return step == 0 ? 1 : static_cast<uint32_t>((kFewestMacsPerCall + step - 1) / step);
+  if (step == 0 || step >= kFewestMacsPerCall) return 1;
+  const uint32_t macs32 = static_cast<uint32_t>(step);  // below kFewestMacsPerCall
+  return (static_cast<uint32_t>(kFewestMacsPerCall) + macs32 - 1) / macs32;
 }
 
 RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limits) {

@@ -18,7 +18,7 @@ namespace rnnp {
 #define ROW16(factor) ROW12(factor) TERM("s3", "q7", factor)
 
 // Eight rows of the panel a turn, then what is left one row a turn.
-#define LOOP(row)                                                                                                       \
+#define LOOP(row) \
   "wls lr, %[k8], 2f\n"                                                                                                 \
   "1:\n\tldmia %[a]!, {r3, r4, r5, r6, r8, r9, r10, r11}\n\t" row("r3") row("r4") row("r5") row("r6") row("r8") row("r9") \
       row("r10") row("r11") "le lr, 1b\n"                                                                               \
@@ -30,7 +30,8 @@ namespace rnnp {
 #define CLOBBERS "cc", "memory", "lr", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "q6", "q7"
 
 // In C each of these is
-//   for (n) sum[n] = start[n];  for (; k != 0; --k, ++a, panel += kRow) for (n) sum[n] = fma(*a, panel[n], sum[n]);  for (n) out[n] = sum[n];
+//   for (n) sum[n] = start[n];  for (; k != 0; --k, ++a, panel += kRow) for (n) sum[n] = fma(*a, panel[n], sum[n]);  for (n) out[n]
+//   = sum[n];
 void panel_sum4_mve(float *out, const float *start, const float *a, const float *panel, size_t k) {
   float32x4_t s0 = vldrwq_f32(start);
   __asm__ volatile(LOOP(ROW4) : OPERANDS, [s0] "+w"(s0) : COUNTS : CLOBBERS);

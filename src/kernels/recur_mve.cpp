@@ -1,11 +1,11 @@
-// recur_mve.cpp -- the recurrent rows for Helium (MVE): panel_mve.h and vec_mve.h put under recur_small_body.h.
-// Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
-// Contract: kernels.h; rows in kernels.inc.
-// SPDX-License-Identifier: Apache-2.0
+// recur_mve.cpp -- the recurrent rows for Helium (MVE): panel_mve.h and vec_mve.h put under recur_small_body.h, and
+// recur_mve_body.h. Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no
+// dispatch, no initialisers. Contract: kernels.h; rows in kernels.inc. SPDX-License-Identifier: Apache-2.0
 #include "kernels/kernel_rows.h"
 #include "kernels/panel_mve.h"
 #include "kernels/vec_mve.h"
 // The vector words and the panel's sum come before the body that uses them.
+#include "kernels/recur_mve_body.h"
 #include "kernels/recur_small_body.h"
 #include "rnnpack/rnnpack.h"
 
@@ -18,19 +18,17 @@ constexpr Kernel row(KernelFamily family, uint32_t nr, const char *name, RecurFn
 
 }  // namespace
 
-const Kernel kKernel_rnn_tanh_f32_nr4_mve = row(KernelFamily::kRnnTanh, 4, "rnn_tanh_f32_nr4_mve", recur_run<RnnTanhCell, 4>);
+const Kernel kKernel_rnn_tanh_f32_nr4_mve = row(KernelFamily::kRnnTanh, 4, "rnn_tanh_f32_nr4_mve", recur_mve<TanhMve>);
 const Kernel kKernel_rnn_relu_f32_nr4_mve = row(KernelFamily::kRnnRelu, 4, "rnn_relu_f32_nr4_mve", recur_run<RnnReluCell, 4>);
 const Kernel kKernel_rnn_generic_f32_nr4_mve =
     row(KernelFamily::kRnnGeneric, 4, "rnn_generic_f32_nr4_mve", recur_run<RnnGenericCell, 4>);
-const Kernel kKernel_lstm_f32_nr4_mve = row(KernelFamily::kLstm, 4, "lstm_f32_nr4_mve", recur_run<LstmCell, 4>);
+const Kernel kKernel_lstm_f32_nr4_mve = row(KernelFamily::kLstm, 4, "lstm_f32_nr4_mve", recur_mve<LstmMve>);
 const Kernel kKernel_lstm_generic_f32_nr4_mve =
     row(KernelFamily::kLstmGeneric, 4, "lstm_generic_f32_nr4_mve", recur_run<LstmGenericCell, 4>);
-const Kernel kKernel_gru_linear_f32_nr4_mve =
-    row(KernelFamily::kGruLinear, 4, "gru_linear_f32_nr4_mve", recur_run<GruLinearCell, 4>);
+const Kernel kKernel_gru_linear_f32_nr4_mve = row(KernelFamily::kGruLinear, 4, "gru_linear_f32_nr4_mve", recur_mve<GruLinearMve>);
 const Kernel kKernel_gru_linear_generic_f32_nr4_mve =
     row(KernelFamily::kGruLinearGeneric, 4, "gru_linear_generic_f32_nr4_mve", recur_run<GruLinearGenericCell, 4>);
-const Kernel kKernel_gru_gates_f32_nr4_mve =
-    row(KernelFamily::kGruGates, 4, "gru_gates_f32_nr4_mve", recur_run<GruGatesCell, 4>);
+const Kernel kKernel_gru_gates_f32_nr4_mve = row(KernelFamily::kGruGates, 4, "gru_gates_f32_nr4_mve", recur_run<GruGatesCell, 4>);
 const Kernel kKernel_gru_gates_generic_f32_nr4_mve =
     row(KernelFamily::kGruGatesGeneric, 4, "gru_gates_generic_f32_nr4_mve", recur_run<GruGatesGenericCell, 4>);
 const Kernel kKernel_gru_output_f32_nr4_mve =

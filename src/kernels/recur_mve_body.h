@@ -1,0 +1,124 @@
+// recur_mve_body.h -- one step of the plain LSTM, GRU and tanh cells in Helium: sums and cell of a tile without leaving registers.
+// Room: kernels; included by recur_mve.cpp. Touches only its arguments.
+// Contract: kernels.h, RecurArgs; the bits of recur_body.h with cell_body.h.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_RECUR_MVE_BODY_H_
+#define RNNPACK_KERNELS_RECUR_MVE_BODY_H_
+
+#include "kernels/exp_mve.h"
+#include "kernels/kernels.h"
+#include "kernels/rows_body.h"
+#include "kernels/tile_mve.h"
+
+namespace rnnp {
+namespace {
+
+// `unit`, but not before x is known: addresses made earlier would be carried through the exponentials on the stack.
+RNNPACK_INLINE size_t after(F x, size_t unit) {
+  __asm__("" : "+r"(unit) : "w"(x));
+  return unit;
+}
+
+// The four units from `unit` of one row.
+struct Units {
+  const float *h_prev;  // unit 0
+  float *h_next, *c, *y;
+  size_t unit, hidden;
+
+  RNNPACK_INLINE F load_h_prev(F after_x) const {
+    const size_t from = after(after_x, unit), left = hidden - from;
+    return left >= 4 ? Vec::load(h_prev + from) : Vec::load_first(h_prev + from, left);
+  }
+  RNNPACK_INLINE void store_h(F h) const {
+    const size_t to = after(h, unit);
+    Vec::store(h_next + to, h);
+    if (y == nullptr) return;
+    const size_t left = hidden - to;
+    if (left >= 4) {
+      Vec::store(y + to, h);
+    } else {
+      Vec::store_first(y + to, h, left);
+    }
+  }
+};
+
+struct TanhMve {
+  static constexpr int kGates = 1;
+  static RNNPACK_INLINE void step(TileSums *tile, const Units &at) {
+    F sum[1];
+    tile_sums(tile, sum);
+    const TanhParts t = quick_tanh_parts(sum[0]);
+    at.store_h(Vec::div(t.numerator, t.denominator));
+  }
+};
+
+struct LstmMve {
+  static constexpr int kGates = 4;
+  static RNNPACK_INLINE void step(TileSums *tile, const Units &at) {
+    F sum[4];
+    tile_sums4(tile, sum);
+    F &i = sum[0], &o = sum[1], &f = sum[2];
+    gate_denominators(&i, &o, &f);
+    const TanhParts g = quick_tanh_parts(sum[3]);
+    const F ig = Vec::mul(i, g.denominator);
+    float *state = at.c + after(ig, at.unit);
+    const F next = Vec::fma(Vec::load(state), ig, Vec::mul(g.numerator, f));
+    const F c = Vec::div(next, Vec::mul(ig, f));
+    Vec::store(state, c);
+    const TanhParts t = quick_tanh_parts(c);
+    at.store_h(Vec::div(t.numerator, Vec::mul(t.denominator, o)));
+  }
+};
+
+struct GruLinearMve {
+  static constexpr int kGates = 3;
+  static RNNPACK_INLINE void step(TileSums *tile, const Units &at) {
+    F sum[4];
+    tile_sums_split(tile, sum);
+    F &z = sum[0], &r = sum[1];
+    gate_denominators(&z, &r);
+    const TanhParts n = quick_tanh_parts(Vec::add(sum[3], Vec::div(sum[2], r)));
+    const F keep = Vec::mul(at.load_h_prev(n.denominator), n.denominator);
+    const F next = Vec::fma(Vec::sub(z, Vec::set1(1.0f)), n.numerator, keep);
+    at.store_h(Vec::div(next, Vec::mul(z, n.denominator)));
+  }
+};
+
+// Tiles go upwards whatever args->descending says: tightly coupled memory and flash gain nothing from going back.
+template <class Cell>
+void recur_mve(const RecurArgs *args) {
+  constexpr size_t kRow = 4 * Cell::kGates;
+  const bool from_x = args->x != nullptr;
+  const size_t inputs = from_x ? args->input_size : 0, hidden = args->hidden_size, tile = args->tile_begin;
+  for (size_t row = 0; row < args->rows; ++row) {
+    const size_t state = row * args->state_row_bytes;
+    const float *h_prev = offset_bytes(args->h_prev, state);
+    const float *starts = from_x ? args->bias : offset_bytes(args->preact, row * args->preact_row_bytes);
+    TileSums sums = {starts + tile * kRow,
+                     Cell::kGates == 3 ? args->r_bias + tile * 4 : nullptr,
+                     from_x ? offset_bytes(args->x, row * args->x_row_bytes) : nullptr,
+                     from_x ? args->w + tile * inputs * kRow : nullptr,
+                     inputs / 16,
+                     inputs % 16,
+                     h_prev,
+                     args->r + tile * hidden * kRow,
+                     hidden / 16,
+                     hidden % 16};
+    Units at = {h_prev,
+                offset_bytes(args->h_next, state),
+                Cell::kGates == 4 ? offset_bytes(args->c, state) : nullptr,
+                args->y ? offset_bytes(args->y, row * args->y_row_bytes) : nullptr,
+                tile * 4,
+                hidden};
+    const size_t end = size_t{args->tile_end} * 4;
+    RNNPACK_NO_UNROLL
+    for (; at.unit < end; at.unit += 4) {
+      __asm__("" : "+r"(at.unit));  // one number steps on, not every pointer
+      Cell::step(&sums, at);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_RECUR_MVE_BODY_H_

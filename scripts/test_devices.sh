@@ -31,12 +31,13 @@ build_host_tools() {
   cmake -S . -B build-host-tools -G Ninja -DCMAKE_BUILD_TYPE=Release -DRNNPACK_HOST_TOOLS=ON -DRNNPACK_COMPILER=ON && cmake --build build-host-tools
 }
 
-# The device test and the kernels' test once more on every other CPU: whole programs, without a start of the emulator per case.
+# The device test and the kernels' tests once more on every other CPU, but for the long walks over an activation's range, whose
+# instructions are the same there.
 other_cpus() {
   local target=$1 cpu
   for cpu in $(cpus_of "$target"); do
     QEMU_CPU=$cpu ctest --test-dir "build-$target" -R '^device\.' --output-on-failure || return 1
-    QEMU_CPU=$cpu ctest --test-dir "build-$target" -j "$(nproc)" -R '^(KernelList|All/(Gemm|Recur|Act))' --output-on-failure || return 1
+    QEMU_CPU=$cpu ctest --test-dir "build-$target" -j "$(nproc)" -R '^(KernelList|All/(Gemm|Recur|Act))' -E Ulps --output-on-failure || return 1
   done
 }
 

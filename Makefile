@@ -7,6 +7,7 @@ GENERATOR := $(if $(shell command -v ninja),-G Ninja,)
 LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache,)
 HOSTED := -DRNNPACK_XNNPACK=ON -DRNNPACK_CPUINFO=ON -DRNNPACK_PTHREADPOOL=ON -DRNNPACK_COMPILER=ON
 
+FIRMWARE := arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-cortex-m7 arm-none-eabi-cortex-m55 riscv32-unknown-elf
 BENCH_VENV ?= .venv-bench
 
 .DEFAULT_GOAL := help
@@ -75,7 +76,8 @@ test-devices: ## build and test every target of toolchains/ under its emulator; 
 
 firmware: ## the firmware images (Cortex-M3, M4F, M7, M55, RV32), their sizes and instruction counts
 	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-test.txt scripts/packages-devices.txt
-	@scripts/test_devices.sh arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-cortex-m7 arm-none-eabi-cortex-m55 riscv32-unknown-elf
+	@scripts/test_devices.sh $(FIRMWARE)
+	@firmware/count/device_table.py --functions $(addprefix build-,$(FIRMWARE))
 
 install: build ## install into PREFIX (default /usr/local)
 	@cmake --install $(BUILD) --prefix $${PREFIX:-/usr/local}

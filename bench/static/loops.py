@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # loops.py -- static figures of the inner loops: instructions and estimated cycles per multiply-add, and the limit beside them.
 # For each case: the loop with the most multiply-adds in a kernel's disassembly goes through llvm-mca's model of a CPU. The limit is
-# the same model's time for the loop's multiply-adds alone, its weight loads alone, or both with none waiting, whichever is longest.
+# the same model's time for the loop's multiply-adds alone, its weight loads alone, or both and the loads
+# of factors in turn with none waiting for another, whichever is longest.
 # SPDX-License-Identifier: Apache-2.0
 import dataclasses
 import re
@@ -23,21 +24,23 @@ class Target:
     multiply_add: str   # its mnemonics
     weight_loads: tuple  # the ways to load weights: (instruction with registers {r} and {s}, weights it loads)
     alone: str          # one multiply-add into register {r}
+    factor_load: str    # one load of factors
+    factors: int        # how many it loads
 
 
 TARGETS = {
     'neon': Target('aarch64', '', ['aarch64-linux-gnu-objdump'], 4, r'fmla$', (('ldp q{r}, q{s}, [x1, #{offset}]', 8), ('ldr q{r}, [x1, #{offset}]', 4)),
-                   'fmla v{r}.4s, v31.4s, v30.s[0]'),
-    'vfpv4': Target('thumbv7em-none-eabihf', '', ['arm-none-eabi-objdump'], 1, r'vfma\.f32$', (('vldmia r1, {{s16-s23}}', 8), ('vldr s{r}, [r1, #{offset}]', 1)),
-                    'vfma.f32 s{r}, s31, s30'),
+                   'fmla v{r}.4s, v31.4s, v30.s[0]', 'ldr q29, [x2]', 4),
+    'vfpv4': Target('thumbv7em-none-eabihf', '', ['arm-none-eabi-objdump'], 1, r'vfma\.f32$', (('vldmia r1, {{s16-s23}}', 8), ('vldmia r1, {{s16-s27}}', 12), ('vldr d{r}, [r1, #{offset}]', 2)),
+                    'vfma.f32 s{r}, s31, s30', 'vldmia r2, {{s24-s27}}', 4),
     'mve': Target('thumbv8.1m.main-none-eabihf', '+mve.fp', ['arm-none-eabi-objdump', '-m', 'armv8.1-m.main'], 4, r'vfma\.f32$',
-                  (('vldrw.u32 q{r}, [r1, #{offset}]', 4),), 'vfma.f32 q{r}, q7, r2'),
+                  (('vldrw.u32 q{r}, [r1, #{offset}]', 4),), 'vfma.f32 q{r}, q7, r2', 'ldm r0, {{r3, r4, r5, r6, r8, r9, r10, r11}}', 8),
     'rvv': Target('riscv64', '+v', ['llvm-objdump-19', '--mattr=+v'], 16, r'vfmacc\.vf$', (('vle32.v v{r}, (a1)', 16),),
-                  'vfmacc.vf v{r}, fa5, v28'),
+                  'vfmacc.vf v{r}, fa5, v28', 'flw fa0, 0(a2)', 1),
 }
-# Registers that hold sums and weights in the streams of the limits.
+# Registers that hold sums and weights in the streams of the limits (vfpv4's weights in pairs).
 SUMS = {'neon': 24, 'vfpv4': 16, 'mve': 4, 'rvv': 4}
-LOADED = {'neon': range(24, 30), 'vfpv4': range(16, 30), 'mve': range(4, 7), 'rvv': range(4, 7)}
+LOADED = {'neon': range(24, 30), 'vfpv4': range(8, 15), 'mve': range(4, 7), 'rvv': range(4, 7)}
 
 
 @dataclasses.dataclass
@@ -46,24 +49,27 @@ class Case:
     isa: str
     object_file: str
     function: str  # a regular expression
+    rows: int      # rows of factors in a pass
+    width: int     # weights of one k in a pass
     cpus: tuple
 
 
 def cases(folder):
-    arm64 = ('cortex-a53', 'cortex-a55', 'cortex-a76', 'neoverse-n1')
-    neon = lambda label, file, function: Case(label, 'neon', f'{folder}/{file}_neon.o', function, arm64)
-    yield neon('LSTM, 1 row', 'recur', r'LstmCell, 16>::fused<1>')
-    yield neon('GRU, 1 row', 'recur', r'GruLinearCell, 16>::fused<1>')
-    yield neon('RNN, 1 row, 3 tiles', 'recur', r'RnnTanhCell, 16>::fused<3>')
-    yield neon('gemm, 4 gates, 6 rows', 'gemm', r'Gemm<16, 4>::block<6, 1>')
-    yield neon('gemm, 3 gates, 6 rows', 'gemm', r'Gemm<16, 3>::block<6, 1>')
-    for row, label in ((16, 'LSTM'), (12, 'GRU'), (8, 'GRU gates'), (4, 'RNN, dense')):
-        yield Case(label, 'vfpv4', f'{folder}/panel_vfpv4.o', rf'panel_sum{row}_vfpv4', ('cortex-m4', 'cortex-m7'))
-    for row, label in ((16, 'LSTM'), (12, 'GRU'), (8, 'GRU gates'), (4, 'RNN, dense')):
-        yield Case(label, 'mve', f'{folder}/panel_mve.o', rf'panel_sum{row}_mve', ('cortex-m55',))
-    yield Case('LSTM, 1 row', 'rvv', f'{folder}/recur_rvv.o', r'LstmCell, 16>::fused<1>', ('sifive-x280',))
-    yield Case('GRU, 1 row', 'rvv', f'{folder}/recur_rvv.o', r'GruLinearCell, 16>::fused<1>', ('sifive-x280',))
-    yield Case('gemm, 4 gates, 3 rows', 'rvv', f'{folder}/gemm_rvv.o', r'Gemm<16, 4>::block<3, 1>', ('sifive-x280',))
+    arm64 = ('cortex-a55', 'cortex-a76', 'neoverse-n1')
+    neon = lambda label, file, function, rows, width: Case(label, 'neon', f'{folder}/{file}_neon.o', function, rows, width, arm64)
+    yield neon('LSTM, 1 row', 'recur', r'LstmCell, 16>::fused<1>', 1, 64)
+    yield neon('GRU, 1 row', 'recur', r'GruLinearCell, 16>::fused<1>', 1, 48)
+    yield neon('RNN, 1 row, 3 tiles', 'recur', r'RnnTanhCell, 16>::fused<3>', 1, 48)
+    yield neon('gemm, 4 gates, 6 rows', 'gemm', r'Gemm<16, 4>::block<6, 1>', 6, 16)
+    yield neon('gemm, 3 gates, 6 rows', 'gemm', r'Gemm<16, 3>::block<6, 1>', 6, 16)
+    for width, label in ((16, 'LSTM'), (12, 'GRU'), (8, 'GRU gates'), (4, 'RNN, dense')):
+        yield Case(label, 'vfpv4', f'{folder}/panel_vfpv4.o', rf'panel_sum{width}_vfpv4', 1, width, ('cortex-m4', 'cortex-m7'))
+    for width, label, cell in ((16, 'LSTM', 'LstmMve'), (12, 'GRU', 'GruLinearMve'), (4, 'RNN', 'TanhMve')):
+        yield Case(label, 'mve', f'{folder}/recur_mve.o', rf'recur_mve<.*{cell}', 1, width, ('cortex-m55',))
+    yield Case('dense', 'mve', f'{folder}/panel_mve.o', r'panel_sum4_mve', 1, 4, ('cortex-m55',))
+    yield Case('LSTM, 1 row', 'rvv', f'{folder}/recur_rvv.o', r'LstmCell, 16>::fused<1>', 1, 64, ('sifive-x280',))
+    yield Case('GRU, 1 row', 'rvv', f'{folder}/recur_rvv.o', r'GruLinearCell, 16>::fused<1>', 1, 48, ('sifive-x280',))
+    yield Case('gemm, 4 gates, 3 rows', 'rvv', f'{folder}/gemm_rvv.o', r'Gemm<16, 4>::block<3, 1>', 3, 32, ('sifive-x280',))
 
 
 def disassemble(target, object_file):
@@ -134,30 +140,29 @@ def stream(isa, count, form, step, registers=None):
     return '\n'.join(lines) + '\n'
 
 
-def mixed(isa, adds, weights, load, load_lanes):
-    """Multiply-adds and loads in turn, none waiting for another."""
+def mixed(isa, adds, loading, factor_loads):
+    """Each load before its share of the multiply-adds, none waiting for another."""
     target = TARGETS[isa]
-    loads = max(1, weights // load_lanes)
+    loading = loading + [target.factor_load.format()] * factor_loads
     adding = stream(isa, adds, target.alone, 0).splitlines()
-    loading = stream(isa, loads, load, 4 * load_lanes, LOADED[isa]).splitlines()
-    lines, done = [], 0
-    for i, line in enumerate(adding):
-        lines.append(line)
-        while done * adds < (i + 1) * loads and done < loads:
-            lines.append(loading[done])
-            done += 1
+    lines = []
+    for i, line in enumerate(loading):
+        lines += [line] + adding[adds * i // len(loading):adds * (i + 1) // len(loading)]
     return '\n'.join(lines) + '\n'
 
 
-def limit(isa, cpu, macs, weights):
-    target = TARGETS[isa]
-    adds = cycles(target, cpu, stream(isa, macs // target.lanes, target.alone, 0))
-    loads = [cycles(target, cpu, stream(isa, max(1, weights // lanes), form, 4 * lanes)) for form, lanes in target.weight_loads]
-    if adds is None or None in loads:
+def limit(case, cpu, macs):
+    """The least cycles for so many multiply-adds, and what sets them."""
+    target = TARGETS[case.isa]
+    adds = macs // target.lanes
+    k = macs // (case.rows * case.width)
+    streams = [stream(case.isa, max(1, k * case.width // lanes), form, 4 * lanes, LOADED[case.isa]) for form, lanes in target.weight_loads]
+    adding, *loads = [cycles(target, cpu, text) for text in (stream(case.isa, adds, target.alone, 0), *streams)]
+    if adding is None or None in loads:
         return None, ''
-    way = loads.index(min(loads))
-    both = cycles(target, cpu, mixed(isa, macs // target.lanes, weights, *target.weight_loads[way]))
-    return max((adds, 'multiply-adds'), (loads[way], 'loads'), (both, 'issue'))
+    factor_loads = max(1, k * case.rows // target.factors)
+    both = min(cycles(target, cpu, mixed(case.isa, adds, text.splitlines(), factor_loads)) for text in streams)
+    return max((adding, 'multiply-adds'), (min(loads), 'loads'), (both, 'issue'))
 
 
 def report(case):
@@ -165,11 +170,10 @@ def report(case):
     bodies = [body for name, body in disassemble(target, case.object_file).items() if re.search(case.function, name)]
     adds_of = lambda loop: sum(1 for i in loop if re.match(target.multiply_add, i[1]))
     # The densest: a branch back out of line looks like a loop around everything.
-    best = max((loop for body in bodies for loop in loops(body) if adds_of(loop) >= 4), key=lambda loop: (adds_of(loop) * 3 > len(loop), adds_of(loop)))
+    best = max((loop for body in bodies for loop in loops(body) if adds_of(loop) >= 3), key=lambda loop: (adds_of(loop) * 3 > len(loop), adds_of(loop)))
     macs = target.lanes * sum(1 for i in best if re.match(target.multiply_add, i[1]))
-    rows = int((re.search(r'(\d+) rows', case.label) or [0, 1])[1])
     for cpu in case.cpus:
-        taken, (least, of) = cycles(target, cpu, source(best)), limit(case.isa, cpu, macs, macs // rows)
+        taken, (least, of) = cycles(target, cpu, source(best)), limit(case, cpu, macs)
         if taken is None or least is None:
             continue
         print(f'| {case.isa} | {case.label} | {len(best)} | {macs} | {len(best) / macs:.3f} | {cpu} | {taken / macs:.3f} | '

@@ -25,6 +25,7 @@ step_count() {
   done
   arm-none-eabi-gcc $flags --oslib=semihost --crt0=semihost -Wl,--gc-sections -Wl,--defsym=__flash=0,--defsym=__flash_size=0x80000 \
     -Wl,--defsym=__ram=0x20000000,--defsym=__ram_size=0x80000,--defsym=__stack_size=0x2000 -T picolibc.ld $objects -o "$out/$cpu.elf"
+  # What the image prints by semihosting comes out on the emulator's stderr.
   qemu-system-arm -M "$board" -icount shift=0 -semihosting-config enable=on,target=native -display none -monitor none -serial none \
     -kernel "$out/$cpu.elf" </dev/null 2>&1 | sed "s/^/| $cpu | /"
 }
@@ -38,8 +39,9 @@ echo
 
 for file in recur gemm; do
   compile ${file}_neon src/kernels/${file}_neon.cpp aarch64-linux-gnu-g++ -O3 -DRNNPACK_HAVE_NEON=1
-  compile ${file}_rvv src/kernels/${file}_rvv.cpp clang++-19 --target=riscv64-linux-gnu -march=rv64gcv -O3 -DRNNPACK_HAVE_RVV=1
+  compile ${file}_rvv src/kernels/${file}_rvv.cpp clang++-19 --target=riscv64-linux-gnu -march=rv64gcv -mno-relax -O3 -DRNNPACK_HAVE_RVV=1
 done
 cp "$out/cortex-m4-panel_vfpv4.o" "$out/panel_vfpv4.o"
 cp "$out/cortex-m55-panel_mve.o" "$out/panel_mve.o"
+cp "$out/cortex-m55-recur_mve.o" "$out/recur_mve.o"
 python3 bench/static/loops.py "$out"

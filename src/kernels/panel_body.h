@@ -54,8 +54,8 @@ RNNPACK_INLINE void accumulate(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr>
                                size_t k) {
   size_t i = 0;
   if constexpr (V::kLanes) {
-    LaneTurns<kMr, kTiles, kVectors, kRow, V> turns{acc, {}, {}, tile_elems};
-    i = turns.run(rows, panel, k);
+    LaneTurns<kMr, kTiles, kVectors, kRow, V> turns{acc, {}, {}};
+    i = turns.run(rows, panel, tile_elems, k);
     panel += i * kRow;
   }
   RNNPACK_NO_UNROLL

@@ -8,16 +8,20 @@
 
 namespace rnnp {
 
-// Assembler text. FMA4: four sums from `sum`, four weights from `weight`, one factor.
+// Assembler text. FMA4: a group of four sums, a group of four weights, one factor.
 #define LOAD(first, last) "vldmia %[p]!, {s" #first "-s" #last "}\n\t"
 #define FMA(sum, weight, factor) "vfma.f32 s" #sum ", s" #weight ", s" #factor "\n\t"
-#define FMA4(s0, s1, s2, s3, w0, w1, w2, w3, factor) FMA(s0, w0, factor) FMA(s1, w1, factor) FMA(s2, w2, factor) FMA(s3, w3, factor)
-#define ROW4(factor) FMA4(28, 29, 30, 31, 4, 5, 6, 7, factor)
-#define ROW8(factor) FMA4(24, 25, 26, 27, 4, 5, 6, 7, factor) FMA4(28, 29, 30, 31, 8, 9, 10, 11, factor)
-#define ROW12(factor) \
-  FMA4(20, 21, 22, 23, 4, 5, 6, 7, factor) FMA4(24, 25, 26, 27, 8, 9, 10, 11, factor) FMA4(28, 29, 30, 31, 12, 13, 14, 15, factor)
-#define ROW16_LOW(factor) FMA4(16, 17, 18, 19, 4, 5, 6, 7, factor) FMA4(20, 21, 22, 23, 8, 9, 10, 11, factor)
-#define ROW16(factor) LOAD(4, 11) ROW16_LOW(factor) LOAD(4, 11) ROW8(factor)
+#define FOUR(s0, s1, s2, s3, w0, w1, w2, w3, factor) FMA(s0, w0, factor) FMA(s1, w1, factor) FMA(s2, w2, factor) FMA(s3, w3, factor)
+#define FMA4(sums, weights, factor) FOUR(sums, weights, factor)
+// Sums and weights in fours.
+#define S0 28, 29, 30, 31
+#define S1 24, 25, 26, 27
+#define S2 20, 21, 22, 23
+#define S3 16, 17, 18, 19
+#define W0 4, 5, 6, 7
+#define W1 8, 9, 10, 11
+#define W2 12, 13, 14, 15
+#define W3 16, 17, 18, 19
 
 // Four rows of the panel a turn, then what is left one row a turn.
 #define LOOP(first, four_rows, one_row)       \
@@ -35,13 +39,11 @@ namespace rnnp {
 #define HIGH_REGISTERS "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31"
 
 // In C each of these is
-//   for (n) sum[n] = start[n];  for (; k != 0; --k, ++a, panel += kRow) for (n) sum[n] = fma(*a, panel[n], sum[n]);  for (n) out[n]
-//   = sum[n];
+//   for (n) sum[n] = start[n];
+//   for (; k != 0; --k, ++a, panel += kRow) for (n) sum[n] = fma(*a, panel[n], sum[n]);
+//   for (n) out[n] = sum[n];
 void panel_sum4_vfpv4(float *out, const float *start, const float *a, const float *panel, size_t k) {
-  __asm__ volatile(LOOP(28,
-                        LOAD(4, 19) ROW4(0) FMA4(28, 29, 30, 31, 8, 9, 10, 11, 1) FMA4(28, 29, 30, 31, 12, 13, 14, 15, 2)
-                            FMA4(28, 29, 30, 31, 16, 17, 18, 19, 3),
-                        LOAD(4, 7) ROW4(0))
+  __asm__ volatile(LOOP(28, LOAD(4, 19) FMA4(S0, W0, 0) FMA4(S0, W1, 1) FMA4(S0, W2, 2) FMA4(S0, W3, 3), LOAD(4, 7) FMA4(S0, W0, 0))
                    : OPERANDS
                    : [out] "r"(out), [start] "r"(start)
                    : LOW_REGISTERS, "s16", "s17", "s18", "s19", "s28", "s29", "s30", "s31");
@@ -49,24 +51,32 @@ void panel_sum4_vfpv4(float *out, const float *start, const float *a, const floa
 
 void panel_sum8_vfpv4(float *out, const float *start, const float *a, const float *panel, size_t k) {
   __asm__ volatile(LOOP(24,
-                        LOAD(4, 19) ROW8(0) FMA4(24, 25, 26, 27, 12, 13, 14, 15, 1) FMA4(28, 29, 30, 31, 16, 17, 18, 19, 1)
-                            LOAD(4, 19) ROW8(2) FMA4(24, 25, 26, 27, 12, 13, 14, 15, 3) FMA4(28, 29, 30, 31, 16, 17, 18, 19, 3),
-                        LOAD(4, 11) ROW8(0))
+                        LOAD(4, 19) FMA4(S1, W0, 0) FMA4(S0, W1, 0) FMA4(S1, W2, 1) FMA4(S0, W3, 1) LOAD(4, 19) FMA4(S1, W0, 2)
+                            FMA4(S0, W1, 2) FMA4(S1, W2, 3) FMA4(S0, W3, 3),
+                        LOAD(4, 11) FMA4(S1, W0, 0) FMA4(S0, W1, 0))
                    : OPERANDS
                    : [out] "r"(out), [start] "r"(start)
                    : LOW_REGISTERS, "s16", "s17", "s18", "s19", HIGH_REGISTERS);
 }
 
+#define ROW12(factor) LOAD(4, 15) FMA4(S2, W0, factor) FMA4(S1, W1, factor) FMA4(S0, W2, factor)
 void panel_sum12_vfpv4(float *out, const float *start, const float *a, const float *panel, size_t k) {
-  __asm__ volatile(
-      LOOP(20, LOAD(4, 15) ROW12(0) LOAD(4, 15) ROW12(1) LOAD(4, 15) ROW12(2) LOAD(4, 15) ROW12(3), LOAD(4, 15) ROW12(0))
-      : OPERANDS
-      : [out] "r"(out), [start] "r"(start)
-      : LOW_REGISTERS, "s20", "s21", "s22", "s23", HIGH_REGISTERS);
+  __asm__ volatile(LOOP(20, ROW12(0) ROW12(1) ROW12(2) ROW12(3), ROW12(0))
+                   : OPERANDS
+                   : [out] "r"(out), [start] "r"(start)
+                   : LOW_REGISTERS, "s20", "s21", "s22", "s23", HIGH_REGISTERS);
 }
 
+// Loads of twelve cross the ends of rows.
 void panel_sum16_vfpv4(float *out, const float *start, const float *a, const float *panel, size_t k) {
-  __asm__ volatile(LOOP(16, ROW16(0) ROW16(1) ROW16(2) ROW16(3), ROW16(0))
+  __asm__ volatile(LOOP(16,
+                        LOAD(4, 15) FMA4(S3, W0, 0) FMA4(S2, W1, 0) FMA4(S1, W2, 0)  //
+                        LOAD(4, 15) FMA4(S0, W0, 0) FMA4(S3, W1, 1) FMA4(S2, W2, 1)  //
+                        LOAD(4, 15) FMA4(S1, W0, 1) FMA4(S0, W1, 1) FMA4(S3, W2, 2)  //
+                        LOAD(4, 15) FMA4(S2, W0, 2) FMA4(S1, W1, 2) FMA4(S0, W2, 2)  //
+                        LOAD(4, 15) FMA4(S3, W0, 3) FMA4(S2, W1, 3) FMA4(S1, W2, 3)  //
+                        LOAD(4, 7) FMA4(S0, W0, 3),
+                        LOAD(4, 15) FMA4(S3, W0, 0) FMA4(S2, W1, 0) FMA4(S1, W2, 0) LOAD(4, 7) FMA4(S0, W0, 0))
                    : OPERANDS
                    : [out] "r"(out), [start] "r"(start)
                    : LOW_REGISTERS, "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", HIGH_REGISTERS);

@@ -19,6 +19,8 @@ struct Recur {
   using Layout = TileLayout<Shape, kNr>;
   static constexpr int kGates = Shape::kGates;
   static constexpr uint32_t kMaxMr = Layout::kMaxMr;
+  // A tile that does not fit in registers goes through the buffers, some of its vectors at a time.
+  static constexpr bool kFused = Cell::kFused && Layout::kVectors <= kBlockVectors;
 
   // Vector v of a tile's units. nx: the split gate's input part of the tile, where it is not in preact.
   static RNNPACK_INLINE void cell(const RecurArgs *args, size_t row, size_t tile, int v, const F (&gates)[kGates],
@@ -107,7 +109,7 @@ struct Recur {
     }
   }
   static RNNPACK_NOINLINE void sweep(const RecurArgs *args, size_t row, size_t tile, uint32_t count, uint32_t mr) {
-    if constexpr (Cell::kFused) {
+    if constexpr (kFused) {
       if (mr == 1) return sweep_fused(args, row, tile, count);
     }
     alignas(64) float pre[Layout::max_row_tiles() * Layout::kRow];
@@ -125,7 +127,7 @@ struct Recur {
   static void run(const RecurArgs *args) {
     const uint32_t count = args->tile_end - args->tile_begin;
     const size_t start = args->descending ? args->tile_end : args->tile_begin;
-    if constexpr (Cell::kFused) {
+    if constexpr (kFused) {
       if (args->rows == 1) return sweep_fused(args, 0, start, count);
     }
     constexpr uint32_t kGroup = block_tiles(2, Layout::kVectors);

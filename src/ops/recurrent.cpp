@@ -14,7 +14,7 @@ struct Direction {
   RecurFn recur;          // the step; for kGru gates z and r
   RecurFn output;         // kGru: the candidate; else nullptr
   RecurArgs args;         // all that does not change between steps
-  RecurArgs output_args;  // kGru
+  const float *output_r;  // kGru: the candidate's panels, the only argument of its kernel that differs
   GemmArgs gemm;
   uint32_t state_h, state_c;
   uint32_t reverse;
@@ -149,8 +149,7 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const Recurrent &lay
   for (int i = 0; i < 3; ++i) r.cell.act[i] = d.act[i];
   r.cell.clip = a.clip;
   r.cell.input_forget = a.input_forget;
-  out->output_args = r;
-  if (split) out->output_args.r = r.r + matrix_elems(a.hidden_size, a.hidden_size, 2, a.nr);
+  out->output_r = split ? r.r + matrix_elems(a.hidden_size, a.hidden_size, 2, a.nr) : nullptr;
   out->state_h = d.state_h;
   out->state_c = layer.cell == Cell::kLstm ? d.state_c : kNone;
   out->reverse = d.reverse;
@@ -422,19 +421,9 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
       const size_t step = env.first_step + first + local;
       run_rows(dir.recur, a, lengths, step, tiles, layer.nr, dir.output == nullptr);
       if (dir.output != nullptr) {
-        RecurArgs out = dir.output_args;
         barrier_wait(team.lines, team.threads, team.self);
-        out.preact = a.preact;
-        out.h_prev = a.h_prev;
-        out.h_next = a.h_next;
-        out.z = a.z;
-        out.rh = a.rh;
-        out.y = a.y;
-        out.y_row_bytes = a.y_row_bytes;
-        out.rows = a.rows;
-        out.tile_begin = a.tile_begin;
-        out.tile_end = a.tile_end;
-        out.descending = a.descending;
+        RecurArgs out = a;
+        out.r = dir.output_r;
         run_rows(dir.output, out, lengths, step, tiles, layer.nr, true);
       }
       live ^= 1;

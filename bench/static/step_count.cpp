@@ -11,7 +11,8 @@ namespace {
 
 constexpr uint32_t kMaxHidden = 64, kGates = 4, kSteps = 50;
 constexpr uint32_t kPanel = kMaxHidden * kMaxHidden * kGates;
-alignas(64) float r_panel[kPanel], w_panel[kPanel], bias[kMaxHidden * kGates], x[kMaxHidden], h[2][kMaxHidden], c[kMaxHidden];
+alignas(64) float r_panel[kPanel], w_panel[kPanel], bias[kMaxHidden * kGates], x[kMaxHidden], h[2][kMaxHidden], c[kMaxHidden],
+    y[kMaxHidden];
 
 // QEMU's boards run SysTick from a clock of RNNPACK_TICK_PS picoseconds, and an instruction takes one.
 volatile uint32_t *const kSysTick = reinterpret_cast<volatile uint32_t *>(0xe000e010u);
@@ -31,6 +32,7 @@ void report(const Kernel &kernel, const char *layer, uint32_t gates, uint32_t hi
   args.r_bias = bias;
   args.x = x;
   args.c = c;
+  args.y = y;
   args.state_row_bytes = sizeof(c);
   args.rows = 1;
   args.input_size = args.hidden_size = hidden;

@@ -12,17 +12,33 @@
 namespace rnnp {
 namespace {
 
-// The constants of exp_falling<kSlope>, in the order that the registers of CONSTANTS take them.
-template <int kSlope>
-struct ExpTable {
-  static constexpr float k = kSlope, k2 = k * k;
-  static constexpr float kValues[10] = {
-      -(k * kLog2E),     kRoundBiased, kLn2Hi / k, -(kExp3 *k2 *k), kExp2 *k2, -(kExp5 *k2 *k2 *k), kExp4 *k2 *k2,
-      kExp6 *k2 *k2 *k2, -k,           1.0f};
-};
+// The constants of exp_falling<1> and then of exp_falling<2>, in the order that the registers of CONSTANTS take them.
+constexpr float slope2(float constant, int power) {
+  return constant * static_cast<float>(1 << power);
+}
+constexpr float kExpTable[20] = {-kLog2E,
+                                 kRoundBiased,
+                                 kLn2Hi,
+                                 -kExp3,
+                                 kExp2,
+                                 -kExp5,
+                                 kExp4,
+                                 kExp6,
+                                 -1.0f,
+                                 1.0f,
+                                 -slope2(kLog2E, 1),
+                                 kRoundBiased,
+                                 kLn2Hi / 2.0f,
+                                 -slope2(kExp3, 3),
+                                 slope2(kExp2, 2),
+                                 -slope2(kExp5, 5),
+                                 slope2(kExp4, 4),
+                                 slope2(kExp6, 6),
+                                 -2.0f,
+                                 1.0f};
 
 // Assembler text. EXP_FALLING: x becomes frac, `biased` the scale; the others are for use.
-#define CONSTANTS "ldm %[table], {r3, r4, r5, r6, r8, r9, r10, r11, r12, lr}\n\t"
+#define CONSTANTS(table) "ldm " table ", {r3, r4, r5, r6, r8, r9, r10, r11, r12, lr}\n\t"
 #define EXP_FALLING(x, biased, t0, t1, t2)                                                \
   "vdup.32 %q[" biased "], r4\n\tvfma.f32 %q[" biased "], %q[" x                          \
   "], r3\n\t"                                                                             \
@@ -48,38 +64,42 @@ struct ExpTable {
 #define TEMPORARIES [scale] "=&w"(scale), [t0] "=&w"(t0), [t1] "=&w"(t1), [t2] "=&w"(t2)
 #define CLOBBERS "cc", "p0", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr"
 
-// Each x becomes gate_denominator(x). The register of each x holds the next one's result.
-RNNPACK_INLINE void gate_denominators(F *x0, F *x1) {
+// Each x becomes gate_denominator(x). The register of each x holds the next one's result. Returns the constants of tanh.
+RNNPACK_INLINE const float *gate_denominators(F *x0, F *x1) {
+  const float *table = kExpTable;
   F scale, t0, t1, t2;
-  __asm__(CONSTANTS LIMITS CLAMP("x0") CLAMP("x1") DENOMINATOR("t0", "x0") DENOMINATOR("x0", "x1")
-          : [x0] "+w"(*x0), [x1] "+w"(*x1), TEMPORARIES
-          : [table] "r"(ExpTable<1>::kValues), "m"(ExpTable<1>::kValues)
+  __asm__(CONSTANTS("%[table]!") LIMITS CLAMP("x0") CLAMP("x1") DENOMINATOR("t0", "x0") DENOMINATOR("x0", "x1")
+          : [x0] "+w"(*x0), [x1] "+w"(*x1), [table] "+r"(table), TEMPORARIES
+          : "m"(kExpTable)
           : CLOBBERS);
   *x1 = *x0;
   *x0 = t0;
+  return table;
 }
-RNNPACK_INLINE void gate_denominators(F *x0, F *x1, F *x2) {
+RNNPACK_INLINE const float *gate_denominators(F *x0, F *x1, F *x2) {
+  const float *table = kExpTable;
   F scale, t0, t1, t2;
-  __asm__(CONSTANTS LIMITS CLAMP("x0") CLAMP("x1") CLAMP("x2") DENOMINATOR("t0", "x0") DENOMINATOR("x0", "x1")
+  __asm__(CONSTANTS("%[table]!") LIMITS CLAMP("x0") CLAMP("x1") CLAMP("x2") DENOMINATOR("t0", "x0") DENOMINATOR("x0", "x1")
               DENOMINATOR("x1", "x2")
-          : [x0] "+w"(*x0), [x1] "+w"(*x1), [x2] "+w"(*x2), TEMPORARIES
-          : [table] "r"(ExpTable<1>::kValues), "m"(ExpTable<1>::kValues)
+          : [x0] "+w"(*x0), [x1] "+w"(*x1), [x2] "+w"(*x2), [table] "+r"(table), TEMPORARIES
+          : "m"(kExpTable)
           : CLOBBERS);
   *x2 = *x1;
   *x1 = *x0;
   *x0 = t0;
+  return table;
 }
 
 // tanh_parts<Form::kQuick>(x).
-RNNPACK_INLINE TanhParts quick_tanh_parts(F x) {
+RNNPACK_INLINE TanhParts quick_tanh_parts(F x, const float *table) {
   F e, scale, t0, t1, t2;
-  __asm__(CONSTANTS "vabs.f32 %q[e], %q[x]\n\tvmov.f32 %q[t0], #15.0\n\tvpt.f32 gt, %q[e], %q[t0]\n\tvmovt %q[e], %q[t0]\n\t"
+  __asm__(CONSTANTS("%[table]") "vabs.f32 %q[e], %q[x]\n\tvmov.f32 %q[t0], #15.0\n\tvpt.f32 gt, %q[e], %q[t0]\n\tvmovt %q[e], %q[t0]\n\t"
           EXP_FALLING("e", "scale", "t0", "t1", "t2")
           "vsub.f32 %q[t0], %q[scale], lr\n\tvfma.f32 %q[t0], %q[scale], %q[e]\n\t"
           "vadd.f32 %q[t1], %q[scale], lr\n\tvfma.f32 %q[t1], %q[scale], %q[e]\n\t"
           "vshl.i32 %q[t0], %q[t0], #1\n\tvsri.32 %q[x], %q[t0], #1"
           : [x] "+w"(x), [e] "=&w"(e), TEMPORARIES
-          : [table] "r"(ExpTable<2>::kValues), "m"(ExpTable<2>::kValues)
+          : [table] "r"(table), "m"(kExpTable)
           : CLOBBERS);
   return {x, t1};
 }

@@ -13,74 +13,66 @@
 namespace rnnp {
 namespace {
 
-// `unit`, but not before x is known: addresses made earlier would be carried through the exponentials on the stack.
-RNNPACK_INLINE size_t after(F x, size_t unit) {
-  __asm__("" : "+r"(unit) : "w"(x));
-  return unit;
-}
-
-// The four units from `unit` of one row.
+// The four units `offset` bytes from unit 0 of one row.
 struct Units {
-  const float *h_prev;  // unit 0
+  const float *h_prev;
   float *h_next, *c, *y;
-  size_t unit, hidden;
+  size_t offset, hidden_bytes;
 
-  RNNPACK_INLINE F load_h_prev(F after_x) const {
-    const size_t from = after(after_x, unit), left = hidden - from;
-    return left >= 4 ? Vec::load(h_prev + from) : Vec::load_first(h_prev + from, left);
-  }
+  // Addresses are not made before x is known: they would be carried through the exponentials on the stack.
+  RNNPACK_INLINE void stay_after(F x) { __asm__("" : "+r"(offset) : "w"(x)); }
+  RNNPACK_INLINE F load_h_prev() const { return Vec::load_first_bytes(offset_bytes(h_prev, offset), hidden_bytes - offset); }
   RNNPACK_INLINE void store_h(F h) const {
-    const size_t to = after(h, unit);
-    Vec::store(h_next + to, h);
-    if (y == nullptr) return;
-    const size_t left = hidden - to;
-    if (left >= 4) {
-      Vec::store(y + to, h);
-    } else {
-      Vec::store_first(y + to, h, left);
-    }
+    Vec::store(offset_bytes(h_next, offset), h);
+    if (y != nullptr) Vec::store_first_bytes(offset_bytes(y, offset), h, hidden_bytes - offset);
   }
 };
 
 struct TanhMve {
   static constexpr int kGates = 1;
-  static RNNPACK_INLINE void step(TileSums *tile, const Units &at) {
+  static RNNPACK_INLINE void step(TileSums *tile, Units *at) {
     F sum[1];
     tile_sums(tile, sum);
-    const TanhParts t = quick_tanh_parts(sum[0]);
-    at.store_h(Vec::div(t.numerator, t.denominator));
+    const TanhParts t = quick_tanh_parts(sum[0], kExpTable + 10);
+    const F h = Vec::div(t.numerator, t.denominator);
+    at->stay_after(h);
+    at->store_h(h);
   }
 };
 
 struct LstmMve {
   static constexpr int kGates = 4;
-  static RNNPACK_INLINE void step(TileSums *tile, const Units &at) {
+  static RNNPACK_INLINE void step(TileSums *tile, Units *at) {
     F sum[4];
     tile_sums4(tile, sum);
     F &i = sum[0], &o = sum[1], &f = sum[2];
-    gate_denominators(&i, &o, &f);
-    const TanhParts g = quick_tanh_parts(sum[3]);
+    const float *table = gate_denominators(&i, &o, &f);
+    const TanhParts g = quick_tanh_parts(sum[3], table);
     const F ig = Vec::mul(i, g.denominator);
-    float *state = at.c + after(ig, at.unit);
+    at->stay_after(ig);
+    float *state = offset_bytes(at->c, at->offset);
     const F next = Vec::fma(Vec::load(state), ig, Vec::mul(g.numerator, f));
     const F c = Vec::div(next, Vec::mul(ig, f));
     Vec::store(state, c);
-    const TanhParts t = quick_tanh_parts(c);
-    at.store_h(Vec::div(t.numerator, Vec::mul(t.denominator, o)));
+    const TanhParts t = quick_tanh_parts(c, table);
+    const F h = Vec::div(t.numerator, Vec::mul(t.denominator, o));
+    at->stay_after(h);
+    at->store_h(h);
   }
 };
 
 struct GruLinearMve {
   static constexpr int kGates = 3;
-  static RNNPACK_INLINE void step(TileSums *tile, const Units &at) {
+  static RNNPACK_INLINE void step(TileSums *tile, Units *at) {
     F sum[4];
     tile_sums_split(tile, sum);
     F &z = sum[0], &r = sum[1];
-    gate_denominators(&z, &r);
-    const TanhParts n = quick_tanh_parts(Vec::add(sum[3], Vec::div(sum[2], r)));
-    const F keep = Vec::mul(at.load_h_prev(n.denominator), n.denominator);
+    const float *table = gate_denominators(&z, &r);
+    const TanhParts n = quick_tanh_parts(Vec::add(sum[3], Vec::div(sum[2], r)), table);
+    at->stay_after(n.denominator);
+    const F keep = Vec::mul(at->load_h_prev(), n.denominator);
     const F next = Vec::fma(Vec::sub(z, Vec::set1(1.0f)), n.numerator, keep);
-    at.store_h(Vec::div(next, Vec::mul(z, n.denominator)));
+    at->store_h(Vec::div(next, Vec::mul(z, n.denominator)));
   }
 };
 
@@ -108,14 +100,12 @@ void recur_mve(const RecurArgs *args) {
                 offset_bytes(args->h_next, state),
                 Cell::kGates == 4 ? offset_bytes(args->c, state) : nullptr,
                 args->y ? offset_bytes(args->y, row * args->y_row_bytes) : nullptr,
-                tile * 4,
-                hidden};
-    const size_t end = size_t{args->tile_end} * 4;
+                tile * 16,
+                hidden * sizeof(float)};
+    __asm__("" : "+r"(at.h_prev), "+r"(at.h_next), "+r"(at.c));  // or each address is a sum of three
+    const size_t end = size_t{args->tile_end} * 16;
     RNNPACK_NO_UNROLL
-    for (; at.unit < end; at.unit += 4) {
-      __asm__("" : "+r"(at.unit));  // one number steps on, not every pointer
-      Cell::step(&sums, at);
-    }
+    for (; at.offset < end; at.offset += 16) Cell::step(&sums, &at);
   }
 }
 

@@ -33,8 +33,21 @@ struct Vec {
   static RNNPACK_INLINE F broadcast(const float *p) { return vdupq_n_f32(*p); }
   static RNNPACK_INLINE F load(const float *p) { return vldrwq_f32(p); }
   static RNNPACK_INLINE void store(float *p, F x) { vstrwq_f32(p, x); }
-  static RNNPACK_INLINE F load_first(const float *p, size_t n) { return vldrwq_z_f32(p, vctp32q(static_cast<uint32_t>(n))); }
-  static RNNPACK_INLINE void store_first(float *p, F x, size_t n) { vstrwq_p_f32(p, x, vctp32q(static_cast<uint32_t>(n))); }
+  // GCC 12 moves every predicate through a core register and back: these make and use theirs in one piece. A predicate is a bit for
+  // each byte.
+  static RNNPACK_INLINE F load_first_bytes(const float *p, size_t bytes) {
+    F x;
+    __asm__("vctp.8 %1\n\tvpst\n\tvldrwt.u32 %q0, [%2]"
+            : "=w"(x)
+            : "r"(bytes), "r"(p), "m"(*reinterpret_cast<const float(*)[4]>(p))
+            : "p0");
+    return x;
+  }
+  static RNNPACK_INLINE void store_first_bytes(float *p, F x, size_t bytes) {
+    __asm__ volatile("vctp.8 %1\n\tvpst\n\tvstrwt.32 %q0, [%2]" : : "w"(x), "r"(bytes), "r"(p) : "memory", "p0");
+  }
+  static RNNPACK_INLINE F load_first(const float *p, size_t n) { return load_first_bytes(p, n * sizeof(float)); }
+  static RNNPACK_INLINE void store_first(float *p, F x, size_t n) { store_first_bytes(p, x, n * sizeof(float)); }
 
   static RNNPACK_INLINE F add(F a, F b) { return vaddq_f32(a, b); }
   static RNNPACK_INLINE F add(F a, K b) { return vaddq_n_f32(a, b.value); }
@@ -66,7 +79,7 @@ struct Vec {
   // NaN: only GT and GE are used.
   static RNNPACK_INLINE F min(F a, F b) { return vpselq_f32(a, b, vcmpgtq_f32(b, a)); }
   static RNNPACK_INLINE F max(F a, F b) { return vpselq_f32(a, b, vcmpgtq_f32(a, b)); }
-  // The same against a constant, in two instructions (GCC 12 moves every predicate through a core register and back).
+  // The same against a constant, in two or three instructions.
   static RNNPACK_INLINE F min(K a, F b) {
     __asm__("vpt.f32 gt, %q0, %1\n\tvdupt.32 %q0, %1" : "+w"(b) : "r"(a.value) : "cc", "p0");
     return b;

@@ -15,6 +15,10 @@ endif()
 set(RNNPACK_DEVICE_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-asynchronous-unwind-tables
   -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno)
 
+if(NOT RNNPACK_THREADS)
+  list(APPEND RNNPACK_DEVICE_FLAGS -DRNNPACK_ONE_THREAD)
+endif()
+
 # Position-independent tables of pointers are writable data until they are relocated; firmware wants them in flash.
 set(RNNPACK_PIC ON)
 if(CMAKE_SYSTEM_NAME MATCHES "^(Generic|WASI)$")

@@ -20,8 +20,10 @@ inline size_t add_sat(size_t a, size_t b) {
   return __builtin_add_overflow(a, b, &r) ? kSizeOverflow : r;
 }
 
-// True when [offset, offset + bytes) lies inside [0, limit). 64-bit, so sums of 32-bit fields cannot wrap.
-inline bool range_fits(uint64_t offset, uint64_t bytes, uint64_t limit) {
+// True when [offset, offset + bytes) lies inside [0, limit), of any unsigned types: nothing is added, so nothing wraps.
+template <class Offset, class Bytes, class Limit>
+bool range_fits(Offset offset, Bytes bytes, Limit limit) {
+  static_assert(Offset(-1) > 0 && Bytes(-1) > 0 && Limit(-1) > 0, "unsigned only");
   return offset <= limit && bytes <= limit - offset;
 }
 

@@ -43,7 +43,8 @@ struct Model {
   }
   // True when `elems` floats at weights offset `offset` exist and are aligned.
   bool weights_fit(uint32_t offset, uint64_t elems) const {
-    return offset % kBlobAlign == 0 && elems <= UINT32_MAX / 4 && range_fits(offset, elems * 4, header->weights.bytes);
+    return offset % kBlobAlign == 0 && elems <= UINT32_MAX / 4 &&
+           range_fits(offset, static_cast<uint32_t>(elems) * 4, header->weights.bytes);
   }
   const float *weights(uint32_t offset) const { return view_as<float>(blob + header->weights.offset + offset); }
 };

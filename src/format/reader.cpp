@@ -16,12 +16,15 @@ bool host_is_little_endian() {
   return low == 1;
 }
 
+bool section_fits(const Model &m, const BlobSection &s) {
+  return s.offset % 8 == 0 && range_fits(s.offset, s.bytes, m.header->file_bytes);
+}
+
 template <class T>
 bool read_table(const Model &m, const BlobSection &s, Table<T> *table) {
-  if (s.offset % 8 != 0 || s.bytes % sizeof(T) != 0 || !range_fits(s.offset, s.bytes, m.header->file_bytes)) return false;
   table->rows = view_as<T>(m.blob + s.offset);
   table->count = static_cast<uint32_t>(s.bytes / sizeof(T));
-  return true;
+  return section_fits(m, s) && table->count * sizeof(T) == s.bytes;
 }
 
 rnnp_status check_header(const Model &m, size_t bytes) {
@@ -56,7 +59,7 @@ bool read_tables(Model *m) {
     return false;
   }
   if (m->values.count > kBlobMaxValues || m->nodes.count > kBlobMaxNodes) return false;
-  if (h.attrs.offset % 8 != 0 || !range_fits(h.attrs.offset, h.attrs.bytes, h.file_bytes)) return false;
+  if (!section_fits(*m, h.attrs)) return false;
   if (!range_fits(h.strings.offset, h.strings.bytes, h.file_bytes)) return false;
   return h.strings.bytes > 0 && m->blob[h.strings.offset + h.strings.bytes - 1] == 0;
 }

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "base/threads.h"
+
 namespace rnnp {
 
 // One per thread, each on its own cache line. `epoch` counts the barriers that the thread has reached.
@@ -29,6 +31,7 @@ constexpr uint32_t kSpinsBeforeYield = 4096;
 
 // Thread `self` of the team lines[0 .. threads-1] waits until all have called this as often as it has.
 inline void barrier_wait(Barrier *lines, uint32_t threads, uint32_t self) {
+  if (!kManyThreads) return;
   const uint32_t epoch = lines[self].epoch + 1;
   __atomic_store_n(&lines[self].epoch, epoch, __ATOMIC_RELEASE);
   for (uint32_t i = 0; i < threads; ++i) {

@@ -447,7 +447,7 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
 
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const Recurrent &layer = *static_cast<const Recurrent *>(object);
-  if (layer.plan.teams == 2 && env.threads >= 2) {
+  if (kManyThreads && layer.plan.teams == 2 && env.threads >= 2) {
     const uint32_t first = env.threads / 2;
     const uint32_t d = thread < first ? 0 : 1;
     const Team team = {env.barriers + (d ? first : 0), d ? env.threads - first : first, d ? thread - first : thread};

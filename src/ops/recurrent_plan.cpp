@@ -3,6 +3,7 @@
 #include "ops/recurrent_plan.h"
 
 #include "base/checked.h"
+#include "base/threads.h"
 #include "pack/layout.h"
 
 namespace rnnp {
@@ -43,8 +44,8 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   RecurrentPlan p = {};
   p.gates = cell_gates(shape.cell);
   p.tiles = tile_count(shape.hidden_size, shape.nr);
-  p.teams = shape.directions == 2 && limits.threads >= 2 ? 2 : 1;
-  p.team_threads = limits.threads / p.teams;
+  p.teams = kManyThreads && shape.directions == 2 && limits.threads >= 2 ? 2 : 1;
+  p.team_threads = kManyThreads ? limits.threads / p.teams : 1;
   p.row_bytes = add_sat(mul_sat(size_t{p.tiles} * p.gates * shape.nr, sizeof(float)), kRowPadBytes);
   const uint32_t chunk = limits.chunk_steps ? limits.chunk_steps : choose_chunk_steps(p.row_bytes, limits.batch, limits.l2_bytes);
   p.chunk_steps = chunk < limits.max_steps ? chunk : limits.max_steps;

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "base/compiled_isa.h"
+#include "base/threads.h"
 #include "ops/recurrent_plan.h"
 #include "platform/platform.h"
 #include "runtime/registry.h"
@@ -54,7 +55,7 @@ uint32_t program_chunk_steps(const Model &m, const rnnp_session_options &o, uint
 
 // Threads that the model gains from: a step's largest recurrence decides, since all meet after it.
 uint32_t session_threads(const Model &m, const rnnp_session_options &o) {
-  if (o.executor == nullptr) return 1;
+  if (!kManyThreads || o.executor == nullptr) return 1;
   if (o.flags & RNNP_SESSION_ALL_THREADS) return o.executor->threads;
   uint64_t macs = 0;
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
@@ -103,7 +104,8 @@ rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, co
   c->layer_chunk_steps = o.chunk_steps;
   c->chunk_steps = program_chunk_steps(*m, o, c->l2_bytes);
   c->threads = session_threads(*m, o);
-  c->parallel_steps = o.flags & RNNP_SESSION_ALL_THREADS ? 1 : choose_parallel_steps(m->header->macs_per_step, o.max_batch);
+  c->parallel_steps =
+      !kManyThreads || (o.flags & RNNP_SESSION_ALL_THREADS) ? 1 : choose_parallel_steps(m->header->macs_per_step, o.max_batch);
   c->xnnpack = xnn_use(o);
   if (o.executor != nullptr) c->executor = *o.executor;
   return RNNP_OK;

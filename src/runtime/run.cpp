@@ -131,7 +131,7 @@ void hand_out(const Job &job, uint32_t i, size_t first, uint32_t steps, bool las
 // --- The parallel region ---------------------------------------------------------------------------------------------------------
 
 void team_barrier(const Job &job, uint32_t thread) {
-  if (job.threads > 1) barrier_wait(job.session->barriers, job.threads, thread);
+  if (kManyThreads && job.threads > 1) barrier_wait(job.session->barriers, job.threads, thread);
 }
 
 void run_chunk(const Job &job, size_t first, uint32_t steps, uint32_t thread) {
@@ -166,6 +166,10 @@ void run_thread(void *arg, uint32_t thread) {
 }
 
 void run_job(Job *job) {
+  if (!kManyThreads) {
+    run_thread(job, 0);
+    return;
+  }
   const Session &s = *job->session;
   job->threads = job->steps >= s.parallel_steps ? s.threads : 1;
   if (job->threads > 1) {

@@ -35,7 +35,7 @@ enum {
   RNNP_E_ALIGN = -2,          /* blob or memory is not aligned as asked for */
   RNNP_E_SMALL_MEMORY = -3,   /* fewer bytes than rnnp_session_memory or rnnp_state_bytes asked for */
   RNNP_E_BLOB_MAGIC = -4,     /* not a rnnpack blob */
-  RNNP_E_BLOB_VERSION = -5,   /* a blob newer than rnnp_blob_version_max() */
+  RNNP_E_BLOB_VERSION = -5,   /* a blob of another version than rnnp_blob_version() */
   RNNP_E_BLOB_CORRUPT = -6,   /* truncated, bad checksum, or an offset or size that does not fit */
   RNNP_E_LAYOUT = -7,         /* the blob's weight layout has no kernel in this build */
   RNNP_E_ISA = -8,            /* isa_allowed leaves no kernel that this CPU can run */
@@ -48,8 +48,8 @@ enum {
 
 /* Version of the library, encoded as RNNP_HEADER_VERSION. */
 uint32_t rnnp_version(void);
-/* Newest blob format version this library opens. */
-uint32_t rnnp_blob_version_max(void);
+/* The blob format version this library opens. */
+uint32_t rnnp_blob_version(void);
 /* One line of English for a status; never NULL. Static storage. */
 const char *rnnp_status_string(rnnp_status status);
 

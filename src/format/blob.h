@@ -10,7 +10,7 @@
 namespace rnnp {
 
 constexpr uint32_t kBlobMagic = 0x504e4e52u;  // the bytes "RNNP"
-constexpr uint32_t kBlobVersion = 1;
+constexpr uint32_t kBlobVersion = 2;
 constexpr uint32_t kBlobAlign = 64;
 constexpr uint32_t kNone = 0xffffffffu;  // "no value", "no offset"
 constexpr uint32_t kBlobMaxRank = 8;
@@ -71,7 +71,7 @@ struct BlobValue {
   uint32_t row_elems;  // features of one row, > 0
   uint32_t location;   // kSequence, kRow: elements into the pool, per row; kConst: weights offset; kInput: input index
   uint32_t sequence;   // 1 when the value has one row per step (kSequence, or an input of role sequence)
-  uint32_t reserved;
+  uint32_t early;      // kRow: 1 when it is made in the first chunk of a run, from inputs and constants; 0: in the last
 };
 
 // role: RNNP_ROLE_* of the public header. dims: ONNX axes in ONNX order, RNNP_DIM_STEPS, RNNP_DIM_BATCH or a constant.
@@ -83,12 +83,15 @@ struct BlobIo {
   int32_t dims[kBlobMaxRank];
 };
 
-// State that outlives a run: [batch][elems] f32. init: weights offset of [elems], or of [fixed_batch][elems] when per_row is 1.
+// State that outlives a run: [batch][elems] f32. buffers: 2 when a step reads the old while it writes the new, else 1. init:
+// weights offset of [elems], or of [fixed_batch][elems] when per_row is 1.
 struct BlobState {
   uint32_t elems;
   uint32_t init;  // kNone: zeros
   uint32_t per_row;
   uint32_t name;  // strings offset
+  uint32_t buffers;
+  uint32_t reserved;
 };
 
 enum class OpKind : uint32_t {
@@ -151,16 +154,23 @@ enum class Cell : uint32_t {
   kGruLinear = 3,  // 3 gates, z r h; linear_before_reset 1
 };
 
+// Where a direction's H initial values lie within a row of init_h or init_c: element i at first + i * stride.
+struct BlobStrided {
+  uint32_t first;
+  uint32_t stride;
+};
+
 // Panels are described in pack/layout.h. Tiles = ceil(H / NR), G gates.
 struct BlobDirection {
-  uint32_t w;             // weights offset: [tiles][I][G][NR]
-  uint32_t r;             // weights offset: [tiles][H][G][NR]; kGru: [tiles][H][2][NR] of z r, then [tiles][H][1][NR] of h
-  uint32_t bias;          // weights offset: [tiles][G][NR], Wb + Rb (kGruLinear: Wb only for gate h)
-  uint32_t r_bias;        // weights offset: [tiles][NR], Rb of gate h for kGruLinear; else kNone
-  uint32_t peephole;      // weights offset: [tiles][3][NR], i o f; or kNone
-  uint32_t state_h;       // state index
-  uint32_t state_c;       // state index, kLstm only; else kNone
-  uint32_t reverse;       // 1: runs from the last step to the first
+  uint32_t w;         // weights offset: [tiles][I][G][NR]
+  uint32_t r;         // weights offset: [tiles][H][G][NR]; kGru: [tiles][H][2][NR] of z r, then [tiles][H][1][NR] of h
+  uint32_t bias;      // weights offset: [tiles][G][NR], Wb + Rb (kGruLinear: Wb only for gate h)
+  uint32_t r_bias;    // weights offset: [tiles][NR], Rb of gate h for kGruLinear; else kNone
+  uint32_t peephole;  // weights offset: [tiles][3][NR], i o f; or kNone
+  uint32_t state_h;   // state index
+  uint32_t state_c;   // state index, kLstm only; else kNone
+  uint32_t reverse;   // 1: runs from the last step to the first
+  BlobStrided init_h, init_c;
   BlobActivation act[3];  // ONNX order: LSTM f g h, GRU f g, RNN f
 };
 

@@ -31,7 +31,7 @@ rnnp_status check_header(const Model &m, size_t bytes) {
   if (bytes < sizeof(BlobHeader)) return RNNP_E_BLOB_CORRUPT;
   const BlobHeader &h = *m.header;
   if (h.magic != kBlobMagic) return RNNP_E_BLOB_MAGIC;
-  if (h.version == 0 || h.version > kBlobVersion) return RNNP_E_BLOB_VERSION;
+  if (h.version != kBlobVersion) return RNNP_E_BLOB_VERSION;
   if (h.header_bytes != sizeof(BlobHeader) || h.align != kBlobAlign) return RNNP_E_BLOB_CORRUPT;
   if (h.file_bytes > bytes || h.file_bytes < sizeof(BlobHeader)) return RNNP_E_BLOB_CORRUPT;
   const BlobSection &w = h.weights;
@@ -65,7 +65,8 @@ bool read_tables(Model *m) {
 }
 
 bool value_fits(const Model &m, const BlobValue &v) {
-  if (v.row_elems == 0 || (v.dtype != uint32_t(DType::kF32) && v.dtype != uint32_t(DType::kI32)) || v.sequence > 1) return false;
+  if (v.row_elems == 0 || (v.dtype != uint32_t(DType::kF32) && v.dtype != uint32_t(DType::kI32)) || v.sequence > 1 || v.early > 1)
+    return false;
   switch (ValueKind(v.kind)) {
     case ValueKind::kSequence:
       return v.sequence == 1 && v.location % 16 == 0 && range_fits(v.location, v.row_elems, m.header->sequence_pool_elems);
@@ -89,7 +90,8 @@ bool io_fits(const Model &m, const BlobIo &io, bool input) {
 }
 
 bool state_fits(const Model &m, const BlobState &s) {
-  if (s.elems == 0 || s.elems > (1u << 28) || s.per_row > 1 || !string_fits(m, s.name)) return false;
+  if (s.elems == 0 || s.elems > (1u << 28) || s.per_row > 1 || s.buffers < 1 || s.buffers > 2 || !string_fits(m, s.name))
+    return false;
   if (s.init == kNone) return true;
   if (s.per_row && m.header->fixed_batch == 0) return false;
   return m.weights_fit(s.init, uint64_t{s.elems} * (s.per_row ? m.header->fixed_batch : 1));

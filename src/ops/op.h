@@ -20,7 +20,7 @@ struct ValueSlot {
 
 // A state of all rows: two buffers, of which `live` is the current one. Rows are row_elems floats apart (padded to whole tiles).
 struct StateSlot {
-  float *buffer[2];
+  float *buffer[2];  // the same where the state has one
   uint32_t live;
   uint32_t elems;      // valid ones
   uint32_t row_elems;  // stride
@@ -106,9 +106,11 @@ inline size_t chunk_rows(const RunEnv &env, uint32_t value) {
   return env.model->values[value].sequence ? size_t{env.steps} * env.batch : env.batch;
 }
 
-// True when the node's work belongs to this chunk: per-step results always, per-run results in the last chunk only.
+// True when the node's work belongs to this chunk: per-step results always, per-run results in the first chunk when they are early,
+// else in the last.
 inline bool runs_in_chunk(const RunEnv &env, uint32_t output) {
-  return env.model->values[output].sequence || env.last_chunk;
+  const BlobValue &v = env.model->values[output];
+  return v.sequence || (v.early ? env.first_chunk : env.last_chunk);
 }
 
 // [*begin, *end): the part of 0..count-1 that `thread` of `threads` owns; contiguous, sizes differ by at most one.
@@ -152,10 +154,10 @@ inline bool is_const(const Model &m, uint32_t value) {
   return ValueKind(m.values[value].kind) == ValueKind::kConst;
 }
 
-// A once-per-run operand may feed a per-step result only if it is ready before the first chunk ends: constants and row inputs are.
+// A once-per-run operand may feed a per-step result only if it is ready in the first chunk: constants, row inputs and early rows.
 inline bool operand_is_ready(const Model &m, uint32_t operand, uint32_t output) {
   const BlobValue &a = m.values[operand];
-  return a.sequence == m.values[output].sequence || is_const(m, operand) || ValueKind(a.kind) == ValueKind::kInput ||
+  return a.sequence == m.values[output].sequence || a.early || is_const(m, operand) || ValueKind(a.kind) == ValueKind::kInput ||
          !(m.header->flags & kBlobCausal);
 }
 

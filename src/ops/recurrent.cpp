@@ -79,7 +79,7 @@ const Kernel *pick(const BuildEnv &env, KernelFamily family, uint32_t nr) {
 }
 
 bool state_is(const Model &m, uint32_t state, uint32_t elems) {
-  return state < m.states.count && m.states[state].elems == elems;
+  return state < m.states.count && m.states[state].elems == elems && m.states[state].buffers == 2;
 }
 
 bool direction_fits(const Model &m, const AttrRecurrent &a, const BlobDirection &d) {
@@ -94,13 +94,23 @@ bool direction_fits(const Model &m, const AttrRecurrent &a, const BlobDirection 
   return state_is(m, d.state_h, h) && (Cell(a.cell) != Cell::kLstm || (state_is(m, d.state_c, h) && d.state_c != d.state_h));
 }
 
+// Every direction's initial values lie within the value's row.
+bool init_fits(const Model &m, const AttrRecurrent &a, uint32_t value, bool is_h) {
+  if (!is_f32_value(m, value, 0) || m.values[value].sequence) return false;
+  for (uint32_t d = 0; d < a.direction_count; ++d) {
+    const BlobStrided &at = is_h ? a.direction[d].init_h : a.direction[d].init_c;
+    if (at.first + uint64_t{at.stride} * (a.hidden_size - 1) >= m.values[value].row_elems) return false;
+  }
+  return true;
+}
+
 bool values_fit(const Model &m, const BlobNode &n, const AttrRecurrent &a) {
   const uint32_t width = a.direction_count * a.hidden_size;
   const uint32_t x = m.node_input(n, 0), lengths = m.node_input(n, 3), y = m.node_output(n, 0);
   if (!is_f32_value(m, x, a.input_size) || !m.values[x].sequence) return false;
   for (uint32_t i = 1; i <= 2; ++i) {
     const uint32_t init = m.node_input(n, i);
-    if (init != kNone && (!is_f32_value(m, init, width) || m.values[init].sequence)) return false;
+    if (init != kNone && !init_fits(m, a, init, i == 1)) return false;
   }
   if (lengths != kNone) {
     const BlobValue &v = m.values[lengths];
@@ -309,14 +319,15 @@ void run_rows(RecurFn fn, const RecurArgs &a, const int32_t *lengths, size_t ste
 }
 
 // initial_h, initial_c given with this run: copied into the live state before the first step.
-void load_initial(const RunEnv &env, const Recurrent &layer, uint32_t value, uint32_t state, uint32_t d, const Team &team) {
+void load_initial(const RunEnv &env, uint32_t value, uint32_t state, const BlobStrided &at, const Team &team) {
   if (value == kNone || env.values[value].data == nullptr) return;
   StateSlot &s = env.states[state];
   size_t begin, end;
   split_range(env.batch, team.threads, team.self, &begin, &end);
   for (size_t row = begin; row < end; ++row) {
-    const float *from = row_of(env.values[value], row) + size_t{d} * layer.hidden_size;
-    copy_bytes(s.buffer[s.live] + row * s.row_elems, from, layer.hidden_size * sizeof(float));
+    const float *from = row_of(env.values[value], row) + at.first;
+    float *to = s.buffer[s.live] + row * s.row_elems;
+    for (uint32_t i = 0; i < s.elems; ++i, from += at.stride) to[i] = *from;
   }
 }
 
@@ -379,8 +390,9 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
   const uint32_t inits[2] = {env.model->node_input(node, 1), env.model->node_input(node, 2)};
   const uint32_t states[2] = {dir.state_h, dir.state_c};
   if (env.first_chunk && (inits[0] != kNone || inits[1] != kNone)) {
+    const BlobDirection &blob = env.model->attr<AttrRecurrent>(node)->direction[d];
     for (int i = 0; i < 2; ++i) {
-      if (states[i] != kNone) load_initial(env, layer, inits[i], states[i], d, team);
+      if (states[i] != kNone) load_initial(env, inits[i], states[i], i == 0 ? blob.init_h : blob.init_c, team);
     }
     barrier_wait(team.lines, team.threads, team.self);
   }

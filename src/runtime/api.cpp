@@ -126,7 +126,7 @@ rnnp_status measure(const SessionConfig &c, size_t *bytes) {
 uint32_t rnnp_version(void) {
   return RNNP_HEADER_VERSION;
 }
-uint32_t rnnp_blob_version_max(void) {
+uint32_t rnnp_blob_version(void) {
   return rnnp::kBlobVersion;
 }
 

@@ -51,7 +51,7 @@ void place_states(const SessionConfig &config, Arena *arena, Session *s) {
     const uint32_t row = state_row_elems(m.states[i].elems);
     const size_t elems = mul_sat(config.max_batch, row);
     float *a = arena->take<float>(elems);
-    float *b = arena->take<float>(elems);
+    float *b = m.states[i].buffers == 2 ? arena->take<float>(elems) : a;
     if (b == nullptr) continue;
     zero_bytes(a, elems * sizeof(float));
     zero_bytes(b, elems * sizeof(float));

@@ -15,7 +15,7 @@ const char *rnnp_status_string(rnnp_status status) {
     case RNNP_E_BLOB_MAGIC:
       return "not a rnnpack blob";
     case RNNP_E_BLOB_VERSION:
-      return "blob is of a newer format than this library opens";
+      return "blob is of another format version than this library opens";
     case RNNP_E_BLOB_CORRUPT:
       return "blob is truncated or damaged";
     case RNNP_E_LAYOUT:

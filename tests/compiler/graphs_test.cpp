@@ -171,6 +171,22 @@ TEST(Graphs, RowsMeetSequences) {
   check_against_f64(b.proto);
 }
 
+// An embedding of the speaker, computed once per run and added to every step: made in the first chunk, so the model may be cut.
+TEST(Graphs, RowsMadeFromRowInputsMeetSequencesInPieces) {
+  OnnxBuilder b = gru();
+  b.input("S", {"N", 4}).random("M", {4, kHidden}).random("M2", {kHidden, 3}).output("A").output("E").output("L");
+  b.node("MatMul", {"S", "M"}, {"m"});
+  b.node("Tanh", {"m"}, {"E"});
+  b.node("Add", {"H", "E"}, {"A"});
+  b.node("Squeeze", {"Y_h", "zero"}, {"last"});
+  b.constant_ints("zero", {1}, {0});
+  b.node("Mul", {"last", "E"}, {"p"});
+  b.node("MatMul", {"p", "M2"}, {"L"});
+  const compiler::Graph graph = graph_of(b);
+  EXPECT_TRUE(graph.causal);
+  check_against_f64(b.proto);
+}
+
 TEST(Graphs, SoftmaxByOpset) {
   for (int64_t opset : {11, 13}) {
     OnnxBuilder b = gru(opset);

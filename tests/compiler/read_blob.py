@@ -48,7 +48,7 @@ class Blob:
     def check(self):
         h = self.header
         assert self.data[:4] == b"RNNP", "not a rnnpack blob"
-        assert h["version"] == 1 and h["header_bytes"] == HEADER.size and h["align"] == ALIGN
+        assert h["version"] == 2 and h["header_bytes"] == HEADER.size and h["align"] == ALIGN
         assert h["file_bytes"] <= len(self.data)
         for name, (offset, size) in self.sections.items():
             assert offset % 8 == 0 and offset + size <= h["file_bytes"], name
@@ -76,11 +76,11 @@ class Blob:
             "pools": {"sequence_elems": h["sequence_pool_elems"], "row_elems": h["row_pool_elems"]},
             "weights_crc_ok": zlib.crc32(self.data[offset:offset + size]) == h["weights_crc"],
             "inputs": self.ios("inputs"), "outputs": self.ios("outputs"),
-            "states": [{"name": self.string(name), "elems": elems, "init": maybe(init), "per_row": bool(per_row)}
-                       for elems, init, per_row, name in self.records("states", "4I")],
+            "states": [{"name": self.string(name), "elems": elems, "init": maybe(init), "per_row": bool(per_row), "buffers": buffers}
+                       for elems, init, per_row, name, buffers, _ in self.records("states", "6I")],
             "nodes": self.nodes(),
-            "values": [{"kind": KINDS[kind], "dtype": TYPES[dtype], "row_elems": elems, "location": maybe(location), "sequence": bool(sequence)}
-                       for kind, dtype, elems, location, sequence, _ in self.records("values", "6I")],
+            "values": [{"kind": KINDS[kind], "dtype": TYPES[dtype], "row_elems": elems, "location": maybe(location), "sequence": bool(sequence), "early": bool(early)}
+                       for kind, dtype, elems, location, sequence, early in self.records("values", "6I")],
         }
 
     def ios(self, section):
@@ -110,10 +110,11 @@ class Blob:
         cell, inputs, hidden, count, nr, dtype, forget, clip = self.unpack("7If", at)
         directions = []
         for i in range(count):
-            w, r, bias, r_bias, peephole, state_h, state_c, reverse, *acts = self.unpack("8I" + 3 * "Iff", at + 32 + 68 * i)
+            w, r, bias, r_bias, peephole, state_h, state_c, reverse, *rest = self.unpack("12I" + 3 * "Iff", at + 32 + 84 * i)
+            inits, acts = rest[:4], rest[4:]
             used = {"rnn": 1, "lstm": 3}.get(CELLS[cell], 2)
             directions.append({"w": w, "r": r, "bias": bias, "r_bias": maybe(r_bias), "peephole": maybe(peephole), "state_h": state_h,
-                               "state_c": maybe(state_c), "reverse": bool(reverse),
+                               "state_c": maybe(state_c), "reverse": bool(reverse), "init_h": inits[:2], "init_c": inits[2:],
                                "activations": [self.activation(*acts[3 * k:3 * k + 3]) for k in range(used)]})
         return {"cell": CELLS[cell], "input_size": inputs, "hidden_size": hidden, "nr": nr, "dtype": TYPES[dtype],
                 "input_forget": bool(forget), "clip": number(clip), "directions": directions}

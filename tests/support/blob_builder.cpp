@@ -94,7 +94,7 @@ uint32_t BlobBuilder::add_lengths_input() {
 
 uint32_t BlobBuilder::add_state(uint32_t elems, const std::vector<double> &init) {
   const uint32_t at = init.empty() ? kNone : put_weights(std::vector<float>(init.begin(), init.end()));
-  states_.push_back({elems, at, 0, add_string("state" + std::to_string(states_.size()))});
+  states_.push_back({elems, at, 0, add_string("state" + std::to_string(states_.size())), 2, 0});
   return static_cast<uint32_t>(states_.size() - 1);
 }
 
@@ -213,6 +213,7 @@ uint32_t BlobBuilder::add_recurrent(uint32_t x, uint32_t input, const RecurrentO
     for (size_t k = 0; k < 3; ++k) d.act[k] = with_defaults(k < o.acts.size() ? o.acts[k] : defaults[uint32_t(o.cell)][k]);
     if (d.reverse) causal_ = false;
     a.direction[i] = pack_direction(layer, d);
+    a.direction[i].init_h = a.direction[i].init_c = {i * h, 1};
     layer.directions.push_back(d);
   }
   recurrent.push_back(layer);

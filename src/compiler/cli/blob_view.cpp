@@ -117,7 +117,11 @@ class Reader {
     Json out = Json::array();
     for (uint32_t i = 0; i < count<BlobState>(h_.states); ++i) {
       const BlobState s = record<BlobState>(h_.states, i);
-      out.push_back({{"name", string(s.name)}, {"elems", s.elems}, {"init", maybe(s.init)}, {"per_row", s.per_row != 0}});
+      out.push_back({{"name", string(s.name)},
+                     {"elems", s.elems},
+                     {"init", maybe(s.init)},
+                     {"per_row", s.per_row != 0},
+                     {"buffers", s.buffers}});
     }
     return out;
   }
@@ -130,7 +134,8 @@ class Reader {
                      {"dtype", word(kTypes, v.dtype)},
                      {"row_elems", v.row_elems},
                      {"location", maybe(v.location)},
-                     {"sequence", v.sequence != 0}});
+                     {"sequence", v.sequence != 0},
+                     {"early", v.early != 0}});
     }
     return out;
   }
@@ -169,6 +174,8 @@ class Reader {
                             {"state_h", b.state_h},
                             {"state_c", maybe(b.state_c)},
                             {"reverse", b.reverse != 0},
+                            {"init_h", {b.init_h.first, b.init_h.stride}},
+                            {"init_c", {b.init_c.first, b.init_c.stride}},
                             {"activations", names}});
     }
     return {{"cell", word(kCells, a.cell)},   {"input_size", a.input_size},

@@ -87,6 +87,7 @@ class Writer {
       out.dtype = static_cast<uint32_t>(value.dtype);
       out.row_elems = value.elems;
       out.sequence = value.sequence;
+      out.early = value.early;
       out.location = value.kind == ValueKind::kInput ? value.input : plan_.offset[i];
       if (value.kind == ValueKind::kConst) {
         out.location =
@@ -108,12 +109,13 @@ class Writer {
     }
   }
 
-  uint32_t state(uint32_t elems, const StateInit &init, const std::string &name) {
+  uint32_t state(uint32_t elems, const StateInit &init, const std::string &name, uint32_t buffers) {
     BlobState out{};
     out.elems = elems;
     out.init = init.data.empty() ? kNone : weights(init.data);
     out.per_row = init.per_row;
     out.name = string(name);
+    out.buffers = buffers;
     return static_cast<uint32_t>(states_.append(&out, sizeof out) / sizeof out);
   }
 
@@ -126,9 +128,11 @@ class Writer {
     out.r_bias = d.r_bias.empty() ? kNone : weights(pack_vector(d.r_bias.data(), h, 1, nr_));
     out.peephole = d.peephole.empty() ? kNone : weights(pack_vector(d.peephole.data(), h, 3, nr_));
     const std::string suffix = d.reverse ? ".reverse" : "";
-    out.state_h = state(h, d.init_h, name + suffix + ".h");
-    out.state_c = r.cell == Cell::kLstm ? state(h, d.init_c, name + suffix + ".c") : kNone;
+    out.state_h = state(h, d.init_h, name + suffix + ".h", 2);
+    out.state_c = r.cell == Cell::kLstm ? state(h, d.init_c, name + suffix + ".c", 2) : kNone;
     out.reverse = d.reverse;
+    out.init_h = d.given_h;
+    out.init_c = d.given_c;
     std::copy(std::begin(d.act), std::end(d.act), out.act);
     return out;
   }

@@ -234,6 +234,10 @@ class RecurrentImport {
       return kNone;
     }
     if (b_.is_sequence(state)) throw Refusal(std::string(name) + " changes from step to step; accepted: one state per batch row");
+    for (size_t d = 0; d < directions(); ++d) {
+      (i == kInitialC ? cell_.directions[d].given_c : cell_.directions[d].given_h).first =
+          static_cast<uint32_t>(d) * cell_.hidden_size;
+    }
     return b_.dense(state, call_.name).value;
   }
 

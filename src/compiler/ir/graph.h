@@ -19,6 +19,7 @@ struct Value {
   DType dtype = DType::kF32;
   uint32_t elems = 0;
   bool sequence = false;
+  bool early = false;  // kRow: made from row inputs and constants alone, so that the first chunk of a run can make it
   std::vector<float> f32;
   std::vector<int32_t> i32;
   uint32_t input = kNone;
@@ -34,6 +35,7 @@ struct StateInit {
 struct Direction {
   std::vector<float> w, r, bias, r_bias, peephole;
   StateInit init_h, init_c;
+  BlobStrided given_h = {0, 1}, given_c = {0, 1};  // within a row of the run-time initial state
   BlobActivation act[3] = {};
   bool reverse = false;
 };

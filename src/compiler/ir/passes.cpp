@@ -148,6 +148,27 @@ void remove_dead(Graph *graph) {
   renumber(graph, live);
 }
 
+// A row value is early when all that makes it is: assumed of every row, and taken back until nothing changes.
+void find_early_rows(Graph *graph) {
+  for (Value &value : graph->values) value.early = value.kind == ValueKind::kRow;
+  const auto is_late = [&](uint32_t v) {
+    if (v == kNone) return false;
+    const Value &value = graph->values[v];
+    return value.sequence || (value.kind == ValueKind::kRow && !value.early);
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Node &node : graph->nodes) {
+      if (node.op != OpKind::kRecurrent && std::none_of(node.in.begin(), node.in.end(), is_late)) continue;
+      for (uint32_t v : node.out) {
+        if (v == kNone || !graph->values[v].early) continue;
+        graph->values[v].early = false;
+        changed = true;
+      }
+    }
+  }
+}
+
 // In pieces a per-step result may depend on nothing that is only known when the run ends or that the pieces would repeat.
 void find_causality(Graph *graph) {
   graph->causal = true;
@@ -159,7 +180,8 @@ void find_causality(Graph *graph) {
       if (node.in[i] == kNone) continue;
       const Value &value = graph->values[node.in[i]];
       const bool is_state = node.op == OpKind::kRecurrent && i >= 1;
-      if (value.kind == ValueKind::kRow && (is_state || makes_steps())) graph->causal = false;
+      // A state made from row inputs would start anew with every piece.
+      if (value.kind == ValueKind::kRow && (is_state || (!value.early && makes_steps()))) graph->causal = false;
       if (is_state && value.kind == ValueKind::kConst) graph->causal = false;  // constant lengths count from the start of the run
     }
     if (node.op == OpKind::kTimeStep && std::get<AttrTimeStep>(node.attr).last == 0) graph->causal = false;
@@ -175,6 +197,7 @@ void run_passes(Graph *graph) {
   fuse_dense_bias(graph);
   fuse_dense_activation(graph);
   remove_dead(graph);
+  find_early_rows(graph);
   find_causality(graph);
 }
 

@@ -82,6 +82,16 @@ class Cli(unittest.TestCase):
         for other in others[:1]:
             self.assertIn("model ids differ", rnnpack("verify", other, self.blob, code=4 if len(others) else 0).stdout)
 
+    def test_sizes_and_constants_of_inputs(self):
+        name = json.loads(rnnpack("inspect", "--json", self.blob).stdout)["inputs"][0]["name"]
+        for bad in (["--set", "nosuch=1"], ["--dim", "nosuch=1"], ["--shape", "nosuch=1"]):
+            self.assertIn("nosuch", rnnpack("compile", MODEL, "-o", self.blob, *bad, code=1).stderr)
+        for bad in (["--set", "x"], ["--dim", "T=1.5"], ["--shape", f"{name}=a"], ["--shape", f"{name}=-1,-1,{FEATURES + 1}"]):
+            rnnpack("compile", MODEL, "-o", self.blob, *bad, code=1)
+        options = ["--shape", f"{name}=-1,-1,{FEATURES}"]
+        rnnpack("compile", MODEL, "-o", self.blob, *options)
+        self.assertIn("verified", rnnpack("verify", MODEL, self.blob, *options).stdout)
+
     def test_run_does_not_depend_on_cuts_or_threads(self):
         whole = self.run_model("y.npy")
         self.assertEqual(whole[0][:2], (self.steps, self.batch))

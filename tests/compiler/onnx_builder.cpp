@@ -51,6 +51,10 @@ NodeBuilder &NodeBuilder::with(const std::string &name, const std::vector<std::s
   for (const std::string &v : values) attribute->add_strings(v);
   return *this;
 }
+NodeBuilder &NodeBuilder::with(const std::string &name, const onnx::GraphProto &graph) {
+  *add(name, AttributeProto::GRAPH)->mutable_g() = graph;
+  return *this;
+}
 
 OnnxBuilder::OnnxBuilder(int64_t opset, uint32_t seed) : random_(seed) {
   proto.set_ir_version(8);
@@ -184,9 +188,11 @@ void expect_same_bits(const std::string &what, const Arrays &a, const Arrays &b)
 
 }  // namespace
 
-void check_against_f64(const onnx::ModelProto &proto, const Sizes &sizes, const Arrays &given, double tolerance) {
+void check_against_f64(const onnx::ModelProto &proto, const Sizes &sizes, const Arrays &given, double tolerance,
+                       const Specialisation &wanted) {
   try {
     const auto model = check_model(proto);
+    specialise(model.get(), wanted);
     for (const char *target : {"generic", "cortex-m"}) {
       Runner runner(compile_model(*model, target).blob);
       std::mt19937 random(7);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/cli/runner.h"
+#include "compiler/onnx/specialise.h"
 
 namespace rnnp::testing_support {
 
@@ -32,6 +33,7 @@ class NodeBuilder {
   NodeBuilder &with(const std::string &name, const std::vector<int64_t> &values);
   NodeBuilder &with(const std::string &name, const std::vector<float> &values);
   NodeBuilder &with(const std::string &name, const std::vector<std::string> &values);
+  NodeBuilder &with(const std::string &name, const onnx::GraphProto &graph);
   onnx::NodeProto &proto() { return *node_; }
 
  private:
@@ -69,7 +71,7 @@ struct Sizes {
   int64_t steps = 7, batch = 3;
 };
 void check_against_f64(const onnx::ModelProto &proto, const Sizes &sizes = {}, const compiler::Arrays &given = {},
-                       double tolerance = 1e-5);
+                       double tolerance = 1e-5, const compiler::Specialisation &wanted = {});
 
 // The compiler's refusal of the model; empty when it compiles.
 std::string refusal_of(const onnx::ModelProto &proto);

@@ -6,6 +6,7 @@
 
 #include "compiler/cli/command.h"
 #include "compiler/cli/files.h"
+#include "compiler/cli/model_options.h"
 #include "compiler/compile.h"
 #include "compiler/emit/emit_c.h"
 #include "compiler/import/import.h"
@@ -17,6 +18,7 @@ namespace {
 struct Options {
   std::string model, output, target = "generic", c_name;
   uint32_t chunk_steps = 0;
+  ModelOptions inputs;
 };
 
 // Little memory on a microcontroller, a few steps per input GEMM elsewhere.
@@ -27,7 +29,7 @@ uint32_t chunk_steps_of(const Options &options) {
 
 int run(const Options &options) {
   if (options.output.empty() && options.c_name.empty()) throw UsageError("nothing to write: give -o FILE or --emit-c NAME");
-  const auto model = load_model(options.model);
+  const auto model = load_model(options.model, options.inputs);
   const Compiled compiled = compile_model(*model, options.target);
   for (const std::string &note : compiled.graph.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   if (!options.c_name.empty()) {
@@ -60,6 +62,7 @@ void add_compile(CLI::App *app, Action *action) {
       ->add_option("--chunk-steps", options->chunk_steps,
                    "steps per input GEMM that --emit-c sizes the session for (1 for cortex-m, else 16); memory grows with it")
       ->check(CLI::Range(1u, 1024u));
+  add_model_options(command, &options->inputs);
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }
 

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "compiler/cli/command.h"
+#include "compiler/cli/model_options.h"
 #include "compiler/cli/runner.h"
 #include "compiler/eval/eval.h"
 #include "compiler/import/import.h"
@@ -24,6 +25,7 @@ struct Options {
   int64_t steps = 0, batch = 0;
   uint32_t seed = 1;
   double tolerance = 1e-5;
+  ModelOptions inputs;
 };
 
 const DeclaredInput &declared_input(const OnnxModel &model, const char *name) {
@@ -112,7 +114,7 @@ bool same_bits(const Array &a, const Array &b) {
 }
 
 int run(const Options &options) {
-  const auto model = load_model(options.model);
+  const auto model = load_model(options.model, options.inputs);
   Runner runner(read_file(options.blob));
   Graph graph = import_model(*model);
   run_passes(&graph);
@@ -160,6 +162,7 @@ void add_verify(CLI::App *app, Action *action) {
   command->add_option("--batch", options->batch, "batch rows; default: what the file fixes, else 2")->check(CLI::Range(1, 1 << 16));
   command->add_option("--seed", options->seed, "of the random inputs")->capture_default_str();
   command->add_option("--tolerance", options->tolerance, "largest error, relative to max(1, |expected|)")->capture_default_str();
+  add_model_options(command, &options->inputs);
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }
 

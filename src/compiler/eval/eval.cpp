@@ -3,6 +3,7 @@
 #include "compiler/eval/eval.h"
 
 #include "compiler/onnx/problem.h"
+#include "compiler/onnx/subgraph.h"
 
 namespace rnnp::compiler {
 
@@ -36,36 +37,72 @@ std::vector<Tensor> eval_node(const onnx::NodeProto &node, int64_t opset, const 
   return std::move(call.out);
 }
 
-std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<std::string, Tensor> &inputs) {
-  std::map<std::string, const Tensor *> known;
-  std::map<std::string, Tensor> made;
-  for (const auto &constant : model.constants) known[constant.first] = constant.second.get();
-  for (const auto &input : inputs) known[input.first] = &input.second;
-  for (const onnx::NodeProto *node : model.nodes) {
+namespace {
+
+// One walk over a graph and the branches it takes. Names made in a branch hide those outside until its end.
+class Walk {
+ public:
+  explicit Walk(int64_t opset) : opset_(opset) {}
+
+  std::map<std::string, std::shared_ptr<const Tensor>> known;
+
+  void run(const onnx::NodeProto &node) {
     try {
-      std::vector<const Tensor *> in;
-      for (const std::string &name : node->input()) {
-        const auto found = known.find(name);
-        if (!name.empty() && found == known.end()) throw Refusal("its input " + quote(name) + " has no value");
-        in.push_back(name.empty() ? nullptr : found->second);
-      }
-      std::vector<Tensor> out = eval_node(*node, model.opset, in);
-      for (size_t i = 0; i < out.size(); ++i) {
-        const std::string &name = node->output(static_cast<int>(i));
-        if (name.empty()) continue;
-        made[name] = std::move(out[i]);
-        known[name] = &made[name];
-      }
+      if (node.op_type() == "If")
+        branch(node);
+      else
+        compute(node);
     } catch (const Refusal &refusal) {
       Problems problems;
-      problems.add(node_title(*node), node->op_type(), refusal.what());
+      problems.add(node_title(node), node.op_type(), refusal.what());
       problems.raise();
     }
   }
+
+ private:
+  std::shared_ptr<const Tensor> value_of(const std::string &name) const {
+    const auto found = known.find(name);
+    if (found == known.end()) throw Refusal("its input " + quote(name) + " has no value");
+    return found->second;
+  }
+
+  void compute(const onnx::NodeProto &node) {
+    std::vector<const Tensor *> in;
+    for (const std::string &name : node.input()) in.push_back(name.empty() ? nullptr : value_of(name).get());
+    std::vector<Tensor> out = eval_node(node, opset_, in);
+    for (size_t i = 0; i < out.size(); ++i) {
+      const std::string &name = node.output(static_cast<int>(i));
+      if (!name.empty()) known[name] = std::make_shared<const Tensor>(std::move(out[i]));
+    }
+  }
+
+  void branch(const onnx::NodeProto &node) {
+    if (node.input_size() != 1) throw Refusal("it needs one condition");
+    const onnx::GraphProto &graph = taken_branch(node, *value_of(node.input(0)));
+    const auto outer = known;
+    for (const onnx::TensorProto &constant : graph.initializer())
+      known[constant.name()] = std::make_shared<const Tensor>(read_tensor(constant));
+    for (const onnx::NodeProto &inner : graph.node()) run(inner);
+    std::vector<std::shared_ptr<const Tensor>> results;
+    for (const onnx::ValueInfoProto &output : graph.output()) results.push_back(value_of(output.name()));
+    known = outer;
+    for (size_t i = 0; i < results.size(); ++i) known[node.output(static_cast<int>(i))] = results[i];
+  }
+
+  int64_t opset_;
+};
+
+}  // namespace
+
+std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<std::string, Tensor> &inputs) {
+  Walk walk(model.opset);
+  walk.known = model.constants;
+  for (const auto &input : inputs) walk.known[input.first] = std::make_shared<const Tensor>(input.second);
+  for (const onnx::NodeProto *node : model.nodes) walk.run(*node);
   std::map<std::string, Tensor> outputs;
   for (const std::string &name : model.outputs) {
-    const auto found = known.find(name);
-    if (found == known.end()) throw ModelError("output " + quote(name) + " has no value");
+    const auto found = walk.known.find(name);
+    if (found == walk.known.end()) throw ModelError("output " + quote(name) + " has no value");
     outputs[name] = *found->second;
   }
   return outputs;

@@ -7,6 +7,7 @@
 
 #include "compiler/eval/eval.h"
 #include "compiler/import/builder.h"
+#include "compiler/onnx/subgraph.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp::compiler {
@@ -29,7 +30,7 @@ bool moves_data(const std::string &op) {
 
 // Flags of the outputs: moved along with the data, or all set when the values mix.
 void carry_dynamic(const OpCall &call, const std::vector<const Tensor *> &in, std::vector<Tensor> *out) {
-  if (!any_dynamic(in)) return;
+  if (!any_dynamic(in) || call.node.op_type() == "Shape" || call.node.op_type() == "Size") return;
   if (!moves_data(call.node.op_type())) {
     for (Tensor &tensor : *out) tensor.dynamic.assign(tensor.data.size(), 1);
     return;
@@ -159,11 +160,48 @@ class Reader {
       for (size_t i = 0; i < call.input_count(); ++i) {
         if (call.has(i) && call.input(i).kind == Bound::Kind::kUnknown) return;
       }
+      if (node.op_type() == "If" && call.is_const(0) && !call.input(0).tensor->is_dynamic()) {
+        read_branch(call, taken_branch(node, *call.input(0).tensor));
+        return;
+      }
       if (fold(call)) return;
-      if (!import) throw Refusal("the operator is only supported where all its inputs are constants");
+      if (!import) throw Refusal("the operator is only supported where all its inputs are constants" + run_time_input(call));
       import(call);
     } catch (const Refusal &refusal) {
       problems_.add(call.name, node.op_type(), refusal.what());
+    }
+  }
+
+  // Which input is none, and what can be done about it.
+  std::string run_time_input(const OpCall &call) const {
+    for (size_t i = 0; i < call.input_count(); ++i) {
+      if (!call.has(i) || call.is_const(i)) continue;
+      const std::string &name = call.node.input(static_cast<int>(i));
+      const bool is_input = b_.graph.values[call.input(i).view.value].kind == ValueKind::kInput;
+      return "; " + quote(name) +
+             (is_input ? " is an input, which --set " + name + "=VALUE makes a constant" : " is computed at run time");
+    }
+    return "";
+  }
+
+  // The branch's nodes in the place of the If. Names made inside hide those outside until its end.
+  void read_branch(OpCall &call, const onnx::GraphProto &branch) {
+    std::map<std::string, Bound> hidden;
+    const std::vector<std::string> made = names_made(branch);
+    for (const std::string &name : made) {
+      const auto found = b_.bound.find(name);
+      if (found != b_.bound.end()) hidden.insert(*found);
+    }
+    for (const onnx::TensorProto &constant : branch.initializer()) {
+      b_.bound[constant.name()] = {Bound::Kind::kConst, std::make_shared<const Tensor>(read_tensor(constant)), {}};
+    }
+    for (const onnx::NodeProto &node : branch.node()) read_node(node);
+    std::vector<Bound> results;
+    for (const onnx::ValueInfoProto &output : branch.output()) results.push_back(b_.bound.at(output.name()));
+    for (const std::string &name : made) b_.bound.erase(name);
+    for (auto &outer : hidden) b_.bound[outer.first] = std::move(outer.second);
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (call.wants(i)) b_.bound[call.node.output(static_cast<int>(i))] = std::move(results[i]);
     }
   }
 
@@ -229,10 +267,17 @@ class Reader {
   Problems problems_;
 };
 
-bool has_recurrent(const OnnxModel &model) {
-  return std::any_of(model.nodes.begin(), model.nodes.end(), [](const onnx::NodeProto *node) {
-    return node->op_type() == "LSTM" || node->op_type() == "GRU" || node->op_type() == "RNN";
+// In a branch of an If too.
+bool is_recurrent(const onnx::NodeProto &node) {
+  if (node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN") return true;
+  return std::any_of(node.attribute().begin(), node.attribute().end(), [](const onnx::AttributeProto &attribute) {
+    const auto &inner = attribute.g().node();
+    return attribute.type() == onnx::AttributeProto::GRAPH && std::any_of(inner.begin(), inner.end(), is_recurrent);
   });
+}
+
+bool has_recurrent(const OnnxModel &model) {
+  return std::any_of(model.nodes.begin(), model.nodes.end(), [](const onnx::NodeProto *node) { return is_recurrent(*node); });
 }
 
 // Without a recurrent node the first axis of the inputs is the batch, and one other dynamic axis may be time.
@@ -299,8 +344,10 @@ Graph finish(Reader *reader) {
   Graph &graph = reader->builder().graph;
   for (const Io &input : graph.inputs) {
     if (graph.values[input.value].dtype == DType::kI32 && graph.values[input.value].elems != 1) {
-      reader->problems().add("", "input " + quote(input.name),
-                             "it is an integer tensor; accepted: only as sequence_lens, one length per batch row");
+      reader->problems().add(
+          "", "input " + quote(input.name),
+          "it is an integer tensor; accepted: as sequence_lens, one length per batch row, or made a constant (--set " + input.name +
+              "=VALUE)");
     }
   }
   reader->problems().raise();
@@ -314,7 +361,7 @@ Graph import_model(const OnnxModel &model) {
   Origins origins(model);
   std::set<uint32_t> state_inputs;
   Problems first_problems;
-  const bool recurrent = has_recurrent(model);
+  bool recurrent = has_recurrent(model);
   if (recurrent) {
     Reader first(model, &origins, true, state_inputs);
     first.read();
@@ -323,7 +370,12 @@ Graph import_model(const OnnxModel &model) {
     for (const Io &input : first.builder().graph.inputs) {
       if (states[input.value]) state_inputs.insert(first.builder().graph.values[input.value].input);
     }
-  } else {
+    // It may have stood in a branch that is not taken.
+    const std::vector<Node> &nodes = first.builder().graph.nodes;
+    recurrent = !first_problems.empty() ||
+                std::any_of(nodes.begin(), nodes.end(), [](const Node &node) { return node.op == OpKind::kRecurrent; });
+  }
+  if (!recurrent) {
     guess_without_recurrent(model, &origins);
   }
   Reader second(model, &origins, false, state_inputs);

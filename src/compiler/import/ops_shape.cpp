@@ -319,6 +319,13 @@ void constant_of_shape(OpCall &call) {
   call.give(0, expand_view(call.b.const_view(value), target_axes(call.b, call.constant(0, "shape"))));
 }
 
+// The importer itself reads the branch of a condition that is known.
+void condition_at_run_time(OpCall &call) {
+  throw Refusal(
+      "its condition " + quote(call.node.input_size() > 0 ? call.node.input(0) : "") +
+      " is computed at run time; accepted: one that follows from constants and fixed sizes (--set, --dim and --shape fix more)");
+}
+
 }  // namespace
 
 const std::vector<ImportRow> kImportShape = {
@@ -339,6 +346,7 @@ const std::vector<ImportRow> kImportShape = {
     {"Concat", concat, "feature axes"},
     {"Expand", expand, "all"},
     {"ConstantOfShape", constant_of_shape, "all"},
+    {"If", condition_at_run_time, "conditions that follow from constants and fixed sizes: the branch is inlined"},
 };
 
 }  // namespace rnnp::compiler

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "compiler/onnx/problem.h"
+#include "compiler/onnx/subgraph.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -87,7 +88,7 @@ class Sorter {
     std::vector<int> missing(static_cast<size_t>(nodes.size()), 0);
     std::vector<std::vector<int>> users(static_cast<size_t>(nodes.size()));
     for (int i = 0; i < nodes.size(); ++i) {
-      for (const std::string &name : nodes[i].input()) {
+      for (const std::string &name : names_read(nodes[i])) {
         const auto found = maker_.find(name);
         if (name.empty() || model_->constants.count(name) || found == maker_.end()) continue;
         users[static_cast<size_t>(found->second)].push_back(i);
@@ -124,7 +125,7 @@ class Sorter {
       }
     }
     for (const auto &node : nodes) {
-      for (const std::string &name : node.input()) {
+      for (const std::string &name : names_read(node)) {
         if (!name.empty() && !known.count(name) && !maker_.count(name)) {
           problems_->add(node_title(node), node.op_type(), "its input " + quote(name) + " is made by nothing in the graph");
         }

@@ -1,0 +1,102 @@
+// model_options.cpp -- Contract: model_options.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/cli/model_options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "compiler/cli/npy.h"
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+namespace {
+
+struct Pair {
+  std::string name, value;
+};
+
+Pair split(const std::string &text, const char *option) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw UsageError(std::string(option) + " " + quote(text) + "; accepted: NAME=VALUE");
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+// "1,576" as numbers; the whole text must be used up.
+std::vector<double> numbers(const std::string &text, const char *option) {
+  std::vector<double> out;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    const std::string part = text.substr(at, comma - at);
+    size_t used = 0;
+    try {
+      out.push_back(std::stod(part, &used));
+    } catch (const std::exception &) {
+      used = 0;
+    }
+    if (used == 0 || used != part.size()) throw UsageError(std::string(option) + ": " + quote(part) + " is not a number");
+    at = comma + 1;
+  }
+  return out;
+}
+
+std::vector<int64_t> integers(const std::string &text, const char *option) {
+  std::vector<int64_t> out;
+  for (double v : numbers(text, option)) {
+    out.push_back(to_int(v));
+    if (static_cast<double>(out.back()) != v) throw UsageError(std::string(option) + ": " + quote(text) + " has a fraction");
+  }
+  return out;
+}
+
+bool is_npy(const std::string &text) {
+  return text.size() > 4 && text.compare(text.size() - 4, 4, ".npy") == 0;
+}
+
+Tensor value_of(const std::string &text) {
+  Tensor value;
+  if (is_npy(text)) {
+    const Array array = read_npy(text);
+    value.shape = array.shape;
+    value.data.assign(array.f32.begin(), array.f32.end());
+    if (array.is_int) value.data.assign(array.i32.begin(), array.i32.end());
+    return value;
+  }
+  value.data = numbers(text, "--set");
+  if (value.data.size() > 1) value.shape = {value.size()};
+  return value;
+}
+
+}  // namespace
+
+void add_model_options(CLI::App *command, ModelOptions *options) {
+  const auto list = [&](const char *name, std::vector<std::string> *to, const char *text) {
+    command->add_option(name, *to, text)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  list("--set", &options->set, "NAME=VALUE, NAME=1,2,3 or NAME=file.npy: the input becomes a constant; may be repeated");
+  list("--dim", &options->dims, "NAME=SIZE: the size of a named dynamic dimension; may be repeated");
+  list("--shape", &options->shapes,
+       "INPUT=1,-1,576: the sizes of an input's dynamic dimensions, -1 for one left open; may be repeated");
+}
+
+std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOptions &options) {
+  Specialisation wanted;
+  for (const std::string &text : options.set) {
+    const Pair pair = split(text, "--set");
+    wanted.values[pair.name] = value_of(pair.value);
+  }
+  for (const std::string &text : options.dims) {
+    const Pair pair = split(text, "--dim");
+    const std::vector<int64_t> sizes = integers(pair.value, "--dim");
+    if (sizes.size() != 1) throw UsageError("--dim " + quote(text) + "; accepted: one size");
+    wanted.dims[pair.name] = sizes[0];
+  }
+  for (const std::string &text : options.shapes) {
+    const Pair pair = split(text, "--shape");
+    wanted.shapes[pair.name] = integers(pair.value, "--shape");
+  }
+  auto model = load_model(path);
+  specialise(model.get(), wanted);
+  return model;
+}
+
+}  // namespace rnnp::compiler

@@ -4,6 +4,7 @@
 
 #include "compiler/compile.h"
 #include "onnx_builder.h"
+#include "rnnpack/rnnpack.h"
 
 namespace rnnp::testing_support {
 namespace {
@@ -106,6 +107,50 @@ TEST(Graphs, InitialStateExpandedToTheBatch) {
   check_against_f64(b.proto);
 }
 
+// One input [N, 2, H, 2] holds h and c of two layers, next to each other element by element.
+TEST(Graphs, InitialStatesAreReadWhereTheyLie) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 5}).input("S", {"N", 2, kHidden, 2}).weights("a", 4, 1, 5, kHidden).weights("b", 4, 1, kHidden, kHidden);
+  b.constant_ints("axes", {2}, {1, 3}).constant_ints("zero", {1}, {0}).constant_ints("one", {1}, {1}).output("Y");
+  for (int layer = 0; layer < 2; ++layer) {
+    for (int part = 0; part < 2; ++part) {
+      const std::string name = std::to_string(layer) + std::to_string(part);
+      b.constant_ints("first" + name, {2}, {layer, part}).constant_ints("end" + name, {2}, {layer + 1, part + 1});
+      b.node("Slice", {"S", "first" + name, "end" + name, "axes"}, {"s" + name});
+      b.node("Squeeze", {"s" + name, "axes"}, {"q" + name});
+      b.node("Unsqueeze", {"q" + name, "zero"}, {"i" + name});
+    }
+  }
+  b.node("LSTM", {"X", "aW", "aR", "aB", "", "i00", "i01"}, {"y0", "h0", "c0"}).with("hidden_size", kHidden);
+  b.node("Squeeze", {"y0", "one"}, {"x1"});
+  b.node("LSTM", {"x1", "bW", "bR", "bB", "", "i10", "i11"}, {"Y", "h1", "c1"}).with("hidden_size", kHidden);
+  const compiler::Graph graph = graph_of(b);
+  EXPECT_EQ(graph.nodes.size(), 2u);
+  EXPECT_TRUE(graph.causal);
+  EXPECT_EQ(graph.inputs[1].role, static_cast<uint32_t>(RNNP_ROLE_STATE));
+  check_against_f64(b.proto);
+}
+
+TEST(Graphs, InitialStatesOfBothDirectionsFromOneTransposedInput) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 5}).input("S", {"N", kHidden, 2}).weights("", 3, 2, 5, kHidden).output("Y").output("Y_h");
+  b.node("Transpose", {"S"}, {"s"}).with("perm", Ints{2, 0, 1});
+  b.node("GRU", {"X", "W", "R", "B", "", "s"}, {"Y", "Y_h"}).with("hidden_size", kHidden).with("direction", "bidirectional");
+  EXPECT_EQ(graph_of(b).nodes.size(), 1u);
+  check_against_f64(b.proto);
+}
+
+TEST(Graphs, InitialStateTurnedAroundIsCopied) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 5}).input("S", {1, "N", kHidden}).weights("", 3, 1, 5, kHidden).output("Y");
+  b.constant_ints("first", {1}, {-1}).constant_ints("end", {1}, {INT64_MIN}).constant_ints("axis", {1}, {2});
+  b.constant_ints("back", {1}, {-1});
+  b.node("Slice", {"S", "first", "end", "axis", "back"}, {"s"});
+  b.node("GRU", {"X", "W", "R", "B", "", "s"}, {"Y"}).with("hidden_size", kHidden);
+  EXPECT_EQ(graph_of(b).nodes.size(), 2u);
+  check_against_f64(b.proto);
+}
+
 TEST(Graphs, LastAndFirstStep) {
   OnnxBuilder b = gru();
   b.constant_ints("last", {}, {-1}).constant_ints("first", {}, {0}).output("L").output("F").output("S");
@@ -184,6 +229,16 @@ TEST(Graphs, RowsMadeFromRowInputsMeetSequencesInPieces) {
   b.node("MatMul", {"p", "M2"}, {"L"});
   const compiler::Graph graph = graph_of(b);
   EXPECT_TRUE(graph.causal);
+  check_against_f64(b.proto);
+}
+
+TEST(Graphs, AddingZeroIsNoNode) {
+  OnnxBuilder b = gru();
+  b.constant("zero", {}, {0.0f}).constant("zeros", {1, 1, 1, 1}, {0.0f}).output("P").output("Q");
+  b.node("Add", {"zero", "H"}, {"p"});
+  b.node("Relu", {"p"}, {"P"});
+  b.node("Add", {"H", "zeros"}, {"Q"});
+  EXPECT_EQ(graph_of(b).nodes.size(), 3u);
   check_against_f64(b.proto);
 }
 

@@ -42,7 +42,17 @@ void chain(OpCall &call, Binary op) {
   call.give(0, sum);
 }
 
+// A constant 0 that adds nothing, not even an axis, to input `i`.
+bool adds_nothing(const OpCall &call, size_t i) {
+  if (call.input_count() != 2 || !call.is_const(1 - i) || call.is_const(i)) return false;
+  const Tensor &other = call.constant(1 - i, "the other operand");
+  return other.size() == 1 && other.data[0] == 0 && !other.is_dynamic() && other.rank() <= call.real_view(i).axes.size();
+}
+
 void add(OpCall &call) {
+  for (size_t i = 0; i < 2; ++i) {
+    if (adds_nothing(call, i)) return call.give(0, call.real_view(i));
+  }
   chain(call, Binary::kAdd);
 }
 void mul(OpCall &call) {

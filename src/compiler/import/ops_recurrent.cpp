@@ -234,11 +234,31 @@ class RecurrentImport {
       return kNone;
     }
     if (b_.is_sequence(state)) throw Refusal(std::string(name) + " changes from step to step; accepted: one state per batch row");
-    for (size_t d = 0; d < directions(); ++d) {
-      (i == kInitialC ? cell_.directions[d].given_c : cell_.directions[d].given_h).first =
-          static_cast<uint32_t>(d) * cell_.hidden_size;
+    return place_state(state, dir, i == kInitialC);
+  }
+
+  // A state is read where it lies, also as a part of a larger row; what one stride does not describe is copied out first.
+  uint32_t place_state(const View &state, size_t dir, bool is_c) {
+    View from = state;
+    int64_t between = 0, step = 1;
+    if (!one_stride(from.axes[dir], &between) || !one_stride(from.axes[2], &step)) {
+      from = b_.dense(state, call_.name);
+      between = hidden();
+      step = 1;
     }
-    return b_.dense(state, call_.name).value;
+    for (size_t d = 0; d < directions(); ++d) {
+      BlobStrided &at = is_c ? cell_.directions[d].given_c : cell_.directions[d].given_h;
+      at = {static_cast<uint32_t>(from.first + static_cast<int64_t>(d) * between), static_cast<uint32_t>(step)};
+    }
+    return from.value;
+  }
+
+  // The stride of an axis of features, unchanged for an axis of size 1; false when it has several or runs backwards.
+  static bool one_stride(const Axis &axis, int64_t *stride) {
+    const Axis whole = merged(axis);
+    if (whole.size() > 1 || (!whole.empty() && whole[0].stride < 0)) return false;
+    if (!whole.empty()) *stride = whole[0].stride;
+    return true;
   }
 
   // A constant repeated over the batch (Expand, ConstantOfShape).

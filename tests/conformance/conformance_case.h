@@ -31,12 +31,28 @@ void check_case(const Case &c);
 // Graph inputs that are weights of recurrent nodes (W, R, B, P) become initializers with the values in `inputs`.
 void weights_to_initializers(onnx::ModelProto *model, std::map<std::string, onnx::TensorProto> *inputs);
 
+// A case of ONNX's node tests: <folder>/model.onnx and <folder>/test_data_set_0.
+struct NodeCase {
+  onnx::ModelProto model;
+  std::map<std::string, Tensor> inputs, outputs;
+};
+std::vector<std::string> case_folders(const std::string &root);
+onnx::ModelProto load_model(const std::string &folder);
+NodeCase load_node_case(const std::string &folder);
+int64_t opset_of(const onnx::ModelProto &model);
+
+// listed_cases.txt names the cases that do not pass, with the reason: fails where `problem` is not empty and the case is not
+// listed under this kind ("f64", "compile"), and where it is empty and the case is.
+void check_listed(const std::string &kind, const std::string &name, const std::string &problem);
+
 compiler::Array to_array(const Tensor &tensor);
 
 // Registers one test per case found; gives how many.
 size_t register_node_folder(const std::string &suite, const std::string &folder);
 // Single-node cases of the operators that the importer claims.
 size_t register_operator_folder(const std::string &suite, const std::string &folder);
+// The f64 evaluation of every operator that it knows.
+size_t register_eval_folder(const std::string &suite, const std::string &folder);
 size_t register_json_cases(const std::string &path);
 size_t register_negative_json_cases(const std::string &path);
 

@@ -39,6 +39,7 @@ void register_conformance(const fs::path &root) {
   }
   if (fs::is_directory(root / "onnx_node_ops")) {
     report("the operators around them", register_operator_folder("onnx_node_ops", (root / "onnx_node_ops").string()));
+    report("the f64 evaluation", register_eval_folder("onnx_node_ops_f64", (root / "onnx_node_ops").string()));
   }
   if (fs::exists(root / "ort_rnn_cases.json"))
     report("ort_rnn_cases.json", register_json_cases((root / "ort_rnn_cases.json").string()));
@@ -52,10 +53,12 @@ void register_conformance(const fs::path &root) {
 int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
   const std::string package = folder_from("RNNPACK_ONNX_NODE_DIR", RNNPACK_ONNX_NODE_DIR);
-  if (package.empty())
+  if (package.empty()) {
     std::printf("conformance: ABSENT, the ONNX package's node data was not found (set RNNPACK_ONNX_NODE_DIR)\n");
-  else
+  } else {
     register_folder("onnx_package", package);
+    report("the f64 evaluation", register_eval_folder("onnx_package_f64", package));
+  }
   const std::string shared = folder_from("RNNPACK_CONFORMANCE_DIR", "");
   if (shared.empty() || !fs::is_directory(shared))
     std::printf("conformance: ABSENT, RNNPACK_CONFORMANCE_DIR is not set to a folder\n");

@@ -20,8 +20,15 @@ void EvalCall::give(size_t i, Tensor value) {
   if (i < out.size()) out[i] = std::move(value);
 }
 
+namespace {
+
+const std::vector<EvalRow> *const kTables[] = {&kEvalMath, &kEvalUnary, &kEvalLogic,  &kEvalShape, &kEvalIndex,  &kEvalLinear,
+                                               &kEvalConv, &kEvalPool,  &kEvalReduce, &kEvalNorm,  &kEvalEinsum, &kEvalRecurrent};
+
+}  // namespace
+
 EvalFn find_eval(const std::string &op_type) {
-  for (const auto *table : {&kEvalMath, &kEvalShape, &kEvalLinear, &kEvalRecurrent}) {
+  for (const auto *table : kTables) {
     for (const EvalRow &row : *table) {
       if (op_type == row.op_type) return row.function;
     }
@@ -106,6 +113,12 @@ std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<
     outputs[name] = *found->second;
   }
   return outputs;
+}
+
+void check_work(int64_t outer, int64_t m, int64_t n, int64_t k) {
+  constexpr double kMostProducts = 1e11;
+  const double products = static_cast<double>(outer) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  if (products > kMostProducts) throw Refusal("a product of these sizes is too much work on the host");
 }
 
 Shape broadcast_shape(const Shape &a, const Shape &b) {

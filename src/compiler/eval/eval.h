@@ -48,8 +48,18 @@ extern const std::vector<EvalRow> kEvalMath;
 extern const std::vector<EvalRow> kEvalShape;
 extern const std::vector<EvalRow> kEvalLinear;
 extern const std::vector<EvalRow> kEvalRecurrent;
+extern const std::vector<EvalRow> kEvalUnary;
+extern const std::vector<EvalRow> kEvalLogic;
+extern const std::vector<EvalRow> kEvalReduce;
+extern const std::vector<EvalRow> kEvalConv;
+extern const std::vector<EvalRow> kEvalPool;
+extern const std::vector<EvalRow> kEvalNorm;
+extern const std::vector<EvalRow> kEvalEinsum;
+extern const std::vector<EvalRow> kEvalIndex;
 
 // Shared by the operators.
+// A small file may ask for a product of large constants; beyond this it would only keep the host busy. Throws Refusal.
+void check_work(int64_t outer, int64_t m, int64_t n, int64_t k);
 Shape broadcast_shape(const Shape &a, const Shape &b);
 // Strides of `from` when read as `to`: 0 along broadcast axes.
 Shape broadcast_strides(const Shape &from, const Shape &to);
@@ -87,6 +97,19 @@ Shape reshape_target(const Shape &from, const std::vector<int64_t> &wanted, bool
 bool squeeze_axes(const Attributes &attributes, const std::vector<const Tensor *> &in, std::vector<int64_t> *axes);
 // Sizes of a Split's outputs.
 std::vector<int64_t> split_sizes(const Attributes &attributes, const std::vector<const Tensor *> &in, int64_t dim, size_t outputs);
+// Which axes a Reduce node folds: all that are named (attribute or second input), or all where none is, unless
+// noop_with_empty_axes; then it folds over no axis, which still squares, takes absolute values and so on.
+std::vector<bool> reduced_axes(const Attributes &attributes, const std::vector<const Tensor *> &in, size_t rank);
+// What a Pad node adds to each axis (negative: cuts off). Covers all opsets; bounded, so that sums do not overflow.
+enum class PadMode : uint8_t { kConstant, kReflect, kEdge, kWrap };
+struct PadSpec {
+  PadMode mode = PadMode::kConstant;
+  std::vector<int64_t> before, after;
+  double value = 0;
+};
+PadSpec pad_spec(const Attributes &attributes, int64_t opset, const std::vector<const Tensor *> &in, size_t rank);
+// The place in [0, size) that is read for place `at`; -1: the constant.
+int64_t pad_source(PadMode mode, int64_t at, int64_t size);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_EVAL_EVAL_H_

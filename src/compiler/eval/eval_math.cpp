@@ -1,32 +1,16 @@
-// eval_math.cpp -- element-wise operators, softmax and reductions in double. Contract: eval.h.
+// eval_math.cpp -- activations, arithmetic and softmax in double. Contract: eval.h.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 
+#include "compiler/eval/elementwise.h"
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/activation.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
 namespace {
-
-template <typename F>
-Tensor zip(const Tensor &a, const Tensor &b, Elem elem, F f) {
-  Tensor out(elem, broadcast_shape(a.shape, b.shape));
-  const Shape sa = broadcast_strides(a.shape, out.shape), sb = broadcast_strides(b.shape, out.shape);
-  for_each_index(out.shape, sa, 0, [&](int64_t i, int64_t at) { out.data[i] = a.data[at]; });
-  for_each_index(out.shape, sb, 0, [&](int64_t i, int64_t at) { out.data[i] = f(out.data[i], b.data[at]); });
-  return out;
-}
-
-template <typename F>
-Tensor map(const Tensor &x, Elem elem, F f) {
-  Tensor out(elem, x.shape);
-  std::transform(x.data.begin(), x.data.end(), out.data.begin(), f);
-  return out;
-}
 
 void unary(EvalCall &call) {
   Activation f;
@@ -56,13 +40,14 @@ void mul(EvalCall &call) {
   fold(call, [](double a, double b) { return a * b; });
 }
 void power(EvalCall &call) {
-  fold(call, [](double a, double b) { return std::pow(a, b); });
+  const bool whole = call.input(0).elem != Elem::kFloat;
+  fold(call, [&](double a, double b) { return whole ? std::trunc(std::pow(a, b)) : std::pow(a, b); });
 }
 void minimum(EvalCall &call) {
-  fold(call, [](double a, double b) { return std::isnan(a) || a < b ? a : b; });
+  fold(call, smaller);
 }
 void maximum(EvalCall &call) {
-  fold(call, [](double a, double b) { return std::isnan(a) || a > b ? a : b; });
+  fold(call, larger);
 }
 void mean(EvalCall &call) {
   add(call);
@@ -81,47 +66,6 @@ void mod(EvalCall &call) {
     const double r = std::fmod(a, b);
     return !c_style && r != 0 && (r < 0) != (b < 0) ? r + b : r;
   });
-}
-
-template <typename F>
-void compare(EvalCall &call, F f) {
-  call.give(zip(call.input(0), call.input(1), Elem::kBool, [&](double a, double b) { return f(a, b) ? 1.0 : 0.0; }));
-}
-void equal(EvalCall &call) {
-  compare(call, std::equal_to<double>());
-}
-void greater(EvalCall &call) {
-  compare(call, std::greater<double>());
-}
-void greater_equal(EvalCall &call) {
-  compare(call, std::greater_equal<double>());
-}
-void less(EvalCall &call) {
-  compare(call, std::less<double>());
-}
-void less_equal(EvalCall &call) {
-  compare(call, std::less_equal<double>());
-}
-void both(EvalCall &call) {
-  compare(call, std::logical_and<double>());
-}
-void either(EvalCall &call) {
-  compare(call, std::logical_or<double>());
-}
-void invert(EvalCall &call) {
-  call.give(map(call.input(0), Elem::kBool, [](double x) { return x == 0 ? 1.0 : 0.0; }));
-}
-void where(EvalCall &call) {
-  const Tensor &condition = call.input(0);
-  const Tensor yes = zip(condition, call.input(1), call.input(1).elem, [](double, double v) { return v; });
-  Tensor no = zip(condition, call.input(2), call.input(2).elem, [](double, double v) { return v; });
-  Tensor out = zip(yes, no, yes.elem, [](double v, double) { return v; });
-  no = zip(yes, no, yes.elem, [](double, double v) { return v; });
-  const Shape strides = broadcast_strides(condition.shape, out.shape);
-  for_each_index(out.shape, strides, 0, [&](int64_t i, int64_t at) {
-    if (condition.data[at] == 0) out.data[i] = no.data[i];
-  });
-  call.give(std::move(out));
 }
 
 void clip(EvalCall &call) {
@@ -178,60 +122,6 @@ void log_softmax(EvalCall &call) {
   softmax_of(call, true);
 }
 
-// axes: attribute or second input; keepdims. `start` and `step` accumulate, `finish` sees the count.
-template <typename Step, typename Finish>
-void reduce(EvalCall &call, double start, Step step, Finish finish) {
-  const Tensor &x = call.input(0);
-  std::vector<int64_t> axes = call.has(1) ? to_ints(*call.in[1]) : call.attributes.integers("axes");
-  if (axes.empty() && call.attributes.integer("noop_with_empty_axes", 0)) return call.give(x);
-  std::vector<bool> gone(x.rank(), axes.empty());
-  for (int64_t axis : axes) gone[normal_axis(axis, x.rank())] = true;
-  Shape kept = x.shape, squeezed;
-  for (size_t i = 0; i < x.rank(); ++i) {
-    if (gone[i])
-      kept[i] = 1;
-    else
-      squeezed.push_back(x.shape[i]);
-  }
-  Tensor out(x.elem, kept);
-  std::fill(out.data.begin(), out.data.end(), start);
-  for_each_index(x.shape, broadcast_strides(kept, x.shape), 0,
-                 [&](int64_t i, int64_t at) { out.data[at] = step(out.data[at], x.data[i]); });
-  const double count = out.data.empty() ? 0 : static_cast<double>(x.size()) / static_cast<double>(out.size());
-  for (double &v : out.data) v = finish(v, count);
-  if (!call.attributes.integer("keepdims", 1)) out.shape = squeezed;
-  call.give(std::move(out));
-}
-constexpr double kInf = std::numeric_limits<double>::infinity();
-double same(double v, double) {
-  return v;
-}
-double plus(double a, double b) {
-  return a + b;
-}
-void reduce_sum(EvalCall &call) {
-  reduce(call, 0, plus, same);
-}
-void reduce_mean(EvalCall &call) {
-  reduce(call, 0, plus, divide);
-}
-void reduce_prod(EvalCall &call) {
-  reduce(
-      call, 1, [](double a, double b) { return a * b; }, same);
-}
-void reduce_max(EvalCall &call) {
-  reduce(
-      call, -kInf, [](double a, double b) { return std::max(a, b); }, same);
-}
-void reduce_min(EvalCall &call) {
-  reduce(
-      call, kInf, [](double a, double b) { return std::min(a, b); }, same);
-}
-void reduce_l2(EvalCall &call) {
-  reduce(
-      call, 0, [](double a, double b) { return a + b * b; }, [](double v, double) { return std::sqrt(v); });
-}
-
 }  // namespace
 
 const std::vector<EvalRow> kEvalMath = {
@@ -263,25 +153,10 @@ const std::vector<EvalRow> kEvalMath = {
     {"Max", maximum},
     {"Sum", add},
     {"Mean", mean},
-    {"Equal", equal},
-    {"Greater", greater},
-    {"Less", less},
-    {"And", both},
-    {"Or", either},
-    {"GreaterOrEqual", greater_equal},
-    {"LessOrEqual", less_equal},
-    {"Not", invert},
-    {"Where", where},
     {"Clip", clip},
     {"PRelu", prelu},
     {"Softmax", softmax},
     {"LogSoftmax", log_softmax},
-    {"ReduceSum", reduce_sum},
-    {"ReduceMean", reduce_mean},
-    {"ReduceProd", reduce_prod},
-    {"ReduceMax", reduce_max},
-    {"ReduceMin", reduce_min},
-    {"ReduceL2", reduce_l2},
 };
 
 }  // namespace rnnp::compiler

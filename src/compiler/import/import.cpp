@@ -64,7 +64,7 @@ bool fold(OpCall &call) {
   const std::vector<const Tensor *> in = call.constants();
   if (any_dynamic(in)) {
     if (op == "Expand" || op == "ConstantOfShape") return false;
-    if (op == "Range" || op == "Tile") throw Refusal("its size depends on the number of steps or batch rows; accepted: constants");
+    if (op == "Range" || op == "Tile" || op == "Pad") throw Refusal("its size depends on the number of steps or batch rows; accepted: constants");
   }
   std::vector<Tensor> out = eval_node(call.node, call.opset, in);
   carry_dynamic(call, in, &out);

@@ -102,6 +102,10 @@ enum class OpKind : uint32_t {
   kSoftmax = 5,    // AttrSoftmax;    x -> y
   kCopy = 6,       // AttrCopy;       x -> y (slice, concat, transpose of features: one strided copy)
   kTimeStep = 7,   // AttrTimeStep;   sequence x -> row y (first or last step)
+  kReduce = 10,    // AttrReduce;     x -> y
+  kNorm = 11,      // AttrNorm;       x -> y
+  kWhere = 12,     // AttrWhere;      condition, a, b -> y
+  kMatMul = 14,    // AttrMatMul;     a, b -> y
 };
 
 struct BlobNode {
@@ -139,7 +143,14 @@ enum class Act : uint32_t {
   kHardSwish = 19,
   kFloor = 20,
   kCeil = 21,
+  // The ones below have no kernels: unary nodes alone may have them.
+  kSign = 22,
+  kRound = 23,  // halves to the even one
+  kErf = 24,
+  kGelu = 25,      // x/2 (1 + erf(x / sqrt 2))
+  kGeluTanh = 26,  // x/2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
 };
+constexpr Act kLastKernelAct = Act::kCeil;
 
 struct BlobActivation {
   uint32_t act;  // Act
@@ -195,14 +206,31 @@ struct AttrDense {
   uint32_t w;
   uint32_t bias;  // kNone: zeros
   BlobActivation act;
-  uint32_t groups;  // x and y rows hold `groups` vectors each, all through the same M
+  uint32_t groups;    // x and y rows hold `groups` vectors each
+  uint32_t matrices;  // divides groups: vector v goes through matrix v / (groups / matrices); panels and biases one after the other
 };
 
 struct AttrUnary {
   BlobActivation act;
 };
 
-enum class Binary : uint32_t { kAdd = 0, kMul = 1, kSub = 2, kDiv = 3, kMin = 4, kMax = 5, kPow = 6 };
+// From kEqual on there are no kernels. Comparisons give 1 or 0; kPRelu is a < 0 ? a * b : a.
+enum class Binary : uint32_t {
+  kAdd = 0,
+  kMul = 1,
+  kSub = 2,
+  kDiv = 3,
+  kMin = 4,
+  kMax = 5,
+  kPow = 6,
+  kEqual = 7,
+  kLess = 8,
+  kLessOrEqual = 9,
+  kGreater = 10,
+  kGreaterOrEqual = 11,
+  kNotEqual = 12,
+  kPRelu = 13,
+};
 
 // y[i] = a[i] op b[i] over the row, with strides: y index is the dense row-major index over dims, each operand's offset is the sum
 // of index * stride (elements, 0 broadcasts). An operand that is a kRow or kConst value is the same for all steps.
@@ -230,6 +258,66 @@ struct AttrCopy {
   int32_t y_stride[kBlobMaxRank];
   uint32_t x_first;
   uint32_t y_first;
+};
+
+enum class Reduce : uint32_t {
+  kSum = 0,
+  kMean = 1,
+  kMax = 2,
+  kMin = 3,
+  kProd = 4,
+  kL1 = 5,
+  kL2 = 6,
+  kSumSquare = 7,
+  kLogSum = 8,
+  kLogSumExp = 9,
+};
+
+// For every index over kept_dims, in row-major order: y[n] is the reduction over over_dims of
+// x[x_first + sum(kept index * kept_stride) + sum(over index * over_stride)]. kept_rank may be 0: one output.
+struct AttrReduce {
+  uint32_t op;
+  uint32_t x_first;
+  uint32_t kept_rank;
+  uint32_t kept_dims[kBlobMaxRank];
+  int32_t kept_stride[kBlobMaxRank];
+  uint32_t over_rank;
+  uint32_t over_dims[kBlobMaxRank];
+  int32_t over_stride[kBlobMaxRank];
+};
+
+// Row is [outer][elems]. For each outer index: y = (x - mean) / sqrt(mean((x - mean)^2) + epsilon) * scale + bias.
+struct AttrNorm {
+  uint32_t outer;
+  uint32_t elems;
+  uint32_t centred;    // 0: the mean is taken as 0 (RMS normalisation)
+  uint32_t per_outer;  // scale and bias have 0: one number per element, 1: one per outer index
+  float epsilon;
+  uint32_t scale;  // weights offset; kNone: ones
+  uint32_t bias;   // kNone: zeros
+};
+
+// y[n] = condition != 0 ? a : b for every index over dims in row-major order; operand i (condition, a, b) is at
+// first[i] + sum(index * stride[i]).
+struct AttrWhere {
+  uint32_t rank;
+  uint32_t dims[kBlobMaxRank];
+  int32_t stride[3][kBlobMaxRank];
+  uint32_t first[3];
+};
+
+struct MatrixStrides {
+  uint32_t first;
+  int32_t row, column;
+  int32_t batch[kBlobMaxRank];
+};
+
+// y[index over dims][m][n] = sum over k of a[..][m][k] * b[..][k][n], within a row.
+struct AttrMatMul {
+  uint32_t m, n, k;
+  uint32_t rank;  // of the batch; may be 0
+  uint32_t dims[kBlobMaxRank];
+  MatrixStrides a, b;
 };
 
 struct AttrTimeStep {

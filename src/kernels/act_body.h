@@ -130,7 +130,7 @@ void binary_run(const BinaryArgs *args) {
       return binary_loop<Binary::kMin>(args);
     case Binary::kMax:
       return binary_loop<Binary::kMax>(args);
-    case Binary::kPow:
+    default:
       break;
   }
   for (size_t i = 0; i < args->n; ++i) args->y[i] = scalar_pow(args->a[i * args->a_step], args->b[i * args->b_step]);

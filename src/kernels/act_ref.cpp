@@ -38,6 +38,8 @@ float combine(Binary op, float a, float b) {
       return a != a ? a : a > b ? a : b;
     case Binary::kPow:
       return scalar_pow(a, b);
+    default:
+      break;
   }
   return a;
 }

@@ -165,6 +165,8 @@ inline float scalar_activate(const BlobActivation &a, float x) {
       return scalar_floor(x);
     case Act::kCeil:
       return scalar_ceil(x);
+    default:
+      break;
   }
   return x;
 }

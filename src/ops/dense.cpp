@@ -29,14 +29,16 @@ struct Dense {
 
 rnnp_status check(const Model &m, const BlobNode &n, const AttrDense *a) {
   if (a == nullptr || a->input_size == 0 || a->output_size == 0 || a->groups == 0) return RNNP_E_BLOB_CORRUPT;
+  if (a->matrices == 0 || a->groups % a->matrices != 0) return RNNP_E_BLOB_CORRUPT;
   if (!layout_nr_is_known(a->nr) || a->dtype != uint32_t(DType::kF32)) return RNNP_E_LAYOUT;
   const uint64_t in = uint64_t{a->input_size} * a->groups, out = uint64_t{a->output_size} * a->groups;
   const uint32_t x = m.node_input(n, 0), y = m.node_output(n, 0);
   if (in > UINT32_MAX || out > UINT32_MAX || !is_f32_value(m, x, uint32_t(in)) || !is_f32_value(m, y, uint32_t(out)))
     return RNNP_E_BLOB_CORRUPT;
   if (m.values[x].sequence != m.values[y].sequence || ValueKind(m.values[x].kind) == ValueKind::kConst) return RNNP_E_BLOB_CORRUPT;
-  if (!m.weights_fit(a->w, matrix_elems(a->output_size, a->input_size, 1, a->nr))) return RNNP_E_BLOB_CORRUPT;
-  if (a->bias != kNone && !m.weights_fit(a->bias, vector_elems(a->output_size, 1, a->nr))) return RNNP_E_BLOB_CORRUPT;
+  const uint64_t matrix = matrix_elems(a->output_size, a->input_size, 1, a->nr), vector = vector_elems(a->output_size, 1, a->nr);
+  if (matrix > UINT32_MAX || !m.weights_fit(a->w, matrix * a->matrices)) return RNNP_E_BLOB_CORRUPT;
+  if (a->bias != kNone && !m.weights_fit(a->bias, vector * a->matrices)) return RNNP_E_BLOB_CORRUPT;
   return a->act.act <= uint32_t(Act::kCeil) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
@@ -50,7 +52,7 @@ void build_shares(BuildEnv *env, const AttrDense &a, const Kernel &gemm, DenseSh
     size_t begin, end;
     split_range(tile_count(a.output_size, a.nr), env->threads, i, &begin, &end);
     const DensePart part = part_of(a, static_cast<uint32_t>(begin), static_cast<uint32_t>(end));
-    const XnnReserve reserve = reserve_xnn(env, gemm, xnn_dense_bytes(part));
+    const XnnReserve reserve = a.matrices == 1 ? reserve_xnn(env, gemm, xnn_dense_bytes(part)) : XnnReserve{nullptr, 0};
     const size_t scratch = reserve.bytes != 0 ? xnn_dense_scratch_bytes(part) : 0;
     if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;
     if (shares != nullptr) shares[i] = {static_cast<uint32_t>(begin), static_cast<uint32_t>(end), reserve, nullptr};
@@ -108,6 +110,21 @@ void run_single(void *object) {
   if (d.act != nullptr) activate(d, d.gemm);
 }
 
+// Vector by vector, each through the matrix of its group. `g` has the tiles and the first vector of the first row.
+void run_matrices(const Dense &d, GemmArgs g) {
+  const AttrDense &a = *d.attr;
+  const uint32_t each = a.groups / a.matrices, padded = d.tiles * a.nr;
+  for (uint32_t v = 0; v < a.groups; ++v) {
+    d.run(&g);
+    if (d.act != nullptr) activate(d, g);
+    g.a += a.input_size;
+    g.out += a.output_size;
+    if ((v + 1) % each != 0) continue;
+    g.panels += size_t{padded} * a.input_size;
+    if (g.bias != nullptr) g.bias += padded;
+  }
+}
+
 void create_shares(FinishEnv *env, const Dense &d) {
   for (uint32_t i = 0; i < d.threads; ++i) {
     DenseShare &s = d.shares[i];
@@ -122,7 +139,7 @@ StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
   Dense &d = *static_cast<Dense *>(object);
   const uint32_t y = env->model->node_output(node, 0);
   create_shares(env, d);
-  if (env->threads != 1 || !env->model->values[y].sequence) return nullptr;
+  if (d.attr->matrices != 1 || env->threads != 1 || !env->model->values[y].sequence) return nullptr;
   for (uint32_t i = 0; i < d.threads; ++i) {
     if (d.shares[i].xnn != nullptr) return nullptr;
   }
@@ -139,16 +156,23 @@ StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
 void run_share(const RunEnv &env, const Dense &d, const DenseShare &share, uint32_t x, uint32_t y, size_t rows) {
   if (share.tile_begin == share.tile_end) return;
   if (share.xnn != nullptr) {
-    xnn_dense_run(share.xnn, row_of(env.values[x], 0), row_of(env.values[y], 0) + size_t{share.tile_begin} * d.nr, rows);
+    xnn_dense_run(share.xnn, row_of(env.values[x], 0), row_of(env.values[y], 0) + size_t{share.tile_begin} * d.nr, rows * d.groups);
     return;
   }
   GemmArgs g = d.gemm;
   g.tile_begin = share.tile_begin;
   g.tile_end = share.tile_end;
-  g.rows = static_cast<uint32_t>(rows);
   g.a = row_of(env.values[x], 0);
-  g.a_row_bytes = env.values[x].row_bytes / d.groups;
   g.out = row_of(env.values[y], 0);
+  if (d.attr->matrices != 1) {
+    g.rows = static_cast<uint32_t>(rows);
+    g.a_row_bytes = env.values[x].row_bytes;
+    g.out_row_bytes = env.values[y].row_bytes;
+    run_matrices(d, g);
+    return;
+  }
+  g.rows = static_cast<uint32_t>(rows * d.groups);
+  g.a_row_bytes = env.values[x].row_bytes / d.groups;
   g.out_row_bytes = env.values[y].row_bytes / d.groups;
   d.run(&g);
   if (d.act != nullptr) activate(d, g);
@@ -159,7 +183,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
   const Dense &d = *static_cast<const Dense *>(object);
   const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
-  const size_t rows = chunk_rows(env, y) * d.groups;
+  const size_t rows = chunk_rows(env, y);
   for (uint32_t i = thread; i < d.threads; i += env.threads) run_share(env, d, d.shares[i], x, y, rows);
 }
 

@@ -97,6 +97,7 @@ struct OpList {
 // C names, so that a registry in a C file can name them (rnnpack/registry.h).
 extern "C" {
 extern const Op rnnp_op_recurrent, rnnp_op_dense, rnnp_op_unary, rnnp_op_binary, rnnp_op_softmax, rnnp_op_copy, rnnp_op_time_step;
+extern const Op rnnp_op_unary_more, rnnp_op_compare, rnnp_op_reduce, rnnp_op_norm, rnnp_op_where, rnnp_op_matmul;
 }
 
 // --- Helpers that every operator uses ---------------------------------------------------------------------------------------

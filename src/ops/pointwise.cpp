@@ -19,7 +19,8 @@ rnnp_status build_unary(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrUnary *a = m.attr<AttrUnary>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
-  if (a == nullptr || a->act.act > uint32_t(Act::kCeil) || !is_f32_value(m, y, 0)) return RNNP_E_BLOB_CORRUPT;
+  if (a == nullptr || !is_f32_value(m, y, 0)) return RNNP_E_BLOB_CORRUPT;
+  if (a->act.act > uint32_t(kLastKernelAct)) return RNNP_E_UNSUPPORTED;  // unary_more.cpp's
   const uint32_t elems = m.values[y].row_elems;
   if (!is_f32_value(m, x, elems) || m.values[x].sequence != m.values[y].sequence || is_const(m, x)) return RNNP_E_BLOB_CORRUPT;
   const Kernel *k = find_act(*env, a->act);
@@ -80,8 +81,8 @@ rnnp_status build_binary(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrBinary *a = m.attr<AttrBinary>(node);
   const uint32_t y = m.node_output(node, 0);
-  if (a == nullptr || a->op > uint32_t(Binary::kPow) || a->rank == 0 || a->rank > kBlobMaxRank || !is_f32_value(m, y, 0))
-    return RNNP_E_BLOB_CORRUPT;
+  if (a == nullptr || a->rank == 0 || a->rank > kBlobMaxRank || !is_f32_value(m, y, 0)) return RNNP_E_BLOB_CORRUPT;
+  if (a->op > uint32_t(Binary::kPow)) return RNNP_E_UNSUPPORTED;  // compare.cpp's
   uint64_t elems = 1;
   for (uint32_t i = 0; i < a->rank; ++i) {
     if (a->dims[i] == 0 || elems > UINT32_MAX) return RNNP_E_BLOB_CORRUPT;

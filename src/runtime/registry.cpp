@@ -5,8 +5,10 @@
 
 namespace {
 
-const rnnp::Op *const kOps[] = {&rnnp::rnnp_op_recurrent, &rnnp::rnnp_op_dense, &rnnp::rnnp_op_unary,    &rnnp::rnnp_op_binary,
-                                &rnnp::rnnp_op_softmax,   &rnnp::rnnp_op_copy,  &rnnp::rnnp_op_time_step};
+const rnnp::Op *const kOps[] = {
+    &rnnp::rnnp_op_recurrent, &rnnp::rnnp_op_dense,     &rnnp::rnnp_op_unary,      &rnnp::rnnp_op_binary,  &rnnp::rnnp_op_softmax,
+    &rnnp::rnnp_op_copy,      &rnnp::rnnp_op_time_step, &rnnp::rnnp_op_unary_more, &rnnp::rnnp_op_compare, &rnnp::rnnp_op_reduce,
+    &rnnp::rnnp_op_norm,      &rnnp::rnnp_op_where,     &rnnp::rnnp_op_matmul};
 const rnnp::KernelList *const kKernels[] = {&rnnp::kAllKernels};
 
 rnnp_registry all() {

@@ -13,14 +13,17 @@ import zlib
 
 NONE = 0xFFFFFFFF
 ALIGN = 64
-OPS = ["?", "recurrent", "dense", "unary", "binary", "softmax", "copy", "time_step"]
+OPS = ["?", "recurrent", "dense", "unary", "binary", "softmax", "copy", "time_step", "conv", "pool", "reduce", "norm", "where",
+       "gather", "matmul", "time_reduce", "state_read", "state_write"]
 CELLS = ["rnn", "lstm", "gru", "gru_linear"]
 KINDS = ["sequence", "row", "const", "input"]
 TYPES = ["f32", "i32", "f16", "bf16", "i8", "i4"]
 ROLES = ["sequence", "row", "state", "lengths"]
-BINARIES = ["add", "mul", "sub", "div", "min", "max", "pow"]
+BINARIES = ["add", "mul", "sub", "div", "min", "max", "pow", "equal", "less", "less_or_equal", "greater", "greater_or_equal",
+            "not_equal", "prelu"]
+REDUCTIONS = ["sum", "mean", "max", "min", "prod", "l1", "l2", "sum_square", "log_sum", "log_sum_exp"]
 ACTIVATIONS = ("Identity Relu Tanh Sigmoid Affine LeakyRelu ThresholdedRelu ScaledTanh HardSigmoid Elu Softsign Softplus "
-               "Exp Log Sqrt Abs Neg Reciprocal Clip HardSwish Floor Ceil").split()
+               "Exp Log Sqrt Abs Neg Reciprocal Clip HardSwish Floor Ceil Sign Round Erf Gelu GeluTanh").split()
 HEADER = struct.Struct("<8I2Q6I18I")
 SECTIONS = "values nodes args inputs outputs states attrs strings weights".split()
 
@@ -120,8 +123,8 @@ class Blob:
                 "input_forget": bool(forget), "clip": number(clip), "directions": directions}
 
     def dense(self, at):
-        inputs, outputs, nr, dtype, w, bias, act, alpha, beta, groups = self.unpack("7IffI", at)
-        return {"input_size": inputs, "output_size": outputs, "groups": groups, "nr": nr, "dtype": TYPES[dtype], "w": w,
+        inputs, outputs, nr, dtype, w, bias, act, alpha, beta, groups, matrices = self.unpack("7Iff2I", at)
+        return {"input_size": inputs, "output_size": outputs, "groups": groups, "matrices": matrices, "nr": nr, "dtype": TYPES[dtype], "w": w,
                 "bias": maybe(bias), "activation": self.activation(act, alpha, beta)}
 
     def unary(self, at):
@@ -138,6 +141,30 @@ class Blob:
     def copy(self, at):
         rank, *rest = self.unpack("9I16i2I", at)
         return {"dims": rest[:rank], "x_stride": rest[8:8 + rank], "y_stride": rest[16:16 + rank], "x_first": rest[24], "y_first": rest[25]}
+
+    def reduce(self, at):
+        op, first, kept_rank, *kept = self.unpack("11I8i", at)
+        over_rank, *over = self.unpack("9I8i", at + 76)
+        return {"op": REDUCTIONS[op], "x_first": first, "kept_dims": kept[:kept_rank], "kept_stride": kept[8:8 + kept_rank],
+                "over_dims": over[:over_rank], "over_stride": over[8:8 + over_rank]}
+
+    def norm(self, at):
+        outer, elems, centred, per_outer, epsilon, scale, bias = self.unpack("4If2I", at)
+        return {"outer": outer, "elems": elems, "centred": bool(centred), "per_outer": bool(per_outer), "epsilon": number(epsilon),
+                "scale": maybe(scale), "bias": maybe(bias)}
+
+    def where(self, at):
+        rank, *rest = self.unpack("9I24i3I", at)
+        return {"dims": rest[:rank], "condition_stride": rest[8:8 + rank], "a_stride": rest[16:16 + rank],
+                "b_stride": rest[24:24 + rank], "first": rest[32:]}
+
+    def matmul(self, at):
+        m, n, k, rank, *dims = self.unpack("12I", at)
+        strides = []
+        for start in (48, 92):
+            first, row, column, *batch = self.unpack("I10i", at + start)
+            strides.append({"first": first, "row": row, "column": column, "batch": batch[:rank]})
+        return {"m": m, "n": n, "k": k, "dims": dims[:rank], "a": strides[0], "b": strides[1]}
 
     def time_step(self, at):
         return {"last": bool(self.unpack("I", at)[0])}

@@ -236,7 +236,7 @@ uint32_t BlobBuilder::add_dense(uint32_t x, uint32_t input, uint32_t output, Act
   layer.act = with_defaults(act);
   const uint32_t w = pack_matrix(layer.w, output, input, 0, 1);
   const uint32_t b = pack_matrix(layer.b, output, 1, 0, 1);
-  const rnnp::AttrDense a = {input, output, nr_, uint32_t(rnnp::DType::kF32), w, b, layer.act, 1};
+  const rnnp::AttrDense a = {input, output, nr_, uint32_t(rnnp::DType::kF32), w, b, layer.act, 1, 1};
   dense.push_back(layer);
   return add_node(OpKind::kDense, &a, sizeof a, {x}, output, values_[x].sequence != 0);
 }

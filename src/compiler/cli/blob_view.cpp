@@ -16,11 +16,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char *kOps[] = {"?", "recurrent", "dense", "unary", "binary", "softmax", "copy", "time_step"};
+constexpr const char *kOps[] = {"?",     "recurrent", "dense",  "unary",       "binary",     "softmax",
+                                "copy",  "time_step", "conv",   "pool",        "reduce",     "norm",
+                                "where", "gather",    "matmul", "time_reduce", "state_read", "state_write"};
 constexpr const char *kCells[] = {"rnn", "lstm", "gru", "gru_linear"};
 constexpr const char *kKinds[] = {"sequence", "row", "const", "input"};
 constexpr const char *kTypes[] = {"f32", "i32", "f16", "bf16", "i8", "i4"};
-constexpr const char *kBinaries[] = {"add", "mul", "sub", "div", "min", "max", "pow"};
+constexpr const char *kBinaries[] = {"add",       "mul",   "sub",  "div",           "min",     "max",
+                                     "pow",       "equal", "less", "less_or_equal", "greater", "greater_or_equal",
+                                     "not_equal", "prelu"};
+constexpr const char *kReductions[] = {"sum", "mean", "max", "min", "prod", "l1", "l2", "sum_square", "log_sum", "log_sum_exp"};
 constexpr const char *kRoles[] = {"sequence", "row", "state", "lengths"};
 
 template <size_t N>
@@ -184,6 +189,10 @@ class Reader {
             {"clip", number(a.clip)},         {"directions", directions}};
   }
 
+  static Json matrix(const MatrixStrides &s, uint32_t rank) {
+    return {{"first", s.first}, {"row", s.row}, {"column", s.column}, {"batch", list(s.batch, rank)}};
+  }
+
   Json attributes(const BlobNode &n) const {
     switch (static_cast<OpKind>(n.op)) {
       case OpKind::kRecurrent:
@@ -193,6 +202,7 @@ class Reader {
         return {{"input_size", a.input_size},
                 {"output_size", a.output_size},
                 {"groups", a.groups},
+                {"matrices", a.matrices},
                 {"nr", a.nr},
                 {"dtype", word(kTypes, a.dtype)},
                 {"w", a.w},
@@ -222,6 +232,42 @@ class Reader {
       }
       case OpKind::kTimeStep:
         return {{"last", attribute<AttrTimeStep>(n).last != 0}};
+      case OpKind::kReduce: {
+        const auto a = attribute<AttrReduce>(n);
+        return {{"op", word(kReductions, a.op)},
+                {"x_first", a.x_first},
+                {"kept_dims", list(a.kept_dims, a.kept_rank)},
+                {"kept_stride", list(a.kept_stride, a.kept_rank)},
+                {"over_dims", list(a.over_dims, a.over_rank)},
+                {"over_stride", list(a.over_stride, a.over_rank)}};
+      }
+      case OpKind::kNorm: {
+        const auto a = attribute<AttrNorm>(n);
+        return {{"outer", a.outer},
+                {"elems", a.elems},
+                {"centred", a.centred != 0},
+                {"per_outer", a.per_outer != 0},
+                {"epsilon", number(a.epsilon)},
+                {"scale", maybe(a.scale)},
+                {"bias", maybe(a.bias)}};
+      }
+      case OpKind::kWhere: {
+        const auto a = attribute<AttrWhere>(n);
+        return {{"dims", list(a.dims, a.rank)},
+                {"condition_stride", list(a.stride[0], a.rank)},
+                {"a_stride", list(a.stride[1], a.rank)},
+                {"b_stride", list(a.stride[2], a.rank)},
+                {"first", list(a.first, 3)}};
+      }
+      case OpKind::kMatMul: {
+        const auto a = attribute<AttrMatMul>(n);
+        return {{"m", a.m},
+                {"n", a.n},
+                {"k", a.k},
+                {"dims", list(a.dims, a.rank)},
+                {"a", matrix(a.a, a.rank)},
+                {"b", matrix(a.b, a.rank)}};
+      }
     }
     return Json::object();
   }

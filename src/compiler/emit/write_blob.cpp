@@ -157,10 +157,32 @@ class Writer {
     out.output_size = d.output_size;
     out.nr = nr_;
     out.dtype = static_cast<uint32_t>(DType::kF32);
-    out.w = weights(pack_matrix(d.w.data(), d.output_size, d.input_size, 0, 1, nr_));
-    out.bias = d.bias.empty() ? kNone : weights(pack_vector(d.bias.data(), d.output_size, 1, nr_));
+    std::vector<float> panels, biases;
+    for (uint32_t i = 0; i < d.matrices; ++i) {
+      const std::vector<float> panel =
+          pack_matrix(d.w.data() + size_t{i} * d.output_size * d.input_size, d.output_size, d.input_size, 0, 1, nr_);
+      panels.insert(panels.end(), panel.begin(), panel.end());
+      if (d.bias.empty()) continue;
+      const std::vector<float> bias = pack_vector(d.bias.data() + size_t{i} * d.output_size, d.output_size, 1, nr_);
+      biases.insert(biases.end(), bias.begin(), bias.end());
+    }
+    out.w = weights(panels);
+    out.bias = biases.empty() ? kNone : weights(biases);
     out.act = d.act;
     out.groups = d.groups;
+    out.matrices = d.matrices;
+    return out;
+  }
+
+  AttrNorm attr(const Norm &n, const std::string &) {
+    AttrNorm out{};
+    out.outer = n.outer;
+    out.elems = n.elems;
+    out.centred = n.centred;
+    out.per_outer = n.per_outer;
+    out.epsilon = n.epsilon;
+    out.scale = n.scale.empty() ? kNone : weights(n.scale);
+    out.bias = n.bias.empty() ? kNone : weights(n.bias);
     return out;
   }
 

@@ -48,14 +48,23 @@ struct Recurrent {
   std::vector<Direction> directions;
 };
 
-// y = act(x w^T + bias), w [out][in], bias empty or [out].
+// y = act(x w^T + bias), w [matrices][out][in], bias empty or [matrices][out]. See AttrDense for groups and matrices.
 struct Dense {
-  uint32_t input_size = 0, output_size = 0, groups = 1;
+  uint32_t input_size = 0, output_size = 0, groups = 1, matrices = 1;
   std::vector<float> w, bias;
   BlobActivation act = {};
 };
 
-using Attr = std::variant<Recurrent, Dense, AttrUnary, AttrBinary, AttrSoftmax, AttrCopy, AttrTimeStep>;
+// AttrNorm with its parameters: scale and bias are empty or have one number per element, or per outer index with per_outer.
+struct Norm {
+  uint32_t outer = 1, elems = 1;
+  bool centred = true, per_outer = false;
+  float epsilon = 0;
+  std::vector<float> scale, bias;
+};
+
+using Attr = std::variant<Recurrent, Dense, AttrUnary, AttrBinary, AttrSoftmax, AttrCopy, AttrTimeStep, AttrReduce, Norm, AttrWhere,
+                          AttrMatMul>;
 
 struct Node {
   OpKind op;

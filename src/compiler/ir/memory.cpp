@@ -188,7 +188,7 @@ std::vector<Span> find_spans(const Graph &graph) {
 }
 
 bool same_shape_in_place(const Graph &graph, const Node &node, uint32_t from) {
-  if (node.op == OpKind::kUnary) return true;
+  if (node.op == OpKind::kUnary || node.op == OpKind::kNorm) return true;
   if (node.op != OpKind::kBinary) return false;
   const AttrBinary &attr = std::get<AttrBinary>(node.attr);
   const uint32_t *strides = node.in[0] == from ? attr.a_stride : attr.b_stride;
@@ -202,7 +202,7 @@ bool same_shape_in_place(const Graph &graph, const Node &node, uint32_t from) {
 
 // The value whose buffer the node's output may take over: it dies here, is of the same pool and size, and is read in order.
 uint32_t in_place_source(const Graph &graph, const Node &node, uint32_t index, const std::vector<Span> &spans) {
-  if ((node.op != OpKind::kUnary && node.op != OpKind::kBinary) || node.out[0] == kNone) return kNone;
+  if ((node.op != OpKind::kUnary && node.op != OpKind::kNorm && node.op != OpKind::kBinary) || node.out[0] == kNone) return kNone;
   const Value &to = graph.values[node.out[0]];
   if (node.op == OpKind::kBinary && node.in[0] == node.in[1]) return kNone;
   for (uint32_t value : node.in) {

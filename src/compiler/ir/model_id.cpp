@@ -43,12 +43,18 @@ struct AttrHash {
     }
   }
   void operator()(const Dense &d) const {
-    for (uint32_t v : {d.input_size, d.output_size, d.groups}) h.number(v);
+    for (uint32_t v : {d.input_size, d.output_size, d.groups, d.matrices}) h.number(v);
     h.list(d.w);
     h.list(d.bias);
     h.act(d.act);
   }
   void operator()(const AttrUnary &a) const { h.act(a.act); }
+  void operator()(const Norm &n) const {
+    for (uint32_t v : {n.outer, n.elems, uint32_t{n.centred}, uint32_t{n.per_outer}}) h.number(v);
+    h.bytes(&n.epsilon, sizeof n.epsilon);
+    h.list(n.scale);
+    h.list(n.bias);
+  }
   template <typename Plain>
   void operator()(const Plain &a) const {
     h.bytes(&a, sizeof a);

@@ -42,6 +42,11 @@ constexpr Row kRows[] = {
     {"HardSwish", Act::kHardSwish, false, false, false, 0, 0},
     {"Floor", Act::kFloor, false, false, false, 0, 0},
     {"Ceil", Act::kCeil, false, false, false, 0, 0},
+    {"Sign", Act::kSign, false, false, false, 0, 0},
+    {"Round", Act::kRound, false, false, false, 0, 0},
+    {"Erf", Act::kErf, false, false, false, 0, 0},
+    {"Gelu", Act::kGelu, false, false, false, 0, 0},
+    {"GeluTanh", Act::kGeluTanh, false, false, false, 0, 0},
 };
 
 std::string lower(std::string text) {
@@ -121,12 +126,23 @@ double activate(const Activation &f, double x) {
       return std::floor(x);
     case Act::kCeil:
       return std::ceil(x);
+    case Act::kSign:
+      return x > 0 ? 1 : x < 0 ? -1 : x;
+    case Act::kRound:
+      return std::nearbyint(x);
+    case Act::kErf:
+      return std::erf(x);
+    case Act::kGelu:
+      return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
+    case Act::kGeluTanh:
+      return 0.5 * x * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
   }
   return x;
 }
 
 bool activation_of_node(const std::string &op_type, const Attributes &attributes, Activation *out) {
-  if (op_type == "Identity" || op_type == "Clip") return false;  // both are more than an element-wise function of one input
+  // These are more than an element-wise function of one input, or have forms.
+  if (op_type == "Identity" || op_type == "Clip" || op_type == "Gelu" || op_type == "GeluTanh") return false;
   for (const Row &row : kRows) {
     if (op_type != row.name) continue;
     *out = {row.act, row.alpha, row.beta};

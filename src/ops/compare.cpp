@@ -1,0 +1,120 @@
+// compare.cpp -- the binary operators without a kernel: comparisons, which give 0 or 1, and PRelu; threads own rows.
+// Touches its output only; the output may share memory with an operand of the same shape. A second Op beside pointwise.cpp's, so
+// that firmware without comparisons links none of it.
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/op.h"
+#include "ops/strides.h"
+
+namespace rnnp {
+namespace {
+
+// Strides of a blob are unsigned; one past 2^31 reads as negative here and then leaves the row.
+const int32_t *signed_strides(const uint32_t *stride) {
+  return reinterpret_cast<const int32_t *>(stride);
+}
+
+bool operand_fits(const Model &m, uint32_t operand, uint32_t y, const AttrBinary &a, const uint32_t *stride) {
+  if (!is_f32_value(m, operand, 0) || !operand_is_ready(m, operand, y)) return false;
+  if (m.values[operand].sequence && !m.values[y].sequence) return false;
+  return strides_fit(a.rank, a.dims, signed_strides(stride), 0, m.values[operand].row_elems);
+}
+
+rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+  const Model &m = *env->model;
+  const AttrBinary *a = m.attr<AttrBinary>(node);
+  const uint32_t y = m.node_output(node, 0);
+  if (a == nullptr) return RNNP_E_BLOB_CORRUPT;
+  if (a->op <= uint32_t(Binary::kPow)) return RNNP_E_UNSUPPORTED;  // pointwise.cpp's
+  uint64_t elems;
+  if (a->op > uint32_t(Binary::kPRelu) || a->rank == 0 || !dims_fit(a->rank, a->dims, &elems) ||
+      !is_f32_value(m, y, uint32_t(elems)))
+    return RNNP_E_BLOB_CORRUPT;
+  if (!operand_fits(m, m.node_input(node, 0), y, *a, a->a_stride) || !operand_fits(m, m.node_input(node, 1), y, *a, a->b_stride))
+    return RNNP_E_BLOB_CORRUPT;
+  const AttrBinary **kept = env->arena->take<const AttrBinary *>(1);
+  *object = kept;
+  if (kept != nullptr) *kept = a;
+  return RNNP_OK;
+}
+
+float one_if(bool v) {
+  return v ? 1.0f : 0.0f;
+}
+float equal(float a, float b) {
+  return one_if(a == b);
+}
+float less(float a, float b) {
+  return one_if(a < b);
+}
+float less_or_equal(float a, float b) {
+  return one_if(a <= b);
+}
+float greater(float a, float b) {
+  return one_if(a > b);
+}
+float greater_or_equal(float a, float b) {
+  return one_if(a >= b);
+}
+float not_equal(float a, float b) {
+  return one_if(a != b);
+}
+float prelu(float x, float slope) {
+  return x < 0.0f ? x * slope : x;
+}
+
+template <float (*kOp)(float, float)>
+void loop(const float *a, ptrdiff_t a_step, const float *b, ptrdiff_t b_step, float *y, uint32_t n) {
+  for (ptrdiff_t i = 0; i < static_cast<ptrdiff_t>(n); ++i) y[i] = kOp(a[i * a_step], b[i * b_step]);
+}
+
+template <float (*kOp)(float, float)>
+void compare_row(const AttrBinary &t, const float *a, const float *b, float *y) {
+  const uint32_t last = t.rank - 1;
+  const ptrdiff_t a_step = signed_strides(t.a_stride)[last], b_step = signed_strides(t.b_stride)[last];
+  Walk at_a(last, t.dims, signed_strides(t.a_stride), 0), at_b(last, t.dims, signed_strides(t.b_stride), 0);
+  do {
+    loop<kOp>(a + at_a.at, a_step, b + at_b.at, b_step, y, t.dims[last]);
+    y += t.dims[last];
+    at_b.next();
+  } while (at_a.next());
+}
+
+void any_row(const AttrBinary &t, const float *a, const float *b, float *y) {
+  switch (Binary(t.op)) {
+    case Binary::kEqual:
+      return compare_row<equal>(t, a, b, y);
+    case Binary::kLess:
+      return compare_row<less>(t, a, b, y);
+    case Binary::kLessOrEqual:
+      return compare_row<less_or_equal>(t, a, b, y);
+    case Binary::kGreater:
+      return compare_row<greater>(t, a, b, y);
+    case Binary::kGreaterOrEqual:
+      return compare_row<greater_or_equal>(t, a, b, y);
+    case Binary::kNotEqual:
+      return compare_row<not_equal>(t, a, b, y);
+    default:
+      return compare_row<prelu>(t, a, b, y);
+  }
+}
+
+const float *operand_row(const RunEnv &env, uint32_t operand, uint32_t y, size_t row) {
+  const bool repeats = env.model->values[operand].sequence != env.model->values[y].sequence;
+  return row_of(env.values[operand], repeats ? row % env.batch : row);
+}
+
+void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+  const AttrBinary &t = **static_cast<const AttrBinary *const *>(object);
+  const uint32_t a = env.model->node_input(node, 0), b = env.model->node_input(node, 1), y = env.model->node_output(node, 0);
+  if (!runs_in_chunk(env, y)) return;
+  size_t begin, end;
+  split_range(chunk_rows(env, y), env.threads, thread, &begin, &end);
+  for (size_t row = begin; row < end; ++row)
+    any_row(t, operand_row(env, a, y, row), operand_row(env, b, y, row), row_of(env.values[y], row));
+}
+
+}  // namespace
+
+const Op rnnp_op_compare = {OpKind::kBinary, build, nullptr, run};
+
+}  // namespace rnnp

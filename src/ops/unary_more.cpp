@@ -1,0 +1,108 @@
+// unary_more.cpp -- the element-wise operators without a kernel: Sign, Round, Erf and Gelu; threads own rows.
+// Touches its output only; in place allowed. A second Op beside pointwise.cpp's, so that firmware without them links none of it.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/scalar_math.h"
+#include "ops/op.h"
+
+namespace rnnp {
+namespace {
+
+template <uint32_t kCount>
+float polynomial(const float (&c)[kCount], float z) {
+  float p = c[kCount - 1];
+  for (uint32_t i = kCount - 1; i > 0; --i) p = p * z + c[i - 1];
+  return p;
+}
+
+// x P(x^2) below 1, 1 - exp(-Q(x - 1)) up to 4, 1 beyond; fitted at Chebyshev points, within 4 ulp of f32.
+float erf_of(float x) {
+  static constexpr float kSmall[] = {1.1283791f,    -0.37612626f,    0.11283597f,   -0.026854329f,
+                                     0.0051893122f, -0.00080188555f, 7.8824974e-05f};
+  static constexpr float kLarge[] = {1.8496056f,    2.6389675f,      0.84310639f,    0.041571494f,   -0.010072461f,
+                                     0.0020506207f, -0.00031882891f, 3.2678130e-05f, -1.6140616e-06f};
+  const float size = scalar_abs(x);
+  if (!(size >= 1.0f)) return x * polynomial(kSmall, x * x);
+  const float y = size < 4.0f ? 1.0f - scalar_exp(-polynomial(kLarge, size - 1.0f)) : 1.0f;
+  return x < 0.0f ? -y : y;
+}
+
+float sign_of(float x) {
+  return x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x;
+}
+
+// To the nearest, halves to the even one; floats from 2^23 on are whole.
+float round_of(float x) {
+  if (!(scalar_abs(x) < 8388608.0f)) return x;
+  const float down = scalar_floor(x), rest = x - down;
+  const bool odd = (static_cast<int32_t>(down) & 1) != 0;
+  const float y = rest > 0.5f || (rest == 0.5f && odd) ? down + 1.0f : down;
+  return y == 0.0f ? bits_float(float_bits(x) & 0x80000000u) : y;
+}
+
+float gelu_of(float x) {
+  return 0.5f * x * (1.0f + erf_of(x * 0.70710678f));
+}
+
+float gelu_tanh_of(float x) {
+  return 0.5f * x * (1.0f + scalar_tanh(0.79788456f * (x + 0.044715f * x * x * x)));
+}
+
+template <float (*kOp)(float)>
+void loop(const float *x, float *y, uint32_t n) {
+  for (uint32_t i = 0; i < n; ++i) y[i] = kOp(x[i]);
+}
+
+using LoopFn = void (*)(const float *, float *, uint32_t);
+
+LoopFn loop_for(uint32_t act) {
+  switch (Act(act)) {
+    case Act::kSign:
+      return loop<sign_of>;
+    case Act::kRound:
+      return loop<round_of>;
+    case Act::kErf:
+      return loop<erf_of>;
+    case Act::kGelu:
+      return loop<gelu_of>;
+    case Act::kGeluTanh:
+      return loop<gelu_tanh_of>;
+    default:
+      return nullptr;
+  }
+}
+
+struct UnaryMore {
+  LoopFn fn;
+  uint32_t elems;
+};
+
+rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+  const Model &m = *env->model;
+  const AttrUnary *a = m.attr<AttrUnary>(node);
+  const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
+  if (a == nullptr || !is_f32_value(m, y, 0)) return RNNP_E_BLOB_CORRUPT;
+  if (a->act.act <= uint32_t(kLastKernelAct)) return RNNP_E_UNSUPPORTED;  // pointwise.cpp's
+  const uint32_t elems = m.values[y].row_elems;
+  const LoopFn fn = loop_for(a->act.act);
+  if (fn == nullptr || !is_f32_value(m, x, elems) || m.values[x].sequence != m.values[y].sequence || is_const(m, x))
+    return RNNP_E_BLOB_CORRUPT;
+  UnaryMore *u = env->arena->take<UnaryMore>(1);
+  *object = u;
+  if (u != nullptr) *u = {fn, elems};
+  return RNNP_OK;
+}
+
+void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+  const UnaryMore &u = *static_cast<const UnaryMore *>(object);
+  const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
+  if (!runs_in_chunk(env, y)) return;
+  size_t begin, end;
+  split_range(chunk_rows(env, y), env.threads, thread, &begin, &end);
+  for (size_t row = begin; row < end; ++row) u.fn(row_of(env.values[x], row), row_of(env.values[y], row), u.elems);
+}
+
+}  // namespace
+
+const Op rnnp_op_unary_more = {OpKind::kUnary, build, nullptr, run};
+
+}  // namespace rnnp

@@ -64,7 +64,7 @@ def main():
     print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
     for image, f in rows:
         print(f"| {image['cpu']} | {image['model']} | {f['code']} | {f['constants']} | {f['writable']} | {f['weights']} | {f['session']} | {f['stack']} | {f['bound']} "
-              f"| {f['instructions']:.0f} | {f['instructions'] / f['macs']:.2f} | {f['error']}e-9 |")
+              f"| {f['instructions']:.0f} | {f['instructions'] / f['macs']:.3f} | {f['error']}e-9 |")
     if "--functions" in sys.argv:
         for image, f in rows:
             print_functions(f"{image['cpu']}, {image['model']}", f)

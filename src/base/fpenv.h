@@ -77,10 +77,10 @@ static inline FpEnv fpenv_flushing(FpEnv env) {
 // The register is written only when it differs: the write is slow, and a real-time caller usually flushes already.
 class FlushDenormals {
  public:
-  FlushDenormals() : saved_(fpenv_get()) {
+  [[gnu::always_inline]] FlushDenormals() : saved_(fpenv_get()) {
     if (fpenv_flushing(saved_) != saved_) fpenv_set(fpenv_flushing(saved_));
   }
-  ~FlushDenormals() {
+  [[gnu::always_inline]] ~FlushDenormals() {
     if (fpenv_flushing(saved_) != saved_) fpenv_set(saved_);
   }
   FlushDenormals(const FlushDenormals &) = delete;

@@ -64,14 +64,17 @@ constexpr float kExpTable[20] = {-kLog2E,
 #define TEMPORARIES [scale] "=&w"(scale), [t0] "=&w"(t0), [t1] "=&w"(t1), [t2] "=&w"(t2)
 #define CLOBBERS "cc", "p0", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr"
 
-// Each x becomes gate_denominator(x). The register of each x holds the next one's result. Returns the constants of tanh.
-RNNPACK_INLINE const float *gate_denominators(F *x0, F *x1) {
+// Each x becomes gate_denominator(x), *less_one the first minus 1. The register of each x holds the next one's result. Returns the
+// constants of tanh.
+RNNPACK_INLINE const float *gate_denominators_less_one(F *x0, F *x1, F *less_one) {
   const float *table = kExpTable;
   F scale, t0, t1, t2;
-  __asm__(CONSTANTS("%[table]!") LIMITS CLAMP("x0") CLAMP("x1") DENOMINATOR("t0", "x0") DENOMINATOR("x0", "x1")
+  __asm__(CONSTANTS("%[table]!") LIMITS CLAMP("x0") CLAMP("x1") DENOMINATOR("t0", "x0")
+              DENOMINATOR("x0", "x1") "vsub.f32 %q[x1], %q[t0], lr\n\t"
           : [x0] "+w"(*x0), [x1] "+w"(*x1), [table] "+r"(table), TEMPORARIES
           : "m"(kExpTable)
           : CLOBBERS);
+  *less_one = *x1;
   *x1 = *x0;
   *x0 = t0;
   return table;
@@ -99,7 +102,7 @@ RNNPACK_INLINE TanhParts quick_tanh_parts(F x, const float *table) {
           "vadd.f32 %q[t1], %q[scale], lr\n\tvfma.f32 %q[t1], %q[scale], %q[e]\n\t"
           "vshl.i32 %q[t0], %q[t0], #1\n\tvsri.32 %q[x], %q[t0], #1"
           : [x] "+w"(x), [e] "=&w"(e), TEMPORARIES
-          : [table] "r"(table), "m"(kExpTable)
+          : [table] "r"(table), "m"(*reinterpret_cast<const float(*)[10]>(table))
           : CLOBBERS);
   return {x, t1};
 }

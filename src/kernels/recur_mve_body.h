@@ -66,12 +66,12 @@ struct GruLinearMve {
   static RNNPACK_INLINE void step(TileSums *tile, Units *at) {
     F sum[4];
     tile_sums_split(tile, sum);
-    F &z = sum[0], &r = sum[1];
-    const float *table = gate_denominators(&z, &r);
+    F &z = sum[0], &r = sum[1], z_less_one;
+    const float *table = gate_denominators_less_one(&z, &r, &z_less_one);
     const TanhParts n = quick_tanh_parts(Vec::add(sum[3], Vec::div(sum[2], r)), table);
     at->stay_after(n.denominator);
     const F keep = Vec::mul(at->load_h_prev(), n.denominator);
-    const F next = Vec::fma(Vec::sub(z, Vec::set1(1.0f)), n.numerator, keep);
+    const F next = Vec::fma(z_less_one, n.numerator, keep);
     at->store_h(Vec::div(next, Vec::mul(z, n.denominator)));
   }
 };

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/eval/eval.h"
 
+#include <algorithm>
+
 #include "compiler/onnx/problem.h"
 #include "compiler/onnx/subgraph.h"
 
@@ -34,6 +36,15 @@ EvalFn find_eval(const std::string &op_type) {
     }
   }
   return nullptr;
+}
+
+std::vector<std::string> eval_operators() {
+  std::vector<std::string> names;
+  for (const auto *table : kTables) {
+    for (const EvalRow &row : *table) names.emplace_back(row.op_type);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 std::vector<Tensor> eval_node(const onnx::NodeProto &node, int64_t opset, const std::vector<const Tensor *> &in) {

@@ -38,6 +38,7 @@ struct EvalRow {
 
 // nullptr when the operator is unknown here.
 EvalFn find_eval(const std::string &op_type);
+std::vector<std::string> eval_operators();  // sorted
 std::vector<Tensor> eval_node(const onnx::NodeProto &node, int64_t opset, const std::vector<const Tensor *> &in);
 
 // The whole graph. `inputs` by name; gives all graph outputs by name. Throws ModelError naming the node that failed.

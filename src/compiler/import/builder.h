@@ -12,6 +12,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/ir/view.h"
 #include "compiler/onnx/attributes.h"
+#include "compiler/onnx/model_file.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -76,11 +77,12 @@ struct OpCall {
 
 using ImportFn = void (*)(OpCall &);
 
-// `limits` is the text of docs/OPERATORS.md.
+// `limits` is the text of docs/OPERATORS.md; `since` the opset that brought the operator, where the compiler reads older ones.
 struct ImportRow {
   const char *op_type;
   ImportFn function;
   const char *limits;
+  int64_t since = kMinOpset;
 };
 
 extern const std::vector<ImportRow> kImportShape;

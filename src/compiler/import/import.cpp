@@ -64,7 +64,8 @@ bool fold(OpCall &call) {
   const std::vector<const Tensor *> in = call.constants();
   if (any_dynamic(in)) {
     if (op == "Expand" || op == "ConstantOfShape") return false;
-    if (op == "Range" || op == "Tile" || op == "Pad") throw Refusal("its size depends on the number of steps or batch rows; accepted: constants");
+    if (op == "Range" || op == "Tile" || op == "Pad")
+      throw Refusal("its size depends on the number of steps or batch rows; accepted: constants");
   }
   std::vector<Tensor> out = eval_node(call.node, call.opset, in);
   carry_dynamic(call, in, &out);
@@ -396,14 +397,40 @@ Graph import_model(const OnnxModel &model) {
   return finish(&second);
 }
 
-std::string operator_table() {
-  std::string text = "| operator | limits |\n|---|---|\n";
-  std::map<std::string, std::string> rows;
-  for (const auto *table : {&kImportShape, &kImportMath, &kImportLinear, &kImportRecurrent}) {
-    for (const ImportRow &row : *table) rows[row.op_type] = row.limits;
+namespace {
+
+// "head name, name, name." in lines that fit a page.
+std::string in_lines(const std::string &head, const std::vector<std::string> &names) {
+  std::string text = head, line;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string word = names[i] + (i + 1 < names.size() ? "," : ".");
+    const bool full = line.size() + word.size() > 128 - (text == head ? head.size() : 0);
+    if (full) {
+      text += line + "\n";
+      line.clear();
+    }
+    line += (line.empty() && text != head ? "" : " ") + word;
   }
-  for (const auto &row : rows) text += "| " + row.first + " | " + row.second + " |\n";
-  return text;
+  return text + line + "\n";
+}
+
+}  // namespace
+
+std::string operator_table() {
+  std::map<std::string, const ImportRow *> rows;
+  for (const auto *table : {&kImportShape, &kImportMath, &kImportLinear, &kImportRecurrent}) {
+    for (const ImportRow &row : *table) rows[row.op_type] = &row;
+  }
+  std::string text = "| operator | opsets | limits |\n|---|---|---|\n";
+  for (const auto &row : rows) {
+    text += "| " + row.first + " | " + std::to_string(row.second->since) + " to " + std::to_string(kMaxOpset) + " | " +
+            row.second->limits + " |\n";
+  }
+  std::vector<std::string> folded;
+  for (const std::string &name : eval_operators()) {
+    if (rows.count(name) == 0) folded.push_back(name);
+  }
+  return text + "\n" + in_lines("Only where all inputs are constants:", folded);
 }
 
 }  // namespace rnnp::compiler

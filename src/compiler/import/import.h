@@ -13,7 +13,8 @@ namespace rnnp::compiler {
 // Throws ModelError holding every problem: node, operator, attribute, what would be accepted.
 Graph import_model(const OnnxModel &model);
 
-// The table of docs/OPERATORS.md as Markdown, from the importers' own tables.
+// The table of docs/OPERATORS.md as Markdown, and the operators that are only folded, from the importers' and the evaluator's
+// tables.
 std::string operator_table();
 
 }  // namespace rnnp::compiler

@@ -344,8 +344,8 @@ const std::vector<ImportRow> kImportShape = {
     {"Split", split, "feature axes"},
     {"Gather", gather, "constant indices of rank 0 or 1; on the time axis the first or the last step"},
     {"Concat", concat, "feature axes"},
-    {"Expand", expand, "all"},
-    {"ConstantOfShape", constant_of_shape, "all"},
+    {"Expand", expand, "all", 8},
+    {"ConstantOfShape", constant_of_shape, "all", 9},
     {"If", condition_at_run_time, "conditions that follow from constants and fixed sizes: the branch is inlined"},
 };
 

@@ -6,7 +6,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-LINUX="aarch64-linux-gnu arm-linux-gnueabihf riscv64-linux-gnu i386-linux-gnu"
+LINUX="aarch64-linux-gnu arm-linux-gnueabihf riscv64-linux-gnu s390x-linux-gnu i386-linux-gnu"
 FIRMWARE="arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-cortex-m7 arm-none-eabi-cortex-m55 riscv32-unknown-elf"
 OTHERS="arm-none-eabi-cortex-m33 riscv64-unknown-elf wasm32-wasi x86_64-w64-mingw32 x86_64-linux-musl"
 

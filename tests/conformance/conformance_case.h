@@ -39,7 +39,8 @@ struct NodeCase {
 std::vector<std::string> case_folders(const std::string &root);
 onnx::ModelProto load_model(const std::string &folder);
 NodeCase load_node_case(const std::string &folder);
-int64_t opset_of(const onnx::ModelProto &model);
+// Its opset is not too old, and its inputs and outputs are tensors of numbers or truth values.
+bool has_plain_tensors(const onnx::ModelProto &model);
 
 // listed_cases.txt names the cases that do not pass, with the reason: fails where `problem` is not empty and the case is not
 // listed under this kind ("f64", "compile"), and where it is empty and the case is.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <set>
 
 #include "compiler/compile.h"
 #include "compiler/eval/eval.h"
@@ -18,18 +17,11 @@ namespace {
 namespace fs = std::filesystem;
 using namespace rnnp::compiler;
 
-bool is_tensor(const onnx::ValueInfoProto &info) {
-  static const std::set<int> kTypes = {onnx::TensorProto::FLOAT, onnx::TensorProto::DOUBLE, onnx::TensorProto::INT32,
-                                       onnx::TensorProto::INT64, onnx::TensorProto::BOOL,   onnx::TensorProto::UINT8};
-  return info.type().has_tensor_type() && kTypes.count(info.type().tensor_type().elem_type()) != 0;
-}
-
 bool is_known(const onnx::ModelProto &model) {
   const onnx::GraphProto &graph = model.graph();
   return std::all_of(graph.node().begin(), graph.node().end(),
                      [](const onnx::NodeProto &node) { return node.domain().empty() && find_eval(node.op_type()) != nullptr; }) &&
-         std::all_of(graph.input().begin(), graph.input().end(), is_tensor) &&
-         std::all_of(graph.output().begin(), graph.output().end(), is_tensor) && opset_of(model) >= kMinOpset;
+         has_plain_tensors(model);
 }
 
 // Empty when they agree.

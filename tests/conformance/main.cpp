@@ -57,6 +57,7 @@ int main(int argc, char **argv) {
     std::printf("conformance: ABSENT, the ONNX package's node data was not found (set RNNPACK_ONNX_NODE_DIR)\n");
   } else {
     register_folder("onnx_package", package);
+    report("the operators around them", register_operator_folder("onnx_package_operators", package));
     report("the f64 evaluation", register_eval_folder("onnx_package_f64", package));
   }
   const std::string shared = folder_from("RNNPACK_CONFORMANCE_DIR", "");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 
 #include "compiler/compile.h"
@@ -67,11 +68,19 @@ std::vector<std::string> case_folders(const std::string &root) {
   return folders;
 }
 
-int64_t opset_of(const onnx::ModelProto &model) {
+bool has_plain_tensors(const onnx::ModelProto &model) {
+  static const std::set<int> kTypes = {onnx::TensorProto::FLOAT, onnx::TensorProto::DOUBLE, onnx::TensorProto::INT32,
+                                       onnx::TensorProto::INT64, onnx::TensorProto::BOOL,   onnx::TensorProto::UINT8};
+  const auto plain = [](const onnx::ValueInfoProto &info) {
+    return info.type().has_tensor_type() && kTypes.count(info.type().tensor_type().elem_type()) != 0;
+  };
+  int64_t opset = 0;
   for (const auto &import : model.opset_import()) {
-    if (import.domain().empty()) return import.version();
+    if (import.domain().empty()) opset = import.version();
   }
-  return 0;
+  const onnx::GraphProto &graph = model.graph();
+  return opset >= compiler::kMinOpset && std::all_of(graph.input().begin(), graph.input().end(), plain) &&
+         std::all_of(graph.output().begin(), graph.output().end(), plain);
 }
 
 onnx::ModelProto load_model(const std::string &folder) {

@@ -73,6 +73,19 @@ bool fold(OpCall &call) {
   return true;
 }
 
+// In a branch of an If too.
+bool is_recurrent(const onnx::NodeProto &node) {
+  if (node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN") return true;
+  return std::any_of(node.attribute().begin(), node.attribute().end(), [](const onnx::AttributeProto &attribute) {
+    const auto &inner = attribute.g().node();
+    return attribute.type() == onnx::AttributeProto::GRAPH && std::any_of(inner.begin(), inner.end(), is_recurrent);
+  });
+}
+
+bool has_recurrent(const OnnxModel &model) {
+  return std::any_of(model.nodes.begin(), model.nodes.end(), [](const onnx::NodeProto *node) { return is_recurrent(*node); });
+}
+
 class Reader {
  public:
   Reader(const OnnxModel &model, Origins *origins, bool discovering, const std::set<uint32_t> &state_inputs)
@@ -241,7 +254,12 @@ class Reader {
 
   void add_output(const std::string &name, std::set<uint32_t> *used) {
     const Bound &bound = b_.bound.at(name);
-    View view = bound.kind == Bound::Kind::kConst ? b_.const_view(*bound.tensor) : bound.view;
+    const bool constant = bound.kind == Bound::Kind::kConst;
+    if (constant && bound.tensor->is_dynamic()) throw Refusal("its value depends on the number of steps or batch rows");
+    // It would be given once per batch row. Where the batch axis is only a guess, fixed dimensions give it as it is.
+    if (constant && !has_recurrent(model_) && b_.origins->any(AxisRole::kBatch))
+      throw Refusal("it is a constant; accepted: outputs computed from inputs, or inputs of fixed dimensions");
+    View view = constant ? b_.const_view(*bound.tensor) : bound.view;
     const ValueKind kind = b_.graph.values[view.value].kind;
     const bool made = kind == ValueKind::kSequence || kind == ValueKind::kRow;
     bool per_step = b_.is_sequence(view);
@@ -267,19 +285,6 @@ class Reader {
   Builder b_;
   Problems problems_;
 };
-
-// In a branch of an If too.
-bool is_recurrent(const onnx::NodeProto &node) {
-  if (node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN") return true;
-  return std::any_of(node.attribute().begin(), node.attribute().end(), [](const onnx::AttributeProto &attribute) {
-    const auto &inner = attribute.g().node();
-    return attribute.type() == onnx::AttributeProto::GRAPH && std::any_of(inner.begin(), inner.end(), is_recurrent);
-  });
-}
-
-bool has_recurrent(const OnnxModel &model) {
-  return std::any_of(model.nodes.begin(), model.nodes.end(), [](const onnx::NodeProto *node) { return is_recurrent(*node); });
-}
 
 // Without a recurrent node the first axis of the inputs is the batch, and one other dynamic axis may be time.
 void guess_without_recurrent(const OnnxModel &model, Origins *origins) {

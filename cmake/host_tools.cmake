@@ -19,7 +19,7 @@ if(CMAKE_CROSSCOMPILING AND NOT RNNPACK_HOST_TOOLS_READY)
       -DCMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
     BUILD_ALWAYS ON
     BUILD_BYPRODUCTS ${RNNPACK_HOST_TOOLS_DIR}/tests/device/generate/generate_device_cases ${RNNPACK_HOST_TOOLS_DIR}/src/compiler/rnnpack
-      ${RNNPACK_HOST_TOOLS_DIR}/firmware/tools/write_image_data ${RNNPACK_HOST_TOOLS_DIR}/firmware/tools/write_layer_model
+      ${RNNPACK_HOST_TOOLS_DIR}/firmware/tools/write_image_data ${RNNPACK_HOST_TOOLS_DIR}/firmware/tools/write_layer_onnx
     INSTALL_COMMAND "")
 else()
   add_custom_target(host_tools)

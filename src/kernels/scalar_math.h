@@ -104,10 +104,10 @@ inline float scalar_sqrt(float x) {
   uint64_t m = (bits & 0x7fffffu) | 0x800000u;
   if (e & 1) m <<= 1;
   m <<= 25;  // the root of it has 25 bits: 24 and one to round by
-  uint64_t root = 0;
-  for (uint64_t bit = uint64_t{1} << 24; bit != 0; bit >>= 1)
-    if ((root + bit) * (root + bit) <= m) root += bit;
-  const uint64_t rounded = (root >> 1) + (root & 1);
+  uint32_t root = 0;
+  for (uint32_t bit = 1u << 24; bit != 0; bit >>= 1)
+    if (uint64_t{root + bit} * (root + bit) <= m) root += bit;
+  const uint32_t rounded = (root >> 1) + (root & 1);
   return static_cast<float>(rounded) * pow2((e - (e & 1)) / 2 - 23);
 }
 

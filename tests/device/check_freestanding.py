@@ -9,8 +9,8 @@ MEMORY = re.compile(r"^(__aeabi_)?mem(cpy|set|move|cmp|clr)\d*$")
 SINGLE = re.compile(r"^__(aeabi_(f\w+|u?i2f|cf\w+)|\w+sf[23]?|fix(uns)?sfsi|float(un)?sisf)$")  # soft float, where there is no FPU
 SHIFTS = re.compile(r"^__(aeabi_(llsl|llsr|lasr|lmul)|ashldi3|lshrdi3|ashrdi3|muldi3|clzsi2|popcountsi2|bswapsi2)$")
 DIVISION = re.compile(r"^__(aeabi_u?ldivmod|u?divdi3|u?moddi3|u?divmoddi4)$")
-# Powers are rare and computed in double precision; square roots are rounded from 64-bit integers.
-EXCUSED = {"act_": re.compile(r"^__"), "recur_ref": re.compile(r"^__(aeabi_ul2f|floatundisf)$")}
+# Powers are rare and computed in double precision.
+EXCUSED = {"act_": re.compile(r"^__")}
 
 
 def undefined(nm, archive):

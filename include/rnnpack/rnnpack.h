@@ -189,7 +189,8 @@ typedef struct rnnp_session_facts {
   uint32_t isa;             /* RNNP_ISA_* bit of the recurrent kernels in use; 0 for the reference */
   uint32_t xnnpack;         /* 1: XNNPACK runs the dense operators it was given */
   uint32_t xnnpack_refused; /* 1: someone else initialised XNNPACK with another allocator, portable operators are used */
-  uint32_t reserved;
+  uint32_t wave_stages;     /* groups of layers that run side by side on as many threads, chunk after chunk; 0: none */
+  uint32_t wave_steps;      /* in calls of at least so many steps */
 } rnnp_session_facts;
 rnnp_status rnnp_session_info(const rnnp_session *session, rnnp_session_facts *facts);
 

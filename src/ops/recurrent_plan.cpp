@@ -24,9 +24,6 @@ uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes)
   return fit < 1 ? 1 : fit < wanted ? static_cast<uint32_t>(fit) : wanted;
 }
 
-// Meeting costs about as much as this work per thread; starting a team about as much as the other.
-constexpr uint64_t kFewestMacsPerThread = 6000;
-constexpr uint64_t kFewestMacsPerCall = 50000;
 
 uint32_t choose_threads(uint64_t macs, uint32_t batch, uint32_t available) {
   // Compared as products: small CPUs cannot divide 64 bits.

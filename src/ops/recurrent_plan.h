@@ -47,6 +47,11 @@ constexpr uint32_t cell_gates(Cell cell) {
 // Steps per input GEMM for rows of `row_bytes` pre-activations; 1 when L2 is unknown (0).
 uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes);
 
+// Meeting once per step costs a thread about as much as this work.
+constexpr uint64_t kFewestMacsPerThread = 6000;
+// Starting a team, once per call, as much as this.
+constexpr uint64_t kFewestMacsPerCall = 50000;
+
 // All of the executor's threads, or one when `macs` multiply-accumulates between two barriers, times `batch` rows, are too few to
 // share.
 uint32_t choose_threads(uint64_t macs, uint32_t batch, uint32_t available);

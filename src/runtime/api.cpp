@@ -73,6 +73,15 @@ XnnUse xnn_use(const rnnp_session_options &o) {
   return o.isa_allowed & RNNP_ISA_REFERENCE_ONLY ? XnnUse::kNever : XnnUse::kWhereFaster;
 }
 
+// A wave may use threads that sharing a layer does not. It needs chunks that follow one another.
+void plan_threads(const Model &m, const rnnp_session_options &o, SessionConfig *c) {
+  if (!kManyThreads || o.executor == nullptr || (o.flags & RNNP_SESSION_ALL_THREADS) || !(m.header->flags & kBlobCausal)) return;
+  c->wave = plan_wave(step_costs(m), o.executor->threads, c->team, o.max_batch, c->chunk_steps);
+  if (c->wave.stages == 0) return;
+  c->threads = o.executor->threads;
+  if (c->team == 1) c->parallel_steps = UINT32_MAX;
+}
+
 rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,
                       SessionConfig *c) {
   const Model *m = model_of(model);
@@ -103,9 +112,11 @@ rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, co
   c->max_steps = o.max_steps;
   c->layer_chunk_steps = o.chunk_steps;
   c->chunk_steps = program_chunk_steps(*m, o, c->l2_bytes);
-  c->threads = session_threads(*m, o);
+  c->team = session_threads(*m, o);
+  c->threads = c->team;
   c->parallel_steps =
       !kManyThreads || (o.flags & RNNP_SESSION_ALL_THREADS) ? 1 : choose_parallel_steps(m->header->macs_per_step, o.max_batch);
+  plan_threads(*m, o, c);
   c->xnnpack = xnn_use(o);
   if (o.executor != nullptr) c->executor = *o.executor;
   return RNNP_OK;
@@ -206,7 +217,7 @@ rnnp_status rnnp_session_init_with(const rnnp_registry *registry, rnnp_session *
 }
 
 rnnp_status rnnp_session_info(const rnnp_session *session, rnnp_session_facts *facts) {
-  if (session == nullptr || session->tag != rnnp::kSessionTag || facts == nullptr) return RNNP_E_ARG;
+  if (!rnnp::is_session(session) || facts == nullptr) return RNNP_E_ARG;
   rnnp_session_facts f = {};
   f.max_batch = session->max_batch;
   f.chunk_steps = session->chunk_steps;
@@ -214,5 +225,7 @@ rnnp_status rnnp_session_info(const rnnp_session *session, rnnp_session_facts *f
   f.isa = session->recurrent_isa;
   f.xnnpack = session->xnnpack_count != 0;
   f.xnnpack_refused = session->xnnpack_refused;
+  f.wave_stages = session->wave.stages;
+  f.wave_steps = session->wave.fewest_steps;
   return rnnp::give_struct(f, facts) ? RNNP_OK : RNNP_E_ARG;
 }

@@ -37,11 +37,11 @@ uint8_t *tensor_row(const rnnp_buffer &b, size_t row_bytes, uint32_t batch, size
 
 // --- Inputs and outputs of a chunk -------------------------------------------------------------------------------------------
 
-void bind_input(const Job &job, uint32_t i, size_t first, uint32_t steps) {
+void bind_input(const Job &job, const Lane &lane, uint32_t i, size_t first, uint32_t steps) {
   const Session &s = *job.session;
   const Model &m = *s.model;
   const BlobIo &io = m.inputs[i];
-  ValueSlot &slot = s.values[io.value];
+  ValueSlot &slot = lane.values[io.value];
   if (io.role == RNNP_ROLE_LENGTHS) {
     slot.data = job.inputs[i].data;
     return;
@@ -53,7 +53,7 @@ void bind_input(const Job &job, uint32_t i, size_t first, uint32_t steps) {
     slot.data = b.data == nullptr ? nullptr : tensor_row(b, bytes, job.batch, sequence ? first : 0, 0);
     return;
   }
-  uint8_t *to = s.inputs[i].staging;
+  uint8_t *to = s.inputs[i].staging + (sequence ? bytes * s.max_batch * lane.staging_step : 0);
   slot.data = to;
   for (size_t step = 0; step < (sequence ? steps : 1u); ++step) {
     for (uint32_t row = 0; row < job.batch; ++row, to += bytes)
@@ -61,13 +61,13 @@ void bind_input(const Job &job, uint32_t i, size_t first, uint32_t steps) {
   }
 }
 
-void *pool_rows(const Session &s, const BlobValue &v) {
-  if (ValueKind(v.kind) == ValueKind::kSequence) return s.sequence_pool + size_t{v.location} * s.max_batch * s.chunk_steps;
+void *pool_rows(const Session &s, const Lane &lane, const BlobValue &v) {
+  if (ValueKind(v.kind) == ValueKind::kSequence) return lane.sequence_pool + size_t{v.location} * s.max_batch * lane.pool_steps;
   return s.row_pool + size_t{v.location} * s.max_batch;
 }
 
 // A node's result goes straight to the caller's packed memory; otherwise to the pool, and is copied out after the chunk.
-void bind_output(const Job &job, uint32_t i, size_t first) {
+void bind_output(const Job &job, const Lane &lane, uint32_t i, size_t first) {
   const Session &s = *job.session;
   const Model &m = *s.model;
   const BlobIo &io = m.outputs[i];
@@ -77,11 +77,12 @@ void bind_output(const Job &job, uint32_t i, size_t first) {
   const rnnp_buffer &b = job.outputs[i];
   const bool direct = b.data != nullptr && is_packed(b, row_bytes_of(m, io), job.batch, sequence) &&
                       !(sequence && (job.flags & RNNP_RUN_LAST_STEP));
-  s.values[io.value].data = direct ? tensor_row(b, row_bytes_of(m, io), job.batch, sequence ? first : 0, 0) : pool_rows(s, v);
+  lane.values[io.value].data =
+      direct ? tensor_row(b, row_bytes_of(m, io), job.batch, sequence ? first : 0, 0) : pool_rows(s, lane, v);
 }
 
-const uint8_t *value_row(const Session &s, uint32_t value, size_t row) {
-  return reinterpret_cast<const uint8_t *>(row_of(s.values[value], row));
+const uint8_t *value_row(const Lane &lane, uint32_t value, size_t row) {
+  return reinterpret_cast<const uint8_t *>(row_of(lane.values[value], row));
 }
 
 // Where rows end: the call's lengths, else the model's first LENGTHS input.
@@ -93,9 +94,8 @@ const int32_t *last_step_lengths(const Job &job) {
   return job.lengths;
 }
 
-void hand_out_last_step(const Job &job, const BlobIo &io, const rnnp_buffer &b, size_t first, uint32_t steps) {
-  const Session &s = *job.session;
-  const size_t bytes = row_bytes_of(*s.model, io);
+void hand_out_last_step(const Job &job, const Lane &lane, const BlobIo &io, const rnnp_buffer &b, size_t first, uint32_t steps) {
+  const size_t bytes = row_bytes_of(*job.session->model, io);
   const int32_t *lengths = last_step_lengths(job);
   for (uint32_t row = 0; row < job.batch; ++row) {
     const size_t length = lengths != nullptr ? static_cast<size_t>(lengths[row]) : job.steps;
@@ -103,27 +103,26 @@ void hand_out_last_step(const Job &job, const BlobIo &io, const rnnp_buffer &b, 
     if (length == 0) {
       if (first == 0) zero_bytes(to, bytes);
     } else if (length > first && length <= first + steps) {
-      copy_bytes(to, value_row(s, io.value, (length - 1 - first) * job.batch + row), bytes);
+      copy_bytes(to, value_row(lane, io.value, (length - 1 - first) * job.batch + row), bytes);
     }
   }
 }
 
-void hand_out(const Job &job, uint32_t i, size_t first, uint32_t steps, bool last_chunk) {
-  const Session &s = *job.session;
-  const Model &m = *s.model;
+void hand_out(const Job &job, const Lane &lane, uint32_t i, size_t first, uint32_t steps, bool last_chunk) {
+  const Model &m = *job.session->model;
   const BlobIo &io = m.outputs[i];
   const rnnp_buffer &b = job.outputs[i];
   const bool sequence = io.role == RNNP_ROLE_SEQUENCE;
   if (b.data == nullptr || (!sequence && !last_chunk)) return;
   if (sequence && (job.flags & RNNP_RUN_LAST_STEP)) {
-    hand_out_last_step(job, io, b, first, steps);
+    hand_out_last_step(job, lane, io, b, first, steps);
     return;
   }
   const size_t bytes = row_bytes_of(m, io);
-  if (s.values[io.value].data == tensor_row(b, bytes, job.batch, sequence ? first : 0, 0)) return;
+  if (lane.values[io.value].data == tensor_row(b, bytes, job.batch, sequence ? first : 0, 0)) return;
   for (size_t step = 0; step < (sequence ? steps : 1u); ++step) {
     for (uint32_t row = 0; row < job.batch; ++row) {
-      copy_bytes(tensor_row(b, bytes, job.batch, first + step, row), value_row(s, io.value, step * job.batch + row), bytes);
+      copy_bytes(tensor_row(b, bytes, job.batch, first + step, row), value_row(lane, io.value, step * job.batch + row), bytes);
     }
   }
 }
@@ -134,24 +133,44 @@ void team_barrier(const Job &job, uint32_t thread) {
   if (kManyThreads && job.threads > 1) barrier_wait(job.session->barriers, job.threads, thread);
 }
 
+void bind(const Job &job, const Lane &lane, size_t first, uint32_t steps) {
+  const Model &m = *job.session->model;
+  for (uint32_t i = 0; i < m.inputs.count; ++i) bind_input(job, lane, i, first, steps);
+  for (uint32_t i = 0; i < m.outputs.count; ++i) bind_output(job, lane, i, first);
+}
+
+void hand_out_all(const Job &job, const Lane &lane, size_t first, uint32_t steps) {
+  const uint32_t count = job.session->model->outputs.count;
+  for (uint32_t i = 0; i < count; ++i) hand_out(job, lane, i, first, steps, first + steps == job.steps);
+}
+
+RunEnv chunk_env(const Job &job, const Lane &lane, size_t first, uint32_t steps) {
+  const Session &s = *job.session;
+  return {s.model,
+          lane.values,
+          s.states,
+          lane.scratch,
+          s.barriers,
+          job.lengths,
+          first,
+          steps,
+          job.batch,
+          s.max_batch,
+          job.threads,
+          first == 0,
+          first + steps == job.steps};
+}
+
 void run_chunk(const Job &job, size_t first, uint32_t steps, uint32_t thread) {
   const Session &s = *job.session;
-  const Model &m = *s.model;
-  const bool last = first + steps == job.steps;
-  if (thread == 0) {
-    for (uint32_t i = 0; i < m.inputs.count; ++i) bind_input(job, i, first, steps);
-    for (uint32_t i = 0; i < m.outputs.count; ++i) bind_output(job, i, first);
-  }
+  if (thread == 0) bind(job, s.lane, first, steps);
   team_barrier(job, thread);
-  const RunEnv env = {&m,    s.values,  s.states,    s.scratch,   s.barriers, job.lengths, first,
-                      steps, job.batch, s.max_batch, job.threads, first == 0, last};
-  for (uint32_t i = 0; i < m.nodes.count; ++i) {
+  const RunEnv env = chunk_env(job, s.lane, first, steps);
+  for (uint32_t i = 0; i < s.model->nodes.count; ++i) {
     s.nodes[i].op->run(env, *s.nodes[i].node, s.nodes[i].object, thread);
     team_barrier(job, thread);
   }
-  if (thread == 0) {
-    for (uint32_t i = 0; i < m.outputs.count; ++i) hand_out(job, i, first, steps, last);
-  }
+  if (thread == 0) hand_out_all(job, s.lane, first, steps);
 }
 
 void run_thread(void *arg, uint32_t thread) {
@@ -165,31 +184,66 @@ void run_thread(void *arg, uint32_t thread) {
   }
 }
 
+// One stage's nodes on one chunk, alone.
+void run_stage(const Job &job, size_t first, uint32_t stage, const Lane &lane) {
+  const Session &s = *job.session;
+  const size_t left = job.steps - first;
+  const uint32_t steps = left < s.wave.chunk_steps ? static_cast<uint32_t>(left) : s.wave.chunk_steps;
+  if (stage == 0) bind(job, lane, first, steps);
+  RunEnv env = chunk_env(job, lane, first, steps);
+  env.scratch = s.waves[stage].scratch;
+  env.barriers = s.barriers + stage;
+  env.threads = 1;
+  for (uint32_t i = s.wave.first_node[stage]; i < s.wave.first_node[stage + 1]; ++i)
+    s.nodes[i].op->run(env, *s.nodes[i].node, s.nodes[i].object, 0);
+  if (stage + 1 == s.wave.stages) hand_out_all(job, lane, first, steps);
+}
+
+// Thread i is stage i: chunk c goes through stage i in round c + i, in lane c modulo the number of stages.
+void run_wave_thread(void *arg, uint32_t thread) {
+  const Job &job = *static_cast<const Job *>(arg);
+  const Session &s = *job.session;
+  const uint32_t stages = s.wave.stages;
+  if (thread >= stages) return;
+  const FlushDenormals flush;
+  uint32_t lane = 0;
+  size_t first = 0;
+  for (uint32_t wait = 0; wait < thread; ++wait) barrier_wait(s.barriers + s.threads, stages, thread);
+  while (first < job.steps) {
+    run_stage(job, first, thread, s.waves[lane]);
+    first += s.wave.chunk_steps;
+    lane = lane + 1 == stages ? 0 : lane + 1;
+    barrier_wait(s.barriers + s.threads, stages, thread);
+  }
+  for (uint32_t wait = thread; wait + 1 < stages; ++wait) barrier_wait(s.barriers + s.threads, stages, thread);
+}
+
 void run_job(Job *job) {
   if (!kManyThreads) {
     run_thread(job, 0);
     return;
   }
   const Session &s = *job->session;
-  job->threads = job->steps >= s.parallel_steps ? s.threads : 1;
-  if (job->threads > 1) {
-    s.executor.parallel(s.executor.ctx, run_thread, job);
-    return;
+  const bool wave = s.wave.stages != 0 && job->steps >= s.wave.fewest_steps;
+  job->threads = wave || job->steps < s.parallel_steps ? 1 : s.threads;
+  if (wave || job->threads > 1) {
+    s.executor.parallel(s.executor.ctx, wave ? run_wave_thread : run_thread, job);
+  } else {
+    run_thread(job, 0);
   }
-  run_thread(job, 0);
-  for (uint32_t i = 1; i < s.threads; ++i) s.barriers[i].epoch = s.barriers[0].epoch;  // the others were not there to count
+  // Those who were not there, or worked alone, have counted other meetings.
+  for (uint32_t i = 1; i < s.threads; ++i) s.barriers[i].epoch = s.barriers[0].epoch;
 }
 
 // --- Checks ----------------------------------------------------------------------------------------------------------------------
 
-rnnp_status check_buffer(const Model &m, const BlobIo &io, const rnnp_buffer &b, uint32_t batch) {
+rnnp_status check_buffer(const Model &m, const BlobIo &io, const rnnp_buffer &b) {
   if (b.data == nullptr) return RNNP_OK;
   if (!is_aligned(b.data, 4)) return RNNP_E_ALIGN;
   const size_t bytes = row_bytes_of(m, io);
   const size_t row = b.row_stride_bytes ? b.row_stride_bytes : bytes;
   if (b.row_stride_bytes % 4 || b.step_stride_bytes % 4) return RNNP_E_ALIGN;
   if (row < bytes || (b.step_stride_bytes != 0 && b.step_stride_bytes < bytes)) return RNNP_E_ARG;
-  (void)batch;
   return RNNP_OK;
 }
 
@@ -218,19 +272,14 @@ rnnp_status check_io(const Session &s, const rnnp_io &io) {
   for (uint32_t i = 0; i < m.inputs.count && status == RNNP_OK; ++i) {
     const bool required = m.inputs[i].role == RNNP_ROLE_SEQUENCE || m.inputs[i].role == RNNP_ROLE_ROW;
     if (required && io.inputs[i].data == nullptr) return RNNP_E_ARG;
-    status = check_buffer(m, m.inputs[i], io.inputs[i], io.batch);
+    status = check_buffer(m, m.inputs[i], io.inputs[i]);
     if (status == RNNP_OK && m.inputs[i].role == RNNP_ROLE_LENGTHS && io.inputs[i].data != nullptr &&
         !lengths_fit(static_cast<const int32_t *>(io.inputs[i].data), io.batch, io.steps)) {
       return RNNP_E_SHAPE;
     }
   }
-  for (uint32_t i = 0; i < m.outputs.count && status == RNNP_OK; ++i)
-    status = check_buffer(m, m.outputs[i], io.outputs[i], io.batch);
+  for (uint32_t i = 0; i < m.outputs.count && status == RNNP_OK; ++i) status = check_buffer(m, m.outputs[i], io.outputs[i]);
   return status;
-}
-
-bool is_session(const Session *s) {
-  return s != nullptr && s->tag == kSessionTag;
 }
 
 constexpr uint32_t kSimpleTensors = 16;

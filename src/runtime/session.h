@@ -1,7 +1,7 @@
 // session.h -- a session as it lies in the caller's memory.
 //
-//   [ Session | value slots | node slots | state slots | barriers | node objects ... | states (2 buffers each) | scratch | pools |
-//   staging ]
+//   [ Session | value slots | node slots | state slots | barriers | node objects ... | states (1 or 2 buffers each) | scratch |
+//   pools | staging ]
 //
 // Everything is laid out by build_session (session_build.cpp) from one Arena, measured and placed by the same code; nothing moves
 // later. SPDX-License-Identifier: Apache-2.0
@@ -9,6 +9,7 @@
 #define RNNPACK_RUNTIME_SESSION_H_
 
 #include "ops/op.h"
+#include "ops/wave_plan.h"
 
 namespace rnnp {
 
@@ -26,6 +27,16 @@ struct IoSlot {
   uint8_t *staging;  // room for one chunk, packed; nullptr for lengths
 };
 
+// The buffers that a chunk of steps goes through. All chunks share one; in a wave, chunks under way at the same time have their
+// own.
+struct Lane {
+  ValueSlot *values;
+  float *sequence_pool;
+  uint32_t pool_steps;    // for which the values are placed in it
+  uint32_t staging_step;  // where in the staging buffers it begins
+  uint8_t *scratch;
+};
+
 struct Session {
   uint32_t tag;
   uint32_t max_batch, chunk_steps, max_steps, threads;
@@ -40,13 +51,14 @@ struct Session {
   RunEnv single_env;
   const Model *model;
   rnnp_executor executor;
-  ValueSlot *values;
   NodeSlot *nodes;
   StateSlot *states;
-  Barrier *barriers;
+  Barrier *barriers;  // [threads], then [wave.stages] of the wave
   IoSlot *inputs, *outputs;
-  uint8_t *scratch;
-  float *sequence_pool, *row_pool;
+  Lane lane;    // of everything but the wave
+  Lane *waves;  // [wave.stages]
+  WavePlan wave;
+  float *row_pool;
 };
 
 // Options after defaults and platform facts are filled in; checked.
@@ -54,7 +66,10 @@ struct SessionConfig {
   const Model *model;
   OpList ops;
   KernelGroups kernels;
-  uint32_t max_batch, chunk_steps, layer_chunk_steps, max_steps, threads, parallel_steps, isa, l1d_bytes, l2_bytes;
+  uint32_t max_batch, chunk_steps, layer_chunk_steps, max_steps, parallel_steps, isa, l1d_bytes, l2_bytes;
+  uint32_t threads;  // of the parallel region
+  uint32_t team;     // that share a layer: all of them, or 1
+  WavePlan wave;
   XnnUse xnnpack;
   rnnp_executor executor;
 };
@@ -64,6 +79,10 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **s
 
 // Bytes of rnnp_state_save for one row.
 size_t saved_state_bytes(const Model &m);
+
+inline bool is_session(const Session *s) {
+  return s != nullptr && s->tag == kSessionTag;
+}
 
 // Back to the initial state, one state of one row.
 void reset_state(const Session &s, uint32_t state, uint32_t row);

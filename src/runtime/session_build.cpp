@@ -21,18 +21,18 @@ rnnp_status build_node(const SessionConfig &config, BuildEnv *env, const BlobNod
 }
 
 // Which buffer a value's rows are in for good; inputs and outputs are redirected per run.
-void place_values(const SessionConfig &config, Session *s) {
+void place_values(const SessionConfig &config, const Session &s, const Lane &lane) {
   const Model &m = *config.model;
   for (uint32_t i = 0; i < m.values.count; ++i) {
     const BlobValue &v = m.values[i];
-    ValueSlot &slot = s->values[i];
+    ValueSlot &slot = lane.values[i];
     slot.row_bytes = size_t{v.row_elems} * sizeof(float);
     switch (ValueKind(v.kind)) {
       case ValueKind::kSequence:
-        slot.data = s->sequence_pool + size_t{v.location} * config.max_batch * config.chunk_steps;
+        slot.data = lane.sequence_pool + size_t{v.location} * config.max_batch * lane.pool_steps;
         break;
       case ValueKind::kRow:
-        slot.data = s->row_pool + size_t{v.location} * config.max_batch;
+        slot.data = s.row_pool + size_t{v.location} * config.max_batch;
         break;
       case ValueKind::kConst:
         slot.data = const_cast<float *>(m.weights(v.location));
@@ -59,11 +59,17 @@ void place_states(const SessionConfig &config, Arena *arena, Session *s) {
   }
 }
 
+// Steps for which pools and staging have room: a chunk, or the chunks of a wave that are under way.
+uint32_t pool_steps(const SessionConfig &config) {
+  const uint32_t wave = config.wave.stages * config.wave.chunk_steps;
+  return wave > config.chunk_steps ? wave : config.chunk_steps;
+}
+
 // Staging for a tensor of the caller's that is not packed: one chunk of rows.
 void place_staging(const SessionConfig &config, Arena *arena, const Table<BlobIo> &io, IoSlot *slots) {
   const Model &m = *config.model;
   for (uint32_t i = 0; i < io.count; ++i) {
-    const size_t rows = io[i].role == RNNP_ROLE_SEQUENCE ? mul_sat(config.max_batch, config.chunk_steps) : config.max_batch;
+    const size_t rows = io[i].role == RNNP_ROLE_SEQUENCE ? mul_sat(config.max_batch, pool_steps(config)) : config.max_batch;
     const size_t bytes = mul_sat(mul_sat(rows, m.values[io[i].value].row_elems), sizeof(float));
     const bool staged = io[i].role != RNNP_ROLE_LENGTHS && m.values[io[i].value].kind == uint32_t(ValueKind::kInput);
     uint8_t *staging = staged ? arena->take<uint8_t>(bytes) : nullptr;
@@ -84,23 +90,25 @@ void find_simple_input(const Model &m, Session *s) {
 // Every table of the session in one go, so that placing them is one test.
 struct Tables {
   Session *session;
-  ValueSlot *values;
+  ValueSlot *values;  // of the lane, then of the wave's lanes
   NodeSlot *nodes;
   StateSlot *states;
   Barrier *barriers;
   IoSlot *inputs, *outputs;
+  Lane *waves;
 };
 
 Tables take_tables(const SessionConfig &config, Arena *arena) {
   const Model &m = *config.model;
   Tables t;
   t.session = arena->take<Session>(1);
-  t.values = arena->take<ValueSlot>(m.values.count);
+  t.values = arena->take<ValueSlot>(mul_sat(m.values.count, 1 + config.wave.stages));
   t.nodes = arena->take<NodeSlot>(m.nodes.count);
   t.states = arena->take<StateSlot>(m.states.count);
-  t.barriers = arena->take<Barrier>(config.threads);
+  t.barriers = arena->take<Barrier>(config.threads + config.wave.stages);
   t.inputs = arena->take<IoSlot>(m.inputs.count);
   t.outputs = arena->take<IoSlot>(m.outputs.count);
+  t.waves = arena->take<Lane>(config.wave.stages);
   return t;
 }
 
@@ -116,13 +124,15 @@ void fill_session(const SessionConfig &config, const BuildEnv &env, const Tables
   s.causal = (config.model->header->flags & kBlobCausal) != 0;
   s.model = config.model;
   s.executor = config.executor;
-  s.values = t.values;
   s.nodes = t.nodes;
   s.states = t.states;
   s.barriers = t.barriers;
   s.inputs = t.inputs;
   s.outputs = t.outputs;
-  for (uint32_t i = 0; i < config.threads; ++i) s.barriers[i] = {0, config.executor.yield, config.executor.ctx};
+  s.waves = t.waves;
+  s.wave = config.wave;
+  for (uint32_t i = 0; i < config.threads + config.wave.stages; ++i)
+    s.barriers[i] = {0, config.executor.yield, config.executor.ctx};
   find_simple_input(*config.model, &s);
 }
 
@@ -131,7 +141,7 @@ uint32_t single_step_threads(const Session &s) {
 }
 
 void finish_nodes(Session *s) {
-  FinishEnv env = {s->model, s->values, s->states, s->max_batch, single_step_threads(*s), s->scratch, 0, false};
+  FinishEnv env = {s->model, s->lane.values, s->states, s->max_batch, single_step_threads(*s), s->lane.scratch, 0, false};
   for (uint32_t i = 0; i < s->model->nodes.count; ++i) {
     NodeSlot &n = s->nodes[i];
     n.step = n.op->finish != nullptr ? n.op->finish(&env, *n.node, n.object) : nullptr;
@@ -146,9 +156,10 @@ void prepare_single_step(Session *s) {
   s->single = single_step_threads(*s) == 1 && s->causal && s->simple && m.inputs.count == 1 && m.outputs.count == 1 &&
               ValueKind(m.values[m.outputs[0].value].kind) == ValueKind::kSequence;
   if (!s->single) return;
-  s->single_input = &s->values[m.inputs[0].value];
-  s->single_output = &s->values[m.outputs[0].value];
-  s->single_env = {&m, s->values, s->states, s->scratch, s->barriers, nullptr, 0, 1, s->max_batch, s->max_batch, 1, true, true};
+  s->single_input = &s->lane.values[m.inputs[0].value];
+  s->single_output = &s->lane.values[m.outputs[0].value];
+  s->single_env = {&m, s->lane.values, s->states, s->lane.scratch, s->barriers, nullptr, 0, 1, s->max_batch, s->max_batch,
+                   1,  true,           true};
 }
 
 }  // namespace
@@ -163,7 +174,7 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **s
   env.max_batch = config.max_batch;
   env.chunk_steps = config.chunk_steps;
   env.layer_chunk_steps = config.layer_chunk_steps;
-  env.threads = config.threads;
+  env.threads = config.team;
   env.l1d_bytes = config.l1d_bytes;
   env.l2_bytes = config.l2_bytes;
   env.xnnpack = config.xnnpack;
@@ -175,18 +186,24 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **s
   }
   if (placing) fill_session(config, env, t);
   place_states(config, arena, t.session);
-  const size_t rows = mul_sat(config.max_batch, config.chunk_steps);
-  uint8_t *scratch = arena->take<uint8_t>(env.scratch_bytes);
+  const size_t rows = mul_sat(config.max_batch, pool_steps(config));
+  const size_t scratch_bytes = align_up(env.scratch_bytes, kArenaAlign);
+  uint8_t *scratch = arena->take<uint8_t>(mul_sat(scratch_bytes, config.wave.stages > 1 ? config.wave.stages : 1));
   float *sequence_pool = arena->take<float>(mul_sat(m.header->sequence_pool_elems, rows));
   float *row_pool = arena->take<float>(mul_sat(m.header->row_pool_elems, config.max_batch));
   place_staging(config, arena, m.inputs, placing ? t.inputs : nullptr);
   place_staging(config, arena, m.outputs, placing ? t.outputs : nullptr);
   if (arena->overflowed()) return RNNP_E_SMALL_MEMORY;
   if (arena->measuring()) return RNNP_OK;
-  t.session->scratch = scratch;
-  t.session->sequence_pool = sequence_pool;
   t.session->row_pool = row_pool;
-  place_values(config, t.session);
+  t.session->lane = {t.values, sequence_pool, config.chunk_steps, 0, scratch};
+  place_values(config, *t.session, t.session->lane);
+  for (uint32_t i = 0; i < config.wave.stages; ++i) {
+    const uint32_t steps = config.wave.chunk_steps;
+    float *pool = sequence_pool + size_t{m.header->sequence_pool_elems} * config.max_batch * steps * i;
+    t.waves[i] = {t.values + size_t{m.values.count} * (i + 1), pool, steps, steps * i, scratch + scratch_bytes * i};
+    place_values(config, *t.session, t.waves[i]);
+  }
   for (uint32_t i = 0; i < m.states.count; ++i) {
     for (uint32_t row = 0; row < config.max_batch; ++row) reset_state(*t.session, i, row);
   }

@@ -19,10 +19,6 @@ struct StateHeader {
   uint32_t crc;    // CRC-32 of the elements
 };
 
-bool is_session(const Session *s) {
-  return s != nullptr && s->tag == kSessionTag;
-}
-
 float *state_row(const StateSlot &s, uint32_t row) {
   return s.buffer[s.live] + size_t{row} * s.row_elems;
 }

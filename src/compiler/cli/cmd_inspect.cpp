@@ -23,9 +23,11 @@ int run(const Options &options) {
   const AlignedBytes blob(bytes.size(), 64);
   if (!bytes.empty()) std::memcpy(blob.data(), bytes.data(), bytes.size());
   const nlohmann::ordered_json document = blob_document(blob);
-  const std::string text = options.json ? document.dump(1) + "\n"
-                                        : blob_text(document) + (options.memory ? memory_text(document) : "") +
-                                              (options.plan ? plan_text(document, options.machine) : "");
+  const std::string text =
+      options.json
+          ? document.dump(1) + "\n"
+          : blob_text(document) + (options.memory ? memory_text(document) : "") +
+                (options.plan ? plan_text(document, options.machine) + wave_text(blob.data(), bytes.size(), options.machine) : "");
   std::fputs(text.c_str(), stdout);
   return kExitOk;
 }

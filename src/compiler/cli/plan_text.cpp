@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "compiler/cli/files.h"
 #include "ops/recurrent_plan.h"
+#include "rnnpack/rnnpack.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -95,6 +97,32 @@ std::string plan_text(const Json &doc, const PlanMachine &m) {
   char line[96];
   std::snprintf(line, sizeof line, "  all recurrent layers: predicted %.2f us per step\n", total_us);
   return text + line;
+}
+
+std::string wave_text(const void *blob, size_t bytes, const PlanMachine &m) {
+  rnnp_executor executor = {};
+  executor.threads = m.threads;
+  executor.parallel = [](void *, void (*)(void *, uint32_t), void *) {};  // nothing is run
+  rnnp_session_options options;
+  rnnp_session_options_init(&options);
+  options.max_batch = m.batch;
+  options.max_steps = m.steps;
+  options.l1d_bytes = m.l1_kib * 1024;
+  options.l2_bytes = m.l2_kib * 1024;
+  options.executor = &executor;
+  rnnp_model model;
+  rnnp_memory memory;
+  if (rnnp_model_open(&model, blob, bytes, 0) != RNNP_OK || rnnp_session_memory(&model, &options, &memory) != RNNP_OK) return "";
+  const AlignedBytes storage(memory.session_bytes, memory.alignment);
+  rnnp_session *session = nullptr;
+  rnnp_session_facts facts = {};
+  facts.struct_bytes = sizeof facts;
+  if (rnnp_session_init(&session, &model, &options, storage.data(), storage.size()) != RNNP_OK ||
+      rnnp_session_info(session, &facts) != RNNP_OK || facts.wave_stages == 0) {
+    return "  no wavefront over layers\n";
+  }
+  return "  wavefront over layers: " + std::to_string(facts.wave_stages) + " threads, in calls of " +
+         std::to_string(facts.wave_steps) + " steps or more\n";
 }
 
 }  // namespace rnnp::compiler

@@ -18,5 +18,8 @@ struct PlanMachine {
 // `document` is blob_document's.
 std::string plan_text(const nlohmann::ordered_json &document, const PlanMachine &machine);
 
+// Whether the stacked layers of a blob would run as a wavefront, and in which calls.
+std::string wave_text(const void *blob, size_t bytes, const PlanMachine &machine);
+
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_CLI_PLAN_TEXT_H_

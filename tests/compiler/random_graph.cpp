@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compiler/import/builder.h"
+
 namespace rnnp::testing_support {
 
 int64_t RandomValue::features() const {
@@ -132,6 +134,57 @@ std::string RandomGraph::text() const {
     out += "\n";
   }
   return out;
+}
+
+onnx::ModelProto RandomGraph::with_outputs(const std::vector<std::string> &names) const {
+  OnnxBuilder out = b;
+  for (const std::string &name : names) out.output(name);
+  return out.proto;
+}
+
+namespace {
+
+RandomGraph first_graph(uint32_t seed) {
+  static const std::vector<int64_t> kOpsets = {11, 13, 17, 18, 20, 21, 22};
+  RandomGraph graph(seed, kOpsets[seed % kOpsets.size()]);
+  const int64_t features = 2 + graph.below(6);
+  graph.b.input("X", {"T", "N", features});
+  graph.keep({"X", {{Role::kTime, 0}, {Role::kBatch, 0}, {Role::kFeature, features}}, 4, true});
+  graph.b.weights("first", 3, 1, features, 4);
+  graph.b.node("GRU", {"X", "firstW", "firstR", "firstB"}, {"firstY"}).with("hidden_size", 4);
+  graph.keep({"firstY", {{Role::kTime, 0}, {Role::kFeature, 1}, {Role::kBatch, 0}, {Role::kFeature, 4}}, 1, false});
+  if (graph.below(4) == 0) {
+    graph.b.input("R", {"N", 3});
+    graph.keep({"R", {{Role::kBatch, 0}, {Role::kFeature, 3}}, 4, true});
+  }
+  return graph;
+}
+
+}  // namespace
+
+RandomGraph grown_graph(uint32_t seed, const std::function<void(const char *op, const std::string &refusal)> &tell) {
+  static const std::vector<RandomMove> kMoves = random_moves();
+  RandomGraph graph = first_graph(seed);
+  const int64_t moves = 3 + graph.below(8);
+  for (int64_t done = 0, tries = 0; done < moves && tries < 60; ++tries) {
+    const RandomMove &move = graph.one_of(kMoves);
+    if (graph.opset < move.since || !compiler::find_import(move.op)) continue;
+    const onnx::ModelProto before = graph.b.proto;
+    const std::vector<RandomValue> values = graph.values;
+    if (!move.grow(graph, move.op)) {
+      graph.b.proto = before;
+      continue;
+    }
+    const std::string refusal = refusal_of(graph.with_outputs({"firstY", graph.values.back().name}));
+    if (tell) tell(move.op, refusal);
+    if (refusal.empty()) {
+      ++done;
+      continue;
+    }
+    graph.b.proto = before;
+    graph.values = values;
+  }
+  return graph;
 }
 
 }  // namespace rnnp::testing_support

@@ -69,6 +69,7 @@ class RandomGraph {
   RandomValue arranged(const RandomValue &value, const std::vector<Role> &lead, bool merge_features);
   RandomValue squashed(const RandomValue &value);
 
+  onnx::ModelProto with_outputs(const std::vector<std::string> &names) const;
   std::string text() const;  // one line per node
 
  private:
@@ -84,6 +85,10 @@ struct RandomMove {
 };
 
 std::vector<RandomMove> random_moves();
+
+// A recurrent layer first, which says what is time and what is batch (its output is "firstY"), then some moves. `tell` hears of
+// each move and of why the compiler refused it, "" where it did not.
+RandomGraph grown_graph(uint32_t seed, const std::function<void(const char *op, const std::string &refusal)> &tell = {});
 
 }  // namespace rnnp::testing_support
 #endif  // RNNPACK_TESTS_COMPILER_RANDOM_GRAPH_H_

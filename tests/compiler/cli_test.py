@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 import read_blob
 
@@ -74,6 +75,12 @@ class Cli(unittest.TestCase):
             rnnpack("compile", MODEL, "-o", self.blob, "--target", target)
             self.assertEqual(json.loads(rnnpack("inspect", "--json", self.blob).stdout), read_blob.read(self.blob))
         self.assertIn("pool", rnnpack("inspect", "--memory", self.blob).stdout)
+        picture = self.at / "memory.svg"
+        rnnpack("inspect", "--memory", "--svg", picture, self.blob)
+        root = xml.etree.ElementTree.parse(picture).getroot()
+        boxes = [e for e in root.iter("{http://www.w3.org/2000/svg}title")]
+        spans = re.findall(r"^ +\d+ \.\. \d+ +value (\d+)", rnnpack("inspect", "--memory", self.blob).stdout, re.M)
+        self.assertEqual(sorted(spans), sorted(e.text.split()[1].rstrip(":") for e in boxes))
 
     def test_verify(self):
         self.assertIn("verified", rnnpack("verify", MODEL, self.blob, "--steps", 30, "--batch", 3, "--seed", 5).stdout)

@@ -106,49 +106,4 @@ std::string blob_text(const Json &doc) {
   return text;
 }
 
-std::string memory_text(const Json &doc) {
-  struct Span {
-    size_t value, first, last;
-  };
-  const size_t nodes = doc["nodes"].size();
-  std::vector<Span> spans;
-  for (size_t v = 0; v < doc["values"].size(); ++v) {
-    Span span{v, nodes, 0};
-    for (size_t n = 0; n < nodes; ++n) {
-      for (const char *list : {"inputs", "outputs"}) {
-        for (const Json &index : doc["nodes"][n][list]) {
-          if (index.is_null() || index.get<size_t>() != v) continue;
-          span.first = std::min(span.first, n);
-          span.last = std::max(span.last, n);
-        }
-      }
-    }
-    for (const Json &output : doc["outputs"]) {
-      if (output["value"].get<size_t>() == v) span.last = nodes;
-    }
-    spans.push_back(span);
-  }
-  std::string text;
-  for (const char *kind : {"sequence", "row"}) {
-    text += std::string(kind) + " pool, " + doc["pools"][std::string(kind) + "_elems"].dump() + " f32 per " +
-            (kind[0] == 's' ? "step and row" : "row") + " (value: elements, nodes that it lives over)\n";
-    std::vector<Span> mine;
-    for (const Span &span : spans) {
-      if (doc["values"][span.value]["kind"] == kind) mine.push_back(span);
-    }
-    std::stable_sort(mine.begin(), mine.end(), [&](const Span &a, const Span &b) {
-      return doc["values"][a.value]["location"].get<uint32_t>() < doc["values"][b.value]["location"].get<uint32_t>();
-    });
-    for (const Span &span : mine) {
-      const Json &value = doc["values"][span.value];
-      const uint32_t at = value["location"], elems = value["row_elems"];
-      char line[128];
-      std::snprintf(line, sizeof line, "  %8u .. %-8u value %-4zu nodes %zu .. %s\n", at, at + elems, span.value, span.first,
-                    span.last == nodes ? "end" : std::to_string(span.last).c_str());
-      text += line;
-    }
-  }
-  return text;
-}
-
 }  // namespace rnnp::compiler

@@ -14,8 +14,6 @@ namespace rnnp::compiler {
 // Throws IoError when the library does not open the blob.
 nlohmann::ordered_json blob_document(const AlignedBytes &blob);
 std::string blob_text(const nlohmann::ordered_json &document);
-// Who lies where in the pools, node by node.
-std::string memory_text(const nlohmann::ordered_json &document);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_CLI_BLOB_VIEW_H_

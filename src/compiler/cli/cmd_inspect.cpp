@@ -7,13 +7,14 @@
 
 #include "compiler/cli/blob_view.h"
 #include "compiler/cli/command.h"
+#include "compiler/cli/memory_map.h"
 #include "compiler/cli/plan_text.h"
 
 namespace rnnp::compiler {
 namespace {
 
 struct Options {
-  std::string blob;
+  std::string blob, svg;
   bool json = false, memory = false, plan = false;
   PlanMachine machine;
 };
@@ -23,10 +24,15 @@ int run(const Options &options) {
   const AlignedBytes blob(bytes.size(), 64);
   if (!bytes.empty()) std::memcpy(blob.data(), bytes.data(), bytes.size());
   const nlohmann::ordered_json document = blob_document(blob);
+  const size_t nodes = document["nodes"].size();
+  if (!options.svg.empty()) {
+    const std::string picture = memory_svg(memory_map(document), nodes);
+    write_file(options.svg, picture.data(), picture.size());
+  }
   const std::string text =
       options.json
           ? document.dump(1) + "\n"
-          : blob_text(document) + (options.memory ? memory_text(document) : "") +
+          : blob_text(document) + (options.memory ? memory_text(memory_map(document), nodes) : "") +
                 (options.plan ? plan_text(document, options.machine) + wave_text(blob.data(), bytes.size(), options.machine) : "");
   std::fputs(text.c_str(), stdout);
   return kExitOk;
@@ -40,6 +46,7 @@ void add_inspect(CLI::App *app, Action *action) {
   command->add_option("model", options->blob, "model.rnnp")->required();
   command->add_flag("--json", options->json, "as JSON, everything");
   command->add_flag("--memory", options->memory, "also the map of the pools");
+  command->add_option("--svg", options->svg, "write the map of the pools there, as a picture");
   command->add_flag(
       "--plan", options->plan,
       "also how the recurrent layers would be cut, and predicted times, on the machine that the options below describe");

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/compile.h"
 
+#include <set>
+
 #include "compiler/emit/write_blob.h"
 #include "compiler/import/import.h"
 #include "compiler/ir/passes.h"
@@ -9,14 +11,32 @@
 
 namespace rnnp::compiler {
 
-Compiled compile_model(const OnnxModel &model, const std::string &target) {
-  const uint32_t nr = target_nr(target);
-  if (nr == 0) throw UsageError("unknown target " + quote(target) + "; accepted: " + target_names());
+Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
+  std::set<std::string> tied;
+  for (const StatePair &pair : options.states) tied.insert(pair.input);
+  Graph graph = import_model(model, tied);
+  tie_states(&graph, options.states);
+  run_passes(&graph);
+  note_evident_states(&graph);
+  return graph;
+}
+
+Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
+  const uint32_t nr = target_nr(options.target);
+  if (nr == 0) throw UsageError("unknown target " + quote(options.target) + "; accepted: " + target_names());
   Compiled out;
-  out.graph = import_model(model);
-  run_passes(&out.graph);
+  out.graph = compile_graph(model, options);
+  if (!out.graph.states.empty() && !out.graph.causal) {
+    throw ModelError("the model looks ahead in time, so no state can be kept from step to step");
+  }
   out.blob = write_blob(out.graph, nr);
   return out;
+}
+
+Compiled compile_model(const OnnxModel &model, const std::string &target) {
+  CompileOptions options;
+  options.target = target;
+  return compile_model(model, options);
 }
 
 }  // namespace rnnp::compiler

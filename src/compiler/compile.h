@@ -8,16 +8,25 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "compiler/ir/tie_states.h"
 #include "compiler/onnx/model_file.h"
 
 namespace rnnp::compiler {
+
+struct CompileOptions {
+  std::string target = "generic";
+  std::vector<StatePair> states;
+};
 
 struct Compiled {
   Graph graph;
   std::vector<uint8_t> blob;
 };
 
-// Throws ModelError with every problem; UsageError when the target is unknown.
+// The graph that is written to the blob.
+Graph compile_graph(const OnnxModel &model, const CompileOptions &options);
+// Throws ModelError with every problem; UsageError when the target or a name is unknown.
+Compiled compile_model(const OnnxModel &model, const CompileOptions &options);
 Compiled compile_model(const OnnxModel &model, const std::string &target);
 
 }  // namespace rnnp::compiler

@@ -39,20 +39,21 @@ struct BlobHeader {
   uint32_t layout_dtype;         // DType of the recurrent weights
   uint32_t sequence_pool_elems;  // f32 elements per (step, row) that all sequence values share
   uint32_t row_pool_elems;       // f32 elements per row that all row values share
-  uint32_t reserved;
-  BlobSection values;   // BlobValue
-  BlobSection nodes;    // BlobNode
-  BlobSection args;     // uint32_t value indices, kNone for an absent one
-  BlobSection inputs;   // BlobIo
-  BlobSection outputs;  // BlobIo
-  BlobSection states;   // BlobState
-  BlobSection attrs;    // the nodes' attribute structures, each 8-byte aligned
-  BlobSection strings;  // NUL-terminated, UTF-8
-  BlobSection weights;  // last section; everything in it 64-byte aligned
+  uint32_t stream_steps;         // 0, or the steps per call it was compiled for: a session's chunk unless asked otherwise
+  BlobSection values;            // BlobValue
+  BlobSection nodes;             // BlobNode
+  BlobSection args;              // uint32_t value indices, kNone for an absent one
+  BlobSection inputs;            // BlobIo
+  BlobSection outputs;           // BlobIo
+  BlobSection states;            // BlobState
+  BlobSection attrs;             // the nodes' attribute structures, each 8-byte aligned
+  BlobSection strings;           // NUL-terminated, UTF-8
+  BlobSection weights;           // last section; everything in it 64-byte aligned
 };
 
 enum BlobFlags : uint32_t {
-  kBlobCausal = 1u << 0,  // may be run in pieces
+  kBlobCausal = 1u << 0,    // may be run in pieces
+  kBlobStepwise = 1u << 1,  // causal, and chunks are of one step: it has kStateRead and kStateWrite nodes
 };
 
 enum class DType : uint32_t { kF32 = 0, kI32 = 1, kF16 = 2, kBf16 = 3, kI8 = 4, kI4 = 5 };
@@ -95,17 +96,19 @@ struct BlobState {
 };
 
 enum class OpKind : uint32_t {
-  kRecurrent = 1,  // AttrRecurrent;  x, init_h, init_c, lengths -> y, y_h, y_c
-  kDense = 2,      // AttrDense;      x -> y
-  kUnary = 3,      // AttrUnary;      x -> y
-  kBinary = 4,     // AttrBinary;     a, b -> y
-  kSoftmax = 5,    // AttrSoftmax;    x -> y
-  kCopy = 6,       // AttrCopy;       x -> y (slice, concat, transpose of features: one strided copy)
-  kTimeStep = 7,   // AttrTimeStep;   sequence x -> row y (first or last step)
-  kReduce = 10,    // AttrReduce;     x -> y
-  kNorm = 11,      // AttrNorm;       x -> y
-  kWhere = 12,     // AttrWhere;      condition, a, b -> y
-  kMatMul = 14,    // AttrMatMul;     a, b -> y
+  kRecurrent = 1,    // AttrRecurrent;  x, init_h, init_c, lengths -> y, y_h, y_c
+  kDense = 2,        // AttrDense;      x -> y
+  kUnary = 3,        // AttrUnary;      x -> y
+  kBinary = 4,       // AttrBinary;     a, b -> y
+  kSoftmax = 5,      // AttrSoftmax;    x -> y
+  kCopy = 6,         // AttrCopy;       x -> y (slice, concat, transpose of features: one strided copy)
+  kTimeStep = 7,     // AttrTimeStep;   sequence x -> row y (first or last step)
+  kReduce = 10,      // AttrReduce;     x -> y
+  kNorm = 11,        // AttrNorm;       x -> y
+  kWhere = 12,       // AttrWhere;      condition, a, b -> y
+  kMatMul = 14,      // AttrMatMul;     a, b -> y
+  kStateRead = 16,   // AttrState;    -> y (the state as it is before the step)
+  kStateWrite = 17,  // AttrState;    x, lengths -> (the state after the step)
 };
 
 struct BlobNode {
@@ -318,6 +321,11 @@ struct AttrMatMul {
   uint32_t rank;  // of the batch; may be 0
   uint32_t dims[kBlobMaxRank];
   MatrixStrides a, b;
+};
+
+// A tensor that the library keeps from step to step; the state has one buffer.
+struct AttrState {
+  uint32_t state;
 };
 
 struct AttrTimeStep {

@@ -34,6 +34,7 @@ rnnp_status check_header(const Model &m, size_t bytes) {
   if (h.version != kBlobVersion) return RNNP_E_BLOB_VERSION;
   if (h.header_bytes != sizeof(BlobHeader) || h.align != kBlobAlign) return RNNP_E_BLOB_CORRUPT;
   if (h.file_bytes > bytes || h.file_bytes < sizeof(BlobHeader)) return RNNP_E_BLOB_CORRUPT;
+  if (h.stream_steps > (1u << 20)) return RNNP_E_BLOB_CORRUPT;
   const BlobSection &w = h.weights;
   if (w.offset < sizeof(BlobHeader) || w.offset % kBlobAlign != 0 || !range_fits(w.offset, w.bytes, h.file_bytes))
     return RNNP_E_BLOB_CORRUPT;

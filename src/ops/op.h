@@ -98,6 +98,7 @@ struct OpList {
 extern "C" {
 extern const Op rnnp_op_recurrent, rnnp_op_dense, rnnp_op_unary, rnnp_op_binary, rnnp_op_softmax, rnnp_op_copy, rnnp_op_time_step;
 extern const Op rnnp_op_unary_more, rnnp_op_compare, rnnp_op_reduce, rnnp_op_norm, rnnp_op_where, rnnp_op_matmul;
+extern const Op rnnp_op_state_read, rnnp_op_state_write;
 }
 
 // --- Helpers that every operator uses ---------------------------------------------------------------------------------------
@@ -153,6 +154,18 @@ inline bool is_f32_value(const Model &m, uint32_t value, uint32_t elems) {
 
 inline bool is_const(const Model &m, uint32_t value) {
   return ValueKind(m.values[value].kind) == ValueKind::kConst;
+}
+
+// A model input that says where each row ends.
+inline bool is_lengths_input(const Model &m, uint32_t value) {
+  const BlobValue &v = m.values[value];
+  return ValueKind(v.kind) == ValueKind::kInput && m.inputs[v.location].role == RNNP_ROLE_LENGTHS;
+}
+
+// The call's lengths, else those of the node's own operand, if it has one.
+inline const int32_t *row_lengths(const RunEnv &env, uint32_t value) {
+  if (env.lengths != nullptr || value == kNone) return env.lengths;
+  return static_cast<const int32_t *>(env.values[value].data);
 }
 
 // A once-per-run operand may feed a per-step result only if it is ready in the first chunk: constants, row inputs and early rows.

@@ -114,9 +114,8 @@ bool values_fit(const Model &m, const BlobNode &n, const AttrRecurrent &a) {
   }
   if (lengths != kNone) {
     const BlobValue &v = m.values[lengths];
-    const bool shaped = ValueKind(v.kind) == ValueKind::kConst
-                            ? v.row_elems == m.header->fixed_batch
-                            : ValueKind(v.kind) == ValueKind::kInput && m.inputs[v.location].role == RNNP_ROLE_LENGTHS;
+    const bool shaped =
+        ValueKind(v.kind) == ValueKind::kConst ? v.row_elems == m.header->fixed_batch : is_lengths_input(m, lengths);
     if (v.dtype != uint32_t(DType::kI32) || !shaped) return false;
   }
   if (y != kNone && (!is_f32_value(m, y, width) || !m.values[y].sequence)) return false;
@@ -342,12 +341,6 @@ void store_final(const RunEnv &env, const Recurrent &layer, uint32_t value, cons
   }
 }
 
-const int32_t *row_lengths(const RunEnv &env, const BlobNode &node) {
-  const uint32_t value = env.model->node_input(node, 3);
-  if (env.lengths != nullptr || value == kNone) return env.lengths;
-  return static_cast<const int32_t *>(env.values[value].data);
-}
-
 // Where the arguments of step `t` of the chunk point; `local` counts from the start of the sub-chunk that holds preact.
 struct StepFrame {
   const ValueSlot *x, *y;
@@ -396,7 +389,7 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
     }
     barrier_wait(team.lines, team.threads, team.self);
   }
-  const int32_t *lengths = row_lengths(env, node);
+  const int32_t *lengths = row_lengths(env, env.model->node_input(node, 3));
   size_t begin, end;
   split_range(layer.plan.tiles, team.threads, team.self, &begin, &end);
   const TileRange tiles = {static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};

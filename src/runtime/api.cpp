@@ -43,7 +43,9 @@ uint32_t allowed_isa(uint32_t platform, uint32_t allowed) {
 // Steps of one chunk: asked for, or the longest that keeps the widest layer's pre-activations in cache.
 uint32_t program_chunk_steps(const Model &m, const rnnp_session_options &o, uint32_t l2_bytes) {
   if (!(m.header->flags & kBlobCausal)) return o.max_steps;
+  if (m.header->flags & kBlobStepwise) return 1;
   if (o.chunk_steps != 0) return o.chunk_steps;
+  if (m.header->stream_steps != 0) return m.header->stream_steps;
   size_t row_bytes = mul_sat(m.header->sequence_pool_elems, sizeof(float));
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
     const AttrRecurrent *a = m.nodes[i].op == uint32_t(OpKind::kRecurrent) ? m.attr<AttrRecurrent>(m.nodes[i]) : nullptr;

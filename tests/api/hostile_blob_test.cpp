@@ -77,9 +77,25 @@ TEST(HostileBlob, EveryFlippedBitOfTheTablesIsRefused) {
   }
 }
 
+// A running sum that the library keeps, behind a recurrent layer.
+std::vector<uint8_t> kept_state_blob() {
+  BlobBuilder b(5);
+  const uint32_t x = b.add_input(3);
+  RecurrentOptions rnn;
+  rnn.cell = rnnp::Cell::kRnn;
+  rnn.hidden = 6;
+  const uint32_t h = b.add_recurrent(x, 3, rnn);
+  uint32_t state;
+  const uint32_t before = b.add_state_read(6, &state);
+  const rnnp::AttrBinary add = {uint32_t(rnnp::Binary::kAdd), 1, {6}, {1}, {1}};
+  const uint32_t after = b.add_node(rnnp::OpKind::kBinary, &add, sizeof add, {before, h}, 6, true);
+  b.add_state_write(state, after);
+  b.add_output(after);
+  return b.build();
+}
+
 // With a mended checksum the tables' own checks have to hold: nothing may be read or written outside.
-TEST(HostileBlob, ForgedTablesAreSafe) {
-  const std::vector<uint8_t> blob = sample_blob();
+void forge_everywhere(const std::vector<uint8_t> &blob) {
   rnnp::BlobHeader h;
   std::memcpy(&h, blob.data(), sizeof h);
   const uint32_t values[] = {
@@ -93,6 +109,46 @@ TEST(HostileBlob, ForgedTablesAreSafe) {
       opened += open_and_run(bad) == RNNP_OK;
     }
   EXPECT_GT(opened, 0u);  // some forgeries are valid models; that they ran under the sanitizers is the test
+}
+
+TEST(HostileBlob, ForgedTablesAreSafe) {
+  forge_everywhere(sample_blob());
+}
+
+TEST(HostileBlob, ForgedKeptStatesAreSafe) {
+  EXPECT_EQ(RNNP_OK, open_and_run(kept_state_blob()));
+  forge_everywhere(kept_state_blob());
+}
+
+// One field of the sample of kept states changed: refused.
+template <class Change>
+rnnp_status changed(Change change) {
+  std::vector<uint8_t> blob = kept_state_blob();
+  rnnp::BlobHeader h;
+  std::memcpy(&h, blob.data(), sizeof h);
+  change(&blob, &h);
+  std::memcpy(blob.data(), &h, sizeof h);
+  reseal(&blob);
+  return open_and_run(blob);
+}
+
+TEST(HostileBlob, KeptStatesNeedStepsAndOneBuffer) {
+  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](std::vector<uint8_t> *, rnnp::BlobHeader *h) { h->flags = rnnp::kBlobCausal; }));
+  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](std::vector<uint8_t> *, rnnp::BlobHeader *h) { h->flags = rnnp::kBlobStepwise; }));
+  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](std::vector<uint8_t> *, rnnp::BlobHeader *h) { h->stream_steps = 0x80000000u; }));
+  for (const uint32_t state : {0u, 2u, 0xffffffffu}) {  // 0 is the layer's, of two buffers
+    EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([&](std::vector<uint8_t> *blob, rnnp::BlobHeader *h) {
+                rnnp::BlobNode read;
+                std::memcpy(&read, blob->data() + h->nodes.offset + sizeof read, sizeof read);
+                EXPECT_EQ(uint32_t(rnnp::OpKind::kStateRead), read.op);
+                std::memcpy(blob->data() + h->attrs.offset + read.attr, &state, sizeof state);
+              }));
+  }
+  for (const uint32_t elems : {1u, 5u, 7u}) {
+    EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([&](std::vector<uint8_t> *blob, rnnp::BlobHeader *h) {
+                std::memcpy(blob->data() + h->states.offset + sizeof(rnnp::BlobState), &elems, sizeof elems);
+              }));
+  }
 }
 
 TEST(HostileBlob, DamagedWeightsAreFoundOnRequest) {

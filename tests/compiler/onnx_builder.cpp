@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "compiler/cli/step_eval.h"
 #include "compiler/compile.h"
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
@@ -213,6 +214,42 @@ void check_against_f64(const onnx::ModelProto &proto, const Sizes &sizes, const 
       options.threads = 1;
       options.steps_per_call = 1;
       if (runner.facts().causal) expect_same_bits("step by step", whole, runner.run(inputs, options));
+    }
+  } catch (const std::exception &error) {
+    ADD_FAILURE() << error.what();
+  }
+}
+
+void check_kept_states(const onnx::ModelProto &proto, const std::vector<StatePair> &states, const Sizes &sizes, double tolerance) {
+  try {
+    const auto model = check_model(proto);
+    for (const char *target : {"generic", "cortex-m"}) {
+      Runner runner(compile_model(*model, CompileOptions{target, states}).blob);
+      ASSERT_TRUE(runner.facts().causal);
+      std::mt19937 random(7);
+      Arrays inputs;
+      for (const rnnp_tensor_facts &facts : runner.inputs()) {
+        const auto declared = std::find_if(model->inputs.begin(), model->inputs.end(),
+                                           [&](const DeclaredInput &input) { return input.name == facts.name; });
+        DeclaredInput open = *declared;
+        for (uint32_t i = 0; i < facts.rank; ++i) open.dims[i].value = facts.dims[i] == RNNP_DIM_STEPS ? 0 : open.dims[i].value;
+        inputs[facts.name] = random_array(facts, open, sizes, &random);
+        if (!steps_are_implied(runner) || facts.role != RNNP_ROLE_SEQUENCE) continue;
+        Array &array = inputs[facts.name];
+        array.shape.insert(array.shape.begin(), sizes.steps);
+        std::normal_distribution<float> normal;
+        array.f32.resize(array.f32.size() * static_cast<size_t>(sizes.steps));
+        for (float &v : array.f32) v = normal(random);
+      }
+      const auto expected = eval_steps(*model, runner, inputs, states, sizes.steps, sizes.batch);
+      RunOptions options;
+      const Arrays whole = runner.run(inputs, options);
+      for (const auto &output : expected) compare(target + (" " + output.first), whole.at(output.first), output.second, tolerance);
+      for (const size_t steps : {size_t{1}, size_t{3}}) {
+        options.steps_per_call = steps;
+        options.threads = steps == 1 ? 1 : 2;
+        expect_same_bits("in pieces", whole, runner.run(inputs, options));
+      }
     }
   } catch (const std::exception &error) {
     ADD_FAILURE() << error.what();

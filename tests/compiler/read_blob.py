@@ -43,7 +43,7 @@ class Blob:
         self.data = data
         fields = HEADER.unpack_from(data, 0)
         names = "magic version header_bytes file_bytes align flags tables_crc weights_crc model_id macs_per_step " \
-                "fixed_batch layout_nr layout_dtype sequence_pool_elems row_pool_elems reserved"
+                "fixed_batch layout_nr layout_dtype sequence_pool_elems row_pool_elems stream_steps"
         self.header = dict(zip(names.split(), fields))
         self.sections = {name: fields[16 + 2 * i:18 + 2 * i] for i, name in enumerate(SECTIONS)}
         self.check()
@@ -74,7 +74,7 @@ class Blob:
         offset, size = self.sections["weights"]
         return {
             "version": h["version"], "model_id": f"{h['model_id']:016x}", "file_bytes": h["file_bytes"], "weight_bytes": size,
-            "causal": bool(h["flags"] & 1), "fixed_batch": h["fixed_batch"],
+            "causal": bool(h["flags"] & 1), "stepwise": bool(h["flags"] & 2), "stream_steps": h["stream_steps"], "fixed_batch": h["fixed_batch"],
             "layout": {"nr": h["layout_nr"], "dtype": TYPES[h["layout_dtype"]]}, "macs_per_step": h["macs_per_step"],
             "pools": {"sequence_elems": h["sequence_pool_elems"], "row_elems": h["row_pool_elems"]},
             "weights_crc_ok": zlib.crc32(self.data[offset:offset + size]) == h["weights_crc"],
@@ -165,6 +165,11 @@ class Blob:
             first, row, column, *batch = self.unpack("I10i", at + start)
             strides.append({"first": first, "row": row, "column": column, "batch": batch[:rank]})
         return {"m": m, "n": n, "k": k, "dims": dims[:rank], "a": strides[0], "b": strides[1]}
+
+    def state_read(self, at):
+        return {"state": self.unpack("I", at)[0]}
+
+    state_write = state_read
 
     def time_step(self, at):
         return {"last": bool(self.unpack("I", at)[0])}

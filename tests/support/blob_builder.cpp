@@ -267,6 +267,19 @@ void BlobBuilder::push_node(OpKind op, const void *attr, size_t bytes, const std
   nodes_.push_back(n);
 }
 
+uint32_t BlobBuilder::add_state_read(uint32_t elems, uint32_t *state) {
+  *state = add_state(elems, {});
+  states_[*state].buffers = 1;
+  stepwise_ = true;
+  const rnnp::AttrState attr = {*state};
+  return add_node(OpKind::kStateRead, &attr, sizeof attr, {}, elems, true);
+}
+
+void BlobBuilder::add_state_write(uint32_t state, uint32_t x) {
+  const rnnp::AttrState attr = {state};
+  push_node(OpKind::kStateWrite, &attr, sizeof attr, {x, kNone}, {});
+}
+
 void BlobBuilder::add_output(uint32_t value, const std::string &name) {
   const rnnp::BlobValue &v = values_[value];
   rnnp::BlobIo io = {add_string(name),
@@ -293,7 +306,7 @@ std::vector<uint8_t> BlobBuilder::build() {
   h.version = rnnp::kBlobVersion;
   h.header_bytes = sizeof h;
   h.align = rnnp::kBlobAlign;
-  h.flags = causal_ ? uint32_t(rnnp::kBlobCausal) : 0u;
+  h.flags = (causal_ ? uint32_t(rnnp::kBlobCausal) : 0u) | (stepwise_ ? uint32_t(rnnp::kBlobStepwise) : 0u);
   h.model_id = 0x1234 + weights_.size();
   h.layout_nr = nr_;
   h.sequence_pool_elems = sequence_elems_;

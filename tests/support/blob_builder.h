@@ -75,6 +75,9 @@ class BlobBuilder {
   uint32_t add_dense(uint32_t x, uint32_t input, uint32_t output, rnnp::Act act = rnnp::Act::kIdentity);
   uint32_t add_node(rnnp::OpKind op, const void *attr, size_t attr_bytes, std::vector<uint32_t> inputs, uint32_t out_elems,
                     bool sequence);
+  // A state of `elems` that the library keeps: its value before the step; add_state_write says what it becomes.
+  uint32_t add_state_read(uint32_t elems, uint32_t *state);
+  void add_state_write(uint32_t state, uint32_t x);
   void add_output(uint32_t value, const std::string &name = "y");
 
   std::vector<uint8_t> build();
@@ -97,7 +100,7 @@ class BlobBuilder {
   std::mt19937 rng_;
   uint32_t nr_;
   uint32_t sequence_elems_ = 0, row_elems_ = 0;
-  bool causal_ = true;
+  bool causal_ = true, stepwise_ = false;
   std::vector<rnnp::BlobValue> values_;
   std::vector<rnnp::BlobNode> nodes_;
   std::vector<uint32_t> args_;

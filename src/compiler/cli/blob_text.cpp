@@ -64,6 +64,7 @@ std::string attr_text(const Json &node) {
   if (op == "binary") return attr["op"].get<std::string>() + " over " + dims_text(attr["dims"]);
   if (op == "softmax") return std::string(attr["log"] == true ? "log, " : "") + "axis of " + attr["axis"].dump();
   if (op == "copy") return dims_text(attr["dims"]) + " at " + attr["x_first"].dump() + " -> " + attr["y_first"].dump();
+  if (op == "state_read" || op == "state_write") return "state " + attr["state"].dump();
   return attr["last"] == true ? "last" : "first";
 }
 
@@ -80,6 +81,8 @@ std::string blob_text(const Json &doc) {
   text += "model id " + doc["model_id"].get<std::string>() + ", layout NR " + doc["layout"]["nr"].dump() + " " +
           doc["layout"]["dtype"].get<std::string>() + "\n";
   text += doc["causal"] == true ? "causal: may run in pieces" : "not causal: runs whole sequences";
+  if (doc["stepwise"] == true) text += ", one step at a time";
+  if (doc["stream_steps"] != 0) text += ", made for streams of " + doc["stream_steps"].dump() + " steps a call";
   text += doc["fixed_batch"] == 0 ? "\n" : ", batch fixed at " + doc["fixed_batch"].dump() + "\n";
   text += doc["macs_per_step"].dump() + " multiply-accumulates per step and row\n";
   text += "pools: " + doc["pools"]["sequence_elems"].dump() + " f32 per step and row, " + doc["pools"]["row_elems"].dump() +

@@ -64,6 +64,8 @@ class Reader {
     doc["file_bytes"] = h_.file_bytes;
     doc["weight_bytes"] = h_.weights.bytes;
     doc["causal"] = (h_.flags & kBlobCausal) != 0;
+    doc["stepwise"] = (h_.flags & kBlobStepwise) != 0;
+    doc["stream_steps"] = h_.stream_steps;
     doc["fixed_batch"] = h_.fixed_batch;
     doc["layout"] = {{"nr", h_.layout_nr}, {"dtype", word(kTypes, h_.layout_dtype)}};
     doc["macs_per_step"] = h_.macs_per_step;
@@ -268,6 +270,9 @@ class Reader {
                 {"a", matrix(a.a, a.rank)},
                 {"b", matrix(a.b, a.rank)}};
       }
+      case OpKind::kStateRead:
+      case OpKind::kStateWrite:
+        return {{"state", attribute<AttrState>(n).state}};
     }
     return Json::object();
   }

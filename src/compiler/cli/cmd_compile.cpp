@@ -30,7 +30,7 @@ uint32_t chunk_steps_of(const Options &options) {
 int run(const Options &options) {
   if (options.output.empty() && options.c_name.empty()) throw UsageError("nothing to write: give -o FILE or --emit-c NAME");
   const auto model = load_model(options.model, options.inputs);
-  const Compiled compiled = compile_model(*model, options.target);
+  const Compiled compiled = compile_model(*model, {options.target, state_pairs(options.inputs)});
   for (const std::string &note : compiled.graph.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   if (!options.c_name.empty()) {
     const CSource source = emit_c(compiled.blob, options.c_name, chunk_steps_of(options));

@@ -12,8 +12,9 @@
 #include "compiler/cli/command.h"
 #include "compiler/cli/model_options.h"
 #include "compiler/cli/runner.h"
+#include "compiler/cli/step_eval.h"
+#include "compiler/compile.h"
 #include "compiler/eval/eval.h"
-#include "compiler/import/import.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/problem.h"
 
@@ -51,8 +52,27 @@ int64_t size_of(const OnnxModel &model, const Runner &runner, int32_t which, int
   return found ? otherwise : 1;
 }
 
-Array random_array(const rnnp_tensor_facts &facts, int64_t steps, int64_t batch, std::mt19937 *random) {
+// Steps of a model whose inputs have no steps axis: any number when it keeps its states itself.
+int64_t implied_steps(const Runner &runner, int64_t asked) {
+  const auto &inputs = runner.inputs();
+  const bool all =
+      std::all_of(inputs.begin(), inputs.end(), [](const rnnp_tensor_facts &f) { return f.role == RNNP_ROLE_SEQUENCE; });
+  return asked > 0 ? asked : all ? 20 : 1;
+}
+
+// What the library starts from where the graph has an input.
+void add_initial_states(const OnnxModel &model, const std::vector<StatePair> &states, int64_t batch,
+                        std::map<std::string, Tensor> *tensors) {
+  for (const StatePair &pair : states) {
+    Shape shape;
+    for (const DeclaredDim &dim : declared_input(model, pair.input.c_str()).dims) shape.push_back(dim.value ? dim.value : batch);
+    (*tensors)[pair.input] = Tensor(Elem::kFloat, shape);
+  }
+}
+
+Array random_array(const rnnp_tensor_facts &facts, int64_t steps, int64_t batch, bool implied, std::mt19937 *random) {
   Array array;
+  if (implied && steps > 1 && facts.role == RNNP_ROLE_SEQUENCE) array.shape.push_back(steps);
   for (uint32_t i = 0; i < facts.rank; ++i) {
     array.shape.push_back(facts.dims[i] == RNNP_DIM_STEPS ? steps : facts.dims[i] == RNNP_DIM_BATCH ? batch : facts.dims[i]);
   }
@@ -116,22 +136,24 @@ bool same_bits(const Array &a, const Array &b) {
 int run(const Options &options) {
   const auto model = load_model(options.model, options.inputs);
   Runner runner(read_file(options.blob));
-  Graph graph = import_model(*model);
-  run_passes(&graph);
+  const std::vector<StatePair> states = state_pairs(options.inputs);
+  const Graph graph = compile_graph(*model, {"generic", states});
   if (model_id(graph) != runner.facts().model_id) {
     std::printf("the blob is not made from this ONNX file (their model ids differ)\n");
     return kExitVerify;
   }
-  const int64_t steps = size_of(*model, runner, RNNP_DIM_STEPS, options.steps, 20),
+  const bool implied = steps_are_implied(runner), by_steps = implied || !graph.states.empty();
+  const int64_t steps = implied ? implied_steps(runner, options.steps) : size_of(*model, runner, RNNP_DIM_STEPS, options.steps, 20),
                 batch = size_of(*model, runner, RNNP_DIM_BATCH, options.batch, 2);
   std::mt19937 random(options.seed);
   Arrays inputs;
   std::map<std::string, Tensor> tensors;
   for (const rnnp_tensor_facts &facts : runner.inputs()) {
-    inputs[facts.name] = random_array(facts, steps, batch, &random);
+    inputs[facts.name] = random_array(facts, steps, batch, implied, &random);
     tensors[facts.name] = to_tensor(inputs[facts.name]);
   }
-  const auto expected = eval_graph(*model, tensors);
+  if (!by_steps) add_initial_states(*model, states, batch, &tensors);
+  const auto expected = by_steps ? eval_steps(*model, runner, inputs, states, steps, batch) : eval_graph(*model, tensors);
   RunOptions how;
   const Arrays whole = runner.run(inputs, how);
   bool good = true;

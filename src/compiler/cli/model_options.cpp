@@ -76,6 +76,9 @@ void add_model_options(CLI::App *command, ModelOptions *options) {
   list("--dim", &options->dims, "NAME=SIZE: the size of a named dynamic dimension; may be repeated");
   list("--shape", &options->shapes,
        "INPUT=1,-1,576: the sizes of an input's dynamic dimensions, -1 for one left open; may be repeated");
+  list("--state", &options->states,
+       "INPUT=OUTPUT: the library keeps the tensor from step to step, and the two are no input and output any more; may be "
+       "repeated");
 }
 
 std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOptions &options) {
@@ -97,6 +100,15 @@ std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOption
   auto model = load_model(path);
   specialise(model.get(), wanted);
   return model;
+}
+
+std::vector<StatePair> state_pairs(const ModelOptions &options) {
+  std::vector<StatePair> pairs;
+  for (const std::string &text : options.states) {
+    const Pair pair = split(text, "--state");
+    pairs.push_back({pair.name, pair.value});
+  }
+  return pairs;
 }
 
 }  // namespace rnnp::compiler

@@ -1,4 +1,4 @@
-// model_options.h -- the options of every command that reads an ONNX file: --set, --dim and --shape.
+// model_options.h -- the options of every command that reads an ONNX file: --set, --dim, --shape and --state.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_MODEL_OPTIONS_H_
 #define RNNPACK_COMPILER_CLI_MODEL_OPTIONS_H_
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/tie_states.h"
 #include "compiler/onnx/specialise.h"
 
 namespace CLI {
@@ -16,13 +17,15 @@ class App;
 namespace rnnp::compiler {
 
 struct ModelOptions {
-  std::vector<std::string> set, dims, shapes;  // NAME=VALUE, as typed
+  std::vector<std::string> set, dims, shapes, states;  // NAME=VALUE, as typed
 };
 
 void add_model_options(CLI::App *command, ModelOptions *options);
 
 // The model as the options make it. Throws UsageError beside what load_model throws.
 std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOptions &options);
+
+std::vector<StatePair> state_pairs(const ModelOptions &options);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_CLI_MODEL_OPTIONS_H_

@@ -51,6 +51,7 @@ class Writer {
   std::vector<uint8_t> write() {
     strings_.append("", 1);
     write_values();
+    for (const KeptState &kept : graph_.states) state(kept.elems, {}, kept.name, 1);
     for (const Node &node : graph_.nodes) write_node(node);
     write_ios(graph_.inputs, &inputs_);
     write_ios(graph_.outputs, &outputs_);
@@ -186,6 +187,8 @@ class Writer {
     return out;
   }
 
+  AttrState attr(const StateRef &a, const std::string &) { return {a.state}; }
+
   template <typename Plain>
   Plain attr(const Plain &a, const std::string &) {
     return a;
@@ -221,7 +224,8 @@ class Writer {
     h.version = kBlobVersion;
     h.header_bytes = sizeof h;
     h.align = kBlobAlign;
-    h.flags = graph_.causal ? kBlobCausal : 0u;
+    h.flags = (graph_.causal ? kBlobCausal : 0u) | (graph_.states.empty() ? 0u : kBlobStepwise);
+    h.stream_steps = graph_.stream_steps;
     h.model_id = model_id(graph_);
     h.macs_per_step = macs_per_step(graph_);
     h.fixed_batch = graph_.fixed_batch;

@@ -86,10 +86,16 @@ bool has_recurrent(const OnnxModel &model) {
   return std::any_of(model.nodes.begin(), model.nodes.end(), [](const onnx::NodeProto *node) { return is_recurrent(*node); });
 }
 
+// What is known of the inputs before the graph is built: those that only start recurrent layers, by index, and those that the user
+// wants kept from step to step, by name.
+struct InputFacts {
+  std::set<uint32_t> states;
+  std::set<std::string> kept;
+};
+
 class Reader {
  public:
-  Reader(const OnnxModel &model, Origins *origins, bool discovering, const std::set<uint32_t> &state_inputs)
-      : model_(model), state_inputs_(state_inputs) {
+  Reader(const OnnxModel &model, Origins *origins, bool discovering, const InputFacts &facts) : model_(model), facts_(facts) {
     b_.origins = origins;
     b_.discovering = discovering;
   }
@@ -143,7 +149,8 @@ class Reader {
         view.axes.push_back(atom.size == 1 && !atom.is_symbol() ? Axis{} : Axis{atom});
       }
       view = densified(view);
-      const bool per_step = has_time || (!b_.origins->any(AxisRole::kTime) && state_inputs_.count(index) == 0);
+      const bool per_step = has_time || (facts_.states.count(index) == 0 &&
+                                         (!b_.origins->any(AxisRole::kTime) || facts_.kept.count(input.name) != 0));
       const int64_t elems = feature_count(view);
       if (!b_.discovering && elems > int64_t{kMaxRowElems}) throw Refusal("a row of it has " + std::to_string(elems) + " elements");
       Value value;
@@ -281,7 +288,7 @@ class Reader {
   }
 
   const OnnxModel &model_;
-  const std::set<uint32_t> &state_inputs_;
+  const InputFacts &facts_;
   Builder b_;
   Problems problems_;
 };
@@ -363,18 +370,18 @@ Graph finish(Reader *reader) {
 
 }  // namespace
 
-Graph import_model(const OnnxModel &model) {
+Graph import_model(const OnnxModel &model, const std::set<std::string> &kept) {
   Origins origins(model);
-  std::set<uint32_t> state_inputs;
+  InputFacts facts{{}, kept};
   Problems first_problems;
   bool recurrent = has_recurrent(model);
   if (recurrent) {
-    Reader first(model, &origins, true, state_inputs);
+    Reader first(model, &origins, true, facts);
     first.read();
     first_problems = first.problems();
     const std::vector<bool> states = only_states(first.builder().graph);
     for (const Io &input : first.builder().graph.inputs) {
-      if (states[input.value]) state_inputs.insert(first.builder().graph.values[input.value].input);
+      if (states[input.value]) facts.states.insert(first.builder().graph.values[input.value].input);
     }
     // It may have stood in a branch that is not taken.
     const std::vector<Node> &nodes = first.builder().graph.nodes;
@@ -384,7 +391,7 @@ Graph import_model(const OnnxModel &model) {
   if (!recurrent) {
     guess_without_recurrent(model, &origins);
   }
-  Reader second(model, &origins, false, state_inputs);
+  Reader second(model, &origins, false, facts);
   if (origins.conflict()) second.problems().add("", "graph", "an input axis is used as time by one node and as batch by another");
   second.read();
   if (second.problems().empty()) return finish(&second);
@@ -392,7 +399,7 @@ Graph import_model(const OnnxModel &model) {
   first_problems.raise();
   if (!recurrent) {
     Origins fixed(model);
-    Reader third(model, &fixed, false, state_inputs);
+    Reader third(model, &fixed, false, facts);
     third.read();
     if (third.problems().empty()) {
       third.builder().graph.notes.emplace_back("the batch axis could not be generalised: all dimensions stay as in the file");

@@ -3,6 +3,7 @@
 #ifndef RNNPACK_COMPILER_IMPORT_IMPORT_H_
 #define RNNPACK_COMPILER_IMPORT_IMPORT_H_
 
+#include <set>
 #include <string>
 
 #include "compiler/ir/graph.h"
@@ -10,8 +11,9 @@
 
 namespace rnnp::compiler {
 
-// Throws ModelError holding every problem: node, operator, attribute, what would be accepted.
-Graph import_model(const OnnxModel &model);
+// Throws ModelError holding every problem: node, operator, attribute, what would be accepted. `kept`: inputs that the library is to
+// keep from step to step (ir/tie_states.h); they are read as one row per step.
+Graph import_model(const OnnxModel &model, const std::set<std::string> &kept = {});
 
 // The table of docs/OPERATORS.md as Markdown, and the operators that are only folded, from the importers' and the evaluator's
 // tables.

@@ -63,8 +63,17 @@ struct Norm {
   std::vector<float> scale, bias;
 };
 
+// A state that the library keeps from step to step, for kStateRead and kStateWrite: an index in Graph::states.
+struct StateRef {
+  uint32_t state = 0;
+};
+struct KeptState {
+  std::string name;
+  uint32_t elems = 0;
+};
+
 using Attr = std::variant<Recurrent, Dense, AttrUnary, AttrBinary, AttrSoftmax, AttrCopy, AttrTimeStep, AttrReduce, Norm, AttrWhere,
-                          AttrMatMul>;
+                          AttrMatMul, StateRef>;
 
 struct Node {
   OpKind op;
@@ -84,7 +93,9 @@ struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<Io> inputs, outputs;
+  std::vector<KeptState> states;
   uint32_t fixed_batch = 0;
+  uint32_t stream_steps = 0;  // 0, or the steps of one call that it is compiled for
   bool causal = true;
   std::vector<std::string> notes;  // what the user should know: generalised or shared dimensions
 

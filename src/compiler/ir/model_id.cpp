@@ -48,6 +48,7 @@ struct AttrHash {
     h.list(d.bias);
     h.act(d.act);
   }
+  void operator()(const StateRef &a) const { h.number(a.state); }
   void operator()(const AttrUnary &a) const { h.act(a.act); }
   void operator()(const Norm &n) const {
     for (uint32_t v : {n.outer, n.elems, uint32_t{n.centred}, uint32_t{n.per_outer}}) h.number(v);
@@ -86,6 +87,7 @@ uint64_t model_id(const Graph &graph) {
       h.list(io.dims);
     }
   }
+  for (const KeptState &state : graph.states) h.number(state.elems);
   h.number(graph.fixed_batch);
   return h.value();
 }

@@ -63,7 +63,8 @@ void take_over(Graph *graph, Node *dense, Node *absorbed) {
 
 void drop_emptied(Graph *graph) {
   auto &nodes = graph->nodes;
-  nodes.erase(std::remove_if(nodes.begin(), nodes.end(), [](const Node &node) { return node.in.empty(); }), nodes.end());
+  nodes.erase(std::remove_if(nodes.begin(), nodes.end(), [](const Node &node) { return node.in.empty() && node.out[0] == kNone; }),
+              nodes.end());
 }
 
 }  // namespace
@@ -130,7 +131,8 @@ void remove_dead(Graph *graph) {
   std::vector<bool> keep_node(graph->nodes.size(), false);
   for (size_t i = graph->nodes.size(); i-- > 0;) {
     Node &node = graph->nodes[i];
-    keep_node[i] = std::any_of(node.out.begin(), node.out.end(), [&](uint32_t v) { return v != kNone && live[v]; });
+    keep_node[i] = node.op == OpKind::kStateWrite ||
+                   std::any_of(node.out.begin(), node.out.end(), [&](uint32_t v) { return v != kNone && live[v]; });
     if (!keep_node[i]) continue;
     for (uint32_t &value : node.out) {
       if (value != kNone && !live[value]) value = kNone;

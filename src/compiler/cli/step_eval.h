@@ -1,0 +1,24 @@
+// step_eval.h -- the f64 evaluation of an ONNX graph once per step, each step's states put into the next: what a blob with kept
+// states or implied steps has to give. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_STEP_EVAL_H_
+#define RNNPACK_COMPILER_CLI_STEP_EVAL_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/cli/runner.h"
+#include "compiler/ir/tie_states.h"
+#include "compiler/onnx/model_file.h"
+
+namespace rnnp::compiler {
+
+// True when no input of the blob has a steps axis: one call of the ONNX graph is one step.
+bool steps_are_implied(const Runner &runner);
+
+// `inputs` as Runner::run takes them; states start from zeros. Gives the blob's outputs with elements in the runner's order.
+std::map<std::string, Tensor> eval_steps(const OnnxModel &model, const Runner &runner, const Arrays &inputs,
+                                         const std::vector<StatePair> &states, int64_t steps, int64_t batch);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_CLI_STEP_EVAL_H_

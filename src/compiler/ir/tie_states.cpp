@@ -1,0 +1,198 @@
+// tie_states.cpp -- Contract: tie_states.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/ir/tie_states.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/onnx/problem.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp::compiler {
+namespace {
+
+size_t find_io(const std::vector<Io> &list, const std::string &name, const char *what) {
+  std::string known;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i].name == name) return i;
+    known += (known.empty() ? "" : ", ") + quote(list[i].name);
+  }
+  throw UsageError(std::string("the model has no ") + what + " " + quote(name) + "; it has: " + known);
+}
+
+// The constant dimensions that are more than 1: what of a shape is left when steps and rows are one.
+std::vector<int32_t> features(const Io &io) {
+  std::vector<int32_t> out;
+  std::copy_if(io.dims.begin(), io.dims.end(), std::back_inserter(out), [](int32_t dim) { return dim > 1; });
+  return out;
+}
+
+// One element of one value.
+using Place = std::pair<uint32_t, uint32_t>;
+
+// Where the elements of a value come from when copies are looked through; kNone for elements that no copy writes.
+class Sources {
+ public:
+  Sources() = default;
+  explicit Sources(const Graph &graph) {
+    for (const Node &node : graph.nodes) {
+      if (node.op == OpKind::kCopy) add_copy(node, graph.values[node.out[0]].elems);
+    }
+  }
+
+  Place of(uint32_t value, uint32_t elem) const {
+    const auto found = made_.find(value);
+    return found == made_.end() ? Place{value, elem} : found->second[elem];
+  }
+
+ private:
+  void add_copy(const Node &node, uint32_t elems) {
+    constexpr uint32_t kMostElems = 1u << 20;  // no state is larger
+    if (elems > kMostElems) return;
+    std::vector<Place> &made = made_.emplace(node.out[0], std::vector<Place>(elems, Place{kNone, 0})).first->second;
+    const AttrCopy &a = std::get<AttrCopy>(node.attr);
+    uint64_t count = 1;
+    for (uint32_t i = 0; i < a.rank; ++i) count *= a.dims[i];
+    for (uint64_t n = 0; n < count; ++n) {
+      uint64_t rest = n;
+      int64_t x = a.x_first, y = a.y_first;
+      for (uint32_t i = a.rank; i-- > 0;) {
+        const int64_t at = static_cast<int64_t>(rest % a.dims[i]);
+        rest /= a.dims[i];
+        x += at * a.x_stride[i];
+        y += at * a.y_stride[i];
+      }
+      made[static_cast<size_t>(y)] = of(node.in[0], static_cast<uint32_t>(x));
+    }
+  }
+
+  std::map<uint32_t, std::vector<Place>> made_;
+};
+
+// True when `output` holds, element by element, the final states of the layers that start from `input`.
+bool are_final_states(const Graph &graph, uint32_t input, uint32_t output, const Sources &sources) {
+  bool used = false;
+  for (const Node &node : graph.nodes) {
+    for (size_t i = 0; i < node.in.size(); ++i) {
+      if (node.in[i] != input) continue;
+      used = true;
+      if (node.op != OpKind::kRecurrent || i < 1 || i > 2 || node.out[i] == kNone) return false;
+      const Recurrent &layer = std::get<Recurrent>(node.attr);
+      for (uint32_t d = 0; d < layer.directions.size(); ++d) {
+        const BlobStrided &at = i == 1 ? layer.directions[d].given_h : layer.directions[d].given_c;
+        for (uint32_t k = 0; k < layer.hidden_size; ++k) {
+          const uint32_t elem = at.first + k * at.stride;
+          if (sources.of(output, elem) != Place{node.out[i], d * layer.hidden_size + k}) return false;
+        }
+      }
+    }
+  }
+  return used;
+}
+
+void drop_input(Graph *graph, size_t index) {
+  graph->inputs.erase(graph->inputs.begin() + static_cast<std::ptrdiff_t>(index));
+  for (uint32_t i = 0; i < graph->inputs.size(); ++i) graph->values[graph->inputs[i].value].input = i;
+}
+
+// The layers keep it themselves.
+void drop_initial_state(Graph *graph, uint32_t value) {
+  for (Node &node : graph->nodes) std::replace(node.in.begin(), node.in.end(), value, kNone);
+}
+
+uint32_t lengths_input(const Graph &graph) {
+  for (const Io &input : graph.inputs) {
+    if (input.role == RNNP_ROLE_LENGTHS) return input.value;
+  }
+  return kNone;
+}
+
+void keep_tensor(Graph *graph, const Io &input, uint32_t output) {
+  Value &value = graph->values[input.value];
+  value.kind = ValueKind::kSequence;
+  value.input = kNone;
+  const StateRef state{static_cast<uint32_t>(graph->states.size())};
+  graph->states.push_back({input.name, value.elems});
+  graph->nodes.insert(graph->nodes.begin(), {OpKind::kStateRead, input.name, {}, {input.value}, state});
+  graph->nodes.push_back({OpKind::kStateWrite, input.name, {output, lengths_input(*graph)}, {}, state});
+}
+
+void tie(Graph *graph, const StatePair &pair) {
+  const size_t in = find_io(graph->inputs, pair.input, "input"), out = find_io(graph->outputs, pair.output, "output");
+  const Io input = graph->inputs[in], output = graph->outputs[out];
+  const std::string title = "state " + quote(pair.input) + " = " + quote(pair.output) + ": ";
+  if (features(input) != features(output)) throw ModelError(title + "their shapes differ");
+  const Value &from = graph->values[input.value], &to = graph->values[output.value];
+  if (from.dtype != DType::kF32) throw ModelError(title + "it holds integers; accepted: float");
+  graph->outputs.erase(graph->outputs.begin() + static_cast<std::ptrdiff_t>(out));
+  if (!from.sequence) {
+    if (input.role != RNNP_ROLE_STATE || !are_final_states(*graph, input.value, output.value, Sources(*graph))) {
+      throw ModelError(title +
+                       "the output is not, element by element, the final state of the recurrent layers that start from the input");
+    }
+    drop_input(graph, in);
+    drop_initial_state(graph, input.value);
+    return;
+  }
+  if (!to.sequence) throw ModelError(title + "the output is known at the end of a run only, not after every step");
+  drop_input(graph, in);
+  keep_tensor(graph, input, output.value);
+}
+
+std::string lower(std::string text) {
+  for (char &c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+// The name without a trailing "in".
+std::string stem(const std::string &name) {
+  std::string text = lower(name);
+  for (const char *tail : {"in", "_"}) {
+    const std::string end = tail;
+    if (text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0)
+      text.resize(text.size() - end.size());
+  }
+  return text;
+}
+
+// The one output that carries the input's name on and has its shape; kNone where there is none or several.
+uint32_t namesake(const Graph &graph, const Io &input) {
+  uint32_t found = kNone;
+  for (uint32_t i = 0; i < graph.outputs.size(); ++i) {
+    const Io &output = graph.outputs[i];
+    if (features(output) != features(input) || lower(output.name).find(stem(input.name)) == std::string::npos) continue;
+    if (found != kNone) return kNone;
+    found = i;
+  }
+  return found;
+}
+
+}  // namespace
+
+void tie_states(Graph *graph, const std::vector<StatePair> &pairs) {
+  std::set<std::string> used;
+  for (const StatePair &pair : pairs) {
+    if (!used.insert("i" + pair.input).second || !used.insert("o" + pair.output).second)
+      throw UsageError("a state names " + quote(pair.input) + " or " + quote(pair.output) + " twice");
+  }
+  for (const StatePair &pair : pairs) tie(graph, pair);
+}
+
+void note_evident_states(Graph *graph) {
+  const bool any = std::any_of(graph->inputs.begin(), graph->inputs.end(), [](const Io &io) { return io.role == RNNP_ROLE_STATE; });
+  const Sources sources = any ? Sources(*graph) : Sources();
+  for (const Io &input : graph->inputs) {
+    uint32_t found = namesake(*graph, input);
+    for (uint32_t i = 0; i < graph->outputs.size() && input.role == RNNP_ROLE_STATE; ++i) {
+      const Io &output = graph->outputs[i];
+      if (features(output) == features(input) && are_final_states(*graph, input.value, output.value, sources)) found = i;
+    }
+    if (found == kNone || input.role == RNNP_ROLE_LENGTHS) continue;
+    const std::string &output = graph->outputs[found].name;
+    graph->notes.push_back("input " + quote(input.name) + " and output " + quote(output) + " look like a state; --state " +
+                           input.name + "=" + output + " keeps it in the library");
+  }
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,26 @@
+// tie_states.h -- inputs and outputs that a network's export uses to carry its state become state of the library.
+// A tensor that is the initial and final state of recurrent layers is theirs already: the pair is dropped. Any other becomes a
+// state that kStateRead gives at a step's start and kStateWrite takes at its end. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_IR_TIE_STATES_H_
+#define RNNPACK_COMPILER_IR_TIE_STATES_H_
+
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace rnnp::compiler {
+
+// What the output gives is what the input takes in the next step.
+struct StatePair {
+  std::string input, output;
+};
+
+// Before the passes. Throws UsageError for names that do not exist or are used twice, ModelError for pairs that do not fit.
+void tie_states(Graph *graph, const std::vector<StatePair> &pairs);
+
+// Adds a note for pairs that by structure or by name and shape look like states.
+void note_evident_states(Graph *graph);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_IR_TIE_STATES_H_

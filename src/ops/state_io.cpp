@@ -1,0 +1,67 @@
+// state_io.cpp -- a tensor that the library keeps from step to step: read at the step's start, written at its end.
+// Touches its output, or its state; a row that has ended keeps its state. Only in models that run one step per chunk, so that a
+// step reads what the step before wrote. Threads own rows. SPDX-License-Identifier: Apache-2.0
+#include "base/bytes.h"
+#include "ops/op.h"
+
+namespace rnnp {
+namespace {
+
+// The state that the node names, of `elems` elements and one buffer, in a model that runs step by step.
+bool state_fits(const Model &m, const AttrState *a, uint32_t value) {
+  constexpr uint32_t kBoth = kBlobCausal | kBlobStepwise;
+  if (a == nullptr || (m.header->flags & kBoth) != kBoth || a->state >= m.states.count) return false;
+  const BlobState &state = m.states[a->state];
+  return state.buffers == 1 && is_f32_value(m, value, state.elems) && m.values[value].sequence;
+}
+
+rnnp_status keep(BuildEnv *env, const AttrState *a, void **object) {
+  const AttrState **kept = env->arena->take<const AttrState *>(1);
+  *object = kept;
+  if (kept != nullptr) *kept = a;
+  return RNNP_OK;
+}
+
+rnnp_status build_read(BuildEnv *env, const BlobNode &node, void **object) {
+  const AttrState *a = env->model->attr<AttrState>(node);
+  return state_fits(*env->model, a, env->model->node_output(node, 0)) ? keep(env, a, object) : rnnp_status{RNNP_E_BLOB_CORRUPT};
+}
+
+rnnp_status build_write(BuildEnv *env, const BlobNode &node, void **object) {
+  const Model &m = *env->model;
+  const AttrState *a = m.attr<AttrState>(node);
+  const uint32_t lengths = m.node_input(node, 1);
+  const bool good = state_fits(m, a, m.node_input(node, 0)) && (lengths == kNone || is_lengths_input(m, lengths));
+  return good ? keep(env, a, object) : rnnp_status{RNNP_E_BLOB_CORRUPT};
+}
+
+float *state_row(const StateSlot &s, size_t row) {
+  return s.buffer[s.live] + row * s.row_elems;
+}
+
+void run_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+  const StateSlot &s = env.states[(*static_cast<const AttrState *const *>(object))->state];
+  const ValueSlot &y = env.values[env.model->node_output(node, 0)];
+  size_t begin, end;
+  split_range(env.batch, env.threads, thread, &begin, &end);
+  for (size_t row = begin; row < end; ++row) copy_bytes(row_of(y, row), state_row(s, row), s.elems * sizeof(float));
+}
+
+void run_write(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+  const StateSlot &s = env.states[(*static_cast<const AttrState *const *>(object))->state];
+  const ValueSlot &x = env.values[env.model->node_input(node, 0)];
+  const int32_t *lengths = row_lengths(env, env.model->node_input(node, 1));
+  size_t begin, end;
+  split_range(env.batch, env.threads, thread, &begin, &end);
+  for (size_t row = begin; row < end; ++row) {
+    if (lengths != nullptr && env.first_step >= static_cast<size_t>(lengths[row])) continue;
+    copy_bytes(state_row(s, row), row_of(x, row), s.elems * sizeof(float));
+  }
+}
+
+}  // namespace
+
+const Op rnnp_op_state_read = {OpKind::kStateRead, build_read, nullptr, run_read};
+const Op rnnp_op_state_write = {OpKind::kStateWrite, build_write, nullptr, run_write};
+
+}  // namespace rnnp

@@ -1,0 +1,140 @@
+// states_test.cpp -- states that the library keeps (--state): dropped where they are a recurrent layer's own, else read and written
+// every step; against one f64 evaluation of the graph per step.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "compiler/compile.h"
+#include "compiler/onnx/problem.h"
+#include "onnx_builder.h"
+
+namespace rnnp::testing_support {
+namespace {
+
+using compiler::StatePair;
+using Ints = std::vector<int64_t>;
+
+constexpr int kHidden = 6;
+
+// Two LSTM layers whose states are one tensor [2, N, 2 H] in and out: h and c of a layer side by side.
+OnnxBuilder stacked_lstm() {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 5}).input("S", {2, "N", 2 * kHidden}).output("Y").output("S_out");
+  b.weights("a", 4, 1, 5, kHidden)
+      .weights("b", 4, 1, kHidden, kHidden)
+      .constant_ints("one", {1}, {1})
+      .constant_ints("halves", {2}, {kHidden, kHidden});
+  b.node("Split", {"S"}, {"s0", "s1"}).with("axis", 0).with("num_outputs", 2);
+  b.node("Split", {"s0", "halves"}, {"h0", "c0"}).with("axis", 2);
+  b.node("Split", {"s1", "halves"}, {"h1", "c1"}).with("axis", 2);
+  b.node("LSTM", {"X", "aW", "aR", "aB", "", "h0", "c0"}, {"y0", "h0n", "c0n"}).with("hidden_size", kHidden);
+  b.node("Squeeze", {"y0", "one"}, {"x1"});
+  b.node("LSTM", {"x1", "bW", "bR", "bB", "", "h1", "c1"}, {"Y", "h1n", "c1n"}).with("hidden_size", kHidden);
+  b.node("Concat", {"h0n", "c0n"}, {"s0n"}).with("axis", 2);
+  b.node("Concat", {"h1n", "c1n"}, {"s1n"}).with("axis", 2);
+  b.node("Concat", {"s0n", "s1n"}, {"S_out"}).with("axis", 0);
+  return b;
+}
+
+// A cache of the last two steps in front of a dense layer, the way a causal convolution is exported for streaming, then a leaky
+// average kept in "avg", and a GRU whose steps are implied.
+OnnxBuilder cached() {
+  OnnxBuilder b;
+  b.input("X", {"N", 4, 1}).input("cache", {"N", 4, 2}).input("avg", {"N", 3}).input("h", {1, "N", kHidden});
+  b.output("Y").output("cache_out").output("avg_out").output("hn");
+  b.random("M", {12, 3}).weights("", 3, 1, 3, kHidden).constant("old", {}, {0.75f}).constant("new", {}, {0.25f});
+  b.constant_ints("first", {1}, {1}).constant_ints("end", {1}, {3}).constant_ints("time", {1}, {2}).constant_ints("zero", {1}, {0});
+  b.node("Concat", {"cache", "X"}, {"window"}).with("axis", 2);
+  b.node("Slice", {"window", "first", "end", "time"}, {"cache_out"});
+  b.node("Flatten", {"window"}, {"flat"});
+  b.node("MatMul", {"flat", "M"}, {"m"});
+  b.node("Mul", {"avg", "old"}, {"a"});
+  b.node("Mul", {"m", "new"}, {"c"});
+  b.node("Add", {"a", "c"}, {"avg_out"});
+  b.node("Unsqueeze", {"avg_out", "zero"}, {"x3"});
+  b.node("GRU", {"x3", "W", "R", "B", "", "h"}, {"y", "hn"}).with("hidden_size", kHidden);
+  b.node("Squeeze", {"y", "zero"}, {"y3"});
+  b.node("Tanh", {"y3"}, {"Y"});
+  return b;
+}
+
+const std::vector<StatePair> kCached = {{"cache", "cache_out"}, {"avg", "avg_out"}, {"h", "hn"}};
+
+compiler::Graph graph_of(const onnx::ModelProto &proto, const std::vector<StatePair> &states) {
+  return compiler::compile_graph(*compiler::check_model(proto), {"generic", states});
+}
+
+TEST(States, ARecurrentLayersOwnStateIsDropped) {
+  const compiler::Graph graph = graph_of(stacked_lstm().proto, {{"S", "S_out"}});
+  EXPECT_EQ(graph.nodes.size(), 2u);
+  EXPECT_EQ(graph.inputs.size(), 1u);
+  EXPECT_EQ(graph.outputs.size(), 1u);
+  EXPECT_TRUE(graph.states.empty());
+  check_kept_states(stacked_lstm().proto, {{"S", "S_out"}});
+}
+
+TEST(States, OthersAreReadAndWrittenEveryStep) {
+  const compiler::Graph graph = graph_of(cached().proto, kCached);
+  ASSERT_EQ(graph.states.size(), 2u);
+  EXPECT_EQ(graph.states[0].elems, 8u);
+  EXPECT_EQ(graph.inputs.size(), 1u);
+  check_kept_states(cached().proto, kCached);
+  check_kept_states(cached().proto, kCached, {5, 1});
+}
+
+TEST(States, SomeMayStayInputsAndOutputs) {
+  const compiler::Graph graph = graph_of(cached().proto, {{"avg", "avg_out"}});
+  EXPECT_EQ(graph.inputs.size(), 3u);
+  EXPECT_EQ(graph.outputs.size(), 3u);
+  EXPECT_EQ(graph.inputs[2].role, static_cast<uint32_t>(RNNP_ROLE_STATE));
+}
+
+TEST(States, WithATimeAxisOfTheFile) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 4})
+      .input("avg", {1, "N", 4})
+      .input("h", {1, "N", kHidden})
+      .weights("", 3, 1, 4, kHidden)
+      .constant("half", {}, {0.5f});
+  b.output("Y").output("avg_out").output("hn");
+  b.node("Add", {"X", "avg"}, {"s"});
+  b.node("Mul", {"s", "half"}, {"avg_out"});
+  b.node("GRU", {"avg_out", "W", "R", "B", "", "h"}, {"Y", "hn"}).with("hidden_size", kHidden);
+  check_kept_states(b.proto, {{"avg", "avg_out"}, {"h", "hn"}});
+}
+
+TEST(States, EvidentOnesAreNoted) {
+  const auto notes = [](const onnx::ModelProto &proto) {
+    std::string text;
+    for (const std::string &note : graph_of(proto, {}).notes) text += note + "\n";
+    return text;
+  };
+  EXPECT_NE(notes(stacked_lstm().proto).find("--state S=S_out"), std::string::npos);
+  for (const StatePair &pair : kCached)
+    EXPECT_NE(notes(cached().proto).find("--state " + pair.input + "=" + pair.output), std::string::npos) << notes(cached().proto);
+}
+
+std::string error_of(const onnx::ModelProto &proto, const std::vector<StatePair> &states) {
+  try {
+    graph_of(proto, states);
+  } catch (const std::runtime_error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(States, WhatDoesNotFitIsRefused) {
+  const onnx::ModelProto proto = cached().proto;
+  EXPECT_NE(error_of(proto, {{"nosuch", "Y"}}).find("it has: 'X', 'cache'"), std::string::npos);
+  EXPECT_NE(error_of(proto, {{"avg", "nosuch"}}).find("it has: 'Y'"), std::string::npos);
+  EXPECT_NE(error_of(proto, {{"avg", "cache_out"}}).find("shapes differ"), std::string::npos);
+  EXPECT_NE(error_of(proto, {{"avg", "avg_out"}, {"avg", "hn"}}).find("twice"), std::string::npos);
+  EXPECT_NE(error_of(proto, {{"h", "Y"}}).find("final state"), std::string::npos);
+  OnnxBuilder swapped = stacked_lstm();
+  for (onnx::NodeProto &node : *swapped.proto.mutable_graph()->mutable_node()) {
+    if (node.output(0) == "s0n") node.mutable_input()->SwapElements(0, 1);
+  }
+  EXPECT_NE(error_of(swapped.proto, {{"S", "S_out"}}).find("element by element"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rnnp::testing_support

@@ -75,9 +75,11 @@ XnnUse xnn_use(const rnnp_session_options &o) {
   return o.isa_allowed & RNNP_ISA_REFERENCE_ONLY ? XnnUse::kNever : XnnUse::kWhereFaster;
 }
 
-// A wave may use threads that sharing a layer does not. It needs chunks that follow one another.
+// A wave may use threads that sharing a layer does not. It needs chunks that follow one another, none of which waits for the whole
+// of the one before it.
 void plan_threads(const Model &m, const rnnp_session_options &o, SessionConfig *c) {
-  if (!kManyThreads || o.executor == nullptr || (o.flags & RNNP_SESSION_ALL_THREADS) || !(m.header->flags & kBlobCausal)) return;
+  if (!kManyThreads || o.executor == nullptr || (o.flags & RNNP_SESSION_ALL_THREADS)) return;
+  if ((m.header->flags & (kBlobCausal | kBlobStepwise)) != kBlobCausal) return;
   c->wave = plan_wave(step_costs(m), o.executor->threads, c->team, o.max_batch, c->chunk_steps);
   if (c->wave.stages == 0) return;
   c->threads = o.executor->threads;

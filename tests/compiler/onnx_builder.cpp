@@ -170,11 +170,14 @@ Tensor to_tensor(const Array &array) {
   return tensor;
 }
 
+// A value without a batch axis is given once per batch row.
 void compare(const std::string &what, const Array &got, const Tensor &want, double tolerance) {
-  ASSERT_EQ(got.f32.size(), want.data.size()) << what;
+  const size_t repeats = got.shape.size() == want.shape.size() + 1 ? static_cast<size_t>(got.shape[0]) : 1;
+  ASSERT_EQ(got.f32.size(), repeats * want.data.size()) << what;
   for (size_t i = 0; i < got.f32.size(); ++i) {
-    const double value = static_cast<double>(got.f32[i]), limit = tolerance * std::max(1.0, std::fabs(want.data[i]));
-    ASSERT_LE(std::fabs(value - want.data[i]), limit) << what << " element " << i << ": " << value << ", expected " << want.data[i];
+    const double value = static_cast<double>(got.f32[i]), wanted = want.data[i % want.data.size()];
+    ASSERT_LE(std::fabs(value - wanted), tolerance * std::max(1.0, std::fabs(wanted)))
+        << what << " element " << i << ": " << value << ", expected " << wanted;
   }
 }
 

@@ -144,18 +144,41 @@ onnx::ModelProto RandomGraph::with_outputs(const std::vector<std::string> &names
 
 namespace {
 
+const RandomDim kTimeDim{Role::kTime, 0}, kBatchDim{Role::kBatch, 0};
+
+// The first layer: a GRU that says which axes are time and batch, or without one the guess that the first axis is the batch.
+void add_first(RandomGraph *graph, int64_t features) {
+  if (graph->below(6) == 0) {
+    graph->b.input("X", {"N", "T", features});
+    graph->keep({"X", {kBatchDim, kTimeDim, {Role::kFeature, features}}, 4, true});
+    graph->b.node("Tanh", {"X"}, {"firstY"});
+    graph->keep({"firstY", {kBatchDim, kTimeDim, {Role::kFeature, features}}, 1, false});
+    return;
+  }
+  const bool batch_first = graph->below(3) == 0, fixed = graph->below(4) == 0, lengths = graph->below(5) == 0;
+  const Dim time = fixed ? Dim(7) : Dim("T"), batch = fixed ? Dim(3) : Dim("N");
+  graph->b.input("X", batch_first ? std::vector<Dim>{batch, time, features} : std::vector<Dim>{time, batch, features});
+  if (lengths) graph->b.input("L", {batch}, onnx::TensorProto::INT32);
+  const RandomDim feature{Role::kFeature, features};
+  RandomValue x{"X", {kTimeDim, kBatchDim, feature}, 4, true};
+  if (batch_first) {
+    std::swap(x.dims[0], x.dims[1]);
+    graph->keep(x);
+    x = graph->transposed(x, {1, 0, 2});
+  }
+  graph->keep(x);
+  graph->b.weights("first", 3, 1, features, 4);
+  graph->b.node("GRU", {x.name, "firstW", "firstR", "firstB", lengths ? "L" : ""}, {"firstY"}).with("hidden_size", 4);
+  graph->keep({"firstY", {kTimeDim, {Role::kFeature, 1}, kBatchDim, {Role::kFeature, 4}}, 1, false});
+}
+
 RandomGraph first_graph(uint32_t seed) {
   static const std::vector<int64_t> kOpsets = {11, 13, 17, 18, 20, 21, 22};
   RandomGraph graph(seed, kOpsets[seed % kOpsets.size()]);
-  const int64_t features = 2 + graph.below(6);
-  graph.b.input("X", {"T", "N", features});
-  graph.keep({"X", {{Role::kTime, 0}, {Role::kBatch, 0}, {Role::kFeature, features}}, 4, true});
-  graph.b.weights("first", 3, 1, features, 4);
-  graph.b.node("GRU", {"X", "firstW", "firstR", "firstB"}, {"firstY"}).with("hidden_size", 4);
-  graph.keep({"firstY", {{Role::kTime, 0}, {Role::kFeature, 1}, {Role::kBatch, 0}, {Role::kFeature, 4}}, 1, false});
-  if (graph.below(4) == 0) {
-    graph.b.input("R", {"N", 3});
-    graph.keep({"R", {{Role::kBatch, 0}, {Role::kFeature, 3}}, 4, true});
+  add_first(&graph, 2 + graph.below(6));
+  if (graph.below(4) == 0 && graph.values.back().dims[0].role == Role::kTime) {
+    graph.b.input("R", {graph.b.proto.graph().input(0).type().tensor_type().shape().dim(1).has_dim_value() ? Dim(3) : Dim("N"), 3});
+    graph.keep({"R", {kBatchDim, {Role::kFeature, 3}}, 4, true});
   }
   return graph;
 }

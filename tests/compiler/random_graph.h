@@ -86,8 +86,8 @@ struct RandomMove {
 
 std::vector<RandomMove> random_moves();
 
-// A recurrent layer first, which says what is time and what is batch (its output is "firstY"), then some moves. `tell` hears of
-// each move and of why the compiler refused it, "" where it did not.
+// A first layer, mostly recurrent, which says what is time and what is batch (its output is "firstY"), then some moves. `tell`
+// hears of each move and of why the compiler refused it, "" where it did not.
 RandomGraph grown_graph(uint32_t seed, const std::function<void(const char *op, const std::string &refusal)> &tell = {});
 
 }  // namespace rnnp::testing_support

@@ -102,6 +102,27 @@ TEST(States, WithATimeAxisOfTheFile) {
   check_kept_states(b.proto, {{"avg", "avg_out"}, {"h", "hn"}});
 }
 
+// Exported for streaming: the layer reads one step of a time axis, which is then an ordinary one that a cache is joined along.
+TEST(States, AJoinAlongTimeMakesItAnOrdinaryAxis) {
+  OnnxBuilder b;
+  b.input("X", {"N", 1, 4})
+      .input("h", {"N", 1, kHidden})
+      .input("cache", {"N", 2, kHidden})
+      .output("Y")
+      .output("hn")
+      .output("cache_out");
+  b.weights("", 3, 1, 4, kHidden).constant_ints("two", {1}, {2}).random("M", {3 * kHidden, 2});
+  b.constant_ints("first", {1}, {1}).constant_ints("end", {1}, {3}).constant_ints("time", {1}, {1});
+  b.node("GRU", {"X", "W", "R", "B", "", "h"}, {"y", "hn"}).with("hidden_size", kHidden).with("layout", 1);
+  b.node("Squeeze", {"y", "two"}, {"y3"});
+  b.node("Concat", {"cache", "y3"}, {"window"}).with("axis", 1);
+  b.node("Slice", {"window", "first", "end", "time"}, {"cache_out"});
+  b.node("Flatten", {"window"}, {"flat"});
+  b.node("MatMul", {"flat", "M"}, {"Y"});
+  check_kept_states(b.proto, {{"h", "hn"}, {"cache", "cache_out"}});
+  check_kept_states(b.proto, {{"cache", "cache_out"}, {"h", "hn"}}, {4, 1});
+}
+
 TEST(States, EvidentOnesAreNoted) {
   const auto notes = [](const onnx::ModelProto &proto) {
     std::string text;

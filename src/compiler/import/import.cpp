@@ -399,6 +399,16 @@ Graph import_model(const OnnxModel &model, const std::set<std::string> &kept) {
   if (second.problems().empty()) return finish(&second);
   // Where a node was refused, time and batch may have been missed behind it: what the second reading says then may be wrong.
   first_problems.raise();
+  if (recurrent && second.builder().time_size >= 1 && !second.builder().time_dynamic) {
+    Origins plain = origins.without_time(model);
+    Reader third(model, &plain, false, facts);
+    third.read();
+    if (third.problems().empty()) {
+      third.builder().graph.notes.emplace_back(
+          "the time axis stays an ordinary axis of the size in the file: one call of the ONNX graph is one step");
+      return finish(&third);
+    }
+  }
   if (!recurrent) {
     Origins fixed(model);
     Reader third(model, &fixed, false, facts);

@@ -37,6 +37,14 @@ Origins::Origins(const OnnxModel &model) {
   }
 }
 
+Origins Origins::without_time(const OnnxModel &model) const {
+  Origins out(model);
+  for (int i = 0; i < static_cast<int>(sizes_.size()); ++i) {
+    if (role(i) == AxisRole::kBatch) out.mark(i, AxisRole::kBatch);
+  }
+  return out;
+}
+
 int Origins::find(int origin) const {
   while (parent_[static_cast<size_t>(origin)] != origin) origin = parent_[static_cast<size_t>(origin)];
   return origin;

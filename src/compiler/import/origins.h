@@ -31,6 +31,8 @@ class Origins {
   bool any(AxisRole role) const;
   // Size shared by all axes of this role: the declared one where there is one. Throws Refusal when declared sizes differ.
   int64_t common_size(AxisRole role, bool *is_dynamic) const;
+  // The same with batch axes alone: those of time keep their size.
+  Origins without_time(const OnnxModel &model) const;
   bool conflict() const { return conflict_; }  // an axis is both time and batch
 
  private:

@@ -1,0 +1,204 @@
+// networks_test.cpp -- published networks, whole: compiled, run through the C API, held against golden outputs of an independent
+// f64 evaluation. In one run, in blocks whose states are passed on as tensors, and as a stream whose states the library keeps. The
+// files are third-party and lie in the folder RNNPACK_MODELS_DIR; without it nothing is run, and that is said.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "compiler/cli/runner.h"
+#include "compiler/compile.h"
+#include "compiler/onnx/specialise.h"
+#include "network_table.h"
+#include "npz.h"
+
+namespace rnnp::networks {
+namespace {
+
+using namespace rnnp::compiler;
+
+constexpr double kTolerance = 1e-4;
+
+std::string folder() {
+  const char *value = std::getenv("RNNPACK_MODELS_DIR");
+  return value ? value : "";
+}
+
+// The golden elements in the shape that the runner takes: steps in front where the tensor has no steps axis.
+Array in_shape(const rnnp_tensor_facts &facts, const Array &golden) {
+  Array out = golden;
+  const int64_t steps = element_count(golden.shape) / facts.row_elems;
+  const bool front =
+      facts.role == RNNP_ROLE_SEQUENCE && std::find(facts.dims, facts.dims + facts.rank, RNNP_DIM_STEPS) == facts.dims + facts.rank;
+  out.shape.clear();
+  if (front) out.shape.push_back(steps);
+  for (uint32_t i = 0; i < facts.rank; ++i) {
+    out.shape.push_back(facts.dims[i] == RNNP_DIM_STEPS ? steps : facts.dims[i] == RNNP_DIM_BATCH ? 1 : facts.dims[i]);
+  }
+  return out;
+}
+
+size_t time_axis(const rnnp_tensor_facts &facts, const Array &array) {
+  if (array.shape.size() > facts.rank) return 0;
+  return static_cast<size_t>(std::find(facts.dims, facts.dims + facts.rank, RNNP_DIM_STEPS) - facts.dims);
+}
+
+// Steps [first, first + count) along one axis of `from`; appended to `to` where the axis is its outermost that is more than 1.
+Array cut(const Array &from, size_t axis, int64_t first, int64_t count) {
+  Array out;
+  out.shape = from.shape;
+  out.shape[axis] = count;
+  int64_t outer = 1, inner = 1;
+  for (size_t i = 0; i < axis; ++i) outer *= from.shape[i];
+  for (size_t i = axis + 1; i < from.shape.size(); ++i) inner *= from.shape[i];
+  for (int64_t o = 0; o < outer; ++o) {
+    const auto begin = from.f32.begin() + (o * from.shape[axis] + first) * inner;
+    out.f32.insert(out.f32.end(), begin, begin + count * inner);
+  }
+  return out;
+}
+
+void expect_near(const std::string &what, const std::vector<float> &got, const std::vector<float> &want) {
+  ASSERT_EQ(got.size(), want.size()) << what;
+  double worst = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double expected = static_cast<double>(want[i]);
+    const double error = std::fabs(static_cast<double>(got[i]) - expected) / std::max(1.0, std::fabs(expected));
+    worst = std::isnan(error) ? HUGE_VAL : std::max(worst, error);
+  }
+  EXPECT_LE(worst, kTolerance) << what;
+}
+
+void expect_same_bits(const Arrays &a, const Arrays &b, const std::string &what) {
+  for (const auto &output : a) {
+    const std::vector<float> &x = output.second.f32, &y = b.at(output.first).f32;
+    ASSERT_EQ(x.size(), y.size()) << what;
+    EXPECT_EQ(std::memcmp(x.data(), y.data(), x.size() * sizeof(float)), 0) << what << " " << output.first;
+  }
+}
+
+class Networks : public testing::TestWithParam<Network> {
+ protected:
+  void SetUp() override {
+    if (folder().empty()) GTEST_SKIP() << "RNNPACK_MODELS_DIR is not set: the published networks are not here";
+    golden_ = read_npz(folder() + "/golden/" + GetParam().golden);
+  }
+
+  // `kept`: the library keeps the states, from constants where they do not start from zeros.
+  Runner compiled(bool kept) const {
+    const Network &net = GetParam();
+    const auto model = load_model(folder() + "/" + net.file);
+    Specialisation wanted;
+    for (const Named &number : net.numbers) wanted.values[number.tensor].data = {std::stod(number.golden)};
+    for (const Named &shape : net.shapes) wanted.shapes[shape.tensor] = sizes(shape.golden);
+    CompileOptions options;
+    if (kept && net.initial.empty()) options.states = net.states;
+    for (const Named &state : net.initial) {
+      if (kept) wanted.values[state.tensor] = constant(golden_.at(state.golden));
+    }
+    specialise(model.get(), wanted);
+    return Runner(compile_model(*model, options).blob);
+  }
+
+  static std::vector<int64_t> sizes(const std::string &text) {
+    std::vector<int64_t> out;
+    for (size_t at = 0; at < text.size(); at = std::min(text.find(',', at), text.size() - 1) + 1)
+      out.push_back(std::stoll(text.substr(at)));
+    return out;
+  }
+
+  static Tensor constant(const Array &array) {
+    Tensor out(Elem::kFloat, array.shape);
+    std::copy(array.f32.begin(), array.f32.end(), out.data.begin());
+    return out;
+  }
+
+  // Inputs by the blob's names; `with_states` gives those that do not start from zeros.
+  Arrays inputs(const Runner &runner, bool with_states) const {
+    Arrays out;
+    for (const rnnp_tensor_facts &facts : runner.inputs()) {
+      for (const Named &input : GetParam().inputs) {
+        if (input.tensor == std::string(facts.name)) out[facts.name] = in_shape(facts, golden_.at(input.golden));
+      }
+      for (const Named &state : GetParam().initial) {
+        if (with_states && state.tensor == std::string(facts.name)) out[facts.name] = in_shape(facts, golden_.at(state.golden));
+      }
+    }
+    return out;
+  }
+
+  void expect_golden(const Arrays &outputs, const std::string &what) const {
+    for (const Named &output : GetParam().outputs) {
+      const auto found = outputs.find(output.tensor);
+      if (found != outputs.end()) expect_near(what + " " + output.tensor, found->second.f32, golden_.at(output.golden).f32);
+    }
+  }
+
+  Arrays golden_;
+};
+
+TEST_P(Networks, Whole) {
+  Runner runner = compiled(false);
+  expect_golden(runner.run(inputs(runner, true), {}), "whole");
+}
+
+TEST_P(Networks, StreamWithStatesKeptByTheLibrary) {
+  Runner runner = compiled(true);
+  if (!runner.facts().causal) GTEST_SKIP() << "it looks ahead";
+  const Arrays in = inputs(runner, false);
+  RunOptions options;
+  const Arrays whole = runner.run(in, options);
+  expect_golden(whole, "kept");
+  for (const size_t steps : {size_t{1}, size_t{3}}) {
+    options.steps_per_call = steps;
+    expect_same_bits(whole, runner.run(in, options), "blocks of " + std::to_string(steps));
+  }
+}
+
+// Every block in a session of its own, which knows nothing but what it is given.
+TEST_P(Networks, StreamWithStatesPassedOn) {
+  if (GetParam().states.empty()) GTEST_SKIP() << "its states are no tensors of the file";
+  Runner runner = compiled(false);
+  const Arrays in = inputs(runner, true), whole = runner.run(in, {});
+  for (const int64_t block : {1, 3}) {
+    Arrays states, joined;
+    for (const auto &array : in) {
+      for (const StatePair &pair : GetParam().states) {
+        if (array.first == pair.input) states.insert(array);
+      }
+    }
+    int64_t steps = INT64_MAX, done = 0;
+    for (; done < steps;) {
+      Arrays part = states;
+      for (const rnnp_tensor_facts &facts : runner.inputs()) {
+        if (facts.role != RNNP_ROLE_SEQUENCE || states.count(facts.name) || !in.count(facts.name)) continue;
+        const Array &array = in.at(facts.name);
+        steps = array.shape[time_axis(facts, array)];
+        part[facts.name] = cut(array, time_axis(facts, array), done, std::min(block, steps - done));
+      }
+      const Arrays out = runner.run(part, {});
+      for (const auto &output : out) {
+        std::vector<float> &to = joined[output.first].f32;
+        const auto is_state = [&](const StatePair &pair) { return pair.output == output.first; };
+        if (std::any_of(GetParam().states.begin(), GetParam().states.end(), is_state)) to.clear();
+        to.insert(to.end(), output.second.f32.begin(), output.second.f32.end());
+      }
+      for (const StatePair &pair : GetParam().states) {
+        for (const rnnp_tensor_facts &facts : runner.inputs()) {
+          if (pair.input == facts.name) states[pair.input] = in_shape(facts, out.at(pair.output));
+        }
+      }
+      done += std::min(block, steps - done);
+    }
+    expect_golden(joined, "blocks of " + std::to_string(block));
+    expect_same_bits(joined, whole, "blocks of " + std::to_string(block));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Published, Networks, testing::ValuesIn(networks()),
+                         [](const auto &param) { return std::string(param.param.name); });
+
+}  // namespace
+}  // namespace rnnp::networks

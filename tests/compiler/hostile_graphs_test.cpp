@@ -97,7 +97,7 @@ TEST(HostileGraphs, StrangeNumbers) {
       onnx::GraphProto *graph = proto.mutable_graph();
       if (round % 2 == 1) make_constant(graph);
       for (int64_t i = 1 + g.below(3); i > 0; --i) {
-        if (g.below(3) == 0)
+        if (g.below(3) == 0 && graph->initializer_size() > 0)
           damage_tensor(&g, graph->mutable_initializer(static_cast<int>(g.below(graph->initializer_size()))));
         else
           damage_node(&g, graph, graph->mutable_node(static_cast<int>(g.below(graph->node_size()))));

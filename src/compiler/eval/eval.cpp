@@ -52,6 +52,11 @@ std::vector<Tensor> eval_node(const onnx::NodeProto &node, int64_t opset, const 
   if (!function) throw Refusal("the operator is not supported");
   EvalCall call{node, Attributes(node), opset, in, std::vector<Tensor>(static_cast<size_t>(node.output_size()))};
   function(call);
+  // A tensor that was never given has no element, not even the one of a scalar.
+  for (size_t i = 0; i < call.out.size(); ++i) {
+    if (call.wants(i) && call.out[i].data.empty() && call.out[i].shape.empty())
+      throw Refusal("its output " + std::to_string(i) + " is not supported");
+  }
   return std::move(call.out);
 }
 

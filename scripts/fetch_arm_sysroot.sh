@@ -12,7 +12,7 @@ touch "$folder/apt/status"
 apt=(-o APT::Architecture="$arch" -o APT::Architectures="$arch" -o Dir::State="$folder/apt" -o Dir::State::status="$folder/apt/status"
   -o Dir::Cache="$folder/apt/cache" -o APT::Sandbox::User=root)
 packages="libxnnpack-dev libxnnpack0 libpthreadpool-dev libpthreadpool0 libcpuinfo-dev libcpuinfo0"
-apt-get "${apt[@]}" -qq update
+apt-get "${apt[@]}" -qq update || echo "some package lists are missing; going on with the others" >&2
 cd "$folder/apt"
 apt-get "${apt[@]}" -qq download $packages
 for package in *.deb; do dpkg-deb -x "$package" "$folder"; done

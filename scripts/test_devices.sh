@@ -19,11 +19,12 @@ cpus_of() {
   esac
 }
 
+# build TARGET FOLDER cmake-arguments...
 build() {
-  local target=$1 launcher=()
-  shift
+  local target=$1 folder=$2 launcher=()
+  shift 2
   command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  cmake --preset "$target" "${launcher[@]}" -DRNNPACK_HOST_TOOLS_READY=ON "$@" && cmake --build "build-$target"
+  cmake --preset "$target" -B "$folder" "${launcher[@]}" -DRNNPACK_HOST_TOOLS_READY=ON "$@" && cmake --build "$folder"
 }
 
 # What cross builds run on this machine: the compiler, and the generators of test cases and of the images' data.
@@ -41,12 +42,29 @@ other_cpus() {
   done
 }
 
+# Once more with Debian's XNNPACK, pthreadpool and cpuinfo for that CPU, which come into a folder of their own.
+with_libraries() {
+  local target=$1 arch
+  case $target in
+    aarch64-linux-gnu) arch=arm64 ;;
+    arm-linux-gnueabihf) arch=armhf ;;
+    *) return 0 ;;
+  esac
+  if [ ! -d "build-sysroot-$arch/usr" ]; then
+    [ -z "${RNNPACK_NO_INSTALL:-}" ] || { echo "left out: XNNPACK for $target, whose packages are not there"; return 0; }
+    scripts/fetch_arm_sysroot.sh $arch "build-sysroot-$arch" || return 1
+  fi
+  build "$target" "build-$target-xnnpack" -DRNNPACK_SYSROOT="$PWD/build-sysroot-$arch" -DRNNPACK_XNNPACK=ON -DRNNPACK_PTHREADPOOL=ON \
+    -DRNNPACK_CPUINFO=ON && ctest --test-dir "build-$target-xnnpack" -j "$(nproc)" -R '^(hosted|api|device)\.' --output-on-failure
+}
+
 run_target() {
   local target=$1 again=1
   shift
   # Wine's server now and then drops a client that comes while it starts.
   case $target in *mingw*) again=2 ;; esac
-  build "$target" "$@" && ctest --test-dir "build-$target" -j "$(nproc)" --repeat "until-pass:$again" --output-on-failure && other_cpus "$target"
+  build "$target" "build-$target" "$@" && ctest --test-dir "build-$target" -j "$(nproc)" --repeat "until-pass:$again" --output-on-failure &&
+    other_cpus "$target" && with_libraries "$target"
 }
 
 [ -n "${RNNPACK_NO_INSTALL:-}" ] || scripts/install_packages.sh scripts/packages-build.txt scripts/packages-devices.txt || exit 1

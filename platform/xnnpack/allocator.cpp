@@ -37,18 +37,16 @@ void *xnn_take(size_t bytes) {
   XnnMemoryScope *scope = current_scope;
   if (bytes > SIZE_MAX / 2) return nullptr;
   const size_t room = (bytes + kAlign - 1) / kAlign * kAlign + sizeof(BlockHead);
-  uint8_t *at = nullptr;
+  void *at = nullptr;
   if (scope != nullptr) {
     scope->used_ = true;
     if (static_cast<size_t>(scope->end_ - scope->next_) < room) return nullptr;
     at = scope->next_;
     scope->next_ += room;
   } else {
-    void *heap = nullptr;
-    if (posix_memalign(&heap, kAlign, room) != 0) return nullptr;
-    at = static_cast<uint8_t *>(heap);
+    if (posix_memalign(&at, kAlign, room) != 0) return nullptr;
   }
-  BlockHead *head = reinterpret_cast<BlockHead *>(at);
+  BlockHead *head = static_cast<BlockHead *>(at);
   *head = {bytes, scope == nullptr};
   return head + 1;
 }

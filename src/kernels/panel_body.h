@@ -7,6 +7,7 @@
 #define RNNPACK_KERNELS_PANEL_BODY_H_
 
 #include "kernels/lane_body.h"
+#include "kernels/walk_body.h"
 
 namespace rnnp {
 namespace {
@@ -53,6 +54,12 @@ template <int kMr, int kTiles, int kVectors, int kRow, class V = Vec>
 RNNPACK_INLINE void accumulate(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, const float *panel, size_t tile_elems,
                                size_t k) {
   size_t i = 0;
+  if constexpr (V::kWalks) {
+    WalkTurns<kMr, kTiles, kVectors, kRow, V> turns;
+    turns.rows = rows;
+    turns.run(acc, panel, tile_elems, k);
+    return;
+  }
   if constexpr (V::kLanes) {
     LaneTurns<kMr, kTiles, kVectors, kRow, V> turns{acc, {}, {}};
     i = turns.run(rows, panel, tile_elems, k);

@@ -21,6 +21,7 @@ struct Vec {
   static constexpr int kRegisters = 16;
   static constexpr bool kFma = true;
   static constexpr bool kLanes = false;  // a multiply-add cannot take its factor from a lane
+  static constexpr bool kWalks = false;
 
   static RNNPACK_INLINE F set1(float x) { return _mm256_set1_ps(x); }
   static RNNPACK_INLINE F broadcast(const float *p) { return _mm256_broadcast_ss(p); }

@@ -21,6 +21,7 @@ struct Vec {
   static constexpr int kRegisters = 32;
   static constexpr bool kFma = true;
   static constexpr bool kLanes = false;  // a multiply-add cannot take its factor from a lane
+  static constexpr bool kWalks = false;
   // Words are asked for under a full mask: the plain forms read an undefined register in gcc's headers, which it warns of.
   static constexpr M kAll = 0xffff;
 

@@ -22,6 +22,7 @@ struct Vec {
   static constexpr int kRegisters = 8;
   static constexpr bool kFma = true;
   static constexpr bool kLanes = false;
+  static constexpr bool kWalks = false;
 
   // A constant: it stays in a core register where an instruction takes one, else it is spread over a vector.
   struct K {

@@ -21,12 +21,14 @@ struct Vec {
   using M = uint32x4_t;
   static constexpr int kWidth = 4;
   static constexpr bool kFma = true;
-  static constexpr bool kLanes = true;
 #if defined(__aarch64__)
   static constexpr int kRegisters = 32;
+  static constexpr bool kLanes = true;
 #else
   static constexpr int kRegisters = 16;
+  static constexpr bool kLanes = false;  // the fused form takes no lane
 #endif
+  static constexpr bool kWalks = !kLanes;
 
   static RNNPACK_INLINE F set1(float x) {
     return vdupq_n_f32(x);
@@ -70,10 +72,10 @@ struct Vec {
   }
   // The second operand when either is NaN or both are zero, as on x86: relu keeps its zeros' signs.
   static RNNPACK_INLINE F min(F a, F b) {
-    return vbslq_f32(vcltq_f32(a, b), a, b);
+    return vbslq_f32(lt(a, b), a, b);
   }
   static RNNPACK_INLINE F max(F a, F b) {
-    return vbslq_f32(vcgtq_f32(a, b), a, b);
+    return vbslq_f32(gt(a, b), a, b);
   }
   static RNNPACK_INLINE F neg(F a) {
     return vnegq_f32(a);
@@ -86,16 +88,7 @@ struct Vec {
   }
 
   static RNNPACK_INLINE M lt(F a, F b) {
-    return vcltq_f32(a, b);
-  }
-  static RNNPACK_INLINE M ge(F a, F b) {
-    return vcgeq_f32(a, b);
-  }
-  static RNNPACK_INLINE M gt(F a, F b) {
-    return vcgtq_f32(a, b);
-  }
-  static RNNPACK_INLINE M is_nan(F a) {
-    return vmvnq_u32(vceqq_f32(a, a));
+    return gt(b, a);
   }
   static RNNPACK_INLINE F select(M m, F yes, F no) {
     return vbslq_f32(m, yes, no);
@@ -115,6 +108,15 @@ struct Vec {
     __asm__ volatile("ldr %q0, %1" : "=w"(x) : "m"(*static_cast<const Anywhere *>(static_cast<const void *>(p))));
     return x;
   }
+  static RNNPACK_INLINE M ge(F a, F b) {
+    return vcgeq_f32(a, b);
+  }
+  static RNNPACK_INLINE M gt(F a, F b) {
+    return vcgtq_f32(a, b);
+  }
+  static RNNPACK_INLINE M is_nan(F a) {
+    return vmvnq_u32(vceqq_f32(a, a));
+  }
   static RNNPACK_INLINE F div(F a, F b) {
     return vdivq_f32(a, b);
   }
@@ -128,23 +130,50 @@ struct Vec {
     return vrndpq_f32(a);
   }
 #else
-  // The fused form takes no lane: it is spread first.
-  template <int kLane>
-  static RNNPACK_INLINE F fma_lane(F a, F b, F c) {
-    const float32x2_t half = kLane < 2 ? vget_low_f32(a) : vget_high_f32(a);
-    return vfmaq_f32(c, b, vdupq_lane_f32(half, kLane % 2));
+  // c + a * b, and the loads that go with it; they stay where they are written, and a load steps its address.
+  static RNNPACK_INLINE F fma_here(F a, F b, F c) {
+    __asm__ volatile("vfma.f32 %q0, %q1, %q2" : "+w"(c) : "w"(a), "w"(b));
+    return c;
   }
-  static RNNPACK_INLINE F fetch(const float *p) {
-    return load(p);
+  static RNNPACK_INLINE F fetch_next(const float **p) {
+    F x;
+    __asm__ volatile("vld1.32 {%e0, %f0}, [%1]!" : "=w"(x), "+r"(*p) : "m"(*reinterpret_cast<const float(*)[4]>(*p)));
+    return x;
   }
+  static RNNPACK_INLINE F broadcast_next(const float **p) {
+    F x;
+    __asm__ volatile("vld1.32 {%e0[], %f0[]}, [%1]!" : "=w"(x), "+r"(*p) : "m"(**p));
+    return x;
+  }
+  // GCC 12 compares lane by lane in the scalar FPU, because the vector unit flushes denormals; here they are flushed anyway.
+  static RNNPACK_INLINE M ge(F a, F b) {
+    M m;
+    __asm__("vcge.f32 %q0, %q1, %q2" : "=w"(m) : "w"(a), "w"(b));
+    return m;
+  }
+  static RNNPACK_INLINE M gt(F a, F b) {
+    M m;
+    __asm__("vcgt.f32 %q0, %q1, %q2" : "=w"(m) : "w"(a), "w"(b));
+    return m;
+  }
+  static RNNPACK_INLINE M is_nan(F a) {
+    M same;
+    __asm__("vceq.f32 %q0, %q1, %q1" : "=w"(same) : "w"(a));
+    return vmvnq_u32(same);
+  }
+  // The scalar FPU's registers are the lanes of the first eight vectors.
   static RNNPACK_INLINE F div(F a, F b) {
-    return a / b;
+    register F quotient __asm__("q0") = a;
+    register F divisor __asm__("q1") = b;
+    __asm__("vdiv.f32 s0, s0, s4\n\tvdiv.f32 s1, s1, s5\n\tvdiv.f32 s2, s2, s6\n\tvdiv.f32 s3, s3, s7"
+            : "+w"(quotient)
+            : "w"(divisor));
+    return quotient;
   }
   static RNNPACK_INLINE F sqrt(F a) {
-    float lane[4];
-    store(lane, a);
-    for (float &x : lane) __asm__("vsqrt.f32 %0, %1" : "=t"(x) : "t"(x));
-    return load(lane);
+    register F root __asm__("q0") = a;
+    __asm__("vsqrt.f32 s0, s0\n\tvsqrt.f32 s1, s1\n\tvsqrt.f32 s2, s2\n\tvsqrt.f32 s3, s3" : "+w"(root));
+    return root;
   }
   // Truncation is exact below 2^23; larger floats are whole already, and NaN compares false.
   static RNNPACK_INLINE F floor(F a) {

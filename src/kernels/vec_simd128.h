@@ -22,6 +22,7 @@ struct Vec {
   static constexpr int kRegisters = 16;
   static constexpr bool kFma = false;
   static constexpr bool kLanes = false;
+  static constexpr bool kWalks = false;
 
   static RNNPACK_INLINE F set1(float x) { return wasm_f32x4_splat(x); }
   static RNNPACK_INLINE F broadcast(const float *p) { return wasm_v128_load32_splat(p); }

@@ -21,6 +21,7 @@ struct Vec {
   static constexpr int kRegisters = 32;
   static constexpr bool kFma = true;
   static constexpr bool kLanes = false;
+  static constexpr bool kWalks = false;
 
   static RNNPACK_INLINE F set1(float x) { return x; }
   static RNNPACK_INLINE F broadcast(const float *p) { return *p; }

@@ -54,7 +54,7 @@ void add_compile(CLI::App *app, Action *action) {
   CLI::App *command = app->add_subcommand("compile", "Compile an ONNX model into a blob");
   command->add_option("model", options->model, "model.onnx, weights inside")->required();
   command->add_option("-o,--output", options->output, "blob to write");
-  command->add_option("--target", options->target, "generic, avx512, avx2, neon or cortex-m: the layout of the packed weights")
+  command->add_option("--target", options->target, "generic, avx512, avx2, neon, armv7 or cortex-m: the layout of the packed weights")
       ->capture_default_str();
   command->add_option("--emit-c", options->c_name,
                       "also write NAME.c and NAME.h: the blob as a const array, with the sizes a static buffer needs");

@@ -20,7 +20,7 @@ struct Target {
   const char *name;
   uint32_t nr;
 };
-constexpr Target kTargets[] = {{"generic", 16}, {"avx512", 16}, {"avx2", 16}, {"neon", 16}, {"cortex-m", 4}};
+constexpr Target kTargets[] = {{"generic", 16}, {"avx512", 16}, {"avx2", 16}, {"neon", 16}, {"armv7", 8}, {"cortex-m", 4}};
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 31;
 

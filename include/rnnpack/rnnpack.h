@@ -219,13 +219,16 @@ typedef struct rnnp_io {
   uint32_t struct_bytes; /* set by the caller */
   uint32_t flags;        /* RNNP_RUN_* */
   size_t steps;
-  uint32_t batch;         /* rows 0 .. batch - 1 run; the other rows keep their state. <= max_batch */
+  uint32_t batch;         /* rows that run, <= max_batch: 0 .. batch - 1, or those of `rows`. The others keep their state */
   uint32_t input_count;   /* length of inputs; the model's input_count */
   uint32_t output_count;  /* length of outputs; the model's output_count */
   const int32_t *lengths; /* [batch], 0 <= length <= steps: for every recurrent layer, a row's state stops there and its
                               outputs are 0 after it. NULL: each layer's own LENGTHS input or constant, else all steps */
   const rnnp_buffer *inputs;
   const rnnp_buffer *outputs;
+  const uint32_t *rows; /* [batch], each row once, in any order: row i of every tensor and of lengths belongs to the session's row
+                           rows[i]. NULL: rows 0 .. batch - 1. A set that differs from the last call's costs a swap of states per new
+                           row. Not for models of a fixed batch (RNNP_E_SHAPE) */
 } rnnp_io;
 
 /* Run with strides, per-row lengths, fewer rows, any inputs and outputs. */

@@ -2,6 +2,8 @@
 // Touches the session and the caller's outputs; every check precedes the first write.
 // The road of a chunk: bind inputs (in place when packed, else staged) -> each node, a barrier after each -> hand out outputs.
 // SPDX-License-Identifier: Apache-2.0
+#include <stddef.h>
+
 #include "base/bytes.h"
 #include "base/fpenv.h"
 #include "runtime/session.h"
@@ -302,11 +304,17 @@ void run_single_step(Session *s, const void *x, void *y) {
 }  // namespace
 }  // namespace rnnp
 
-rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *io) {
-  if (!rnnp::is_session(session) || io == nullptr || io->struct_bytes < sizeof(rnnp_io)) return RNNP_E_ARG;
-  const rnnp_status status = rnnp::check_io(*session, *io);
-  if (status != RNNP_OK || io->steps == 0) return status;
-  rnnp::Job job = {session, io->inputs, io->outputs, io->lengths, io->steps, io->batch, io->flags, 1};
+rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *given) {
+  constexpr size_t kFewestBytes = offsetof(rnnp_io, rows);
+  if (!rnnp::is_session(session) || given == nullptr || given->struct_bytes < kFewestBytes) return RNNP_E_ARG;
+  rnnp_io io = {};
+  rnnp::copy_bytes(&io, given, given->struct_bytes < sizeof io ? given->struct_bytes : sizeof io);
+  const rnnp_status status = rnnp::check_io(*session, io);
+  if (status != RNNP_OK) return status;
+  if (io.rows != nullptr && !rnnp::rows_fit(session, io.rows, io.batch)) return RNNP_E_SHAPE;
+  if (io.steps == 0) return RNNP_OK;
+  rnnp::arrange_rows(session, io.rows, io.batch);
+  rnnp::Job job = {session, io.inputs, io.outputs, io.lengths, io.steps, io.batch, io.flags, 1};
   rnnp::run_job(&job);
   return RNNP_OK;
 }
@@ -319,6 +327,7 @@ rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y
   if (status != RNNP_OK || steps == 0) return status;
   if (x == nullptr || y == nullptr) return RNNP_E_ARG;
   if (!rnnp::is_aligned(x, 4) || !rnnp::is_aligned(y, 4)) return RNNP_E_ALIGN;
+  rnnp::arrange_rows(session, nullptr, session->max_batch);
   if (steps == 1 && session->single) {
     rnnp::run_single_step(session, x, y);
     return RNNP_OK;
@@ -336,7 +345,8 @@ rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y
 rnnp_status rnnp_step(rnnp_session *session, const void *x, void *y) {
   if (!rnnp::is_session(session)) return RNNP_E_ARG;
   if (!session->causal) return RNNP_E_DIRECTION;
-  if (!session->single || x == nullptr || y == nullptr || !rnnp::is_aligned(x, 4) || !rnnp::is_aligned(y, 4))
+  if (!session->single || !session->rows.in_order || x == nullptr || y == nullptr || !rnnp::is_aligned(x, 4) ||
+      !rnnp::is_aligned(y, 4))
     return rnnp_run(session, 1, x, y);
   rnnp::run_single_step(session, x, y);
   return RNNP_OK;

@@ -1,7 +1,7 @@
 // session.h -- a session as it lies in the caller's memory.
 //
-//   [ Session | value slots | node slots | state slots | barriers | node objects ... | states (1 or 2 buffers each) | scratch |
-//   pools | staging ]
+//   [ Session | value slots | node slots | state slots | barriers | row map | node objects ... | states (1 or 2 buffers each) |
+//   scratch | pools | staging ]
 //
 // Everything is laid out by build_session (session_build.cpp) from one Arena, measured and placed by the same code; nothing moves
 // later. SPDX-License-Identifier: Apache-2.0
@@ -37,6 +37,14 @@ struct Lane {
   uint8_t *scratch;
 };
 
+// Rows are the caller's numbers, slots are where their states lie now.
+struct RowMap {
+  uint32_t *slot_of, *row_at;  // [max_batch], each the other's inverse
+  uint32_t *seen;              // [max_batch] stamp of the call that named the row last
+  uint32_t stamp;
+  bool in_order;  // every row in the slot of its number
+};
+
 struct Session {
   uint32_t tag;
   uint32_t max_batch, chunk_steps, max_steps, threads;
@@ -59,6 +67,7 @@ struct Session {
   Lane *waves;  // [wave.stages]
   WavePlan wave;
   float *row_pool;
+  RowMap rows;
 };
 
 // Options after defaults and platform facts are filled in; checked.
@@ -86,6 +95,11 @@ inline bool is_session(const Session *s) {
 
 // Back to the initial state, one state of one row.
 void reset_state(const Session &s, uint32_t state, uint32_t row);
+
+// True when `rows` are rows of the session, none twice, and the model lets them run alone.
+bool rows_fit(Session *s, const uint32_t *rows, uint32_t count);
+// rows[i], or row i where rows is null, comes to lie in slot i.
+void arrange_rows(Session *s, const uint32_t *rows, uint32_t count);
 
 }  // namespace rnnp
 

@@ -96,6 +96,7 @@ struct Tables {
   Barrier *barriers;
   IoSlot *inputs, *outputs;
   Lane *waves;
+  uint32_t *rows;  // the three lists of the row map
 };
 
 Tables take_tables(const SessionConfig &config, Arena *arena) {
@@ -109,6 +110,7 @@ Tables take_tables(const SessionConfig &config, Arena *arena) {
   t.inputs = arena->take<IoSlot>(m.inputs.count);
   t.outputs = arena->take<IoSlot>(m.outputs.count);
   t.waves = arena->take<Lane>(config.wave.stages);
+  t.rows = arena->take<uint32_t>(mul_sat(config.max_batch, 3));
   return t;
 }
 
@@ -131,6 +133,11 @@ void fill_session(const SessionConfig &config, const BuildEnv &env, const Tables
   s.outputs = t.outputs;
   s.waves = t.waves;
   s.wave = config.wave;
+  s.rows = {t.rows, t.rows + config.max_batch, t.rows + size_t{2} * config.max_batch, 0, true};
+  for (uint32_t i = 0; i < config.max_batch; ++i) {
+    s.rows.slot_of[i] = s.rows.row_at[i] = i;
+    s.rows.seen[i] = 0;
+  }
   for (uint32_t i = 0; i < config.threads + config.wave.stages; ++i)
     s.barriers[i] = {0, config.executor.yield, config.executor.ctx};
   find_simple_input(*config.model, &s);

@@ -19,8 +19,9 @@ struct StateHeader {
   uint32_t crc;    // CRC-32 of the elements
 };
 
-float *state_row(const StateSlot &s, uint32_t row) {
-  return s.buffer[s.live] + size_t{row} * s.row_elems;
+float *state_row(const Session &s, uint32_t state, uint32_t row) {
+  const StateSlot &slot = s.states[state];
+  return slot.buffer[slot.live] + size_t{s.rows.slot_of[row]} * slot.row_elems;
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ size_t saved_state_bytes(const Model &m) {
 
 void reset_state(const Session &s, uint32_t state, uint32_t row) {
   const BlobState &b = s.model->states[state];
-  float *to = state_row(s.states[state], row);
+  float *to = state_row(s, state, row);
   if (b.init == kNone) {
     zero_bytes(to, b.elems * sizeof(float));
   } else {
@@ -63,7 +64,7 @@ rnnp_status rnnp_state_save(const rnnp_session *session, uint32_t row, void *dst
   uint8_t *to = static_cast<uint8_t *>(dst) + sizeof(rnnp::StateHeader);
   for (uint32_t i = 0; i < m.states.count; ++i) {
     const size_t part = size_t{m.states[i].elems} * sizeof(float);
-    rnnp::copy_bytes(to, rnnp::state_row(session->states[i], row), part);
+    rnnp::copy_bytes(to, rnnp::state_row(*session, i, row), part);
     to += part;
   }
   const uint8_t *elems = static_cast<uint8_t *>(dst) + sizeof(rnnp::StateHeader);
@@ -88,7 +89,7 @@ rnnp_status rnnp_state_load(rnnp_session *session, uint32_t row, const void *src
   }
   for (uint32_t i = 0; i < m.states.count; ++i) {
     const size_t part = size_t{m.states[i].elems} * sizeof(float);
-    rnnp::copy_bytes(rnnp::state_row(session->states[i], row), from, part);
+    rnnp::copy_bytes(rnnp::state_row(*session, i, row), from, part);
     from += part;
   }
   return RNNP_OK;

@@ -1,0 +1,59 @@
+// rows.cpp -- which of the session's rows lie in which slots. Operators run slots 0 .. batch - 1; a call that names its rows has
+// their states swapped into these first, so rows that are idle cost nothing and a set of rows that stays is not moved again.
+// Touches the row map and the states. SPDX-License-Identifier: Apache-2.0
+#include "runtime/session.h"
+
+namespace rnnp {
+namespace {
+
+void swap_floats(float *a, float *b, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const float kept = a[i];
+    a[i] = b[i];
+    b[i] = kept;
+  }
+}
+
+void swap_slots(Session *s, uint32_t a, uint32_t b) {
+  for (uint32_t i = 0; i < s->model->states.count; ++i) {
+    const StateSlot &state = s->states[i];
+    float *base = state.buffer[state.live];
+    swap_floats(base + size_t{a} * state.row_elems, base + size_t{b} * state.row_elems, state.row_elems);
+  }
+  RowMap &map = s->rows;
+  const uint32_t row = map.row_at[a];
+  map.row_at[a] = map.row_at[b];
+  map.row_at[b] = row;
+  map.slot_of[map.row_at[a]] = a;
+  map.slot_of[row] = b;
+}
+
+}  // namespace
+
+bool rows_fit(Session *s, const uint32_t *rows, uint32_t count) {
+  RowMap &map = s->rows;
+  if (s->model->header->fixed_batch != 0) return false;
+  if (++map.stamp == 0) {
+    for (uint32_t i = 0; i < s->max_batch; ++i) map.seen[i] = 0;
+    map.stamp = 1;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (rows[i] >= s->max_batch || map.seen[rows[i]] == map.stamp) return false;
+    map.seen[rows[i]] = map.stamp;
+  }
+  return true;
+}
+
+void arrange_rows(Session *s, const uint32_t *rows, uint32_t count) {
+  RowMap &map = s->rows;
+  if (rows == nullptr && map.in_order) return;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t from = map.slot_of[rows != nullptr ? rows[i] : i];
+    if (from == i) continue;
+    swap_slots(s, i, from);
+    map.in_order = false;
+  }
+  if (rows == nullptr && count == s->max_batch) map.in_order = true;
+}
+
+}  // namespace rnnp

@@ -86,11 +86,10 @@ bool direction_fits(const Model &m, const AttrRecurrent &a, const BlobDirection 
   const uint32_t gates = cell_gates(Cell(a.cell));
   const uint32_t h = a.hidden_size;
   if (d.reverse > 1 || !is_known_act(d.act[0]) || !is_known_act(d.act[1]) || !is_known_act(d.act[2])) return false;
-  if (!m.weights_fit(d.w, matrix_elems(h, a.input_size, gates, a.nr)) || !m.weights_fit(d.r, matrix_elems(h, h, gates, a.nr)))
-    return false;
-  if (!m.weights_fit(d.bias, vector_elems(h, gates, a.nr))) return false;
-  if (Cell(a.cell) == Cell::kGruLinear && !m.weights_fit(d.r_bias, vector_elems(h, 1, a.nr))) return false;
-  if (d.peephole != kNone && (Cell(a.cell) != Cell::kLstm || !m.weights_fit(d.peephole, vector_elems(h, 3, a.nr)))) return false;
+  const uint64_t units = tile_count(h, a.nr) * a.nr, row = units * gates;  // check() has bounded h
+  if (!m.weights_fit(d.w, row * a.input_size) || !m.weights_fit(d.r, row * h) || !m.weights_fit(d.bias, row)) return false;
+  if (Cell(a.cell) == Cell::kGruLinear && !m.weights_fit(d.r_bias, units)) return false;
+  if (d.peephole != kNone && (Cell(a.cell) != Cell::kLstm || !m.weights_fit(d.peephole, units * 3))) return false;
   return state_is(m, d.state_h, h) && (Cell(a.cell) != Cell::kLstm || (state_is(m, d.state_c, h) && d.state_c != d.state_h));
 }
 
@@ -104,10 +103,14 @@ bool init_fits(const Model &m, const AttrRecurrent &a, uint32_t value, bool is_h
   return true;
 }
 
+// Rows of `elems`, one per step or one per run.
+bool is_rows(const Model &m, uint32_t value, uint32_t elems, uint32_t sequence) {
+  return is_f32_value(m, value, elems) && m.values[value].sequence == sequence;
+}
+
 bool values_fit(const Model &m, const BlobNode &n, const AttrRecurrent &a) {
-  const uint32_t width = a.direction_count * a.hidden_size;
-  const uint32_t x = m.node_input(n, 0), lengths = m.node_input(n, 3), y = m.node_output(n, 0);
-  if (!is_f32_value(m, x, a.input_size) || !m.values[x].sequence) return false;
+  const uint32_t width = a.direction_count * a.hidden_size, lengths = m.node_input(n, 3);
+  if (!is_rows(m, m.node_input(n, 0), a.input_size, 1)) return false;
   for (uint32_t i = 1; i <= 2; ++i) {
     const uint32_t init = m.node_input(n, i);
     if (init != kNone && !init_fits(m, a, init, i == 1)) return false;
@@ -118,10 +121,9 @@ bool values_fit(const Model &m, const BlobNode &n, const AttrRecurrent &a) {
         ValueKind(v.kind) == ValueKind::kConst ? v.row_elems == m.header->fixed_batch : is_lengths_input(m, lengths);
     if (v.dtype != uint32_t(DType::kI32) || !shaped) return false;
   }
-  if (y != kNone && (!is_f32_value(m, y, width) || !m.values[y].sequence)) return false;
-  for (uint32_t i = 1; i <= 2; ++i) {
+  for (uint32_t i = 0; i <= 2; ++i) {
     const uint32_t out = m.node_output(n, i);
-    if (out != kNone && (!is_f32_value(m, out, width) || m.values[out].sequence)) return false;
+    if (out != kNone && !is_rows(m, out, width, i == 0)) return false;
   }
   return Cell(a.cell) == Cell::kLstm || (m.node_input(n, 2) == kNone && m.node_output(n, 2) == kNone);
 }
@@ -155,7 +157,7 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const Recurrent &lay
   r.state_row_bytes = layer.state_row_bytes;
   r.input_size = a.input_size;
   r.hidden_size = a.hidden_size;
-  for (int i = 0; i < 3; ++i) r.cell.act[i] = d.act[i];
+  copy_bytes(r.cell.act, d.act, sizeof d.act);
   r.cell.clip = a.clip;
   r.cell.input_forget = a.input_forget;
   out->output_r = split ? r.r + matrix_elems(a.hidden_size, a.hidden_size, 2, a.nr) : nullptr;

@@ -40,6 +40,10 @@ PadSpec pad_spec(const Attributes &attributes, int64_t opset, const std::vector<
     spec.before[axis] = std::clamp(pads[i], -kMost, kMost);
     spec.after[axis] = std::clamp(pads[axes.size() + i], -kMost, kMost);
   }
+  for (size_t i = 0; i < rank; ++i) {
+    const bool both = spec.before[i] < 0 ? spec.after[i] > 0 : spec.after[i] < 0 && spec.before[i] > 0;
+    if (both && spec.mode == PadMode::kWrap) throw Refusal("pads cuts one end of an axis that wraps around; accepted: adding");
+  }
   if (opset < 11) spec.value = attributes.real("value", 0);
   if (opset >= 11 && in.size() > 2 && in[2]) {
     if (in[2]->size() != 1) throw Refusal("input 'constant_value' must be one number");

@@ -129,6 +129,11 @@ Window conv_transpose_window(const Attributes &attributes, const Shape &spatial,
     const int64_t full = axis.stride * (axis.size - 1) + extra[i] + axis.extent();
     if (sized || mode == AutoPad::kSameUpper || mode == AutoPad::kSameLower) {
       axis.out = sized ? wanted[i] : axis.size * axis.stride;
+      // ONNX's text, its reference and onnxruntime differ here.
+      if (!sized && axis.out > full) {
+        throw Refusal("attribute 'auto_pad' asks for " + std::to_string(axis.out) + " outputs of an axis, the kernel reaches " +
+                      std::to_string(full) + "; accepted: up to that");
+      }
       split_padding(std::max<int64_t>(full - axis.out, 0), mode == AutoPad::kSameUpper, &axis);
     } else {
       axis.out = full - axis.before - axis.after;

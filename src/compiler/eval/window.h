@@ -22,8 +22,7 @@ using Window = std::vector<WindowAxis>;
 
 // kernel_shape, when the node has it, must be `kernel`. Padding by auto_pad is resolved.
 Window conv_window(const Attributes &attributes, const Shape &spatial, const Shape &kernel);
-// `before` may exceed what fits, and the full output may end before `out` does: output o takes input i by tap k where
-// o = i * stride + k * dilation - before.
+// Output o takes input i by tap k where o = i * stride + k * dilation - before.
 Window conv_transpose_window(const Attributes &attributes, const Shape &spatial, const Shape &kernel);
 // kernel_shape is required; ceil_mode counts.
 Window pool_window(const Attributes &attributes, const Shape &spatial);

@@ -103,6 +103,8 @@ enum class OpKind : uint32_t {
   kSoftmax = 5,      // AttrSoftmax;    x -> y
   kCopy = 6,         // AttrCopy;       x -> y (slice, concat, transpose of features: one strided copy)
   kTimeStep = 7,     // AttrTimeStep;   sequence x -> row y (first or last step)
+  kConv = 8,         // AttrConv;       x -> y
+  kPool = 9,         // AttrPool;       x -> y
   kReduce = 10,      // AttrReduce;     x -> y
   kNorm = 11,        // AttrNorm;       x -> y
   kWhere = 12,       // AttrWhere;      condition, a, b -> y
@@ -330,6 +332,52 @@ struct AttrState {
 
 struct AttrTimeStep {
   uint32_t last;  // 1: the last step of the run, 0: the first
+};
+
+// Up to two feature axes h, w that a window slides over, and channels c, within one row: element (h, w, c) of x lies at
+// x_first + h x_stride[0] + w x_stride[1] + c x_stride[2], that of y at y_first + h y_stride[0] + w y_stride[1] + c.
+// Tap k of output o reads input o * stride + k * dilation - pad, where there is one, else 0. An axis that is not there has size 1.
+struct BlobWindow {
+  uint32_t in_size[2];
+  uint32_t out_size[2];
+  uint32_t kernel[2];
+  uint32_t stride[2];
+  uint32_t dilation[2];
+  int32_t pad[2];
+  uint32_t x_first;
+  int32_t x_stride[3];
+  uint32_t y_first;
+  uint32_t y_stride[2];
+};
+
+// y = act(bias + sum over time taps, h taps, w taps and channels, in this order), for each group of channels.
+// Time tap k of step t reads step t - lead + k * time_dilation. Steps before the run come from the state, a ring of `lead` rows of
+// x followed by the place of its oldest row; without a state, and after the end of a row, they are 0.
+struct AttrConv {
+  BlobWindow window;
+  uint32_t time_taps;
+  uint32_t time_dilation;
+  int32_t lead;
+  uint32_t state;  // state index, elems lead * row + 1; or kNone
+  uint32_t groups;
+  uint32_t in_channels;   // of one group
+  uint32_t out_channels;  // of one group
+  uint32_t nr;            // 0: one channel in and out per group; w [taps][groups], bias [groups]
+  uint32_t dtype;
+  uint32_t w;     // weights offset: per group panels [ceil(O/NR)][time taps x kernel x in_channels][NR]
+  uint32_t bias;  // weights offset: per group [ceil(O/NR)][NR]; kNone: zeros
+  BlobActivation act;
+};
+
+enum class Pool : uint32_t { kMax = 0, kAverage = 1 };
+
+// y = largest or mean of the window's elements; the mean counts those inside x and, up to `counted` elements before and after it,
+// zeros as well.
+struct AttrPool {
+  BlobWindow window;
+  uint32_t pool;  // Pool
+  uint32_t channels;
+  uint32_t counted_before[2], counted_after[2];
 };
 
 }  // namespace rnnp

@@ -1,0 +1,110 @@
+// conv_history.cpp -- Contract: conv_history.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/conv_history.h"
+
+#include "base/bytes.h"
+
+namespace rnnp {
+namespace {
+
+constexpr uint32_t kMostLead = 1u << 24;  // places in the ring are exact as floats
+
+bool time_fits(const Model &m, const AttrConv &a, uint32_t x) {
+  if (a.time_taps == 0 || a.time_dilation == 0 || a.lead > int32_t{kMostLead} || a.lead < -int32_t{kMostLead}) return false;
+  if (a.time_taps > kMostLead || uint64_t{a.time_taps - 1} * a.time_dilation > kMostLead) return false;
+  const bool causal = (m.header->flags & kBlobCausal) != 0;
+  if ((a.time_taps != 1 || a.lead != 0) && !m.values[x].sequence) return false;
+  if (reads_ahead(a) && (causal || a.state != kNone)) return false;
+  if (a.state == kNone) return !causal || a.lead <= 0;
+  return a.lead > 0 && a.state < m.states.count &&
+         m.states[a.state].elems == uint64_t{static_cast<uint32_t>(a.lead)} * m.values[x].row_elems + 1;
+}
+
+bool depth_fits(const AttrConv &a) {
+  uint64_t depth = a.time_taps;
+  const uint32_t factors[] = {a.window.kernel[0], a.window.kernel[1], a.in_channels};
+  for (const uint32_t factor : factors) {
+    depth *= factor;  // both at most 2^28 here
+    if (depth == 0 || depth > kWindowMost) return false;
+  }
+  return true;
+}
+
+// A loaded state may hold anything.
+uint32_t oldest_row(const AttrConv &a, float place) {
+  const uint32_t lead = static_cast<uint32_t>(a.lead);
+  return place >= 0 && place < static_cast<float>(lead) ? static_cast<uint32_t>(place) : 0;
+}
+
+float *ring_of(const RunEnv &env, const AttrConv &a, uint32_t batch_row) {
+  const StateSlot &s = env.states[a.state];
+  return s.buffer[s.live] + size_t{batch_row} * s.row_elems;
+}
+
+// Steps of this chunk that a batch row lives through.
+uint32_t live_steps(const RunEnv &env, uint32_t batch_row) {
+  if (env.lengths == nullptr) return env.steps;
+  const size_t length = static_cast<size_t>(env.lengths[batch_row]);
+  if (length <= env.first_step) return 0;
+  return length - env.first_step < env.steps ? static_cast<uint32_t>(length - env.first_step) : env.steps;
+}
+
+void keep_row(const RunEnv &env, const AttrConv &a, const ValueSlot &x, uint32_t batch_row) {
+  const uint32_t lead = static_cast<uint32_t>(a.lead), live = live_steps(env, batch_row);
+  float *ring = ring_of(env, a, batch_row);
+  float *place = ring + env.states[a.state].elems - 1;
+  uint32_t at = oldest_row(a, *place);
+  uint32_t step = 0;
+  if (live > lead) {
+    step = live - lead;
+    at = (at + step % lead) % lead;
+  }
+  for (; step < live; ++step) {
+    copy_bytes(ring + at * (x.row_bytes / sizeof(float)), row_of(x, size_t{step} * env.batch + batch_row), x.row_bytes);
+    at = at + 1 == lead ? 0 : at + 1;
+  }
+  *place = static_cast<float>(at);
+}
+
+}  // namespace
+
+rnnp_status check_conv(const Model &m, const BlobNode &node, const AttrConv *a) {
+  if (a == nullptr) return RNNP_E_BLOB_CORRUPT;
+  const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
+  if (!is_f32_value(m, x, 0) || !is_f32_value(m, y, 0) || is_const(m, x) || m.values[x].sequence != m.values[y].sequence)
+    return RNNP_E_BLOB_CORRUPT;
+  if (a->groups == 0 || a->groups > kWindowMost || a->in_channels > kWindowMost || a->out_channels > kWindowMost)
+    return RNNP_E_BLOB_CORRUPT;
+  const uint64_t in = uint64_t{a->groups} * a->in_channels, out = uint64_t{a->groups} * a->out_channels;
+  if (in > kWindowMost || out > kWindowMost ||
+      !window_fits(a->window, uint32_t(in), uint32_t(out), m.values[x].row_elems, m.values[y].row_elems) || !time_fits(m, *a, x) ||
+      !depth_fits(*a)) {
+    return RNNP_E_BLOB_CORRUPT;
+  }
+  return a->act.act <= uint32_t(Act::kCeil) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+}
+
+const float *tap_row(const RunEnv &env, const AttrConv &a, const ValueSlot &x, const Position &p, uint32_t tap) {
+  const int64_t step = int64_t{p.step} - a.lead + int64_t{tap} * a.time_dilation;
+  if (step >= 0) {
+    if (step >= int64_t{env.steps}) return nullptr;
+    const size_t within = static_cast<size_t>(step);
+    const bool ended = env.lengths != nullptr && env.first_step + within >= static_cast<size_t>(env.lengths[p.batch_row]);
+    return ended && reads_ahead(a) ? nullptr : row_of(x, within * env.batch + p.batch_row);
+  }
+  if (a.state == kNone) return nullptr;
+  const float *ring = ring_of(env, a, p.batch_row);
+  const uint32_t lead = static_cast<uint32_t>(a.lead), age = static_cast<uint32_t>(-step);
+  const uint32_t oldest = oldest_row(a, ring[env.states[a.state].elems - 1]);
+  const uint32_t at = oldest >= age ? oldest - age : oldest + lead - age;
+  return ring + at * (x.row_bytes / sizeof(float));
+}
+
+void keep_history(const RunEnv &env, const AttrConv &a, const ValueSlot &x, uint32_t thread) {
+  if (env.threads > 1) barrier_wait(env.barriers, env.threads, thread);
+  size_t begin, end;
+  split_range(env.batch, env.threads, thread, &begin, &end);
+  for (size_t row = begin; row < end; ++row) keep_row(env, a, x, static_cast<uint32_t>(row));
+}
+
+}  // namespace rnnp

@@ -1,0 +1,31 @@
+// conv_history.h -- what a convolution reads along time: rows of this chunk, of earlier runs, or nothing (zeros).
+// Earlier rows are a state: a ring of `lead` rows of x and, behind them, the place of the oldest one, as a float. The place counts
+// the rows that a stream has seen, so a saved state does not depend on how the stream was cut.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_OPS_CONV_HISTORY_H_
+#define RNNPACK_OPS_CONV_HISTORY_H_
+
+#include "ops/window.h"
+
+namespace rnnp {
+
+// Everything in the attributes but the layout of the weights: window, time taps, state, kinds of x and y, activation.
+rnnp_status check_conv(const Model &m, const BlobNode &node, const AttrConv *a);
+
+// Taps of the whole kernel times channels of one group; at most kWindowMost after check_conv.
+inline uint32_t conv_depth(const AttrConv &a) {
+  return a.time_taps * a.window.kernel[0] * a.window.kernel[1] * a.in_channels;
+}
+
+inline bool reads_ahead(const AttrConv &a) {
+  return int64_t{a.time_taps - 1} * a.time_dilation > a.lead;
+}
+
+// The row of x that time tap `tap` of this step reads; nullptr: zeros.
+const float *tap_row(const RunEnv &env, const AttrConv &a, const ValueSlot &x, const Position &p, uint32_t tap);
+
+// After the node's last reading: every thread of the team calls this, waits for the others and keeps its share of the new rows.
+void keep_history(const RunEnv &env, const AttrConv &a, const ValueSlot &x, uint32_t thread);
+
+}  // namespace rnnp
+#endif  // RNNPACK_OPS_CONV_HISTORY_H_

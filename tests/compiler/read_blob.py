@@ -142,6 +142,22 @@ class Blob:
         rank, *rest = self.unpack("9I16i2I", at)
         return {"dims": rest[:rank], "x_stride": rest[8:8 + rank], "y_stride": rest[16:16 + rank], "x_first": rest[24], "y_first": rest[25]}
 
+    def window(self, at):
+        n = self.unpack("10I2iI3i3I", at)
+        pairs = dict(zip(["in_size", "out_size", "kernel", "stride", "dilation", "pad"], [list(n[2 * i:2 * i + 2]) for i in range(6)]))
+        return {**pairs, "x_first": n[12], "x_stride": list(n[13:16]), "y_first": n[16], "y_stride": list(n[17:19])}
+
+    def conv(self, at):
+        taps, dilation, lead, state, groups, inputs, outputs, nr, dtype, w, bias, act, alpha, beta = self.unpack("2Ii9Iff", at + 76)
+        return {**self.window(at), "time_taps": taps, "time_dilation": dilation, "lead": lead, "state": maybe(state), "groups": groups,
+                "in_channels": inputs, "out_channels": outputs, "nr": nr, "dtype": TYPES[dtype], "w": w, "bias": maybe(bias),
+                "activation": self.activation(act, alpha, beta)}
+
+    def pool(self, at):
+        pool, channels, *counted = self.unpack("6I", at + 76)
+        return {"pool": ["max", "average"][pool], "channels": channels, **self.window(at), "counted_before": counted[:2],
+                "counted_after": counted[2:]}
+
     def reduce(self, at):
         op, first, kept_rank, *kept = self.unpack("11I8i", at)
         over_rank, *over = self.unpack("9I8i", at + 76)

@@ -51,6 +51,19 @@ std::string recurrent_text(const Json &attr) {
   return text;
 }
 
+std::string conv_text(const Json &attr) {
+  const auto channels = [&](const char *which) {
+    return std::to_string(attr[which].get<uint64_t>() * attr["groups"].get<uint64_t>());
+  };
+  std::string text = dims_text(attr["in_size"]) + " x " + channels("in_channels") + " -> " + dims_text(attr["out_size"]) + " x " +
+                     channels("out_channels") + ", kernel " + dims_text(attr["kernel"]);
+  if (attr["time_taps"] != 1 || attr["lead"] != 0)
+    text +=
+        ", " + attr["time_taps"].dump() + " steps " + attr["time_dilation"].dump() + " apart from " + attr["lead"].dump() + " back";
+  if (attr["groups"] != 1) text += ", " + attr["groups"].dump() + " groups";
+  return text + (attr["bias"].is_null() ? "" : ", bias") + ", " + act_text(attr["activation"]);
+}
+
 std::string attr_text(const Json &node) {
   const Json &attr = node["attr"];
   const std::string op = node["op"];
@@ -65,6 +78,10 @@ std::string attr_text(const Json &node) {
   if (op == "softmax") return std::string(attr["log"] == true ? "log, " : "") + "axis of " + attr["axis"].dump();
   if (op == "copy") return dims_text(attr["dims"]) + " at " + attr["x_first"].dump() + " -> " + attr["y_first"].dump();
   if (op == "state_read" || op == "state_write") return "state " + attr["state"].dump();
+  if (op == "conv") return conv_text(attr);
+  if (op == "pool")
+    return attr["pool"].get<std::string>() + " of " + dims_text(attr["kernel"]) + " over " + dims_text(attr["in_size"]) + " x " +
+           attr["channels"].dump() + " channels";
   return attr["last"] == true ? "last" : "first";
 }
 

@@ -26,6 +26,7 @@ constexpr const char *kBinaries[] = {"add",       "mul",   "sub",  "div",       
                                      "pow",       "equal", "less", "less_or_equal", "greater", "greater_or_equal",
                                      "not_equal", "prelu"};
 constexpr const char *kReductions[] = {"sum", "mean", "max", "min", "prod", "l1", "l2", "sum_square", "log_sum", "log_sum_exp"};
+constexpr const char *kPools[] = {"max", "average"};
 constexpr const char *kRoles[] = {"sequence", "row", "state", "lengths"};
 
 template <size_t N>
@@ -195,6 +196,30 @@ class Reader {
     return {{"first", s.first}, {"row", s.row}, {"column", s.column}, {"batch", list(s.batch, rank)}};
   }
 
+  static Json window(const BlobWindow &w) {
+    return {{"in_size", list(w.in_size, 2)},  {"out_size", list(w.out_size, 2)}, {"kernel", list(w.kernel, 2)},
+            {"stride", list(w.stride, 2)},    {"dilation", list(w.dilation, 2)}, {"pad", list(w.pad, 2)},
+            {"x_first", w.x_first},           {"x_stride", list(w.x_stride, 3)}, {"y_first", w.y_first},
+            {"y_stride", list(w.y_stride, 2)}};
+  }
+
+  static Json convolution(const AttrConv &a) {
+    Json out = window(a.window);
+    out.update({{"time_taps", a.time_taps},
+                {"time_dilation", a.time_dilation},
+                {"lead", a.lead},
+                {"state", maybe(a.state)},
+                {"groups", a.groups},
+                {"in_channels", a.in_channels},
+                {"out_channels", a.out_channels},
+                {"nr", a.nr},
+                {"dtype", word(kTypes, a.dtype)},
+                {"w", a.w},
+                {"bias", maybe(a.bias)},
+                {"activation", activation(a.act)}});
+    return out;
+  }
+
   Json attributes(const BlobNode &n) const {
     switch (static_cast<OpKind>(n.op)) {
       case OpKind::kRecurrent:
@@ -234,6 +259,15 @@ class Reader {
       }
       case OpKind::kTimeStep:
         return {{"last", attribute<AttrTimeStep>(n).last != 0}};
+      case OpKind::kConv:
+        return convolution(attribute<AttrConv>(n));
+      case OpKind::kPool: {
+        const auto a = attribute<AttrPool>(n);
+        Json out = {{"pool", word(kPools, a.pool)}, {"channels", a.channels}};
+        out.update(window(a.window));
+        out.update({{"counted_before", list(a.counted_before, 2)}, {"counted_after", list(a.counted_after, 2)}});
+        return out;
+      }
       case OpKind::kReduce: {
         const auto a = attribute<AttrReduce>(n);
         return {{"op", word(kReductions, a.op)},

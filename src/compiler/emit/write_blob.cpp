@@ -138,7 +138,7 @@ class Writer {
     return out;
   }
 
-  AttrRecurrent attr(const Recurrent &r, const std::string &name) {
+  AttrRecurrent attr(const Recurrent &r, const Node &node) {
     AttrRecurrent out{};
     out.cell = static_cast<uint32_t>(r.cell);
     out.input_size = r.input_size;
@@ -148,11 +148,11 @@ class Writer {
     out.dtype = static_cast<uint32_t>(DType::kF32);
     out.input_forget = r.input_forget;
     out.clip = r.clip;
-    for (size_t i = 0; i < r.directions.size(); ++i) out.direction[i] = direction(r, r.directions[i], name);
+    for (size_t i = 0; i < r.directions.size(); ++i) out.direction[i] = direction(r, r.directions[i], node.name);
     return out;
   }
 
-  AttrDense attr(const Dense &d, const std::string &) {
+  AttrDense attr(const Dense &d, const Node &) {
     AttrDense out{};
     out.input_size = d.input_size;
     out.output_size = d.output_size;
@@ -175,7 +175,7 @@ class Writer {
     return out;
   }
 
-  AttrNorm attr(const Norm &n, const std::string &) {
+  AttrNorm attr(const Norm &n, const Node &) {
     AttrNorm out{};
     out.outer = n.outer;
     out.elems = n.elems;
@@ -187,10 +187,47 @@ class Writer {
     return out;
   }
 
-  AttrState attr(const StateRef &a, const std::string &) { return {a.state}; }
+  AttrState attr(const StateRef &a, const Node &) { return {a.state}; }
+
+  // Depthwise weights [out][taps] as [taps][out]; others as panels, group by group.
+  std::vector<float> conv_weights(const Conv &c) const {
+    if (c.is_depthwise()) return pack_matrix(c.w.data(), c.outputs(), c.depth(), 0, 1, c.outputs());
+    std::vector<float> panels;
+    const size_t group_elems = size_t{c.shape.out_channels} * c.depth();
+    for (uint32_t g = 0; g < c.shape.groups; ++g) {
+      const std::vector<float> part = pack_matrix(c.w.data() + g * group_elems, c.shape.out_channels, c.depth(), 0, 1, nr_);
+      panels.insert(panels.end(), part.begin(), part.end());
+    }
+    return panels;
+  }
+
+  std::vector<float> conv_bias(const Conv &c) const {
+    if (c.is_depthwise()) return c.bias;
+    std::vector<float> all;
+    for (uint32_t g = 0; g < c.shape.groups; ++g) {
+      const std::vector<float> part = pack_vector(c.bias.data() + size_t{g} * c.shape.out_channels, c.shape.out_channels, 1, nr_);
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }
+
+  AttrConv attr(const Conv &c, const Node &node) {
+    AttrConv out = c.shape;
+    out.nr = c.is_depthwise() ? 0 : nr_;
+    out.dtype = static_cast<uint32_t>(DType::kF32);
+    out.w = weights(conv_weights(c));
+    out.bias = c.bias.empty() ? kNone : weights(conv_bias(c));
+    out.state = kNone;
+    if (out.lead > 0 && !c.reads_ahead()) {
+      const uint64_t elems = uint64_t{static_cast<uint32_t>(out.lead)} * graph_.values[node.in[0]].elems + 1;
+      if (elems > kMostBytes / 4) throw ModelError("node " + quote(node.name) + " keeps more than 2 GiB of earlier steps");
+      out.state = state(static_cast<uint32_t>(elems), {}, node.name + ".steps", 1);
+    }
+    return out;
+  }
 
   template <typename Plain>
-  Plain attr(const Plain &a, const std::string &) {
+  Plain attr(const Plain &a, const Node &) {
     return a;
   }
 
@@ -210,7 +247,7 @@ class Writer {
     out.name = string(node.name);
     std::visit(
         [&](const auto &a) {
-          const auto bytes = attr(a, node.name);
+          const auto bytes = attr(a, node);
           out.attr = attrs_.append(&bytes, sizeof bytes);
           out.attr_bytes = sizeof bytes;
         },

@@ -72,8 +72,23 @@ struct KeptState {
   uint32_t elems = 0;
 };
 
+// AttrConv, whose layout of the weights (nr, dtype, w, bias) and state the blob's writer fills in. w: [out][time][h][w][in], over
+// all groups' outputs and one group's inputs; bias empty or [out].
+struct Conv {
+  AttrConv shape = {};
+  std::vector<float> w, bias;
+
+  uint32_t outputs() const { return shape.groups * shape.out_channels; }
+  uint32_t depth() const { return shape.time_taps * shape.window.kernel[0] * shape.window.kernel[1] * shape.in_channels; }
+  bool reads_ahead() const { return int64_t{shape.time_taps - 1} * shape.time_dilation > shape.lead; }
+  // Runs as depthwise: each channel by itself, and x's channels lie side by side.
+  bool is_depthwise() const {
+    return shape.groups > 1 && shape.in_channels == 1 && shape.out_channels == 1 && shape.window.x_stride[2] == 1;
+  }
+};
+
 using Attr = std::variant<Recurrent, Dense, AttrUnary, AttrBinary, AttrSoftmax, AttrCopy, AttrTimeStep, AttrReduce, Norm, AttrWhere,
-                          AttrMatMul, StateRef>;
+                          AttrMatMul, StateRef, Conv, AttrPool>;
 
 struct Node {
   OpKind op;
@@ -97,6 +112,7 @@ struct Graph {
   uint32_t fixed_batch = 0;
   uint32_t stream_steps = 0;  // 0, or the steps of one call that it is compiled for
   bool causal = true;
+  std::string looks_ahead;         // why the graph is not causal: the first node that looks ahead, by name; empty when it is
   std::vector<std::string> notes;  // what the user should know: generalised or shared dimensions
 
   uint32_t add_value(Value value);

@@ -56,6 +56,11 @@ struct AttrHash {
     h.list(n.scale);
     h.list(n.bias);
   }
+  void operator()(const Conv &c) const {
+    h.bytes(&c.shape, sizeof c.shape);
+    h.list(c.w);
+    h.list(c.bias);
+  }
   template <typename Plain>
   void operator()(const Plain &a) const {
     h.bytes(&a, sizeof a);

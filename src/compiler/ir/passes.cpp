@@ -7,102 +7,6 @@
 namespace rnnp::compiler {
 namespace {
 
-// How many nodes and outputs read each value.
-std::vector<uint32_t> use_counts(const Graph &graph) {
-  std::vector<uint32_t> uses(graph.values.size(), 0);
-  for (const Node &node : graph.nodes) {
-    for (uint32_t value : node.in) {
-      if (value != kNone) ++uses[value];
-    }
-  }
-  for (const Io &output : graph.outputs) ++uses[output.value];
-  return uses;
-}
-
-// The dense node without activation that alone makes `value` for one reader; nullptr otherwise.
-Node *fusable_dense(Graph *graph, uint32_t value, const std::vector<uint32_t> &uses) {
-  if (uses[value] != 1) return nullptr;
-  for (Node &node : graph->nodes) {
-    if (node.op != OpKind::kDense || node.out[0] != value) continue;
-    return std::get<Dense>(node.attr).act.act == static_cast<uint32_t>(Act::kIdentity) ? &node : nullptr;
-  }
-  return nullptr;
-}
-
-// The addend seen as one number per output of the dense node; false when it differs between groups or the sum is not in order.
-bool bias_of(const AttrBinary &attr, bool dense_is_a, const std::vector<float> &constant, const Dense &dense,
-             std::vector<float> *bias) {
-  const uint32_t *mine = dense_is_a ? attr.a_stride : attr.b_stride, *other = dense_is_a ? attr.b_stride : attr.a_stride;
-  const uint64_t elems = uint64_t{dense.output_size} * dense.groups;
-  uint64_t total = 1;
-  for (uint32_t i = attr.rank; i-- > 0;) {
-    if (attr.dims[i] != 1 && mine[i] != total) return false;
-    total *= attr.dims[i];
-  }
-  if (total != elems) return false;
-  bias->assign(dense.output_size, 0.0f);
-  for (uint64_t n = 0; n < elems; ++n) {
-    uint64_t rest = n, at = 0;
-    for (uint32_t i = attr.rank; i-- > 0;) {
-      at += rest % attr.dims[i] * other[i];
-      rest /= attr.dims[i];
-    }
-    float &to = (*bias)[n % dense.output_size];
-    if (n < dense.output_size) to = constant[at];
-    if (to != constant[at]) return false;
-  }
-  return true;
-}
-
-void take_over(Graph *graph, Node *dense, Node *absorbed) {
-  dense->out[0] = absorbed->out[0];
-  absorbed->out[0] = kNone;
-  absorbed->in.clear();
-  (void)graph;
-}
-
-void drop_emptied(Graph *graph) {
-  auto &nodes = graph->nodes;
-  nodes.erase(std::remove_if(nodes.begin(), nodes.end(), [](const Node &node) { return node.in.empty() && node.out[0] == kNone; }),
-              nodes.end());
-}
-
-}  // namespace
-
-void fuse_dense_bias(Graph *graph) {
-  const std::vector<uint32_t> uses = use_counts(*graph);
-  for (Node &node : graph->nodes) {
-    if (node.op != OpKind::kBinary || std::get<AttrBinary>(node.attr).op != static_cast<uint32_t>(Binary::kAdd)) continue;
-    for (size_t side = 0; side < 2; ++side) {
-      const Value &constant = graph->values[node.in[1 - side]];
-      if (constant.kind != ValueKind::kConst || constant.dtype != DType::kF32) continue;
-      Node *made = fusable_dense(graph, node.in[side], uses);
-      if (!made || graph->values[node.out[0]].elems != graph->values[made->out[0]].elems) continue;
-      Dense &dense = std::get<Dense>(made->attr);
-      std::vector<float> bias;
-      if (!dense.bias.empty() || !bias_of(std::get<AttrBinary>(node.attr), side == 0, constant.f32, dense, &bias)) continue;
-      dense.bias = std::move(bias);
-      take_over(graph, made, &node);
-      break;
-    }
-  }
-  drop_emptied(graph);
-}
-
-void fuse_dense_activation(Graph *graph) {
-  const std::vector<uint32_t> uses = use_counts(*graph);
-  for (Node &node : graph->nodes) {
-    if (node.op != OpKind::kUnary) continue;
-    Node *made = fusable_dense(graph, node.in[0], uses);
-    if (!made) continue;
-    std::get<Dense>(made->attr).act = std::get<AttrUnary>(node.attr).act;
-    take_over(graph, made, &node);
-  }
-  drop_emptied(graph);
-}
-
-namespace {
-
 void renumber(Graph *graph, const std::vector<bool> &keep) {
   std::vector<uint32_t> place(graph->values.size(), kNone);
   std::vector<Value> values;
@@ -171,33 +75,46 @@ void find_early_rows(Graph *graph) {
   }
 }
 
+namespace {
+
+// Why the node needs steps of the run that are yet to come, or nullptr.
+const char *look_ahead_of(const Graph &graph, const Node &node) {
+  const bool makes_steps =
+      std::any_of(node.out.begin(), node.out.end(), [&](uint32_t v) { return v != kNone && graph.values[v].sequence; });
+  for (size_t i = 0; i < node.in.size(); ++i) {
+    if (node.in[i] == kNone) continue;
+    const Value &value = graph.values[node.in[i]];
+    const bool is_state = node.op == OpKind::kRecurrent && i >= 1;
+    if (value.kind == ValueKind::kRow && is_state) return "its initial state is computed, and would start anew with every piece";
+    if (value.kind == ValueKind::kRow && !value.early && makes_steps)
+      return "it uses in every step what is known when the run ends";
+    if (is_state && value.kind == ValueKind::kConst) return "its constant lengths count from the start of a run";
+  }
+  if (node.op == OpKind::kTimeStep && std::get<AttrTimeStep>(node.attr).last == 0) return "it takes the first step of a run";
+  if (node.op == OpKind::kConv && std::get<Conv>(node.attr).reads_ahead()) return "it reads later steps";
+  if (node.op != OpKind::kRecurrent) return nullptr;
+  for (const Direction &direction : std::get<Recurrent>(node.attr).directions) {
+    if (direction.reverse) return "it runs from the last step to the first";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 // In pieces a per-step result may depend on nothing that is only known when the run ends or that the pieces would repeat.
 void find_causality(Graph *graph) {
-  graph->causal = true;
+  graph->looks_ahead.clear();
   for (const Node &node : graph->nodes) {
-    const auto makes_steps = [&] {
-      return std::any_of(node.out.begin(), node.out.end(), [&](uint32_t v) { return v != kNone && graph->values[v].sequence; });
-    };
-    for (size_t i = 0; i < node.in.size(); ++i) {
-      if (node.in[i] == kNone) continue;
-      const Value &value = graph->values[node.in[i]];
-      const bool is_state = node.op == OpKind::kRecurrent && i >= 1;
-      // A state made from row inputs would start anew with every piece.
-      if (value.kind == ValueKind::kRow && (is_state || (!value.early && makes_steps()))) graph->causal = false;
-      if (is_state && value.kind == ValueKind::kConst) graph->causal = false;  // constant lengths count from the start of the run
-    }
-    if (node.op == OpKind::kTimeStep && std::get<AttrTimeStep>(node.attr).last == 0) graph->causal = false;
-    if (node.op != OpKind::kRecurrent) continue;
-    for (const Direction &direction : std::get<Recurrent>(node.attr).directions) {
-      if (direction.reverse) graph->causal = false;
-    }
+    const char *reason = look_ahead_of(*graph, node);
+    if (reason && graph->looks_ahead.empty()) graph->looks_ahead = "node '" + node.name + "': " + reason;
   }
+  graph->causal = graph->looks_ahead.empty();
 }
 
 void run_passes(Graph *graph) {
   remove_dead(graph);
-  fuse_dense_bias(graph);
-  fuse_dense_activation(graph);
+  fuse_linear_constants(graph);
+  fuse_linear_activation(graph);
   remove_dead(graph);
   find_early_rows(graph);
   find_causality(graph);
@@ -212,6 +129,9 @@ uint64_t macs_per_step(const Graph &graph) {
     } else if (node.op == OpKind::kDense && graph.values[node.out[0]].sequence) {
       const Dense &d = std::get<Dense>(node.attr);
       macs += uint64_t{d.input_size} * d.output_size * d.groups;
+    } else if (node.op == OpKind::kConv && graph.values[node.out[0]].sequence) {
+      const Conv &c = std::get<Conv>(node.attr);
+      macs += uint64_t{c.shape.window.out_size[0]} * c.shape.window.out_size[1] * c.outputs() * c.depth();
     }
   }
   return macs;

@@ -12,10 +12,10 @@ namespace rnnp::compiler {
 void run_passes(Graph *graph);
 
 // One at a time, for tests.
-void fuse_dense_bias(Graph *graph);        // dense, then + constant per output
-void fuse_dense_activation(Graph *graph);  // dense, then an activation
-void remove_dead(Graph *graph);            // nodes and values that reach no output
-void find_causality(Graph *graph);         // Graph::causal
+void fuse_linear_constants(Graph *graph);   // dense or conv, then a constant per output added or multiplied
+void fuse_linear_activation(Graph *graph);  // dense or conv, then an activation
+void remove_dead(Graph *graph);             // nodes and values that reach no output
+void find_causality(Graph *graph);          // Graph::causal and looks_ahead
 
 // Multiply-accumulates of one step of one row.
 uint64_t macs_per_step(const Graph &graph);

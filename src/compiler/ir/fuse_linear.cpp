@@ -1,0 +1,167 @@
+// fuse_linear.cpp -- what follows a dense node or a convolution and works on each of its outputs alone goes into it: constants
+// that are multiplied or added, then an activation. Contract: passes.h.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "compiler/ir/passes.h"
+
+namespace rnnp::compiler {
+namespace {
+
+std::vector<uint32_t> use_counts(const Graph &graph) {
+  std::vector<uint32_t> uses(graph.values.size(), 0);
+  for (const Node &node : graph.nodes) {
+    for (uint32_t value : node.in) {
+      if (value != kNone) ++uses[value];
+    }
+  }
+  for (const Io &output : graph.outputs) ++uses[output.value];
+  return uses;
+}
+
+bool is_linear(const Node &node) {
+  return node.op == OpKind::kDense || node.op == OpKind::kConv;
+}
+
+BlobActivation &activation_of(Node *node) {
+  return node->op == OpKind::kDense ? std::get<Dense>(node->attr).act : std::get<Conv>(node->attr).shape.act;
+}
+
+// The nodes without activation that alone make a value for its one reader: one, or the phases of a transposed convolution.
+std::vector<Node *> makers_of(Graph *graph, uint32_t value, const std::vector<uint32_t> &uses) {
+  std::vector<Node *> makers;
+  if (uses[value] != 1) return makers;
+  for (Node &node : graph->nodes) {
+    if (std::find(node.out.begin(), node.out.end(), value) == node.out.end()) continue;
+    if (!is_linear(node) || activation_of(&node).act != static_cast<uint32_t>(Act::kIdentity)) return {};
+    makers.push_back(&node);
+  }
+  return makers;
+}
+
+// Elements of a row are [blocks][repeats][units]: unit u of block b has one set of weights, all repeats share it.
+struct Units {
+  uint64_t blocks, repeats, units;
+};
+
+Units units_of(const Node &node, uint32_t elems) {
+  if (node.op == OpKind::kDense) {
+    const Dense &d = std::get<Dense>(node.attr);
+    return {d.matrices, d.groups / d.matrices, d.output_size};
+  }
+  const uint32_t outputs = std::get<Conv>(node.attr).outputs();
+  return {1, elems / outputs, outputs};
+}
+
+// The other operand as one number per unit; false when it differs between repeats or the value is not read in order.
+bool numbers_of(const AttrBinary &attr, bool value_is_a, const std::vector<float> &constant, const Units &u,
+                std::vector<float> *numbers) {
+  const uint32_t *mine = value_is_a ? attr.a_stride : attr.b_stride, *other = value_is_a ? attr.b_stride : attr.a_stride;
+  uint64_t total = 1;
+  for (uint32_t i = attr.rank; i-- > 0;) {
+    if (attr.dims[i] != 1 && mine[i] != total) return false;
+    total *= attr.dims[i];
+  }
+  if (total != u.blocks * u.repeats * u.units) return false;
+  numbers->assign(u.blocks * u.units, 0.0f);
+  for (uint64_t n = 0; n < total; ++n) {
+    uint64_t rest = n, at = 0;
+    for (uint32_t i = attr.rank; i-- > 0;) {
+      at += rest % attr.dims[i] * other[i];
+      rest /= attr.dims[i];
+    }
+    const uint64_t block = n / (u.repeats * u.units), repeat = n / u.units % u.repeats;
+    float &to = (*numbers)[block * u.units + n % u.units];
+    if (repeat == 0) to = constant[at];
+    if (!(to == constant[at])) return false;
+  }
+  return true;
+}
+
+struct Weights {
+  std::vector<float> *w, *bias;
+};
+
+Weights weights_of(Node *node) {
+  if (node->op == OpKind::kDense) return {&std::get<Dense>(node->attr).w, &std::get<Dense>(node->attr).bias};
+  return {&std::get<Conv>(node->attr).w, &std::get<Conv>(node->attr).bias};
+}
+
+void scale(Node *node, const std::vector<float> &numbers, bool divide) {
+  const Weights of = weights_of(node);
+  const size_t depth = of.w->size() / numbers.size();
+  const auto apply = [&](float &v, float by) { v = divide ? v / by : v * by; };
+  for (size_t i = 0; i < of.w->size(); ++i) apply((*of.w)[i], numbers[i / depth]);
+  for (size_t i = 0; i < of.bias->size(); ++i) apply((*of.bias)[i], numbers[i]);
+}
+
+void add(Node *node, const std::vector<float> &numbers, float sign) {
+  std::vector<float> &bias = *weights_of(node).bias;
+  bias.resize(numbers.size(), 0.0f);
+  for (size_t i = 0; i < bias.size(); ++i) bias[i] += sign * numbers[i];
+}
+
+void apply(Node *node, Binary op, const std::vector<float> &numbers) {
+  if (op == Binary::kMul || op == Binary::kDiv) {
+    scale(node, numbers, op == Binary::kDiv);
+  } else {
+    add(node, numbers, op == Binary::kSub ? -1.0f : 1.0f);
+  }
+}
+
+void take_over(const std::vector<Node *> &makers, Node *absorbed) {
+  for (Node *maker : makers) maker->out[0] = absorbed->out[0];
+  absorbed->out[0] = kNone;
+  absorbed->in.clear();
+}
+
+void drop_emptied(Graph *graph) {
+  auto &nodes = graph->nodes;
+  nodes.erase(std::remove_if(nodes.begin(), nodes.end(), [](const Node &node) { return node.in.empty() && node.out[0] == kNone; }), nodes.end());
+}
+
+bool fuse_binary(Graph *graph, Node *node, const std::vector<uint32_t> &uses) {
+  const AttrBinary &attr = std::get<AttrBinary>(node->attr);
+  const Binary op = static_cast<Binary>(attr.op);
+  const bool commutes = op == Binary::kAdd || op == Binary::kMul;
+  if (!commutes && op != Binary::kSub && op != Binary::kDiv) return false;
+  for (size_t side = 0; side < (commutes ? 2u : 1u); ++side) {
+    const Value &constant = graph->values[node->in[1 - side]];
+    if (constant.kind != ValueKind::kConst || constant.dtype != DType::kF32) continue;
+    const std::vector<Node *> makers = makers_of(graph, node->in[side], uses);
+    const uint32_t elems = graph->values[node->in[side]].elems;
+    if (makers.empty() || graph->values[node->out[0]].elems != elems) continue;
+    std::vector<float> numbers;
+    if (!numbers_of(attr, side == 0, constant.f32, units_of(*makers[0], elems), &numbers)) continue;
+    for (Node *maker : makers) apply(maker, op, numbers);
+    take_over(makers, node);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void fuse_linear_constants(Graph *graph) {
+  // Nodes are in order, so a chain is taken from its front.
+  for (bool changed = true; changed;) {
+    changed = false;
+    const std::vector<uint32_t> uses = use_counts(*graph);
+    for (Node &node : graph->nodes) changed = (node.op == OpKind::kBinary && fuse_binary(graph, &node, uses)) || changed;
+    drop_emptied(graph);
+  }
+}
+
+void fuse_linear_activation(Graph *graph) {
+  const std::vector<uint32_t> uses = use_counts(*graph);
+  for (Node &node : graph->nodes) {
+    if (node.op != OpKind::kUnary || std::get<AttrUnary>(node.attr).act.act > static_cast<uint32_t>(kLastKernelAct)) continue;
+    const std::vector<Node *> makers = makers_of(graph, node.in[0], uses);
+    if (makers.empty()) continue;
+    for (Node *maker : makers) activation_of(maker) = std::get<AttrUnary>(node.attr).act;
+    take_over(makers, &node);
+  }
+  drop_emptied(graph);
+}
+
+}  // namespace rnnp::compiler

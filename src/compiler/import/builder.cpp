@@ -5,7 +5,10 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+
+#include "compiler/import/steps.h"
 
 namespace rnnp::compiler {
 
@@ -120,44 +123,90 @@ AttrBinary binary_attr(Binary op, const std::vector<PairDim> &dims) {
 }
 
 // kBinary has neither offsets nor negative strides, and its last stride is 0 or 1.
-bool plain_strides(const View &view) {
-  const std::vector<Atom> atoms = features_of(view);
-  bool plain = view.first == 0;
-  int64_t last = 1;
-  for (const Atom &atom : atoms) {
-    plain = plain && atom.stride >= 0;
-    if (atom.size != 1) last = atom.stride;
+bool plain_strides(int64_t first, const std::vector<int64_t> &strides) {
+  return first == 0 && std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s >= 0; }) &&
+         (strides.empty() || strides.back() <= 1);
+}
+
+// Strides of the same elements one after the other in the order of `sizes`; 0 stays 0.
+std::vector<int64_t> packed_strides(const std::vector<int64_t> &sizes, const std::vector<int64_t> &strides) {
+  std::vector<int64_t> packed(strides.size(), 0);
+  int64_t stride = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (strides[i] == 0) continue;
+    packed[i] = stride;
+    stride = times(stride, sizes[i]);
   }
-  return plain && last <= 1;
+  return packed;
 }
 
 }  // namespace
 
-View Builder::binary(Binary op, const View &a, const View &b, const std::string &name) {
-  View left = plain_strides(a) ? a : copied(a, is_sequence(a), name);
-  View right = plain_strides(b) ? b : copied(b, is_sequence(b), name);
+// Copies an operand that a binary node cannot read as it lies.
+void Builder::make_plain(Operand *operand, const std::vector<int64_t> &sizes, const std::string &name) {
+  if (plain_strides(operand->first, operand->strides)) return;
+  const std::vector<int64_t> packed = packed_strides(sizes, operand->strides);
+  std::vector<CopyDim> dims;
+  int64_t elems = 1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (operand->strides[i] == 0) continue;
+    dims.push_back({sizes[i], operand->strides[i], packed[i]});
+    elems = times(elems, sizes[i]);
+  }
+  if (graph.values[operand->value].dtype != DType::kF32) throw Refusal("it moves integers at run time; accepted: float");
+  const uint32_t copy = new_row(elems, graph.values[operand->value].sequence);
+  graph.nodes.push_back({OpKind::kCopy, name, {operand->value}, {copy}, copy_attr(dims, operand->first, 0)});
+  *operand = {copy, 0, packed};
+}
+
+View Builder::align(const View &a, const View &b, std::vector<AlignedAtom> *aligned) {
   const size_t rank = std::max(a.axes.size(), b.axes.size());
-  View out;
+  View left = a, right = b, out;
   out.axes.resize(rank);
   left.axes.insert(left.axes.begin(), rank - a.axes.size(), Axis{});
   right.axes.insert(right.axes.begin(), rank - b.axes.size(), Axis{});
-  std::vector<PairDim> dims;
   for (size_t i = 0; i < rank; ++i) {
     Axis x, y;
     if (!align_axes(left.axes[i], right.axes[i], &x, &y)) {
       throw Refusal("shapes " + view_text(a) + " and " + view_text(b) + " do not broadcast");
     }
+    out.axes[i] = x;
     for (size_t k = 0; k < x.size(); ++k) {
       if (x[k].origin >= 0 && y[k].origin >= 0) origins->unite(x[k].origin, y[k].origin);
-      if (x[k].is_feature()) dims.push_back({x[k].size, x[k].stride, y[k].stride});
-      out.axes[i].push_back(x[k]);
-      if (x[k].origin < 0) out.axes[i].back().origin = y[k].origin;
+      if (x[k].origin < 0) out.axes[i][k].origin = y[k].origin;
+      if (x[k].is_feature()) aligned->push_back({i, k, {x[k].stride, y[k].stride}});
     }
   }
-  out = densified(out);
-  const uint32_t first = left.value, second = right.value;
-  out.value = new_row(feature_count(out), is_sequence(left) || is_sequence(right));
-  graph.nodes.push_back({OpKind::kBinary, name, {first, second}, {out.value}, binary_attr(op, dims)});
+  return out;
+}
+
+// The result's row keeps the order of the operand that has the most elements, the first of equals: what lies channels-last stays
+// so.
+View Builder::binary(Binary op, const View &a, const View &b, const std::string &name) {
+  std::vector<AlignedAtom> aligned;
+  View out = align(a, b, &aligned);
+  const size_t by = feature_count(b) > feature_count(a) ? 1 : 0;
+  std::stable_sort(aligned.begin(), aligned.end(),
+                   [&](const AlignedAtom &x, const AlignedAtom &y) { return std::abs(x.stride[by]) > std::abs(y.stride[by]); });
+  std::vector<int64_t> sizes;
+  Operand operands[2] = {{a.value, a.first, {}}, {b.value, b.first, {}}};
+  int64_t stride = 1;
+  for (size_t i = aligned.size(); i-- > 0;) {
+    Atom &atom = out.axes[aligned[i].axis][aligned[i].atom];
+    atom.stride = stride;
+    stride = times(stride, atom.size);
+  }
+  for (const AlignedAtom &x : aligned) {
+    const int64_t size = out.axes[x.axis][x.atom].size;
+    if (size == 1) continue;
+    sizes.push_back(size);
+    for (size_t side = 0; side < 2; ++side) operands[side].strides.push_back(x.stride[side]);
+  }
+  std::vector<PairDim> dims;
+  for (Operand &operand : operands) make_plain(&operand, sizes, name);
+  for (size_t i = 0; i < sizes.size(); ++i) dims.push_back({sizes[i], operands[0].strides[i], operands[1].strides[i]});
+  out.value = new_row(feature_count(out), is_sequence(a) || is_sequence(b));
+  graph.nodes.push_back({OpKind::kBinary, name, {operands[0].value, operands[1].value}, {out.value}, binary_attr(op, dims)});
   return out;
 }
 
@@ -211,9 +260,18 @@ const Tensor &OpCall::constant(size_t i, const char *what) const {
                 "; accepted: an initializer or a constant");
 }
 
-View OpCall::view(size_t i) const {
+View OpCall::any_view(size_t i) const {
   const Bound &bound = input(i);
   return bound.kind == Bound::Kind::kConst ? b.const_view(*bound.tensor) : bound.view;
+}
+
+View OpCall::view(size_t i) const {
+  return settled(b, any_view(i));
+}
+
+View OpCall::pointwise_view(size_t i) const {
+  const View out = any_view(i);
+  return b.graph.values[out.value].dtype == DType::kF32 ? settled_but_unknown(b, out) : real_view(i);
 }
 
 View OpCall::real_view(size_t i) const {
@@ -240,7 +298,7 @@ std::vector<const Tensor *> OpCall::constants() const {
 }
 
 ImportFn find_import(const std::string &op_type) {
-  for (const auto *table : {&kImportShape, &kImportMath, &kImportLinear, &kImportRecurrent}) {
+  for (const auto *table : {&kImportShape, &kImportMath, &kImportLinear, &kImportRecurrent, &kImportConv}) {
     for (const ImportRow &row : *table) {
       if (op_type == row.op_type) return row.function;
     }

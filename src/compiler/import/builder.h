@@ -31,6 +31,7 @@ struct Builder {
   int64_t time_size = 1, batch_size = 1;
   bool time_dynamic = false, batch_dynamic = false;
   std::map<std::string, Bound> bound;
+  std::map<uint32_t, std::string> off_steps;    // value index -> why its time axis is not the run's steps; see steps.h
   std::map<uint32_t, std::string> const_names;  // value index of a graph input -> name
 
   // Helpers that give a view of a new value. `name` is the ONNX node's name.
@@ -50,6 +51,21 @@ struct Builder {
   Atom input_atom(int origin) const;
   // A size computed in the graph as an axis: T, B or a feature of stride 0.
   Axis symbol_axis(int64_t size, bool is_dynamic) const;
+
+ private:
+  // A feature atom of a binary node's result and its strides in both operands.
+  struct AlignedAtom {
+    size_t axis, atom;
+    int64_t stride[2];
+  };
+  // An operand of a binary node: strides over the result's features.
+  struct Operand {
+    uint32_t value = 0;
+    int64_t first = 0;
+    std::vector<int64_t> strides;
+  };
+  View align(const View &a, const View &b, std::vector<AlignedAtom> *aligned);
+  void make_plain(Operand *operand, const std::vector<int64_t> &sizes, const std::string &name);
 };
 
 // One node being imported.
@@ -65,8 +81,10 @@ struct OpCall {
   const Bound &input(size_t i) const;  // throws Refusal when absent
   bool is_const(size_t i) const;
   const Tensor &constant(size_t i, const char *what) const;
-  View view(size_t i) const;       // any element type
-  View real_view(size_t i) const;  // f32
+  View view(size_t i) const;            // any element type
+  View real_view(size_t i) const;       // f32
+  View any_view(size_t i) const;        // for operators that know a time axis which is not the run's steps; see steps.h
+  View pointwise_view(size_t i) const;  // f32, for operators on each element alone
   bool wants(size_t i) const;
   size_t output_count() const;
   void give(size_t i, View view);
@@ -89,6 +107,7 @@ extern const std::vector<ImportRow> kImportShape;
 extern const std::vector<ImportRow> kImportMath;
 extern const std::vector<ImportRow> kImportLinear;
 extern const std::vector<ImportRow> kImportRecurrent;
+extern const std::vector<ImportRow> kImportConv;
 ImportFn find_import(const std::string &op_type);
 
 // One strided copy; dims with their strides on both sides, coalesced. Throws Refusal past kBlobMaxRank.

@@ -7,6 +7,7 @@
 
 #include "compiler/eval/eval.h"
 #include "compiler/import/builder.h"
+#include "compiler/import/steps.h"
 #include "compiler/onnx/subgraph.h"
 #include "rnnpack/rnnpack.h"
 
@@ -109,6 +110,7 @@ class Reader {
     for (size_t i = 0; i < model_.inputs.size(); ++i) add_input(static_cast<uint32_t>(i));
     for (const onnx::NodeProto *node : model_.nodes) read_node(*node);
     if (!b_.discovering && problems_.empty()) add_outputs();
+    if (!b_.discovering && !problems_.empty()) check_outputs();
   }
 
  private:
@@ -261,6 +263,19 @@ class Reader {
     }
   }
 
+  // Where nodes were refused: what can be said of outputs all the same.
+  void check_outputs() {
+    for (const std::string &name : model_.outputs) {
+      const Bound &bound = b_.bound.at(name);
+      if (bound.kind != Bound::Kind::kView) continue;
+      try {
+        settled(b_, bound.view);
+      } catch (const Refusal &refusal) {
+        problems_.add("", "output " + quote(name), refusal.what());
+      }
+    }
+  }
+
   void add_output(const std::string &name, std::set<uint32_t> *used) {
     const Bound &bound = b_.bound.at(name);
     const bool constant = bound.kind == Bound::Kind::kConst;
@@ -268,7 +283,7 @@ class Reader {
     // It would be given once per batch row. Where the batch axis is only a guess, fixed dimensions give it as it is.
     if (constant && !has_recurrent(model_) && b_.origins->any(AxisRole::kBatch))
       throw Refusal("it is a constant; accepted: outputs computed from inputs, or inputs of fixed dimensions");
-    View view = constant ? b_.const_view(*bound.tensor) : bound.view;
+    View view = constant ? b_.const_view(*bound.tensor) : settled(b_, bound.view);
     const ValueKind kind = b_.graph.values[view.value].kind;
     const bool made = kind == ValueKind::kSequence || kind == ValueKind::kRow;
     bool per_step = b_.is_sequence(view);
@@ -442,7 +457,7 @@ std::string in_lines(const std::string &head, const std::vector<std::string> &na
 
 std::string operator_table() {
   std::map<std::string, const ImportRow *> rows;
-  for (const auto *table : {&kImportShape, &kImportMath, &kImportLinear, &kImportRecurrent}) {
+  for (const auto *table : {&kImportShape, &kImportMath, &kImportLinear, &kImportRecurrent, &kImportConv}) {
     for (const ImportRow &row : *table) rows[row.op_type] = &row;
   }
   std::string text = "| operator | opsets | limits |\n|---|---|---|\n";

@@ -17,7 +17,7 @@ BlobActivation blob_activation(const Activation &f) {
 void unary(OpCall &call) {
   Activation f;
   if (!activation_of_node(call.node.op_type(), call.attributes, &f)) throw Refusal("the operator is not supported");
-  call.give(0, call.b.unary(call.real_view(0), blob_activation(f), call.name));
+  call.give(0, call.b.unary(call.pointwise_view(0), blob_activation(f), call.name));
 }
 
 double bound_of(OpCall &call, size_t i, const char *name, double otherwise) {
@@ -31,14 +31,14 @@ double bound_of(OpCall &call, size_t i, const char *name, double otherwise) {
 void clip(OpCall &call) {
   constexpr double kFree = std::numeric_limits<double>::infinity();
   const Activation f{Act::kClip, bound_of(call, 1, "min", -kFree), bound_of(call, 2, "max", kFree)};
-  call.give(0, call.b.unary(call.real_view(0), blob_activation(f), call.name));
+  call.give(0, call.b.unary(call.pointwise_view(0), blob_activation(f), call.name));
 }
 
 // Two inputs, or more as a chain.
 void chain(OpCall &call, Binary op) {
   if (call.input_count() == 0) throw Refusal("it has no inputs");
-  View sum = call.real_view(0);
-  for (size_t i = 1; i < call.input_count(); ++i) sum = call.b.binary(op, sum, call.real_view(i), call.name);
+  View sum = call.pointwise_view(0);
+  for (size_t i = 1; i < call.input_count(); ++i) sum = call.b.binary(op, sum, call.pointwise_view(i), call.name);
   call.give(0, sum);
 }
 

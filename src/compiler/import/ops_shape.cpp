@@ -7,6 +7,7 @@
 
 #include "compiler/eval/eval.h"
 #include "compiler/import/builder.h"
+#include "compiler/import/steps.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -15,29 +16,32 @@ bool is_symbol_axis(const Axis &axis, Atom::Kind kind) {
   return std::any_of(axis.begin(), axis.end(), [&](const Atom &atom) { return atom.kind == kind; });
 }
 
-// Part of one axis; of the time axis only its first or last step may be taken.
+// Part of one axis. Of the time axis the first or last step becomes a row; for other parts see steps.h.
 View cut(OpCall &call, const View &view, const SliceRange &range) {
   const Axis &axis = view.axes[range.axis];
   const int64_t size = axis_size(axis);
   if (range.first == 0 && range.count == size && range.step == 1) return view;
   if (range.count == 1 && size == 1) return view;
   if (is_symbol_axis(axis, Atom::Kind::kTime)) {
-    const bool last = range.first == size - 1, first = range.first == 0;
-    if (axis.size() != 1 || range.count != 1 || (!last && !first)) {
+    const bool last = range.first == size - 1, first = range.first == 0, even = !is_off_steps(view);
+    if (axis.size() != 1 || (range.count != 1 && range.step != 1)) {
       throw Refusal("it takes a part of the time axis; accepted: the whole, the first or the last step");
     }
+    if (range.count != 1 || !even) return cut_steps(call, view, range);
+    if (!last && !first) throw Refusal("it takes a part of the time axis; accepted: the whole, the first or the last step");
     View out = call.b.time_step(view, last, call.name);
     out.axes[range.axis].clear();
     return out;
   }
   if (is_symbol_axis(axis, Atom::Kind::kBatch)) throw Refusal("it takes a part of the batch axis; accepted: the whole");
+  if (may_be_steps(call.b, axis) && range.step == 1 && range.count > 1) return cut_steps(call, view, range);
   View whole = view;
   if (merged(axis).size() > 1) whole = call.b.copied(view, call.b.is_sequence(view), call.name);
   return slice_axis(whole, range.axis, range.first, range.count, range.step);
 }
 
 void alias(OpCall &call) {
-  call.give(0, call.view(0));
+  call.give(0, call.any_view(0));
   if (call.wants(1)) throw Refusal("its output 1 (the mask) is not supported");
 }
 
@@ -49,7 +53,7 @@ void dropout(OpCall &call) {
 }
 
 void cast(OpCall &call) {
-  const View x = call.view(0);
+  const View x = call.any_view(0);
   const int64_t to = call.attributes.integer("to", 0);
   const bool is_real = call.b.graph.values[x.value].dtype == DType::kF32;
   const bool keeps = is_real ? to == onnx::TensorProto::FLOAT : to == onnx::TensorProto::INT32 || to == onnx::TensorProto::INT64;
@@ -74,7 +78,7 @@ Tensor shape_tensor(const Builder &b, const View &view) {
 }
 
 void shape(OpCall &call) {
-  const Tensor whole = shape_tensor(call.b, call.view(0));
+  const Tensor whole = shape_tensor(call.b, call.any_view(0));
   const int64_t rank = whole.size();
   const auto wrap = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
   const int64_t first = wrap(call.attributes.integer("start", 0)),
@@ -86,7 +90,7 @@ void shape(OpCall &call) {
 }
 
 void size(OpCall &call) {
-  const Tensor shape = shape_tensor(call.b, call.view(0));
+  const Tensor shape = shape_tensor(call.b, call.any_view(0));
   Tensor out(Elem::kInt, {});
   out.data[0] = std::accumulate(shape.data.begin(), shape.data.end(), 1.0, [](double a, double b) { return a * b; });
   out.dynamic.assign(1, shape.is_dynamic());
@@ -94,7 +98,7 @@ void size(OpCall &call) {
 }
 
 void reshape(OpCall &call) {
-  const View x = call.view(0);
+  const View x = call.any_view(0);
   const std::vector<int64_t> wanted = to_ints(call.constant(1, "shape"));
   const Shape target = reshape_target(view_shape(x), wanted, call.attributes.integer("allowzero", 0) != 0);
   try {
@@ -110,7 +114,7 @@ void reshape(OpCall &call) {
 }
 
 void flatten(OpCall &call) {
-  const View x = call.view(0);
+  const View x = call.any_view(0);
   const int64_t rank = static_cast<int64_t>(x.axes.size()), axis = call.attributes.integer("axis", 1);
   const size_t at = axis == rank ? x.axes.size() : normal_axis(axis, x.axes.size());
   View out = x;
@@ -123,7 +127,7 @@ void flatten(OpCall &call) {
 }
 
 void squeeze(OpCall &call) {
-  const View x = call.view(0);
+  const View x = call.any_view(0);
   std::vector<int64_t> axes;
   std::vector<bool> gone(x.axes.size(), false);
   if (call.has(1)) call.constant(1, "axes");
@@ -143,7 +147,7 @@ void squeeze(OpCall &call) {
 }
 
 void unsqueeze(OpCall &call) {
-  const View x = call.view(0);
+  const View x = call.any_view(0);
   std::vector<int64_t> axes;
   if (call.has(1)) call.constant(1, "axes");
   if (!squeeze_axes(call.attributes, call.constants(), &axes)) throw Refusal("it has no axes");
@@ -161,7 +165,7 @@ void unsqueeze(OpCall &call) {
 }
 
 void transpose(OpCall &call) {
-  const View x = call.view(0);
+  const View x = call.any_view(0);
   std::vector<int64_t> perm = call.attributes.integers("perm");
   if (perm.empty()) {
     for (size_t i = x.axes.size(); i-- > 0;) perm.push_back(static_cast<int64_t>(i));
@@ -179,7 +183,7 @@ void transpose(OpCall &call) {
 }
 
 void slice(OpCall &call) {
-  View x = call.view(0);
+  View x = call.any_view(0);
   for (size_t i = 1; i < call.input_count(); ++i) {
     if (call.has(i)) call.constant(i, "starts, ends, axes or steps");
   }
@@ -192,7 +196,7 @@ void slice(OpCall &call) {
 }
 
 void split(OpCall &call) {
-  const View x = call.view(0);
+  const View x = call.any_view(0);
   if (call.has(1)) call.constant(1, "split");
   const size_t axis = normal_axis(call.attributes.integer("axis", 0), x.axes.size());
   int64_t first = 0, i = 0;
@@ -263,7 +267,7 @@ void concat(OpCall &call) {
 }
 
 void gather(OpCall &call) {
-  const View x = call.view(0);
+  const View x = call.any_view(0);
   const Tensor &index = call.constant(1, "indices");
   const size_t axis = normal_axis(call.attributes.integer("axis", 0), x.axes.size());
   const int64_t size = axis_size(x.axes[axis]);

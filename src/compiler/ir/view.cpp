@@ -47,6 +47,10 @@ std::string view_text(const View &view) {
       text += axis[i].kind == Atom::Kind::kTime    ? "steps"
               : axis[i].kind == Atom::Kind::kBatch ? "batch"
                                                    : std::to_string(axis[i].size);
+      if (axis[i].kind == Atom::Kind::kTime && axis[i].is_off_steps()) {
+        const int64_t more = axis[i].lead + axis[i].trail;
+        text += (more < 0 ? "" : "+") + std::to_string(more);
+      }
     }
   }
   return text + "]";
@@ -287,6 +291,7 @@ bool align_axes(const Axis &a, const Axis &b, Axis *out_a, Axis *out_b) {
     if (!have_x || !have_y || x.kind != y.kind) return false;
     const int64_t piece = std::min(x.size, y.size);
     if (x.size % piece != 0 || y.size % piece != 0 || (x.size != y.size && !x.is_feature())) return false;
+    if (x.lead != y.lead || x.trail != y.trail) return false;
     out_a->push_back(split_front(&x, piece, &have_x));
     out_b->push_back(split_front(&y, piece, &have_y));
   }

@@ -18,10 +18,16 @@ struct Atom {
   int64_t size = 1;    // of T and B: as in the file, or the stand-in
   int64_t stride = 0;  // elements within the row; features only
   int origin = -1;     // axis origin while T and B are still looked for; see import/origins.h
+  // Of T, or an axis that may be it: elements before step 0 and behind the last step of the run, negative where steps are left
+  // out. They are zeros, or nobody knows: a convolution's results for steps that the run does not have.
+  int64_t lead = 0, trail = 0;
+  bool zeros = false;
 
   bool is_feature() const { return kind == Kind::kFeature; }
   // An atom that Reshape must not split: T, B, or an input axis that may turn out to be one.
   bool is_symbol() const { return kind != Kind::kFeature || origin >= 0; }
+  bool is_off_steps() const { return lead != 0 || trail != 0; }
+  int64_t steps() const { return size - lead - trail; }
 };
 
 using Axis = std::vector<Atom>;

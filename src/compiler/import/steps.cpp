@@ -1,0 +1,143 @@
+// steps.cpp -- Contract: steps.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/import/steps.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace rnnp::compiler {
+namespace {
+
+constexpr int64_t kMostLead = int64_t{1} << 24;
+
+std::string count_text(int64_t steps) {
+  return std::to_string(std::abs(steps)) + (std::abs(steps) == 1 ? " step " : " steps ") + (steps < 0 ? "fewer" : "more");
+}
+
+[[noreturn]] void refuse(const Builder &b, const View &view, const Atom &atom) {
+  const auto found = b.off_steps.find(view.value);
+  throw Refusal("it works on " + view_text(view) + ", where " +
+                (found == b.off_steps.end() ? "the number of steps is changed" : found->second) + ": " +
+                count_text(atom.lead + atom.trail) + " than the run has");
+}
+
+View settled_if(const Builder &b, View view, bool unknown_may_stay) {
+  for (Axis &axis : view.axes) {
+    for (Atom &atom : axis) {
+      const bool stays = unknown_may_stay && !atom.zeros && atom.lead <= 0;
+      if (!atom.is_off_steps() || stays) continue;
+      if (!b.discovering) refuse(b, view, atom);
+      atom = Atom{Atom::Kind::kFeature, atom.size, atom.stride, -1};
+    }
+  }
+  return view;
+}
+
+// Rows of `view` a number of steps later (or earlier, below 0), zeros where there are none: a convolution with one tap.
+View shifted_by_zeros(OpCall &call, const View &view, int64_t steps) {
+  Builder &b = call.b;
+  if (b.graph.values[view.value].dtype != DType::kF32) throw Refusal("it shifts integers in time; accepted: float");
+  const View x = b.as_row(view, call.name);
+  const uint32_t elems = b.row_elems(x);
+  Conv conv;
+  AttrConv &a = conv.shape;
+  a.time_taps = a.time_dilation = a.in_channels = a.out_channels = 1;
+  a.lead = static_cast<int32_t>(steps);
+  a.groups = elems;
+  a.window = {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 0, {0, 0, 1}, 0, {elems, elems}};
+  conv.w.assign(elems, 1.0f);
+  View out = x;
+  out.value = b.new_row(elems, true);
+  b.graph.nodes.push_back({OpKind::kConv, call.name, {x.value}, {out.value}, std::move(conv)});
+  return out;
+}
+
+// The convolutions that make the value, made again to begin `steps` later.
+View shifted_by_maker(OpCall &call, const View &view, int64_t steps) {
+  Builder &b = call.b;
+  View out = view;
+  out.value = b.new_row(b.row_elems(view), true);
+  std::vector<Node> again;
+  for (const Node &node : b.graph.nodes) {
+    if (std::find(node.out.begin(), node.out.end(), view.value) == node.out.end()) continue;
+    if (node.op != OpKind::kConv) throw Refusal("it leaves out the first steps of what is no convolution's own result");
+    again.push_back(node);
+    again.back().out[0] = out.value;
+    std::get<Conv>(again.back().attr).shape.lead -= static_cast<int32_t>(steps);
+  }
+  if (again.empty()) throw Refusal("it leaves out the first steps of an input");
+  b.graph.nodes.insert(b.graph.nodes.end(), again.begin(), again.end());
+  return out;
+}
+
+// Of lead + trail == 0: what was added on one side is taken off the other.
+View evened(OpCall &call, View view, size_t axis) {
+  Atom &atom = view.axes[axis][0];
+  const int64_t later = atom.lead;
+  const bool zeros = atom.zeros;
+  atom.lead = atom.trail = 0;
+  atom.zeros = false;
+  if (later == 0 || call.b.discovering) return view;
+  if (std::abs(later) > kMostLead) throw Refusal("it shifts by " + std::to_string(later) + " steps; accepted: up to 16777216");
+  if (zeros) return shifted_by_zeros(call, view, later);
+  if (later > 0) throw Refusal("it puts steps that are not computed before the first one");
+  return shifted_by_maker(call, view, -later);
+}
+
+}  // namespace
+
+bool may_be_steps(const Builder &b, const Axis &axis) {
+  return axis.size() == 1 && (axis[0].kind == Atom::Kind::kTime || (b.discovering && axis[0].origin >= 0));
+}
+
+bool is_off_steps(const View &view) {
+  for (const Axis &axis : view.axes) {
+    for (const Atom &atom : axis) {
+      if (atom.is_off_steps()) return true;
+    }
+  }
+  return false;
+}
+
+View settled(const Builder &b, View view) {
+  return settled_if(b, std::move(view), false);
+}
+
+View settled_but_unknown(const Builder &b, View view) {
+  return settled_if(b, std::move(view), true);
+}
+
+View cut_steps(OpCall &call, const View &view, const SliceRange &range) {
+  if (range.count < 1) throw Refusal("the slice is empty");
+  View out = view;
+  Atom &atom = out.axes[range.axis][0];
+  atom.lead -= range.first;
+  atom.trail -= atom.size - range.first - range.count;
+  atom.size = range.count;
+  call.b.off_steps[out.value] =
+      "node " + quote(call.name) + " (" + call.node.op_type() +
+      ") takes a part of the time axis (accepted: the whole, the first or the last step, or what padding added)";
+  return atom.lead + atom.trail == 0 ? evened(call, out, range.axis) : out;
+}
+
+View pad_steps(OpCall &call, const View &view, size_t axis, int64_t before, int64_t after) {
+  View out = view;
+  Atom &atom = out.axes[axis][0];
+  const bool unknown = !atom.zeros && (atom.lead > 0 || atom.trail > 0);
+  if (before < 0 || after < 0) throw Refusal("it pads the time axis by a negative number; accepted: 0 or more");
+  if (unknown || (before > 0 && atom.lead < 0) || (after > 0 && atom.trail < 0)) {
+    if (!call.b.discovering)
+      throw Refusal("it pads the time axis of " + view_text(view) + " where steps were left out or are not known");
+  }
+  atom.lead += before;
+  atom.trail += after;
+  atom.size = plus(atom.size, before + after);
+  atom.zeros = true;
+  call.b.off_steps[out.value] = "node " + quote(call.name) + " (" + call.node.op_type() +
+                                ") pads the time axis (accepted: before a convolution, or where Slice takes as much away)";
+  return atom.lead + atom.trail == 0 ? evened(call, out, axis) : out;
+}
+
+}  // namespace rnnp::compiler

@@ -7,14 +7,31 @@
 #include "compiler/emit/write_blob.h"
 #include "compiler/import/import.h"
 #include "compiler/ir/passes.h"
+#include "compiler/onnx/fuse_cells.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
 
+namespace {
+
+// With cells in one piece where that works, else as the file has it.
+Graph import_fused(const OnnxModel &model, const std::set<std::string> &kept) {
+  if (const auto fused = fuse_cells(model)) {
+    try {
+      return import_model(*fused, kept);
+    } catch (const ModelError &) {
+      // The file's own graph says what is wrong, if anything is.
+    }
+  }
+  return import_model(model, kept);
+}
+
+}  // namespace
+
 Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
   std::set<std::string> tied;
   for (const StatePair &pair : options.states) tied.insert(pair.input);
-  Graph graph = import_model(model, tied);
+  Graph graph = import_fused(model, tied);
   tie_states(&graph, options.states);
   run_passes(&graph);
   note_evident_states(&graph);

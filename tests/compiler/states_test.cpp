@@ -59,6 +59,56 @@ OnnxBuilder cached() {
 
 const std::vector<StatePair> kCached = {{"cache", "cache_out"}, {"avg", "avg_out"}, {"h", "hn"}};
 
+// An LSTM step in primitive operators, the way TensorFlow exports it: gates in the order of `order`, the state [1, 2, H, 2] in one
+// tensor, h the first of the last axis. `swap` turns every sum and product around.
+OnnxBuilder written_out(const std::string &order, bool swap, int64_t opset) {
+  OnnxBuilder b(opset);
+  b.input("X", {"N", 5}).input("S", {"N", 2, kHidden, 2}).output("Y").output("S_out");
+  const auto two = [&](const char *op, const std::string &a, const std::string &c, const std::string &out) {
+    b.node(op, swap ? std::vector<std::string>{c, a} : std::vector<std::string>{a, c}, {out});
+  };
+  const auto reshaping = [&](const char *op, const std::string &from, const std::string &to, const Ints &axes) {
+    if (opset < 13) {
+      b.node(op, {from}, {to}).with("axes", axes);
+    } else {
+      b.constant_ints(to + "_axes", {static_cast<int64_t>(axes.size())}, axes).node(op, {from, to + "_axes"}, {to});
+    }
+  };
+  std::string x = "X";
+  b.constant_ints("both", {2}, {1, 3});
+  for (const std::string layer : {"0", "1"}) {
+    const int64_t inputs = layer == "0" ? 5 : kHidden, at = layer == "0" ? 0 : 1;
+    b.random("W" + layer, {inputs, 4 * kHidden}).random("R" + layer, {kHidden, 4 * kHidden}).random("B" + layer, {4 * kHidden});
+    for (int64_t part = 0; part < 2; ++part) {
+      const std::string name = (part ? "c" : "h") + layer;
+      b.constant_ints(name + "_first", {2}, {at, part}).constant_ints(name + "_end", {2}, {at + 1, part + 1});
+      b.node("Slice", {"S", name + "_first", name + "_end", "both"}, {name + "_part"});
+      reshaping("Squeeze", name + "_part", name, {1, 3});
+    }
+    b.node("MatMul", {x, "W" + layer}, {"xw" + layer});
+    b.node("MatMul", {"h" + layer, "R" + layer}, {"hr" + layer});
+    two("Add", "xw" + layer, "hr" + layer, "sum" + layer);
+    two("Add", "sum" + layer, "B" + layer, "pre" + layer);
+    std::vector<std::string> gates;
+    for (const char gate : order) gates.push_back(std::string(1, gate) + "_in" + layer);
+    b.node("Split", {"pre" + layer}, gates).with("axis", 1);
+    for (const std::string gate : {"i", "o", "f"}) b.node("Sigmoid", {gate + "_in" + layer}, {gate + layer});
+    b.node("Tanh", {"c_in" + layer}, {"g" + layer});
+    two("Mul", "f" + layer, "c" + layer, "keep" + layer);
+    two("Mul", "i" + layer, "g" + layer, "write" + layer);
+    two("Add", "keep" + layer, "write" + layer, "cn" + layer);
+    b.node("Tanh", {"cn" + layer}, {"t" + layer});
+    two("Mul", "o" + layer, "t" + layer, "hn" + layer);
+    reshaping("Unsqueeze", "hn" + layer, "hu" + layer, {1, 3});
+    reshaping("Unsqueeze", "cn" + layer, "cu" + layer, {1, 3});
+    b.node("Concat", {"hu" + layer, "cu" + layer}, {"s" + layer}).with("axis", 3);
+    x = "hn" + layer;
+  }
+  b.node("Concat", {"s0", "s1"}, {"S_out"}).with("axis", 1);
+  b.node("Neg", {x}, {"Y"});
+  return b;
+}
+
 compiler::Graph graph_of(const onnx::ModelProto &proto, const std::vector<StatePair> &states) {
   return compiler::compile_graph(*compiler::check_model(proto), {"generic", states});
 }
@@ -121,6 +171,38 @@ TEST(States, AJoinAlongTimeMakesItAnOrdinaryAxis) {
   b.node("MatMul", {"flat", "M"}, {"Y"});
   check_kept_states(b.proto, {{"h", "hn"}, {"cache", "cache_out"}});
   check_kept_states(b.proto, {{"cache", "cache_out"}, {"h", "hn"}}, {4, 1});
+}
+
+TEST(States, CellsWrittenOutBecomeLayers) {
+  for (const char *order : {"icfo", "ifco", "iofc"}) {
+    for (const bool swap : {false, true}) {
+      for (const int64_t opset : {12, 13}) {
+        SCOPED_TRACE(std::string(order) + (swap ? " swapped, opset " : ", opset ") + std::to_string(opset));
+        const onnx::ModelProto proto = written_out(order, swap, opset).proto;
+        const compiler::Graph graph = graph_of(proto, {{"S", "S_out"}});
+        EXPECT_TRUE(graph.states.empty());
+        ASSERT_EQ(graph.nodes.size(), 3u);
+        EXPECT_EQ(graph.nodes[0].op, OpKind::kRecurrent);
+        EXPECT_EQ(graph.nodes[1].op, OpKind::kRecurrent);
+        check_kept_states(proto, {{"S", "S_out"}});
+        check_against_f64(proto, {1, 3});
+      }
+    }
+  }
+}
+
+// What is no cell stays as it is: another activation, a gate used elsewhere in the same sum.
+TEST(States, WhatIsNearlyACellStaysAsItIs) {
+  onnx::ModelProto other = written_out("icfo", false, 13).proto;
+  for (onnx::NodeProto &node : *other.mutable_graph()->mutable_node()) {
+    if (node.output(0) == "t0" || node.output(0) == "t1") node.set_op_type("Softsign");
+  }
+  EXPECT_FALSE(graph_of(other, {{"S", "S_out"}}).states.empty());
+  check_kept_states(other, {{"S", "S_out"}});
+  OnnxBuilder read = written_out("icfo", false, 13);
+  read.output("Z").node("Exp", {"cn0"}, {"Z"});
+  EXPECT_FALSE(graph_of(read.proto, {{"S", "S_out"}}).states.empty());
+  check_kept_states(read.proto, {{"S", "S_out"}});
 }
 
 TEST(States, EvidentOnesAreNoted) {

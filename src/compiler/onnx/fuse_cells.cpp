@@ -1,0 +1,377 @@
+// fuse_cells.cpp -- Contract: fuse_cells.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/onnx/fuse_cells.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/onnx/attributes.h"
+#include "compiler/onnx/subgraph.h"
+
+namespace rnnp::compiler {
+namespace {
+
+using onnx::NodeProto;
+
+bool only_moves(const std::string &op) {
+  static const std::set<std::string> kMoves = {"Identity", "Slice",     "Split",   "Squeeze", "Unsqueeze",
+                                               "Gather",   "Transpose", "Reshape", "Concat"};
+  return kMoves.count(op) != 0;
+}
+
+// Who makes and who reads each name.
+class Uses {
+ public:
+  explicit Uses(const OnnxModel &model) : outputs_(model.outputs.begin(), model.outputs.end()) {
+    for (const DeclaredInput &input : model.inputs) inputs_.insert(input.name);
+    for (const NodeProto *node : model.nodes) {
+      for (const std::string &name : node->output()) maker_[name] = node;
+      for (const std::string &name : names_read(*node)) readers_[name].push_back(node);
+    }
+    // Nodes are in order, so readers are decided before their makers.
+    for (size_t i = model.nodes.size(); i-- > 0;) {
+      if (takes_out(*model.nodes[i])) leads_out_.insert(model.nodes[i]);
+    }
+  }
+
+  // The node of this operator with so many inputs that makes the name alone; nullptr otherwise.
+  const NodeProto *maker(const std::string &name, const char *op, int inputs) const {
+    const auto found = maker_.find(name);
+    if (found == maker_.end()) return nullptr;
+    const NodeProto &node = *found->second;
+    return node.op_type() == op && node.input_size() == inputs && node.output_size() == 1 ? &node : nullptr;
+  }
+  const NodeProto *any_maker(const std::string &name) const {
+    const auto found = maker_.find(name);
+    return found == maker_.end() ? nullptr : found->second;
+  }
+  const std::vector<const NodeProto *> &readers(const std::string &name) const {
+    static const std::vector<const NodeProto *> kNone;
+    const auto found = readers_.find(name);
+    return found == readers_.end() ? kNone : found->second;
+  }
+
+  // The graph input that a name is a part of; empty when it is computed.
+  std::string root(std::string name) const {
+    for (size_t i = 0; i <= maker_.size(); ++i) {
+      if (inputs_.count(name)) return name;
+      const auto found = maker_.find(name);
+      if (found == maker_.end() || !only_moves(found->second->op_type()) || found->second->op_type() == "Concat" ||
+          found->second->input_size() == 0)
+        return "";
+      name = found->second->input(0);
+    }
+    return "";
+  }
+
+  // True when the node only takes its input on towards outputs of the graph: a state on its way out.
+  bool leads_out(const NodeProto &node) const { return leads_out_.count(&node) != 0; }
+
+ private:
+  bool takes_out(const NodeProto &node) const {
+    if (!only_moves(node.op_type())) return false;
+    return std::all_of(node.output().begin(), node.output().end(), [&](const std::string &name) {
+      const auto &next = readers(name);
+      return (outputs_.count(name) || !next.empty()) &&
+             std::all_of(next.begin(), next.end(), [&](const NodeProto *reader) { return leads_out(*reader); });
+    });
+  }
+
+  std::set<std::string> inputs_, outputs_;
+  std::map<std::string, const NodeProto *> maker_;
+  std::map<std::string, std::vector<const NodeProto *>> readers_;
+  std::set<const NodeProto *> leads_out_;
+};
+
+// Names of one cell. gates: outputs of the split in ONNX's order i o f c, as positions of the split.
+struct Cell {
+  const NodeProto *c_node = nullptr, *h_node = nullptr;
+  std::string x, h, c;
+  const Tensor *w = nullptr, *r = nullptr;  // [I][4H], [H][4H]
+  std::vector<const Tensor *> biases;
+  size_t gates[4] = {};
+  int64_t hidden = 0;
+};
+
+class Finder {
+ public:
+  Finder(const OnnxModel &model, const Uses &uses) : model_(model), uses_(uses) {}
+
+  // The cell whose new c this Add is.
+  bool find(const NodeProto &add, Cell *cell) const {
+    if (add.op_type() != "Add" || add.input_size() != 2 || add.output_size() != 1) return false;
+    *cell = {};
+    cell->c_node = &add;
+    std::string i, f, g, o;
+    return find_sum(add, &i, &f, &g, cell) && find_output(add.output(0), &o, cell) && find_gates(i, o, f, g, cell);
+  }
+
+ private:
+  // The input of an activation.
+  std::string activated(const std::string &name, const char *op) const {
+    const NodeProto *node = uses_.maker(name, op, 1);
+    return node ? node->input(0) : "";
+  }
+
+  // f * c + i * g, each product and the sum in either order.
+  bool find_sum(const NodeProto &add, std::string *i, std::string *f, std::string *g, Cell *cell) const {
+    for (int swap = 0; swap < 2; ++swap) {
+      const NodeProto *keep = uses_.maker(add.input(swap), "Mul", 2), *write = uses_.maker(add.input(1 - swap), "Mul", 2);
+      if (!keep || !write) return false;
+      for (int a = 0; a < 2; ++a) {
+        *i = activated(write->input(a), "Sigmoid");
+        *g = activated(write->input(1 - a), "Tanh");
+        if (i->empty() || g->empty()) continue;
+        for (int b = 0; b < 2; ++b) {
+          *f = activated(keep->input(b), "Sigmoid");
+          cell->c = keep->input(1 - b);
+          if (!f->empty() && !uses_.root(cell->c).empty()) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // o * tanh(c'); nothing else may read c' before it leaves the graph.
+  bool find_output(const std::string &c_new, std::string *o, Cell *cell) const {
+    for (const NodeProto *reader : uses_.readers(c_new)) {
+      if (uses_.leads_out(*reader)) continue;
+      if (reader->op_type() != "Tanh" || reader->output_size() != 1 || cell->h_node) return false;
+      const auto &next = uses_.readers(reader->output(0));
+      if (next.size() != 1 || next[0]->op_type() != "Mul" || next[0]->input_size() != 2 || next[0]->output_size() != 1)
+        return false;
+      cell->h_node = next[0];
+      *o = activated(next[0]->input(next[0]->input(0) == reader->output(0) ? 1 : 0), "Sigmoid");
+    }
+    return cell->h_node && !o->empty();
+  }
+
+  bool find_gates(const std::string &i, const std::string &o, const std::string &f, const std::string &g, Cell *cell) const {
+    const NodeProto *split = uses_.any_maker(i);
+    if (!split || split->op_type() != "Split" || split->output_size() != 4 || split->input_size() < 1) return false;
+    const std::string names[4] = {i, o, f, g};
+    std::set<size_t> seen;
+    for (size_t k = 0; k < 4; ++k) {
+      const auto at = std::find(split->output().begin(), split->output().end(), names[k]);
+      if (at == split->output().end()) return false;
+      cell->gates[k] = static_cast<size_t>(at - split->output().begin());
+      seen.insert(cell->gates[k]);
+    }
+    const int64_t axis = Attributes(*split).integer("axis", 0);
+    std::vector<std::pair<std::string, const Tensor *>> products;
+    if (seen.size() != 4 || (axis != 1 && axis != -1) || !find_products(split->input(0), 0, &products, cell) ||
+        products.size() != 2)
+      return false;
+    return even_split(*split, products[0].second->shape[1]) && assign(products, cell);
+  }
+
+  // Four equal parts of the gates' axis.
+  bool even_split(const NodeProto &split, int64_t width) const {
+    std::vector<int64_t> sizes = Attributes(split).integers("split");
+    if (split.input_size() > 1 && !split.input(1).empty()) {
+      const auto given = model_.constants.find(split.input(1));
+      if (given == model_.constants.end()) return false;
+      sizes = to_ints(*given->second);
+    }
+    return width % 4 == 0 && std::all_of(sizes.begin(), sizes.end(), [&](int64_t size) { return size == width / 4; });
+  }
+
+  const Tensor *constant(const std::string &name, size_t rank) const {
+    const auto found = model_.constants.find(name);
+    return found != model_.constants.end() && found->second->rank() == rank ? found->second.get() : nullptr;
+  }
+
+  // The addends: products with constant matrices, and constant vectors.
+  bool find_products(const std::string &sum, int depth, std::vector<std::pair<std::string, const Tensor *>> *products,
+                     Cell *cell) const {
+    constexpr int kDeepest = 4;  // two products and two biases, added one after the other
+    if (const Tensor *bias = constant(sum, 1)) {
+      cell->biases.push_back(bias);
+      return true;
+    }
+    if (const NodeProto *add = uses_.maker(sum, "Add", 2)) {
+      return depth < kDeepest && find_products(add->input(0), depth + 1, products, cell) &&
+             find_products(add->input(1), depth + 1, products, cell);
+    }
+    const NodeProto *product = uses_.maker(sum, "MatMul", 2);
+    const Tensor *matrix = product ? constant(product->input(1), 2) : nullptr;
+    if (!matrix) return false;
+    products->emplace_back(product->input(0), matrix);
+    return true;
+  }
+
+  // Which of the two takes h: the one that comes from a graph input, of H rows.
+  bool assign(const std::vector<std::pair<std::string, const Tensor *>> &products, Cell *cell) const {
+    const int64_t width = products[0].second->shape[1];
+    cell->hidden = width / 4;
+    if (products[1].second->shape[1] != width) return false;
+    for (const Tensor *bias : cell->biases) {
+      if (bias->size() != width) return false;
+    }
+    std::vector<size_t> could;  // be h
+    for (size_t k = 0; k < 2; ++k) {
+      if (products[k].second->shape[0] == cell->hidden && !uses_.root(products[k].first).empty()) could.push_back(k);
+    }
+    // Where both could, h is the one that comes with c.
+    if (could.size() == 2) {
+      const auto apart = [&](size_t k) { return uses_.root(products[k].first) != uses_.root(cell->c); };
+      could.erase(std::remove_if(could.begin(), could.end(), apart), could.end());
+    }
+    if (could.size() != 1) return false;
+    cell->h = products[could[0]].first;
+    cell->r = products[could[0]].second;
+    cell->x = products[1 - could[0]].first;
+    cell->w = products[1 - could[0]].second;
+    return cell->h != cell->c && cell->h != cell->x;
+  }
+
+  const OnnxModel &model_;
+  const Uses &uses_;
+};
+
+// Writes the fused model: nodes of the original but for the cells' last ones, in whose place the LSTM stands.
+class Rewriter {
+ public:
+  Rewriter(const OnnxModel &model, const Uses &uses) : model_(model), uses_(uses), out_(std::make_unique<OnnxModel>()) {
+    out_->opset = model.opset;
+    out_->inputs = model.inputs;
+    out_->outputs = model.outputs;
+    out_->constants = model.constants;
+  }
+
+  std::unique_ptr<OnnxModel> write(const std::vector<Cell> &cells) {
+    for (const NodeProto *node : model_.nodes) {
+      for (const Cell &cell : cells) {
+        if (node == cell.c_node) write_cell(cell);
+      }
+      const auto replaced = [&](const Cell &cell) { return node == cell.c_node || node == cell.h_node; };
+      if (std::none_of(cells.begin(), cells.end(), replaced)) out_->nodes.push_back(redirected(*node));
+    }
+    drop_unused();
+    return std::move(out_);
+  }
+
+ private:
+  NodeProto *new_node(const std::string &op, const std::string &name) {
+    NodeProto *node = out_->proto.mutable_graph()->add_node();
+    node->set_op_type(op);
+    node->set_name(name);
+    return node;
+  }
+
+  void set_constant(const std::string &name, Tensor tensor) {
+    out_->constants[name] = std::make_shared<const Tensor>(std::move(tensor));
+  }
+
+  // Squeeze or Unsqueeze; its axes are an attribute before opset 13.
+  void reshaping(const std::string &op, const std::string &from, const std::string &to, const std::vector<int64_t> &axes) {
+    NodeProto *node = new_node(op, to);
+    node->add_input(from);
+    node->add_output(to);
+    if (model_.opset >= 13) {
+      node->add_input(to + ":axes");
+      set_constant(to + ":axes", int_tensor(axes));
+    } else {
+      onnx::AttributeProto *attribute = node->add_attribute();
+      attribute->set_name("axes");
+      attribute->set_type(onnx::AttributeProto::INTS);
+      for (int64_t axis : axes) attribute->add_ints(axis);
+    }
+    out_->nodes.push_back(node);
+  }
+
+  // [gates * H][rows] from [rows][gates of the file * H].
+  static Tensor gate_rows(const Tensor &from, const Cell &cell) {
+    const int64_t rows = from.shape[0], hidden = cell.hidden;
+    Tensor out(Elem::kFloat, {1, 4 * hidden, rows});
+    for (int64_t g = 0; g < 4; ++g) {
+      for (int64_t u = 0; u < hidden; ++u) {
+        for (int64_t k = 0; k < rows; ++k) {
+          const int64_t at = k * 4 * hidden + static_cast<int64_t>(cell.gates[g]) * hidden + u;
+          out.data[static_cast<size_t>((g * hidden + u) * rows + k)] = from.data[static_cast<size_t>(at)];
+        }
+      }
+    }
+    return out;
+  }
+
+  static Tensor bias_of(const Cell &cell) {
+    Tensor out(Elem::kFloat, {1, 8 * cell.hidden});
+    for (const Tensor *bias : cell.biases) {
+      Tensor column = *bias;
+      column.shape = {1, bias->size()};
+      const Tensor rows = gate_rows(column, cell);
+      for (size_t i = 0; i < rows.data.size(); ++i) out.data[i] += rows.data[i];
+    }
+    return out;
+  }
+
+  void write_cell(const Cell &cell) {
+    const std::string name = node_title(*cell.h_node), at = name + ":lstm";
+    const auto earlier = per_step_.find(cell.x);
+    reshaping("Unsqueeze", earlier == per_step_.end() ? cell.x : earlier->second, at + ":x", {0});
+    reshaping("Unsqueeze", cell.h, at + ":h", {0});
+    reshaping("Unsqueeze", cell.c, at + ":c", {0});
+    set_constant(at + ":w", gate_rows(*cell.w, cell));
+    set_constant(at + ":r", gate_rows(*cell.r, cell));
+    set_constant(at + ":b", bias_of(cell));
+    NodeProto *lstm = new_node("LSTM", name);
+    for (const char *input : {":x", ":w", ":r", ":b", "", ":h", ":c"}) lstm->add_input(*input ? at + input : "");
+    for (const char *output : {":y", ":hn", ":cn"}) lstm->add_output(at + output);
+    onnx::AttributeProto *hidden = lstm->add_attribute();
+    hidden->set_name("hidden_size");
+    hidden->set_type(onnx::AttributeProto::INT);
+    hidden->set_i(cell.hidden);
+    out_->nodes.push_back(lstm);
+    reshaping("Squeeze", at + ":y", at + ":out", {0, 1});
+    reshaping("Squeeze", at + ":hn", cell.h_node->output(0), {0});
+    reshaping("Squeeze", at + ":cn", cell.c_node->output(0), {0});
+    per_step_[cell.h_node->output(0)] = at + ":out";
+  }
+
+  // h' is the layer's output where it is computed with, and its final state where it leaves the graph.
+  const NodeProto *redirected(const NodeProto &node) {
+    const auto named = [&](const std::string &name) { return per_step_.count(name) != 0; };
+    if (std::none_of(node.input().begin(), node.input().end(), named) || uses_.leads_out(node)) return &node;
+    NodeProto *copy = out_->proto.mutable_graph()->add_node();
+    *copy = node;
+    for (std::string &name : *copy->mutable_input()) {
+      if (named(name)) name = per_step_.at(name);
+    }
+    return copy;
+  }
+
+  void drop_unused() {
+    std::set<std::string> used(out_->outputs.begin(), out_->outputs.end());
+    std::vector<const NodeProto *> kept;
+    for (size_t i = out_->nodes.size(); i-- > 0;) {
+      const NodeProto *node = out_->nodes[i];
+      if (std::none_of(node->output().begin(), node->output().end(),
+                       [&](const std::string &name) { return used.count(name) != 0; }))
+        continue;
+      for (const std::string &name : names_read(*node)) used.insert(name);
+      kept.push_back(node);
+    }
+    out_->nodes.assign(kept.rbegin(), kept.rend());
+  }
+
+  const OnnxModel &model_;
+  const Uses &uses_;
+  std::unique_ptr<OnnxModel> out_;
+  std::map<std::string, std::string> per_step_;
+};
+
+}  // namespace
+
+std::unique_ptr<OnnxModel> fuse_cells(const OnnxModel &model) {
+  const Uses uses(model);
+  const Finder finder(model, uses);
+  std::vector<Cell> cells;
+  for (const NodeProto *node : model.nodes) {
+    Cell cell;
+    if (finder.find(*node, &cell)) cells.push_back(cell);
+  }
+  return cells.empty() ? nullptr : Rewriter(model, uses).write(cells);
+}
+
+}  // namespace rnnp::compiler

@@ -11,7 +11,7 @@ FIRMWARE := arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-corte
 BENCH_VENV ?= .venv-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test packages-build packages-test build lib sanitize tsan fuzz format format-check tidy install clean bench-build bench bench-networks bench-quick bench-static test-devices firmware
+.PHONY: help demo demo-speech test packages-build packages-test build lib sanitize tsan fuzz format format-check tidy install clean bench-build bench bench-networks bench-quick bench-static test-devices firmware
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-24s %s\n", $$1, $$2}'
@@ -28,6 +28,9 @@ build: packages-build ## build the library, the compiler and the demo programs (
 
 demo: build ## compile the voice-activity detector, stream recorded speech through it, show what it found
 	@demo/run_demo.sh $(BUILD)
+
+demo-speech: build ## take the noise out of speech with published networks (RNNPACK_MODELS_DIR), or gate it with the project's own
+	@demo/run_speech_demo.sh $(BUILD)
 
 lib: ## build the library alone, with nothing but a C++ compiler: librnnpack.a links with cc
 	@cmake -S . -B $(BUILD)-lib $(GENERATOR) $(LAUNCHER) -DCMAKE_BUILD_TYPE=Release >/dev/null

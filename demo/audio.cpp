@@ -39,6 +39,19 @@ std::vector<float> load_wav(const std::string &path) {
   return info.samplerate == kSampleRate ? mono : resample(mono, double(kSampleRate) / info.samplerate);
 }
 
+void save_wav(const std::string &path, const std::vector<float> &samples) {
+  SF_INFO info = {};
+  info.samplerate = kSampleRate;
+  info.channels = 1;
+  info.format = SF_FORMAT_WAV | SF_FORMAT_PCM_16;
+  SNDFILE *file = sf_open(path.c_str(), SFM_WRITE, &info);
+  if (file == nullptr) throw std::runtime_error(path + ": " + sf_strerror(nullptr));
+  sf_command(file, SFC_SET_CLIPPING, nullptr, SF_TRUE);
+  const sf_count_t frames = static_cast<sf_count_t>(samples.size());
+  const bool written = sf_writef_float(file, samples.data(), frames) == frames;
+  if (sf_close(file) != 0 || !written) throw std::runtime_error(path + ": cannot be written");
+}
+
 float rms(const std::vector<float> &samples) {
   double sum = 0;
   for (float s : samples) sum += double(s) * s;

@@ -1,0 +1,31 @@
+// speech_fft.h -- the spectrum of a real frame and back; a plain radix-2 transform, so that the demo needs no library for it.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_DEMO_SPEECH_FFT_H_
+#define RNNPACK_DEMO_SPEECH_FFT_H_
+
+#include <complex>
+#include <vector>
+
+namespace demo {
+
+using Bin = std::complex<float>;
+
+class Fft {
+ public:
+  explicit Fft(size_t size);  // a power of two
+
+  size_t bins() const { return work_.size() / 2 + 1; }
+  void forward(const float *frame, Bin *spectrum);  // size floats -> bins()
+  void inverse(const Bin *spectrum, float *frame);  // bins() -> size floats; undoes forward
+
+ private:
+  void transform();  // work_ in place
+
+  std::vector<Bin> work_, roots_;
+  std::vector<size_t> reversed_;
+};
+
+std::vector<float> hann(size_t size);  // periodic
+
+}  // namespace demo
+#endif  // RNNPACK_DEMO_SPEECH_FFT_H_

@@ -232,7 +232,7 @@ class Sliding {
     }
     for (size_t i = 0; i < window_.size(); ++i) {
       const WindowAxis &w = window_[i];
-      if (static_cast<int>(i) == time_.axis || (w.size == 1 && w.out == 1 && w.kernel == 1)) continue;
+      if (static_cast<int>(i) == time_.axis || (w.size == 1 && w.out == 1 && w.kernel == 1 && w.before == 0)) continue;
       found.push_back({w, transposed_ ? transposed_phases(w) : plain_phases(w), stride_of(x_.axes[i + 2]), 0, static_cast<int>(i)});
     }
     if (found.size() > 2) throw Refusal("it slides over " + std::to_string(found.size()) + " feature axes; accepted: up to 2");

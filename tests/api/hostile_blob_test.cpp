@@ -94,6 +94,34 @@ std::vector<uint8_t> kept_state_blob() {
   return b.build();
 }
 
+// Convolutions of both forms over time and features, and a pool.
+std::vector<uint8_t> conv_blob() {
+  BlobBuilder b(6);
+  const uint32_t x = b.add_input(12);
+  rnnp::AttrConv conv = {};
+  conv.window = {{1, 6}, {1, 3}, {1, 3}, {1, 2}, {1, 1}, {0, 1}, 0, {0, 2, 1}, 0, {12, 4}};
+  conv.time_taps = 2;
+  conv.time_dilation = 1;
+  conv.lead = 1;
+  conv.groups = 2;
+  conv.in_channels = 1;
+  conv.out_channels = 2;
+  conv.nr = 16;
+  const uint32_t y = b.add_conv(x, conv, 12);
+  conv.window = {{1, 3}, {1, 3}, {1, 3}, {1, 1}, {1, 1}, {0, 1}, 0, {0, 4, 1}, 0, {12, 4}};
+  conv.groups = 4;
+  conv.out_channels = 1;
+  conv.nr = 0;
+  conv.act.act = uint32_t(rnnp::Act::kTanh);
+  const uint32_t z = b.add_conv(y, conv, 12);
+  rnnp::AttrPool pool = {};
+  pool.window = {{1, 3}, {1, 2}, {1, 2}, {1, 1}, {1, 1}, {0, 0}, 0, {0, 4, 1}, 0, {8, 4}};
+  pool.pool = uint32_t(rnnp::Pool::kAverage);
+  pool.channels = 4;
+  b.add_output(b.add_node(rnnp::OpKind::kPool, &pool, sizeof pool, {z}, 8, true));
+  return b.build();
+}
+
 // With a mended checksum the tables' own checks have to hold: nothing may be read or written outside.
 void forge_everywhere(const std::vector<uint8_t> &blob) {
   rnnp::BlobHeader h;
@@ -118,6 +146,11 @@ TEST(HostileBlob, ForgedTablesAreSafe) {
 TEST(HostileBlob, ForgedKeptStatesAreSafe) {
   EXPECT_EQ(RNNP_OK, open_and_run(kept_state_blob()));
   forge_everywhere(kept_state_blob());
+}
+
+TEST(HostileBlob, ForgedConvolutionsAreSafe) {
+  EXPECT_EQ(RNNP_OK, open_and_run(conv_blob()));
+  forge_everywhere(conv_blob());
 }
 
 // One field of the sample of kept states changed: refused.

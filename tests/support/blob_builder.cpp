@@ -280,6 +280,40 @@ void BlobBuilder::add_state_write(uint32_t state, uint32_t x) {
   push_node(OpKind::kStateWrite, &attr, sizeof attr, {x, kNone}, {});
 }
 
+uint32_t BlobBuilder::add_conv(uint32_t x, rnnp::AttrConv a, uint32_t out_elems) {
+  ConvLayer layer;
+  const uint32_t depth = a.time_taps * a.window.kernel[0] * a.window.kernel[1] * a.in_channels, outputs = a.groups * a.out_channels;
+  std::uniform_int_distribution<int> number(-3, 3);
+  for (uint32_t i = 0; i < outputs * depth; ++i) layer.w.push_back(number(rng_));
+  for (uint32_t i = 0; i < outputs; ++i) layer.b.push_back(number(rng_));
+  const bool ahead = int64_t{a.time_taps - 1} * a.time_dilation > a.lead, depthwise = a.nr == 0;
+  if (ahead) causal_ = false;
+  a.state = kNone;
+  if (a.lead > 0 && !ahead) {
+    a.state = add_state(uint32_t(a.lead) * values_[x].row_elems + 1, {});
+    states_[a.state].buffers = 1;
+  }
+  std::vector<float> w, bias;
+  a.nr = depthwise ? 0 : nr_;
+  for (uint32_t g = 0; g < (depthwise ? 1 : a.groups); ++g) {
+    const uint32_t units = depthwise ? outputs : a.out_channels;
+    const auto first = layer.w.begin() + g * units * depth;
+    const uint32_t kept = nr_;
+    if (depthwise) nr_ = units;
+    const std::vector<float> part = panels(std::vector<double>(first, first + units * depth), units, depth, 0, 1);
+    const std::vector<float> vector =
+        panels(std::vector<double>(layer.b.begin() + g * units, layer.b.begin() + (g + 1) * units), units, 1, 0, 1);
+    nr_ = kept;
+    w.insert(w.end(), part.begin(), part.end());
+    bias.insert(bias.end(), vector.begin(), vector.end());
+  }
+  a.w = put_weights(w);
+  a.bias = put_weights(bias);
+  layer.attr = a;
+  conv.push_back(layer);
+  return add_node(OpKind::kConv, &a, sizeof a, {x}, out_elems, true);
+}
+
 void BlobBuilder::add_output(uint32_t value, const std::string &name) {
   const rnnp::BlobValue &v = values_[value];
   rnnp::BlobIo io = {add_string(name),

@@ -36,6 +36,12 @@ struct DenseLayer {
   rnnp::BlobActivation act = {};
 };
 
+// w [groups][out_channels][time][h][w][in_channels], b [groups][out_channels].
+struct ConvLayer {
+  rnnp::AttrConv attr = {};
+  std::vector<double> w, b;
+};
+
 struct RecurrentOptions {
   rnnp::Cell cell = rnnp::Cell::kLstm;
   uint32_t hidden = 16;
@@ -78,12 +84,15 @@ class BlobBuilder {
   // A state of `elems` that the library keeps: its value before the step; add_state_write says what it becomes.
   uint32_t add_state_read(uint32_t elems, uint32_t *state);
   void add_state_write(uint32_t state, uint32_t x);
+  // A convolution of these words; its weights are small whole numbers, kept in `conv`. Its state, nr and places are filled in.
+  uint32_t add_conv(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems);
   void add_output(uint32_t value, const std::string &name = "y");
 
   std::vector<uint8_t> build();
 
   std::vector<RecurrentLayer> recurrent;  // in order of adding
   std::vector<DenseLayer> dense;
+  std::vector<ConvLayer> conv;
 
  private:
   uint32_t add_value(rnnp::ValueKind kind, uint32_t elems, bool sequence, rnnp::DType dtype = rnnp::DType::kF32);

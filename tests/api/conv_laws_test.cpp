@@ -1,0 +1,262 @@
+// conv_laws_test.cpp -- convolutions over time and features: exact against plain sums of small whole numbers on every layout and
+// instruction set; the same bits for every cut, chunk, team and batch; rings that are saved, loaded, reset and left alone.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "support/session_fixture.h"
+
+namespace {
+
+using namespace rnnp_test;
+
+constexpr size_t kSteps = 23;
+
+struct Shape {
+  const char *name;
+  uint32_t h, w, in, out, groups;  // channels of all groups
+  uint32_t kernel[2], stride[2], dilation[2];
+  int32_t pad[2];
+  uint32_t taps, time_dilation;
+  int32_t lead;
+  bool depthwise, channels_first;
+};
+
+const Shape kShapes[] = {
+    {"plain", 1, 1, 5, 7, 1, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 1, 1, 0, false, false},
+    {"causal", 1, 1, 5, 20, 1, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 3, 2, 4, false, false},
+    {"late", 1, 1, 5, 3, 1, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 2, 3, 9, false, false},
+    {"frames", 1, 9, 4, 6, 2, {1, 3}, {1, 2}, {1, 1}, {0, 1}, 3, 1, 2, false, false},
+    {"windows", 1, 40, 1, 17, 1, {1, 16}, {1, 8}, {1, 1}, {0, 0}, 1, 1, 0, false, false},
+    {"planes", 5, 6, 4, 3, 1, {3, 2}, {2, 1}, {1, 2}, {1, 2}, 2, 1, 1, false, true},
+    {"channels", 3, 7, 18, 18, 18, {3, 3}, {1, 2}, {1, 1}, {1, 1}, 2, 2, 2, true, false},
+    {"ahead", 1, 4, 3, 5, 1, {1, 3}, {1, 1}, {1, 1}, {0, 1}, 3, 1, 1, false, false},
+    {"channels_ahead", 1, 4, 3, 3, 3, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 3, 2, 0, true, false},
+};
+
+uint32_t out_size(const Shape &s, int i) {
+  const uint32_t in = i == 0 ? s.h : s.w;
+  return (in + 2 * uint32_t(s.pad[i]) - (s.kernel[i] - 1) * s.dilation[i] - 1) / s.stride[i] + 1;
+}
+
+size_t out_elems(const Shape &s) {
+  return size_t{out_size(s, 0)} * out_size(s, 1) * s.out;
+}
+
+bool looks_ahead(const Shape &s) {
+  return int64_t{s.taps - 1} * s.time_dilation > s.lead;
+}
+
+rnnp::AttrConv attr_of(const Shape &s) {
+  rnnp::AttrConv a = {};
+  const int32_t c = s.channels_first ? int32_t(s.h * s.w) : 1, w = s.channels_first ? 1 : int32_t(s.in);
+  a.window = {{s.h, s.w},
+              {out_size(s, 0), out_size(s, 1)},
+              {s.kernel[0], s.kernel[1]},
+              {s.stride[0], s.stride[1]},
+              {s.dilation[0], s.dilation[1]},
+              {s.pad[0], s.pad[1]},
+              0,
+              {w * int32_t(s.w), w, c},
+              0,
+              {out_size(s, 1) * s.out, s.out}};
+  a.time_taps = s.taps;
+  a.time_dilation = s.time_dilation;
+  a.lead = s.lead;
+  a.groups = s.groups;
+  a.in_channels = s.in / s.groups;
+  a.out_channels = s.out / s.groups;
+  a.nr = s.depthwise ? 0 : 16;
+  a.act.act = uint32_t(rnnp::Act::kRelu);
+  return a;
+}
+
+// One element, all in doubles. x(t, h, w, c) is 0 outside.
+template <class X>
+double element(const ConvLayer &layer, uint32_t t, uint32_t h, uint32_t w, uint32_t o, X x) {
+  const rnnp::AttrConv &a = layer.attr;
+  const rnnp::BlobWindow &win = a.window;
+  const uint32_t group = o / a.out_channels;
+  double sum = layer.b[o];
+  size_t at = size_t{o} * a.time_taps * win.kernel[0] * win.kernel[1] * a.in_channels;
+  for (uint32_t kt = 0; kt < a.time_taps; ++kt)
+    for (uint32_t kh = 0; kh < win.kernel[0]; ++kh)
+      for (uint32_t kw = 0; kw < win.kernel[1]; ++kw)
+        for (uint32_t c = 0; c < a.in_channels; ++c)
+          sum +=
+              layer.w[at++] * x(int64_t{t} - a.lead + int64_t{kt} * a.time_dilation,
+                                int64_t{h} * win.stride[0] + int64_t{kh} * win.dilation[0] - win.pad[0],
+                                int64_t{w} * win.stride[1] + int64_t{kw} * win.dilation[1] - win.pad[1], group * a.in_channels + c);
+  return sum > 0 ? sum : 0;
+}
+
+std::vector<float> expected(const Shape &s, const ConvLayer &layer, const std::vector<float> &x, size_t batch, size_t row,
+                            size_t length) {
+  const size_t row_elems = size_t{s.h} * s.w * s.in;
+  const auto read = [&](int64_t t, int64_t h, int64_t w, uint32_t c) {
+    if (t < 0 || t >= int64_t(length) || h < 0 || h >= s.h || w < 0 || w >= s.w) return 0.0;
+    const size_t within =
+        s.channels_first ? (c * size_t{s.h} + size_t(h)) * s.w + size_t(w) : (size_t(h) * s.w + size_t(w)) * s.in + c;
+    return double(x[(size_t(t) * batch + row) * row_elems + within]);
+  };
+  std::vector<float> y;
+  for (size_t t = 0; t < length; ++t)
+    for (uint32_t h = 0; h < out_size(s, 0); ++h)
+      for (uint32_t w = 0; w < out_size(s, 1); ++w)
+        for (uint32_t o = 0; o < s.out; ++o) y.push_back(float(element(layer, uint32_t(t), h, w, o, read)));
+  return y;
+}
+
+std::vector<float> whole_numbers(size_t n, uint32_t seed) {
+  std::mt19937 rng(seed);
+  std::uniform_int_distribution<int> number(-4, 4);
+  std::vector<float> v(n);
+  for (float &e : v) e = float(number(rng));
+  return v;
+}
+
+class ConvLaws : public testing::TestWithParam<Shape> {
+ protected:
+  std::vector<uint8_t> blob(uint32_t nr = 16) {
+    builder_ = std::make_unique<BlobBuilder>(9, nr);
+    const Shape &s = GetParam();
+    const uint32_t x = builder_->add_input(s.h * s.w * s.in);
+    builder_->add_output(builder_->add_conv(x, attr_of(s), uint32_t(out_elems(s))));
+    return builder_->build();
+  }
+  size_t in() const { return size_t{GetParam().h} * GetParam().w * GetParam().in; }
+  size_t out() const { return out_elems(GetParam()); }
+  uint32_t max_steps() const { return looks_ahead(GetParam()) ? uint32_t(kSteps) : 0; }
+  std::vector<float> real_input(size_t batch) { return random_floats(kSteps * batch * in(), 4); }
+
+  std::unique_ptr<BlobBuilder> builder_;
+};
+
+TEST_P(ConvLaws, ExactOnEveryLayoutAndInstructionSet) {
+  const uint32_t batch = 3;
+  const std::vector<float> x = whole_numbers(kSteps * batch * in(), 5);
+  for (const uint32_t nr : {4u, 8u, 16u}) {
+    const std::vector<uint8_t> bytes = blob(nr);
+    for (const uint32_t isa : {uint32_t{RNNP_ISA_REFERENCE_ONLY}, uint32_t{RNNP_ISA_AVX2}, 0u}) {
+      const std::vector<float> y = Runner(bytes, {batch, max_steps(), 0, isa}).run(x);
+      for (uint32_t row = 0; row < batch; ++row) {
+        const std::vector<float> want = expected(GetParam(), builder_->conv[0], x, batch, row, kSteps);
+        for (size_t t = 0; t < kSteps; ++t)
+          for (size_t i = 0; i < out(); ++i)
+            ASSERT_EQ(want[t * out() + i], y[(t * batch + row) * out() + i])
+                << "nr " << nr << " isa " << isa << " row " << row << " step " << t << " at " << i;
+      }
+    }
+  }
+}
+
+TEST_P(ConvLaws, CutsChunksAndThreadsDoNotMatter) {
+  const std::vector<uint8_t> bytes = blob();
+  const std::vector<float> x = real_input(2);
+  const std::vector<float> whole = Runner(bytes, {2, max_steps()}).run(x);
+  for (const uint32_t threads : {2u, 3u, 5u})
+    EXPECT_EQ(whole, Runner(bytes, {2, max_steps(), 0, 0, threads}).run(x)) << threads << " threads";
+  if (looks_ahead(GetParam())) return;
+  for (const size_t cut : {1, 2, 3, 7, 22}) EXPECT_EQ(whole, Runner(bytes, {2}).run(x, cut)) << "cut " << cut;
+  for (const uint32_t chunk : {1u, 2u, 5u, 64u}) EXPECT_EQ(whole, Runner(bytes, {2, 0, chunk}).run(x)) << "chunk " << chunk;
+  for (const uint32_t threads : {2u, 3u}) EXPECT_EQ(whole, Runner(bytes, {2, 0, 4, 0, threads}).run(x, 9)) << threads << " threads";
+}
+
+TEST_P(ConvLaws, BatchRowsAreIndependent) {
+  const std::vector<uint8_t> bytes = blob();
+  const uint32_t batch = 5;
+  const std::vector<float> x = real_input(batch), all = Runner(bytes, {batch, max_steps()}).run(x);
+  for (uint32_t row = 0; row < batch; ++row) {
+    std::vector<float> alone;
+    for (size_t t = 0; t < kSteps; ++t)
+      alone.insert(alone.end(), x.begin() + (t * batch + row) * in(), x.begin() + (t * batch + row + 1) * in());
+    const std::vector<float> y = Runner(bytes, {1, max_steps()}).run(alone);
+    for (size_t t = 0; t < kSteps; ++t)
+      for (size_t i = 0; i < out(); ++i)
+        ASSERT_EQ(all[(t * batch + row) * out() + i], y[t * out() + i]) << "row " << row << " step " << t;
+  }
+}
+
+TEST_P(ConvLaws, SavedStatesDoNotDependOnTheCutAndContinue) {
+  if (looks_ahead(GetParam())) return;
+  const std::vector<uint8_t> bytes = blob();
+  const std::vector<float> x = real_input(2);
+  const size_t half = 11;
+  const std::vector<float> head(x.begin(), x.begin() + half * 2 * in()), tail(x.begin() + half * 2 * in(), x.end());
+  const std::vector<float> whole = Runner(bytes, {2}).run(x);
+  Runner once(bytes, {2}), steps(bytes, {2, 0, 3}), other(bytes, {2});
+  once.run(head);
+  steps.run(head, 1);
+  EXPECT_EQ(once.save(0), steps.save(0));
+  other.load(0, once.save(0));
+  other.load(1, steps.save(1));
+  EXPECT_EQ(std::vector<float>(whole.begin() + half * 2 * out(), whole.end()), other.run(tail));
+  ASSERT_EQ(RNNP_OK, rnnp_state_reset(other.session(), RNNP_ALL_ROWS));
+  EXPECT_EQ(whole, other.run(x));
+}
+
+// A row ends at its length: what follows does not reach its results, and its ring goes on from there.
+TEST_P(ConvLaws, RowsEndAtTheirLengths) {
+  const std::vector<uint8_t> bytes = blob();
+  const uint32_t batch = 4;
+  const std::vector<float> x = whole_numbers(kSteps * batch * in(), 6);
+  const std::vector<int32_t> lengths = {int32_t(kSteps), 0, 7, 22};
+  Runner r(bytes, {batch, max_steps(), looks_ahead(GetParam()) ? 0u : 5u});
+  std::vector<float> y(kSteps * batch * out());
+  const rnnp_buffer inputs[] = {{const_cast<float *>(x.data()), 0, 0}}, outputs[] = {{y.data(), 0, 0}};
+  rnnp_io io = {};
+  io.struct_bytes = sizeof io;
+  io.steps = kSteps;
+  io.batch = batch;
+  io.input_count = io.output_count = 1;
+  io.lengths = lengths.data();
+  io.inputs = inputs;
+  io.outputs = outputs;
+  ASSERT_EQ(RNNP_OK, rnnp_run_io(r.session(), &io));
+  for (uint32_t row = 0; row < batch; ++row) {
+    const size_t length = size_t(lengths[row]);
+    const std::vector<float> want = expected(GetParam(), builder_->conv[0], x, batch, row, length);
+    for (size_t t = 0; t < length; ++t)
+      for (size_t i = 0; i < out(); ++i)
+        ASSERT_EQ(want[t * out() + i], y[(t * batch + row) * out() + i]) << "row " << row << " step " << t;
+    if (looks_ahead(GetParam())) continue;
+    std::vector<float> alone;
+    for (size_t t = 0; t < length; ++t)
+      alone.insert(alone.end(), x.begin() + (t * batch + row) * in(), x.begin() + (t * batch + row + 1) * in());
+    Runner single(bytes, {1});
+    if (length != 0) single.run(alone);
+    EXPECT_EQ(single.save(0), r.save(row)) << "row " << row;
+  }
+}
+
+uint32_t crc32_of_state(const std::vector<uint8_t> &saved) {
+  uint32_t crc = 0xffffffffu;
+  for (size_t i = 24; i < saved.size(); ++i) {
+    crc ^= saved[i];
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (crc & 1 ? 0xedb88320u : 0u);
+  }
+  return ~crc;
+}
+
+// What a loaded state says of its ring's place may be anything.
+TEST(ConvRing, AForgedPlaceIsSafe) {
+  BlobBuilder b(9);
+  const Shape &s = kShapes[1];
+  b.add_output(b.add_conv(b.add_input(s.in), attr_of(s), uint32_t(out_elems(s))));
+  const std::vector<uint8_t> bytes = b.build();
+  const std::vector<float> x = random_floats(3 * s.in, 4);
+  for (const float place : {-1.0f, 4.0f, 1e30f, -1e30f, std::numeric_limits<float>::quiet_NaN()}) {
+    Runner r(bytes);
+    std::vector<uint8_t> saved = r.save(0);
+    std::memcpy(saved.data() + saved.size() - sizeof place, &place, sizeof place);
+    const uint32_t crc = crc32_of_state(saved);
+    std::memcpy(saved.data() + 20, &crc, sizeof crc);
+    r.load(0, saved);
+    EXPECT_EQ(r.run(x).size(), 3 * out_elems(s));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, ConvLaws, testing::ValuesIn(kShapes), [](const auto &c) { return std::string(c.param.name); });
+
+}  // namespace

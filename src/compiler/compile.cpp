@@ -44,8 +44,12 @@ Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
   Compiled out;
   out.graph = compile_graph(model, options);
   if (!out.graph.states.empty() && !out.graph.causal) {
-    throw ModelError("the model looks ahead in time, so no state can be kept from step to step");
+    throw ModelError("the model looks ahead, so no state can be kept from step to step: " + out.graph.looks_ahead);
   }
+  if (options.stream_steps != 0 && !out.graph.causal) {
+    throw ModelError("the model cannot run as a stream: " + out.graph.looks_ahead);
+  }
+  out.graph.stream_steps = options.stream_steps;
   out.blob = write_blob(out.graph, nr);
   return out;
 }

@@ -16,6 +16,7 @@ namespace rnnp::compiler {
 struct CompileOptions {
   std::string target = "generic";
   std::vector<StatePair> states;
+  uint32_t stream_steps = 0;  // 0, or the steps of every call: memory is planned for them
 };
 
 struct Compiled {

@@ -99,6 +99,18 @@ class Cli(unittest.TestCase):
         rnnpack("compile", MODEL, "-o", self.blob, *options)
         self.assertIn("verified", rnnpack("verify", MODEL, self.blob, *options).stdout)
 
+    def test_stream(self):
+        rnnpack("compile", MODEL, "-o", self.at / "s.rnnp", "--stream", 3)
+        document = json.loads(rnnpack("inspect", "--json", self.at / "s.rnnp").stdout)
+        self.assertEqual(document["stream_steps"], 3)
+        self.assertEqual(document, read_blob.read(self.at / "s.rnnp"))
+        self.assertIn("streams of 3 steps", rnnpack("inspect", self.at / "s.rnnp").stdout)
+        whole = self.run_model("y.npy")
+        self.blob = self.at / "s.rnnp"
+        for options in ([], ["--steps-per-call", 3], ["--steps-per-call", 5]):
+            self.assertEqual(whole, self.run_model("z.npy", *options), options)
+        rnnpack("compile", MODEL, "-o", self.blob, "--stream", 0, code=1)
+
     def test_run_does_not_depend_on_cuts_or_threads(self):
         whole = self.run_model("y.npy")
         self.assertEqual(whole[0][:2], (self.steps, self.batch))

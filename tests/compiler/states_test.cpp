@@ -205,6 +205,41 @@ TEST(States, WhatIsNearlyACellStaysAsItIs) {
   check_kept_states(read.proto, {{"S", "S_out"}});
 }
 
+TEST(Streams, RefusedWithTheNodeThatLooksAhead) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 5}).output("Y").weights("", 3, 1, 5, kHidden);
+  b.node("GRU", {"X", "W", "R", "B"}, {"Y"}, "backwards").with("hidden_size", kHidden).with("direction", "reverse");
+  const auto model = compiler::check_model(b.proto);
+  compiler::CompileOptions options;
+  options.stream_steps = 4;
+  try {
+    compiler::compile_model(*model, options);
+    ADD_FAILURE() << "compiled";
+  } catch (const compiler::ModelError &error) {
+    EXPECT_NE(std::string(error.what()).find("'backwards'"), std::string::npos) << error.what();
+  }
+}
+
+// Memory is planned for the steps of a call; longer calls go through it in pieces.
+TEST(Streams, SessionsAreSizedForTheirSteps) {
+  const auto model = compiler::check_model(stacked_lstm().proto);
+  const auto bytes = [&](uint32_t steps) {
+    compiler::CompileOptions options;
+    options.states = {{"S", "S_out"}};
+    options.stream_steps = steps;
+    const std::vector<uint8_t> blob = compiler::compile_model(*model, options).blob;
+    compiler::AlignedBytes at(blob.size(), 64);
+    std::copy(blob.begin(), blob.end(), at.data());
+    rnnp_model opened;
+    rnnp_memory memory{};
+    EXPECT_EQ(rnnp_model_open(&opened, at.data(), blob.size(), 0), RNNP_OK);
+    EXPECT_EQ(rnnp_session_memory(&opened, nullptr, &memory), RNNP_OK);
+    return memory.session_bytes;
+  };
+  EXPECT_LT(bytes(1), bytes(8));
+  EXPECT_LT(bytes(8), bytes(0));
+}
+
 TEST(States, EvidentOnesAreNoted) {
   const auto notes = [](const onnx::ModelProto &proto) {
     std::string text;

@@ -103,6 +103,15 @@ inline const std::vector<Network> &networks() {
        {},
        {},
        {}},
+      {"rtneural_full_model",
+       "rtneural_full_model/model.onnx",
+       "rtneural_full_model_500.npz",
+       {{"x", "x"}},
+       {{"y", "y"}},
+       {},
+       {},
+       {},
+       {}},
   };
   return kNetworks;
 }

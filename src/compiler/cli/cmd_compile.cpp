@@ -17,20 +17,21 @@ namespace {
 
 struct Options {
   std::string model, output, target = "generic", c_name;
-  uint32_t chunk_steps = 0;
+  uint32_t chunk_steps = 0, stream_steps = 0;
   ModelOptions inputs;
 };
 
 // Little memory on a microcontroller, a few steps per input GEMM elsewhere.
 uint32_t chunk_steps_of(const Options &options) {
   if (options.chunk_steps != 0) return options.chunk_steps;
+  if (options.stream_steps != 0) return options.stream_steps;
   return options.target == "cortex-m" ? 1 : 16;
 }
 
 int run(const Options &options) {
   if (options.output.empty() && options.c_name.empty()) throw UsageError("nothing to write: give -o FILE or --emit-c NAME");
   const auto model = load_model(options.model, options.inputs);
-  const Compiled compiled = compile_model(*model, {options.target, state_pairs(options.inputs)});
+  const Compiled compiled = compile_model(*model, {options.target, state_pairs(options.inputs), options.stream_steps});
   for (const std::string &note : compiled.graph.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   if (!options.c_name.empty()) {
     const CSource source = emit_c(compiled.blob, options.c_name, chunk_steps_of(options));
@@ -54,7 +55,8 @@ void add_compile(CLI::App *app, Action *action) {
   CLI::App *command = app->add_subcommand("compile", "Compile an ONNX model into a blob");
   command->add_option("model", options->model, "model.onnx, weights inside")->required();
   command->add_option("-o,--output", options->output, "blob to write");
-  command->add_option("--target", options->target, "generic, avx512, avx2, neon, armv7 or cortex-m: the layout of the packed weights")
+  command
+      ->add_option("--target", options->target, "generic, avx512, avx2, neon, armv7 or cortex-m: the layout of the packed weights")
       ->capture_default_str();
   command->add_option("--emit-c", options->c_name,
                       "also write NAME.c and NAME.h: the blob as a const array, with the sizes a static buffer needs");
@@ -62,6 +64,11 @@ void add_compile(CLI::App *app, Action *action) {
       ->add_option("--chunk-steps", options->chunk_steps,
                    "steps per input GEMM that --emit-c sizes the session for (1 for cortex-m, else 16); memory grows with it")
       ->check(CLI::Range(1u, 1024u));
+  command
+      ->add_option("--stream", options->stream_steps,
+                   "made for streams: refused when the model looks ahead; sessions are sized for this many steps a call, more run "
+                   "all the same")
+      ->check(CLI::Range(1u, 1u << 20));
   add_model_options(command, &options->inputs);
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }

@@ -200,11 +200,11 @@ class Reader {
     for (size_t i = 0; i < call.input_count(); ++i) {
       if (!call.has(i) || call.is_const(i)) continue;
       const std::string &name = call.node.input(static_cast<int>(i));
-      const bool is_input = std::any_of(model_.inputs.begin(), model_.inputs.end(), [&](const DeclaredInput &input) {
-        return input.name == name && input.elem_type != onnx::TensorProto::FLOAT;
-      });
-      return "; " + quote(name) +
-             (is_input ? " is an input, which --set " + name + "=VALUE makes a constant" : " is computed at run time");
+      const auto input = std::find_if(model_.inputs.begin(), model_.inputs.end(),
+                                      [&](const DeclaredInput &declared) { return declared.name == name; });
+      if (input == model_.inputs.end()) return "; " + quote(name) + " is computed at run time";
+      const bool is_number = input->elem_type != onnx::TensorProto::FLOAT;
+      return "; " + quote(name) + " is an input" + (is_number ? ", which --set " + name + "=VALUE makes a constant" : "");
     }
     return "";
   }

@@ -711,6 +711,33 @@ bool over_time(RandomGraph &g, const std::string &op) {
   return true;
 }
 
+// [N, C, T] made longer or shorter on the way and even again: padding before a convolution, a cut behind it, a transposed one.
+bool uneven_time(RandomGraph &g, const std::string &op) {
+  RandomValue x;
+  if (!g.find([](const RandomValue &v) { return has_time(v) && has_batch(v) && has_features(v); }, &x)) return false;
+  const RandomValue rows = g.arranged(x, {Role::kTime, Role::kBatch}, true), in = g.transposed(rows, {1, 2, 0});
+  const int64_t channels = x.features(), kernel = 2 + g.below(2), maps = 1 + g.below(4);
+  RandomValue from = in;
+  const std::string w =
+      g.weights(op == "ConvTranspose" ? std::vector<int64_t>{channels, maps, kernel} : std::vector<int64_t>{maps, channels, kernel},
+                1 / std::sqrt(static_cast<double>(channels * kernel)));
+  const RandomValue longer = g.result(in, {in.dims[0], feature(maps), in.dims[2]}, 2 * x.most + 1);
+  if (op == "Pad") {
+    from = g.result(in, in.dims, in.most);
+    g.node("Pad", {in.name, g.ints({0, 0, kernel - 1, 0, 0, 0})}, from);
+    g.node("Conv", {from.name, w, g.weights({maps}, 0.3)}, longer);
+    g.keep(g.squashed(longer));
+    return true;
+  }
+  NodeBuilder node = g.node(op, {in.name, w, g.weights({maps}, 0.3)}, longer);
+  if (op == "Conv") node.with("pads", std::vector<int64_t>{kernel - 1, kernel - 1});
+  const int64_t first = g.below(4) == 0 ? kernel - 1 : 0;
+  const RandomValue even = g.result(longer, longer.dims, longer.most);
+  g.node("Slice", {longer.name, g.ints({first}), g.ints({first ? INT64_MAX : 1 - kernel}), g.ints({2})}, even);
+  g.keep(g.squashed(even));
+  return true;
+}
+
 // [N, C, T, L]: a convolution over time and features.
 bool conv_2d(RandomGraph &g, const std::string &op) {
   RandomValue x;
@@ -782,6 +809,7 @@ std::vector<RandomMove> random_moves() {
   add(norm_of_planes, {"BatchNormalization", "InstanceNormalization"});
   add(norm_of_planes, {"GroupNormalization"}, 18);
   add(over_time, {"Conv", "Conv", "AveragePool", "MaxPool"});
+  add(uneven_time, {"Conv", "ConvTranspose", "Pad"});
   add(conv_2d, {"Conv", "Conv"});
   return moves;
 }

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <random>
 
 #include "compiler/cli/runner.h"
 #include "compiler/compile.h"
@@ -87,7 +89,9 @@ class Networks : public testing::TestWithParam<Network> {
   }
 
   // `kept`: the library keeps the states, from constants where they do not start from zeros.
-  Runner compiled(bool kept) const {
+  Runner compiled(bool kept) const { return Runner(blob(kept)); }
+
+  std::vector<uint8_t> blob(bool kept) const {
     const Network &net = GetParam();
     const auto model = load_model(folder() + "/" + net.file);
     Specialisation wanted;
@@ -99,7 +103,7 @@ class Networks : public testing::TestWithParam<Network> {
       if (kept) wanted.values[state.tensor] = constant(golden_.at(state.golden));
     }
     specialise(model.get(), wanted);
-    return Runner(compile_model(*model, options).blob);
+    return compile_model(*model, options).blob;
   }
 
   static std::vector<int64_t> sizes(const std::string &text) {
@@ -194,6 +198,116 @@ TEST_P(Networks, StreamWithStatesPassedOn) {
     }
     expect_golden(joined, "blocks of " + std::to_string(block));
     expect_same_bits(joined, whole, "blocks of " + std::to_string(block));
+  }
+}
+
+// One step of some rows of a session, straight through the C API, on made-up frames: frame `t` of a stream is the same numbers
+// whoever runs it.
+class Rows {
+ public:
+  Rows(const std::vector<uint8_t> &blob, uint32_t batch) : blob_(blob.size(), 64) {
+    std::copy(blob.begin(), blob.end(), blob_.data());
+    rnnp_session_options options;
+    rnnp_session_options_init(&options);
+    options.max_batch = batch;
+    rnnp_memory need{};
+    facts_.struct_bytes = sizeof facts_;
+    const bool opened = rnnp_model_open(&model_, blob_.data(), blob.size(), 0) == RNNP_OK &&
+                        rnnp_model_info(&model_, &facts_) == RNNP_OK && rnnp_session_memory(&model_, &options, &need) == RNNP_OK;
+    EXPECT_TRUE(opened);
+    memory_ = std::make_unique<AlignedBytes>(need.session_bytes, need.alignment);
+    EXPECT_EQ(rnnp_session_init(&session_, &model_, &options, memory_->data(), memory_->size()), RNNP_OK);
+  }
+
+  // Row i of the call is stream streams[i] at frame frames[i]. Gives every output's row, all outputs of a row together.
+  std::vector<std::vector<float>> step(const std::vector<uint32_t> &streams, const std::vector<size_t> &frames,
+                                       const uint32_t *rows, const int32_t *lengths) {
+    const uint32_t n = static_cast<uint32_t>(streams.size());
+    std::vector<std::vector<float>> in(facts_.input_count), out(facts_.output_count), result(n);
+    std::vector<rnnp_buffer> x(facts_.input_count), y(facts_.output_count);
+    for (uint32_t i = 0; i < facts_.input_count; ++i) {
+      for (uint32_t row = 0; row < n; ++row) add_frame(streams[row] * 1000 + i, frames[row], elems(rnnp_model_input, i), &in[i]);
+      x[i] = {in[i].data(), 0, 0};
+    }
+    for (uint32_t i = 0; i < facts_.output_count; ++i) {
+      out[i].resize(size_t{n} * elems(rnnp_model_output, i));
+      y[i] = {out[i].data(), 0, 0};
+    }
+    rnnp_io io{};
+    io.struct_bytes = sizeof io;
+    io.steps = 1;
+    io.batch = n;
+    io.input_count = facts_.input_count;
+    io.output_count = facts_.output_count;
+    io.lengths = lengths;
+    io.inputs = x.data();
+    io.outputs = y.data();
+    io.rows = rows;
+    EXPECT_EQ(rnnp_run_io(session_, &io), RNNP_OK);
+    for (uint32_t row = 0; row < n; ++row) {
+      for (const std::vector<float> &all : out)
+        result[row].insert(result[row].end(), all.begin() + static_cast<std::ptrdiff_t>(row * (all.size() / n)),
+                           all.begin() + static_cast<std::ptrdiff_t>((row + 1) * (all.size() / n)));
+    }
+    return result;
+  }
+
+ private:
+  template <typename Ask>
+  size_t elems(Ask ask, uint32_t index) const {
+    rnnp_tensor_facts facts{};
+    facts.struct_bytes = sizeof facts;
+    EXPECT_EQ(ask(&model_, index, &facts), RNNP_OK);
+    return facts.row_elems;
+  }
+
+  static void add_frame(uint32_t stream, size_t frame, size_t count, std::vector<float> *to) {
+    std::mt19937 random(stream * 7919u + static_cast<uint32_t>(frame));
+    for (size_t i = 0; i < count; ++i) to->push_back(static_cast<float>(random() % 2001u) / 1000.0f - 1.0f);
+  }
+
+  AlignedBytes blob_;
+  rnnp_model model_{};
+  rnnp_model_facts facts_{};
+  std::unique_ptr<AlignedBytes> memory_;
+  rnnp_session *session_ = nullptr;
+};
+
+// Streams that run in some calls only, by rows or by lengths of 0, have the bits of streams that run alone.
+TEST_P(Networks, StreamsSideBySide) {
+  constexpr uint32_t kRows = 3;
+  constexpr size_t kFrames = 12;
+  const std::vector<uint8_t> bytes = blob(true);
+  std::vector<std::vector<std::vector<float>>> alone(kRows);
+  for (uint32_t stream = 0; stream < kRows; ++stream) {
+    Rows one(bytes, 1);
+    for (size_t t = 0; t < kFrames; ++t) alone[stream].push_back(one.step({stream}, {t}, nullptr, nullptr)[0]);
+  }
+  for (const bool by_rows : {true, false}) {
+    Rows together(bytes, kRows);
+    std::mt19937 random(9);
+    std::vector<size_t> at(kRows, 0);
+    while (*std::min_element(at.begin(), at.end()) < kFrames) {
+      std::vector<uint32_t> all = {0, 1, 2}, who;
+      std::vector<int32_t> lengths;
+      std::vector<size_t> frames;
+      if (by_rows) std::shuffle(all.begin(), all.end(), random);
+      for (const uint32_t stream : all) {
+        const bool runs = at[stream] < kFrames && random() % 2 != 0;
+        if (by_rows && !runs) continue;
+        who.push_back(stream);
+        frames.push_back(at[stream]);
+        lengths.push_back(runs);
+      }
+      if (who.empty()) continue;
+      const auto got = together.step(who, frames, by_rows ? who.data() : nullptr, by_rows ? nullptr : lengths.data());
+      for (size_t i = 0; i < who.size(); ++i) {
+        if (lengths[i] == 0) continue;
+        const std::vector<float> &want = alone[who[i]][at[who[i]]++];
+        ASSERT_EQ(std::memcmp(got[i].data(), want.data(), want.size() * sizeof(float)), 0)
+            << (by_rows ? "rows" : "lengths") << ", stream " << who[i] << " frame " << at[who[i]] - 1;
+      }
+    }
   }
 }
 

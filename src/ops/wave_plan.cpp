@@ -50,14 +50,28 @@ uint64_t recurrent_cost(const AttrRecurrent &a) {
   return units * (uint64_t{a.input_size} + a.hidden_size + 2 * kElementCost);
 }
 
+// a * b, at most kMostCost. A blob's numbers have not been checked here yet.
+uint64_t mul_capped(uint64_t a, uint64_t b) {
+  uint64_t product;
+  return __builtin_mul_overflow(a, b, &product) || product > kMostCost ? kMostCost : product;
+}
+
+// Multiply-accumulates, or as many as it takes as long, for one element of the node's output.
+uint64_t element_cost(const Model &m, const BlobNode &n) {
+  const AttrDense *d = n.op == uint32_t(OpKind::kDense) ? m.attr<AttrDense>(n) : nullptr;
+  const AttrConv *c = n.op == uint32_t(OpKind::kConv) ? m.attr<AttrConv>(n) : nullptr;
+  if (d != nullptr) return d->input_size;
+  if (c == nullptr) return kElementCost;
+  return mul_capped(mul_capped(uint64_t{c->window.kernel[0]} * c->window.kernel[1], c->time_taps), c->in_channels);
+}
+
 uint64_t model_cost(const void *ctx, uint32_t node) {
   const Model &m = *static_cast<const Model *>(ctx);
   const BlobNode &n = m.nodes[node];
   const AttrRecurrent *r = n.op == uint32_t(OpKind::kRecurrent) ? m.attr<AttrRecurrent>(n) : nullptr;
-  const AttrDense *d = n.op == uint32_t(OpKind::kDense) ? m.attr<AttrDense>(n) : nullptr;
   const uint32_t y = m.node_output(n, 0);
   const uint64_t elems = y == kNone ? 0 : m.values[y].row_elems;
-  const uint64_t cost = r != nullptr ? recurrent_cost(*r) : elems * (d != nullptr ? d->input_size : kElementCost);
+  const uint64_t cost = r != nullptr ? recurrent_cost(*r) : mul_capped(elems, element_cost(m, n));
   return cost < kMostCost ? cost : kMostCost;
 }
 

@@ -227,8 +227,8 @@ typedef struct rnnp_io {
   const rnnp_buffer *inputs;
   const rnnp_buffer *outputs;
   const uint32_t *rows; /* [batch], each row once, in any order: row i of every tensor and of lengths belongs to the session's row
-                           rows[i]. NULL: rows 0 .. batch - 1. A set that differs from the last call's costs a swap of states per new
-                           row. Not for models of a fixed batch (RNNP_E_SHAPE) */
+                           rows[i]. NULL: rows 0 .. batch - 1. A set that differs from the last call's costs a swap of states per
+                           new row. Not for models of a fixed batch (RNNP_E_SHAPE) */
 } rnnp_io;
 
 /* Run with strides, per-row lengths, fewer rows, any inputs and outputs. */

@@ -117,7 +117,8 @@ void take_over(const std::vector<Node *> &makers, Node *absorbed) {
 
 void drop_emptied(Graph *graph) {
   auto &nodes = graph->nodes;
-  nodes.erase(std::remove_if(nodes.begin(), nodes.end(), [](const Node &node) { return node.in.empty() && node.out[0] == kNone; }), nodes.end());
+  nodes.erase(std::remove_if(nodes.begin(), nodes.end(), [](const Node &node) { return node.in.empty() && node.out[0] == kNone; }),
+              nodes.end());
 }
 
 bool fuse_binary(Graph *graph, Node *node, const std::vector<uint32_t> &uses) {

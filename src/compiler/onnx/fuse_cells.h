@@ -1,6 +1,6 @@
 // fuse_cells.h -- LSTM cells that an exporter wrote out in primitive operators, put back together as LSTM nodes of one step.
-// A cell is known by its structure alone: c' = f * c + i * g, h' = o * tanh(c'), the four gates parts of one sum of products of x and h
-// with constants, and h and c taken from graph inputs. SPDX-License-Identifier: Apache-2.0
+// A cell is known by its structure alone: c' = f * c + i * g, h' = o * tanh(c'), the four gates parts of one sum of products of x
+// and h with constants, and h and c taken from graph inputs. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_ONNX_FUSE_CELLS_H_
 #define RNNPACK_COMPILER_ONNX_FUSE_CELLS_H_
 

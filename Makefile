@@ -11,7 +11,7 @@ FIRMWARE := arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-corte
 BENCH_VENV ?= .venv-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-speech test packages-build packages-test build lib sanitize tsan fuzz format format-check tidy install clean bench-build bench bench-networks bench-quick bench-static test-devices firmware
+.PHONY: help demo demo-speech test packages-build packages-test build lib sanitize tsan fuzz format format-check tidy install clean bench-build bench bench-networks bench-streams bench-quick bench-static test-devices firmware
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-24s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ bench: bench-build ## measure every shape beside every peer that can be installe
 
 bench-networks: bench-build ## whole networks beside onnxruntime: those of RNNPACK_MODELS_DIR and the project's own
 	@$(BENCH_VENV)/bin/python bench/networks.py --build $(BUILD)-bench $(BENCH_FLAGS)
+
+bench-streams: bench-build ## streams per core in real time: the networks of RNNPACK_MODELS_DIR and the project's own
+	@bench/streams.py --build $(BUILD)-bench $(BENCH_FLAGS)
 
 bench-quick: bench-build ## the shapes that have a target
 	@$(BENCH_VENV)/bin/python bench/run.py --build $(BUILD)-bench --quick $(BENCH_FLAGS)

@@ -89,7 +89,8 @@ class Layer {
     s_.directions = direction == "bidirectional" ? 2 : 1;
     reverse_ = direction == "reverse";
     s_.hidden = call_.attributes.integer("hidden_size", r.shape[2]);
-    if (s_.hidden < 1) throw Refusal("attribute 'hidden_size' is " + std::to_string(s_.hidden) + "; accepted: 1 or more");
+    if (s_.hidden < 1 || s_.hidden > kMaxDim)
+      throw Refusal("attribute 'hidden_size' is " + std::to_string(s_.hidden) + "; accepted: 1 to 2^31");
     expect(1, {s_.directions, gates * s_.hidden, s_.inputs});
     expect(2, {s_.directions, gates * s_.hidden, s_.hidden});
     if (call_.has(3)) expect(3, {s_.directions, 2 * gates * s_.hidden});

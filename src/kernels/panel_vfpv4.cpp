@@ -2,8 +2,8 @@
 // Room: kernels; compiled for a CPU with VFPv4, FPv4-SP or FPv5, so it holds kernels only: no dispatch, no initialisers.
 // Contract: panel_vfpv4.h.
 // Why so: on Cortex-M4 a load of n registers takes n + 1 cycles and a single load two, and compilers emit single loads only. The
-// sums live in the registers up to s31, four factors in s0 to s3, weights in s4 and up.
-// SPDX-License-Identifier: Apache-2.0
+// sums live in the registers up to s31, four factors in s0 to s3, weights in s4 and up; the narrowest panel has room for eight
+// factors. SPDX-License-Identifier: Apache-2.0
 #include "kernels/panel_vfpv4.h"
 
 namespace rnnp {
@@ -42,11 +42,21 @@ namespace rnnp {
 //   for (n) sum[n] = start[n];
 //   for (; k != 0; --k, ++a, panel += kRow) for (n) sum[n] = fma(*a, panel[n], sum[n]);
 //   for (n) out[n] = sum[n];
+#define ROWS4(f0, f1, f2, f3) LOAD(8, 23) FMA4(S0, W1, f0) FMA4(S0, W2, f1) FMA4(S0, W3, f2) FMA4(S0, S2, f3)
 void panel_sum4_vfpv4(float *out, const float *start, const float *a, const float *panel, size_t k) {
-  __asm__ volatile(LOOP(28, LOAD(4, 19) FMA4(S0, W0, 0) FMA4(S0, W1, 1) FMA4(S0, W2, 2) FMA4(S0, W3, 3), LOAD(4, 7) FMA4(S0, W0, 0))
-                   : OPERANDS
-                   : [out] "r"(out), [start] "r"(start)
-                   : LOW_REGISTERS, "s16", "s17", "s18", "s19", "s28", "s29", "s30", "s31");
+  __asm__ volatile(
+      "vldmia %[start], {s28-s31}\n\tsubs %[k], #8\n\tblo 2f\n"
+      "1:\n\tvldmia %[a]!, {s0-s7}\n\t" ROWS4(0, 1, 2, 3) ROWS4(4, 5, 6, 7)  //
+      "subs %[k], #8\n\tbhs 1b\n"
+      "2:\n\tadds %[k], #4\n\tbmi 3f\n\tvldmia %[a]!, {s0-s3}\n\t" ROWS4(0, 1, 2, 3)  //
+      "subs %[k], #4\n"
+      "3:\n\tadds %[k], #4\n\tbeq 5f\n"
+      "4:\n\tvldmia %[a]!, {s0}\n\t" LOAD(8, 11) FMA4(S0, W1, 0)  //
+      "subs %[k], #1\n\tbne 4b\n"
+      "5:\n\tvstmia %[out], {s28-s31}"
+      : OPERANDS
+      : [out] "r"(out), [start] "r"(start)
+      : LOW_REGISTERS, "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s28", "s29", "s30", "s31");
 }
 
 void panel_sum8_vfpv4(float *out, const float *start, const float *a, const float *panel, size_t k) {

@@ -11,7 +11,7 @@ set(RNNPACK_ISA_vfpv4_armv7a "-mfpu=vfpv4")
 set(RNNPACK_ISA_vfpv4_cortexm "")
 set(RNNPACK_ISA_vfpv4_helium "")
 set(RNNPACK_ISA_mve_helium "")
-set(RNNPACK_ISA_rvv_riscv64 "-march=rv64gcv")
+set(RNNPACK_ISA_rvv_riscv64 "-march=rv64gcv;-mllvm;-enable-misched=false")
 set(RNNPACK_ISA_simd128_wasm "")
 
 # GCC for Windows keeps the stack on 16 bytes and still spills wide vectors with aligned moves; the assembler can undo that.

@@ -35,7 +35,7 @@ TARGETS = {
                     'vfma.f32 s{r}, s31, s30', 'vldmia r2, {{s24-s27}}', 4),
     'mve': Target('thumbv8.1m.main-none-eabihf', '+mve.fp', ['arm-none-eabi-objdump', '-m', 'armv8.1-m.main'], 4, r'vfma\.f32$',
                   (('vldrw.u32 q{r}, [r1, #{offset}]', 4),), 'vfma.f32 q{r}, q7, r2', 'ldm r0, {{r3, r4, r5, r6, r8, r9, r10, r11}}', 8),
-    'rvv': Target('riscv64', '+v', ['llvm-objdump-19', '--mattr=+v'], 16, r'vfmacc\.vf$', (('vle32.v v{r}, (a1)', 16),),
+    'rvv': Target('riscv64', '+v', ['llvm-objdump-19', '--mattr=+v'], 16, r'vfm(acc|add)\.vf$', (('vle32.v v{r}, (a1)', 16),),
                   'vfmacc.vf v{r}, fa5, v28', 'flw fa0, 0(a2)', 1),
 }
 # Registers that hold sums and weights in the streams of the limits (vfpv4's weights in pairs).

@@ -39,7 +39,7 @@ echo
 
 for file in recur gemm; do
   compile ${file}_neon src/kernels/${file}_neon.cpp aarch64-linux-gnu-g++ -O3 -DRNNPACK_HAVE_NEON=1
-  compile ${file}_rvv src/kernels/${file}_rvv.cpp clang++-19 --target=riscv64-linux-gnu -march=rv64gcv -mno-relax -O3 -DRNNPACK_HAVE_RVV=1
+  compile ${file}_rvv src/kernels/${file}_rvv.cpp clang++-19 --target=riscv64-linux-gnu -march=rv64gcv -mno-relax -O3 -mllvm -enable-misched=false -DRNNPACK_HAVE_RVV=1
 done
 cp "$out/cortex-m4-panel_vfpv4.o" "$out/panel_vfpv4.o"
 cp "$out/cortex-m55-panel_mve.o" "$out/panel_mve.o"

@@ -28,7 +28,7 @@ struct Vec {
   static constexpr int kRegisters = 16;
   static constexpr bool kLanes = false;  // the fused form takes no lane
 #endif
-  static constexpr bool kWalks = !kLanes;
+  static constexpr bool kWalks = !kLanes, kScalarFactors = false;
 
   static RNNPACK_INLINE F set1(float x) {
     return vdupq_n_f32(x);

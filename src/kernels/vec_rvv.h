@@ -25,7 +25,7 @@ struct Vec {
   static constexpr int kRegisters = 8;
   static constexpr bool kFma = true;
   static constexpr bool kLanes = false;
-  static constexpr bool kWalks = false;
+  static constexpr bool kWalks = true, kScalarFactors = true;  // a factor takes no vector register
 
   static RNNPACK_INLINE F set1(float x) { return x; }
   static RNNPACK_INLINE F broadcast(const float *p) { return set1(*p); }
@@ -46,6 +46,18 @@ struct Vec {
   static RNNPACK_INLINE F sub(F a, F b) { return a - b; }
   static RNNPACK_INLINE F mul(F a, F b) { return a * b; }
   static RNNPACK_INLINE F div(F a, F b) { return a / b; }
+  // These stay where they are written because the file is compiled without clang's scheduler, which moves loads to the front.
+  static RNNPACK_INLINE F fma_here(F a, F b, F c) { return fma(a, b, c); }
+  static RNNPACK_INLINE F fetch_next(const float **p) {
+    const F x = load(*p);
+    *p += kWidth;
+    return x;
+  }
+  static RNNPACK_INLINE F broadcast_next(const float **p) {
+    const F x = broadcast(*p);
+    *p += 1;
+    return x;
+  }
   static RNNPACK_INLINE F sqrt(F a) { return __builtin_elementwise_sqrt(a); }
   static RNNPACK_INLINE F fma(F a, F b, F c) { return __builtin_elementwise_fma(a, b, c); }
   static RNNPACK_INLINE F fnma(F a, F b, F c) { return __builtin_elementwise_fma(-a, b, c); }

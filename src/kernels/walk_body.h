@@ -1,5 +1,5 @@
 // walk_body.h -- the inner loop where registers are few and a load steps its own address: in a fixed order.
-// Room: kernels; included by panel_body.h, used by the ISAs whose Vec::kWalks is true (NEON with 16 registers).
+// Room: kernels; included by panel_body.h, used by the ISAs whose Vec::kWalks is true (NEON with 16 registers, RISC-V).
 // Contract: panel_body.h.
 // Why so: left to itself GCC 12 makes an address for every load and moves all of a turn's loads to its front, which 16 registers do
 // not hold. Loads alternate with multiply-adds here; a panel's pointer walks through it, a row's along its factors.
@@ -29,8 +29,8 @@ struct WalkTurns {
 
   // One k. Of rows and panel vectors the fewer are held in registers, the others pass, one loaded ahead where there is room.
   RNNPACK_INLINE void one() {
-    if constexpr (kMr < kCount) {
-      constexpr int kAhead = kMr <= 2 ? 2 : 1;
+    if constexpr (kMr < kCount || V::kScalarFactors) {
+      constexpr int kAhead = kMr <= 2 || V::kScalarFactors ? 2 : 1;
       F a[kMr], w[kAhead];
       RNNPACK_UNROLL
       for (int m = 0; m < kMr; ++m) a[m] = V::broadcast_next(&rows.at[m]);

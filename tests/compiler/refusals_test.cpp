@@ -130,13 +130,6 @@ TEST(Refusals, OpenAxesThatAreNeitherTimeNorBatch) {
   expect_all(refusal_of(other.proto), {"input 'Z'", "axis 2 is dynamic"});
 }
 
-TEST(Refusals, BothOperandsAtRunTime) {
-  OnnxBuilder b;
-  b.input("A", {"N", 2, 3}).input("B", {"N", 3, 2}).output("Y");
-  b.node("MatMul", {"A", "B"}, {"Y"}, "attention");
-  expect_all(refusal_of(b.proto), {"'attention' (MatMul)", "one constant operand"});
-}
-
 TEST(Refusals, SoftmaxOverTime) {
   OnnxBuilder b;
   b.input("X", {"T", "N", 3}).weights("", 3, 1, 3, kHidden).output("Z");

@@ -23,8 +23,9 @@ View Builder::const_view(const Tensor &tensor) {
   if (tensor.is_dynamic()) {
     throw Refusal("it computes with the number of steps or batch rows, which is not known before run time");
   }
-  if (tensor.elem != Elem::kFloat) throw Refusal("it computes with a constant that is not of a float type; accepted: float");
+  if (tensor.elem == Elem::kInt) throw Refusal("it computes with a constant that is not of a float type; accepted: float");
   View view = dense_view(0, tensor.shape);
+  view.mask = tensor.elem == Elem::kBool;
   std::vector<float> data;
   for (double v : tensor.data) data.push_back(static_cast<float>(v));
   view.value = graph.add_const(std::move(data));
@@ -271,13 +272,20 @@ View OpCall::view(size_t i) const {
 
 View OpCall::pointwise_view(size_t i) const {
   const View out = any_view(i);
-  return b.graph.values[out.value].dtype == DType::kF32 ? settled_but_unknown(b, out) : real_view(i);
+  return b.graph.values[out.value].dtype == DType::kF32 && !out.mask ? settled_but_unknown(b, out) : real_view(i);
 }
 
 View OpCall::real_view(size_t i) const {
   const View out = view(i);
   if (b.graph.values[out.value].dtype != DType::kF32)
     throw Refusal("input " + std::to_string(i) + " is an integer tensor; accepted: float");
+  if (out.mask) throw Refusal("input " + std::to_string(i) + " is a bool tensor; accepted: float");
+  return out;
+}
+
+View OpCall::mask_view(size_t i) const {
+  const View out = view(i);
+  if (!out.mask) throw Refusal("input " + std::to_string(i) + " is not a bool tensor");
   return out;
 }
 
@@ -291,14 +299,33 @@ void OpCall::give(size_t i, Tensor tensor) {
   b.bound[node.output(static_cast<int>(i))] = {Bound::Kind::kConst, std::make_shared<const Tensor>(std::move(tensor)), {}};
 }
 
+std::string OpCall::run_time_input() const {
+  for (size_t i = 0; i < input_count(); ++i) {
+    if (!has(i) || is_const(i)) continue;
+    const std::string &title = node.input(static_cast<int>(i));
+    const Value &value = b.graph.values[input(i).view.value];
+    if (value.kind != ValueKind::kInput) return "; " + quote(title) + " is computed at run time";
+    return "; " + quote(title) + " is an input" +
+           (value.dtype != DType::kF32 ? ", which --set " + title + "=VALUE makes a constant" : "");
+  }
+  return "";
+}
+
 std::vector<const Tensor *> OpCall::constants() const {
   std::vector<const Tensor *> out;
   for (size_t i = 0; i < input_count(); ++i) out.push_back(is_const(i) ? input(i).tensor.get() : nullptr);
   return out;
 }
 
+const std::vector<const std::vector<ImportRow> *> &import_tables() {
+  static const std::vector<const std::vector<ImportRow> *> kTables = {
+      &kImportShape,  &kImportMath, &kImportLinear, &kImportConv,    &kImportRecurrent,
+      &kImportReduce, &kImportNorm, &kImportSelect, &kImportProduct, &kImportPieces};
+  return kTables;
+}
+
 ImportFn find_import(const std::string &op_type) {
-  for (const auto *table : {&kImportShape, &kImportMath, &kImportLinear, &kImportRecurrent, &kImportConv}) {
+  for (const auto *table : import_tables()) {
     for (const ImportRow &row : *table) {
       if (op_type == row.op_type) return row.function;
     }

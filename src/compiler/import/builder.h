@@ -46,6 +46,8 @@ struct Builder {
   View unary(const View &x, const BlobActivation &act, const std::string &name);
   View binary(Binary op, const View &a, const View &b, const std::string &name);
   View time_step(const View &x, bool last, const std::string &name);
+  // The axes that `over` marks are reduced: each becomes one of size 1, or goes away.
+  View reduced(const View &x, const std::vector<bool> &over, Reduce op, bool keep, const std::string &name);
   uint32_t new_row(int64_t elems, bool sequence);
   // The symbol T or B (or a plain feature) for one axis of an input.
   Atom input_atom(int origin) const;
@@ -83,12 +85,15 @@ struct OpCall {
   const Tensor &constant(size_t i, const char *what) const;
   View view(size_t i) const;            // any element type
   View real_view(size_t i) const;       // f32
+  View mask_view(size_t i) const;       // bool
   View any_view(size_t i) const;        // for operators that know a time axis which is not the run's steps; see steps.h
   View pointwise_view(size_t i) const;  // f32, for operators on each element alone
   bool wants(size_t i) const;
   size_t output_count() const;
   void give(size_t i, View view);
   void give(size_t i, Tensor tensor);
+  // The first input that is no constant, and what can be done about it: the end of a refusal.
+  std::string run_time_input() const;
   // Inputs that are constants, nullptr for the others; for the attribute helpers of eval.h.
   std::vector<const Tensor *> constants() const;
 };
@@ -108,6 +113,12 @@ extern const std::vector<ImportRow> kImportMath;
 extern const std::vector<ImportRow> kImportLinear;
 extern const std::vector<ImportRow> kImportRecurrent;
 extern const std::vector<ImportRow> kImportConv;
+extern const std::vector<ImportRow> kImportReduce;
+extern const std::vector<ImportRow> kImportNorm;
+extern const std::vector<ImportRow> kImportSelect;
+extern const std::vector<ImportRow> kImportProduct;
+extern const std::vector<ImportRow> kImportPieces;
+const std::vector<const std::vector<ImportRow> *> &import_tables();
 ImportFn find_import(const std::string &op_type);
 
 // One strided copy; dims with their strides on both sides, coalesced. Throws Refusal past kBlobMaxRank.

@@ -188,25 +188,11 @@ class Reader {
         return;
       }
       if (fold(call)) return;
-      if (!import) throw Refusal("the operator is only supported where all its inputs are constants" + run_time_input(call));
+      if (!import) throw Refusal("the operator is only supported where all its inputs are constants" + call.run_time_input());
       import(call);
     } catch (const Refusal &refusal) {
       problems_.add(call.name, node.op_type(), refusal.what());
     }
-  }
-
-  // Which input is none, and what can be done about it.
-  std::string run_time_input(const OpCall &call) const {
-    for (size_t i = 0; i < call.input_count(); ++i) {
-      if (!call.has(i) || call.is_const(i)) continue;
-      const std::string &name = call.node.input(static_cast<int>(i));
-      const auto input = std::find_if(model_.inputs.begin(), model_.inputs.end(),
-                                      [&](const DeclaredInput &declared) { return declared.name == name; });
-      if (input == model_.inputs.end()) return "; " + quote(name) + " is computed at run time";
-      const bool is_number = input->elem_type != onnx::TensorProto::FLOAT;
-      return "; " + quote(name) + " is an input" + (is_number ? ", which --set " + name + "=VALUE makes a constant" : "");
-    }
-    return "";
   }
 
   // The branch's nodes in the place of the If. Names made inside hide those outside until its end.
@@ -284,6 +270,7 @@ class Reader {
     if (constant && !has_recurrent(model_) && b_.origins->any(AxisRole::kBatch))
       throw Refusal("it is a constant; accepted: outputs computed from inputs, or inputs of fixed dimensions");
     View view = constant ? b_.const_view(*bound.tensor) : settled(b_, bound.view);
+    if (view.mask) throw Refusal("it is a bool tensor; accepted: float (a Cast to FLOAT gives 0 and 1)");
     const ValueKind kind = b_.graph.values[view.value].kind;
     const bool made = kind == ValueKind::kSequence || kind == ValueKind::kRow;
     bool per_step = b_.is_sequence(view);
@@ -457,7 +444,7 @@ std::string in_lines(const std::string &head, const std::vector<std::string> &na
 
 std::string operator_table() {
   std::map<std::string, const ImportRow *> rows;
-  for (const auto *table : {&kImportShape, &kImportMath, &kImportLinear, &kImportRecurrent, &kImportConv}) {
+  for (const auto *table : import_tables()) {
     for (const ImportRow &row : *table) rows[row.op_type] = &row;
   }
   std::string text = "| operator | opsets | limits |\n|---|---|---|\n";

@@ -1,10 +1,10 @@
-// ops_linear.cpp -- MatMul and Gemm with one constant operand become dense nodes. Contract: builder.h.
+// ops_linear.cpp -- MatMul and Gemm: with one constant matrix a dense node, else a product of product.h. Contract: builder.h.
 // SPDX-License-Identifier: Apache-2.0
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
 
-#include "compiler/import/builder.h"
+#include "compiler/import/product.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -61,11 +61,17 @@ View swapped(View view) {
   return view;
 }
 
+// Not a stack of different ones.
+bool is_matrix(const Tensor &m) {
+  return m.rank() <= 2 || std::all_of(m.shape.begin(), m.shape.end() - 2, [](int64_t dim) { return dim == 1; });
+}
+
 void matmul(OpCall &call) {
-  if (!call.is_const(0) && !call.is_const(1)) {
-    throw Refusal("both operands are computed at run time; accepted: one constant operand");
-  }
   const bool right = call.is_const(1);
+  if ((!right && !call.is_const(0)) || !is_matrix(call.constant(right ? 1 : 0, "the operand"))) {
+    call.give(0, matmul_of(call.b, factor_of(call, 0), factor_of(call, 1), call.name));
+    return;
+  }
   View x = call.real_view(right ? 0 : 1);
   const Tensor &given = right ? call.constant(1, "B") : call.constant(0, "A");
   const bool vector = given.rank() == 1;
@@ -100,9 +106,34 @@ std::vector<float> gemm_bias(OpCall &call, int64_t outputs, double beta) {
   return bias;
 }
 
+// alpha y + beta C, C at run time or of a shape that is no bias.
+View with_sum(OpCall &call, View y, double beta) {
+  View c = call.real_view(2);
+  if (c.axes.size() > 2) throw Refusal("C has rank " + std::to_string(c.axes.size()) + "; accepted: up to 2");
+  if (beta != 1) {
+    Tensor scale(Elem::kFloat, {});
+    scale.data[0] = beta;
+    c = call.b.binary(Binary::kMul, c, call.b.const_view(scale), call.name);
+  }
+  return call.b.binary(Binary::kAdd, y, c, call.name);
+}
+
+// B is made at run time.
+void gemm_of_two(OpCall &call, bool trans_a, bool trans_b, double alpha, double beta) {
+  Factor a = factor_of(call, 0), b = factor_of(call, 1);
+  a.labels = trans_a ? "km" : "mk";
+  b.labels = trans_b ? "nk" : "kn";
+  if ((a.constant ? a.constant->rank() : a.view.axes.size()) != 2 || b.view.axes.size() != 2)
+    throw Refusal("A and B must have rank 2");
+  View y = product_of(call.b, a, b, "mn", call.name);
+  if (alpha != 1) y = call.b.unary(y, {static_cast<uint32_t>(Act::kAffine), static_cast<float>(alpha), 0.0f}, call.name);
+  call.give(0, call.has(2) && beta != 0 ? with_sum(call, y, beta) : y);
+}
+
 void gemm(OpCall &call) {
   const bool trans_a = call.attributes.integer("transA", 0) != 0, trans_b = call.attributes.integer("transB", 0) != 0;
   const double alpha = call.attributes.real("alpha", 1), beta = call.attributes.real("beta", 1);
+  if (!call.is_const(1)) return gemm_of_two(call, trans_a, trans_b, alpha, beta);
   View x = call.real_view(0);
   const Tensor m = matrix(call.constant(1, "B"), false);
   if (x.axes.size() != 2 || call.constant(1, "B").rank() != 2) throw Refusal("A and B must have rank 2");
@@ -111,24 +142,15 @@ void gemm(OpCall &call) {
   const std::vector<float> bias = call.has(2) && beta != 0 ? gemm_bias(call, outputs, beta) : std::vector<float>();
   const bool separate = call.has(2) && beta != 0 && bias.empty();
   View y = dense_node(call.b, x, weights(m, trans_b, alpha), bias, outputs, call.name);
-  if (separate) {
-    View c = call.real_view(2);
-    if (c.axes.size() > 2) throw Refusal("C has rank " + std::to_string(c.axes.size()) + "; accepted: up to 2");
-    if (beta != 1) {
-      Tensor scale(Elem::kFloat, {});
-      scale.data[0] = beta;
-      c = call.b.binary(Binary::kMul, c, call.b.const_view(scale), call.name);
-    }
-    y = call.b.binary(Binary::kAdd, y, c, call.name);
-  }
+  if (separate) y = with_sum(call, y, beta);
   call.give(0, y);
 }
 
 }  // namespace
 
 const std::vector<ImportRow> kImportLinear = {
-    {"MatMul", matmul, "one constant operand, sums over a feature axis"},
-    {"Gemm", gemm, "constant B; all of transA, transB, alpha, beta and C"},
+    {"MatMul", matmul, "sums over a feature axis"},
+    {"Gemm", gemm, "all of transA, transB, alpha, beta and C; sums over a feature axis"},
 };
 
 }  // namespace rnnp::compiler

@@ -35,11 +35,15 @@ void clip(OpCall &call) {
 }
 
 // Two inputs, or more as a chain.
-void chain(OpCall &call, Binary op) {
+View folded(OpCall &call, Binary op) {
   if (call.input_count() == 0) throw Refusal("it has no inputs");
   View sum = call.pointwise_view(0);
   for (size_t i = 1; i < call.input_count(); ++i) sum = call.b.binary(op, sum, call.pointwise_view(i), call.name);
-  call.give(0, sum);
+  return sum;
+}
+
+void chain(OpCall &call, Binary op) {
+  call.give(0, folded(call, op));
 }
 
 // A constant 0 that adds nothing, not even an axis, to input `i`.
@@ -71,8 +75,65 @@ void maximum(OpCall &call) {
   chain(call, Binary::kMax);
 }
 
+BlobActivation plain(Act act, double alpha = 0, double beta = 0) {
+  return {static_cast<uint32_t>(act), static_cast<float>(alpha), static_cast<float>(beta)};
+}
+
+void mean(OpCall &call) {
+  const View sum = folded(call, Binary::kAdd);
+  const double count = static_cast<double>(call.input_count());
+  call.give(0, count == 1 ? sum : call.b.unary(sum, plain(Act::kAffine, 1 / count), call.name));
+}
+
+void gelu(OpCall &call) {
+  const std::string approximate = call.attributes.text("approximate", "none");
+  if (approximate != "none" && approximate != "tanh")
+    throw Refusal("attribute 'approximate' is " + quote(approximate) + "; accepted: none, tanh");
+  call.give(0, call.b.unary(call.real_view(0), plain(approximate == "tanh" ? Act::kGeluTanh : Act::kGelu), call.name));
+}
+
+// gamma * elu(x, alpha)
+void selu(OpCall &call) {
+  const double alpha = call.attributes.real("alpha", 1.67326319217681884765625);
+  const View elu = call.b.unary(call.real_view(0), plain(Act::kElu, alpha), call.name);
+  call.give(0, call.b.unary(elu, plain(Act::kAffine, call.attributes.real("gamma", 1.05070102214813232421875)), call.name));
+}
+
+// alpha * elu(x / alpha, 1)
+void celu(OpCall &call) {
+  const double alpha = call.attributes.real("alpha", 1);
+  if (alpha == 0) throw Refusal("attribute 'alpha' is 0");
+  View y = call.real_view(0);
+  if (alpha != 1) y = call.b.unary(y, plain(Act::kAffine, 1 / alpha), call.name);
+  y = call.b.unary(y, plain(Act::kElu, 1), call.name);
+  if (alpha != 1) y = call.b.unary(y, plain(Act::kAffine, alpha), call.name);
+  call.give(0, y);
+}
+
+// x * tanh(softplus(x))
+void mish(OpCall &call) {
+  const View x = call.real_view(0);
+  const View slope = call.b.unary(call.b.unary(x, plain(Act::kSoftplus), call.name), plain(Act::kTanh), call.name);
+  call.give(0, call.b.binary(Binary::kMul, x, slope, call.name));
+}
+
+// Exponents that are cheaper, and more exact, than a power; true when it was one.
+bool easy_power(OpCall &call) {
+  if (!call.is_const(1)) return false;
+  const Tensor &exponent = call.constant(1, "exponent");
+  const View x = call.real_view(0);
+  if (exponent.is_dynamic() || exponent.size() != 1 || exponent.rank() > x.axes.size()) return false;
+  const double e = exponent.data[0];
+  if (e == 1) call.give(0, x);
+  if (e == 2) call.give(0, call.b.binary(Binary::kMul, x, x, call.name));
+  if (e == 0.5) call.give(0, call.b.unary(x, plain(Act::kSqrt), call.name));
+  if (e == -1) call.give(0, call.b.unary(x, plain(Act::kReciprocal), call.name));
+  return e == 1 || e == 2 || e == 0.5 || e == -1;
+}
+
 // The exponent may be of an integer type.
 void power(OpCall &call) {
+  if (easy_power(call)) return;
   View exponent;
   if (call.is_const(1)) {
     Tensor constant = call.constant(1, "exponent");
@@ -140,6 +201,14 @@ const std::vector<ImportRow> kImportMath = {
     {"HardSwish", unary, kAll, 14},
     {"Floor", unary, kAll},
     {"Ceil", unary, kAll},
+    {"Sign", unary, kAll, 9},
+    {"Round", unary, kAll, 11},
+    {"Erf", unary, kAll, 9},
+    {"Gelu", gelu, kAll, 20},
+    {"Selu", selu, kAll},
+    {"Celu", celu, kAll, 12},
+    {"Mish", mish, kAll, 18},
+    {"Mean", mean, kBroadcast},
     {"Clip", clip, "constant bounds"},
     {"Add", add, kBroadcast},
     {"Sub", sub, kBroadcast},

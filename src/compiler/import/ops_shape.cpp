@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/eval/eval.h"
-#include "compiler/import/builder.h"
+#include "compiler/import/pieces.h"
 #include "compiler/import/steps.h"
 
 namespace rnnp::compiler {
@@ -16,7 +15,8 @@ bool is_symbol_axis(const Axis &axis, Atom::Kind kind) {
   return std::any_of(axis.begin(), axis.end(), [&](const Atom &atom) { return atom.kind == kind; });
 }
 
-// Part of one axis. Of the time axis the first or last step becomes a row; for other parts see steps.h.
+}  // namespace
+
 View cut(OpCall &call, const View &view, const SliceRange &range) {
   const Axis &axis = view.axes[range.axis];
   const int64_t size = axis_size(axis);
@@ -40,6 +40,8 @@ View cut(OpCall &call, const View &view, const SliceRange &range) {
   return slice_axis(whole, range.axis, range.first, range.count, range.step);
 }
 
+namespace {
+
 void alias(OpCall &call) {
   call.give(0, call.any_view(0));
   if (call.wants(1)) throw Refusal("its output 1 (the mask) is not supported");
@@ -52,13 +54,28 @@ void dropout(OpCall &call) {
   alias(call);
 }
 
+// Masks are 0 and 1 already; a float is true when it is not 0.
+void cast_mask(OpCall &call, const View &x, int64_t to) {
+  View out = x;
+  if (x.mask && to == onnx::TensorProto::FLOAT) {
+    out.mask = false;
+  } else if (!x.mask && to == onnx::TensorProto::BOOL) {
+    out = call.b.binary(Binary::kNotEqual, x, call.b.const_view(Tensor(Elem::kFloat, {})), call.name);
+    out.mask = true;
+  } else if (to != onnx::TensorProto::BOOL) {
+    throw Refusal("attribute 'to' makes numbers of another type than float of a bool tensor; accepted: FLOAT");
+  }
+  call.give(0, out);
+}
+
 void cast(OpCall &call) {
   const View x = call.any_view(0);
   const int64_t to = call.attributes.integer("to", 0);
   const bool is_real = call.b.graph.values[x.value].dtype == DType::kF32;
+  if (is_real && (x.mask || to == onnx::TensorProto::BOOL)) return cast_mask(call, x, to);
   const bool keeps = is_real ? to == onnx::TensorProto::FLOAT : to == onnx::TensorProto::INT32 || to == onnx::TensorProto::INT64;
   if (!keeps)
-    throw Refusal("attribute 'to' changes the element type at run time; accepted: float to FLOAT, integers to INT32 or INT64");
+    throw Refusal("attribute 'to' changes the element type at run time; accepted: float and bool, integers to INT32 or INT64");
   call.give(0, x);
 }
 
@@ -206,7 +223,8 @@ void split(OpCall &call) {
   }
 }
 
-// Pieces side by side along one axis, each an output-shaped view but for that axis.
+}  // namespace
+
 View joined(OpCall &call, std::vector<View> parts, size_t axis) {
   Builder &b = call.b;
   View out = parts[0];
@@ -258,39 +276,14 @@ View joined(OpCall &call, std::vector<View> parts, size_t axis) {
   return out;
 }
 
+namespace {
+
 void concat(OpCall &call) {
   std::vector<View> parts;
   for (size_t i = 0; i < call.input_count(); ++i) parts.push_back(call.view(i));
   if (parts.empty()) throw Refusal("it has no inputs");
   const size_t axis = normal_axis(call.attributes.integer("axis", 0), parts[0].axes.size());
   call.give(0, parts.size() == 1 ? parts[0] : joined(call, parts, axis));
-}
-
-void gather(OpCall &call) {
-  const View x = call.any_view(0);
-  const Tensor &index = call.constant(1, "indices");
-  const size_t axis = normal_axis(call.attributes.integer("axis", 0), x.axes.size());
-  const int64_t size = axis_size(x.axes[axis]);
-  if (index.rank() > 1) throw Refusal("indices of rank " + std::to_string(index.rank()) + "; accepted: rank 0 or 1");
-  std::vector<int64_t> at = to_ints(index);
-  for (int64_t &i : at) {
-    if (i < -size || i >= size) throw Refusal("index " + std::to_string(i) + " is outside an axis of " + std::to_string(size));
-    i += i < 0 ? size : 0;
-  }
-  if (at.empty()) throw Refusal("it has no indices");
-  const int64_t step = at.size() > 1 ? at[1] - at[0] : 1;
-  bool regular = step != 0;
-  for (size_t i = 1; i < at.size(); ++i) regular = regular && at[i] - at[i - 1] == step;
-  View out;
-  if (regular) {
-    out = cut(call, x, {axis, at[0], static_cast<int64_t>(at.size()), step});
-  } else {
-    std::vector<View> parts;
-    for (int64_t i : at) parts.push_back(cut(call, x, {axis, i, 1, 1}));
-    out = joined(call, parts, axis);
-  }
-  if (index.rank() == 0) out.axes.erase(out.axes.begin() + static_cast<std::ptrdiff_t>(axis));
-  call.give(0, out);
 }
 
 std::vector<Axis> target_axes(const Builder &b, const Tensor &shape) {
@@ -335,7 +328,7 @@ void condition_at_run_time(OpCall &call) {
 const std::vector<ImportRow> kImportShape = {
     {"Identity", alias, "removed"},
     {"Dropout", dropout, "removed; inference only, without the mask"},
-    {"Cast", cast, "removed where it keeps the type; folds on constants"},
+    {"Cast", cast, "removed where it keeps the type, and of bool to FLOAT; float to BOOL; folds on constants"},
     {"Constant", alias, "folded"},
     {"Shape", shape, "folds; sizes of time and batch may only shape tensors"},
     {"Size", size, "as Shape"},
@@ -346,7 +339,6 @@ const std::vector<ImportRow> kImportShape = {
     {"Transpose", transpose, "all"},
     {"Slice", slice, "any steps on feature axes; on the time axis the first or the last step"},
     {"Split", split, "feature axes"},
-    {"Gather", gather, "constant indices of rank 0 or 1; on the time axis the first or the last step"},
     {"Concat", concat, "feature axes"},
     {"Expand", expand, "all", 8},
     {"ConstantOfShape", constant_of_shape, "all", 9},

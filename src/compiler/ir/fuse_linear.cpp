@@ -8,17 +8,6 @@
 namespace rnnp::compiler {
 namespace {
 
-std::vector<uint32_t> use_counts(const Graph &graph) {
-  std::vector<uint32_t> uses(graph.values.size(), 0);
-  for (const Node &node : graph.nodes) {
-    for (uint32_t value : node.in) {
-      if (value != kNone) ++uses[value];
-    }
-  }
-  for (const Io &output : graph.outputs) ++uses[output.value];
-  return uses;
-}
-
 bool is_linear(const Node &node) {
   return node.op == OpKind::kDense || node.op == OpKind::kConv;
 }
@@ -156,7 +145,7 @@ void fuse_linear_constants(Graph *graph) {
 void fuse_linear_activation(Graph *graph) {
   const std::vector<uint32_t> uses = use_counts(*graph);
   for (Node &node : graph->nodes) {
-    if (node.op != OpKind::kUnary || std::get<AttrUnary>(node.attr).act.act > static_cast<uint32_t>(kLastKernelAct)) continue;
+    if (node.op != OpKind::kUnary || !has_kernel(std::get<AttrUnary>(node.attr).act)) continue;
     const std::vector<Node *> makers = makers_of(graph, node.in[0], uses);
     if (makers.empty()) continue;
     for (Node *maker : makers) activation_of(maker) = std::get<AttrUnary>(node.attr).act;

@@ -125,6 +125,11 @@ inline uint32_t gate_count(Cell cell) {
   return cell == Cell::kRnn ? 1 : cell == Cell::kLstm ? 4 : 3;
 }
 
+// True for activations that other nodes than unary ones may carry.
+inline bool has_kernel(const BlobActivation &act) {
+  return act.act <= static_cast<uint32_t>(kLastKernelAct);
+}
+
 constexpr uint32_t kMaxRowElems = 1u << 28;
 
 }  // namespace rnnp::compiler

@@ -5,6 +5,18 @@
 #include <algorithm>
 
 namespace rnnp::compiler {
+
+std::vector<uint32_t> use_counts(const Graph &graph) {
+  std::vector<uint32_t> uses(graph.values.size(), 0);
+  for (const Node &node : graph.nodes) {
+    for (uint32_t value : node.in) {
+      if (value != kNone) ++uses[value];
+    }
+  }
+  for (const Io &output : graph.outputs) ++uses[output.value];
+  return uses;
+}
+
 namespace {
 
 void renumber(Graph *graph, const std::vector<bool> &keep) {
@@ -113,6 +125,8 @@ void find_causality(Graph *graph) {
 
 void run_passes(Graph *graph) {
   remove_dead(graph);
+  merge_equal_nodes(graph);
+  fuse_norm(graph);
   fuse_linear_constants(graph);
   fuse_linear_activation(graph);
   remove_dead(graph);

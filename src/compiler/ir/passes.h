@@ -14,9 +14,13 @@ void run_passes(Graph *graph);
 // One at a time, for tests.
 void fuse_linear_constants(Graph *graph);   // dense or conv, then a constant per output added or multiplied
 void fuse_linear_activation(Graph *graph);  // dense or conv, then an activation
+void merge_equal_nodes(Graph *graph);       // the same element-wise node or reduction twice
+void fuse_norm(Graph *graph);               // means, squares and roots that make up a normalisation
 void remove_dead(Graph *graph);             // nodes and values that reach no output
 void find_causality(Graph *graph);          // Graph::causal and looks_ahead
 
+// How many nodes and outputs read each value.
+std::vector<uint32_t> use_counts(const Graph &graph);
 // Multiply-accumulates of one step of one row.
 uint64_t macs_per_step(const Graph &graph);
 // FNV-1a 64 over the graph and its unpacked weights: the same for every target.

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kMost = int64_t{1} << 28;  // sizes and offsets of a window
 constexpr int64_t kMostTime = int64_t{1} << 24;
+constexpr int64_t kMostPhases = 1024;
 
 uint32_t number(int64_t v, const char *what) {
   if (v < 0 || v > kMost) throw Refusal(std::string("its ") + what + " is " + std::to_string(v) + "; accepted: up to 268435456");
@@ -26,19 +27,22 @@ uint32_t number(int64_t v, const char *what) {
 struct Phase {
   int64_t first = 0, step = 1, count = 1;
   int64_t stride = 1, dilation = 1, pad = 0;
-  std::vector<int64_t> taps = {0};  // -1: no tap, zeros
+  int64_t kernel = 1;
+  std::vector<int64_t> taps = {0};  // of a convolution, [kernel]; -1: no tap, zeros
 };
 
-std::vector<Phase> plain_phases(const WindowAxis &axis) {
-  Phase phase{0, 1, axis.out, axis.stride, axis.dilation, axis.before, {}};
-  for (int64_t k = 0; k < axis.kernel; ++k) phase.taps.push_back(k);
+std::vector<Phase> plain_phases(const WindowAxis &axis, bool with_taps) {
+  Phase phase{0, 1, axis.out, axis.stride, axis.dilation, axis.before, axis.kernel, {}};
+  for (int64_t k = 0; k < axis.kernel && with_taps; ++k) phase.taps.push_back(k);
   return {phase};
 }
 
 std::vector<Phase> transposed_phases(const WindowAxis &axis) {
   std::vector<Phase> phases;
-  for (int64_t r = 0; r < std::min(axis.stride, axis.out); ++r) {
-    Phase phase{r, axis.stride, (axis.out - r + axis.stride - 1) / axis.stride, 1, 1, 0, {}};
+  const int64_t count = std::min(axis.stride, axis.out);
+  if (count > kMostPhases) throw Refusal("its stride is " + std::to_string(axis.stride) + "; accepted: up to 1024");
+  for (int64_t r = 0; r < count; ++r) {
+    Phase phase{r, axis.stride, (axis.out - r + axis.stride - 1) / axis.stride, 1, 1, 0, 1, {}};
     std::vector<int64_t> reads;
     for (int64_t k = axis.kernel; k-- > 0;) {  // x is read forwards by taps taken backwards
       const int64_t at = r + axis.before - k * axis.dilation;
@@ -49,6 +53,7 @@ std::vector<Phase> transposed_phases(const WindowAxis &axis) {
     if (reads.empty()) phase.taps = {-1};
     if (!reads.empty()) phase.pad = -reads[0];
     if (reads.size() > 1) phase.dilation = reads[1] - reads[0];
+    phase.kernel = static_cast<int64_t>(phase.taps.size());
     phases.push_back(phase);
   }
   return phases;
@@ -68,11 +73,13 @@ struct TimeSlide {
   int64_t surplus = 0;  // results beyond the run's steps
 };
 
+enum class Sort : uint8_t { kConv, kTransposed, kPool };
+
 // What a node slides over: x with its axes found, and the views and windows that follow from them.
 class Sliding {
  public:
-  Sliding(OpCall &call, View x, Window window, bool transposed)
-      : call_(call), b_(call.b), x_(std::move(x)), window_(std::move(window)), transposed_(transposed) {}
+  Sliding(OpCall &call, View x, Window window, Sort sort)
+      : call_(call), b_(call.b), x_(std::move(x)), window_(std::move(window)), sort_(sort) {}
 
   // While axes are looked for: an output of the right shape whose axes may still be time.
   View discovered(OpKind op, int64_t channels) {
@@ -139,7 +146,7 @@ class Sliding {
       const Phase &p = *phases[i];
       out.in_size[i] = number(slides_[i].window.size, "axis");
       out.out_size[i] = number(p.count, "output");
-      out.kernel[i] = number(static_cast<int64_t>(p.taps.size()), "kernel");
+      out.kernel[i] = number(p.kernel, "kernel");
       out.stride[i] = number(p.stride, "stride");
       out.dilation[i] = number(p.dilation, "dilation");
       if (p.pad > kMost || p.pad < -kMost) throw Refusal("its padding is " + std::to_string(p.pad) + "; accepted: up to 268435456");
@@ -166,9 +173,10 @@ class Sliding {
   static Axis axis_of(int64_t size, int64_t stride = 0) {
     return size == 1 ? Axis{} : Axis{Atom{Atom::Kind::kFeature, size, stride, -1}};
   }
-  static int64_t p_extent(const Phase &p) {
-    return plus(times(p.count - 1, p.stride), times(static_cast<int64_t>(p.taps.size()) - 1, p.dilation));
+  std::vector<Phase> phases_of(const WindowAxis &w) const {
+    return sort_ == Sort::kTransposed ? transposed_phases(w) : plain_phases(w, sort_ == Sort::kConv);
   }
+  static int64_t p_extent(const Phase &p) { return plus(times(p.count - 1, p.stride), times(p.kernel - 1, p.dilation)); }
   static int64_t stride_of(const Axis &axis) {
     const Axis one = merged(axis);
     return one.empty() ? 0 : one[0].stride;
@@ -212,10 +220,10 @@ class Sliding {
   // Only results for the run's steps are computed; those must not need what is not known of x.
   void take_time(const WindowAxis &w, const Atom &steps) {
     Phase &p = time_.phase;
-    p = (transposed_ ? transposed_phases(w) : plain_phases(w))[0];
+    p = phases_of(w)[0];
     p.pad += steps.lead;
     time_.surplus = w.out - steps.steps();
-    const int64_t reach = (static_cast<int64_t>(p.taps.size()) - 1) * p.dilation;
+    const int64_t reach = times(p.kernel - 1, p.dilation);
     if (std::abs(p.pad) > kMostTime || reach > kMostTime) throw Refusal("it reaches over more than 16777216 steps");
     const bool known = steps.zeros ? steps.trail >= 0 && steps.lead >= 0 : steps.lead == 0 && steps.trail == 0;
     if (known || (steps.lead >= 0 && p.pad - reach >= std::max<int64_t>(0, -steps.trail))) return;
@@ -228,12 +236,12 @@ class Sliding {
       if (!atom.is_feature()) continue;
       WindowAxis all;
       all.size = all.out = atom.size;
-      found.push_back({all, plain_phases(all), atom.stride, 0, -1});
+      found.push_back({all, plain_phases(all, true), atom.stride, 0, -1});
     }
     for (size_t i = 0; i < window_.size(); ++i) {
       const WindowAxis &w = window_[i];
       if (static_cast<int>(i) == time_.axis || (w.size == 1 && w.out == 1 && w.kernel == 1 && w.before == 0)) continue;
-      found.push_back({w, transposed_ ? transposed_phases(w) : plain_phases(w), stride_of(x_.axes[i + 2]), 0, static_cast<int>(i)});
+      found.push_back({w, phases_of(w), stride_of(x_.axes[i + 2]), 0, static_cast<int>(i)});
     }
     if (found.size() > 2) throw Refusal("it slides over " + std::to_string(found.size()) + " feature axes; accepted: up to 2");
     WindowAxis none;
@@ -284,7 +292,7 @@ class Sliding {
   Builder &b_;
   View x_, out_;
   const Window window_;
-  const bool transposed_;
+  const Sort sort_;
   TimeSlide time_;
   Slide slides_[2];
   int64_t channels_ = 1, positions_ = 1;
@@ -362,7 +370,7 @@ void push_conv(Sliding *sliding, const std::string &name, const Kernel &kernel, 
   AttrConv &a = conv.shape;
   const Phase &t = sliding->time().phase;
   a.window = sliding->window(h, w);
-  a.time_taps = static_cast<uint32_t>(t.taps.size());
+  a.time_taps = static_cast<uint32_t>(t.kernel);
   a.time_dilation = number(t.dilation, "dilation");
   a.lead = static_cast<int32_t>(t.pad);
   a.groups = number(kernel.groups, "group");
@@ -385,12 +393,14 @@ void convolve(OpCall &call, bool transposed) {
   }
   const int64_t outputs = kernel.groups * kernel.out;
   const std::vector<float> bias = bias_of(call, outputs);
-  Sliding sliding(call, x, window, transposed);
+  Sliding sliding(call, x, window, transposed ? Sort::kTransposed : Sort::kConv);
   if (call.b.discovering) {
     call.give(0, sliding.discovered(OpKind::kConv, outputs));
     return;
   }
   sliding.place(outputs);
+  if (sliding.slide(0).phases.size() * sliding.slide(1).phases.size() > kMostPhases)
+    throw Refusal("its strides make more than 1024 phases");
   if (kernel.groups > 1 && kernel.in == 1 && kernel.out == 1) sliding.bring_channels_together();
   for (const Phase &h : sliding.slide(0).phases) {
     for (const Phase &w : sliding.slide(1).phases) push_conv(&sliding, call.name, kernel, bias, h, w);
@@ -410,7 +420,7 @@ void conv_transpose(OpCall &call) {
 void pool_over(OpCall &call, const Window &window, Pool pool, bool count_padding) {
   const View x = call.real_view(0);
   const int64_t channels = axis_size(x.axes[1]);
-  Sliding sliding(call, x, window, false);
+  Sliding sliding(call, x, window, Sort::kPool);
   if (call.b.discovering) {
     call.give(0, sliding.discovered(OpKind::kPool, channels));
     return;
@@ -474,6 +484,7 @@ View per_channel(OpCall &call, const View &x, const std::vector<double> &numbers
 // Inference: a factor and a summand per channel, which a convolution before it takes in.
 void batch_normalization(OpCall &call) {
   if (call.attributes.integer("training_mode", 0) != 0) throw Refusal("training_mode is set; accepted: inference");
+  if (call.wants(1)) throw Refusal("its outputs for training are not supported");
   const View x = call.pointwise_view(0);
   if (x.axes.size() < 2) throw Refusal("its input has rank " + std::to_string(x.axes.size()) + "; accepted: 2 and more");
   const char *kNames[] = {"scale", "B", "mean", "var"};

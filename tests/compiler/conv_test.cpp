@@ -68,6 +68,29 @@ TEST(Conv, SameOverTime) {
   }
 }
 
+TEST(Conv, PaddedBefore) {
+  OnnxBuilder b;
+  b.input("X", {"N", 6, "T"}).random("W", {4, 6, 3}).output("Y").constant_ints("pads", {6}, {0, 0, 4, 0, 0, 0});
+  b.node("Pad", {"X", "pads"}, {"p"});
+  b.node("Conv", {"p", "W"}, {"Y"}).with("dilations", Ints{2});
+  EXPECT_TRUE(graph_of(b).causal);
+  check_against_f64(b.proto);
+}
+
+TEST(Conv, ADelay) {
+  OnnxBuilder b;
+  b.input("X", {"N", 6, "T"}).output("Y").output("Z");
+  b.constant_ints("pads", {6}, {0, 0, 3, 0, 0, 0}).constant_ints("one", {6}, {0, 0, 1, 0, 0, 0});
+  b.constant_ints("s", {1}, {0}).constant_ints("e", {1}, {-3}).constant_ints("l", {1}, {-1}).constant_ints("a", {1}, {2});
+  b.node("Pad", {"X", "pads"}, {"p"});
+  b.node("Slice", {"p", "s", "e", "a"}, {"Y"});
+  b.node("Slice", {"X", "s", "l", "a"}, {"c"});
+  b.node("Pad", {"c", "one"}, {"d"});
+  b.node("Sub", {"X", "d"}, {"Z"});
+  EXPECT_TRUE(graph_of(b).causal);
+  check_against_f64(b.proto);
+}
+
 TEST(Conv, SurplusStepsCutOff) {
   OnnxBuilder b;
   b.input("X", {"N", 6, "T"}).random("W", {4, 6, 3}).random("V", {4, 4, 3}).output("Y");

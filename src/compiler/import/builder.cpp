@@ -204,7 +204,11 @@ View Builder::binary(Binary op, const View &a, const View &b, const std::string 
     for (size_t side = 0; side < 2; ++side) operands[side].strides.push_back(x.stride[side]);
   }
   std::vector<PairDim> dims;
-  for (Operand &operand : operands) make_plain(&operand, sizes, name);
+  const bool same = operands[0].value == operands[1].value && operands[0].first == operands[1].first &&
+                    operands[0].strides == operands[1].strides;
+  make_plain(&operands[0], sizes, name);
+  if (same) operands[1] = operands[0];
+  make_plain(&operands[1], sizes, name);
   for (size_t i = 0; i < sizes.size(); ++i) dims.push_back({sizes[i], operands[0].strides[i], operands[1].strides[i]});
   out.value = new_row(feature_count(out), is_sequence(a) || is_sequence(b));
   graph.nodes.push_back({OpKind::kBinary, name, {operands[0].value, operands[1].value}, {out.value}, binary_attr(op, dims)});

@@ -10,7 +10,7 @@
 
 namespace demo {
 
-static std::vector<float> resample(const std::vector<float> &in, double ratio) {
+std::vector<float> resample(const std::vector<float> &in, double ratio) {
   std::vector<float> out(static_cast<size_t>(static_cast<double>(in.size()) * ratio) + 16);
   SRC_DATA job = {};
   job.data_in = in.data();

@@ -13,6 +13,9 @@ constexpr int kSampleRate = 16000;
 // Mono, 16 kHz, full scale = 1. Throws std::runtime_error naming the file.
 std::vector<float> load_wav(const std::string &path);
 
+// `ratio` times as many samples a second.
+std::vector<float> resample(const std::vector<float> &in, double ratio);
+
 // 16-bit, 16 kHz, mono; what exceeds full scale is cut off. Throws as load_wav does.
 void save_wav(const std::string &path, const std::vector<float> &samples);
 

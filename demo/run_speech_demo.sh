@@ -23,37 +23,41 @@ echo
 echo "rnnpack: noise suppression, block by block"
 set -- --out "$out" --seconds "$seconds"
 networks=
-if [ -f "$models/nsnet2/nsnet2_rebuilt.onnx" ]; then
-  echo "  NSNet2      $models/nsnet2/nsnet2_rebuilt.onnx"
-  compile "$models/nsnet2/nsnet2_rebuilt.onnx" nsnet2 --state h1=h1n --state h2=h2n
+there() {  # there NAME FOLDER FILE... : are all of them? Says so either way.
+  name=$1 folder=$models/$2
+  shift 2
+  for file in "$@"; do
+    [ -f "$folder/$file" ] || { printf '  %-14s not there: no %s in %s (RNNPACK_MODELS_DIR)\n' "$name" "$file" "$folder"; return 1; }
+  done
+  printf '  %-14s %s\n' "$name" "$folder"
+  networks=yes
+}
+if there NSNet2 nsnet2 nsnet2_rebuilt.onnx; then
+  compile "$folder/nsnet2_rebuilt.onnx" nsnet2 --state h1=h1n --state h2=h2n
   set -- "$@" --nsnet2 "$out/nsnet2.rnnp"
-  networks=yes
-else
-  echo "  NSNet2      not there: no nsnet2/nsnet2_rebuilt.onnx in $models (RNNPACK_MODELS_DIR)"
 fi
-if [ ! -f "$models/dtln/model_1.onnx" ] || [ ! -f "$models/dtln/model_2.onnx" ]; then
-  echo "  DTLN        not there: no dtln/model_1.onnx and model_2.onnx in $models (RNNPACK_MODELS_DIR)"
-elif compile "$models/dtln/model_1.onnx" dtln_1 --state input_3=tf_op_layer_stack_2 &&
-  compile "$models/dtln/model_2.onnx" dtln_2 --state input_5=tf_op_layer_stack_5; then
-  echo "  DTLN        $models/dtln/model_1.onnx, model_2.onnx"
+if there DTLN dtln model_1.onnx model_2.onnx; then
+  compile "$folder/model_1.onnx" dtln_1 --state input_3=tf_op_layer_stack_2
+  compile "$folder/model_2.onnx" dtln_2 --state input_5=tf_op_layer_stack_5
   set -- "$@" --dtln "$out/dtln_1.rnnp" "$out/dtln_2.rnnp"
-  networks=yes
-else
-  echo "  DTLN        left out: the compiler refuses it"
+fi
+if there DeepFilterNet3 deepfilternet3 enc.onnx erb_dec.onnx df_dec.onnx; then
+  for part in enc erb_dec df_dec; do compile "$folder/$part.onnx" "dfn3_$part"; done
+  set -- "$@" --deepfilternet3 "$out/dfn3_enc.rnnp" "$out/dfn3_erb_dec.rnnp" "$out/dfn3_df_dec.rnnp"
 fi
 if [ -z "$networks" ]; then
-  echo "  instead     the project's own models: the voice detector as a gate, and the keyword spotter"
+  echo "  instead        the project's own models: the voice detector as a gate, and the keyword spotter"
   compile "$root/models/vad_gru/model.onnx" vad_gru
   compile "$root/models/kws_lstm/model.onnx" kws_lstm
   set -- "$@" --gate "$out/vad_gru.rnnp" --words "$out/kws_lstm.rnnp"
 fi
 
 if [ -f "$audio/silero_test_16k.wav" ]; then
-  echo "  recordings  $audio"
+  echo "  recordings     $audio"
   set -- "$@" --clean "$audio/silero_test_16k.wav"
   [ ! -f "$audio/dfn_noisy_snr0_48k.wav" ] || set -- "$@" --noisy "$audio/dfn_noisy_snr0_48k.wav"
 elif [ -f "$sounds/Front_Center.wav" ]; then
-  echo "  recordings  $sounds (no silero_test_16k.wav in $audio; RNNPACK_AUDIO_DIR)"
+  echo "  recordings     $sounds (no silero_test_16k.wav in $audio; RNNPACK_AUDIO_DIR)"
   set -- "$@" --clean
   for name in Front_Center Front_Left Front_Right Rear_Center Rear_Left Rear_Right Side_Left Side_Right; do
     set -- "$@" "$sounds/$name.wav"

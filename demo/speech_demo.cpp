@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "audio.h"
+#include "speech_deepfilter.h"
 #include "speech_measure.h"
 #include "speech_picture.h"
 #include "speech_suppressors.h"
@@ -21,7 +22,8 @@ constexpr uint32_t kSeed = 4;
 
 const char kUsage[] =
     "usage: speech_demo --out FOLDER [--snr DB] [--seconds MOST]\n"
-    "  networks    [--nsnet2 BLOB] [--dtln BLOB1 BLOB2] [--gate VAD_BLOB] [--words KWS_BLOB]\n"
+    "  networks    [--nsnet2 BLOB] [--dtln BLOB1 BLOB2] [--deepfilternet3 ENC ERB_DEC DF_DEC] [--gate VAD_BLOB] [--words "
+    "KWS_BLOB]\n"
     "  recordings  [--clean WAV...] speech, joined, to which noise is added; [--noisy WAV...] speech in noise already\n";
 
 struct Sound {
@@ -38,7 +40,8 @@ struct Tool {
 
 // --name value... ; the values of an option that is not there are an empty list.
 std::map<std::string, Strings> parse(int argc, char **argv) {
-  static const Strings known = {"--out", "--snr", "--seconds", "--nsnet2", "--dtln", "--gate", "--words", "--clean", "--noisy"};
+  static const Strings known = {"--out",  "--snr",   "--seconds", "--nsnet2", "--dtln", "--deepfilternet3",
+                                "--gate", "--words", "--clean",   "--noisy"};
   std::map<std::string, Strings> options;
   for (const std::string &name : known) options[name];
   Strings *values = nullptr;
@@ -55,6 +58,7 @@ std::map<std::string, Strings> parse(int argc, char **argv) {
   }
   if (options["--out"].size() != 1) throw std::invalid_argument("--out takes a folder");
   if (options["--dtln"].size() % 2 != 0) throw std::invalid_argument("--dtln takes two blobs");
+  if (options["--deepfilternet3"].size() % 3 != 0) throw std::invalid_argument("--deepfilternet3 takes three blobs");
   return options;
 }
 
@@ -113,6 +117,10 @@ std::vector<Tool> load_tools(std::map<std::string, Strings> &options) {
   for (const std::string &blob : options["--nsnet2"]) add(std::make_unique<demo::Nsnet2>(blob));
   const Strings &dtln = options["--dtln"];
   for (size_t i = 0; i < dtln.size(); i += 2) add(std::make_unique<demo::Dtln>(dtln[i], dtln[i + 1]));
+  const Strings &filters = options["--deepfilternet3"];
+  for (size_t i = 0; i < filters.size(); i += 3) {
+    add(std::make_unique<demo::DeepFilterNet3>(filters[i], filters[i + 1], filters[i + 2]));
+  }
   for (const std::string &blob : options["--gate"]) add(std::make_unique<demo::VoiceGate>(blob));
   return tools;
 }
@@ -152,8 +160,8 @@ bool clean_up(const Sound &sound, std::vector<Tool> &tools, const std::string &f
   return better;
 }
 
-void print_cost(const char *name, size_t block, const std::vector<double> &block_us, const std::vector<double> &network_us,
-                const std::vector<const demo::Network *> &networks) {
+void print_cost(const char *name, int rate, size_t block, const std::vector<double> &block_us,
+                const std::vector<double> &network_us, const std::vector<const demo::Network *> &networks) {
   double total = 0;
   for (const double us : block_us) total += us;
   size_t session = 0, blob = 0;
@@ -162,7 +170,7 @@ void print_cost(const char *name, size_t block, const std::vector<double> &block
     blob += n->blob_bytes();
   }
   std::printf("  %-20s %7zu  %9.0f  %10.1f  %9.1f  %9.1f  %8zu  %9zu\n", name, block,
-              1e6 * double(block) / demo::kSampleRate * double(block_us.size()) / total, demo::quantile(network_us, 0.5),
+              1e6 * double(block) / rate * double(block_us.size()) / total, demo::quantile(network_us, 0.5),
               demo::quantile(block_us, 0.5), demo::quantile(block_us, 1), session, blob);
 }
 
@@ -175,7 +183,8 @@ void print_costs(const std::vector<Tool> &tools) {
   std::printf("  %-20s %7s  %9s  %10s  %9s  %9s  %8s  %9s\n", "", "a block", "factor", "median", "median", "largest", "bytes",
               "bytes");
   for (const Tool &t : tools)
-    print_cost(t.suppressor->name(), t.suppressor->block(), t.block_us, t.network_us, t.suppressor->networks());
+    print_cost(t.suppressor->name(), t.suppressor->rate(), t.suppressor->block(), t.block_us, t.network_us,
+               t.suppressor->networks());
 }
 
 // The keyword spotter beside it: each score averaged over a fifth of a second, a word once until its score has fallen.
@@ -183,7 +192,7 @@ void listen(const std::string &blob, const std::vector<Sound> &sounds) {
   static const char *const kWords[] = {"silence", "unknown", "yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go"};
   constexpr size_t kHop = 256, kClasses = 12, kFirstWord = 2;
   const float follow = static_cast<float>(kHop / (kAverageSeconds * demo::kSampleRate));
-  demo::Network network(blob, kHop, kClasses);
+  demo::Network network(blob, {{"frames", kHop}}, {{"scores", kClasses}});
   std::vector<double> step_us;
   std::printf("\nkeyword spotter (kws_lstm) over the same recordings\n");
   for (const Sound &sound : sounds) {
@@ -193,7 +202,7 @@ void listen(const std::string &blob, const std::vector<Sound> &sounds) {
     size_t heard = 0;
     std::printf("  %-20s ", sound.name.c_str());
     for (size_t at = 0; at + kHop <= sound.noisy.size(); at += kHop) {
-      network.step(&sound.noisy[at], scores);
+      network.step({&sound.noisy[at]}, {scores});
       step_us.push_back(network.step_us());
       for (size_t i = 0; i < kClasses; ++i) average[i] += follow * (scores[i] - average[i]);
       const size_t best = static_cast<size_t>(std::max_element(average + kFirstWord, average + kClasses) - average);
@@ -205,7 +214,7 @@ void listen(const std::string &blob, const std::vector<Sound> &sounds) {
     }
     std::printf("%s\n", heard > 0 ? "" : "none of its ten words");
   }
-  print_cost("kws_lstm", kHop, step_us, step_us, {&network});
+  print_cost("kws_lstm", demo::kSampleRate, kHop, step_us, step_us, {&network});
 }
 
 int run(int argc, char **argv) {

@@ -14,31 +14,44 @@ void Network::check(rnnp_status status, const char *what) const {
   if (status != RNNP_OK) throw std::runtime_error(path_ + ": " + what + ": " + rnnp_status_string(status));
 }
 
-void Network::check_row(const rnnp_tensor_facts &facts, size_t elems) const {
-  if (facts.role == RNNP_ROLE_SEQUENCE && facts.row_elems == elems) return;
-  throw std::runtime_error(path_ + ": '" + facts.name + "' is not a sequence of " + std::to_string(elems) + " floats a step");
+Network::Network(const std::string &path, std::initializer_list<Port> inputs, std::initializer_list<Port> outputs) : path_(path) {
+  read_blob();
+  check(rnnp_model_open(&model_, blob_.data(), blob_bytes_, RNNP_OPEN_CHECK_WEIGHTS), "open");
+  bind(inputs, outputs);
+  open_session();
 }
 
-Network::Network(const std::string &path, size_t inputs, size_t outputs) : path_(path) {
-  std::ifstream file(path, std::ios::binary);
+void Network::read_blob() {
+  std::ifstream file(path_, std::ios::binary);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file || bytes.empty()) throw std::runtime_error(path + ": cannot be read");
+  if (!file || bytes.empty()) throw std::runtime_error(path_ + ": cannot be read");
   blob_.resize((bytes.size() + sizeof(Line) - 1) / sizeof(Line));
   blob_bytes_ = bytes.size();
   std::copy(bytes.begin(), bytes.end(), blob_[0].bytes);
-  check(rnnp_model_open(&model_, blob_.data(), blob_bytes_, RNNP_OPEN_CHECK_WEIGHTS), "open");
+}
 
+size_t Network::find(const Port &port, Describe describe, uint32_t count) const {
+  for (uint32_t i = 0; i < count; ++i) {
+    rnnp_tensor_facts facts = {};
+    facts.struct_bytes = sizeof facts;
+    check(describe(&model_, i, &facts), "describe");
+    if (std::string(facts.name) == port.name && facts.role == RNNP_ROLE_SEQUENCE && facts.row_elems == port.elems) return i;
+  }
+  throw std::runtime_error(path_ + ": no sequence '" + port.name + "' of " + std::to_string(port.elems) + " floats a step");
+}
+
+void Network::bind(std::initializer_list<Port> inputs, std::initializer_list<Port> outputs) {
   rnnp_model_facts facts = {};
   facts.struct_bytes = sizeof facts;
   check(rnnp_model_info(&model_, &facts), "info");
-  if (facts.input_count != 1 || facts.output_count != 1) throw std::runtime_error(path + ": not of one input and one output");
-  rnnp_tensor_facts in = {}, out = {};
-  in.struct_bytes = out.struct_bytes = sizeof in;
-  check(rnnp_model_input(&model_, 0, &in), "input");
-  check(rnnp_model_output(&model_, 0, &out), "output");
-  check_row(in, inputs);
-  check_row(out, outputs);
+  if (facts.input_count != inputs.size()) throw std::runtime_error(path_ + ": other inputs than were named");
+  for (const Port &port : inputs) input_at_.push_back(find(port, rnnp_model_input, facts.input_count));
+  for (const Port &port : outputs) output_at_.push_back(find(port, rnnp_model_output, facts.output_count));
+  inputs_.resize(facts.input_count);
+  outputs_.resize(facts.output_count);
+}
 
+void Network::open_session() {
   rnnp_session_options options;
   rnnp_session_options_init(&options);
   options.chunk_steps = 1;  // one block at a time
@@ -49,9 +62,19 @@ Network::Network(const std::string &path, size_t inputs, size_t outputs) : path_
   check(rnnp_session_init(&session_, &model_, &options, memory_.data(), session_bytes_), "init");
 }
 
-void Network::step(const float *x, float *y) {
+void Network::step(std::initializer_list<const float *> x, std::initializer_list<float *> y) {
+  if (x.size() != input_at_.size() || y.size() != output_at_.size()) throw std::logic_error(path_ + ": a step of other sequences");
+  for (size_t i = 0; i < input_at_.size(); ++i) inputs_[input_at_[i]].data = const_cast<float *>(x.begin()[i]);
+  for (size_t i = 0; i < output_at_.size(); ++i) outputs_[output_at_[i]].data = y.begin()[i];
+  rnnp_io io = {};
+  io.struct_bytes = sizeof io;
+  io.steps = io.batch = 1;
+  io.input_count = static_cast<uint32_t>(inputs_.size());
+  io.output_count = static_cast<uint32_t>(outputs_.size());
+  io.inputs = inputs_.data();
+  io.outputs = outputs_.data();
   const auto start = std::chrono::steady_clock::now();
-  check(rnnp_step(session_, x, y), "step");
+  check(rnnp_run_io(session_, &io), "run");
   step_us_ = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
 }
 

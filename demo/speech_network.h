@@ -6,6 +6,7 @@
 
 #include <rnnpack/rnnpack.h>
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,20 @@ namespace demo {
 
 class Network {
  public:
-  // Throws std::runtime_error naming the file: unreadable, refused, or not of one sequence of `inputs` floats a step to one of
-  // `outputs`.
-  Network(const std::string &path, size_t inputs, size_t outputs);
+  // One of the network's sequences, by its name in the ONNX file.
+  struct Port {
+    const char *name;
+    size_t elems;  // floats a step
+  };
+
+  // Throws std::runtime_error naming the file: unreadable, refused, or without sequences like these. All inputs must be named; an
+  // output that is not is not written.
+  Network(const std::string &path, std::initializer_list<Port> inputs, std::initializer_list<Port> outputs);
   Network(const Network &) = delete;
   Network &operator=(const Network &) = delete;
 
-  void step(const float *x, float *y);
+  // In the order in which the constructor named them.
+  void step(std::initializer_list<const float *> x, std::initializer_list<float *> y);
   void reset();  // to the initial states
 
   size_t session_bytes() const { return session_bytes_; }
@@ -32,10 +40,16 @@ class Network {
     unsigned char bytes[64];
   };
   void check(rnnp_status status, const char *what) const;
-  void check_row(const rnnp_tensor_facts &facts, size_t elems) const;
+  using Describe = rnnp_status (*)(const rnnp_model *, uint32_t, rnnp_tensor_facts *);
+  size_t find(const Port &port, Describe describe, uint32_t count) const;
+  void read_blob();
+  void bind(std::initializer_list<Port> inputs, std::initializer_list<Port> outputs);
+  void open_session();
 
   std::string path_;
   std::vector<Line> blob_, memory_;
+  std::vector<size_t> input_at_, output_at_;   // of the ports in the model's tables
+  std::vector<rnnp_buffer> inputs_, outputs_;  // the tables of a step
   size_t blob_bytes_ = 0, session_bytes_ = 0;
   double step_us_ = 0;
   rnnp_model model_ = {};

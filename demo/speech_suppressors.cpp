@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "audio.h"
+
 namespace demo {
 
 const std::vector<float> &Frames::push(const float *block) {
@@ -27,7 +29,7 @@ void Frames::reset() {
 }
 
 Nsnet2::Nsnet2(const std::string &blob)
-    : network_(blob, 257, 257),
+    : network_(blob, {{"x", 257}}, {{"y", 257}}),
       frames_(512, 256),
       fft_(512),
       window_(hann(512)),
@@ -44,7 +46,7 @@ void Nsnet2::process(const float *in, float *out) {
   for (size_t i = 0; i < frame_.size(); ++i) frame_[i] = heard[i] * window_[i];
   fft_.forward(frame_.data(), spectrum_.data());
   for (size_t i = 0; i < features_.size(); ++i) features_[i] = std::log(std::norm(spectrum_[i]) + kSmallestPower);
-  network_.step(features_.data(), gains_.data());
+  network_.step({features_.data()}, {gains_.data()});
   for (size_t i = 0; i < gains_.size(); ++i) spectrum_[i] *= std::max(gains_[i], kSmallestGain);
   fft_.inverse(spectrum_.data(), frame_.data());
   for (size_t i = 0; i < frame_.size(); ++i) frame_[i] *= window_[i];
@@ -57,8 +59,8 @@ void Nsnet2::reset() {
 }
 
 Dtln::Dtln(const std::string &first_blob, const std::string &second_blob)
-    : first_(first_blob, 257, 257),
-      second_(second_blob, 512, 512),
+    : first_(first_blob, {{"input_2", 257}}, {{"activation_2", 257}}),
+      second_(second_blob, {{"input_4", 512}}, {{"conv1d_3", 512}}),
       frames_(512, 128),
       fft_(512),
       magnitudes_(257),
@@ -70,10 +72,10 @@ Dtln::Dtln(const std::string &first_blob, const std::string &second_blob)
 void Dtln::process(const float *in, float *out) {
   fft_.forward(frames_.push(in).data(), spectrum_.data());
   for (size_t i = 0; i < magnitudes_.size(); ++i) magnitudes_[i] = std::sqrt(std::norm(spectrum_[i]));
-  first_.step(magnitudes_.data(), gains_.data());
+  first_.step({magnitudes_.data()}, {gains_.data()});
   for (size_t i = 0; i < gains_.size(); ++i) spectrum_[i] *= gains_[i];
   fft_.inverse(spectrum_.data(), cleaned_.data());
-  second_.step(cleaned_.data(), frame_.data());
+  second_.step({cleaned_.data()}, {frame_.data()});
   frames_.add(frame_, out);
 }
 
@@ -87,7 +89,7 @@ void VoiceGate::process(const float *in, float *out) {
   constexpr float kThreshold = 0.5f, kClosed = 0.1f;  // -20 dB
   constexpr int kHold = 15;                           // blocks, a quarter of a second
   float speech = 0;
-  network_.step(in, &speech);
+  network_.step({in}, {&speech});
   open_blocks_ = speech >= kThreshold ? kHold : std::max(open_blocks_ - 1, 0);
   const float gain = open_blocks_ > 0 ? 1.0f : kClosed;
   for (size_t i = 0; i < kBlock; ++i) {
@@ -106,8 +108,11 @@ void VoiceGate::reset() {
 
 std::vector<float> suppress(Suppressor &suppressor, const std::vector<float> &samples, std::vector<double> &block_us,
                             std::vector<double> &network_us) {
-  const size_t block = suppressor.block(), blocks = (samples.size() + suppressor.delay() + block - 1) / block;
-  std::vector<float> in = samples, out(blocks * block);
+  const double ratio = double(suppressor.rate()) / kSampleRate;
+  const bool other_rate = suppressor.rate() != kSampleRate;
+  std::vector<float> in = other_rate ? resample(samples, ratio) : samples;
+  const size_t block = suppressor.block(), blocks = (in.size() + suppressor.delay() + block - 1) / block;
+  std::vector<float> out(blocks * block);
   in.resize(blocks * block);
   suppressor.reset();
   for (size_t i = 0; i < blocks; ++i) {
@@ -118,6 +123,7 @@ std::vector<float> suppress(Suppressor &suppressor, const std::vector<float> &sa
     for (const Network *network : suppressor.networks()) network_us.back() += network->step_us();
   }
   out.erase(out.begin(), out.begin() + static_cast<ptrdiff_t>(suppressor.delay()));
+  if (other_rate) out = resample(out, 1 / ratio);
   out.resize(samples.size());
   return out;
 }

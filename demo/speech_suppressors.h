@@ -1,4 +1,4 @@
-// speech_suppressors.h -- what takes noise out of a 16 kHz stream, block by block: the signal processing around a network.
+// speech_suppressors.h -- what takes noise out of a stream, block by block: the signal processing around a network.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_DEMO_SPEECH_SUPPRESSORS_H_
 #define RNNPACK_DEMO_SPEECH_SUPPRESSORS_H_
@@ -17,6 +17,7 @@ class Suppressor {
  public:
   virtual ~Suppressor() = default;
   virtual const char *name() const = 0;
+  virtual int rate() const { return 16000; }                  // samples a second
   virtual size_t block() const = 0;                           // samples
   virtual size_t delay() const = 0;                           // of the output, samples
   virtual void process(const float *in, float *out) = 0;      // one block
@@ -84,7 +85,7 @@ class Dtln final : public Suppressor {
 class VoiceGate final : public Suppressor {
  public:
   static constexpr size_t kBlock = 256;
-  explicit VoiceGate(const std::string &blob) : network_(blob, kBlock, 1) {}
+  explicit VoiceGate(const std::string &blob) : network_(blob, {{"frames", kBlock}}, {{"speech", 1}}) {}
   const char *name() const override { return "voice gate (vad_gru)"; }
   size_t block() const override { return kBlock; }
   size_t delay() const override { return kBlock; }
@@ -99,7 +100,8 @@ class VoiceGate final : public Suppressor {
   float gain_ = 1;
 };
 
-// The whole recording through a suppressor from its initial state, its delay taken out. Adds to block_us and network_us, per block.
+// The whole 16 kHz recording through a suppressor from its initial state, its delay taken out. Adds to block_us and network_us, per
+// block.
 std::vector<float> suppress(Suppressor &suppressor, const std::vector<float> &samples, std::vector<double> &block_us,
                             std::vector<double> &network_us);
 

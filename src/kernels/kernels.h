@@ -22,8 +22,8 @@ namespace rnnp {
 // out[m][tile][g][n] = bias[tile][g][n] + sum_k a[m][k] * panel[tile][k][g][n]     for tile in [tile_begin, tile_end)
 // With `units` != 0 (dense, G = 1) out is an unpadded row of `units` floats: columns tile*NR+n >= units are not written.
 struct GemmArgs {
-  const float *a;  // [rows][k]
-  size_t a_row_bytes;
+  const float *a;       // [rows][k]
+  size_t a_row_bytes;   // may be less than a row: windows that overlap
   const float *panels;  // tile 0's panel
   const float *bias;    // [tiles][G][NR]; nullptr: zeros
   float *out;           // tile 0's columns of row 0; tiles are G*NR floats apart

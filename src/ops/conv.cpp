@@ -134,14 +134,24 @@ float *gather_line(const Conv &c, const float *x, int32_t start, float *to) {
   return to;
 }
 
+// Short lines are the rule where channels are few: a call would cost more than the copy.
+inline void copy_line(float *to, const float *from, size_t count) {
+  constexpr size_t kShort = 16;
+  if (count > kShort) {
+    copy_bytes(to, from, count * sizeof(float));
+    return;
+  }
+  for (size_t i = 0; i < count; ++i) to[i] = from[i];
+}
+
 // The window of one time tap. x: the row, or nullptr for zeros.
-float *gather_window(const Conv &c, const float *x, const Position &p, uint32_t group, float *to) {
+void gather_window(const Conv &c, const float *x, const Position &p, uint32_t group, float *to) {
   const AttrConv &a = *c.attr;
   const BlobWindow &w = a.window;
   const size_t line = size_t{w.kernel[1]} * a.in_channels;
   if (x == nullptr) {
     zero_bytes(to, w.kernel[0] * line * sizeof(float));
-    return to + w.kernel[0] * line;
+    return;
   }
   const int32_t first = window_start(w, 1, p.w);
   const bool inside =
@@ -159,16 +169,29 @@ float *gather_window(const Conv &c, const float *x, const Position &p, uint32_t 
       to = gather_line(c, from, first, to);
       continue;
     }
-    copy_bytes(to, from + ptrdiff_t{first} * w.x_stride[1], line * sizeof(float));
+    copy_line(to, from + ptrdiff_t{first} * w.x_stride[1], line);
     to += line;
   }
-  return to;
 }
 
+// Positions of one row share the rows that their time taps read.
 void gather_block(const RunEnv &env, const Conv &c, const ValueSlot &x, Position p, uint32_t count, uint32_t group, float *to) {
-  for (uint32_t i = 0; i < count; ++i) {
-    for (uint32_t tap = 0; tap < c.attr->time_taps; ++tap) to = gather_window(c, tap_row(env, *c.attr, x, p, tap), p, group, to);
-    next_position(c.attr->window, env.batch, &p);
+  const AttrConv &a = *c.attr;
+  const size_t tap_elems = size_t{a.window.kernel[0]} * a.window.kernel[1] * a.in_channels;
+  while (count != 0) {
+    const uint32_t same = positions_within(a.window, Reach::kRow, p, count);
+    Position next = p;
+    for (uint32_t tap = 0; tap < a.time_taps; ++tap) {
+      const float *row = tap_row(env, a, x, p, tap);
+      next = p;
+      for (uint32_t i = 0; i < same; ++i) {
+        gather_window(c, row, next, group, to + size_t{i} * c.depth + tap * tap_elems);
+        next_position(a.window, env.batch, &next);
+      }
+    }
+    p = next;
+    to += size_t{same} * c.depth;
+    count -= same;
   }
 }
 

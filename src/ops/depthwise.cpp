@@ -7,7 +7,8 @@
 namespace rnnp {
 namespace {
 
-constexpr uint32_t kLanes = 16;  // channels in registers
+constexpr uint32_t kLanes = 16;     // channels in registers
+constexpr uint32_t kKnownTaps = 8;  // time taps whose rows are looked up once
 
 struct Depthwise {
   const AttrConv *attr;
@@ -46,6 +47,7 @@ struct Place {
   const Position &p;
   Taps h, w;
   int32_t h_start, w_start;
+  const float *rows[kKnownTaps];  // nullptr: zeros
 };
 
 // Adds the taps of channels [first, first + count) to sum.
@@ -55,7 +57,7 @@ void add_taps(const Depthwise &d, const Place &at, uint32_t first, uint32_t coun
   const BlobWindow &w = a.window;
   const uint32_t lanes = kCount ? kCount : count;
   for (uint32_t tap = 0; tap < a.time_taps; ++tap) {
-    const float *row = tap_row(at.env, a, at.x, at.p, tap);
+    const float *row = tap < kKnownTaps ? at.rows[tap] : tap_row(at.env, a, at.x, at.p, tap);
     if (row == nullptr) continue;
     for (uint32_t h = at.h.begin; h < at.h.end; ++h) {
       const float *line = row + w.x_first + ptrdiff_t{at.h_start + static_cast<int32_t>(h * w.dilation[0])} * w.x_stride[0];
@@ -90,9 +92,14 @@ void run_positions(const RunEnv &env, const Depthwise &d, const ValueSlot &x, co
   if (begin == end) return;
   const BlobWindow &w = d.attr->window;
   Position p = position_at(w, env.batch, begin);
-  for (; begin < end; ++begin) {
-    const int32_t h = window_start(w, 0, p.h), k = window_start(w, 1, p.w);
-    const Place at = {env, x, p, taps_inside(w, 0, h), taps_inside(w, 1, k), h, k};
+  Place at = {env, x, p, {}, {}, 0, 0, {}};
+  for (bool first = true; begin < end; ++begin, first = false) {
+    for (uint32_t tap = 0; tap < d.attr->time_taps && tap < kKnownTaps && (first || (p.h == 0 && p.w == 0)); ++tap)
+      at.rows[tap] = tap_row(env, *d.attr, x, p, tap);
+    at.h_start = window_start(w, 0, p.h);
+    at.w_start = window_start(w, 1, p.w);
+    at.h = taps_inside(w, 0, at.h_start);
+    at.w = taps_inside(w, 1, at.w_start);
     run_position(d, at, window_output(w, y, p));
     next_position(w, env.batch, &p);
   }

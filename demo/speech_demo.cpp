@@ -2,7 +2,9 @@
 // recordings, their spectrograms, how much noise went and what a block costs. See run_speech_demo.sh for where networks and
 // recordings come from. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <map>
 #include <stdexcept>
@@ -62,8 +64,12 @@ std::map<std::string, Strings> parse(int argc, char **argv) {
   return options;
 }
 
-double number(const Strings &values, double otherwise) {
-  return values.empty() ? otherwise : std::stod(values[0]);
+double number(std::map<std::string, Strings> &options, const std::string &name, double otherwise) {
+  if (options[name].empty()) return otherwise;
+  char *end = nullptr;
+  const double value = std::strtod(options[name][0].c_str(), &end);
+  if (*end != '\0' || !std::isfinite(value)) throw std::invalid_argument(name + " takes a number");
+  return value;
 }
 
 std::string stem(const std::string &path) {
@@ -100,9 +106,10 @@ Sound mixed(const Strings &files, double snr_db, double seconds) {
 }
 
 std::vector<Sound> load_sounds(std::map<std::string, Strings> &options) {
-  const double seconds = number(options["--seconds"], 1e6);
+  const double seconds = number(options, "--seconds", 1e6);
+  if (seconds <= 0 || seconds > 1e6) throw std::invalid_argument("--seconds out of range");
   std::vector<Sound> sounds;
-  if (!options["--clean"].empty()) sounds.push_back(mixed(options["--clean"], number(options["--snr"], 5), seconds));
+  if (!options["--clean"].empty()) sounds.push_back(mixed(options["--clean"], number(options, "--snr", 5), seconds));
   for (const std::string &path : options["--noisy"]) {
     sounds.push_back({stem(path), stem(path) + ", noisy as recorded", demo::load_wav(path), {}});
     shorten(sounds.back().noisy, seconds);

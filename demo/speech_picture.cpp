@@ -59,6 +59,12 @@ std::vector<std::array<uint8_t, 3>> colours() {
   return out;
 }
 
+std::string escaped(const std::string &text) {
+  std::string out;
+  for (const char c : text) out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string(1, c);
+  return out;
+}
+
 Picture paint(const Levels &levels, float loudest) {
   Picture out;
   out.width = static_cast<uint32_t>(levels.columns);
@@ -76,15 +82,15 @@ Picture paint(const Levels &levels, float loudest) {
 void write_spectrograms(const std::string &path, const std::string &title, const std::vector<Panel> &panels) {
   const size_t left = 50, top = 40, wide = kMostColumns, pitch = kHeight + 40, bottom = top + panels.size() * pitch;
   std::ostringstream s;
-  s << "<svg xmlns='http://www.w3.org/2000/svg' width='" << left + wide + 20 << "' height='" << bottom + 20
+  s << "<svg xmlns='http://www.w3.org/2000/svg' width='" << left + wide + 50 << "' height='" << bottom + 20
     << "' font-family='sans-serif' font-size='12'>\n<rect width='100%' height='100%' fill='white'/>\n<text x='" << left
-    << "' y='20' font-size='14'>" << title << "</text>\n";
+    << "' y='20' font-size='14'>" << escaped(title) << "</text>\n";
   float loudest = -200;
   for (size_t i = 0; i < panels.size(); ++i) {
     const Levels l = levels(panels[i].samples);
     if (i == 0) loudest = *std::max_element(l.db.begin(), l.db.end());
     const size_t y = top + i * pitch + 16;
-    s << "<text x='" << left << "' y='" << y - 4 << "'>" << panels[i].title << "</text>\n<text x='8' y='" << y + 10
+    s << "<text x='" << left << "' y='" << y - 4 << "'>" << escaped(panels[i].title) << "</text>\n<text x='8' y='" << y + 10
       << "'>8 kHz</text><text x='8' y='" << y + kHeight << "'>0</text>\n<image x='" << left << "' y='" << y << "' width='" << wide
       << "' height='" << kHeight << "' preserveAspectRatio='none' href='data:image/png;base64," << base64(png(paint(l, loudest)))
       << "'/>\n";

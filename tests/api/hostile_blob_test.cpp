@@ -122,6 +122,42 @@ std::vector<uint8_t> conv_blob() {
   return b.build();
 }
 
+uint32_t add_plain(BlobBuilder *b, rnnp::OpKind op, const void *attr, size_t bytes, std::vector<uint32_t> in, uint32_t elems) {
+  return b->add_node(op, attr, bytes, std::move(in), elems, true);
+}
+
+// Comparison, selection, a product of two, a reduction, an activation without a kernel, a normalisation, one after the other.
+std::vector<uint8_t> plain_operators_blob() {
+  BlobBuilder b(7);
+  const uint32_t x = b.add_input(12);
+  const rnnp::AttrBinary greater = {uint32_t(rnnp::Binary::kGreater), 2, {3, 4}, {4, 1}, {1, 0}};
+  const uint32_t mask = add_plain(&b, rnnp::OpKind::kBinary, &greater, sizeof greater, {x, x}, 12);
+  const rnnp::AttrWhere where = {2, {3, 4}, {{4, 1}, {-4, 1}, {0, 0}}, {0, 8, 3}};
+  const uint32_t chosen = add_plain(&b, rnnp::OpKind::kWhere, &where, sizeof where, {mask, x, x}, 12);
+  rnnp::AttrMatMul product = {};
+  product.m = 2;
+  product.n = 3;
+  product.k = 2;
+  product.rank = 1;
+  product.dims[0] = 3;
+  product.a = {0, 2, 1, {4}};
+  product.b = {2, 1, 2, {0}};
+  const uint32_t y = add_plain(&b, rnnp::OpKind::kMatMul, &product, sizeof product, {chosen, x}, 18);
+  const rnnp::AttrReduce reduce = {uint32_t(rnnp::Reduce::kLogSumExp), 0, 1, {6}, {3}, 1, {3}, {1}};
+  const uint32_t sums = add_plain(&b, rnnp::OpKind::kReduce, &reduce, sizeof reduce, {y}, 6);
+  const rnnp::AttrReduce columns = {uint32_t(rnnp::Reduce::kMean), 0, 1, {6}, {1}, 1, {3}, {6}};
+  const uint32_t means = add_plain(&b, rnnp::OpKind::kReduce, &columns, sizeof columns, {y}, 6);
+  const rnnp::AttrUnary erf = {{uint32_t(rnnp::Act::kErf), 0, 0}};
+  const uint32_t bent = add_plain(&b, rnnp::OpKind::kUnary, &erf, sizeof erf, {sums}, 6);
+  rnnp::AttrNorm norm = {2, 3, 1, 0, 1e-5f, b.add_weights({1, 2, 3}), rnnp::kNone};
+  const uint32_t z = add_plain(&b, rnnp::OpKind::kNorm, &norm, sizeof norm, {bent}, 6);
+  norm = {2, 3, 0, 1, 1e-5f, b.add_weights({1, 2}), b.add_weights({3, 4})};
+  const uint32_t even = add_plain(&b, rnnp::OpKind::kNorm, &norm, sizeof norm, {z}, 6);
+  const rnnp::AttrBinary prelu = {uint32_t(rnnp::Binary::kPRelu), 1, {6}, {1}, {1}};
+  b.add_output(add_plain(&b, rnnp::OpKind::kBinary, &prelu, sizeof prelu, {even, means}, 6));
+  return b.build();
+}
+
 // With a mended checksum the tables' own checks have to hold: nothing may be read or written outside.
 void forge_everywhere(const std::vector<uint8_t> &blob) {
   rnnp::BlobHeader h;
@@ -151,6 +187,27 @@ TEST(HostileBlob, ForgedKeptStatesAreSafe) {
 TEST(HostileBlob, ForgedConvolutionsAreSafe) {
   EXPECT_EQ(RNNP_OK, open_and_run(conv_blob()));
   forge_everywhere(conv_blob());
+}
+
+TEST(HostileBlob, ForgedPlainOperatorsAreSafe) {
+  EXPECT_EQ(RNNP_OK, open_and_run(plain_operators_blob()));
+  forge_everywhere(plain_operators_blob());
+}
+
+// A matrix for each group: counts that do not divide, or ask for more weights than there are.
+TEST(HostileBlob, ForgedGroupedDenseIsSafe) {
+  const auto blob = [](uint32_t groups, uint32_t matrices) {
+    BlobBuilder b(8);
+    const uint32_t x = b.add_input(12);
+    const std::vector<float> w(4 * 3 * 16, 0.5f), bias(4 * 16, 0.25f);
+    const rnnp::AttrDense dense = {3, 2, 16, 0, b.add_weights(w), b.add_weights(bias), {}, groups, matrices};
+    b.add_output(b.add_node(rnnp::OpKind::kDense, &dense, sizeof dense, {x}, 8, true));
+    return b.build();
+  };
+  EXPECT_EQ(RNNP_OK, open_and_run(blob(4, 4)));
+  EXPECT_EQ(RNNP_OK, open_and_run(blob(4, 2)));
+  for (uint32_t matrices : {0u, 3u, 8u, 0x80000000u}) EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open_and_run(blob(4, matrices)));
+  forge_everywhere(blob(4, 4));
 }
 
 // One field of the sample of kept states changed: refused.

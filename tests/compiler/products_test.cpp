@@ -105,11 +105,8 @@ TEST(Products, StacksOfMatrices) {
 TEST(Products, TwoAtRunTime) {
   const struct {
     std::vector<Dim> a, b;
-  } cases[] = {{{"N", 4, 6}, {"N", 6, 5}},
-               {{"N", 2, 4, 6}, {"N", 2, 6, 33}},
-               {{"N", 2, 4, 6}, {"N", 1, 6, 5}},
-               {{"N", 1, 40}, {"N", 40, 17}},
-               {{"N", 3, 2, 1, 6}, {"N", 1, 2, 6, 1}}};
+  } cases[] = {{{"N", 4, 6}, {"N", 6, 5}},    {{"N", 2, 4, 6}, {"N", 2, 6, 33}},      {{"N", 2, 4, 6}, {"N", 1, 6, 5}},
+               {{"N", 1, 40}, {"N", 40, 17}}, {{"N", 3, 2, 1, 6}, {"N", 1, 2, 6, 1}}, {{"N", 3, 1, 3, 4}, {"N", 1, 2, 4, 2}}};
   for (const auto &c : cases) {
     OnnxBuilder b;
     b.input("A", c.a).input("B", c.b).output("Y");

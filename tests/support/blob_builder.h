@@ -86,6 +86,8 @@ class BlobBuilder {
   void add_state_write(uint32_t state, uint32_t x);
   // A convolution of these words; its weights are small whole numbers, kept in `conv`. Its state, nr and places are filled in.
   uint32_t add_conv(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems);
+  // Floats for an attribute to refer to; returns their offset.
+  uint32_t add_weights(const std::vector<float> &v) { return put_weights(v); }
   void add_output(uint32_t value, const std::string &name = "y");
 
   std::vector<uint8_t> build();

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
+
 #include "compiler/import/builder.h"
 
 namespace rnnp::compiler {
@@ -44,9 +46,25 @@ void expect_features(const View &x, size_t begin, size_t end) {
   }
 }
 
+// The mean, and 1 / sqrt(variance + epsilon): for training, and rarely asked for.
+void give_moments(OpCall &call, const View &x, size_t axis) {
+  if (!call.wants(1) && !call.wants(2)) return;
+  Builder &b = call.b;
+  std::vector<bool> over(x.axes.size(), false);
+  std::fill(over.begin() + static_cast<std::ptrdiff_t>(axis), over.end(), true);
+  const View mean = b.reduced(x, over, Reduce::kMean, true, call.name);
+  const View off = b.binary(Binary::kSub, x, mean, call.name);
+  const View square = b.binary(Binary::kMul, off, off, call.name);
+  const View variance = b.reduced(square, over, Reduce::kMean, true, call.name);
+  const float epsilon = static_cast<float>(call.attributes.real("epsilon", 1e-5));
+  View inverse = b.unary(variance, {static_cast<uint32_t>(Act::kAffine), 1.0f, epsilon}, call.name);
+  for (const Act act : {Act::kSqrt, Act::kReciprocal}) inverse = b.unary(inverse, {static_cast<uint32_t>(act), 0, 0}, call.name);
+  call.give(1, mean);
+  call.give(2, inverse);
+}
+
 void layer_normalization(OpCall &call) {
   const View x = call.b.dense(call.b.as_row(call.real_view(0), call.name), call.name);
-  if (call.wants(1) || call.wants(2)) throw Refusal("its outputs 1 and 2 (mean and deviation) are not supported");
   const size_t rank = x.axes.size(), axis = normal_axis(call.attributes.integer("axis", -1), rank);
   expect_features(x, axis, rank);
   Norm norm;
@@ -60,6 +78,7 @@ void layer_normalization(OpCall &call) {
   if (!scaled) y = call.b.binary(Binary::kMul, y, call.real_view(1), call.name);
   if (call.has(2) && !biased) y = call.b.binary(Binary::kAdd, y, call.real_view(2), call.name);
   call.give(0, y);
+  give_moments(call, x, axis);
 }
 
 // A parameter per channel, axis 1 of x.
@@ -123,7 +142,7 @@ void group_normalization(OpCall &call) {
 }  // namespace
 
 const std::vector<ImportRow> kImportNorm = {
-    {"LayerNormalization", layer_normalization, "feature axes; without the outputs of mean and deviation", 17},
+    {"LayerNormalization", layer_normalization, "feature axes", 17},
     {"InstanceNormalization", instance_normalization, "positions that are feature axes"},
     {"GroupNormalization", group_normalization, "channels and positions that are feature axes", 18},
 };

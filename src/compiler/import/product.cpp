@@ -271,6 +271,7 @@ View of_two(Builder &b, Factor x, Factor y, const std::string &out, const std::s
   for (const char label : inner) line_up(label, &a.columns, &c.rows);
   a.rows = features_of(x, rows);
   c.columns = features_of(y, columns);
+  const Factor given_x = x, given_y = y;  // a copy has other axes
   AttrMatMul attr{};
   attr.m = count_of(a.rows);
   attr.n = count_of(c.columns);
@@ -288,7 +289,8 @@ View of_two(Builder &b, Factor x, Factor y, const std::string &out, const std::s
     if (has(batch, label))
       result.axes.push_back(relaid(batch_axes[at++], &next_batch));
     else
-      result.axes.push_back(has(rows, label) ? relaid(axis_of(x, label), &next_row) : relaid(axis_of(y, label), &next_column));
+      result.axes.push_back(has(rows, label) ? relaid(axis_of(given_x, label), &next_row)
+                                             : relaid(axis_of(given_y, label), &next_column));
   }
   result.value = b.new_row(feature_count(result), b.is_sequence(x.view) || b.is_sequence(y.view));
   b.graph.nodes.push_back({OpKind::kMatMul, name, {x.view.value, y.view.value}, {result.value}, attr});

@@ -6,6 +6,7 @@
 
 #include "compiler/emit/write_blob.h"
 #include "compiler/import/import.h"
+#include "compiler/ir/implied_steps.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/fuse_cells.h"
 #include "compiler/onnx/problem.h"
@@ -32,6 +33,7 @@ Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
   std::set<std::string> tied;
   for (const StatePair &pair : options.states) tied.insert(pair.input);
   Graph graph = import_fused(model, tied);
+  give_finals_per_step(&graph);
   tie_states(&graph, options.states);
   run_passes(&graph);
   note_evident_states(&graph);

@@ -240,6 +240,27 @@ TEST(Streams, SessionsAreSizedForTheirSteps) {
   EXPECT_LT(bytes(8), bytes(0));
 }
 
+// The decoder reads the final state, which is the layer's output where one call is one step; the state tensor takes it too.
+TEST(States, FinalStatesAreOutputsOfEachStep) {
+  OnnxBuilder b;
+  b.input("X", {"N", 4}).input("S", {2, "N", kHidden}).output("P").output("H").output("Y").output("S_out");
+  b.weights("", 4, 1, 4, kHidden).random("M", {kHidden, 3}).constant_ints("zero", {1}, {0}).constant_ints("two", {2}, {0, 1});
+  b.node("Unsqueeze", {"X", "zero"}, {"x3"});
+  b.node("Split", {"S"}, {"h", "c"}).with("axis", 0);
+  b.node("LSTM", {"x3", "W", "R", "B", "", "h", "c"}, {"y", "hn", "cn"}).with("hidden_size", kHidden);
+  b.node("Squeeze", {"hn", "zero"}, {"H"});
+  b.node("Squeeze", {"y", "two"}, {"Y"});
+  b.node("MatMul", {"H", "M"}, {"P"});
+  b.node("Concat", {"hn", "cn"}, {"S_out"}).with("axis", 0);
+  b.proto.mutable_opset_import(0)->set_version(17);
+  const compiler::Graph graph = graph_of(b.proto, {});
+  EXPECT_TRUE(graph.causal);
+  for (size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(graph.outputs[i].role, static_cast<uint32_t>(i == 3 ? RNNP_ROLE_ROW : RNNP_ROLE_SEQUENCE)) << i;
+  check_kept_states(b.proto, {{"S", "S_out"}});
+  check_against_f64(b.proto, {1, 3});
+}
+
 TEST(States, EvidentOnesAreNoted) {
   const auto notes = [](const onnx::ModelProto &proto) {
     std::string text;

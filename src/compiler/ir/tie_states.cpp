@@ -179,6 +179,18 @@ void tie_states(Graph *graph, const std::vector<StatePair> &pairs) {
   for (const StatePair &pair : pairs) tie(graph, pair);
 }
 
+std::vector<bool> outputs_that_are_states(const Graph &graph) {
+  std::vector<bool> is_state(graph.outputs.size(), false);
+  const Sources sources(graph);
+  for (const Io &input : graph.inputs) {
+    for (size_t i = 0; i < graph.outputs.size() && input.role == RNNP_ROLE_STATE; ++i) {
+      const Io &output = graph.outputs[i];
+      if (features(output) == features(input) && are_final_states(graph, input.value, output.value, sources)) is_state[i] = true;
+    }
+  }
+  return is_state;
+}
+
 void note_evident_states(Graph *graph) {
   const bool any = std::any_of(graph->inputs.begin(), graph->inputs.end(), [](const Io &io) { return io.role == RNNP_ROLE_STATE; });
   const Sources sources = any ? Sources(*graph) : Sources();

@@ -19,6 +19,9 @@ struct StatePair {
 // Before the passes. Throws UsageError for names that do not exist or are used twice, ModelError for pairs that do not fit.
 void tie_states(Graph *graph, const std::vector<StatePair> &pairs);
 
+// For each output: it is, element by element, the final state of layers that start from one input.
+std::vector<bool> outputs_that_are_states(const Graph &graph);
+
 // Adds a note for pairs that by structure or by name and shape look like states.
 void note_evident_states(Graph *graph);
 

@@ -146,7 +146,7 @@ bool is_claimed(const onnx::ModelProto &model) {
 std::string refusal_of(const Case &c) {
   // A dimension of 0 reads as an open one, and a run takes one step and one row at least.
   for (const auto &input : c.inputs) {
-    if (input.second.size() == 0) return "an input without elements";
+    if (input.second.f32.empty() && input.second.i32.empty()) return "an input without elements";
   }
   try {
     compiler::compile_model(*compiler::check_model(c.model), "generic");

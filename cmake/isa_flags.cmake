@@ -12,6 +12,8 @@ set(RNNPACK_ISA_vfpv4_cortexm "")
 set(RNNPACK_ISA_vfpv4_helium "")
 set(RNNPACK_ISA_mve_helium "")
 set(RNNPACK_ISA_rvv_riscv64 "-march=rv64gcv;-mllvm;-enable-misched=false")
+set(RNNPACK_ISA_rvf_riscv64 "")
+set(RNNPACK_ISA_rvf_riscvf "")
 set(RNNPACK_ISA_simd128_wasm "")
 
 # GCC for Windows keeps the stack on 16 bytes and still spills wide vectors with aligned moves; the assembler can undo that.
@@ -36,6 +38,7 @@ rnnpack_probe_arch(armv7a "defined(__arm__) && __ARM_ARCH == 7 && __ARM_ARCH_PRO
 rnnpack_probe_arch(cortexm "defined(__arm__) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_FMA) && (__ARM_FP & 4)")
 rnnpack_probe_arch(helium "defined(__arm__) && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)")
 rnnpack_probe_arch(wasm "defined(__wasm_simd128__)")
+rnnpack_probe_arch(riscvf "defined(__riscv_flen)")
 # Vectors are spelt in clang's extensions: GCC 12 has no vectors for RISC-V.
 rnnpack_probe_arch(riscv64 "defined(__riscv) && __riscv_xlen == 64 && defined(__riscv_float_abi_double) && __clang_major__ >= 18")
 

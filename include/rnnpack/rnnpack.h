@@ -148,6 +148,7 @@ typedef struct rnnp_session rnnp_session;
 #define RNNP_ISA_SIMD128 (1u << 4)
 #define RNNP_ISA_MVE (1u << 5)
 #define RNNP_ISA_VFPV4 (1u << 6) /* Arm scalar FPU with fused multiply-add: Cortex-M4F, M7, M33, ARMv7-A */
+#define RNNP_ISA_RVF (1u << 7)   /* RISC-V scalar FPU (extension F) */
 #define RNNP_ISA_REFERENCE_ONLY (1u << 31)
 
 typedef struct rnnp_session_options {

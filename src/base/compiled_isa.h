@@ -21,7 +21,9 @@ constexpr uint32_t kCompiledIsa = RNNP_ISA_MVE | RNNP_ISA_VFPV4;
 #elif defined(__arm__) && defined(__ARM_FEATURE_FMA) && (__ARM_FP & 4)
 constexpr uint32_t kCompiledIsa = RNNP_ISA_VFPV4;
 #elif defined(__riscv_v) && __riscv_v >= 1000000
-constexpr uint32_t kCompiledIsa = RNNP_ISA_RVV;
+constexpr uint32_t kCompiledIsa = RNNP_ISA_RVV | RNNP_ISA_RVF;
+#elif defined(__riscv_flen)
+constexpr uint32_t kCompiledIsa = RNNP_ISA_RVF;
 #elif defined(__wasm_simd128__)
 constexpr uint32_t kCompiledIsa = RNNP_ISA_SIMD128;
 #else

@@ -98,6 +98,7 @@ uint32_t cpu_isa_bits() {
   if (caps & HWCAP_VFPv4) bits |= RNNP_ISA_VFPV4;
   if ((caps & HWCAP_NEON) && (caps & HWCAP_VFPv4)) bits |= RNNP_ISA_NEON;
 #elif defined(__riscv) && defined(__linux__)
+  bits |= kCompiledIsa;
   if (vectors_execute()) bits |= RNNP_ISA_RVV;
 #else
   bits |= kCompiledIsa;

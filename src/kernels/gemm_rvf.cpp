@@ -1,0 +1,16 @@
+// gemm_rvf.cpp -- the gemm rows for RISC-V's scalar FPU: panel_rvf.h put under gemm_small_body.h.
+// Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
+// Contract: kernels.h; rows in kernels.inc.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/kernel_rows.h"
+#include "kernels/panel_rvf.h"
+#include "kernels/vec_rvf.h"
+// The vector words and the panel's sum come before the body that uses them.
+#include "kernels/gemm_small_body.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp {
+
+const Kernel kKernel_gemm_f32_nr4_rvf(KernelFamily::kGemm, DType::kF32, 4, RNNP_ISA_RVF, "gemm_f32_nr4_rvf", gemm_run<4>);
+
+}  // namespace rnnp

@@ -26,8 +26,11 @@ SliceSpec slice_spec(const Attributes &attributes, int64_t opset, const std::vec
   if (spec.ends.size() != count || spec.axes.size() != count || spec.steps.size() != count) {
     throw Refusal("starts, ends, axes and steps differ in length");
   }
+  std::vector<bool> seen(rank, false);
   for (size_t i = 0; i < count; ++i) {
-    normal_axis(spec.axes[i], rank);
+    const size_t axis = normal_axis(spec.axes[i], rank);
+    if (seen[axis]) throw Refusal("axis " + std::to_string(axis) + " is cut twice");
+    seen[axis] = true;
     if (spec.steps[i] == 0) throw Refusal("a step is 0; accepted: any other integer");
   }
   return spec;
@@ -238,8 +241,11 @@ void transpose(EvalCall &call) {
   if (perm.size() != x.rank()) throw Refusal("attribute 'perm' does not fit rank " + std::to_string(x.rank()));
   const Shape dense = dense_strides(x.shape);
   Shape dims, strides;
+  std::vector<bool> seen(x.rank(), false);
   for (int64_t axis : perm) {
     const size_t at = normal_axis(axis, x.rank());
+    if (seen[at]) throw Refusal("attribute 'perm' has axis " + std::to_string(at) + " twice");
+    seen[at] = true;
     dims.push_back(x.shape[at]);
     strides.push_back(dense[at]);
   }

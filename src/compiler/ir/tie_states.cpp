@@ -48,8 +48,8 @@ class Sources {
 
  private:
   void add_copy(const Node &node, uint32_t elems) {
-    constexpr uint32_t kMostElems = 1u << 20;  // no state is larger
-    if (elems > kMostElems) return;
+    if (elems > left_) return;  // no state is that large
+    left_ -= elems;
     std::vector<Place> &made = made_.emplace(node.out[0], std::vector<Place>(elems, Place{kNone, 0})).first->second;
     const AttrCopy &a = std::get<AttrCopy>(node.attr);
     uint64_t count = 1;
@@ -68,7 +68,14 @@ class Sources {
   }
 
   std::map<uint32_t, std::vector<Place>> made_;
+  uint32_t left_ = 1u << 22;  // elements that are worth following, of all copies together
 };
+
+// Nothing is followed where no input is a state.
+Sources sources_of(const Graph &graph) {
+  const bool any = std::any_of(graph.inputs.begin(), graph.inputs.end(), [](const Io &io) { return io.role == RNNP_ROLE_STATE; });
+  return any ? Sources(graph) : Sources();
+}
 
 // True when `output` holds, element by element, the final states of the layers that start from `input`.
 bool are_final_states(const Graph &graph, uint32_t input, uint32_t output, const Sources &sources) {
@@ -181,7 +188,7 @@ void tie_states(Graph *graph, const std::vector<StatePair> &pairs) {
 
 std::vector<bool> outputs_that_are_states(const Graph &graph) {
   std::vector<bool> is_state(graph.outputs.size(), false);
-  const Sources sources(graph);
+  const Sources sources = sources_of(graph);
   for (const Io &input : graph.inputs) {
     for (size_t i = 0; i < graph.outputs.size() && input.role == RNNP_ROLE_STATE; ++i) {
       const Io &output = graph.outputs[i];
@@ -192,8 +199,7 @@ std::vector<bool> outputs_that_are_states(const Graph &graph) {
 }
 
 void note_evident_states(Graph *graph) {
-  const bool any = std::any_of(graph->inputs.begin(), graph->inputs.end(), [](const Io &io) { return io.role == RNNP_ROLE_STATE; });
-  const Sources sources = any ? Sources(*graph) : Sources();
+  const Sources sources = sources_of(*graph);
   for (const Io &input : graph->inputs) {
     uint32_t found = namesake(*graph, input);
     for (uint32_t i = 0; i < graph->outputs.size() && input.role == RNNP_ROLE_STATE; ++i) {

@@ -12,6 +12,8 @@ namespace {
 constexpr uint32_t kPatchBytes = 64 * 1024;  // of one block, where there are caches
 constexpr uint32_t kFewestRows = 8;          // of a block: what a gemm kernel wants
 constexpr uint32_t kMostRows = 256;
+constexpr uint32_t kFewChannels = 4;
+constexpr uint32_t kShortLine = 16;
 
 struct Conv {
   const AttrConv *attr;
@@ -25,6 +27,7 @@ struct Conv {
   Reach reach;             // over which x (where it is read in place) and y have even strides
   int64_t x_step, y_step;  // elements from one position to the next, within the reach
   bool in_place;           // patches lie in x
+  bool short_lines;        // a window's line is a few elements of few channels: gathered tap by tap
   bool whole_lines;        // a window's taps along w and their channels lie side by side
 };
 
@@ -75,6 +78,7 @@ void plan_strides(const Model &m, const BlobNode &node, Conv *c) {
   const PositionStrides y = {a.window.y_stride[1], a.window.y_stride[0], m.values[m.node_output(node, 0)].row_elems};
   c->in_place = patches_lie_in_x(a, x);
   c->whole_lines = lines_are_whole(a);
+  c->short_lines = a.in_channels <= kFewChannels && a.window.kernel[1] <= kShortLine / a.in_channels;
   c->reach = even_reach(a.window, y);
   const Reach x_reach = even_reach(a.window, x);
   if (c->in_place && x_reach < c->reach) c->reach = x_reach;
@@ -134,16 +138,6 @@ float *gather_line(const Conv &c, const float *x, int32_t start, float *to) {
   return to;
 }
 
-// Short lines are the rule where channels are few: a call would cost more than the copy.
-inline void copy_line(float *to, const float *from, size_t count) {
-  constexpr size_t kShort = 16;
-  if (count > kShort) {
-    copy_bytes(to, from, count * sizeof(float));
-    return;
-  }
-  for (size_t i = 0; i < count; ++i) to[i] = from[i];
-}
-
 // The window of one time tap. x: the row, or nullptr for zeros.
 void gather_window(const Conv &c, const float *x, const Position &p, uint32_t group, float *to) {
   const AttrConv &a = *c.attr;
@@ -169,8 +163,28 @@ void gather_window(const Conv &c, const float *x, const Position &p, uint32_t gr
       to = gather_line(c, from, first, to);
       continue;
     }
-    copy_line(to, from + ptrdiff_t{first} * w.x_stride[1], line);
+    copy_bytes(to, from + ptrdiff_t{first} * w.x_stride[1], line * sizeof(float));
     to += line;
+  }
+}
+
+// The windows of `count` positions of one line, tap by tap.
+void gather_columns(const Conv &c, const float *x, const Position &p, uint32_t count, uint32_t group, float *to) {
+  const AttrConv &a = *c.attr;
+  const BlobWindow &w = a.window;
+  for (uint32_t k = 0; k < w.kernel[0]; ++k) {
+    const int32_t at = window_start(w, 0, p.h) + static_cast<int32_t>(k * w.dilation[0]);
+    const bool inside = x != nullptr && at >= 0 && at < static_cast<int32_t>(w.in_size[0]);
+    for (uint32_t i = 0; i < w.kernel[1] * a.in_channels; ++i, ++to) {
+      const uint32_t tap = i / a.in_channels, channel = group * a.in_channels + i % a.in_channels;
+      const float *from =
+          inside ? x + w.x_first + ptrdiff_t{at} * w.x_stride[0] + static_cast<ptrdiff_t>(channel) * w.x_stride[2] : nullptr;
+      int32_t column = window_start(w, 1, p.w) + static_cast<int32_t>(tap * w.dilation[1]);
+      for (uint32_t n = 0; n < count; ++n, column += static_cast<int32_t>(w.stride[1])) {
+        const bool there = inside && column >= 0 && column < static_cast<int32_t>(w.in_size[1]);
+        to[size_t{n} * c.depth] = there ? from[ptrdiff_t{column} * w.x_stride[1]] : 0.0f;
+      }
+    }
   }
 }
 
@@ -179,15 +193,22 @@ void gather_block(const RunEnv &env, const Conv &c, const ValueSlot &x, Position
   const AttrConv &a = *c.attr;
   const size_t tap_elems = size_t{a.window.kernel[0]} * a.window.kernel[1] * a.in_channels;
   while (count != 0) {
-    const uint32_t same = positions_within(a.window, Reach::kRow, p, count);
+    const uint32_t same = positions_within(a.window, c.short_lines ? Reach::kLine : Reach::kRow, p, count);
     Position next = p;
     for (uint32_t tap = 0; tap < a.time_taps; ++tap) {
       const float *row = tap_row(env, a, x, p, tap);
+      if (c.short_lines) {
+        gather_columns(c, row, p, same, group, to + tap * tap_elems);
+        continue;
+      }
       next = p;
       for (uint32_t i = 0; i < same; ++i) {
         gather_window(c, row, next, group, to + size_t{i} * c.depth + tap * tap_elems);
         next_position(a.window, env.batch, &next);
       }
+    }
+    if (c.short_lines) {
+      for (uint32_t i = 0; i < same; ++i) next_position(a.window, env.batch, &next);
     }
     p = next;
     to += size_t{same} * c.depth;

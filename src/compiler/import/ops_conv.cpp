@@ -117,7 +117,15 @@ class Sliding {
     make_view();
   }
 
-  // Depthwise convolutions want x's channels side by side.
+  // Depthwise convolutions read x's channels side by side; others that read an element more than once are faster so.
+  bool wants_channels_together(int64_t groups, int64_t in, int64_t out) const {
+    if (groups > 1 && in == 1 && out == 1) return true;
+    constexpr int64_t kManyChannels = 8;
+    int64_t taps = time_.phase.kernel;
+    for (const WindowAxis &w : window_) taps = std::max(taps, w.kernel);
+    return in >= kManyChannels && taps > 1;
+  }
+
   void bring_channels_together() {
     if (stride_of(x_.axes[1]) == 1) return;
     View last = x_;
@@ -401,7 +409,7 @@ void convolve(OpCall &call, bool transposed) {
   sliding.place(outputs);
   if (sliding.slide(0).phases.size() * sliding.slide(1).phases.size() > kMostPhases)
     throw Refusal("its strides make more than 1024 phases");
-  if (kernel.groups > 1 && kernel.in == 1 && kernel.out == 1) sliding.bring_channels_together();
+  if (sliding.wants_channels_together(kernel.groups, kernel.in, kernel.out)) sliding.bring_channels_together();
   for (const Phase &h : sliding.slide(0).phases) {
     for (const Phase &w : sliding.slide(1).phases) push_conv(&sliding, call.name, kernel, bias, h, w);
   }

@@ -19,6 +19,9 @@ RandomDim feature(int64_t size) {
 bool has_features(const RandomValue &value) {
   return !RandomGraph::axes(value, Role::kFeature).empty();
 }
+bool is_spread(const RandomValue &value) {
+  return value.spread;
+}
 bool has_time(const RandomValue &value) {
   return !RandomGraph::axes(value, Role::kTime).empty();
 }
@@ -49,7 +52,7 @@ bool unary(RandomGraph &g, const std::string &op) {
   static const std::set<std::string> kBounded = {"Tanh", "Sigmoid", "HardSigmoid", "Softsign", "Erf", "Sin", "Cos", "Sign"};
   RandomValue x;
   if (kJump.count(op)) {
-    if (!g.find([](const RandomValue &v) { return v.spread; }, &x)) return false;
+    if (!g.find(is_spread, &x)) return false;
   } else {
     x = g.any();
   }
@@ -398,6 +401,31 @@ bool einsum(RandomGraph &g, const std::string &op) {
   return true;
 }
 
+// Every row of x with every other, within a step.
+bool einsum_of_two(RandomGraph &g, const std::string &op) {
+  RandomValue x;
+  const auto fits = [](const RandomValue &v) { return RandomGraph::axes(v, Role::kFeature).size() >= 2; };
+  if (!g.find(fits, &x)) return false;
+  const auto features = RandomGraph::axes(x, Role::kFeature);
+  const size_t summed = g.one_of(features), kept = features[0] == summed ? features[1] : features[0];
+  std::string first, second, out;
+  std::vector<RandomDim> dims;
+  for (size_t i = 0; i < x.dims.size(); ++i) {
+    first += static_cast<char>('a' + i);
+    second += i == kept ? 'z' : static_cast<char>('a' + i);
+    if (i == summed) continue;
+    out += static_cast<char>('a' + i);
+    dims.push_back(x.dims[i]);
+  }
+  out += 'z';
+  dims.push_back(x.dims[kept]);
+  const RandomValue y = g.result(x, dims, x.most * x.most * static_cast<double>(x.dims[summed].size));
+  if (y.features() > kMostFeatures || y.most > 1000) return false;
+  g.node(op, {x.name, x.name}, y).with("equation", (first + "," + second + "->" + out).c_str());
+  g.keep(g.squashed(y));
+  return true;
+}
+
 bool softmax(RandomGraph &g, const std::string &op) {
   RandomValue x;
   if (!any_with_features(g, &x)) return false;
@@ -452,10 +480,16 @@ bool layer_norm(RandomGraph &g, const std::string &op) {
   std::vector<int64_t> shape;
   for (size_t i = axis; i < x.dims.size(); ++i) shape.push_back(x.dims[i].size);
   const RandomValue y = g.result(x, x.dims, 8);
-  g.node(op, {x.name, g.numbers(shape, 0.5, 1.5), g.coin() ? g.weights(shape, 0.3) : ""}, y)
+  std::vector<RandomDim> outer = x.dims;
+  for (size_t i = axis; i < outer.size(); ++i) outer[i].size = 1;
+  const RandomValue mean = g.result(x, outer, x.most);
+  const bool moments = g.below(4) == 0;
+  g.b.node(op, {x.name, g.numbers(shape, 0.5, 1.5), g.coin() ? g.weights(shape, 0.3) : ""},
+           moments ? std::vector<std::string>{y.name, mean.name} : std::vector<std::string>{y.name})
       .with("axis", written(g, x, axis))
       .with("epsilon", 0.1);
   g.keep(y);
+  if (moments) g.keep(mean);
   return true;
 }
 
@@ -528,19 +562,22 @@ bool expand(RandomGraph &g, const std::string &op) {
 }
 
 // A truth value of the shape of a spread value.
-RandomValue condition(RandomGraph &g, const RandomValue &x, const std::string &op) {
+RandomValue condition(RandomGraph &g, const RandomValue &x) {
+  static const std::vector<std::string> kOld = {"Greater", "Less"},
+                                        kAll = {"Greater", "Less", "GreaterOrEqual", "LessOrEqual", "Equal"};
   const RandomValue out = g.result(x, x.dims, 1);
-  g.node(op, {x.name, g.numbers(fitting_shape(g, x), -0.7, 0.7)}, out);
+  const std::string c = g.numbers(fitting_shape(g, x), -0.7, 0.7);
+  if (g.coin())
+    g.node(g.one_of(g.opset >= 12 ? kAll : kOld), {x.name, c}, out);
+  else
+    g.node(g.one_of(g.opset >= 12 ? kAll : kOld), {c, x.name}, out);
   return out;
 }
 
-bool where(RandomGraph &g, const std::string &op) {
-  static const std::vector<std::string> kCompare = {"Greater", "Less"};
-  RandomValue x, other;
-  if (!g.find([](const RandomValue &v) { return v.spread; }, &x)) return false;
-  RandomValue truth = condition(g, x, g.one_of(kCompare));
+RandomValue truth_of(RandomGraph &g, const RandomValue &x) {
+  RandomValue truth = condition(g, x);
   if (g.coin()) {
-    const RandomValue second = condition(g, x, g.one_of(kCompare)), both = g.result(truth, x.dims, 1);
+    const RandomValue second = condition(g, x), both = g.result(truth, x.dims, 1);
     g.node(g.one_of(std::vector<std::string>{"And", "Or", "Xor"}), {truth.name, second.name}, both);
     truth = both;
   }
@@ -549,6 +586,13 @@ bool where(RandomGraph &g, const std::string &op) {
     g.node("Not", {truth.name}, turned);
     truth = turned;
   }
+  return truth;
+}
+
+bool where(RandomGraph &g, const std::string &op) {
+  RandomValue x, other;
+  if (!g.find(is_spread, &x)) return false;
+  const RandomValue truth = truth_of(g, x);
   g.find([&](const RandomValue &v) { return !joined(x, v).empty(); }, &other);
   const RandomValue y = g.result(x, joined(x, other), std::max(2.0, other.most));
   if (y.features() > kMostFeatures) return false;
@@ -557,6 +601,16 @@ bool where(RandomGraph &g, const std::string &op) {
     g.node(op, {truth.name, other.name, c}, y);
   else
     g.node(op, {truth.name, c, other.name}, y);
+  g.keep(y);
+  return true;
+}
+
+// A truth value as 0 and 1.
+bool truth_as_number(RandomGraph &g, const std::string &) {
+  RandomValue x;
+  if (!g.find(is_spread, &x)) return false;
+  const RandomValue truth = truth_of(g, x), y = g.result(x, x.dims, 1);
+  g.node("Cast", {truth.name}, y).with("to", static_cast<int>(onnx::TensorProto::FLOAT));
   g.keep(y);
   return true;
 }
@@ -794,6 +848,7 @@ std::vector<RandomMove> random_moves() {
   add(square_matmul, {"MatMul"});
   add(gemm, {"Gemm"});
   add(einsum, {"Einsum"}, 12);
+  add(einsum_of_two, {"Einsum"}, 12);
   add(softmax, {"Softmax", "LogSoftmax"}, 13);
   add(reduce, {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare",
                "ReduceLogSum", "ReduceLogSumExp"});
@@ -803,6 +858,7 @@ std::vector<RandomMove> random_moves() {
   add(tile, {"Tile"});
   add(expand, {"Expand"});
   add(where, {"Where", "Where"});
+  add(truth_as_number, {"Where"});
   add(recurrent, {"RNN", "GRU", "LSTM"});
   add(conv_of_features, {"Conv", "ConvTranspose"});
   add(pool_of_features, {"AveragePool", "MaxPool", "GlobalAveragePool", "GlobalMaxPool"});

@@ -17,6 +17,11 @@
 #include "npz.h"
 
 namespace rnnp::networks {
+
+static void PrintTo(const Network &network, std::ostream *out) {
+  *out << network.name;
+}
+
 namespace {
 
 using namespace rnnp::compiler;

@@ -371,11 +371,18 @@ void project_input(const RunEnv &env, const Recurrent &layer, const Direction &d
   if (tiles.begin != tiles.end) layer.gemm(&g);
 }
 
-// Rows beyond this run's batch keep their state; after an odd number of steps it has to be in the other buffer.
-void carry_idle_rows(const RunEnv &env, StateSlot *s, uint32_t live) {
+// Rows beyond this run's batch keep their state. After an odd number of steps the others' lies in the other buffer: the fewer rows
+// follow the more, so that what a call costs does not grow with the rows that are idle.
+void settle_rows(const RunEnv &env, StateSlot *s, uint32_t live) {
   if (live == s->live) return;
-  const size_t from = size_t{env.batch} * s->row_elems, rows = env.max_batch - env.batch;
-  if (rows != 0) copy_bytes(s->buffer[live] + from, s->buffer[s->live] + from, rows * s->row_elems * sizeof(float));
+  const uint32_t idle = env.max_batch - env.batch;
+  const size_t row_bytes = s->row_elems * sizeof(float), idle_first = size_t{env.batch} * s->row_elems;
+  if (idle > env.batch) {
+    copy_bytes(s->buffer[s->live], s->buffer[live], env.batch * row_bytes);
+    return;
+  }
+  if (idle != 0) copy_bytes(s->buffer[live] + idle_first, s->buffer[s->live] + idle_first, idle * row_bytes);
+  s->live = live;
 }
 
 void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &layer, uint32_t d, const Team &team,
@@ -446,10 +453,7 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
       store_final(env, layer, env.model->node_output(node, 2), c, c.live, d, team);
     }
   }
-  if (team.self == 0) {
-    carry_idle_rows(env, &h, live);
-    h.live = live;
-  }
+  if (team.self == 0) settle_rows(env, &h, live);
 }
 
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {

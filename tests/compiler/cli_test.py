@@ -91,7 +91,7 @@ class Cli(unittest.TestCase):
 
     def test_sizes_and_constants_of_inputs(self):
         name = json.loads(rnnpack("inspect", "--json", self.blob).stdout)["inputs"][0]["name"]
-        for bad in (["--set", "nosuch=1"], ["--dim", "nosuch=1"], ["--shape", "nosuch=1"]):
+        for bad in (["--set", "nosuch=1"], ["--dim", "nosuch=1"], ["--shape", "nosuch=1"], ["--state", "nosuch=1"]):
             self.assertIn("nosuch", rnnpack("compile", MODEL, "-o", self.blob, *bad, code=1).stderr)
         for bad in (["--set", "x"], ["--dim", "T=1.5"], ["--shape", f"{name}=a"], ["--shape", f"{name}=-1,-1,{FEATURES + 1}"]):
             rnnpack("compile", MODEL, "-o", self.blob, *bad, code=1)

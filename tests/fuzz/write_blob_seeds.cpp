@@ -22,6 +22,11 @@ int main(int argc, char **argv) {
     const uint32_t y = b.add_recurrent(x, 4, o, &y_h, nullptr, extra);
     b.add_output(b.add_dense(y, o.hidden * (o.bidirectional ? 2 : 1), 5, rnnp::Act::kTanh));
     b.add_output(y_h, "h");
+    if (i == 2 || i == 7) {  // a state that the library keeps: x of the step before
+      uint32_t state;
+      b.add_output(b.add_state_read(4, &state), "before");
+      b.add_state_write(state, x);
+    }
     const std::vector<uint8_t> blob = b.build();
     std::FILE *f = std::fopen((std::string(argv[1]) + "/seed" + std::to_string(i) + ".rnnp").c_str(), "wb");
     if (f == nullptr || std::fwrite(blob.data(), 1, blob.size(), f) != blob.size() || std::fclose(f) != 0) return 1;

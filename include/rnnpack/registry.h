@@ -80,7 +80,7 @@ rnnp_status rnnp_session_init_with(const rnnp_registry *registry, rnnp_session *
   X(gru_output_generic_f32_nr16)      \
   X(gru_output_generic_f32_nr8)       \
   X(gru_output_generic_f32_nr4)       \
-  X(act_plain_f32) X(act_f32) X(binary_f32) X(softmax_f32)
+  X(act_plain_f32) X(act_f32) X(binary_f32) X(softmax_f32) X(depthwise_f32)
 
 #ifndef RNNPACK_REGISTRY_NO_OBJECTS /* for the library itself */
 #define RNNP_DECLARE_(name) extern const rnnp_op rnnp_op_##name;

@@ -111,6 +111,18 @@ struct SoftmaxArgs {
 };
 using SoftmaxFn = void (*)(const SoftmaxArgs *);
 
+// --- depthwise: each channel by itself ---------------------------------------------------------------------------------------
+// y[c] = start[c] + sum over taps of w[tap][c] * x[tap][c]; taps ascending, one accumulator per channel.
+struct DepthwiseArgs {
+  const float *const *x;  // [taps] rows of channels
+  const float *const *w;  // [taps]
+  const float *start;     // nullptr: zeros
+  float *y;
+  uint32_t taps;  // may be 0
+  uint32_t channels;
+};
+using DepthwiseFn = void (*)(const DepthwiseArgs *);
+
 // --- The table -----------------------------------------------------------------------------------------------------------------
 enum class KernelFamily : uint32_t {
   kGemm = 1,
@@ -129,6 +141,7 @@ enum class KernelFamily : uint32_t {
   kBinary,
   kSoftmax,
   kActPlain,  // identity, relu, tanh and sigmoid only: a few hundred bytes where kAct is thousands; same bits as kAct
+  kDepthwise,
 };
 
 // One row: a function, what it computes, the layout it reads and the CPU bits it needs. Rows are constants, one object each,
@@ -145,6 +158,7 @@ struct Kernel {
     ActFn act;
     BinaryFn binary;
     SoftmaxFn softmax;
+    DepthwiseFn depthwise;
   };
 
   constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, GemmFn fn)
@@ -157,6 +171,8 @@ struct Kernel {
       : family(f), dtype(d), nr(n), isa(bits), name(label), binary(fn) {}
   constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, SoftmaxFn fn)
       : family(f), dtype(d), nr(n), isa(bits), name(label), softmax(fn) {}
+  constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, DepthwiseFn fn)
+      : family(f), dtype(d), nr(n), isa(bits), name(label), depthwise(fn) {}
 };
 
 // A list of rows, best first; the first supported row of the asked family, dtype and nr wins.

@@ -44,7 +44,8 @@ TEST(KernelList, ReferencesCoverEveryFamilyAndTileWidth) {
   for (uint32_t family = uint32_t(KernelFamily::kGemm); family <= uint32_t(KernelFamily::kGruOutputGeneric); ++family)
     for (uint32_t nr : {4u, 8u, 16u})
       EXPECT_NE(find_kernel(kAllKernels, KernelFamily(family), DType::kF32, nr, 0), nullptr) << family << " nr " << nr;
-  for (KernelFamily family : {KernelFamily::kAct, KernelFamily::kActPlain, KernelFamily::kBinary, KernelFamily::kSoftmax})
+  for (KernelFamily family :
+       {KernelFamily::kAct, KernelFamily::kActPlain, KernelFamily::kBinary, KernelFamily::kSoftmax, KernelFamily::kDepthwise})
     EXPECT_NE(find_kernel(kAllKernels, family, DType::kF32, 0, 0), nullptr);
 }
 

@@ -1,0 +1,16 @@
+// depthwise_avx512.cpp -- depthwise rows for AVX-512: vec_avx512.h put under depthwise_body.h.
+// Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
+// Contract: kernels.h; rows in kernels.inc.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/kernel_rows.h"
+#include "kernels/vec_avx512.h"
+// The vector words come before the body that uses them.
+#include "kernels/depthwise_body.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp {
+
+const Kernel kKernel_depthwise_f32_avx512(KernelFamily::kDepthwise, DType::kF32, 0, RNNP_ISA_AVX512, "depthwise_f32_avx512",
+                                          depthwise_run);
+
+}  // namespace rnnp

@@ -1,0 +1,33 @@
+// depthwise_ref.cpp -- the depthwise row in plain loops: every CPU runs it, every other row is tested against it.
+// Room: kernels. Contract: kernels.h, DepthwiseArgs; rows in kernels.inc.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/kernel_rows.h"
+
+namespace rnnp {
+namespace {
+
+constexpr uint32_t kLanes = 8;  // channels whose sums stay in registers
+
+template <uint32_t kCount>
+void some_channels(const DepthwiseArgs &a, uint32_t first, uint32_t count) {
+  float sum[kLanes];
+  const uint32_t lanes = kCount != 0 ? kCount : count;
+  for (uint32_t i = 0; i < lanes; ++i) sum[i] = a.start != nullptr ? a.start[first + i] : 0.0f;
+  for (uint32_t tap = 0; tap < a.taps; ++tap) {
+    const float *w = a.w[tap] + first, *x = a.x[tap] + first;
+    for (uint32_t i = 0; i < lanes; ++i) sum[i] += w[i] * x[i];
+  }
+  for (uint32_t i = 0; i < lanes; ++i) a.y[first + i] = sum[i];
+}
+
+void depthwise_ref(const DepthwiseArgs *args) {
+  uint32_t first = 0;
+  for (; args->channels - first >= kLanes; first += kLanes) some_channels<kLanes>(*args, first, kLanes);
+  if (first < args->channels) some_channels<0>(*args, first, args->channels - first);
+}
+
+}  // namespace
+
+const Kernel kKernel_depthwise_f32_ref(KernelFamily::kDepthwise, DType::kF32, 0, 0, "depthwise_f32_ref", depthwise_ref);
+
+}  // namespace rnnp

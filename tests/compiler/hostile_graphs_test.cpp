@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstring>
 
 #include "compiler/compile.h"
 #include "compiler/onnx/problem.h"
 #include "random_graph.h"
+#include "rnnpack/rnnpack.h"
+#include "support/blob_builder.h"
 
 namespace rnnp::testing_support {
 namespace {
@@ -107,6 +110,90 @@ TEST(HostileGraphs, StrangeNumbers) {
   }
   std::printf("%d compiled, %d refused\n", compiled, refused);
   EXPECT_GT(compiled, 100);
+  EXPECT_GT(refused, 100);
+}
+
+// One word of the tables, mostly of the nodes' attributes, becomes a strange number or another word.
+void forge_word(RandomGraph *g, std::vector<uint8_t> *blob) {
+  BlobHeader header;
+  std::memcpy(&header, blob->data(), sizeof header);
+  const std::vector<BlobSection> others = {header.values, header.nodes, header.args, header.inputs, header.outputs, header.states};
+  const BlobSection section = g->below(3) != 0 ? header.attrs : g->one_of(others);
+  if (section.bytes < 4) return;
+  const auto place = [&] { return section.offset + 4 * static_cast<size_t>(g->below(section.bytes / 4)); };
+  uint32_t word = static_cast<uint32_t>(strange(g));
+  if (g->coin()) std::memcpy(&word, blob->data() + place(), 4);
+  std::memcpy(blob->data() + place(), &word, 4);
+}
+
+size_t rows_of(const rnnp_tensor_facts &facts, size_t steps) {
+  return facts.role == RNNP_ROLE_SEQUENCE ? steps : 1;
+}
+
+// Two steps with every input and output, in buffers of just their size.
+rnnp_status run_all(const rnnp_model &model, rnnp_session *session, const rnnp_model_facts &facts) {
+  constexpr size_t kSteps = 2, kMost = 1 << 16;
+  std::vector<std::vector<float>> data;
+  std::vector<rnnp_buffer> in, out;
+  for (uint32_t i = 0; i < facts.input_count + facts.output_count; ++i) {
+    const bool is_input = i < facts.input_count;
+    rnnp_tensor_facts tensor{};
+    tensor.struct_bytes = sizeof tensor;
+    const rnnp_status status =
+        is_input ? rnnp_model_input(&model, i, &tensor) : rnnp_model_output(&model, i - facts.input_count, &tensor);
+    if (status != RNNP_OK || tensor.row_elems > kMost) return status;
+    data.emplace_back(rows_of(tensor, kSteps) * tensor.row_elems, tensor.role == RNNP_ROLE_LENGTHS ? 0.0f : 0.25f);
+    (is_input ? in : out).push_back({data.back().data(), 0, 0});
+  }
+  rnnp_io io{};
+  io.struct_bytes = sizeof io;
+  io.steps = kSteps;
+  io.batch = 1;
+  io.input_count = facts.input_count;
+  io.output_count = facts.output_count;
+  io.inputs = in.data();
+  io.outputs = out.data();
+  return rnnp_run_io(session, &io);
+}
+
+rnnp_status open_and_run(const std::vector<uint8_t> &bytes) {
+  constexpr size_t kMemory = 1 << 21;
+  const rnnp_test::AlignedBytes blob(bytes);
+  rnnp_model model;
+  rnnp_status status = rnnp_model_open(&model, blob.data(), bytes.size(), 0);
+  if (status != RNNP_OK) return status;
+  rnnp_session_options options;
+  rnnp_session_options_init(&options);
+  options.max_steps = 2;
+  rnnp_memory need;
+  status = rnnp_session_memory(&model, &options, &need);
+  if (status != RNNP_OK) return status;
+  if (need.session_bytes > kMemory) return RNNP_E_SMALL_MEMORY;
+  rnnp_test::AlignedBytes memory(need.session_bytes);
+  rnnp_session *session = nullptr;
+  status = rnnp_session_init(&session, &model, &options, memory.data(), memory.size());
+  rnnp_model_facts facts{};
+  facts.struct_bytes = sizeof facts;
+  if (status == RNNP_OK) status = rnnp_model_info(&model, &facts);
+  return status == RNNP_OK ? run_all(model, session, facts) : status;
+}
+
+TEST(HostileGraphs, ForgedTables) {
+  int ran = 0, refused = 0;
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    RandomGraph g = grown_graph(seed);
+    const auto model = compiler::check_model(g.with_outputs({"firstY", g.values.back().name}));
+    const std::vector<uint8_t> blob = compiler::compile_model(*model, seed % 2 ? "generic" : "cortex-m").blob;
+    EXPECT_EQ(open_and_run(blob), RNNP_OK) << seed;
+    for (int round = 0; round < 60; ++round) {
+      std::vector<uint8_t> forged = blob;
+      for (int64_t i = 1 + g.below(2); i > 0; --i) forge_word(&g, &forged);
+      rnnp_test::reseal(&forged);
+      ++(open_and_run(forged) == RNNP_OK ? ran : refused);
+    }
+  }
+  std::printf("%d ran, %d refused\n", ran, refused);
+  EXPECT_GT(ran, 100);
   EXPECT_GT(refused, 100);
 }
 

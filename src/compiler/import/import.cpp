@@ -320,6 +320,32 @@ void guess_without_recurrent(const OnnxModel &model, Origins *origins) {
   }
 }
 
+// An input that reaches the recurrent nodes only through operators that lose its batch axis (a convolution's sums) still has a time
+// axis by its dimension's name: its first axis is then the batch, if it has the size of the others'. True when one was marked.
+bool mark_batch_beside_time(const OnnxModel &model, Origins *origins) {
+  bool dynamic = false, marked = false;
+  int64_t batch = 0;
+  try {
+    batch = origins->any(AxisRole::kBatch) ? origins->common_size(AxisRole::kBatch, &dynamic) : 0;
+  } catch (const Refusal &) {
+    return false;  // the sizes differ, which the reading itself says better
+  }
+  if (batch == 0 || dynamic) return false;
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    const size_t rank = model.inputs[i].dims.size();
+    bool has_time = false, has_batch = false;
+    for (size_t axis = 0; axis < rank; ++axis) {
+      has_time = has_time || (axis > 0 && origins->role(origins->of(i, axis)) == AxisRole::kTime);
+      has_batch = has_batch || origins->role(origins->of(i, axis)) == AxisRole::kBatch;
+    }
+    if (!has_time || has_batch || origins->role(origins->of(i, 0)) != AxisRole::kUnknown) continue;
+    if (model.inputs[i].dims[0].value != batch) continue;
+    origins->mark(origins->of(i, 0), AxisRole::kBatch);
+    marked = true;
+  }
+  return marked;
+}
+
 // For each value: it is used, and only as states and lengths of recurrent nodes, possibly through copies. Nodes are in order, so
 // one walk from the last to the first sees all readers of a value before its makers.
 std::vector<bool> only_states(const Graph &graph) {
@@ -394,6 +420,12 @@ Graph import_model(const OnnxModel &model, const std::set<std::string> &kept) {
   }
   if (!recurrent) {
     guess_without_recurrent(model, &origins);
+  }
+  Origins beside_time = origins;
+  if (recurrent && !origins.conflict() && mark_batch_beside_time(model, &beside_time)) {
+    Reader guess(model, &beside_time, false, facts);
+    guess.read();
+    if (guess.problems().empty()) return finish(&guess);
   }
   Reader second(model, &origins, false, facts);
   if (origins.conflict()) second.problems().add("", "graph", "an input axis is used as time by one node and as batch by another");

@@ -142,6 +142,39 @@ onnx::ModelProto RandomGraph::with_outputs(const std::vector<std::string> &names
   return out.proto;
 }
 
+RandomDim feature(int64_t size) {
+  return {Role::kFeature, size};
+}
+
+bool has_features(const RandomValue &value) {
+  return !RandomGraph::axes(value, Role::kFeature).empty();
+}
+bool is_spread(const RandomValue &value) {
+  return value.spread;
+}
+bool has_time(const RandomValue &value) {
+  return !RandomGraph::axes(value, Role::kTime).empty();
+}
+bool has_batch(const RandomValue &value) {
+  return !RandomGraph::axes(value, Role::kBatch).empty();
+}
+
+bool any_with_features(RandomGraph &g, RandomValue *out) {
+  return g.find(has_features, out);
+}
+
+// Steps are newer than attributes.
+void cut(RandomGraph &g, const std::string &in, const std::string &out, int64_t axis, int64_t first, int64_t end, int64_t step) {
+  if (g.opset < 10) {
+    g.b.node("Slice", {in}, {out})
+        .with("starts", std::vector<int64_t>{first})
+        .with("ends", std::vector<int64_t>{end})
+        .with("axes", std::vector<int64_t>{axis});
+    return;
+  }
+  g.b.node("Slice", {in, g.ints({first}), g.ints({end}), g.ints({axis}), g.ints({step})}, {out});
+}
+
 namespace {
 
 const RandomDim kTimeDim{Role::kTime, 0}, kBatchDim{Role::kBatch, 0};
@@ -173,7 +206,7 @@ void add_first(RandomGraph *graph, int64_t features) {
 }
 
 RandomGraph first_graph(uint32_t seed) {
-  static const std::vector<int64_t> kOpsets = {11, 13, 17, 18, 20, 21, 22};
+  static const std::vector<int64_t> kOpsets = {9, 11, 13, 17, 18, 20, 21, 22};
   RandomGraph graph(seed, kOpsets[seed % kOpsets.size()]);
   add_first(&graph, 2 + graph.below(6));
   if (graph.below(4) == 0 && graph.values.back().dims[0].role == Role::kTime) {

@@ -77,6 +77,16 @@ class RandomGraph {
   int next_ = 0;
 };
 
+constexpr int64_t kMostFeatures = 96;  // of a value
+RandomDim feature(int64_t size);
+bool has_features(const RandomValue &value);
+bool has_time(const RandomValue &value);
+bool has_batch(const RandomValue &value);
+bool is_spread(const RandomValue &value);
+bool any_with_features(RandomGraph &g, RandomValue *out);
+// Adds a Slice of one axis from `first` up to `end`.
+void cut(RandomGraph &g, const std::string &in, const std::string &out, int64_t axis, int64_t first, int64_t end, int64_t step = 1);
+
 // One way to grow a graph. False: nothing here fits. `op` is what must be claimed for the move to be tried.
 struct RandomMove {
   const char *op;
@@ -85,6 +95,7 @@ struct RandomMove {
 };
 
 std::vector<RandomMove> random_moves();
+std::vector<RandomMove> layer_moves();  // those of random_layers.cpp, among them
 
 // A first layer, mostly recurrent, which says what is time and what is batch (its output is "firstY"), then some moves. `tell`
 // hears of each move and of why the compiler refused it, "" where it did not.

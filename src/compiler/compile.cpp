@@ -19,7 +19,9 @@ namespace {
 Graph import_fused(const OnnxModel &model, const std::set<std::string> &kept) {
   if (const auto fused = fuse_cells(model)) {
     try {
-      return import_model(*fused, kept);
+      Graph graph = import_model(*fused, kept);
+      graph.notes.emplace_back("LSTM cells written in primitive operators are run as recurrent layers");
+      return graph;
     } catch (const ModelError &) {
       // The file's own graph says what is wrong, if anything is.
     }

@@ -308,7 +308,7 @@ rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *given) {
   constexpr size_t kFewestBytes = offsetof(rnnp_io, rows);
   if (!rnnp::is_session(session) || given == nullptr || given->struct_bytes < kFewestBytes) return RNNP_E_ARG;
   rnnp_io io = {};
-  rnnp::copy_bytes(&io, given, given->struct_bytes < sizeof io ? given->struct_bytes : sizeof io);
+  rnnp::copy_bytes(&io, given, given->struct_bytes < sizeof io ? kFewestBytes : sizeof io);
   const rnnp_status status = rnnp::check_io(*session, io);
   if (status != RNNP_OK) return status;
   if (io.rows != nullptr && !rnnp::rows_fit(session, io.rows, io.batch)) return RNNP_E_SHAPE;

@@ -176,6 +176,7 @@ TEST(Rows, WhatDoesNotFitIsRefusedAndChangesNothing) {
   for (uint32_t row = 0; row < 3; ++row) EXPECT_EQ(before[row], runner.save(row));
   // A caller built before `rows` was there says so by its size.
   EXPECT_EQ(RNNP_OK, run_rows(runner.session(), &rows, 2, 1, x, &y, offsetof(rnnp_io, rows)));
+  EXPECT_EQ(RNNP_OK, run_rows(runner.session(), &rows, 2, 1, x, &y, offsetof(rnnp_io, rows) + 1));  // half a pointer is none
   EXPECT_NE(before[1], runner.save(1));
   EXPECT_EQ(before[2], runner.save(2));
 }

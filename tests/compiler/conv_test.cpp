@@ -91,6 +91,38 @@ TEST(Conv, ADelay) {
   check_against_f64(b.proto);
 }
 
+// As models with a look-ahead shift their features: the first steps out, zeros behind.
+TEST(Conv, AnAdvance) {
+  for (const int64_t channels : {1, 3}) {
+    OnnxBuilder b;
+    b.input("X", {"N", channels, "T", 4}).random("W", {2, channels, 3, 1}).output("Y").output("Z");
+    b.constant_ints("ahead", {8}, {0, 0, -2, 0, 0, 0, 2, 0}).constant_ints("before", {8}, {0, 0, 2, 0, 0, 0, 0, 0});
+    b.node("Pad", {"X", "ahead"}, {"Y"});
+    b.node("Pad", {"Y", "before"}, {"p"});
+    b.node("Conv", {"p", "W"}, {"Z"});
+    EXPECT_FALSE(graph_of(b).causal);
+    check_against_f64(b.proto);
+    check_against_f64(b.proto, {2, 1});
+  }
+}
+
+// Gates over the same surplus steps, which are cut off behind them.
+TEST(Conv, GatedAndCutOff) {
+  OnnxBuilder b;
+  b.input("X", {1, 4, "T"}).random("W", {8, 4, 2}).random("V", {4, 4, 1}).output("Y");
+  b.constant_ints("s", {1}, {0}).constant_ints("e", {1}, {-4}).constant_ints("a", {1}, {2}).constant_ints("halves", {2}, {4, 4});
+  b.node("Conv", {"X", "W"}, {"c"}).with("dilations", Ints{4}).with("pads", Ints{4, 4});
+  b.node("Split", {"c", "halves"}, {"f", "g"}).with("axis", 1);
+  b.node("Tanh", {"f"}, {"ft"});
+  b.node("Sigmoid", {"g"}, {"gs"});
+  b.node("Mul", {"ft", "gs"}, {"m"});
+  b.node("Slice", {"m", "s", "e", "a"}, {"cut"});
+  b.node("Conv", {"cut", "V"}, {"v"});
+  b.node("Add", {"v", "X"}, {"Y"});
+  EXPECT_TRUE(graph_of(b).causal);
+  check_against_f64(b.proto, {20, 1});
+}
+
 TEST(Conv, SurplusStepsCutOff) {
   OnnxBuilder b;
   b.input("X", {"N", 6, "T"}).random("W", {4, 6, 3}).random("V", {4, 4, 3}).output("Y");

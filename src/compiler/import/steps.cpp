@@ -126,7 +126,6 @@ View pad_steps(OpCall &call, const View &view, size_t axis, int64_t before, int6
   View out = view;
   Atom &atom = out.axes[axis][0];
   const bool unknown = !atom.zeros && (atom.lead > 0 || atom.trail > 0);
-  if (before < 0 || after < 0) throw Refusal("it pads the time axis by a negative number; accepted: 0 or more");
   if (unknown || (before > 0 && atom.lead < 0) || (after > 0 && atom.trail < 0)) {
     if (!call.b.discovering)
       throw Refusal("it pads the time axis of " + view_text(view) + " where steps were left out or are not known");
@@ -135,6 +134,7 @@ View pad_steps(OpCall &call, const View &view, size_t axis, int64_t before, int6
   atom.trail += after;
   atom.size = plus(atom.size, before + after);
   atom.zeros = true;
+  if (atom.size < 1) throw Refusal("pads cuts off all of axis " + std::to_string(axis));
   call.b.off_steps[out.value] = "node " + quote(call.name) + " (" + call.node.op_type() +
                                 ") pads the time axis (accepted: before a convolution, or where Slice takes as much away)";
   return atom.lead + atom.trail == 0 ? evened(call, out, axis) : out;

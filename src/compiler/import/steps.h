@@ -20,7 +20,7 @@ View settled_but_unknown(const Builder &b, View view);
 
 // Elements [first, first + count) of a time axis, step by step. Shifts the value in time where that is what is left.
 View cut_steps(OpCall &call, const View &view, const SliceRange &range);
-// Zeros before and behind the steps.
+// Zeros before and behind the steps; below 0: steps left out there.
 View pad_steps(OpCall &call, const View &view, size_t axis, int64_t before, int64_t after);
 
 }  // namespace rnnp::compiler

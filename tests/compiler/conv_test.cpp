@@ -296,6 +296,20 @@ TEST(Conv, ResidualBlockMovesNothing) {
   check_against_f64(b.proto);
 }
 
+// As in a U-Net: what was set aside is joined to what came up again, channels-last both.
+TEST(Conv, JoinedChannelsStayInOrder) {
+  OnnxBuilder b;
+  b.input("X", {"N", 2, "T", 8}).random("W", {4, 2, 1, 3}).random("V", {4, 4, 1, 3}).random("U", {4, 4, 1, 2}).output("Y");
+  b.random("Z", {3, 8, 1, 3});
+  b.node("Conv", {"X", "W"}, {"c"}).with("pads", Ints{0, 1, 0, 1});
+  b.node("Conv", {"c", "V"}, {"d"}).with("pads", Ints{0, 1, 0, 1}).with("strides", Ints{1, 2});
+  b.node("ConvTranspose", {"d", "U"}, {"u"}).with("strides", Ints{1, 2});
+  b.node("Concat", {"c", "u"}, {"j"}).with("axis", 1);
+  b.node("Conv", {"j", "Z"}, {"Y"}).with("pads", Ints{0, 1, 0, 1});
+  EXPECT_EQ(count_of(graph_of(b), OpKind::kCopy), 3u);  // the parts, and the output's order
+  check_against_f64(b.proto);
+}
+
 TEST(Pool, OverFeatures) {
   for (const char *op : {"MaxPool", "AveragePool"}) {
     for (const int ceil : {0, 1}) {

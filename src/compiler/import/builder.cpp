@@ -32,7 +32,8 @@ View Builder::const_view(const Tensor &tensor) {
   return view;
 }
 
-AttrCopy copy_attr(const std::vector<CopyDim> &dims, int64_t x_first, int64_t y_first) {
+AttrCopy copy_attr(std::vector<CopyDim> dims, int64_t x_first, int64_t y_first) {
+  std::stable_sort(dims.begin(), dims.end(), [](const CopyDim &a, const CopyDim &b) { return a.y_stride > b.y_stride; });
   std::vector<CopyDim> kept;
   for (const CopyDim &dim : dims) {
     if (dim.size == 1) continue;

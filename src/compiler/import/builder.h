@@ -121,11 +121,12 @@ extern const std::vector<ImportRow> kImportPieces;
 const std::vector<const std::vector<ImportRow> *> &import_tables();
 ImportFn find_import(const std::string &op_type);
 
-// One strided copy; dims with their strides on both sides, coalesced. Throws Refusal past kBlobMaxRank.
+// One strided copy; dims with their strides on both sides, in any order, coalesced: y is written front to back. Throws Refusal past
+// kBlobMaxRank.
 struct CopyDim {
   int64_t size, x_stride, y_stride;
 };
-AttrCopy copy_attr(const std::vector<CopyDim> &dims, int64_t x_first, int64_t y_first);
+AttrCopy copy_attr(std::vector<CopyDim> dims, int64_t x_first, int64_t y_first);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_IMPORT_BUILDER_H_

@@ -246,8 +246,10 @@ View joined(OpCall &call, std::vector<View> parts, size_t axis) {
     total = plus(total, sizes.back());
     sequence = sequence || b.is_sequence(part);
   }
-  out.axes[axis] = {Atom{Atom::Kind::kFeature, total, 0, -1}};
-  out = densified(out);
+  // The row keeps the order of the first part, so that what lies channels-last stays so.
+  const Axis first = merged(parts[0].axes[axis]);
+  out.axes[axis] = {Atom{Atom::Kind::kFeature, total, first.empty() ? 0 : first.back().stride, -1}};
+  out = packed_in_order(out);
   out.value = b.new_row(feature_count(out), sequence);
   const int64_t step = out.axes[axis][0].stride;
   int64_t offset = 0;

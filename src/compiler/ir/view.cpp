@@ -98,6 +98,25 @@ View densified(View view) {
   return view;
 }
 
+View packed_in_order(View view) {
+  std::vector<Atom *> atoms;
+  for (Axis &axis : view.axes) {
+    for (Atom &atom : axis) {
+      if (!atom.is_feature() || atom.size == 1) continue;
+      if (atom.stride <= 0) return densified(std::move(view));
+      atoms.push_back(&atom);
+    }
+  }
+  std::stable_sort(atoms.begin(), atoms.end(), [](const Atom *a, const Atom *b) { return a->stride > b->stride; });
+  int64_t stride = 1;
+  for (size_t i = atoms.size(); i-- > 0;) {
+    atoms[i]->stride = stride;
+    stride = times(stride, atoms[i]->size);
+  }
+  view.first = 0;
+  return view;
+}
+
 bool is_dense(const View &view, uint32_t value_elems) {
   if (view.first != 0 || feature_count(view) != value_elems) return false;
   int64_t stride = 1;

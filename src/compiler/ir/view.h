@@ -59,6 +59,8 @@ bool is_dense(const View &view, uint32_t value_elems);
 bool is_permutation(const View &view, uint32_t value_elems);
 // Same axes with dense row-major feature strides from 0.
 View densified(View view);
+// Same axes, packed in the order in which their strides lie; densified where a stride says nothing.
+View packed_in_order(View view);
 
 // Views of data movement. All throw Refusal where the move cannot be expressed.
 View reshape_view(const View &view, const std::vector<int64_t> &target);

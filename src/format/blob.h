@@ -109,6 +109,7 @@ enum class OpKind : uint32_t {
   kNorm = 11,        // AttrNorm;       x -> y
   kWhere = 12,       // AttrWhere;      condition, a, b -> y
   kMatMul = 14,      // AttrMatMul;     a, b -> y
+  kTimeReduce = 15,  // AttrTimeReduce; sequence x -> row y (over all steps)
   kStateRead = 16,   // AttrState;    -> y (the state as it is before the step)
   kStateWrite = 17,  // AttrState;    x, lengths -> (the state after the step)
 };
@@ -328,6 +329,13 @@ struct AttrMatMul {
 // A tensor that the library keeps from step to step; the state has one buffer.
 struct AttrState {
   uint32_t state;
+};
+
+// y is the reduction over all steps since the state began, of each element alone; op: kSum to kProd. The state has one buffer of
+// [sums so far: elems][what their rounding lost: elems][steps: 1]. In a model that is not causal it begins anew with every run.
+struct AttrTimeReduce {
+  uint32_t op;     // Reduce
+  uint32_t state;  // index
 };
 
 struct AttrTimeStep {

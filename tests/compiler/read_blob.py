@@ -158,6 +158,10 @@ class Blob:
         return {"pool": ["max", "average"][pool], "channels": channels, **self.window(at), "counted_before": counted[:2],
                 "counted_after": counted[2:]}
 
+    def time_reduce(self, at):
+        op, state = self.unpack("2I", at)
+        return {"op": REDUCTIONS[op], "state": state}
+
     def reduce(self, at):
         op, first, kept_rank, *kept = self.unpack("11I8i", at)
         over_rank, *over = self.unpack("9I8i", at + 76)

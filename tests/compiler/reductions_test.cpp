@@ -83,14 +83,52 @@ TEST(Reductions, LargeSumsAreNormedAndLogSumExpDoesNotOverflow) {
   check_against_f64(b.proto, {}, {}, 1e-4);
 }
 
-TEST(Reductions, OverTimeAndBatchAreRefused) {
-  for (int axis : {0, 1}) {
-    OnnxBuilder b = sequence(17, false);
-    b.output("Z");
-    b.node("ReduceMean", {"x"}, {"Z"}, "mean").with("axes", Ints{axis});
-    const std::string text = refusal_of(b.proto);
-    EXPECT_NE(text.find(axis == 0 ? "over the time axis" : "over the batch axis"), std::string::npos) << text;
+TEST(Reductions, OverTimeAndFeatures) {
+  for (const char *op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
+                         "ReduceSumSquare", "ReduceLogSum"}) {
+    SCOPED_TRACE(op);
+    OnnxBuilder b = sequence(18, std::string(op) == "ReduceLogSum");
+    const std::vector<Ints> cases = {{0}, {0, 3}, {0, 2, 3, 4}};
+    for (size_t i = 0; i < cases.size(); ++i) {
+      const std::string n = std::to_string(i);
+      b.constant_ints("axes" + n, {static_cast<int64_t>(cases[i].size())}, cases[i]);
+      b.node(op, {"x", "axes" + n}, {"Z" + n}).with("keepdims", static_cast<int64_t>(i % 2));
+      b.output("Z" + n);
+    }
+    check_against_f64(b.proto, {9, 2}, {}, 1e-4);
   }
+}
+
+// As keyword spotters have it: a recurrent layer, its mean over time, a dense layer. It runs in pieces: the mean is of all steps so
+// far.
+TEST(Reductions, MeanOverTimeOfALayer) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 4}).weights("", 3, 1, 4, 6).random("M", {6, 3}).constant_ints("one", {1}, {1}).output("Z");
+  b.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", 6);
+  b.node("Squeeze", {"Y", "one"}, {"H"});
+  b.node("ReduceMean", {"H"}, {"mean"}).with("axes", Ints{0}).with("keepdims", 0);
+  b.node("MatMul", {"mean", "M"}, {"Z"});
+  EXPECT_TRUE(graph_of(b).causal);
+  check_against_f64(b.proto, {300, 3});
+}
+
+// What every step is measured by the whole sequence looks ahead.
+TEST(Reductions, MeanOverTimeTakenOffEveryStep) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 4}).weights("", 3, 1, 4, 6).output("Z");
+  b.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", 6);
+  b.node("ReduceMean", {"Y"}, {"mean"}).with("axes", Ints{0});
+  b.node("Sub", {"Y", "mean"}, {"Z"});
+  EXPECT_FALSE(graph_of(b).causal);
+  check_against_f64(b.proto);
+}
+
+TEST(Reductions, OverTheBatchAreRefused) {
+  OnnxBuilder b = sequence(17, false);
+  b.output("Z");
+  b.node("ReduceMean", {"x"}, {"Z"}, "mean").with("axes", Ints{1});
+  const std::string text = refusal_of(b.proto);
+  EXPECT_NE(text.find("over the batch axis"), std::string::npos) << text;
 }
 
 TEST(Norms, Layer) {

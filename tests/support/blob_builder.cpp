@@ -267,9 +267,14 @@ void BlobBuilder::push_node(OpKind op, const void *attr, size_t bytes, const std
   nodes_.push_back(n);
 }
 
+uint32_t BlobBuilder::add_kept(uint32_t elems) {
+  const uint32_t state = add_state(elems, {});
+  states_[state].buffers = 1;
+  return state;
+}
+
 uint32_t BlobBuilder::add_state_read(uint32_t elems, uint32_t *state) {
-  *state = add_state(elems, {});
-  states_[*state].buffers = 1;
+  *state = add_kept(elems);
   stepwise_ = true;
   const rnnp::AttrState attr = {*state};
   return add_node(OpKind::kStateRead, &attr, sizeof attr, {}, elems, true);

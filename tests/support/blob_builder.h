@@ -81,6 +81,8 @@ class BlobBuilder {
   uint32_t add_dense(uint32_t x, uint32_t input, uint32_t output, rnnp::Act act = rnnp::Act::kIdentity);
   uint32_t add_node(rnnp::OpKind op, const void *attr, size_t attr_bytes, std::vector<uint32_t> inputs, uint32_t out_elems,
                     bool sequence);
+  // A state of one buffer, for an operator that keeps it between runs.
+  uint32_t add_kept(uint32_t elems);
   // A state of `elems` that the library keeps: its value before the step; add_state_write says what it becomes.
   uint32_t add_state_read(uint32_t elems, uint32_t *state);
   void add_state_write(uint32_t state, uint32_t x);

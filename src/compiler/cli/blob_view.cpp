@@ -268,6 +268,10 @@ class Reader {
         out.update({{"counted_before", list(a.counted_before, 2)}, {"counted_after", list(a.counted_after, 2)}});
         return out;
       }
+      case OpKind::kTimeReduce: {
+        const auto a = attribute<AttrTimeReduce>(n);
+        return {{"op", word(kReductions, a.op)}, {"state", a.state}};
+      }
       case OpKind::kReduce: {
         const auto a = attribute<AttrReduce>(n);
         return {{"op", word(kReductions, a.op)},

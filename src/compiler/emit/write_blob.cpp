@@ -226,6 +226,11 @@ class Writer {
     return out;
   }
 
+  AttrTimeReduce attr(const AttrTimeReduce &a, const Node &node) {
+    const uint64_t elems = 2 * uint64_t{graph_.values[node.out[0]].elems} + 1;
+    return {a.op, state(static_cast<uint32_t>(elems), {}, node.name + ".so_far", 1)};
+  }
+
   template <typename Plain>
   Plain attr(const Plain &a, const Node &) {
     return a;

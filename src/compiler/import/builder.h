@@ -46,7 +46,7 @@ struct Builder {
   View unary(const View &x, const BlobActivation &act, const std::string &name);
   View binary(Binary op, const View &a, const View &b, const std::string &name);
   View time_step(const View &x, bool last, const std::string &name);
-  // The axes that `over` marks are reduced: each becomes one of size 1, or goes away.
+  // The axes that `over` marks are reduced: each becomes one of size 1, or goes away. Over time: since the state's beginning.
   View reduced(const View &x, const std::vector<bool> &over, Reduce op, bool keep, const std::string &name);
   uint32_t new_row(int64_t elems, bool sequence);
   // The symbol T or B (or a plain feature) for one axis of an input.

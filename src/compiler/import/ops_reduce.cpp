@@ -1,5 +1,5 @@
-// ops_reduce.cpp -- ReduceX over feature axes: one node, the result in the order of memory. Contract: builder.h.
-// SPDX-License-Identifier: Apache-2.0
+// ops_reduce.cpp -- ReduceX over feature axes: one node, the result in the order of memory; over time: one more. Contract:
+// builder.h. SPDX-License-Identifier: Apache-2.0
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
@@ -56,7 +56,72 @@ void keep_memory_order(View *view) {
 
 }  // namespace
 
+namespace {
+
+// A reduction over time and features is one over the features of each step, then one over the steps, then a function of that.
+struct TimeForm {
+  Reduce features, steps;
+  Act after;
+};
+
+TimeForm time_form(Reduce op) {
+  switch (op) {
+    case Reduce::kL1:
+      return {op, Reduce::kSum, Act::kIdentity};
+    case Reduce::kL2:
+      return {Reduce::kSumSquare, Reduce::kSum, Act::kSqrt};
+    case Reduce::kSumSquare:
+      return {op, Reduce::kSum, Act::kIdentity};
+    case Reduce::kLogSum:
+      return {Reduce::kSum, Reduce::kSum, Act::kLog};
+    case Reduce::kLogSumExp:
+      throw Refusal("it takes the logarithm of a sum of exponentials over the time axis; accepted: feature axes");
+    default:
+      return {op, op, Act::kIdentity};
+  }
+}
+
+bool reduces_time(const View &x, const std::vector<bool> &over) {
+  for (size_t i = 0; i < x.axes.size(); ++i) {
+    for (const Atom &atom : x.axes[i]) {
+      if (over[i] && atom.kind == Atom::Kind::kTime && atom.size != 1) return true;
+    }
+  }
+  return false;
+}
+
+void drop_time(View *view) {
+  for (Axis &axis : view->axes) {
+    axis.erase(std::remove_if(axis.begin(), axis.end(), [](const Atom &atom) { return atom.kind == Atom::Kind::kTime; }),
+               axis.end());
+  }
+}
+
+View over_time(Builder &b, const View &given, const std::vector<bool> &over, Reduce op, bool keep, const std::string &name) {
+  const TimeForm form = time_form(op);
+  View x = b.is_sequence(given) ? given : b.copied(given, true, name);
+  View steps = x;
+  drop_time(&steps);  // what is left to reduce of each step
+  bool features = form.features != Reduce::kSum && form.features != form.steps;
+  for (size_t i = 0; i < over.size(); ++i) features = features || (over[i] && axis_size(steps.axes[i]) != 1);
+  if (features) steps = b.reduced(steps, over, form.features, true, name);
+  View y = steps;
+  y.value = b.new_row(b.row_elems(steps), false);
+  b.graph.nodes.push_back(
+      {OpKind::kTimeReduce, name, {steps.value}, {y.value}, AttrTimeReduce{static_cast<uint32_t>(form.steps), 0}});
+  if (form.after != Act::kIdentity) y = b.unary(y, {static_cast<uint32_t>(form.after), 0, 0}, name);
+  for (size_t i = over.size(); i-- > 0;) {
+    if (!over[i]) continue;
+    y.axes[i].clear();
+    if (!keep) y.axes.erase(y.axes.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return y;
+}
+
+}  // namespace
+
 View Builder::reduced(const View &given, const std::vector<bool> &over, Reduce op, bool keep, const std::string &name) {
+  if (reduces_time(given, over)) return over_time(*this, given, over, op, keep, name);
   View x = as_row(given, name);
   if (feature_count(x) > int64_t{row_elems(x)}) x = copied(x, is_sequence(x), name);
   std::vector<Atom> kept_atoms, over_atoms;
@@ -66,9 +131,7 @@ View Builder::reduced(const View &given, const std::vector<bool> &over, Reduce o
     for (const Atom &atom : x.axes[i]) {
       if (atom.is_feature()) (over[i] ? over_atoms : kept_atoms).push_back(atom);
       if (over[i] && !atom.is_feature() && atom.size != 1)
-        throw Refusal(atom.kind == Atom::Kind::kTime
-                          ? "it reduces over the time axis of " + view_text(given) + "; accepted: feature axes"
-                          : "it reduces over the batch axis of " + view_text(given) + "; accepted: feature axes");
+        throw Refusal("it reduces over the batch axis of " + view_text(given) + "; accepted: feature axes and time");
     }
     if (!over[i])
       out.axes.push_back(x.axes[i]);
@@ -126,7 +189,7 @@ void reduce_log_sum_exp(OpCall &call) {
   reduce(call, Reduce::kLogSumExp);
 }
 
-constexpr const char *kFeatures = "feature axes; constant 'axes'";
+constexpr const char *kFeatures = "feature axes and time; constant 'axes'";
 
 }  // namespace
 
@@ -135,7 +198,7 @@ const std::vector<ImportRow> kImportReduce = {
     {"ReduceMax", reduce_max, kFeatures},        {"ReduceMin", reduce_min, kFeatures},
     {"ReduceProd", reduce_prod, kFeatures},      {"ReduceL1", reduce_l1, kFeatures},
     {"ReduceL2", reduce_l2, kFeatures},          {"ReduceSumSquare", reduce_sum_square, kFeatures},
-    {"ReduceLogSum", reduce_log_sum, kFeatures}, {"ReduceLogSumExp", reduce_log_sum_exp, kFeatures},
+    {"ReduceLogSum", reduce_log_sum, kFeatures}, {"ReduceLogSumExp", reduce_log_sum_exp, "feature axes; constant 'axes'"},
 };
 
 }  // namespace rnnp::compiler

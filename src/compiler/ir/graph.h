@@ -88,7 +88,7 @@ struct Conv {
 };
 
 using Attr = std::variant<Recurrent, Dense, AttrUnary, AttrBinary, AttrSoftmax, AttrCopy, AttrTimeStep, AttrReduce, Norm, AttrWhere,
-                          AttrMatMul, StateRef, Conv, AttrPool>;
+                          AttrMatMul, AttrTimeReduce, StateRef, Conv, AttrPool>;
 
 struct Node {
   OpKind op;

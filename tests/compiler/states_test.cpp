@@ -61,7 +61,7 @@ const std::vector<StatePair> kCached = {{"cache", "cache_out"}, {"avg", "avg_out
 
 // An LSTM step in primitive operators, the way TensorFlow exports it: gates in the order of `order`, the state [1, 2, H, 2] in one
 // tensor, h the first of the last axis. `swap` turns every sum and product around.
-OnnxBuilder written_out(const std::string &order, bool swap, int64_t opset) {
+OnnxBuilder written_out(const std::string &order, bool swap, int64_t opset, bool gemm = false) {
   OnnxBuilder b(opset);
   b.input("X", {"N", 5}).input("S", {"N", 2, kHidden, 2}).output("Y").output("S_out");
   const auto two = [&](const char *op, const std::string &a, const std::string &c, const std::string &out) {
@@ -85,8 +85,14 @@ OnnxBuilder written_out(const std::string &order, bool swap, int64_t opset) {
       b.node("Slice", {"S", name + "_first", name + "_end", "both"}, {name + "_part"});
       reshaping("Squeeze", name + "_part", name, {1, 3});
     }
-    b.node("MatMul", {x, "W" + layer}, {"xw" + layer});
-    b.node("MatMul", {"h" + layer, "R" + layer}, {"hr" + layer});
+    if (gemm) {  // as PyTorch exports its cells
+      b.random("V" + layer, {4 * kHidden, inputs}).random("D" + layer, {4 * kHidden});
+      b.node("Gemm", {x, "V" + layer, "D" + layer}, {"xw" + layer}).with("transB", 1);
+      b.node("Gemm", {"h" + layer, "R" + layer}, {"hr" + layer});
+    } else {
+      b.node("MatMul", {x, "W" + layer}, {"xw" + layer});
+      b.node("MatMul", {"h" + layer, "R" + layer}, {"hr" + layer});
+    }
     two("Add", "xw" + layer, "hr" + layer, "sum" + layer);
     two("Add", "sum" + layer, "B" + layer, "pre" + layer);
     std::vector<std::string> gates;
@@ -189,6 +195,12 @@ TEST(States, CellsWrittenOutBecomeLayers) {
       }
     }
   }
+}
+
+TEST(States, CellsOfGemmsBecomeLayers) {
+  const onnx::ModelProto proto = written_out("ifco", false, 13, true).proto;
+  EXPECT_EQ(graph_of(proto, {{"S", "S_out"}}).nodes.size(), 3u);
+  check_kept_states(proto, {{"S", "S_out"}});
 }
 
 // What is no cell stays as it is: another activation, a gate used elsewhere in the same sum.

@@ -83,12 +83,15 @@ class Uses {
   std::set<const NodeProto *> leads_out_;
 };
 
+using Constant = std::shared_ptr<const Tensor>;
+using Product = std::pair<std::string, Constant>;  // what is multiplied by the matrix
+
 // Names of one cell. gates: outputs of the split in ONNX's order i o f c, as positions of the split.
 struct Cell {
   const NodeProto *c_node = nullptr, *h_node = nullptr;
   std::string x, h, c;
-  const Tensor *w = nullptr, *r = nullptr;  // [I][4H], [H][4H]
-  std::vector<const Tensor *> biases;
+  Constant w, r;  // [I][4H], [H][4H]
+  std::vector<Constant> biases;
   size_t gates[4] = {};
   int64_t hidden = 0;
 };
@@ -158,7 +161,7 @@ class Finder {
       seen.insert(cell->gates[k]);
     }
     const int64_t axis = Attributes(*split).integer("axis", 0);
-    std::vector<std::pair<std::string, const Tensor *>> products;
+    std::vector<Product> products;
     if (seen.size() != 4 || (axis != 1 && axis != -1) || !find_products(split->input(0), 0, &products, cell) ||
         products.size() != 2)
       return false;
@@ -176,16 +179,36 @@ class Finder {
     return width % 4 == 0 && std::all_of(sizes.begin(), sizes.end(), [&](int64_t size) { return size == width / 4; });
   }
 
-  const Tensor *constant(const std::string &name, size_t rank) const {
+  Constant constant(const std::string &name, size_t rank) const {
     const auto found = model_.constants.find(name);
-    return found != model_.constants.end() && found->second->rank() == rank ? found->second.get() : nullptr;
+    return found != model_.constants.end() && found->second->rank() == rank ? found->second : nullptr;
+  }
+
+  // A Gemm of x with a constant matrix and vector, without factors: a product and a bias.
+  bool read_gemm(const NodeProto &gemm, std::vector<Product> *products, Cell *cell) const {
+    const Attributes a(gemm);
+    const Constant matrix = constant(gemm.input(1), 2), bias = gemm.input_size() == 3 ? constant(gemm.input(2), 1) : nullptr;
+    if (!matrix || (gemm.input_size() == 3 && !bias) || a.integer("transA", 0) != 0) return false;
+    if (a.real("alpha", 1) != 1 || a.real("beta", 1) != 1) return false;
+    if (bias) cell->biases.push_back(bias);
+    products->emplace_back(gemm.input(0), a.integer("transB", 0) != 0 ? transposed(*matrix) : matrix);
+    return true;
+  }
+
+  static Constant transposed(const Tensor &from) {
+    const int64_t rows = from.shape[0], columns = from.shape[1];
+    Tensor out(Elem::kFloat, {columns, rows}, kMaxTensorElems);
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t k = 0; k < columns; ++k)
+        out.data[static_cast<size_t>(k * rows + i)] = from.data[static_cast<size_t>(i * columns + k)];
+    }
+    return std::make_shared<const Tensor>(std::move(out));
   }
 
   // The addends: products with constant matrices, and constant vectors.
-  bool find_products(const std::string &sum, int depth, std::vector<std::pair<std::string, const Tensor *>> *products,
-                     Cell *cell) const {
+  bool find_products(const std::string &sum, int depth, std::vector<Product> *products, Cell *cell) const {
     constexpr int kDeepest = 4;  // two products and two biases, added one after the other
-    if (const Tensor *bias = constant(sum, 1)) {
+    if (const Constant bias = constant(sum, 1)) {
       cell->biases.push_back(bias);
       return true;
     }
@@ -193,19 +216,22 @@ class Finder {
       return depth < kDeepest && find_products(add->input(0), depth + 1, products, cell) &&
              find_products(add->input(1), depth + 1, products, cell);
     }
+    for (int inputs = 2; inputs <= 3; ++inputs) {
+      if (const NodeProto *gemm = uses_.maker(sum, "Gemm", inputs)) return read_gemm(*gemm, products, cell);
+    }
     const NodeProto *product = uses_.maker(sum, "MatMul", 2);
-    const Tensor *matrix = product ? constant(product->input(1), 2) : nullptr;
+    const Constant matrix = product ? constant(product->input(1), 2) : nullptr;
     if (!matrix) return false;
     products->emplace_back(product->input(0), matrix);
     return true;
   }
 
   // Which of the two takes h: the one that comes from a graph input, of H rows.
-  bool assign(const std::vector<std::pair<std::string, const Tensor *>> &products, Cell *cell) const {
+  bool assign(const std::vector<Product> &products, Cell *cell) const {
     const int64_t width = products[0].second->shape[1];
     cell->hidden = width / 4;
     if (products[1].second->shape[1] != width) return false;
-    for (const Tensor *bias : cell->biases) {
+    for (const Constant &bias : cell->biases) {
       if (bias->size() != width) return false;
     }
     std::vector<size_t> could;  // be h
@@ -297,7 +323,7 @@ class Rewriter {
 
   static Tensor bias_of(const Cell &cell) {
     Tensor out(Elem::kFloat, {1, 8 * cell.hidden});
-    for (const Tensor *bias : cell.biases) {
+    for (const Constant &bias : cell.biases) {
       Tensor column = *bias;
       column.shape = {1, bias->size()};
       const Tensor rows = gate_rows(column, cell);
@@ -371,7 +397,8 @@ std::unique_ptr<OnnxModel> fuse_cells(const OnnxModel &model) {
     Cell cell;
     if (finder.find(*node, &cell)) cells.push_back(cell);
   }
-  return cells.empty() ? nullptr : Rewriter(model, uses).write(cells);
+  constexpr size_t kMostCells = 256;  // each copies its matrices
+  return cells.empty() || cells.size() > kMostCells ? nullptr : Rewriter(model, uses).write(cells);
 }
 
 }  // namespace rnnp::compiler

@@ -36,13 +36,26 @@ rnnp_status rnnp_session_init_with(const rnnp_registry *registry, rnnp_session *
                                    const rnnp_session_options *options, void *mem, size_t bytes);
 
 /* X(name) for every operator: the object rnnp_op_<name>. */
-#define RNNP_FOR_EACH_OP(X)                                                                                                  \
-  X(recurrent)                                                                                                               \
-  X(dense)                                                                                                                   \
-  X(unary)                                                                                                                   \
-  X(binary)                                                                                                                  \
-  X(softmax) X(copy) X(time_step) X(unary_more) X(compare) X(reduce) X(norm) X(where) X(matmul) X(state_read) X(state_write) \
-      X(time_reduce) X(conv) X(depthwise) X(pool)
+#define RNNP_FOR_EACH_OP(X) \
+  X(recurrent)              \
+  X(dense)                  \
+  X(unary)                  \
+  X(binary)                 \
+  X(softmax)                \
+  X(copy)                   \
+  X(time_step)              \
+  X(unary_more)             \
+  X(compare)                \
+  X(reduce)                 \
+  X(norm)                   \
+  X(where)                  \
+  X(matmul)                 \
+  X(state_read)             \
+  X(state_write)            \
+  X(time_reduce)            \
+  X(conv)                   \
+  X(depthwise)              \
+  X(pool)
 
 /* X(name) for every kernel group: the object rnnp_kernels_<name>. */
 #define RNNP_FOR_EACH_KERNEL_GROUP(X) \

@@ -6,6 +6,10 @@
 namespace rnnp {
 namespace {
 
+struct PoolNode {
+  const AttrPool *attr;
+};
+
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrPool *a = m.attr<AttrPool>(node);
@@ -21,9 +25,9 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   for (int i = 0; i < 2; ++i) {
     if (a->counted_before[i] > kWindowMost || a->counted_after[i] > kWindowMost) return RNNP_E_BLOB_CORRUPT;
   }
-  const AttrPool **kept = env->arena->take<const AttrPool *>(1);
+  PoolNode *kept = env->arena->take<PoolNode>(1);
   *object = kept;
-  if (kept != nullptr) *kept = a;
+  if (kept != nullptr) *kept = {a};
   return RNNP_OK;
 }
 
@@ -65,7 +69,7 @@ void run_position(const AttrPool &a, const float *x, const Position &p, float *y
 }
 
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
-  const AttrPool &a = **static_cast<const AttrPool *const *>(object);
+  const AttrPool &a = *static_cast<const PoolNode *>(object)->attr;
   const uint32_t y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
   size_t begin, end;

@@ -365,7 +365,7 @@ Kernel kernel_of(OpCall &call, const View &x, bool transposed) {
   const int64_t first = w.shape[0], second = w.shape[1];
   if (groups < 1 || (transposed ? first : channels) % groups != 0 || (!transposed && first % groups != 0))
     throw Refusal("attribute 'group' is " + std::to_string(groups) + "; accepted: divisors of the channels");
-  const Kernel kernel{
+  Kernel kernel{
       w, groups, transposed ? first / groups : second, transposed ? second : first / groups, transposed, spatial_of(w.shape)};
   if (kernel.in * groups != channels)
     throw Refusal("W is for " + std::to_string(kernel.in * groups) + " channels, x has " + std::to_string(channels));

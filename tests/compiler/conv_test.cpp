@@ -338,6 +338,15 @@ TEST(Pool, TwoAxesAndGlobal) {
   check_against_f64(b.proto);
 }
 
+TEST(Pool, GlobalOverTime) {
+  OnnxBuilder b;
+  b.input("X", {"N", 3, "T", 5}).random("W", {4, 3, 2, 3}).output("A").output("M");
+  b.node("Conv", {"X", "W"}, {"c"}).with("pads", Ints{1, 1, 0, 1});
+  b.node("GlobalAveragePool", {"c"}, {"A"});
+  b.node("GlobalMaxPool", {"c"}, {"M"});
+  check_against_f64(b.proto);
+}
+
 TEST(Pool, OverTimeIsRefused) {
   OnnxBuilder b;
   b.input("X", {"N", 3, "T"}).output("Y");

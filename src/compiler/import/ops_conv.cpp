@@ -461,22 +461,20 @@ void max_pool(OpCall &call) {
   pool_over(call, pool_window(call.attributes, spatial_of(view_shape(call.real_view(0)))), Pool::kMax, false);
 }
 
-Window whole_window(const View &x) {
-  Window window;
-  for (int64_t size : spatial_of(view_shape(x))) {
-    WindowAxis axis;
-    axis.size = axis.kernel = size;
-    axis.out = 1;
-    window.push_back(axis);
-  }
-  return window;
+// A reduction over all axes but the first two; over time as well.
+void global_pool(OpCall &call, Reduce op) {
+  const View x = call.real_view(0);
+  spatial_of(view_shape(x));
+  std::vector<bool> over(x.axes.size(), true);
+  over[0] = over[1] = false;
+  call.give(0, call.b.reduced(x, over, op, true, call.name));
 }
 
 void global_average_pool(OpCall &call) {
-  pool_over(call, whole_window(call.real_view(0)), Pool::kAverage, false);
+  global_pool(call, Reduce::kMean);
 }
 void global_max_pool(OpCall &call) {
-  pool_over(call, whole_window(call.real_view(0)), Pool::kMax, false);
+  global_pool(call, Reduce::kMax);
 }
 
 // --- BatchNormalization ------------------------------------------------------------------------------------------------------
@@ -526,8 +524,8 @@ const std::vector<ImportRow> kImportConv = {
     {"ConvTranspose", conv_transpose, kConvLimits},
     {"AveragePool", average_pool, kPoolLimits},
     {"MaxPool", max_pool, "up to two feature axes; without the indices"},
-    {"GlobalAveragePool", global_average_pool, kPoolLimits},
-    {"GlobalMaxPool", global_max_pool, kPoolLimits},
+    {"GlobalAveragePool", global_average_pool, "feature axes and time"},
+    {"GlobalMaxPool", global_max_pool, "feature axes and time"},
     {"BatchNormalization", batch_normalization, "inference; goes into a convolution or dense layer before it"},
 };
 

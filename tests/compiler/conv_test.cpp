@@ -296,6 +296,31 @@ TEST(Conv, ResidualBlockMovesNothing) {
   check_against_f64(b.proto);
 }
 
+// Rows read backwards, every second channel, one element for many: as they lie, or copied.
+TEST(Conv, SlicedReversedAndRepeatedInputs) {
+  OnnxBuilder b;
+  b.input("X", {"N", 6, "T", 9})
+      .random("W", {4, 3, 2, 3})
+      .random("P", {5, 3, 1, 1})
+      .random("D", {3, 1, 1, 3})
+      .random("V", {2, 6, 1, 3});
+  b.constant_ints("s", {2}, {4, 8}).constant_ints("e", {2}, {INT64_MIN, INT64_MIN}).constant_ints("a", {2}, {1, 3});
+  b.constant_ints("st", {2}, {-2, -1})
+      .constant_ints("zero", {1}, {0})
+      .constant_ints("one", {1}, {1})
+      .constant_ints("three", {1}, {3});
+  b.output("A").output("B").output("C").output("E");
+  b.node("Slice", {"X", "s", "e", "a", "st"}, {"r"});  // [N, 3, T, 9]
+  b.node("Conv", {"r", "W"}, {"A"}).with("pads", Ints{1, 0, 0, 0}).with("strides", Ints{1, 2});
+  b.node("Conv", {"r", "P"}, {"B"});
+  b.node("Conv", {"r", "D"}, {"C"}).with("group", 3).with("pads", Ints{0, 2, 0, 0});
+  b.node("Slice", {"X", "zero", "one", "three"}, {"f"});  // [N, 6, T, 1]
+  b.constant_ints("target", {4}, {1, 1, 1, 5});
+  b.node("Expand", {"f", "target"}, {"wide"});
+  b.node("Conv", {"wide", "V"}, {"E"}).with("pads", Ints{0, 1, 0, 1});
+  check_against_f64(b.proto);
+}
+
 // As in a U-Net: what was set aside is joined to what came up again, channels-last both.
 TEST(Conv, JoinedChannelsStayInOrder) {
   OnnxBuilder b;

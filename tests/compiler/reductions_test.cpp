@@ -112,6 +112,18 @@ TEST(Reductions, MeanOverTimeOfALayer) {
   check_against_f64(b.proto, {300, 3});
 }
 
+TEST(Reductions, GlobalPoolsOverTime) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 4}).weights("", 3, 1, 4, 6).constant_ints("one", {1}, {1}).output("A").output("M");
+  b.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", 6);
+  b.node("Squeeze", {"Y", "one"}, {"H"});
+  b.node("Transpose", {"H"}, {"t"}).with("perm", Ints{1, 2, 0});
+  b.node("GlobalAveragePool", {"t"}, {"A"});
+  b.node("GlobalMaxPool", {"t"}, {"M"});
+  EXPECT_TRUE(graph_of(b).causal);
+  check_against_f64(b.proto, {20, 3});
+}
+
 // What every step is measured by the whole sequence looks ahead.
 TEST(Reductions, MeanOverTimeTakenOffEveryStep) {
   OnnxBuilder b;

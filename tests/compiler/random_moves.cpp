@@ -314,7 +314,7 @@ bool reduce(RandomGraph &g, const std::string &op) {
   };
   take(g.one_of(RandomGraph::axes(x, Role::kFeature)));
   if (g.coin()) take(g.one_of(RandomGraph::axes(x, Role::kFeature)));
-  if (g.below(8) == 0 && has_time(x)) take(RandomGraph::axes(x, Role::kTime)[0]);
+  if (g.below(4) == 0 && has_time(x)) take(RandomGraph::axes(x, Role::kTime)[0]);
   if (op == "ReduceProd" && std::pow(x.most, count) > 100) return false;
   if (op == "ReduceLogSum") x = positive(g, x);
   const bool keep = g.coin();

@@ -13,7 +13,7 @@
 namespace rnnp {
 namespace {
 
-// The four units `offset` bytes from unit 0 of one row.
+// The four units `offset` bytes from unit 0 of one row. Without an output, y is h_next: the same value once more.
 struct Units {
   const float *h_prev;
   float *h_next, *c, *y;
@@ -24,7 +24,7 @@ struct Units {
   RNNPACK_INLINE F load_h_prev() const { return Vec::load_first_bytes(offset_bytes(h_prev, offset), hidden_bytes - offset); }
   RNNPACK_INLINE void store_h(F h) const {
     Vec::store(offset_bytes(h_next, offset), h);
-    if (y != nullptr) Vec::store_first_bytes(offset_bytes(y, offset), h, hidden_bytes - offset);
+    Vec::store_first_bytes(offset_bytes(y, offset), h, hidden_bytes - offset);
   }
 };
 
@@ -96,10 +96,11 @@ void recur_mve(const RecurArgs *args) {
                      args->r + tile * hidden * kRow,
                      hidden / 16,
                      hidden % 16};
+    float *h_next = offset_bytes(args->h_next, state);
     Units at = {h_prev,
-                offset_bytes(args->h_next, state),
+                h_next,
                 Cell::kGates == 4 ? offset_bytes(args->c, state) : nullptr,
-                args->y ? offset_bytes(args->y, row * args->y_row_bytes) : nullptr,
+                args->y ? offset_bytes(args->y, row * args->y_row_bytes) : h_next,
                 tile * 16,
                 hidden * sizeof(float)};
     __asm__("" : "+r"(at.h_prev), "+r"(at.h_next), "+r"(at.c));  // or each address is a sum of three

@@ -22,7 +22,7 @@ compile="$flags -O2 -std=c++17 -fno-exceptions -fno-rtti -ffunction-sections -fd
   -Itests/kernels -isystem $googletest/include -isystem $googletest -D_GNU_SOURCE"
 for feature in POSIX_RE DEATH_TEST STREAM_REDIRECTION PTHREAD EXCEPTIONS RTTI; do compile="$compile -DGTEST_HAS_$feature=0"; done
 
-sources="kernel_list.cpp gemm_ref.cpp recur_ref.cpp act_ref.cpp"
+sources="kernel_list.cpp $(cd src/kernels && ls *_ref.cpp)"
 for isa in $isas; do
   compile="$compile -DRNNPACK_HAVE_${isa^^}=1"
   sources="$sources $(cd src/kernels && ls *_"$isa".cpp)"

@@ -50,6 +50,7 @@ rnnp_status rnnp_session_init_with(const rnnp_registry *registry, rnnp_session *
   X(norm)                   \
   X(where)                  \
   X(matmul)                 \
+  X(gather)                 \
   X(state_read)             \
   X(state_write)            \
   X(time_reduce)            \

@@ -43,7 +43,8 @@ enum {
   RNNP_E_DIRECTION = -10,     /* the model reads the future (a reverse layer): run whole sequences with max_steps set */
   RNNP_E_UNSUPPORTED = -11,   /* an operator of the blob is not in this build */
   RNNP_E_SHAPE = -12,         /* steps, batch, lengths or tensor counts do not fit the model or the session */
-  RNNP_E_ENDIAN = -13         /* this CPU is big-endian; blobs are little-endian */
+  RNNP_E_ENDIAN = -13,        /* this CPU is big-endian; blobs are little-endian */
+  RNNP_E_INDEX = -14          /* an index is outside its table: see rnnp_tensor_facts.limit */
 };
 
 /* Version of the library, encoded as RNNP_HEADER_VERSION. */
@@ -101,6 +102,9 @@ enum {
   RNNP_ROLE_LENGTHS = 3   /* input only: int32 [batch], steps of each row; NULL means all steps */
 };
 
+/* Elements of a tensor: float, or int32_t (lengths, and indices into an embedding). */
+enum { RNNP_DTYPE_F32 = 0, RNNP_DTYPE_I32 = 1 };
+
 #define RNNP_MAX_RANK 8
 #define RNNP_DIM_STEPS (-1)
 #define RNNP_DIM_BATCH (-2)
@@ -112,6 +116,8 @@ typedef struct rnnp_tensor_facts {
   uint32_t rank;               /* of the ONNX tensor */
   int32_t dims[RNNP_MAX_RANK]; /* the ONNX axes in ONNX order: RNNP_DIM_STEPS, RNNP_DIM_BATCH or a constant */
   const char *name;            /* in the blob, NUL-terminated */
+  uint32_t dtype;              /* RNNP_DTYPE_* of the elements */
+  uint32_t limit;              /* i32 inputs of role SEQUENCE: indices, from -limit (the table's first row) to limit - 1; else 0 */
 } rnnp_tensor_facts;
 
 /* Describe input or output `index`. RNNP_E_ARG when there is none of that index. */

@@ -82,6 +82,8 @@ struct BlobIo {
   uint32_t role;
   uint32_t rank;
   int32_t dims[kBlobMaxRank];
+  uint32_t limit;  // i32 inputs per step: indices lie in [-limit, limit); 0 for all others
+  uint32_t reserved;
 };
 
 // State that outlives a run: [batch][elems] f32. buffers: 2 when a step reads the old while it writes the new, else 1. init:
@@ -108,6 +110,7 @@ enum class OpKind : uint32_t {
   kReduce = 10,      // AttrReduce;     x -> y
   kNorm = 11,        // AttrNorm;       x -> y
   kWhere = 12,       // AttrWhere;      condition, a, b -> y
+  kGather = 13,      // AttrGather; i32 sequence input -> y
   kMatMul = 14,      // AttrMatMul;     a, b -> y
   kTimeReduce = 15,  // AttrTimeReduce; sequence x -> row y (over all steps)
   kStateRead = 16,   // AttrState;    -> y (the state as it is before the step)
@@ -375,6 +378,14 @@ struct AttrConv {
   uint32_t w;     // weights offset: per group panels [ceil(O/NR)][time taps x kernel x in_channels][NR]
   uint32_t bias;  // weights offset: per group [ceil(O/NR)][NR]; kNone: zeros
   BlobActivation act;
+};
+
+// y holds, for each of the row's `count` indices, that row of the table [rows][elems].
+struct AttrGather {
+  uint32_t rows;
+  uint32_t elems;
+  uint32_t count;
+  uint32_t table;  // weights offset
 };
 
 enum class Pool : uint32_t { kMax = 0, kAverage = 1 };

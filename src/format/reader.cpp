@@ -86,8 +86,9 @@ bool io_fits(const Model &m, const BlobIo &io, bool input) {
   const BlobValue &v = m.values[io.value];
   if (io.role > (input ? RNNP_ROLE_LENGTHS : RNNP_ROLE_ROW)) return false;
   if ((io.role == RNNP_ROLE_SEQUENCE) != (v.sequence == 1)) return false;
-  if ((io.role == RNNP_ROLE_LENGTHS) != (v.dtype == uint32_t(DType::kI32))) return false;
-  return io.role != RNNP_ROLE_LENGTHS || v.row_elems == 1;
+  const bool is_int = v.dtype == uint32_t(DType::kI32);
+  if (io.role == RNNP_ROLE_LENGTHS) return is_int && v.row_elems == 1;
+  return is_int ? input && io.role == RNNP_ROLE_SEQUENCE && io.limit > 0 && io.limit <= INT32_MAX : io.limit == 0;
 }
 
 bool state_fits(const Model &m, const BlobState &s) {

@@ -31,6 +31,8 @@ rnnp_status describe(const Model &m, const Table<BlobIo> &table, uint32_t index,
   f.rank = io.rank;
   for (uint32_t i = 0; i < io.rank; ++i) f.dims[i] = io.dims[i];
   f.name = m.string(io.name);
+  f.dtype = m.values[io.value].dtype;
+  f.limit = io.limit;
   return give_struct(f, out) ? RNNP_OK : RNNP_E_ARG;
 }
 

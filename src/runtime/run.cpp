@@ -256,6 +256,21 @@ bool lengths_fit(const int32_t *lengths, uint32_t batch, size_t steps) {
   return true;
 }
 
+// Every index of an i32 sequence input lies within its table.
+bool indices_fit(const Session &s, const BlobIo &io, const rnnp_buffer &b, size_t steps, uint32_t batch) {
+  if (io.limit == 0) return true;
+  const uint32_t elems = s.model->values[io.value].row_elems;
+  for (size_t step = 0; step < steps; ++step) {
+    for (uint32_t row = 0; row < batch; ++row) {
+      const int32_t *index = view_as<int32_t>(tensor_row(b, elems * sizeof(int32_t), batch, step, row));
+      for (uint32_t i = 0; i < elems; ++i) {
+        if (index[i] >= static_cast<int32_t>(io.limit) || index[i] < -static_cast<int32_t>(io.limit)) return false;
+      }
+    }
+  }
+  return true;
+}
+
 rnnp_status check_shape(const Session &s, size_t steps, uint32_t batch) {
   if (batch == 0 || batch > s.max_batch) return RNNP_E_SHAPE;
   if (s.model->header->fixed_batch != 0 && batch != s.model->header->fixed_batch) return RNNP_E_SHAPE;
@@ -275,6 +290,7 @@ rnnp_status check_io(const Session &s, const rnnp_io &io) {
     const bool required = m.inputs[i].role == RNNP_ROLE_SEQUENCE || m.inputs[i].role == RNNP_ROLE_ROW;
     if (required && io.inputs[i].data == nullptr) return RNNP_E_ARG;
     status = check_buffer(m, m.inputs[i], io.inputs[i]);
+    if (status == RNNP_OK && !indices_fit(s, m.inputs[i], io.inputs[i], io.steps, io.batch)) return RNNP_E_INDEX;
     if (status == RNNP_OK && m.inputs[i].role == RNNP_ROLE_LENGTHS && io.inputs[i].data != nullptr &&
         !lengths_fit(static_cast<const int32_t *>(io.inputs[i].data), io.batch, io.steps)) {
       return RNNP_E_SHAPE;
@@ -328,6 +344,8 @@ rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y
   if (x == nullptr || y == nullptr) return RNNP_E_ARG;
   if (!rnnp::is_aligned(x, 4) || !rnnp::is_aligned(y, 4)) return RNNP_E_ALIGN;
   rnnp::arrange_rows(session, nullptr, session->max_batch);
+  const rnnp_buffer packed = {const_cast<void *>(x), 0, 0};
+  if (!rnnp::indices_fit(*session, m.inputs[session->simple_input], packed, steps, session->max_batch)) return RNNP_E_INDEX;
   if (steps == 1 && session->single) {
     rnnp::run_single_step(session, x, y);
     return RNNP_OK;

@@ -160,8 +160,8 @@ void finish_nodes(Session *s) {
 // What rnnp_step needs to know, decided once.
 void prepare_single_step(Session *s) {
   const Model &m = *s->model;
-  s->single = single_step_threads(*s) == 1 && s->causal && s->simple && m.inputs.count == 1 && m.outputs.count == 1 &&
-              ValueKind(m.values[m.outputs[0].value].kind) == ValueKind::kSequence;
+  s->single = m.inputs.count == 1 && m.inputs[0].limit == 0 && single_step_threads(*s) == 1 && s->causal && s->simple &&
+              m.inputs.count == 1 && m.outputs.count == 1 && ValueKind(m.values[m.outputs[0].value].kind) == ValueKind::kSequence;
   if (!s->single) return;
   s->single_input = &s->lane.values[m.inputs[0].value];
   s->single_output = &s->lane.values[m.outputs[0].value];

@@ -32,6 +32,8 @@ const char *rnnp_status_string(rnnp_status status) {
       return "steps, batch, lengths or tensor counts do not fit the model or the session";
     case RNNP_E_ENDIAN:
       return "blobs are little-endian and this CPU is not";
+    case RNNP_E_INDEX:
+      return "an index is outside its table";
     default:
       return "unknown status";
   }

@@ -259,6 +259,37 @@ TEST(Graphs, AddingZeroIsNoNode) {
   check_against_f64(b.proto);
 }
 
+// Words in, one embedding per step; in two forms: one index a step, and several.
+TEST(Graphs, EmbeddingsOfIndices) {
+  for (const bool several : {false, true}) {
+    OnnxBuilder b;
+    if (several) {
+      b.input("I", {"T", "N", 3}, onnx::TensorProto::INT64).constant_ints("merged", {3}, {0, 0, 15});
+    } else {
+      b.input("I", {"T", "N"}, onnx::TensorProto::INT64).constant_ints("merged", {3}, {0, 0, 5});
+    }
+    b.random("table", {11, 5}).weights("", 3, 1, several ? 15 : 5, kHidden).output("Y").output("E");
+    b.node("Gather", {"table", "I"}, {"E"});
+    b.node("Reshape", {"E", "merged"}, {"X"});
+    b.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+    EXPECT_TRUE(graph_of(b).causal);
+    check_against_f64(b.proto);
+  }
+}
+
+TEST(Graphs, EmbeddingsThatAreRefused) {
+  OnnxBuilder inner;
+  inner.input("I", {"T", "N"}, onnx::TensorProto::INT64).random("table", {5, 11}).weights("", 3, 1, 5, kHidden).output("Y");
+  inner.node("Gather", {"table", "I"}, {"X"}, "words").with("axis", 1);
+  inner.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+  EXPECT_NE(refusal_of(inner.proto).find("axis 0"), std::string::npos) << refusal_of(inner.proto);
+  OnnxBuilder rows = gru();
+  rows.input("S", {"N"}, onnx::TensorProto::INT64).random("table", {7, kHidden}).output("A");
+  rows.node("Gather", {"table", "S"}, {"e"}, "speaker");
+  rows.node("Add", {"H", "e"}, {"A"});
+  EXPECT_NE(refusal_of(rows.proto).find("same for all steps"), std::string::npos) << refusal_of(rows.proto);
+}
+
 TEST(Graphs, SoftmaxByOpset) {
   for (int64_t opset : {11, 13}) {
     OnnxBuilder b = gru(opset);

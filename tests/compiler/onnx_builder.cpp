@@ -149,9 +149,10 @@ Array random_array(const rnnp_tensor_facts &facts, const DeclaredInput &declared
                                                            : facts.dims[i];
     array.shape.push_back(fixed ? fixed : open);
   }
-  array.is_int = facts.role == RNNP_ROLE_LENGTHS;
+  array.is_int = facts.dtype == RNNP_DTYPE_I32;
   std::normal_distribution<float> normal;
-  std::uniform_int_distribution<int32_t> length(0, static_cast<int32_t>(sizes.steps));
+  std::uniform_int_distribution<int32_t> length(
+      0, facts.limit != 0 ? static_cast<int32_t>(facts.limit) - 1 : static_cast<int32_t>(sizes.steps));
   for (int64_t i = 0; i < element_count(array.shape); ++i) {
     if (array.is_int)
       array.i32.push_back(length(*random));

@@ -89,9 +89,10 @@ class Blob:
     def ios(self, section):
         values = self.records("values", "6I")
         out = []
-        for name, value, role, rank, *dims in self.records(section, "4I8i"):
+        for name, value, role, rank, *dims, limit, _ in self.records(section, "4I8i2I"):
             shown = [{-1: "steps", -2: "batch"}.get(dim, dim) for dim in dims[:rank]]
-            out.append({"name": self.string(name), "role": ROLES[role], "dims": shown, "value": value, "row_elems": values[value][2]})
+            out.append({"name": self.string(name), "role": ROLES[role], "dims": shown, "value": value, "row_elems": values[value][2],
+                        "limit": limit})
         return out
 
     def nodes(self):
@@ -177,6 +178,10 @@ class Blob:
         rank, *rest = self.unpack("9I24i3I", at)
         return {"dims": rest[:rank], "condition_stride": rest[8:8 + rank], "a_stride": rest[16:16 + rank],
                 "b_stride": rest[24:24 + rank], "first": rest[32:]}
+
+    def gather(self, at):
+        rows, elems, count, table = self.unpack("4I", at)
+        return {"rows": rows, "elems": elems, "count": count, "table": table}
 
     def matmul(self, at):
         m, n, k, rank, *dims = self.unpack("12I", at)

@@ -76,19 +76,25 @@ uint32_t BlobBuilder::add_value(ValueKind kind, uint32_t elems, bool sequence, r
 
 uint32_t BlobBuilder::add_input(uint32_t elems, const std::string &name) {
   const uint32_t v = add_value(ValueKind::kInput, elems, true);
-  inputs_.push_back({add_string(name), v, RNNP_ROLE_SEQUENCE, 3, {RNNP_DIM_STEPS, RNNP_DIM_BATCH, int32_t(elems)}});
+  inputs_.push_back({add_string(name), v, RNNP_ROLE_SEQUENCE, 3, {RNNP_DIM_STEPS, RNNP_DIM_BATCH, int32_t(elems)}, 0, 0});
   return v;
 }
 
 uint32_t BlobBuilder::add_state_input(uint32_t elems, const std::string &name) {
   const uint32_t v = add_value(ValueKind::kInput, elems, false);
-  inputs_.push_back({add_string(name), v, RNNP_ROLE_STATE, 2, {RNNP_DIM_BATCH, int32_t(elems)}});
+  inputs_.push_back({add_string(name), v, RNNP_ROLE_STATE, 2, {RNNP_DIM_BATCH, int32_t(elems)}, 0, 0});
   return v;
 }
 
 uint32_t BlobBuilder::add_lengths_input() {
   const uint32_t v = add_value(ValueKind::kInput, 1, false, rnnp::DType::kI32);
-  inputs_.push_back({add_string("lengths"), v, RNNP_ROLE_LENGTHS, 1, {RNNP_DIM_BATCH}});
+  inputs_.push_back({add_string("lengths"), v, RNNP_ROLE_LENGTHS, 1, {RNNP_DIM_BATCH}, 0, 0});
+  return v;
+}
+
+uint32_t BlobBuilder::add_index_input(uint32_t elems, uint32_t limit) {
+  const uint32_t v = add_value(ValueKind::kInput, elems, true, rnnp::DType::kI32);
+  inputs_.push_back({add_string("index"), v, RNNP_ROLE_SEQUENCE, 3, {RNNP_DIM_STEPS, RNNP_DIM_BATCH, int32_t(elems)}, limit, 0});
   return v;
 }
 
@@ -325,8 +331,10 @@ void BlobBuilder::add_output(uint32_t value, const std::string &name) {
                      value,
                      v.sequence ? uint32_t(RNNP_ROLE_SEQUENCE) : uint32_t(RNNP_ROLE_ROW),
                      2,
-                     {RNNP_DIM_BATCH, int32_t(v.row_elems)}};
-  if (v.sequence) io = {io.name, value, io.role, 3, {RNNP_DIM_STEPS, RNNP_DIM_BATCH, int32_t(v.row_elems)}};
+                     {RNNP_DIM_BATCH, int32_t(v.row_elems)},
+                     0,
+                     0};
+  if (v.sequence) io = {io.name, value, io.role, 3, {RNNP_DIM_STEPS, RNNP_DIM_BATCH, int32_t(v.row_elems)}, 0, 0};
   outputs_.push_back(io);
 }
 

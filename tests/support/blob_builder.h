@@ -75,6 +75,8 @@ class BlobBuilder {
   // Optional inputs of the recurrent layer added next: initial_h, initial_c (role STATE) and lengths.
   uint32_t add_state_input(uint32_t elems, const std::string &name);
   uint32_t add_lengths_input();
+  // i32 indices of every step, in [-limit, limit).
+  uint32_t add_index_input(uint32_t elems, uint32_t limit);
   // Random weights, uniform in +-1/sqrt(H). Returns the value of Y; y_h and y_c, when given, receive those values.
   uint32_t add_recurrent(uint32_t x, uint32_t input, const RecurrentOptions &options, uint32_t *y_h = nullptr,
                          uint32_t *y_c = nullptr, std::vector<uint32_t> extra_inputs = {});

@@ -116,7 +116,8 @@ class Reader {
                      {"role", word(kRoles, io.role)},
                      {"dims", dims},
                      {"value", io.value},
-                     {"row_elems", record<BlobValue>(h_.values, io.value).row_elems}});
+                     {"row_elems", record<BlobValue>(h_.values, io.value).row_elems},
+                     {"limit", io.limit}});
     }
     return out;
   }
@@ -298,6 +299,10 @@ class Reader {
                 {"a_stride", list(a.stride[1], a.rank)},
                 {"b_stride", list(a.stride[2], a.rank)},
                 {"first", list(a.first, 3)}};
+      }
+      case OpKind::kGather: {
+        const auto a = attribute<AttrGather>(n);
+        return {{"rows", a.rows}, {"elems", a.elems}, {"count", a.count}, {"table", a.table}};
       }
       case OpKind::kMatMul: {
         const auto a = attribute<AttrMatMul>(n);

@@ -77,9 +77,10 @@ Array random_array(const rnnp_tensor_facts &facts, int64_t steps, int64_t batch,
     array.shape.push_back(facts.dims[i] == RNNP_DIM_STEPS ? steps : facts.dims[i] == RNNP_DIM_BATCH ? batch : facts.dims[i]);
   }
   const size_t count = static_cast<size_t>(element_count(array.shape));
-  array.is_int = facts.role == RNNP_ROLE_LENGTHS;
+  array.is_int = facts.dtype == RNNP_DTYPE_I32;
   std::normal_distribution<float> normal(0.0f, 1.0f);
-  std::uniform_int_distribution<int32_t> length(0, static_cast<int32_t>(steps));
+  std::uniform_int_distribution<int32_t> length(
+      0, facts.limit != 0 ? static_cast<int32_t>(facts.limit) - 1 : static_cast<int32_t>(steps));
   for (size_t i = 0; i < count; ++i) {
     if (array.is_int)
       array.i32.push_back(length(*random));

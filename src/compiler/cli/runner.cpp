@@ -143,6 +143,8 @@ void Runner::read_input(const rnnp_tensor_facts &facts, const Arrays &arrays, Jo
     job->lengths.back() = array.i32;
     return;
   }
+  if (facts.dtype == RNNP_DTYPE_I32 && !array.is_int)
+    throw UsageError("input " + quote(facts.name) + " holds indices; accepted: int32 or int64");
   const bool per_step = facts.role == RNNP_ROLE_SEQUENCE;
   std::vector<float> &rows = job->inputs.back();
   rows.assign((per_step ? job->steps : 1) * job->batch * facts.row_elems, 0.0f);
@@ -154,8 +156,12 @@ void Runner::read_input(const rnnp_tensor_facts &facts, const Arrays &arrays, Jo
     for (size_t row = 0; row < (repeat_batch ? job->batch : 1); ++row) {
       const int64_t first = static_cast<int64_t>((step * job->batch + row) * facts.row_elems);
       for_each_index(dims, strides, first, [&](int64_t i, int64_t at) {
-        rows[static_cast<size_t>(at)] =
-            array.is_int ? static_cast<float>(array.i32[static_cast<size_t>(i)]) : array.f32[static_cast<size_t>(i)];
+        float &to = rows[static_cast<size_t>(at)];
+        if (facts.dtype == RNNP_DTYPE_I32) {
+          std::memcpy(&to, &array.i32[static_cast<size_t>(i)], sizeof to);
+        } else {
+          to = array.is_int ? static_cast<float>(array.i32[static_cast<size_t>(i)]) : array.f32[static_cast<size_t>(i)];
+        }
       });
     }
   }

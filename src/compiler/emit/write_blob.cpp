@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <type_traits>
 
 #include "compiler/emit/crc32.h"
 #include "compiler/ir/memory.h"
@@ -106,6 +107,7 @@ class Writer {
       out.role = io.role;
       out.rank = static_cast<uint32_t>(io.dims.size());
       std::copy(io.dims.begin(), io.dims.end(), out.dims);
+      out.limit = io.limit;
       section->append(&out, sizeof out);
     }
   }
@@ -231,8 +233,11 @@ class Writer {
     return {a.op, state(static_cast<uint32_t>(elems), {}, node.name + ".so_far", 1)};
   }
 
+  AttrGather attr(const Gather &g, const Node &) { return {g.rows, g.elems, g.count, weights(g.table)}; }
+
   template <typename Plain>
   Plain attr(const Plain &a, const Node &) {
+    static_assert(std::is_trivially_copyable_v<Plain>, "attributes with weights are packed");
     return a;
   }
 

@@ -371,7 +371,7 @@ void assign_roles(Graph *graph) {
   for (Io &input : graph->inputs) {
     const Value &value = graph->values[input.value];
     if (value.dtype == DType::kI32) {
-      input.role = RNNP_ROLE_LENGTHS;
+      input.role = value.sequence ? RNNP_ROLE_SEQUENCE : RNNP_ROLE_LENGTHS;
     } else if (value.sequence) {
       input.role = RNNP_ROLE_SEQUENCE;
     } else {
@@ -386,11 +386,12 @@ void assign_roles(Graph *graph) {
 Graph finish(Reader *reader) {
   Graph &graph = reader->builder().graph;
   for (const Io &input : graph.inputs) {
-    if (graph.values[input.value].dtype == DType::kI32 && graph.values[input.value].elems != 1) {
-      reader->problems().add(
-          "", "input " + quote(input.name),
-          "it is an integer tensor; accepted: as sequence_lens, one length per batch row, or made a constant (--set " + input.name +
-              "=VALUE)");
+    const Value &value = graph.values[input.value];
+    if (value.dtype == DType::kI32 && !value.sequence && value.elems != 1) {
+      reader->problems().add("", "input " + quote(input.name),
+                             "it is an integer tensor; accepted: as sequence_lens, one length per batch row, as indices of a "
+                             "Gather at every step, or made a constant (--set " +
+                                 input.name + "=VALUE)");
     }
   }
   reader->problems().raise();

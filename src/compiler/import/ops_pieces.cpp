@@ -79,7 +79,40 @@ void part_axis(OpCall &call, View *view, size_t axis, const Shape &sizes) {
   view->axes.insert(at, parted.axes.begin(), parted.axes.end());
 }
 
+// Rows of a constant table by indices that come in at every step: an embedding.
+void look_up(OpCall &call) {
+  Builder &b = call.b;
+  const Tensor &table = call.constant(0, "data");
+  const View index = call.view(1);
+  Value &value = b.graph.values[index.value];
+  if (value.kind != ValueKind::kInput || value.dtype != DType::kI32 || (!b.discovering && !is_dense(index, value.elems)))
+    throw Refusal("its indices are computed at run time; accepted: constants, or an integer input with a constant table");
+  if (table.rank() < 1 || normal_axis(call.attributes.integer("axis", 0), table.shape.size()) != 0)
+    throw Refusal("it takes run-time indices along an inner axis; accepted: axis 0");
+  const auto is_time = [](const Atom &atom) { return atom.kind == Atom::Kind::kTime; };
+  const bool has_time = std::any_of(index.axes.begin(), index.axes.end(),
+                                    [&](const Axis &axis) { return std::any_of(axis.begin(), axis.end(), is_time); });
+  if (!b.discovering && !has_time && b.origins->any(AxisRole::kTime))
+    throw Refusal("its indices are the same for all steps; accepted: indices at every step");
+  const int64_t rows = table.shape[0], elems = rows == 0 ? 0 : table.size() / rows;
+  if (elems < 1 || rows > INT32_MAX) throw Refusal("its table has shape " + shape_text(table.shape));
+  value.sequence = true;
+  Io &input = *std::find_if(b.graph.inputs.begin(), b.graph.inputs.end(), [&](const Io &io) { return io.value == index.value; });
+  input.limit = input.limit == 0 ? static_cast<uint32_t>(rows) : std::min(input.limit, static_cast<uint32_t>(rows));
+  Gather attr{static_cast<uint32_t>(rows), static_cast<uint32_t>(elems), value.elems, {}};
+  for (double v : table.data) attr.table.push_back(static_cast<float>(v));
+  View out = index;
+  for (size_t i = 1; i < table.shape.size(); ++i)
+    out.axes.push_back(table.shape[i] == 1 ? Axis{} : Axis{Atom{Atom::Kind::kFeature, table.shape[i]}});
+  out = densified(out);
+  out.first = 0;
+  out.value = b.new_row(times(attr.count, elems), true);
+  b.graph.nodes.push_back({OpKind::kGather, call.name, {index.value}, {out.value}, std::move(attr)});
+  call.give(0, out);
+}
+
 void gather(OpCall &call) {
+  if (!call.is_const(1)) return look_up(call);
   const View x = call.any_view(0);
   const Tensor &index = call.constant(1, "indices");
   const size_t axis = normal_axis(call.attributes.integer("axis", 0), x.axes.size());
@@ -168,7 +201,9 @@ void tile(OpCall &call) {
 }  // namespace
 
 const std::vector<ImportRow> kImportPieces = {
-    {"Gather", gather, "constant indices; on the time axis the first or the last step"},
+    {"Gather", gather,
+     "constant indices (on the time axis the first or the last step), or rows of a constant table by an integer input of every "
+     "step"},
     {"Pad", pad, "feature axes; zeros on the time axis, before a convolution or where Slice takes as much away; constant pads"},
     {"Tile", tile, "feature axes, constant repeats"},
 };

@@ -87,7 +87,13 @@ struct Conv {
   }
 };
 
-using Attr = std::variant<Recurrent, Dense, AttrUnary, AttrBinary, AttrSoftmax, AttrCopy, AttrTimeStep, AttrReduce, Norm, AttrWhere,
+// y = rows of the table [rows][elems], `count` of them.
+struct Gather {
+  uint32_t rows = 0, elems = 0, count = 0;
+  std::vector<float> table;
+};
+
+using Attr = std::variant<Recurrent, Dense, Gather, AttrUnary, AttrBinary, AttrSoftmax, AttrCopy, AttrTimeStep, AttrReduce, Norm, AttrWhere,
                           AttrMatMul, AttrTimeReduce, StateRef, Conv, AttrPool>;
 
 struct Node {
@@ -102,6 +108,7 @@ struct Io {
   uint32_t value = kNone;
   uint32_t role = 0;          // RNNP_ROLE_*
   std::vector<int32_t> dims;  // RNNP_DIM_STEPS, RNNP_DIM_BATCH or a constant
+  uint32_t limit = 0;         // of indices; 0: none
 };
 
 struct Graph {

@@ -56,6 +56,10 @@ struct AttrHash {
     h.list(n.scale);
     h.list(n.bias);
   }
+  void operator()(const Gather &g) const {
+    for (uint32_t v : {g.rows, g.elems, g.count}) h.number(v);
+    h.list(g.table);
+  }
   void operator()(const Conv &c) const {
     h.bytes(&c.shape, sizeof c.shape);
     h.list(c.w);

@@ -63,7 +63,7 @@ stage_command() {  # stage_command STAGE command...
 check_format() { git ls-files '*.h' '*.c' '*.cpp' | xargs clang-format --dry-run -Werror; }
 check_tidy() {
   configure_and_build tidy -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang || return 1
-  git ls-files 'src/*.cpp' 'platform/compiled/*.cpp' | grep -vE 'src/(compiler|pack|cuda)/|xnnpack\.cpp|_(neon|mve|rvv|simd128|vfpv4)\.cpp' |
+  git ls-files 'src/*.cpp' 'platform/compiled/*.cpp' | grep -vE 'src/(compiler|pack|cuda)/|xnnpack\.cpp|_(neon|mve|rvv|rvf|simd128|vfpv4)\.cpp' |
     xargs -P "$jobs" -n 4 clang-tidy --quiet -p "$build-tidy" 2>/dev/null
 }
 

@@ -38,7 +38,10 @@ int64_t element_count(const Shape &shape, int64_t limit) {
 
 Shape dense_strides(const Shape &shape) {
   Shape strides(shape.size(), 1);
-  for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<int64_t>(shape[i], 1);
+  for (size_t i = shape.size(); i-- > 1;) {
+    if (__builtin_mul_overflow(strides[i], std::max<int64_t>(shape[i], 1), &strides[i - 1]))
+      throw Refusal("a tensor of shape " + shape_text(shape) + " is too large");
+  }
   return strides;
 }
 

@@ -162,15 +162,6 @@ Array random_array(const rnnp_tensor_facts &facts, const DeclaredInput &declared
   return array;
 }
 
-Tensor to_tensor(const Array &array) {
-  Tensor tensor(array.is_int ? Elem::kInt : Elem::kFloat, array.shape);
-  if (array.is_int)
-    std::copy(array.i32.begin(), array.i32.end(), tensor.data.begin());
-  else
-    std::copy(array.f32.begin(), array.f32.end(), tensor.data.begin());
-  return tensor;
-}
-
 // A value without a batch axis is given once per batch row.
 void compare(const std::string &what, const Array &got, const Tensor &want, double tolerance) {
   const size_t repeats = got.shape.size() == want.shape.size() + 1 ? static_cast<size_t>(got.shape[0]) : 1;

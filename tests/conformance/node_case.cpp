@@ -10,19 +10,12 @@
 
 #include "compiler/compile.h"
 #include "conformance_case.h"
+#include "proto_file.h"
 
 namespace rnnp::conformance {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <typename Proto>
-Proto load(const fs::path &path) {
-  std::ifstream file(path, std::ios::binary);
-  Proto proto;
-  if (!file || !proto.ParseFromIstream(&file)) throw std::runtime_error("cannot read " + path.string());
-  return proto;
-}
 
 template <typename Infos>
 std::map<std::string, Tensor> load_tensors(const fs::path &folder, const std::string &kind, const Infos &infos) {

@@ -8,19 +8,12 @@
 #include <set>
 
 #include "conformance_case.h"
+#include "proto_file.h"
 
 namespace rnnp::conformance {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <typename Proto>
-Proto load(const fs::path &path) {
-  std::ifstream file(path, std::ios::binary);
-  Proto proto;
-  if (!file || !proto.ParseFromIstream(&file)) throw std::runtime_error("cannot read " + path.string());
-  return proto;
-}
 
 bool is_recurrent_case(const std::string &name) {
   for (const char *prefix :

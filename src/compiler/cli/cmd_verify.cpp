@@ -90,15 +90,6 @@ Array random_array(const rnnp_tensor_facts &facts, int64_t steps, int64_t batch,
   return array;
 }
 
-Tensor to_tensor(const Array &array) {
-  Tensor out(array.is_int ? Elem::kInt : Elem::kFloat, array.shape);
-  if (array.is_int)
-    std::copy(array.i32.begin(), array.i32.end(), out.data.begin());
-  else
-    std::copy(array.f32.begin(), array.f32.end(), out.data.begin());
-  return out;
-}
-
 // Random sizes that sum to the steps.
 std::vector<size_t> random_cuts(size_t steps, std::mt19937 *random) {
   std::vector<size_t> cuts;

@@ -118,4 +118,13 @@ void write_npy(const std::string &path, const Array &array) {
   write_file(path, bytes.data(), bytes.size());
 }
 
+Tensor to_tensor(const Array &array) {
+  Tensor out(array.is_int ? Elem::kInt : Elem::kFloat, array.shape);
+  if (array.is_int)
+    std::copy(array.i32.begin(), array.i32.end(), out.data.begin());
+  else
+    std::copy(array.f32.begin(), array.f32.end(), out.data.begin());
+  return out;
+}
+
 }  // namespace rnnp::compiler

@@ -19,6 +19,8 @@ struct Array {
   std::vector<int32_t> i32;
 };
 
+Tensor to_tensor(const Array &array);
+
 // Throws IoError on anything that is not such a file.
 Array parse_npy(const std::vector<uint8_t> &bytes, const std::string &what);
 Array read_npy(const std::string &path);

@@ -3,20 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "ops/op.h"
+#include "ops/strides.h"
 
 namespace rnnp {
 namespace {
-
-// Lowest and highest element that first + sum(index * stride) reaches; false when it leaves [0, elems).
-bool strides_fit(const AttrCopy &a, const int32_t *stride, uint32_t first, uint32_t elems) {
-  int64_t low = first, high = first;
-  for (uint32_t i = 0; i < a.rank; ++i) {
-    const int64_t far = int64_t{stride[i]} * (int64_t{a.dims[i]} - 1);
-    if (far > INT32_MAX || far < -int64_t{INT32_MAX}) return false;
-    (far < 0 ? low : high) += far;
-  }
-  return low >= 0 && high < int64_t{elems};
-}
 
 rnnp_status build_copy(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
@@ -24,11 +14,11 @@ rnnp_status build_copy(BuildEnv *env, const BlobNode &node, void **object) {
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
   if (a == nullptr || a->rank == 0 || a->rank > kBlobMaxRank || !is_f32_value(m, x, 0) || !is_f32_value(m, y, 0))
     return RNNP_E_BLOB_CORRUPT;
-  for (uint32_t i = 0; i < a->rank; ++i) {
-    if (a->dims[i] == 0 || a->dims[i] > INT32_MAX) return RNNP_E_BLOB_CORRUPT;
-  }
-  if (!strides_fit(*a, a->x_stride, a->x_first, m.values[x].row_elems) ||
-      !strides_fit(*a, a->y_stride, a->y_first, m.values[y].row_elems)) {
+  uint64_t count;
+  if (!dims_fit(a->rank, a->dims, &count) || count > m.values[y].row_elems)
+    return RNNP_E_BLOB_CORRUPT;  // no more work than elements
+  if (!strides_fit(a->rank, a->dims, a->x_stride, a->x_first, m.values[x].row_elems) ||
+      !strides_fit(a->rank, a->dims, a->y_stride, a->y_first, m.values[y].row_elems)) {
     return RNNP_E_BLOB_CORRUPT;
   }
   if (!operand_is_ready(m, x, y) || (m.values[x].sequence && !m.values[y].sequence)) return RNNP_E_BLOB_CORRUPT;

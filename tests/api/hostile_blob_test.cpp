@@ -237,6 +237,23 @@ rnnp_status changed(Change change) {
   return open_and_run(blob);
 }
 
+// Strides of 0 reach nothing outside, however often they are walked: the work of a copy is bounded by its output.
+TEST(HostileBlob, ACopyOfManyTimesTheSameElementIsRefused) {
+  for (const uint32_t side : {2u, 3u, 70000u}) {
+    BlobBuilder b(1);
+    rnnp::AttrCopy copy = {};
+    copy.rank = 2;
+    copy.dims[0] = copy.dims[1] = side;
+    const uint32_t x = b.add_input(4);
+    b.add_output(b.add_node(rnnp::OpKind::kCopy, &copy, sizeof copy, {x}, 4, true));
+    if (side == 2) {
+      Runner runs(b.build());
+    } else {
+      EXPECT_ANY_THROW(Runner(b.build())) << side;
+    }
+  }
+}
+
 TEST(HostileBlob, KeptStatesNeedStepsAndOneBuffer) {
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](std::vector<uint8_t> *, rnnp::BlobHeader *h) { h->flags = rnnp::kBlobCausal; }));
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](std::vector<uint8_t> *, rnnp::BlobHeader *h) { h->flags = rnnp::kBlobStepwise; }));

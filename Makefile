@@ -46,7 +46,7 @@ tsan: packages-test ## the threaded tests under ThreadSanitizer
 	@scripts/test.sh $(BUILD) tsan
 
 fuzz: packages-test ## run the libFuzzer targets for FUZZ_SECONDS each (default 60)
-	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} scripts/test.sh $(BUILD) fuzz
+	@FUZZ_SEED=$${FUZZ_SEED:-0} FUZZ_SECONDS=$${FUZZ_SECONDS:-60} scripts/test.sh $(BUILD) fuzz
 
 format: ## clang-format everything in place
 	@git ls-files '*.h' '*.c' '*.cpp' | xargs clang-format -i

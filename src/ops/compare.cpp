@@ -31,10 +31,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
     return RNNP_E_BLOB_CORRUPT;
   if (!operand_fits(m, m.node_input(node, 0), y, *a, a->a_stride) || !operand_fits(m, m.node_input(node, 1), y, *a, a->b_stride))
     return RNNP_E_BLOB_CORRUPT;
-  const AttrBinary **kept = env->arena->take<const AttrBinary *>(1);
-  *object = kept;
-  if (kept != nullptr) *kept = a;
-  return RNNP_OK;
+  return keep_attr(env, a, object);
 }
 
 float one_if(bool v) {

@@ -19,10 +19,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const uint64_t elems = uint64_t{a->count} * a->elems;
   if (elems > UINT32_MAX || !is_f32_value(m, y, static_cast<uint32_t>(elems)) || !m.values[y].sequence) return RNNP_E_BLOB_CORRUPT;
   if (!m.weights_fit(a->table, uint64_t{a->rows} * a->elems)) return RNNP_E_BLOB_CORRUPT;
-  const AttrGather **kept = env->arena->take<const AttrGather *>(1);
-  *object = static_cast<void *>(kept);
-  if (kept != nullptr) *kept = a;
-  return RNNP_OK;
+  return keep_attr(env, a, object);
 }
 
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {

@@ -33,10 +33,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const uint32_t a = m.node_input(node, 0), b = m.node_input(node, 1);
   if (!operand_fits(m, a, y, *t, t->a, t->m, t->k) || !operand_fits(m, b, y, *t, t->b, t->k, t->n)) return RNNP_E_BLOB_CORRUPT;
   if (t->k > m.values[a].row_elems || t->k > m.values[b].row_elems) return RNNP_E_BLOB_CORRUPT;
-  const AttrMatMul **kept = env->arena->take<const AttrMatMul *>(1);
-  *object = kept;
-  if (kept != nullptr) *kept = t;
-  return RNNP_OK;
+  return keep_attr(env, t, object);
 }
 
 // One row of y whose b lies n by n: kLanes columns at a time, k ascending.

@@ -22,10 +22,7 @@ rnnp_status build_copy(BuildEnv *env, const BlobNode &node, void **object) {
     return RNNP_E_BLOB_CORRUPT;
   }
   if (!operand_is_ready(m, x, y) || (m.values[x].sequence && !m.values[y].sequence)) return RNNP_E_BLOB_CORRUPT;
-  const AttrCopy **kept = env->arena->take<const AttrCopy *>(1);
-  *object = kept;
-  if (kept != nullptr) *kept = a;
-  return RNNP_OK;
+  return keep_attr(env, a, object);
 }
 
 void copy_row(const AttrCopy &a, const float *x, float *y) {
@@ -72,10 +69,7 @@ rnnp_status build_time_step(BuildEnv *env, const BlobNode &node, void **object) 
   if (a == nullptr || a->last > 1 || !is_f32_value(m, y, 0) || !is_f32_value(m, x, m.values[y].row_elems))
     return RNNP_E_BLOB_CORRUPT;
   if (!m.values[x].sequence || m.values[y].sequence) return RNNP_E_BLOB_CORRUPT;
-  const AttrTimeStep **kept = env->arena->take<const AttrTimeStep *>(1);
-  *object = kept;
-  if (kept != nullptr) *kept = a;
-  return RNNP_OK;
+  return keep_attr(env, a, object);
 }
 
 void run_time_step(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {

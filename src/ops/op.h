@@ -110,6 +110,15 @@ inline size_t chunk_rows(const RunEnv &env, uint32_t value) {
   return env.model->values[value].sequence ? size_t{env.steps} * env.batch : env.batch;
 }
 
+// For an operator that needs nothing but its attributes: the object is a pointer to them.
+template <class Attr>
+rnnp_status keep_attr(BuildEnv *env, const Attr *attr, void **object) {
+  const Attr **kept = env->arena->take<const Attr *>(1);
+  *object = static_cast<void *>(kept);
+  if (kept != nullptr) *kept = attr;
+  return RNNP_OK;
+}
+
 // True when the node's work belongs to this chunk: per-step results always, per-run results in the first chunk when they are early,
 // else in the last.
 inline bool runs_in_chunk(const RunEnv &env, uint32_t output) {

@@ -16,10 +16,7 @@ bool state_fits(const Model &m, const AttrState *a, uint32_t value) {
 }
 
 rnnp_status keep(BuildEnv *env, const AttrState *a, void **object) {
-  const AttrState **kept = env->arena->take<const AttrState *>(1);
-  *object = kept;
-  if (kept != nullptr) *kept = a;
-  return RNNP_OK;
+  return keep_attr(env, a, object);
 }
 
 rnnp_status build_read(BuildEnv *env, const BlobNode &node, void **object) {

@@ -18,10 +18,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   if (!m.values[x].sequence || m.values[y].sequence || a->state >= m.states.count) return RNNP_E_BLOB_CORRUPT;
   const BlobState &state = m.states[a->state];
   if (state.buffers != 1 || state.elems != 2 * uint64_t{m.values[y].row_elems} + 1) return RNNP_E_BLOB_CORRUPT;
-  const AttrTimeReduce **kept = env->arena->take<const AttrTimeReduce *>(1);
-  *object = kept;
-  if (kept != nullptr) *kept = a;
-  return RNNP_OK;
+  return keep_attr(env, a, object);
 }
 
 // sum + lost is the sum to twice the digits, after Neumaier.

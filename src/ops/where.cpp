@@ -25,10 +25,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   for (uint32_t i = 0; i < kOperands; ++i) {
     if (!operand_fits(m, m.node_input(node, i), y, *w, i)) return RNNP_E_BLOB_CORRUPT;
   }
-  const AttrWhere **kept = env->arena->take<const AttrWhere *>(1);
-  *object = kept;
-  if (kept != nullptr) *kept = w;
-  return RNNP_OK;
+  return keep_attr(env, w, object);
 }
 
 void select(const float *c, const float *a, const float *b, float *y, uint32_t n, const ptrdiff_t *step) {

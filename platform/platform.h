@@ -13,6 +13,7 @@ struct CpuFacts {
   uint32_t isa;        // RNNP_ISA_* bits this CPU and its operating system can run, beyond those the compiler was told of
   uint32_t l1d_bytes;  // per core; 0 unknown
   uint32_t l2_bytes;   // per core, private; 0 unknown or none
+  uint32_t l3_bytes;   // the instance a core can use, shared or not; 0 unknown or none
 };
 
 CpuFacts platform_cpu();

@@ -166,6 +166,7 @@ typedef struct rnnp_session_options {
   uint32_t flags;        /* RNNP_SESSION_* */
   uint32_t l1d_bytes;    /* per core; 0 asks the platform */
   uint32_t l2_bytes;     /* per core, private; 0 asks the platform */
+  uint32_t l3_bytes;     /* what a core can use, shared with others or not; 0 asks the platform */
   const rnnp_executor *executor; /* NULL: serial on the calling thread. Copied; ctx must live as long as the session. A model too
                                     small to gain from threads runs serially all the same: rnnp_session_facts.threads tells */
 } rnnp_session_options;

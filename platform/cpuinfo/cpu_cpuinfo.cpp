@@ -18,8 +18,10 @@ CpuFacts platform_cpu() {
   if (cpuinfo_has_arm_neon_fma()) facts.isa |= RNNP_ISA_NEON;
   const cpuinfo_cache *l1 = cpuinfo_get_l1d_cache(0);
   const cpuinfo_cache *l2 = cpuinfo_get_l2_cache(0);
+  const cpuinfo_cache *l3 = cpuinfo_get_l3_cache(0);
   if (l1 != nullptr) facts.l1d_bytes = l1->size;
   if (l2 != nullptr && l2->processor_count != 0) facts.l2_bytes = l2->size / l2->processor_count;
+  if (l3 != nullptr) facts.l3_bytes = l3->size;
   return facts;
 }
 

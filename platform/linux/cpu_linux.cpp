@@ -79,13 +79,14 @@ uint32_t read_sharers(uint32_t index) {
 }  // namespace
 
 CpuFacts platform_cpu() {
-  CpuFacts facts = {hwcap_isa(), 0, 0};
+  CpuFacts facts = {hwcap_isa(), 0, 0, 0};
   for (uint32_t i = 0; i < 5; ++i) {
     char type[kTextBytes];
     if (read_text(i, "type", type) == 0 || type[0] == 'I') continue;
     const uint32_t level = read_number(i, "level");
     if (level == 1) facts.l1d_bytes = read_number(i, "size");
     if (level == 2) facts.l2_bytes = read_number(i, "size") / read_sharers(i);
+    if (level == 3) facts.l3_bytes = read_number(i, "size");
   }
   return facts;
 }

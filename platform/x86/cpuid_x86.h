@@ -50,11 +50,12 @@ inline void x86_caches(CpuFacts *facts) {
     const uint32_t bytes = ((b >> 22) + 1) * (((b >> 12) & 0x3ffu) + 1) * ((b & 0xfffu) + 1) * (c + 1);
     if (!instructions && level == 1) facts->l1d_bytes = bytes;
     if (!instructions && level == 2) facts->l2_bytes = bytes;
+    if (!instructions && level == 3) facts->l3_bytes = bytes;
   }
 }
 
 inline CpuFacts x86_facts() {
-  CpuFacts facts = {x86_isa(), 0, 0};
+  CpuFacts facts = {x86_isa(), 0, 0, 0};
   x86_caches(&facts);
   return facts;
 }

@@ -39,7 +39,7 @@ struct BuildEnv {
   uint32_t chunk_steps;        // most steps of one chunk
   uint32_t layer_chunk_steps;  // steps per input GEMM; 0: each layer chooses
   uint32_t threads;
-  uint32_t l1d_bytes, l2_bytes;
+  uint32_t l1d_bytes, l2_bytes, l3_bytes;
   XnnUse xnnpack;
   Arena *arena;            // the node's own memory
   size_t scratch_bytes;    // out: most scratch any node wants (shared by all nodes)

@@ -178,7 +178,8 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const rnnp_status status = check(m, node, a);
   if (status != RNNP_OK) return status;
   const RecurrentShape shape = {Cell(a->cell), a->input_size, a->hidden_size, a->nr, a->direction_count};
-  const PlanLimits limits = {env->max_batch, env->chunk_steps, env->threads, env->l1d_bytes, env->l2_bytes, env->layer_chunk_steps};
+  const PlanLimits limits = {env->max_batch, env->chunk_steps, env->threads,          env->l1d_bytes,
+                             env->l2_bytes,  env->l3_bytes,    env->layer_chunk_steps};
   const RecurrentPlan plan = plan_recurrent(shape, limits);
   if (plan.scratch_bytes > env->scratch_bytes) env->scratch_bytes = plan.scratch_bytes;
 

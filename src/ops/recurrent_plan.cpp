@@ -36,6 +36,13 @@ uint32_t choose_parallel_steps(uint64_t macs, uint32_t batch) {
   return (static_cast<uint32_t>(kFewestMacsPerCall) + macs32 - 1) / macs32;
 }
 
+// Sweeping back uses what the last step left near. It gains nothing where all stays in L1, and it costs where much of R comes from
+// memory: a last level of victims keeps less of what is read back and forth than of what is read in a round.
+static bool sweeps_back(const RecurrentPlan &p, size_t w_bytes, const PlanLimits &limits) {
+  if (limits.l1d_bytes == 0 || add_sat(p.recurrent_bytes, w_bytes) / p.team_threads <= limits.l1d_bytes / 2) return false;
+  return !kManyThreads || limits.l3_bytes == 0 || mul_sat(p.recurrent_bytes, p.teams) <= limits.l3_bytes / 4 * 3;
+}
+
 RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limits) {
   RecurrentPlan p = {};
   p.gates = cell_gates(shape.cell);
@@ -50,7 +57,7 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   p.preact_bytes = buffered ? align_up(mul_sat(mul_sat(p.row_bytes, limits.batch), p.chunk_steps), kScratchAlign) : 0;
   p.recurrent_bytes = static_cast<size_t>(matrix_elems(shape.hidden_size, shape.hidden_size, p.gates, shape.nr)) * sizeof(float);
   const size_t w_bytes = static_cast<size_t>(matrix_elems(shape.hidden_size, shape.input_size, p.gates, shape.nr)) * sizeof(float);
-  p.serpentine = limits.l1d_bytes != 0 && add_sat(p.recurrent_bytes, w_bytes) / p.team_threads > limits.l1d_bytes / 2;
+  p.serpentine = sweeps_back(p, w_bytes, limits);
   const size_t state_bytes = mul_sat(mul_sat(state_row_elems(shape.hidden_size), sizeof(float)), limits.batch);
   p.gate_bytes = shape.cell == Cell::kGru ? align_up(state_bytes, kScratchAlign) : 0;
   p.team_bytes = add_sat(p.preact_bytes, mul_sat(p.gate_bytes, 2));

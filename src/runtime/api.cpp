@@ -115,6 +115,7 @@ rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, co
   c->isa = allowed_isa(isa, o.isa_allowed);
   c->l1d_bytes = o.l1d_bytes ? o.l1d_bytes : cpu.l1d_bytes;
   c->l2_bytes = o.l2_bytes ? o.l2_bytes : cpu.l2_bytes;
+  c->l3_bytes = o.l3_bytes ? o.l3_bytes : cpu.l3_bytes;
   c->max_steps = o.max_steps;
   c->layer_chunk_steps = o.chunk_steps;
   c->chunk_steps = program_chunk_steps(*m, o, c->l2_bytes);

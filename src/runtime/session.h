@@ -75,7 +75,7 @@ struct SessionConfig {
   const Model *model;
   OpList ops;
   KernelGroups kernels;
-  uint32_t max_batch, chunk_steps, layer_chunk_steps, max_steps, parallel_steps, isa, l1d_bytes, l2_bytes;
+  uint32_t max_batch, chunk_steps, layer_chunk_steps, max_steps, parallel_steps, isa, l1d_bytes, l2_bytes, l3_bytes;
   uint32_t threads;  // of the parallel region
   uint32_t team;     // that share a layer: all of them, or 1
   WavePlan wave;

@@ -184,6 +184,7 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **s
   env.threads = config.team;
   env.l1d_bytes = config.l1d_bytes;
   env.l2_bytes = config.l2_bytes;
+  env.l3_bytes = config.l3_bytes;
   env.xnnpack = config.xnnpack;
   env.arena = arena;
   const bool placing = !arena->measuring() && !arena->overflowed();

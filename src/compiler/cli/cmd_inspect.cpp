@@ -56,7 +56,7 @@ void add_inspect(CLI::App *app, Action *action) {
   command->add_option("--steps", m.steps, "steps of a run")->check(CLI::Range(1u, 1u << 28))->capture_default_str();
   command->add_option("--l1-kib", m.l1_kib, "first data cache of a core")->capture_default_str();
   command->add_option("--l2-kib", m.l2_kib, "private L2 of a core")->check(CLI::Range(0u, 1u << 20))->capture_default_str();
-  command->add_option("--l3-kib", m.l3_kib, "L3 that a core can use")->capture_default_str();
+  command->add_option("--l3-kib", m.l3_kib, "L3 that a core can use")->check(CLI::Range(0u, 1u << 21))->capture_default_str();
   for (const auto &rate :
        {std::make_pair("--l1-gbs", &m.l1_gbs), std::make_pair("--l2-gbs", &m.l2_gbs), std::make_pair("--l3-gbs", &m.l3_gbs),
         std::make_pair("--dram-gbs", &m.dram_gbs), std::make_pair("--gflops", &m.gflops)}) {

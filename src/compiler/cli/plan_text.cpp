@@ -62,7 +62,7 @@ std::string layer_text(const Json &node, const PlanMachine &m, uint32_t threads,
   const Json &attr = node["attr"];
   const RecurrentShape shape = {cell_of(attr["cell"]), attr["input_size"], attr["hidden_size"], attr["nr"],
                                 uint32_t(attr["directions"].size())};
-  const RecurrentPlan p = plan_recurrent(shape, {m.batch, m.steps, threads, m.l1_kib * 1024, m.l2_kib * 1024, 0});
+  const RecurrentPlan p = plan_recurrent(shape, {m.batch, m.steps, threads, m.l1_kib * 1024, m.l2_kib * 1024, m.l3_kib * 1024, 0});
   const Prediction us = predict(p, shape, m);
   *total_us += us.input_us + us.step_us;
   char line[512];
@@ -109,6 +109,7 @@ std::string wave_text(const void *blob, size_t bytes, const PlanMachine &m) {
   options.max_steps = m.steps;
   options.l1d_bytes = m.l1_kib * 1024;
   options.l2_bytes = m.l2_kib * 1024;
+  options.l3_bytes = m.l3_kib * 1024;
   options.executor = &executor;
   rnnp_model model;
   rnnp_memory memory;

@@ -93,13 +93,14 @@ def measure_all(rows: list[Row], options: argparse.Namespace) -> dict[str, Any]:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
     say("measuring the machine's limits")
-    cpus = choose_cpus(options.cpus, 2)
-    limits = measure_limits(built.machine, cpus, sweep=not options.quick)
+    counts = sorted({1, *(row.threads for row in rows)})
+    cpus = choose_cpus(options.cpus, max(2, *counts))
+    limits = measure_limits(built.machine, cpus, counts)
     results: dict[str, Any] = {"machine_name": machine_name(), "peers": options.peers, "versions": {}, "absent": {}}
     measured: list[Result] = []
     for threads in sorted({row.threads for row in rows}):
         measured += measure_family([row for row in rows if row.threads == threads], threads, built, scratch, results, options)
-    limits = best_of(limits, measure_limits(built.machine, cpus, sweep=False))
+    limits = best_of(limits, measure_limits(built.machine, cpus, counts))
     results["machine"] = limits.data
     results["rows"] = [entry_of(result, limits, options.ours) for result in measured]
     add_speedups(results["rows"])

@@ -1,6 +1,6 @@
 // rnnpack_machine: the limits a row's time is held against, measured: read bandwidth per cache level and per size, f32 multiply-add
-// peak, and what it costs two pinned threads to meet. Prints JSON. Usage: rnnpack_machine [cpu[,cpu...] [sweep]]; "sweep" adds the
-// bandwidth at every power of two. SPDX-License-Identifier: Apache-2.0
+// peak, and what it costs two pinned threads to meet. Prints JSON. Usage: rnnpack_machine [cpu[,cpu...] [thread count...]]; the
+// counts are 1 and, where there is a second cpu, 2 unless given. SPDX-License-Identifier: Apache-2.0
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
@@ -20,9 +20,10 @@
 
 namespace {
 
-constexpr double kTrialSeconds = 0.008;
+constexpr double kTrialSeconds = 0.002;  // short and many: the least disturbed one counts
 constexpr int kTrials = 9;
-constexpr int kCalibrations = 3;  // one disturbed start must not pass for a slow machine
+constexpr int kCalibrations = 3;    // one disturbed start must not pass for a slow machine
+constexpr double kMostGrowth = 64;  // of the rounds from one calibration to the next: the clock itself tells in the first
 constexpr size_t kPage = 4096;
 constexpr size_t kSweepFrom = size_t{16} << 10;
 constexpr size_t kSweepTo = size_t{256} << 20;
@@ -95,7 +96,9 @@ double best_rate(const std::vector<int> &cpus, double amount, Work work) {
     return least;
   };
   size_t times = 1;
-  while (least_seconds(times, kCalibrations) < kTrialSeconds) times *= 2;
+  for (double taken; (taken = least_seconds(times, kCalibrations)) < kTrialSeconds;) {
+    times *= static_cast<size_t>(std::clamp(1 + kTrialSeconds / taken, 2.0, kMostGrowth));
+  }
   const double best = least_seconds(times, kTrials);
   return amount * static_cast<double>(times * cpus.size()) / best;
 }
@@ -153,18 +156,28 @@ LevelSizes level_sizes(const Caches &sizes, size_t threads) {
   return {sizes.l1 / 2, sizes.l2 / 2, l3 / threads, std::min(std::max(sizes.l3 * 4, size_t{64} << 20), kSweepTo) / threads};
 }
 
-void print_limits(const MachineLoops &loops, const std::vector<int> &cpus, const Caches &sizes, bool sweep) {
+// The powers of two and the three-quarter points between them: caches do not read all that they hold at one rate.
+std::vector<size_t> sweep_sizes() {
+  std::vector<size_t> sizes;
+  for (size_t bytes = kSweepFrom; bytes < kSweepTo; bytes *= 2) sizes.insert(sizes.end(), {bytes, bytes + bytes / 2});
+  sizes.push_back(kSweepTo);
+  return sizes;
+}
+
+void print_sweep(const MachineLoops &loops, const std::vector<int> &cpus) {
+  std::printf("\"sweep\": [");
+  for (const size_t bytes : sweep_sizes()) {
+    std::printf("%s[%zu, %.1f]", bytes == kSweepFrom ? "" : ", ", bytes, read_bandwidth(loops, cpus, bytes));
+  }
+  std::printf("]");
+}
+
+void print_limits(const MachineLoops &loops, const std::vector<int> &cpus, const Caches &sizes) {
   const LevelSizes level = level_sizes(sizes, cpus.size());
-  std::printf("\"%zu\": {\"l1\": %.1f, \"l2\": %.1f, \"l3\": %.1f, \"dram\": %.1f, \"fma_gflops\": %.1f", cpus.size(),
+  std::printf("\"%zu\": {\"l1\": %.1f, \"l2\": %.1f, \"l3\": %.1f, \"dram\": %.1f, \"fma_gflops\": %.1f, ", cpus.size(),
               read_bandwidth(loops, cpus, level.l1), read_bandwidth(loops, cpus, level.l2), read_bandwidth(loops, cpus, level.l3),
               read_bandwidth(loops, cpus, level.dram), multiply_peak(loops, cpus));
-  if (sweep) {
-    std::printf(", \"sweep\": [");
-    for (size_t bytes = kSweepFrom; bytes <= kSweepTo; bytes *= 2) {
-      std::printf("%s[%zu, %.1f]", bytes == kSweepFrom ? "" : ", ", bytes, read_bandwidth(loops, cpus, bytes));
-    }
-    std::printf("]");
-  }
+  print_sweep(loops, cpus);
   std::printf("}");
 }
 
@@ -177,18 +190,28 @@ std::vector<int> parse_cpus(const char *text) {
   return cpus;
 }
 
+// Those of the counts asked for that the cpus allow.
+std::vector<size_t> thread_counts(int argc, char **argv, size_t cpus) {
+  std::vector<size_t> counts;
+  for (int i = 2; i < argc; ++i) counts.push_back(std::strtoul(argv[i], nullptr, 10));
+  if (counts.empty()) counts = {1, 2};
+  counts.erase(std::remove_if(counts.begin(), counts.end(), [&](size_t n) { return n < 1 || n > cpus; }), counts.end());
+  return counts;
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
   const std::vector<int> cpus = parse_cpus(argc > 1 ? argv[1] : "0");
-  const bool sweep = argc > 2 && std::strcmp(argv[2], "sweep") == 0;
   const MachineLoops loops = best_machine_loops();
   const Caches sizes = caches();
   std::printf("{\"isa\": \"%s\", \"cache_bytes\": {\"l1\": %zu, \"l2\": %zu, \"l3\": %zu}, \"limits\": {", loops.isa, sizes.l1,
               sizes.l2, sizes.l3);
-  for (size_t n = 1; n <= std::min<size_t>(2, cpus.size()); ++n) {
-    if (n > 1) std::printf(", ");
-    print_limits(loops, {cpus.begin(), cpus.begin() + static_cast<std::ptrdiff_t>(n)}, sizes, sweep);
+  const char *separator = "";
+  for (const size_t n : thread_counts(argc, argv, cpus.size())) {
+    std::printf("%s", separator);
+    print_limits(loops, {cpus.begin(), cpus.begin() + static_cast<std::ptrdiff_t>(n)}, sizes);
+    separator = ", ";
   }
   std::printf("}");
   if (cpus.size() > 1) std::printf(", \"meeting_ns\": %.1f", meeting_ns(cpus));

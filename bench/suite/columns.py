@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from .entries import Entry
+from .entries import Entry, beyond_roofline
 from .targets import RTNEURAL_GOAL
 
 ABSENT = "-"
@@ -21,14 +20,14 @@ class Column:
     cell: Callable[[Entry], str]
 
 
-def columns_of(group: str, threads: int, peers: list[str], limits: dict[str, Any]) -> list[Column]:
+def columns_of(group: str, threads: int, peers: list[str]) -> list[Column]:
     columns = [Column("row", label), *_own_columns()]
     columns += [Column(peer, _timing(peer)) for peer in peers]
     columns += [Column("fastest", _ratio_text("fastest")), Column("ratio", _ratio("min")), Column("of medians", _ratio("median")), Column("at roofline", _ratio("at_roofline"))]
     if group == "steps":
         columns += [Column("net", _ratio("net")), *_rtneural_columns()]
     if group == "recurrence":
-        columns += [Column("GB/s", _own("weights_gb_per_s", "{:.0f}")), Column("of level", _of_level(threads, limits))]
+        columns += [Column("GB/s", _own("weights_gb_per_s", "{:.0f}")), Column("of reads", _of_reads)]
     if group == "deepspeech2":
         columns += [Column("samples/s", _own("samples_per_s", "{:.1f}")), Column("MXNet*", _published("mxnet_samples_per_s"))]
     if threads == 2:
@@ -94,15 +93,8 @@ def _published(key: str) -> Callable[[Entry], str]:
     return lambda entry: str(entry["published"][key] or ABSENT)
 
 
-def _of_level(threads: int, limits: dict[str, Any]) -> Callable[[Entry], str]:
-    measured = limits["limits"].get(str(threads), {})
-
-    def cell(entry: Entry) -> str:
-        if "ours" not in entry or not measured:
-            return ABSENT
-        return f"{entry['ours']['weights_gb_per_s'] / measured[entry['level']]:.0%}"
-
-    return cell
+def _of_reads(entry: Entry) -> str:
+    return f"{entry['ours']['weights_gb_per_s'] / entry['limit_gb_per_s']:.0%}" if "ours" in entry else ABSENT
 
 
 def _target(entry: Entry) -> str:
@@ -120,5 +112,5 @@ def _met(entry: Entry) -> str:
         return ABSENT
     if target["met"]:
         return "yes"
-    beyond = f", roofline {target['at_roofline']:.3f}" if target["at_roofline"] > target["ratio"] else ""
+    beyond = f", roofline {target['at_roofline']:.3f}" if beyond_roofline(target) else ""
     return f"no ({target['reached']:.3f}{beyond})"

@@ -25,6 +25,7 @@ def entry_of(result: Result, limits: Limits, ours: str) -> Entry:
         "flops": row.flops,
         "read_bytes": read_bytes(row),
         "level": limits.level(row),
+        "limit_gb_per_s": limits.read_gb_per_s(row),
         "bound_us": limits.bound_us(row),
         "timings": {peer: asdict(timing) for peer, timing in result.timings.items()},
         "reasons": result.reasons,
@@ -82,6 +83,11 @@ def _verdict(result: Result, ratios: dict[str, Any], roofline: float) -> dict[st
         return None
     met = reached <= target.ratio
     return {"ratio": target.ratio, "of": target.of, "reached": reached, "met": met, "at_roofline": reached * roofline}
+
+
+def beyond_roofline(target: dict[str, Any]) -> bool:
+    """Missed, and would be at the roofline too. A row that has passed its roofline shows that it is not its limit."""
+    return not target["met"] and target["ratio"] < target["at_roofline"] <= target["reached"]
 
 
 def add_speedups(entries: list[Entry]) -> None:

@@ -10,7 +10,8 @@ from itertools import groupby
 from typing import Any
 
 from .columns import Column, columns_of, label
-from .entries import Entry
+from .entries import Entry, beyond_roofline
+from .limits import Sweep
 
 Results = dict[str, Any]
 
@@ -48,7 +49,7 @@ def _groups(rows: list[Entry]) -> Iterator[tuple[tuple[str, int], list[Entry]]]:
 
 def _section(group: str, threads: int, entries: list[Entry], results: Results, markdown: bool) -> str:
     peers = [peer for peer in results["peers"] if any(peer in entry["timings"] for entry in entries)]
-    columns = columns_of(group, threads, peers, results["machine"])
+    columns = columns_of(group, threads, peers)
     title = f"{TITLES.get(group, group)}, {threads} thread{'s' if threads > 1 else ''}; us, least of all samples unless said"
     notes = [*FOOTNOTES.get(group, []), *_empty_calls(entries, peers), *_reasons(entries)]
     lines = ["### " + title, ""] if markdown else [title, "=" * len(title)]
@@ -102,11 +103,21 @@ def _limits_text(results: Results) -> str:
     for threads, limits in machine["limits"].items():
         reads = ", ".join(f"{level.upper()} {limits[level]:.0f}" for level in ("l1", "l2", "l3", "dram"))
         lines.append(f"- {threads} thread(s): reads {reads} GB/s; f32 multiply-add {limits['fma_gflops']:.0f} GFLOP/s")
+        if "sweep" in limits:  # results saved before rows were held against it have none
+            lines.append(f"- {threads} thread(s), GB/s at bytes a thread: {_sweep_text(limits['sweep'])}")
     if "meeting_ns" in machine:
         lines.append(f"- two pinned threads meet in {machine['meeting_ns']:.0f} ns")
     lines.append("- " + ", ".join(f"{peer} {version}" for peer, version in results["versions"].items()))
     lines += [f"- {peer} is absent: {reason}" for peer, reason in results["absent"].items()]
     return "\n".join(lines)
+
+
+def _sweep_text(sweep: Sweep) -> str:
+    return ", ".join(f"{_bytes_text(size)} {rate:.0f}" for size, rate in sweep)
+
+
+def _bytes_text(size: int) -> str:
+    return f"{size >> 20}M" if size % (1 << 20) == 0 else f"{size >> 10}K"
 
 
 def _jitter_text(results: Results) -> str:
@@ -137,6 +148,6 @@ def _footprint_text(results: Results, markdown: bool) -> str:
 def _verdict_text(results: Results) -> str:
     judged = [entry for entry in results["rows"] if entry.get("target")]
     met = sum(entry["target"]["met"] for entry in judged)
-    beyond = sum(not entry["target"]["met"] and entry["target"]["at_roofline"] > entry["target"]["ratio"] for entry in judged)
+    beyond = sum(beyond_roofline(entry["target"]) for entry in judged)
     wrong = [text for entry in results["rows"] for text in entry["wrong"]]
     return "\n".join([f"Targets met: {met} of {len(judged)}; {beyond} of the others lie beyond the roofline of this machine", *(f"WRONG RESULT: {text}" for text in wrong)])

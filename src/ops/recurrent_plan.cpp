@@ -24,6 +24,11 @@ uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes)
   return fit < 1 ? 1 : fit < wanted ? static_cast<uint32_t>(fit) : wanted;
 }
 
+uint64_t macs_between_meetings(Cell cell, uint32_t hidden_size, uint32_t directions) {
+  const uint64_t macs = uint64_t{cell_gates(cell)} * hidden_size * hidden_size * directions;
+  return cell == Cell::kGru ? macs / 2 : macs;
+}
+
 uint32_t choose_threads(uint64_t macs, uint32_t batch, uint32_t available) {
   // Compared as products: small CPUs cannot divide 64 bits.
   return macs * batch >= uint64_t{kFewestMacsPerThread} * available ? available : 1;

@@ -48,6 +48,9 @@ constexpr uint32_t cell_gates(Cell cell) {
 // Steps per input GEMM for rows of `row_bytes` pre-activations; 1 when L2 is unknown (0).
 uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes);
 
+// Multiply-accumulates of a layer's recurrence, per row, from one meeting of its threads to the next: kGru meets twice in a step.
+uint64_t macs_between_meetings(Cell cell, uint32_t hidden_size, uint32_t directions);
+
 // Meeting once per step costs a thread about as much as this work.
 constexpr uint64_t kFewestMacsPerThread = 6000;
 // Starting a team, once per call, as much as this.

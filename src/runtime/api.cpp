@@ -64,8 +64,7 @@ uint32_t session_threads(const Model &m, const rnnp_session_options &o) {
   uint64_t macs = 0;
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
     const AttrRecurrent *a = m.nodes[i].op == uint32_t(OpKind::kRecurrent) ? m.attr<AttrRecurrent>(m.nodes[i]) : nullptr;
-    const uint64_t layer =
-        a == nullptr ? 0 : uint64_t{cell_gates(Cell(a->cell))} * a->hidden_size * a->hidden_size * a->direction_count;
+    const uint64_t layer = a == nullptr ? 0 : macs_between_meetings(Cell(a->cell), a->hidden_size, a->direction_count);
     if (layer > macs) macs = layer;
   }
   return choose_threads(macs != 0 ? macs : m.header->macs_per_step, o.max_batch, o.executor->threads);

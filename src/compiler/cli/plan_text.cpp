@@ -83,8 +83,8 @@ std::string plan_text(const Json &doc, const PlanMachine &m) {
   uint64_t macs = 0;
   for (const Json &node : doc["nodes"]) {
     if (node["op"] != "recurrent") continue;
-    const uint64_t h = node["attr"]["hidden_size"];
-    macs = std::max(macs, cell_gates(cell_of(node["attr"]["cell"])) * h * h * node["attr"]["directions"].size());
+    const Json &attr = node["attr"];
+    macs = std::max(macs, macs_between_meetings(cell_of(attr["cell"]), attr["hidden_size"], uint32_t(attr["directions"].size())));
   }
   const uint32_t threads = choose_threads(macs, m.batch, m.threads);
   std::string text = "plan for batch " + std::to_string(m.batch) + ", " + std::to_string(m.steps) + " steps, " +

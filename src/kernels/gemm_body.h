@@ -106,14 +106,21 @@ struct Gemm {
     return rows < 4 * kMaxMr ? 4 * kMaxMr : rows / kMaxMr * kMaxMr;
   }
 
+  // Tiles whose panels stay in L2 beside those rows while all row blocks pass.
+  static RNNPACK_INLINE uint32_t group_tiles(uint32_t k) {
+    uint32_t tiles = block_tiles(1, kTileVectors);
+    while (tiles > 1 && size_t{tiles} * k * (kRow * sizeof(float)) > 256u * 1024u) --tiles;
+    return tiles;
+  }
+
   // Within a chunk all row blocks pass over a group of tiles before the next group.
   static void run(const GemmArgs *args) {
-    constexpr uint32_t kGroup = block_tiles(1, kTileVectors);
+    const uint32_t most = group_tiles(args->k);
     const uint32_t chunk = chunk_rows(args->k);
     for (uint32_t from = 0; from < args->rows;) {
       const uint32_t to = from + even_share(args->rows - from, chunk);
       for (uint32_t tile = args->tile_begin; tile < args->tile_end;) {
-        const uint32_t count = even_share(args->tile_end - tile, kGroup);
+        const uint32_t count = even_share(args->tile_end - tile, most);
         for (uint32_t row = from; row < to;) {
           const uint32_t mr = even_share(to - row, kMaxMr);
           any_rows(args, row, tile, count, mr);

@@ -98,8 +98,11 @@ def measure_all(rows: list[Row], options: argparse.Namespace) -> dict[str, Any]:
     limits = measure_limits(built.machine, cpus, counts)
     results: dict[str, Any] = {"machine_name": machine_name(), "peers": options.peers, "versions": {}, "absent": {}}
     measured: list[Result] = []
-    for threads in sorted({row.threads for row in rows}):
-        measured += measure_family([row for row in rows if row.threads == threads], threads, built, scratch, results, options)
+    try:
+        for threads in sorted({row.threads for row in rows}):
+            measure_family([row for row in rows if row.threads == threads], threads, built, scratch, results, options, measured)
+    except KeyboardInterrupt:
+        say(f"stopped after {len(measured)} of {len(rows)} rows: the results hold those")
     limits = best_of(limits, measure_limits(built.machine, cpus, counts))
     results["machine"] = limits.data
     results["rows"] = [entry_of(result, limits, options.ours) for result in measured]
@@ -110,14 +113,13 @@ def measure_all(rows: list[Row], options: argparse.Namespace) -> dict[str, Any]:
 
 
 def measure_family(rows: list[Row], threads: int, built: Built, scratch: Path, results: dict[str, Any],
-                   options: argparse.Namespace) -> list[Result]:
-    """All rows of one thread count, on workers made for that count."""
+                   options: argparse.Namespace, measured: list[Result]) -> None:
+    """All rows of one thread count, on workers made for that count; each is added to `measured` when it is done."""
     budget = Budget(options.seconds or (QUICK_SECONDS if options.quick else FULL_SECONDS), options.rounds)
     names = list(dict.fromkeys([options.ours, *options.peers]))
     family = Family(names, threads, choose_cpus(options.cpus, threads), built.libraries, built.root / "bench-logs")
     results["versions"].update(family.versions)
     results["absent"].update(family.absent)
-    measured = []
     try:
         for number, row in enumerate(rows, 1):
             begin = time.monotonic()
@@ -126,7 +128,6 @@ def measure_family(rows: list[Row], threads: int, built: Built, scratch: Path, r
             say(f"{done} ({time.monotonic() - begin:.1f} s)")
     finally:
         family.stop()
-    return measured
 
 
 def summary(result: Result, ours: str) -> str:

@@ -154,9 +154,25 @@ def write(results: dict[str, Any], options: argparse.Namespace) -> None:
     if options.save:
         path = BENCH / "results" / f"{results['machine_name']}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(results, indent=1) + "\n")
+    path.write_text(results_text(results))
     path.with_suffix(".svg").write_text(roofline_svg(results))
     say(f"wrote {path} and {path.with_suffix('.svg').name}")
+
+
+def results_text(results: dict[str, Any]) -> str:
+    """JSON with a line per row, so that two runs can be compared by diff."""
+    rows = ",\n".join(json.dumps(rounded(row)) for row in results["rows"])
+    head = json.dumps(rounded({**results, "rows": []}), indent=1)
+    return head.replace('"rows": []', f'"rows": [\n{rows}\n]') + "\n"
+
+
+def rounded(value: Any) -> Any:
+    """Six digits are more than a clock gives."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    return [rounded(item) for item in value] if isinstance(value, list) else value
 
 
 def say(text: str) -> None:

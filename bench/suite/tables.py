@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from .columns import Column, columns_of, label
 from .entries import Entry, beyond_roofline
 from .limits import Sweep
+from .summary import summary_of
 
 Results = dict[str, Any]
 
@@ -35,7 +37,7 @@ FOOTNOTES = {
 
 
 def render(results: Results, markdown: bool) -> str:
-    parts = [_limits_text(results)]
+    parts = [_limits_text(results), _summary_text(results, markdown)]
     for (group, threads), entries in _groups(results["rows"]):
         parts.append(_section(group, threads, entries, results, markdown))
     parts += [_jitter_text(results), _footprint_text(results, markdown), _verdict_text(results)]
@@ -45,6 +47,15 @@ def render(results: Results, markdown: bool) -> str:
 def _groups(rows: list[Entry]) -> Iterator[tuple[tuple[str, int], list[Entry]]]:
     for key, entries in groupby(rows, key=lambda entry: (entry["group"], entry["threads"])):
         yield key, list(entries)
+
+
+def _summary_text(results: Results, markdown: bool) -> str:
+    lines = [summary_of(group, threads, entries) for (group, threads), entries in _groups(results["rows"])]
+    if len(lines) < 2:
+        return ""
+    columns = [Column(title, itemgetter(title)) for title in lines[0]]
+    table = _markdown_table(columns, lines) if markdown else _text_table(columns, lines)
+    return "\n".join(["### Summary" if markdown else "Summary", "" if markdown else "=======", *table])
 
 
 def _section(group: str, threads: int, entries: list[Entry], results: Results, markdown: bool) -> str:

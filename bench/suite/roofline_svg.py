@@ -29,7 +29,8 @@ class _Panel:
         self.threads, self.entries, self.limits = threads, entries, limits
         self.x0, self.y0 = LEFT, top + TOP
         self.width, self.height = PANEL_WIDTH - LEFT - RIGHT, PANEL_HEIGHT - TOP - BOTTOM
-        self.y_range = (0.5, 10 ** math.ceil(math.log10(limits["fma_gflops"] * 1.05)))
+        slowest = min((entry["ours"]["gflops"] for entry in entries if "ours" in entry), default=1.0)
+        self.y_range = (10 ** math.floor(math.log10(min(slowest, limits["dram"] / 4))), 10 ** math.ceil(math.log10(limits["fma_gflops"] * 1.05)))
 
     def x(self, intensity: float) -> float:
         return self.x0 + self.width * _share(intensity, X_RANGE)
@@ -51,10 +52,10 @@ class _Panel:
         for value in (0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128):
             parts += [_line(self.x(value), self.y0, self.x(value), self.y0 + self.height, "#eee"),
                       _text(self.x(value), self.y0 + self.height + 18, f"{value:g}", anchor="middle")]
-        for value in (1, 10, 100, 1000):
+        for value in (0.1, 1, 10, 100, 1000, 10000):
             if self.y_range[0] <= value <= self.y_range[1]:
                 parts += [_line(self.x0, self.y(value), self.x0 + self.width, self.y(value), "#eee"),
-                          _text(self.x0 - 8, self.y(value) + 4, str(value), anchor="end")]
+                          _text(self.x0 - 8, self.y(value) + 4, f"{value:g}", anchor="end")]
         return parts
 
     def _roofs(self) -> list[str]:

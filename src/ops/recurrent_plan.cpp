@@ -45,7 +45,7 @@ uint32_t choose_parallel_steps(uint64_t macs, uint32_t batch) {
 // memory: a last level of victims keeps less of what is read back and forth than of what is read in a round.
 static bool sweeps_back(const RecurrentPlan &p, size_t w_bytes, const PlanLimits &limits) {
   if (limits.l1d_bytes == 0 || add_sat(p.recurrent_bytes, w_bytes) / p.team_threads <= limits.l1d_bytes / 2) return false;
-  return !kManyThreads || limits.l3_bytes == 0 || mul_sat(p.recurrent_bytes, p.teams) <= limits.l3_bytes / 4 * 3;
+  return !kManyThreads || limits.l3_bytes == 0 || mul_sat(p.recurrent_bytes, p.teams) <= limits.l3_bytes / 8 * 7;
 }
 
 RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limits) {

@@ -49,7 +49,7 @@ const Row kRows[] = {
    {Cell::kLstm, 64, 64, 16, 1},      {1, 1000, 1, 32 * kKiB, kMiB, 0, 10},           4, 4,  1, 1, 10, 1, 1088, 10880, 0, 10880},
   {"small L2 bounds the memory",
    {Cell::kLstm, 1024, 1024, 16, 1},  {4, 1000, 1, 32 * kKiB, 128 * kKiB, 0, 0},      4, 64, 1, 1, 3, 1, 16448, 197376, 0, 197376},
-  {"R within three quarters of L3: sweeps",
+  {"R within seven eighths of L3: sweeps",
    {Cell::kLstm, 1024, 1024, 16, 1},  {1, 1000, 1, 32 * kKiB, kMiB, 24 * kMiB, 0}, 4, 64, 1, 1, 127, 1, 16448, 2088896, 0, 2088896},
   {"two teams' R beyond it: forward",
    {Cell::kLstm, 1024, 1024, 16, 2},  {1, 1000, 2, 32 * kKiB, kMiB, 24 * kMiB, 0}, 4, 64, 2, 1, 127, 0, 16448, 2088896, 0, 4177792},

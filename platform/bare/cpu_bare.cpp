@@ -6,7 +6,7 @@
 namespace rnnp {
 
 CpuFacts platform_cpu() {
-  return {0, 0, 0, 0};
+  return {};
 }
 
 }  // namespace rnnp

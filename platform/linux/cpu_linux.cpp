@@ -79,7 +79,8 @@ uint32_t read_sharers(uint32_t index) {
 }  // namespace
 
 CpuFacts platform_cpu() {
-  CpuFacts facts = {hwcap_isa(), 0, 0, 0};
+  CpuFacts facts = {};
+  facts.isa = hwcap_isa();
   for (uint32_t i = 0; i < 5; ++i) {
     char type[kTextBytes];
     if (read_text(i, "type", type) == 0 || type[0] == 'I') continue;

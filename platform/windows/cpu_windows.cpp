@@ -9,7 +9,7 @@ CpuFacts platform_cpu() {
 #if defined(__x86_64__) || defined(__i386__)
   return x86_facts();
 #else
-  return {0, 0, 0, 0};
+  return {};
 #endif
 }
 

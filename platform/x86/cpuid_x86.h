@@ -55,7 +55,8 @@ inline void x86_caches(CpuFacts *facts) {
 }
 
 inline CpuFacts x86_facts() {
-  CpuFacts facts = {x86_isa(), 0, 0, 0};
+  CpuFacts facts = {};
+  facts.isa = x86_isa();
   x86_caches(&facts);
   return facts;
 }

@@ -23,7 +23,7 @@ struct PlanLimits {
   uint32_t threads;
   uint32_t l1d_bytes;    // per core; 0: none
   uint32_t l2_bytes;     // per core; 0 unknown: keep memory small
-  uint32_t l3_bytes;     // shared; 0: none
+  uint32_t l3_bytes;     // what a core can use, shared or not; 0 unknown or none
   uint32_t chunk_steps;  // asked for; 0 chooses
 };
 

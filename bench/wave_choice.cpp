@@ -22,7 +22,7 @@ class Stack {
   Stack(const std::vector<uint8_t> &blob, const rnnp_executor *executor, uint32_t flags) : blob_(blob) {
     expect_ok(rnnp_model_open(&model_, blob_.data(), blob_.size(), 0), "open");
     rnnp_session_options options;
-    rnnp_session_options_init(&options);
+    rnnp_session_options_init(&options, sizeof options);
     options.executor = executor;
     options.flags = flags;
     rnnp_memory memory;

@@ -53,7 +53,7 @@ void Network::bind(std::initializer_list<Port> inputs, std::initializer_list<Por
 
 void Network::open_session() {
   rnnp_session_options options;
-  rnnp_session_options_init(&options);
+  rnnp_session_options_init(&options, sizeof options);
   options.chunk_steps = 1;  // one block at a time
   rnnp_memory memory = {};
   check(rnnp_session_memory(&model_, &options, &memory), "memory");

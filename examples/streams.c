@@ -77,7 +77,7 @@ static rnnp_session *open_session(const rnnp_model *model, uint32_t rows) {
   rnnp_session_options options;
   rnnp_memory need;
   rnnp_session *session = NULL;
-  rnnp_session_options_init(&options);
+  rnnp_session_options_init(&options, sizeof options);
   options.max_batch = rows;
   require(rnnp_session_memory(model, &options, &need) == RNNP_OK, "the model does not fit this library");
   require(rnnp_session_init(&session, model, &options, memory_of(need.session_bytes), need.session_bytes) == RNNP_OK, "no session");

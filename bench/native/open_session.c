@@ -11,7 +11,7 @@
 
 static rnnp_status init_session(const open_options *options, open_session *opened) {
   rnnp_session_options session_options;
-  rnnp_session_options_init(&session_options);
+  rnnp_session_options_init(&session_options, sizeof session_options);
   session_options.max_batch = options->batch;
   session_options.max_steps = options->steps;
   session_options.executor = opened->pool ? &opened->executor : NULL;

@@ -90,8 +90,9 @@ static void run_on_all(void *ctx, void (*task)(void *arg, uint32_t thread), void
   }
 }
 
-static void yield_to_others(void *ctx) {
+static void wait_for_others(void *ctx, uint32_t times) {
   (void)ctx;
+  (void)times;
   sched_yield();
 }
 
@@ -118,7 +119,7 @@ pinned_pool *pinned_pool_create(uint32_t threads, const int *cpus, uint32_t cpu_
 }
 
 rnnp_executor pinned_pool_executor(pinned_pool *pool) {
-  return (rnnp_executor){.ctx = pool, .threads = pool->threads, .parallel = run_on_all, .yield = yield_to_others};
+  return (rnnp_executor){.ctx = pool, .threads = pool->threads, .parallel = run_on_all, .wait = wait_for_others};
 }
 
 void pinned_pool_destroy(pinned_pool *pool) {

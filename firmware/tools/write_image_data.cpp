@@ -39,7 +39,7 @@ class Model {
     std::memcpy(blob, bytes.data(), bytes.size());
     check(rnnp_model_open(&model_, blob, bytes.size(), RNNP_OPEN_CHECK_WEIGHTS), "open");
     rnnp_session_options options;
-    rnnp_session_options_init(&options);
+    rnnp_session_options_init(&options, sizeof options);
     options.isa_allowed = RNNP_ISA_REFERENCE_ONLY;
     rnnp_memory need;
     check(rnnp_session_memory(&model_, &options, &need), "memory");

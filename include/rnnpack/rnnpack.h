@@ -8,6 +8,8 @@
  *   errors    a negative rnnp_status; every check precedes the first write, so after an error outputs and state are as they were.
  *   threads   a model is immutable after rnnp_model_open and may be shared; a session is used by one thread at a time.
  *   lifetime  blob >= model >= session: each must stay where it is, unchanged, as long as the next one is in use.
+ *   structs   those that begin with struct_bytes may grow in later versions. An older caller's missing members have their defaults;
+ *             a newer caller's members that this library does not know must be 0 (RNNP_E_ARG), and are 0 in what it gives.
  *   tensors   f32, row-major, time-major: [steps][batch][features]; a tensor without a time axis is [batch][features].
  *             Element alignment (4 bytes) is enough for inputs and outputs.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -127,14 +129,23 @@ rnnp_status rnnp_model_output(const rnnp_model *model, uint32_t index, rnnp_tens
 /* --- Executor ------------------------------------------------------------------------------------------------------------ */
 
 /* Threads, lent by the caller. parallel runs task(arg, 0) ... task(arg, threads - 1) ALL AT THE SAME TIME (they meet at a barrier
- * each step, so a pool that runs them one after the other would hang) and returns when all have returned. task(arg, i) should
- * be on the same OS thread, pinned to the same core, on every call: thread i's weights stay in that core's L2. */
+ * each step, so a pool that runs them one after the other would hang) and returns when all have returned. What was written before
+ * parallel is seen by every task, and what the tasks wrote by the caller afterwards. task(arg, i) should be on the same OS thread,
+ * pinned to the same core, on every call: thread i's weights stay in that core's L2.
+ * wait is called by a thread that has waited at a barrier for RNNP_SPINS_BEFORE_WAIT rounds of reading the others' epochs (some
+ * tens to hundreds of microseconds), and again after each return for as long as it has to wait: the library itself never spins
+ * longer. `times` counts these calls of one waiting, from 0. Give the CPU away at first (sched_yield), and sleep once `times` is
+ * some tens: only a sleep lets a thread of lower priority run on the same core. Threads of one executor should have one scheduling
+ * policy and priority: a SCHED_FIFO thread that waits for a SCHED_OTHER one on a busy core gets no further than its wait function
+ * lets the other run. Required when threads > 1. */
 typedef struct rnnp_executor {
   void *ctx;
-  uint32_t threads;
+  uint32_t threads; /* 1 to 1024 */
   void (*parallel)(void *ctx, void (*task)(void *arg, uint32_t thread), void *arg);
-  void (*yield)(void *ctx); /* called by a thread that has waited long at a barrier; may be NULL */
+  void (*wait)(void *ctx, uint32_t times);
 } rnnp_executor;
+
+#define RNNP_SPINS_BEFORE_WAIT 4096u
 
 /* --- Session ------------------------------------------------------------------------------------------------------------- */
 
@@ -157,6 +168,8 @@ typedef struct rnnp_session rnnp_session;
 #define RNNP_ISA_RVF (1u << 7)   /* RISC-V scalar FPU (extension F) */
 #define RNNP_ISA_REFERENCE_ONLY (1u << 31)
 
+#define RNNP_CACHE_NONE UINT32_MAX /* of l1d_bytes, l2_bytes, l3_bytes: there is no such cache */
+
 typedef struct rnnp_session_options {
   uint32_t struct_bytes; /* set by rnnp_session_options_init */
   uint32_t max_batch;    /* rows, >= 1 */
@@ -164,15 +177,15 @@ typedef struct rnnp_session_options {
   uint32_t chunk_steps;  /* steps per input GEMM; 0 chooses by cache size. Memory grows with it, results do not depend on it */
   uint32_t isa_allowed;  /* RNNP_ISA_*; 0 for all */
   uint32_t flags;        /* RNNP_SESSION_* */
-  uint32_t l1d_bytes;    /* per core; 0 asks the platform */
-  uint32_t l2_bytes;     /* per core, private; 0 asks the platform */
-  uint32_t l3_bytes;     /* what a core can use, shared with others or not; 0 asks the platform */
+  uint32_t l1d_bytes;    /* per core; 0 asks the platform, RNNP_CACHE_NONE: there is none */
+  uint32_t l2_bytes;     /* per core, private; as above */
+  uint32_t l3_bytes;     /* what a core can use, shared with others or not; as above */
   const rnnp_executor *executor; /* NULL: serial on the calling thread. Copied; ctx must live as long as the session. A model too
                                     small to gain from threads runs serially all the same: rnnp_session_facts.threads tells */
 } rnnp_session_options;
 
-/* Fill with defaults: max_batch 1, everything else 0. */
-void rnnp_session_options_init(rnnp_session_options *options);
+/* Fill with defaults: max_batch 1, everything else 0. struct_bytes: sizeof *options; no byte beyond it is written. */
+void rnnp_session_options_init(rnnp_session_options *options, size_t struct_bytes);
 
 typedef struct rnnp_memory {
   size_t session_bytes; /* for rnnp_session_init */
@@ -180,7 +193,8 @@ typedef struct rnnp_memory {
   size_t state_bytes;   /* of rnnp_state_save, per batch row */
 } rnnp_memory;
 
-/* Ask what a session of these options needs. Pure: depends on its arguments and, where options leave them 0, on the CPU. */
+/* Ask what a session of these options needs. Pure: depends on its arguments and, where options leave them 0, on the machine (not
+ * on the core that asks). */
 rnnp_status rnnp_session_memory(const rnnp_model *model, const rnnp_session_options *options, rnnp_memory *memory);
 
 /* Make a session in mem. All rows are in the model's initial state. options NULL means the defaults.
@@ -213,12 +227,12 @@ rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y
 /* One step of all rows: rnnp_run with steps 1. The work is a constant of the model. */
 rnnp_status rnnp_step(rnnp_session *session, const void *x, void *y);
 
-/* One tensor of a run. Strides 0 mean packed; they are in bytes and at least a row. NULL data leaves an output unwritten, and an
- * optional input (STATE, LENGTHS) out. */
+/* One tensor of a run. Strides are in bytes, multiples of 4 and at least a row (row_elems * 4), for batch 1 and single steps too.
+ * NULL data leaves an output unwritten, and an optional input (STATE, LENGTHS) out. */
 typedef struct rnnp_buffer {
-  void *data; /* inputs are only read */
-  size_t step_stride_bytes;
-  size_t row_stride_bytes; /* from one batch row to the next */
+  void *data;               /* inputs are only read */
+  size_t step_stride_bytes; /* from one step to the next; 0: batch * row stride. Not used by tensors without a time axis */
+  size_t row_stride_bytes;  /* from one batch row to the next; 0: a row. Lengths must be packed */
 } rnnp_buffer;
 
 #define RNNP_RUN_LAST_STEP 1u /* sequence outputs get each row's last valid step only: [batch][row_elems] */

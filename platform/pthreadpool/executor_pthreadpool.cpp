@@ -3,9 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rnnpack/executor_pthreadpool.h"
 
-#if defined(__linux__)
+#if defined(_WIN32)
+#include <windows.h>
+#else
 #include <pthread.h>
 #include <sched.h>
+#include <time.h>
 #endif
 
 namespace {
@@ -26,11 +29,25 @@ void parallel(void *ctx, void (*task)(void *arg, uint32_t thread), void *arg) {
   pthreadpool_parallelize_1d(pool, run_item, &region, pthreadpool_get_threads_count(pool), 0);
 }
 
-#if defined(__linux__)
-void yield(void *) {
-  sched_yield();
-}
+// A thread of higher priority that only yields would never let a lower one run on the same core: after some tries it sleeps.
+constexpr uint32_t kYields = 32;
 
+#if defined(_WIN32)
+void wait(void *, uint32_t times) {
+  Sleep(times < kYields ? 0 : 1);
+}
+#else
+void wait(void *, uint32_t times) {
+  const timespec pause = {0, 20000};
+  if (times < kYields) {
+    sched_yield();
+  } else {
+    nanosleep(&pause, nullptr);
+  }
+}
+#endif
+
+#if defined(__linux__)
 struct Pinning {
   const int32_t *cpu_ids;
   uint32_t threads, arrived, failed;
@@ -56,8 +73,6 @@ rnnp_status pin(pthreadpool_t pool, uint32_t threads, const int32_t *cpu_ids) {
   return p.failed == 0 ? RNNP_OK : RNNP_E_ARG;
 }
 #else
-void (*const yield)(void *) = nullptr;
-
 rnnp_status pin(pthreadpool_t, uint32_t, const int32_t *) {
   return RNNP_E_UNSUPPORTED;
 }
@@ -72,6 +87,6 @@ rnnp_status rnnp_executor_from_pthreadpool(rnnp_executor *executor, pthreadpool_
     const rnnp_status status = pin(pool, threads, cpu_ids);
     if (status != RNNP_OK) return status;
   }
-  *executor = {pool, threads, parallel, yield};
+  *executor = {pool, threads, parallel, wait};
   return RNNP_OK;
 }

@@ -64,7 +64,8 @@ struct RunEnv {
   const ValueSlot *values;
   StateSlot *states;
   uint8_t *scratch;
-  Barrier *barriers;       // [threads], the whole team
+  Barrier *barriers;       // [threads], of all threads
+  Barrier *team_barriers;  // [threads], of the two teams that run a layer's directions, the first threads / 2 being one
   const int32_t *lengths;  // of the whole run, [batch], or nullptr
   size_t first_step;       // of this chunk within the run
   uint32_t steps;          // in this chunk

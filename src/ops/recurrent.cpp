@@ -462,7 +462,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
   if (kManyThreads && layer.plan.teams == 2 && env.threads >= 2) {
     const uint32_t first = env.threads / 2;
     const uint32_t d = thread < first ? 0 : 1;
-    const Team team = {env.barriers + (d ? first : 0), d ? env.threads - first : first, d ? thread - first : thread};
+    const Team team = {env.team_barriers + (d ? first : 0), d ? env.threads - first : first, d ? thread - first : thread};
     run_direction(env, node, layer, d, team, env.scratch + d * layer.plan.team_bytes);
     return;
   }

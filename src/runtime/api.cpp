@@ -8,19 +8,10 @@
 #include "platform/platform.h"
 #include "runtime/registry.h"
 #include "runtime/session.h"
+#include "runtime/structs.h"
 
 namespace rnnp {
 namespace {
-
-// Copy what both sides know of a struct that begins with struct_bytes.
-template <class T>
-bool give_struct(T facts, T *out) {
-  if (out == nullptr || out->struct_bytes < sizeof(uint32_t)) return false;
-  const uint32_t known = out->struct_bytes < sizeof(T) ? out->struct_bytes : static_cast<uint32_t>(sizeof(T));
-  facts.struct_bytes = out->struct_bytes;
-  copy_bytes(out, &facts, known);
-  return true;
-}
 
 rnnp_status describe(const Model &m, const Table<BlobIo> &table, uint32_t index, rnnp_tensor_facts *out) {
   if (index >= table.count) return RNNP_E_ARG;
@@ -87,20 +78,32 @@ void plan_threads(const Model &m, const rnnp_session_options &o, SessionConfig *
   if (c->team == 1) c->parallel_steps = UINT32_MAX;
 }
 
+constexpr size_t kFewestOptionBytes = offsetof(rnnp_session_options, max_steps);
+
+rnnp_session_options default_options() {
+  rnnp_session_options o = {};
+  o.struct_bytes = sizeof o;
+  o.max_batch = 1;
+  return o;
+}
+
+bool executor_fits(const rnnp_executor &e) {
+  return e.threads != 0 && e.threads <= 1024 && e.parallel != nullptr && (e.threads == 1 || e.wait != nullptr);
+}
+
+uint32_t cache_bytes(uint32_t asked, uint32_t found) {
+  return asked == RNNP_CACHE_NONE ? 0 : asked != 0 ? asked : found;
+}
+
 rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,
                       SessionConfig *c) {
   const Model *m = model_of(model);
   if (!is_registry(registry)) return RNNP_E_ARG;
-  rnnp_session_options o;
-  rnnp_session_options_init(&o);
-  if (options != nullptr) {
-    if (options->struct_bytes < sizeof(rnnp_session_options)) return RNNP_E_ARG;
-    o = *options;
-  }
+  rnnp_session_options o = default_options();
+  if (options != nullptr && !take_struct(options, kFewestOptionBytes, &o)) return RNNP_E_ARG;
   if (m == nullptr || o.max_batch == 0 || o.max_batch > (1u << 20) || o.chunk_steps > (1u << 20)) return RNNP_E_ARG;
   if (o.flags & ~(RNNP_SESSION_PORTABLE_OPS | RNNP_SESSION_ALL_THREADS | RNNP_SESSION_ALL_XNNPACK)) return RNNP_E_ARG;
-  if (o.executor != nullptr && (o.executor->threads == 0 || o.executor->threads > 1024 || o.executor->parallel == nullptr))
-    return RNNP_E_ARG;
+  if (o.executor != nullptr && !executor_fits(*o.executor)) return RNNP_E_ARG;
   if (m->header->fixed_batch != 0 && o.max_batch != m->header->fixed_batch) return RNNP_E_SHAPE;
   if (!(m->header->flags & kBlobCausal) && o.max_steps == 0) return RNNP_E_DIRECTION;
   if (o.max_steps > (1u << 28)) return RNNP_E_ARG;
@@ -112,9 +115,9 @@ rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, co
   c->kernels = kernels_of(*registry);
   c->max_batch = o.max_batch;
   c->isa = allowed_isa(isa, o.isa_allowed);
-  c->l1d_bytes = o.l1d_bytes ? o.l1d_bytes : cpu.l1d_bytes;
-  c->l2_bytes = o.l2_bytes ? o.l2_bytes : cpu.l2_bytes;
-  c->l3_bytes = o.l3_bytes ? o.l3_bytes : cpu.l3_bytes;
+  c->l1d_bytes = cache_bytes(o.l1d_bytes, cpu.l1d_bytes);
+  c->l2_bytes = cache_bytes(o.l2_bytes, cpu.l2_bytes);
+  c->l3_bytes = cache_bytes(o.l3_bytes, cpu.l3_bytes);
   c->max_steps = o.max_steps;
   c->layer_chunk_steps = o.chunk_steps;
   c->chunk_steps = program_chunk_steps(*m, o, c->l2_bytes);
@@ -184,11 +187,8 @@ rnnp_status rnnp_model_output(const rnnp_model *model, uint32_t index, rnnp_tens
   return m == nullptr ? rnnp_status{RNNP_E_ARG} : rnnp::describe(*m, m->outputs, index, facts);
 }
 
-void rnnp_session_options_init(rnnp_session_options *options) {
-  if (options == nullptr) return;
-  *options = {};
-  options->struct_bytes = sizeof(rnnp_session_options);
-  options->max_batch = 1;
+void rnnp_session_options_init(rnnp_session_options *options, size_t struct_bytes) {
+  rnnp::give_struct(rnnp::default_options(), options, struct_bytes);
 }
 
 rnnp_status rnnp_session_memory_with(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,

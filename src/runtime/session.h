@@ -10,6 +10,7 @@
 
 #include "ops/op.h"
 #include "ops/wave_plan.h"
+#include "runtime/tensor_view.h"
 
 namespace rnnp {
 
@@ -24,7 +25,8 @@ struct NodeSlot {
 
 // How a user's tensor is reached: in place when it is packed, through a staging buffer when it is strided.
 struct IoSlot {
-  uint8_t *staging;  // room for one chunk, packed; nullptr for lengths
+  TensorView view;   // of the call under way
+  uint8_t *staging;  // room for one chunk, packed; nullptr for lengths and outputs
 };
 
 // The buffers that a chunk of steps goes through. All chunks share one; in a wave, chunks under way at the same time have their
@@ -61,7 +63,8 @@ struct Session {
   rnnp_executor executor;
   NodeSlot *nodes;
   StateSlot *states;
-  Barrier *barriers;  // [threads], then [wave.stages] of the wave
+  Barrier *barriers, *team_barriers;  // [threads] each; none for one thread
+  Barrier *wave_barriers;             // [wave.stages]
   IoSlot *inputs, *outputs;
   Lane lane;    // of everything but the wave
   Lane *waves;  // [wave.stages]

@@ -73,7 +73,7 @@ void place_staging(const SessionConfig &config, Arena *arena, const Table<BlobIo
     const size_t bytes = mul_sat(mul_sat(rows, m.values[io[i].value].row_elems), sizeof(float));
     const bool staged = io[i].role != RNNP_ROLE_LENGTHS && m.values[io[i].value].kind == uint32_t(ValueKind::kInput);
     uint8_t *staging = staged ? arena->take<uint8_t>(bytes) : nullptr;
-    if (slots != nullptr) slots[i].staging = staging;
+    if (slots != nullptr) slots[i] = {{nullptr, 0, 0, true}, staging};
   }
 }
 
@@ -99,6 +99,11 @@ struct Tables {
   uint32_t *rows;  // the three lists of the row map
 };
 
+// A line per thread and for each set of threads that meets.
+uint32_t barrier_lines(const SessionConfig &config) {
+  return (config.threads > 1 ? 2 * config.threads : 0) + config.wave.stages;
+}
+
 Tables take_tables(const SessionConfig &config, Arena *arena) {
   const Model &m = *config.model;
   Tables t;
@@ -106,7 +111,7 @@ Tables take_tables(const SessionConfig &config, Arena *arena) {
   t.values = arena->take<ValueSlot>(mul_sat(m.values.count, 1 + config.wave.stages));
   t.nodes = arena->take<NodeSlot>(m.nodes.count);
   t.states = arena->take<StateSlot>(m.states.count);
-  t.barriers = arena->take<Barrier>(config.threads + config.wave.stages);
+  t.barriers = arena->take<Barrier>(barrier_lines(config));
   t.inputs = arena->take<IoSlot>(m.inputs.count);
   t.outputs = arena->take<IoSlot>(m.outputs.count);
   t.waves = arena->take<Lane>(config.wave.stages);
@@ -129,6 +134,8 @@ void fill_session(const SessionConfig &config, const BuildEnv &env, const Tables
   s.nodes = t.nodes;
   s.states = t.states;
   s.barriers = t.barriers;
+  s.team_barriers = t.barriers + config.threads;
+  s.wave_barriers = t.barriers + (barrier_lines(config) - config.wave.stages);
   s.inputs = t.inputs;
   s.outputs = t.outputs;
   s.waves = t.waves;
@@ -138,8 +145,7 @@ void fill_session(const SessionConfig &config, const BuildEnv &env, const Tables
     s.rows.slot_of[i] = s.rows.row_at[i] = i;
     s.rows.seen[i] = 0;
   }
-  for (uint32_t i = 0; i < config.threads + config.wave.stages; ++i)
-    s.barriers[i] = {0, config.executor.yield, config.executor.ctx};
+  for (uint32_t i = 0; i < barrier_lines(config); ++i) s.barriers[i] = {0, config.executor.wait, config.executor.ctx};
   find_simple_input(*config.model, &s);
 }
 
@@ -161,12 +167,20 @@ void finish_nodes(Session *s) {
 void prepare_single_step(Session *s) {
   const Model &m = *s->model;
   s->single = m.inputs.count == 1 && m.inputs[0].limit == 0 && single_step_threads(*s) == 1 && s->causal && s->simple &&
-              m.inputs.count == 1 && m.outputs.count == 1 && ValueKind(m.values[m.outputs[0].value].kind) == ValueKind::kSequence;
+              m.outputs.count == 1 && ValueKind(m.values[m.outputs[0].value].kind) == ValueKind::kSequence;
   if (!s->single) return;
   s->single_input = &s->lane.values[m.inputs[0].value];
   s->single_output = &s->lane.values[m.outputs[0].value];
-  s->single_env = {&m, s->lane.values, s->states, s->lane.scratch, s->barriers, nullptr, 0, 1, s->max_batch, s->max_batch,
-                   1,  true,           true};
+  RunEnv &env = s->single_env;
+  env = {};
+  env.model = &m;
+  env.values = s->lane.values;
+  env.states = s->states;
+  env.scratch = s->lane.scratch;
+  env.steps = 1;
+  env.batch = env.max_batch = s->max_batch;
+  env.threads = 1;
+  env.first_chunk = env.last_chunk = true;
 }
 
 }  // namespace

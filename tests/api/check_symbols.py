@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 ALWAYS = {"memcpy", "memset", "memmove", "memcmp", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"}
-HOSTED = re.compile(r"^(xnn_|cpuinfo_|pthreadpool_|pthread_|sched_yield$|__tls_get_addr$)")
+HOSTED = re.compile(r"^(xnn_|cpuinfo_|pthreadpool_|pthread_|sched_yield$|nanosleep$|__tls_get_addr$)")
 # The hook serves other users of XNNPACK in the process from the C heap (platform/xnnpack/allocator.cpp); sessions never do.
 HEAP_IN = {"allocator.cpp.o": {"posix_memalign", "free"}}
 ISA_FILE = re.compile(r"_(avx2|avx512|neon|mve|rvv|simd128)\.cpp")

@@ -35,7 +35,7 @@ rnnp_status open_and_run(const std::vector<uint8_t> &bytes) {
   rnnp_status status = rnnp_model_open(&model, owned.data(), bytes.size(), 0);
   if (status != RNNP_OK) return status;
   rnnp_session_options o;
-  rnnp_session_options_init(&o);
+  rnnp_session_options_init(&o, sizeof o);
   o.max_steps = 4;
   rnnp_memory need;
   status = rnnp_session_memory(&model, &o, &need);

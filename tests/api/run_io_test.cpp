@@ -197,7 +197,7 @@ TEST(Session, ErrorsOfInit) {
   EXPECT_EQ(RNNP_E_ARG, rnnp_model_open(&model, blob.data(), blob.size(), 64));
   ASSERT_EQ(RNNP_OK, rnnp_model_open(&model, blob.data(), blob.size(), 0));
   rnnp_session_options o;
-  rnnp_session_options_init(&o);
+  rnnp_session_options_init(&o, sizeof o);
   rnnp_memory need;
   ASSERT_EQ(RNNP_OK, rnnp_session_memory(&model, &o, &need));
   rnnp_session *s = reinterpret_cast<rnnp_session *>(8);

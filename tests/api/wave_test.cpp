@@ -30,14 +30,13 @@ std::vector<uint8_t> stack() {
 
 class Session {
  public:
-  Session(const std::vector<uint8_t> &blob, uint32_t batch, uint32_t threads, uint32_t chunk = 0) : blob_(blob), threads_(threads) {
+  Session(const std::vector<uint8_t> &blob, uint32_t batch, uint32_t threads, uint32_t chunk = 0) : blob_(blob), team_(threads) {
     expect_ok(rnnp_model_open(&model_, blob_.data(), blob_.size(), 0), "open");
     rnnp_session_options o;
-    rnnp_session_options_init(&o);
+    rnnp_session_options_init(&o, sizeof o);
     o.max_batch = batch;
     o.chunk_steps = chunk;
-    executor_ = {&threads_, threads, thread_parallel, thread_yield};
-    if (threads > 1) o.executor = &executor_;
+    if (threads > 1) o.executor = team_.executor();
     rnnp_memory memory;
     expect_ok(rnnp_session_memory(&model_, &o, &memory), "memory");
     storage_ = AlignedBytes(memory.session_bytes);
@@ -72,9 +71,8 @@ class Session {
 
  private:
   AlignedBytes blob_, storage_;
-  uint32_t threads_;
+  ThreadTeam team_;
   rnnp_model model_;
-  rnnp_executor executor_ = {};
   rnnp_session *session_ = nullptr;
   rnnp_session_facts facts_ = {};
 };

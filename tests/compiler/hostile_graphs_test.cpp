@@ -163,7 +163,7 @@ rnnp_status open_and_run(const std::vector<uint8_t> &bytes) {
   rnnp_status status = rnnp_model_open(&model, blob.data(), bytes.size(), 0);
   if (status != RNNP_OK) return status;
   rnnp_session_options options;
-  rnnp_session_options_init(&options);
+  rnnp_session_options_init(&options, sizeof options);
   options.max_steps = 2;
   rnnp_memory need;
   status = rnnp_session_memory(&model, &options, &need);

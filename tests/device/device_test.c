@@ -60,7 +60,7 @@ static void mix_checksum(const float *v, size_t count) {
 static int open_case(void) {
   rnnp_session_options options;
   rnnp_memory need = {0, 0, 0};
-  rnnp_session_options_init(&options);
+  rnnp_session_options_init(&options, sizeof options);
   options.max_batch = at->batch;
   options.max_steps = at->steps;
   options.chunk_steps = (uint32_t)(at - device_cases) % 2 ? 4 : 1; /* both roads of the input projection */

@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   rnnp_model model;
   if (rnnp_model_open(&model, blob.data(), blob.size(), 0) != RNNP_OK) return 0;
   rnnp_session_options options;
-  rnnp_session_options_init(&options);
+  rnnp_session_options_init(&options, sizeof options);
   options.max_steps = 2;
   options.chunk_steps = 2;
   rnnp_memory need;

@@ -77,7 +77,7 @@ TEST(NoAllocation, FromOpenToRunWithXnnpackAndThreads) {
   rnnp_session_options options;
   rnnp_memory need;
   rnnp_session *s = nullptr;
-  rnnp_session_options_init(&options);
+  rnnp_session_options_init(&options, sizeof options);
   options.executor = &executor;
   options.flags = RNNP_SESSION_ALL_THREADS | RNNP_SESSION_ALL_XNNPACK;
   rnnp_status status = rnnp_model_open(&model, blob.data(), blob.size(), RNNP_OPEN_CHECK_WEIGHTS);

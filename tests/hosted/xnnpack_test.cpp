@@ -93,7 +93,7 @@ TEST(Pthreadpool, AdapterRunsTheSameBitsPinnedOrNot) {
     EXPECT_EQ(RNNP_E_ARG, rnnp_executor_from_pthreadpool(&executor, pool, bad.data()));
     ASSERT_EQ(RNNP_OK, rnnp_executor_from_pthreadpool(&executor, pool, threads == 4 ? cpus.data() : nullptr));
     rnnp_session_options o;
-    rnnp_session_options_init(&o);
+    rnnp_session_options_init(&o, sizeof o);
     o.executor = &executor;
     o.flags = RNNP_SESSION_ALL_THREADS;
     rnnp_memory need;

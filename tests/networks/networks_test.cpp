@@ -213,7 +213,7 @@ class Rows {
   Rows(const std::vector<uint8_t> &blob, uint32_t batch) : blob_(blob.size(), 64) {
     std::copy(blob.begin(), blob.end(), blob_.data());
     rnnp_session_options options;
-    rnnp_session_options_init(&options);
+    rnnp_session_options_init(&options, sizeof options);
     options.max_batch = batch;
     rnnp_memory need{};
     facts_.struct_bytes = sizeof facts_;

@@ -1,4 +1,4 @@
-// session_fixture.h -- a model and a session in owned, poisoned, aligned memory, and an executor on std::thread, for tests.
+// session_fixture.h -- a model and a session in owned, poisoned, aligned memory, for tests.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_TESTS_SUPPORT_SESSION_FIXTURE_H_
 #define RNNPACK_TESTS_SUPPORT_SESSION_FIXTURE_H_
@@ -6,28 +6,16 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "rnnpack/rnnpack.h"
 #include "support/blob_builder.h"
+#include "support/thread_team.h"
 
 namespace rnnp_test {
 
 inline void expect_ok(rnnp_status s, const char *what) {
   if (s != RNNP_OK) throw std::runtime_error(std::string(what) + ": " + rnnp_status_string(s));
-}
-
-// All threads run at the same time, as rnnp_executor asks; made anew for each region.
-inline void thread_parallel(void *ctx, void (*task)(void *, uint32_t), void *arg) {
-  const uint32_t threads = *static_cast<uint32_t *>(ctx);
-  std::vector<std::thread> team;
-  for (uint32_t i = 1; i < threads; ++i) team.emplace_back(task, arg, i);
-  task(arg, 0);
-  for (std::thread &t : team) t.join();
-}
-inline void thread_yield(void *) {
-  std::this_thread::yield();
 }
 
 struct Options {
@@ -36,17 +24,16 @@ struct Options {
 
 class Runner {
  public:
-  explicit Runner(const std::vector<uint8_t> &blob, Options o = {}) : blob_(blob), threads_(o.threads), batch_(o.batch) {
+  explicit Runner(const std::vector<uint8_t> &blob, Options o = {}) : blob_(blob), team_(o.threads), batch_(o.batch) {
     expect_ok(rnnp_model_open(&model_, blob_.data(), blob_.size(), RNNP_OPEN_CHECK_WEIGHTS), "open");
     rnnp_session_options s;
-    rnnp_session_options_init(&s);
+    rnnp_session_options_init(&s, sizeof s);
     s.max_batch = o.batch;
     s.max_steps = o.max_steps;
     s.chunk_steps = o.chunk;
     s.isa_allowed = o.isa;
     s.flags = o.flags | (o.threads > 1 ? RNNP_SESSION_ALL_THREADS : 0u);
-    executor_ = {&threads_, o.threads, thread_parallel, thread_yield};
-    if (o.threads > 1) s.executor = &executor_;
+    if (o.threads > 1) s.executor = team_.executor();
     expect_ok(rnnp_session_memory(&model_, &s, &memory_), "memory");
     storage_ = AlignedBytes(memory_.session_bytes);
     std::memset(storage_.data(), 0xA5, storage_.size());
@@ -97,8 +84,8 @@ class Runner {
   rnnp_model model_;
   rnnp_memory memory_ = {};
   rnnp_session *session_ = nullptr;
-  rnnp_executor executor_ = {};
-  uint32_t threads_, batch_;
+  ThreadTeam team_;
+  uint32_t batch_;
   size_t in_ = 0, out_ = 0;
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/cli/executor.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <system_error>
@@ -41,7 +42,7 @@ class PoolExecutor : public Executor {
 class PoolExecutor : public Executor {
  public:
   explicit PoolExecutor(uint32_t threads) {
-    executor_ = {this, threads, parallel, yield};
+    executor_ = {this, threads, parallel, wait};
     try {
       for (uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
     } catch (const std::system_error &) {
@@ -56,7 +57,13 @@ class PoolExecutor : public Executor {
  private:
   using Task = void (*)(void *arg, uint32_t thread);
 
-  static void yield(void *) { std::this_thread::yield(); }
+  static void wait(void *, uint32_t times) {
+    if (times < 32) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  }
   static void parallel(void *ctx, Task task, void *arg) { static_cast<PoolExecutor *>(ctx)->region(task, arg); }
 
   void region(Task task, void *arg) {

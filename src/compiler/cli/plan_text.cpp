@@ -103,8 +103,9 @@ std::string wave_text(const void *blob, size_t bytes, const PlanMachine &m) {
   rnnp_executor executor = {};
   executor.threads = m.threads;
   executor.parallel = [](void *, void (*)(void *, uint32_t), void *) {};  // nothing is run
+  executor.wait = [](void *, uint32_t) {};
   rnnp_session_options options;
-  rnnp_session_options_init(&options);
+  rnnp_session_options_init(&options, sizeof options);
   options.max_batch = m.batch;
   options.max_steps = m.steps;
   options.l1d_bytes = m.l1_kib * 1024;

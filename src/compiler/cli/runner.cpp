@@ -263,7 +263,7 @@ Arrays Runner::run(const Arrays &arrays, const RunOptions &options) {
 
   const std::unique_ptr<Executor> executor = make_executor(options.threads);
   rnnp_session_options session;
-  rnnp_session_options_init(&session);
+  rnnp_session_options_init(&session, sizeof session);
   session.max_batch = static_cast<uint32_t>(job.batch);
   session.max_steps = facts_.causal ? 0 : static_cast<uint32_t>(job.steps);
   session.isa_allowed = options.isa_allowed;

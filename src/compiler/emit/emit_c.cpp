@@ -31,7 +31,7 @@ Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, uint3
   Sizes sizes{};
   rnnp_model_facts facts{};
   facts.struct_bytes = sizeof facts;
-  rnnp_session_options_init(&sizes.options);
+  rnnp_session_options_init(&sizes.options, sizeof sizes.options);
   rnnp_status status = rnnp_model_open(&model, aligned.data(), blob.size(), 0);
   if (status == RNNP_OK) status = rnnp_model_info(&model, &facts);
   if (facts.fixed_batch) sizes.options.max_batch = facts.fixed_batch;
@@ -97,7 +97,7 @@ extern const rnnp_registry @name@_registry;
 
 /* The options that @NAME@_SESSION_BYTES is for. Change none that takes memory: max_batch, max_steps, chunk_steps, executor, flags. */
 static inline void @name@_options(rnnp_session_options *options) {
-  rnnp_session_options_init(options);
+  rnnp_session_options_init(options, sizeof *options);
   options->max_batch = @batch@;
   options->max_steps = @max_steps@;
   options->chunk_steps = @chunk_steps@;

@@ -1,0 +1,127 @@
+// call.cpp -- rnnp_step, rnnp_run and rnnp_run_io: every check, and the caller's tensors resolved into the session's views. Nothing
+// that a caller can see is written before the last check. SPDX-License-Identifier: Apache-2.0
+#include "runtime/call.h"
+
+#include "base/bytes.h"
+#include "runtime/structs.h"
+
+namespace rnnp {
+namespace {
+
+bool lengths_fit(const int32_t *lengths, uint32_t batch, size_t steps) {
+  for (uint32_t i = 0; i < batch; ++i) {
+    if (lengths[i] < 0 || static_cast<size_t>(lengths[i]) > steps) return false;
+  }
+  return true;
+}
+
+// Every index of an i32 sequence input lies within its table.
+bool indices_fit(const BlobIo &io, const TensorView &view, const TensorShape &shape) {
+  const int32_t limit = static_cast<int32_t>(io.limit);
+  for (size_t step = 0; step < shape.steps; ++step) {
+    for (uint32_t row = 0; row < shape.batch; ++row) {
+      const int32_t *index = view_as<int32_t>(view.row(step, row));
+      for (size_t i = 0; i < shape.elem_bytes / sizeof(int32_t); ++i) {
+        if (index[i] >= limit || index[i] < -limit) return false;
+      }
+    }
+  }
+  return true;
+}
+
+rnnp_status check_shape(const Session &s, size_t steps, uint32_t batch) {
+  if (batch == 0 || batch > s.max_batch) return RNNP_E_SHAPE;
+  if (s.model->header->fixed_batch != 0 && batch != s.model->header->fixed_batch) return RNNP_E_SHAPE;
+  if (!s.causal && steps > s.max_steps) return RNNP_E_SHAPE;
+  return steps > SIZE_MAX / 4 / s.max_batch ? RNNP_E_SHAPE : RNNP_OK;
+}
+
+TensorShape shape_of(const Session &s, const BlobIo &io, size_t steps, uint32_t batch) {
+  return {size_t{s.model->values[io.value].row_elems} * sizeof(float), steps, batch, io.role == RNNP_ROLE_SEQUENCE};
+}
+
+rnnp_status take_input(Session *s, uint32_t i, const rnnp_buffer &b, size_t steps, uint32_t batch) {
+  const BlobIo &io = s->model->inputs[i];
+  if (b.data == nullptr && (io.role == RNNP_ROLE_SEQUENCE || io.role == RNNP_ROLE_ROW)) return RNNP_E_ARG;
+  TensorView &view = s->inputs[i].view;
+  const TensorShape shape = shape_of(*s, io, steps, batch);
+  const rnnp_status status = resolve(b, shape, &view);
+  if (status != RNNP_OK || b.data == nullptr) return status;
+  if (io.role == RNNP_ROLE_LENGTHS) {
+    if (!view.packed) return RNNP_E_ARG;
+    return lengths_fit(view_as<int32_t>(view.data), batch, steps) ? RNNP_OK : RNNP_E_SHAPE;
+  }
+  return io.limit == 0 || indices_fit(io, view, shape) ? RNNP_OK : RNNP_E_INDEX;
+}
+
+rnnp_status take_output(Session *s, uint32_t i, const rnnp_buffer &b, size_t steps, uint32_t batch, bool last_step) {
+  TensorShape shape = shape_of(*s, s->model->outputs[i], steps, batch);
+  if (last_step) shape.sequence = false;
+  return resolve(b, shape, &s->outputs[i].view);
+}
+
+rnnp_status check_io(const Session &s, const rnnp_io &io) {
+  const Model &m = *s.model;
+  if (io.flags & ~RNNP_RUN_LAST_STEP) return RNNP_E_ARG;
+  if (io.input_count != m.inputs.count || io.output_count != m.outputs.count) return RNNP_E_SHAPE;
+  if ((io.input_count && io.inputs == nullptr) || (io.output_count && io.outputs == nullptr)) return RNNP_E_ARG;
+  const rnnp_status status = check_shape(s, io.steps, io.batch);
+  if (status != RNNP_OK) return status;
+  return io.lengths == nullptr || lengths_fit(io.lengths, io.batch, io.steps) ? RNNP_OK : RNNP_E_SHAPE;
+}
+
+rnnp_status run_io(Session *s, const rnnp_io &io) {
+  const bool last_step = (io.flags & RNNP_RUN_LAST_STEP) != 0;
+  rnnp_status status = check_io(*s, io);
+  for (uint32_t i = 0; i < io.input_count && status == RNNP_OK; ++i) status = take_input(s, i, io.inputs[i], io.steps, io.batch);
+  for (uint32_t i = 0; i < io.output_count && status == RNNP_OK; ++i)
+    status = take_output(s, i, io.outputs[i], io.steps, io.batch, last_step);
+  if (status != RNNP_OK) return status;
+  if (io.rows != nullptr && !rows_fit(s, io.rows, io.batch)) return RNNP_E_SHAPE;
+  if (io.steps == 0) return RNNP_OK;
+  arrange_rows(s, io.rows, io.batch);
+  Call call = {s, io.lengths, io.steps, io.batch, last_step, 1};
+  run_call(&call);
+  return RNNP_OK;
+}
+
+// All rows; the one input that must be given, and the first output.
+rnnp_status run_simple(Session *s, size_t steps, const void *x, void *y) {
+  const Model &m = *s->model;
+  if (!s->simple) return RNNP_E_SHAPE;
+  rnnp_status status = check_shape(*s, steps, s->max_batch);
+  if (status != RNNP_OK || steps == 0) return status;
+  if (x == nullptr || y == nullptr) return RNNP_E_ARG;
+  if (steps == 1 && s->single && s->rows.in_order) {
+    if (!is_aligned(x, 4) || !is_aligned(y, 4)) return RNNP_E_ALIGN;
+    run_single_step(s, x, y);
+    return RNNP_OK;
+  }
+  for (uint32_t i = 0; i < m.inputs.count && status == RNNP_OK; ++i)
+    status = take_input(s, i, {i == s->simple_input ? const_cast<void *>(x) : nullptr, 0, 0}, steps, s->max_batch);
+  for (uint32_t i = 0; i < m.outputs.count && status == RNNP_OK; ++i)
+    status = take_output(s, i, {i == 0 ? y : nullptr, 0, 0}, steps, s->max_batch, false);
+  if (status != RNNP_OK) return status;
+  arrange_rows(s, nullptr, s->max_batch);
+  Call call = {s, nullptr, steps, s->max_batch, false, 1};
+  run_call(&call);
+  return RNNP_OK;
+}
+
+}  // namespace
+}  // namespace rnnp
+
+rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *given) {
+  rnnp_io io = {};
+  if (!rnnp::is_session(session) || !rnnp::take_struct(given, offsetof(rnnp_io, rows), &io)) return RNNP_E_ARG;
+  return rnnp::run_io(session, io);
+}
+
+rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y) {
+  return rnnp::is_session(session) ? rnnp::run_simple(session, steps, x, y) : rnnp_status{RNNP_E_ARG};
+}
+
+rnnp_status rnnp_step(rnnp_session *session, const void *x, void *y) {
+  if (!rnnp::is_session(session)) return RNNP_E_ARG;
+  return session->causal ? rnnp::run_simple(session, 1, x, y) : rnnp_status{RNNP_E_DIRECTION};
+}

@@ -1,0 +1,37 @@
+// call.h -- one call of rnnp_step, rnnp_run or rnnp_run_io after its checks: the same for all three from here on.
+// The road: call.cpp checks and resolves the caller's tensors into the session's views -> schedule.cpp runs the nodes chunk by
+// chunk -> call_io.cpp binds views to values before a chunk and hands results out after it. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_RUNTIME_CALL_H_
+#define RNNPACK_RUNTIME_CALL_H_
+
+#include "runtime/session.h"
+
+namespace rnnp {
+
+// The tensors are the views of session->inputs and session->outputs.
+struct Call {
+  Session *session;
+  const int32_t *lengths;  // of the call: gate every recurrent layer; nullptr: a layer's own, if it has any
+  size_t steps;            // > 0
+  uint32_t batch;
+  bool last_step;  // sequence outputs get each row's last valid step only
+  uint32_t threads;
+};
+
+// --- call_io.cpp: binding and handing out ------------------------------------------------------------------------------------
+
+// Tensors without a time axis: once per call, before its first chunk, in every lane that the call goes through.
+void bind_rows(const Call &call, const Lane &lane);
+void hand_out_rows(const Call &call, const Lane &lane);
+// Tensors with one: per chunk of `steps` steps from `first` on.
+void bind_steps(const Call &call, const Lane &lane, size_t first, uint32_t steps);
+void hand_out_steps(const Call &call, const Lane &lane, size_t first, uint32_t steps);
+
+// --- schedule.cpp: the nodes, in chunks, in a wave, or one step alone --------------------------------------------------------
+
+void run_call(Call *call);
+// One step of all rows, nothing but x and y, both packed: for sessions whose plan has the short road (Session::single).
+void run_single_step(Session *session, const void *x, void *y);
+
+}  // namespace rnnp
+#endif  // RNNPACK_RUNTIME_CALL_H_

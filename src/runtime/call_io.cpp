@@ -1,0 +1,143 @@
+// call_io.cpp -- where the values of a chunk lie: in the caller's memory where it is packed, else staged (inputs) or in the pools
+// and copied out afterwards (outputs). Touches the lane's values, the staging buffers and the caller's outputs.
+// SPDX-License-Identifier: Apache-2.0
+#include "base/bytes.h"
+#include "runtime/call.h"
+
+namespace rnnp {
+namespace {
+
+bool is_sequence(const BlobIo &io) {
+  return io.role == RNNP_ROLE_SEQUENCE;
+}
+
+size_t elem_bytes(const Session &s, const BlobIo &io) {
+  return size_t{s.model->values[io.value].row_elems} * sizeof(float);
+}
+
+// Packs `steps` steps of all rows from `first` on.
+void stage(const Call &call, const TensorView &from, size_t first, uint32_t steps, size_t bytes, uint8_t *to) {
+  for (size_t step = first; step < first + steps; ++step) {
+    for (uint32_t row = 0; row < call.batch; ++row, to += bytes) copy_bytes(to, from.row(step, row), bytes);
+  }
+}
+
+// `staging_rows`: the lane's place in the staging buffer, in rows.
+void bind_input(const Call &call, const Lane &lane, uint32_t i, size_t first, uint32_t steps, size_t staging_rows) {
+  const Session &s = *call.session;
+  const BlobIo &io = s.model->inputs[i];
+  const TensorView &view = s.inputs[i].view;
+  ValueSlot &slot = lane.values[io.value];
+  if (view.data == nullptr || view.packed) {
+    slot.data = view.data == nullptr ? nullptr : view.row(first, 0);
+    return;
+  }
+  const size_t bytes = elem_bytes(s, io);
+  uint8_t *to = s.inputs[i].staging + bytes * staging_rows;
+  stage(call, view, first, steps, bytes, to);
+  slot.data = to;
+}
+
+void *pool_rows(const Session &s, const Lane &lane, const BlobValue &v) {
+  if (ValueKind(v.kind) == ValueKind::kSequence) return lane.sequence_pool + size_t{v.location} * s.max_batch * lane.pool_steps;
+  return s.row_pool + size_t{v.location} * s.max_batch;
+}
+
+// A node's result goes straight to the caller's packed memory; otherwise to the pool, and is copied out after the chunk.
+void bind_output(const Call &call, const Lane &lane, uint32_t i, size_t first) {
+  const Session &s = *call.session;
+  const BlobIo &io = s.model->outputs[i];
+  const BlobValue &v = s.model->values[io.value];
+  const TensorView &view = s.outputs[i].view;
+  if (v.kind > uint32_t(ValueKind::kRow)) return;
+  const bool direct = view.data != nullptr && view.packed && !(is_sequence(io) && call.last_step);
+  lane.values[io.value].data = direct ? view.row(first, 0) : pool_rows(s, lane, v);
+}
+
+const uint8_t *value_row(const Lane &lane, uint32_t value, size_t row) {
+  return reinterpret_cast<const uint8_t *>(row_of(lane.values[value], row));
+}
+
+// Where rows end: the call's lengths, else the model's first LENGTHS input.
+const int32_t *last_step_lengths(const Call &call) {
+  const Model &m = *call.session->model;
+  for (uint32_t i = 0; i < m.inputs.count && call.lengths == nullptr; ++i) {
+    if (m.inputs[i].role == RNNP_ROLE_LENGTHS) return view_as<int32_t>(call.session->inputs[i].view.data);
+  }
+  return call.lengths;
+}
+
+void hand_out_last_step(const Call &call, const Lane &lane, uint32_t i, size_t first, uint32_t steps) {
+  const Session &s = *call.session;
+  const BlobIo &io = s.model->outputs[i];
+  const size_t bytes = elem_bytes(s, io);
+  const int32_t *lengths = last_step_lengths(call);
+  for (uint32_t row = 0; row < call.batch; ++row) {
+    const size_t length = lengths != nullptr ? static_cast<size_t>(lengths[row]) : call.steps;
+    uint8_t *to = s.outputs[i].view.row(0, row);
+    if (length == 0) {
+      if (first == 0) zero_bytes(to, bytes);
+    } else if (length > first && length <= first + steps) {
+      copy_bytes(to, value_row(lane, io.value, (length - 1 - first) * call.batch + row), bytes);
+    }
+  }
+}
+
+void copy_out(const Call &call, const Lane &lane, uint32_t i, size_t first, uint32_t steps) {
+  const Session &s = *call.session;
+  const BlobIo &io = s.model->outputs[i];
+  const TensorView &view = s.outputs[i].view;
+  if (lane.values[io.value].data == view.row(first, 0)) return;  // it was made there
+  const size_t bytes = elem_bytes(s, io);
+  for (size_t step = 0; step < steps; ++step) {
+    for (uint32_t row = 0; row < call.batch; ++row)
+      copy_bytes(view.row(first + step, row), value_row(lane, io.value, step * call.batch + row), bytes);
+  }
+}
+
+}  // namespace
+
+void bind_rows(const Call &call, const Lane &lane) {
+  const Model &m = *call.session->model;
+  for (uint32_t i = 0; i < m.inputs.count; ++i) {
+    if (!is_sequence(m.inputs[i])) bind_input(call, lane, i, 0, 1, 0);
+  }
+  for (uint32_t i = 0; i < m.outputs.count; ++i) {
+    if (!is_sequence(m.outputs[i])) bind_output(call, lane, i, 0);
+  }
+}
+
+void hand_out_rows(const Call &call, const Lane &lane) {
+  const Session &s = *call.session;
+  for (uint32_t i = 0; i < s.model->outputs.count; ++i) {
+    const BlobIo &io = s.model->outputs[i];
+    if (!is_sequence(io) && s.outputs[i].view.data != nullptr) copy_out(call, lane, i, 0, 1);
+  }
+}
+
+void bind_steps(const Call &call, const Lane &lane, size_t first, uint32_t steps) {
+  const Session &s = *call.session;
+  const Model &m = *s.model;
+  const size_t staging_rows = size_t{s.max_batch} * lane.staging_step;
+  for (uint32_t i = 0; i < m.inputs.count; ++i) {
+    if (is_sequence(m.inputs[i])) bind_input(call, lane, i, first, steps, staging_rows);
+  }
+  for (uint32_t i = 0; i < m.outputs.count; ++i) {
+    if (is_sequence(m.outputs[i])) bind_output(call, lane, i, first);
+  }
+}
+
+void hand_out_steps(const Call &call, const Lane &lane, size_t first, uint32_t steps) {
+  const Session &s = *call.session;
+  for (uint32_t i = 0; i < s.model->outputs.count; ++i) {
+    const BlobIo &io = s.model->outputs[i];
+    if (!is_sequence(io) || s.outputs[i].view.data == nullptr) continue;
+    if (call.last_step) {
+      hand_out_last_step(call, lane, i, first, steps);
+    } else {
+      copy_out(call, lane, i, first, steps);
+    }
+  }
+}
+
+}  // namespace rnnp

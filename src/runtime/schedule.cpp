@@ -1,0 +1,141 @@
+// schedule.cpp -- how a call's steps go through the nodes: chunk after chunk by the whole team, as a wave of chunks through groups
+// of layers, or one step alone. Touches the session through call_io.cpp and the operators. SPDX-License-Identifier: Apache-2.0
+#include "base/fpenv.h"
+#include "runtime/call.h"
+
+namespace rnnp {
+namespace {
+
+void team_barrier(const Call &call, uint32_t thread) {
+  barrier_wait(call.session->barriers, call.threads, thread);
+}
+
+uint32_t steps_of_chunk(const Call &call, size_t first, uint32_t chunk_steps) {
+  const size_t left = call.steps - first;
+  return left < chunk_steps ? static_cast<uint32_t>(left) : chunk_steps;
+}
+
+RunEnv chunk_env(const Call &call, const Lane &lane, size_t first, uint32_t steps) {
+  const Session &s = *call.session;
+  RunEnv env;
+  env.model = s.model;
+  env.values = lane.values;
+  env.states = s.states;
+  env.scratch = lane.scratch;
+  env.barriers = s.barriers;
+  env.team_barriers = s.team_barriers;
+  env.lengths = call.lengths;
+  env.first_step = first;
+  env.steps = steps;
+  env.batch = call.batch;
+  env.max_batch = s.max_batch;
+  env.threads = call.threads;
+  env.first_chunk = first == 0;
+  env.last_chunk = first + steps == call.steps;
+  return env;
+}
+
+// --- Chunks ------------------------------------------------------------------------------------------------------------------
+
+void run_chunk(const Call &call, size_t first, uint32_t steps, uint32_t thread) {
+  const Session &s = *call.session;
+  if (thread == 0) bind_steps(call, s.lane, first, steps);
+  team_barrier(call, thread);
+  const RunEnv env = chunk_env(call, s.lane, first, steps);
+  for (uint32_t i = 0; i < s.model->nodes.count; ++i) {
+    s.nodes[i].op->run(env, *s.nodes[i].node, s.nodes[i].object, thread);
+    team_barrier(call, thread);
+  }
+  if (thread == 0) hand_out_steps(call, s.lane, first, steps);
+}
+
+void run_thread(void *arg, uint32_t thread) {
+  const Call &call = *static_cast<const Call *>(arg);
+  const FlushDenormals flush;
+  for (size_t first = 0; first < call.steps;) {
+    const uint32_t steps = steps_of_chunk(call, first, call.session->chunk_steps);
+    run_chunk(call, first, steps, thread);
+    first += steps;
+  }
+}
+
+void run_chunks(Call *call) {
+  const Session &s = *call->session;
+  bind_rows(*call, s.lane);
+  call->threads = kManyThreads && call->steps >= s.parallel_steps ? s.threads : 1;
+  if (call->threads > 1) {
+    s.executor.parallel(s.executor.ctx, run_thread, call);
+  } else {
+    run_thread(call, 0);
+  }
+  hand_out_rows(*call, s.lane);
+}
+
+// --- The wave ------------------------------------------------------------------------------------------------------------------
+
+// One stage's nodes on one chunk, alone.
+void run_stage(const Call &call, size_t first, uint32_t stage, const Lane &lane) {
+  const Session &s = *call.session;
+  const uint32_t steps = steps_of_chunk(call, first, s.wave.chunk_steps);
+  if (stage == 0) bind_steps(call, lane, first, steps);
+  RunEnv env = chunk_env(call, lane, first, steps);
+  env.scratch = s.waves[stage].scratch;
+  for (uint32_t i = s.wave.first_node[stage]; i < s.wave.first_node[stage + 1]; ++i)
+    s.nodes[i].op->run(env, *s.nodes[i].node, s.nodes[i].object, 0);
+  if (stage + 1 == s.wave.stages) hand_out_steps(call, lane, first, steps);
+}
+
+// Thread i is stage i: chunk c goes through stage i in round c + i, in lane c modulo the number of stages.
+void run_wave_thread(void *arg, uint32_t thread) {
+  const Call &call = *static_cast<const Call *>(arg);
+  const Session &s = *call.session;
+  const uint32_t stages = s.wave.stages;
+  if (thread >= stages) return;
+  const FlushDenormals flush;
+  uint32_t lane = 0;
+  size_t first = 0;
+  for (uint32_t wait = 0; wait < thread; ++wait) barrier_wait(s.wave_barriers, stages, thread);
+  while (first < call.steps) {
+    run_stage(call, first, thread, s.waves[lane]);
+    first += s.wave.chunk_steps;
+    lane = lane + 1 == stages ? 0 : lane + 1;
+    barrier_wait(s.wave_barriers, stages, thread);
+  }
+  for (uint32_t wait = thread; wait + 1 < stages; ++wait) barrier_wait(s.wave_barriers, stages, thread);
+}
+
+// Values without a time axis are the same in all lanes: bound before any stage begins, handed out when all have ended.
+void run_wave(Call *call) {
+  const Session &s = *call->session;
+  for (uint32_t lane = 0; lane < s.wave.stages; ++lane) bind_rows(*call, s.waves[lane]);
+  call->threads = 1;
+  s.executor.parallel(s.executor.ctx, run_wave_thread, call);
+  hand_out_rows(*call, s.waves[0]);
+}
+
+}  // namespace
+
+void run_call(Call *call) {
+  const Session &s = *call->session;
+  if (kManyThreads && s.wave.stages != 0 && call->steps >= s.wave.fewest_steps) {
+    run_wave(call);
+  } else {
+    run_chunks(call);
+  }
+}
+
+void run_single_step(Session *s, const void *x, void *y) {
+  const FlushDenormals flush;
+  s->single_input->data = const_cast<void *>(x);
+  s->single_output->data = y;
+  const NodeSlot *end = s->nodes + s->model->nodes.count;
+  for (const NodeSlot *n = s->nodes; n != end; ++n) {
+    if (n->step != nullptr) {
+      n->step(n->object);
+    } else {
+      n->op->run(s->single_env, *n->node, n->object, 0);
+    }
+  }
+}
+
+}  // namespace rnnp

@@ -1,0 +1,44 @@
+// structs.h -- structs of the public API that may grow: each begins with its size in the caller's header. One rule for all.
+//   from the caller  shorter: what is missing has its default; longer: what this library does not know must be zero
+//   to the caller    shorter: what does not fit is left out; longer: what this library does not know is zero
+// Room: runtime; touches the two structs and never a byte beyond the caller's. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_RUNTIME_STRUCTS_H_
+#define RNNPACK_RUNTIME_STRUCTS_H_
+
+#include "base/bytes.h"
+
+namespace rnnp {
+
+constexpr uint32_t kMostStructBytes = 1024;  // no header's struct is as long: a size that was never set
+
+// *out holds the defaults. `fewest`: of the oldest header that is served. A member of which only a part is there counts as missing.
+template <class T>
+bool take_struct(const T *given, size_t fewest, T *out) {
+  if (given == nullptr || given->struct_bytes < fewest || given->struct_bytes > kMostStructBytes) return false;
+  const size_t bytes = given->struct_bytes, known = bytes < sizeof(T) ? bytes & ~(alignof(T) - 1) : sizeof(T);
+  const uint8_t *all = reinterpret_cast<const uint8_t *>(given);
+  for (size_t i = known; bytes > sizeof(T) && i < bytes; ++i) {
+    if (all[i] != 0) return false;
+  }
+  copy_bytes(out, given, known);
+  out->struct_bytes = sizeof(T);
+  return true;
+}
+
+template <class T>
+bool give_struct(T facts, T *out, size_t bytes) {
+  if (out == nullptr || bytes < sizeof(uint32_t) || bytes > kMostStructBytes) return false;
+  const size_t known = bytes < sizeof(T) ? bytes : sizeof(T);
+  facts.struct_bytes = static_cast<uint32_t>(bytes);
+  copy_bytes(out, &facts, known);
+  if (bytes > known) zero_bytes(reinterpret_cast<uint8_t *>(out) + known, bytes - known);
+  return true;
+}
+
+template <class T>
+bool give_struct(const T &facts, T *out) {
+  return out != nullptr && give_struct(facts, out, out->struct_bytes);
+}
+
+}  // namespace rnnp
+#endif  // RNNPACK_RUNTIME_STRUCTS_H_

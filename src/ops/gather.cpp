@@ -1,5 +1,5 @@
 // gather.cpp -- rows of a constant table by index: an embedding. Threads own rows. Touches its output only.
-// Indices were checked against the input's limit before the run began (runtime/run.cpp); negative ones count from the table's end.
+// Indices were checked against the input's limit before the run began (runtime/call.cpp); negative ones count from the table's end.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "ops/op.h"

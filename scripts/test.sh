@@ -1,17 +1,19 @@
 #!/bin/bash
 # test.sh BUILD [STAGE...] -- builds each stage in a folder of its own and runs its CTest cases; all stages when none is named.
-# Ends with one line that sums up every case of every stage. SPDX-License-Identifier: Apache-2.0
+# Ends with one line that sums up every case of every stage; skipped ones, which passed nothing, are named and counted apart.
+# SPDX-License-Identifier: Apache-2.0
 set -u
 build=$1
 shift
+# shellcheck source=scripts/stages.sh
+. scripts/stages.sh
 stages=${*:-hosted freestanding clang asan tsan fuzz devices format tidy}
 jobs=${JOBS:-$(nproc)}
-hosted=(-DRNNPACK_XNNPACK=ON -DRNNPACK_CPUINFO=ON -DRNNPACK_PTHREADPOOL=ON -DRNNPACK_COMPILER=ON)
 generator=()
 command -v ninja >/dev/null && generator=(-G Ninja)
 launcher=()
 command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
-passed=0 failed=0 failures=""
+passed=0 failed=0 skipped=0 failures=""
 
 fail() {
   failed=$((failed + 1))
@@ -30,27 +32,30 @@ configure_and_build() {
 
 # run_ctest STAGE ctest-arguments...
 run_ctest() {
-  local stage=$1 log=$build-$1-ctest.log
+  local stage=$1 log=$build-$1-ctest.log report=$PWD/$build-$1-ctest.xml
   shift
   echo "== $stage: testing"
-  ctest --test-dir "$build-$stage" -j "$jobs" --timeout 900 --output-on-failure --no-tests=error "$@" >"$log" 2>&1
-  local status=$? count bad
-  grep -E "^( *[0-9]+% tests passed|Total Test time)|\*\*\*" "$log"
-  count=$(sed -n 's/.*tests failed out of \([0-9]*\).*/\1/p' "$log" | tail -1)
-  bad=$(sed -n 's/.*passed, \([0-9]*\) tests failed out of.*/\1/p' "$log" | tail -1)
-  passed=$((passed + ${count:-0} - ${bad:-0}))
-  failed=$((failed + ${bad:-0}))
-  [ "$status" -eq 0 ] && return
+  rm -f "$report"
+  ctest --test-dir "$build-$stage" -j "$jobs" --timeout 900 --output-on-failure --no-tests=error --output-junit "$report" "$@" >"$log" 2>&1
+  local status=$? counts
+  grep -E "^( *[0-9]+% tests passed|Total Test time)|\*\*\*(Failed|Timeout|Exception|Not Run)" "$log"
+  counts=$(scripts/count_tests.py "$report" 2>&1) || { echo "$counts"; fail "$stage"; return; }
+  echo "$counts" | sed '1d'
+  counts=($(echo "$counts" | sed -n 1p))
+  passed=$((passed + counts[0]))
+  failed=$((failed + counts[1]))
+  skipped=$((skipped + counts[2]))
+  [ "$status" -eq 0 ] && [ "${counts[1]}" -eq 0 ] && return
   grep -vE "   Passed  |Start +[0-9]+:" "$log" | tail -n 80
-  [ "${bad:-0}" -gt 0 ] || fail "$stage"
+  [ "${counts[1]}" -gt 0 ] || fail "$stage"
   failures="$failures $stage"
 }
 
-stage_cmake() {  # stage_cmake STAGE 'ctest arguments' cmake-arguments...
-  local stage=$1 filter=$2
-  shift 2
-  # shellcheck disable=SC2086
-  if configure_and_build "$stage" -DRNNPACK_TESTS=ON "$@"; then run_ctest "$stage" $filter; else fail "$stage"; fi
+stage_cmake() {  # stage_cmake STAGE ctest-arguments...
+  local stage=$1 arguments
+  shift
+  mapfile -t arguments < <(stage_arguments "$stage")
+  if configure_and_build "$stage" "${arguments[@]}"; then run_ctest "$stage" "$@"; else fail "$stage"; fi
 }
 
 stage_command() {  # stage_command STAGE command...
@@ -76,12 +81,9 @@ esac
 # Under TSan threads come from std::thread: Debian's pthreadpool is not instrumented, so TSan cannot see that it synchronises.
 for stage in $stages; do
   case $stage in
-    hosted) stage_cmake hosted "" "${hosted[@]}" -DRNNPACK_DEMO=ON -DCMAKE_BUILD_TYPE=Release ;;
-    freestanding) stage_cmake freestanding "" -DCMAKE_BUILD_TYPE=MinSizeRel ;;
-    clang) stage_cmake clang "" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Release ;;
-    asan) stage_cmake asan "" "${hosted[@]}" -DRNNPACK_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
-    tsan) stage_cmake tsan "-R (Thread|Bidirectional|Xnnpack) -E Pthreadpool" "${hosted[@]}" -DRNNPACK_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
-    fuzz) stage_cmake fuzz "-R ^fuzz" -DRNNPACK_COMPILER=ON -DRNNPACK_FUZZ=ON -DRNNPACK_SANITIZE=fuzzer-no-link,address,undefined -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
+    hosted | freestanding | clang | asan) stage_cmake "$stage" ;;
+    tsan) stage_cmake tsan -R '(Thread|Bidirectional|Xnnpack)' -E Pthreadpool ;;
+    fuzz) stage_cmake fuzz -R ^fuzz ;;
     devices) stage_command devices env RNNPACK_NO_INSTALL=1 scripts/test_devices.sh arm-none-eabi-cortex-m4f ;;
     format) stage_command format check_format ;;
     tidy) stage_command tidy check_tidy ;;
@@ -90,5 +92,5 @@ for stage in $stages; do
 done
 
 [ -z "$failures" ] || echo "failed stages:$failures"
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -20,8 +20,13 @@ def describe_tests(build):
     return json.loads(text)["tests"]
 
 
+def bare(name):
+    """Without the parameter that GoogleTest prints behind a name: where it is a pointer, each build gives another one."""
+    return name.split()[0]
+
+
 def test_names(build):
-    return [test["name"] for test in describe_tests(build)]
+    return [bare(test["name"]) for test in describe_tests(build)]
 
 
 def registered_names(build):
@@ -70,7 +75,7 @@ class Copy:
                     sys.exit(f"the clean copy does not build: {log}")
         self.targets = {line.rsplit(": ", 1)[0] for line in self.ninja("-t", "targets", "all").splitlines()}
         tests = describe_tests(self.build)
-        self.commands = {test["name"]: test.get("command", []) for test in tests}
+        self.commands = {bare(test["name"]): test.get("command", []) for test in tests}
         return list(self.commands)
 
     def ninja(self, *arguments):
@@ -111,13 +116,14 @@ class Copy:
             return {"ctest": "wrote no report"}
         bad, seen = {}, set()
         for case in xml.etree.ElementTree.parse(report).iter("testcase"):
-            seen.add(case.get("name"))
+            name = bare(case.get("name"))
+            seen.add(name)
             failure, skipped = case.find("failure"), case.find("skipped")
             if failure is not None:
-                bad[case.get("name")] = "timeout" if "imeout" in (failure.get("message") or "") else "failed"
+                bad[name] = "timeout" if "imeout" in (failure.get("message") or "") else "failed"
             elif skipped is not None or case.get("status") != "run":
-                bad[case.get("name")] = "skipped"
-        bad.update({name: "did not run" for name in names if name not in seen and not stop})
+                bad[name] = "skipped"
+        bad.update({name: "did not run" for name in names if name not in seen and not bad})
         return bad
 
     def numbers_of(self, names):

@@ -97,6 +97,8 @@ def run_mutant(copy, mutant, options):
         if not copy.build_for(mutant["chosen"], f"{name}.log"):
             return name, "DOES NOT BUILD", str(copy.logs / f"{name}.log"), True
         bad = copy.run_tests(mutant["chosen"], stop=not options.all)
+    if "did not run" in bad.values():
+        return name, "TESTS ARE GONE", ", ".join(list(bad)[:3]), True
     if not bad:
         return name, "SURVIVED", ", ".join(mutant["chosen"][:3]), True
     how = "killed by timeout" if set(bad.values()) == {"timeout"} else "killed"

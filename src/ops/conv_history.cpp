@@ -86,11 +86,13 @@ rnnp_status check_conv(const Model &m, const BlobNode &node, const AttrConv *a) 
 
 const float *tap_row(const RunEnv &env, const AttrConv &a, const ValueSlot &x, const Position &p, uint32_t tap) {
   const int64_t step = int64_t{p.step} - a.lead + int64_t{tap} * a.time_dilation;
+  const auto ended = [&](size_t within) { return within >= live_steps(env, p.batch_row); };
+  // The ring stands still where a row has ended, so behind that a step sees no other: how far the end is back is not known.
+  if (!reads_ahead(a) && step != int64_t{p.step} && ended(p.step)) return nullptr;
   if (step >= 0) {
     if (step >= int64_t{env.steps}) return nullptr;
     const size_t within = static_cast<size_t>(step);
-    const bool ended = env.lengths != nullptr && env.first_step + within >= static_cast<size_t>(env.lengths[p.batch_row]);
-    return ended && reads_ahead(a) ? nullptr : row_of(x, within * env.batch + p.batch_row);
+    return reads_ahead(a) && ended(within) ? nullptr : row_of(x, within * env.batch + p.batch_row);
   }
   if (a.state == kNone) return nullptr;
   const float *ring = ring_of(env, a, p.batch_row);

@@ -1,0 +1,152 @@
+// network.cpp -- Contract: network.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "network.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace rnnp::onnx_fuzz {
+namespace {
+
+bool has_dim(const rnnp_tensor_facts &facts, int32_t which) {
+  return std::find(facts.dims, facts.dims + facts.rank, which) != facts.dims + facts.rank;
+}
+
+// An array's axes: how many indices, and words from one to the next among the rows.
+struct Axes {
+  std::vector<int64_t> count, stride;
+};
+
+Axes axes_of(const rnnp_tensor_facts &facts, int64_t steps, int64_t batch, bool steps_in_front) {
+  Axes axes;
+  const int64_t row = facts.row_elems;
+  if (steps_in_front) {
+    axes.count.push_back(steps);
+    axes.stride.push_back(batch * row);
+  }
+  int64_t feature = row;
+  for (uint32_t i = 0; i < facts.rank; ++i) {
+    const int32_t dim = facts.dims[i];
+    if (dim > 0) feature /= dim;
+    axes.count.push_back(dim == RNNP_DIM_STEPS   ? (facts.role == RNNP_ROLE_SEQUENCE ? steps : 1)
+                         : dim == RNNP_DIM_BATCH ? batch
+                                                 : dim);
+    axes.stride.push_back(dim == RNNP_DIM_STEPS ? batch * row : dim == RNNP_DIM_BATCH ? row : feature);
+  }
+  return axes;
+}
+
+// visit(element of the array, word of the rows), over all axes from `axis` on.
+template <typename Visit>
+void walk_axes(const Axes &axes, size_t axis, int64_t *element, int64_t word, Visit visit) {
+  if (axis == axes.count.size()) return visit(static_cast<size_t>((*element)++), static_cast<size_t>(word));
+  for (int64_t i = 0; i < axes.count[axis]; ++i) walk_axes(axes, axis + 1, element, word + i * axes.stride[axis], visit);
+}
+
+}  // namespace
+
+void expect_ok(rnnp_status status, const std::string &what) {
+  if (status != RNNP_OK) throw Wrong(what + ": " + rnnp_status_string(status));
+}
+
+Network::Network(const std::vector<uint8_t> &blob, const Request &request) : blob_(blob.size(), 64) {
+  std::memcpy(blob_.data(), blob.data(), blob.size());
+  expect_ok(rnnp_model_open(&model_, blob_.data(), blob.size(), RNNP_OPEN_CHECK_WEIGHTS), "rnnp_model_open");
+  facts_.struct_bytes = sizeof facts_;
+  expect_ok(rnnp_model_info(&model_, &facts_), "rnnp_model_info");
+  inputs_.resize(facts_.input_count);
+  outputs_.resize(facts_.output_count);
+  for (uint32_t i = 0; i < facts_.input_count; ++i) {
+    inputs_[i].struct_bytes = sizeof inputs_[i];
+    expect_ok(rnnp_model_input(&model_, i, &inputs_[i]), "rnnp_model_input");
+  }
+  for (uint32_t i = 0; i < facts_.output_count; ++i) {
+    outputs_[i].struct_bytes = sizeof outputs_[i];
+    expect_ok(rnnp_model_output(&model_, i, &outputs_[i]), "rnnp_model_output");
+  }
+  read_sizes(request);
+  for (const rnnp_tensor_facts &facts : inputs_) {
+    const auto found = request.inputs.find(facts.name);
+    given_.push_back(found != request.inputs.end());
+    rows_.push_back(given_.back() ? rows_of(facts, found->second) : Words());
+  }
+}
+
+bool Network::ends_rows() const {
+  return !causal() || std::any_of(inputs_.begin(), inputs_.end(),
+                                  [](const rnnp_tensor_facts &facts) { return facts.role == RNNP_ROLE_LENGTHS; });
+}
+
+void Network::read_sizes(const Request &request) {
+  steps_ = request.steps;
+  batch_ = request.batch;
+  if (facts_.fixed_batch != 0 && facts_.fixed_batch != batch_) {
+    throw Wrong("the blob is for a batch of " + std::to_string(facts_.fixed_batch) + " where the case has " +
+                std::to_string(batch_));
+  }
+}
+
+Words Network::rows_of(const rnnp_tensor_facts &facts, const Wired &array) const {
+  const bool sequence = per_step(facts), in_front = array.shape.size() == facts.rank + 1u;
+  const Axes axes = axes_of(facts, static_cast<int64_t>(steps_), batch_, in_front);
+  if (axes.count != array.shape) throw Wrong(std::string("input '") + facts.name + "' has other axes in the blob than in the case");
+  const bool repeat_steps = sequence && !in_front && !has_dim(facts, RNNP_DIM_STEPS), repeat_rows = !has_dim(facts, RNNP_DIM_BATCH);
+  Words rows((sequence ? steps_ : 1) * batch_ * facts.row_elems);
+  for (size_t step = 0; step < (repeat_steps ? steps_ : 1); ++step) {
+    for (size_t row = 0; row < (repeat_rows ? batch_ : 1); ++row) {
+      int64_t element = 0;
+      walk_axes(axes, 0, &element, static_cast<int64_t>((step * batch_ + row) * facts.row_elems),
+                [&](size_t i, size_t word) { std::memcpy(&rows[word], &array.data[i], sizeof(float)); });
+    }
+  }
+  return rows;
+}
+
+std::vector<Words> Network::plain(const int32_t *lengths) const {
+  rnnp_session_options options;
+  rnnp_session_options_init(&options, sizeof options);
+  options.max_batch = batch_;
+  options.max_steps = static_cast<uint32_t>(steps_);
+  options.flags = flags;
+  options.isa_allowed = isa_allowed;
+  const Session session(*this, options);
+  std::vector<rnnp_buffer> in, out;
+  std::vector<Words> results;
+  for (size_t i = 0; i < inputs_.size(); ++i) in.push_back({given_[i] ? const_cast<uint32_t *>(rows_[i].data()) : nullptr, 0, 0});
+  for (const rnnp_tensor_facts &facts : outputs_) results.emplace_back((per_step(facts) ? steps_ : 1) * batch_ * facts.row_elems);
+  for (Words &rows : results) out.push_back({rows.data(), 0, 0});
+  rnnp_io io{};
+  io.struct_bytes = sizeof io;
+  io.steps = steps_;
+  io.batch = batch_;
+  io.input_count = static_cast<uint32_t>(in.size());
+  io.output_count = static_cast<uint32_t>(out.size());
+  io.lengths = lengths;
+  io.inputs = in.data();
+  io.outputs = out.data();
+  expect_ok(rnnp_run_io(session.get(), &io), "the plain run");
+  return results;
+}
+
+Wired Network::array_of(size_t output, const Words &rows) const {
+  const rnnp_tensor_facts &facts = outputs_[output];
+  const bool in_front = per_step(facts) && !has_dim(facts, RNNP_DIM_STEPS) && steps_ > 1;
+  const Axes axes = axes_of(facts, static_cast<int64_t>(steps_), batch_, in_front);
+  Wired array;
+  array.shape = axes.count;
+  size_t count = 1;
+  for (int64_t dim : axes.count) count *= static_cast<size_t>(dim);
+  array.data.resize(count);
+  int64_t element = 0;
+  walk_axes(axes, 0, &element, 0, [&](size_t i, size_t word) { std::memcpy(&array.data[i], &rows[word], sizeof(float)); });
+  return array;
+}
+
+Session::Session(const Network &network, const rnnp_session_options &options) {
+  expect_ok(rnnp_session_memory(network.model(), &options, &memory_), "rnnp_session_memory");
+  bytes_ = std::make_unique<compiler::AlignedBytes>(memory_.session_bytes, memory_.alignment);
+  std::memset(bytes_->data(), 0xA5, memory_.session_bytes);
+  expect_ok(rnnp_session_init(&session_, network.model(), &options, bytes_->data(), memory_.session_bytes), "rnnp_session_init");
+}
+
+}  // namespace rnnp::onnx_fuzz

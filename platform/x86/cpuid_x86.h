@@ -54,11 +54,25 @@ inline void x86_caches(CpuFacts *facts) {
   }
 }
 
+// Cores of two kinds: cpuid tells of the one that asks, so what is told is what the smaller kind has, whichever core that is.
+inline bool has_two_kinds_of_cores() {
+  uint32_t a, b, c, d;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & (1u << 15)) != 0;
+}
+
+inline CpuFacts same_on_all_cores(CpuFacts facts, bool two_kinds) {
+  constexpr uint32_t kSmallL1d = 32u << 10, kSmallL2 = 512u << 10;  // of an efficiency core: a quarter of its cluster's L2
+  if (!two_kinds) return facts;
+  facts.l1d_bytes = kSmallL1d;
+  facts.l2_bytes = kSmallL2;
+  return facts;
+}
+
 inline CpuFacts x86_facts() {
   CpuFacts facts = {};
   facts.isa = x86_isa();
   x86_caches(&facts);
-  return facts;
+  return same_on_all_cores(facts, has_two_kinds_of_cores());
 }
 
 }  // namespace rnnp

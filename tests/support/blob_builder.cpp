@@ -80,6 +80,12 @@ uint32_t BlobBuilder::add_input(uint32_t elems, const std::string &name) {
   return v;
 }
 
+uint32_t BlobBuilder::add_row_input(uint32_t elems, const std::string &name) {
+  const uint32_t v = add_value(ValueKind::kInput, elems, false);
+  inputs_.push_back({add_string(name), v, RNNP_ROLE_ROW, 2, {RNNP_DIM_BATCH, int32_t(elems)}, 0, 0});
+  return v;
+}
+
 uint32_t BlobBuilder::add_state_input(uint32_t elems, const std::string &name) {
   const uint32_t v = add_value(ValueKind::kInput, elems, false);
   inputs_.push_back({add_string(name), v, RNNP_ROLE_STATE, 2, {RNNP_DIM_BATCH, int32_t(elems)}, 0, 0});
@@ -230,6 +236,7 @@ uint32_t BlobBuilder::add_recurrent(uint32_t x, uint32_t input, const RecurrentO
   if (y_h != nullptr) *y_h = out[1] = add_value(ValueKind::kRow, count * h, false);
   if (y_c != nullptr) *y_c = out[2] = add_value(ValueKind::kRow, count * h, false);
   push_node(OpKind::kRecurrent, &a, sizeof a, in, out);
+  macs_per_step_ += uint64_t{count} * gates * h * (input + h);
   return y;
 }
 
@@ -244,12 +251,17 @@ uint32_t BlobBuilder::add_dense(uint32_t x, uint32_t input, uint32_t output, Act
   const uint32_t b = pack_matrix(layer.b, output, 1, 0, 1);
   const rnnp::AttrDense a = {input, output, nr_, uint32_t(rnnp::DType::kF32), w, b, layer.act, 1, 1};
   dense.push_back(layer);
+  if (values_[x].sequence != 0) macs_per_step_ += uint64_t{input} * output;
   return add_node(OpKind::kDense, &a, sizeof a, {x}, output, values_[x].sequence != 0);
 }
 
 uint32_t BlobBuilder::add_node(OpKind op, const void *attr, size_t bytes, std::vector<uint32_t> inputs, uint32_t out_elems,
                                bool sequence) {
   const uint32_t y = add_value(sequence ? ValueKind::kSequence : ValueKind::kRow, out_elems, sequence);
+  bool early = !sequence && !inputs.empty();
+  for (const uint32_t v : inputs)
+    early = early && !values_[v].sequence && (values_[v].early || values_[v].kind != uint32_t(ValueKind::kRow));
+  values_[y].early = early;
   push_node(op, attr, bytes, inputs, {y});
   return y;
 }
@@ -277,6 +289,12 @@ uint32_t BlobBuilder::add_kept(uint32_t elems) {
   const uint32_t state = add_state(elems, {});
   states_[state].buffers = 1;
   return state;
+}
+
+uint32_t BlobBuilder::add_time_reduce(uint32_t x, rnnp::Reduce op) {
+  const uint32_t elems = values_[x].row_elems;
+  const rnnp::AttrTimeReduce a = {uint32_t(op), add_kept(2 * elems + 1)};
+  return add_node(OpKind::kTimeReduce, &a, sizeof a, {x}, elems, false);
 }
 
 uint32_t BlobBuilder::add_state_read(uint32_t elems, uint32_t *state) {
@@ -322,6 +340,7 @@ uint32_t BlobBuilder::add_conv(uint32_t x, rnnp::AttrConv a, uint32_t out_elems)
   a.bias = put_weights(bias);
   layer.attr = a;
   conv.push_back(layer);
+  macs_per_step_ += uint64_t{out_elems} * depth;
   return add_node(OpKind::kConv, &a, sizeof a, {x}, out_elems, true);
 }
 
@@ -355,6 +374,7 @@ std::vector<uint8_t> BlobBuilder::build() {
   h.align = rnnp::kBlobAlign;
   h.flags = (causal_ ? uint32_t(rnnp::kBlobCausal) : 0u) | (stepwise_ ? uint32_t(rnnp::kBlobStepwise) : 0u);
   h.model_id = 0x1234 + weights_.size();
+  h.macs_per_step = macs_per_step_;
   h.layout_nr = nr_;
   h.sequence_pool_elems = sequence_elems_;
   h.row_pool_elems = row_elems_;

@@ -72,6 +72,8 @@ class BlobBuilder {
   explicit BlobBuilder(uint32_t seed, uint32_t nr = 16) : rng_(seed), nr_(nr) {}
 
   uint32_t add_input(uint32_t elems, const std::string &name = "x");
+  // One row per batch row and run (role ROW). What is made of such rows alone is ready in the first chunk of a run.
+  uint32_t add_row_input(uint32_t elems, const std::string &name);
   // Optional inputs of the recurrent layer added next: initial_h, initial_c (role STATE) and lengths.
   uint32_t add_state_input(uint32_t elems, const std::string &name);
   uint32_t add_lengths_input();
@@ -85,6 +87,8 @@ class BlobBuilder {
                     bool sequence);
   // A state of one buffer, for an operator that keeps it between runs.
   uint32_t add_kept(uint32_t elems);
+  // Over all steps so far, of each element.
+  uint32_t add_time_reduce(uint32_t x, rnnp::Reduce op);
   // A state of `elems` that the library keeps: its value before the step; add_state_write says what it becomes.
   uint32_t add_state_read(uint32_t elems, uint32_t *state);
   void add_state_write(uint32_t state, uint32_t x);
@@ -95,6 +99,8 @@ class BlobBuilder {
   void add_output(uint32_t value, const std::string &name = "y");
 
   std::vector<uint8_t> build();
+
+  uint32_t elems_of(uint32_t value) const { return values_[value].row_elems; }
 
   std::vector<RecurrentLayer> recurrent;  // in order of adding
   std::vector<DenseLayer> dense;
@@ -115,6 +121,7 @@ class BlobBuilder {
   std::mt19937 rng_;
   uint32_t nr_;
   uint32_t sequence_elems_ = 0, row_elems_ = 0;
+  uint64_t macs_per_step_ = 0;
   bool causal_ = true, stepwise_ = false;
   std::vector<rnnp::BlobValue> values_;
   std::vector<rnnp::BlobNode> nodes_;

@@ -20,30 +20,23 @@ inline void expect_ok(rnnp_status s, const char *what) {
 
 struct Options {
   uint32_t batch = 1, max_steps = 0, chunk = 0, isa = 0, threads = 1, flags = 0;
+  bool all_threads = true;                  // with more than one: even where a step is too little work
+  const rnnp_executor *executor = nullptr;  // nullptr: `threads` of the runner's own
 };
 
 class Runner {
  public:
-  explicit Runner(const std::vector<uint8_t> &blob, Options o = {}) : blob_(blob), team_(o.threads), batch_(o.batch) {
-    expect_ok(rnnp_model_open(&model_, blob_.data(), blob_.size(), RNNP_OPEN_CHECK_WEIGHTS), "open");
-    rnnp_session_options s;
-    rnnp_session_options_init(&s, sizeof s);
-    s.max_batch = o.batch;
-    s.max_steps = o.max_steps;
-    s.chunk_steps = o.chunk;
-    s.isa_allowed = o.isa;
-    s.flags = o.flags | (o.threads > 1 ? RNNP_SESSION_ALL_THREADS : 0u);
-    if (o.threads > 1) s.executor = team_.executor();
-    expect_ok(rnnp_session_memory(&model_, &s, &memory_), "memory");
-    storage_ = AlignedBytes(memory_.session_bytes);
-    std::memset(storage_.data(), 0xA5, storage_.size());
-    expect_ok(rnnp_session_init(&session_, &model_, &s, storage_.data(), storage_.size()), "init");
-    in_ = facts(rnnp_model_input).row_elems;
-    out_ = facts(rnnp_model_output).row_elems;
+  explicit Runner(const std::vector<uint8_t> &blob, Options o = {}) : blob_(blob), team_(own_threads(o)), batch_(o.batch) {
+    expect_ok(rnnp_model_open(&own_, blob_.data(), blob_.size(), RNNP_OPEN_CHECK_WEIGHTS), "open");
+    make(o);
   }
+  // A session of a model that others may have sessions of, too.
+  explicit Runner(const rnnp_model *model, Options o = {}) : model_(model), team_(own_threads(o)), batch_(o.batch) { make(o); }
+  Runner(const Runner &) = delete;
+  Runner &operator=(const Runner &) = delete;
 
   rnnp_session *session() { return session_; }
-  const rnnp_model *model() const { return &model_; }
+  const rnnp_model *model() const { return model_; }
   const rnnp_memory &memory() const { return memory_; }
   size_t in() const { return in_; }
   size_t out() const { return out_; }
@@ -72,16 +65,36 @@ class Runner {
   }
 
  private:
+  static uint32_t own_threads(const Options &o) { return o.executor == nullptr ? o.threads : 1; }
+
+  void make(const Options &o) {
+    rnnp_session_options s;
+    rnnp_session_options_init(&s, sizeof s);
+    s.max_batch = o.batch;
+    s.max_steps = o.max_steps;
+    s.chunk_steps = o.chunk;
+    s.isa_allowed = o.isa;
+    s.executor = o.executor != nullptr ? o.executor : o.threads > 1 ? team_.executor() : nullptr;
+    s.flags = o.flags | (s.executor != nullptr && o.all_threads ? RNNP_SESSION_ALL_THREADS : 0u);
+    expect_ok(rnnp_session_memory(model_, &s, &memory_), "memory");
+    storage_ = AlignedBytes(memory_.session_bytes);
+    std::memset(storage_.data(), 0xA5, storage_.size());
+    expect_ok(rnnp_session_init(&session_, model_, &s, storage_.data(), storage_.size()), "init");
+    in_ = facts(rnnp_model_input).row_elems;
+    out_ = facts(rnnp_model_output).row_elems;
+  }
+
   template <class F>
   rnnp_tensor_facts facts(F ask) {
     rnnp_tensor_facts f = {};
     f.struct_bytes = sizeof f;
-    expect_ok(ask(&model_, 0, &f), "tensor");
+    expect_ok(ask(model_, 0, &f), "tensor");
     return f;
   }
 
   AlignedBytes blob_, storage_;
-  rnnp_model model_;
+  rnnp_model own_;
+  const rnnp_model *model_ = &own_;
   rnnp_memory memory_ = {};
   rnnp_session *session_ = nullptr;
   ThreadTeam team_;

@@ -1,0 +1,24 @@
+// random_model.h -- small random models straight from blob.h: every kind of layer, state, input and output that a call can meet.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_TESTS_SUPPORT_RANDOM_MODEL_H_
+#define RNNPACK_TESTS_SUPPORT_RANDOM_MODEL_H_
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace rnnp_test {
+
+// A number below `n`, the same on every standard library.
+inline uint32_t below(std::mt19937 &random, uint32_t n) {
+  return static_cast<uint32_t>(random() % n);
+}
+inline bool one_in(std::mt19937 &random, uint32_t n) {
+  return below(random, n) == 0;
+}
+
+// The blob of a model of one to five layers behind one sequence input.
+std::vector<uint8_t> random_model(uint32_t seed);
+
+}  // namespace rnnp_test
+#endif  // RNNPACK_TESTS_SUPPORT_RANDOM_MODEL_H_

@@ -116,4 +116,28 @@ TEST(Strides, ThatOverlapOrDoNotFitAreRefused) {
   EXPECT_EQ(std::vector<float>(64, -5.0f), y);
 }
 
+TEST(Strides, LengthsArePacked) {
+  BlobBuilder b(5);
+  RecurrentOptions o;
+  o.hidden = 3;
+  const uint32_t x = b.add_input(2);
+  b.add_output(b.add_recurrent(x, 2, o, nullptr, nullptr, {rnnp::kNone, rnnp::kNone, b.add_lengths_input()}));
+  Runner r(b.build(), {2});
+  std::vector<float> in(4 * 2 * 2), y(4 * 2 * 3, -5.0f);
+  int32_t lengths[] = {4, 2, 1};
+  for (const size_t stride : {size_t{8}, size_t{4}}) {
+    const rnnp_buffer inputs[] = {{in.data(), 0, 0}, {lengths, 0, stride}}, output = {y.data(), 0, 0};
+    rnnp_io io = {};
+    io.struct_bytes = sizeof io;
+    io.steps = 4;
+    io.batch = 2;
+    io.input_count = 2;
+    io.output_count = 1;
+    io.inputs = inputs;
+    io.outputs = &output;
+    EXPECT_EQ(stride == 4 ? RNNP_OK : RNNP_E_ARG, rnnp_run_io(r.session(), &io));
+    EXPECT_EQ(stride == 8, y[0] == -5.0f);
+  }
+}
+
 }  // namespace

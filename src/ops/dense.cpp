@@ -43,6 +43,7 @@ rnnp_status check(const Model &m, const BlobNode &n, const AttrDense *a) {
 }
 
 DensePart part_of(const AttrDense &a, uint32_t tile_begin, uint32_t tile_end) {
+  if (tile_begin == tile_end) return {&a, 0, 0};  // a thread beyond the tiles
   const uint32_t end = tile_end * a.nr;
   return {&a, tile_begin * a.nr, end < a.output_size ? end : a.output_size};
 }

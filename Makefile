@@ -23,7 +23,7 @@ packages-test: scripts/packages-build.txt scripts/packages-test.txt scripts/pack
 	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-test.txt scripts/packages-test-devices.txt
 
 build: packages-build ## build the library, the compiler and the demo programs (hosted: XNNPACK, cpuinfo, pthreadpool)
-	@cmake -S . -B $(BUILD) $(GENERATOR) $(LAUNCHER) -DCMAKE_BUILD_TYPE=Release $(HOSTED) -DRNNPACK_DEMO=ON >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@cmake -S . -B $(BUILD) $(GENERATOR) $(LAUNCHER) -DCMAKE_BUILD_TYPE=Release $(HOSTED) -DRNNPACK_DEMO=ON -DRNNPACK_HOST_TOOLS=ON >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@cmake --build $(BUILD) -j $(JOBS)
 
 demo: build ## compile the voice-activity detector, stream recorded speech through it, show what it found

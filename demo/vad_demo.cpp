@@ -1,7 +1,7 @@
 // vad_demo.cpp -- the main job on real input: recorded speech in noise, frame by frame through a compiled voice-activity detector.
 // The model is the C array that `rnnpack compile --emit-c vad_model` wrote; the session lives in a static buffer of the size its
-// header gives. Shows a timeline, latency per step, memory, and that nothing was allocated while it ran. SPDX-License-Identifier:
-// Apache-2.0
+// header gives. Shows a timeline, latency per step, memory, and that nothing was allocated while it ran.
+// SPDX-License-Identifier: Apache-2.0
 #include <rnnpack/rnnpack.h>
 
 #include <algorithm>

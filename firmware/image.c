@@ -1,7 +1,7 @@
 /* image.c -- a complete firmware image around one compiled model: weights in flash, session in a static buffer, no heap. Steps
  * through the frames of image_data.h, says what it hears when the model has one output (a detector), compares every output with the
- * building machine's, and reports memory, stack and instructions. Exits 0 when all outputs agree to 1e-5. SPDX-License-Identifier:
- * Apache-2.0 */
+ * building machine's, and reports memory, stack and instructions. Exits 0 when all outputs agree to 1e-5.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
 #include "board/board.h"

@@ -5,4 +5,5 @@ set(RNNPACK_CPU_FLAGS "-mthumb -mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d1
 set(RNNPACK_MEMORY 0x0 0x400000 0x20000000 0x400000)
 set(RNNPACK_QEMU qemu-system-arm -M mps2-an386)
 set(RNNPACK_BOARD mps2-an386)
+set(RNNPACK_BOARD_SOURCE platform/board/mps2/board_mps2.c)
 include(${CMAKE_CURRENT_LIST_DIR}/parts/bare-metal.cmake)

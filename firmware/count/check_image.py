@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """check_image.py -- an image's promises: no heap is linked, the library adds no writable data, and of its operators and kernels only
-those that the model's registry names are there. Usage: check_image.py NM IMAGE IMAGE.map MODEL.c [MOST_BYTES_OF_LIBRARY_CODE]"""
+those that the model's registry names are there."""
+import argparse
+import os
 import re
 import subprocess
 import sys
@@ -21,13 +23,22 @@ def unneeded(names, model_source):
 
 
 def main():
-    nm, image, link_map, model_source = sys.argv[1:5]
-    most_code = int(sys.argv[5]) if len(sys.argv) > 5 else None
-    names = {line.split()[-1] for line in subprocess.run([nm, image], check=True, capture_output=True, text=True).stdout.splitlines() if line}
-    kinds = sum_kinds(library_sections(link_map))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("nm", help="the toolchain's nm, e.g. arm-none-eabi-nm")
+    parser.add_argument("image", help="the linked program")
+    parser.add_argument("map", help="its link map (-Wl,-Map,FILE)")
+    parser.add_argument("model", help="the model's C file, as rnnpack compile --emit-c wrote it")
+    parser.add_argument("most_code", nargs="?", type=int, help="most bytes of the library's code")
+    options = parser.parse_args()
+    image, most_code = options.image, options.most_code
+    for path in (image, options.map, options.model):
+        if not os.path.isfile(path):
+            parser.error(f"there is no file {path}")
+    names = {line.split()[-1] for line in subprocess.run([options.nm, image], check=True, capture_output=True, text=True).stdout.splitlines() if line}
+    kinds = sum_kinds(library_sections(options.map))
     problems = [f"{name} is linked" for name in sorted(HEAP & names)]
     problems += [f"the library has {kinds[k]} bytes of .{k}" for k in ("data", "bss", "other") if kinds[k]]
-    problems += [f"{name} is linked for nothing" for name in unneeded(names, model_source)]
+    problems += [f"{name} is linked for nothing" for name in unneeded(names, options.model)]
     if most_code is not None and kinds["text"] > most_code:
         problems.append(f"the library's code takes {kinds['text']} bytes, more than {most_code}")
     for p in problems:

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""device_table.py -- the tables of docs/DEVICES.md, measured: flash, RAM, stack and instructions of every firmware image built.
-Usage: device_table.py [--functions] BUILD_FOLDER..."""
+"""device_table.py -- the tables of docs/DEVICES.md, measured: flash, RAM, stack and instructions of every firmware image built."""
+import argparse
 import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
 
 from count_instructions import run_counted
@@ -29,7 +28,10 @@ def cache_value(build, name):
 
 
 def images_of(build):
-    return json.load(open(os.path.join(build, "firmware", "images.json")))
+    path = os.path.join(build, "firmware", "images.json")
+    if not os.path.isfile(path):
+        raise SystemExit(f"there is no {path}: build the firmware images there first (make firmware)")
+    return json.load(open(path))
 
 
 def measure(build, image, plugin):
@@ -53,11 +55,14 @@ def print_functions(title, facts):
 
 
 def main():
-    builds = [a for a in sys.argv[1:] if not a.startswith("--")]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--functions", action="store_true", help="also the functions of each image's step")
+    parser.add_argument("builds", nargs="+", metavar="BUILD_FOLDER", help="with firmware images (make firmware)")
+    options = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         plugin = build_plugin(folder)
-        for build in builds:
+        for build in options.builds:
             for image in images_of(build):
                 rows.append((image, measure(build, image, plugin)))
     print("| board | model | library code | constants | .data+.bss | weights | session | stack painted | bound | instructions a step | per MAC | error |")
@@ -65,7 +70,7 @@ def main():
     for image, f in rows:
         print(f"| {image['cpu']} | {image['model']} | {f['code']} | {f['constants']} | {f['writable']} | {f['weights']} | {f['session']} | {f['stack']} | {f['bound']} "
               f"| {f['instructions']:.0f} | {f['instructions'] / f['macs']:.3f} | {f['error']}e-9 |")
-    if "--functions" in sys.argv:
+    if options.functions:
         for image, f in rows:
             print_functions(f"{image['cpu']}, {image['model']}", f)
 

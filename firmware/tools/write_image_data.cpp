@@ -1,6 +1,6 @@
 // write_image_data.cpp BLOB OUT.c [CLIP] -- what an image is fed and what it should answer. CLIP is raw 16-bit mono sound; without
-// one, 16 frames of noise. The answers are this machine's, from the same blob, with the reference kernels. SPDX-License-Identifier:
-// Apache-2.0
+// one, 16 frames of noise. The answers are this machine's, from the same blob, with the reference kernels.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,8 +1,8 @@
 // wave_plan.h -- stacked layers as a wavefront over chunks of steps: thread i runs the i-th group of nodes on chunk c while thread
 // i + 1 runs the next group on chunk c - 1. Threads meet once per chunk, not once per step, so layers too small to share gain from
 // threads. Room: ops. plan_wave is pure arithmetic: costs and threads -> stages, chunk and the calls that are long enough. Source:
-// layer wavefront of cuDNN 5 (Appleyard et al. 2016), here over chunks that stay in a core's cache. SPDX-License-Identifier:
-// Apache-2.0
+// layer wavefront of cuDNN 5 (Appleyard et al. 2016), here over chunks that stay in a core's cache.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_OPS_WAVE_PLAN_H_
 #define RNNPACK_OPS_WAVE_PLAN_H_
 

@@ -1,6 +1,6 @@
 // random_graphs_test.cpp -- three hundred graphs of random_graph.h, each compared with the f64 evaluation. A failing one prints its
-// seed and nodes; RNNPACK_RANDOM_SEED=n runs that one alone, RNNPACK_RANDOM_COUNT=n as many in each part. SPDX-License-Identifier:
-// Apache-2.0
+// seed and nodes; RNNPACK_RANDOM_SEED=n runs that one alone, RNNPACK_RANDOM_COUNT=n as many in each part.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """check_stack.py -- every function of the library outside kernels has a bounded frame of at most 512 bytes (1024 where
-pointers take eight), read from -fstack-usage. Usage: check_stack.py BUILD_FOLDER BYTES_OF_A_POINTER"""
+pointers take eight), read from the .su files that -fstack-usage writes beside the objects."""
+import argparse
 import os
 import sys
 
@@ -19,11 +20,15 @@ def frames(build):
 
 
 def main():
-    limit = 128 * int(sys.argv[2])
-    rows = list(frames(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", help="build folder of a CMake build with -fstack-usage (the bare-metal toolchains have it)")
+    parser.add_argument("pointer_bytes", nargs="?", type=int, choices=(4, 8), default=4, help="of the target; default 4")
+    options = parser.parse_args()
+    limit = 128 * options.pointer_bytes
+    rows = list(frames(options.build))
     problems = [f"{place}: {size} bytes, {how}" for place, size, how in rows if size > limit or "dynamic" in how and "bounded" not in how]
     if len(rows) < SEEN_AT_LEAST:
-        problems.append(f"only {len(rows)} functions have a .su line")
+        problems.append(f"only {len(rows)} functions have a .su line in {options.build}: is it a build folder, compiled with -fstack-usage?")
     for p in problems:
         print(p)
     worst = max(rows, key=lambda r: r[1], default=("none", 0, ""))

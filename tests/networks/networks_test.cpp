@@ -10,11 +10,12 @@
 #include <memory>
 #include <random>
 
+#include "compiler/cli/files.h"
+#include "compiler/cli/npz.h"
 #include "compiler/cli/runner.h"
 #include "compiler/compile.h"
 #include "compiler/onnx/specialise.h"
 #include "network_table.h"
-#include "npz.h"
 
 namespace rnnp::networks {
 
@@ -98,7 +99,8 @@ class Networks : public testing::TestWithParam<Network> {
 
   std::vector<uint8_t> blob(bool kept) const {
     const Network &net = GetParam();
-    const auto model = load_model(folder() + "/" + net.file);
+    const std::vector<uint8_t> file = read_file(folder() + "/" + net.file);
+    const auto model = parse_model(file.data(), file.size());
     Specialisation wanted;
     for (const Named &number : net.numbers) wanted.values[number.tensor].data = {std::stod(number.golden)};
     for (const Named &shape : net.shapes) wanted.shapes[shape.tensor] = sizes(shape.golden);

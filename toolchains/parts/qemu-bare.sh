@@ -1,7 +1,7 @@
 #!/bin/sh
 # qemu-bare.sh <qemu> <arguments...> -kernel <image>: runs a bare-metal image; its exit status is the image's.
 # The emulator must not read the terminal; -icount makes time count instructions, so every run is the same.
-# RNNPACK_QEMU_PLUGIN, when set, is passed on as -plugin (scripts/count_instructions.py uses it).
+# RNNPACK_QEMU_PLUGIN, when set, is passed on as -plugin (firmware/count/count_instructions.py uses it).
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 qemu=$1

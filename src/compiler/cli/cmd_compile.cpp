@@ -30,15 +30,22 @@ uint32_t chunk_steps_of(const Options &options) {
 
 int run(const Options &options) {
   if (options.output.empty() && options.c_name.empty()) throw UsageError("nothing to write: give -o FILE or --emit-c NAME");
+  std::vector<std::string> outputs;
+  if (!options.output.empty()) outputs.push_back(options.output);
+  if (!options.c_name.empty()) outputs.insert(outputs.end(), {options.c_name + ".h", options.c_name + ".c"});
+  check_distinct({options.model}, outputs);
   const auto model = load_model(options.model, options.inputs);
   const Compiled compiled = compile_model(*model, {options.target, state_pairs(options.inputs), options.stream_steps});
   for (const std::string &note : compiled.graph.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  std::vector<OutputFile> files;
+  CSource source;
   if (!options.c_name.empty()) {
-    const CSource source = emit_c(compiled.blob, options.c_name, chunk_steps_of(options));
-    write_file(options.c_name + ".h", source.header.data(), source.header.size());
-    write_file(options.c_name + ".c", source.code.data(), source.code.size());
+    source = emit_c(compiled.blob, options.c_name, chunk_steps_of(options));
+    files.push_back({options.c_name + ".h", source.header.data(), source.header.size()});
+    files.push_back({options.c_name + ".c", source.code.data(), source.code.size()});
   }
-  if (!options.output.empty()) write_file(options.output, compiled.blob.data(), compiled.blob.size());
+  if (!options.output.empty()) files.push_back({options.output, compiled.blob.data(), compiled.blob.size()});
+  write_files(files);
   std::fprintf(stderr, "%zu nodes, %zu bytes\n", compiled.graph.nodes.size(), compiled.blob.size());
   return kExitOk;
 }

@@ -9,6 +9,7 @@
 #include "compiler/cli/command.h"
 #include "compiler/cli/memory_map.h"
 #include "compiler/cli/plan_text.h"
+#include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -19,11 +20,20 @@ struct Options {
   PlanMachine machine;
 };
 
+nlohmann::ordered_json document_of(const std::string &path, const AlignedBytes &blob) {
+  try {
+    return blob_document(blob);
+  } catch (const IoError &error) {
+    throw IoError(quote(path) + ": " + error.what());
+  }
+}
+
 int run(const Options &options) {
+  if (!options.svg.empty()) check_distinct({options.blob}, {options.svg});
   const std::vector<uint8_t> bytes = read_file(options.blob);
   const AlignedBytes blob(bytes.size(), 64);
   if (!bytes.empty()) std::memcpy(blob.data(), bytes.data(), bytes.size());
-  const nlohmann::ordered_json document = blob_document(blob);
+  const nlohmann::ordered_json document = document_of(options.blob, blob);
   const size_t nodes = document["nodes"].size();
   if (!options.svg.empty()) {
     const std::string picture = memory_svg(memory_map(document), nodes);

@@ -3,9 +3,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <list>
 #include <memory>
 
+#include "compiler/cli/array_files.h"
 #include "compiler/cli/command.h"
 #include "compiler/cli/runner.h"
 #include "compiler/onnx/problem.h"
@@ -18,44 +22,70 @@ struct Options {
   std::vector<std::string> inputs, outputs;
   uint32_t threads = 1;
   size_t steps_per_call = 0;
-  bool last_step = false;
+  bool last_step = false, portable_ops = false, reference = false;
 };
-
-// "name=file" or "file" for the only required (or first) tensor.
-std::map<std::string, std::string> by_name(const std::vector<std::string> &given, const std::vector<rnnp_tensor_facts> &tensors,
-                                           const char *what) {
-  std::map<std::string, std::string> files;
-  for (const std::string &text : given) {
-    const size_t equals = text.find('=');
-    std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
-    bool known = false;
-    for (const rnnp_tensor_facts &facts : tensors) known = known || name == facts.name;
-    if (!known && equals != std::string::npos && name.find('/') == std::string::npos)
-      throw UsageError(std::string("the model has no ") + what + " " + quote(name));
-    if (!known) {
-      if (tensors.empty()) throw UsageError(std::string("the model has no ") + what + "s");
-      name = tensors[0].name;
-    }
-    if (!files.emplace(name, known ? text.substr(equals + 1) : text).second)
-      throw UsageError(std::string(what) + " " + quote(name) + " is given twice");
-  }
-  return files;
-}
 
 void show_progress(size_t done, size_t steps) {
   std::fprintf(stderr, "\r%zu of %zu steps%s", done, steps, done == steps ? "\n" : "");
   std::fflush(stderr);
 }
 
+std::vector<std::string> read_paths(const Options &options, const Runner &runner) {
+  std::vector<std::string> paths = file_names(options.inputs, runner.inputs());
+  paths.push_back(options.blob);
+  return paths;
+}
+
+std::vector<std::string> paths_of(const std::map<std::string, std::string> &files) {
+  std::vector<std::string> paths;
+  for (const auto &file : files) paths.push_back(file.second);
+  return paths;
+}
+
+void write_outputs(const std::map<std::string, std::string> &files, const Arrays &results) {
+  std::list<std::vector<uint8_t>> bytes;
+  std::vector<OutputFile> out;
+  for (const auto &file : files) {
+    bytes.push_back(format_npy(results.at(file.first)));
+    out.push_back({file.second, bytes.back().data(), bytes.back().size()});
+  }
+  write_files(out);
+}
+
+// What came out, for who asked for no file.
+std::string summary_text(const Arrays &results) {
+  std::string text;
+  for (const auto &result : results) {
+    double least = HUGE_VAL, most = -HUGE_VAL, sum = 0;
+    size_t finite = 0;
+    for (const float v : result.second.f32) {
+      if (!std::isfinite(v)) continue;
+      least = std::min(least, static_cast<double>(v));
+      most = std::max(most, static_cast<double>(v));
+      sum += static_cast<double>(v);
+      ++finite;
+    }
+    char line[160] = "no finite element";
+    if (finite != 0)
+      std::snprintf(line, sizeof line, "from %.6g to %.6g, mean %.6g", least, most, sum / static_cast<double>(finite));
+    text += result.first + " " + shape_text(result.second.shape) + ": " + line;
+    const size_t others = result.second.f32.size() - finite;
+    text += (others != 0 ? "; " + std::to_string(others) + " NaN or infinite" : "") + "\n";
+  }
+  return text + "nothing was written: --output NAME=y.npy does that\n";
+}
+
 int run(const Options &options) {
-  Runner runner(read_file(options.blob));
-  Arrays arrays;
-  for (const auto &file : by_name(options.inputs, runner.inputs(), "input")) arrays[file.first] = read_npy(file.second);
-  const auto outputs = by_name(options.outputs, runner.outputs(), "output");
+  Runner runner(read_file(options.blob), quote(options.blob));
+  const auto outputs = files_by_name(options.outputs, runner.outputs(), "output");
+  check_distinct(read_paths(options, runner), paths_of(outputs));
+  const Arrays arrays = read_inputs(options.inputs, runner.inputs());
   RunOptions how;
   how.threads = options.threads;
   how.steps_per_call = options.steps_per_call;
   how.last_step = options.last_step;
+  how.portable_ops = options.portable_ops;
+  how.isa_allowed = options.reference ? RNNP_ISA_REFERENCE_ONLY : 0;
   if (isatty(STDERR_FILENO)) {
     // Results do not depend on the cut, so long work is cut where someone watches.
     constexpr size_t kWatchedSteps = 2000;
@@ -65,7 +95,8 @@ int run(const Options &options) {
     };
   }
   const Arrays results = runner.run(arrays, how);
-  for (const auto &file : outputs) write_npy(file.second, results.at(file.first));
+  write_outputs(outputs, results);
+  if (outputs.empty()) std::printf("%s", summary_text(results).c_str());
   return kExitOk;
 }
 
@@ -73,19 +104,22 @@ int run(const Options &options) {
 
 void add_run(CLI::App *app, Action *action) {
   auto options = std::make_shared<Options>();
-  CLI::App *command = app->add_subcommand("run", "Run a blob on .npy files, axes in the order of the ONNX file");
+  CLI::App *command = app->add_subcommand("run", "Run a blob on .npy or .npz files, axes in the order of the ONNX file");
   command->add_option("model", options->blob, "model.rnnp")->required();
-  command->add_option("--input", options->inputs, "x.npy for the first input, or name=file.npy; may be repeated")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--output", options->outputs, "y.npy for the first output, or name=file.npy; may be repeated")
+  add_input_option(command, &options->inputs, "; may be repeated");
+  command
+      ->add_option("--output", options->outputs,
+                   "y.npy for the first output, or NAME=file.npy; may be repeated; without it a summary is printed")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--threads", options->threads, "threads, the caller's included")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  command->add_option("--steps-per-call", options->steps_per_call, "run as a stream, this many steps a call");
+  command->add_option("--steps-per-call", options->steps_per_call, "run as a stream, this many steps a call")
+      ->check(CLI::Range(size_t{1}, size_t{1} << 40));
   command->add_flag("--last-step", options->last_step, "of sequence outputs write each row's last valid step only");
+  command->add_flag("--portable-ops", options->portable_ops, "without XNNPACK, as the sessions of --emit-c run");
+  command->add_flag("--reference", options->reference, "reference kernels only, whose bits are the same on every CPU");
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }
 

@@ -1,15 +1,18 @@
-// cmd_verify.cpp -- `rnnpack verify`: the library's results against an f64 evaluation of the ONNX graph, on random inputs,
-// in one call and (for causal models) in pieces, which must give the same bits.
+// cmd_verify.cpp -- `rnnpack verify`: the library's results against an f64 evaluation of the ONNX graph, on the user's inputs or on
+// random ones, in one call and (for causal models) in pieces, which must give the same bits.
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <memory>
+#include <optional>
 #include <random>
 
+#include "compiler/cli/array_files.h"
 #include "compiler/cli/command.h"
+#include "compiler/cli/comparison.h"
+#include "compiler/cli/draw.h"
 #include "compiler/cli/model_options.h"
 #include "compiler/cli/runner.h"
 #include "compiler/cli/step_eval.h"
@@ -23,11 +26,25 @@ namespace {
 
 struct Options {
   std::string model, blob;
+  std::vector<std::string> inputs;
   int64_t steps = 0, batch = 0;
   uint32_t seed = 1;
-  double tolerance = 1e-5;
-  ModelOptions inputs;
+  double deviation = 1;
+  std::optional<double> tolerance;
+  ModelOptions graph;
 };
+
+constexpr double kTolerance = 1e-5;
+
+using Tensors = std::map<std::string, Tensor>;
+
+struct Sizes {
+  int64_t steps, batch;
+};
+
+std::string sizes_text(const Sizes &sizes) {
+  return std::to_string(sizes.steps) + (sizes.steps == 1 ? " step" : " steps") + ", batch " + std::to_string(sizes.batch);
+}
 
 const DeclaredInput &declared_input(const OnnxModel &model, const char *name) {
   for (const DeclaredInput &input : model.inputs) {
@@ -36,33 +53,63 @@ const DeclaredInput &declared_input(const OnnxModel &model, const char *name) {
   throw ModelError("the ONNX file has no input " + quote(name) + ": the blob is not made from it");
 }
 
-// The sizes asked for, else what the file fixes, else small ones.
-int64_t size_of(const OnnxModel &model, const Runner &runner, int32_t which, int64_t asked, int64_t otherwise) {
-  if (asked > 0) return asked;
-  bool found = false;
+// The size that an array which was given has along `which`; 0: none tells.
+int64_t size_given(const Runner &runner, const Arrays &given, int32_t which) {
+  for (const rnnp_tensor_facts &facts : runner.inputs()) {
+    const auto found = given.find(facts.name);
+    if (found == given.end()) continue;
+    const Shape &shape = found->second.shape;
+    const size_t extra = shape.size() == facts.rank + 1 ? 1 : 0;
+    if (extra && which == RNNP_DIM_STEPS) return shape[0];
+    for (uint32_t i = 0; i < facts.rank && i + extra < shape.size(); ++i) {
+      if (facts.dims[i] == which) return shape[i + extra];
+    }
+  }
+  return 0;
+}
+
+// The size that the ONNX file fixes; 0: any; -1: no input has such an axis.
+int64_t size_declared(const OnnxModel &model, const Runner &runner, int32_t which) {
+  int64_t size = -1;
   for (const rnnp_tensor_facts &facts : runner.inputs()) {
     const DeclaredInput &input = declared_input(model, facts.name);
     for (uint32_t i = 0; i < facts.rank && i < input.dims.size(); ++i) {
-      if (facts.dims[i] != which) continue;
-      if (input.dims[i].value) return input.dims[i].value;
-      found = true;
+      if (facts.dims[i] == which) size = std::max(size, input.dims[i].value);
     }
   }
-  if (which == RNNP_DIM_BATCH && runner.facts().fixed_batch) return runner.facts().fixed_batch;
-  return found ? otherwise : 1;
+  return which == RNNP_DIM_BATCH && size <= 0 && runner.facts().fixed_batch ? runner.facts().fixed_batch : size;
+}
+
+// Sizes to try, best first: what was asked, given or is fixed, else `wanted` and then 1, which some graphs insist on by a constant.
+std::vector<int64_t> sizes_to_try(const OnnxModel &model, const Runner &runner, const Arrays &given, int32_t which, int64_t asked,
+                                  int64_t wanted) {
+  if (const int64_t size = size_given(runner, given, which)) return {size};
+  if (asked > 0) return {asked};
+  if (const int64_t size = size_declared(model, runner, which)) return {std::max<int64_t>(size, 1)};
+  return {wanted, 1};
 }
 
 // Steps of a model whose inputs have no steps axis: any number when it keeps its states itself.
-int64_t implied_steps(const Runner &runner, int64_t asked) {
+std::vector<int64_t> implied_steps_to_try(const Runner &runner, const Arrays &given, int64_t asked) {
   const auto &inputs = runner.inputs();
   const bool all =
       std::all_of(inputs.begin(), inputs.end(), [](const rnnp_tensor_facts &f) { return f.role == RNNP_ROLE_SEQUENCE; });
-  return asked > 0 ? asked : all ? 20 : 1;
+  if (const int64_t size = size_given(runner, given, RNNP_DIM_STEPS)) return {size};
+  if (asked > 0) return {asked};
+  if (!given.empty() || !all) return {1};
+  return {20, 1};
 }
 
+// One blob, the graph it was made from, and how the two are evaluated.
+struct Subject {
+  const Options &options;
+  Runner runner;
+  std::vector<StatePair> states;
+  bool implied, by_steps;
+};
+
 // What the library starts from where the graph has an input.
-void add_initial_states(const OnnxModel &model, const std::vector<StatePair> &states, int64_t batch,
-                        std::map<std::string, Tensor> *tensors) {
+void add_initial_states(const OnnxModel &model, const std::vector<StatePair> &states, int64_t batch, Tensors *tensors) {
   for (const StatePair &pair : states) {
     Shape shape;
     for (const DeclaredDim &dim : declared_input(model, pair.input.c_str()).dims) shape.push_back(dim.value ? dim.value : batch);
@@ -70,98 +117,211 @@ void add_initial_states(const OnnxModel &model, const std::vector<StatePair> &st
   }
 }
 
-Array random_array(const rnnp_tensor_facts &facts, int64_t steps, int64_t batch, bool implied, std::mt19937 *random) {
-  Array array;
-  if (implied && steps > 1 && facts.role == RNNP_ROLE_SEQUENCE) array.shape.push_back(steps);
-  for (uint32_t i = 0; i < facts.rank; ++i) {
-    array.shape.push_back(facts.dims[i] == RNNP_DIM_STEPS ? steps : facts.dims[i] == RNNP_DIM_BATCH ? batch : facts.dims[i]);
-  }
-  const size_t count = static_cast<size_t>(element_count(array.shape));
-  array.is_int = facts.dtype == RNNP_DTYPE_I32;
-  std::normal_distribution<float> normal(0.0f, 1.0f);
-  std::uniform_int_distribution<int32_t> length(
-      0, facts.limit != 0 ? static_cast<int32_t>(facts.limit) - 1 : static_cast<int32_t>(steps));
-  for (size_t i = 0; i < count; ++i) {
-    if (array.is_int)
-      array.i32.push_back(length(*random));
-    else
-      array.f32.push_back(normal(*random));
-  }
-  return array;
+Tensors evaluate(const Subject &subject, const OnnxModel &model, const Arrays &inputs, const Sizes &sizes) {
+  if (subject.by_steps) return eval_steps(model, subject.runner, inputs, subject.states, sizes.steps, sizes.batch);
+  Tensors tensors;
+  for (const auto &input : inputs) tensors[input.first] = to_tensor(input.second);
+  add_initial_states(model, subject.states, sizes.batch, &tensors);
+  return eval_graph(model, tensors);
 }
 
+Arrays complete(const Subject &subject, const Arrays &given, const Sizes &sizes) {
+  std::mt19937 random(subject.options.seed);
+  Arrays inputs = given;
+  for (const rnnp_tensor_facts &facts : subject.runner.inputs()) {
+    const bool in_front = subject.implied && sizes.steps > 1 && facts.role == RNNP_ROLE_SEQUENCE;
+    Array drawn = draw_array(facts, sizes.steps, sizes.batch, in_front, subject.options.deviation, &random);
+    inputs.emplace(facts.name, std::move(drawn));
+  }
+  return inputs;
+}
+
+void say_inputs(const Subject &subject, const Arrays &given, const Arrays &inputs, const Sizes &sizes) {
+  for (const rnnp_tensor_facts &facts : subject.runner.inputs()) {
+    const std::string from = given.count(facts.name) ? "as given"
+                                                     : draw_text(facts, sizes.steps, subject.options.deviation) + ", seed " +
+                                                           std::to_string(subject.options.seed);
+    std::printf("input %s %s: %s\n", facts.name, shape_text(inputs.at(facts.name).shape).c_str(), from.c_str());
+  }
+}
+
+// Every weight and input off by four roundings of f32: what is then lost, no f32 arithmetic can keep.
+Tensors evaluate_disturbed(const Subject &subject, Arrays inputs, const Sizes &sizes) {
+  constexpr double kStep = 1.0 / (1 << 22);
+  const auto model = load_model(subject.options.model, subject.options.graph);
+  std::mt19937 random(subject.options.seed);
+  const auto factor = [&] { return random() & 1 ? 1 + kStep : 1 - kStep; };
+  for (auto &constant : model->constants) {
+    if (constant.second->elem != Elem::kFloat || constant.second->size() < 2) continue;
+    auto moved = std::make_shared<Tensor>(*constant.second);
+    for (double &v : moved->data) v *= factor();
+    constant.second = moved;
+  }
+  for (auto &input : inputs) {
+    for (float &v : input.second.f32) v = static_cast<float>(static_cast<double>(v) * factor());
+  }
+  return evaluate(subject, *model, inputs, sizes);
+}
+
+// The library's outputs beside those of the evaluation.
+struct Results {
+  Sizes sizes;
+  Arrays inputs, whole;
+  Tensors expected;
+};
+
+// At the first sizes at which the ONNX graph itself can be evaluated.
+Results run_both(Subject *subject, const OnnxModel &model, const Arrays &given, const std::vector<int64_t> &steps,
+                 const std::vector<int64_t> &batches) {
+  std::string refused;
+  for (const int64_t s : steps) {
+    for (const int64_t b : batches) {
+      Results results;
+      results.sizes = {s, b};
+      results.inputs = complete(*subject, given, results.sizes);
+      results.whole = subject->runner.run(results.inputs, {});
+      try {
+        results.expected = evaluate(*subject, model, results.inputs, results.sizes);
+      } catch (const std::runtime_error &error) {
+        refused += "the ONNX graph itself cannot be evaluated at " + sizes_text(results.sizes) + ": " + error.what() + "\n";
+        continue;
+      }
+      std::printf("%s", refused.c_str());
+      return results;
+    }
+  }
+  throw UsageError(refused + "choose sizes it can run at with --steps and --batch, or give --input");
+}
+
+bool all_finite(const Arrays &arrays) {
+  for (const auto &array : arrays) {
+    if (!std::all_of(array.second.f32.begin(), array.second.f32.end(), [](float v) { return std::isfinite(v); })) return false;
+  }
+  return true;
+}
+
+// Holds every output against its evaluation and says what was found.
+class Judge {
+ public:
+  Judge(const Subject &subject, const Results &results) : subject_(subject), results_(results) {}
+
+  bool outputs_agree() {
+    bool good = true;
+    for (const auto &output : results_.whole) {
+      const Tensor &expected = results_.expected.at(output.first);
+      const Comparison result = compare(output.second, expected);
+      std::string more;
+      const bool agrees = result.agrees(allowed(output.first, result, &more));
+      std::printf("%s%s\n%s", comparison_text(output.first, output.second, expected, result).c_str(), agrees ? "" : "  FAILED",
+                  more.c_str());
+      good = good && agrees;
+      elements_ += result.elements;
+      not_finite_ += result.not_finite;
+    }
+    return good;
+  }
+
+  // NaN in, NaN out is a result like any other; out of finite inputs it is none that anybody wants.
+  bool something_was_compared() const {
+    if (not_finite_ == 0 || !all_finite(results_.inputs)) return true;
+    if (not_finite_ < elements_) {
+      std::printf(
+          "WARNING: finite inputs give NaN or infinity in %zu of %zu elements, in the library and in the evaluation alike; "
+          "these say nothing about the blob\n",
+          not_finite_, elements_);
+      return true;
+    }
+    std::printf(
+        "finite inputs give nothing but NaN and infinity, in the library and in the evaluation alike: nothing was compared. "
+        "Give inputs that the network is made for: --input NAME=x.npy, or a smaller --deviation\n");
+    return false;
+  }
+
+ private:
+  // The tolerance asked for, else kTolerance, or more where the graph turns roundings into more.
+  double allowed(const std::string &name, const Comparison &result, std::string *more) {
+    if (subject_.options.tolerance) return *subject_.options.tolerance;
+    if (!result.same_size || result.one_sided != 0 || result.worst_relative <= kTolerance) return kTolerance;
+    constexpr double kSlack = 4, kMost = 1e-2;
+    if (disturbed_.empty()) disturbed_ = evaluate_disturbed(subject_, results_.inputs, results_.sizes);
+    const double moved = distance(results_.expected.at(name), disturbed_.at(name)), bound = std::max(kTolerance, kSlack * moved);
+    char text[512];
+    if (bound > kMost) {
+      std::snprintf(
+          text, sizeof text,
+          "  the network amplifies: the evaluation moves by %.3g when weights and inputs move by 2^-22 of themselves, so no "
+          "comparison at these inputs means anything. Give inputs that it is made for (--input NAME=x.npy), fewer --steps or "
+          "a smaller --deviation\n",
+          moved);
+      *more = text;
+      return kTolerance;
+    }
+    std::snprintf(text, sizeof text,
+                  "  allowed are %.3g: the evaluation moves by %.3g when weights and inputs move by 2^-22 of themselves\n", bound,
+                  moved);
+    *more = text;
+    return bound;
+  }
+
+  const Subject &subject_;
+  const Results &results_;
+  Tensors disturbed_;
+  size_t elements_ = 0, not_finite_ = 0;
+};
+
 // Random sizes that sum to the steps.
-std::vector<size_t> random_cuts(size_t steps, std::mt19937 *random) {
+std::vector<size_t> random_cuts(size_t steps, uint32_t seed) {
+  std::mt19937 random(seed);
   std::vector<size_t> cuts;
   while (steps > 0) {
-    cuts.push_back(std::uniform_int_distribution<size_t>(1, steps)(*random));
+    cuts.push_back(std::uniform_int_distribution<size_t>(1, std::max<size_t>(1, steps / 2))(random));
     steps -= cuts.back();
   }
   return cuts;
 }
 
-bool compare(const std::string &name, const Array &got, const Tensor &expected, double tolerance) {
-  if (static_cast<int64_t>(got.f32.size()) != expected.size()) {
-    std::printf("%s: the library gives %s, the evaluation %s\n", name.c_str(), shape_text(got.shape).c_str(),
-                shape_text(expected.shape).c_str());
-    return false;
+bool cuts_agree(Subject *subject, const Results &results) {
+  if (!subject->runner.facts().causal || results.sizes.steps < 2) {
+    std::printf("not cut into calls: %s\n", results.sizes.steps < 2 ? "it is one step" : "the model looks ahead");
+    return true;
   }
-  double worst = 0, worst_relative = 0;
-  bool good = true;
-  for (size_t i = 0; i < got.f32.size(); ++i) {
-    const double want = expected.data[i], have = static_cast<double>(got.f32[i]);
-    if (want == have || (std::isnan(want) && std::isnan(have))) continue;
-    const double error = std::fabs(want - have), relative = error / std::max(1.0, std::fabs(want));
-    worst = std::isnan(error) ? error : std::max(worst, error);
-    worst_relative = std::isnan(error) ? error : std::max(worst_relative, relative);
-    good = good && relative <= tolerance;
-  }
-  std::printf("%s %s: max abs error %.3g, max relative error %.3g%s\n", name.c_str(), shape_text(got.shape).c_str(), worst,
-              worst_relative, good ? "" : "  FAILED");
+  std::string report;
+  const bool good = pieces_agree(
+      results.whole, random_cuts(static_cast<size_t>(results.sizes.steps), subject->options.seed),
+      [&](const std::vector<size_t> &cuts) {
+        RunOptions how;
+        how.cuts = cuts;
+        return subject->runner.run(results.inputs, how);
+      },
+      &report);
+  std::printf("%s", report.c_str());
   return good;
 }
 
-bool same_bits(const Array &a, const Array &b) {
-  return a.shape == b.shape && std::memcmp(a.f32.data(), b.f32.data(), a.f32.size() * sizeof(float)) == 0;
-}
-
 int run(const Options &options) {
-  const auto model = load_model(options.model, options.inputs);
-  Runner runner(read_file(options.blob));
-  const std::vector<StatePair> states = state_pairs(options.inputs);
-  const Graph graph = compile_graph(*model, {"generic", states});
-  if (model_id(graph) != runner.facts().model_id) {
-    std::printf("the blob is not made from this ONNX file (their model ids differ)\n");
+  const auto model = load_model(options.model, options.graph);
+  Subject subject{options, Runner(read_file(options.blob), quote(options.blob)), state_pairs(options.graph), false, false};
+  const Graph graph = compile_graph(*model, {"generic", subject.states});
+  if (model_id(graph) != subject.runner.facts().model_id) {
+    std::printf(
+        "the blob is not made from this ONNX file with these options (their model ids differ): compile it anew, and give verify "
+        "the --set, --dim, --shape and --state that compile had\n");
     return kExitVerify;
   }
-  const bool implied = steps_are_implied(runner), by_steps = implied || !graph.states.empty();
-  const int64_t steps = implied ? implied_steps(runner, options.steps) : size_of(*model, runner, RNNP_DIM_STEPS, options.steps, 20),
-                batch = size_of(*model, runner, RNNP_DIM_BATCH, options.batch, 2);
-  std::mt19937 random(options.seed);
-  Arrays inputs;
-  std::map<std::string, Tensor> tensors;
-  for (const rnnp_tensor_facts &facts : runner.inputs()) {
-    inputs[facts.name] = random_array(facts, steps, batch, implied, &random);
-    tensors[facts.name] = to_tensor(inputs[facts.name]);
-  }
-  if (!by_steps) add_initial_states(*model, states, batch, &tensors);
-  const auto expected = by_steps ? eval_steps(*model, runner, inputs, states, steps, batch) : eval_graph(*model, tensors);
-  RunOptions how;
-  const Arrays whole = runner.run(inputs, how);
-  bool good = true;
-  for (const auto &output : whole)
-    good = compare(output.first, output.second, expected.at(output.first), options.tolerance) && good;
-  if (runner.facts().causal && steps > 1) {
-    how.cuts = random_cuts(static_cast<size_t>(steps), &random);
-    const Arrays pieces = runner.run(inputs, how);
-    for (const auto &output : whole) {
-      if (same_bits(output.second, pieces.at(output.first))) continue;
-      std::printf("%s: %zu calls give other bits than one call  FAILED\n", output.first.c_str(), how.cuts.size());
-      good = false;
-    }
-  }
-  std::printf("%s: %lld steps, batch %lld, tolerance %g\n", good ? "verified" : "NOT verified", static_cast<long long>(steps),
-              static_cast<long long>(batch), options.tolerance);
+  const Arrays given = read_inputs(options.inputs, subject.runner.inputs());
+  subject.implied = steps_are_implied(subject.runner);
+  subject.by_steps = subject.implied || !graph.states.empty();
+  const auto steps = subject.implied ? implied_steps_to_try(subject.runner, given, options.steps)
+                                     : sizes_to_try(*model, subject.runner, given, RNNP_DIM_STEPS, options.steps, 20);
+  const auto batches = sizes_to_try(*model, subject.runner, given, RNNP_DIM_BATCH, options.batch, 2);
+  const Results results = run_both(&subject, *model, given, steps, batches);
+  say_inputs(subject, given, results.inputs, results.sizes);
+  Judge judge(subject, results);
+  bool good = judge.outputs_agree();
+  good = judge.something_was_compared() && good;
+  good = cuts_agree(&subject, results) && good;
+  std::printf("%s: %s, tolerance %g\n", good ? "verified" : "NOT verified", sizes_text(results.sizes).c_str(),
+              options.tolerance.value_or(kTolerance));
   return good ? kExitOk : kExitVerify;
 }
 
@@ -169,14 +329,24 @@ int run(const Options &options) {
 
 void add_verify(CLI::App *app, Action *action) {
   auto options = std::make_shared<Options>();
-  CLI::App *command = app->add_subcommand("verify", "Compare a blob with an f64 evaluation of the ONNX graph on random inputs");
+  CLI::App *command =
+      app->add_subcommand("verify", "Compare a blob with an f64 evaluation of the ONNX graph, on random inputs or on given ones");
   command->add_option("onnx", options->model, "model.onnx")->required();
   command->add_option("blob", options->blob, "model.rnnp")->required();
-  command->add_option("--steps", options->steps, "steps; default: what the file fixes, else 20")->check(CLI::Range(1, 1 << 24));
-  command->add_option("--batch", options->batch, "batch rows; default: what the file fixes, else 2")->check(CLI::Range(1, 1 << 16));
-  command->add_option("--seed", options->seed, "of the random inputs")->capture_default_str();
-  command->add_option("--tolerance", options->tolerance, "largest error, relative to max(1, |expected|)")->capture_default_str();
-  add_model_options(command, &options->inputs);
+  add_input_option(command, &options->inputs, "; what is not given is drawn at random; may be repeated");
+  command->add_option("--steps", options->steps, "steps; default: those of the inputs, what the file fixes, else 20")
+      ->check(CLI::Range(1, 1 << 24));
+  command->add_option("--batch", options->batch, "batch rows; default: those of the inputs, what the file fixes, else 2")
+      ->check(CLI::Range(1, 1 << 16));
+  command->add_option("--seed", options->seed, "of the random inputs and of where the run is cut")->capture_default_str();
+  command->add_option("--deviation", options->deviation, "standard deviation of the random inputs, around 0")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "largest error, relative to max(1, |expected|); default: 1e-5, or more where the network amplifies roundings")
+      ->check(CLI::NonNegativeNumber);
+  add_model_options(command, &options->graph);
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }
 

@@ -8,70 +8,156 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <filesystem>
+#include <list>
+#include <map>
 #include <new>
 
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
 
-std::vector<uint8_t> read_file(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw IoError("cannot open " + quote(path) + ": " + std::strerror(errno));
-  std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad()) throw IoError("cannot read " + quote(path));
-  return bytes;
-}
-
 namespace {
 
-// The new file until it is complete; removed unless it was renamed into place.
+[[noreturn]] void fail(const char *verb, const std::string &path) {
+  throw IoError(std::string("cannot ") + verb + " " + quote(path) + ": " + std::strerror(errno));
+}
+
+class Descriptor {
+ public:
+  Descriptor(const std::string &path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC)) {}
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor &) = delete;
+  Descriptor &operator=(const Descriptor &) = delete;
+  ~Descriptor() { shut(); }
+
+  int get() const { return fd_; }
+  bool shut() {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd < 0 || close(fd) == 0;
+  }
+
+ private:
+  int fd_;
+};
+
+bool write_all(int fd, const void *from, size_t bytes) {
+  const auto *data = static_cast<const uint8_t *>(from);
+  while (bytes > 0) {
+    const ssize_t done = write(fd, data, bytes);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    data += done;
+    bytes -= static_cast<size_t>(done);
+  }
+  return true;
+}
+
+// The file that `path` names, through links, even where it is not there yet.
+std::string real_path(const std::string &path) {
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  std::filesystem::path place = path;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(place, error); ++i)
+    place = place.parent_path() / std::filesystem::read_symlink(place, error);
+  const std::filesystem::path real = std::filesystem::weakly_canonical(place, error);
+  return error || real.empty() ? path : real.string();
+}
+
+// What may not be replaced by a regular file: a terminal, a pipe, /dev/null.
+bool is_special(const std::string &path) {
+  struct stat about {};
+  return stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+}
+
+// A new file until it is complete; removed unless it was renamed into place.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string &target) : target_(target), path_(target + ".XXXXXX") {
-    fd_ = mkstemp(path_.data());
-    if (fd_ < 0) throw IoError("cannot write " + quote(target) + ": " + std::strerror(errno));
+  explicit TemporaryFile(const OutputFile &file) : target_(file.path), place_(real_path(file.path)), path_(place_ + ".XXXXXX") {
+    if (std::filesystem::is_directory(place_))
+      throw IoError("cannot write " + quote(target_) + ": it is a folder; give a file's name");
+    Descriptor descriptor(mkstemp(path_.data()));
+    if (descriptor.get() < 0) {
+      path_.clear();
+      fail("write", target_);
+    }
+    const mode_t mask = umask(0);
+    umask(mask);
+    const bool good =
+        write_all(descriptor.get(), file.data, file.bytes) && fchmod(descriptor.get(), 0666 & ~mask) == 0 && descriptor.shut();
+    if (!good) {
+      const int why = errno;
+      unlink(path_.c_str());
+      path_.clear();
+      errno = why;
+      fail("write", target_);
+    }
   }
   TemporaryFile(const TemporaryFile &) = delete;
   TemporaryFile &operator=(const TemporaryFile &) = delete;
   ~TemporaryFile() {
-    if (fd_ >= 0) close(fd_);
     if (!path_.empty()) unlink(path_.c_str());
   }
 
-  void write(const uint8_t *data, size_t bytes) {
-    while (bytes > 0) {
-      const ssize_t done = ::write(fd_, data, bytes);
-      if (done < 0 && errno == EINTR) continue;
-      if (done <= 0) fail();
-      data += done;
-      bytes -= static_cast<size_t>(done);
-    }
-  }
-
-  void finish() {
-    const mode_t mask = umask(0);
-    umask(mask);
-    const bool moded = fchmod(fd_, 0666 & ~mask) == 0;
-    const bool closed = close(fd_) == 0;
-    fd_ = -1;
-    if (!moded || !closed || rename(path_.c_str(), target_.c_str()) != 0) fail();
+  void move_into_place() {
+    if (rename(path_.c_str(), place_.c_str()) != 0) fail("write", target_);
     path_.clear();
   }
 
  private:
-  [[noreturn]] void fail() const { throw IoError("cannot write " + quote(target_) + ": " + std::strerror(errno)); }
-
-  std::string target_, path_;
-  int fd_ = -1;
+  std::string target_, place_, path_;
 };
+
+void write_special(const OutputFile &file) {
+  Descriptor descriptor(file.path, O_WRONLY);
+  if (descriptor.get() < 0 || !write_all(descriptor.get(), file.data, file.bytes) || !descriptor.shut()) fail("write", file.path);
+}
 
 }  // namespace
 
+std::vector<uint8_t> read_file(const std::string &path) {
+  Descriptor descriptor(path, O_RDONLY);
+  struct stat about {};
+  if (descriptor.get() < 0) fail("open", path);
+  if (fstat(descriptor.get(), &about) == 0 && S_ISDIR(about.st_mode))
+    throw IoError("cannot read " + quote(path) + ": it is a folder; give a file's name");
+  std::vector<uint8_t> bytes(about.st_size > 0 ? static_cast<size_t>(about.st_size) : 0);
+  for (size_t at = 0;;) {
+    if (at == bytes.size()) bytes.resize(at + (size_t{1} << 16));
+    const ssize_t done = read(descriptor.get(), bytes.data() + at, bytes.size() - at);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) fail("read", path);
+    at += static_cast<size_t>(done);
+    if (done > 0) continue;
+    bytes.resize(at);
+    return bytes;
+  }
+}
+
+void write_files(const std::vector<OutputFile> &files) {
+  std::list<TemporaryFile> complete;
+  for (const OutputFile &file : files) {
+    if (!is_special(file.path)) complete.emplace_back(file);
+  }
+  for (const OutputFile &file : files) {
+    if (is_special(file.path)) write_special(file);
+  }
+  for (TemporaryFile &file : complete) file.move_into_place();
+}
+
 void write_file(const std::string &path, const void *data, size_t bytes) {
-  TemporaryFile file(path);
-  file.write(static_cast<const uint8_t *>(data), bytes);
-  file.finish();
+  write_files({{path, data, bytes}});
+}
+
+void check_distinct(const std::vector<std::string> &inputs, const std::vector<std::string> &outputs) {
+  std::map<std::string, const char *> known;
+  for (const std::string &path : inputs) known.emplace(real_path(path), "is also an input");
+  for (const std::string &path : outputs) {
+    if (is_special(path)) continue;
+    const auto added = known.emplace(real_path(path), "is named for two outputs");
+    if (!added.second) throw UsageError("output " + quote(path) + " " + added.first->second + "; give each a file of its own");
+  }
 }
 
 AlignedBytes::AlignedBytes(size_t bytes, size_t alignment) : size_(bytes) {

@@ -1,4 +1,5 @@
-// files.h -- reading and writing whole files; a file is written beside its place and renamed, so an error leaves nothing behind.
+// files.h -- reading and writing whole files; files are written beside their places and renamed when all are complete, so an error
+// leaves nothing behind. Devices and pipes are written as they are.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_FILES_H_
 #define RNNPACK_COMPILER_CLI_FILES_H_
@@ -13,7 +14,18 @@
 namespace rnnp::compiler {
 
 std::vector<uint8_t> read_file(const std::string &path);
+
+struct OutputFile {
+  std::string path;
+  const void *data;
+  size_t bytes;
+};
+// All of them or none.
+void write_files(const std::vector<OutputFile> &files);
 void write_file(const std::string &path, const void *data, size_t bytes);
+
+// Throws UsageError when two outputs, or an output and an input, are the same file.
+void check_distinct(const std::vector<std::string> &inputs, const std::vector<std::string> &outputs);
 
 // Memory at an alignment, as the C API asks for it.
 class AlignedBytes {

@@ -33,7 +33,26 @@ int act(const Action &action) {
   } catch (const std::bad_alloc &) {
     std::fprintf(stderr, "rnnpack: out of memory\n");
     return kExitIo;
+  } catch (const std::exception &error) {
+    return fail(error, kExitIo);
   }
+}
+
+// What was printed may still be in a buffer, and its file full.
+int flush(int code) {
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+  std::fprintf(stderr, "rnnpack: cannot write to standard output\n");
+  return code == kExitOk ? kExitIo : code;
+}
+
+bool is_command(CLI::App &app, const std::string &name) {
+  return !app.get_subcommands([&](CLI::App *command) { return command->get_name() == name; }).empty();
+}
+
+std::string commands_text(CLI::App &app) {
+  std::string text;
+  for (const CLI::App *command : app.get_subcommands([](CLI::App *) { return true; })) text += " " + command->get_name();
+  return text;
 }
 
 }  // namespace
@@ -52,10 +71,14 @@ int main(int argc, char **argv) {
   add_run(&app, &action);
   add_verify(&app, &action);
   add_operators(&app, &action);
+  if (argc > 1 && argv[1][0] != '-' && !is_command(app, argv[1])) {
+    std::fprintf(stderr, "rnnpack: there is no command %s; accepted:%s\n", quote(argv[1]).c_str(), commands_text(app).c_str());
+    return kExitUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+    return flush(app.exit(error) == 0 ? kExitOk : kExitUsage);
   }
-  return act(action);
+  return flush(act(action));
 }

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "compiler/cli/files.h"
 #include "compiler/cli/npy.h"
 #include "compiler/onnx/problem.h"
 
@@ -97,7 +98,9 @@ std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOption
     const Pair pair = split(text, "--shape");
     wanted.shapes[pair.name] = integers(pair.value, "--shape");
   }
-  auto model = load_model(path);
+  const std::vector<uint8_t> bytes = read_file(path);
+  if (bytes.empty()) throw IoError(quote(path) + " is empty; an ONNX file is expected");
+  auto model = parse_model(bytes.data(), bytes.size());
   specialise(model.get(), wanted);
   return model;
 }

@@ -3,10 +3,12 @@
 #include "compiler/cli/npy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "compiler/cli/files.h"
+#include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -28,8 +30,10 @@ std::string entry(const std::string &header, const std::string &key, const std::
 
 Shape parse_shape(const std::string &text, const std::string &what) {
   Shape shape;
+  constexpr size_t kMaxRank = 32;
   for (size_t at = text.find_first_of("0123456789"); at != std::string::npos; at = text.find_first_of("0123456789", at)) {
     size_t used = 0;
+    if (shape.size() == kMaxRank) throw IoError(what + ": its shape is not valid");
     try {
       shape.push_back(std::stoll(text.substr(at), &used));
     } catch (const std::exception &) {
@@ -40,17 +44,84 @@ Shape parse_shape(const std::string &text, const std::string &what) {
   return shape;
 }
 
-template <typename From, typename To>
-void convert(const uint8_t *data, size_t count, std::vector<To> *out, const std::string &what) {
-  out->resize(count);
+template <typename From>
+void to_floats(const uint8_t *data, size_t count, Array *out, const std::string &) {
+  out->f32.resize(count);
   for (size_t i = 0; i < count; ++i) {
     From v;
     std::memcpy(&v, data + i * sizeof v, sizeof v);
-    if (std::numeric_limits<To>::is_integer && (static_cast<double>(v) > 2147483647.0 || static_cast<double>(v) < -2147483648.0)) {
-      throw IoError(what + ": an integer does not fit 32 bits");
-    }
-    (*out)[i] = static_cast<To>(v);
+    out->f32[i] = static_cast<float>(v);
   }
+}
+
+// IEEE binary16, which has no type of its own here.
+void halves(const uint8_t *data, size_t count, Array *out, const std::string &) {
+  out->f32.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    const unsigned half = data[2 * i] | unsigned{data[2 * i + 1]} << 8, exponent = half >> 10 & 31, fraction = half & 1023;
+    const float size = exponent == 31
+                           ? (fraction ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity())
+                       : exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
+                                       : std::ldexp(static_cast<float>(1024 + fraction), static_cast<int>(exponent) - 25);
+    out->f32[i] = half & 0x8000u ? -size : size;
+  }
+}
+
+template <typename From>
+void to_ints(const uint8_t *data, size_t count, Array *out, const std::string &what) {
+  out->is_int = true;
+  out->i32.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    From v;
+    std::memcpy(&v, data + i * sizeof v, sizeof v);
+    if (static_cast<double>(v) > 2147483647.0 || static_cast<double>(v) < -2147483648.0)
+      throw IoError(what + ": element " + std::to_string(i) + " is " + std::to_string(v) + ", which does not fit 32 bits");
+    out->i32[i] = static_cast<int32_t>(v);
+  }
+}
+
+struct ElementType {
+  const char *descr, *name;
+  size_t bytes;
+  void (*read)(const uint8_t *data, size_t count, Array *out, const std::string &what);
+};
+
+constexpr ElementType kTypes[] = {
+    {"<f4", "float32", 4, to_floats<float>}, {"<f8", "float64", 8, to_floats<double>}, {"<f2", "float16", 2, halves},
+    {"|b1", "bool", 1, to_ints<uint8_t>},    {"|i1", "int8", 1, to_ints<int8_t>},      {"|u1", "uint8", 1, to_ints<uint8_t>},
+    {"<i2", "int16", 2, to_ints<int16_t>},   {"<u2", "uint16", 2, to_ints<uint16_t>},  {"<i4", "int32", 4, to_ints<int32_t>},
+    {"<u4", "uint32", 4, to_ints<uint32_t>}, {"<i8", "int64", 8, to_ints<int64_t>},    {"<u8", "uint64", 8, to_ints<uint64_t>},
+};
+
+// `descr` as the header has it, in quotes.
+const ElementType &element_type(const std::string &descr, const std::string &what) {
+  std::string accepted;
+  for (const ElementType &type : kTypes) {
+    if (descr == std::string("'") + type.descr + "'") return type;
+    accepted += std::string(accepted.empty() ? "" : ", ") + type.name;
+  }
+  throw IoError(what + ": element type " + descr.substr(0, 40) + (descr[0] == '\'' && descr[1] == '>' ? " (big-endian)" : "") +
+                "; accepted: " + accepted +
+                ", little-endian; save it with array.astype(numpy.float32), or numpy.int32 for indices");
+}
+
+// The last axis moves slowest in the file; afterwards the first does.
+void reorder_fortran(Array *array) {
+  const size_t rank = array->shape.size();
+  Shape strides(rank);
+  int64_t stride = 1;
+  for (size_t i = 0; i < rank; ++i) {
+    strides[i] = stride;
+    stride *= array->shape[i];
+  }
+  const Array from = *array;
+  for_each_index(array->shape, strides, 0, [&](int64_t i, int64_t at) {
+    const auto to = static_cast<size_t>(i), place = static_cast<size_t>(at);
+    if (array->is_int)
+      array->i32[to] = from.i32[place];
+    else
+      array->f32[to] = from.f32[place];
+  });
 }
 
 }  // namespace
@@ -63,9 +134,9 @@ Array parse_npy(const std::vector<uint8_t> &bytes, const std::string &what) {
   if (wide) length |= size_t{bytes[10]} << 16 | size_t{bytes[11]} << 24;
   if (bytes[6] < 1 || bytes[6] > 3 || length > bytes.size() - start) throw IoError(what + ": a damaged .npy file");
   const std::string header(reinterpret_cast<const char *>(bytes.data()) + start, length);
-  if (entry(header, "fortran_order", what).rfind("False", 0) != 0)
-    throw IoError(what + ": in Fortran order; save it with numpy.ascontiguousarray");
-  const std::string type = entry(header, "descr", what);
+  const ElementType &type = element_type(entry(header, "descr", what), what);
+  const std::string order = entry(header, "fortran_order", what);
+  if (order != "True" && order != "False") throw IoError(what + ": a damaged .npy file");
   Array array;
   array.shape = parse_shape(entry(header, "shape", what), what);
   int64_t count = 0;
@@ -74,22 +145,10 @@ Array parse_npy(const std::vector<uint8_t> &bytes, const std::string &what) {
   } catch (const Refusal &refusal) {
     throw IoError(what + ": " + refusal.what());
   }
-  const size_t item = type.find('8') != std::string::npos ? 8 : 4;
-  if (static_cast<uint64_t>(count) * item != bytes.size() - start - length)
-    throw IoError(what + ": its data does not fit its shape " + shape_text(array.shape));
-  const uint8_t *data = bytes.data() + start + length;
-  const size_t n = static_cast<size_t>(count);
-  array.is_int = type.find('i') != std::string::npos;
-  if (type == "'<f4'")
-    convert<float>(data, n, &array.f32, what);
-  else if (type == "'<f8'")
-    convert<double>(data, n, &array.f32, what);
-  else if (type == "'<i4'")
-    convert<int32_t>(data, n, &array.i32, what);
-  else if (type == "'<i8'")
-    convert<int64_t>(data, n, &array.i32, what);
-  else
-    throw IoError(what + ": element type " + quote(type) + "; accepted: float32, float64, int32, int64");
+  if (static_cast<uint64_t>(count) * type.bytes != bytes.size() - start - length)
+    throw IoError(what + ": its data does not fit its shape " + shape_text(array.shape) + " of " + type.name);
+  type.read(bytes.data() + start + length, static_cast<size_t>(count), &array, what);
+  if (order == "True") reorder_fortran(&array);
   return array;
 }
 
@@ -111,11 +170,6 @@ std::vector<uint8_t> format_npy(const Array &array) {
       array.is_int ? reinterpret_cast<const uint8_t *>(array.i32.data()) : reinterpret_cast<const uint8_t *>(array.f32.data());
   bytes.insert(bytes.end(), data, data + 4 * (array.is_int ? array.i32.size() : array.f32.size()));
   return bytes;
-}
-
-void write_npy(const std::string &path, const Array &array) {
-  const std::vector<uint8_t> bytes = format_npy(array);
-  write_file(path, bytes.data(), bytes.size());
 }
 
 Tensor to_tensor(const Array &array) {

@@ -1,4 +1,5 @@
-// npy.h -- NumPy's .npy format, versions 1 to 3, little-endian, C order: f4, f8, i4, i8 in; f4 and i4 out.
+// npy.h -- NumPy's .npy format, versions 1 to 3, little-endian: floats, integers and bool of any width in, in either order; float32
+// and int32 in C order out.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_NPY_H_
 #define RNNPACK_COMPILER_CLI_NPY_H_
@@ -25,7 +26,6 @@ Tensor to_tensor(const Array &array);
 Array parse_npy(const std::vector<uint8_t> &bytes, const std::string &what);
 Array read_npy(const std::string &path);
 std::vector<uint8_t> format_npy(const Array &array);
-void write_npy(const std::string &path, const Array &array);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_CLI_NPY_H_

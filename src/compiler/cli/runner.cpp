@@ -11,8 +11,8 @@
 namespace rnnp::compiler {
 namespace {
 
-void check(rnnp_status status, const char *what) {
-  if (status != RNNP_OK) throw IoError(std::string(what) + ": " + rnnp_status_string(status));
+void check(rnnp_status status, const std::string &what) {
+  if (status != RNNP_OK) throw IoError(what + ": " + rnnp_status_string(status));
 }
 
 bool has_dim(const rnnp_tensor_facts &facts, int32_t which) {
@@ -66,9 +66,9 @@ struct Runner::Job {
   }
 };
 
-Runner::Runner(const std::vector<uint8_t> &blob) : blob_(blob.size(), 64) {
+Runner::Runner(const std::vector<uint8_t> &blob, const std::string &name) : blob_(blob.size(), 64) {
   if (!blob.empty()) std::memcpy(blob_.data(), blob.data(), blob.size());
-  check(rnnp_model_open(&model_, blob_.data(), blob.size(), RNNP_OPEN_CHECK_WEIGHTS), "the blob does not open");
+  check(rnnp_model_open(&model_, blob_.data(), blob.size(), RNNP_OPEN_CHECK_WEIGHTS), name + " does not open");
   facts_.struct_bytes = sizeof facts_;
   check(rnnp_model_info(&model_, &facts_), "rnnp_model_info");
   inputs_.resize(facts_.input_count);
@@ -267,6 +267,7 @@ Arrays Runner::run(const Arrays &arrays, const RunOptions &options) {
   session.max_batch = static_cast<uint32_t>(job.batch);
   session.max_steps = facts_.causal ? 0 : static_cast<uint32_t>(job.steps);
   session.isa_allowed = options.isa_allowed;
+  session.flags = options.portable_ops ? RNNP_SESSION_PORTABLE_OPS : 0u;
   session.executor = executor ? executor->get() : nullptr;
   rnnp_memory memory{};
   check(rnnp_session_memory(&model_, &session, &memory), "rnnp_session_memory");

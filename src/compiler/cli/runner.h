@@ -22,7 +22,7 @@ using Arrays = std::map<std::string, Array>;
 struct RunOptions {
   uint32_t threads = 1;
   size_t steps_per_call = 0;  // 0: all steps in one call
-  bool last_step = false;
+  bool last_step = false, portable_ops = false;
   uint32_t isa_allowed = 0;
   std::vector<size_t> cuts;  // sizes of the calls; overrides steps_per_call, must sum to the steps
   std::function<void(size_t done, size_t steps)> progress;
@@ -30,8 +30,8 @@ struct RunOptions {
 
 class Runner {
  public:
-  // Throws IoError when the library does not open the blob.
-  explicit Runner(const std::vector<uint8_t> &blob);
+  // Throws IoError when the library does not open the blob; `name` says which.
+  explicit Runner(const std::vector<uint8_t> &blob, const std::string &name = "the blob");
 
   const rnnp_model_facts &facts() const { return facts_; }
   const std::vector<rnnp_tensor_facts> &inputs() const { return inputs_; }

@@ -23,7 +23,8 @@ struct Sizes {
 // A model that is not causal runs whole sequences; its buffer is sized for this many steps.
 constexpr uint32_t kWholeSteps = 100;
 
-// Explicit chunk_steps and portable operators make the size the same on every CPU.
+// Explicit chunk_steps, portable operators and no caches: nothing is left that the machine decides, so the size is the same on
+// every CPU. It is that of 8-byte pointers; smaller ones need no more.
 Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, uint32_t chunk_steps) {
   AlignedBytes aligned(blob.size(), 64);
   std::memcpy(aligned.data(), blob.data(), blob.size());
@@ -38,17 +39,28 @@ Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, uint3
   sizes.options.max_steps = facts.causal ? 0 : kWholeSteps;
   sizes.options.chunk_steps = chunk_steps;
   sizes.options.flags = RNNP_SESSION_PORTABLE_OPS;
+  sizes.options.l1d_bytes = sizes.options.l2_bytes = sizes.options.l3_bytes = RNNP_CACHE_NONE;
   if (status == RNNP_OK) status = rnnp_session_memory(&model, &sizes.options, &sizes.memory);
   if (status != RNNP_OK) throw ModelError(std::string("the library cannot run this blob: ") + rnnp_status_string(status));
   sizes.registry = registry_text(model, sizes.options, name);
   return sizes;
 }
 
+bool is_keyword(const std::string &name) {
+  constexpr const char *kWords =
+      " auto break case char const continue default do double else enum extern float for goto if inline int long register restrict "
+      "return "
+      "short signed sizeof static struct switch typedef union unsigned void volatile while main ";
+  return std::string(kWords).find(" " + name + " ") != std::string::npos;
+}
+
 std::string identifier(const std::string &path) {
   const std::string name = path.substr(path.find_last_of('/') + 1);
-  const bool valid = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+  const bool valid = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) && !is_keyword(name) &&
                      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-  if (!valid) throw UsageError("--emit-c " + quote(name) + " is not a C identifier");
+  if (!valid)
+    throw UsageError("--emit-c " + quote(name) +
+                     " is not a C identifier; accepted: a path whose last part is one, e.g. build/detector");
   return name;
 }
 
@@ -87,6 +99,13 @@ constexpr const char *kHeader = R"(/* @name@.h -- a compiled model for the rnnpa
 extern "C" {
 #endif
 
+#if RNNP_HEADER_VERSION != @version@u
+#error "@name@ was compiled for another version of rnnpack, which needs other memory: run `rnnpack compile --emit-c` of this one"
+#endif
+
+/* Sizes are for pointers of at most 8 bytes. */
+typedef char @name@_has_room_for_pointers[sizeof(void *) <= 8 ? 1 : -1];
+
 #define @NAME@_BYTES @bytes@u         /* of the blob */
 #define @NAME@_ALIGN @align@u         /* of the session's memory */
 #define @NAME@_SESSION_BYTES @session@u
@@ -95,13 +114,15 @@ extern "C" {
 extern const uint8_t @name@[@NAME@_BYTES];
 extern const rnnp_registry @name@_registry;
 
-/* The options that @NAME@_SESSION_BYTES is for. Change none that takes memory: max_batch, max_steps, chunk_steps, executor, flags. */
+/* The options that @NAME@_SESSION_BYTES is for. Change none that takes memory: max_batch, max_steps, chunk_steps, executor, flags,
+ * l1d_bytes, l2_bytes, l3_bytes. */
 static inline void @name@_options(rnnp_session_options *options) {
   rnnp_session_options_init(options, sizeof *options);
   options->max_batch = @batch@;
   options->max_steps = @max_steps@;
   options->chunk_steps = @chunk_steps@;
   options->flags = RNNP_SESSION_PORTABLE_OPS;
+  options->l1d_bytes = options->l2_bytes = options->l3_bytes = RNNP_CACHE_NONE;
 }
 
 #ifdef __cplusplus
@@ -134,6 +155,7 @@ CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, uint32
       {"@bytes@", std::to_string(blob.size())},
       {"@align@", std::to_string(sizes.memory.alignment)},
       {"@session@", std::to_string(sizes.memory.session_bytes)},
+      {"@version@", std::to_string(RNNP_HEADER_VERSION)},
       {"@state@", std::to_string(sizes.memory.state_bytes)},
       {"@name@", name},
       {"@NAME@", upper(name)},

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/emit/emit_registry.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "compiler/onnx/problem.h"
@@ -60,6 +61,20 @@ void thin_out(Choice *choice, std::vector<Named<T>> Choice::*list, const rnnp_mo
   }
 }
 
+// Panels of 4 units are for CPUs without vectors.
+bool has_vectors(const rnnp_model &model) {
+  rnnp_model_facts facts{};
+  facts.struct_bytes = sizeof facts;
+  return rnnp_model_info(&model, &facts) == RNNP_OK && facts.layout_nr > 4;
+}
+
+// act_plain is the smaller of two groups that may do, and reference code alone. Where the other has vectors it is to be the one
+// that stays, and results have the bits of a session without a registry: what comes last is tried first.
+void keep_act(Choice *choice) {
+  std::stable_partition(choice->groups.begin(), choice->groups.end(),
+                        [](const Named<rnnp_kernel_group> &group) { return group.object != &rnnp_kernels_act_plain_f32; });
+}
+
 template <class T>
 std::string array_text(const std::string &type, const std::string &array, const std::vector<Named<T>> &list) {
   std::string text = "static const " + type + " *const " + array + "[] = {";
@@ -73,6 +88,7 @@ std::string registry_text(const rnnp_model &model, const rnnp_session_options &o
   Choice choice = everything();
   if (!suffices(choice, model, options)) throw ModelError("the library cannot run this blob");
   thin_out(&choice, &Choice::ops, model, options);
+  if (has_vectors(model)) keep_act(&choice);
   thin_out(&choice, &Choice::groups, model, options);
   return array_text("rnnp_op", "ops", choice.ops) + array_text("rnnp_kernel_group", "kernels", choice.groups) +
          "const rnnp_registry " + name +

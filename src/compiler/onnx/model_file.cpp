@@ -5,7 +5,6 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
-#include <fstream>
 #include <limits>
 #include <set>
 
@@ -176,14 +175,6 @@ std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size) {
     throw ModelError("the file is not an ONNX model, or it is damaged");
   }
   return check_model(std::move(proto));
-}
-
-std::unique_ptr<OnnxModel> load_model(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw IoError("cannot open " + quote(path));
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad()) throw IoError("cannot read " + quote(path));
-  return parse_model(bytes.data(), bytes.size());
 }
 
 }  // namespace rnnp::compiler

@@ -1,5 +1,5 @@
 // model_file.h -- an ONNX file as a checked graph: parsed, in topological order, names resolved, opset known.
-// Reads the one file it is given; external data is refused. Everything later may rely on what check_model promises.
+// External data is refused. Everything later may rely on what check_model promises.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_ONNX_MODEL_FILE_H_
 #define RNNPACK_COMPILER_ONNX_MODEL_FILE_H_
@@ -44,8 +44,7 @@ struct OnnxModel {
   OnnxModel &operator=(const OnnxModel &) = delete;
 };
 
-// Throws IoError when the file cannot be read, ModelError when it is not a usable model.
-std::unique_ptr<OnnxModel> load_model(const std::string &path);
+// The bytes of an ONNX file. Throws ModelError when they are not a usable model.
 std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size);
 std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto);
 

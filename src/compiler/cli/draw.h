@@ -1,0 +1,21 @@
+// draw.h -- inputs drawn at random for `verify`, and the words that say what was drawn.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_DRAW_H_
+#define RNNPACK_COMPILER_CLI_DRAW_H_
+
+#include <random>
+#include <string>
+
+#include "compiler/cli/npy.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp::compiler {
+
+// Floats from a normal distribution around 0; indices from 0 to limit - 1; lengths from 0 to `steps`, all alike.
+// steps_in_front: the array gets the steps as an extra first axis.
+Array draw_array(const rnnp_tensor_facts &facts, int64_t steps, int64_t batch, bool steps_in_front, double deviation,
+                 std::mt19937 *random);
+std::string draw_text(const rnnp_tensor_facts &facts, int64_t steps, double deviation);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_CLI_DRAW_H_

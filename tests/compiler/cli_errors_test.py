@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Every command of rnnpack given what it cannot use: a message that names the thing and what would do, a non-zero exit status and
+nothing left behind, neither a new file nor a changed one.
+
+cli_errors_test.py RNNPACK MODEL_FOLDER
+"""
+import os
+import pathlib
+import random
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+from cli_support import Tool
+
+rnnpack = Tool(sys.argv[1])
+MODEL = pathlib.Path(sys.argv[2]) / "vad_gru" / "model.onnx"
+USAGE, REFUSED, IO = 1, 2, 3
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob("*"))}
+
+
+class Errors(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.at = pathlib.Path(self.folder.name)
+        self.blob, self.onnx, self.x = self.at / "model.rnnp", self.at / "model.onnx", self.at / "x.npy"
+        self.onnx.write_bytes(MODEL.read_bytes())
+        rnnpack("compile", MODEL, "-o", self.blob)
+        np.save(self.x, np.zeros((4, 1, 256), np.float32))
+        (self.at / "empty").write_bytes(b"")
+        (self.at / "folder").mkdir()
+        (self.at / "junk").write_bytes(random.Random(1).randbytes(5000))
+        self.before = contents(self.at)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def refuse(self, code, words, *args):
+        done = rnnpack(*args, code=code)
+        for word in [words] if isinstance(words, str) else words:
+            self.assertIn(word, done.stderr, args)
+        self.assertNotIn("terminate called", done.stderr)
+        self.assertEqual(contents(self.at), self.before, f"{args} left something behind")
+
+    def commands(self, onnx, blob, x):
+        """Every command with these files."""
+        return [["compile", onnx, "-o", self.at / "new"], ["compile", onnx, "--emit-c", self.at / "new"], ["inspect", blob],
+                ["inspect", blob, "--svg", self.at / "new"], ["run", blob, "--input", x], ["run", blob, "--input", x, "--output", self.at / "new"],
+                ["verify", onnx, blob], ["verify", onnx, blob, "--input", x]]
+
+    def test_files_that_cannot_be_read_are_named(self):
+        for bad, words in (("absent", "No such file"), ("folder", "is a folder")):
+            name = str(self.at / bad)
+            for command in self.commands(name, self.blob, self.x)[:2] + self.commands(self.onnx, name, self.x)[2:]:
+                self.refuse(IO, [f"'{name}'", words], *command)
+            for command in self.commands(self.onnx, self.blob, name):
+                if name in command:
+                    self.refuse(IO, [name, words], *command)
+            self.refuse(IO, [f"'{name}.npy'" if bad == "absent" else "", "No such file" if bad == "absent" else ""], "compile", self.onnx, "-o",
+                        self.at / "new", "--set", f"frames={self.at}/absent.npy")
+
+    def test_files_of_another_kind_are_said_not_to_be_one(self):
+        for bad in ("empty", "junk", "x.npy", "model.rnnp"):
+            for command in self.commands(self.at / bad, self.blob, self.x)[:2]:
+                self.refuse(IO if bad == "empty" else REFUSED, "is empty" if bad == "empty" else "not an ONNX model", *command)
+        for bad in ("empty", "junk", "x.npy", "model.onnx"):
+            for command in self.commands(self.onnx, self.at / bad, self.x)[2:]:
+                self.refuse(IO, ["does not open", bad], *command)
+        for bad in ("empty", "junk", "model.rnnp", "model.onnx"):
+            for option in (f"{self.at}/{bad}", f"frames={self.at}/{bad}"):
+                self.refuse(IO, [bad, "not a .npy file"], "run", self.blob, "--input", option)
+
+    def test_a_damaged_blob_or_model_is_refused(self):
+        whole = self.blob.read_bytes()
+        for cut in (1, 63, 64, 200, len(whole) // 2, len(whole) - 1):
+            (self.at / "junk").write_bytes(whole[:cut])
+            self.before = contents(self.at)
+            self.refuse(IO, "does not open", "run", self.at / "junk", "--input", self.x)
+            self.refuse(IO, "does not open", "inspect", self.at / "junk")
+        (self.at / "junk").write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        self.before = contents(self.at)
+        self.refuse(IO, "does not open", "run", self.at / "junk", "--input", self.x)
+        (self.at / "junk").write_bytes(MODEL.read_bytes()[:1000])
+        self.before = contents(self.at)
+        self.refuse(REFUSED, "refused", "compile", self.at / "junk", "-o", self.at / "new")
+
+    def test_outputs_that_cannot_be_written_leave_nothing(self):
+        for place, words in ((self.at / "no" / "such" / "file", "No such file"), (self.at / "folder", "is a folder"),
+                             (pathlib.Path("/proc/version/file"), "Not a directory")):
+            self.refuse(IO, [f"'{place}'", words], "compile", self.onnx, "-o", place)
+            self.refuse(IO, [f"'{place}'", words], "run", self.blob, "--input", self.x, "--output", place)
+            self.refuse(IO, [f"'{place}'", words], "inspect", self.blob, "--svg", place)
+        # The array could be written, the blob cannot: neither is.
+        self.refuse(IO, "is a folder", "compile", self.onnx, "--emit-c", self.at / "model", "-o", self.at / "folder")
+        (self.at / "taken.c").mkdir()
+        self.before = contents(self.at)
+        self.refuse(IO, "taken.c", "compile", self.onnx, "--emit-c", self.at / "taken", "-o", self.at / "new")
+
+    def test_a_full_disk_leaves_nothing(self):
+        """A limit on the size of files stands for the disk."""
+        def limited(*args):
+            import resource
+            import signal
+            def limit():
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+            return subprocess.run([sys.argv[1], *map(str, args)], preexec_fn=limit, capture_output=True, text=True)
+        for command in (["compile", self.onnx, "-o", self.at / "new"], ["compile", self.onnx, "--emit-c", self.at / "new"],
+                        ["compile", self.onnx, "-o", self.blob]):
+            done = limited(*command)
+            self.assertEqual(done.returncode, IO)
+            self.assertIn("File too large", done.stderr)
+            self.assertEqual(contents(self.at), self.before)
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([sys.argv[1], "inspect", str(self.blob)], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, IO)
+        self.assertIn("standard output", done.stderr)
+
+    def test_one_file_is_not_written_twice_nor_over_an_input(self):
+        link = self.at / "link"
+        link.symlink_to(self.blob)
+        np.savez(self.at / "x.npz", frames=np.zeros((4, 1, 256), np.float32))
+        self.before = contents(self.at)
+        self.refuse(USAGE, ["model.onnx", "also an input"], "compile", self.onnx, "-o", self.onnx)
+        self.refuse(USAGE, ["new.c", "two outputs"], "compile", self.onnx, "--emit-c", self.at / "new", "-o", self.at / "new.c")
+        self.refuse(USAGE, ["new.h", "two outputs"], "compile", self.onnx, "--emit-c", self.at / "new", "-o", self.at / "folder" / ".." / "new.h")
+        self.refuse(USAGE, ["x.npy", "also an input"], "run", self.blob, "--input", self.x, "--output", self.x)
+        self.refuse(USAGE, ["x.npz", "also an input"], "run", self.blob, "--input", self.at / "x.npz", "--output", self.at / "x.npz")
+        self.refuse(USAGE, ["link", "also an input"], "run", self.blob, "--input", self.x, "--output", link)
+        self.refuse(USAGE, ["model.rnnp", "also an input"], "inspect", self.blob, "--svg", self.blob)
+
+    def test_links_are_followed_and_devices_stay_what_they_are(self):
+        link = self.at / "link"
+        link.symlink_to(self.at / "target")
+        rnnpack("compile", self.onnx, "-o", link)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual((self.at / "target").read_bytes(), self.blob.read_bytes())
+        pipe = self.at / "pipe"
+        os.mkfifo(pipe)
+        with subprocess.Popen([sys.argv[1], "compile", str(self.onnx), "-o", str(pipe)], stderr=subprocess.DEVNULL) as tool:
+            self.assertEqual(pipe.read_bytes(), self.blob.read_bytes())
+            self.assertEqual(tool.wait(), 0)
+        self.assertTrue(stat.S_ISFIFO(os.stat(pipe).st_mode))
+        rnnpack("compile", self.onnx, "-o", "/dev/null")
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+
+    def test_wrong_options_are_named(self):
+        for words, command in (
+                ("subcommand", []), ("there is no command 'nonsense'; accepted: compile", ["nonsense"]), ("model", ["compile"]), ("nothing to write", ["compile", self.onnx]),
+                ("--nosuch", ["inspect", self.blob, "--nosuch"]), ("--threads", ["run", self.blob, "--threads", "0"]),
+                ("--threads", ["run", self.blob, "--threads", "two"]), ("--steps-per-call", ["run", self.blob, "--steps-per-call", "-1"]),
+                ("--steps-per-call", ["run", self.blob, "--steps-per-call", "0"]), ("z80", ["compile", self.onnx, "-o", self.at / "new", "--target", "z80"]),
+                ("C identifier", ["compile", self.onnx, "--emit-c", self.at / "9bad"]), ("C identifier", ["compile", self.onnx, "--emit-c", f"{self.at}/"]),
+                ("C identifier", ["compile", self.onnx, "--emit-c", self.at / "while"]), ("--chunk-steps", ["compile", self.onnx, "-o", self.at / "new", "--chunk-steps", "0"]),
+                ("--stream", ["compile", self.onnx, "-o", self.at / "new", "--stream", "0"]), ("nosuch", ["compile", self.onnx, "-o", self.at / "new", "--set", "nosuch=1"]),
+                ("NAME=VALUE", ["compile", self.onnx, "-o", self.at / "new", "--set", "x"]), ("not a number", ["compile", self.onnx, "-o", self.at / "new", "--dim", "T=a"]),
+                ("--tolerance", ["verify", self.onnx, self.blob, "--tolerance", "-1"]), ("--deviation", ["verify", self.onnx, self.blob, "--deviation", "0"]),
+                ("--steps", ["verify", self.onnx, self.blob, "--steps", "0"]), ("--batch", ["verify", self.onnx, self.blob, "--batch", "x"]),
+                ("'nosuch'; it has: 'frames'", ["run", self.blob, "--input", f"nosuch={self.x}"]),
+                ("'nosuch'; it has: 'speech'", ["run", self.blob, "--input", self.x, "--output", "nosuch=y.npy"]),
+                ("given twice", ["run", self.blob, "--input", self.x, "--input", f"frames={self.x}"]), ("'frames' [steps, batch, 256] is missing", ["run", self.blob]),
+                ("'frames' [steps, batch, 256] is missing", ["run", self.blob, "--output", self.at / "new"])):
+            self.refuse(USAGE, words, *command)
+
+    def test_an_interrupted_write_is_never_seen_under_the_files_name(self):
+        """Whoever looks while a file is being replaced finds the old one or the new one."""
+        whole = {self.blob.read_bytes()}
+        rnnpack("compile", self.onnx, "-o", self.at / "other", "--target", "cortex-m")
+        whole.add((self.at / "other").read_bytes())
+        for target in ("cortex-m", "generic") * 3:
+            with subprocess.Popen([sys.argv[1], "compile", str(self.onnx), "-o", str(self.blob), "--target", target], stderr=subprocess.DEVNULL) as tool:
+                while tool.poll() is None:
+                    self.assertIn(self.blob.read_bytes(), whole)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""`rnnpack verify` as a user meets it: which inputs it takes or draws, what it says of NaN, roundings and cut runs.
+
+cli_verify_test.py RNNPACK
+"""
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+from cli_support import Tool, save_onnx
+
+rnnpack = Tool(sys.argv[1])
+H = 8
+
+
+def gru(scale, seed=0, batch=1, initial=False, width=H):
+    """Nodes and constants of one GRU from x to y, with random weights of this scale."""
+    random = np.random.default_rng(seed)
+    constants = {"W": random.standard_normal((1, 3 * H, width)) * scale, "R": random.standard_normal((1, 3 * H, H)) * scale}
+    constants = {name: value.astype(np.float32) for name, value in constants.items()} | {"axis": np.array([1])}
+    inputs = ["x", "W", "R"]
+    if initial:
+        constants["h0"] = np.full((1, batch, H), 0.25, np.float32)
+        inputs += ["", "", "h0"]
+    return [("GRU", inputs, ["Y"], {"hidden_size": H}), ("Squeeze", ["Y", "axis"], ["y"], {})], constants
+
+
+class Verify(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.at = pathlib.Path(self.folder.name)
+        self.onnx, self.blob = self.at / "m.onnx", self.at / "m.rnnp"
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def compile(self, nodes, constants, x=("T", "N", H), outputs=("y",)):
+        save_onnx(self.onnx, nodes, {"x": list(x)}, list(outputs), constants)
+        rnnpack("compile", self.onnx, "-o", self.blob)
+
+    def verify(self, *options, code=0):
+        return rnnpack("verify", self.onnx, self.blob, *options, code=code).stdout
+
+    def test_says_what_it_drew_and_how_it_cut_the_run(self):
+        self.compile(*gru(0.3))
+        said = self.verify("--steps", 12, "--batch", 3, "--seed", 9, "--deviation", 0.5)
+        self.assertIn(f"input x [12, 3, {H}]: drawn, normal distribution, mean 0, deviation 0.5, seed 9\n", said)
+        self.assertIn("verified: 12 steps, batch 3, tolerance 1e-05", said)
+        calls, sizes = re.search(r"(\d+) calls of ([\d, and.]+) steps: the same bits as one call", said).groups()
+        self.assertGreater(int(calls), 1)
+        if int(calls) <= 8:
+            self.assertEqual(sum(map(int, re.findall(r"\d+", sizes))), 12)
+        self.assertIn("not cut into calls: it is one step", self.verify("--steps", 1))
+
+    def test_a_constant_state_of_one_row_is_compared_at_the_batch_its_graph_takes(self):
+        self.compile(*gru(0.3, initial=True))
+        said = self.verify()
+        self.assertIn("cannot be evaluated at 20 steps, batch 2", said)
+        self.assertIn("verified: 20 steps, batch 1", said)
+        self.assertIn("cannot be evaluated", rnnpack("verify", self.onnx, self.blob, "--batch", 2, code=1).stderr)
+
+    def test_takes_the_users_input_and_its_sizes(self):
+        self.compile(*gru(0.3))
+        x = np.random.default_rng(2).standard_normal((5, 3, H)).astype(np.float32)
+        np.save(self.at / "x.npy", x)
+        np.savez(self.at / "x.npz", x=x)
+        for given in (self.at / "x.npy", f"x={self.at}/x.npy", self.at / "x.npz"):
+            said = self.verify("--input", given)
+            self.assertIn(f"input x [5, 3, {H}]: as given\n", said)
+            self.assertIn("verified: 5 steps, batch 3", said)
+        self.assertIn("'nosuch'", rnnpack("verify", self.onnx, self.blob, "--input", f"nosuch={self.at}/x.npy", code=1).stderr)
+        np.save(self.at / "x.npy", x[:, :, 1:])
+        self.assertIn("accepted: [steps, batch", rnnpack("verify", self.onnx, self.blob, "--input", self.at / "x.npy", code=1).stderr)
+
+    def test_the_given_input_is_what_is_compared(self):
+        """Where the drawn inputs agree, a given one may be out of any bound: it has to be used."""
+        nodes, constants = gru(0.3)
+        self.compile(nodes + [("Exp", ["y"], ["z"], {})], constants, outputs=("y", "z"))
+        self.assertIn("verified", self.verify())
+        np.save(self.at / "x.npy", np.full((3, 1, H), np.inf, np.float32))
+        self.assertIn("NaN or infinite on both sides", self.verify("--input", self.at / "x.npy"))
+
+    def test_nan_from_finite_inputs_is_said(self):
+        nodes, constants = gru(0.3)
+        self.compile(nodes + [("Sqrt", ["y"], ["z"], {})], constants, outputs=("z",))
+        said = self.verify()
+        self.assertIn("are NaN or infinite on both sides", said)
+        self.assertIn("WARNING: finite inputs give NaN or infinity", said)
+
+    def test_nothing_but_nan_is_not_verified(self):
+        nodes, constants = gru(0.3)
+        constants["minus"] = np.array(-2, np.float32)
+        self.compile(nodes + [("Add", ["y", "minus"], ["below"], {}), ("Sqrt", ["below"], ["z"], {})], constants, outputs=("z",))
+        said = self.verify(code=4)
+        self.assertIn("no finite element to compare", said)
+        self.assertIn("nothing was compared", said)
+        self.assertIn("--input", said)
+        self.assertIn("NOT verified", said)
+        # NaN that the user put in comes out as it should.
+        np.save(self.at / "x.npy", np.full((3, 1, H), np.nan, np.float32))
+        self.assertIn("NaN or infinite on both sides", self.verify("--input", self.at / "x.npy"))
+
+    def test_roundings_that_the_network_amplifies_are_allowed_for_up_to_a_bound(self):
+        """y = tanh(Rh + x) with large R is chaotic: neighbouring inputs part by a factor a step."""
+        random = np.random.default_rng(5)
+        constants = {"W": np.eye(H, dtype=np.float32)[None], "R": (random.standard_normal((1, H, H)) * 2).astype(np.float32), "axis": np.array([1])}
+        nodes = [("RNN", ["x", "W", "R"], ["Y"], {"hidden_size": H}), ("Squeeze", ["Y", "axis"], ["y"], {})]
+        self.compile(nodes, constants)
+        said = [self.verify("--steps", steps, "--batch", 1, code=code) for steps, code in ((3, 0), (12, 0), (400, 4))]
+        self.assertNotIn("the evaluation moves by", said[0])
+        self.assertIn("the network amplifies", said[2])
+        self.assertIn("--input", said[2])
+        self.verify("--steps", 400, "--batch", 1, "--tolerance", 3)
+        self.verify("--steps", 12, "--batch", 1, "--tolerance", 1e-9, code=4)
+
+    def test_an_allowance_is_said_and_measured(self):
+        nodes, constants = gru(0.3)
+        constants["large"] = np.array(3e3, np.float32)
+        self.compile(nodes + [("Mul", ["y", "large"], ["big"], {}), ("Tanh", ["big"], ["z"], {})], constants, outputs=("z",))
+        said = self.verify()
+        allowed, moved = map(float, re.search(r"allowed are (\S+): the evaluation moves by (\S+) when", said).groups())
+        self.assertAlmostEqual(allowed / moved, 4, delta=0.1)
+        self.assertGreater(allowed, 1e-5)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

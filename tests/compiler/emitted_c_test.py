@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""`rnnpack compile --emit-c`: what it writes is compiled with a C compiler, linked with the library, run, and gives the bits of the blob.
+
+emitted_c_test.py RNNPACK MODEL_FOLDER INCLUDE CC FLAG...      flags that link the library
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+from cli_support import Tool, save_onnx
+
+rnnpack, MODELS, INCLUDE, CC, FLAGS = Tool(sys.argv[1]), pathlib.Path(sys.argv[2]), *sys.argv[3:5], sys.argv[5:]
+STEPS = 11
+
+# Reads steps of x from its input, writes those of y; says what the session was made of.
+PROGRAM = """
+#include <stdio.h>
+#include <stdlib.h>
+#include "net.h"
+static uint8_t memory[NET_SESSION_BYTES] __attribute__((aligned(NET_ALIGN)));
+int main(void) {
+  rnnp_model model;
+  rnnp_session *session;
+  rnnp_session_options options;
+  rnnp_memory need = {0};
+  rnnp_tensor_facts in = {0}, out = {0};
+  rnnp_status status;
+  float *x, *y;
+  in.struct_bytes = out.struct_bytes = sizeof in;
+  net_options(&options);
+#ifdef REFERENCE
+  options.isa_allowed = RNNP_ISA_REFERENCE_ONLY;
+#endif
+  status = rnnp_model_open(&model, net, NET_BYTES, RNNP_OPEN_CHECK_WEIGHTS);
+  if (status == RNNP_OK) status = rnnp_model_input(&model, 0, &in);
+  if (status == RNNP_OK) status = rnnp_model_output(&model, 0, &out);
+  if (status == RNNP_OK) status = rnnp_session_memory_with(&net_registry, &model, &options, &need);
+  if (status == RNNP_OK) status = rnnp_session_init_with(&net_registry, &session, &model, &options, memory, sizeof memory);
+  x = calloc(in.row_elems, sizeof *x);
+  y = calloc(out.row_elems, sizeof *y);
+  while (status == RNNP_OK && fread(x, sizeof *x, in.row_elems, stdin) == in.row_elems) {
+    status = rnnp_step(session, x, y);
+    if (status == RNNP_OK) fwrite(y, sizeof *y, out.row_elems, stdout);
+  }
+  fprintf(stderr, "status %d chunk %u session %lu of %lu align %lu of %lu state %lu of %lu\\n", (int)status, (unsigned)options.chunk_steps,
+          (unsigned long)need.session_bytes, (unsigned long)sizeof memory, (unsigned long)need.alignment, (unsigned long)NET_ALIGN,
+          (unsigned long)need.state_bytes, (unsigned long)NET_STATE_BYTES);
+  return status != RNNP_OK;
+}
+"""
+
+
+def mixed_layers(path):
+    """One model with most kinds of operators, each of them needed."""
+    random = np.random.default_rng(3)
+    weights = lambda *shape: random.uniform(-0.4, 0.4, shape).astype(np.float32)
+    nodes = [
+        ("Transpose", ["x"], ["channels_first"], {"perm": [1, 2, 0]}), ("Conv", ["channels_first", "k", "kb"], ["c"], {"pads": [2, 0]}),
+        ("Conv", ["c", "dk"], ["d"], {"group": 8, "pads": [1, 0]}), ("Transpose", ["d"], ["s"], {"perm": [2, 0, 1]}),
+        ("LSTM", ["s", "W", "R"], ["Y"], {"hidden_size": 8}), ("Squeeze", ["Y", "one"], ["h"], {}),
+        ("LayerNormalization", ["h", "scale"], ["n"], {"axis": -1}), ("Greater", ["n", "zero"], ["g"], {}), ("Where", ["g", "n", "h"], ["w"], {}),
+        ("ReduceMax", ["w"], ["most"], {"axes": [-1], "keepdims": 1}), ("Sub", ["w", "most"], ["below"], {}), ("Erf", ["below"], ["e"], {}),
+        ("MatMul", ["e", "M"], ["m"], {}), ("Softmax", ["m"], ["y"], {"axis": -1})]
+    constants = {"k": weights(8, 6, 3), "kb": weights(8), "dk": weights(8, 1, 2), "W": weights(1, 32, 8), "R": weights(1, 32, 8), "one": np.array([1]),
+                 "scale": weights(8), "zero": np.array(0, np.float32), "M": weights(8, 5)}
+    return save_onnx(path, nodes, {"x": ["T", 1, 6]}, ["y"], constants, opset=17)
+
+
+class EmittedC(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.at = pathlib.Path(self.folder.name)
+        (self.at / "main.c").write_text(PROGRAM)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def emit(self, model, *options, how=("--portable-ops",)):
+        """Writes the model's C files, and gives what the tool's run of the same blob answers."""
+        rnnpack("compile", model, "--emit-c", self.at / "net", "-o", self.at / "net.rnnp", *options)
+        width = json.loads(rnnpack("inspect", "--json", self.at / "net.rnnp").stdout)["inputs"][0]["dims"][-1]
+        self.x = np.random.default_rng(4).uniform(-1, 1, (STEPS, 1, width)).astype(np.float32)
+        np.save(self.at / "x.npy", self.x)
+        rnnpack("run", self.at / "net.rnnp", "--input", self.at / "x.npy", "--output", self.at / "y.npy", *how)
+        return np.load(self.at / "y.npy")
+
+    def build(self, *more):
+        program = self.at / "program"
+        flags = ["-std=c99", "-Os", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wl,--gc-sections", f"-I{INCLUDE}", f"-I{self.at}"]
+        subprocess.run([CC, *flags, *more, self.at / "main.c", self.at / "net.c", "-o", program, *FLAGS], check=True)
+        return program
+
+    def run_program(self, program):
+        done = subprocess.run([program], input=self.x.tobytes(), capture_output=True)
+        facts = re.search(rb"status (\S+) chunk (\d+) session (\d+) of (\d+) align (\d+) of (\d+) state (\d+) of (\d+)", done.stderr)
+        self.assertIsNotNone(facts, done.stderr)
+        return done.stdout, [int(v) for v in facts.groups()]
+
+    def check(self, model, chunk, *options, how=("--portable-ops",), define=()):
+        expected = self.emit(model, *options, how=how)
+        outputs, (status, chunk_steps, need, session, align, reserved_align, state, header_state) = self.run_program(self.build(*define))
+        self.assertEqual(status, 0)
+        self.assertEqual(chunk_steps, chunk)
+        self.assertEqual(session, need, "the header's size is not that of its options")
+        self.assertEqual((align, state), (reserved_align, header_state))
+        self.assertEqual(outputs, expected.tobytes(), "other bits than the blob's")
+
+    def test_a_microcontrollers_model_runs_with_the_blobs_bits(self):
+        """A microcontroller has no vectors, so here neither side may use them."""
+        self.check(MODELS / "vad_gru" / "model.onnx", 1, "--target", "cortex-m", how=("--portable-ops", "--reference"), define=("-DREFERENCE",))
+        self.assertIn("&rnnp_kernels_act_plain_f32", (self.at / "net.c").read_text())
+
+    def test_the_session_is_sized_for_the_chunk_asked_for(self):
+        sizes = []
+        for chunk in (1, 5, 64):
+            self.check(MODELS / "vad_gru" / "model.onnx", chunk, "--chunk-steps", chunk)
+            sizes.append(int(re.search(r"NET_SESSION_BYTES (\d+)u", (self.at / "net.h").read_text()).group(1)))
+        self.assertLess(sizes[0], sizes[1])
+        self.assertLess(sizes[1], sizes[2])
+
+    def test_a_streams_chunk_is_its_call(self):
+        self.check(MODELS / "kws_lstm" / "model.onnx", 3, "--stream", 3)
+
+    def test_a_registry_has_every_operator_and_kernel_its_model_needs_and_no_other(self):
+        self.check(mixed_layers(self.at / "mixed.onnx"), 16)
+        mixed = set(re.findall(r"&(rnnp_\w+)", (self.at / "net.c").read_text()))
+        self.assertGreaterEqual(len([name for name in mixed if name.startswith("rnnp_op_")]), 9)
+        self.emit(MODELS / "vad_gru" / "model.onnx")
+        names = set(re.findall(r"&(rnnp_\w+)", (self.at / "net.c").read_text()))
+        self.assertIn("rnnp_op_recurrent", names)
+        self.assertFalse({"rnnp_op_conv", "rnnp_op_norm", "rnnp_op_where", "rnnp_kernels_lstm_f32_nr16"} & names)
+
+    def test_the_array_is_aligned_wherever_the_linker_puts_it(self):
+        self.emit(MODELS / "vad_gru" / "model.onnx")
+        for bytes_before in (1, 16, 32, 48):
+            (self.at / "pad.c").write_text(f"__attribute__((used, aligned(64))) const char pad[{bytes_before}] = {{1}};\n")
+            program = self.build(self.at / "pad.c", "-Wl,--undefined=pad")
+            self.assertEqual(self.run_program(program)[1][0], 0, f"{bytes_before} bytes before it")
+
+    def test_a_library_of_another_version_is_refused_by_the_compiler(self):
+        self.emit(MODELS / "vad_gru" / "model.onnx")
+        header = (self.at / "net.h").read_text()
+        (self.at / "net.h").write_text(re.sub(r"RNNP_HEADER_VERSION != (\d+)u", r"RNNP_HEADER_VERSION != 1\1u", header))
+        done = subprocess.run([CC, "-c", f"-I{INCLUDE}", f"-I{self.at}", self.at / "net.c", "-o", self.at / "net.o"], capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("another version of rnnpack", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -46,7 +46,7 @@ if there DeepFilterNet3 deepfilternet3 enc.onnx erb_dec.onnx df_dec.onnx; then
   set -- "$@" --deepfilternet3 "$out/dfn3_enc.rnnp" "$out/dfn3_erb_dec.rnnp" "$out/dfn3_df_dec.rnnp"
 fi
 if [ -z "$networks" ]; then
-  echo "  instead        the project's own models: the voice detector as a gate, and the keyword spotter"
+  echo "  instead        the project's own models: the voice detector as a gate, and kws_lstm, a test fixture"
   compile "$root/models/vad_gru/model.onnx" vad_gru
   compile "$root/models/kws_lstm/model.onnx" kws_lstm
   set -- "$@" --gate "$out/vad_gru.rnnp" --words "$out/kws_lstm.rnnp"

@@ -78,7 +78,9 @@ class Spotter:
 
 
 def padded(samples):
-    return np.pad(samples, RATE // 2)
+    """With half a second before and after, and the faint noise of a microphone: digital silence is heard nowhere."""
+    samples = np.pad(samples, RATE // 2)
+    return samples + 1e-3 * np.random.default_rng(78).standard_normal(len(samples))
 
 
 def report_speech(spotter, name, pieces):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the keyword spotter: synthesises words, trains, exports model.onnx, golden.npz and metrics.json.
+"""Makes the test fixture kws_lstm, a keyword spotter: synthesises words, trains, exports model.onnx, golden.npz and metrics.json.
 
 frames[T][B][256] at 16 kHz -> scores[T][B][12]: silence, unknown, then ten keywords. It listens without end: the score
 of a word rises at the word's end and falls a quarter of a second later. All training words come from espeak-ng.

@@ -31,6 +31,7 @@ class Tree:
                 shutil.copy2(source / name, self.at / name)
         (self.at / "build").symlink_to(build)
         self.environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C"}
+        self.environment["PATH"] = f"/usr/bin:{self.environment['PATH']}"  # Debian's python3, which has numpy
         ccache = pathlib.Path("/usr/lib/ccache")
         if ccache.is_dir():
             self.environment["PATH"] = f"{ccache}:{self.environment['PATH']}"

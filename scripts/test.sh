@@ -7,7 +7,7 @@ build=$1
 shift
 # shellcheck source=scripts/stages.sh
 . scripts/stages.sh
-stages=${*:-hosted freestanding clang asan tsan fuzz devices format tidy}
+stages=${*:-hosted freestanding clang asan tsan devices format tidy}
 jobs=${JOBS:-$(nproc)}
 generator=()
 command -v ninja >/dev/null && generator=(-G Ninja)
@@ -41,7 +41,7 @@ run_ctest() {
   grep -E "^( *[0-9]+% tests passed|Total Test time)|\*\*\*(Failed|Timeout|Exception|Not Run)" "$log"
   counts=$(scripts/count_tests.py "$report" 2>&1) || { echo "$counts"; fail "$stage"; return; }
   echo "$counts" | sed '1d'
-  counts=($(echo "$counts" | sed -n 1p))
+  read -ra counts < <(echo "$counts" | sed -n 1p)
   passed=$((passed + counts[0]))
   failed=$((failed + counts[1]))
   skipped=$((skipped + counts[2]))
@@ -78,13 +78,20 @@ case " $stages " in *" hosted "* | *" asan "*)
   if scripts/fetch_onnx_cases.sh "$cases"; then export RNNPACK_ONNX_NODE_DIR=$cases; else fail onnx-cases; fi ;;
 esac
 
-# Under TSan threads come from std::thread: Debian's pthreadpool is not instrumented, so TSan cannot see that it synchronises.
+# The emulated board's data are made by the programs of stage hosted, where it has been built.
+devices() {
+  [ ! -x "$build-hosted/firmware/tools/write_image_data" ] || export RNNPACK_HOST_TOOLS_DIR=$PWD/$build-hosted
+  RNNPACK_NO_INSTALL=1 scripts/test_devices.sh arm-none-eabi-cortex-m4f
+}
+
+# Stage asan runs the fuzz targets too; fuzz is them alone, in the same build. Under TSan threads come from std::thread: Debian's
+# pthreadpool is not instrumented, so TSan cannot see that it synchronises.
 for stage in $stages; do
   case $stage in
     hosted | freestanding | clang | asan) stage_cmake "$stage" ;;
-    tsan) stage_cmake tsan -R '(Thread|Bidirectional|Xnnpack)' -E Pthreadpool ;;
-    fuzz) stage_cmake fuzz -R ^fuzz ;;
-    devices) stage_command devices env RNNPACK_NO_INSTALL=1 scripts/test_devices.sh arm-none-eabi-cortex-m4f ;;
+    fuzz) stage_cmake asan -R '^fuzz' ;;
+    tsan) stage_cmake tsan -R '(Thread|Bidirectional|Xnnpack|Walk)' -E Pthreadpool ;;
+    devices) stage_command devices devices ;;
     format) stage_command format check_format ;;
     tidy) stage_command tidy check_tidy ;;
     *) echo "test.sh: no stage '$stage'; there are: hosted freestanding clang asan tsan fuzz devices format tidy" >&2; exit 1 ;;

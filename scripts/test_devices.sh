@@ -1,10 +1,12 @@
 #!/bin/bash
 # test_devices.sh [TARGET...] -- builds and tests every target of toolchains/ under its emulator; firmware images included. Without
 # arguments all of them. Installs what is missing (scripts/packages-devices.txt) unless RNNPACK_NO_INSTALL is set.
+# RNNPACK_HOST_TOOLS_DIR: a build folder that has the building machine's programs already (-DRNNPACK_HOST_TOOLS=ON -DRNNPACK_COMPILER=ON).
 # Build folders are build-<target>; a target's log is build-<target>.log. Exit status: how many targets failed.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 cd "$(dirname "$0")/.." || exit 1
+host_tools=${RNNPACK_HOST_TOOLS_DIR:-$PWD/build-host-tools}
 
 LINUX="aarch64-linux-gnu arm-linux-gnueabihf riscv64-linux-gnu s390x-linux-gnu i386-linux-gnu"
 FIRMWARE="arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-cortex-m7 arm-none-eabi-cortex-m55 riscv32-unknown-elf"
@@ -24,7 +26,8 @@ build() {
   local target=$1 folder=$2 launcher=()
   shift 2
   command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  cmake --preset "$target" -B "$folder" "${launcher[@]}" -DRNNPACK_HOST_TOOLS_READY=ON "$@" && cmake --build "$folder"
+  cmake --preset "$target" -B "$folder" "${launcher[@]}" -DRNNPACK_HOST_TOOLS_READY=ON \
+    -DRNNPACK_HOST_TOOLS_DIR="$host_tools" "$@" && cmake --build "$folder"
 }
 
 # What cross builds run on this machine: the compiler, and the generators of test cases and of the images' data.
@@ -68,7 +71,7 @@ run_target() {
 }
 
 [ -n "${RNNPACK_NO_INSTALL:-}" ] || scripts/install_packages.sh scripts/packages-build.txt scripts/packages-devices.txt || exit 1
-build_host_tools >build-host-tools.log 2>&1 || { cat build-host-tools.log; exit 1; }
+[ -n "${RNNPACK_HOST_TOOLS_DIR:-}" ] || build_host_tools >build-host-tools.log 2>&1 || { cat build-host-tools.log; exit 1; }
 failed=0
 for target in ${*:-$LINUX $FIRMWARE $OTHERS}; do
   options=()

@@ -41,7 +41,7 @@ class Copy:
         work = pathlib.Path(work).resolve()
         self.tree, self.build, self.logs = work / "tree", work / stage, work / "logs"
         self.logs.mkdir(parents=True, exist_ok=True)
-        self.limit_memory = stage not in ("asan", "tsan", "fuzz")  # sanitizers reserve terabytes
+        self.limit_memory = stage not in ("asan", "tsan")  # sanitizers reserve terabytes
         self.copy_tree()
 
     def copy_tree(self):
@@ -67,7 +67,7 @@ class Copy:
         launcher = []
         if shutil.which("ccache"):
             launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
-        configure = ["cmake", "-S", str(self.tree), "-B", str(self.build), "-G", "Ninja", *launcher, *arguments.stdout.split()]
+        configure = ["cmake", "-S", str(self.tree), "-B", str(self.build), "-G", "Ninja", *launcher, *arguments.stdout.splitlines()]
         log = self.logs / f"{self.stage}.log"
         with open(log, "w") as out:
             for command in (configure, ["ninja", "-C", str(self.build), "-j", str(self.jobs)]):

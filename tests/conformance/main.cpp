@@ -1,10 +1,11 @@
-// main.cpp -- registers every published case it can find and runs them. Folders: the ONNX package's node data
-// (RNNPACK_ONNX_NODE_DIR or the path given at build time) and RNNPACK_CONFORMANCE_DIR. An absent folder is said; it is no failure.
-// SPDX-License-Identifier: Apache-2.0
+// main.cpp -- conformance_test package|published: registers every case of a folder and runs them. The folders: the ONNX package's
+// node data (RNNPACK_ONNX_NODE_DIR or the path given at build time) and RNNPACK_CONFORMANCE_DIR. Where none is given the exit
+// status is 77, which CTest takes for skipped; one that is given and has no case fails. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "conformance_case.h"
@@ -14,6 +15,8 @@ using namespace rnnp::conformance;
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kSkipped = 77;
 
 std::string folder_from(const char *variable, const char *otherwise) {
   const char *value = std::getenv(variable);
@@ -25,14 +28,16 @@ void report(const std::string &what, size_t count) {
 }
 
 void register_folder(const std::string &suite, const fs::path &path) {
-  if (!fs::is_directory(path)) {
-    std::printf("conformance: ABSENT, nothing run for %s\n", path.string().c_str());
-    return;
-  }
   report(path.string(), register_node_folder(suite, path.string()));
 }
 
-void register_conformance(const fs::path &root) {
+void register_package(const fs::path &root) {
+  register_folder("onnx_package", root);
+  report("the operators around them", register_operator_folder("onnx_package_operators", root.string()));
+  report("the f64 evaluation", register_eval_folder("onnx_package_f64", root.string()));
+}
+
+void register_published(const fs::path &root) {
   for (const auto &entry : fs::directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
     if (entry.is_directory() && name != "onnx_node_ops") register_folder(name, entry.path());
@@ -52,19 +57,22 @@ void register_conformance(const fs::path &root) {
 
 int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
-  const std::string package = folder_from("RNNPACK_ONNX_NODE_DIR", RNNPACK_ONNX_NODE_DIR);
-  if (package.empty()) {
-    std::printf("conformance: ABSENT, the ONNX package's node data was not found (set RNNPACK_ONNX_NODE_DIR)\n");
-  } else {
-    register_folder("onnx_package", package);
-    report("the operators around them", register_operator_folder("onnx_package_operators", package));
-    report("the f64 evaluation", register_eval_folder("onnx_package_f64", package));
+  const bool package = argc == 2 && std::strcmp(argv[1], "package") == 0;
+  if (!package && (argc != 2 || std::strcmp(argv[1], "published") != 0)) {
+    std::fprintf(stderr, "usage: conformance_test package|published\n");
+    return 2;
   }
-  const std::string shared = folder_from("RNNPACK_CONFORMANCE_DIR", "");
-  if (shared.empty() || !fs::is_directory(shared))
-    std::printf("conformance: ABSENT, RNNPACK_CONFORMANCE_DIR is not set to a folder\n");
-  else
-    register_conformance(shared);
+  const char *variable = package ? "RNNPACK_ONNX_NODE_DIR" : "RNNPACK_CONFORMANCE_DIR";
+  const std::string folder = folder_from(variable, package ? RNNPACK_ONNX_NODE_DIR : "");
+  if (folder.empty()) {
+    std::printf("conformance: %s is not set: the published cases are not here\n", variable);
+    return kSkipped;
+  }
+  if (fs::is_directory(folder)) (package ? register_package : register_published)(folder);
+  if (testing::UnitTest::GetInstance()->total_test_count() == 0) {
+    std::printf("conformance: no cases in %s (%s)\n", folder.c_str(), variable);
+    return 1;
+  }
   std::fflush(stdout);
   return RUN_ALL_TESTS();
 }

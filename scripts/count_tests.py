@@ -6,14 +6,15 @@ import xml.etree.ElementTree
 
 passed, failed, skipped = 0, 0, []
 for case in xml.etree.ElementTree.parse(sys.argv[1]).iter("testcase"):
-    if case.find("failure") is not None or case.get("status") == "fail":
-        failed += 1
-    elif case.find("skipped") is not None or case.get("status") != "run":
+    skip = case.find("skipped")
+    if case.get("status") == "run" and case.find("failure") is None:
+        passed += 1
+    elif skip is not None and skip.get("message", "").startswith("SKIP_"):
         output = (case.findtext("system-out") or "").strip().splitlines()
         reasons = [line.strip() for line in output if line.strip() and not line.startswith(("[", "Note:", "Running main", "Skipped"))]
         skipped.append((case.get("name"), reasons[-1][:160] if reasons else ""))
-    else:
-        passed += 1
+    else:  # failed, or could not be started
+        failed += 1
 print(passed, failed, len(skipped))
 for name, reason in skipped:
     print(f"skipped: {name}" + (f" ({reason})" if reason else ""))

@@ -23,8 +23,8 @@ fail() {
 # configure_and_build STAGE cmake-arguments...
 configure_and_build() {
   local folder=$build-$1 log=$build-$1.log
+  echo "== $1: building"
   shift
-  echo "== ${folder#"$build"-}: building"
   cmake -S . -B "$folder" "${generator[@]}" "${launcher[@]}" "$@" >"$log" 2>&1 && cmake --build "$folder" -j "$jobs" >>"$log" 2>&1 && return
   tail -n 60 "$log"
   return 1
@@ -67,7 +67,8 @@ stage_command() {  # stage_command STAGE command...
 
 check_format() { git ls-files '*.h' '*.c' '*.cpp' | xargs clang-format --dry-run -Werror; }
 check_tidy() {
-  configure_and_build tidy -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang || return 1
+  cmake -S . -B "$build-tidy" "${generator[@]}" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ \
+    -DCMAKE_C_COMPILER=clang >"$build-tidy.log" 2>&1 || { cat "$build-tidy.log"; return 1; }
   git ls-files 'src/*.cpp' 'platform/compiled/*.cpp' | grep -vE 'src/(compiler|pack|cuda)/|xnnpack\.cpp|_(neon|mve|rvv|rvf|simd128|vfpv4)\.cpp' |
     xargs -P "$jobs" -n 4 clang-tidy --quiet -p "$build-tidy" 2>/dev/null
 }

@@ -16,6 +16,9 @@ constexpr uint32_t kNone = 0xffffffffu;  // "no value", "no offset"
 constexpr uint32_t kBlobMaxRank = 8;
 constexpr uint32_t kBlobMaxNodes = 4096;
 constexpr uint32_t kBlobMaxValues = 16384;
+constexpr uint32_t kBlobMaxStates = 16384;
+constexpr uint32_t kBlobMaxNodeInputs = 16;
+constexpr uint32_t kBlobMaxNodeOutputs = 4;
 
 struct BlobSection {
   uint32_t offset;

@@ -59,7 +59,7 @@ bool read_tables(Model *m) {
       !read_table(*m, h.inputs, &m->inputs) || !read_table(*m, h.outputs, &m->outputs) || !read_table(*m, h.states, &m->states)) {
     return false;
   }
-  if (m->values.count > kBlobMaxValues || m->nodes.count > kBlobMaxNodes) return false;
+  if (m->values.count > kBlobMaxValues || m->nodes.count > kBlobMaxNodes || m->states.count > kBlobMaxStates) return false;
   if (!section_fits(*m, h.attrs)) return false;
   if (!range_fits(h.strings.offset, h.strings.bytes, h.file_bytes)) return false;
   return h.strings.bytes > 0 && m->blob[h.strings.offset + h.strings.bytes - 1] == 0;
@@ -81,14 +81,28 @@ bool value_fits(const Model &m, const BlobValue &v) {
   return false;
 }
 
+// The ONNX axes: steps, batch and constants whose product is the row.
+bool dims_fit(const BlobIo &io, uint32_t row_elems) {
+  if (io.rank > kBlobMaxRank) return false;
+  uint64_t elems = 1;
+  for (uint32_t i = 0; i < io.rank; ++i) {
+    if (io.dims[i] == RNNP_DIM_STEPS || io.dims[i] == RNNP_DIM_BATCH) continue;
+    if (io.dims[i] <= 0) return false;
+    elems *= static_cast<uint32_t>(io.dims[i]);
+    if (elems > row_elems) return false;
+  }
+  return elems == row_elems;
+}
+
 bool io_fits(const Model &m, const BlobIo &io, bool input) {
-  if (!string_fits(m, io.name) || io.value >= m.values.count || io.rank > kBlobMaxRank) return false;
+  if (!string_fits(m, io.name) || io.value >= m.values.count) return false;
   const BlobValue &v = m.values[io.value];
-  if (io.role > (input ? RNNP_ROLE_LENGTHS : RNNP_ROLE_ROW)) return false;
+  if (io.role > (input ? RNNP_ROLE_LENGTHS : RNNP_ROLE_ROW) || !dims_fit(io, v.row_elems)) return false;
   if ((io.role == RNNP_ROLE_SEQUENCE) != (v.sequence == 1)) return false;
   const bool is_int = v.dtype == uint32_t(DType::kI32);
-  if (io.role == RNNP_ROLE_LENGTHS) return is_int && v.row_elems == 1;
-  return is_int ? input && io.role == RNNP_ROLE_SEQUENCE && io.limit > 0 && io.limit <= INT32_MAX : io.limit == 0;
+  if (io.role == RNNP_ROLE_LENGTHS) return is_int && v.row_elems == 1 && io.limit == 0;
+  if (!is_int) return io.limit == 0;
+  return input && io.role == RNNP_ROLE_SEQUENCE && io.limit > 0 && io.limit <= INT32_MAX;
 }
 
 bool state_fits(const Model &m, const BlobState &s) {
@@ -99,20 +113,39 @@ bool state_fits(const Model &m, const BlobState &s) {
   return m.weights_fit(s.init, uint64_t{s.elems} * (s.per_row ? m.header->fixed_batch : 1));
 }
 
-// Inputs refer to values, outputs to pool values only; order of execution is the order of the table.
+// An input that a call may leave out stands only where its operator asks whether it is there.
+bool may_be_left_out(uint32_t op, uint32_t operand, uint32_t role) {
+  if (role == RNNP_ROLE_STATE) return op == uint32_t(OpKind::kRecurrent) && (operand == 1 || operand == 2);
+  return (op == uint32_t(OpKind::kRecurrent) && operand == 3) || (op == uint32_t(OpKind::kStateWrite) && operand == 1);
+}
+
+bool operand_fits(const Model &m, uint32_t op, uint32_t operand, uint32_t value) {
+  if (value == kNone) return true;
+  if (value >= m.values.count) return false;
+  const BlobValue &v = m.values[value];
+  if (ValueKind(v.kind) != ValueKind::kInput) return true;
+  const uint32_t role = m.inputs[v.location].role;
+  return (role != RNNP_ROLE_STATE && role != RNNP_ROLE_LENGTHS) || may_be_left_out(op, operand, role);
+}
+
+bool is_made(const Model &m, uint32_t value) {
+  return value < m.values.count && m.values[value].kind <= uint32_t(ValueKind::kRow) &&
+         m.values[value].dtype == uint32_t(DType::kF32);
+}
+
+// Inputs refer to values, outputs to pool values only; order of execution is the order of the table. Short lists: the work of
+// opening is linear in the tables however many nodes name the same part of args.
 bool node_fits(const Model &m, const BlobNode &n) {
   if (!range_fits(n.attr, n.attr_bytes, m.header->attrs.bytes) || n.attr % 8 != 0 || !string_fits(m, n.name)) return false;
+  if (n.input_count > kBlobMaxNodeInputs || n.output_count > kBlobMaxNodeOutputs) return false;
   if (!range_fits(n.input_first, n.input_count, m.args.count) || !range_fits(n.output_first, n.output_count, m.args.count))
     return false;
   for (uint32_t i = 0; i < n.input_count; ++i) {
-    const uint32_t v = m.args[n.input_first + i];
-    if (v != kNone && v >= m.values.count) return false;
+    if (!operand_fits(m, n.op, i, m.args[n.input_first + i])) return false;
   }
   for (uint32_t i = 0; i < n.output_count; ++i) {
     const uint32_t v = m.args[n.output_first + i];
-    if (v == kNone) continue;
-    if (v >= m.values.count || m.values[v].kind > uint32_t(ValueKind::kRow) || m.values[v].dtype != uint32_t(DType::kF32))
-      return false;
+    if (v != kNone && !is_made(m, v)) return false;
   }
   return true;
 }
@@ -127,7 +160,7 @@ bool rows_fit(const Model &m) {
     if (ValueKind(v.kind) != ValueKind::kInput || v.location != i) return false;
   }
   for (uint32_t i = 0; i < m.outputs.count; ++i) {
-    if (!io_fits(m, m.outputs[i], false)) return false;
+    if (!io_fits(m, m.outputs[i], false) || !is_made(m, m.outputs[i].value)) return false;
   }
   for (uint32_t i = 0; i < m.values.count; ++i) {  // an input value belongs to exactly its input
     const BlobValue &v = m.values[i];

@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/compiled_isa.h"
 #include "base/threads.h"
+#include "format/dataflow.h"
 #include "ops/recurrent_plan.h"
 #include "platform/platform.h"
 #include "runtime/registry.h"
@@ -136,7 +137,8 @@ rnnp_status measure(const SessionConfig &c, size_t *bytes) {
   const rnnp_status status = build_session(c, &arena, nullptr);
   if (status != RNNP_OK) return status;
   if (arena.overflowed()) return RNNP_E_SMALL_MEMORY;
-  *bytes = align_up(arena.used(), kArenaAlign);
+  const size_t checks = dataflow_bytes(*c.model);  // done in the session's memory before it is laid out
+  *bytes = align_up(arena.used() > checks ? arena.used() : checks, kArenaAlign);
   return RNNP_OK;
 }
 
@@ -215,6 +217,7 @@ rnnp_status rnnp_session_init_with(const rnnp_registry *registry, rnnp_session *
   if (status != RNNP_OK) return status;
   if (!rnnp::is_aligned(mem, rnnp::kArenaAlign)) return RNNP_E_ALIGN;
   if (bytes < needed) return RNNP_E_SMALL_MEMORY;
+  if (!rnnp::dataflow_fits(*c.model, mem)) return RNNP_E_BLOB_CORRUPT;
   rnnp::Arena arena(mem, bytes);
   rnnp::Session *built = nullptr;
   status = rnnp::build_session(c, &arena, &built);

@@ -32,12 +32,18 @@ static uint32_t round_up(uint32_t n, uint32_t to) {
   return (n + to - 1) / to * to;
 }
 
-static uint32_t bit_crc(const uint8_t *p, size_t n, uint32_t crc) {
+static uint32_t byte_crc(const uint8_t *p, size_t n, uint32_t crc) {
+  static const std::vector<uint32_t> table = [] {
+    std::vector<uint32_t> t(256);
+    for (uint32_t i = 0; i < 256; ++i) {
+      t[i] = i;
+      for (int b = 0; b < 8; ++b) t[i] = (t[i] >> 1) ^ (0xedb88320u & (0u - (t[i] & 1u)));
+    }
+    return t;
+  }();
+  const uint32_t *step = table.data();
   crc = ~crc;
-  for (size_t i = 0; i < n; ++i) {
-    crc ^= p[i];
-    for (int b = 0; b < 8; ++b) crc = (crc >> 1) ^ (0xedb88320u & (0u - (crc & 1u)));
-  }
+  for (size_t i = 0; i < n; ++i) crc = crc >> 8 ^ step[(crc ^ p[i]) & 255u];
   return ~crc;
 }
 
@@ -46,9 +52,9 @@ void reseal(std::vector<uint8_t> *blob) {
   std::memcpy(&h, blob->data(), sizeof h);
   if (h.weights.offset < sizeof h || h.weights.offset > blob->size() || h.weights.bytes > blob->size() - h.weights.offset) return;
   h.tables_crc = h.weights_crc = 0;
-  const uint32_t head = bit_crc(reinterpret_cast<const uint8_t *>(&h), sizeof h, 0);
-  h.tables_crc = bit_crc(blob->data() + sizeof h, h.weights.offset - sizeof h, head);
-  h.weights_crc = bit_crc(blob->data() + h.weights.offset, h.weights.bytes, 0);
+  const uint32_t head = byte_crc(reinterpret_cast<const uint8_t *>(&h), sizeof h, 0);
+  h.tables_crc = byte_crc(blob->data() + sizeof h, h.weights.offset - sizeof h, head);
+  h.weights_crc = byte_crc(blob->data() + h.weights.offset, h.weights.bytes, 0);
   std::memcpy(blob->data(), &h, sizeof h);
 }
 

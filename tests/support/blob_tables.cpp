@@ -1,0 +1,101 @@
+// blob_tables.cpp -- see blob_tables.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "support/blob_tables.h"
+
+#include <algorithm>
+
+#include "rnnpack/rnnpack.h"
+#include "support/blob_builder.h"
+
+namespace rnnp_test {
+namespace {
+
+template <class T>
+void take(const uint8_t *data, size_t size, const rnnp::BlobSection &s, std::vector<T> *rows) {
+  if (s.offset > size || s.bytes > size - s.offset) return;
+  rows->resize(s.bytes / sizeof(T));
+  if (!rows->empty()) std::memcpy(rows->data(), data + s.offset, rows->size() * sizeof(T));
+}
+
+template <class T>
+rnnp::BlobSection put(std::vector<uint8_t> *blob, const std::vector<T> &rows, size_t align) {
+  blob->resize((blob->size() + align - 1) / align * align);
+  const rnnp::BlobSection s = {static_cast<uint32_t>(blob->size()), static_cast<uint32_t>(rows.size() * sizeof(T))};
+  const auto *from = reinterpret_cast<const uint8_t *>(rows.data());
+  if (s.bytes != 0) blob->insert(blob->end(), from, from + s.bytes);
+  return s;
+}
+
+}  // namespace
+
+BlobTables::BlobTables(const uint8_t *data, size_t size) {
+  std::memcpy(&header, data, std::min(size, sizeof header));
+  take(data, size, header.values, &values);
+  take(data, size, header.nodes, &nodes);
+  take(data, size, header.args, &args);
+  take(data, size, header.inputs, &inputs);
+  take(data, size, header.outputs, &outputs);
+  take(data, size, header.states, &states);
+  take(data, size, header.attrs, &attrs);
+  take(data, size, header.strings, &strings);
+  take(data, size, header.weights, &weights);
+}
+
+std::vector<uint8_t> BlobTables::bytes() const {
+  rnnp::BlobHeader h = header;
+  std::vector<uint8_t> blob(sizeof h);
+  h.values = put(&blob, values, 8);
+  h.nodes = put(&blob, nodes, 8);
+  h.args = put(&blob, args, 8);
+  h.inputs = put(&blob, inputs, 8);
+  h.outputs = put(&blob, outputs, 8);
+  h.states = put(&blob, states, 8);
+  h.attrs = put(&blob, attrs, 8);
+  h.strings = put(&blob, strings, 8);
+  h.weights = put(&blob, weights, 64);
+  h.file_bytes = static_cast<uint32_t>(blob.size());
+  std::memcpy(blob.data(), &h, sizeof h);
+  reseal(&blob);
+  return blob;
+}
+
+uint32_t BlobTables::add_string(const std::string &s) {
+  const uint32_t at = static_cast<uint32_t>(strings.size());
+  strings.insert(strings.end(), s.begin(), s.end());
+  strings.push_back(0);
+  return at;
+}
+
+uint32_t BlobTables::add_value(const rnnp::BlobValue &v) {
+  values.push_back(v);
+  return static_cast<uint32_t>(values.size() - 1);
+}
+
+void BlobTables::add_output(uint32_t value) {
+  const rnnp::BlobValue &v = values[value];
+  const int32_t elems = static_cast<int32_t>(v.row_elems);
+  rnnp::BlobIo io = {add_string("out"), value, RNNP_ROLE_ROW, 2, {RNNP_DIM_BATCH, elems}, 0, 0};
+  if (v.sequence != 0) io = {io.name, value, RNNP_ROLE_SEQUENCE, 3, {RNNP_DIM_STEPS, RNNP_DIM_BATCH, elems}, 0, 0};
+  outputs.push_back(io);
+}
+
+rnnp::BlobNode &BlobTables::put_node(rnnp::OpKind op, const void *attr, size_t bytes, const std::vector<uint32_t> &in,
+                                     const std::vector<uint32_t> &out) {
+  rnnp::BlobNode n = {};
+  n.op = uint32_t(op);
+  n.attr = static_cast<uint32_t>((attrs.size() + 7) / 8 * 8);
+  n.attr_bytes = static_cast<uint32_t>(bytes);
+  attrs.resize(n.attr + bytes);
+  std::memcpy(attrs.data() + n.attr, attr, bytes);
+  n.input_first = static_cast<uint32_t>(args.size());
+  n.input_count = static_cast<uint32_t>(in.size());
+  args.insert(args.end(), in.begin(), in.end());
+  n.output_first = static_cast<uint32_t>(args.size());
+  n.output_count = static_cast<uint32_t>(out.size());
+  args.insert(args.end(), out.begin(), out.end());
+  n.name = add_string("node");
+  nodes.push_back(n);
+  return nodes.back();
+}
+
+}  // namespace rnnp_test

@@ -1,6 +1,6 @@
 // strides_test.cpp -- where the rows of a caller's tensors lie, at the corners where two strides meet: batch 1, single steps,
-// tensors without a time axis. Whatever the chunks, the same rows are read, checked and written. SPDX-License-Identifier:
-// Apache-2.0
+// tensors without a time axis. Whatever the chunks, the same rows are read, checked and written.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include "support/session_fixture.h"

@@ -13,7 +13,7 @@ import zlib
 
 NONE = 0xFFFFFFFF
 ALIGN = 64
-OPS = ["?", "recurrent", "dense", "unary", "binary", "softmax", "copy", "time_step", "conv", "pool", "reduce", "norm", "where",
+OPS = ["unknown 0", "recurrent", "dense", "unary", "binary", "softmax", "copy", "time_step", "conv", "pool", "reduce", "norm", "where",
        "gather", "matmul", "time_reduce", "state_read", "state_write"]
 CELLS = ["rnn", "lstm", "gru", "gru_linear"]
 KINDS = ["sequence", "row", "const", "input"]
@@ -26,6 +26,15 @@ ACTIVATIONS = ("Identity Relu Tanh Sigmoid Affine LeakyRelu ThresholdedRelu Scal
                "Exp Log Sqrt Abs Neg Reciprocal Clip HardSwish Floor Ceil Sign Round Erf Gelu GeluTanh").split()
 HEADER = struct.Struct("<8I2Q6I18I")
 SECTIONS = "values nodes args inputs outputs states attrs strings weights".split()
+
+
+ATTR_BYTES = {"recurrent": 200, "dense": 44, "unary": 12, "binary": 104, "softmax": 16, "copy": 108, "time_step": 4, "conv": 132, "pool": 100,
+              "reduce": 144, "norm": 28, "where": 144, "gather": 16, "matmul": 136, "time_reduce": 8, "state_read": 4, "state_write": 4}
+MOST_RANK = 8
+
+
+def word(words, i):
+    return words[i] if i < len(words) else f"unknown {i}"
 
 
 def maybe(value):
@@ -67,7 +76,11 @@ class Blob:
 
     def string(self, offset):
         start = self.sections["strings"][0] + offset
-        return self.data[start:self.data.index(b"\0", start)].decode()
+        text = self.data[start:self.data.index(b"\0", start)]
+        try:
+            return text.decode()
+        except UnicodeDecodeError:
+            return "".join(chr(c) if c < 0x80 else "?" for c in text)
 
     def document(self):
         h = self.header
@@ -75,14 +88,14 @@ class Blob:
         return {
             "version": h["version"], "model_id": f"{h['model_id']:016x}", "file_bytes": h["file_bytes"], "weight_bytes": size,
             "causal": bool(h["flags"] & 1), "stepwise": bool(h["flags"] & 2), "stream_steps": h["stream_steps"], "fixed_batch": h["fixed_batch"],
-            "layout": {"nr": h["layout_nr"], "dtype": TYPES[h["layout_dtype"]]}, "macs_per_step": h["macs_per_step"],
+            "layout": {"nr": h["layout_nr"], "dtype": word(TYPES, h["layout_dtype"])}, "macs_per_step": h["macs_per_step"],
             "pools": {"sequence_elems": h["sequence_pool_elems"], "row_elems": h["row_pool_elems"]},
             "weights_crc_ok": zlib.crc32(self.data[offset:offset + size]) == h["weights_crc"],
             "inputs": self.ios("inputs"), "outputs": self.ios("outputs"),
             "states": [{"name": self.string(name), "elems": elems, "init": maybe(init), "per_row": bool(per_row), "buffers": buffers}
                        for elems, init, per_row, name, buffers, _ in self.records("states", "6I")],
             "nodes": self.nodes(),
-            "values": [{"kind": KINDS[kind], "dtype": TYPES[dtype], "row_elems": elems, "location": maybe(location), "sequence": bool(sequence), "early": bool(early)}
+            "values": [{"kind": word(KINDS, kind), "dtype": word(TYPES, dtype), "row_elems": elems, "location": maybe(location), "sequence": bool(sequence), "early": bool(early)}
                        for kind, dtype, elems, location, sequence, early in self.records("values", "6I")],
         }
 
@@ -91,16 +104,19 @@ class Blob:
         out = []
         for name, value, role, rank, *dims, limit, _ in self.records(section, "4I8i2I"):
             shown = [{-1: "steps", -2: "batch"}.get(dim, dim) for dim in dims[:rank]]
-            out.append({"name": self.string(name), "role": ROLES[role], "dims": shown, "value": value, "row_elems": values[value][2],
+            out.append({"name": self.string(name), "role": word(ROLES, role), "dims": shown, "value": value, "row_elems": values[value][2],
                         "limit": limit})
         return out
 
     def nodes(self):
         args = [maybe(value) for (value,) in self.records("args", "I")]
         out = []
-        for op, attr, _, in_first, in_count, out_first, out_count, name in self.records("nodes", "8I"):
-            out.append({"name": self.string(name), "op": OPS[op], "inputs": args[in_first:in_first + in_count],
-                        "outputs": args[out_first:out_first + out_count], "attr": getattr(self, OPS[op])(self.sections["attrs"][0] + attr)})
+        for op, attr, attr_bytes, in_first, in_count, out_first, out_count, name in self.records("nodes", "8I"):
+            kind = word(OPS, op)
+            known = attr_bytes >= ATTR_BYTES.get(kind, 1 << 32)
+            shown = getattr(self, kind)(self.sections["attrs"][0] + attr) if known else {"unknown_bytes": attr_bytes}
+            out.append({"name": self.string(name), "op": kind, "inputs": args[in_first:in_first + in_count],
+                        "outputs": args[out_first:out_first + out_count], "attr": shown})
         return out
 
     def unpack(self, layout, at):
@@ -108,24 +124,24 @@ class Blob:
 
     @staticmethod
     def activation(act, alpha, beta):
-        return {"name": ACTIVATIONS[act], "alpha": number(alpha), "beta": number(beta)}
+        return {"name": word(ACTIVATIONS, act), "alpha": number(alpha), "beta": number(beta)}
 
     def recurrent(self, at):
         cell, inputs, hidden, count, nr, dtype, forget, clip = self.unpack("7If", at)
         directions = []
-        for i in range(count):
+        for i in range(min(count, 2)):
             w, r, bias, r_bias, peephole, state_h, state_c, reverse, *rest = self.unpack("12I" + 3 * "Iff", at + 32 + 84 * i)
             inits, acts = rest[:4], rest[4:]
-            used = {"rnn": 1, "lstm": 3}.get(CELLS[cell], 2)
+            used = {"rnn": 1, "lstm": 3}.get(word(CELLS, cell), 2)
             directions.append({"w": w, "r": r, "bias": bias, "r_bias": maybe(r_bias), "peephole": maybe(peephole), "state_h": state_h,
                                "state_c": maybe(state_c), "reverse": bool(reverse), "init_h": inits[:2], "init_c": inits[2:],
                                "activations": [self.activation(*acts[3 * k:3 * k + 3]) for k in range(used)]})
-        return {"cell": CELLS[cell], "input_size": inputs, "hidden_size": hidden, "nr": nr, "dtype": TYPES[dtype],
+        return {"cell": word(CELLS, cell), "input_size": inputs, "hidden_size": hidden, "nr": nr, "dtype": word(TYPES, dtype),
                 "input_forget": bool(forget), "clip": number(clip), "directions": directions}
 
     def dense(self, at):
         inputs, outputs, nr, dtype, w, bias, act, alpha, beta, groups, matrices = self.unpack("7Iff2I", at)
-        return {"input_size": inputs, "output_size": outputs, "groups": groups, "matrices": matrices, "nr": nr, "dtype": TYPES[dtype], "w": w,
+        return {"input_size": inputs, "output_size": outputs, "groups": groups, "matrices": matrices, "nr": nr, "dtype": word(TYPES, dtype), "w": w,
                 "bias": maybe(bias), "activation": self.activation(act, alpha, beta)}
 
     def unary(self, at):
@@ -133,7 +149,8 @@ class Blob:
 
     def binary(self, at):
         op, rank, *rest = self.unpack("26I", at)
-        return {"op": BINARIES[op], "dims": rest[:rank], "a_stride": rest[8:8 + rank], "b_stride": rest[16:16 + rank]}
+        rank = min(rank, MOST_RANK)
+        return {"op": word(BINARIES, op), "dims": rest[:rank], "a_stride": rest[8:8 + rank], "b_stride": rest[16:16 + rank]}
 
     def softmax(self, at):
         outer, axis, inner, log = self.unpack("4I", at)
@@ -141,6 +158,7 @@ class Blob:
 
     def copy(self, at):
         rank, *rest = self.unpack("9I16i2I", at)
+        rank = min(rank, MOST_RANK)
         return {"dims": rest[:rank], "x_stride": rest[8:8 + rank], "y_stride": rest[16:16 + rank], "x_first": rest[24], "y_first": rest[25]}
 
     def window(self, at):
@@ -151,22 +169,23 @@ class Blob:
     def conv(self, at):
         taps, dilation, lead, state, groups, inputs, outputs, nr, dtype, w, bias, act, alpha, beta = self.unpack("2Ii9Iff", at + 76)
         return {**self.window(at), "time_taps": taps, "time_dilation": dilation, "lead": lead, "state": maybe(state), "groups": groups,
-                "in_channels": inputs, "out_channels": outputs, "nr": nr, "dtype": TYPES[dtype], "w": w, "bias": maybe(bias),
+                "in_channels": inputs, "out_channels": outputs, "nr": nr, "dtype": word(TYPES, dtype), "w": w, "bias": maybe(bias),
                 "activation": self.activation(act, alpha, beta)}
 
     def pool(self, at):
         pool, channels, *counted = self.unpack("6I", at + 76)
-        return {"pool": ["max", "average"][pool], "channels": channels, **self.window(at), "counted_before": counted[:2],
+        return {"pool": word(["max", "average"], pool), "channels": channels, **self.window(at), "counted_before": counted[:2],
                 "counted_after": counted[2:]}
 
     def time_reduce(self, at):
         op, state = self.unpack("2I", at)
-        return {"op": REDUCTIONS[op], "state": state}
+        return {"op": word(REDUCTIONS, op), "state": state}
 
     def reduce(self, at):
         op, first, kept_rank, *kept = self.unpack("11I8i", at)
         over_rank, *over = self.unpack("9I8i", at + 76)
-        return {"op": REDUCTIONS[op], "x_first": first, "kept_dims": kept[:kept_rank], "kept_stride": kept[8:8 + kept_rank],
+        kept_rank, over_rank = min(kept_rank, MOST_RANK), min(over_rank, MOST_RANK)
+        return {"op": word(REDUCTIONS, op), "x_first": first, "kept_dims": kept[:kept_rank], "kept_stride": kept[8:8 + kept_rank],
                 "over_dims": over[:over_rank], "over_stride": over[8:8 + over_rank]}
 
     def norm(self, at):
@@ -176,6 +195,7 @@ class Blob:
 
     def where(self, at):
         rank, *rest = self.unpack("9I24i3I", at)
+        rank = min(rank, MOST_RANK)
         return {"dims": rest[:rank], "condition_stride": rest[8:8 + rank], "a_stride": rest[16:16 + rank],
                 "b_stride": rest[24:24 + rank], "first": rest[32:]}
 
@@ -185,6 +205,7 @@ class Blob:
 
     def matmul(self, at):
         m, n, k, rank, *dims = self.unpack("12I", at)
+        rank = min(rank, MOST_RANK)
         strides = []
         for start in (48, 92):
             first, row, column, *batch = self.unpack("I10i", at + start)

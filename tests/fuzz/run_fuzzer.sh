@@ -5,7 +5,7 @@
 set -eu
 corpus=$(mktemp -d)
 trap 'rm -rf "$corpus"' EXIT
-"$1" -seed="${FUZZ_SEED:-1}" -max_total_time="${FUZZ_SECONDS:-20}" -max_len=65536 -rss_limit_mb=2048 -timeout=25 -artifact_prefix="$(dirname "$2")/crash-" -print_final_stats=1 "$corpus" "$2" 2>"$corpus.log" ||
+"$1" -seed="${FUZZ_SEED:-1}" -max_total_time="${FUZZ_SECONDS:-20}" -max_len=65536 -rss_limit_mb=2048 -timeout=25 -artifact_prefix="$(dirname "$2")/crash-" -entropic=0 -len_control=0 -print_final_stats=1 "$corpus" "$2" 2>"$corpus.log" ||
   { tail -n 60 "$corpus.log"; rm -f "$corpus.log"; exit 1; }
 grep -E "stat::number_of_executed_units|DONE" "$corpus.log" || true
 rm -f "$corpus.log"

@@ -40,7 +40,9 @@ std::string list_text(const Json &doc, const Json &indices) {
 std::string recurrent_text(const Json &attr) {
   std::string text = attr["cell"].get<std::string>() + " " + attr["input_size"].dump() + " -> " + attr["hidden_size"].dump();
   const Json &directions = attr["directions"];
-  text += directions.size() == 2 ? ", bidirectional" : directions[0]["reverse"] == true ? ", reverse" : "";
+  if (directions.empty()) text += ", no direction";
+  if (directions.size() == 2) text += ", bidirectional";
+  if (directions.size() == 1 && directions[0]["reverse"] == true) text += ", reverse";
   for (const Json &direction : directions) {
     text += ",";
     for (const Json &act : direction["activations"]) text += " " + act_text(act);
@@ -67,6 +69,7 @@ std::string conv_text(const Json &attr) {
 std::string attr_text(const Json &node) {
   const Json &attr = node["attr"];
   const std::string op = node["op"];
+  if (attr.contains("unknown_bytes")) return attr["unknown_bytes"].dump() + " bytes of attributes that this tool does not know";
   if (op == "recurrent") return recurrent_text(attr);
   if (op == "dense") {
     const std::string groups = attr["groups"] == 1 ? "" : ", " + attr["groups"].dump() + " groups";
@@ -82,6 +85,18 @@ std::string attr_text(const Json &node) {
   if (op == "pool")
     return attr["pool"].get<std::string>() + " of " + dims_text(attr["kernel"]) + " over " + dims_text(attr["in_size"]) + " x " +
            attr["channels"].dump() + " channels";
+  if (op == "reduce")
+    return attr["op"].get<std::string>() + " over " + dims_text(attr["over_dims"]) + " of " + dims_text(attr["kept_dims"]);
+  if (op == "time_reduce") return attr["op"].get<std::string>() + " over all steps, state " + attr["state"].dump();
+  if (op == "norm")
+    return attr["outer"].dump() + " x " + attr["elems"].dump() + (attr["centred"] == true ? "" : ", not centred") +
+           (attr["scale"].is_null() ? "" : ", scale") + (attr["bias"].is_null() ? "" : ", bias");
+  if (op == "where") return "over " + dims_text(attr["dims"]);
+  if (op == "gather") return attr["count"].dump() + " of " + attr["rows"].dump() + " rows of " + attr["elems"].dump();
+  if (op == "matmul") {
+    const std::string sizes = attr["m"].dump() + " x " + attr["k"].dump() + " x " + attr["n"].dump();
+    return attr["dims"].empty() ? sizes : dims_text(attr["dims"]) + " of " + sizes;
+  }
   return attr["last"] == true ? "last" : "first";
 }
 

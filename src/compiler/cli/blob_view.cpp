@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/cli/blob_view.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -16,9 +17,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char *kOps[] = {"?",     "recurrent", "dense",  "unary",       "binary",     "softmax",
-                                "copy",  "time_step", "conv",   "pool",        "reduce",     "norm",
-                                "where", "gather",    "matmul", "time_reduce", "state_read", "state_write"};
+constexpr const char *kOps[] = {"unknown 0", "recurrent", "dense",  "unary",       "binary",     "softmax",
+                                "copy",      "time_step", "conv",   "pool",        "reduce",     "norm",
+                                "where",     "gather",    "matmul", "time_reduce", "state_read", "state_write"};
 constexpr const char *kCells[] = {"rnn", "lstm", "gru", "gru_linear"};
 constexpr const char *kKinds[] = {"sequence", "row", "const", "input"};
 constexpr const char *kTypes[] = {"f32", "i32", "f16", "bf16", "i8", "i4"};
@@ -31,7 +32,7 @@ constexpr const char *kRoles[] = {"sequence", "row", "state", "lengths"};
 
 template <size_t N>
 std::string word(const char *const (&words)[N], uint32_t i) {
-  return i < N ? words[i] : "?";
+  return i < N ? words[i] : "unknown " + std::to_string(i);
 }
 
 Json number(float v) {
@@ -42,7 +43,20 @@ Json maybe(uint32_t v) {
 }
 
 Json activation(const BlobActivation &a) {
-  return {{"name", activation_name(static_cast<Act>(a.act))}, {"alpha", number(a.alpha)}, {"beta", number(a.beta)}};
+  std::string name = activation_name(static_cast<Act>(a.act));
+  if (name == "?") name = "unknown " + std::to_string(a.act);
+  return {{"name", name}, {"alpha", number(a.alpha)}, {"beta", number(a.beta)}};
+}
+
+// A document holds UTF-8 alone: a name that is none is shown with a ? for each byte beyond ASCII.
+std::string readable(std::string text) {
+  try {
+    (void)Json(text).dump();
+  } catch (const Json::exception &) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+  }
+  return text;
 }
 
 template <typename T>
@@ -51,6 +65,8 @@ Json list(const T *v, uint32_t count) {
   for (uint32_t i = 0; i < count && i < kBlobMaxRank; ++i) out.push_back(v[i]);
   return out;
 }
+
+struct TooShort {};  // fewer bytes of attributes than the operator has
 
 class Reader {
  public:
@@ -93,11 +109,14 @@ class Reader {
   }
   template <typename T>
   T attribute(const BlobNode &node) const {
-    T out{};
-    std::memcpy(&out, bytes_ + h_.attrs.offset + node.attr, std::min<size_t>(sizeof out, node.attr_bytes));
+    if (node.attr_bytes < sizeof(T)) throw TooShort{};
+    T out;
+    std::memcpy(&out, bytes_ + h_.attrs.offset + node.attr, sizeof out);
     return out;
   }
-  std::string string(uint32_t offset) const { return reinterpret_cast<const char *>(bytes_ + h_.strings.offset + offset); }
+  std::string string(uint32_t offset) const {
+    return readable(reinterpret_cast<const char *>(bytes_ + h_.strings.offset + offset));
+  }
 
   Json ios(const BlobSection &s) const {
     Json out = Json::array();
@@ -163,7 +182,7 @@ class Reader {
                      {"op", word(kOps, n.op)},
                      {"inputs", arguments(n.input_first, n.input_count)},
                      {"outputs", arguments(n.output_first, n.output_count)},
-                     {"attr", attributes(n)}});
+                     {"attr", attributes_or_size(n)}});
     }
     return out;
   }
@@ -219,6 +238,16 @@ class Reader {
                 {"bias", maybe(a.bias)},
                 {"activation", activation(a.act)}});
     return out;
+  }
+
+  // Those of an operator that this tool does not know, or too few of them, are a number of bytes.
+  Json attributes_or_size(const BlobNode &n) const {
+    try {
+      const Json known = attributes(n);
+      if (!known.is_null()) return known;
+    } catch (const TooShort &) {
+    }
+    return {{"unknown_bytes", n.attr_bytes}};
   }
 
   Json attributes(const BlobNode &n) const {
@@ -317,7 +346,7 @@ class Reader {
       case OpKind::kStateWrite:
         return {{"state", attribute<AttrState>(n).state}};
     }
-    return Json::object();
+    return nullptr;
   }
 
   const uint8_t *bytes_;

@@ -58,6 +58,17 @@ std::string owners(uint32_t tiles, uint32_t threads) {
   return text;
 }
 
+// The plan divides by these numbers: a blob may open and say anything of them.
+bool can_plan(const Json &node) {
+  if (node["op"] != "recurrent" || !node["attr"].contains("cell")) return false;
+  const Json &attr = node["attr"];
+  const auto within = [&](const char *name, uint32_t most) {
+    return attr[name].get<uint32_t>() >= 1 && attr[name].get<uint32_t>() <= most;
+  };
+  return attr["cell"].get<std::string>().rfind("unknown", 0) != 0 && within("input_size", 1u << 20) &&
+         within("hidden_size", 1u << 20) && within("nr", 1u << 10) && !attr["directions"].empty();
+}
+
 std::string layer_text(const Json &node, const PlanMachine &m, uint32_t threads, double *total_us) {
   const Json &attr = node["attr"];
   const RecurrentShape shape = {cell_of(attr["cell"]), attr["input_size"], attr["hidden_size"], attr["nr"],
@@ -82,7 +93,7 @@ std::string layer_text(const Json &node, const PlanMachine &m, uint32_t threads,
 std::string plan_text(const Json &doc, const PlanMachine &m) {
   uint64_t macs = 0;
   for (const Json &node : doc["nodes"]) {
-    if (node["op"] != "recurrent") continue;
+    if (!can_plan(node)) continue;
     const Json &attr = node["attr"];
     macs = std::max(macs, macs_between_meetings(cell_of(attr["cell"]), attr["hidden_size"], uint32_t(attr["directions"].size())));
   }
@@ -92,7 +103,10 @@ std::string plan_text(const Json &doc, const PlanMachine &m) {
                      " KiB\n";
   double total_us = 0;
   for (const Json &node : doc["nodes"]) {
-    if (node["op"] == "recurrent") text += layer_text(node, m, threads, &total_us);
+    if (can_plan(node))
+      text += layer_text(node, m, threads, &total_us);
+    else if (node["op"] == "recurrent")
+      text += "  " + node["name"].get<std::string>() + ": its attributes are none that can be planned for\n";
   }
   char line[96];
   std::snprintf(line, sizeof line, "  all recurrent layers: predicted %.2f us per step\n", total_us);

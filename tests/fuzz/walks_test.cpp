@@ -1,0 +1,53 @@
+// walks_test.cpp -- the fuzzers' walks from fixed seeds, for builds without libFuzzer: under ASan, UBSan, TSan, and with guard
+// pages alone. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "api_walk.h"
+#include "grown_blob.h"
+
+namespace {
+
+using namespace rnnp_fuzz;
+
+struct Counts {
+  uint32_t walks = 0, opened = 0, made = 0, ran = 0;
+  void add(const Walk &w) {
+    ++walks;
+    opened += w.opened;
+    made += w.made;
+    ran += w.ran != 0;
+  }
+};
+
+Counts walk_seeds(uint64_t first, uint32_t count, bool forged, ThreadPool *pool) {
+  static GuardedMemory memory;
+  Counts counts;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    ByteSource choices(seed);
+    rnnp_test::BlobTables tables = grown_blob(&choices);
+    if (forged) forge(&tables, &choices);
+    counts.add(walk(tables.bytes(), &choices, &memory, pool));
+  }
+  return counts;
+}
+
+TEST(Walks, GrownBlobsOpenAndRun) {
+  const Counts c = walk_seeds(1, 4000, false, nullptr);
+  EXPECT_GT(c.opened, c.walks * 99 / 100);
+  EXPECT_GT(c.made, c.walks * 3 / 4);
+  EXPECT_GT(c.ran, c.walks / 2);
+}
+
+TEST(Walks, ForgedBlobsGiveStatuses) {
+  const Counts c = walk_seeds(100001, 8000, true, nullptr);
+  EXPECT_GT(c.opened, c.walks / 8);
+  EXPECT_GT(c.ran, 0u);
+}
+
+TEST(Walks, ThreadsMeetOnAnyBlob) {
+  ThreadPool pool;
+  EXPECT_GT(walk_seeds(200001, 3000, false, &pool).ran, 1500u);
+  EXPECT_GT(walk_seeds(300001, 3000, true, &pool).opened, 300u);
+}
+
+}  // namespace

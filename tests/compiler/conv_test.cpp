@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "compiler/cli/runner.h"
 #include "compiler/compile.h"
 #include "onnx_builder.h"
 
@@ -57,6 +60,23 @@ TEST(Conv, LookAheadRunsWhole) {
   EXPECT_NE(graph.looks_ahead.find("conv"), std::string::npos) << graph.looks_ahead;
   check_against_f64(b.proto);
   check_against_f64(over_time({6, 1, 3}, {0, 2}, 1, 6).proto);
+}
+
+// Stride 2 under one tap: every other position is reached by none, so what x holds is nothing to it.
+TEST(ConvTranspose, APositionThatNoTapReachesIsTheBiasWhateverXHolds) {
+  OnnxBuilder b;
+  b.input("X", {"N", 1, 3}).random("W", {1, 2, 1}).random("B", {2}).output("Y");
+  b.node("ConvTranspose", {"X", "W", "B"}, {"Y"}).with("strides", Ints{2});
+  compiler::Runner runner(compiler::compile_model(*compiler::check_model(b.proto), "generic").blob);
+  compiler::Array x;
+  x.shape = {1, 1, 3};
+  x.f32 = {1.0f, 1.0f, 1.0f};
+  const std::vector<float> finite = runner.run({{"X", x}}, {}).at("Y").f32;
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  x.f32 = {kInf, -kInf, std::numeric_limits<float>::quiet_NaN()};
+  const std::vector<float> other = runner.run({{"X", x}}, {}).at("Y").f32;
+  ASSERT_EQ(10u, other.size());
+  for (const size_t between : {1u, 3u, 6u, 8u}) EXPECT_EQ(finite[between], other[between]) << between;
 }
 
 TEST(Conv, SameOverTime) {

@@ -51,7 +51,7 @@ std::vector<Phase> transposed_phases(const WindowAxis &axis) {
       phase.taps.push_back(k);
     }
     if (reads.empty()) phase.taps = {-1};
-    if (!reads.empty()) phase.pad = -reads[0];
+    phase.pad = reads.empty() ? phase.count : -reads[0];  // a position that no tap reaches reads nothing, not 0 times x
     if (reads.size() > 1) phase.dilation = reads[1] - reads[0];
     phase.kernel = static_cast<int64_t>(phase.taps.size());
     phases.push_back(phase);
@@ -490,7 +490,6 @@ View per_channel(OpCall &call, const View &x, const std::vector<double> &numbers
 // Inference: a factor and a summand per channel, which a convolution before it takes in.
 void batch_normalization(OpCall &call) {
   if (call.attributes.integer("training_mode", 0) != 0) throw Refusal("training_mode is set; accepted: inference");
-  if (call.attributes.integer("spatial", 1) == 0) throw Refusal("attribute 'spatial' is 0; accepted: 1");
   if (call.wants(1)) throw Refusal("its outputs for training are not supported");
   const View x = call.pointwise_view(0);
   if (x.axes.size() < 2) throw Refusal("its input has rank " + std::to_string(x.axes.size()) + "; accepted: 2 and more");

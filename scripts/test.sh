@@ -73,10 +73,11 @@ check_tidy() {
     xargs -P "$jobs" -n 4 clang-tidy --quiet -p "$build-tidy" 2>/dev/null
 }
 
-# The ONNX package's recurrent cases; without them the conformance test would run on nothing of it.
+# The ONNX package's recurrent cases; without them the conformance test would run on nothing of it. onnxruntime for tests/onnx_fuzz.
 case " $stages " in *" hosted "* | *" asan "*)
   cases=$PWD/$build-onnx-cases
-  if scripts/fetch_onnx_cases.sh "$cases"; then export RNNPACK_ONNX_NODE_DIR=$cases; else fail onnx-cases; fi ;;
+  if scripts/fetch_onnx_cases.sh "$cases"; then export RNNPACK_ONNX_NODE_DIR=$cases; else fail onnx-cases; fi
+  if tests/onnx_fuzz/setup_venv.sh "$PWD/$build-onnx-fuzz-venv"; then export RNNPACK_ONNX_FUZZ_PYTHON=$PWD/$build-onnx-fuzz-venv/bin/python; else fail onnx-fuzz-venv; fi ;;
 esac
 
 # The emulated board's data are made by the programs of stage hosted, where it has been built.

@@ -55,7 +55,8 @@ def run(case, driver, walks, spoil=0):
     """Our side first: what is refused needs no reference."""
     data = case.model.SerializeToString()
     try:
-        verdict, message, causal, ours, _ = driver.ask(data, case.feeds, case.states, case.steps, case.batch, case.seed, walks, spoil)
+        verdict, message, causal, ours, _ = driver.ask(data, case.feeds, case.states, case.steps, case.batch, case.seed, walks, spoil,
+                                                          portable=int(case.special in ("nan", "inf")))
     except DriverLost as error:
         return Result(FAILED, str(error))
     if verdict == REFUSED:

@@ -15,6 +15,9 @@ import known
 from driver_process import Driver
 
 
+WALKS_TO_NOTICE = 8  # a walk leaves outputs out now and then
+
+
 def reason_of(message):
     """A refusal without its names and numbers."""
     line = message.split("\n")[0]
@@ -32,7 +35,7 @@ def arguments():
     parser.add_argument("--keep-failures", metavar="DIR", help="write model, inputs and the way to show it of each failure")
     parser.add_argument("--minimise", action="store_true", help="make failing models smaller first")
     parser.add_argument("--case", metavar="DIR", help="run one that was kept")
-    parser.add_argument("--spoil", type=int, default=0, help="make the driver wrong: 1 its outputs, 2 its walks; all must fail")
+    parser.add_argument("--spoilt", action="store_true", help="only ask whether wrong outputs and walks are noticed")
     parser.add_argument("--known", action="store_true", help="only ask onnxruntime whether it differs as known.py says")
     parser.add_argument("--operators", metavar="PAGE", help="docs/OPERATORS.md: each operator there must have run often enough")
     parser.add_argument("--verbose", action="store_true")
@@ -48,11 +51,26 @@ def report_failure(case, result, driver, options):
     print(f"seed {case.seed} {case.template}: {result.text}", flush=True)
     if options.minimise:
         import minimise
-        case, result = minimise.minimise(case, result, driver, options.walks, options.spoil)
+        case, result = minimise.minimise(case, result, driver, options.walks)
         print("  smaller:", "; ".join(node_text(n) for n in case.model.graph.node))
         print("  ", result.text)
     if options.keep_failures:
         case.save(pathlib.Path(options.keep_failures) / str(case.seed), result.text)
+
+
+def spoilt(driver):
+    """Models that run, again with a wrong number among the outputs, then among what the walks should find: each must fail."""
+    asked, missed = 0, []
+    for seed in range(1, 40):
+        case = cases.Case.of_seed(seed)
+        result = cases.run(case, driver, WALKS_TO_NOTICE)
+        if result.kind != cases.RAN or result.shaken or result.excused:
+            continue
+        asked += 1
+        missed += [(seed, spoil) for spoil in (1, 2) if cases.run(case, driver, WALKS_TO_NOTICE, spoil).kind != cases.FAILED]
+    driver.close()
+    print(f"{asked} models spoilt in two ways, missed:", missed)
+    return 1 if missed or asked < 20 else 0
 
 
 def main():
@@ -60,13 +78,15 @@ def main():
     if options.known:
         return 1 if known.check() else 0
     driver = Driver(options.driver)
+    if options.spoilt:
+        return spoilt(driver)
     counts, reasons, excused = collections.Counter(), collections.Counter(), collections.Counter()
     seeds_of, seen, start = {}, coverage.Coverage(), time.monotonic()
     for seed in range(options.seed, options.seed + (1 if options.case else options.count)):
         if options.seconds and time.monotonic() - start > options.seconds:
             break
         case = cases.Case.load(options.case) if options.case else cases.Case.of_seed(seed)
-        result = cases.run(case, driver, options.walks, options.spoil)
+        result = cases.run(case, driver, options.walks)
         counts[result.kind] += 1
         counts["causal"] += result.causal
         counts["shaken"] += result.shaken

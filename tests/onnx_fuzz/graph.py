@@ -95,9 +95,13 @@ class Graph:
         return name
 
     def ints(self, data):
+        if self.opset >= 12 and len(data) and self.chance(0.1):
+            return self.node("Constant", [], 1, value_ints=[int(d) for d in data])
         return self.constant(np.array(data, dtype=np.int64).reshape(-1), "i")
 
     def int_scalar(self, number):
+        if self.opset >= 12 and self.chance(0.3):
+            return self.node("Constant", [], 1, value_int=number)
         return self.constant(np.array(number, dtype=np.int64), "i")
 
     def weights(self, shape, deviation=None):
@@ -106,7 +110,10 @@ class Graph:
         return self.constant(self.spoilt(data, 0.15), "w")
 
     def uniform(self, shape, low, high):
-        return self.constant(self.numbers.uniform(low, high, shape).astype(np.float32), "c")
+        data = self.numbers.uniform(low, high, shape).astype(np.float32)
+        if self.opset >= 12 and self.chance(0.1) and len(shape) <= 1 and data.size:
+            return self.node("Constant", [], 1, **({"value_float": float(data)} if data.ndim == 0 else {"value_floats": data.tolist()}))
+        return self.constant(data, "c")
 
     def scalar(self, low, high):
         return self.uniform([1] if self.chance(0.3) else [], low, high)
@@ -114,7 +121,7 @@ class Graph:
     def spoilt(self, data, chance=1.0):
         """With the numbers of this model's kind among them."""
         if self.special and data.size and self.chance(chance):
-            bad = {"huge": [1e4, -1e6, 1e15, -1e18], "inf": [np.inf, -np.inf], "nan": [np.nan]}[self.special]
+            bad = {"huge": [1e4, -1e6, 1e7, -1e8], "inf": [np.inf, -np.inf], "nan": [np.nan]}[self.special]
             flat = data.reshape(-1)
             for _ in range(self.between(1, 2)):
                 flat[self.below(flat.size)] = self.rng.choice(bad)
@@ -197,7 +204,7 @@ class Graph:
 
     def split(self, value, axis, sizes):
         outputs = len(sizes)
-        at = None if axis == 0 and self.chance(0.5) else self.axis(value, axis)
+        at = None if axis == 0 and self.chance(0.8) else self.axis(value, axis)
         even = len(set(sizes)) == 1
         if self.opset >= 18 and even and self.chance(0.5):
             names = self.node("Split", [value], outputs, axis=at, num_outputs=outputs)

@@ -32,7 +32,7 @@ def dense(g):
     return True
 
 
-def gemm(g, x, n):
+def gemm(g, x, n, then=lambda y: y):
     k = x.dims[1]
     trans_a = g.chance(0.2)
     a = g.transpose(x, [1, 0]) if trans_a else x
@@ -44,7 +44,18 @@ def gemm(g, x, n):
     alpha, beta = g.pick(None, None, 0.75), g.pick(None, None, -0.5)
     y = g.made("Gemm", [a, w, bias], [x.dims[0], n], 2 * x.most + 1, transA=1 if trans_a else g.pick(None, 0), transB=trans_b,
                alpha=alpha, beta=beta)
-    g.keep(g.squashed(y))
+    g.keep(g.squashed(then(y)))
+    return True
+
+
+def gemm_of_rows(g):
+    """A dense layer applied to each step, as Keras's TimeDistributed has it: all rows under each other."""
+    x = g.find(lambda v: v.has(T, B) and v.features() <= 64)
+    if x is None:
+        return False
+    flat = g.flat(x)
+    rows = Value(g.node("Reshape", [flat, g.ints([-1, flat.dims[2]])]), ["TB", flat.dims[2]], x.most)
+    gemm(g, rows, g.between(1, 9), lambda y: back(g, flat, y))
     return True
 
 
@@ -130,7 +141,7 @@ def window(g, rest, op):
     turned, pool = op == "ConvTranspose", op.endswith("Pool")
     kernel = [g.between(1, min(3, r)) for r in rest]
     stride = [g.pick(1, 1, 2, 3) for _ in rest]
-    dilated = not pool or (op == "MaxPool" and g.opset >= 10)
+    dilated = not pool or (op == "MaxPool" and g.opset >= 10) or (op == "AveragePool" and g.opset >= 19)
     dilation = [g.pick(1, 1, 2) if dilated else 1 for _ in rest]
     extent = [(k - 1) * d + 1 for k, d in zip(kernel, dilation)]
     most = [(k if pool else e) - 1 for k, e in zip(kernel, extent)]
@@ -144,11 +155,14 @@ def window(g, rest, op):
         attributes["pads"] = before + after
     extra = [0] * len(rest)
     auto = None
-    if not any(before + after) and g.chance(0.4) and not turned:
+    if not any(before + after) and g.chance(0.4) and not turned and max(dilation) == 1:
         auto = g.pick("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
         attributes.pop("pads", None)
         attributes["auto_pad"] = auto
     if turned:
+        if not any(before + after) and g.chance(0.2):
+            attributes.pop("pads", None)
+            attributes["auto_pad"] = g.pick("NOTSET", "VALID")
         if g.chance(0.3):
             extra = [g.below(max(s, d)) if s > 1 else 0 for s, d in zip(stride, dilation)]
             attributes["output_padding"] = extra
@@ -240,7 +254,7 @@ def norm_of_planes(g):
         groups = g.pick(1, c)
         parts = groups if op == "GroupNormalization" and g.opset < 21 else c
         extra = {"num_groups": groups} if op == "GroupNormalization" else {}
-        y = g.made(op, [rows, g.uniform([parts], 0.5, 1.5), g.weights([parts], 0.3)], rows.dims, 8.0, epsilon=g.pick(0.1, 0.01), **extra)
+        y = g.made(op, [rows, g.uniform([parts], 0.5, 1.5), g.weights([parts], 0.3)], rows.dims, 8.0, epsilon=g.pick(0.1, 0.01, None), **extra)
     g.keep(g.squashed(back(g, flat, y)))
     return True
 
@@ -298,9 +312,9 @@ def conv_over_time(g):
     if g.chance(0.3):
         y = batch_norm(g, y)
     if g.chance(0.4):
-        y = g.made(g.pick("Relu", "Tanh", "PRelu"), [y], dims, y.most) if g.chance(0.7) else g.made("Sigmoid", [y], dims, 1.0)
-        if g.nodes[-1].op_type == "PRelu":
-            g.nodes[-1].input.append(g.uniform([maps, 1], 0.1, 0.5))
+        op = g.pick("Relu", "Tanh", "PRelu", "Sigmoid")
+        slope = [g.uniform([maps, 1], 0.1, 0.5)] if op == "PRelu" else []
+        y = g.made(op, [y] + slope, dims, y.most)
     g.keep(g.squashed(y))
     return True
 
@@ -340,12 +354,11 @@ def pool_over_time(g):
     if g.chance(0.4):
         y = g.made(g.pick("GlobalAveragePool", "GlobalMaxPool"), [x], [B, x.dims[1], 1], x.most)
     else:
-        kernel = g.between(1, 3)
-        g.steps = max(g.steps, 3) if not g.feeds else g.steps
+        kernel = 1 if g.chance(0.9) else 2
         y = g.made(g.pick("MaxPool", "AveragePool"), [x], x.dims, x.most, kernel_shape=[kernel], pads=[kernel - 1, 0])
     g.keep(y)
     return True
 
 
-MOVES = {dense: 8, left_product: 1, product_of_two: 1, einsum: 2, conv_of_features: 3, pool: 3, norm_of_planes: 3, layer_norm: 2,
+MOVES = {dense: 6, gemm_of_rows: 3, left_product: 1, product_of_two: 1, einsum: 2, conv_of_features: 3, pool: 3, norm_of_planes: 3, layer_norm: 2,
          conv_over_time: 3, conv_2d_over_time: 2, pool_over_time: 2}

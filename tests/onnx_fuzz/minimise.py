@@ -70,7 +70,7 @@ def smaller(model):
                 yield less
 
 
-def minimise(case, result, driver, walks, spoil):
+def minimise(case, result, driver, walks):
     tries, kind, found = 0, kind_of(result.text), True
     while found and tries < TRIES:
         found = False
@@ -83,7 +83,7 @@ def minimise(case, result, driver, walks, spoil):
             less = case.copy(model, {n: a for n, a in case.feeds.items() if n in names})
             if not set(n for pair in case.states for n in pair[:1]) <= names:
                 continue
-            now = cases.run(less, driver, walks, spoil)
+            now = cases.run(less, driver, walks)
             if now.kind == cases.FAILED and kind_of(now.text) == kind:
                 case, result, found = less, now, True
                 break

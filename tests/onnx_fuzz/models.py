@@ -42,13 +42,13 @@ def random_model(g):
     else:
         start_without_layer(g)
     names, weights = list(MOVES), list(MOVES.values())
-    wanted, tries = g.pick(0, 1, 2, 3, 4, 5, 6, 8), 0
-    while wanted > 0 and tries < 40:
+    wanted, tries = g.pick(1, 2, 4, 6, 8, 10, 12, 14), 0
+    while wanted > 0 and tries < 60:
         tries += 1
         g.step = len(g.nodes)
         if g.rng.choices(names, weights)[0](g):
             wanted -= 1
-    count = g.pick(1, 1, 2, 3)
+    count = g.pick(1, 2, 3, 4)
     outputs = [g.values[-1]] + [g.pick(*g.values) for _ in range(count - 1)]
     for value in outputs:
         g.output(value)
@@ -73,6 +73,9 @@ def drop_dead(g):
     if layers_said and not any(node.op_type in recurrent.GATES for node in live):
         return  # what says which axis is time
     g.nodes = live
+    if g.chance(0.9):
+        g.inputs = [i for i in g.inputs if i.name in wanted]
+        g.feeds = {n: a for n, a in g.feeds.items() if n in wanted}
     g.initializers = {n: a for n, a in g.initializers.items() if n in wanted}
 
 

@@ -13,7 +13,7 @@ UNARY = {
     "HardSigmoid": (7, {"alpha": (0.1, 0.5), "beta": (0.2, 0.6)}, 1), "LeakyRelu": (7, {"alpha": (0.05, 0.5)}, None),
     "Elu": (7, {"alpha": (0.3, 1.5)}, None), "Celu": (12, {"alpha": (0.3, 1.5)}, None),
     "Selu": (7, {"alpha": (1.0, 2.0), "gamma": (0.8, 1.2)}, None), "ThresholdedRelu": (10, {"alpha": (-0.5, 1.5)}, None),
-    "HardSwish": (14, {}, None), "Mish": (18, {}, None), "Gelu": (20, {}, None), "Identity": (7, {}, None),
+    "HardSwish": (14, {}, None), "Mish": (18, {}, None), "Gelu": (20, {}, None),  "Identity": (7, {}, None),
 }
 POSITIVE = {"Log", "Sqrt", "Reciprocal"}
 
@@ -24,7 +24,14 @@ def positive(g, x):
 
 
 def unary(g):
+    for _ in range(g.pick(1, 2, 3)):
+        one_unary(g)
+    return True
+
+
+def one_unary(g):
     fresh = [op for op, row in UNARY.items() if row[0] <= g.opset]
+    fresh += [op for op in fresh if UNARY[op][0] > 12] * 3  # those that few opsets have
     op, x = g.pick(*fresh), g.any()
     _, ranges, bound = UNARY[op]
     if op == "Exp" and x.most > 4:
@@ -35,7 +42,6 @@ def unary(g):
     if op == "Gelu" and g.chance(0.5):
         attributes["approximate"] = g.pick("tanh", "none")
     g.keep(g.made(op, [x], x.dims, bound or x.most + 1, **attributes))
-    return True
 
 
 def clip(g):
@@ -78,6 +84,8 @@ def with_constant(g):
     shape = fitting_shape(g, x)
     flip = g.chance(0.5)
     most = x.most + 2
+    if op in ("Sum", "Mean", "Min", "Max") and g.opset < 8:
+        op = "Add"
     if op in ("Sum", "Mean", "Min", "Max") and g.chance(0.3):
         c, d = g.uniform(shape, -2, 2), g.uniform(fitting_shape(g, x), -2, 2)
         y = g.made(op, [c, x, d], x.dims, x.most + 4)
@@ -132,7 +140,9 @@ def with_value(g):
     if op == "Div":
         b = positive(g, b)
     inputs = [a, b]
-    if op in ("Sum", "Mean", "Max", "Min") and g.chance(0.3):
+    if op in ("Sum", "Mean", "Max", "Min") and g.opset < 8:
+        inputs, dims = [a, a], a.dims  # these broadcast from opset 8 on
+    elif op in ("Sum", "Mean", "Max", "Min") and g.chance(0.3):
         inputs = [a, b, a] if g.chance(0.5) else [a]
         dims = dims if len(inputs) == 3 else a.dims
     most = a.most * b.most if op == "Mul" else 2 * a.most if op == "Div" else a.most + b.most
@@ -230,6 +240,13 @@ def reduce(g):
     most = x.most if op in ("ReduceMean", "ReduceMax", "ReduceMin") else x.most ** 2 * count if op == "ReduceSumSquare" else (
         x.most * max(count, 1) * (g.steps if T in [x.dims[a] for a in axes] else 1))
     if g.opset >= (13 if op == "ReduceSum" else 18):
+        if g.chance(0.15):  # no axes: all of them or none
+            nothing = g.pick(1, 1, 0 if len(x.axes("F")) == len(x.dims) else 1)
+            feed = [x] if g.chance(0.5) else [x, g.constant(np.zeros([0], np.int64), plain=True)]
+            if nothing:
+                square = op in ("ReduceSumSquare",)
+                g.keep(g.squashed(g.made(op, feed, x.dims, x.most ** 2 if square else x.most, noop_with_empty_axes=1, keepdims=keep)))
+                return True
         y = g.made(op, [x, g.ints(given)], dims, most, keepdims=keep)
     else:
         y = g.made(op, [x], dims, most, axes=given, keepdims=keep)
@@ -261,14 +278,27 @@ def reshape(g):
     shape = [0] * len(lead) + dims
     if g.chance(0.5):
         shape[len(lead) + g.below(len(dims))] = -1
-    if g.chance(0.2) and len(lead) == 1 and lead[0] == B and not g.open[B] and False:
-        return False
-    if len(lead) >= 1 and len(dims) == 1 and g.chance(0.3):
-        flat_axis = len(lead)
-        if flat_axis == 1:
-            g.keep(g.made("Flatten", [x], lead + dims, x.most, axis=g.pick(None, 1)))
-            return True
-    g.keep(g.reshape(x, lead + dims, shape))
+    if g.opset >= 14 and g.chance(0.3):
+        g.keep(g.made("Reshape", [x, g.ints(shape)], lead + dims, x.most, allowzero=1 if 0 not in shape else 0))
+    else:
+        g.keep(g.reshape(x, lead + dims, shape))
+    return True
+
+
+def flatten(g):
+    """[B, ...] as [B, features], and softmax and its like where their default axis means that too."""
+    x = g.find(lambda v: v.has(B) and not v.has(T) and v.features() > 1)
+    if x is None:
+        x = g.find(lambda v: v.has(T, B) and v.features() > 1)
+        if x is None or g.opset < 11:
+            return False
+        axis = x.dims.index(T)
+        x = g.made("Gather", [x, g.int_scalar(-1)], x.dims[:axis] + x.dims[axis + 1:], x.most, axis=axis)
+    x = g.transpose(x, [x.dims.index(B)] + x.axes("F"))
+    if g.chance(0.5) and (g.opset < 13 or len(x.dims) == 2):
+        x = g.made(g.pick("Softmax", "LogSoftmax"), [x], x.dims, x.most + 10)
+    axis = g.pick(None, 1, 1 - len(x.dims) if g.opset >= 11 else 1)
+    g.keep(g.made("Flatten", [x], [B, x.features()], x.most, axis=axis))
     return True
 
 
@@ -467,5 +497,5 @@ def folded_if(g, x):
     return True
 
 
-MOVES = {unary: 14, clip: 2, same: 2, with_constant: 8, with_value: 8, logic: 4, softmax: 3, reduce: 8, transpose: 3, reshape: 3,
+MOVES = {unary: 16, clip: 2, same: 2, with_constant: 8, with_value: 8, logic: 6, softmax: 3, reduce: 8, transpose: 3, reshape: 3, flatten: 3,
          squeeze: 2, unsqueeze: 2, slice_: 4, split: 3, concat: 4, gather: 3, one_step: 1, pad: 3, expand: 2, tile: 2, filled: 3}

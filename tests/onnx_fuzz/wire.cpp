@@ -55,6 +55,7 @@ bool read_request(Request *request) {
   request->walks = read_word();
   request->spoil = read_word();
   request->evaluate = read_word();
+  request->portable = read_word();
   request->steps = read_word();
   request->batch = read_word();
   for (uint32_t left = read_word(); left != 0; --left) {

@@ -23,6 +23,7 @@ struct Request {
   uint32_t walks = 0;     // random walks over the API beside the plain run
   uint32_t spoil = 0;     // 1: change the plain run's first number, 2: change what the walks see
   uint32_t evaluate = 0;  // 1: answer with the f64 evaluation too
+  uint32_t portable = 0;  // 1: nothing by XNNPACK, which loses NaN
   uint32_t steps = 1, batch = 1;
   std::vector<compiler::StatePair> states;
   std::vector<uint8_t> model;

@@ -69,7 +69,7 @@ check_format() { git ls-files '*.h' '*.c' '*.cpp' | xargs clang-format --dry-run
 check_tidy() {
   cmake -S . -B "$build-tidy" "${generator[@]}" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ \
     -DCMAKE_C_COMPILER=clang >"$build-tidy.log" 2>&1 || { cat "$build-tidy.log"; return 1; }
-  git ls-files 'src/*.cpp' 'platform/compiled/*.cpp' | grep -vE 'src/(compiler|pack|cuda)/|xnnpack\.cpp|_(neon|mve|rvv|rvf|simd128|vfpv4)\.cpp' |
+  git ls-files 'src/*.cpp' 'platform/compiled/*.cpp' | grep -vE 'src/(compiler|pack|cuda|ops/xnnpack)/|xnnpack\.cpp|_(neon|mve|rvv|rvf|simd128|vfpv4)\.cpp' |
     xargs -P "$jobs" -n 4 clang-tidy --quiet -p "$build-tidy" 2>/dev/null
 }
 

@@ -8,6 +8,7 @@
 #include "compiler/import/import.h"
 #include "compiler/ir/implied_steps.h"
 #include "compiler/ir/passes.h"
+#include "compiler/onnx/budget.h"
 #include "compiler/onnx/fuse_cells.h"
 #include "compiler/onnx/problem.h"
 
@@ -15,30 +16,77 @@ namespace rnnp::compiler {
 
 namespace {
 
+// nullptr also where a small file shares large matrices between many cells.
+std::unique_ptr<OnnxModel> fused_cells(const OnnxModel &model, const StateNames &states) {
+  try {
+    return fuse_cells(model, states);
+  } catch (const Refusal &) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+namespace {
+
+Graph graph_of(const OnnxModel &model, const std::vector<StatePair> &states, const StateNames &names) {
+  std::set<std::string> kept;
+  for (const auto &state : names) kept.insert(state.first);
+  Graph graph = import_model(model, kept);
+  give_finals_per_step(&graph);
+  tie_states(&graph, states);
+  run_passes(&graph);
+  return graph;
+}
+
 // With cells in one piece where that works, else as the file has it.
-Graph import_fused(const OnnxModel &model, const std::set<std::string> &kept) {
-  if (const auto fused = fuse_cells(model)) {
+Graph graph_with_states(const OnnxModel &model, const std::vector<StatePair> &states) {
+  StateNames names;
+  for (const StatePair &pair : states) names.emplace(pair.input, pair.output);
+  if (const auto fused = fused_cells(model, names)) {
     try {
-      Graph graph = import_model(*fused, kept);
+      Graph graph = graph_of(*fused, states, names);
       graph.notes.emplace_back("LSTM cells written in primitive operators are run as recurrent layers");
-      return graph;
+      if (states.empty() || graph.causal) return graph;
     } catch (const ModelError &) {
       // The file's own graph says what is wrong, if anything is.
     }
   }
-  return import_model(model, kept);
+  return graph_of(model, states, names);
+}
+
+bool can_be_tied(const OnnxModel &model, const std::vector<StatePair> &states) {
+  try {
+    return graph_with_states(model, states).causal;
+  } catch (const ModelError &) {
+    return false;
+  } catch (const UsageError &) {
+    return false;
+  }
+}
+
+// Notes the pairs that look like states and can be tied: all together, or each alone.
+void note_evident_states(const OnnxModel &model, const std::vector<StatePair> &given, Graph *graph) {
+  constexpr size_t kMostTrials = 16;  // each compiles the graph
+  std::vector<StatePair> pairs = evident_states(*graph), all = given;
+  all.insert(all.end(), pairs.begin(), pairs.end());
+  const bool together = !pairs.empty() && can_be_tied(model, all);
+  if (!together && pairs.size() > kMostTrials) pairs.resize(kMostTrials);
+  for (const StatePair &pair : pairs) {
+    all = given;
+    all.push_back(pair);
+    if (!together && (pairs.size() == 1 || !can_be_tied(model, all))) continue;
+    graph->notes.push_back("input " + quote(pair.input) + " and output " + quote(pair.output) + " look like a state; --state " +
+                           pair.input + "=" + pair.output + " keeps it in the library");
+  }
 }
 
 }  // namespace
 
 Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
-  std::set<std::string> tied;
-  for (const StatePair &pair : options.states) tied.insert(pair.input);
-  Graph graph = import_fused(model, tied);
-  give_finals_per_step(&graph);
-  tie_states(&graph, options.states);
-  run_passes(&graph);
-  note_evident_states(&graph);
+  const Budget budget("compiling it", reading_limits(model.file_bytes));
+  Graph graph = graph_with_states(model, options.states);
+  note_evident_states(model, options.states, &graph);
   return graph;
 }
 

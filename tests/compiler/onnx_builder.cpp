@@ -182,6 +182,14 @@ void expect_same_bits(const std::string &what, const Arrays &a, const Arrays &b)
   }
 }
 
+Arrays on_two_threads(Runner *runner, const Arrays &inputs, RunOptions options) {
+  options.threads = 2;
+  options.all_threads = true;
+  const Arrays results = runner->run(inputs, options);
+  EXPECT_EQ(runner->session().threads, 2u);
+  return results;
+}
+
 }  // namespace
 
 void check_against_f64(const onnx::ModelProto &proto, const Sizes &sizes, const Arrays &given, double tolerance,
@@ -204,9 +212,7 @@ void check_against_f64(const onnx::ModelProto &proto, const Sizes &sizes, const 
       RunOptions options;
       const Arrays whole = runner.run(inputs, options);
       for (const auto &output : expected) compare(target + (" " + output.first), whole.at(output.first), output.second, tolerance);
-      options.threads = 2;
-      expect_same_bits("two threads", whole, runner.run(inputs, options));
-      options.threads = 1;
+      expect_same_bits("two threads", whole, on_two_threads(&runner, inputs, options));
       options.steps_per_call = 1;
       if (runner.facts().causal) expect_same_bits("step by step", whole, runner.run(inputs, options));
     }
@@ -242,8 +248,8 @@ void check_kept_states(const onnx::ModelProto &proto, const std::vector<StatePai
       for (const auto &output : expected) compare(target + (" " + output.first), whole.at(output.first), output.second, tolerance);
       for (const size_t steps : {size_t{1}, size_t{3}}) {
         options.steps_per_call = steps;
-        options.threads = steps == 1 ? 1 : 2;
         expect_same_bits("in pieces", whole, runner.run(inputs, options));
+        expect_same_bits("in pieces on two threads", whole, on_two_threads(&runner, inputs, options));
       }
     }
   } catch (const std::exception &error) {

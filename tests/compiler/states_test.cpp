@@ -23,7 +23,7 @@ OnnxBuilder stacked_lstm() {
       .weights("b", 4, 1, kHidden, kHidden)
       .constant_ints("one", {1}, {1})
       .constant_ints("halves", {2}, {kHidden, kHidden});
-  b.node("Split", {"S"}, {"s0", "s1"}).with("axis", 0).with("num_outputs", 2);
+  b.node("Split", {"S"}, {"s0", "s1"}).with("axis", 0);
   b.node("Split", {"s0", "halves"}, {"h0", "c0"}).with("axis", 2);
   b.node("Split", {"s1", "halves"}, {"h1", "c1"}).with("axis", 2);
   b.node("LSTM", {"X", "aW", "aR", "aB", "", "h0", "c0"}, {"y0", "h0n", "c0n"}).with("hidden_size", kHidden);

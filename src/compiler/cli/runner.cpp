@@ -267,12 +267,15 @@ Arrays Runner::run(const Arrays &arrays, const RunOptions &options) {
   session.max_batch = static_cast<uint32_t>(job.batch);
   session.max_steps = facts_.causal ? 0 : static_cast<uint32_t>(job.steps);
   session.isa_allowed = options.isa_allowed;
-  session.flags = options.portable_ops ? RNNP_SESSION_PORTABLE_OPS : 0u;
+  session.flags = (options.portable_ops ? RNNP_SESSION_PORTABLE_OPS : 0u) | (options.all_threads ? RNNP_SESSION_ALL_THREADS : 0u);
   session.executor = executor ? executor->get() : nullptr;
   rnnp_memory memory{};
   check(rnnp_session_memory(&model_, &session, &memory), "rnnp_session_memory");
   const AlignedBytes bytes(memory.session_bytes, memory.alignment);
   check(rnnp_session_init(&job.session, &model_, &session, bytes.data(), memory.session_bytes), "rnnp_session_init");
+  session_ = {};
+  session_.struct_bytes = sizeof session_;
+  check(rnnp_session_info(job.session, &session_), "rnnp_session_info");
   size_t done = 0;
   for (size_t piece : cuts) {
     call(&job, done, piece);

@@ -21,6 +21,7 @@ using Arrays = std::map<std::string, Array>;
 
 struct RunOptions {
   uint32_t threads = 1;
+  bool all_threads = false;   // use them even where a step is too little work to gain from it
   size_t steps_per_call = 0;  // 0: all steps in one call
   bool last_step = false, portable_ops = false;
   uint32_t isa_allowed = 0;
@@ -37,6 +38,9 @@ class Runner {
   const std::vector<rnnp_tensor_facts> &inputs() const { return inputs_; }
   const std::vector<rnnp_tensor_facts> &outputs() const { return outputs_; }
 
+  // What the last run's session decided.
+  const rnnp_session_facts &session() const { return session_; }
+
   // Throws UsageError on arrays that do not fit, IoError on a library error. Missing optional inputs may be left out.
   Arrays run(const Arrays &arrays, const RunOptions &options);
 
@@ -50,6 +54,7 @@ class Runner {
   AlignedBytes blob_;
   rnnp_model model_{};
   rnnp_model_facts facts_{};
+  rnnp_session_facts session_{};
   std::vector<rnnp_tensor_facts> inputs_, outputs_;
 };
 

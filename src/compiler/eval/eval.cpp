@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compiler/onnx/budget.h"
+#include "compiler/onnx/operator_attributes.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/onnx/subgraph.h"
 
@@ -50,7 +52,9 @@ std::vector<std::string> eval_operators() {
 std::vector<Tensor> eval_node(const onnx::NodeProto &node, int64_t opset, const std::vector<const Tensor *> &in) {
   const EvalFn function = find_eval(node.op_type());
   if (!function) throw Refusal("the operator is not supported");
+  check_attributes(node, opset);
   EvalCall call{node, Attributes(node), opset, in, std::vector<Tensor>(static_cast<size_t>(node.output_size()))};
+  for (const Tensor *tensor : in) Budget::charge_operations(tensor ? static_cast<double>(tensor->size()) : 0);
   function(call);
   // A tensor that was never given has no element, not even the one of a scalar.
   for (size_t i = 0; i < call.out.size(); ++i) {
@@ -100,15 +104,22 @@ class Walk {
   }
 
   void branch(const onnx::NodeProto &node) {
+    check_attributes(node, opset_);
     if (node.input_size() != 1) throw Refusal("it needs one condition");
     const onnx::GraphProto &graph = taken_branch(node, *value_of(node.input(0)));
-    const auto outer = known;
+    std::map<std::string, std::shared_ptr<const Tensor>> hidden;
+    const std::vector<std::string> made = names_made(graph);
+    for (const std::string &name : made) {
+      const auto found = known.find(name);
+      if (found != known.end()) hidden.insert(*found);
+    }
     for (const onnx::TensorProto &constant : graph.initializer())
       known[constant.name()] = std::make_shared<const Tensor>(read_tensor(constant));
     for (const onnx::NodeProto &inner : graph.node()) run(inner);
     std::vector<std::shared_ptr<const Tensor>> results;
     for (const onnx::ValueInfoProto &output : graph.output()) results.push_back(value_of(output.name()));
-    known = outer;
+    for (const std::string &name : made) known.erase(name);
+    for (auto &outer : hidden) known[outer.first] = std::move(outer.second);
     for (size_t i = 0; i < results.size(); ++i) known[node.output(static_cast<int>(i))] = results[i];
   }
 
@@ -118,6 +129,9 @@ class Walk {
 }  // namespace
 
 std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<std::string, Tensor> &inputs) {
+  int64_t given = 0;
+  for (const auto &input : inputs) given += input.second.size();
+  const Budget budget("evaluating it", evaluation_limits(model.file_bytes, given));
   Walk walk(model.opset);
   walk.known = model.constants;
   for (const auto &input : inputs) walk.known[input.first] = std::make_shared<const Tensor>(input.second);
@@ -135,6 +149,7 @@ void check_work(int64_t outer, int64_t m, int64_t n, int64_t k) {
   constexpr double kMostProducts = 1e11;
   const double products = static_cast<double>(outer) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   if (products > kMostProducts) throw Refusal("a product of these sizes is too much work on the host");
+  Budget::charge_operations(products);
 }
 
 Shape broadcast_shape(const Shape &a, const Shape &b) {

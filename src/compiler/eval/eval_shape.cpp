@@ -90,6 +90,10 @@ bool squeeze_axes(const Attributes &attributes, const std::vector<const Tensor *
 }
 
 std::vector<int64_t> split_sizes(const Attributes &attributes, const std::vector<const Tensor *> &in, int64_t dim, size_t outputs) {
+  if (attributes.integer("num_outputs", static_cast<int64_t>(outputs)) != static_cast<int64_t>(outputs)) {
+    throw Refusal("attribute 'num_outputs' is " + std::to_string(attributes.integer("num_outputs", 0)) + ", the node has " +
+                  std::to_string(outputs) + " outputs");
+  }
   std::vector<int64_t> sizes = in.size() > 1 && in[1] ? to_ints(*in[1]) : attributes.integers("split");
   if (sizes.empty() && outputs > 0) {
     const int64_t count = static_cast<int64_t>(outputs), piece = (dim + count - 1) / count;

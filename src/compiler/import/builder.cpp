@@ -296,6 +296,12 @@ View OpCall::mask_view(size_t i) const {
 
 void OpCall::give(size_t i, View view) {
   if (!wants(i)) return;
+  // Views are copied from node to node, so that what a file can ask of one is bounded.
+  constexpr size_t kMostAtoms = 256;
+  size_t atoms = 0;
+  for (const Axis &axis : view.axes) atoms += axis.size();
+  if (view.axes.size() > kMaxTensorRank || atoms > kMostAtoms)
+    throw Refusal("its result has too many axes, or axes in too many parts");
   b.bound[node.output(static_cast<int>(i))] = {Bound::Kind::kView, nullptr, std::move(view)};
 }
 

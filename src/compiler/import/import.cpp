@@ -3,11 +3,17 @@
 #include "compiler/import/import.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "compiler/eval/eval.h"
 #include "compiler/import/builder.h"
+#include "compiler/import/fold.h"
+#include "compiler/import/guess_axes.h"
 #include "compiler/import/steps.h"
+#include "compiler/ir/passes.h"
+#include "compiler/onnx/budget.h"
+#include "compiler/onnx/operator_attributes.h"
 #include "compiler/onnx/subgraph.h"
 #include "rnnpack/rnnpack.h"
 
@@ -16,62 +22,6 @@ namespace {
 
 bool is_onnx_domain(const onnx::NodeProto &node) {
   return node.domain().empty() || node.domain() == "ai.onnx";
-}
-
-bool any_dynamic(const std::vector<const Tensor *> &in) {
-  return std::any_of(in.begin(), in.end(), [](const Tensor *t) { return t && t->is_dynamic(); });
-}
-
-// Operators that move elements of their data inputs; the others mix them.
-bool moves_data(const std::string &op) {
-  static const std::set<std::string> kMoves = {"Identity", "Gather",  "Slice",     "Squeeze", "Unsqueeze",
-                                               "Concat",   "Reshape", "Transpose", "Cast",    "Flatten"};
-  return kMoves.count(op) != 0;
-}
-
-// Flags of the outputs: moved along with the data, or all set when the values mix.
-void carry_dynamic(const OpCall &call, const std::vector<const Tensor *> &in, std::vector<Tensor> *out) {
-  if (!any_dynamic(in) || call.node.op_type() == "Shape" || call.node.op_type() == "Size") return;
-  if (!moves_data(call.node.op_type())) {
-    for (Tensor &tensor : *out) tensor.dynamic.assign(tensor.data.size(), 1);
-    return;
-  }
-  const size_t data_inputs = call.node.op_type() == "Concat" ? in.size() : 1;
-  std::vector<Tensor> flags;
-  std::vector<const Tensor *> inputs = in;
-  flags.reserve(data_inputs);
-  for (size_t i = 0; i < data_inputs; ++i) {
-    Tensor mask = *in[i];
-    mask.dynamic.resize(mask.data.size(), 0);
-    std::copy(mask.dynamic.begin(), mask.dynamic.end(), mask.data.begin());
-    flags.push_back(std::move(mask));
-    inputs[i] = &flags.back();
-  }
-  const std::vector<Tensor> moved = eval_node(call.node, call.opset, inputs);
-  for (size_t i = 0; i < out->size(); ++i) {
-    (*out)[i].dynamic.resize((*out)[i].data.size(), 0);
-    std::transform(moved[i].data.begin(), moved[i].data.end(), (*out)[i].dynamic.begin(),
-                   [](double v) { return v != 0 ? uint8_t{1} : uint8_t{0}; });
-  }
-}
-
-// True when the node was replaced by its value.
-bool fold(OpCall &call) {
-  const std::string &op = call.node.op_type();
-  if (!find_eval(op)) return false;
-  for (size_t i = 0; i < call.input_count(); ++i) {
-    if (call.has(i) && !call.is_const(i)) return false;
-  }
-  const std::vector<const Tensor *> in = call.constants();
-  if (any_dynamic(in)) {
-    if (op == "Expand" || op == "ConstantOfShape") return false;
-    if (op == "Range" || op == "Tile" || op == "Pad")
-      throw Refusal("its size depends on the number of steps or batch rows; accepted: constants");
-  }
-  std::vector<Tensor> out = eval_node(call.node, call.opset, in);
-  carry_dynamic(call, in, &out);
-  for (size_t i = 0; i < out.size(); ++i) call.give(i, std::move(out[i]));
-  return true;
 }
 
 // In a branch of an If too.
@@ -99,12 +49,24 @@ class Reader {
   Reader(const OnnxModel &model, Origins *origins, bool discovering, const InputFacts &facts) : model_(model), facts_(facts) {
     b_.origins = origins;
     b_.discovering = discovering;
+    b_.kept = facts.kept;
+  }
+
+  // The values that the model gives out, as far as they are known.
+  std::vector<uint32_t> outputs() const {
+    std::vector<uint32_t> values;
+    for (const std::string &name : model_.outputs) {
+      const auto found = b_.bound.find(name);
+      if (found != b_.bound.end() && found->second.kind == Bound::Kind::kView) values.push_back(found->second.view.value);
+    }
+    return values;
   }
 
   Builder &builder() { return b_; }
   Problems &problems() { return problems_; }
 
   void read() {
+    const Budget budget("reading it", reading_limits(model_.file_bytes));
     if (!b_.discovering) find_sizes();
     for (const auto &constant : model_.constants) b_.bound[constant.first] = {Bound::Kind::kConst, constant.second, {}};
     for (size_t i = 0; i < model_.inputs.size(); ++i) add_input(static_cast<uint32_t>(i));
@@ -177,6 +139,7 @@ class Reader {
     try {
       if (!is_onnx_domain(node))
         throw Refusal("the operator is of domain " + quote(node.domain()) + "; accepted: standard ONNX operators");
+      check_attributes(node, model_.opset);
       const ImportFn import = find_import(node.op_type());
       if (!import && !find_eval(node.op_type()))
         throw Refusal("the operator is not supported; see docs/OPERATORS.md for those that are");
@@ -189,9 +152,25 @@ class Reader {
       }
       if (fold(call)) return;
       if (!import) throw Refusal("the operator is only supported where all its inputs are constants" + call.run_time_input());
+      const size_t values = b_.graph.values.size(), nodes = b_.graph.nodes.size();
       import(call);
+      charge_made(values, nodes);
     } catch (const Refusal &refusal) {
       problems_.add(call.name, node.op_type(), refusal.what());
+    }
+  }
+
+  // What the node copied out of constants: one constant may feed any number of nodes.
+  void charge_made(size_t values, size_t nodes) {
+    int64_t elements = 0;
+    for (size_t i = values; i < b_.graph.values.size(); ++i) elements += static_cast<int64_t>(b_.graph.values[i].f32.size());
+    for (size_t i = nodes; i < b_.graph.nodes.size(); ++i) elements += static_cast<int64_t>(stored_elements(b_.graph.nodes[i]));
+    try {
+      Budget::charge_elements(elements);
+    } catch (const Refusal &) {
+      for (size_t i = values; i < b_.graph.values.size(); ++i) b_.graph.values[i].f32 = {};
+      b_.graph.nodes.erase(b_.graph.nodes.begin() + static_cast<std::ptrdiff_t>(nodes), b_.graph.nodes.end());
+      throw;
     }
   }
 
@@ -297,60 +276,11 @@ class Reader {
   Problems problems_;
 };
 
-// Without a recurrent node the first axis of the inputs is the batch, and one other dynamic axis may be time.
-void guess_without_recurrent(const OnnxModel &model, Origins *origins) {
-  size_t rank = 0;
-  for (const DeclaredInput &input : model.inputs) rank = std::max(rank, input.dims.size());
-  std::set<int64_t> sizes;
-  for (size_t i = 0; i < model.inputs.size(); ++i) {
-    if (rank > 0 && model.inputs[i].dims.size() == rank && model.inputs[i].dims[0].value)
-      sizes.insert(model.inputs[i].dims[0].value);
-  }
-  if (sizes.size() > 1) return;
-  for (size_t i = 0; i < model.inputs.size(); ++i) {
-    if (rank > 0 && model.inputs[i].dims.size() == rank) origins->mark(origins->of(i, 0), AxisRole::kBatch);
-  }
-  for (size_t i = 0; i < model.inputs.size(); ++i) {
-    for (size_t axis = 0; axis < model.inputs[i].dims.size(); ++axis) {
-      const int origin = origins->of(i, axis);
-      if (origins->dynamic(origin) && origins->role(origin) == AxisRole::kUnknown && !origins->any(AxisRole::kTime)) {
-        origins->mark(origin, AxisRole::kTime);
-      }
-    }
-  }
-}
-
-// An input that reaches the recurrent nodes only through operators that lose its batch axis (a convolution's sums) still has a time
-// axis by its dimension's name: its first axis is then the batch, if it has the size of the others'. True when one was marked.
-bool mark_batch_beside_time(const OnnxModel &model, Origins *origins) {
-  bool dynamic = false, marked = false;
-  int64_t batch = 0;
-  try {
-    batch = origins->any(AxisRole::kBatch) ? origins->common_size(AxisRole::kBatch, &dynamic) : 0;
-  } catch (const Refusal &) {
-    return false;  // the sizes differ, which the reading itself says better
-  }
-  if (batch == 0 || dynamic) return false;
-  for (size_t i = 0; i < model.inputs.size(); ++i) {
-    const size_t rank = model.inputs[i].dims.size();
-    bool has_time = false, has_batch = false;
-    for (size_t axis = 0; axis < rank; ++axis) {
-      has_time = has_time || (axis > 0 && origins->role(origins->of(i, axis)) == AxisRole::kTime);
-      has_batch = has_batch || origins->role(origins->of(i, axis)) == AxisRole::kBatch;
-    }
-    if (!has_time || has_batch || origins->role(origins->of(i, 0)) != AxisRole::kUnknown) continue;
-    if (model.inputs[i].dims[0].value != batch) continue;
-    origins->mark(origins->of(i, 0), AxisRole::kBatch);
-    marked = true;
-  }
-  return marked;
-}
-
 // For each value: it is used, and only as states and lengths of recurrent nodes, possibly through copies. Nodes are in order, so
 // one walk from the last to the first sees all readers of a value before its makers.
-std::vector<bool> only_states(const Graph &graph) {
+std::vector<bool> only_states(const Graph &graph, const std::vector<uint32_t> &outputs) {
   std::vector<bool> used(graph.values.size(), false), other(graph.values.size(), false);
-  for (const Io &output : graph.outputs) other[output.value] = true;
+  for (const uint32_t value : outputs) other[value] = true;
   for (size_t n = graph.nodes.size(); n-- > 0;) {
     const Node &node = graph.nodes[n];
     for (size_t i = 0; i < node.in.size(); ++i) {
@@ -367,7 +297,9 @@ std::vector<bool> only_states(const Graph &graph) {
 }
 
 void assign_roles(Graph *graph) {
-  const std::vector<bool> states = only_states(*graph);
+  std::vector<uint32_t> outputs;
+  for (const Io &output : graph->outputs) outputs.push_back(output.value);
+  const std::vector<bool> states = only_states(*graph, outputs);
   for (Io &input : graph->inputs) {
     const Value &value = graph->values[input.value];
     if (value.dtype == DType::kI32) {
@@ -399,49 +331,74 @@ Graph finish(Reader *reader) {
   return std::move(graph);
 }
 
-}  // namespace
+bool is_causal(Graph graph) {
+  remove_dead(&graph);
+  find_early_rows(&graph);
+  find_causality(&graph);
+  return graph.causal;
+}
 
-Graph import_model(const OnnxModel &model, const std::set<std::string> &kept) {
-  Origins origins(model);
-  InputFacts facts{{}, kept};
-  Problems first_problems;
-  bool recurrent = has_recurrent(model);
-  if (recurrent) {
-    Reader first(model, &origins, true, facts);
-    first.read();
-    first_problems = first.problems();
-    const std::vector<bool> states = only_states(first.builder().graph);
-    for (const Io &input : first.builder().graph.inputs) {
-      if (states[input.value]) facts.states.insert(first.builder().graph.values[input.value].input);
+// What refuses the graph with its fixed time axes left open: ONNX itself could run it with no other number of steps. Empty when it
+// could.
+std::string needs_own_steps(const OnnxModel &model, const Origins &origins, const InputFacts &facts) {
+  Origins open = origins.with_open_time();
+  Reader probe(model, &open, false, facts);
+  probe.read();
+  if (probe.problems().empty()) return "";
+  const std::string &line = probe.problems().lines()[0];
+  return line.substr(0, line.find(": "));  // the rest tells of a stand-in
+}
+
+// Inputs whose steps the file names or sizes apart, which the blob cannot.
+void note_shared_steps(const OnnxModel &model, const Origins &axes, Graph *graph) {
+  std::set<std::string> names;
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    for (size_t axis = 0; axis < model.inputs[i].dims.size(); ++axis) {
+      const DeclaredDim &dim = model.inputs[i].dims[axis];
+      if (axes.role(axes.of(i, axis)) == AxisRole::kTime) names.insert(dim.value ? std::to_string(dim.value) : quote(dim.name));
     }
-    // It may have stood in a branch that is not taken.
-    const std::vector<Node> &nodes = first.builder().graph.nodes;
-    recurrent = !first_problems.empty() ||
-                std::any_of(nodes.begin(), nodes.end(), [](const Node &node) { return node.op == OpKind::kRecurrent; });
   }
-  if (!recurrent) {
-    guess_without_recurrent(model, &origins);
-  }
-  Origins beside_time = origins;
-  if (recurrent && !origins.conflict() && mark_batch_beside_time(model, &beside_time)) {
-    Reader guess(model, &beside_time, false, facts);
-    guess.read();
-    if (guess.problems().empty()) return finish(&guess);
-  }
-  Reader second(model, &origins, false, facts);
-  if (origins.conflict()) second.problems().add("", "graph", "an input axis is used as time by one node and as batch by another");
+  if (names.size() < 2) return;
+  std::string list;
+  for (const std::string &name : names) list += (list.empty() ? "" : ", ") + name;
+  graph->notes.push_back("the time axes " + list + " of the inputs are taken as one: every run has one number of steps for all");
+}
+
+// The graph with these axes, or with fewer of them where it needs its own sizes. `may_fail`: nothing where a node is refused.
+std::optional<Graph> read_with(const OnnxModel &model, Origins *axes, const InputFacts &facts, bool recurrent,
+                               const Problems &first_problems, bool may_fail) {
+  Reader second(model, axes, false, facts);
+  if (axes->conflict()) second.problems().add("", "graph", "an input axis is used as time by one node and as batch by another");
   second.read();
-  if (second.problems().empty()) return finish(&second);
+  const bool good = second.problems().empty();
+  if (!good && may_fail) return std::nullopt;
+  const bool fixed_time = recurrent && second.builder().time_size >= 1 && !second.builder().time_dynamic;
+  const bool one_step = fixed_time && second.builder().time_size == 1;
+  note_shared_steps(model, *axes, &second.builder().graph);
+  std::string own_size;  // why the time axis has to stay as it is
+  if (good && fixed_time && axes->any(AxisRole::kTime)) own_size = needs_own_steps(model, *axes, facts);
+  if (good && (!one_step || own_size.empty())) {
+    if (!own_size.empty())
+      second.builder().graph.notes.push_back("the file is for " + std::to_string(second.builder().time_size) + " steps alone (" +
+                                             own_size + "); the blob takes any number, read the same way");
+    return finish(&second);
+  }
   // Where a node was refused, time and batch may have been missed behind it: what the second reading says then may be wrong.
   first_problems.raise();
-  if (recurrent && second.builder().time_size >= 1 && !second.builder().time_dynamic) {
-    Origins plain = origins.without_time(model);
+  if (fixed_time) {
+    Origins plain = axes->without_time(model);
     Reader third(model, &plain, false, facts);
     third.read();
     if (third.problems().empty()) {
       third.builder().graph.notes.emplace_back(
           "the time axis stays an ordinary axis of the size in the file: one call of the ONNX graph is one step");
       return finish(&third);
+    }
+    if (!own_size.empty()) {
+      Graph opened = finish(&second);
+      if (!is_causal(opened)) third.problems().raise();  // for more steps than one it would be another graph
+      opened.notes.push_back("the file is for one step alone (" + own_size + "); a call of more steps is as many calls of it");
+      return opened;
     }
   }
   if (!recurrent) {
@@ -456,40 +413,34 @@ Graph import_model(const OnnxModel &model, const std::set<std::string> &kept) {
   return finish(&second);
 }
 
-namespace {
-
-// "head name, name, name." in lines that fit a page.
-std::string in_lines(const std::string &head, const std::vector<std::string> &names) {
-  std::string text = head, line;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const std::string word = names[i] + (i + 1 < names.size() ? "," : ".");
-    const bool full = line.size() + word.size() > 128 - (text == head ? head.size() : 0);
-    if (full) {
-      text += line + "\n";
-      line.clear();
-    }
-    line += (line.empty() && text != head ? "" : " ") + word;
-  }
-  return text + line + "\n";
-}
-
 }  // namespace
 
-std::string operator_table() {
-  std::map<std::string, const ImportRow *> rows;
-  for (const auto *table : import_tables()) {
-    for (const ImportRow &row : *table) rows[row.op_type] = &row;
+Graph import_model(const OnnxModel &model, const std::set<std::string> &kept) {
+  Origins origins(model);
+  InputFacts facts{{}, kept};
+  Problems first_problems;
+  bool recurrent = has_recurrent(model);
+  if (recurrent) {
+    Reader first(model, &origins, true, facts);
+    first.read();
+    first_problems = first.problems();
+    const std::vector<bool> states = only_states(first.builder().graph, first.outputs());
+    for (const Io &input : first.builder().graph.inputs) {
+      if (states[input.value]) facts.states.insert(first.builder().graph.values[input.value].input);
+    }
+    // It may have stood in a branch that is not taken.
+    const std::vector<Node> &nodes = first.builder().graph.nodes;
+    recurrent = !first_problems.empty() ||
+                std::any_of(nodes.begin(), nodes.end(), [](const Node &node) { return node.op == OpKind::kRecurrent; });
   }
-  std::string text = "| operator | opsets | limits |\n|---|---|---|\n";
-  for (const auto &row : rows) {
-    text += "| " + row.first + " | " + std::to_string(row.second->since) + " to " + std::to_string(kMaxOpset) + " | " +
-            row.second->limits + " |\n";
+  if (!recurrent) {
+    guess_without_recurrent(model, &origins);
   }
-  std::vector<std::string> folded;
-  for (const std::string &name : eval_operators()) {
-    if (rows.count(name) == 0) folded.push_back(name);
+  Origins beside_time = origins;
+  if (recurrent && !origins.conflict() && mark_batch_beside_time(model, &beside_time)) {
+    if (std::optional<Graph> graph = read_with(model, &beside_time, facts, recurrent, {}, true)) return std::move(*graph);
   }
-  return text + "\n" + in_lines("Only where all inputs are constants:", folded);
+  return *read_with(model, &origins, facts, recurrent, first_problems, false);
 }
 
 }  // namespace rnnp::compiler

@@ -490,6 +490,7 @@ View per_channel(OpCall &call, const View &x, const std::vector<double> &numbers
 // Inference: a factor and a summand per channel, which a convolution before it takes in.
 void batch_normalization(OpCall &call) {
   if (call.attributes.integer("training_mode", 0) != 0) throw Refusal("training_mode is set; accepted: inference");
+  if (call.attributes.integer("spatial", 1) == 0) throw Refusal("attribute 'spatial' is 0; accepted: 1");
   if (call.wants(1)) throw Refusal("its outputs for training are not supported");
   const View x = call.pointwise_view(0);
   if (x.axes.size() < 2) throw Refusal("its input has rank " + std::to_string(x.axes.size()) + "; accepted: 2 and more");

@@ -51,11 +51,6 @@ class RecurrentImport {
 
   void read_attributes() {
     const Attributes &a = call_.attributes;
-    std::vector<const char *> known = {"activation_alpha", "activation_beta", "activations", "clip",
-                                       "direction",        "hidden_size",     "layout"};
-    if (is_lstm()) known.push_back("input_forget");
-    if (gates() == 3) known.push_back("linear_before_reset");
-    a.only(known);
     const std::string direction = a.text("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
       throw Refusal("attribute 'direction' is " + quote(direction) + "; accepted: forward, reverse, bidirectional");
@@ -233,8 +228,23 @@ class RecurrentImport {
       constant_rows(state, i == kInitialC);
       return kNone;
     }
-    if (b_.is_sequence(state)) throw Refusal(std::string(name) + " changes from step to step; accepted: one state per batch row");
+    if (b_.is_sequence(state) && !is_kept_input(state)) {
+      const bool is_input = b_.graph.values[state.value].kind == ValueKind::kInput;
+      throw Refusal(std::string(name) + " changes from step to step; accepted: one state per batch row" +
+                    (is_input ? ". It is an input that the graph reads elsewhere too; --state " +
+                                    call_.node.input(static_cast<int>(i)) + "=OUTPUT keeps it, where an output gives its next value"
+                              : ""));
+    }
     return place_state(state, dir, i == kInitialC);
+  }
+
+  // An input that the user wants kept from step to step, read where it lies: the layer's own state, or tying it is refused.
+  bool is_kept_input(const View &state) const {
+    const Value &value = b_.graph.values[state.value];
+    int64_t stride = 1;
+    return value.kind == ValueKind::kInput && b_.kept.count(b_.graph.inputs[value.input].name) != 0 &&
+           std::all_of(state.axes.begin(), state.axes.end(),
+                       [&](const Axis &axis) { return !axis_is_features(axis) || one_stride(axis, &stride); });
   }
 
   // A state is read where it lies, also as a part of a larger row; what one stride does not describe is copied out first.

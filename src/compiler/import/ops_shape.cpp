@@ -240,7 +240,13 @@ View joined(OpCall &call, std::vector<View> parts, size_t axis) {
           (axis_size(out.axes[i]) != axis_size(part.axes[i]) || !align_axes(out.axes[i], part.axes[i], &mine, &other))) {
         throw Refusal("its inputs differ outside the axis: " + view_text(out) + " and " + view_text(part));
       }
-      if (i != axis) out.axes[i] = mine;
+      if (i == axis) continue;
+      // Of input axes that are joined one cannot be longer than the other.
+      if (b.discovering && mine.size() == 2 && mine[0].origin >= 0 && mine[1].origin >= 0) {
+        b.origins->unite(mine[0].origin, mine[1].origin);
+        mine.pop_back();
+      }
+      out.axes[i] = mine;
     }
     sizes.push_back(axis_size(part.axes[axis]));
     total = plus(total, sizes.back());

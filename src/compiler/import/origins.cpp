@@ -45,6 +45,17 @@ Origins Origins::without_time(const OnnxModel &model) const {
   return out;
 }
 
+Origins Origins::with_open_time() const {
+  constexpr int64_t kStandIn = 4194523;
+  Origins out = *this;
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    if (role(static_cast<int>(i)) != AxisRole::kTime) continue;
+    out.sizes_[i] = kStandIn;
+    out.dynamic_[i] = true;
+  }
+  return out;
+}
+
 int Origins::find(int origin) const {
   while (parent_[static_cast<size_t>(origin)] != origin) origin = parent_[static_cast<size_t>(origin)];
   return origin;

@@ -33,6 +33,8 @@ class Origins {
   int64_t common_size(AxisRole role, bool *is_dynamic) const;
   // The same with batch axes alone: those of time keep their size.
   Origins without_time(const OnnxModel &model) const;
+  // The same with time axes that the file fixes left open, to see whether the graph is for any number of steps.
+  Origins with_open_time() const;
   bool conflict() const { return conflict_; }  // an axis is both time and batch
 
  private:

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/ir/passes.h"
+#include "compiler/onnx/budget.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -16,17 +17,38 @@ BlobActivation &activation_of(Node *node) {
   return node->op == OpKind::kDense ? std::get<Dense>(node->attr).act : std::get<Conv>(node->attr).shape.act;
 }
 
-// The nodes without activation that alone make a value for its one reader: one, or the phases of a transposed convolution.
-std::vector<Node *> makers_of(Graph *graph, uint32_t value, const std::vector<uint32_t> &uses) {
-  std::vector<Node *> makers;
-  if (uses[value] != 1) return makers;
-  for (Node &node : graph->nodes) {
-    if (std::find(node.out.begin(), node.out.end(), value) == node.out.end()) continue;
-    if (!is_linear(node) || activation_of(&node).act != static_cast<uint32_t>(Act::kIdentity)) return {};
-    makers.push_back(&node);
+// Who makes each value, kept up to date while nodes are taken in.
+class Makers {
+ public:
+  explicit Makers(Graph *graph) : made_by_(graph->values.size()), uses_(use_counts(*graph)) {
+    for (Node &node : graph->nodes) {
+      for (uint32_t value : node.out) {
+        if (value != kNone) made_by_[value].push_back(&node);
+      }
+    }
   }
-  return makers;
-}
+
+  // The nodes without activation that alone make a value for its one reader: one, or the phases of a transposed convolution.
+  std::vector<Node *> of(uint32_t value) const {
+    if (uses_[value] != 1) return {};
+    const std::vector<Node *> &makers = made_by_[value];
+    const bool fit = std::all_of(makers.begin(), makers.end(), [](Node *node) {
+      return is_linear(*node) && activation_of(node).act == static_cast<uint32_t>(Act::kIdentity);
+    });
+    return fit ? makers : std::vector<Node *>();
+  }
+
+  void take_over(const std::vector<Node *> &makers, Node *absorbed) {
+    for (Node *maker : makers) maker->out[0] = absorbed->out[0];
+    made_by_[absorbed->out[0]] = makers;
+    absorbed->out[0] = kNone;
+    absorbed->in.clear();
+  }
+
+ private:
+  std::vector<std::vector<Node *>> made_by_;
+  const std::vector<uint32_t> uses_;
+};
 
 // Elements of a row are [blocks][repeats][units]: unit u of block b has one set of weights, all repeats share it.
 struct Units {
@@ -52,6 +74,7 @@ bool numbers_of(const AttrBinary &attr, bool value_is_a, const std::vector<float
     total *= attr.dims[i];
   }
   if (total != u.blocks * u.repeats * u.units) return false;
+  if (!Budget::afford_operations(static_cast<double>(total))) return false;
   numbers->assign(u.blocks * u.units, 0.0f);
   for (uint64_t n = 0; n < total; ++n) {
     uint64_t rest = n, at = 0;
@@ -98,33 +121,27 @@ void apply(Node *node, Binary op, const std::vector<float> &numbers) {
   }
 }
 
-void take_over(const std::vector<Node *> &makers, Node *absorbed) {
-  for (Node *maker : makers) maker->out[0] = absorbed->out[0];
-  absorbed->out[0] = kNone;
-  absorbed->in.clear();
-}
-
 void drop_emptied(Graph *graph) {
   auto &nodes = graph->nodes;
   nodes.erase(std::remove_if(nodes.begin(), nodes.end(), [](const Node &node) { return node.in.empty() && node.out[0] == kNone; }),
               nodes.end());
 }
 
-bool fuse_binary(Graph *graph, Node *node, const std::vector<uint32_t> &uses) {
+bool fuse_binary(const Graph &graph, Node *node, Makers *all) {
   const AttrBinary &attr = std::get<AttrBinary>(node->attr);
   const Binary op = static_cast<Binary>(attr.op);
   const bool commutes = op == Binary::kAdd || op == Binary::kMul;
   if (!commutes && op != Binary::kSub && op != Binary::kDiv) return false;
   for (size_t side = 0; side < (commutes ? 2u : 1u); ++side) {
-    const Value &constant = graph->values[node->in[1 - side]];
+    const Value &constant = graph.values[node->in[1 - side]];
     if (constant.kind != ValueKind::kConst || constant.dtype != DType::kF32) continue;
-    const std::vector<Node *> makers = makers_of(graph, node->in[side], uses);
-    const uint32_t elems = graph->values[node->in[side]].elems;
-    if (makers.empty() || graph->values[node->out[0]].elems != elems) continue;
+    const std::vector<Node *> makers = all->of(node->in[side]);
+    const uint32_t elems = graph.values[node->in[side]].elems;
+    if (makers.empty() || graph.values[node->out[0]].elems != elems) continue;
     std::vector<float> numbers;
     if (!numbers_of(attr, side == 0, constant.f32, units_of(*makers[0], elems), &numbers)) continue;
     for (Node *maker : makers) apply(maker, op, numbers);
-    take_over(makers, node);
+    all->take_over(makers, node);
     return true;
   }
   return false;
@@ -136,20 +153,20 @@ void fuse_linear_constants(Graph *graph) {
   // Nodes are in order, so a chain is taken from its front.
   for (bool changed = true; changed;) {
     changed = false;
-    const std::vector<uint32_t> uses = use_counts(*graph);
-    for (Node &node : graph->nodes) changed = (node.op == OpKind::kBinary && fuse_binary(graph, &node, uses)) || changed;
+    Makers all(graph);
+    for (Node &node : graph->nodes) changed = (node.op == OpKind::kBinary && fuse_binary(*graph, &node, &all)) || changed;
     drop_emptied(graph);
   }
 }
 
 void fuse_linear_activation(Graph *graph) {
-  const std::vector<uint32_t> uses = use_counts(*graph);
+  Makers all(graph);
   for (Node &node : graph->nodes) {
     if (node.op != OpKind::kUnary || !has_kernel(std::get<AttrUnary>(node.attr).act)) continue;
-    const std::vector<Node *> makers = makers_of(graph, node.in[0], uses);
+    const std::vector<Node *> makers = all.of(node.in[0]);
     if (makers.empty()) continue;
     for (Node *maker : makers) activation_of(maker) = std::get<AttrUnary>(node.attr).act;
-    take_over(makers, &node);
+    all.take_over(makers, &node);
   }
   drop_emptied(graph);
 }

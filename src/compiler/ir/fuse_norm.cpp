@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "compiler/ir/passes.h"
+#include "compiler/onnx/budget.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -165,6 +166,7 @@ std::optional<std::vector<float>> parameter(const AttrBinary &attr, size_t whole
     total *= attr.dims[i];
   }
   if (total != uint64_t{norm.outer} * norm.elems) return std::nullopt;
+  if (!Budget::afford_operations(static_cast<double>(total))) return std::nullopt;
   std::vector<float> out(per_outer ? norm.outer : norm.elems);
   for (uint64_t n = 0; n < total; ++n) {
     uint64_t rest = n, at = 0;
@@ -204,11 +206,17 @@ bool absorb(Graph *graph, Node *norm_node, Node *next) {
 
 void absorb_parameters(Graph *graph) {
   const std::vector<uint32_t> uses = use_counts(*graph);
+  std::vector<Node *> norm_of(graph->values.size(), nullptr);
+  for (Node &node : graph->nodes) {
+    if (node.op == OpKind::kNorm && node.out[0] != kNone) norm_of[node.out[0]] = &node;
+  }
   for (Node &next : graph->nodes) {
     if (next.op != OpKind::kBinary || next.in.size() != 2) continue;
-    for (Node &norm : graph->nodes) {
-      if (norm.op != OpKind::kNorm || norm.out[0] == kNone || uses[norm.out[0]] != 1) continue;
-      if ((next.in[0] == norm.out[0] || next.in[1] == norm.out[0]) && absorb(graph, &norm, &next)) break;
+    for (const uint32_t operand : {next.in[0], next.in[1]}) {
+      Node *norm = operand == kNone || uses[operand] != 1 ? nullptr : norm_of[operand];
+      if (!norm || !absorb(graph, norm, &next)) continue;
+      norm_of[norm->out[0]] = norm;
+      break;
     }
   }
   auto &nodes = graph->nodes;

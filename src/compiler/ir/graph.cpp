@@ -4,6 +4,32 @@
 
 namespace rnnp::compiler {
 
+namespace {
+
+struct Stored {
+  uint64_t operator()(const Recurrent &layer) const {
+    uint64_t sum = 0;
+    for (const Direction &d : layer.directions) {
+      for (const auto *list : {&d.w, &d.r, &d.bias, &d.r_bias, &d.peephole, &d.init_h.data, &d.init_c.data}) sum += list->size();
+    }
+    return sum;
+  }
+  uint64_t operator()(const Dense &dense) const { return dense.w.size() + dense.bias.size(); }
+  uint64_t operator()(const Conv &conv) const { return conv.w.size() + conv.bias.size(); }
+  uint64_t operator()(const Gather &gather) const { return gather.table.size(); }
+  uint64_t operator()(const Norm &norm) const { return norm.scale.size() + norm.bias.size(); }
+  template <typename Plain>
+  uint64_t operator()(const Plain &) const {
+    return 0;
+  }
+};
+
+}  // namespace
+
+uint64_t stored_elements(const Node &node) {
+  return std::visit(Stored{}, node.attr);
+}
+
 uint32_t Graph::add_value(Value value) {
   values.push_back(std::move(value));
   return static_cast<uint32_t>(values.size() - 1);

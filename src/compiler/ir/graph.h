@@ -103,6 +103,9 @@ struct Node {
   Attr attr;
 };
 
+// Numbers that the node itself holds: weights, tables, initial states.
+uint64_t stored_elements(const Node &node);
+
 struct Io {
   std::string name;
   uint32_t value = kNone;

@@ -69,7 +69,9 @@ bool spread(Graph *graph) {
   for (const Node &node : graph->nodes) {
     const auto per_step = [&](uint32_t v) { return v != kNone && graph->values[v].sequence; };
     if (node.op == OpKind::kRecurrent) {
-      if (std::any_of(node.in.begin() + 1, node.in.end(), per_step)) return false;
+      // An input of every step is one that will be tied.
+      const auto becomes_per_step = [&](uint32_t v) { return per_step(v) && graph->values[v].kind != ValueKind::kInput; };
+      if (std::any_of(node.in.begin() + 1, node.in.end(), becomes_per_step)) return false;
       continue;
     }
     if (node.op == OpKind::kTimeStep || std::none_of(node.in.begin(), node.in.end(), per_step)) continue;

@@ -40,6 +40,9 @@ struct AttrHash {
       for (const auto *v : {&d.w, &d.r, &d.bias, &d.r_bias, &d.peephole, &d.init_h.data, &d.init_c.data}) h.list(*v);
       for (const BlobActivation &a : d.act) h.act(a);
       h.number(d.reverse);
+      place(d.given_h, 0);
+      place(d.given_c, 1);
+      if (d.init_h.per_row || d.init_c.per_row) h.number(uint32_t{d.init_h.per_row} + 2 * uint32_t{d.init_c.per_row});
     }
   }
   void operator()(const Dense &d) const {
@@ -47,6 +50,11 @@ struct AttrHash {
     h.list(d.w);
     h.list(d.bias);
     h.act(d.act);
+  }
+  // A whole state adds nothing.
+  void place(const BlobStrided &at, uint32_t which) const {
+    if (at.first == 0 && at.stride == 1) return;
+    for (uint32_t v : {which, at.first, at.stride}) h.number(v);
   }
   void operator()(const StateRef &a) const { h.number(a.state); }
   void operator()(const AttrUnary &a) const { h.act(a.act); }

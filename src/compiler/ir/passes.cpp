@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "rnnpack/rnnpack.h"
+
 namespace rnnp::compiler {
 
 std::vector<uint32_t> use_counts(const Graph &graph) {
@@ -100,6 +102,10 @@ const char *look_ahead_of(const Graph &graph, const Node &node) {
     if (value.kind == ValueKind::kRow && is_state) return "its initial state is computed, and would start anew with every piece";
     if (value.kind == ValueKind::kRow && !value.early && makes_steps)
       return "it uses in every step what is known when the run ends";
+    if (is_state && value.kind == ValueKind::kInput && graph.inputs[value.input].role == RNNP_ROLE_ROW)
+      return "its initial state is an input that is read elsewhere too, and would start anew with every piece (--state "
+             "INPUT=OUTPUT "
+             "keeps it, where an output gives its next value)";
     if (is_state && value.kind == ValueKind::kConst) return "its constant lengths count from the start of a run";
   }
   if (node.op == OpKind::kTimeStep && std::get<AttrTimeStep>(node.attr).last == 0) return "it takes the first step of a run";

@@ -17,6 +17,7 @@ void fuse_linear_activation(Graph *graph);  // dense or conv, then an activation
 void merge_equal_nodes(Graph *graph);       // the same element-wise node or reduction twice
 void fuse_norm(Graph *graph);               // means, squares and roots that make up a normalisation
 void remove_dead(Graph *graph);             // nodes and values that reach no output
+void find_early_rows(Graph *graph);         // Value::early
 void find_causality(Graph *graph);          // Graph::causal and looks_ahead
 
 // How many nodes and outputs read each value.

@@ -71,28 +71,50 @@ class Sources {
   uint32_t left_ = 1u << 22;  // elements that are worth following, of all copies together
 };
 
+bool starts_layers(const Graph &graph, uint32_t input) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node &node) {
+    return node.op == OpKind::kRecurrent && std::find(node.in.begin() + 1, node.in.begin() + 3, input) != node.in.begin() + 3;
+  });
+}
+
 // Nothing is followed where no input is a state.
 Sources sources_of(const Graph &graph) {
-  const bool any = std::any_of(graph.inputs.begin(), graph.inputs.end(), [](const Io &io) { return io.role == RNNP_ROLE_STATE; });
+  const bool any =
+      std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](const Io &io) { return starts_layers(graph, io.value); });
   return any ? Sources(graph) : Sources();
 }
 
-// True when `output` holds, element by element, the final states of the layers that start from `input`.
-bool are_final_states(const Graph &graph, uint32_t input, uint32_t output, const Sources &sources) {
+bool is_forward(const Recurrent &layer) {
+  return layer.directions.size() == 1 && !layer.directions[0].reverse;
+}
+
+// True when `output` holds, element by element, the final states that the layer makes of what it starts from by operand `i` (1: h,
+// 2: c). h at every step serves as well.
+bool is_final_state(const Node &node, size_t i, uint32_t output, const Sources &sources) {
+  if (node.op != OpKind::kRecurrent || i < 1 || i > 2) return false;
+  const Recurrent &layer = std::get<Recurrent>(node.attr);
+  const bool by_step = i == 1 && is_forward(layer);
+  for (uint32_t d = 0; d < layer.directions.size(); ++d) {
+    const BlobStrided &at = i == 1 ? layer.directions[d].given_h : layer.directions[d].given_c;
+    for (uint32_t k = 0; k < layer.hidden_size; ++k) {
+      const Place from = sources.of(output, at.first + k * at.stride);
+      if (from.second != d * layer.hidden_size + k || from.first == kNone) return false;
+      if (from.first != node.out[i] && !(by_step && from.first == node.out[0])) return false;
+    }
+  }
+  return true;
+}
+
+// True when `output` holds, element by element, the final states of the layers that start from `input`, which nothing else reads
+// or, with `others`, something may.
+bool are_final_states(const Graph &graph, uint32_t input, uint32_t output, const Sources &sources, bool others = false) {
   bool used = false;
   for (const Node &node : graph.nodes) {
     for (size_t i = 0; i < node.in.size(); ++i) {
       if (node.in[i] != input) continue;
+      if (others && (node.op != OpKind::kRecurrent || i == 0)) continue;
       used = true;
-      if (node.op != OpKind::kRecurrent || i < 1 || i > 2 || node.out[i] == kNone) return false;
-      const Recurrent &layer = std::get<Recurrent>(node.attr);
-      for (uint32_t d = 0; d < layer.directions.size(); ++d) {
-        const BlobStrided &at = i == 1 ? layer.directions[d].given_h : layer.directions[d].given_c;
-        for (uint32_t k = 0; k < layer.hidden_size; ++k) {
-          const uint32_t elem = at.first + k * at.stride;
-          if (sources.of(output, elem) != Place{node.out[i], d * layer.hidden_size + k}) return false;
-        }
-      }
+      if (!is_final_state(node, i, output, sources)) return false;
     }
   }
   return used;
@@ -105,7 +127,33 @@ void drop_input(Graph *graph, size_t index) {
 
 // The layers keep it themselves.
 void drop_initial_state(Graph *graph, uint32_t value) {
-  for (Node &node : graph->nodes) std::replace(node.in.begin(), node.in.end(), value, kNone);
+  for (Node &node : graph->nodes) {
+    if (node.op == OpKind::kRecurrent) std::replace(node.in.begin() + 1, node.in.end(), value, kNone);
+  }
+}
+
+// What a layer's h is after every step, where `value` is what it is at the end of a run, possibly copied; kNone where it is none.
+uint32_t value_per_step(Graph *graph, uint32_t value, const Sources &sources) {
+  const uint32_t elems = graph->values[value].elems, out = graph->add_row(elems, true);
+  std::vector<Node> copies;
+  for (uint32_t elem = 0, count = 0; elem < elems; elem += count) {
+    const Place from = sources.of(value, elem);
+    for (count = 1; elem + count < elems && sources.of(value, elem + count) == Place{from.first, from.second + count};) ++count;
+    const auto layer = std::find_if(graph->nodes.begin(), graph->nodes.end(), [&](const Node &node) {
+      return node.op == OpKind::kRecurrent && from.first != kNone && (node.out[1] == from.first || node.out[0] == from.first);
+    });
+    if (layer == graph->nodes.end() || !is_forward(std::get<Recurrent>(layer->attr))) return kNone;
+    if (layer->out[0] == kNone) layer->out[0] = graph->add_row(std::get<Recurrent>(layer->attr).hidden_size, true);
+    AttrCopy attr{};
+    attr.rank = 1;
+    attr.dims[0] = count;
+    attr.x_stride[0] = attr.y_stride[0] = 1;
+    attr.x_first = from.second;
+    attr.y_first = elem;
+    copies.push_back({OpKind::kCopy, layer->name, {layer->out[0]}, {out}, attr});
+  }
+  graph->nodes.insert(graph->nodes.end(), copies.begin(), copies.end());
+  return out;
 }
 
 uint32_t lengths_input(const Graph &graph) {
@@ -133,18 +181,21 @@ void tie(Graph *graph, const StatePair &pair) {
   const Value &from = graph->values[input.value], &to = graph->values[output.value];
   if (from.dtype != DType::kF32) throw ModelError(title + "it holds integers; accepted: float");
   graph->outputs.erase(graph->outputs.begin() + static_cast<std::ptrdiff_t>(out));
-  if (!from.sequence) {
-    if (input.role != RNNP_ROLE_STATE || !are_final_states(*graph, input.value, output.value, Sources(*graph))) {
+  const bool only_state = !from.sequence;
+  const Sources sources(*graph);
+  if (only_state || starts_layers(*graph, input.value)) {
+    if ((only_state && input.role != RNNP_ROLE_STATE) ||
+        !are_final_states(*graph, input.value, output.value, sources, !only_state)) {
       throw ModelError(title +
                        "the output is not, element by element, the final state of the recurrent layers that start from the input");
     }
-    drop_input(graph, in);
     drop_initial_state(graph, input.value);
-    return;
   }
-  if (!to.sequence) throw ModelError(title + "the output is known at the end of a run only, not after every step");
   drop_input(graph, in);
-  keep_tensor(graph, input, output.value);
+  if (only_state) return;
+  const uint32_t next = to.sequence ? output.value : value_per_step(graph, output.value, sources);
+  if (next == kNone) throw ModelError(title + "the output is known at the end of a run only, not after every step");
+  keep_tensor(graph, input, next);
 }
 
 std::string lower(std::string text) {
@@ -198,19 +249,20 @@ std::vector<bool> outputs_that_are_states(const Graph &graph) {
   return is_state;
 }
 
-void note_evident_states(Graph *graph) {
-  const Sources sources = sources_of(*graph);
-  for (const Io &input : graph->inputs) {
-    uint32_t found = namesake(*graph, input);
-    for (uint32_t i = 0; i < graph->outputs.size() && input.role == RNNP_ROLE_STATE; ++i) {
-      const Io &output = graph->outputs[i];
-      if (features(output) == features(input) && are_final_states(*graph, input.value, output.value, sources)) found = i;
+std::vector<StatePair> evident_states(const Graph &graph) {
+  std::vector<StatePair> pairs;
+  const Sources sources = sources_of(graph);
+  for (const Io &input : graph.inputs) {
+    uint32_t found = namesake(graph, input);
+    const bool starts = input.role == RNNP_ROLE_STATE || starts_layers(graph, input.value);
+    for (uint32_t i = 0; i < graph.outputs.size() && starts; ++i) {
+      const Io &output = graph.outputs[i];
+      const bool others = input.role != RNNP_ROLE_STATE;
+      if (features(output) == features(input) && are_final_states(graph, input.value, output.value, sources, others)) found = i;
     }
-    if (found == kNone || input.role == RNNP_ROLE_LENGTHS) continue;
-    const std::string &output = graph->outputs[found].name;
-    graph->notes.push_back("input " + quote(input.name) + " and output " + quote(output) + " look like a state; --state " +
-                           input.name + "=" + output + " keeps it in the library");
+    if (found != kNone && input.role != RNNP_ROLE_LENGTHS) pairs.push_back({input.name, graph.outputs[found].name});
   }
+  return pairs;
 }
 
 }  // namespace rnnp::compiler

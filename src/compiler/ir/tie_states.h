@@ -1,6 +1,7 @@
 // tie_states.h -- inputs and outputs that a network's export uses to carry its state become state of the library.
 // A tensor that is the initial and final state of recurrent layers is theirs already: the pair is dropped. Any other becomes a
-// state that kStateRead gives at a step's start and kStateWrite takes at its end. SPDX-License-Identifier: Apache-2.0
+// state that kStateRead gives at a step's start and kStateWrite takes at its end, beside the layers that start from it too.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_IR_TIE_STATES_H_
 #define RNNPACK_COMPILER_IR_TIE_STATES_H_
 
@@ -22,8 +23,8 @@ void tie_states(Graph *graph, const std::vector<StatePair> &pairs);
 // For each output: it is, element by element, the final state of layers that start from one input.
 std::vector<bool> outputs_that_are_states(const Graph &graph);
 
-// Adds a note for pairs that by structure or by name and shape look like states.
-void note_evident_states(Graph *graph);
+// Pairs that by structure or by name and shape look like states. Whether they can be tied only trying tells.
+std::vector<StatePair> evident_states(const Graph &graph);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_IR_TIE_STATES_H_

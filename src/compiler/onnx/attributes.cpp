@@ -4,8 +4,6 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <algorithm>
-
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -55,15 +53,6 @@ std::vector<double> Attributes::reals(const char *name) const {
 std::vector<std::string> Attributes::texts(const char *name) const {
   const AttributeProto *found = typed(name, AttributeProto::STRINGS, "a list of strings");
   return found ? std::vector<std::string>(found->strings().begin(), found->strings().end()) : std::vector<std::string>();
-}
-
-void Attributes::only(const std::vector<const char *> &known) const {
-  for (const AttributeProto &attribute : node_->attribute()) {
-    if (std::any_of(known.begin(), known.end(), [&](const char *name) { return attribute.name() == name; })) continue;
-    std::string list;
-    for (const char *name : known) list += (list.empty() ? "" : ", ") + std::string(name);
-    throw Refusal("attribute " + quote(attribute.name()) + " is not known; accepted: " + list);
-  }
 }
 
 }  // namespace rnnp::compiler

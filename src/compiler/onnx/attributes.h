@@ -27,8 +27,6 @@ class Attributes {
   std::vector<std::string> texts(const char *name) const;
   // nullptr when absent.
   const onnx::AttributeProto *find(const char *name) const;
-  // Refuses attributes outside `known`, by name.
-  void only(const std::vector<const char *> &known) const;
 
  private:
   const onnx::AttributeProto *typed(const char *name, int type, const char *type_name) const;

@@ -64,6 +64,24 @@ class Uses {
     return "";
   }
 
+  // The graph's outputs that a name goes to through moves alone.
+  std::set<std::string> outputs_of(const std::string &name) const {
+    std::set<std::string> found, seen = {name};
+    std::vector<std::string> open = {name};
+    while (!open.empty()) {
+      const std::string next = open.back();
+      open.pop_back();
+      if (outputs_.count(next)) found.insert(next);
+      for (const NodeProto *reader : readers(next)) {
+        if (!only_moves(reader->op_type())) continue;
+        for (const std::string &made : reader->output()) {
+          if (seen.insert(made).second) open.push_back(made);
+        }
+      }
+    }
+    return found;
+  }
+
   // True when the node only takes its input on towards outputs of the graph: a state on its way out.
   bool leads_out(const NodeProto &node) const { return leads_out_.count(&node) != 0; }
 
@@ -96,9 +114,25 @@ struct Cell {
   int64_t hidden = 0;
 };
 
+// Declared shapes of one tensor before and after a step: open dimensions fit any.
+bool shapes_fit(const std::vector<DeclaredDim> &a, const std::vector<DeclaredDim> &b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const DeclaredDim &x, const DeclaredDim &y) {
+           return x.value == 0 || y.value == 0 || x.value == y.value;
+         });
+}
+
 class Finder {
  public:
-  Finder(const OnnxModel &model, const Uses &uses) : model_(model), uses_(uses) {}
+  Finder(const OnnxModel &model, const Uses &uses, const StateNames &states) : model_(model), uses_(uses), states_(states) {
+    for (const DeclaredInput &input : model.inputs) shapes_[input.name] = input.dims;
+    for (const onnx::ValueInfoProto &output : model.proto.graph().output()) {
+      if (!output.type().tensor_type().has_shape()) continue;
+      std::vector<DeclaredDim> &dims = shapes_[output.name()];
+      for (const auto &dim : output.type().tensor_type().shape().dim()) {
+        dims.push_back({dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value() : 0, dim.dim_param()});
+      }
+    }
+  }
 
   // The cell whose new c this Add is.
   bool find(const NodeProto &add, Cell *cell) const {
@@ -226,7 +260,6 @@ class Finder {
     return true;
   }
 
-  // Which of the two takes h: the one that comes from a graph input, of H rows.
   bool assign(const std::vector<Product> &products, Cell *cell) const {
     const int64_t width = products[0].second->shape[1];
     cell->hidden = width / 4;
@@ -234,25 +267,54 @@ class Finder {
     for (const Constant &bias : cell->biases) {
       if (bias->size() != width) return false;
     }
-    std::vector<size_t> could;  // be h
-    for (size_t k = 0; k < 2; ++k) {
-      if (products[k].second->shape[0] == cell->hidden && !uses_.root(products[k].first).empty()) could.push_back(k);
-    }
-    // Where both could, h is the one that comes with c.
-    if (could.size() == 2) {
-      const auto apart = [&](size_t k) { return uses_.root(products[k].first) != uses_.root(cell->c); };
-      could.erase(std::remove_if(could.begin(), could.end(), apart), could.end());
-    }
-    if (could.size() != 1) return false;
-    cell->h = products[could[0]].first;
-    cell->r = products[could[0]].second;
-    cell->x = products[1 - could[0]].first;
-    cell->w = products[1 - could[0]].second;
+    const size_t h = fed_back(products, *cell);
+    if (h > 1 || products[h].second->shape[0] != cell->hidden) return false;
+    cell->h = products[h].first;
+    cell->r = products[h].second;
+    cell->x = products[1 - h].first;
+    cell->w = products[1 - h].second;
     return cell->h != cell->c && cell->h != cell->x;
+  }
+
+  // Which of the two operands is h, the one that h' is fed back to; 2 where the graph does not tell. The width alone says nothing:
+  // x may be as wide, and with a projection h is not.
+  size_t fed_back(const std::vector<Product> &products, const Cell &cell) const {
+    const std::set<std::string> given = uses_.outputs_of(cell.h_node->output(0));
+    const std::string c = uses_.root(cell.c), roots[2] = {uses_.root(products[0].first), uses_.root(products[1].first)};
+    const auto only = [](bool first, bool second) { return first == second ? size_t{2} : first ? size_t{0} : size_t{1}; };
+    const auto is_kept = [&](const std::string &root) { return !root.empty() && states_.count(root) != 0; };
+    const auto is_bound = [&](const std::string &root) { return is_kept(root) && given.count(states_.at(root)) != 0; };
+    if (roots[0] == c || roots[1] == c) return only(roots[0] == c, roots[1] == c);  // h and c in one tensor
+    if (is_kept(roots[0]) || is_kept(roots[1])) return only(is_bound(roots[0]), is_bound(roots[1]));
+    const auto may_be_h = [&](size_t k) {
+      if (roots[k].empty() || products[k].second->shape[0] != cell.hidden || !comes_back(roots[k], given)) return false;
+      const std::string &other = roots[1 - k];
+      return other.empty() || !comes_back_elsewhere(other, given, uses_.outputs_of(cell.c_node->output(0)));
+    };
+    return only(may_be_h(0), may_be_h(1));
+  }
+
+  // One of the outputs has the input's declared shape.
+  bool comes_back(const std::string &input, const std::set<std::string> &outputs) const {
+    return std::any_of(outputs.begin(), outputs.end(), [&](const std::string &output) {
+      const auto shape = shapes_.find(output);
+      return shape != shapes_.end() && shapes_fit(shapes_.at(input), shape->second);
+    });
+  }
+
+  // An output that is neither h' nor c' has, or may have, the input's shape: the input may be a state as well.
+  bool comes_back_elsewhere(const std::string &input, const std::set<std::string> &h, const std::set<std::string> &c) const {
+    return std::any_of(model_.outputs.begin(), model_.outputs.end(), [&](const std::string &output) {
+      if (h.count(output) || c.count(output)) return false;
+      const auto shape = shapes_.find(output);
+      return shape == shapes_.end() || shapes_fit(shapes_.at(input), shape->second);
+    });
   }
 
   const OnnxModel &model_;
   const Uses &uses_;
+  const StateNames &states_;
+  std::map<std::string, std::vector<DeclaredDim>> shapes_;  // of graph inputs and outputs
 };
 
 // Writes the fused model: nodes of the original but for the cells' last ones, in whose place the LSTM stands.
@@ -260,6 +322,7 @@ class Rewriter {
  public:
   Rewriter(const OnnxModel &model, const Uses &uses) : model_(model), uses_(uses), out_(std::make_unique<OnnxModel>()) {
     out_->opset = model.opset;
+    out_->file_bytes = model.file_bytes;
     out_->inputs = model.inputs;
     out_->outputs = model.outputs;
     out_->constants = model.constants;
@@ -389,9 +452,9 @@ class Rewriter {
 
 }  // namespace
 
-std::unique_ptr<OnnxModel> fuse_cells(const OnnxModel &model) {
+std::unique_ptr<OnnxModel> fuse_cells(const OnnxModel &model, const StateNames &states) {
   const Uses uses(model);
-  const Finder finder(model, uses);
+  const Finder finder(model, uses, states);
   std::vector<Cell> cells;
   for (const NodeProto *node : model.nodes) {
     Cell cell;

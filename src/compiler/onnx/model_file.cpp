@@ -155,6 +155,7 @@ std::string node_title(const onnx::NodeProto &node) {
 std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto) {
   auto model = std::make_unique<OnnxModel>();
   model->proto.Swap(&proto);
+  model->file_bytes = static_cast<int64_t>(model->proto.ByteSizeLong());
   Problems problems;
   if (!model->proto.has_graph()) throw ModelError("the file holds no graph: it is not an ONNX model");
   read_opset(model.get(), &problems);

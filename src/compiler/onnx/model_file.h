@@ -34,6 +34,7 @@ struct DeclaredInput {
 struct OnnxModel {
   onnx::ModelProto proto;
   int64_t opset = 0;
+  int64_t file_bytes = 0;                      // what budgets are measured by
   std::vector<const onnx::NodeProto *> nodes;  // topological order
   std::vector<DeclaredInput> inputs;           // graph inputs that are not initialisers
   std::vector<std::string> outputs;

@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/onnx/problem.h"
 
-#include <algorithm>
-
 namespace rnnp::compiler {
 
 void Problems::add(const std::string &node, const std::string &op, const std::string &what) {
   std::string line = node.empty() ? op : "node " + quote(node) + " (" + op + ")";
   line += ": " + what;
-  if (std::find(lines_.begin(), lines_.end(), line) == lines_.end()) lines_.push_back(line);
+  if (seen_.insert(line).second) lines_.push_back(line);
 }
 
 void Problems::raise() const {

@@ -5,6 +5,7 @@
 #define RNNPACK_COMPILER_ONNX_PROBLEM_H_
 
 #include <cstdint>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ class Problems {
 
  private:
   std::vector<std::string> lines_;
+  std::set<std::string> seen_;
 };
 
 // 'name' in single quotes with unprintable bytes replaced, so that a hostile file cannot write to the terminal.

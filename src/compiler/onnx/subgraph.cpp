@@ -16,6 +16,7 @@ void add_outer_names(const onnx::GraphProto &graph, std::vector<std::string> *na
     if (!name.empty() && made.count(name) == 0) names->push_back(name);
   };
   for (const onnx::TensorProto &constant : graph.initializer()) made.insert(constant.name());
+  for (const onnx::ValueInfoProto &input : graph.input()) made.insert(input.name());  // of a Loop's body
   for (const onnx::NodeProto &node : graph.node()) {
     for (const std::string &name : names_read(node)) read(name);
     made.insert(node.output().begin(), node.output().end());

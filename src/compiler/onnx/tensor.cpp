@@ -9,12 +9,22 @@
 #include <cstring>
 #include <limits>
 
+#include "compiler/onnx/budget.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
 
 Tensor::Tensor(Elem type, Shape dims, int64_t limit) : elem(type), shape(std::move(dims)) {
-  data.resize(static_cast<size_t>(element_count(shape, limit)));
+  const int64_t count = element_count(shape, limit);
+  Budget::charge_elements(count);
+  data.resize(static_cast<size_t>(count));
+}
+
+// The charge comes first: `dynamic` and `data` are copied after it.
+Tensor::Tensor(const Tensor &other) : elem(other.elem), shape(other.shape) {
+  Budget::charge_elements(other.size());
+  data = other.data;
+  dynamic = other.dynamic;
 }
 
 bool Tensor::is_dynamic() const {
@@ -22,6 +32,8 @@ bool Tensor::is_dynamic() const {
 }
 
 int64_t element_count(const Shape &shape, int64_t limit) {
+  if (shape.size() > kMaxTensorRank)
+    throw Refusal("a tensor of rank " + std::to_string(shape.size()) + "; accepted: up to " + std::to_string(kMaxTensorRank));
   bool empty = false;
   for (int64_t dim : shape) {
     if (dim < 0) throw Refusal("a tensor has the negative dimension " + std::to_string(dim));

@@ -18,6 +18,8 @@ using Shape = std::vector<int64_t>;
 
 enum class Elem : uint8_t { kFloat, kInt, kBool };
 
+constexpr size_t kMaxTensorRank = 64;
+
 // A stored tensor is at most this large (the file holds its bytes), a computed one at most kMaxComputedElems (a small file could
 // ask for any size).
 constexpr int64_t kMaxTensorElems = int64_t{1} << 29;
@@ -32,8 +34,14 @@ struct Tensor {
   std::vector<uint8_t> dynamic;
 
   Tensor() = default;
-  // Zeros. Throws Refusal when a dimension is negative or the whole is too large.
+  // Zeros. Throws Refusal when a dimension is negative or the whole is too large, or more than the thread's Budget has left. Copies
+  // are charged to it as well.
   Tensor(Elem type, Shape dims, int64_t limit = kMaxComputedElems);
+  Tensor(const Tensor &other);
+  Tensor &operator=(const Tensor &other) { return *this = Tensor(other); }
+  Tensor(Tensor &&) = default;
+  Tensor &operator=(Tensor &&) = default;
+  ~Tensor() = default;
 
   int64_t size() const { return static_cast<int64_t>(data.size()); }
   size_t rank() const { return shape.size(); }

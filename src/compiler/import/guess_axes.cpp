@@ -1,0 +1,58 @@
+// guess_axes.cpp -- Contract: guess_axes.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/import/guess_axes.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+
+void guess_without_recurrent(const OnnxModel &model, Origins *origins) {
+  size_t rank = 0;
+  for (const DeclaredInput &input : model.inputs) rank = std::max(rank, input.dims.size());
+  std::set<int64_t> sizes;
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    if (rank > 0 && model.inputs[i].dims.size() == rank && model.inputs[i].dims[0].value)
+      sizes.insert(model.inputs[i].dims[0].value);
+  }
+  if (sizes.size() > 1) return;
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    if (rank > 0 && model.inputs[i].dims.size() == rank) origins->mark(origins->of(i, 0), AxisRole::kBatch);
+  }
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    for (size_t axis = 0; axis < model.inputs[i].dims.size(); ++axis) {
+      const int origin = origins->of(i, axis);
+      if (origins->dynamic(origin) && origins->role(origin) == AxisRole::kUnknown && !origins->any(AxisRole::kTime)) {
+        origins->mark(origin, AxisRole::kTime);
+      }
+    }
+  }
+}
+
+bool mark_batch_beside_time(const OnnxModel &model, Origins *origins) {
+  bool dynamic = false, marked = false;
+  int64_t batch = 0;
+  try {
+    batch = origins->any(AxisRole::kBatch) ? origins->common_size(AxisRole::kBatch, &dynamic) : 0;
+  } catch (const Refusal &) {
+    return false;  // the sizes differ, which the reading itself says better
+  }
+  if (batch == 0 || dynamic) return false;
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    const size_t rank = model.inputs[i].dims.size();
+    bool has_time = false, has_batch = false;
+    for (size_t axis = 0; axis < rank; ++axis) {
+      has_time = has_time || (axis > 0 && origins->role(origins->of(i, axis)) == AxisRole::kTime);
+      has_batch = has_batch || origins->role(origins->of(i, axis)) == AxisRole::kBatch;
+    }
+    if (!has_time || has_batch || origins->role(origins->of(i, 0)) != AxisRole::kUnknown) continue;
+    if (model.inputs[i].dims[0].value != batch) continue;
+    origins->mark(origins->of(i, 0), AxisRole::kBatch);
+    marked = true;
+  }
+  return marked;
+}
+
+}  // namespace rnnp::compiler

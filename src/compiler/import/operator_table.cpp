@@ -1,0 +1,47 @@
+// operator_table.cpp -- the table of docs/OPERATORS.md. Contract: import.h.
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+
+#include "compiler/eval/eval.h"
+#include "compiler/import/builder.h"
+#include "compiler/import/import.h"
+
+namespace rnnp::compiler {
+
+namespace {
+
+// "head name, name, name." in lines that fit a page.
+std::string in_lines(const std::string &head, const std::vector<std::string> &names) {
+  std::string text = head, line;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string word = names[i] + (i + 1 < names.size() ? "," : ".");
+    const bool full = line.size() + word.size() > 128 - (text == head ? head.size() : 0);
+    if (full) {
+      text += line + "\n";
+      line.clear();
+    }
+    line += (line.empty() && text != head ? "" : " ") + word;
+  }
+  return text + line + "\n";
+}
+
+}  // namespace
+
+std::string operator_table() {
+  std::map<std::string, const ImportRow *> rows;
+  for (const auto *table : import_tables()) {
+    for (const ImportRow &row : *table) rows[row.op_type] = &row;
+  }
+  std::string text = "| operator | opsets | limits |\n|---|---|---|\n";
+  for (const auto &row : rows) {
+    text += "| " + row.first + " | " + std::to_string(row.second->since) + " to " + std::to_string(kMaxOpset) + " | " +
+            row.second->limits + " |\n";
+  }
+  std::vector<std::string> folded;
+  for (const std::string &name : eval_operators()) {
+    if (rows.count(name) == 0) folded.push_back(name);
+  }
+  return text + "\n" + in_lines("Only where all inputs are constants:", folded);
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,23 @@
+// operator_attributes.h -- the attributes that each operator has: name, type and opsets, by the ONNX text. The importer and the
+// evaluator ask here before they read a node, so that an attribute nobody knows is never passed over in silence.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_ONNX_OPERATOR_ATTRIBUTES_H_
+#define RNNPACK_COMPILER_ONNX_OPERATOR_ATTRIBUTES_H_
+
+#include <cstdint>
+#include <string>
+
+namespace onnx {
+class NodeProto;
+}
+
+namespace rnnp::compiler {
+
+// Throws Refusal: an attribute that the operator does not have (in this opset), one of the wrong type, or one given twice.
+// Operators that are not in the table pass.
+void check_attributes(const onnx::NodeProto &node, int64_t opset);
+
+bool has_attribute_row(const std::string &op_type);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_ONNX_OPERATOR_ATTRIBUTES_H_

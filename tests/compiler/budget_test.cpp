@@ -1,0 +1,279 @@
+// budget_test.cpp -- small files that ask for much: the bytes that are live at once and the elements that are computed stay within
+// the model's budget, counted by the allocator of this program and by the budget itself; the refusal names the node.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/onnx/budget.h"
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "compiler/compile.h"
+#include "compiler/eval/eval.h"
+#include "compiler/onnx/problem.h"
+#include "onnx_builder.h"
+
+namespace {
+
+std::atomic<int64_t> live_bytes{0}, peak_bytes{0}, allocations{0};
+
+void *counted(size_t size) {
+  void *p = std::malloc(size ? size : 1);
+  if (!p) throw std::bad_alloc();
+  const int64_t now = live_bytes += static_cast<int64_t>(malloc_usable_size(p));
+  for (int64_t peak = peak_bytes; now > peak && !peak_bytes.compare_exchange_weak(peak, now);) {
+  }
+  ++allocations;
+  return p;
+}
+
+void uncounted(void *p) {
+  if (p) live_bytes -= static_cast<int64_t>(malloc_usable_size(p));
+  std::free(p);
+}
+
+}  // namespace
+
+void *operator new(size_t size) {
+  return counted(size);
+}
+void *operator new[](size_t size) {
+  return counted(size);
+}
+void operator delete(void *p) noexcept {
+  uncounted(p);
+}
+void operator delete[](void *p) noexcept {
+  uncounted(p);
+}
+void operator delete(void *p, size_t) noexcept {
+  uncounted(p);
+}
+void operator delete[](void *p, size_t) noexcept {
+  uncounted(p);
+}
+
+namespace rnnp::testing_support {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+// Two readings at a time, each a budget of doubles and some working space.
+constexpr int64_t kMostBytes = 400 * kMiB;
+
+struct Cost {
+  std::string refusal;
+  int64_t bytes = 0, allocations = 0, elements = 0;
+  double operations = 0;
+};
+
+Cost cost_of(const onnx::ModelProto &proto) {
+  const std::string file = proto.SerializeAsString();
+  Cost cost;
+  compiler::most_counted(true);
+  const int64_t before = live_bytes, made = allocations;
+  peak_bytes = before;
+  try {
+    compiler::compile_model(*compiler::parse_model(file.data(), file.size()), "generic");
+  } catch (const std::runtime_error &error) {
+    cost.refusal = error.what();
+  }
+  cost.bytes = peak_bytes - before;
+  cost.allocations = allocations - made;
+  cost.elements = compiler::most_counted(false).elements;
+  cost.operations = compiler::most_counted(true).operations;
+  return cost;
+}
+
+// Within the budget of a small file; the refusal holds all of `parts`.
+void expect_bounded(const OnnxBuilder &b, const std::vector<std::string> &parts) {
+  const int64_t file = static_cast<int64_t>(b.proto.ByteSizeLong());
+  const Cost cost = cost_of(b.proto);
+  const compiler::BudgetLimits limits = compiler::reading_limits(file);
+  EXPECT_LE(cost.bytes, kMostBytes + 64 * file);
+  EXPECT_LE(cost.elements, limits.elements);
+  EXPECT_LE(cost.operations, limits.operations);
+  for (const std::string &part : parts) EXPECT_NE(cost.refusal.find(part), std::string::npos) << cost.refusal.substr(0, 500);
+}
+
+// x + the constant "big", whose making is what costs.
+OnnxBuilder wants_constant() {
+  OnnxBuilder b;
+  b.input("x", {"N", 1}).output("y").constant_ints("flat", {1}, {-1}).constant_ints("all", {1}, {0});
+  return b;
+}
+
+void read_constant(OnnxBuilder *b, const std::string &big) {
+  b->node("ReduceMax", {big}, {"most"}).with("keepdims", 0);
+  b->node("Add", {"x", "most"}, {"y"});
+}
+
+TEST(Budget, ChainsThatDoubleAConstant) {
+  for (const std::string op : {"Tile", "Concat", "Expand", "Pad"}) {
+    SCOPED_TRACE(op);
+    OnnxBuilder b = wants_constant();
+    b.constant("v0", {1, 1}, {1}).constant_ints("twice", {2}, {1, 2});
+    std::string last = "v0";
+    for (int i = 1; i <= 40; ++i) {
+      const std::string next = "v" + std::to_string(i);
+      const int64_t size = int64_t{1} << std::min(i, 30);
+      b.constant_ints("shape" + next, {2}, {1, size}).constant_ints("pads" + next, {4}, {0, 0, 0, size / 2});
+      if (op == "Tile") b.node(op, {last, "twice"}, {next}, next);
+      if (op == "Concat") b.node(op, {last, last}, {next}, next).with("axis", 1);
+      if (op == "Expand") b.node(op, {"v0", "shape" + next}, {next}, next);
+      if (op == "Pad") b.node(op, {last, "pads" + next}, {next}, next);
+      last = next;
+    }
+    read_constant(&b, last);
+    expect_bounded(b, {"node 'v2", "(" + op + ")", "budget", "elements"});
+  }
+}
+
+TEST(Budget, TheSameLargeConstantAgainAndAgain) {
+  OnnxBuilder b = wants_constant();
+  b.constant_ints("shape", {1}, {int64_t{1} << 23});
+  for (int i = 0; i < 16; ++i) b.node("ConstantOfShape", {"shape"}, {"big" + std::to_string(i)}, "make" + std::to_string(i));
+  read_constant(&b, "big15");
+  expect_bounded(b, {"'make2' (ConstantOfShape)", "budget of this model"});
+}
+
+TEST(Budget, CopiesOfAStoredConstant) {
+  OnnxBuilder b = wants_constant();
+  b.random("stored", {int64_t{1} << 20});
+  for (int i = 0; i < 200; ++i) b.node("Identity", {"stored"}, {"copy" + std::to_string(i)}, "again" + std::to_string(i));
+  read_constant(&b, "copy199");
+  expect_bounded(b, {"(Identity)", "budget"});
+  OnnxBuilder layers;
+  layers.input("X", {"T", "N", 4}).weights("", 4, 1, 4, 256);
+  for (int i = 0; i < 600; ++i) {
+    const std::string y = "y" + std::to_string(i);
+    layers.output(y).node("LSTM", {"X", "W", "R", "B"}, {y}, "layer" + std::to_string(i)).with("hidden_size", 256);
+  }
+  expect_bounded(layers, {"(LSTM)", "budget"});
+}
+
+// Counted before it is done: nothing this large is computed here.
+TEST(Budget, WorkWithoutMemory) {
+  const compiler::Budget small("evaluating it", {1 << 24, 1e6});
+  const compiler::Tensor m(compiler::Elem::kFloat, {1000, 1000});
+  for (const char *op : {"MatMul", "Gemm", "ReduceMax", "Neg"}) {
+    onnx::NodeProto node;
+    node.set_op_type(op);
+    node.add_output("y");
+    const std::vector<const compiler::Tensor *> in(op[0] == 'M' || op[0] == 'G' ? 2 : 1, &m);
+    int done = 0;
+    try {
+      for (; done < 3; ++done) compiler::eval_node(node, 17, in);
+    } catch (const compiler::Refusal &refusal) {
+      EXPECT_NE(std::string(refusal.what()).find("operations"), std::string::npos) << refusal.what();
+    }
+    EXPECT_LE(done, 1) << op;
+  }
+}
+
+TEST(Budget, SizesThatAreOnlyClaimed) {
+  for (const int64_t size : {int64_t{1} << 20, int64_t{1} << 28, int64_t{1} << 40, INT64_MAX}) {
+    OnnxBuilder b = wants_constant();
+    onnx::TensorProto *claim = b.proto.mutable_graph()->add_initializer();
+    claim->set_name("claim");
+    claim->set_data_type(onnx::TensorProto::FLOAT);
+    claim->add_dims(size);
+    claim->set_raw_data("0123456789abcdef");
+    read_constant(&b, "claim");
+    const Cost cost = cost_of(b.proto);
+    EXPECT_NE(cost.refusal.find("'claim'"), std::string::npos) << cost.refusal;
+    EXPECT_LE(cost.bytes, 4 * kMiB);
+  }
+  OnnxBuilder wide;
+  wide.input("x", {"T", "N", int64_t{1} << 30}).output("y").node("Relu", {"x"}, {"y"});
+  EXPECT_LE(cost_of(wide.proto).bytes, 4 * kMiB);
+  // A length that goes past the end of the file.
+  std::string file = wants_constant().proto.SerializeAsString() + std::string("\x3a\xff\xff\xff\xff\x07", 6);
+  const int64_t before = live_bytes;
+  peak_bytes = before;
+  EXPECT_THROW(compiler::parse_model(file.data(), file.size()), compiler::ModelError);
+  EXPECT_LE(peak_bytes - before, 4 * kMiB);
+}
+
+TEST(Budget, ManyAxes) {
+  OnnxBuilder b;
+  b.input("x", {"N", 1}).output("y").constant_ints("shape", {5000}, Ints(5000, 1));
+  b.node("Reshape", {"x", "shape"}, {"v0"}, "unfold");
+  for (int i = 1; i < 500; ++i) b.node("Relu", {"v" + std::to_string(i - 1)}, {"v" + std::to_string(i)});
+  b.node("Relu", {"v499"}, {"y"});
+  expect_bounded(b, {"'unfold' (Reshape)", "accepted: up to 64"});
+  EXPECT_LE(cost_of(b.proto).bytes, 16 * kMiB);
+  OnnxBuilder tiles;  // each repeat is a part of the axis
+  tiles.input("x", {"N", 1}).output("y").constant_ints("twice", {2}, {1, 2});
+  for (int i = 1; i < 2000; ++i)
+    tiles.node("Tile", {i == 1 ? "x" : "v" + std::to_string(i - 1), "twice"}, {"v" + std::to_string(i)});
+  tiles.node("ReduceMax", {"v1999"}, {"y"}).with("keepdims", 1);
+  EXPECT_LE(cost_of(tiles.proto).bytes, 64 * kMiB);
+}
+
+TEST(Budget, BranchesInBranches) {
+  OnnxBuilder relu;
+  relu.output("z0").node("Relu", {"x"}, {"z0"});
+  const onnx::GraphProto leaf = relu.proto.graph();
+  onnx::GraphProto inner = leaf;
+  for (int depth = 1; depth < 12; ++depth) {
+    OnnxBuilder level;
+    const std::string out = "z" + std::to_string(depth);
+    level.output(out).node("If", {"yes"}, {out}).with("then_branch", inner).with("else_branch", leaf);
+    inner = level.proto.graph();
+  }
+  OnnxBuilder b;
+  b.input("x", {"N", 4}).output("y").constant_ints("yes", {}, {1}, onnx::TensorProto::BOOL);
+  b.node("If", {"yes"}, {"y"}).with("then_branch", inner).with("else_branch", leaf);
+  const Cost cost = cost_of(b.proto);
+  EXPECT_LE(cost.bytes, 64 * kMiB + 200 * static_cast<int64_t>(b.proto.ByteSizeLong()));
+}
+
+// Twice the nodes, not more than about twice the allocations and bytes.
+TEST(Budget, GrowsWithTheFileAlone) {
+  const auto model = [](const std::string &kind, int nodes) {
+    OnnxBuilder b;
+    b.input("x", {"N", 8}).output("y").constant("c", {8}, {1, 2, 3, 4, 5, 6, 7, 8});
+    std::string last = "x";
+    for (int i = 0; i < nodes; ++i) {
+      const std::string next = i + 1 == nodes ? "y" : "v" + std::to_string(i);
+      if (kind == "unary") b.node("Tanh", {last}, {next});
+      if (kind == "binary") b.node("Max", {last, "c"}, {next});
+      if (kind == "unknown") b.node("Nosuch" + std::to_string(i), {"x"}, {next});
+      if (kind == "constants" && i + 1 < nodes) b.node("Neg", {i == 0 ? "c" : last}, {next});
+      if (kind == "constants" && i + 1 == nodes) b.node("Add", {"x", last}, {next});
+      last = next;
+    }
+    return b;
+  };
+  for (const std::string kind : {"unary", "binary", "unknown", "constants"}) {
+    SCOPED_TRACE(kind);
+    const Cost once = cost_of(model(kind, 500).proto), twice = cost_of(model(kind, 1000).proto);
+    EXPECT_LE(twice.allocations, once.allocations * 5 / 2);
+    EXPECT_LE(twice.bytes, once.bytes * 5 / 2);
+    EXPECT_LE(twice.elements, once.elements * 5 / 2 + 16);
+  }
+}
+
+TEST(Budget, IsUsedUpForGood) {
+  const compiler::Budget budget("counting", {100, 10});
+  compiler::Budget::charge_elements(60);
+  EXPECT_THROW(compiler::Budget::charge_elements(41), compiler::Refusal);
+  compiler::Budget::charge_elements(40);
+  EXPECT_THROW(compiler::Tensor(compiler::Elem::kFloat, {1}), compiler::Refusal);
+  EXPECT_TRUE(compiler::Budget::afford_operations(10));
+  EXPECT_FALSE(compiler::Budget::afford_operations(1));
+  EXPECT_THROW(compiler::Budget::charge_operations(1), compiler::Refusal);
+  {
+    const compiler::Budget inner("counting apart", {5, 5});
+    EXPECT_NO_THROW(compiler::Tensor(compiler::Elem::kFloat, {5}));
+  }
+  EXPECT_EQ(budget.elements(), 100);
+}
+
+}  // namespace
+}  // namespace rnnp::testing_support

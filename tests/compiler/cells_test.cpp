@@ -1,0 +1,138 @@
+// cells_test.cpp -- which operand of a written-out LSTM cell is its h: the graph tells, never the width alone.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "compiler/compile.h"
+#include "onnx_builder.h"
+
+namespace rnnp::testing_support {
+namespace {
+
+using compiler::StatePair;
+using Ints = std::vector<int64_t>;
+
+constexpr int kHidden = 6;
+
+struct Written {
+  int inputs = 5, state = kHidden;  // widths of x and h
+  bool x_first = true;
+  bool shapes = true;   // outputs are declared with shapes
+  bool give_h = false;  // h' before its projection is an output as well
+};
+
+void declare(OnnxBuilder *b, const std::string &name, const Ints &shape, bool with_shape) {
+  b->output(name);
+  if (!with_shape) return;
+  auto *type = b->proto.mutable_graph()->mutable_output(b->proto.graph().output_size() - 1)->mutable_type()->mutable_tensor_type();
+  type->set_elem_type(onnx::TensorProto::FLOAT);
+  for (int64_t dim : shape) type->mutable_shape()->add_dim()->set_dim_value(dim);
+}
+
+// One step of an LSTM in primitive operators, x, h and c inputs of their own; h is projected where it is not as wide as c.
+OnnxBuilder cell(const Written &how) {
+  OnnxBuilder b;
+  b.input("x", {2, how.inputs}).input("h", {2, how.state}).input("c", {2, kHidden});
+  declare(&b, "Y", {2, 3}, how.shapes);
+  declare(&b, "h_next", {2, how.state}, how.shapes);
+  declare(&b, "c_next", {2, kHidden}, how.shapes);
+  b.random("W", {how.inputs, 4 * kHidden})
+      .random("R", {how.state, 4 * kHidden})
+      .random("B", {4 * kHidden})
+      .random("M", {how.state, 3});
+  b.node("MatMul", {"x", "W"}, {"xw"});
+  b.node("MatMul", {"h", "R"}, {"hr"});
+  b.node("Add", how.x_first ? std::vector<std::string>{"xw", "hr"} : std::vector<std::string>{"hr", "xw"}, {"sum"});
+  b.node("Add", {"sum", "B"}, {"gates"});
+  b.node("Split", {"gates"}, {"i_in", "f_in", "g_in", "o_in"}).with("axis", 1);
+  for (const std::string gate : {"i", "f", "o"}) b.node("Sigmoid", {gate + "_in"}, {gate});
+  b.node("Tanh", {"g_in"}, {"g"});
+  b.node("Mul", {"f", "c"}, {"keep"});
+  b.node("Mul", {"i", "g"}, {"write"});
+  b.node("Add", {"keep", "write"}, {"c_next"});
+  b.node("Tanh", {"c_next"}, {"t"});
+  const bool projected = how.state != kHidden;
+  b.node("Mul", {"o", "t"}, {projected ? "h_full" : "h_next"});
+  if (projected) b.random("P", {kHidden, how.state}).node("MatMul", {"h_full", "P"}, {"h_next"});
+  if (how.give_h) {
+    declare(&b, "h_out", {2, kHidden}, how.shapes);
+    b.node("Identity", {projected ? "h_full" : "h_next"}, {"h_out"});
+  }
+  b.node("MatMul", {"h_next", "M"}, {"Y"});
+  return b;
+}
+
+const std::vector<StatePair> kStates = {{"h", "h_next"}, {"c", "c_next"}};
+
+size_t layers(const OnnxBuilder &b, const std::vector<StatePair> &states) {
+  const compiler::Graph graph = compiler::compile_graph(*compiler::check_model(b.proto), {"generic", states});
+  return static_cast<size_t>(std::count_if(graph.nodes.begin(), graph.nodes.end(),
+                                           [](const compiler::Node &node) { return node.op == OpKind::kRecurrent; }));
+}
+
+uint32_t role_of(const OnnxBuilder &b, const std::string &name) {
+  const compiler::Graph graph = compiler::compile_graph(*compiler::check_model(b.proto), {"generic", {}});
+  for (const compiler::Io &input : graph.inputs) {
+    if (input.name == name) return input.role;
+  }
+  return 99;
+}
+
+TEST(Cells, HIsWhatComesBackInEitherOrder) {
+  for (const bool x_first : {true, false}) {
+    Written how;
+    how.x_first = x_first;
+    EXPECT_EQ(layers(cell(how), {}), 1u);
+    EXPECT_EQ(layers(cell(how), kStates), 1u);
+    EXPECT_EQ(role_of(cell(how), "x"), static_cast<uint32_t>(RNNP_ROLE_SEQUENCE));
+    EXPECT_EQ(role_of(cell(how), "h"), static_cast<uint32_t>(RNNP_ROLE_STATE));
+    check_kept_states(cell(how).proto, kStates, {5, 2});
+    check_against_f64(cell(how).proto, {1, 2});
+  }
+}
+
+// x as wide as c, h projected to less: x is read at every step, and must be given.
+TEST(Cells, XIsNoStateWhereTheStateIsProjected) {
+  for (const bool x_first : {true, false}) {
+    for (const bool give_h : {false, true}) {
+      for (const bool shapes : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << x_first << give_h << shapes);
+        Written how;
+        how.inputs = kHidden;
+        how.state = 4;
+        how.x_first = x_first;
+        how.give_h = give_h;
+        how.shapes = shapes;
+        EXPECT_EQ(layers(cell(how), {}), 0u);
+        EXPECT_EQ(layers(cell(how), kStates), 0u);
+        EXPECT_EQ(role_of(cell(how), "x"), static_cast<uint32_t>(RNNP_ROLE_SEQUENCE));
+        check_kept_states(cell(how).proto, kStates, {5, 2});
+      }
+    }
+  }
+}
+
+// x and h alike: only what the user says is kept tells them apart.
+TEST(Cells, OfTwoAsWideTheKeptOneIsH) {
+  for (const bool x_first : {true, false}) {
+    Written how;
+    how.inputs = kHidden;
+    how.x_first = x_first;
+    EXPECT_EQ(layers(cell(how), {}), 0u);
+    EXPECT_EQ(layers(cell(how), kStates), 1u);
+    check_kept_states(cell(how).proto, kStates, {5, 2});
+    check_against_f64(cell(how).proto, {1, 2});
+  }
+}
+
+TEST(Cells, WithoutShapesOfOutputsTheCellStaysAsItIs) {
+  Written how;
+  how.shapes = false;
+  EXPECT_EQ(layers(cell(how), {}), 0u);
+  EXPECT_EQ(layers(cell(how), kStates), 1u);
+  check_kept_states(cell(how).proto, kStates, {5, 2});
+}
+
+}  // namespace
+}  // namespace rnnp::testing_support

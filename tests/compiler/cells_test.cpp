@@ -18,8 +18,10 @@ constexpr int kHidden = 6;
 struct Written {
   int inputs = 5, state = kHidden;  // widths of x and h
   bool x_first = true;
-  bool shapes = true;   // outputs are declared with shapes
-  bool give_h = false;  // h' before its projection is an output as well
+  bool shapes = true;     // outputs are declared with shapes
+  bool keep_h = true;     // the next h is an output
+  bool computed = false;  // h goes through an operator first
+  bool give_h = false;    // h' before its projection is an output as well
 };
 
 void declare(OnnxBuilder *b, const std::string &name, const Ints &shape, bool with_shape) {
@@ -35,14 +37,15 @@ OnnxBuilder cell(const Written &how) {
   OnnxBuilder b;
   b.input("x", {2, how.inputs}).input("h", {2, how.state}).input("c", {2, kHidden});
   declare(&b, "Y", {2, 3}, how.shapes);
-  declare(&b, "h_next", {2, how.state}, how.shapes);
+  if (how.keep_h) declare(&b, "h_next", {2, how.state}, how.shapes);
   declare(&b, "c_next", {2, kHidden}, how.shapes);
   b.random("W", {how.inputs, 4 * kHidden})
       .random("R", {how.state, 4 * kHidden})
       .random("B", {4 * kHidden})
       .random("M", {how.state, 3});
   b.node("MatMul", {"x", "W"}, {"xw"});
-  b.node("MatMul", {"h", "R"}, {"hr"});
+  if (how.computed) b.node("Neg", {"h"}, {"h_minus"});
+  b.node("MatMul", {how.computed ? "h_minus" : "h", "R"}, {"hr"});
   b.node("Add", how.x_first ? std::vector<std::string>{"xw", "hr"} : std::vector<std::string>{"hr", "xw"}, {"sum"});
   b.node("Add", {"sum", "B"}, {"gates"});
   b.node("Split", {"gates"}, {"i_in", "f_in", "g_in", "o_in"}).with("axis", 1);
@@ -123,6 +126,21 @@ TEST(Cells, OfTwoAsWideTheKeptOneIsH) {
     EXPECT_EQ(layers(cell(how), kStates), 1u);
     check_kept_states(cell(how).proto, kStates, {5, 2});
     check_against_f64(cell(how).proto, {1, 2});
+  }
+}
+
+TEST(Cells, WhatNothingComesBackToIsNoState) {
+  for (const bool computed : {true, false}) {
+    for (const bool give_h : {true, false}) {
+      Written how;
+      how.inputs = kHidden;
+      how.state = 4;
+      how.keep_h = computed;
+      how.computed = computed;
+      how.give_h = computed && give_h;
+      EXPECT_EQ(layers(cell(how), {}), 0u) << computed << give_h;
+      EXPECT_EQ(role_of(cell(how), "x"), static_cast<uint32_t>(RNNP_ROLE_SEQUENCE));
+    }
   }
 }
 

@@ -289,7 +289,7 @@ class Finder {
     const auto may_be_h = [&](size_t k) {
       if (roots[k].empty() || products[k].second->shape[0] != cell.hidden || !comes_back(roots[k], given)) return false;
       const std::string &other = roots[1 - k];
-      return other.empty() || !comes_back_elsewhere(other, given, uses_.outputs_of(cell.c_node->output(0)));
+      return !other.empty() && !comes_back_elsewhere(other, given, uses_.outputs_of(cell.c_node->output(0)));
     };
     return only(may_be_h(0), may_be_h(1));
   }

@@ -92,6 +92,14 @@ TEST(Attributes, AreCheckedWhereverANodeIsRead) {
   }
 }
 
+// Before opset 9 it could be one of each position, which is another operator.
+TEST(Attributes, NormalisationsOfWholePositionsAreRefused) {
+  OnnxBuilder b(8);
+  b.input("X", {"N", 2, 3}).output("Y").constant("one", {2}, {1, 1}).constant("zero", {2}, {0, 0});
+  b.node("BatchNormalization", {"X", "one", "zero", "zero", "one"}, {"Y"}, "bn").with("spatial", 0);
+  EXPECT_NE(refusal_of(b.proto).find("'spatial' is 0"), std::string::npos) << refusal_of(b.proto);
+}
+
 TEST(Attributes, SplitsIntoAsManyAsItSays) {
   OnnxBuilder b(18);
   b.input("X", {"N", 4}).output("Y").output("Z");

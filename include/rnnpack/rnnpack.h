@@ -209,7 +209,7 @@ typedef struct rnnp_session_facts {
   uint32_t chunk_steps;
   uint32_t threads;
   uint32_t isa;             /* RNNP_ISA_* bit of the recurrent kernels in use; 0 for the reference */
-  uint32_t xnnpack;         /* 1: XNNPACK runs the dense operators it was given */
+  uint32_t xnnpack;         /* nodes of the model that XNNPACK runs */
   uint32_t xnnpack_refused; /* 1: someone else initialised XNNPACK with another allocator, portable operators are used */
   uint32_t wave_stages;     /* groups of layers that run side by side on as many threads, chunk after chunk; 0: none */
   uint32_t wave_steps;      /* in calls of at least so many steps */
@@ -244,8 +244,10 @@ typedef struct rnnp_io {
   uint32_t batch;         /* rows that run, <= max_batch: 0 .. batch - 1, or those of `rows`. The others keep their state */
   uint32_t input_count;   /* length of inputs; the model's input_count */
   uint32_t output_count;  /* length of outputs; the model's output_count */
-  const int32_t *lengths; /* [batch], 0 <= length <= steps: for every recurrent layer, a row's state stops there and its
-                              outputs are 0 after it. NULL: each layer's own LENGTHS input or constant, else all steps */
+  const int32_t *lengths; /* [batch], 0 <= length <= steps: where a row ends. Its state stays there; recurrent layers give 0 after it;
+                             reductions over time and the last step of a sequence are those of the steps before it, of earlier
+                             calls too. NULL: all steps, but for recurrent layers with a
+                             LENGTHS input or constant of their own */
   const rnnp_buffer *inputs;
   const rnnp_buffer *outputs;
   const uint32_t *rows; /* [batch], each row once, in any order: row i of every tensor and of lengths belongs to the session's row

@@ -10,7 +10,7 @@
 namespace rnnp {
 
 constexpr uint32_t kBlobMagic = 0x504e4e52u;  // the bytes "RNNP"
-constexpr uint32_t kBlobVersion = 2;
+constexpr uint32_t kBlobVersion = 3;
 constexpr uint32_t kBlobAlign = 64;
 constexpr uint32_t kNone = 0xffffffffu;  // "no value", "no offset"
 constexpr uint32_t kBlobMaxRank = 8;
@@ -89,15 +89,15 @@ struct BlobIo {
   uint32_t reserved;
 };
 
-// State that outlives a run: [batch][elems] f32. buffers: 2 when a step reads the old while it writes the new, else 1. init:
-// weights offset of [elems], or of [fixed_batch][elems] when per_row is 1.
+// State that outlives a run: [batch][elems], f32 but for the last `words` of each row, which are u32. buffers: 2 when a step reads
+// the old while it writes the new, else 1. init: weights offset of [elems], or of [fixed_batch][elems] when per_row is 1.
 struct BlobState {
   uint32_t elems;
   uint32_t init;  // kNone: zeros
   uint32_t per_row;
   uint32_t name;  // strings offset
   uint32_t buffers;
-  uint32_t reserved;
+  uint32_t words;  // fewer than elems
 };
 
 enum class OpKind : uint32_t {
@@ -338,14 +338,16 @@ struct AttrState {
 };
 
 // y is the reduction over all steps since the state began, of each element alone; op: kSum to kProd. The state has one buffer of
-// [sums so far: elems][what their rounding lost: elems][steps: 1]. In a model that is not causal it begins anew with every run.
+// [sums so far: elems][what their rounding lost: elems] and two words, the number of steps, low half first. In a model that is not
+// causal it begins anew with every run.
 struct AttrTimeReduce {
   uint32_t op;     // Reduce
   uint32_t state;  // index
 };
 
 struct AttrTimeStep {
-  uint32_t last;  // 1: the last step of the run, 0: the first
+  uint32_t last;   // 1: the last step that the row has lived through, 0: the first of the run
+  uint32_t state;  // index, last in a causal model: that step, of one buffer; else kNone
 };
 
 // Up to two feature axes h, w that a window slides over, and channels c, within one row: element (h, w, c) of x lies at
@@ -366,7 +368,7 @@ struct BlobWindow {
 
 // y = act(bias + sum over time taps, h taps, w taps and channels, in this order), for each group of channels.
 // Time tap k of step t reads step t - lead + k * time_dilation. Steps before the run come from the state, a ring of `lead` rows of
-// x followed by the place of its oldest row; without a state, and after the end of a row, they are 0.
+// x followed by a word, the place of its oldest row; without a state, and after the end of a row, they are 0.
 struct AttrConv {
   BlobWindow window;
   uint32_t time_taps;

@@ -7,7 +7,7 @@
 namespace rnnp {
 namespace {
 
-constexpr uint32_t kMostLead = 1u << 24;  // places in the ring are exact as floats
+constexpr uint32_t kMostLead = 1u << 24;  // steps that a convolution may reach back or ahead
 
 bool time_fits(const Model &m, const AttrConv &a, uint32_t x) {
   if (a.time_taps == 0 || a.time_dilation == 0 || a.lead > int32_t{kMostLead} || a.lead < -int32_t{kMostLead}) return false;
@@ -16,8 +16,7 @@ bool time_fits(const Model &m, const AttrConv &a, uint32_t x) {
   if ((a.time_taps != 1 || a.lead != 0) && !m.values[x].sequence) return false;
   if (reads_ahead(a) && (causal || a.state != kNone)) return false;
   if (a.state == kNone) return !causal || a.lead <= 0;
-  return a.lead > 0 && a.state < m.states.count &&
-         m.states[a.state].elems == uint64_t{static_cast<uint32_t>(a.lead)} * m.values[x].row_elems + 1;
+  return a.lead > 0 && is_kept_state(m, a.state, uint64_t{static_cast<uint32_t>(a.lead)} * m.values[x].row_elems, 1);
 }
 
 bool depth_fits(const AttrConv &a) {
@@ -30,40 +29,37 @@ bool depth_fits(const AttrConv &a) {
   return true;
 }
 
+// A ring in the state of one batch row.
+struct Ring {
+  float *rows;
+  float *place;  // a word
+};
+
+Ring ring_of(const RunEnv &env, const AttrConv &a, uint32_t batch_row) {
+  float *rows = kept_row(env, a.state, batch_row);
+  return {rows, rows + env.states[a.state].elems - 1};
+}
+
 // A loaded state may hold anything.
-uint32_t oldest_row(const AttrConv &a, float place) {
-  const uint32_t lead = static_cast<uint32_t>(a.lead);
-  return place >= 0 && place < static_cast<float>(lead) ? static_cast<uint32_t>(place) : 0;
-}
-
-float *ring_of(const RunEnv &env, const AttrConv &a, uint32_t batch_row) {
-  const StateSlot &s = env.states[a.state];
-  return s.buffer[s.live] + size_t{batch_row} * s.row_elems;
-}
-
-// Steps of this chunk that a batch row lives through.
-uint32_t live_steps(const RunEnv &env, uint32_t batch_row) {
-  if (env.lengths == nullptr) return env.steps;
-  const size_t length = static_cast<size_t>(env.lengths[batch_row]);
-  if (length <= env.first_step) return 0;
-  return length - env.first_step < env.steps ? static_cast<uint32_t>(length - env.first_step) : env.steps;
+uint32_t oldest_row(const AttrConv &a, const Ring &ring) {
+  const uint32_t place = read_word(ring.place);
+  return place < static_cast<uint32_t>(a.lead) ? place : 0;
 }
 
 void keep_row(const RunEnv &env, const AttrConv &a, const ValueSlot &x, uint32_t batch_row) {
   const uint32_t lead = static_cast<uint32_t>(a.lead), live = live_steps(env, batch_row);
-  float *ring = ring_of(env, a, batch_row);
-  float *place = ring + env.states[a.state].elems - 1;
-  uint32_t at = oldest_row(a, *place);
+  const Ring ring = ring_of(env, a, batch_row);
+  uint32_t at = oldest_row(a, ring);
   uint32_t step = 0;
   if (live > lead) {
     step = live - lead;
     at = (at + step % lead) % lead;
   }
   for (; step < live; ++step) {
-    copy_bytes(ring + at * (x.row_bytes / sizeof(float)), row_of(x, size_t{step} * env.batch + batch_row), x.row_bytes);
+    copy_bytes(ring.rows + at * (x.row_bytes / sizeof(float)), row_of(x, size_t{step} * env.batch + batch_row), x.row_bytes);
     at = at + 1 == lead ? 0 : at + 1;
   }
-  *place = static_cast<float>(at);
+  write_word(ring.place, at);
 }
 
 }  // namespace
@@ -95,11 +91,11 @@ const float *tap_row(const RunEnv &env, const AttrConv &a, const ValueSlot &x, c
     return reads_ahead(a) && ended(within) ? nullptr : row_of(x, within * env.batch + p.batch_row);
   }
   if (a.state == kNone) return nullptr;
-  const float *ring = ring_of(env, a, p.batch_row);
+  const Ring ring = ring_of(env, a, p.batch_row);
   const uint32_t lead = static_cast<uint32_t>(a.lead), age = static_cast<uint32_t>(-step);
-  const uint32_t oldest = oldest_row(a, ring[env.states[a.state].elems - 1]);
+  const uint32_t oldest = oldest_row(a, ring);
   const uint32_t at = oldest >= age ? oldest - age : oldest + lead - age;
-  return ring + at * (x.row_bytes / sizeof(float));
+  return ring.rows + at * (x.row_bytes / sizeof(float));
 }
 
 void keep_history(const RunEnv &env, const AttrConv &a, const ValueSlot &x, uint32_t thread) {

@@ -1,6 +1,6 @@
 // conv_history.h -- what a convolution reads along time: rows of this chunk, of earlier runs, or nothing (zeros).
-// Earlier rows are a state: a ring of `lead` rows of x and, behind them, the place of the oldest one, as a float. The place counts
-// the rows that a stream has seen, so a saved state does not depend on how the stream was cut.
+// Earlier rows are a state: a ring of `lead` rows of x and, behind them, the place of the oldest one, a word. The place counts the
+// rows that a stream has seen, modulo the ring, so a saved state does not depend on how the stream was cut.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_OPS_CONV_HISTORY_H_
 #define RNNPACK_OPS_CONV_HISTORY_H_

@@ -1,30 +1,22 @@
-// dense.cpp -- y = act(x * M^T + b) on our own GEMM kernels, or XNNPACK's where it is asked; threads own output tiles.
+// dense.cpp -- y = act(x * M^T + b) on our GEMM kernels; threads own output tiles.
 // Touches its output only. The activation runs on the columns just computed, while they are in L1.
 // SPDX-License-Identifier: Apache-2.0
-#include "base/bytes.h"
-#include "ops/op.h"
-#include "ops/xnnpack.h"
+#include "ops/dense.h"
+
 #include "pack/layout.h"
 
 namespace rnnp {
 namespace {
 
-// What one thread owns: tiles [begin, end), and XNNPACK's operator on those columns where there is one.
-struct DenseShare {
-  uint32_t tile_begin, tile_end;
-  XnnReserve reserve;
-  XnnOperator *xnn;
-};
+constexpr size_t kMostVectors = 1u << 30;  // of one product: a count of rows has 32 bits
 
 struct Dense {
   const ValueSlot *x, *y;  // of the short road
   GemmArgs gemm;
   GemmFn run;
   ActFn act;
-  BlobActivation act_args;
-  uint32_t output_size, nr, groups, tiles, threads;
   const AttrDense *attr;
-  DenseShare *shares;  // one per thread
+  uint32_t tiles;
 };
 
 rnnp_status check(const Model &m, const BlobNode &n, const AttrDense *a) {
@@ -42,24 +34,6 @@ rnnp_status check(const Model &m, const BlobNode &n, const AttrDense *a) {
   return a->act.act <= uint32_t(Act::kCeil) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
-DensePart part_of(const AttrDense &a, uint32_t tile_begin, uint32_t tile_end) {
-  if (tile_begin == tile_end) return {&a, 0, 0};  // a thread beyond the tiles
-  const uint32_t end = tile_end * a.nr;
-  return {&a, tile_begin * a.nr, end < a.output_size ? end : a.output_size};
-}
-
-void build_shares(BuildEnv *env, const AttrDense &a, const Kernel &gemm, DenseShare *shares) {
-  for (uint32_t i = 0; i < env->threads; ++i) {
-    size_t begin, end;
-    split_range(tile_count(a.output_size, a.nr), env->threads, i, &begin, &end);
-    const DensePart part = part_of(a, static_cast<uint32_t>(begin), static_cast<uint32_t>(end));
-    const XnnReserve reserve = a.matrices == 1 ? reserve_xnn(env, gemm, xnn_dense_bytes(part)) : XnnReserve{nullptr, 0};
-    const size_t scratch = reserve.bytes != 0 ? xnn_dense_scratch_bytes(part) : 0;
-    if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;
-    if (shares != nullptr) shares[i] = {static_cast<uint32_t>(begin), static_cast<uint32_t>(end), reserve, nullptr};
-  }
-}
-
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrDense *a = m.attr<AttrDense>(node);
@@ -70,20 +44,12 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
   if (gemm == nullptr || (activated && act == nullptr)) return RNNP_E_LAYOUT;
   Dense *d = env->arena->take<Dense>(1);
-  DenseShare *shares = env->arena->take<DenseShare>(env->threads);
-  build_shares(env, *a, *gemm, shares);
   *object = d;
-  if (shares == nullptr) return RNNP_OK;
+  if (d == nullptr) return RNNP_OK;
   *d = {};
   d->attr = a;
-  d->shares = shares;
-  d->threads = env->threads;
   d->run = gemm->gemm;
   d->act = act ? act->act : nullptr;
-  d->act_args = a->act;
-  d->output_size = a->output_size;
-  d->nr = a->nr;
-  d->groups = a->groups;
   d->tiles = tile_count(a->output_size, a->nr);
   d->gemm.panels = m.weights(a->w);
   d->gemm.bias = a->bias == kNone ? nullptr : m.weights(a->bias);
@@ -94,11 +60,11 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
 }
 
 void activate(const Dense &d, const GemmArgs &g) {
-  const uint32_t begin = g.tile_begin * d.nr;
-  const uint32_t end = g.tile_end * d.nr < d.output_size ? g.tile_end * d.nr : d.output_size;
+  const uint32_t nr = d.attr->nr, units = d.attr->output_size;
+  const uint32_t begin = g.tile_begin * nr, end = g.tile_end * nr < units ? g.tile_end * nr : units;
   for (uint32_t row = 0; row < g.rows; ++row) {
     float *y = view_as<float>(reinterpret_cast<uint8_t *>(g.out) + row * g.out_row_bytes) + begin;
-    const ActArgs args = {y, y, end - begin, d.act_args};
+    const ActArgs args = {y, y, end - begin, d.attr->act};
     d.act(&args);
   }
 }
@@ -111,84 +77,104 @@ void run_single(void *object) {
   if (d.act != nullptr) activate(d, d.gemm);
 }
 
-// Vector by vector, each through the matrix of its group. `g` has the tiles and the first vector of the first row.
-void run_matrices(const Dense &d, GemmArgs g) {
-  const AttrDense &a = *d.attr;
-  const uint32_t each = a.groups / a.matrices, padded = d.tiles * a.nr;
-  for (uint32_t v = 0; v < a.groups; ++v) {
-    d.run(&g);
-    if (d.act != nullptr) activate(d, g);
-    g.a += a.input_size;
-    g.out += a.output_size;
-    if ((v + 1) % each != 0) continue;
-    g.panels += size_t{padded} * a.input_size;
-    if (g.bias != nullptr) g.bias += padded;
-  }
-}
-
-void create_shares(FinishEnv *env, const Dense &d) {
-  for (uint32_t i = 0; i < d.threads; ++i) {
-    DenseShare &s = d.shares[i];
-    if (s.reserve.bytes == 0) continue;
-    const DensePart part = part_of(*d.attr, s.tile_begin, s.tile_end);
-    s.xnn = xnn_dense_create(*env->model, part, s.reserve.memory, s.reserve.bytes, env->scratch, &env->xnnpack_refused);
-    env->xnnpack_count += s.xnn != nullptr;
-  }
-}
-
 StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
   Dense &d = *static_cast<Dense *>(object);
+  const AttrDense &a = *d.attr;
   const uint32_t y = env->model->node_output(node, 0);
-  create_shares(env, d);
-  if (d.attr->matrices != 1 || env->threads != 1 || !env->model->values[y].sequence) return nullptr;
-  for (uint32_t i = 0; i < d.threads; ++i) {
-    if (d.shares[i].xnn != nullptr) return nullptr;
-  }
+  const uint64_t vectors = uint64_t{env->max_batch} * a.groups;
+  if (a.matrices != 1 || env->threads != 1 || !env->model->values[y].sequence || vectors > kMostVectors) return nullptr;
   d.x = &env->values[env->model->node_input(node, 0)];
   d.y = &env->values[y];
-  d.gemm.a_row_bytes = d.x->row_bytes / d.groups;
-  d.gemm.out_row_bytes = d.y->row_bytes / d.groups;
-  d.gemm.rows = env->max_batch * d.groups;
+  d.gemm.a_row_bytes = a.input_size * sizeof(float);
+  d.gemm.out_row_bytes = a.output_size * sizeof(float);
+  d.gemm.rows = static_cast<uint32_t>(vectors);
   d.gemm.tile_begin = 0;
   d.gemm.tile_end = d.tiles;
   return run_single;
 }
 
-void run_share(const RunEnv &env, const Dense &d, const DenseShare &share, uint32_t x, uint32_t y, size_t rows) {
-  if (share.tile_begin == share.tile_end) return;
-  if (share.xnn != nullptr) {
-    xnn_dense_run(share.xnn, row_of(env.values[x], 0), row_of(env.values[y], 0) + size_t{share.tile_begin} * d.nr, rows * d.groups);
-    return;
-  }
+// The tiles of the part, and of what is left of it as much as a product can count.
+GemmArgs part_args(const Dense &d, const DensePart &part, size_t done) {
+  const size_t left = part.count - done;
   GemmArgs g = d.gemm;
-  g.tile_begin = share.tile_begin;
-  g.tile_end = share.tile_end;
-  g.a = row_of(env.values[x], 0);
-  g.out = row_of(env.values[y], 0);
-  if (d.attr->matrices != 1) {
-    g.rows = static_cast<uint32_t>(rows);
-    g.a_row_bytes = env.values[x].row_bytes;
-    g.out_row_bytes = env.values[y].row_bytes;
-    run_matrices(d, g);
-    return;
-  }
-  g.rows = static_cast<uint32_t>(rows * d.groups);
-  g.a_row_bytes = env.values[x].row_bytes / d.groups;
-  g.out_row_bytes = env.values[y].row_bytes / d.groups;
-  d.run(&g);
-  if (d.act != nullptr) activate(d, g);
+  g.tile_begin = part.tile_begin;
+  g.tile_end = part.tile_end;
+  g.rows = static_cast<uint32_t>(left < kMostVectors ? left : kMostVectors);
+  return g;
 }
 
-// A session of many threads also runs short calls on one: it then does every share.
+template <class Fn>
+void for_each_block(const RunEnv &env, const BlobNode &node, const Dense &d, const DensePart &part, Fn fn) {
+  const AttrDense &a = *d.attr;
+  const float *x = row_of(env.values[env.model->node_input(node, 0)], 0) + part.first * a.input_size;
+  float *y = row_of(env.values[env.model->node_output(node, 0)], 0) + part.first * a.output_size;
+  for (size_t done = 0; done < part.count;) {
+    GemmArgs g = part_args(d, part, done);
+    g.a_row_bytes = a.input_size * sizeof(float);
+    g.out_row_bytes = a.output_size * sizeof(float);
+    g.a = x + done * a.input_size;
+    g.out = y + done * a.output_size;
+    fn(g);
+    done += g.rows;
+  }
+}
+
+// Vector by vector of all rows, each through the matrix of its group.
+void run_matrices(const RunEnv &env, const BlobNode &node, const Dense &d, const DensePart &rows) {
+  const AttrDense &a = *d.attr;
+  const uint32_t each = a.groups / a.matrices;
+  const ValueSlot &x = env.values[env.model->node_input(node, 0)], &y = env.values[env.model->node_output(node, 0)];
+  for (size_t done = 0; done < rows.count;) {
+    GemmArgs g = part_args(d, rows, done);
+    g.a = row_of(x, done);
+    g.out = row_of(y, done);
+    g.a_row_bytes = x.row_bytes;
+    g.out_row_bytes = y.row_bytes;
+    for (uint32_t v = 0; v < a.groups; ++v) {
+      d.run(&g);
+      if (d.act != nullptr) activate(d, g);
+      g.a += a.input_size;
+      g.out += a.output_size;
+      if ((v + 1) % each != 0) continue;
+      g.panels += static_cast<size_t>(matrix_elems(a.output_size, a.input_size, 1, a.nr));
+      if (g.bias != nullptr) g.bias += static_cast<size_t>(vector_elems(a.output_size, 1, a.nr));
+    }
+    done += g.rows;
+  }
+}
+
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const Dense &d = *static_cast<const Dense *>(object);
-  const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
+  const uint32_t y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
+  size_t begin, end;
+  split_range(d.tiles, env.threads, thread, &begin, &end);
+  if (begin == end) return;
   const size_t rows = chunk_rows(env, y);
-  for (uint32_t i = thread; i < d.threads; i += env.threads) run_share(env, d, d.shares[i], x, y, rows);
+  const DensePart part = {0, rows, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
+  if (d.attr->matrices != 1) {
+    run_matrices(env, node, d, part);
+    return;
+  }
+  const DensePart vectors = {0, rows * d.attr->groups, part.tile_begin, part.tile_end};
+  for_each_block(env, node, d, vectors, [&](const GemmArgs &g) {
+    d.run(&g);
+    if (d.act != nullptr) activate(d, g);
+  });
 }
 
 }  // namespace
+
+void dense_product(const RunEnv &env, const BlobNode &node, const void *object, const DensePart &part) {
+  const Dense &d = *static_cast<const Dense *>(object);
+  for_each_block(env, node, d, part, [&](const GemmArgs &g) { d.run(&g); });
+}
+
+void dense_activate(const RunEnv &env, const BlobNode &node, const void *object, const DensePart &part) {
+  const Dense &d = *static_cast<const Dense *>(object);
+  if (d.act == nullptr) return;
+  for_each_block(env, node, d, part, [&](const GemmArgs &g) { activate(d, g); });
+}
 
 const Op rnnp_op_dense = {OpKind::kDense, build, finish, run};
 

@@ -1,6 +1,6 @@
 // move.cpp -- operators that only move data: a strided copy within rows (slice, concat, transpose) and one step out of a sequence.
-// Touches its output only. Threads own rows.
-// SPDX-License-Identifier: Apache-2.0
+// Touches its output only, and the last step that it keeps: a row that has ended in an earlier chunk or run still has it, so
+// results do not depend on cuts. Threads own rows. SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "ops/op.h"
 #include "ops/strides.h"
@@ -69,19 +69,42 @@ rnnp_status build_time_step(BuildEnv *env, const BlobNode &node, void **object) 
   if (a == nullptr || a->last > 1 || !is_f32_value(m, y, 0) || !is_f32_value(m, x, m.values[y].row_elems))
     return RNNP_E_BLOB_CORRUPT;
   if (!m.values[x].sequence || m.values[y].sequence) return RNNP_E_BLOB_CORRUPT;
+  const bool kept = a->last && (m.header->flags & kBlobCausal) != 0;
+  if (kept ? !is_kept_state(m, a->state, m.values[y].row_elems, 0) : a->state != kNone) return RNNP_E_BLOB_CORRUPT;
   return keep_attr(env, a, object);
+}
+
+// The last step that the row has lived through: of this chunk, else the one kept; zeros before the first.
+void run_last_step(const RunEnv &env, const AttrTimeStep &a, const ValueSlot &x, const ValueSlot &y, size_t row) {
+  const size_t bytes = x.row_bytes;
+  const uint32_t steps = live_steps(env, row);
+  const float *from = steps != 0 ? row_of(x, size_t{steps - 1} * env.batch + row) : nullptr;
+  if (a.state != kNone) {
+    float *kept = kept_row(env, a.state, row);
+    if (from != nullptr && (steps < env.steps || env.last_chunk || env.lengths != nullptr)) copy_bytes(kept, from, bytes);
+    from = kept;
+  }
+  if (!env.last_chunk) return;
+  if (from != nullptr) {
+    copy_bytes(row_of(y, row), from, bytes);
+  } else {
+    zero_bytes(row_of(y, row), bytes);
+  }
 }
 
 void run_time_step(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const AttrTimeStep &a = **static_cast<const AttrTimeStep *const *>(object);
   const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
-  if (a.last ? !env.last_chunk : !env.first_chunk) return;
-  const size_t step = a.last ? env.steps - 1 : 0;
+  const ValueSlot &from = env.values[x], &to = env.values[y];
+  if (!a.last && !env.first_chunk) return;
   size_t begin, end;
   split_range(env.batch, env.threads, thread, &begin, &end);
   for (size_t row = begin; row < end; ++row) {
-    copy_bytes(row_of(env.values[y], row), row_of(env.values[x], step * env.batch + row),
-               size_t{env.model->values[y].row_elems} * sizeof(float));
+    if (a.last) {
+      run_last_step(env, a, from, to, row);
+    } else {
+      copy_bytes(row_of(to, row), row_of(from, row), from.row_bytes);
+    }
   }
 }
 

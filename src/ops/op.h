@@ -6,6 +6,7 @@
 #define RNNPACK_OPS_OP_H_
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "format/model.h"
 #include "kernels/kernels.h"
 #include "ops/barrier.h"
@@ -54,7 +55,7 @@ struct FinishEnv {
   uint32_t max_batch;
   uint32_t threads;        // of single steps
   void *scratch;           // BuildEnv::scratch_bytes of it
-  uint32_t xnnpack_count;  // out: operators that XNNPACK took
+  uint32_t xnnpack_count;  // out: nodes that XNNPACK took
   bool xnnpack_refused;    // out: XNNPACK's allocator is someone else's
 };
 
@@ -102,6 +103,7 @@ extern const Op rnnp_op_time_reduce, rnnp_op_unary_more, rnnp_op_compare, rnnp_o
     rnnp_op_matmul, rnnp_op_gather;
 extern const Op rnnp_op_state_read, rnnp_op_state_write;
 extern const Op rnnp_op_conv, rnnp_op_depthwise, rnnp_op_pool;
+extern const Op rnnp_op_xnn_dense, rnnp_op_xnn_softmax, rnnp_op_xnn_unary;  // ops/xnnpack, where it is built in
 }
 
 // --- Helpers that every operator uses ---------------------------------------------------------------------------------------
@@ -135,17 +137,6 @@ inline void split_range(size_t count, uint32_t threads, uint32_t thread, size_t 
   *end = *begin + share + (thread < extra ? 1 : 0);
 }
 
-// Memory for a thing that XNNPACK may make: reserved while measuring too, so that sizes agree whether it makes it or not.
-struct XnnReserve {
-  void *memory;
-  size_t bytes;  // 0: none wanted
-};
-inline XnnReserve reserve_xnn(BuildEnv *env, const Kernel &ours, size_t bytes) {
-  const bool asked = env->xnnpack == XnnUse::kAlways || (env->xnnpack == XnnUse::kWhereFaster && ours.isa == 0);
-  if (!asked || bytes == 0) return {nullptr, 0};
-  return {env->arena->take_bytes(bytes), bytes};
-}
-
 // The kernel for an activation. A registry may bring the plain ones alone.
 inline const Kernel *find_act(const BuildEnv &env, const BlobActivation &a) {
   const Kernel *all = find_kernel(*env.kernels, KernelFamily::kAct, DType::kF32, 0, env.isa);
@@ -164,6 +155,13 @@ inline bool is_f32_value(const Model &m, uint32_t value, uint32_t elems) {
          (elems == 0 || m.values[value].row_elems == elems);
 }
 
+// A state of one buffer, of so many floats and, behind them, so many words.
+inline bool is_kept_state(const Model &m, uint32_t state, uint64_t floats, uint32_t words) {
+  if (state >= m.states.count) return false;
+  const BlobState &s = m.states[state];
+  return s.buffers == 1 && s.words == words && s.elems == floats + words;
+}
+
 inline bool is_const(const Model &m, uint32_t value) {
   return ValueKind(m.values[value].kind) == ValueKind::kConst;
 }
@@ -172,6 +170,30 @@ inline bool is_const(const Model &m, uint32_t value) {
 inline bool is_lengths_input(const Model &m, uint32_t value) {
   const BlobValue &v = m.values[value];
   return ValueKind(v.kind) == ValueKind::kInput && m.inputs[v.location].role == RNNP_ROLE_LENGTHS;
+}
+
+// Steps of this chunk that a batch row lives through, by the call's lengths.
+inline uint32_t live_steps(const RunEnv &env, size_t batch_row) {
+  if (env.lengths == nullptr) return env.steps;
+  const size_t length = static_cast<size_t>(env.lengths[batch_row]);
+  if (length <= env.first_step) return 0;
+  return length - env.first_step < env.steps ? static_cast<uint32_t>(length - env.first_step) : env.steps;
+}
+
+// The live floats of a state's row.
+inline float *kept_row(const RunEnv &env, uint32_t state, size_t row) {
+  const StateSlot &s = env.states[state];
+  return s.buffer[s.live] + row * s.row_elems;
+}
+
+// A word among a state's floats: never read or written as a float.
+inline uint32_t read_word(const float *at) {
+  uint32_t word;
+  copy_bytes(&word, at, sizeof word);
+  return word;
+}
+inline void write_word(float *at, uint32_t word) {
+  copy_bytes(at, &word, sizeof word);
 }
 
 // The call's lengths, else those of the node's own operand, if it has one.

@@ -2,7 +2,6 @@
 // Touches its output only; the output may share memory with an input of the same shape.
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/op.h"
-#include "ops/xnnpack.h"
 
 namespace rnnp {
 namespace {
@@ -11,8 +10,6 @@ struct Unary {
   ActFn fn;
   BlobActivation act;
   uint32_t elems;
-  XnnReserve reserve;
-  XnnOperator *xnn;
 };
 
 rnnp_status build_unary(BuildEnv *env, const BlobNode &node, void **object) {
@@ -26,27 +23,15 @@ rnnp_status build_unary(BuildEnv *env, const BlobNode &node, void **object) {
   const Kernel *k = find_act(*env, a->act);
   if (k == nullptr) return RNNP_E_LAYOUT;
   Unary *u = env->arena->take<Unary>(1);
-  const XnnReserve reserve = reserve_xnn(env, *k, xnn_unary_bytes(a->act));
   *object = u;
-  if (u != nullptr) *u = {k->act, a->act, elems, reserve, nullptr};
+  if (u != nullptr) *u = {k->act, a->act, elems};
   return RNNP_OK;
-}
-
-StepFn finish_unary(FinishEnv *env, const BlobNode &, void *object) {
-  Unary &u = *static_cast<Unary *>(object);
-  if (u.reserve.bytes != 0) u.xnn = xnn_unary_create(u.act, u.elems, u.reserve.memory, u.reserve.bytes, &env->xnnpack_refused);
-  env->xnnpack_count += u.xnn != nullptr;
-  return nullptr;
 }
 
 void run_unary(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const Unary &u = *static_cast<const Unary *>(object);
   const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
-  if (u.xnn != nullptr) {  // one operator object, so one thread
-    if (thread == 0) xnn_unary_run(u.xnn, u.act, row_of(env.values[x], 0), row_of(env.values[y], 0), chunk_rows(env, y));
-    return;
-  }
   size_t begin, end;
   split_range(chunk_rows(env, y), env.threads, thread, &begin, &end);
   for (size_t row = begin; row < end; ++row) {
@@ -143,7 +128,7 @@ void run_binary(const RunEnv &env, const BlobNode &node, void *object, uint32_t 
 
 }  // namespace
 
-const Op rnnp_op_unary = {OpKind::kUnary, build_unary, finish_unary, run_unary};
+const Op rnnp_op_unary = {OpKind::kUnary, build_unary, nullptr, run_unary};
 const Op rnnp_op_binary = {OpKind::kBinary, build_binary, nullptr, run_binary};
 
 }  // namespace rnnp

@@ -2,7 +2,6 @@
 // Touches its output only; in place allowed.
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/op.h"
-#include "ops/xnnpack.h"
 
 namespace rnnp {
 namespace {
@@ -10,8 +9,6 @@ namespace {
 struct Softmax {
   SoftmaxFn fn;
   AttrSoftmax attr;
-  XnnReserve reserve;
-  XnnOperator *xnn;
 };
 
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
@@ -27,27 +24,15 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Kernel *k = find_kernel(*env->kernels, KernelFamily::kSoftmax, DType::kF32, 0, env->isa);
   if (k == nullptr) return RNNP_E_LAYOUT;
   Softmax *s = env->arena->take<Softmax>(1);
-  const XnnReserve reserve = reserve_xnn(env, *k, xnn_softmax_bytes(*a));
   *object = s;
-  if (s != nullptr) *s = {k->softmax, *a, reserve, nullptr};
+  if (s != nullptr) *s = {k->softmax, *a};
   return RNNP_OK;
-}
-
-StepFn finish(FinishEnv *env, const BlobNode &, void *object) {
-  Softmax &s = *static_cast<Softmax *>(object);
-  if (s.reserve.bytes != 0) s.xnn = xnn_softmax_create(s.attr, s.reserve.memory, s.reserve.bytes, &env->xnnpack_refused);
-  env->xnnpack_count += s.xnn != nullptr;
-  return nullptr;
 }
 
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const Softmax &s = *static_cast<const Softmax *>(object);
   const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
-  if (s.xnn != nullptr) {  // one operator object, so one thread
-    if (thread == 0) xnn_softmax_run(s.xnn, row_of(env.values[x], 0), row_of(env.values[y], 0), chunk_rows(env, y) * s.attr.outer);
-    return;
-  }
   size_t begin, end;
   split_range(chunk_rows(env, y), env.threads, thread, &begin, &end);
   for (size_t row = begin; row < end; ++row) {
@@ -65,6 +50,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_softmax = {OpKind::kSoftmax, build, finish, run};
+const Op rnnp_op_softmax = {OpKind::kSoftmax, build, nullptr, run};
 
 }  // namespace rnnp

@@ -11,8 +11,8 @@ namespace {
 bool state_fits(const Model &m, const AttrState *a, uint32_t value) {
   constexpr uint32_t kBoth = kBlobCausal | kBlobStepwise;
   if (a == nullptr || (m.header->flags & kBoth) != kBoth || a->state >= m.states.count) return false;
-  const BlobState &state = m.states[a->state];
-  return state.buffers == 1 && is_f32_value(m, value, state.elems) && m.values[value].sequence;
+  const uint32_t elems = m.states[a->state].elems;
+  return is_kept_state(m, a->state, elems, 0) && is_f32_value(m, value, elems) && m.values[value].sequence;
 }
 
 rnnp_status keep(BuildEnv *env, const AttrState *a, void **object) {
@@ -32,27 +32,23 @@ rnnp_status build_write(BuildEnv *env, const BlobNode &node, void **object) {
   return good ? keep(env, a, object) : rnnp_status{RNNP_E_BLOB_CORRUPT};
 }
 
-float *state_row(const StateSlot &s, size_t row) {
-  return s.buffer[s.live] + row * s.row_elems;
-}
-
 void run_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
-  const StateSlot &s = env.states[(*static_cast<const AttrState *const *>(object))->state];
+  const uint32_t state = (*static_cast<const AttrState *const *>(object))->state;
   const ValueSlot &y = env.values[env.model->node_output(node, 0)];
   size_t begin, end;
   split_range(env.batch, env.threads, thread, &begin, &end);
-  for (size_t row = begin; row < end; ++row) copy_bytes(row_of(y, row), state_row(s, row), s.elems * sizeof(float));
+  for (size_t row = begin; row < end; ++row) copy_bytes(row_of(y, row), kept_row(env, state, row), y.row_bytes);
 }
 
 void run_write(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
-  const StateSlot &s = env.states[(*static_cast<const AttrState *const *>(object))->state];
+  const uint32_t state = (*static_cast<const AttrState *const *>(object))->state;
   const ValueSlot &x = env.values[env.model->node_input(node, 0)];
   const int32_t *lengths = row_lengths(env, env.model->node_input(node, 1));
   size_t begin, end;
   split_range(env.batch, env.threads, thread, &begin, &end);
   for (size_t row = begin; row < end; ++row) {
     if (lengths != nullptr && env.first_step >= static_cast<size_t>(lengths[row])) continue;
-    copy_bytes(state_row(s, row), row_of(x, row), s.elems * sizeof(float));
+    copy_bytes(kept_row(env, state, row), row_of(x, row), x.row_bytes);
   }
 }
 

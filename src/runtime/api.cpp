@@ -232,7 +232,7 @@ rnnp_status rnnp_session_info(const rnnp_session *session, rnnp_session_facts *f
   f.chunk_steps = session->chunk_steps;
   f.threads = session->threads;
   f.isa = session->recurrent_isa;
-  f.xnnpack = session->xnnpack_count != 0;
+  f.xnnpack = session->xnnpack_count;
   f.xnnpack_refused = session->xnnpack_refused;
   f.wave_stages = session->wave.stages;
   f.wave_steps = session->wave.fewest_steps;

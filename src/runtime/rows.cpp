@@ -6,11 +6,12 @@
 namespace rnnp {
 namespace {
 
-void swap_floats(float *a, float *b, uint32_t count) {
+// As words: some of a state's elements are no floats.
+void swap_elems(float *a, float *b, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
-    const float kept = a[i];
-    a[i] = b[i];
-    b[i] = kept;
+    const uint32_t kept = read_word(a + i);
+    write_word(a + i, read_word(b + i));
+    write_word(b + i, kept);
   }
 }
 
@@ -18,7 +19,7 @@ void swap_slots(Session *s, uint32_t a, uint32_t b) {
   for (uint32_t i = 0; i < s->model->states.count; ++i) {
     const StateSlot &state = s->states[i];
     float *base = state.buffer[state.live];
-    swap_floats(base + size_t{a} * state.row_elems, base + size_t{b} * state.row_elems, state.row_elems);
+    swap_elems(base + size_t{a} * state.row_elems, base + size_t{b} * state.row_elems, state.row_elems);
   }
   RowMap &map = s->rows;
   const uint32_t row = map.row_at[a];

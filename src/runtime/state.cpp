@@ -9,7 +9,7 @@ namespace rnnp {
 namespace {
 
 constexpr uint32_t kStateMagic = 0x53504e52u;  // the bytes "RNPS"
-constexpr uint32_t kStateVersion = 1;
+constexpr uint32_t kStateVersion = 2;
 
 struct StateHeader {
   uint32_t magic;

@@ -195,18 +195,20 @@ TEST(HostileBlob, ForgedPlainOperatorsAreSafe) {
 }
 
 TEST(HostileBlob, ForgedTimeReductionsAreSafe) {
-  const auto blob = [](uint32_t op, uint32_t state_elems) {
+  const auto blob = [](uint32_t op, uint32_t state_elems, uint32_t words = 2) {
     BlobBuilder b(9);
     const uint32_t x = b.add_input(5);
-    const rnnp::AttrTimeReduce reduce = {op, b.add_kept(state_elems)};
+    const rnnp::AttrTimeReduce reduce = {op, b.add_kept(state_elems, words)};
     b.add_output(b.add_dense(x, 5, 3));
     b.add_output(b.add_node(rnnp::OpKind::kTimeReduce, &reduce, sizeof reduce, {x}, 5, false), "total");
     return b.build();
   };
-  EXPECT_EQ(RNNP_OK, open_and_run(blob(uint32_t(rnnp::Reduce::kMean), 11)));
-  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open_and_run(blob(uint32_t(rnnp::Reduce::kMean), 10)));
-  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open_and_run(blob(uint32_t(rnnp::Reduce::kL1), 11)));
-  forge_everywhere(blob(uint32_t(rnnp::Reduce::kMax), 11));
+  EXPECT_EQ(RNNP_OK, open_and_run(blob(uint32_t(rnnp::Reduce::kMean), 12)));
+  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open_and_run(blob(uint32_t(rnnp::Reduce::kMean), 11)));
+  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open_and_run(blob(uint32_t(rnnp::Reduce::kMean), 12, 1)));
+  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open_and_run(blob(uint32_t(rnnp::Reduce::kMean), 12, 12)));
+  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open_and_run(blob(uint32_t(rnnp::Reduce::kL1), 12)));
+  forge_everywhere(blob(uint32_t(rnnp::Reduce::kMax), 12));
 }
 
 // A matrix for each group: counts that do not divide, or ask for more weights than there are.

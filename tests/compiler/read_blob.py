@@ -60,7 +60,7 @@ class Blob:
     def check(self):
         h = self.header
         assert self.data[:4] == b"RNNP", "not a rnnpack blob"
-        assert h["version"] == 2 and h["header_bytes"] == HEADER.size and h["align"] == ALIGN
+        assert h["version"] == 3 and h["header_bytes"] == HEADER.size and h["align"] == ALIGN
         assert h["file_bytes"] <= len(self.data)
         for name, (offset, size) in self.sections.items():
             assert offset % 8 == 0 and offset + size <= h["file_bytes"], name
@@ -92,8 +92,8 @@ class Blob:
             "pools": {"sequence_elems": h["sequence_pool_elems"], "row_elems": h["row_pool_elems"]},
             "weights_crc_ok": zlib.crc32(self.data[offset:offset + size]) == h["weights_crc"],
             "inputs": self.ios("inputs"), "outputs": self.ios("outputs"),
-            "states": [{"name": self.string(name), "elems": elems, "init": maybe(init), "per_row": bool(per_row), "buffers": buffers}
-                       for elems, init, per_row, name, buffers, _ in self.records("states", "6I")],
+            "states": [{"name": self.string(name), "elems": elems, "init": maybe(init), "per_row": bool(per_row), "buffers": buffers,
+                        "words": words} for elems, init, per_row, name, buffers, words in self.records("states", "6I")],
             "nodes": self.nodes(),
             "values": [{"kind": word(KINDS, kind), "dtype": word(TYPES, dtype), "row_elems": elems, "location": maybe(location), "sequence": bool(sequence), "early": bool(early)}
                        for kind, dtype, elems, location, sequence, early in self.records("values", "6I")],
@@ -218,7 +218,8 @@ class Blob:
     state_write = state_read
 
     def time_step(self, at):
-        return {"last": bool(self.unpack("I", at)[0])}
+        last, state = self.unpack("2I", at)
+        return {"last": bool(last), "state": maybe(state)}
 
 
 def read(path):

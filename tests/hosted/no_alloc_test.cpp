@@ -94,7 +94,7 @@ TEST(NoAllocation, FromOpenToRunWithXnnpackAndThreads) {
   rnnp_session_facts f = {};
   f.struct_bytes = sizeof f;
   ASSERT_EQ(RNNP_OK, rnnp_session_info(s, &f));
-  EXPECT_EQ(1u, f.xnnpack);
+  EXPECT_EQ(2u, f.xnnpack);
   EXPECT_EQ(2u, f.threads);
   pthreadpool_destroy(pool);
 }

@@ -58,6 +58,12 @@ void reseal(std::vector<uint8_t> *blob) {
   std::memcpy(blob->data(), &h, sizeof h);
 }
 
+void reseal_state(std::vector<uint8_t> *saved) {
+  constexpr size_t kHeaderBytes = 24, kCrcAt = 20;
+  const uint32_t crc = bit_crc(saved->data() + kHeaderBytes, saved->size() - kHeaderBytes, 0);
+  std::memcpy(saved->data() + kCrcAt, &crc, sizeof crc);
+}
+
 uint32_t BlobBuilder::add_string(const std::string &s) {
   const uint32_t at = static_cast<uint32_t>(strings_.size());
   strings_.insert(strings_.end(), s.begin(), s.end());
@@ -291,15 +297,16 @@ void BlobBuilder::push_node(OpKind op, const void *attr, size_t bytes, const std
   nodes_.push_back(n);
 }
 
-uint32_t BlobBuilder::add_kept(uint32_t elems) {
+uint32_t BlobBuilder::add_kept(uint32_t elems, uint32_t words) {
   const uint32_t state = add_state(elems, {});
   states_[state].buffers = 1;
+  states_[state].words = words;
   return state;
 }
 
 uint32_t BlobBuilder::add_time_reduce(uint32_t x, rnnp::Reduce op) {
   const uint32_t elems = values_[x].row_elems;
-  const rnnp::AttrTimeReduce a = {uint32_t(op), add_kept(2 * elems + 1)};
+  const rnnp::AttrTimeReduce a = {uint32_t(op), add_kept(2 * elems + 2, 2)};
   return add_node(OpKind::kTimeReduce, &a, sizeof a, {x}, elems, false);
 }
 
@@ -327,6 +334,7 @@ uint32_t BlobBuilder::add_conv(uint32_t x, rnnp::AttrConv a, uint32_t out_elems)
   if (a.lead > 0 && !ahead) {
     a.state = add_state(uint32_t(a.lead) * values_[x].row_elems + 1, {});
     states_[a.state].buffers = 1;
+    states_[a.state].words = 1;
   }
   std::vector<float> w, bias;
   a.nr = depthwise ? 0 : nr_;

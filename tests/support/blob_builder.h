@@ -85,8 +85,8 @@ class BlobBuilder {
   uint32_t add_dense(uint32_t x, uint32_t input, uint32_t output, rnnp::Act act = rnnp::Act::kIdentity);
   uint32_t add_node(rnnp::OpKind op, const void *attr, size_t attr_bytes, std::vector<uint32_t> inputs, uint32_t out_elems,
                     bool sequence);
-  // A state of one buffer, for an operator that keeps it between runs.
-  uint32_t add_kept(uint32_t elems);
+  // A state of one buffer, for an operator that keeps it between runs; the last `words` of its elements are integers.
+  uint32_t add_kept(uint32_t elems, uint32_t words = 0);
   // Over all steps so far, of each element.
   uint32_t add_time_reduce(uint32_t x, rnnp::Reduce op);
   // A state of `elems` that the library keeps: its value before the step; add_state_write says what it becomes.
@@ -130,6 +130,9 @@ class BlobBuilder {
   std::vector<rnnp::BlobState> states_;
   std::vector<uint8_t> attrs_, strings_, weights_;
 };
+
+// Recompute the checksum of a saved state whose elements a test has changed.
+void reseal_state(std::vector<uint8_t> *saved);
 
 // Recompute both checksums of a blob whose bytes a test has changed.
 void reseal(std::vector<uint8_t> *blob);

@@ -149,7 +149,8 @@ class Reader {
                      {"elems", s.elems},
                      {"init", maybe(s.init)},
                      {"per_row", s.per_row != 0},
-                     {"buffers", s.buffers}});
+                     {"buffers", s.buffers},
+                     {"words", s.words}});
     }
     return out;
   }
@@ -287,8 +288,10 @@ class Reader {
                 {"x_first", a.x_first},
                 {"y_first", a.y_first}};
       }
-      case OpKind::kTimeStep:
-        return {{"last", attribute<AttrTimeStep>(n).last != 0}};
+      case OpKind::kTimeStep: {
+        const auto a = attribute<AttrTimeStep>(n);
+        return {{"last", a.last != 0}, {"state", maybe(a.state)}};
+      }
       case OpKind::kConv:
         return convolution(attribute<AttrConv>(n));
       case OpKind::kPool: {

@@ -52,7 +52,7 @@ class Writer {
   std::vector<uint8_t> write() {
     strings_.append("", 1);
     write_values();
-    for (const KeptState &kept : graph_.states) state(kept.elems, {}, kept.name, 1);
+    for (const KeptState &kept : graph_.states) state(kept.elems, {}, kept.name, 1, 0);
     for (const Node &node : graph_.nodes) write_node(node);
     write_ios(graph_.inputs, &inputs_);
     write_ios(graph_.outputs, &outputs_);
@@ -112,13 +112,14 @@ class Writer {
     }
   }
 
-  uint32_t state(uint32_t elems, const StateInit &init, const std::string &name, uint32_t buffers) {
+  uint32_t state(uint32_t elems, const StateInit &init, const std::string &name, uint32_t buffers, uint32_t words) {
     BlobState out{};
     out.elems = elems;
     out.init = init.data.empty() ? kNone : weights(init.data);
     out.per_row = init.per_row;
     out.name = string(name);
     out.buffers = buffers;
+    out.words = words;
     return static_cast<uint32_t>(states_.append(&out, sizeof out) / sizeof out);
   }
 
@@ -131,8 +132,8 @@ class Writer {
     out.r_bias = d.r_bias.empty() ? kNone : weights(pack_vector(d.r_bias.data(), h, 1, nr_));
     out.peephole = d.peephole.empty() ? kNone : weights(pack_vector(d.peephole.data(), h, 3, nr_));
     const std::string suffix = d.reverse ? ".reverse" : "";
-    out.state_h = state(h, d.init_h, name + suffix + ".h", 2);
-    out.state_c = r.cell == Cell::kLstm ? state(h, d.init_c, name + suffix + ".c", 2) : kNone;
+    out.state_h = state(h, d.init_h, name + suffix + ".h", 2, 0);
+    out.state_c = r.cell == Cell::kLstm ? state(h, d.init_c, name + suffix + ".c", 2, 0) : kNone;
     out.reverse = d.reverse;
     out.init_h = d.given_h;
     out.init_c = d.given_c;
@@ -223,14 +224,19 @@ class Writer {
     if (out.lead > 0 && !c.reads_ahead()) {
       const uint64_t elems = uint64_t{static_cast<uint32_t>(out.lead)} * graph_.values[node.in[0]].elems + 1;
       if (elems > kMostBytes / 4) throw ModelError("node " + quote(node.name) + " keeps more than 2 GiB of earlier steps");
-      out.state = state(static_cast<uint32_t>(elems), {}, node.name + ".steps", 1);
+      out.state = state(static_cast<uint32_t>(elems), {}, node.name + ".steps", 1, 1);
     }
     return out;
   }
 
   AttrTimeReduce attr(const AttrTimeReduce &a, const Node &node) {
-    const uint64_t elems = 2 * uint64_t{graph_.values[node.out[0]].elems} + 1;
-    return {a.op, state(static_cast<uint32_t>(elems), {}, node.name + ".so_far", 1)};
+    const uint64_t elems = 2 * uint64_t{graph_.values[node.out[0]].elems} + 2;
+    return {a.op, state(static_cast<uint32_t>(elems), {}, node.name + ".so_far", 1, 2)};
+  }
+
+  AttrTimeStep attr(const AttrTimeStep &a, const Node &node) {
+    const bool kept = a.last != 0 && graph_.causal;
+    return {a.last, kept ? state(graph_.values[node.out[0]].elems, {}, node.name + ".last", 1, 0) : kNone};
   }
 
   AttrGather attr(const Gather &g, const Node &) { return {g.rows, g.elems, g.count, weights(g.table)}; }

@@ -90,7 +90,7 @@ View Builder::unary(const View &x, const BlobActivation &act, const std::string 
 View Builder::time_step(const View &x, bool last, const std::string &name) {
   View out = x;
   out.value = new_row(row_elems(x), false);
-  graph.nodes.push_back({OpKind::kTimeStep, name, {x.value}, {out.value}, AttrTimeStep{last ? 1u : 0u}});
+  graph.nodes.push_back({OpKind::kTimeStep, name, {x.value}, {out.value}, AttrTimeStep{last ? 1u : 0u, kNone}});
   return out;
 }
 

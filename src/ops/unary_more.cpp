@@ -26,8 +26,10 @@ float erf_of(float x) {
   return x < 0.0f ? -y : y;
 }
 
+// By the bits: a comparison takes a denormal for zero where denormals are flushed.
 float sign_of(float x) {
-  return x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x;
+  const uint32_t bits = float_bits(x), size = bits & 0x7fffffffu;
+  return size == 0 || size > 0x7f800000u ? x : bits_float((bits & 0x80000000u) | 0x3f800000u);
 }
 
 // To the nearest, halves to the even one; floats from 2^23 on are whole.

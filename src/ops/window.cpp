@@ -28,13 +28,20 @@ bool reads_inside(const BlobWindow &w, uint32_t channels, uint32_t elems) {
   return low >= 0 && high < int64_t{elems};
 }
 
+// From the first to behind the last element of what `outer` strides over, each of them as long as `inner`.
+uint64_t extent(const BlobWindow &w, int outer, uint64_t inner) {
+  return uint64_t{w.out_size[outer] - 1} * w.y_stride[outer] + inner;
+}
+
+// One axis strides over whole extents of the other, that one over whole results.
+bool is_apart(const BlobWindow &w, int outer, int inner, uint32_t channels) {
+  if (w.out_size[inner] > 1 && w.y_stride[inner] < channels) return false;
+  return w.out_size[outer] == 1 || w.y_stride[outer] >= extent(w, inner, channels);
+}
+
 bool writes_inside(const BlobWindow &w, uint32_t channels, uint32_t elems) {
-  uint64_t last = uint64_t{w.y_first} + channels - 1;
-  for (int i = 0; i < 2; ++i) {
-    if (w.out_size[i] > 1 && w.y_stride[i] < channels) return false;
-    last += uint64_t{w.out_size[i] - 1} * w.y_stride[i];
-  }
-  return last < elems;
+  if (!is_apart(w, 0, 1, channels) && !is_apart(w, 1, 0, channels)) return false;
+  return w.y_first + extent(w, 0, extent(w, 1, channels)) <= elems;
 }
 
 }  // namespace

@@ -295,6 +295,32 @@ TEST(ConvRing, ThePlaceIsAWordOfTheSavedState) {
   EXPECT_EQ((std::vector<uint8_t>{2, 0, 0, 0}), std::vector<uint8_t>(saved.end() - 4, saved.end()));
 }
 
+// Two axes of results, as far apart as given: either may be the outer one, but no two results share a place.
+TEST(ConvWindow, ResultsThatShareAPlaceAreRefused) {
+  const auto accepted = [](uint32_t h_stride, uint32_t w_stride) {
+    BlobBuilder b(9);
+    rnnp::AttrConv a = {};
+    a.window = {{2, 3}, {2, 3}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 0, {12, 4, 1}, 0, {h_stride, w_stride}};
+    a.time_taps = a.time_dilation = a.groups = 1;
+    a.in_channels = a.out_channels = 4;
+    a.nr = 16;
+    b.add_output(b.add_conv(b.add_input(24), a, 24));
+    try {
+      Runner r(b.build());
+    } catch (const std::runtime_error &) {
+      return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(accepted(12, 4));
+  EXPECT_TRUE(accepted(4, 8));
+  EXPECT_FALSE(accepted(4, 4));
+  EXPECT_FALSE(accepted(8, 4));
+  EXPECT_FALSE(accepted(4, 6));
+  EXPECT_FALSE(accepted(12, 3));
+  EXPECT_FALSE(accepted(0, 4));
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, ConvLaws, testing::ValuesIn(kShapes), [](const auto &c) { return std::string(c.param.name); });
 
 std::vector<Shape> causal_shapes() {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "support/session_fixture.h"
@@ -230,6 +231,48 @@ TEST(EndedRows, TheLastStepIsSavedAndReset) {
   EXPECT_EQ((std::vector<float>{3, 4}), run_ended(&to));
   expect_ok(rnnp_state_reset(to.session(), 0), "reset");
   EXPECT_EQ((std::vector<float>{0, 0}), run_ended(&to));
+}
+
+// --- Rows that are made early -------------------------------------------------------------------------------------------------
+
+// y = x + |row| at every step, |row| being an early value: a row input alone makes it, so the first chunk does.
+std::vector<uint8_t> early_row() {
+  BlobBuilder b(7);
+  const uint32_t x = b.add_input(kIn), row = b.add_state_input(kIn, "row");
+  const rnnp::AttrUnary abs = {{uint32_t(rnnp::Act::kAbs), 0, 0}};
+  const uint32_t early = b.add_node(OpKind::kUnary, &abs, sizeof abs, {row}, kIn, false);
+  const rnnp::AttrBinary add = {uint32_t(rnnp::Binary::kAdd), 1, {kIn}, {1}, {1}};
+  b.add_output(b.add_node(OpKind::kBinary, &add, sizeof add, {x, early}, kIn, true));
+  std::vector<uint8_t> blob = b.build();
+  rnnp::BlobHeader h;
+  std::memcpy(&h, blob.data(), sizeof h);
+  const auto patch = [&](size_t at, uint32_t word) { std::memcpy(blob.data() + at, &word, sizeof word); };
+  patch(h.values.offset + early * sizeof(rnnp::BlobValue) + offsetof(rnnp::BlobValue, early), 1);
+  patch(h.inputs.offset + sizeof(rnnp::BlobIo) + offsetof(rnnp::BlobIo, role), RNNP_ROLE_ROW);
+  reseal(&blob);
+  return blob;
+}
+
+TEST(EarlyRows, AreThereInEveryChunk) {
+  for (const uint32_t chunk : {1u, 4u, 64u})
+    for (const uint32_t threads : {1u, 2u}) {
+      Runner r(early_row(), {2, 0, chunk, 0, threads});
+      for (const float size : {-3.0f, 5.0f}) {
+        const std::vector<float> x = random_floats(kSteps * 2 * kIn, 3);
+        std::vector<float> row(2 * kIn, size), y(x.size()), want = x;
+        for (float &v : want) v += std::fabs(size);
+        const rnnp_buffer in[] = {{const_cast<float *>(x.data()), 0, 0}, {row.data(), 0, 0}}, out = {y.data(), 0, 0};
+        rnnp_io io = {};
+        io.struct_bytes = sizeof io;
+        io.steps = kSteps;
+        io.batch = io.input_count = 2;
+        io.output_count = 1;
+        io.inputs = in;
+        io.outputs = &out;
+        expect_ok(rnnp_run_io(r.session(), &io), "run_io");
+        EXPECT_EQ(want, y) << "chunks of " << chunk << ", " << threads << " threads";
+      }
+    }
 }
 
 }  // namespace

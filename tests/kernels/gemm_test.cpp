@@ -74,6 +74,8 @@ std::vector<Shape> shapes() {
   for (uint32_t rows = 1; rows <= 17; ++rows) out.push_back({rows, 19, 1 + rows % 4, 150, false, true});
   out.push_back({300, 33, 4, 40, false, true});
   out.push_back({40, 700, 1, 161, true, true});
+  out.push_back({131, 1024, 1, 33, true, true});  // more rows than stay in L2 at a time, whatever their number in a block
+  out.push_back({1201, 110, 3, 17, false, false});
   return out;
 }
 
@@ -133,10 +135,13 @@ TEST_P(GemmTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
   }
 }
 
-TEST_P(GemmTest, AgreesBitForBitWithOtherFusedRows) {
+class FusedGemmTest : public GemmTest {};
+
+TEST_P(FusedGemmTest, AgreesBitForBitWithOtherFusedRows) {
   SKIP_UNLESS_CPU_RUNS(*GetParam());
-  for (const Kernel *other : kernels_of({KernelFamily::kGemm})) {
-    if (other->nr != GetParam()->nr || other->isa == 0 || GetParam()->isa == 0 || !cpu_runs(*other)) continue;
+  const std::vector<const Kernel *> peers = fused_peers(*GetParam());
+  if (peers.empty()) GTEST_SKIP() << GetParam()->name << ": this CPU lacks the isa bits of all its peers";
+  for (const Kernel *other : peers) {
     uint64_t seed = 300;
     for (const Shape &s : shapes()) {
       const Problem p(s, GetParam()->nr, false, seed++);
@@ -162,7 +167,9 @@ TEST_P(GemmTest, TouchesOnlyItsTiles) {
     }
 }
 
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FusedGemmTest);
 INSTANTIATE_TEST_SUITE_P(All, GemmTest, testing::ValuesIn(kernels_of({KernelFamily::kGemm})), kernel_name);
+INSTANTIATE_TEST_SUITE_P(All, FusedGemmTest, testing::ValuesIn(with_fused_peers(kernels_of({KernelFamily::kGemm}))), kernel_name);
 
 }  // namespace
 }  // namespace rnnp

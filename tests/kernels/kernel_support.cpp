@@ -122,6 +122,27 @@ std::vector<const Kernel *> kernels_of(std::initializer_list<KernelFamily> famil
   return out;
 }
 
+static bool is_fused_peer(const Kernel &kernel, const Kernel &other) {
+  return &kernel != &other && kernel.isa != 0 && other.isa != 0 && kernel.family == other.family && kernel.nr == other.nr;
+}
+
+std::vector<const Kernel *> with_fused_peers(const std::vector<const Kernel *> &kernels) {
+  std::vector<const Kernel *> out;
+  for (const Kernel *kernel : kernels) {
+    bool peers = false;
+    for (const Kernel *other : kernels_of({kernel->family})) peers |= is_fused_peer(*kernel, *other);
+    if (peers) out.push_back(kernel);
+  }
+  return out;
+}
+
+std::vector<const Kernel *> fused_peers(const Kernel &kernel) {
+  std::vector<const Kernel *> out;
+  for (const Kernel *other : kernels_of({kernel.family}))
+    if (is_fused_peer(kernel, *other) && cpu_runs(*other)) out.push_back(other);
+  return out;
+}
+
 std::string kernel_name(const testing::TestParamInfo<const Kernel *> &info) {
   return info.param->name;
 }

@@ -19,6 +19,11 @@ bool cpu_runs(const Kernel &kernel);
 const Kernel *reference_of(const Kernel &kernel);
 std::vector<const Kernel *> kernels_of(std::initializer_list<KernelFamily> families);
 
+// Those of `kernels` that have bits of their own, and beside which the build has another such row of the same family and layout.
+std::vector<const Kernel *> with_fused_peers(const std::vector<const Kernel *> &kernels);
+// Those peers that this CPU runs.
+std::vector<const Kernel *> fused_peers(const Kernel &kernel);
+
 // For INSTANTIATE_TEST_SUITE_P: the row's own name.
 std::string kernel_name(const testing::TestParamInfo<const Kernel *> &info);
 

@@ -56,9 +56,24 @@ TEST_P(RecurTest, StaysWithinTheBoundOfItsSums) {
   for_each_step(false, [&](const Step &step) { expect_oracle(kernel(), step); });
 }
 
-TEST_P(RecurTest, GenericCellsObeyClipInputForgetAndActivations) {
+class GenericRecurTest : public RecurTest {};
+class ReluRecurTest : public RecurTest {};
+class SaturatingRecurTest : public RecurTest {};
+class FusedRecurTest : public RecurTest {};
+
+std::vector<const Kernel *> recurrent_kernels_where(bool (*wanted)(const Kernel &)) {
+  std::vector<const Kernel *> out;
+  for (const Kernel *kernel : recurrent_kernels())
+    if (wanted(*kernel)) out.push_back(kernel);
+  return out;
+}
+
+bool is_relu(const Kernel &kernel) {
+  return kernel.family == KernelFamily::kRnnRelu;
+}
+
+TEST_P(GenericRecurTest, ObeysClipInputForgetAndActivations) {
   SKIP_UNLESS_CPU_RUNS(kernel());
-  if (!is_generic(kernel().family)) return;
   uint32_t turn = 0;
   for_each_step(false, [&](const Step &made) {
     Step step(made.family, made.nr, made.s, false, 50 + turn);
@@ -72,9 +87,8 @@ TEST_P(RecurTest, GenericCellsObeyClipInputForgetAndActivations) {
   });
 }
 
-TEST_P(RecurTest, GenericCellsAreExactOnIntegersWithLinearActivations) {
+TEST_P(GenericRecurTest, IsExactOnIntegersWithLinearActivations) {
   SKIP_UNLESS_CPU_RUNS(kernel());
-  if (!is_generic(kernel().family)) return;
   const Kernel &ref = *reference_of(kernel());
   for_each_step(true, [&](const Step &made) {
     Step step(made.family, made.nr, {made.s.rows, made.s.input % 9 + 1, made.s.hidden, made.s.use_x, true, made.s.peephole}, true,
@@ -87,9 +101,8 @@ TEST_P(RecurTest, GenericCellsAreExactOnIntegersWithLinearActivations) {
   });
 }
 
-TEST_P(RecurTest, ReluIsExactOnIntegers) {
+TEST_P(ReluRecurTest, IsExactOnIntegers) {
   SKIP_UNLESS_CPU_RUNS(kernel());
-  if (kernel().family != KernelFamily::kRnnRelu) return;
   for_each_step(true, [&](const Step &step) {
     ASSERT_TRUE(same_bits(run_step(kernel(), step).results(step), run_step(*reference_of(kernel()), step).results(step)));
   });
@@ -126,18 +139,18 @@ TEST_P(RecurTest, TouchesOnlyItsTiles) {
         }
 }
 
-TEST_P(RecurTest, AgreesBitForBitWithOtherFusedRows) {
+TEST_P(FusedRecurTest, AgreesBitForBitWithOtherFusedRows) {
   SKIP_UNLESS_CPU_RUNS(kernel());
-  if (kernel().isa == 0) return;
-  for (const Kernel *other : kernels_of({kernel().family})) {
-    if (other->nr != kernel().nr || other->isa == 0 || !cpu_runs(*other)) continue;
+  const std::vector<const Kernel *> peers = fused_peers(kernel());
+  if (peers.empty()) GTEST_SKIP() << kernel().name << ": this CPU lacks the isa bits of all its peers";
+  for (const Kernel *other : peers) {
     for_each_step(false, [&](const Step &step) {
       ASSERT_TRUE(same_bits(run_step(kernel(), step).results(step), run_step(*other, step).results(step))) << other->name;
     });
   }
 }
 
-TEST_P(RecurTest, SaturatedGatesStayFinite) {
+TEST_P(SaturatingRecurTest, SaturatedGatesStayFinite) {
   SKIP_UNLESS_CPU_RUNS(kernel());
   Step step(kernel().family, kernel().nr, {2, 3, 40, false, true, false}, false, 8);
   for (float size : {50.0f, 1e4f, 1e30f})
@@ -145,12 +158,20 @@ TEST_P(RecurTest, SaturatedGatesStayFinite) {
       for (size_t m = 0; m < 2; ++m)
         for (size_t n = 0; n < step.preact.cols(); ++n)
           step.preact.at(m, n) = (signs >> (n / step.nr % step.gates)) & 1 ? size : -size;
-      if (kernel().family == KernelFamily::kRnnRelu) continue;
       expect_oracle(kernel(), step);
     }
 }
 
+// Each suite has the rows that it applies to, and no others.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FusedRecurTest);
 INSTANTIATE_TEST_SUITE_P(All, RecurTest, testing::ValuesIn(recurrent_kernels()), kernel_name);
+INSTANTIATE_TEST_SUITE_P(All, GenericRecurTest,
+                         testing::ValuesIn(recurrent_kernels_where([](const Kernel &k) { return is_generic(k.family); })),
+                         kernel_name);
+INSTANTIATE_TEST_SUITE_P(All, ReluRecurTest, testing::ValuesIn(recurrent_kernels_where(is_relu)), kernel_name);
+INSTANTIATE_TEST_SUITE_P(All, SaturatingRecurTest,
+                         testing::ValuesIn(recurrent_kernels_where([](const Kernel &k) { return !is_relu(k); })), kernel_name);
+INSTANTIATE_TEST_SUITE_P(All, FusedRecurTest, testing::ValuesIn(with_fused_peers(recurrent_kernels())), kernel_name);
 
 }  // namespace
 }  // namespace rnnp

@@ -304,6 +304,12 @@ uint32_t BlobBuilder::add_kept(uint32_t elems, uint32_t words) {
   return state;
 }
 
+uint32_t BlobBuilder::add_time_step(uint32_t x, bool last) {
+  const uint32_t elems = values_[x].row_elems;
+  const rnnp::AttrTimeStep a = {last ? 1u : 0u, last && causal_ ? add_kept(elems) : kNone};
+  return add_node(OpKind::kTimeStep, &a, sizeof a, {x}, elems, false);
+}
+
 uint32_t BlobBuilder::add_time_reduce(uint32_t x, rnnp::Reduce op) {
   const uint32_t elems = values_[x].row_elems;
   const rnnp::AttrTimeReduce a = {uint32_t(op), add_kept(2 * elems + 2, 2)};

@@ -87,6 +87,8 @@ class BlobBuilder {
                     bool sequence);
   // A state of one buffer, for an operator that keeps it between runs; the last `words` of its elements are integers.
   uint32_t add_kept(uint32_t elems, uint32_t words = 0);
+  // The last or the first step, once all layers that look ahead are there.
+  uint32_t add_time_step(uint32_t x, bool last);
   // Over all steps so far, of each element.
   uint32_t add_time_reduce(uint32_t x, rnnp::Reduce op);
   // A state of `elems` that the library keeps: its value before the step; add_state_write says what it becomes.

@@ -142,8 +142,7 @@ class Maker {
       const rnnp::Reduce ops[] = {rnnp::Reduce::kSum, rnnp::Reduce::kMean, rnnp::Reduce::kMax, rnnp::Reduce::kMin};
       return b_.add_time_reduce(x_, ops[below(random_, 4)]);
     }
-    const rnnp::AttrTimeStep a = {below(random_, 2)};
-    return b_.add_node(OpKind::kTimeStep, &a, sizeof a, {x_}, width(), false);
+    return b_.add_time_step(x_, one_in(random_, 2));
   }
 
   std::mt19937 random_;

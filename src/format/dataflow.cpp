@@ -115,6 +115,9 @@ class Flow {
     } else if (n.op == uint32_t(OpKind::kTimeReduce)) {
       const AttrTimeReduce *a = m_.attr<AttrTimeReduce>(n);
       return a != nullptr && own(a->state);
+    } else if (n.op == uint32_t(OpKind::kTimeStep)) {
+      const AttrTimeStep *a = m_.attr<AttrTimeStep>(n);
+      return a != nullptr && own(a->state);
     } else if (n.op == uint32_t(OpKind::kStateRead) || n.op == uint32_t(OpKind::kStateWrite)) {
       const AttrState *a = m_.attr<AttrState>(n);
       if (a == nullptr || a->state >= m_.states.count) return false;

@@ -421,15 +421,15 @@ TEST(ForgedTables, NoTwoLayersOrDirectionsShareAState) {
 
 TEST(ForgedTables, AKeptStateIsNoLayersOwn) {
   BlobBuilder b(2);
-  const uint32_t x = b.add_input(2);
-  const uint32_t sums = b.add_kept(5);
-  const rnnp::AttrTimeReduce reduce = {uint32_t(rnnp::Reduce::kSum), sums};
-  b.add_output(b.add_node(OpKind::kTimeReduce, &reduce, sizeof reduce, {x}, 2, false));
+  const uint32_t x = b.add_input(5);
+  const uint32_t own = b.add_kept(5);
+  const rnnp::AttrTimeStep last = {1, own};
+  b.add_output(b.add_node(OpKind::kTimeStep, &last, sizeof last, {x}, 5, false));
   uint32_t kept;
   b.add_output(b.add_state_read(5, &kept));
   BlobTables t(b.build());
   EXPECT_EQ(RNNP_OK, make(t));
-  t.set_attr(t.nodes[1], rnnp::AttrState{sums});
+  t.set_attr(t.nodes[1], rnnp::AttrState{own});
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT, make(t));
 }
 

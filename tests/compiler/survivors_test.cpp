@@ -144,7 +144,7 @@ struct Maker {
   }
   uint32_t last_step(uint32_t x) {
     const uint32_t y = graph.add_row(graph.values[x].elems, false);
-    graph.nodes.push_back({OpKind::kTimeStep, "last", {x}, {y}, AttrTimeStep{1}});
+    graph.nodes.push_back({OpKind::kTimeStep, "last", {x}, {y}, AttrTimeStep{1, rnnp::kNone}});
     return y;
   }
   void output(const char *name, uint32_t value) {

@@ -60,7 +60,7 @@ void reseal(std::vector<uint8_t> *blob) {
 
 void reseal_state(std::vector<uint8_t> *saved) {
   constexpr size_t kHeaderBytes = 24, kCrcAt = 20;
-  const uint32_t crc = bit_crc(saved->data() + kHeaderBytes, saved->size() - kHeaderBytes, 0);
+  const uint32_t crc = byte_crc(saved->data() + kHeaderBytes, saved->size() - kHeaderBytes, 0);
   std::memcpy(saved->data() + kCrcAt, &crc, sizeof crc);
 }
 

@@ -147,9 +147,11 @@ class Grower {
   }
 
   // Operand kept in a state that is empty at the start.
-  uint32_t add_empty_state(uint32_t n) {
-    const uint32_t s = add_state(n, 1);
+  // Of n floats and so many words behind them.
+  uint32_t add_empty_state(uint32_t n, uint32_t words) {
+    const uint32_t s = add_state(n + words, 1);
     t_.states[s].init = kNone;
+    t_.states[s].words = words;
     return s;
   }
 
@@ -334,7 +336,7 @@ class Grower {
   void time_step() {
     const uint32_t x = any_of(true);
     if (x == kNone) return;
-    const AttrTimeStep a = {causal_ ? 1u : c_.below(2)};
+    const AttrTimeStep a = {causal_ ? 1u : c_.below(2), causal_ ? add_empty_state(elems(x), 0) : kNone};
     add(OpKind::kTimeStep, a, {x}, {add_made(elems(x), false, false)});
   }
 
@@ -371,7 +373,7 @@ class Grower {
       a.time_dilation = c_.range(1, 2);
       const uint32_t reach = (a.time_taps - 1) * a.time_dilation;
       a.lead = static_cast<int32_t>(causal_ ? reach : c_.below(reach + 1));
-      if (a.lead > 0 && static_cast<uint32_t>(a.lead) == reach) a.state = add_empty_state(reach * elems(x) + 1);
+      if (a.lead > 0 && static_cast<uint32_t>(a.lead) == reach) a.state = add_empty_state(reach * elems(x), 1);
     }
     a.nr = depthwise ? 0 : nr_;
     const uint64_t depth = uint64_t{a.time_taps} * a.window.kernel[1] * a.in_channels;
@@ -458,7 +460,7 @@ class Grower {
   void time_reduce() {
     const uint32_t x = any_of(true);
     if (x == kNone) return;
-    const AttrTimeReduce a = {c_.below(uint32_t(Reduce::kProd) + 1), add_empty_state(2 * elems(x) + 1)};
+    const AttrTimeReduce a = {c_.below(uint32_t(Reduce::kProd) + 1), add_empty_state(2 * elems(x), 2)};
     add(OpKind::kTimeReduce, a, {x}, {add_made(elems(x), false, false)});
   }
 

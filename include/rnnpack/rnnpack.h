@@ -198,7 +198,8 @@ typedef struct rnnp_memory {
 rnnp_status rnnp_session_memory(const rnnp_model *model, const rnnp_session_options *options, rnnp_memory *memory);
 
 /* Make a session in mem. All rows are in the model's initial state. options NULL means the defaults.
- * The handle points into mem. RNNP_E_SMALL_MEMORY, RNNP_E_ALIGN leave *session unchanged. */
+ * The handle points into mem. An error leaves *session unchanged. RNNP_E_BLOB_CORRUPT: a node would read or write what is not its
+ * own (checked here, in mem: rnnp_model_open has no memory for it). */
 rnnp_status rnnp_session_init(rnnp_session **session, const rnnp_model *model, const rnnp_session_options *options, void *mem,
                               size_t bytes);
 
@@ -224,7 +225,7 @@ rnnp_status rnnp_session_info(const rnnp_session *session, rnnp_session_facts *f
  * x and y must not overlap. steps 0 is a no-op. For models whose other inputs are all optional. */
 rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y);
 
-/* One step of all rows: rnnp_run with steps 1. The work is a constant of the model. */
+/* One step of all rows: rnnp_run with steps 1, for causal models (else RNNP_E_DIRECTION). The work is a constant of the model. */
 rnnp_status rnnp_step(rnnp_session *session, const void *x, void *y);
 
 /* One tensor of a run. Strides are in bytes, multiples of 4 and at least a row (row_elems * 4), for batch 1 and single steps too.

@@ -20,13 +20,19 @@ namespace {
 
 std::atomic<int64_t> live_bytes{0}, peak_bytes{0}, allocations{0};
 
-void *counted(size_t size) {
+void *counted(size_t size) noexcept {
   void *p = std::malloc(size ? size : 1);
-  if (!p) throw std::bad_alloc();
+  if (!p) return nullptr;
   const int64_t now = live_bytes += static_cast<int64_t>(malloc_usable_size(p));
   for (int64_t peak = peak_bytes; now > peak && !peak_bytes.compare_exchange_weak(peak, now);) {
   }
   ++allocations;
+  return p;
+}
+
+void *counted_or_throw(size_t size) {
+  void *p = counted(size);
+  if (!p) throw std::bad_alloc();
   return p;
 }
 
@@ -38,15 +44,27 @@ void uncounted(void *p) {
 }  // namespace
 
 void *operator new(size_t size) {
-  return counted(size);
+  return counted_or_throw(size);
 }
 void *operator new[](size_t size) {
+  return counted_or_throw(size);
+}
+void *operator new(size_t size, const std::nothrow_t &) noexcept {
+  return counted(size);
+}
+void *operator new[](size_t size, const std::nothrow_t &) noexcept {
   return counted(size);
 }
 void operator delete(void *p) noexcept {
   uncounted(p);
 }
 void operator delete[](void *p) noexcept {
+  uncounted(p);
+}
+void operator delete(void *p, const std::nothrow_t &) noexcept {
+  uncounted(p);
+}
+void operator delete[](void *p, const std::nothrow_t &) noexcept {
   uncounted(p);
 }
 void operator delete(void *p, size_t) noexcept {

@@ -99,7 +99,7 @@ void check_output(const Call &call, size_t index, bool last_step, Spread *spread
     for (size_t step = 0; step < (sequence && !last_step ? call.steps : 1); ++step) {
       const size_t at = !sequence ? 0 : last_step ? done + call.steps - 1 : done + step;
       const uint32_t *want = &call.expected[index][(at * call.network.batch() + who) * facts.row_elems];
-      if (std::memcmp(spread->at(step, k), want, facts.row_elems * sizeof(uint32_t)) != 0)
+      if (!same_bits(spread->at(step, k), want, facts.row_elems))
         throw Wrong(where(call, facts.name, who, at) + ": other bits than the plain run");
     }
   }

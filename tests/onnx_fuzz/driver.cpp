@@ -23,7 +23,7 @@ void check_before_the_ends(const Network &network, const std::vector<Words> &who
     for (size_t row = 0; row < network.batch(); ++row) {
       for (size_t step = 0; step < static_cast<size_t>(lengths[row]); ++step) {
         const size_t at = (step * network.batch() + row) * facts.row_elems;
-        if (std::memcmp(&whole[i][at], &ended[i][at], facts.row_elems * sizeof(uint32_t)) != 0)
+        if (!same_bits(&whole[i][at], &ended[i][at], facts.row_elems))
           throw Wrong(std::string("'") + facts.name + "': io.lengths changes steps before a row's end");
       }
     }

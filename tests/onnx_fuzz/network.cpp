@@ -6,6 +6,15 @@
 #include <cstring>
 
 namespace rnnp::onnx_fuzz {
+
+bool same_bits(const uint32_t *a, const uint32_t *b, size_t count) {
+  const auto is_nan = [](uint32_t word) { return (word & 0x7fffffffu) > 0x7f800000u; };
+  for (size_t i = 0; i < count; ++i) {
+    if (a[i] != b[i] && !(is_nan(a[i]) && is_nan(b[i]))) return false;
+  }
+  return true;
+}
+
 namespace {
 
 bool has_dim(const rnnp_tensor_facts &facts, int32_t which) {

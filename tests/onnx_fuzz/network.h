@@ -16,6 +16,9 @@
 
 namespace rnnp::onnx_fuzz {
 
+// Floats of the same bits. A NaN is one: its sign and payload are those of an operand, and where two meet either is right.
+bool same_bits(const uint32_t *a, const uint32_t *b, size_t count);
+
 // The library did what it must not: the case is wrong.
 struct Wrong : std::runtime_error {
   using std::runtime_error::runtime_error;

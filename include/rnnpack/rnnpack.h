@@ -245,8 +245,8 @@ typedef struct rnnp_io {
   uint32_t batch;         /* rows that run, <= max_batch: 0 .. batch - 1, or those of `rows`. The others keep their state */
   uint32_t input_count;   /* length of inputs; the model's input_count */
   uint32_t output_count;  /* length of outputs; the model's output_count */
-  const int32_t *lengths; /* [batch], 0 <= length <= steps: where a row ends. Its state stays there; recurrent layers give 0 after it;
-                             reductions over time and the last step of a sequence are those of the steps before it, of earlier
+  const int32_t *lengths; /* [batch], 0 <= length <= steps: where a row ends. Its state stays there; recurrent layers give 0 after
+                             it; reductions over time and the last step of a sequence are those of the steps before it, of earlier
                              calls too. NULL: all steps, but for recurrent layers with a
                              LENGTHS input or constant of their own */
   const rnnp_buffer *inputs;

@@ -106,7 +106,8 @@ bool io_fits(const Model &m, const BlobIo &io, bool input) {
 }
 
 bool state_fits(const Model &m, const BlobState &s) {
-  if (s.elems == 0 || s.elems > (1u << 28) || s.words >= s.elems || s.per_row > 1 || s.buffers < 1 || s.buffers > 2 || !string_fits(m, s.name))
+  if (s.elems == 0 || s.elems > (1u << 28) || s.words >= s.elems || s.per_row > 1 || s.buffers < 1 || s.buffers > 2 ||
+      !string_fits(m, s.name))
     return false;
   if (s.init == kNone) return true;
   if (s.per_row && m.header->fixed_batch == 0) return false;

@@ -10,7 +10,7 @@
 namespace rnnp_test {
 namespace {
 
-constexpr uint32_t kMostSteps = 24;
+constexpr uint32_t kMostSteps = 24, kMostWaveSteps = 400;
 constexpr uint32_t kInputGap = 0x7fc0dead;  // as a float not a number, as an index out of every table
 constexpr uint32_t kOutputGap = 0x5a5a5a5a;
 
@@ -110,12 +110,22 @@ Walk::Walk(const rnnp_model *model, uint32_t seed, ThreadTeam *team) : random_(s
   causal_ = f.causal != 0;
   inputs_ = ports(session_->model(), f.input_count, rnnp_model_input);
   outputs_ = ports(session_->model(), f.output_count, rnnp_model_output);
+  rnnp_session_facts session = {};
+  session.struct_bytes = sizeof session;
+  expect_ok(rnnp_session_info(session_->session(), &session), "session info");
+  wave_steps_ = session.wave_steps;
   uint32_t required = 0;
   for (uint32_t i = 0; i < inputs_.size(); ++i) {
     required += inputs_[i].role <= RNNP_ROLE_ROW;
     if (inputs_[i].role == RNNP_ROLE_SEQUENCE) x_ = i;
   }
   simple_ = required == 1;
+}
+
+// Long enough for a wave now and then, where the session has one.
+size_t Walk::some_steps() {
+  if (wave_steps_ != 0 && wave_steps_ < kMostWaveSteps && one_in(random_, 3)) return wave_steps_ + below(random_, 2 * kMostSteps);
+  return one_in(random_, 3) ? 1 : 1 + below(random_, kMostSteps);
 }
 
 std::vector<uint32_t> Walk::some_rows(uint32_t count) {
@@ -179,7 +189,7 @@ std::string Walk::compare(Given &given, uint32_t slot, uint32_t row) {
 
 std::string Walk::run_io() {
   Given g;
-  g.steps = one_in(random_, 3) ? 1 : 1 + below(random_, kMostSteps);
+  g.steps = some_steps();
   g.batch = 1 + below(random_, batch_);
   g.last_step = one_in(random_, 5);
   g.has_lengths = one_in(random_, 4);
@@ -235,7 +245,7 @@ std::string Walk::run_io() {
 // rnnp_step and rnnp_run: all rows, packed, nothing but x and the first output.
 std::string Walk::run_simple(bool step) {
   if (!simple_ || (step && !causal_)) return "";
-  const size_t steps = step ? 1 : 1 + below(random_, kMostSteps);
+  const size_t steps = step ? 1 : some_steps();
   Given g;
   g.steps = steps;
   g.batch = batch_;

@@ -53,6 +53,7 @@ class Walk {
   std::string compare_states();
   void plain_run(Given *given, uint32_t slot, uint32_t row);
   std::string compare(Given &given, uint32_t slot, uint32_t row);
+  size_t some_steps();
   std::vector<uint32_t> some_rows(uint32_t count);
 
   std::mt19937 random_;
@@ -61,7 +62,8 @@ class Walk {
   std::vector<std::unique_ptr<Runner>> plain_;  // one per row
   std::vector<Port> inputs_, outputs_;
   bool causal_ = false, simple_ = false;
-  uint32_t x_ = 0;  // the input that must be given
+  uint32_t x_ = 0;           // the input that must be given
+  uint32_t wave_steps_ = 0;  // calls so long go as a wave; 0: none does
   std::string done_;
 };
 

@@ -18,10 +18,15 @@ class Maker {
   explicit Maker(uint32_t seed) : random_(seed), b_(seed, one_in(random_, 3) ? 4 : 16), whole_(one_in(random_, 8)) {}
 
   std::vector<uint8_t> make() {
-    x_ = one_in(random_, 8) ? embedded() : b_.add_input(1 + below(random_, 9));
+    if (one_in(random_, 8)) {
+      x_ = embedded();
+    } else {
+      x_ = given_ = b_.add_input(1 + below(random_, 9));
+    }
     if (one_in(random_, 5)) add_row_operand();
     const uint32_t layers = 1 + below(random_, 4);
     for (uint32_t i = 0; i < layers; ++i) add_layer();
+    if (given_ != kNone && one_in(random_, 2)) x_ = sum(x_, b_.add_dense(given_, b_.elems_of(given_), width()));
     if (one_in(random_, 4)) b_.add_output(row_result(), "row");
     if (!rows_.empty() && one_in(random_, 2)) b_.add_output(rows_.back(), "final");
     b_.add_output(x_);
@@ -147,9 +152,9 @@ class Maker {
 
   std::mt19937 random_;
   BlobBuilder b_;
-  bool whole_;  // runs whole sequences
-  uint32_t x_ = 0, ports_ = 0;
-  std::vector<uint32_t> rows_;  // final states
+  bool whole_;                                  // runs whole sequences
+  uint32_t x_ = 0, given_ = kNone, ports_ = 0;  // given_: the input, where layers after the first may read it
+  std::vector<uint32_t> rows_;                  // final states
 };
 
 }  // namespace

@@ -30,6 +30,8 @@ void hand_out_steps(const Call &call, const Lane &lane, size_t first, uint32_t s
 // --- schedule.cpp: the nodes, in chunks, in a wave, or one step alone --------------------------------------------------------
 
 void run_call(Call *call);
+// What the nodes are told of the chunk of `steps` steps from `first` on.
+RunEnv chunk_env(const Call &call, const Lane &lane, size_t first, uint32_t steps);
 // One step of all rows, nothing but x and y, both packed: for sessions whose plan has the short road (Session::single).
 void run_single_step(Session *session, const void *x, void *y);
 

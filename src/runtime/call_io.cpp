@@ -49,7 +49,6 @@ void bind_output(const Call &call, const Lane &lane, uint32_t i, size_t first) {
   const BlobIo &io = s.model->outputs[i];
   const BlobValue &v = s.model->values[io.value];
   const TensorView &view = s.outputs[i].view;
-  if (v.kind > uint32_t(ValueKind::kRow)) return;
   const bool direct = view.data != nullptr && view.packed && !(is_sequence(io) && call.last_step);
   lane.values[io.value].data = direct ? view.row(first, 0) : pool_rows(s, lane, v);
 }

@@ -15,6 +15,8 @@ uint32_t steps_of_chunk(const Call &call, size_t first, uint32_t chunk_steps) {
   return left < chunk_steps ? static_cast<uint32_t>(left) : chunk_steps;
 }
 
+}  // namespace
+
 RunEnv chunk_env(const Call &call, const Lane &lane, size_t first, uint32_t steps) {
   const Session &s = *call.session;
   RunEnv env;
@@ -34,6 +36,8 @@ RunEnv chunk_env(const Call &call, const Lane &lane, size_t first, uint32_t step
   env.last_chunk = first + steps == call.steps;
   return env;
 }
+
+namespace {
 
 // --- Chunks ------------------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "pack/layout.h"
-#include "runtime/session.h"
+#include "runtime/call.h"
 
 namespace rnnp {
 namespace {
@@ -171,16 +171,7 @@ void prepare_single_step(Session *s) {
   if (!s->single) return;
   s->single_input = &s->lane.values[m.inputs[0].value];
   s->single_output = &s->lane.values[m.outputs[0].value];
-  RunEnv &env = s->single_env;
-  env = {};
-  env.model = &m;
-  env.values = s->lane.values;
-  env.states = s->states;
-  env.scratch = s->lane.scratch;
-  env.steps = 1;
-  env.batch = env.max_batch = s->max_batch;
-  env.threads = 1;
-  env.first_chunk = env.last_chunk = true;
+  s->single_env = chunk_env({s, nullptr, 1, s->max_batch, false, 1}, s->lane, 0, 1);
 }
 
 }  // namespace

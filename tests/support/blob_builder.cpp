@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "rnnpack/rnnpack.h"
+#include "support/blob_tables.h"
 
 namespace rnnp_test {
 
@@ -377,17 +378,9 @@ void BlobBuilder::add_output(uint32_t value, const std::string &name) {
   outputs_.push_back(io);
 }
 
-template <class T>
-static rnnp::BlobSection append(std::vector<uint8_t> *blob, const std::vector<T> &rows, uint32_t align) {
-  blob->resize(round_up(static_cast<uint32_t>(blob->size()), align));
-  const rnnp::BlobSection s = {static_cast<uint32_t>(blob->size()), static_cast<uint32_t>(rows.size() * sizeof(T))};
-  const uint8_t *p = reinterpret_cast<const uint8_t *>(rows.data());
-  blob->insert(blob->end(), p, p + s.bytes);
-  return s;
-}
-
 std::vector<uint8_t> BlobBuilder::build() {
-  rnnp::BlobHeader h = {};
+  BlobTables t;
+  rnnp::BlobHeader &h = t.header;
   h.magic = rnnp::kBlobMagic;
   h.version = rnnp::kBlobVersion;
   h.header_bytes = sizeof h;
@@ -398,20 +391,16 @@ std::vector<uint8_t> BlobBuilder::build() {
   h.layout_nr = nr_;
   h.sequence_pool_elems = sequence_elems_;
   h.row_pool_elems = row_elems_;
-  std::vector<uint8_t> blob(sizeof h);
-  h.values = append(&blob, values_, 8);
-  h.nodes = append(&blob, nodes_, 8);
-  h.args = append(&blob, args_, 8);
-  h.inputs = append(&blob, inputs_, 8);
-  h.outputs = append(&blob, outputs_, 8);
-  h.states = append(&blob, states_, 8);
-  h.attrs = append(&blob, attrs_, 8);
-  h.strings = append(&blob, strings_, 8);
-  h.weights = append(&blob, weights_, 64);
-  h.file_bytes = static_cast<uint32_t>(blob.size());
-  std::memcpy(blob.data(), &h, sizeof h);
-  reseal(&blob);
-  return blob;
+  t.values = values_;
+  t.nodes = nodes_;
+  t.args = args_;
+  t.inputs = inputs_;
+  t.outputs = outputs_;
+  t.states = states_;
+  t.attrs = attrs_;
+  t.strings = strings_;
+  t.weights = weights_;
+  return t.bytes();
 }
 
 }  // namespace rnnp_test

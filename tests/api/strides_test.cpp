@@ -9,13 +9,14 @@ namespace {
 
 using namespace rnnp_test;
 
-rnnp_status run(rnnp_session *session, size_t steps, uint32_t batch, const rnnp_buffer &in, const rnnp_buffer &out) {
+rnnp_status run(rnnp_session *session, size_t steps, uint32_t batch, const std::vector<rnnp_buffer> &in, const rnnp_buffer &out) {
   rnnp_io io = {};
   io.struct_bytes = sizeof io;
   io.steps = steps;
   io.batch = batch;
-  io.input_count = io.output_count = 1;
-  io.inputs = &in;
+  io.input_count = static_cast<uint32_t>(in.size());
+  io.output_count = 1;
+  io.inputs = in.data();
   io.outputs = &out;
   return rnnp_run_io(session, &io);
 }
@@ -38,7 +39,7 @@ TEST(Strides, OfOneRowWithoutAStepStride) {
   for (const uint32_t chunk : {1u, 2u, 6u}) {
     Runner strided(lstm(), {1, 0, chunk});
     std::vector<float> y(want.size());
-    ASSERT_EQ(RNNP_OK, run(strided.session(), 6, 1, {x.data(), 0, 32}, {y.data(), 0, 0}));
+    ASSERT_EQ(RNNP_OK, run(strided.session(), 6, 1, {{x.data(), 0, 32}}, {y.data(), 0, 0}));
     EXPECT_EQ(want, y) << "chunks of " << chunk;
   }
 }
@@ -53,10 +54,10 @@ TEST(Strides, IndicesAreCheckedWhereGatherReadsThem) {
     Runner r(blob, {1, 0, chunk});
     std::vector<float> y(4 * 16);
     int32_t gaps[8] = {0, 50000000, 1, 50000000, 2, 50000000, 3, 50000000};
-    ASSERT_EQ(RNNP_OK, run(r.session(), 4, 1, {gaps, 0, 8}, {y.data(), 0, 0})) << "what lies between rows is not an index";
+    ASSERT_EQ(RNNP_OK, run(r.session(), 4, 1, {{gaps, 0, 8}}, {y.data(), 0, 0})) << "what lies between rows is not an index";
     EXPECT_EQ(table, y);
     int32_t rows[8] = {0, 0, 1, 0, 50000000, 0, 3, 0};
-    EXPECT_EQ(RNNP_E_INDEX, run(r.session(), 4, 1, {rows, 0, 8}, {y.data(), 0, 0}));
+    EXPECT_EQ(RNNP_E_INDEX, run(r.session(), 4, 1, {{rows, 0, 8}}, {y.data(), 0, 0}));
   }
 }
 
@@ -74,8 +75,8 @@ TEST(Strides, TensorsWithoutATimeAxisDoNotMoveWithTheSteps) {
   for (const uint32_t chunk : {1u, 2u}) {
     std::vector<float> packed(6), y(64, -5.0f), want(64, -5.0f);
     Runner a(blob, {2, 0, chunk}), c(blob, {2, 0, chunk});
-    ASSERT_EQ(RNNP_OK, run(a.session(), 2, 2, {const_cast<float *>(x.data()), 0, 0}, {packed.data(), 0, 0}));
-    ASSERT_EQ(RNNP_OK, run(c.session(), 2, 2, {const_cast<float *>(x.data()), 0, 0}, {y.data(), 40, 16}));
+    ASSERT_EQ(RNNP_OK, run(a.session(), 2, 2, {{const_cast<float *>(x.data()), 0, 0}}, {packed.data(), 0, 0}));
+    ASSERT_EQ(RNNP_OK, run(c.session(), 2, 2, {{const_cast<float *>(x.data()), 0, 0}}, {y.data(), 40, 16}));
     for (size_t i = 0; i < 6; ++i) want[i / 3 * 4 + i % 3] = packed[i];
     EXPECT_EQ(want, y) << "chunks of " << chunk;
   }
@@ -90,16 +91,7 @@ TEST(Strides, RowInputsDoNotMoveWithTheSteps) {
   Runner r(b.build(), {2, 0, 1});
   const std::vector<float> in(4 * 2 * 3, 1.0f);
   std::vector<float> rows = {10, 20, 30, 99, 40, 50, 60}, y(4 * 2 * 3);
-  const rnnp_buffer inputs[] = {{const_cast<float *>(in.data()), 0, 0}, {rows.data(), 12, 16}}, output = {y.data(), 0, 0};
-  rnnp_io io = {};
-  io.struct_bytes = sizeof io;
-  io.steps = 4;
-  io.batch = 2;
-  io.input_count = 2;
-  io.output_count = 1;
-  io.inputs = inputs;
-  io.outputs = &output;
-  ASSERT_EQ(RNNP_OK, rnnp_run_io(r.session(), &io));
+  ASSERT_EQ(RNNP_OK, run(r.session(), 4, 2, {{const_cast<float *>(in.data()), 0, 0}, {rows.data(), 12, 16}}, {y.data(), 0, 0}));
   const std::vector<float> step = {11, 21, 31, 41, 51, 61};
   for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(step[i % 6], y[i]) << i;
 }
@@ -108,11 +100,11 @@ TEST(Strides, ThatOverlapOrDoNotFitAreRefused) {
   Runner r(lstm(), {2});
   std::vector<float> x(64, 0.0f), y(64, -5.0f);
   const rnnp_buffer in = {x.data(), 0, 0}, out = {y.data(), 0, 0};
-  EXPECT_EQ(RNNP_E_ARG, run(r.session(), 3, 2, {x.data(), 0, 12}, out));
-  EXPECT_EQ(RNNP_E_ARG, run(r.session(), 3, 2, {x.data(), 12, 0}, out));
-  EXPECT_EQ(RNNP_E_ARG, run(r.session(), 3, 2, in, {y.data(), SIZE_MAX / 8 * 4, 0}));
-  EXPECT_EQ(RNNP_E_ARG, run(r.session(), 3, 2, in, {y.data(), 0, SIZE_MAX / 4 * 4}));
-  EXPECT_EQ(RNNP_E_ALIGN, run(r.session(), 3, 2, {x.data(), 18, 0}, out));
+  EXPECT_EQ(RNNP_E_ARG, run(r.session(), 3, 2, {{x.data(), 0, 12}}, out));
+  EXPECT_EQ(RNNP_E_ARG, run(r.session(), 3, 2, {{x.data(), 12, 0}}, out));
+  EXPECT_EQ(RNNP_E_ARG, run(r.session(), 3, 2, {in}, {y.data(), SIZE_MAX / 8 * 4, 0}));
+  EXPECT_EQ(RNNP_E_ARG, run(r.session(), 3, 2, {in}, {y.data(), 0, SIZE_MAX / 4 * 4}));
+  EXPECT_EQ(RNNP_E_ALIGN, run(r.session(), 3, 2, {{x.data(), 18, 0}}, out));
   EXPECT_EQ(std::vector<float>(64, -5.0f), y);
 }
 
@@ -126,16 +118,8 @@ TEST(Strides, LengthsArePacked) {
   std::vector<float> in(4 * 2 * 2), y(4 * 2 * 3, -5.0f);
   int32_t lengths[] = {4, 2, 1};
   for (const size_t stride : {size_t{8}, size_t{4}}) {
-    const rnnp_buffer inputs[] = {{in.data(), 0, 0}, {lengths, 0, stride}}, output = {y.data(), 0, 0};
-    rnnp_io io = {};
-    io.struct_bytes = sizeof io;
-    io.steps = 4;
-    io.batch = 2;
-    io.input_count = 2;
-    io.output_count = 1;
-    io.inputs = inputs;
-    io.outputs = &output;
-    EXPECT_EQ(stride == 4 ? RNNP_OK : RNNP_E_ARG, rnnp_run_io(r.session(), &io));
+    const rnnp_status status = run(r.session(), 4, 2, {{in.data(), 0, 0}, {lengths, 0, stride}}, {y.data(), 0, 0});
+    EXPECT_EQ(stride == 4 ? RNNP_OK : RNNP_E_ARG, status);
     EXPECT_EQ(stride == 8, y[0] == -5.0f);
   }
 }

@@ -15,7 +15,9 @@ endif()
 set(RNNPACK_DEVICE_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-asynchronous-unwind-tables
   -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno)
 
-if(NOT RNNPACK_THREADS)
+if(RNNPACK_THREADS)
+  list(APPEND RNNPACK_DEVICE_FLAGS -DRNNPACK_MANY_THREADS)
+else()
   list(APPEND RNNPACK_DEVICE_FLAGS -DRNNPACK_ONE_THREAD)
 endif()
 

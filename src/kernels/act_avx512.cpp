@@ -2,6 +2,9 @@
 // Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
 // Contract: kernels.h; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa.h"
+
+#ifdef RNNPACK_HAVE_AVX512
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_avx512.h"
 // The vector words come before the body that uses them.
@@ -15,3 +18,5 @@ const Kernel kKernel_binary_f32_avx512(KernelFamily::kBinary, DType::kF32, 0, RN
 const Kernel kKernel_softmax_f32_avx512(KernelFamily::kSoftmax, DType::kF32, 0, RNNP_ISA_AVX512, "softmax_f32_avx512", softmax_run);
 
 }  // namespace rnnp
+
+#endif  // RNNPACK_HAVE_AVX512

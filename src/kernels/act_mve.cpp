@@ -2,6 +2,9 @@
 // Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
 // Contract: kernels.h; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa.h"
+
+#ifdef RNNPACK_HAVE_MVE
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_mve.h"
 // The vector words come before the body that uses them.
@@ -16,3 +19,5 @@ const Kernel kKernel_binary_f32_mve(KernelFamily::kBinary, DType::kF32, 0, RNNP_
 const Kernel kKernel_softmax_f32_mve(KernelFamily::kSoftmax, DType::kF32, 0, RNNP_ISA_MVE, "softmax_f32_mve", softmax_run);
 
 }  // namespace rnnp
+
+#endif  // RNNPACK_HAVE_MVE

@@ -2,6 +2,9 @@
 // Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
 // Contract: kernels.h; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa.h"
+
+#ifdef RNNPACK_HAVE_AVX2
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_avx2.h"
 // The vector words come before the body that uses them.
@@ -14,3 +17,5 @@ const Kernel kKernel_gemm_f32_nr16_avx2(KernelFamily::kGemm, DType::kF32, 16, RN
 const Kernel kKernel_gemm_f32_nr8_avx2(KernelFamily::kGemm, DType::kF32, 8, RNNP_ISA_AVX2, "gemm_f32_nr8_avx2", gemm_run<8>);
 
 }  // namespace rnnp
+
+#endif  // RNNPACK_HAVE_AVX2

@@ -2,6 +2,9 @@
 // Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
 // Contract: kernels.h; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa.h"
+
+#ifdef RNNPACK_HAVE_RVF
 #include "kernels/kernel_rows.h"
 #include "kernels/panel_rvf.h"
 #include "kernels/vec_rvf.h"
@@ -14,3 +17,5 @@ namespace rnnp {
 const Kernel kKernel_gemm_f32_nr4_rvf(KernelFamily::kGemm, DType::kF32, 4, RNNP_ISA_RVF, "gemm_f32_nr4_rvf", gemm_run<4>);
 
 }  // namespace rnnp
+
+#endif  // RNNPACK_HAVE_RVF

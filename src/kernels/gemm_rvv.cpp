@@ -2,6 +2,9 @@
 // Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
 // Contract: kernels.h; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa.h"
+
+#ifdef RNNPACK_HAVE_RVV
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_rvv.h"
 // The vector words come before the body that uses them.
@@ -13,3 +16,5 @@ namespace rnnp {
 const Kernel kKernel_gemm_f32_nr16_rvv(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_RVV, "gemm_f32_nr16_rvv", gemm_run<16>);
 
 }  // namespace rnnp
+
+#endif  // RNNPACK_HAVE_RVV

@@ -2,6 +2,9 @@
 // Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
 // Contract: kernels.h; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa.h"
+
+#ifdef RNNPACK_HAVE_SIMD128
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_simd128.h"
 // The vector words come before the body that uses them.
@@ -16,3 +19,5 @@ const Kernel kKernel_gemm_f32_nr8_simd128(KernelFamily::kGemm, DType::kF32, 8, R
                                           gemm_run<8>);
 
 }  // namespace rnnp
+
+#endif  // RNNPACK_HAVE_SIMD128

@@ -2,6 +2,9 @@
 // Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
 // Contract: kernels.h; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa.h"
+
+#ifdef RNNPACK_HAVE_VFPV4
 #include "kernels/kernel_rows.h"
 #include "kernels/panel_vfpv4.h"
 #include "kernels/vec_vfpv4.h"
@@ -14,3 +17,5 @@ namespace rnnp {
 const Kernel kKernel_gemm_f32_nr4_vfpv4(KernelFamily::kGemm, DType::kF32, 4, RNNP_ISA_VFPV4, "gemm_f32_nr4_vfpv4", gemm_run<4>);
 
 }  // namespace rnnp
+
+#endif  // RNNPACK_HAVE_VFPV4

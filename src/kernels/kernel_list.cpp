@@ -2,7 +2,6 @@
 // Room: kernels. Constants only; the CPU's bits come in as an argument, never from the CPU.
 // Contract: kernels.h.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/isa_check.h"
 #include "kernels/kernel_rows.h"
 
 namespace rnnp {

@@ -4,6 +4,7 @@
 #ifndef RNNPACK_KERNELS_KERNEL_ROWS_H_
 #define RNNPACK_KERNELS_KERNEL_ROWS_H_
 
+#include "kernels/isa.h"
 #include "kernels/kernels.h"
 
 namespace rnnp {

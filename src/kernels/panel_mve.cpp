@@ -4,6 +4,9 @@
 // Why so: a Cortex-M55 overlaps a load with the multiply-add next to it, so they alternate and the pair costs two cycles. Eight
 // factors come in one load to core registers, and the loop's end costs nothing (LE).
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa.h"
+
+#ifdef RNNPACK_HAVE_MVE
 #include "kernels/panel_mve.h"
 
 #include <arm_mve.h>
@@ -63,3 +66,5 @@ void panel_sum16_mve(float *out, const float *start, const float *a, const float
 }
 
 }  // namespace rnnp
+
+#endif  // RNNPACK_HAVE_MVE

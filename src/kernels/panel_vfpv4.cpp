@@ -4,6 +4,9 @@
 // Why so: on Cortex-M4 a load of n registers takes n + 1 cycles and a single load two, and compilers emit single loads only. The
 // sums live in the registers up to s31, four factors in s0 to s3, weights in s4 and up; the narrowest panel has room for eight
 // factors. SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa.h"
+
+#ifdef RNNPACK_HAVE_VFPV4
 #include "kernels/panel_vfpv4.h"
 
 namespace rnnp {
@@ -93,3 +96,5 @@ void panel_sum16_vfpv4(float *out, const float *start, const float *a, const flo
 }
 
 }  // namespace rnnp
+
+#endif  // RNNPACK_HAVE_VFPV4

@@ -2,6 +2,9 @@
 // Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
 // Contract: kernels.h; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa.h"
+
+#ifdef RNNPACK_HAVE_AVX2
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_avx2.h"
 // The vector words come before the body that uses them.
@@ -57,3 +60,5 @@ const Kernel kKernel_gru_output_generic_f32_nr8_avx2 =
     row(KernelFamily::kGruOutputGeneric, 8, "gru_output_generic_f32_nr8_avx2", recur_run<GruOutputGenericCell, 8>);
 
 }  // namespace rnnp
+
+#endif  // RNNPACK_HAVE_AVX2

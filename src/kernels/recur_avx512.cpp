@@ -2,6 +2,9 @@
 // Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
 // Contract: kernels.h; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa.h"
+
+#ifdef RNNPACK_HAVE_AVX512
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_avx512.h"
 // The vector words come before the body that uses them.
@@ -40,3 +43,5 @@ const Kernel kKernel_gru_output_generic_f32_nr16_avx512 =
     row(KernelFamily::kGruOutputGeneric, 16, "gru_output_generic_f32_nr16_avx512", recur_run<GruOutputGenericCell, 16>);
 
 }  // namespace rnnp
+
+#endif  // RNNPACK_HAVE_AVX512

@@ -1,6 +1,9 @@
 // recur_mve.cpp -- the recurrent rows for Helium (MVE): panel_mve.h and vec_mve.h put under recur_small_body.h, and
 // recur_mve_body.h. Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no
 // dispatch, no initialisers. Contract: kernels.h; rows in kernels.inc. SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa.h"
+
+#ifdef RNNPACK_HAVE_MVE
 #include "kernels/kernel_rows.h"
 #include "kernels/panel_mve.h"
 #include "kernels/vec_mve.h"
@@ -37,3 +40,5 @@ const Kernel kKernel_gru_output_generic_f32_nr4_mve =
     row(KernelFamily::kGruOutputGeneric, 4, "gru_output_generic_f32_nr4_mve", recur_run<GruOutputGenericCell, 4>);
 
 }  // namespace rnnp
+
+#endif  // RNNPACK_HAVE_MVE

@@ -2,6 +2,9 @@
 // Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
 // Contract: kernels.h; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa.h"
+
+#ifdef RNNPACK_HAVE_RVF
 #include "kernels/kernel_rows.h"
 #include "kernels/panel_rvf.h"
 #include "kernels/vec_rvf.h"
@@ -38,3 +41,5 @@ const Kernel kKernel_gru_output_generic_f32_nr4_rvf =
     row(KernelFamily::kGruOutputGeneric, 4, "gru_output_generic_f32_nr4_rvf", recur_run<GruOutputGenericCell, 4>);
 
 }  // namespace rnnp
+
+#endif  // RNNPACK_HAVE_RVF

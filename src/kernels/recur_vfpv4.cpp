@@ -2,6 +2,9 @@
 // Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
 // Contract: kernels.h; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa.h"
+
+#ifdef RNNPACK_HAVE_VFPV4
 #include "kernels/kernel_rows.h"
 #include "kernels/panel_vfpv4.h"
 #include "kernels/vec_vfpv4.h"
@@ -39,3 +42,5 @@ const Kernel kKernel_gru_output_generic_f32_nr4_vfpv4 =
     row(KernelFamily::kGruOutputGeneric, 4, "gru_output_generic_f32_nr4_vfpv4", recur_run<GruOutputGenericCell, 4>);
 
 }  // namespace rnnp
+
+#endif  // RNNPACK_HAVE_VFPV4

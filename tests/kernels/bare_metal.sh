@@ -14,21 +14,14 @@ case $cpu in
   cortex-m55) flags="-mcpu=cortex-m55" board=mps3-an547 flash=0x60000000 ram=0x61000000 ram_size=0x8000000 ;;
   *) echo "unknown CPU $cpu" >&2; exit 2 ;;
 esac
-isas="vfpv4"
-[ "$cpu" = cortex-m55 ] && isas="vfpv4 mve"
 flags="--specs=picolibcpp.specs -Wno-psabi -mthumb -mfloat-abi=hard $flags"
 googletest=/usr/src/googletest/googletest
 compile="$flags -O2 -std=c++17 -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno -Iinclude -Isrc
   -Itests/kernels -isystem $googletest/include -isystem $googletest -D_GNU_SOURCE"
 for feature in POSIX_RE DEATH_TEST STREAM_REDIRECTION PTHREAD EXCEPTIONS RTTI; do compile="$compile -DGTEST_HAS_$feature=0"; done
 
-sources="kernel_list.cpp $(cd src/kernels && ls *_ref.cpp)"
-for isa in $isas; do
-  compile="$compile -DRNNPACK_HAVE_${isa^^}=1"
-  sources="$sources $(cd src/kernels && ls *_"$isa".cpp)"
-done
 objects=""
-for source in $(printf 'src/kernels/%s ' $sources) tests/kernels/*.cpp "$googletest"/src/gtest-all.cc "$googletest"/src/gtest_main.cc; do
+for source in src/kernels/*.cpp tests/kernels/*.cpp "$googletest"/src/gtest-all.cc "$googletest"/src/gtest_main.cc; do
   object=$out/$(basename "$source").o
   $(command -v ccache) arm-none-eabi-g++ $compile -c "$source" -o "$object"
   objects="$objects $object"

@@ -35,6 +35,8 @@ function(rnnpack_device_layer name)
   target_compile_features(${name} PRIVATE cxx_std_17)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ${RNNPACK_PIC} CXX_EXTENSIONS OFF)
   target_compile_options(${name} PRIVATE ${RNNPACK_WARNINGS} ${RNNPACK_DEVICE_FLAGS})
+  # -O3 makes copies of loops for every case it can tell apart: twice the code, no faster. Kernels say themselves what to unroll.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O2>)
   rnnpack_see_layers(${name} ${arg_LAYERS})
 endfunction()
 

@@ -138,8 +138,6 @@ void gemm_run(const GemmArgs *args) {
   switch (args->gates) {
     case 1:
       return Gemm<kNr, 1>::run(args);
-    case 2:
-      return Gemm<kNr, 2>::run(args);
     case 3:
       return Gemm<kNr, 3>::run(args);
     default:

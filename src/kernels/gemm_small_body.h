@@ -32,8 +32,6 @@ void gemm_run(const GemmArgs *args) {
   switch (args->gates) {
     case 1:
       return gemm_tiles<kNr>(args);
-    case 2:
-      return gemm_tiles<2 * kNr>(args);
     case 3:
       return gemm_tiles<3 * kNr>(args);
     default:

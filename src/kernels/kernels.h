@@ -30,7 +30,7 @@ struct GemmArgs {
   size_t out_row_bytes;
   uint32_t rows;
   uint32_t k;
-  uint32_t gates;  // G: 1, 3 or 4 (2 allowed)
+  uint32_t gates;  // G: 1, 3 or 4
   uint32_t tile_begin, tile_end;
   uint32_t units;  // 0: out padded to whole tiles
 };

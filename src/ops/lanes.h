@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/compiler.h"
+
 namespace rnnp {
 
 constexpr uint32_t kLanes = 16;
@@ -55,9 +57,13 @@ template <class Fold>
 void fold_into(const Fold &fold, const float *x, ptrdiff_t step, size_t n, float *lanes) {
   size_t i = 0;
   if (step == 1) {
+    float sums[kLanes];  // in registers: what is behind a pointer is stored and loaded for every element
+    for (uint32_t l = 0; l < kLanes; ++l) sums[l] = lanes[l];
     for (; n - i >= kLanes; i += kLanes) {
-      for (uint32_t l = 0; l < kLanes; ++l) lanes[l] = Fold::join(lanes[l], fold.map(x[i + l]));
+      RNNPACK_UNROLL_4
+      for (uint32_t l = 0; l < kLanes; ++l) sums[l] = Fold::join(sums[l], fold.map(x[i + l]));
     }
+    for (uint32_t l = 0; l < kLanes; ++l) lanes[l] = sums[l];
   }
   for (; i < n; ++i) {
     float &lane = lanes[i % kLanes];

@@ -68,10 +68,10 @@ std::vector<Shape> shapes() {
   std::vector<Shape> out;
   Random random(7);
   for (uint32_t units = 1; units <= 79; units += 6)
-    for (uint32_t gates : {1u, 2u, 3u, 4u})
+    for (uint32_t gates : {1u, 3u, 4u})
       out.push_back(
           {1 + random.below(21), 1 + random.below(79), gates, units, gates == 1 && random.below(2) == 0, random.below(4) != 0});
-  for (uint32_t rows = 1; rows <= 17; ++rows) out.push_back({rows, 19, 1 + rows % 4, 150, false, true});
+  for (uint32_t rows = 1; rows <= 17; ++rows) out.push_back({rows, 19, rows % 3 == 0 ? 1 : 2 + rows % 3, 150, false, true});
   out.push_back({300, 33, 4, 40, false, true});
   out.push_back({40, 700, 1, 161, true, true});
   out.push_back({131, 1024, 1, 33, true, true});  // more rows than stay in L2 at a time, whatever their number in a block

@@ -243,6 +243,7 @@ enum class Binary : uint32_t {
   kNotEqual = 12,
   kPRelu = 13,
 };
+constexpr Binary kLastKernelBinary = Binary::kPow;
 
 // y[i] = a[i] op b[i] over the row, with strides: y index is the dense row-major index over dims, each operand's offset is the sum
 // of index * stride (elements, 0 broadcasts). An operand that is a kRow or kConst value is the same for all steps.

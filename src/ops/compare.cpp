@@ -19,19 +19,21 @@ bool operand_fits(const Model &m, uint32_t operand, uint32_t y, const AttrBinary
   return strides_fit(a.rank, a.dims, signed_strides(stride), 0, m.values[operand].row_elems);
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
+bool accepts(const OpChoice &choice, const BlobNode &node) {
+  const AttrBinary *a = choice.model->attr<AttrBinary>(node);
+  return a != nullptr && a->op > uint32_t(kLastKernelBinary);
+}
+
+rnnp_status check(const Model &m, const BlobNode &node) {
   const AttrBinary *a = m.attr<AttrBinary>(node);
   const uint32_t y = m.node_output(node, 0);
-  if (a == nullptr) return RNNP_E_BLOB_CORRUPT;
-  if (a->op <= uint32_t(Binary::kPow)) return RNNP_E_UNSUPPORTED;  // pointwise.cpp's
   uint64_t elems;
-  if (a->op > uint32_t(Binary::kPRelu) || a->rank == 0 || !dims_fit(a->rank, a->dims, &elems) ||
+  if (a == nullptr || a->op > uint32_t(Binary::kPRelu) || a->rank == 0 || !dims_fit(a->rank, a->dims, &elems) ||
       !is_f32_value(m, y, uint32_t(elems)))
     return RNNP_E_BLOB_CORRUPT;
   if (!operand_fits(m, m.node_input(node, 0), y, *a, a->a_stride) || !operand_fits(m, m.node_input(node, 1), y, *a, a->b_stride))
     return RNNP_E_BLOB_CORRUPT;
-  return keep_attr(env, a, object);
+  return RNNP_OK;
 }
 
 float one_if(bool v) {
@@ -112,6 +114,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_compare = {OpKind::kBinary, build, nullptr, run};
+const Op rnnp_op_compare = {OpKind::kBinary, accepts, check, nullptr, keep_attr<AttrBinary>, nullptr, run};
 
 }  // namespace rnnp

@@ -31,10 +31,14 @@ struct Conv {
   bool whole_lines;        // a window's taps along w and their channels lie side by side
 };
 
-rnnp_status check(const Model &m, const BlobNode &n, const AttrConv *a) {
+bool accepts(const OpChoice &choice, const BlobNode &node) {
+  return !is_depthwise(*choice.model, node);
+}
+
+rnnp_status check(const Model &m, const BlobNode &n) {
+  const AttrConv *a = m.attr<AttrConv>(n);
   const rnnp_status status = check_conv(m, n, a);
   if (status != RNNP_OK) return status;
-  if (a->nr == 0) return RNNP_E_UNSUPPORTED;  // depthwise.cpp
   if (!layout_nr_is_known(a->nr) || a->dtype != uint32_t(DType::kF32)) return RNNP_E_LAYOUT;
   const uint64_t panels = matrix_elems(a->out_channels, conv_depth(*a), 1, a->nr);
   const uint64_t bias = vector_elems(a->out_channels, 1, a->nr);
@@ -89,8 +93,6 @@ void plan_strides(const Model &m, const BlobNode &node, Conv *c) {
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv *a = m.attr<AttrConv>(node);
-  const rnnp_status status = check(m, node, a);
-  if (status != RNNP_OK) return status;
   const Kernel *gemm = find_kernel(*env->kernels, KernelFamily::kGemm, DType::kF32, a->nr, env->isa);
   const bool activated = a->act.act != uint32_t(Act::kIdentity);
   const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
@@ -290,6 +292,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_conv = {OpKind::kConv, build, nullptr, run};
+const Op rnnp_op_conv = {OpKind::kConv, accepts, check, conv_costs, build, nullptr, run};
 
 }  // namespace rnnp

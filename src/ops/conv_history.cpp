@@ -64,6 +64,15 @@ void keep_row(const RunEnv &env, const AttrConv &a, const ValueSlot &x, uint32_t
 
 }  // namespace
 
+bool is_depthwise(const Model &m, const BlobNode &node) {
+  const AttrConv *a = m.attr<AttrConv>(node);
+  return a != nullptr && a->nr == 0;
+}
+
+NodeCosts conv_costs(const Model &m, const BlobNode &node) {
+  return element_costs(m, node, conv_depth(*m.attr<AttrConv>(node)));
+}
+
 rnnp_status check_conv(const Model &m, const BlobNode &node, const AttrConv *a) {
   if (a == nullptr) return RNNP_E_BLOB_CORRUPT;
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);

@@ -9,6 +9,12 @@
 
 namespace rnnp {
 
+// One channel in and out per group, without panels: depthwise.cpp runs it, conv.cpp all others.
+bool is_depthwise(const Model &m, const BlobNode &node);
+
+// Of either.
+NodeCosts conv_costs(const Model &m, const BlobNode &node);
+
 // Everything in the attributes but the layout of the weights: window, time taps, state, kinds of x and y, activation.
 rnnp_status check_conv(const Model &m, const BlobNode &node, const AttrConv *a);
 

@@ -19,7 +19,8 @@ struct Dense {
   uint32_t tiles;
 };
 
-rnnp_status check(const Model &m, const BlobNode &n, const AttrDense *a) {
+rnnp_status check(const Model &m, const BlobNode &n) {
+  const AttrDense *a = m.attr<AttrDense>(n);
   if (a == nullptr || a->input_size == 0 || a->output_size == 0 || a->groups == 0) return RNNP_E_BLOB_CORRUPT;
   if (a->matrices == 0 || a->groups % a->matrices != 0) return RNNP_E_BLOB_CORRUPT;
   if (!layout_nr_is_known(a->nr) || a->dtype != uint32_t(DType::kF32)) return RNNP_E_LAYOUT;
@@ -34,11 +35,13 @@ rnnp_status check(const Model &m, const BlobNode &n, const AttrDense *a) {
   return a->act.act <= uint32_t(Act::kCeil) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
+NodeCosts costs(const Model &m, const BlobNode &node) {
+  return element_costs(m, node, m.attr<AttrDense>(node)->input_size);
+}
+
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrDense *a = m.attr<AttrDense>(node);
-  const rnnp_status status = check(m, node, a);
-  if (status != RNNP_OK) return status;
   const Kernel *gemm = find_kernel(*env->kernels, KernelFamily::kGemm, DType::kF32, a->nr, env->isa);
   const bool activated = a->act.act != uint32_t(Act::kIdentity);
   const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
@@ -176,6 +179,6 @@ void dense_activate(const RunEnv &env, const BlobNode &node, const void *object,
   for_each_block(env, node, d, part, [&](const GemmArgs &g) { activate(d, g); });
 }
 
-const Op rnnp_op_dense = {OpKind::kDense, build, finish, run};
+const Op rnnp_op_dense = {OpKind::kDense, nullptr, check, costs, build, finish, run};
 
 }  // namespace rnnp

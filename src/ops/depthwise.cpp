@@ -16,10 +16,14 @@ struct Depthwise {
   size_t list_bytes;  // of a list of taps; each thread has two in scratch
 };
 
-rnnp_status check(const Model &m, const BlobNode &n, const AttrConv *a) {
+bool accepts(const OpChoice &choice, const BlobNode &node) {
+  return is_depthwise(*choice.model, node);
+}
+
+rnnp_status check(const Model &m, const BlobNode &n) {
+  const AttrConv *a = m.attr<AttrConv>(n);
   const rnnp_status status = check_conv(m, n, a);
   if (status != RNNP_OK) return status;
-  if (a->nr != 0) return RNNP_E_UNSUPPORTED;  // conv.cpp
   if (a->dtype != uint32_t(DType::kF32)) return RNNP_E_LAYOUT;
   if (a->in_channels != 1 || a->out_channels != 1 || a->window.x_stride[2] != 1) return RNNP_E_BLOB_CORRUPT;
   if (!m.weights_fit(a->w, uint64_t{conv_depth(*a)} * a->groups)) return RNNP_E_BLOB_CORRUPT;
@@ -29,8 +33,6 @@ rnnp_status check(const Model &m, const BlobNode &n, const AttrConv *a) {
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv *a = m.attr<AttrConv>(node);
-  const rnnp_status status = check(m, node, a);
-  if (status != RNNP_OK) return status;
   const bool activated = a->act.act != uint32_t(Act::kIdentity);
   const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
   if (activated && act == nullptr) return RNNP_E_LAYOUT;
@@ -105,6 +107,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_depthwise = {OpKind::kConv, build, nullptr, run};
+const Op rnnp_op_depthwise = {OpKind::kConv, accepts, check, conv_costs, build, nullptr, run};
 
 }  // namespace rnnp

@@ -7,8 +7,7 @@
 namespace rnnp {
 namespace {
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
+rnnp_status check(const Model &m, const BlobNode &node) {
   const AttrGather *a = m.attr<AttrGather>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
   if (a == nullptr || x >= m.values.count || a->count == 0 || a->elems == 0) return RNNP_E_BLOB_CORRUPT;
@@ -19,7 +18,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const uint64_t elems = uint64_t{a->count} * a->elems;
   if (elems > UINT32_MAX || !is_f32_value(m, y, static_cast<uint32_t>(elems)) || !m.values[y].sequence) return RNNP_E_BLOB_CORRUPT;
   if (!m.weights_fit(a->table, uint64_t{a->rows} * a->elems)) return RNNP_E_BLOB_CORRUPT;
-  return keep_attr(env, a, object);
+  return RNNP_OK;
 }
 
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
@@ -41,6 +40,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_gather = {OpKind::kGather, build, nullptr, run};
+const Op rnnp_op_gather = {OpKind::kGather, nullptr, check, nullptr, keep_attr<AttrGather>, nullptr, run};
 
 }  // namespace rnnp

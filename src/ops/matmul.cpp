@@ -20,8 +20,7 @@ bool operand_fits(const Model &m, uint32_t operand, uint32_t y, const AttrMatMul
          high < int64_t{elems};
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
+rnnp_status check(const Model &m, const BlobNode &node) {
   const AttrMatMul *t = m.attr<AttrMatMul>(node);
   const uint32_t y = m.node_output(node, 0);
   uint64_t batch, matrix;
@@ -33,7 +32,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const uint32_t a = m.node_input(node, 0), b = m.node_input(node, 1);
   if (!operand_fits(m, a, y, *t, t->a, t->m, t->k) || !operand_fits(m, b, y, *t, t->b, t->k, t->n)) return RNNP_E_BLOB_CORRUPT;
   if (t->k > m.values[a].row_elems || t->k > m.values[b].row_elems) return RNNP_E_BLOB_CORRUPT;
-  return keep_attr(env, t, object);
+  return RNNP_OK;
 }
 
 // One row of y whose b lies n by n: kLanes columns at a time, k ascending.
@@ -104,6 +103,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_matmul = {OpKind::kMatMul, build, nullptr, run};
+const Op rnnp_op_matmul = {OpKind::kMatMul, nullptr, check, nullptr, keep_attr<AttrMatMul>, nullptr, run};
 
 }  // namespace rnnp

@@ -8,8 +8,7 @@
 namespace rnnp {
 namespace {
 
-rnnp_status build_copy(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
+rnnp_status check_copy(const Model &m, const BlobNode &node) {
   const AttrCopy *a = m.attr<AttrCopy>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
   if (a == nullptr || a->rank == 0 || a->rank > kBlobMaxRank || !is_f32_value(m, x, 0) || !is_f32_value(m, y, 0))
@@ -22,7 +21,7 @@ rnnp_status build_copy(BuildEnv *env, const BlobNode &node, void **object) {
     return RNNP_E_BLOB_CORRUPT;
   }
   if (!operand_is_ready(m, x, y) || (m.values[x].sequence && !m.values[y].sequence)) return RNNP_E_BLOB_CORRUPT;
-  return keep_attr(env, a, object);
+  return RNNP_OK;
 }
 
 void copy_row(const AttrCopy &a, const float *x, float *y) {
@@ -62,8 +61,7 @@ void run_copy(const RunEnv &env, const BlobNode &node, void *object, uint32_t th
   }
 }
 
-rnnp_status build_time_step(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
+rnnp_status check_time_step(const Model &m, const BlobNode &node) {
   const AttrTimeStep *a = m.attr<AttrTimeStep>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
   if (a == nullptr || a->last > 1 || !is_f32_value(m, y, 0) || !is_f32_value(m, x, m.values[y].row_elems))
@@ -71,7 +69,7 @@ rnnp_status build_time_step(BuildEnv *env, const BlobNode &node, void **object) 
   if (!m.values[x].sequence || m.values[y].sequence) return RNNP_E_BLOB_CORRUPT;
   const bool kept = a->last && (m.header->flags & kBlobCausal) != 0;
   if (kept ? !is_kept_state(m, a->state, m.values[y].row_elems, 0) : a->state != kNone) return RNNP_E_BLOB_CORRUPT;
-  return keep_attr(env, a, object);
+  return RNNP_OK;
 }
 
 // The last step that the row has lived through: of this chunk, else the one kept; zeros before the first.
@@ -110,7 +108,8 @@ void run_time_step(const RunEnv &env, const BlobNode &node, void *object, uint32
 
 }  // namespace
 
-const Op rnnp_op_copy = {OpKind::kCopy, build_copy, nullptr, run_copy};
-const Op rnnp_op_time_step = {OpKind::kTimeStep, build_time_step, nullptr, run_time_step};
+const Op rnnp_op_copy = {OpKind::kCopy, nullptr, check_copy, nullptr, keep_attr<AttrCopy>, nullptr, run_copy};
+const Op rnnp_op_time_step = {OpKind::kTimeStep,       nullptr, check_time_step, nullptr,
+                              keep_attr<AttrTimeStep>, nullptr, run_time_step};
 
 }  // namespace rnnp

@@ -13,8 +13,7 @@ struct Norm {
   const float *scale, *bias;  // nullptr: 1 and 0
 };
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
+rnnp_status check(const Model &m, const BlobNode &node) {
   const AttrNorm *a = m.attr<AttrNorm>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
   if (a == nullptr || a->outer == 0 || a->elems == 0 || a->centred > 1 || a->per_outer > 1) return RNNP_E_BLOB_CORRUPT;
@@ -25,6 +24,12 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const uint32_t parameters = a->per_outer ? a->outer : a->elems;
   if ((a->scale != kNone && !m.weights_fit(a->scale, parameters)) || (a->bias != kNone && !m.weights_fit(a->bias, parameters)))
     return RNNP_E_BLOB_CORRUPT;
+  return RNNP_OK;
+}
+
+rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+  const Model &m = *env->model;
+  const AttrNorm *a = m.attr<AttrNorm>(node);
   Norm *n = env->arena->take<Norm>(1);
   *object = n;
   if (n == nullptr) return RNNP_OK;
@@ -70,6 +75,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_norm = {OpKind::kNorm, build, nullptr, run};
+const Op rnnp_op_norm = {OpKind::kNorm, nullptr, check, nullptr, build, nullptr, run};
 
 }  // namespace rnnp

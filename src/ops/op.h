@@ -1,6 +1,6 @@
 // op.h -- what an operator is to the runtime: build once at session init, run per chunk of steps.
 // Room: operators see base, format, pack, kernels; the runtime sees operators through this page only.
-// build checks the node's attributes before anything else, so that a hostile blob fails there; run trusts what build accepted.
+// check is asked before anything else of a node, so that a hostile blob fails there; all that follows trusts what it accepted.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_OPS_OP_H_
 #define RNNPACK_OPS_OP_H_
@@ -10,6 +10,7 @@
 #include "format/model.h"
 #include "kernels/kernels.h"
 #include "ops/barrier.h"
+#include "ops/node_costs.h"
 
 namespace rnnp {
 
@@ -31,17 +32,21 @@ struct StateSlot {
 // (docs/PERFORMANCE.md), so by default it helps out only on CPUs for which we have the reference alone.
 enum class XnnUse { kNever, kWhereFaster, kAlways };
 
-// What the session was asked for and found out, fixed at init.
-struct BuildEnv {
+// What decides which operator runs a node.
+struct OpChoice {
   const Model *model;
   const KernelGroups *kernels;
   uint32_t isa;  // RNNP_ISA_* bits that may be used
+  XnnUse xnnpack;
+};
+
+// What the session was asked for and found out, fixed at init.
+struct BuildEnv : OpChoice {
   uint32_t max_batch;
   uint32_t chunk_steps;        // most steps of one chunk
   uint32_t layer_chunk_steps;  // steps per input GEMM; 0: each layer chooses
   uint32_t threads;
   uint32_t l1d_bytes, l2_bytes, l3_bytes;
-  XnnUse xnnpack;
   Arena *arena;            // the node's own memory
   size_t scratch_bytes;    // out: most scratch any node wants (shared by all nodes)
   uint32_t recurrent_isa;  // out: isa bit of the recurrent kernels chosen
@@ -81,7 +86,14 @@ using StepFn = void (*)(void *object);
 
 struct Op {
   OpKind kind;
-  // Check the node, reserve memory from env->arena and, unless it is measuring, fill it. *object is what run gets.
+  // True when the node is this operator's and not another's of its kind; nullptr: every node of the kind is. The attributes have
+  // not been checked yet.
+  bool (*accepts)(const OpChoice &choice, const BlobNode &node);
+  // Everything about the node: attributes, values, states, weights.
+  rnnp_status (*check)(const Model &m, const BlobNode &node);
+  // nullptr: a few operations for each element of the result.
+  NodeCosts (*costs)(const Model &m, const BlobNode &node);
+  // Reserve memory from env->arena and, unless it is measuring, fill it. *object is what run gets.
   rnnp_status (*build)(BuildEnv *env, const BlobNode &node, void **object);
   // nullptr, or called once after all nodes are built and placed. Returns the node's short road for single steps, or nullptr:
   // then run serves them too.
@@ -90,7 +102,7 @@ struct Op {
   void (*run)(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread);
 };
 
-// A list of operators; the first of a node's kind whose build does not return RNNP_E_UNSUPPORTED runs it.
+// A list of operators; the first that accepts a node runs it.
 struct OpList {
   const Op *const *ops;
   uint32_t count;
@@ -113,12 +125,12 @@ inline size_t chunk_rows(const RunEnv &env, uint32_t value) {
   return env.model->values[value].sequence ? size_t{env.steps} * env.batch : env.batch;
 }
 
-// For an operator that needs nothing but its attributes: the object is a pointer to them.
+// build of an operator that needs nothing but its attributes: the object is a pointer to them.
 template <class Attr>
-rnnp_status keep_attr(BuildEnv *env, const Attr *attr, void **object) {
+rnnp_status keep_attr(BuildEnv *env, const BlobNode &node, void **object) {
   const Attr **kept = env->arena->take<const Attr *>(1);
   *object = static_cast<void *>(kept);
-  if (kept != nullptr) *kept = attr;
+  if (kept != nullptr) *kept = env->model->attr<Attr>(node);
   return RNNP_OK;
 }
 
@@ -138,7 +150,7 @@ inline void split_range(size_t count, uint32_t threads, uint32_t thread, size_t 
 }
 
 // The kernel for an activation. A registry may bring the plain ones alone.
-inline const Kernel *find_act(const BuildEnv &env, const BlobActivation &a) {
+inline const Kernel *find_act(const OpChoice &env, const BlobActivation &a) {
   const Kernel *all = find_kernel(*env.kernels, KernelFamily::kAct, DType::kF32, 0, env.isa);
   const bool plain = a.act == uint32_t(Act::kIdentity) || a.act == uint32_t(Act::kRelu) || a.act == uint32_t(Act::kTanh) ||
                      a.act == uint32_t(Act::kSigmoid);
@@ -164,6 +176,13 @@ inline bool is_kept_state(const Model &m, uint32_t state, uint64_t floats, uint3
 
 inline bool is_const(const Model &m, uint32_t value) {
   return ValueKind(m.values[value].kind) == ValueKind::kConst;
+}
+
+// One operand, and a result of its shape, both f32.
+inline bool is_elementwise(const Model &m, const BlobNode &node) {
+  const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
+  return is_f32_value(m, y, 0) && is_f32_value(m, x, m.values[y].row_elems) && m.values[x].sequence == m.values[y].sequence &&
+         !is_const(m, x);
 }
 
 // A model input that says where each row ends.

@@ -12,19 +12,23 @@ struct Unary {
   uint32_t elems;
 };
 
+bool accepts_unary(const OpChoice &choice, const BlobNode &node) {
+  const AttrUnary *a = choice.model->attr<AttrUnary>(node);
+  return a == nullptr || a->act.act <= uint32_t(kLastKernelAct);
+}
+
+rnnp_status check_unary(const Model &m, const BlobNode &node) {
+  return m.attr<AttrUnary>(node) != nullptr && is_elementwise(m, node) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+}
+
 rnnp_status build_unary(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrUnary *a = m.attr<AttrUnary>(node);
-  const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
-  if (a == nullptr || !is_f32_value(m, y, 0)) return RNNP_E_BLOB_CORRUPT;
-  if (a->act.act > uint32_t(kLastKernelAct)) return RNNP_E_UNSUPPORTED;  // unary_more.cpp's
-  const uint32_t elems = m.values[y].row_elems;
-  if (!is_f32_value(m, x, elems) || m.values[x].sequence != m.values[y].sequence || is_const(m, x)) return RNNP_E_BLOB_CORRUPT;
   const Kernel *k = find_act(*env, a->act);
   if (k == nullptr) return RNNP_E_LAYOUT;
   Unary *u = env->arena->take<Unary>(1);
   *object = u;
-  if (u != nullptr) *u = {k->act, a->act, elems};
+  if (u != nullptr) *u = {k->act, a->act, m.values[m.node_output(node, 0)].row_elems};
   return RNNP_OK;
 }
 
@@ -62,12 +66,15 @@ bool operand_fits(const Model &m, uint32_t operand, uint32_t y, const AttrBinary
   return stride[a.rank - 1] <= 1 && reach(a, stride) < m.values[operand].row_elems;
 }
 
-rnnp_status build_binary(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
+bool accepts_binary(const OpChoice &choice, const BlobNode &node) {
+  const AttrBinary *a = choice.model->attr<AttrBinary>(node);
+  return a == nullptr || a->op <= uint32_t(kLastKernelBinary);
+}
+
+rnnp_status check_binary(const Model &m, const BlobNode &node) {
   const AttrBinary *a = m.attr<AttrBinary>(node);
   const uint32_t y = m.node_output(node, 0);
   if (a == nullptr || a->rank == 0 || a->rank > kBlobMaxRank || !is_f32_value(m, y, 0)) return RNNP_E_BLOB_CORRUPT;
-  if (a->op > uint32_t(Binary::kPow)) return RNNP_E_UNSUPPORTED;  // compare.cpp's
   uint64_t elems = 1;
   for (uint32_t i = 0; i < a->rank; ++i) {
     if (a->dims[i] == 0 || elems > UINT32_MAX) return RNNP_E_BLOB_CORRUPT;
@@ -76,6 +83,11 @@ rnnp_status build_binary(BuildEnv *env, const BlobNode &node, void **object) {
   if (elems != m.values[y].row_elems) return RNNP_E_BLOB_CORRUPT;
   if (!operand_fits(m, m.node_input(node, 0), y, *a, a->a_stride) || !operand_fits(m, m.node_input(node, 1), y, *a, a->b_stride))
     return RNNP_E_BLOB_CORRUPT;
+  return RNNP_OK;
+}
+
+rnnp_status build_binary(BuildEnv *env, const BlobNode &node, void **object) {
+  const AttrBinary *a = env->model->attr<AttrBinary>(node);
   const Kernel *k = find_kernel(*env->kernels, KernelFamily::kBinary, DType::kF32, 0, env->isa);
   if (k == nullptr) return RNNP_E_LAYOUT;
   BinaryNode *b = env->arena->take<BinaryNode>(1);
@@ -128,7 +140,7 @@ void run_binary(const RunEnv &env, const BlobNode &node, void *object, uint32_t 
 
 }  // namespace
 
-const Op rnnp_op_unary = {OpKind::kUnary, build_unary, nullptr, run_unary};
-const Op rnnp_op_binary = {OpKind::kBinary, build_binary, nullptr, run_binary};
+const Op rnnp_op_unary = {OpKind::kUnary, accepts_unary, check_unary, nullptr, build_unary, nullptr, run_unary};
+const Op rnnp_op_binary = {OpKind::kBinary, accepts_binary, check_binary, nullptr, build_binary, nullptr, run_binary};
 
 }  // namespace rnnp

@@ -6,12 +6,7 @@
 namespace rnnp {
 namespace {
 
-struct PoolNode {
-  const AttrPool *attr;
-};
-
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
+rnnp_status check(const Model &m, const BlobNode &node) {
   const AttrPool *a = m.attr<AttrPool>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
   if (a == nullptr || !is_f32_value(m, x, 0) || !is_f32_value(m, y, 0) || is_const(m, x) ||
@@ -25,9 +20,6 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   for (int i = 0; i < 2; ++i) {
     if (a->counted_before[i] > kWindowMost || a->counted_after[i] > kWindowMost) return RNNP_E_BLOB_CORRUPT;
   }
-  PoolNode *kept = env->arena->take<PoolNode>(1);
-  *object = kept;
-  if (kept != nullptr) *kept = {a};
   return RNNP_OK;
 }
 
@@ -69,7 +61,7 @@ void run_position(const AttrPool &a, const float *x, const Position &p, float *y
 }
 
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
-  const AttrPool &a = *static_cast<const PoolNode *>(object)->attr;
+  const AttrPool &a = **static_cast<const AttrPool *const *>(object);
   const uint32_t y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
   size_t begin, end;
@@ -84,6 +76,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_pool = {OpKind::kPool, build, nullptr, run};
+const Op rnnp_op_pool = {OpKind::kPool, nullptr, check, nullptr, keep_attr<AttrPool>, nullptr, run};
 
 }  // namespace rnnp

@@ -128,7 +128,8 @@ bool values_fit(const Model &m, const BlobNode &n, const AttrRecurrent &a) {
   return Cell(a.cell) == Cell::kLstm || (m.node_input(n, 2) == kNone && m.node_output(n, 2) == kNone);
 }
 
-rnnp_status check(const Model &m, const BlobNode &n, const AttrRecurrent *a) {
+rnnp_status check(const Model &m, const BlobNode &n) {
+  const AttrRecurrent *a = m.attr<AttrRecurrent>(n);
   constexpr uint32_t kMostUnits = 1u << 20;
   if (a == nullptr || a->cell > uint32_t(Cell::kGruLinear) || a->direction_count < 1 || a->direction_count > 2)
     return RNNP_E_BLOB_CORRUPT;
@@ -142,6 +143,14 @@ rnnp_status check(const Model &m, const BlobNode &n, const AttrRecurrent *a) {
   }
   if (a->direction_count == 2 && a->direction[0].state_h == a->direction[1].state_h) return RNNP_E_BLOB_CORRUPT;
   return RNNP_OK;
+}
+
+NodeCosts costs(const Model &m, const BlobNode &node) {
+  const AttrRecurrent &a = *m.attr<AttrRecurrent>(node);
+  const Cell cell = Cell(a.cell);
+  const uint64_t units = uint64_t{a.hidden_size} * cell_gates(cell) * a.direction_count;
+  return {cost_product(units, uint64_t{a.input_size} + a.hidden_size + 2 * kElementCost),
+          macs_between_meetings(cell, a.hidden_size, a.direction_count), meetings_of_step(cell), widest_row_bytes(a.hidden_size)};
 }
 
 void fill_direction(const Model &m, const AttrRecurrent &a, const Recurrent &layer, const BlobDirection &d, Direction *out) {
@@ -175,8 +184,6 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const Recurrent &lay
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
-  const rnnp_status status = check(m, node, a);
-  if (status != RNNP_OK) return status;
   const RecurrentShape shape = {Cell(a->cell), a->input_size, a->hidden_size, a->nr, a->direction_count};
   const PlanLimits limits = {env->max_batch, env->chunk_steps, env->threads,          env->l1d_bytes,
                              env->l2_bytes,  env->l3_bytes,    env->layer_chunk_steps};
@@ -474,6 +481,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_recurrent = {OpKind::kRecurrent, build, finish, run};
+const Op rnnp_op_recurrent = {OpKind::kRecurrent, nullptr, check, costs, build, finish, run};
 
 }  // namespace rnnp

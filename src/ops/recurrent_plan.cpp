@@ -26,7 +26,7 @@ uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes)
 
 uint64_t macs_between_meetings(Cell cell, uint32_t hidden_size, uint32_t directions) {
   const uint64_t macs = uint64_t{cell_gates(cell)} * hidden_size * hidden_size * directions;
-  return cell == Cell::kGru ? macs / 2 : macs;
+  return meetings_of_step(cell) == 2 ? macs / 2 : macs;
 }
 
 uint32_t choose_threads(uint64_t macs, uint32_t batch, uint32_t available) {

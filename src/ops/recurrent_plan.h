@@ -48,7 +48,17 @@ constexpr uint32_t cell_gates(Cell cell) {
 // Steps per input GEMM for rows of `row_bytes` pre-activations; 1 when L2 is unknown (0).
 uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes);
 
-// Multiply-accumulates of a layer's recurrence, per row, from one meeting of its threads to the next: kGru meets twice in a step.
+// Pre-activations of a step of a row, whatever the cell.
+constexpr size_t widest_row_bytes(uint32_t hidden_size) {
+  return size_t{hidden_size} * cell_gates(Cell::kLstm) * sizeof(float);
+}
+
+// kGru's candidate needs all of r*h.
+constexpr uint32_t meetings_of_step(Cell cell) {
+  return cell == Cell::kGru ? 2 : 1;
+}
+
+// Multiply-accumulates of a layer's recurrence, per row, from one meeting of its threads to the next.
 uint64_t macs_between_meetings(Cell cell, uint32_t hidden_size, uint32_t directions);
 
 // Meeting once per step costs a thread about as much as this work.

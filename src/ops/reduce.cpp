@@ -27,12 +27,16 @@ bool fits(const Model &m, const AttrReduce &a, uint32_t x, uint32_t y) {
          widen_reach(a.over_rank, a.over_dims, a.over_stride, &low, &high) && low >= 0 && high < int64_t{elems};
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
+rnnp_status check(const Model &m, const BlobNode &node) {
   const AttrReduce *a = m.attr<AttrReduce>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
   if (a == nullptr || a->op > uint32_t(Reduce::kLogSumExp) || !fits(m, *a, x, y)) return RNNP_E_BLOB_CORRUPT;
   if (m.values[x].sequence != m.values[y].sequence || is_const(m, x)) return RNNP_E_BLOB_CORRUPT;
+  return RNNP_OK;
+}
+
+rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+  const AttrReduce *a = env->model->attr<AttrReduce>(node);
   ReduceNode *r = env->arena->take<ReduceNode>(1);
   *object = r;
   if (r == nullptr) return RNNP_OK;
@@ -159,6 +163,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_reduce = {OpKind::kReduce, build, nullptr, run};
+const Op rnnp_op_reduce = {OpKind::kReduce, nullptr, check, nullptr, build, nullptr, run};
 
 }  // namespace rnnp

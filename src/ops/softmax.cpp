@@ -11,8 +11,7 @@ struct Softmax {
   AttrSoftmax attr;
 };
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
+rnnp_status check(const Model &m, const BlobNode &node) {
   const AttrSoftmax *a = m.attr<AttrSoftmax>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
   if (a == nullptr || a->outer == 0 || a->axis == 0 || a->inner == 0 || a->log > 1) return RNNP_E_BLOB_CORRUPT;
@@ -21,11 +20,15 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const uint32_t elems = static_cast<uint32_t>(part * a->inner);
   if (!is_f32_value(m, x, elems) || !is_f32_value(m, y, elems) || m.values[x].sequence != m.values[y].sequence || is_const(m, x))
     return RNNP_E_BLOB_CORRUPT;
+  return RNNP_OK;
+}
+
+rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Kernel *k = find_kernel(*env->kernels, KernelFamily::kSoftmax, DType::kF32, 0, env->isa);
   if (k == nullptr) return RNNP_E_LAYOUT;
   Softmax *s = env->arena->take<Softmax>(1);
   *object = s;
-  if (s != nullptr) *s = {k->softmax, *a};
+  if (s != nullptr) *s = {k->softmax, *env->model->attr<AttrSoftmax>(node)};
   return RNNP_OK;
 }
 
@@ -50,6 +53,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_softmax = {OpKind::kSoftmax, build, nullptr, run};
+const Op rnnp_op_softmax = {OpKind::kSoftmax, nullptr, check, nullptr, build, nullptr, run};
 
 }  // namespace rnnp

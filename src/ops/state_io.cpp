@@ -15,21 +15,14 @@ bool state_fits(const Model &m, const AttrState *a, uint32_t value) {
   return is_kept_state(m, a->state, elems, 0) && is_f32_value(m, value, elems) && m.values[value].sequence;
 }
 
-rnnp_status keep(BuildEnv *env, const AttrState *a, void **object) {
-  return keep_attr(env, a, object);
+rnnp_status check_read(const Model &m, const BlobNode &node) {
+  return state_fits(m, m.attr<AttrState>(node), m.node_output(node, 0)) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
-rnnp_status build_read(BuildEnv *env, const BlobNode &node, void **object) {
-  const AttrState *a = env->model->attr<AttrState>(node);
-  return state_fits(*env->model, a, env->model->node_output(node, 0)) ? keep(env, a, object) : rnnp_status{RNNP_E_BLOB_CORRUPT};
-}
-
-rnnp_status build_write(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
-  const AttrState *a = m.attr<AttrState>(node);
+rnnp_status check_write(const Model &m, const BlobNode &node) {
   const uint32_t lengths = m.node_input(node, 1);
-  const bool good = state_fits(m, a, m.node_input(node, 0)) && (lengths == kNone || is_lengths_input(m, lengths));
-  return good ? keep(env, a, object) : rnnp_status{RNNP_E_BLOB_CORRUPT};
+  const bool good = state_fits(m, m.attr<AttrState>(node), m.node_input(node, 0));
+  return good && (lengths == kNone || is_lengths_input(m, lengths)) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
 void run_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
@@ -54,7 +47,7 @@ void run_write(const RunEnv &env, const BlobNode &node, void *object, uint32_t t
 
 }  // namespace
 
-const Op rnnp_op_state_read = {OpKind::kStateRead, build_read, nullptr, run_read};
-const Op rnnp_op_state_write = {OpKind::kStateWrite, build_write, nullptr, run_write};
+const Op rnnp_op_state_read = {OpKind::kStateRead, nullptr, check_read, nullptr, keep_attr<AttrState>, nullptr, run_read};
+const Op rnnp_op_state_write = {OpKind::kStateWrite, nullptr, check_write, nullptr, keep_attr<AttrState>, nullptr, run_write};
 
 }  // namespace rnnp

@@ -11,15 +11,14 @@ namespace {
 
 constexpr uint32_t kCountWords = 2;
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
+rnnp_status check(const Model &m, const BlobNode &node) {
   const AttrTimeReduce *a = m.attr<AttrTimeReduce>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
   if (a == nullptr || a->op > uint32_t(Reduce::kProd) || !is_f32_value(m, y, 0) || !is_f32_value(m, x, m.values[y].row_elems))
     return RNNP_E_BLOB_CORRUPT;
   if (!m.values[x].sequence || m.values[y].sequence) return RNNP_E_BLOB_CORRUPT;
   if (!is_kept_state(m, a->state, 2 * uint64_t{m.values[y].row_elems}, kCountWords)) return RNNP_E_BLOB_CORRUPT;
-  return keep_attr(env, a, object);
+  return RNNP_OK;
 }
 
 // sum + lost is the sum to twice the digits, after Neumaier; what was lost is taken back into the sum at once, so that it stays
@@ -97,6 +96,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_time_reduce = {OpKind::kTimeReduce, build, nullptr, run};
+const Op rnnp_op_time_reduce = {OpKind::kTimeReduce, nullptr, check, nullptr, keep_attr<AttrTimeReduce>, nullptr, run};
 
 }  // namespace rnnp

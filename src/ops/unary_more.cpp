@@ -78,19 +78,21 @@ struct UnaryMore {
   uint32_t elems;
 };
 
+bool accepts(const OpChoice &choice, const BlobNode &node) {
+  const AttrUnary *a = choice.model->attr<AttrUnary>(node);
+  return a != nullptr && a->act.act > uint32_t(kLastKernelAct);
+}
+
+rnnp_status check(const Model &m, const BlobNode &node) {
+  const AttrUnary *a = m.attr<AttrUnary>(node);
+  return a != nullptr && loop_for(a->act.act) != nullptr && is_elementwise(m, node) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+}
+
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
-  const AttrUnary *a = m.attr<AttrUnary>(node);
-  const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
-  if (a == nullptr || !is_f32_value(m, y, 0)) return RNNP_E_BLOB_CORRUPT;
-  if (a->act.act <= uint32_t(kLastKernelAct)) return RNNP_E_UNSUPPORTED;  // pointwise.cpp's
-  const uint32_t elems = m.values[y].row_elems;
-  const LoopFn fn = loop_for(a->act.act);
-  if (fn == nullptr || !is_f32_value(m, x, elems) || m.values[x].sequence != m.values[y].sequence || is_const(m, x))
-    return RNNP_E_BLOB_CORRUPT;
   UnaryMore *u = env->arena->take<UnaryMore>(1);
   *object = u;
-  if (u != nullptr) *u = {fn, elems};
+  if (u != nullptr) *u = {loop_for(m.attr<AttrUnary>(node)->act.act), m.values[m.node_output(node, 0)].row_elems};
   return RNNP_OK;
 }
 
@@ -105,6 +107,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_unary_more = {OpKind::kUnary, build, nullptr, run};
+const Op rnnp_op_unary_more = {OpKind::kUnary, accepts, check, nullptr, build, nullptr, run};
 
 }  // namespace rnnp

@@ -6,13 +6,13 @@
 #ifndef RNNPACK_OPS_WAVE_PLAN_H_
 #define RNNPACK_OPS_WAVE_PLAN_H_
 
-#include "format/model.h"
+#include <stdint.h>
 
 namespace rnnp {
 
 constexpr uint32_t kMaxStages = 8;
 
-// What the nodes of a step cost, in multiply-accumulates, and how often a step's threads would meet if they shared every layer.
+// What the nodes of a step cost (ops/node_costs.h), and how often a step's threads would meet if they shared every layer.
 struct StepCosts {
   uint64_t (*of)(const void *ctx, uint32_t node);
   const void *ctx;
@@ -29,9 +29,6 @@ struct WavePlan {
 
 // threads: of the executor; team: threads that share a layer otherwise (1 or threads). most_steps: of a chunk.
 WavePlan plan_wave(const StepCosts &costs, uint32_t threads, uint32_t team, uint32_t batch, uint32_t most_steps);
-
-// The costs of a model's nodes; ctx is the Model.
-StepCosts step_costs(const Model &m);
 
 }  // namespace rnnp
 #endif  // RNNPACK_OPS_WAVE_PLAN_H_

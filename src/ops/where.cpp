@@ -15,8 +15,7 @@ bool operand_fits(const Model &m, uint32_t operand, uint32_t y, const AttrWhere 
   return strides_fit(w.rank, w.dims, w.stride[i], w.first[i], m.values[operand].row_elems);
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
+rnnp_status check(const Model &m, const BlobNode &node) {
   const AttrWhere *w = m.attr<AttrWhere>(node);
   const uint32_t y = m.node_output(node, 0);
   uint64_t elems;
@@ -25,7 +24,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   for (uint32_t i = 0; i < kOperands; ++i) {
     if (!operand_fits(m, m.node_input(node, i), y, *w, i)) return RNNP_E_BLOB_CORRUPT;
   }
-  return keep_attr(env, w, object);
+  return RNNP_OK;
 }
 
 void select(const float *c, const float *a, const float *b, float *y, uint32_t n, const ptrdiff_t *step) {
@@ -70,6 +69,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_where = {OpKind::kWhere, build, nullptr, run};
+const Op rnnp_op_where = {OpKind::kWhere, nullptr, check, nullptr, keep_attr<AttrWhere>, nullptr, run};
 
 }  // namespace rnnp

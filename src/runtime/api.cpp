@@ -3,12 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "base/compiled_isa.h"
-#include "base/threads.h"
 #include "format/dataflow.h"
-#include "ops/recurrent_plan.h"
 #include "platform/platform.h"
 #include "runtime/registry.h"
-#include "runtime/session.h"
+#include "runtime/session_plan.h"
 #include "runtime/structs.h"
 
 namespace rnnp {
@@ -34,49 +32,10 @@ uint32_t allowed_isa(uint32_t platform, uint32_t allowed) {
   return allowed == 0 ? platform : platform & allowed;
 }
 
-// Steps of one chunk: asked for, or the longest that keeps the widest layer's pre-activations in cache.
-uint32_t program_chunk_steps(const Model &m, const rnnp_session_options &o, uint32_t l2_bytes) {
-  if (!(m.header->flags & kBlobCausal)) return o.max_steps;
-  if (m.header->flags & kBlobStepwise) return 1;
-  if (o.chunk_steps != 0) return o.chunk_steps;
-  if (m.header->stream_steps != 0) return m.header->stream_steps;
-  size_t row_bytes = mul_sat(m.header->sequence_pool_elems, sizeof(float));
-  for (uint32_t i = 0; i < m.nodes.count; ++i) {
-    const AttrRecurrent *a = m.nodes[i].op == uint32_t(OpKind::kRecurrent) ? m.attr<AttrRecurrent>(m.nodes[i]) : nullptr;
-    const size_t row = a == nullptr ? 0 : mul_sat(mul_sat(a->hidden_size, 4), sizeof(float));
-    if (row > row_bytes) row_bytes = row;
-  }
-  return choose_chunk_steps(row_bytes, o.max_batch, l2_bytes);
-}
-
-// Threads that the model gains from: a step's largest recurrence decides, since all meet after it.
-uint32_t session_threads(const Model &m, const rnnp_session_options &o) {
-  if (!kManyThreads || o.executor == nullptr) return 1;
-  if (o.flags & RNNP_SESSION_ALL_THREADS) return o.executor->threads;
-  uint64_t macs = 0;
-  for (uint32_t i = 0; i < m.nodes.count; ++i) {
-    const AttrRecurrent *a = m.nodes[i].op == uint32_t(OpKind::kRecurrent) ? m.attr<AttrRecurrent>(m.nodes[i]) : nullptr;
-    const uint64_t layer = a == nullptr ? 0 : macs_between_meetings(Cell(a->cell), a->hidden_size, a->direction_count);
-    if (layer > macs) macs = layer;
-  }
-  return choose_threads(macs != 0 ? macs : m.header->macs_per_step, o.max_batch, o.executor->threads);
-}
-
 XnnUse xnn_use(const rnnp_session_options &o) {
   if (o.flags & RNNP_SESSION_PORTABLE_OPS) return XnnUse::kNever;
   if (o.flags & RNNP_SESSION_ALL_XNNPACK) return XnnUse::kAlways;
   return o.isa_allowed & RNNP_ISA_REFERENCE_ONLY ? XnnUse::kNever : XnnUse::kWhereFaster;
-}
-
-// A wave may use threads that sharing a layer does not. It needs chunks that follow one another, none of which waits for the whole
-// of the one before it.
-void plan_threads(const Model &m, const rnnp_session_options &o, SessionConfig *c) {
-  if (!kManyThreads || o.executor == nullptr || (o.flags & RNNP_SESSION_ALL_THREADS)) return;
-  if ((m.header->flags & (kBlobCausal | kBlobStepwise)) != kBlobCausal) return;
-  c->wave = plan_wave(step_costs(m), o.executor->threads, c->team, o.max_batch, c->chunk_steps);
-  if (c->wave.stages == 0) return;
-  c->threads = o.executor->threads;
-  if (c->team == 1) c->parallel_steps = UINT32_MAX;
 }
 
 constexpr size_t kFewestOptionBytes = offsetof(rnnp_session_options, max_steps);
@@ -119,17 +78,8 @@ rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, co
   c->l1d_bytes = cache_bytes(o.l1d_bytes, cpu.l1d_bytes);
   c->l2_bytes = cache_bytes(o.l2_bytes, cpu.l2_bytes);
   c->l3_bytes = cache_bytes(o.l3_bytes, cpu.l3_bytes);
-  c->max_steps = o.max_steps;
-  c->layer_chunk_steps = o.chunk_steps;
-  c->chunk_steps = program_chunk_steps(*m, o, c->l2_bytes);
-  c->team = session_threads(*m, o);
-  c->threads = c->team;
-  c->parallel_steps =
-      !kManyThreads || (o.flags & RNNP_SESSION_ALL_THREADS) ? 1 : choose_parallel_steps(m->header->macs_per_step, o.max_batch);
-  plan_threads(*m, o, c);
   c->xnnpack = xnn_use(o);
-  if (o.executor != nullptr) c->executor = *o.executor;
-  return RNNP_OK;
+  return plan_session(o, c);
 }
 
 rnnp_status measure(const SessionConfig &c, size_t *bytes) {

@@ -86,7 +86,8 @@ struct SessionConfig {
   rnnp_executor executor;
 };
 
-// Lay a session out in *arena and, unless it is measuring, fill it. *session is null while measuring.
+// Lay a session whose nodes have been checked (session_plan.h) out in *arena and, unless it is measuring, fill it. *session is null
+// while measuring.
 rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **session);
 
 // Bytes of rnnp_state_save for one row.

@@ -4,19 +4,16 @@
 #include "base/bytes.h"
 #include "pack/layout.h"
 #include "runtime/call.h"
+#include "runtime/session_plan.h"
 
 namespace rnnp {
 namespace {
 
 rnnp_status build_node(const SessionConfig &config, BuildEnv *env, const BlobNode &node, NodeSlot *slot) {
-  rnnp_status status = RNNP_E_UNSUPPORTED;
-  for (uint32_t i = 0; i < config.ops.count && status == RNNP_E_UNSUPPORTED; ++i) {
-    const Op *op = config.ops.ops[i];
-    if (uint32_t(op->kind) != node.op) continue;
-    void *object = nullptr;
-    status = op->build(env, node, &object);
-    if (status == RNNP_OK && slot != nullptr) *slot = {op, &node, object, nullptr};
-  }
+  const Op *op = operator_of(config, node);
+  void *object = nullptr;
+  const rnnp_status status = op->build(env, node, &object);
+  if (status == RNNP_OK && slot != nullptr) *slot = {op, &node, object, nullptr};
   return status;
 }
 
@@ -180,9 +177,7 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **s
   const Model &m = *config.model;
   const Tables t = take_tables(config, arena);
   BuildEnv env = {};
-  env.model = config.model;
-  env.kernels = &config.kernels;
-  env.isa = config.isa;
+  static_cast<OpChoice &>(env) = choice_of(config);
   env.max_batch = config.max_batch;
   env.chunk_steps = config.chunk_steps;
   env.layer_chunk_steps = config.layer_chunk_steps;
@@ -190,7 +185,6 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **s
   env.l1d_bytes = config.l1d_bytes;
   env.l2_bytes = config.l2_bytes;
   env.l3_bytes = config.l3_bytes;
-  env.xnnpack = config.xnnpack;
   env.arena = arena;
   const bool placing = !arena->measuring() && !arena->overflowed();
   for (uint32_t i = 0; i < m.nodes.count; ++i) {

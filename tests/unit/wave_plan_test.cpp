@@ -49,6 +49,26 @@ TEST(WavePlan, Table) {
   }
 }
 
+// Two equal stages gain the same however large they are; where the products would not fit 64 bits there is no wave.
+TEST(WavePlan, NoCostsOverflow) {
+  for (const uint32_t threads : {2u, 64u, 1024u}) {
+    for (const uint32_t batch : {1u, 64u, 1024u}) {
+      uint32_t fewest = 0;
+      for (uint32_t power = 26; power <= 52; ++power) {
+        const std::vector<uint64_t> costs(2, uint64_t{1} << power);
+        const WavePlan p = plan_wave({cost_of, &costs, 2, 0}, threads, 1, batch, 1u << 20);
+        SCOPED_TRACE(testing::Message() << threads << " threads, batch " << batch << ", costs 2^" << power);
+        if (power == 26) fewest = p.fewest_steps;
+        if (p.stages != 0) {
+          EXPECT_EQ(2u, p.stages);
+          EXPECT_EQ(fewest, p.fewest_steps);
+        }
+        EXPECT_EQ(uint64_t{batch} << power <= uint64_t{1} << 39, p.stages != 0);
+      }
+    }
+  }
+}
+
 TEST(WavePlan, EveryNodeHasOneStage) {
   std::vector<uint64_t> costs;
   for (uint32_t n = 1; n < 40; ++n) {

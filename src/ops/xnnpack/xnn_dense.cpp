@@ -39,10 +39,22 @@ size_t memory_of(const AttrDense &a, const Share &s) {
   return s.begin == s.end ? 0 : add_sat(mul_sat(mul_sat(n, k), sizeof(float)), kXnnObjectBytes);
 }
 
+bool accepts(const OpChoice &choice, const BlobNode &node) {
+  const AttrDense *a = choice.model->attr<AttrDense>(node);
+  if (a == nullptr || a->groups != 1) return false;
+  return xnn_is_asked(choice, find_kernel(*choice.kernels, KernelFamily::kGemm, DType::kF32, a->nr, choice.isa));
+}
+
+rnnp_status check(const Model &m, const BlobNode &node) {
+  return rnnp_op_dense.check(m, node);
+}
+
+NodeCosts costs(const Model &m, const BlobNode &node) {
+  return rnnp_op_dense.costs(m, node);
+}
+
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const AttrDense *a = env->model->attr<AttrDense>(node);
-  if (a == nullptr || a->groups != 1) return RNNP_E_UNSUPPORTED;
-  if (!xnn_is_asked(*env, find_kernel(*env->kernels, KernelFamily::kGemm, DType::kF32, a->nr, env->isa))) return RNNP_E_UNSUPPORTED;
   XnnNode portable;
   const rnnp_status status = build_portable(env, node, rnnp_op_dense, a->input_size, &portable);
   if (status != RNNP_OK) return status;
@@ -128,6 +140,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_xnn_dense = {OpKind::kDense, build, finish, run};
+const Op rnnp_op_xnn_dense = {OpKind::kDense, accepts, check, costs, build, finish, run};
 
 }  // namespace rnnp

@@ -23,9 +23,9 @@ void run_portable_step(void *object) {
 
 }  // namespace
 
-bool xnn_is_asked(const BuildEnv &env, const Kernel *ours) {
+bool xnn_is_asked(const OpChoice &choice, const Kernel *ours) {
   if (ours == nullptr) return false;
-  return env.xnnpack == XnnUse::kAlways || (env.xnnpack == XnnUse::kWhereFaster && ours->isa == 0);
+  return choice.xnnpack == XnnUse::kAlways || (choice.xnnpack == XnnUse::kWhereFaster && ours->isa == 0);
 }
 
 xnn_operator_t xnn_keep(xnn_status status, xnn_operator_t op, const XnnMemoryScope &scope, FinishEnv *env) {

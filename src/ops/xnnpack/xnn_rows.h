@@ -25,7 +25,7 @@ using XnnSetup = xnn_status (*)(xnn_operator_t, size_t, const float *, float *, 
 constexpr size_t kXnnObjectBytes = 4096;  // an operator object and the heads of its blocks
 
 // True when XNNPACK is to run what `ours` would.
-bool xnn_is_asked(const BuildEnv &env, const Kernel *ours);
+bool xnn_is_asked(const OpChoice &choice, const Kernel *ours);
 
 // The operator that was created in `scope`; nullptr when XNNPACK failed, or used another allocator than ours: env is told.
 xnn_operator_t xnn_keep(xnn_status status, xnn_operator_t op, const XnnMemoryScope &scope, FinishEnv *env);
@@ -56,7 +56,7 @@ struct XnnNode {
   bool taken;
 };
 
-// Builds the portable operator's object, which checks the node, and makes room for pads of every thread.
+// Builds the portable operator's object and makes room for pads of every thread.
 rnnp_status build_portable(BuildEnv *env, const BlobNode &node, const Op &portable, size_t x_elems, XnnNode *xnn);
 // The end of finish. The object begins with its XnnNode.
 StepFn finish_node(FinishEnv *env, const BlobNode &node, XnnNode *xnn, bool taken);

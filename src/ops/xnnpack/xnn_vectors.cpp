@@ -50,23 +50,41 @@ rnnp_status build_vectors(BuildEnv *env, const BlobNode &node, const Op &portabl
   return RNNP_OK;
 }
 
+const Kernel *softmax_kernel(const OpChoice &choice) {
+  return find_kernel(*choice.kernels, KernelFamily::kSoftmax, DType::kF32, 0, choice.isa);
+}
+
+bool accepts_softmax(const OpChoice &choice, const BlobNode &node) {
+  const AttrSoftmax *a = choice.model->attr<AttrSoftmax>(node);
+  return a != nullptr && a->inner == 1 && a->log == 0 && xnn_is_asked(choice, softmax_kernel(choice));
+}
+
+rnnp_status check_softmax(const Model &m, const BlobNode &node) {
+  return rnnp_op_softmax.check(m, node);
+}
+
 rnnp_status build_softmax(BuildEnv *env, const BlobNode &node, void **object) {
-  const AttrSoftmax *a = env->model->attr<AttrSoftmax>(node);
-  const Kernel *ours = find_kernel(*env->kernels, KernelFamily::kSoftmax, DType::kF32, 0, env->isa);
-  if (a == nullptr || a->inner != 1 || a->log != 0 || a->axis == 0 || !xnn_is_asked(*env, ours)) return RNNP_E_UNSUPPORTED;
-  const XnnVectors v = {{}, ours, {xnn_create_softmax_nc_f32, xnn_setup_softmax_nc_f32}, {}, a->axis, a->outer, nullptr, nullptr};
+  const AttrSoftmax &a = *env->model->attr<AttrSoftmax>(node);
+  const UnaryEntry entry = {xnn_create_softmax_nc_f32, xnn_setup_softmax_nc_f32};
+  const XnnVectors v = {{}, softmax_kernel(*env), entry, {}, a.axis, a.outer, nullptr, nullptr};
   return build_vectors(env, node, rnnp_op_softmax, v, object);
+}
+
+bool accepts_unary(const OpChoice &choice, const BlobNode &node) {
+  const AttrUnary *a = choice.model->attr<AttrUnary>(node);
+  return a != nullptr && find_unary(a->act).create != nullptr && xnn_is_asked(choice, find_act(choice, a->act));
+}
+
+rnnp_status check_unary(const Model &m, const BlobNode &node) {
+  return rnnp_op_unary.check(m, node);
 }
 
 rnnp_status build_unary(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
-  const AttrUnary *a = m.attr<AttrUnary>(node);
-  const uint32_t y = m.node_output(node, 0);
-  if (a == nullptr || y >= m.values.count) return RNNP_E_UNSUPPORTED;
-  const UnaryEntry entry = find_unary(a->act);
-  const Kernel *ours = find_act(*env, a->act);
-  if (entry.create == nullptr || !xnn_is_asked(*env, ours)) return RNNP_E_UNSUPPORTED;
-  return build_vectors(env, node, rnnp_op_unary, {{}, ours, entry, a->act, m.values[y].row_elems, 1, nullptr, nullptr}, object);
+  const BlobActivation &act = m.attr<AttrUnary>(node)->act;
+  const uint32_t elems = m.values[m.node_output(node, 0)].row_elems;
+  return build_vectors(env, node, rnnp_op_unary, {{}, find_act(*env, act), find_unary(act), act, elems, 1, nullptr, nullptr},
+                       object);
 }
 
 bool create(FinishEnv *env, XnnVectors *v) {
@@ -119,7 +137,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_xnn_softmax = {OpKind::kSoftmax, build_softmax, finish, run};
-const Op rnnp_op_xnn_unary = {OpKind::kUnary, build_unary, finish, run};
+const Op rnnp_op_xnn_softmax = {OpKind::kSoftmax, accepts_softmax, check_softmax, nullptr, build_softmax, finish, run};
+const Op rnnp_op_xnn_unary = {OpKind::kUnary, accepts_unary, check_unary, nullptr, build_unary, finish, run};
 
 }  // namespace rnnp

@@ -1,0 +1,36 @@
+// node_costs.h -- what the planners know of a node: its operator says so, from attributes that it has checked.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_OPS_NODE_COSTS_H_
+#define RNNPACK_OPS_NODE_COSTS_H_
+
+#include <stddef.h>
+
+#include "format/model.h"
+
+namespace rnnp {
+
+constexpr uint64_t kMostCost = uint64_t{1} << 40;
+constexpr uint64_t kElementCost = 8;  // of an element that is computed without a matrix
+
+// Of one step of one row, in multiply-accumulates or as many as take as long; none above kMostCost.
+struct NodeCosts {
+  uint64_t macs;
+  uint64_t macs_between_meetings;  // of the threads that share the node; 0: they do not meet within it
+  uint32_t meetings;
+  size_t row_bytes;  // that the node makes of all steps of a chunk before it goes on; 0: nothing
+};
+
+// a * b, at most kMostCost, so that sums of some thousand fit 64 bits.
+inline uint64_t cost_product(uint64_t a, uint64_t b) {
+  uint64_t product;
+  return __builtin_mul_overflow(a, b, &product) || product > kMostCost ? kMostCost : product;
+}
+
+// Of a node that spends `macs` on each element of its result.
+inline NodeCosts element_costs(const Model &m, const BlobNode &node, uint64_t macs) {
+  const uint32_t y = m.node_output(node, 0);
+  return {y == kNone ? 0 : cost_product(m.values[y].row_elems, macs), 0, 0, 0};
+}
+
+}  // namespace rnnp
+#endif  // RNNPACK_OPS_NODE_COSTS_H_

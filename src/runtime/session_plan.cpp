@@ -1,0 +1,103 @@
+// session_plan.cpp -- Contract: session_plan.h. Operators say what their nodes cost; nothing here knows an operator.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/session_plan.h"
+
+#include "base/threads.h"
+#include "ops/recurrent_plan.h"
+
+namespace rnnp {
+namespace {
+
+// Of the nodes of one step: the dearest between two meetings, the widest, and all meetings.
+struct StepNeeds {
+  uint64_t macs_between_meetings;
+  size_t row_bytes;
+  uint32_t meetings;
+};
+
+// Of a node that has been checked.
+NodeCosts costs_of(const SessionConfig &c, const BlobNode &node) {
+  const Op &op = *operator_of(c, node);
+  return op.costs != nullptr ? op.costs(*c.model, node) : element_costs(*c.model, node, kElementCost);
+}
+
+uint64_t macs_of(const void *config, uint32_t node) {
+  const SessionConfig &c = *static_cast<const SessionConfig *>(config);
+  return costs_of(c, c.model->nodes[node]).macs;
+}
+
+rnnp_status check_nodes(const SessionConfig &c, StepNeeds *needs) {
+  const Model &m = *c.model;
+  *needs = {};
+  for (uint32_t i = 0; i < m.nodes.count; ++i) {
+    const Op *op = operator_of(c, m.nodes[i]);
+    if (op == nullptr) return RNNP_E_UNSUPPORTED;
+    const rnnp_status status = op->check(m, m.nodes[i]);
+    if (status != RNNP_OK) return status;
+    const NodeCosts costs = costs_of(c, m.nodes[i]);
+    needs->meetings += costs.meetings;
+    if (costs.macs_between_meetings > needs->macs_between_meetings) needs->macs_between_meetings = costs.macs_between_meetings;
+    if (costs.row_bytes > needs->row_bytes) needs->row_bytes = costs.row_bytes;
+  }
+  return RNNP_OK;
+}
+
+// Steps of one chunk: asked for, or the longest that keeps the widest layer's rows in cache.
+uint32_t program_chunk_steps(const SessionConfig &c, const rnnp_session_options &o, const StepNeeds &needs) {
+  const BlobHeader &h = *c.model->header;
+  if (!(h.flags & kBlobCausal)) return o.max_steps;
+  if (h.flags & kBlobStepwise) return 1;
+  if (o.chunk_steps != 0) return o.chunk_steps;
+  if (h.stream_steps != 0) return h.stream_steps;
+  const size_t pool_bytes = mul_sat(h.sequence_pool_elems, sizeof(float));
+  return choose_chunk_steps(pool_bytes > needs.row_bytes ? pool_bytes : needs.row_bytes, c.max_batch, c.l2_bytes);
+}
+
+// Threads that the model gains from: a step's largest recurrence decides, since all meet after it.
+uint32_t session_threads(const SessionConfig &c, const rnnp_session_options &o, const StepNeeds &needs) {
+  if (!kManyThreads || o.executor == nullptr) return 1;
+  if (o.flags & RNNP_SESSION_ALL_THREADS) return o.executor->threads;
+  const uint64_t macs = needs.macs_between_meetings != 0 ? needs.macs_between_meetings : c.model->header->macs_per_step;
+  return choose_threads(macs, c.max_batch, o.executor->threads);
+}
+
+// A wave may use threads that sharing a layer does not. It needs chunks that follow one another, none of which waits for the whole
+// of the one before it.
+void plan_threads(const rnnp_session_options &o, const StepNeeds &needs, SessionConfig *c) {
+  if (!kManyThreads || o.executor == nullptr || (o.flags & RNNP_SESSION_ALL_THREADS)) return;
+  if ((c->model->header->flags & (kBlobCausal | kBlobStepwise)) != kBlobCausal) return;
+  const StepCosts costs = {macs_of, c, c->model->nodes.count, needs.meetings};
+  c->wave = plan_wave(costs, o.executor->threads, c->team, c->max_batch, c->chunk_steps);
+  if (c->wave.stages == 0) return;
+  c->threads = o.executor->threads;
+  if (c->team == 1) c->parallel_steps = UINT32_MAX;
+}
+
+}  // namespace
+
+const Op *operator_of(const SessionConfig &c, const BlobNode &node) {
+  const OpChoice choice = choice_of(c);
+  for (uint32_t i = 0; i < c.ops.count; ++i) {
+    const Op *op = c.ops.ops[i];
+    if (uint32_t(op->kind) == node.op && (op->accepts == nullptr || op->accepts(choice, node))) return op;
+  }
+  return nullptr;
+}
+
+rnnp_status plan_session(const rnnp_session_options &o, SessionConfig *c) {
+  StepNeeds needs;
+  const rnnp_status status = check_nodes(*c, &needs);
+  if (status != RNNP_OK) return status;
+  c->max_steps = o.max_steps;
+  c->layer_chunk_steps = o.chunk_steps;
+  c->chunk_steps = program_chunk_steps(*c, o, needs);
+  c->team = session_threads(*c, o, needs);
+  c->threads = c->team;
+  const bool always = !kManyThreads || (o.flags & RNNP_SESSION_ALL_THREADS) != 0;
+  c->parallel_steps = always ? 1 : choose_parallel_steps(c->model->header->macs_per_step, o.max_batch);
+  plan_threads(o, needs, c);
+  if (o.executor != nullptr) c->executor = *o.executor;
+  return RNNP_OK;
+}
+
+}  // namespace rnnp

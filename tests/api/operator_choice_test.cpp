@@ -1,0 +1,110 @@
+// operator_choice_test.cpp -- operators of one kind: each node has one of them, whatever the order they are listed in, and a status
+// about the node is final. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "rnnpack/registry.h"
+#include "support/blob_tables.h"
+#include "support/session_fixture.h"
+
+namespace {
+
+using namespace rnnp_test;
+using rnnp::OpKind;
+
+#define RNNP_NAME_(name) &rnnp_kernels_##name,
+const rnnp_kernel_group *const kKernels[] = {RNNP_FOR_EACH_KERNEL_GROUP(RNNP_NAME_)};
+#undef RNNP_NAME_
+
+rnnp_status measure(const BlobTables &t, const std::vector<const rnnp_op *> &ops) {
+  const AlignedBytes blob(t.bytes());
+  rnnp_model model;
+  rnnp_status status = rnnp_model_open(&model, blob.data(), blob.size(), 0);
+  if (status != RNNP_OK) return status;
+  const rnnp_registry registry = {sizeof registry, static_cast<uint32_t>(ops.size()), sizeof kKernels / sizeof kKernels[0],
+                                  ops.data(), kKernels};
+  rnnp_memory memory;
+  return rnnp_session_memory_with(&registry, &model, nullptr, &memory);
+}
+
+BlobTables unary(rnnp::Act act) {
+  BlobBuilder b(1);
+  const rnnp::AttrUnary a = {{uint32_t(act), 0, 0}};
+  b.add_output(b.add_node(OpKind::kUnary, &a, sizeof a, {b.add_input(5)}, 5, true));
+  return BlobTables(b.build());
+}
+
+BlobTables binary(rnnp::Binary op) {
+  BlobBuilder b(1);
+  const rnnp::AttrBinary a = {uint32_t(op), 1, {5}, {1}, {1}};
+  const uint32_t x = b.add_input(5);
+  b.add_output(b.add_node(OpKind::kBinary, &a, sizeof a, {x, x}, 5, true));
+  return BlobTables(b.build());
+}
+
+// Five channels: each by itself, or all of them into each.
+BlobTables conv(bool depthwise) {
+  rnnp::AttrConv a = {};
+  a.window = {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 0, {5, 5, 1}, 0, {5, 5}};
+  a.time_taps = a.time_dilation = 1;
+  a.nr = depthwise ? 0 : 16;
+  a.groups = depthwise ? 5 : 1;
+  a.in_channels = a.out_channels = depthwise ? 1 : 5;
+  BlobBuilder b(1);
+  b.add_output(b.add_conv(b.add_input(5), a, 5));
+  return BlobTables(b.build());
+}
+
+// A node of a kind's first operator and one of its second.
+struct Kind {
+  const char *name;
+  const rnnp_op *op[2];
+  BlobTables blob[2];
+};
+
+std::vector<Kind> kinds() {
+  return {{"unary", {&rnnp_op_unary, &rnnp_op_unary_more}, {unary(rnnp::Act::kTanh), unary(rnnp::Act::kErf)}},
+          {"binary", {&rnnp_op_binary, &rnnp_op_compare}, {binary(rnnp::Binary::kAdd), binary(rnnp::Binary::kLess)}},
+          {"conv", {&rnnp_op_conv, &rnnp_op_depthwise}, {conv(false), conv(true)}}};
+}
+
+TEST(OperatorChoice, ANodeHasOneOperatorInWhateverOrderTheyAreListed) {
+  for (const Kind &k : kinds()) {
+    for (int i = 0; i < 2; ++i) {
+      SCOPED_TRACE(std::string(k.name) + (i == 0 ? ", first" : ", second"));
+      EXPECT_EQ(RNNP_OK, measure(k.blob[i], {k.op[i]}));
+      EXPECT_EQ(RNNP_OK, measure(k.blob[i], {k.op[0], k.op[1]}));
+      EXPECT_EQ(RNNP_OK, measure(k.blob[i], {k.op[1], k.op[0]}));
+      EXPECT_EQ(RNNP_E_UNSUPPORTED, measure(k.blob[i], {k.op[1 - i]}));
+      EXPECT_EQ(RNNP_E_UNSUPPORTED, measure(k.blob[i], {&rnnp_op_softmax}));
+    }
+  }
+}
+
+// What is wrong with a node is not asked of the next operator of the kind.
+TEST(OperatorChoice, ABrokenNodeIsCorruptAndNotUnsupported) {
+  for (Kind &k : kinds()) {
+    for (int i = 0; i < 2; ++i) {
+      SCOPED_TRACE(std::string(k.name) + (i == 0 ? ", first" : ", second"));
+      BlobTables cut = k.blob[i], operand = k.blob[i];
+      cut.nodes[0].attr_bytes = 4;
+      operand.args[operand.nodes[0].input_first] = rnnp::kNone;
+      for (const BlobTables &t : {cut, operand}) {
+        EXPECT_EQ(RNNP_E_BLOB_CORRUPT, measure(t, {k.op[0], k.op[1]}));
+        EXPECT_EQ(RNNP_E_BLOB_CORRUPT, measure(t, {k.op[1], k.op[0]}));
+      }
+    }
+  }
+  for (const uint32_t act : {uint32_t(rnnp::Act::kGeluTanh) + 1, 0xffffffffu})
+    EXPECT_EQ(RNNP_E_BLOB_CORRUPT, measure(unary(rnnp::Act(act)), {&rnnp_op_unary, &rnnp_op_unary_more}));
+  for (const uint32_t op : {uint32_t(rnnp::Binary::kPRelu) + 1, 0xffffffffu})
+    EXPECT_EQ(RNNP_E_BLOB_CORRUPT, measure(binary(rnnp::Binary(op)), {&rnnp_op_binary, &rnnp_op_compare}));
+}
+
+// A node that is refused is refused before its numbers are planned with, whatever stands before it.
+TEST(OperatorChoice, AKindThatNobodyKnowsIsUnsupported) {
+  BlobTables t = unary(rnnp::Act::kTanh);
+  t.nodes[0].op = 99;
+  EXPECT_EQ(RNNP_E_UNSUPPORTED, measure(t, {&rnnp_op_unary, &rnnp_op_unary_more}));
+}
+
+}  // namespace

@@ -15,6 +15,9 @@ void panel_sum8_mve(float *out, const float *start, const float *a, const float 
 void panel_sum12_mve(float *out, const float *start, const float *a, const float *panel, size_t k);
 void panel_sum16_mve(float *out, const float *start, const float *a, const float *panel, size_t k);
 
+// Each instruction set has its own.
+namespace {
+
 template <int kRow>
 inline void panel_sum(float *out, const float *start, const float *a, const float *panel, size_t k) {
   static_assert(kRow == 4 || kRow == 8 || kRow == 12 || kRow == 16, "a row is one to four gates of four units");
@@ -23,6 +26,8 @@ inline void panel_sum(float *out, const float *start, const float *a, const floa
   if (kRow == 12) return panel_sum12_mve(out, start, a, panel, k);
   return panel_sum16_mve(out, start, a, panel, k);
 }
+
+}  // namespace
 
 }  // namespace rnnp
 #endif  // RNNPACK_KERNELS_PANEL_MVE_H_

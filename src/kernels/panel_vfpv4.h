@@ -14,6 +14,9 @@ void panel_sum8_vfpv4(float *out, const float *start, const float *a, const floa
 void panel_sum12_vfpv4(float *out, const float *start, const float *a, const float *panel, size_t k);
 void panel_sum16_vfpv4(float *out, const float *start, const float *a, const float *panel, size_t k);
 
+// Each instruction set has its own.
+namespace {
+
 template <int kRow>
 inline void panel_sum(float *out, const float *start, const float *a, const float *panel, size_t k) {
   static_assert(kRow == 4 || kRow == 8 || kRow == 12 || kRow == 16, "a row is one to four gates of four units");
@@ -22,6 +25,8 @@ inline void panel_sum(float *out, const float *start, const float *a, const floa
   if (kRow == 12) return panel_sum12_vfpv4(out, start, a, panel, k);
   return panel_sum16_vfpv4(out, start, a, panel, k);
 }
+
+}  // namespace
 
 }  // namespace rnnp
 #endif  // RNNPACK_KERNELS_PANEL_VFPV4_H_

@@ -116,6 +116,19 @@ TEST(Products, TwoAtRunTime) {
 }
 
 // Heads of one step attend to each other: scores, softmax, mix; the second factor is a transposed view.
+// Gather and Expand give an element again without having it again: more products than the row has elements.
+TEST(Products, SumsOverRepeatedElements) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 3, 1}).constant_ints("again", {4}, {0, 0, 0, 0}).output("Y").output("Z");
+  b.node("Gather", {"X", "again"}, {"wide"}).with("axis", int64_t{3});
+  b.node("Transpose", {"wide"}, {"turned"}).with("perm", Ints{0, 1, 3, 2});
+  b.node("MatMul", {"wide", "turned"}, {"Y"});
+  b.constant_ints("fifty", {4}, {1, 1, 3, 50});
+  b.node("Expand", {"X", "fifty"}, {"expanded"});
+  b.node("Einsum", {"expanded", "expanded"}, {"Z"}).with("equation", "abcd,abed->abce");
+  check_against_f64(b.proto);
+}
+
 TEST(Products, AttentionWithinAStep) {
   OnnxBuilder b = batch_first();
   b.constant_ints("heads", {4}, {0, 0, 4, 6}).random("q", {24, 24}).random("k", {24, 24}).output("Z");

@@ -17,7 +17,8 @@ namespace {
 
 struct Options {
   std::string model, output, target = "generic", c_name;
-  uint32_t chunk_steps = 0, stream_steps = 0;
+  uint32_t chunk_steps = 0, stream_steps = 0, max_steps = 100;
+  bool one_file = false;
   ModelOptions inputs;
 };
 
@@ -30,9 +31,11 @@ uint32_t chunk_steps_of(const Options &options) {
 
 int run(const Options &options) {
   if (options.output.empty() && options.c_name.empty()) throw UsageError("nothing to write: give -o FILE or --emit-c NAME");
+  if (options.one_file && options.c_name.empty()) throw UsageError("--one-file is said with --emit-c NAME");
+  const std::string code = options.c_name + (options.one_file ? ".cpp" : ".c");
   std::vector<std::string> outputs;
   if (!options.output.empty()) outputs.push_back(options.output);
-  if (!options.c_name.empty()) outputs.insert(outputs.end(), {options.c_name + ".h", options.c_name + ".c"});
+  if (!options.c_name.empty()) outputs.insert(outputs.end(), {options.c_name + ".h", code});
   check_distinct({options.model}, outputs);
   const auto model = load_model(options.model, options.inputs);
   const Compiled compiled = compile_model(*model, {options.target, state_pairs(options.inputs), options.stream_steps});
@@ -40,9 +43,9 @@ int run(const Options &options) {
   std::vector<OutputFile> files;
   CSource source;
   if (!options.c_name.empty()) {
-    source = emit_c(compiled.blob, options.c_name, chunk_steps_of(options));
+    source = emit_c(compiled.blob, options.c_name, {chunk_steps_of(options), options.max_steps, options.one_file});
     files.push_back({options.c_name + ".h", source.header.data(), source.header.size()});
-    files.push_back({options.c_name + ".c", source.code.data(), source.code.size()});
+    files.push_back({code, source.code.data(), source.code.size()});
   }
   if (!options.output.empty()) files.push_back({options.output, compiled.blob.data(), compiled.blob.size()});
   write_files(files);
@@ -71,6 +74,13 @@ void add_compile(CLI::App *app, Action *action) {
       ->add_option("--chunk-steps", options->chunk_steps,
                    "steps per input GEMM that --emit-c sizes the session for (1 for cortex-m, else 16); memory grows with it")
       ->check(CLI::Range(1u, 1024u));
+  command->add_flag("--one-file", options->one_file,
+                    "--emit-c writes NAME.cpp instead: model, registry and the library code it needs, nothing to install or link");
+  command
+      ->add_option("--max-steps", options->max_steps,
+                   "longest run that --emit-c sizes the session of a model for which is not causal")
+      ->check(CLI::Range(1u, 1u << 20))
+      ->capture_default_str();
   command
       ->add_option("--stream", options->stream_steps,
                    "made for streams: refused when the model looks ahead; sessions are sized for this many steps a call, more run "

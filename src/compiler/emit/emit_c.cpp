@@ -8,6 +8,7 @@
 
 #include "compiler/cli/files.h"
 #include "compiler/emit/emit_registry.h"
+#include "compiler/emit/one_file.h"
 #include "compiler/onnx/problem.h"
 #include "rnnpack/rnnpack.h"
 
@@ -17,15 +18,32 @@ namespace {
 struct Sizes {
   rnnp_memory memory;
   rnnp_session_options options;
-  std::string registry;
+  RegistryNames registry;
+  std::string tensors;
 };
 
-// A model that is not causal runs whole sequences; its buffer is sized for this many steps.
-constexpr uint32_t kWholeSteps = 100;
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+// One line: the elements of a row, and in words what the tensor is.
+std::string tensor_text(const rnnp_model &model, rnnp_status (*ask)(const rnnp_model *, uint32_t, rnnp_tensor_facts *),
+                        const std::string &name, const std::string &kind, uint32_t index) {
+  rnnp_tensor_facts facts{};
+  facts.struct_bytes = sizeof facts;
+  if (ask(&model, index, &facts) != RNNP_OK) throw ModelError("the library does not describe its tensors");
+  const char *rows[] = {"each step and batch row", "each batch row", "each batch row: initial state, or NULL",
+                        "each batch row: its steps, or NULL"};
+  std::string onnx_name = facts.name;  // ends no comment
+  for (size_t at = onnx_name.find("*/"); at != std::string::npos; at = onnx_name.find("*/")) onnx_name[at] = '?';
+  return "#define " + upper(name) + "_" + kind + std::to_string(index) + "_ELEMS " + std::to_string(facts.row_elems) + "u /* " +
+         onnx_name + ", " + (facts.dtype == RNNP_DTYPE_I32 ? "int32_t" : "float") + ", of " + rows[facts.role] + " */\n";
+}
 
 // Explicit chunk_steps, portable operators and no caches: nothing is left that the machine decides, so the size is the same on
 // every CPU. It is that of 8-byte pointers; smaller ones need no more.
-Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, uint32_t chunk_steps) {
+Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, const CSourceOptions &options) {
   AlignedBytes aligned(blob.size(), 64);
   std::memcpy(aligned.data(), blob.data(), blob.size());
   rnnp_model model;
@@ -36,13 +54,15 @@ Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, uint3
   rnnp_status status = rnnp_model_open(&model, aligned.data(), blob.size(), 0);
   if (status == RNNP_OK) status = rnnp_model_info(&model, &facts);
   if (facts.fixed_batch) sizes.options.max_batch = facts.fixed_batch;
-  sizes.options.max_steps = facts.causal ? 0 : kWholeSteps;
-  sizes.options.chunk_steps = chunk_steps;
+  sizes.options.max_steps = facts.causal ? 0 : options.max_steps;
+  sizes.options.chunk_steps = options.chunk_steps;
   sizes.options.flags = RNNP_SESSION_PORTABLE_OPS;
   sizes.options.l1d_bytes = sizes.options.l2_bytes = sizes.options.l3_bytes = RNNP_CACHE_NONE;
   if (status == RNNP_OK) status = rnnp_session_memory(&model, &sizes.options, &sizes.memory);
   if (status != RNNP_OK) throw ModelError(std::string("the library cannot run this blob: ") + rnnp_status_string(status));
-  sizes.registry = registry_text(model, sizes.options, name);
+  sizes.registry = registry_names(model, sizes.options);
+  for (uint32_t i = 0; i < facts.input_count; ++i) sizes.tensors += tensor_text(model, rnnp_model_input, name, "INPUT", i);
+  for (uint32_t i = 0; i < facts.output_count; ++i) sizes.tensors += tensor_text(model, rnnp_model_output, name, "OUTPUT", i);
   return sizes;
 }
 
@@ -64,11 +84,6 @@ std::string identifier(const std::string &path) {
   return name;
 }
 
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
-
 std::string replace_all(std::string text, const std::string &from, const std::string &to) {
   for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
@@ -87,13 +102,12 @@ constexpr const char *kHeader = R"(/* @name@.h -- a compiled model for the rnnpa
  *     rnnp_run(session, steps, x, y);
  *   }
  *
- * The registry names what this model needs: linked with --gc-sections, nothing else of the library is (rnnpack/registry.h).
+ * @about@
  * The sizes are for the options that @name@_options sets, on any CPU; for others ask rnnp_session_memory. */
 #ifndef @NAME@_H_
 #define @NAME@_H_
 
-#include <rnnpack/registry.h>
-#include <stdint.h>
+@api@#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -110,7 +124,7 @@ typedef char @name@_has_room_for_pointers[sizeof(void *) <= 8 ? 1 : -1];
 #define @NAME@_ALIGN @align@u         /* of the session's memory */
 #define @NAME@_SESSION_BYTES @session@u
 #define @NAME@_STATE_BYTES @state@u   /* of rnnp_state_save, per batch row */
-
+@tensors@
 extern const uint8_t @name@[@NAME@_BYTES];
 extern const rnnp_registry @name@_registry;
 
@@ -131,6 +145,15 @@ static inline void @name@_options(rnnp_session_options *options) {
 #endif /* @NAME@_H_ */
 )";
 
+constexpr const char *kLinked =
+    "The registry names what this model needs: linked with --gc-sections, nothing else of the library is (rnnpack/registry.h).";
+constexpr const char *kOneFile =
+    "@name@.cpp holds the library as well (Apache-2.0): compile it as C++17 with the CPU's flags, and -fno-exceptions where there "
+    "is\n"
+    " * no C++ runtime; there is nothing to link. rnnp_session_init does as well as rnnp_session_init_with. One such file per "
+    "program;\n"
+    " * for several models see `rnnpack sources`.";
+
 std::string array_text(const std::vector<uint8_t> &blob) {
   std::string text;
   text.reserve(blob.size() * 4 + blob.size() / 20);
@@ -143,12 +166,15 @@ std::string array_text(const std::vector<uint8_t> &blob) {
 
 }  // namespace
 
-CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, uint32_t chunk_steps) {
+CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, const CSourceOptions &options) {
   const std::string name = identifier(path);
-  const Sizes sizes = ask_sizes(blob, name, chunk_steps);
+  const Sizes sizes = ask_sizes(blob, name, options);
   CSource out;
   out.header = kHeader;
   const std::pair<const char *, std::string> fields[] = {
+      {"@api@", options.one_file ? public_headers_text() : "#include <rnnpack/registry.h>\n"},
+      {"@about@", options.one_file ? kOneFile : kLinked},
+      {"@tensors@", sizes.tensors},
       {"@batch@", std::to_string(sizes.options.max_batch)},
       {"@max_steps@", std::to_string(sizes.options.max_steps)},
       {"@chunk_steps@", std::to_string(sizes.options.chunk_steps)},
@@ -161,9 +187,13 @@ CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, uint32
       {"@NAME@", upper(name)},
   };
   for (const auto &field : fields) out.header = replace_all(out.header, field.first, field.second);
-  out.code = "/* " + name + ".c -- see " + name + ".h. */\n#include \"" + name +
-             ".h\"\n\n__attribute__((aligned(64))) const uint8_t " + name + "[" + upper(name) + "_BYTES] = {\n  " +
-             array_text(blob) + "};\n\n" + sizes.registry;
+  const std::string array =
+      "__attribute__((aligned(64))) const uint8_t " + name + "[" + upper(name) + "_BYTES] = {\n  " + array_text(blob) + "};\n\n";
+  const std::string head =
+      "/* " + name + (options.one_file ? ".cpp" : ".c") + " -- see " + name + ".h. */\n#include \"" + name + ".h\"\n\n";
+  out.code = head + (options.one_file ? library_text(sizes.registry.ops, sizes.registry.groups) + array +
+                                            one_file_registry_text(sizes.registry, name)
+                                      : array + registry_text(sizes.registry, name));
   return out;
 }
 

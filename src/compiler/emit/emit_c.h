@@ -13,9 +13,16 @@ struct CSource {
   std::string header, code;
 };
 
-// `path` is where NAME.c and NAME.h will be; its last part names the array. The sizes are for sessions of `chunk_steps`.
+// What the session is sized for, and how the code is handed over.
+struct CSourceOptions {
+  uint32_t chunk_steps = 16;
+  uint32_t max_steps = 100;  // of a model that is not causal
+  bool one_file = false;     // the library comes along: NAME.h includes nothing else, NAME.cpp instead of NAME.c, nothing to link
+};
+
+// `path` is where NAME.c (or NAME.cpp) and NAME.h will be; its last part names the array.
 // Throws UsageError when the name is no C identifier.
-CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, uint32_t chunk_steps);
+CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, const CSourceOptions &options);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_EMIT_EMIT_C_H_

@@ -76,23 +76,49 @@ void keep_act(Choice *choice) {
 }
 
 template <class T>
-std::string array_text(const std::string &type, const std::string &array, const std::vector<Named<T>> &list) {
+std::vector<std::string> names_of(const std::vector<Named<T>> &list) {
+  std::vector<std::string> names;
+  for (const Named<T> &n : list) names.push_back(n.name);
+  return names;
+}
+
+std::string array_text(const std::string &type, const std::string &array, const std::vector<std::string> &names,
+                       const std::string &scope = "") {
   std::string text = "static const " + type + " *const " + array + "[] = {";
-  for (size_t i = 0; i < list.size(); ++i) text += std::string(i ? ", &" : "&") + list[i].name;
+  for (size_t i = 0; i < names.size(); ++i) text += (i ? ", &" : "&") + scope + names[i];
   return text + "};\n";
 }
 
 }  // namespace
 
-std::string registry_text(const rnnp_model &model, const rnnp_session_options &options, const std::string &name) {
+RegistryNames registry_names(const rnnp_model &model, const rnnp_session_options &options) {
   Choice choice = everything();
   if (!suffices(choice, model, options)) throw ModelError("the library cannot run this blob");
   thin_out(&choice, &Choice::ops, model, options);
   if (has_vectors(model)) keep_act(&choice);
   thin_out(&choice, &Choice::groups, model, options);
-  return array_text("rnnp_op", "ops", choice.ops) + array_text("rnnp_kernel_group", "kernels", choice.groups) +
+  return {names_of(choice.ops), names_of(choice.groups)};
+}
+
+std::string registry_text(const RegistryNames &names, const std::string &name) {
+  return array_text("rnnp_op", "ops", names.ops) + array_text("rnnp_kernel_group", "kernels", names.groups) +
          "const rnnp_registry " + name +
          "_registry = {sizeof(rnnp_registry), sizeof ops / sizeof ops[0], sizeof kernels / sizeof kernels[0], ops, kernels};\n";
+}
+
+std::string one_file_registry_text(const RegistryNames &names, const std::string &name) {
+  return array_text("rnnp::Op", name + "_ops", names.ops, "rnnp::") +
+         array_text("rnnp::KernelList", name + "_kernels", names.groups, "rnnp::") + "const rnnp_registry " + name +
+         "_registry = {sizeof(rnnp_registry), sizeof " + name + "_ops / sizeof " + name + "_ops[0], sizeof " + name +
+         "_kernels / sizeof " + name + "_kernels[0],\n  reinterpret_cast<const rnnp_op *const *>(" + name +
+         "_ops), reinterpret_cast<const rnnp_kernel_group *const *>(" + name + "_kernels)};\n\n" +
+         "rnnp_status rnnp_session_memory(const rnnp_model *model, const rnnp_session_options *options, rnnp_memory *memory) {\n"
+         "  return rnnp_session_memory_with(&" +
+         name +
+         "_registry, model, options, memory);\n}\n\n"
+         "rnnp_status rnnp_session_init(rnnp_session **session, const rnnp_model *model, const rnnp_session_options *options, "
+         "void *mem,\n                              size_t bytes) {\n  return rnnp_session_init_with(&" +
+         name + "_registry, session, model, options, mem, bytes);\n}\n";
 }
 
 }  // namespace rnnp::compiler

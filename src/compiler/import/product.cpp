@@ -193,7 +193,7 @@ struct Matrix {
   std::vector<Atom> batch, rows, columns;
 };
 
-// One stride for all of them, or a copy has to make it so.
+// One stride for all of them, or a copy has to make it so. Sums are of at most as many products as either row has elements.
 bool single(const std::vector<Atom> &atoms, int64_t *stride) {
   const Axis one = merged(atoms);
   if (one.size() > 1) return false;
@@ -201,9 +201,9 @@ bool single(const std::vector<Atom> &atoms, int64_t *stride) {
   return true;
 }
 
-MatrixStrides matrix_strides(Builder &b, Factor *f, Matrix *m, const std::string &name) {
+MatrixStrides matrix_strides(Builder &b, Factor *f, Matrix *m, uint32_t products, const std::string &name) {
   int64_t row = 0, column = 0;
-  if (!single(m->rows, &row) || !single(m->columns, &column)) {
+  if (!single(m->rows, &row) || !single(m->columns, &column) || products > b.row_elems(f->view)) {
     f->view = b.copied(view_over(*f, {&m->batch, &m->rows, &m->columns}), b.is_sequence(f->view), name);
     lay_out(&m->batch, lay_out(&m->rows, lay_out(&m->columns, 1)));
     single(m->rows, &row);
@@ -276,8 +276,8 @@ View of_two(Builder &b, Factor x, Factor y, const std::string &out, const std::s
   attr.m = count_of(a.rows);
   attr.n = count_of(c.columns);
   attr.k = count_of(a.columns);
-  attr.a = matrix_strides(b, &x, &a, name);
-  attr.b = matrix_strides(b, &y, &c, name);
+  attr.a = matrix_strides(b, &x, &a, attr.k, name);
+  attr.b = matrix_strides(b, &y, &c, attr.k, name);
   fill_batch(a, c, &attr);
 
   std::vector<Atom> batches = a.batch;

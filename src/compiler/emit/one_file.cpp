@@ -1,0 +1,222 @@
+// one_file.cpp -- Contract: one_file.h. Headers come once, in the order in which they are needed. Sources are put together in
+// units; an unnamed namespace is one for the whole text, so names of it that two units have get the unit's name behind them. Why
+// so: the sources stay as they are, and what this relies on (clang-format's layout of unnamed namespaces) fails in the compiler of
+// the test, never silently. SPDX-License-Identifier: Apache-2.0
+#include "compiler/emit/one_file.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#include "compiler/emit/library_sources.h"
+#include "compiler/emit/private_names.h"
+
+namespace rnnp::compiler {
+namespace {
+
+bool starts_with(const std::string &text, const std::string &prefix) {
+  return text.compare(0, prefix.size(), prefix) == 0;
+}
+
+bool ends_with(const std::string &text, const std::string &suffix) {
+  return text.size() >= suffix.size() && text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+// The path in `#include "path"`, or "".
+std::string included(const std::string &line) {
+  const std::string prefix = "#include \"";
+  return starts_with(line, prefix) ? line.substr(prefix.size(), line.find('"', prefix.size()) - prefix.size()) : "";
+}
+
+std::vector<std::string> lines_of(const std::string &text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+bool is_guard(const std::string &line) {
+  const bool begins = starts_with(line, "#ifndef RNNPACK_") || starts_with(line, "#define RNNPACK_") ||
+                      starts_with(line, "#endif  // RNNPACK_") || starts_with(line, "#endif /* RNNPACK_");
+  return begins && line.find("_H_") != std::string::npos && line.find('(') == std::string::npos;
+}
+
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+struct Unit {
+  std::string name, text;
+  std::set<std::string> headers;  // those with unnamed namespaces, which each unit has for itself
+};
+
+class OneFile {
+ public:
+  OneFile() {
+    for (size_t i = 0; i < kLibrarySourceCount; ++i) {
+      std::string path = kLibrarySources[i].path;
+      for (const char *prefix : {"include/", "src/"})
+        if (starts_with(path, prefix)) path.erase(0, std::string(prefix).size());
+      sources_[path] = kLibrarySources[i].text;
+    }
+  }
+
+  std::string public_headers() {
+    for (const char *path : {"rnnpack/rnnpack.h", "rnnpack/registry.h"}) share(path, true);
+    return "#define RNNPACK_REGISTRY_NO_OBJECTS 1\n" + shared_;
+  }
+
+  std::string library(const std::vector<std::string> &ops, const std::vector<std::string> &groups) {
+    leave_out_sets_without(groups);
+    for (const auto &source : sources_)
+      if (ends_with(source.first, ".cpp") && is_root(source.first, ops)) add(source.first);
+    while (add_what_headers_promise()) {
+    }
+    std::vector<Unit *> units;
+    for (auto &unit : units_) units.push_back(&unit.second);
+    std::map<std::string, int> count;
+    std::vector<std::set<std::string>> names;
+    for (const Unit *unit : units) {
+      names.push_back(private_names(unit->text));
+      for (const std::string &name : names.back()) ++count[name];
+    }
+    for (const std::string &word : words_of(shared_)) ++count[word];
+    std::string text = shared_;
+    for (size_t i = 0; i < units.size(); ++i) {
+      std::set<std::string> twice;
+      for (const std::string &name : names[i])
+        if (count[name] > 1) twice.insert(name);
+      text += with_suffix(units[i]->text, twice, "_in_" + units[i]->name);
+    }
+    return text;
+  }
+
+ private:
+  // Instruction sets that have no kernel for the layouts in use: `gemm_f32_nr4` needs a row like gemm_f32_nr4_mve of kernels.inc.
+  void leave_out_sets_without(const std::vector<std::string> &groups) {
+    const std::string rows = text_of("kernels/kernels.inc");
+    for (const auto &source : sources_) {
+      const std::string &path = source.first, isa = unit_of(path);
+      if (!starts_with(path, "kernels/gemm_") || !ends_with(path, ".cpp") || isa == "ref") continue;
+      const bool used = std::any_of(groups.begin(), groups.end(), [&](const std::string &group) {
+        const size_t layout = group.find("_nr");
+        return layout != std::string::npos &&
+               rows.find("(" + group.substr(std::string("rnnp_kernels_").size()) + "_" + isa + ",") != std::string::npos;
+      });
+      if (!used) left_out_.insert(isa);
+    }
+  }
+
+  // Of what a program of its own never calls, only the functions that know every operator are left out.
+  bool is_root(const std::string &path, const std::vector<std::string> &ops) const {
+    if (path == "runtime/registry.cpp" || left_out_.count(unit_of(path))) return false;
+    if (!starts_with(path, "ops/"))
+      return starts_with(path, "runtime/") || starts_with(path, "kernels/") || starts_with(path, "format/") ||
+             path == "platform/bare/cpu_bare.cpp";
+    return std::any_of(ops.begin(), ops.end(), [&](const std::string &op) {
+      return sources_.at(path).find("\nconst Op " + op + " =") != std::string::npos;
+    });
+  }
+
+  // kernels/gemm_avx2.cpp is of the unit avx2: the files of one instruction set share their private headers.
+  static std::string unit_of(const std::string &path) {
+    const std::string stem = path.substr(path.rfind('/') + 1, path.rfind('.') - path.rfind('/') - 1);
+    const bool kernels = starts_with(path, "kernels/") && !starts_with(stem, "kernel_");
+    return kernels ? stem.substr(stem.rfind('_') + 1) : stem;
+  }
+
+  void add(const std::string &path) {
+    if (!added_.insert(path).second) return;
+    Unit &unit = units_[unit_of(path)];
+    unit.name = unit_of(path);
+    append(&unit, path);
+  }
+
+  bool add_what_headers_promise() {
+    std::vector<std::string> found;
+    for (const std::string &header : done_) {
+      const std::string source = header.substr(0, header.rfind('.')) + ".cpp";
+      if (sources_.count(source) && !added_.count(source) && source != "runtime/registry.cpp") found.push_back(source);
+    }
+    for (const std::string &path : found) add(path);
+    return !found.empty();
+  }
+
+  bool is_private(const std::string &path) {
+    const auto known = private_.find(path);
+    if (known != private_.end()) return known->second;
+    bool found = false;
+    for (const std::string &line : lines_of(text_of(path))) {
+      const std::string next = included(line);
+      if (line == "namespace {" || (ends_with(next, ".h") && is_private(next))) found = true;
+    }
+    return private_[path] = found;
+  }
+
+  const std::string &text_of(const std::string &path) const {
+    const auto found = sources_.find(path);
+    if (found == sources_.end()) throw std::logic_error("the tool does not carry " + path);
+    return found->second;
+  }
+
+  void include(Unit *unit, const std::string &path) {
+    if (ends_with(path, ".inc")) return append(unit, path);
+    if (!is_private(path)) return share(path, false);
+    if (unit->headers.insert(path).second) append(unit, path);
+  }
+
+  void append(Unit *unit, const std::string &path) {
+    for (const std::string &line : lines_of(text_of(path))) {
+      const std::string next = included(line);
+      if (!next.empty()) {
+        include(unit, next);
+      } else if (!(ends_with(path, ".h") && is_guard(line))) {
+        unit->text += line + "\n";
+      }
+    }
+  }
+
+  void share(const std::string &path, bool is_public) {
+    if ((!is_public && starts_with(path, "rnnpack/")) || !done_.insert(path).second) return;
+    std::string text;
+    append_shared(path, is_public, &text);
+    if (path == "kernels/isa.h")
+      for (const std::string &isa : left_out_) text += "#undef RNNPACK_HAVE_" + upper(isa) + "\n";
+    shared_ += text;
+  }
+
+  void append_shared(const std::string &path, bool is_public, std::string *text) {
+    for (const std::string &line : lines_of(text_of(path))) {
+      const std::string next = included(line);
+      if (next.empty()) {
+        *text += line + "\n";
+      } else if (ends_with(next, ".inc")) {
+        append_shared(next, is_public, text);
+      } else {
+        share(next, is_public);
+      }
+    }
+  }
+
+  std::map<std::string, std::string> sources_;
+  std::map<std::string, bool> private_;
+  std::set<std::string> done_, added_, left_out_;
+  std::map<std::string, Unit> units_;
+  std::string shared_;
+};
+
+}  // namespace
+
+std::string public_headers_text() {
+  return OneFile().public_headers();
+}
+
+std::string library_text(const std::vector<std::string> &ops, const std::vector<std::string> &groups) {
+  return OneFile().library(ops, groups);
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,49 @@
+// source_package.cpp -- Contract: source_package.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/emit/source_package.h"
+
+#include "compiler/emit/library_sources.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp::compiler {
+namespace {
+
+bool take_prefix(std::string *path, const std::string &prefix) {
+  if (path->compare(0, prefix.size(), prefix) != 0) return false;
+  path->erase(0, prefix.size());
+  return true;
+}
+
+std::string version() {
+  const uint32_t v = RNNP_HEADER_VERSION;
+  return std::to_string(v / 10000) + "." + std::to_string(v / 100 % 100) + "." + std::to_string(v % 100);
+}
+
+std::string with_version(std::string text) {
+  const std::string from = "@VERSION@";
+  const size_t at = text.find(from);
+  if (at != std::string::npos) text.replace(at, from.size(), version());
+  return text;
+}
+
+// "" for what has no place in a package.
+std::string place(std::string path) {
+  if (take_prefix(&path, "platform/packages/") || path == "LICENSE") return path;
+  if (take_prefix(&path, "include/") || take_prefix(&path, "src/") || path.compare(0, 9, "platform/") == 0) return "src/" + path;
+  return "";
+}
+
+}  // namespace
+
+std::vector<PackageFile> source_package() {
+  std::vector<PackageFile> files;
+  for (size_t i = 0; i < kLibrarySourceCount; ++i) {
+    const std::string path = place(kLibrarySources[i].path);
+    if (!path.empty()) files.push_back({path, with_version(kLibrarySources[i].text)});
+  }
+  // Arduino finds a library by a header of its name.
+  files.push_back({"src/rnnpack.h", "#include \"rnnpack/registry.h\"\n"});
+  return files;
+}
+
+}  // namespace rnnp::compiler

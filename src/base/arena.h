@@ -6,10 +6,12 @@
 #define RNNPACK_BASE_ARENA_H_
 
 #include "base/checked.h"
+#include "base/threads.h"
 
 namespace rnnp {
 
-constexpr size_t kArenaAlign = 64;  // a cache line: what threads own never shares one
+// A cache line, so that what threads own never shares one; for one core what the widest member of a structure wants.
+constexpr size_t kArenaAlign = kManyThreads ? 64 : 8;
 
 class Arena {
  public:

@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/recurrent_plan.h"
 
-#include "base/checked.h"
-#include "base/threads.h"
+#include "base/arena.h"
 #include "pack/layout.h"
 
 namespace rnnp {
 
-constexpr size_t kScratchAlign = 64;
-constexpr size_t kRowPadBytes = 64;  // keeps rows of power-of-two width off one another's cache sets
+constexpr size_t kRowPadBytes = kManyThreads ? 64 : 0;  // keeps rows of power-of-two width off one another's cache sets
 
 // The input GEMM wants many rows per reading of W, and each one costs a refill of the L2 it sweeps out. Pre-activations are read
 // once, in order, so they need not stay in L2: two of it bound the memory.
@@ -59,12 +57,12 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   p.chunk_steps = chunk < limits.max_steps ? chunk : limits.max_steps;
   // Steps one by one take their input inside the recurrent kernel; only kGru needs the buffer then.
   const bool buffered = p.chunk_steps > 1 || shape.cell == Cell::kGru;
-  p.preact_bytes = buffered ? align_up(mul_sat(mul_sat(p.row_bytes, limits.batch), p.chunk_steps), kScratchAlign) : 0;
+  p.preact_bytes = buffered ? align_up(mul_sat(mul_sat(p.row_bytes, limits.batch), p.chunk_steps), kArenaAlign) : 0;
   p.recurrent_bytes = static_cast<size_t>(matrix_elems(shape.hidden_size, shape.hidden_size, p.gates, shape.nr)) * sizeof(float);
   const size_t w_bytes = static_cast<size_t>(matrix_elems(shape.hidden_size, shape.input_size, p.gates, shape.nr)) * sizeof(float);
   p.serpentine = sweeps_back(p, w_bytes, limits);
   const size_t state_bytes = mul_sat(mul_sat(state_row_elems(shape.hidden_size), sizeof(float)), limits.batch);
-  p.gate_bytes = shape.cell == Cell::kGru ? align_up(state_bytes, kScratchAlign) : 0;
+  p.gate_bytes = shape.cell == Cell::kGru ? align_up(state_bytes, kArenaAlign) : 0;
   p.team_bytes = add_sat(p.preact_bytes, mul_sat(p.gate_bytes, 2));
   p.scratch_bytes = mul_sat(p.team_bytes, p.teams);
   return p;

@@ -25,7 +25,7 @@ class Stack {
     rnnp_session_options_init(&options, sizeof options);
     options.executor = executor;
     options.flags = flags;
-    rnnp_memory memory;
+    rnnp_memory memory = RNNP_MEMORY_INIT;
     expect_ok(rnnp_session_memory(&model_, &options, &memory), "memory");
     storage_ = AlignedBytes(memory.session_bytes);
     expect_ok(rnnp_session_init(&session_, &model_, &options, storage_.data(), storage_.size()), "init");
@@ -38,8 +38,7 @@ class Stack {
   }
 
   rnnp_session_facts facts() const {
-    rnnp_session_facts f = {};
-    f.struct_bytes = sizeof f;
+    rnnp_session_facts f = RNNP_SESSION_FACTS_INIT;
     expect_ok(rnnp_session_info(session_, &f), "info");
     return f;
   }
@@ -86,7 +85,7 @@ void measure(Cell cell, uint32_t layers, uint32_t hidden, size_t steps, const rn
 int main() {
   const int32_t cpus[2] = {0, 1};
   const pthreadpool_t pool = pthreadpool_create(2);
-  rnnp_executor executor;
+  rnnp_executor executor = RNNP_EXECUTOR_INIT;
   expect_ok(rnnp_executor_from_pthreadpool(&executor, pool, cpus), "executor");
   std::printf("| cell | layers x H | steps | one thread | shared | chosen | medians |\n|---|---|--:|--:|--:|--:|--:|\n");
   for (const Cell cell : {Cell::kLstm, Cell::kGruLinear}) {

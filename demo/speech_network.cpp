@@ -32,8 +32,7 @@ void Network::read_blob() {
 
 size_t Network::find(const Port &port, Describe describe, uint32_t count) const {
   for (uint32_t i = 0; i < count; ++i) {
-    rnnp_tensor_facts facts = {};
-    facts.struct_bytes = sizeof facts;
+    rnnp_tensor_facts facts = RNNP_TENSOR_FACTS_INIT;
     check(describe(&model_, i, &facts), "describe");
     if (std::string(facts.name) == port.name && facts.role == RNNP_ROLE_SEQUENCE && facts.row_elems == port.elems) return i;
   }
@@ -41,8 +40,7 @@ size_t Network::find(const Port &port, Describe describe, uint32_t count) const 
 }
 
 void Network::bind(std::initializer_list<Port> inputs, std::initializer_list<Port> outputs) {
-  rnnp_model_facts facts = {};
-  facts.struct_bytes = sizeof facts;
+  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
   check(rnnp_model_info(&model_, &facts), "info");
   if (facts.input_count != inputs.size()) throw std::runtime_error(path_ + ": other inputs than were named");
   for (const Port &port : inputs) input_at_.push_back(find(port, rnnp_model_input, facts.input_count));
@@ -55,7 +53,7 @@ void Network::open_session() {
   rnnp_session_options options;
   rnnp_session_options_init(&options, sizeof options);
   options.chunk_steps = 1;  // one block at a time
-  rnnp_memory memory = {};
+  rnnp_memory memory = RNNP_MEMORY_INIT;
   check(rnnp_session_memory(&model_, &options, &memory), "memory");
   session_bytes_ = memory.session_bytes;
   memory_.resize((session_bytes_ + sizeof(Line) - 1) / sizeof(Line));
@@ -66,8 +64,7 @@ void Network::step(std::initializer_list<const float *> x, std::initializer_list
   if (x.size() != input_at_.size() || y.size() != output_at_.size()) throw std::logic_error(path_ + ": a step of other sequences");
   for (size_t i = 0; i < input_at_.size(); ++i) inputs_[input_at_[i]].data = const_cast<float *>(x.begin()[i]);
   for (size_t i = 0; i < output_at_.size(); ++i) outputs_[output_at_[i]].data = y.begin()[i];
-  rnnp_io io = {};
-  io.struct_bytes = sizeof io;
+  rnnp_io io = RNNP_IO_INIT;
   io.steps = io.batch = 1;
   io.input_count = static_cast<uint32_t>(inputs_.size());
   io.output_count = static_cast<uint32_t>(outputs_.size());
@@ -83,8 +80,7 @@ void Network::reset() {
 }
 
 const char *Network::kernels() const {
-  rnnp_session_facts facts = {};
-  facts.struct_bytes = sizeof facts;
+  rnnp_session_facts facts = RNNP_SESSION_FACTS_INIT;
   check(rnnp_session_info(session_, &facts), "session info");
   if (facts.isa & RNNP_ISA_AVX512) return "AVX-512";
   if (facts.isa & RNNP_ISA_AVX2) return "AVX2";

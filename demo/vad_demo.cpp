@@ -92,11 +92,9 @@ void print_agreement(const demo::Recording &r, const Stream &s) {
 }
 
 void print_costs(const rnnp_model &model, rnnp_session *session, const Stream &s) {
-  rnnp_model_facts facts = {};
-  facts.struct_bytes = sizeof facts;
+  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
   check(rnnp_model_info(&model, &facts), "info");
-  rnnp_session_facts used = {};
-  used.struct_bytes = sizeof used;
+  rnnp_session_facts used = RNNP_SESSION_FACTS_INIT;
   check(rnnp_session_info(session, &used), "session info");
   const char *isa = used.isa & RNNP_ISA_AVX512 ? "AVX-512"
                     : used.isa & RNNP_ISA_AVX2 ? "AVX2"

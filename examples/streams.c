@@ -57,13 +57,11 @@ static void make_frame(const service *s, uint32_t number, uint32_t frame, float 
 /* One step of `count` rows: the session's rows `rows`, x and y packed in that order. */
 static void run_rows(const service *s, const uint32_t *rows, uint32_t count, float *x, float *y) {
   rnnp_buffer in, out;
-  rnnp_io io;
+  rnnp_io io = RNNP_IO_INIT;
   memset(&in, 0, sizeof in);
   memset(&out, 0, sizeof out);
-  memset(&io, 0, sizeof io);
   in.data = x;
   out.data = y;
-  io.struct_bytes = sizeof io;
   io.steps = 1;
   io.batch = count;
   io.input_count = io.output_count = 1;
@@ -75,7 +73,7 @@ static void run_rows(const service *s, const uint32_t *rows, uint32_t count, flo
 
 static rnnp_session *open_session(const rnnp_model *model, uint32_t rows) {
   rnnp_session_options options;
-  rnnp_memory need;
+  rnnp_memory need = RNNP_MEMORY_INIT;
   rnnp_session *session = NULL;
   rnnp_session_options_init(&options, sizeof options);
   options.max_batch = rows;

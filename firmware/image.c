@@ -85,7 +85,7 @@ static void report(const rnnp_memory *need) {
 
 int main(void) {
   const uint32_t outside = stack_paint();
-  rnnp_memory need = {0, 0, 0};
+  rnnp_memory need = RNNP_MEMORY_INIT;
   uint32_t frame;
   rnnp_status status = open_session(&need);
   for (frame = 0; frame < image_frames && status == RNNP_OK; ++frame) {

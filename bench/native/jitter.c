@@ -62,7 +62,7 @@ int main(int argc, char **argv) {
   open_session opened;
   const char *error = open_session_from(argv[1], &options, &opened);
   if (error) return fprintf(stderr, "%s: %s\n", argv[1], error), 1;
-  rnnp_tensor_facts in = {.struct_bytes = sizeof in}, out = {.struct_bytes = sizeof out};
+  rnnp_tensor_facts in = RNNP_TENSOR_FACTS_INIT, out = RNNP_TENSOR_FACTS_INIT;
   if (rnnp_model_input(&opened.model, 0, &in) != RNNP_OK || rnnp_model_output(&opened.model, 0, &out) != RNNP_OK) return 1;
   float *x = calloc((size_t)STREAM_STEPS * in.row_elems, sizeof *x);
   float *y = calloc(out.row_elems, sizeof *y);

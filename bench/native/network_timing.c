@@ -28,7 +28,7 @@ const char *rnnpack_network_open(timed_network **handle, const char *path, uint3
   if (!self) return "no memory";
   const open_options options = {.batch = 1, .steps = steps, .threads = 1, .cpus = &cpu, .cpu_count = 1};
   const char *error = open_session_from(path, &options, &self->opened);
-  rnnp_model_facts facts = {.struct_bytes = sizeof facts};
+  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
   if (!error && rnnp_model_info(&self->opened.model, &facts) != RNNP_OK) error = "the model has no facts";
   if (!error && (facts.input_count > MAX_TENSORS || facts.output_count > MAX_TENSORS)) error = "too many tensors";
   if (error) {
@@ -36,7 +36,7 @@ const char *rnnpack_network_open(timed_network **handle, const char *path, uint3
     return error;
   }
   self->reset = reset;
-  self->io.struct_bytes = sizeof self->io;
+  self->io = (rnnp_io)RNNP_IO_INIT;
   self->io.steps = steps;
   self->io.batch = 1;
   self->io.inputs = self->inputs;

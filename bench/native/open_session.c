@@ -15,7 +15,7 @@ static rnnp_status init_session(const open_options *options, open_session *opene
   session_options.max_batch = options->batch;
   session_options.max_steps = options->steps;
   session_options.executor = opened->pool ? &opened->executor : NULL;
-  rnnp_memory sizes;
+  rnnp_memory sizes = RNNP_MEMORY_INIT;
   rnnp_status status = rnnp_session_memory(&opened->model, &session_options, &sizes);
   if (status != RNNP_OK) return status;
   const size_t align = sizes.alignment > sizeof(void *) ? sizes.alignment : sizeof(void *);

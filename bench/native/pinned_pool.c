@@ -119,7 +119,11 @@ pinned_pool *pinned_pool_create(uint32_t threads, const int *cpus, uint32_t cpu_
 }
 
 rnnp_executor pinned_pool_executor(pinned_pool *pool) {
-  return (rnnp_executor){.ctx = pool, .threads = pool->threads, .parallel = run_on_all, .wait = wait_for_others};
+  return (rnnp_executor){.struct_bytes = sizeof(rnnp_executor),
+                         .ctx = pool,
+                         .threads = pool->threads,
+                         .parallel = run_on_all,
+                         .wait = wait_for_others};
 }
 
 void pinned_pool_destroy(pinned_pool *pool) {

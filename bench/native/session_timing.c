@@ -36,7 +36,7 @@ const char *rnnpack_bench_version(void) {
 }
 
 static void describe(timed_session *self) {
-  rnnp_session_facts facts = {.struct_bytes = sizeof facts};
+  rnnp_session_facts facts = RNNP_SESSION_FACTS_INIT;
   if (rnnp_session_info(self->opened.session, &facts) != RNNP_OK) return;
   snprintf(self->note, sizeof self->note, "isa bits %u, chunk %u steps, %u threads", facts.isa, facts.chunk_steps, facts.threads);
 }
@@ -51,7 +51,7 @@ const char *rnnpack_bench_open(timed_session **handle, const char *path, int bat
                                 .cpus = cpus,
                                 .cpu_count = (uint32_t)cpu_count};
   const char *error = open_session_from(path, &options, &self->opened);
-  rnnp_tensor_facts x = {.struct_bytes = sizeof x};
+  rnnp_tensor_facts x = RNNP_TENSOR_FACTS_INIT;
   if (!error && rnnp_model_input(&self->opened.model, 0, &x) != RNNP_OK) error = "the model has no input";
   if (error) {
     free(self);

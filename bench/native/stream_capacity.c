@@ -76,8 +76,8 @@ static timed time_streams(const char *path, uint32_t steps, uint32_t streams, in
   const char *error = open_session_from(path, &options, &opened);
   if (error) fail(error);
   rnnp_buffer in[MAX_TENSORS] = {{0}}, out[MAX_TENSORS] = {{0}};
-  rnnp_model_facts facts = {.struct_bytes = sizeof facts};
-  rnnp_tensor_facts tensor = {.struct_bytes = sizeof tensor};
+  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
+  rnnp_tensor_facts tensor = RNNP_TENSOR_FACTS_INIT;
   if (rnnp_model_info(&opened.model, &facts) != RNNP_OK || facts.input_count > MAX_TENSORS || facts.output_count > MAX_TENSORS)
     fail("the model has too many tensors");
   for (uint32_t i = 0; i < facts.input_count; ++i) {
@@ -88,7 +88,9 @@ static timed time_streams(const char *path, uint32_t steps, uint32_t streams, in
     rnnp_model_output(&opened.model, i, &tensor);
     out[i].data = made_up(&tensor, steps, streams);
   }
-  rnnp_io io = {.struct_bytes = sizeof io, .steps = steps, .batch = streams};
+  rnnp_io io = RNNP_IO_INIT;
+  io.steps = steps;
+  io.batch = streams;
   io.input_count = facts.input_count;
   io.output_count = facts.output_count;
   io.inputs = in;

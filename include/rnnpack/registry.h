@@ -1,9 +1,13 @@
-/* registry.h -- link only what a model needs: name its operators and kernels, and the linker leaves all others out.
+/* registry.h -- link only what models need: name their operators and kernels, and the linker leaves all others out.
  *
- * rnnp_session_memory and rnnp_session_init know every operator and kernel of the library, so they link all of it. Firmware calls
- * the two functions below instead, with a registry that `rnnpack compile --emit-c` writes beside the model; link with
- * --gc-sections. Everything else of the API is the same. A model that needs what the registry lacks gives RNNP_E_UNSUPPORTED (an
- * operator) or RNNP_E_LAYOUT (a kernel) at init, never later.
+ * rnnp_session_memory, _init and _explain use rnnp_default_registry. Where nobody defines it the archive does, with every operator
+ * and kernel of the build. To link fewer, either
+ *   add the file that `rnnpack registry model.rnnp ... -o registry.c` writes: it defines rnnp_default_registry, and nothing else of
+ *   the program changes; or
+ *   call the functions below with the registry that `rnnpack compile --emit-c` writes beside the model.
+ * Link with --gc-sections, and the archive: the shared library has everything and shows none of these names. A model that needs
+ * what the registry lacks gives RNNP_E_UNSUPPORTED (an operator) or RNNP_E_LAYOUT (a kernel) at init, never later.
+ * For generated code: the names of operators and kernel groups go with one version of the archive and are no part of the ABI.
  *
  * A kernel group is one family on one weight layout, e.g. gru_linear on f32 panels of 4 units: its kernels for every
  * instruction set of the build, best first, up to the first that every CPU of the build can run.
@@ -34,6 +38,11 @@ rnnp_status rnnp_session_memory_with(const rnnp_registry *registry, const rnnp_m
                                      rnnp_memory *memory);
 rnnp_status rnnp_session_init_with(const rnnp_registry *registry, rnnp_session **session, const rnnp_model *model,
                                    const rnnp_session_options *options, void *mem, size_t bytes);
+rnnp_status rnnp_session_explain_with(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,
+                                      void *mem, size_t bytes, rnnp_refusal *refusal);
+
+/* What a session that names no registry may use. A program that defines it links that in the place of everything. */
+extern const rnnp_registry rnnp_default_registry;
 
 /* X(name) for every operator: the object rnnp_op_<name>. */
 #define RNNP_FOR_EACH_OP(X) \

@@ -7,9 +7,11 @@
  * Common to all functions
  *   errors    a negative rnnp_status; every check precedes the first write, so after an error outputs and state are as they were.
  *   threads   a model is immutable after rnnp_model_open and may be shared; a session is used by one thread at a time.
- *   lifetime  blob >= model >= session: each must stay where it is, unchanged, as long as the next one is in use.
- *   structs   those that begin with struct_bytes may grow in later versions. An older caller's missing members have their defaults;
- *             a newer caller's members that this library does not know must be 0 (RNNP_E_ARG), and are 0 in what it gives.
+ *   lifetime  the blob must stay where it is, unchanged, as long as a model or a session on it is in use. A model may be copied,
+ *             moved or dropped: sessions keep what they need of it. A session stays where it was made.
+ *   structs   those that begin with struct_bytes may grow in later versions: initialise them with their RNNP_..._INIT. An older
+ *             caller's missing members have their defaults; a newer caller's members that this library does not know must be 0
+ *             (RNNP_E_ARG), and are 0 in what it gives. rnnp_buffer comes in arrays: rnnp_io says its size, once for all.
  *   tensors   f32, row-major, time-major: [steps][batch][features]; a tensor without a time axis is [batch][features].
  *             Element alignment (4 bytes) is enough for inputs and outputs.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -19,6 +21,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Every function of the library. Linked as an archive its symbols are hidden, so a plug-in shows none of them; programs that link
+ * the shared library define RNNP_SHARED (CMake's rnnpack::shared does), which Windows needs. */
+#ifndef RNNP_API
+#if defined(RNNP_SHARED_BUILD) && defined(_WIN32)
+#define RNNP_API __declspec(dllexport)
+#elif defined(RNNP_SHARED_BUILD)
+#define RNNP_API __attribute__((visibility("default")))
+#elif defined(RNNP_SHARED) && defined(_WIN32)
+#define RNNP_API __declspec(dllimport)
+#else
+#define RNNP_API
+#endif
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -26,7 +42,7 @@ extern "C" {
 /* --- Versions and status ------------------------------------------------------------------------------------------------- */
 
 /* Version of this header: major * 10000 + minor * 100 + patch. */
-#define RNNP_HEADER_VERSION 100u
+#define RNNP_HEADER_VERSION 10000u
 
 typedef int32_t rnnp_status;
 
@@ -35,32 +51,33 @@ enum {
   RNNP_OK = 0,
   RNNP_E_ARG = -1,            /* a NULL, zero or out-of-range argument, or a struct_bytes this library does not know */
   RNNP_E_ALIGN = -2,          /* blob or memory is not aligned as asked for */
-  RNNP_E_SMALL_MEMORY = -3,   /* fewer bytes than rnnp_session_memory or rnnp_state_bytes asked for */
+  RNNP_E_SMALL_MEMORY = -3,   /* fewer bytes than rnnp_memory says, or a size that does not fit this machine */
   RNNP_E_BLOB_MAGIC = -4,     /* not a rnnpack blob */
   RNNP_E_BLOB_VERSION = -5,   /* a blob of another version than rnnp_blob_version() */
   RNNP_E_BLOB_CORRUPT = -6,   /* truncated, bad checksum, or an offset or size that does not fit */
   RNNP_E_LAYOUT = -7,         /* the blob's weight layout has no kernel in this build */
-  RNNP_E_ISA = -8,            /* isa_allowed leaves no kernel that this CPU can run */
+  RNNP_E_ISA = -8,            /* there are kernels for the blob's weight layout, but isa_allowed and this CPU leave none of them */
   RNNP_E_STATE_MISMATCH = -9, /* saved state is of another model, or damaged */
   RNNP_E_DIRECTION = -10,     /* the model reads the future (a reverse layer): run whole sequences with max_steps set */
   RNNP_E_UNSUPPORTED = -11,   /* an operator of the blob is not in this build */
   RNNP_E_SHAPE = -12,         /* steps, batch, lengths or tensor counts do not fit the model or the session */
   RNNP_E_ENDIAN = -13,        /* this CPU is big-endian; blobs are little-endian */
-  RNNP_E_INDEX = -14          /* an index is outside its table: see rnnp_tensor_facts.limit */
+  RNNP_E_INDEX = -14,         /* an index is outside its table: see rnnp_tensor_facts.limit */
+  RNNP_E_INPUTS = -15         /* rnnp_run and rnnp_step give one sequence; the model needs another or more: use rnnp_run_io */
 };
 
 /* Version of the library, encoded as RNNP_HEADER_VERSION. */
-uint32_t rnnp_version(void);
+RNNP_API uint32_t rnnp_version(void);
 /* The blob format version this library opens. */
-uint32_t rnnp_blob_version(void);
+RNNP_API uint32_t rnnp_blob_version(void);
 /* One line of English for a status; never NULL. Static storage. */
-const char *rnnp_status_string(rnnp_status status);
+RNNP_API const char *rnnp_status_string(rnnp_status status);
 
 /* --- Model --------------------------------------------------------------------------------------------------------------- */
 
 /* A blob that was checked and opened in place. Any caller storage; treat the content as private. */
 typedef struct rnnp_model {
-  uint64_t opaque_[24];
+  uint64_t opaque_[32];
 } rnnp_model;
 
 /* Flags of rnnp_model_open. */
@@ -72,7 +89,7 @@ typedef struct rnnp_model {
  *   bytes  size of the blob; bytes beyond the blob's own size are ignored
  *   flags  0 or RNNP_OPEN_*
  * Safe on any byte string. Reads the headers and tables, not the weights (unless asked). */
-rnnp_status rnnp_model_open(rnnp_model *model, const void *blob, size_t bytes, uint32_t flags);
+RNNP_API rnnp_status rnnp_model_open(rnnp_model *model, const void *blob, size_t bytes, uint32_t flags);
 
 /* What a model is, as a whole. */
 typedef struct rnnp_model_facts {
@@ -86,6 +103,8 @@ typedef struct rnnp_model_facts {
   uint32_t causal;          /* 1: may be run in pieces of any length; 0: whole sequences only (RNNP_E_DIRECTION) */
   uint32_t fixed_batch;     /* 0, or the only batch the model was exported for */
   uint32_t layout_nr;       /* hidden units per h-tile of the packed weights */
+  uint32_t stream_steps;    /* 0, or the steps of each call that the model was compiled for; others run too */
+  uint32_t in_place;        /* 1: rnnp_run and rnnp_step may be given one buffer as x and y */
   uint64_t blob_bytes;
   uint64_t weight_bytes;
   uint64_t state_bytes_per_row; /* live state (h, c) of one batch row */
@@ -93,8 +112,11 @@ typedef struct rnnp_model_facts {
   uint64_t macs_per_step;       /* multiply-accumulates of one step of one batch row */
 } rnnp_model_facts;
 
+#define RNNP_MODEL_FACTS_INIT \
+  { sizeof(rnnp_model_facts), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
 /* Fill *facts. facts->struct_bytes must be set; members the caller's struct lacks are left out. */
-rnnp_status rnnp_model_info(const rnnp_model *model, rnnp_model_facts *facts);
+RNNP_API rnnp_status rnnp_model_info(const rnnp_model *model, rnnp_model_facts *facts);
 
 /* Role of a model's input or output. */
 enum {
@@ -122,9 +144,16 @@ typedef struct rnnp_tensor_facts {
   uint32_t limit;              /* i32 inputs of role SEQUENCE: indices, from -limit (the table's first row) to limit - 1; else 0 */
 } rnnp_tensor_facts;
 
+#define RNNP_TENSOR_FACTS_INIT \
+  { sizeof(rnnp_tensor_facts), 0, 0, 0, {0}, NULL, 0, 0 }
+
 /* Describe input or output `index`. RNNP_E_ARG when there is none of that index. */
-rnnp_status rnnp_model_input(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts);
-rnnp_status rnnp_model_output(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts);
+RNNP_API rnnp_status rnnp_model_input(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts);
+RNNP_API rnnp_status rnnp_model_output(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts);
+
+/* The index of the input or output that the ONNX graph calls `name`. RNNP_E_ARG, and *index as it was, when there is none. */
+RNNP_API rnnp_status rnnp_model_find_input(const rnnp_model *model, const char *name, uint32_t *index);
+RNNP_API rnnp_status rnnp_model_find_output(const rnnp_model *model, const char *name, uint32_t *index);
 
 /* --- Executor ------------------------------------------------------------------------------------------------------------ */
 
@@ -139,11 +168,15 @@ rnnp_status rnnp_model_output(const rnnp_model *model, uint32_t index, rnnp_tens
  * policy and priority: a SCHED_FIFO thread that waits for a SCHED_OTHER one on a busy core gets no further than its wait function
  * lets the other run. Required when threads > 1. */
 typedef struct rnnp_executor {
+  uint32_t struct_bytes; /* set by the caller */
+  uint32_t threads;      /* 1 to 1024 */
   void *ctx;
-  uint32_t threads; /* 1 to 1024 */
   void (*parallel)(void *ctx, void (*task)(void *arg, uint32_t thread), void *arg);
   void (*wait)(void *ctx, uint32_t times);
 } rnnp_executor;
+
+#define RNNP_EXECUTOR_INIT \
+  { sizeof(rnnp_executor), 1, NULL, NULL, NULL }
 
 #define RNNP_SPINS_BEFORE_WAIT 4096u
 
@@ -171,10 +204,11 @@ typedef struct rnnp_session rnnp_session;
 #define RNNP_CACHE_NONE UINT32_MAX /* of l1d_bytes, l2_bytes, l3_bytes: there is no such cache */
 
 typedef struct rnnp_session_options {
-  uint32_t struct_bytes; /* set by rnnp_session_options_init */
+  uint32_t struct_bytes; /* set by the caller */
   uint32_t max_batch;    /* rows, >= 1 */
   uint32_t max_steps;    /* longest run of a model that is not causal; ignored (0) for a causal one */
-  uint32_t chunk_steps;  /* steps per input GEMM; 0 chooses by cache size. Memory grows with it, results do not depend on it */
+  uint32_t chunk_steps;  /* steps that go through all nodes at a time; 0: chosen by the sizes of weights and caches. Memory grows
+                            with it, results do not depend on it. Ignored by a model that is not causal: max_steps at a time */
   uint32_t isa_allowed;  /* RNNP_ISA_*; 0 for all */
   uint32_t flags;        /* RNNP_SESSION_* */
   uint32_t l1d_bytes;    /* per core; 0 asks the platform, RNNP_CACHE_NONE: there is none */
@@ -184,52 +218,90 @@ typedef struct rnnp_session_options {
                                     small to gain from threads runs serially all the same: rnnp_session_facts.threads tells */
 } rnnp_session_options;
 
-/* Fill with defaults: max_batch 1, everything else 0. struct_bytes: sizeof *options; no byte beyond it is written. */
-void rnnp_session_options_init(rnnp_session_options *options, size_t struct_bytes);
+#define RNNP_SESSION_OPTIONS_INIT \
+  { sizeof(rnnp_session_options), 1, 0, 0, 0, 0, 0, 0, 0, NULL }
+
+/* The same where there are no macros. struct_bytes: sizeof *options; no byte beyond it is written. */
+RNNP_API void rnnp_session_options_init(rnnp_session_options *options, size_t struct_bytes);
 
 typedef struct rnnp_memory {
-  size_t session_bytes; /* for rnnp_session_init */
-  size_t alignment;     /* of that memory, bytes */
-  size_t state_bytes;   /* of rnnp_state_save, per batch row */
+  uint32_t struct_bytes; /* set by the caller */
+  uint32_t alignment;    /* of the session's memory, bytes */
+  size_t session_bytes;  /* for rnnp_session_init */
+  size_t state_bytes;    /* of rnnp_state_save, per batch row */
 } rnnp_memory;
+
+#define RNNP_MEMORY_INIT \
+  { sizeof(rnnp_memory), 0, 0, 0 }
 
 /* Ask what a session of these options needs. Pure: depends on its arguments and, where options leave them 0, on the machine (not
  * on the core that asks). */
-rnnp_status rnnp_session_memory(const rnnp_model *model, const rnnp_session_options *options, rnnp_memory *memory);
+RNNP_API rnnp_status rnnp_session_memory(const rnnp_model *model, const rnnp_session_options *options, rnnp_memory *memory);
 
 /* Make a session in mem. All rows are in the model's initial state. options NULL means the defaults.
  * The handle points into mem. An error leaves *session unchanged. RNNP_E_BLOB_CORRUPT: a node would read or write what is not its
  * own (checked here, in mem: rnnp_model_open has no memory for it). */
-rnnp_status rnnp_session_init(rnnp_session **session, const rnnp_model *model, const rnnp_session_options *options, void *mem,
-                              size_t bytes);
+RNNP_API rnnp_status rnnp_session_init(rnnp_session **session, const rnnp_model *model, const rnnp_session_options *options,
+                                       void *mem, size_t bytes);
+
+#define RNNP_NO_NODE UINT32_MAX
+
+/* Why there is no session. Strings are never NULL; they lie in the blob or in the library. */
+typedef struct rnnp_refusal {
+  uint32_t struct_bytes; /* set by the caller */
+  rnnp_status status;    /* RNNP_OK: nothing is in the way */
+  uint32_t node;         /* the node that is refused, in the blob's order, or RNNP_NO_NODE */
+  uint32_t op_kind;      /* its operator, as the blob numbers it; 0 without a node */
+  uint64_t needed;       /* what would do, where that is a number: bytes of memory or alignment, rows of batch; else 0 */
+  const char *node_name; /* the ONNX node's name; "" where it has none */
+  const char *op;        /* its operator's name; "" without a node */
+  const char *reason;    /* one line of English */
+} rnnp_refusal;
+
+#define RNNP_REFUSAL_INIT \
+  { sizeof(rnnp_refusal), RNNP_OK, 0, 0, 0, NULL, NULL, NULL }
+
+/* What rnnp_session_init would answer to these arguments, and why: *refusal is filled whatever the answer, unless refusal itself
+ * is wrong (RNNP_E_ARG). mem NULL: without the checks that take memory. What was in mem is lost. */
+RNNP_API rnnp_status rnnp_session_explain(const rnnp_model *model, const rnnp_session_options *options, void *mem, size_t bytes,
+                                          rnnp_refusal *refusal);
 
 /* What was decided at init. */
 typedef struct rnnp_session_facts {
   uint32_t struct_bytes; /* set by the caller */
   uint32_t max_batch;
-  uint32_t chunk_steps;
-  uint32_t threads;
+  uint32_t chunk_steps;     /* steps that go through all nodes at a time */
+  uint32_t threads;         /* that share the work of a call; 1: none of the executor's */
   uint32_t isa;             /* RNNP_ISA_* bit of the recurrent kernels in use; 0 for the reference */
   uint32_t xnnpack;         /* nodes of the model that XNNPACK runs */
   uint32_t xnnpack_refused; /* 1: someone else initialised XNNPACK with another allocator, portable operators are used */
   uint32_t wave_stages;     /* groups of layers that run side by side on as many threads, chunk after chunk; 0: none */
   uint32_t wave_steps;      /* in calls of at least so many steps */
 } rnnp_session_facts;
-rnnp_status rnnp_session_info(const rnnp_session *session, rnnp_session_facts *facts);
+
+#define RNNP_SESSION_FACTS_INIT \
+  { sizeof(rnnp_session_facts), 0, 0, 0, 0, 0, 0, 0, 0 }
+
+RNNP_API rnnp_status rnnp_session_info(const rnnp_session *session, rnnp_session_facts *facts);
 
 /* --- Run ----------------------------------------------------------------------------------------------------------------- */
 
 /* Run `steps` steps of all max_batch rows, continuing from, and leaving, the session's state.
  *   x  the model's first sequence input   [steps][max_batch][row_elems]
  *   y  the model's first output           [steps][max_batch][row_elems], or [max_batch][row_elems] for RNNP_ROLE_ROW
- * x and y must not overlap. steps 0 is a no-op. For models whose other inputs are all optional. */
-rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y);
+ * y may be x where rnnp_model_facts.in_place says so; else they must not overlap (RNNP_E_ARG). steps 0 is a no-op.
+ * For models whose other inputs are all optional (else RNNP_E_INPUTS). */
+RNNP_API rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y);
 
 /* One step of all rows: rnnp_run with steps 1, for causal models (else RNNP_E_DIRECTION). The work is a constant of the model. */
-rnnp_status rnnp_step(rnnp_session *session, const void *x, void *y);
+RNNP_API rnnp_status rnnp_step(rnnp_session *session, const void *x, void *y);
 
 /* One tensor of a run. Strides are in bytes, multiples of 4 and at least a row (row_elems * 4), for batch 1 and single steps too.
- * NULL data leaves an output unwritten, and an optional input (STATE, LENGTHS) out. */
+ * NULL data leaves an output unwritten, and an optional input (STATE, LENGTHS) out.
+ * Outputs in an input's memory: one without a time axis is written last, and may overlap any input but lengths. A sequence may
+ * begin where a sequence input does, when its rows of a step do not reach into the input's next step: the same strides and rows
+ * no longer, or closer together. RNNP_E_ARG for other overlaps of packed tensors; of strided ones they are the caller's to avoid.
+ */
 typedef struct rnnp_buffer {
   void *data;               /* inputs are only read */
   size_t step_stride_bytes; /* from one step to the next; 0: batch * row stride. Not used by tensors without a time axis */
@@ -240,9 +312,10 @@ typedef struct rnnp_buffer {
 
 typedef struct rnnp_io {
   uint32_t struct_bytes; /* set by the caller */
+  uint32_t buffer_bytes; /* set by the caller to sizeof(rnnp_buffer) */
   uint32_t flags;        /* RNNP_RUN_* */
+  uint32_t batch;        /* rows that run, <= max_batch: 0 .. batch - 1, or those of `rows`. The others keep their state */
   size_t steps;
-  uint32_t batch;         /* rows that run, <= max_batch: 0 .. batch - 1, or those of `rows`. The others keep their state */
   uint32_t input_count;   /* length of inputs; the model's input_count */
   uint32_t output_count;  /* length of outputs; the model's output_count */
   const int32_t *lengths; /* [batch], 0 <= length <= steps: where a row ends. Its state stays there; recurrent layers give 0 after
@@ -256,20 +329,23 @@ typedef struct rnnp_io {
                            new row. Not for models of a fixed batch (RNNP_E_SHAPE) */
 } rnnp_io;
 
+#define RNNP_IO_INIT \
+  { sizeof(rnnp_io), sizeof(rnnp_buffer), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
+
 /* Run with strides, per-row lengths, fewer rows, any inputs and outputs. */
-rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *io);
+RNNP_API rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *io);
 
 /* --- State: every batch row is a stream of its own ----------------------------------------------------------------------- */
 
 #define RNNP_ALL_ROWS UINT32_MAX
 
 /* Back to the model's initial state, one row or RNNP_ALL_ROWS. */
-rnnp_status rnnp_state_reset(rnnp_session *session, uint32_t row);
+RNNP_API rnnp_status rnnp_state_reset(rnnp_session *session, uint32_t row);
 /* Write the row's state as portable little-endian bytes (rnnp_memory.state_bytes of them): any session on the same model, on
  * any CPU and layout, can load them. */
-rnnp_status rnnp_state_save(const rnnp_session *session, uint32_t row, void *dst, size_t bytes);
+RNNP_API rnnp_status rnnp_state_save(const rnnp_session *session, uint32_t row, void *dst, size_t bytes);
 /* Load what rnnp_state_save wrote. RNNP_E_STATE_MISMATCH leaves the row as it was. */
-rnnp_status rnnp_state_load(rnnp_session *session, uint32_t row, const void *src, size_t bytes);
+RNNP_API rnnp_status rnnp_state_load(rnnp_session *session, uint32_t row, const void *src, size_t bytes);
 
 #ifdef __cplusplus
 }

@@ -81,12 +81,15 @@ rnnp_status pin(pthreadpool_t, uint32_t, const int32_t *) {
 }  // namespace
 
 rnnp_status rnnp_executor_from_pthreadpool(rnnp_executor *executor, pthreadpool_t pool, const int32_t *cpu_ids) {
-  if (executor == nullptr) return RNNP_E_ARG;
+  if (executor == nullptr || executor->struct_bytes < sizeof(rnnp_executor)) return RNNP_E_ARG;
   const uint32_t threads = static_cast<uint32_t>(pthreadpool_get_threads_count(pool));
   if (cpu_ids != nullptr) {
     const rnnp_status status = pin(pool, threads, cpu_ids);
     if (status != RNNP_OK) return status;
   }
-  *executor = {pool, threads, parallel, wait};
+  executor->threads = threads;
+  executor->ctx = pool;
+  executor->parallel = parallel;
+  executor->wait = wait;
   return RNNP_OK;
 }

@@ -61,7 +61,7 @@ class Flow {
     find_owners();
     sort_by_place();
     for (uint32_t i = 0; i < m_.nodes.count; ++i) {
-      if (!readiness_fits(m_.nodes[i]) || !node_fits(i)) return false;
+      if (!readiness_fits(m_.nodes[i]) || !node_fits(i)) return refuse(i);
     }
     for (uint32_t i = 0; i < m_.outputs.count; ++i) {
       if (!written_.has(m_.outputs[i].value)) return false;
@@ -69,7 +69,14 @@ class Flow {
     return true;
   }
 
+  uint32_t refused() const { return refused_; }
+
  private:
+  bool refuse(uint32_t node) {
+    refused_ = node;
+    return false;
+  }
+
   bool in_pool(uint32_t v) const { return v != kNone && m_.values[v].kind <= uint32_t(ValueKind::kRow); }
   bool is_row(uint32_t v) const { return v != kNone && ValueKind(m_.values[v].kind) == ValueKind::kRow; }
   bool is_early(uint32_t v) const { return is_row(v) && m_.values[v].early != 0; }
@@ -128,7 +135,7 @@ class Flow {
 
   bool states_fit() {
     for (uint32_t i = 0; i < m_.nodes.count; ++i) {
-      if (!own_states_of(m_.nodes[i])) return false;
+      if (!own_states_of(m_.nodes[i])) return refuse(i);
     }
     for (uint32_t i = 0; i < m_.states.count; ++i) {
       if (owned_.has(i) && kept_.has(i)) return false;
@@ -360,6 +367,7 @@ class Flow {
   IndexSet live_;  // ranks
   IndexSet written_;
   IndexSet owned_, kept_;
+  uint32_t refused_ = kNone;
   Span steps_ = {};  // the nodes that run for every chunk
 };
 
@@ -370,8 +378,11 @@ size_t dataflow_bytes(const Model &m) {
   return (m.values.count + size_t{3} * half_words(m) + sets) * sizeof(uint32_t);
 }
 
-bool dataflow_fits(const Model &m, void *memory) {
-  return Flow(m, lay_out(m, memory)).fits();
+bool dataflow_fits(const Model &m, void *memory, uint32_t *node) {
+  Flow flow(m, lay_out(m, memory));
+  const bool fits = flow.fits();
+  *node = flow.refused();
+  return fits;
 }
 
 }  // namespace rnnp

@@ -14,7 +14,8 @@ size_t dataflow_bytes(const Model &m);
 // True when every value is written before it is read, no node writes memory that another value lives in, each output is a value of
 // its own and no two layers share a state. Nodes' attributes have been checked by their operators. memory: dataflow_bytes, aligned
 // to 4. Work: n log n in the number of values, linear in everything else.
-bool dataflow_fits(const Model &m, void *memory);
+// *node: where it does not, the node that shows it, or kNone.
+bool dataflow_fits(const Model &m, void *memory, uint32_t *node);
 
 }  // namespace rnnp
 #endif  // RNNPACK_FORMAT_DATAFLOW_H_

@@ -51,9 +51,11 @@ struct Model {
 
 static_assert(sizeof(Model) <= sizeof(rnnp_model), "rnnp_model is too small");
 
-inline const Model *model_of(const rnnp_model *m) {
-  const Model *model = reinterpret_cast<const Model *>(m);
-  return m != nullptr && model->tag == kModelTag ? model : nullptr;
+// What rnnp_model_open has put into *from; false when it has not. By copy: the caller's memory holds an rnnp_model, not a Model.
+inline bool read_model(const rnnp_model *from, Model *model) {
+  if (from == nullptr) return false;
+  copy_bytes(model, from, sizeof *model);
+  return model->tag == kModelTag;
 }
 
 // rnnp_model_open's work: checks all tables, then fills *model.

@@ -1,30 +1,15 @@
-// api.cpp -- the public functions that are not run or state: versions, model, memory, session.
-// Only checks arguments and hands over; every struct from the caller is read through its struct_bytes.
-// SPDX-License-Identifier: Apache-2.0
+// api.cpp -- sessions: options and the CPU's facts become a SessionConfig, and what rnnp_session_memory, _init and _info do with
+// it. Every struct from the caller is read through its struct_bytes. SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "base/compiled_isa.h"
 #include "format/dataflow.h"
 #include "platform/platform.h"
-#include "runtime/registry.h"
+#include "runtime/prepare.h"
 #include "runtime/session_plan.h"
 #include "runtime/structs.h"
 
 namespace rnnp {
 namespace {
-
-rnnp_status describe(const Model &m, const Table<BlobIo> &table, uint32_t index, rnnp_tensor_facts *out) {
-  if (index >= table.count) return RNNP_E_ARG;
-  const BlobIo &io = table[index];
-  rnnp_tensor_facts f = {};
-  f.role = io.role;
-  f.row_elems = m.values[io.value].row_elems;
-  f.rank = io.rank;
-  for (uint32_t i = 0; i < io.rank; ++i) f.dims[i] = io.dims[i];
-  f.name = m.string(io.name);
-  f.dtype = m.values[io.value].dtype;
-  f.limit = io.limit;
-  return give_struct(f, out) ? RNNP_OK : RNNP_E_ARG;
-}
 
 // The platform's ISA bits, narrowed to what the caller allows.
 uint32_t allowed_isa(uint32_t platform, uint32_t allowed) {
@@ -47,97 +32,90 @@ rnnp_session_options default_options() {
   return o;
 }
 
-bool executor_fits(const rnnp_executor &e) {
-  return e.threads != 0 && e.threads <= 1024 && e.parallel != nullptr && (e.threads == 1 || e.wait != nullptr);
+constexpr size_t kFewestExecutorBytes = offsetof(rnnp_executor, wait) + sizeof(rnnp_executor::wait);
+
+bool take_executor(const rnnp_executor *given, rnnp_executor *e) {
+  if (!take_struct(given, kFewestExecutorBytes, e)) return false;
+  return e->threads != 0 && e->threads <= 1024 && e->parallel != nullptr && (e->threads == 1 || e->wait != nullptr);
 }
 
 uint32_t cache_bytes(uint32_t asked, uint32_t found) {
   return asked == RNNP_CACHE_NONE ? 0 : asked != 0 ? asked : found;
 }
 
-rnnp_status configure(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,
-                      SessionConfig *c) {
-  const Model *m = model_of(model);
-  if (!is_registry(registry)) return RNNP_E_ARG;
-  rnnp_session_options o = default_options();
-  if (options != nullptr && !take_struct(options, kFewestOptionBytes, &o)) return RNNP_E_ARG;
-  if (m == nullptr || o.max_batch == 0 || o.max_batch > (1u << 20) || o.chunk_steps > (1u << 20)) return RNNP_E_ARG;
-  if (o.flags & ~(RNNP_SESSION_PORTABLE_OPS | RNNP_SESSION_ALL_THREADS | RNNP_SESSION_ALL_XNNPACK)) return RNNP_E_ARG;
-  if (o.executor != nullptr && !executor_fits(*o.executor)) return RNNP_E_ARG;
-  if (m->header->fixed_batch != 0 && o.max_batch != m->header->fixed_batch) return RNNP_E_SHAPE;
-  if (!(m->header->flags & kBlobCausal) && o.max_steps == 0) return RNNP_E_DIRECTION;
-  if (o.max_steps > (1u << 28)) return RNNP_E_ARG;
+// What can be said of the options before anything is planned.
+Reason options_fit(const Model &m, const rnnp_session_options &o) {
+  if (o.max_batch == 0 || o.max_batch > (1u << 20)) return Reason::kMaxBatch;
+  if (o.chunk_steps > (1u << 20)) return Reason::kChunkSteps;
+  if (o.max_steps > (1u << 28)) return Reason::kMaxSteps;
+  if (o.flags & ~(RNNP_SESSION_PORTABLE_OPS | RNNP_SESSION_ALL_THREADS | RNNP_SESSION_ALL_XNNPACK)) return Reason::kFlags;
+  if (m.header->fixed_batch != 0 && o.max_batch != m.header->fixed_batch) return Reason::kFixedBatch;
+  if (!(m.header->flags & kBlobCausal) && o.max_steps == 0) return Reason::kDirection;
+  return Reason::kNothing;
+}
+
+void ask_machine(const rnnp_session_options &o, SessionConfig *c) {
   const CpuFacts cpu = platform_cpu();
-  const uint32_t isa = cpu.isa | kCompiledIsa;
-  *c = {};
-  c->model = m;
-  c->ops = ops_of(*registry);
-  c->kernels = kernels_of(*registry);
   c->max_batch = o.max_batch;
-  c->isa = allowed_isa(isa, o.isa_allowed);
+  c->isa = allowed_isa(cpu.isa | kCompiledIsa, o.isa_allowed);
   c->l1d_bytes = cache_bytes(o.l1d_bytes, cpu.l1d_bytes);
   c->l2_bytes = cache_bytes(o.l2_bytes, cpu.l2_bytes);
   c->l3_bytes = cache_bytes(o.l3_bytes, cpu.l3_bytes);
   c->xnnpack = xnn_use(o);
-  return plan_session(o, c);
 }
 
-rnnp_status measure(const SessionConfig &c, size_t *bytes) {
+// The size of a session, by the walk that will lay it out.
+rnnp_status measure(SessionConfig *c, Refusal *refusal) {
   Arena arena(nullptr, 0);
-  const rnnp_status status = build_session(c, &arena, nullptr);
+  const rnnp_status status = build_session(*c, &arena, nullptr, refusal);
   if (status != RNNP_OK) return status;
-  if (arena.overflowed()) return RNNP_E_SMALL_MEMORY;
-  const size_t checks = dataflow_bytes(*c.model);  // done in the session's memory before it is laid out
-  *bytes = align_up(arena.used() > checks ? arena.used() : checks, kArenaAlign);
+  if (arena.overflowed()) return refuse(refusal, Reason::kTooLarge);
+  const size_t checks = dataflow_bytes(*c->model);  // done in the session's memory before it is laid out
+  c->session_bytes = align_up(arena.used() > checks ? arena.used() : checks, kArenaAlign);
   return RNNP_OK;
 }
 
 }  // namespace
+
+rnnp_status status_of(Reason reason) {
+  static constexpr int8_t kStatuses[] = {
+#define RNNPACK_REASON(name, status, words) status,
+      RNNPACK_REASONS(RNNPACK_REASON)
+#undef RNNPACK_REASON
+  };
+  return kStatuses[uint32_t(reason)];
+}
+
+rnnp_status prepare_session(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options, Model *m,
+                            SessionConfig *c, Refusal *refusal) {
+  refuse(refusal, Reason::kNothing);
+  rnnp_session_options o = default_options();
+  *c = {};
+  if (!is_registry(registry)) return refuse(refusal, Reason::kRegistry);
+  if (!read_model(model, m)) return refuse(refusal, Reason::kModel);
+  if (options != nullptr && !take_struct(options, kFewestOptionBytes, &o)) return refuse(refusal, Reason::kOptions);
+  if (o.executor != nullptr) {
+    if (!take_executor(o.executor, &c->executor)) return refuse(refusal, Reason::kExecutor);
+    o.executor = &c->executor;
+  }
+  const Reason reason = options_fit(*m, o);
+  if (reason != Reason::kNothing) return refuse(refusal, reason, kNone, reason == Reason::kFixedBatch ? m->header->fixed_batch : 0);
+  c->model = m;
+  c->ops = ops_of(*registry);
+  c->kernels = kernels_of(*registry);
+  ask_machine(o, c);
+  const rnnp_status status = plan_session(o, c, refusal);
+  return status == RNNP_OK ? measure(c, refusal) : status;
+}
+
+rnnp_status prepare_memory(const SessionConfig &c, void *mem, size_t bytes, Refusal *refusal) {
+  if (!is_aligned(mem, kArenaAlign)) return refuse(refusal, Reason::kAlignment, kNone, kArenaAlign);
+  if (bytes < c.session_bytes) return refuse(refusal, Reason::kMemory, kNone, c.session_bytes);
+  uint32_t node = kNone;
+  return dataflow_fits(*c.model, mem, &node) ? rnnp_status{RNNP_OK} : refuse(refusal, Reason::kDataflow, node);
+}
+
 }  // namespace rnnp
-
-uint32_t rnnp_version(void) {
-  return RNNP_HEADER_VERSION;
-}
-uint32_t rnnp_blob_version(void) {
-  return rnnp::kBlobVersion;
-}
-
-rnnp_status rnnp_model_open(rnnp_model *model, const void *blob, size_t bytes, uint32_t flags) {
-  if (model == nullptr || blob == nullptr || (flags & ~RNNP_OPEN_CHECK_WEIGHTS)) return RNNP_E_ARG;
-  if (!rnnp::is_aligned(blob, rnnp::kBlobAlign)) return RNNP_E_ALIGN;
-  return rnnp::model_open(reinterpret_cast<rnnp::Model *>(model), blob, bytes, flags);
-}
-
-rnnp_status rnnp_model_info(const rnnp_model *model, rnnp_model_facts *facts) {
-  const rnnp::Model *m = rnnp::model_of(model);
-  if (m == nullptr || facts == nullptr) return RNNP_E_ARG;
-  rnnp_model_facts f = {};
-  f.blob_version = m->header->version;
-  f.blob_align = m->header->align;
-  f.input_count = m->inputs.count;
-  f.output_count = m->outputs.count;
-  f.node_count = m->nodes.count;
-  for (uint32_t i = 0; i < m->nodes.count; ++i) f.recurrent_count += m->nodes[i].op == uint32_t(rnnp::OpKind::kRecurrent);
-  f.causal = (m->header->flags & rnnp::kBlobCausal) != 0;
-  f.fixed_batch = m->header->fixed_batch;
-  f.layout_nr = m->header->layout_nr;
-  f.blob_bytes = m->header->file_bytes;
-  f.weight_bytes = m->header->weights.bytes;
-  for (uint32_t i = 0; i < m->states.count; ++i) f.state_bytes_per_row += uint64_t{m->states[i].elems} * sizeof(float);
-  f.model_id = m->header->model_id;
-  f.macs_per_step = m->header->macs_per_step;
-  return rnnp::give_struct(f, facts) ? RNNP_OK : RNNP_E_ARG;
-}
-
-rnnp_status rnnp_model_input(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts) {
-  const rnnp::Model *m = rnnp::model_of(model);
-  return m == nullptr ? rnnp_status{RNNP_E_ARG} : rnnp::describe(*m, m->inputs, index, facts);
-}
-
-rnnp_status rnnp_model_output(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts) {
-  const rnnp::Model *m = rnnp::model_of(model);
-  return m == nullptr ? rnnp_status{RNNP_E_ARG} : rnnp::describe(*m, m->outputs, index, facts);
-}
 
 void rnnp_session_options_init(rnnp_session_options *options, size_t struct_bytes) {
   rnnp::give_struct(rnnp::default_options(), options, struct_bytes);
@@ -145,32 +123,27 @@ void rnnp_session_options_init(rnnp_session_options *options, size_t struct_byte
 
 rnnp_status rnnp_session_memory_with(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,
                                      rnnp_memory *memory) {
-  if (memory == nullptr) return RNNP_E_ARG;
+  rnnp::Model m;
   rnnp::SessionConfig c;
-  rnnp_status status = rnnp::configure(registry, model, options, &c);
+  rnnp::Refusal refusal;
+  const rnnp_status status = rnnp::prepare_session(registry, model, options, &m, &c, &refusal);
   if (status != RNNP_OK) return status;
-  size_t bytes = 0;
-  status = rnnp::measure(c, &bytes);
-  if (status != RNNP_OK) return status;
-  *memory = {bytes, rnnp::kArenaAlign, rnnp::saved_state_bytes(*c.model)};
-  return RNNP_OK;
+  const rnnp_memory need = {sizeof need, rnnp::kArenaAlign, c.session_bytes, rnnp::saved_state_bytes(m)};
+  return rnnp::give_struct(need, memory) ? RNNP_OK : RNNP_E_ARG;
 }
 
 rnnp_status rnnp_session_init_with(const rnnp_registry *registry, rnnp_session **session, const rnnp_model *model,
                                    const rnnp_session_options *options, void *mem, size_t bytes) {
   if (session == nullptr || mem == nullptr) return RNNP_E_ARG;
+  rnnp::Model m;
   rnnp::SessionConfig c;
-  rnnp_status status = rnnp::configure(registry, model, options, &c);
+  rnnp::Refusal refusal;
+  rnnp_status status = rnnp::prepare_session(registry, model, options, &m, &c, &refusal);
+  if (status == RNNP_OK) status = rnnp::prepare_memory(c, mem, bytes, &refusal);
   if (status != RNNP_OK) return status;
-  size_t needed = 0;
-  status = rnnp::measure(c, &needed);
-  if (status != RNNP_OK) return status;
-  if (!rnnp::is_aligned(mem, rnnp::kArenaAlign)) return RNNP_E_ALIGN;
-  if (bytes < needed) return RNNP_E_SMALL_MEMORY;
-  if (!rnnp::dataflow_fits(*c.model, mem)) return RNNP_E_BLOB_CORRUPT;
   rnnp::Arena arena(mem, bytes);
   rnnp::Session *built = nullptr;
-  status = rnnp::build_session(c, &arena, &built);
+  status = rnnp::build_session(c, &arena, &built, &refusal);
   if (status == RNNP_OK) *session = static_cast<rnnp_session *>(built);
   return status;
 }

@@ -8,6 +8,8 @@
 namespace rnnp {
 namespace {
 
+constexpr size_t kFewestBufferBytes = offsetof(rnnp_buffer, row_stride_bytes) + sizeof(rnnp_buffer::row_stride_bytes);
+
 bool lengths_fit(const int32_t *lengths, uint32_t batch, size_t steps) {
   for (uint32_t i = 0; i < batch; ++i) {
     if (lengths[i] < 0 || static_cast<size_t>(lengths[i]) > steps) return false;
@@ -31,17 +33,17 @@ bool indices_fit(const BlobIo &io, const TensorView &view, const TensorShape &sh
 
 rnnp_status check_shape(const Session &s, size_t steps, uint32_t batch) {
   if (batch == 0 || batch > s.max_batch) return RNNP_E_SHAPE;
-  if (s.model->header->fixed_batch != 0 && batch != s.model->header->fixed_batch) return RNNP_E_SHAPE;
+  if (s.model.header->fixed_batch != 0 && batch != s.model.header->fixed_batch) return RNNP_E_SHAPE;
   if (!s.causal && steps > s.max_steps) return RNNP_E_SHAPE;
   return steps > SIZE_MAX / 4 / s.max_batch ? RNNP_E_SHAPE : RNNP_OK;
 }
 
 TensorShape shape_of(const Session &s, const BlobIo &io, size_t steps, uint32_t batch) {
-  return {size_t{s.model->values[io.value].row_elems} * sizeof(float), steps, batch, io.role == RNNP_ROLE_SEQUENCE};
+  return {size_t{s.model.values[io.value].row_elems} * sizeof(float), steps, batch, io.role == RNNP_ROLE_SEQUENCE};
 }
 
 rnnp_status take_input(Session *s, uint32_t i, const rnnp_buffer &b, size_t steps, uint32_t batch) {
-  const BlobIo &io = s->model->inputs[i];
+  const BlobIo &io = s->model.inputs[i];
   if (b.data == nullptr && (io.role == RNNP_ROLE_SEQUENCE || io.role == RNNP_ROLE_ROW)) return RNNP_E_ARG;
   TensorView &view = s->inputs[i].view;
   const TensorShape shape = shape_of(*s, io, steps, batch);
@@ -54,15 +56,38 @@ rnnp_status take_input(Session *s, uint32_t i, const rnnp_buffer &b, size_t step
   return io.limit == 0 || indices_fit(io, view, shape) ? RNNP_OK : RNNP_E_INDEX;
 }
 
+// Output `out` in the memory of input `in`: held back until the chunk's inputs have been read, if that is enough.
+rnnp_status share_memory(const Session &s, IoSlot *out, const TensorShape &shape, uint32_t in) {
+  const BlobIo &io = s.model.inputs[in];
+  const TensorView &view = s.inputs[in].view;
+  if (view.data == nullptr || !overlap(out->view, view)) return RNNP_OK;
+  const bool apart = !(out->view.packed && view.packed) && out->view.data != view.data;  // rows of one between rows of the other
+  out->held = true;
+  if (io.role == RNNP_ROLE_LENGTHS) return RNNP_E_ARG;
+  if (shape.steps == 0 || apart) return RNNP_OK;  // shape.steps 0: written once, when everything has been read
+  if (io.role != RNNP_ROLE_SEQUENCE) return RNNP_E_ARG;
+  const size_t in_bytes = shape_of(s, io, shape.steps, shape.batch).elem_bytes;
+  return follows(out->view, shape.elem_bytes, view, in_bytes, shape.batch) ? RNNP_OK : RNNP_E_ARG;
+}
+
+// After all inputs: an output may lie in the memory of one.
 rnnp_status take_output(Session *s, uint32_t i, const rnnp_buffer &b, size_t steps, uint32_t batch, bool last_step) {
-  TensorShape shape = shape_of(*s, s->model->outputs[i], steps, batch);
+  const BlobIo &io = s->model.outputs[i];
+  IoSlot *out = &s->outputs[i];
+  TensorShape shape = shape_of(*s, io, steps, batch);
   if (last_step) shape.sequence = false;
-  return resolve(b, shape, &s->outputs[i].view);
+  rnnp_status status = resolve(b, shape, &out->view);
+  out->held = false;
+  if (io.role != RNNP_ROLE_SEQUENCE) shape.steps = 0;
+  for (uint32_t in = 0; in < s->model.inputs.count && status == RNNP_OK && b.data != nullptr; ++in)
+    status = share_memory(*s, out, shape, in);
+  return status;
 }
 
 rnnp_status check_io(const Session &s, const rnnp_io &io) {
-  const Model &m = *s.model;
+  const Model &m = s.model;
   if (io.flags & ~RNNP_RUN_LAST_STEP) return RNNP_E_ARG;
+  if (io.buffer_bytes < kFewestBufferBytes || io.buffer_bytes > kMostStructBytes) return RNNP_E_ARG;
   if (io.input_count != m.inputs.count || io.output_count != m.outputs.count) return RNNP_E_SHAPE;
   if ((io.input_count && io.inputs == nullptr) || (io.output_count && io.outputs == nullptr)) return RNNP_E_ARG;
   const rnnp_status status = check_shape(s, io.steps, io.batch);
@@ -73,9 +98,15 @@ rnnp_status check_io(const Session &s, const rnnp_io &io) {
 rnnp_status run_io(Session *s, const rnnp_io &io) {
   const bool last_step = (io.flags & RNNP_RUN_LAST_STEP) != 0;
   rnnp_status status = check_io(*s, io);
-  for (uint32_t i = 0; i < io.input_count && status == RNNP_OK; ++i) status = take_input(s, i, io.inputs[i], io.steps, io.batch);
-  for (uint32_t i = 0; i < io.output_count && status == RNNP_OK; ++i)
-    status = take_output(s, i, io.outputs[i], io.steps, io.batch, last_step);
+  rnnp_buffer b = {};
+  for (uint32_t i = 0; i < io.input_count && status == RNNP_OK; ++i) {
+    if (!take_element(io.inputs, io.buffer_bytes, i, &b)) return RNNP_E_ARG;
+    status = take_input(s, i, b, io.steps, io.batch);
+  }
+  for (uint32_t i = 0; i < io.output_count && status == RNNP_OK; ++i) {
+    if (!take_element(io.outputs, io.buffer_bytes, i, &b)) return RNNP_E_ARG;
+    status = take_output(s, i, b, io.steps, io.batch, last_step);
+  }
   if (status != RNNP_OK) return status;
   if (io.rows != nullptr && !rows_fit(s, io.rows, io.batch)) return RNNP_E_SHAPE;
   if (io.steps == 0) return RNNP_OK;
@@ -85,20 +116,27 @@ rnnp_status run_io(Session *s, const rnnp_io &io) {
   return RNNP_OK;
 }
 
+// One step on the short road.
+rnnp_status take_step(Session *s, const void *x, void *y) {
+  if (!is_aligned(x, 4) || !is_aligned(y, 4)) return RNNP_E_ALIGN;
+  const uintptr_t from = reinterpret_cast<uintptr_t>(x), to = reinterpret_cast<uintptr_t>(y);
+  const size_t in = s->step_input->row_bytes * s->max_batch, out = s->step_output->row_bytes * s->max_batch;
+  const bool overlap = from <= to ? to - from < in : from - to < out;
+  if (overlap && (from != to || !s->in_place)) return RNNP_E_ARG;
+  run_single_step(s, x, y);
+  return RNNP_OK;
+}
+
 // All rows; the one input that must be given, and the first output.
-rnnp_status run_simple(Session *s, size_t steps, const void *x, void *y) {
-  const Model &m = *s->model;
-  if (!s->simple) return RNNP_E_SHAPE;
+rnnp_status run_plain(Session *s, size_t steps, const void *x, void *y) {
+  const Model &m = s->model;
+  if (s->run_input == kNone) return RNNP_E_INPUTS;
   rnnp_status status = check_shape(*s, steps, s->max_batch);
   if (status != RNNP_OK || steps == 0) return status;
   if (x == nullptr || y == nullptr) return RNNP_E_ARG;
-  if (steps == 1 && s->single && s->rows.in_order) {
-    if (!is_aligned(x, 4) || !is_aligned(y, 4)) return RNNP_E_ALIGN;
-    run_single_step(s, x, y);
-    return RNNP_OK;
-  }
+  if (steps == 1 && s->short_road && s->rows.in_order) return take_step(s, x, y);
   for (uint32_t i = 0; i < m.inputs.count && status == RNNP_OK; ++i)
-    status = take_input(s, i, {i == s->simple_input ? const_cast<void *>(x) : nullptr, 0, 0}, steps, s->max_batch);
+    status = take_input(s, i, {i == s->run_input ? const_cast<void *>(x) : nullptr, 0, 0}, steps, s->max_batch);
   for (uint32_t i = 0; i < m.outputs.count && status == RNNP_OK; ++i)
     status = take_output(s, i, {i == 0 ? y : nullptr, 0, 0}, steps, s->max_batch, false);
   if (status != RNNP_OK) return status;
@@ -118,10 +156,10 @@ rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *given) {
 }
 
 rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y) {
-  return rnnp::is_session(session) ? rnnp::run_simple(session, steps, x, y) : rnnp_status{RNNP_E_ARG};
+  return rnnp::is_session(session) ? rnnp::run_plain(session, steps, x, y) : rnnp_status{RNNP_E_ARG};
 }
 
 rnnp_status rnnp_step(rnnp_session *session, const void *x, void *y) {
   if (!rnnp::is_session(session)) return RNNP_E_ARG;
-  return session->causal ? rnnp::run_simple(session, 1, x, y) : rnnp_status{RNNP_E_DIRECTION};
+  return session->causal ? rnnp::run_plain(session, 1, x, y) : rnnp_status{RNNP_E_DIRECTION};
 }

@@ -26,13 +26,15 @@ void hand_out_rows(const Call &call, const Lane &lane);
 // Tensors with one: per chunk of `steps` steps from `first` on.
 void bind_steps(const Call &call, const Lane &lane, size_t first, uint32_t steps);
 void hand_out_steps(const Call &call, const Lane &lane, size_t first, uint32_t steps);
+// Where an output is made that is not made in the caller's memory.
+void *output_rows(const Session &session, const Lane &lane, uint32_t output);
 
 // --- schedule.cpp: the nodes, in chunks, in a wave, or one step alone --------------------------------------------------------
 
 void run_call(Call *call);
 // What the nodes are told of the chunk of `steps` steps from `first` on.
 RunEnv chunk_env(const Call &call, const Lane &lane, size_t first, uint32_t steps);
-// One step of all rows, nothing but x and y, both packed: for sessions whose plan has the short road (Session::single).
+// One step of all rows, nothing but x and y, both packed, the same or apart: for sessions that have the short road.
 void run_single_step(Session *session, const void *x, void *y);
 
 }  // namespace rnnp

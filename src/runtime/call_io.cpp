@@ -12,7 +12,7 @@ bool is_sequence(const BlobIo &io) {
 }
 
 size_t elem_bytes(const Session &s, const BlobIo &io) {
-  return size_t{s.model->values[io.value].row_elems} * sizeof(float);
+  return size_t{s.model.values[io.value].row_elems} * sizeof(float);
 }
 
 // Packs `steps` steps of all rows from `first` on.
@@ -25,7 +25,7 @@ void stage(const Call &call, const TensorView &from, size_t first, uint32_t step
 // `staging_rows`: the lane's place in the staging buffer, in rows.
 void bind_input(const Call &call, const Lane &lane, uint32_t i, size_t first, uint32_t steps, size_t staging_rows) {
   const Session &s = *call.session;
-  const BlobIo &io = s.model->inputs[i];
+  const BlobIo &io = s.model.inputs[i];
   const TensorView &view = s.inputs[i].view;
   ValueSlot &slot = lane.values[io.value];
   if (view.data == nullptr || view.packed) {
@@ -38,19 +38,13 @@ void bind_input(const Call &call, const Lane &lane, uint32_t i, size_t first, ui
   slot.data = to;
 }
 
-void *pool_rows(const Session &s, const Lane &lane, const BlobValue &v) {
-  if (ValueKind(v.kind) == ValueKind::kSequence) return lane.sequence_pool + size_t{v.location} * s.max_batch * lane.pool_steps;
-  return s.row_pool + size_t{v.location} * s.max_batch;
-}
-
 // A node's result goes straight to the caller's packed memory; otherwise to the pool, and is copied out after the chunk.
 void bind_output(const Call &call, const Lane &lane, uint32_t i, size_t first) {
   const Session &s = *call.session;
-  const BlobIo &io = s.model->outputs[i];
-  const BlobValue &v = s.model->values[io.value];
+  const BlobIo &io = s.model.outputs[i];
   const TensorView &view = s.outputs[i].view;
-  const bool direct = view.data != nullptr && view.packed && !(is_sequence(io) && call.last_step);
-  lane.values[io.value].data = direct ? view.row(first, 0) : pool_rows(s, lane, v);
+  const bool direct = view.data != nullptr && view.packed && !s.outputs[i].held && !(is_sequence(io) && call.last_step);
+  lane.values[io.value].data = direct ? view.row(first, 0) : output_rows(s, lane, i);
 }
 
 const uint8_t *value_row(const Lane &lane, uint32_t value, size_t row) {
@@ -59,7 +53,7 @@ const uint8_t *value_row(const Lane &lane, uint32_t value, size_t row) {
 
 // Where rows end: the call's lengths, else the model's first LENGTHS input.
 const int32_t *last_step_lengths(const Call &call) {
-  const Model &m = *call.session->model;
+  const Model &m = call.session->model;
   for (uint32_t i = 0; i < m.inputs.count && call.lengths == nullptr; ++i) {
     if (m.inputs[i].role == RNNP_ROLE_LENGTHS) return view_as<int32_t>(call.session->inputs[i].view.data);
   }
@@ -68,7 +62,7 @@ const int32_t *last_step_lengths(const Call &call) {
 
 void hand_out_last_step(const Call &call, const Lane &lane, uint32_t i, size_t first, uint32_t steps) {
   const Session &s = *call.session;
-  const BlobIo &io = s.model->outputs[i];
+  const BlobIo &io = s.model.outputs[i];
   const size_t bytes = elem_bytes(s, io);
   const int32_t *lengths = last_step_lengths(call);
   for (uint32_t row = 0; row < call.batch; ++row) {
@@ -84,7 +78,7 @@ void hand_out_last_step(const Call &call, const Lane &lane, uint32_t i, size_t f
 
 void copy_out(const Call &call, const Lane &lane, uint32_t i, size_t first, uint32_t steps) {
   const Session &s = *call.session;
-  const BlobIo &io = s.model->outputs[i];
+  const BlobIo &io = s.model.outputs[i];
   const TensorView &view = s.outputs[i].view;
   if (lane.values[io.value].data == view.row(first, 0)) return;  // it was made there
   const size_t bytes = elem_bytes(s, io);
@@ -96,8 +90,14 @@ void copy_out(const Call &call, const Lane &lane, uint32_t i, size_t first, uint
 
 }  // namespace
 
+void *output_rows(const Session &s, const Lane &lane, uint32_t output) {
+  const BlobValue &v = s.model.values[s.model.outputs[output].value];
+  if (ValueKind(v.kind) == ValueKind::kSequence) return lane.sequence_pool + size_t{v.location} * s.max_batch * lane.pool_steps;
+  return s.row_pool + size_t{v.location} * s.max_batch;
+}
+
 void bind_rows(const Call &call, const Lane &lane) {
-  const Model &m = *call.session->model;
+  const Model &m = call.session->model;
   for (uint32_t i = 0; i < m.inputs.count; ++i) {
     if (!is_sequence(m.inputs[i])) bind_input(call, lane, i, 0, 1, 0);
   }
@@ -108,15 +108,15 @@ void bind_rows(const Call &call, const Lane &lane) {
 
 void hand_out_rows(const Call &call, const Lane &lane) {
   const Session &s = *call.session;
-  for (uint32_t i = 0; i < s.model->outputs.count; ++i) {
-    const BlobIo &io = s.model->outputs[i];
+  for (uint32_t i = 0; i < s.model.outputs.count; ++i) {
+    const BlobIo &io = s.model.outputs[i];
     if (!is_sequence(io) && s.outputs[i].view.data != nullptr) copy_out(call, lane, i, 0, 1);
   }
 }
 
 void bind_steps(const Call &call, const Lane &lane, size_t first, uint32_t steps) {
   const Session &s = *call.session;
-  const Model &m = *s.model;
+  const Model &m = s.model;
   const size_t staging_rows = size_t{s.max_batch} * lane.staging_step;
   for (uint32_t i = 0; i < m.inputs.count; ++i) {
     if (is_sequence(m.inputs[i])) bind_input(call, lane, i, first, steps, staging_rows);
@@ -128,8 +128,8 @@ void bind_steps(const Call &call, const Lane &lane, size_t first, uint32_t steps
 
 void hand_out_steps(const Call &call, const Lane &lane, size_t first, uint32_t steps) {
   const Session &s = *call.session;
-  for (uint32_t i = 0; i < s.model->outputs.count; ++i) {
-    const BlobIo &io = s.model->outputs[i];
+  for (uint32_t i = 0; i < s.model.outputs.count; ++i) {
+    const BlobIo &io = s.model.outputs[i];
     if (!is_sequence(io) || s.outputs[i].view.data == nullptr) continue;
     if (call.last_step) {
       hand_out_last_step(call, lane, i, first, steps);

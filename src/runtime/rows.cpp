@@ -16,7 +16,7 @@ void swap_elems(float *a, float *b, uint32_t count) {
 }
 
 void swap_slots(Session *s, uint32_t a, uint32_t b) {
-  for (uint32_t i = 0; i < s->model->states.count; ++i) {
+  for (uint32_t i = 0; i < s->model.states.count; ++i) {
     const StateSlot &state = s->states[i];
     float *base = state.buffer[state.live];
     swap_elems(base + size_t{a} * state.row_elems, base + size_t{b} * state.row_elems, state.row_elems);
@@ -33,7 +33,7 @@ void swap_slots(Session *s, uint32_t a, uint32_t b) {
 
 bool rows_fit(Session *s, const uint32_t *rows, uint32_t count) {
   RowMap &map = s->rows;
-  if (s->model->header->fixed_batch != 0) return false;
+  if (s->model.header->fixed_batch != 0) return false;
   if (++map.stamp == 0) {
     for (uint32_t i = 0; i < s->max_batch; ++i) map.seen[i] = 0;
     map.stamp = 1;

@@ -1,5 +1,6 @@
 // schedule.cpp -- how a call's steps go through the nodes: chunk after chunk by the whole team, as a wave of chunks through groups
 // of layers, or one step alone. Touches the session through call_io.cpp and the operators. SPDX-License-Identifier: Apache-2.0
+#include "base/bytes.h"
 #include "base/fpenv.h"
 #include "runtime/call.h"
 
@@ -20,7 +21,7 @@ uint32_t steps_of_chunk(const Call &call, size_t first, uint32_t chunk_steps) {
 RunEnv chunk_env(const Call &call, const Lane &lane, size_t first, uint32_t steps) {
   const Session &s = *call.session;
   RunEnv env;
-  env.model = s.model;
+  env.model = &s.model;
   env.values = lane.values;
   env.states = s.states;
   env.scratch = lane.scratch;
@@ -46,7 +47,7 @@ void run_chunk(const Call &call, size_t first, uint32_t steps, uint32_t thread) 
   if (thread == 0) bind_steps(call, s.lane, first, steps);
   team_barrier(call, thread);
   const RunEnv env = chunk_env(call, s.lane, first, steps);
-  for (uint32_t i = 0; i < s.model->nodes.count; ++i) {
+  for (uint32_t i = 0; i < s.model.nodes.count; ++i) {
     s.nodes[i].op->run(env, *s.nodes[i].node, s.nodes[i].object, thread);
     team_barrier(call, thread);
   }
@@ -130,16 +131,18 @@ void run_call(Call *call) {
 
 void run_single_step(Session *s, const void *x, void *y) {
   const FlushDenormals flush;
-  s->single_input->data = const_cast<void *>(x);
-  s->single_output->data = y;
-  const NodeSlot *end = s->nodes + s->model->nodes.count;
+  void *made = x == y ? output_rows(*s, s->lane, 0) : y;
+  s->step_input->data = const_cast<void *>(x);
+  s->step_output->data = made;
+  const NodeSlot *end = s->nodes + s->model.nodes.count;
   for (const NodeSlot *n = s->nodes; n != end; ++n) {
     if (n->step != nullptr) {
       n->step(n->object);
     } else {
-      n->op->run(s->single_env, *n->node, n->object, 0);
+      n->op->run(s->step_env, *n->node, n->object, 0);
     }
   }
+  if (made != y) copy_bytes(y, made, s->step_output->row_bytes * s->max_batch);
 }
 
 }  // namespace rnnp

@@ -10,6 +10,7 @@
 
 #include "ops/op.h"
 #include "ops/wave_plan.h"
+#include "runtime/refusal.h"
 #include "runtime/tensor_view.h"
 
 namespace rnnp {
@@ -27,6 +28,7 @@ struct NodeSlot {
 struct IoSlot {
   TensorView view;   // of the call under way
   uint8_t *staging;  // room for one chunk, packed; nullptr for lengths and outputs
+  bool held;         // an output in an input's memory: nothing is written there before the chunk's inputs have been read
 };
 
 // The buffers that a chunk of steps goes through. All chunks share one; in a wave, chunks under way at the same time have their
@@ -54,12 +56,12 @@ struct Session {
   uint32_t recurrent_isa, xnnpack_count;
   uint32_t xnnpack_refused;
   bool causal;
-  bool simple;  // rnnp_run applies: one sequence input, all others optional
-  uint32_t simple_input;
-  bool single;  // rnnp_step takes the short road: single steps on one thread, one sequence in, one out
-  ValueSlot *single_input, *single_output;
-  RunEnv single_env;
-  const Model *model;
+  uint32_t run_input;  // the x of rnnp_run; kNone: the model takes rnnp_run_io
+  bool in_place;       // y may be x
+  bool short_road;     // rnnp_step goes straight through the nodes: on one thread, one sequence in, one out
+  ValueSlot *step_input, *step_output;
+  RunEnv step_env;
+  Model model;
   rnnp_executor executor;
   NodeSlot *nodes;
   StateSlot *states;
@@ -79,6 +81,7 @@ struct SessionConfig {
   OpList ops;
   KernelGroups kernels;
   uint32_t max_batch, chunk_steps, layer_chunk_steps, max_steps, parallel_steps, isa, l1d_bytes, l2_bytes, l3_bytes;
+  size_t session_bytes;
   uint32_t threads;  // of the parallel region
   uint32_t team;     // that share a layer: all of them, or 1
   WavePlan wave;
@@ -88,7 +91,12 @@ struct SessionConfig {
 
 // Lay a session whose nodes have been checked (session_plan.h) out in *arena and, unless it is measuring, fill it. *session is null
 // while measuring.
-rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **session);
+rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **session, Refusal *refusal);
+
+// The x of rnnp_run: the only input that must be given, a sequence. kNone where there are more or none.
+uint32_t run_input(const Model &m);
+// rnnp_run's y may be its x: each step's results take no more room than its inputs, or come once, at the end.
+bool runs_in_place(const Model &m);
 
 // Bytes of rnnp_state_save for one row.
 size_t saved_state_bytes(const Model &m);

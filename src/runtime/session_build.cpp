@@ -9,12 +9,28 @@
 namespace rnnp {
 namespace {
 
-rnnp_status build_node(const SessionConfig &config, BuildEnv *env, const BlobNode &node, NodeSlot *slot) {
+constexpr uint32_t kEveryIsa = ~RNNP_ISA_REFERENCE_ONLY;
+
+// Whether it is for the instruction sets alone that a node finds no kernel.
+bool another_isa_would_do(SessionConfig any, const BuildEnv &env, const BlobNode &node) {
+  any.isa = kEveryIsa;
+  const Op *op = operator_of(any, node);
+  Arena arena(nullptr, 0);
+  BuildEnv trial = env;
+  trial.isa = any.isa;
+  trial.arena = &arena;
+  void *object = nullptr;
+  return op != nullptr && op->check(*any.model, node) == RNNP_OK && op->build(&trial, node, &object) == RNNP_OK;
+}
+
+rnnp_status build_node(const SessionConfig &config, BuildEnv *env, uint32_t index, NodeSlot *slot, Refusal *refusal) {
+  const BlobNode &node = config.model->nodes[index];
   const Op *op = operator_of(config, node);
   void *object = nullptr;
   const rnnp_status status = op->build(env, node, &object);
   if (status == RNNP_OK && slot != nullptr) *slot = {op, &node, object, nullptr};
-  return status;
+  if (status == RNNP_E_LAYOUT && another_isa_would_do(config, *env, node)) return refuse(refusal, Reason::kIsa, index);
+  return status == RNNP_OK ? status : refuse(refusal, reason_of(status), index);
 }
 
 // Which buffer a value's rows are in for good; inputs and outputs are redirected per run.
@@ -70,18 +86,8 @@ void place_staging(const SessionConfig &config, Arena *arena, const Table<BlobIo
     const size_t bytes = mul_sat(mul_sat(rows, m.values[io[i].value].row_elems), sizeof(float));
     const bool staged = io[i].role != RNNP_ROLE_LENGTHS && m.values[io[i].value].kind == uint32_t(ValueKind::kInput);
     uint8_t *staging = staged ? arena->take<uint8_t>(bytes) : nullptr;
-    if (slots != nullptr) slots[i] = {{nullptr, 0, 0, true}, staging};
+    if (slots != nullptr) slots[i] = {{nullptr, 0, 0, 0, true}, staging, false};
   }
-}
-
-// rnnp_run can be used: exactly one input must be given, and it is a sequence.
-void find_simple_input(const Model &m, Session *s) {
-  uint32_t required = 0;
-  for (uint32_t i = 0; i < m.inputs.count; ++i) {
-    if (m.inputs[i].role == RNNP_ROLE_SEQUENCE || m.inputs[i].role == RNNP_ROLE_ROW) ++required;
-    if (m.inputs[i].role == RNNP_ROLE_SEQUENCE) s->simple_input = i;
-  }
-  s->simple = required == 1 && m.outputs.count >= 1 && m.inputs.count > 0 && m.inputs[s->simple_input].role == RNNP_ROLE_SEQUENCE;
 }
 
 // Every table of the session in one go, so that placing them is one test.
@@ -116,7 +122,7 @@ Tables take_tables(const SessionConfig &config, Arena *arena) {
   return t;
 }
 
-void fill_session(const SessionConfig &config, const BuildEnv &env, const Tables &t) {
+void fill_session(const SessionConfig &config, const Tables &t) {
   Session &s = *t.session;
   s = {};
   s.max_batch = config.max_batch;
@@ -124,9 +130,8 @@ void fill_session(const SessionConfig &config, const BuildEnv &env, const Tables
   s.max_steps = config.max_steps;
   s.threads = config.threads;
   s.parallel_steps = config.parallel_steps;
-  s.recurrent_isa = env.recurrent_isa;
   s.causal = (config.model->header->flags & kBlobCausal) != 0;
-  s.model = config.model;
+  s.model = *config.model;
   s.executor = config.executor;
   s.nodes = t.nodes;
   s.states = t.states;
@@ -143,7 +148,8 @@ void fill_session(const SessionConfig &config, const BuildEnv &env, const Tables
     s.rows.seen[i] = 0;
   }
   for (uint32_t i = 0; i < barrier_lines(config); ++i) s.barriers[i] = {0, config.executor.wait, config.executor.ctx};
-  find_simple_input(*config.model, &s);
+  s.run_input = run_input(s.model);
+  s.in_place = runs_in_place(s.model);
 }
 
 uint32_t single_step_threads(const Session &s) {
@@ -151,8 +157,8 @@ uint32_t single_step_threads(const Session &s) {
 }
 
 void finish_nodes(Session *s) {
-  FinishEnv env = {s->model, s->lane.values, s->states, s->max_batch, single_step_threads(*s), s->lane.scratch, 0, false};
-  for (uint32_t i = 0; i < s->model->nodes.count; ++i) {
+  FinishEnv env = {&s->model, s->lane.values, s->states, s->max_batch, single_step_threads(*s), s->lane.scratch, 0, false};
+  for (uint32_t i = 0; i < s->model.nodes.count; ++i) {
     NodeSlot &n = s->nodes[i];
     n.step = n.op->finish != nullptr ? n.op->finish(&env, *n.node, n.object) : nullptr;
   }
@@ -161,19 +167,20 @@ void finish_nodes(Session *s) {
 }
 
 // What rnnp_step needs to know, decided once.
-void prepare_single_step(Session *s) {
-  const Model &m = *s->model;
-  s->single = m.inputs.count == 1 && m.inputs[0].limit == 0 && single_step_threads(*s) == 1 && s->causal && s->simple &&
-              m.outputs.count == 1 && ValueKind(m.values[m.outputs[0].value].kind) == ValueKind::kSequence;
-  if (!s->single) return;
-  s->single_input = &s->lane.values[m.inputs[0].value];
-  s->single_output = &s->lane.values[m.outputs[0].value];
-  s->single_env = chunk_env({s, nullptr, 1, s->max_batch, false, 1}, s->lane, 0, 1);
+void prepare_short_road(Session *s) {
+  const Model &m = s->model;
+  s->short_road = m.inputs.count == 1 && m.inputs[0].limit == 0 && single_step_threads(*s) == 1 && s->causal &&
+                  s->run_input != kNone && m.outputs.count == 1 &&
+                  ValueKind(m.values[m.outputs[0].value].kind) == ValueKind::kSequence;
+  if (!s->short_road) return;
+  s->step_input = &s->lane.values[m.inputs[0].value];
+  s->step_output = &s->lane.values[m.outputs[0].value];
+  s->step_env = chunk_env({s, nullptr, 1, s->max_batch, false, 1}, s->lane, 0, 1);
 }
 
 }  // namespace
 
-rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **session) {
+rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **session, Refusal *refusal) {
   const Model &m = *config.model;
   const Tables t = take_tables(config, arena);
   BuildEnv env = {};
@@ -187,11 +194,12 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **s
   env.l3_bytes = config.l3_bytes;
   env.arena = arena;
   const bool placing = !arena->measuring() && !arena->overflowed();
+  if (placing) fill_session(config, t);
+  env.model = placing ? &t.session->model : config.model;
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
-    const rnnp_status status = build_node(config, &env, m.nodes[i], placing ? &t.nodes[i] : nullptr);
+    const rnnp_status status = build_node(config, &env, i, placing ? &t.nodes[i] : nullptr, refusal);
     if (status != RNNP_OK) return status;
   }
-  if (placing) fill_session(config, env, t);
   place_states(config, arena, t.session);
   const size_t rows = mul_sat(config.max_batch, pool_steps(config));
   const size_t scratch_bytes = align_up(env.scratch_bytes, kArenaAlign);
@@ -200,8 +208,9 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **s
   float *row_pool = arena->take<float>(mul_sat(m.header->row_pool_elems, config.max_batch));
   place_staging(config, arena, m.inputs, placing ? t.inputs : nullptr);
   place_staging(config, arena, m.outputs, placing ? t.outputs : nullptr);
-  if (arena->overflowed()) return RNNP_E_SMALL_MEMORY;
+  if (arena->overflowed()) return refuse(refusal, Reason::kTooLarge);
   if (arena->measuring()) return RNNP_OK;
+  t.session->recurrent_isa = env.recurrent_isa;
   t.session->row_pool = row_pool;
   t.session->lane = {t.values, sequence_pool, config.chunk_steps, 0, scratch};
   place_values(config, *t.session, t.session->lane);
@@ -215,7 +224,7 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **s
     for (uint32_t row = 0; row < config.max_batch; ++row) reset_state(*t.session, i, row);
   }
   finish_nodes(t.session);
-  prepare_single_step(t.session);
+  prepare_short_road(t.session);
   t.session->tag = kSessionTag;
   *session = t.session;
   return RNNP_OK;

@@ -26,14 +26,21 @@ uint64_t macs_of(const void *config, uint32_t node) {
   return costs_of(c, c.model->nodes[node]).macs;
 }
 
-rnnp_status check_nodes(const SessionConfig &c, StepNeeds *needs) {
+bool is_known(const SessionConfig &c, const BlobNode &node) {
+  for (uint32_t i = 0; i < c.ops.count; ++i) {
+    if (uint32_t(c.ops.ops[i]->kind) == node.op) return true;
+  }
+  return false;
+}
+
+rnnp_status check_nodes(const SessionConfig &c, StepNeeds *needs, Refusal *refusal) {
   const Model &m = *c.model;
   *needs = {};
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
     const Op *op = operator_of(c, m.nodes[i]);
-    if (op == nullptr) return RNNP_E_UNSUPPORTED;
+    if (op == nullptr) return refuse(refusal, is_known(c, m.nodes[i]) ? Reason::kNotTaken : Reason::kNoOperator, i);
     const rnnp_status status = op->check(m, m.nodes[i]);
-    if (status != RNNP_OK) return status;
+    if (status != RNNP_OK) return refuse(refusal, reason_of(status), i);
     const NodeCosts costs = costs_of(c, m.nodes[i]);
     needs->meetings += costs.meetings;
     if (costs.macs_between_meetings > needs->macs_between_meetings) needs->macs_between_meetings = costs.macs_between_meetings;
@@ -84,9 +91,9 @@ const Op *operator_of(const SessionConfig &c, const BlobNode &node) {
   return nullptr;
 }
 
-rnnp_status plan_session(const rnnp_session_options &o, SessionConfig *c) {
+rnnp_status plan_session(const rnnp_session_options &o, SessionConfig *c, Refusal *refusal) {
   StepNeeds needs;
-  const rnnp_status status = check_nodes(*c, &needs);
+  const rnnp_status status = check_nodes(*c, &needs, refusal);
   if (status != RNNP_OK) return status;
   c->max_steps = o.max_steps;
   c->layer_chunk_steps = o.chunk_steps;
@@ -96,7 +103,6 @@ rnnp_status plan_session(const rnnp_session_options &o, SessionConfig *c) {
   const bool always = !kManyThreads || (o.flags & RNNP_SESSION_ALL_THREADS) != 0;
   c->parallel_steps = always ? 1 : choose_parallel_steps(c->model->header->macs_per_step, o.max_batch);
   plan_threads(o, needs, c);
-  if (o.executor != nullptr) c->executor = *o.executor;
   return RNNP_OK;
 }
 

@@ -15,8 +15,8 @@ inline OpChoice choice_of(const SessionConfig &config) {
 const Op *operator_of(const SessionConfig &config, const BlobNode &node);
 
 // Checks every node, and fills in what the model's shapes, the options, the caches and threads decide. The options have been
-// checked; of *config the model, operators, kernels, instruction sets, rows and caches are there.
-rnnp_status plan_session(const rnnp_session_options &options, SessionConfig *config);
+// checked; of *config the model, operators, kernels, instruction sets, rows, caches and executor are there.
+rnnp_status plan_session(const rnnp_session_options &options, SessionConfig *config, Refusal *refusal);
 
 }  // namespace rnnp
 #endif  // RNNPACK_RUNTIME_SESSION_PLAN_H_

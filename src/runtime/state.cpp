@@ -33,12 +33,12 @@ size_t saved_state_bytes(const Model &m) {
 }
 
 void reset_state(const Session &s, uint32_t state, uint32_t row) {
-  const BlobState &b = s.model->states[state];
+  const BlobState &b = s.model.states[state];
   float *to = state_row(s, state, row);
   if (b.init == kNone) {
     zero_bytes(to, b.elems * sizeof(float));
   } else {
-    copy_bytes(to, s.model->weights(b.init) + (b.per_row ? size_t{row} * b.elems : 0), b.elems * sizeof(float));
+    copy_bytes(to, s.model.weights(b.init) + (b.per_row ? size_t{row} * b.elems : 0), b.elems * sizeof(float));
   }
 }
 
@@ -49,7 +49,7 @@ rnnp_status rnnp_state_reset(rnnp_session *session, uint32_t row) {
   if (row != RNNP_ALL_ROWS && row >= session->max_batch) return RNNP_E_SHAPE;
   const uint32_t begin = row == RNNP_ALL_ROWS ? 0 : row;
   const uint32_t end = row == RNNP_ALL_ROWS ? session->max_batch : row + 1;
-  for (uint32_t i = 0; i < session->model->states.count; ++i) {
+  for (uint32_t i = 0; i < session->model.states.count; ++i) {
     for (uint32_t r = begin; r < end; ++r) rnnp::reset_state(*session, i, r);
   }
   return RNNP_OK;
@@ -58,7 +58,7 @@ rnnp_status rnnp_state_reset(rnnp_session *session, uint32_t row) {
 rnnp_status rnnp_state_save(const rnnp_session *session, uint32_t row, void *dst, size_t bytes) {
   if (!rnnp::is_session(session) || dst == nullptr) return RNNP_E_ARG;
   if (row >= session->max_batch) return RNNP_E_SHAPE;
-  const rnnp::Model &m = *session->model;
+  const rnnp::Model &m = session->model;
   const size_t total = rnnp::saved_state_bytes(m);
   if (bytes < total) return RNNP_E_SMALL_MEMORY;
   uint8_t *to = static_cast<uint8_t *>(dst) + sizeof(rnnp::StateHeader);
@@ -77,7 +77,7 @@ rnnp_status rnnp_state_save(const rnnp_session *session, uint32_t row, void *dst
 rnnp_status rnnp_state_load(rnnp_session *session, uint32_t row, const void *src, size_t bytes) {
   if (!rnnp::is_session(session) || src == nullptr) return RNNP_E_ARG;
   if (row >= session->max_batch) return RNNP_E_SHAPE;
-  const rnnp::Model &m = *session->model;
+  const rnnp::Model &m = session->model;
   const size_t total = rnnp::saved_state_bytes(m);
   if (bytes < total) return RNNP_E_SMALL_MEMORY;
   rnnp::StateHeader h;

@@ -21,7 +21,7 @@ const char *rnnp_status_string(rnnp_status status) {
     case RNNP_E_LAYOUT:
       return "no kernel in this build reads the blob's weight layout: compile the model for this target";
     case RNNP_E_ISA:
-      return "isa_allowed leaves no kernel that this CPU can run";
+      return "isa_allowed and this CPU leave no kernel for the blob's weight layout";
     case RNNP_E_STATE_MISMATCH:
       return "saved state is of another model, or damaged";
     case RNNP_E_DIRECTION:
@@ -34,6 +34,8 @@ const char *rnnp_status_string(rnnp_status status) {
       return "blobs are little-endian and this CPU is not";
     case RNNP_E_INDEX:
       return "an index is outside its table";
+    case RNNP_E_INPUTS:
+      return "the model needs other inputs than one sequence: use rnnp_run_io";
     default:
       return "unknown status";
   }

@@ -1,4 +1,5 @@
-// structs.h -- structs of the public API that may grow: each begins with its size in the caller's header. One rule for all.
+// structs.h -- structs of the public API that may grow: each begins with its size in the caller's header, or comes in an array
+// whose owner says that size. One rule for all.
 //   from the caller  shorter: what is missing has its default; longer: what this library does not know must be zero
 //   to the caller    shorter: what does not fit is left out; longer: what this library does not know is zero
 // Room: runtime; touches the two structs and never a byte beyond the caller's. SPDX-License-Identifier: Apache-2.0
@@ -22,6 +23,18 @@ bool take_struct(const T *given, size_t fewest, T *out) {
   }
   copy_bytes(out, given, known);
   out->struct_bytes = sizeof(T);
+  return true;
+}
+
+// Element `index` of an array whose elements are `bytes` long in the caller's header.
+template <class T>
+bool take_element(const T *array, size_t bytes, uint32_t index, T *out) {
+  const uint8_t *at = reinterpret_cast<const uint8_t *>(array) + bytes * index;
+  const size_t known = bytes < sizeof(T) ? bytes : sizeof(T);
+  for (size_t i = known; i < bytes; ++i) {
+    if (at[i] != 0) return false;
+  }
+  copy_bytes(out, at, known);
   return true;
 }
 

@@ -13,7 +13,8 @@ struct TensorView {
   uint8_t *data;      // nullptr: left out
   size_t step_bytes;  // 0: one row per batch row, whatever the step
   size_t row_bytes;
-  bool packed;  // rows lie one behind the other, as operators want them
+  size_t bytes;  // from data to the end of the last row
+  bool packed;   // rows lie one behind the other, as operators want them
 
   uint8_t *row(size_t step, size_t row) const { return data + step * step_bytes + row * row_bytes; }
 };
@@ -29,7 +30,7 @@ struct TensorShape {
 // The view of a caller's buffer. A stride of 0 is the dense one: a row after a row, all rows of a step before the next step.
 // RNNP_E_ALIGN, or RNNP_E_ARG where rows would overlap themselves or the tensor does not fit the address space.
 inline rnnp_status resolve(const rnnp_buffer &b, const TensorShape &shape, TensorView *view) {
-  *view = {static_cast<uint8_t *>(b.data), 0, 0, true};
+  *view = {static_cast<uint8_t *>(b.data), 0, 0, 0, true};
   if (b.data == nullptr) return RNNP_OK;
   if (!is_aligned(b.data, 4) || b.row_stride_bytes % 4 != 0 || b.step_stride_bytes % 4 != 0) return RNNP_E_ALIGN;
   view->row_bytes = b.row_stride_bytes != 0 ? b.row_stride_bytes : shape.elem_bytes;
@@ -41,10 +42,22 @@ inline rnnp_status resolve(const rnnp_buffer &b, const TensorShape &shape, Tenso
     if (view->step_bytes < shape.elem_bytes) return RNNP_E_ARG;
     last_step = mul_sat(view->step_bytes, shape.steps != 0 ? shape.steps - 1 : 0);
   }
-  if (add_sat(add_sat(last_step, last_row), shape.elem_bytes) > SIZE_MAX / 2) return RNNP_E_ARG;
+  view->bytes = add_sat(add_sat(last_step, last_row), shape.elem_bytes);
+  if (view->bytes > SIZE_MAX / 2) return RNNP_E_ARG;
   const bool rows_packed = shape.batch == 1 || view->row_bytes == shape.elem_bytes;
   view->packed = rows_packed && (!shape.sequence || shape.steps == 1 || view->step_bytes == shape.elem_bytes * shape.batch);
   return RNNP_OK;
+}
+
+inline bool overlap(const TensorView &a, const TensorView &b) {
+  return a.data < b.data + b.bytes && b.data < a.data + a.bytes;
+}
+
+// Whether `out`, written step after step behind the reading of `in`, never reaches a row of `in` that is still to be read.
+inline bool follows(const TensorView &out, size_t out_bytes, const TensorView &in, size_t in_bytes, uint32_t batch) {
+  if (out.data != in.data) return false;
+  if (out.step_bytes == in.step_bytes && out.row_bytes == in.row_bytes) return out_bytes <= in_bytes;
+  return out.step_bytes <= in.step_bytes && out.row_bytes * (batch - 1u) + out_bytes <= in.step_bytes;
 }
 
 }  // namespace rnnp

@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
   unsigned char *mem = (unsigned char *)aligned(memory.bytes);
   rnnp_model model;
   rnnp_model_facts facts;
-  rnnp_memory need;
+  rnnp_memory need = RNNP_MEMORY_INIT;
   rnnp_session *session = NULL;
   FILE *file = argc == 2 ? fopen(argv[1], "rb") : NULL;
   size_t size, i;

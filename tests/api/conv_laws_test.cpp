@@ -207,8 +207,7 @@ TEST_P(ConvLaws, RowsEndAtTheirLengths) {
   Runner r(bytes, {batch, max_steps(), looks_ahead(GetParam()) ? 0u : 5u});
   std::vector<float> y(kSteps * batch * out());
   const rnnp_buffer inputs[] = {{const_cast<float *>(x.data()), 0, 0}}, outputs[] = {{y.data(), 0, 0}};
-  rnnp_io io = {};
-  io.struct_bytes = sizeof io;
+  rnnp_io io = RNNP_IO_INIT;
   io.steps = kSteps;
   io.batch = batch;
   io.input_count = io.output_count = 1;
@@ -248,8 +247,7 @@ TEST_P(CausalConvLaws, EndedRowsGiveTheSameBitsHoweverTheyAreCut) {
         left.push_back(int32_t(std::min(steps, size_t(length) > done ? size_t(length) - done : size_t{0})));
       const rnnp_buffer inputs[] = {{const_cast<float *>(x.data()) + done * batch * in(), 0, 0}},
                         outputs[] = {{y.data() + done * batch * out(), 0, 0}};
-      rnnp_io io = {};
-      io.struct_bytes = sizeof io;
+      rnnp_io io = RNNP_IO_INIT;
       io.steps = steps;
       io.batch = batch;
       io.input_count = io.output_count = 1;

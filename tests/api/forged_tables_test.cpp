@@ -30,7 +30,7 @@ rnnp_status make(const BlobTables &t, uint32_t batch = 2) {
   rnnp_session_options_init(&o, sizeof o);
   o.max_batch = batch;
   o.max_steps = 3;
-  rnnp_memory need;
+  rnnp_memory need = RNNP_MEMORY_INIT;
   status = rnnp_session_memory(&model, &o, &need);
   if (status != RNNP_OK) return status;
   AlignedBytes memory(need.session_bytes);
@@ -43,8 +43,7 @@ rnnp_status make(const BlobTables &t, uint32_t batch = 2) {
     const bool required = t.inputs[i].role <= RNNP_ROLE_ROW;
     if (required) inputs[i].data = const_cast<float *>(x.data());
   }
-  rnnp_io io = {};
-  io.struct_bytes = sizeof io;
+  rnnp_io io = RNNP_IO_INIT;
   io.steps = 3;
   io.batch = batch;
   io.input_count = static_cast<uint32_t>(inputs.size());

@@ -32,8 +32,7 @@ void call(Runner *r, int way) {
   const std::vector<float> x = random_floats(4 * 6, 1);
   std::vector<float> y(6 * 8);
   const rnnp_buffer in = {const_cast<float *>(x.data()), 0, 0}, out = {y.data(), 0, 0};
-  rnnp_io io = {};
-  io.struct_bytes = sizeof io;
+  rnnp_io io = RNNP_IO_INIT;
   io.steps = 6;
   io.batch = io.input_count = io.output_count = 1;
   io.inputs = &in;

@@ -26,8 +26,7 @@ std::vector<uint8_t> model(uint32_t limit = kRows, uint32_t count = kCount) {
 
 TEST(Gather, RowsOfTheTable) {
   Runner r(model());
-  rnnp_tensor_facts facts = {};
-  facts.struct_bytes = sizeof facts;
+  rnnp_tensor_facts facts = RNNP_TENSOR_FACTS_INIT;
   ASSERT_EQ(RNNP_OK, rnnp_model_input(r.model(), 0, &facts));
   EXPECT_EQ(uint32_t(RNNP_DTYPE_I32), facts.dtype);
   EXPECT_EQ(kRows, facts.limit);
@@ -51,8 +50,7 @@ TEST(Gather, AnIndexOutsideChangesNothing) {
     EXPECT_EQ(RNNP_E_INDEX, rnnp_run(r.session(), 2, steps, e)) << bad;
     EXPECT_EQ(RNNP_E_INDEX, rnnp_step(r.session(), steps + 2, e)) << bad;
     const rnnp_buffer in = {const_cast<int32_t *>(steps), 0, 0}, out[2] = {{e, 0, 0}, {nullptr, 0, 0}};
-    rnnp_io io = {};
-    io.struct_bytes = sizeof io;
+    rnnp_io io = RNNP_IO_INIT;
     io.steps = 2;
     io.batch = 1;
     io.inputs = &in;

@@ -37,7 +37,7 @@ rnnp_status open_and_run(const std::vector<uint8_t> &bytes) {
   rnnp_session_options o;
   rnnp_session_options_init(&o, sizeof o);
   o.max_steps = 4;
-  rnnp_memory need;
+  rnnp_memory need = RNNP_MEMORY_INIT;
   status = rnnp_session_memory(&model, &o, &need);
   if (status != RNNP_OK) return status;
   if (need.session_bytes > kMemory) return RNNP_E_SMALL_MEMORY;

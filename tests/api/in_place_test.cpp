@@ -34,7 +34,7 @@ TEST(InPlace, ReadOnlyMappedBlobRuns) {
   std::memcpy(map, blob.data(), blob.size());
   ASSERT_EQ(0, mprotect(map, blob.size(), PROT_READ));
   rnnp_model model;
-  rnnp_memory need;
+  rnnp_memory need = RNNP_MEMORY_INIT;
   rnnp_session *s = nullptr;
   ASSERT_EQ(RNNP_OK, rnnp_model_open(&model, map, blob.size(), RNNP_OPEN_CHECK_WEIGHTS));
   ASSERT_EQ(RNNP_OK, rnnp_session_memory(&model, nullptr, &need));
@@ -51,7 +51,7 @@ TEST(InPlace, ChangedWeightsCountAtTheNextStep) {
   const std::vector<uint8_t> bytes = wide_lstm();
   AlignedBytes blob(bytes);
   rnnp_model model;
-  rnnp_memory need;
+  rnnp_memory need = RNNP_MEMORY_INIT;
   rnnp_session *s = nullptr;
   ASSERT_EQ(RNNP_OK, rnnp_model_open(&model, blob.data(), blob.size(), 0));
   ASSERT_EQ(RNNP_OK, rnnp_session_memory(&model, nullptr, &need));

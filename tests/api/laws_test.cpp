@@ -181,7 +181,7 @@ TEST_P(Laws, BidirectionalMatchesTheReferenceRagged) {
     std::vector<float> got_y(want.y.size(), 9), got_h(want.y_h.size(), 9);
     const rnnp_buffer inputs[] = {{const_cast<float *>(data.data()), 0, 0}};
     const rnnp_buffer outputs[] = {{got_y.data(), 0, 0}, {got_h.data(), 0, 0}};
-    const rnnp_io io = {sizeof(rnnp_io), 0, kSteps, batch, 1, 2, lengths.data(), inputs, outputs, nullptr};
+    const rnnp_io io = {sizeof(rnnp_io), sizeof(rnnp_buffer), 0, batch, kSteps, 1, 2, lengths.data(), inputs, outputs, nullptr};
     ASSERT_EQ(RNNP_OK, rnnp_run_io(r.session(), &io));
     for (size_t i = 0; i < want.y.size(); ++i) ASSERT_NEAR(want.y[i], got_y[i], 1e-5) << threads << " threads at " << i;
     for (size_t i = 0; i < want.y_h.size(); ++i) ASSERT_NEAR(want.y_h[i], got_h[i], 1e-5) << threads << " threads at " << i;

@@ -31,8 +31,7 @@ TEST(ThreadedMeetings, StepsBesideRunsOfTheTeam) {
     shared.threads = 2;
     shared.all_threads = false;
     Runner one(blob), two(blob, shared);
-    rnnp_session_facts facts = {};
-    facts.struct_bytes = sizeof facts;
+    rnnp_session_facts facts = RNNP_SESSION_FACTS_INIT;
     ASSERT_EQ(RNNP_OK, rnnp_session_info(two.session(), &facts));
     ASSERT_EQ(2u, facts.threads);
     const std::vector<float> x = random_floats(20 * 16, 3);
@@ -78,7 +77,7 @@ struct LatePeer {
 
 TEST(ThreadedMeetings, WhoWaitsLongAsksTheExecutorAndCounts) {
   LatePeer peer;
-  const rnnp_executor executor = {&peer, 2, LatePeer::parallel, LatePeer::wait};
+  const rnnp_executor executor = {sizeof(rnnp_executor), 2, &peer, LatePeer::parallel, LatePeer::wait};
   Options o;
   o.executor = &executor;
   Runner one(layer(Cell::kLstm, 24)), late(layer(Cell::kLstm, 24), o);
@@ -90,7 +89,7 @@ TEST(ThreadedMeetings, WhoWaitsLongAsksTheExecutorAndCounts) {
 
 TEST(ThreadedMeetings, AnExecutorThatCannotWaitIsRefused) {
   LatePeer peer;
-  const rnnp_executor executor = {&peer, 2, LatePeer::parallel, nullptr};
+  const rnnp_executor executor = {sizeof(rnnp_executor), 2, &peer, LatePeer::parallel, nullptr};
   Options o;
   o.executor = &executor;
   EXPECT_THROW(Runner(layer(Cell::kLstm, 24), o), std::runtime_error);

@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
   if (argc != 3) return 2;
   const AlignedBytes blob(shaped(argv[1], static_cast<uint32_t>(std::atoi(argv[2]))).bytes());
   rnnp_model model;
-  rnnp_memory need;
+  rnnp_memory need = RNNP_MEMORY_INIT;
   if (rnnp_model_open(&model, blob.data(), blob.size(), 0) != RNNP_OK) return 1;
   if (rnnp_session_memory(&model, nullptr, &need) != RNNP_OK) return 1;
   AlignedBytes memory(need.session_bytes);

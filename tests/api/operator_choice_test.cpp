@@ -22,7 +22,7 @@ rnnp_status measure(const BlobTables &t, const std::vector<const rnnp_op *> &ops
   if (status != RNNP_OK) return status;
   const rnnp_registry registry = {sizeof registry, static_cast<uint32_t>(ops.size()), sizeof kKernels / sizeof kKernels[0],
                                   ops.data(), kKernels};
-  rnnp_memory memory;
+  rnnp_memory memory = RNNP_MEMORY_INIT;
   return rnnp_session_memory_with(&registry, &model, nullptr, &memory);
 }
 

@@ -36,7 +36,7 @@ rnnp_status run_rows(rnnp_session *session, const std::vector<uint32_t> *rows, u
                      const std::vector<float> &x, std::vector<float> *y, size_t io_bytes = sizeof(rnnp_io)) {
   y->assign(steps * batch * kOutput, -5.0f);
   rnnp_buffer in = {const_cast<float *>(x.data()), 0, 0}, out = {y->data(), 0, 0};
-  rnnp_io io = {};
+  rnnp_io io = RNNP_IO_INIT;
   io.struct_bytes = static_cast<uint32_t>(io_bytes);
   io.steps = steps;
   io.batch = batch;

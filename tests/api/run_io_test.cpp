@@ -43,7 +43,7 @@ struct Call {
   std::vector<float> y = std::vector<float>(kSteps * kBatch * kHidden, 7), y_h = std::vector<float>(kBatch * kHidden, 7), y_c = y_h;
   rnnp_buffer inputs[4] = {{x.data(), 0, 0}, {h0.data(), 0, 0}, {c0.data(), 0, 0}, {lengths.data(), 0, 0}};
   rnnp_buffer outputs[3] = {{y.data(), 0, 0}, {y_h.data(), 0, 0}, {y_c.data(), 0, 0}};
-  rnnp_io io = {sizeof(rnnp_io), 0, kSteps, kBatch, 4, 3, nullptr, inputs, outputs, nullptr};
+  rnnp_io io = {sizeof(rnnp_io), sizeof(rnnp_buffer), 0, kBatch, kSteps, 4, 3, nullptr, inputs, outputs, nullptr};
 };
 
 void expect_near(const std::vector<double> &want, const std::vector<float> &got) {
@@ -80,7 +80,9 @@ TEST(RunIo, LengthsInputGatesItsOwnLayerTheCallsLengthsGateAll) {
     const rnnp_buffer inputs[] = {{const_cast<float *>(data.data()), 0, 0},
                                   {by_call ? nullptr : const_cast<int32_t *>(lengths.data()), 0, 0}};
     const rnnp_buffer outputs[] = {{y.data(), 0, 0}};
-    const rnnp_io io = {sizeof(rnnp_io), 0, kSteps, kBatch, 2, 1, by_call ? lengths.data() : nullptr, inputs, outputs, nullptr};
+    const rnnp_io io = {
+        sizeof(rnnp_io), sizeof(rnnp_buffer), 0, kBatch, kSteps, 2, 1, by_call ? lengths.data() : nullptr, inputs, outputs,
+        nullptr};
     Runner r(blob, {kBatch});
     ASSERT_EQ(RNNP_OK, rnnp_run_io(r.session(), &io));
     expect_near(want.y, y);
@@ -198,7 +200,7 @@ TEST(Session, ErrorsOfInit) {
   ASSERT_EQ(RNNP_OK, rnnp_model_open(&model, blob.data(), blob.size(), 0));
   rnnp_session_options o;
   rnnp_session_options_init(&o, sizeof o);
-  rnnp_memory need;
+  rnnp_memory need = RNNP_MEMORY_INIT;
   ASSERT_EQ(RNNP_OK, rnnp_session_memory(&model, &o, &need));
   rnnp_session *s = reinterpret_cast<rnnp_session *>(8);
   EXPECT_EQ(RNNP_E_SMALL_MEMORY, rnnp_session_init(&s, &model, &o, mem.data(), need.session_bytes - 1));

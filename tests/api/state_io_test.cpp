@@ -50,8 +50,7 @@ TEST(StateIo, RunningSumsWhateverTheCut) {
 rnnp_status run_rows(rnnp_session *session, const std::vector<float> &x, std::vector<float> *y, size_t steps, uint32_t batch,
                      const int32_t *lengths) {
   rnnp_buffer in = {const_cast<float *>(x.data()), 0, 0}, out = {y->data(), 0, 0};
-  rnnp_io io = {};
-  io.struct_bytes = sizeof io;
+  rnnp_io io = RNNP_IO_INIT;
   io.steps = steps;
   io.batch = batch;
   io.input_count = io.output_count = 1;
@@ -85,8 +84,7 @@ TEST(StateIo, ResetSaveAndLoad) {
   const std::vector<float> y = runner.run(ones);
   EXPECT_EQ(1.0f, y[0]);
   EXPECT_EQ(2.0f, y[kElems]);
-  rnnp_model_facts facts = {};
-  facts.struct_bytes = sizeof facts;
+  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
   ASSERT_EQ(RNNP_OK, rnnp_model_info(runner.model(), &facts));
   EXPECT_EQ(kElems * sizeof(float), facts.state_bytes_per_row);
 }

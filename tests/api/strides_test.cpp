@@ -10,8 +10,7 @@ namespace {
 using namespace rnnp_test;
 
 rnnp_status run(rnnp_session *session, size_t steps, uint32_t batch, const std::vector<rnnp_buffer> &in, const rnnp_buffer &out) {
-  rnnp_io io = {};
-  io.struct_bytes = sizeof io;
+  rnnp_io io = RNNP_IO_INIT;
   io.steps = steps;
   io.batch = batch;
   io.input_count = static_cast<uint32_t>(in.size());

@@ -46,7 +46,7 @@ TEST(Structs, InitialiserWritesNoMoreThanTheCallerHas) {
 TEST(Structs, AnOlderCallersOptionsHaveDefaultsForTheRest) {
   Open m;
   rnnp_session_options o;
-  rnnp_memory whole, shorter;
+  rnnp_memory whole = RNNP_MEMORY_INIT, shorter = RNNP_MEMORY_INIT;
   rnnp_session_options_init(&o, sizeof o);
   ASSERT_EQ(RNNP_OK, rnnp_session_memory(&m.model, &o, &whole));
   std::memset(reinterpret_cast<uint8_t *>(&o) + 8, 0xFF, sizeof o - 8);  // what lies behind an older struct
@@ -65,7 +65,7 @@ TEST(Structs, ANewerCallersUnknownMembersMustBeZero) {
   Open m;
   Newer<rnnp_session_options> o = {};
   rnnp_session_options_init(&o.known, sizeof o);
-  rnnp_memory need;
+  rnnp_memory need = RNNP_MEMORY_INIT;
   EXPECT_EQ(RNNP_OK, rnnp_session_memory(&m.model, &o.known, &need));
   o.more[15] = 1;
   EXPECT_EQ(RNNP_E_ARG, rnnp_session_memory(&m.model, &o.known, &need));
@@ -73,7 +73,7 @@ TEST(Structs, ANewerCallersUnknownMembersMustBeZero) {
   Runner r(dense());
   std::vector<float> x(4), y(3, -5.0f);
   const rnnp_buffer in = {x.data(), 0, 0}, out = {y.data(), 0, 0};
-  Newer<rnnp_io> io = {};
+  Newer<rnnp_io> io = {RNNP_IO_INIT, {}};
   io.known.struct_bytes = sizeof io;
   io.known.steps = io.known.batch = io.known.input_count = io.known.output_count = 1;
   io.known.inputs = &in;
@@ -115,7 +115,7 @@ TEST(Structs, NoCacheIsNotTheSameAsNotKnown) {
   rnnp_model model;
   ASSERT_EQ(RNNP_OK, rnnp_model_open(&model, blob.data(), blob.size(), 0));
   rnnp_session_options o;
-  rnnp_memory none, large;
+  rnnp_memory none = RNNP_MEMORY_INIT, large = RNNP_MEMORY_INIT;
   rnnp_session_options_init(&o, sizeof o);
   o.l1d_bytes = o.l2_bytes = o.l3_bytes = RNNP_CACHE_NONE;
   ASSERT_EQ(RNNP_OK, rnnp_session_memory(&model, &o, &none));

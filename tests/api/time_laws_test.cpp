@@ -171,8 +171,7 @@ Results run_cut(const std::vector<uint8_t> &blob, const Options &options, const 
     const rnnp_buffer in = {const_cast<float *>(x.data()) + t * kBatch * kIn, 0, 0};
     rnnp_buffer out[kOutputs];
     for (size_t i = 0; i < kOutputs; ++i) out[i] = {y[i].data() + (i < kSequences ? t * kBatch * kElems[i] : 0), 0, 0};
-    rnnp_io io = {};
-    io.struct_bytes = sizeof io;
+    rnnp_io io = RNNP_IO_INIT;
     io.steps = steps;
     io.batch = kBatch;
     io.input_count = 1;
@@ -219,8 +218,7 @@ TEST(EndedRows, TheLastStepIsSavedAndReset) {
   const auto run_ended = [&](Runner *r) {
     const int32_t none = 0;
     const rnnp_buffer input = {in.data(), 0, 0}, output = {y.data(), 0, 0};
-    rnnp_io io = {};
-    io.struct_bytes = sizeof io;
+    rnnp_io io = RNNP_IO_INIT;
     io.steps = io.batch = io.input_count = io.output_count = 1;
     io.lengths = &none;
     io.inputs = &input;
@@ -262,8 +260,7 @@ TEST(EarlyRows, AreThereInEveryChunk) {
         std::vector<float> row(2 * kIn, size), y(x.size()), want = x;
         for (float &v : want) v += std::fabs(size);
         const rnnp_buffer in[] = {{const_cast<float *>(x.data()), 0, 0}, {row.data(), 0, 0}}, out = {y.data(), 0, 0};
-        rnnp_io io = {};
-        io.struct_bytes = sizeof io;
+        rnnp_io io = RNNP_IO_INIT;
         io.steps = kSteps;
         io.batch = io.input_count = 2;
         io.output_count = 1;

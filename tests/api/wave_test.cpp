@@ -37,7 +37,7 @@ class Session {
     o.max_batch = batch;
     o.chunk_steps = chunk;
     if (threads > 1) o.executor = team_.executor();
-    rnnp_memory memory;
+    rnnp_memory memory = RNNP_MEMORY_INIT;
     expect_ok(rnnp_session_memory(&model_, &o, &memory), "memory");
     storage_ = AlignedBytes(memory.session_bytes);
     std::memset(storage_.data(), 0xA5, storage_.size());
@@ -55,8 +55,7 @@ class Session {
     const size_t f = sizeof(float);
     const rnnp_buffer in = {wide.data(), (kIn + pad) * f * batch, (kIn + pad) * f};
     const rnnp_buffer out[2] = {{y.data(), (kOut + pad) * f * batch, (kOut + pad) * f}, {h.data(), 0, 0}};
-    rnnp_io io = {};
-    io.struct_bytes = sizeof io;
+    rnnp_io io = RNNP_IO_INIT;
     io.steps = steps;
     io.batch = batch;
     io.inputs = &in;

@@ -28,7 +28,7 @@ int main(void) {
   rnnp_model model;
   rnnp_session *session;
   rnnp_session_options options;
-  rnnp_memory need = {0};
+  rnnp_memory need = RNNP_MEMORY_INIT;
   rnnp_tensor_facts in = {0}, out = {0};
   rnnp_status status;
   float *x, *y;

@@ -137,16 +137,14 @@ rnnp_status run_all(const rnnp_model &model, rnnp_session *session, const rnnp_m
   std::vector<rnnp_buffer> in, out;
   for (uint32_t i = 0; i < facts.input_count + facts.output_count; ++i) {
     const bool is_input = i < facts.input_count;
-    rnnp_tensor_facts tensor{};
-    tensor.struct_bytes = sizeof tensor;
+    rnnp_tensor_facts tensor = RNNP_TENSOR_FACTS_INIT;
     const rnnp_status status =
         is_input ? rnnp_model_input(&model, i, &tensor) : rnnp_model_output(&model, i - facts.input_count, &tensor);
     if (status != RNNP_OK || tensor.row_elems > kMost) return status;
     data.emplace_back(rows_of(tensor, kSteps) * tensor.row_elems, tensor.role == RNNP_ROLE_LENGTHS ? 0.0f : 0.25f);
     (is_input ? in : out).push_back({data.back().data(), 0, 0});
   }
-  rnnp_io io{};
-  io.struct_bytes = sizeof io;
+  rnnp_io io = RNNP_IO_INIT;
   io.steps = kSteps;
   io.batch = 1;
   io.input_count = facts.input_count;
@@ -165,15 +163,14 @@ rnnp_status open_and_run(const std::vector<uint8_t> &bytes) {
   rnnp_session_options options;
   rnnp_session_options_init(&options, sizeof options);
   options.max_steps = 2;
-  rnnp_memory need;
+  rnnp_memory need = RNNP_MEMORY_INIT;
   status = rnnp_session_memory(&model, &options, &need);
   if (status != RNNP_OK) return status;
   if (need.session_bytes > kMemory) return RNNP_E_SMALL_MEMORY;
   rnnp_test::AlignedBytes memory(need.session_bytes);
   rnnp_session *session = nullptr;
   status = rnnp_session_init(&session, &model, &options, memory.data(), memory.size());
-  rnnp_model_facts facts{};
-  facts.struct_bytes = sizeof facts;
+  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
   if (status == RNNP_OK) status = rnnp_model_info(&model, &facts);
   return status == RNNP_OK ? run_all(model, session, facts) : status;
 }

@@ -243,7 +243,7 @@ TEST(Streams, SessionsAreSizedForTheirSteps) {
     compiler::AlignedBytes at(blob.size(), 64);
     std::copy(blob.begin(), blob.end(), at.data());
     rnnp_model opened;
-    rnnp_memory memory{};
+    rnnp_memory memory = RNNP_MEMORY_INIT;
     EXPECT_EQ(rnnp_model_open(&opened, at.data(), blob.size(), 0), RNNP_OK);
     EXPECT_EQ(rnnp_session_memory(&opened, nullptr, &memory), RNNP_OK);
     return memory.session_bytes;

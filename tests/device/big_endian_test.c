@@ -10,7 +10,7 @@
 static rnnp_model model, untouched;
 
 static int is_refused(const struct device_case *c) {
-  rnnp_memory need;
+  rnnp_memory need = RNNP_MEMORY_INIT;
   rnnp_model_facts facts;
   memset(&facts, 0, sizeof facts);
   facts.struct_bytes = sizeof facts;

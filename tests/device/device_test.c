@@ -59,7 +59,7 @@ static void mix_checksum(const float *v, size_t count) {
 
 static int open_case(void) {
   rnnp_session_options options;
-  rnnp_memory need = {0, 0, 0};
+  rnnp_memory need = RNNP_MEMORY_INIT;
   rnnp_session_options_init(&options, sizeof options);
   options.max_batch = at->batch;
   options.max_steps = at->steps;
@@ -82,11 +82,9 @@ static size_t outputs_of(uint32_t steps) {
 
 static void run(uint32_t first, uint32_t steps, float *to) {
   rnnp_buffer in = {NULL, 0, 0}, out = {NULL, 0, 0};
-  rnnp_io io;
-  memset(&io, 0, sizeof io);
+  rnnp_io io = RNNP_IO_INIT;
   in.data = (void *)(uintptr_t)(at->x + (size_t)first * at->batch * at->in_elems);
   out.data = to;
-  io.struct_bytes = sizeof io;
   io.steps = steps;
   io.batch = at->batch;
   io.input_count = io.output_count = 1;

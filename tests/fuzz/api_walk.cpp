@@ -115,7 +115,7 @@ class Walker {
         o.struct_bytes = c_.of({0u, 3u, 4u, 8u, 0xffffffffu});
         break;
       case 6:
-        executor_ = {};
+        executor_ = RNNP_EXECUTOR_INIT;
         executor_.threads = c_.of({0u, 1u, 2u, 1025u});
         o.executor = &executor_;
         break;
@@ -237,8 +237,7 @@ class Walker {
   }
 
   void run_io() {
-    rnnp_io io = {};
-    io.struct_bytes = sizeof io;
+    rnnp_io io = RNNP_IO_INIT;
     io.steps = c_.below(max_steps_ + 2);
     io.batch = c_.once_in(3) ? c_.below(batch_ + 2) : batch_;
     io.flags = c_.once_in(4) ? RNNP_RUN_LAST_STEP : 0u;
@@ -257,6 +256,7 @@ class Walker {
     io.outputs = odd == 4 ? nullptr : out;
     if (odd == 5) io.flags = c_.word();
     if (odd == 6) io.struct_bytes = c_.of({0u, 4u, uint32_t(offsetof(rnnp_io, rows))});
+    if (odd == 9) io.buffer_bytes = c_.of({0u, 4u, uint32_t(sizeof(rnnp_buffer)) - 1, 0xffffffffu});
     if (c_.once_in(4)) io.lengths = lengths(io);
     if (c_.once_in(4)) io.rows = rows(io);
     const rnnp_status status = rnnp_run_io(odd == 7 ? nullptr : session_, odd == 8 ? nullptr : &io);
@@ -321,8 +321,8 @@ class Walker {
   Walk result_;
   rnnp_model model_ = {};
   rnnp_session *session_ = nullptr;
-  rnnp_executor executor_ = {};
-  rnnp_memory need_ = {};
+  rnnp_executor executor_ = RNNP_EXECUTOR_INIT;
+  rnnp_memory need_ = RNNP_MEMORY_INIT;
   uint32_t batch_ = 1, max_steps_ = 1;
   std::vector<rnnp_tensor_facts> inputs_, outputs_;
 };

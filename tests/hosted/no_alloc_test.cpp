@@ -67,7 +67,7 @@ TEST(NoAllocation, FromOpenToRunWithXnnpackAndThreads) {
   const std::vector<float> in = random_floats(40 * 100, 1);
   std::vector<float> out(40 * 130);
   pthreadpool_t pool = pthreadpool_create(2);
-  rnnp_executor executor = {};
+  rnnp_executor executor = RNNP_EXECUTOR_INIT;
   ASSERT_EQ(RNNP_OK, rnnp_executor_from_pthreadpool(&executor, pool, nullptr));
   ASSERT_TRUE(cpuinfo_initialize());
   std::vector<uint8_t> state(1 << 16);
@@ -75,7 +75,7 @@ TEST(NoAllocation, FromOpenToRunWithXnnpackAndThreads) {
   const long before = allocations;
   rnnp_model model;
   rnnp_session_options options;
-  rnnp_memory need;
+  rnnp_memory need = RNNP_MEMORY_INIT;
   rnnp_session *s = nullptr;
   rnnp_session_options_init(&options, sizeof options);
   options.executor = &executor;
@@ -91,8 +91,7 @@ TEST(NoAllocation, FromOpenToRunWithXnnpackAndThreads) {
 
   EXPECT_EQ(RNNP_OK, status);
   EXPECT_EQ(0, after - before);
-  rnnp_session_facts f = {};
-  f.struct_bytes = sizeof f;
+  rnnp_session_facts f = RNNP_SESSION_FACTS_INIT;
   ASSERT_EQ(RNNP_OK, rnnp_session_info(s, &f));
   EXPECT_EQ(2u, f.xnnpack);
   EXPECT_EQ(2u, f.threads);

@@ -65,8 +65,7 @@ std::vector<uint8_t> model(const Kind &kind, uint32_t elems) {
 }
 
 uint32_t taken(Runner *r) {
-  rnnp_session_facts f = {};
-  f.struct_bytes = sizeof f;
+  rnnp_session_facts f = RNNP_SESSION_FACTS_INIT;
   expect_ok(rnnp_session_info(r->session(), &f), "info");
   EXPECT_EQ(0u, f.xnnpack_refused);
   return f.xnnpack;

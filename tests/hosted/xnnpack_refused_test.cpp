@@ -14,8 +14,7 @@ TEST(XnnpackRefused, SessionSaysSoAndRuns) {
   const uint32_t x = b.add_input(100);
   b.add_output(b.add_dense(x, 100, 300));
   Runner r(b.build(), {1, 0, 0, 0, 1, RNNP_SESSION_ALL_XNNPACK});
-  rnnp_session_facts f = {};
-  f.struct_bytes = sizeof f;
+  rnnp_session_facts f = RNNP_SESSION_FACTS_INIT;
   ASSERT_EQ(RNNP_OK, rnnp_session_info(r.session(), &f));
   EXPECT_EQ(1u, f.xnnpack_refused);
   EXPECT_EQ(0u, f.xnnpack);

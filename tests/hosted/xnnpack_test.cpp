@@ -43,8 +43,7 @@ struct Net {
 };
 
 rnnp_session_facts facts_of(Runner *r) {
-  rnnp_session_facts f = {};
-  f.struct_bytes = sizeof f;
+  rnnp_session_facts f = RNNP_SESSION_FACTS_INIT;
   expect_ok(rnnp_session_info(r->session(), &f), "info");
   return f;
 }
@@ -89,14 +88,14 @@ TEST(Pthreadpool, AdapterRunsTheSameBitsPinnedOrNot) {
   for (size_t threads : {1u, 2u, 4u}) {
     pthreadpool_t pool = pthreadpool_create(threads);
     const std::vector<int32_t> cpus(threads, 0), bad(threads, 100000);
-    rnnp_executor executor = {};
+    rnnp_executor executor = RNNP_EXECUTOR_INIT;
     EXPECT_EQ(RNNP_E_ARG, rnnp_executor_from_pthreadpool(&executor, pool, bad.data()));
     ASSERT_EQ(RNNP_OK, rnnp_executor_from_pthreadpool(&executor, pool, threads == 4 ? cpus.data() : nullptr));
     rnnp_session_options o;
     rnnp_session_options_init(&o, sizeof o);
     o.executor = &executor;
     o.flags = RNNP_SESSION_ALL_THREADS;
-    rnnp_memory need;
+    rnnp_memory need = RNNP_MEMORY_INIT;
     ASSERT_EQ(RNNP_OK, rnnp_session_memory(&model, &o, &need));
     AlignedBytes mem(need.session_bytes);
     rnnp_session *s = nullptr;

@@ -217,7 +217,7 @@ class Rows {
     rnnp_session_options options;
     rnnp_session_options_init(&options, sizeof options);
     options.max_batch = batch;
-    rnnp_memory need{};
+    rnnp_memory need = RNNP_MEMORY_INIT;
     facts_.struct_bytes = sizeof facts_;
     const bool opened = rnnp_model_open(&model_, blob_.data(), blob.size(), 0) == RNNP_OK &&
                         rnnp_model_info(&model_, &facts_) == RNNP_OK && rnnp_session_memory(&model_, &options, &need) == RNNP_OK;
@@ -240,8 +240,7 @@ class Rows {
       out[i].resize(size_t{n} * elems(rnnp_model_output, i));
       y[i] = {out[i].data(), 0, 0};
     }
-    rnnp_io io{};
-    io.struct_bytes = sizeof io;
+    rnnp_io io = RNNP_IO_INIT;
     io.steps = 1;
     io.batch = n;
     io.input_count = facts_.input_count;
@@ -262,8 +261,7 @@ class Rows {
  private:
   template <typename Ask>
   size_t elems(Ask ask, uint32_t index) const {
-    rnnp_tensor_facts facts{};
-    facts.struct_bytes = sizeof facts;
+    rnnp_tensor_facts facts = RNNP_TENSOR_FACTS_INIT;
     EXPECT_EQ(ask(&model_, index, &facts), RNNP_OK);
     return facts.row_elems;
   }

@@ -159,8 +159,7 @@ void Call::run(rnnp_session *session, uint32_t max_batch, Random *random) const 
   }
   bool leading = true;
   for (size_t k = 0; k < rows.size(); ++k) leading = leading && rows[k] == k;
-  rnnp_io io{};
-  io.struct_bytes = sizeof io;
+  rnnp_io io = RNNP_IO_INIT;
   io.flags = last_step ? RNNP_RUN_LAST_STEP : 0u;
   io.steps = steps;
   io.batch = static_cast<uint32_t>(who.size());

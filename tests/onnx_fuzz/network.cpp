@@ -124,8 +124,7 @@ std::vector<Words> Network::plain(const int32_t *lengths) const {
   for (size_t i = 0; i < inputs_.size(); ++i) in.push_back({given_[i] ? const_cast<uint32_t *>(rows_[i].data()) : nullptr, 0, 0});
   for (const rnnp_tensor_facts &facts : outputs_) results.emplace_back((per_step(facts) ? steps_ : 1) * batch_ * facts.row_elems);
   for (Words &rows : results) out.push_back({rows.data(), 0, 0});
-  rnnp_io io{};
-  io.struct_bytes = sizeof io;
+  rnnp_io io = RNNP_IO_INIT;
   io.steps = steps_;
   io.batch = batch_;
   io.input_count = static_cast<uint32_t>(in.size());

@@ -74,7 +74,7 @@ class Session {
   const rnnp_memory &memory() const { return memory_; }
 
  private:
-  rnnp_memory memory_{};
+  rnnp_memory memory_ = RNNP_MEMORY_INIT;
   std::unique_ptr<compiler::AlignedBytes> bytes_;
   rnnp_session *session_ = nullptr;
 };

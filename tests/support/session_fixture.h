@@ -86,8 +86,7 @@ class Runner {
 
   template <class F>
   rnnp_tensor_facts facts(F ask) {
-    rnnp_tensor_facts f = {};
-    f.struct_bytes = sizeof f;
+    rnnp_tensor_facts f = RNNP_TENSOR_FACTS_INIT;
     expect_ok(ask(model_, 0, &f), "tensor");
     return f;
   }
@@ -95,7 +94,7 @@ class Runner {
   AlignedBytes blob_, storage_;
   rnnp_model own_;
   const rnnp_model *model_ = &own_;
-  rnnp_memory memory_ = {};
+  rnnp_memory memory_ = RNNP_MEMORY_INIT;
   rnnp_session *session_ = nullptr;
   ThreadTeam team_;
   uint32_t batch_;

@@ -15,7 +15,7 @@ namespace rnnp_test {
 
 class ThreadTeam {
  public:
-  explicit ThreadTeam(uint32_t threads) : executor_{this, threads, parallel, wait} {
+  explicit ThreadTeam(uint32_t threads) : executor_{sizeof(rnnp_executor), threads, this, parallel, wait} {
     for (uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
   }
   ThreadTeam(const ThreadTeam &) = delete;

@@ -18,8 +18,7 @@ template <class Ask>
 std::vector<Port> ports(const rnnp_model *model, uint32_t count, Ask ask) {
   std::vector<Port> all;
   for (uint32_t i = 0; i < count; ++i) {
-    rnnp_tensor_facts f = {};
-    f.struct_bytes = sizeof f;
+    rnnp_tensor_facts f = RNNP_TENSOR_FACTS_INIT;
     expect_ok(ask(model, i, &f), "tensor");
     all.push_back({f.role, f.row_elems, f.dtype, f.limit});
   }
@@ -87,8 +86,7 @@ struct Walk::Given {
   rnnp_io io(std::vector<rnnp_buffer> *buffers) const {
     for (const auto *list : {&in, &out})
       for (const auto &t : *list) buffers->push_back(t ? t->buffer() : rnnp_buffer{nullptr, 0, 0});
-    rnnp_io io = {};
-    io.struct_bytes = sizeof io;
+    rnnp_io io = RNNP_IO_INIT;
     io.flags = last_step ? RNNP_RUN_LAST_STEP : 0;
     io.steps = steps;
     io.batch = batch;
@@ -104,14 +102,13 @@ struct Walk::Given {
 Walk::Walk(const rnnp_model *model, uint32_t seed, ThreadTeam *team) : random_(seed), batch_(1 + below(random_, 4)) {
   session_ = std::make_unique<Runner>(model, any_options(random_, batch_, team));
   for (uint32_t i = 0; i < batch_; ++i) plain_.push_back(std::make_unique<Runner>(model, plain_options()));
-  rnnp_model_facts f = {};
-  f.struct_bytes = sizeof f;
+  rnnp_model_facts f = RNNP_MODEL_FACTS_INIT;
   expect_ok(rnnp_model_info(session_->model(), &f), "info");
   causal_ = f.causal != 0;
+  in_place_ = f.in_place != 0;
   inputs_ = ports(session_->model(), f.input_count, rnnp_model_input);
   outputs_ = ports(session_->model(), f.output_count, rnnp_model_output);
-  rnnp_session_facts session = {};
-  session.struct_bytes = sizeof session;
+  rnnp_session_facts session = RNNP_SESSION_FACTS_INIT;
   expect_ok(rnnp_session_info(session_->session(), &session), "session info");
   wave_steps_ = session.wave_steps;
   uint32_t required = 0;
@@ -153,8 +150,7 @@ void Walk::plain_run(Given *given, uint32_t slot, uint32_t row) {
     given->want.emplace_back(o.elems * (o.role == RNNP_ROLE_SEQUENCE ? given->steps : 1), -1.0f);
     buffers.push_back({given->want.back().data(), 0, 0});
   }
-  rnnp_io io = {};
-  io.struct_bytes = sizeof io;
+  rnnp_io io = RNNP_IO_INIT;
   io.steps = given->steps;
   io.batch = 1;
   io.input_count = static_cast<uint32_t>(inputs_.size());
@@ -260,10 +256,15 @@ std::string Walk::run_simple(bool step) {
   }
   const bool sequence = outputs_[0].role == RNNP_ROLE_SEQUENCE;
   std::vector<float> y(outputs_[0].elems * batch_ * (sequence ? steps : 1), -3.0f);
-  done_ += step ? " step" : " run(" + std::to_string(steps) + ")";
+  const bool same = steps != 0 && in_place_ && one_in(random_, 3);
+  std::vector<uint32_t> memory(x);
+  if (same) memory.resize(std::max(x.size(), y.size()));
+  void *to = same ? static_cast<void *>(memory.data()) : y.data();
+  done_ += (step ? " step" : " run(" + std::to_string(steps) + ")") + std::string(same ? " in place" : "");
   const rnnp_status status =
-      step ? rnnp_step(session_->session(), x.data(), y.data()) : rnnp_run(session_->session(), steps, x.data(), y.data());
+      step ? rnnp_step(session_->session(), memory.data(), to) : rnnp_run(session_->session(), steps, memory.data(), to);
   if (status != RNNP_OK) return rnnp_status_string(status);
+  if (same) std::memcpy(y.data(), to, y.size() * sizeof(float));
   for (uint32_t row = 0; row < batch_; ++row) {
     Port one = p;
     g.in[x_] = std::make_unique<Tensor>(one, steps, 1, true, kInputGap, packed);
@@ -305,8 +306,7 @@ std::string Walk::refuse() {
   out[0].data = y.data();
   std::vector<int32_t> lengths(batch_, 1);
   std::vector<uint32_t> rows(batch_, 0);
-  rnnp_io io = {};
-  io.struct_bytes = sizeof io;
+  rnnp_io io = RNNP_IO_INIT;
   io.steps = 1;
   io.batch = batch_;
   io.input_count = static_cast<uint32_t>(in.size());

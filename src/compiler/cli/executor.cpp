@@ -42,7 +42,7 @@ class PoolExecutor : public Executor {
 class PoolExecutor : public Executor {
  public:
   explicit PoolExecutor(uint32_t threads) {
-    executor_ = {this, threads, parallel, wait};
+    executor_ = {sizeof executor_, threads, this, parallel, wait};
     try {
       for (uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
     } catch (const std::system_error &) {

@@ -15,7 +15,7 @@ class Executor {
   const rnnp_executor *get() const { return &executor_; }
 
  protected:
-  rnnp_executor executor_{};
+  rnnp_executor executor_ = RNNP_EXECUTOR_INIT;
 };
 
 // nullptr for one thread. Throws IoError when the threads cannot be made.

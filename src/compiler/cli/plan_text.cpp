@@ -114,7 +114,7 @@ std::string plan_text(const Json &doc, const PlanMachine &m) {
 }
 
 std::string wave_text(const void *blob, size_t bytes, const PlanMachine &m) {
-  rnnp_executor executor = {};
+  rnnp_executor executor = RNNP_EXECUTOR_INIT;
   executor.threads = m.threads;
   executor.parallel = [](void *, void (*)(void *, uint32_t), void *) {};  // nothing is run
   executor.wait = [](void *, uint32_t) {};
@@ -127,12 +127,11 @@ std::string wave_text(const void *blob, size_t bytes, const PlanMachine &m) {
   options.l3_bytes = m.l3_kib * 1024;
   options.executor = &executor;
   rnnp_model model;
-  rnnp_memory memory;
+  rnnp_memory memory = RNNP_MEMORY_INIT;
   if (rnnp_model_open(&model, blob, bytes, 0) != RNNP_OK || rnnp_session_memory(&model, &options, &memory) != RNNP_OK) return "";
   const AlignedBytes storage(memory.session_bytes, memory.alignment);
   rnnp_session *session = nullptr;
-  rnnp_session_facts facts = {};
-  facts.struct_bytes = sizeof facts;
+  rnnp_session_facts facts = RNNP_SESSION_FACTS_INIT;
   if (rnnp_session_init(&session, &model, &options, storage.data(), storage.size()) != RNNP_OK ||
       rnnp_session_info(session, &facts) != RNNP_OK || facts.wave_stages == 0) {
     return "  no wavefront over layers\n";

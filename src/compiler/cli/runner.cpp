@@ -190,8 +190,7 @@ void Runner::call(Job *job, size_t first, size_t steps) const {
     if (!per_step) rows[i].resize(job->outputs[i].size());
     out[i] = {per_step ? job->outputs[i].data() + first * job->batch * outputs_[i].row_elems : rows[i].data(), 0, 0};
   }
-  rnnp_io io{};
-  io.struct_bytes = sizeof io;
+  rnnp_io io = RNNP_IO_INIT;
   io.flags = job->last_step ? RNNP_RUN_LAST_STEP : 0u;
   io.steps = steps;
   io.batch = static_cast<uint32_t>(job->batch);
@@ -269,7 +268,7 @@ Arrays Runner::run(const Arrays &arrays, const RunOptions &options) {
   session.isa_allowed = options.isa_allowed;
   session.flags = (options.portable_ops ? RNNP_SESSION_PORTABLE_OPS : 0u) | (options.all_threads ? RNNP_SESSION_ALL_THREADS : 0u);
   session.executor = executor ? executor->get() : nullptr;
-  rnnp_memory memory{};
+  rnnp_memory memory = RNNP_MEMORY_INIT;
   check(rnnp_session_memory(&model_, &session, &memory), "rnnp_session_memory");
   const AlignedBytes bytes(memory.session_bytes, memory.alignment);
   check(rnnp_session_init(&job.session, &model_, &session, bytes.data(), memory.session_bytes), "rnnp_session_init");

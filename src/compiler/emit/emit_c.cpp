@@ -16,7 +16,7 @@ namespace rnnp::compiler {
 namespace {
 
 struct Sizes {
-  rnnp_memory memory;
+  rnnp_memory memory = RNNP_MEMORY_INIT;
   rnnp_session_options options;
   RegistryNames registry;
   std::string tensors;
@@ -48,8 +48,7 @@ Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, const
   std::memcpy(aligned.data(), blob.data(), blob.size());
   rnnp_model model;
   Sizes sizes{};
-  rnnp_model_facts facts{};
-  facts.struct_bytes = sizeof facts;
+  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
   rnnp_session_options_init(&sizes.options, sizeof sizes.options);
   rnnp_status status = rnnp_model_open(&model, aligned.data(), blob.size(), 0);
   if (status == RNNP_OK) status = rnnp_model_info(&model, &facts);

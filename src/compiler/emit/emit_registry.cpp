@@ -47,7 +47,7 @@ bool suffices(const Choice &choice, const rnnp_model &model, const rnnp_session_
   if (ops.empty() || groups.empty()) return false;
   const rnnp_registry registry = {sizeof(rnnp_registry), static_cast<uint32_t>(ops.size()), static_cast<uint32_t>(groups.size()),
                                   ops.data(), groups.data()};
-  rnnp_memory memory;
+  rnnp_memory memory = RNNP_MEMORY_INIT;
   return rnnp_session_memory_with(&registry, &model, &options, &memory) == RNNP_OK;
 }
 
@@ -63,8 +63,7 @@ void thin_out(Choice *choice, std::vector<Named<T>> Choice::*list, const rnnp_mo
 
 // Panels of 4 units are for CPUs without vectors.
 bool has_vectors(const rnnp_model &model) {
-  rnnp_model_facts facts{};
-  facts.struct_bytes = sizeof facts;
+  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
   return rnnp_model_info(&model, &facts) == RNNP_OK && facts.layout_nr > 4;
 }
 

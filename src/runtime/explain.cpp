@@ -1,0 +1,87 @@
+// explain.cpp -- rnnp_session_explain: the words for a refusal. The refusal itself is prepare_session's. Touches the caller's
+// struct and, for the checks that take memory, mem. SPDX-License-Identifier: Apache-2.0
+#include "runtime/prepare.h"
+#include "runtime/structs.h"
+
+namespace rnnp {
+namespace {
+
+const char *words_of(Reason reason) {
+  switch (reason) {
+#define RNNPACK_REASON(name, status, words) \
+  case Reason::name:                        \
+    return words;
+    RNNPACK_REASONS(RNNPACK_REASON)
+#undef RNNPACK_REASON
+  }
+  return "";
+}
+
+const char *recurrent_name(const Model &m, const BlobNode &node) {
+  const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
+  if (a == nullptr) return "recurrent";
+  return Cell(a->cell) == Cell::kLstm ? "LSTM" : Cell(a->cell) == Cell::kRnn ? "RNN" : "GRU";
+}
+
+const char *op_name(const Model &m, const BlobNode &node) {
+  switch (OpKind(node.op)) {
+    case OpKind::kRecurrent:
+      return recurrent_name(m, node);
+    case OpKind::kDense:
+      return "Dense";
+    case OpKind::kUnary:
+      return "Unary";
+    case OpKind::kBinary:
+      return "Binary";
+    case OpKind::kSoftmax:
+      return "Softmax";
+    case OpKind::kCopy:
+      return "Copy";
+    case OpKind::kTimeStep:
+      return "TimeStep";
+    case OpKind::kConv:
+      return "Conv";
+    case OpKind::kPool:
+      return "Pool";
+    case OpKind::kReduce:
+      return "Reduce";
+    case OpKind::kNorm:
+      return "Norm";
+    case OpKind::kWhere:
+      return "Where";
+    case OpKind::kGather:
+      return "Gather";
+    case OpKind::kMatMul:
+      return "MatMul";
+    case OpKind::kTimeReduce:
+      return "TimeReduce";
+    case OpKind::kStateRead:
+      return "StateRead";
+    case OpKind::kStateWrite:
+      return "StateWrite";
+  }
+  return "unknown";
+}
+
+}  // namespace
+}  // namespace rnnp
+
+rnnp_status rnnp_session_explain_with(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,
+                                      void *mem, size_t bytes, rnnp_refusal *refusal) {
+  rnnp::Model m;
+  rnnp::SessionConfig c;
+  rnnp::Refusal why = {};
+  rnnp_refusal r = RNNP_REFUSAL_INIT;
+  r.status = rnnp::prepare_session(registry, model, options, &m, &c, &why);
+  if (r.status == RNNP_OK && mem != nullptr) r.status = rnnp::prepare_memory(c, mem, bytes, &why);
+  r.node = why.node;
+  r.needed = why.needed;
+  r.node_name = r.op = "";
+  r.reason = rnnp::words_of(why.reason);
+  if (why.node != rnnp::kNone) {
+    r.op_kind = m.nodes[why.node].op;
+    r.op = rnnp::op_name(m, m.nodes[why.node]);
+    r.node_name = m.string(m.nodes[why.node].name);
+  }
+  return rnnp::give_struct(r, refusal) ? r.status : rnnp_status{RNNP_E_ARG};
+}

@@ -1,0 +1,81 @@
+// model_test.cpp -- what is asked of a model, and that a model may be copied, moved or dropped.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "support/session_fixture.h"
+
+namespace rnnp_test {
+namespace {
+
+std::vector<uint8_t> two_inputs() {
+  BlobBuilder b(1);
+  const uint32_t a = b.add_input(4, "first"), c = b.add_input(4, "first again");
+  const rnnp::AttrBinary add = {uint32_t(rnnp::Binary::kAdd), 1, {4}, {1}, {1}};
+  const uint32_t sum = b.add_node(rnnp::OpKind::kBinary, &add, sizeof add, {a, c}, 4, true);
+  b.add_output(sum, "sum");
+  b.add_output(b.add_dense(sum, 4, 2), "dense");
+  return b.build();
+}
+
+struct Open {
+  AlignedBytes blob;
+  rnnp_model model;
+  explicit Open(const std::vector<uint8_t> &bytes) : blob(bytes) {
+    expect_ok(rnnp_model_open(&model, blob.data(), blob.size(), 0), "open");
+  }
+};
+
+TEST(Model, FindsInputsAndOutputsByTheirNames) {
+  const Open m(two_inputs());
+  uint32_t index = 77;
+  EXPECT_EQ(RNNP_OK, rnnp_model_find_input(&m.model, "first again", &index));
+  EXPECT_EQ(1u, index);
+  EXPECT_EQ(RNNP_OK, rnnp_model_find_input(&m.model, "first", &index));
+  EXPECT_EQ(0u, index);
+  EXPECT_EQ(RNNP_OK, rnnp_model_find_output(&m.model, "dense", &index));
+  EXPECT_EQ(1u, index);
+  for (const char *name : {"", "firs", "first ", "sum", "FIRST"}) {
+    EXPECT_EQ(RNNP_E_ARG, rnnp_model_find_input(&m.model, name, &index)) << name;
+    EXPECT_EQ(1u, index);
+  }
+  EXPECT_EQ(RNNP_E_ARG, rnnp_model_find_output(&m.model, "first", &index));
+  EXPECT_EQ(RNNP_E_ARG, rnnp_model_find_input(&m.model, nullptr, &index));
+  EXPECT_EQ(RNNP_E_ARG, rnnp_model_find_input(&m.model, "first", nullptr));
+  EXPECT_EQ(RNNP_E_ARG, rnnp_model_find_input(nullptr, "first", &index));
+}
+
+TEST(Model, TwoRequiredInputsAreForRunIo) {
+  Runner r(two_inputs());
+  const std::vector<float> x(4);
+  std::vector<float> y(4, -3.0f);
+  EXPECT_EQ(RNNP_E_INPUTS, rnnp_run(r.session(), 1, x.data(), y.data()));
+  EXPECT_EQ(RNNP_E_INPUTS, rnnp_step(r.session(), x.data(), y.data()));
+  EXPECT_EQ(std::vector<float>(4, -3.0f), y);
+  EXPECT_STRNE(rnnp_status_string(RNNP_E_INPUTS), rnnp_status_string(-1000));
+}
+
+TEST(Model, MayBeCopiedAndDroppedWhileSessionsRun) {
+  BlobBuilder b(3);
+  RecurrentOptions gru;
+  gru.cell = rnnp::Cell::kGru;
+  gru.initial_state = true;
+  b.add_output(b.add_recurrent(b.add_input(8), 8, gru));
+  const std::vector<uint8_t> bytes = b.build();
+  const std::vector<float> x = random_floats(40 * 8, 2);
+  const std::vector<float> want = Runner(bytes).run(x);
+
+  Open m(bytes);
+  rnnp_model copy = m.model;
+  std::memset(static_cast<void *>(&m.model), 0xA5, sizeof m.model);
+  Runner r(&copy);
+  std::memset(static_cast<void *>(&copy), 0xA5, sizeof copy);
+  EXPECT_EQ(want, r.run(x));
+  EXPECT_EQ(RNNP_OK, rnnp_state_reset(r.session(), 0));
+  r.load(0, r.save(0));
+  EXPECT_EQ(want, r.run(x, 1));
+  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
+  EXPECT_EQ(RNNP_E_ARG, rnnp_model_info(&copy, &facts));
+}
+
+}  // namespace
+}  // namespace rnnp_test

@@ -2,6 +2,8 @@
 set(RNNPACK_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wcast-align -Wundef)
 if(RNNPACK_WERROR)
   list(APPEND RNNPACK_WARNINGS -Werror)
+elseif(NOT PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_COMPILE_WARNING_AS_ERROR OFF)
 endif()
 if(RNNPACK_SANITIZE)
   add_compile_options(-fsanitize=${RNNPACK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
@@ -33,11 +35,30 @@ function(rnnpack_device_layer name)
   cmake_parse_arguments(arg "" "" "SOURCES;LAYERS" ${ARGN})
   add_library(${name} OBJECT ${arg_SOURCES})
   target_compile_features(${name} PRIVATE cxx_std_17)
-  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ${RNNPACK_PIC} CXX_EXTENSIONS OFF)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ${RNNPACK_PIC} CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_compile_options(${name} PRIVATE ${RNNPACK_WARNINGS} ${RNNPACK_DEVICE_FLAGS})
   # -O3 makes copies of loops for every case it can tell apart: twice the code, no faster. Kernels say themselves what to unroll.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O2>)
   rnnpack_see_layers(${name} ${arg_LAYERS})
+endfunction()
+
+# rnnpack_api_layer(<name> SOURCES ... LAYERS ... [DEFINITIONS ...])
+# A device layer with functions of the public API in it: once with hidden symbols for the archive and, as <name>_shared, once with
+# those that the shared library shows.
+function(rnnpack_api_layer name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LAYERS;DEFINITIONS" ${ARGN})
+  set(names ${name})
+  if(RNNPACK_SHARED)
+    list(APPEND names ${name}_shared)
+  endif()
+  foreach(one IN LISTS names)
+    rnnpack_device_layer(${one} SOURCES ${arg_SOURCES} LAYERS ${arg_LAYERS})
+    target_compile_definitions(${one} PRIVATE ${arg_DEFINITIONS})
+  endforeach()
+  if(RNNPACK_SHARED)
+    target_compile_definitions(${name}_shared PRIVATE RNNP_SHARED_BUILD=1)
+  endif()
 endfunction()
 
 # build/layers/<layer>/<layer> -> src/<layer>: an include path through which only that layer's headers can be reached.

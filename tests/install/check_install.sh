@@ -1,34 +1,77 @@
-#!/bin/sh
-# check_install.sh BUILD CONSUMER.c BLOB -- installs into a fresh prefix, builds a C program outside the tree both ways, runs it.
+#!/bin/bash
+# check_install.sh BUILD CONSUMER.c BLOB -- installs into a fresh prefix, builds a C program outside the tree in every way that a
+# stranger may link it, runs it, and looks which library it took.
 # SPDX-License-Identifier: Apache-2.0
-set -eu
+set -euo pipefail
 build=$1 consumer=$2 blob=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
-sanitize=$(sed -n 's/^RNNPACK_SANITIZE:STRING=//p' "$build/CMakeCache.txt")
-cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
-flags=""
-[ -z "$sanitize" ] || flags="-fsanitize=$sanitize"
+cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+cc=$(cached CMAKE_C_COMPILER)
+flags=()
+[ -z "$(cached RNNPACK_SANITIZE)" ] || flags=("-fsanitize=$(cached RNNPACK_SANITIZE)")
+pc=$(dirname "$(find "$work/prefix" -name rnnpack.pc)")
+export PKG_CONFIG_PATH=$pc
+needs_shared() { readelf -d "$1" | grep -q 'NEEDED.*librnnpack\.so\.1\]'; }
 
-mkdir "$work/app"
-cp "$consumer" "$work/app/main.c"
-cat >"$work/app/CMakeLists.txt" <<EOF
+# by_cmake COMPONENTS TARGET: prints the program.
+by_cmake() {
+  local app=$work/app-${2//:/}
+  mkdir -p "$app"
+  cp "$consumer" "$app/main.c"
+  cat >"$app/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.18)
 project(app C)
-find_package(rnnpack REQUIRED)
+find_package(rnnpack 1.0 REQUIRED $1)
 add_executable(app main.c)
-target_link_libraries(app PRIVATE rnnpack::rnnpack)
-EOF
-cmake -S "$work/app" -B "$work/app/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$flags" >"$work/log" 2>&1 ||
-  { cat "$work/log"; exit 1; }
-cmake --build "$work/app/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-"$work/app/build/app" "$blob"
-echo "find_package: ok"
+target_link_libraries(app PRIVATE $2)
+END
+  { cmake -S "$app" -B "$app/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="${flags[*]}" &&
+    cmake --build "$app/build"; } >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
+  echo "$app/build/app"
+}
 
-PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name rnnpack.pc)")
-export PKG_CONFIG_PATH
-# shellcheck disable=SC2046,SC2086
-"$cc" $flags -std=c99 -Wall -Wextra -Werror -pedantic "$consumer" -o "$work/app/pc" $(pkg-config --cflags --libs --static rnnpack)
-"$work/app/pc" "$blob"
-echo "pkg-config: ok"
+# by_hand NAME arguments...: prints the program.
+by_hand() {
+  local out=$work/$1
+  shift
+  "$cc" "${flags[@]}" -std=c99 -Wall -Wextra -Werror -pedantic "$consumer" -o "$out" "$@"
+  echo "$out"
+}
+
+for components in "" "COMPONENTS static"; do
+  program=$(by_cmake "$components" rnnpack::rnnpack)
+  "$program" "$blob"
+  ! needs_shared "$program"
+done
+echo "find_package, archive: ok"
+if by_cmake "COMPONENTS nonsense" rnnpack::rnnpack 2>/dev/null; then echo "a component that there is not was found"; exit 1; fi
+
+# shellcheck disable=SC2046
+program=$(by_hand archive $(pkg-config --cflags --libs rnnpack-static))
+"$program" "$blob"
+! needs_shared "$program"
+echo "pkg-config, archive: ok"
+
+if [ -n "$(find "$work/prefix" -name 'librnnpack.so')" ]; then
+  program=$(by_cmake "COMPONENTS shared" rnnpack::shared)
+  needs_shared "$program"
+  "$program" "$blob"
+  # shellcheck disable=SC2046
+  program=$(by_hand shared $(pkg-config --cflags --libs rnnpack))
+  needs_shared "$program"
+  LD_LIBRARY_PATH=$(dirname "$pc") "$program" "$blob"
+  echo "shared library, both ways: ok"
+else
+  echo "shared library: not in this build"
+fi
+
+# Debian has the hosted libraries as shared ones only; with none of them the program may be wholly static.
+if [ "$(cached RNNPACK_XNNPACK)$(cached RNNPACK_CPUINFO)$(cached RNNPACK_PTHREADPOOL)" = OFFOFFOFF ] && [ ${#flags[@]} -eq 0 ]; then
+  # shellcheck disable=SC2046
+  program=$(by_hand static -static $(pkg-config --cflags --libs --static rnnpack))
+  "$program" "$blob"
+  if readelf -l "$program" | grep -q INTERP; then echo "the static program has a loader"; exit 1; fi
+  echo "wholly static: ok"
+fi

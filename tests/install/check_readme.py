@@ -39,7 +39,7 @@ def main():
         (folder / "stream.c").write_text(program)
         run(folder / "installed/bin/rnnpack", "compile", str(model), "-o", "vad.rnnp")
         pc = next((folder / "installed").rglob("rnnpack.pc")).parent
-        flags = run("pkg-config", "--cflags", "--libs", "--static", "rnnpack", capture_output=True, env={"PKG_CONFIG_PATH": str(pc), "PATH": "/usr/bin"}).stdout.split()
+        flags = run("pkg-config", "--cflags", "--libs", "rnnpack-static", capture_output=True, env={"PKG_CONFIG_PATH": str(pc), "PATH": "/usr/bin"}).stdout.split()
         sanitizers = [f"-fsanitize={sanitize}"] if sanitize else []
         run(cache_value(build, "CMAKE_C_COMPILER"), "-std=c11", *sanitizers, "stream.c", "-o", "stream", *flags)
         print(run("./stream", "vad.rnnp", capture_output=True).stdout)

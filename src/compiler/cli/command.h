@@ -19,6 +19,7 @@ void add_compile(CLI::App *app, Action *action);
 void add_inspect(CLI::App *app, Action *action);
 void add_run(CLI::App *app, Action *action);
 void add_verify(CLI::App *app, Action *action);
+void add_registry(CLI::App *app, Action *action);
 void add_sources(CLI::App *app, Action *action);
 void add_operators(CLI::App *app, Action *action);
 

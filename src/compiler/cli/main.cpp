@@ -70,6 +70,7 @@ int main(int argc, char **argv) {
   add_inspect(&app, &action);
   add_run(&app, &action);
   add_verify(&app, &action);
+  add_registry(&app, &action);
   add_sources(&app, &action);
   add_operators(&app, &action);
   if (argc > 1 && argv[1][0] != '-' && !is_command(app, argv[1])) {

@@ -41,23 +41,25 @@ std::vector<const T *> objects(const std::vector<Named<T>> &list) {
   return v;
 }
 
-bool suffices(const Choice &choice, const rnnp_model &model, const rnnp_session_options &options) {
+bool suffices(const Choice &choice, const std::vector<RegistryUse> &uses) {
   const auto ops = objects(choice.ops);
   const auto groups = objects(choice.groups);
   if (ops.empty() || groups.empty()) return false;
   const rnnp_registry registry = {sizeof(rnnp_registry), static_cast<uint32_t>(ops.size()), static_cast<uint32_t>(groups.size()),
                                   ops.data(), groups.data()};
-  rnnp_memory memory = RNNP_MEMORY_INIT;
-  return rnnp_session_memory_with(&registry, &model, &options, &memory) == RNNP_OK;
+  return std::all_of(uses.begin(), uses.end(), [&](const RegistryUse &use) {
+    rnnp_memory memory = RNNP_MEMORY_INIT;
+    return rnnp_session_memory_with(&registry, &use.model, &use.options, &memory) == RNNP_OK;
+  });
 }
 
 // Drop every element of `list`, a member of `choice`, that is not missed.
 template <class T>
-void thin_out(Choice *choice, std::vector<Named<T>> Choice::*list, const rnnp_model &model, const rnnp_session_options &options) {
+void thin_out(Choice *choice, std::vector<Named<T>> Choice::*list, const std::vector<RegistryUse> &uses) {
   for (size_t i = (choice->*list).size(); i-- > 0;) {
     Choice without = *choice;
     (without.*list).erase((without.*list).begin() + static_cast<std::ptrdiff_t>(i));
-    if (suffices(without, model, options)) *choice = without;
+    if (suffices(without, uses)) *choice = without;
   }
 }
 
@@ -88,36 +90,74 @@ std::string array_text(const std::string &type, const std::string &array, const 
   return text + "};\n";
 }
 
+// Throws what is in the way of a session that no registry can help.
+void check_uses(const Choice &choice, const std::vector<RegistryUse> &uses) {
+  if (suffices(choice, uses)) return;
+  for (const RegistryUse &use : uses) {
+    rnnp_refusal refusal = RNNP_REFUSAL_INIT;
+    if (rnnp_session_explain(&use.model, &use.options, nullptr, 0, &refusal) == RNNP_OK) continue;
+    const std::string node = refusal.node == RNNP_NO_NODE ? "" : std::string(refusal.op) + " " + quote(refusal.node_name) + ": ";
+    throw ModelError("the library cannot run this blob: " + node + refusal.reason);
+  }
+  throw ModelError("the library cannot run this blob");
+}
+
+std::string definition(const std::string &name) {
+  return "const rnnp_registry " + name +
+         " = {sizeof(rnnp_registry), sizeof ops / sizeof ops[0], sizeof kernels / sizeof kernels[0], ops, kernels};\n";
+}
+
 }  // namespace
 
-RegistryNames registry_names(const rnnp_model &model, const rnnp_session_options &options) {
+std::vector<rnnp_session_options> every_kind_of_session(const rnnp_model &model) {
+  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
+  rnnp_model_info(&model, &facts);
+  std::vector<rnnp_session_options> all;
+  for (const uint32_t batch : {1u, 8u}) {
+    for (const uint32_t steps : {1u, 16u}) {  // each layer's input by itself, or in its recurrent kernel
+      rnnp_session_options o = RNNP_SESSION_OPTIONS_INIT;
+      o.max_batch = facts.fixed_batch != 0 ? facts.fixed_batch : batch;
+      o.chunk_steps = steps;
+      o.max_steps = facts.causal ? 0 : steps;
+      o.flags = RNNP_SESSION_PORTABLE_OPS;
+      all.push_back(o);
+    }
+  }
+  return all;
+}
+
+RegistryNames registry_names(const std::vector<RegistryUse> &uses) {
   Choice choice = everything();
-  if (!suffices(choice, model, options)) throw ModelError("the library cannot run this blob");
-  thin_out(&choice, &Choice::ops, model, options);
-  if (has_vectors(model)) keep_act(&choice);
-  thin_out(&choice, &Choice::groups, model, options);
+  check_uses(choice, uses);
+  thin_out(&choice, &Choice::ops, uses);
+  if (std::any_of(uses.begin(), uses.end(), [](const RegistryUse &use) { return has_vectors(use.model); })) keep_act(&choice);
+  thin_out(&choice, &Choice::groups, uses);
   return {names_of(choice.ops), names_of(choice.groups)};
 }
 
 std::string registry_text(const RegistryNames &names, const std::string &name) {
   return array_text("rnnp_op", "ops", names.ops) + array_text("rnnp_kernel_group", "kernels", names.groups) +
-         "const rnnp_registry " + name +
-         "_registry = {sizeof(rnnp_registry), sizeof ops / sizeof ops[0], sizeof kernels / sizeof kernels[0], ops, kernels};\n";
+         definition(name + "_registry");
+}
+
+std::string default_registry_text(const RegistryNames &names) {
+  const std::string version = std::to_string(RNNP_HEADER_VERSION);
+  return "/* What some models need of the rnnpack library. Made by `rnnpack registry`: compiled into a program that links the "
+         "archive\n"
+         " * with --gc-sections, it is all of the library's operators and kernels that is linked (rnnpack/registry.h). */\n"
+         "#include <rnnpack/registry.h>\n\n#if RNNP_HEADER_VERSION != " +
+         version + "u\n#error \"made for another version of rnnpack: run `rnnpack registry` of this one\"\n#endif\n\n" +
+         array_text("rnnp_op", "ops", names.ops) + array_text("rnnp_kernel_group", "kernels", names.groups) +
+         definition("rnnp_default_registry");
 }
 
 std::string one_file_registry_text(const RegistryNames &names, const std::string &name) {
-  return array_text("rnnp::Op", name + "_ops", names.ops, "rnnp::") +
-         array_text("rnnp::KernelList", name + "_kernels", names.groups, "rnnp::") + "const rnnp_registry " + name +
-         "_registry = {sizeof(rnnp_registry), sizeof " + name + "_ops / sizeof " + name + "_ops[0], sizeof " + name +
-         "_kernels / sizeof " + name + "_kernels[0],\n  reinterpret_cast<const rnnp_op *const *>(" + name +
-         "_ops), reinterpret_cast<const rnnp_kernel_group *const *>(" + name + "_kernels)};\n\n" +
-         "rnnp_status rnnp_session_memory(const rnnp_model *model, const rnnp_session_options *options, rnnp_memory *memory) {\n"
-         "  return rnnp_session_memory_with(&" +
-         name +
-         "_registry, model, options, memory);\n}\n\n"
-         "rnnp_status rnnp_session_init(rnnp_session **session, const rnnp_model *model, const rnnp_session_options *options, "
-         "void *mem,\n                              size_t bytes) {\n  return rnnp_session_init_with(&" +
-         name + "_registry, session, model, options, mem, bytes);\n}\n";
+  const std::string ops = name + "_ops", kernels = name + "_kernels";
+  const std::string value = " = {sizeof(rnnp_registry), sizeof " + ops + " / sizeof " + ops + "[0], sizeof " + kernels +
+                            " / sizeof " + kernels + "[0],\n  reinterpret_cast<const rnnp_op *const *>(" + ops +
+                            "), reinterpret_cast<const rnnp_kernel_group *const *>(" + kernels + ")};\n";
+  return array_text("rnnp::Op", ops, names.ops, "rnnp::") + array_text("rnnp::KernelList", kernels, names.groups, "rnnp::") +
+         "const rnnp_registry " + name + "_registry" + value + "const rnnp_registry rnnp_default_registry" + value;
 }
 
 }  // namespace rnnp::compiler

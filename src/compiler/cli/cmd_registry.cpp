@@ -1,0 +1,61 @@
+// cmd_registry.cpp -- `rnnpack registry`: blobs -> a C file that links what they need of the library and no more.
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <memory>
+
+#include "compiler/cli/command.h"
+#include "compiler/cli/files.h"
+#include "compiler/emit/emit_registry.h"
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+namespace {
+
+struct Options {
+  std::vector<std::string> blobs;
+  std::string output;
+};
+
+struct OpenedBlob {
+  AlignedBytes bytes;
+  rnnp_model model;
+};
+
+std::unique_ptr<OpenedBlob> open_blob(const std::string &path) {
+  const std::vector<uint8_t> bytes = read_file(path);
+  auto blob = std::make_unique<OpenedBlob>(OpenedBlob{AlignedBytes(bytes.size(), 64), {}});
+  if (!bytes.empty()) std::memcpy(blob->bytes.data(), bytes.data(), bytes.size());
+  const rnnp_status status = rnnp_model_open(&blob->model, blob->bytes.data(), bytes.size(), 0);
+  if (status != RNNP_OK) throw IoError(quote(path) + ": " + rnnp_status_string(status));
+  return blob;
+}
+
+int run(const Options &options) {
+  check_distinct(options.blobs, {options.output});
+  std::vector<std::unique_ptr<OpenedBlob>> blobs;
+  std::vector<RegistryUse> uses;
+  for (const std::string &path : options.blobs) {
+    blobs.push_back(open_blob(path));
+    for (const rnnp_session_options &o : every_kind_of_session(blobs.back()->model)) uses.push_back({blobs.back()->model, o});
+  }
+  const std::string text = default_registry_text(registry_names(uses));
+  write_file(options.output, text.data(), text.size());
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_registry(CLI::App *app, Action *action) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command = app->add_subcommand(
+      "registry",
+      "Write a C file that, compiled into a program, makes it link the operators and kernels of these blobs and no others");
+  command->add_option("model", options->blobs, "model.rnnp, one or more")->required();
+  command->add_option("-o,--output", options->output, "C file to write")->required();
+  command->callback([options, action] { *action = [options] { return run(*options); }; });
+}
+
+}  // namespace rnnp::compiler

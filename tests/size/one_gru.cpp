@@ -31,7 +31,7 @@ int main() {
   rnnp_status status = rnnp_model_open(&model, blob.data(), blob.size(), 0);
   rnnp_session_options options;
   rnnp_session_options_init(&options, sizeof options);
-  rnnp_memory memory;
+  rnnp_memory memory = RNNP_MEMORY_INIT;
   if (status == RNNP_OK) status = rnnp_session_memory_with(&kRegistry, &model, &options, &memory);
   rnnp_test::AlignedBytes storage(status == RNNP_OK ? memory.session_bytes : 0);
   rnnp_session *session = nullptr;

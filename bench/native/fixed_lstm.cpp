@@ -31,8 +31,8 @@ struct Layer {
   }
 
   void step() {
-    const Rows<4 * kHidden> gates = (w * xh + b).array();
-    const Rows<2 * kHidden> in = rational_tanh(0.5f * gates.template head<2 * kHidden>()) * 0.5f + 0.5f;
+    const Rows<4 *kHidden> gates = (w * xh + b).array();
+    const Rows<2 *kHidden> in = rational_tanh(0.5f * gates.template head<2 * kHidden>()) * 0.5f + 0.5f;
     const Rows<kHidden> out = rational_tanh(0.5f * gates.template tail<kHidden>()) * 0.5f + 0.5f;
     c = in.template tail<kHidden>() * c + in.template head<kHidden>() * rational_tanh(gates.template segment<kHidden>(2 * kHidden));
     xh.template tail<kHidden>() = (out * rational_tanh(c)).matrix();

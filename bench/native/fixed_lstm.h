@@ -16,8 +16,8 @@ class FixedLstm {
   virtual void process(const float *x, float *y, size_t steps) = 0;
 };
 
-// For each layer w [4H][I + H] (gates i, f, c, o), b [4H], then the output layer's [H] and its bias, one after the other. nullptr for
-// sizes that were not compiled in.
+// For each layer w [4H][I + H] (gates i, f, c, o), b [4H], then the output layer's [H] and its bias, one after the other. nullptr
+// for sizes that were not compiled in.
 std::unique_ptr<FixedLstm> make_fixed_lstm(int layers, int hidden, const std::vector<float> &weights);
 
 }  // namespace rnnpack_bench

@@ -23,6 +23,7 @@ extern "C" {
 
 typedef struct rnnp_op rnnp_op;                     /* an operator; opaque */
 typedef struct rnnp_kernel_group rnnp_kernel_group; /* kernels; opaque */
+typedef struct rnnp_check rnnp_check;               /* what is checked of a blob when a session of it is made; opaque */
 
 typedef struct rnnp_registry {
   uint32_t struct_bytes; /* sizeof(rnnp_registry) */
@@ -30,6 +31,10 @@ typedef struct rnnp_registry {
   uint32_t kernel_count;
   const rnnp_op *const *ops;
   const rnnp_kernel_group *const *kernels;
+  /* &rnnp_check_dataflow. NULL leaves it out of the program: then sessions are of `blob` alone (RNNP_E_ARG). */
+  const rnnp_check *check;
+  /* NULL, or a blob that was compiled into the program together with the registry and need not be checked again. */
+  const void *blob;
 } rnnp_registry;
 
 /* rnnp_session_memory and rnnp_session_init with the operators and kernels of `registry` only. The registry is read during the
@@ -108,6 +113,7 @@ extern const rnnp_registry rnnp_default_registry;
   X(act_plain_f32) X(act_f32) X(binary_f32) X(softmax_f32) X(depthwise_f32)
 
 #ifndef RNNPACK_REGISTRY_NO_OBJECTS /* for the library itself */
+extern const rnnp_check rnnp_check_dataflow;
 #define RNNP_DECLARE_(name) extern const rnnp_op rnnp_op_##name;
 RNNP_FOR_EACH_OP(RNNP_DECLARE_)
 #undef RNNP_DECLARE_

@@ -385,4 +385,6 @@ bool dataflow_fits(const Model &m, void *memory, uint32_t *node) {
   return fits;
 }
 
+const BlobCheck rnnp_check_dataflow = {dataflow_bytes, dataflow_fits};
+
 }  // namespace rnnp

@@ -17,5 +17,14 @@ size_t dataflow_bytes(const Model &m);
 // *node: where it does not, the node that shows it, or kNone.
 bool dataflow_fits(const Model &m, void *memory, uint32_t *node);
 
+// The two, for a registry to name or to leave out (rnnpack/registry.h).
+struct BlobCheck {
+  size_t (*bytes)(const Model &m);
+  bool (*fits)(const Model &m, void *memory, uint32_t *node);
+};
+extern "C" {
+extern const BlobCheck rnnp_check_dataflow;
+}
+
 }  // namespace rnnp
 #endif  // RNNPACK_FORMAT_DATAFLOW_H_

@@ -70,7 +70,7 @@ rnnp_status measure(SessionConfig *c, Refusal *refusal) {
   const rnnp_status status = build_session(*c, &arena, nullptr, refusal);
   if (status != RNNP_OK) return status;
   if (arena.overflowed()) return refuse(refusal, Reason::kTooLarge);
-  const size_t checks = dataflow_bytes(*c->model);  // done in the session's memory before it is laid out
+  const size_t checks = c->check == nullptr ? 0 : c->check->bytes(*c->model);  // done in the session's memory before it is laid out
   c->session_bytes = align_up(arena.used() > checks ? arena.used() : checks, kArenaAlign);
   return RNNP_OK;
 }
@@ -103,6 +103,10 @@ rnnp_status prepare_session(const rnnp_registry *registry, const rnnp_model *mod
   c->model = m;
   c->ops = ops_of(*registry);
   c->kernels = kernels_of(*registry);
+  if (registry->blob != m->header) {
+    c->check = check_of(*registry);
+    if (c->check == nullptr) return refuse(refusal, Reason::kOtherBlob);
+  }
   ask_machine(o, c);
   const rnnp_status status = plan_session(o, c, refusal);
   return status == RNNP_OK ? measure(c, refusal) : status;
@@ -112,7 +116,7 @@ rnnp_status prepare_memory(const SessionConfig &c, void *mem, size_t bytes, Refu
   if (!is_aligned(mem, kArenaAlign)) return refuse(refusal, Reason::kAlignment, kNone, kArenaAlign);
   if (bytes < c.session_bytes) return refuse(refusal, Reason::kMemory, kNone, c.session_bytes);
   uint32_t node = kNone;
-  return dataflow_fits(*c.model, mem, &node) ? rnnp_status{RNNP_OK} : refuse(refusal, Reason::kDataflow, node);
+  return c.check == nullptr || c.check->fits(*c.model, mem, &node) ? rnnp_status{RNNP_OK} : refuse(refusal, Reason::kDataflow, node);
 }
 
 }  // namespace rnnp

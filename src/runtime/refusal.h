@@ -11,6 +11,7 @@ namespace rnnp {
   X(kNothing, RNNP_OK, "nothing is in the way")                                                                                  \
   X(kNull, RNNP_E_ARG, "an argument is NULL")                                                                                    \
   X(kRegistry, RNNP_E_ARG, "the registry is NULL, or its struct_bytes or lists are not set")                                     \
+  X(kOtherBlob, RNNP_E_ARG, "the registry checks no blobs: it is for sessions of the one it was written with")                   \
   X(kModel, RNNP_E_ARG, "the model is NULL or not opened")                                                                       \
   X(kOptions, RNNP_E_ARG, "options.struct_bytes is not set, or a member that this library does not know is not 0")               \
   X(kMaxBatch, RNNP_E_ARG, "options.max_batch is 0 or more than 1048576")                                                        \

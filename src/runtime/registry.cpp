@@ -19,7 +19,11 @@ const rnnp::KernelList *const kKernels[] = {&rnnp::kAllKernels};
 }  // namespace
 
 extern "C" {
-const rnnp_registry rnnp_default_registry = {sizeof(rnnp_registry), sizeof kOps / sizeof kOps[0],
-                                             sizeof kKernels / sizeof kKernels[0], reinterpret_cast<const rnnp_op *const *>(kOps),
-                                             reinterpret_cast<const rnnp_kernel_group *const *>(kKernels)};
+const rnnp_registry rnnp_default_registry = {sizeof(rnnp_registry),
+                                             sizeof kOps / sizeof kOps[0],
+                                             sizeof kKernels / sizeof kKernels[0],
+                                             reinterpret_cast<const rnnp_op *const *>(kOps),
+                                             reinterpret_cast<const rnnp_kernel_group *const *>(kKernels),
+                                             reinterpret_cast<const rnnp_check *>(&rnnp::rnnp_check_dataflow),
+                                             nullptr};
 }

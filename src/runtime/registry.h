@@ -3,6 +3,7 @@
 #ifndef RNNPACK_RUNTIME_REGISTRY_H_
 #define RNNPACK_RUNTIME_REGISTRY_H_
 
+#include "format/dataflow.h"
 #include "ops/op.h"
 
 #define RNNPACK_REGISTRY_NO_OBJECTS 1  // the objects are known here by their full types
@@ -11,11 +12,15 @@
 namespace rnnp {
 
 inline bool is_registry(const rnnp_registry *r) {
-  return r != nullptr && r->struct_bytes >= sizeof(rnnp_registry) && r->ops != nullptr && r->kernels != nullptr;
+  return r != nullptr && r->struct_bytes >= sizeof(rnnp_registry) && r->ops != nullptr && r->kernels != nullptr &&
+         (r->check != nullptr || r->blob != nullptr);
 }
 
 inline OpList ops_of(const rnnp_registry &r) {
   return {reinterpret_cast<const Op *const *>(r.ops), r.op_count};
+}
+inline const BlobCheck *check_of(const rnnp_registry &r) {
+  return static_cast<const BlobCheck *>(static_cast<const void *>(r.check));
 }
 inline KernelGroups kernels_of(const rnnp_registry &r) {
   return {reinterpret_cast<const KernelList *const *>(r.kernels), r.kernel_count};

@@ -8,6 +8,7 @@
 #ifndef RNNPACK_RUNTIME_SESSION_H_
 #define RNNPACK_RUNTIME_SESSION_H_
 
+#include "format/dataflow.h"
 #include "ops/op.h"
 #include "ops/wave_plan.h"
 #include "runtime/refusal.h"
@@ -80,6 +81,7 @@ struct SessionConfig {
   const Model *model;
   OpList ops;
   KernelGroups kernels;
+  const BlobCheck *check;  // nullptr: the blob came with the program
   uint32_t max_batch, chunk_steps, layer_chunk_steps, max_steps, parallel_steps, isa, l1d_bytes, l2_bytes, l3_bytes;
   size_t session_bytes;
   uint32_t threads;  // of the parallel region

@@ -130,13 +130,14 @@ TEST(Explain, ANodeWithoutOperatorOrKernelIsNamed) {
   const std::vector<const rnnp_kernel_group *> groups = {&rnnp_kernels_gemm_f32_nr16, &rnnp_kernels_act_f32};
   Asked a(dense_gru());
   const std::vector<const rnnp_op *> fewer = without(ops, &rnnp_op_recurrent);
-  rnnp_registry r = {sizeof r, static_cast<uint32_t>(fewer.size()), all.kernel_count, fewer.data(), all.kernels};
+  rnnp_registry r = {sizeof r, static_cast<uint32_t>(fewer.size()), all.kernel_count, fewer.data(), all.kernels, all.check,
+                     nullptr};
   EXPECT_EQ(RNNP_E_UNSUPPORTED, a.ask(&r));
   EXPECT_EQ(1u, a.refusal.node);
   EXPECT_EQ(uint32_t(OpKind::kRecurrent), a.refusal.op_kind);
   EXPECT_STREQ("GRU", a.refusal.op);
   const std::string no_operator = a.refusal.reason;
-  r = {sizeof r, all.op_count, static_cast<uint32_t>(groups.size()), all.ops, groups.data()};
+  r = {sizeof r, all.op_count, static_cast<uint32_t>(groups.size()), all.ops, groups.data(), all.check, nullptr};
   EXPECT_EQ(RNNP_E_LAYOUT, a.ask(&r));
   EXPECT_EQ(1u, a.refusal.node);
   EXPECT_NE(no_operator, a.refusal.reason);

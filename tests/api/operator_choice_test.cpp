@@ -15,13 +15,22 @@ using rnnp::OpKind;
 const rnnp_kernel_group *const kKernels[] = {RNNP_FOR_EACH_KERNEL_GROUP(RNNP_NAME_)};
 #undef RNNP_NAME_
 
+rnnp_registry registry_of(const std::vector<const rnnp_op *> &ops, const rnnp_check *check, const void *blob) {
+  return {sizeof(rnnp_registry),
+          static_cast<uint32_t>(ops.size()),
+          sizeof kKernels / sizeof kKernels[0],
+          ops.data(),
+          kKernels,
+          check,
+          blob};
+}
+
 rnnp_status measure(const BlobTables &t, const std::vector<const rnnp_op *> &ops) {
   const AlignedBytes blob(t.bytes());
   rnnp_model model;
   rnnp_status status = rnnp_model_open(&model, blob.data(), blob.size(), 0);
   if (status != RNNP_OK) return status;
-  const rnnp_registry registry = {sizeof registry, static_cast<uint32_t>(ops.size()), sizeof kKernels / sizeof kKernels[0],
-                                  ops.data(), kKernels};
+  const rnnp_registry registry = registry_of(ops, &rnnp_check_dataflow, nullptr);
   rnnp_memory memory = RNNP_MEMORY_INIT;
   return rnnp_session_memory_with(&registry, &model, nullptr, &memory);
 }
@@ -105,6 +114,27 @@ TEST(OperatorChoice, AKindThatNobodyKnowsIsUnsupported) {
   BlobTables t = unary(rnnp::Act::kTanh);
   t.nodes[0].op = 99;
   EXPECT_EQ(RNNP_E_UNSUPPORTED, measure(t, {&rnnp_op_unary, &rnnp_op_unary_more}));
+}
+
+TEST(OperatorChoice, ARegistryWithoutTheCheckIsForItsOwnBlobAlone) {
+  const AlignedBytes own(unary(rnnp::Act::kTanh).bytes()), other(unary(rnnp::Act::kTanh).bytes());
+  const std::vector<const rnnp_op *> ops = {&rnnp_op_unary};
+  const rnnp_registry bound = registry_of(ops, nullptr, own.data()), free = registry_of(ops, &rnnp_check_dataflow, own.data()),
+                      neither = registry_of(ops, nullptr, nullptr);
+  for (const AlignedBytes *blob : {&own, &other}) {
+    rnnp_model model;
+    ASSERT_EQ(rnnp_model_open(&model, blob->data(), blob->size(), 0), RNNP_OK);
+    rnnp_memory memory = RNNP_MEMORY_INIT;
+    EXPECT_EQ(rnnp_session_memory_with(&bound, &model, nullptr, &memory), blob == &own ? RNNP_OK : RNNP_E_ARG);
+    EXPECT_EQ(rnnp_session_memory_with(&neither, &model, nullptr, &memory), RNNP_E_ARG);
+    ASSERT_EQ(rnnp_session_memory_with(&free, &model, nullptr, &memory), RNNP_OK);
+    AlignedBytes storage(memory.session_bytes);
+    rnnp_session *session = nullptr;
+    EXPECT_EQ(rnnp_session_init_with(&free, &session, &model, nullptr, storage.data(), storage.size()), RNNP_OK);
+    rnnp_refusal refusal = RNNP_REFUSAL_INIT;
+    EXPECT_EQ(rnnp_session_explain_with(&bound, &model, nullptr, nullptr, 0, &refusal), blob == &own ? RNNP_OK : RNNP_E_ARG);
+    EXPECT_EQ(std::string(refusal.reason).find("the one it was written with") != std::string::npos, blob == &other);
+  }
 }
 
 }  // namespace

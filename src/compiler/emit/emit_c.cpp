@@ -59,6 +59,11 @@ Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, const
   sizes.options.l1d_bytes = sizes.options.l2_bytes = sizes.options.l3_bytes = RNNP_CACHE_NONE;
   if (status == RNNP_OK) status = rnnp_session_memory(&model, &sizes.options, &sizes.memory);
   if (status != RNNP_OK) throw ModelError(std::string("the library cannot run this blob: ") + rnnp_status_string(status));
+  // Here for good: the program's registry does not check its own blob again.
+  AlignedBytes session_memory(sizes.memory.session_bytes, sizes.memory.alignment);
+  rnnp_session *session = nullptr;
+  status = rnnp_session_init(&session, &model, &sizes.options, session_memory.data(), session_memory.size());
+  if (status != RNNP_OK) throw ModelError(std::string("the library cannot run this blob: ") + rnnp_status_string(status));
   sizes.registry = registry_names({{model, sizes.options}});
   for (uint32_t i = 0; i < facts.input_count; ++i) sizes.tensors += tensor_text(model, rnnp_model_input, name, "INPUT", i);
   for (uint32_t i = 0; i < facts.output_count; ++i) sizes.tensors += tensor_text(model, rnnp_model_output, name, "OUTPUT", i);

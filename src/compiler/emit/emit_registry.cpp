@@ -45,8 +45,13 @@ bool suffices(const Choice &choice, const std::vector<RegistryUse> &uses) {
   const auto ops = objects(choice.ops);
   const auto groups = objects(choice.groups);
   if (ops.empty() || groups.empty()) return false;
-  const rnnp_registry registry = {sizeof(rnnp_registry), static_cast<uint32_t>(ops.size()), static_cast<uint32_t>(groups.size()),
-                                  ops.data(), groups.data()};
+  const rnnp_registry registry = {sizeof(rnnp_registry),
+                                  static_cast<uint32_t>(ops.size()),
+                                  static_cast<uint32_t>(groups.size()),
+                                  ops.data(),
+                                  groups.data(),
+                                  &rnnp_check_dataflow,
+                                  nullptr};
   return std::all_of(uses.begin(), uses.end(), [&](const RegistryUse &use) {
     rnnp_memory memory = RNNP_MEMORY_INIT;
     return rnnp_session_memory_with(&registry, &use.model, &use.options, &memory) == RNNP_OK;
@@ -102,9 +107,11 @@ void check_uses(const Choice &choice, const std::vector<RegistryUse> &uses) {
   throw ModelError("the library cannot run this blob");
 }
 
-std::string definition(const std::string &name) {
+// `rest`: the check, and the blob that needs none.
+std::string definition(const std::string &name, const std::string &rest) {
   return "const rnnp_registry " + name +
-         " = {sizeof(rnnp_registry), sizeof ops / sizeof ops[0], sizeof kernels / sizeof kernels[0], ops, kernels};\n";
+         " = {sizeof(rnnp_registry), sizeof ops / sizeof ops[0], sizeof kernels / sizeof kernels[0], ops, kernels, " + rest +
+         "};\n";
 }
 
 }  // namespace
@@ -137,7 +144,7 @@ RegistryNames registry_names(const std::vector<RegistryUse> &uses) {
 
 std::string registry_text(const RegistryNames &names, const std::string &name) {
   return array_text("rnnp_op", "ops", names.ops) + array_text("rnnp_kernel_group", "kernels", names.groups) +
-         definition(name + "_registry");
+         definition(name + "_registry", "NULL, " + name);
 }
 
 std::string default_registry_text(const RegistryNames &names) {
@@ -148,14 +155,14 @@ std::string default_registry_text(const RegistryNames &names) {
          "#include <rnnpack/registry.h>\n\n#if RNNP_HEADER_VERSION != " +
          version + "u\n#error \"made for another version of rnnpack: run `rnnpack registry` of this one\"\n#endif\n\n" +
          array_text("rnnp_op", "ops", names.ops) + array_text("rnnp_kernel_group", "kernels", names.groups) +
-         definition("rnnp_default_registry");
+         definition("rnnp_default_registry", "&rnnp_check_dataflow, NULL");
 }
 
 std::string one_file_registry_text(const RegistryNames &names, const std::string &name) {
   const std::string ops = name + "_ops", kernels = name + "_kernels";
   const std::string value = " = {sizeof(rnnp_registry), sizeof " + ops + " / sizeof " + ops + "[0], sizeof " + kernels +
                             " / sizeof " + kernels + "[0],\n  reinterpret_cast<const rnnp_op *const *>(" + ops +
-                            "), reinterpret_cast<const rnnp_kernel_group *const *>(" + kernels + ")};\n";
+                            "), reinterpret_cast<const rnnp_kernel_group *const *>(" + kernels + "), nullptr, " + name + "};\n";
   return array_text("rnnp::Op", ops, names.ops, "rnnp::") + array_text("rnnp::KernelList", kernels, names.groups, "rnnp::") +
          "const rnnp_registry " + name + "_registry" + value + "const rnnp_registry rnnp_default_registry" + value;
 }

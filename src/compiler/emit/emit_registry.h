@@ -27,7 +27,7 @@ struct RegistryNames {
 // What these sessions need.
 RegistryNames registry_names(const std::vector<RegistryUse> &uses);
 
-// Defines `const rnnp_registry <name>_registry`.
+// Defines `const rnnp_registry <name>_registry`, for the blob that is the array <name>.
 std::string registry_text(const RegistryNames &names, const std::string &name);
 
 // The same in C++, behind the library's own text (one_file.h), and as rnnp_default_registry.
@@ -35,11 +35,6 @@ std::string one_file_registry_text(const RegistryNames &names, const std::string
 
 // A whole C file that defines rnnp_default_registry.
 std::string default_registry_text(const RegistryNames &names);
-
-// Options that between them need all that any session on the model can need.
-std::vector<rnnp_session_options> every_kind_of_session(const rnnp_model &model);
-// A whole C file that defines rnnp_default_registry.
-std::string default_registry_text(const std::vector<RegistryUse> &uses);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_EMIT_EMIT_REGISTRY_H_

@@ -150,7 +150,9 @@ static inline void @name@_options(rnnp_session_options *options) {
 )";
 
 constexpr const char *kLinked =
-    "The registry names what this model needs: linked with --gc-sections, nothing else of the library is (rnnpack/registry.h).";
+    "The registry names what this model needs: linked with --gc-sections, nothing else of the library is (rnnpack/registry.h). It "
+    "is\n"
+    " * for this blob alone, which the tool has checked: another one answers RNNP_E_ARG.";
 constexpr const char *kOneFile =
     "@name@.cpp holds the library as well (Apache-2.0): compile it as C++17 with the CPU's flags, and -fno-exceptions where there "
     "is\n"

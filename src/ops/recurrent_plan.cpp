@@ -7,18 +7,26 @@
 
 namespace rnnp {
 
-constexpr size_t kRowPadBytes = kManyThreads ? 64 : 0;  // keeps rows of power-of-two width off one another's cache sets
+// Keeps rows of power-of-two width off one another's cache sets; a handful of short ones fit in any case.
+constexpr size_t kRowPadBytes = kManyThreads ? 64 : 0, kPaddedRowBytes = 1024;
 
-// The input GEMM wants many rows per reading of W, and each one costs a refill of the L2 it sweeps out. Pre-activations are read
-// once, in order, so they need not stay in L2: two of it bound the memory.
-constexpr uint32_t kChunkRows = 128;
-constexpr size_t kChunkL2s = 2;
+// The input GEMM wants many rows per reading of a W that is not in L2, and each one costs a refill of the L2 it sweeps out.
+// Pre-activations are read once, in order, so they need not stay in L2: two of it bound the memory. Where the weights stay in L2
+// more rows only spread what a chunk costs by itself, so half of a small L1 of them is enough.
+constexpr uint32_t kChunkRows = 128, kFewestChunkRows = 32;
+constexpr size_t kChunkL2s = 2, kNearChunkBytes = 16 << 10;
 
-uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes) {
+static uint32_t chunk_rows_wanted(size_t row_bytes, size_t weight_bytes, uint32_t l2_bytes) {
+  const size_t near = kNearChunkBytes / row_bytes;
+  if (weight_bytes > l2_bytes || near > kChunkRows) return kChunkRows;
+  return near > kFewestChunkRows ? static_cast<uint32_t>(near) : kFewestChunkRows;
+}
+
+uint32_t choose_chunk_steps(size_t row_bytes, size_t weight_bytes, uint32_t batch, uint32_t l2_bytes) {
   const size_t step_bytes = mul_sat(row_bytes, batch);
   if (step_bytes == 0 || step_bytes == kSizeOverflow) return 1;
   const size_t fit = mul_sat(l2_bytes, kChunkL2s) / step_bytes;
-  const uint32_t wanted = (kChunkRows + batch - 1) / batch;
+  const uint32_t wanted = (chunk_rows_wanted(row_bytes, weight_bytes, l2_bytes) + batch - 1) / batch;
   return fit < 1 ? 1 : fit < wanted ? static_cast<uint32_t>(fit) : wanted;
 }
 
@@ -52,14 +60,17 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   p.tiles = tile_count(shape.hidden_size, shape.nr);
   p.teams = kManyThreads && shape.directions == 2 && limits.threads >= 2 ? 2 : 1;
   p.team_threads = kManyThreads ? limits.threads / p.teams : 1;
-  p.row_bytes = add_sat(mul_sat(size_t{p.tiles} * p.gates * shape.nr, sizeof(float)), kRowPadBytes);
-  const uint32_t chunk = limits.chunk_steps ? limits.chunk_steps : choose_chunk_steps(p.row_bytes, limits.batch, limits.l2_bytes);
+  p.row_bytes = mul_sat(size_t{p.tiles} * p.gates * shape.nr, sizeof(float));
+  if (p.row_bytes >= kPaddedRowBytes) p.row_bytes = add_sat(p.row_bytes, kRowPadBytes);
+  p.recurrent_bytes = static_cast<size_t>(matrix_elems(shape.hidden_size, shape.hidden_size, p.gates, shape.nr)) * sizeof(float);
+  const size_t w_bytes = static_cast<size_t>(matrix_elems(shape.hidden_size, shape.input_size, p.gates, shape.nr)) * sizeof(float);
+  const uint32_t chunk = limits.chunk_steps
+                             ? limits.chunk_steps
+                             : choose_chunk_steps(p.row_bytes, add_sat(p.recurrent_bytes, w_bytes), limits.batch, limits.l2_bytes);
   p.chunk_steps = chunk < limits.max_steps ? chunk : limits.max_steps;
   // Steps one by one take their input inside the recurrent kernel; only kGru needs the buffer then.
   const bool buffered = p.chunk_steps > 1 || shape.cell == Cell::kGru;
   p.preact_bytes = buffered ? align_up(mul_sat(mul_sat(p.row_bytes, limits.batch), p.chunk_steps), kArenaAlign) : 0;
-  p.recurrent_bytes = static_cast<size_t>(matrix_elems(shape.hidden_size, shape.hidden_size, p.gates, shape.nr)) * sizeof(float);
-  const size_t w_bytes = static_cast<size_t>(matrix_elems(shape.hidden_size, shape.input_size, p.gates, shape.nr)) * sizeof(float);
   p.serpentine = sweeps_back(p, w_bytes, limits);
   const size_t state_bytes = mul_sat(mul_sat(state_row_elems(shape.hidden_size), sizeof(float)), limits.batch);
   p.gate_bytes = shape.cell == Cell::kGru ? align_up(state_bytes, kArenaAlign) : 0;

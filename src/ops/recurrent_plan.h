@@ -45,8 +45,8 @@ constexpr uint32_t cell_gates(Cell cell) {
   return cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3;
 }
 
-// Steps per input GEMM for rows of `row_bytes` pre-activations; 1 when L2 is unknown (0).
-uint32_t choose_chunk_steps(size_t row_bytes, uint32_t batch, uint32_t l2_bytes);
+// Steps per input GEMM for rows of `row_bytes` pre-activations and weights of `weight_bytes`; 1 when L2 is unknown (0).
+uint32_t choose_chunk_steps(size_t row_bytes, size_t weight_bytes, uint32_t batch, uint32_t l2_bytes);
 
 // Pre-activations of a step of a row, whatever the cell.
 constexpr size_t widest_row_bytes(uint32_t hidden_size) {

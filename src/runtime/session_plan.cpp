@@ -57,7 +57,7 @@ uint32_t program_chunk_steps(const SessionConfig &c, const rnnp_session_options 
   if (o.chunk_steps != 0) return o.chunk_steps;
   if (h.stream_steps != 0) return h.stream_steps;
   const size_t pool_bytes = mul_sat(h.sequence_pool_elems, sizeof(float));
-  return choose_chunk_steps(pool_bytes > needs.row_bytes ? pool_bytes : needs.row_bytes, c.max_batch, c.l2_bytes);
+  return choose_chunk_steps(pool_bytes > needs.row_bytes ? pool_bytes : needs.row_bytes, h.weights.bytes, c.max_batch, c.l2_bytes);
 }
 
 // Threads that the model gains from: a step's largest recurrence decides, since all meet after it.

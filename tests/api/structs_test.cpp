@@ -106,6 +106,78 @@ TEST(Structs, FactsFillWhatTheCallerHasAndZeroWhatTheLibraryDoesNotKnow) {
   EXPECT_EQ(RNNP_E_ARG, rnnp_model_info(&m.model, &f.known));
 }
 
+TEST(Structs, MemoryFillsWhatTheCallerHas) {
+  Open m;
+  rnnp_memory whole = RNNP_MEMORY_INIT;
+  ASSERT_EQ(RNNP_OK, rnnp_session_memory(&m.model, nullptr, &whole));
+  Newer<rnnp_memory> need;
+  for (const uint32_t bytes : {8u, uint32_t(offsetof(rnnp_memory, state_bytes)), uint32_t(sizeof need)}) {
+    std::memset(static_cast<void *>(&need), 0xAA, sizeof need);
+    need.known.struct_bytes = bytes;
+    ASSERT_EQ(RNNP_OK, rnnp_session_memory(&m.model, nullptr, &need.known));
+    EXPECT_EQ(whole.alignment, need.known.alignment);
+    const uint8_t *all = reinterpret_cast<const uint8_t *>(&need);
+    for (size_t i = bytes; i < sizeof need; ++i) ASSERT_EQ(0xAA, all[i]) << i;
+    if (bytes == sizeof need) {
+      EXPECT_EQ(0, need.more[0] | need.more[15]);
+    }
+  }
+  need.known.struct_bytes = 0;
+  EXPECT_EQ(RNNP_E_ARG, rnnp_session_memory(&m.model, nullptr, &need.known));
+  EXPECT_EQ(RNNP_E_ARG, rnnp_session_memory(&m.model, nullptr, nullptr));
+}
+
+TEST(Structs, ANewerExecutorsUnknownMembersMustBeZero) {
+  Open m;
+  ThreadTeam team(2);
+  Newer<rnnp_executor> e = {*team.executor(), {}};
+  e.known.struct_bytes = sizeof e;
+  rnnp_session_options o = RNNP_SESSION_OPTIONS_INIT;
+  o.executor = &e.known;
+  rnnp_memory need = RNNP_MEMORY_INIT;
+  EXPECT_EQ(RNNP_OK, rnnp_session_memory(&m.model, &o, &need));
+  e.more[7] = 1;
+  EXPECT_EQ(RNNP_E_ARG, rnnp_session_memory(&m.model, &o, &need));
+  e.known.struct_bytes = offsetof(rnnp_executor, wait);
+  EXPECT_EQ(RNNP_E_ARG, rnnp_session_memory(&m.model, &o, &need));
+}
+
+TEST(Structs, BuffersOfANewerCallerAreFartherApart) {
+  BlobBuilder b(1);
+  const uint32_t x0 = b.add_input(4), x1 = b.add_input(4, "x1");
+  const rnnp::AttrBinary add = {uint32_t(rnnp::Binary::kAdd), 1, {4}, {1}, {1}};
+  b.add_output(b.add_node(rnnp::OpKind::kBinary, &add, sizeof add, {x0, x1}, 4, true));
+  Runner r(b.build());
+  const float x[2][4] = {{1, 2, 3, 4}, {10, 20, 30, 40}};
+  std::vector<float> y(4, -5.0f);
+  Newer<rnnp_buffer> in[2] = {{{const_cast<float *>(x[0]), 0, 0}, {}}, {{const_cast<float *>(x[1]), 0, 0}, {}}}, out = {};
+  out.known.data = y.data();
+  rnnp_io io = RNNP_IO_INIT;
+  io.steps = io.batch = io.output_count = 1;
+  io.input_count = 2;
+  io.inputs = &in[0].known;
+  io.outputs = &out.known;
+  const auto refused = [&] {
+    EXPECT_EQ(RNNP_E_ARG, rnnp_run_io(r.session(), &io));
+    EXPECT_EQ(std::vector<float>(4, -5.0f), y);
+  };
+  io.buffer_bytes = 0;
+  refused();
+  io.buffer_bytes = sizeof(rnnp_buffer) - 1;
+  refused();
+  io.buffer_bytes = UINT32_MAX;
+  refused();
+  io.buffer_bytes = sizeof in[0];
+  in[1].more[0] = 1;
+  refused();
+  in[1].more[0] = 0;
+  out.more[15] = 1;
+  refused();
+  out.more[15] = 0;
+  ASSERT_EQ(RNNP_OK, rnnp_run_io(r.session(), &io));
+  EXPECT_EQ((std::vector<float>{11, 22, 33, 44}), y);
+}
+
 TEST(Structs, NoCacheIsNotTheSameAsNotKnown) {
   BlobBuilder b(1);
   RecurrentOptions lstm;

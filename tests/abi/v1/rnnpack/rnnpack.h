@@ -1,0 +1,353 @@
+/* rnnpack.h -- the public C API of rnnpack: recurrent networks at small batch, in caller memory.
+ *
+ * The road: a host tool compiles model.onnx into a blob (`rnnpack compile`); here the blob is opened in place, the size of a
+ * session is asked, the session is made in memory the caller gives, and run. Nothing here allocates, locks, prints or keeps
+ * globals.
+ *
+ * Common to all functions
+ *   errors    a negative rnnp_status; every check precedes the first write, so after an error outputs and state are as they were.
+ *   threads   a model is immutable after rnnp_model_open and may be shared; a session is used by one thread at a time.
+ *   lifetime  the blob must stay where it is, unchanged, as long as a model or a session on it is in use. A model may be copied,
+ *             moved or dropped: sessions keep what they need of it. A session stays where it was made.
+ *   structs   those that begin with struct_bytes may grow in later versions: initialise them with their RNNP_..._INIT. An older
+ *             caller's missing members have their defaults; a newer caller's members that this library does not know must be 0
+ *             (RNNP_E_ARG), and are 0 in what it gives. rnnp_buffer comes in arrays: rnnp_io says its size, once for all.
+ *   tensors   f32, row-major, time-major: [steps][batch][features]; a tensor without a time axis is [batch][features].
+ *             Element alignment (4 bytes) is enough for inputs and outputs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef RNNPACK_RNNPACK_H_
+#define RNNPACK_RNNPACK_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Every function of the library. Linked as an archive its symbols are hidden, so a plug-in shows none of them; programs that link
+ * the shared library define RNNP_SHARED (CMake's rnnpack::shared does), which Windows needs. */
+#ifndef RNNP_API
+#if defined(RNNP_SHARED_BUILD) && defined(_WIN32)
+#define RNNP_API __declspec(dllexport)
+#elif defined(RNNP_SHARED_BUILD)
+#define RNNP_API __attribute__((visibility("default")))
+#elif defined(RNNP_SHARED) && defined(_WIN32)
+#define RNNP_API __declspec(dllimport)
+#else
+#define RNNP_API
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Versions and status ------------------------------------------------------------------------------------------------- */
+
+/* Version of this header: major * 10000 + minor * 100 + patch. */
+#define RNNP_HEADER_VERSION 10000u
+
+typedef int32_t rnnp_status;
+
+/* Pinned values: they never change and are never reused. */
+enum {
+  RNNP_OK = 0,
+  RNNP_E_ARG = -1,            /* a NULL, zero or out-of-range argument, or a struct_bytes this library does not know */
+  RNNP_E_ALIGN = -2,          /* blob or memory is not aligned as asked for */
+  RNNP_E_SMALL_MEMORY = -3,   /* fewer bytes than rnnp_memory says, or a size that does not fit this machine */
+  RNNP_E_BLOB_MAGIC = -4,     /* not a rnnpack blob */
+  RNNP_E_BLOB_VERSION = -5,   /* a blob of another version than rnnp_blob_version() */
+  RNNP_E_BLOB_CORRUPT = -6,   /* truncated, bad checksum, or an offset or size that does not fit */
+  RNNP_E_LAYOUT = -7,         /* the blob's weight layout has no kernel in this build */
+  RNNP_E_ISA = -8,            /* there are kernels for the blob's weight layout, but isa_allowed and this CPU leave none of them */
+  RNNP_E_STATE_MISMATCH = -9, /* saved state is of another model, or damaged */
+  RNNP_E_DIRECTION = -10,     /* the model reads the future (a reverse layer): run whole sequences with max_steps set */
+  RNNP_E_UNSUPPORTED = -11,   /* an operator of the blob is not in this build */
+  RNNP_E_SHAPE = -12,         /* steps, batch, lengths or tensor counts do not fit the model or the session */
+  RNNP_E_ENDIAN = -13,        /* this CPU is big-endian; blobs are little-endian */
+  RNNP_E_INDEX = -14,         /* an index is outside its table: see rnnp_tensor_facts.limit */
+  RNNP_E_INPUTS = -15         /* rnnp_run and rnnp_step give one sequence; the model needs another or more: use rnnp_run_io */
+};
+
+/* Version of the library, encoded as RNNP_HEADER_VERSION. */
+RNNP_API uint32_t rnnp_version(void);
+/* The blob format version this library opens. */
+RNNP_API uint32_t rnnp_blob_version(void);
+/* One line of English for a status; never NULL. Static storage. */
+RNNP_API const char *rnnp_status_string(rnnp_status status);
+
+/* --- Model --------------------------------------------------------------------------------------------------------------- */
+
+/* A blob that was checked and opened in place. Any caller storage; treat the content as private. */
+typedef struct rnnp_model {
+  uint64_t opaque_[32];
+} rnnp_model;
+
+/* Flags of rnnp_model_open. */
+#define RNNP_OPEN_CHECK_WEIGHTS 1u /* also verify the checksum of the weights: reads the whole blob once */
+
+/* Check and open a blob in place (flash, mmap, static array).
+ *   model  receives the handle
+ *   blob   aligned to 64 bytes; stays unchanged and in place until the last session on it is done
+ *   bytes  size of the blob; bytes beyond the blob's own size are ignored
+ *   flags  0 or RNNP_OPEN_*
+ * Safe on any byte string. Reads the headers and tables, not the weights (unless asked). */
+RNNP_API rnnp_status rnnp_model_open(rnnp_model *model, const void *blob, size_t bytes, uint32_t flags);
+
+/* What a model is, as a whole. */
+typedef struct rnnp_model_facts {
+  uint32_t struct_bytes; /* set by the caller to sizeof(rnnp_model_facts) */
+  uint32_t blob_version;
+  uint32_t blob_align;   /* bytes */
+  uint32_t input_count;  /* tensors the model takes, see rnnp_model_input */
+  uint32_t output_count; /* tensors the model gives, see rnnp_model_output */
+  uint32_t node_count;
+  uint32_t recurrent_count; /* nodes that are RNN, GRU or LSTM */
+  uint32_t causal;          /* 1: may be run in pieces of any length; 0: whole sequences only (RNNP_E_DIRECTION) */
+  uint32_t fixed_batch;     /* 0, or the only batch the model was exported for */
+  uint32_t layout_nr;       /* hidden units per h-tile of the packed weights */
+  uint32_t stream_steps;    /* 0, or the steps of each call that the model was compiled for; others run too */
+  uint32_t in_place;        /* 1: rnnp_run and rnnp_step may be given one buffer as x and y */
+  uint64_t blob_bytes;
+  uint64_t weight_bytes;
+  uint64_t state_bytes_per_row; /* live state (h, c) of one batch row */
+  uint64_t model_id;            /* hash of graph and weights, the same for every layout of the same ONNX file */
+  uint64_t macs_per_step;       /* multiply-accumulates of one step of one batch row */
+} rnnp_model_facts;
+
+#define RNNP_MODEL_FACTS_INIT \
+  { sizeof(rnnp_model_facts), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* Fill *facts. facts->struct_bytes must be set; members the caller's struct lacks are left out. */
+RNNP_API rnnp_status rnnp_model_info(const rnnp_model *model, rnnp_model_facts *facts);
+
+/* Role of a model's input or output. */
+enum {
+  RNNP_ROLE_SEQUENCE = 0, /* [steps][batch][row_elems], one row per step */
+  RNNP_ROLE_ROW = 1,      /* [batch][row_elems], once per run (a final state, a pooled result) */
+  RNNP_ROLE_STATE = 2,    /* input only: [batch][row_elems], initial state; NULL continues from the session's state */
+  RNNP_ROLE_LENGTHS = 3   /* input only: int32 [batch], steps of each row; NULL means all steps */
+};
+
+/* Elements of a tensor: float, or int32_t (lengths, and indices into an embedding). */
+enum { RNNP_DTYPE_F32 = 0, RNNP_DTYPE_I32 = 1 };
+
+#define RNNP_MAX_RANK 8
+#define RNNP_DIM_STEPS (-1)
+#define RNNP_DIM_BATCH (-2)
+
+typedef struct rnnp_tensor_facts {
+  uint32_t struct_bytes;       /* set by the caller */
+  uint32_t role;               /* RNNP_ROLE_* */
+  uint32_t row_elems;          /* features of one row: the product of the constant dims */
+  uint32_t rank;               /* of the ONNX tensor */
+  int32_t dims[RNNP_MAX_RANK]; /* the ONNX axes in ONNX order: RNNP_DIM_STEPS, RNNP_DIM_BATCH or a constant */
+  const char *name;            /* in the blob, NUL-terminated */
+  uint32_t dtype;              /* RNNP_DTYPE_* of the elements */
+  uint32_t limit;              /* i32 inputs of role SEQUENCE: indices, from -limit (the table's first row) to limit - 1; else 0 */
+} rnnp_tensor_facts;
+
+#define RNNP_TENSOR_FACTS_INIT \
+  { sizeof(rnnp_tensor_facts), 0, 0, 0, {0}, NULL, 0, 0 }
+
+/* Describe input or output `index`. RNNP_E_ARG when there is none of that index. */
+RNNP_API rnnp_status rnnp_model_input(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts);
+RNNP_API rnnp_status rnnp_model_output(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts);
+
+/* The index of the input or output that the ONNX graph calls `name`. RNNP_E_ARG, and *index as it was, when there is none. */
+RNNP_API rnnp_status rnnp_model_find_input(const rnnp_model *model, const char *name, uint32_t *index);
+RNNP_API rnnp_status rnnp_model_find_output(const rnnp_model *model, const char *name, uint32_t *index);
+
+/* --- Executor ------------------------------------------------------------------------------------------------------------ */
+
+/* Threads, lent by the caller. parallel runs task(arg, 0) ... task(arg, threads - 1) ALL AT THE SAME TIME (they meet at a barrier
+ * each step, so a pool that runs them one after the other would hang) and returns when all have returned. What was written before
+ * parallel is seen by every task, and what the tasks wrote by the caller afterwards. task(arg, i) should be on the same OS thread,
+ * pinned to the same core, on every call: thread i's weights stay in that core's L2.
+ * wait is called by a thread that has waited at a barrier for RNNP_SPINS_BEFORE_WAIT rounds of reading the others' epochs (some
+ * tens to hundreds of microseconds), and again after each return for as long as it has to wait: the library itself never spins
+ * longer. `times` counts these calls of one waiting, from 0. Give the CPU away at first (sched_yield), and sleep once `times` is
+ * some tens: only a sleep lets a thread of lower priority run on the same core. Threads of one executor should have one scheduling
+ * policy and priority: a SCHED_FIFO thread that waits for a SCHED_OTHER one on a busy core gets no further than its wait function
+ * lets the other run. Required when threads > 1. */
+typedef struct rnnp_executor {
+  uint32_t struct_bytes; /* set by the caller */
+  uint32_t threads;      /* 1 to 1024 */
+  void *ctx;
+  void (*parallel)(void *ctx, void (*task)(void *arg, uint32_t thread), void *arg);
+  void (*wait)(void *ctx, uint32_t times);
+} rnnp_executor;
+
+#define RNNP_EXECUTOR_INIT \
+  { sizeof(rnnp_executor), 1, NULL, NULL, NULL }
+
+#define RNNP_SPINS_BEFORE_WAIT 4096u
+
+/* --- Session ------------------------------------------------------------------------------------------------------------- */
+
+/* A running instance: state of max_batch independent rows, and scratch. Lives in the caller's memory; there is no free. */
+typedef struct rnnp_session rnnp_session;
+
+/* Flags of rnnp_session_options. */
+#define RNNP_SESSION_PORTABLE_OPS 1u /* do not use XNNPACK even where it is built in */
+#define RNNP_SESSION_ALL_XNNPACK 4u  /* give XNNPACK every operator it can take, not only those it runs faster than we do */
+#define RNNP_SESSION_ALL_THREADS 2u  /* use the executor even where a step is too little work to gain from it */
+
+/* Bits of isa_allowed. 0 means all. The reference kernels need no bit and are always allowed. */
+#define RNNP_ISA_AVX2 (1u << 0)   /* AVX2 and FMA */
+#define RNNP_ISA_AVX512 (1u << 1) /* AVX-512 F, BW, DQ, VL */
+#define RNNP_ISA_NEON (1u << 2)
+#define RNNP_ISA_RVV (1u << 3)
+#define RNNP_ISA_SIMD128 (1u << 4)
+#define RNNP_ISA_MVE (1u << 5)
+#define RNNP_ISA_VFPV4 (1u << 6) /* Arm scalar FPU with fused multiply-add: Cortex-M4F, M7, M33, ARMv7-A */
+#define RNNP_ISA_RVF (1u << 7)   /* RISC-V scalar FPU (extension F) */
+#define RNNP_ISA_REFERENCE_ONLY (1u << 31)
+
+#define RNNP_CACHE_NONE UINT32_MAX /* of l1d_bytes, l2_bytes, l3_bytes: there is no such cache */
+
+typedef struct rnnp_session_options {
+  uint32_t struct_bytes; /* set by the caller */
+  uint32_t max_batch;    /* rows, >= 1 */
+  uint32_t max_steps;    /* longest run of a model that is not causal; ignored (0) for a causal one */
+  uint32_t chunk_steps;  /* steps that go through all nodes at a time; 0: chosen by the sizes of weights and caches. Memory grows
+                            with it, results do not depend on it. Ignored by a model that is not causal: max_steps at a time */
+  uint32_t isa_allowed;  /* RNNP_ISA_*; 0 for all */
+  uint32_t flags;        /* RNNP_SESSION_* */
+  uint32_t l1d_bytes;    /* per core; 0 asks the platform, RNNP_CACHE_NONE: there is none */
+  uint32_t l2_bytes;     /* per core, private; as above */
+  uint32_t l3_bytes;     /* what a core can use, shared with others or not; as above */
+  const rnnp_executor *executor; /* NULL: serial on the calling thread. Copied; ctx must live as long as the session. A model too
+                                    small to gain from threads runs serially all the same: rnnp_session_facts.threads tells */
+} rnnp_session_options;
+
+#define RNNP_SESSION_OPTIONS_INIT \
+  { sizeof(rnnp_session_options), 1, 0, 0, 0, 0, 0, 0, 0, NULL }
+
+/* The same where there are no macros. struct_bytes: sizeof *options; no byte beyond it is written. */
+RNNP_API void rnnp_session_options_init(rnnp_session_options *options, size_t struct_bytes);
+
+typedef struct rnnp_memory {
+  uint32_t struct_bytes; /* set by the caller */
+  uint32_t alignment;    /* of the session's memory, bytes */
+  size_t session_bytes;  /* for rnnp_session_init */
+  size_t state_bytes;    /* of rnnp_state_save, per batch row */
+} rnnp_memory;
+
+#define RNNP_MEMORY_INIT \
+  { sizeof(rnnp_memory), 0, 0, 0 }
+
+/* Ask what a session of these options needs. Pure: depends on its arguments and, where options leave them 0, on the machine (not
+ * on the core that asks). */
+RNNP_API rnnp_status rnnp_session_memory(const rnnp_model *model, const rnnp_session_options *options, rnnp_memory *memory);
+
+/* Make a session in mem. All rows are in the model's initial state. options NULL means the defaults.
+ * The handle points into mem. An error leaves *session unchanged. RNNP_E_BLOB_CORRUPT: a node would read or write what is not its
+ * own (checked here, in mem: rnnp_model_open has no memory for it). */
+RNNP_API rnnp_status rnnp_session_init(rnnp_session **session, const rnnp_model *model, const rnnp_session_options *options,
+                                       void *mem, size_t bytes);
+
+#define RNNP_NO_NODE UINT32_MAX
+
+/* Why there is no session. Strings are never NULL; they lie in the blob or in the library. */
+typedef struct rnnp_refusal {
+  uint32_t struct_bytes; /* set by the caller */
+  rnnp_status status;    /* RNNP_OK: nothing is in the way */
+  uint32_t node;         /* the node that is refused, in the blob's order, or RNNP_NO_NODE */
+  uint32_t op_kind;      /* its operator, as the blob numbers it; 0 without a node */
+  uint64_t needed;       /* what would do, where that is a number: bytes of memory or alignment, rows of batch; else 0 */
+  const char *node_name; /* the ONNX node's name; "" where it has none */
+  const char *op;        /* its operator's name; "" without a node */
+  const char *reason;    /* one line of English */
+} rnnp_refusal;
+
+#define RNNP_REFUSAL_INIT \
+  { sizeof(rnnp_refusal), RNNP_OK, 0, 0, 0, NULL, NULL, NULL }
+
+/* What rnnp_session_init would answer to these arguments, and why: *refusal is filled whatever the answer, unless refusal itself
+ * is wrong (RNNP_E_ARG). mem NULL: without the checks that take memory. What was in mem is lost. */
+RNNP_API rnnp_status rnnp_session_explain(const rnnp_model *model, const rnnp_session_options *options, void *mem, size_t bytes,
+                                          rnnp_refusal *refusal);
+
+/* What was decided at init. */
+typedef struct rnnp_session_facts {
+  uint32_t struct_bytes; /* set by the caller */
+  uint32_t max_batch;
+  uint32_t chunk_steps;     /* steps that go through all nodes at a time */
+  uint32_t threads;         /* that share the work of a call; 1: none of the executor's */
+  uint32_t isa;             /* RNNP_ISA_* bit of the recurrent kernels in use; 0 for the reference */
+  uint32_t xnnpack;         /* nodes of the model that XNNPACK runs */
+  uint32_t xnnpack_refused; /* 1: someone else initialised XNNPACK with another allocator, portable operators are used */
+  uint32_t wave_stages;     /* groups of layers that run side by side on as many threads, chunk after chunk; 0: none */
+  uint32_t wave_steps;      /* in calls of at least so many steps */
+} rnnp_session_facts;
+
+#define RNNP_SESSION_FACTS_INIT \
+  { sizeof(rnnp_session_facts), 0, 0, 0, 0, 0, 0, 0, 0 }
+
+RNNP_API rnnp_status rnnp_session_info(const rnnp_session *session, rnnp_session_facts *facts);
+
+/* --- Run ----------------------------------------------------------------------------------------------------------------- */
+
+/* Run `steps` steps of all max_batch rows, continuing from, and leaving, the session's state.
+ *   x  the model's first sequence input   [steps][max_batch][row_elems]
+ *   y  the model's first output           [steps][max_batch][row_elems], or [max_batch][row_elems] for RNNP_ROLE_ROW
+ * y may be x where rnnp_model_facts.in_place says so; else they must not overlap (RNNP_E_ARG). steps 0 is a no-op.
+ * For models whose other inputs are all optional (else RNNP_E_INPUTS). */
+RNNP_API rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y);
+
+/* One step of all rows: rnnp_run with steps 1, for causal models (else RNNP_E_DIRECTION). The work is a constant of the model. */
+RNNP_API rnnp_status rnnp_step(rnnp_session *session, const void *x, void *y);
+
+/* One tensor of a run. Strides are in bytes, multiples of 4 and at least a row (row_elems * 4), for batch 1 and single steps too.
+ * NULL data leaves an output unwritten, and an optional input (STATE, LENGTHS) out.
+ * Outputs in an input's memory: one without a time axis is written last, and may overlap any input but lengths. A sequence may
+ * begin where a sequence input does, when its rows of a step do not reach into the input's next step: the same strides and rows
+ * no longer, or closer together. RNNP_E_ARG for other overlaps of packed tensors; of strided ones they are the caller's to avoid.
+ */
+typedef struct rnnp_buffer {
+  void *data;               /* inputs are only read */
+  size_t step_stride_bytes; /* from one step to the next; 0: batch * row stride. Not used by tensors without a time axis */
+  size_t row_stride_bytes;  /* from one batch row to the next; 0: a row. Lengths must be packed */
+} rnnp_buffer;
+
+#define RNNP_RUN_LAST_STEP 1u /* sequence outputs get each row's last valid step only: [batch][row_elems] */
+
+typedef struct rnnp_io {
+  uint32_t struct_bytes; /* set by the caller */
+  uint32_t buffer_bytes; /* set by the caller to sizeof(rnnp_buffer) */
+  uint32_t flags;        /* RNNP_RUN_* */
+  uint32_t batch;        /* rows that run, <= max_batch: 0 .. batch - 1, or those of `rows`. The others keep their state */
+  size_t steps;
+  uint32_t input_count;   /* length of inputs; the model's input_count */
+  uint32_t output_count;  /* length of outputs; the model's output_count */
+  const int32_t *lengths; /* [batch], 0 <= length <= steps: where a row ends. Its state stays there; recurrent layers give 0 after
+                             it; reductions over time and the last step of a sequence are those of the steps before it, of earlier
+                             calls too. NULL: all steps, but for recurrent layers with a
+                             LENGTHS input or constant of their own */
+  const rnnp_buffer *inputs;
+  const rnnp_buffer *outputs;
+  const uint32_t *rows; /* [batch], each row once, in any order: row i of every tensor and of lengths belongs to the session's row
+                           rows[i]. NULL: rows 0 .. batch - 1. A set that differs from the last call's costs a swap of states per
+                           new row. Not for models of a fixed batch (RNNP_E_SHAPE) */
+} rnnp_io;
+
+#define RNNP_IO_INIT \
+  { sizeof(rnnp_io), sizeof(rnnp_buffer), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
+
+/* Run with strides, per-row lengths, fewer rows, any inputs and outputs. */
+RNNP_API rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *io);
+
+/* --- State: every batch row is a stream of its own ----------------------------------------------------------------------- */
+
+#define RNNP_ALL_ROWS UINT32_MAX
+
+/* Back to the model's initial state, one row or RNNP_ALL_ROWS. */
+RNNP_API rnnp_status rnnp_state_reset(rnnp_session *session, uint32_t row);
+/* Write the row's state as portable little-endian bytes (rnnp_memory.state_bytes of them): any session on the same model, on
+ * any CPU and layout, can load them. */
+RNNP_API rnnp_status rnnp_state_save(const rnnp_session *session, uint32_t row, void *dst, size_t bytes);
+/* Load what rnnp_state_save wrote. RNNP_E_STATE_MISMATCH leaves the row as it was. */
+RNNP_API rnnp_status rnnp_state_load(rnnp_session *session, uint32_t row, const void *src, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* RNNPACK_RNNPACK_H_ */

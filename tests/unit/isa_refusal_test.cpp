@@ -28,7 +28,9 @@ rnnp_refusal ask(const std::vector<const Kernel *> &rows, uint32_t isa_allowed) 
   EXPECT_EQ(RNNP_OK, rnnp_model_open(&model, blob.data(), blob.size(), 0));
   const rnnp::KernelList list = {rows.data(), static_cast<uint32_t>(rows.size())};
   const rnnp_kernel_group *const groups[] = {reinterpret_cast<const rnnp_kernel_group *>(&list)};
-  const rnnp_registry r = {sizeof r, rnnp_default_registry.op_count, 1, rnnp_default_registry.ops, groups};
+  rnnp_registry r = rnnp_default_registry;
+  r.kernel_count = 1;
+  r.kernels = groups;
   rnnp_session_options options = RNNP_SESSION_OPTIONS_INIT;
   options.isa_allowed = isa_allowed;
   options.flags = RNNP_SESSION_PORTABLE_OPS;

@@ -149,6 +149,24 @@ class EmittedC(unittest.TestCase):
             program = self.build(self.at / "pad.c", "-Wl,--undefined=pad")
             self.assertEqual(self.run_program(program)[1][0], 0, f"{bytes_before} bytes before it")
 
+    def test_a_tuning_is_options_that_give_the_same_bits(self):
+        """The tool compares the bits of every way it tries, and fails when they differ."""
+        self.emit(MODELS / "vad_gru" / "model.onnx")
+        said = rnnpack("tune", self.at / "net.rnnp", "--steps", 3, "--batch", 2, "--threads", 2, "--seconds", 0, "-o", self.at / "fast.h").stdout
+        self.assertGreaterEqual(len(re.findall(r"^\| (?:2 threads|AVX2|chunk_steps|l2_bytes)", said, re.M)), 8, said)
+        (self.at / "fast.c").write_text("""#include "fast.h"
+int main(void) {
+  rnnp_session_options options;
+  rnnp_session_options_init(&options, sizeof options);
+  fast(&options);
+  return FAST_THREADS < 1 || FAST_THREADS > 2 || options.chunk_steps > 128 || options.max_batch != 1;
+}
+""")
+        flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", f"-I{INCLUDE}", f"-I{self.at}"]
+        subprocess.run([CC, *flags, self.at / "fast.c", "-o", self.at / "fast", *FLAGS], check=True)
+        subprocess.run([self.at / "fast"], check=True)
+        self.assertIn("nothing.rnnp", rnnpack("tune", self.at / "nothing.rnnp", code=3).stderr)
+
     def test_a_library_of_another_version_is_refused_by_the_compiler(self):
         self.emit(MODELS / "vad_gru" / "model.onnx")
         header = (self.at / "net.h").read_text()

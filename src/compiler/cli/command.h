@@ -21,6 +21,7 @@ void add_run(CLI::App *app, Action *action);
 void add_verify(CLI::App *app, Action *action);
 void add_registry(CLI::App *app, Action *action);
 void add_sources(CLI::App *app, Action *action);
+void add_tune(CLI::App *app, Action *action);
 void add_operators(CLI::App *app, Action *action);
 
 }  // namespace rnnp::compiler

@@ -1,0 +1,107 @@
+// cmd_tune.cpp -- `rnnpack tune`: which session options run a blob fastest on this machine, as a table and as a C header.
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cctype>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+
+#include "compiler/cli/command.h"
+#include "compiler/cli/files.h"
+#include "compiler/cli/tune.h"
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+namespace {
+
+struct Options {
+  std::string blob, output;
+  TuneTask task;
+};
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.compare(0, 10, "model name") == 0) return line.substr(line.find(':') + 2);
+  return "a CPU without a name";
+}
+
+std::string stem_of(const std::string &path) {
+  std::string name = path.substr(path.find_last_of('/') + 1);
+  name = name.substr(0, name.find('.'));
+  for (char &c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) ? "_" + name : name;
+}
+
+std::string upper(std::string text) {
+  for (char &c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string header_text(const std::string &path, const Tuned &tuned, const Options &options) {
+  const std::string name = stem_of(path), guard = upper(name) + "_H_";
+  const Tuning &t = tuned.tuning;
+  char ratio[32];
+  std::snprintf(ratio, sizeof ratio, "%.2f", tuned.ratio);
+  return "/* Made by `rnnpack tune` on " + cpu_name() + " for calls of " + std::to_string(options.task.steps) + " steps of " +
+         std::to_string(options.task.batch) + " rows:\n * " + text_of(t) + " takes " + ratio +
+         " of the time of the library's choice. Results are the same bits. */\n#ifndef " + guard + "\n#define " + guard +
+         "\n\n#include <rnnpack/rnnpack.h>\n\n#define " + upper(name) + "_THREADS " + std::to_string(t.threads) +
+         "u /* of the executor to give; 1: none */\n\n/* Into options that are initialised already. */\nstatic inline void " +
+         name + "(rnnp_session_options *options) {\n  options->chunk_steps = " + std::to_string(t.chunk_steps) +
+         "u;\n  options->isa_allowed = " + std::to_string(t.isa_allowed) +
+         "u;\n  options->l2_bytes = " + std::to_string(t.l2_bytes) + "u;\n  options->flags |= " + std::to_string(t.flags) +
+         "u;\n}\n\n#endif /* " + guard + " */\n";
+}
+
+int run(Options options) {
+  const std::vector<uint8_t> bytes = read_file(options.blob);
+  AlignedBytes blob(bytes.size(), 64);
+  if (!bytes.empty()) std::memcpy(blob.data(), bytes.data(), bytes.size());
+  rnnp_model model;
+  const rnnp_status status = rnnp_model_open(&model, blob.data(), bytes.size(), 0);
+  if (status != RNNP_OK) throw IoError(quote(options.blob) + ": " + rnnp_status_string(status));
+  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
+  rnnp_model_info(&model, &facts);
+  constexpr size_t kUsualSteps = 100;
+  if (options.task.steps == 0) options.task.steps = facts.stream_steps != 0 ? facts.stream_steps : kUsualSteps;
+  if (facts.fixed_batch != 0) options.task.batch = facts.fixed_batch;
+  if (!options.output.empty()) check_distinct({options.blob}, {options.output});
+  const Tuned tuned = tune(model, options.task);
+  std::printf(
+      "%s, calls of %zu steps of %u rows; us a call, least of many taking turns\n\n| tried | best before | this | "
+      "|\n|---|--:|--:|---|\n",
+      cpu_name().c_str(), options.task.steps, options.task.batch);
+  for (const Trial &t : tuned.trials)
+    std::printf("| %s | %.2f | %.2f | %s |\n", t.what.c_str(), t.best_us, t.us, t.taken ? "taken" : "");
+  std::printf("\n%s: %.2f of the time of the library's choice\n", text_of(tuned.tuning).c_str(), tuned.ratio);
+  if (!options.output.empty()) {
+    const std::string text = header_text(options.output, tuned, options);
+    write_file(options.output, text.data(), text.size());
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_tune(CLI::App *app, Action *action) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command =
+      app->add_subcommand("tune", "Time a blob on this machine with other session options than the library's choice");
+  command->add_option("model", options->blob, "model.rnnp")->required();
+  command->add_option("--steps", options->task.steps, "of one call; left out: those it was compiled for (--stream), or 100")
+      ->check(CLI::Range(size_t{1}, size_t{1} << 24));
+  command->add_option("--batch", options->task.batch, "rows")->check(CLI::Range(1u, 1u << 16))->capture_default_str();
+  command->add_option("--threads", options->task.most_threads, "most threads to try")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command->add_option("--seconds", options->task.seconds, "for each comparison")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "C header to write: NAME.h has NAME(options) and NAME_THREADS");
+  command->callback([options, action] { *action = [options] { return run(*options); }; });
+}
+
+}  // namespace rnnp::compiler

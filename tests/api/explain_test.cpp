@@ -143,6 +143,23 @@ TEST(Explain, ANodeWithoutOperatorOrKernelIsNamed) {
   EXPECT_NE(no_operator, a.refusal.reason);
 }
 
+TEST(Explain, AnOperatorThatDeclinesIsNotAMissingOne) {
+  BlobBuilder b(1);
+  const rnnp::AttrBinary add = {uint32_t(rnnp::Binary::kAdd), 1, {4}, {1}, {1}};
+  const uint32_t x = b.add_input(4);
+  b.add_output(b.add_node(OpKind::kBinary, &add, sizeof add, {x, x}, 4, true));
+  Asked a(b.build());
+  rnnp_registry r = rnnp_default_registry;
+  r.op_count = 1;
+  const rnnp_op *op = &rnnp_op_compare;  // takes the other nodes of the kind
+  r.ops = &op;
+  EXPECT_EQ(RNNP_E_UNSUPPORTED, a.ask(&r));
+  const std::string declines = a.refusal.reason;
+  op = &rnnp_op_softmax;
+  EXPECT_EQ(RNNP_E_UNSUPPORTED, a.ask(&r));
+  EXPECT_NE(declines, a.refusal.reason);
+}
+
 TEST(Explain, ForgedNodesAreNamed) {
   const auto refused = [](rnnp_status want, uint32_t node, const char *op, auto change) {
     BlobTables t(dense_gru());

@@ -25,6 +25,13 @@ std::vector<uint8_t> layers(uint32_t in, uint32_t out, uint32_t count = 2) {
   return b.build();
 }
 
+// Each tile of the result needs the whole row of the input.
+std::vector<uint8_t> straight(uint32_t in, uint32_t out) {
+  BlobBuilder b(6);
+  b.add_output(b.add_dense(b.add_input(in), in, out, Act::kTanh));
+  return b.build();
+}
+
 uint32_t in_place(const std::vector<uint8_t> &blob) {
   const AlignedBytes bytes(blob);
   rnnp_model model;
@@ -56,18 +63,18 @@ std::vector<Way> ways() {
 
 TEST_P(Overlap, YInXIsTheSameAsYApart) {
   const Way &way = GetParam();
-  for (const uint32_t out : {12u, 5u}) {
-    const std::vector<uint8_t> blob = layers(12, out);
+  for (const std::vector<uint8_t> &blob : {layers(12, 12), layers(12, 5), straight(150, 150), straight(150, 70)}) {
     ASSERT_EQ(1u, in_place(blob));
     Runner apart(blob, way.options), same(blob, way.options);
-    const uint32_t batch = way.options.batch;
-    std::vector<float> x = random_floats(kSteps * batch * 12, 9);
+    const size_t batch = way.options.batch, in = same.in(), out = same.out();
+    std::vector<float> x = random_floats(kSteps * batch * in, 9);
     const std::vector<float> want = apart.run(x, way.cut);
     for (size_t t = 0; t < kSteps;) {
       const size_t n = way.cut == 0 ? kSteps : std::min(way.cut, kSteps - t);
-      float *at = x.data() + t * batch * 12;
+      float *at = x.data() + t * batch * in;
       ASSERT_EQ(RNNP_OK, n == 1 ? rnnp_step(same.session(), at, at) : rnnp_run(same.session(), n, at, at));
-      ASSERT_EQ(0, std::memcmp(want.data() + t * batch * out, at, n * batch * out * sizeof(float))) << out << " from step " << t;
+      ASSERT_EQ(0, std::memcmp(want.data() + t * batch * out, at, n * batch * out * sizeof(float)))
+          << in << " to " << out << " from step " << t;
       t += n;
     }
   }
@@ -182,6 +189,8 @@ TEST(Overlap, WhatIsReadInEveryChunkIsNoPlaceForASequence) {
   on_state.io.steps = 1;
   on_state.lengths[0] = on_state.lengths[1] = 1;
   EXPECT_EQ(RNNP_E_ARG, rnnp_run_io(r.session(), &on_state.io));
+  on_state.io.flags = RNNP_RUN_LAST_STEP;
+  EXPECT_EQ(RNNP_E_ARG, rnnp_run_io(r.session(), &on_state.io));
   on_lengths.out[0].data = on_lengths.lengths;
   on_lengths.io.steps = 0;
   on_lengths.lengths[0] = on_lengths.lengths[1] = 0;
@@ -220,6 +229,27 @@ TEST(Overlap, StridedRowsMayLieInOrBetweenOneAnother) {
       for (uint32_t b = 0; b < kBatch; ++b)
         ASSERT_EQ(0, std::memcmp(row(t, b) + place, &want[(t * kBatch + b) * kOut], kOut * sizeof(float))) << place << " at " << t;
   }
+}
+
+TEST(Overlap, RowsThatReachIntoTheInputsNextStepAreRefused) {
+  constexpr size_t kRow = 12 * sizeof(float);
+  Runner r(layers(12, 12), {2, 0, 4});
+  std::vector<float> x = random_floats(1000, 9);
+  const std::vector<float> before = x;
+  const rnnp_buffer in = {x.data(), 2 * kRow, kRow};
+  rnnp_buffer out = {x.data(), 2 * kRow, 2 * kRow};
+  rnnp_io io = RNNP_IO_INIT;
+  io.steps = 8;
+  io.batch = 2;
+  io.input_count = io.output_count = 1;
+  io.inputs = &in;
+  io.outputs = &out;
+  EXPECT_EQ(RNNP_E_ARG, rnnp_run_io(r.session(), &io));
+  out = {x.data(), 3 * kRow, kRow};
+  EXPECT_EQ(RNNP_E_ARG, rnnp_run_io(r.session(), &io));
+  EXPECT_EQ(before, x);
+  out = {x.data(), 2 * kRow, kRow};
+  EXPECT_EQ(RNNP_OK, rnnp_run_io(r.session(), &io));
 }
 
 TEST(Overlap, TheLastStepMayReplaceTheFirst) {

@@ -14,8 +14,8 @@ struct Call {
   const int32_t *lengths;  // of the call: gate every recurrent layer; nullptr: a layer's own, if it has any
   size_t steps;            // > 0
   uint32_t batch;
-  bool last_step;  // sequence outputs get each row's last valid step only
-  uint32_t threads;
+  bool last_step;    // sequence outputs get each row's last valid step only
+  uint32_t threads;  // that run its nodes side by side: the region's, or one
 };
 
 // --- call_io.cpp: binding and handing out ------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 #define RNNPACK_RUNTIME_PREPARE_H_
 
 #include "runtime/refusal.h"
-#include "runtime/registry.h"
+#include "runtime/registry_view.h"
 #include "runtime/session.h"
 
 namespace rnnp {

@@ -1,6 +1,6 @@
 // registry.cpp -- the registry of everything in this build. Only default_sessions.cpp refers to it, so a program that brings its
 // own registry links none of it. SPDX-License-Identifier: Apache-2.0
-#include "runtime/registry.h"
+#include "runtime/registry_view.h"
 
 namespace {
 

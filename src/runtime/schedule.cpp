@@ -67,7 +67,7 @@ void run_thread(void *arg, uint32_t thread) {
 void run_chunks(Call *call) {
   const Session &s = *call->session;
   bind_rows(*call, s.lane);
-  call->threads = kManyThreads && call->steps >= s.parallel_steps ? s.threads : 1;
+  call->threads = kManyThreads && call->steps >= s.parallel_steps ? s.region_threads : 1;
   if (call->threads > 1) {
     s.executor.parallel(s.executor.ctx, run_thread, call);
   } else {

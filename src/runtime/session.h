@@ -52,7 +52,8 @@ struct RowMap {
 
 struct Session {
   uint32_t tag;
-  uint32_t max_batch, chunk_steps, max_steps, threads;
+  uint32_t max_batch, chunk_steps, max_steps;
+  uint32_t region_threads;  // of the executor that a call of many steps runs on
   uint32_t parallel_steps;  // calls of fewer steps run on the caller's thread alone
   uint32_t recurrent_isa, xnnpack_count;
   uint32_t xnnpack_refused;
@@ -84,8 +85,8 @@ struct SessionConfig {
   const BlobCheck *check;  // nullptr: the blob came with the program
   uint32_t max_batch, chunk_steps, layer_chunk_steps, max_steps, parallel_steps, isa, l1d_bytes, l2_bytes, l3_bytes;
   size_t session_bytes;
-  uint32_t threads;  // of the parallel region
-  uint32_t team;     // that share a layer: all of them, or 1
+  uint32_t region_threads;  // of the executor that a call of many steps runs on
+  uint32_t team;            // of these, that share a layer: all of them, or 1
   WavePlan wave;
   XnnUse xnnpack;
   rnnp_executor executor;

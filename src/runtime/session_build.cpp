@@ -104,7 +104,7 @@ struct Tables {
 
 // A line per thread and for each set of threads that meets.
 uint32_t barrier_lines(const SessionConfig &config) {
-  return (config.threads > 1 ? 2 * config.threads : 0) + config.wave.stages;
+  return (config.region_threads > 1 ? 2 * config.region_threads : 0) + config.wave.stages;
 }
 
 Tables take_tables(const SessionConfig &config, Arena *arena) {
@@ -128,7 +128,7 @@ void fill_session(const SessionConfig &config, const Tables &t) {
   s.max_batch = config.max_batch;
   s.chunk_steps = config.chunk_steps;
   s.max_steps = config.max_steps;
-  s.threads = config.threads;
+  s.region_threads = config.region_threads;
   s.parallel_steps = config.parallel_steps;
   s.causal = (config.model->header->flags & kBlobCausal) != 0;
   s.model = *config.model;
@@ -136,7 +136,7 @@ void fill_session(const SessionConfig &config, const Tables &t) {
   s.nodes = t.nodes;
   s.states = t.states;
   s.barriers = t.barriers;
-  s.team_barriers = t.barriers + config.threads;
+  s.team_barriers = t.barriers + config.region_threads;
   s.wave_barriers = t.barriers + (barrier_lines(config) - config.wave.stages);
   s.inputs = t.inputs;
   s.outputs = t.outputs;
@@ -153,7 +153,7 @@ void fill_session(const SessionConfig &config, const Tables &t) {
 }
 
 uint32_t single_step_threads(const Session &s) {
-  return s.parallel_steps > 1 ? 1 : s.threads;
+  return s.parallel_steps > 1 ? 1 : s.region_threads;
 }
 
 void finish_nodes(Session *s) {

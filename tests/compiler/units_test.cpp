@@ -7,7 +7,7 @@
 
 #include "compiler/cli/npy.h"
 #include "compiler/compile.h"
-#include "compiler/emit/crc32.h"
+#include "compiler/emit/blob_checksum.h"
 #include "compiler/ir/memory.h"
 #include "compiler/ir/passes.h"
 #include "compiler/ir/view.h"

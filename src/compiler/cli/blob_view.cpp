@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "compiler/emit/crc32.h"
+#include "compiler/emit/blob_checksum.h"
 #include "compiler/onnx/activation.h"
 #include "compiler/onnx/problem.h"
 #include "format/blob.h"

@@ -7,7 +7,7 @@
 #include <map>
 #include <type_traits>
 
-#include "compiler/emit/crc32.h"
+#include "compiler/emit/blob_checksum.h"
 #include "compiler/ir/memory.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/problem.h"

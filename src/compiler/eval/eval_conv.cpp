@@ -1,7 +1,7 @@
 // eval_conv.cpp -- convolutions and transposed convolutions over any number of spatial axes, in double. Contract: eval.h.
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/eval/eval.h"
-#include "compiler/eval/window.h"
+#include "compiler/eval/eval_window.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {

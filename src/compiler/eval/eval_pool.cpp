@@ -5,7 +5,7 @@
 
 #include "compiler/eval/elementwise.h"
 #include "compiler/eval/eval.h"
-#include "compiler/eval/window.h"
+#include "compiler/eval/eval_window.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "compiler/eval/window.h"
+#include "compiler/eval/eval_window.h"
 #include "compiler/import/steps.h"
 
 namespace rnnp::compiler {

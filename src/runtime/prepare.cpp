@@ -1,10 +1,10 @@
-// api.cpp -- sessions: options and the CPU's facts become a SessionConfig, and what rnnp_session_memory, _init and _info do with
-// it. Every struct from the caller is read through its struct_bytes. SPDX-License-Identifier: Apache-2.0
+// prepare.cpp -- Contract: prepare.h. Options are read through their struct_bytes, and what they leave open is asked of the
+// machine. SPDX-License-Identifier: Apache-2.0
+#include "runtime/prepare.h"
 #include "base/bytes.h"
 #include "base/compiled_isa.h"
 #include "format/dataflow.h"
 #include "platform/platform.h"
-#include "runtime/prepare.h"
 #include "runtime/session_plan.h"
 #include "runtime/structs.h"
 
@@ -24,13 +24,6 @@ XnnUse xnn_use(const rnnp_session_options &o) {
 }
 
 constexpr size_t kFewestOptionBytes = offsetof(rnnp_session_options, max_steps);
-
-rnnp_session_options default_options() {
-  rnnp_session_options o = {};
-  o.struct_bytes = sizeof o;
-  o.max_batch = 1;
-  return o;
-}
 
 constexpr size_t kFewestExecutorBytes = offsetof(rnnp_executor, wait) + sizeof(rnnp_executor::wait);
 
@@ -89,7 +82,7 @@ rnnp_status status_of(Reason reason) {
 rnnp_status prepare_session(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options, Model *m,
                             SessionConfig *c, Refusal *refusal) {
   refuse(refusal, Reason::kNothing);
-  rnnp_session_options o = default_options();
+  rnnp_session_options o = RNNP_SESSION_OPTIONS_INIT;
   *c = {};
   if (!is_registry(registry)) return refuse(refusal, Reason::kRegistry);
   if (!read_model(model, m)) return refuse(refusal, Reason::kModel);
@@ -116,52 +109,8 @@ rnnp_status prepare_memory(const SessionConfig &c, void *mem, size_t bytes, Refu
   if (!is_aligned(mem, kArenaAlign)) return refuse(refusal, Reason::kAlignment, kNone, kArenaAlign);
   if (bytes < c.session_bytes) return refuse(refusal, Reason::kMemory, kNone, c.session_bytes);
   uint32_t node = kNone;
-  return c.check == nullptr || c.check->fits(*c.model, mem, &node) ? rnnp_status{RNNP_OK} : refuse(refusal, Reason::kDataflow, node);
+  return c.check == nullptr || c.check->fits(*c.model, mem, &node) ? rnnp_status{RNNP_OK}
+                                                                   : refuse(refusal, Reason::kDataflow, node);
 }
 
 }  // namespace rnnp
-
-void rnnp_session_options_init(rnnp_session_options *options, size_t struct_bytes) {
-  rnnp::give_struct(rnnp::default_options(), options, struct_bytes);
-}
-
-rnnp_status rnnp_session_memory_with(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,
-                                     rnnp_memory *memory) {
-  rnnp::Model m;
-  rnnp::SessionConfig c;
-  rnnp::Refusal refusal;
-  const rnnp_status status = rnnp::prepare_session(registry, model, options, &m, &c, &refusal);
-  if (status != RNNP_OK) return status;
-  const rnnp_memory need = {sizeof need, rnnp::kArenaAlign, c.session_bytes, rnnp::saved_state_bytes(m)};
-  return rnnp::give_struct(need, memory) ? RNNP_OK : RNNP_E_ARG;
-}
-
-rnnp_status rnnp_session_init_with(const rnnp_registry *registry, rnnp_session **session, const rnnp_model *model,
-                                   const rnnp_session_options *options, void *mem, size_t bytes) {
-  if (session == nullptr || mem == nullptr) return RNNP_E_ARG;
-  rnnp::Model m;
-  rnnp::SessionConfig c;
-  rnnp::Refusal refusal;
-  rnnp_status status = rnnp::prepare_session(registry, model, options, &m, &c, &refusal);
-  if (status == RNNP_OK) status = rnnp::prepare_memory(c, mem, bytes, &refusal);
-  if (status != RNNP_OK) return status;
-  rnnp::Arena arena(mem, bytes);
-  rnnp::Session *built = nullptr;
-  status = rnnp::build_session(c, &arena, &built, &refusal);
-  if (status == RNNP_OK) *session = static_cast<rnnp_session *>(built);
-  return status;
-}
-
-rnnp_status rnnp_session_info(const rnnp_session *session, rnnp_session_facts *facts) {
-  if (!rnnp::is_session(session) || facts == nullptr) return RNNP_E_ARG;
-  rnnp_session_facts f = {};
-  f.max_batch = session->max_batch;
-  f.chunk_steps = session->chunk_steps;
-  f.threads = session->threads;
-  f.isa = session->recurrent_isa;
-  f.xnnpack = session->xnnpack_count;
-  f.xnnpack_refused = session->xnnpack_refused;
-  f.wave_stages = session->wave.stages;
-  f.wave_steps = session->wave.fewest_steps;
-  return rnnp::give_struct(f, facts) ? RNNP_OK : RNNP_E_ARG;
-}

@@ -1,6 +1,6 @@
-// window.cpp -- Contract: window.h.
+// eval_window.cpp -- Contract: eval_window.h.
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/eval/window.h"
+#include "compiler/eval/eval_window.h"
 
 #include <algorithm>
 

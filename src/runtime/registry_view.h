@@ -1,7 +1,7 @@
-// registry.h -- what lies behind a public rnnp_registry: the operators and kernels that a session may use.
+// registry_view.h -- what lies behind a public rnnp_registry: the operators and kernels that a session may use.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef RNNPACK_RUNTIME_REGISTRY_H_
-#define RNNPACK_RUNTIME_REGISTRY_H_
+#ifndef RNNPACK_RUNTIME_REGISTRY_VIEW_H_
+#define RNNPACK_RUNTIME_REGISTRY_VIEW_H_
 
 #include "format/dataflow.h"
 #include "ops/op.h"
@@ -27,4 +27,4 @@ inline KernelGroups kernels_of(const rnnp_registry &r) {
 }
 
 }  // namespace rnnp
-#endif  // RNNPACK_RUNTIME_REGISTRY_H_
+#endif  // RNNPACK_RUNTIME_REGISTRY_VIEW_H_

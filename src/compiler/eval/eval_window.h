@@ -1,7 +1,7 @@
-// window.h -- the windows of convolutions and pools: one record per spatial axis, from a node's attributes. Shared by the evaluator
+// eval_window.h -- the windows of convolutions and pools: one record per spatial axis, from a node's attributes. Shared by the evaluator
 // and the importer. Every number is checked and bounded here. SPDX-License-Identifier: Apache-2.0
-#ifndef RNNPACK_COMPILER_EVAL_WINDOW_H_
-#define RNNPACK_COMPILER_EVAL_WINDOW_H_
+#ifndef RNNPACK_COMPILER_EVAL_EVAL_WINDOW_H_
+#define RNNPACK_COMPILER_EVAL_EVAL_WINDOW_H_
 
 #include <vector>
 
@@ -31,4 +31,4 @@ Window pool_window(const Attributes &attributes, const Shape &spatial);
 Shape spatial_of(const Shape &shape);
 
 }  // namespace rnnp::compiler
-#endif  // RNNPACK_COMPILER_EVAL_WINDOW_H_
+#endif  // RNNPACK_COMPILER_EVAL_EVAL_WINDOW_H_

@@ -1,6 +1,6 @@
-// crc32.cpp -- Contract: crc32.h.
+// blob_checksum.cpp -- Contract: blob_checksum.h.
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/emit/crc32.h"
+#include "compiler/emit/blob_checksum.h"
 
 #include <array>
 

@@ -1,5 +1,5 @@
-// eval_window.h -- the windows of convolutions and pools: one record per spatial axis, from a node's attributes. Shared by the evaluator
-// and the importer. Every number is checked and bounded here. SPDX-License-Identifier: Apache-2.0
+// eval_window.h -- the windows of convolutions and pools: one record per spatial axis, from a node's attributes. Shared by the
+// evaluator and the importer. Every number is checked and bounded here. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_EVAL_EVAL_WINDOW_H_
 #define RNNPACK_COMPILER_EVAL_EVAL_WINDOW_H_
 

@@ -13,7 +13,8 @@
 
 namespace rnnp {
 
-const Kernel kKernel_gemm_f32_nr16_avx2(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_AVX2, "gemm_f32_nr16_avx2", gemm_run<16>);
+const Kernel kKernel_gemm_f32_nr16_avx2(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_AVX2, "gemm_f32_nr16_avx2",
+                                        gemm_run<kBlocks_nr16_avx2, 16>);
 
 }  // namespace rnnp
 

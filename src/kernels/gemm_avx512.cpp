@@ -14,7 +14,7 @@
 namespace rnnp {
 
 const Kernel kKernel_gemm_f32_nr16_avx512(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_AVX512, "gemm_f32_nr16_avx512",
-                                          gemm_run<16>);
+                                          gemm_run<kBlocks_nr16_avx512, 16>);
 
 }  // namespace rnnp
 

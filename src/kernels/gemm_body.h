@@ -12,119 +12,75 @@
 namespace rnnp {
 namespace {
 
-template <int kNr, int kGates>
+alignas(64) constexpr float kZeros[64] = {};
+
+template <int kTileVectors>
 struct Gemm {
-  static constexpr int kRow = kNr * kGates;
-  static constexpr int kTileVectors = kRow / kWidth;
+  static constexpr uint32_t kMaxMr = block_rows(kTileVectors), kRow = kTileVectors * kWidth;
+  const GemmArgs *args;
+  const BlockLayout &layout;
+  Ahead ahead;
+  BlockArgs b;
 
-  // One pass: vectors [first, first + kVectors) of each of kTiles tiles, for kMr rows.
-  template <int kMr, int kTiles, int kVectors>
-  static RNNPACK_INLINE void pass(const GemmArgs *args, uint32_t row, uint32_t tile, int first) {
-    constexpr int kBlock = kTiles * kVectors;
-    F acc[kMr][kBlock];
-    RNNPACK_UNROLL
-    for (int n = 0; n < kBlock; ++n) {
-      const size_t column = (size_t{tile} + n / kVectors) * kRow + (first + n % kVectors) * kWidth;
-      const F start = args->bias != nullptr ? Vec::load(args->bias + column) : Vec::set1(0.0f);
-      RNNPACK_UNROLL
-      for (int m = 0; m < kMr; ++m) acc[m][n] = start;
-    }
-    const size_t tile_elems = size_t{args->k} * kRow;
-    accumulate<kMr, kTiles, kVectors, kRow>(acc, rows_at<kMr>(offset_bytes(args->a, row * args->a_row_bytes), args->a_row_bytes),
-                                            args->panels + tile * tile_elems + first * kWidth, tile_elems, args->k);
-    RNNPACK_UNROLL
-    for (int n = 0; n < kBlock; ++n) {
-      const size_t column = size_t{tile + n / kVectors} * kRow + (first + n % kVectors) * kWidth;
-      float *out = offset_bytes(args->out, row * args->out_row_bytes) + column;
-      RNNPACK_UNROLL
-      for (int m = 0; m < kMr; ++m) store(args, offset_bytes(out, m * args->out_row_bytes), column, acc[m][n]);
-    }
+  // What all blocks have in common.
+  RNNPACK_INLINE void prepare() {
+    b.start_row_bytes = 0;
+    b.start_tile = args->bias != nullptr ? kRow : 0;
+    b.last_start = nullptr;
+    b.a_row_bytes = args->a_row_bytes;
+    b.panel_tile = size_t{args->k} * kRow;
+    b.panel_k = kRow;
+    b.k = args->k;
+    b.out_row_bytes = args->out_row_bytes;
+    b.out_tile = kRow;
   }
 
-  static RNNPACK_INLINE void store(const GemmArgs *args, float *out, size_t column, F value) {
-    if (kGates != 1 || args->units == 0 || column + kWidth <= args->units) {
-      Vec::store(out, value);
-    } else if (column < args->units) {
-      Vec::store_first(out, value, args->units - column);
-    }
-  }
-
-  template <int kMr, int kTiles>
-  static RNNPACK_NOINLINE void block(const GemmArgs *args, uint32_t row, uint32_t tile) {
-    constexpr int kVectors = kTiles == 1 ? pass_vectors(kMr, kTileVectors) : kTileVectors;
-    RNNPACK_NO_UNROLL
-    for (int first = 0; first < kTileVectors; first += kVectors) pass<kMr, kTiles, kVectors>(args, row, tile, first);
-  }
-
-  // The widest block that `count` tiles fill; returns its tiles.
-  template <int kMr, int kTiles>
-  static RNNPACK_INLINE uint32_t widest(const GemmArgs *args, uint32_t row, uint32_t tile, uint32_t count) {
-    if constexpr (kTiles > 1) {
-      if (count < kTiles) return widest<kMr, fewer_tiles(kMr, kTiles)>(args, row, tile, count);
-    }
-    block<kMr, kTiles>(args, row, tile);
-    return kTiles;
-  }
-
-  // All of `count` tiles for kMr rows.
-  template <int kMr>
-  static RNNPACK_INLINE void group(const GemmArgs *args, uint32_t row, uint32_t tile, uint32_t count) {
-    constexpr int kTiles = block_tiles(kMr, kTileVectors);
-    for (uint32_t left = count; left != 0;) {
-      const uint32_t done = widest<kMr, kTiles>(args, row, tile, every_count(kMr) ? even_share(left, kTiles) : left);
-      tile += done;
-      left -= done;
-    }
-  }
-
-  static constexpr uint32_t kMaxMr = block_rows(kTileVectors);
-
-  static RNNPACK_INLINE void any_rows(const GemmArgs *args, uint32_t row, uint32_t tile, uint32_t count, uint32_t mr) {
-    switch (mr) {
-      case 1:
-        return group<1>(args, row, tile, count);
-      case 2:
-        return group<2>(args, row, tile, count);
-      case 3:
-        return group<3>(args, row, tile, count);
-      case 4:
-        return group<4>(args, row, tile, count);
-      case 5:
-        return group < kMaxMr >= 5 ? 5 : 1 > (args, row, tile, count);
-      case 6:
-        return group < kMaxMr >= 6 ? 6 : 1 > (args, row, tile, count);
-      case 7:
-        return group < kMaxMr >= 7 ? 7 : 1 > (args, row, tile, count);
-      default:
-        return group < kMaxMr >= 8 ? 8 : 1 > (args, row, tile, count);
+  // All of `count` tiles for some rows that one block can take.
+  RNNPACK_INLINE void group(uint32_t row, uint32_t tile, uint32_t count, uint32_t rows) {
+    const float *a = offset_bytes(args->a, row * args->a_row_bytes);
+    while (count != 0) {
+      const uint32_t tiles = next_tiles(layout, rows, count);
+      const size_t column = size_t{tile} * kRow;
+      b.start = args->bias != nullptr ? args->bias + column : kZeros;
+      b.a = a;
+      b.panel = args->panels + tile * b.panel_tile;
+      b.out = offset_bytes(args->out, row * args->out_row_bytes) + column;
+      b.columns = args->units != 0 ? args->units - column : kAllColumns;
+      run_block(layout, rows, tiles, &b, &ahead);
+      tile += tiles;
+      count -= tiles;
     }
   }
 
   // Rows whose share of A is about 256 KiB stay in L2 while all tiles pass over them.
-  static RNNPACK_INLINE uint32_t chunk_rows(uint32_t k) {
-    const uint32_t rows = 256u * 1024u / 4u / (k == 0 ? 1 : k);
+  RNNPACK_INLINE uint32_t chunk_rows() const {
+    const uint32_t rows = 256u * 1024u / 4u / (args->k == 0 ? 1 : args->k);
     return rows < 4 * kMaxMr ? 4 * kMaxMr : rows / kMaxMr * kMaxMr;
   }
 
   // Tiles whose panels stay in L2 beside those rows while all row blocks pass.
-  static RNNPACK_INLINE uint32_t group_tiles(uint32_t k) {
+  RNNPACK_INLINE uint32_t group_tiles() const {
     uint32_t tiles = block_tiles(1, kTileVectors);
-    while (tiles > 1 && size_t{tiles} * k * (kRow * sizeof(float)) > 256u * 1024u) --tiles;
+    while (tiles > 1 && size_t{tiles} * args->k * (kRow * sizeof(float)) > 256u * 1024u) --tiles;
     return tiles;
   }
 
   // Within a chunk all row blocks pass over a group of tiles before the next group.
-  static void run(const GemmArgs *args) {
-    const uint32_t most = group_tiles(args->k);
-    const uint32_t chunk = chunk_rows(args->k);
+  void run() {
+    prepare();
+    const size_t panel_bytes = size_t{args->k} * kRow * sizeof(float);
+    const uint32_t most = group_tiles(), chunk = chunk_rows();
     for (uint32_t from = 0; from < args->rows;) {
       const uint32_t to = from + even_share(args->rows - from, chunk);
       for (uint32_t tile = args->tile_begin; tile < args->tile_end;) {
         const uint32_t count = even_share(args->tile_end - tile, most);
+        const uint32_t next = args->tile_end - tile - count;
+        ahead.at = offset_bytes(args->panels, (tile + count) * panel_bytes);
+        ahead.bytes = args->far ? (next < count ? next : count) * panel_bytes : 0;
         for (uint32_t row = from; row < to;) {
-          const uint32_t mr = even_share(to - row, kMaxMr);
-          any_rows(args, row, tile, count, mr);
-          row += mr;
+          const uint32_t rows = even_share(to - row, kMaxMr);
+          group(row, tile, count, rows);
+          row += rows;
         }
         tile += count;
       }
@@ -133,15 +89,21 @@ struct Gemm {
   }
 };
 
-template <int kNr>
+template <const BlockLayout (&kBlocks)[4], int kGates, int kNr>
+void gemm_gates(const GemmArgs *args) {
+  Gemm<kGates *kNr / kWidth> gemm = {args, kBlocks[kGates - 1], {}, {}};
+  gemm.run();
+}
+
+template <const BlockLayout (&kBlocks)[4], int kNr>
 void gemm_run(const GemmArgs *args) {
   switch (args->gates) {
     case 1:
-      return Gemm<kNr, 1>::run(args);
+      return gemm_gates<kBlocks, 1, kNr>(args);
     case 3:
-      return Gemm<kNr, 3>::run(args);
+      return gemm_gates<kBlocks, 3, kNr>(args);
     default:
-      return Gemm<kNr, 4>::run(args);
+      return gemm_gates<kBlocks, 4, kNr>(args);
   }
 }
 

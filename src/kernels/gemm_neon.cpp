@@ -13,8 +13,10 @@
 
 namespace rnnp {
 
-const Kernel kKernel_gemm_f32_nr16_neon(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_NEON, "gemm_f32_nr16_neon", gemm_run<16>);
-const Kernel kKernel_gemm_f32_nr8_neon(KernelFamily::kGemm, DType::kF32, 8, RNNP_ISA_NEON, "gemm_f32_nr8_neon", gemm_run<8>);
+const Kernel kKernel_gemm_f32_nr16_neon(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_NEON, "gemm_f32_nr16_neon",
+                                        gemm_run<kBlocks_nr16_neon, 16>);
+const Kernel kKernel_gemm_f32_nr8_neon(KernelFamily::kGemm, DType::kF32, 8, RNNP_ISA_NEON, "gemm_f32_nr8_neon",
+                                       gemm_run<kBlocks_nr8_neon, 8>);
 
 }  // namespace rnnp
 

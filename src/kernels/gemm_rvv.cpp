@@ -13,7 +13,8 @@
 
 namespace rnnp {
 
-const Kernel kKernel_gemm_f32_nr16_rvv(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_RVV, "gemm_f32_nr16_rvv", gemm_run<16>);
+const Kernel kKernel_gemm_f32_nr16_rvv(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_RVV, "gemm_f32_nr16_rvv",
+                                       gemm_run<kBlocks_nr16_rvv, 16>);
 
 }  // namespace rnnp
 

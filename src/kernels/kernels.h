@@ -33,6 +33,7 @@ struct GemmArgs {
   uint32_t gates;  // G: 1, 3 or 4
   uint32_t tile_begin, tile_end;
   uint32_t units;  // 0: out padded to whole tiles
+  uint32_t far;    // 1: the panels lie beyond L2: the next tile's are asked for while these are used (same bits)
 };
 using GemmFn = void (*)(const GemmArgs *);
 
@@ -75,6 +76,7 @@ struct RecurArgs {
   uint32_t hidden_size;
   uint32_t tile_begin, tile_end;
   uint32_t descending;  // 1: sweep tiles from tile_end - 1 down to tile_begin (same bits; keeps the last ones in cache)
+  uint32_t far;         // 1: the R panels lie beyond L2: the next tile's is asked for while this one is used (same bits)
   CellParams cell;      // read by generic kernels only
 };
 using RecurFn = void (*)(const RecurArgs *);

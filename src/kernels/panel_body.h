@@ -6,6 +6,7 @@
 #ifndef RNNPACK_KERNELS_PANEL_BODY_H_
 #define RNNPACK_KERNELS_PANEL_BODY_H_
 
+#include "kernels/block_walk.h"
 #include "kernels/lane_body.h"
 #include "kernels/walk_body.h"
 
@@ -69,6 +70,28 @@ RNNPACK_INLINE void accumulate(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr>
   for (; i < k; ++i, panel += kRow) accumulate_one<kMr, kTiles, kVectors>(acc, rows, i, panel, tile_elems);
 }
 
+// Blocks of fewer rows have no time to ask for what comes next: memory is all they wait for.
+constexpr int kAskingRows = 4;
+
+// The same with rows of panels `panel_k` floats apart; `ahead`: lines to ask for, one a k.
+template <int kMr, int kTiles, int kVectors>
+RNNPACK_INLINE void accumulate_strided(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, const float *panel,
+                                       size_t tile_elems, size_t panel_k, size_t k, const void *ahead) {
+  if constexpr (kMr >= kAskingRows) {
+    if (ahead != nullptr) {
+      const char *line = static_cast<const char *>(ahead);
+      RNNPACK_NO_UNROLL
+      for (size_t i = 0; i < k; ++i, panel += panel_k, line += 64) {
+        __builtin_prefetch(line, 0, 2);
+        accumulate_one<kMr, kTiles, kVectors>(acc, rows, i, panel, tile_elems);
+      }
+      return;
+    }
+  }
+  RNNPACK_NO_UNROLL
+  for (size_t i = 0; i < k; ++i, panel += panel_k) accumulate_one<kMr, kTiles, kVectors>(acc, rows, i, panel, tile_elems);
+}
+
 // The largest number of vectors, dividing `vectors`, whose block of `rows` rows fits in the registers left beside operands.
 constexpr int kBlockVectors = Vec::kRegisters >= 32 ? 24 : Vec::kRegisters >= 16 ? 12 : 6;
 constexpr int pass_vectors(int rows, int vectors) {
@@ -101,19 +124,12 @@ constexpr int far_tiles(int row_elems) {
   return row_elems >= 64 ? 1 : (64 + row_elems - 1) / row_elems;
 }
 constexpr size_t kNearBytes = 72 * 1024;
+constexpr size_t kFarPanelBytes = 100 * 1000;
 
 // The most rows of one block: as many as leave room for four vectors of each (two with 16 registers; three where that divides).
 constexpr int block_rows(int vectors) {
   const int per_row = vectors == 3 ? 3 : Vec::kRegisters >= 32 ? 4 : 2;
   return kBlockVectors / per_row;
-}
-
-// The first of the nearly equal shares into which `left` is cut, none above `most`: no block is left over with a row or tile or
-// two.
-RNNPACK_INLINE uint32_t even_share(uint32_t left, uint32_t most) {
-  if (left <= most) return left;
-  const uint32_t shares = (left + most - 1) / most;
-  return (left + shares - 1) / shares;
 }
 
 }  // namespace

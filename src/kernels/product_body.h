@@ -102,64 +102,82 @@ struct Block {
 template <class Shape, int kNr>
 struct Products {
   using Layout = TileLayout<Shape, kNr>;
-  static constexpr int kRow = Layout::kRow;
+  static constexpr size_t kRow = Layout::kRow;
+  const RecurArgs *args;
+  const BlockLayout &layout;
+  Ahead ahead;
 
-  template <int kMr, int kTiles>
-  static RNNPACK_NOINLINE void block(const RecurArgs *args, size_t row, size_t tile, float *pre, float *nx) {
-    constexpr int kVectors = kTiles == 1 ? pass_vectors(kMr, Layout::kVectors) : Layout::kVectors;
-    Block<Shape, kNr, kMr, kTiles, kVectors> b;
-    b.args = args;
-    b.row = row;
-    b.tile = tile;
-    RNNPACK_NO_UNROLL
-    for (int first = 0; first < Layout::kVectors; first += kVectors) {
-      b.run(first, nx);
-      RNNPACK_UNROLL
-      for (int m = 0; m < kMr; ++m) {
-        RNNPACK_UNROLL
-        for (int n = 0; n < kTiles * kVectors; ++n)
-          Vec::store(pre + (m * kTiles + n / kVectors) * kRow + (first + n % kVectors) * kWidth, b.acc[m][n]);
+  // The input's part: bias + x * W.
+  RNNPACK_NOINLINE void start_from_x(size_t row, size_t tile, uint32_t rows, uint32_t tiles, float *pre) {
+    BlockArgs b;
+    b.start = args->bias + tile * kRow;
+    b.start_row_bytes = 0;
+    b.last_start = nullptr;
+    b.a = offset_bytes(args->x, row * args->x_row_bytes);
+    b.a_row_bytes = args->x_row_bytes;
+    b.k = args->input_size;
+    b.panel_tile = b.k * kRow;
+    b.panel = args->w + tile * b.panel_tile;
+    b.panel_k = b.start_tile = b.out_tile = kRow;
+    b.out = pre;
+    b.columns = kAllColumns;
+    b.out_row_bytes = tiles * kRow * sizeof(float);
+    Ahead none = {};
+    run_block(layout, rows, tiles, &b, &none);
+  }
+
+  // Puts the split gate's input part aside in nx (it may be in preact already), and starts its recurrent part from r_bias.
+  RNNPACK_INLINE void split(size_t row, size_t tile, uint32_t rows, uint32_t tiles, float *pre, float *nx) const {
+    constexpr int kPlain = static_cast<int>(kRow) - kNr;
+    for (uint32_t m = 0; m < rows; ++m) {
+      for (uint32_t t = 0; t < tiles; ++t, pre += kRow, nx += kNr) {
+        if (args->x != nullptr) {
+          copy<kNr>(nx, pre + kPlain);
+        } else {
+          copy<kPlain>(pre, preact_of<Shape, kNr>(args, row + m, tile + t));
+        }
+        copy<kNr>(pre + kPlain, args->r_bias + (tile + t) * kNr);
       }
     }
   }
-
-  // The widest block that `count` tiles fill; returns its tiles.
-  template <int kMr, int kTiles>
-  static RNNPACK_INLINE uint32_t widest(const RecurArgs *args, size_t row, size_t tile, uint32_t count, float *pre, float *nx) {
-    if constexpr (kTiles > 1) {
-      if (count < kTiles) return widest<kMr, fewer_tiles(kMr, kTiles)>(args, row, tile, count, pre, nx);
-    }
-    block<kMr, kTiles>(args, row, args->descending ? tile - kTiles : tile, pre, nx);
-    return kTiles;
-  }
-  template <int kMr>
-  static RNNPACK_INLINE uint32_t rows(const RecurArgs *args, size_t row, size_t tile, uint32_t left, float *pre, float *nx) {
-    constexpr int kRows = kMr <= Layout::kMaxMr ? kMr : 1;
-    constexpr int kTiles = block_tiles(kRows, Layout::kVectors);
-    return widest<kRows, kTiles>(args, row, tile, every_count(kRows) ? even_share(left, kTiles) : left, pre, nx);
+  template <int kCount>
+  static RNNPACK_INLINE void copy(float *to, const float *from) {
+    RNNPACK_UNROLL
+    for (int n = 0; n < kCount; n += kWidth) Vec::store(to + n, Vec::load(from + n));
   }
 
-  // `mr` rows from `row`, as many tiles as one block takes of the `left` ones that start at `tile` (descending: end before it).
-  static RNNPACK_NOINLINE uint32_t run(const RecurArgs *args, size_t row, size_t tile, uint32_t left, uint32_t mr, float *pre,
-                                       float *nx) {
-    switch (mr) {
-      case 1:
-        return rows<1>(args, row, tile, left, pre, nx);
-      case 2:
-        return rows<2>(args, row, tile, left, pre, nx);
-      case 3:
-        return rows<3>(args, row, tile, left, pre, nx);
-      case 4:
-        return rows<4>(args, row, tile, left, pre, nx);
-      case 5:
-        return rows<5>(args, row, tile, left, pre, nx);
-      case 6:
-        return rows<6>(args, row, tile, left, pre, nx);
-      case 7:
-        return rows<7>(args, row, tile, left, pre, nx);
-      default:
-        return rows<8>(args, row, tile, left, pre, nx);
+  // `rows` rows from `row`, as many tiles as one block takes of the `left` ones that start at `tile` (descending: end before it).
+  RNNPACK_NOINLINE uint32_t run(size_t row, size_t tile, uint32_t left, uint32_t rows, float *pre, float *nx) {
+    const uint32_t tiles = next_tiles(layout, rows, left);
+    if (args->descending) tile -= tiles;
+    const bool from_x = Layout::kHasW && args->x != nullptr;
+    // Blocks can start a last gate of one vector from elsewhere.
+    const bool splits = Shape::kSplit && (Layout::kGateVectors != 1 || from_x);
+    if (from_x) start_from_x(row, tile, rows, tiles, pre);
+    if (splits) split(row, tile, rows, tiles, pre, nx);
+    BlockArgs b;
+    b.panel_k = b.out_tile = kRow;
+    b.out = pre;
+    b.columns = kAllColumns;
+    b.out_row_bytes = tiles * kRow * sizeof(float);
+    if (from_x || splits) {
+      b.start = pre;
+      b.start_row_bytes = b.out_row_bytes;
+      b.start_tile = kRow;
+    } else {
+      b.start = preact_of<Shape, kNr>(args, row, tile);
+      b.start_row_bytes = args->preact_row_bytes;
+      b.start_tile = kNr * Shape::kPreGates;
     }
+    b.last_start = Shape::kSplit && !splits ? args->r_bias + tile * kNr : nullptr;
+    b.last_tile = kNr;
+    b.a = offset_bytes(Shape::kFirst != 0 ? args->rh : args->h_prev, row * args->state_row_bytes);
+    b.a_row_bytes = args->state_row_bytes;
+    b.k = args->hidden_size;
+    b.panel_tile = b.k * kRow;
+    b.panel = args->r + tile * b.panel_tile;
+    run_block(layout, rows, tiles, &b, &ahead);
+    return tiles;
   }
 };
 

@@ -20,25 +20,28 @@ constexpr Kernel row(KernelFamily family, uint32_t nr, const char *name, RecurFn
 
 }  // namespace
 
-const Kernel kKernel_rnn_tanh_f32_nr16_avx2 = row(KernelFamily::kRnnTanh, 16, "rnn_tanh_f32_nr16_avx2", recur_run<RnnTanhCell, 16>);
-const Kernel kKernel_rnn_relu_f32_nr16_avx2 = row(KernelFamily::kRnnRelu, 16, "rnn_relu_f32_nr16_avx2", recur_run<RnnReluCell, 16>);
+const Kernel kKernel_rnn_tanh_f32_nr16_avx2 =
+    row(KernelFamily::kRnnTanh, 16, "rnn_tanh_f32_nr16_avx2", recur_run<RnnTanhCell, 16, kBlocks_nr16_avx2>);
+const Kernel kKernel_rnn_relu_f32_nr16_avx2 =
+    row(KernelFamily::kRnnRelu, 16, "rnn_relu_f32_nr16_avx2", recur_run<RnnReluCell, 16, kBlocks_nr16_avx2>);
 const Kernel kKernel_rnn_generic_f32_nr16_avx2 =
-    row(KernelFamily::kRnnGeneric, 16, "rnn_generic_f32_nr16_avx2", recur_run<RnnGenericCell, 16>);
-const Kernel kKernel_lstm_f32_nr16_avx2 = row(KernelFamily::kLstm, 16, "lstm_f32_nr16_avx2", recur_run<LstmCell, 16>);
+    row(KernelFamily::kRnnGeneric, 16, "rnn_generic_f32_nr16_avx2", recur_run<RnnGenericCell, 16, kBlocks_nr16_avx2>);
+const Kernel kKernel_lstm_f32_nr16_avx2 =
+    row(KernelFamily::kLstm, 16, "lstm_f32_nr16_avx2", recur_run<LstmCell, 16, kBlocks_nr16_avx2>);
 const Kernel kKernel_lstm_generic_f32_nr16_avx2 =
-    row(KernelFamily::kLstmGeneric, 16, "lstm_generic_f32_nr16_avx2", recur_run<LstmGenericCell, 16>);
+    row(KernelFamily::kLstmGeneric, 16, "lstm_generic_f32_nr16_avx2", recur_run<LstmGenericCell, 16, kBlocks_nr16_avx2>);
 const Kernel kKernel_gru_linear_f32_nr16_avx2 =
-    row(KernelFamily::kGruLinear, 16, "gru_linear_f32_nr16_avx2", recur_run<GruLinearCell, 16>);
-const Kernel kKernel_gru_linear_generic_f32_nr16_avx2 =
-    row(KernelFamily::kGruLinearGeneric, 16, "gru_linear_generic_f32_nr16_avx2", recur_run<GruLinearGenericCell, 16>);
+    row(KernelFamily::kGruLinear, 16, "gru_linear_f32_nr16_avx2", recur_run<GruLinearCell, 16, kBlocks_nr16_avx2>);
+const Kernel kKernel_gru_linear_generic_f32_nr16_avx2 = row(KernelFamily::kGruLinearGeneric, 16, "gru_linear_generic_f32_nr16_avx2",
+                                                            recur_run<GruLinearGenericCell, 16, kBlocks_nr16_avx2>);
 const Kernel kKernel_gru_gates_f32_nr16_avx2 =
-    row(KernelFamily::kGruGates, 16, "gru_gates_f32_nr16_avx2", recur_run<GruGatesCell, 16>);
-const Kernel kKernel_gru_gates_generic_f32_nr16_avx2 =
-    row(KernelFamily::kGruGatesGeneric, 16, "gru_gates_generic_f32_nr16_avx2", recur_run<GruGatesGenericCell, 16>);
+    row(KernelFamily::kGruGates, 16, "gru_gates_f32_nr16_avx2", recur_run<GruGatesCell, 16, kBlocks_nr16_avx2>);
+const Kernel kKernel_gru_gates_generic_f32_nr16_avx2 = row(KernelFamily::kGruGatesGeneric, 16, "gru_gates_generic_f32_nr16_avx2",
+                                                           recur_run<GruGatesGenericCell, 16, kBlocks_nr16_avx2>);
 const Kernel kKernel_gru_output_f32_nr16_avx2 =
-    row(KernelFamily::kGruOutput, 16, "gru_output_f32_nr16_avx2", recur_run<GruOutputCell, 16>);
-const Kernel kKernel_gru_output_generic_f32_nr16_avx2 =
-    row(KernelFamily::kGruOutputGeneric, 16, "gru_output_generic_f32_nr16_avx2", recur_run<GruOutputGenericCell, 16>);
+    row(KernelFamily::kGruOutput, 16, "gru_output_f32_nr16_avx2", recur_run<GruOutputCell, 16, kBlocks_nr16_avx2>);
+const Kernel kKernel_gru_output_generic_f32_nr16_avx2 = row(KernelFamily::kGruOutputGeneric, 16, "gru_output_generic_f32_nr16_avx2",
+                                                            recur_run<GruOutputGenericCell, 16, kBlocks_nr16_avx2>);
 
 }  // namespace rnnp
 

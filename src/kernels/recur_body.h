@@ -13,7 +13,7 @@
 namespace rnnp {
 namespace {
 
-template <class Cell, int kNr>
+template <class Cell, int kNr, const BlockLayout (&kBlocks)[4]>
 struct Recur {
   using Shape = typename Cell::Shape;
   using Layout = TileLayout<Shape, kNr>;
@@ -52,7 +52,9 @@ struct Recur {
   }
 
   // One row: straight from the accumulators into the cell. With more than two tiles by way of a buffer, to have the cell's code
-  // once.
+  // once; where gates are few, the blocks of several rows' products do as well.
+  static constexpr uint32_t kFusedTiles =
+      Layout::kVectors >= 3 || block_tiles(1, Layout::kVectors) < 2 ? block_tiles(1, Layout::kVectors) : 2;
   template <int kTiles>
   static RNNPACK_NOINLINE void fused(const RecurArgs *args, size_t row, size_t tile) {
     constexpr bool kBuffered = kTiles > 2;
@@ -67,16 +69,15 @@ struct Recur {
       RNNPACK_UNROLL
       for (int n = 0; n < kTiles * Layout::kVectors; ++n) Vec::store(pre + n * kWidth, b.acc[0][n]);
       return cells(args, row, tile, 1, kTiles, pre, nx);
-    } else {
+    }
+    RNNPACK_UNROLL
+    for (int t = 0; t < kTiles && !kBuffered; ++t) {
       RNNPACK_UNROLL
-      for (int t = 0; t < kTiles; ++t) {
+      for (int v = 0; v < Layout::kGateVectors; ++v) {
+        F gates[kGates];
         RNNPACK_UNROLL
-        for (int v = 0; v < Layout::kGateVectors; ++v) {
-          F gates[kGates];
-          RNNPACK_UNROLL
-          for (int g = 0; g < kGates; ++g) gates[g] = b.acc[0][t * Layout::kVectors + g * Layout::kGateVectors + v];
-          cell(args, row, tile + t, v, gates, Shape::kSplit ? nx + t * kNr : nullptr);
-        }
+        for (int g = 0; g < kGates; ++g) gates[g] = b.acc[0][t * Layout::kVectors + g * Layout::kGateVectors + v];
+        cell(args, row, tile + t, v, gates, Shape::kSplit ? nx + t * kNr : nullptr);
       }
     }
   }
@@ -95,31 +96,43 @@ struct Recur {
     return k * (args->tile_end - args->tile_begin) * (Layout::kRow * sizeof(float)) <= kNearBytes;
   }
 
-  // `count` tiles for mr rows, in the sweep's direction: upwards from `tile`, or downwards ending before it.
-  static RNNPACK_INLINE void sweep_fused(const RecurArgs *args, size_t row, size_t tile, uint32_t count) {
-    constexpr int kTiles = block_tiles(1, Layout::kVectors);
-    constexpr int kFarTiles = far_tiles(Layout::kRow) < kTiles ? far_tiles(Layout::kRow) : kTiles;
+  // `count` tiles for one row, in the sweep's direction: upwards from `tile`, or downwards ending before it.
+  static RNNPACK_INLINE void sweep_one_row(Products<Shape, kNr> *products, size_t row, size_t tile, uint32_t count) {
+    constexpr uint32_t kTiles = block_tiles(1, Layout::kVectors);
+    constexpr uint32_t kFarTiles = far_tiles(Layout::kRow) < kTiles ? far_tiles(Layout::kRow) : kTiles;
+    const RecurArgs *args = products->args;
     const bool near = panels_are_near(args);
     while (count != 0) {
       const uint32_t done = near ? even_share(count, kTiles) : even_share(count, kFarTiles);
-      if (args->descending) tile -= done;
-      fused_blocks<kTiles>(args, row, tile, done);
-      if (!args->descending) tile += done;
+      if (done > kFusedTiles) {
+        sweep_buffered(products, row, tile, done, 1);
+      } else {
+        fused_blocks<kFusedTiles>(args, row, args->descending ? tile - done : tile, done);
+      }
+      tile = args->descending ? tile - done : tile + done;
       count -= done;
     }
   }
-  static RNNPACK_NOINLINE void sweep(const RecurArgs *args, size_t row, size_t tile, uint32_t count, uint32_t mr) {
-    if constexpr (kFused) {
-      if (mr == 1) return sweep_fused(args, row, tile, count);
-    }
+
+  // `count` tiles for mr rows, by way of a buffer.
+  static RNNPACK_NOINLINE void sweep_buffered(Products<Shape, kNr> *products, size_t row, size_t tile, uint32_t count,
+                                              uint32_t mr) {
     alignas(64) float pre[Layout::max_row_tiles() * Layout::kRow];
     alignas(64) float nx[Shape::kSplit ? Layout::max_row_tiles() * kNr : 1];
+    const RecurArgs *args = products->args;
     while (count != 0) {
-      const uint32_t done = Products<Shape, kNr>::run(args, row, tile, count, mr, pre, nx);
+      const uint32_t done = products->run(row, tile, count, mr, pre, nx);
       cells(args, row, args->descending ? tile - done : tile, mr, done, pre, nx);
       count -= done;
       tile = args->descending ? tile - done : tile + done;
     }
+  }
+
+  static RNNPACK_INLINE void sweep(Products<Shape, kNr> *products, size_t row, size_t tile, uint32_t count, uint32_t mr) {
+    if constexpr (kFused) {
+      if (mr == 1) return sweep_one_row(products, row, tile, count);
+    }
+    sweep_buffered(products, row, tile, count, mr);
   }
 
   // Rows in blocks of nearly equal height. All blocks pass over a small group of tiles before the next group: its panels are then
@@ -127,26 +140,32 @@ struct Recur {
   static void run(const RecurArgs *args) {
     const uint32_t count = args->tile_end - args->tile_begin;
     const size_t start = args->descending ? args->tile_end : args->tile_begin;
+    Products<Shape, kNr> products = {args, kBlocks[kGates - 1], {}};
     if constexpr (kFused) {
-      if (args->rows == 1) return sweep_fused(args, 0, start, count);
+      if (args->rows == 1) return sweep_one_row(&products, 0, start, count);
     }
-    constexpr uint32_t kGroup = block_tiles(2, Layout::kVectors);
-    const uint32_t step = args->rows <= kMaxMr ? count : kGroup;
+    const size_t panel_elems = size_t{args->hidden_size} * Layout::kRow;
+    // A panel that fills much of L1 is passed over alone.
+    const uint32_t near_group = panel_elems * sizeof(float) > kFarPanelBytes && args->far ? 1 : block_tiles(2, Layout::kVectors);
+    const uint32_t step = args->rows <= kMaxMr && !args->far ? count : near_group;
     for (uint32_t done = 0; done < count; done += step) {
       const uint32_t group = count - done < step ? count - done : step;
+      const uint32_t next = count - done - group < step ? count - done - group : step;
       const size_t tile = args->descending ? start - done : start + done;
+      const size_t next_tile = args->descending ? tile - group - next : tile + group;
+      products.ahead = {args->r + next_tile * panel_elems, args->far ? next * panel_elems * sizeof(float) : 0};
       for (uint32_t row = 0; row < args->rows;) {
         const uint32_t mr = even_share(args->rows - row, kMaxMr);
-        sweep(args, row, tile, group, mr);
+        sweep(&products, row, tile, group, mr);
         row += mr;
       }
     }
   }
 };
 
-template <class Cell, int kNr>
+template <class Cell, int kNr, const BlockLayout (&kBlocks)[4]>
 void recur_run(const RecurArgs *args) {
-  Recur<Cell, kNr>::run(args);
+  Recur<Cell, kNr, kBlocks>::run(args);
 }
 
 }  // namespace

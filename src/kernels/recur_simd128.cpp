@@ -21,48 +21,55 @@ constexpr Kernel row(KernelFamily family, uint32_t nr, const char *name, RecurFn
 }  // namespace
 
 const Kernel kKernel_rnn_tanh_f32_nr16_simd128 =
-    row(KernelFamily::kRnnTanh, 16, "rnn_tanh_f32_nr16_simd128", recur_run<RnnTanhCell, 16>);
+    row(KernelFamily::kRnnTanh, 16, "rnn_tanh_f32_nr16_simd128", recur_run<RnnTanhCell, 16, kBlocks_nr16_simd128>);
 const Kernel kKernel_rnn_relu_f32_nr16_simd128 =
-    row(KernelFamily::kRnnRelu, 16, "rnn_relu_f32_nr16_simd128", recur_run<RnnReluCell, 16>);
+    row(KernelFamily::kRnnRelu, 16, "rnn_relu_f32_nr16_simd128", recur_run<RnnReluCell, 16, kBlocks_nr16_simd128>);
 const Kernel kKernel_rnn_generic_f32_nr16_simd128 =
-    row(KernelFamily::kRnnGeneric, 16, "rnn_generic_f32_nr16_simd128", recur_run<RnnGenericCell, 16>);
-const Kernel kKernel_lstm_f32_nr16_simd128 = row(KernelFamily::kLstm, 16, "lstm_f32_nr16_simd128", recur_run<LstmCell, 16>);
+    row(KernelFamily::kRnnGeneric, 16, "rnn_generic_f32_nr16_simd128", recur_run<RnnGenericCell, 16, kBlocks_nr16_simd128>);
+const Kernel kKernel_lstm_f32_nr16_simd128 =
+    row(KernelFamily::kLstm, 16, "lstm_f32_nr16_simd128", recur_run<LstmCell, 16, kBlocks_nr16_simd128>);
 const Kernel kKernel_lstm_generic_f32_nr16_simd128 =
-    row(KernelFamily::kLstmGeneric, 16, "lstm_generic_f32_nr16_simd128", recur_run<LstmGenericCell, 16>);
+    row(KernelFamily::kLstmGeneric, 16, "lstm_generic_f32_nr16_simd128", recur_run<LstmGenericCell, 16, kBlocks_nr16_simd128>);
 const Kernel kKernel_gru_linear_f32_nr16_simd128 =
-    row(KernelFamily::kGruLinear, 16, "gru_linear_f32_nr16_simd128", recur_run<GruLinearCell, 16>);
+    row(KernelFamily::kGruLinear, 16, "gru_linear_f32_nr16_simd128", recur_run<GruLinearCell, 16, kBlocks_nr16_simd128>);
 const Kernel kKernel_gru_linear_generic_f32_nr16_simd128 =
-    row(KernelFamily::kGruLinearGeneric, 16, "gru_linear_generic_f32_nr16_simd128", recur_run<GruLinearGenericCell, 16>);
+    row(KernelFamily::kGruLinearGeneric, 16, "gru_linear_generic_f32_nr16_simd128",
+        recur_run<GruLinearGenericCell, 16, kBlocks_nr16_simd128>);
 const Kernel kKernel_gru_gates_f32_nr16_simd128 =
-    row(KernelFamily::kGruGates, 16, "gru_gates_f32_nr16_simd128", recur_run<GruGatesCell, 16>);
+    row(KernelFamily::kGruGates, 16, "gru_gates_f32_nr16_simd128", recur_run<GruGatesCell, 16, kBlocks_nr16_simd128>);
 const Kernel kKernel_gru_gates_generic_f32_nr16_simd128 =
-    row(KernelFamily::kGruGatesGeneric, 16, "gru_gates_generic_f32_nr16_simd128", recur_run<GruGatesGenericCell, 16>);
+    row(KernelFamily::kGruGatesGeneric, 16, "gru_gates_generic_f32_nr16_simd128",
+        recur_run<GruGatesGenericCell, 16, kBlocks_nr16_simd128>);
 const Kernel kKernel_gru_output_f32_nr16_simd128 =
-    row(KernelFamily::kGruOutput, 16, "gru_output_f32_nr16_simd128", recur_run<GruOutputCell, 16>);
+    row(KernelFamily::kGruOutput, 16, "gru_output_f32_nr16_simd128", recur_run<GruOutputCell, 16, kBlocks_nr16_simd128>);
 const Kernel kKernel_gru_output_generic_f32_nr16_simd128 =
-    row(KernelFamily::kGruOutputGeneric, 16, "gru_output_generic_f32_nr16_simd128", recur_run<GruOutputGenericCell, 16>);
+    row(KernelFamily::kGruOutputGeneric, 16, "gru_output_generic_f32_nr16_simd128",
+        recur_run<GruOutputGenericCell, 16, kBlocks_nr16_simd128>);
 
 const Kernel kKernel_rnn_tanh_f32_nr8_simd128 =
-    row(KernelFamily::kRnnTanh, 8, "rnn_tanh_f32_nr8_simd128", recur_run<RnnTanhCell, 8>);
+    row(KernelFamily::kRnnTanh, 8, "rnn_tanh_f32_nr8_simd128", recur_run<RnnTanhCell, 8, kBlocks_nr8_simd128>);
 const Kernel kKernel_rnn_relu_f32_nr8_simd128 =
-    row(KernelFamily::kRnnRelu, 8, "rnn_relu_f32_nr8_simd128", recur_run<RnnReluCell, 8>);
+    row(KernelFamily::kRnnRelu, 8, "rnn_relu_f32_nr8_simd128", recur_run<RnnReluCell, 8, kBlocks_nr8_simd128>);
 const Kernel kKernel_rnn_generic_f32_nr8_simd128 =
-    row(KernelFamily::kRnnGeneric, 8, "rnn_generic_f32_nr8_simd128", recur_run<RnnGenericCell, 8>);
-const Kernel kKernel_lstm_f32_nr8_simd128 = row(KernelFamily::kLstm, 8, "lstm_f32_nr8_simd128", recur_run<LstmCell, 8>);
+    row(KernelFamily::kRnnGeneric, 8, "rnn_generic_f32_nr8_simd128", recur_run<RnnGenericCell, 8, kBlocks_nr8_simd128>);
+const Kernel kKernel_lstm_f32_nr8_simd128 =
+    row(KernelFamily::kLstm, 8, "lstm_f32_nr8_simd128", recur_run<LstmCell, 8, kBlocks_nr8_simd128>);
 const Kernel kKernel_lstm_generic_f32_nr8_simd128 =
-    row(KernelFamily::kLstmGeneric, 8, "lstm_generic_f32_nr8_simd128", recur_run<LstmGenericCell, 8>);
+    row(KernelFamily::kLstmGeneric, 8, "lstm_generic_f32_nr8_simd128", recur_run<LstmGenericCell, 8, kBlocks_nr8_simd128>);
 const Kernel kKernel_gru_linear_f32_nr8_simd128 =
-    row(KernelFamily::kGruLinear, 8, "gru_linear_f32_nr8_simd128", recur_run<GruLinearCell, 8>);
+    row(KernelFamily::kGruLinear, 8, "gru_linear_f32_nr8_simd128", recur_run<GruLinearCell, 8, kBlocks_nr8_simd128>);
 const Kernel kKernel_gru_linear_generic_f32_nr8_simd128 =
-    row(KernelFamily::kGruLinearGeneric, 8, "gru_linear_generic_f32_nr8_simd128", recur_run<GruLinearGenericCell, 8>);
+    row(KernelFamily::kGruLinearGeneric, 8, "gru_linear_generic_f32_nr8_simd128",
+        recur_run<GruLinearGenericCell, 8, kBlocks_nr8_simd128>);
 const Kernel kKernel_gru_gates_f32_nr8_simd128 =
-    row(KernelFamily::kGruGates, 8, "gru_gates_f32_nr8_simd128", recur_run<GruGatesCell, 8>);
-const Kernel kKernel_gru_gates_generic_f32_nr8_simd128 =
-    row(KernelFamily::kGruGatesGeneric, 8, "gru_gates_generic_f32_nr8_simd128", recur_run<GruGatesGenericCell, 8>);
+    row(KernelFamily::kGruGates, 8, "gru_gates_f32_nr8_simd128", recur_run<GruGatesCell, 8, kBlocks_nr8_simd128>);
+const Kernel kKernel_gru_gates_generic_f32_nr8_simd128 = row(KernelFamily::kGruGatesGeneric, 8, "gru_gates_generic_f32_nr8_simd128",
+                                                             recur_run<GruGatesGenericCell, 8, kBlocks_nr8_simd128>);
 const Kernel kKernel_gru_output_f32_nr8_simd128 =
-    row(KernelFamily::kGruOutput, 8, "gru_output_f32_nr8_simd128", recur_run<GruOutputCell, 8>);
+    row(KernelFamily::kGruOutput, 8, "gru_output_f32_nr8_simd128", recur_run<GruOutputCell, 8, kBlocks_nr8_simd128>);
 const Kernel kKernel_gru_output_generic_f32_nr8_simd128 =
-    row(KernelFamily::kGruOutputGeneric, 8, "gru_output_generic_f32_nr8_simd128", recur_run<GruOutputGenericCell, 8>);
+    row(KernelFamily::kGruOutputGeneric, 8, "gru_output_generic_f32_nr8_simd128",
+        recur_run<GruOutputGenericCell, 8, kBlocks_nr8_simd128>);
 
 }  // namespace rnnp
 

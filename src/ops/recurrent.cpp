@@ -166,6 +166,7 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const Recurrent &lay
   r.state_row_bytes = layer.state_row_bytes;
   r.input_size = a.input_size;
   r.hidden_size = a.hidden_size;
+  r.far = layer.plan.far_r;
   copy_bytes(r.cell.act, d.act, sizeof d.act);
   r.cell.clip = a.clip;
   r.cell.input_forget = a.input_forget;
@@ -179,6 +180,7 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const Recurrent &lay
   out->gemm.out_row_bytes = layer.plan.row_bytes;
   out->gemm.k = a.input_size;
   out->gemm.gates = layer.plan.gates;
+  out->gemm.far = layer.plan.far_w;
 }
 
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {

@@ -54,6 +54,10 @@ static bool sweeps_back(const RecurrentPlan &p, size_t w_bytes, const PlanLimits
   return !kManyThreads || limits.l3_bytes == 0 || mul_sat(p.recurrent_bytes, p.teams) <= limits.l3_bytes / 8 * 7;
 }
 
+bool is_far(size_t bytes, uint32_t l2_bytes) {
+  return l2_bytes != 0 && bytes > l2_bytes / 8 * 7;
+}
+
 RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limits) {
   RecurrentPlan p = {};
   p.gates = cell_gates(shape.cell);
@@ -72,6 +76,8 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   const bool buffered = p.chunk_steps > 1 || shape.cell == Cell::kGru;
   p.preact_bytes = buffered ? align_up(mul_sat(mul_sat(p.row_bytes, limits.batch), p.chunk_steps), kArenaAlign) : 0;
   p.serpentine = sweeps_back(p, w_bytes, limits);
+  p.far_r = is_far(p.recurrent_bytes / p.team_threads, limits.l2_bytes);
+  p.far_w = is_far(w_bytes / p.team_threads, limits.l2_bytes);
   const size_t state_bytes = mul_sat(mul_sat(state_row_elems(shape.hidden_size), sizeof(float)), limits.batch);
   p.gate_bytes = shape.cell == Cell::kGru ? align_up(state_bytes, kArenaAlign) : 0;
   p.team_bytes = add_sat(p.preact_bytes, mul_sat(p.gate_bytes, 2));

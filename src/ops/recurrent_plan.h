@@ -33,6 +33,7 @@ struct RecurrentPlan {
   uint32_t team_threads;   // threads of the smallest team
   uint32_t chunk_steps;    // steps per input GEMM
   uint32_t serpentine;     // 1: odd steps sweep the tiles backwards: what the last step left in L1, and in L2, is used again
+  uint32_t far_r, far_w;   // 1: a thread's share of R, of W, lies beyond L2
   size_t row_bytes;        // of pre-activations, per (step, row)
   size_t preact_bytes;     // pre-activations of one chunk; 0 when steps go one by one
   size_t gate_bytes;       // kGru: z, and again r*h, of one step; else 0
@@ -72,6 +73,9 @@ uint32_t choose_threads(uint64_t macs, uint32_t batch, uint32_t available);
 
 // Fewest steps of one call for which starting the threads pays, when a step is `macs` multiply-accumulates in all.
 uint32_t choose_parallel_steps(uint64_t macs, uint32_t batch);
+
+// Whether weights that a thread reads again and again come from beyond its L2; what else is used needs some of it.
+bool is_far(size_t bytes, uint32_t l2_bytes);
 
 RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limits);
 

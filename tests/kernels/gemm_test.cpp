@@ -41,7 +41,8 @@ struct Problem {
   size_t out_cols() const { return s.dense ? s.units : size_t{tiles} * s.gates * nr; }
   Rows new_out() const { return Rows(s.rows, out_cols(), out_cols() + 5); }
 
-  void run(const Kernel &kernel, const Rows &out, uint32_t row, uint32_t rows, uint32_t tile_begin, uint32_t tile_end) const {
+  void run(const Kernel &kernel, const Rows &out, uint32_t row, uint32_t rows, uint32_t tile_begin, uint32_t tile_end,
+           bool far = false) const {
     GemmArgs args = {};
     args.a = a.row(row);
     args.a_row_bytes = a.stride_bytes();
@@ -55,6 +56,7 @@ struct Problem {
     args.tile_begin = tile_begin;
     args.tile_end = tile_end;
     args.units = s.dense ? s.units : 0;
+    args.far = far;
     kernel.gemm(&args);
   }
   Rows run(const Kernel &kernel) const {
@@ -126,7 +128,7 @@ TEST_P(GemmTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
       const uint32_t rows = 1 + random.below(s.rows - row);
       for (uint32_t tile = 0; tile < p.tiles;) {
         const uint32_t end = tile + 1 + random.below(p.tiles - tile);
-        p.run(*GetParam(), cut, row, rows, tile, end);
+        p.run(*GetParam(), cut, row, rows, tile, end, random.below(2) == 0);
         tile = end;
       }
       row += rows;

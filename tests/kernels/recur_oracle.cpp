@@ -251,6 +251,7 @@ void run_step(const Kernel &kernel, const Step &st, const StepOut &out, const Cu
   args.tile_begin = cut.tile_begin;
   args.tile_end = cut.tile_end;
   args.descending = cut.descending;
+  args.far = cut.far;
   args.cell = st.cell;
   kernel.recur(&args);
 }

@@ -46,6 +46,7 @@ struct StepOut {
 struct Cut {
   uint32_t row, rows, tile_begin, tile_end;
   bool descending;
+  bool far = false;
 };
 void run_step(const Kernel &kernel, const Step &step, const StepOut &out, const Cut &cut);
 StepOut run_step(const Kernel &kernel, const Step &step);

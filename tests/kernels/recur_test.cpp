@@ -126,6 +126,19 @@ TEST_P(RecurTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
   });
 }
 
+TEST_P(RecurTest, GivesTheSameBitsWherePanelsAreFar) {
+  SKIP_UNLESS_CPU_RUNS(kernel());
+  for (uint32_t rows : {1u, 13u}) {
+    const Step step(kernel().family, kernel().nr, {rows, 4, 430, false, true, false}, false, 6);  // a panel fills L1
+    const StepOut near = run_step(kernel(), step);
+    for (bool descending : {false, true}) {
+      const StepOut far(step);
+      run_step(kernel(), step, far, {0, rows, 0, step.tiles, descending, true});
+      ASSERT_TRUE(same_bits(near.results(step), far.results(step)));
+    }
+  }
+}
+
 TEST_P(RecurTest, TouchesOnlyItsTiles) {
   SKIP_UNLESS_CPU_RUNS(kernel());
   const Step step(kernel().family, kernel().nr, {3, 4, 77, false, true, false}, false, 5);

@@ -124,4 +124,15 @@ TEST(Plan, ImpossibleSizesSaturateInsteadOfWrapping) {
   EXPECT_GE(p.scratch_bytes, size_t{1} << 60);
 }
 
+TEST(Plan, WeightsAreFarWhereAThreadsShareExceedsItsL2) {
+  const RecurrentShape shape = {Cell::kLstm, 64, 256, 16, 1};  // R takes 1 MiB, W a quarter of it
+  const auto plan = [&](uint32_t threads, uint32_t l2) { return plan_recurrent(shape, {1, 1000, threads, 32 * kKiB, l2, 0, 0}); };
+  EXPECT_EQ(1u, plan(1, kMiB).far_r) << "all of L2 is not for R";
+  EXPECT_EQ(0u, plan(1, kMiB).far_w);
+  EXPECT_EQ(0u, plan(1, 2 * kMiB).far_r);
+  EXPECT_EQ(0u, plan(2, kMiB).far_r);
+  EXPECT_EQ(1u, plan(1, 256 * kKiB).far_w);
+  EXPECT_EQ(0u, plan(1, 0).far_r) << "nothing is known of L2";
+}
+
 }  // namespace

@@ -1,0 +1,58 @@
+// block.h -- register blocks: some rows times some tiles of panels, the sums in registers. What gemm and the recurrent kernels of
+// an instruction set share; where operands lie, and how far apart, is an argument. Room: kernels. Contract: out[m][tile][n] =
+// start[m][tile][n] + sum over k of a[m][k] * panel[tile][k][n], k ascending, one fused multiply-add per term, so a block's shape
+// never shows in the bits. out may be start. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_BLOCK_H_
+#define RNNPACK_KERNELS_BLOCK_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace rnnp {
+
+constexpr size_t kAllColumns = SIZE_MAX;
+
+// Strides between tiles and k are in floats.
+struct BlockArgs {
+  const float *start;
+  size_t start_row_bytes;  // 0: all rows start from the same
+  size_t start_tile;
+  const float *last_start;  // nullptr, or where the last of a tile's three vectors starts, of any row; tiles are last_tile apart
+  size_t last_tile;
+  const float *a;
+  size_t a_row_bytes;
+  const float *panel;
+  size_t panel_tile, panel_k;
+  size_t k;
+  float *out;
+  size_t out_row_bytes, out_tile;
+  size_t columns;     // of out, from its first on; those beyond are not written. kAllColumns but at the end of a row of one gate
+  const void *ahead;  // k lines of 64 bytes that will be wanted soon, from here on; nullptr: none. Used by blocks of many rows
+};
+using BlockFn = void (*)(const BlockArgs *);
+
+// The blocks for tiles of one width: kMostRows heights, and of each for every number of tiles the widest block they fill.
+struct BlockLayout {
+  static constexpr uint32_t kMostRows = 8, kMostTiles = 8;
+  uint32_t row;                          // floats of a tile at one k
+  uint32_t most_rows;                    // of any block
+  uint32_t pass[kMostRows];              // floats of a tile that a block of one tile takes in one pass
+  uint8_t every_count[kMostRows];        // 1: there is a block for every number of tiles up to the most
+  uint8_t most_tiles[kMostRows];         // of a block of so many rows
+  uint8_t tiles[kMostRows][kMostTiles];  // of the widest block that 1.. tiles fill
+  BlockFn block[kMostRows][kMostTiles];
+};
+
+// For one to four gates.
+#define RNNPACK_BLOCKS(name) extern const BlockLayout kBlocks_##name[4];
+RNNPACK_BLOCKS(nr16_avx512)
+RNNPACK_BLOCKS(nr16_avx2)
+RNNPACK_BLOCKS(nr16_neon)
+RNNPACK_BLOCKS(nr8_neon)
+RNNPACK_BLOCKS(nr16_simd128)
+RNNPACK_BLOCKS(nr8_simd128)
+RNNPACK_BLOCKS(nr16_rvv)
+#undef RNNPACK_BLOCKS
+
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_BLOCK_H_

@@ -1,0 +1,130 @@
+// block_body.h -- the blocks of block.h in the words of one instruction set, and the tables of them.
+// Room: kernels; included once by block_<isa>.cpp after a vec_<isa>.h. Touches only its arguments.
+// Contract: block.h.
+// Why so: code for a block is the larger the more of its shape is fixed; rows and vectors must be, to be registers, strides need
+// not. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_BLOCK_BODY_H_
+#define RNNPACK_KERNELS_BLOCK_BODY_H_
+
+#include "kernels/block.h"
+#include "kernels/panel_body.h"
+
+namespace rnnp {
+namespace {
+
+// Where loops are written out in a fixed order, the distance from one k to the next is part of the instructions.
+constexpr bool kFixedRows = Vec::kLanes || Vec::kWalks;
+
+// The columns there are of `rows` rows of `row` floats.
+RNNPACK_NOINLINE void store_columns(const BlockArgs *b, const float *from, size_t rows, size_t row) {
+  float *out = b->out;
+  for (; rows != 0; --rows, from += row, out = offset_bytes(out, b->out_row_bytes)) {
+    size_t n = 0;
+    for (; n + kWidth <= b->columns; n += kWidth) Vec::store(out + n, Vec::load(from + n));
+    if (n < b->columns) Vec::store_first(out + n, Vec::load(from + n), b->columns - n);
+  }
+}
+
+template <int kMr, int kTiles, int kVectors>
+RNNPACK_INLINE void store_rows(const F (&acc)[kMr][kTiles * kVectors], float *to, size_t row_bytes, size_t tile) {
+  RNNPACK_UNROLL
+  for (int m = 0; m < kMr; ++m, to = offset_bytes(to, row_bytes)) {
+    RNNPACK_UNROLL
+    for (int n = 0; n < kTiles * kVectors; ++n) Vec::store(to + n / kVectors * tile + n % kVectors * kWidth, acc[m][n]);
+  }
+}
+
+// A row that ends within the block goes by way of a buffer: rows of one gate can.
+template <int kMr, int kTiles, int kVectors>
+RNNPACK_INLINE void store_block(const BlockArgs *b, const F (&acc)[kMr][kTiles * kVectors]) {
+  constexpr size_t kFloats = kTiles * kVectors * kWidth;
+  if constexpr (kTiles * kVectors == 1) {
+    float *out = b->out;
+    RNNPACK_UNROLL
+    for (int m = 0; m < kMr; ++m, out = offset_bytes(out, b->out_row_bytes)) {
+      if (b->columns >= kFloats) {
+        Vec::store(out, acc[m][0]);
+      } else if (b->columns != 0) {
+        Vec::store_first(out, acc[m][0], b->columns);
+      }
+    }
+  } else if constexpr (kVectors * kWidth <= 16) {
+    float whole[kMr * kFloats];
+    const bool all = b->columns >= kFloats;
+    store_rows<kMr, kTiles, kVectors>(acc, all ? b->out : whole, all ? b->out_row_bytes : kFloats * sizeof(float),
+                                      all ? b->out_tile : kVectors * kWidth);
+    if (!all) store_columns(b, whole, kMr, kFloats);
+  } else {
+    store_rows<kMr, kTiles, kVectors>(acc, b->out, b->out_row_bytes, b->out_tile);
+  }
+}
+
+// kRow: floats from one k to the next; 0: an argument.
+template <int kMr, int kTiles, int kVectors, int kRow>
+RNNPACK_NOINLINE void block(const BlockArgs *b) {
+  constexpr int kCount = kTiles * kVectors;
+  F acc[kMr][kCount];
+  RNNPACK_UNROLL
+  for (int m = 0; m < kMr; ++m) {
+    const float *start = offset_bytes(b->start, m * b->start_row_bytes);
+    RNNPACK_UNROLL
+    for (int n = 0; n < kCount; ++n) acc[m][n] = Vec::load(start + n / kVectors * b->start_tile + n % kVectors * kWidth);
+  }
+  if constexpr (kVectors == 3) {
+    if (b->last_start != nullptr) {
+      RNNPACK_UNROLL
+      for (int n = 2; n < kCount; n += 3) {
+        const F start = Vec::load(b->last_start + n / 3 * b->last_tile);
+        RNNPACK_UNROLL
+        for (int m = 0; m < kMr; ++m) acc[m][n] = start;
+      }
+    }
+  }
+  const Rows<kMr> rows = rows_at<kMr>(b->a, b->a_row_bytes);
+  if constexpr (kRow != 0) {
+    accumulate<kMr, kTiles, kVectors, kRow>(acc, rows, b->panel, b->panel_tile, b->k);
+  } else {
+    accumulate_strided<kMr, kTiles, kVectors>(acc, rows, b->panel, b->panel_tile, b->panel_k, b->k, b->ahead);
+  }
+  store_block<kMr, kTiles, kVectors>(b, acc);
+}
+
+template <int kTileVectors, int kMr, int kTiles>
+constexpr void add_blocks(BlockLayout *layout) {
+  constexpr int kVectors = kTiles == 1 ? pass_vectors(kMr, kTileVectors) : kTileVectors;
+  layout->block[kMr - 1][kTiles - 1] = block < kMr, kTiles, kVectors, kFixedRows ? kTileVectors * kWidth : 0 > ;
+  if constexpr (kTiles > 1) add_blocks<kTileVectors, kMr, fewer_tiles(kMr, kTiles)>(layout);
+}
+
+template <int kTileVectors, int kMr>
+constexpr void add_rows(BlockLayout *layout) {
+  constexpr int kTiles = block_tiles(kMr, kTileVectors);
+  add_blocks<kTileVectors, kMr, kTiles>(layout);
+  layout->pass[kMr - 1] = pass_vectors(kMr, kTileVectors) * kWidth;
+  layout->every_count[kMr - 1] = every_count(kMr);
+  layout->most_tiles[kMr - 1] = kTiles;
+  uint8_t widest = 1;
+  for (int t = 0; t < kTiles; ++t) {
+    if (layout->block[kMr - 1][t] != nullptr) widest = static_cast<uint8_t>(t + 1);
+    layout->tiles[kMr - 1][t] = widest;
+  }
+  if constexpr (kMr > 1) add_rows<kTileVectors, kMr - 1>(layout);
+}
+
+template <int kTileVectors>
+constexpr BlockLayout block_layout() {
+  BlockLayout layout = {};
+  layout.row = kTileVectors * kWidth;
+  layout.most_rows = block_rows(kTileVectors);
+  add_rows<kTileVectors, block_rows(kTileVectors)>(&layout);
+  return layout;
+}
+
+}  // namespace
+}  // namespace rnnp
+
+#define RNNPACK_BLOCKS(name, nr)                                                                               \
+  const BlockLayout kBlocks_##name[4] = {block_layout<1 * (nr) / kWidth>(), block_layout<2 * (nr) / kWidth>(), \
+                                         block_layout<3 * (nr) / kWidth>(), block_layout<4 * (nr) / kWidth>()};
+
+#endif  // RNNPACK_KERNELS_BLOCK_BODY_H_

@@ -1,0 +1,61 @@
+// block_walk.h -- how kernels pass over rows and tiles with the blocks of block.h.
+// Room: kernels; included by gemm_body.h and product_body.h. Contract: block.h.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_BLOCK_WALK_H_
+#define RNNPACK_KERNELS_BLOCK_WALK_H_
+
+#include "kernels/block.h"
+#include "kernels/rows_body.h"
+
+namespace rnnp {
+namespace {
+
+// The first of the nearly equal shares into which `left` is cut, none above `most`: no block is left over with a row or tile or
+// two.
+RNNPACK_INLINE uint32_t even_share(uint32_t left, uint32_t most) {
+  if (left <= most) return left;
+  const uint32_t shares = (left + most - 1) / most;
+  return (left + shares - 1) / shares;
+}
+
+// Tiles of the next block of `rows` rows when `left` are to be done; no last block is left with a tile or two.
+RNNPACK_INLINE uint32_t next_tiles(const BlockLayout &layout, uint32_t rows, uint32_t left) {
+  const uint32_t most = layout.most_tiles[rows - 1];
+  const uint32_t count = left <= most ? left : left >= 2 * most || !layout.every_count[rows - 1] ? most : (left + 1) / 2;
+  return layout.tiles[rows - 1][count - 1];
+}
+
+// Bytes that will be wanted soon: blocks take turns in asking for them.
+struct Ahead {
+  const float *at;
+  size_t bytes;
+};
+
+// The lines that k terms have time to ask for.
+RNNPACK_INLINE const float *ask_ahead(Ahead *ahead, size_t k) {
+  if (ahead->bytes == 0) return nullptr;
+  const float *from = ahead->at;
+  const size_t lines = k * 64, asked = ahead->bytes < lines ? ahead->bytes : lines;
+  ahead->at = offset_bytes(from, asked);
+  ahead->bytes -= asked;
+  return from;
+}
+
+// `rows` rows x `tiles` tiles, as next_tiles gave them, in as many passes over the panel as it takes; start, panel and out move.
+RNNPACK_INLINE void run_block(const BlockLayout &layout, uint32_t rows, uint32_t tiles, BlockArgs *b, Ahead *ahead) {
+  const BlockFn block = layout.block[rows - 1][tiles - 1];
+  const uint32_t pass = tiles == 1 ? layout.pass[rows - 1] : layout.row;
+  for (uint32_t left = layout.row;; left -= pass) {
+    b->ahead = ask_ahead(ahead, b->k);
+    block(b);
+    if (left == pass) return;
+    b->start += pass;
+    b->panel += pass;
+    b->out += pass;
+    if (b->columns != kAllColumns) b->columns -= pass < b->columns ? pass : b->columns;
+  }
+}
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_BLOCK_WALK_H_

@@ -11,7 +11,9 @@
 namespace rnnp {
 
 RNNPACK_BLOCKS(nr16_neon, 16)
+#ifdef __arm__
 RNNPACK_BLOCKS(nr8_neon, 8)
+#endif
 
 }  // namespace rnnp
 

@@ -11,7 +11,6 @@
 namespace rnnp {
 
 RNNPACK_BLOCKS(nr16_simd128, 16)
-RNNPACK_BLOCKS(nr8_simd128, 8)
 
 }  // namespace rnnp
 

@@ -15,8 +15,6 @@ namespace rnnp {
 
 const Kernel kKernel_gemm_f32_nr16_simd128(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_SIMD128, "gemm_f32_nr16_simd128",
                                            gemm_run<kBlocks_nr16_simd128, 16>);
-const Kernel kKernel_gemm_f32_nr8_simd128(KernelFamily::kGemm, DType::kF32, 8, RNNP_ISA_SIMD128, "gemm_f32_nr8_simd128",
-                                          gemm_run<kBlocks_nr8_simd128, 8>);
 
 }  // namespace rnnp
 

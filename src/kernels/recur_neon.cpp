@@ -43,6 +43,7 @@ const Kernel kKernel_gru_output_f32_nr16_neon =
 const Kernel kKernel_gru_output_generic_f32_nr16_neon = row(KernelFamily::kGruOutputGeneric, 16, "gru_output_generic_f32_nr16_neon",
                                                             recur_run<GruOutputGenericCell, 16, kBlocks_nr16_neon>);
 
+#ifdef __arm__
 const Kernel kKernel_rnn_tanh_f32_nr8_neon =
     row(KernelFamily::kRnnTanh, 8, "rnn_tanh_f32_nr8_neon", recur_run<RnnTanhCell, 8, kBlocks_nr8_neon>);
 const Kernel kKernel_rnn_relu_f32_nr8_neon =
@@ -64,6 +65,7 @@ const Kernel kKernel_gru_output_f32_nr8_neon =
     row(KernelFamily::kGruOutput, 8, "gru_output_f32_nr8_neon", recur_run<GruOutputCell, 8, kBlocks_nr8_neon>);
 const Kernel kKernel_gru_output_generic_f32_nr8_neon = row(KernelFamily::kGruOutputGeneric, 8, "gru_output_generic_f32_nr8_neon",
                                                            recur_run<GruOutputGenericCell, 8, kBlocks_nr8_neon>);
+#endif
 
 }  // namespace rnnp
 

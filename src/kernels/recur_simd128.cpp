@@ -46,31 +46,6 @@ const Kernel kKernel_gru_output_generic_f32_nr16_simd128 =
     row(KernelFamily::kGruOutputGeneric, 16, "gru_output_generic_f32_nr16_simd128",
         recur_run<GruOutputGenericCell, 16, kBlocks_nr16_simd128>);
 
-const Kernel kKernel_rnn_tanh_f32_nr8_simd128 =
-    row(KernelFamily::kRnnTanh, 8, "rnn_tanh_f32_nr8_simd128", recur_run<RnnTanhCell, 8, kBlocks_nr8_simd128>);
-const Kernel kKernel_rnn_relu_f32_nr8_simd128 =
-    row(KernelFamily::kRnnRelu, 8, "rnn_relu_f32_nr8_simd128", recur_run<RnnReluCell, 8, kBlocks_nr8_simd128>);
-const Kernel kKernel_rnn_generic_f32_nr8_simd128 =
-    row(KernelFamily::kRnnGeneric, 8, "rnn_generic_f32_nr8_simd128", recur_run<RnnGenericCell, 8, kBlocks_nr8_simd128>);
-const Kernel kKernel_lstm_f32_nr8_simd128 =
-    row(KernelFamily::kLstm, 8, "lstm_f32_nr8_simd128", recur_run<LstmCell, 8, kBlocks_nr8_simd128>);
-const Kernel kKernel_lstm_generic_f32_nr8_simd128 =
-    row(KernelFamily::kLstmGeneric, 8, "lstm_generic_f32_nr8_simd128", recur_run<LstmGenericCell, 8, kBlocks_nr8_simd128>);
-const Kernel kKernel_gru_linear_f32_nr8_simd128 =
-    row(KernelFamily::kGruLinear, 8, "gru_linear_f32_nr8_simd128", recur_run<GruLinearCell, 8, kBlocks_nr8_simd128>);
-const Kernel kKernel_gru_linear_generic_f32_nr8_simd128 =
-    row(KernelFamily::kGruLinearGeneric, 8, "gru_linear_generic_f32_nr8_simd128",
-        recur_run<GruLinearGenericCell, 8, kBlocks_nr8_simd128>);
-const Kernel kKernel_gru_gates_f32_nr8_simd128 =
-    row(KernelFamily::kGruGates, 8, "gru_gates_f32_nr8_simd128", recur_run<GruGatesCell, 8, kBlocks_nr8_simd128>);
-const Kernel kKernel_gru_gates_generic_f32_nr8_simd128 = row(KernelFamily::kGruGatesGeneric, 8, "gru_gates_generic_f32_nr8_simd128",
-                                                             recur_run<GruGatesGenericCell, 8, kBlocks_nr8_simd128>);
-const Kernel kKernel_gru_output_f32_nr8_simd128 =
-    row(KernelFamily::kGruOutput, 8, "gru_output_f32_nr8_simd128", recur_run<GruOutputCell, 8, kBlocks_nr8_simd128>);
-const Kernel kKernel_gru_output_generic_f32_nr8_simd128 =
-    row(KernelFamily::kGruOutputGeneric, 8, "gru_output_generic_f32_nr8_simd128",
-        recur_run<GruOutputGenericCell, 8, kBlocks_nr8_simd128>);
-
 }  // namespace rnnp
 
 #endif  // RNNPACK_HAVE_SIMD128

@@ -34,13 +34,13 @@ using BlockFn = void (*)(const BlockArgs *);
 // The blocks for tiles of one width: kMostRows heights, and of each for every number of tiles the widest block they fill.
 struct BlockLayout {
   static constexpr uint32_t kMostRows = 8, kMostTiles = 8;
-  uint32_t row;                          // floats of a tile at one k
+  uint32_t tile_floats;                  // floats of a tile at one k
   uint32_t most_rows;                    // of any block
   uint32_t pass[kMostRows];              // floats of a tile that a block of one tile takes in one pass
   uint8_t every_count[kMostRows];        // 1: there is a block for every number of tiles up to the most
   uint8_t most_tiles[kMostRows];         // of a block of so many rows
   uint8_t tiles[kMostRows][kMostTiles];  // of the widest block that 1.. tiles fill
-  BlockFn block[kMostRows][kMostTiles];
+  BlockFn blocks[kMostRows][kMostTiles];
 };
 
 // For one to four gates.

@@ -92,7 +92,8 @@ RNNPACK_NOINLINE void block(const BlockArgs *b) {
 template <int kTileVectors, int kMr, int kTiles>
 constexpr void add_blocks(BlockLayout *layout) {
   constexpr int kVectors = kTiles == 1 ? pass_vectors(kMr, kTileVectors) : kTileVectors;
-  layout->block[kMr - 1][kTiles - 1] = block < kMr, kTiles, kVectors, kFixedRows ? kTileVectors * kWidth : 0 > ;
+  constexpr int kRow = kFixedRows ? kTileVectors * kWidth : 0;
+  layout->blocks[kMr - 1][kTiles - 1] = block<kMr, kTiles, kVectors, kRow>;
   if constexpr (kTiles > 1) add_blocks<kTileVectors, kMr, fewer_tiles(kMr, kTiles)>(layout);
 }
 
@@ -105,7 +106,7 @@ constexpr void add_rows(BlockLayout *layout) {
   layout->most_tiles[kMr - 1] = kTiles;
   uint8_t widest = 1;
   for (int t = 0; t < kTiles; ++t) {
-    if (layout->block[kMr - 1][t] != nullptr) widest = static_cast<uint8_t>(t + 1);
+    if (layout->blocks[kMr - 1][t] != nullptr) widest = static_cast<uint8_t>(t + 1);
     layout->tiles[kMr - 1][t] = widest;
   }
   if constexpr (kMr > 1) add_rows<kTileVectors, kMr - 1>(layout);
@@ -114,7 +115,7 @@ constexpr void add_rows(BlockLayout *layout) {
 template <int kTileVectors>
 constexpr BlockLayout block_layout() {
   BlockLayout layout = {};
-  layout.row = kTileVectors * kWidth;
+  layout.tile_floats = kTileVectors * kWidth;
   layout.most_rows = block_rows(kTileVectors);
   add_rows<kTileVectors, block_rows(kTileVectors)>(&layout);
   return layout;

@@ -43,9 +43,9 @@ RNNPACK_INLINE const float *ask_ahead(Ahead *ahead, size_t k) {
 
 // `rows` rows x `tiles` tiles, as next_tiles gave them, in as many passes over the panel as it takes; start, panel and out move.
 RNNPACK_INLINE void run_block(const BlockLayout &layout, uint32_t rows, uint32_t tiles, BlockArgs *b, Ahead *ahead) {
-  const BlockFn block = layout.block[rows - 1][tiles - 1];
-  const uint32_t pass = tiles == 1 ? layout.pass[rows - 1] : layout.row;
-  for (uint32_t left = layout.row;; left -= pass) {
+  const BlockFn block = layout.blocks[rows - 1][tiles - 1];
+  const uint32_t pass = tiles == 1 ? layout.pass[rows - 1] : layout.tile_floats;
+  for (uint32_t left = layout.tile_floats;; left -= pass) {
     b->ahead = ask_ahead(ahead, b->k);
     block(b);
     if (left == pass) return;

@@ -151,8 +151,26 @@ class Walker {
       case 5:
         rnnp_session_init(&session_, &model_, given, mem, need_.session_bytes - 1);
         break;
+      case 6:
+      case 7:
+      case 8:
+      case 9:
+        return explained(given, mem);
     }
     return rnnp_session_init(&session_, &model_, given, mem, need_.session_bytes) == RNNP_OK;
+  }
+
+  // The words for a refusal and the refusal itself agree, and what is named exists.
+  bool explained(const rnnp_session_options *given, uint8_t *mem) {
+    rnnp_refusal refusal = RNNP_REFUSAL_INIT;
+    rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
+    const rnnp_status told = rnnp_session_explain(&model_, given, mem, need_.session_bytes, &refusal);
+    const rnnp_status made = rnnp_session_init(&session_, &model_, given, mem, need_.session_bytes);
+    if (told != made || rnnp_model_info(&model_, &facts) != RNNP_OK) __builtin_trap();
+    if (refusal.node != RNNP_NO_NODE && refusal.node >= facts.node_count) __builtin_trap();
+    if (std::strlen(refusal.reason) == 0 || std::strlen(refusal.op) + std::strlen(refusal.node_name) > SIZE_MAX / 2)
+      __builtin_trap();
+    return made == RNNP_OK;
   }
 
   // Numbers of a tensor; indices lie within their limit, nearly always.

@@ -8,13 +8,16 @@ import os
 import pathlib
 import random
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 import numpy as np
 
+import read_blob
 from cli_support import Tool
 
 rnnpack = Tool(sys.argv[1])
@@ -90,6 +93,19 @@ class Errors(unittest.TestCase):
         (self.at / "junk").write_bytes(MODEL.read_bytes()[:1000])
         self.before = contents(self.at)
         self.refuse(REFUSED, "refused", "compile", self.at / "junk", "-o", self.at / "new")
+
+    def test_a_node_that_the_library_does_not_run_is_named(self):
+        blob = bytearray(self.blob.read_bytes())
+        node = read_blob.Blob(bytes(blob)).sections["nodes"][0]
+        struct.pack_into("<I", blob, node, 4711)
+        weights = read_blob.Blob(self.blob.read_bytes()).sections["weights"][0]
+        head = bytearray(blob[:weights])
+        head[24:32] = bytes(8)
+        struct.pack_into("<I", blob, 24, zlib.crc32(head))
+        (self.at / "unknown").write_bytes(blob)
+        self.before = contents(self.at)
+        self.refuse(IO, ["node 0 (unknown ", "no operator of this kind"], "run", self.at / "unknown", "--input", self.x)
+        self.refuse(REFUSED, ["node 0 (unknown ", "no operator of this kind"], "registry", self.at / "unknown", "-o", self.at / "new.c")
 
     def test_outputs_that_cannot_be_written_leave_nothing(self):
         for place, words in ((self.at / "no" / "such" / "file", "No such file"), (self.at / "folder", "is a folder"),

@@ -5,11 +5,17 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/cli/refusal_text.h"
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
 namespace {
+
+void check_session(const rnnp_model &model, const rnnp_session_options &options, void *mem = nullptr, size_t bytes = 0) {
+  const std::string refusal = refusal_text(model, options, mem, bytes);
+  if (!refusal.empty()) throw IoError(refusal);
+}
 
 void check(rnnp_status status, const std::string &what) {
   if (status != RNNP_OK) throw IoError(what + ": " + rnnp_status_string(status));
@@ -269,8 +275,10 @@ Arrays Runner::run(const Arrays &arrays, const RunOptions &options) {
   session.flags = (options.portable_ops ? RNNP_SESSION_PORTABLE_OPS : 0u) | (options.all_threads ? RNNP_SESSION_ALL_THREADS : 0u);
   session.executor = executor ? executor->get() : nullptr;
   rnnp_memory memory = RNNP_MEMORY_INIT;
+  check_session(model_, session);
   check(rnnp_session_memory(&model_, &session, &memory), "rnnp_session_memory");
   const AlignedBytes bytes(memory.session_bytes, memory.alignment);
+  check_session(model_, session, bytes.data(), memory.session_bytes);
   check(rnnp_session_init(&job.session, &model_, &session, bytes.data(), memory.session_bytes), "rnnp_session_init");
   session_ = {};
   session_.struct_bytes = sizeof session_;

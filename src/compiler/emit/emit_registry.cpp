@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "compiler/cli/refusal_text.h"
 #include "compiler/onnx/problem.h"
 #include "rnnpack/registry.h"
 
@@ -99,10 +100,8 @@ std::string array_text(const std::string &type, const std::string &array, const 
 void check_uses(const Choice &choice, const std::vector<RegistryUse> &uses) {
   if (suffices(choice, uses)) return;
   for (const RegistryUse &use : uses) {
-    rnnp_refusal refusal = RNNP_REFUSAL_INIT;
-    if (rnnp_session_explain(&use.model, &use.options, nullptr, 0, &refusal) == RNNP_OK) continue;
-    const std::string node = refusal.node == RNNP_NO_NODE ? "" : std::string(refusal.op) + " " + quote(refusal.node_name) + ": ";
-    throw ModelError("the library cannot run this blob: " + node + refusal.reason);
+    const std::string refusal = refusal_text(use.model, use.options);
+    if (!refusal.empty()) throw ModelError(refusal);
   }
   throw ModelError("the library cannot run this blob");
 }

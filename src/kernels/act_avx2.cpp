@@ -13,9 +13,10 @@
 
 namespace rnnp {
 
-const Kernel kKernel_act_f32_avx2(KernelFamily::kAct, DType::kF32, 0, RNNP_ISA_AVX2, "act_f32_avx2", act_run);
-const Kernel kKernel_binary_f32_avx2(KernelFamily::kBinary, DType::kF32, 0, RNNP_ISA_AVX2, "binary_f32_avx2", binary_run);
-const Kernel kKernel_softmax_f32_avx2(KernelFamily::kSoftmax, DType::kF32, 0, RNNP_ISA_AVX2, "softmax_f32_avx2", softmax_run);
+#define RNNPACK_IN_act_avx2 , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) act_function<KernelFamily::family>()
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_act_avx2
 
 }  // namespace rnnp
 

@@ -13,9 +13,10 @@
 
 namespace rnnp {
 
-const Kernel kKernel_act_f32_avx512(KernelFamily::kAct, DType::kF32, 0, RNNP_ISA_AVX512, "act_f32_avx512", act_run);
-const Kernel kKernel_binary_f32_avx512(KernelFamily::kBinary, DType::kF32, 0, RNNP_ISA_AVX512, "binary_f32_avx512", binary_run);
-const Kernel kKernel_softmax_f32_avx512(KernelFamily::kSoftmax, DType::kF32, 0, RNNP_ISA_AVX512, "softmax_f32_avx512", softmax_run);
+#define RNNPACK_IN_act_avx512 , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) act_function<KernelFamily::family>()
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_act_avx512
 
 }  // namespace rnnp
 

@@ -220,6 +220,19 @@ void softmax_run(const SoftmaxArgs *args) {
   }
 }
 
+// The function of a family's row.
+template <KernelFamily kFamily>
+constexpr auto act_function() {
+  if constexpr (kFamily == KernelFamily::kAct)
+    return act_run;
+  else if constexpr (kFamily == KernelFamily::kActPlain)
+    return act_plain_run;
+  else if constexpr (kFamily == KernelFamily::kBinary)
+    return binary_run;
+  else
+    return softmax_run;
+}
+
 }  // namespace
 }  // namespace rnnp
 #endif  // RNNPACK_KERNELS_ACT_BODY_H_

@@ -13,10 +13,10 @@
 
 namespace rnnp {
 
-const Kernel kKernel_act_f32_mve(KernelFamily::kAct, DType::kF32, 0, RNNP_ISA_MVE, "act_f32_mve", act_run);
-const Kernel kKernel_act_plain_f32_mve(KernelFamily::kActPlain, DType::kF32, 0, RNNP_ISA_MVE, "act_plain_f32_mve", act_plain_run);
-const Kernel kKernel_binary_f32_mve(KernelFamily::kBinary, DType::kF32, 0, RNNP_ISA_MVE, "binary_f32_mve", binary_run);
-const Kernel kKernel_softmax_f32_mve(KernelFamily::kSoftmax, DType::kF32, 0, RNNP_ISA_MVE, "softmax_f32_mve", softmax_run);
+#define RNNPACK_IN_act_mve , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) act_function<KernelFamily::family>()
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_act_mve
 
 }  // namespace rnnp
 

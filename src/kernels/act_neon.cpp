@@ -13,9 +13,10 @@
 
 namespace rnnp {
 
-const Kernel kKernel_act_f32_neon(KernelFamily::kAct, DType::kF32, 0, RNNP_ISA_NEON, "act_f32_neon", act_run);
-const Kernel kKernel_binary_f32_neon(KernelFamily::kBinary, DType::kF32, 0, RNNP_ISA_NEON, "binary_f32_neon", binary_run);
-const Kernel kKernel_softmax_f32_neon(KernelFamily::kSoftmax, DType::kF32, 0, RNNP_ISA_NEON, "softmax_f32_neon", softmax_run);
+#define RNNPACK_IN_act_neon , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) act_function<KernelFamily::family>()
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_act_neon
 
 }  // namespace rnnp
 

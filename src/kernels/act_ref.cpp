@@ -7,11 +7,11 @@
 namespace rnnp {
 namespace {
 
-void act_ref(const ActArgs *args) {
+void ref_act(const ActArgs *args) {
   for (size_t i = 0; i < args->n; ++i) args->y[i] = scalar_activate(args->act, args->x[i]);
 }
 
-void act_plain_ref(const ActArgs *args) {
+void ref_act_plain(const ActArgs *args) {
   const Act act = static_cast<Act>(args->act.act);
   for (size_t i = 0; i < args->n; ++i) {
     const float x = args->x[i];
@@ -44,7 +44,7 @@ float combine(Binary op, float a, float b) {
   return a;
 }
 
-void binary_ref(const BinaryArgs *args) {
+void ref_binary(const BinaryArgs *args) {
   // A repeated operand may be overwritten by y: it is read once, before.
   if (args->n == 0) return;
   const float a0 = args->a[0], b0 = args->b[0];
@@ -52,7 +52,7 @@ void binary_ref(const BinaryArgs *args) {
     args->y[i] = combine(static_cast<Binary>(args->op), args->a_step ? args->a[i] : a0, args->b_step ? args->b[i] : b0);
 }
 
-void softmax_ref(const SoftmaxArgs *args) {
+void ref_softmax(const SoftmaxArgs *args) {
   const size_t stride = args->stride;
   float top = -__builtin_inff();
   for (uint32_t i = 0; i < args->n; ++i) top = args->x[i * stride] > top ? args->x[i * stride] : top;
@@ -65,11 +65,24 @@ void softmax_ref(const SoftmaxArgs *args) {
   }
 }
 
+// The function of a family's row.
+template <KernelFamily kFamily>
+constexpr auto act_function() {
+  if constexpr (kFamily == KernelFamily::kAct)
+    return ref_act;
+  else if constexpr (kFamily == KernelFamily::kActPlain)
+    return ref_act_plain;
+  else if constexpr (kFamily == KernelFamily::kBinary)
+    return ref_binary;
+  else
+    return ref_softmax;
+}
+
 }  // namespace
 
-const Kernel kKernel_act_f32_ref(KernelFamily::kAct, DType::kF32, 0, 0, "act_f32_ref", act_ref);
-const Kernel kKernel_act_plain_f32_ref(KernelFamily::kActPlain, DType::kF32, 0, 0, "act_plain_f32_ref", act_plain_ref);
-const Kernel kKernel_binary_f32_ref(KernelFamily::kBinary, DType::kF32, 0, 0, "binary_f32_ref", binary_ref);
-const Kernel kKernel_softmax_f32_ref(KernelFamily::kSoftmax, DType::kF32, 0, 0, "softmax_f32_ref", softmax_ref);
+#define RNNPACK_IN_act_ref , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) act_function<KernelFamily::family>()
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_act_ref
 
 }  // namespace rnnp

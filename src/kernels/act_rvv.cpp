@@ -13,9 +13,10 @@
 
 namespace rnnp {
 
-const Kernel kKernel_act_f32_rvv(KernelFamily::kAct, DType::kF32, 0, RNNP_ISA_RVV, "act_f32_rvv", act_run);
-const Kernel kKernel_binary_f32_rvv(KernelFamily::kBinary, DType::kF32, 0, RNNP_ISA_RVV, "binary_f32_rvv", binary_run);
-const Kernel kKernel_softmax_f32_rvv(KernelFamily::kSoftmax, DType::kF32, 0, RNNP_ISA_RVV, "softmax_f32_rvv", softmax_run);
+#define RNNPACK_IN_act_rvv , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) act_function<KernelFamily::family>()
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_act_rvv
 
 }  // namespace rnnp
 

@@ -13,10 +13,10 @@
 
 namespace rnnp {
 
-const Kernel kKernel_act_f32_simd128(KernelFamily::kAct, DType::kF32, 0, RNNP_ISA_SIMD128, "act_f32_simd128", act_run);
-const Kernel kKernel_binary_f32_simd128(KernelFamily::kBinary, DType::kF32, 0, RNNP_ISA_SIMD128, "binary_f32_simd128", binary_run);
-const Kernel kKernel_softmax_f32_simd128(KernelFamily::kSoftmax, DType::kF32, 0, RNNP_ISA_SIMD128, "softmax_f32_simd128",
-                                         softmax_run);
+#define RNNPACK_IN_act_simd128 , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) act_function<KernelFamily::family>()
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_act_simd128
 
 }  // namespace rnnp
 

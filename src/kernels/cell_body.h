@@ -192,6 +192,56 @@ struct GruOutputGenericCell {
   }
 };
 
+// The cell of a family.
+template <KernelFamily kFamily>
+struct CellFor;
+template <>
+struct CellFor<KernelFamily::kRnnTanh> {
+  using Cell = RnnTanhCell;
+};
+template <>
+struct CellFor<KernelFamily::kRnnRelu> {
+  using Cell = RnnReluCell;
+};
+template <>
+struct CellFor<KernelFamily::kRnnGeneric> {
+  using Cell = RnnGenericCell;
+};
+template <>
+struct CellFor<KernelFamily::kLstm> {
+  using Cell = LstmCell;
+};
+template <>
+struct CellFor<KernelFamily::kLstmGeneric> {
+  using Cell = LstmGenericCell;
+};
+template <>
+struct CellFor<KernelFamily::kGruLinear> {
+  using Cell = GruLinearCell;
+};
+template <>
+struct CellFor<KernelFamily::kGruLinearGeneric> {
+  using Cell = GruLinearGenericCell;
+};
+template <>
+struct CellFor<KernelFamily::kGruGates> {
+  using Cell = GruGatesCell;
+};
+template <>
+struct CellFor<KernelFamily::kGruGatesGeneric> {
+  using Cell = GruGatesGenericCell;
+};
+template <>
+struct CellFor<KernelFamily::kGruOutput> {
+  using Cell = GruOutputCell;
+};
+template <>
+struct CellFor<KernelFamily::kGruOutputGeneric> {
+  using Cell = GruOutputGenericCell;
+};
+template <KernelFamily kFamily>
+using CellOf = typename CellFor<kFamily>::Cell;
+
 }  // namespace
 }  // namespace rnnp
 #endif  // RNNPACK_KERNELS_CELL_BODY_H_

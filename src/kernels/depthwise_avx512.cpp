@@ -13,8 +13,10 @@
 
 namespace rnnp {
 
-const Kernel kKernel_depthwise_f32_avx512(KernelFamily::kDepthwise, DType::kF32, 0, RNNP_ISA_AVX512, "depthwise_f32_avx512",
-                                          depthwise_run);
+#define RNNPACK_IN_depthwise_avx512 , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) depthwise_run
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_depthwise_avx512
 
 }  // namespace rnnp
 

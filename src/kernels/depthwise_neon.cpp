@@ -13,8 +13,10 @@
 
 namespace rnnp {
 
-const Kernel kKernel_depthwise_f32_neon(KernelFamily::kDepthwise, DType::kF32, 0, RNNP_ISA_NEON, "depthwise_f32_neon",
-                                        depthwise_run);
+#define RNNPACK_IN_depthwise_neon , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) depthwise_run
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_depthwise_neon
 
 }  // namespace rnnp
 

@@ -20,7 +20,7 @@ void some_channels(const DepthwiseArgs &a, uint32_t first, uint32_t count) {
   for (uint32_t i = 0; i < lanes; ++i) a.y[first + i] = sum[i];
 }
 
-void depthwise_ref(const DepthwiseArgs *args) {
+void ref_depthwise(const DepthwiseArgs *args) {
   uint32_t first = 0;
   for (; args->channels - first >= kLanes; first += kLanes) some_channels<kLanes>(*args, first, kLanes);
   if (first < args->channels) some_channels<0>(*args, first, args->channels - first);
@@ -28,6 +28,9 @@ void depthwise_ref(const DepthwiseArgs *args) {
 
 }  // namespace
 
-const Kernel kKernel_depthwise_f32_ref(KernelFamily::kDepthwise, DType::kF32, 0, 0, "depthwise_f32_ref", depthwise_ref);
+#define RNNPACK_IN_depthwise_ref , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) ref_depthwise
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_depthwise_ref
 
 }  // namespace rnnp

@@ -13,8 +13,10 @@
 
 namespace rnnp {
 
-const Kernel kKernel_gemm_f32_nr16_avx2(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_AVX2, "gemm_f32_nr16_avx2",
-                                        gemm_run<kBlocks_nr16_avx2, 16>);
+#define RNNPACK_IN_gemm_avx2 , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) gemm_run<kBlocks_nr##nr##_avx2, nr>
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_gemm_avx2
 
 }  // namespace rnnp
 

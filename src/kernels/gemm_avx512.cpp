@@ -13,8 +13,10 @@
 
 namespace rnnp {
 
-const Kernel kKernel_gemm_f32_nr16_avx512(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_AVX512, "gemm_f32_nr16_avx512",
-                                          gemm_run<kBlocks_nr16_avx512, 16>);
+#define RNNPACK_IN_gemm_avx512 , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) gemm_run<kBlocks_nr##nr##_avx512, nr>
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_gemm_avx512
 
 }  // namespace rnnp
 

@@ -13,12 +13,10 @@
 
 namespace rnnp {
 
-const Kernel kKernel_gemm_f32_nr16_neon(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_NEON, "gemm_f32_nr16_neon",
-                                        gemm_run<kBlocks_nr16_neon, 16>);
-#ifdef __arm__
-const Kernel kKernel_gemm_f32_nr8_neon(KernelFamily::kGemm, DType::kF32, 8, RNNP_ISA_NEON, "gemm_f32_nr8_neon",
-                                       gemm_run<kBlocks_nr8_neon, 8>);
-#endif
+#define RNNPACK_IN_gemm_neon , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) gemm_run<kBlocks_nr##nr##_neon, nr>
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_gemm_neon
 
 }  // namespace rnnp
 

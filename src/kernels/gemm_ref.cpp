@@ -7,7 +7,7 @@ namespace rnnp {
 namespace {
 
 template <uint32_t kNr>
-void gemm_ref(const GemmArgs *args) {
+void ref_gemm(const GemmArgs *args) {
   const uint32_t row_elems = args->gates * kNr;
   for (uint32_t m = 0; m < args->rows; ++m) {
     const float *a =
@@ -28,8 +28,9 @@ void gemm_ref(const GemmArgs *args) {
 
 }  // namespace
 
-const Kernel kKernel_gemm_f32_nr16_ref(KernelFamily::kGemm, DType::kF32, 16, 0, "gemm_f32_nr16_ref", gemm_ref<16>);
-const Kernel kKernel_gemm_f32_nr8_ref(KernelFamily::kGemm, DType::kF32, 8, 0, "gemm_f32_nr8_ref", gemm_ref<8>);
-const Kernel kKernel_gemm_f32_nr4_ref(KernelFamily::kGemm, DType::kF32, 4, 0, "gemm_f32_nr4_ref", gemm_ref<4>);
+#define RNNPACK_IN_gemm_ref , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) ref_gemm<nr>
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_gemm_ref
 
 }  // namespace rnnp

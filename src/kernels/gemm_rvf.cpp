@@ -14,7 +14,10 @@
 
 namespace rnnp {
 
-const Kernel kKernel_gemm_f32_nr4_rvf(KernelFamily::kGemm, DType::kF32, 4, RNNP_ISA_RVF, "gemm_f32_nr4_rvf", gemm_run<4>);
+#define RNNPACK_IN_gemm_rvf , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) gemm_run<nr>
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_gemm_rvf
 
 }  // namespace rnnp
 

@@ -13,8 +13,10 @@
 
 namespace rnnp {
 
-const Kernel kKernel_gemm_f32_nr16_rvv(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_RVV, "gemm_f32_nr16_rvv",
-                                       gemm_run<kBlocks_nr16_rvv, 16>);
+#define RNNPACK_IN_gemm_rvv , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) gemm_run<kBlocks_nr##nr##_rvv, nr>
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_gemm_rvv
 
 }  // namespace rnnp
 

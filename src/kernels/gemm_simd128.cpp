@@ -13,8 +13,10 @@
 
 namespace rnnp {
 
-const Kernel kKernel_gemm_f32_nr16_simd128(KernelFamily::kGemm, DType::kF32, 16, RNNP_ISA_SIMD128, "gemm_f32_nr16_simd128",
-                                           gemm_run<kBlocks_nr16_simd128, 16>);
+#define RNNPACK_IN_gemm_simd128 , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) gemm_run<kBlocks_nr##nr##_simd128, nr>
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_gemm_simd128
 
 }  // namespace rnnp
 

@@ -15,7 +15,7 @@ struct Entry {
 };
 
 constexpr Entry kEntries[] = {
-#define RNNPACK_KERNEL(name, family, dtype, nr, isa) {KernelFamily::family, DType::dtype, nr, isa, &kKernel_##name},
+#define RNNPACK_KERNEL(name, family, dtype, nr, isa, file) {KernelFamily::family, DType::dtype, nr, isa, &kKernel_##name},
 #include "kernels/kernels.inc"
 #undef RNNPACK_KERNEL
 };

@@ -8,7 +8,7 @@ namespace rnnp {
 namespace {
 
 const Kernel *const kRows[] = {
-#define RNNPACK_KERNEL(name, family, dtype, nr, isa) &kKernel_##name,
+#define RNNPACK_KERNEL(name, family, dtype, nr, isa, file) &kKernel_##name,
 #include "kernels/kernels.inc"
 #undef RNNPACK_KERNEL
 };

@@ -9,7 +9,7 @@
 
 namespace rnnp {
 
-#define RNNPACK_KERNEL(name, family, dtype, nr, isa) extern const Kernel kKernel_##name;
+#define RNNPACK_KERNEL(name, family, dtype, nr, isa, file) extern const Kernel kKernel_##name;
 #include "kernels/kernels.inc"
 #undef RNNPACK_KERNEL
 

@@ -12,36 +12,11 @@
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {
-namespace {
 
-constexpr Kernel row(KernelFamily family, uint32_t nr, const char *name, RecurFn run) {
-  return Kernel(family, DType::kF32, nr, RNNP_ISA_AVX2, name, run);
-}
-
-}  // namespace
-
-const Kernel kKernel_rnn_tanh_f32_nr16_avx2 =
-    row(KernelFamily::kRnnTanh, 16, "rnn_tanh_f32_nr16_avx2", recur_run<RnnTanhCell, 16, kBlocks_nr16_avx2>);
-const Kernel kKernel_rnn_relu_f32_nr16_avx2 =
-    row(KernelFamily::kRnnRelu, 16, "rnn_relu_f32_nr16_avx2", recur_run<RnnReluCell, 16, kBlocks_nr16_avx2>);
-const Kernel kKernel_rnn_generic_f32_nr16_avx2 =
-    row(KernelFamily::kRnnGeneric, 16, "rnn_generic_f32_nr16_avx2", recur_run<RnnGenericCell, 16, kBlocks_nr16_avx2>);
-const Kernel kKernel_lstm_f32_nr16_avx2 =
-    row(KernelFamily::kLstm, 16, "lstm_f32_nr16_avx2", recur_run<LstmCell, 16, kBlocks_nr16_avx2>);
-const Kernel kKernel_lstm_generic_f32_nr16_avx2 =
-    row(KernelFamily::kLstmGeneric, 16, "lstm_generic_f32_nr16_avx2", recur_run<LstmGenericCell, 16, kBlocks_nr16_avx2>);
-const Kernel kKernel_gru_linear_f32_nr16_avx2 =
-    row(KernelFamily::kGruLinear, 16, "gru_linear_f32_nr16_avx2", recur_run<GruLinearCell, 16, kBlocks_nr16_avx2>);
-const Kernel kKernel_gru_linear_generic_f32_nr16_avx2 = row(KernelFamily::kGruLinearGeneric, 16, "gru_linear_generic_f32_nr16_avx2",
-                                                            recur_run<GruLinearGenericCell, 16, kBlocks_nr16_avx2>);
-const Kernel kKernel_gru_gates_f32_nr16_avx2 =
-    row(KernelFamily::kGruGates, 16, "gru_gates_f32_nr16_avx2", recur_run<GruGatesCell, 16, kBlocks_nr16_avx2>);
-const Kernel kKernel_gru_gates_generic_f32_nr16_avx2 = row(KernelFamily::kGruGatesGeneric, 16, "gru_gates_generic_f32_nr16_avx2",
-                                                           recur_run<GruGatesGenericCell, 16, kBlocks_nr16_avx2>);
-const Kernel kKernel_gru_output_f32_nr16_avx2 =
-    row(KernelFamily::kGruOutput, 16, "gru_output_f32_nr16_avx2", recur_run<GruOutputCell, 16, kBlocks_nr16_avx2>);
-const Kernel kKernel_gru_output_generic_f32_nr16_avx2 = row(KernelFamily::kGruOutputGeneric, 16, "gru_output_generic_f32_nr16_avx2",
-                                                            recur_run<GruOutputGenericCell, 16, kBlocks_nr16_avx2>);
+#define RNNPACK_IN_recur_avx2 , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) recur_run<CellOf<KernelFamily::family>, nr, kBlocks_nr##nr##_avx2>
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_recur_avx2
 
 }  // namespace rnnp
 

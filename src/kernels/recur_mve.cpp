@@ -15,29 +15,24 @@
 namespace rnnp {
 namespace {
 
-constexpr Kernel row(KernelFamily family, uint32_t nr, const char *name, RecurFn run) {
-  return Kernel(family, DType::kF32, nr, RNNP_ISA_MVE, name, run);
+template <KernelFamily kFamily, int kNr>
+constexpr RecurFn mve_function() {
+  if constexpr (kFamily == KernelFamily::kRnnTanh)
+    return recur_mve<TanhMve>;
+  else if constexpr (kFamily == KernelFamily::kLstm)
+    return recur_mve<LstmMve>;
+  else if constexpr (kFamily == KernelFamily::kGruLinear)
+    return recur_mve<GruLinearMve>;
+  else
+    return recur_run<CellOf<kFamily>, kNr>;
 }
 
 }  // namespace
 
-const Kernel kKernel_rnn_tanh_f32_nr4_mve = row(KernelFamily::kRnnTanh, 4, "rnn_tanh_f32_nr4_mve", recur_mve<TanhMve>);
-const Kernel kKernel_rnn_relu_f32_nr4_mve = row(KernelFamily::kRnnRelu, 4, "rnn_relu_f32_nr4_mve", recur_run<RnnReluCell, 4>);
-const Kernel kKernel_rnn_generic_f32_nr4_mve =
-    row(KernelFamily::kRnnGeneric, 4, "rnn_generic_f32_nr4_mve", recur_run<RnnGenericCell, 4>);
-const Kernel kKernel_lstm_f32_nr4_mve = row(KernelFamily::kLstm, 4, "lstm_f32_nr4_mve", recur_mve<LstmMve>);
-const Kernel kKernel_lstm_generic_f32_nr4_mve =
-    row(KernelFamily::kLstmGeneric, 4, "lstm_generic_f32_nr4_mve", recur_run<LstmGenericCell, 4>);
-const Kernel kKernel_gru_linear_f32_nr4_mve = row(KernelFamily::kGruLinear, 4, "gru_linear_f32_nr4_mve", recur_mve<GruLinearMve>);
-const Kernel kKernel_gru_linear_generic_f32_nr4_mve =
-    row(KernelFamily::kGruLinearGeneric, 4, "gru_linear_generic_f32_nr4_mve", recur_run<GruLinearGenericCell, 4>);
-const Kernel kKernel_gru_gates_f32_nr4_mve = row(KernelFamily::kGruGates, 4, "gru_gates_f32_nr4_mve", recur_run<GruGatesCell, 4>);
-const Kernel kKernel_gru_gates_generic_f32_nr4_mve =
-    row(KernelFamily::kGruGatesGeneric, 4, "gru_gates_generic_f32_nr4_mve", recur_run<GruGatesGenericCell, 4>);
-const Kernel kKernel_gru_output_f32_nr4_mve =
-    row(KernelFamily::kGruOutput, 4, "gru_output_f32_nr4_mve", recur_run<GruOutputCell, 4>);
-const Kernel kKernel_gru_output_generic_f32_nr4_mve =
-    row(KernelFamily::kGruOutputGeneric, 4, "gru_output_generic_f32_nr4_mve", recur_run<GruOutputGenericCell, 4>);
+#define RNNPACK_IN_recur_mve , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) mve_function<KernelFamily::family, nr>()
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_recur_mve
 
 }  // namespace rnnp
 

@@ -130,67 +130,39 @@ void generic(const RecurArgs *args) {
   run<Cell, kNr>(args, &args->cell);
 }
 
-constexpr Kernel row(KernelFamily family, uint32_t nr, const char *name, RecurFn fn) {
-  return Kernel(family, DType::kF32, nr, 0, name, fn);
+template <KernelFamily kFamily, uint32_t kNr>
+constexpr RecurFn ref_function() {
+  switch (kFamily) {
+    case KernelFamily::kRnnTanh:
+      return plain<RnnRef, kNr, kTanhParams>;
+    case KernelFamily::kRnnRelu:
+      return plain<RnnRef, kNr, kReluParams>;
+    case KernelFamily::kRnnGeneric:
+      return generic<RnnRef, kNr>;
+    case KernelFamily::kLstm:
+      return plain<LstmRef, kNr, kLstmParams>;
+    case KernelFamily::kLstmGeneric:
+      return generic<LstmRef, kNr>;
+    case KernelFamily::kGruLinear:
+      return plain<GruLinearRef, kNr, kGruParams>;
+    case KernelFamily::kGruLinearGeneric:
+      return generic<GruLinearRef, kNr>;
+    case KernelFamily::kGruGates:
+      return plain<GruGatesRef, kNr, kGruParams>;
+    case KernelFamily::kGruGatesGeneric:
+      return generic<GruGatesRef, kNr>;
+    case KernelFamily::kGruOutput:
+      return plain<GruOutputRef, kNr, kGruParams>;
+    default:
+      return generic<GruOutputRef, kNr>;
+  }
 }
 
 }  // namespace
 
-const Kernel kKernel_rnn_tanh_f32_nr16_ref =
-    row(KernelFamily::kRnnTanh, 16, "rnn_tanh_f32_nr16_ref", plain<RnnRef, 16, kTanhParams>);
-const Kernel kKernel_rnn_relu_f32_nr16_ref =
-    row(KernelFamily::kRnnRelu, 16, "rnn_relu_f32_nr16_ref", plain<RnnRef, 16, kReluParams>);
-const Kernel kKernel_rnn_generic_f32_nr16_ref = row(KernelFamily::kRnnGeneric, 16, "rnn_generic_f32_nr16_ref", generic<RnnRef, 16>);
-const Kernel kKernel_lstm_f32_nr16_ref = row(KernelFamily::kLstm, 16, "lstm_f32_nr16_ref", plain<LstmRef, 16, kLstmParams>);
-const Kernel kKernel_lstm_generic_f32_nr16_ref =
-    row(KernelFamily::kLstmGeneric, 16, "lstm_generic_f32_nr16_ref", generic<LstmRef, 16>);
-const Kernel kKernel_gru_linear_f32_nr16_ref =
-    row(KernelFamily::kGruLinear, 16, "gru_linear_f32_nr16_ref", plain<GruLinearRef, 16, kGruParams>);
-const Kernel kKernel_gru_linear_generic_f32_nr16_ref =
-    row(KernelFamily::kGruLinearGeneric, 16, "gru_linear_generic_f32_nr16_ref", generic<GruLinearRef, 16>);
-const Kernel kKernel_gru_gates_f32_nr16_ref =
-    row(KernelFamily::kGruGates, 16, "gru_gates_f32_nr16_ref", plain<GruGatesRef, 16, kGruParams>);
-const Kernel kKernel_gru_gates_generic_f32_nr16_ref =
-    row(KernelFamily::kGruGatesGeneric, 16, "gru_gates_generic_f32_nr16_ref", generic<GruGatesRef, 16>);
-const Kernel kKernel_gru_output_f32_nr16_ref =
-    row(KernelFamily::kGruOutput, 16, "gru_output_f32_nr16_ref", plain<GruOutputRef, 16, kGruParams>);
-const Kernel kKernel_gru_output_generic_f32_nr16_ref =
-    row(KernelFamily::kGruOutputGeneric, 16, "gru_output_generic_f32_nr16_ref", generic<GruOutputRef, 16>);
-
-const Kernel kKernel_rnn_tanh_f32_nr8_ref = row(KernelFamily::kRnnTanh, 8, "rnn_tanh_f32_nr8_ref", plain<RnnRef, 8, kTanhParams>);
-const Kernel kKernel_rnn_relu_f32_nr8_ref = row(KernelFamily::kRnnRelu, 8, "rnn_relu_f32_nr8_ref", plain<RnnRef, 8, kReluParams>);
-const Kernel kKernel_rnn_generic_f32_nr8_ref = row(KernelFamily::kRnnGeneric, 8, "rnn_generic_f32_nr8_ref", generic<RnnRef, 8>);
-const Kernel kKernel_lstm_f32_nr8_ref = row(KernelFamily::kLstm, 8, "lstm_f32_nr8_ref", plain<LstmRef, 8, kLstmParams>);
-const Kernel kKernel_lstm_generic_f32_nr8_ref = row(KernelFamily::kLstmGeneric, 8, "lstm_generic_f32_nr8_ref", generic<LstmRef, 8>);
-const Kernel kKernel_gru_linear_f32_nr8_ref =
-    row(KernelFamily::kGruLinear, 8, "gru_linear_f32_nr8_ref", plain<GruLinearRef, 8, kGruParams>);
-const Kernel kKernel_gru_linear_generic_f32_nr8_ref =
-    row(KernelFamily::kGruLinearGeneric, 8, "gru_linear_generic_f32_nr8_ref", generic<GruLinearRef, 8>);
-const Kernel kKernel_gru_gates_f32_nr8_ref =
-    row(KernelFamily::kGruGates, 8, "gru_gates_f32_nr8_ref", plain<GruGatesRef, 8, kGruParams>);
-const Kernel kKernel_gru_gates_generic_f32_nr8_ref =
-    row(KernelFamily::kGruGatesGeneric, 8, "gru_gates_generic_f32_nr8_ref", generic<GruGatesRef, 8>);
-const Kernel kKernel_gru_output_f32_nr8_ref =
-    row(KernelFamily::kGruOutput, 8, "gru_output_f32_nr8_ref", plain<GruOutputRef, 8, kGruParams>);
-const Kernel kKernel_gru_output_generic_f32_nr8_ref =
-    row(KernelFamily::kGruOutputGeneric, 8, "gru_output_generic_f32_nr8_ref", generic<GruOutputRef, 8>);
-
-const Kernel kKernel_rnn_tanh_f32_nr4_ref = row(KernelFamily::kRnnTanh, 4, "rnn_tanh_f32_nr4_ref", plain<RnnRef, 4, kTanhParams>);
-const Kernel kKernel_rnn_relu_f32_nr4_ref = row(KernelFamily::kRnnRelu, 4, "rnn_relu_f32_nr4_ref", plain<RnnRef, 4, kReluParams>);
-const Kernel kKernel_rnn_generic_f32_nr4_ref = row(KernelFamily::kRnnGeneric, 4, "rnn_generic_f32_nr4_ref", generic<RnnRef, 4>);
-const Kernel kKernel_lstm_f32_nr4_ref = row(KernelFamily::kLstm, 4, "lstm_f32_nr4_ref", plain<LstmRef, 4, kLstmParams>);
-const Kernel kKernel_lstm_generic_f32_nr4_ref = row(KernelFamily::kLstmGeneric, 4, "lstm_generic_f32_nr4_ref", generic<LstmRef, 4>);
-const Kernel kKernel_gru_linear_f32_nr4_ref =
-    row(KernelFamily::kGruLinear, 4, "gru_linear_f32_nr4_ref", plain<GruLinearRef, 4, kGruParams>);
-const Kernel kKernel_gru_linear_generic_f32_nr4_ref =
-    row(KernelFamily::kGruLinearGeneric, 4, "gru_linear_generic_f32_nr4_ref", generic<GruLinearRef, 4>);
-const Kernel kKernel_gru_gates_f32_nr4_ref =
-    row(KernelFamily::kGruGates, 4, "gru_gates_f32_nr4_ref", plain<GruGatesRef, 4, kGruParams>);
-const Kernel kKernel_gru_gates_generic_f32_nr4_ref =
-    row(KernelFamily::kGruGatesGeneric, 4, "gru_gates_generic_f32_nr4_ref", generic<GruGatesRef, 4>);
-const Kernel kKernel_gru_output_f32_nr4_ref =
-    row(KernelFamily::kGruOutput, 4, "gru_output_f32_nr4_ref", plain<GruOutputRef, 4, kGruParams>);
-const Kernel kKernel_gru_output_generic_f32_nr4_ref =
-    row(KernelFamily::kGruOutputGeneric, 4, "gru_output_generic_f32_nr4_ref", generic<GruOutputRef, 4>);
+#define RNNPACK_IN_recur_ref , RNNPACK_MAKE
+#define RNNPACK_RUN(family, nr) ref_function<KernelFamily::family, nr>()
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_recur_ref
 
 }  // namespace rnnp

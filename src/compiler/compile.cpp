@@ -91,8 +91,8 @@ Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
 }
 
 Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
-  const uint32_t nr = target_nr(options.target);
-  if (nr == 0) throw UsageError("unknown target " + quote(options.target) + "; accepted: " + target_names());
+  const PanelFormat format = target_format(options.target);
+  if (format.id == 0) throw UsageError("unknown target " + quote(options.target) + "; accepted: " + target_names());
   Compiled out;
   out.graph = compile_graph(model, options);
   if (!out.graph.states.empty() && !out.graph.causal) {
@@ -102,7 +102,7 @@ Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
     throw ModelError("the model cannot run as a stream: " + out.graph.looks_ahead);
   }
   out.graph.stream_steps = options.stream_steps;
-  out.blob = write_blob(out.graph, nr);
+  out.blob = write_blob(out.graph, format);
   return out;
 }
 

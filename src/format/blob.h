@@ -7,16 +7,19 @@
 
 #include <stdint.h>
 
+#include "base/dtype.h"
+
 namespace rnnp {
 
 constexpr uint32_t kBlobMagic = 0x504e4e52u;  // the bytes "RNNP"
-constexpr uint32_t kBlobVersion = 3;
+constexpr uint32_t kBlobVersion = 4;
 constexpr uint32_t kBlobAlign = 64;
 constexpr uint32_t kNone = 0xffffffffu;  // "no value", "no offset"
 constexpr uint32_t kBlobMaxRank = 8;
 constexpr uint32_t kBlobMaxNodes = 4096;
 constexpr uint32_t kBlobMaxValues = 16384;
 constexpr uint32_t kBlobMaxStates = 16384;
+constexpr uint32_t kBlobMaxMatrices = 65536;
 constexpr uint32_t kBlobMaxNodeInputs = 16;
 constexpr uint32_t kBlobMaxNodeOutputs = 4;
 
@@ -37,9 +40,9 @@ struct BlobHeader {
   uint32_t weights_crc;  // CRC-32 of the weights section
   uint64_t model_id;     // FNV-1a 64 of the canonical (unpacked) graph and weights
   uint64_t macs_per_step;
-  uint32_t fixed_batch;  // 0 or the one batch
-  uint32_t layout_nr;
-  uint32_t layout_dtype;         // DType of the recurrent weights
+  uint32_t fixed_batch;          // 0 or the one batch
+  uint32_t panel_format;         // that the model was compiled for: what every matrix has unless it asks for another
+  uint32_t reserved;             // 0
   uint32_t sequence_pool_elems;  // f32 elements per (step, row) that all sequence values share
   uint32_t row_pool_elems;       // f32 elements per row that all row values share
   uint32_t stream_steps;         // 0, or the steps per call it was compiled for: a session's chunk unless asked otherwise
@@ -49,6 +52,7 @@ struct BlobHeader {
   BlobSection inputs;            // BlobIo
   BlobSection outputs;           // BlobIo
   BlobSection states;            // BlobState
+  BlobSection matrices;          // BlobMatrix
   BlobSection attrs;             // the nodes' attribute structures, each 8-byte aligned
   BlobSection strings;           // NUL-terminated, UTF-8
   BlobSection weights;           // last section; everything in it 64-byte aligned
@@ -58,8 +62,6 @@ enum BlobFlags : uint32_t {
   kBlobCausal = 1u << 0,    // may be run in pieces
   kBlobStepwise = 1u << 1,  // causal, and chunks are of one step: it has kStateRead and kStateWrite nodes
 };
-
-enum class DType : uint32_t { kF32 = 0, kI32 = 1, kF16 = 2, kBf16 = 3, kI8 = 4, kI4 = 5 };
 
 // Where a value lives and how often it changes.
 enum class ValueKind : uint32_t {
@@ -98,6 +100,26 @@ struct BlobState {
   uint32_t name;  // strings offset
   uint32_t buffers;
   uint32_t words;  // fewer than elems
+};
+
+// A matrix of weights, or `count` of one shape side by side: [gates x units][k] in gates' ONNX order, as panels of a format
+// (pack/panel_formats.inc). What a format has no use for is absent: kNone, 0. Offsets are those of weights; of several matrices
+// everything lies one after the other. Tiles = ceil(units / NR).
+struct BlobMatrix {
+  uint32_t format;  // id
+  uint32_t count;
+  uint32_t gates, units, k;
+  uint32_t entries;     // k that each panel keeps, each with its weights; dense: k
+  uint32_t panels;      // offset
+  uint32_t index;       // offset: sparse, the k of each entry, ascending within a panel
+  uint32_t tile_first;  // offset: sparse, u32 [tiles + 1], where each tile's entries begin; kNone: every tile has `entries`
+  uint32_t scales;      // offset: f32 [tiles][groups of k][gates][NR], what a stored weight is multiplied by
+  uint32_t group_k;     // k of one scale; 0: all
+  uint32_t unit_sums;   // offset: i32 [tiles][gates][NR], the sum of the stored weights: what a factor's zero point takes away
+  uint32_t diagonal;    // offset: f32 [tiles][gates][NR], the matrix's diagonal where its panels hold 0 there
+  float factor_scale;   // of quantised x or h; 0: found of every row when it is multiplied
+  int32_t factor_zero;
+  uint32_t reserved[5];  // 0
 };
 
 enum class OpKind : uint32_t {
@@ -183,10 +205,11 @@ struct BlobStrided {
   uint32_t stride;
 };
 
-// Panels are described in pack/layout.h. Tiles = ceil(H / NR), G gates.
+// Matrices have H units; all of a layer have one format. Vectors per unit have its NR: tiles = ceil(H / NR), G gates.
 struct BlobDirection {
-  uint32_t w;         // weights offset: [tiles][I][G][NR]
-  uint32_t r;         // weights offset: [tiles][H][G][NR]; kGru: [tiles][H][2][NR] of z r, then [tiles][H][1][NR] of h
+  uint32_t w;         // matrix: G gates, I
+  uint32_t r;         // matrix: G gates, H; kGru: z r alone
+  uint32_t r_output;  // matrix: kGru's gate h, H; else kNone
   uint32_t bias;      // weights offset: [tiles][G][NR], Wb + Rb (kGruLinear: Wb only for gate h)
   uint32_t r_bias;    // weights offset: [tiles][NR], Rb of gate h for kGruLinear; else kNone
   uint32_t peephole;  // weights offset: [tiles][3][NR], i o f; or kNone
@@ -202,24 +225,19 @@ struct AttrRecurrent {
   uint32_t input_size;
   uint32_t hidden_size;
   uint32_t direction_count;  // 1 or 2
-  uint32_t nr;
-  uint32_t dtype;
-  uint32_t input_forget;  // LSTM: 1 couples the gates, f = 1 - i
-  float clip;             // > 0: pre-activations are clipped to [-clip, clip]; 0: no clip
+  uint32_t input_forget;     // LSTM: 1 couples the gates, f = 1 - i
+  float clip;                // > 0: pre-activations are clipped to [-clip, clip]; 0: no clip
   BlobDirection direction[2];
 };
 
-// y = act(x * M^T + b): M [O][I] as panels [ceil(O/NR)][I][NR] (pack/layout.h with one gate), bias [ceil(O/NR)][NR].
+// y = act(x * M^T + b): M [O][I], bias [ceil(O/NR)][NR].
 struct AttrDense {
   uint32_t input_size;
   uint32_t output_size;
-  uint32_t nr;
-  uint32_t dtype;
-  uint32_t w;
-  uint32_t bias;  // kNone: zeros
+  uint32_t matrix;  // one gate, O units, I; its count divides groups: vector v goes through matrix v / (groups / count)
+  uint32_t bias;    // of each matrix, one after the other; kNone: zeros
   BlobActivation act;
-  uint32_t groups;    // x and y rows hold `groups` vectors each
-  uint32_t matrices;  // divides groups: vector v goes through matrix v / (groups / matrices); panels and biases one after the other
+  uint32_t groups;  // x and y rows hold `groups` vectors each
 };
 
 struct AttrUnary {
@@ -379,10 +397,10 @@ struct AttrConv {
   uint32_t groups;
   uint32_t in_channels;   // of one group
   uint32_t out_channels;  // of one group
-  uint32_t nr;            // 0: one channel in and out per group; w [taps][groups], bias [groups]
-  uint32_t dtype;
-  uint32_t w;     // weights offset: per group panels [ceil(O/NR)][time taps x kernel x in_channels][NR]
-  uint32_t bias;  // weights offset: per group [ceil(O/NR)][NR]; kNone: zeros
+  // One gate. Per group a matrix of O = out_channels units, k = time taps x kernel x in_channels; or, with one channel in and out
+  // per group, one matrix of all groups as units and taps as k, in a format of NR 0.
+  uint32_t matrix;
+  uint32_t bias;  // weights offset: per matrix [ceil(O/NR)][NR]; kNone: zeros
   BlobActivation act;
 };
 

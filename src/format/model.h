@@ -1,13 +1,14 @@
 // model.h -- an opened blob: typed views of its tables. What rnnp_model holds.
 // model_open (reader.cpp) has checked every offset, index and count in the tables, so code that holds a Model indexes freely.
-// What a node's attributes point to (weights, states) is checked by the node's operator before first use: ops/op.h.
-// SPDX-License-Identifier: Apache-2.0
+// What a node's attributes point to (vectors of weights, states, the matrices' shapes) is checked by the node's operator before
+// first use: ops/op.h. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_FORMAT_MODEL_H_
 #define RNNPACK_FORMAT_MODEL_H_
 
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "format/blob.h"
+#include "pack/panel_format.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {
@@ -21,6 +22,16 @@ struct Table {
 
 constexpr uint32_t kModelTag = 0x6d6f646cu;  // marks an opened rnnp_model
 
+// A matrix of a blob; with a count, the first of them.
+struct Matrix {
+  PanelFormat format;
+  MatrixShape shape;
+  uint32_t count;
+  const uint8_t *panels;
+
+  const float *f32() const { return view_as<float>(panels); }
+};
+
 struct Model {
   uint32_t tag;
   const uint8_t *blob;
@@ -31,6 +42,7 @@ struct Model {
   Table<BlobIo> inputs;
   Table<BlobIo> outputs;
   Table<BlobState> states;
+  Table<BlobMatrix> matrices;
 
   const char *string(uint32_t offset) const { return reinterpret_cast<const char *>(blob + header->strings.offset + offset); }
   uint32_t node_input(const BlobNode &n, uint32_t i) const { return i < n.input_count ? args[n.input_first + i] : kNone; }
@@ -46,6 +58,11 @@ struct Model {
     return offset % kBlobAlign == 0 && elems <= UINT32_MAX / 4 &&
            range_fits(offset, static_cast<uint32_t>(elems) * 4, header->weights.bytes);
   }
+  // True when matrix `i` exists and is `count` of these shapes.
+  bool has_matrix(uint32_t i, uint32_t gates, uint32_t units, uint32_t k, uint32_t count) const;
+  Matrix matrix(uint32_t i) const;
+  // True when numbers beside a matrix, one for each of its units and `gates` gates, exist: [count][tiles][gates][NR] floats.
+  bool vector_fits(uint32_t offset, const Matrix &matrix, uint32_t gates) const;
   const float *weights(uint32_t offset) const { return view_as<float>(blob + header->weights.offset + offset); }
 };
 
@@ -57,6 +74,9 @@ inline bool read_model(const rnnp_model *from, Model *model) {
   copy_bytes(model, from, sizeof *model);
   return model->tag == kModelTag;
 }
+
+// RNNP_E_LAYOUT: of a format that this build does not know, so nothing is known of the matrix.
+rnnp_status check_matrix(const BlobMatrix &matrix, uint32_t weights_bytes);
 
 // rnnp_model_open's work: checks all tables, then fills *model.
 rnnp_status model_open(Model *model, const void *blob, size_t bytes, uint32_t flags);

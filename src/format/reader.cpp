@@ -34,7 +34,7 @@ rnnp_status check_header(const Model &m, size_t bytes) {
   if (h.version != kBlobVersion) return RNNP_E_BLOB_VERSION;
   if (h.header_bytes != sizeof(BlobHeader) || h.align != kBlobAlign) return RNNP_E_BLOB_CORRUPT;
   if (h.file_bytes > bytes || h.file_bytes < sizeof(BlobHeader)) return RNNP_E_BLOB_CORRUPT;
-  if (h.stream_steps > (1u << 20)) return RNNP_E_BLOB_CORRUPT;
+  if (h.stream_steps > (1u << 20) || h.reserved != 0) return RNNP_E_BLOB_CORRUPT;
   const BlobSection &w = h.weights;
   if (w.offset < sizeof(BlobHeader) || w.offset % kBlobAlign != 0 || !range_fits(w.offset, w.bytes, h.file_bytes))
     return RNNP_E_BLOB_CORRUPT;
@@ -56,10 +56,12 @@ bool string_fits(const Model &m, uint32_t offset) {
 bool read_tables(Model *m) {
   const BlobHeader &h = *m->header;
   if (!read_table(*m, h.values, &m->values) || !read_table(*m, h.nodes, &m->nodes) || !read_table(*m, h.args, &m->args) ||
-      !read_table(*m, h.inputs, &m->inputs) || !read_table(*m, h.outputs, &m->outputs) || !read_table(*m, h.states, &m->states)) {
+      !read_table(*m, h.inputs, &m->inputs) || !read_table(*m, h.outputs, &m->outputs) || !read_table(*m, h.states, &m->states) ||
+      !read_table(*m, h.matrices, &m->matrices)) {
     return false;
   }
   if (m->values.count > kBlobMaxValues || m->nodes.count > kBlobMaxNodes || m->states.count > kBlobMaxStates) return false;
+  if (m->matrices.count > kBlobMaxMatrices) return false;
   if (!section_fits(*m, h.attrs)) return false;
   if (!range_fits(h.strings.offset, h.strings.bytes, h.file_bytes)) return false;
   return h.strings.bytes > 0 && m->blob[h.strings.offset + h.strings.bytes - 1] == 0;
@@ -176,6 +178,15 @@ bool rows_fit(const Model &m) {
   return true;
 }
 
+rnnp_status check_matrices(const Model &m) {
+  if (find_panel_format(m.header->panel_format).id == 0) return RNNP_E_LAYOUT;
+  for (uint32_t i = 0; i < m.matrices.count; ++i) {
+    const rnnp_status status = check_matrix(m.matrices[i], m.header->weights.bytes);
+    if (status != RNNP_OK) return status;
+  }
+  return RNNP_OK;
+}
+
 }  // namespace
 
 rnnp_status model_open(Model *model, const void *blob, size_t bytes, uint32_t flags) {
@@ -183,10 +194,12 @@ rnnp_status model_open(Model *model, const void *blob, size_t bytes, uint32_t fl
   Model m = {};
   m.blob = static_cast<const uint8_t *>(blob);
   m.header = static_cast<const BlobHeader *>(blob);
-  const rnnp_status status = check_header(m, bytes);
+  rnnp_status status = check_header(m, bytes);
   if (status != RNNP_OK) return status;
   if (tables_crc(m) != m.header->tables_crc) return RNNP_E_BLOB_CORRUPT;
   if (!read_tables(&m) || !rows_fit(m)) return RNNP_E_BLOB_CORRUPT;
+  status = check_matrices(m);
+  if (status != RNNP_OK) return status;
   if (flags & RNNP_OPEN_CHECK_WEIGHTS) {
     const BlobSection &w = m.header->weights;
     if (crc32(0, m.blob + w.offset, w.bytes) != m.header->weights_crc) return RNNP_E_BLOB_CORRUPT;

@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "ops/conv_history.h"
-#include "pack/layout.h"
 
 namespace rnnp {
 namespace {
@@ -21,7 +20,7 @@ struct Conv {
   GemmFn run;
   ActFn act;
   size_t panel_elems, bias_elems;  // from group to group
-  uint32_t tiles, depth;
+  uint32_t tiles, nr, depth;
   uint32_t block;          // positions per block
   size_t scratch_bytes;    // of one thread
   Reach reach;             // over which x (where it is read in place) and y have even strides
@@ -39,11 +38,8 @@ rnnp_status check(const Model &m, const BlobNode &n) {
   const AttrConv *a = m.attr<AttrConv>(n);
   const rnnp_status status = check_conv(m, n, a);
   if (status != RNNP_OK) return status;
-  if (!layout_nr_is_known(a->nr) || a->dtype != uint32_t(DType::kF32)) return RNNP_E_LAYOUT;
-  const uint64_t panels = matrix_elems(a->out_channels, conv_depth(*a), 1, a->nr);
-  const uint64_t bias = vector_elems(a->out_channels, 1, a->nr);
-  if (panels > UINT32_MAX || !m.weights_fit(a->w, panels * a->groups)) return RNNP_E_BLOB_CORRUPT;
-  return a->bias == kNone || m.weights_fit(a->bias, bias * a->groups) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+  if (!m.has_matrix(a->matrix, 1, a->out_channels, conv_depth(*a), a->groups)) return RNNP_E_BLOB_CORRUPT;
+  return a->bias == kNone || m.vector_fits(a->bias, m.matrix(a->matrix), 1) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
 bool window_is_inside(const BlobWindow &w, int axis) {
@@ -93,7 +89,8 @@ void plan_strides(const Model &m, const BlobNode &node, Conv *c) {
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv *a = m.attr<AttrConv>(node);
-  const Kernel *gemm = find_kernel(*env->kernels, KernelFamily::kGemm, DType::kF32, a->nr, env->isa);
+  const Matrix matrix = m.matrix(a->matrix);
+  const Kernel *gemm = find_panel_kernel(*env, KernelFamily::kGemm, matrix.format);
   const bool activated = a->act.act != uint32_t(Act::kIdentity);
   const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
   if (gemm == nullptr || (activated && act == nullptr)) return RNNP_E_LAYOUT;
@@ -102,10 +99,11 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   c.run = gemm->gemm;
   c.act = act ? act->act : nullptr;
   c.depth = conv_depth(*a);
-  c.tiles = tile_count(a->out_channels, a->nr);
-  c.panel_elems = static_cast<size_t>(matrix_elems(a->out_channels, c.depth, 1, a->nr));
-  c.bias_elems = static_cast<size_t>(vector_elems(a->out_channels, 1, a->nr));
-  c.gemm.panels = m.weights(a->w);
+  c.nr = matrix.format.nr;
+  c.tiles = panel_count(matrix.format, a->out_channels);
+  c.panel_elems = panels_bytes(matrix.format, matrix.shape) / sizeof(float);
+  c.bias_elems = vector_bytes(matrix.format, matrix.shape) / sizeof(float);
+  c.gemm.panels = matrix.f32();
   c.gemm.bias = a->bias == kNone ? nullptr : m.weights(a->bias);
   c.gemm.k = c.depth;
   c.gemm.gates = 1;
@@ -227,7 +225,7 @@ const float *patch_in_x(const Conv &c, const ValueSlot &x, const Position &p, ui
 // --- Products ----------------------------------------------------------------------------------------------------------------
 
 void activate(const Conv &c, const GemmArgs &g) {
-  const uint32_t nr = c.attr->nr, units = c.attr->out_channels;
+  const uint32_t nr = c.nr, units = c.attr->out_channels;
   const uint32_t begin = g.tile_begin * nr, end = g.tile_end * nr < units ? g.tile_end * nr : units;
   const bool solid = begin == 0 && end == units && g.out_row_bytes == units * sizeof(float);
   const uint32_t runs = solid ? 1 : g.rows;

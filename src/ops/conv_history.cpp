@@ -66,7 +66,7 @@ void keep_row(const RunEnv &env, const AttrConv &a, const ValueSlot &x, uint32_t
 
 bool is_depthwise(const Model &m, const BlobNode &node) {
   const AttrConv *a = m.attr<AttrConv>(node);
-  return a != nullptr && a->nr == 0;
+  return a != nullptr && a->matrix < m.matrices.count && m.matrix(a->matrix).format.nr == 0;
 }
 
 NodeCosts conv_costs(const Model &m, const BlobNode &node) {

@@ -9,7 +9,7 @@
 
 namespace rnnp {
 
-// One channel in and out per group, without panels: depthwise.cpp runs it, conv.cpp all others.
+// One channel in and out per group, weights side by side in one row: depthwise.cpp runs it, conv.cpp all others.
 bool is_depthwise(const Model &m, const BlobNode &node);
 
 // Of either.

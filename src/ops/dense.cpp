@@ -3,8 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/dense.h"
 
-#include "pack/layout.h"
-
 namespace rnnp {
 namespace {
 
@@ -16,22 +14,24 @@ struct Dense {
   GemmFn run;
   ActFn act;
   const AttrDense *attr;
-  uint32_t tiles;
+  uint32_t tiles, nr;
+  uint32_t matrices;
+  size_t panel_elems, bias_elems;  // from matrix to matrix
 };
 
 rnnp_status check(const Model &m, const BlobNode &n) {
   const AttrDense *a = m.attr<AttrDense>(n);
-  if (a == nullptr || a->input_size == 0 || a->output_size == 0 || a->groups == 0) return RNNP_E_BLOB_CORRUPT;
-  if (a->matrices == 0 || a->groups % a->matrices != 0) return RNNP_E_BLOB_CORRUPT;
-  if (!layout_nr_is_known(a->nr) || a->dtype != uint32_t(DType::kF32)) return RNNP_E_LAYOUT;
+  if (a == nullptr || a->matrix >= m.matrices.count || a->groups == 0) return RNNP_E_BLOB_CORRUPT;
+  const Matrix matrix = m.matrix(a->matrix);
+  if (!m.has_matrix(a->matrix, 1, a->output_size, a->input_size, matrix.count) || a->groups % matrix.count != 0)
+    return RNNP_E_BLOB_CORRUPT;
+  if (matrix.format.nr == 0) return RNNP_E_LAYOUT;
   const uint64_t in = uint64_t{a->input_size} * a->groups, out = uint64_t{a->output_size} * a->groups;
   const uint32_t x = m.node_input(n, 0), y = m.node_output(n, 0);
   if (in > UINT32_MAX || out > UINT32_MAX || !is_f32_value(m, x, uint32_t(in)) || !is_f32_value(m, y, uint32_t(out)))
     return RNNP_E_BLOB_CORRUPT;
   if (m.values[x].sequence != m.values[y].sequence || ValueKind(m.values[x].kind) == ValueKind::kConst) return RNNP_E_BLOB_CORRUPT;
-  const uint64_t matrix = matrix_elems(a->output_size, a->input_size, 1, a->nr), vector = vector_elems(a->output_size, 1, a->nr);
-  if (matrix > UINT32_MAX || !m.weights_fit(a->w, matrix * a->matrices)) return RNNP_E_BLOB_CORRUPT;
-  if (a->bias != kNone && !m.weights_fit(a->bias, vector * a->matrices)) return RNNP_E_BLOB_CORRUPT;
+  if (a->bias != kNone && !m.vector_fits(a->bias, matrix, 1)) return RNNP_E_BLOB_CORRUPT;
   return a->act.act <= uint32_t(Act::kCeil) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
@@ -42,7 +42,8 @@ NodeCosts costs(const Model &m, const BlobNode &node) {
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrDense *a = m.attr<AttrDense>(node);
-  const Kernel *gemm = find_kernel(*env->kernels, KernelFamily::kGemm, DType::kF32, a->nr, env->isa);
+  const Matrix matrix = m.matrix(a->matrix);
+  const Kernel *gemm = find_panel_kernel(*env, KernelFamily::kGemm, matrix.format);
   const bool activated = a->act.act != uint32_t(Act::kIdentity);
   const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
   if (gemm == nullptr || (activated && act == nullptr)) return RNNP_E_LAYOUT;
@@ -53,8 +54,12 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   d->attr = a;
   d->run = gemm->gemm;
   d->act = act ? act->act : nullptr;
-  d->tiles = tile_count(a->output_size, a->nr);
-  d->gemm.panels = m.weights(a->w);
+  d->nr = matrix.format.nr;
+  d->tiles = panel_count(matrix.format, a->output_size);
+  d->matrices = matrix.count;
+  d->panel_elems = panels_bytes(matrix.format, matrix.shape) / sizeof(float);
+  d->bias_elems = vector_bytes(matrix.format, matrix.shape) / sizeof(float);
+  d->gemm.panels = matrix.f32();
   d->gemm.bias = a->bias == kNone ? nullptr : m.weights(a->bias);
   d->gemm.k = a->input_size;
   d->gemm.gates = 1;
@@ -63,7 +68,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
 }
 
 void activate(const Dense &d, const GemmArgs &g) {
-  const uint32_t nr = d.attr->nr, units = d.attr->output_size;
+  const uint32_t nr = d.nr, units = d.attr->output_size;
   const uint32_t begin = g.tile_begin * nr, end = g.tile_end * nr < units ? g.tile_end * nr : units;
   for (uint32_t row = 0; row < g.rows; ++row) {
     float *y = view_as<float>(reinterpret_cast<uint8_t *>(g.out) + row * g.out_row_bytes) + begin;
@@ -85,7 +90,7 @@ StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
   const AttrDense &a = *d.attr;
   const uint32_t y = env->model->node_output(node, 0);
   const uint64_t vectors = uint64_t{env->max_batch} * a.groups;
-  if (a.matrices != 1 || env->threads != 1 || !env->model->values[y].sequence || vectors > kMostVectors) return nullptr;
+  if (d.matrices != 1 || env->threads != 1 || !env->model->values[y].sequence || vectors > kMostVectors) return nullptr;
   d.x = &env->values[env->model->node_input(node, 0)];
   d.y = &env->values[y];
   d.gemm.a_row_bytes = a.input_size * sizeof(float);
@@ -125,7 +130,7 @@ void for_each_block(const RunEnv &env, const BlobNode &node, const Dense &d, con
 // Vector by vector of all rows, each through the matrix of its group.
 void run_matrices(const RunEnv &env, const BlobNode &node, const Dense &d, const DensePart &rows) {
   const AttrDense &a = *d.attr;
-  const uint32_t each = a.groups / a.matrices;
+  const uint32_t each = a.groups / d.matrices;
   const ValueSlot &x = env.values[env.model->node_input(node, 0)], &y = env.values[env.model->node_output(node, 0)];
   for (size_t done = 0; done < rows.count;) {
     GemmArgs g = part_args(d, rows, done);
@@ -139,8 +144,8 @@ void run_matrices(const RunEnv &env, const BlobNode &node, const Dense &d, const
       g.a += a.input_size;
       g.out += a.output_size;
       if ((v + 1) % each != 0) continue;
-      g.panels += static_cast<size_t>(matrix_elems(a.output_size, a.input_size, 1, a.nr));
-      if (g.bias != nullptr) g.bias += static_cast<size_t>(vector_elems(a.output_size, 1, a.nr));
+      g.panels += d.panel_elems;
+      if (g.bias != nullptr) g.bias += d.bias_elems;
     }
     done += g.rows;
   }
@@ -155,7 +160,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
   if (begin == end) return;
   const size_t rows = chunk_rows(env, y);
   const DensePart part = {0, rows, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
-  if (d.attr->matrices != 1) {
+  if (d.matrices != 1) {
     run_matrices(env, node, d, part);
     return;
   }

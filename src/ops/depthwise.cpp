@@ -24,10 +24,9 @@ rnnp_status check(const Model &m, const BlobNode &n) {
   const AttrConv *a = m.attr<AttrConv>(n);
   const rnnp_status status = check_conv(m, n, a);
   if (status != RNNP_OK) return status;
-  if (a->dtype != uint32_t(DType::kF32)) return RNNP_E_LAYOUT;
   if (a->in_channels != 1 || a->out_channels != 1 || a->window.x_stride[2] != 1) return RNNP_E_BLOB_CORRUPT;
-  if (!m.weights_fit(a->w, uint64_t{conv_depth(*a)} * a->groups)) return RNNP_E_BLOB_CORRUPT;
-  return a->bias == kNone || m.weights_fit(a->bias, a->groups) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+  if (!m.has_matrix(a->matrix, 1, a->groups, conv_depth(*a), 1)) return RNNP_E_BLOB_CORRUPT;
+  return a->bias == kNone || m.vector_fits(a->bias, m.matrix(a->matrix), 1) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
@@ -36,7 +35,8 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const bool activated = a->act.act != uint32_t(Act::kIdentity);
   const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
   if (activated && act == nullptr) return RNNP_E_LAYOUT;
-  const Kernel *kernel = find_kernel(*env->kernels, KernelFamily::kDepthwise, DType::kF32, 0, env->isa);
+  const Matrix matrix = m.matrix(a->matrix);
+  const Kernel *kernel = find_panel_kernel(*env, KernelFamily::kDepthwise, matrix.format);
   if (kernel == nullptr) return RNNP_E_LAYOUT;
   const size_t list_bytes = align_up(mul_sat(conv_depth(*a), sizeof(const float *)), kBlobAlign);
   const size_t scratch = mul_sat(mul_sat(list_bytes, 2), env->threads);
@@ -44,8 +44,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   Depthwise *d = env->arena->take<Depthwise>(1);
   *object = d;
   if (d == nullptr) return RNNP_OK;
-  *d = {a,         m.weights(a->w), a->bias == kNone ? nullptr : m.weights(a->bias), kernel->depthwise, act ? act->act : nullptr,
-        list_bytes};
+  *d = {a, matrix.f32(), a->bias == kNone ? nullptr : m.weights(a->bias), kernel->depthwise, act ? act->act : nullptr, list_bytes};
   return RNNP_OK;
 }
 

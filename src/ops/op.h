@@ -149,6 +149,11 @@ inline void split_range(size_t count, uint32_t threads, uint32_t thread, size_t 
   *end = *begin + share + (thread < extra ? 1 : 0);
 }
 
+// The kernel of a family for panels of a format.
+inline const Kernel *find_panel_kernel(const OpChoice &choice, KernelFamily family, const PanelFormat &format) {
+  return find_kernel(*choice.kernels, family, format.weight, format.nr, choice.isa);
+}
+
 // The kernel for an activation. A registry may bring the plain ones alone.
 inline const Kernel *find_act(const OpChoice &env, const BlobActivation &a) {
   const Kernel *all = find_kernel(*env.kernels, KernelFamily::kAct, DType::kF32, 0, env.isa);

@@ -74,10 +74,6 @@ KernelFamily step_family(const AttrRecurrent &a, const BlobDirection &d) {
   return sigmoid_tanh ? KernelFamily::kGruLinear : KernelFamily::kGruLinearGeneric;
 }
 
-const Kernel *pick(const BuildEnv &env, KernelFamily family, uint32_t nr) {
-  return find_kernel(*env.kernels, family, DType::kF32, nr, env.isa);
-}
-
 bool state_is(const Model &m, uint32_t state, uint32_t elems) {
   return state < m.states.count && m.states[state].elems == elems && m.states[state].buffers == 2;
 }
@@ -86,11 +82,25 @@ bool direction_fits(const Model &m, const AttrRecurrent &a, const BlobDirection 
   const uint32_t gates = cell_gates(Cell(a.cell));
   const uint32_t h = a.hidden_size;
   if (d.reverse > 1 || !is_known_act(d.act[0]) || !is_known_act(d.act[1]) || !is_known_act(d.act[2])) return false;
-  const uint64_t units = tile_count(h, a.nr) * a.nr, row = units * gates;  // check() has bounded h
-  if (!m.weights_fit(d.w, row * a.input_size) || !m.weights_fit(d.r, row * h) || !m.weights_fit(d.bias, row)) return false;
-  if (Cell(a.cell) == Cell::kGruLinear && !m.weights_fit(d.r_bias, units)) return false;
-  if (d.peephole != kNone && (Cell(a.cell) != Cell::kLstm || !m.weights_fit(d.peephole, units * 3))) return false;
+  const bool split = Cell(a.cell) == Cell::kGru;
+  if (!m.has_matrix(d.w, gates, h, a.input_size, 1) || !m.has_matrix(d.r, split ? 2 : gates, h, h, 1)) return false;
+  if (split ? !m.has_matrix(d.r_output, 1, h, h, 1) : d.r_output != kNone) return false;
+  const Matrix w = m.matrix(d.w);
+  if (!m.vector_fits(d.bias, w, gates)) return false;
+  if (Cell(a.cell) == Cell::kGruLinear && !m.vector_fits(d.r_bias, w, 1)) return false;
+  if (d.peephole != kNone && (Cell(a.cell) != Cell::kLstm || !m.vector_fits(d.peephole, w, 3))) return false;
   return state_is(m, d.state_h, h) && (Cell(a.cell) != Cell::kLstm || (state_is(m, d.state_c, h) && d.state_c != d.state_h));
+}
+
+// Kernels read all of a layer's matrices in one format.
+bool has_one_format(const Model &m, const AttrRecurrent &a) {
+  const uint32_t format = m.matrices[a.direction[0].w].format;
+  for (uint32_t d = 0; d < a.direction_count; ++d) {
+    const BlobDirection &b = a.direction[d];
+    if (m.matrices[b.w].format != format || m.matrices[b.r].format != format) return false;
+    if (b.r_output != kNone && m.matrices[b.r_output].format != format) return false;
+  }
+  return find_panel_format(format).nr != 0;
 }
 
 // Every direction's initial values lie within the value's row.
@@ -135,14 +145,13 @@ rnnp_status check(const Model &m, const BlobNode &n) {
     return RNNP_E_BLOB_CORRUPT;
   if (a->input_size == 0 || a->hidden_size == 0 || a->input_size > kMostUnits || a->hidden_size > kMostUnits)
     return RNNP_E_BLOB_CORRUPT;
-  if (!layout_nr_is_known(a->nr) || a->dtype != uint32_t(DType::kF32)) return RNNP_E_LAYOUT;
   if (!(a->clip >= 0) || a->input_forget > 1 || !values_fit(m, n, *a)) return RNNP_E_BLOB_CORRUPT;
   for (uint32_t d = 0; d < a->direction_count; ++d) {
     if (!direction_fits(m, *a, a->direction[d])) return RNNP_E_BLOB_CORRUPT;
     if (a->direction[d].reverse && (m.header->flags & kBlobCausal)) return RNNP_E_BLOB_CORRUPT;
   }
   if (a->direction_count == 2 && a->direction[0].state_h == a->direction[1].state_h) return RNNP_E_BLOB_CORRUPT;
-  return RNNP_OK;
+  return has_one_format(m, *a) ? RNNP_OK : RNNP_E_LAYOUT;
 }
 
 NodeCosts costs(const Model &m, const BlobNode &node) {
@@ -154,11 +163,10 @@ NodeCosts costs(const Model &m, const BlobNode &node) {
 }
 
 void fill_direction(const Model &m, const AttrRecurrent &a, const Recurrent &layer, const BlobDirection &d, Direction *out) {
-  const bool split = layer.cell == Cell::kGru;
   RecurArgs &r = out->args;
   r = {};
-  r.r = m.weights(d.r);
-  r.w = m.weights(d.w);
+  r.r = m.matrix(d.r).f32();
+  r.w = m.matrix(d.w).f32();
   r.bias = m.weights(d.bias);
   r.r_bias = layer.cell == Cell::kGruLinear ? m.weights(d.r_bias) : nullptr;
   r.peephole = d.peephole != kNone ? m.weights(d.peephole) : nullptr;
@@ -170,12 +178,12 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const Recurrent &lay
   copy_bytes(r.cell.act, d.act, sizeof d.act);
   r.cell.clip = a.clip;
   r.cell.input_forget = a.input_forget;
-  out->output_r = split ? r.r + matrix_elems(a.hidden_size, a.hidden_size, 2, a.nr) : nullptr;
+  out->output_r = layer.cell == Cell::kGru ? m.matrix(d.r_output).f32() : nullptr;
   out->state_h = d.state_h;
   out->state_c = layer.cell == Cell::kLstm ? d.state_c : kNone;
   out->reverse = d.reverse;
   out->gemm = {};
-  out->gemm.panels = m.weights(d.w);
+  out->gemm.panels = r.w;
   out->gemm.bias = m.weights(d.bias);
   out->gemm.out_row_bytes = layer.plan.row_bytes;
   out->gemm.k = a.input_size;
@@ -186,7 +194,8 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const Recurrent &lay
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
-  const RecurrentShape shape = {Cell(a->cell), a->input_size, a->hidden_size, a->nr, a->direction_count};
+  const PanelFormat format = m.matrix(a->direction[0].w).format;
+  const RecurrentShape shape = {Cell(a->cell), a->input_size, a->hidden_size, format, a->direction_count};
   const PlanLimits limits = {env->max_batch, env->chunk_steps, env->threads,          env->l1d_bytes,
                              env->l2_bytes,  env->l3_bytes,    env->layer_chunk_steps};
   const RecurrentPlan plan = plan_recurrent(shape, limits);
@@ -194,14 +203,14 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
 
   // Without a buffer for pre-activations every step takes its input inside the recurrent kernel.
   const bool projects = plan.preact_bytes != 0;
-  const Kernel *gemm = pick(*env, KernelFamily::kGemm, a->nr);
+  const Kernel *gemm = find_panel_kernel(*env, KernelFamily::kGemm, format);
   const Kernel *steps[2] = {}, *outputs[2] = {};
   for (uint32_t d = 0; d < a->direction_count; ++d) {
     const KernelFamily family = step_family(*a, a->direction[d]);
-    steps[d] = pick(*env, family, a->nr);
+    steps[d] = find_panel_kernel(*env, family, format);
     const bool generic = family == KernelFamily::kGruGatesGeneric;
-    outputs[d] = shape.cell == Cell::kGru ? pick(*env, generic ? KernelFamily::kGruOutputGeneric : KernelFamily::kGruOutput, a->nr)
-                                          : steps[d];
+    const KernelFamily output = generic ? KernelFamily::kGruOutputGeneric : KernelFamily::kGruOutput;
+    outputs[d] = shape.cell == Cell::kGru ? find_panel_kernel(*env, output, format) : steps[d];
     if (steps[d] == nullptr || outputs[d] == nullptr || (gemm == nullptr && projects)) return RNNP_E_LAYOUT;
     env->recurrent_isa |= steps[d]->isa;
   }
@@ -214,7 +223,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   layer->cell = shape.cell;
   layer->input_size = a->input_size;
   layer->hidden_size = a->hidden_size;
-  layer->nr = a->nr;
+  layer->nr = format.nr;
   layer->direction_count = a->direction_count;
   layer->state_row_bytes = size_t{state_row_elems(a->hidden_size)} * sizeof(float);
   layer->gemm = projects ? gemm->gemm : nullptr;

@@ -61,13 +61,15 @@ bool is_far(size_t bytes, uint32_t l2_bytes) {
 RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limits) {
   RecurrentPlan p = {};
   p.gates = cell_gates(shape.cell);
-  p.tiles = tile_count(shape.hidden_size, shape.nr);
+  const MatrixShape w = {p.gates, shape.hidden_size, shape.input_size, shape.input_size};
+  const MatrixShape r = {p.gates, shape.hidden_size, shape.hidden_size, shape.hidden_size};
+  p.tiles = panel_count(shape.format, shape.hidden_size);
   p.teams = kManyThreads && shape.directions == 2 && limits.threads >= 2 ? 2 : 1;
   p.team_threads = kManyThreads ? limits.threads / p.teams : 1;
-  p.row_bytes = mul_sat(size_t{p.tiles} * p.gates * shape.nr, sizeof(float));
+  p.row_bytes = vector_bytes(shape.format, r);
   if (p.row_bytes >= kPaddedRowBytes) p.row_bytes = add_sat(p.row_bytes, kRowPadBytes);
-  p.recurrent_bytes = static_cast<size_t>(matrix_elems(shape.hidden_size, shape.hidden_size, p.gates, shape.nr)) * sizeof(float);
-  const size_t w_bytes = static_cast<size_t>(matrix_elems(shape.hidden_size, shape.input_size, p.gates, shape.nr)) * sizeof(float);
+  p.recurrent_bytes = panels_bytes(shape.format, r);
+  const size_t w_bytes = panels_bytes(shape.format, w);
   const uint32_t chunk = limits.chunk_steps
                              ? limits.chunk_steps
                              : choose_chunk_steps(p.row_bytes, add_sat(p.recurrent_bytes, w_bytes), limits.batch, limits.l2_bytes);

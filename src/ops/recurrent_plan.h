@@ -8,12 +8,14 @@
 #include <stdint.h>
 
 #include "format/blob.h"
+#include "pack/panel_format.h"
 
 namespace rnnp {
 
 struct RecurrentShape {
   Cell cell;
-  uint32_t input_size, hidden_size, nr;
+  uint32_t input_size, hidden_size;
+  PanelFormat format;  // of W and R
   uint32_t directions;
 };
 

@@ -19,11 +19,6 @@ namespace rnnp {
 
 constexpr uint32_t kMaxNr = 16;
 
-// Layout ids: (dtype, NR, KR). Low-precision and sparse panels get ids of their own; these are reserved from the start.
-constexpr bool layout_nr_is_known(uint32_t nr) {
-  return nr == 4 || nr == 8 || nr == 16;
-}
-
 constexpr uint32_t tile_count(uint32_t units, uint32_t nr) {
   return units / nr + (units % nr != 0);
 }
@@ -39,9 +34,6 @@ constexpr uint64_t panel_elems(uint32_t k, uint32_t gates, uint32_t nr) {
 }
 constexpr uint64_t matrix_elems(uint32_t units, uint32_t k, uint32_t gates, uint32_t nr) {
   return panel_elems(k, gates, nr) * tile_count(units, nr);
-}
-constexpr uint64_t vector_elems(uint32_t units, uint32_t gates, uint32_t nr) {
-  return uint64_t{tile_count(units, nr)} * gates * nr;
 }
 
 }  // namespace rnnp

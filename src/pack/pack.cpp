@@ -1,33 +1,55 @@
-// pack.cpp -- Contract: pack.h.
+// pack.cpp -- Contract: pack.h. Everything here comes from the rows of panel_formats.inc.
 // SPDX-License-Identifier: Apache-2.0
 #include "pack/pack.h"
 
-#include <algorithm>
-
 namespace rnnp {
+namespace {
 
-std::vector<float> pack_matrix(const float *m, uint32_t units, uint32_t k, uint32_t gate_begin, uint32_t gates, uint32_t nr) {
-  std::vector<float> out(matrix_elems(units, k, gates, nr), 0.0f);
-  const uint64_t panel = panel_elems(k, gates, nr);
-  for (uint32_t unit = 0; unit < units; ++unit) {
-    for (uint32_t g = 0; g < gates; ++g) {
-      const float *row = m + (uint64_t{gate_begin + g} * units + unit) * k;
-      float *to = out.data() + (unit / nr) * panel + uint64_t{g} * nr + unit % nr;
-      for (uint32_t i = 0; i < k; ++i) to[uint64_t{i} * gates * nr] = row[i];
-    }
+using PackFn = std::vector<uint8_t> (*)(const PanelFormat &, const MatrixSource &);
+
+struct Row {
+  const char *name;
+  uint32_t id;
+  PackFn pack;
+};
+
+constexpr Row kRows[] = {
+#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) {#name, id, pack},
+#include "pack/panel_formats.inc"
+#undef RNNPACK_PANEL_FORMAT
+};
+
+}  // namespace
+
+std::vector<uint8_t> pack_matrix(const PanelFormat &format, const MatrixSource &source) {
+  for (const Row &row : kRows) {
+    if (row.id == format.id) return row.pack(format, source);
+  }
+  return {};
+}
+
+std::vector<float> pack_vector(const PanelFormat &format, const float *v, uint32_t units, uint32_t gates) {
+  const size_t width = format.nr == 0 ? units : format.nr;
+  std::vector<float> out(padded_units(format, units) * gates, 0.0f);
+  for (uint32_t g = 0; g < gates; ++g) {
+    for (uint32_t unit = 0; unit < units; ++unit)
+      out[(unit / width * gates + g) * width + unit % width] = v[size_t{g} * units + unit];
   }
   return out;
 }
 
-std::vector<float> pack_gru_recurrent(const float *m, uint32_t units, uint32_t nr) {
-  std::vector<float> out = pack_matrix(m, units, units, 0, 2, nr);
-  const std::vector<float> candidate = pack_matrix(m, units, units, 2, 1, nr);
-  out.insert(out.end(), candidate.begin(), candidate.end());
-  return out;
+std::string panel_format_name(uint32_t id) {
+  for (const Row &row : kRows) {
+    if (row.id == id) return row.name;
+  }
+  return "unknown " + std::to_string(id);
 }
 
-std::vector<float> pack_vector(const float *v, uint32_t units, uint32_t gates, uint32_t nr) {
-  return pack_matrix(v, units, 1, 0, gates, nr);
+uint32_t panel_format_id(const std::string &name) {
+  for (const Row &row : kRows) {
+    if (row.name == name) return row.id;
+  }
+  return 0;
 }
 
 }  // namespace rnnp

@@ -67,9 +67,13 @@ rnnp::AttrConv attr_of(const Shape &s) {
   a.groups = s.groups;
   a.in_channels = s.in / s.groups;
   a.out_channels = s.out / s.groups;
-  a.nr = s.depthwise ? 0 : 16;
   a.act.act = uint32_t(rnnp::Act::kRelu);
   return a;
+}
+
+uint32_t add_node(BlobBuilder *b, const Shape &s, uint32_t x) {
+  const uint32_t elems = static_cast<uint32_t>(out_elems(s));
+  return s.depthwise ? b->add_depthwise(x, attr_of(s), elems) : b->add_conv(x, attr_of(s), elems);
 }
 
 // One element, all in doubles. x(t, h, w, c) is 0 outside.
@@ -122,7 +126,7 @@ class ConvLaws : public testing::TestWithParam<Shape> {
     builder_ = std::make_unique<BlobBuilder>(9, nr);
     const Shape &s = GetParam();
     const uint32_t x = builder_->add_input(s.h * s.w * s.in);
-    builder_->add_output(builder_->add_conv(x, attr_of(s), uint32_t(out_elems(s))));
+    builder_->add_output(add_node(builder_.get(), s, x));
     return builder_->build();
   }
   size_t in() const { return size_t{GetParam().h} * GetParam().w * GetParam().in; }
@@ -269,7 +273,7 @@ TEST_P(CausalConvLaws, EndedRowsGiveTheSameBitsHoweverTheyAreCut) {
 TEST(ConvRing, AForgedPlaceIsSafe) {
   BlobBuilder b(9);
   const Shape &s = kShapes[1];
-  b.add_output(b.add_conv(b.add_input(s.in), attr_of(s), uint32_t(out_elems(s))));
+  b.add_output(add_node(&b, s, b.add_input(s.in)));
   const std::vector<uint8_t> bytes = b.build();
   const std::vector<float> x = random_floats(3 * s.in, 4);
   for (const uint32_t place : {4u, 5u, 0x7fffffffu, 0x80000000u, 0xffffffffu}) {
@@ -286,7 +290,7 @@ TEST(ConvRing, AForgedPlaceIsSafe) {
 TEST(ConvRing, ThePlaceIsAWordOfTheSavedState) {
   BlobBuilder b(9);
   const Shape &s = kShapes[1];
-  b.add_output(b.add_conv(b.add_input(s.in), attr_of(s), uint32_t(out_elems(s))));
+  b.add_output(add_node(&b, s, b.add_input(s.in)));
   Runner r(b.build());
   r.run(random_floats(6 * s.in, 4));
   const std::vector<uint8_t> saved = r.save(0);
@@ -301,7 +305,6 @@ TEST(ConvWindow, ResultsThatShareAPlaceAreRefused) {
     a.window = {{2, 3}, {2, 3}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 0, {12, 4, 1}, 0, {h_stride, w_stride}};
     a.time_taps = a.time_dilation = a.groups = 1;
     a.in_channels = a.out_channels = 4;
-    a.nr = 16;
     b.add_output(b.add_conv(b.add_input(24), a, 24));
     try {
       Runner r(b.build());

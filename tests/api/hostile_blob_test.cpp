@@ -106,14 +106,12 @@ std::vector<uint8_t> conv_blob() {
   conv.groups = 2;
   conv.in_channels = 1;
   conv.out_channels = 2;
-  conv.nr = 16;
   const uint32_t y = b.add_conv(x, conv, 12);
   conv.window = {{1, 3}, {1, 3}, {1, 3}, {1, 1}, {1, 1}, {0, 1}, 0, {0, 4, 1}, 0, {12, 4}};
   conv.groups = 4;
   conv.out_channels = 1;
-  conv.nr = 0;
   conv.act.act = uint32_t(rnnp::Act::kTanh);
-  const uint32_t z = b.add_conv(y, conv, 12);
+  const uint32_t z = b.add_depthwise(y, conv, 12);
   rnnp::AttrPool pool = {};
   pool.window = {{1, 3}, {1, 2}, {1, 2}, {1, 1}, {1, 1}, {0, 0}, 0, {0, 4, 1}, 0, {8, 4}};
   pool.pool = uint32_t(rnnp::Pool::kAverage);
@@ -217,7 +215,7 @@ TEST(HostileBlob, ForgedGroupedDenseIsSafe) {
     BlobBuilder b(8);
     const uint32_t x = b.add_input(12);
     const std::vector<float> w(4 * 3 * 16, 0.5f), bias(4 * 16, 0.25f);
-    const rnnp::AttrDense dense = {3, 2, 16, 0, b.add_weights(w), b.add_weights(bias), {}, groups, matrices};
+    const rnnp::AttrDense dense = {3, 2, b.add_matrix(1, 2, 3, b.add_weights(w), matrices), b.add_weights(bias), {}, groups};
     b.add_output(b.add_node(rnnp::OpKind::kDense, &dense, sizeof dense, {x}, 8, true));
     return b.build();
   };

@@ -55,11 +55,11 @@ BlobTables conv(bool depthwise) {
   rnnp::AttrConv a = {};
   a.window = {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 0, {5, 5, 1}, 0, {5, 5}};
   a.time_taps = a.time_dilation = 1;
-  a.nr = depthwise ? 0 : 16;
   a.groups = depthwise ? 5 : 1;
   a.in_channels = a.out_channels = depthwise ? 1 : 5;
   BlobBuilder b(1);
-  b.add_output(b.add_conv(b.add_input(5), a, 5));
+  const uint32_t x = b.add_input(5);
+  b.add_output(depthwise ? b.add_depthwise(x, a, 5) : b.add_conv(x, a, 5));
   return BlobTables(b.build());
 }
 

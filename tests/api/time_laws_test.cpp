@@ -128,14 +128,12 @@ std::vector<uint8_t> everything() {
   conv.groups = 1;
   conv.in_channels = 9;
   conv.out_channels = 20;
-  conv.nr = 16;
   const uint32_t c = b.add_conv(h, conv, 20);
   rnnp::AttrConv deep = conv;
   deep.window = {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 0, {20, 20, 1}, 0, {20, 20}};
   deep.groups = 20;
   deep.in_channels = deep.out_channels = 1;
-  deep.nr = 0;
-  const uint32_t d = b.add_conv(c, deep, 20);
+  const uint32_t d = b.add_depthwise(c, deep, 20);
   const auto last_of = [&](uint32_t value, uint32_t elems) {
     const rnnp::AttrTimeStep attr = {1, b.add_kept(elems)};
     return b.add_node(OpKind::kTimeStep, &attr, sizeof attr, {value}, elems, false);

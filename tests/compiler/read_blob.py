@@ -24,17 +24,24 @@ BINARIES = ["add", "mul", "sub", "div", "min", "max", "pow", "equal", "less", "l
 REDUCTIONS = ["sum", "mean", "max", "min", "prod", "l1", "l2", "sum_square", "log_sum", "log_sum_exp"]
 ACTIVATIONS = ("Identity Relu Tanh Sigmoid Affine LeakyRelu ThresholdedRelu ScaledTanh HardSigmoid Elu Softsign Softplus "
                "Exp Log Sqrt Abs Neg Reciprocal Clip HardSwish Floor Ceil Sign Round Erf Gelu GeluTanh").split()
-HEADER = struct.Struct("<8I2Q6I18I")
-SECTIONS = "values nodes args inputs outputs states attrs strings weights".split()
+HEADER = struct.Struct("<8I2Q6I20I")
+SECTIONS = "values nodes args inputs outputs states matrices attrs strings weights".split()
+MATRIX = "13Ifi5I"
+# id: name, bits of a weight, NR, k that lie together; without scales and indices
+FORMATS = {1: ("f32_nr16", 32, 16, 1), 2: ("f32_nr8", 32, 8, 1), 3: ("f32_nr4", 32, 4, 1), 4: ("f32_row", 32, 0, 1)}
 
 
-ATTR_BYTES = {"recurrent": 200, "dense": 44, "unary": 12, "binary": 104, "softmax": 16, "copy": 108, "time_step": 4, "conv": 132, "pool": 100,
+ATTR_BYTES = {"recurrent": 200, "dense": 32, "unary": 12, "binary": 104, "softmax": 16, "copy": 108, "time_step": 4, "conv": 124, "pool": 100,
               "reduce": 144, "norm": 28, "where": 144, "gather": 16, "matmul": 136, "time_reduce": 8, "state_read": 4, "state_write": 4}
 MOST_RANK = 8
 
 
 def word(words, i):
     return words[i] if i < len(words) else f"unknown {i}"
+
+
+def format_name(i):
+    return FORMATS[i][0] if i in FORMATS else f"unknown {i}"
 
 
 def maybe(value):
@@ -52,7 +59,7 @@ class Blob:
         self.data = data
         fields = HEADER.unpack_from(data, 0)
         names = "magic version header_bytes file_bytes align flags tables_crc weights_crc model_id macs_per_step " \
-                "fixed_batch layout_nr layout_dtype sequence_pool_elems row_pool_elems stream_steps"
+                "fixed_batch panel_format reserved sequence_pool_elems row_pool_elems stream_steps"
         self.header = dict(zip(names.split(), fields))
         self.sections = {name: fields[16 + 2 * i:18 + 2 * i] for i, name in enumerate(SECTIONS)}
         self.check()
@@ -60,7 +67,7 @@ class Blob:
     def check(self):
         h = self.header
         assert self.data[:4] == b"RNNP", "not a rnnpack blob"
-        assert h["version"] == 3 and h["header_bytes"] == HEADER.size and h["align"] == ALIGN
+        assert h["version"] == 4 and h["header_bytes"] == HEADER.size and h["align"] == ALIGN
         assert h["file_bytes"] <= len(self.data)
         for name, (offset, size) in self.sections.items():
             assert offset % 8 == 0 and offset + size <= h["file_bytes"], name
@@ -88,12 +95,13 @@ class Blob:
         return {
             "version": h["version"], "model_id": f"{h['model_id']:016x}", "file_bytes": h["file_bytes"], "weight_bytes": size,
             "causal": bool(h["flags"] & 1), "stepwise": bool(h["flags"] & 2), "stream_steps": h["stream_steps"], "fixed_batch": h["fixed_batch"],
-            "layout": {"nr": h["layout_nr"], "dtype": word(TYPES, h["layout_dtype"])}, "macs_per_step": h["macs_per_step"],
+            "panel_format": format_name(h["panel_format"]), "macs_per_step": h["macs_per_step"],
             "pools": {"sequence_elems": h["sequence_pool_elems"], "row_elems": h["row_pool_elems"]},
             "weights_crc_ok": zlib.crc32(self.data[offset:offset + size]) == h["weights_crc"],
             "inputs": self.ios("inputs"), "outputs": self.ios("outputs"),
             "states": [{"name": self.string(name), "elems": elems, "init": maybe(init), "per_row": bool(per_row), "buffers": buffers,
                         "words": words} for elems, init, per_row, name, buffers, words in self.records("states", "6I")],
+            "matrices": self.matrices(),
             "nodes": self.nodes(),
             "values": [{"kind": word(KINDS, kind), "dtype": word(TYPES, dtype), "row_elems": elems, "location": maybe(location), "sequence": bool(sequence), "early": bool(early)}
                        for kind, dtype, elems, location, sequence, early in self.records("values", "6I")],
@@ -107,6 +115,25 @@ class Blob:
             out.append({"name": self.string(name), "role": word(ROLES, role), "dims": shown, "value": value, "row_elems": values[value][2],
                         "limit": limit})
         return out
+
+    def matrices(self):
+        out = []
+        names = "format count gates units k entries panels index tile_first scales group_k unit_sums diagonal factor_scale factor_zero".split()
+        for fields in self.records("matrices", MATRIX):
+            m = dict(zip(names, fields))
+            self.check_matrix(m, fields[len(names):])
+            absent = {name: maybe(m[name]) for name in ("index", "tile_first", "scales", "unit_sums", "diagonal")}
+            out.append({**m, **absent, "format": format_name(m["format"]), "factor_scale": number(m["factor_scale"])})
+        return out
+
+    def check_matrix(self, m, reserved):
+        _, bits, nr, kr = FORMATS[m["format"]]
+        assert not any(reserved) and all(m[name] > 0 for name in ("count", "gates", "units", "k")) and m["entries"] == m["k"]
+        assert all(m[name] == NONE for name in ("index", "tile_first", "scales", "unit_sums", "diagonal"))
+        assert m["group_k"] == 0 and m["factor_scale"] == 0 and m["factor_zero"] == 0
+        units = -(-m["units"] // nr) * nr if nr else m["units"]
+        size = units * m["gates"] * -(-m["k"] // kr) * kr * bits // 8 * m["count"]
+        assert m["panels"] % ALIGN == 0 and m["panels"] + size <= self.sections["weights"][1]
 
     def nodes(self):
         args = [maybe(value) for (value,) in self.records("args", "I")]
@@ -127,22 +154,20 @@ class Blob:
         return {"name": word(ACTIVATIONS, act), "alpha": number(alpha), "beta": number(beta)}
 
     def recurrent(self, at):
-        cell, inputs, hidden, count, nr, dtype, forget, clip = self.unpack("7If", at)
+        cell, inputs, hidden, count, forget, clip = self.unpack("5If", at)
         directions = []
         for i in range(min(count, 2)):
-            w, r, bias, r_bias, peephole, state_h, state_c, reverse, *rest = self.unpack("12I" + 3 * "Iff", at + 32 + 84 * i)
+            w, r, r_output, bias, r_bias, peephole, state_h, state_c, reverse, *rest = self.unpack("13I" + 3 * "Iff", at + 24 + 88 * i)
             inits, acts = rest[:4], rest[4:]
             used = {"rnn": 1, "lstm": 3}.get(word(CELLS, cell), 2)
-            directions.append({"w": w, "r": r, "bias": bias, "r_bias": maybe(r_bias), "peephole": maybe(peephole), "state_h": state_h,
+            directions.append({"w": w, "r": r, "r_output": maybe(r_output), "bias": bias, "r_bias": maybe(r_bias), "peephole": maybe(peephole), "state_h": state_h,
                                "state_c": maybe(state_c), "reverse": bool(reverse), "init_h": inits[:2], "init_c": inits[2:],
                                "activations": [self.activation(*acts[3 * k:3 * k + 3]) for k in range(used)]})
-        return {"cell": word(CELLS, cell), "input_size": inputs, "hidden_size": hidden, "nr": nr, "dtype": word(TYPES, dtype),
-                "input_forget": bool(forget), "clip": number(clip), "directions": directions}
+        return {"cell": word(CELLS, cell), "input_size": inputs, "hidden_size": hidden, "input_forget": bool(forget), "clip": number(clip), "directions": directions}
 
     def dense(self, at):
-        inputs, outputs, nr, dtype, w, bias, act, alpha, beta, groups, matrices = self.unpack("7Iff2I", at)
-        return {"input_size": inputs, "output_size": outputs, "groups": groups, "matrices": matrices, "nr": nr, "dtype": word(TYPES, dtype), "w": w,
-                "bias": maybe(bias), "activation": self.activation(act, alpha, beta)}
+        inputs, outputs, matrix, bias, act, alpha, beta, groups = self.unpack("5IffI", at)
+        return {"input_size": inputs, "output_size": outputs, "groups": groups, "matrix": matrix, "bias": maybe(bias), "activation": self.activation(act, alpha, beta)}
 
     def unary(self, at):
         return {"activation": self.activation(*self.unpack("Iff", at))}
@@ -167,9 +192,9 @@ class Blob:
         return {**pairs, "x_first": n[12], "x_stride": list(n[13:16]), "y_first": n[16], "y_stride": list(n[17:19])}
 
     def conv(self, at):
-        taps, dilation, lead, state, groups, inputs, outputs, nr, dtype, w, bias, act, alpha, beta = self.unpack("2Ii9Iff", at + 76)
+        taps, dilation, lead, state, groups, inputs, outputs, matrix, bias, act, alpha, beta = self.unpack("2Ii7Iff", at + 76)
         return {**self.window(at), "time_taps": taps, "time_dilation": dilation, "lead": lead, "state": maybe(state), "groups": groups,
-                "in_channels": inputs, "out_channels": outputs, "nr": nr, "dtype": word(TYPES, dtype), "w": w, "bias": maybe(bias),
+                "in_channels": inputs, "out_channels": outputs, "matrix": matrix, "bias": maybe(bias),
                 "activation": self.activation(act, alpha, beta)}
 
     def pool(self, at):

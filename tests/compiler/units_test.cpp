@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <random>
 
 #include "compiler/cli/npy.h"
@@ -21,41 +23,83 @@ namespace {
 
 using namespace rnnp::compiler;
 
+struct Format {
+  const char *name;
+  uint32_t id;
+  PanelFormat row;
+};
+const Format kFormats[] = {
+#define RNNPACK_PANEL_FORMAT(name, id, ...) {#name, id, find_panel_format(id)},
+#include "pack/panel_formats.inc"
+#undef RNNPACK_PANEL_FORMAT
+};
+
+// Blobs name formats by these numbers.
+TEST(Pack, IdsOfFormatsArePinned) {
+  const std::map<std::string, uint32_t> pinned = {{"f32_nr16", 1}, {"f32_nr8", 2}, {"f32_nr4", 3}, {"f32_row", 4}};
+  ASSERT_EQ(pinned.size(), std::size(kFormats));
+  for (const Format &f : kFormats) {
+    EXPECT_EQ(pinned.at(f.name), f.id);
+    EXPECT_EQ(f.id, f.row.id);
+    EXPECT_EQ(f.name, panel_format_name(f.id));
+    EXPECT_EQ(f.id, panel_format_id(f.name));
+  }
+  for (const uint32_t id : {0u, 5u, 0xffffffffu}) EXPECT_EQ(0u, find_panel_format(id).id) << id;
+  EXPECT_EQ("unknown 99", panel_format_name(99));
+  EXPECT_EQ(0u, panel_format_id("unknown 99"));
+}
+
+// Written out from docs/BLOB_FORMAT.md, "Panel formats": a format of another stored type needs a case of its own here.
+void expect_panels(const PanelFormat &f, const MatrixSource &s, uint32_t all_gates) {
+  ASSERT_EQ(DType::kF32, f.weight);
+  const std::vector<uint8_t> bytes = pack_matrix(f, s);
+  ASSERT_EQ(bytes.size(), panels_bytes(f, {s.gates, s.units, s.k, s.k}));
+  std::vector<float> panels(bytes.size() / sizeof(float));
+  std::memcpy(panels.data(), bytes.data(), bytes.size());
+  ASSERT_LE(s.gate_begin + s.gates, all_gates);
+  const uint32_t width = f.nr == 0 ? s.units : f.nr;
+  size_t index = 0;
+  for (uint32_t tile = 0; tile < panel_count(f, s.units); ++tile) {
+    for (uint32_t i = 0; i < s.k; ++i) {
+      for (uint32_t g = 0; g < s.gates; ++g) {
+        for (uint32_t n = 0; n < width; ++n, ++index) {
+          const uint32_t unit = tile * width + n;
+          ASSERT_EQ(panels[index], unit < s.units ? s.m[(uint64_t{s.gate_begin + g} * s.units + unit) * s.k + i] : 0.0f);
+        }
+      }
+    }
+  }
+  ASSERT_EQ(index, panels.size());
+}
+
 TEST(Pack, PanelsHoldEveryWeightOnceAndZeros) {
-  for (uint32_t nr : {4u, 16u}) {
+  for (const Format &f : kFormats) {
     for (uint32_t units : {1u, 3u, 4u, 16u, 17u, 37u}) {
       for (uint32_t gates : {1u, 3u, 4u}) {
+        SCOPED_TRACE(std::string(f.name) + ", units " + std::to_string(units) + ", gates " + std::to_string(gates));
         const uint32_t k = 5;
         std::vector<float> m(uint64_t{gates} * units * k);
         for (size_t i = 0; i < m.size(); ++i) m[i] = static_cast<float>(i + 1);
-        const std::vector<float> panels = pack_matrix(m.data(), units, k, 0, gates, nr);
-        ASSERT_EQ(panels.size(), matrix_elems(units, k, gates, nr));
-        size_t index = 0;
-        for (uint32_t tile = 0; tile < tile_count(units, nr); ++tile) {
-          for (uint32_t i = 0; i < k; ++i) {
-            for (uint32_t g = 0; g < gates; ++g) {
-              for (uint32_t n = 0; n < nr; ++n, ++index) {
-                const uint32_t unit = tile * nr + n;
-                ASSERT_EQ(panels[index], unit < units ? m[(uint64_t{g} * units + unit) * k + i] : 0.0f);
-              }
-            }
-          }
-        }
+        ASSERT_NO_FATAL_FAILURE(expect_panels(f.row, {m.data(), units, k, 0, gates}, gates));
+        for (uint32_t first = 0; first < gates; ++first)
+          ASSERT_NO_FATAL_FAILURE(expect_panels(f.row, {m.data(), units, k, first, 1}, gates));
       }
     }
   }
 }
 
-TEST(Pack, GruRecurrentIsSplit) {
-  const uint32_t h = 5, nr = 4;
-  std::vector<float> r(3 * h * h);
-  for (size_t i = 0; i < r.size(); ++i) r[i] = static_cast<float>(i);
-  const std::vector<float> packed = pack_gru_recurrent(r.data(), h, nr);
-  const std::vector<float> gates = pack_matrix(r.data(), h, h, 0, 2, nr),
-                           candidate = pack_matrix(r.data() + 2 * h * h, h, h, 0, 1, nr);
-  ASSERT_EQ(packed.size(), gates.size() + candidate.size());
-  EXPECT_TRUE(std::equal(gates.begin(), gates.end(), packed.begin()));
-  EXPECT_TRUE(std::equal(candidate.begin(), candidate.end(), packed.begin() + static_cast<std::ptrdiff_t>(gates.size())));
+TEST(Pack, VectorsAreMatricesOfOneK) {
+  for (const Format &f : kFormats) {
+    if (f.row.weight != DType::kF32) continue;
+    const uint32_t units = 19, gates = 3;
+    std::vector<float> v(units * gates);
+    for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(i + 1);
+    const std::vector<float> vector = pack_vector(f.row, v.data(), units, gates);
+    const std::vector<uint8_t> matrix = pack_matrix(f.row, {v.data(), units, 1, 0, gates});
+    ASSERT_EQ(matrix.size(), vector.size() * sizeof(float));
+    EXPECT_EQ(0, std::memcmp(matrix.data(), vector.data(), matrix.size()));
+    EXPECT_EQ(matrix.size(), vector_bytes(f.row, {gates, units, 1, 1}));
+  }
 }
 
 Atom symbol(Atom::Kind kind, int64_t size) {

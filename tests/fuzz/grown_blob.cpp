@@ -23,7 +23,8 @@ class Grower {
     t_.header.version = kBlobVersion;
     t_.header.header_bytes = sizeof(BlobHeader);
     t_.header.align = kBlobAlign;
-    t_.header.layout_nr = nr_ = c_.of({16u, 16u, 8u, 4u});
+    nr_ = c_.of({16u, 16u, 8u, 4u});
+    t_.header.panel_format = rnnp_test::format_of_nr(nr_);
     t_.header.model_id = 7;
     t_.header.macs_per_step = c_.of<uint64_t>({0, 1000, 1 << 20, UINT64_MAX});
     t_.header.stream_steps = c_.once_in(8) ? c_.of({1u, 4u, 1u << 20}) : 0;
@@ -134,6 +135,11 @@ class Grower {
   uint32_t maybe_weights(uint64_t n) { return c_.once_in(3) ? kNone : weights(n); }
   uint32_t padded(uint32_t units) const { return (units + nr_ - 1) / nr_ * nr_; }
 
+  uint32_t matrix(uint32_t gates, uint32_t units, uint32_t k, uint32_t count = 1) {
+    const uint32_t at = weights(uint64_t{padded(units)} * gates * k * count);
+    return t_.add_matrix(rnnp_test::format_of_nr(nr_), gates, units, k, at, count);
+  }
+
   BlobActivation activation(bool any_unary = false) {
     const uint32_t act = c_.once_in(2) ? c_.below(4) : c_.below(uint32_t(any_unary ? Act::kGeluTanh : kLastKernelAct) + 1);
     return {act, c_.real(), c_.real()};
@@ -221,8 +227,10 @@ class Grower {
     const uint32_t gates = kGates[a.cell], units = padded(a.hidden_size);
     const bool lstm = a.cell == uint32_t(Cell::kLstm);
     BlobDirection d = {};
-    d.w = weights(uint64_t{units} * gates * a.input_size);
-    d.r = weights(uint64_t{units} * gates * a.hidden_size);
+    const bool split = a.cell == uint32_t(Cell::kGru);
+    d.w = matrix(gates, a.hidden_size, a.input_size);
+    d.r = matrix(split ? 2 : gates, a.hidden_size, a.hidden_size);
+    d.r_output = split ? matrix(1, a.hidden_size, a.hidden_size) : kNone;
     d.bias = weights(uint64_t{units} * gates);
     d.r_bias = a.cell == uint32_t(Cell::kGruLinear) ? weights(units) : kNone;
     d.peephole = lstm && c_.once_in(3) ? weights(uint64_t{units} * 3) : kNone;
@@ -259,7 +267,6 @@ class Grower {
     a.input_size = elems(x);
     a.hidden_size = c_.range(1, c_.once_in(8) ? 34 : 8);
     a.direction_count = !causal_ && c_.once_in(2) ? 2 : 1;
-    a.nr = nr_;
     a.input_forget = a.cell == uint32_t(Cell::kLstm) && c_.once_in(6);
     a.clip = c_.once_in(6) ? 0.5f : 0.0f;
     for (uint32_t d = 0; d < a.direction_count; ++d) a.direction[d] = direction(a, !causal_ && c_.once_in(2));
@@ -278,9 +285,10 @@ class Grower {
     const uint32_t x = any();
     uint32_t groups = c_.once_in(3) ? c_.range(1, elems(x)) : 1;
     while (elems(x) % groups != 0) --groups;
-    AttrDense a = {elems(x) / groups, c_.range(1, 20), nr_, 0, 0, 0, activation(), groups, c_.once_in(2) ? groups : 1};
-    a.w = weights(uint64_t{padded(a.output_size)} * a.input_size * a.matrices);
-    a.bias = maybe_weights(uint64_t{padded(a.output_size)} * a.matrices);
+    AttrDense a = {elems(x) / groups, c_.range(1, 20), 0, 0, activation(), groups};
+    const uint32_t matrices = c_.once_in(2) ? groups : 1;
+    a.matrix = matrix(1, a.output_size, a.input_size, matrices);
+    a.bias = maybe_weights(uint64_t{padded(a.output_size)} * matrices);
     add(OpKind::kDense, a, {x}, {result(a.output_size * groups, {x})});
   }
 
@@ -375,11 +383,13 @@ class Grower {
       a.lead = static_cast<int32_t>(causal_ ? reach : c_.below(reach + 1));
       if (a.lead > 0 && static_cast<uint32_t>(a.lead) == reach) a.state = add_empty_state(reach * elems(x), 1);
     }
-    a.nr = depthwise ? 0 : nr_;
-    const uint64_t depth = uint64_t{a.time_taps} * a.window.kernel[1] * a.in_channels;
-    const uint64_t units = depthwise ? outputs : uint64_t{padded(a.out_channels)} * a.groups;
-    a.w = weights(units * depth);
-    a.bias = maybe_weights(units);
+    const uint32_t depth = a.time_taps * a.window.kernel[1] * a.in_channels;
+    if (depthwise) {
+      a.matrix = t_.add_matrix(rnnp_test::format_of_nr(0), 1, outputs, depth, weights(uint64_t{outputs} * depth));
+    } else {
+      a.matrix = matrix(1, a.out_channels, depth, a.groups);
+    }
+    a.bias = maybe_weights(depthwise ? outputs : uint64_t{padded(a.out_channels)} * a.groups);
     a.act = activation();
     add(OpKind::kConv, a, {x}, {result(a.window.out_size[1] * outputs, {x})});
   }
@@ -542,7 +552,7 @@ void forge_rows(std::vector<T> *rows, ByteSource *c) {
 }
 
 void forge_header(BlobHeader *h, ByteSource *c) {
-  uint32_t *const fields[] = {&h->flags,          &h->fixed_batch, &h->layout_nr, &h->layout_dtype, &h->sequence_pool_elems,
+  uint32_t *const fields[] = {&h->flags,          &h->fixed_batch, &h->panel_format, &h->reserved, &h->sequence_pool_elems,
                               &h->row_pool_elems, &h->stream_steps};
   uint32_t *field = fields[c->below(7)];
   *field = odd_number(c, *field);
@@ -557,7 +567,7 @@ BlobTables grown_blob(ByteSource *choices) {
 void forge(BlobTables *t, ByteSource *c) {
   const uint32_t count = c->range(1, 4);
   for (uint32_t i = 0; i < count; ++i) {
-    switch (c->below(16)) {
+    switch (c->below(18)) {
       case 0:
         forge_header(&t->header, c);
         break;
@@ -591,6 +601,10 @@ void forge(BlobTables *t, ByteSource *c) {
         break;
       case 12:
         if (!t->values.empty()) t->values[c->below(static_cast<uint32_t>(t->values.size()))].location = c->below(8) * 16;
+        break;
+      case 13:
+      case 14:
+        forge_rows(&t->matrices, c);
         break;
       default:
         forge_rows(&t->attrs, c);

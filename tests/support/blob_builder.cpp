@@ -145,8 +145,17 @@ std::vector<float> BlobBuilder::panels(const std::vector<double> &m, uint32_t un
   return out;
 }
 
+uint32_t BlobBuilder::pack_vector(const std::vector<double> &v, uint32_t units, uint32_t gates) {
+  return put_weights(panels(v, units, 1, 0, gates));
+}
+
 uint32_t BlobBuilder::pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates) {
-  return put_weights(panels(m, units, k, first_gate, gates));
+  return add_matrix(gates, units, k, put_weights(panels(m, units, k, first_gate, gates)));
+}
+
+uint32_t BlobBuilder::add_matrix(uint32_t gates, uint32_t units, uint32_t k, uint32_t at, uint32_t count) {
+  matrices_.push_back({format_of_nr(nr_), count, gates, units, k, k, at, kNone, kNone, kNone, 0, kNone, kNone, 0.0f, 0, {}});
+  return static_cast<uint32_t>(matrices_.size() - 1);
 }
 
 // Weights are rounded to f32 here so that the f64 reference sees the same numbers.
@@ -186,18 +195,13 @@ rnnp::BlobDirection BlobBuilder::pack_direction(const RecurrentLayer &layer, Dir
   }
   rnnp::BlobDirection out = {};
   out.w = pack_matrix(d.w, h, layer.input, 0, gates);
-  if (layer.cell == Cell::kGru) {
-    std::vector<float> both = panels(d.r, h, h, 0, 2);
-    const std::vector<float> candidate = panels(d.r, h, h, 2, 1);
-    both.insert(both.end(), candidate.begin(), candidate.end());
-    out.r = put_weights(both);
-  } else {
-    out.r = pack_matrix(d.r, h, h, 0, gates);
-  }
-  out.bias = pack_matrix(bias, h, 1, 0, gates);
-  out.r_bias = linear ? pack_matrix(std::vector<double>(d.rb.begin() + 2 * h, d.rb.end()), h, 1, 0, 1) : kNone;
+  const bool split = layer.cell == Cell::kGru;
+  out.r = pack_matrix(d.r, h, h, 0, split ? 2 : gates);
+  out.r_output = split ? pack_matrix(d.r, h, h, 2, 1) : kNone;
+  out.bias = pack_vector(bias, h, gates);
+  out.r_bias = linear ? pack_vector(std::vector<double>(d.rb.begin() + 2 * h, d.rb.end()), h, 1) : kNone;
   std::vector<double> p = d.p;  // ONNX's order i o f is the blob's
-  out.peephole = p.empty() ? kNone : pack_matrix(p, h, 1, 0, 3);
+  out.peephole = p.empty() ? kNone : pack_vector(p, h, 3);
   out.state_h = add_state(h, d.h0);
   out.state_c = layer.cell == Cell::kLstm ? add_state(h, d.c0) : kNone;
   out.reverse = d.reverse;
@@ -220,7 +224,6 @@ uint32_t BlobBuilder::add_recurrent(uint32_t x, uint32_t input, const RecurrentO
   a.input_size = input;
   a.hidden_size = h;
   a.direction_count = count;
-  a.nr = nr_;
   a.input_forget = o.input_forget;
   a.clip = static_cast<float>(o.clip);
   for (uint32_t i = 0; i < count; ++i) {
@@ -261,8 +264,7 @@ uint32_t BlobBuilder::add_dense(uint32_t x, uint32_t input, uint32_t output, Act
   layer.b = random(output, 0.5);
   layer.act = with_defaults(act);
   const uint32_t w = pack_matrix(layer.w, output, input, 0, 1);
-  const uint32_t b = pack_matrix(layer.b, output, 1, 0, 1);
-  const rnnp::AttrDense a = {input, output, nr_, uint32_t(rnnp::DType::kF32), w, b, layer.act, 1, 1};
+  const rnnp::AttrDense a = {input, output, w, pack_vector(layer.b, output, 1), layer.act, 1};
   dense.push_back(layer);
   if (values_[x].sequence != 0) macs_per_step_ += uint64_t{input} * output;
   return add_node(OpKind::kDense, &a, sizeof a, {x}, output, values_[x].sequence != 0);
@@ -330,12 +332,20 @@ void BlobBuilder::add_state_write(uint32_t state, uint32_t x) {
 }
 
 uint32_t BlobBuilder::add_conv(uint32_t x, rnnp::AttrConv a, uint32_t out_elems) {
+  return add_convolution(x, a, out_elems, false);
+}
+
+uint32_t BlobBuilder::add_depthwise(uint32_t x, rnnp::AttrConv a, uint32_t out_elems) {
+  return add_convolution(x, a, out_elems, true);
+}
+
+uint32_t BlobBuilder::add_convolution(uint32_t x, rnnp::AttrConv a, uint32_t out_elems, bool depthwise) {
   ConvLayer layer;
   const uint32_t depth = a.time_taps * a.window.kernel[0] * a.window.kernel[1] * a.in_channels, outputs = a.groups * a.out_channels;
   std::uniform_int_distribution<int> number(-3, 3);
   for (uint32_t i = 0; i < outputs * depth; ++i) layer.w.push_back(number(rng_));
   for (uint32_t i = 0; i < outputs; ++i) layer.b.push_back(number(rng_));
-  const bool ahead = int64_t{a.time_taps - 1} * a.time_dilation > a.lead, depthwise = a.nr == 0;
+  const bool ahead = int64_t{a.time_taps - 1} * a.time_dilation > a.lead;
   if (ahead) causal_ = false;
   a.state = kNone;
   if (a.lead > 0 && !ahead) {
@@ -344,20 +354,19 @@ uint32_t BlobBuilder::add_conv(uint32_t x, rnnp::AttrConv a, uint32_t out_elems)
     states_[a.state].words = 1;
   }
   std::vector<float> w, bias;
-  a.nr = depthwise ? 0 : nr_;
-  for (uint32_t g = 0; g < (depthwise ? 1 : a.groups); ++g) {
-    const uint32_t units = depthwise ? outputs : a.out_channels;
+  const uint32_t matrices = depthwise ? 1 : a.groups, units = outputs / matrices, kept = nr_;
+  if (depthwise) nr_ = units;
+  for (uint32_t g = 0; g < matrices; ++g) {
     const auto first = layer.w.begin() + g * units * depth;
-    const uint32_t kept = nr_;
-    if (depthwise) nr_ = units;
+    const auto bias_first = layer.b.begin() + g * units;
     const std::vector<float> part = panels(std::vector<double>(first, first + units * depth), units, depth, 0, 1);
-    const std::vector<float> vector =
-        panels(std::vector<double>(layer.b.begin() + g * units, layer.b.begin() + (g + 1) * units), units, 1, 0, 1);
-    nr_ = kept;
+    const std::vector<float> vector = panels(std::vector<double>(bias_first, bias_first + units), units, 1, 0, 1);
     w.insert(w.end(), part.begin(), part.end());
     bias.insert(bias.end(), vector.begin(), vector.end());
   }
-  a.w = put_weights(w);
+  nr_ = kept;
+  a.matrix = add_matrix(1, units, depth, put_weights(w), matrices);
+  if (depthwise) matrices_.back().format = format_of_nr(0);
   a.bias = put_weights(bias);
   layer.attr = a;
   conv.push_back(layer);
@@ -388,7 +397,7 @@ std::vector<uint8_t> BlobBuilder::build() {
   h.flags = (causal_ ? uint32_t(rnnp::kBlobCausal) : 0u) | (stepwise_ ? uint32_t(rnnp::kBlobStepwise) : 0u);
   h.model_id = 0x1234 + weights_.size();
   h.macs_per_step = macs_per_step_;
-  h.layout_nr = nr_;
+  h.panel_format = format_of_nr(nr_);
   h.sequence_pool_elems = sequence_elems_;
   h.row_pool_elems = row_elems_;
   t.values = values_;
@@ -397,6 +406,7 @@ std::vector<uint8_t> BlobBuilder::build() {
   t.inputs = inputs_;
   t.outputs = outputs_;
   t.states = states_;
+  t.matrices = matrices_;
   t.attrs = attrs_;
   t.strings = strings_;
   t.weights = weights_;

@@ -94,8 +94,12 @@ class BlobBuilder {
   // A state of `elems` that the library keeps: its value before the step; add_state_write says what it becomes.
   uint32_t add_state_read(uint32_t elems, uint32_t *state);
   void add_state_write(uint32_t state, uint32_t x);
-  // A convolution of these words; its weights are small whole numbers, kept in `conv`. Its state, nr and places are filled in.
+  // A convolution of these words; its weights are small whole numbers, kept in `conv`. Its state, matrix and bias are filled in.
   uint32_t add_conv(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems);
+  // The same, of one channel in and out per group, for the operator that keeps their weights side by side.
+  uint32_t add_depthwise(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems);
+  // `count` matrices whose panels are at this offset, for an attribute to refer to.
+  uint32_t add_matrix(uint32_t gates, uint32_t units, uint32_t k, uint32_t panels, uint32_t count = 1);
   // Floats for an attribute to refer to; returns their offset.
   uint32_t add_weights(const std::vector<float> &v) { return put_weights(v); }
   void add_output(uint32_t value, const std::string &name = "y");
@@ -113,7 +117,10 @@ class BlobBuilder {
   uint32_t add_state(uint32_t elems, const std::vector<double> &init);
   uint32_t add_string(const std::string &s);
   uint32_t put_weights(const std::vector<float> &v);
+  uint32_t add_convolution(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems, bool depthwise);
   std::vector<float> panels(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates) const;
+  // Offset of a vector per unit, index of a matrix.
+  uint32_t pack_vector(const std::vector<double> &v, uint32_t units, uint32_t gates);
   uint32_t pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates);
   std::vector<double> random(size_t n, double bound);
   rnnp::BlobDirection pack_direction(const RecurrentLayer &layer, DirectionWeights &d);
@@ -130,6 +137,7 @@ class BlobBuilder {
   std::vector<uint32_t> args_;
   std::vector<rnnp::BlobIo> inputs_, outputs_;
   std::vector<rnnp::BlobState> states_;
+  std::vector<rnnp::BlobMatrix> matrices_;
   std::vector<uint8_t> attrs_, strings_, weights_;
 };
 

@@ -28,6 +28,10 @@ rnnp::BlobSection put(std::vector<uint8_t> *blob, const std::vector<T> &rows, si
 
 }  // namespace
 
+uint32_t format_of_nr(uint32_t nr) {
+  return nr == 16 ? 1 : nr == 8 ? 2 : nr == 4 ? 3 : 4;
+}
+
 BlobTables::BlobTables(const uint8_t *data, size_t size) {
   std::memcpy(&header, data, std::min(size, sizeof header));
   take(data, size, header.values, &values);
@@ -36,6 +40,7 @@ BlobTables::BlobTables(const uint8_t *data, size_t size) {
   take(data, size, header.inputs, &inputs);
   take(data, size, header.outputs, &outputs);
   take(data, size, header.states, &states);
+  take(data, size, header.matrices, &matrices);
   take(data, size, header.attrs, &attrs);
   take(data, size, header.strings, &strings);
   take(data, size, header.weights, &weights);
@@ -50,6 +55,7 @@ std::vector<uint8_t> BlobTables::bytes() const {
   h.inputs = put(&blob, inputs, 8);
   h.outputs = put(&blob, outputs, 8);
   h.states = put(&blob, states, 8);
+  h.matrices = put(&blob, matrices, 8);
   h.attrs = put(&blob, attrs, 8);
   h.strings = put(&blob, strings, 8);
   h.weights = put(&blob, weights, 64);
@@ -69,6 +75,12 @@ uint32_t BlobTables::add_string(const std::string &s) {
 uint32_t BlobTables::add_value(const rnnp::BlobValue &v) {
   values.push_back(v);
   return static_cast<uint32_t>(values.size() - 1);
+}
+
+uint32_t BlobTables::add_matrix(uint32_t format, uint32_t gates, uint32_t units, uint32_t k, uint32_t panels, uint32_t count) {
+  using rnnp::kNone;
+  matrices.push_back({format, count, gates, units, k, k, panels, kNone, kNone, kNone, 0, kNone, kNone, 0.0f, 0, {}});
+  return static_cast<uint32_t>(matrices.size() - 1);
 }
 
 void BlobTables::add_output(uint32_t value) {

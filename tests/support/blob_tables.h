@@ -12,6 +12,9 @@
 
 namespace rnnp_test {
 
+// The id of panels of so many units (docs/BLOB_FORMAT.md, "Panel formats"); of 0: of weights in one row.
+uint32_t format_of_nr(uint32_t nr);
+
 struct BlobTables {
   rnnp::BlobHeader header = {};  // its sections, sizes and checksums are made anew by bytes()
   std::vector<rnnp::BlobValue> values;
@@ -19,6 +22,7 @@ struct BlobTables {
   std::vector<uint32_t> args;
   std::vector<rnnp::BlobIo> inputs, outputs;
   std::vector<rnnp::BlobState> states;
+  std::vector<rnnp::BlobMatrix> matrices;
   std::vector<uint8_t> attrs, strings, weights;
 
   BlobTables() = default;
@@ -43,6 +47,8 @@ struct BlobTables {
 
   uint32_t add_string(const std::string &s);
   uint32_t add_value(const rnnp::BlobValue &v);
+  // A dense f32 matrix whose panels lie at this offset.
+  uint32_t add_matrix(uint32_t format, uint32_t gates, uint32_t units, uint32_t k, uint32_t panels, uint32_t count = 1);
   void add_output(uint32_t value);
   // A node with these attributes.
   template <class T>

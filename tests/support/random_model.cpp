@@ -125,7 +125,6 @@ class Maker {
     a.groups = 1;
     a.in_channels = in;
     a.out_channels = out;
-    a.nr = 1;  // the builder's
     a.act = {uint32_t(Act::kTanh), 0, 0};
     return b_.add_conv(x_, a, out);
   }

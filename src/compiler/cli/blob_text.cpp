@@ -110,8 +110,7 @@ std::string pad(std::string text, size_t width) {
 std::string blob_text(const Json &doc) {
   std::string text = "blob version " + doc["version"].dump() + ", " + doc["file_bytes"].dump() + " bytes, of which weights " +
                      doc["weight_bytes"].dump() + "\n";
-  text += "model id " + doc["model_id"].get<std::string>() + ", layout NR " + doc["layout"]["nr"].dump() + " " +
-          doc["layout"]["dtype"].get<std::string>() + "\n";
+  text += "model id " + doc["model_id"].get<std::string>() + ", panels " + doc["panel_format"].get<std::string>() + "\n";
   text += doc["causal"] == true ? "causal: may run in pieces" : "not causal: runs whole sequences";
   if (doc["stepwise"] == true) text += ", one step at a time";
   if (doc["stream_steps"] != 0) text += ", made for streams of " + doc["stream_steps"].dump() + " steps a call";
@@ -132,6 +131,13 @@ std::string blob_text(const Json &doc) {
              : state["per_row"] == true ? ", initial per row"
                                         : ", initial") +
             "\n";
+  }
+  text += "matrices:\n";
+  for (size_t i = 0; i < doc["matrices"].size(); ++i) {
+    const Json &m = doc["matrices"][i];
+    text += "  " + pad(std::to_string(i), 6) + " " + pad(m["format"].get<std::string>(), 12) + " " +
+            (m["count"] == 1 ? "" : m["count"].dump() + " of ") + (m["gates"] == 1 ? "" : m["gates"].dump() + " gates x ") +
+            m["units"].dump() + " units x " + m["k"].dump() + "\n";
   }
   text += "nodes:\n";
   for (const Json &node : doc["nodes"]) {

@@ -10,6 +10,7 @@
 #include "compiler/onnx/activation.h"
 #include "compiler/onnx/problem.h"
 #include "format/blob.h"
+#include "pack/pack.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp::compiler {
@@ -84,13 +85,14 @@ class Reader {
     doc["stepwise"] = (h_.flags & kBlobStepwise) != 0;
     doc["stream_steps"] = h_.stream_steps;
     doc["fixed_batch"] = h_.fixed_batch;
-    doc["layout"] = {{"nr", h_.layout_nr}, {"dtype", word(kTypes, h_.layout_dtype)}};
+    doc["panel_format"] = panel_format_name(h_.panel_format);
     doc["macs_per_step"] = h_.macs_per_step;
     doc["pools"] = {{"sequence_elems", h_.sequence_pool_elems}, {"row_elems", h_.row_pool_elems}};
     doc["weights_crc_ok"] = crc32_of(bytes_ + h_.weights.offset, h_.weights.bytes) == h_.weights_crc;
     doc["inputs"] = ios(h_.inputs);
     doc["outputs"] = ios(h_.outputs);
     doc["states"] = states();
+    doc["matrices"] = matrices();
     doc["nodes"] = nodes();
     doc["values"] = values();
     return doc;
@@ -155,6 +157,29 @@ class Reader {
     return out;
   }
 
+  Json matrices() const {
+    Json out = Json::array();
+    for (uint32_t i = 0; i < count<BlobMatrix>(h_.matrices); ++i) {
+      const BlobMatrix m = record<BlobMatrix>(h_.matrices, i);
+      out.push_back({{"format", panel_format_name(m.format)},
+                     {"count", m.count},
+                     {"gates", m.gates},
+                     {"units", m.units},
+                     {"k", m.k},
+                     {"entries", m.entries},
+                     {"panels", m.panels},
+                     {"index", maybe(m.index)},
+                     {"tile_first", maybe(m.tile_first)},
+                     {"scales", maybe(m.scales)},
+                     {"group_k", m.group_k},
+                     {"unit_sums", maybe(m.unit_sums)},
+                     {"diagonal", maybe(m.diagonal)},
+                     {"factor_scale", number(m.factor_scale)},
+                     {"factor_zero", m.factor_zero}});
+    }
+    return out;
+  }
+
   Json values() const {
     Json out = Json::array();
     for (uint32_t i = 0; i < count<BlobValue>(h_.values); ++i) {
@@ -197,6 +222,7 @@ class Reader {
       for (uint32_t k = 0; k < acts; ++k) names.push_back(activation(b.act[k]));
       directions.push_back({{"w", b.w},
                             {"r", b.r},
+                            {"r_output", maybe(b.r_output)},
                             {"bias", b.bias},
                             {"r_bias", maybe(b.r_bias)},
                             {"peephole", maybe(b.peephole)},
@@ -207,10 +233,8 @@ class Reader {
                             {"init_c", {b.init_c.first, b.init_c.stride}},
                             {"activations", names}});
     }
-    return {{"cell", word(kCells, a.cell)},   {"input_size", a.input_size},
-            {"hidden_size", a.hidden_size},   {"nr", a.nr},
-            {"dtype", word(kTypes, a.dtype)}, {"input_forget", a.input_forget != 0},
-            {"clip", number(a.clip)},         {"directions", directions}};
+    return {{"cell", word(kCells, a.cell)},        {"input_size", a.input_size}, {"hidden_size", a.hidden_size},
+            {"input_forget", a.input_forget != 0}, {"clip", number(a.clip)},     {"directions", directions}};
   }
 
   static Json matrix(const MatrixStrides &s, uint32_t rank) {
@@ -233,9 +257,7 @@ class Reader {
                 {"groups", a.groups},
                 {"in_channels", a.in_channels},
                 {"out_channels", a.out_channels},
-                {"nr", a.nr},
-                {"dtype", word(kTypes, a.dtype)},
-                {"w", a.w},
+                {"matrix", a.matrix},
                 {"bias", maybe(a.bias)},
                 {"activation", activation(a.act)}});
     return out;
@@ -257,15 +279,8 @@ class Reader {
         return recurrent(attribute<AttrRecurrent>(n));
       case OpKind::kDense: {
         const auto a = attribute<AttrDense>(n);
-        return {{"input_size", a.input_size},
-                {"output_size", a.output_size},
-                {"groups", a.groups},
-                {"matrices", a.matrices},
-                {"nr", a.nr},
-                {"dtype", word(kTypes, a.dtype)},
-                {"w", a.w},
-                {"bias", maybe(a.bias)},
-                {"activation", activation(a.act)}};
+        return {{"input_size", a.input_size}, {"output_size", a.output_size}, {"groups", a.groups},
+                {"matrix", a.matrix},         {"bias", maybe(a.bias)},        {"activation", activation(a.act)}};
       }
       case OpKind::kUnary:
         return {{"activation", activation(attribute<AttrUnary>(n).act)}};

@@ -8,6 +8,7 @@
 
 #include "compiler/cli/files.h"
 #include "ops/recurrent_plan.h"
+#include "pack/pack.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp::compiler {
@@ -58,20 +59,26 @@ std::string owners(uint32_t tiles, uint32_t threads) {
   return text;
 }
 
+// Of a layer's matrices; its id is 0 where the blob names none.
+PanelFormat format_of(const Json &doc, const Json &node) {
+  const uint32_t w = node["attr"]["directions"][0]["w"];
+  return w < doc["matrices"].size() ? find_panel_format(panel_format_id(doc["matrices"][w]["format"])) : PanelFormat{};
+}
+
 // The plan divides by these numbers: a blob may open and say anything of them.
-bool can_plan(const Json &node) {
+bool can_plan(const Json &doc, const Json &node) {
   if (node["op"] != "recurrent" || !node["attr"].contains("cell")) return false;
   const Json &attr = node["attr"];
   const auto within = [&](const char *name, uint32_t most) {
     return attr[name].get<uint32_t>() >= 1 && attr[name].get<uint32_t>() <= most;
   };
   return attr["cell"].get<std::string>().rfind("unknown", 0) != 0 && within("input_size", 1u << 20) &&
-         within("hidden_size", 1u << 20) && within("nr", 1u << 10) && !attr["directions"].empty();
+         within("hidden_size", 1u << 20) && !attr["directions"].empty() && format_of(doc, node).nr != 0;
 }
 
-std::string layer_text(const Json &node, const PlanMachine &m, uint32_t threads, double *total_us) {
+std::string layer_text(const Json &doc, const Json &node, const PlanMachine &m, uint32_t threads, double *total_us) {
   const Json &attr = node["attr"];
-  const RecurrentShape shape = {cell_of(attr["cell"]), attr["input_size"], attr["hidden_size"], attr["nr"],
+  const RecurrentShape shape = {cell_of(attr["cell"]), attr["input_size"], attr["hidden_size"], format_of(doc, node),
                                 uint32_t(attr["directions"].size())};
   const RecurrentPlan p = plan_recurrent(shape, {m.batch, m.steps, threads, m.l1_kib * 1024, m.l2_kib * 1024, m.l3_kib * 1024, 0});
   const Prediction us = predict(p, shape, m);
@@ -80,7 +87,7 @@ std::string layer_text(const Json &node, const PlanMachine &m, uint32_t threads,
   std::snprintf(line, sizeof line,
                 "  %s: %u tiles of %u units x %u gates, %s%u steps per input GEMM, %s, scratch %zu bytes\n"
                 "    R %zu bytes, a thread's share from %s; predicted %.2f us per step: input %.2f, recurrence %.2f\n",
-                node["name"].get<std::string>().c_str(), p.tiles, shape.nr, p.gates,
+                node["name"].get<std::string>().c_str(), p.tiles, shape.format.nr, p.gates,
                 p.teams == 2 ? "directions side by side, " : "", p.chunk_steps,
                 p.serpentine ? "serpentine sweeps" : "forward sweeps", p.scratch_bytes, p.recurrent_bytes, us.level,
                 us.input_us + us.step_us, us.input_us, us.step_us);
@@ -93,7 +100,7 @@ std::string layer_text(const Json &node, const PlanMachine &m, uint32_t threads,
 std::string plan_text(const Json &doc, const PlanMachine &m) {
   uint64_t macs = 0;
   for (const Json &node : doc["nodes"]) {
-    if (!can_plan(node)) continue;
+    if (!can_plan(doc, node)) continue;
     const Json &attr = node["attr"];
     macs = std::max(macs, macs_between_meetings(cell_of(attr["cell"]), attr["hidden_size"], uint32_t(attr["directions"].size())));
   }
@@ -103,8 +110,8 @@ std::string plan_text(const Json &doc, const PlanMachine &m) {
                      " KiB\n";
   double total_us = 0;
   for (const Json &node : doc["nodes"]) {
-    if (can_plan(node))
-      text += layer_text(node, m, threads, &total_us);
+    if (can_plan(doc, node))
+      text += layer_text(doc, node, m, threads, &total_us);
     else if (node["op"] == "recurrent")
       text += "  " + node["name"].get<std::string>() + ": its attributes are none that can be planned for\n";
   }

@@ -17,11 +17,17 @@
 namespace rnnp::compiler {
 namespace {
 
+// Ids of panel formats.
+#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) constexpr uint32_t name = id;
+#include "pack/panel_formats.inc"
+#undef RNNPACK_PANEL_FORMAT
+
 struct Target {
   const char *name;
-  uint32_t nr;
+  uint32_t format;
 };
-constexpr Target kTargets[] = {{"generic", 16}, {"avx512", 16}, {"avx2", 16}, {"neon", 16}, {"armv7", 8}, {"cortex-m", 4}};
+constexpr Target kTargets[] = {{"generic", f32_nr16}, {"avx512", f32_nr16}, {"avx2", f32_nr16},
+                               {"neon", f32_nr16},    {"armv7", f32_nr8},   {"cortex-m", f32_nr4}};
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 31;
 
@@ -47,7 +53,7 @@ class Section {
 
 class Writer {
  public:
-  Writer(const Graph &graph, uint32_t nr) : graph_(graph), nr_(nr), plan_(plan_memory(graph)) {}
+  Writer(const Graph &graph, const PanelFormat &format) : graph_(graph), format_(format), plan_(plan_memory(graph)) {}
 
   std::vector<uint8_t> write() {
     strings_.append("", 1);
@@ -123,14 +129,45 @@ class Writer {
     return static_cast<uint32_t>(states_.append(&out, sizeof out) / sizeof out);
   }
 
+  // `count` matrices of one shape, the source being the first of them.
+  uint32_t matrix(const PanelFormat &format, MatrixSource source, uint32_t count = 1) {
+    BlobMatrix out{};
+    out.format = format.id;
+    out.count = count;
+    out.gates = source.gates;
+    out.units = source.units;
+    out.k = out.entries = source.k;
+    std::vector<uint8_t> panels;
+    for (uint32_t i = 0; i < count; ++i) {
+      const std::vector<uint8_t> one = pack_matrix(format, source);
+      panels.insert(panels.end(), one.begin(), one.end());
+      source.m += size_t{source.gates} * source.units * source.k;
+    }
+    out.panels = weights(panels.data(), panels.size());
+    out.index = out.tile_first = out.scales = out.unit_sums = out.diagonal = kNone;
+    return static_cast<uint32_t>(matrices_.append(&out, sizeof out) / sizeof out);
+  }
+
+  uint32_t vector(const PanelFormat &format, const std::vector<float> &v, uint32_t units, uint32_t gates, uint32_t count = 1) {
+    if (v.empty()) return kNone;
+    std::vector<float> all;
+    for (uint32_t i = 0; i < count; ++i) {
+      const std::vector<float> one = pack_vector(format, v.data() + size_t{i} * gates * units, units, gates);
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return weights(all);
+  }
+
   BlobDirection direction(const Recurrent &r, const Direction &d, const std::string &name) {
     const uint32_t h = r.hidden_size, gates = gate_count(r.cell);
     BlobDirection out{};
-    out.w = weights(pack_matrix(d.w.data(), h, r.input_size, 0, gates, nr_));
-    out.r = weights(r.cell == Cell::kGru ? pack_gru_recurrent(d.r.data(), h, nr_) : pack_matrix(d.r.data(), h, h, 0, gates, nr_));
-    out.bias = weights(pack_vector(d.bias.data(), h, gates, nr_));
-    out.r_bias = d.r_bias.empty() ? kNone : weights(pack_vector(d.r_bias.data(), h, 1, nr_));
-    out.peephole = d.peephole.empty() ? kNone : weights(pack_vector(d.peephole.data(), h, 3, nr_));
+    const bool split = r.cell == Cell::kGru;
+    out.w = matrix(format_, {d.w.data(), h, r.input_size, 0, gates});
+    out.r = matrix(format_, {d.r.data(), h, h, 0, split ? 2 : gates});
+    out.r_output = split ? matrix(format_, {d.r.data(), h, h, 2, 1}) : kNone;
+    out.bias = vector(format_, d.bias, h, gates);
+    out.r_bias = vector(format_, d.r_bias, h, 1);
+    out.peephole = vector(format_, d.peephole, h, 3);
     const std::string suffix = d.reverse ? ".reverse" : "";
     out.state_h = state(h, d.init_h, name + suffix + ".h", 2, 0);
     out.state_c = r.cell == Cell::kLstm ? state(h, d.init_c, name + suffix + ".c", 2, 0) : kNone;
@@ -147,8 +184,6 @@ class Writer {
     out.input_size = r.input_size;
     out.hidden_size = r.hidden_size;
     out.direction_count = static_cast<uint32_t>(r.directions.size());
-    out.nr = nr_;
-    out.dtype = static_cast<uint32_t>(DType::kF32);
     out.input_forget = r.input_forget;
     out.clip = r.clip;
     for (size_t i = 0; i < r.directions.size(); ++i) out.direction[i] = direction(r, r.directions[i], node.name);
@@ -159,22 +194,10 @@ class Writer {
     AttrDense out{};
     out.input_size = d.input_size;
     out.output_size = d.output_size;
-    out.nr = nr_;
-    out.dtype = static_cast<uint32_t>(DType::kF32);
-    std::vector<float> panels, biases;
-    for (uint32_t i = 0; i < d.matrices; ++i) {
-      const std::vector<float> panel =
-          pack_matrix(d.w.data() + size_t{i} * d.output_size * d.input_size, d.output_size, d.input_size, 0, 1, nr_);
-      panels.insert(panels.end(), panel.begin(), panel.end());
-      if (d.bias.empty()) continue;
-      const std::vector<float> bias = pack_vector(d.bias.data() + size_t{i} * d.output_size, d.output_size, 1, nr_);
-      biases.insert(biases.end(), bias.begin(), bias.end());
-    }
-    out.w = weights(panels);
-    out.bias = biases.empty() ? kNone : weights(biases);
+    out.matrix = matrix(format_, {d.w.data(), d.output_size, d.input_size, 0, 1}, d.matrices);
+    out.bias = vector(format_, d.bias, d.output_size, 1, d.matrices);
     out.act = d.act;
     out.groups = d.groups;
-    out.matrices = d.matrices;
     return out;
   }
 
@@ -192,34 +215,12 @@ class Writer {
 
   AttrState attr(const StateRef &a, const Node &) { return {a.state}; }
 
-  // Depthwise weights [out][taps] as [taps][out]; others as panels, group by group.
-  std::vector<float> conv_weights(const Conv &c) const {
-    if (c.is_depthwise()) return pack_matrix(c.w.data(), c.outputs(), c.depth(), 0, 1, c.outputs());
-    std::vector<float> panels;
-    const size_t group_elems = size_t{c.shape.out_channels} * c.depth();
-    for (uint32_t g = 0; g < c.shape.groups; ++g) {
-      const std::vector<float> part = pack_matrix(c.w.data() + g * group_elems, c.shape.out_channels, c.depth(), 0, 1, nr_);
-      panels.insert(panels.end(), part.begin(), part.end());
-    }
-    return panels;
-  }
-
-  std::vector<float> conv_bias(const Conv &c) const {
-    if (c.is_depthwise()) return c.bias;
-    std::vector<float> all;
-    for (uint32_t g = 0; g < c.shape.groups; ++g) {
-      const std::vector<float> part = pack_vector(c.bias.data() + size_t{g} * c.shape.out_channels, c.shape.out_channels, 1, nr_);
-      all.insert(all.end(), part.begin(), part.end());
-    }
-    return all;
-  }
-
   AttrConv attr(const Conv &c, const Node &node) {
     AttrConv out = c.shape;
-    out.nr = c.is_depthwise() ? 0 : nr_;
-    out.dtype = static_cast<uint32_t>(DType::kF32);
-    out.w = weights(conv_weights(c));
-    out.bias = c.bias.empty() ? kNone : weights(conv_bias(c));
+    const uint32_t count = c.is_depthwise() ? 1 : c.shape.groups, units = c.outputs() / count;
+    const PanelFormat format = c.is_depthwise() ? find_panel_format(f32_row) : format_;
+    out.matrix = matrix(format, {c.w.data(), units, c.depth(), 0, 1}, count);
+    out.bias = vector(format, c.bias, units, 1, count);
     out.state = kNone;
     if (out.lead > 0 && !c.reads_ahead()) {
       const uint64_t elems = uint64_t{static_cast<uint32_t>(out.lead)} * graph_.values[node.in[0]].elems + 1;
@@ -282,8 +283,7 @@ class Writer {
     h.model_id = model_id(graph_);
     h.macs_per_step = macs_per_step(graph_);
     h.fixed_batch = graph_.fixed_batch;
-    h.layout_nr = nr_;
-    h.layout_dtype = static_cast<uint32_t>(DType::kF32);
+    h.panel_format = format_.id;
     h.sequence_pool_elems = plan_.sequence_elems;
     h.row_pool_elems = plan_.row_elems;
     std::vector<uint8_t> file(sizeof h);
@@ -302,6 +302,7 @@ class Writer {
     h.inputs = add(inputs_.bytes(), 8);
     h.outputs = add(outputs_.bytes(), 8);
     h.states = add(states_.bytes(), 8);
+    h.matrices = add(matrices_.bytes(), 8);
     h.attrs = add(attrs_.bytes(), 8);
     h.strings = add(strings_.bytes(), 8);
     h.weights = add(weights_.bytes(), kBlobAlign);
@@ -314,9 +315,9 @@ class Writer {
   }
 
   const Graph &graph_;
-  const uint32_t nr_;
+  const PanelFormat format_;
   const MemoryPlan plan_;
-  Section values_{8}, nodes_{8}, inputs_{8}, outputs_{8}, states_{8}, attrs_{8}, strings_{1}, weights_{kBlobAlign};
+  Section values_{8}, nodes_{8}, inputs_{8}, outputs_{8}, states_{8}, matrices_{8}, attrs_{8}, strings_{1}, weights_{kBlobAlign};
   std::vector<uint32_t> args_;
   std::map<std::string, uint32_t> string_at_;
   std::map<uint64_t, std::vector<std::pair<uint32_t, size_t>>> weights_at_;
@@ -324,11 +325,11 @@ class Writer {
 
 }  // namespace
 
-uint32_t target_nr(const std::string &target) {
+PanelFormat target_format(const std::string &target) {
   for (const Target &row : kTargets) {
-    if (target == row.name) return row.nr;
+    if (target == row.name) return find_panel_format(row.format);
   }
-  return 0;
+  return {};
 }
 
 std::string target_names() {
@@ -337,14 +338,14 @@ std::string target_names() {
   return list;
 }
 
-std::vector<uint8_t> write_blob(const Graph &graph, uint32_t nr) {
+std::vector<uint8_t> write_blob(const Graph &graph, const PanelFormat &format) {
   if (graph.nodes.size() > kBlobMaxNodes)
     throw ModelError("the graph has " + std::to_string(graph.nodes.size()) + " nodes; accepted: up to " +
                      std::to_string(kBlobMaxNodes));
   if (graph.values.size() > kBlobMaxValues)
     throw ModelError("the graph has " + std::to_string(graph.values.size()) + " values; accepted: up to " +
                      std::to_string(kBlobMaxValues));
-  return Writer(graph, nr).write();
+  return Writer(graph, format).write();
 }
 
 }  // namespace rnnp::compiler

@@ -8,16 +8,17 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "pack/panel_format.h"
 
 namespace rnnp::compiler {
 
-// h-tile width of a target's layout; 0 when the target is unknown.
-uint32_t target_nr(const std::string &target);
+// The format of a target's panels; its id is 0 when the target is unknown.
+PanelFormat target_format(const std::string &target);
 // "generic, avx512, ..."
 std::string target_names();
 
-// Packs the weights for `nr` and writes every section. Throws ModelError when a limit of the format is exceeded.
-std::vector<uint8_t> write_blob(const Graph &graph, uint32_t nr);
+// Packs the weights in `format` and writes every section. Throws ModelError when a limit of the format is exceeded.
+std::vector<uint8_t> write_blob(const Graph &graph, const PanelFormat &format);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_EMIT_WRITE_BLOB_H_

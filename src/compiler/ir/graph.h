@@ -72,7 +72,7 @@ struct KeptState {
   uint32_t elems = 0;
 };
 
-// AttrConv, whose layout of the weights (nr, dtype, w, bias) and state the blob's writer fills in. w: [out][time][h][w][in], over
+// AttrConv, whose matrix, bias and state the blob's writer fills in. w: [out][time][h][w][in], over
 // all groups' outputs and one group's inputs; bias empty or [out].
 struct Conv {
   AttrConv shape = {};

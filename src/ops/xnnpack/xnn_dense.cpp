@@ -22,14 +22,15 @@ struct Share {
 struct XnnDense {
   XnnNode node;
   const AttrDense *attr;
+  Matrix matrix;
   Share *shares;
   uint32_t threads;  // shares
 };
 
-Share share_of(const AttrDense &a, uint32_t threads, uint32_t thread) {
+Share share_of(const AttrDense &a, const PanelFormat &f, uint32_t threads, uint32_t thread) {
   size_t begin, end;
-  split_range(tile_count(a.output_size, a.nr), threads, thread, &begin, &end);
-  const size_t first = begin * a.nr, last = end * a.nr;
+  split_range(panel_count(f, a.output_size), threads, thread, &begin, &end);
+  const size_t first = begin * f.nr, last = end * f.nr;
   const auto column = [&](size_t c) { return c < a.output_size ? static_cast<uint32_t>(c) : a.output_size; };
   return {static_cast<uint32_t>(begin), static_cast<uint32_t>(end), column(first), column(last), nullptr, nullptr};
 }
@@ -41,8 +42,10 @@ size_t memory_of(const AttrDense &a, const Share &s) {
 
 bool accepts(const OpChoice &choice, const BlobNode &node) {
   const AttrDense *a = choice.model->attr<AttrDense>(node);
-  if (a == nullptr || a->groups != 1) return false;
-  return xnn_is_asked(choice, find_kernel(*choice.kernels, KernelFamily::kGemm, DType::kF32, a->nr, choice.isa));
+  if (a == nullptr || a->groups != 1 || a->matrix >= choice.model->matrices.count) return false;
+  const PanelFormat format = choice.model->matrix(a->matrix).format;
+  if (format.weight != DType::kF32 || format.nr == 0 || format.index_bytes != 0) return false;
+  return xnn_is_asked(choice, find_panel_kernel(choice, KernelFamily::kGemm, format));
 }
 
 rnnp_status check(const Model &m, const BlobNode &node) {
@@ -55,29 +58,30 @@ NodeCosts costs(const Model &m, const BlobNode &node) {
 
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const AttrDense *a = env->model->attr<AttrDense>(node);
+  const Matrix matrix = env->model->matrix(a->matrix);
   XnnNode portable;
   const rnnp_status status = build_portable(env, node, rnnp_op_dense, a->input_size, &portable);
   if (status != RNNP_OK) return status;
   XnnDense *d = env->arena->take<XnnDense>(1);
   Share *shares = env->arena->take<Share>(env->threads);
   for (uint32_t i = 0; i < env->threads; ++i) {
-    Share s = share_of(*a, env->threads, i);
+    Share s = share_of(*a, matrix.format, env->threads, i);
     s.memory = env->arena->take_bytes(memory_of(*a, s));
     const size_t unpacked = mul_sat(mul_sat(a->input_size, s.end - s.begin), sizeof(float));
     if (unpacked > env->scratch_bytes) env->scratch_bytes = unpacked;
     if (shares != nullptr) shares[i] = s;
   }
   *object = d;
-  if (shares != nullptr) *d = {portable, a, shares, env->threads};
+  if (shares != nullptr) *d = {portable, a, matrix, shares, env->threads};
   return RNNP_OK;
 }
 
 // The share's rows of M, [O][I] row-major, out of the panels.
-void unpack(const Model &m, const AttrDense &d, const Share &s, float *rows) {
-  const float *panels = m.weights(d.w);
+void unpack(const Matrix &m, const Share &s, float *rows) {
+  const uint32_t nr = m.format.nr;
   for (uint32_t o = s.begin; o < s.end; ++o) {
-    const float *panel = panels + panel_elems(d.input_size, 1, d.nr) * (o / d.nr) + o % d.nr;
-    for (uint32_t i = 0; i < d.input_size; ++i) *rows++ = panel[size_t{i} * d.nr];
+    const float *panel = m.f32() + panel_elems(m.shape.k, 1, nr) * (o / nr) + o % nr;
+    for (uint32_t i = 0; i < m.shape.k; ++i) *rows++ = panel[size_t{i} * nr];
   }
 }
 
@@ -89,7 +93,7 @@ bool create(FinishEnv *env, const XnnDense &d) {
     Share &s = d.shares[i];
     if (s.begin == s.end) continue;
     float *rows = static_cast<float *>(env->scratch);
-    unpack(*env->model, a, s, rows);
+    unpack(d.matrix, s, rows);
     const float *bias = a.bias == kNone ? nullptr : env->model->weights(a.bias) + s.begin;
     const XnnMemoryScope scope(s.memory, memory_of(a, s));
     xnn_operator_t op = nullptr;
@@ -109,7 +113,7 @@ StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
 // Tiles that are not finite, of one row.
 void mend_row(const RunEnv &env, const BlobNode &node, const XnnDense &d, const Share &s, const float *y, size_t row) {
   for (uint32_t tile = s.tile_begin; tile < s.tile_end; ++tile) {
-    const uint32_t begin = tile * d.attr->nr, end = tile + 1 < s.tile_end ? begin + d.attr->nr : s.end;
+    const uint32_t nr = d.matrix.format.nr, begin = tile * nr, end = tile + 1 < s.tile_end ? begin + nr : s.end;
     if (!all_finite(y + begin, end - begin)) dense_product(env, node, d.node.object, {row, 1, tile, tile + 1});
   }
 }

@@ -142,7 +142,7 @@ uint32_t add(BlobBuilder *b, rnnp::OpKind op, const void *attr, size_t bytes, st
 
 // Over a row of six positions with two channels: a convolution over time and position, one per channel over positions, a pool, a
 // recurrent layer.
-uint32_t add_convolutions(BlobBuilder *b, uint32_t x, uint32_t nr) {
+uint32_t add_convolutions(BlobBuilder *b, uint32_t x) {
   rnnp::AttrConv conv = {};
   conv.window = {{1, 6}, {1, 3}, {1, 3}, {1, 2}, {1, 1}, {0, 1}, 0, {0, 2, 1}, 0, {12, 4}};
   conv.time_taps = 3;
@@ -151,7 +151,6 @@ uint32_t add_convolutions(BlobBuilder *b, uint32_t x, uint32_t nr) {
   conv.groups = 2;
   conv.in_channels = 1;
   conv.out_channels = 2;
-  conv.nr = nr;
   conv.act.act = uint32_t(Act::kTanh);
   const uint32_t y = b->add_conv(x, conv, 12);
   conv.window = {{1, 3}, {1, 3}, {1, 3}, {1, 1}, {1, 1}, {0, 1}, 0, {0, 4, 1}, 0, {12, 4}};
@@ -159,8 +158,7 @@ uint32_t add_convolutions(BlobBuilder *b, uint32_t x, uint32_t nr) {
   conv.lead = 0;
   conv.groups = 4;
   conv.out_channels = 1;
-  conv.nr = 0;
-  const uint32_t z = b->add_conv(y, conv, 12);
+  const uint32_t z = b->add_depthwise(y, conv, 12);
   rnnp::AttrPool pool = {};
   pool.window = {{1, 3}, {1, 2}, {1, 2}, {1, 1}, {1, 1}, {0, 0}, 0, {0, 4, 1}, 0, {8, 4}};
   pool.pool = uint32_t(rnnp::Pool::kAverage);
@@ -195,7 +193,7 @@ std::string write_network(Writer *out, bool convolutions, uint32_t nr, uint32_t 
   constexpr uint32_t kIn = 12, kOut = 5;
   BlobBuilder builder(100 + index, nr);
   const uint32_t x_value = builder.add_input(kIn);
-  builder.add_output(convolutions ? add_convolutions(&builder, x_value, nr) : add_operators(&builder, x_value));
+  builder.add_output(convolutions ? add_convolutions(&builder, x_value) : add_operators(&builder, x_value));
   const std::vector<uint8_t> blob = builder.build();
   const std::vector<float> x = random_floats(size_t{kSteps} * kBatch * kIn, 900 + index);
   const std::vector<float> want = Runner(blob, {kBatch, 0, 0, RNNP_ISA_REFERENCE_ONLY}).run(x);

@@ -1,0 +1,55 @@
+// matrix.cpp -- the blob's matrices: checked when it is opened (matrix.h), and found by index. Contract: model.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "format/matrix.h"
+
+#include "format/model.h"
+
+namespace rnnp {
+namespace {
+
+// What no row of the table has need not be looked for.
+constexpr bool kAnyScales = false
+#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) || Scales::scales != Scales::kUnscaled
+#include "pack/panel_formats.inc"
+#undef RNNPACK_PANEL_FORMAT
+    ;
+constexpr bool kAnyIndex = false
+#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) || index_bytes != 0
+#include "pack/panel_formats.inc"
+#undef RNNPACK_PANEL_FORMAT
+    ;
+constexpr bool kAllF32 = true
+#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) \
+  &&DType::weight == DType::kF32 &&DType::factor == DType::kF32 &&kr == 1
+#include "pack/panel_formats.inc"
+#undef RNNPACK_PANEL_FORMAT
+    ;
+
+}  // namespace
+
+rnnp_status check_matrix(const BlobMatrix &m, uint32_t weights_bytes) {
+  PanelFormat f = find_panel_format(m.format);
+  if (f.id == 0) return RNNP_E_LAYOUT;
+  if (!kAnyScales) f.scales = Scales::kUnscaled;
+  if (!kAnyIndex) f.index_bytes = 0;
+  if (kAllF32) f.weight = f.factor = DType::kF32, f.kr = 1;
+  return matrix_fits(f, m, weights_bytes) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+}
+
+bool Model::has_matrix(uint32_t i, uint32_t gates, uint32_t units, uint32_t k, uint32_t count) const {
+  if (i >= matrices.count) return false;
+  const BlobMatrix &b = matrices[i];
+  return b.gates == gates && b.units == units && b.k == k && b.count == count;
+}
+
+Matrix Model::matrix(uint32_t i) const {
+  const BlobMatrix &b = matrices[i];
+  return {find_panel_format(b.format), {b.gates, b.units, b.k, b.entries}, b.count, blob + header->weights.offset + b.panels};
+}
+
+bool Model::vector_fits(uint32_t offset, const Matrix &matrix, uint32_t gates) const {
+  const size_t bytes = mul_sat(vector_bytes(matrix.format, {gates, matrix.shape.units, 0, 0}), matrix.count);
+  return weights_fit(offset, bytes / sizeof(float));
+}
+
+}  // namespace rnnp

@@ -1,0 +1,80 @@
+// panel_format.h -- what panels of weights look like: the table of panel_formats.inc, and sizes that follow from a row of it.
+// Shared by the packer (host), the blob's reader and the operators (device). Touches nothing.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_PACK_PANEL_FORMAT_H_
+#define RNNPACK_PACK_PANEL_FORMAT_H_
+
+#include "base/checked.h"
+#include "base/dtype.h"
+#include "pack/layout.h"
+
+namespace rnnp {
+
+// How stored weights become numbers: as they are, times a scale of their unit and gate, or of their unit, gate and group of k.
+enum class Scales : uint8_t { kUnscaled, kPerUnit, kPerGroup };
+
+struct PanelFormat {
+  uint16_t id;
+  DType weight;  // as stored
+  DType factor;  // what rows of x and h are multiplied as
+  uint8_t nr;    // units side by side; 0: all of the matrix, in one panel without padding
+  uint8_t kr;    // consecutive k of a unit that lie together
+  Scales scales;
+  uint8_t index_bytes;  // of the k before each entry of a sparse panel; 0: dense, every k has its place
+};
+
+// Its id is 0 when this build knows none.
+constexpr PanelFormat find_panel_format(uint32_t format_id) {
+  switch (format_id) {
+#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) \
+  case id:                                                                                \
+    return {id, DType::weight, DType::factor, nr, kr, Scales::scales, index_bytes};
+#include "pack/panel_formats.inc"
+#undef RNNPACK_PANEL_FORMAT
+    default:
+      return {};
+  }
+}
+
+constexpr bool operator==(const PanelFormat &a, const PanelFormat &b) {
+  return a.id == b.id;
+}
+constexpr bool operator!=(const PanelFormat &a, const PanelFormat &b) {
+  return a.id != b.id;
+}
+
+struct MatrixShape {
+  uint32_t gates, units, k;
+  uint32_t entries;  // of a panel: how many k it keeps; dense: k
+};
+
+// Units of all panels, those that pad the last one included.
+inline size_t padded_units(const PanelFormat &f, uint32_t units) {
+  return f.nr == 0 ? units : mul_sat(tile_count(units, f.nr), f.nr);
+}
+constexpr uint32_t panel_count(const PanelFormat &f, uint32_t units) {
+  return f.nr == 0 ? 1 : tile_count(units, f.nr);
+}
+
+// Bytes of all panels of one matrix, of one number for each unit and gate beside them (a vector), of its scales and of its index;
+// kSizeOverflow where they do not fit.
+inline size_t vector_bytes(const PanelFormat &f, const MatrixShape &s) {
+  return mul_sat(mul_sat(padded_units(f, s.units), s.gates), sizeof(float));
+}
+inline size_t panels_bytes(const PanelFormat &f, const MatrixShape &s) {
+  const size_t places = mul_sat(s.entries / f.kr + (s.entries % f.kr != 0), f.kr);
+  const size_t weights = mul_sat(mul_sat(padded_units(f, s.units), s.gates), places);
+  const uint32_t bits = dtype_bits(f.weight);
+  if (bits >= 8) return mul_sat(weights, bits / 8);
+  return weights == kSizeOverflow ? kSizeOverflow : weights / 2 + weights % 2;
+}
+inline size_t scales_bytes(const PanelFormat &f, const MatrixShape &s, uint32_t group_k) {
+  const uint32_t groups = group_k == 0 ? 1 : s.k / group_k + (s.k % group_k != 0);
+  return mul_sat(vector_bytes(f, s), groups);
+}
+inline size_t index_bytes(const PanelFormat &f, const MatrixShape &s) {
+  return mul_sat(mul_sat(panel_count(f, s.units), s.entries), f.index_bytes);
+}
+
+}  // namespace rnnp
+#endif  // RNNPACK_PACK_PANEL_FORMAT_H_

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""The table of panel formats is written three times for three readers: the rows of src/pack/panel_formats.inc, docs/BLOB_FORMAT.md and
+read_blob.py. They are the same. check_panel_formats.py SOURCE_DIR"""
+import pathlib
+import re
+import sys
+
+import read_blob
+
+BITS = {"F32": 32, "F16": 16, "Bf16": 16, "I8": 8, "I4": 4}
+
+
+def rows_of_source(text):
+    rows = {}
+    for name, number, weight, factor, nr, kr in re.findall(r"^RNNPACK_PANEL_FORMAT\((\w+), (\d+), k(\w+), k(\w+), (\d+), (\d+),", text, re.M):
+        assert int(number) not in rows, f"two formats of id {number}"
+        rows[int(number)] = (name, weight, factor, int(nr), int(kr))
+    assert len(rows) == text.count("\nRNNPACK_PANEL_FORMAT("), "a row that this test cannot read"
+    return rows
+
+
+def rows_of_page(text):
+    table = text.split("## Panel formats")[1].split("\n## ")[0]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if re.match(r"\| \d+ \|", line)]
+    return {int(c[0]): (c[1], c[2].capitalize(), c[3].capitalize(), int(c[4]), int(c[5])) for c in cells}
+
+
+def main(source):
+    rows = rows_of_source((source / "src/pack/panel_formats.inc").read_text())
+    assert rows and rows == rows_of_page((source / "docs/BLOB_FORMAT.md").read_text()), "docs/BLOB_FORMAT.md has another table"
+    reader = {number: (name, BITS[weight], nr, kr) for number, (name, weight, _, nr, kr) in rows.items()}
+    assert reader == read_blob.FORMATS, "read_blob.py has another table"
+    print(f"{len(rows)} panel formats, written alike in three places")
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))

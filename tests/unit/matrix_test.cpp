@@ -1,0 +1,142 @@
+// matrix_test.cpp -- what a matrix of a blob may be, for formats of every kind, those without a row yet too: one field at a time is
+// wrong, and refused. SPDX-License-Identifier: Apache-2.0
+#include "format/matrix.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace {
+
+using namespace rnnp;
+
+constexpr uint32_t kOffset = 4096;  // of every part
+constexpr PanelFormat kF32 = {90, DType::kF32, DType::kF32, 16, 1, Scales::kUnscaled, 0};
+constexpr PanelFormat kRow = {91, DType::kF32, DType::kF32, 0, 1, Scales::kUnscaled, 0};
+constexpr PanelFormat kBf16 = {92, DType::kBf16, DType::kF32, 16, 2, Scales::kUnscaled, 0};
+constexpr PanelFormat kI8 = {93, DType::kI8, DType::kI8, 16, 4, Scales::kPerUnit, 0};
+constexpr PanelFormat kI4 = {94, DType::kI4, DType::kI8, 16, 8, Scales::kPerGroup, 0};
+constexpr PanelFormat kSparse = {95, DType::kF32, DType::kF32, 8, 1, Scales::kUnscaled, 2};
+
+// 3 gates x 20 units x 30, twice; every part at kOffset.
+BlobMatrix sample(const PanelFormat &f) {
+  BlobMatrix m = {f.id, 2, 3, 20, 30, 30, kOffset, kNone, kNone, kNone, 0, kNone, kNone, 0, 0, {}};
+  if (f.index_bytes != 0) m.entries = 7, m.index = kOffset;
+  if (f.scales != Scales::kUnscaled) m.scales = m.unit_sums = m.diagonal = kOffset, m.factor_scale = 0.01f, m.factor_zero = -3;
+  if (f.scales == Scales::kPerGroup) m.group_k = 8;
+  return m;
+}
+
+struct Sized {
+  const char *name;
+  PanelFormat format;
+  uint32_t bytes;  // of its longest part
+};
+
+// By hand: (units padded) x gates x (k padded) x bits / 8, twice; of i4 the scales of four groups of k are as long.
+const Sized kSamples[] = {
+    {"f32", kF32, 2 * 32 * 3 * 30 * 4}, {"row", kRow, 2 * 20 * 3 * 30 * 4}, {"bf16", kBf16, 2 * 32 * 3 * 30 * 2},
+    {"i8", kI8, 2 * 32 * 3 * 32},       {"i4", kI4, 2 * 4 * 32 * 3 * 4},    {"sparse", kSparse, 2 * 24 * 3 * 7 * 4},
+};
+
+TEST(Matrix, FitsWhereItsLongestPartEnds) {
+  for (const Sized &s : kSamples) {
+    SCOPED_TRACE(s.name);
+    EXPECT_TRUE(matrix_fits(s.format, sample(s.format), kOffset + s.bytes));
+    EXPECT_FALSE(matrix_fits(s.format, sample(s.format), kOffset + s.bytes - 1));
+    EXPECT_FALSE(matrix_fits(s.format, sample(s.format), 0));
+  }
+}
+
+TEST(Matrix, EveryPartIsMeasured) {
+  const MatrixShape shape = {3, 20, 30, 30};
+  EXPECT_EQ(32u * 3 * 30 * 2, panels_bytes(kBf16, shape));
+  EXPECT_EQ(32u * 3 * 32, panels_bytes(kI8, shape));
+  EXPECT_EQ(32u * 3 * 32 / 2, panels_bytes(kI4, shape));
+  EXPECT_EQ(1u, panels_bytes({94, DType::kI4, DType::kI8, 0, 1, Scales::kUnscaled, 0}, {1, 1, 1, 1}));
+  EXPECT_EQ(32u * 3 * 4, vector_bytes(kI8, shape));
+  EXPECT_EQ(32u * 3 * 4, scales_bytes(kI8, shape, 0));
+  EXPECT_EQ(4u * 32 * 3 * 4, scales_bytes(kI4, shape, 8));
+  EXPECT_EQ(3u * 7 * 2, index_bytes(kSparse, {3, 20, 30, 7}));
+  const uint32_t most = 0xffffffffu;
+  EXPECT_EQ(kSizeOverflow, panels_bytes(kF32, {most, most, most, most}));
+  EXPECT_EQ(kSizeOverflow, panels_bytes(kI4, {most, most, most, most}));
+}
+
+struct Wrong {
+  const char *name;
+  std::function<void(BlobMatrix *)> change;
+};
+
+void expect_refused(const PanelFormat &f, const std::vector<Wrong> &list) {
+  for (const Wrong &w : list) {
+    BlobMatrix m = sample(f);
+    w.change(&m);
+    EXPECT_FALSE(matrix_fits(f, m, 0x40000000u)) << w.name;
+  }
+}
+
+TEST(Matrix, SizesOfNothingAndOfMoreThanThereIsAreRefused) {
+  for (const Sized &s : kSamples) {
+    SCOPED_TRACE(s.name);
+    ASSERT_TRUE(matrix_fits(s.format, sample(s.format), 0x40000000u));
+    for (const uint32_t v : {0u, 0x10000000u, 0x40000000u, 0x80000000u, 0xfffffff1u, 0xffffffffu}) {
+      expect_refused(s.format, {{"count", [v](BlobMatrix *m) { m->count = v; }},
+                                {"gates", [v](BlobMatrix *m) { m->gates = v; }},
+                                {"units", [v](BlobMatrix *m) { m->units = v; }},
+                                {"k and entries", [v](BlobMatrix *m) { m->k = m->entries = v; }}});
+    }
+    for (const uint32_t at : {kOffset + 4, kOffset + 32, 0x40000000u, 0xffffffc0u, kNone})
+      expect_refused(s.format, {{"panels", [at](BlobMatrix *m) { m->panels = at; }}});
+    for (int i = 0; i < 5; ++i) expect_refused(s.format, {{"reserved", [i](BlobMatrix *m) { m->reserved[i] = 1u << (6 * i); }}});
+    expect_refused(s.format, {{"five gates", [](BlobMatrix *m) { m->gates = 5; }},
+                              {"tiles of unequal numbers", [](BlobMatrix *m) { m->tile_first = kOffset; }}});
+  }
+}
+
+TEST(Matrix, ADenseOneKeepsEveryKAndASparseOneAnIndex) {
+  for (const PanelFormat &f : {kF32, kRow, kBf16, kI8, kI4}) {
+    expect_refused(f, {{"fewer entries", [](BlobMatrix *m) { m->entries = 29; }},
+                       {"more entries", [](BlobMatrix *m) { m->entries = 31; }},
+                       {"an index", [](BlobMatrix *m) { m->index = kOffset; }}});
+  }
+  expect_refused(kSparse, {{"no entry", [](BlobMatrix *m) { m->entries = 0; }},
+                           {"more entries than k", [](BlobMatrix *m) { m->entries = 31; }},
+                           {"no index", [](BlobMatrix *m) { m->index = kNone; }},
+                           {"an index at an odd place", [](BlobMatrix *m) { m->index = kOffset + 2; }},
+                           {"an index beyond the weights", [](BlobMatrix *m) { m->index = 0x40000000u; }}});
+}
+
+TEST(Matrix, OnlyAQuantisedOneHasScales) {
+  for (const PanelFormat &f : {kF32, kRow, kBf16, kSparse}) {
+    expect_refused(f, {{"scales", [](BlobMatrix *m) { m->scales = kOffset; }},
+                       {"group_k", [](BlobMatrix *m) { m->group_k = 8; }},
+                       {"unit_sums", [](BlobMatrix *m) { m->unit_sums = kOffset; }},
+                       {"diagonal", [](BlobMatrix *m) { m->diagonal = kOffset; }},
+                       {"factor_scale", [](BlobMatrix *m) { m->factor_scale = 1; }},
+                       {"factor_zero", [](BlobMatrix *m) { m->factor_zero = 1; }}});
+  }
+  const float inf = __builtin_inff(), nan = __builtin_nanf("");
+  for (const PanelFormat &f : {kI8, kI4}) {
+    expect_refused(f, {{"no scales", [](BlobMatrix *m) { m->scales = kNone; }},
+                       {"scales at an odd place", [](BlobMatrix *m) { m->scales = kOffset + 4; }},
+                       {"sums beyond the weights", [](BlobMatrix *m) { m->unit_sums = 0x40000000u; }},
+                       {"a zero point without sums", [](BlobMatrix *m) { m->unit_sums = kNone; }},
+                       {"a diagonal beyond the weights", [](BlobMatrix *m) { m->diagonal = 0x40000000u; }},
+                       {"a negative scale", [](BlobMatrix *m) { m->factor_scale = -1; }},
+                       {"an infinite scale", [inf](BlobMatrix *m) { m->factor_scale = inf; }},
+                       {"no number as a scale", [nan](BlobMatrix *m) { m->factor_scale = nan; }},
+                       {"a zero point below i8", [](BlobMatrix *m) { m->factor_zero = -129; }},
+                       {"a zero point above i8", [](BlobMatrix *m) { m->factor_zero = 128; }}});
+    BlobMatrix found = sample(f), centred = sample(f);
+    found.factor_scale = 0;
+    centred.factor_zero = 0;
+    centred.unit_sums = centred.diagonal = kNone;
+    EXPECT_TRUE(matrix_fits(f, found, 0x40000000u));
+    EXPECT_TRUE(matrix_fits(f, centred, 0x40000000u));
+  }
+  expect_refused(kI8, {{"groups of k", [](BlobMatrix *m) { m->group_k = 8; }}});
+  expect_refused(kI4, {{"no groups of k", [](BlobMatrix *m) { m->group_k = 0; }}});
+}
+
+}  // namespace

@@ -67,10 +67,11 @@ TEST_P(Overlap, YInXIsTheSameAsYApart) {
     ASSERT_EQ(1u, in_place(blob));
     Runner apart(blob, way.options), same(blob, way.options);
     const size_t batch = way.options.batch, in = same.in(), out = same.out();
-    std::vector<float> x = random_floats(kSteps * batch * in, 9);
+    const size_t steps = way.cut == 0 ? kSteps : 40;
+    std::vector<float> x = random_floats(steps * batch * in, 9);
     const std::vector<float> want = apart.run(x, way.cut);
-    for (size_t t = 0; t < kSteps;) {
-      const size_t n = way.cut == 0 ? kSteps : std::min(way.cut, kSteps - t);
+    for (size_t t = 0; t < steps;) {
+      const size_t n = way.cut == 0 ? steps : std::min(way.cut, steps - t);
       float *at = x.data() + t * batch * in;
       ASSERT_EQ(RNNP_OK, n == 1 ? rnnp_step(same.session(), at, at) : rnnp_run(same.session(), n, at, at));
       ASSERT_EQ(0, std::memcmp(want.data() + t * batch * out, at, n * batch * out * sizeof(float)))
@@ -80,7 +81,7 @@ TEST_P(Overlap, YInXIsTheSameAsYApart) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Overlap, testing::ValuesIn(ways()), [](const auto &way) {
+INSTANTIATE_TEST_SUITE_P(ThreadedWays, Overlap, testing::ValuesIn(ways()), [](const auto &way) {
   const Way &w = way.param;
   return "batch" + std::to_string(w.options.batch) + "chunk" + std::to_string(w.options.chunk) + "threads" +
          std::to_string(w.options.threads) + (w.options.all_threads ? "all" : "planned") + "cut" + std::to_string(w.cut);

@@ -74,8 +74,9 @@ KernelFamily step_family(const AttrRecurrent &a, const BlobDirection &d) {
   return sigmoid_tanh ? KernelFamily::kGruLinear : KernelFamily::kGruLinearGeneric;
 }
 
-bool state_is(const Model &m, uint32_t state, uint32_t elems) {
-  return state < m.states.count && m.states[state].elems == elems && m.states[state].buffers == 2;
+// h is read by all threads while it is written, so it has two buffers; c is each thread's own, and is written where it is read.
+bool state_is(const Model &m, uint32_t state, uint32_t elems, uint32_t buffers) {
+  return state < m.states.count && m.states[state].elems == elems && m.states[state].buffers == buffers;
 }
 
 bool direction_fits(const Model &m, const AttrRecurrent &a, const BlobDirection &d) {
@@ -89,7 +90,7 @@ bool direction_fits(const Model &m, const AttrRecurrent &a, const BlobDirection 
   if (!m.vector_fits(d.bias, w, gates)) return false;
   if (Cell(a.cell) == Cell::kGruLinear && !m.vector_fits(d.r_bias, w, 1)) return false;
   if (d.peephole != kNone && (Cell(a.cell) != Cell::kLstm || !m.vector_fits(d.peephole, w, 3))) return false;
-  return state_is(m, d.state_h, h) && (Cell(a.cell) != Cell::kLstm || (state_is(m, d.state_c, h) && d.state_c != d.state_h));
+  return state_is(m, d.state_h, h, 2) && (Cell(a.cell) != Cell::kLstm || (state_is(m, d.state_c, h, 1) && d.state_c != d.state_h));
 }
 
 // Kernels read all of a layer's matrices in one format.

@@ -418,6 +418,17 @@ TEST(ForgedTables, NoTwoLayersOrDirectionsShareAState) {
   }
 }
 
+// h is read while it is written, c is not: one buffer too few would be a race, one too many is memory for nothing.
+TEST(ForgedTables, AStateOfALayerHasTheBuffersItNeeds) {
+  const BlobTables good = two_directions(rnnp::Cell::kLstm);
+  for (size_t i = 0; i < good.states.size(); ++i) {
+    BlobTables t = good;
+    EXPECT_EQ(i % 2 == 0 ? 2u : 1u, t.states[i].buffers);  // h and c by turns
+    t.states[i].buffers = 3 - t.states[i].buffers;
+    EXPECT_EQ(RNNP_E_BLOB_CORRUPT, make(t)) << i;
+  }
+}
+
 TEST(ForgedTables, AKeptStateIsNoLayersOwn) {
   BlobBuilder b(2);
   const uint32_t x = b.add_input(5);

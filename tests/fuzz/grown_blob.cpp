@@ -235,7 +235,7 @@ class Grower {
     d.r_bias = a.cell == uint32_t(Cell::kGruLinear) ? weights(units) : kNone;
     d.peephole = lstm && c_.once_in(3) ? weights(uint64_t{units} * 3) : kNone;
     d.state_h = add_state(a.hidden_size, 2);
-    d.state_c = lstm ? add_state(a.hidden_size, 2) : kNone;
+    d.state_c = lstm ? add_state(a.hidden_size, 1) : kNone;
     d.reverse = reverse;
     const bool plain = c_.once_in(2);
     const Act defaults[4][3] = {{Act::kTanh, Act::kIdentity, Act::kIdentity},

@@ -204,6 +204,7 @@ rnnp::BlobDirection BlobBuilder::pack_direction(const RecurrentLayer &layer, Dir
   out.peephole = p.empty() ? kNone : pack_vector(p, h, 3);
   out.state_h = add_state(h, d.h0);
   out.state_c = layer.cell == Cell::kLstm ? add_state(h, d.c0) : kNone;
+  if (out.state_c != kNone) states_[out.state_c].buffers = 1;
   out.reverse = d.reverse;
   for (int i = 0; i < 3; ++i) out.act[i] = d.act[i];
   return out;

@@ -170,7 +170,7 @@ class Writer {
     out.peephole = vector(format_, d.peephole, h, 3);
     const std::string suffix = d.reverse ? ".reverse" : "";
     out.state_h = state(h, d.init_h, name + suffix + ".h", 2, 0);
-    out.state_c = r.cell == Cell::kLstm ? state(h, d.init_c, name + suffix + ".c", 2, 0) : kNone;
+    out.state_c = r.cell == Cell::kLstm ? state(h, d.init_c, name + suffix + ".c", 1, 0) : kNone;
     out.reverse = d.reverse;
     out.init_h = d.given_h;
     out.init_c = d.given_c;

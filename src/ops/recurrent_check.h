@@ -1,5 +1,5 @@
-// recurrent_check.h -- what a recurrent node must be, what it costs, and which kernel it asks for. SPDX-License-Identifier:
-// Apache-2.0
+// recurrent_check.h -- what a recurrent node must be, what it costs, and which kernel it asks for.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_OPS_RECURRENT_CHECK_H_
 #define RNNPACK_OPS_RECURRENT_CHECK_H_
 

@@ -99,5 +99,11 @@ int main(void) {
     return 1;
   }
   report(&need);
+#ifdef IMAGE_MOST_SESSION
+  if (need.session_bytes > IMAGE_MOST_SESSION) {
+    printf("the session takes more than %u bytes\n", IMAGE_MOST_SESSION);
+    return 3;
+  }
+#endif
   return worst <= 1e-5f ? 0 : 2;
 }

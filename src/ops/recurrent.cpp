@@ -13,19 +13,17 @@ namespace {
 struct Direction {
   RecurFn recur;          // the step; for kGru gates z and r
   RecurFn output;         // kGru: the candidate; else nullptr
-  RecurArgs args;         // all that does not change between steps
+  RecurArgs args;         // what changes from step to step is set there
   const float *output_r;  // kGru: the candidate's panels, the only argument of its kernel that differs
   GemmArgs gemm;
   uint32_t state_h, state_c;
   uint32_t reverse;
 };
 
-// A single step of all rows: two sets of arguments, for either live buffer, in which only x and y remain to be set.
+// A single step of all rows: the direction's arguments, in which only x, y, h and the sweep remain to be set.
 struct SingleStep {
-  RecurFn recur;
   StateSlot *h;
   const ValueSlot *x, *y;
-  RecurArgs args[2];
 };
 
 struct Recurrent {
@@ -34,7 +32,7 @@ struct Recurrent {
   uint32_t input_size, hidden_size, nr, direction_count;
   size_t state_row_bytes;
   GemmFn gemm;
-  Direction direction[2];
+  Direction *direction;  // [direction_count]
   SingleStep single;
 };
 
@@ -104,9 +102,11 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   }
 
   Recurrent *layer = env->arena->take<Recurrent>(1);
+  Direction *directions = env->arena->take<Direction>(a->direction_count);
   *object = layer;
-  if (layer == nullptr) return RNNP_OK;
+  if (directions == nullptr) return RNNP_OK;
   *layer = {};
+  layer->direction = directions;
   layer->plan = plan;
   layer->cell = shape.cell;
   layer->input_size = a->input_size;
@@ -124,12 +124,17 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
 }
 
 void run_single(void *object) {
-  SingleStep &s = static_cast<Recurrent *>(object)->single;
-  RecurArgs &a = s.args[s.h->live];
+  Recurrent &layer = *static_cast<Recurrent *>(object);
+  const SingleStep &s = layer.single;
+  RecurArgs &a = layer.direction[0].args;
+  const uint32_t live = s.h->live;
   a.x = static_cast<const float *>(s.x->data);
   a.y = static_cast<float *>(s.y->data);
-  s.recur(&a);
-  s.h->live ^= 1;
+  a.h_prev = s.h->buffer[live];
+  a.h_next = s.h->buffer[live ^ 1];
+  a.descending = layer.plan.serpentine & live;
+  layer.direction[0].recur(&a);
+  s.h->live = live ^ 1;
 }
 
 // Only the plain layer has the short road: forward, one direction, no optional input or final state.
@@ -145,20 +150,14 @@ StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
   const uint32_t y = m.node_output(node, 0);
   if (env->threads != 1 || layer.direction_count != 1 || layer.cell == Cell::kGru || y == kNone) return nullptr;
   const Direction &d = layer.direction[0];
-  StateSlot *h = &env->states[d.state_h];
-  layer.single = {d.recur, h, &env->values[m.node_input(node, 0)], &env->values[y], {d.args, d.args}};
-  for (uint32_t live = 0; live < 2; ++live) {
-    RecurArgs &a = layer.single.args[live];
-    a.x_row_bytes = layer.single.x->row_bytes;
-    a.y_row_bytes = layer.single.y->row_bytes;
-    a.h_prev = h->buffer[live];
-    a.h_next = h->buffer[live ^ 1];
-    a.c = d.state_c != kNone ? env->states[d.state_c].buffer[env->states[d.state_c].live] : nullptr;
-    a.rows = env->max_batch;
-    a.tile_begin = 0;
-    a.tile_end = layer.plan.tiles;
-    a.descending = layer.plan.serpentine & live;
-  }
+  layer.single = {&env->states[d.state_h], &env->values[m.node_input(node, 0)], &env->values[y]};
+  RecurArgs &a = layer.direction[0].args;
+  a.x_row_bytes = layer.single.x->row_bytes;
+  a.y_row_bytes = layer.single.y->row_bytes;
+  a.c = d.state_c != kNone ? env->states[d.state_c].buffer[0] : nullptr;
+  a.rows = env->max_batch;
+  a.tile_begin = 0;
+  a.tile_end = layer.plan.tiles;
   return run_single;
 }
 
@@ -316,6 +315,8 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
   if (y != kNone && env.values[y].data != nullptr) frame.y = &env.values[y];
 
   RecurArgs a = dir.args;
+  a.x = nullptr;
+  a.y = nullptr;
   a.tile_begin = tiles.begin;
   a.tile_end = tiles.end;
   a.rows = env.batch;

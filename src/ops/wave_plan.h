@@ -8,9 +8,11 @@
 
 #include <stdint.h>
 
+#include "base/threads.h"
+
 namespace rnnp {
 
-constexpr uint32_t kMaxStages = 8;
+constexpr uint32_t kMaxStages = kManyThreads ? 8 : 1;
 
 // What the nodes of a step cost (ops/node_costs.h), and how often a step's threads would meet if they shared every layer.
 struct StepCosts {

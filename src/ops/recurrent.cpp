@@ -4,37 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "ops/recurrent_check.h"
-#include "ops/recurrent_plan.h"
+#include "ops/recurrent_layer.h"
 #include "pack/layout.h"
 
 namespace rnnp {
 namespace {
-
-struct Direction {
-  RecurFn recur;          // the step; for kGru gates z and r
-  RecurFn output;         // kGru: the candidate; else nullptr
-  RecurArgs args;         // what changes from step to step is set there
-  const float *output_r;  // kGru: the candidate's panels, the only argument of its kernel that differs
-  GemmArgs gemm;
-  uint32_t state_h, state_c;
-  uint32_t reverse;
-};
-
-// A single step of all rows: the direction's arguments, in which only x, y, h and the sweep remain to be set.
-struct SingleStep {
-  StateSlot *h;
-  const ValueSlot *x, *y;
-};
-
-struct Recurrent {
-  RecurrentPlan plan;
-  Cell cell;
-  uint32_t input_size, hidden_size, nr, direction_count;
-  size_t state_row_bytes;
-  GemmFn gemm;
-  Direction *direction;  // [direction_count]
-  SingleStep single;
-};
 
 // The threads that run one direction together; the barrier lines are the team's.
 struct Team {
@@ -121,44 +95,6 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
     layer->direction[d].output = shape.cell == Cell::kGru ? outputs[d]->recur : nullptr;
   }
   return RNNP_OK;
-}
-
-void run_single(void *object) {
-  Recurrent &layer = *static_cast<Recurrent *>(object);
-  const SingleStep &s = layer.single;
-  RecurArgs &a = layer.direction[0].args;
-  const uint32_t live = s.h->live;
-  a.x = static_cast<const float *>(s.x->data);
-  a.y = static_cast<float *>(s.y->data);
-  a.h_prev = s.h->buffer[live];
-  a.h_next = s.h->buffer[live ^ 1];
-  a.descending = layer.plan.serpentine & live;
-  layer.direction[0].recur(&a);
-  s.h->live = live ^ 1;
-}
-
-// Only the plain layer has the short road: forward, one direction, no optional input or final state.
-StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
-  Recurrent &layer = *static_cast<Recurrent *>(object);
-  const Model &m = *env->model;
-  for (uint32_t i = 1; i < node.input_count; ++i) {
-    if (m.node_input(node, i) != kNone) return nullptr;
-  }
-  for (uint32_t i = 1; i < node.output_count; ++i) {
-    if (m.node_output(node, i) != kNone) return nullptr;
-  }
-  const uint32_t y = m.node_output(node, 0);
-  if (env->threads != 1 || layer.direction_count != 1 || layer.cell == Cell::kGru || y == kNone) return nullptr;
-  const Direction &d = layer.direction[0];
-  layer.single = {&env->states[d.state_h], &env->values[m.node_input(node, 0)], &env->values[y]};
-  RecurArgs &a = layer.direction[0].args;
-  a.x_row_bytes = layer.single.x->row_bytes;
-  a.y_row_bytes = layer.single.y->row_bytes;
-  a.c = d.state_c != kNone ? env->states[d.state_c].buffer[0] : nullptr;
-  a.rows = env->max_batch;
-  a.tile_begin = 0;
-  a.tile_end = layer.plan.tiles;
-  return run_single;
 }
 
 // --- Run ------------------------------------------------------------------------------------------------------------------------
@@ -381,6 +317,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_recurrent = {OpKind::kRecurrent, nullptr, check_recurrent, recurrent_costs, build, finish, run};
+const Op rnnp_op_recurrent = {OpKind::kRecurrent, nullptr, check_recurrent, recurrent_costs, build, finish_recurrent, run};
 
 }  // namespace rnnp

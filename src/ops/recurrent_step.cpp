@@ -1,0 +1,85 @@
+// recurrent_step.cpp -- the short road of a recurrent layer: one step of all rows on the caller's thread, every argument but x, y,
+// h and the sweep set beforehand. Touches its object, its states, its outputs and, for kGru, the scratch. Why so: at small sizes a
+// step takes less time than finding out what it is about. SPDX-License-Identifier: Apache-2.0
+#include "ops/recurrent_layer.h"
+
+namespace rnnp {
+namespace {
+
+// Sets what differs from step to step; returns the buffer of h that will be the live one.
+uint32_t begin_step(const Recurrent &layer, RecurArgs *a) {
+  const SingleStep &s = layer.single;
+  const uint32_t live = s.h->live;
+  a->y = static_cast<float *>(s.y->data);
+  a->h_prev = s.h->buffer[live];
+  a->h_next = s.h->buffer[live ^ 1];
+  a->descending = layer.plan.serpentine & live;
+  return live ^ 1;
+}
+
+void run_step(void *object) {
+  Recurrent &layer = *static_cast<Recurrent *>(object);
+  Direction &d = layer.direction[0];
+  const uint32_t live = begin_step(layer, &d.args);
+  d.args.x = static_cast<const float *>(layer.single.x->data);
+  d.recur(&d.args);
+  layer.single.h->live = live;
+}
+
+// kGru takes its input from preact, and its candidate needs all of r*h.
+void run_gru_step(void *object) {
+  Recurrent &layer = *static_cast<Recurrent *>(object);
+  Direction &d = layer.direction[0];
+  d.gemm.a = static_cast<const float *>(layer.single.x->data);
+  layer.gemm(&d.gemm);
+  const uint32_t live = begin_step(layer, &d.args);
+  d.recur(&d.args);
+  const float *gates_r = d.args.r;
+  d.args.r = d.output_r;
+  d.output(&d.args);
+  d.args.r = gates_r;
+  layer.single.h->live = live;
+}
+
+void place_gru_scratch(const Recurrent &layer, void *scratch, uint32_t rows, Direction *d) {
+  uint8_t *at = static_cast<uint8_t *>(scratch);
+  d->args.preact = d->gemm.out = view_as<float>(at);
+  d->args.z = view_as<float>(at + layer.plan.preact_bytes);
+  d->args.rh = view_as<float>(at + layer.plan.preact_bytes + layer.plan.gate_bytes);
+  d->gemm.a_row_bytes = layer.single.x->row_bytes;
+  d->gemm.rows = rows;
+  d->gemm.tile_begin = 0;
+  d->gemm.tile_end = layer.plan.tiles;
+}
+
+// Forward, one direction, no optional input or final state.
+bool is_plain(const Model &m, const BlobNode &node, const Recurrent &layer) {
+  for (uint32_t i = 1; i < node.input_count; ++i) {
+    if (m.node_input(node, i) != kNone) return false;
+  }
+  for (uint32_t i = 1; i < node.output_count; ++i) {
+    if (m.node_output(node, i) != kNone) return false;
+  }
+  return layer.direction_count == 1 && m.node_output(node, 0) != kNone;
+}
+
+}  // namespace
+
+StepFn finish_recurrent(FinishEnv *env, const BlobNode &node, void *object) {
+  Recurrent &layer = *static_cast<Recurrent *>(object);
+  const Model &m = *env->model;
+  if (env->threads != 1 || !is_plain(m, node, layer)) return nullptr;
+  Direction &d = layer.direction[0];
+  layer.single = {&env->states[d.state_h], &env->values[m.node_input(node, 0)], &env->values[m.node_output(node, 0)]};
+  d.args.x_row_bytes = layer.single.x->row_bytes;
+  d.args.y_row_bytes = layer.single.y->row_bytes;
+  d.args.c = d.state_c != kNone ? env->states[d.state_c].buffer[0] : nullptr;
+  d.args.rows = env->max_batch;
+  d.args.tile_begin = 0;
+  d.args.tile_end = layer.plan.tiles;
+  if (layer.cell != Cell::kGru) return run_step;
+  place_gru_scratch(layer, env->scratch, env->max_batch, &d);
+  return run_gru_step;
+}
+
+}  // namespace rnnp

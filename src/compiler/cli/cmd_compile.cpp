@@ -38,6 +38,7 @@ int run(const Options &options) {
   if (!options.c_name.empty()) outputs.insert(outputs.end(), {options.c_name + ".h", code});
   check_distinct({options.model}, outputs);
   const auto model = load_model(options.model, options.inputs);
+  check_distinct(model->data_files, outputs);
   const Compiled compiled = compile_model(*model, {options.target, state_pairs(options.inputs), options.stream_steps});
   for (const std::string &note : compiled.graph.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   std::vector<OutputFile> files;
@@ -63,7 +64,7 @@ int list_operators() {
 void add_compile(CLI::App *app, Action *action) {
   auto options = std::make_shared<Options>();
   CLI::App *command = app->add_subcommand("compile", "Compile an ONNX model into a blob");
-  command->add_option("model", options->model, "model.onnx, weights inside")->required();
+  command->add_option("model", options->model, "model.onnx; weights in a file of their own (model.onnx.data) are found beside it")->required();
   command->add_option("-o,--output", options->output, "blob to write");
   command
       ->add_option("--target", options->target, "generic, avx512, avx2, neon, armv7 or cortex-m: the layout of the packed weights")

@@ -3,6 +3,7 @@
 #include "compiler/cli/model_options.h"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
 #include "compiler/cli/files.h"
 #include "compiler/cli/npy.h"
@@ -100,7 +101,8 @@ std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOption
   }
   const std::vector<uint8_t> bytes = read_file(path);
   if (bytes.empty()) throw IoError(quote(path) + " is empty; an ONNX file is expected");
-  auto model = parse_model(bytes.data(), bytes.size());
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  auto model = parse_model(bytes.data(), bytes.size(), &folder);
   specialise(model.get(), wanted);
   return model;
 }

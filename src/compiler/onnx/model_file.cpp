@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 
+#include "compiler/onnx/external_data.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/onnx/subgraph.h"
 
@@ -166,7 +167,7 @@ std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto) {
   return model;
 }
 
-std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size) {
+std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size, const std::string *folder) {
   if (size > static_cast<size_t>(std::numeric_limits<int>::max())) throw ModelError("the file is larger than 2 GiB");
   google::protobuf::io::ArrayInputStream array(bytes, static_cast<int>(size));
   google::protobuf::io::CodedInputStream stream(&array);
@@ -175,7 +176,11 @@ std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size) {
   if (!proto.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
     throw ModelError("the file is not an ONNX model, or it is damaged");
   }
-  return check_model(std::move(proto));
+  std::vector<std::string> data_files;
+  if (folder != nullptr) data_files = read_external_data(&proto, *folder);
+  auto model = check_model(std::move(proto));
+  model->data_files = std::move(data_files);
+  return model;
 }
 
 }  // namespace rnnp::compiler

@@ -1,5 +1,5 @@
 // model_file.h -- an ONNX file as a checked graph: parsed, in topological order, names resolved, opset known.
-// External data is refused. Everything later may rely on what check_model promises.
+// Everything later may rely on what check_model promises.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_ONNX_MODEL_FILE_H_
 #define RNNPACK_COMPILER_ONNX_MODEL_FILE_H_
@@ -35,6 +35,7 @@ struct OnnxModel {
   onnx::ModelProto proto;
   int64_t opset = 0;
   int64_t file_bytes = 0;                      // what budgets are measured by
+  std::vector<std::string> data_files;         // in which weights were found, beside the model's file
   std::vector<const onnx::NodeProto *> nodes;  // topological order
   std::vector<DeclaredInput> inputs;           // graph inputs that are not initialisers
   std::vector<std::string> outputs;
@@ -45,8 +46,9 @@ struct OnnxModel {
   OnnxModel &operator=(const OnnxModel &) = delete;
 };
 
-// The bytes of an ONNX file. Throws ModelError when they are not a usable model.
-std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size);
+// The bytes of an ONNX file. Throws ModelError when they are not a usable model. Weights in other files (external_data.h) are looked
+// for in `folder`; without one they are refused.
+std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size, const std::string *folder = nullptr);
 std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto);
 
 // The node's name, or its first output's where it has none.

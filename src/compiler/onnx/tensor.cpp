@@ -167,7 +167,7 @@ void check_stored(const onnx::TensorProto &proto, int64_t count) {
 
 Tensor read_tensor(const onnx::TensorProto &proto) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL || proto.external_data_size() > 0) {
-    throw Refusal("its data lies in another file; save the model with the weights inside");
+    throw Refusal("its data lies in another file, which is not at hand here");
   }
   const Shape shape(proto.dims().begin(), proto.dims().end());
   check_stored(proto, element_count(shape, kMaxTensorElems));

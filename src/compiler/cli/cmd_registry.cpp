@@ -1,15 +1,12 @@
 // cmd_registry.cpp -- `rnnpack registry`: blobs -> a C file that links what they need of the library and no more.
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <cstring>
-#include <deque>
 #include <memory>
 
 #include "compiler/cli/command.h"
 #include "compiler/cli/files.h"
+#include "compiler/cli/opened_blob.h"
 #include "compiler/emit/emit_registry.h"
-#include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -18,20 +15,6 @@ struct Options {
   std::vector<std::string> blobs;
   std::string output;
 };
-
-struct OpenedBlob {
-  AlignedBytes bytes;
-  rnnp_model model;
-};
-
-std::unique_ptr<OpenedBlob> open_blob(const std::string &path) {
-  const std::vector<uint8_t> bytes = read_file(path);
-  auto blob = std::make_unique<OpenedBlob>(OpenedBlob{AlignedBytes(bytes.size(), 64), {}});
-  if (!bytes.empty()) std::memcpy(blob->bytes.data(), bytes.data(), bytes.size());
-  const rnnp_status status = rnnp_model_open(&blob->model, blob->bytes.data(), bytes.size(), 0);
-  if (status != RNNP_OK) throw IoError(quote(path) + ": " + rnnp_status_string(status));
-  return blob;
-}
 
 int run(const Options &options) {
   check_distinct(options.blobs, {options.output});

@@ -3,14 +3,14 @@
 #include <CLI/CLI.hpp>
 #include <cctype>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <memory>
 
 #include "compiler/cli/command.h"
 #include "compiler/cli/files.h"
+#include "compiler/cli/opened_blob.h"
 #include "compiler/cli/tune.h"
-#include "compiler/onnx/problem.h"
+#include "compiler/emit/upper.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -35,11 +35,6 @@ std::string stem_of(const std::string &path) {
   return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) ? "_" + name : name;
 }
 
-std::string upper(std::string text) {
-  for (char &c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return text;
-}
-
 std::string header_text(const std::string &path, const Tuned &tuned, const Options &options) {
   const std::string name = stem_of(path), guard = upper(name) + "_H_";
   const Tuning &t = tuned.tuning;
@@ -57,19 +52,14 @@ std::string header_text(const std::string &path, const Tuned &tuned, const Optio
 }
 
 int run(Options options) {
-  const std::vector<uint8_t> bytes = read_file(options.blob);
-  AlignedBytes blob(bytes.size(), 64);
-  if (!bytes.empty()) std::memcpy(blob.data(), bytes.data(), bytes.size());
-  rnnp_model model;
-  const rnnp_status status = rnnp_model_open(&model, blob.data(), bytes.size(), 0);
-  if (status != RNNP_OK) throw IoError(quote(options.blob) + ": " + rnnp_status_string(status));
+  const std::unique_ptr<OpenedBlob> blob = open_blob(options.blob);
   rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-  rnnp_model_info(&model, &facts);
+  rnnp_model_info(&blob->model, &facts);
   constexpr size_t kUsualSteps = 100;
   if (options.task.steps == 0) options.task.steps = facts.stream_steps != 0 ? facts.stream_steps : kUsualSteps;
   if (facts.fixed_batch != 0) options.task.batch = facts.fixed_batch;
   if (!options.output.empty()) check_distinct({options.blob}, {options.output});
-  const Tuned tuned = tune(model, options.task);
+  const Tuned tuned = tune(blob->model, options.task);
   std::printf(
       "%s, calls of %zu steps of %u rows; us a call, least of many taking turns\n\n| tried | best before | this | "
       "|\n|---|--:|--:|---|\n",

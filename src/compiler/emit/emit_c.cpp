@@ -9,6 +9,7 @@
 #include "compiler/cli/files.h"
 #include "compiler/emit/emit_registry.h"
 #include "compiler/emit/one_file.h"
+#include "compiler/emit/upper.h"
 #include "compiler/onnx/problem.h"
 #include "rnnpack/rnnpack.h"
 
@@ -21,11 +22,6 @@ struct Sizes {
   RegistryNames registry;
   std::string tensors;
 };
-
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
 
 // One line: the elements of a row, and in words what the tensor is.
 std::string tensor_text(const rnnp_model &model, rnnp_status (*ask)(const rnnp_model *, uint32_t, rnnp_tensor_facts *),

@@ -5,7 +5,6 @@
 #include "compiler/emit/one_file.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <sstream>
@@ -13,6 +12,7 @@
 
 #include "compiler/emit/library_sources.h"
 #include "compiler/emit/private_names.h"
+#include "compiler/emit/upper.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -42,11 +42,6 @@ bool is_guard(const std::string &line) {
   const bool begins = starts_with(line, "#ifndef RNNPACK_") || starts_with(line, "#define RNNPACK_") ||
                       starts_with(line, "#endif  // RNNPACK_") || starts_with(line, "#endif /* RNNPACK_");
   return begins && line.find("_H_") != std::string::npos && line.find('(') == std::string::npos;
-}
-
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
 }
 
 struct Unit {

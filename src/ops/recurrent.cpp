@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "ops/recurrent_check.h"
-#include "ops/recurrent_layer.h"
+#include "ops/recurrent_step.h"
 #include "pack/layout.h"
 
 namespace rnnp {

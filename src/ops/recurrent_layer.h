@@ -1,4 +1,4 @@
-// recurrent_layer.h -- a recurrent node of a session: what recurrent.cpp makes of it and runs, and recurrent_step.cpp's short road.
+// recurrent_layer.h -- a recurrent node of a session, as recurrent.cpp makes it.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_OPS_RECURRENT_LAYER_H_
 #define RNNPACK_OPS_RECURRENT_LAYER_H_
@@ -33,9 +33,6 @@ struct Recurrent {
   Direction *direction;  // [direction_count]
   SingleStep single;
 };
-
-// Op::finish of a recurrent layer: sets what its arguments need for single steps of all rows, where it has a short road for them.
-StepFn finish_recurrent(FinishEnv *env, const BlobNode &node, void *object);
 
 }  // namespace rnnp
 #endif  // RNNPACK_OPS_RECURRENT_LAYER_H_

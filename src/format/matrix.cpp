@@ -7,23 +7,31 @@
 namespace rnnp {
 namespace {
 
-// What no row of the table has need not be looked for.
-constexpr bool kAnyScales = false
-#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) || Scales::scales != Scales::kUnscaled
-#include "pack/panel_formats.inc"
-#undef RNNPACK_PANEL_FORMAT
-    ;
-constexpr bool kAnyIndex = false
-#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) || index_bytes != 0
-#include "pack/panel_formats.inc"
-#undef RNNPACK_PANEL_FORMAT
-    ;
-constexpr bool kAllF32 = true
+constexpr PanelFormat kFormats[] = {
 #define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) \
-  &&DType::weight == DType::kF32 &&DType::factor == DType::kF32 &&kr == 1
+  {id, DType::weight, DType::factor, nr, kr, Scales::scales, index_bytes},
 #include "pack/panel_formats.inc"
 #undef RNNPACK_PANEL_FORMAT
-    ;
+};
+
+constexpr bool any(bool (*is)(const PanelFormat &)) {
+  for (const PanelFormat &f : kFormats) {
+    if (is(f)) return true;
+  }
+  return false;
+}
+constexpr bool is_scaled(const PanelFormat &f) {
+  return f.scales != Scales::kUnscaled;
+}
+constexpr bool is_indexed(const PanelFormat &f) {
+  return f.index_bytes != 0;
+}
+constexpr bool is_not_f32(const PanelFormat &f) {
+  return f.weight != DType::kF32 || f.factor != DType::kF32 || f.kr != 1;
+}
+
+// What no row of the table has need not be looked for.
+constexpr bool kAnyScales = any(is_scaled), kAnyIndex = any(is_indexed), kAllF32 = !any(is_not_f32);
 
 }  // namespace
 

@@ -64,7 +64,8 @@ int list_operators() {
 void add_compile(CLI::App *app, Action *action) {
   auto options = std::make_shared<Options>();
   CLI::App *command = app->add_subcommand("compile", "Compile an ONNX model into a blob");
-  command->add_option("model", options->model, "model.onnx; weights in a file of their own (model.onnx.data) are found beside it")->required();
+  command->add_option("model", options->model, "model.onnx; weights in a file of their own (model.onnx.data) are found beside it")
+      ->required();
   command->add_option("-o,--output", options->output, "blob to write");
   command
       ->add_option("--target", options->target, "generic, avx512, avx2, neon, armv7 or cortex-m: the layout of the packed weights")

@@ -46,8 +46,8 @@ struct OnnxModel {
   OnnxModel &operator=(const OnnxModel &) = delete;
 };
 
-// The bytes of an ONNX file. Throws ModelError when they are not a usable model. Weights in other files (external_data.h) are looked
-// for in `folder`; without one they are refused.
+// The bytes of an ONNX file. Throws ModelError when they are not a usable model. Weights in other files (external_data.h) are
+// looked for in `folder`; without one they are refused.
 std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size, const std::string *folder = nullptr);
 std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto);
 

@@ -55,7 +55,8 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
   const PanelFormat format = m.matrix(a->direction[0].w).format;
-  const RecurrentShape shape = {Cell(a->cell), a->input_size, a->hidden_size, format, a->direction_count};
+  const uint32_t count = a->direction_count;  // 1 or 2
+  const RecurrentShape shape = {Cell(a->cell), a->input_size, a->hidden_size, format, count};
   const PlanLimits limits = {env->max_batch, env->chunk_steps, env->threads,          env->l1d_bytes,
                              env->l2_bytes,  env->l3_bytes,    env->layer_chunk_steps};
   const RecurrentPlan plan = plan_recurrent(shape, limits);
@@ -65,7 +66,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const bool projects = plan.preact_bytes != 0;
   const Kernel *gemm = find_panel_kernel(*env, KernelFamily::kGemm, format);
   const Kernel *steps[2] = {}, *outputs[2] = {};
-  for (uint32_t d = 0; d < a->direction_count; ++d) {
+  for (uint32_t d = 0; d < count; ++d) {
     const KernelFamily family = step_family(*a, a->direction[d]);
     steps[d] = find_panel_kernel(*env, family, format);
     const bool generic = family == KernelFamily::kGruGatesGeneric;
@@ -76,7 +77,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   }
 
   Recurrent *layer = env->arena->take<Recurrent>(1);
-  Direction *directions = env->arena->take<Direction>(a->direction_count);
+  Direction *directions = env->arena->take<Direction>(count);
   *object = layer;
   if (directions == nullptr) return RNNP_OK;
   *layer = {};
@@ -86,10 +87,10 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   layer->input_size = a->input_size;
   layer->hidden_size = a->hidden_size;
   layer->nr = format.nr;
-  layer->direction_count = a->direction_count;
+  layer->direction_count = count;
   layer->state_row_bytes = size_t{state_row_elems(a->hidden_size)} * sizeof(float);
   layer->gemm = projects ? gemm->gemm : nullptr;
-  for (uint32_t d = 0; d < a->direction_count; ++d) {
+  for (uint32_t d = 0; d < count; ++d) {
     fill_direction(m, *a, *layer, a->direction[d], &layer->direction[d]);
     layer->direction[d].recur = steps[d]->recur;
     layer->direction[d].output = shape.cell == Cell::kGru ? outputs[d]->recur : nullptr;

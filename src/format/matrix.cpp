@@ -7,15 +7,8 @@
 namespace rnnp {
 namespace {
 
-constexpr PanelFormat kFormats[] = {
-#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) \
-  {id, DType::weight, DType::factor, nr, kr, Scales::scales, index_bytes},
-#include "pack/panel_formats.inc"
-#undef RNNPACK_PANEL_FORMAT
-};
-
 constexpr bool any(bool (*is)(const PanelFormat &)) {
-  for (const PanelFormat &f : kFormats) {
+  for (const PanelFormat &f : kPanelFormats) {
     if (is(f)) return true;
   }
   return false;

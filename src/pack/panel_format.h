@@ -23,17 +23,30 @@ struct PanelFormat {
   uint8_t index_bytes;  // of the k before each entry of a sparse panel; 0: dense, every k has its place
 };
 
-// Its id is 0 when this build knows none.
-constexpr PanelFormat find_panel_format(uint32_t format_id) {
-  switch (format_id) {
+inline constexpr PanelFormat kPanelFormats[] = {
 #define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) \
-  case id:                                                                                \
-    return {id, DType::weight, DType::factor, nr, kr, Scales::scales, index_bytes};
+  {id, DType::weight, DType::factor, nr, kr, Scales::scales, index_bytes},
 #include "pack/panel_formats.inc"
 #undef RNNPACK_PANEL_FORMAT
-    default:
-      return {};
+};
+
+constexpr bool ids_are_apart() {
+  for (const PanelFormat &a : kPanelFormats) {
+    for (const PanelFormat &b : kPanelFormats) {
+      if (&a != &b && a.id == b.id) return false;
+    }
+    if (a.id == 0) return false;
   }
+  return true;
+}
+static_assert(ids_are_apart(), "each row of panel_formats.inc has an id of its own, and none is 0");
+
+// Its id is 0 when this build knows none.
+constexpr PanelFormat find_panel_format(uint32_t format_id) {
+  for (const PanelFormat &f : kPanelFormats) {
+    if (f.id == format_id) return f;
+  }
+  return {};
 }
 
 constexpr bool operator==(const PanelFormat &a, const PanelFormat &b) {

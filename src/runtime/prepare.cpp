@@ -1,9 +1,9 @@
 // prepare.cpp -- Contract: prepare.h. Options are read through their struct_bytes, and what they leave open is asked of the
 // machine. SPDX-License-Identifier: Apache-2.0
 #include "runtime/prepare.h"
+
 #include "base/bytes.h"
 #include "base/compiled_isa.h"
-#include "format/dataflow.h"
 #include "platform/platform.h"
 #include "runtime/session_plan.h"
 #include "runtime/structs.h"

@@ -16,14 +16,14 @@ struct StepNeeds {
 };
 
 // Of a node that has been checked.
-NodeCosts costs_of(const SessionConfig &c, const BlobNode &node) {
-  const Op &op = *operator_of(c, node);
-  return op.costs != nullptr ? op.costs(*c.model, node) : element_costs(*c.model, node, kElementCost);
+NodeCosts costs_of(const Op &op, const Model &m, const BlobNode &node) {
+  return op.costs != nullptr ? op.costs(m, node) : element_costs(m, node, kElementCost);
 }
 
 uint64_t macs_of(const void *config, uint32_t node) {
   const SessionConfig &c = *static_cast<const SessionConfig *>(config);
-  return costs_of(c, c.model->nodes[node]).macs;
+  const BlobNode &n = c.model->nodes[node];
+  return costs_of(*operator_of(c, n), *c.model, n).macs;
 }
 
 bool is_known(const SessionConfig &c, const BlobNode &node) {
@@ -41,7 +41,7 @@ rnnp_status check_nodes(const SessionConfig &c, StepNeeds *needs, Refusal *refus
     if (op == nullptr) return refuse(refusal, is_known(c, m.nodes[i]) ? Reason::kNotTaken : Reason::kNoOperator, i);
     const rnnp_status status = op->check(m, m.nodes[i]);
     if (status != RNNP_OK) return refuse(refusal, reason_of(status), i);
-    const NodeCosts costs = costs_of(c, m.nodes[i]);
+    const NodeCosts costs = costs_of(*op, m, m.nodes[i]);
     needs->meetings += costs.meetings;
     if (costs.macs_between_meetings > needs->macs_between_meetings) needs->macs_between_meetings = costs.macs_between_meetings;
     if (costs.row_bytes > needs->row_bytes) needs->row_bytes = costs.row_bytes;

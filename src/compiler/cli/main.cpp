@@ -6,8 +6,8 @@
 #include <new>
 
 #include "compiler/cli/command.h"
+#include "compiler/emit/version.h"
 #include "compiler/onnx/problem.h"
-#include "rnnpack/rnnpack.h"
 
 using namespace rnnp::compiler;
 
@@ -62,9 +62,7 @@ int main(int argc, char **argv) {
       "rnnpack compiles recurrent networks from ONNX to blobs that the rnnpack library runs in place.\n"
       "Exit codes: 0 done, 1 usage, 2 model refused, 3 input or output failed, 4 verification failed."};
   app.require_subcommand(1);
-  app.set_version_flag("--version", std::to_string(RNNP_HEADER_VERSION / 10000) + "." +
-                                        std::to_string(RNNP_HEADER_VERSION / 100 % 100) + "." +
-                                        std::to_string(RNNP_HEADER_VERSION % 100));
+  app.set_version_flag("--version", version_text());
   Action action;
   add_compile(&app, &action);
   add_inspect(&app, &action);

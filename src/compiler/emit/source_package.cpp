@@ -3,7 +3,7 @@
 #include "compiler/emit/source_package.h"
 
 #include "compiler/emit/library_sources.h"
-#include "rnnpack/rnnpack.h"
+#include "compiler/emit/version.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -14,15 +14,10 @@ bool take_prefix(std::string *path, const std::string &prefix) {
   return true;
 }
 
-std::string version() {
-  const uint32_t v = RNNP_HEADER_VERSION;
-  return std::to_string(v / 10000) + "." + std::to_string(v / 100 % 100) + "." + std::to_string(v % 100);
-}
-
 std::string with_version(std::string text) {
   const std::string from = "@VERSION@";
   const size_t at = text.find(from);
-  if (at != std::string::npos) text.replace(at, from.size(), version());
+  if (at != std::string::npos) text.replace(at, from.size(), version_text());
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "compiler/onnx/problem.h"
 
@@ -35,7 +36,8 @@ void visit_graph(onnx::GraphProto *graph, const Visit &visit) {
 
 struct Place {
   std::string file;
-  uint64_t offset = 0, bytes = UINT64_MAX;  // UINT64_MAX: to the file's end
+  uint64_t offset = 0;
+  std::optional<uint64_t> bytes;  // none: to the file's end
 };
 
 uint64_t number(const std::string &key, const std::string &text) {
@@ -65,21 +67,19 @@ class Folder {
   explicit Folder(const std::string &path) : root_(fs::canonical(path.empty() ? "." : path)) {}
 
   void fill(onnx::TensorProto *tensor) {
-    Place place = place_of(*tensor);
+    const Place place = place_of(*tensor);
     File &file = open(place.file);
-    if (place.offset > file.bytes) place.offset = file.bytes, place.bytes = 1;
-    const uint64_t left = file.bytes - place.offset;
-    if (place.bytes == UINT64_MAX) place.bytes = left;
-    if (place.bytes > left)
+    const uint64_t left = place.offset <= file.bytes ? file.bytes - place.offset : 0, bytes = place.bytes.value_or(left);
+    if (place.offset > file.bytes || bytes > left)
       throw Refusal("its data reach beyond the end of " + quote(place.file) + ", which has " + std::to_string(file.bytes) +
                     " bytes: is it another model's, or cut off?");
-    file.taken += place.bytes;
+    file.taken += bytes;
     if (file.taken > file.bytes)
       throw Refusal("more data are asked of " + quote(place.file) + " than the " + std::to_string(file.bytes) + " bytes it has");
     std::string *to = tensor->mutable_raw_data();
-    to->resize(place.bytes);
+    to->resize(bytes);
     file.stream.seekg(static_cast<std::streamoff>(place.offset));
-    if (!file.stream.read(to->data(), static_cast<std::streamsize>(place.bytes)))
+    if (!file.stream.read(to->data(), static_cast<std::streamsize>(bytes)))
       throw Refusal("its data in " + quote(place.file) + " cannot be read");
     tensor->clear_external_data();
     tensor->set_data_location(onnx::TensorProto::DEFAULT);

@@ -135,7 +135,8 @@ void bench_recur(benchmark::State &state, const Kernel *kernel, uint32_t hidden,
   report(state, 2.0 * weights * rows, sizeof(float) * weights);
 }
 
-void bench_gemm(benchmark::State &state, const Kernel *kernel, uint32_t gates, uint32_t rows, uint32_t k) {
+void bench_gemm(benchmark::State &state, const Kernel *kernel, uint32_t rows, uint32_t k) {
+  const uint32_t gates = gemm_gates(kernel->family);
   const uint32_t units = 512 / gates / 16 * 16, tiles = tile_count(units, kernel->nr);
   const size_t width = size_t{tiles} * kernel->nr * gates;
   const Floats a(size_t{rows} * k), panels(matrix_elems(units, k, gates, kernel->nr)), bias(width), out(width * rows);
@@ -148,7 +149,6 @@ void bench_gemm(benchmark::State &state, const Kernel *kernel, uint32_t gates, u
   args.out_row_bytes = width * sizeof(float);
   args.rows = rows;
   args.k = k;
-  args.gates = gates;
   args.tile_end = tiles;
   for (auto _ : state) kernel->gemm(&args);
   const double weights = double(width) * k;
@@ -191,13 +191,12 @@ void add_recur(const Kernel *k) {
 }
 
 void add_gemm(const Kernel *k) {
-  for (uint32_t gates : {1u, 3u, 4u})
-    for (uint32_t depth : {64u, 256u, 512u, 1600u})
-      for (uint32_t rows : {1u, 10u, 100u, 300u}) {
-        if (k->isa == 0 && rows * depth > 6400) continue;
-        add(std::string(k->name) + "/G" + std::to_string(gates) + "/K" + std::to_string(depth) + "/rows" + std::to_string(rows),
-            [=](benchmark::State &s) { bench_gemm(s, k, gates, rows, depth); });
-      }
+  for (uint32_t depth : {64u, 256u, 512u, 1600u})
+    for (uint32_t rows : {1u, 10u, 100u, 300u}) {
+      if (k->isa == 0 && rows * depth > 6400) continue;
+      add(std::string(k->name) + "/K" + std::to_string(depth) + "/rows" + std::to_string(rows),
+          [=](benchmark::State &s) { bench_gemm(s, k, rows, depth); });
+    }
 }
 
 void add_act(const Kernel *k) {
@@ -211,8 +210,8 @@ void add_all() {
   for (uint32_t i = 0; i < kAllKernels.count; ++i) {
     const Kernel *k = kAllKernels.rows[i];
     if ((k->isa & ~cpu_isa_bits()) != 0) continue;
-    if (k->family == KernelFamily::kGemm) add_gemm(k);
-    if (k->family > KernelFamily::kGemm && k->family < KernelFamily::kAct) add_recur(k);
+    if (k->family <= KernelFamily::kGemm4) add_gemm(k);
+    if (k->family > KernelFamily::kGemm4 && k->family < KernelFamily::kAct) add_recur(k);
     if (k->family == KernelFamily::kAct) add_act(k);
   }
 }

@@ -77,6 +77,12 @@ extern const rnnp_registry rnnp_default_registry;
   X(gemm_f32_nr16)                    \
   X(gemm_f32_nr8)                     \
   X(gemm_f32_nr4)                     \
+  X(gemm3_f32_nr16)                   \
+  X(gemm3_f32_nr8)                    \
+  X(gemm3_f32_nr4)                    \
+  X(gemm4_f32_nr16)                   \
+  X(gemm4_f32_nr8)                    \
+  X(gemm4_f32_nr4)                    \
   X(rnn_tanh_f32_nr16)                \
   X(rnn_tanh_f32_nr8)                 \
   X(rnn_tanh_f32_nr4)                 \

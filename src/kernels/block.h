@@ -43,8 +43,19 @@ struct BlockLayout {
   BlockFn blocks[kMostRows][kMostTiles];
 };
 
-// For one to four gates.
-#define RNNPACK_BLOCKS(name) extern const BlockLayout kBlocks_##name[4];
+// Blocks_<layout>_<isa><gates>::layout: objects of their own, so that a program links those of its cells alone.
+#define RNNPACK_BLOCKS_OF(name, gates) \
+  template <>                          \
+  const BlockLayout Blocks_##name<gates>::layout;
+#define RNNPACK_BLOCKS(name)         \
+  template <int kGates>              \
+  struct Blocks_##name {             \
+    static const BlockLayout layout; \
+  };                                 \
+  RNNPACK_BLOCKS_OF(name, 1)         \
+  RNNPACK_BLOCKS_OF(name, 2)         \
+  RNNPACK_BLOCKS_OF(name, 3)         \
+  RNNPACK_BLOCKS_OF(name, 4)
 RNNPACK_BLOCKS(nr16_avx512)
 RNNPACK_BLOCKS(nr16_avx2)
 RNNPACK_BLOCKS(nr16_neon)
@@ -52,6 +63,7 @@ RNNPACK_BLOCKS(nr8_neon)
 RNNPACK_BLOCKS(nr16_simd128)
 RNNPACK_BLOCKS(nr16_rvv)
 #undef RNNPACK_BLOCKS
+#undef RNNPACK_BLOCKS_OF
 
 }  // namespace rnnp
 #endif  // RNNPACK_KERNELS_BLOCK_H_

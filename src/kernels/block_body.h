@@ -124,8 +124,13 @@ constexpr BlockLayout block_layout() {
 }  // namespace
 }  // namespace rnnp
 
-#define RNNPACK_BLOCKS(name, nr)                                                                               \
-  const BlockLayout kBlocks_##name[4] = {block_layout<1 * (nr) / kWidth>(), block_layout<2 * (nr) / kWidth>(), \
-                                         block_layout<3 * (nr) / kWidth>(), block_layout<4 * (nr) / kWidth>()};
+#define RNNPACK_BLOCKS_OF(name, gates, nr) \
+  template <>                              \
+  const BlockLayout Blocks_##name<gates>::layout = block_layout<gates *(nr) / kWidth>();
+#define RNNPACK_BLOCKS(name, nr) \
+  RNNPACK_BLOCKS_OF(name, 1, nr) \
+  RNNPACK_BLOCKS_OF(name, 2, nr) \
+  RNNPACK_BLOCKS_OF(name, 3, nr) \
+  RNNPACK_BLOCKS_OF(name, 4, nr)
 
 #endif  // RNNPACK_KERNELS_BLOCK_BODY_H_

@@ -89,22 +89,10 @@ struct Gemm {
   }
 };
 
-template <const BlockLayout (&kBlocks)[4], int kGates, int kNr>
-void gemm_gates(const GemmArgs *args) {
-  Gemm<kGates *kNr / kWidth> gemm = {args, kBlocks[kGates - 1], {}, {}};
-  gemm.run();
-}
-
-template <const BlockLayout (&kBlocks)[4], int kNr>
+template <template <int> class Blocks, int kGates, int kNr>
 void gemm_run(const GemmArgs *args) {
-  switch (args->gates) {
-    case 1:
-      return gemm_gates<kBlocks, 1, kNr>(args);
-    case 3:
-      return gemm_gates<kBlocks, 3, kNr>(args);
-    default:
-      return gemm_gates<kBlocks, 4, kNr>(args);
-  }
+  Gemm<kGates *kNr / kWidth> gemm = {args, Blocks<kGates>::layout, {}, {}};
+  gemm.run();
 }
 
 }  // namespace

@@ -6,9 +6,7 @@
 namespace rnnp {
 namespace {
 
-template <uint32_t kNr>
-void ref_gemm(const GemmArgs *args) {
-  const uint32_t row_elems = args->gates * kNr;
+void sum_rows(const GemmArgs *args, uint32_t row_elems) {
   for (uint32_t m = 0; m < args->rows; ++m) {
     const float *a =
         static_cast<const float *>(static_cast<const void *>(reinterpret_cast<const char *>(args->a) + m * args->a_row_bytes));
@@ -26,10 +24,15 @@ void ref_gemm(const GemmArgs *args) {
   }
 }
 
+template <uint32_t kRow>
+void ref_gemm(const GemmArgs *args) {
+  sum_rows(args, kRow);
+}
+
 }  // namespace
 
 #define RNNPACK_IN_gemm_ref , RNNPACK_MAKE
-#define RNNPACK_RUN(family, nr) ref_gemm<nr>
+#define RNNPACK_RUN(family, nr) ref_gemm<gemm_gates(KernelFamily::family) * nr>
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_gemm_ref
 

@@ -12,7 +12,7 @@ namespace rnnp {
 namespace {
 
 template <int kRow>
-void gemm_tiles(const GemmArgs *args) {
+void gemm_run(const GemmArgs *args) {
   float zeros[kRow] = {}, edge[kRow];
   for (size_t tile = args->tile_begin; tile < args->tile_end; ++tile) {
     const float *start = args->bias ? args->bias + tile * kRow : zeros;
@@ -24,18 +24,6 @@ void gemm_tiles(const GemmArgs *args) {
       panel_sum<kRow>(whole ? out : edge, start, offset_bytes(args->a, row * args->a_row_bytes), panel, args->k);
       for (size_t n = 0; !whole && n < left; ++n) out[n] = edge[n];
     }
-  }
-}
-
-template <int kNr>
-void gemm_run(const GemmArgs *args) {
-  switch (args->gates) {
-    case 1:
-      return gemm_tiles<kNr>(args);
-    case 3:
-      return gemm_tiles<3 * kNr>(args);
-    default:
-      return gemm_tiles<4 * kNr>(args);
   }
 }
 

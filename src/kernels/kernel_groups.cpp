@@ -55,6 +55,8 @@ constexpr Found find_rows(KernelFamily family, DType dtype, uint32_t nr) {
   RNNPACK_GROUP(name##_f32_nr4, family, kF32, 4)
 
 RNNPACK_LAYOUT_GROUPS(gemm, kGemm)
+RNNPACK_LAYOUT_GROUPS(gemm3, kGemm3)
+RNNPACK_LAYOUT_GROUPS(gemm4, kGemm4)
 RNNPACK_LAYOUT_GROUPS(rnn_tanh, kRnnTanh)
 RNNPACK_LAYOUT_GROUPS(rnn_relu, kRnnRelu)
 RNNPACK_LAYOUT_GROUPS(rnn_generic, kRnnGeneric)

@@ -20,7 +20,8 @@ namespace rnnp {
 
 // --- gemm: many rows against panels -------------------------------------------------------------------------------------
 // out[m][tile][g][n] = bias[tile][g][n] + sum_k a[m][k] * panel[tile][k][g][n]     for tile in [tile_begin, tile_end)
-// With `units` != 0 (dense, G = 1) out is an unpadded row of `units` floats: columns tile*NR+n >= units are not written.
+// G is the family's: 1, 3 or 4. With `units` != 0 (dense, G = 1) out is an unpadded row of `units` floats: columns tile*NR+n >=
+// units are not written.
 struct GemmArgs {
   const float *a;       // [rows][k]
   size_t a_row_bytes;   // may be less than a row: windows that overlap
@@ -30,7 +31,6 @@ struct GemmArgs {
   size_t out_row_bytes;
   uint32_t rows;
   uint32_t k;
-  uint32_t gates;  // G: 1, 3 or 4
   uint32_t tile_begin, tile_end;
   uint32_t units;  // 0: out padded to whole tiles
   uint32_t far;    // 1: the panels lie beyond L2: the next tile's are asked for while these are used (same bits)
@@ -127,7 +127,9 @@ using DepthwiseFn = void (*)(const DepthwiseArgs *);
 
 // --- The table -----------------------------------------------------------------------------------------------------------------
 enum class KernelFamily : uint32_t {
-  kGemm = 1,
+  kGemm = 1,    // one gate: dense, convolution, the input's part of a kRnn
+  kGemm3,       // of a kGru
+  kGemm4,       // of a kLstm
   kRnnTanh,     // recur, kRnn with tanh, no clip
   kRnnRelu,     // recur, kRnn with relu, no clip
   kRnnGeneric,  // recur, kRnn, any activation and clip
@@ -145,6 +147,15 @@ enum class KernelFamily : uint32_t {
   kActPlain,  // identity, relu, tanh and sigmoid only: a few hundred bytes where kAct is thousands; same bits as kAct
   kDepthwise,
 };
+
+// The gates of a gemm, and the gemm of so many gates. A family each, so that a program links the register blocks of its cells
+// alone.
+constexpr uint32_t gemm_gates(KernelFamily family) {
+  return family == KernelFamily::kGemm3 ? 3 : family == KernelFamily::kGemm4 ? 4 : 1;
+}
+constexpr KernelFamily gemm_family(uint32_t gates) {
+  return gates == 3 ? KernelFamily::kGemm3 : gates == 4 ? KernelFamily::kGemm4 : KernelFamily::kGemm;
+}
 
 // One row: a function, what it computes, the layout it reads and the CPU bits it needs. Rows are constants, one object each,
 // so that firmware can name the rows it wants and link no others.

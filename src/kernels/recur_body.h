@@ -13,7 +13,7 @@
 namespace rnnp {
 namespace {
 
-template <class Cell, int kNr, const BlockLayout (&kBlocks)[4]>
+template <class Cell, int kNr, template <int> class Blocks>
 struct Recur {
   using Shape = typename Cell::Shape;
   using Layout = TileLayout<Shape, kNr>;
@@ -140,7 +140,7 @@ struct Recur {
   static void run(const RecurArgs *args) {
     const uint32_t count = args->tile_end - args->tile_begin;
     const size_t start = args->descending ? args->tile_end : args->tile_begin;
-    Products<Shape, kNr> products = {args, kBlocks[kGates - 1], {}};
+    Products<Shape, kNr> products = {args, Blocks<kGates>::layout, {}};
     if constexpr (kFused) {
       if (args->rows == 1) return sweep_one_row(&products, 0, start, count);
     }
@@ -163,9 +163,9 @@ struct Recur {
   }
 };
 
-template <class Cell, int kNr, const BlockLayout (&kBlocks)[4]>
+template <class Cell, int kNr, template <int> class Blocks>
 void recur_run(const RecurArgs *args) {
-  Recur<Cell, kNr, kBlocks>::run(args);
+  Recur<Cell, kNr, Blocks>::run(args);
 }
 
 }  // namespace

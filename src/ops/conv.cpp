@@ -106,7 +106,6 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   c.gemm.panels = matrix.f32();
   c.gemm.bias = a->bias == kNone ? nullptr : m.weights(a->bias);
   c.gemm.k = c.depth;
-  c.gemm.gates = 1;
   c.gemm.units = a->out_channels;
   plan_strides(m, node, &c);
   const size_t rows = m.values[m.node_output(node, 0)].sequence ? mul_sat(env->max_batch, env->chunk_steps) : env->max_batch;

@@ -62,7 +62,6 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   d->gemm.panels = matrix.f32();
   d->gemm.bias = a->bias == kNone ? nullptr : m.weights(a->bias);
   d->gemm.k = a->input_size;
-  d->gemm.gates = 1;
   d->gemm.units = a->output_size;
   return RNNP_OK;
 }

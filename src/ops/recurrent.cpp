@@ -47,7 +47,6 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const Recurrent &lay
   out->gemm.bias = m.weights(d.bias);
   out->gemm.out_row_bytes = layer.plan.row_bytes;
   out->gemm.k = a.input_size;
-  out->gemm.gates = layer.plan.gates;
   out->gemm.far = layer.plan.far_w;
 }
 
@@ -64,7 +63,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
 
   // Without a buffer for pre-activations every step takes its input inside the recurrent kernel.
   const bool projects = plan.preact_bytes != 0;
-  const Kernel *gemm = find_panel_kernel(*env, KernelFamily::kGemm, format);
+  const Kernel *gemm = find_panel_kernel(*env, gemm_family(cell_gates(shape.cell)), format);
   const Kernel *steps[2] = {}, *outputs[2] = {};
   for (uint32_t d = 0; d < count; ++d) {
     const KernelFamily family = step_family(*a, a->direction[d]);

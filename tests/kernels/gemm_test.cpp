@@ -52,7 +52,6 @@ struct Problem {
     args.out_row_bytes = out.stride_bytes();
     args.rows = rows;
     args.k = s.k;
-    args.gates = s.gates;
     args.tile_begin = tile_begin;
     args.tile_end = tile_end;
     args.units = s.dense ? s.units : 0;
@@ -66,19 +65,23 @@ struct Problem {
   }
 };
 
-std::vector<Shape> shapes() {
+std::vector<Shape> shapes(const Kernel &kernel) {
+  const uint32_t gates = gemm_gates(kernel.family);
   std::vector<Shape> out;
   Random random(7);
   for (uint32_t units = 1; units <= 79; units += 6)
-    for (uint32_t gates : {1u, 3u, 4u})
-      out.push_back(
-          {1 + random.below(21), 1 + random.below(79), gates, units, gates == 1 && random.below(2) == 0, random.below(4) != 0});
-  for (uint32_t rows = 1; rows <= 17; ++rows) out.push_back({rows, 19, rows % 3 == 0 ? 1 : 2 + rows % 3, 150, false, true});
-  out.push_back({300, 33, 4, 40, false, true});
-  out.push_back({40, 700, 1, 161, true, true});
-  out.push_back({131, 1024, 1, 33, true, true});  // more rows than stay in L2 at a time, whatever their number in a block
-  out.push_back({1201, 110, 3, 17, false, false});
+    out.push_back(
+        {1 + random.below(21), 1 + random.below(79), gates, units, gates == 1 && random.below(2) == 0, random.below(4) != 0});
+  for (uint32_t rows = 1; rows <= 17; ++rows) out.push_back({rows, 19, gates, 150, false, true});
+  out.push_back({300, 33, gates, 40, false, true});
+  out.push_back({40, 700 / gates, gates, 161, gates == 1, true});
+  out.push_back({131, 1024 / gates, gates, 33, gates == 1, true});  // more rows than stay in L2 at a time, in blocks of any height
+  out.push_back({1201 / gates, 110, gates, 17, false, false});
   return out;
+}
+
+std::vector<const Kernel *> gemms() {
+  return kernels_of({KernelFamily::kGemm, KernelFamily::kGemm3, KernelFamily::kGemm4});
 }
 
 class GemmTest : public testing::TestWithParam<const Kernel *> {};
@@ -87,7 +90,7 @@ TEST_P(GemmTest, IsExactOnIntegers) {
   SKIP_UNLESS_CPU_RUNS(*GetParam());
   const Kernel &ref = *reference_of(*GetParam());
   uint64_t seed = 1;
-  for (const Shape &s : shapes()) {
+  for (const Shape &s : shapes(*GetParam())) {
     const Problem p(s, GetParam()->nr, true, seed++);
     const Rows out = p.run(*GetParam());
     ASSERT_TRUE(same_bits(out.values(), p.run(ref).values())) << s.rows << 'x' << s.k << " G" << s.gates << " units " << s.units;
@@ -98,7 +101,7 @@ TEST_P(GemmTest, IsExactOnIntegers) {
 TEST_P(GemmTest, StaysWithinTheBoundOfASum) {
   SKIP_UNLESS_CPU_RUNS(*GetParam());
   uint64_t seed = 100;
-  for (const Shape &s : shapes()) {
+  for (const Shape &s : shapes(*GetParam())) {
     const Problem p(s, GetParam()->nr, false, seed++);
     const Rows out = p.run(*GetParam());
     for (uint32_t m = 0; m < s.rows; ++m)
@@ -120,7 +123,7 @@ TEST_P(GemmTest, StaysWithinTheBoundOfASum) {
 TEST_P(GemmTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
   SKIP_UNLESS_CPU_RUNS(*GetParam());
   uint64_t seed = 200;
-  for (const Shape &s : shapes()) {
+  for (const Shape &s : shapes(*GetParam())) {
     const Problem p(s, GetParam()->nr, false, seed++);
     const Rows whole = p.run(*GetParam()), cut = p.new_out();
     Random random(seed);
@@ -145,7 +148,7 @@ TEST_P(FusedGemmTest, AgreesBitForBitWithOtherFusedRows) {
   if (peers.empty()) GTEST_SKIP() << GetParam()->name << ": this CPU lacks the isa bits of all its peers";
   for (const Kernel *other : peers) {
     uint64_t seed = 300;
-    for (const Shape &s : shapes()) {
+    for (const Shape &s : shapes(*GetParam())) {
       const Problem p(s, GetParam()->nr, false, seed++);
       ASSERT_TRUE(same_bits(p.run(*GetParam()).values(), p.run(*other).values())) << other->name;
     }
@@ -154,10 +157,11 @@ TEST_P(FusedGemmTest, AgreesBitForBitWithOtherFusedRows) {
 
 TEST_P(GemmTest, TouchesOnlyItsTiles) {
   SKIP_UNLESS_CPU_RUNS(*GetParam());
-  const Problem p({5, 9, 3, 70, false, true}, GetParam()->nr, false, 1);
+  const uint32_t gates = gemm_gates(GetParam()->family);
+  const Problem p({5, 9, gates, 70, false, true}, GetParam()->nr, false, 1);
   const Rows out = p.new_out(), whole = p.run(*GetParam());
   p.run(*GetParam(), out, 1, 3, 1, 3);
-  const size_t width = size_t{3} * p.nr;
+  const size_t width = size_t{gates} * p.nr;
   for (size_t m = 0; m < 5; ++m)
     for (size_t n = 0; n < out.cols(); ++n) {
       const bool inside = m >= 1 && m < 4 && n >= width && n < 3 * width;
@@ -170,8 +174,8 @@ TEST_P(GemmTest, TouchesOnlyItsTiles) {
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FusedGemmTest);
-INSTANTIATE_TEST_SUITE_P(All, GemmTest, testing::ValuesIn(kernels_of({KernelFamily::kGemm})), kernel_name);
-INSTANTIATE_TEST_SUITE_P(All, FusedGemmTest, testing::ValuesIn(with_fused_peers(kernels_of({KernelFamily::kGemm}))), kernel_name);
+INSTANTIATE_TEST_SUITE_P(All, GemmTest, testing::ValuesIn(gemms()), kernel_name);
+INSTANTIATE_TEST_SUITE_P(All, FusedGemmTest, testing::ValuesIn(with_fused_peers(gemms())), kernel_name);
 
 }  // namespace
 }  // namespace rnnp

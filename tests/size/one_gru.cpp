@@ -10,7 +10,7 @@
 namespace {
 
 const rnnp_op *const kOps[] = {&rnnp_op_recurrent};
-const rnnp_kernel_group *const kKernels[] = {&rnnp_kernels_gemm_f32_nr16, &rnnp_kernels_gru_linear_f32_nr16};
+const rnnp_kernel_group *const kKernels[] = {&rnnp_kernels_gemm3_f32_nr16, &rnnp_kernels_gru_linear_f32_nr16};
 const rnnp_registry kRegistry = {sizeof(rnnp_registry), 1, 2, kOps, kKernels, &rnnp_check_dataflow, nullptr};
 constexpr uint32_t kHidden = 64, kSteps = 20;
 

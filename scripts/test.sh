@@ -55,7 +55,12 @@ stage_cmake() {  # stage_cmake STAGE ctest-arguments...
   local stage=$1 arguments
   shift
   mapfile -t arguments < <(stage_arguments "$stage")
-  if configure_and_build "$stage" "${arguments[@]}"; then run_ctest "$stage" "$@"; else fail "$stage"; fi
+  if configure_and_build "$stage" "${arguments[@]}"; then
+    wait_for_python
+    run_ctest "$stage" "$@"
+  else
+    fail "$stage"
+  fi
 }
 
 stage_command() {  # stage_command STAGE command...
@@ -80,6 +85,20 @@ case " $stages " in *" hosted "* | *" asan "*)
   if tests/onnx_fuzz/setup_venv.sh "$PWD/$build-onnx-fuzz-venv"; then export RNNPACK_ONNX_FUZZ_PYTHON=$PWD/$build-onnx-fuzz-venv/bin/python; else fail onnx-fuzz-venv; fi ;;
 esac
 
+# The Python package's tests: made beside the first build, which takes longer.
+python_venv=$PWD/$build-python-venv
+python_setup=""
+case " $stages " in *" hosted "*)
+  tests/python/setup_venv.sh "$python_venv" >"$build-python-venv.log" 2>&1 &
+  python_setup=$!
+  export RNNPACK_PACKAGE_PYTHON=$python_venv/bin/python ;;
+esac
+wait_for_python() {
+  [ -n "$python_setup" ] || return 0
+  wait "$python_setup" || { cat "$build-python-venv.log"; fail python-venv; }
+  python_setup=""
+}
+
 # The emulated board's data are made by the programs of stage hosted, where it has been built.
 devices() {
   [ ! -x "$build-hosted/firmware/tools/write_image_data" ] || export RNNPACK_HOST_TOOLS_DIR=$PWD/$build-hosted
@@ -100,6 +119,7 @@ for stage in $stages; do
   esac
 done
 
+wait_for_python
 [ -z "$failures" ] || echo "failed stages:$failures"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -166,6 +166,17 @@ class Cli(unittest.TestCase):
         np.save(self.at / "nan.npy", np.full((2, 1, FEATURES), np.nan, np.float32))
         self.assertIn("2 NaN or infinite", rnnpack("run", self.blob, "--input", self.at / "nan.npy").stdout)
 
+    def test_profile_has_a_line_for_every_node(self):
+        nodes = [(node["name"], node["op"]) for node in json.loads(rnnpack("inspect", "--json", self.blob).stdout)["nodes"]]
+        for options, steps, batch in (((), 100, 1), (("--steps", 1, "--batch", 3), 1, 3)):
+            found = json.loads(rnnpack("profile", self.blob, "--seconds", 0, "--json", *options).stdout)
+            self.assertEqual([(node["name"], node["op"]) for node in found["nodes"]], nodes)
+            self.assertEqual((found["steps"], found["batch"]), (steps, batch))
+            self.assertAlmostEqual(sum(node["share"] for node in found["nodes"]), 1)
+        table = rnnpack("profile", self.blob, "--seconds", 0).stdout
+        self.assertTrue(all(re.search(f"^{re.escape(name)} +{op} +[0-9.]+ +[0-9.]+%$", table, re.M) for name, op in nodes), table)
+        self.assertIn("nothing.rnnp", rnnpack("profile", self.at / "nothing.rnnp", code=3).stderr)
+
     def test_run_errors(self):
         write_npy(self.at / "bad.npy", (self.steps, 3), [0.0] * (3 * self.steps))
         self.assertIn("accepted: [steps, batch", self.run_model("y.npy", x=self.at / "bad.npy", code=1).stderr)

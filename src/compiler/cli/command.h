@@ -22,6 +22,7 @@ void add_verify(CLI::App *app, Action *action);
 void add_registry(CLI::App *app, Action *action);
 void add_sources(CLI::App *app, Action *action);
 void add_tune(CLI::App *app, Action *action);
+void add_profile(CLI::App *app, Action *action);
 void add_operators(CLI::App *app, Action *action);
 
 }  // namespace rnnp::compiler

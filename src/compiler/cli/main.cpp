@@ -71,6 +71,7 @@ int main(int argc, char **argv) {
   add_registry(&app, &action);
   add_sources(&app, &action);
   add_tune(&app, &action);
+  add_profile(&app, &action);
   add_operators(&app, &action);
   if (argc > 1 && argv[1][0] != '-' && !is_command(app, argv[1])) {
     std::fprintf(stderr, "rnnpack: there is no command %s; accepted:%s\n", quote(argv[1]).c_str(), commands_text(app).c_str());

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <memory>
-#include <random>
 
 #include "compiler/cli/executor.h"
 #include "compiler/cli/files.h"
+#include "compiler/cli/random_call.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -18,54 +17,6 @@ namespace {
 void check(rnnp_status status, const char *what) {
   if (status != RNNP_OK) throw IoError(std::string(what) + ": " + rnnp_status_string(status));
 }
-
-// The arguments of one call: random inputs, those that may be left out are.
-class Call {
- public:
-  Call(const rnnp_model &model, const TuneTask &task) {
-    rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-    check(rnnp_model_info(&model, &facts), "rnnp_model_info");
-    for (uint32_t i = 0; i < facts.input_count; ++i) add(model, rnnp_model_input, i, task, &inputs_);
-    for (uint32_t i = 0; i < facts.output_count; ++i) add(model, rnnp_model_output, i, task, &outputs_);
-    io_.steps = task.steps;
-    io_.batch = task.batch;
-    io_.input_count = facts.input_count;
-    io_.output_count = facts.output_count;
-    io_.inputs = inputs_.data();
-    io_.outputs = outputs_.data();
-    first_output_ = storage_.size() - facts.output_count;
-  }
-
-  const rnnp_io *io() const { return &io_; }
-  std::vector<uint8_t> results() const {
-    std::vector<uint8_t> bytes;
-    for (size_t i = first_output_; i < storage_.size(); ++i) {
-      const auto *from = reinterpret_cast<const uint8_t *>(storage_[i].data());
-      bytes.insert(bytes.end(), from, from + storage_[i].size() * sizeof(float));
-    }
-    return bytes;
-  }
-
- private:
-  void add(const rnnp_model &model, rnnp_status (*ask)(const rnnp_model *, uint32_t, rnnp_tensor_facts *), uint32_t index,
-           const TuneTask &task, std::vector<rnnp_buffer> *buffers) {
-    rnnp_tensor_facts facts = RNNP_TENSOR_FACTS_INIT;
-    check(ask(&model, index, &facts), "a tensor");
-    const bool left_out = facts.role == RNNP_ROLE_STATE || facts.role == RNNP_ROLE_LENGTHS;
-    const size_t rows = facts.role == RNNP_ROLE_SEQUENCE ? task.steps * task.batch : task.batch;
-    storage_.emplace_back(left_out ? 0 : rows * facts.row_elems, 0.0f);
-    std::uniform_real_distribution<float> uniform(-1, 1);
-    if (facts.dtype == RNNP_DTYPE_F32)
-      for (float &v : storage_.back()) v = uniform(random_);
-    buffers->push_back({left_out ? nullptr : storage_.back().data(), 0, 0});
-  }
-
-  std::mt19937 random_{1};
-  std::vector<std::vector<float>> storage_;
-  std::vector<rnnp_buffer> inputs_, outputs_;
-  rnnp_io io_ = RNNP_IO_INIT;
-  size_t first_output_ = 0;
-};
 
 class Session {
  public:
@@ -104,7 +55,7 @@ class Search {
 
   // Least times of two ways that take turns of several calls: a pool's threads look for work for a while before they sleep.
   std::pair<double, double> compare(const Tuning &a, const Tuning &b) {
-    Call first(model_, task_), second(model_, task_);
+    RandomCall first(model_, task_.steps, task_.batch), second(model_, task_.steps, task_.batch);
     Session one(model_, task_, a), other(model_, task_, b);
     one.us(first.io()), other.us(second.io());
     if (first.results() != second.results()) throw IoError("two ways to run the model differ: " + text_of(a) + "; " + text_of(b));

@@ -1,0 +1,24 @@
+"""Recurrent networks at small batch: compiled from ONNX, run in place.
+
+    model = rnnpack.compile("model.onnx")
+    session = model.session()
+    y = session.run(x)          # a sequence, or
+    y = session.step(frame)     # one step after the other, as they come
+"""
+from __future__ import annotations
+
+from ._abi import version as _version
+from ._errors import BusyError, Error, FileError, LibraryError, ModelError, UsageError, VerifyError
+from ._model import Model, ModelInfo, compile
+from ._report import NodeReport, Report
+from ._session import Session, SessionInfo
+from ._state import SavedState, State
+from ._tensors import Tensor
+from ._torch import from_torch
+
+__version__ = _version()
+load = Model.load
+__all__ = [
+    "BusyError", "Error", "FileError", "LibraryError", "Model", "ModelError", "ModelInfo", "NodeReport", "Report", "SavedState",
+    "Session", "SessionInfo", "State", "Tensor", "UsageError", "VerifyError", "compile", "from_torch", "load", "__version__",
+]

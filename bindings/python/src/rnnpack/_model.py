@@ -1,0 +1,244 @@
+"""A compiled model, and how it is made: compile() and Model.load()."""
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import pathlib
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Protocol, Sequence, Tuple, Union, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _abi
+from ._errors import Error, FileError, UsageError
+from ._session import Session, SessionOptions
+from ._tensors import Tensor, tensor_of
+from ._tool import Said, arguments_of, kept_flags, options_of, run_tool
+
+if TYPE_CHECKING:
+    from ._report import Report
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+class OnnxMessage(Protocol):
+    """An onnx.ModelProto, as far as it is asked: this package does not import onnx."""
+
+    def SerializeToString(self) -> bytes: ...
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What a model is, as a whole: rnnp_model_facts of rnnpack.h."""
+    blob_version: int
+    node_count: int
+    recurrent_count: int  # nodes that are RNN, GRU or LSTM
+    causal: bool  # may be run in pieces of any length; else whole sequences only
+    fixed_batch: int  # 0, or the only batch the model was exported for
+    layout_nr: int  # hidden units per tile of the packed weights
+    stream_steps: int  # 0, or the steps of each call that the model was compiled for
+    in_place: bool
+    blob_bytes: int
+    weight_bytes: int
+    state_bytes_per_row: int
+    model_id: int  # hash of graph and weights, the same for every layout
+    macs_per_step: int  # multiply-accumulates of one step of one row
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a blob was made from, so that it can be made again for another target."""
+    onnx: Union[str, bytes]
+    flags: Mapping[str, Any]
+
+
+class Model:
+    """A blob, checked and opened. It does not change, may be shared by threads, and pickles."""
+
+    def __init__(self, blob: Union[bytes, bytearray, memoryview], *, notes: Sequence[str] = (), source: Optional[Source] = None) -> None:
+        """`blob`: what `rnnpack compile` wrote. Copied once if it does not lie on 64 bytes, else used where it is."""
+        view = np.frombuffer(blob, np.uint8)
+        if view.__array_interface__["data"][0] % _abi.BLOB_ALIGNMENT or isinstance(blob, bytearray):
+            room = np.empty(view.size + _abi.BLOB_ALIGNMENT, np.uint8)
+            start = -room.__array_interface__["data"][0] % _abi.BLOB_ALIGNMENT
+            room[start:start + view.size] = view
+            view = room[start:start + view.size]
+        self._blob: npt.NDArray[np.uint8] = view
+        self._source = source
+        self.notes: Tuple[str, ...] = tuple(notes)  # what the compiler had to say
+        self._opened = _abi.Model()
+        _abi.check(_abi.lib.rnnp_model_open(ctypes.byref(self._opened), view.__array_interface__["data"][0], view.size,
+                                            _abi.OPEN_CHECK_WEIGHTS), "the blob does not open")
+        facts = _abi.ModelFacts()
+        _abi.check(_abi.lib.rnnp_model_info(ctypes.byref(self._opened), ctypes.byref(facts)))
+        values = {name: getattr(facts, name) for name in ModelInfo.__dataclass_fields__}
+        self._info = ModelInfo(**{**values, "causal": bool(facts.causal), "in_place": bool(facts.in_place)})
+        self._inputs = self._tensors(_abi.lib.rnnp_model_input, facts.input_count)
+        self._outputs = self._tensors(_abi.lib.rnnp_model_output, facts.output_count)
+
+    def _tensors(self, ask: Any, count: int) -> Tuple[Tensor, ...]:
+        found = []
+        for index in range(count):
+            facts = _abi.TensorFacts()
+            _abi.check(ask(ctypes.byref(self._opened), index, ctypes.byref(facts)))
+            found.append(tensor_of(facts))
+        return tuple(found)
+
+    @property
+    def info(self) -> ModelInfo:
+        return self._info
+
+    @property
+    def inputs(self) -> Tuple[Tensor, ...]:
+        return self._inputs
+
+    @property
+    def outputs(self) -> Tuple[Tensor, ...]:
+        return self._outputs
+
+    @property
+    def blob(self) -> memoryview:
+        """The bytes of the blob, where they lie."""
+        return memoryview(cast(Any, self._blob)).toreadonly()[:self._info.blob_bytes]
+
+    def session(self, batch: Optional[int] = None, threads: int = 1, *, max_steps: Optional[int] = None, chunk_steps: int = 0,
+                all_threads: bool = False, reference: bool = False, portable_ops: bool = False) -> Session:
+        """A running instance: `batch` independent streams (1, or what the model was exported for), on up to `threads` threads.
+
+        max_steps     of a model that looks ahead: its longest run; left out, memory grows with the longest one so far
+        chunk_steps   steps that go through all nodes at a time; 0: the library's choice
+        all_threads   use them even where a step is too little work to gain from it
+        reference     reference kernels only, whose bits are the same on every CPU
+        portable_ops  without XNNPACK, where the library has it
+        """
+        batch = self._info.fixed_batch or 1 if batch is None else batch
+        if batch < 1 or not 1 <= threads <= 1024:
+            raise UsageError("batch is at least 1, threads are 1 to 1024")
+        return Session(self, SessionOptions(batch, threads, max_steps, chunk_steps, all_threads, reference, portable_ops))
+
+    def save(self, path: PathLike) -> None:
+        """Write the blob: what rnnpack.Model.load, the tool and the C library read."""
+        target = pathlib.Path(path)
+        handle, beside = tempfile.mkstemp(prefix=target.name + ".", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(self.blob)
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(beside, 0o666 & ~mask)
+            os.replace(beside, target)
+        except BaseException:
+            os.unlink(beside)
+            raise
+
+    @classmethod
+    def load(cls, path: PathLike) -> Model:
+        """Open a blob's file where it lies: processes that load the same file share its memory."""
+        with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                raise FileError(f"'{os.fspath(path)}' is empty; a blob is expected")
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return cls(memoryview(mapped))
+
+    def to_c(self, name: str, folder: PathLike = ".", *, target: str = "cortex-m", one_file: bool = False,
+             chunk_steps: Optional[int] = None, max_steps: Optional[int] = None) -> Tuple[pathlib.Path, ...]:
+        """For firmware: `name`.h and `name`.c in `folder`, the model as a const array with the sizes a static buffer needs; with
+        one_file `name`.h and `name`.cpp, which hold the library's code too. Compiled anew for `target` from the model's ONNX file."""
+        if self._source is None:
+            raise UsageError("this model was made from a blob, whose weights lie as its own target wants them: compile the ONNX file "
+                             "(rnnpack.compile(path)) and ask that model")
+        with tempfile.TemporaryDirectory() as work:
+            place = pathlib.Path(work)
+            flags = {**self._source.flags, "target": target, "one_file": one_file, "chunk_steps": chunk_steps, "max_steps": max_steps}
+            again = place / "again.rnnp"
+            base = pathlib.Path(folder) / name
+            _run_compile(self._source.onnx, {**flags, "emit_c": str(base)}, again, place)
+            if Model(again.read_bytes()).info.model_id != self._info.model_id:
+                raise Error(f"'{self._source.onnx!s}' is not what this model was made from any more; the files written are of what it is now")
+        return base.with_name(name + ".h"), base.with_name(name + (".cpp" if one_file else ".c"))
+
+    def verify(self, *, input: Union[None, PathLike, Mapping[str, PathLike]] = None, steps: Optional[int] = None,
+               batch: Optional[int] = None, **flags: Any) -> str:
+        """Compare with an f64 evaluation of the ONNX graph, on random inputs or on .npy and .npz files; what the tool said. Raises
+        VerifyError where they differ."""
+        if self._source is None:
+            raise UsageError("this model was made from a blob: only compile() knows the ONNX file")
+        with tempfile.TemporaryDirectory() as work:
+            place = pathlib.Path(work)
+            self.save(place / "model.rnnp")
+            model_flags = {name: value for name, value in self._source.flags.items() if name.replace("_", "-") in options_of("verify")}
+            chosen = kept_flags({**model_flags, "input": input, "steps": steps, "batch": batch, **flags})
+            onnx = _onnx_file(self._source.onnx, place)
+            return run_tool(["verify", onnx, str(place / "model.rnnp"), *arguments_of("verify", chosen, place)]).out
+
+    def report(self, *, steps: Optional[int] = None, batch: int = 1) -> Report:
+        """What the model is made of, where its values lie in memory and how long each node takes on this machine: print it, or leave it
+        to a notebook, which shows pictures. `steps` of one timed call: those it was compiled for, else 100."""
+        from ._report import make_report
+        return make_report(self, steps, batch)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        # A source in memory stays behind: it would double what is sent.
+        source = self._source if self._source is not None and isinstance(self._source.onnx, str) else None
+        return _restored, (bytes(self.blob), self.notes, source)
+
+    def __repr__(self) -> str:
+        tensors = ", ".join(map(str, self._inputs)) + " -> " + ", ".join(map(str, self._outputs))
+        return f"<rnnpack.Model {tensors}; {self._info.blob_bytes} bytes>"
+
+
+def _restored(blob: bytes, notes: Sequence[str], source: Optional[Source]) -> Model:
+    return Model(blob, notes=notes, source=source)
+
+
+def _onnx_file(onnx: Union[str, bytes], folder: pathlib.Path) -> str:
+    if isinstance(onnx, str):
+        return onnx
+    file = folder / "model.onnx"
+    file.write_bytes(onnx)
+    return str(file)
+
+
+def _run_compile(onnx: Union[str, bytes], flags: Mapping[str, Any], output: pathlib.Path, folder: pathlib.Path) -> Said:
+    arguments = arguments_of("compile", kept_flags(flags), folder)
+    return run_tool(["compile", _onnx_file(onnx, folder), "-o", str(output), *arguments])
+
+
+def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int] = None, target: Optional[str] = None,
+            set: Optional[Mapping[str, Any]] = None, dim: Optional[Mapping[str, int]] = None,
+            shape: Optional[Mapping[str, Sequence[int]]] = None, state: Optional[Mapping[str, str]] = None, **flags: Any) -> Model:
+    """Compile an ONNX model: a file's path, an onnx.ModelProto, or the bytes of one.
+
+    stream  made for streams of so many steps a call: refused when the model looks ahead
+    target  the layout of the packed weights: generic, avx512, avx2, neon, armv7 or cortex-m
+    set     inputs that become constants: a number, a list or an array each
+    dim     sizes of named dynamic dimensions
+    shape   sizes of an input's dynamic dimensions, -1 for one left open
+    state   inputs that take an output of the step before: the library keeps them
+    flags   any other option of `rnnpack compile`, with _ for -: weights="int8" is --weights int8
+
+    ModelError says why a model is refused, in the tool's own words; Model.notes has what else it said.
+    """
+    onnx: Union[str, bytes]
+    if isinstance(model, (str, os.PathLike)):
+        onnx = os.path.abspath(os.fspath(model))
+    elif isinstance(model, bytes):
+        onnx = model
+    elif hasattr(model, "SerializeToString"):
+        onnx = model.SerializeToString()
+    else:
+        raise TypeError(f"compile takes a path, an onnx.ModelProto or bytes, not {type(model).__name__}")
+    given: Dict[str, Any] = {**flags, "stream": stream, "target": target, "set": set, "dim": dim, "shape": shape, "state": state}
+    for name in ("emit_c", "output", "one_file", "chunk_steps", "max_steps"):
+        if name in flags:
+            raise TypeError(f"compile has no keyword argument '{name}'; " +
+                            ("Model.save writes the blob" if name == "output" else "Model.to_c writes C files"))
+    given = kept_flags(given)
+    with tempfile.TemporaryDirectory() as work:
+        place = pathlib.Path(work)
+        output = place / "model.rnnp"
+        said = _run_compile(onnx, given, output, place)
+        return Model(output.read_bytes(), notes=[line for line in said.err.splitlines() if line], source=Source(onnx, given))

@@ -1,0 +1,82 @@
+"""The state of a session's streams, one of each batch row, and what of it is kept elsewhere."""
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Optional, Tuple, Union
+
+from . import _abi
+from ._errors import UsageError
+
+if TYPE_CHECKING:
+    from ._session import Session
+
+
+@dataclass(frozen=True)
+class SavedState:
+    """Of some streams, as bytes that any session of the same model can load, on any CPU. Pickles."""
+    rows: Tuple[bytes, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def save_row(session: Session, row: int) -> bytes:
+    place = ctypes.create_string_buffer(session.info.state_bytes)
+    _abi.check(_abi.lib.rnnp_state_save(session._handle, row, place, len(place)))
+    return place.raw
+
+
+def load_row(session: Session, row: int, saved: bytes) -> None:
+    _abi.check(_abi.lib.rnnp_state_load(session._handle, row, saved, len(saved)), f"state of stream {row}")
+
+
+class State:
+    """Session.state. `row` is one stream; None means all of them. Pickled it becomes a SavedState."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def reset(self, row: Optional[int] = None) -> None:
+        """Back to the model's initial state."""
+        with self._turn():
+            _abi.check(_abi.lib.rnnp_state_reset(self._session._handle, _abi.ALL_ROWS if row is None else self._row(row)))
+
+    def save(self, row: Optional[int] = None) -> SavedState:
+        rows = range(self._session.info.batch) if row is None else [self._row(row)]
+        with self._turn():
+            return SavedState(tuple(save_row(self._session, one) for one in rows))
+
+    def load(self, saved: Union[SavedState, State, bytes], row: Optional[int] = None) -> None:
+        """What save() gave: of all streams, or of one into stream `row`. A state of another model is refused, and changes nothing."""
+        if isinstance(saved, State):
+            saved = saved.save()
+        rows = (bytes(saved),) if not isinstance(saved, SavedState) else saved.rows
+        first = 0 if row is None else self._row(row)
+        count = self._session.info.batch if row is None else 1
+        if len(rows) != count:
+            raise UsageError(f"the saved state is of {len(rows)} streams, {count} {'is' if count == 1 else 'are'} wanted")
+        with self._turn():
+            before = [save_row(self._session, first + at) for at in range(count)]
+            try:
+                for at, one in enumerate(rows):
+                    load_row(self._session, first + at, one)
+            except Exception:
+                for at, one in enumerate(before):
+                    load_row(self._session, first + at, one)
+                raise
+
+    def _row(self, row: int) -> int:
+        if not 0 <= row < self._session.info.batch:
+            raise UsageError(f"there is no stream {row}; the session has {self._session.info.batch}")
+        return row
+
+    def _turn(self) -> Any:
+        from ._session import _Turn
+        return _Turn(self._session)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return SavedState, (self.save().rows,)
+
+    def __repr__(self) -> str:
+        return f"<rnnpack.State of {self._session.info.batch} streams, {self._session.info.state_bytes} bytes each>"

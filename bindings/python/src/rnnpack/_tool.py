@@ -1,0 +1,97 @@
+"""The tool `rnnpack` that comes with the package: run in a process of its own, its messages as exceptions."""
+from __future__ import annotations
+
+import functools
+import os
+import pathlib
+import re
+import subprocess
+from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, NoReturn, Sequence
+
+import numpy as np
+
+from ._abi import NATIVE
+from ._errors import Error, FileError, ModelError, UsageError, VerifyError
+
+TOOL = NATIVE / "rnnpack"
+_ERRORS = {1: UsageError, 2: ModelError, 3: FileError, 4: VerifyError}
+
+
+class Said(NamedTuple):
+    """What the tool wrote to its two streams."""
+    out: str
+    err: str
+
+
+def _fail(code: int, said: Said) -> NoReturn:
+    text = said.err.strip() or said.out.strip()
+    if code == 4:
+        text = (said.out + said.err).strip()
+    if text.startswith("rnnpack: "):
+        text = text[len("rnnpack: "):]
+    raise _ERRORS.get(code, Error)(text or f"the tool ended with {code}")
+
+
+def run_tool(arguments: Sequence[str]) -> Said:
+    try:
+        done = subprocess.run([str(TOOL), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              encoding="utf-8", errors="replace", check=False)
+    except OSError as error:
+        raise FileError(f"the tool that comes with the package does not start: {error}") from error
+    said = Said(done.stdout, done.stderr)
+    if done.returncode != 0:
+        _fail(done.returncode, said)
+    return said
+
+
+@functools.lru_cache(maxsize=None)
+def options_of(command: str) -> FrozenSet[str]:
+    """The long options of a command, as the tool lists them."""
+    return frozenset(re.findall(r"--([a-z][a-z0-9-]*)", run_tool([command, "--help"]).out)) - {"help", "output"}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(_text(part) for part in value)
+    if isinstance(value, np.generic):
+        return _text(value.item())
+    return str(value)
+
+
+def _pairs(option: str, values: Mapping[str, object], folder: pathlib.Path) -> List[str]:
+    arguments = []
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            file = folder / f"{option}{len(list(folder.iterdir()))}.npy"
+            np.save(file, value)
+            value = str(file)
+        arguments += [f"--{option}", f"{name}={_text(value)}"]
+    return arguments
+
+
+def arguments_of(command: str, flags: Mapping[str, Any], folder: pathlib.Path) -> List[str]:
+    """Keyword arguments as the tool's options: one_file=True is --one-file, state={"h": "hn"} is --state h=hn. Arrays are written to
+    files in `folder`."""
+    arguments: List[str] = []
+    for name, value in flags.items():
+        option = name.replace("_", "-")
+        if value is None or value is False:
+            continue
+        if option not in options_of(command):
+            known = ", ".join(sorted(o.replace("-", "_") for o in options_of(command)))
+            raise TypeError(f"there is no keyword argument '{name}'; the tool's are: {known}")
+        if value is True:
+            arguments.append(f"--{option}")
+        elif isinstance(value, Mapping):
+            arguments += _pairs(option, value, folder)
+        elif isinstance(value, (list, tuple)):
+            for one in value:
+                arguments += [f"--{option}", _text(one)]
+        else:
+            arguments += [f"--{option}", os.fspath(value) if isinstance(value, os.PathLike) else _text(value)]
+    return arguments
+
+
+def kept_flags(flags: Mapping[str, Any]) -> Dict[str, Any]:
+    """Without what was not given."""
+    return {name: value for name, value in flags.items() if value is not None and value is not False}

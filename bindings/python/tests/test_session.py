@@ -1,0 +1,193 @@
+"""Sessions: results beside another implementation, and the same bits however a stream is given."""
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import expected, layer, random
+
+import rnnpack
+from rnnpack._tool import TOOL
+
+
+@pytest.mark.parametrize("kind", ["GRU", "LSTM", "RNN"])
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("direction", ["forward", "bidirectional"])
+def test_gives_what_another_implementation_gives(kind, batch_first, direction):
+    model = layer(kind, batch_first=batch_first, direction=direction, dense=3)
+    x = random((2, 7, 5) if batch_first else (7, 2, 5))
+    y = rnnpack.compile(model).session(batch=2).run(x)
+    assert y.shape == (*x.shape[:2], 3)
+    assert np.allclose(y, expected(model, x=x)[0], atol=1e-5)
+
+
+def test_gives_the_bits_that_the_tool_gives(tmp_path, vad):
+    x = random((9, 2, 256))
+    np.save(tmp_path / "x.npy", x)
+    vad.save(tmp_path / "a.rnnp")
+    subprocess.run([TOOL, "run", tmp_path / "a.rnnp", "--input", tmp_path / "x.npy", "--output", tmp_path / "y.npy"], check=True, capture_output=True)
+    assert np.array_equal(vad.session(batch=2).run(x), np.load(tmp_path / "y.npy"))
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_steps_pieces_and_whole_runs_give_the_same_bits(batch_first):
+    model = rnnpack.compile(layer(batch_first=batch_first, dense=3))
+    time = 1 if batch_first else 0
+    x = random((2, 8, 5) if batch_first else (8, 2, 5))
+    whole = model.session(batch=2).run(x)
+    steps, session = [], model.session(batch=2)
+    for t in range(8):
+        steps.append(session.step(np.take(x, t, time)))
+    assert np.array_equal(np.stack(steps, time), whole)
+    session.state.reset()
+    first, rest = np.split(x, [3], time)
+    assert np.array_equal(np.concatenate([session.run(first), session.run(rest)], time), whole)
+
+
+def test_a_step_with_its_axis_of_time_gives_one_back(vad):
+    x, session = random((1, 1, 256)), vad.session()
+    assert session.step(x).shape == (1, 1, 1) and session.step(x[0]).shape == (1, 1)
+
+
+def test_a_step_of_what_is_not_float32_takes_the_long_road_to_the_same_bits(vad):
+    x, a, b = random((4, 1, 256)), vad.session(), vad.session()
+    for frame in x:
+        assert np.array_equal(a.step(frame), b.step(frame.astype(np.float64)))
+    assert np.array_equal(a.step(x[0]), b.step({"frames": x[0]}))
+
+
+def test_results_go_where_they_are_wanted(vad):
+    x, out = random((6, 1, 256)), np.zeros((6, 1, 1), np.float32)
+    y = vad.session().run(x, out=out)
+    assert y is out and np.array_equal(out, vad.session().run(x))
+    step = np.zeros((1, 1), np.float32)
+    assert vad.session().step(x[0], out=step) is step and step[0, 0] == out[0, 0, 0]
+
+
+def test_results_go_into_arrays_of_any_strides(vad):
+    x, room = random((6, 2, 256)), np.zeros((2, 3, 6), np.float32)
+    out = room[:, 1:2].transpose(2, 0, 1)
+    vad.session(batch=2).run(x, out=out)
+    assert np.array_equal(room[:, 1].T[..., None], vad.session(batch=2).run(x)) and not room[:, 0].any()
+
+
+def test_arrays_of_any_strides_and_types_are_read(vad):
+    x = random((6, 2, 256))
+    want = vad.session(batch=2).run(x)
+    for odd in (np.asfortranarray(x), x[::-1][::-1], np.repeat(x, 2, axis=0)[::2], x.astype(np.float64), x.astype(">f4"), x.tolist()):
+        assert np.array_equal(vad.session(batch=2).run(odd), want)
+
+
+def test_several_inputs_and_outputs_go_by_name():
+    proto = layer("GRU", state=True)
+    model, x, h0 = rnnpack.compile(proto), random((4, 2, 5)), random((1, 2, 6), 3)
+    got = model.session(batch=2).run({"x": x, "h0": h0})
+    assert list(got) == [t.name for t in model.outputs] == ["y", "hn"]
+    for name, value in zip(("y", "hn"), expected(proto, x=x, h0=h0)):
+        assert np.allclose(got[name], value, atol=1e-5)
+    session = model.session(batch=2)
+    session.run({"x": x[:2], "h0": h0})
+    assert np.array_equal(session.run(x[2:])["hn"], got["hn"])  # left out, the session goes on from its own state
+
+
+def test_rows_end_at_their_lengths(gru):
+    x = random((6, 3, 5))
+    y = gru.session(batch=3).run(x, lengths=[6, 2, 4])
+    alone = gru.session().run(x[:2, 1:2])
+    assert np.array_equal(y[:2, 1:2], alone) and not y[2:, 1].any()
+    last = gru.session(batch=3).run(x, lengths=[6, 2, 4], last_step=True)
+    assert np.array_equal(last, np.stack([y[5, 0], y[1, 1], y[3, 2]]))
+
+
+def test_rows_name_the_streams_that_have_data(gru):
+    x, session = random((4, 3, 5)), gru.session(batch=3)
+    want = gru.session(batch=3).run(x)
+    session.run(x[:2])
+    y = session.run(x[2:, [2, 0]], rows=[2, 0])
+    assert np.array_equal(y, want[2:, [2, 0]])
+    assert np.array_equal(session.run(x[2:, 1:2], rows=[1]), want[2:, 1:2])
+
+
+def test_progress_is_told_and_changes_no_bit(vad, capsys):
+    x, told = random((1000, 1, 256)), []
+    y = vad.session().run(x, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (1000, 1000) and len(told) == 100 and sorted(told) == told
+    assert np.array_equal(y, vad.session().run(x, progress=True))
+    assert "1000 of 1000" in capsys.readouterr().err
+    assert np.array_equal(y, vad.session().run(x))
+
+
+def test_progress_keeps_last_steps_final_states_and_the_first_state():
+    model, x, h0 = rnnpack.compile(layer(state=True)), random((300, 2, 5)), random((1, 2, 6), 3)
+    want = model.session(batch=2).run({"x": x, "h0": h0}, last_step=True)
+    got = model.session(batch=2).run({"x": x, "h0": h0}, last_step=True, progress=lambda *_: None)
+    assert all(np.array_equal(want[name], got[name]) for name in want)
+
+
+def test_a_model_that_looks_ahead_makes_room_for_long_runs():
+    model = rnnpack.compile(layer(direction="bidirectional"))
+    session = model.session()
+    small = session.info.memory_bytes
+    x = random((3000, 1, 5))
+    assert np.array_equal(session.run(x), model.session(max_steps=3000).run(x))
+    assert session.info.memory_bytes > small
+    with pytest.raises(rnnpack.LibraryError, match="max_steps"):
+        model.session(max_steps=10).run(x)
+    with pytest.raises(rnnpack.UsageError, match="looks ahead"):
+        session.step(x[:1])
+
+
+def test_threads_change_no_bit(wide):
+    x = random((20, 2, 256))
+    session = wide.session(batch=2, threads=2, all_threads=True)
+    assert session.info.threads == 2
+    assert np.array_equal(session.run(x), wide.session(batch=2).run(x))
+
+
+def test_reference_kernels_run_anywhere(vad):
+    x = random((3, 1, 256))
+    session = vad.session(reference=True)
+    assert session.info.isa == 0 and np.allclose(session.run(x), vad.session().run(x), atol=1e-5)
+
+
+def test_pickles_with_its_state(vad):
+    x, session = random((6, 2, 256)), vad.session(batch=2)
+    session.run(x[:3])
+    again = pickle.loads(pickle.dumps(session))
+    assert np.array_equal(again.run(x[3:]), session.run(x[3:])) and again.info == session.info
+
+
+@pytest.mark.parametrize("x, text", [
+    (np.zeros((3, 1, 5)), r"'frames' has shape \[3, 1, 5\]; accepted: \[steps, batch, 256\]"),
+    (np.zeros((3, 256)), r"accepted: \[steps, batch, 256\]"),
+    (np.zeros((0, 1, 256)), "accepted"),
+    (np.zeros((3, 2, 256)), r"2 rows for a session of 1: model.session\(batch=2\)"),
+    (np.zeros((3, 1, 256), complex), "not complex128"),
+    ({"sound": np.zeros((3, 1, 256))}, "no input 'sound'; the model has frames"),
+    ({}, "input frames .* is missing"),
+])
+def test_what_does_not_fit_is_refused_by_name(vad, x, text):
+    with pytest.raises(rnnpack.UsageError, match=text):
+        vad.session().run(x)
+
+
+@pytest.mark.parametrize("more, text", [
+    ({"out": np.zeros((3, 1), np.float32)}, r"shape \[3, 1, 1\]"), ({"out": np.zeros((3, 1, 1))}, "float32"),
+    ({"out": {"noise": np.zeros((3, 1, 1), np.float32)}}, "no output 'noise'"), ({"lengths": [4]}, "from 0 to 3"), ({"lengths": [1, 1]}, "1 numbers"),
+    ({"rows": [1]}, "below 1"),
+])
+def test_arguments_that_do_not_fit_are_refused(vad, more, text):
+    session, x = vad.session(), random((3, 1, 256))
+    with pytest.raises(rnnpack.UsageError, match=text):
+        session.run(x, **more)
+    assert np.array_equal(session.run(x), vad.session().run(x))  # nothing had moved
+
+
+def test_a_session_that_cannot_be_is_explained(vad):
+    with pytest.raises(rnnpack.LibraryError, match="no session: .*chunk_steps") as caught:
+        vad.session(chunk_steps=1 << 21)
+    assert caught.value.status == -1
+    with pytest.raises(rnnpack.UsageError):
+        vad.session(batch=0)
+    with pytest.raises(rnnpack.UsageError):
+        vad.session(threads=0)

@@ -1,0 +1,107 @@
+// profile.cpp -- Contract: profile.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/cli/profile.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "compiler/cli/files.h"
+#include "compiler/cli/random_call.h"
+#include "compiler/cli/timed_ops.h"
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+void check(rnnp_status status, const char *what) {
+  if (status != RNNP_OK) throw IoError(std::string(what) + ": " + rnnp_status_string(status));
+}
+
+// What a clock around nothing shows.
+double empty_clock_ns() {
+  double least = 1e9;
+  for (int i = 0; i < 1000; ++i) {
+    const Steady::time_point begin = Steady::now();
+    least = std::min(least, std::chrono::duration<double, std::nano>(Steady::now() - begin).count());
+  }
+  return least;
+}
+
+// A session on one thread, and calls of it.
+class Subject {
+ public:
+  Subject(const rnnp_registry &registry, const rnnp_model &model, const ProfileTask &task)
+      : call_(model, task.steps, task.batch), memory_(memory_of(registry, model, task)) {
+    const rnnp_session_options options = options_of(model, task);
+    check(rnnp_session_init_with(&registry, &session_, &model, &options, memory_.data(), memory_.size()), "rnnp_session_init");
+    const rnnp_io &io = *call_.io();
+    const auto is_given = [](const rnnp_buffer &buffer) { return buffer.data != nullptr; };
+    const bool one_input = std::count_if(io.inputs, io.inputs + io.input_count, is_given) == 1 && is_given(io.inputs[0]);
+    by_step_ = task.steps == 1 && one_input && io.output_count == 1 && once() == RNNP_OK;
+  }
+
+  double us() {
+    const Steady::time_point begin = Steady::now();
+    check(by_step_ ? once() : rnnp_run_io(session_, call_.io()), "a call");
+    return std::chrono::duration<double, std::micro>(Steady::now() - begin).count();
+  }
+
+ private:
+  static rnnp_session_options options_of(const rnnp_model &model, const ProfileTask &task) {
+    rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
+    check(rnnp_model_info(&model, &facts), "rnnp_model_info");
+    rnnp_session_options options = RNNP_SESSION_OPTIONS_INIT;
+    options.max_batch = task.batch;
+    options.max_steps = facts.causal ? 0 : static_cast<uint32_t>(task.steps);
+    return options;
+  }
+
+  static AlignedBytes memory_of(const rnnp_registry &registry, const rnnp_model &model, const ProfileTask &task) {
+    const rnnp_session_options options = options_of(model, task);
+    rnnp_memory memory = RNNP_MEMORY_INIT;
+    check(rnnp_session_memory_with(&registry, &model, &options, &memory), "the library cannot run this blob");
+    return AlignedBytes(memory.session_bytes, memory.alignment);
+  }
+
+  rnnp_status once() { return rnnp_step(session_, call_.io()->inputs[0].data, call_.io()->outputs[0].data); }
+
+  RandomCall call_;
+  AlignedBytes memory_;
+  rnnp_session *session_ = nullptr;
+  bool by_step_ = false;
+};
+
+template <class Do>
+void for_seconds(double seconds, Do &&once) {
+  constexpr int kFewestCalls = 5;
+  const Steady::time_point begin = Steady::now();
+  for (int i = 0; i < kFewestCalls || Steady::now() - begin < std::chrono::duration<double>(seconds); ++i) once();
+}
+
+}  // namespace
+
+Profile profile(const rnnp_model &model, const ProfileTask &task) {
+  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
+  check(rnnp_model_info(&model, &facts), "rnnp_model_info");
+  Profile found;
+  found.node_us.assign(facts.node_count, HUGE_VAL);
+  found.call_us = HUGE_VAL;
+  const double clock_ns = empty_clock_ns();
+  Subject plain(rnnp_default_registry, model, task), timed(timed_registry(), model, task);
+  plain.us(), timed.us();
+  take_node_times(facts.node_count);
+  for_seconds(task.seconds, [&] {
+    found.call_us = std::min(found.call_us, plain.us());
+    timed.us();
+    const std::vector<NodeTime> times = take_node_times(facts.node_count);
+    for (size_t i = 0; i < times.size(); ++i) {
+      const double ns = times[i].ns - clock_ns * static_cast<double>(times[i].calls);
+      found.node_us[i] = std::min(found.node_us[i], std::max(ns, 0.0) / 1000);
+    }
+  });
+  return found;
+}
+
+}  // namespace rnnp::compiler

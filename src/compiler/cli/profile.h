@@ -1,0 +1,29 @@
+// profile.h -- how long each node of a blob takes on this machine: sessions of a registry whose operators are the library's own
+// with a clock around them. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_PROFILE_H_
+#define RNNPACK_COMPILER_CLI_PROFILE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp::compiler {
+
+struct ProfileTask {
+  size_t steps = 0;  // of one call; 1: the road of rnnp_step where the model has it
+  uint32_t batch = 1;
+  double seconds = 0.3;
+};
+
+// Microseconds of a call, the least of many.
+struct Profile {
+  std::vector<double> node_us;  // by nodes in the blob's order, the clock's own time taken off
+  double call_us = 0;           // of a session without clocks
+};
+
+// Throws IoError when the library refuses the model.
+Profile profile(const rnnp_model &model, const ProfileTask &task);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_CLI_PROFILE_H_

@@ -1,0 +1,51 @@
+// random_call.cpp -- Contract: random_call.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/cli/random_call.h"
+
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+namespace {
+
+void check(rnnp_status status, const char *what) {
+  if (status != RNNP_OK) throw IoError(std::string(what) + ": " + rnnp_status_string(status));
+}
+
+}  // namespace
+
+RandomCall::RandomCall(const rnnp_model &model, size_t steps, uint32_t batch) {
+  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
+  check(rnnp_model_info(&model, &facts), "rnnp_model_info");
+  io_.steps = steps;
+  io_.batch = batch;
+  for (uint32_t i = 0; i < facts.input_count; ++i) add(model, rnnp_model_input, i, &inputs_);
+  for (uint32_t i = 0; i < facts.output_count; ++i) add(model, rnnp_model_output, i, &outputs_);
+  io_.input_count = facts.input_count;
+  io_.output_count = facts.output_count;
+  io_.inputs = inputs_.data();
+  io_.outputs = outputs_.data();
+  first_output_ = storage_.size() - facts.output_count;
+}
+
+std::vector<uint8_t> RandomCall::results() const {
+  std::vector<uint8_t> bytes;
+  for (size_t i = first_output_; i < storage_.size(); ++i) {
+    const auto *from = reinterpret_cast<const uint8_t *>(storage_[i].data());
+    bytes.insert(bytes.end(), from, from + storage_[i].size() * sizeof(float));
+  }
+  return bytes;
+}
+
+void RandomCall::add(const rnnp_model &model, rnnp_status (*ask)(const rnnp_model *, uint32_t, rnnp_tensor_facts *), uint32_t index,
+                     std::vector<rnnp_buffer> *buffers) {
+  rnnp_tensor_facts facts = RNNP_TENSOR_FACTS_INIT;
+  check(ask(&model, index, &facts), "a tensor");
+  const bool left_out = facts.role == RNNP_ROLE_STATE || facts.role == RNNP_ROLE_LENGTHS;
+  const size_t rows = facts.role == RNNP_ROLE_SEQUENCE ? io_.steps * io_.batch : io_.batch;
+  storage_.emplace_back(left_out ? 0 : rows * facts.row_elems, 0.0f);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  if (facts.dtype == RNNP_DTYPE_F32)
+    for (float &v : storage_.back()) v = uniform(random_);
+  buffers->push_back({left_out ? nullptr : storage_.back().data(), 0, 0});
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,34 @@
+// random_call.h -- the arguments of one rnnp_run_io: random inputs, those that may be left out are. For `tune` and `profile`.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_RANDOM_CALL_H_
+#define RNNPACK_COMPILER_CLI_RANDOM_CALL_H_
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp::compiler {
+
+class RandomCall {
+ public:
+  RandomCall(const rnnp_model &model, size_t steps, uint32_t batch);
+
+  const rnnp_io *io() const { return &io_; }
+  // All bytes of all outputs.
+  std::vector<uint8_t> results() const;
+
+ private:
+  void add(const rnnp_model &model, rnnp_status (*ask)(const rnnp_model *, uint32_t, rnnp_tensor_facts *), uint32_t index,
+           std::vector<rnnp_buffer> *buffers);
+
+  std::mt19937 random_{1};
+  std::vector<std::vector<float>> storage_;
+  std::vector<rnnp_buffer> inputs_, outputs_;
+  rnnp_io io_ = RNNP_IO_INIT;
+  size_t first_output_ = 0;
+};
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_CLI_RANDOM_CALL_H_

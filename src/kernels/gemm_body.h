@@ -6,6 +6,7 @@
 #ifndef RNNPACK_KERNELS_GEMM_BODY_H_
 #define RNNPACK_KERNELS_GEMM_BODY_H_
 
+#include "kernels/gemm_few_body.h"
 #include "kernels/kernels.h"
 #include "kernels/panel_body.h"
 
@@ -66,11 +67,11 @@ struct Gemm {
   }
 
   // Within a chunk all row blocks pass over a group of tiles before the next group.
-  void run() {
+  void run(uint32_t done) {
     prepare();
     const size_t panel_bytes = size_t{args->k} * kRow * sizeof(float);
     const uint32_t most = group_tiles(), chunk = chunk_rows();
-    for (uint32_t from = 0; from < args->rows;) {
+    for (uint32_t from = done; from < args->rows;) {
       const uint32_t to = from + even_share(args->rows - from, chunk);
       for (uint32_t tile = args->tile_begin; tile < args->tile_end;) {
         const uint32_t count = even_share(args->tile_end - tile, most);
@@ -92,7 +93,11 @@ struct Gemm {
 template <template <int> class Blocks, int kGates, int kNr>
 void gemm_run(const GemmArgs *args) {
   Gemm<kGates *kNr / kWidth> gemm = {args, Blocks<kGates>::layout, {}, {}};
-  gemm.run();
+  uint32_t done = 0;
+  if constexpr (kGates == 1 && Vec::kColumns) {
+    if (args->units - 1 < kFewUnits && args->tile_end == 1) done = few_units<kNr, Vec>(args);
+  }
+  gemm.run(done);
 }
 
 }  // namespace

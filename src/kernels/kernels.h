@@ -72,6 +72,7 @@ struct RecurArgs {
   float *y;                // [rows][H] or nullptr
   size_t y_row_bytes;
   uint32_t rows;
+  uint32_t steps;  // above 1, where Kernel::runs_steps: so many steps of the one row, from one to the next as from row to row
   uint32_t input_size;
   uint32_t hidden_size;
   uint32_t tile_begin, tile_end;
@@ -165,6 +166,7 @@ struct Kernel {
   uint32_t nr;   // tile width it reads; 0: any (act, binary, softmax)
   uint32_t isa;  // RNNP_ISA_* bits the CPU must have; 0: none
   const char *name;
+  bool runs_steps;  // recur: takes RecurArgs::steps; h_prev and h_next change places after each, both may be written
   union {
     GemmFn gemm;
     RecurFn recur;
@@ -175,17 +177,17 @@ struct Kernel {
   };
 
   constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, GemmFn fn)
-      : family(f), dtype(d), nr(n), isa(bits), name(label), gemm(fn) {}
-  constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, RecurFn fn)
-      : family(f), dtype(d), nr(n), isa(bits), name(label), recur(fn) {}
+      : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), gemm(fn) {}
+  constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, RecurFn fn, bool steps = false)
+      : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(steps), recur(fn) {}
   constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, ActFn fn)
-      : family(f), dtype(d), nr(n), isa(bits), name(label), act(fn) {}
+      : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), act(fn) {}
   constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, BinaryFn fn)
-      : family(f), dtype(d), nr(n), isa(bits), name(label), binary(fn) {}
+      : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), binary(fn) {}
   constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, SoftmaxFn fn)
-      : family(f), dtype(d), nr(n), isa(bits), name(label), softmax(fn) {}
+      : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), softmax(fn) {}
   constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, DepthwiseFn fn)
-      : family(f), dtype(d), nr(n), isa(bits), name(label), depthwise(fn) {}
+      : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), depthwise(fn) {}
 };
 
 // A list of rows, best first; the first supported row of the asked family, dtype and nr wins.

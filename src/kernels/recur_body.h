@@ -8,17 +8,27 @@
 #define RNNPACK_KERNELS_RECUR_BODY_H_
 
 #include "kernels/cell_body.h"
-#include "kernels/product_body.h"
+#include "kernels/sweep_body.h"
 
 namespace rnnp {
 namespace {
+
+// The numbers 1.. kCount as a type's arguments.
+template <uint32_t... kTiles>
+struct TileCounts {};
+template <uint32_t kCount, uint32_t... kTiles>
+struct CountTo : CountTo<kCount - 1, kCount, kTiles...> {};
+template <uint32_t... kTiles>
+struct CountTo<0, kTiles...> {
+  using Counts = TileCounts<kTiles...>;
+};
 
 template <class Cell, int kNr, template <int> class Blocks>
 struct Recur {
   using Shape = typename Cell::Shape;
   using Layout = TileLayout<Shape, kNr>;
   static constexpr int kGates = Shape::kGates;
-  static constexpr uint32_t kMaxMr = Layout::kMaxMr;
+  using Swept = Sweep<Shape, kNr, Blocks>;
   // A tile that does not fit in registers goes through the buffers, some of its vectors at a time.
   static constexpr bool kFused = Cell::kFused && Layout::kVectors <= kBlockVectors;
 
@@ -51,13 +61,12 @@ struct Recur {
     }
   }
 
-  // One row: straight from the accumulators into the cell. With more than two tiles by way of a buffer, to have the cell's code
-  // once; where gates are few, the blocks of several rows' products do as well.
-  static constexpr uint32_t kFusedTiles =
-      Layout::kVectors >= 3 || block_tiles(1, Layout::kVectors) < 2 ? block_tiles(1, Layout::kVectors) : 2;
+  // One row: straight from the accumulators into the cell. With more than two vectors of units by way of a buffer, to have the
+  // cell's code once.
+  static constexpr bool is_buffered(int tiles) { return tiles * Layout::kGateVectors > 2; }
   template <int kTiles>
-  static RNNPACK_NOINLINE void fused(const RecurArgs *args, size_t row, size_t tile) {
-    constexpr bool kBuffered = kTiles > 2;
+  static RNNPACK_INLINE void fused_step(const RecurArgs *args, size_t row, size_t tile) {
+    constexpr bool kBuffered = is_buffered(kTiles);
     alignas(64) float nx[Shape::kSplit ? kTiles * kNr : 1];
     alignas(64) float pre[kBuffered ? kTiles * Layout::kRow : 1];
     Block<Shape, kNr, 1, kTiles, Layout::kVectors> b;
@@ -82,84 +91,58 @@ struct Recur {
     }
   }
 
-  // A fused block of `count` tiles, count <= kTiles.
   template <int kTiles>
-  static RNNPACK_INLINE void fused_blocks(const RecurArgs *args, size_t row, size_t tile, uint32_t count) {
-    if constexpr (kTiles > 1) {
-      if (count < kTiles) return fused_blocks<kTiles - 1>(args, row, tile, count);
+  static RNNPACK_NOINLINE void fused(const RecurArgs *args, size_t row, size_t tile) {
+    fused_step<kTiles>(args, row, tile);
+  }
+
+  // One step fewer, of the same row.
+  static RNNPACK_INLINE void next_step(RecurArgs *args) {
+    float *const free = const_cast<float *>(args->h_prev);
+    args->h_prev = args->h_next;
+    args->h_next = free;
+    args->steps -= 1;
+    if (args->x != nullptr) {
+      args->x = offset_bytes(args->x, args->x_row_bytes);
+    } else {
+      args->preact = offset_bytes(args->preact, args->preact_row_bytes);
     }
-    fused<kTiles>(args, row, tile);
+    if (args->y != nullptr) args->y = offset_bytes(args->y, args->y_row_bytes);
   }
 
-  static RNNPACK_INLINE bool panels_are_near(const RecurArgs *args) {
-    const size_t k = size_t{args->hidden_size} + (args->x != nullptr ? args->input_size : 0);
-    return k * (args->tile_end - args->tile_begin) * (Layout::kRow * sizeof(float)) <= kNearBytes;
+  // All steps of a layer that is one small block: what stays the same from step to step stays in registers. Cells of one gate are
+  // short, and have little that stays.
+  static constexpr uint32_t kStepsTiles = Swept::kFusedTiles >= 2 && !is_buffered(2) ? 2 : 1;
+  template <int kTiles>
+  static RNNPACK_NOINLINE void fused_steps(const RecurArgs *args) {
+    RecurArgs step = *args;
+    for (; step.steps != 0; next_step(&step)) fused_step<kTiles>(&step, 0, args->tile_begin);
   }
 
-  // `count` tiles for one row, in the sweep's direction: upwards from `tile`, or downwards ending before it.
-  static RNNPACK_INLINE void sweep_one_row(Products<Shape, kNr> *products, size_t row, size_t tile, uint32_t count) {
-    constexpr uint32_t kTiles = block_tiles(1, Layout::kVectors);
-    constexpr uint32_t kFarTiles = far_tiles(Layout::kRow) < kTiles ? far_tiles(Layout::kRow) : kTiles;
-    const RecurArgs *args = products->args;
-    const bool near = panels_are_near(args);
-    while (count != 0) {
-      const uint32_t done = near ? even_share(count, kTiles) : even_share(count, kFarTiles);
-      if (done > kFusedTiles) {
-        sweep_buffered(products, row, tile, done, 1);
-      } else {
-        fused_blocks<kFusedTiles>(args, row, args->descending ? tile - done : tile, done);
-      }
-      tile = args->descending ? tile - done : tile + done;
-      count -= done;
-    }
+  template <uint32_t... kTiles>
+  static constexpr CellCode code_of(TileCounts<kTiles...>) {
+    return {cells, {fused<kTiles>...}};
   }
-
-  // `count` tiles for mr rows, by way of a buffer.
-  static RNNPACK_NOINLINE void sweep_buffered(Products<Shape, kNr> *products, size_t row, size_t tile, uint32_t count,
-                                              uint32_t mr) {
-    alignas(64) float pre[Layout::max_row_tiles() * Layout::kRow];
-    alignas(64) float nx[Shape::kSplit ? Layout::max_row_tiles() * kNr : 1];
-    const RecurArgs *args = products->args;
-    while (count != 0) {
-      const uint32_t done = products->run(row, tile, count, mr, pre, nx);
-      cells(args, row, args->descending ? tile - done : tile, mr, done, pre, nx);
-      count -= done;
-      tile = args->descending ? tile - done : tile + done;
-    }
+  static constexpr CellCode code() {
+    if constexpr (kFused) return code_of(typename CountTo<Swept::kFusedTiles>::Counts());
+    return {cells, {}};
   }
+  static constexpr CellCode kCode = code();
 
-  static RNNPACK_INLINE void sweep(Products<Shape, kNr> *products, size_t row, size_t tile, uint32_t count, uint32_t mr) {
-    if constexpr (kFused) {
-      if (mr == 1) return sweep_one_row(products, row, tile, count);
-    }
-    sweep_buffered(products, row, tile, count, mr);
-  }
-
-  // Rows in blocks of nearly equal height. All blocks pass over a small group of tiles before the next group: its panels are then
-  // near.
   static void run(const RecurArgs *args) {
     const uint32_t count = args->tile_end - args->tile_begin;
-    const size_t start = args->descending ? args->tile_end : args->tile_begin;
-    Products<Shape, kNr> products = {args, Blocks<kGates>::layout, {}};
-    if constexpr (kFused) {
-      if (args->rows == 1) return sweep_one_row(&products, 0, start, count);
-    }
-    const size_t panel_elems = size_t{args->hidden_size} * Layout::kRow;
-    // A panel that fills much of L1 is passed over alone.
-    const uint32_t near_group = panel_elems * sizeof(float) > kFarPanelBytes && args->far ? 1 : block_tiles(2, Layout::kVectors);
-    const uint32_t step = args->rows <= kMaxMr && !args->far ? count : near_group;
-    for (uint32_t done = 0; done < count; done += step) {
-      const uint32_t group = count - done < step ? count - done : step;
-      const uint32_t next = count - done - group < step ? count - done - group : step;
-      const size_t tile = args->descending ? start - done : start + done;
-      const size_t next_tile = args->descending ? tile - group - next : tile + group;
-      products.ahead = {args->r + next_tile * panel_elems, args->far ? next * panel_elems * sizeof(float) : 0};
-      for (uint32_t row = 0; row < args->rows;) {
-        const uint32_t mr = even_share(args->rows - row, kMaxMr);
-        sweep(&products, row, tile, group, mr);
-        row += mr;
+    if (args->steps <= 1) {
+      if constexpr (kFused) {
+        if (args->rows == 1 && count == 1) return fused<1>(args, 0, args->tile_begin);
       }
+      return Swept::run(args, &kCode);
     }
+    if constexpr (kFused && kGates >= 3 && !is_buffered(1)) {
+      if (count == 1) return fused_steps<1>(args);
+      if (count == kStepsTiles && count <= Swept::tiles_together(args)) return fused_steps<kStepsTiles>(args);
+    }
+    RecurArgs step = *args;
+    for (; step.steps != 0; next_step(&step)) Swept::run(&step, &kCode);
   }
 };
 

@@ -22,6 +22,7 @@ struct Vec {
   static constexpr bool kFma = true;
   static constexpr bool kLanes = false;  // a multiply-add cannot take its factor from a lane
   static constexpr bool kWalks = false;
+  static constexpr bool kColumns = true;
 
   static RNNPACK_INLINE F set1(float x) { return _mm256_set1_ps(x); }
   static RNNPACK_INLINE F broadcast(const float *p) { return _mm256_broadcast_ss(p); }
@@ -33,6 +34,23 @@ struct Vec {
   }
   static RNNPACK_INLINE F load_first(const float *p, size_t n) { return _mm256_maskload_ps(p, first(n)); }
   static RNNPACK_INLINE void store_first(float *p, F x, size_t n) { _mm256_maskstore_ps(p, first(n), x); }
+
+  static RNNPACK_INLINE void load_columns(const float *p, size_t row_bytes, F (&columns)[4]) {
+    const char *at = reinterpret_cast<const char *>(p);
+    F rows[4];
+    RNNPACK_UNROLL
+    for (int m = 0; m < 4; ++m, at += row_bytes)
+      rows[m] = _mm256_insertf128_ps(_mm256_castps128_ps256(four(at)), four(at + 4 * row_bytes), 1);
+    const F a = _mm256_unpacklo_ps(rows[0], rows[1]), b = _mm256_unpacklo_ps(rows[2], rows[3]);
+    const F c = _mm256_unpackhi_ps(rows[0], rows[1]), d = _mm256_unpackhi_ps(rows[2], rows[3]);
+    columns[0] = _mm256_shuffle_ps(a, b, 0x44);
+    columns[1] = _mm256_shuffle_ps(a, b, 0xee);
+    columns[2] = _mm256_shuffle_ps(c, d, 0x44);
+    columns[3] = _mm256_shuffle_ps(c, d, 0xee);
+  }
+  static RNNPACK_INLINE __m128 four(const char *p) {
+    return _mm_loadu_ps(static_cast<const float *>(static_cast<const void *>(p)));
+  }
 
   static RNNPACK_INLINE F add(F a, F b) { return _mm256_add_ps(a, b); }
   static RNNPACK_INLINE F sub(F a, F b) { return _mm256_sub_ps(a, b); }

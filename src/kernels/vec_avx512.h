@@ -22,6 +22,7 @@ struct Vec {
   static constexpr bool kFma = true;
   static constexpr bool kLanes = false;  // a multiply-add cannot take its factor from a lane
   static constexpr bool kWalks = false;
+  static constexpr bool kColumns = true;
   // Words are asked for under a full mask: the plain forms read an undefined register in gcc's headers, which it warns of.
   static constexpr M kAll = 0xffff;
 
@@ -32,6 +33,27 @@ struct Vec {
   static RNNPACK_INLINE M first(size_t n) { return static_cast<M>((1u << n) - 1u); }
   static RNNPACK_INLINE F load_first(const float *p, size_t n) { return _mm512_maskz_loadu_ps(first(n), p); }
   static RNNPACK_INLINE void store_first(float *p, F x, size_t n) { _mm512_mask_storeu_ps(p, first(n), x); }
+
+  static RNNPACK_INLINE void load_columns(const float *p, size_t row_bytes, F (&columns)[4]) {
+    const char *at = reinterpret_cast<const char *>(p);
+    F rows[4];
+    RNNPACK_UNROLL
+    for (int m = 0; m < 4; ++m, at += row_bytes) {
+      F row = _mm512_castps128_ps512(four(at));
+      row = _mm512_maskz_insertf32x4(kAll, row, four(at + 4 * row_bytes), 1);
+      row = _mm512_maskz_insertf32x4(kAll, row, four(at + 8 * row_bytes), 2);
+      rows[m] = _mm512_maskz_insertf32x4(kAll, row, four(at + 12 * row_bytes), 3);
+    }
+    const F a = _mm512_maskz_unpacklo_ps(kAll, rows[0], rows[1]), b = _mm512_maskz_unpacklo_ps(kAll, rows[2], rows[3]);
+    const F c = _mm512_maskz_unpackhi_ps(kAll, rows[0], rows[1]), d = _mm512_maskz_unpackhi_ps(kAll, rows[2], rows[3]);
+    columns[0] = _mm512_maskz_shuffle_ps(kAll, a, b, 0x44);
+    columns[1] = _mm512_maskz_shuffle_ps(kAll, a, b, 0xee);
+    columns[2] = _mm512_maskz_shuffle_ps(kAll, c, d, 0x44);
+    columns[3] = _mm512_maskz_shuffle_ps(kAll, c, d, 0xee);
+  }
+  static RNNPACK_INLINE __m128 four(const char *p) {
+    return _mm_loadu_ps(static_cast<const float *>(static_cast<const void *>(p)));
+  }
 
   static RNNPACK_INLINE F add(F a, F b) { return _mm512_add_ps(a, b); }
   static RNNPACK_INLINE F sub(F a, F b) { return _mm512_sub_ps(a, b); }

@@ -29,6 +29,7 @@ struct Vec {
   static constexpr bool kLanes = false;  // the fused form takes no lane
 #endif
   static constexpr bool kWalks = !kLanes, kScalarFactors = false;
+  static constexpr bool kColumns = true;
 
   static RNNPACK_INLINE F set1(float x) {
     return vdupq_n_f32(x);
@@ -53,6 +54,18 @@ struct Vec {
     vst1q_lane_f32(p, x, 0);
     if (n > 1) vst1q_lane_f32(p + 1, x, 1);
     if (n > 2) vst1q_lane_f32(p + 2, x, 2);
+  }
+
+  static RNNPACK_INLINE void load_columns(const float *p, size_t row_bytes, F (&columns)[4]) {
+    const char *at = reinterpret_cast<const char *>(p);
+    F rows[4];
+    RNNPACK_UNROLL
+    for (int m = 0; m < 4; ++m, at += row_bytes) rows[m] = vld1q_f32(static_cast<const float *>(static_cast<const void *>(at)));
+    const float32x4x2_t a = vtrnq_f32(rows[0], rows[1]), b = vtrnq_f32(rows[2], rows[3]);
+    for (int n = 0; n < 2; ++n) {
+      columns[n] = vcombine_f32(vget_low_f32(a.val[n]), vget_low_f32(b.val[n]));
+      columns[n + 2] = vcombine_f32(vget_high_f32(a.val[n]), vget_high_f32(b.val[n]));
+    }
   }
 
   static RNNPACK_INLINE F add(F a, F b) {

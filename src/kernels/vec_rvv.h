@@ -24,6 +24,7 @@ struct Vec {
   static constexpr int kWidth = 16;
   static constexpr int kRegisters = 8;
   static constexpr bool kFma = true;
+  static constexpr bool kColumns = false;
   static constexpr bool kLanes = false;
   static constexpr bool kWalks = true, kScalarFactors = true;  // a factor takes no vector register
 

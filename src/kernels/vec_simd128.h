@@ -21,6 +21,7 @@ struct Vec {
   static constexpr int kWidth = 4;
   static constexpr int kRegisters = 16;
   static constexpr bool kFma = false;
+  static constexpr bool kColumns = false;
   static constexpr bool kLanes = false;
   static constexpr bool kWalks = false;
 

@@ -92,6 +92,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   for (uint32_t d = 0; d < count; ++d) {
     fill_direction(m, *a, *layer, a->direction[d], &layer->direction[d]);
     layer->direction[d].recur = steps[d]->recur;
+    layer->direction[d].together = steps[d]->runs_steps && shape.cell != Cell::kGru && !plan.serpentine && !a->direction[d].reverse;
     layer->direction[d].output = shape.cell == Cell::kGru ? outputs[d]->recur : nullptr;
   }
   return RNNP_OK;
@@ -227,6 +228,17 @@ void settle_rows(const RunEnv &env, StateSlot *s, uint32_t live) {
   s->live = live;
 }
 
+// All steps of a chunk in one call: one row on one thread, forwards.
+void run_together(const Direction &dir, const StateSlot &h, const StepFrame &frame, const RunEnv &env, size_t first, size_t count,
+                  RecurArgs *a, uint32_t *live) {
+  place_step(a, env, frame, first, 0);
+  a->h_prev = h.buffer[*live];
+  a->h_next = h.buffer[*live ^ 1];
+  a->steps = static_cast<uint32_t>(count);
+  dir.recur(a);
+  *live ^= count & 1;
+}
+
 void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &layer, uint32_t d, const Team &team,
                    uint8_t *scratch) {
   const Direction &dir = layer.direction[d];
@@ -259,17 +271,23 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
   a.x_row_bytes = frame.x->row_bytes;
   a.y_row_bytes = frame.y != nullptr ? frame.y->row_bytes : 0;
   a.c = dir.state_c != kNone ? env.states[dir.state_c].buffer[env.states[dir.state_c].live] : nullptr;
-  if ((env.steps == 1 || layer.plan.chunk_steps == 1) && layer.cell != Cell::kGru) a.x = row_of(*frame.x, 0);
+  if (layer.gemm == nullptr || (env.steps == 1 && layer.cell != Cell::kGru)) a.x = row_of(*frame.x, 0);
   if (layer.cell == Cell::kGru) {
     a.z = view_as<float>(scratch + layer.plan.preact_bytes);
     a.rh = offset_bytes(a.z, layer.plan.gate_bytes);
   }
 
+  const bool together = dir.together && env.batch == 1 && team.threads == 1 && lengths == nullptr;
   for (size_t done = 0; done < env.steps;) {
     const size_t left = env.steps - done;
     const size_t count = left < layer.plan.chunk_steps ? left : layer.plan.chunk_steps;
     const size_t first = dir.reverse ? left - count : done;
     if (a.x == nullptr) project_input(env, layer, dir, frame, first, count, tiles);
+    if (together) {
+      run_together(dir, h, frame, env, first, count, &a, &live);
+      done += count;
+      continue;
+    }
     for (size_t i = 0; i < count; ++i) {
       const size_t local = dir.reverse ? count - 1 - i : i;
       place_step(&a, env, frame, first + local, local);

@@ -58,6 +58,14 @@ bool is_far(size_t bytes, uint32_t l2_bytes) {
   return l2_bytes != 0 && bytes > l2_bytes / 8 * 7;
 }
 
+// One row's few inputs cost the step less than writing pre-activations and reading them again. Of a small cell the sums of a few
+// more are hidden; a large one of one gate reads its pre-activations faster.
+static bool takes_input_in_step(const RecurrentShape &shape, uint32_t batch) {
+  if (batch != 1 || shape.cell == Cell::kGru) return false;
+  if (shape.hidden_size <= 32) return shape.input_size <= shape.hidden_size / 4;
+  return shape.input_size <= 2 && shape.cell != Cell::kRnn;
+}
+
 RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limits) {
   RecurrentPlan p = {};
   p.gates = cell_gates(shape.cell);
@@ -75,7 +83,7 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
                              : choose_chunk_steps(p.row_bytes, add_sat(p.recurrent_bytes, w_bytes), limits.batch, limits.l2_bytes);
   p.chunk_steps = chunk < limits.max_steps ? chunk : limits.max_steps;
   // Steps one by one take their input inside the recurrent kernel; only kGru needs the buffer then.
-  const bool buffered = p.chunk_steps > 1 || shape.cell == Cell::kGru;
+  const bool buffered = shape.cell == Cell::kGru || (p.chunk_steps > 1 && !takes_input_in_step(shape, limits.batch));
   p.preact_bytes = buffered ? align_up(mul_sat(mul_sat(p.row_bytes, limits.batch), p.chunk_steps), kArenaAlign) : 0;
   p.serpentine = sweeps_back(p, w_bytes, limits);
   p.far_r = is_far(p.recurrent_bytes / p.team_threads, limits.l2_bytes);

@@ -37,7 +37,7 @@ struct RecurrentPlan {
   uint32_t serpentine;     // 1: odd steps sweep the tiles backwards: what the last step left in L1, and in L2, is used again
   uint32_t far_r, far_w;   // 1: a thread's share of R, of W, lies beyond L2
   size_t row_bytes;        // of pre-activations, per (step, row)
-  size_t preact_bytes;     // pre-activations of one chunk; 0 when steps go one by one
+  size_t preact_bytes;     // pre-activations of one chunk; 0 where the step takes its input itself
   size_t gate_bytes;       // kGru: z, and again r*h, of one step; else 0
   size_t team_bytes;       // scratch of one team: preact, z, r*h
   size_t recurrent_bytes;  // R of one direction

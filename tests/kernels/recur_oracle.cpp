@@ -225,7 +225,7 @@ std::vector<float> StepOut::results(const Step &st) const {
   return out;
 }
 
-void run_step(const Kernel &kernel, const Step &st, const StepOut &out, const Cut &cut) {
+RecurArgs args_of(const Step &st, const StepOut &out, const Cut &cut) {
   RecurArgs args = {};
   args.r = st.r.data();
   args.w = st.w.data();
@@ -253,6 +253,11 @@ void run_step(const Kernel &kernel, const Step &st, const StepOut &out, const Cu
   args.descending = cut.descending;
   args.far = cut.far;
   args.cell = st.cell;
+  return args;
+}
+
+void run_step(const Kernel &kernel, const Step &st, const StepOut &out, const Cut &cut) {
+  const RecurArgs args = args_of(st, out, cut);
   kernel.recur(&args);
 }
 

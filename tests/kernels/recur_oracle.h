@@ -48,6 +48,7 @@ struct Cut {
   bool descending;
   bool far = false;
 };
+RecurArgs args_of(const Step &step, const StepOut &out, const Cut &cut);
 void run_step(const Kernel &kernel, const Step &step, const StepOut &out, const Cut &cut);
 StepOut run_step(const Kernel &kernel, const Step &step);
 

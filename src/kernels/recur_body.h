@@ -69,16 +69,15 @@ struct Recur {
     constexpr bool kBuffered = is_buffered(kTiles);
     alignas(64) float nx[Shape::kSplit ? kTiles * kNr : 1];
     alignas(64) float pre[kBuffered ? kTiles * Layout::kRow : 1];
+    if constexpr (kBuffered) {
+      Swept::template one_row<kTiles>(args, row, tile, pre, nx);
+      return cells(args, row, tile, 1, kTiles, pre, nx);
+    }
     Block<Shape, kNr, 1, kTiles, Layout::kVectors> b;
     b.args = args;
     b.row = row;
     b.tile = tile;
     b.run(0, nx);
-    if constexpr (kBuffered) {
-      RNNPACK_UNROLL
-      for (int n = 0; n < kTiles * Layout::kVectors; ++n) Vec::store(pre + n * kWidth, b.acc[0][n]);
-      return cells(args, row, tile, 1, kTiles, pre, nx);
-    }
     RNNPACK_UNROLL
     for (int t = 0; t < kTiles && !kBuffered; ++t) {
       RNNPACK_UNROLL

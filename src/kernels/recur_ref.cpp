@@ -23,14 +23,13 @@ constexpr CellParams kGruParams = {{act_of(Act::kSigmoid), act_of(Act::kTanh), a
 constexpr CellParams kTanhParams = {{act_of(Act::kTanh), act_of(Act::kIdentity), act_of(Act::kIdentity)}, 0.0f, 0};
 constexpr CellParams kReluParams = {{act_of(Act::kRelu), act_of(Act::kIdentity), act_of(Act::kIdentity)}, 0.0f, 0};
 
-// One unit of one row: lane n of a tile.
-template <uint32_t kNr>
+// One unit of one row: lane n of a tile of nr.
 struct Unit {
   const RecurArgs *args;
   const CellParams *cell;
-  size_t row, tile, n;
+  size_t nr, row, tile, n;
 
-  size_t index() const { return tile * kNr + n; }
+  size_t index() const { return tile * nr + n; }
   float act(int which, float x) const {
     const float limit = cell->clip;
     return scalar_activate(cell->act[which], limit == 0.0f ? x : scalar_clamp(x, -limit, limit));
@@ -44,7 +43,7 @@ struct Unit {
 
   // acc[gate] before the recurrent part; `gates` gates in preact, bias and W.
   float input(uint32_t gates, uint32_t gate) const {
-    const size_t width = size_t{gates} * kNr, column = gate * kNr + n;
+    const size_t width = gates * nr, column = gate * nr + n;
     if (args->x == nullptr) return row_of(args->preact, row, args->preact_row_bytes)[tile * width + column];
     const float *x = row_of(args->x, row, args->x_row_bytes);
     const float *w = args->w + tile * args->input_size * width;
@@ -54,7 +53,7 @@ struct Unit {
   }
   // sum + h * R of a gate; `gates` gates in the panel.
   float recurrent(float sum, const float *vectors, uint32_t gates, uint32_t gate) const {
-    const size_t width = size_t{gates} * kNr, column = gate * kNr + n;
+    const size_t width = gates * nr, column = gate * nr + n;
     const float *h = row_of(vectors, row, args->state_row_bytes);
     const float *r = args->r + tile * args->hidden_size * width;
     for (size_t k = 0; k < args->hidden_size; ++k) sum += h[k] * r[k * width + column];
@@ -64,31 +63,26 @@ struct Unit {
 };
 
 struct RnnRef {
-  template <uint32_t kNr>
-  static void step(const Unit<kNr> &u) {
-    u.store_h(u.act(0, u.gate(1, 0)));
-  }
+  static void step(const Unit &u) { u.store_h(u.act(0, u.gate(1, 0))); }
 };
 
 struct LstmRef {
-  template <uint32_t kNr>
-  static void step(const Unit<kNr> &u) {
-    const float *p = u.args->peephole ? u.args->peephole + u.tile * 3 * kNr + u.n : nullptr;
+  static void step(const Unit &u) {
+    const float *p = u.args->peephole ? u.args->peephole + u.tile * 3 * u.nr + u.n : nullptr;
     float *state = u.state(u.args->c);
     const float c = *state;
     const float i = u.act(0, u.gate(4, 0) + (p ? p[0] * c : 0.0f));
-    const float f = u.cell->input_forget ? 1.0f - i : u.act(0, u.gate(4, 2) + (p ? p[2 * kNr] * c : 0.0f));
+    const float f = u.cell->input_forget ? 1.0f - i : u.act(0, u.gate(4, 2) + (p ? p[2 * u.nr] * c : 0.0f));
     const float g = u.act(1, u.gate(4, 3));
     const float next = f * c + i * g;
-    const float o = u.act(0, u.gate(4, 1) + (p ? p[kNr] * next : 0.0f));
+    const float o = u.act(0, u.gate(4, 1) + (p ? p[u.nr] * next : 0.0f));
     *state = next;
     u.store_h(o * scalar_activate(u.cell->act[2], next));
   }
 };
 
 struct GruLinearRef {
-  template <uint32_t kNr>
-  static void step(const Unit<kNr> &u) {
+  static void step(const Unit &u) {
     const float z = u.act(0, u.gate(3, 0));
     const float r = u.act(0, u.gate(3, 1));
     const float recurrent = u.recurrent(u.args->r_bias[u.index()], u.args->h_prev, 3, 2);
@@ -98,36 +92,34 @@ struct GruLinearRef {
 };
 
 struct GruGatesRef {
-  template <uint32_t kNr>
-  static void step(const Unit<kNr> &u) {
+  static void step(const Unit &u) {
     *u.state(u.args->z) = u.act(0, u.recurrent(u.input(3, 0), u.args->h_prev, 2, 0));
     *u.state(u.args->rh) = u.act(0, u.recurrent(u.input(3, 1), u.args->h_prev, 2, 1)) * u.h_prev();
   }
 };
 
 struct GruOutputRef {
-  template <uint32_t kNr>
-  static void step(const Unit<kNr> &u) {
+  static void step(const Unit &u) {
     const float n = u.act(1, u.recurrent(u.input(3, 2), u.args->rh, 1, 0));
     const float z = *u.state(u.args->z);
     u.store_h((1.0f - z) * n + z * u.h_prev());
   }
 };
 
-template <class Cell, uint32_t kNr>
-void run(const RecurArgs *args, const CellParams *cell) {
+template <class Cell>
+void run(const RecurArgs *args, const CellParams *cell, size_t nr) {
   for (size_t m = 0; m < args->rows; ++m)
     for (size_t tile = args->tile_begin; tile < args->tile_end; ++tile)
-      for (size_t n = 0; n < kNr && tile * kNr + n < args->hidden_size; ++n) Cell::template step<kNr>({args, cell, m, tile, n});
+      for (size_t n = 0; n < nr && tile * nr + n < args->hidden_size; ++n) Cell::step({args, cell, nr, m, tile, n});
 }
 
 template <class Cell, uint32_t kNr, const CellParams &kParams>
 void plain(const RecurArgs *args) {
-  run<Cell, kNr>(args, &kParams);
+  run<Cell>(args, &kParams, kNr);
 }
 template <class Cell, uint32_t kNr>
 void generic(const RecurArgs *args) {
-  run<Cell, kNr>(args, &args->cell);
+  run<Cell>(args, &args->cell, kNr);
 }
 
 template <KernelFamily kFamily, uint32_t kNr>

@@ -58,6 +58,18 @@ struct Sweep {
     }
   }
 
+  // The products of one row and kTiles tiles, into buffers.
+  template <int kTiles>
+  static RNNPACK_NOINLINE void one_row(const RecurArgs *args, size_t row, size_t tile, float *pre, float *nx) {
+    Block<Shape, kNr, 1, kTiles, Layout::kVectors> b;
+    b.args = args;
+    b.row = row;
+    b.tile = tile;
+    b.run(0, nx);
+    RNNPACK_UNROLL
+    for (int n = 0; n < kTiles * Layout::kVectors; ++n) Vec::store(pre + n * kWidth, b.acc[0][n]);
+  }
+
   // `count` tiles for mr rows, by way of a buffer.
   RNNPACK_NOINLINE void sweep_buffered(size_t row, size_t tile, uint32_t count, uint32_t mr) {
     alignas(64) float pre[Layout::max_row_tiles() * Layout::kRow];

@@ -2,19 +2,10 @@
 // Touches its output only. Additions have one fixed order per output: 16 lanes along the reduced axes (lanes.h), or, where the
 // outputs lie side by side and the reduced elements do not, one accumulator per output with ascending index.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/scalar_math.h"
-#include "ops/lanes.h"
-#include "ops/op.h"
-#include "ops/strides.h"
+#include "ops/reduce_rows.h"
 
 namespace rnnp {
 namespace {
-
-struct ReduceNode {
-  const AttrReduce *attr;
-  float count;   // elements per output
-  bool columns;  // outputs side by side
-};
 
 bool fits(const Model &m, const AttrReduce &a, uint32_t x, uint32_t y) {
   uint64_t kept, over;
@@ -47,72 +38,6 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   return RNNP_OK;
 }
 
-// One output: x is at its first element.
-template <class Fold>
-float reduce_one(const AttrReduce &a, const Fold &fold, const float *x) {
-  float lanes[kLanes];
-  fold_start<Fold>(lanes);
-  const uint32_t last = a.over_rank - 1;
-  Walk walk(last, a.over_dims, a.over_stride, 0);
-  do fold_into(fold, x + walk.at, a.over_stride[last], a.over_dims[last], lanes);
-  while (walk.next());
-  return fold_end<Fold>(lanes);
-}
-
-// `width` outputs side by side, at most kLanes.
-template <class Fold>
-void reduce_columns(const AttrReduce &a, const Fold &fold, const float *x, uint32_t width, float *y) {
-  float sum[kLanes];
-  fold_start<Fold>(sum);
-  Walk walk(a.over_rank, a.over_dims, a.over_stride, 0);
-  do {
-    const float *from = x + walk.at;
-    if (width == kLanes) {
-      for (uint32_t l = 0; l < kLanes; ++l) sum[l] = Fold::join(sum[l], fold.map(from[l]));
-    } else {
-      for (uint32_t l = 0; l < width; ++l) sum[l] = Fold::join(sum[l], fold.map(from[l]));
-    }
-  } while (walk.next());
-  for (uint32_t l = 0; l < width; ++l) y[l] = sum[l];
-}
-
-// Returns the number of outputs.
-template <class Fold>
-size_t reduce_row(const ReduceNode &r, const Fold &fold, const float *x, float *y) {
-  const AttrReduce &a = *r.attr;
-  const float *begin = y;
-  const uint32_t rank = a.kept_rank - (r.columns ? 1 : 0), width = r.columns ? a.kept_dims[rank] : 1;
-  Walk walk(rank, a.kept_dims, a.kept_stride, static_cast<ptrdiff_t>(a.x_first));
-  do {
-    if (!r.columns) {
-      *y++ = reduce_one(a, fold, x + walk.at);
-      continue;
-    }
-    for (uint32_t i = 0; i < width; i += kLanes) {
-      const uint32_t some = width - i < kLanes ? width - i : kLanes;
-      reduce_columns(a, fold, x + walk.at + i, some, y);
-      y += some;
-    }
-  } while (walk.next());
-  return static_cast<size_t>(y - begin);
-}
-
-struct FoldExp : FoldSum {
-  float shift;
-  explicit FoldExp(float s) : shift(s) {}
-  float map(float x) const { return scalar_exp(x - shift); }
-};
-
-// log(sum(exp(x))), with the largest element taken out first.
-void log_sum_exp_row(const AttrReduce &a, const float *x, float *y) {
-  Walk walk(a.kept_rank, a.kept_dims, a.kept_stride, static_cast<ptrdiff_t>(a.x_first));
-  do {
-    const float largest = reduce_one(a, FoldMax(), x + walk.at);
-    const bool finite = largest - largest == 0.0f;
-    *y++ = finite ? largest + scalar_log(reduce_one(a, FoldExp(largest), x + walk.at)) : largest;
-  } while (walk.next());
-}
-
 void run_row(const ReduceNode &r, const float *x, float *y) {
   size_t n;
   switch (Reduce(r.attr->op)) {
@@ -123,18 +48,6 @@ void run_row(const ReduceNode &r, const float *x, float *y) {
       n = reduce_row(r, FoldSum(), x, y);
       for (size_t i = 0; i < n; ++i) y[i] /= r.count;
       return;
-    case Reduce::kMax:
-      reduce_row(r, FoldMax(), x, y);
-      return;
-    case Reduce::kMin:
-      reduce_row(r, FoldMin(), x, y);
-      return;
-    case Reduce::kProd:
-      reduce_row(r, FoldProduct(), x, y);
-      return;
-    case Reduce::kL1:
-      reduce_row(r, FoldSumAbs(), x, y);
-      return;
     case Reduce::kL2:
       n = reduce_row(r, FoldSumSquare(), x, y);
       for (size_t i = 0; i < n; ++i) y[i] = scalar_sqrt(y[i]);
@@ -142,13 +55,8 @@ void run_row(const ReduceNode &r, const float *x, float *y) {
     case Reduce::kSumSquare:
       reduce_row(r, FoldSumSquare(), x, y);
       return;
-    case Reduce::kLogSum:
-      n = reduce_row(r, FoldSum(), x, y);
-      for (size_t i = 0; i < n; ++i) y[i] = scalar_log(y[i]);
-      return;
-    case Reduce::kLogSumExp:
-      log_sum_exp_row(*r.attr, x, y);
-      return;
+    default:
+      return reduce_seldom(r, x, y);
   }
 }
 

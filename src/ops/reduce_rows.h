@@ -1,0 +1,76 @@
+// reduce_rows.h -- a reduction's loops over a row, for any fold of lanes.h. Touches its output only.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_OPS_REDUCE_ROWS_H_
+#define RNNPACK_OPS_REDUCE_ROWS_H_
+
+#include "kernels/scalar_math.h"
+#include "ops/lanes.h"
+#include "ops/op.h"
+#include "ops/strides.h"
+
+namespace rnnp {
+
+struct ReduceNode {
+  const AttrReduce *attr;
+  float count;   // elements per output
+  bool columns;  // outputs side by side
+};
+
+// The reductions that are seldom in a network: built small.
+void reduce_seldom(const ReduceNode &r, const float *x, float *y);
+
+namespace {
+
+// One output: x is at its first element.
+template <class Fold>
+float reduce_one(const AttrReduce &a, const Fold &fold, const float *x) {
+  float lanes[kLanes];
+  fold_start<Fold>(lanes);
+  const uint32_t last = a.over_rank - 1;
+  Walk walk(last, a.over_dims, a.over_stride, 0);
+  do fold_into(fold, x + walk.at, a.over_stride[last], a.over_dims[last], lanes);
+  while (walk.next());
+  return fold_end<Fold>(lanes);
+}
+
+// `width` outputs side by side, at most kLanes.
+template <class Fold>
+void reduce_columns(const AttrReduce &a, const Fold &fold, const float *x, uint32_t width, float *y) {
+  float sum[kLanes];
+  fold_start<Fold>(sum);
+  Walk walk(a.over_rank, a.over_dims, a.over_stride, 0);
+  do {
+    const float *from = x + walk.at;
+    if (width == kLanes) {
+      for (uint32_t l = 0; l < kLanes; ++l) sum[l] = Fold::join(sum[l], fold.map(from[l]));
+    } else {
+      for (uint32_t l = 0; l < width; ++l) sum[l] = Fold::join(sum[l], fold.map(from[l]));
+    }
+  } while (walk.next());
+  for (uint32_t l = 0; l < width; ++l) y[l] = sum[l];
+}
+
+// Returns the number of outputs.
+template <class Fold>
+size_t reduce_row(const ReduceNode &r, const Fold &fold, const float *x, float *y) {
+  const AttrReduce &a = *r.attr;
+  const float *begin = y;
+  const uint32_t rank = a.kept_rank - (r.columns ? 1 : 0), width = r.columns ? a.kept_dims[rank] : 1;
+  Walk walk(rank, a.kept_dims, a.kept_stride, static_cast<ptrdiff_t>(a.x_first));
+  do {
+    if (!r.columns) {
+      *y++ = reduce_one(a, fold, x + walk.at);
+      continue;
+    }
+    for (uint32_t i = 0; i < width; i += kLanes) {
+      const uint32_t some = width - i < kLanes ? width - i : kLanes;
+      reduce_columns(a, fold, x + walk.at + i, some, y);
+      y += some;
+    }
+  } while (walk.next());
+  return static_cast<size_t>(y - begin);
+}
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_OPS_REDUCE_ROWS_H_

@@ -132,7 +132,8 @@ struct Recur {
     const uint32_t count = args->tile_end - args->tile_begin;
     if (args->steps <= 1) {
       if constexpr (kFused) {
-        if (args->rows == 1 && count == 1) return fused<1>(args, 0, args->tile_begin);
+        const bool together = count <= Swept::kFusedTiles && count <= Swept::tiles_together(args);
+        if (args->rows == 1 && together) return kCode.fused[count - 1](args, 0, args->tile_begin);
       }
       return Swept::run(args, &kCode);
     }

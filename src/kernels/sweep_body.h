@@ -82,7 +82,7 @@ struct Sweep {
     }
   }
 
-  RNNPACK_NOINLINE void sweep(size_t row, size_t tile, uint32_t count, uint32_t mr) {
+  RNNPACK_INLINE void sweep(size_t row, size_t tile, uint32_t count, uint32_t mr) {
     if (mr == 1 && code->fused[0] != nullptr) return sweep_one_row(row, tile, count);
     sweep_buffered(row, tile, count, mr);
   }

@@ -11,7 +11,7 @@ FIRMWARE := arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-corte
 BENCH_VENV ?= .venv-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-speech test packages-build packages-test build lib sanitize tsan fuzz fuzz-onnx mutants format format-check tidy install clean bench-build bench bench-networks bench-streams bench-quick bench-static test-devices firmware
+.PHONY: help demo demo-speech test packages-build packages-test build lib sanitize tsan fuzz fuzz-onnx mutants format format-check tidy wheel install clean bench-build bench bench-networks bench-streams bench-quick bench-static test-devices firmware
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-24s %s\n", $$1, $$2}'
@@ -94,6 +94,9 @@ firmware: ## the firmware images (Cortex-M3, M4F, M7, M55, RV32), their sizes an
 	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-test.txt scripts/packages-devices.txt
 	@scripts/test_devices.sh $(FIRMWARE)
 	@firmware/count/device_table.py --functions $(addprefix build-,$(FIRMWARE))
+
+wheel: packages-build ## the Python package as a manylinux wheel in BUILD-wheel, tested in a clean environment (WHEEL_PYTHONS="python3.9 python3.13")
+	@scripts/make_wheel.sh $(BUILD)-wheel $(WHEEL_PYTHONS)
 
 install: build ## install into PREFIX (default /usr/local)
 	@cmake --install $(BUILD) --prefix $${PREFIX:-/usr/local}

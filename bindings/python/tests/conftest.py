@@ -55,7 +55,10 @@ def layer(kind="GRU", inputs=5, hidden=6, batch_first=False, direction="forward"
 def expected(model, **inputs):
     """By onnx's own evaluator: what another implementation gives."""
     from onnx.reference import ReferenceEvaluator
-    return ReferenceEvaluator(model).run(None, inputs)
+    try:
+        return ReferenceEvaluator(model).run(None, inputs)
+    except NotImplementedError as error:
+        pytest.skip(f"onnx {onnx.__version__}: {error}")
 
 
 @pytest.fixture(scope="session")

@@ -41,7 +41,8 @@ def from_torch(module: Any, example: Any, *, axes: Union[None, Axes, Mapping[str
     try:
         with tempfile.TemporaryDirectory() as work, torch.no_grad():
             file = pathlib.Path(work) / "model.onnx"
-            _export(torch, module, args, file, names, output_names, labels, dynamo, opset_version)
+            outputs = list(output_names) if output_names else _output_names(torch, module(*args))
+            _export(torch, module, args, file, names, outputs, labels, dynamo, opset_version)
             model = compile(file.read_bytes() if len(list(file.parent.iterdir())) == 1 else _joined(file), **flags)
     finally:
         module.train(training)
@@ -51,6 +52,17 @@ def from_torch(module: Any, example: Any, *, axes: Union[None, Axes, Mapping[str
 def _parameter_names(module: Any, count: int) -> List[str]:
     parameters = [name for name, p in inspect.signature(module.forward).parameters.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return parameters[:count] if len(parameters) >= count else [f"input{at}" for at in range(count)]
+
+
+def _output_names(torch: Any, results: Any) -> List[str]:
+    """"output", or "output0", "output1" and so on for the tensors of nested tuples and lists."""
+    def count(value: Any) -> int:
+        if torch.is_tensor(value):
+            return 1
+        return sum(map(count, value.values() if isinstance(value, dict) else value)) if isinstance(value, (tuple, list, dict)) else 0
+
+    found = count(results)
+    return ["output"] if found == 1 else [f"output{at}" for at in range(found)]
 
 
 def _labels(torch: Any, module: Any, args: Sequence[Any], names: Sequence[str],
@@ -82,14 +94,14 @@ def _guess(torch: Any, module: Any, x: Any) -> Axes:
     return ("batch", *(None for _ in range(x.dim() - 1))) if x.dim() else ()
 
 
-def _export(torch: Any, module: Any, args: Tuple[Any, ...], file: pathlib.Path, names: Sequence[str], output_names: Optional[Sequence[str]],
+def _export(torch: Any, module: Any, args: Tuple[Any, ...], file: pathlib.Path, names: Sequence[str], output_names: Sequence[str],
             labels: Mapping[str, Axes], dynamo: bool, opset_version: int) -> None:
     known = inspect.signature(torch.onnx.export).parameters
     dynamic = {name: {at: label for at, label in enumerate(given) if label} for name, given in labels.items()}
-    more: Dict[str, Any] = {"input_names": list(names), "output_names": list(output_names) if output_names else None}
+    more: Dict[str, Any] = {"input_names": list(names), "output_names": list(output_names)}
     if dynamo and "dynamo" in known:
         shapes = tuple({at: torch.export.Dim(label) for at, label in dynamic.get(name, {}).items()} or None for name in names)
-        more.update(dynamo=True, dynamic_shapes=shapes, external_data=False, opset_version=max(18, opset_version))
+        more.update(dynamo=True, verbose=False, dynamic_shapes=shapes, external_data=False, opset_version=max(18, opset_version))
     else:
         more.update(dynamic_axes=dynamic, opset_version=opset_version)
         if "dynamo" in known:
@@ -97,7 +109,7 @@ def _export(torch: Any, module: Any, args: Tuple[Any, ...], file: pathlib.Path, 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            torch.onnx.export(module, args, str(file), **{name: value for name, value in more.items() if value is not None})
+            torch.onnx.export(module, args, str(file), **more)
         except Exception as error:
             raise ModelError(f"torch does not export the module: {error}") from error
 

@@ -1,0 +1,110 @@
+"""from_torch: modules as they are, with the axes that they have."""
+import numpy as np
+import pytest
+
+import rnnpack
+
+torch = pytest.importorskip("torch", reason="no torch in this environment (requirements-torch.txt)")
+
+
+class Net(torch.nn.Module):
+    def __init__(self, kind="GRU", batch_first=True, **more):
+        super().__init__()
+        torch.manual_seed(1)
+        self.layer = getattr(torch.nn, kind)(10, 16, batch_first=batch_first, **more)
+        self.head = torch.nn.Linear(16 * (2 if more.get("bidirectional") else 1), 3)
+        self.drop = torch.nn.Dropout(0.5)
+
+    def forward(self, frames):
+        return torch.sigmoid(self.head(self.drop(self.layer(frames)[0])))
+
+
+class WithState(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.LSTM(10, 16, 2)
+
+    def forward(self, x, h, c):
+        return self.layer(x, (h, c))
+
+
+def check(model, module, *inputs):
+    with torch.no_grad():
+        want = module.eval()(*inputs)
+    got = model.session(batch=max(t.shape[1 - int(model.inputs[0].dims[0] == "batch")] for t in inputs)).run(inputs[0].numpy())
+    assert np.allclose(got, want.numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["GRU", "LSTM", "RNN"])
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_the_axes_are_those_of_the_modules_layers(kind, batch_first):
+    module = Net(kind, batch_first)
+    model = rnnpack.from_torch(module, torch.zeros(2, 4, 10))
+    assert str(model.inputs[0]) == f"frames [{'batch, steps' if batch_first else 'steps, batch'}, 10]"
+    assert [t.name for t in model.outputs] == ["output"]
+    check(model, module, torch.randn(3, 7, 10))
+
+
+def test_layers_in_both_directions_and_stacked():
+    module = Net("LSTM", bidirectional=True, num_layers=2)
+    check(rnnpack.from_torch(module, torch.zeros(1, 4, 10)), module, torch.randn(2, 9, 10))
+
+
+def test_an_input_of_two_axes_is_time_and_features():
+    module = Net()
+    model = rnnpack.from_torch(module, torch.zeros(4, 10))
+    x = torch.randn(9, 10)
+    with torch.no_grad():
+        assert np.allclose(model.session().run(x.numpy()), module.eval()(x).numpy(), atol=1e-5)
+
+
+def test_states_are_inputs_by_the_names_of_forward_or_the_librarys_own():
+    module, axes = WithState(), {"x": ("time", "batch", None), "h": (None, "batch", None), "c": (None, "batch", None)}
+    example = (torch.zeros(4, 2, 10), torch.zeros(2, 2, 16), torch.zeros(2, 2, 16))
+    model = rnnpack.from_torch(module, example, axes=axes)
+    assert [(t.name, t.role) for t in model.inputs] == [("x", "sequence"), ("h", "state"), ("c", "state")]
+    assert [t.name for t in model.outputs] == ["output0", "output1", "output2"]
+    inputs = [torch.randn(5, 3, 10), torch.randn(2, 3, 16), torch.randn(2, 3, 16)]
+    got = model.session(batch=3).run({t.name: v.numpy() for t, v in zip(model.inputs, inputs)})
+    with torch.no_grad():
+        y, (h, c) = module(*inputs)
+    for name, want in zip(got, (y, h, c)):
+        assert np.allclose(got[name], want.numpy(), atol=1e-5)
+    kept = rnnpack.from_torch(module, example, axes=axes, state={"h": "output1", "c": "output2"})
+    assert [t.name for t in kept.inputs] == ["x"]
+
+
+def test_the_other_exporter_gives_the_same_model():
+    pytest.importorskip("onnxscript", reason="torch's exporter needs onnxscript")
+    module = Net()
+    check(rnnpack.from_torch(module, torch.zeros(2, 4, 10), dynamo=True), module, torch.randn(3, 7, 10))
+
+
+def test_the_module_stays_as_it_was():
+    module = Net().train()
+    before = {name: p.clone() for name, p in module.state_dict().items()}
+    rnnpack.from_torch(module, torch.zeros(1, 4, 10))
+    assert module.training and all(torch.equal(p, before[name]) for name, p in module.state_dict().items())
+
+
+def test_flags_go_to_the_compiler_and_its_refusals_come_back():
+    assert rnnpack.from_torch(Net(), torch.zeros(1, 4, 10), stream=2).info.stream_steps == 2
+    with pytest.raises(rnnpack.ModelError, match="stream"):
+        rnnpack.from_torch(Net(bidirectional=True), torch.zeros(1, 4, 10), stream=2)
+
+
+@pytest.mark.parametrize("axes", [("batch", "time"), {"sound": ("batch", "time", None)}])
+def test_axes_that_do_not_fit_are_refused_by_name(axes):
+    with pytest.raises(rnnpack.UsageError, match="frames"):
+        rnnpack.from_torch(Net(), torch.zeros(1, 4, 10), axes=axes)
+
+
+def test_what_is_no_module_or_does_not_export_is_refused():
+    class Odd(torch.nn.Module):
+        def forward(self, x):
+            return torch.linalg.svd(x)[0] if x.sum() > 1e9 else torch.special.entr(torch.fft.fft(x).abs())
+
+    with pytest.raises(rnnpack.UsageError, match="torch.nn.Module"):
+        rnnpack.from_torch(lambda x: x, torch.zeros(1, 4, 10))
+    with pytest.raises(rnnpack.ModelError):
+        rnnpack.from_torch(Odd(), torch.zeros(1, 4, 10))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The pages, followed word for word. In a copy of the tree, whose folder `build` is this build, the sh blocks of a page are run from top to
-bottom, its C blocks compiled; commands marked `# by hand: <why>` and those in running text are only asked whether they exist: make
+bottom, its C blocks compiled, its Python blocks run as one program by the Python that has the package (RNNPACK_PACKAGE_PYTHON); commands marked `# by hand: <why>` and those in running text are only asked whether they exist: make
 targets by `make -n`, scripts and their options by --help, the tool's likewise. A non-zero exit status or a traceback is a failure.
 
 docs_test.py SOURCE BUILD PAGE...      pages relative to SOURCE
@@ -58,15 +58,18 @@ class Page:
     def check(self):
         for line in pages.indented_commands(self.text):
             self.fail(self.name, f"a command outside of ```sh: {line.strip()}")
-        script = []
+        script, program = [], []
         for block in pages.blocks(self.name, self.text):
             if block.language == "sh":
                 script.append((block, self.runnable(block)))
             elif block.language == "c":
                 self.compile(block)
+            elif block.language == "python":
+                program.append(block)
             elif block.language != "text":
-                self.fail(block, f"a block of language '{block.language}'; known are sh, c and text")
+                self.fail(block, f"a block of language '{block.language}'; known are sh, c, python and text")
         self.run_blocks(script)
+        self.run_python(program)
         for command in pages.inline_commands(self.text):
             self.ask(self.name, command)
         return not self.failures
@@ -103,6 +106,19 @@ class Page:
             self.fail(at[-1] if at else self.name, f"exit status {done.returncode}", done.stdout)
         if "Traceback (most recent call last)" in done.stdout:
             self.fail(self.name, "a traceback", done.stdout)
+
+    def run_python(self, blocks):
+        """All blocks of a page as one program, behind its commands; where there is no such Python they are only read."""
+        for block in blocks:
+            compile(block.text, str(block), "exec")
+            self.ran += 1
+        python = os.environ.get("RNNPACK_PACKAGE_PYTHON")
+        if not blocks or not python or subprocess.run([python, "-c", "import rnnpack"], capture_output=True).returncode != 0:
+            return
+        (self.tree.at / "page.py").write_text("\n".join(block.text for block in blocks))
+        done = self.tree.run(f"'{python}' -B page.py")
+        if done.returncode != 0:
+            self.fail(blocks[0], "the page's Python fails", done.stdout)
 
     def compile(self, block):
         file = self.tree.at / (block.file_name or "snippet.c")

@@ -11,7 +11,7 @@ FIRMWARE := arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-corte
 BENCH_VENV ?= .venv-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-speech test packages-build packages-test build lib sanitize tsan fuzz fuzz-onnx mutants format format-check tidy wheel install clean bench-build bench bench-networks bench-streams bench-quick bench-static test-devices firmware
+.PHONY: help demo demo-speech test test-exporters packages-build packages-test build lib sanitize tsan fuzz fuzz-onnx mutants format format-check tidy wheel install clean bench-build bench bench-networks bench-streams bench-quick bench-static test-devices firmware
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-24s %s\n", $$1, $$2}'
@@ -50,6 +50,9 @@ fuzz: packages-test ## run the libFuzzer targets for FUZZ_SECONDS each (default 
 
 fuzz-onnx: packages-test ## random ONNX models beside onnxruntime, in pieces, rows and threads (FUZZ_ONNX="--seed 1 --count 10000 --minimise --keep-failures DIR")
 	@tests/onnx_fuzz/fuzz_onnx.sh $(BUILD) $(FUZZ_ONNX)
+
+test-exporters: packages-test ## export 230 models from the current PyTorch and Keras, compile each, compare with onnxruntime (minutes; several GB of frameworks)
+	@scripts/test_exporters.sh $(BUILD) $(EXPORTERS)
 
 mutants: packages-test ## put one-line bugs in, one at a time, and say which test notices each (MUTANTS=--help; hours without a compiler cache)
 	@tests/mutants/mutants.py --work $(BUILD)-mutants --jobs $(JOBS) $(MUTANTS)

@@ -1,0 +1,188 @@
+"""Compiles every exported case with no flag, then once with the flags that the refusal proposes, runs it and compares with onnxruntime.
+
+check.py --tool rnnpack FOLDER... [--table FILE.md] [--refused refused.txt]
+Fails where a case is wrong, where one that is not in refused.txt is refused, and where one of refused.txt is not.
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import json
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+TOLERANCE = 2e-5
+LOOSE = 2e-2  # of files whose own numbers have eleven bits
+
+
+class Tool:
+    def __init__(self, path):
+        self.path = path
+
+    def __call__(self, *args):
+        return subprocess.run([self.path, *map(str, args)], capture_output=True, text=True, timeout=120)
+
+
+def inputs_of(folder, name):
+    arrays = dict(np.load(folder / f"{name}.npz"))
+    outputs = [arrays.pop(f"out{i}") for i in range(len([k for k in arrays if re.fullmatch(r"out\d+", k)]))]
+    return arrays, outputs
+
+
+def by_onnxruntime(path, arrays):
+    """None where onnxruntime has no kernel for the file; the framework's own result stands in then."""
+    import onnxruntime as ort
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    try:
+        session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        wanted = {i.name: arrays[i.name] for i in session.get_inputs()}
+        return session.run(None, wanted)
+    except Exception:  # noqa: BLE001
+        return None
+
+
+def plain(array):
+    if array.dtype.kind in "iub":
+        return array.astype(np.int32)
+    return array.astype(np.float32)
+
+
+def run_blob(tool, blob, arrays, folder):
+    """The outputs in the blob's order, or the tool's message."""
+    text = tool("inspect", blob).stdout
+    inputs, outputs = (re.findall(r"^  (\S+)", text.split(f"\n{part}:\n")[1].split("\nstates:")[0].split("\nmatrices:")[0].split("\noutputs:")[0].split("\nnodes:")[0], re.M)
+                       for part in ("inputs", "outputs"))
+    args = ["run", blob]
+    for name in inputs:
+        if name not in arrays:
+            return f"the blob has an input {name} of its own"
+        np.save(folder / f"in{len(args)}.npy", plain(arrays[name]))
+        args += ["--input", f"{name}={folder / f'in{len(args)}.npy'}"]
+    for i, name in enumerate(outputs):
+        args += ["--output", f"{name}={folder / f'y{i}.npy'}"]
+    done = tool(*args)
+    if done.returncode and "steps" in done.stderr:  # one call of the file is one step: steps stand in front
+        for option in [a for a in args if str(a).count("=") and "/in" in a]:
+            path = option.split("=", 1)[1]
+            np.save(path, np.load(path)[None])
+        done = tool(*args)
+    if done.returncode:
+        return done.stderr.strip()
+    return {name: np.load(folder / f"y{i}.npy") for i, name in enumerate(outputs)}
+
+
+def difference(results, expected, names):
+    """The largest deviation, relative to a row of size 1; None where what came is not of the same size."""
+    worst = 0.0
+    for name, value in zip(names, expected):
+        if name not in results:
+            continue
+        got, want = results[name].astype(np.float64).ravel(), np.asarray(value).astype(np.float64).ravel()
+        if got.size != want.size or not np.isfinite(got).all():
+            return None
+        worst = max(worst, float(np.max(np.abs(got - want) / np.maximum(1, np.abs(want)), initial=0)))
+    return worst
+
+
+def proposed_flags(message):
+    """Flags that a message puts into backticks or spells out with a value that needs no thought."""
+    for flags in re.findall(r"try: (--.*)$", message, re.M):
+        return shlex.split(flags)
+    return []
+
+
+def compile_and_compare(tool, folder, case, flags, work):
+    name, path = case["name"], folder / f"{case['name']}.onnx"
+    done = tool("compile", path, "-o", work / "m.rnnp", *flags)
+    if done.returncode:
+        return "refused", done.stderr.strip()
+    arrays, outputs = inputs_of(folder, name)
+    from onnx import load
+    graph = load(path, load_external_data=False).graph
+    names = [o.name for o in graph.output]
+    expected = by_onnxruntime(path, arrays)
+    by = "onnxruntime" if expected is not None else "framework"
+    expected = expected if expected is not None else outputs
+    results = run_blob(tool, work / "m.rnnp", arrays, work)
+    if isinstance(results, str):
+        return "not run", results
+    worst = difference(results, expected, names)
+    half = any(a.dtype == np.float16 for a in arrays.values())
+    if worst is None or worst > (LOOSE if half else TOLERANCE):
+        return "wrong", f"differs by {worst} from {by}"
+    return "right", "" if by == "onnxruntime" else "onnxruntime cannot run the file; beside the framework's own result"
+
+
+def examine(tool, folder, case, work):
+    if "not_exported" in case:
+        return {"result": "not exported", "message": case["not_exported"], "flags": ""}
+    result, message = compile_and_compare(tool, folder, case, [], work)
+    flags = proposed_flags(message) if result == "refused" else []
+    if not flags:
+        return {"result": result, "message": message, "flags": ""}
+    after, second = compile_and_compare(tool, folder, case, flags, work)
+    return {"result": result, "after": after, "message": message if after == "right" else second, "flags": " ".join(flags)}
+
+
+def verdict(row):
+    return row.get("after", row["result"])
+
+
+def table(rows):
+    lines = ["| model | exporter | without a flag | with the flag proposed | what the tool says |", "|---|---|---|---|---|"]
+    for row in rows:
+        parts = row["name"].split(".")
+        exporter = {"script": "TorchScript", "dynamo": "dynamo", "keras": "Keras"}[parts[1]] + (", fixed sizes" if parts[-1] == "fixed" else "")
+        text = row["message"].replace("rnnpack: ", "").replace("the model is refused:\n", "").splitlines()
+        flagged = f"{row['after']}: `{row['flags']}`" if "after" in row else ""
+        lines.append(f"| {parts[0]} | {exporter} | {row['result']} | {flagged} | {(text or [''])[0].replace('|', '/')} |")
+    return "\n".join(lines) + "\n"
+
+
+def surprises(rows, path):
+    known = {line.split()[0] for line in path.read_text().splitlines() if line and not line.startswith("#")} if path else set()
+    for row in rows:
+        bad = verdict(row) in ("refused", "not exported")
+        if verdict(row) in ("wrong", "not run"):
+            yield f"{row['name']}: {verdict(row)}: {row['message']}"
+        elif bad and row["name"] not in known:
+            yield f"{row['name']}: {verdict(row)}, which refused.txt does not say: {row['message']}"
+        elif not bad and row["name"] in known:
+            yield f"{row['name']}: right, though refused.txt says that it is refused"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--refused", type=pathlib.Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("folders", nargs="+", type=pathlib.Path)
+    args = parser.parse_args()
+    rows = []
+    with tempfile.TemporaryDirectory() as work:
+        for folder in args.folders:
+            for case in json.loads((folder / "cases.json").read_text()):
+                if args.only in case["name"]:
+                    rows.append({**case, **examine(Tool(args.tool), folder, case, pathlib.Path(work))})
+    if args.table:
+        args.table.write_text(table(rows))
+    if args.json:
+        args.json.write_text(json.dumps(rows, indent=1))
+    counts = {}
+    for row in rows:
+        counts[verdict(row)] = counts.get(verdict(row), 0) + 1
+    print(f"{len(rows)} models: " + ", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
+    print(f"{sum(r['result'] == 'right' for r in rows)} right without a flag")
+    wrong = list(surprises(rows, args.refused))
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+sys.exit(main())

@@ -10,6 +10,8 @@
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/budget.h"
 #include "compiler/onnx/fuse_cells.h"
+#include "compiler/onnx/loops.h"
+#include "compiler/onnx/plain_indices.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -40,7 +42,12 @@ Graph graph_of(const OnnxModel &model, const std::vector<StatePair> &states, con
 }
 
 // With cells in one piece where that works, else as the file has it.
-Graph graph_with_states(const OnnxModel &model, const std::vector<StatePair> &states) {
+Graph graph_with_states(const OnnxModel &file, const std::vector<StatePair> &given) {
+  const std::unique_ptr<OnnxModel> plain = with_plain_indices(file);
+  const WithoutLoops expanded = expand_loops(plain ? *plain : file);
+  const OnnxModel &model = expanded.model ? *expanded.model : plain ? *plain : file;
+  std::vector<StatePair> states = given;
+  for (const auto &state : expanded.states) states.push_back({state.first, state.second});
   StateNames names;
   for (const StatePair &pair : states) names.emplace(pair.input, pair.output);
   if (const auto fused = fused_cells(model, names)) {

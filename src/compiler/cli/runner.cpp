@@ -3,6 +3,7 @@
 #include "compiler/cli/runner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "compiler/cli/refusal_text.h"
@@ -149,8 +150,11 @@ void Runner::read_input(const rnnp_tensor_facts &facts, const Arrays &arrays, Jo
     job->lengths.back() = array.i32;
     return;
   }
-  if (facts.dtype == RNNP_DTYPE_I32 && !array.is_int)
-    throw UsageError("input " + quote(facts.name) + " holds indices; accepted: int32 or int64");
+  const bool all_whole = array.is_int || std::all_of(array.f32.begin(), array.f32.end(), [](float v) {
+                           return v == std::floor(v) && std::fabs(v) <= 16777216.0f;
+                         });
+  if (facts.dtype == RNNP_DTYPE_I32 && !all_whole)
+    throw UsageError("input " + quote(facts.name) + " holds indices; accepted: whole numbers");
   const bool per_step = facts.role == RNNP_ROLE_SEQUENCE;
   std::vector<float> &rows = job->inputs.back();
   rows.assign((per_step ? job->steps : 1) * job->batch * facts.row_elems, 0.0f);
@@ -164,7 +168,9 @@ void Runner::read_input(const rnnp_tensor_facts &facts, const Arrays &arrays, Jo
       for_each_index(dims, strides, first, [&](int64_t i, int64_t at) {
         float &to = rows[static_cast<size_t>(at)];
         if (facts.dtype == RNNP_DTYPE_I32) {
-          std::memcpy(&to, &array.i32[static_cast<size_t>(i)], sizeof to);
+          const size_t at_i = static_cast<size_t>(i);
+          const int32_t index = array.is_int ? array.i32[at_i] : static_cast<int32_t>(array.f32[at_i]);
+          std::memcpy(&to, &index, sizeof to);
         } else {
           to = array.is_int ? static_cast<float>(array.i32[static_cast<size_t>(i)]) : array.f32[static_cast<size_t>(i)];
         }

@@ -77,6 +77,10 @@ class Walk {
     try {
       if (node.op_type() == "If")
         branch(node);
+      else if (node.op_type() == "Loop")
+        loop(node);
+      else if (node.op_type() == "Scan")
+        scan(node);
       else
         compute(node);
     } catch (const Refusal &refusal) {
@@ -107,24 +111,145 @@ class Walk {
     check_attributes(node, opset_);
     if (node.input_size() != 1) throw Refusal("it needs one condition");
     const onnx::GraphProto &graph = taken_branch(node, *value_of(node.input(0)));
-    std::map<std::string, std::shared_ptr<const Tensor>> hidden;
-    const std::vector<std::string> made = names_made(graph);
+    const Values results = inside(graph, {});
+    for (size_t i = 0; i < results.size(); ++i) known[node.output(static_cast<int>(i))] = results[i];
+  }
+
+  using Value = std::shared_ptr<const Tensor>;
+  using Values = std::vector<Value>;
+
+  // A graph's outputs with `given` as its inputs; names made in it hide those outside until its end.
+  Values inside(const onnx::GraphProto &graph, const Values &given) {
+    std::map<std::string, Value> hidden;
+    std::vector<std::string> made = names_made(graph);
+    for (const onnx::ValueInfoProto &input : graph.input()) made.push_back(input.name());
     for (const std::string &name : made) {
       const auto found = known.find(name);
       if (found != known.end()) hidden.insert(*found);
     }
     for (const onnx::TensorProto &constant : graph.initializer())
       known[constant.name()] = std::make_shared<const Tensor>(read_tensor(constant));
+    for (size_t i = 0; i < given.size(); ++i) known[graph.input(static_cast<int>(i)).name()] = given[i];
     for (const onnx::NodeProto &inner : graph.node()) run(inner);
-    std::vector<std::shared_ptr<const Tensor>> results;
+    Values results;
     for (const onnx::ValueInfoProto &output : graph.output()) results.push_back(value_of(output.name()));
     for (const std::string &name : made) known.erase(name);
     for (auto &outer : hidden) known[outer.first] = std::move(outer.second);
-    for (size_t i = 0; i < results.size(); ++i) known[node.output(static_cast<int>(i))] = results[i];
+    return results;
+  }
+
+  const onnx::GraphProto &body_of(const onnx::NodeProto &node) const {
+    check_attributes(node, opset_);
+    const onnx::AttributeProto *attribute = Attributes(node).find("body");
+    if (attribute == nullptr || attribute->type() != onnx::AttributeProto::GRAPH) throw Refusal("attribute 'body' is missing");
+    return attribute->g();
+  }
+
+  static Tensor stacked(const Values &parts) {
+    if (parts.empty()) throw Refusal("it makes a sequence of no steps");
+    Shape shape = parts[0]->shape;
+    shape.insert(shape.begin(), static_cast<int64_t>(parts.size()));
+    Tensor out(parts[0]->elem, shape);
+    auto at = out.data.begin();
+    for (const Value &part : parts) {
+      if (part->shape != parts[0]->shape) throw Refusal("a step's result differs in shape from the one before");
+      at = std::copy(part->data.begin(), part->data.end(), at);
+    }
+    return out;
+  }
+
+  // What the body carries on and what it adds to sequences, handed out as the node's outputs.
+  void finish(const onnx::NodeProto &node, const Values &carried, const std::vector<Values> &made) {
+    if (static_cast<size_t>(node.output_size()) > carried.size() + made.size()) throw Refusal("it has too many outputs");
+    for (int i = 0; i < node.output_size(); ++i) {
+      const size_t k = static_cast<size_t>(i);
+      if (node.output(i).empty()) continue;
+      known[node.output(i)] = k < carried.size() ? carried[k] : std::make_shared<const Tensor>(stacked(made[k - carried.size()]));
+    }
+  }
+
+  void loop(const onnx::NodeProto &node) {
+    const onnx::GraphProto &body = body_of(node);
+    const int count = node.input_size() - 2;
+    if (count < 0 || body.input_size() != count + 2 || body.output_size() < count + 1) throw Refusal("its body does not fit it");
+    const int64_t most = node.input(0).empty() ? INT64_MAX : to_ints(*value_of(node.input(0))).at(0);
+    Value go = node.input(1).empty() ? std::make_shared<const Tensor>(Elem::kBool, Shape{}) : value_of(node.input(1));
+    bool on = node.input(1).empty() || go->data.at(0) != 0;
+    Values carried;
+    for (int i = 0; i < count; ++i) carried.push_back(value_of(node.input(i + 2)));
+    std::vector<Values> made(static_cast<size_t>(body.output_size() - count - 1));
+    for (int64_t step = 0; step < most && on; ++step) {
+      Tensor number(Elem::kInt, {});
+      number.data[0] = static_cast<double>(step);
+      Values given = {std::make_shared<const Tensor>(std::move(number)), go};
+      given.insert(given.end(), carried.begin(), carried.end());
+      const Values results = inside(body, given);
+      go = results[0];
+      on = go->data.at(0) != 0;
+      std::copy(results.begin() + 1, results.begin() + 1 + count, carried.begin());
+      for (size_t i = 0; i < made.size(); ++i) made[i].push_back(results[i + 1 + static_cast<size_t>(count)]);
+    }
+    finish(node, carried, made);
+  }
+
+  void scan(const onnx::NodeProto &node) {
+    const onnx::GraphProto &body = body_of(node);
+    const Attributes a(node);
+    const int64_t count = a.integer("num_scan_inputs", 0), states = node.input_size() - count;
+    for (const char *name : {"scan_input_axes", "scan_output_axes", "scan_input_directions", "scan_output_directions"}) {
+      const std::vector<int64_t> given = a.integers(name);
+      if (std::any_of(given.begin(), given.end(), [](int64_t v) { return v != 0; }))
+        throw Refusal("attribute '" + std::string(name) + "' is not 0; accepted: forward along the first axis");
+    }
+    if (count < 1 || states < 0 || body.input_size() != node.input_size() || body.output_size() < states)
+      throw Refusal("its body does not fit it");
+    Values carried, sequences;
+    for (int i = 0; i < node.input_size(); ++i) (i < states ? carried : sequences).push_back(value_of(node.input(i)));
+    std::vector<Values> made(static_cast<size_t>(body.output_size() - states));
+    const int64_t steps = sequences[0]->rank() == 0 ? 0 : sequences[0]->shape[0];
+    for (int64_t step = 0; step < steps; ++step) {
+      Values given = carried;
+      for (const Value &sequence : sequences) given.push_back(part(*sequence, step, steps));
+      const Values results = inside(body, given);
+      std::copy(results.begin(), results.begin() + states, carried.begin());
+      for (size_t i = 0; i < made.size(); ++i) made[i].push_back(results[i + static_cast<size_t>(states)]);
+    }
+    finish(node, carried, made);
+  }
+
+  static Value part(const Tensor &whole, int64_t step, int64_t steps) {
+    if (whole.rank() == 0 || whole.shape[0] != steps) throw Refusal("its sequences differ in their numbers of steps");
+    Tensor out(whole.elem, Shape(whole.shape.begin() + 1, whole.shape.end()));
+    std::copy_n(whole.data.begin() + step * out.size(), out.size(), out.data.begin());
+    return std::make_shared<const Tensor>(std::move(out));
   }
 
   int64_t opset_;
 };
+
+}  // namespace
+
+namespace {
+
+// The library takes every number as float32; the graph computes with what its file says.
+Tensor as_declared(Tensor value, int elem_type) {
+  switch (elem_type) {
+    case onnx::TensorProto::FLOAT:
+    case onnx::TensorProto::FLOAT16:
+    case onnx::TensorProto::DOUBLE:
+    case onnx::TensorProto::BFLOAT16:
+      value.elem = Elem::kFloat;
+      break;
+    case onnx::TensorProto::BOOL:
+      value.elem = Elem::kBool;
+      for (double &v : value.data) v = v != 0 ? 1 : 0;
+      break;
+    default:
+      value.elem = Elem::kInt;
+      for (double &v : value.data) v = static_cast<double>(to_int(v));
+  }
+  return value;
+}
 
 }  // namespace
 
@@ -135,6 +260,10 @@ std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<
   Walk walk(model.opset);
   walk.known = model.constants;
   for (const auto &input : inputs) walk.known[input.first] = std::make_shared<const Tensor>(input.second);
+  for (const DeclaredInput &input : model.inputs) {
+    const auto found = walk.known.find(input.name);
+    if (found != walk.known.end()) found->second = std::make_shared<const Tensor>(as_declared(*found->second, input.elem_type));
+  }
   for (const onnx::NodeProto *node : model.nodes) walk.run(*node);
   std::map<std::string, Tensor> outputs;
   for (const std::string &name : model.outputs) {

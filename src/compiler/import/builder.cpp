@@ -19,12 +19,26 @@ uint32_t Builder::new_row(int64_t elems, bool sequence) {
   return graph.add_row(static_cast<uint32_t>(std::min<int64_t>(elems, std::numeric_limits<int32_t>::max())), sequence);
 }
 
+std::vector<std::string> Builder::inputs_behind(uint32_t value) const {
+  std::set<uint32_t> wanted = {value};
+  for (size_t n = graph.nodes.size(); n-- > 0;) {
+    const Node &node = graph.nodes[n];
+    if (std::any_of(node.out.begin(), node.out.end(), [&](uint32_t out) { return wanted.count(out) != 0; }))
+      wanted.insert(node.in.begin(), node.in.end());
+  }
+  std::vector<std::string> names;
+  for (const Io &input : graph.inputs) {
+    if (wanted.count(input.value) != 0) names.push_back(input.name);
+  }
+  return names;
+}
+
 View Builder::const_view(const Tensor &tensor) {
   if (tensor.is_dynamic()) {
     throw Refusal("it computes with the number of steps or batch rows, which is not known before run time");
   }
-  if (tensor.elem == Elem::kInt) throw Refusal("it computes with a constant that is not of a float type; accepted: float");
   View view = dense_view(0, tensor.shape);
+  view.whole = tensor.elem == Elem::kInt;
   view.mask = tensor.elem == Elem::kBool;
   std::vector<float> data;
   for (double v : tensor.data) data.push_back(static_cast<float>(v));
@@ -76,6 +90,31 @@ View Builder::dense(const View &view, const std::string &name) {
 
 View Builder::as_row(const View &view, const std::string &name) {
   return graph.values[view.value].kind == ValueKind::kConst ? copied(view, false, name) : view;
+}
+
+void Builder::meet(Axis *a, Axis *b) const {
+  if (!discovering || a->size() != 1 || b->size() != 1 || a->front().size == b->front().size) return;
+  Atom &x = a->front(), &y = b->front();
+  if (x.origin < 0 || y.origin < 0 || x.size == 1 || y.size == 1) return;
+  if (!origins->dynamic(x.origin) && !origins->dynamic(y.origin)) return;
+  origins->unite(x.origin, y.origin);
+  x.size = y.size = origins->dynamic(x.origin) ? y.size : x.size;
+}
+
+View Builder::as_numbers(const View &x, const std::string &name) {
+  const Value &value = graph.values[x.value];
+  if (value.dtype == DType::kF32) return x;
+  const auto rows = index_rows.find(x.value);
+  if (rows == index_rows.end() || rows->second < 1) throw Refusal("it computes with an integer tensor that is a length; accepted: float");
+  if (!is_dense(x, value.elems) && !discovering) throw Refusal("it computes with a part of an integer input; accepted: the whole");
+  graph.values[x.value].sequence = true;
+  Gather attr{static_cast<uint32_t>(rows->second), 1, value.elems, {}};
+  for (int64_t i = 0; i < rows->second; ++i) attr.table.push_back(static_cast<float>(i));
+  View out = densified(x);
+  out.whole = true;
+  out.value = new_row(feature_count(out), true);
+  graph.nodes.push_back({OpKind::kGather, name, {x.value}, {out.value}, std::move(attr)});
+  return out;
 }
 
 View Builder::unary(const View &x, const BlobActivation &act, const std::string &name) {
@@ -169,6 +208,7 @@ View Builder::align(const View &a, const View &b, std::vector<AlignedAtom> *alig
   right.axes.insert(right.axes.begin(), rank - b.axes.size(), Axis{});
   for (size_t i = 0; i < rank; ++i) {
     Axis x, y;
+    meet(&left.axes[i], &right.axes[i]);
     if (!align_axes(left.axes[i], right.axes[i], &x, &y)) {
       throw Refusal("shapes " + view_text(a) + " and " + view_text(b) + " do not broadcast");
     }
@@ -187,6 +227,7 @@ View Builder::align(const View &a, const View &b, std::vector<AlignedAtom> *alig
 View Builder::binary(Binary op, const View &a, const View &b, const std::string &name) {
   std::vector<AlignedAtom> aligned;
   View out = align(a, b, &aligned);
+  out.whole = a.whole && b.whole;
   const size_t by = feature_count(b) > feature_count(a) ? 1 : 0;
   std::stable_sort(aligned.begin(), aligned.end(),
                    [&](const AlignedAtom &x, const AlignedAtom &y) { return std::abs(x.stride[by]) > std::abs(y.stride[by]); });
@@ -277,7 +318,7 @@ View OpCall::view(size_t i) const {
 
 View OpCall::pointwise_view(size_t i) const {
   const View out = any_view(i);
-  return b.graph.values[out.value].dtype == DType::kF32 && !out.mask ? settled_but_unknown(b, out) : real_view(i);
+  return b.graph.values[out.value].dtype == DType::kF32 && !out.mask && !out.whole ? settled_but_unknown(b, out) : real_view(i);
 }
 
 View OpCall::real_view(size_t i) const {
@@ -285,7 +326,16 @@ View OpCall::real_view(size_t i) const {
   if (b.graph.values[out.value].dtype != DType::kF32)
     throw Refusal("input " + std::to_string(i) + " is an integer tensor; accepted: float");
   if (out.mask) throw Refusal("input " + std::to_string(i) + " is a bool tensor; accepted: float");
+  if (out.whole) throw Refusal("input " + std::to_string(i) + " is an integer tensor; accepted: float");
   return out;
+}
+
+View OpCall::number_view(size_t i) const {
+  const Bound &bound = input(i);
+  if (bound.kind == Bound::Kind::kView && b.graph.values[bound.view.value].dtype != DType::kF32)
+    return b.as_numbers(settled(b, bound.view), name);
+  const View out = any_view(i);
+  return out.whole ? settled(b, out) : pointwise_view(i);
 }
 
 View OpCall::mask_view(size_t i) const {
@@ -331,7 +381,7 @@ std::vector<const Tensor *> OpCall::constants() const {
 const std::vector<const std::vector<ImportRow> *> &import_tables() {
   static const std::vector<const std::vector<ImportRow> *> kTables = {
       &kImportShape,  &kImportMath, &kImportLinear, &kImportConv,    &kImportRecurrent,
-      &kImportReduce, &kImportNorm, &kImportSelect, &kImportProduct, &kImportPieces};
+      &kImportReduce, &kImportNorm, &kImportSelect, &kImportProduct, &kImportPieces, &kImportLoop};
   return kTables;
 }
 

@@ -35,6 +35,7 @@ struct Builder {
   std::set<std::string> kept;                   // inputs that the user wants kept from step to step
   std::map<uint32_t, std::string> off_steps;    // value index -> why its time axis is not the run's steps; see steps.h
   std::map<uint32_t, std::string> const_names;  // value index of a graph input -> name
+  std::map<uint32_t, int64_t> index_rows;       // value index of an i32 input -> rows of the smallest table that it looks up
 
   // Helpers that give a view of a new value. `name` is the ONNX node's name.
   bool is_sequence(const View &view) const { return graph.values[view.value].sequence; }
@@ -45,12 +46,18 @@ struct Builder {
   View copied(const View &view, bool sequence, const std::string &name);
   // The view itself, or a copy of a constant: most nodes compute on rows only.
   View as_row(const View &view, const std::string &name);
+  // Two axes that meet element by element are one, whatever stands in for their open sizes while axes are looked for.
+  void meet(Axis *a, Axis *b) const;
+  // What numbers an i32 input holds, as f32: a look-up in a table of them. Throws Refusal for an input that looks nothing up.
+  View as_numbers(const View &x, const std::string &name);
   View unary(const View &x, const BlobActivation &act, const std::string &name);
   View binary(Binary op, const View &a, const View &b, const std::string &name);
   View time_step(const View &x, bool last, const std::string &name);
   // The axes that `over` marks are reduced: each becomes one of size 1, or goes away. Over time: since the state's beginning.
   View reduced(const View &x, const std::vector<bool> &over, Reduce op, bool keep, const std::string &name);
   uint32_t new_row(int64_t elems, bool sequence);
+  // The graph's inputs that a value is computed from.
+  std::vector<std::string> inputs_behind(uint32_t value) const;
   // The symbol T or B (or a plain feature) for one axis of an input.
   Atom input_atom(int origin) const;
   // A size computed in the graph as an axis: T, B or a feature of stride 0.
@@ -87,6 +94,7 @@ struct OpCall {
   const Tensor &constant(size_t i, const char *what) const;
   View view(size_t i) const;            // any element type
   View real_view(size_t i) const;       // f32
+  View number_view(size_t i) const;     // f32, of a float or an integer type
   View mask_view(size_t i) const;       // bool
   View any_view(size_t i) const;        // for operators that know a time axis which is not the run's steps; see steps.h
   View pointwise_view(size_t i) const;  // f32, for operators on each element alone
@@ -120,6 +128,7 @@ extern const std::vector<ImportRow> kImportNorm;
 extern const std::vector<ImportRow> kImportSelect;
 extern const std::vector<ImportRow> kImportProduct;
 extern const std::vector<ImportRow> kImportPieces;
+extern const std::vector<ImportRow> kImportLoop;
 const std::vector<const std::vector<ImportRow> *> &import_tables();
 ImportFn find_import(const std::string &op_type);
 

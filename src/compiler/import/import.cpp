@@ -10,10 +10,12 @@
 #include "compiler/import/builder.h"
 #include "compiler/import/fold.h"
 #include "compiler/import/guess_axes.h"
+#include "compiler/import/input_kinds.h"
 #include "compiler/import/steps.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/budget.h"
 #include "compiler/onnx/operator_attributes.h"
+#include "compiler/onnx/rewrite.h"
 #include "compiler/onnx/subgraph.h"
 #include "rnnpack/rnnpack.h"
 
@@ -24,9 +26,14 @@ bool is_onnx_domain(const onnx::NodeProto &node) {
   return node.domain().empty() || node.domain() == "ai.onnx";
 }
 
+// The importer's own operators stand where the file has a loop.
+std::string title_of_operator(const onnx::NodeProto &node) {
+  return node.op_type().find("rnnpack.") == 0 ? "Loop" : node.op_type();
+}
+
 // In a branch of an If too.
 bool is_recurrent(const onnx::NodeProto &node) {
-  if (node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN") return true;
+  if (node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN" || node.op_type() == kStepOf) return true;
   return std::any_of(node.attribute().begin(), node.attribute().end(), [](const onnx::AttributeProto &attribute) {
     const auto &inner = attribute.g().node();
     return attribute.type() == onnx::AttributeProto::GRAPH && std::any_of(inner.begin(), inner.end(), is_recurrent);
@@ -85,12 +92,9 @@ class Reader {
     }
   }
 
-  void check_input_type(const DeclaredInput &input) const {
-    if (input.elem_type != onnx::TensorProto::FLOAT && input.elem_type != onnx::TensorProto::INT32 &&
-        input.elem_type != onnx::TensorProto::INT64) {
-      throw Refusal("its element type is " +
-                    onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(input.elem_type)) +
-                    "; accepted: FLOAT, and INT32 or INT64 for sequence lengths");
+  void check_input_type(const DeclaredInput &input, InputKind kind) const {
+    if (kind == InputKind::kRefused) {
+      throw Refusal("its element type is " + elem_type_name(input.elem_type) + "; accepted: floats, integers and BOOL");
     }
     if (input.dims.size() > kBlobMaxRank) throw Refusal("its rank is " + std::to_string(input.dims.size()) + "; accepted: up to 8");
   }
@@ -99,7 +103,8 @@ class Reader {
     const DeclaredInput &input = model_.inputs[index];
     Bound &bound = b_.bound[input.name];
     try {
-      check_input_type(input);
+      const InputUse use = uses_[index];
+      check_input_type(input, use.kind);
       View view;
       bool has_time = false;
       for (size_t axis = 0; axis < input.dims.size(); ++axis) {
@@ -119,12 +124,19 @@ class Reader {
       if (!b_.discovering && elems > int64_t{kMaxRowElems}) throw Refusal("a row of it has " + std::to_string(elems) + " elements");
       Value value;
       value.kind = ValueKind::kInput;
-      value.dtype = input.elem_type == onnx::TensorProto::FLOAT ? DType::kF32 : DType::kI32;
+      value.dtype = use.kind == InputKind::kIndex ? DType::kI32 : DType::kF32;
+      view.mask = use.kind == InputKind::kMask;
+      view.whole = use.kind == InputKind::kWhole;
       value.elems = static_cast<uint32_t>(std::min<int64_t>(elems, INT32_MAX));
       value.sequence = per_step && value.dtype == DType::kF32;
       value.input = index;
       view.value = b_.graph.add_value(value);
       b_.graph.inputs.push_back({input.name, view.value, 0, dims_of(view)});
+      if (use.kind == InputKind::kIndex && use.rows > 0) b_.index_rows[view.value] = use.rows;
+      if (input.elem_type != onnx::TensorProto::FLOAT && use.kind != InputKind::kIndex)
+        b_.graph.notes.push_back("input " + quote(input.name) + " is " + elem_type_name(input.elem_type) +
+                                 " in the file; the blob takes float32" +
+                                 (view.mask ? ", 0 or 1" : view.whole ? " that hold whole numbers" : ""));
       bound = {Bound::Kind::kView, nullptr, view};
     } catch (const Refusal &refusal) {
       problems_.add("", "input " + quote(input.name), refusal.what());
@@ -156,7 +168,7 @@ class Reader {
       import(call);
       charge_made(values, nodes);
     } catch (const Refusal &refusal) {
-      problems_.add(call.name, node.op_type(), refusal.what());
+      problems_.add(call.name, title_of_operator(node), refusal.what());
     }
   }
 
@@ -249,7 +261,6 @@ class Reader {
     if (constant && !has_recurrent(model_) && b_.origins->any(AxisRole::kBatch))
       throw Refusal("it is a constant; accepted: outputs computed from inputs, or inputs of fixed dimensions");
     View view = constant ? b_.const_view(*bound.tensor) : settled(b_, bound.view);
-    if (view.mask) throw Refusal("it is a bool tensor; accepted: float (a Cast to FLOAT gives 0 and 1)");
     const ValueKind kind = b_.graph.values[view.value].kind;
     const bool made = kind == ValueKind::kSequence || kind == ValueKind::kRow;
     bool per_step = b_.is_sequence(view);
@@ -272,6 +283,7 @@ class Reader {
 
   const OnnxModel &model_;
   const InputFacts &facts_;
+  const std::vector<InputUse> uses_ = input_uses(model_);
   Builder b_;
   Problems problems_;
 };

@@ -37,8 +37,12 @@ void clip(OpCall &call) {
 // Two inputs, or more as a chain.
 View folded(OpCall &call, Binary op) {
   if (call.input_count() == 0) throw Refusal("it has no inputs");
-  View sum = call.pointwise_view(0);
-  for (size_t i = 1; i < call.input_count(); ++i) sum = call.b.binary(op, sum, call.pointwise_view(i), call.name);
+  View sum = call.number_view(0);
+  for (size_t i = 1; i < call.input_count(); ++i) {
+    const View next = call.number_view(i);
+    if (next.whole != sum.whole) throw Refusal("its inputs are of float and of integer type; accepted: one type");
+    sum = call.b.binary(op, sum, next, call.name);
+  }
   return sum;
 }
 
@@ -50,12 +54,12 @@ void chain(OpCall &call, Binary op) {
 bool adds_nothing(const OpCall &call, size_t i) {
   if (call.input_count() != 2 || !call.is_const(1 - i) || call.is_const(i)) return false;
   const Tensor &other = call.constant(1 - i, "the other operand");
-  return other.size() == 1 && other.data[0] == 0 && !other.is_dynamic() && other.rank() <= call.real_view(i).axes.size();
+  return other.size() == 1 && other.data[0] == 0 && !other.is_dynamic() && other.rank() <= call.number_view(i).axes.size();
 }
 
 void add(OpCall &call) {
   for (size_t i = 0; i < 2; ++i) {
-    if (adds_nothing(call, i)) return call.give(0, call.real_view(i));
+    if (adds_nothing(call, i)) return call.give(0, call.number_view(i));
   }
   chain(call, Binary::kAdd);
 }
@@ -66,6 +70,7 @@ void sub(OpCall &call) {
   chain(call, Binary::kSub);
 }
 void div(OpCall &call) {
+  if (call.number_view(0).whole) throw Refusal("it divides integers at run time; accepted: float");
   chain(call, Binary::kDiv);
 }
 void minimum(OpCall &call) {

@@ -11,21 +11,17 @@ namespace {
 
 View as_mask(View view) {
   view.mask = true;
+  view.whole = false;
   return view;
 }
 
-bool is_integer(const OpCall &call, size_t i) {
-  const Bound &bound = call.input(i);
-  return bound.kind == Bound::Kind::kConst ? bound.tensor->elem == Elem::kInt
-                                           : call.b.graph.values[bound.view.value].dtype != DType::kF32;
-}
-
 void compare(OpCall &call, Binary op) {
-  if (is_integer(call, 0) || is_integer(call, 1))
-    throw Refusal("it compares integers at run time; accepted: float" + call.run_time_input());
-  const View a = call.view(0), b = call.view(1);
+  const auto operand = [&](size_t i) {
+    const View view = call.view(i);
+    return view.mask ? view : call.number_view(i);
+  };
+  const View a = operand(0), b = operand(1);
   if (a.mask != b.mask) throw Refusal("it compares a bool tensor with another type");
-  if (!a.mask) call.real_view(0), call.real_view(1);
   call.give(0, as_mask(call.b.binary(op, a, b, call.name)));
 }
 
@@ -108,7 +104,8 @@ void unite(const Builder &b, const Atom &x, const Atom &y) {
 }
 
 // One axis of all three operands, lined up; false when they do not broadcast.
-bool align_three(const Builder &b, const Axis *axes, Axis *out) {
+bool align_three(const Builder &b, Axis *axes, Axis *out) {
+  for (size_t i = 0; i < 3; ++i) b.meet(&axes[i], &axes[(i + 1) % 3]);
   Axis a, two_a, two_b, c;
   if (!align_axes(axes[1], axes[2], &a, &two_b) || !align_axes(a, axes[0], &two_a, &c)) return false;
   for (size_t k = 0; k < a.size(); ++k) unite(b, a[k], two_b[k]);
@@ -122,9 +119,13 @@ bool align_three(const Builder &b, const Axis *axes, Axis *out) {
 }
 
 void where(OpCall &call) {
-  View operands[3] = {call.mask_view(0), call.view(1), call.view(2)};
-  if (operands[1].mask != operands[2].mask) throw Refusal("its operands are of two types");
-  if (!operands[1].mask) call.real_view(1), call.real_view(2);
+  const auto operand = [&](size_t i) {
+    const View view = call.view(i);
+    return view.mask ? view : call.number_view(i);
+  };
+  View operands[3] = {call.mask_view(0), operand(1), operand(2)};
+  if (operands[1].mask != operands[2].mask || operands[1].whole != operands[2].whole)
+    throw Refusal("its operands are of two types");
   size_t rank = 0;
   for (const View &view : operands) rank = std::max(rank, view.axes.size());
   for (View &view : operands) view.axes.insert(view.axes.begin(), rank - view.axes.size(), Axis{});
@@ -133,7 +134,7 @@ void where(OpCall &call) {
   bool sequence = false;
   std::vector<TripleDim> dims;
   for (size_t i = 0; i < rank; ++i) {
-    const Axis axes[3] = {operands[0].axes[i], operands[1].axes[i], operands[2].axes[i]};
+    Axis axes[3] = {operands[0].axes[i], operands[1].axes[i], operands[2].axes[i]};
     Axis lined[3];
     if (!align_three(call.b, axes, lined)) {
       throw Refusal("shapes " + view_text(operands[0]) + ", " + view_text(operands[1]) + " and " + view_text(operands[2]) +
@@ -149,6 +150,7 @@ void where(OpCall &call) {
   for (const View &view : operands) sequence = sequence || call.b.is_sequence(view);
   out = densified(out);
   out.mask = operands[1].mask;
+  out.whole = operands[1].whole;
   out.value = call.b.new_row(feature_count(out), sequence);
   call.b.graph.nodes.push_back({OpKind::kWhere,
                                 call.name,
@@ -159,7 +161,7 @@ void where(OpCall &call) {
 }
 
 constexpr const char *kBroadcast = "general broadcasting";
-constexpr const char *kMasks = "general broadcasting; the result may feed Where, logic and Cast to FLOAT, not be an output";
+constexpr const char *kMasks = "general broadcasting; the result is 0 or 1";
 
 }  // namespace
 

@@ -54,29 +54,38 @@ void dropout(OpCall &call) {
   alias(call);
 }
 
-// Masks are 0 and 1 already; a float is true when it is not 0.
-void cast_mask(OpCall &call, const View &x, int64_t to) {
-  View out = x;
-  if (x.mask && to == onnx::TensorProto::FLOAT) {
-    out.mask = false;
-  } else if (!x.mask && to == onnx::TensorProto::BOOL) {
-    out = call.b.binary(Binary::kNotEqual, x, call.b.const_view(Tensor(Elem::kFloat, {})), call.name);
-    out.mask = true;
-  } else if (to != onnx::TensorProto::BOOL) {
-    throw Refusal("attribute 'to' makes numbers of another type than float of a bool tensor; accepted: FLOAT");
-  }
-  call.give(0, out);
+bool is_real_type(int64_t type) {
+  return type == onnx::TensorProto::FLOAT || type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::DOUBLE ||
+         type == onnx::TensorProto::BFLOAT16;
 }
 
+// Towards zero: what a cast to an integer type keeps.
+View truncated(OpCall &call, const View &x) {
+  const auto apply = [&](const View &of, Act act) { return call.b.unary(of, {static_cast<uint32_t>(act), 0, 0}, call.name); };
+  return call.b.binary(Binary::kMul, apply(x, Act::kSign), apply(apply(x, Act::kAbs), Act::kFloor), call.name);
+}
+
+// Numbers of every type are f32 here, and masks are 0 and 1 already; a number is true when it is not 0.
 void cast(OpCall &call) {
-  const View x = call.any_view(0);
+  View x = call.any_view(0);
   const int64_t to = call.attributes.integer("to", 0);
-  const bool is_real = call.b.graph.values[x.value].dtype == DType::kF32;
-  if (is_real && (x.mask || to == onnx::TensorProto::BOOL)) return cast_mask(call, x, to);
-  const bool keeps = is_real ? to == onnx::TensorProto::FLOAT : to == onnx::TensorProto::INT32 || to == onnx::TensorProto::INT64;
-  if (!keeps)
-    throw Refusal("attribute 'to' changes the element type at run time; accepted: float and bool, integers to INT32 or INT64");
-  call.give(0, x);
+  const bool to_real = is_real_type(to), to_mask = to == onnx::TensorProto::BOOL;
+  if (to == onnx::TensorProto::STRING || to == 0) throw Refusal("attribute 'to' asks for strings; accepted: numbers and bool");
+  if (call.b.graph.values[x.value].dtype != DType::kF32) {
+    // Indices stay what they are, whatever their width; computed with, they are numbers.
+    if (!to_real && !to_mask) return call.give(0, x);
+    x = call.number_view(0);
+  }
+  View out = x;
+  if (to_mask && !x.mask) {
+    Tensor zero(x.whole ? Elem::kInt : Elem::kFloat, {});
+    out = call.b.binary(Binary::kNotEqual, x, call.b.const_view(zero), call.name);
+  } else if (!to_real && !to_mask && !x.mask && !x.whole) {
+    out = truncated(call, x);
+  }
+  out.mask = to_mask;
+  out.whole = !to_real && !to_mask;
+  call.give(0, out);
 }
 
 // Sizes as numbers; those of T and B are flagged as stand-ins where the file leaves them open.
@@ -236,6 +245,7 @@ View joined(OpCall &call, std::vector<View> parts, size_t axis) {
     if (!axis_is_features(part.axes[axis])) throw Refusal("it joins along the time or batch axis; accepted: feature axes");
     for (size_t i = 0; i < out.axes.size(); ++i) {
       Axis mine, other;
+      if (i != axis) b.meet(&out.axes[i], &part.axes[i]);
       if (i != axis &&
           (axis_size(out.axes[i]) != axis_size(part.axes[i]) || !align_axes(out.axes[i], part.axes[i], &mine, &other))) {
         throw Refusal("its inputs differ outside the axis: " + view_text(out) + " and " + view_text(part));
@@ -245,6 +255,10 @@ View joined(OpCall &call, std::vector<View> parts, size_t axis) {
       if (b.discovering && mine.size() == 2 && mine[0].origin >= 0 && mine[1].origin >= 0) {
         b.origins->unite(mine[0].origin, mine[1].origin);
         mine.pop_back();
+      }
+      for (size_t k = 0; k < std::min(mine.size(), other.size()); ++k) {
+        if (mine[k].origin >= 0 && other[k].origin >= 0) b.origins->unite(mine[k].origin, other[k].origin);
+        if (mine[k].origin < 0) mine[k].origin = other[k].origin;
       }
       out.axes[i] = mine;
     }
@@ -326,9 +340,10 @@ void constant_of_shape(OpCall &call) {
 
 // The importer itself reads the branch of a condition that is known.
 void condition_at_run_time(OpCall &call) {
-  throw Refusal(
-      "its condition " + quote(call.node.input_size() > 0 ? call.node.input(0) : "") +
-      " is computed at run time; accepted: one that follows from constants and fixed sizes (--set, --dim and --shape fix more)");
+  std::string fixes;
+  for (const std::string &name : call.b.inputs_behind(call.view(0).value)) fixes += (fixes.empty() ? "" : " ") + ("--set " + name + "=VALUE");
+  throw Refusal("its condition " + quote(call.node.input(0)) + " is computed at run time; accepted: one that follows from constants and " +
+                "fixed sizes (--dim and --shape fix sizes, " + (fixes.empty() ? "--set inputs" : fixes) + ")");
 }
 
 }  // namespace
@@ -336,7 +351,7 @@ void condition_at_run_time(OpCall &call) {
 const std::vector<ImportRow> kImportShape = {
     {"Identity", alias, "removed"},
     {"Dropout", dropout, "removed; inference only, without the mask"},
-    {"Cast", cast, "removed where it keeps the type, and of bool to FLOAT; float to BOOL; folds on constants"},
+    {"Cast", cast, "numbers and bool; numbers of every type are float32 at run time"},
     {"Constant", alias, "folded"},
     {"Shape", shape, "folds; sizes of time and batch may only shape tensors"},
     {"Size", size, "as Shape"},

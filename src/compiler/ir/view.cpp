@@ -307,7 +307,13 @@ bool align_axes(const Axis &a, const Axis &b, Axis *out_a, Axis *out_b) {
     next(a, &i, &x, &have_x);
     next(b, &j, &y, &have_y);
     if (!have_x && !have_y) return true;
-    if (!have_x || !have_y || x.kind != y.kind) return false;
+    if (!have_x || !have_y) return false;
+    // An axis that repeats one element as often as the file has steps or rows has one for each of those that come.
+    if (x.kind != y.kind && x.size == y.size) {
+      if (x.is_feature() && x.stride == 0) x = still(y);
+      if (y.is_feature() && y.stride == 0) y = still(x);
+    }
+    if (x.kind != y.kind) return false;
     const int64_t piece = std::min(x.size, y.size);
     if (x.size % piece != 0 || y.size % piece != 0 || (x.size != y.size && !x.is_feature())) return false;
     if (x.lead != y.lead || x.trail != y.trail) return false;

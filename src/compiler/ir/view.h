@@ -36,7 +36,8 @@ struct View {
   uint32_t value = 0;
   int64_t first = 0;
   std::vector<Axis> axes;
-  bool mask = false;  // ONNX calls it bool: elements are 0 or 1
+  bool mask = false;   // ONNX calls it bool: elements are 0 or 1
+  bool whole = false;  // ONNX calls it an integer: elements are whole numbers
 };
 
 // Products and sums of sizes and strides. While axes are looked for, stand-ins for open dimensions multiply past all sizes; the

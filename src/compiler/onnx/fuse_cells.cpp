@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/onnx/attributes.h"
+#include "compiler/onnx/rewrite.h"
 #include "compiler/onnx/subgraph.h"
 
 namespace rnnp::compiler {
@@ -320,13 +321,7 @@ class Finder {
 // Writes the fused model: nodes of the original but for the cells' last ones, in whose place the LSTM stands.
 class Rewriter {
  public:
-  Rewriter(const OnnxModel &model, const Uses &uses) : model_(model), uses_(uses), out_(std::make_unique<OnnxModel>()) {
-    out_->opset = model.opset;
-    out_->file_bytes = model.file_bytes;
-    out_->inputs = model.inputs;
-    out_->outputs = model.outputs;
-    out_->constants = model.constants;
-  }
+  Rewriter(const OnnxModel &model, const Uses &uses) : model_(model), uses_(uses), rewrite_(model) {}
 
   std::unique_ptr<OnnxModel> write(const std::vector<Cell> &cells) {
     for (const NodeProto *node : model_.nodes) {
@@ -334,41 +329,12 @@ class Rewriter {
         if (node == cell.c_node) write_cell(cell);
       }
       const auto replaced = [&](const Cell &cell) { return node == cell.c_node || node == cell.h_node; };
-      if (std::none_of(cells.begin(), cells.end(), replaced)) out_->nodes.push_back(redirected(*node));
+      if (std::none_of(cells.begin(), cells.end(), replaced)) rewrite_.keep(redirected(*node));
     }
-    drop_unused();
-    return std::move(out_);
+    return rewrite_.done();
   }
 
  private:
-  NodeProto *new_node(const std::string &op, const std::string &name) {
-    NodeProto *node = out_->proto.mutable_graph()->add_node();
-    node->set_op_type(op);
-    node->set_name(name);
-    return node;
-  }
-
-  void set_constant(const std::string &name, Tensor tensor) {
-    out_->constants[name] = std::make_shared<const Tensor>(std::move(tensor));
-  }
-
-  // Squeeze or Unsqueeze; its axes are an attribute before opset 13.
-  void reshaping(const std::string &op, const std::string &from, const std::string &to, const std::vector<int64_t> &axes) {
-    NodeProto *node = new_node(op, to);
-    node->add_input(from);
-    node->add_output(to);
-    if (model_.opset >= 13) {
-      node->add_input(to + ":axes");
-      set_constant(to + ":axes", int_tensor(axes));
-    } else {
-      onnx::AttributeProto *attribute = node->add_attribute();
-      attribute->set_name("axes");
-      attribute->set_type(onnx::AttributeProto::INTS);
-      for (int64_t axis : axes) attribute->add_ints(axis);
-    }
-    out_->nodes.push_back(node);
-  }
-
   // [gates * H][rows] from [rows][gates of the file * H].
   static Tensor gate_rows(const Tensor &from, const Cell &cell) {
     const int64_t rows = from.shape[0], hidden = cell.hidden;
@@ -398,23 +364,20 @@ class Rewriter {
   void write_cell(const Cell &cell) {
     const std::string name = node_title(*cell.h_node), at = name + ":lstm";
     const auto earlier = per_step_.find(cell.x);
-    reshaping("Unsqueeze", earlier == per_step_.end() ? cell.x : earlier->second, at + ":x", {0});
-    reshaping("Unsqueeze", cell.h, at + ":h", {0});
-    reshaping("Unsqueeze", cell.c, at + ":c", {0});
-    set_constant(at + ":w", gate_rows(*cell.w, cell));
-    set_constant(at + ":r", gate_rows(*cell.r, cell));
-    set_constant(at + ":b", bias_of(cell));
-    NodeProto *lstm = new_node("LSTM", name);
+    rewrite_.reshaping("Unsqueeze", earlier == per_step_.end() ? cell.x : earlier->second, at + ":x", {0});
+    rewrite_.reshaping("Unsqueeze", cell.h, at + ":h", {0});
+    rewrite_.reshaping("Unsqueeze", cell.c, at + ":c", {0});
+    rewrite_.set_constant(at + ":w", gate_rows(*cell.w, cell));
+    rewrite_.set_constant(at + ":r", gate_rows(*cell.r, cell));
+    rewrite_.set_constant(at + ":b", bias_of(cell));
+    NodeProto *lstm = rewrite_.made("LSTM", name);
     for (const char *input : {":x", ":w", ":r", ":b", "", ":h", ":c"}) lstm->add_input(*input ? at + input : "");
     for (const char *output : {":y", ":hn", ":cn"}) lstm->add_output(at + output);
-    onnx::AttributeProto *hidden = lstm->add_attribute();
-    hidden->set_name("hidden_size");
-    hidden->set_type(onnx::AttributeProto::INT);
-    hidden->set_i(cell.hidden);
-    out_->nodes.push_back(lstm);
-    reshaping("Squeeze", at + ":y", at + ":out", {0, 1});
-    reshaping("Squeeze", at + ":hn", cell.h_node->output(0), {0});
-    reshaping("Squeeze", at + ":cn", cell.c_node->output(0), {0});
+    set_attribute(lstm, "hidden_size", cell.hidden);
+    rewrite_.keep(lstm);
+    rewrite_.reshaping("Squeeze", at + ":y", at + ":out", {0, 1});
+    rewrite_.reshaping("Squeeze", at + ":hn", cell.h_node->output(0), {0});
+    rewrite_.reshaping("Squeeze", at + ":cn", cell.c_node->output(0), {0});
     per_step_[cell.h_node->output(0)] = at + ":out";
   }
 
@@ -422,31 +385,16 @@ class Rewriter {
   const NodeProto *redirected(const NodeProto &node) {
     const auto named = [&](const std::string &name) { return per_step_.count(name) != 0; };
     if (std::none_of(node.input().begin(), node.input().end(), named) || uses_.leads_out(node)) return &node;
-    NodeProto *copy = out_->proto.mutable_graph()->add_node();
-    *copy = node;
+    NodeProto *copy = rewrite_.copied(node);
     for (std::string &name : *copy->mutable_input()) {
       if (named(name)) name = per_step_.at(name);
     }
     return copy;
   }
 
-  void drop_unused() {
-    std::set<std::string> used(out_->outputs.begin(), out_->outputs.end());
-    std::vector<const NodeProto *> kept;
-    for (size_t i = out_->nodes.size(); i-- > 0;) {
-      const NodeProto *node = out_->nodes[i];
-      if (std::none_of(node->output().begin(), node->output().end(),
-                       [&](const std::string &name) { return used.count(name) != 0; }))
-        continue;
-      for (const std::string &name : names_read(*node)) used.insert(name);
-      kept.push_back(node);
-    }
-    out_->nodes.assign(kept.rbegin(), kept.rend());
-  }
-
   const OnnxModel &model_;
   const Uses &uses_;
-  std::unique_ptr<OnnxModel> out_;
+  Rewrite rewrite_;
   std::map<std::string, std::string> per_step_;
 };
 

@@ -16,7 +16,7 @@
 namespace rnnp::compiler {
 
 constexpr int64_t kMinOpset = 7;
-constexpr int64_t kMaxOpset = 22;
+constexpr int64_t kMaxOpset = 25;
 constexpr int64_t kMaxDim = int64_t{1} << 31;
 
 // A dimension as declared: value > 0 when fixed, else dynamic with an optional name.

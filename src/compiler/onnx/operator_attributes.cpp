@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compiler/onnx/problem.h"
+#include "compiler/onnx/rewrite.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -25,6 +26,11 @@ struct Row {
 };
 
 const Row kRows[] = {
+    {kStepOf, ""},
+    {kStepsOf, ""},
+    {kLastStep, ""},
+    {kStartsAtZero, ""},
+    {kTripsOf, ""},
     {"Abs", ""},
     {"Acos", ""},
     {"Acosh", ""},
@@ -86,6 +92,7 @@ const Row kRows[] = {
     {"Less", ""},
     {"LessOrEqual", ""},
     {"Log", ""},
+    {"Loop", "body:g"},
     {"LogSoftmax", "axis:i"},
     {"LpNormalization", "axis:i p:i"},
     {"LpPool", "auto_pad:s ceil_mode:i>=18 dilations:I>=18 kernel_shape:I p:i pads:I strides:I"},
@@ -119,6 +126,7 @@ const Row kRows[] = {
     {"Relu", ""},
     {"Reshape", "allowzero:i>=14"},
     {"Round", ""},
+    {"Scan", "body:g num_scan_inputs:i scan_input_axes:I scan_input_directions:I scan_output_axes:I scan_output_directions:I"},
     {"Selu", "alpha:f gamma:f"},
     {"Shape", "end:i>=15 start:i>=15"},
     {"Shrink", "bias:f lambd:f"},

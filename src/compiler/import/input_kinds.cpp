@@ -1,0 +1,115 @@
+// input_kinds.cpp -- Contract: input_kinds.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/import/input_kinds.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/onnx/attributes.h"
+#include "compiler/onnx/subgraph.h"
+
+namespace rnnp::compiler {
+namespace {
+
+using onnx::NodeProto;
+using onnx::TensorProto;
+
+bool is_real(int type) {
+  return type == TensorProto::FLOAT || type == TensorProto::FLOAT16 || type == TensorProto::DOUBLE || type == TensorProto::BFLOAT16;
+}
+
+bool is_whole(int64_t type) {
+  return type == TensorProto::INT8 || type == TensorProto::UINT8 || type == TensorProto::INT16 || type == TensorProto::UINT16 ||
+         type == TensorProto::INT32 || type == TensorProto::INT64 || type == TensorProto::UINT32 || type == TensorProto::UINT64;
+}
+
+struct Ends {
+  bool index = false, length = false, branch = false, other = false;
+  int64_t rows = 0;
+};
+
+class Ways {
+ public:
+  explicit Ways(const OnnxModel &model) : model_(model) {
+    for (const NodeProto *node : model.nodes) {
+      for (const std::string &name : names_read(*node)) readers_[name].push_back(node);
+    }
+  }
+
+  // Where the elements of a name end up, moved or cast to other integers on their way.
+  Ends ends(const std::string &name) const {
+    Ends out;
+    std::set<std::string> seen = {name};
+    std::vector<std::string> open = {name};
+    while (!open.empty()) {
+      const std::string next = open.back();
+      open.pop_back();
+      out.other = out.other || std::find(model_.outputs.begin(), model_.outputs.end(), next) != model_.outputs.end();
+      const auto found = readers_.find(next);
+      for (const NodeProto *reader : found == readers_.end() ? std::vector<const NodeProto *>{} : found->second) {
+        if (!passes_on(*reader, next)) {
+          add_end(*reader, next, &out);
+        } else {
+          for (const std::string &made : reader->output()) {
+            if (seen.insert(made).second) open.push_back(made);
+          }
+        }
+      }
+    }
+    return out;
+  }
+
+ private:
+  static bool passes_on(const NodeProto &node, const std::string &name) {
+    static const std::set<std::string> kMoves = {"Identity", "Squeeze", "Unsqueeze", "Reshape", "Transpose", "Flatten"};
+    if (node.input_size() == 0 || node.input(0) != name) return false;
+    return kMoves.count(node.op_type()) != 0 || (node.op_type() == "Cast" && is_whole(Attributes(node).integer("to", 0)));
+  }
+
+  void add_end(const NodeProto &node, const std::string &name, Ends *out) const {
+    const std::string &op = node.op_type();
+    if (op == "Shape" || op == "Size") return;
+    const bool layer = op == "LSTM" || op == "GRU" || op == "RNN";
+    if (layer && node.input_size() > 4 && node.input(4) == name) {
+      out->length = true;
+    } else if (op == "Gather" && node.input_size() > 1 && node.input(1) == name && model_.constants.count(node.input(0)) != 0 &&
+               model_.constants.at(node.input(0))->rank() > 0) {
+      const int64_t rows = model_.constants.at(node.input(0))->shape[0];
+      out->index = true;
+      out->rows = out->rows == 0 ? rows : std::min(out->rows, rows);
+    } else if (op == "If") {
+      out->branch = true;
+    } else {
+      out->other = true;
+    }
+  }
+
+  const OnnxModel &model_;
+  std::map<std::string, std::vector<const NodeProto *>> readers_;
+};
+
+}  // namespace
+
+std::vector<InputUse> input_uses(const OnnxModel &model) {
+  const Ways ways(model);
+  std::vector<InputUse> uses;
+  for (const DeclaredInput &input : model.inputs) {
+    const Ends ends = ways.ends(input.name);
+    InputUse use{InputKind::kRefused, ends.rows};
+    if (is_real(input.elem_type)) {
+      use.kind = (ends.index || ends.length) && !ends.other && !ends.branch ? InputKind::kIndex : InputKind::kReal;
+    } else if (input.elem_type == TensorProto::BOOL) {
+      use.kind = InputKind::kMask;
+    } else if (is_whole(input.elem_type)) {
+      use.kind = ends.other && !ends.index && !ends.length && !ends.branch ? InputKind::kWhole : InputKind::kIndex;
+    }
+    uses.push_back(use);
+  }
+  return uses;
+}
+
+std::string elem_type_name(int elem_type) {
+  return TensorProto::DataType_Name(static_cast<TensorProto::DataType>(elem_type));
+}
+
+}  // namespace rnnp::compiler

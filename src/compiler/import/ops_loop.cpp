@@ -1,0 +1,92 @@
+// ops_loop.cpp -- the importer's own operators for the steps of a loop (onnx/rewrite.h), and what says no to loops that are left.
+// Contract: builder.h. SPDX-License-Identifier: Apache-2.0
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+
+#include "compiler/import/builder.h"
+#include "compiler/onnx/rewrite.h"
+
+namespace rnnp::compiler {
+namespace {
+
+bool is_time(const Axis &axis) {
+  return axis.empty() || (axis.size() == 1 && axis[0].kind == Atom::Kind::kTime);
+}
+
+// Of X [steps, batch, ...].
+void step_of(OpCall &call) {
+  View x = call.view(0);
+  if (x.axes.empty()) throw Refusal("it goes over the steps of a number");
+  if (call.b.discovering) {
+    call.b.origins->mark(x.axes[0], AxisRole::kTime);
+    const Axis &second = x.axes.size() > 2 ? x.axes[1] : Axis{};
+    if (second.size() == 1 && second[0].origin >= 0 && call.b.origins->role(second[0].origin) == AxisRole::kUnknown)
+      call.b.origins->mark(second, AxisRole::kBatch);
+  } else if (!is_time(x.axes[0])) {
+    throw Refusal("the loop goes over the first axis of " + view_text(x) + "; accepted: over the steps, where they are a whole axis of an input");
+  }
+  x.axes.erase(x.axes.begin());
+  call.give(0, x);
+}
+
+void steps_of(OpCall &call) {
+  View y = call.view(0);
+  const View x = call.view(1);
+  if (x.axes.empty()) return;
+  y.axes.insert(y.axes.begin(), x.axes[0]);
+  call.give(0, y);
+}
+
+void last_step(OpCall &call) {
+  const View y = call.view(0), x = call.view(1);
+  const bool many = !x.axes.empty() && !x.axes[0].empty();
+  call.give(0, many && !call.b.discovering && call.b.is_sequence(y) ? call.b.time_step(y, true, call.name) : y);
+}
+
+// A layer starts from anything; a state that the library keeps for other operators starts at zero.
+void starts_at_zero(OpCall &call) {
+  const Bound &bound = call.input(0);
+  bool zero = bound.kind == Bound::Kind::kConst;
+  if (zero) {
+    zero = std::all_of(bound.tensor->data.begin(), bound.tensor->data.end(), [](double v) { return v == 0; });
+  } else {
+    const Value &value = call.b.graph.values[bound.view.value];
+    zero = value.kind == ValueKind::kConst && std::all_of(value.f32.begin(), value.f32.end(), [](float v) { return v == 0; });
+  }
+  if (!zero && !call.b.discovering)
+    throw Refusal("the Loop carries a state that starts from " + quote(call.node.input(0)) +
+                  ", which is not zeros, through a body that is no LSTM, GRU or RNN cell; accepted: zeros, or such a cell. Exporting one "
+                  "step of the model with its state as input and output, and --state INPUT=OUTPUT, does without the Loop");
+}
+
+void trips_of(OpCall &call) {
+  const View x = call.any_view(1);
+  if (x.axes.empty() || call.b.discovering) return;
+  const bool known = call.is_const(0) && call.constant(0, "M").size() == 1;
+  const bool open = x.axes[0].size() == 1 && x.axes[0][0].kind == Atom::Kind::kTime && call.b.time_dynamic;
+  if (!known || to_int(call.constant(0, "M").data[0]) != axis_size(x.axes[0]) || call.constant(0, "M").is_dynamic() != open)
+    throw Refusal("the Loop makes " + (known && !call.constant(0, "M").is_dynamic() ? std::to_string(to_int(call.constant(0, "M").data[0])) + " trips" : std::string("a number of trips")) +
+                  " that is not the number of steps of the sequence it reads; accepted: all its steps");
+}
+
+void loop(OpCall &) {
+  throw Refusal(
+      "it is a loop that does not go over the steps of one sequence from the first to the last; accepted: a body that reads step i of its "
+      "sequences and carries states. Export the model with layers (tf.keras: unroll=False and use_cudnn='auto' keep LSTM a layer), or one "
+      "step of it with its state as input and output");
+}
+
+}  // namespace
+
+const std::vector<ImportRow> kImportLoop = {
+    {kStepOf, step_of, ""},
+    {kStepsOf, steps_of, ""},
+    {kLastStep, last_step, ""},
+    {kStartsAtZero, starts_at_zero, ""},
+    {kTripsOf, trips_of, ""},
+    {"Loop", loop, "over the steps of sequences: a body that is an LSTM, GRU or RNN cell is that layer, another one with states that start at zero runs at every step"},
+    {"Scan", loop, "as Loop; forward along the first axis", 9},
+};
+
+}  // namespace rnnp::compiler

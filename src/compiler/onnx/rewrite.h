@@ -1,0 +1,47 @@
+// rewrite.h -- a model like another, with some nodes replaced: what all rewrites of ONNX graphs share. The new model refers to nodes
+// of the old one, which must outlive it. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_ONNX_REWRITE_H_
+#define RNNPACK_COMPILER_ONNX_REWRITE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/onnx/model_file.h"
+
+namespace rnnp::compiler {
+
+class Rewrite {
+ public:
+  // Everything of the model but its nodes.
+  explicit Rewrite(const OnnxModel &model);
+
+  OnnxModel &model() { return *out_; }
+  void keep(const onnx::NodeProto *node) { out_->nodes.push_back(node); }
+  // A node of the model's own, not yet among its nodes.
+  onnx::NodeProto *made(const std::string &op, const std::string &name);
+  onnx::NodeProto *copied(const onnx::NodeProto &node);
+  // The same at the end of the model's nodes.
+  onnx::NodeProto *add(const std::string &op, const std::string &name, const std::vector<std::string> &inputs,
+                       const std::vector<std::string> &outputs);
+  void set_constant(const std::string &name, Tensor tensor);
+  // Squeeze or Unsqueeze; its axes are an attribute before opset 13.
+  void reshaping(const std::string &op, const std::string &from, const std::string &to, const std::vector<int64_t> &axes);
+  // Without the nodes that no output needs.
+  std::unique_ptr<OnnxModel> done();
+
+ private:
+  std::unique_ptr<OnnxModel> out_;
+};
+
+void set_attribute(onnx::NodeProto *node, const std::string &name, int64_t value);
+void set_attribute(onnx::NodeProto *node, const std::string &name, const std::vector<std::string> &values);
+
+// The importer's own operators, for steps of a loop: StepOf(X) is X without its first axis, at every step; StepsOf(y, X) has that
+// axis again; LastStep(y, X) is y at the last step; StartsAtZero(x) refuses what is not zeros,
+// TripsOf(n, X) a number of trips that is not X's number of steps.
+constexpr const char *kStepOf = "rnnpack.StepOf", *kStepsOf = "rnnpack.StepsOf", *kLastStep = "rnnpack.LastStep",
+                     *kStartsAtZero = "rnnpack.StartsAtZero", *kTripsOf = "rnnpack.TripsOf";
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_ONNX_REWRITE_H_

@@ -1,0 +1,116 @@
+// types_test.cpp -- inputs of every element type: numbers as float32, masks as 0 and 1, ids as indices.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "compiler/compile.h"
+#include "onnx_builder.h"
+
+namespace rnnp::testing_support {
+namespace {
+
+using onnx::TensorProto;
+
+constexpr int kRows = 9, kHidden = 4;
+
+OnnxBuilder &add_gru(OnnxBuilder *b, const std::string &x, int inputs) {
+  b->weights("", 3, 1, inputs, kHidden).output("Y");
+  b->node("GRU", {x, "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+  return *b;
+}
+
+compiler::Arrays ids(int steps, int batch) {
+  compiler::Array array;
+  array.shape = {steps, batch};
+  array.is_int = true;
+  for (int i = 0; i < steps * batch; ++i) array.i32.push_back(i * 5 % kRows);
+  return {{"ids", array}};
+}
+
+TEST(Types, HalfAndDoubleInputsAreFloat32) {
+  for (const int type : {TensorProto::FLOAT16, TensorProto::DOUBLE}) {
+    OnnxBuilder b;
+    b.input("X", {"T", "N", 3}, type);
+    b.node("Cast", {"X"}, {"x"}).with("to", static_cast<int64_t>(TensorProto::FLOAT));
+    check_against_f64(add_gru(&b, "x", 3).proto);
+  }
+}
+
+TEST(Types, IntegersThatAreComputedWithAreNumbers) {
+  for (const int type : {TensorProto::INT8, TensorProto::UINT8, TensorProto::INT32, TensorProto::INT64}) {
+    OnnxBuilder b;
+    b.input("X", {"T", "N", 3}, type).constant_ints("two", {}, {2}, type);
+    b.node("Mul", {"X", "two"}, {"twice"});
+    b.node("Cast", {"twice"}, {"x"}).with("to", static_cast<int64_t>(TensorProto::FLOAT));
+    compiler::Array x;
+    x.shape = {5, 2, 3};
+    for (int i = 0; i < 30; ++i) x.f32.push_back(static_cast<float>(i % 7));
+    check_against_f64(add_gru(&b, "x", 3).proto, {5, 2}, {{"X", x}});
+  }
+}
+
+TEST(Types, BoolInputsAreMasks) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 3}).input("on", {"T", "N", 1}, TensorProto::BOOL).constant("none", {}, {0.0f});
+  b.node("Where", {"on", "X", "none"}, {"x"});
+  compiler::Array on;
+  on.shape = {5, 2, 1};
+  for (int i = 0; i < 10; ++i) on.f32.push_back(i % 3 == 0 ? 1.0f : 0.0f);
+  check_against_f64(add_gru(&b, "x", 3).proto, {5, 2}, {{"on", on}});
+}
+
+TEST(Types, IdsOfEveryTypeLookUpATable) {
+  for (const int type : {TensorProto::UINT8, TensorProto::INT32, TensorProto::FLOAT}) {
+    OnnxBuilder b;
+    b.input("ids", {"T", "N"}, type).random("table", {kRows, 3});
+    b.node("Cast", {"ids"}, {"whole"}).with("to", static_cast<int64_t>(TensorProto::INT64));
+    b.node("Gather", {"table", "whole"}, {"x"});
+    check_against_f64(add_gru(&b, "x", 3).proto, {5, 2}, ids(5, 2));
+    const auto compiled = compiler::compile_model(*compiler::check_model(b.proto), "generic");
+    EXPECT_EQ(compiled.graph.inputs[0].limit, static_cast<uint32_t>(kRows)) << type;
+  }
+}
+
+// tf.keras: negative ids are wrapped by hand, and a mask comes of the same ids.
+TEST(Types, WrappedIdsAreIdsAndMayBeComputedWithBeside) {
+  OnnxBuilder b;
+  b.input("ids", {"T", "N"}, TensorProto::INT32).random("table", {kRows, 3});
+  b.constant_ints("rows", {}, {kRows}, TensorProto::INT32).constant_ints("zero", {}, {0}, TensorProto::INT32).constant("none", {}, {0.0f});
+  b.constant_ints("last", {1}, {-1});
+  b.node("Less", {"ids", "zero"}, {"below"});
+  b.node("Add", {"ids", "rows"}, {"wrapped"});
+  b.node("Where", {"below", "wrapped", "ids"}, {"plain"});
+  b.node("Gather", {"table", "plain"}, {"looked"});
+  b.node("Equal", {"ids", "zero"}, {"padding"});
+  b.node("Unsqueeze", {"padding", "last"}, {"wide"});
+  b.node("Where", {"wide", "none", "looked"}, {"x"});
+  check_against_f64(add_gru(&b, "x", 3).proto, {5, 2}, ids(5, 2));
+}
+
+TEST(Types, OtherFunctionsOfIdsAreNotTakenForIds) {
+  OnnxBuilder b;
+  b.input("ids", {"T", "N"}, TensorProto::INT32).random("table", {kRows, 3}).constant_ints("one", {}, {1}, TensorProto::INT32);
+  b.node("Add", {"ids", "one"}, {"next"});
+  b.node("Gather", {"table", "next"}, {"x"}, "look");
+  const std::string text = refusal_of(add_gru(&b, "x", 3).proto);
+  EXPECT_NE(text.find("'look' (Gather)"), std::string::npos) << text;
+}
+
+TEST(Types, IntegersAndFloatsDoNotMix) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 3}, TensorProto::INT32).constant("half", {}, {0.5f});
+  b.node("Mul", {"X", "half"}, {"x"}, "mixed");
+  EXPECT_NE(refusal_of(add_gru(&b, "x", 3).proto).find("'mixed' (Mul)"), std::string::npos);
+}
+
+// Two inputs whose sizes the file fixes are one number of steps and rows.
+TEST(Types, InputsOfFixedSizesAreJoined) {
+  OnnxBuilder b;
+  b.input("X", {8, 2, 3}).input("Z", {8, 2, 5});
+  b.node("Concat", {"X", "Z"}, {"x"}).with("axis", 2);
+  add_gru(&b, "x", 8);
+  check_against_f64(b.proto);
+  EXPECT_EQ(compiler::compile_model(*compiler::check_model(b.proto), "generic").graph.inputs[1].dims[0], RNNP_DIM_STEPS);
+}
+
+}  // namespace
+}  // namespace rnnp::testing_support

@@ -127,7 +127,8 @@ OnnxBuilder with_loop(const onnx::GraphProto &body, bool trips_are_steps = true)
   b.node("Expand", {"nothing", "state_shape"}, {"start"});
   b.constant_ints("zero32", {}, {0}, onnx::TensorProto::INT32).constant_ints("true", {}, {1}, onnx::TensorProto::BOOL);
   b.constant_ints("three", {}, {3});
-  b.node("Loop", {trips_are_steps ? "steps" : "three", "true", "zero32", "start"}, {"last_t", "H", "made"}, "the_loop").with("body", body);
+  b.node("Loop", {trips_are_steps ? "steps" : "three", "true", "zero32", "start"}, {"last_t", "H", "made"}, "the_loop")
+      .with("body", body);
   b.node("Transpose", {"made"}, {"Y"}).with("perm", std::vector<int64_t>{1, 0, 2});
   return b;
 }

@@ -74,7 +74,9 @@ TEST(Types, IdsOfEveryTypeLookUpATable) {
 TEST(Types, WrappedIdsAreIdsAndMayBeComputedWithBeside) {
   OnnxBuilder b;
   b.input("ids", {"T", "N"}, TensorProto::INT32).random("table", {kRows, 3});
-  b.constant_ints("rows", {}, {kRows}, TensorProto::INT32).constant_ints("zero", {}, {0}, TensorProto::INT32).constant("none", {}, {0.0f});
+  b.constant_ints("rows", {}, {kRows}, TensorProto::INT32)
+      .constant_ints("zero", {}, {0}, TensorProto::INT32)
+      .constant("none", {}, {0.0f});
   b.constant_ints("last", {1}, {-1});
   b.node("Less", {"ids", "zero"}, {"below"});
   b.node("Add", {"ids", "rows"}, {"wrapped"});

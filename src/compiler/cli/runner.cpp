@@ -150,9 +150,8 @@ void Runner::read_input(const rnnp_tensor_facts &facts, const Arrays &arrays, Jo
     job->lengths.back() = array.i32;
     return;
   }
-  const bool all_whole = array.is_int || std::all_of(array.f32.begin(), array.f32.end(), [](float v) {
-                           return v == std::floor(v) && std::fabs(v) <= 16777216.0f;
-                         });
+  const bool all_whole = array.is_int || std::all_of(array.f32.begin(), array.f32.end(),
+                                                     [](float v) { return v == std::floor(v) && std::fabs(v) <= 16777216.0f; });
   if (facts.dtype == RNNP_DTYPE_I32 && !all_whole)
     throw UsageError("input " + quote(facts.name) + " holds indices; accepted: whole numbers");
   const bool per_step = facts.role == RNNP_ROLE_SEQUENCE;

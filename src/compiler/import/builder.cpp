@@ -105,7 +105,8 @@ View Builder::as_numbers(const View &x, const std::string &name) {
   const Value &value = graph.values[x.value];
   if (value.dtype == DType::kF32) return x;
   const auto rows = index_rows.find(x.value);
-  if (rows == index_rows.end() || rows->second < 1) throw Refusal("it computes with an integer tensor that is a length; accepted: float");
+  if (rows == index_rows.end() || rows->second < 1)
+    throw Refusal("it computes with an integer tensor that is a length; accepted: float");
   if (!is_dense(x, value.elems) && !discovering) throw Refusal("it computes with a part of an integer input; accepted: the whole");
   graph.values[x.value].sequence = true;
   Gather attr{static_cast<uint32_t>(rows->second), 1, value.elems, {}};
@@ -380,8 +381,8 @@ std::vector<const Tensor *> OpCall::constants() const {
 
 const std::vector<const std::vector<ImportRow> *> &import_tables() {
   static const std::vector<const std::vector<ImportRow> *> kTables = {
-      &kImportShape,  &kImportMath, &kImportLinear, &kImportConv,    &kImportRecurrent,
-      &kImportReduce, &kImportNorm, &kImportSelect, &kImportProduct, &kImportPieces, &kImportLoop};
+      &kImportShape, &kImportMath,   &kImportLinear,  &kImportConv,   &kImportRecurrent, &kImportReduce,
+      &kImportNorm,  &kImportSelect, &kImportProduct, &kImportPieces, &kImportLoop};
   return kTables;
 }
 

@@ -136,7 +136,9 @@ class Reader {
       if (input.elem_type != onnx::TensorProto::FLOAT && use.kind != InputKind::kIndex)
         b_.graph.notes.push_back("input " + quote(input.name) + " is " + elem_type_name(input.elem_type) +
                                  " in the file; the blob takes float32" +
-                                 (view.mask ? ", 0 or 1" : view.whole ? " that hold whole numbers" : ""));
+                                 (view.mask    ? ", 0 or 1"
+                                  : view.whole ? " that hold whole numbers"
+                                               : ""));
       bound = {Bound::Kind::kView, nullptr, view};
     } catch (const Refusal &refusal) {
       problems_.add("", "input " + quote(input.name), refusal.what());
@@ -442,7 +444,7 @@ Graph import_model(const OnnxModel &model, const std::set<std::string> &kept) {
     }
     // It may have stood in a branch that is not taken.
     const std::vector<Node> &nodes = first.builder().graph.nodes;
-    recurrent = !first_problems.empty() ||
+    recurrent = !first_problems.empty() || origins.any(AxisRole::kTime) ||
                 std::any_of(nodes.begin(), nodes.end(), [](const Node &node) { return node.op == OpKind::kRecurrent; });
   }
   if (!recurrent) {

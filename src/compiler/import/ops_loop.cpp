@@ -24,7 +24,8 @@ void step_of(OpCall &call) {
     if (second.size() == 1 && second[0].origin >= 0 && call.b.origins->role(second[0].origin) == AxisRole::kUnknown)
       call.b.origins->mark(second, AxisRole::kBatch);
   } else if (!is_time(x.axes[0])) {
-    throw Refusal("the loop goes over the first axis of " + view_text(x) + "; accepted: over the steps, where they are a whole axis of an input");
+    throw Refusal("the loop goes over the first axis of " + view_text(x) +
+                  "; accepted: over the steps, where they are a whole axis of an input");
   }
   x.axes.erase(x.axes.begin());
   call.give(0, x);
@@ -55,9 +56,10 @@ void starts_at_zero(OpCall &call) {
     zero = value.kind == ValueKind::kConst && std::all_of(value.f32.begin(), value.f32.end(), [](float v) { return v == 0; });
   }
   if (!zero && !call.b.discovering)
-    throw Refusal("the Loop carries a state that starts from " + quote(call.node.input(0)) +
-                  ", which is not zeros, through a body that is no LSTM, GRU or RNN cell; accepted: zeros, or such a cell. Exporting one "
-                  "step of the model with its state as input and output, and --state INPUT=OUTPUT, does without the Loop");
+    throw Refusal(
+        "the Loop carries a state that starts from " + quote(call.node.input(0)) +
+        ", which is not zeros, through a body that is no LSTM, GRU or RNN cell; accepted: zeros, or such a cell. Exporting one "
+        "step of the model with its state as input and output, and --state INPUT=OUTPUT, does without the Loop");
 }
 
 void trips_of(OpCall &call) {
@@ -66,14 +68,18 @@ void trips_of(OpCall &call) {
   const bool known = call.is_const(0) && call.constant(0, "M").size() == 1;
   const bool open = x.axes[0].size() == 1 && x.axes[0][0].kind == Atom::Kind::kTime && call.b.time_dynamic;
   if (!known || to_int(call.constant(0, "M").data[0]) != axis_size(x.axes[0]) || call.constant(0, "M").is_dynamic() != open)
-    throw Refusal("the Loop makes " + (known && !call.constant(0, "M").is_dynamic() ? std::to_string(to_int(call.constant(0, "M").data[0])) + " trips" : std::string("a number of trips")) +
+    throw Refusal("the Loop makes " +
+                  (known && !call.constant(0, "M").is_dynamic() ? std::to_string(to_int(call.constant(0, "M").data[0])) + " trips"
+                                                                : std::string("a number of trips")) +
                   " that is not the number of steps of the sequence it reads; accepted: all its steps");
 }
 
 void loop(OpCall &) {
   throw Refusal(
-      "it is a loop that does not go over the steps of one sequence from the first to the last; accepted: a body that reads step i of its "
-      "sequences and carries states. Export the model with layers (tf.keras: unroll=False and use_cudnn='auto' keep LSTM a layer), or one "
+      "it is a loop that does not go over the steps of one sequence from the first to the last; accepted: a body that reads step i "
+      "of its "
+      "sequences and carries states. Export the model with layers (tf.keras: unroll=False and use_cudnn='auto' keep LSTM a layer), "
+      "or one "
       "step of it with its state as input and output");
 }
 
@@ -85,7 +91,9 @@ const std::vector<ImportRow> kImportLoop = {
     {kLastStep, last_step, ""},
     {kStartsAtZero, starts_at_zero, ""},
     {kTripsOf, trips_of, ""},
-    {"Loop", loop, "over the steps of sequences: a body that is an LSTM, GRU or RNN cell is that layer, another one with states that start at zero runs at every step"},
+    {"Loop", loop,
+     "over the steps of sequences: a body that is an LSTM, GRU or RNN cell is that layer, another one with states that start at "
+     "zero runs at every step"},
     {"Scan", loop, "as Loop; forward along the first axis", 9},
 };
 

@@ -341,8 +341,10 @@ void constant_of_shape(OpCall &call) {
 // The importer itself reads the branch of a condition that is known.
 void condition_at_run_time(OpCall &call) {
   std::string fixes;
-  for (const std::string &name : call.b.inputs_behind(call.view(0).value)) fixes += (fixes.empty() ? "" : " ") + ("--set " + name + "=VALUE");
-  throw Refusal("its condition " + quote(call.node.input(0)) + " is computed at run time; accepted: one that follows from constants and " +
+  for (const std::string &name : call.b.inputs_behind(call.view(0).value))
+    fixes += (fixes.empty() ? "" : " ") + ("--set " + name + "=VALUE");
+  throw Refusal("its condition " + quote(call.node.input(0)) +
+                " is computed at run time; accepted: one that follows from constants and " +
                 "fixed sizes (--dim and --shape fix sizes, " + (fixes.empty() ? "--set inputs" : fixes) + ")");
 }
 

@@ -289,7 +289,8 @@ class Expander {
       out_.states.emplace_back(at + state.before, after);
       if (!state.final.empty()) rewrite_.add(kLastStep, node_title(node), {after, sequence}, {state.final});
     }
-    for (const LoopForm::Steps &made : form.makes) rewrite_.add(kStepsOf, node_title(node), {inside(made.each), sequence}, {made.all});
+    for (const LoopForm::Steps &made : form.makes)
+      rewrite_.add(kStepsOf, node_title(node), {inside(made.each), sequence}, {made.all});
   }
 
   void check_trips(const NodeProto &node, const LoopForm &form, const std::string &sequence) {
@@ -314,9 +315,8 @@ class Expander {
 }  // namespace
 
 WithoutLoops expand_loops(const OnnxModel &model) {
-  const bool any = std::any_of(model.nodes.begin(), model.nodes.end(), [](const NodeProto *node) {
-    return node->op_type() == "Loop" || node->op_type() == "Scan";
-  });
+  const bool any = std::any_of(model.nodes.begin(), model.nodes.end(),
+                               [](const NodeProto *node) { return node->op_type() == "Loop" || node->op_type() == "Scan"; });
   return any ? Expander(model).run() : WithoutLoops{};
 }
 

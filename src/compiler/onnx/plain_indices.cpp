@@ -16,9 +16,9 @@ namespace {
 using onnx::NodeProto;
 
 bool is_elementwise(const std::string &op) {
-  static const std::set<std::string> kOps = {"Identity", "Cast", "Add", "Sub",     "Mul",           "Less",        "LessOrEqual",
-                                             "Greater",  "Not",  "And", "Or",      "GreaterOrEqual", "Where",       "Equal",
-                                             "Min",      "Max",  "Clip"};
+  static const std::set<std::string> kOps = {"Identity",    "Cast",    "Add", "Sub", "Mul", "Less",
+                                             "LessOrEqual", "Greater", "Not", "And", "Or",  "GreaterOrEqual",
+                                             "Where",       "Equal",   "Min", "Max", "Clip"};
   return kOps.count(op) != 0;
 }
 

@@ -64,8 +64,8 @@ std::unique_ptr<OnnxModel> Rewrite::done() {
   std::vector<const NodeProto *> kept;
   for (size_t i = out_->nodes.size(); i-- > 0;) {
     const NodeProto *node = out_->nodes[i];
-    const bool is_read = std::any_of(node->output().begin(), node->output().end(),
-                                     [&](const std::string &name) { return used.count(name) != 0; });
+    const bool is_read =
+        std::any_of(node->output().begin(), node->output().end(), [&](const std::string &name) { return used.count(name) != 0; });
     if (!is_read && node->output_size() != 0) continue;
     for (const std::string &name : names_read(*node)) used.insert(name);
     kept.push_back(node);

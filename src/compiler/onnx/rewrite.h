@@ -1,5 +1,5 @@
-// rewrite.h -- a model like another, with some nodes replaced: what all rewrites of ONNX graphs share. The new model refers to nodes
-// of the old one, which must outlive it. SPDX-License-Identifier: Apache-2.0
+// rewrite.h -- a model like another, with some nodes replaced: what all rewrites of ONNX graphs share. The new model refers to
+// nodes of the old one, which must outlive it. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_ONNX_REWRITE_H_
 #define RNNPACK_COMPILER_ONNX_REWRITE_H_
 

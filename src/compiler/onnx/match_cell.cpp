@@ -15,7 +15,9 @@ namespace {
 
 using onnx::NodeProto;
 
-constexpr int64_t kTrials = 3;  // rows of x and h
+// Rows of x and h. Small ones tell the equations apart, large ones what bounds a value far out.
+constexpr int64_t kTrials = 6;
+constexpr double kScales[kTrials] = {1, 1, 0.3, 8, 60, 1000};
 constexpr double kSame = 1e-6;
 
 // [rows][columns] in doubles.
@@ -353,8 +355,25 @@ void write_weights(const Affine &a, const Layout &layout, MatchedCell *cell) {
 Tensor random_rows(int64_t width, std::mt19937 *random) {
   std::normal_distribution<double> normal(0, 1);
   Tensor t(Elem::kFloat, {kTrials, width});
-  for (double &v : t.data) v = normal(*random);
+  for (size_t i = 0; i < t.data.size(); ++i) t.data[i] = kScales[static_cast<int64_t>(i) / width] * normal(*random);
   return t;
+}
+
+// Operators that a cell may be written in: what takes a different way for some operands is not known by trying.
+bool may_be_cell(const StepGraph &step) {
+  static const std::set<std::string> kOps = {"MatMul",  "Gemm",      "Add",      "Sub",     "Mul",         "Div",
+                                             "Neg",     "Sigmoid",   "Tanh",     "Relu",    "HardSigmoid", "Clip",
+                                             "Split",   "Slice",     "Identity", "Squeeze", "Concat",      "Unsqueeze",
+                                             "Reshape", "Transpose", "Constant", "Flatten", "Gather",      "Reciprocal"};
+  std::set<std::string> wanted(step.after.begin(), step.after.end());
+  for (size_t i = step.nodes.size(); i-- > 0;) {
+    const NodeProto &node = *step.nodes[i];
+    if (std::none_of(node.output().begin(), node.output().end(), [&](const std::string &name) { return wanted.count(name) != 0; }))
+      continue;
+    if (kOps.count(node.op_type()) == 0) return false;
+    wanted.insert(node.input().begin(), node.input().end());
+  }
+  return true;
 }
 
 std::optional<MatchedCell> match_with(const StepGraph &step, size_t h) {
@@ -394,7 +413,8 @@ std::optional<MatchedCell> match_with(const StepGraph &step, size_t h) {
 }  // namespace
 
 std::optional<MatchedCell> match_cell(const StepGraph &step) {
-  if (step.before.empty() || step.before.size() > 2 || step.before.size() != step.after.size()) return std::nullopt;
+  if (step.before.empty() || step.before.size() > 2 || step.before.size() != step.after.size() || !may_be_cell(step))
+    return std::nullopt;
   for (size_t h = 0; h < step.before.size(); ++h) {
     try {
       if (std::optional<MatchedCell> cell = match_with(step, h)) return cell;

@@ -1,22 +1,15 @@
-// grown_blob.cpp -- see grown_blob.h.
+// grown_blob.cpp -- see grown_blob.h: the grammar of nodes.
 // SPDX-License-Identifier: Apache-2.0
 #include "grown_blob.h"
 
-#include <algorithm>
-
-#include "rnnpack/rnnpack.h"
+#include "grown_values.h"
 
 namespace rnnp_fuzz {
 namespace {
 
-using namespace rnnp;
-using rnnp_test::BlobTables;
-
-constexpr uint32_t kMostElems = 24;
-
-class Grower {
+class Grower : GrownValues {
  public:
-  explicit Grower(ByteSource *c) : c_(*c) {}
+  explicit Grower(ByteSource *c) : GrownValues(c) {}
 
   BlobTables grow() {
     t_.header.magic = kBlobMagic;
@@ -43,145 +36,6 @@ class Grower {
   }
 
  private:
-  const BlobValue &value(uint32_t v) const { return t_.values[v]; }
-  uint32_t elems(uint32_t v) const { return value(v).row_elems; }
-
-  // --- Values ----------------------------------------------------------------------------------------------------------------
-
-  uint32_t add_input(uint32_t role, uint32_t n, uint32_t limit = 0) {
-    const bool sequence = role == RNNP_ROLE_SEQUENCE, ints = role == RNNP_ROLE_LENGTHS || limit != 0;
-    const uint32_t index = static_cast<uint32_t>(t_.inputs.size());
-    const uint32_t v = t_.add_value({uint32_t(ValueKind::kInput), ints ? 1u : 0u, n, index, sequence ? 1u : 0u, 0});
-    BlobIo io = {t_.add_string("in"), v, role, 2, {RNNP_DIM_BATCH, static_cast<int32_t>(n)}, limit, 0};
-    if (sequence) io = {io.name, v, role, 3, {RNNP_DIM_STEPS, RNNP_DIM_BATCH, static_cast<int32_t>(n)}, limit, 0};
-    if (role == RNNP_ROLE_LENGTHS) io.rank = 1, io.dims[1] = 0;
-    t_.inputs.push_back(io);
-    return v;
-  }
-
-  void add_inputs() {
-    operands_.push_back(add_input(RNNP_ROLE_SEQUENCE, c_.range(1, kMostElems)));
-    if (c_.once_in(4)) operands_.push_back(add_input(RNNP_ROLE_SEQUENCE, c_.range(1, kMostElems)));
-    if (c_.once_in(4)) operands_.push_back(add_input(RNNP_ROLE_ROW, c_.range(1, kMostElems)));
-    if (c_.once_in(6)) indices_ = add_input(RNNP_ROLE_SEQUENCE, c_.range(1, 3), c_.range(1, 5));
-  }
-
-  uint32_t lengths() {
-    if (!c_.once_in(3)) return kNone;
-    if (lengths_ == kNone) lengths_ = add_input(RNNP_ROLE_LENGTHS, 1);
-    return lengths_;
-  }
-
-  uint32_t add_const(uint32_t n) { return t_.add_value({uint32_t(ValueKind::kConst), 0, n, weights(n), 0, 0}); }
-
-  // A new value of a pool, now and then where a value lay that may no longer be needed.
-  uint32_t add_made(uint32_t n, bool sequence, bool early) {
-    uint32_t &pool = sequence ? t_.header.sequence_pool_elems : t_.header.row_pool_elems;
-    uint32_t at = pool;
-    const uint32_t other = c_.below(static_cast<uint32_t>(t_.values.size()));
-    const BlobValue &old = t_.values[other];
-    const bool same_pool = old.kind == uint32_t(sequence ? ValueKind::kSequence : ValueKind::kRow);
-    if (same_pool && old.row_elems == n && reuse_ && std::find(operands_.begin(), operands_.end(), other) == operands_.end())
-      at = old.location;
-    if (at == pool) pool += (n + 15) / 16 * 16;
-    return t_.add_value(
-        {uint32_t(sequence ? ValueKind::kSequence : ValueKind::kRow), 0, n, at, sequence ? 1u : 0u, early ? 1u : 0u});
-  }
-
-  uint32_t any() { return operands_[c_.below(static_cast<uint32_t>(operands_.size()))]; }
-  // Of one kind: steps or not; kNone when there is none.
-  uint32_t any_of(bool sequence) {
-    const uint32_t first = c_.below(static_cast<uint32_t>(operands_.size()));
-    for (size_t i = 0; i < operands_.size(); ++i) {
-      const uint32_t v = operands_[(first + i) % operands_.size()];
-      if ((value(v).sequence != 0) == sequence) return v;
-    }
-    return kNone;
-  }
-  bool is_late(uint32_t v) const { return value(v).kind == uint32_t(ValueKind::kRow) && value(v).early == 0; }
-
-  // The result of operands that may be rows: per step when one of them is, early when all are.
-  uint32_t result(uint32_t n, const std::vector<uint32_t> &from) {
-    bool sequence = false, late = false;
-    for (const uint32_t v : from) {
-      sequence = sequence || value(v).sequence != 0;
-      late = late || is_late(v);
-    }
-    if (sequence && late) causal_ = false;
-    if (!causal_) stepwise_ = false;
-    return add_made(n, sequence, !sequence && !late);
-  }
-
-  template <class T>
-  void add(OpKind op, const T &attr, const std::vector<uint32_t> &in, const std::vector<uint32_t> &out) {
-    t_.add_node(op, attr, in, out);
-    for (const uint32_t v : out) {
-      if (v != kNone) operands_.push_back(v);
-    }
-    // Now and then an operand is read for the last time, and its memory is free.
-    if (operands_.size() > 3 && c_.once_in(3)) operands_.erase(operands_.begin());
-  }
-
-  // --- Weights and attributes --------------------------------------------------------------------------------------------------
-
-  // Arrays may lie in one another: the blob stays small, and a walk fast.
-  uint32_t weights(uint64_t n) {
-    const uint32_t at = 64 * c_.below(4);
-    const size_t old = t_.weights.size();
-    if (old < at + 4 * n) t_.weights.resize(at + 4 * n);
-    for (size_t i = old; i < t_.weights.size(); i += 4) std::memcpy(t_.weights.data() + i, &constant_pool_[i / 4 % 61], 4);
-    return at;
-  }
-  uint32_t maybe_weights(uint64_t n) { return c_.once_in(3) ? kNone : weights(n); }
-  uint32_t padded(uint32_t units) const { return (units + nr_ - 1) / nr_ * nr_; }
-
-  uint32_t matrix(uint32_t gates, uint32_t units, uint32_t k, uint32_t count = 1) {
-    const uint32_t at = weights(uint64_t{padded(units)} * gates * k * count);
-    return t_.add_matrix(rnnp_test::format_of_nr(nr_), gates, units, k, at, count);
-  }
-
-  BlobActivation activation(bool any_unary = false) {
-    const uint32_t act = c_.once_in(2) ? c_.below(4) : c_.below(uint32_t(any_unary ? Act::kGeluTanh : kLastKernelAct) + 1);
-    return {act, c_.real(), c_.real()};
-  }
-
-  uint32_t add_state(uint32_t n, uint32_t buffers) {
-    BlobState s = {n, kNone, 0, t_.add_string("state"), buffers, 0};
-    if (c_.once_in(3)) s.init = weights(n);
-    t_.states.push_back(s);
-    return static_cast<uint32_t>(t_.states.size() - 1);
-  }
-
-  // Operand kept in a state that is empty at the start.
-  // Of n floats and so many words behind them.
-  uint32_t add_empty_state(uint32_t n, uint32_t words) {
-    const uint32_t s = add_state(n + words, 1);
-    t_.states[s].init = kNone;
-    t_.states[s].words = words;
-    return s;
-  }
-
-  // Splits n into up to three factors.
-  uint32_t factors(uint32_t n, uint32_t *dims) {
-    uint32_t rank = 0;
-    while (rank < 2 && n > 1 && c_.once_in(2)) {
-      uint32_t f = c_.range(1, n);
-      while (n % f != 0) --f;
-      dims[rank++] = f;
-      n /= f;
-    }
-    dims[rank++] = n;
-    return rank;
-  }
-  template <class S>
-  static void dense_strides(uint32_t rank, const uint32_t *dims, S *stride) {
-    uint32_t step = 1;
-    for (uint32_t i = rank; i-- > 0;) {
-      stride[i] = static_cast<S>(step);
-      step *= dims[i];
-    }
-  }
-
   // --- Nodes ---------------------------------------------------------------------------------------------------------------------
 
   void add_node() {
@@ -512,104 +366,12 @@ class Grower {
       if (c_.once_in(3)) t_.add_output(made[i]);
     }
   }
-
-  ByteSource &c_;
-  BlobTables t_;
-  uint32_t nr_ = 16, lengths_ = kNone, indices_ = kNone;
-  bool causal_ = true, stepwise_ = false, reuse_ = true;
-  std::vector<float> constant_pool_;
-  std::vector<uint32_t> operands_, kept_;  // values that nodes may read; states read by a node
 };
-
-uint32_t odd_number(ByteSource *c, uint32_t old) {
-  switch (c->below(6)) {
-    case 0:
-      return old + c->of({1u, 0xffffffffu, 16u, 0xfffffff0u, 64u});
-    case 1:
-      return c->of({0u, 1u, 2u, 3u, 4u, 5u, 8u, 16u});
-    case 2:
-      return c->of({0xffffffffu, 0x7fffffffu, 0x80000000u, 0x40000000u, 0xfffffff0u, 0x00010000u, 0x10000000u});
-    case 3:
-      return old ^ (1u << c->below(32));
-    case 4:
-      return c->below(32);
-    default:
-      return c->word();
-  }
-}
-
-template <class T>
-void forge_rows(std::vector<T> *rows, ByteSource *c) {
-  if (rows->empty()) return;
-  auto *bytes = reinterpret_cast<uint8_t *>(rows->data());
-  const uint32_t words = static_cast<uint32_t>(rows->size() * sizeof(T) / 4);
-  if (words == 0) return;
-  const uint32_t at = c->below(words) * 4;
-  uint32_t v;
-  std::memcpy(&v, bytes + at, sizeof v);
-  v = odd_number(c, v);
-  std::memcpy(bytes + at, &v, sizeof v);
-}
-
-void forge_header(BlobHeader *h, ByteSource *c) {
-  uint32_t *const fields[] = {&h->flags,          &h->fixed_batch, &h->panel_format, &h->reserved, &h->sequence_pool_elems,
-                              &h->row_pool_elems, &h->stream_steps};
-  uint32_t *field = fields[c->below(7)];
-  *field = odd_number(c, *field);
-}
 
 }  // namespace
 
 BlobTables grown_blob(ByteSource *choices) {
   return Grower(choices).grow();
-}
-
-void forge(BlobTables *t, ByteSource *c) {
-  const uint32_t count = c->range(1, 4);
-  for (uint32_t i = 0; i < count; ++i) {
-    switch (c->below(18)) {
-      case 0:
-        forge_header(&t->header, c);
-        break;
-      case 1:
-      case 2:
-        forge_rows(&t->values, c);
-        break;
-      case 3:
-      case 4:
-        forge_rows(&t->nodes, c);
-        break;
-      case 5:
-      case 6:
-        if (!t->args.empty())
-          t->args[c->below(static_cast<uint32_t>(t->args.size()))] = c->below(static_cast<uint32_t>(t->values.size()) + 2);
-        break;
-      case 7:
-        forge_rows(&t->inputs, c);
-        break;
-      case 8:
-        forge_rows(&t->outputs, c);
-        break;
-      case 9:
-        forge_rows(&t->states, c);
-        break;
-      case 10:
-        if (!t->values.empty()) t->add_output(c->below(static_cast<uint32_t>(t->values.size())));
-        break;
-      case 11:
-        if (t->nodes.size() > 1) std::swap(t->nodes[c->below(static_cast<uint32_t>(t->nodes.size()))], t->nodes[0]);
-        break;
-      case 12:
-        if (!t->values.empty()) t->values[c->below(static_cast<uint32_t>(t->values.size()))].location = c->below(8) * 16;
-        break;
-      case 13:
-      case 14:
-        forge_rows(&t->matrices, c);
-        break;
-      default:
-        forge_rows(&t->attrs, c);
-    }
-  }
 }
 
 }  // namespace rnnp_fuzz

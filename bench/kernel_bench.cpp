@@ -126,7 +126,7 @@ void bench_recur(benchmark::State &state, const Kernel *kernel, uint32_t hidden,
   args.cell.act[0].act = uint32_t(kernel->family == KernelFamily::kRnnGeneric ? Act::kTanh : Act::kSigmoid);
   args.cell.act[1].act = args.cell.act[2].act = uint32_t(Act::kTanh);
   for (auto _ : state) {
-    args.descending ^= 1;
+    args.descending = !args.descending;
     args.h_prev = args.descending ? h0.get() : h1.get();
     args.h_next = args.descending ? h1.get() : h0.get();
     kernel->recur(&args);

@@ -40,6 +40,10 @@ function(rnnpack_device_layer name)
   target_compile_options(${name} PRIVATE ${RNNPACK_WARNINGS} ${RNNPACK_DEVICE_FLAGS})
   # -O3 makes copies of loops for every case it can tell apart: twice the code, no faster. Kernels say themselves what to unroll.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O2>)
+  # Of what a loop does not change, the most is cheaper to make again than to keep where registers are few.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:MinSizeRel>:-fno-move-loop-invariants>)
+  endif()
   rnnpack_see_layers(${name} ${arg_LAYERS})
 endfunction()
 

@@ -72,13 +72,13 @@ struct RecurArgs {
   float *y;                // [rows][H] or nullptr
   size_t y_row_bytes;
   uint32_t rows;
-  uint32_t steps;  // above 1, where Kernel::runs_steps: so many steps of the one row, from one to the next as from row to row
   uint32_t input_size;
   uint32_t hidden_size;
   uint32_t tile_begin, tile_end;
-  uint32_t descending;  // 1: sweep tiles from tile_end - 1 down to tile_begin (same bits; keeps the last ones in cache)
-  uint32_t far;         // 1: the R panels lie beyond L2: the next tile's is asked for while this one is used (same bits)
-  CellParams cell;      // read by generic kernels only
+  uint32_t steps;      // above 1, where Kernel::runs_steps: so many steps of the one row, from one to the next as from row to row
+  uint8_t descending;  // 1: sweep tiles from tile_end - 1 down to tile_begin (same bits; keeps the last ones in cache)
+  bool far;            // the R panels lie beyond L2: the next tile's is asked for while this one is used (same bits)
+  CellParams cell;     // read by generic kernels only
 };
 using RecurFn = void (*)(const RecurArgs *);
 

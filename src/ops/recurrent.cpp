@@ -3,12 +3,16 @@
 // weight-centric streamlining) and meet once per step (twice for kGru, whose candidate needs all of r*h).
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
+#include "base/compiled_isa.h"
 #include "ops/recurrent_check.h"
 #include "ops/recurrent_step.h"
 #include "pack/layout.h"
 
 namespace rnnp {
 namespace {
+
+// Kernels of microcontrollers take one step a call.
+constexpr bool kStepsTogether = kManyThreads || (kCompiledIsa & ~(RNNP_ISA_VFPV4 | RNNP_ISA_MVE | RNNP_ISA_RVF)) != 0;
 
 // The threads that run one direction together; the barrier lines are the team's.
 struct Team {
@@ -34,7 +38,7 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const Recurrent &lay
   r.state_row_bytes = layer.state_row_bytes;
   r.input_size = a.input_size;
   r.hidden_size = a.hidden_size;
-  r.far = layer.plan.far_r;
+  r.far = layer.plan.far_r != 0;
   copy_bytes(r.cell.act, d.act, sizeof d.act);
   r.cell.clip = a.clip;
   r.cell.input_forget = a.input_forget;
@@ -63,7 +67,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
 
   // Without a buffer for pre-activations every step takes its input inside the recurrent kernel.
   const bool projects = plan.preact_bytes != 0;
-  const Kernel *gemm = find_panel_kernel(*env, gemm_family(cell_gates(shape.cell)), format);
+  const Kernel *gemm = find_panel_kernel(*env, gemm_family(plan.gates), format);
   const Kernel *steps[2] = {}, *outputs[2] = {};
   for (uint32_t d = 0; d < count; ++d) {
     const KernelFamily family = step_family(*a, a->direction[d]);
@@ -92,7 +96,8 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   for (uint32_t d = 0; d < count; ++d) {
     fill_direction(m, *a, *layer, a->direction[d], &layer->direction[d]);
     layer->direction[d].recur = steps[d]->recur;
-    layer->direction[d].together = steps[d]->runs_steps && shape.cell != Cell::kGru && !plan.serpentine && !a->direction[d].reverse;
+    layer->direction[d].together =
+        kStepsTogether && steps[d]->runs_steps && shape.cell != Cell::kGru && !plan.serpentine && !a->direction[d].reverse;
     layer->direction[d].output = shape.cell == Cell::kGru ? outputs[d]->recur : nullptr;
   }
   return RNNP_OK;
@@ -277,7 +282,7 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
     a.rh = offset_bytes(a.z, layer.plan.gate_bytes);
   }
 
-  const bool together = dir.together && env.batch == 1 && team.threads == 1 && lengths == nullptr;
+  const bool together = kStepsTogether && dir.together && env.batch == 1 && team.threads == 1 && lengths == nullptr;
   for (size_t done = 0; done < env.steps;) {
     const size_t left = env.steps - done;
     const size_t count = left < layer.plan.chunk_steps ? left : layer.plan.chunk_steps;
@@ -293,7 +298,7 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
       place_step(&a, env, frame, first + local, local);
       a.h_prev = h.buffer[live];
       a.h_next = h.buffer[live ^ 1];
-      a.descending = layer.plan.serpentine & live;
+      a.descending = static_cast<uint8_t>(layer.plan.serpentine & live);
       const size_t step = env.first_step + first + local;
       run_rows(dir.recur, a, lengths, step, tiles, layer.nr, dir.output == nullptr);
       if (dir.output != nullptr) {

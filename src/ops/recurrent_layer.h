@@ -15,8 +15,8 @@ struct Direction {
   const float *output_r;  // kGru: the candidate's panels, the only argument of its kernel that differs
   GemmArgs gemm;
   uint32_t state_h, state_c;
-  uint32_t reverse;
-  uint32_t together;  // 1: one call of the kernel may take many steps of one row
+  bool reverse;
+  bool together;  // one call of the kernel may take many steps of one row
 };
 
 // What a single step of all rows reads and writes besides the direction's arguments.

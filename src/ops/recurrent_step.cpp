@@ -13,7 +13,7 @@ uint32_t begin_step(const Recurrent &layer, RecurArgs *a) {
   a->y = static_cast<float *>(s.y->data);
   a->h_prev = s.h->buffer[live];
   a->h_next = s.h->buffer[live ^ 1];
-  a->descending = layer.plan.serpentine & live;
+  a->descending = static_cast<uint8_t>(layer.plan.serpentine & live);
   return live ^ 1;
 }
 

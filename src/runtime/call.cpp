@@ -134,7 +134,6 @@ rnnp_status run_plain(Session *s, size_t steps, const void *x, void *y) {
   rnnp_status status = check_shape(*s, steps, s->max_batch);
   if (status != RNNP_OK || steps == 0) return status;
   if (x == nullptr || y == nullptr) return RNNP_E_ARG;
-  if (steps == 1 && s->short_road && s->rows.in_order) return take_step(s, x, y);
   for (uint32_t i = 0; i < m.inputs.count && status == RNNP_OK; ++i)
     status = take_input(s, i, {i == s->run_input ? const_cast<void *>(x) : nullptr, 0, 0}, steps, s->max_batch);
   for (uint32_t i = 0; i < m.outputs.count && status == RNNP_OK; ++i)
@@ -144,6 +143,11 @@ rnnp_status run_plain(Session *s, size_t steps, const void *x, void *y) {
   Call call = {s, nullptr, steps, s->max_batch, false, 1};
   run_call(&call);
   return RNNP_OK;
+}
+
+// The short road is of sessions whose shape needs no check.
+rnnp_status run_one(Session *s, const void *x, void *y) {
+  return s->short_road && s->rows.in_order && x != nullptr && y != nullptr ? take_step(s, x, y) : run_plain(s, 1, x, y);
 }
 
 }  // namespace
@@ -156,10 +160,11 @@ rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *given) {
 }
 
 rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y) {
-  return rnnp::is_session(session) ? rnnp::run_plain(session, steps, x, y) : rnnp_status{RNNP_E_ARG};
+  if (!rnnp::is_session(session)) return RNNP_E_ARG;
+  return steps == 1 ? rnnp::run_one(session, x, y) : rnnp::run_plain(session, steps, x, y);
 }
 
 rnnp_status rnnp_step(rnnp_session *session, const void *x, void *y) {
   if (!rnnp::is_session(session)) return RNNP_E_ARG;
-  return session->causal ? rnnp::run_plain(session, 1, x, y) : rnnp_status{RNNP_E_DIRECTION};
+  return session->causal ? rnnp::run_one(session, x, y) : rnnp_status{RNNP_E_DIRECTION};
 }

@@ -15,11 +15,12 @@ ROWS = [
 ]
 COLOURS = {"onnxruntime": "#0072b2", "torch": "#d55e00", "openvino": "#009e73", "ncnn": "#cc79a7", "litert": "#e69f00", "onednn": "#56b4e9"}
 OURS = "#111"
-LEFT, RIGHT, WIDTH, LINE, TOP, MOST = 290, 30, 900, 28, 64, 1000
+NAMES = {"amd-epyc-2-cores": "AMD EPYC (Zen 5)", "intel-xeon-2-cores": "Intel Xeon (Cascade Lake, 2.5 GHz)"}
+LEFT, RIGHT, WIDTH, LINE, TOP, LEAST, MOST = 290, 30, 900, 28, 64, 0.7, 1000
 
 
 def x_of(ratio):
-    return LEFT + (WIDTH - LEFT - RIGHT) * math.log10(min(max(ratio, 1), MOST)) / math.log10(MOST)
+    return LEFT + (WIDTH - LEFT - RIGHT) * math.log(min(max(ratio, LEAST), MOST) / LEAST) / math.log(MOST / LEAST)
 
 
 def text(x, y, words, more=""):
@@ -39,12 +40,12 @@ def row_lines(results, y):
             continue
         times = {peer: timing["min_us"] for peer, timing in timings[name].items()}
         ours = times.pop("rnnpack")
-        drawn.append(f'<path d="M{x_of(1):.1f} {y}H{x_of(max(times.values()) / ours):.1f}" stroke="#ddd" stroke-width="6"/>')
+        drawn.append(f'<path d="M{x_of(min(1, min(times.values()) / ours)):.1f} {y}H{x_of(max(times.values()) / ours):.1f}" stroke="#ddd" stroke-width="6"/>')
         drawn.append(text(LEFT - 16, y + 4, f"{label}: {time_text(ours)}", 'text-anchor="end"'))
-        drawn.append(f'<circle cx="{x_of(1):.1f}" cy="{y}" r="7" fill="{OURS}"/>')
         for peer, us in times.items():
             said = f"{peer} {time_text(us)}, {us / ours:.2g} times"
             drawn.append(f'<circle cx="{x_of(us / ours):.1f}" cy="{y}" r="6" fill="{COLOURS.get(peer, "#777")}"><title>{escape(said)}</title></circle>')
+        drawn.append(f'<circle cx="{x_of(1):.1f}" cy="{y}" r="4" fill="{OURS}"/>')
         y += LINE
     return drawn, y
 
@@ -55,7 +56,7 @@ def panel(results, top):
     for ratio in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000):
         axis.append(f'<path d="M{x_of(ratio):.1f} {top + TOP - 16}V{end - LINE + 16}" stroke="#e4e4e4"/>')
         axis.append(text(x_of(ratio), end + 8, f"{ratio}×", 'text-anchor="middle" fill="#555"'))
-    title = text(LEFT, top + 24, f"{results['machine_name'].replace('-', ' ')}, one thread", 'font-weight="bold"')
+    title = text(LEFT, top + 24, f"{NAMES.get(results['machine_name'], results['machine_name'])}, one thread", 'font-weight="bold"')
     return axis + [title] + drawn, end + 30
 
 

@@ -74,8 +74,18 @@ def test_results_go_into_arrays_of_any_strides(vad):
 def test_arrays_of_any_strides_and_types_are_read(vad):
     x = random((6, 2, 256))
     want = vad.session(batch=2).run(x)
-    for odd in (np.asfortranarray(x), x[::-1][::-1], np.repeat(x, 2, axis=0)[::2], x.astype(np.float64), x.astype(">f4"), x.tolist()):
+    for odd in (np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], np.repeat(x, 2, axis=2)[..., ::2], x[::-1].copy()[::-1],
+                x[:, ::-1].copy()[:, ::-1], x.astype(np.float64), x.astype(">f4"), x.tolist()):
         assert np.array_equal(vad.session(batch=2).run(odd), want)
+
+
+def test_rows_that_overlap_or_repeat_are_read_as_numpy_sees_them(vad):
+    samples = random(256 + 100 * 5)
+    windows = np.lib.stride_tricks.sliding_window_view(samples, 256)[::100, None]
+    once = np.broadcast_to(random((1, 1, 256)), (6, 2, 256))
+    for shared in (windows, once):
+        batch = shared.shape[1]
+        assert np.array_equal(vad.session(batch=batch).run(shared), vad.session(batch=batch).run(shared.copy()))
 
 
 def test_several_inputs_and_outputs_go_by_name():

@@ -94,8 +94,14 @@ struct RandomMove {
   bool (*grow)(RandomGraph &graph, const std::string &op);
 };
 
+// As it is written in ONNX: a negative axis half of the time, where the opset has them.
+inline int64_t written(RandomGraph &g, const RandomValue &x, size_t axis) {
+  return static_cast<int64_t>(axis) - (g.opset >= 11 && g.coin() ? static_cast<int64_t>(x.dims.size()) : 0);
+}
+
 std::vector<RandomMove> random_moves();
 std::vector<RandomMove> layer_moves();  // those of random_layers.cpp, among them
+std::vector<RandomMove> shape_moves();  // those of random_shapes.cpp
 
 // A first layer, mostly recurrent, which says what is time and what is batch (its output is "firstY"), then some moves. `tell`
 // hears of each move and of why the compiler refused it, "" where it did not.

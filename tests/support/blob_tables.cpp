@@ -1,8 +1,9 @@
-// blob_tables.cpp -- see blob_tables.h.
+// blob_tables.cpp -- see blob_tables.h; and a blob's bytes, aligned, and its checksums, of blob_builder.h.
 // SPDX-License-Identifier: Apache-2.0
 #include "support/blob_tables.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "rnnpack/rnnpack.h"
 #include "support/blob_builder.h"
@@ -26,7 +27,47 @@ rnnp::BlobSection put(std::vector<uint8_t> *blob, const std::vector<T> &rows, si
   return s;
 }
 
+uint32_t byte_crc(const uint8_t *p, size_t n, uint32_t crc) {
+  static const std::vector<uint32_t> table = [] {
+    std::vector<uint32_t> t(256);
+    for (uint32_t i = 0; i < 256; ++i) {
+      t[i] = i;
+      for (int b = 0; b < 8; ++b) t[i] = (t[i] >> 1) ^ (0xedb88320u & (0u - (t[i] & 1u)));
+    }
+    return t;
+  }();
+  const uint32_t *step = table.data();
+  crc = ~crc;
+  for (size_t i = 0; i < n; ++i) crc = crc >> 8 ^ step[(crc ^ p[i]) & 255u];
+  return ~crc;
+}
+
 }  // namespace
+
+AlignedBytes::AlignedBytes(size_t bytes) : storage_(bytes + 64), size_(bytes) {
+  data_ = reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(storage_.data()) + 63) & ~uintptr_t{63});
+}
+
+AlignedBytes::AlignedBytes(const std::vector<uint8_t> &bytes) : AlignedBytes(bytes.size()) {
+  if (!bytes.empty()) std::memcpy(data_, bytes.data(), bytes.size());
+}
+
+void reseal(std::vector<uint8_t> *blob) {
+  rnnp::BlobHeader h;
+  std::memcpy(&h, blob->data(), sizeof h);
+  if (h.weights.offset < sizeof h || h.weights.offset > blob->size() || h.weights.bytes > blob->size() - h.weights.offset) return;
+  h.tables_crc = h.weights_crc = 0;
+  const uint32_t head = byte_crc(reinterpret_cast<const uint8_t *>(&h), sizeof h, 0);
+  h.tables_crc = byte_crc(blob->data() + sizeof h, h.weights.offset - sizeof h, head);
+  h.weights_crc = byte_crc(blob->data() + h.weights.offset, h.weights.bytes, 0);
+  std::memcpy(blob->data(), &h, sizeof h);
+}
+
+void reseal_state(std::vector<uint8_t> *saved) {
+  constexpr size_t kHeaderBytes = 24, kCrcAt = 20;
+  const uint32_t crc = byte_crc(saved->data() + kHeaderBytes, saved->size() - kHeaderBytes, 0);
+  std::memcpy(saved->data() + kCrcAt, &crc, sizeof crc);
+}
 
 uint32_t format_of_nr(uint32_t nr) {
   return nr == 16 ? 1 : nr == 8 ? 2 : nr == 4 ? 3 : 4;

@@ -1,5 +1,6 @@
 """The interpreter's lock is let go of while a session runs, and a session belongs to one caller at a time."""
 import os
+import signal
 import sys
 import threading
 
@@ -98,6 +99,7 @@ def test_after_a_fork_threads_are_refused_and_plain_sessions_go_on(wide):
     want = threaded.run(x)
     child = os.fork()
     if child == 0:
+        signal.alarm(60)  # whoever waits for threads that are not there does it for ever
         code = 1
         try:
             try:

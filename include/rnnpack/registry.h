@@ -68,6 +68,7 @@ extern const rnnp_registry rnnp_default_registry;
   X(state_read)             \
   X(state_write)            \
   X(time_reduce)            \
+  X(inner_recurrent)        \
   X(conv)                   \
   X(depthwise)              \
   X(pool)

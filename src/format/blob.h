@@ -140,6 +140,7 @@ enum class OpKind : uint32_t {
   kTimeReduce = 15,  // AttrTimeReduce; sequence x -> row y (over all steps)
   kStateRead = 16,   // AttrState;    -> y (the state as it is before the step)
   kStateWrite = 17,  // AttrState;    x, lengths -> (the state after the step)
+  kInnerRecurrent = 18,  // AttrInnerRecurrent; x, h, c -> y, y_h, y_c
 };
 
 struct BlobNode {

@@ -87,6 +87,14 @@ struct AttrRecurrent {
   BlobDirection direction[2];
 };
 
+// A layer that runs along an axis of features, anew in every row: x [steps][rows][I], h and c [directions][rows][H] or absent
+// (zeros), y [steps][rows][directions][H], y_h and y_c as h. The layer has no states, and its init_h, init_c say nothing.
+struct AttrInnerRecurrent {
+  AttrRecurrent layer;
+  uint32_t steps;
+  uint32_t rows;
+};
+
 // y = act(x * M^T + b): M [O][I], bias [ceil(O/NR)][NR].
 struct AttrDense {
   uint32_t input_size;

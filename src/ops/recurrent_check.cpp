@@ -18,7 +18,7 @@ bool state_is(const Model &m, uint32_t state, uint32_t elems, uint32_t buffers) 
   return state < m.states.count && m.states[state].elems == elems && m.states[state].buffers == buffers;
 }
 
-bool direction_fits(const Model &m, const AttrRecurrent &a, const BlobDirection &d) {
+bool weights_fit(const Model &m, const AttrRecurrent &a, const BlobDirection &d) {
   const uint32_t gates = cell_gates(Cell(a.cell));
   const uint32_t h = a.hidden_size;
   if (d.reverse > 1 || !is_known_act(d.act[0]) || !is_known_act(d.act[1]) || !is_known_act(d.act[2])) return false;
@@ -28,7 +28,11 @@ bool direction_fits(const Model &m, const AttrRecurrent &a, const BlobDirection 
   const Matrix w = m.matrix(d.w);
   if (!m.vector_fits(d.bias, w, gates)) return false;
   if (Cell(a.cell) == Cell::kGruLinear && !m.vector_fits(d.r_bias, w, 1)) return false;
-  if (d.peephole != kNone && (Cell(a.cell) != Cell::kLstm || !m.vector_fits(d.peephole, w, 3))) return false;
+  return d.peephole == kNone || (Cell(a.cell) == Cell::kLstm && m.vector_fits(d.peephole, w, 3));
+}
+
+bool states_fit(const Model &m, const AttrRecurrent &a, const BlobDirection &d) {
+  const uint32_t h = a.hidden_size;
   return state_is(m, d.state_h, h, 2) && (Cell(a.cell) != Cell::kLstm || (state_is(m, d.state_c, h, 1) && d.state_c != d.state_h));
 }
 
@@ -97,20 +101,28 @@ KernelFamily step_family(const AttrRecurrent &a, const BlobDirection &d) {
   return sigmoid_tanh ? KernelFamily::kGruLinear : KernelFamily::kGruLinearGeneric;
 }
 
+bool recurrent_sizes_fit(const AttrRecurrent &a) {
+  constexpr uint32_t kMostUnits = 1u << 20;
+  return a.cell <= uint32_t(Cell::kGruLinear) && a.direction_count >= 1 && a.direction_count <= 2 && a.input_size != 0 &&
+         a.hidden_size != 0 && a.input_size <= kMostUnits && a.hidden_size <= kMostUnits && a.clip >= 0 && a.input_forget <= 1;
+}
+
+rnnp_status check_recurrent_weights(const Model &m, const AttrRecurrent &a) {
+  for (uint32_t d = 0; d < a.direction_count; ++d) {
+    if (!weights_fit(m, a, a.direction[d])) return RNNP_E_BLOB_CORRUPT;
+  }
+  return has_one_format(m, a) ? RNNP_OK : RNNP_E_LAYOUT;
+}
+
 rnnp_status check_recurrent(const Model &m, const BlobNode &n) {
   const AttrRecurrent *a = m.attr<AttrRecurrent>(n);
-  constexpr uint32_t kMostUnits = 1u << 20;
-  if (a == nullptr || a->cell > uint32_t(Cell::kGruLinear) || a->direction_count < 1 || a->direction_count > 2)
-    return RNNP_E_BLOB_CORRUPT;
-  if (a->input_size == 0 || a->hidden_size == 0 || a->input_size > kMostUnits || a->hidden_size > kMostUnits)
-    return RNNP_E_BLOB_CORRUPT;
-  if (!(a->clip >= 0) || a->input_forget > 1 || !values_fit(m, n, *a)) return RNNP_E_BLOB_CORRUPT;
+  if (a == nullptr || !recurrent_sizes_fit(*a) || !values_fit(m, n, *a)) return RNNP_E_BLOB_CORRUPT;
   for (uint32_t d = 0; d < a->direction_count; ++d) {
-    if (!direction_fits(m, *a, a->direction[d])) return RNNP_E_BLOB_CORRUPT;
+    if (!states_fit(m, *a, a->direction[d])) return RNNP_E_BLOB_CORRUPT;
     if (a->direction[d].reverse && (m.header->flags & kBlobCausal)) return RNNP_E_BLOB_CORRUPT;
   }
   if (a->direction_count == 2 && a->direction[0].state_h == a->direction[1].state_h) return RNNP_E_BLOB_CORRUPT;
-  return has_one_format(m, *a) ? RNNP_OK : RNNP_E_LAYOUT;
+  return check_recurrent_weights(m, *a);
 }
 
 NodeCosts recurrent_costs(const Model &m, const BlobNode &node) {

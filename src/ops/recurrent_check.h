@@ -10,6 +10,10 @@ namespace rnnp {
 // Shapes, matrices, vectors, states, operands and results, as docs/BLOB_FORMAT.md asks for them.
 rnnp_status check_recurrent(const Model &m, const BlobNode &node);
 
+// The same of a layer alone: its numbers, then, where they fit, its matrices and vectors.
+bool recurrent_sizes_fit(const AttrRecurrent &a);
+rnnp_status check_recurrent_weights(const Model &m, const AttrRecurrent &a);
+
 // Of a node that has been checked.
 NodeCosts recurrent_costs(const Model &m, const BlobNode &node);
 

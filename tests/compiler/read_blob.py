@@ -14,7 +14,7 @@ import zlib
 NONE = 0xFFFFFFFF
 ALIGN = 64
 OPS = ["unknown 0", "recurrent", "dense", "unary", "binary", "softmax", "copy", "time_step", "conv", "pool", "reduce", "norm", "where",
-       "gather", "matmul", "time_reduce", "state_read", "state_write"]
+       "gather", "matmul", "time_reduce", "state_read", "state_write", "inner_recurrent"]
 CELLS = ["rnn", "lstm", "gru", "gru_linear"]
 KINDS = ["sequence", "row", "const", "input"]
 TYPES = ["f32", "i32", "f16", "bf16", "i8", "i4"]
@@ -32,7 +32,8 @@ FORMATS = {1: ("f32_nr16", 32, 16, 1), 2: ("f32_nr8", 32, 8, 1), 3: ("f32_nr4", 
 
 
 ATTR_BYTES = {"recurrent": 200, "dense": 32, "unary": 12, "binary": 104, "softmax": 16, "copy": 108, "time_step": 4, "conv": 124, "pool": 100,
-              "reduce": 144, "norm": 28, "where": 144, "gather": 16, "matmul": 136, "time_reduce": 8, "state_read": 4, "state_write": 4}
+              "reduce": 144, "norm": 28, "where": 144, "gather": 16, "matmul": 136, "time_reduce": 8, "state_read": 4, "state_write": 4,
+              "inner_recurrent": 208}
 MOST_RANK = 8
 
 
@@ -236,6 +237,10 @@ class Blob:
             first, row, column, *batch = self.unpack("I10i", at + start)
             strides.append({"first": first, "row": row, "column": column, "batch": batch[:rank]})
         return {"m": m, "n": n, "k": k, "dims": dims[:rank], "a": strides[0], "b": strides[1]}
+
+    def inner_recurrent(self, at):
+        steps, rows = self.unpack("2I", at + 200)
+        return {**self.recurrent(at), "steps": steps, "rows": rows}
 
     def state_read(self, at):
         return {"state": self.unpack("I", at)[0]}

@@ -20,7 +20,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char *kOps[] = {"unknown 0", "recurrent", "dense",  "unary",       "binary",     "softmax",
                                 "copy",      "time_step", "conv",   "pool",        "reduce",     "norm",
-                                "where",     "gather",    "matmul", "time_reduce", "state_read", "state_write"};
+                                "where",     "gather",    "matmul", "time_reduce", "state_read", "state_write",
+                                "inner_recurrent"};
 constexpr const char *kCells[] = {"rnn", "lstm", "gru", "gru_linear"};
 constexpr const char *kKinds[] = {"sequence", "row", "const", "input"};
 constexpr const char *kTypes[] = {"f32", "i32", "f16", "bf16", "i8", "i4"};
@@ -359,6 +360,12 @@ class Reader {
                 {"dims", list(a.dims, a.rank)},
                 {"a", matrix(a.a, a.rank)},
                 {"b", matrix(a.b, a.rank)}};
+      }
+      case OpKind::kInnerRecurrent: {
+        const auto a = attribute<AttrInnerRecurrent>(n);
+        Json out = recurrent(a.layer);
+        out.update({{"steps", a.steps}, {"rows", a.rows}});
+        return out;
       }
       case OpKind::kStateRead:
       case OpKind::kStateWrite:

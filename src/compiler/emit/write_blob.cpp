@@ -158,7 +158,8 @@ class Writer {
     return weights(all);
   }
 
-  BlobDirection direction(const Recurrent &r, const Direction &d, const std::string &name) {
+  // Matrices and vectors of one direction; without states.
+  BlobDirection weights_of(const Recurrent &r, const Direction &d) {
     const uint32_t h = r.hidden_size, gates = gate_count(r.cell);
     BlobDirection out{};
     const bool split = r.cell == Cell::kGru;
@@ -168,17 +169,24 @@ class Writer {
     out.bias = vector(format_, d.bias, h, gates);
     out.r_bias = vector(format_, d.r_bias, h, 1);
     out.peephole = vector(format_, d.peephole, h, 3);
-    const std::string suffix = d.reverse ? ".reverse" : "";
-    out.state_h = state(h, d.init_h, name + suffix + ".h", 2, 0);
-    out.state_c = r.cell == Cell::kLstm ? state(h, d.init_c, name + suffix + ".c", 1, 0) : kNone;
+    out.state_h = out.state_c = kNone;
     out.reverse = d.reverse;
-    out.init_h = d.given_h;
-    out.init_c = d.given_c;
     std::copy(std::begin(d.act), std::end(d.act), out.act);
     return out;
   }
 
-  AttrRecurrent attr(const Recurrent &r, const Node &node) {
+  BlobDirection direction(const Recurrent &r, const Direction &d, const std::string &name) {
+    const uint32_t h = r.hidden_size;
+    BlobDirection out = weights_of(r, d);
+    const std::string suffix = d.reverse ? ".reverse" : "";
+    out.state_h = state(h, d.init_h, name + suffix + ".h", 2, 0);
+    out.state_c = r.cell == Cell::kLstm ? state(h, d.init_c, name + suffix + ".c", 1, 0) : kNone;
+    out.init_h = d.given_h;
+    out.init_c = d.given_c;
+    return out;
+  }
+
+  static AttrRecurrent shape_of(const Recurrent &r) {
     AttrRecurrent out{};
     out.cell = static_cast<uint32_t>(r.cell);
     out.input_size = r.input_size;
@@ -186,7 +194,19 @@ class Writer {
     out.direction_count = static_cast<uint32_t>(r.directions.size());
     out.input_forget = r.input_forget;
     out.clip = r.clip;
+    return out;
+  }
+
+  AttrRecurrent attr(const Recurrent &r, const Node &node) {
+    AttrRecurrent out = shape_of(r);
     for (size_t i = 0; i < r.directions.size(); ++i) out.direction[i] = direction(r, r.directions[i], node.name);
+    return out;
+  }
+
+  AttrInnerRecurrent attr(const InnerRecurrent &inner, const Node &) {
+    AttrInnerRecurrent out{shape_of(inner.layer), inner.steps, inner.rows};
+    for (size_t i = 0; i < inner.layer.directions.size(); ++i)
+      out.layer.direction[i] = weights_of(inner.layer, inner.layer.directions[i]);
     return out;
   }
 

@@ -34,6 +34,7 @@ class RecurrentImport {
     const View x = read_x();
     if (b_.discovering) return discover(x);
     read_weights();
+    if (is_inner(x)) return run_inner(x);
     node_ = {OpKind::kRecurrent, call_.name, {}, {}, {}};
     node_.in.push_back(x_value(x));
     const uint32_t h = read_state(kInitialH, "initial_h"), c = is_lstm() ? read_state(kInitialC, "initial_c") : kNone;
@@ -150,6 +151,110 @@ class RecurrentImport {
       view.axes = batch_first_ ? std::vector<Axis>{n, d, h} : std::vector<Axis>{d, n, h};
     }
     return view;
+  }
+
+  // Over features within each row, or over the steps for several rows of features at once.
+  bool is_inner(const View &x) const {
+    const Axis &t = x.axes[time_axis()], &n = x.axes[batch_axis()];
+    if (is_axis_of(t, Atom::Kind::kTime) && is_axis_of(n, Atom::Kind::kBatch)) return false;
+    return (axis_is_features(t) || is_axis_of(t, Atom::Kind::kTime)) && axis_is_features(x.axes[2]);
+  }
+
+  static int64_t feature_size(const Axis &axis) {
+    int64_t size = 1;
+    for (const Atom &atom : axis) size = times(size, atom.is_feature() ? atom.size : 1);
+    return size;
+  }
+
+  void run_inner(const View &x) {
+    const Axis &t = x.axes[time_axis()], &n = x.axes[batch_axis()];
+    const bool by_steps = !axis_is_features(t);
+    if (call_.has(kLengths)) throw Refusal("it has sequence_lens and does not run along whole axes of steps and batch; accepted: none");
+    if (by_steps && (directions() == 2 || cell_.directions[0].reverse))
+      throw Refusal("it runs from the last step to the first for " + std::to_string(feature_size(n)) +
+                    " rows of features of each step; accepted: a fixed number of steps");
+    InnerRecurrent inner;
+    inner.steps = by_steps ? 1 : static_cast<uint32_t>(axis_size(t));
+    inner.rows = static_cast<uint32_t>(std::min<int64_t>(feature_size(n), UINT32_MAX));
+    View ordered = x;
+    ordered.axes = {t, n, x.axes[2]};
+    const View from = b_.dense(b_.as_row(ordered, call_.name), call_.name);
+    uint32_t h = inner_state(kInitialH, "initial_h", n), c = is_lstm() ? inner_state(kInitialC, "initial_c", n) : kNone;
+    bool sequence = b_.is_sequence(from);
+    for (const uint32_t v : {h, c}) sequence = sequence || (v != kNone && b_.graph.values[v].sequence);
+    StateRef kept[2];
+    if (by_steps) {
+      if (h != kNone || c != kNone) throw Refusal("its initial state is not zeros; accepted: zeros where it runs for rows of features of each step");
+      h = keep(feature_count(state_view(n)), ".h", &kept[0]);
+      if (is_lstm()) c = keep(feature_count(state_view(n)), ".c", &kept[1]);
+    }
+    give_inner(std::move(inner), from.value, h, c, x, sequence, by_steps ? kept : nullptr);
+  }
+
+  // [directions][rows][H] with the symbols of the batch axis.
+  View state_view(const Axis &n) const {
+    View view = output_view({}, n, false);
+    if (batch_first_) std::swap(view.axes[0], view.axes[1]);
+    return densified(view);
+  }
+
+  uint32_t keep(int64_t elems, const char *suffix, StateRef *state) {
+    const uint32_t value = b_.new_row(elems, true);
+    state->state = static_cast<uint32_t>(b_.graph.states.size());
+    b_.graph.states.push_back({call_.name + suffix, static_cast<uint32_t>(elems)});
+    b_.graph.nodes.push_back({OpKind::kStateRead, call_.name, {}, {value}, *state});
+    return value;
+  }
+
+  void give_inner(InnerRecurrent inner, uint32_t x, uint32_t h, uint32_t c, const View &given, bool sequence, const StateRef *kept) {
+    const Axis &t = given.axes[time_axis()], &n = given.axes[batch_axis()];
+    View y = output_view(t, n, true), final = state_view(n);
+    // The row is [steps][rows][directions][H].
+    View order = y;
+    const Axis d = y.axes[batch_first_ ? 2 : 1], units = y.axes[3];
+    order.axes = {t, n, d, units};
+    order = densified(order);
+    y.axes = batch_first_ ? std::vector<Axis>{order.axes[1], order.axes[0], order.axes[2], order.axes[3]}
+                          : std::vector<Axis>{order.axes[0], order.axes[2], order.axes[1], order.axes[3]};
+    y.first = 0;
+    y.value = b_.new_row(feature_count(order), sequence);
+    std::vector<uint32_t> out = {y.value, kNone, kNone};
+    View finals[2] = {final, final};
+    for (size_t i = 0; i < (is_lstm() ? 2u : 1u); ++i) out[i + 1] = finals[i].value = b_.new_row(feature_count(final), sequence);
+    inner.layer = std::move(cell_);
+    b_.graph.nodes.push_back({OpKind::kInnerRecurrent, call_.name, {x, h, c}, out, std::move(inner)});
+    call_.give(0, y);
+    for (size_t i = 0; i < 2 && out[i + 1] != kNone; ++i) {
+      if (kept != nullptr) b_.graph.nodes.push_back({OpKind::kStateWrite, call_.name, {out[i + 1], kNone}, {}, kept[i]});
+      if (!call_.wants(i + 1)) continue;
+      View last = kept != nullptr ? b_.time_step(finals[i], true, call_.name) : finals[i];
+      if (batch_first_) std::swap(last.axes[0], last.axes[1]);
+      call_.give(i + 1, last);
+    }
+  }
+
+  // A row of [directions][rows][H]; kNone for zeros.
+  uint32_t inner_state(size_t i, const char *name, const Axis &n) {
+    if (!call_.has(i)) return kNone;
+    if (call_.is_const(i)) {
+      const Tensor &t = call_.constant(i, name);
+      const int64_t rows = t.rank() == 3 ? t.shape[state_batch_axis()] : 0, count = static_cast<int64_t>(directions());
+      expect(t, name, batch_first_ ? Shape{rows, count, hidden()} : Shape{count, rows, hidden()});
+      if (std::all_of(t.data.begin(), t.data.end(), [](double v) { return v == 0; })) return kNone;
+    }
+    View state = call_.real_view(i);
+    if (state.axes.size() != 3) throw Refusal(std::string(name) + " has rank " + std::to_string(state.axes.size()) + "; accepted: 3");
+    if (batch_first_) std::swap(state.axes[0], state.axes[1]);
+    const Value &value = b_.graph.values[state.value];
+    if (value.kind == ValueKind::kConst && std::all_of(value.f32.begin(), value.f32.end(), [](float v) { return v == 0.0f; })) return kNone;
+    Axis mine, other;
+    if (axis_size(state.axes[0]) != static_cast<int64_t>(directions()) || axis_size(state.axes[2]) != hidden() ||
+        !align_axes(n, state.axes[1], &mine, &other)) {
+      throw Refusal(std::string(name) + " has axes " + view_text(state) + ", which do not fit X's batch axis");
+    }
+    state.axes[1] = other;
+    if (feature_size(other) != feature_size(n)) throw Refusal(std::string(name) + " has axes " + view_text(state) + ", which do not fit X's batch axis");
+    return value.kind == ValueKind::kConst ? b_.copied(state, false, call_.name).value : b_.dense(state, call_.name).value;
   }
 
   static bool is_axis_of(const Axis &axis, Atom::Kind kind) { return axis.empty() || (axis.size() == 1 && axis[0].kind == kind); }

@@ -48,6 +48,12 @@ struct Recurrent {
   std::vector<Direction> directions;
 };
 
+// A layer along an axis of features: AttrInnerRecurrent.
+struct InnerRecurrent {
+  Recurrent layer;
+  uint32_t steps = 1, rows = 1;
+};
+
 // y = act(x w^T + bias), w [matrices][out][in], bias empty or [matrices][out]. See AttrDense for groups and matrices.
 struct Dense {
   uint32_t input_size = 0, output_size = 0, groups = 1, matrices = 1;
@@ -93,7 +99,7 @@ struct Gather {
   std::vector<float> table;
 };
 
-using Attr = std::variant<Recurrent, Dense, Gather, AttrUnary, AttrBinary, AttrSoftmax, AttrCopy, AttrTimeStep, AttrReduce, Norm,
+using Attr = std::variant<Recurrent, InnerRecurrent, Dense, Gather, AttrUnary, AttrBinary, AttrSoftmax, AttrCopy, AttrTimeStep, AttrReduce, Norm,
                           AttrWhere, AttrMatMul, AttrTimeReduce, StateRef, Conv, AttrPool>;
 
 struct Node {

@@ -45,6 +45,11 @@ struct AttrHash {
       if (d.init_h.per_row || d.init_c.per_row) h.number(uint32_t{d.init_h.per_row} + 2 * uint32_t{d.init_c.per_row});
     }
   }
+  void operator()(const InnerRecurrent &r) const {
+    (*this)(r.layer);
+    h.number(r.steps);
+    h.number(r.rows);
+  }
   void operator()(const Dense &d) const {
     for (uint32_t v : {d.input_size, d.output_size, d.groups, d.matrices}) h.number(v);
     h.list(d.w);

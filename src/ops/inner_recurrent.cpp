@@ -1,6 +1,6 @@
-// inner_recurrent.cpp -- a recurrent layer along an axis of features: within every row it starts anew and runs over all of that axis
-// (a GRU along the frequencies of a frame, the columns of an image). Rows are independent, so each thread runs its own, a block of
-// them side by side in the kernels. Touches: its object, its thread's part of the scratch, its outputs.
+// inner_recurrent.cpp -- a recurrent layer along an axis of features: within every row it starts anew and runs over all of that
+// axis (a GRU along the frequencies of a frame, the columns of an image). Rows are independent, so each thread runs its own, a
+// block of them side by side in the kernels. Touches: its object, its thread's part of the scratch, its outputs.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "ops/recurrent_check.h"
@@ -25,10 +25,10 @@ struct Inner {
   GemmFn gemm;
   InnerDirection *direction;
   uint32_t direction_count, steps, rows, input_size, hidden_size;
-  uint32_t block;        // rows that one call of a kernel takes
-  size_t state_bytes;    // of one buffer of `block` rows
-  size_t preact_bytes;   // kGru: of `block` rows, else 0
-  size_t thread_bytes;   // of the scratch
+  uint32_t block;       // rows that one call of a kernel takes
+  size_t state_bytes;   // of one buffer of `block` rows
+  size_t preact_bytes;  // kGru: of `block` rows, else 0
+  size_t thread_bytes;  // of the scratch
 };
 
 // h twice, then c, or z and r*h.
@@ -64,8 +64,7 @@ bool inner_values_fit(const Model &m, const BlobNode &n, const AttrInnerRecurren
     }
     ++results;
   }
-  return results != 0 &&
-         (Cell(a.layer.cell) == Cell::kLstm || (operands[1] == kNone && m.node_output(n, 2) == kNone));
+  return results != 0 && (Cell(a.layer.cell) == Cell::kLstm || (operands[1] == kNone && m.node_output(n, 2) == kNone));
 }
 
 rnnp_status check(const Model &m, const BlobNode &n) {
@@ -133,7 +132,8 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   *object = inner;
   for (uint32_t d = 0; d < a.direction_count; ++d) {
     const KernelFamily family = step_family(a, a.direction[d]);
-    const KernelFamily second = family == KernelFamily::kGruGatesGeneric ? KernelFamily::kGruOutputGeneric : KernelFamily::kGruOutput;
+    const KernelFamily second =
+        family == KernelFamily::kGruGatesGeneric ? KernelFamily::kGruOutputGeneric : KernelFamily::kGruOutput;
     const Kernel *step = find_panel_kernel(*env, family, format);
     const Kernel *output = cell == Cell::kGru ? find_panel_kernel(*env, second, format) : step;
     if (step == nullptr || output == nullptr) return RNNP_E_LAYOUT;
@@ -144,11 +144,11 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
     directions[d].output = cell == Cell::kGru ? output->recur : nullptr;
   }
   if (directions == nullptr) return RNNP_OK;
-  *inner = {cell,       gemm != nullptr ? gemm->gemm : nullptr,
-            directions, a.direction_count,
-            attr->steps, attr->rows,
+  *inner = {cell,         gemm != nullptr ? gemm->gemm : nullptr,
+            directions,   a.direction_count,
+            attr->steps,  attr->rows,
             a.input_size, a.hidden_size,
-            block,      state_bytes,
+            block,        state_bytes,
             preact_bytes, thread_bytes};
   return RNNP_OK;
 }
@@ -181,12 +181,14 @@ void start_rows(float *to, size_t row_bytes, const float *from, size_t stride, u
 
 void finish_rows(float *to, size_t stride, const float *from, size_t row_bytes, uint32_t rows, uint32_t elems) {
   if (to == nullptr) return;
-  for (uint32_t row = 0; row < rows; ++row) copy_bytes(at_row(to, stride, row), at_row(from, row_bytes, row), elems * sizeof(float));
+  for (uint32_t row = 0; row < rows; ++row)
+    copy_bytes(at_row(to, stride, row), at_row(from, row_bytes, row), elems * sizeof(float));
 }
 
 void run_block(const Inner &inner, const InnerDirection &dir, const Block &b, uint8_t *scratch) {
   float *buffers[4];
-  for (uint32_t i = 0; i < 4; ++i) buffers[i] = view_as<float>(scratch + inner.state_bytes * (i < buffer_count(inner.cell) ? i : 0));
+  for (uint32_t i = 0; i < 4; ++i)
+    buffers[i] = view_as<float>(scratch + inner.state_bytes * (i < buffer_count(inner.cell) ? i : 0));
   RecurArgs a = dir.args;
   const size_t row_bytes = a.state_row_bytes;
   start_rows(buffers[0], row_bytes, b.h0, b.h0_stride, b.rows, inner.hidden_size);
@@ -198,7 +200,8 @@ void run_block(const Inner &inner, const InnerDirection &dir, const Block &b, ui
   a.rows = b.rows;
   a.x_row_bytes = b.x_stride;
   a.y_row_bytes = b.y_stride;
-  const size_t x_step = size_t{inner.rows} * inner.input_size, y_step = size_t{inner.rows} * inner.direction_count * inner.hidden_size;
+  const size_t x_step = size_t{inner.rows} * inner.input_size,
+               y_step = size_t{inner.rows} * inner.direction_count * inner.hidden_size;
   uint32_t live = 0;
   for (uint32_t i = 0; i < inner.steps; ++i) {
     const uint32_t step = dir.reverse ? inner.steps - 1 - i : i;
@@ -231,7 +234,8 @@ void run_block(const Inner &inner, const InnerDirection &dir, const Block &b, ui
 // A row of an optional operand or result, at a place within it; nullptr where there is none.
 float *optional_row(const RunEnv &env, uint32_t value, size_t row, size_t elem) {
   if (value == kNone || env.values[value].data == nullptr) return nullptr;
-  return row_of(env.values[value], !env.model->values[value].sequence && !is_const(*env.model, value) ? row % env.batch : row) + elem;
+  return row_of(env.values[value], !env.model->values[value].sequence && !is_const(*env.model, value) ? row % env.batch : row) +
+         elem;
 }
 
 // Rows side by side: those of one row of the value where it holds several, else neighbouring rows of the value.

@@ -8,7 +8,6 @@ import argparse
 import json
 import pathlib
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -89,11 +88,22 @@ def difference(results, expected, names):
     return worst
 
 
-def proposed_flags(message):
-    """Flags that a message puts into backticks or spells out with a value that needs no thought."""
-    for flags in re.findall(r"try: (--.*)$", message, re.M):
-        return shlex.split(flags)
-    return []
+def proposed_flags(message, model, arrays):
+    """The first flags that a message proposes; SIZE is what the example has there, as a user would fill it in."""
+    dims = {}
+    for value in model.graph.input:
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+            if dim.dim_param and value.name in arrays:
+                dims[dim.dim_param] = arrays[value.name].shape[axis]
+    flags = []
+    for line in re.findall(r"try: (--[^(\n]*)", message):
+        for option, name, value in re.findall(r"(--\w+) ([^= ]+)=(\S+)", line):
+            if option == "--shape":
+                sizes = [str(arrays[name].shape[i]) if part == "SIZE" else part for i, part in enumerate(value.split(","))]
+                flags += [option, f"{name}={','.join(sizes)}"]
+            else:
+                flags += [option, f"{name}={dims.get(name, value) if value == 'SIZE' else value}"]
+    return flags
 
 
 def compile_and_compare(tool, folder, case, flags, work):
@@ -122,7 +132,10 @@ def examine(tool, folder, case, work):
     if "not_exported" in case:
         return {"result": "not exported", "message": case["not_exported"], "flags": ""}
     result, message = compile_and_compare(tool, folder, case, [], work)
-    flags = proposed_flags(message) if result == "refused" else []
+    flags = []
+    if result == "refused":
+        from onnx import load
+        flags = proposed_flags(message, load(folder / f"{case['name']}.onnx", load_external_data=False), inputs_of(folder, case["name"])[0])
     if not flags:
         return {"result": result, "message": message, "flags": ""}
     after, second = compile_and_compare(tool, folder, case, flags, work)

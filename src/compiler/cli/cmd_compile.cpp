@@ -1,6 +1,7 @@
 // cmd_compile.cpp -- `rnnpack compile`: ONNX file to blob, and with --emit-c to a C array.
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "compiler/emit/emit_c.h"
 #include "compiler/import/import.h"
 #include "compiler/onnx/problem.h"
+#include "rnnpack/rnnpack.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -27,6 +29,36 @@ uint32_t chunk_steps_of(const Options &options) {
   if (options.chunk_steps != 0) return options.chunk_steps;
   if (options.stream_steps != 0) return options.stream_steps;
   return options.target == "cortex-m" ? 1 : 16;
+}
+
+std::string list_text(const std::vector<Io> &ios) {
+  std::string text;
+  for (const Io &io : ios) {
+    text += (text.empty() ? "" : ", ") + io.name + " [";
+    for (size_t i = 0; i < io.dims.size(); ++i)
+      text += (i ? ", " : "") + (io.dims[i] == RNNP_DIM_STEPS   ? std::string("steps")
+                                 : io.dims[i] == RNNP_DIM_BATCH ? std::string("batch")
+                                                                : std::to_string(io.dims[i]));
+    text += "]";
+  }
+  return text;
+}
+
+// What was made, how it may be streamed, what to do with it.
+std::string summary_of(const Compiled &compiled, const std::string &name) {
+  const Graph &graph = compiled.graph;
+  const auto has_steps = [](const Io &io) { return std::find(io.dims.begin(), io.dims.end(), RNNP_DIM_STEPS) != io.dims.end(); };
+  const bool steps = std::any_of(graph.inputs.begin(), graph.inputs.end(), has_steps);
+  std::string text = "made " + name + ": " + list_text(graph.inputs) + " -> " + list_text(graph.outputs) + "; " +
+                     std::to_string(graph.nodes.size()) + " nodes, " + std::to_string(compiled.blob.size()) + " bytes\n";
+  if (!graph.causal) {
+    text += "streams: no, it runs whole sequences: " + graph.looks_ahead + "\n";
+  } else {
+    text += std::string("streams: yes, ") +
+            (steps ? "in pieces of any number of steps" : "one call of the ONNX graph is one step") + ", with the same bits\n";
+  }
+  return text + "next: rnnpack verify MODEL.onnx " + name + "; rnnpack inspect " + name + "; rnnpack run " + name +
+         " --input x.npy\n";
 }
 
 int run(const Options &options) {
@@ -50,7 +82,7 @@ int run(const Options &options) {
   }
   if (!options.output.empty()) files.push_back({options.output, compiled.blob.data(), compiled.blob.size()});
   write_files(files);
-  std::fprintf(stderr, "%zu nodes, %zu bytes\n", compiled.graph.nodes.size(), compiled.blob.size());
+  std::fprintf(stderr, "%s", summary_of(compiled, options.output.empty() ? options.c_name : options.output).c_str());
   return kExitOk;
 }
 

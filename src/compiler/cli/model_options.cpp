@@ -78,6 +78,8 @@ void add_model_options(CLI::App *command, ModelOptions *options) {
   list("--dim", &options->dims, "NAME=SIZE: the size of a named dynamic dimension; may be repeated");
   list("--shape", &options->shapes,
        "INPUT=1,-1,576: the sizes of an input's dynamic dimensions, -1 for one left open; may be repeated");
+  list("--axes", &options->axes,
+       "INPUT=batch,time,features: what an input's axes are, where the compiler decides otherwise; may be repeated");
   list("--state", &options->states,
        "INPUT=OUTPUT: the library keeps the tensor from step to step, and the two are no input and output any more; may be "
        "repeated");
@@ -98,6 +100,15 @@ std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOption
   for (const std::string &text : options.shapes) {
     const Pair pair = split(text, "--shape");
     wanted.shapes[pair.name] = integers(pair.value, "--shape");
+  }
+  for (const std::string &text : options.axes) {
+    const Pair pair = split(text, "--axes");
+    std::vector<std::string> &roles = wanted.axes[pair.name];
+    for (size_t at = 0; at <= pair.value.size();) {
+      const size_t comma = std::min(pair.value.find(',', at), pair.value.size());
+      roles.push_back(pair.value.substr(at, comma - at));
+      at = comma + 1;
+    }
   }
   const std::vector<uint8_t> bytes = read_file(path);
   if (bytes.empty()) throw IoError(quote(path) + " is empty; an ONNX file is expected");

@@ -17,7 +17,7 @@ class App;
 namespace rnnp::compiler {
 
 struct ModelOptions {
-  std::vector<std::string> set, dims, shapes, states;  // NAME=VALUE, as typed
+  std::vector<std::string> set, dims, shapes, axes, states;  // NAME=VALUE, as typed
 };
 
 void add_model_options(CLI::App *command, ModelOptions *options);

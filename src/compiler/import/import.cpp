@@ -111,8 +111,7 @@ class Reader {
         const int origin = b_.origins->of(index, axis);
         const Atom atom = b_.input_atom(origin);
         if (!b_.discovering && atom.is_feature() && b_.origins->dynamic(origin)) {
-          throw Refusal("its axis " + std::to_string(axis) +
-                        " is dynamic but is neither the time nor the batch axis of a recurrent node; give it a fixed size");
+          throw Refusal(open_axis_text(input, axis));
         }
         has_time = has_time || atom.kind == Atom::Kind::kTime;
         view.axes.push_back(atom.size == 1 && !atom.is_symbol() ? Axis{} : Axis{atom});
@@ -145,6 +144,16 @@ class Reader {
     }
   }
 
+  // Why an axis has to be fixed, and what fixes it.
+  static std::string open_axis_text(const DeclaredInput &input, size_t axis) {
+    const std::string &name = input.dims[axis].name;
+    std::string shape;
+    for (size_t i = 0; i < input.dims.size(); ++i) shape += (i ? "," : "") + (i == axis ? std::string("SIZE") : std::string("-1"));
+    return "its axis " + std::to_string(axis) + (name.empty() ? "" : " (" + quote(name) + ")") +
+           " is open, and no layer runs along all of it as it is; accepted: a fixed size. try: " +
+           (name.empty() ? "--shape " + input.name + "=" + shape : "--dim " + name + "=SIZE");
+  }
+
   void read_node(const onnx::NodeProto &node) {
     for (const std::string &name : node.output()) {
       if (!name.empty()) b_.bound[name] = {};
@@ -170,7 +179,7 @@ class Reader {
       import(call);
       charge_made(values, nodes);
     } catch (const Refusal &refusal) {
-      problems_.add(call.name, title_of_operator(node), refusal.what());
+      problems_.add(call.name, title_of_operator(node), b_.origins->named(refusal.what()));
     }
   }
 
@@ -437,6 +446,7 @@ Graph import_model(const OnnxModel &model, const std::set<std::string> &kept) {
   if (recurrent) {
     Reader first(model, &origins, true, facts);
     first.read();
+    origins.decide();
     first_problems = first.problems();
     const std::vector<bool> states = only_states(first.builder().graph, first.outputs());
     for (const Io &input : first.builder().graph.inputs) {

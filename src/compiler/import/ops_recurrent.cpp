@@ -83,6 +83,7 @@ class RecurrentImport {
       if (atom.origin >= 0 && b_.origins->dynamic(atom.origin))
         throw Refusal("the feature axis of X is dynamic; accepted: a fixed size");
     }
+    check_weights_are_constant();
     const Tensor &w = call_.constant(kW, "W"), &r = call_.constant(kR, "R");
     const int64_t default_hidden = r.rank() == 3 ? r.shape[2] : 0;
     const int64_t hidden = call_.attributes.integer("hidden_size", default_hidden);
@@ -97,6 +98,23 @@ class RecurrentImport {
     if (is_lstm() && call_.has(kP)) expect(call_.constant(kP, "P"), "P", {count, 3 * hidden});
     cell_.input_size = static_cast<uint32_t>(inputs);
     return x;
+  }
+
+  // Inputs that hold weights: all of them in one message, with what makes them constants.
+  void check_weights_are_constant() const {
+    std::string list, flags;
+    int many = 0;
+    for (const auto &weight : {std::pair<size_t, const char *>{kW, "W"}, {kR, "R"}, {kB, "B"}, {kP, "P"}}) {
+      if (!call_.has(weight.first) || call_.is_const(weight.first)) continue;
+      const std::string &name = call_.node.input(static_cast<int>(weight.first));
+      if (b_.graph.values[call_.input(weight.first).view.value].kind != ValueKind::kInput) continue;
+      list += (list.empty() ? "" : ", ") + std::string(weight.second) + " (" + quote(name) + ")";
+      flags += " --set " + name + "=" + name + ".npy";
+      ++many;
+    }
+    if (many != 0)
+      throw Refusal(list + (many == 1 ? " is a graph input" : " are graph inputs") +
+                    "; accepted: an initializer or a constant, which" + flags + " makes of it");
   }
 
   static void expect(const Tensor &t, const char *name, const Shape &shape) {
@@ -115,8 +133,7 @@ class RecurrentImport {
     batch_first_ = call_.attributes.integer("layout", 0) != 0;
     const View x = call_.real_view(kX);
     if (x.axes.size() != 3) return;
-    b_.origins->mark(x.axes[time_axis()], AxisRole::kTime);
-    b_.origins->mark(x.axes[batch_axis()], AxisRole::kBatch);
+    b_.origins->add_layer(x.axes[time_axis()], x.axes[batch_axis()], call_.attributes.text("direction", "forward") != "forward");
     for (size_t i : {size_t{kLengths}, size_t{kInitialH}, size_t{kInitialC}}) {
       if (!call_.has(i) || call_.is_const(i) || (i == kInitialC && !is_lstm())) continue;
       const View state = call_.view(i);
@@ -169,7 +186,8 @@ class RecurrentImport {
   void run_inner(const View &x) {
     const Axis &t = x.axes[time_axis()], &n = x.axes[batch_axis()];
     const bool by_steps = !axis_is_features(t);
-    if (call_.has(kLengths)) throw Refusal("it has sequence_lens and does not run along whole axes of steps and batch; accepted: none");
+    if (call_.has(kLengths))
+      throw Refusal("it has sequence_lens and does not run along whole axes of steps and batch; accepted: none");
     if (by_steps && (directions() == 2 || cell_.directions[0].reverse))
       throw Refusal("it runs from the last step to the first for " + std::to_string(feature_size(n)) +
                     " rows of features of each step; accepted: a fixed number of steps");
@@ -184,7 +202,8 @@ class RecurrentImport {
     for (const uint32_t v : {h, c}) sequence = sequence || (v != kNone && b_.graph.values[v].sequence);
     StateRef kept[2];
     if (by_steps) {
-      if (h != kNone || c != kNone) throw Refusal("its initial state is not zeros; accepted: zeros where it runs for rows of features of each step");
+      if (h != kNone || c != kNone)
+        throw Refusal("its initial state is not zeros; accepted: zeros where it runs for rows of features of each step");
       h = keep(feature_count(state_view(n)), ".h", &kept[0]);
       if (is_lstm()) c = keep(feature_count(state_view(n)), ".c", &kept[1]);
     }
@@ -206,7 +225,8 @@ class RecurrentImport {
     return value;
   }
 
-  void give_inner(InnerRecurrent inner, uint32_t x, uint32_t h, uint32_t c, const View &given, bool sequence, const StateRef *kept) {
+  void give_inner(InnerRecurrent inner, uint32_t x, uint32_t h, uint32_t c, const View &given, bool sequence,
+                  const StateRef *kept) {
     const Axis &t = given.axes[time_axis()], &n = given.axes[batch_axis()];
     View y = output_view(t, n, true), final = state_view(n);
     // The row is [steps][rows][directions][H].
@@ -243,17 +263,20 @@ class RecurrentImport {
       if (std::all_of(t.data.begin(), t.data.end(), [](double v) { return v == 0; })) return kNone;
     }
     View state = call_.real_view(i);
-    if (state.axes.size() != 3) throw Refusal(std::string(name) + " has rank " + std::to_string(state.axes.size()) + "; accepted: 3");
+    if (state.axes.size() != 3)
+      throw Refusal(std::string(name) + " has rank " + std::to_string(state.axes.size()) + "; accepted: 3");
     if (batch_first_) std::swap(state.axes[0], state.axes[1]);
     const Value &value = b_.graph.values[state.value];
-    if (value.kind == ValueKind::kConst && std::all_of(value.f32.begin(), value.f32.end(), [](float v) { return v == 0.0f; })) return kNone;
+    if (value.kind == ValueKind::kConst && std::all_of(value.f32.begin(), value.f32.end(), [](float v) { return v == 0.0f; }))
+      return kNone;
     Axis mine, other;
     if (axis_size(state.axes[0]) != static_cast<int64_t>(directions()) || axis_size(state.axes[2]) != hidden() ||
         !align_axes(n, state.axes[1], &mine, &other)) {
       throw Refusal(std::string(name) + " has axes " + view_text(state) + ", which do not fit X's batch axis");
     }
     state.axes[1] = other;
-    if (feature_size(other) != feature_size(n)) throw Refusal(std::string(name) + " has axes " + view_text(state) + ", which do not fit X's batch axis");
+    if (feature_size(other) != feature_size(n))
+      throw Refusal(std::string(name) + " has axes " + view_text(state) + ", which do not fit X's batch axis");
     return value.kind == ValueKind::kConst ? b_.copied(state, false, call_.name).value : b_.dense(state, call_.name).value;
   }
 

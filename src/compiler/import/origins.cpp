@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/import/origins.h"
 
+#include <algorithm>
+
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -23,6 +25,12 @@ Origins::Origins(const OnnxModel &model) {
       parent_.push_back(origin);
       roles_.push_back(AxisRole::kUnknown);
       dynamic_.push_back(dim.value == 0);
+      names_.push_back(dim.name);
+      places_.push_back(static_cast<int>(origin - first_.back()));
+      given_.push_back(dim.role != DimRole::kUnknown);
+      if (dim.role == DimRole::kTime) roles_.back() = AxisRole::kTime;
+      if (dim.role == DimRole::kBatch) roles_.back() = AxisRole::kBatch;
+      if (dim.role == DimRole::kFeatures) roles_.back() = AxisRole::kFixed;
       sizes_.push_back(dim.value ? dim.value : kStandIns[next % kStandInCount]);
       if (dim.value) continue;
       const auto found = dim.name.empty() ? named.end() : named.find(dim.name);
@@ -65,11 +73,14 @@ void Origins::unite(int a, int b) {
   const int x = find(a), y = find(b);
   if (x == y) return;
   const AxisRole role = roles_[static_cast<size_t>(y)];
+  const bool given = given_[static_cast<size_t>(y)] != 0 && given_[static_cast<size_t>(x)] == 0;
   parent_[static_cast<size_t>(y)] = x;
-  if (role != AxisRole::kUnknown) mark(x, role);
+  if (role != AxisRole::kUnknown) given ? void(roles_[static_cast<size_t>(x)] = role) : mark(x, role);
+  if (given) given_[static_cast<size_t>(x)] = 1;
 }
 
 void Origins::mark(int origin, AxisRole role) {
+  if (given_[static_cast<size_t>(find(origin))] || given_[static_cast<size_t>(origin)]) return;
   AxisRole &current = roles_[static_cast<size_t>(find(origin))];
   if (current != AxisRole::kUnknown && current != role) conflict_ = true;
   current = role;
@@ -81,6 +92,98 @@ void Origins::mark(const Axis &axis, AxisRole role) {
 
 AxisRole Origins::role(int origin) const {
   return roles_[static_cast<size_t>(find(origin))];
+}
+
+void Origins::add_layer(const Axis &time, const Axis &batch, bool backwards) {
+  LayerAxes layer{time.size() == 1 ? time[0].origin : -1, {}, backwards};
+  for (const Atom &atom : batch) {
+    if (atom.origin >= 0) layer.batch.push_back(atom.origin);
+  }
+  layers_.push_back(layer);
+}
+
+namespace {
+
+bool holds(const std::string &text, std::initializer_list<const char *> parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](const char *part) { return text.find(part) != std::string::npos; });
+}
+
+std::string lower(std::string text) {
+  for (char &c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+}  // namespace
+
+int Origins::score(int origin) const {
+  int best = 0;
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    if (find(static_cast<int>(i)) != find(origin)) continue;
+    const std::string name = lower(names_[i]);
+    const bool time = name == "t" || holds(name, {"time", "step", "seq", "frame", "len"});
+    const bool batch = name == "b" || name == "n" || holds(name, {"batch"});
+    best = std::max(best, (time ? 1000 : 0) - (batch ? 1000 : 0) + (dynamic_[i] ? 100 : 0) - places_[i]);
+  }
+  for (const LayerAxes &layer : layers_) {
+    if (layer.time >= 0 && find(layer.time) == find(origin) && !layer.backwards) return best + 30;
+  }
+  return best;
+}
+
+void Origins::decide() {
+  std::vector<int> times;
+  for (const LayerAxes &layer : layers_) {
+    const int time = layer.time < 0 ? -1 : find(layer.time);
+    if (time >= 0 && std::find(times.begin(), times.end(), time) == times.end()) times.push_back(time);
+  }
+  int chosen = -1;
+  for (const int time : times) {
+    const AxisRole known = role(time);
+    if (known == AxisRole::kFixed || known == AxisRole::kBatch) continue;
+    if (chosen < 0 || known == AxisRole::kTime || (role(chosen) != AxisRole::kTime && score(time) > score(chosen))) chosen = time;
+  }
+  if (chosen >= 0) mark(chosen, AxisRole::kTime);
+  for (const LayerAxes &layer : layers_) {
+    int batch = -1;
+    for (const bool any : {false, true}) {
+      for (const int origin : layer.batch) {
+        const bool other = find(origin) == chosen || role(origin) == AxisRole::kTime || role(origin) == AxisRole::kFixed;
+        const bool runs = std::find(times.begin(), times.end(), find(origin)) != times.end();
+        if (other || (runs && !any) || batch >= 0) continue;
+        if (any && layer.batch.size() != 1) continue;
+        batch = origin;
+      }
+    }
+    const bool runs_in_features = layer.time >= 0 && find(layer.time) != chosen;
+    if (batch >= 0 && !(runs_in_features && layer.batch.size() == 1 && role(batch) == AxisRole::kUnknown && chosen >= 0 &&
+                        std::find(times.begin(), times.end(), find(batch)) != times.end()))
+      mark(batch, AxisRole::kBatch);
+  }
+}
+
+std::string Origins::named(const std::string &text) const {
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+    const std::string digits = text.substr(i, end - i);
+    if (digits.size() < 7 || digits.size() > 18) {
+      out += end == i ? text.substr(i, 1) : digits;
+      i = std::max(end, i + 1);
+      continue;
+    }
+    int64_t rest = std::stoll(digits);
+    std::string name;
+    for (size_t k = 0; k < sizes_.size() && rest > 1; ++k) {
+      if (!dynamic_[k] || rest % sizes_[k] != 0) continue;
+      rest /= sizes_[k];
+      name += (name.empty() ? "" : "*") + (names_[k].empty() ? std::string("?") : names_[k]);
+    }
+    const bool computed = name.empty() && rest > kStandIns[0] / 2;
+    out += name.empty() ? (computed ? "?" : digits) : rest == 1 ? name : std::to_string(rest) + "*" + name;
+    i = end;
+  }
+  return out;
 }
 
 bool Origins::any(AxisRole wanted) const {

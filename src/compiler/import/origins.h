@@ -27,6 +27,13 @@ class Origins {
   void unite(int a, int b);
   void mark(const Axis &axis, AxisRole role);
   void mark(int origin, AxisRole role);
+  // A recurrent layer's axes, for decide(): `backwards` in time too.
+  void add_layer(const Axis &time, const Axis &batch, bool backwards);
+  // Marks time and batch from all layers together. Of several axes that layers run along one is time: by its name, else an open
+  // one, else one that a layer runs along forwards only, else the first; the others are features.
+  void decide();
+  // A text without the numbers that stand in for open dimensions: their names, or ?.
+  std::string named(const std::string &text) const;
   AxisRole role(int origin) const;
   bool any(AxisRole role) const;
   // Size shared by all axes of this role: the declared one where there is one. Throws Refusal when declared sizes differ.
@@ -39,6 +46,16 @@ class Origins {
 
  private:
   int find(int origin) const;
+  int score(int origin) const;
+  struct LayerAxes {
+    int time;
+    std::vector<int> batch;
+    bool backwards;
+  };
+  std::vector<LayerAxes> layers_;
+  std::vector<std::string> names_;
+  std::vector<int> places_;     // of an axis in its input
+  std::vector<uint8_t> given_;  // its role is what the user said
 
   std::vector<int> first_;
   std::vector<int64_t> sizes_;

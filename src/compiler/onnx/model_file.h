@@ -20,9 +20,11 @@ constexpr int64_t kMaxOpset = 25;
 constexpr int64_t kMaxDim = int64_t{1} << 31;
 
 // A dimension as declared: value > 0 when fixed, else dynamic with an optional name.
+enum class DimRole : uint8_t { kUnknown, kTime, kBatch, kFeatures };
 struct DeclaredDim {
   int64_t value = 0;
   std::string name;
+  DimRole role = DimRole::kUnknown;  // what the user says that it is
 };
 
 struct DeclaredInput {

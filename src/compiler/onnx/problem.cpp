@@ -4,16 +4,26 @@
 
 namespace rnnp::compiler {
 
+// Nodes of one operator that are refused for the same cause are one line.
 void Problems::add(const std::string &node, const std::string &op, const std::string &what) {
-  std::string line = node.empty() ? op : "node " + quote(node) + " (" + op + ")";
-  line += ": " + what;
-  if (seen_.insert(line).second) lines_.push_back(line);
+  const std::string line = (node.empty() ? op : "node " + quote(node) + " (" + op + ")") + ": " + what;
+  const std::string cause = node.empty() ? line : op + ": " + what;
+  const auto first = line_of_.emplace(cause, lines_.size());
+  if (first.second) {
+    lines_.push_back(line);
+  } else if (lines_[first.first->second] != line && !node.empty()) {
+    ++more_[cause];
+  }
 }
 
 void Problems::raise() const {
   if (lines_.empty()) return;
+  std::vector<std::string> lines = lines_;
+  for (const auto &more : more_)
+    lines[line_of_.at(more.first)] +=
+        " (and so " + std::to_string(more.second) + (more.second == 1 ? " more node)" : " more nodes)");
   std::string text;
-  for (const std::string &line : lines_) text += (text.empty() ? "" : "\n") + line;
+  for (const std::string &line : lines) text += (text.empty() ? "" : "\n") + line;
   throw ModelError(text);
 }
 

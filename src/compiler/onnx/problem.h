@@ -5,7 +5,7 @@
 #define RNNPACK_COMPILER_ONNX_PROBLEM_H_
 
 #include <cstdint>
-#include <set>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -40,7 +40,8 @@ class Problems {
 
  private:
   std::vector<std::string> lines_;
-  std::set<std::string> seen_;
+  std::map<std::string, size_t> more_;  // line with the cause -> nodes beyond the first
+  std::map<std::string, size_t> line_of_;
 };
 
 // 'name' in single quotes with unprintable bytes replaced, so that a hostile file cannot write to the terminal.

@@ -57,6 +57,18 @@ void fix_shape(OnnxModel *model, const std::string &name, const std::vector<int6
   if (!fits) throw UsageError("shape " + shape_text(sizes) + " does not fit input " + quote(name) + " " + declared_text(input));
 }
 
+void say_axes(OnnxModel *model, const std::string &name, const std::vector<std::string> &roles) {
+  DeclaredInput &input = find_input(model, name);
+  if (roles.size() != input.dims.size())
+    throw UsageError(std::to_string(roles.size()) + " axes do not fit input " + quote(name) + " " + declared_text(input));
+  for (size_t i = 0; i < roles.size(); ++i) {
+    DimRole &role = input.dims[i].role;
+    role = roles[i] == "time" ? DimRole::kTime : roles[i] == "batch" ? DimRole::kBatch : DimRole::kFeatures;
+    if (role == DimRole::kFeatures && roles[i] != "features")
+      throw UsageError("--axes " + name + ": " + quote(roles[i]) + " is no kind of axis; accepted: time, batch, features");
+  }
+}
+
 Elem elem_of(const DeclaredInput &input) {
   switch (input.elem_type) {
     case onnx::TensorProto::FLOAT:
@@ -123,6 +135,7 @@ std::string quoted_list(const std::vector<std::string> &names) {
 void specialise(OnnxModel *model, const Specialisation &wanted) {
   for (const auto &dim : wanted.dims) fix_dim(model, dim.first, dim.second);
   for (const auto &shape : wanted.shapes) fix_shape(model, shape.first, shape.second);
+  for (const auto &axes : wanted.axes) say_axes(model, axes.first, axes.second);
   for (const auto &value : wanted.values) fix_value(model, value.first, value.second);
 }
 

@@ -13,9 +13,10 @@
 namespace rnnp::compiler {
 
 struct Specialisation {
-  std::map<std::string, Tensor> values;                // an input's value; one element fills an input of fixed shape
-  std::map<std::string, int64_t> dims;                 // a named dimension's size
-  std::map<std::string, std::vector<int64_t>> shapes;  // an input's dimensions; -1 leaves one as it is
+  std::map<std::string, Tensor> values;                  // an input's value; one element fills an input of fixed shape
+  std::map<std::string, int64_t> dims;                   // a named dimension's size
+  std::map<std::string, std::vector<int64_t>> shapes;    // an input's dimensions; -1 leaves one as it is
+  std::map<std::string, std::vector<std::string>> axes;  // what an input's axes are: time, batch or features
 };
 
 // Throws UsageError.

@@ -111,7 +111,7 @@ TEST(InnerLayers, StartFromWhatIsGiven) {
     for (const char *name : {"", "h"}) node->add_input(name);
     if (lstm) node->add_input("c");
     b.output("Y");
-    EXPECT_EQ(count(b, OpKind::kInnerRecurrent), 2u);
+    EXPECT_EQ(count(b, OpKind::kInnerRecurrent), 1u);  // the shorter sequence gives the run its steps
     check_against_f64(b.proto);
   }
 }

@@ -4,7 +4,9 @@
 
 #include <functional>
 
+#include "compiler/compile.h"
 #include "onnx_builder.h"
+#include "rnnpack/rnnpack.h"
 
 namespace rnnp::testing_support {
 namespace {
@@ -45,7 +47,47 @@ TEST(Refusals, WeightsThatAreInputs) {
     b.input("W_in", {1, 12, 3});
     n.proto().set_input(1, "W_in");
   });
-  expect_all(text, {"W ('W_in') is a graph input", "an initializer"});
+  expect_all(text, {"W ('W_in') is a graph input", "an initializer", "--set W_in=W_in.npy"});
+}
+
+TEST(Refusals, WeightsThatAreAllInputsAreNamedTogether) {
+  const auto text = refused("GRU", [](OnnxBuilder &b, NodeBuilder &n) {
+    b.input("W_in", {1, 12, 3}).input("R_in", {1, 12, 4}).input("B_in", {1, 24});
+    for (int i = 1; i <= 3; ++i) n.proto().set_input(i, std::string(1, "WRB"[i - 1]) + "_in");
+  });
+  expect_all(
+      text, {"W ('W_in'), R ('R_in'), B ('B_in') are graph inputs", "--set W_in=W_in.npy --set R_in=R_in.npy --set B_in=B_in.npy"});
+}
+
+// One cause is one line, and what stands in for open dimensions is shown by their names.
+TEST(Refusals, SayACauseOnceAndAxesByTheirNames) {
+  OnnxBuilder b;
+  b.input("X", {"frames", "rows", 3}).weights("", 3, 1, 3, kHidden).output("Y").constant_ints("shape", {2}, {7, 5});
+  b.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+  for (const std::string name : {"a", "b", "c"}) {
+    b.node("Reshape", {"X", "shape"}, {"cut_" + name}, name);
+    b.output("cut_" + name);
+  }
+  const std::string text = refusal_of(b.proto);
+  expect_all(text, {"'a' (Reshape)", "frames", "rows", "(and so 2 more nodes)"});
+  EXPECT_EQ(text.find("'b' (Reshape)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("41943"), std::string::npos) << text;
+}
+
+TEST(Refusals, AxesAreWhatTheUserSays) {
+  OnnxBuilder b;
+  b.input("X", {"p", "q", 3}).output("Y");
+  b.node("Relu", {"X"}, {"Y"});
+  for (const bool time_first : {true, false}) {
+    const auto model = compiler::check_model(b.proto);
+    compiler::Specialisation wanted;
+    const std::vector<std::string> axes = {"time", "batch", "features"}, swapped = {"batch", "time", "features"};
+    wanted.axes["X"] = time_first ? axes : swapped;
+    specialise(model.get(), wanted);
+    const compiler::Graph graph = compiler::compile_graph(*model, {});
+    EXPECT_EQ(graph.inputs[0].dims[0], time_first ? RNNP_DIM_STEPS : RNNP_DIM_BATCH);
+    EXPECT_EQ(graph.inputs[0].dims[1], time_first ? RNNP_DIM_BATCH : RNNP_DIM_STEPS);
+  }
 }
 
 TEST(Refusals, ShapesThatDoNotFit) {
@@ -127,7 +169,7 @@ TEST(Refusals, OpenAxesThatAreNeitherTimeNorBatch) {
   other.input("X", {"T", "N", 3}).input("Z", {"T", "N", "F"}).weights("", 3, 1, 3, kHidden).output("Y").output("Q");
   other.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
   other.node("Relu", {"Z"}, {"Q"});
-  expect_all(refusal_of(other.proto), {"input 'Z'", "axis 2 is dynamic"});
+  expect_all(refusal_of(other.proto), {"input 'Z'", "axis 2 ('F') is open", "try: --dim F=SIZE"});
 }
 
 TEST(Refusals, SoftmaxOverTime) {

@@ -143,21 +143,15 @@ void Origins::decide() {
     if (chosen < 0 || known == AxisRole::kTime || (role(chosen) != AxisRole::kTime && score(time) > score(chosen))) chosen = time;
   }
   if (chosen >= 0) mark(chosen, AxisRole::kTime);
+  // What a layer runs along is no batch of another.
   for (const LayerAxes &layer : layers_) {
-    int batch = -1;
-    for (const bool any : {false, true}) {
-      for (const int origin : layer.batch) {
-        const bool other = find(origin) == chosen || role(origin) == AxisRole::kTime || role(origin) == AxisRole::kFixed;
-        const bool runs = std::find(times.begin(), times.end(), find(origin)) != times.end();
-        if (other || (runs && !any) || batch >= 0) continue;
-        if (any && layer.batch.size() != 1) continue;
-        batch = origin;
-      }
+    for (const int origin : layer.batch) {
+      const AxisRole known = role(origin);
+      const bool runs = std::find(times.begin(), times.end(), find(origin)) != times.end();
+      if (runs || known == AxisRole::kTime || known == AxisRole::kFixed) continue;
+      mark(origin, AxisRole::kBatch);
+      break;
     }
-    const bool runs_in_features = layer.time >= 0 && find(layer.time) != chosen;
-    if (batch >= 0 && !(runs_in_features && layer.batch.size() == 1 && role(batch) == AxisRole::kUnknown && chosen >= 0 &&
-                        std::find(times.begin(), times.end(), find(batch)) != times.end()))
-      mark(batch, AxisRole::kBatch);
   }
 }
 

@@ -122,6 +122,7 @@ void bench_recur(benchmark::State &state, const Kernel *kernel, uint32_t hidden,
   args.rows = rows;
   args.input_size = hidden;
   args.hidden_size = hidden;
+  args.recurrent_k = hidden;
   args.tile_end = tiles;
   args.cell.act[0].act = uint32_t(kernel->family == KernelFamily::kRnnGeneric ? Act::kTanh : Act::kSigmoid);
   args.cell.act[1].act = args.cell.act[2].act = uint32_t(Act::kTanh);
@@ -144,7 +145,7 @@ void bench_gemm(benchmark::State &state, const Kernel *kernel, uint32_t rows, ui
   args.a = a.get();
   args.a_row_bytes = size_t{k} * sizeof(float);
   args.panels = panels.get();
-  args.bias = bias.get();
+  args.start = bias.get();
   args.out = out.get();
   args.out_row_bytes = width * sizeof(float);
   args.rows = rows;

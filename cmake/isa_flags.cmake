@@ -3,8 +3,9 @@
 #
 # rnnpack_isa_sources(<result> <isa> <files>...): when this target's architecture can have <isa>, gives the files their flags, defines
 # RNNPACK_HAVE_<ISA> for the table of kernels and appends the files to <result>; else does nothing.
-set(RNNPACK_ISA_avx2_x86 "-mavx2;-mfma;-mno-avx512f")
+set(RNNPACK_ISA_avx2_x86 "-mavx2;-mfma;-mf16c;-mno-avx512f")
 set(RNNPACK_ISA_avx512_x86 "-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mno-avx512vnni;-mno-avx512bf16;-mprefer-vector-width=512")
+set(RNNPACK_ISA_avx512vnni_x86 "-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mprefer-vector-width=512")
 set(RNNPACK_ISA_neon_aarch64 "")
 set(RNNPACK_ISA_neon_armv7a "-mfpu=neon-vfpv4")
 set(RNNPACK_ISA_vfpv4_armv7a "-mfpu=vfpv4")
@@ -20,6 +21,7 @@ set(RNNPACK_ISA_simd128_wasm "")
 if(MINGW AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND RNNPACK_ISA_avx2_x86 -Wa,-muse-unaligned-vector-move)
   list(APPEND RNNPACK_ISA_avx512_x86 -Wa,-muse-unaligned-vector-move)
+  list(APPEND RNNPACK_ISA_avx512vnni_x86 -Wa,-muse-unaligned-vector-move)
 endif()
 
 # The architecture the compiler produces code for, asked from the compiler itself: toolchain files need not say it.

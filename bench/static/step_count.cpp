@@ -35,7 +35,7 @@ void report(const Kernel &kernel, const char *layer, uint32_t gates, uint32_t hi
   args.y = y;
   args.state_row_bytes = sizeof(c);
   args.rows = 1;
-  args.input_size = args.hidden_size = hidden;
+  args.input_size = args.hidden_size = args.recurrent_k = hidden;
   args.tile_end = (hidden + kernel.nr - 1) / kernel.nr;
   const uint32_t start = ticks();
   for (uint32_t step = 0; step < kSteps; ++step) {

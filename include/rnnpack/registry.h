@@ -84,6 +84,15 @@ extern const rnnp_registry rnnp_default_registry;
   X(gemm4_f32_nr16)                   \
   X(gemm4_f32_nr8)                    \
   X(gemm4_f32_nr4)                    \
+  X(gemm_f16_nr16)                    \
+  X(gemm_f16_nr8)                     \
+  X(gemm_f16_nr4)                     \
+  X(gemm_bf16_nr16)                   \
+  X(gemm_bf16_nr8)                    \
+  X(gemm_bf16_nr4)                    \
+  X(gemm_i8_nr16)                     \
+  X(gemm_i8_nr8)                      \
+  X(gemm_i8_nr4)                      \
   X(rnn_tanh_f32_nr16)                \
   X(rnn_tanh_f32_nr8)                 \
   X(rnn_tanh_f32_nr4)                 \

@@ -11,10 +11,11 @@ namespace rnnp {
 CpuFacts platform_cpu() {
   CpuFacts facts = {};
   if (!cpuinfo_initialize()) return facts;
-  if (cpuinfo_has_x86_avx2() && cpuinfo_has_x86_fma3()) facts.isa |= RNNP_ISA_AVX2;
+  if (cpuinfo_has_x86_avx2() && cpuinfo_has_x86_fma3() && cpuinfo_has_x86_f16c()) facts.isa |= RNNP_ISA_AVX2;
   if (cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() && cpuinfo_has_x86_avx512dq() && cpuinfo_has_x86_avx512vl()) {
     facts.isa |= RNNP_ISA_AVX512;
   }
+  if ((facts.isa & RNNP_ISA_AVX512) && cpuinfo_has_x86_avx512vnni()) facts.isa |= RNNP_ISA_AVX512_VNNI;
   if (cpuinfo_has_arm_neon_fma()) facts.isa |= RNNP_ISA_NEON;
   const cpuinfo_cache *l1 = cpuinfo_get_l1d_cache(0);
   const cpuinfo_cache *l2 = cpuinfo_get_l2_cache(0);

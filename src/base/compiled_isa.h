@@ -26,9 +26,14 @@ constexpr uint32_t kCompiledIsa = RNNP_ISA_RVV | RNNP_ISA_RVF;
 constexpr uint32_t kCompiledIsa = RNNP_ISA_RVF;
 #elif defined(__wasm_simd128__)
 constexpr uint32_t kCompiledIsa = RNNP_ISA_SIMD128;
-#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && defined(__FMA__)
+#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && defined(__FMA__) && \
+    defined(__F16C__)
+#ifdef __AVX512VNNI__
+constexpr uint32_t kCompiledIsa = RNNP_ISA_AVX512 | RNNP_ISA_AVX2 | RNNP_ISA_AVX512_VNNI;
+#else
 constexpr uint32_t kCompiledIsa = RNNP_ISA_AVX512 | RNNP_ISA_AVX2;
-#elif defined(__AVX2__) && defined(__FMA__)
+#endif
+#elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 constexpr uint32_t kCompiledIsa = RNNP_ISA_AVX2;
 #else
 constexpr uint32_t kCompiledIsa = 0;

@@ -98,8 +98,7 @@ Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
 }
 
 Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
-  const PanelFormat format = target_format(options.target);
-  if (format.id == 0) throw UsageError("unknown target " + quote(options.target) + "; accepted: " + target_names());
+  const PanelChoice panels = choose_panels(options.target, options.weights, options.recurrent);
   Compiled out;
   out.graph = compile_graph(model, options);
   if (!out.graph.states.empty() && !out.graph.causal) {
@@ -109,7 +108,7 @@ Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
     throw ModelError("the model cannot run as a stream: " + out.graph.looks_ahead);
   }
   out.graph.stream_steps = options.stream_steps;
-  out.blob = write_blob(out.graph, format);
+  out.blob = write_blob(out.graph, panels);
   return out;
 }
 

@@ -16,7 +16,8 @@ namespace rnnp::compiler {
 struct CompileOptions {
   std::string target = "generic";
   std::vector<StatePair> states;
-  uint32_t stream_steps = 0;  // 0, or the steps of every call: memory is planned for them
+  uint32_t stream_steps = 0;                    // 0, or the steps of every call: memory is planned for them
+  std::string weights = "f32", recurrent = {};  // types that matrices are stored as (emit/panel_choice.h); empty: as weights
 };
 
 struct Compiled {

@@ -45,7 +45,16 @@ bool Model::has_matrix(uint32_t i, uint32_t gates, uint32_t units, uint32_t k, u
 
 Matrix Model::matrix(uint32_t i) const {
   const BlobMatrix &b = matrices[i];
-  return {find_panel_format(b.format), {b.gates, b.units, b.k, b.entries}, b.count, blob + header->weights.offset + b.panels};
+  const uint8_t *panels = blob + header->weights.offset + b.panels;
+  Matrix m = {find_panel_format(b.format), {b.gates, b.units, b.k, b.entries}, b.count, panels, nullptr, nullptr, nullptr, 0, 0};
+  if (kAnyScales) {
+    m.scales = weights_or_none(b.scales);
+    m.unit_sums = static_cast<const int32_t *>(static_cast<const void *>(weights_or_none(b.unit_sums)));
+    m.diagonal = weights_or_none(b.diagonal);
+    m.group_k = b.group_k;
+    m.factor_scale = b.factor_scale;
+  }
+  return m;
 }
 
 bool Model::vector_fits(uint32_t offset, const Matrix &matrix, uint32_t gates) const {

@@ -26,13 +26,12 @@ RNNPACK_FOLDED bool scales_fit(const PanelFormat &f, const BlobMatrix &m, const 
   return has_part(f.scales != Scales::kUnscaled, m.scales, scales_bytes(f, shape, m.group_k), m, weights_bytes);
 }
 
-// What x or h are quantised by; sums are wanted where they have a zero point.
+// What x or h are quantised by, with zero as zero. CPUs that multiply bytes without a sign need the sums of what is stored.
 RNNPACK_FOLDED bool factor_fits(const PanelFormat &f, const BlobMatrix &m, const MatrixShape &shape, uint32_t weights_bytes) {
   const bool quantised = f.factor == DType::kI8;
   if (!quantised && (m.factor_scale != 0 || m.factor_zero != 0)) return false;
-  if (!(m.factor_scale >= 0) || m.factor_scale - m.factor_scale != 0 || m.factor_zero < -128 || m.factor_zero > 127) return false;
-  const bool summed = m.factor_zero != 0 || (quantised && m.unit_sums != kNone);
-  return has_part(summed, m.unit_sums, vector_bytes(f, shape), m, weights_bytes);
+  if (!(m.factor_scale >= 0) || m.factor_scale - m.factor_scale != 0 || m.factor_zero != 0) return false;
+  return has_part(quantised, m.unit_sums, vector_bytes(f, shape), m, weights_bytes);
 }
 
 inline bool reserved_are_zero(const BlobMatrix &m) {

@@ -28,6 +28,11 @@ struct Matrix {
   MatrixShape shape;
   uint32_t count;
   const uint8_t *panels;
+  const float *scales;  // this, and what follows: nullptr, 0 where the matrix has none (BlobMatrix)
+  const int32_t *unit_sums;
+  const float *diagonal;
+  uint32_t group_k;
+  float factor_scale;
 
   const float *f32() const { return view_as<float>(panels); }
 };
@@ -64,6 +69,8 @@ struct Model {
   // True when numbers beside a matrix, one for each of its units and `gates` gates, exist: [count][tiles][gates][NR] floats.
   bool vector_fits(uint32_t offset, const Matrix &matrix, uint32_t gates) const;
   const float *weights(uint32_t offset) const { return view_as<float>(blob + header->weights.offset + offset); }
+  // nullptr where there are none.
+  const float *weights_or_none(uint32_t offset) const { return offset == kNone ? nullptr : weights(offset); }
 };
 
 static_assert(sizeof(Model) <= sizeof(rnnp_model), "rnnp_model is too small");

@@ -14,7 +14,7 @@
 namespace rnnp {
 
 #define RNNPACK_IN_act_neon , RNNPACK_MAKE
-#define RNNPACK_RUN(family, nr) act_function<KernelFamily::family>()
+#define RNNPACK_RUN(family, dtype, nr) act_function<KernelFamily::family>()
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_act_neon
 

@@ -81,7 +81,7 @@ constexpr auto act_function() {
 }  // namespace
 
 #define RNNPACK_IN_act_ref , RNNPACK_MAKE
-#define RNNPACK_RUN(family, nr) act_function<KernelFamily::family>()
+#define RNNPACK_RUN(family, dtype, nr) act_function<KernelFamily::family>()
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_act_ref
 

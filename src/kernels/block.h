@@ -12,7 +12,7 @@ namespace rnnp {
 
 constexpr size_t kAllColumns = SIZE_MAX;
 
-// Strides between tiles and k are in floats.
+// Strides between tiles of start and out are in floats, those of panels in bytes: formats differ in what lies there.
 struct BlockArgs {
   const float *start;
   size_t start_row_bytes;  // 0: all rows start from the same
@@ -21,8 +21,8 @@ struct BlockArgs {
   size_t last_tile;
   const float *a;
   size_t a_row_bytes;
-  const float *panel;
-  size_t panel_tile, panel_k;
+  const uint8_t *panel;
+  size_t panel_tile, panel_k;  // from tile to tile, and from KR k to the next KR
   size_t k;
   float *out;
   size_t out_row_bytes, out_tile;
@@ -35,6 +35,7 @@ using BlockFn = void (*)(const BlockArgs *);
 struct BlockLayout {
   static constexpr uint32_t kMostRows = 8, kMostTiles = 8;
   uint32_t tile_floats;                  // floats of a tile at one k
+  uint32_t kr, column_bytes;             // consecutive k of a unit that lie together, and their bytes
   uint32_t most_rows;                    // of any block
   uint32_t pass[kMostRows];              // floats of a tile that a block of one tile takes in one pass
   uint8_t every_count[kMostRows];        // 1: there is a block for every number of tiles up to the most
@@ -42,6 +43,11 @@ struct BlockLayout {
   uint8_t tiles[kMostRows][kMostTiles];  // of the widest block that 1.. tiles fill
   BlockFn blocks[kMostRows][kMostTiles];
 };
+
+// From tile to tile of panels of k.
+inline size_t panel_bytes(const BlockLayout &layout, size_t k) {
+  return (k + layout.kr - 1) / layout.kr * layout.column_bytes * layout.tile_floats;
+}
 
 // Blocks_<layout>_<isa><gates>::layout: objects of their own, so that a program links those of its cells alone.
 #define RNNPACK_BLOCKS_OF(name, gates) \
@@ -57,8 +63,14 @@ struct BlockLayout {
   RNNPACK_BLOCKS_OF(name, 3)         \
   RNNPACK_BLOCKS_OF(name, 4)
 RNNPACK_BLOCKS(nr16_avx512)
+RNNPACK_BLOCKS(kF16_nr16_avx512)
+RNNPACK_BLOCKS(kBf16_nr16_avx512)
 RNNPACK_BLOCKS(nr16_avx2)
+RNNPACK_BLOCKS(kF16_nr16_avx2)
+RNNPACK_BLOCKS(kBf16_nr16_avx2)
 RNNPACK_BLOCKS(nr16_neon)
+RNNPACK_BLOCKS(kF16_nr16_neon)
+RNNPACK_BLOCKS(kBf16_nr16_neon)
 RNNPACK_BLOCKS(nr8_neon)
 RNNPACK_BLOCKS(nr16_simd128)
 RNNPACK_BLOCKS(nr16_rvv)

@@ -10,7 +10,7 @@
 
 namespace rnnp {
 
-RNNPACK_BLOCKS(nr16_avx512, 16)
+RNNPACK_BLOCKS(nr16_avx512, PanelF32, 16)
 
 }  // namespace rnnp
 

@@ -15,6 +15,11 @@ namespace {
 // Where loops are written out in a fixed order, the distance from one k to the next is part of the instructions.
 constexpr bool kFixedRows = Vec::kLanes || Vec::kWalks;
 
+template <class Panel>
+constexpr bool kIsF32 = false;
+template <>
+constexpr bool kIsF32<PanelF32> = true;
+
 // The columns there are of `rows` rows of `row` floats.
 RNNPACK_NOINLINE void store_columns(const BlockArgs *b, const float *from, size_t rows, size_t row) {
   float *out = b->out;
@@ -60,7 +65,7 @@ RNNPACK_INLINE void store_block(const BlockArgs *b, const F (&acc)[kMr][kTiles *
 }
 
 // kRow: floats from one k to the next; 0: an argument.
-template <int kMr, int kTiles, int kVectors, int kRow>
+template <class Panel, int kMr, int kTiles, int kVectors, int kRow>
 RNNPACK_NOINLINE void block(const BlockArgs *b) {
   constexpr int kCount = kTiles * kVectors;
   F acc[kMr][kCount];
@@ -82,55 +87,59 @@ RNNPACK_NOINLINE void block(const BlockArgs *b) {
   }
   const Rows<kMr> rows = rows_at<kMr>(b->a, b->a_row_bytes);
   if constexpr (kRow != 0) {
-    accumulate<kMr, kTiles, kVectors, kRow>(acc, rows, b->panel, b->panel_tile, b->k);
+    const float *panel = static_cast<const float *>(static_cast<const void *>(b->panel));
+    accumulate<kMr, kTiles, kVectors, kRow>(acc, rows, panel, b->panel_tile / sizeof(float), b->k);
   } else {
-    accumulate_strided<kMr, kTiles, kVectors>(acc, rows, b->panel, b->panel_tile, b->panel_k, b->k, b->ahead);
+    accumulate_strided<Panel, kMr, kTiles, kVectors>(acc, rows, b->panel, b->panel_tile, b->panel_k, b->k, b->ahead);
   }
   store_block<kMr, kTiles, kVectors>(b, acc);
 }
 
-template <int kTileVectors, int kMr, int kTiles>
+template <class Panel, int kTileVectors, int kMr, int kTiles>
 constexpr void add_blocks(BlockLayout *layout) {
   constexpr int kVectors = kTiles == 1 ? pass_vectors(kMr, kTileVectors) : kTileVectors;
-  constexpr int kRow = kFixedRows ? kTileVectors * kWidth : 0;
-  layout->blocks[kMr - 1][kTiles - 1] = block<kMr, kTiles, kVectors, kRow>;
-  if constexpr (kTiles > 1) add_blocks<kTileVectors, kMr, fewer_tiles(kMr, kTiles)>(layout);
+  constexpr int kRow = kFixedRows && kIsF32<Panel> ? kTileVectors * kWidth : 0;
+  layout->blocks[kMr - 1][kTiles - 1] = block<Panel, kMr, kTiles, kVectors, kRow>;
+  if constexpr (kTiles > 1) add_blocks<Panel, kTileVectors, kMr, fewer_tiles(kMr, kTiles, kIsF32<Panel>)>(layout);
 }
 
-template <int kTileVectors, int kMr>
+template <class Panel, int kTileVectors, int kMr>
 constexpr void add_rows(BlockLayout *layout) {
-  constexpr int kTiles = block_tiles(kMr, kTileVectors);
-  add_blocks<kTileVectors, kMr, kTiles>(layout);
+  constexpr int kTiles = block_tiles(kMr, kTileVectors, kIsF32<Panel>);
+  add_blocks<Panel, kTileVectors, kMr, kTiles>(layout);
   layout->pass[kMr - 1] = pass_vectors(kMr, kTileVectors) * kWidth;
-  layout->every_count[kMr - 1] = every_count(kMr);
+  layout->every_count[kMr - 1] = every_count(kMr, kIsF32<Panel>);
   layout->most_tiles[kMr - 1] = kTiles;
   uint8_t widest = 1;
   for (int t = 0; t < kTiles; ++t) {
     if (layout->blocks[kMr - 1][t] != nullptr) widest = static_cast<uint8_t>(t + 1);
     layout->tiles[kMr - 1][t] = widest;
   }
-  if constexpr (kMr > 1) add_rows<kTileVectors, kMr - 1>(layout);
+  if constexpr (kMr > 1) add_rows<Panel, kTileVectors, kMr - 1>(layout);
 }
 
-template <int kTileVectors>
+template <class Panel, int kTileVectors>
 constexpr BlockLayout block_layout() {
+  constexpr int kMost = block_rows(kTileVectors) < Panel::kMostRows ? block_rows(kTileVectors) : Panel::kMostRows;
   BlockLayout layout = {};
   layout.tile_floats = kTileVectors * kWidth;
-  layout.most_rows = block_rows(kTileVectors);
-  add_rows<kTileVectors, block_rows(kTileVectors)>(&layout);
+  layout.kr = Panel::kKr;
+  layout.column_bytes = Panel::kColumnBytes;
+  layout.most_rows = kMost;
+  add_rows<Panel, kTileVectors, kMost>(&layout);
   return layout;
 }
 
 }  // namespace
 }  // namespace rnnp
 
-#define RNNPACK_BLOCKS_OF(name, gates, nr) \
-  template <>                              \
-  const BlockLayout Blocks_##name<gates>::layout = block_layout<gates *(nr) / kWidth>();
-#define RNNPACK_BLOCKS(name, nr) \
-  RNNPACK_BLOCKS_OF(name, 1, nr) \
-  RNNPACK_BLOCKS_OF(name, 2, nr) \
-  RNNPACK_BLOCKS_OF(name, 3, nr) \
-  RNNPACK_BLOCKS_OF(name, 4, nr)
+#define RNNPACK_BLOCKS_OF(name, panel, gates, nr) \
+  template <>                                     \
+  const BlockLayout Blocks_##name<gates>::layout = block_layout<panel, gates *(nr) / kWidth>();
+#define RNNPACK_BLOCKS(name, panel, nr) \
+  RNNPACK_BLOCKS_OF(name, panel, 1, nr) \
+  RNNPACK_BLOCKS_OF(name, panel, 2, nr) \
+  RNNPACK_BLOCKS_OF(name, panel, 3, nr) \
+  RNNPACK_BLOCKS_OF(name, panel, 4, nr)
 
 #endif  // RNNPACK_KERNELS_BLOCK_BODY_H_

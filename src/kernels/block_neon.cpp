@@ -10,9 +10,9 @@
 
 namespace rnnp {
 
-RNNPACK_BLOCKS(nr16_neon, 16)
+RNNPACK_BLOCKS(nr16_neon, PanelF32, 16)
 #ifdef __arm__
-RNNPACK_BLOCKS(nr8_neon, 8)
+RNNPACK_BLOCKS(nr8_neon, PanelF32, 8)
 #endif
 
 }  // namespace rnnp

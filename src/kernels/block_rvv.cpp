@@ -10,7 +10,7 @@
 
 namespace rnnp {
 
-RNNPACK_BLOCKS(nr16_rvv, 16)
+RNNPACK_BLOCKS(nr16_rvv, PanelF32, 16)
 
 }  // namespace rnnp
 

@@ -10,7 +10,7 @@
 
 namespace rnnp {
 
-RNNPACK_BLOCKS(nr16_simd128, 16)
+RNNPACK_BLOCKS(nr16_simd128, PanelF32, 16)
 
 }  // namespace rnnp
 

@@ -27,16 +27,16 @@ RNNPACK_INLINE uint32_t next_tiles(const BlockLayout &layout, uint32_t rows, uin
 
 // Bytes that will be wanted soon: blocks take turns in asking for them.
 struct Ahead {
-  const float *at;
+  const uint8_t *at;
   size_t bytes;
 };
 
 // The lines that k terms have time to ask for.
-RNNPACK_INLINE const float *ask_ahead(Ahead *ahead, size_t k) {
+RNNPACK_INLINE const uint8_t *ask_ahead(Ahead *ahead, size_t k) {
   if (ahead->bytes == 0) return nullptr;
-  const float *from = ahead->at;
+  const uint8_t *from = ahead->at;
   const size_t lines = k * 64, asked = ahead->bytes < lines ? ahead->bytes : lines;
-  ahead->at = offset_bytes(from, asked);
+  ahead->at = from + asked;
   ahead->bytes -= asked;
   return from;
 }
@@ -50,7 +50,7 @@ RNNPACK_INLINE void run_block(const BlockLayout &layout, uint32_t rows, uint32_t
     block(b);
     if (left == pass) return;
     b->start += pass;
-    b->panel += pass;
+    b->panel += size_t{pass} * layout.column_bytes;
     b->out += pass;
     if (b->columns != kAllColumns) b->columns -= pass < b->columns ? pass : b->columns;
   }

@@ -14,7 +14,7 @@
 namespace rnnp {
 
 #define RNNPACK_IN_depthwise_avx2 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, nr) depthwise_run
+#define RNNPACK_RUN(family, dtype, nr) depthwise_run
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_depthwise_avx2
 

@@ -29,7 +29,7 @@ void ref_depthwise(const DepthwiseArgs *args) {
 }  // namespace
 
 #define RNNPACK_IN_depthwise_ref , RNNPACK_MAKE
-#define RNNPACK_RUN(family, nr) ref_depthwise
+#define RNNPACK_RUN(family, dtype, nr) ref_depthwise
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_depthwise_ref
 

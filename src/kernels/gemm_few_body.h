@@ -50,8 +50,9 @@ RNNPACK_NOINLINE uint32_t few_units(const GemmArgs *args) {
     const float *a = offset_bytes(args->a, row * args->a_row_bytes);
     float *out = offset_bytes(args->out, row * args->out_row_bytes);
     for (uint32_t unit = 0; unit < args->units; ++unit) {
-      const F start = Vec::set1(args->bias != nullptr ? args->bias[unit] : 0.0f);
-      store_column(out + unit, args->out_row_bytes, sum_column<kRow, V>(start, a, args->a_row_bytes, args->panels + unit, args->k));
+      const F start = Vec::set1(args->start != nullptr ? args->start[unit] : 0.0f);
+      store_column(out + unit, args->out_row_bytes,
+                   sum_column<kRow, V>(start, a, args->a_row_bytes, static_cast<const float *>(args->panels) + unit, args->k));
     }
   }
   return row;

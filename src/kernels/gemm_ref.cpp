@@ -1,38 +1,73 @@
-// gemm_ref.cpp -- the gemm rows in plain loops: every CPU runs them, every other row is tested against them.
-// Room: kernels. Contract: kernels.h, GemmArgs; rows in kernels.inc.
-// SPDX-License-Identifier: Apache-2.0
+// gemm_ref.cpp -- the gemm rows of the formats whose sums are in f32, in plain loops: every CPU runs them, every other row is
+// tested against them. Room: kernels. Contract: kernels.h, GemmArgs; rows in kernels.inc. SPDX-License-Identifier: Apache-2.0
+#include "kernels/gemm_ref.h"
+#include "base/bytes.h"
 #include "kernels/kernel_rows.h"
 
 namespace rnnp {
 namespace {
 
-void sum_rows(const GemmArgs *args, uint32_t row_elems) {
+float from_bits(uint32_t bits) {
+  float value;
+  copy_bytes(&value, &bits, sizeof value);
+  return value;
+}
+
+// How a stored weight becomes a number; kKr consecutive k of a unit lie together.
+template <DType kType>
+struct Stored;
+template <>
+struct Stored<DType::kF32> {
+  using Weight = float;
+  static constexpr size_t kKr = 1;
+  static float value(float w) { return w; }
+};
+template <>
+struct Stored<DType::kBf16> {
+  using Weight = uint16_t;
+  static constexpr size_t kKr = 2;
+  static float value(uint16_t w) { return from_bits(uint32_t{w} << 16); }
+};
+template <>
+struct Stored<DType::kF16> {
+  using Weight = uint16_t;
+  static constexpr size_t kKr = 1;
+  static float value(uint16_t w) {
+    const uint32_t sign = uint32_t{w & 0x8000u} << 16, exponent = w >> 10 & 31u, mantissa = w & 0x3ffu;
+    if (exponent == 31) return from_bits(sign | 0x7f800000u | mantissa << 13);
+    const float size = exponent != 0 ? from_bits((exponent + 112) << 23 | mantissa << 13) : static_cast<float>(mantissa) * 0x1p-24f;
+    return sign != 0 ? -size : size;
+  }
+};
+
+// `row` columns of a tile.
+template <DType kType>
+void sum_rows(const GemmArgs *args, size_t row) {
+  using Weights = Stored<kType>;
+  constexpr size_t kKr = Weights::kKr;
+  const size_t places = (args->k + kKr - 1) / kKr * kKr;
   for (uint32_t m = 0; m < args->rows; ++m) {
-    const float *a =
-        static_cast<const float *>(static_cast<const void *>(reinterpret_cast<const char *>(args->a) + m * args->a_row_bytes));
-    float *out = static_cast<float *>(static_cast<void *>(reinterpret_cast<char *>(args->out) + m * args->out_row_bytes));
+    const float *a = ref_row(args->a, m, args->a_row_bytes);
     for (uint32_t tile = args->tile_begin; tile < args->tile_end; ++tile) {
-      const float *panel = args->panels + size_t{tile} * args->k * row_elems;
-      for (uint32_t n = 0; n < row_elems; ++n) {
-        const size_t column = size_t{tile} * row_elems + n;
-        if (args->units != 0 && column >= args->units) break;
-        float sum = args->bias ? args->bias[column] : 0.0f;
-        for (uint32_t k = 0; k < args->k; ++k) sum += a[k] * panel[size_t{k} * row_elems + n];
-        out[column] = sum;
+      const auto *panel = static_cast<const typename Weights::Weight *>(args->panels) + tile * places * row;
+      for (size_t n = 0; n < row && ref_is_written(*args, tile * row + n); ++n) {
+        float sum = ref_start(*args, m, tile, n, row);
+        for (size_t k = 0; k < args->k; ++k) sum += a[k] * Weights::value(panel[(k / kKr * row + n) * kKr + k % kKr]);
+        *ref_out(*args, m, tile, n, row) = sum;
       }
     }
   }
 }
 
-template <uint32_t kRow>
+template <DType kType, uint32_t kGates, uint32_t kNr>
 void ref_gemm(const GemmArgs *args) {
-  sum_rows(args, kRow);
+  sum_rows<kType>(args, (kType == DType::kF32 ? kGates : args->gates) * kNr);
 }
 
 }  // namespace
 
 #define RNNPACK_IN_gemm_ref , RNNPACK_MAKE
-#define RNNPACK_RUN(family, nr) ref_gemm<gemm_gates(KernelFamily::family) * nr>
+#define RNNPACK_RUN(family, dtype, nr) ref_gemm<DType::dtype, gemm_gates(KernelFamily::family), nr>
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_gemm_ref
 

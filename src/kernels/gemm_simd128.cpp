@@ -14,7 +14,7 @@
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_simd128 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, nr) gemm_run<Blocks_nr##nr##_simd128, gemm_gates(KernelFamily::family), nr>
+#define RNNPACK_RUN(family, dtype, nr) gemm_run<Blocks_nr##nr##_simd128, gemm_gates(KernelFamily::family), nr>
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_gemm_simd128
 

@@ -14,13 +14,15 @@ namespace {
 template <int kRow>
 void gemm_run(const GemmArgs *args) {
   float zeros[kRow] = {}, edge[kRow];
+  const size_t start_tile = args->start_tile != 0 ? args->start_tile : kRow, out_tile = args->out_tile != 0 ? args->out_tile : kRow;
   for (size_t tile = args->tile_begin; tile < args->tile_end; ++tile) {
-    const float *start = args->bias ? args->bias + tile * kRow : zeros;
-    const float *panel = args->panels + tile * args->k * kRow;
+    const float *panel = static_cast<const float *>(args->panels) + tile * args->k * kRow;
     const size_t left = args->units - tile * kRow;
     const bool whole = args->units == 0 || left >= kRow;
     for (size_t row = 0; row < args->rows; ++row) {
-      float *out = offset_bytes(args->out, row * args->out_row_bytes) + tile * kRow;
+      const float *start = zeros;
+      if (args->start != nullptr) start = offset_bytes(args->start, row * args->start_row_bytes) + tile * start_tile;
+      float *out = offset_bytes(args->out, row * args->out_row_bytes) + tile * out_tile;
       panel_sum<kRow>(whole ? out : edge, start, offset_bytes(args->a, row * args->a_row_bytes), panel, args->k);
       for (size_t n = 0; !whole && n < left; ++n) out[n] = edge[n];
     }

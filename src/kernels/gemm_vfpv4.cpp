@@ -15,7 +15,7 @@
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_vfpv4 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, nr) gemm_run<gemm_gates(KernelFamily::family) * nr>
+#define RNNPACK_RUN(family, dtype, nr) gemm_run<gemm_gates(KernelFamily::family) * nr>
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_gemm_vfpv4
 

@@ -6,11 +6,15 @@
 #define RNNPACK_KERNELS_ISA_H_
 
 #ifndef RNNPACK_REFERENCE_KERNELS
-#if defined(__AVX2__) && defined(__FMA__) && !defined(RNNPACK_HAVE_AVX2)
+#if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__) && !defined(RNNPACK_HAVE_AVX2)
 #define RNNPACK_HAVE_AVX2 1
 #endif
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && !defined(RNNPACK_HAVE_AVX512)
 #define RNNPACK_HAVE_AVX512 1
+#endif
+#if defined(__AVX512VNNI__) && defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && \
+    !defined(RNNPACK_HAVE_AVX512VNNI)
+#define RNNPACK_HAVE_AVX512VNNI 1
 #endif
 #if (defined(__aarch64__) || (defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA))) && !defined(RNNPACK_HAVE_NEON)
 #define RNNPACK_HAVE_NEON 1
@@ -32,7 +36,7 @@
 #define RNNPACK_HAVE_SIMD128 1
 #endif
 #if (defined(__x86_64__) || defined(__i386__)) && !defined(RNNPACK_HAVE_AVX2)
-#error "Compile with -mavx2 -mfma or -march=native, or with CMake, or define RNNPACK_REFERENCE_KERNELS to do without vectors"
+#error "Compile with -mavx2 -mfma -mf16c or -march=native, or with CMake, or define RNNPACK_REFERENCE_KERNELS to do without vectors"
 #endif
 #endif
 

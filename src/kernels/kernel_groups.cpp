@@ -54,9 +54,17 @@ constexpr Found find_rows(KernelFamily family, DType dtype, uint32_t nr) {
   RNNPACK_GROUP(name##_f32_nr8, family, kF32, 8)   \
   RNNPACK_GROUP(name##_f32_nr4, family, kF32, 4)
 
-RNNPACK_LAYOUT_GROUPS(gemm, kGemm)
 RNNPACK_LAYOUT_GROUPS(gemm3, kGemm3)
 RNNPACK_LAYOUT_GROUPS(gemm4, kGemm4)
+// Products with panels of each format; of NR 0 there are none.
+#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) RNNPACK_GEMM_GROUP_##nr(name, weight)
+#define RNNPACK_GEMM_GROUP_0(name, weight)
+#define RNNPACK_GEMM_GROUP_4(name, weight) RNNPACK_GROUP(gemm_##name, kGemm, weight, 4)
+#define RNNPACK_GEMM_GROUP_8(name, weight) RNNPACK_GROUP(gemm_##name, kGemm, weight, 8)
+#define RNNPACK_GEMM_GROUP_16(name, weight) RNNPACK_GROUP(gemm_##name, kGemm, weight, 16)
+#include "pack/panel_formats.inc"
+#undef RNNPACK_PANEL_FORMAT
+
 RNNPACK_LAYOUT_GROUPS(rnn_tanh, kRnnTanh)
 RNNPACK_LAYOUT_GROUPS(rnn_relu, kRnnRelu)
 RNNPACK_LAYOUT_GROUPS(rnn_generic, kRnnGeneric)

@@ -18,19 +18,30 @@
 
 namespace rnnp {
 
-// --- gemm: many rows against panels -------------------------------------------------------------------------------------
-// out[m][tile][g][n] = bias[tile][g][n] + sum_k a[m][k] * panel[tile][k][g][n]     for tile in [tile_begin, tile_end)
-// G is the family's: 1, 3 or 4. With `units` != 0 (dense, G = 1) out is an unpadded row of `units` floats: columns tile*NR+n >=
-// units are not written.
+// --- gemm: rows against panels of any format --------------------------------------------------------------------------------
+// out[m][tile][g][n] = start[m][tile][g][n] + sum_k a[m][k] * panel[tile][k][g][n]     for tile in [tile_begin, tile_end)
+// G is the family's: 1, 3 or 4; of formats other than f32 `gates`. With `units` != 0 (dense, G = 1) out is an unpadded row of
+// `units` floats: columns tile*NR+n >= units are not written. out may be start. Panels of bytes and less: docs/KERNELS.md says what
+// their rows are quantised to and what is summed.
 struct GemmArgs {
-  const float *a;       // [rows][k]
-  size_t a_row_bytes;   // may be less than a row: windows that overlap
-  const float *panels;  // tile 0's panel
-  const float *bias;    // [tiles][G][NR]; nullptr: zeros
-  float *out;           // tile 0's columns of row 0; tiles are G*NR floats apart
+  const float *a;      // [rows][k]
+  size_t a_row_bytes;  // may be less than a row: windows that overlap
+  const void *panels;  // tile 0's panel
+  // What panels of some formats have beside them (BlobMatrix); else nullptr, 0.
+  const float *scales;
+  const int32_t *unit_sums;
+  const float *diagonal;
+  uint32_t group_k;
+  float factor_scale;
+  void *scratch;           // factor_scratch_bytes of pack/panel_format.h, 64-byte aligned
+  const float *start;      // tile 0's columns of row 0; nullptr: zeros
+  size_t start_row_bytes;  // 0: all rows start from the same
+  float *out;              // tile 0's columns of row 0
   size_t out_row_bytes;
+  uint32_t start_tile, out_tile;  // floats from tile to tile; 0: G*NR
   uint32_t rows;
   uint32_t k;
+  uint32_t gates;  // G, 1 to 4: read where the format is not f32
   uint32_t tile_begin, tile_end;
   uint32_t units;  // 0: out padded to whole tiles
   uint32_t far;    // 1: the panels lie beyond L2: the next tile's are asked for while these are used (same bits)
@@ -40,9 +51,9 @@ using GemmFn = void (*)(const GemmArgs *);
 // --- recur: one step of one layer and direction, pre-activations and cell in registers ------------------------------------
 // For tiles [tile_begin, tile_end) and rows 0..rows-1:
 //   acc[g][n]  = x ? bias[tile][g][n] + sum_k x[m][k] * w[tile][k][g][n]  :  preact[m][tile][g][n]
-//   acc[g][n] += sum_k h_prev[m][k] * r[tile][k][g][n]
+//   acc[g][n] += sum_k h_prev[m][k] * r[tile][k][g][n], k < recurrent_k: H, or 0 where a gemm has added it to preact
 //   cell (ONNX's equations), h_next[m][tile*NR+n] and, for y, the first H columns only: y[m][unit] = the same value
-//   kGruLinear: gate h's recurrent sum starts at r_bias[tile][n] in an accumulator of its own (it is multiplied by r).
+//   kGruLinear: gate h's recurrent sum starts at r_bias[m][tile][n] in an accumulator of its own (it is multiplied by r).
 //   kGru is two kernels: kGruGates gives z and r*h (z to `z`, r*h to `rh`, both [rows][h_row_bytes]); after a barrier kGruOutput
 //   finishes gate h from `rh`, `z`, h_prev. preact has all three gates for both; r panels are [tiles][H][2][NR] and
 //   [tiles][H][1][NR]; x must be null.
@@ -54,12 +65,13 @@ struct CellParams {
 };
 
 struct RecurArgs {
-  const float *r;         // tile 0's R panel
-  const float *w;         // tile 0's W panel, used when x != nullptr
-  const float *bias;      // [tiles][G][NR], used when x != nullptr
-  const float *r_bias;    // [tiles][NR], kGruLinear only
-  const float *peephole;  // [tiles][3][NR] (i o f) or nullptr, kLstm generic kernels only
-  const float *preact;    // row 0, tile 0; tiles G*NR floats apart
+  const float *r;           // tile 0's R panel
+  const float *w;           // tile 0's W panel, used when x != nullptr
+  const float *bias;        // [tiles][G][NR], used when x != nullptr
+  const float *r_bias;      // [tiles][NR], kGruLinear only
+  size_t r_bias_row_bytes;  // 0: the same for all rows
+  const float *peephole;    // [tiles][3][NR] (i o f) or nullptr, kLstm generic kernels only
+  const float *preact;      // row 0, tile 0; tiles G*NR floats apart
   size_t preact_row_bytes;
   const float *x;  // [rows][input_size] or nullptr
   size_t x_row_bytes;
@@ -74,6 +86,7 @@ struct RecurArgs {
   uint32_t rows;
   uint32_t input_size;
   uint32_t hidden_size;
+  uint32_t recurrent_k;  // hidden_size, or 0: r is not read
   uint32_t tile_begin, tile_end;
   uint32_t steps;      // above 1, where Kernel::runs_steps: so many steps of the one row, from one to the next as from row to row
   uint8_t descending;  // 1: sweep tiles from tile_end - 1 down to tile_begin (same bits; keeps the last ones in cache)
@@ -128,7 +141,7 @@ using DepthwiseFn = void (*)(const DepthwiseArgs *);
 
 // --- The table -----------------------------------------------------------------------------------------------------------------
 enum class KernelFamily : uint32_t {
-  kGemm = 1,    // one gate: dense, convolution, the input's part of a kRnn
+  kGemm = 1,    // one gate: dense, convolution, the input's part of a kRnn; of formats other than f32 any number of gates
   kGemm3,       // of a kGru
   kGemm4,       // of a kLstm
   kRnnTanh,     // recur, kRnn with tanh, no clip

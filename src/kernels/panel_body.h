@@ -8,44 +8,50 @@
 
 #include "kernels/block_walk.h"
 #include "kernels/lane_body.h"
+#include "kernels/panel_types.h"
 #include "kernels/walk_body.h"
 
 namespace rnnp {
 namespace {
 
-// One row of each of kTiles panels, tile_elems floats apart: kVectors vectors of each.
-template <int kTiles, int kVectors>
-RNNPACK_INLINE void load_panel(F (&p)[kTiles * kVectors], const float *panel, size_t tile_elems) {
-  RNNPACK_UNROLL
-  for (int t = 0; t < kTiles; ++t) {
-    RNNPACK_UNROLL
-    for (int v = 0; v < kVectors; ++v) p[t * kVectors + v] = Vec::load(panel + t * tile_elems + v * kWidth);
-  }
-}
-
-// One k. Of rows and panel vectors the fewer are held in registers beside the block, the others pass one at a time.
-template <int kMr, int kTiles, int kVectors>
-RNNPACK_INLINE void accumulate_one(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, size_t i, const float *panel,
-                                   size_t tile_elems) {
+// kTerms of the k that lie together. Of rows and panel vectors the fewer are held in registers beside the block, the others pass
+// one at a time.
+template <class Panel, int kTerms, int kMr, int kTiles, int kVectors>
+RNNPACK_INLINE void accumulate_terms(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, size_t i, const uint8_t *panel,
+                                     size_t tile_bytes) {
   constexpr int kCount = kTiles * kVectors;
+  const auto load = [&](int n, F(&w)[Panel::kKr]) {
+    Panel::load(panel + n / kVectors * tile_bytes + n % kVectors * (kWidth * Panel::kColumnBytes), w);
+  };
   if constexpr (kMr < kCount) {
-    F a[kMr];
-    RNNPACK_UNROLL
-    for (int m = 0; m < kMr; ++m) a[m] = Vec::broadcast(rows.at[m] + i);
-    RNNPACK_UNROLL
-    for (int n = 0; n < kCount; ++n) {
-      const F p = Vec::load(panel + n / kVectors * tile_elems + n % kVectors * kWidth);
-      RNNPACK_UNROLL
-      for (int m = 0; m < kMr; ++m) acc[m][n] = Vec::fma(a[m], p, acc[m][n]);
-    }
-  } else {
-    F p[kCount];
-    load_panel<kTiles, kVectors>(p, panel, tile_elems);
+    F a[kMr][kTerms];
     RNNPACK_UNROLL
     for (int m = 0; m < kMr; ++m) {
-      const F a = Vec::broadcast(rows.at[m] + i);
       RNNPACK_UNROLL
-      for (int n = 0; n < kCount; ++n) acc[m][n] = Vec::fma(a, p[n], acc[m][n]);
+      for (int t = 0; t < kTerms; ++t) a[m][t] = Vec::broadcast(rows.at[m] + i + t);
+    }
+    RNNPACK_UNROLL
+    for (int n = 0; n < kCount; ++n) {
+      F w[Panel::kKr];
+      load(n, w);
+      RNNPACK_UNROLL
+      for (int t = 0; t < kTerms; ++t) {
+        RNNPACK_UNROLL
+        for (int m = 0; m < kMr; ++m) acc[m][n] = Vec::fma(a[m][t], w[t], acc[m][n]);
+      }
+    }
+  } else {
+    F w[kCount][Panel::kKr];
+    RNNPACK_UNROLL
+    for (int n = 0; n < kCount; ++n) load(n, w[n]);
+    RNNPACK_UNROLL
+    for (int m = 0; m < kMr; ++m) {
+      RNNPACK_UNROLL
+      for (int t = 0; t < kTerms; ++t) {
+        const F a = Vec::broadcast(rows.at[m] + i + t);
+        RNNPACK_UNROLL
+        for (int n = 0; n < kCount; ++n) acc[m][n] = Vec::fma(a, w[n][t], acc[m][n]);
+      }
     }
   }
 }
@@ -66,30 +72,38 @@ RNNPACK_INLINE void accumulate(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr>
     i = turns.run(rows, panel, tile_elems, k);
     panel += i * kRow;
   }
+  const uint8_t *at = static_cast<const uint8_t *>(static_cast<const void *>(panel));
   RNNPACK_NO_UNROLL
-  for (; i < k; ++i, panel += kRow) accumulate_one<kMr, kTiles, kVectors>(acc, rows, i, panel, tile_elems);
+  for (; i < k; ++i, at += kRow * sizeof(float))
+    accumulate_terms<PanelF32, 1, kMr, kTiles, kVectors>(acc, rows, i, at, tile_elems * sizeof(float));
 }
 
 // Blocks of fewer rows have no time to ask for what comes next: memory is all they wait for.
 constexpr int kAskingRows = 4;
 
-// The same with rows of panels `panel_k` floats apart; `ahead`: lines to ask for, one a k.
-template <int kMr, int kTiles, int kVectors>
-RNNPACK_INLINE void accumulate_strided(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, const float *panel,
-                                       size_t tile_elems, size_t panel_k, size_t k, const void *ahead) {
-  if constexpr (kMr >= kAskingRows) {
+// The same with panels of any type, each KR of k `panel_k` bytes apart; `ahead`: lines to ask for, one a k.
+template <class Panel, int kMr, int kTiles, int kVectors>
+RNNPACK_INLINE void accumulate_strided(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, const uint8_t *panel,
+                                       size_t tile_bytes, size_t panel_k, size_t k, const void *ahead) {
+  constexpr size_t kKr = Panel::kKr;
+  size_t i = 0;
+  if constexpr (kMr >= kAskingRows && kKr == 1) {
     if (ahead != nullptr) {
       const char *line = static_cast<const char *>(ahead);
       RNNPACK_NO_UNROLL
-      for (size_t i = 0; i < k; ++i, panel += panel_k, line += 64) {
+      for (; i < k; ++i, panel += panel_k, line += 64) {
         __builtin_prefetch(line, 0, 2);
-        accumulate_one<kMr, kTiles, kVectors>(acc, rows, i, panel, tile_elems);
+        accumulate_terms<Panel, 1, kMr, kTiles, kVectors>(acc, rows, i, panel, tile_bytes);
       }
       return;
     }
   }
   RNNPACK_NO_UNROLL
-  for (size_t i = 0; i < k; ++i, panel += panel_k) accumulate_one<kMr, kTiles, kVectors>(acc, rows, i, panel, tile_elems);
+  for (; i + kKr <= k; i += kKr, panel += panel_k)
+    accumulate_terms<Panel, kKr, kMr, kTiles, kVectors>(acc, rows, i, panel, tile_bytes);
+  if constexpr (kKr > 1) {
+    if (i < k) accumulate_terms<Panel, 1, kMr, kTiles, kVectors>(acc, rows, i, panel, tile_bytes);
+  }
 }
 
 // The largest number of vectors, dividing `vectors`, whose block of `rows` rows fits in the registers left beside operands.
@@ -102,20 +116,20 @@ constexpr int pass_vectors(int rows, int vectors) {
 }
 
 // The most tiles of `vectors` vectors that a block of `rows` rows takes at once: enough chains to hide the latency of a
-// multiply-add at one row, and a full register block at many. Up to two rows, where chains are few, there is a block for every
-// number of tiles; above, to spare code, for powers of two.
-constexpr bool every_count(int rows) {
-  return rows <= 2;
+// multiply-add at one row, and a full register block at many. Of f32, up to two rows, where chains are few, there is a block for
+// every number of tiles; else, to spare code, for powers of two.
+constexpr bool every_count(int rows, bool f32 = true) {
+  return rows <= 2 && f32;
 }
-constexpr int block_tiles(int rows, int vectors) {
+constexpr int block_tiles(int rows, int vectors, bool f32 = true) {
   const int most = (rows == 1 && kBlockVectors > 12 ? 12 : kBlockVectors) / (rows * vectors);
-  if (every_count(rows)) return most < 1 ? 1 : most > 8 ? 8 : most;
+  if (every_count(rows, f32)) return most < 1 ? 1 : most > 8 ? 8 : most;
   int tiles = 1;
   while (tiles < 8 && tiles * 2 <= most) tiles *= 2;
   return tiles;
 }
-constexpr int fewer_tiles(int rows, int tiles) {
-  return every_count(rows) ? tiles - 1 : tiles / 2;
+constexpr int fewer_tiles(int rows, int tiles, bool f32) {
+  return every_count(rows, f32) ? tiles - 1 : tiles / 2;
 }
 
 // The same at one row when most of the panels come from beyond L1: 64 floats per k keep up with the next cache, and fewer streams

@@ -36,6 +36,11 @@ RNNPACK_INLINE const float *preact_of(const RecurArgs *args, size_t row, size_t 
   return offset_bytes(args->preact, row * args->preact_row_bytes) + tile * (kNr * Shape::kPreGates) + Shape::kFirst * kNr;
 }
 
+template <int kNr>
+RNNPACK_INLINE const float *r_bias_of(const RecurArgs *args, size_t row, size_t tile) {
+  return offset_bytes(args->r_bias, row * args->r_bias_row_bytes) + tile * kNr;
+}
+
 // kMr rows x kTiles tiles, kVectors vectors of each tile from vector `first` on.
 template <class Shape, int kNr, int kMr, int kTiles, int kVectors>
 struct Block {
@@ -75,11 +80,10 @@ struct Block {
     for (int n = 0; n < kCount; ++n) {
       const int v = first + n % kVectors - Layout::kSplitFrom, t = n / kVectors;
       if (v < 0) continue;
-      const F b = Vec::load(args->r_bias + (tile + t) * kNr + v * kWidth);
       RNNPACK_UNROLL
       for (int m = 0; m < kMr; ++m) {
         if (args->x != nullptr) Vec::store(nx + (m * kTiles + t) * kNr + v * kWidth, acc[m][n]);
-        acc[m][n] = b;
+        acc[m][n] = Vec::load(r_bias_of<kNr>(args, row + m, tile + t) + v * kWidth);
       }
     }
   }
@@ -92,9 +96,9 @@ struct Block {
     }
     if (Shape::kSplit) split(first, nx);
     const float *h = Shape::kFirst != 0 ? args->rh : args->h_prev;
-    const size_t elems = size_t{args->hidden_size} * kRow;
+    const size_t elems = size_t{args->recurrent_k} * kRow;
     const Rows<kMr> rows = rows_at<kMr>(offset_bytes(h, row * args->state_row_bytes), args->state_row_bytes);
-    accumulate<kMr, kTiles, kVectors, kRow>(acc, rows, args->r + tile * elems + first * kWidth, elems, args->hidden_size);
+    accumulate<kMr, kTiles, kVectors, kRow>(acc, rows, args->r + tile * elems + first * kWidth, elems, args->recurrent_k);
   }
 };
 
@@ -107,6 +111,13 @@ struct Products {
   const BlockLayout &layout;
   Ahead ahead;
 
+  // Of b->k terms.
+  static RNNPACK_INLINE void place_panel(BlockArgs *b, const float *panels, size_t tile) {
+    b->panel_k = kRow * sizeof(float);
+    b->panel_tile = b->k * b->panel_k;
+    b->panel = static_cast<const uint8_t *>(static_cast<const void *>(panels)) + tile * b->panel_tile;
+  }
+
   // The input's part: bias + x * W.
   RNNPACK_NOINLINE void start_from_x(size_t row, size_t tile, uint32_t rows, uint32_t tiles, float *pre) {
     BlockArgs b;
@@ -116,9 +127,8 @@ struct Products {
     b.a = offset_bytes(args->x, row * args->x_row_bytes);
     b.a_row_bytes = args->x_row_bytes;
     b.k = args->input_size;
-    b.panel_tile = b.k * kRow;
-    b.panel = args->w + tile * b.panel_tile;
-    b.panel_k = b.start_tile = b.out_tile = kRow;
+    place_panel(&b, args->w, tile);
+    b.start_tile = b.out_tile = kRow;
     b.out = pre;
     b.columns = kAllColumns;
     b.out_row_bytes = tiles * kRow * sizeof(float);
@@ -136,7 +146,7 @@ struct Products {
         } else {
           copy<kPlain>(pre, preact_of<Shape, kNr>(args, row + m, tile + t));
         }
-        copy<kNr>(pre + kPlain, args->r_bias + (tile + t) * kNr);
+        copy<kNr>(pre + kPlain, r_bias_of<kNr>(args, row + m, tile + t));
       }
     }
   }
@@ -152,11 +162,11 @@ struct Products {
     if (args->descending) tile -= tiles;
     const bool from_x = Layout::kHasW && args->x != nullptr;
     // Blocks can start a last gate of one vector from elsewhere.
-    const bool splits = Shape::kSplit && (Layout::kGateVectors != 1 || from_x);
+    const bool splits = Shape::kSplit && (Layout::kGateVectors != 1 || from_x || args->r_bias_row_bytes != 0);
     if (from_x) start_from_x(row, tile, rows, tiles, pre);
     if (splits) split(row, tile, rows, tiles, pre, nx);
     BlockArgs b;
-    b.panel_k = b.out_tile = kRow;
+    b.out_tile = kRow;
     b.out = pre;
     b.columns = kAllColumns;
     b.out_row_bytes = tiles * kRow * sizeof(float);
@@ -173,9 +183,8 @@ struct Products {
     b.last_tile = kNr;
     b.a = offset_bytes(Shape::kFirst != 0 ? args->rh : args->h_prev, row * args->state_row_bytes);
     b.a_row_bytes = args->state_row_bytes;
-    b.k = args->hidden_size;
-    b.panel_tile = b.k * kRow;
-    b.panel = args->r + tile * b.panel_tile;
+    b.k = args->recurrent_k;
+    place_panel(&b, args->r, tile);
     run_block(layout, rows, tiles, &b, &ahead);
     return tiles;
   }

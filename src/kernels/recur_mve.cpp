@@ -30,7 +30,7 @@ constexpr RecurFn mve_function() {
 }  // namespace
 
 #define RNNPACK_IN_recur_mve , RNNPACK_MAKE
-#define RNNPACK_RUN(family, nr) mve_function<KernelFamily::family, nr>()
+#define RNNPACK_RUN(family, dtype, nr) mve_function<KernelFamily::family, nr>()
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_recur_mve
 

@@ -81,28 +81,28 @@ template <class Cell>
 void recur_mve(const RecurArgs *args) {
   constexpr size_t kRow = 4 * Cell::kGates;
   const bool from_x = args->x != nullptr;
-  const size_t inputs = from_x ? args->input_size : 0, hidden = args->hidden_size, tile = args->tile_begin;
+  const size_t inputs = from_x ? args->input_size : 0, terms = args->recurrent_k, tile = args->tile_begin;
   for (size_t row = 0; row < args->rows; ++row) {
     const size_t state = row * args->state_row_bytes;
     const float *h_prev = offset_bytes(args->h_prev, state);
     const float *starts = from_x ? args->bias : offset_bytes(args->preact, row * args->preact_row_bytes);
     TileSums sums = {starts + tile * kRow,
-                     Cell::kGates == 3 ? args->r_bias + tile * 4 : nullptr,
+                     Cell::kGates == 3 ? offset_bytes(args->r_bias, row * args->r_bias_row_bytes) + tile * 4 : nullptr,
                      from_x ? offset_bytes(args->x, row * args->x_row_bytes) : nullptr,
                      from_x ? args->w + tile * inputs * kRow : nullptr,
                      inputs / 16,
                      inputs % 16,
                      h_prev,
-                     args->r + tile * hidden * kRow,
-                     hidden / 16,
-                     hidden % 16};
+                     args->r + tile * terms * kRow,
+                     terms / 16,
+                     terms % 16};
     float *h_next = offset_bytes(args->h_next, state);
     Units at = {h_prev,
                 h_next,
                 Cell::kGates == 4 ? offset_bytes(args->c, state) : nullptr,
                 args->y ? offset_bytes(args->y, row * args->y_row_bytes) : h_next,
                 tile * 16,
-                hidden * sizeof(float)};
+                args->hidden_size * sizeof(float)};
     __asm__("" : "+r"(at.h_prev), "+r"(at.h_next), "+r"(at.c));  // or each address is a sum of three
     const size_t end = size_t{args->tile_end} * 16;
     RNNPACK_NO_UNROLL

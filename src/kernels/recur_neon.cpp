@@ -14,7 +14,7 @@
 namespace rnnp {
 
 #define RNNPACK_IN_recur_neon , RNNPACK_MAKE
-#define RNNPACK_RUN(family, nr) \
+#define RNNPACK_RUN(family, dtype, nr) \
   recur_run<CellOf<KernelFamily::family>, nr, Blocks_nr##nr##_neon>, KernelFamily::family < KernelFamily::kGruGates
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_recur_neon

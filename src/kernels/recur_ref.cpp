@@ -55,8 +55,8 @@ struct Unit {
   float recurrent(float sum, const float *vectors, uint32_t gates, uint32_t gate) const {
     const size_t width = gates * nr, column = gate * nr + n;
     const float *h = row_of(vectors, row, args->state_row_bytes);
-    const float *r = args->r + tile * args->hidden_size * width;
-    for (size_t k = 0; k < args->hidden_size; ++k) sum += h[k] * r[k * width + column];
+    const float *r = args->r + tile * args->recurrent_k * width;
+    for (size_t k = 0; k < args->recurrent_k; ++k) sum += h[k] * r[k * width + column];
     return sum;
   }
   float gate(uint32_t gates, uint32_t g) const { return recurrent(input(gates, g), args->h_prev, gates, g); }
@@ -85,7 +85,7 @@ struct GruLinearRef {
   static void step(const Unit &u) {
     const float z = u.act(0, u.gate(3, 0));
     const float r = u.act(0, u.gate(3, 1));
-    const float recurrent = u.recurrent(u.args->r_bias[u.index()], u.args->h_prev, 3, 2);
+    const float recurrent = u.recurrent(row_of(u.args->r_bias, u.row, u.args->r_bias_row_bytes)[u.index()], u.args->h_prev, 3, 2);
     const float n = u.act(1, u.input(3, 2) + r * recurrent);
     u.store_h((1.0f - z) * n + z * u.h_prev());
   }
@@ -153,7 +153,7 @@ constexpr RecurFn ref_function() {
 }  // namespace
 
 #define RNNPACK_IN_recur_ref , RNNPACK_MAKE
-#define RNNPACK_RUN(family, nr) ref_function<KernelFamily::family, nr>()
+#define RNNPACK_RUN(family, dtype, nr) ref_function<KernelFamily::family, nr>()
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_recur_ref
 

@@ -39,11 +39,11 @@ RNNPACK_NOINLINE const float *tile_products(const RecurArgs *args, size_t row, s
     } else {
       copy<kPlain>(pre, start);
     }
-    copy<kNr>(pre + kPlain, args->r_bias + tile * kNr);
+    copy<kNr>(pre + kPlain, offset_bytes(args->r_bias, row * args->r_bias_row_bytes) + tile * kNr);
     start = pre;
   }
   const float *h = offset_bytes(Shape::kFirst != 0 ? args->rh : args->h_prev, row * args->state_row_bytes);
-  panel_sum<kRow>(pre, start, h, args->r + tile * args->hidden_size * kRow, args->hidden_size);
+  panel_sum<kRow>(pre, start, h, args->r + tile * args->recurrent_k * kRow, args->recurrent_k);
   return input_part;
 }
 

@@ -15,7 +15,7 @@
 namespace rnnp {
 
 #define RNNPACK_IN_recur_vfpv4 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, nr) recur_run<CellOf<KernelFamily::family>, nr>
+#define RNNPACK_RUN(family, dtype, nr) recur_run<CellOf<KernelFamily::family>, nr>
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_recur_vfpv4
 

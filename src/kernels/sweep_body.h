@@ -32,7 +32,7 @@ struct Sweep {
   Products<Shape, kNr> products;
 
   static RNNPACK_INLINE bool panels_are_near(const RecurArgs *args) {
-    const size_t k = size_t{args->hidden_size} + (args->x != nullptr ? args->input_size : 0);
+    const size_t k = size_t{args->recurrent_k} + (args->x != nullptr ? args->input_size : 0);
     return k * (args->tile_end - args->tile_begin) * (Layout::kRow * sizeof(float)) <= kNearBytes;
   }
 
@@ -93,16 +93,17 @@ struct Sweep {
     const uint32_t count = args->tile_end - args->tile_begin;
     const size_t start = args->descending ? args->tile_end : args->tile_begin;
     if (args->rows == 1) return sweep(0, start, count, 1);
-    const size_t panel_elems = size_t{args->hidden_size} * Layout::kRow;
+    const size_t panel_bytes = size_t{args->recurrent_k} * Layout::kRow * sizeof(float);
+    const uint8_t *panels = static_cast<const uint8_t *>(static_cast<const void *>(args->r));
     // A panel that fills much of L1 is passed over alone.
-    const uint32_t near_group = panel_elems * sizeof(float) > kFarPanelBytes && args->far ? 1 : block_tiles(2, Layout::kVectors);
+    const uint32_t near_group = panel_bytes > kFarPanelBytes && args->far ? 1 : block_tiles(2, Layout::kVectors);
     const uint32_t step = args->rows <= kMaxMr && !args->far ? count : near_group;
     for (uint32_t done = 0; done < count; done += step) {
       const uint32_t group = count - done < step ? count - done : step;
       const uint32_t next = count - done - group < step ? count - done - group : step;
       const size_t tile = args->descending ? start - done : start + done;
       const size_t next_tile = args->descending ? tile - group - next : tile + group;
-      products.ahead = {args->r + next_tile * panel_elems, args->far ? next * panel_elems * sizeof(float) : 0};
+      products.ahead = {panels + next_tile * panel_bytes, args->far ? next * panel_bytes : 0};
       for (uint32_t row = 0; row < args->rows;) {
         const uint32_t mr = even_share(args->rows - row, kMaxMr);
         sweep(row, tile, group, mr);

@@ -52,6 +52,16 @@ struct Vec {
     return _mm_loadu_ps(static_cast<const float *>(static_cast<const void *>(p)));
   }
 
+  // Numbers of fewer bits, as they lie in panels (panel_types.h).
+  static RNNPACK_INLINE F load_f16(const uint8_t *p) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i *>(static_cast<const void *>(p))));
+  }
+  static RNNPACK_INLINE void load_bf16(const uint8_t *p, F *even, F *odd) {
+    const __m256i pairs = _mm256_loadu_si256(static_cast<const __m256i *>(static_cast<const void *>(p)));
+    *even = _mm256_castsi256_ps(_mm256_slli_epi32(pairs, 16));
+    *odd = _mm256_castsi256_ps(_mm256_and_si256(pairs, _mm256_set1_epi32(INT32_MIN >> 15)));
+  }
+
   static RNNPACK_INLINE F add(F a, F b) { return _mm256_add_ps(a, b); }
   static RNNPACK_INLINE F sub(F a, F b) { return _mm256_sub_ps(a, b); }
   static RNNPACK_INLINE F mul(F a, F b) { return _mm256_mul_ps(a, b); }

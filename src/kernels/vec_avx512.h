@@ -55,6 +55,16 @@ struct Vec {
     return _mm_loadu_ps(static_cast<const float *>(static_cast<const void *>(p)));
   }
 
+  // Numbers of fewer bits, as they lie in panels (panel_types.h).
+  static RNNPACK_INLINE F load_f16(const uint8_t *p) {
+    return _mm512_maskz_cvtph_ps(kAll, _mm256_loadu_si256(static_cast<const __m256i *>(static_cast<const void *>(p))));
+  }
+  static RNNPACK_INLINE void load_bf16(const uint8_t *p, F *even, F *odd) {
+    const __m512i pairs = _mm512_loadu_si512(p);
+    *even = _mm512_castsi512_ps(_mm512_maskz_slli_epi32(kAll, pairs, 16));
+    *odd = _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32(INT32_MIN >> 15)));
+  }
+
   static RNNPACK_INLINE F add(F a, F b) { return _mm512_add_ps(a, b); }
   static RNNPACK_INLINE F sub(F a, F b) { return _mm512_sub_ps(a, b); }
   static RNNPACK_INLINE F mul(F a, F b) { return _mm512_mul_ps(a, b); }

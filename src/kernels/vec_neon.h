@@ -68,6 +68,18 @@ struct Vec {
     }
   }
 
+  // Numbers of fewer bits, as they lie in panels (panel_types.h).
+#if defined(__aarch64__)
+  static RNNPACK_INLINE F load_f16(const uint8_t *p) {
+    return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p)));
+  }
+#endif
+  static RNNPACK_INLINE void load_bf16(const uint8_t *p, F *even, F *odd) {
+    const uint32x4_t pairs = vreinterpretq_u32_u8(vld1q_u8(p));
+    *even = vreinterpretq_f32_u32(vshlq_n_u32(pairs, 16));
+    *odd = vreinterpretq_f32_u32(vandq_u32(pairs, vdupq_n_u32(0xffff0000u)));
+  }
+
   static RNNPACK_INLINE F add(F a, F b) {
     return vaddq_f32(a, b);
   }

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "ops/conv_history.h"
+#include "ops/panel_product.h"
 
 namespace rnnp {
 namespace {
@@ -19,10 +20,11 @@ struct Conv {
   GemmArgs gemm;  // of group 0; a, out, rows and tiles are set per call
   GemmFn run;
   ActFn act;
-  size_t panel_elems, bias_elems;  // from group to group
+  size_t bias_elems;  // from group to group
   uint32_t tiles, nr, depth;
   uint32_t block;          // positions per block
-  size_t scratch_bytes;    // of one thread
+  size_t patch_bytes;      // of one thread
+  size_t scratch_bytes;    // of one thread: patches, and what the product needs
   Reach reach;             // over which x (where it is read in place) and y have even strides
   int64_t x_step, y_step;  // elements from one position to the next, within the reach
   bool in_place;           // patches lie in x
@@ -101,16 +103,15 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   c.depth = conv_depth(*a);
   c.nr = matrix.format.nr;
   c.tiles = panel_count(matrix.format, a->out_channels);
-  c.panel_elems = panels_bytes(matrix.format, matrix.shape) / sizeof(float);
   c.bias_elems = vector_bytes(matrix.format, matrix.shape) / sizeof(float);
-  c.gemm.panels = matrix.f32();
-  c.gemm.bias = a->bias == kNone ? nullptr : m.weights(a->bias);
-  c.gemm.k = c.depth;
+  c.gemm = product_of(matrix);
+  c.gemm.start = m.weights_or_none(a->bias);
   c.gemm.units = a->out_channels;
   plan_strides(m, node, &c);
   const size_t rows = m.values[m.node_output(node, 0)].sequence ? mul_sat(env->max_batch, env->chunk_steps) : env->max_batch;
   c.block = block_rows(*env, c.depth, mul_sat(rows, window_positions(a->window)));
-  c.scratch_bytes = c.in_place ? 0 : align_up(mul_sat(mul_sat(c.block, c.depth), sizeof(float)), kBlobAlign);
+  c.patch_bytes = c.in_place ? 0 : align_up(mul_sat(mul_sat(c.block, c.depth), sizeof(float)), kBlobAlign);
+  c.scratch_bytes = add_sat(c.patch_bytes, factor_scratch_bytes(matrix.format, c.depth, c.block));
   const size_t scratch = mul_sat(c.scratch_bytes, env->threads);
   if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;
   Conv *kept = env->arena->take<Conv>(1);
@@ -241,8 +242,8 @@ void run_group(const RunEnv &env, const Conv &c, const ValueSlot &x, const Value
                GemmArgs g) {
   float *scratch = const_cast<float *>(g.a);
   if (!c.in_place) gather_block(env, c, x, p, count, group, scratch);
-  g.panels += group * c.panel_elems;
-  if (g.bias != nullptr) g.bias += group * c.bias_elems;
+  if (group != 0) set_panels(&g, env.model->matrix(c.attr->matrix), group);
+  if (g.start != nullptr) g.start += group * c.bias_elems;
   g.a_row_bytes = static_cast<size_t>(c.x_step) * sizeof(float);
   g.out_row_bytes = static_cast<size_t>(c.y_step) * sizeof(float);
   for (uint32_t done = 0; done < count; done += g.rows) {
@@ -280,7 +281,9 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
     split_range(c.tiles, env.threads, thread, &first_tile, &last_tile);
   }
   GemmArgs g = c.gemm;
-  g.a = view_as<float>(env.scratch + thread * c.scratch_bytes);
+  uint8_t *scratch = env.scratch + thread * c.scratch_bytes;
+  g.a = view_as<float>(scratch);
+  g.scratch = scratch + c.patch_bytes;
   g.tile_begin = static_cast<uint32_t>(first_tile);
   g.tile_end = static_cast<uint32_t>(last_tile);
   run_positions(env, c, x, env.values[y], begin, end, g);

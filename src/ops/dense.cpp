@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/dense.h"
 
+#include "ops/panel_product.h"
+
 namespace rnnp {
 namespace {
 
@@ -16,7 +18,8 @@ struct Dense {
   const AttrDense *attr;
   uint32_t tiles, nr;
   uint32_t matrices;
-  size_t panel_elems, bias_elems;  // from matrix to matrix
+  size_t bias_elems;     // from matrix to matrix
+  size_t scratch_bytes;  // of one thread
 };
 
 rnnp_status check(const Model &m, const BlobNode &n) {
@@ -47,6 +50,11 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const bool activated = a->act.act != uint32_t(Act::kIdentity);
   const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
   if (gemm == nullptr || (activated && act == nullptr)) return RNNP_E_LAYOUT;
+  const size_t steps = m.values[m.node_output(node, 0)].sequence ? env->chunk_steps : 1;
+  const size_t rows = mul_sat(mul_sat(env->max_batch, a->groups), steps);
+  const size_t thread_scratch = factor_scratch_bytes(matrix.format, a->input_size, rows);
+  const size_t scratch = mul_sat(thread_scratch, env->threads);
+  if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;
   Dense *d = env->arena->take<Dense>(1);
   *object = d;
   if (d == nullptr) return RNNP_OK;
@@ -57,11 +65,10 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   d->nr = matrix.format.nr;
   d->tiles = panel_count(matrix.format, a->output_size);
   d->matrices = matrix.count;
-  d->panel_elems = panels_bytes(matrix.format, matrix.shape) / sizeof(float);
   d->bias_elems = vector_bytes(matrix.format, matrix.shape) / sizeof(float);
-  d->gemm.panels = matrix.f32();
-  d->gemm.bias = a->bias == kNone ? nullptr : m.weights(a->bias);
-  d->gemm.k = a->input_size;
+  d->scratch_bytes = thread_scratch;
+  d->gemm = product_of(matrix);
+  d->gemm.start = m.weights_or_none(a->bias);
   d->gemm.units = a->output_size;
   return RNNP_OK;
 }
@@ -97,13 +104,15 @@ StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
   d.gemm.rows = static_cast<uint32_t>(vectors);
   d.gemm.tile_begin = 0;
   d.gemm.tile_end = d.tiles;
+  d.gemm.scratch = env->scratch;
   return run_single;
 }
 
 // The tiles of the part, and of what is left of it as much as a product can count.
-GemmArgs part_args(const Dense &d, const DensePart &part, size_t done) {
+GemmArgs part_args(const RunEnv &env, const Dense &d, const DensePart &part, size_t done) {
   const size_t left = part.count - done;
   GemmArgs g = d.gemm;
+  g.scratch = env.scratch + part.thread * d.scratch_bytes;
   g.tile_begin = part.tile_begin;
   g.tile_end = part.tile_end;
   g.rows = static_cast<uint32_t>(left < kMostVectors ? left : kMostVectors);
@@ -116,7 +125,7 @@ void for_each_block(const RunEnv &env, const BlobNode &node, const Dense &d, con
   const float *x = row_of(env.values[env.model->node_input(node, 0)], 0) + part.first * a.input_size;
   float *y = row_of(env.values[env.model->node_output(node, 0)], 0) + part.first * a.output_size;
   for (size_t done = 0; done < part.count;) {
-    GemmArgs g = part_args(d, part, done);
+    GemmArgs g = part_args(env, d, part, done);
     g.a_row_bytes = a.input_size * sizeof(float);
     g.out_row_bytes = a.output_size * sizeof(float);
     g.a = x + done * a.input_size;
@@ -130,9 +139,10 @@ void for_each_block(const RunEnv &env, const BlobNode &node, const Dense &d, con
 void run_matrices(const RunEnv &env, const BlobNode &node, const Dense &d, const DensePart &rows) {
   const AttrDense &a = *d.attr;
   const uint32_t each = a.groups / d.matrices;
+  const Matrix matrix = env.model->matrix(a.matrix);
   const ValueSlot &x = env.values[env.model->node_input(node, 0)], &y = env.values[env.model->node_output(node, 0)];
   for (size_t done = 0; done < rows.count;) {
-    GemmArgs g = part_args(d, rows, done);
+    GemmArgs g = part_args(env, d, rows, done);
     g.a = row_of(x, done);
     g.out = row_of(y, done);
     g.a_row_bytes = x.row_bytes;
@@ -142,9 +152,9 @@ void run_matrices(const RunEnv &env, const BlobNode &node, const Dense &d, const
       if (d.act != nullptr) activate(d, g);
       g.a += a.input_size;
       g.out += a.output_size;
-      if ((v + 1) % each != 0) continue;
-      g.panels += d.panel_elems;
-      if (g.bias != nullptr) g.bias += d.bias_elems;
+      if ((v + 1) % each != 0 || v + 1 == a.groups) continue;
+      set_panels(&g, matrix, (v + 1) / each);
+      if (g.start != nullptr) g.start += d.bias_elems;
     }
     done += g.rows;
   }
@@ -158,12 +168,12 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
   split_range(d.tiles, env.threads, thread, &begin, &end);
   if (begin == end) return;
   const size_t rows = chunk_rows(env, y);
-  const DensePart part = {0, rows, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
+  const DensePart part = {0, rows, static_cast<uint32_t>(begin), static_cast<uint32_t>(end), thread};
   if (d.matrices != 1) {
     run_matrices(env, node, d, part);
     return;
   }
-  const DensePart vectors = {0, rows * d.attr->groups, part.tile_begin, part.tile_end};
+  const DensePart vectors = {0, rows * d.attr->groups, part.tile_begin, part.tile_end, thread};
   for_each_block(env, node, d, vectors, [&](const GemmArgs &g) {
     d.run(&g);
     if (d.act != nullptr) activate(d, g);

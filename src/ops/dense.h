@@ -6,10 +6,11 @@
 
 namespace rnnp {
 
-// Vectors of this chunk, a row holding `groups` of them, and output tiles.
+// Vectors of this chunk, a row holding `groups` of them, and output tiles; done by one thread.
 struct DensePart {
   size_t first, count;
   uint32_t tile_begin, tile_end;
+  uint32_t thread;
 };
 
 // The products and biases of a part, of a node with one matrix; then its activation. object: rnnp_op_dense's.

@@ -3,6 +3,7 @@
 // block of them side by side in the kernels. Touches: its object, its thread's part of the scratch, its outputs.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
+#include "ops/panel_product.h"
 #include "ops/recurrent_check.h"
 #include "ops/recurrent_plan.h"
 #include "pack/layout.h"
@@ -70,7 +71,10 @@ bool inner_values_fit(const Model &m, const BlobNode &n, const AttrInnerRecurren
 rnnp_status check(const Model &m, const BlobNode &n) {
   const AttrInnerRecurrent *a = m.attr<AttrInnerRecurrent>(n);
   if (a == nullptr || !recurrent_sizes_fit(a->layer) || !inner_values_fit(m, n, *a)) return RNNP_E_BLOB_CORRUPT;
-  return check_recurrent_weights(m, a->layer);
+  const rnnp_status status = check_recurrent_weights(m, a->layer);
+  const BlobDirection &d = a->layer.direction[0];
+  // One kernel multiplies by both.
+  return status == RNNP_OK && !(is_fused(m.matrix(d.w).format) && is_fused(m.matrix(d.r).format)) ? RNNP_E_LAYOUT : status;
 }
 
 NodeCosts costs(const Model &m, const BlobNode &node) {
@@ -92,18 +96,16 @@ void fill_inner(const Model &m, const AttrRecurrent &a, const BlobDirection &d, 
   r.state_row_bytes = state_row_bytes;
   r.preact_row_bytes = preact_row_bytes;
   r.input_size = a.input_size;
-  r.hidden_size = a.hidden_size;
+  r.hidden_size = r.recurrent_k = a.hidden_size;
   r.tile_end = tiles;
   copy_bytes(r.cell.act, d.act, sizeof d.act);
   r.cell.clip = a.clip;
   r.cell.input_forget = a.input_forget;
   out->reverse = d.reverse;
   out->output_r = Cell(a.cell) == Cell::kGru ? m.matrix(d.r_output).f32() : nullptr;
-  out->gemm = {};
-  out->gemm.panels = r.w;
-  out->gemm.bias = r.bias;
+  out->gemm = product_of(m.matrix(d.w));
+  out->gemm.start = r.bias;
   out->gemm.out_row_bytes = preact_row_bytes;
-  out->gemm.k = a.input_size;
   out->gemm.tile_end = tiles;
 }
 

@@ -155,6 +155,12 @@ inline const Kernel *find_panel_kernel(const OpChoice &choice, KernelFamily fami
   return find_kernel(*choice.kernels, family, format.weight, format.nr, choice.isa);
 }
 
+// The product with panels of a format and so many gates.
+inline const Kernel *find_gemm(const OpChoice &choice, const PanelFormat &format, uint32_t gates) {
+  const KernelFamily family = format.weight == DType::kF32 ? gemm_family(gates) : KernelFamily::kGemm;
+  return find_panel_kernel(choice, family, format);
+}
+
 // The kernel for an activation. A registry may bring the plain ones alone.
 inline const Kernel *find_act(const OpChoice &env, const BlobActivation &a) {
   const Kernel *all = find_kernel(*env.kernels, KernelFamily::kAct, DType::kF32, 0, env.isa);

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "base/compiled_isa.h"
+#include "ops/panel_product.h"
 #include "ops/recurrent_check.h"
 #include "ops/recurrent_step.h"
 #include "pack/layout.h"
@@ -38,7 +39,8 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const Recurrent &lay
   r.state_row_bytes = layer.state_row_bytes;
   r.input_size = a.input_size;
   r.hidden_size = a.hidden_size;
-  r.far = layer.plan.far_r != 0;
+  r.recurrent_k = layer.plan.fused ? a.hidden_size : 0;
+  r.far = layer.plan.far_r != 0 && layer.plan.fused != 0;
   copy_bytes(r.cell.act, d.act, sizeof d.act);
   r.cell.clip = a.clip;
   r.cell.input_forget = a.input_forget;
@@ -46,20 +48,37 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const Recurrent &lay
   out->state_h = d.state_h;
   out->state_c = layer.cell == Cell::kLstm ? d.state_c : kNone;
   out->reverse = d.reverse;
-  out->gemm = {};
-  out->gemm.panels = r.w;
-  out->gemm.bias = m.weights(d.bias);
+  out->split = nullptr;
+  out->gemm = product_of(m.matrix(d.w));
+  out->gemm.start = m.weights(d.bias);
   out->gemm.out_row_bytes = layer.plan.row_bytes;
-  out->gemm.k = a.input_size;
   out->gemm.far = layer.plan.far_w;
+}
+
+void fill_split(const Model &m, const Recurrent &layer, const BlobDirection &d, GemmFn gemm, SplitStep *out) {
+  out->gemm = gemm;
+  out->r = product_of(m.matrix(d.r));
+  out->r.a_row_bytes = layer.state_row_bytes;
+  out->r.start_row_bytes = out->r.out_row_bytes = layer.plan.row_bytes;
+  out->r.start_tile = out->r.out_tile = layer.plan.gates * layer.nr;
+  out->r.far = layer.plan.far_r;
+  if (d.r_output == kNone) return;
+  out->candidate = out->r;
+  set_panels(&out->candidate, m.matrix(d.r_output), 0);
+  out->candidate.gates = 1;
+  if (layer.cell == Cell::kGru) return;
+  out->candidate.start = m.weights(d.r_bias);
+  out->candidate.start_row_bytes = 0;
+  out->candidate.out_row_bytes = layer.state_row_bytes;
+  out->candidate.start_tile = out->candidate.out_tile = layer.nr;
 }
 
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
-  const PanelFormat format = m.matrix(a->direction[0].w).format;
+  const PanelFormat w = m.matrix(a->direction[0].w).format, r = m.matrix(a->direction[0].r).format;
   const uint32_t count = a->direction_count;  // 1 or 2
-  const RecurrentShape shape = {Cell(a->cell), a->input_size, a->hidden_size, format, count};
+  const RecurrentShape shape = {Cell(a->cell), a->input_size, a->hidden_size, w, r, count};
   const PlanLimits limits = {env->max_batch, env->chunk_steps, env->threads,          env->l1d_bytes,
                              env->l2_bytes,  env->l3_bytes,    env->layer_chunk_steps};
   const RecurrentPlan plan = plan_recurrent(shape, limits);
@@ -67,20 +86,23 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
 
   // Without a buffer for pre-activations every step takes its input inside the recurrent kernel.
   const bool projects = plan.preact_bytes != 0;
-  const Kernel *gemm = find_panel_kernel(*env, gemm_family(plan.gates), format);
+  const Kernel *gemm = find_gemm(*env, w, plan.gates);
+  const Kernel *product = plan.fused ? nullptr : find_gemm(*env, r, 2);
+  if ((gemm == nullptr && projects) || (product == nullptr && !plan.fused)) return RNNP_E_LAYOUT;
   const Kernel *steps[2] = {}, *outputs[2] = {};
   for (uint32_t d = 0; d < count; ++d) {
     const KernelFamily family = step_family(*a, a->direction[d]);
-    steps[d] = find_panel_kernel(*env, family, format);
+    steps[d] = find_kernel(*env->kernels, family, DType::kF32, w.nr, env->isa);
     const bool generic = family == KernelFamily::kGruGatesGeneric;
     const KernelFamily output = generic ? KernelFamily::kGruOutputGeneric : KernelFamily::kGruOutput;
-    outputs[d] = shape.cell == Cell::kGru ? find_panel_kernel(*env, output, format) : steps[d];
-    if (steps[d] == nullptr || outputs[d] == nullptr || (gemm == nullptr && projects)) return RNNP_E_LAYOUT;
+    outputs[d] = shape.cell == Cell::kGru ? find_kernel(*env->kernels, output, DType::kF32, w.nr, env->isa) : steps[d];
+    if (steps[d] == nullptr || outputs[d] == nullptr) return RNNP_E_LAYOUT;
     env->recurrent_isa |= steps[d]->isa;
   }
 
   Recurrent *layer = env->arena->take<Recurrent>(1);
   Direction *directions = env->arena->take<Direction>(count);
+  SplitStep *splits = plan.fused ? nullptr : env->arena->take<SplitStep>(count);
   *object = layer;
   if (directions == nullptr) return RNNP_OK;
   *layer = {};
@@ -89,15 +111,19 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   layer->cell = shape.cell;
   layer->input_size = a->input_size;
   layer->hidden_size = a->hidden_size;
-  layer->nr = format.nr;
+  layer->nr = w.nr;
   layer->direction_count = count;
   layer->state_row_bytes = size_t{state_row_elems(a->hidden_size)} * sizeof(float);
   layer->gemm = projects ? gemm->gemm : nullptr;
   for (uint32_t d = 0; d < count; ++d) {
     fill_direction(m, *a, *layer, a->direction[d], &layer->direction[d]);
+    if (splits != nullptr) {
+      fill_split(m, *layer, a->direction[d], product->gemm, &splits[d]);
+      layer->direction[d].split = &splits[d];
+    }
     layer->direction[d].recur = steps[d]->recur;
     layer->direction[d].together =
-        kStepsTogether && steps[d]->runs_steps && shape.cell != Cell::kGru && !plan.serpentine && !a->direction[d].reverse;
+        kStepsTogether && plan.fused && steps[d]->runs_steps && shape.cell != Cell::kGru && !plan.serpentine && !a->direction[d].reverse;
     layer->direction[d].output = shape.cell == Cell::kGru ? outputs[d]->recur : nullptr;
   }
   return RNNP_OK;
@@ -124,6 +150,7 @@ RecurArgs rows_of(const RecurArgs &a, uint32_t first, uint32_t count) {
   r.c = offset_bytes(a.c, state);
   r.z = offset_bytes(a.z, state);
   r.rh = offset_bytes(a.rh, state);
+  r.r_bias = offset_bytes(a.r_bias, a.r_bias_row_bytes * first);
   r.y = offset_bytes(a.y, a.y_row_bytes * first);
   r.rows = count;
   return r;
@@ -141,29 +168,62 @@ void carry_rows(const RecurArgs &a, uint32_t first, uint32_t count, TileRange ti
   }
 }
 
-// Runs of rows that are active at `step` (of the run) go to the kernel, the others are carried when `carry` is set.
-void ragged_rows(RecurFn fn, const RecurArgs &a, const int32_t *lengths, size_t step, TileRange tiles, uint32_t nr, bool carry) {
+// A step up to where the threads meet: all of it, or one of a kGru's two.
+struct Half {
+  RecurFn cells;
+  const SplitStep *split;  // nullptr: the kernel multiplies by R
+  Cell cell;
+  bool candidate;  // of a kGru, the second
+  bool carries;    // rows that have ended
+  void *factors;   // of this thread
+};
+
+void multiply(const SplitStep &split, const GemmArgs &product, const RecurArgs &a, const float *factors, float *out,
+              void *scratch) {
+  GemmArgs g = product;
+  g.a = factors;
+  if (g.start == nullptr) g.start = out;
+  g.out = out;
+  g.rows = a.rows;
+  g.tile_begin = a.tile_begin;
+  g.tile_end = a.tile_end;
+  g.scratch = scratch;
+  split.gemm(&g);
+}
+
+void run_half(const Half &half, const RecurArgs &a, uint32_t nr) {
+  if (half.split != nullptr) {
+    const SplitStep &split = *half.split;
+    float *preact = const_cast<float *>(a.preact);
+    if (!half.candidate) multiply(split, split.r, a, a.h_prev, preact, half.factors);
+    if (half.candidate) multiply(split, split.candidate, a, a.rh, preact + 2 * nr, half.factors);
+    if (half.cell == Cell::kGruLinear) multiply(split, split.candidate, a, a.h_prev, a.z, half.factors);
+  }
+  half.cells(&a);
+}
+
+// Runs of rows that are active at `step` (of the run) go to the kernel, the others are carried where the half does that.
+void ragged_rows(const Half &half, const RecurArgs &a, const int32_t *lengths, size_t step, TileRange tiles, uint32_t nr) {
   uint32_t row = 0;
   while (row < a.rows) {
     const bool active = step < static_cast<size_t>(lengths[row]);
     uint32_t end = row + 1;
     while (end < a.rows && (step < static_cast<size_t>(lengths[end])) == active) ++end;
     if (active) {
-      const RecurArgs part = rows_of(a, row, end - row);
-      fn(&part);
-    } else if (carry) {
+      run_half(half, rows_of(a, row, end - row), nr);
+    } else if (half.carries) {
       carry_rows(a, row, end - row, tiles, nr);
     }
     row = end;
   }
 }
 
-void run_rows(RecurFn fn, const RecurArgs &a, const int32_t *lengths, size_t step, TileRange tiles, uint32_t nr, bool carry) {
+void run_rows(const Half &half, const RecurArgs &a, const int32_t *lengths, size_t step, TileRange tiles, uint32_t nr) {
   if (tiles.begin == tiles.end) return;
   if (lengths == nullptr) {
-    fn(&a);
+    run_half(half, a, nr);
   } else {
-    ragged_rows(fn, a, lengths, step, tiles, nr, carry);
+    ragged_rows(half, a, lengths, step, tiles, nr);
   }
 }
 
@@ -196,6 +256,7 @@ struct StepFrame {
   const ValueSlot *x, *y;
   float *preact;
   uint32_t d, hidden_size;
+  void *factors;
 };
 
 void place_step(RecurArgs *a, const RunEnv &env, const StepFrame &f, size_t t, size_t local) {
@@ -216,6 +277,7 @@ void project_input(const RunEnv &env, const Recurrent &layer, const Direction &d
   g.rows = static_cast<uint32_t>(count * env.batch);
   g.tile_begin = tiles.begin;
   g.tile_end = tiles.end;
+  g.scratch = f.factors;
   if (tiles.begin != tiles.end) layer.gemm(&g);
 }
 
@@ -264,7 +326,9 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
 
   StateSlot &h = env.states[dir.state_h];
   uint32_t live = h.live;
-  StepFrame frame = {&env.values[env.model->node_input(node, 0)], nullptr, view_as<float>(scratch), d, layer.hidden_size};
+  const RecurrentPlan &plan = layer.plan;
+  uint8_t *factors = scratch + plan.preact_bytes + 2 * plan.gate_bytes + team.self * plan.factor_bytes;
+  StepFrame frame = {&env.values[env.model->node_input(node, 0)], nullptr, view_as<float>(scratch), d, layer.hidden_size, factors};
   if (y != kNone && env.values[y].data != nullptr) frame.y = &env.values[y];
 
   RecurArgs a = dir.args;
@@ -276,11 +340,17 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
   a.x_row_bytes = frame.x->row_bytes;
   a.y_row_bytes = frame.y != nullptr ? frame.y->row_bytes : 0;
   a.c = dir.state_c != kNone ? env.states[dir.state_c].buffer[env.states[dir.state_c].live] : nullptr;
-  if (layer.gemm == nullptr || (env.steps == 1 && layer.cell != Cell::kGru)) a.x = row_of(*frame.x, 0);
-  if (layer.cell == Cell::kGru) {
-    a.z = view_as<float>(scratch + layer.plan.preact_bytes);
-    a.rh = offset_bytes(a.z, layer.plan.gate_bytes);
+  if (layer.gemm == nullptr || (env.steps == 1 && plan.takes_input)) a.x = row_of(*frame.x, 0);
+  if (plan.gate_bytes != 0) {
+    a.z = view_as<float>(scratch + plan.preact_bytes);
+    a.rh = offset_bytes(a.z, plan.gate_bytes);
   }
+  if (dir.split != nullptr && layer.cell == Cell::kGruLinear) {
+    a.r_bias = a.z;
+    a.r_bias_row_bytes = a.state_row_bytes;
+  }
+  const Half half = {dir.recur, dir.split, layer.cell, false, dir.output == nullptr, factors};
+  const Half second = {dir.output, dir.split, layer.cell, true, true, factors};
 
   const bool together = kStepsTogether && dir.together && env.batch == 1 && team.threads == 1 && lengths == nullptr;
   for (size_t done = 0; done < env.steps;) {
@@ -300,12 +370,12 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
       a.h_next = h.buffer[live ^ 1];
       a.descending = static_cast<uint8_t>(layer.plan.serpentine & live);
       const size_t step = env.first_step + first + local;
-      run_rows(dir.recur, a, lengths, step, tiles, layer.nr, dir.output == nullptr);
+      run_rows(half, a, lengths, step, tiles, layer.nr);
       if (dir.output != nullptr) {
         barrier_wait(team.lines, team.threads, team.self);
         RecurArgs out = a;
         out.r = dir.output_r;
-        run_rows(dir.output, out, lengths, step, tiles, layer.nr, true);
+        run_rows(second, out, lengths, step, tiles, layer.nr);
       }
       live ^= 1;
       barrier_wait(team.lines, team.threads, team.self);

@@ -22,8 +22,9 @@ bool weights_fit(const Model &m, const AttrRecurrent &a, const BlobDirection &d)
   const uint32_t gates = cell_gates(Cell(a.cell));
   const uint32_t h = a.hidden_size;
   if (d.reverse > 1 || !is_known_act(d.act[0]) || !is_known_act(d.act[1]) || !is_known_act(d.act[2])) return false;
-  const bool split = Cell(a.cell) == Cell::kGru;
-  if (!m.has_matrix(d.w, gates, h, a.input_size, 1) || !m.has_matrix(d.r, split ? 2 : gates, h, h, 1)) return false;
+  if (!m.has_matrix(d.w, gates, h, a.input_size, 1) || d.r >= m.matrices.count) return false;
+  const bool split = candidate_is_apart(Cell(a.cell), m.matrix(d.r).format);
+  if (!m.has_matrix(d.r, split ? 2 : gates, h, h, 1)) return false;
   if (split ? !m.has_matrix(d.r_output, 1, h, h, 1) : d.r_output != kNone) return false;
   const Matrix w = m.matrix(d.w);
   if (!m.vector_fits(d.bias, w, gates)) return false;
@@ -36,15 +37,15 @@ bool states_fit(const Model &m, const AttrRecurrent &a, const BlobDirection &d) 
   return state_is(m, d.state_h, h, 2) && (Cell(a.cell) != Cell::kLstm || (state_is(m, d.state_c, h, 1) && d.state_c != d.state_h));
 }
 
-// Kernels read all of a layer's matrices in one format.
-bool has_one_format(const Model &m, const AttrRecurrent &a) {
-  const uint32_t format = m.matrices[a.direction[0].w].format;
+// Tiles of one width, of which each direction's cells are; the same format for all of R, and for W of both directions.
+bool formats_agree(const Model &m, const AttrRecurrent &a) {
+  const uint32_t w = m.matrices[a.direction[0].w].format, r = m.matrices[a.direction[0].r].format;
   for (uint32_t d = 0; d < a.direction_count; ++d) {
     const BlobDirection &b = a.direction[d];
-    if (m.matrices[b.w].format != format || m.matrices[b.r].format != format) return false;
-    if (b.r_output != kNone && m.matrices[b.r_output].format != format) return false;
+    if (m.matrices[b.w].format != w || m.matrices[b.r].format != r) return false;
+    if (b.r_output != kNone && m.matrices[b.r_output].format != r) return false;
   }
-  return find_panel_format(format).nr != 0;
+  return find_panel_format(w).nr != 0 && find_panel_format(w).nr == find_panel_format(r).nr;
 }
 
 // Every direction's initial values lie within the value's row.
@@ -111,7 +112,7 @@ rnnp_status check_recurrent_weights(const Model &m, const AttrRecurrent &a) {
   for (uint32_t d = 0; d < a.direction_count; ++d) {
     if (!weights_fit(m, a, a.direction[d])) return RNNP_E_BLOB_CORRUPT;
   }
-  return has_one_format(m, a) ? RNNP_OK : RNNP_E_LAYOUT;
+  return formats_agree(m, a) ? RNNP_OK : RNNP_E_LAYOUT;
 }
 
 rnnp_status check_recurrent(const Model &m, const BlobNode &n) {

@@ -8,11 +8,20 @@
 
 namespace rnnp {
 
+// h * R by products of its own, before a recurrent kernel that does the cells alone: for formats that such kernels do not read.
+// Both add to pre-activations where they lie; kGruLinear's second gives `candidate`.
+struct SplitStep {
+  GemmFn gemm;
+  GemmArgs r;          // all gates; of a GRU z and r
+  GemmArgs candidate;  // of a GRU: r*h, or h, times gate h's
+};
+
 struct Direction {
-  RecurFn recur;          // the step; for kGru gates z and r
-  RecurFn output;         // kGru: the candidate; else nullptr
-  RecurArgs args;         // what changes from step to step is set there
-  const float *output_r;  // kGru: the candidate's panels, the only argument of its kernel that differs
+  RecurFn recur;           // the step; for kGru gates z and r
+  RecurFn output;          // kGru: the candidate; else nullptr
+  RecurArgs args;          // what changes from step to step is set there
+  const float *output_r;   // kGru: the candidate's panels, the only argument of its kernel that differs
+  const SplitStep *split;  // nullptr: the kernels multiply by R
   GemmArgs gemm;
   uint32_t state_h, state_c;
   bool reverse;

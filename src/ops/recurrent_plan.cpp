@@ -71,26 +71,31 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   p.gates = cell_gates(shape.cell);
   const MatrixShape w = {p.gates, shape.hidden_size, shape.input_size, shape.input_size};
   const MatrixShape r = {p.gates, shape.hidden_size, shape.hidden_size, shape.hidden_size};
-  p.tiles = panel_count(shape.format, shape.hidden_size);
+  p.tiles = panel_count(shape.w, shape.hidden_size);
+  p.fused = is_fused(shape.r);
+  p.takes_input = p.fused && is_fused(shape.w) && shape.cell != Cell::kGru;
   p.teams = kManyThreads && shape.directions == 2 && limits.threads >= 2 ? 2 : 1;
   p.team_threads = kManyThreads ? limits.threads / p.teams : 1;
-  p.row_bytes = vector_bytes(shape.format, r);
+  p.row_bytes = vector_bytes(shape.w, w);
   if (p.row_bytes >= kPaddedRowBytes) p.row_bytes = add_sat(p.row_bytes, kRowPadBytes);
-  p.recurrent_bytes = panels_bytes(shape.format, r);
-  const size_t w_bytes = panels_bytes(shape.format, w);
+  p.recurrent_bytes = panels_bytes(shape.r, r);
+  const size_t w_bytes = panels_bytes(shape.w, w);
   const uint32_t chunk = limits.chunk_steps
                              ? limits.chunk_steps
                              : choose_chunk_steps(p.row_bytes, add_sat(p.recurrent_bytes, w_bytes), limits.batch, limits.l2_bytes);
   p.chunk_steps = chunk < limits.max_steps ? chunk : limits.max_steps;
-  // Steps one by one take their input inside the recurrent kernel; only kGru needs the buffer then.
-  const bool buffered = shape.cell == Cell::kGru || (p.chunk_steps > 1 && !takes_input_in_step(shape, limits.batch));
+  // Steps one by one take their input inside the recurrent kernel, where it can.
+  const bool buffered = !p.takes_input || (p.chunk_steps > 1 && !takes_input_in_step(shape, limits.batch));
   p.preact_bytes = buffered ? align_up(mul_sat(mul_sat(p.row_bytes, limits.batch), p.chunk_steps), kArenaAlign) : 0;
   p.serpentine = sweeps_back(p, w_bytes, limits);
   p.far_r = is_far(p.recurrent_bytes / p.team_threads, limits.l2_bytes);
   p.far_w = is_far(w_bytes / p.team_threads, limits.l2_bytes);
   const size_t state_bytes = mul_sat(mul_sat(state_row_elems(shape.hidden_size), sizeof(float)), limits.batch);
-  p.gate_bytes = shape.cell == Cell::kGru ? align_up(state_bytes, kArenaAlign) : 0;
-  p.team_bytes = add_sat(p.preact_bytes, mul_sat(p.gate_bytes, 2));
+  p.gate_bytes = candidate_is_apart(shape.cell, shape.r) ? align_up(state_bytes, kArenaAlign) : 0;
+  const size_t rows = mul_sat(limits.batch, p.chunk_steps), x_factors = factor_scratch_bytes(shape.w, shape.input_size, rows);
+  const size_t h_factors = factor_scratch_bytes(shape.r, shape.hidden_size, limits.batch);
+  p.factor_bytes = x_factors > h_factors ? x_factors : h_factors;
+  p.team_bytes = add_sat(add_sat(p.preact_bytes, mul_sat(p.gate_bytes, 2)), mul_sat(p.factor_bytes, limits.threads));
   p.scratch_bytes = mul_sat(p.team_bytes, p.teams);
   return p;
 }

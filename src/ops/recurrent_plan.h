@@ -7,15 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/blob.h"
-#include "pack/panel_format.h"
+#include "format/recurrent_panels.h"
 
 namespace rnnp {
 
 struct RecurrentShape {
   Cell cell;
   uint32_t input_size, hidden_size;
-  PanelFormat format;  // of W and R
+  PanelFormat w, r;  // of panels
   uint32_t directions;
 };
 
@@ -38,8 +37,11 @@ struct RecurrentPlan {
   uint32_t far_r, far_w;   // 1: a thread's share of R, of W, lies beyond L2
   size_t row_bytes;        // of pre-activations, per (step, row)
   size_t preact_bytes;     // pre-activations of one chunk; 0 where the step takes its input itself
-  size_t gate_bytes;       // kGru: z, and again r*h, of one step; else 0
-  size_t team_bytes;       // scratch of one team: preact, z, r*h
+  uint32_t fused;          // 1: the recurrent kernels multiply by R
+  uint32_t takes_input;    // 1: and by W, in single steps
+  size_t gate_bytes;       // kGru: z, and again r*h, of one step; kGruLinear, not fused: gate h's h * R; else 0
+  size_t factor_bytes;     // what a thread's products quantise their rows in
+  size_t team_bytes;       // scratch of one team: preact, gates, factors
   size_t recurrent_bytes;  // R of one direction
   size_t scratch_bytes;    // all of the layer's scratch
 };

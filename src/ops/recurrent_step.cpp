@@ -50,6 +50,7 @@ void place_gru_scratch(const Recurrent &layer, void *scratch, uint32_t rows, Dir
   d->gemm.rows = rows;
   d->gemm.tile_begin = 0;
   d->gemm.tile_end = layer.plan.tiles;
+  d->gemm.scratch = at + layer.plan.preact_bytes + 2 * layer.plan.gate_bytes;
 }
 
 // Forward, one direction, no optional input or final state.
@@ -68,8 +69,8 @@ bool is_plain(const Model &m, const BlobNode &node, const Recurrent &layer) {
 StepFn finish_recurrent(FinishEnv *env, const BlobNode &node, void *object) {
   Recurrent &layer = *static_cast<Recurrent *>(object);
   const Model &m = *env->model;
-  if (env->threads != 1 || !is_plain(m, node, layer)) return nullptr;
   Direction &d = layer.direction[0];
+  if (env->threads != 1 || d.split != nullptr || !is_plain(m, node, layer)) return nullptr;
   layer.single = {&env->states[d.state_h], &env->values[m.node_input(node, 0)], &env->values[m.node_output(node, 0)]};
   d.args.x_row_bytes = layer.single.x->row_bytes;
   d.args.y_row_bytes = layer.single.y->row_bytes;
@@ -77,7 +78,8 @@ StepFn finish_recurrent(FinishEnv *env, const BlobNode &node, void *object) {
   d.args.rows = env->max_batch;
   d.args.tile_begin = 0;
   d.args.tile_end = layer.plan.tiles;
-  if (layer.cell != Cell::kGru) return run_step;
+  if (layer.plan.takes_input) return run_step;
+  if (layer.cell != Cell::kGru) return nullptr;
   place_gru_scratch(layer, env->scratch, env->max_batch, &d);
   return run_gru_step;
 }

@@ -5,7 +5,7 @@
 namespace rnnp {
 namespace {
 
-using PackFn = std::vector<uint8_t> (*)(const PanelFormat &, const MatrixSource &);
+using PackFn = PackedMatrix (*)(const PanelFormat &, const MatrixSource &);
 
 struct Row {
   const char *name;
@@ -21,7 +21,7 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::vector<uint8_t> pack_matrix(const PanelFormat &format, const MatrixSource &source) {
+PackedMatrix pack_matrix(const PanelFormat &format, const MatrixSource &source) {
   for (const Row &row : kRows) {
     if (row.id == format.id) return row.pack(format, source);
   }

@@ -17,8 +17,14 @@ struct MatrixSource {
   uint32_t units, k, gate_begin, gates;
 };
 
-// The panels of one matrix.
-std::vector<uint8_t> pack_matrix(const PanelFormat &format, const MatrixSource &source);
+// A matrix's parts in the blob; those that its format has not are empty.
+struct PackedMatrix {
+  std::vector<uint8_t> panels;
+  std::vector<float> scales;       // [tiles][gates][NR]
+  std::vector<int32_t> unit_sums;  // the same
+};
+
+PackedMatrix pack_matrix(const PanelFormat &format, const MatrixSource &source);
 
 // One number for each gate and unit, [gates][units], to [panels][gates][NR].
 std::vector<float> pack_vector(const PanelFormat &format, const float *v, uint32_t units, uint32_t gates);
@@ -27,8 +33,23 @@ std::vector<float> pack_vector(const PanelFormat &format, const float *v, uint32
 std::string panel_format_name(uint32_t id);
 uint32_t panel_format_id(const std::string &name);
 
+// Which of a dense matrix's stored weights is that of gate g (of the source's), unit and k.
+inline size_t place_in_panels(const PanelFormat &f, const MatrixSource &s, uint32_t g, uint32_t unit, uint32_t k) {
+  const size_t width = f.nr == 0 ? s.units : f.nr, groups = (size_t{s.k} + f.kr - 1) / f.kr;
+  return (((unit / width * groups + k / f.kr) * s.gates + g) * width + unit % width) * f.kr + k % f.kr;
+}
+
 // What makes the panels of a row; the rows name them.
-std::vector<uint8_t> pack_f32(const PanelFormat &format, const MatrixSource &source);
+PackedMatrix pack_f32(const PanelFormat &format, const MatrixSource &source);
+PackedMatrix pack_f16(const PanelFormat &format, const MatrixSource &source);
+PackedMatrix pack_bf16(const PanelFormat &format, const MatrixSource &source);
+// Symmetric, a scale for each unit of each gate: the least with which no weight exceeds 127 and no two neighbours within the KR, at
+// even and odd k, add up to more than 129, so that 254 times such a pair fits in 16 bits. Weights are finite.
+PackedMatrix pack_i8(const PanelFormat &format, const MatrixSource &source);
+
+// The number of 16 bits nearest to a value, halves to the even one; NaN stays NaN. What is too small for a normal bf16 becomes 0.
+uint16_t nearest_f16(float value);
+uint16_t nearest_bf16(float value);
 
 }  // namespace rnnp
 #endif  // RNNPACK_PACK_PACK_H_

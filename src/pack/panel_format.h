@@ -85,6 +85,15 @@ inline size_t scales_bytes(const PanelFormat &f, const MatrixShape &s, uint32_t 
   const uint32_t groups = group_k == 0 ? 1 : s.k / group_k + (s.k % group_k != 0);
   return mul_sat(vector_bytes(f, s), groups);
 }
+
+// What a product needs to quantise its rows in, of a thread: some of the rows at a time, each with its scale.
+constexpr uint32_t kQuantisedRows = 32;
+inline size_t quantised_row_bytes(const PanelFormat &f, uint32_t k) {
+  return f.factor == DType::kI8 ? add_sat(align_up(k, 64), 64) : 0;
+}
+inline size_t factor_scratch_bytes(const PanelFormat &f, uint32_t k, size_t rows) {
+  return mul_sat(quantised_row_bytes(f, k), rows < kQuantisedRows ? rows : kQuantisedRows);
+}
 inline size_t index_bytes(const PanelFormat &f, const MatrixShape &s) {
   return mul_sat(mul_sat(panel_count(f, s.units), s.entries), f.index_bytes);
 }

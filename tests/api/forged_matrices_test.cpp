@@ -61,7 +61,7 @@ TEST(ForgedMatrices, TheSampleItselfRuns) {
 }
 
 TEST(ForgedMatrices, AFormatThatNobodyKnowsIsALayoutWithoutAKernel) {
-  for (const uint32_t id : {0u, 5u, 77u, 0x10001u, 0xffffffffu}) {
+  for (const uint32_t id : {0u, 70u, 77u, 0x10001u, 0xffffffffu}) {
     for (uint32_t i = 0; i < kMatrices; ++i) {
       BlobTables t = sample();
       t.matrices[i].format = id;

@@ -28,7 +28,10 @@ HEADER = struct.Struct("<8I2Q6I20I")
 SECTIONS = "values nodes args inputs outputs states matrices attrs strings weights".split()
 MATRIX = "13Ifi5I"
 # id: name, bits of a weight, NR, k that lie together; without scales and indices
-FORMATS = {1: ("f32_nr16", 32, 16, 1), 2: ("f32_nr8", 32, 8, 1), 3: ("f32_nr4", 32, 4, 1), 4: ("f32_row", 32, 0, 1)}
+FORMATS = {1: ("f32_nr16", 32, 16, 1), 2: ("f32_nr8", 32, 8, 1), 3: ("f32_nr4", 32, 4, 1), 4: ("f32_row", 32, 0, 1),
+           5: ("f16_nr16", 16, 16, 1), 6: ("f16_nr8", 16, 8, 1), 7: ("f16_nr4", 16, 4, 1),
+           8: ("bf16_nr16", 16, 16, 2), 9: ("bf16_nr8", 16, 8, 2), 10: ("bf16_nr4", 16, 4, 2),
+           11: ("i8_nr16", 8, 16, 4), 12: ("i8_nr8", 8, 8, 4), 13: ("i8_nr4", 8, 4, 4)}
 
 
 ATTR_BYTES = {"recurrent": 200, "dense": 32, "unary": 12, "binary": 104, "softmax": 16, "copy": 108, "time_step": 4, "conv": 124, "pool": 100,
@@ -130,11 +133,15 @@ class Blob:
     def check_matrix(self, m, reserved):
         _, bits, nr, kr = FORMATS[m["format"]]
         assert not any(reserved) and all(m[name] > 0 for name in ("count", "gates", "units", "k")) and m["entries"] == m["k"]
-        assert all(m[name] == NONE for name in ("index", "tile_first", "scales", "unit_sums", "diagonal"))
-        assert m["group_k"] == 0 and m["factor_scale"] == 0 and m["factor_zero"] == 0
+        assert m["index"] == m["tile_first"] == NONE and m["group_k"] == 0 and m["factor_zero"] == 0
+        scaled = bits <= 8
+        assert (m["scales"] != NONE) == (m["unit_sums"] != NONE) == scaled and (scaled or m["diagonal"] == NONE)
+        assert m["factor_scale"] >= 0 if scaled else m["factor_scale"] == 0
         units = -(-m["units"] // nr) * nr if nr else m["units"]
         size = units * m["gates"] * -(-m["k"] // kr) * kr * bits // 8 * m["count"]
-        assert m["panels"] % ALIGN == 0 and m["panels"] + size <= self.sections["weights"][1]
+        parts = [(m["panels"], size)] + [(m[name], 4 * units * m["gates"] * m["count"]) for name in ("scales", "unit_sums", "diagonal")]
+        for offset, part in parts:
+            assert offset == NONE or (offset % ALIGN == 0 and offset + part <= self.sections["weights"][1])
 
     def nodes(self):
         args = [maybe(value) for (value,) in self.records("args", "I")]

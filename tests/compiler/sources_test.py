@@ -172,7 +172,7 @@ message(STATUS "SOURCES ${{sources}}")
     # --- One file ---------------------------------------------------------------------------------------------------------------
 
     def test_one_file_is_all_a_program_needs(self):
-        for model, flags, how in ((MODEL, ["-DRNNPACK_REFERENCE_KERNELS"], ["--reference"]), (MIXED, ["-mavx2", "-mfma"], [])):
+        for model, flags, how in ((MODEL, ["-DRNNPACK_REFERENCE_KERNELS"], ["--reference"]), (MIXED, ["-mavx2", "-mfma", "-mf16c"], [])):
             with self.subTest(model=model, flags=flags):
                 expected = self.emit(model, "--one-file", how=how)
                 self.assertFalse(re.search(r'^#include [<"]rnnpack', (self.at / "net.h").read_text() + (self.at / "net.cpp").read_text(), re.M))

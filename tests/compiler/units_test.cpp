@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -36,7 +37,9 @@ const Format kFormats[] = {
 
 // Blobs name formats by these numbers.
 TEST(Pack, IdsOfFormatsArePinned) {
-  const std::map<std::string, uint32_t> pinned = {{"f32_nr16", 1}, {"f32_nr8", 2}, {"f32_nr4", 3}, {"f32_row", 4}};
+  const std::map<std::string, uint32_t> pinned = {
+      {"f32_nr16", 1},  {"f32_nr8", 2},  {"f32_nr4", 3},   {"f32_row", 4},  {"f16_nr16", 5}, {"f16_nr8", 6}, {"f16_nr4", 7},
+      {"bf16_nr16", 8}, {"bf16_nr8", 9}, {"bf16_nr4", 10}, {"i8_nr16", 11}, {"i8_nr8", 12},  {"i8_nr4", 13}};
   ASSERT_EQ(pinned.size(), std::size(kFormats));
   for (const Format &f : kFormats) {
     EXPECT_EQ(pinned.at(f.name), f.id);
@@ -44,47 +47,130 @@ TEST(Pack, IdsOfFormatsArePinned) {
     EXPECT_EQ(f.name, panel_format_name(f.id));
     EXPECT_EQ(f.id, panel_format_id(f.name));
   }
-  for (const uint32_t id : {0u, 5u, 0xffffffffu}) EXPECT_EQ(0u, find_panel_format(id).id) << id;
+  for (const uint32_t id : {0u, 99u, 0xffffffffu}) EXPECT_EQ(0u, find_panel_format(id).id) << id;
   EXPECT_EQ("unknown 99", panel_format_name(99));
   EXPECT_EQ(0u, panel_format_id("unknown 99"));
 }
 
+// Small integers have the same value in every type of 16 bits and more: their codes, written out.
+uint32_t code_of(DType type, uint32_t value) {
+  uint32_t exponent = 0;
+  while (value >> exponent > 1) ++exponent;
+  const uint32_t mantissa = value == 0 ? 0 : value - (1u << exponent);
+  const uint32_t bits = type == DType::kF16 ? 10 : type == DType::kBf16 ? 7 : 23, bias = type == DType::kF16 ? 15 : 127;
+  return value == 0 ? 0 : (exponent + bias) << bits | mantissa << bits >> exponent;
+}
+
 // Written out from docs/BLOB_FORMAT.md, "Panel formats": a format of another stored type needs a case of its own here.
 void expect_panels(const PanelFormat &f, const MatrixSource &s, uint32_t all_gates) {
-  ASSERT_EQ(DType::kF32, f.weight);
-  const std::vector<uint8_t> bytes = pack_matrix(f, s);
+  ASSERT_TRUE(f.weight == DType::kF32 || f.weight == DType::kF16 || f.weight == DType::kBf16);
+  const std::vector<uint8_t> bytes = pack_matrix(f, s).panels;
   ASSERT_EQ(bytes.size(), panels_bytes(f, {s.gates, s.units, s.k, s.k}));
-  std::vector<float> panels(bytes.size() / sizeof(float));
-  std::memcpy(panels.data(), bytes.data(), bytes.size());
+  const size_t size = dtype_bits(f.weight) / 8;
   ASSERT_LE(s.gate_begin + s.gates, all_gates);
   const uint32_t width = f.nr == 0 ? s.units : f.nr;
   size_t index = 0;
   for (uint32_t tile = 0; tile < panel_count(f, s.units); ++tile) {
-    for (uint32_t i = 0; i < s.k; ++i) {
+    for (uint32_t first = 0; first < s.k; first += f.kr) {
       for (uint32_t g = 0; g < s.gates; ++g) {
-        for (uint32_t n = 0; n < width; ++n, ++index) {
-          const uint32_t unit = tile * width + n;
-          ASSERT_EQ(panels[index], unit < s.units ? s.m[(uint64_t{s.gate_begin + g} * s.units + unit) * s.k + i] : 0.0f);
+        for (uint32_t n = 0; n < width * f.kr; ++n, ++index) {
+          const uint32_t unit = tile * width + n / f.kr, i = first + n % f.kr;
+          const bool there = unit < s.units && i < s.k;
+          const float value = there ? s.m[(uint64_t{s.gate_begin + g} * s.units + unit) * s.k + i] : 0.0f;
+          uint32_t code = 0;
+          std::memcpy(&code, bytes.data() + index * size, size);
+          ASSERT_EQ(code_of(f.weight, static_cast<uint32_t>(value)), code);
         }
       }
     }
   }
-  ASSERT_EQ(index, panels.size());
+  ASSERT_EQ(index * size, bytes.size());
 }
 
 TEST(Pack, PanelsHoldEveryWeightOnceAndZeros) {
   for (const Format &f : kFormats) {
+    if (f.row.scales != Scales::kUnscaled) continue;
     for (uint32_t units : {1u, 3u, 4u, 16u, 17u, 37u}) {
       for (uint32_t gates : {1u, 3u, 4u}) {
         SCOPED_TRACE(std::string(f.name) + ", units " + std::to_string(units) + ", gates " + std::to_string(gates));
         const uint32_t k = 5;
         std::vector<float> m(uint64_t{gates} * units * k);
-        for (size_t i = 0; i < m.size(); ++i) m[i] = static_cast<float>(i + 1);
+        for (size_t i = 0; i < m.size(); ++i) m[i] = static_cast<float>(i % 255 + 1);
         ASSERT_NO_FATAL_FAILURE(expect_panels(f.row, {m.data(), units, k, 0, gates}, gates));
         for (uint32_t first = 0; first < gates; ++first)
           ASSERT_NO_FATAL_FAILURE(expect_panels(f.row, {m.data(), units, k, first, 1}, gates));
       }
     }
+  }
+}
+
+// The nearest of the neighbours, in f64; halves to the even code.
+TEST(Pack, NumbersOfSixteenBitsAreTheNearest) {
+  struct Type {
+    uint16_t (*nearest)(float);
+    int mantissa, bias, least;  // of normal and other numbers: 2^least is the smallest step
+    bool denormals;
+  };
+  for (const Type &t : {Type{nearest_f16, 10, 15, -24, true}, Type{nearest_bf16, 7, 127, -133, false}}) {
+    const auto value = [&](uint32_t code) {
+      const uint32_t size = code & 0x7fffu, exponent = size >> t.mantissa, mantissa = size & ((1u << t.mantissa) - 1);
+      if (exponent == 0) return t.denormals ? std::ldexp(double(mantissa), t.least) : 0.0;
+      return std::ldexp(double(mantissa + (1u << t.mantissa)), int(exponent) - t.bias - t.mantissa);
+    };
+    const uint32_t infinity = (t.bias == 15 ? 31u : 255u) << t.mantissa;
+    uint32_t checked = 0;
+    for (uint32_t code = 0; code < infinity; code += code < 300 || code > infinity - 300 ? 1 : 7) {
+      if (!t.denormals && code < (1u << t.mantissa)) continue;  // become zero
+      ASSERT_EQ(code, t.nearest(static_cast<float>(value(code))));
+      if (code + 1 == infinity) continue;
+      const double half = (value(code) + value(code + 1)) / 2;
+      ASSERT_EQ(code % 2 == 0 ? code : code + 1, t.nearest(static_cast<float>(half))) << code;
+      ASSERT_EQ(code, t.nearest(std::nextafter(static_cast<float>(half), 0.0f)));
+      ASSERT_EQ(0x8000u | (code + 1), t.nearest(-std::nextafter(static_cast<float>(half), INFINITY)));
+      ++checked;
+    }
+    ASSERT_LT(1000u, checked);
+    EXPECT_EQ(infinity, t.nearest(3.4e38f));
+    EXPECT_EQ(infinity | 0x8000u, t.nearest(-INFINITY));
+    EXPECT_LT(infinity, t.nearest(std::nanf("")) & 0x7fffu);
+  }
+  EXPECT_EQ(0x7bffu, nearest_f16(65519.0f));
+  EXPECT_EQ(0x7c00u, nearest_f16(65520.0f));
+  EXPECT_EQ(0u, nearest_bf16(1e-39f));
+}
+
+// Stored numbers times their scale are the weights to half of a scale, and keep the rules that kernels rely on.
+TEST(Pack, BytesAreTheNearestOfTheirScale) {
+  std::mt19937 rng(3);
+  for (const Format &f : kFormats) {
+    if (f.row.weight != DType::kI8) continue;
+    const uint32_t units = 21, k = 39, gates = 3;
+    std::vector<float> m(units * k * gates);
+    std::uniform_real_distribution<float> number(-1.0f, 1.0f);
+    for (float &w : m) w = number(rng);
+    for (uint32_t i = 0; i < k; ++i) m[i] = 1.0f, m[k + i] = 0.0f;  // neighbours at their most; nothing at all
+    const PackedMatrix packed = pack_matrix(f.row, {m.data(), units, k, 0, gates});
+    ASSERT_EQ(packed.panels.size(), panels_bytes(f.row, {gates, units, k, k}));
+    const uint32_t width = f.row.nr, groups = (k + 3) / 4;
+    for (uint32_t g = 0; g < gates; ++g) {
+      for (uint32_t unit = 0; unit < units; ++unit) {
+        const size_t place = (unit / width * gates + g) * width + unit % width;
+        int sum = 0, before = 0;
+        for (uint32_t i = 0; i < groups * 4; ++i) {
+          const size_t at = (((unit / width * groups + i / 4) * gates + g) * width + unit % width) * 4 + i % 4;
+          const int q = static_cast<int8_t>(packed.panels[at]);
+          const float weight = i < k ? m[(size_t{g} * units + unit) * k + i] : 0.0f;
+          ASSERT_NEAR(weight, static_cast<float>(q) * packed.scales[place], 0.5001f * packed.scales[place]);
+          ASSERT_LE(std::abs(q), 127);
+          ASSERT_LE(i % 2 == 0 ? 0 : std::abs(q + before), 129);
+          before = q;
+          sum += q;
+        }
+        ASSERT_EQ(sum, packed.unit_sums[place]);
+      }
+    }
+    EXPECT_EQ(1.0f / 64, packed.scales[0]);
+    EXPECT_EQ(0.0f, packed.scales[1 % width]);
   }
 }
 
@@ -95,7 +181,7 @@ TEST(Pack, VectorsAreMatricesOfOneK) {
     std::vector<float> v(units * gates);
     for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(i + 1);
     const std::vector<float> vector = pack_vector(f.row, v.data(), units, gates);
-    const std::vector<uint8_t> matrix = pack_matrix(f.row, {v.data(), units, 1, 0, gates});
+    const std::vector<uint8_t> matrix = pack_matrix(f.row, {v.data(), units, 1, 0, gates}).panels;
     ASSERT_EQ(matrix.size(), vector.size() * sizeof(float));
     EXPECT_EQ(0, std::memcmp(matrix.data(), vector.data(), matrix.size()));
     EXPECT_EQ(matrix.size(), vector_bytes(f.row, {gates, units, 1, 1}));

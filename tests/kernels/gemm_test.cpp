@@ -1,6 +1,5 @@
-// gemm_test.cpp -- the gemm rows: exact on integers, within the bound of a sum on reals, the same bits however the work is cut.
-// Room: tests/kernels.
-// SPDX-License-Identifier: Apache-2.0
+// gemm_test.cpp -- the gemm rows whose sums are in f32: exact on integers, within the bound of a sum on reals, the same bits
+// however the work is cut. Room: tests/kernels. SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
 #include "kernel_support.h"
@@ -15,23 +14,23 @@ struct Shape {
   bool bias;
 };
 
-// A problem with its operands at guard pages and odd strides.
+// A problem with its operands at guard pages and odd strides. Weights are what the format stores of them.
 struct Problem {
   Shape s;
   uint32_t nr, tiles;
   std::vector<float> a_values, weights, bias_values;
   Rows a, panels, bias;
 
-  Problem(const Shape &shape, uint32_t width, bool integers, uint64_t seed)
-      : s(shape), nr(width), tiles(tile_count(shape.units, width)) {
+  Problem(const Shape &shape, const Kernel &kernel, bool integers, uint64_t seed)
+      : s(shape), nr(kernel.nr), tiles(tile_count(shape.units, kernel.nr)) {
     Random random(seed);
     const auto draw = [&] { return integers ? random.integer(4) : random.uniform(-1.0f, 1.0f); };
     a = Rows(s.rows, s.k, s.k + 3);
     for (size_t m = 0; m < s.rows; ++m)
       for (size_t k = 0; k < s.k; ++k) a.at(m, k) = draw();
     weights.resize(size_t{s.gates} * s.units * s.k);
-    for (float &w : weights) w = draw();
-    panels = packed(weights, s.units, s.k, 0, s.gates, nr);
+    for (float &w : weights) w = stored_as(kernel.dtype, draw());
+    panels = packed_as(kernel, weights, s.units, s.k, s.gates);
     bias_values.assign(size_t{s.gates} * s.units, 0.0f);
     if (s.bias)
       for (float &b : bias_values) b = draw();
@@ -41,22 +40,27 @@ struct Problem {
   size_t out_cols() const { return s.dense ? s.units : size_t{tiles} * s.gates * nr; }
   Rows new_out() const { return Rows(s.rows, out_cols(), out_cols() + 5); }
 
-  void run(const Kernel &kernel, const Rows &out, uint32_t row, uint32_t rows, uint32_t tile_begin, uint32_t tile_end,
-           bool far = false) const {
+  GemmArgs args(const Rows &out, uint32_t row, uint32_t rows, uint32_t tile_begin, uint32_t tile_end) const {
     GemmArgs args = {};
     args.a = a.row(row);
     args.a_row_bytes = a.stride_bytes();
     args.panels = panels.data();
-    args.bias = s.bias ? bias.data() : nullptr;
+    args.start = s.bias ? bias.data() : nullptr;
     args.out = out.row(row);
     args.out_row_bytes = out.stride_bytes();
     args.rows = rows;
     args.k = s.k;
+    args.gates = s.gates;
     args.tile_begin = tile_begin;
     args.tile_end = tile_end;
     args.units = s.dense ? s.units : 0;
-    args.far = far;
-    kernel.gemm(&args);
+    return args;
+  }
+  void run(const Kernel &kernel, const Rows &out, uint32_t row, uint32_t rows, uint32_t tile_begin, uint32_t tile_end,
+           bool far = false) const {
+    GemmArgs call = args(out, row, rows, tile_begin, tile_end);
+    call.far = far;
+    kernel.gemm(&call);
   }
   Rows run(const Kernel &kernel) const {
     Rows out = new_out();
@@ -65,25 +69,37 @@ struct Problem {
   }
 };
 
+// f32 has a family for each number of gates, other formats have one for all.
+std::vector<uint32_t> gates_of_gemm(const Kernel &kernel) {
+  if (kernel.dtype == DType::kF32) return {gemm_gates(kernel.family)};
+  return {1, 2, 3, 4};
+}
+
 std::vector<Shape> shapes(const Kernel &kernel) {
-  const uint32_t gates = gemm_gates(kernel.family);
   std::vector<Shape> out;
   Random random(7);
-  for (uint32_t units = 1; units <= 79; units += 6)
+  for (const uint32_t gates : gates_of_gemm(kernel)) {
+    for (uint32_t units = 1; units <= 79; units += 6)
+      out.push_back(
+          {1 + random.below(21), 1 + random.below(79), gates, units, gates == 1 && random.below(2) == 0, random.below(4) != 0});
+    for (uint32_t rows = 1; rows <= 17; ++rows) out.push_back({rows, 19, gates, 150, false, true});
+    out.push_back({300, 33, gates, 40, false, true});
+    out.push_back({40, 700 / gates, gates, 161, gates == 1, true});
     out.push_back(
-        {1 + random.below(21), 1 + random.below(79), gates, units, gates == 1 && random.below(2) == 0, random.below(4) != 0});
-  for (uint32_t rows = 1; rows <= 17; ++rows) out.push_back({rows, 19, gates, 150, false, true});
-  out.push_back({300, 33, gates, 40, false, true});
-  out.push_back({40, 700 / gates, gates, 161, gates == 1, true});
-  out.push_back({131, 1024 / gates, gates, 33, gates == 1, true});  // more rows than stay in L2 at a time, in blocks of any height
-  out.push_back({1201 / gates, 110, gates, 17, false, false});
-  for (uint32_t units = 1; units <= 5 && gates == 1; ++units)
-    out.push_back({13 + 19 * units, 5 + 9 * units, 1, units, true, units % 2 == 0});
+        {131, 1024 / gates, gates, 33, gates == 1, true});  // more rows than stay in L2 at a time, in blocks of any height
+    out.push_back({1201 / gates, 110, gates, 17, false, false});
+    for (uint32_t units = 1; units <= 5 && gates == 1; ++units)
+      out.push_back({13 + 19 * units, 5 + 9 * units, 1, units, true, units % 2 == 0});
+  }
   return out;
 }
 
+// Those whose sums are in f32.
 std::vector<const Kernel *> gemms() {
-  return kernels_of({KernelFamily::kGemm, KernelFamily::kGemm3, KernelFamily::kGemm4});
+  std::vector<const Kernel *> out;
+  for (const Kernel *kernel : kernels_of({KernelFamily::kGemm, KernelFamily::kGemm3, KernelFamily::kGemm4}))
+    if (kernel->dtype != DType::kI8 && kernel->dtype != DType::kI4) out.push_back(kernel);
+  return out;
 }
 
 class GemmTest : public testing::TestWithParam<const Kernel *> {};
@@ -93,7 +109,7 @@ TEST_P(GemmTest, IsExactOnIntegers) {
   const Kernel &ref = *reference_of(*GetParam());
   uint64_t seed = 1;
   for (const Shape &s : shapes(*GetParam())) {
-    const Problem p(s, GetParam()->nr, true, seed++);
+    const Problem p(s, *GetParam(), true, seed++);
     const Rows out = p.run(*GetParam());
     ASSERT_TRUE(same_bits(out.values(), p.run(ref).values())) << s.rows << 'x' << s.k << " G" << s.gates << " units " << s.units;
     ASSERT_TRUE(out.gaps_are_untouched());
@@ -104,7 +120,7 @@ TEST_P(GemmTest, StaysWithinTheBoundOfASum) {
   SKIP_UNLESS_CPU_RUNS(*GetParam());
   uint64_t seed = 100;
   for (const Shape &s : shapes(*GetParam())) {
-    const Problem p(s, GetParam()->nr, false, seed++);
+    const Problem p(s, *GetParam(), false, seed++);
     const Rows out = p.run(*GetParam());
     for (uint32_t m = 0; m < s.rows; ++m)
       for (uint32_t g = 0; g < s.gates; ++g)
@@ -126,7 +142,7 @@ TEST_P(GemmTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
   SKIP_UNLESS_CPU_RUNS(*GetParam());
   uint64_t seed = 200;
   for (const Shape &s : shapes(*GetParam())) {
-    const Problem p(s, GetParam()->nr, false, seed++);
+    const Problem p(s, *GetParam(), false, seed++);
     const Rows whole = p.run(*GetParam()), cut = p.new_out();
     Random random(seed);
     for (uint32_t row = 0; row < s.rows;) {
@@ -151,16 +167,54 @@ TEST_P(FusedGemmTest, AgreesBitForBitWithOtherFusedRows) {
   for (const Kernel *other : peers) {
     uint64_t seed = 300;
     for (const Shape &s : shapes(*GetParam())) {
-      const Problem p(s, GetParam()->nr, false, seed++);
+      const Problem p(s, *GetParam(), false, seed++);
       ASSERT_TRUE(same_bits(p.run(*GetParam()).values(), p.run(*other).values())) << other->name;
+    }
+  }
+}
+
+// As recurrent layers use it: rows of pre-activations with more gates than the panels have are added to where they lie.
+TEST_P(GemmTest, AddsToTilesFartherApart) {
+  SKIP_UNLESS_CPU_RUNS(*GetParam());
+  for (const uint32_t gates : gates_of_gemm(*GetParam())) {
+    for (const uint32_t rows : {1u, 2u, 7u}) {
+      const Problem p({rows, 21, gates, 75, false, false}, *GetParam(), false, gates);
+      const size_t wide = size_t{5} * p.nr, row = size_t{gates} * p.nr;
+      const Rows product = p.run(*GetParam()), both = Rows(rows, p.tiles * wide, p.tiles * wide + 3);
+      const Rows start = Rows(rows, p.tiles * row, p.tiles * row + 1);
+      Random random(rows);
+      for (size_t m = 0; m < rows; ++m)
+        for (size_t t = 0; t < p.tiles; ++t)
+          for (size_t n = 0; n < row; ++n) start.at(m, t * row + n) = both.at(m, t * wide + n) = random.uniform(-1.0f, 1.0f);
+      GemmArgs args = p.args(both, 0, rows, 0, p.tiles);
+      args.start = both.data();
+      args.start_row_bytes = both.stride_bytes();
+      args.start_tile = args.out_tile = static_cast<uint32_t>(wide);
+      GetParam()->gemm(&args);
+      const Rows apart = p.new_out();
+      args = p.args(apart, 0, rows, 0, p.tiles);
+      args.start = start.data();
+      args.start_row_bytes = start.stride_bytes();
+      GetParam()->gemm(&args);
+      for (size_t m = 0; m < rows; ++m)
+        for (size_t t = 0; t < p.tiles; ++t)
+          for (size_t n = 0; n < wide; ++n) {
+            if (n >= row) {
+              ASSERT_TRUE(std::isnan(both.at(m, t * wide + n)));
+              continue;
+            }
+            const size_t column = t * row + n;
+            ASSERT_EQ(both.at(m, t * wide + n), apart.at(m, column));
+            ASSERT_NEAR(apart.at(m, column), start.at(m, column) + product.at(m, column), 1e-5f);
+          }
     }
   }
 }
 
 TEST_P(GemmTest, TouchesOnlyItsTiles) {
   SKIP_UNLESS_CPU_RUNS(*GetParam());
-  const uint32_t gates = gemm_gates(GetParam()->family);
-  const Problem p({5, 9, gates, 70, false, true}, GetParam()->nr, false, 1);
+  const uint32_t gates = gates_of_gemm(*GetParam()).back();
+  const Problem p({5, 9, gates, 70, false, true}, *GetParam(), false, 1);
   const Rows out = p.new_out(), whole = p.run(*GetParam());
   p.run(*GetParam(), out, 1, 3, 1, 3);
   const size_t width = size_t{gates} * p.nr;

@@ -27,6 +27,7 @@
 
 #include "base/compiled_isa.h"
 #include "pack/layout.h"
+#include "pack/pack.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {
@@ -93,6 +94,7 @@ uint32_t cpu_isa_bits() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl"))
     bits |= RNNP_ISA_AVX512;
+  if ((bits & RNNP_ISA_AVX512) && __builtin_cpu_supports("avx512vnni")) bits |= RNNP_ISA_AVX512_VNNI;
 #elif defined(__arm__) && defined(__linux__)
   const unsigned long caps = getauxval(AT_HWCAP);
   if (caps & HWCAP_VFPv4) bits |= RNNP_ISA_VFPV4;
@@ -123,7 +125,8 @@ std::vector<const Kernel *> kernels_of(std::initializer_list<KernelFamily> famil
 }
 
 static bool is_fused_peer(const Kernel &kernel, const Kernel &other) {
-  return &kernel != &other && kernel.isa != 0 && other.isa != 0 && kernel.family == other.family && kernel.nr == other.nr;
+  return &kernel != &other && kernel.isa != 0 && other.isa != 0 && kernel.family == other.family && kernel.dtype == other.dtype &&
+         kernel.nr == other.nr;
 }
 
 std::vector<const Kernel *> with_fused_peers(const std::vector<const Kernel *> &kernels) {
@@ -210,6 +213,25 @@ testing::AssertionResult same_bits(const std::vector<float> &a, const std::vecto
                                          << b[i];
   }
   return testing::AssertionSuccess();
+}
+
+float stored_as(DType type, float weight) {
+  if (type == DType::kF32) return weight;
+  int exponent;
+  std::frexp(weight, &exponent);
+  const int bits = type == DType::kF16 ? 11 : 8;  // of a mantissa
+  return std::ldexp(std::nearbyint(std::ldexp(weight, bits - exponent)), exponent - bits);
+}
+
+Rows packed_as(const Kernel &kernel, const std::vector<float> &m, uint32_t units, uint32_t k, uint32_t gates) {
+  for (const PanelFormat &format : kPanelFormats) {
+    if (format.weight != kernel.dtype || format.nr != kernel.nr || format.index_bytes != 0) continue;
+    const std::vector<uint8_t> bytes = pack_matrix(format, {m.data(), units, k, 0, gates}).panels;
+    Rows out(1, (bytes.size() + sizeof(float) - 1) / sizeof(float), 0, true);
+    std::memcpy(out.data(), bytes.data(), bytes.size());
+    return out;
+  }
+  std::abort();
 }
 
 Rows packed(const std::vector<float> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates, uint32_t nr) {

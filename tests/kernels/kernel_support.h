@@ -78,6 +78,12 @@ class Rows {
 // Bit for bit; all NaNs are alike.
 testing::AssertionResult same_bits(const std::vector<float> &a, const std::vector<float> &b);
 
+// The number that panels of a type hold of a weight.
+float stored_as(DType type, float weight);
+
+// M[G*units][k] in the panels that a gemm kernel reads, as the host packs them.
+Rows packed_as(const Kernel &kernel, const std::vector<float> &m, uint32_t units, uint32_t k, uint32_t gates);
+
 // Packs M[G*units][k] as pack/layout.h says, from `first_gate` on, `gates` gates.
 Rows packed(const std::vector<float> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates, uint32_t nr);
 

@@ -2,9 +2,11 @@
 // Room: tests/kernels.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
+#include <map>
 #include <set>
 
 #include "kernel_support.h"
+#include "pack/panel_format.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {
@@ -27,7 +29,10 @@ TEST(KernelList, NamesAreUniqueAndSayFamilyLayoutAndIsa) {
   for (uint32_t i = 0; i < kAllKernels.count; ++i) {
     const Kernel &k = *kAllKernels.rows[i];
     EXPECT_TRUE(names.insert(k.name).second) << k.name;
-    const std::string layout = k.nr == 0 ? "_f32_" : "_f32_nr" + std::to_string(k.nr) + "_";
+    const std::map<DType, std::string> types = {
+        {DType::kF32, "f32"}, {DType::kF16, "f16"}, {DType::kBf16, "bf16"}, {DType::kI8, "i8"}};
+    const std::string type = "_" + types.at(k.dtype) + "_";
+    const std::string layout = k.nr == 0 ? type : type + "nr" + std::to_string(k.nr) + "_";
     EXPECT_NE(std::strstr(k.name, layout.c_str()), nullptr) << k.name;
   }
 }
@@ -44,6 +49,10 @@ TEST(KernelList, ReferencesCoverEveryFamilyAndTileWidth) {
   for (uint32_t family = uint32_t(KernelFamily::kGemm); family <= uint32_t(KernelFamily::kGruOutputGeneric); ++family)
     for (uint32_t nr : {4u, 8u, 16u})
       EXPECT_NE(find_kernel(kAllKernels, KernelFamily(family), DType::kF32, nr, 0), nullptr) << family << " nr " << nr;
+  for (const PanelFormat &f : kPanelFormats) {
+    if (f.nr == 0) continue;
+    EXPECT_NE(find_kernel(kAllKernels, KernelFamily::kGemm, f.weight, f.nr, 0), nullptr) << "panel format " << f.id;
+  }
   for (KernelFamily family :
        {KernelFamily::kAct, KernelFamily::kActPlain, KernelFamily::kBinary, KernelFamily::kSoftmax, KernelFamily::kDepthwise})
     EXPECT_NE(find_kernel(kAllKernels, family, DType::kF32, 0, 0), nullptr);

@@ -248,6 +248,7 @@ RecurArgs args_of(const Step &st, const StepOut &out, const Cut &cut) {
   args.rows = cut.rows;
   args.input_size = st.s.input;
   args.hidden_size = st.s.hidden;
+  args.recurrent_k = st.s.hidden;
   args.tile_begin = cut.tile_begin;
   args.tile_end = cut.tile_end;
   args.descending = cut.descending;
@@ -256,9 +257,51 @@ RecurArgs args_of(const Step &st, const StepOut &out, const Cut &cut) {
   return args;
 }
 
+// out[tile][..] += a * the panels of gate `gate`, out's tiles being out_tile floats apart.
+static void add_gate(const Kernel &gemm, const Step &st, const Rows &a, uint32_t gate, const Rows &out, float *at,
+                     uint32_t out_tile) {
+  const Rows panels = packed(st.r_values, st.s.hidden, st.s.hidden, gate, 1, st.nr);
+  GemmArgs args = {};
+  args.a = a.data();
+  args.a_row_bytes = a.stride_bytes();
+  args.panels = panels.data();
+  args.start = args.out = at;
+  args.start_row_bytes = args.out_row_bytes = out.stride_bytes();
+  args.start_tile = args.out_tile = out_tile;
+  args.rows = st.s.rows;
+  args.k = st.s.hidden;
+  args.gates = 1;
+  args.tile_end = st.tiles;
+  gemm.gemm(&args);
+}
+
 void run_step(const Kernel &kernel, const Step &st, const StepOut &out, const Cut &cut) {
   const RecurArgs args = args_of(st, out, cut);
   kernel.recur(&args);
+}
+
+StepOut run_apart(const Kernel &kernel, const Kernel &gemm, const Step &st) {
+  StepOut out(st);
+  Rows preact(st.s.rows, st.preact.cols(), st.preact.cols() + 1), candidate(st.s.rows, size_t{st.tiles} * st.nr, 0);
+  for (size_t m = 0; m < st.s.rows; ++m) {
+    for (size_t n = 0; n < preact.cols(); ++n) preact.at(m, n) = st.preact.at(m, n);
+    for (size_t n = 0; n < candidate.cols(); ++n) candidate.at(m, n) = st.r_bias.at(0, n);
+  }
+  RecurArgs args = args_of(st, out, {0, st.s.rows, 0, st.tiles, false});
+  const uint32_t first = st.kind == CellKind::kGruOutput ? 2 : 0;
+  const uint32_t end = st.kind == CellKind::kGruLinear || st.kind == CellKind::kGruGates ? 2 : st.gates;
+  for (uint32_t gate = first; gate < end; ++gate)
+    add_gate(gemm, st, first == 2 ? st.rh : st.h, gate, preact, preact.data() + gate * st.nr, st.gates * st.nr);
+  if (st.kind == CellKind::kGruLinear) {
+    add_gate(gemm, st, st.h, 2, candidate, candidate.data(), st.nr);
+    args.r_bias = candidate.data();
+    args.r_bias_row_bytes = candidate.stride_bytes();
+  }
+  args.preact = preact.data();
+  args.preact_row_bytes = preact.stride_bytes();
+  args.recurrent_k = 0;
+  kernel.recur(&args);
+  return out;
 }
 
 StepOut run_step(const Kernel &kernel, const Step &st) {

@@ -52,6 +52,9 @@ RecurArgs args_of(const Step &step, const StepOut &out, const Cut &cut);
 void run_step(const Kernel &kernel, const Step &step, const StepOut &out, const Cut &cut);
 StepOut run_step(const Kernel &kernel, const Step &step);
 
+// The same, without x, in two: `gemm` multiplies by R, then `kernel` does the cells alone.
+StepOut run_apart(const Kernel &kernel, const Kernel &gemm, const Step &step);
+
 // In f64, from the same operands: results() order, and for each the bound of its error.
 struct Expected {
   std::vector<double> value, bound;

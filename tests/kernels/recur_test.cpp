@@ -139,6 +139,16 @@ TEST_P(RecurTest, GivesTheSameBitsWherePanelsAreFar) {
   }
 }
 
+// What low precision rests on: cells apart from products are the same step.
+TEST_P(RecurTest, GivesTheSameBitsWhereAGemmMultipliesByR) {
+  SKIP_UNLESS_CPU_RUNS(kernel());
+  const Kernel &gemm = *find_kernel(kAllKernels, KernelFamily::kGemm, DType::kF32, kernel().nr, kernel().isa);
+  for_each_step(false, [&](const Step &made) {
+    const Step step(made.family, made.nr, {made.s.rows, made.s.input, made.s.hidden, false, true, made.s.peephole}, false, 77);
+    ASSERT_TRUE(same_bits(run_step(kernel(), step).results(step), run_apart(kernel(), gemm, step).results(step)));
+  });
+}
+
 TEST_P(RecurTest, TouchesOnlyItsTiles) {
   SKIP_UNLESS_CPU_RUNS(kernel());
   const Step step(kernel().family, kernel().nr, {3, 4, 77, false, true, false}, false, 5);

@@ -34,14 +34,15 @@ def main():
     parser.add_argument("--archive", nargs=2, metavar=("SIZE", "ARCHIVE"), help="the toolchain's size, and the library")
     parser.add_argument("--map", help="a program's link map")
     parser.add_argument("--without", default="^$", help="objects that do not count, a regular expression")
+    parser.add_argument("--only", default="", help="objects that count, the same")
     options = parser.parse_args()
     parts = parts_of_map(options.map) if options.map else parts_of_archive(*options.archive)
-    parts = Counter({name: n for name, n in parts.items() if not re.search(options.without, name)})
+    parts = Counter({name: n for name, n in parts.items() if re.search(options.only, name) and not re.search(options.without, name)})
     most, total = json.load(open(options.budgets))[options.name], sum(parts.values())
     for name, bytes_of in parts.most_common(12):
         print(f"{bytes_of:8d} {name}")
     print(f"{total:8d} in {len(parts)} objects; the budget {options.name} is {most}")
-    if len(parts) < 8:
+    if len(parts) < (2 if options.only else 8):
         print("that is not the library")
         return 1
     return 0 if total <= most else 1

@@ -3,8 +3,10 @@
 #include "support/blob_builder.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
+#include "pack/pack.h"
 #include "rnnpack/rnnpack.h"
 #include "support/blob_tables.h"
 
@@ -83,11 +85,15 @@ uint32_t BlobBuilder::add_state(uint32_t elems, const std::vector<double> &init)
   return static_cast<uint32_t>(states_.size() - 1);
 }
 
-uint32_t BlobBuilder::put_weights(const std::vector<float> &v) {
+template <class T>
+uint32_t BlobBuilder::put_bytes(const std::vector<T> &v) {
   const size_t at = weights_.size();
-  weights_.resize(at + round_up(static_cast<uint32_t>(v.size() * sizeof(float)), 64));
-  std::memcpy(weights_.data() + at, v.data(), v.size() * sizeof(float));
+  weights_.resize(at + round_up(static_cast<uint32_t>(v.size() * sizeof(T)), 64));
+  std::memcpy(weights_.data() + at, v.data(), v.size() * sizeof(T));
   return static_cast<uint32_t>(at);
+}
+uint32_t BlobBuilder::put_weights(const std::vector<float> &v) {
+  return put_bytes(v);
 }
 
 // panel[k][g][n] of every tile, straight from pack/layout.h's words.
@@ -109,8 +115,34 @@ uint32_t BlobBuilder::pack_vector(const std::vector<double> &v, uint32_t units, 
   return put_weights(panels(v, units, 1, 0, gates));
 }
 
-uint32_t BlobBuilder::pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates) {
-  return add_matrix(gates, units, k, put_weights(panels(m, units, k, first_gate, gates)));
+uint32_t BlobBuilder::pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates,
+                                  rnnp::DType type) {
+  if (type == rnnp::DType::kF32) return add_matrix(gates, units, k, put_weights(panels(m, units, k, first_gate, gates)));
+  return pack_matrices(type, std::vector<float>(m.begin(), m.end()), {nullptr, units, k, first_gate, gates}, 1);
+}
+
+uint32_t BlobBuilder::pack_matrices(rnnp::DType type, const std::vector<float> &rows, rnnp::MatrixSource source, uint32_t count) {
+  const rnnp::PanelFormat *format = nullptr;
+  for (const rnnp::PanelFormat &f : rnnp::kPanelFormats) {
+    if (f.weight == type && f.nr == nr_) format = &f;
+  }
+  if (format == nullptr) std::abort();
+  rnnp::PackedMatrix all;
+  for (uint32_t i = 0; i < count; ++i) {
+    source.m = rows.data() + size_t{i} * source.gates * source.units * source.k;
+    const rnnp::PackedMatrix one = rnnp::pack_matrix(*format, source);
+    all.panels.insert(all.panels.end(), one.panels.begin(), one.panels.end());
+    all.scales.insert(all.scales.end(), one.scales.begin(), one.scales.end());
+    all.unit_sums.insert(all.unit_sums.end(), one.unit_sums.begin(), one.unit_sums.end());
+  }
+  const uint32_t matrix = add_matrix(source.gates, source.units, source.k, put_bytes(all.panels), count);
+  rnnp::BlobMatrix &out = matrices_[matrix];
+  out.format = format->id;
+  if (all.scales.empty()) return matrix;
+  out.scales = put_bytes(all.scales);
+  out.unit_sums = put_bytes(all.unit_sums);
+  out.factor_scale = matrix % 2 == 0 ? 0.0f : 1.0f / 127.0f;
+  return matrix;
 }
 
 uint32_t BlobBuilder::add_matrix(uint32_t gates, uint32_t units, uint32_t k, uint32_t at, uint32_t count) {
@@ -154,10 +186,10 @@ rnnp::BlobDirection BlobBuilder::pack_direction(const RecurrentLayer &layer, Dir
     bias[i] = apart ? d.wb[i] : static_cast<float>(d.wb[i]) + static_cast<float>(d.rb[i]);
   }
   rnnp::BlobDirection out = {};
-  out.w = pack_matrix(d.w, h, layer.input, 0, gates);
-  const bool split = layer.cell == Cell::kGru;
-  out.r = pack_matrix(d.r, h, h, 0, split ? 2 : gates);
-  out.r_output = split ? pack_matrix(d.r, h, h, 2, 1) : kNone;
+  out.w = pack_matrix(d.w, h, layer.input, 0, gates, weights);
+  const bool split = layer.cell == Cell::kGru || (linear && recurrent_weights != rnnp::DType::kF32);
+  out.r = pack_matrix(d.r, h, h, 0, split ? 2 : gates, recurrent_weights);
+  out.r_output = split ? pack_matrix(d.r, h, h, 2, 1, recurrent_weights) : kNone;
   out.bias = pack_vector(bias, h, gates);
   out.r_bias = linear ? pack_vector(std::vector<double>(d.rb.begin() + 2 * h, d.rb.end()), h, 1) : kNone;
   std::vector<double> p = d.p;  // ONNX's order i o f is the blob's
@@ -224,7 +256,7 @@ uint32_t BlobBuilder::add_dense(uint32_t x, uint32_t input, uint32_t output, Act
   layer.w = random(size_t{output} * input, 1.0 / std::sqrt(double(input)));
   layer.b = random(output, 0.5);
   layer.act = with_defaults(act);
-  const uint32_t w = pack_matrix(layer.w, output, input, 0, 1);
+  const uint32_t w = pack_matrix(layer.w, output, input, 0, 1, weights);
   const rnnp::AttrDense a = {input, output, w, pack_vector(layer.b, output, 1), layer.act, 1};
   dense.push_back(layer);
   if (values_[x].sequence != 0) macs_per_step_ += uint64_t{input} * output;
@@ -326,7 +358,11 @@ uint32_t BlobBuilder::add_convolution(uint32_t x, rnnp::AttrConv a, uint32_t out
     bias.insert(bias.end(), vector.begin(), vector.end());
   }
   nr_ = kept;
-  a.matrix = add_matrix(1, units, depth, put_weights(w), matrices);
+  if (weights != rnnp::DType::kF32 && !depthwise) {
+    a.matrix = pack_matrices(weights, std::vector<float>(layer.w.begin(), layer.w.end()), {nullptr, units, depth, 0, 1}, matrices);
+  } else {
+    a.matrix = add_matrix(1, units, depth, put_weights(w), matrices);
+  }
   if (depthwise) matrices_.back().format = format_of_nr(0);
   a.bias = put_weights(bias);
   layer.attr = a;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "format/blob.h"
+#include "pack/pack.h"
 
 namespace rnnp_test {
 
@@ -106,6 +107,9 @@ class BlobBuilder {
 
   std::vector<uint8_t> build();
 
+  // What the matrices of layers added from now on are stored as, and R of recurrent ones; the f64 weights stay what was drawn.
+  rnnp::DType weights = rnnp::DType::kF32, recurrent_weights = rnnp::DType::kF32;
+
   uint32_t elems_of(uint32_t value) const { return values_[value].row_elems; }
 
   std::vector<RecurrentLayer> recurrent;  // in order of adding
@@ -117,11 +121,15 @@ class BlobBuilder {
   uint32_t add_state(uint32_t elems, const std::vector<double> &init);
   uint32_t add_string(const std::string &s);
   uint32_t put_weights(const std::vector<float> &v);
+  template <class T>
+  uint32_t put_bytes(const std::vector<T> &v);
   uint32_t add_convolution(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems, bool depthwise);
   std::vector<float> panels(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates) const;
   // Offset of a vector per unit, index of a matrix.
   uint32_t pack_vector(const std::vector<double> &v, uint32_t units, uint32_t gates);
-  uint32_t pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates);
+  uint32_t pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates,
+                       rnnp::DType type);
+  uint32_t pack_matrices(rnnp::DType type, const std::vector<float> &rows, rnnp::MatrixSource source, uint32_t count);
   std::vector<double> random(size_t n, double bound);
   rnnp::BlobDirection pack_direction(const RecurrentLayer &layer, DirectionWeights &d);
   void push_node(rnnp::OpKind op, const void *attr, size_t bytes, const std::vector<uint32_t> &in,

@@ -62,7 +62,15 @@ class Maker {
     x_ = sum(x_, b_.add_dense(row, 3, width(), Act::kTanh));
   }
 
+  // What the next layer's weights are stored as: mostly f32.
+  rnnp::DType weight_type() {
+    const rnnp::DType types[] = {rnnp::DType::kF16, rnnp::DType::kBf16, rnnp::DType::kI8};
+    return one_in(random_, 3) ? types[below(random_, 3)] : rnnp::DType::kF32;
+  }
+
   void add_layer() {
+    b_.weights = weight_type();
+    b_.recurrent_weights = weight_type();
     switch (below(random_, 8)) {
       case 0:
         x_ = dense(1 + below(random_, 20));

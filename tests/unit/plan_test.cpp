@@ -23,55 +23,55 @@ struct Row {
 
 // clang-format off
 const Row kRows[] = {
-  // cell, I, H, NR, directions       batch steps threads L1 L2 L3 chunk     gates tiles teams threads chunk serpentine row  preact   gates  scratch
+  // cell, I, H, W, R, directions      batch steps threads L1 L2 L3 chunk     gates tiles teams threads chunk serpentine row  preact   gates  scratch
   {"lstm, one stream",
-   {Cell::kLstm, 64, 64, kNr16, 1},      {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            4, 4,  1, 1, 32, 1, 1088,  34816, 0, 34816},
+   {Cell::kLstm, 64, 64, kNr16, kNr16, 1},      {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            4, 4,  1, 1, 32, 1, 1088,  34816, 0, 34816},
   {"short rows: half of a small L1 of them",
-   {Cell::kLstm, 5, 16, kNr16, 1},       {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            4, 1,  1, 1, 64, 0, 256, 16384, 0, 16384},
+   {Cell::kLstm, 5, 16, kNr16, kNr16, 1},       {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            4, 1,  1, 1, 64, 0, 256, 16384, 0, 16384},
   {"few inputs of one row: the step takes them",
-   {Cell::kLstm, 4, 16, kNr16, 1},       {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            4, 1,  1, 1, 64, 0, 256, 0, 0, 0},
+   {Cell::kLstm, 4, 16, kNr16, kNr16, 1},       {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            4, 1,  1, 1, 64, 0, 256, 0, 0, 0},
   {"of two rows: not",
-   {Cell::kLstm, 4, 16, kNr16, 1},       {2, 1000, 1, 32 * kKiB, kMiB, 0, 0},            4, 1,  1, 1, 32, 0, 256, 16384, 0, 16384},
+   {Cell::kLstm, 4, 16, kNr16, kNr16, 1},       {2, 1000, 1, 32 * kKiB, kMiB, 0, 0},            4, 1,  1, 1, 32, 0, 256, 16384, 0, 16384},
   {"two inputs of a large cell",
-   {Cell::kGruLinear, 2, 64, kNr16, 1},  {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            3, 4,  1, 1, 32, 1, 768, 0, 0, 0},
+   {Cell::kGruLinear, 2, 64, kNr16, kNr16, 1},  {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            3, 4,  1, 1, 32, 1, 768, 0, 0, 0},
   {"of a large cell of one gate: not",
-   {Cell::kRnn, 2, 64, kNr16, 1},        {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            1, 4,  1, 1, 64, 1, 256, 16384, 0, 16384},
+   {Cell::kRnn, 2, 64, kNr16, kNr16, 1},        {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            1, 4,  1, 1, 64, 1, 256, 16384, 0, 16384},
   {"gru takes nothing in its step",
-   {Cell::kGru, 1, 16, kNr16, 1},        {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            3, 1,  1, 1, 85, 0, 192, 16320, 64, 16448},
+   {Cell::kGru, 1, 16, kNr16, kNr16, 1},        {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            3, 1,  1, 1, 85, 0, 192, 16320, 64, 16448},
   {"weights that are not in L2 are read for many rows",
-   {Cell::kLstm, 64, 64, kNr16, 1},      {1, 1000, 1, 32 * kKiB, 100 * kKiB, 0, 0},     4, 4,  1, 1, 128, 1, 1088, 139264, 0, 139264},
+   {Cell::kLstm, 64, 64, kNr16, kNr16, 1},      {1, 1000, 1, 32 * kKiB, 100 * kKiB, 0, 0},     4, 4,  1, 1, 128, 1, 1088, 139264, 0, 139264},
   {"lstm, microcontroller",
-   {Cell::kLstm, 64, 64, kNr4, 1},       {1, 1, 1, 0, 0, 0, 1},                  4, 16, 1, 1, 1, 0, 1088,  0, 0, 0},
+   {Cell::kLstm, 64, 64, kNr4, kNr4, 1},       {1, 1, 1, 0, 0, 0, 1},                  4, 16, 1, 1, 1, 0, 1088,  0, 0, 0},
   {"lstm as large as L2",
-   {Cell::kLstm, 256, 256, kNr16, 1},    {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            4, 16, 1, 1, 128, 1, 4160, 532480, 0, 532480},
+   {Cell::kLstm, 256, 256, kNr16, kNr16, 1},    {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            4, 16, 1, 1, 128, 1, 4160, 532480, 0, 532480},
   {"a thread's share exceeds L1: sweeps",
-   {Cell::kLstm, 256, 256, kNr16, 1},    {1, 1000, 2, 32 * kKiB, kMiB, 0, 0},            4, 16, 1, 2, 128, 1, 4160, 532480, 0, 532480},
+   {Cell::kLstm, 256, 256, kNr16, kNr16, 1},    {1, 1000, 2, 32 * kKiB, kMiB, 0, 0},            4, 16, 1, 2, 128, 1, 4160, 532480, 0, 532480},
   {"two directions, two threads",
-   {Cell::kLstm, 256, 256, kNr16, 2},    {1, 1000, 2, 32 * kKiB, kMiB, 0, 0},            4, 16, 2, 1, 128, 1, 4160, 532480, 0, 1064960},
+   {Cell::kLstm, 256, 256, kNr16, kNr16, 2},    {1, 1000, 2, 32 * kKiB, kMiB, 0, 0},            4, 16, 2, 1, 128, 1, 4160, 532480, 0, 1064960},
   {"two directions, one thread",
-   {Cell::kLstm, 256, 256, kNr16, 2},    {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            4, 16, 1, 1, 128, 1, 4160, 532480, 0, 532480},
+   {Cell::kLstm, 256, 256, kNr16, kNr16, 2},    {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},            4, 16, 1, 1, 128, 1, 4160, 532480, 0, 532480},
   {"two directions, three threads: teams of one and two",
-   {Cell::kLstm, 256, 256, kNr16, 2},    {1, 1000, 3, 32 * kKiB, kMiB, 0, 0},            4, 16, 2, 1, 128, 1, 4160, 532480, 0, 1064960},
+   {Cell::kLstm, 256, 256, kNr16, kNr16, 2},    {1, 1000, 3, 32 * kKiB, kMiB, 0, 0},            4, 16, 2, 1, 128, 1, 4160, 532480, 0, 1064960},
   {"Deep Speech 2",
-   {Cell::kLstm, 800, 800, kNr16, 1},    {20, 300, 1, 32 * kKiB, kMiB, 0, 0},            4, 50, 1, 1, 7, 1, 12864, 1800960, 0, 1800960},
+   {Cell::kLstm, 800, 800, kNr16, kNr16, 1},    {20, 300, 1, 32 * kKiB, kMiB, 0, 0},            4, 50, 1, 1, 7, 1, 12864, 1800960, 0, 1800960},
   {"never more steps than a call has",
-   {Cell::kRnn, 8, 8, kNr16, 1},         {1, 5, 1, 32 * kKiB, kMiB, 0, 0},               1, 1,  1, 1, 5, 0, 64, 320, 0, 320},
+   {Cell::kRnn, 8, 8, kNr16, kNr16, 1},         {1, 5, 1, 32 * kKiB, kMiB, 0, 0},               1, 1,  1, 1, 5, 0, 64, 320, 0, 320},
   {"gru keeps z and r*h, and always buffers",
-   {Cell::kGru, 40, 40, kNr16, 1},       {3, 1, 1, 32 * kKiB, kMiB, 0, 0},               3, 3,  1, 1, 1, 1, 576, 1728, 576, 2880},
+   {Cell::kGru, 40, 40, kNr16, kNr16, 1},       {3, 1, 1, 32 * kKiB, kMiB, 0, 0},               3, 3,  1, 1, 1, 1, 576, 1728, 576, 2880},
   {"gru linear does not",
-   {Cell::kGruLinear, 40, 40, kNr16, 1}, {3, 1, 1, 32 * kKiB, kMiB, 0, 0},               3, 3,  1, 1, 1, 1, 576, 0, 0, 0},
+   {Cell::kGruLinear, 40, 40, kNr16, kNr16, 1}, {3, 1, 1, 32 * kKiB, kMiB, 0, 0},               3, 3,  1, 1, 1, 1, 576, 0, 0, 0},
   {"asked for 10 steps",
-   {Cell::kLstm, 64, 64, kNr16, 1},      {1, 1000, 1, 32 * kKiB, kMiB, 0, 10},           4, 4,  1, 1, 10, 1, 1088, 10880, 0, 10880},
+   {Cell::kLstm, 64, 64, kNr16, kNr16, 1},      {1, 1000, 1, 32 * kKiB, kMiB, 0, 10},           4, 4,  1, 1, 10, 1, 1088, 10880, 0, 10880},
   {"small L2 bounds the memory",
-   {Cell::kLstm, 1024, 1024, kNr16, 1},  {4, 1000, 1, 32 * kKiB, 128 * kKiB, 0, 0},      4, 64, 1, 1, 3, 1, 16448, 197376, 0, 197376},
+   {Cell::kLstm, 1024, 1024, kNr16, kNr16, 1},  {4, 1000, 1, 32 * kKiB, 128 * kKiB, 0, 0},      4, 64, 1, 1, 3, 1, 16448, 197376, 0, 197376},
   {"R within seven eighths of L3: sweeps",
-   {Cell::kLstm, 1024, 1024, kNr16, 1},  {1, 1000, 1, 32 * kKiB, kMiB, 24 * kMiB, 0}, 4, 64, 1, 1, 127, 1, 16448, 2088896, 0, 2088896},
+   {Cell::kLstm, 1024, 1024, kNr16, kNr16, 1},  {1, 1000, 1, 32 * kKiB, kMiB, 24 * kMiB, 0}, 4, 64, 1, 1, 127, 1, 16448, 2088896, 0, 2088896},
   {"two teams' R beyond it: forward",
-   {Cell::kLstm, 1024, 1024, kNr16, 2},  {1, 1000, 2, 32 * kKiB, kMiB, 24 * kMiB, 0}, 4, 64, 2, 1, 127, 0, 16448, 2088896, 0, 4177792},
+   {Cell::kLstm, 1024, 1024, kNr16, kNr16, 2},  {1, 1000, 2, 32 * kKiB, kMiB, 24 * kMiB, 0}, 4, 64, 2, 1, 127, 0, 16448, 2088896, 0, 4177792},
   {"R from memory: forward",
-   {Cell::kLstm, 2048, 2048, kNr16, 1},  {1, 1000, 1, 32 * kKiB, kMiB, 32 * kMiB, 0}, 4, 128, 1, 1, 63, 0, 32832, 2068416, 0, 2068416},
+   {Cell::kLstm, 2048, 2048, kNr16, kNr16, 1},  {1, 1000, 1, 32 * kKiB, kMiB, 32 * kMiB, 0}, 4, 128, 1, 1, 63, 0, 32832, 2068416, 0, 2068416},
   {"nothing known of L3: sweeps",
-   {Cell::kLstm, 2048, 2048, kNr16, 1},  {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},         4, 128, 1, 1, 63, 1, 32832, 2068416, 0, 2068416},
+   {Cell::kLstm, 2048, 2048, kNr16, kNr16, 1},  {1, 1000, 1, 32 * kKiB, kMiB, 0, 0},         4, 128, 1, 1, 63, 1, 32832, 2068416, 0, 2068416},
 };
 // clang-format on
 
@@ -131,12 +131,12 @@ TEST(Plan, ShortCallsStayOnOneThread) {
 
 TEST(Plan, ImpossibleSizesSaturateInsteadOfWrapping) {
   const RecurrentPlan p =
-      plan_recurrent({Cell::kLstm, 1u << 20, 1u << 20, kNr16, 2}, {1u << 20, 1u << 28, 2, 32 * kKiB, kMiB, 0, 1u << 20});
+      plan_recurrent({Cell::kLstm, 1u << 20, 1u << 20, kNr16, kNr16, 2}, {1u << 20, 1u << 28, 2, 32 * kKiB, kMiB, 0, 1u << 20});
   EXPECT_GE(p.scratch_bytes, size_t{1} << 60);
 }
 
 TEST(Plan, WeightsAreFarWhereAThreadsShareExceedsItsL2) {
-  const RecurrentShape shape = {Cell::kLstm, 64, 256, kNr16, 1};  // R takes 1 MiB, W a quarter of it
+  const RecurrentShape shape = {Cell::kLstm, 64, 256, kNr16, kNr16, 1};  // R takes 1 MiB, W a quarter of it
   const auto plan = [&](uint32_t threads, uint32_t l2) { return plan_recurrent(shape, {1, 1000, threads, 32 * kKiB, l2, 0, 0}); };
   EXPECT_EQ(1u, plan(1, kMiB).far_r) << "all of L2 is not for R";
   EXPECT_EQ(0u, plan(1, kMiB).far_w);

@@ -30,7 +30,7 @@ struct Options {
   int64_t steps = 0, batch = 0;
   uint32_t seed = 1;
   double deviation = 1;
-  std::optional<double> tolerance;
+  std::optional<double> tolerance, accuracy_min;
   ModelOptions graph;
 };
 
@@ -207,11 +207,14 @@ class Judge {
 
   bool outputs_agree() {
     bool good = true;
+    const bool rounded = subject_.runner.has_low_precision();
+    if (rounded)
+      std::printf("weights of fewer bits than f32: errors are measured, and judged only by --accuracy-min or --tolerance\n");
     for (const auto &output : results_.whole) {
       const Tensor &expected = results_.expected.at(output.first);
       const Comparison result = compare(output.second, expected);
       std::string more;
-      const bool agrees = result.agrees(allowed(output.first, result, &more));
+      const bool agrees = rounded ? is_accurate(result, &more) : result.agrees(allowed(output.first, result, &more));
       std::printf("%s%s\n%s", comparison_text(output.first, output.second, expected, result).c_str(), agrees ? "" : "  FAILED",
                   more.c_str());
       good = good && agrees;
@@ -238,6 +241,16 @@ class Judge {
   }
 
  private:
+  bool is_accurate(const Comparison &result, std::string *more) {
+    char text[128];
+    std::snprintf(text, sizeof text, "  SQNR %.1f dB, rms error %.3g\n", result.sqnr(),
+                  std::sqrt(result.noise / std::max<double>(1, static_cast<double>(result.elements - result.not_finite))));
+    *more = text;
+    if (!result.same_size || result.one_sided != 0) return false;
+    if (subject_.options.tolerance && result.worst_relative > *subject_.options.tolerance) return false;
+    return !subject_.options.accuracy_min || !(result.sqnr() < *subject_.options.accuracy_min);
+  }
+
   // The tolerance asked for, else kTolerance, or more where the graph turns roundings into more.
   double allowed(const std::string &name, const Comparison &result, std::string *more) {
     if (subject_.options.tolerance) return *subject_.options.tolerance;
@@ -298,6 +311,12 @@ bool cuts_agree(Subject *subject, const Results &results) {
   return good;
 }
 
+std::string short_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
 int run(const Options &options) {
   const auto model = load_model(options.model, options.graph);
   Subject subject{options, Runner(read_file(options.blob), quote(options.blob)), state_pairs(options.graph), false, false};
@@ -320,8 +339,10 @@ int run(const Options &options) {
   bool good = judge.outputs_agree();
   good = judge.something_was_compared() && good;
   good = cuts_agree(&subject, results) && good;
-  std::printf("%s: %s, tolerance %g\n", good ? "verified" : "NOT verified", sizes_text(results.sizes).c_str(),
-              options.tolerance.value_or(kTolerance));
+  std::string measure = ", tolerance " + short_text(options.tolerance.value_or(kTolerance));
+  if (subject.runner.has_low_precision() && !options.tolerance)
+    measure = options.accuracy_min ? ", at least " + short_text(*options.accuracy_min) + " dB" : ", errors as measured";
+  std::printf("%s: %s%s\n", good ? "verified" : "NOT verified", sizes_text(results.sizes).c_str(), measure.c_str());
   return good ? kExitOk : kExitVerify;
 }
 
@@ -346,6 +367,8 @@ void add_verify(CLI::App *app, Action *action) {
       ->add_option("--tolerance", options->tolerance,
                    "largest error, relative to max(1, |expected|); default: 1e-5, or more where the network amplifies roundings")
       ->check(CLI::NonNegativeNumber);
+  command->add_option("--accuracy-min", options->accuracy_min,
+                      "smallest signal-to-noise ratio of every output, in dB, of a blob whose weights have fewer bits than f32");
   add_model_options(command, &options->graph);
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }

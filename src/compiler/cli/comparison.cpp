@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 
 #include "compiler/onnx/problem.h"
 
@@ -47,9 +48,15 @@ Comparison compare(const Array &got, const Tensor &expected) {
     }
     const double error = std::fabs(want - have);
     result.worst = std::max(result.worst, error);
+    result.signal += want * want;
+    result.noise += error * error;
     result.worst_relative = std::max(result.worst_relative, relative(error, want));
   }
   return result;
+}
+
+double Comparison::sqnr() const {
+  return noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
 }
 
 double distance(const Tensor &a, const Tensor &b) {

@@ -18,7 +18,10 @@ struct Comparison {
   size_t not_finite = 0;                 // the same NaN or infinity on both sides (infinity: beyond what f32 holds)
   size_t one_sided = 0;                  // NaN or infinity on one side only, or another one
   double worst = 0, worst_relative = 0;  // of the finite elements
+  double signal = 0, noise = 0;          // their squares and the squares of their errors, summed
 
+  // Signal over noise in dB; infinite where there is no noise.
+  double sqnr() const;
   bool agrees(double tolerance) const { return same_size && one_sided == 0 && worst_relative <= tolerance; }
 };
 

@@ -59,10 +59,10 @@ std::string owners(uint32_t tiles, uint32_t threads) {
   return text;
 }
 
-// Of a layer's matrices; its id is 0 where the blob names none.
-PanelFormat format_of(const Json &doc, const Json &node) {
-  const uint32_t w = node["attr"]["directions"][0]["w"];
-  return w < doc["matrices"].size() ? find_panel_format(panel_format_id(doc["matrices"][w]["format"])) : PanelFormat{};
+// Of a layer's matrix "w" or "r"; its id is 0 where the blob names none.
+PanelFormat format_of(const Json &doc, const Json &node, const char *matrix) {
+  const uint32_t i = node["attr"]["directions"][0][matrix];
+  return i < doc["matrices"].size() ? find_panel_format(panel_format_id(doc["matrices"][i]["format"])) : PanelFormat{};
 }
 
 // The plan divides by these numbers: a blob may open and say anything of them.
@@ -73,13 +73,14 @@ bool can_plan(const Json &doc, const Json &node) {
     return attr[name].get<uint32_t>() >= 1 && attr[name].get<uint32_t>() <= most;
   };
   return attr["cell"].get<std::string>().rfind("unknown", 0) != 0 && within("input_size", 1u << 20) &&
-         within("hidden_size", 1u << 20) && !attr["directions"].empty() && format_of(doc, node).nr != 0;
+         within("hidden_size", 1u << 20) && !attr["directions"].empty() && format_of(doc, node, "w").nr != 0 &&
+         format_of(doc, node, "r").nr != 0;
 }
 
 std::string layer_text(const Json &doc, const Json &node, const PlanMachine &m, uint32_t threads, double *total_us) {
   const Json &attr = node["attr"];
-  const RecurrentShape shape = {cell_of(attr["cell"]), attr["input_size"], attr["hidden_size"], format_of(doc, node),
-                                uint32_t(attr["directions"].size())};
+  const RecurrentShape shape = {cell_of(attr["cell"]),     attr["input_size"],        attr["hidden_size"],
+                                format_of(doc, node, "w"), format_of(doc, node, "r"), uint32_t(attr["directions"].size())};
   const RecurrentPlan p = plan_recurrent(shape, {m.batch, m.steps, threads, m.l1_kib * 1024, m.l2_kib * 1024, m.l3_kib * 1024, 0});
   const Prediction us = predict(p, shape, m);
   *total_us += us.input_us + us.step_us;
@@ -87,7 +88,7 @@ std::string layer_text(const Json &doc, const Json &node, const PlanMachine &m, 
   std::snprintf(line, sizeof line,
                 "  %s: %u tiles of %u units x %u gates, %s%u steps per input GEMM, %s, scratch %zu bytes\n"
                 "    R %zu bytes, a thread's share from %s; predicted %.2f us per step: input %.2f, recurrence %.2f\n",
-                node["name"].get<std::string>().c_str(), p.tiles, shape.format.nr, p.gates,
+                node["name"].get<std::string>().c_str(), p.tiles, shape.w.nr, p.gates,
                 p.teams == 2 ? "directions side by side, " : "", p.chunk_steps,
                 p.serpentine ? "serpentine sweeps" : "forward sweeps", p.scratch_bytes, p.recurrent_bytes, us.level,
                 us.input_us + us.step_us, us.input_us, us.step_us);

@@ -9,6 +9,7 @@
 #include "compiler/cli/refusal_text.h"
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
+#include "format/model.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -247,6 +248,15 @@ Array Runner::give_output(const Job &job, size_t index) const {
     }
   }
   return array;
+}
+
+bool Runner::has_low_precision() const {
+  Model model;
+  if (!read_model(&model_, &model)) return false;
+  for (uint32_t i = 0; i < model.matrices.count; ++i) {
+    if (model.matrix(i).format.weight != DType::kF32) return true;
+  }
+  return false;
 }
 
 Arrays Runner::run(const Arrays &arrays, const RunOptions &options) {

@@ -38,6 +38,9 @@ class Runner {
   const std::vector<rnnp_tensor_facts> &inputs() const { return inputs_; }
   const std::vector<rnnp_tensor_facts> &outputs() const { return outputs_; }
 
+  // Whether some weights are stored as another type than f32.
+  bool has_low_precision() const;
+
   // What the last run's session decided.
   const rnnp_session_facts &session() const { return session_; }
 

@@ -3,6 +3,7 @@
 #include "compiler/emit/write_blob.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <type_traits>
@@ -11,23 +12,28 @@
 #include "compiler/ir/memory.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/problem.h"
-#include "format/blob.h"
+#include "format/recurrent_panels.h"
 #include "pack/pack.h"
 
 namespace rnnp::compiler {
 namespace {
 
-// Ids of panel formats.
-#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) constexpr uint32_t name = id;
-#include "pack/panel_formats.inc"
-#undef RNNPACK_PANEL_FORMAT
+// Of convolutions of one channel in and out per group.
+constexpr uint32_t kRowFormat = 4;
+const PanelFormat kChannelPanels = find_panel_format(kRowFormat);
 
-struct Target {
-  const char *name;
-  uint32_t format;
-};
-constexpr Target kTargets[] = {{"generic", f32_nr16}, {"avx512", f32_nr16}, {"avx2", f32_nr16},
-                               {"neon", f32_nr16},    {"armv7", f32_nr8},   {"cortex-m", f32_nr4}};
+// Of numbers from -1 to 1.
+constexpr float kUnitScale = 1.0f / 127.0f;
+
+// Whether every h lies there: the cell's do, and no other is given to begin with.
+bool h_is_bounded(const Recurrent &r, const Direction &d, bool is_given) {
+  const auto exceeds = [](float h) { return !(std::fabs(h) <= 1.0f); };
+  if (is_given || std::any_of(d.init_h.data.begin(), d.init_h.data.end(), exceeds)) return false;
+  const auto is = [&](int i, Act act) { return d.act[i].act == static_cast<uint32_t>(act); };
+  if (r.cell == Cell::kRnn) return is(0, Act::kTanh);
+  if (r.cell == Cell::kLstm) return is(0, Act::kSigmoid) && is(2, Act::kTanh);
+  return is(0, Act::kSigmoid) && is(1, Act::kTanh);
+}
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 31;
 
@@ -53,7 +59,8 @@ class Section {
 
 class Writer {
  public:
-  Writer(const Graph &graph, const PanelFormat &format) : graph_(graph), format_(format), plan_(plan_memory(graph)) {}
+  Writer(const Graph &graph, const PanelChoice &panels)
+      : graph_(graph), panels_(panels), format_(panels.weights), plan_(plan_memory(graph)) {}
 
   std::vector<uint8_t> write() {
     strings_.append("", 1);
@@ -129,22 +136,47 @@ class Writer {
     return static_cast<uint32_t>(states_.append(&out, sizeof out) / sizeof out);
   }
 
-  // `count` matrices of one shape, the source being the first of them.
-  uint32_t matrix(const PanelFormat &format, MatrixSource source, uint32_t count = 1) {
+  template <class T>
+  static void append(std::vector<T> *all, const std::vector<T> &one) {
+    for (const T &value : one) all->push_back(value);
+  }
+  template <class T>
+  uint32_t part(const std::vector<T> &v) {
+    return v.empty() ? kNone : weights(v.data(), v.size() * sizeof(T));
+  }
+
+  void check_finite(const MatrixSource &source, uint32_t count) const {
+    const float *first = source.m + size_t{source.gate_begin} * source.units * source.k;
+    if (std::all_of(first, first + size_t{count} * source.gates * source.units * source.k,
+                    [](float w) { return std::isfinite(w); }))
+      return;
+    throw ModelError("node " + quote(node_) +
+                     " has weights that are not finite numbers, so nothing can be their scale: compile it with --weights f32");
+  }
+
+  // `count` matrices of one shape, the source being the first of them. factor_scale: of rows that are quantised; 0: found of each
+  // row.
+  uint32_t matrix(const PanelFormat &format, MatrixSource source, uint32_t count = 1, float factor_scale = 0) {
+    if (format.scales != Scales::kUnscaled) check_finite(source, count);
     BlobMatrix out{};
     out.format = format.id;
     out.count = count;
     out.gates = source.gates;
     out.units = source.units;
     out.k = out.entries = source.k;
-    std::vector<uint8_t> panels;
+    PackedMatrix all;
     for (uint32_t i = 0; i < count; ++i) {
-      const std::vector<uint8_t> one = pack_matrix(format, source);
-      panels.insert(panels.end(), one.begin(), one.end());
+      const PackedMatrix one = pack_matrix(format, source);
+      append(&all.panels, one.panels);
+      append(&all.scales, one.scales);
+      append(&all.unit_sums, one.unit_sums);
       source.m += size_t{source.gates} * source.units * source.k;
     }
-    out.panels = weights(panels.data(), panels.size());
-    out.index = out.tile_first = out.scales = out.unit_sums = out.diagonal = kNone;
+    out.panels = part(all.panels);
+    out.scales = part(all.scales);
+    out.unit_sums = part(all.unit_sums);
+    out.index = out.tile_first = out.diagonal = kNone;
+    out.factor_scale = format.factor == DType::kI8 ? factor_scale : 0;
     return static_cast<uint32_t>(matrices_.append(&out, sizeof out) / sizeof out);
   }
 
@@ -159,13 +191,14 @@ class Writer {
   }
 
   // Matrices and vectors of one direction; without states.
-  BlobDirection weights_of(const Recurrent &r, const Direction &d) {
+  BlobDirection weights_of(const Recurrent &r, const Direction &d, const PanelChoice &panels, bool h_is_given) {
     const uint32_t h = r.hidden_size, gates = gate_count(r.cell);
     BlobDirection out{};
-    const bool split = r.cell == Cell::kGru;
-    out.w = matrix(format_, {d.w.data(), h, r.input_size, 0, gates});
-    out.r = matrix(format_, {d.r.data(), h, h, 0, split ? 2 : gates});
-    out.r_output = split ? matrix(format_, {d.r.data(), h, h, 2, 1}) : kNone;
+    const bool split = candidate_is_apart(r.cell, panels.recurrent);
+    out.w = matrix(panels.weights, {d.w.data(), h, r.input_size, 0, gates});
+    const float h_scale = h_is_bounded(r, d, h_is_given) ? kUnitScale : 0.0f;
+    out.r = matrix(panels.recurrent, {d.r.data(), h, h, 0, split ? 2 : gates}, 1, h_scale);
+    out.r_output = split ? matrix(panels.recurrent, {d.r.data(), h, h, 2, 1}, 1, h_scale) : kNone;
     out.bias = vector(format_, d.bias, h, gates);
     out.r_bias = vector(format_, d.r_bias, h, 1);
     out.peephole = vector(format_, d.peephole, h, 3);
@@ -175,9 +208,9 @@ class Writer {
     return out;
   }
 
-  BlobDirection direction(const Recurrent &r, const Direction &d, const std::string &name) {
+  BlobDirection direction(const Recurrent &r, const Direction &d, const std::string &name, bool h_is_given) {
     const uint32_t h = r.hidden_size;
-    BlobDirection out = weights_of(r, d);
+    BlobDirection out = weights_of(r, d, panels_, h_is_given);
     const std::string suffix = d.reverse ? ".reverse" : "";
     out.state_h = state(h, d.init_h, name + suffix + ".h", 2, 0);
     out.state_c = r.cell == Cell::kLstm ? state(h, d.init_c, name + suffix + ".c", 1, 0) : kNone;
@@ -199,14 +232,14 @@ class Writer {
 
   AttrRecurrent attr(const Recurrent &r, const Node &node) {
     AttrRecurrent out = shape_of(r);
-    for (size_t i = 0; i < r.directions.size(); ++i) out.direction[i] = direction(r, r.directions[i], node.name);
+    for (size_t i = 0; i < r.directions.size(); ++i) out.direction[i] = direction(r, r.directions[i], node.name, node.in.size() > 1 && node.in[1] != kNone);
     return out;
   }
 
   AttrInnerRecurrent attr(const InnerRecurrent &inner, const Node &) {
     AttrInnerRecurrent out{shape_of(inner.layer), inner.steps, inner.rows};
     for (size_t i = 0; i < inner.layer.directions.size(); ++i)
-      out.layer.direction[i] = weights_of(inner.layer, inner.layer.directions[i]);
+      out.layer.direction[i] = weights_of(inner.layer, inner.layer.directions[i], {panels_.plain, panels_.plain, panels_.plain}, true);
     return out;
   }
 
@@ -238,7 +271,7 @@ class Writer {
   AttrConv attr(const Conv &c, const Node &node) {
     AttrConv out = c.shape;
     const uint32_t count = c.is_depthwise() ? 1 : c.shape.groups, units = c.outputs() / count;
-    const PanelFormat format = c.is_depthwise() ? find_panel_format(f32_row) : format_;
+    const PanelFormat format = c.is_depthwise() ? kChannelPanels : format_;
     out.matrix = matrix(format, {c.w.data(), units, c.depth(), 0, 1}, count);
     out.bias = vector(format, c.bias, units, 1, count);
     out.state = kNone;
@@ -275,6 +308,7 @@ class Writer {
   }
 
   void write_node(const Node &node) {
+    node_ = node.name;
     BlobNode out{};
     out.op = static_cast<uint32_t>(node.op);
     out.input_first = arguments(node.in);
@@ -335,9 +369,11 @@ class Writer {
   }
 
   const Graph &graph_;
+  const PanelChoice panels_;
   const PanelFormat format_;
   const MemoryPlan plan_;
   Section values_{8}, nodes_{8}, inputs_{8}, outputs_{8}, states_{8}, matrices_{8}, attrs_{8}, strings_{1}, weights_{kBlobAlign};
+  std::string node_;  // that is being written
   std::vector<uint32_t> args_;
   std::map<std::string, uint32_t> string_at_;
   std::map<uint64_t, std::vector<std::pair<uint32_t, size_t>>> weights_at_;
@@ -345,27 +381,14 @@ class Writer {
 
 }  // namespace
 
-PanelFormat target_format(const std::string &target) {
-  for (const Target &row : kTargets) {
-    if (target == row.name) return find_panel_format(row.format);
-  }
-  return {};
-}
-
-std::string target_names() {
-  std::string list;
-  for (const Target &row : kTargets) list += (list.empty() ? "" : ", ") + std::string(row.name);
-  return list;
-}
-
-std::vector<uint8_t> write_blob(const Graph &graph, const PanelFormat &format) {
+std::vector<uint8_t> write_blob(const Graph &graph, const PanelChoice &panels) {
   if (graph.nodes.size() > kBlobMaxNodes)
     throw ModelError("the graph has " + std::to_string(graph.nodes.size()) + " nodes; accepted: up to " +
                      std::to_string(kBlobMaxNodes));
   if (graph.values.size() > kBlobMaxValues)
     throw ModelError("the graph has " + std::to_string(graph.values.size()) + " values; accepted: up to " +
                      std::to_string(kBlobMaxValues));
-  return Writer(graph, format).write();
+  return Writer(graph, panels).write();
 }
 
 }  // namespace rnnp::compiler

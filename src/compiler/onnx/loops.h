@@ -1,6 +1,6 @@
 // loops.h -- Loop and Scan over the steps of a sequence. A body that is a recurrent cell becomes that layer; any other whose states
-// start at zero becomes part of the graph, run at every step, with its states kept by the library. SPDX-License-Identifier:
-// Apache-2.0
+// start at zero becomes part of the graph, run at every step, with its states kept by the library.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_ONNX_LOOPS_H_
 #define RNNPACK_COMPILER_ONNX_LOOPS_H_
 

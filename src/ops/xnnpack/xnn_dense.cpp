@@ -114,7 +114,7 @@ StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
 void mend_row(const RunEnv &env, const BlobNode &node, const XnnDense &d, const Share &s, const float *y, size_t row) {
   for (uint32_t tile = s.tile_begin; tile < s.tile_end; ++tile) {
     const uint32_t nr = d.matrix.format.nr, begin = tile * nr, end = tile + 1 < s.tile_end ? begin + nr : s.end;
-    if (!all_finite(y + begin, end - begin)) dense_product(env, node, d.node.object, {row, 1, tile, tile + 1});
+    if (!all_finite(y + begin, end - begin)) dense_product(env, node, d.node.object, {row, 1, tile, tile + 1, 0});
   }
 }
 
@@ -126,8 +126,8 @@ void run_share(const RunEnv &env, const BlobNode &node, const XnnDense &d, const
   const XnnRows r = {x, d.attr->input_size, row_of(env.values[y], 0) + s.begin, d.attr->output_size, rows};
   const size_t done = xnn_run_rows(s.op, xnn_setup_fully_connected_nc_f32, r, pad);
   for (size_t row = 0; row < done; ++row) mend_row(env, node, d, s, row_of(env.values[y], row), row);
-  if (done < rows) dense_product(env, node, d.node.object, {done, rows - done, s.tile_begin, s.tile_end});
-  dense_activate(env, node, d.node.object, {0, rows, s.tile_begin, s.tile_end});
+  if (done < rows) dense_product(env, node, d.node.object, {done, rows - done, s.tile_begin, s.tile_end, 0});
+  dense_activate(env, node, d.node.object, {0, rows, s.tile_begin, s.tile_end, 0});
 }
 
 // A session of many threads also runs short calls on one: it then does every share.

@@ -1,0 +1,198 @@
+// gemm_i8_body.h -- rows against panels of int8: rows are quantised to bytes, sums are whole numbers, each becomes a float once.
+// Room: kernels; included once by gemm_i8_<isa>.cpp after a vec_<isa>.h and Int, the words on bytes. Writes out and its scratch.
+// Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Bytes". Whole numbers do not depend on the order of summing, so a block may take
+// k in as many chains as hide the latency of a multiply-add; what follows the sum is two roundings in a fixed order.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_GEMM_I8_BODY_H_
+#define RNNPACK_KERNELS_GEMM_I8_BODY_H_
+
+#include "kernels/kernels.h"
+#include "kernels/rows_body.h"
+#include "pack/panel_format.h"
+
+namespace rnnp {
+namespace {
+
+using I = Int::I;
+constexpr size_t kColumnBytes = 4;  // four k of a unit
+
+// A quantised row: its bytes, zeros up to a multiple of 64, and what one of them is worth.
+struct ByteRows {
+  uint8_t *first;
+  size_t row_bytes;
+  uint8_t *bytes(size_t m) const { return first + m * row_bytes; }
+  float *scale(size_t m) const { return static_cast<float *>(static_cast<void *>(first + (m + 1) * row_bytes - 64)); }
+};
+
+// What v is multiplied by to be a byte, and what the byte is worth: of a given step, or such that the row's largest finite size is
+// 127.
+struct ByteScale {
+  float to_byte, step;
+};
+RNNPACK_INLINE ByteScale byte_scale(float factor_scale, float largest) {
+  constexpr float kLeast = 1e-30f;
+  if (factor_scale != 0.0f) return {1.0f / factor_scale, factor_scale};
+  if (largest < kLeast) return {0.0f, 0.0f};
+  return {127.0f / largest, largest / 127.0f};
+}
+
+RNNPACK_NOINLINE void quantise_row(const GemmArgs *args, size_t row, const ByteRows &to, size_t m) {
+  const float *a = offset_bytes(args->a, row * args->a_row_bytes);
+  const ByteScale scale = byte_scale(args->factor_scale, args->factor_scale != 0.0f ? 0.0f : Int::largest(a, args->k));
+  Int::quantise(a, args->k, scale.to_byte, to.bytes(m));
+  *to.scale(m) = scale.step;
+}
+
+// Where a block of some rows and vectors of one tile lies.
+struct ByteBlock {
+  const GemmArgs *args;
+  const uint8_t *panel;  // of the block's first vector
+  size_t panel_k, groups;
+  ByteRows rows;
+  size_t row, first_row;  // among the quantised ones, and where those begin
+  size_t tile, column;    // the block's first column within the tile
+};
+
+// Of the units in a vector that starts n columns into the block.
+RNNPACK_NOINLINE F add_diagonal(const ByteBlock &b, size_t row, size_t n, F sum) {
+  const GemmArgs &g = *b.args;
+  const size_t nr = Int::tile_width(g) / g.gates, unit = b.tile * nr + (b.column + n) % nr;
+  const float *a = offset_bytes(g.a, row * g.a_row_bytes) + unit;
+  const F weights = Vec::load(g.diagonal + b.tile * nr * g.gates + b.column + n);
+  if (unit + kWidth <= g.k) return Vec::fma(Vec::load(a), weights, sum);
+  return unit < g.k ? Vec::fma(Vec::load_first(a, g.k - unit), weights, sum) : sum;
+}
+
+// The float of a whole sum, on top of where it starts.
+template <int kMr, int kVectors>
+RNNPACK_INLINE void finish_block(const ByteBlock &b, const I (&sum)[kMr][kVectors]) {
+  const GemmArgs &g = *b.args;
+  const size_t width = Int::tile_width(g), start_tile = g.start_tile != 0 ? g.start_tile : width;
+  const size_t out_tile = g.out_tile != 0 ? g.out_tile : width, vector = b.tile * width + b.column;
+  RNNPACK_UNROLL
+  for (int m = 0; m < kMr; ++m) {
+    const size_t row = b.first_row + b.row + static_cast<size_t>(m);
+    const F step = Vec::set1(*b.rows.scale(b.row + static_cast<size_t>(m)));
+    const float *start = nullptr;
+    if (g.start != nullptr) start = offset_bytes(g.start, row * g.start_row_bytes) + b.tile * start_tile + b.column;
+    float *out = offset_bytes(g.out, row * g.out_row_bytes) + b.tile * out_tile + b.column;
+    RNNPACK_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const size_t n = static_cast<size_t>(v) * kWidth, column = b.tile * out_tile + b.column + n;
+      const F value = Int::to_float(sum[m][v], g.unit_sums + vector + n);
+      const F from = start == nullptr ? Vec::set1(0.0f) : Vec::load(start + n);
+      F result = Vec::fma(value, Vec::mul(Vec::load(g.scales + vector + n), step), from);
+      if (g.diagonal != nullptr) result = add_diagonal(b, row, n, result);
+      if (g.units == 0 || column + kWidth <= g.units) {
+        Vec::store(out + n, result);
+      } else if (column < g.units) {
+        Vec::store_first(out + n, result, g.units - column);
+      }
+    }
+  }
+}
+
+// Chains of sums per vector: eight or so in all where rows and vectors alone are fewer.
+constexpr int byte_chains(int rows, int vectors) {
+  const int chains = 8 / (rows * vectors);
+  return chains < 1 ? 1 : chains;
+}
+
+template <int kMr, int kVectors>
+RNNPACK_NOINLINE void byte_block(const ByteBlock &b) {
+  constexpr int kChains = byte_chains(kMr, kVectors);
+  I sum[kChains][kMr][kVectors];
+  const uint8_t *a[kMr];
+  RNNPACK_UNROLL
+  for (int m = 0; m < kMr; ++m) {
+    a[m] = b.rows.bytes(b.row + static_cast<size_t>(m));
+    RNNPACK_UNROLL
+    for (int i = 0; i < kChains * kVectors; ++i) sum[i / kVectors][m][i % kVectors] = Int::zero();
+  }
+  const uint8_t *panel = b.panel;
+  size_t k = 0;
+  RNNPACK_NO_UNROLL
+  for (; k + kChains <= b.groups; k += kChains) {
+    RNNPACK_UNROLL
+    for (int c = 0; c < kChains; ++c, panel += b.panel_k) {
+      RNNPACK_UNROLL
+      for (int m = 0; m < kMr; ++m) {
+        const I factor = Int::broadcast(a[m] + (k + static_cast<size_t>(c)) * 4);
+        RNNPACK_UNROLL
+        for (int v = 0; v < kVectors; ++v) Int::add_dot(&sum[c][m][v], factor, panel + v * kWidth * int{kColumnBytes});
+      }
+    }
+  }
+  RNNPACK_NO_UNROLL
+  for (; k < b.groups; ++k, panel += b.panel_k) {
+    RNNPACK_UNROLL
+    for (int m = 0; m < kMr; ++m) {
+      const I factor = Int::broadcast(a[m] + k * 4);
+      RNNPACK_UNROLL
+      for (int v = 0; v < kVectors; ++v) Int::add_dot(&sum[0][m][v], factor, panel + v * kWidth * int{kColumnBytes});
+    }
+  }
+  RNNPACK_UNROLL
+  for (int i = kMr * kVectors; i < kChains * kMr * kVectors; ++i) {
+    const int m = i / kVectors % kMr, v = i % kVectors;
+    sum[0][m][v] = Int::add(sum[0][m][v], sum[i / kVectors / kMr][m][v]);
+  }
+  finish_block<kMr, kVectors>(b, sum[0]);
+}
+
+template <int kVectors>
+RNNPACK_INLINE size_t byte_rows(const ByteBlock &b, size_t left) {
+  if (left >= 4 && Int::kMostRows >= 4) return byte_block<4, kVectors>(b), 4;
+  if (left >= 2) return byte_block<2, kVectors>(b), 2;
+  return byte_block<1, kVectors>(b), 1;
+}
+
+// All of the quantised rows against some vectors of a tile.
+RNNPACK_INLINE void byte_vectors(ByteBlock b, size_t rows, int vectors) {
+  for (b.row = 0; b.row < rows;) {
+    const size_t left = rows - b.row;
+    switch (vectors) {
+      case 1:
+        b.row += byte_rows<1>(b, left);
+        break;
+      case 2:
+        b.row += byte_rows<2>(b, left);
+        break;
+      case 3:
+        b.row += byte_rows<3>(b, left);
+        break;
+      default:
+        b.row += byte_rows<4>(b, left);
+    }
+  }
+}
+
+template <int kNr>
+void gemm_i8_run(const GemmArgs *args) {
+  constexpr int kGateVectors = kNr / kWidth;
+  const int tile_vectors = static_cast<int>(args->gates) * kGateVectors, pass = tile_vectors % 4 == 0   ? 4
+                                                                                : tile_vectors % 3 == 0 ? 3
+                                                                                                        : tile_vectors;
+  const size_t row_bytes = align_up(args->k, 64) + 64;
+  ByteBlock b = {};
+  b.args = args;
+  b.rows = {static_cast<uint8_t *>(args->scratch), row_bytes};
+  b.panel_k = size_t{args->gates} * kNr * kColumnBytes;
+  b.groups = (size_t{args->k} + 3) / 4;
+  for (b.first_row = 0; b.first_row < args->rows; b.first_row += kQuantisedRows) {
+    const size_t left = args->rows - b.first_row, rows = left < kQuantisedRows ? left : kQuantisedRows;
+    for (size_t m = 0; m < rows; ++m) quantise_row(args, b.first_row + m, b.rows, m);
+    for (b.tile = args->tile_begin; b.tile < args->tile_end; ++b.tile) {
+      const uint8_t *panel = static_cast<const uint8_t *>(args->panels) + b.tile * b.groups * b.panel_k;
+      for (int v = 0; v < tile_vectors; v += pass) {
+        b.column = static_cast<size_t>(v) * kWidth;
+        b.panel = panel + b.column * kColumnBytes;
+        byte_vectors(b, rows, pass);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_GEMM_I8_BODY_H_

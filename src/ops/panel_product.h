@@ -1,0 +1,30 @@
+// panel_product.h -- a matrix of the blob as an operand of the gemm kernels. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_OPS_PANEL_PRODUCT_H_
+#define RNNPACK_OPS_PANEL_PRODUCT_H_
+
+#include "ops/op.h"
+
+namespace rnnp {
+
+// Matrix i of a matrix's count.
+inline void set_panels(GemmArgs *g, const Matrix &m, size_t i) {
+  const size_t vector = i * (vector_bytes(m.format, m.shape) / sizeof(float));
+  g->panels = m.panels + i * panels_bytes(m.format, m.shape);
+  g->scales = m.scales == nullptr ? nullptr : m.scales + i * (scales_bytes(m.format, m.shape, m.group_k) / sizeof(float));
+  g->unit_sums = m.unit_sums == nullptr ? nullptr : m.unit_sums + vector;
+  g->diagonal = m.diagonal == nullptr ? nullptr : m.diagonal + vector;
+}
+
+// A product with the first matrix; where rows come from and go to is left open.
+inline GemmArgs product_of(const Matrix &m) {
+  GemmArgs g = {};
+  set_panels(&g, m, 0);
+  g.group_k = m.group_k;
+  g.factor_scale = m.factor_scale;
+  g.k = m.shape.k;
+  g.gates = m.shape.gates;
+  return g;
+}
+
+}  // namespace rnnp
+#endif  // RNNPACK_OPS_PANEL_PRODUCT_H_

@@ -1,0 +1,149 @@
+// low_precision_test.cpp -- weights of fewer bits than f32, from the ONNX file to the results. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "compiler/cli/comparison.h"
+#include "compiler/compile.h"
+#include "compiler/eval/eval.h"
+#include "compiler/onnx/problem.h"
+#include "onnx_builder.h"
+#include "pack/pack.h"
+
+namespace rnnp::testing_support {
+namespace {
+
+constexpr int64_t kInputs = 19, kHidden = 37, kOutputs = 11, kSteps = 9, kBatch = 3;
+
+struct Cell {
+  const char *op;
+  int64_t gates, linear;
+};
+const Cell kCells[] = {{"RNN", 1, 0}, {"GRU", 3, 0}, {"GRU", 3, 1}, {"LSTM", 4, 0}};
+
+// A layer of each kind and a dense one. `given`: the initial state is an input.
+onnx::ModelProto network(const Cell &cell, bool given = false) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", kInputs}).output("Y").output("H");
+  if (given) b.input("S", {1, "N", kHidden});
+  b.weights("", cell.gates, 1, kInputs, kHidden).random("M", {kHidden, kOutputs}).constant_ints("axes", {1}, {1});
+  std::vector<std::string> in = {"X", "W", "R", "B"};
+  if (given) in.insert(in.end(), {"", "S"});
+  NodeBuilder node = b.node(cell.op, in, {"y4", "H"}, "layer");
+  node.with("hidden_size", kHidden);
+  if (cell.linear != 0) node.with("linear_before_reset", 1);
+  b.node("Squeeze", {"y4", "axes"}, {"y"});
+  b.node("MatMul", {"y", "M"}, {"Y"});
+  return b.proto;
+}
+
+std::vector<uint8_t> blob_of(const onnx::ModelProto &proto, const std::string &weights, const std::string &recurrent = "") {
+  compiler::CompileOptions options;
+  options.weights = weights;
+  options.recurrent = recurrent;
+  return compiler::compile_model(*compiler::check_model(proto), options).blob;
+}
+
+compiler::Arrays inputs(bool given) {
+  compiler::Arrays arrays;
+  const auto fill = [&](const std::string &name, std::vector<int64_t> shape, float size) {
+    compiler::Array &a = arrays[name];
+    a.shape = shape;
+    a.f32.resize(static_cast<size_t>(shape[0] * shape[1] * shape[2]));
+    for (size_t i = 0; i < a.f32.size(); ++i) a.f32[i] = size * std::sin(static_cast<float>(i * i % 1013));
+  };
+  fill("X", {kSteps, kBatch, kInputs}, 1.0f);
+  if (given) fill("S", {1, kBatch, kHidden}, 3.0f);
+  return arrays;
+}
+
+compiler::Arrays run(const std::vector<uint8_t> &blob, bool given = false) {
+  return compiler::Runner(blob).run(inputs(given), {});
+}
+
+float stored(const std::string &type, float w) {
+  uint32_t bits = uint32_t{nearest_bf16(w)} << 16;
+  if (type == "bf16") {
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+  int exponent;
+  std::frexp(w, &exponent);
+  const int step = std::max(exponent - 11, -24);
+  return std::ldexp(std::nearbyint(std::ldexp(w, -step)), step);
+}
+
+TEST(LowPrecision, SixteenBitsGiveTheBitsOfTheRoundedWeights) {
+  for (const Cell &cell : kCells) {
+    for (const std::string type : {"f16", "bf16"}) {
+      SCOPED_TRACE(std::string(cell.op) + " " + std::to_string(cell.linear) + " " + type);
+      const onnx::ModelProto proto = network(cell);
+      onnx::ModelProto rounded = proto;
+      for (auto &tensor : *rounded.mutable_graph()->mutable_initializer()) {
+        if (tensor.name() == "B") continue;
+        for (float &w : *tensor.mutable_float_data()) w = stored(type, w);
+        ASSERT_TRUE(tensor.float_data_size() != 0 || tensor.data_type() != onnx::TensorProto::FLOAT);
+      }
+      const compiler::Arrays got = run(blob_of(proto, type)), want = run(blob_of(rounded, "f32"));
+      for (const auto &output : want) {
+        ASSERT_EQ(0, std::memcmp(output.second.f32.data(), got.at(output.first).f32.data(), output.second.f32.size() * 4));
+      }
+      EXPECT_NE(0, std::memcmp(got.at("Y").f32.data(), run(blob_of(proto, "f32")).at("Y").f32.data(), got.at("Y").f32.size() * 4));
+    }
+  }
+}
+
+double sqnr(const compiler::Array &got, const compiler::Array &want) {
+  double signal = 0, noise = 0;
+  for (size_t i = 0; i < want.f32.size(); ++i) {
+    const double error = double{got.f32[i]} - double{want.f32[i]};
+    signal += double{want.f32[i]} * want.f32[i];
+    noise += error * error;
+  }
+  return 10 * std::log10(signal / noise);
+}
+
+// Bytes of a scale each, x and h in bytes as well: near 40 dB. A given state beyond 1 has a scale of its own.
+TEST(LowPrecision, BytesCostNoMoreThanTheirRounding) {
+  for (const Cell &cell : kCells) {
+    for (const bool given : {false, true}) {
+      const onnx::ModelProto proto = network(cell, given);
+      const std::vector<uint8_t> f32 = blob_of(proto, "f32"), bytes = blob_of(proto, "int8");
+      EXPECT_LT(bytes.size(), f32.size() / 2);
+      for (const char *recurrent : {"int8", "f32", "bf16"}) {
+        SCOPED_TRACE(std::string(cell.op) + " " + std::to_string(cell.linear) + " R " + recurrent);
+        const compiler::Arrays got = run(blob_of(proto, "int8", recurrent), given), want = run(f32, given);
+        EXPECT_LT(30, sqnr(got.at("Y"), want.at("Y")));
+        EXPECT_GT(70, sqnr(got.at("Y"), want.at("Y")));
+        EXPECT_LT(30, sqnr(got.at("H"), want.at("H")));
+      }
+    }
+  }
+}
+
+std::string refusal(const onnx::ModelProto &proto, const std::string &weights) {
+  try {
+    blob_of(proto, weights);
+  } catch (const std::exception &error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(LowPrecision, WhatCannotBeStoredIsNamed) {
+  onnx::ModelProto proto = network(kCells[3]);
+  EXPECT_EQ("unknown type of weights 'int9'; accepted: f32, f16, bf16, int8", refusal(proto, "int9"));
+  for (auto &tensor : *proto.mutable_graph()->mutable_initializer()) {
+    if (tensor.name() == "R") tensor.set_float_data(7, std::nanf(""));
+  }
+  EXPECT_EQ("", refusal(proto, "bf16"));
+  const std::string text = refusal(proto, "int8");
+  EXPECT_NE(std::string::npos, text.find("'layer'")) << text;
+  EXPECT_NE(std::string::npos, text.find("--weights f32")) << text;
+}
+
+}  // namespace
+}  // namespace rnnp::testing_support

@@ -1,0 +1,197 @@
+// gemm_i8_test.cpp -- the gemm rows of int8 panels: the bits of docs/KERNELS.md's words, "Bytes", whatever rows and weights hold.
+// Room: tests/kernels.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "kernel_support.h"
+#include "pack/pack.h"
+
+namespace rnnp {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+struct Shape {
+  uint32_t rows, k, gates, units;
+  bool dense, bias, diagonal;
+  float factor_scale;  // 0: of each row
+};
+
+enum class Draw { kUniform, kLargest, kPairs, kOdd };
+
+// What a kernel may see of numbers: most are tame, some are not.
+float draw_factor(Random *random, Draw draw) {
+  if (draw == Draw::kLargest) return random->below(2) == 0 ? 1.0f : -1.0f;
+  if (draw != Draw::kOdd || random->below(4) != 0) return random->uniform(-1.5f, 1.5f);
+  const float odd[] = {kInfinity, -kInfinity, std::nanf(""), 0.0f, -0.0f, 1e30f, -1e-30f, 3e38f, 1e-38f};
+  return odd[random->below(9)];
+}
+
+const PanelFormat &format_of(const Kernel &kernel) {
+  for (const PanelFormat &f : kPanelFormats)
+    if (f.weight == DType::kI8 && f.nr == kernel.nr && f.index_bytes == 0) return f;
+  std::abort();
+}
+
+struct Problem {
+  Shape s;
+  PanelFormat format;
+  uint32_t tiles;
+  PackedMatrix matrix;
+  Rows a, panels, bias;
+  std::vector<float> bias_values, diagonal;
+  std::vector<uint8_t> scratch;
+
+  Problem(const Shape &shape, const Kernel &kernel, Draw draw, uint64_t seed)
+      : s(shape), format(format_of(kernel)), tiles(panel_count(format, shape.units)) {
+    Random random(seed);
+    a = Rows(s.rows, s.k, s.k + 3);
+    for (size_t m = 0; m < s.rows; ++m)
+      for (size_t k = 0; k < s.k; ++k) a.at(m, k) = draw_factor(&random, draw);
+    std::vector<float> weights(size_t{s.gates} * s.units * s.k);
+    for (float &w : weights) w = draw == Draw::kLargest ? (random.below(2) == 0 ? 1.0f : -1.0f) : random.uniform(-1.0f, 1.0f);
+    if (draw == Draw::kPairs) std::fill(weights.begin(), weights.end(), 1.0f);
+    matrix = pack_matrix(format, {weights.data(), s.units, s.k, 0, s.gates});
+    panels = Rows(1, matrix.panels.size() / 4, 0, true);
+    std::memcpy(panels.data(), matrix.panels.data(), matrix.panels.size());
+    bias_values.assign(size_t{s.gates} * s.units, 0.0f);
+    for (float &b : bias_values) b = random.uniform(-1.0f, 1.0f);
+    bias_values = pack_vector(format, bias_values.data(), s.units, s.gates);
+    diagonal.resize(bias_values.size());
+    for (float &d : diagonal) d = random.uniform(-2.0f, 2.0f);
+    scratch.resize(factor_scratch_bytes(format, s.k, s.rows) + 64);
+  }
+
+  size_t width() const { return size_t{s.gates} * format.nr; }
+  Rows new_out() const { return Rows(s.rows, s.dense ? s.units : tiles * width(), tiles * width() + 5); }
+  void run(const Kernel &kernel, const Rows &out, uint32_t row, uint32_t rows, uint32_t begin, uint32_t end) {
+    GemmArgs args = {};
+    args.a = a.row(row);
+    args.a_row_bytes = a.stride_bytes();
+    args.panels = panels.data();
+    args.scales = matrix.scales.data();
+    args.unit_sums = matrix.unit_sums.data();
+    args.diagonal = s.diagonal ? diagonal.data() : nullptr;
+    args.factor_scale = s.factor_scale;
+    args.start = s.bias ? bias_values.data() : nullptr;
+    args.out = out.row(row);
+    args.out_row_bytes = out.stride_bytes();
+    args.scratch = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
+    args.rows = rows;
+    args.k = s.k;
+    args.gates = s.gates;
+    args.tile_begin = begin;
+    args.tile_end = end;
+    args.units = s.dense ? s.units : 0;
+    kernel.gemm(&args);
+  }
+};
+
+// The words of docs/KERNELS.md.
+struct Quantised {
+  std::vector<int> bytes;
+  float step;
+};
+Quantised quantise(const Problem &p, size_t m) {
+  Quantised q = {{}, p.s.factor_scale};
+  float to_byte = p.s.factor_scale == 0.0f ? 0.0f : 1.0f / p.s.factor_scale, largest = 0.0f;
+  for (size_t k = 0; k < p.s.k; ++k)
+    if (std::isfinite(p.a.at(m, k))) largest = std::max(largest, std::fabs(p.a.at(m, k)));
+  if (p.s.factor_scale == 0.0f && largest >= 1e-30f) to_byte = 127.0f / largest, q.step = largest / 127.0f;
+  for (size_t k = 0; k < p.s.k; ++k) {
+    const float v = p.a.at(m, k) * to_byte;
+    q.bytes.push_back(std::isnan(v) ? 0 : static_cast<int>(std::nearbyint(std::min(std::max(v, -127.0f), 127.0f))));
+  }
+  return q;
+}
+
+float expected(const Problem &p, const Quantised &q, size_t m, size_t tile, size_t n, bool fused) {
+  const size_t column = tile * p.width() + n, unit = tile * p.format.nr + n % p.format.nr;
+  int64_t sum = 0;
+  for (size_t k = 0; k < p.s.k; ++k) {
+    const size_t place = (((tile * ((p.s.k + 3) / 4) + k / 4) * p.width()) + n) * 4 + k % 4;
+    sum += int64_t{q.bytes[k]} * static_cast<int8_t>(p.matrix.panels[place]);
+  }
+  EXPECT_LT(std::abs(sum), int64_t{1} << 31);
+  const auto add = [&](float x, float y, float z) { return fused ? std::fma(x, y, z) : x * y + z; };
+  float out = add(static_cast<float>(sum), p.matrix.scales[column] * q.step, p.s.bias ? p.bias_values[column] : 0.0f);
+  if (p.s.diagonal && unit < p.s.k) out = add(p.a.at(m, unit), p.diagonal[column], out);
+  return out;
+}
+
+std::vector<Shape> shapes() {
+  std::vector<Shape> out;
+  Random random(5);
+  for (uint32_t k = 1; k <= 79; ++k) {
+    const uint32_t gates = 1 + k % 4;
+    out.push_back({1 + random.below(7), k, gates, 1 + random.below(60), gates == 1 && k % 8 == 0, k % 3 != 0, false,
+                   k % 2 ? 1.0f / 127.0f : 0.0f});
+  }
+  for (const uint32_t units : {16u, 33u, 64u}) out.push_back({3, units, 3, units, false, true, true, 1.0f / 127.0f});
+  out.push_back({67, 130, 4, 20, false, true, false, 0.0f});  // more rows than are quantised at a time
+  out.push_back({1, 4100, 2, 17, false, false, false, 1.0f / 127.0f});
+  return out;
+}
+
+class ByteGemmTest : public testing::TestWithParam<const Kernel *> {
+ protected:
+  const Kernel &kernel() const { return *GetParam(); }
+};
+
+TEST_P(ByteGemmTest, GivesTheBitsOfItsDefinition) {
+  SKIP_UNLESS_CPU_RUNS(kernel());
+  uint64_t seed = 1;
+  for (const Shape &s : shapes()) {
+    for (const Draw draw : {Draw::kUniform, Draw::kLargest, Draw::kPairs, Draw::kOdd}) {
+      SCOPED_TRACE(testing::Message() << s.rows << " rows, k " << s.k << ", G " << s.gates << ", units " << s.units << ", draw "
+                                      << int(draw));
+      Problem p(s, kernel(), draw, seed++);
+      const Rows out = p.new_out();
+      p.run(kernel(), out, 0, s.rows, 0, p.tiles);
+      for (size_t m = 0; m < s.rows; ++m) {
+        const Quantised q = quantise(p, m);
+        for (size_t column = 0; column < out.cols(); ++column) {
+          const float want = expected(p, q, m, column / p.width(), column % p.width(), kernel().isa != 0);
+          ASSERT_TRUE(same_bits({out.at(m, column)}, {want})) << m << ' ' << column;
+        }
+      }
+      ASSERT_TRUE(out.gaps_are_untouched());
+    }
+  }
+}
+
+TEST_P(ByteGemmTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
+  SKIP_UNLESS_CPU_RUNS(kernel());
+  Random random(3);
+  uint64_t seed = 500;
+  for (const Shape &s : shapes()) {
+    Problem p(s, kernel(), Draw::kUniform, seed++);
+    const Rows whole = p.new_out(), cut = p.new_out();
+    p.run(kernel(), whole, 0, s.rows, 0, p.tiles);
+    for (uint32_t row = 0; row < s.rows;) {
+      const uint32_t rows = 1 + random.below(s.rows - row);
+      for (uint32_t tile = 0; tile < p.tiles;) {
+        const uint32_t end = tile + 1 + random.below(p.tiles - tile);
+        p.run(kernel(), cut, row, rows, tile, end);
+        tile = end;
+      }
+      row += rows;
+    }
+    ASSERT_TRUE(same_bits(whole.values(), cut.values()));
+  }
+}
+
+std::vector<const Kernel *> byte_kernels() {
+  std::vector<const Kernel *> out;
+  for (const Kernel *kernel : kernels_of({KernelFamily::kGemm}))
+    if (kernel->dtype == DType::kI8) out.push_back(kernel);
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ByteGemmTest, testing::ValuesIn(byte_kernels()), kernel_name);
+
+}  // namespace
+}  // namespace rnnp

@@ -122,8 +122,8 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
       layer->direction[d].split = &splits[d];
     }
     layer->direction[d].recur = steps[d]->recur;
-    layer->direction[d].together =
-        kStepsTogether && plan.fused && steps[d]->runs_steps && shape.cell != Cell::kGru && !plan.serpentine && !a->direction[d].reverse;
+    layer->direction[d].together = kStepsTogether && plan.fused && steps[d]->runs_steps && shape.cell != Cell::kGru &&
+                                   !plan.serpentine && !a->direction[d].reverse;
     layer->direction[d].output = shape.cell == Cell::kGru ? outputs[d]->recur : nullptr;
   }
   return RNNP_OK;

@@ -71,7 +71,8 @@ std::string attr_text(const Json &node) {
   const std::string op = node["op"];
   if (attr.contains("unknown_bytes")) return attr["unknown_bytes"].dump() + " bytes of attributes that this tool does not know";
   if (op == "recurrent") return recurrent_text(attr);
-  if (op == "inner_recurrent") return recurrent_text(attr) + " along " + attr["steps"].dump() + " of " + attr["rows"].dump() + " rows";
+  if (op == "inner_recurrent")
+    return recurrent_text(attr) + " along " + attr["steps"].dump() + " of " + attr["rows"].dump() + " rows";
   if (op == "dense") {
     const std::string groups = attr["groups"] == 1 ? "" : ", " + attr["groups"].dump() + " groups";
     return attr["input_size"].dump() + " -> " + attr["output_size"].dump() + groups + (attr["bias"].is_null() ? "" : ", bias") +

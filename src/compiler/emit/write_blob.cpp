@@ -232,14 +232,16 @@ class Writer {
 
   AttrRecurrent attr(const Recurrent &r, const Node &node) {
     AttrRecurrent out = shape_of(r);
-    for (size_t i = 0; i < r.directions.size(); ++i) out.direction[i] = direction(r, r.directions[i], node.name, node.in.size() > 1 && node.in[1] != kNone);
+    for (size_t i = 0; i < r.directions.size(); ++i)
+      out.direction[i] = direction(r, r.directions[i], node.name, node.in.size() > 1 && node.in[1] != kNone);
     return out;
   }
 
   AttrInnerRecurrent attr(const InnerRecurrent &inner, const Node &) {
     AttrInnerRecurrent out{shape_of(inner.layer), inner.steps, inner.rows};
     for (size_t i = 0; i < inner.layer.directions.size(); ++i)
-      out.layer.direction[i] = weights_of(inner.layer, inner.layer.directions[i], {panels_.plain, panels_.plain, panels_.plain}, true);
+      out.layer.direction[i] =
+          weights_of(inner.layer, inner.layer.directions[i], {panels_.plain, panels_.plain, panels_.plain}, true);
     return out;
   }
 

@@ -99,8 +99,8 @@ struct Gather {
   std::vector<float> table;
 };
 
-using Attr = std::variant<Recurrent, InnerRecurrent, Dense, Gather, AttrUnary, AttrBinary, AttrSoftmax, AttrCopy, AttrTimeStep, AttrReduce, Norm,
-                          AttrWhere, AttrMatMul, AttrTimeReduce, StateRef, Conv, AttrPool>;
+using Attr = std::variant<Recurrent, InnerRecurrent, Dense, Gather, AttrUnary, AttrBinary, AttrSoftmax, AttrCopy, AttrTimeStep,
+                          AttrReduce, Norm, AttrWhere, AttrMatMul, AttrTimeReduce, StateRef, Conv, AttrPool>;
 
 struct Node {
   OpKind op;

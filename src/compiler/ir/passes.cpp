@@ -146,9 +146,8 @@ uint64_t macs_per_step(const Graph &graph) {
     if (node.op == OpKind::kRecurrent) {
       const Recurrent &r = std::get<Recurrent>(node.attr);
       macs += uint64_t{r.hidden_size} * (uint64_t{r.input_size} + r.hidden_size) * gate_count(r.cell) * r.directions.size();
-    } else if (node.op == OpKind::kInnerRecurrent && std::any_of(node.out.begin(), node.out.end(), [&](uint32_t v) {
-                 return v != kNone && graph.values[v].sequence;
-               })) {
+    } else if (node.op == OpKind::kInnerRecurrent &&
+               std::any_of(node.out.begin(), node.out.end(), [&](uint32_t v) { return v != kNone && graph.values[v].sequence; })) {
       const InnerRecurrent &inner = std::get<InnerRecurrent>(node.attr);
       const Recurrent &r = inner.layer;
       macs += uint64_t{r.hidden_size} * (uint64_t{r.input_size} + r.hidden_size) * gate_count(r.cell) * r.directions.size() *

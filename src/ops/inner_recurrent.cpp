@@ -74,7 +74,8 @@ rnnp_status check(const Model &m, const BlobNode &n) {
   const rnnp_status status = check_recurrent_weights(m, a->layer);
   const BlobDirection &d = a->layer.direction[0];
   // One kernel multiplies by both.
-  return status == RNNP_OK && !(is_fused(m.matrix(d.w).format) && is_fused(m.matrix(d.r).format)) ? RNNP_E_LAYOUT : status;
+  if (status != RNNP_OK) return status;
+  return is_fused(m.matrix(d.w).format) && is_fused(m.matrix(d.r).format) ? RNNP_OK : RNNP_E_LAYOUT;
 }
 
 NodeCosts costs(const Model &m, const BlobNode &node) {

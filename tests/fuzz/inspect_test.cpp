@@ -29,7 +29,7 @@ TEST(Inspect, ShowsEveryBlobThatOpens) {
 }
 
 TEST(Inspect, SaysThatAnOperatorIsUnknown) {
-  for (const uint32_t op : {0u, 18u, 99u, 0xffffffffu}) {
+  for (const uint32_t op : {0u, 77u, 99u, 0xffffffffu}) {
     BlobTables t = grown(4, false);
     ASSERT_FALSE(t.nodes.empty());
     t.nodes[0].op = op;

@@ -78,7 +78,7 @@ def test_writes_c_for_firmware_that_compiles(tmp_path, vad, one_file):
     compiler = shutil.which("c++" if one_file else "cc")
     if compiler is None:
         pytest.skip("no C compiler")
-    flags = ["-std=c++17", "-O0", "-mavx2", "-mfma"] if one_file else ["-std=c11"]
+    flags = ["-std=c++17", "-O0", "-mavx2", "-mfma", "-mf16c"] if one_file else ["-std=c11"]
     subprocess.run([compiler, *flags, f"-I{ROOT / 'include'}", "-c", files[1], "-o", tmp_path / "o"], check=True)
 
 

@@ -30,6 +30,7 @@ uint32_t cpu_isa_bits() {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) bits |= RNNP_ISA_AVX2;
   if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     bits |= RNNP_ISA_AVX512;
+  if ((bits & RNNP_ISA_AVX512) && __builtin_cpu_supports("avx512vnni")) bits |= RNNP_ISA_AVX512_VNNI;
 #elif defined(__ARM_NEON)
   bits |= RNNP_ISA_NEON;
 #endif

@@ -197,9 +197,10 @@ typedef struct rnnp_session rnnp_session;
 #define RNNP_ISA_RVV (1u << 3)
 #define RNNP_ISA_SIMD128 (1u << 4)
 #define RNNP_ISA_MVE (1u << 5)
-#define RNNP_ISA_VFPV4 (1u << 6)       /* Arm scalar FPU with fused multiply-add: Cortex-M4F, M7, M33, ARMv7-A */
-#define RNNP_ISA_RVF (1u << 7)         /* RISC-V scalar FPU (extension F) */
-#define RNNP_ISA_AVX512_VNNI (1u << 8) /* beside RNNP_ISA_AVX512 */
+#define RNNP_ISA_VFPV4 (1u << 6)        /* Arm scalar FPU with fused multiply-add: Cortex-M4F, M7, M33, ARMv7-A */
+#define RNNP_ISA_RVF (1u << 7)          /* RISC-V scalar FPU (extension F) */
+#define RNNP_ISA_AVX512_VNNI (1u << 8)  /* beside RNNP_ISA_AVX512 */
+#define RNNP_ISA_NEON_DOTPROD (1u << 9) /* beside RNNP_ISA_NEON */
 #define RNNP_ISA_REFERENCE_ONLY (1u << 31)
 
 #define RNNP_CACHE_NONE UINT32_MAX /* of l1d_bytes, l2_bytes, l3_bytes: there is no such cache */

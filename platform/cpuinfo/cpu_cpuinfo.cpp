@@ -17,6 +17,7 @@ CpuFacts platform_cpu() {
   }
   if ((facts.isa & RNNP_ISA_AVX512) && cpuinfo_has_x86_avx512vnni()) facts.isa |= RNNP_ISA_AVX512_VNNI;
   if (cpuinfo_has_arm_neon_fma()) facts.isa |= RNNP_ISA_NEON;
+  if ((facts.isa & RNNP_ISA_NEON) && cpuinfo_has_arm_neon_dot()) facts.isa |= RNNP_ISA_NEON_DOTPROD;
   const cpuinfo_cache *l1 = cpuinfo_get_l1d_cache(0);
   const cpuinfo_cache *l2 = cpuinfo_get_l2_cache(0);
   const cpuinfo_cache *l3 = cpuinfo_get_l3_cache(0);

@@ -23,7 +23,8 @@ namespace {
 uint32_t hwcap_isa() {
   const unsigned long bits = getauxval(AT_HWCAP);
 #if defined(__aarch64__)
-  return (bits & (1ul << 1)) ? uint32_t{RNNP_ISA_NEON} : 0;  // ASIMD
+  if (!(bits & (1ul << 1))) return 0;  // ASIMD
+  return RNNP_ISA_NEON | ((bits & (1ul << 20)) ? uint32_t{RNNP_ISA_NEON_DOTPROD} : 0);
 #elif defined(__arm__)
   if (!(bits & (1ul << 16))) return 0;  // VFPv4
   return RNNP_ISA_VFPV4 | ((bits & (1ul << 12)) ? uint32_t{RNNP_ISA_NEON} : 0);

@@ -11,7 +11,9 @@
 namespace rnnp {
 
 #if defined(__aarch64__) || (defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA))
-#if defined(__aarch64__)
+#if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
+constexpr uint32_t kCompiledIsa = RNNP_ISA_NEON | RNNP_ISA_NEON_DOTPROD;
+#elif defined(__aarch64__)
 constexpr uint32_t kCompiledIsa = RNNP_ISA_NEON;
 #else
 constexpr uint32_t kCompiledIsa = RNNP_ISA_NEON | RNNP_ISA_VFPV4;

@@ -14,9 +14,8 @@ namespace {
 // Bytes of rows are kept 127 too large, from 0 to 254: the instruction wants them without a sign.
 struct Int {
   using I = __m256i;
-  static constexpr int kMostRows = 2;
+  static constexpr int kMostRows = 2, kSums = 8, kGroups = 1;
 
-  static size_t tile_width(const GemmArgs &g) { return size_t{g.gates} * 16; }
   static RNNPACK_INLINE const I *at(const void *p) { return static_cast<const I *>(p); }
   static RNNPACK_INLINE I zero() { return _mm256_setzero_si256(); }
   static RNNPACK_INLINE I add(I a, I b) { return _mm256_add_epi32(a, b); }

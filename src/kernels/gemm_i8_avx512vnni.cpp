@@ -13,10 +13,9 @@ namespace {
 // Bytes of rows are kept 127 too large, from 0 to 254: the instruction wants them without a sign.
 struct Int {
   using I = __m512i;
-  static constexpr int kMostRows = 4;
+  static constexpr int kMostRows = 4, kSums = 8, kGroups = 1;
   static constexpr __mmask16 kAll = 0xffff;
 
-  static size_t tile_width(const GemmArgs &g) { return size_t{g.gates} * 16; }
   static RNNPACK_INLINE I zero() { return _mm512_setzero_si512(); }
   static RNNPACK_INLINE I add(I a, I b) { return _mm512_add_epi32(a, b); }
   static RNNPACK_INLINE I broadcast(const uint8_t *four) {

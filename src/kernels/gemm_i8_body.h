@@ -1,5 +1,8 @@
 // gemm_i8_body.h -- rows against panels of int8: rows are quantised to bytes, sums are whole numbers, each becomes a float once.
 // Room: kernels; included once by gemm_i8_<isa>.cpp after a vec_<isa>.h and Int, the words on bytes. Writes out and its scratch.
+// Int: I are the sums of a vector of units. quantise keeps a row's bytes as the instructions want them, with a sign or 127 too
+// large; to_float knows which. add_dot adds four k of a vector, or, where kGroups is more than one, add_groups that many times four
+// k of all vectors of a block. kSums is how many I the registers hold beside what is added, kMostRows how many rows share a load.
 // Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Bytes". Whole numbers do not depend on the order of summing, so a block may take
 // k in as many chains as hide the latency of a multiply-add; what follows the sum is two roundings in a fixed order.
 // SPDX-License-Identifier: Apache-2.0
@@ -48,6 +51,7 @@ struct ByteBlock {
   const GemmArgs *args;
   const uint8_t *panel;  // of the block's first vector
   size_t panel_k, groups;
+  size_t nr, width;  // units and columns of a tile
   ByteRows rows;
   size_t row, first_row;  // among the quantised ones, and where those begin
   size_t tile, column;    // the block's first column within the tile
@@ -56,9 +60,9 @@ struct ByteBlock {
 // Of the units in a vector that starts n columns into the block.
 RNNPACK_NOINLINE F add_diagonal(const ByteBlock &b, size_t row, size_t n, F sum) {
   const GemmArgs &g = *b.args;
-  const size_t nr = Int::tile_width(g) / g.gates, unit = b.tile * nr + (b.column + n) % nr;
+  const size_t unit = b.tile * b.nr + (b.column + n) % b.nr;
   const float *a = offset_bytes(g.a, row * g.a_row_bytes) + unit;
-  const F weights = Vec::load(g.diagonal + b.tile * nr * g.gates + b.column + n);
+  const F weights = Vec::load(g.diagonal + b.tile * b.width + b.column + n);
   if (unit + kWidth <= g.k) return Vec::fma(Vec::load(a), weights, sum);
   return unit < g.k ? Vec::fma(Vec::load_first(a, g.k - unit), weights, sum) : sum;
 }
@@ -67,8 +71,8 @@ RNNPACK_NOINLINE F add_diagonal(const ByteBlock &b, size_t row, size_t n, F sum)
 template <int kMr, int kVectors>
 RNNPACK_INLINE void finish_block(const ByteBlock &b, const I (&sum)[kMr][kVectors]) {
   const GemmArgs &g = *b.args;
-  const size_t width = Int::tile_width(g), start_tile = g.start_tile != 0 ? g.start_tile : width;
-  const size_t out_tile = g.out_tile != 0 ? g.out_tile : width, vector = b.tile * width + b.column;
+  const size_t start_tile = g.start_tile != 0 ? g.start_tile : b.width;
+  const size_t out_tile = g.out_tile != 0 ? g.out_tile : b.width, vector = b.tile * b.width + b.column;
   RNNPACK_UNROLL
   for (int m = 0; m < kMr; ++m) {
     const size_t row = b.first_row + b.row + static_cast<size_t>(m);
@@ -92,15 +96,31 @@ RNNPACK_INLINE void finish_block(const ByteBlock &b, const I (&sum)[kMr][kVector
   }
 }
 
-// Chains of sums per vector: eight or so in all where rows and vectors alone are fewer.
+// Chains of sums per vector: as many as there is room for where rows and vectors alone are fewer.
 constexpr int byte_chains(int rows, int vectors) {
-  const int chains = 8 / (rows * vectors);
+  const int chains = Int::kSums / (rows * vectors);
   return chains < 1 ? 1 : chains;
+}
+
+template <int kVectors>
+RNNPACK_INLINE void add_one_group(I (&sum)[kVectors], const uint8_t *a, const uint8_t *panel) {
+  const auto factor = Int::broadcast(a);
+  RNNPACK_UNROLL
+  for (int v = 0; v < kVectors; ++v) Int::add_dot(&sum[v], factor, panel + v * kWidth * int{kColumnBytes});
+}
+
+template <class Words, int kVectors>
+RNNPACK_INLINE void add_turn(I (&sum)[kVectors], const uint8_t *a, const uint8_t *panel, size_t panel_k) {
+  if constexpr (Words::kGroups == 1) {
+    add_one_group(sum, a, panel);
+  } else {
+    Words::add_groups(sum, a, panel, panel_k);
+  }
 }
 
 template <int kMr, int kVectors>
 RNNPACK_NOINLINE void byte_block(const ByteBlock &b) {
-  constexpr int kChains = byte_chains(kMr, kVectors);
+  constexpr int kChains = byte_chains(kMr, kVectors), kGroups = Int::kGroups;
   I sum[kChains][kMr][kVectors];
   const uint8_t *a[kMr];
   RNNPACK_UNROLL
@@ -112,25 +132,17 @@ RNNPACK_NOINLINE void byte_block(const ByteBlock &b) {
   const uint8_t *panel = b.panel;
   size_t k = 0;
   RNNPACK_NO_UNROLL
-  for (; k + kChains <= b.groups; k += kChains) {
+  for (; k + kChains * kGroups <= b.groups; k += kChains * kGroups) {
     RNNPACK_UNROLL
-    for (int c = 0; c < kChains; ++c, panel += b.panel_k) {
+    for (int c = 0; c < kChains; ++c, panel += kGroups * b.panel_k) {
       RNNPACK_UNROLL
-      for (int m = 0; m < kMr; ++m) {
-        const I factor = Int::broadcast(a[m] + (k + static_cast<size_t>(c)) * 4);
-        RNNPACK_UNROLL
-        for (int v = 0; v < kVectors; ++v) Int::add_dot(&sum[c][m][v], factor, panel + v * kWidth * int{kColumnBytes});
-      }
+      for (int m = 0; m < kMr; ++m) add_turn<Int>(sum[c][m], a[m] + (k + static_cast<size_t>(c * kGroups)) * 4, panel, b.panel_k);
     }
   }
   RNNPACK_NO_UNROLL
   for (; k < b.groups; ++k, panel += b.panel_k) {
     RNNPACK_UNROLL
-    for (int m = 0; m < kMr; ++m) {
-      const I factor = Int::broadcast(a[m] + k * 4);
-      RNNPACK_UNROLL
-      for (int v = 0; v < kVectors; ++v) Int::add_dot(&sum[0][m][v], factor, panel + v * kWidth * int{kColumnBytes});
-    }
+    for (int m = 0; m < kMr; ++m) add_one_group(sum[0][m], a[m] + k * 4, panel);
   }
   RNNPACK_UNROLL
   for (int i = kMr * kVectors; i < kChains * kMr * kVectors; ++i) {
@@ -142,27 +154,28 @@ RNNPACK_NOINLINE void byte_block(const ByteBlock &b) {
 
 template <int kVectors>
 RNNPACK_INLINE size_t byte_rows(const ByteBlock &b, size_t left) {
-  if (left >= 4 && Int::kMostRows >= 4) return byte_block<4, kVectors>(b), 4;
-  if (left >= 2) return byte_block<2, kVectors>(b), 2;
+  if constexpr (Int::kMostRows >= 4) {
+    if (left >= 4) return byte_block<4, kVectors>(b), 4;
+  }
+  if constexpr (Int::kMostRows >= 2) {
+    if (left >= 2) return byte_block<2, kVectors>(b), 2;
+  }
   return byte_block<1, kVectors>(b), 1;
 }
 
-// All of the quantised rows against some vectors of a tile.
+// All of the quantised rows against some vectors of a tile, whose gates have kGateVectors each.
+template <int kGateVectors>
 RNNPACK_INLINE void byte_vectors(ByteBlock b, size_t rows, int vectors) {
   for (b.row = 0; b.row < rows;) {
     const size_t left = rows - b.row;
-    switch (vectors) {
-      case 1:
-        b.row += byte_rows<1>(b, left);
-        break;
-      case 2:
-        b.row += byte_rows<2>(b, left);
-        break;
-      case 3:
-        b.row += byte_rows<3>(b, left);
-        break;
-      default:
-        b.row += byte_rows<4>(b, left);
+    if (kGateVectors % 4 == 0 || vectors == 4) {
+      b.row += byte_rows<4>(b, left);
+    } else if (vectors == 3) {
+      b.row += byte_rows < kGateVectors % 4 == 0 ? 4 : 3 > (b, left);
+    } else if (vectors == 2) {
+      b.row += byte_rows < kGateVectors % 4 == 0 ? 4 : 2 > (b, left);
+    } else {
+      b.row += byte_rows < kGateVectors == 1 ? 1 : 4 > (b, left);
     }
   }
 }
@@ -177,7 +190,9 @@ void gemm_i8_run(const GemmArgs *args) {
   ByteBlock b = {};
   b.args = args;
   b.rows = {static_cast<uint8_t *>(args->scratch), row_bytes};
-  b.panel_k = size_t{args->gates} * kNr * kColumnBytes;
+  b.nr = kNr;
+  b.width = size_t{args->gates} * kNr;
+  b.panel_k = b.width * kColumnBytes;
   b.groups = (size_t{args->k} + 3) / 4;
   for (b.first_row = 0; b.first_row < args->rows; b.first_row += kQuantisedRows) {
     const size_t left = args->rows - b.first_row, rows = left < kQuantisedRows ? left : kQuantisedRows;
@@ -187,7 +202,7 @@ void gemm_i8_run(const GemmArgs *args) {
       for (int v = 0; v < tile_vectors; v += pass) {
         b.column = static_cast<size_t>(v) * kWidth;
         b.panel = panel + b.column * kColumnBytes;
-        byte_vectors(b, rows, pass);
+        byte_vectors<kGateVectors>(b, rows, pass);
       }
     }
   }

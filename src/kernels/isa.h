@@ -19,6 +19,9 @@
 #if (defined(__aarch64__) || (defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA))) && !defined(RNNPACK_HAVE_NEON)
 #define RNNPACK_HAVE_NEON 1
 #endif
+#if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && !defined(RNNPACK_HAVE_NEONDOT)
+#define RNNPACK_HAVE_NEONDOT 1
+#endif
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && !defined(RNNPACK_HAVE_MVE)
 #define RNNPACK_HAVE_MVE 1
 #endif

@@ -38,10 +38,6 @@ std::string name_without_isa(const Kernel &kernel) {
   return name.substr(0, name.rfind('_'));
 }
 
-bool is_fused(const Kernel &kernel) {
-  return kernel.isa != 0 && kernel.isa != RNNP_ISA_SIMD128;
-}
-
 void expect_bits(const Kernel &kernel, const Hash &hash) {
   const std::string name = name_without_isa(kernel);
   if (std::getenv("RNNPACK_PRINT_BITS")) {

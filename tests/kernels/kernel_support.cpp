@@ -15,7 +15,7 @@
 #include <limits>
 #include <utility>
 
-#if defined(__arm__) && defined(__linux__)
+#if (defined(__arm__) || defined(__aarch64__)) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
 #endif
@@ -99,6 +99,9 @@ uint32_t cpu_isa_bits() {
   const unsigned long caps = getauxval(AT_HWCAP);
   if (caps & HWCAP_VFPv4) bits |= RNNP_ISA_VFPV4;
   if ((caps & HWCAP_NEON) && (caps & HWCAP_VFPv4)) bits |= RNNP_ISA_NEON;
+#elif defined(__aarch64__) && defined(__linux__)
+  bits |= kCompiledIsa;
+  if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) bits |= RNNP_ISA_NEON_DOTPROD;
 #elif defined(__riscv) && defined(__linux__)
   bits |= kCompiledIsa;
   if (vectors_execute()) bits |= RNNP_ISA_RVV;
@@ -110,6 +113,10 @@ uint32_t cpu_isa_bits() {
 
 bool cpu_runs(const Kernel &kernel) {
   return (kernel.isa & ~cpu_isa_bits()) == 0;
+}
+
+bool is_fused(const Kernel &kernel) {
+  return kernel.isa != 0 && kernel.isa != RNNP_ISA_SIMD128;
 }
 
 const Kernel *reference_of(const Kernel &kernel) {

@@ -16,6 +16,8 @@ namespace rnnp {
 
 uint32_t cpu_isa_bits();
 bool cpu_runs(const Kernel &kernel);
+// Whether it rounds a multiply-add once.
+bool is_fused(const Kernel &kernel);
 const Kernel *reference_of(const Kernel &kernel);
 std::vector<const Kernel *> kernels_of(std::initializer_list<KernelFamily> families);
 

@@ -1,0 +1,58 @@
+// quantise_neon.h -- the words on bytes (gemm_i8_body.h) that all NEON rows share: bytes of rows keep their sign.
+// Room: kernels; included by gemm_i8_neon*.cpp. Contract: docs/KERNELS.md, "Bytes". SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_QUANTISE_NEON_H_
+#define RNNPACK_KERNELS_QUANTISE_NEON_H_
+
+#include "kernels/vec_neon.h"
+
+namespace rnnp {
+namespace {
+
+struct QuantiseNeon {
+  static RNNPACK_INLINE int8x16_t bytes_at(const uint8_t *p) { return vreinterpretq_s8_u8(vld1q_u8(p)); }
+  static RNNPACK_INLINE int8x16_t broadcast(const uint8_t *four) {
+    uint32_t word;
+    __builtin_memcpy(&word, four, sizeof word);
+    return vreinterpretq_s8_u32(vdupq_n_u32(word));
+  }
+
+  static RNNPACK_INLINE float32x4_t load(const float *a, size_t k, size_t i) {
+    if (i + 4 <= k) return Vec::load(a + i);
+    return i < k ? Vec::load_first(a + i, k - i) : Vec::set1(0.0f);
+  }
+  static RNNPACK_INLINE float largest(const float *a, size_t k) {
+    float32x4_t most = Vec::set1(0.0f);
+    for (size_t i = 0; i < k; i += 4) {
+      const float32x4_t size = Vec::abs(load(a, k, i));
+      most = Vec::select(Vec::lt(size, Vec::set1(__builtin_inff())), Vec::max(size, most), most);
+    }
+    float lanes[4], all = 0.0f;
+    Vec::store(lanes, most);
+    for (const float lane : lanes) all = lane > all ? lane : all;
+    return all;
+  }
+  // The nearest whole numbers, halves to the even one.
+  static RNNPACK_INLINE int32x4_t whole(float32x4_t cut) {
+#if defined(__aarch64__)
+    return vcvtnq_s32_f32(cut);
+#else
+    const float32x4_t ones = Vec::set1(12582912.0f);  // 1.5 * 2^23: the last place is worth 1
+    return vsubq_s32(vreinterpretq_s32_f32(vaddq_f32(cut, ones)), vreinterpretq_s32_f32(ones));
+#endif
+  }
+  static RNNPACK_INLINE int16x4_t words_of(float32x4_t v) {
+    const float32x4_t cut = Vec::min(Vec::max(v, Vec::set1(-127.0f)), Vec::set1(127.0f));
+    return vmovn_s32(vbicq_s32(whole(cut), vreinterpretq_s32_u32(Vec::is_nan(v))));
+  }
+  static RNNPACK_INLINE void quantise(const float *a, size_t k, float to_byte, uint8_t *to) {
+    const float32x4_t scale = Vec::set1(to_byte);
+    for (size_t i = 0; i < (k + 63) / 64 * 64; i += 8) {
+      const int16x4_t first = words_of(Vec::mul(load(a, k, i), scale)), second = words_of(Vec::mul(load(a, k, i + 4), scale));
+      vst1_s8(static_cast<int8_t *>(static_cast<void *>(to + i)), vmovn_s16(vcombine_s16(first, second)));
+    }
+  }
+};
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_QUANTISE_NEON_H_

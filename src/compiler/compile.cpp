@@ -13,6 +13,7 @@
 #include "compiler/onnx/loops.h"
 #include "compiler/onnx/plain_indices.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/quantize/choose_storage.h"
 
 namespace rnnp::compiler {
 
@@ -90,6 +91,18 @@ void note_evident_states(const OnnxModel &model, const std::vector<StatePair> &g
 
 }  // namespace
 
+namespace {
+
+StorageWish wish_of(const CompileOptions &options) {
+  StorageWish wish;
+  if (!options.weights.empty()) wish.weights = weight_type(options.weights);
+  if (!options.recurrent.empty()) wish.recurrent = weight_type(options.recurrent);
+  wish.keep_float = options.keep_float;
+  return wish;
+}
+
+}  // namespace
+
 Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
   const Budget budget("compiling it", reading_limits(model.file_bytes));
   Graph graph = graph_with_states(model, options.states);
@@ -98,7 +111,8 @@ Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
 }
 
 Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
-  const PanelChoice panels = choose_panels(options.target, options.weights, options.recurrent);
+  const StorageWish wish = wish_of(options);
+  const PanelFormat panels = dense_panels(wish.weights.value_or(DType::kF32), panel_width(options.target));
   Compiled out;
   out.graph = compile_graph(model, options);
   if (!out.graph.states.empty() && !out.graph.causal) {
@@ -108,6 +122,8 @@ Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
     throw ModelError("the model cannot run as a stream: " + out.graph.looks_ahead);
   }
   out.graph.stream_steps = options.stream_steps;
+  choose_storage(&out.graph, wish);
+  if (options.adjust) options.adjust(&out.graph, panels);
   out.blob = write_blob(out.graph, panels);
   return out;
 }

@@ -4,20 +4,26 @@
 #define RNNPACK_COMPILER_COMPILE_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "compiler/ir/graph.h"
 #include "compiler/ir/tie_states.h"
 #include "compiler/onnx/model_file.h"
+#include "pack/panel_format.h"
 
 namespace rnnp::compiler {
 
 struct CompileOptions {
   std::string target = "generic";
   std::vector<StatePair> states;
-  uint32_t stream_steps = 0;                    // 0, or the steps of every call: memory is planned for them
-  std::string weights = "f32", recurrent = {};  // types that matrices are stored as (emit/panel_choice.h); empty: as weights
+  uint32_t stream_steps = 0;  // 0, or the steps of every call: memory is planned for them
+  // Types that matrices are stored as (emit/panel_choice.h); empty: as the file has them, R as the other weights.
+  std::string weights = {}, recurrent = {};
+  std::vector<std::string> keep_float = {};  // nodes whose weights stay f32
+  // Called before the blob is written, with its panels; may change what the graph's matrices are stored as.
+  std::function<void(Graph *, const PanelFormat &)> adjust = {};
 };
 
 struct Compiled {

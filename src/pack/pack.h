@@ -15,6 +15,9 @@ namespace rnnp {
 struct MatrixSource {
   const float *m;
   uint32_t units, k, gate_begin, gates;
+  // [all gates x units][groups of k] what the numbers of a row are whole multiples of, 0: the packer finds it; nullptr: it finds
+  // all.
+  const float *scales = nullptr;
 };
 
 // A matrix's parts in the blob; those that its format has not are empty.

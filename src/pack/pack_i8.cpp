@@ -27,8 +27,9 @@ PackedMatrix pack_i8(const PanelFormat &format, const MatrixSource &s) {
   std::vector<float> scales, sums;
   for (uint32_t g = 0; g < s.gates; ++g) {
     for (uint32_t unit = 0; unit < s.units; ++unit) {
-      const float *row = s.m + (size_t{s.gate_begin + g} * s.units + unit) * s.k;
-      const float scale = scale_of(row, s.k);
+      const size_t index = size_t{s.gate_begin + g} * s.units + unit;
+      const float *row = s.m + index * s.k;
+      const float given = s.scales == nullptr ? 0.0f : s.scales[index], scale = given > 0.0f ? given : scale_of(row, s.k);
       int32_t sum = 0;
       for (uint32_t k = 0; k < s.k && scale > 0.0f; ++k) {
         const float q = std::nearbyint(std::min(std::max(row[k] / scale, -kMostByte), kMostByte));

@@ -124,6 +124,26 @@ TEST(LowPrecision, BytesCostNoMoreThanTheirRounding) {
   }
 }
 
+// Bytes that differ tell: the layer alone, the dense node alone, both.
+TEST(LowPrecision, ANodeThatIsNamedKeepsItsFloats) {
+  const onnx::ModelProto proto = network(kCells[3]);
+  const auto bytes = [&](const std::vector<std::string> &keep) {
+    compiler::CompileOptions options;
+    options.weights = "int8";
+    options.keep_float = keep;
+    return compiler::compile_model(*compiler::check_model(proto), options).blob;
+  };
+  EXPECT_EQ(blob_of(proto, "int8"), bytes({}));
+  EXPECT_LT(bytes({}).size() + 3 * 4 * kHidden * (kInputs + kHidden) - 8192, bytes({"layer"}).size());
+  EXPECT_LT(bytes({"layer"}).size(), bytes({"layer", "Y"}).size());
+  try {
+    bytes({"lager"});
+    ADD_FAILURE();
+  } catch (const compiler::UsageError &error) {
+    EXPECT_STREQ("no node 'lager' has weights that could be stored otherwise; accepted: 'layer', 'Y'", error.what());
+  }
+}
+
 std::string refusal(const onnx::ModelProto &proto, const std::string &weights) {
   try {
     blob_of(proto, weights);

@@ -33,6 +33,8 @@ bool is_parameter(const onnx::NodeProto &node, int index) {
       {"GroupNormalization", {1, 2}},
       {"Pad", {1, 2, 3}},
       {"Dropout", {1, 2}},
+      {"QuantizeLinear", {1, 2}},
+      {"DequantizeLinear", {1, 2}},
       {"RNN", {1, 2, 3, 7}},
       {"GRU", {1, 2, 3, 7}},
       {"LSTM", {1, 2, 3, 7}},
@@ -54,14 +56,21 @@ int elem_type(const onnx::ValueInfoProto &info) {
   return info.type().tensor_type().elem_type();
 }
 
+// Of a type that is quantised to.
+bool is_small(int type) {
+  return type == TensorProto::INT8 || type == TensorProto::UINT8 || type == TensorProto::INT16 || type == TensorProto::UINT16;
+}
+
 onnx::TensorProto proto_of(const std::string &name, const Tensor &tensor, int type) {
   onnx::TensorProto out;
   out.set_name(name);
-  out.set_data_type(type == TensorProto::FLOAT || type == TensorProto::BOOL ? type : TensorProto::INT64);
+  out.set_data_type(type == TensorProto::FLOAT || type == TensorProto::BOOL || is_small(type) ? type : TensorProto::INT64);
   for (int64_t dim : tensor.shape) out.add_dims(dim);
   for (double v : tensor.data) {
     if (type == TensorProto::FLOAT)
       out.add_float_data(static_cast<float>(v));
+    else if (is_small(type))
+      out.add_int32_data(static_cast<int32_t>(v));
     else if (type == TensorProto::BOOL)
       out.add_int32_data(v != 0);
     else

@@ -14,8 +14,9 @@ NOT_ASKED = {("Dropout", "seed"), ("BatchNormalization", "training_mode"), ("Cas
 NOT_ASKED |= {("Reduce" + kind, "noop_with_empty_axes") for kind in ("LogSum", "Max", "Mean", "Prod", "Sum", "Min", "L1", "L2", "LogSumExp",
                                                                     "SumSquare")}  # drawn, but not each a few times
 
-# Not drawn here: their bodies are graphs of their own, which tests/compiler/ and tests/exporters/ compare.
-ELSEWHERE = {"Loop", "Scan"}
+# Not drawn here: bodies that are graphs of their own, which tests/compiler/ and tests/exporters/ compare, and what becomes weights of
+# fewer bits (tests/compiler/quantized_forms_test.cpp).
+ELSEWHERE = {"Loop", "Scan", "QuantizeLinear", "DequantizeLinear"}
 
 
 class Coverage:

@@ -19,7 +19,8 @@ namespace rnnp::compiler {
 namespace {
 
 struct Options {
-  std::string model, output, target = "generic", c_name, weights = "f32", recurrent;
+  std::string model, output, target = "generic", c_name, weights, recurrent;
+  std::vector<std::string> keep_float;
   uint32_t chunk_steps = 0, stream_steps = 0, max_steps = 100;
   bool one_file = false;
   ModelOptions inputs;
@@ -72,8 +73,8 @@ int run(const Options &options) {
   check_distinct({options.model}, outputs);
   const auto model = load_model(options.model, options.inputs);
   check_distinct(model->data_files, outputs);
-  const Compiled compiled = compile_model(
-      *model, {options.target, state_pairs(options.inputs), options.stream_steps, options.weights, options.recurrent});
+  const Compiled compiled = compile_model(*model, {options.target, state_pairs(options.inputs), options.stream_steps,
+                                                   options.weights, options.recurrent, options.keep_float});
   for (const std::string &note : compiled.graph.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   std::vector<OutputFile> files;
   CSource source;
@@ -104,8 +105,12 @@ void add_compile(CLI::App *app, Action *action) {
   command
       ->add_option("--target", options->target, "generic, avx512, avx2, neon, armv7 or cortex-m: the layout of the packed weights")
       ->capture_default_str();
-  command->add_option("--weights", options->weights, "what weights are stored as: " + weight_type_names())->capture_default_str();
+  command->add_option("--weights", options->weights,
+                      "what weights are stored as: " + weight_type_names() + "; left out: what the file has");
   command->add_option("--recurrent", options->recurrent, "the same of recurrent layers' R alone");
+  command->add_option("--keep-float", options->keep_float, "a node whose weights stay f32; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--emit-c", options->c_name,
                       "also write NAME.c and NAME.h: the blob as a const array, with the sizes a static buffer needs");
   command

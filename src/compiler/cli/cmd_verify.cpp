@@ -13,6 +13,7 @@
 #include "compiler/cli/command.h"
 #include "compiler/cli/comparison.h"
 #include "compiler/cli/draw.h"
+#include "compiler/cli/exact_check.h"
 #include "compiler/cli/model_options.h"
 #include "compiler/cli/runner.h"
 #include "compiler/cli/step_eval.h"
@@ -339,6 +340,11 @@ int run(const Options &options) {
   bool good = judge.outputs_agree();
   good = judge.something_was_compared() && good;
   good = cuts_agree(&subject, results) && good;
+  if (subject.runner.has_low_precision()) {
+    std::string report;
+    good = is_exact(&subject.runner, results.inputs, &report) && good;
+    std::printf("%s", report.c_str());
+  }
   std::string measure = ", tolerance " + short_text(options.tolerance.value_or(kTolerance));
   if (subject.runner.has_low_precision() && !options.tolerance)
     measure = options.accuracy_min ? ", at least " + short_text(*options.accuracy_min) + " dB" : ", errors as measured";

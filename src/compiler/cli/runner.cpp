@@ -10,6 +10,7 @@
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
 #include "format/model.h"
+#include "rnnpack/registry.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -290,11 +291,13 @@ Arrays Runner::run(const Arrays &arrays, const RunOptions &options) {
   session.flags = (options.portable_ops ? RNNP_SESSION_PORTABLE_OPS : 0u) | (options.all_threads ? RNNP_SESSION_ALL_THREADS : 0u);
   session.executor = executor ? executor->get() : nullptr;
   rnnp_memory memory = RNNP_MEMORY_INIT;
+  const rnnp_registry &registry = options.registry != nullptr ? *options.registry : rnnp_default_registry;
   check_session(model_, session);
-  check(rnnp_session_memory(&model_, &session, &memory), "rnnp_session_memory");
+  check(rnnp_session_memory_with(&registry, &model_, &session, &memory), "rnnp_session_memory");
   const AlignedBytes bytes(memory.session_bytes, memory.alignment);
   check_session(model_, session, bytes.data(), memory.session_bytes);
-  check(rnnp_session_init(&job.session, &model_, &session, bytes.data(), memory.session_bytes), "rnnp_session_init");
+  check(rnnp_session_init_with(&registry, &job.session, &model_, &session, bytes.data(), memory.session_bytes),
+        "rnnp_session_init");
   session_ = {};
   session_.struct_bytes = sizeof session_;
   check(rnnp_session_info(job.session, &session_), "rnnp_session_info");

@@ -15,6 +15,8 @@
 #include "compiler/cli/npy.h"
 #include "rnnpack/rnnpack.h"
 
+struct rnnp_registry;
+
 namespace rnnp::compiler {
 
 using Arrays = std::map<std::string, Array>;
@@ -27,6 +29,7 @@ struct RunOptions {
   uint32_t isa_allowed = 0;
   std::vector<size_t> cuts;  // sizes of the calls; overrides steps_per_call, must sum to the steps
   std::function<void(size_t done, size_t steps)> progress;
+  const ::rnnp_registry *registry = nullptr;  // nullptr: the default one
 };
 
 class Runner {
@@ -34,6 +37,7 @@ class Runner {
   // Throws IoError when the library does not open the blob; `name` says which.
   explicit Runner(const std::vector<uint8_t> &blob, const std::string &name = "the blob");
 
+  const rnnp_model &opened() const { return model_; }
   const rnnp_model_facts &facts() const { return facts_; }
   const std::vector<rnnp_tensor_facts> &inputs() const { return inputs_; }
   const std::vector<rnnp_tensor_facts> &outputs() const { return outputs_; }

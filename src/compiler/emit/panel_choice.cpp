@@ -33,20 +33,20 @@ const Row &find(const Row (&rows)[kCount], const std::string &name, const std::s
   throw UsageError("unknown " + what + " " + quote(name) + "; accepted: " + names(rows));
 }
 
-PanelFormat dense_format(DType weight, uint32_t nr) {
+}  // namespace
+
+uint32_t panel_width(const std::string &target) {
+  return find(kTargets, target, "target").nr;
+}
+DType weight_type(const std::string &name) {
+  return find(kWeightTypes, name, "type of weights").dtype;
+}
+
+PanelFormat dense_panels(DType weight, uint32_t nr) {
   for (const PanelFormat &f : kPanelFormats) {
     if (f.weight == weight && f.nr == nr && f.index_bytes == 0) return f;
   }
   return {};
-}
-
-}  // namespace
-
-PanelChoice choose_panels(const std::string &target, const std::string &weights, const std::string &recurrent) {
-  const uint32_t nr = find(kTargets, target, "target").nr;
-  const DType w = find(kWeightTypes, weights, "type of weights").dtype;
-  const DType r = recurrent.empty() ? w : find(kWeightTypes, recurrent, "type of weights").dtype;
-  return {dense_format(w, nr), dense_format(r, nr), dense_format(DType::kF32, nr)};
 }
 
 std::string target_names() {

@@ -1,4 +1,4 @@
-// panel_choice.h -- which panels (pack/panel_formats.inc) a target and the asked types of weights come to.
+// panel_choice.h -- what the names of targets and of types of weights come to: panels of pack/panel_formats.inc.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_EMIT_PANEL_CHOICE_H_
 #define RNNPACK_COMPILER_EMIT_PANEL_CHOICE_H_
@@ -9,14 +9,13 @@
 
 namespace rnnp::compiler {
 
-struct PanelChoice {
-  PanelFormat weights;    // of all matrices but
-  PanelFormat recurrent;  // R of recurrent layers
-  PanelFormat plain;      // f32: of what has no kernels for others
-};
+// How many units lie side by side in a target's panels, and the type of weights of a name. Throw UsageError, naming what is
+// accepted.
+uint32_t panel_width(const std::string &target);
+DType weight_type(const std::string &name);
 
-// The types are names of weight_type_names(); an empty `recurrent` is `weights`. Throws UsageError, naming what is accepted.
-PanelChoice choose_panels(const std::string &target, const std::string &weights, const std::string &recurrent);
+// Panels of so many units that keep every k; of id 0 where there are none.
+PanelFormat dense_panels(DType weight, uint32_t nr);
 
 // "generic, avx512, ..."; "f32, f16, ..."
 std::string target_names();

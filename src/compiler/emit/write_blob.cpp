@@ -22,19 +22,6 @@ namespace {
 constexpr uint32_t kRowFormat = 4;
 const PanelFormat kChannelPanels = find_panel_format(kRowFormat);
 
-// Of numbers from -1 to 1.
-constexpr float kUnitScale = 1.0f / 127.0f;
-
-// Whether every h lies there: the cell's do, and no other is given to begin with.
-bool h_is_bounded(const Recurrent &r, const Direction &d, bool is_given) {
-  const auto exceeds = [](float h) { return !(std::fabs(h) <= 1.0f); };
-  if (is_given || std::any_of(d.init_h.data.begin(), d.init_h.data.end(), exceeds)) return false;
-  const auto is = [&](int i, Act act) { return d.act[i].act == static_cast<uint32_t>(act); };
-  if (r.cell == Cell::kRnn) return is(0, Act::kTanh);
-  if (r.cell == Cell::kLstm) return is(0, Act::kSigmoid) && is(2, Act::kTanh);
-  return is(0, Act::kSigmoid) && is(1, Act::kTanh);
-}
-
 constexpr uint64_t kMostBytes = uint64_t{1} << 31;
 
 // Bytes of one section, appended to at aligned places.
@@ -59,8 +46,7 @@ class Section {
 
 class Writer {
  public:
-  Writer(const Graph &graph, const PanelChoice &panels)
-      : graph_(graph), panels_(panels), format_(panels.weights), plan_(plan_memory(graph)) {}
+  Writer(const Graph &graph, const PanelFormat &panels) : graph_(graph), format_(panels), plan_(plan_memory(graph)) {}
 
   std::vector<uint8_t> write() {
     strings_.append("", 1);
@@ -154,30 +140,56 @@ class Writer {
                      " has weights that are not finite numbers, so nothing can be their scale: compile it with --weights f32");
   }
 
-  // `count` matrices of one shape, the source being the first of them. factor_scale: of rows that are quantised; 0: found of each
-  // row.
-  uint32_t matrix(const PanelFormat &format, MatrixSource source, uint32_t count = 1, float factor_scale = 0) {
+  // Numbers on the diagonals of square gates, apart, and zeros in their places.
+  static std::vector<float> take_diagonal(const MatrixSource &source, std::vector<float> *m) {
+    std::vector<float> diagonal;
+    for (uint32_t row = source.gate_begin * source.units; row < (source.gate_begin + source.gates) * source.units; ++row) {
+      float &at = (*m)[size_t{row} * source.k + row % source.units];
+      diagonal.push_back(at);
+      at = 0;
+    }
+    return diagonal;
+  }
+
+  PanelFormat panels_of(const Storage &storage) const { return dense_panels(storage.type, format_.nr); }
+
+  // `count` matrices of one shape, the source being the first of them.
+  uint32_t matrix(const PanelFormat &format, const Storage &storage, MatrixSource source, uint32_t count = 1) {
+    if (!storage.rounded.empty()) source.m = storage.rounded.data();
     if (format.scales != Scales::kUnscaled) check_finite(source, count);
+    const size_t rows = size_t{source.gates} * source.units, groups = storage.groups(source.k);
     BlobMatrix out{};
     out.format = format.id;
     out.count = count;
     out.gates = source.gates;
     out.units = source.units;
     out.k = out.entries = source.k;
+    out.diagonal = kNone;
+    std::vector<float> apart;
+    if (storage.diagonal) {
+      apart.assign(source.m, source.m + (source.gate_begin + source.gates) * source.units * size_t{source.k});
+      source.m = apart.data();
+      out.diagonal = vector(format, take_diagonal(source, &apart), source.units, source.gates);
+    }
     PackedMatrix all;
+    if (!storage.scales.empty()) source.scales = storage.scales.data();
     for (uint32_t i = 0; i < count; ++i) {
       const PackedMatrix one = pack_matrix(format, source);
       append(&all.panels, one.panels);
       append(&all.scales, one.scales);
       append(&all.unit_sums, one.unit_sums);
-      source.m += size_t{source.gates} * source.units * source.k;
+      source.m += rows * source.k;
+      if (source.scales != nullptr) source.scales += rows * groups;
     }
     out.panels = part(all.panels);
     out.scales = part(all.scales);
     out.unit_sums = part(all.unit_sums);
-    out.index = out.tile_first = out.diagonal = kNone;
-    out.factor_scale = format.factor == DType::kI8 ? factor_scale : 0;
+    out.index = out.tile_first = kNone;
+    out.factor_scale = format.factor == DType::kI8 ? storage.factor_scale : 0;
     return static_cast<uint32_t>(matrices_.append(&out, sizeof out) / sizeof out);
+  }
+  uint32_t matrix(const Storage &storage, const MatrixSource &source, uint32_t count = 1) {
+    return matrix(panels_of(storage), storage, source, count);
   }
 
   uint32_t vector(const PanelFormat &format, const std::vector<float> &v, uint32_t units, uint32_t gates, uint32_t count = 1) {
@@ -191,14 +203,13 @@ class Writer {
   }
 
   // Matrices and vectors of one direction; without states.
-  BlobDirection weights_of(const Recurrent &r, const Direction &d, const PanelChoice &panels, bool h_is_given) {
+  BlobDirection weights_of(const Recurrent &r, const Direction &d) {
     const uint32_t h = r.hidden_size, gates = gate_count(r.cell);
     BlobDirection out{};
-    const bool split = candidate_is_apart(r.cell, panels.recurrent);
-    out.w = matrix(panels.weights, {d.w.data(), h, r.input_size, 0, gates});
-    const float h_scale = h_is_bounded(r, d, h_is_given) ? kUnitScale : 0.0f;
-    out.r = matrix(panels.recurrent, {d.r.data(), h, h, 0, split ? 2 : gates}, 1, h_scale);
-    out.r_output = split ? matrix(panels.recurrent, {d.r.data(), h, h, 2, 1}, 1, h_scale) : kNone;
+    const bool split = candidate_is_apart(r.cell, panels_of(d.r_storage));
+    out.w = matrix(d.w_storage, {d.w.data(), h, r.input_size, 0, gates});
+    out.r = matrix(d.r_storage, {d.r.data(), h, h, 0, split ? 2 : gates});
+    out.r_output = split ? matrix(d.r_storage, {d.r.data(), h, h, 2, 1}) : kNone;
     out.bias = vector(format_, d.bias, h, gates);
     out.r_bias = vector(format_, d.r_bias, h, 1);
     out.peephole = vector(format_, d.peephole, h, 3);
@@ -208,9 +219,9 @@ class Writer {
     return out;
   }
 
-  BlobDirection direction(const Recurrent &r, const Direction &d, const std::string &name, bool h_is_given) {
+  BlobDirection direction(const Recurrent &r, const Direction &d, const std::string &name) {
     const uint32_t h = r.hidden_size;
-    BlobDirection out = weights_of(r, d, panels_, h_is_given);
+    BlobDirection out = weights_of(r, d);
     const std::string suffix = d.reverse ? ".reverse" : "";
     out.state_h = state(h, d.init_h, name + suffix + ".h", 2, 0);
     out.state_c = r.cell == Cell::kLstm ? state(h, d.init_c, name + suffix + ".c", 1, 0) : kNone;
@@ -232,16 +243,17 @@ class Writer {
 
   AttrRecurrent attr(const Recurrent &r, const Node &node) {
     AttrRecurrent out = shape_of(r);
-    for (size_t i = 0; i < r.directions.size(); ++i)
-      out.direction[i] = direction(r, r.directions[i], node.name, node.in.size() > 1 && node.in[1] != kNone);
+    for (size_t i = 0; i < r.directions.size(); ++i) out.direction[i] = direction(r, r.directions[i], node.name);
     return out;
   }
 
   AttrInnerRecurrent attr(const InnerRecurrent &inner, const Node &) {
     AttrInnerRecurrent out{shape_of(inner.layer), inner.steps, inner.rows};
-    for (size_t i = 0; i < inner.layer.directions.size(); ++i)
-      out.layer.direction[i] =
-          weights_of(inner.layer, inner.layer.directions[i], {panels_.plain, panels_.plain, panels_.plain}, true);
+    for (size_t i = 0; i < inner.layer.directions.size(); ++i) {
+      Direction plain = inner.layer.directions[i];
+      plain.w_storage = plain.r_storage = Storage();
+      out.layer.direction[i] = weights_of(inner.layer, plain);
+    }
     return out;
   }
 
@@ -249,7 +261,7 @@ class Writer {
     AttrDense out{};
     out.input_size = d.input_size;
     out.output_size = d.output_size;
-    out.matrix = matrix(format_, {d.w.data(), d.output_size, d.input_size, 0, 1}, d.matrices);
+    out.matrix = matrix(d.storage, {d.w.data(), d.output_size, d.input_size, 0, 1}, d.matrices);
     out.bias = vector(format_, d.bias, d.output_size, 1, d.matrices);
     out.act = d.act;
     out.groups = d.groups;
@@ -273,8 +285,8 @@ class Writer {
   AttrConv attr(const Conv &c, const Node &node) {
     AttrConv out = c.shape;
     const uint32_t count = c.is_depthwise() ? 1 : c.shape.groups, units = c.outputs() / count;
-    const PanelFormat format = c.is_depthwise() ? kChannelPanels : format_;
-    out.matrix = matrix(format, {c.w.data(), units, c.depth(), 0, 1}, count);
+    const PanelFormat format = c.is_depthwise() ? kChannelPanels : panels_of(c.storage);
+    out.matrix = matrix(format, c.is_depthwise() ? Storage() : c.storage, {c.w.data(), units, c.depth(), 0, 1}, count);
     out.bias = vector(format, c.bias, units, 1, count);
     out.state = kNone;
     if (out.lead > 0 && !c.reads_ahead()) {
@@ -371,7 +383,6 @@ class Writer {
   }
 
   const Graph &graph_;
-  const PanelChoice panels_;
   const PanelFormat format_;
   const MemoryPlan plan_;
   Section values_{8}, nodes_{8}, inputs_{8}, outputs_{8}, states_{8}, matrices_{8}, attrs_{8}, strings_{1}, weights_{kBlobAlign};
@@ -383,7 +394,7 @@ class Writer {
 
 }  // namespace
 
-std::vector<uint8_t> write_blob(const Graph &graph, const PanelChoice &panels) {
+std::vector<uint8_t> write_blob(const Graph &graph, const PanelFormat &panels) {
   if (graph.nodes.size() > kBlobMaxNodes)
     throw ModelError("the graph has " + std::to_string(graph.nodes.size()) + " nodes; accepted: up to " +
                      std::to_string(kBlobMaxNodes));

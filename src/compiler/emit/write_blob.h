@@ -12,8 +12,9 @@
 
 namespace rnnp::compiler {
 
-// Packs the weights and writes every section. Throws ModelError when a limit of the format is exceeded.
-std::vector<uint8_t> write_blob(const Graph &graph, const PanelChoice &panels);
+// Packs the weights, each matrix in panels of its storage's type that are as wide as `panels`, and writes every section. Throws
+// ModelError when a limit of the format is exceeded.
+std::vector<uint8_t> write_blob(const Graph &graph, const PanelFormat &panels);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_EMIT_WRITE_BLOB_H_

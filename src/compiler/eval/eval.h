@@ -57,6 +57,7 @@ extern const std::vector<EvalRow> kEvalPool;
 extern const std::vector<EvalRow> kEvalNorm;
 extern const std::vector<EvalRow> kEvalEinsum;
 extern const std::vector<EvalRow> kEvalIndex;
+extern const std::vector<EvalRow> kEvalQuantize;
 
 // Shared by the operators.
 // A small file may ask for a product of large constants; beyond this it would only keep the host busy. Throws Refusal.

@@ -308,9 +308,19 @@ const Tensor &OpCall::constant(size_t i, const char *what) const {
                 "; accepted: an initializer or a constant");
 }
 
+void check_not_quantized(const View &view, const std::string &what) {
+  if (view.quantized == view.value)
+    throw Refusal(what +
+                  " comes from QuantizeLinear; accepted: DequantizeLinear behind that, with nothing in between that computes");
+}
+
 View OpCall::any_view(size_t i) const {
   const Bound &bound = input(i);
-  return bound.kind == Bound::Kind::kConst ? b.const_view(*bound.tensor) : bound.view;
+  if (bound.kind == Bound::Kind::kConst) return b.const_view(*bound.tensor);
+  static const std::set<std::string> kMayFollow = {"DequantizeLinear", "Flatten",   "Identity", "Reshape",
+                                                   "Squeeze",          "Transpose", "Unsqueeze"};
+  if (kMayFollow.count(node.op_type()) == 0) check_not_quantized(bound.view, "input " + std::to_string(i));
+  return bound.view;
 }
 
 View OpCall::view(size_t i) const {
@@ -382,7 +392,7 @@ std::vector<const Tensor *> OpCall::constants() const {
 const std::vector<const std::vector<ImportRow> *> &import_tables() {
   static const std::vector<const std::vector<ImportRow> *> kTables = {
       &kImportShape, &kImportMath,   &kImportLinear,  &kImportConv,   &kImportRecurrent, &kImportReduce,
-      &kImportNorm,  &kImportSelect, &kImportProduct, &kImportPieces, &kImportLoop};
+      &kImportNorm,  &kImportSelect, &kImportProduct, &kImportPieces, &kImportLoop,      &kImportQuantize};
   return kTables;
 }
 

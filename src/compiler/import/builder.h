@@ -108,6 +108,9 @@ struct OpCall {
   std::vector<const Tensor *> constants() const;
 };
 
+// Throws Refusal for what stands between QuantizeLinear and DequantizeLinear: its numbers are not the integers that the file means.
+void check_not_quantized(const View &view, const std::string &what);
+
 using ImportFn = void (*)(OpCall &);
 
 // `limits` is the text of docs/OPERATORS.md; `since` the opset that brought the operator, where the compiler reads older ones.
@@ -129,6 +132,7 @@ extern const std::vector<ImportRow> kImportSelect;
 extern const std::vector<ImportRow> kImportProduct;
 extern const std::vector<ImportRow> kImportPieces;
 extern const std::vector<ImportRow> kImportLoop;
+extern const std::vector<ImportRow> kImportQuantize;
 const std::vector<const std::vector<ImportRow> *> &import_tables();
 ImportFn find_import(const std::string &op_type);
 

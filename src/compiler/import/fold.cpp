@@ -23,6 +23,22 @@ bool moves_data(const std::string &op) {
   return kMoves.count(op) != 0;
 }
 
+// What stands beside each element of the data inputs, moved as the node moves these: as many numbers for each output.
+template <typename Mark>
+std::vector<Tensor> moved_marks(const OpCall &call, const std::vector<const Tensor *> &in, Mark mark_of) {
+  const size_t data_inputs = call.node.op_type() == "Concat" ? in.size() : 1;
+  std::vector<Tensor> marks;
+  std::vector<const Tensor *> inputs = in;
+  marks.reserve(data_inputs);
+  for (size_t i = 0; i < data_inputs; ++i) {
+    Tensor mark = *in[i];
+    for (size_t k = 0; k < mark.data.size(); ++k) mark.data[k] = mark_of(*in[i], k);
+    marks.push_back(std::move(mark));
+    inputs[i] = &marks.back();
+  }
+  return eval_node(call.node, call.opset, inputs);
+}
+
 // Flags of the outputs: moved along with the data, or all set when the values mix.
 void carry_dynamic(const OpCall &call, const std::vector<const Tensor *> &in, std::vector<Tensor> *out) {
   if (!any_dynamic(in) || call.node.op_type() == "Shape" || call.node.op_type() == "Size") return;
@@ -30,22 +46,46 @@ void carry_dynamic(const OpCall &call, const std::vector<const Tensor *> &in, st
     for (Tensor &tensor : *out) tensor.dynamic.assign(tensor.data.size(), 1);
     return;
   }
-  const size_t data_inputs = call.node.op_type() == "Concat" ? in.size() : 1;
-  std::vector<Tensor> flags;
-  std::vector<const Tensor *> inputs = in;
-  flags.reserve(data_inputs);
-  for (size_t i = 0; i < data_inputs; ++i) {
-    Tensor mask = *in[i];
-    mask.dynamic.resize(mask.data.size(), 0);
-    std::copy(mask.dynamic.begin(), mask.dynamic.end(), mask.data.begin());
-    flags.push_back(std::move(mask));
-    inputs[i] = &flags.back();
-  }
-  const std::vector<Tensor> moved = eval_node(call.node, call.opset, inputs);
+  const std::vector<Tensor> moved =
+      moved_marks(call, in, [](const Tensor &t, size_t i) { return i < t.dynamic.size() && t.dynamic[i] != 0 ? 1.0 : 0.0; });
   for (size_t i = 0; i < out->size(); ++i) {
     (*out)[i].dynamic.resize((*out)[i].data.size(), 0);
     std::transform(moved[i].data.begin(), moved[i].data.end(), (*out)[i].dynamic.begin(),
                    [](double v) { return v != 0 ? uint8_t{1} : uint8_t{0}; });
+  }
+}
+
+// Where numbers are added to a few of a file's integers, the others stay what they are: a diagonal that is kept apart.
+void carry_added(const std::vector<const Tensor *> &in, Tensor *out) {
+  for (size_t side = 0; side < 2; ++side) {
+    const Tensor &whole = *in[side], &added = *in[1 - side];
+    if (whole.steps.empty() || !added.steps.empty() || whole.shape != out->shape || added.shape != out->shape) continue;
+    out->file_type = whole.file_type;
+    out->steps = whole.steps;
+    for (size_t i = 0; i < out->steps.size(); ++i) {
+      if (added.data[i] != 0) out->steps[i] = 0;
+    }
+    return;
+  }
+}
+
+// How the file has the numbers: the same of all that come together here, or nothing is known.
+void carry_file_type(const OpCall &call, const std::vector<const Tensor *> &in, std::vector<Tensor> *out) {
+  if (call.node.op_type() == "Add" && in.size() == 2) return carry_added(in, &(*out)[0]);
+  if (!moves_data(call.node.op_type()) || in.empty() || in[0] == nullptr || in[0]->file_type == 0) return;
+  const Tensor &first = *in[0];
+  const auto differs = [&](const Tensor *t) {
+    return t == nullptr || t->file_type != first.file_type || t->steps.empty() != first.steps.empty();
+  };
+  if (call.node.op_type() == "Concat" && std::any_of(in.begin(), in.end(), differs)) return;
+  for (Tensor &tensor : *out) {
+    if (tensor.elem == first.elem) tensor.file_type = first.file_type;
+  }
+  if (first.steps.empty()) return;
+  const std::vector<Tensor> moved =
+      moved_marks(call, in, [](const Tensor &t, size_t i) { return static_cast<double>(t.steps[i]); });
+  for (size_t i = 0; i < out->size(); ++i) {
+    for (const double step : moved[i].data) (*out)[i].steps.push_back(static_cast<float>(step));
   }
 }
 
@@ -65,6 +105,7 @@ bool fold(OpCall &call) {
   }
   std::vector<Tensor> out = eval_node(call.node, call.opset, in);
   carry_dynamic(call, in, &out);
+  carry_file_type(call, in, &out);
   for (size_t i = 0; i < out.size(); ++i) call.give(i, std::move(out[i]));
   return true;
 }

@@ -267,6 +267,7 @@ class Reader {
   void add_output(const std::string &name, std::set<uint32_t> *used) {
     const Bound &bound = b_.bound.at(name);
     const bool constant = bound.kind == Bound::Kind::kConst;
+    if (!constant) check_not_quantized(bound.view, "it");
     if (constant && bound.tensor->is_dynamic()) throw Refusal("its value depends on the number of steps or batch rows");
     // It would be given once per batch row. Where the batch axis is only a guess, fixed dimensions give it as it is.
     if (constant && !has_recurrent(model_) && b_.origins->any(AxisRole::kBatch))

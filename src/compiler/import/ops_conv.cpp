@@ -313,6 +313,7 @@ struct Kernel {
   int64_t groups, in, out;  // channels of one group
   bool transposed;
   Shape spatial;
+  float x_step = 0;
 
   // Element of output channel o of all, input channel i of its group.
   float at(int64_t o, int64_t i, const std::vector<int64_t> &tap) const {
@@ -366,7 +367,8 @@ Kernel kernel_of(OpCall &call, const View &x, bool transposed) {
   if (groups < 1 || (transposed ? first : channels) % groups != 0 || (!transposed && first % groups != 0))
     throw Refusal("attribute 'group' is " + std::to_string(groups) + "; accepted: divisors of the channels");
   Kernel kernel{
-      w, groups, transposed ? first / groups : second, transposed ? second : first / groups, transposed, spatial_of(w.shape)};
+      w, groups, transposed ? first / groups : second, transposed ? second : first / groups, transposed, spatial_of(w.shape), 0};
+  kernel.x_step = x.known_step();
   if (kernel.in * groups != channels)
     throw Refusal("W is for " + std::to_string(kernel.in * groups) + " channels, x has " + std::to_string(channels));
   return kernel;
@@ -385,6 +387,14 @@ void push_conv(Sliding *sliding, const std::string &name, const Kernel &kernel, 
   a.in_channels = number(kernel.in, "channels");
   a.out_channels = number(kernel.out, "channels");
   conv.w = gathered(kernel, *sliding, t, h, w);
+  const DType type = stored_type(kernel.w);
+  std::vector<float> steps;
+  if (!kernel.w.steps.empty()) {
+    const Tensor step_of = steps_tensor(kernel.w);
+    steps = gathered({step_of, kernel.groups, kernel.in, kernel.out, kernel.transposed, kernel.spatial, 0}, *sliding, t, h, w);
+  }
+  if (!conv.w.empty()) conv.storage = storage_of_file(type, conv.w, steps, conv.depth());
+  conv.storage.factor_scale = kernel.x_step;
   conv.bias = bias;
   sliding->push({OpKind::kConv, name, {}, {}, std::move(conv)});
 }

@@ -3,6 +3,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/import/product.h"
 
@@ -23,6 +24,20 @@ std::vector<float> weights(const Tensor &m, bool out_first, double scale) {
   return w;
 }
 
+struct Matrix {
+  std::vector<float> w, steps;
+  DType type;
+};
+
+// The same, and how the file has it. A factor makes other numbers of floats, and other steps of integers.
+Matrix weights_of(const Tensor &m, bool out_first, double scale) {
+  Matrix out{weights(m, out_first, scale), {}, stored_type(m)};
+  if (!m.steps.empty()) out.steps = weights(steps_tensor(m), out_first, scale);
+  for (float &step : out.steps) step = std::fabs(step);
+  if (m.steps.empty() && scale != 1) out.type = DType::kF32;
+  return out;
+}
+
 // A constant of rank 1 or 2, or of higher rank with leading ones, as a matrix.
 Tensor matrix(Tensor m, bool column) {
   if (m.elem != Elem::kFloat || m.is_dynamic()) throw Refusal("its weights are not constant floats");
@@ -34,8 +49,8 @@ Tensor matrix(Tensor m, bool column) {
 }
 
 // y[..., out] = x[..., in] w^T over the last axis.
-View dense_node(Builder &b, const View &x, std::vector<float> w, std::vector<float> bias, int64_t outputs,
-                const std::string &name) {
+View dense_node(Builder &b, const View &x, Matrix given, std::vector<float> bias, int64_t outputs, const std::string &name) {
+  std::vector<float> &w = given.w;
   const Axis &last = x.axes.back();
   const int64_t inputs = static_cast<int64_t>(w.size()) / outputs;
   if (!axis_is_features(last)) throw Refusal("it sums over the time or batch axis of " + view_text(x) + "; accepted: feature axes");
@@ -46,6 +61,8 @@ View dense_node(Builder &b, const View &x, std::vector<float> w, std::vector<flo
   dense.input_size = static_cast<uint32_t>(inputs);
   dense.output_size = static_cast<uint32_t>(outputs);
   dense.groups = static_cast<uint32_t>(feature_count(whole) / inputs);
+  dense.storage = storage_of_file(given.type, w, given.steps, dense.input_size);
+  dense.storage.factor_scale = x.known_step();
   dense.w = std::move(w);
   dense.bias = std::move(bias);
   View out = whole;
@@ -80,11 +97,11 @@ void matmul(OpCall &call) {
   if (x.axes.empty()) throw Refusal("its operand is a scalar");
   View y;
   if (right) {
-    y = dense_node(call.b, x, weights(m, false, 1), {}, m.shape[1], call.name);
+    y = dense_node(call.b, x, weights_of(m, false, 1), {}, m.shape[1], call.name);
   } else {
     // A x: the columns of x are its vectors, so both sides are seen transposed.
     const bool x_vector = x.axes.size() == 1;
-    y = dense_node(call.b, x_vector ? x : swapped(x), weights(m, true, 1), {}, m.shape[0], call.name);
+    y = dense_node(call.b, x_vector ? x : swapped(x), weights_of(m, true, 1), {}, m.shape[0], call.name);
     if (!x_vector) y = swapped(y);
   }
   if (vector) y.axes.erase(y.axes.end() - (right || x.axes.size() == 1 ? 1 : 2));
@@ -141,7 +158,7 @@ void gemm(OpCall &call) {
   const int64_t outputs = m.shape[trans_b ? 0 : 1];
   const std::vector<float> bias = call.has(2) && beta != 0 ? gemm_bias(call, outputs, beta) : std::vector<float>();
   const bool separate = call.has(2) && beta != 0 && bias.empty();
-  View y = dense_node(call.b, x, weights(m, trans_b, alpha), bias, outputs, call.name);
+  View y = dense_node(call.b, x, weights_of(m, trans_b, alpha), bias, outputs, call.name);
   if (separate) y = with_sum(call, y, beta);
   call.give(0, y);
 }

@@ -97,6 +97,7 @@ class RecurrentImport {
     if (call_.has(kB)) expect(call_.constant(kB, "B"), "B", {count, 2 * gates() * hidden});
     if (is_lstm() && call_.has(kP)) expect(call_.constant(kP, "P"), "P", {count, 3 * hidden});
     cell_.input_size = static_cast<uint32_t>(inputs);
+    x_step_ = x.known_step();
     return x;
   }
 
@@ -303,12 +304,22 @@ class RecurrentImport {
       const int64_t d = static_cast<int64_t>(i);
       direction.w = floats(w, d * rows * inputs, rows * inputs);
       direction.r = floats(r, d * rows * hidden(), rows * hidden());
+      direction.w_storage = storage(w, direction.w, d, inputs);
+      direction.r_storage = storage(r, direction.r, d, hidden());
+      direction.w_storage.factor_scale = x_step_;
       direction.bias.assign(static_cast<size_t>(rows), 0.0f);
       if (cell_.cell == Cell::kGruLinear) direction.r_bias.assign(static_cast<size_t>(hidden()), 0.0f);
       if (call_.has(kB)) read_bias(call_.constant(kB, "B"), d, &direction);
       if (is_lstm() && call_.has(kP))
         direction.peephole = peephole_iof(floats(call_.constant(kP, "P"), d * 3 * hidden(), 3 * hidden()));
     }
+  }
+
+  // Of direction d's part of a tensor, which was read as `floats`.
+  Storage storage(const Tensor &t, const std::vector<float> &numbers, int64_t d, int64_t depth) const {
+    const auto first = t.steps.empty() ? t.steps.begin() : t.steps.begin() + d * static_cast<int64_t>(numbers.size());
+    const std::vector<float> steps(first, t.steps.empty() ? first : first + static_cast<int64_t>(numbers.size()));
+    return storage_of_file(stored_type(t), numbers, steps, static_cast<uint32_t>(depth), static_cast<uint32_t>(hidden()));
   }
 
   void read_bias(const Tensor &bias, int64_t d, Direction *direction) const {
@@ -509,6 +520,7 @@ class RecurrentImport {
   Node node_{};
   bool batch_first_ = false;
   Axis time_, batch_;
+  float x_step_ = 0;
 };
 
 void rnn(OpCall &call) {

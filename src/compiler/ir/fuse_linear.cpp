@@ -2,6 +2,7 @@
 // that are multiplied or added, then an activation. Contract: passes.h.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/budget.h"
@@ -92,17 +93,38 @@ bool numbers_of(const AttrBinary &attr, bool value_is_a, const std::vector<float
 
 struct Weights {
   std::vector<float> *w, *bias;
+  Storage *storage;
 };
 
+template <class Layer>
+Weights weights_of(Layer *layer) {
+  return {&layer->w, &layer->bias, &layer->storage};
+}
 Weights weights_of(Node *node) {
-  if (node->op == OpKind::kDense) return {&std::get<Dense>(node->attr).w, &std::get<Dense>(node->attr).bias};
-  return {&std::get<Conv>(node->attr).w, &std::get<Conv>(node->attr).bias};
+  return node->op == OpKind::kDense ? weights_of(&std::get<Dense>(node->attr)) : weights_of(&std::get<Conv>(node->attr));
+}
+
+// Integers stay what they are times another scale; numbers of 16 bits become others.
+template <class Apply>
+void scale_storage(Storage *storage, size_t rows, Apply apply) {
+  if (storage->scales.empty()) {
+    storage->type = DType::kF32;
+    return;
+  }
+  const size_t groups = storage->scales.size() / rows, depth = storage->rounded.size() / rows;
+  for (size_t i = 0; i < storage->scales.size(); ++i) {
+    float &to = storage->scales[i];
+    apply(to, i / groups);
+    to = std::isfinite(to) ? std::fabs(to) : 0.0f;
+  }
+  for (size_t i = 0; i < storage->rounded.size(); ++i) apply(storage->rounded[i], i / depth);
 }
 
 void scale(Node *node, const std::vector<float> &numbers, bool divide) {
   const Weights of = weights_of(node);
   const size_t depth = of.w->size() / numbers.size();
   const auto apply = [&](float &v, float by) { v = divide ? v / by : v * by; };
+  scale_storage(of.storage, numbers.size(), [&](float &v, size_t row) { apply(v, numbers[row]); });
   for (size_t i = 0; i < of.w->size(); ++i) apply((*of.w)[i], numbers[i / depth]);
   for (size_t i = 0; i < of.bias->size(); ++i) apply((*of.bias)[i], numbers[i]);
 }

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/ir/storage.h"
 #include "format/blob.h"
 
 namespace rnnp::compiler {
@@ -34,6 +35,7 @@ struct StateInit {
 // W [gates*H][I], R [gates*H][H], bias [gates][H], r_bias [H] (kGruLinear), peephole [3][H] i o f or empty.
 struct Direction {
   std::vector<float> w, r, bias, r_bias, peephole;
+  Storage w_storage, r_storage;
   StateInit init_h, init_c;
   BlobStrided given_h = {0, 1}, given_c = {0, 1};  // within a row of the run-time initial state
   BlobActivation act[3] = {};
@@ -58,6 +60,7 @@ struct InnerRecurrent {
 struct Dense {
   uint32_t input_size = 0, output_size = 0, groups = 1, matrices = 1;
   std::vector<float> w, bias;
+  Storage storage;
   BlobActivation act = {};
 };
 
@@ -83,6 +86,7 @@ struct KeptState {
 struct Conv {
   AttrConv shape = {};
   std::vector<float> w, bias;
+  Storage storage;
 
   uint32_t outputs() const { return shape.groups * shape.out_channels; }
   uint32_t depth() const { return shape.time_taps * shape.window.kernel[0] * shape.window.kernel[1] * shape.in_channels; }

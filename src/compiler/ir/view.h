@@ -38,6 +38,12 @@ struct View {
   std::vector<Axis> axes;
   bool mask = false;   // ONNX calls it bool: elements are 0 or 1
   bool whole = false;  // ONNX calls it an integer: elements are whole numbers
+  // Where these name the view's own value: it stands between QuantizeLinear and DequantizeLinear; it has come out of them, and its
+  // numbers are multiples of `step`.
+  uint32_t quantized = UINT32_MAX, step_of = UINT32_MAX;
+  float step = 0;
+
+  float known_step() const { return step_of == value ? step : 0.0f; }
 };
 
 // Products and sums of sizes and strides. While axes are looked for, stand-ins for open dimensions multiply past all sizes; the

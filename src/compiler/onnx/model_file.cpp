@@ -10,6 +10,7 @@
 
 #include "compiler/onnx/external_data.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/onnx/quantized_forms.h"
 #include "compiler/onnx/subgraph.h"
 
 namespace rnnp::compiler {
@@ -35,8 +36,12 @@ void read_initializers(OnnxModel *model, Problems *problems) {
       problems->add("", "initializer " + quote(proto.name()), refusal.what());
     }
   }
-  if (model->proto.graph().sparse_initializer_size() > 0) {
-    problems->add("", "graph", "sparse initializers are not supported; store them dense");
+  for (const onnx::SparseTensorProto &proto : model->proto.graph().sparse_initializer()) {
+    try {
+      model->constants[proto.values().name()] = std::make_shared<const Tensor>(read_sparse_tensor(proto));
+    } catch (const Refusal &refusal) {
+      problems->add("", "sparse initializer " + quote(proto.values().name()), refusal.what());
+    }
   }
 }
 
@@ -162,6 +167,7 @@ std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto) {
   read_opset(model.get(), &problems);
   read_initializers(model.get(), &problems);
   read_inputs_outputs(model.get(), &problems);
+  replace_quantized_forms(model.get(), &problems);
   Sorter(model.get(), &problems).run();
   problems.raise();
   return model;

@@ -21,10 +21,11 @@ Tensor::Tensor(Elem type, Shape dims, int64_t limit) : elem(type), shape(std::mo
 }
 
 // The charge comes first: `dynamic` and `data` are copied after it.
-Tensor::Tensor(const Tensor &other) : elem(other.elem), shape(other.shape) {
+Tensor::Tensor(const Tensor &other) : elem(other.elem), shape(other.shape), file_type(other.file_type) {
   Budget::charge_elements(other.size());
   data = other.data;
   dynamic = other.dynamic;
+  steps = other.steps;
 }
 
 bool Tensor::is_dynamic() const {
@@ -83,6 +84,29 @@ size_t normal_axis(int64_t axis, size_t rank) {
     throw Refusal("axis " + std::to_string(axis) + " is outside a tensor of rank " + std::to_string(rank));
   }
   return static_cast<size_t>(axis < 0 ? axis + count : axis);
+}
+
+Tensor steps_tensor(const Tensor &tensor) {
+  Tensor out(Elem::kFloat, tensor.shape, kMaxTensorElems);
+  for (size_t i = 0; i < tensor.steps.size(); ++i) out.data[i] = static_cast<double>(tensor.steps[i]);
+  return out;
+}
+
+DType stored_type(const Tensor &tensor) {
+  switch (tensor.file_type) {
+    case onnx::TensorProto::FLOAT16:
+      return DType::kF16;
+    case onnx::TensorProto::BFLOAT16:
+      return DType::kBf16;
+    case onnx::TensorProto::INT8:
+    case onnx::TensorProto::UINT8:
+      return tensor.steps.empty() ? DType::kF32 : DType::kI8;
+    case kInt4Type:
+    case kUint4Type:
+      return tensor.steps.empty() ? DType::kF32 : DType::kI4;
+    default:
+      return DType::kF32;
+  }
 }
 
 namespace {
@@ -152,12 +176,28 @@ Elem elem_of(int type) {
   }
 }
 
+// Two numbers in a byte, the first one in the low half; one byte in each element where they are not raw.
+void fill_nibbles(const onnx::TensorProto &proto, bool is_signed, Tensor *out) {
+  const auto &field = proto.int32_data();
+  const bool raw = proto.has_raw_data();
+  const size_t bytes = (out->data.size() + 1) / 2, held = raw ? proto.raw_data().size() : static_cast<size_t>(field.size());
+  if (held != bytes)
+    throw Refusal("it holds " + std::to_string(held) + " bytes of two numbers each where its shape " + shape_text(out->shape) +
+                  " needs " + std::to_string(bytes));
+  for (size_t i = 0; i < out->data.size(); ++i) {
+    const int byte = raw ? proto.raw_data()[i / 2] : field.Get(static_cast<int>(i / 2));
+    const int nibble = byte >> (i % 2 * 4) & 15;
+    out->data[i] = is_signed && nibble > 7 ? nibble - 16 : nibble;
+  }
+}
+
 // No allocation before the stored bytes are known to be there: a hostile file may state any shape.
 void check_stored(const onnx::TensorProto &proto, int64_t count) {
   const int64_t stored = proto.has_raw_data() ? static_cast<int64_t>(proto.raw_data().size())
                                               : int64_t{proto.float_data_size()} + proto.int32_data_size() +
                                                     proto.int64_data_size() + proto.double_data_size() + proto.uint64_data_size();
-  if (count > stored) {
+  const bool nibbles = proto.data_type() == kInt4Type || proto.data_type() == kUint4Type;
+  if ((nibbles ? count / 2 : count) > stored) {
     throw Refusal("it holds " + std::to_string(stored) + (proto.has_raw_data() ? " bytes" : " elements") +
                   " where its shape needs " + std::to_string(count) + " elements");
   }
@@ -213,8 +253,37 @@ Tensor read_tensor(const onnx::TensorProto &proto) {
     case onnx::TensorProto::BFLOAT16:
       fill<uint16_t>(proto, proto.int32_data(), &out, bfloat_to_double);
       break;
+    case kInt4Type:
+    case kUint4Type:
+      fill_nibbles(proto, proto.data_type() == kInt4Type, &out);
+      break;
     default:
       throw Refusal("its element type " + std::to_string(proto.data_type()) + " is not supported");
+  }
+  out.file_type = proto.data_type();
+  return out;
+}
+
+Tensor read_sparse_tensor(const onnx::SparseTensorProto &proto) {
+  const Tensor values = read_tensor(proto.values()), places = read_tensor(proto.indices());
+  Tensor out(values.elem, Shape(proto.dims().begin(), proto.dims().end()));
+  out.file_type = values.file_type;
+  const int64_t rank = static_cast<int64_t>(out.rank()), count = values.size();
+  const bool linear = places.rank() == 1 && places.size() == count;
+  if (values.rank() != 1 || places.elem != Elem::kInt || (!linear && places.shape != Shape{count, rank}))
+    throw Refusal("its indices have shape " + shape_text(places.shape) + "; accepted: " + shape_text({count}) + " or " +
+                  shape_text({count, rank}));
+  const Shape strides = dense_strides(out.shape);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t at = 0;
+    for (int64_t axis = 0; axis < (linear ? 1 : rank); ++axis) {
+      const int64_t index = to_int(places.data[static_cast<size_t>(linear ? i : i * rank + axis)]);
+      const int64_t size = linear ? out.size() : out.shape[static_cast<size_t>(axis)];
+      if (index < 0 || index >= size)
+        throw Refusal("it has the index " + std::to_string(index) + "; accepted: 0 to " + std::to_string(size - 1));
+      at += linear ? index : index * strides[static_cast<size_t>(axis)];
+    }
+    out.data[static_cast<size_t>(at)] = values.data[static_cast<size_t>(i)];
   }
   return out;
 }

@@ -8,9 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "base/dtype.h"
+
 namespace onnx {
 class TensorProto;
-}
+class SparseTensorProto;
+}  // namespace onnx
 
 namespace rnnp::compiler {
 
@@ -19,6 +22,9 @@ using Shape = std::vector<int64_t>;
 enum class Elem : uint8_t { kFloat, kInt, kBool };
 
 constexpr size_t kMaxTensorRank = 64;
+
+// onnx::TensorProto::DataType of numbers of four bits, which older onnx headers do not name.
+constexpr int kUint4Type = 21, kInt4Type = 22;
 
 // A stored tensor is at most this large (the file holds its bytes), a computed one at most kMaxComputedElems (a small file could
 // ask for any size).
@@ -32,6 +38,11 @@ struct Tensor {
   // Empty, or one flag per element: it was computed from a dimension that is unknown until run time, so that its value is
   // only a stand-in which may shape tensors but never enter their arithmetic.
   std::vector<uint8_t> dynamic;
+  // onnx::TensorProto::DataType in which the file has these numbers; 0: they are computed. It and the steps move with the data
+  // while constants are folded.
+  int file_type = 0;
+  // Empty, or for each element of a float tensor the number of which the file has a whole multiple here; 0: of none.
+  std::vector<float> steps;
 
   Tensor() = default;
   // Zeros. Throws Refusal when a dimension is negative or the whole is too large, or more than the thread's Budget has left. Copies
@@ -59,8 +70,16 @@ Tensor int_tensor(const std::vector<int64_t> &values);
 // Wraps a negative axis; throws Refusal when it is outside [-rank, rank).
 size_t normal_axis(int64_t axis, size_t rank);
 
+// The steps as a tensor of the same shape, so that what moves the numbers can move them.
+Tensor steps_tensor(const Tensor &tensor);
+// What panels of weights may be stored as to hold these numbers as the file has them; kF32 where it has floats of 32 bits and more,
+// or integers that have been calculated with.
+DType stored_type(const Tensor &tensor);
+
 // Reads an initialiser or a Constant's value. Throws Refusal: external data, unknown type, size mismatch.
 Tensor read_tensor(const onnx::TensorProto &proto);
+// The same of values and their places; zeros elsewhere.
+Tensor read_sparse_tensor(const onnx::SparseTensorProto &proto);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_TENSOR_H_

@@ -1,0 +1,238 @@
+// exact_check.cpp -- Contract: exact_check.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/cli/exact_check.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "base/fpenv.h"
+#include "compiler/cli/exact_layer.h"
+
+namespace rnnp::compiler {
+namespace {
+
+std::vector<uint32_t> matrices_of_node(const Model &m, const BlobNode &node) {
+  std::vector<uint32_t> out;
+  if (OpKind(node.op) == OpKind::kRecurrent) {
+    const AttrRecurrent &a = *m.attr<AttrRecurrent>(node);
+    for (uint32_t d = 0; d < a.direction_count; ++d) {
+      out.insert(out.end(), {a.direction[d].w, a.direction[d].r});
+      if (a.direction[d].r_output != kNone) out.push_back(a.direction[d].r_output);
+    }
+  } else if (OpKind(node.op) == OpKind::kDense) {
+    out.push_back(m.attr<AttrDense>(node)->matrix);
+  } else if (OpKind(node.op) == OpKind::kConv) {
+    out.push_back(m.attr<AttrConv>(node)->matrix);
+  }
+  return out;
+}
+
+struct Place {
+  size_t step, row, element;
+};
+
+class Check {
+ public:
+  Check(const Model &model, const BlobNode &node, const SeenNode &seen, ExactResult *result)
+      : model_(model), node_(node), seen_(seen), result_(result) {}
+
+  void run() {
+    if (OpKind(node_.op) == OpKind::kRecurrent) recurrent();
+    if (OpKind(node_.op) == OpKind::kDense) dense();
+    if (OpKind(node_.op) == OpKind::kConv) conv();
+  }
+
+ private:
+  size_t batch() const { return seen_.batch; }
+  bool is_seen(size_t out) const { return out < seen_.out.size() && !seen_.out[out].rows.empty(); }
+  size_t row_count(const SeenRows &rows) const { return rows.elems == 0 ? 0 : rows.rows.size() / rows.elems; }
+  size_t live(size_t row, size_t steps) const {
+    return seen_.lengths.empty() ? steps : std::min(steps, static_cast<size_t>(seen_.lengths[row]));
+  }
+
+  void compare(float got, float want, const Place &at) {
+    ++result_->numbers;
+    if (std::memcmp(&got, &want, sizeof got) == 0 || (got != got && want != want) || !result_->difference.empty()) return;
+    char text[256];
+    std::snprintf(text, sizeof text, "node '%s', step %zu, row %zu, element %zu: %.9g, and exactly %.9g", model_.string(node_.name),
+                  at.step, at.row, at.element, static_cast<double>(got), static_cast<double>(want));
+    result_->difference = text;
+  }
+
+  // Where a row starts: what the call gave, else what the blob has.
+  void start(size_t row, uint32_t state, size_t in, const BlobStrided &at, std::vector<float> *to) const {
+    if (in < seen_.in.size() && !seen_.in[in].rows.empty()) {
+      const float *from = seen_.in[in].row(row);
+      for (size_t i = 0; i < to->size(); ++i) (*to)[i] = from[at.first + i * at.stride];
+      return;
+    }
+    const BlobState &s = model_.states[state];
+    if (s.init == kNone) return;
+    const float *from = model_.weights(s.init) + (s.per_row != 0 ? row * s.elems : 0);
+    std::copy(from, from + s.elems, to->begin());
+  }
+
+  void recurrent() {
+    const AttrRecurrent &a = *model_.attr<AttrRecurrent>(node_);
+    for (uint32_t d = 0; d < a.direction_count; ++d) {
+      const ExactLayer layer(model_, a, d);
+      for (size_t row = 0; row < batch(); ++row) direction(a, layer, d, row);
+    }
+  }
+
+  void direction(const AttrRecurrent &a, const ExactLayer &layer, uint32_t d, size_t row) {
+    const BlobDirection &direction = a.direction[d];
+    const size_t steps = row_count(seen_.in[0]) / batch(), last = live(row, steps), h_size = layer.hidden();
+    std::vector<float> h(h_size, 0.0f), c(h_size, 0.0f);
+    start(row, direction.state_h, 1, direction.init_h, &h);
+    if (direction.state_c != kNone) start(row, direction.state_c, 2, direction.init_c, &c);
+    for (size_t i = 0; i < last; ++i) {
+      const size_t t = direction.reverse ? last - 1 - i : i;
+      layer.step(seen_.in[0].row(t * batch() + row), h.data(), c.data());
+      if (!is_seen(0)) continue;
+      const float *y = seen_.out[0].row(t * batch() + row) + d * h_size;
+      for (size_t k = 0; k < h_size; ++k) compare(y[k], h[k], {t, row, k});
+    }
+    for (size_t out = 1; out < 3; ++out) {
+      if (!is_seen(out)) continue;
+      const float *y = seen_.out[out].row(row) + d * h_size;
+      for (size_t k = 0; k < h_size; ++k) compare(y[k], out == 1 ? h[k] : c[k], {last, row, k});
+    }
+  }
+
+  void dense() {
+    const AttrDense &a = *model_.attr<AttrDense>(node_);
+    const Matrix m = model_.matrix(a.matrix);
+    const size_t bias_size = vector_bytes(m.format, m.shape) / sizeof(float);
+    for (uint32_t i = 0; i < m.count; ++i) {
+      const ExactMatrix matrix(m, i);
+      std::vector<float> bias(a.output_size, 0.0f), y(a.output_size);
+      if (a.bias != kNone) bias = unit_numbers(model_.weights(a.bias) + i * bias_size, 1, a.output_size, m.format.nr);
+      const uint32_t repeats = a.groups / m.count;
+      for (size_t row = 0; row < row_count(seen_.in[0]); ++row) {
+        for (uint32_t v = i * repeats; v < (i + 1) * repeats; ++v) {
+          matrix.multiply(seen_.in[0].row(row) + size_t{v} * a.input_size, bias.data(), y.data());
+          const float *got = seen_.out[0].row(row) + size_t{v} * a.output_size;
+          for (uint32_t k = 0; k < a.output_size; ++k)
+            compare(got[k], exact_activation(a.act, y[k]), {row / batch(), row % batch(), size_t{v} * a.output_size + k});
+        }
+      }
+    }
+  }
+
+  // The elements of x under the window at output (t, oh, ow), of one group.
+  void patch(const AttrConv &a, size_t row, int64_t t, int64_t steps, const uint32_t (&o)[2], uint32_t group, float *to) const {
+    const BlobWindow &w = a.window;
+    for (uint32_t tap = 0; tap < a.time_taps; ++tap) {
+      const int64_t at = t - a.lead + int64_t{tap} * a.time_dilation;
+      const bool there = at >= 0 && at < steps;
+      const float *x = there ? seen_.in[0].row(static_cast<size_t>(at) * batch() + row) : nullptr;
+      for (uint32_t kh = 0; kh < w.kernel[0]; ++kh) {
+        const int64_t ih = int64_t{o[0]} * w.stride[0] + int64_t{kh} * w.dilation[0] - w.pad[0];
+        for (uint32_t kw = 0; kw < w.kernel[1]; ++kw) {
+          const int64_t iw = int64_t{o[1]} * w.stride[1] + int64_t{kw} * w.dilation[1] - w.pad[1];
+          const bool inside = there && ih >= 0 && ih < w.in_size[0] && iw >= 0 && iw < w.in_size[1];
+          for (uint32_t c = 0; c < a.in_channels; ++c) {
+            const int64_t channel = int64_t{group} * a.in_channels + c;
+            *to++ = inside ? x[w.x_first + ih * w.x_stride[0] + iw * w.x_stride[1] + channel * w.x_stride[2]] : 0.0f;
+          }
+        }
+      }
+    }
+  }
+
+  void conv() {
+    const AttrConv &a = *model_.attr<AttrConv>(node_);
+    const Matrix m = model_.matrix(a.matrix);
+    const size_t bias_size = vector_bytes(m.format, m.shape) / sizeof(float), steps = row_count(seen_.in[0]) / batch();
+    std::vector<float> x(m.shape.k), y(a.out_channels);
+    for (uint32_t group = 0; group < m.count; ++group) {
+      const ExactMatrix matrix(m, group);
+      std::vector<float> bias(a.out_channels, 0.0f);
+      if (a.bias != kNone) bias = unit_numbers(model_.weights(a.bias) + group * bias_size, 1, a.out_channels, m.format.nr);
+      for (size_t row = 0; row < batch(); ++row) {
+        const size_t last = live(row, steps);
+        for (size_t t = 0; t < last; ++t) {
+          for (uint32_t oh = 0; oh < a.window.out_size[0]; ++oh) {
+            for (uint32_t ow = 0; ow < a.window.out_size[1]; ++ow) {
+              patch(a, row, static_cast<int64_t>(t), static_cast<int64_t>(last), {oh, ow}, group, x.data());
+              matrix.multiply(x.data(), bias.data(), y.data());
+              const size_t first = a.window.y_first + size_t{oh} * a.window.y_stride[0] + size_t{ow} * a.window.y_stride[1] +
+                                   size_t{group} * a.out_channels;
+              const float *got = seen_.out[0].row(t * batch() + row) + first;
+              for (uint32_t k = 0; k < a.out_channels; ++k) compare(got[k], exact_activation(a.act, y[k]), {t, row, first + k});
+            }
+          }
+        }
+      }
+    }
+  }
+
+  const Model &model_;
+  const BlobNode &node_;
+  const SeenNode &seen_;
+  ExactResult *result_;
+};
+
+bool is_known(const Model &m, const BlobNode &node) {
+  for (const uint32_t i : matrices_of_node(m, node)) {
+    if (!ExactMatrix::knows(m.matrix(i))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<bool> low_precision_nodes(const Model &m) {
+  std::vector<bool> out;
+  for (uint32_t n = 0; n < m.nodes.count; ++n) {
+    bool any = false;
+    for (const uint32_t i : matrices_of_node(m, m.nodes[n])) any = any || m.matrix(i).format.weight != DType::kF32;
+    out.push_back(any);
+  }
+  return out;
+}
+
+ExactResult check_exactly(const Model &m, const SeenRun &seen) {
+  const FlushDenormals flush;
+  ExactResult result;
+  const std::vector<bool> wanted = low_precision_nodes(m);
+  for (uint32_t n = 0; n < m.nodes.count; ++n) {
+    if (!wanted[n]) continue;
+    if (!is_known(m, m.nodes[n])) {
+      result.skipped.emplace_back(m.string(m.nodes[n].name));
+      continue;
+    }
+    Check(m, m.nodes[n], seen.nodes[n], &result).run();
+    ++result.layers;
+  }
+  return result;
+}
+
+bool kernels_fuse(const Model &m) {
+  for (uint32_t i = 0; i < m.matrices.count; ++i) {
+    if (m.matrix(i).format.nr != kMaxNr && m.matrix(i).format.nr != 0) return false;
+  }
+#if defined(__x86_64__) || defined(__i386__)
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return false;
+#endif
+}
+
+bool is_exact(Runner *runner, const Arrays &inputs, std::string *report) {
+  Model model;
+  if (!read_model(&runner->opened(), &model)) return false;
+  if (!kernels_fuse(model)) {
+    *report = "not compared with the exact evaluation: the kernels that run this blob here round products before they add them\n";
+    return true;
+  }
+  const ExactResult result = check_exactly(model, watch_run(runner, inputs, low_precision_nodes(model)));
+  *report = "exact evaluation of " + std::to_string(result.layers) + (result.layers == 1 ? " layer" : " layers") +
+            " of fewer bits than f32: ";
+  *report +=
+      result.difference.empty() ? std::to_string(result.numbers) + " numbers, equal\n" : "DIFFERS: " + result.difference + "\n";
+  for (const std::string &name : result.skipped) *report += "  not known to it: '" + name + "'\n";
+  return result.difference.empty();
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,33 @@
+// exact_check.h -- a blob's layers of fewer bits than f32, as a session runs them on given inputs, beside their exact evaluation:
+// the bits must be equal. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_EXACT_CHECK_H_
+#define RNNPACK_COMPILER_CLI_EXACT_CHECK_H_
+
+#include <string>
+#include <vector>
+
+#include "compiler/cli/watched_ops.h"
+#include "format/model.h"
+
+namespace rnnp::compiler {
+
+struct ExactResult {
+  size_t layers = 0, numbers = 0;    // compared
+  std::vector<std::string> skipped;  // layers whose formats or operators the evaluation does not know
+  std::string difference;            // the first one, in words; empty: all are equal
+};
+
+// Nodes with weights of fewer bits.
+std::vector<bool> low_precision_nodes(const Model &model);
+
+// Every such node, given what a session gave it (x, h and so on), must make what the session made.
+ExactResult check_exactly(const Model &model, const SeenRun &seen);
+
+// Whether kernels with fused multiply-adds run the blob here: the reference rounds twice, and its bits are others.
+bool kernels_fuse(const Model &model);
+
+// Runs the blob on the inputs and says what came of it, in a line. False when something differs.
+bool is_exact(Runner *runner, const Arrays &inputs, std::string *report);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_CLI_EXACT_CHECK_H_

@@ -1,0 +1,46 @@
+// exact_product.h -- products with a blob's matrices as docs/KERNELS.md defines them, in plain loops over numbers read back from
+// the panels: whole sums of whole numbers, then the fused multiply-adds in their order. Nothing of the kernels is used.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_EXACT_PRODUCT_H_
+#define RNNPACK_COMPILER_CLI_EXACT_PRODUCT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "format/model.h"
+
+namespace rnnp::compiler {
+
+// A row that is multiplied by bytes: the bytes, what one is worth, and how many were cut to the largest.
+struct ByteRow {
+  std::vector<int32_t> bytes;
+  float step = 0;
+  size_t clipped = 0;
+};
+ByteRow byte_row(const float *x, size_t k, float factor_scale);
+
+// One matrix of a record, read back.
+class ExactMatrix {
+ public:
+  // Whether it is of a format whose arithmetic is known here.
+  static bool knows(const Matrix &matrix);
+  ExactMatrix(const Matrix &matrix, uint32_t index);
+
+  uint32_t rows() const { return rows_; }  // gates x units
+  uint32_t k() const { return k_; }
+  // out[row] = start[row] + sum over k of x[k] times the weight; start is nullptr for zeros. May be the same memory.
+  void multiply(const float *x, const float *start, float *out) const;
+
+ private:
+  uint32_t rows_, units_, k_;
+  bool bytes_;
+  float factor_scale_;
+  std::vector<float> weights_, scales_, diagonal_;
+  std::vector<int32_t> integers_;
+};
+
+// Numbers beside a matrix, [tiles][gates][NR], as [gates][units].
+std::vector<float> unit_numbers(const float *packed, uint32_t gates, uint32_t units, uint32_t nr);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_CLI_EXACT_PRODUCT_H_

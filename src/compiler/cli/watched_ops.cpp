@@ -1,0 +1,110 @@
+// watched_ops.cpp -- Contract: watched_ops.h. An operator's functions are called without anything of one's own, so each gets
+// functions of its place in the list. SPDX-License-Identifier: Apache-2.0
+#define RNNPACK_REGISTRY_NO_OBJECTS 1  // operators are known here by their full type
+#include "compiler/cli/watched_ops.h"
+
+#include <array>
+#include <utility>
+
+#include "compiler/onnx/problem.h"
+#include "ops/op.h"
+#include "rnnpack/registry.h"
+
+namespace rnnp::compiler {
+namespace {
+
+constexpr size_t kMostOps = 64;
+
+const Op *originals[kMostOps];
+std::vector<bool> wanted_nodes;
+std::vector<SeenNode> seen_nodes;
+
+// Rows of this chunk behind those of the chunks before.
+void see(const RunEnv &env, uint32_t value, SeenRows *out) {
+  if (value == kNone || env.values[value].data == nullptr) return;
+  const BlobValue &v = env.model->values[value];
+  if (v.dtype != uint32_t(DType::kF32)) return;
+  out->elems = v.row_elems;
+  out->per_step = v.sequence != 0;
+  if (!out->per_step) out->rows.clear();
+  const size_t count = chunk_rows(env, value);
+  for (size_t i = 0; i < count; ++i) {
+    const float *row = row_of(env.values[value], i);
+    out->rows.insert(out->rows.end(), row, row + v.row_elems);
+  }
+}
+
+template <size_t kAt>
+void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+  const size_t index = static_cast<size_t>(&node - &env.model->nodes[0]);
+  const bool watched = index < wanted_nodes.size() && wanted_nodes[index];
+  SeenNode *seen = watched ? &seen_nodes[index] : nullptr;
+  if (watched) {
+    seen->batch = env.batch;
+    seen->in.resize(node.input_count);
+    seen->out.resize(node.output_count);
+    for (uint32_t i = 0; i < node.input_count; ++i) {
+      // What a layer starts from counts at the start.
+      if (env.first_chunk ||
+          env.model->values[env.model->node_input(node, i) == kNone ? 0 : env.model->node_input(node, i)].sequence)
+        see(env, env.model->node_input(node, i), &seen->in[i]);
+    }
+    const int32_t *lengths = OpKind(node.op) == OpKind::kRecurrent ? row_lengths(env, env.model->node_input(node, 3)) : env.lengths;
+    if (lengths != nullptr) seen->lengths.assign(lengths, lengths + env.batch);
+  }
+  originals[kAt]->run(env, node, object, thread);
+  if (watched) {
+    for (uint32_t i = 0; i < node.output_count; ++i) see(env, env.model->node_output(node, i), &seen->out[i]);
+  }
+}
+
+// The short road of single steps is not watched.
+template <size_t kAt>
+StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
+  originals[kAt]->finish(env, node, object);
+  return nullptr;
+}
+
+struct WatchedOps {
+  std::array<Op, kMostOps> ops;
+  std::array<const Op *, kMostOps> list;
+  rnnp_registry registry;
+
+  WatchedOps() : registry(rnnp_default_registry) {
+    if (registry.op_count > kMostOps) throw IoError("the library has more operators than can be watched");
+    const Op *const *from = reinterpret_cast<const Op *const *>(registry.ops);
+    for (size_t i = 0; i < registry.op_count; ++i) originals[i] = from[i];
+    surround(std::make_index_sequence<kMostOps>());
+    registry.ops = reinterpret_cast<const rnnp_op *const *>(list.data());
+  }
+
+  template <size_t... kAt>
+  void surround(std::index_sequence<kAt...>) {
+    (surround_one<kAt>(), ...);
+  }
+
+  template <size_t kAt>
+  void surround_one() {
+    if (kAt >= registry.op_count) return;
+    ops[kAt] = *originals[kAt];
+    ops[kAt].run = run<kAt>;
+    if (originals[kAt]->finish != nullptr) ops[kAt].finish = finish<kAt>;
+    list[kAt] = &ops[kAt];
+  }
+};
+
+}  // namespace
+
+SeenRun watch_run(Runner *runner, const Arrays &inputs, const std::vector<bool> &wanted) {
+  static const WatchedOps watched;
+  wanted_nodes = wanted;
+  seen_nodes.assign(wanted.size(), {});
+  RunOptions options;
+  options.registry = &watched.registry;
+  SeenRun run;
+  run.outputs = runner->run(inputs, options);
+  run.nodes = std::move(seen_nodes);
+  return run;
+}
+
+}  // namespace rnnp::compiler

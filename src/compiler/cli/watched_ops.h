@@ -1,0 +1,38 @@
+// watched_ops.h -- what the nodes of a blob are given and make, of a run on one thread.
+// One run at a time: what is seen is kept in one place until it is taken. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_WATCHED_OPS_H_
+#define RNNPACK_COMPILER_CLI_WATCHED_OPS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/cli/runner.h"
+
+namespace rnnp::compiler {
+
+// The rows of a value: [steps][batch][elems], or [batch][elems] where it is one row a run.
+struct SeenRows {
+  std::vector<float> rows;
+  uint32_t elems = 0;
+  bool per_step = false;
+
+  const float *row(size_t i) const { return rows.data() + i * elems; }
+};
+
+// A node's operands and results; what is absent or holds no f32 has no rows. `lengths`: of the batch rows, or empty.
+struct SeenNode {
+  std::vector<SeenRows> in, out;
+  std::vector<int32_t> lengths;
+  size_t batch = 0;
+};
+
+struct SeenRun {
+  Arrays outputs;
+  std::vector<SeenNode> nodes;  // in the blob's order; empty where they were not wanted
+};
+
+// Runs the blob with the default registry's operators on its own kernels and keeps what the nodes of `wanted` read and write.
+SeenRun watch_run(Runner *runner, const Arrays &inputs, const std::vector<bool> &wanted);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_CLI_WATCHED_OPS_H_

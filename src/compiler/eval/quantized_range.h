@@ -1,0 +1,16 @@
+// quantized_range.h -- the whole numbers that an ONNX type of integers has. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_EVAL_QUANTIZED_RANGE_H_
+#define RNNPACK_COMPILER_EVAL_QUANTIZED_RANGE_H_
+
+namespace rnnp::compiler {
+
+struct QuantizedRange {
+  int type;  // onnx::TensorProto::DataType
+  double least, most;
+};
+
+// Of a data type; 0 is what QuantizeLinear takes where nothing says a type. Throws Refusal for types that it cannot give.
+QuantizedRange quantized_range(int type);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_EVAL_QUANTIZED_RANGE_H_

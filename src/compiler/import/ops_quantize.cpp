@@ -1,0 +1,68 @@
+// ops_quantize.cpp -- QuantizeLinear and DequantizeLinear of what is computed at run time: the number in between is what a layer of
+// whole numbers quantises its x by. Contract: builder.h. SPDX-License-Identifier: Apache-2.0
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+
+#include "compiler/eval/quantized_range.h"
+#include "compiler/import/builder.h"
+
+namespace rnnp::compiler {
+namespace {
+
+struct Grid {
+  double scale, zero;
+};
+
+Grid grid_of(const OpCall &call) {
+  const Tensor &scale = call.constant(1, "the scale");
+  const Tensor *zero = call.has(2) ? &call.constant(2, "the zero point") : nullptr;
+  if (scale.size() != 1 || (zero != nullptr && zero->size() != 1))
+    throw Refusal("its scale has shape " + shape_text(scale.shape) + "; accepted: one number for what is computed at run time");
+  return {scale.data[0], zero == nullptr ? 0 : zero->data[0]};
+}
+
+// Bytes of panels are whole numbers from -127 to 127 around 0. Another range is no scale of x.
+void quantize(OpCall &call) {
+  View x = call.real_view(0);
+  const Grid grid = grid_of(call);
+  const int type =
+      call.has(2) ? call.constant(2, "the zero point").file_type : static_cast<int>(call.attributes.integer("output_dtype", 0));
+  const QuantizedRange range = quantized_range(type);
+  const bool bytes = range.least - grid.zero == -128 && range.most - grid.zero == 127;
+  x.quantized = x.value;
+  x.step = bytes ? static_cast<float>(grid.scale) : 0.0f;
+  if (!call.b.discovering && !bytes && range.most - range.least == 255)
+    call.b.graph.notes.push_back("node " + quote(call.name) + " quantises to bytes around " +
+                                 std::to_string(static_cast<int>(grid.zero)) +
+                                 ", which panels of int8 do not have: what reads it finds a scale for each row and step");
+  call.give(0, x);
+}
+
+void dequantize(OpCall &call) {
+  View x = call.any_view(0);
+  const Grid grid = grid_of(call);
+  if (x.quantized == x.value) {
+    x.quantized = kNone;
+    x.step_of = x.step == static_cast<float>(grid.scale) ? x.value : kNone;
+    call.give(0, x);
+    return;
+  }
+  View y = call.number_view(0);
+  Tensor number(Elem::kFloat, {});
+  const auto constant = [&](double v) {
+    number.data[0] = v;
+    return call.b.const_view(number);
+  };
+  if (grid.zero != 0) y = call.b.binary(Binary::kSub, y, constant(grid.zero), call.name);
+  call.give(0, call.b.binary(Binary::kMul, y, constant(grid.scale), call.name));
+}
+
+}  // namespace
+
+const std::vector<ImportRow> kImportQuantize = {
+    {"QuantizeLinear", quantize, "constants; at run time before DequantizeLinear, with one scale: x of layers stored as int8"},
+    {"DequantizeLinear", dequantize, "constants: weights keep their integers; at run time with one scale"},
+};
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,18 @@
+// quantized_forms.h -- operators on integers as the floating-point ones that they stand for, with weights that know their integers:
+// com.microsoft's DynamicQuantizeLSTM, and the chain DynamicQuantizeLinear, MatMulInteger, Cast, Mul.
+// What these make of x at run time is left out: it depends on all rows and steps of a call together.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_ONNX_QUANTIZED_FORMS_H_
+#define RNNPACK_COMPILER_ONNX_QUANTIZED_FORMS_H_
+
+#include "compiler/onnx/model_file.h"
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+
+// In the model's file, whose constants are read and whose nodes are not sorted yet. Adds a problem for each node that has such an
+// operator in another form.
+void replace_quantized_forms(OnnxModel *model, Problems *problems);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_ONNX_QUANTIZED_FORMS_H_

@@ -1,0 +1,136 @@
+// choose_storage.cpp -- Contract: choose_storage.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/quantize/choose_storage.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+namespace {
+
+// Of numbers from -1 to 1.
+constexpr float kUnitScale = 1.0f / 127.0f;
+
+// Whether every h lies there: the cell's do, and no other is given to begin with.
+bool h_is_bounded(const Recurrent &r, const Direction &d, bool is_given) {
+  const auto exceeds = [](float h) { return !(std::fabs(h) <= 1.0f); };
+  if (is_given || std::any_of(d.init_h.data.begin(), d.init_h.data.end(), exceeds)) return false;
+  const auto is = [&](int i, Act act) { return d.act[i].act == static_cast<uint32_t>(act); };
+  if (r.cell == Cell::kRnn) return is(0, Act::kTanh);
+  if (r.cell == Cell::kLstm) return is(0, Act::kSigmoid) && is(2, Act::kTanh);
+  return is(0, Act::kSigmoid) && is(1, Act::kTanh);
+}
+
+const char *type_name(DType type) {
+  switch (type) {
+    case DType::kF16:
+      return "f16";
+    case DType::kBf16:
+      return "bf16";
+    case DType::kI8:
+      return "int8";
+    case DType::kI4:
+      return "int4";
+    default:
+      return "f32";
+  }
+}
+
+class Chooser {
+ public:
+  Chooser(Graph *graph, const StorageWish &wish) : graph_(graph), wish_(wish) {}
+
+  void run() {
+    check_names();
+    for (Node &node : graph_->nodes) {
+      const bool keeps_float = std::find(wish_.keep_float.begin(), wish_.keep_float.end(), node.name) != wish_.keep_float.end();
+      for (const MatrixRef &m : matrices_of(&node)) choose(node, m, keeps_float);
+      if (auto *layer = std::get_if<Recurrent>(&node.attr)) settle(node, layer);
+    }
+    if (!kept_.empty()) graph_->notes.push_back("the file's own " + kept_ + " are kept; --weights TYPE asks for others");
+  }
+
+ private:
+  void check_names() const {
+    for (const std::string &name : wish_.keep_float) {
+      std::string names;
+      bool known = false;
+      for (Node &node : graph_->nodes) {
+        if (matrices_of(&node).empty()) continue;
+        known = known || node.name == name;
+        names += (names.empty() ? "" : ", ") + quote(node.name);
+      }
+      if (!known) throw UsageError("no node " + quote(name) + " has weights that could be stored otherwise; accepted: " + names);
+    }
+  }
+
+  void choose(const Node &node, const MatrixRef &m, bool keeps_float) {
+    Storage &s = *m.storage;
+    const std::optional<DType> asked = keeps_float ? DType::kF32 : m.recurrent && wish_.recurrent ? wish_.recurrent : wish_.weights;
+    const float factor_scale = s.factor_scale;
+    if (asked && !holds(*asked, s)) s = Storage();
+    if (!asked && s.type == DType::kI4 && s.group_k != 0) {
+      graph_->notes.push_back("node " + quote(node.name) + ": " + m.name + " has four-bit integers with a scale for every " +
+                              std::to_string(s.group_k) + " inputs, which no panels hold: it is stored as f32");
+      s = Storage();
+    }
+    s.type = asked ? *asked : s.type == DType::kI4 ? DType::kI8 : s.type;
+    s.factor_scale = s.type == DType::kI8 ? factor_scale : 0.0f;
+    if (s.moved_rows != 0)
+      graph_->notes.push_back("node " + quote(node.name) + ": " + std::to_string(s.moved_rows) + " of " +
+                              std::to_string(s.scales.size()) + " rows of " + m.name +
+                              " have integers that panels of int8 do not hold (beyond 127, or neighbours that add up to more than "
+                              "129): they are moved or rounded anew, whichever errs less");
+    if (!asked && s.type != DType::kF32) note_kept(s);
+  }
+
+  // Integers of four bits with one scale a row are integers of eight as well.
+  static bool holds(DType type, const Storage &s) {
+    return type == s.type || (type == DType::kI8 && s.type == DType::kI4 && s.group_k == 0);
+  }
+
+  void note_kept(const Storage &s) {
+    const std::string name = std::string(type_name(s.type)) + (s.scales.empty() ? " weights" : " weights and their scales");
+    if (kept_.find(name) == std::string::npos) kept_ += (kept_.empty() ? "" : ", ") + name;
+  }
+
+  // W of both directions has one format, and so has R.
+  void settle(const Node &node, Recurrent *layer) {
+    for (Storage Direction::*part : {&Direction::w_storage, &Direction::r_storage}) {
+      Storage &first = layer->directions.front().*part, &last = layer->directions.back().*part;
+      if (first.type != last.type) first = last = Storage();
+    }
+    for (Direction &d : layer->directions) {
+      const bool is_given = node.in.size() > 1 && node.in[1] != kNone;
+      if (d.r_storage.type == DType::kI8) d.r_storage.factor_scale = h_is_bounded(*layer, d, is_given) ? kUnitScale : 0.0f;
+    }
+  }
+
+  Graph *graph_;
+  const StorageWish &wish_;
+  std::string kept_;
+};
+
+}  // namespace
+
+std::vector<MatrixRef> matrices_of(Node *node) {
+  std::vector<MatrixRef> out;
+  if (auto *layer = std::get_if<Recurrent>(&node->attr)) {
+    for (Direction &d : layer->directions) {
+      out.push_back({"W", &d.w, &d.w_storage, layer->input_size, 1, false});
+      out.push_back({"R", &d.r, &d.r_storage, layer->hidden_size, 1, true});
+    }
+  } else if (auto *dense = std::get_if<Dense>(&node->attr)) {
+    out.push_back({"W", &dense->w, &dense->storage, dense->input_size, dense->matrices, false});
+  } else if (auto *conv = std::get_if<Conv>(&node->attr)) {
+    if (!conv->is_depthwise()) out.push_back({"W", &conv->w, &conv->storage, conv->depth(), conv->shape.groups, false});
+  }
+  return out;
+}
+
+void choose_storage(Graph *graph, const StorageWish &wish) {
+  Chooser(graph, wish).run();
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,35 @@
+// choose_storage.h -- what every matrix of a graph is stored as: what the file has, unless the user asks for something else.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_QUANTIZE_CHOOSE_STORAGE_H_
+#define RNNPACK_COMPILER_QUANTIZE_CHOOSE_STORAGE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace rnnp::compiler {
+
+struct StorageWish {
+  std::optional<DType> weights, recurrent;  // none: as the file has them; `recurrent`: as the weights
+  std::vector<std::string> keep_float;      // nodes, by name
+};
+
+// A matrix of a node: `count` of [units of all gates][k].
+struct MatrixRef {
+  const char *name;  // "W", "R"
+  const std::vector<float> *w;
+  Storage *storage;
+  uint32_t k, count;
+  bool recurrent;
+};
+// Those that can be stored otherwise than f32.
+std::vector<MatrixRef> matrices_of(Node *node);
+
+// Sets every matrix's storage to one that has panels, and notes what the user should know of it. Throws UsageError for a node that
+// there is not.
+void choose_storage(Graph *graph, const StorageWish &wish);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_QUANTIZE_CHOOSE_STORAGE_H_

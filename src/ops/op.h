@@ -10,6 +10,7 @@
 #include "format/model.h"
 #include "kernels/kernels.h"
 #include "ops/barrier.h"
+#include "ops/data_memory.h"
 #include "ops/node_costs.h"
 
 namespace rnnp {
@@ -48,6 +49,7 @@ struct BuildEnv : OpChoice {
   uint32_t threads;
   uint32_t l1d_bytes, l2_bytes, l3_bytes;
   Arena *arena;            // the node's own memory
+  DataMemory *memory;      // nullptr: values and states are memory of the CPU
   size_t scratch_bytes;    // out: most scratch any node wants (shared by all nodes)
   uint32_t recurrent_isa;  // out: isa bit of the recurrent kernels chosen
 };

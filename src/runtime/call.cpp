@@ -49,11 +49,12 @@ rnnp_status take_input(Session *s, uint32_t i, const rnnp_buffer &b, size_t step
   const TensorShape shape = shape_of(*s, io, steps, batch);
   const rnnp_status status = resolve(b, shape, &view);
   if (status != RNNP_OK || b.data == nullptr) return status;
+  const bool readable = !kDataElsewhere || s->memory == nullptr;
   if (io.role == RNNP_ROLE_LENGTHS) {
     if (!view.packed) return RNNP_E_ARG;
-    return lengths_fit(view_as<int32_t>(view.data), batch, steps) ? RNNP_OK : RNNP_E_SHAPE;
+    return !readable || lengths_fit(view_as<int32_t>(view.data), batch, steps) ? RNNP_OK : RNNP_E_SHAPE;
   }
-  return io.limit == 0 || indices_fit(io, view, shape) ? RNNP_OK : RNNP_E_INDEX;
+  return io.limit == 0 || !readable || indices_fit(io, view, shape) ? RNNP_OK : RNNP_E_INDEX;
 }
 
 // Output `out` in the memory of input `in`: held back until the chunk's inputs have been read, if that is enough.
@@ -95,7 +96,9 @@ rnnp_status check_io(const Session &s, const rnnp_io &io) {
   return io.lengths == nullptr || lengths_fit(io.lengths, io.batch, io.steps) ? RNNP_OK : RNNP_E_SHAPE;
 }
 
-rnnp_status run_io(Session *s, const rnnp_io &io) {
+}  // namespace
+
+rnnp_status take_call(Session *s, const rnnp_io &io, Call *call) {
   const bool last_step = (io.flags & RNNP_RUN_LAST_STEP) != 0;
   rnnp_status status = check_io(*s, io);
   rnnp_buffer b = {};
@@ -109,9 +112,30 @@ rnnp_status run_io(Session *s, const rnnp_io &io) {
   }
   if (status != RNNP_OK) return status;
   if (io.rows != nullptr && !rows_fit(s, io.rows, io.batch)) return RNNP_E_SHAPE;
-  if (io.steps == 0) return RNNP_OK;
+  *call = {s, io.lengths, io.steps, io.batch, last_step, 1};
+  return RNNP_OK;
+}
+
+rnnp_status take_plain_call(Session *s, size_t steps, const void *x, void *y, Call *call) {
+  const Model &m = s->model;
+  if (s->run_input == kNone) return RNNP_E_INPUTS;
+  rnnp_status status = check_shape(*s, steps, s->max_batch);
+  if (status == RNNP_OK && steps != 0 && (x == nullptr || y == nullptr)) status = RNNP_E_ARG;
+  for (uint32_t i = 0; i < m.inputs.count && status == RNNP_OK && steps != 0; ++i)
+    status = take_input(s, i, {i == s->run_input ? const_cast<void *>(x) : nullptr, 0, 0}, steps, s->max_batch);
+  for (uint32_t i = 0; i < m.outputs.count && status == RNNP_OK && steps != 0; ++i)
+    status = take_output(s, i, {i == 0 ? y : nullptr, 0, 0}, steps, s->max_batch, false);
+  if (status == RNNP_OK) *call = {s, nullptr, steps, s->max_batch, false, 1};
+  return status;
+}
+
+namespace {
+
+rnnp_status run_io(Session *s, const rnnp_io &io) {
+  Call call;
+  const rnnp_status status = take_call(s, io, &call);
+  if (status != RNNP_OK || call.steps == 0) return status;
   arrange_rows(s, io.rows, io.batch);
-  Call call = {s, io.lengths, io.steps, io.batch, last_step, 1};
   run_call(&call);
   return RNNP_OK;
 }
@@ -127,20 +151,11 @@ rnnp_status take_step(Session *s, const void *x, void *y) {
   return RNNP_OK;
 }
 
-// All rows; the one input that must be given, and the first output.
 rnnp_status run_plain(Session *s, size_t steps, const void *x, void *y) {
-  const Model &m = s->model;
-  if (s->run_input == kNone) return RNNP_E_INPUTS;
-  rnnp_status status = check_shape(*s, steps, s->max_batch);
-  if (status != RNNP_OK || steps == 0) return status;
-  if (x == nullptr || y == nullptr) return RNNP_E_ARG;
-  for (uint32_t i = 0; i < m.inputs.count && status == RNNP_OK; ++i)
-    status = take_input(s, i, {i == s->run_input ? const_cast<void *>(x) : nullptr, 0, 0}, steps, s->max_batch);
-  for (uint32_t i = 0; i < m.outputs.count && status == RNNP_OK; ++i)
-    status = take_output(s, i, {i == 0 ? y : nullptr, 0, 0}, steps, s->max_batch, false);
-  if (status != RNNP_OK) return status;
+  Call call;
+  const rnnp_status status = take_plain_call(s, steps, x, y, &call);
+  if (status != RNNP_OK || call.steps == 0) return status;
   arrange_rows(s, nullptr, s->max_batch);
-  Call call = {s, nullptr, steps, s->max_batch, false, 1};
   run_call(&call);
   return RNNP_OK;
 }
@@ -155,7 +170,7 @@ rnnp_status run_one(Session *s, const void *x, void *y) {
 
 rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *given) {
   rnnp_io io = {};
-  if (!rnnp::is_session(session) || !rnnp::take_struct(given, offsetof(rnnp_io, rows), &io)) return RNNP_E_ARG;
+  if (!rnnp::is_session(session) || !rnnp::take_struct(given, rnnp::kFewestIoBytes, &io)) return RNNP_E_ARG;
   return rnnp::run_io(session, io);
 }
 

@@ -18,6 +18,16 @@ struct Call {
   uint32_t threads;  // that run its nodes side by side: the region's, or one
 };
 
+// --- call.cpp: the checks -----------------------------------------------------------------------------------------------------
+
+constexpr size_t kFewestIoBytes = offsetof(rnnp_io, rows);  // of the oldest header
+
+// Every check of a call, its tensors resolved into the session's views. Steps 0: there is nothing to do. The rows that io names are
+// rows of the session, but not yet arranged.
+rnnp_status take_call(Session *session, const rnnp_io &io, Call *call);
+// All rows; the one input that must be given, and the first output.
+rnnp_status take_plain_call(Session *session, size_t steps, const void *x, void *y, Call *call);
+
 // --- call_io.cpp: binding and handing out ------------------------------------------------------------------------------------
 
 // Tensors without a time axis: once per call, before its first chunk, in every lane that the call goes through.

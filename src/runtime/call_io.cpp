@@ -15,11 +15,14 @@ size_t elem_bytes(const Session &s, const BlobIo &io) {
   return size_t{s.model.values[io.value].row_elems} * sizeof(float);
 }
 
-// Packs `steps` steps of all rows from `first` on.
-void stage(const Call &call, const TensorView &from, size_t first, uint32_t steps, size_t bytes, uint8_t *to) {
-  for (size_t step = first; step < first + steps; ++step) {
-    for (uint32_t row = 0; row < call.batch; ++row, to += bytes) copy_bytes(to, from.row(step, row), bytes);
-  }
+// Rows of a call's batch one behind the other, as operators want them.
+RowPlaces packed_rows(const Call &call, void *data, size_t bytes) {
+  return {static_cast<uint8_t *>(data), call.batch * bytes, bytes};
+}
+
+// A caller's tensor from step `first` on.
+RowPlaces rows_from(const TensorView &view, size_t first) {
+  return {view.row(first, 0), view.step_bytes, view.row_bytes};
 }
 
 // `staging_rows`: the lane's place in the staging buffer, in rows.
@@ -34,7 +37,7 @@ void bind_input(const Call &call, const Lane &lane, uint32_t i, size_t first, ui
   }
   const size_t bytes = elem_bytes(s, io);
   uint8_t *to = s.inputs[i].staging + bytes * staging_rows;
-  stage(call, view, first, steps, bytes, to);
+  copy_rows(s.memory, {packed_rows(call, to, bytes), rows_from(view, first), steps, call.batch, bytes});
   slot.data = to;
 }
 
@@ -45,10 +48,6 @@ void bind_output(const Call &call, const Lane &lane, uint32_t i, size_t first) {
   const TensorView &view = s.outputs[i].view;
   const bool direct = view.data != nullptr && view.packed && !s.outputs[i].held && !(is_sequence(io) && call.last_step);
   lane.values[io.value].data = direct ? view.row(first, 0) : output_rows(s, lane, i);
-}
-
-const uint8_t *value_row(const Lane &lane, uint32_t value, size_t row) {
-  return reinterpret_cast<const uint8_t *>(row_of(lane.values[value], row));
 }
 
 // Where rows end: the call's lengths, else the model's first LENGTHS input.
@@ -64,16 +63,10 @@ void hand_out_last_step(const Call &call, const Lane &lane, uint32_t i, size_t f
   const Session &s = *call.session;
   const BlobIo &io = s.model.outputs[i];
   const size_t bytes = elem_bytes(s, io);
-  const int32_t *lengths = last_step_lengths(call);
-  for (uint32_t row = 0; row < call.batch; ++row) {
-    const size_t length = lengths != nullptr ? static_cast<size_t>(lengths[row]) : call.steps;
-    uint8_t *to = s.outputs[i].view.row(0, row);
-    if (length == 0) {
-      if (first == 0) zero_bytes(to, bytes);
-    } else if (length > first && length <= first + steps) {
-      copy_bytes(to, value_row(lane, io.value, (length - 1 - first) * call.batch + row), bytes);
-    }
-  }
+  const RowPlaces from = packed_rows(call, lane.values[io.value].data, bytes);
+  const LastSteps last = {
+      rows_from(s.outputs[i].view, 0), from, last_step_lengths(call), first, steps, call.steps, call.batch, bytes};
+  copy_last_steps(s.memory, last);
 }
 
 void copy_out(const Call &call, const Lane &lane, uint32_t i, size_t first, uint32_t steps) {
@@ -82,10 +75,7 @@ void copy_out(const Call &call, const Lane &lane, uint32_t i, size_t first, uint
   const TensorView &view = s.outputs[i].view;
   if (lane.values[io.value].data == view.row(first, 0)) return;  // it was made there
   const size_t bytes = elem_bytes(s, io);
-  for (size_t step = 0; step < steps; ++step) {
-    for (uint32_t row = 0; row < call.batch; ++row)
-      copy_bytes(view.row(first + step, row), value_row(lane, io.value, step * call.batch + row), bytes);
-  }
+  copy_rows(s.memory, {rows_from(view, first), packed_rows(call, lane.values[io.value].data, bytes), steps, call.batch, bytes});
 }
 
 }  // namespace

@@ -66,6 +66,22 @@ const char *op_name(const Model &m, const BlobNode &node) {
 }
 
 }  // namespace
+
+rnnp_refusal refusal_of(const Model &m, const Refusal &why, rnnp_status status) {
+  rnnp_refusal r = RNNP_REFUSAL_INIT;
+  r.status = status;
+  r.node = why.node;
+  r.needed = why.needed;
+  r.node_name = r.op = "";
+  r.reason = words_of(why.reason);
+  if (why.node != kNone) {
+    r.op_kind = m.nodes[why.node].op;
+    r.op = op_name(m, m.nodes[why.node]);
+    r.node_name = m.string(m.nodes[why.node].name);
+  }
+  return r;
+}
+
 }  // namespace rnnp
 
 rnnp_status rnnp_session_explain_with(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,
@@ -73,17 +89,7 @@ rnnp_status rnnp_session_explain_with(const rnnp_registry *registry, const rnnp_
   rnnp::Model m;
   rnnp::SessionConfig c;
   rnnp::Refusal why = {};
-  rnnp_refusal r = RNNP_REFUSAL_INIT;
-  r.status = rnnp::prepare_session(registry, model, options, &m, &c, &why);
-  if (r.status == RNNP_OK && mem != nullptr) r.status = rnnp::prepare_memory(c, mem, bytes, &why);
-  r.node = why.node;
-  r.needed = why.needed;
-  r.node_name = r.op = "";
-  r.reason = rnnp::words_of(why.reason);
-  if (why.node != rnnp::kNone) {
-    r.op_kind = m.nodes[why.node].op;
-    r.op = rnnp::op_name(m, m.nodes[why.node]);
-    r.node_name = m.string(m.nodes[why.node].name);
-  }
-  return rnnp::give_struct(r, refusal) ? r.status : rnnp_status{RNNP_E_ARG};
+  rnnp_status status = rnnp::prepare_session(registry, model, options, &m, &c, &why);
+  if (status == RNNP_OK && mem != nullptr) status = rnnp::prepare_memory(c, mem, bytes, &why);
+  return rnnp::give_struct(rnnp::refusal_of(m, why, status), refusal) ? status : rnnp_status{RNNP_E_ARG};
 }

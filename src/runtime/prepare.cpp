@@ -59,12 +59,14 @@ void ask_machine(const rnnp_session_options &o, SessionConfig *c) {
 
 // The size of a session, by the walk that will lay it out.
 rnnp_status measure(SessionConfig *c, Refusal *refusal) {
-  Arena arena(nullptr, 0);
-  const rnnp_status status = build_session(*c, &arena, nullptr, refusal);
+  Arena arena(nullptr, 0), apart(nullptr, 0);
+  Arena *data = kDataElsewhere && c->memory != nullptr ? &apart : &arena;
+  const rnnp_status status = build_session(*c, &arena, data, nullptr, refusal);
   if (status != RNNP_OK) return status;
   if (arena.overflowed()) return refuse(refusal, Reason::kTooLarge);
   const size_t checks = c->check == nullptr ? 0 : c->check->bytes(*c->model);  // done in the session's memory before it is laid out
   c->session_bytes = align_up(arena.used() > checks ? arena.used() : checks, kArenaAlign);
+  c->data_bytes = apart.used();
   return RNNP_OK;
 }
 
@@ -80,10 +82,11 @@ rnnp_status status_of(Reason reason) {
 }
 
 rnnp_status prepare_session(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options, Model *m,
-                            SessionConfig *c, Refusal *refusal) {
+                            SessionConfig *c, Refusal *refusal, DataMemory *memory) {
   refuse(refusal, Reason::kNothing);
   rnnp_session_options o = RNNP_SESSION_OPTIONS_INIT;
   *c = {};
+  c->memory = memory;
   if (!is_registry(registry)) return refuse(refusal, Reason::kRegistry);
   if (!read_model(model, m)) return refuse(refusal, Reason::kModel);
   if (options != nullptr && !take_struct(options, kFewestOptionBytes, &o)) return refuse(refusal, Reason::kOptions);

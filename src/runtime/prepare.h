@@ -10,8 +10,9 @@
 namespace rnnp {
 
 // Reads *model and the options, plans, and measures: c->session_bytes. *c refers to *m. *refusal: RNNP_OK's, or why not.
+// memory: where the session's values and states will be kept; nullptr: in the session's own memory.
 rnnp_status prepare_session(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options, Model *m,
-                            SessionConfig *c, Refusal *refusal);
+                            SessionConfig *c, Refusal *refusal, DataMemory *memory = nullptr);
 
 // The checks that take the session's memory: its content is lost.
 rnnp_status prepare_memory(const SessionConfig &c, void *mem, size_t bytes, Refusal *refusal);

@@ -45,6 +45,9 @@ struct Refusal {
 
 rnnp_status status_of(Reason reason);
 
+// In words: for rnnp_session_explain.
+rnnp_refusal refusal_of(const Model &m, const Refusal &why, rnnp_status status);
+
 // What an operator's status says of its node.
 inline Reason reason_of(rnnp_status status) {
   return status == RNNP_E_LAYOUT ? Reason::kNoKernel : status == RNNP_E_SMALL_MEMORY ? Reason::kTooLarge : Reason::kBadNode;

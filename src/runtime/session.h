@@ -3,7 +3,8 @@
 //   [ Session | value slots | node slots | state slots | barriers | row map | node objects ... | states (1 or 2 buffers each) |
 //   scratch | pools | staging ]
 //
-// Everything is laid out by build_session (session_build.cpp) from one Arena, measured and placed by the same code; nothing moves
+// Where values and states are kept elsewhere (ops/data_memory.h), what comes from `states` on lies there.
+// Everything is laid out by build_session (session_build.cpp) from Arenas, measured and placed by the same code; nothing moves
 // later. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_RUNTIME_SESSION_H_
 #define RNNPACK_RUNTIME_SESSION_H_
@@ -64,6 +65,7 @@ struct Session {
   ValueSlot *step_input, *step_output;
   RunEnv step_env;
   Model model;
+  DataMemory *memory;  // nullptr: of the CPU
   rnnp_executor executor;
   NodeSlot *nodes;
   StateSlot *states;
@@ -84,7 +86,8 @@ struct SessionConfig {
   KernelGroups kernels;
   const BlobCheck *check;  // nullptr: the blob came with the program
   uint32_t max_batch, chunk_steps, layer_chunk_steps, max_steps, parallel_steps, isa, l1d_bytes, l2_bytes, l3_bytes;
-  size_t session_bytes;
+  size_t session_bytes, data_bytes;  // data_bytes: of states, scratch, pools and staging where `memory` keeps them
+  DataMemory *memory;
   uint32_t region_threads;  // of the executor that a call of many steps runs on
   uint32_t team;            // of these, that share a layer: all of them, or 1
   WavePlan wave;
@@ -93,8 +96,8 @@ struct SessionConfig {
 };
 
 // Lay a session whose nodes have been checked (session_plan.h) out in *arena and, unless it is measuring, fill it. *session is null
-// while measuring.
-rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **session, Refusal *refusal);
+// while measuring. data: of what config.memory keeps; the same as arena where it is nullptr.
+rnnp_status build_session(const SessionConfig &config, Arena *arena, Arena *data, Session **session, Refusal *refusal);
 
 // The x of rnnp_run: the only input that must be given, a sequence. kNone where there are more or none.
 uint32_t run_input(const Model &m);
@@ -103,6 +106,10 @@ bool runs_in_place(const Model &m);
 
 // Bytes of rnnp_state_save for one row.
 size_t saved_state_bytes(const Model &m);
+// The work of rnnp_state_reset, _save and _load.
+rnnp_status reset_rows(const Session &s, uint32_t row);
+rnnp_status save_row(const Session &s, uint32_t row, void *dst, size_t bytes);
+rnnp_status load_row(const Session &s, uint32_t row, const void *src, size_t bytes);
 
 inline bool is_session(const Session *s) {
   return s != nullptr && s->tag == kSessionTag;

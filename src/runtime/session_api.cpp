@@ -30,7 +30,7 @@ rnnp_status rnnp_session_init_with(const rnnp_registry *registry, rnnp_session *
   if (status != RNNP_OK) return status;
   rnnp::Arena arena(mem, bytes);
   rnnp::Session *built = nullptr;
-  status = rnnp::build_session(c, &arena, &built, &refusal);
+  status = rnnp::build_session(c, &arena, &arena, &built, &refusal);
   if (status == RNNP_OK) *session = static_cast<rnnp_session *>(built);
   return status;
 }

@@ -33,6 +33,11 @@ rnnp_status build_node(const SessionConfig &config, BuildEnv *env, uint32_t inde
   return status == RNNP_OK ? status : refuse(refusal, reason_of(status), index);
 }
 
+const float *constant_of(const SessionConfig &config, uint32_t value, const BlobValue &v) {
+  if (kDataElsewhere && config.memory != nullptr) return config.memory->constant(config.memory, value);
+  return config.model->weights(v.location);
+}
+
 // Which buffer a value's rows are in for good; inputs and outputs are redirected per run.
 void place_values(const SessionConfig &config, const Session &s, const Lane &lane) {
   const Model &m = *config.model;
@@ -48,7 +53,7 @@ void place_values(const SessionConfig &config, const Session &s, const Lane &lan
         slot.data = s.row_pool + size_t{v.location} * config.max_batch;
         break;
       case ValueKind::kConst:
-        slot.data = const_cast<float *>(m.weights(v.location));
+        slot.data = const_cast<float *>(constant_of(config, i, v));
         slot.row_bytes = 0;
         break;
       case ValueKind::kInput:
@@ -66,8 +71,8 @@ void place_states(const SessionConfig &config, Arena *arena, Session *s) {
     float *a = arena->take<float>(elems);
     float *b = m.states[i].buffers == 2 ? arena->take<float>(elems) : a;
     if (b == nullptr) continue;
-    zero_bytes(a, elems * sizeof(float));
-    zero_bytes(b, elems * sizeof(float));
+    zero_data(config.memory, a, elems * sizeof(float));
+    if (b != a) zero_data(config.memory, b, elems * sizeof(float));
     s->states[i] = {{a, b}, 0, m.states[i].elems, row};
   }
 }
@@ -132,6 +137,7 @@ void fill_session(const SessionConfig &config, const Tables &t) {
   s.parallel_steps = config.parallel_steps;
   s.causal = (config.model->header->flags & kBlobCausal) != 0;
   s.model = *config.model;
+  s.memory = config.memory;
   s.executor = config.executor;
   s.nodes = t.nodes;
   s.states = t.states;
@@ -180,7 +186,7 @@ void prepare_short_road(Session *s) {
 
 }  // namespace
 
-rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **session, Refusal *refusal) {
+rnnp_status build_session(const SessionConfig &config, Arena *arena, Arena *data, Session **session, Refusal *refusal) {
   const Model &m = *config.model;
   const Tables t = take_tables(config, arena);
   BuildEnv env = {};
@@ -193,6 +199,7 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **s
   env.l2_bytes = config.l2_bytes;
   env.l3_bytes = config.l3_bytes;
   env.arena = arena;
+  env.memory = config.memory;
   const bool placing = !arena->measuring() && !arena->overflowed();
   if (placing) fill_session(config, t);
   env.model = placing ? &t.session->model : config.model;
@@ -200,15 +207,15 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Session **s
     const rnnp_status status = build_node(config, &env, i, placing ? &t.nodes[i] : nullptr, refusal);
     if (status != RNNP_OK) return status;
   }
-  place_states(config, arena, t.session);
+  place_states(config, data, t.session);
   const size_t rows = mul_sat(config.max_batch, pool_steps(config));
   const size_t scratch_bytes = align_up(env.scratch_bytes, kArenaAlign);
-  uint8_t *scratch = arena->take<uint8_t>(mul_sat(scratch_bytes, config.wave.stages > 1 ? config.wave.stages : 1));
-  float *sequence_pool = arena->take<float>(mul_sat(m.header->sequence_pool_elems, rows));
-  float *row_pool = arena->take<float>(mul_sat(m.header->row_pool_elems, config.max_batch));
-  place_staging(config, arena, m.inputs, placing ? t.inputs : nullptr);
-  place_staging(config, arena, m.outputs, placing ? t.outputs : nullptr);
-  if (arena->overflowed()) return refuse(refusal, Reason::kTooLarge);
+  uint8_t *scratch = data->take<uint8_t>(mul_sat(scratch_bytes, config.wave.stages > 1 ? config.wave.stages : 1));
+  float *sequence_pool = data->take<float>(mul_sat(m.header->sequence_pool_elems, rows));
+  float *row_pool = data->take<float>(mul_sat(m.header->row_pool_elems, config.max_batch));
+  place_staging(config, data, m.inputs, placing ? t.inputs : nullptr);
+  place_staging(config, data, m.outputs, placing ? t.outputs : nullptr);
+  if (arena->overflowed() || data->overflowed()) return refuse(refusal, Reason::kTooLarge);
   if (arena->measuring()) return RNNP_OK;
   t.session->recurrent_isa = env.recurrent_isa;
   t.session->row_pool = row_pool;

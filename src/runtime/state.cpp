@@ -35,62 +35,73 @@ size_t saved_state_bytes(const Model &m) {
 void reset_state(const Session &s, uint32_t state, uint32_t row) {
   const BlobState &b = s.model.states[state];
   float *to = state_row(s, state, row);
-  if (b.init == kNone) {
-    zero_bytes(to, b.elems * sizeof(float));
-  } else {
-    copy_bytes(to, s.model.weights(b.init) + (b.per_row ? size_t{row} * b.elems : 0), b.elems * sizeof(float));
+  const size_t bytes = b.elems * sizeof(float);
+  if (b.init == kNone) return zero_data(s.memory, to, bytes);
+  const bool elsewhere = kDataElsewhere && s.memory != nullptr;
+  const float *from = elsewhere ? s.memory->initial(s.memory, state) : s.model.weights(b.init);
+  copy_data(s.memory, to, from + (b.per_row ? size_t{row} * b.elems : 0), bytes);
+}
+
+rnnp_status reset_rows(const Session &s, uint32_t row) {
+  if (row != RNNP_ALL_ROWS && row >= s.max_batch) return RNNP_E_SHAPE;
+  const uint32_t begin = row == RNNP_ALL_ROWS ? 0 : row;
+  const uint32_t end = row == RNNP_ALL_ROWS ? s.max_batch : row + 1;
+  for (uint32_t i = 0; i < s.model.states.count; ++i) {
+    for (uint32_t r = begin; r < end; ++r) reset_state(s, i, r);
   }
+  return RNNP_OK;
+}
+
+rnnp_status save_row(const Session &s, uint32_t row, void *dst, size_t bytes) {
+  if (dst == nullptr) return RNNP_E_ARG;
+  if (row >= s.max_batch) return RNNP_E_SHAPE;
+  const Model &m = s.model;
+  const size_t total = saved_state_bytes(m);
+  if (bytes < total) return RNNP_E_SMALL_MEMORY;
+  uint8_t *to = static_cast<uint8_t *>(dst) + sizeof(StateHeader);
+  for (uint32_t i = 0; i < m.states.count; ++i) {
+    const size_t part = size_t{m.states[i].elems} * sizeof(float);
+    read_data(s.memory, to, state_row(s, i, row), part);
+    to += part;
+  }
+  const uint8_t *elems = static_cast<uint8_t *>(dst) + sizeof(StateHeader);
+  const StateHeader h = {kStateMagic, kStateVersion, m.header->model_id, static_cast<uint32_t>(total),
+                         crc32(0, elems, total - sizeof(StateHeader))};
+  copy_bytes(dst, &h, sizeof h);
+  return RNNP_OK;
+}
+
+rnnp_status load_row(const Session &s, uint32_t row, const void *src, size_t bytes) {
+  if (src == nullptr) return RNNP_E_ARG;
+  if (row >= s.max_batch) return RNNP_E_SHAPE;
+  const Model &m = s.model;
+  const size_t total = saved_state_bytes(m);
+  if (bytes < total) return RNNP_E_SMALL_MEMORY;
+  StateHeader h;
+  copy_bytes(&h, src, sizeof h);
+  const uint8_t *from = static_cast<const uint8_t *>(src) + sizeof h;
+  if (h.magic != kStateMagic || h.version != kStateVersion || h.model_id != m.header->model_id || h.bytes != total ||
+      h.crc != crc32(0, from, total - sizeof h)) {
+    return RNNP_E_STATE_MISMATCH;
+  }
+  for (uint32_t i = 0; i < m.states.count; ++i) {
+    const size_t part = size_t{m.states[i].elems} * sizeof(float);
+    write_data(s.memory, state_row(s, i, row), from, part);
+    from += part;
+  }
+  return RNNP_OK;
 }
 
 }  // namespace rnnp
 
 rnnp_status rnnp_state_reset(rnnp_session *session, uint32_t row) {
-  if (!rnnp::is_session(session)) return RNNP_E_ARG;
-  if (row != RNNP_ALL_ROWS && row >= session->max_batch) return RNNP_E_SHAPE;
-  const uint32_t begin = row == RNNP_ALL_ROWS ? 0 : row;
-  const uint32_t end = row == RNNP_ALL_ROWS ? session->max_batch : row + 1;
-  for (uint32_t i = 0; i < session->model.states.count; ++i) {
-    for (uint32_t r = begin; r < end; ++r) rnnp::reset_state(*session, i, r);
-  }
-  return RNNP_OK;
+  return rnnp::is_session(session) ? rnnp::reset_rows(*session, row) : rnnp_status{RNNP_E_ARG};
 }
 
 rnnp_status rnnp_state_save(const rnnp_session *session, uint32_t row, void *dst, size_t bytes) {
-  if (!rnnp::is_session(session) || dst == nullptr) return RNNP_E_ARG;
-  if (row >= session->max_batch) return RNNP_E_SHAPE;
-  const rnnp::Model &m = session->model;
-  const size_t total = rnnp::saved_state_bytes(m);
-  if (bytes < total) return RNNP_E_SMALL_MEMORY;
-  uint8_t *to = static_cast<uint8_t *>(dst) + sizeof(rnnp::StateHeader);
-  for (uint32_t i = 0; i < m.states.count; ++i) {
-    const size_t part = size_t{m.states[i].elems} * sizeof(float);
-    rnnp::copy_bytes(to, rnnp::state_row(*session, i, row), part);
-    to += part;
-  }
-  const uint8_t *elems = static_cast<uint8_t *>(dst) + sizeof(rnnp::StateHeader);
-  const rnnp::StateHeader h = {rnnp::kStateMagic, rnnp::kStateVersion, m.header->model_id, static_cast<uint32_t>(total),
-                               rnnp::crc32(0, elems, total - sizeof(rnnp::StateHeader))};
-  rnnp::copy_bytes(dst, &h, sizeof h);
-  return RNNP_OK;
+  return rnnp::is_session(session) ? rnnp::save_row(*session, row, dst, bytes) : rnnp_status{RNNP_E_ARG};
 }
 
 rnnp_status rnnp_state_load(rnnp_session *session, uint32_t row, const void *src, size_t bytes) {
-  if (!rnnp::is_session(session) || src == nullptr) return RNNP_E_ARG;
-  if (row >= session->max_batch) return RNNP_E_SHAPE;
-  const rnnp::Model &m = session->model;
-  const size_t total = rnnp::saved_state_bytes(m);
-  if (bytes < total) return RNNP_E_SMALL_MEMORY;
-  rnnp::StateHeader h;
-  rnnp::copy_bytes(&h, src, sizeof h);
-  const uint8_t *from = static_cast<const uint8_t *>(src) + sizeof h;
-  if (h.magic != rnnp::kStateMagic || h.version != rnnp::kStateVersion || h.model_id != m.header->model_id || h.bytes != total ||
-      h.crc != rnnp::crc32(0, from, total - sizeof h)) {
-    return RNNP_E_STATE_MISMATCH;
-  }
-  for (uint32_t i = 0; i < m.states.count; ++i) {
-    const size_t part = size_t{m.states[i].elems} * sizeof(float);
-    rnnp::copy_bytes(rnnp::state_row(*session, i, row), from, part);
-    from += part;
-  }
-  return RNNP_OK;
+  return rnnp::is_session(session) ? rnnp::load_row(*session, row, src, bytes) : rnnp_status{RNNP_E_ARG};
 }

@@ -9,11 +9,11 @@ stage_arguments() {
   local light=(-DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
   local arguments
   case $1 in
-    hosted) arguments=("${libraries[@]}" -DRNNPACK_COMPILER=ON -DRNNPACK_DEMO=ON -DRNNPACK_HOST_TOOLS=ON -DCMAKE_BUILD_TYPE=Release) ;;
+    hosted) arguments=("${libraries[@]}" -DRNNPACK_COMPILER=ON -DRNNPACK_DEMO=ON -DRNNPACK_HOST_TOOLS=ON -DRNNPACK_CUDA=EMULATED -DCMAKE_BUILD_TYPE=Release) ;;
     # char is unsigned here, as on Arm.
     freestanding) arguments=(-DCMAKE_BUILD_TYPE=MinSizeRel -DCMAKE_C_FLAGS=-funsigned-char -DCMAKE_CXX_FLAGS=-funsigned-char) ;;
     clang) arguments=("${clang[@]}" -DCMAKE_BUILD_TYPE=Release) ;;
-    asan) arguments=("${libraries[@]}" -DRNNPACK_COMPILER=ON -DRNNPACK_FUZZ=ON -DRNNPACK_SANITIZE=fuzzer-no-link,address,undefined "${clang[@]}" "${light[@]}") ;;
+    asan) arguments=("${libraries[@]}" -DRNNPACK_COMPILER=ON -DRNNPACK_FUZZ=ON -DRNNPACK_CUDA=EMULATED -DRNNPACK_SANITIZE=fuzzer-no-link,address,undefined "${clang[@]}" "${light[@]}") ;;
     tsan) arguments=("${libraries[@]}" -DRNNPACK_SANITIZE=thread "${light[@]}") ;;
     *) return 1 ;;
   esac

@@ -36,6 +36,12 @@ const char *rnnp_status_string(rnnp_status status) {
       return "an index is outside its table";
     case RNNP_E_INPUTS:
       return "the model needs other inputs than one sequence: use rnnp_run_io";
+    case RNNP_E_DEVICE:
+      return "no GPU that can be used, or a call to it failed";
+    case RNNP_E_TIMEOUT:
+      return "a run on the GPU did not get on: reset or load its states";
+    case RNNP_E_BUSY:
+      return "the GPU has no room for the grid now, or another stream still uses the session";
     default:
       return "unknown status";
   }

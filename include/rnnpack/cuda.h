@@ -1,0 +1,165 @@
+/* cuda.h -- rnnpack's models on an NVIDIA GPU: librnnpack_cuda.a beside librnnpack.a. C99, no CUDA type in it.
+ *
+ * The road: open the blob (rnnp_model_open), ask what a session takes (rnnp_cuda_session_memory), allocate host and device memory,
+ * pack the weights into an image (rnnp_cuda_pack, on any machine), make the session, run it on a stream. Nothing here allocates;
+ * the CUDA runtime makes its context and loads the kernels at the first call that needs them, so call rnnp_cuda_session_init before
+ * what has to be on time.
+ *
+ * Common to all functions
+ *   errors    a negative rnnp_status; every check precedes the first launch, so after an error outputs and states are as they were.
+ *             What fails later, on the GPU, is told by rnnp_cuda_wait.
+ *   stream    a cudaStream_t as void *; NULL is the default stream. A run enqueues all its work on it, in order, and returns:
+ * nothing waits, allocates or makes handles. So run, run_io, step and state_reset may be captured into a CUDA graph; replayed, it
+ *             goes on from the states as they are then. rows and lengths of a captured rnnp_cuda_run_io are those of the capture.
+ *   threads   a session is used by one thread at a time and has one run after the other in flight: RNNP_E_BUSY while a stream still
+ *             runs it that is not the call's.
+ *   lifetime  blob, host, weights and work stay where they are while the session is in use; the image may go once the stream has
+ *             been waited for. Sessions of equal options on one model may share `weights`.
+ *   tensors   f32, time-major, as in rnnpack.h, at addresses that the GPU can use: RNNP_E_ARG for memory that it is known not to
+ *             reach. x and y may be mapped pinned memory; they are read and written once.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef RNNPACK_CUDA_H_
+#define RNNPACK_CUDA_H_
+
+#include "rnnpack/rnnpack.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- The device ----------------------------------------------------------------------------------------------------------- */
+
+/* Plain facts: queried, or written by hand to pack and plan for another machine. */
+typedef struct rnnp_cuda_device {
+  uint32_t struct_bytes; /* set by the caller */
+  uint32_t arch;         /* 870: sm_87 */
+  uint32_t sm_count;
+  uint32_t shared_per_block; /* bytes that a block may have */
+  uint32_t l2_bytes;
+  uint32_t clock_mhz;
+  uint32_t memory_mb_per_s; /* of device memory; MB are 10^6 */
+  uint32_t integrated;      /* 1: the GPU uses the CPU's memory */
+  uint32_t cooperative;     /* 1: launches of which all blocks run at the same time */
+} rnnp_cuda_device;
+
+#define RNNP_CUDA_DEVICE_INIT \
+  { sizeof(rnnp_cuda_device), 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* The facts of GPU `index`. RNNP_E_DEVICE: there is no driver, or no such GPU. */
+RNNP_API rnnp_status rnnp_cuda_device_query(int32_t index, rnnp_cuda_device *device);
+
+/* --- Options --------------------------------------------------------------------------------------------------------------- */
+
+/* What weights of the GPU's copy are stored as. Products of f16 weights take x and h rounded to f16; sums are f32 in both. */
+enum { RNNP_CUDA_F32 = 0, RNNP_CUDA_F16 = 1 };
+
+/* Bits of kernels_allowed, and values of rnnp_cuda_layer_facts.kernel. */
+#define RNNP_CUDA_RESIDENT (1u << 0) /* weights stay on the chip, one launch for many steps */
+#define RNNP_CUDA_STEPS (1u << 1)    /* a launch for each step; always there for what the other cannot do */
+
+typedef struct rnnp_cuda_options {
+  uint32_t struct_bytes;          /* set by the caller */
+  uint32_t max_batch;             /* rows, >= 1 */
+  uint32_t max_steps;             /* longest run of a model that is not causal; ignored for a causal one */
+  uint32_t chunk_steps;           /* steps that go through all nodes at a time; 0: chosen */
+  uint32_t max_steps_per_launch;  /* of the resident kernel, so that a display and other streams get their turn; 0: chosen */
+  uint32_t weights;               /* RNNP_CUDA_F32 or _F16 */
+  uint32_t sm_limit;              /* blocks of the resident kernel; 0: as many as there are SMs */
+  uint32_t kernels_allowed;       /* RNNP_CUDA_RESIDENT, RNNP_CUDA_STEPS; 0: all */
+  uint32_t spin_limit;            /* reads of a word that does not come before RNNP_E_TIMEOUT; 0: some seconds */
+  const rnnp_cuda_device *device; /* copied; NULL: the thread's current GPU */
+} rnnp_cuda_options;
+
+#define RNNP_CUDA_OPTIONS_INIT \
+  { sizeof(rnnp_cuda_options), 1, 0, 0, 0, 0, 0, 0, 0, NULL }
+
+/* --- Session --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct rnnp_cuda_session rnnp_cuda_session;
+
+typedef struct rnnp_cuda_memory {
+  uint32_t struct_bytes; /* set by the caller */
+  uint32_t host_align;   /* of host, bytes; device memory: 256 */
+  size_t host_bytes;     /* the session */
+  size_t image_bytes;    /* host: what rnnp_cuda_pack writes */
+  size_t weight_bytes;   /* device: read only, as many as the image */
+  size_t work_bytes;     /* device: states, words, pre-activations, pools */
+  size_t state_bytes;    /* of rnnp_cuda_state_save, per row: those of rnnp_memory */
+} rnnp_cuda_memory;
+
+#define RNNP_CUDA_MEMORY_INIT \
+  { sizeof(rnnp_cuda_memory), 0, 0, 0, 0, 0, 0 }
+
+/* What a session takes. RNNP_E_UNSUPPORTED, RNNP_E_LAYOUT: an operator, or its weights' format, has no kernel here: see
+ * rnnp_cuda_session_explain. options NULL means the defaults. */
+RNNP_API rnnp_status rnnp_cuda_session_memory(const rnnp_model *model, const rnnp_cuda_options *options, rnnp_cuda_memory *memory);
+
+/* The answer of rnnp_cuda_session_memory, and why: the node that is refused by name. *refusal is filled whatever the answer. */
+RNNP_API rnnp_status rnnp_cuda_session_explain(const rnnp_model *model, const rnnp_cuda_options *options, rnnp_refusal *refusal);
+
+/* The weights as the kernels want them: image_bytes in host memory. No GPU is needed where options->device is given; the same
+ * options and model give the same bytes. image: aligned to 16. */
+RNNP_API rnnp_status rnnp_cuda_pack(const rnnp_model *model, const rnnp_cuda_options *options, void *image, size_t bytes);
+
+/* Make a session, all rows in the model's initial state.
+ *   host            host_bytes of host memory, aligned to host_align
+ *   image           what rnnp_cuda_pack wrote: copied to `weights` on the stream; NULL: the weights are there already
+ *   weights, work   device memory of weight_bytes and work_bytes, aligned to 256
+ * The image is told from one of another model, or of other options, by its checksum (RNNP_E_STATE_MISMATCH). */
+RNNP_API rnnp_status rnnp_cuda_session_init(rnnp_cuda_session **session, const rnnp_model *model, const rnnp_cuda_options *options,
+                                            void *host, size_t host_bytes, const void *image, void *weights, void *work,
+                                            void *stream);
+
+/* What was decided for a recurrent layer. Predictions are arithmetic on the device's facts; nothing of them was measured. */
+typedef struct rnnp_cuda_layer_facts {
+  uint32_t struct_bytes; /* set by the caller */
+  uint32_t kernel;       /* RNNP_CUDA_RESIDENT or _STEPS */
+  uint32_t blocks;       /* of a launch */
+  uint32_t units;        /* of a block */
+  uint32_t columns;      /* batch rows that are computed at a time */
+  uint32_t held;         /* k-tiles (f16) or groups of 64 columns (f32) whose weights a warp keeps in registers */
+  uint32_t shared_bytes; /* of a block */
+  uint32_t steps_per_launch;
+  uint32_t predicted_ns; /* of a step */
+  char reason[164];      /* one line of English */
+} rnnp_cuda_layer_facts;
+
+#define RNNP_CUDA_LAYER_FACTS_INIT                           \
+  {                                                          \
+    sizeof(rnnp_cuda_layer_facts), 0, 0, 0, 0, 0, 0, 0, 0, { \
+      0                                                      \
+    }                                                        \
+  }
+
+/* Of the recurrent layer `layer`, in the blob's order. RNNP_E_ARG when there is none. */
+RNNP_API rnnp_status rnnp_cuda_session_info(const rnnp_cuda_session *session, uint32_t layer, rnnp_cuda_layer_facts *facts);
+/* The same without a session, or a GPU where options->device is given. */
+RNNP_API rnnp_status rnnp_cuda_plan(const rnnp_model *model, const rnnp_cuda_options *options, uint32_t layer,
+                                    rnnp_cuda_layer_facts *facts);
+
+/* --- Run ------------------------------------------------------------------------------------------------------------------- */
+
+/* rnnp_run, rnnp_step and rnnp_run_io on a stream. Of io, lengths and rows are host memory, read during the call; tensors are the
+ * device's, a LENGTHS input and indices too: lengths beyond the run count as its end, and an index outside its table gives a row of
+ * zeros and RNNP_E_INDEX from rnnp_cuda_wait. */
+RNNP_API rnnp_status rnnp_cuda_run(rnnp_cuda_session *session, size_t steps, const void *x, void *y, void *stream);
+RNNP_API rnnp_status rnnp_cuda_step(rnnp_cuda_session *session, const void *x, void *y, void *stream);
+RNNP_API rnnp_status rnnp_cuda_run_io(rnnp_cuda_session *session, const rnnp_io *io, void *stream);
+
+/* Waits for the stream. RNNP_E_TIMEOUT, RNNP_E_INDEX, RNNP_E_DEVICE: a run since the last wait failed. */
+RNNP_API rnnp_status rnnp_cuda_wait(rnnp_cuda_session *session, void *stream);
+/* The cudaError_t behind the last RNNP_E_DEVICE; 0: there was none. */
+RNNP_API int32_t rnnp_cuda_error(const rnnp_cuda_session *session);
+
+/* --- State ----------------------------------------------------------------------------------------------------------------- */
+
+/* rnnp_state_reset, _save and _load. The bytes are those of rnnp_state_save: a stream may move from CPU to GPU and back. Reset is
+ * enqueued; save and load wait for the stream, so they are not for captures. */
+RNNP_API rnnp_status rnnp_cuda_state_reset(rnnp_cuda_session *session, uint32_t row, void *stream);
+RNNP_API rnnp_status rnnp_cuda_state_save(rnnp_cuda_session *session, uint32_t row, void *dst, size_t bytes, void *stream);
+RNNP_API rnnp_status rnnp_cuda_state_load(rnnp_cuda_session *session, uint32_t row, const void *src, size_t bytes, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* RNNPACK_CUDA_H_ */

@@ -1,0 +1,87 @@
+// context.h -- what the operators of a CUDA session share, and where its data lies: the DataMemory of the runtime
+// (ops/data_memory.h) on a GPU. One walk of the nodes measures, packs and places, so the three cannot differ.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_CUDA_CONTEXT_H_
+#define RNNPACK_CUDA_CONTEXT_H_
+
+#include "cuda/gpu.h"
+#include "cuda/plan.h"
+#include "ops/op.h"
+
+namespace rnnp {
+namespace cuda {
+
+constexpr size_t kDeviceAlign = 256;
+constexpr size_t kControlBytes = kDeviceAlign;  // room for the words of kernels/args.h
+
+// The image of all weights, front to back. host: where it is written, nullptr when it is not; device: where it lies, or will.
+struct Image {
+  uint8_t *host;
+  uint8_t *device;
+  size_t used;
+
+  struct Part {
+    uint8_t *host;
+    const uint8_t *device;
+  };
+  Part reserve(size_t bytes) {
+    const size_t at = align_up(used, kDeviceAlign);
+    used = add_sat(at, bytes);
+    return {host != nullptr ? host + at : nullptr, device != nullptr ? device + at : nullptr};
+  }
+  const float *put(const void *from, size_t bytes) {
+    const Part part = reserve(bytes);
+    if (part.host != nullptr) copy_bytes(part.host, from, bytes);
+    return view_as<float>(part.device);
+  }
+};
+
+struct Context : DataMemory {
+  const Model *model;
+  PlanLimits limits;
+  uint32_t spin_limit;
+  Image image;
+  const float **constants, **initials;  // by value and by state; nullptr while there is no session
+  size_t words_needed;                  // most of any layer
+  uint64_t *words;                      // what follows: the device's
+  uint32_t *control, *row_list;
+  int32_t *length_list;
+  // Of the call under way.
+  void *stream;
+  const uint32_t *rows;    // nullptr: in order
+  const int32_t *lengths;  // nullptr: none were given with the call
+  int32_t error;           // the first failure; nothing is launched after it
+};
+
+// Fills the functions of DataMemory.
+void begin_context(Context *context);
+
+inline Context *context_of(DataMemory *memory) {
+  return static_cast<Context *>(memory);
+}
+
+// Enqueued on the context's stream. Nothing after a failure.
+template <class Args>
+void launch(Context *c, KernelId kernel, uint32_t blocks, uint32_t shared_bytes, const Args &args) {
+  if (c->error == 0) c->error = gpu_launch({kernel, blocks, shared_bytes, &args}, c->stream);
+}
+// One thread per element: args.count of them.
+template <class Args>
+void launch_plain(Context *c, KernelId kernel, const Args &args) {
+  constexpr uint64_t kMostBlocks = 1u << 16;
+  const uint64_t blocks = args.count / kThreads + (args.count % kThreads != 0);
+  if (blocks != 0) launch(c, kernel, static_cast<uint32_t>(blocks < kMostBlocks ? blocks : kMostBlocks), 0, args);
+}
+
+// Numbers to the device's memory, by launches, so that a capture has them.
+void set_device_words(Context *c, void *to, const void *words, uint32_t count);
+
+// The call's lengths, else those of the node's own operand, if it has one. The device's.
+inline const int32_t *device_lengths(const Context &c, const RunEnv &env, uint32_t value) {
+  if (c.lengths != nullptr || value == kNone) return c.lengths;
+  return static_cast<const int32_t *>(env.values[value].data);
+}
+
+}  // namespace cuda
+}  // namespace rnnp
+#endif  // RNNPACK_CUDA_CONTEXT_H_

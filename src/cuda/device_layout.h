@@ -1,0 +1,149 @@
+// device_layout.h -- which weight lies where on the device, and what is where in a block's shared memory: one arithmetic for who
+// packs, who plans and who computes. Host and device, constexpr.
+//
+// A block owns `units` units (of a dense layer: outputs) with all their gates; its image holds their rows of a matrix, all k.
+//   f16  for each warp, for each of its k-tiles (tile % 8 = warp), for each row tile of 16 rows: the A fragment of mma.m16n8k16, 32
+//        lanes x 16 bytes. The last row tile may be a half one (rows 0..7): 32 lanes x 8 bytes. Row = unit * G + gate.
+//   f32  for each warp (16 rows), for each group of 64 columns, for each pair of rows: 32 lanes x { w[r][c] w[r][c+1] w[r+1][c]
+//        w[r+1][c+1] }, c = 64 group + 2 lane. A warp has 16 / G whole units; what is left of its rows is 0.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_CUDA_DEVICE_LAYOUT_H_
+#define RNNPACK_CUDA_DEVICE_LAYOUT_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace rnnp {
+namespace cuda {
+
+constexpr uint32_t kWarps = 8, kThreads = 256, kLanes = 32;
+constexpr uint32_t kMmaColumns = 8;  // batch rows that an mma multiplies at once
+constexpr uint32_t kWarpRows = 16;   // f32
+constexpr uint32_t kF32BlockRows = kWarps * kWarpRows;
+
+constexpr uint32_t ceil_div(uint32_t a, uint32_t b) {
+  return a / b + (a % b != 0);
+}
+
+struct Shape {
+  uint32_t gates, k, units;  // units of a block
+};
+
+// --- f16 ---------------------------------------------------------------------------------------------------------------------
+
+constexpr uint32_t f16_rows(const Shape &s) {
+  return s.gates * s.units;
+}
+constexpr uint32_t half_row_tiles(const Shape &s) {
+  return ceil_div(f16_rows(s), 8);
+}
+constexpr uint32_t k_tiles_per_warp(const Shape &s) {
+  return ceil_div(ceil_div(s.k, 16), kWarps);
+}
+// One k-tile of all rows.
+constexpr uint32_t step_bytes(const Shape &s) {
+  return half_row_tiles(s) * 256;
+}
+constexpr size_t f16_image_bytes(const Shape &s) {
+  return size_t{kWarps} * k_tiles_per_warp(s) * step_bytes(s);
+}
+constexpr size_t f16_place(const Shape &s, uint32_t row, uint32_t k) {
+  const uint32_t tile = k / 16, warp = tile % kWarps, step = tile / kWarps, column = k % 16, m = row / 16, r = row % 16;
+  const bool half = m == half_row_tiles(s) / 2;  // a half tile comes last
+  const uint32_t lane = r % 8 * 4 + column % 8 / 2;
+  const uint32_t reg = half ? column / 8 : 2 * (column / 8) + r / 8;
+  return (size_t{warp} * k_tiles_per_warp(s) + step) * step_bytes(s) + m * 512 + lane * (half ? 8 : 16) + 4 * reg +
+         2 * (column % 2);
+}
+// Halves from one column of h or x to the next in shared memory: 4 words mod 8, so no two lanes of a fragment share a bank.
+constexpr uint32_t column_stride(uint32_t k) {
+  return ceil_div(k, 128) * 128 + 8;
+}
+// Floats from one column of partial sums to the next.
+constexpr uint32_t partial_stride(const Shape &s) {
+  return ceil_div(half_row_tiles(s), 2) * 16 + 4;
+}
+
+// --- f32 ---------------------------------------------------------------------------------------------------------------------
+
+constexpr uint32_t units_per_warp(uint32_t gates) {
+  return kWarpRows / gates;
+}
+constexpr uint32_t column_groups(uint32_t k) {
+  return ceil_div(k, 64);
+}
+constexpr size_t f32_image_bytes(uint32_t k) {
+  return size_t{kWarps} * column_groups(k) * 8 * 512;
+}
+constexpr size_t f32_place(uint32_t k_count, uint32_t row, uint32_t k) {
+  const uint32_t warp = row / kWarpRows, r = row % kWarpRows;
+  return ((size_t{warp} * column_groups(k_count) + k / 64) * 8 + r / 2) * 512 + k % 64 / 2 * 16 + 8 * (r % 2) + 4 * (k % 2);
+}
+
+// --- Both --------------------------------------------------------------------------------------------------------------------
+
+enum class Weights : uint32_t { kF32 = 0, kF16 = 1 };
+
+constexpr size_t image_bytes(Weights weights, const Shape &s) {
+  return weights == Weights::kF16 ? f16_image_bytes(s) : f32_image_bytes(s.k);
+}
+// Rows of a block in the order of its pre-activations and biases, and the row of a gate of one of its units.
+constexpr uint32_t block_rows(Weights weights, const Shape &s) {
+  return weights == Weights::kF16 ? f16_rows(s) : kF32BlockRows;
+}
+constexpr uint32_t row_of_gate(Weights weights, uint32_t gates, uint32_t unit, uint32_t gate) {
+  if (weights == Weights::kF16) return unit * gates + gate;
+  return unit / units_per_warp(gates) * kWarpRows + unit % units_per_warp(gates) * gates + gate;
+}
+constexpr size_t place_of_weight(Weights weights, const Shape &s, uint32_t row, uint32_t k) {
+  return weights == Weights::kF16 ? f16_place(s, row, k) : f32_place(s.k, row, k);
+}
+
+// --- Shared memory -----------------------------------------------------------------------------------------------------------
+
+constexpr uint32_t align_shared(uint32_t bytes) {
+  return (bytes + 127) & ~127u;
+}
+
+// Of the resident kernels: what is multiplied, partial sums (f16), the owned units' c, h and, of a GRU that resets before it
+// multiplies, z; then the weights that are not in registers. columns: f16, those computed at a time; f32, all.
+struct ResidentShared {
+  uint32_t input, partial, c, h, z, weights, bytes;
+};
+constexpr ResidentShared resident_f16_shared(const Shape &s, uint32_t batch, uint32_t columns, uint32_t reg_steps) {
+  ResidentShared m = {};
+  const uint32_t steps = k_tiles_per_warp(s), rest = steps > reg_steps ? steps - reg_steps : 0, own = batch * s.units * 4;
+  m.partial = align_shared(columns * column_stride(s.k) * 2);
+  m.c = m.partial + kWarps * columns * partial_stride(s) * 4;
+  m.h = m.c + own;
+  m.z = m.h + own;
+  m.weights = align_shared(m.z + own);
+  m.bytes = m.weights + kWarps * rest * step_bytes(s);
+  return m;
+}
+constexpr ResidentShared resident_f32_shared(const Shape &s, uint32_t batch, uint32_t reg_groups) {
+  ResidentShared m = {};
+  const uint32_t groups = column_groups(s.k), rest = groups > reg_groups ? groups - reg_groups : 0, own = batch * s.units * 4;
+  m.c = 2 * batch * groups * 64 * 4;
+  m.h = m.c + own;
+  m.z = m.h + own;
+  m.weights = align_shared(m.z + own);
+  m.bytes = m.weights + kWarps * rest * 8 * 512;
+  return m;
+}
+// Of the step and the product kernel: one matrix's columns at a time, partial sums, and the pre-activations of a step that takes
+// its own input. widest_k: the wider of the two matrices.
+struct StepShared {
+  uint32_t input, partial, preact, bytes;
+};
+constexpr StepShared f16_step_shared(const Shape &s, uint32_t widest_k, uint32_t columns) {
+  StepShared m = {};
+  m.partial = align_shared(columns * column_stride(widest_k) * 2);
+  m.preact = m.partial + kWarps * columns * partial_stride(s) * 4;
+  m.bytes = m.preact + columns * partial_stride(s) * 4;
+  return m;
+}
+
+}  // namespace cuda
+}  // namespace rnnp
+#endif  // RNNPACK_CUDA_DEVICE_LAYOUT_H_

@@ -1,0 +1,78 @@
+// emulator.h -- runs a kernel on the host: every CUDA thread is a fiber, one OS thread runs them all in an order that a seed
+// repeats. Weak memory: a word stored for other blocks becomes visible later, and not in the order of its storing but for one
+// address, so a protocol that forgets a barrier or a fence fails here, where threads of a CPU would hide it. Shared memory begins
+// as NaNs. Now and then a thread, a warp or a block falls far behind: chance alone would keep all of them in step.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_CUDA_EMULATOR_EMULATOR_H_
+#define RNNPACK_CUDA_EMULATOR_EMULATOR_H_
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "cuda/kernel_meets.h"
+
+namespace simt {
+
+struct Launch {
+  uint32_t blocks, threads, shared_bytes;
+  uint64_t seed;
+  Meets meets;
+  uint32_t missing_blocks;  // of the grid's last, that never run: for tests
+};
+
+// Returns when all threads have ended; false when those of a block wait for one another for ever.
+bool run_grid(const Launch &launch, void (*kernel)(const void *args), const void *args);
+// How often the last launch changed from thread to thread.
+uint64_t switches();
+
+uint32_t thread();
+uint32_t block();
+uint32_t block_count();
+uint8_t *shared();
+void sync_block();
+bool sync_block_or(bool v);
+void sync_warp();
+void pause();  // in every polling loop
+// All 32 lanes leave `bytes` (at most 64) and find those of every lane, 64 bytes apart.
+const void *warp_exchange(const void *mine, uint32_t bytes);
+void delayed_store(void *p, uint64_t v, uint32_t bytes);
+void mma_f16(float d[4], const uint32_t a[4], const uint32_t b[2]);
+
+uint16_t half_bits(float x);  // nearest, halves to the even one
+float half_value(uint16_t h);
+
+inline uint32_t half2_bits(float lo, float hi) {
+  return half_bits(lo) | uint32_t{half_bits(hi)} << 16;
+}
+inline float shuffle(float v, uint32_t lane) {
+  float out;
+  memcpy(&out, static_cast<const uint8_t *>(warp_exchange(&v, sizeof v)) + 64 * lane, sizeof out);
+  return out;
+}
+inline float shuffle_xor(float v, uint32_t mask) {
+  return shuffle(v, (thread() & 31) ^ mask);
+}
+
+inline void ll_store(uint64_t *p, uint32_t payload, uint32_t epoch) {
+  delayed_store(p, uint64_t{epoch} << 32 | payload, 8);
+}
+// Two words, each whole, with no order between them.
+inline void ll_load2(const uint64_t *p, uint64_t v[2]) {
+  v[0] = p[0];
+  pause();
+  v[1] = p[1];
+}
+void arrive(uint32_t *p);
+inline uint32_t flag_acquire(const uint32_t *p) {
+  return *p;
+}
+inline uint32_t flag_load(const uint32_t *p) {
+  return *p;
+}
+inline void flag_store(uint32_t *p, uint32_t v) {
+  delayed_store(p, v, 4);
+}
+
+}  // namespace simt
+#endif  // RNNPACK_CUDA_EMULATOR_EMULATOR_H_

@@ -1,0 +1,97 @@
+// gpu_cudart.cpp -- Contract: gpu.h, on the CUDA runtime (12.6 or later). SPDX-License-Identifier: Apache-2.0
+#include <cuda_runtime_api.h>
+
+#include "cuda/gpu.h"
+
+namespace rnnp {
+namespace cuda {
+namespace {
+
+cudaStream_t stream_of(void *stream) {
+  return static_cast<cudaStream_t>(stream);
+}
+
+int32_t attribute(cudaDeviceAttr which, int device, uint32_t *to, cudaError_t *error) {
+  int value = 0;
+  if (*error == cudaSuccess) *error = cudaDeviceGetAttribute(&value, which, device);
+  *to = static_cast<uint32_t>(value);
+  return *error;
+}
+
+// Blocks that the GPU can run at the same time as its context is now: MPS, MIG and green contexts make them fewer.
+cudaError_t check_grid(const GpuLaunch &launch, const void *function) {
+  int device = 0, sms = 0, per_sm = 0;
+  cudaError_t e = cudaGetDevice(&device);
+  if (e == cudaSuccess) e = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  if (e == cudaSuccess) e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, function, kThreads, launch.shared_bytes);
+  if (e != cudaSuccess) return e;
+  return static_cast<uint32_t>(sms * per_sm) < launch.blocks ? cudaErrorCooperativeLaunchTooLarge : cudaSuccess;
+}
+
+}  // namespace
+
+int32_t gpu_query(int32_t index, rnnp_cuda_device *device) {
+  int i = index;
+  cudaError_t e = index < 0 ? cudaGetDevice(&i) : cudaSuccess;
+  uint32_t major = 0, minor = 0, khz = 0, memory_khz = 0, bus_bits = 0;
+  attribute(cudaDevAttrComputeCapabilityMajor, i, &major, &e);
+  attribute(cudaDevAttrComputeCapabilityMinor, i, &minor, &e);
+  attribute(cudaDevAttrMultiProcessorCount, i, &device->sm_count, &e);
+  attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, i, &device->shared_per_block, &e);
+  attribute(cudaDevAttrL2CacheSize, i, &device->l2_bytes, &e);
+  attribute(cudaDevAttrIntegrated, i, &device->integrated, &e);
+  attribute(cudaDevAttrCooperativeLaunch, i, &device->cooperative, &e);
+  attribute(cudaDevAttrClockRate, i, &khz, &e);
+  attribute(cudaDevAttrMemoryClockRate, i, &memory_khz, &e);
+  attribute(cudaDevAttrGlobalMemoryBusWidth, i, &bus_bits, &e);
+  device->arch = major * 100 + minor * 10;
+  device->clock_mhz = khz / 1000;
+  device->memory_mb_per_s = static_cast<uint32_t>(uint64_t{2} * memory_khz * bus_bits / 8 / 1000);
+  return e;
+}
+
+int32_t gpu_launch(const GpuLaunch &launch, void *stream) {
+  const KernelFacts &k = kKernels[static_cast<uint32_t>(launch.kernel)];
+  cudaError_t e = cudaSuccess;
+  if (launch.shared_bytes > 48 * 1024)
+    e = cudaFuncSetAttribute(k.function, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(launch.shared_bytes));
+  if (e != cudaSuccess) return e;
+  void *params[] = {const_cast<void *>(launch.args)};
+  const dim3 grid(launch.blocks), block(kThreads);
+  if (k.meets != simt::Meets::kGrid)
+    return cudaLaunchKernel(k.function, grid, block, params, launch.shared_bytes, stream_of(stream));
+  e = check_grid(launch, k.function);
+  return e != cudaSuccess ? e
+                          : cudaLaunchCooperativeKernel(k.function, grid, block, params, launch.shared_bytes, stream_of(stream));
+}
+
+int32_t gpu_zero(void *to, size_t bytes, void *stream) {
+  return cudaMemsetAsync(to, 0, bytes, stream_of(stream));
+}
+int32_t gpu_copy(void *to, const void *from, size_t bytes, void *stream) {
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_of(stream));
+}
+int32_t gpu_upload(void *to, const void *host, size_t bytes, void *stream) {
+  return cudaMemcpyAsync(to, host, bytes, cudaMemcpyDefault, stream_of(stream));
+}
+int32_t gpu_wait(void *stream) {
+  return cudaStreamSynchronize(stream_of(stream));
+}
+bool gpu_is_capturing(void *stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(stream_of(stream), &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
+}
+bool gpu_is_busy(void *stream) {
+  return !gpu_is_capturing(stream) && cudaStreamQuery(stream_of(stream)) == cudaErrorNotReady;
+}
+
+bool gpu_cannot_reach(const void *p) {
+  cudaPointerAttributes attributes = {};
+  int device = 0, pageable = 0;
+  if (cudaPointerGetAttributes(&attributes, p) != cudaSuccess || attributes.type != cudaMemoryTypeUnregistered) return false;
+  if (cudaGetDevice(&device) != cudaSuccess) return false;
+  return cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, device) == cudaSuccess && pageable == 0;
+}
+
+}  // namespace cuda
+}  // namespace rnnp

@@ -1,0 +1,109 @@
+// gpu_emulated.cpp -- Contract: gpu.h. A GPU of a few SMs whose memory is the host's and whose streams are done at once.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "cuda/emulator/emulated_gpu.h"
+#include "cuda/emulator/emulator.h"
+
+namespace rnnp {
+namespace cuda {
+namespace {
+
+constexpr int32_t kNoDevice = 100, kInvalidValue = 1, kLaunchFailure = 719, kCaptureUnsupported = 900;  // cudaError_t
+
+std::vector<std::function<int32_t()>> &recorded() {
+  static std::vector<std::function<int32_t()>> all;
+  return all;
+}
+
+// Does it, and remembers it for a replay.
+int32_t enqueue(std::function<int32_t()> work) {
+  if (!emulated_gpu().recording) return work();
+  recorded().push_back(std::move(work));
+  return 0;
+}
+
+int32_t run_launch(const GpuLaunch &launch) {
+  EmulatedGpu &gpu = emulated_gpu();
+  const KernelFacts &k = kKernels[static_cast<uint32_t>(launch.kernel)];
+  const uint32_t missing = k.meets == simt::Meets::kGrid ? gpu.missing_blocks : 0;
+  const simt::Launch l = {launch.blocks, kThreads, launch.shared_bytes, gpu.seed++, k.meets, missing};
+  ++gpu.launches[static_cast<uint32_t>(launch.kernel)];
+  return simt::run_grid(l, k.call, launch.args) ? 0 : kLaunchFailure;
+}
+
+int32_t refuse_in_capture() {
+  ++emulated_gpu().waits_in_capture;
+  return kCaptureUnsupported;
+}
+
+}  // namespace
+
+EmulatedGpu &emulated_gpu() {
+  static EmulatedGpu gpu;
+  return gpu;
+}
+
+void replay_recorded() {
+  for (const auto &work : recorded()) work();
+}
+void forget_recorded() {
+  recorded().clear();
+}
+
+int32_t gpu_query(int32_t index, rnnp_cuda_device *device) {
+  if (emulated_gpu().no_device != 0 || index > 0) return kNoDevice;
+  *device = emulated_gpu().device;
+  return 0;
+}
+
+int32_t gpu_launch(const GpuLaunch &launch, void *) {
+  EmulatedGpu &gpu = emulated_gpu();
+  const KernelFacts &k = kKernels[static_cast<uint32_t>(launch.kernel)];
+  if (gpu.fail_next_launch != 0) {
+    const int32_t error = gpu.fail_next_launch;
+    gpu.fail_next_launch = 0;
+    return error;
+  }
+  if (launch.blocks == 0 || launch.shared_bytes > gpu.device.shared_per_block) return kInvalidValue;
+  if (k.meets == simt::Meets::kGrid && launch.blocks > gpu.device.sm_count) return kGridDoesNotFit;
+  const auto *bytes = static_cast<const uint8_t *>(launch.args);
+  std::vector<uint64_t> args((k.arg_bytes + 7) / 8);  // as the device has them: a copy
+  std::memcpy(args.data(), bytes, k.arg_bytes);
+  return enqueue([launch, args] {
+    GpuLaunch again = launch;
+    again.args = args.data();
+    return run_launch(again);
+  });
+}
+
+int32_t gpu_zero(void *to, size_t bytes, void *) {
+  return enqueue([=] { return std::memset(to, 0, bytes), 0; });
+}
+int32_t gpu_copy(void *to, const void *from, size_t bytes, void *) {
+  return enqueue([=] { return std::memmove(to, from, bytes), 0; });
+}
+int32_t gpu_upload(void *to, const void *host, size_t bytes, void *) {
+  if (emulated_gpu().capturing) return refuse_in_capture();
+  std::memcpy(to, host, bytes);
+  return 0;
+}
+int32_t gpu_wait(void *) {
+  return emulated_gpu().capturing ? refuse_in_capture() : 0;
+}
+bool gpu_is_busy(void *stream) {
+  return !emulated_gpu().capturing && emulated_gpu().busy_stream != nullptr && emulated_gpu().busy_stream == stream;
+}
+bool gpu_is_capturing(void *) {
+  return emulated_gpu().capturing;
+}
+bool gpu_cannot_reach(const void *p) {
+  const EmulatedGpu &gpu = emulated_gpu();
+  const auto at = reinterpret_cast<uintptr_t>(p), from = reinterpret_cast<uintptr_t>(gpu.host_only);
+  return gpu.host_only != nullptr && at >= from && at - from < gpu.host_only_bytes;
+}
+
+}  // namespace cuda
+}  // namespace rnnp

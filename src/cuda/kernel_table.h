@@ -1,0 +1,67 @@
+// kernel_table.h -- the kernels by number: what launches and plans see of them. Made from kernels/device_kernels.inc.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_CUDA_KERNEL_TABLE_H_
+#define RNNPACK_CUDA_KERNEL_TABLE_H_
+
+#include "cuda/device_layout.h"
+#include "cuda/kernel_meets.h"
+#include "format/blob_attrs.h"
+
+namespace rnnp {
+namespace cuda {
+
+enum class KernelId : uint32_t {
+#define RNNPACK_CUDA_RESIDENT_F16(cell, half_tiles, reg_steps) resident_f16_##cell##_##half_tiles##_##reg_steps,
+#define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups) resident_f32_##cell##_##reg_groups,
+#define RNNPACK_CUDA_STEP(cell, generic) step_f16_##cell##_##generic, step_f32_##cell##_##generic,
+#define RNNPACK_CUDA_PRODUCT(name) name,
+#define RNNPACK_CUDA_PLAIN(name, args) name,
+#include "cuda/kernels/device_kernels.inc"
+  count
+};
+
+// What there is of resident kernels. half_tiles: f16; held: k-tiles, or groups of columns, in registers.
+struct Resident {
+  KernelId id;
+  Weights weights;
+  Cell cell;
+  uint32_t half_tiles, held;
+};
+
+inline constexpr Resident kResidents[] = {
+#define RNNPACK_CUDA_RESIDENT_F16(cell, half_tiles, reg_steps) \
+  {KernelId::resident_f16_##cell##_##half_tiles##_##reg_steps, Weights::kF16, Cell::cell, half_tiles, reg_steps},
+#define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups) \
+  {KernelId::resident_f32_##cell##_##reg_groups, Weights::kF32, Cell::cell, 0, reg_groups},
+#include "cuda/kernels/device_kernels.inc"
+};
+
+// The kernel of one step.
+constexpr KernelId step_kernel(Weights weights, Cell cell, bool generic) {
+#define RNNPACK_CUDA_STEP(of, is_generic)        \
+  if (cell == Cell::of && generic == is_generic) \
+    return weights == Weights::kF16 ? KernelId::step_f16_##of##_##is_generic : KernelId::step_f32_##of##_##is_generic;
+#include "cuda/kernels/device_kernels.inc"
+  return KernelId::count;
+}
+constexpr KernelId product_kernel(Weights weights) {
+  return weights == Weights::kF16 ? KernelId::product_f16 : KernelId::product_f32;
+}
+
+struct KernelFacts {
+  const char *name;
+  simt::Meets meets;
+  uint32_t arg_bytes;
+#ifdef RNNPACK_CUDA_EMULATED
+  void (*call)(const void *args);
+#else
+  const void *function;
+#endif
+};
+
+// [KernelId::count]
+extern const KernelFacts kKernels[];
+
+}  // namespace cuda
+}  // namespace rnnp
+#endif  // RNNPACK_CUDA_KERNEL_TABLE_H_

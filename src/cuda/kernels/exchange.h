@@ -1,0 +1,96 @@
+// exchange.h -- how blocks that run side by side tell each other h: words {payload, epoch}, each stored and loaded as one, so that
+// payload and flag arrive together: no fence, no barrier of the grid, nothing to clear between launches.
+//
+// Two slots suffice: h(t+1) overwrites h(t-1) only after its writer saw all of h(t), and a block publishes its part of h(t) only
+// after all its threads have left the polling of h(t-1).
+// Epochs go on from launch to launch, in device memory, so that a captured launch may be replayed. When 32 bits are half used up
+// all words are cleared once, because a word that no run touched since may hold any epoch. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_CUDA_KERNELS_EXCHANGE_H_
+#define RNNPACK_CUDA_KERNELS_EXCHANGE_H_
+
+#include "cuda/kernels/args.h"
+#include "cuda/simt.h"
+
+// Tests break the protocol on purpose: 1 no meeting after the polling, 2 one slot, 3 a neighbour's flag is trusted.
+#ifndef RNNPACK_CUDA_FAULT
+#define RNNPACK_CUDA_FAULT 0
+#endif
+
+namespace rnnp {
+namespace cuda {
+
+constexpr uint32_t kSpinsPerLook = 256;  // at the error word
+
+SIMT_FN void time_out(const RecurrentArgs &a) {
+  if (simt::thread() == 0) simt::flag_store(a.control + kTimedOut, 1);
+}
+
+SIMT_FN uint32_t slot_of(uint32_t epoch) {
+  return RNNPACK_CUDA_FAULT == 2 ? 0 : epoch & 1;
+}
+
+// Polls `words` (a multiple of 2) until all carry `epoch`; gives each payload to take(index, payload). False: time-out.
+template <class Take>
+SIMT_FN bool poll(const RecurrentArgs &a, const uint64_t *words, uint32_t count, uint32_t epoch, Take take) {
+  SIMT_ROLLED for (uint32_t i = 2 * simt::thread(); i < count; i += 2 * kThreads) {
+    uint64_t v[2];
+    for (uint32_t spins = 0;; ++spins) {
+      simt::ll_load2(words + i, v);
+      const bool first = RNNPACK_CUDA_FAULT == 3 || static_cast<uint32_t>(v[0] >> 32) == epoch;
+      if (first && static_cast<uint32_t>(v[1] >> 32) == epoch) break;
+      const bool look = spins % kSpinsPerLook == kSpinsPerLook - 1;
+      if (spins >= a.spin_limit || (look && simt::flag_load(a.control + kTimedOut) != 0)) return false;
+      simt::pause();
+    }
+    take(i, static_cast<uint32_t>(v[0]));
+    take(i + 1, static_cast<uint32_t>(v[1]));
+  }
+  return true;
+}
+
+// All threads of the block have done their part; true when one of them failed.
+SIMT_FN bool meet_after_poll(bool failed) {
+  return RNNPACK_CUDA_FAULT == 1 ? false : simt::sync_block_or(failed);
+}
+
+// *base: the epoch that this launch counts from. False: time-out.
+SIMT_FN bool begin_epochs(const RecurrentArgs &a, uint32_t *base) {
+  *base = simt::flag_load(a.control + kEpoch);
+  if (*base < kClearFromEpoch) return true;
+  *base = 0;
+  const uint32_t blocks = simt::block_count();
+  for (uint32_t i = simt::block() * kThreads + simt::thread(); i < a.word_count; i += blocks * kThreads)
+    simt::ll_store(a.words + i, 0, 0);
+  simt::sync_block();
+  bool ok = true;
+  if (simt::thread() == 0) {
+    simt::arrive(a.control + kArrived);
+    for (uint32_t spins = 0; simt::flag_acquire(a.control + kArrived) != blocks && ok; ++spins) {
+      ok = spins < a.spin_limit;
+      simt::pause();
+    }
+  }
+  return !simt::sync_block_or(!ok);
+}
+
+// Block 0 has seen words of all blocks, so all have begun.
+SIMT_FN void end_epochs(const RecurrentArgs &a, uint32_t base) {
+  if (simt::block() != 0 || simt::thread() != 0) return;
+  simt::flag_store(a.control + kEpoch, base + a.steps);
+  simt::flag_store(a.control + kArrived, 0);
+}
+
+// Which step of the call, and of preact and y, is the launch's t-th.
+SIMT_FN uint32_t step_at(const RecurrentArgs &a, uint32_t t) {
+  return a.reverse ? a.steps - 1 - t : t;
+}
+SIMT_FN bool row_has_ended(const RecurrentArgs &a, uint32_t step, uint32_t n) {
+  return a.lengths != nullptr && a.lengths[n] <= static_cast<int32_t>(a.first_step + step);
+}
+SIMT_FN uint64_t state_place(const RecurrentArgs &a, uint32_t n) {
+  return (a.rows != nullptr ? a.rows[n] : n) * a.state_row;
+}
+
+}  // namespace cuda
+}  // namespace rnnp
+#endif  // RNNPACK_CUDA_KERNELS_EXCHANGE_H_

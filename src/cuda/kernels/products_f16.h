@@ -1,0 +1,89 @@
+// products_f16.h -- a block's rows of a matrix times up to 8 columns of halves in shared memory, on the matrix units.
+// Law of sums: 8 slices of k (k-tile mod 8, a warp each), each ascending from zero; slices are added in order. Whoever multiplies
+// does it through these functions, or keeps their order, so kernels and grids cannot change bits.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_CUDA_KERNELS_PRODUCTS_F16_H_
+#define RNNPACK_CUDA_KERNELS_PRODUCTS_F16_H_
+
+#include "cuda/device_layout.h"
+#include "cuda/simt.h"
+
+namespace rnnp {
+namespace cuda {
+
+struct alignas(8) Bits2 {
+  uint32_t x, y;
+};
+struct alignas(16) Bits4 {
+  uint32_t x, y, z, w;
+};
+
+// The A fragment of a row tile of one k-tile. A half tile's rows 8..15 are 0.
+SIMT_FN void load_fragment(const uint8_t *tile, bool half, uint32_t lane, uint32_t f[4]) {
+  if (half) {
+    const Bits2 v = *reinterpret_cast<const Bits2 *>(tile + lane * 8);
+    f[0] = v.x, f[1] = 0, f[2] = v.y, f[3] = 0;
+  } else {
+    const Bits4 v = *reinterpret_cast<const Bits4 *>(tile + lane * 16);
+    f[0] = v.x, f[1] = v.y, f[2] = v.z, f[3] = v.w;
+  }
+}
+
+// The B fragment of a warp's i-th k-tile: what this lane's column has of it. words: column_words().
+SIMT_FN void load_column(const uint32_t *words, bool column, uint32_t i, uint32_t b[2]) {
+  b[0] = column ? words[i * 64] : 0;
+  b[1] = column ? words[i * 64 + 4] : 0;
+}
+SIMT_FN const uint32_t *column_words(const uint16_t *in, uint32_t k, uint32_t warp, uint32_t lane) {
+  return reinterpret_cast<const uint32_t *>(in) + lane / 4 * (column_stride(k) / 2) + lane % 4 + warp * 8;
+}
+
+// A row tile's sums of this warp to partial[(warp * columns + column) * stride + row].
+SIMT_FN void store_sums(const float acc[4], float *partial, uint32_t tile, uint32_t stride, uint32_t columns, uint32_t live,
+                        uint32_t warp, uint32_t lane) {
+  SIMT_UNROLL for (uint32_t i = 0; i < 4; ++i) {
+    const uint32_t n = lane % 4 * 2 + i % 2, row = tile * 16 + lane / 4 + i / 2 * 8;
+    if (n < live) partial[(warp * columns + n) * stride + row] = acc[i];
+  }
+}
+
+SIMT_FN float sum_slices(const float *partial, uint32_t column, uint32_t row, uint32_t stride, uint32_t columns) {
+  float sum = 0.0f;
+  SIMT_UNROLL for (uint32_t k = 0; k < kWarps; ++k) sum += partial[(k * columns + column) * stride + row];
+  return sum;
+}
+
+// All row tiles of an image in memory, one after the other. `live` of `columns` columns are there.
+SIMT_FN void multiply_image(const uint8_t *image, const Shape &s, const uint16_t *in, uint32_t live, uint32_t columns,
+                            float *partial) {
+  const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes;
+  const uint32_t steps = k_tiles_per_warp(s), tiles = ceil_div(half_row_tiles(s), 2);
+  const uint8_t *mine = image + size_t{warp} * steps * step_bytes(s);
+  const uint32_t *words = column_words(in, s.k, warp, lane);
+  SIMT_ROLLED for (uint32_t m = 0; m < tiles; ++m) {
+    const bool half = m == half_row_tiles(s) / 2;
+    float acc[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    SIMT_ROLLED for (uint32_t i = 0; i < steps; ++i) {
+      uint32_t f[4], b[2];
+      load_fragment(mine + i * step_bytes(s) + m * 512, half, lane, f);
+      load_column(words, lane / 4 < live, i, b);
+      simt::mma_f16(acc, f, b);
+    }
+    store_sums(acc, partial, m, partial_stride(s), columns, live, warp, lane);
+  }
+}
+
+// Rows of floats, `k` of each, as columns of halves with zeros behind. row(n): where row n begins.
+template <class Row>
+SIMT_FN void load_columns(uint16_t *in, uint32_t k, uint32_t live, Row row) {
+  const uint32_t stride = column_stride(k);
+  SIMT_ROLLED for (uint32_t n = 0; n < live; ++n) {
+    const float *from = row(n);
+    SIMT_ROLLED for (uint32_t i = simt::thread(); i < stride; i += kThreads) in[n * stride + i] =
+        static_cast<uint16_t>(simt::half2_bits(i < k ? from[i] : 0.0f, 0.0f));
+  }
+}
+
+}  // namespace cuda
+}  // namespace rnnp
+#endif  // RNNPACK_CUDA_KERNELS_PRODUCTS_F16_H_

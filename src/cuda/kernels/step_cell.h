@@ -1,0 +1,47 @@
+// step_cell.h -- the end of a step in a launch of its own: from a lane's sums to the new state in memory. The kernels of all
+// weights end so. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_CUDA_KERNELS_STEP_CELL_H_
+#define RNNPACK_CUDA_KERNELS_STEP_CELL_H_
+
+#include "cuda/kernels/cell.h"
+#include "cuda/kernels/exchange.h"
+
+namespace rnnp {
+namespace cuda {
+
+// leads: this lane stores what its unit became.
+template <Cell kCell, bool kGeneric>
+SIMT_FN void step_cell(const RecurrentArgs &a, const GateLane &gate, float pre, float rec, uint32_t n, uint32_t unit, bool exists,
+                       bool leads) {
+  const uint64_t at = state_place(a, n) + unit;
+  UnitState s = {0.0f, 0.0f, 0.0f, {0.0f, 0.0f, 0.0f}};
+  if (exists) {
+    s.h = a.h[at];
+    if (kCell == Cell::kLstm) s.c = a.c[at];
+    if (kCell == Cell::kGruLinear) s.r_bias = a.r_bias[unit];
+    if (kCell == Cell::kLstm && kGeneric && a.peephole != nullptr)
+      for (uint32_t i = 0; i < 3; ++i) s.peephole[i] = a.peephole[uint64_t{i} * a.hidden + unit];
+  }
+  const uint64_t scratch = uint64_t{n} * a.state_row + unit;
+  float c_new = s.c, h_new;
+  if constexpr (kCell == Cell::kGru) {
+    if (a.half == 0) {
+      float z;
+      const float rh = gru_gates<kGeneric>(a.rules, gate, pre, rec, s.h, &z);
+      if (exists && leads) a.rh[scratch] = rh, a.z[scratch] = z;
+      return;
+    }
+    h_new = gru_output<kGeneric>(a.rules, gate, pre, rec, s.h, exists ? a.z[scratch] : 0.0f);
+  } else {
+    h_new = finish_cell<kCell, kGeneric>(a.rules, gate, pre, rec, s, &c_new);
+  }
+  if (!exists || !leads) return;
+  const bool ended = row_has_ended(a, 0, n);
+  a.h_next[at] = ended ? s.h : h_new;
+  if (kCell == Cell::kLstm && !ended) a.c[at] = c_new;
+  if (a.y != nullptr) a.y[n * a.y_row + unit] = ended ? 0.0f : h_new;
+}
+
+}  // namespace cuda
+}  // namespace rnnp
+#endif  // RNNPACK_CUDA_KERNELS_STEP_CELL_H_

@@ -1,0 +1,49 @@
+// step_f32.h -- one step of a layer in a launch of its own, and the product of many rows with a matrix, on f32 weights. Sums are
+// those of products_f32.h, so a step gives the bits of the resident kernel's. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_CUDA_KERNELS_STEP_F32_H_
+#define RNNPACK_CUDA_KERNELS_STEP_F32_H_
+
+#include "cuda/kernels/products_f32.h"
+#include "cuda/kernels/step_cell.h"
+
+namespace rnnp {
+namespace cuda {
+
+// Grid: blocks of units x groups of columns.
+template <Cell kCell, bool kGeneric>
+SIMT_KERNEL(256)
+step_f32(const RecurrentArgs a) {
+  constexpr uint32_t G = gates_of(kCell), kUnits = units_per_warp(G);
+  const uint32_t blocks = ceil_div(a.hidden, a.units), block = simt::block() % blocks, first = simt::block() / blocks * a.columns;
+  const uint32_t last = a.batch - first < a.columns ? a.batch : first + a.columns;
+  const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes, row = lane / 2;
+  const uint32_t unit = block * a.units + warp * kUnits + row / G;
+  const bool owned = row / G < kUnits, exists = owned && unit < a.hidden, second = kCell == Cell::kGru && a.half == 1;
+  const uint64_t place = uint64_t{block} * kF32BlockRows + warp * kWarpRows + row;
+  SIMT_ROLLED for (uint32_t n = first; n < last; ++n) {
+    float pre;
+    if (a.preact == nullptr) {
+      pre = a.bias[place] + multiply_rows(a.w + block * f32_image_bytes(a.input), a.input, a.x + n * a.x_row);
+    } else {
+      pre = a.preact[uint64_t{n} * blocks * kF32BlockRows + place];
+    }
+    const float *column = second ? a.rh + n * a.state_row : a.h + state_place(a, n);
+    const float rec = multiply_rows(a.r + block * f32_image_bytes(a.hidden), a.hidden, column);
+    step_cell<kCell, kGeneric>(a, {2 * (row / G * G), 2, row % G}, pre, rec, n, unit, exists, lane % 2 == 0 && row % G == 0);
+  }
+}
+
+SIMT_KERNEL(256) product_f32(const ProductArgs a) {
+  const uint32_t block = simt::block() % a.blocks, first = simt::block() / a.blocks * a.columns;
+  const uint32_t last = a.count - first < a.columns ? a.count : first + a.columns;
+  const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes;
+  const uint64_t to = uint64_t{block} * kF32BlockRows + warp * kWarpRows + lane / 2;
+  SIMT_ROLLED for (uint32_t n = first; n < last; ++n) {
+    const float sum = multiply_rows(a.image + block * f32_image_bytes(a.k), a.k, a.x + n * a.x_row);
+    if (lane % 2 == 0 && to < a.out_limit) a.out[n * a.out_row + to] = activate(a.act, a.bias[to] + sum);
+  }
+}
+
+}  // namespace cuda
+}  // namespace rnnp
+#endif  // RNNPACK_CUDA_KERNELS_STEP_F32_H_

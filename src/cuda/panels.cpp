@@ -1,0 +1,47 @@
+// panels.cpp -- Contract: panels.h. SPDX-License-Identifier: Apache-2.0
+#include "cuda/panels.h"
+
+#include <math.h>
+
+namespace rnnp {
+namespace cuda {
+namespace {
+
+float of_bits(uint32_t bits) {
+  float value;
+  copy_bytes(&value, &bits, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+float value_of_f16(uint16_t h) {
+  const uint32_t exponent = h >> 10 & 31, fraction = h & 1023u, sign = (h & 0x8000u) << 16;
+  if (exponent == 31) return of_bits(sign | 0x7f800000u | fraction << 13);
+  if (exponent == 0) return (sign != 0 ? -1.0f : 1.0f) * static_cast<float>(fraction) * 0x1p-24f;
+  return of_bits(sign | (exponent + 112) << 23 | fraction << 13);
+}
+
+uint16_t f16_of_value(float x) {
+  uint32_t u;
+  copy_bytes(&u, &x, sizeof u);
+  const uint32_t sign = u >> 16 & 0x8000u, magnitude = u & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return 0x7fff;
+  if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);
+  if (magnitude < 0x38800000u) return static_cast<uint16_t>(sign | static_cast<uint32_t>(nearbyintf(fabsf(x) * 0x1p24f)));
+  return static_cast<uint16_t>(sign | ((magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13));
+}
+
+float weight_in_panels(const Matrix &m, uint32_t index, uint32_t gate, uint32_t unit, uint32_t k) {
+  const PanelFormat &f = m.format;
+  const size_t width = f.nr == 0 ? m.shape.units : f.nr, groups = (size_t{m.shape.k} + f.kr - 1u) / f.kr;
+  const size_t place = (((unit / width * groups + k / f.kr) * m.shape.gates + gate) * width + unit % width) * f.kr + k % f.kr;
+  const uint8_t *panels = m.panels + panels_bytes(f, m.shape) * index;
+  if (f.weight == DType::kF32) return view_as<float>(static_cast<const void *>(panels))[place];
+  uint16_t bits;
+  copy_bytes(&bits, panels + 2 * place, sizeof bits);
+  return f.weight == DType::kF16 ? value_of_f16(bits) : of_bits(uint32_t{bits} << 16);
+}
+
+}  // namespace cuda
+}  // namespace rnnp

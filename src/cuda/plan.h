@@ -1,0 +1,59 @@
+// plan.h -- which kernel runs a recurrent layer, on how many blocks, and why: a pure function of the layer, the options and plain
+// facts of a device. No call to a GPU. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_CUDA_PLAN_H_
+#define RNNPACK_CUDA_PLAN_H_
+
+#include "cuda/kernel_table.h"
+#include "rnnpack/cuda.h"
+
+namespace rnnp {
+namespace cuda {
+
+constexpr uint32_t kOldestArch = 870;
+
+struct LayerShape {
+  Cell cell;
+  uint32_t input, hidden, directions;
+  bool plain;  // default activations, no clip, no peepholes, no coupled gates
+};
+
+struct PlanLimits {
+  rnnp_cuda_device device;
+  Weights weights;
+  uint32_t max_batch, chunk_steps;
+  uint32_t max_steps_per_launch, sm_limit, kernels_allowed;  // 0: chosen, all
+};
+
+struct LayerPlan {
+  bool fits;          // false: no kernel can run it
+  KernelId resident;  // count: a launch for each step
+  uint32_t units, blocks, columns, held, shared_bytes;
+  uint32_t step_columns, step_shared_bytes;        // of the kernel of one step
+  uint32_t product_columns, product_shared_bytes;  // of the input's
+  uint32_t steps_per_launch;
+  uint32_t predicted_ns;
+  char reason[sizeof rnnp_cuda_layer_facts::reason];
+};
+
+LayerPlan plan_layer(const LayerShape &shape, const PlanLimits &limits);
+
+// A matrix that many rows are multiplied by.
+struct ProductPlan {
+  bool fits;
+  uint32_t units, blocks, columns, shared_bytes;
+};
+ProductPlan plan_product(uint32_t outputs, uint32_t k, const PlanLimits &limits);
+
+rnnp_cuda_layer_facts facts_of(const LayerPlan &plan);
+
+// A device by the name that `rnnpack inspect --plan --cuda` takes; false when there is none of it.
+struct NamedDevice {
+  const char *name;
+  rnnp_cuda_device device;
+};
+extern const NamedDevice kNamedDevices[];
+extern const uint32_t kNamedDeviceCount;
+
+}  // namespace cuda
+}  // namespace rnnp
+#endif  // RNNPACK_CUDA_PLAN_H_

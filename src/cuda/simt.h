@@ -1,0 +1,99 @@
+// simt.h -- the small dialect that kernels are written in: nvcc makes PTX of it, any other compiler calls the emulator.
+// Rule: a kernel touches threads, barriers, warps, shared memory and other blocks' data only through these functions.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_CUDA_SIMT_H_
+#define RNNPACK_CUDA_SIMT_H_
+
+#ifdef __CUDACC__
+#include <cuda_fp16.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "cuda/kernel_meets.h"
+
+#define SIMT_KERNEL(threads) __global__ void __launch_bounds__(threads, 1)
+#define SIMT_FN static __device__ __forceinline__
+#define SIMT_UNROLL _Pragma("unroll")
+#define SIMT_ROLLED _Pragma("unroll 1")
+
+namespace simt {
+
+SIMT_FN uint32_t thread() {
+  return threadIdx.x;
+}
+SIMT_FN uint32_t block() {
+  return blockIdx.x;
+}
+SIMT_FN uint32_t block_count() {
+  return gridDim.x;
+}
+SIMT_FN uint8_t *shared() {
+  extern __shared__ __align__(128) uint8_t bytes[];
+  return bytes;
+}
+SIMT_FN void sync_block() {
+  __syncthreads();
+}
+SIMT_FN bool sync_block_or(bool v) {
+  return __syncthreads_or(v);
+}
+SIMT_FN void sync_warp() {
+  __syncwarp();
+}
+SIMT_FN float shuffle(float v, uint32_t lane) {
+  return __shfl_sync(0xffffffffu, v, lane);
+}
+SIMT_FN float shuffle_xor(float v, uint32_t mask) {
+  return __shfl_xor_sync(0xffffffffu, v, mask);
+}
+SIMT_FN uint32_t half2_bits(float lo, float hi) {
+  const __half2 h = __floats2half2_rn(lo, hi);
+  uint32_t u;
+  memcpy(&u, &h, sizeof u);
+  return u;
+}
+// D[16][8] += A[16][16] B[16][8], f16 in, f32 out.
+SIMT_FN void mma_f16(float d[4], const uint32_t a[4], const uint32_t b[2]) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+// A word: payload in the low half, epoch in the high half, stored and loaded as one.
+SIMT_FN void ll_store(uint64_t *p, uint32_t payload, uint32_t epoch) {
+  const uint64_t v = uint64_t{epoch} << 32 | payload;
+  asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+// Two words, each whole; p is aligned to 16.
+SIMT_FN void ll_load2(const uint64_t *p, uint64_t v[2]) {
+  asm volatile("ld.relaxed.gpu.global.v2.b64 {%0,%1}, [%2];" : "=l"(v[0]), "=l"(v[1]) : "l"(p) : "memory");
+}
+SIMT_FN uint32_t flag_load(const uint32_t *p) {
+  uint32_t v;
+  asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+}
+SIMT_FN void flag_store(uint32_t *p, uint32_t v) {
+  asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+// After sync_block: whoever sees the sum sees all that the block has stored.
+SIMT_FN void arrive(uint32_t *p) {
+  asm volatile("{.reg .b32 t; fence.acq_rel.gpu; atom.add.relaxed.gpu.global.u32 t, [%0], 1;}" ::"l"(p) : "memory");
+}
+SIMT_FN uint32_t flag_acquire(const uint32_t *p) {
+  uint32_t v;
+  asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+}
+SIMT_FN void pause() {}
+
+}  // namespace simt
+#else
+#include "cuda/emulator/emulator.h"
+
+#define SIMT_KERNEL(threads) void
+#define SIMT_FN static inline
+#define SIMT_UNROLL
+#define SIMT_ROLLED
+#endif
+
+#endif  // RNNPACK_CUDA_SIMT_H_

@@ -1,0 +1,181 @@
+// cuda_laws_test.cpp -- recurrent layers on the GPU: near the f64 reference, and the same bits however a stream is cut, whoever
+// shares its batch, which kernel runs it and in which order threads run. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cuda/cuda_runner.h"
+#include "support/reference_layers.h"
+
+namespace rnnp_test {
+namespace {
+
+using rnnp::Cell;
+
+struct Case {
+  const char *name;
+  Cell cell;
+  uint32_t input, hidden, batch, sms, weights;
+  double bound;  // of f32 weights; of f16 ones beside a reference that does not round
+};
+
+// Odd sizes, half row tiles, several blocks, batches beyond the 8 columns of a product.
+const Case kCases[] = {
+    {"LstmF32", Cell::kLstm, 5, 70, 3, 3, RNNP_CUDA_F32, 2e-6},
+    {"LstmF16", Cell::kLstm, 20, 70, 3, 5, RNNP_CUDA_F16, 2e-3},
+    {"LstmF16Batch10", Cell::kLstm, 3, 40, 10, 3, RNNP_CUDA_F16, 2e-3},
+    {"LstmF16Wide", Cell::kLstm, 9, 160, 1, 5, RNNP_CUDA_F16, 2e-3},
+    {"GruLinearF32", Cell::kGruLinear, 7, 77, 2, 2, RNNP_CUDA_F32, 2e-6},
+    {"GruLinearF16", Cell::kGruLinear, 12, 64, 2, 3, RNNP_CUDA_F16, 2e-3},
+    {"GruF32", Cell::kGru, 6, 45, 2, 2, RNNP_CUDA_F32, 2e-6},
+    {"GruF16", Cell::kGru, 18, 53, 9, 4, RNNP_CUDA_F16, 2e-3},
+    {"RnnF32", Cell::kRnn, 4, 131, 2, 2, RNNP_CUDA_F32, 2e-6},
+    {"RnnF16", Cell::kRnn, 33, 50, 2, 4, RNNP_CUDA_F16, 2e-3},
+};
+
+class CudaLaws : public testing::TestWithParam<Case> {
+ protected:
+  std::vector<uint8_t> blob(bool bidirectional = false, bool extra = false) {
+    BlobBuilder b(7, 8);
+    const Case &c = GetParam();
+    const uint32_t x = b.add_input(c.input);
+    RecurrentOptions o;
+    o.cell = c.cell;
+    o.hidden = c.hidden;
+    o.bidirectional = bidirectional;
+    o.initial_state = true;
+    if (extra && c.cell == Cell::kLstm) o.peephole = o.input_forget = true;
+    if (extra) o.clip = 0.75;
+    b.add_output(b.add_recurrent(x, c.input, o));
+    std::vector<uint8_t> bytes = b.build();
+    layer_ = b.recurrent[0];
+    return bytes;
+  }
+  CudaOptions options(uint32_t kernels = 0, uint32_t batch = 0) const {
+    CudaOptions o;
+    o.batch = batch != 0 ? batch : GetParam().batch;
+    o.sms = GetParam().sms;
+    o.weights = GetParam().weights;
+    o.kernels = kernels;
+    return o;
+  }
+  std::vector<float> x(size_t steps, uint32_t batch = 0) const {
+    return random_floats(steps * (batch != 0 ? batch : GetParam().batch) * GetParam().input, 11);
+  }
+  void expect_near(const std::vector<float> &got, const std::vector<float> &in, size_t steps,
+                   const std::vector<int32_t> &lengths = {}) {
+    const RecurrentResult want = run_recurrent(layer_, std::vector<double>(in.begin(), in.end()), steps, GetParam().batch, lengths);
+    ASSERT_EQ(got.size(), want.y.size());
+    double worst = 0;
+    for (size_t i = 0; i < got.size(); ++i) {
+      const double error = std::fabs(static_cast<double>(got[i]) - want.y[i]);
+      worst = std::isnan(error) ? HUGE_VAL : std::max(worst, error);
+    }
+    EXPECT_LE(worst, GetParam().bound);
+  }
+  RecurrentLayer layer_;
+};
+
+TEST_P(CudaLaws, BothKernelsAreNearTheDoubleReferenceAndHaveTheSameBits) {
+  constexpr size_t kSteps = 6;
+  const std::vector<uint8_t> bytes = blob();
+  const std::vector<float> in = x(kSteps);
+  CudaRunner resident(bytes, options(RNNP_CUDA_RESIDENT)), steps(bytes, options(RNNP_CUDA_STEPS));
+  ASSERT_EQ(resident.layer().kernel, RNNP_CUDA_RESIDENT) << resident.layer().reason;
+  ASSERT_GT(resident.layer().blocks, 1u) << resident.layer().reason;
+  ASSERT_EQ(steps.layer().kernel, RNNP_CUDA_STEPS);
+  const std::vector<float> y = resident.run(in);
+  expect_near(y, in, kSteps);
+  EXPECT_EQ(y, steps.run(in));
+  for (uint32_t row = 0; row < GetParam().batch; ++row) EXPECT_EQ(resident.save(row), steps.save(row));
+}
+
+TEST_P(CudaLaws, GivesTheSameBitsHoweverAStreamIsCut) {
+  const std::vector<uint8_t> bytes = blob();
+  const std::vector<float> in = x(7);
+  CudaRunner whole(bytes, options());
+  const std::vector<float> want = whole.run(in);
+  for (const size_t cut : {size_t{1}, size_t{3}}) {
+    CudaRunner pieces(bytes, options());
+    EXPECT_EQ(want, pieces.run(in, cut)) << cut;
+    EXPECT_EQ(whole.save(0), pieces.save(0)) << cut;
+  }
+  CudaOptions chunks = options();
+  chunks.chunk = 5;
+  chunks.launch_steps = 2;  // pieces of 2, 2, 1, 2
+  CudaRunner pieces(bytes, chunks);
+  EXPECT_EQ(pieces.layer().steps_per_launch, 2u);
+  EXPECT_EQ(want, pieces.run(in));
+}
+
+TEST_P(CudaLaws, ARowHasTheBitsOfAStreamAlone) {
+  const uint32_t batch = GetParam().batch;
+  const size_t elems = GetParam().input, out = GetParam().hidden;
+  const std::vector<uint8_t> bytes = blob();
+  const std::vector<float> in = x(4);
+  CudaRunner together(bytes, options()), alone(bytes, options(0, 1));
+  const std::vector<float> y = together.run(in);
+  std::vector<float> own, want;
+  for (size_t t = 0; t < 4; ++t) {
+    const size_t at = t * batch + batch - 1;
+    own.insert(own.end(), in.begin() + static_cast<ptrdiff_t>(at * elems), in.begin() + static_cast<ptrdiff_t>((at + 1) * elems));
+    want.insert(want.end(), y.begin() + static_cast<ptrdiff_t>(at * out), y.begin() + static_cast<ptrdiff_t>((at + 1) * out));
+  }
+  EXPECT_EQ(want, alone.run(own));
+}
+
+TEST_P(CudaLaws, RowsEndAtTheirLengthsInBothDirections) {
+  constexpr size_t kSteps = 5;
+  const uint32_t batch = GetParam().batch;
+  const std::vector<uint8_t> bytes = blob(true);
+  const std::vector<float> in = x(kSteps);
+  std::vector<int32_t> lengths(batch);
+  for (uint32_t i = 0; i < batch; ++i) lengths[i] = static_cast<int32_t>((i * 3 + 2) % (kSteps + 1));
+  CudaOptions o = options(), few = options(), by_steps = options(RNNP_CUDA_STEPS);
+  o.max_steps = few.max_steps = by_steps.max_steps = kSteps;
+  few.launch_steps = 2;
+  CudaRunner whole(bytes, o), pieces(bytes, few), steps(bytes, by_steps);
+  const std::vector<float> y = whole.run_rows(in, batch, lengths.data());
+  expect_near(y, in, kSteps, lengths);
+  EXPECT_EQ(y, pieces.run_rows(in, batch, lengths.data()));
+  EXPECT_EQ(y, steps.run_rows(in, batch, lengths.data()));
+  for (uint32_t row = 0; row < batch; ++row) EXPECT_EQ(whole.save(row), steps.save(row));
+}
+
+TEST_P(CudaLaws, OtherRulesThanTheDefaultOnesGoStepByStep) {
+  constexpr size_t kSteps = 3;
+  const std::vector<uint8_t> bytes = blob(false, true);
+  const std::vector<float> in = x(kSteps);
+  CudaRunner runner(bytes, options());
+  EXPECT_EQ(runner.layer().kernel, RNNP_CUDA_STEPS);
+  expect_near(runner.run(in), in, kSteps);
+}
+
+TEST_P(CudaLaws, AStreamMovesFromTheCpuToTheGpuAndBack) {
+  const Case &c = GetParam();
+  const std::vector<uint8_t> bytes = blob();
+  const std::vector<float> in = random_floats(9 * c.input, 5);
+  const auto part = [&](size_t first) {
+    const auto at = in.begin() + static_cast<ptrdiff_t>(first * c.input);
+    return std::vector<float>(at, at + static_cast<ptrdiff_t>(3 * c.input));
+  };
+  Runner cpu(bytes), all(bytes);
+  CudaRunner gpu(bytes, options(0, 2));
+  std::vector<float> y = cpu.run(part(0));
+  gpu.load(1, cpu.save(0));
+  EXPECT_EQ(gpu.save(1), cpu.save(0));
+  const uint32_t row = 1;
+  const std::vector<float> middle = gpu.run_rows(part(3), 1, nullptr, &row);
+  y.insert(y.end(), middle.begin(), middle.end());
+  cpu.load(0, gpu.save(1));
+  const std::vector<float> last = cpu.run(part(6));
+  y.insert(y.end(), last.begin(), last.end());
+  const std::vector<float> want = all.run(in);
+  for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], want[i], 2 * c.bound) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, CudaLaws, testing::ValuesIn(kCases),
+                         [](const auto &param) { return std::string(param.param.name); });
+
+}  // namespace
+}  // namespace rnnp_test

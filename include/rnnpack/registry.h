@@ -93,6 +93,9 @@ extern const rnnp_registry rnnp_default_registry;
   X(gemm_i8_nr16)                     \
   X(gemm_i8_nr8)                      \
   X(gemm_i8_nr4)                      \
+  X(gemm_i4_nr16)                     \
+  X(gemm_i4_nr8)                      \
+  X(gemm_i4_nr4)                      \
   X(rnn_tanh_f32_nr16)                \
   X(rnn_tanh_f32_nr8)                 \
   X(rnn_tanh_f32_nr4)                 \

@@ -112,7 +112,7 @@ Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
 
 Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
   const StorageWish wish = wish_of(options);
-  const PanelFormat panels = dense_panels(wish.weights.value_or(DType::kF32), panel_width(options.target));
+  const PanelFormat panels = dense_panels(wish.weights ? wish.weights->type : DType::kF32, panel_width(options.target));
   Compiled out;
   out.graph = compile_graph(model, options);
   if (!out.graph.states.empty() && !out.graph.causal) {

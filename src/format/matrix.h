@@ -22,16 +22,17 @@ RNNPACK_FOLDED bool has_part(bool wanted, uint32_t offset, size_t bytes, const B
 }
 
 RNNPACK_FOLDED bool scales_fit(const PanelFormat &f, const BlobMatrix &m, const MatrixShape &shape, uint32_t weights_bytes) {
-  if ((f.scales == Scales::kPerGroup) != (m.group_k != 0)) return false;
+  if ((f.scales == Scales::kPerGroup) != (m.group_k != 0) || m.group_k % kLeastGroup != 0) return false;
   return has_part(f.scales != Scales::kUnscaled, m.scales, scales_bytes(f, shape, m.group_k), m, weights_bytes);
 }
 
-// What x or h are quantised by, with zero as zero. CPUs that multiply bytes without a sign need the sums of what is stored.
+// What x or h are quantised by, with zero as zero. CPUs that multiply bytes without a sign need the sums of what is stored with
+// one.
 RNNPACK_FOLDED bool factor_fits(const PanelFormat &f, const BlobMatrix &m, const MatrixShape &shape, uint32_t weights_bytes) {
   const bool quantised = f.factor == DType::kI8;
   if (!quantised && (m.factor_scale != 0 || m.factor_zero != 0)) return false;
   if (!(m.factor_scale >= 0) || m.factor_scale - m.factor_scale != 0 || m.factor_zero != 0) return false;
-  return has_part(quantised, m.unit_sums, vector_bytes(f, shape), m, weights_bytes);
+  return has_part(quantised && f.weight == DType::kI8, m.unit_sums, vector_bytes(f, shape), m, weights_bytes);
 }
 
 inline bool reserved_are_zero(const BlobMatrix &m) {

@@ -1,17 +1,16 @@
 // gemm_i8_body.h -- rows against panels of int8: rows are quantised to bytes, sums are whole numbers, each becomes a float once.
 // Room: kernels; included once by gemm_i8_<isa>.cpp after a vec_<isa>.h and Int, the words on bytes. Writes out and its scratch.
-// Int: I are the sums of a vector of units. quantise keeps a row's bytes as the instructions want them, with a sign or 127 too
-// large; to_float knows which. add_dot adds four k of a vector, or, where kGroups is more than one, add_groups that many times four
-// k of all vectors of a block. kSums is how many I the registers hold beside what is added, kMostRows how many rows share a load.
-// Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Bytes". Whole numbers do not depend on the order of summing, so a block may take
-// k in as many chains as hide the latency of a multiply-add; what follows the sum is two roundings in a fixed order.
+// Int: I are the sums of a vector of units. kZero is the byte of a zero, as the instructions want it: 0, or 127 where they take
+// no sign; to_float knows which. add_dot adds four k of a vector, or, where kGroups is more than one, add_groups that many times
+// four k of all vectors of a block. kSums is how many I the registers hold beside what is added, kMostRows how many rows share a
+// load. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Bytes". Whole numbers do not depend on the order of summing, so a block
+// may take k in as many chains as hide the latency of a multiply-add; what follows the sum is two roundings in a fixed order.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_GEMM_I8_BODY_H_
 #define RNNPACK_KERNELS_GEMM_I8_BODY_H_
 
-#include "kernels/kernels.h"
-#include "kernels/rows_body.h"
-#include "pack/panel_format.h"
+#include "kernels/byte_rows.h"
+#include "kernels/finish_body.h"
 
 namespace rnnp {
 namespace {
@@ -19,80 +18,33 @@ namespace {
 using I = Int::I;
 constexpr size_t kColumnBytes = 4;  // four k of a unit
 
-// A quantised row: its bytes, zeros up to a multiple of 64, and what one of them is worth.
-struct ByteRows {
-  uint8_t *first;
-  size_t row_bytes;
-  uint8_t *bytes(size_t m) const { return first + m * row_bytes; }
-  float *scale(size_t m) const { return static_cast<float *>(static_cast<void *>(first + (m + 1) * row_bytes - 64)); }
-};
-
-// What v is multiplied by to be a byte, and what the byte is worth: of a given step, or such that the row's largest finite size is
-// 127.
-struct ByteScale {
-  float to_byte, step;
-};
-RNNPACK_INLINE ByteScale byte_scale(float factor_scale, float largest) {
-  constexpr float kLeast = 1e-30f;
-  if (factor_scale != 0.0f) return {1.0f / factor_scale, factor_scale};
-  if (largest < kLeast) return {0.0f, 0.0f};
-  return {127.0f / largest, largest / 127.0f};
-}
-
-RNNPACK_NOINLINE void quantise_row(const GemmArgs *args, size_t row, const ByteRows &to, size_t m) {
-  const float *a = offset_bytes(args->a, row * args->a_row_bytes);
-  const ByteScale scale = byte_scale(args->factor_scale, args->factor_scale != 0.0f ? 0.0f : Int::largest(a, args->k));
-  Int::quantise(a, args->k, scale.to_byte, to.bytes(m));
-  *to.scale(m) = scale.step;
-}
-
 // Where a block of some rows and vectors of one tile lies.
 struct ByteBlock {
   const GemmArgs *args;
   const uint8_t *panel;  // of the block's first vector
   size_t panel_k, groups;
-  size_t nr, width;  // units and columns of a tile
+  size_t width;  // columns of a tile
   ByteRows rows;
   size_t row, first_row;  // among the quantised ones, and where those begin
   size_t tile, column;    // the block's first column within the tile
 };
 
-// Of the units in a vector that starts n columns into the block.
-RNNPACK_NOINLINE F add_diagonal(const ByteBlock &b, size_t row, size_t n, F sum) {
-  const GemmArgs &g = *b.args;
-  const size_t unit = b.tile * b.nr + (b.column + n) % b.nr;
-  const float *a = offset_bytes(g.a, row * g.a_row_bytes) + unit;
-  const F weights = Vec::load(g.diagonal + b.tile * b.width + b.column + n);
-  if (unit + kWidth <= g.k) return Vec::fma(Vec::load(a), weights, sum);
-  return unit < g.k ? Vec::fma(Vec::load_first(a, g.k - unit), weights, sum) : sum;
-}
-
-// The float of a whole sum, on top of where it starts.
+// The floats of whole sums, on top of where they start. The copy is what a loop that is not unrolled may count through.
 template <int kMr, int kVectors>
 RNNPACK_INLINE void finish_block(const ByteBlock &b, const I (&sum)[kMr][kVectors]) {
   const GemmArgs &g = *b.args;
-  const size_t start_tile = g.start_tile != 0 ? g.start_tile : b.width;
-  const size_t out_tile = g.out_tile != 0 ? g.out_tile : b.width, vector = b.tile * b.width + b.column;
+  I kept[kMr * kVectors];
   RNNPACK_UNROLL
-  for (int m = 0; m < kMr; ++m) {
-    const size_t row = b.first_row + b.row + static_cast<size_t>(m);
-    const F step = Vec::set1(*b.rows.scale(b.row + static_cast<size_t>(m)));
-    const float *start = nullptr;
-    if (g.start != nullptr) start = offset_bytes(g.start, row * g.start_row_bytes) + b.tile * start_tile + b.column;
-    float *out = offset_bytes(g.out, row * g.out_row_bytes) + b.tile * out_tile + b.column;
-    RNNPACK_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const size_t n = static_cast<size_t>(v) * kWidth, column = b.tile * out_tile + b.column + n;
-      const F value = Int::to_float(sum[m][v], g.unit_sums + vector + n);
-      const F from = start == nullptr ? Vec::set1(0.0f) : Vec::load(start + n);
-      F result = Vec::fma(value, Vec::mul(Vec::load(g.scales + vector + n), step), from);
-      if (g.diagonal != nullptr) result = add_diagonal(b, row, n, result);
-      if (g.units == 0 || column + kWidth <= g.units) {
-        Vec::store(out + n, result);
-      } else if (column < g.units) {
-        Vec::store_first(out + n, result, g.units - column);
-      }
-    }
+  for (int i = 0; i < kMr * kVectors; ++i) kept[i] = sum[i / kVectors][i % kVectors];
+  VectorPlace place = {0, b.tile, 0, b.width};
+  RNNPACK_NO_UNROLL
+  for (size_t i = 0; i < kMr * kVectors; ++i) {
+    const size_t row = b.row + i / kVectors;
+    place.row = b.first_row + row;
+    place.column = b.column + i % kVectors * kWidth;
+    const size_t of_unit = b.tile * b.width + place.column;
+    const F scale = Vec::mul(Vec::load(g.scales + of_unit), Vec::set1(*b.rows.scale(row)));
+    finish_vector(g, place, Int::to_float(kept[i], g.unit_sums + of_unit), scale);
   }
 }
 
@@ -186,17 +138,15 @@ void gemm_i8_run(const GemmArgs *args) {
   const int tile_vectors = static_cast<int>(args->gates) * kGateVectors, pass = tile_vectors % 4 == 0   ? 4
                                                                                 : tile_vectors % 3 == 0 ? 3
                                                                                                         : tile_vectors;
-  const size_t row_bytes = align_up(args->k, 64) + 64;
   ByteBlock b = {};
   b.args = args;
-  b.rows = {static_cast<uint8_t *>(args->scratch), row_bytes};
-  b.nr = kNr;
+  b.rows = byte_rows(*args, DType::kI8);
   b.width = size_t{args->gates} * kNr;
   b.panel_k = b.width * kColumnBytes;
   b.groups = (size_t{args->k} + 3) / 4;
   for (b.first_row = 0; b.first_row < args->rows; b.first_row += kQuantisedRows) {
     const size_t left = args->rows - b.first_row, rows = left < kQuantisedRows ? left : kQuantisedRows;
-    for (size_t m = 0; m < rows; ++m) quantise_row(args, b.first_row + m, b.rows, m);
+    for (size_t m = 0; m < rows; ++m) quantise_row(args, b.first_row + m, b.rows, m, Int::kZero);
     for (b.tile = args->tile_begin; b.tile < args->tile_end; ++b.tile) {
       const uint8_t *panel = static_cast<const uint8_t *>(args->panels) + b.tile * b.groups * b.panel_k;
       for (int v = 0; v < tile_vectors; v += pass) {

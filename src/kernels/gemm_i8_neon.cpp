@@ -6,13 +6,13 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_NEON
+#include "kernels/bytes_neon.h"
 #include "kernels/kernel_rows.h"
-#include "kernels/quantise_neon.h"
 
 namespace rnnp {
 namespace {
 
-struct Int : QuantiseNeon {
+struct Int : Bytes {
   // Four units; of each, two sums.
   struct I {
     int32x4_t low, high;
@@ -22,7 +22,7 @@ struct Int : QuantiseNeon {
 #else
   static constexpr int kMostRows = 1;
 #endif
-  static constexpr int kSums = 4, kGroups = 2;
+  static constexpr int kZero = 0, kSums = 4, kGroups = 2;
 
   static RNNPACK_INLINE I zero() {
     return {vdupq_n_s32(0), vdupq_n_s32(0)};

@@ -4,15 +4,15 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_NEONDOT
+#include "kernels/bytes_neon.h"
 #include "kernels/kernel_rows.h"
-#include "kernels/quantise_neon.h"
 
 namespace rnnp {
 namespace {
 
-struct Int : QuantiseNeon {
+struct Int : Bytes {
   using I = int32x4_t;
-  static constexpr int kMostRows = 4, kSums = 8, kGroups = 4;
+  static constexpr int kZero = 0, kMostRows = 4, kSums = 8, kGroups = 4;
 
   static RNNPACK_INLINE I zero() { return vdupq_n_s32(0); }
   static RNNPACK_INLINE I add(I a, I b) { return vaddq_s32(a, b); }

@@ -15,6 +15,7 @@ namespace rnnp {
 struct MatrixSource {
   const float *m;
   uint32_t units, k, gate_begin, gates;
+  uint32_t group_k = 0;  // where the format has a scale for each group of k; 0: the least
   // [all gates x units][groups of k] what the numbers of a row are whole multiples of, 0: the packer finds it; nullptr: it finds
   // all.
   const float *scales = nullptr;
@@ -23,8 +24,9 @@ struct MatrixSource {
 // A matrix's parts in the blob; those that its format has not are empty.
 struct PackedMatrix {
   std::vector<uint8_t> panels;
-  std::vector<float> scales;       // [tiles][gates][NR]
-  std::vector<int32_t> unit_sums;  // the same
+  std::vector<float> scales;       // [tiles][gates][NR], or of each group of k [tiles][groups][gates][NR]
+  std::vector<int32_t> unit_sums;  // [tiles][gates][NR]
+  uint32_t group_k = 0;
 };
 
 PackedMatrix pack_matrix(const PanelFormat &format, const MatrixSource &source);
@@ -49,6 +51,8 @@ PackedMatrix pack_bf16(const PanelFormat &format, const MatrixSource &source);
 // Symmetric, a scale for each unit of each gate: the least with which no weight exceeds 127 and no two neighbours within the KR, at
 // even and odd k, add up to more than 129, so that 254 times such a pair fits in 16 bits. Weights are finite.
 PackedMatrix pack_i8(const PanelFormat &format, const MatrixSource &source);
+// Symmetric, of -7 to 7, a scale for each group of each unit of each gate. Weights are finite.
+PackedMatrix pack_i4(const PanelFormat &format, const MatrixSource &source);
 
 // The number of 16 bits nearest to a value, halves to the even one; NaN stays NaN. What is too small for a normal bf16 becomes 0.
 uint16_t nearest_f16(float value);

@@ -86,13 +86,19 @@ inline size_t scales_bytes(const PanelFormat &f, const MatrixShape &s, uint32_t 
   return mul_sat(vector_bytes(f, s), groups);
 }
 
+// Groups of k are a multiple of this.
+constexpr uint32_t kLeastGroup = 32;
+
 // What a product needs to quantise its rows in, of a thread: some of the rows at a time, each with its scale.
 constexpr uint32_t kQuantisedRows = 32;
-inline size_t quantised_row_bytes(const PanelFormat &f, uint32_t k) {
-  return f.factor == DType::kI8 ? add_sat(align_up(k, 64), 64) : 0;
+// Its bytes, what one of them is worth, and for weights of groups of k the sum of each group.
+inline size_t quantised_row_bytes(DType weight, uint32_t k) {
+  const size_t sums = weight == DType::kI4 ? align_up(k / kLeastGroup + 1, 16) * sizeof(int32_t) : 0;
+  return add_sat(add_sat(align_up(k, 64), 64), sums);
 }
 inline size_t factor_scratch_bytes(const PanelFormat &f, uint32_t k, size_t rows) {
-  return mul_sat(quantised_row_bytes(f, k), rows < kQuantisedRows ? rows : kQuantisedRows);
+  if (f.factor != DType::kI8) return 0;
+  return mul_sat(quantised_row_bytes(f.weight, k), rows < kQuantisedRows ? rows : kQuantisedRows);
 }
 inline size_t index_bytes(const PanelFormat &f, const MatrixShape &s) {
   return mul_sat(mul_sat(panel_count(f, s.units), s.entries), f.index_bytes);

@@ -144,6 +144,21 @@ TEST(LowPrecision, ANodeThatIsNamedKeepsItsFloats) {
   }
 }
 
+// Half a byte each and a scale for 32 or 64 k: fewer bytes still, and an error ten times that of bytes or so.
+TEST(LowPrecision, HalvesOfBytesCostTheirRounding) {
+  for (const Cell &cell : kCells) {
+    const onnx::ModelProto proto = network(cell);
+    const std::vector<uint8_t> f32 = blob_of(proto, "f32"), small = blob_of(proto, "int4");
+    EXPECT_LT(small.size(), blob_of(proto, "int8").size());
+    for (const char *recurrent : {"int4", "int4:64", "int8"}) {
+      SCOPED_TRACE(std::string(cell.op) + " " + std::to_string(cell.linear) + " R " + recurrent);
+      const compiler::Arrays got = run(blob_of(proto, "int4", recurrent)), want = run(f32);
+      EXPECT_LT(10, sqnr(got.at("Y"), want.at("Y")));
+      EXPECT_GT(50, sqnr(got.at("Y"), want.at("Y")));
+    }
+  }
+}
+
 std::string refusal(const onnx::ModelProto &proto, const std::string &weights) {
   try {
     blob_of(proto, weights);
@@ -155,7 +170,10 @@ std::string refusal(const onnx::ModelProto &proto, const std::string &weights) {
 
 TEST(LowPrecision, WhatCannotBeStoredIsNamed) {
   onnx::ModelProto proto = network(kCells[3]);
-  EXPECT_EQ("unknown type of weights 'int9'; accepted: f32, f16, bf16, int8", refusal(proto, "int9"));
+  EXPECT_EQ("unknown type of weights 'int9'; accepted: f32, f16, bf16, int8, int4", refusal(proto, "int9"));
+  for (const char *odd : {"int4:", "int4:33", "int4:x", "int4:0", "int4:99999999", "int4:-32"})
+    EXPECT_NE(std::string::npos, refusal(proto, odd).find("a multiple of 32")) << odd;
+  EXPECT_NE(std::string::npos, refusal(proto, "int8:32").find("with int4 only"));
   for (auto &tensor : *proto.mutable_graph()->mutable_initializer()) {
     if (tensor.name() == "R") tensor.set_float_data(7, std::nanf(""));
   }

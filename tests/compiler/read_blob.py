@@ -31,7 +31,8 @@ MATRIX = "13Ifi5I"
 FORMATS = {1: ("f32_nr16", 32, 16, 1), 2: ("f32_nr8", 32, 8, 1), 3: ("f32_nr4", 32, 4, 1), 4: ("f32_row", 32, 0, 1),
            5: ("f16_nr16", 16, 16, 1), 6: ("f16_nr8", 16, 8, 1), 7: ("f16_nr4", 16, 4, 1),
            8: ("bf16_nr16", 16, 16, 2), 9: ("bf16_nr8", 16, 8, 2), 10: ("bf16_nr4", 16, 4, 2),
-           11: ("i8_nr16", 8, 16, 4), 12: ("i8_nr8", 8, 8, 4), 13: ("i8_nr4", 8, 4, 4)}
+           11: ("i8_nr16", 8, 16, 4), 12: ("i8_nr8", 8, 8, 4), 13: ("i8_nr4", 8, 4, 4),
+           14: ("i4_nr16", 4, 16, 8), 15: ("i4_nr8", 4, 8, 8), 16: ("i4_nr4", 4, 4, 8)}
 
 
 ATTR_BYTES = {"recurrent": 200, "dense": 32, "unary": 12, "binary": 104, "softmax": 16, "copy": 108, "time_step": 4, "conv": 124, "pool": 100,
@@ -133,13 +134,17 @@ class Blob:
     def check_matrix(self, m, reserved):
         _, bits, nr, kr = FORMATS[m["format"]]
         assert not any(reserved) and all(m[name] > 0 for name in ("count", "gates", "units", "k")) and m["entries"] == m["k"]
-        assert m["index"] == m["tile_first"] == NONE and m["group_k"] == 0 and m["factor_zero"] == 0
+        assert m["index"] == m["tile_first"] == NONE and m["factor_zero"] == 0
         scaled = bits <= 8
-        assert (m["scales"] != NONE) == (m["unit_sums"] != NONE) == scaled and (scaled or m["diagonal"] == NONE)
+        grouped = bits == 4
+        assert (m["group_k"] != 0) == grouped and m["group_k"] % 32 == 0 and (m["unit_sums"] != NONE) == (scaled and not grouped)
+        assert (m["scales"] != NONE) == scaled and (scaled or m["diagonal"] == NONE)
+        groups = -(-m["k"] // m["group_k"]) if grouped else 1
         assert m["factor_scale"] >= 0 if scaled else m["factor_scale"] == 0
         units = -(-m["units"] // nr) * nr if nr else m["units"]
         size = units * m["gates"] * -(-m["k"] // kr) * kr * bits // 8 * m["count"]
-        parts = [(m["panels"], size)] + [(m[name], 4 * units * m["gates"] * m["count"]) for name in ("scales", "unit_sums", "diagonal")]
+        vector = 4 * units * m["gates"] * m["count"]
+        parts = [(m["panels"], size), (m["scales"], vector * groups), (m["unit_sums"], vector), (m["diagonal"], vector)]
         for offset, part in parts:
             assert offset == NONE or (offset % ALIGN == 0 and offset + part <= self.sections["weights"][1])
 

@@ -319,7 +319,7 @@ TEST(ModelId, EveryPartOfOtherNodesCounts) {
       Dense{4, 4, 1, 1, Floats(16, 1), {}, {}},
       Dense{4, 4, 1, 1, Floats(16, 1), {1, 1, 1, 2}, {}},
       Dense{4, 4, 1, 1, Floats(16, 2), Floats(4, 1), {}},
-      Dense{4, 4, 1, 1, Floats(16, 1), Floats(4, 1), relu},
+      Dense{4, 4, 1, 1, Floats(16, 1), Floats(4, 1), {}, relu},
       Dense{4, 4, 2, 1, Floats(16, 1), Floats(4, 1), {}},
       Norm{1, 4, true, false, 0, {}, {}},
       Norm{1, 4, false, false, 0, {}, {}},

@@ -37,9 +37,10 @@ const Format kFormats[] = {
 
 // Blobs name formats by these numbers.
 TEST(Pack, IdsOfFormatsArePinned) {
-  const std::map<std::string, uint32_t> pinned = {
-      {"f32_nr16", 1},  {"f32_nr8", 2},  {"f32_nr4", 3},   {"f32_row", 4},  {"f16_nr16", 5}, {"f16_nr8", 6}, {"f16_nr4", 7},
-      {"bf16_nr16", 8}, {"bf16_nr8", 9}, {"bf16_nr4", 10}, {"i8_nr16", 11}, {"i8_nr8", 12},  {"i8_nr4", 13}};
+  const std::map<std::string, uint32_t> pinned = {{"f32_nr16", 1}, {"f32_nr8", 2},   {"f32_nr4", 3},  {"f32_row", 4},
+                                                  {"f16_nr16", 5}, {"f16_nr8", 6},   {"f16_nr4", 7},  {"bf16_nr16", 8},
+                                                  {"bf16_nr8", 9}, {"bf16_nr4", 10}, {"i8_nr16", 11}, {"i8_nr8", 12},
+                                                  {"i8_nr4", 13},  {"i4_nr16", 14},  {"i4_nr8", 15},  {"i4_nr4", 16}};
   ASSERT_EQ(pinned.size(), std::size(kFormats));
   for (const Format &f : kFormats) {
     EXPECT_EQ(pinned.at(f.name), f.id);
@@ -171,6 +172,36 @@ TEST(Pack, BytesAreTheNearestOfTheirScale) {
     }
     EXPECT_EQ(1.0f / 64, packed.scales[0]);
     EXPECT_EQ(0.0f, packed.scales[1 % width]);
+  }
+}
+
+// Halves of bytes are the nearest of their group's scale, and what is beyond K or H is a zero.
+TEST(Pack, HalvesOfBytesAreTheNearestOfTheirGroup) {
+  std::mt19937 rng(4);
+  std::uniform_real_distribution<float> number(-1.0f, 1.0f);
+  const uint32_t units = 21, k = 77, gates = 3, group_k = 32, group_count = 3, octets = 10;
+  for (const Format &f : kFormats) {
+    if (f.row.weight != DType::kI4) continue;
+    std::vector<float> m(units * k * gates);
+    for (float &w : m) w = number(rng);
+    for (uint32_t i = 0; i < group_k; ++i) m[i] = 0.0f;
+    const PackedMatrix packed = pack_matrix(f.row, {m.data(), units, k, 0, gates, group_k});
+    ASSERT_EQ(group_k, packed.group_k);
+    ASSERT_EQ(packed.panels.size(), panels_bytes(f.row, {gates, units, k, k}));
+    ASSERT_EQ(packed.scales.size() * 4, scales_bytes(f.row, {gates, units, k, k}, group_k));
+    const uint32_t width = f.row.nr;
+    for (uint32_t column = 0; column < packed.panels.size() / 4 / octets; ++column) {
+      const uint32_t tile = column / (gates * width), g = column / width % gates, unit = tile * width + column % width;
+      for (uint32_t i = 0; i < octets * 8; ++i) {
+        const uint32_t byte = packed.panels[((tile * octets + i / 8) * gates * width + column % (gates * width)) * 4 + i % 4];
+        const int q = static_cast<int>(i % 8 < 4 ? byte & 15 : byte >> 4) - 8;
+        const float scale = packed.scales[(tile * group_count + i / group_k) * gates * width + column % (gates * width)];
+        const bool there = i < k && unit < units;
+        const float weight = there ? m[(size_t{g} * units + unit) * k + i] : 0.0f;
+        ASSERT_NEAR(weight, static_cast<float>(q) * scale, 0.5001f * scale);
+        ASSERT_LE(std::abs(q), there ? 7 : 0);
+      }
+    }
   }
 }
 

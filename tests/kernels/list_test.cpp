@@ -30,7 +30,7 @@ TEST(KernelList, NamesAreUniqueAndSayFamilyLayoutAndIsa) {
     const Kernel &k = *kAllKernels.rows[i];
     EXPECT_TRUE(names.insert(k.name).second) << k.name;
     const std::map<DType, std::string> types = {
-        {DType::kF32, "f32"}, {DType::kF16, "f16"}, {DType::kBf16, "bf16"}, {DType::kI8, "i8"}};
+        {DType::kF32, "f32"}, {DType::kF16, "f16"}, {DType::kBf16, "bf16"}, {DType::kI8, "i8"}, {DType::kI4, "i4"}};
     const std::string type = "_" + types.at(k.dtype) + "_";
     const std::string layout = k.nr == 0 ? type : type + "nr" + std::to_string(k.nr) + "_";
     EXPECT_NE(std::strstr(k.name, layout.c_str()), nullptr) << k.name;
@@ -64,7 +64,7 @@ TEST(KernelList, SearchGivesTheBestRowTheBitsAllow) {
     EXPECT_EQ(find_kernel(kAllKernels, k.family, k.dtype, k.nr, k.isa), &k) << k.name;
   }
   EXPECT_EQ(find_kernel(kAllKernels, KernelFamily::kGemm, DType::kF32, 5, ~0u), nullptr);
-  EXPECT_EQ(find_kernel(kAllKernels, KernelFamily::kGemm, DType::kI4, 16, ~0u), nullptr);
+  EXPECT_EQ(find_kernel(kAllKernels, KernelFamily::kGemm, DType::kI32, 16, ~0u), nullptr);
 }
 
 }  // namespace

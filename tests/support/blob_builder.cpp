@@ -124,7 +124,7 @@ uint32_t BlobBuilder::pack_matrix(const std::vector<double> &m, uint32_t units, 
 uint32_t BlobBuilder::pack_matrices(rnnp::DType type, const std::vector<float> &rows, rnnp::MatrixSource source, uint32_t count) {
   const rnnp::PanelFormat *format = nullptr;
   for (const rnnp::PanelFormat &f : rnnp::kPanelFormats) {
-    if (f.weight == type && f.nr == nr_) format = &f;
+    if (f.weight == type && f.nr == nr_ && f.index_bytes == 0) format = &f;
   }
   if (format == nullptr) std::abort();
   rnnp::PackedMatrix all;
@@ -134,13 +134,15 @@ uint32_t BlobBuilder::pack_matrices(rnnp::DType type, const std::vector<float> &
     all.panels.insert(all.panels.end(), one.panels.begin(), one.panels.end());
     all.scales.insert(all.scales.end(), one.scales.begin(), one.scales.end());
     all.unit_sums.insert(all.unit_sums.end(), one.unit_sums.begin(), one.unit_sums.end());
+    all.group_k = one.group_k;
   }
   const uint32_t matrix = add_matrix(source.gates, source.units, source.k, put_bytes(all.panels), count);
   rnnp::BlobMatrix &out = matrices_[matrix];
   out.format = format->id;
   if (all.scales.empty()) return matrix;
   out.scales = put_bytes(all.scales);
-  out.unit_sums = put_bytes(all.unit_sums);
+  out.unit_sums = all.unit_sums.empty() ? kNone : put_bytes(all.unit_sums);
+  out.group_k = all.group_k;
   out.factor_scale = matrix % 2 == 0 ? 0.0f : 1.0f / 127.0f;
   return matrix;
 }

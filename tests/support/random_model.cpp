@@ -64,8 +64,8 @@ class Maker {
 
   // What the next layer's weights are stored as: mostly f32.
   rnnp::DType weight_type() {
-    const rnnp::DType types[] = {rnnp::DType::kF16, rnnp::DType::kBf16, rnnp::DType::kI8};
-    return one_in(random_, 3) ? types[below(random_, 3)] : rnnp::DType::kF32;
+    const rnnp::DType types[] = {rnnp::DType::kF16, rnnp::DType::kBf16, rnnp::DType::kI8, rnnp::DType::kI4};
+    return one_in(random_, 3) ? types[below(random_, 4)] : rnnp::DType::kF32;
   }
 
   void add_layer() {

@@ -22,8 +22,9 @@ constexpr PanelFormat kSparse = {95, DType::kF32, DType::kF32, 8, 1, Scales::kUn
 BlobMatrix sample(const PanelFormat &f) {
   BlobMatrix m = {f.id, 2, 3, 20, 30, 30, kOffset, kNone, kNone, kNone, 0, kNone, kNone, 0, 0, {}};
   if (f.index_bytes != 0) m.entries = 7, m.index = kOffset;
-  if (f.scales != Scales::kUnscaled) m.scales = m.unit_sums = m.diagonal = kOffset, m.factor_scale = 0.01f;
-  if (f.scales == Scales::kPerGroup) m.group_k = 8;
+  if (f.scales != Scales::kUnscaled) m.scales = m.diagonal = kOffset, m.factor_scale = 0.01f;
+  if (f.weight == DType::kI8) m.unit_sums = kOffset;
+  if (f.scales == Scales::kPerGroup) m.group_k = 32;
   return m;
 }
 
@@ -33,10 +34,10 @@ struct Sized {
   uint32_t bytes;  // of its longest part
 };
 
-// By hand: (units padded) x gates x (k padded) x bits / 8, twice; of i4 the scales of four groups of k are as long.
+// By hand: (units padded) x gates x (k padded) x bits / 8, twice.
 const Sized kSamples[] = {
     {"f32", kF32, 2 * 32 * 3 * 30 * 4}, {"row", kRow, 2 * 20 * 3 * 30 * 4}, {"bf16", kBf16, 2 * 32 * 3 * 30 * 2},
-    {"i8", kI8, 2 * 32 * 3 * 32},       {"i4", kI4, 2 * 4 * 32 * 3 * 4},    {"sparse", kSparse, 2 * 24 * 3 * 7 * 4},
+    {"i8", kI8, 2 * 32 * 3 * 32},       {"i4", kI4, 2 * 32 * 3 * 32 / 2},   {"sparse", kSparse, 2 * 24 * 3 * 7 * 4},
 };
 
 TEST(Matrix, FitsWhereItsLongestPartEnds) {
@@ -56,7 +57,7 @@ TEST(Matrix, EveryPartIsMeasured) {
   EXPECT_EQ(1u, panels_bytes({94, DType::kI4, DType::kI8, 0, 1, Scales::kUnscaled, 0}, {1, 1, 1, 1}));
   EXPECT_EQ(32u * 3 * 4, vector_bytes(kI8, shape));
   EXPECT_EQ(32u * 3 * 4, scales_bytes(kI8, shape, 0));
-  EXPECT_EQ(4u * 32 * 3 * 4, scales_bytes(kI4, shape, 8));
+  EXPECT_EQ(4u * 32 * 3 * 4, scales_bytes(kI4, {3, 20, 100, 100}, 32));
   EXPECT_EQ(3u * 7 * 2, index_bytes(kSparse, {3, 20, 30, 7}));
   const uint32_t most = 0xffffffffu;
   EXPECT_EQ(kSizeOverflow, panels_bytes(kF32, {most, most, most, most}));
@@ -120,8 +121,6 @@ TEST(Matrix, OnlyAQuantisedOneHasScales) {
   for (const PanelFormat &f : {kI8, kI4}) {
     expect_refused(f, {{"no scales", [](BlobMatrix *m) { m->scales = kNone; }},
                        {"scales at an odd place", [](BlobMatrix *m) { m->scales = kOffset + 4; }},
-                       {"sums beyond the weights", [](BlobMatrix *m) { m->unit_sums = 0x40000000u; }},
-                       {"no sums", [](BlobMatrix *m) { m->unit_sums = kNone; }},
                        {"a diagonal beyond the weights", [](BlobMatrix *m) { m->diagonal = 0x40000000u; }},
                        {"a negative scale", [](BlobMatrix *m) { m->factor_scale = -1; }},
                        {"an infinite scale", [inf](BlobMatrix *m) { m->factor_scale = inf; }},
@@ -133,8 +132,12 @@ TEST(Matrix, OnlyAQuantisedOneHasScales) {
     EXPECT_TRUE(matrix_fits(f, found, 0x40000000u));
     EXPECT_TRUE(matrix_fits(f, plain, 0x40000000u));
   }
-  expect_refused(kI8, {{"groups of k", [](BlobMatrix *m) { m->group_k = 8; }}});
-  expect_refused(kI4, {{"no groups of k", [](BlobMatrix *m) { m->group_k = 0; }}});
+  expect_refused(kI8, {{"groups of k", [](BlobMatrix *m) { m->group_k = 32; }},
+                       {"sums beyond the weights", [](BlobMatrix *m) { m->unit_sums = 0x40000000u; }},
+                       {"no sums", [](BlobMatrix *m) { m->unit_sums = kNone; }}});
+  expect_refused(kI4, {{"no groups of k", [](BlobMatrix *m) { m->group_k = 0; }},
+                       {"groups that kernels do not take", [](BlobMatrix *m) { m->group_k = 40; }},
+                       {"sums", [](BlobMatrix *m) { m->unit_sums = kOffset; }}});
 }
 
 }  // namespace

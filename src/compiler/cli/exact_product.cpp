@@ -66,17 +66,43 @@ std::vector<float> unit_numbers(const float *packed, uint32_t gates, uint32_t un
   return out;
 }
 
+namespace {
+
+// Weight `place` of panels of int4: eight k of a unit are four bytes, the first four k in the low halves, all 8 too large.
+int32_t half_byte(const uint8_t *panels, size_t place) {
+  const uint8_t byte = panels[place / 8 * 4 + place % 4];
+  return (place % 8 < 4 ? byte & 15 : byte >> 4) - 8;
+}
+
+// [rows][groups of k], of matrix `index`.
+std::vector<float> scales_of(const Matrix &m, uint32_t index) {
+  const uint32_t gates = m.shape.gates, nr = m.format.nr, groups = m.group_k == 0 ? 1 : (m.shape.k + m.group_k - 1) / m.group_k;
+  const float *first = m.scales + index * (scales_bytes(m.format, m.shape, m.group_k) / sizeof(float));
+  std::vector<float> out;
+  for (uint32_t row = 0; row < gates * m.shape.units; ++row) {
+    const uint32_t gate = row / m.shape.units, unit = row % m.shape.units;
+    for (uint32_t group = 0; group < groups; ++group)
+      out.push_back(first[((size_t{unit / nr} * groups + group) * gates + gate) * nr + unit % nr]);
+  }
+  return out;
+}
+
+}  // namespace
+
 bool ExactMatrix::knows(const Matrix &m) {
   const PanelFormat &f = m.format;
   if (f.index_bytes != 0 || f.nr == 0) return false;
-  return f.scales == Scales::kUnscaled ? f.factor == DType::kF32 : f.weight == DType::kI8 && f.scales == Scales::kPerUnit;
+  if (f.scales == Scales::kUnscaled) return f.factor == DType::kF32;
+  return f.scales == Scales::kPerUnit ? f.weight == DType::kI8 : f.weight == DType::kI4;
 }
 
 ExactMatrix::ExactMatrix(const Matrix &m, uint32_t index)
     : rows_(m.shape.gates * m.shape.units),
       units_(m.shape.units),
       k_(m.shape.k),
-      bytes_(m.format.weight == DType::kI8),
+      bytes_(m.format.factor == DType::kI8),
+      grouped_(m.format.scales == Scales::kPerGroup),
+      group_k_(m.group_k != 0 ? m.group_k : m.shape.k),
       factor_scale_(m.factor_scale) {
   const PanelFormat &f = m.format;
   const uint8_t *panels = m.panels + index * panels_bytes(f, m.shape);
@@ -86,15 +112,30 @@ ExactMatrix::ExactMatrix(const Matrix &m, uint32_t index)
     for (uint32_t k = 0; k < k_; ++k) {
       const size_t place = (((unit / f.nr * depth + k / f.kr) * m.shape.gates + gate) * f.nr + unit % f.nr) * f.kr + k % f.kr;
       if (bytes_) {
-        integers_.push_back(static_cast<int8_t>(panels[place]));
+        integers_.push_back(f.weight == DType::kI4 ? half_byte(panels, place) : static_cast<int8_t>(panels[place]));
       } else {
         weights_.push_back(stored_number(f.weight, panels, place));
       }
     }
   }
   const size_t vector = index * (vector_bytes(f, m.shape) / sizeof(float));
-  if (bytes_) scales_ = unit_numbers(m.scales + vector, m.shape.gates, units_, f.nr);
+  if (bytes_) scales_ = scales_of(m, index);
   if (m.diagonal != nullptr) diagonal_ = unit_numbers(m.diagonal + vector, m.shape.gates, units_, f.nr);
+}
+
+// Of one scale: that of the row and of the weights are multiplied first. Of groups of k: their sums are added up, then scaled.
+float ExactMatrix::product(const ByteRow &row, uint32_t i, float start) const {
+  const int32_t *q = integers_.data() + size_t{i} * k_;
+  const size_t groups = scales_.size() / rows_;
+  const float *scales = scales_.data() + i * groups;
+  float total = 0;
+  for (size_t group = 0; group < groups; ++group) {
+    int64_t sum = 0;
+    for (size_t k = group * group_k_; k < std::min<size_t>(k_, (group + 1) * group_k_); ++k) sum += int64_t{row.bytes[k]} * q[k];
+    if (!grouped_) return std::fma(static_cast<float>(sum), scales[0] * row.step, start);
+    total = std::fma(static_cast<float>(sum), scales[group], total);
+  }
+  return std::fma(total, row.step, start);
 }
 
 void ExactMatrix::multiply(const float *x, const float *start, float *out) const {
@@ -102,10 +143,7 @@ void ExactMatrix::multiply(const float *x, const float *start, float *out) const
   for (uint32_t i = 0; i < rows_; ++i) {
     float result = start == nullptr ? 0.0f : start[i];
     if (bytes_) {
-      const int32_t *q = integers_.data() + size_t{i} * k_;
-      int64_t sum = 0;
-      for (uint32_t k = 0; k < k_; ++k) sum += int64_t{row.bytes[k]} * q[k];
-      result = std::fma(static_cast<float>(sum), scales_[i] * row.step, result);
+      result = product(row, i, result);
       if (!diagonal_.empty()) result = std::fma(x[i % units_], diagonal_[i], result);
     } else {
       const float *w = weights_.data() + size_t{i} * k_;

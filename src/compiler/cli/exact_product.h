@@ -32,8 +32,11 @@ class ExactMatrix {
   void multiply(const float *x, const float *start, float *out) const;
 
  private:
+  float product(const ByteRow &row, uint32_t i, float start) const;
+
   uint32_t rows_, units_, k_;
-  bool bytes_;
+  bool bytes_, grouped_;
+  uint32_t group_k_;
   float factor_scale_;
   std::vector<float> weights_, scales_, diagonal_;
   std::vector<int32_t> integers_;

@@ -1,6 +1,9 @@
 // panel_choice.cpp -- Contract: panel_choice.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/emit/panel_choice.h"
 
+#include <cctype>
+#include <cstdlib>
+
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -12,11 +15,12 @@ struct Target {
 };
 constexpr Target kTargets[] = {{"generic", 16}, {"avx512", 16}, {"avx2", 16}, {"neon", 16}, {"armv7", 8}, {"cortex-m", 4}};
 
-struct WeightType {
+struct TypeName {
   const char *name;
   DType dtype;
 };
-constexpr WeightType kWeightTypes[] = {{"f32", DType::kF32}, {"f16", DType::kF16}, {"bf16", DType::kBf16}, {"int8", DType::kI8}};
+constexpr TypeName kWeightTypes[] = {
+    {"f32", DType::kF32}, {"f16", DType::kF16}, {"bf16", DType::kBf16}, {"int8", DType::kI8}, {"int4", DType::kI4}};
 
 template <class Row, size_t kCount>
 std::string names(const Row (&rows)[kCount]) {
@@ -33,13 +37,28 @@ const Row &find(const Row (&rows)[kCount], const std::string &name, const std::s
   throw UsageError("unknown " + what + " " + quote(name) + "; accepted: " + names(rows));
 }
 
+// "int4:64": of k that share a scale. A multiple of kLeastGroup.
+uint32_t group_of(const std::string &text) {
+  constexpr unsigned long kMost = 1u << 16;
+  char *end = nullptr;
+  const unsigned long n =
+      text.empty() || !std::isdigit(static_cast<unsigned char>(text[0])) ? 0 : std::strtoul(text.c_str(), &end, 10);
+  if (n != 0 && *end == 0 && n <= kMost && n % kLeastGroup == 0) return static_cast<uint32_t>(n);
+  throw UsageError("a group of " + quote(text) + " k; accepted: a multiple of " + std::to_string(kLeastGroup) + " up to " +
+                   std::to_string(kMost));
+}
+
 }  // namespace
 
 uint32_t panel_width(const std::string &target) {
   return find(kTargets, target, "target").nr;
 }
-DType weight_type(const std::string &name) {
-  return find(kWeightTypes, name, "type of weights").dtype;
+WeightType weight_type(const std::string &name) {
+  const size_t colon = name.find(':');
+  const DType type = find(kWeightTypes, name.substr(0, colon), "type of weights").dtype;
+  if (type == DType::kI4) return {type, colon == std::string::npos ? kLeastGroup : group_of(name.substr(colon + 1))};
+  if (colon != std::string::npos) throw UsageError(quote(name) + " has a group of k; accepted: with int4 only, as int4:64");
+  return {type, 0};
 }
 
 PanelFormat dense_panels(DType weight, uint32_t nr) {
@@ -53,7 +72,7 @@ std::string target_names() {
   return names(kTargets);
 }
 std::string weight_type_names() {
-  return names(kWeightTypes);
+  return names(kWeightTypes) + "[:GROUP]";
 }
 
 }  // namespace rnnp::compiler

@@ -9,15 +9,20 @@
 
 namespace rnnp::compiler {
 
-// How many units lie side by side in a target's panels, and the type of weights of a name. Throw UsageError, naming what is
-// accepted.
+struct WeightType {
+  DType type;
+  uint32_t group_k;  // of a type with a scale for each group of k; else 0
+};
+
+// How many units lie side by side in a target's panels, and the type of weights of a name ("int4:64": with its group). Throw
+// UsageError, naming what is accepted.
 uint32_t panel_width(const std::string &target);
-DType weight_type(const std::string &name);
+WeightType weight_type(const std::string &name);
 
 // Panels of so many units that keep every k; of id 0 where there are none.
 PanelFormat dense_panels(DType weight, uint32_t nr);
 
-// "generic, avx512, ..."; "f32, f16, ..."
+// "generic, avx512, ..."; "f32, f16, ..., int4[:GROUP]"
 std::string target_names();
 std::string weight_type_names();
 

@@ -34,8 +34,8 @@ class Section {
     bytes_.resize((bytes_.size() + align_ - 1) / align_ * align_);
     if (bytes_.size() + count > kMostBytes) throw ModelError("the blob would be larger than 2 GiB");
     const uint32_t offset = static_cast<uint32_t>(bytes_.size());
-    const auto *from = static_cast<const uint8_t *>(data);
-    bytes_.insert(bytes_.end(), from, from + count);
+    bytes_.resize(offset + count);
+    if (count != 0) std::memcpy(&bytes_[offset], data, count);
     return offset;
   }
 
@@ -173,11 +173,13 @@ class Writer {
     }
     PackedMatrix all;
     if (!storage.scales.empty()) source.scales = storage.scales.data();
+    source.group_k = storage.group_k;
     for (uint32_t i = 0; i < count; ++i) {
       const PackedMatrix one = pack_matrix(format, source);
       append(&all.panels, one.panels);
       append(&all.scales, one.scales);
       append(&all.unit_sums, one.unit_sums);
+      out.group_k = one.group_k;
       source.m += rows * source.k;
       if (source.scales != nullptr) source.scales += rows * groups;
     }

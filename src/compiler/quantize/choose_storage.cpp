@@ -37,6 +37,11 @@ const char *type_name(DType type) {
   }
 }
 
+// Whether rows are multiplied by such weights as bytes.
+bool is_quantised(DType type) {
+  return type == DType::kI8 || type == DType::kI4;
+}
+
 class Chooser {
  public:
   Chooser(Graph *graph, const StorageWish &wish) : graph_(graph), wish_(wish) {}
@@ -67,16 +72,22 @@ class Chooser {
 
   void choose(const Node &node, const MatrixRef &m, bool keeps_float) {
     Storage &s = *m.storage;
-    const std::optional<DType> asked = keeps_float ? DType::kF32 : m.recurrent && wish_.recurrent ? wish_.recurrent : wish_.weights;
+    std::optional<WeightType> asked = m.recurrent && wish_.recurrent ? wish_.recurrent : wish_.weights;
+    if (keeps_float) asked = {DType::kF32, 0};
     const float factor_scale = s.factor_scale;
-    if (asked && !holds(*asked, s)) s = Storage();
-    if (!asked && s.type == DType::kI4 && s.group_k != 0) {
+    const bool fits_panels = s.group_k != 0 && s.group_k % kLeastGroup == 0;
+    if (asked && !holds(asked->type, s)) s = Storage();
+    if (asked && asked->type == DType::kI4 && (s.scales.empty() || !fits_panels)) {
+      s = Storage();
+      s.group_k = asked->group_k;
+    }
+    if (!asked && s.type == DType::kI4 && s.group_k != 0 && !fits_panels) {
       graph_->notes.push_back("node " + quote(node.name) + ": " + m.name + " has four-bit integers with a scale for every " +
                               std::to_string(s.group_k) + " inputs, which no panels hold: it is stored as f32");
       s = Storage();
     }
-    s.type = asked ? *asked : s.type == DType::kI4 ? DType::kI8 : s.type;
-    s.factor_scale = s.type == DType::kI8 ? factor_scale : 0.0f;
+    s.type = asked ? asked->type : s.type == DType::kI4 && !fits_panels ? DType::kI8 : s.type;
+    s.factor_scale = is_quantised(s.type) ? factor_scale : 0.0f;
     if (s.moved_rows != 0)
       graph_->notes.push_back("node " + quote(node.name) + ": " + std::to_string(s.moved_rows) + " of " +
                               std::to_string(s.scales.size()) + " rows of " + m.name +
@@ -103,7 +114,7 @@ class Chooser {
     }
     for (Direction &d : layer->directions) {
       const bool is_given = node.in.size() > 1 && node.in[1] != kNone;
-      if (d.r_storage.type == DType::kI8) d.r_storage.factor_scale = h_is_bounded(*layer, d, is_given) ? kUnitScale : 0.0f;
+      if (is_quantised(d.r_storage.type)) d.r_storage.factor_scale = h_is_bounded(*layer, d, is_given) ? kUnitScale : 0.0f;
     }
   }
 

@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "compiler/emit/panel_choice.h"
 #include "compiler/ir/graph.h"
 
 namespace rnnp::compiler {
 
 struct StorageWish {
-  std::optional<DType> weights, recurrent;  // none: as the file has them; `recurrent`: as the weights
-  std::vector<std::string> keep_float;      // nodes, by name
+  std::optional<WeightType> weights, recurrent;  // none: as the file has them; `recurrent`: as the weights
+  std::vector<std::string> keep_float;           // nodes, by name
 };
 
 // A matrix of a node: `count` of [units of all gates][k].

@@ -1,6 +1,5 @@
-// gemm_i8_test.cpp -- the gemm rows of int8 panels: the bits of docs/KERNELS.md's words, "Bytes", whatever rows and weights hold.
-// Room: tests/kernels.
-// SPDX-License-Identifier: Apache-2.0
+// gemm_byte_test.cpp -- the gemm rows of int8 and int4 panels: the bits of docs/KERNELS.md's words, "Bytes", whatever rows and
+// weights hold. Room: tests/kernels. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -18,6 +17,7 @@ struct Shape {
   uint32_t rows, k, gates, units;
   bool dense, bias, diagonal;
   float factor_scale;  // 0: of each row
+  uint32_t group_k = 0;
 };
 
 enum class Draw { kUniform, kLargest, kPairs, kOdd };
@@ -32,7 +32,7 @@ float draw_factor(Random *random, Draw draw) {
 
 const PanelFormat &format_of(const Kernel &kernel) {
   for (const PanelFormat &f : kPanelFormats)
-    if (f.weight == DType::kI8 && f.nr == kernel.nr && f.index_bytes == 0) return f;
+    if (f.weight == kernel.dtype && f.nr == kernel.nr && f.index_bytes == 0) return f;
   std::abort();
 }
 
@@ -54,7 +54,7 @@ struct Problem {
     std::vector<float> weights(size_t{s.gates} * s.units * s.k);
     for (float &w : weights) w = draw == Draw::kLargest ? (random.below(2) == 0 ? 1.0f : -1.0f) : random.uniform(-1.0f, 1.0f);
     if (draw == Draw::kPairs) std::fill(weights.begin(), weights.end(), 1.0f);
-    matrix = pack_matrix(format, {weights.data(), s.units, s.k, 0, s.gates});
+    matrix = pack_matrix(format, {weights.data(), s.units, s.k, 0, s.gates, s.group_k});
     panels = Rows(1, matrix.panels.size() / 4, 0, true);
     std::memcpy(panels.data(), matrix.panels.data(), matrix.panels.size());
     bias_values.assign(size_t{s.gates} * s.units, 0.0f);
@@ -74,6 +74,7 @@ struct Problem {
     args.panels = panels.data();
     args.scales = matrix.scales.data();
     args.unit_sums = matrix.unit_sums.data();
+    args.group_k = matrix.group_k;
     args.diagonal = s.diagonal ? diagonal.data() : nullptr;
     args.factor_scale = s.factor_scale;
     args.start = s.bias ? bias_values.data() : nullptr;
@@ -108,19 +109,37 @@ Quantised quantise(const Problem &p, size_t m) {
   return q;
 }
 
+int stored(const Problem &p, size_t tile, size_t n, size_t k) {
+  const size_t kr = p.format.kr, row = (tile * ((p.s.k + kr - 1) / kr) + k / kr) * p.width() + n;
+  const uint8_t byte = p.matrix.panels[row * 4 + k % 4];
+  return kr == 4 ? static_cast<int8_t>(byte) : (k % 8 < 4 ? byte & 15 : byte >> 4) - 8;
+}
+
+float sum_of(const Problem &p, const Quantised &q, size_t tile, size_t n, size_t from, size_t end) {
+  int64_t sum = 0;
+  for (size_t k = from; k < end; ++k) sum += int64_t{q.bytes[k]} * stored(p, tile, n, k);
+  EXPECT_LT(std::abs(sum), int64_t{1} << 31);
+  return static_cast<float>(sum);
+}
+
 float expected(const Problem &p, const Quantised &q, size_t m, size_t tile, size_t n, bool fused) {
   const size_t column = tile * p.width() + n, unit = tile * p.format.nr + n % p.format.nr;
-  int64_t sum = 0;
-  for (size_t k = 0; k < p.s.k; ++k) {
-    const size_t place = (((tile * ((p.s.k + 3) / 4) + k / 4) * p.width()) + n) * 4 + k % 4;
-    sum += int64_t{q.bytes[k]} * static_cast<int8_t>(p.matrix.panels[place]);
-  }
-  EXPECT_LT(std::abs(sum), int64_t{1} << 31);
   const auto add = [&](float x, float y, float z) {
     const volatile float product = x * y;  // else a compiler may fuse it
     return fused ? std::fma(x, y, z) : product + z;
   };
-  float out = add(static_cast<float>(sum), p.matrix.scales[column] * q.step, p.s.bias ? p.bias_values[column] : 0.0f);
+  const float start = p.s.bias ? p.bias_values[column] : 0.0f;
+  float out = 0.0f;
+  if (p.format.scales == Scales::kPerUnit) {
+    out = add(sum_of(p, q, tile, n, 0, p.s.k), p.matrix.scales[column] * q.step, start);
+  } else {
+    const size_t group_k = p.matrix.group_k, groups = (p.s.k + group_k - 1) / group_k;
+    for (size_t group = 0; group < groups; ++group) {
+      const size_t end = std::min<size_t>(p.s.k, (group + 1) * group_k);
+      out = add(sum_of(p, q, tile, n, group * group_k, end), p.matrix.scales[(tile * groups + group) * p.width() + n], out);
+    }
+    out = add(out, q.step, start);
+  }
   if (p.s.diagonal && unit < p.s.k) out = add(p.a.at(m, unit), p.diagonal[column], out);
   return out;
 }
@@ -131,10 +150,11 @@ std::vector<Shape> shapes() {
   for (uint32_t k = 1; k <= 79; ++k) {
     const uint32_t gates = 1 + k % 4;
     out.push_back({1 + random.below(7), k, gates, 1 + random.below(60), gates == 1 && k % 8 == 0, k % 3 != 0, false,
-                   k % 2 ? 1.0f / 127.0f : 0.0f});
+                   k % 2 ? 1.0f / 127.0f : 0.0f, 32 + 32 * (k % 2)});
   }
   for (const uint32_t units : {16u, 33u, 64u}) out.push_back({3, units, 3, units, false, true, true, 1.0f / 127.0f});
   out.push_back({67, 130, 4, 20, false, true, false, 0.0f});  // more rows than are quantised at a time
+  out.push_back({2, 300, 3, 40, false, true, false, 0.0f, 96});
   out.push_back({1, 4100, 2, 17, false, false, false, 1.0f / 127.0f});
   return out;
 }
@@ -190,7 +210,7 @@ TEST_P(ByteGemmTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
 std::vector<const Kernel *> byte_kernels() {
   std::vector<const Kernel *> out;
   for (const Kernel *kernel : kernels_of({KernelFamily::kGemm}))
-    if (kernel->dtype == DType::kI8) out.push_back(kernel);
+    if (kernel->dtype == DType::kI8 || kernel->dtype == DType::kI4) out.push_back(kernel);
   return out;
 }
 

@@ -1,0 +1,62 @@
+// gemm_i4_avx512vnni.cpp -- the gemm rows of int4 panels for AVX-512 with VNNI: four products to a lane at once.
+// Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
+// Contract: kernels.h; rows in kernels.inc. SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa.h"
+
+#ifdef RNNPACK_HAVE_AVX512VNNI
+#include "kernels/bytes_avx512.h"
+#include "kernels/kernel_rows.h"
+
+namespace rnnp {
+namespace {
+
+// The instruction wants one side without a sign: the weights, which are stored so.
+struct Nibble : Bytes {
+  static constexpr int kMostRows = 2;
+
+  static size_t tile_width(const GemmArgs &g) { return size_t{g.gates} * 16; }
+  static RNNPACK_INLINE I minus(int32_t v) { return _mm512_set1_epi32(-v); }
+  static RNNPACK_INLINE __m512 to_float(I sum) { return _mm512_maskz_cvtepi32_ps(kAll, sum); }
+
+  struct Weights {
+    I low, high;
+    RNNPACK_INLINE explicit Weights(const uint8_t *p) {
+      const I mask = _mm512_set1_epi8(15), w = _mm512_loadu_si512(p);
+      low = _mm512_and_si512(w, mask);
+      high = _mm512_and_si512(_mm512_maskz_srli_epi16(~__mmask32{0}, w, 4), mask);
+    }
+  };
+  struct Partial {
+    I sum;
+    RNNPACK_INLINE void clear() { sum = _mm512_setzero_si512(); }
+    // Spelt out: GCC 12 copies the sum before each intrinsic.
+    RNNPACK_INLINE void add(I weights, I factor) { __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(weights), "v"(factor)); }
+    RNNPACK_INLINE I added_to(I other) const { return _mm512_add_epi32(other, sum); }
+  };
+  static RNNPACK_INLINE int32_t sum_of_32(const uint8_t *bytes) {
+    const __m256i b = _mm256_loadu_si256(static_cast<const __m256i *>(static_cast<const void *>(bytes)));
+    const __m256i ones = _mm256_set1_epi8(1);
+    const __m256i fours = _mm256_madd_epi16(_mm256_maddubs_epi16(ones, b), _mm256_set1_epi16(1));
+    const __m128i two = _mm_add_epi32(_mm256_castsi256_si128(fours), _mm256_extracti128_si256(fours, 1));
+    const __m128i one = _mm_add_epi32(two, _mm_shuffle_epi32(two, 0x4e));
+    return _mm_cvtsi128_si32(one) + _mm_extract_epi32(one, 1);
+  }
+};
+
+}  // namespace
+}  // namespace rnnp
+
+// The words come before the body that uses them.
+#include "kernels/gemm_i4_body.h"
+#include "rnnpack/rnnpack.h"
+
+namespace rnnp {
+
+#define RNNPACK_IN_gemm_i4_avx512vnni , RNNPACK_MAKE
+#define RNNPACK_RUN(family, dtype, nr) gemm_i4_run<nr>
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_gemm_i4_avx512vnni
+
+}  // namespace rnnp
+
+#endif  // RNNPACK_HAVE_AVX512VNNI

@@ -1,0 +1,143 @@
+// gemm_i4_body.h -- rows against panels of int4: rows are bytes, sums over a group of k are whole numbers, each becomes a float
+// once. Room: kernels; included once by gemm_i4_<isa>.cpp after a vec_<isa>.h and Nibble, the words on bytes. Writes out and its
+// scratch. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Bytes". A weight is stored 8 too large; 8 times the sum of a group's
+// bytes is taken off again. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_GEMM_I4_BODY_H_
+#define RNNPACK_KERNELS_GEMM_I4_BODY_H_
+
+#include "kernels/byte_rows.h"
+#include "kernels/finish_body.h"
+
+namespace rnnp {
+namespace {
+
+using NibbleSum = Bytes::I;
+constexpr size_t kNibbleBytes = 4;  // eight k of a unit
+constexpr size_t kNibbleChunk = 4;  // times eight k: as much as Nibble::Partial takes
+
+// A row's bytes, and of each group of k eight times their sum.
+RNNPACK_NOINLINE void quantise_groups(const GemmArgs *args, size_t row, const ByteRows &to, size_t m) {
+  quantise_row(args, row, to, m, 0);
+  const uint8_t *bytes = to.bytes(m);
+  int32_t *sums = to.group_sums(m);
+  for (size_t k = 0; k < args->k; k += args->group_k) {
+    const size_t left = align_up(args->k - k, 32), count = left < args->group_k ? left : args->group_k;
+    int32_t sum = 0;
+    for (size_t i = 0; i < count; i += 32) sum += Nibble::sum_of_32(bytes + k + i);
+    *sums++ = sum * 8;
+  }
+}
+
+// Where a block of some rows and vectors of one tile lies.
+struct NibbleBlock {
+  const GemmArgs *args;
+  const uint8_t *panel;  // of the block's first vector
+  size_t panel_k, octets, group_octets;
+  ByteRows rows;
+  size_t row, first_row;  // among the quantised ones, and where those begin
+  size_t tile, column;    // the block's first column within the tile
+};
+
+// Adds octets [from, end), kNibbleChunk at most, of one group.
+template <int kMr, int kVectors>
+RNNPACK_INLINE void add_octets(const NibbleBlock &b, size_t from, size_t end, NibbleSum (&sum)[kMr][kVectors]) {
+  typename Nibble::Partial part[kMr][kVectors];
+  RNNPACK_UNROLL
+  for (int i = 0; i < kMr * kVectors; ++i) part[i / kVectors][i % kVectors].clear();
+  const uint8_t *panel = b.panel + from * b.panel_k;
+  for (size_t k = from; k < end; ++k, panel += b.panel_k) {
+    RNNPACK_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Nibble::Weights w(panel + static_cast<size_t>(v) * kWidth * kNibbleBytes);
+      RNNPACK_UNROLL
+      for (int m = 0; m < kMr; ++m) {
+        const uint8_t *a = b.rows.bytes(b.row + static_cast<size_t>(m)) + k * 8;
+        part[m][v].add(w.low, Bytes::broadcast(a));
+        part[m][v].add(w.high, Bytes::broadcast(a + 4));
+      }
+    }
+  }
+  RNNPACK_UNROLL
+  for (int i = 0; i < kMr * kVectors; ++i)
+    sum[i / kVectors][i % kVectors] = part[i / kVectors][i % kVectors].added_to(sum[i / kVectors][i % kVectors]);
+}
+
+template <int kMr, int kVectors>
+RNNPACK_NOINLINE void nibble_block(const NibbleBlock &b) {
+  const GemmArgs &g = *b.args;
+  const size_t width = Nibble::tile_width(g), groups = (size_t{g.k} + g.group_k - 1) / g.group_k;
+  const float *scales = g.scales + b.tile * groups * width + b.column;
+  F total[kMr][kVectors];
+  RNNPACK_UNROLL
+  for (int i = 0; i < kMr * kVectors; ++i) total[i / kVectors][i % kVectors] = Vec::set1(0.0f);
+  for (size_t group = 0, first = 0; group < groups; ++group, first += b.group_octets, scales += width) {
+    const size_t end = first + b.group_octets < b.octets ? first + b.group_octets : b.octets;
+    NibbleSum sum[kMr][kVectors];
+    RNNPACK_UNROLL
+    for (int m = 0; m < kMr; ++m) {
+      const NibbleSum excess = Nibble::minus(b.rows.group_sums(b.row + static_cast<size_t>(m))[group]);
+      RNNPACK_UNROLL
+      for (int v = 0; v < kVectors; ++v) sum[m][v] = excess;
+    }
+    for (size_t k = first; k < end; k += kNibbleChunk)
+      add_octets<kMr, kVectors>(b, k, k + kNibbleChunk < end ? k + kNibbleChunk : end, sum);
+    RNNPACK_UNROLL
+    for (int i = 0; i < kMr * kVectors; ++i) {
+      const int m = i / kVectors, v = i % kVectors;
+      total[m][v] = Vec::fma(Nibble::to_float(sum[m][v]), Vec::load(scales + v * kWidth), total[m][v]);
+    }
+  }
+  F kept[kMr * kVectors];
+  RNNPACK_UNROLL
+  for (int i = 0; i < kMr * kVectors; ++i) kept[i] = total[i / kVectors][i % kVectors];
+  VectorPlace place = {0, b.tile, 0, width};
+  RNNPACK_NO_UNROLL
+  for (size_t i = 0; i < kMr * kVectors; ++i) {
+    const size_t row = b.row + i / kVectors;
+    place.row = b.first_row + row;
+    place.column = b.column + i % kVectors * kWidth;
+    finish_vector(g, place, kept[i], Vec::set1(*b.rows.scale(row)));
+  }
+}
+
+// All of the quantised rows against some vectors of a tile.
+template <int kVectors>
+RNNPACK_NOINLINE void nibble_rows(NibbleBlock b, size_t rows) {
+  b.row = 0;
+  for (; b.row + Nibble::kMostRows <= rows; b.row += Nibble::kMostRows) nibble_block<Nibble::kMostRows, kVectors>(b);
+  for (; b.row < rows; ++b.row) nibble_block<1, kVectors>(b);
+}
+
+template <int kNr>
+void gemm_i4_run(const GemmArgs *args) {
+  NibbleBlock b = {};
+  b.args = args;
+  b.rows = byte_rows(*args, DType::kI4);
+  b.panel_k = size_t{args->gates} * kNr * kNibbleBytes;
+  b.octets = (size_t{args->k} + 7) / 8;
+  b.group_octets = args->group_k / 8;
+  const size_t vectors = size_t{args->gates} * kNr / kWidth;
+  for (b.first_row = 0; b.first_row < args->rows; b.first_row += kQuantisedRows) {
+    const size_t left = args->rows - b.first_row, rows = left < kQuantisedRows ? left : kQuantisedRows;
+    for (size_t m = 0; m < rows; ++m) quantise_groups(args, b.first_row + m, b.rows, m);
+    for (b.tile = args->tile_begin; b.tile < args->tile_end; ++b.tile) {
+      const uint8_t *panel = static_cast<const uint8_t *>(args->panels) + b.tile * b.octets * b.panel_k;
+      for (size_t v = 0; v < vectors;) {
+        b.column = v * kWidth;
+        b.panel = panel + b.column * kNibbleBytes;
+        const size_t more = vectors - v;
+        if (more >= 4) {
+          nibble_rows<4>(b, rows), v += 4;
+        } else if (more >= 2) {
+          nibble_rows<2>(b, rows), v += 2;
+        } else {
+          nibble_rows<1>(b, rows), v += 1;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_GEMM_I4_BODY_H_

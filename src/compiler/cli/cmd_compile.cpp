@@ -8,9 +8,9 @@
 #include "compiler/cli/command.h"
 #include "compiler/cli/files.h"
 #include "compiler/cli/model_options.h"
+#include "compiler/cli/quantizer.h"
 #include "compiler/compile.h"
 #include "compiler/emit/emit_c.h"
-#include "compiler/emit/panel_choice.h"
 #include "compiler/import/import.h"
 #include "compiler/onnx/problem.h"
 #include "rnnpack/rnnpack.h"
@@ -19,8 +19,8 @@ namespace rnnp::compiler {
 namespace {
 
 struct Options {
-  std::string model, output, target = "generic", c_name, weights, recurrent;
-  std::vector<std::string> keep_float;
+  std::string model, output, target = "generic", c_name;
+  QuantizerOptions quantizer;
   uint32_t chunk_steps = 0, stream_steps = 0, max_steps = 100;
   bool one_file = false;
   ModelOptions inputs;
@@ -70,13 +70,19 @@ int run(const Options &options) {
   std::vector<std::string> outputs;
   if (!options.output.empty()) outputs.push_back(options.output);
   if (!options.c_name.empty()) outputs.insert(outputs.end(), {options.c_name + ".h", code});
+  if (!options.quantizer.report.empty()) outputs.push_back(options.quantizer.report);
   check_distinct({options.model}, outputs);
   const auto model = load_model(options.model, options.inputs);
   check_distinct(model->data_files, outputs);
-  const Compiled compiled = compile_model(*model, {options.target, state_pairs(options.inputs), options.stream_steps,
-                                                   options.weights, options.recurrent, options.keep_float});
+  CompileOptions how{options.target, state_pairs(options.inputs), options.stream_steps};
+  Quantizer quantizer(options.quantizer, options.target);
+  quantizer.prepare(&how);
+  const Compiled compiled = compile_model(*model, how);
   for (const std::string &note : compiled.graph.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   std::vector<OutputFile> files;
+  std::string report;
+  if (!quantizer.finish(compiled.blob.size(), &report)) return kExitVerify;
+  if (!options.quantizer.report.empty()) files.push_back({options.quantizer.report, report.data(), report.size()});
   CSource source;
   if (!options.c_name.empty()) {
     source = emit_c(compiled.blob, options.c_name, {chunk_steps_of(options), options.max_steps, options.one_file});
@@ -105,12 +111,7 @@ void add_compile(CLI::App *app, Action *action) {
   command
       ->add_option("--target", options->target, "generic, avx512, avx2, neon, armv7 or cortex-m: the layout of the packed weights")
       ->capture_default_str();
-  command->add_option("--weights", options->weights,
-                      "what weights are stored as: " + weight_type_names() + "; left out: what the file has");
-  command->add_option("--recurrent", options->recurrent, "the same of recurrent layers' R alone");
-  command->add_option("--keep-float", options->keep_float, "a node whose weights stay f32; may be repeated")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_quantizer_options(command, &options->quantizer);
   command->add_option("--emit-c", options->c_name,
                       "also write NAME.c and NAME.h: the blob as a const array, with the sizes a static buffer needs");
   command

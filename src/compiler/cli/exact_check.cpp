@@ -58,19 +58,6 @@ class Check {
     result_->difference = text;
   }
 
-  // Where a row starts: what the call gave, else what the blob has.
-  void start(size_t row, uint32_t state, size_t in, const BlobStrided &at, std::vector<float> *to) const {
-    if (in < seen_.in.size() && !seen_.in[in].rows.empty()) {
-      const float *from = seen_.in[in].row(row);
-      for (size_t i = 0; i < to->size(); ++i) (*to)[i] = from[at.first + i * at.stride];
-      return;
-    }
-    const BlobState &s = model_.states[state];
-    if (s.init == kNone) return;
-    const float *from = model_.weights(s.init) + (s.per_row != 0 ? row * s.elems : 0);
-    std::copy(from, from + s.elems, to->begin());
-  }
-
   void recurrent() {
     const AttrRecurrent &a = *model_.attr<AttrRecurrent>(node_);
     for (uint32_t d = 0; d < a.direction_count; ++d) {
@@ -83,8 +70,8 @@ class Check {
     const BlobDirection &direction = a.direction[d];
     const size_t steps = row_count(seen_.in[0]) / batch(), last = live(row, steps), h_size = layer.hidden();
     std::vector<float> h(h_size, 0.0f), c(h_size, 0.0f);
-    start(row, direction.state_h, 1, direction.init_h, &h);
-    if (direction.state_c != kNone) start(row, direction.state_c, 2, direction.init_c, &c);
+    initial_state(model_, seen_, direction.state_h, 1, direction.init_h, row, &h);
+    if (direction.state_c != kNone) initial_state(model_, seen_, direction.state_c, 2, direction.init_c, row, &c);
     for (size_t i = 0; i < last; ++i) {
       const size_t t = direction.reverse ? last - 1 - i : i;
       layer.step(seen_.in[0].row(t * batch() + row), h.data(), c.data());
@@ -181,6 +168,19 @@ bool is_known(const Model &m, const BlobNode &node) {
 }
 
 }  // namespace
+
+void initial_state(const Model &m, const SeenNode &seen, uint32_t state, size_t in, const BlobStrided &at, size_t row,
+                   std::vector<float> *to) {
+  if (in < seen.in.size() && !seen.in[in].rows.empty()) {
+    const float *from = seen.in[in].row(row);
+    for (size_t i = 0; i < to->size(); ++i) (*to)[i] = from[at.first + i * at.stride];
+    return;
+  }
+  const BlobState &s = m.states[state];
+  if (s.init == kNone) return;
+  const float *from = m.weights(s.init) + (s.per_row != 0 ? row * s.elems : 0);
+  std::copy(from, from + s.elems, to->begin());
+}
 
 std::vector<bool> low_precision_nodes(const Model &m) {
   std::vector<bool> out;

@@ -17,6 +17,10 @@ struct ExactResult {
   std::string difference;            // the first one, in words; empty: all are equal
 };
 
+// Where a row of a direction starts: what the call gave as operand `in`, else what the blob has; zeros stay.
+void initial_state(const Model &model, const SeenNode &seen, uint32_t state, size_t in, const BlobStrided &at, size_t row,
+                   std::vector<float> *to);
+
 // Nodes with weights of fewer bits.
 std::vector<bool> low_precision_nodes(const Model &model);
 

@@ -61,6 +61,14 @@ WeightType weight_type(const std::string &name) {
   return {type, 0};
 }
 
+std::string weight_type_name(const WeightType &type) {
+  const bool has_group = type.type == DType::kI4 && type.group_k != kLeastGroup;
+  for (const TypeName &row : kWeightTypes) {
+    if (row.dtype == type.type) return row.name + (has_group ? ":" + std::to_string(type.group_k) : std::string());
+  }
+  return "?";
+}
+
 PanelFormat dense_panels(DType weight, uint32_t nr) {
   for (const PanelFormat &f : kPanelFormats) {
     if (f.weight == weight && f.nr == nr && f.index_bytes == 0) return f;

@@ -18,6 +18,7 @@ struct WeightType {
 // UsageError, naming what is accepted.
 uint32_t panel_width(const std::string &target);
 WeightType weight_type(const std::string &name);
+std::string weight_type_name(const WeightType &type);
 
 // Panels of so many units that keep every k; of id 0 where there are none.
 PanelFormat dense_panels(DType weight, uint32_t nr);

@@ -22,6 +22,11 @@ struct Storage {
   uint32_t groups(uint32_t k) const { return group_k == 0 ? 1 : (k + group_k - 1) / group_k; }
 };
 
+// Whether rows are multiplied by such weights as bytes.
+inline bool is_quantised(DType type) {
+  return type == DType::kI8 || type == DType::kI4;
+}
+
 // What a file has: its type, and for each of the numbers w [rows][k] what it is a multiple of (Tensor::steps). Of int8, rows that
 // bytes of panels cannot hold (beyond 127, or two neighbours above 129) are moved by the least, or given up to be rounded anew,
 // whichever errs less. `units`: rows of one gate, along whose diagonal numbers may stand apart; 0: none.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/emit/panel_choice.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -22,24 +23,29 @@ bool h_is_bounded(const Recurrent &r, const Direction &d, bool is_given) {
   return is(0, Act::kSigmoid) && is(1, Act::kTanh);
 }
 
-const char *type_name(DType type) {
-  switch (type) {
-    case DType::kF16:
-      return "f16";
-    case DType::kBf16:
-      return "bf16";
-    case DType::kI8:
-      return "int8";
-    case DType::kI4:
-      return "int4";
-    default:
-      return "f32";
-  }
+bool h_is_given(const Node &node) {
+  return node.in.size() > 1 && node.in[1] != kNone;
 }
 
-// Whether rows are multiplied by such weights as bytes.
-bool is_quantised(DType type) {
-  return type == DType::kI8 || type == DType::kI4;
+bool is_bounded_act(const BlobActivation &a) {
+  return a.act == static_cast<uint32_t>(Act::kTanh) || a.act == static_cast<uint32_t>(Act::kSigmoid);
+}
+
+// Which values hold numbers from -1 to 1 alone: results of tanh and sigmoid, and h of cells that end in them.
+std::vector<bool> bounded_values(const Graph &graph) {
+  std::vector<bool> bounded(graph.values.size(), false);
+  for (const Node &node : graph.nodes) {
+    bool is = false;
+    if (const auto *unary = std::get_if<AttrUnary>(&node.attr)) is = is_bounded_act(unary->act);
+    if (const auto *dense = std::get_if<Dense>(&node.attr)) is = is_bounded_act(dense->act);
+    if (const auto *conv = std::get_if<Conv>(&node.attr)) is = is_bounded_act(conv->shape.act);
+    if (const auto *layer = std::get_if<Recurrent>(&node.attr)) {
+      is = std::all_of(layer->directions.begin(), layer->directions.end(),
+                       [&](const Direction &d) { return h_is_bounded(*layer, d, h_is_given(node)); });
+    }
+    if (node.out[0] != kNone) bounded[node.out[0]] = is;
+  }
+  return bounded;
 }
 
 class Chooser {
@@ -51,8 +57,9 @@ class Chooser {
     for (Node &node : graph_->nodes) {
       const bool keeps_float = std::find(wish_.keep_float.begin(), wish_.keep_float.end(), node.name) != wish_.keep_float.end();
       for (const MatrixRef &m : matrices_of(&node)) choose(node, m, keeps_float);
-      if (auto *layer = std::get_if<Recurrent>(&node.attr)) settle(node, layer);
+      if (auto *layer = std::get_if<Recurrent>(&node.attr)) settle(layer);
     }
+    set_known_factor_scales(graph_);
     if (!kept_.empty()) graph_->notes.push_back("the file's own " + kept_ + " are kept; --weights TYPE asks for others");
   }
 
@@ -102,19 +109,15 @@ class Chooser {
   }
 
   void note_kept(const Storage &s) {
-    const std::string name = std::string(type_name(s.type)) + (s.scales.empty() ? " weights" : " weights and their scales");
+    const std::string name = weight_type_name({s.type, s.group_k}) + (s.scales.empty() ? " weights" : " weights and their scales");
     if (kept_.find(name) == std::string::npos) kept_ += (kept_.empty() ? "" : ", ") + name;
   }
 
   // W of both directions has one format, and so has R.
-  void settle(const Node &node, Recurrent *layer) {
+  static void settle(Recurrent *layer) {
     for (Storage Direction::*part : {&Direction::w_storage, &Direction::r_storage}) {
       Storage &first = layer->directions.front().*part, &last = layer->directions.back().*part;
       if (first.type != last.type) first = last = Storage();
-    }
-    for (Direction &d : layer->directions) {
-      const bool is_given = node.in.size() > 1 && node.in[1] != kNone;
-      if (is_quantised(d.r_storage.type)) d.r_storage.factor_scale = h_is_bounded(*layer, d, is_given) ? kUnitScale : 0.0f;
     }
   }
 
@@ -138,6 +141,22 @@ std::vector<MatrixRef> matrices_of(Node *node) {
     if (!conv->is_depthwise()) out.push_back({"W", &conv->w, &conv->storage, conv->depth(), conv->shape.groups, false});
   }
   return out;
+}
+
+void set_known_factor_scales(Graph *graph) {
+  const std::vector<bool> bounded = bounded_values(*graph);
+  for (Node &node : graph->nodes) {
+    auto *layer = std::get_if<Recurrent>(&node.attr);
+    for (const MatrixRef &m : matrices_of(&node)) {
+      if (is_quantised(m.storage->type) && !m.recurrent && m.storage->factor_scale == 0 && bounded[node.in[0]])
+        m.storage->factor_scale = kUnitScale;
+    }
+    for (size_t d = 0; layer != nullptr && d < layer->directions.size(); ++d) {
+      Direction &direction = layer->directions[d];
+      if (is_quantised(direction.r_storage.type) && h_is_bounded(*layer, direction, h_is_given(node)))
+        direction.r_storage.factor_scale = kUnitScale;
+    }
+  }
 }
 
 void choose_storage(Graph *graph, const StorageWish &wish) {

@@ -28,6 +28,9 @@ struct MatrixRef {
 // Those that can be stored otherwise than f32.
 std::vector<MatrixRef> matrices_of(Node *node);
 
+// What x and h of int8 matrices are multiples of, where that is known without data: 1/127 of what lies between -1 and 1.
+void set_known_factor_scales(Graph *graph);
+
 // Sets every matrix's storage to one that has panels, and notes what the user should know of it. Throws UsageError for a node that
 // there is not.
 void choose_storage(Graph *graph, const StorageWish &wish);

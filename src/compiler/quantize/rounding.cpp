@@ -9,46 +9,56 @@
 namespace rnnp::compiler {
 namespace {
 
-constexpr double kMostByte = 127, kMostPair = 129;
+// Whole numbers that panels of a type hold. Of bytes, neighbours at k = 2i and 2i + 1 add up to `pair` at most.
+struct Range {
+  double low, high, pair;
+};
+constexpr Range kBytes = {-127, 127, 129}, kHalves = {-8, 7, 1000};
 
-// The least scale with which nothing is cut: as panels of int8 choose it.
-double whole_scale(const float *w, uint32_t k) {
+// Weights that share a scale: [0, count), the first of which is at an even place.
+struct Group {
+  const float *w;
+  uint32_t count;
+};
+
+// The least scale with which nothing is cut: as the packer chooses it.
+double whole_scale(const Group &group, const Range &range) {
   double most = 0, pair = 0;
-  for (uint32_t i = 0; i < k; ++i) most = std::max(most, std::fabs(double{w[i]}));
-  for (uint32_t i = 0; i + 1 < k; i += 2) pair = std::max(pair, std::fabs(double{w[i]} + double{w[i + 1]}));
-  return std::max(most / kMostByte, pair / (kMostPair - 1));
+  for (uint32_t i = 0; i < group.count; ++i) most = std::max(most, std::fabs(double{group.w[i]}));
+  for (uint32_t i = 0; i + 1 < group.count; i += 2) pair = std::max(pair, std::fabs(double{group.w[i]} + double{group.w[i + 1]}));
+  return std::max(most / range.high, pair / (range.pair - 1));
 }
 
 // The whole number for place i, whose neighbour at an even place is decided already.
-double whole_number(double v, const double *q, uint32_t i) {
-  double low = -kMostByte, high = kMostByte;
+double whole_number(double v, const double *q, uint32_t i, const Range &range) {
+  double low = range.low, high = range.high;
   if (i % 2 == 1) {
-    high = std::min(high, kMostPair - q[i - 1]);
-    low = std::max(low, -kMostPair - q[i - 1]);
+    high = std::min(high, range.pair - q[i - 1]);
+    low = std::max(low, -range.pair - q[i - 1]);
   }
   return std::clamp(std::nearbyint(v), low, high);
 }
 
-double squared_error(const float *w, uint32_t k, double scale, std::vector<double> *q) {
+double squared_error(const Group &group, double scale, const Range &range, double *q) {
   double sum = 0;
-  for (uint32_t i = 0; i < k; ++i) {
-    (*q)[i] = whole_number(double{w[i]} / scale, q->data(), i);
-    const double error = double{w[i]} - (*q)[i] * scale;
+  for (uint32_t i = 0; i < group.count; ++i) {
+    q[i] = whole_number(double{group.w[i]} / scale, q, i, range);
+    const double error = double{group.w[i]} - q[i] * scale;
     sum += error * error;
   }
   return sum;
 }
 
 // Of scales from the whole one down to half of it.
-double best_scale(const float *w, uint32_t k) {
+double best_scale(const Group &group, const Range &range) {
   constexpr int kTrials = 50;
-  const double whole = whole_scale(w, k);
+  const double whole = whole_scale(group, range);
   if (whole == 0) return 0;
-  std::vector<double> q(k);
+  std::vector<double> q(group.count);
   double best = whole, least = HUGE_VAL;
   for (int i = 0; i < kTrials; ++i) {
     const double scale = static_cast<double>(static_cast<float>(whole * (1 - 0.5 * i / kTrials)));
-    const double error = squared_error(w, k, scale, &q);
+    const double error = squared_error(group, scale, range, q.data());
     if (error < least) least = error, best = scale;
   }
   return best;
@@ -83,12 +93,14 @@ std::vector<double> factor_of_inverse(const Products &seen) {
   return u;
 }
 
-// Each place in turn is rounded, and those behind it make good what it errs.
-void gptq_row(const float *w, uint32_t k, double scale, const std::vector<double> &u, std::vector<double> *q) {
+// Each place in turn is rounded, and those behind it make good what it errs. scales: of each group of `group_k`.
+void gptq_row(const float *w, uint32_t k, const float *scales, uint32_t group_k, const Range &range, const std::vector<double> &u,
+              double *q) {
   std::vector<double> left(w, w + k);
   for (uint32_t i = 0; i < k; ++i) {
-    (*q)[i] = whole_number(left[i] / scale, q->data(), i);
-    const double error = (left[i] - (*q)[i] * scale) / u[size_t{i} * k + i];
+    const double scale = double{scales[i / group_k]};
+    q[i] = scale == 0 ? 0 : whole_number(left[i] / scale, q, i, range);
+    const double error = (left[i] - q[i] * scale) / u[size_t{i} * k + i];
     for (uint32_t j = i + 1; j < k; ++j) left[j] -= error * u[size_t{i} * k + j];
   }
 }
@@ -115,23 +127,30 @@ void Products::add(const float *row) {
 }
 
 void round_weights(Rounding how, const std::vector<float> &w, uint32_t k, const Products *seen, Storage *storage) {
-  if (how == Rounding::kNearest || storage->type != DType::kI8 || !storage->scales.empty() || storage->diagonal) return;
+  if (how == Rounding::kNearest || !is_quantised(storage->type) || !storage->scales.empty() || storage->diagonal) return;
   if (std::any_of(w.begin(), w.end(), [](float v) { return !std::isfinite(v); })) return;
   const bool gptq = how == Rounding::kGptq && seen != nullptr && seen->rows() != 0;
+  const bool bytes = storage->type == DType::kI8;
+  const Range &range = bytes ? kBytes : kHalves;
+  const uint32_t group_k = storage->group_k == 0 ? k : storage->group_k, groups = storage->groups(k);
   const std::vector<double> u = gptq ? factor_of_inverse(*seen) : std::vector<double>();
   std::vector<double> q(k);
   storage->rounded = w;
   for (size_t row = 0; row < w.size() / k; ++row) {
     const float *from = w.data() + row * k;
-    const double scale = gptq ? static_cast<double>(static_cast<float>(whole_scale(from, k))) : best_scale(from, k);
-    storage->scales.push_back(static_cast<float>(scale));
-    if (scale == 0) continue;
-    if (gptq) {
-      gptq_row(from, k, scale, u, &q);
-    } else {
-      squared_error(from, k, scale, &q);
+    for (uint32_t g = 0; g < groups; ++g) {
+      const Group group = {from + size_t{g} * group_k, std::min(group_k, k - g * group_k)};
+      // A byte's scale has room to spare; half of one is worth cutting for.
+      const float scale = static_cast<float>(gptq && bytes ? whole_scale(group, range) : best_scale(group, range));
+      storage->scales.push_back(scale);
+      if (!gptq && scale != 0) squared_error(group, double{scale}, range, q.data() + size_t{g} * group_k);
     }
-    for (uint32_t i = 0; i < k; ++i) storage->rounded[row * k + i] = static_cast<float>(q[i] * scale);
+    const float *scales = storage->scales.data() + row * groups;
+    if (gptq) gptq_row(from, k, scales, group_k, range, u, q.data());
+    for (uint32_t i = 0; i < k; ++i) {
+      const float scale = scales[i / group_k];
+      storage->rounded[row * k + i] = scale == 0 ? 0.0f : static_cast<float>(q[i] * double{scale});
+    }
   }
 }
 

@@ -1,0 +1,185 @@
+// calibration.cpp -- Contract: calibration.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/cli/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "compiler/cli/array_files.h"
+#include "compiler/cli/draw.h"
+#include "compiler/cli/wav.h"
+#include "compiler/emit/write_blob.h"
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+namespace {
+
+Array rows_of_samples(const std::string &path, const rnnp_tensor_facts &facts) {
+  const std::vector<float> samples = read_wav(path);
+  const size_t steps = samples.size() / facts.row_elems;
+  if (steps == 0) throw UsageError(quote(path) + " has fewer samples than one row of input " + quote(facts.name));
+  Array array;
+  bool has_steps = false;
+  for (uint32_t i = 0; i < facts.rank; ++i) {
+    has_steps = has_steps || facts.dims[i] == RNNP_DIM_STEPS;
+    array.shape.push_back(facts.dims[i] == RNNP_DIM_STEPS   ? static_cast<int64_t>(steps)
+                          : facts.dims[i] == RNNP_DIM_BATCH ? 1
+                                                            : facts.dims[i]);
+  }
+  if (!has_steps) array.shape.insert(array.shape.begin(), static_cast<int64_t>(steps));
+  array.f32.assign(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(steps * facts.row_elems));
+  return array;
+}
+
+std::vector<uint8_t> plain_blob(Graph graph, const PanelFormat &panels) {
+  for (Node &node : graph.nodes) {
+    for (const MatrixRef &m : matrices_of(&node)) *m.storage = Storage();
+  }
+  return write_blob(graph, panels);
+}
+
+// The direction of a recurrent node's matrix: W and R of each come one after the other.
+uint32_t direction_of(size_t index) {
+  return static_cast<uint32_t>(index / 2);
+}
+
+}  // namespace
+
+void visit_rows(const Node &node, const SeenNode &seen, const MatrixRef &m, uint32_t direction,
+                const std::function<void(const float *row, size_t k)> &visit) {
+  if (seen.in.empty() || seen.in[0].elems == 0) return;
+  const SeenRows &x = seen.in[0];
+  const size_t rows = x.rows.size() / x.elems;
+  if (!m.recurrent) {
+    const size_t width = node.op == OpKind::kConv ? x.elems : m.k;
+    for (size_t at = 0; at + width <= rows * x.elems; at += width) visit(x.rows.data() + at, width);
+    return;
+  }
+  const auto &layer = std::get<Recurrent>(node.attr);
+  const SeenRows &y = seen.out[0];
+  if (y.elems == 0) return;
+  const size_t steps = rows / seen.batch;
+  for (size_t t = 0; t + 1 < steps; ++t) {
+    const size_t from = layer.directions[direction].reverse ? t + 1 : t;
+    for (size_t row = 0; row < seen.batch; ++row) visit(y.row(from * seen.batch + row) + direction * layer.hidden_size, m.k);
+  }
+}
+
+Arrays calibration_inputs(const std::vector<std::string> &files, const Runner &runner) {
+  std::vector<std::string> arrays;
+  Arrays inputs;
+  for (const std::string &file : files) {
+    if (!is_wav(file)) {
+      arrays.push_back(file);
+      continue;
+    }
+    if (runner.inputs().empty()) throw UsageError("the model has no inputs");
+    inputs[runner.inputs()[0].name] = rows_of_samples(file, runner.inputs()[0]);
+  }
+  for (auto &array : read_inputs(arrays, runner.inputs())) inputs[array.first] = std::move(array.second);
+  return inputs;
+}
+
+Graph with_every_step(Graph graph) {
+  for (Node &node : graph.nodes) {
+    if (node.op != OpKind::kRecurrent || node.out[0] != kNone) continue;
+    const auto &layer = std::get<Recurrent>(node.attr);
+    node.out[0] = graph.add_row(static_cast<uint32_t>(layer.directions.size()) * layer.hidden_size, true);
+  }
+  return graph;
+}
+
+std::vector<bool> Reference::watched_nodes(const Graph &graph) {
+  std::vector<bool> wanted;
+  for (Node node : graph.nodes) wanted.push_back(!matrices_of(&node).empty());
+  return wanted;
+}
+
+std::vector<uint8_t> Reference::watched_blob(Graph graph, const PanelFormat &panels) const {
+  return write_blob(with_every_step(std::move(graph)), panels);
+}
+
+Reference::Reference(Graph graph, const PanelFormat &panels, const std::vector<std::string> &files) : graph_(std::move(graph)) {
+  blob_ = plain_blob(with_every_step(graph_), panels);
+  plain_bytes_ = plain_blob(graph_, panels).size();
+  Runner runner(blob_);
+  inputs_ = calibration_inputs(files, runner);
+  run(&runner);
+}
+
+Reference::Reference(Graph graph, const PanelFormat &panels, int64_t steps, uint32_t seed) : graph_(std::move(graph)) {
+  blob_ = plain_blob(with_every_step(graph_), panels);
+  plain_bytes_ = plain_blob(graph_, panels).size();
+  Runner runner(blob_);
+  std::mt19937 random(seed);
+  const int64_t batch = runner.facts().fixed_batch != 0 ? runner.facts().fixed_batch : 1;
+  for (const rnnp_tensor_facts &facts : runner.inputs()) {
+    if (facts.role == RNNP_ROLE_STATE || facts.role == RNNP_ROLE_LENGTHS) continue;
+    const bool in_front = facts.role == RNNP_ROLE_SEQUENCE &&
+                          std::find(facts.dims, facts.dims + facts.rank, RNNP_DIM_STEPS) == facts.dims + facts.rank;
+    inputs_.emplace(facts.name, draw_array(facts, steps, batch, in_front, 1.0, &random));
+  }
+  run(&runner);
+}
+
+void Reference::run(Runner *runner) {
+  seen_ = watch_run(runner, inputs_, watched_nodes(graph_));
+}
+
+float best_step(const std::vector<float> &numbers) {
+  constexpr size_t kBins = 4096;
+  constexpr int kTrials = 70;
+  float most = 0;
+  for (const float v : numbers) most = std::isfinite(v) ? std::max(most, std::fabs(v)) : most;
+  if (most == 0) return 0;
+  std::vector<double> counts(kBins, 0.0);
+  for (const float v : numbers) {
+    if (std::isfinite(v)) ++counts[std::min(kBins - 1, static_cast<size_t>(std::fabs(v) / most * kBins))];
+  }
+  float best = most / 127.0f;
+  double least = HUGE_VAL;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const double step = double{most} / 127 * (1 - 0.01 * trial);
+    double error = 0;
+    for (size_t i = 0; i < kBins; ++i) {
+      const double v = (static_cast<double>(i) + 0.5) * double{most} / kBins, cut = v - 127.5 * step;
+      error += counts[i] * (cut > 0 ? cut * cut : step * step / 12);
+    }
+    if (error < least) least = error, best = static_cast<float>(step);
+  }
+  return best;
+}
+
+void set_factor_scales(Graph *graph, const SeenRun &seen) {
+  for (size_t n = 0; n < graph->nodes.size(); ++n) {
+    Node &node = graph->nodes[n];
+    const std::vector<MatrixRef> matrices = matrices_of(&node);
+    for (size_t i = 0; i < matrices.size(); ++i) {
+      const MatrixRef &m = matrices[i];
+      if (!is_quantised(m.storage->type) || m.storage->factor_scale != 0) continue;
+      std::vector<float> numbers;
+      visit_rows(node, seen.nodes[n], m, direction_of(i),
+                 [&](const float *row, size_t k) { numbers.insert(numbers.end(), row, row + k); });
+      m.storage->factor_scale = best_step(numbers);
+    }
+  }
+}
+
+void round_graph(Graph *graph, Rounding how, const SeenRun *seen) {
+  if (how == Rounding::kNearest) return;
+  for (size_t n = 0; n < graph->nodes.size(); ++n) {
+    Node &node = graph->nodes[n];
+    const std::vector<MatrixRef> matrices = matrices_of(&node);
+    for (size_t i = 0; i < matrices.size(); ++i) {
+      const MatrixRef &m = matrices[i];
+      if (!is_quantised(m.storage->type) || !m.storage->scales.empty()) continue;
+      Products products(m.k);
+      const bool whole_rows = m.count == 1 && node.op != OpKind::kConv;
+      if (how == Rounding::kGptq && seen != nullptr && whole_rows)
+        visit_rows(node, seen->nodes[n], m, direction_of(i), [&](const float *row, size_t) { products.add(row); });
+      round_weights(how, *m.w, m.k, products.rows() != 0 ? &products : nullptr, m.storage);
+    }
+  }
+}
+
+}  // namespace rnnp::compiler

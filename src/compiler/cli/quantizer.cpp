@@ -1,0 +1,119 @@
+// quantizer.cpp -- Contract: quantizer.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/cli/quantizer.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+
+#include "compiler/cli/metric.h"
+#include "compiler/cli/search_types.h"
+#include "compiler/emit/panel_choice.h"
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+namespace {
+
+constexpr int64_t kDrawnSteps = 200;
+
+Progress bar(const char *what) {
+  if (!isatty(STDERR_FILENO)) return {};
+  return [what](size_t done, size_t all) {
+    constexpr size_t kWidth = 30;
+    const size_t filled = all == 0 ? kWidth : done * kWidth / all;
+    std::fprintf(stderr, "\r%s [%s%s]%s", what, std::string(filled, '#').c_str(), std::string(kWidth - filled, '.').c_str(),
+                 done == all ? "\r\033[K" : "");
+    std::fflush(stderr);
+  };
+}
+
+}  // namespace
+
+void add_quantizer_options(CLI::App *command, QuantizerOptions *options) {
+  const auto list = [&](const char *name, std::vector<std::string> *to, const std::string &text) {
+    command->add_option(name, *to, text)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  command->add_option("--weights", options->weights,
+                      "what weights are stored as: " + weight_type_names() + ", or auto; left out: what the file has");
+  command->add_option("--recurrent", options->recurrent, "the same of recurrent layers' R alone");
+  list("--keep-float", &options->keep_float, "a node whose weights stay f32; may be repeated");
+  list(
+      "--calibrate", &options->calibrate,
+      "x.npy for the first input, NAME=x.npy, x.npz, or x.wav: data that the network is made for, from which x of int8 layers gets "
+      "its scales, and on which errors are measured; may be repeated");
+  command
+      ->add_option("--method", options->method,
+                   "how weights are rounded: round, mse (the scale that errs least) or gptq (on the data)")
+      ->capture_default_str();
+  command->add_option("--report", options->report, "a JSON file of what fewer bits cost, by outputs and layers");
+  command->add_option(
+      "--accuracy-min", options->accuracy_min,
+      "smallest signal-to-noise ratio of every output on the data, in dB (with --metric: in its units); what misses "
+      "it is not written");
+  command->add_option("--metric", options->metric,
+                      "a program that is run with a folder of NAME.npy (outputs) and f32/NAME.npy (of the f32 network) and prints "
+                      "one number, higher being better");
+}
+
+void Quantizer::prepare(CompileOptions *compile) {
+  rounding_named(options_.method);
+  compile->weights = options_.is_auto() ? "" : options_.weights;
+  compile->recurrent = options_.recurrent;
+  compile->keep_float = options_.keep_float;
+  if (options_.method == "gptq" && options_.calibrate.empty())
+    throw UsageError("--method gptq needs data that the network is made for: --calibrate x.npy");
+  if (options_.is_auto() && options_.calibrate.empty())
+    throw UsageError("--weights auto needs data that the network is made for: --calibrate x.npy");
+  if (options_.measures()) compile->adjust = [this](Graph *graph, const PanelFormat &panels) { adjust(graph, panels); };
+}
+
+void Quantizer::make_reference(const Graph &graph, const PanelFormat &panels) {
+  if (options_.calibrate.empty()) {
+    reference_ = std::make_unique<Reference>(graph, panels, kDrawnSteps, 1);
+  } else {
+    reference_ = std::make_unique<Reference>(graph, panels, options_.calibrate);
+  }
+}
+
+double Quantizer::measure(const Arrays &outputs) const {
+  const Arrays &f32 = reference_->seen().outputs;
+  return options_.metric.empty() ? least_sqnr(outputs, f32) : run_metric(options_.metric, outputs, f32);
+}
+
+void Quantizer::adjust(Graph *graph, const PanelFormat &panels) {
+  make_reference(*graph, panels);
+  const bool has_data = !options_.calibrate.empty();
+  const Rounding rounding = rounding_named(options_.method);
+  std::vector<std::string> decisions;
+  if (options_.is_auto()) {
+    const SearchWish wish{options_.accuracy_min, options_.metric.empty() ? "dB" : "", l2_bytes_of(target_), options_.keep_float,
+                          rounding};
+    decisions = search_types(
+        graph, panels, *reference_, [this](const Arrays &outputs) { return measure(outputs); }, wish, bar("types"));
+  }
+  if (has_data) set_factor_scales(graph, reference_->seen());
+  round_graph(graph, rounding, has_data ? &reference_->seen() : nullptr);
+  report_ = measure_errors(*reference_, *graph, panels, bar("layers"));
+  report_->decisions = decisions;
+  report_->data = has_data ? std::to_string(report_->steps) + " steps of the data given"
+                           : std::to_string(kDrawnSteps) + " steps of normal random numbers (give --calibrate: they say little)";
+  Runner runner(reference_->watched_blob(*graph, panels));
+  measured_ = measure(runner.run(reference_->inputs(), {}));
+}
+
+bool Quantizer::finish(size_t blob_bytes, std::string *json) {
+  if (!report_) return true;
+  report_->bytes = blob_bytes;
+  for (const std::string &line : report_->decisions) std::printf("%s\n", line.c_str());
+  std::printf("%s", report_table(*report_).c_str());
+  if (!options_.metric.empty()) std::printf("  metric: %g\n", measured_);
+  std::fflush(stdout);
+  *json = report_json(*report_);
+  if (!options_.accuracy_min || measured_ >= *options_.accuracy_min) return true;
+  std::fprintf(stderr, "NOT written: %g%s, and at least %g are asked for (--accuracy-min)\n", measured_,
+               options_.metric.empty() ? " dB" : "", *options_.accuracy_min);
+  return false;
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,56 @@
+// quantizer.h -- the options of `compile` about weights of fewer bits, and what they do to a graph before it is written.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_QUANTIZER_H_
+#define RNNPACK_COMPILER_CLI_QUANTIZER_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/cli/error_report.h"
+#include "compiler/compile.h"
+
+namespace CLI {
+class App;
+}
+
+namespace rnnp::compiler {
+
+struct QuantizerOptions {
+  std::string weights, recurrent, method = "round", report, metric;
+  std::vector<std::string> keep_float, calibrate;
+  std::optional<double> accuracy_min;
+
+  bool is_auto() const { return weights == "auto"; }
+  // Whether anything is measured.
+  bool measures() const {
+    return is_auto() || !calibrate.empty() || !report.empty() || !metric.empty() || accuracy_min || method != "round";
+  }
+};
+
+void add_quantizer_options(CLI::App *command, QuantizerOptions *options);
+
+class Quantizer {
+ public:
+  Quantizer(const QuantizerOptions &options, std::string target) : options_(options), target_(std::move(target)) {}
+
+  // Fills in what the compiler is to store matrices as, and what it calls before it writes.
+  void prepare(CompileOptions *compile);
+  // The table, once the blob is made; then the report's text, for its file. False: the outputs miss what is asked for.
+  bool finish(size_t blob_bytes, std::string *json);
+
+ private:
+  void adjust(Graph *graph, const PanelFormat &panels);
+  void make_reference(const Graph &graph, const PanelFormat &panels);
+  double measure(const Arrays &outputs) const;
+
+  const QuantizerOptions &options_;
+  const std::string target_;
+  std::unique_ptr<Reference> reference_;
+  std::optional<Report> report_;
+  double measured_ = 0;
+};
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_CLI_QUANTIZER_H_

@@ -1,0 +1,206 @@
+// search_types.cpp -- Contract: search_types.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/cli/search_types.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "compiler/emit/panel_choice.h"
+#include "compiler/emit/write_blob.h"
+#include "compiler/onnx/problem.h"
+#include "compiler/quantize/choose_storage.h"
+
+namespace rnnp::compiler {
+namespace {
+
+// Matrices of a node that have one type: W, or R, of both directions.
+struct Slot {
+  size_t node;
+  std::vector<size_t> matrices;
+  std::string name;
+  DType sixteen;  // f16, unless weights are beyond it
+  size_t type = 0;
+};
+
+struct Trial {
+  double measure = -HUGE_VAL;
+  size_t bytes = 0;
+};
+
+class Search {
+ public:
+  Search(Graph *graph, const PanelFormat &panels, const Reference &reference, const Measure &measure, const SearchWish &wish,
+         const Progress &progress)
+      : graph_(graph), panels_(panels), reference_(reference), measure_(measure), wish_(wish), progress_(progress) {}
+
+  std::vector<std::string> run() {
+    find_slots();
+    if (slots_.empty()) return {"auto: no weights are left to be stored in fewer bits"};
+    round_all();
+    Trial now = trial(slots_);
+    say("all int4", now);
+    while (!is_enough(now) && raise(&now)) {
+    }
+    if (wish_.least) lower(&now);
+    *graph_ = stored(slots_);
+    finish(now);
+    return lines_;
+  }
+
+ private:
+  static constexpr size_t kTypes = 4, kHalves = 0, kBytes = 1;
+  static WeightType type_of(const Slot &slot, size_t type) {
+    const WeightType types[kTypes] = {{DType::kI4, kLeastGroup}, {DType::kI8, 0}, {slot.sixteen, 0}, {DType::kF32, 0}};
+    return types[type];
+  }
+  static void store(const WeightType &type, Storage *storage) {
+    *storage = Storage();
+    storage->type = type.type;
+    storage->group_k = type.group_k;
+  }
+
+  void find_slots() {
+    for (size_t n = 0; n < graph_->nodes.size(); ++n) {
+      Node &node = graph_->nodes[n];
+      if (std::find(wish_.keep_float.begin(), wish_.keep_float.end(), node.name) != wish_.keep_float.end()) continue;
+      const std::vector<MatrixRef> matrices = matrices_of(&node);
+      for (const char *name : {"W", "R"}) {
+        Slot slot{n, {}, std::string(name) + " of " + quote(node.name), DType::kF16, 0};
+        for (size_t i = 0; i < matrices.size(); ++i) {
+          const MatrixRef &m = matrices[i];
+          if (m.storage->type != DType::kF32 || std::string(m.name) != name) continue;
+          const auto is_wide = [](float w) { return !(std::fabs(w) < 65504.0f); };
+          if (std::any_of(m.w->begin(), m.w->end(), [](float w) { return !std::isfinite(w); })) continue;
+          if (std::any_of(m.w->begin(), m.w->end(), is_wide)) slot.sixteen = DType::kBf16;
+          slot.matrices.push_back(i);
+        }
+        if (!slot.matrices.empty()) slots_.push_back(slot);
+      }
+    }
+  }
+
+  // All of them at once: what is rounded of one does not depend on the others.
+  void round_all() {
+    for (const size_t type : {kHalves, kBytes}) {
+      Graph &graph = rounded_[type] = *graph_;
+      for (const Slot &slot : slots_) {
+        const std::vector<MatrixRef> matrices = matrices_of(&graph.nodes[slot.node]);
+        for (const size_t i : slot.matrices) store(type_of(slot, type), matrices[i].storage);
+      }
+      set_known_factor_scales(&graph);
+      set_factor_scales(&graph, reference_.seen());
+      round_graph(&graph, wish_.rounding, &reference_.seen());
+    }
+  }
+
+  Graph stored(const std::vector<Slot> &slots) {
+    Graph graph = *graph_;
+    for (const Slot &slot : slots) {
+      const std::vector<MatrixRef> matrices = matrices_of(&graph.nodes[slot.node]);
+      for (const size_t i : slot.matrices) {
+        if (slot.type <= kBytes) {
+          *matrices[i].storage = *matrices_of(&rounded_[slot.type].nodes[slot.node])[i].storage;
+        } else {
+          store(type_of(slot, slot.type), matrices[i].storage);
+        }
+      }
+    }
+    return graph;
+  }
+
+  Trial trial(const std::vector<Slot> &slots) {
+    if (progress_) progress_(++trials_ % 100, 100);
+    const std::vector<uint8_t> blob = write_blob(stored(slots), panels_);
+    Runner runner(blob);
+    return {measure_(runner.run(reference_.inputs(), {})), blob.size()};
+  }
+
+  bool is_enough(const Trial &trial) const { return wish_.least && trial.measure >= *wish_.least; }
+
+  // Stores one slot in more bits: that which gains most for each byte. False when none is left, or none fits.
+  bool raise(Trial *now) {
+    double best_gain = -HUGE_VAL;
+    Trial best;
+    size_t which = slots_.size();
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].type + 1 >= kTypes) continue;
+      std::vector<Slot> more = slots_;
+      ++more[i].type;
+      const Trial tried = trial(more);
+      if (!wish_.least && (tried.bytes > wish_.l2_bytes || tried.measure <= now->measure)) continue;
+      const double gain =
+          (tried.measure - now->measure) / std::max(1.0, static_cast<double>(tried.bytes) - static_cast<double>(now->bytes));
+      if (gain > best_gain) best_gain = gain, best = tried, which = i;
+    }
+    if (which == slots_.size()) return false;
+    ++slots_[which].type;
+    say(slots_[which].name + " to " + weight_type_name(type_of(slots_[which], slots_[which].type)), best);
+    *now = best;
+    return true;
+  }
+
+  // What was stored in more bits before others were may do with fewer again; the largest saving first.
+  void lower(Trial *now) {
+    for (bool any = true; any;) {
+      any = false;
+      Trial best = *now;
+      size_t which = slots_.size();
+      for (size_t i = 0; i < slots_.size(); ++i) {
+        if (slots_[i].type == 0) continue;
+        std::vector<Slot> fewer = slots_;
+        --fewer[i].type;
+        const Trial tried = trial(fewer);
+        if (is_enough(tried) && tried.bytes < best.bytes) best = tried, which = i;
+      }
+      if (which == slots_.size()) continue;
+      --slots_[which].type;
+      say(slots_[which].name + " back to " + weight_type_name(type_of(slots_[which], slots_[which].type)), best);
+      *now = best;
+      any = true;
+    }
+  }
+
+  void say(const std::string &what, const Trial &trial) {
+    char text[96];
+    std::snprintf(text, sizeof text, ": %.1f%s, %zu bytes", trial.measure, wish_.unit.empty() ? "" : (" " + wish_.unit).c_str(),
+                  trial.bytes);
+    lines_.push_back("auto: " + what + text);
+  }
+
+  void finish(const Trial &now) {
+    char text[128];
+    if (wish_.l2_bytes != 0) {
+      std::snprintf(text, sizeof text, "auto: %zu bytes %s the %zu KiB of L2 that the target is taken to have", now.bytes,
+                    now.bytes <= wish_.l2_bytes ? "fit" : "do not fit", wish_.l2_bytes / 1024);
+      lines_.emplace_back(text);
+    }
+    if (wish_.least && !is_enough(now)) lines_.emplace_back("auto: f32 does not keep what is asked for either");
+  }
+
+  Graph *graph_;
+  const PanelFormat &panels_;
+  const Reference &reference_;
+  const Measure &measure_;
+  const SearchWish &wish_;
+  const Progress &progress_;
+  std::vector<Slot> slots_;
+  Graph rounded_[2];  // every slot in int4, in int8
+  std::vector<std::string> lines_;
+  size_t trials_ = 0;
+};
+
+}  // namespace
+
+size_t l2_bytes_of(const std::string &target) {
+  if (target == "cortex-m") return 0;
+  if (target == "armv7") return 256 << 10;
+  if (target == "neon" || target == "avx2") return 512 << 10;
+  return 1 << 20;
+}
+
+std::vector<std::string> search_types(Graph *graph, const PanelFormat &panels, const Reference &reference, const Measure &measure,
+                                      const SearchWish &wish, const Progress &progress) {
+  return Search(graph, panels, reference, measure, wish, progress).run();
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,35 @@
+// search_types.h -- --weights auto: which type each matrix is stored as, by trying them on data. SPDX-License-Identifier:
+// Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_SEARCH_TYPES_H_
+#define RNNPACK_COMPILER_CLI_SEARCH_TYPES_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/cli/error_report.h"
+
+namespace rnnp::compiler {
+
+struct SearchWish {
+  std::optional<double> least;  // the measure that is to be kept; none: the best measure whose bytes fit L2
+  std::string unit;             // of the measure: "dB", or nothing
+  size_t l2_bytes = 0;          // of the target
+  std::vector<std::string> keep_float;
+  Rounding rounding = Rounding::kNearest;
+};
+
+// What a network's outputs are worth, higher being better.
+using Measure = std::function<double(const Arrays &outputs)>;
+
+// Stores every matrix that has 32 bits and is not to keep them in fewer: from the fewest bytes on, whatever gains most for each
+// byte is stored in more, until the measure is kept. Returns what was decided and why, in lines.
+std::vector<std::string> search_types(Graph *graph, const PanelFormat &panels, const Reference &reference, const Measure &measure,
+                                      const SearchWish &wish, const Progress &progress);
+
+// Of the CPUs that a target is for, as assumed.
+size_t l2_bytes_of(const std::string &target);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_CLI_SEARCH_TYPES_H_

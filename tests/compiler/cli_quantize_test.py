@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Weights of fewer bits as a user meets them: data that decides, reports, an accuracy that is kept or refused, a measure of one's own.
+
+cli_quantize_test.py RNNPACK
+"""
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+from cli_support import Tool, save_onnx
+
+rnnpack = Tool(sys.argv[1])
+I, H, T = 24, 40, 60
+
+
+class Quantize(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.at = pathlib.Path(self.folder.name)
+        self.onnx, self.blob, self.report = self.at / "m.onnx", self.at / "m.rnnp", self.at / "r.json"
+        random = np.random.default_rng(3)
+        draw = lambda *shape: (random.standard_normal(shape) * 0.25).astype(np.float32)
+        save_onnx(self.onnx, [("GRU", ["x", "W", "R", "B"], ["Y"], {"hidden_size": H, "linear_before_reset": 1, "name": "gru"}),
+                              ("Squeeze", ["Y", "axis"], ["s"], {}), ("MatMul", ["s", "D"], ["y"], {"name": "fc"})],
+                  {"x": ["T", 1, I]}, ["y"],
+                  {"W": draw(1, 3 * H, I), "R": draw(1, 3 * H, H), "B": draw(1, 6 * H), "D": draw(H, 5), "axis": np.array([1])})
+        self.x = self.at / "x.npy"
+        np.save(self.x, np.cumsum(random.standard_normal((T, 1, I)), axis=0).astype(np.float32) * 0.1)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def compile(self, *options, code=0):
+        return rnnpack("compile", self.onnx, "-o", self.blob, *options, code=code)
+
+    def layers(self):
+        return {layer["name"]: layer for layer in json.loads(self.report.read_text())["layers"]}
+
+    def test_data_fixes_the_scales_of_x_and_the_report_has_every_figure(self):
+        said = self.compile("--weights", "int8", "--calibrate", self.x, "--report", self.report).stdout
+        report = json.loads(self.report.read_text())
+        self.assertEqual(report["bytes"], self.blob.stat().st_size)
+        self.assertLess(report["bytes"], report["f32_bytes"])
+        self.assertEqual(report["steps"], T)
+        self.assertEqual([o["name"] for o in report["outputs"]], ["y"])
+        gru, fc = self.layers()["gru"], self.layers()["fc"]
+        w, r = gru["matrices"]
+        self.assertEqual((w["name"], w["type"], r["name"], r["type"]), ("W", "int8", "R", "int8"))
+        self.assertGreater(w["x_scale"], 0)
+        self.assertLess(w["x_clipped_share"], 0.05)
+        self.assertAlmostEqual(r["x_scale"], 1 / 127, places=6)
+        self.assertAlmostEqual(fc["matrices"][0]["x_scale"], 1 / 127, places=6)
+        self.assertEqual(gru["one_step"]["steps"], T)
+        self.assertGreater(gru["one_step"]["sqnr_db"], gru["free_running"]["sqnr_db"] - 3)
+        self.assertIsNone(gru["free_running"]["first_step_over_0.1"])
+        for word in ("gru", "W int8 R int8", "one step", "worst unit", "never", "output y: SQNR"):
+            self.assertIn(word, said)
+        verified = rnnpack("verify", self.onnx, self.blob, "--input", self.x).stdout
+        self.assertIn("exact evaluation of 2 layers", verified)
+        self.assertIn("equal", verified)
+
+    def test_without_data_scales_stay_open_and_the_figures_say_little(self):
+        said = self.compile("--weights", "int8", "--report", self.report).stdout
+        self.assertEqual(self.layers()["gru"]["matrices"][0]["x_scale"], 0)
+        self.assertIn("normal random numbers", said)
+        self.assertIn("by row", said)
+
+    def test_methods_of_rounding(self):
+        found = {}
+        for method in ("round", "mse", "gptq"):
+            self.compile("--weights", "int8", "--calibrate", self.x, "--method", method, "--report", self.report)
+            found[method] = json.loads(self.report.read_text())["outputs"][0]["sqnr_db"]
+        self.assertGreater(found["gptq"], found["round"])
+        self.assertIn("accepted: round, mse, gptq", self.compile("--method", "best", code=1).stderr)
+        self.assertIn("--calibrate", self.compile("--weights", "int8", "--method", "gptq", code=1).stderr)
+
+    def test_an_accuracy_is_kept_or_nothing_is_written(self):
+        failed = self.compile("--weights", "int8", "--calibrate", self.x, "--accuracy-min", 70, code=4)
+        self.assertIn("NOT written", failed.stderr)
+        self.assertFalse(self.blob.exists())
+        self.compile("--weights", "int8", "--calibrate", self.x, "--accuracy-min", 20)
+        small = self.blob.stat().st_size
+        said = self.compile("--weights", "auto", "--calibrate", self.x, "--accuracy-min", 70).stdout
+        self.assertIn("auto: all int4: ", said)
+        self.assertIn(" to int8: ", said)
+        self.assertGreater(self.blob.stat().st_size, small)
+        rnnpack("verify", self.onnx, self.blob, "--input", self.x, "--accuracy-min", 69)
+        self.compile("--weights", "auto", "--calibrate", self.x, "--accuracy-min", 20)
+        self.assertEqual(self.blob.stat().st_size, small)
+        self.assertIn("--calibrate", self.compile("--weights", "auto", code=1).stderr)
+
+    def test_a_measure_of_ones_own(self):
+        script = self.at / "metric.py"
+        script.write_text(f"#!{sys.executable}\nimport sys, numpy as np\n"
+                          "got, want = (np.load(sys.argv[1] + f'/{part}y.npy') for part in ('', 'f32/'))\n"
+                          "print(-float(np.abs(got - want).max()))\n")
+        script.chmod(0o755)
+        said = self.compile("--weights", "int8", "--calibrate", self.x, "--metric", script, "--report", self.report).stdout
+        largest = json.loads(self.report.read_text())["outputs"][0]["max"]
+        self.assertIn(f"metric: {-largest:g}"[:14], said)
+        self.assertIn("NOT written", self.compile("--weights", "int8", "--calibrate", self.x, "--metric", script, "--accuracy-min", -1e-6, code=4).stderr)
+        said = self.compile("--weights", "auto", "--calibrate", self.x, "--metric", script, "--accuracy-min", -1e-3).stdout
+        self.assertIn("auto: all int4: ", said)
+        script.write_text("#!/bin/sh\necho none\n")
+        self.assertIn("printed no number", self.compile("--weights", "int8", "--metric", script, code=3).stderr)
+        self.assertIn("cannot be run", self.compile("--weights", "int8", "--metric", self.at / "missing", code=3).stderr)
+
+    def test_a_node_that_is_named_stays_f32(self):
+        self.compile("--weights", "auto", "--calibrate", self.x, "--accuracy-min", 20, "--keep-float", "fc", "--report", self.report)
+        self.assertEqual(self.layers()["fc"]["matrices"][0]["type"], "f32")
+        self.assertEqual(self.layers()["gru"]["matrices"][0]["type"], "int8")
+        self.assertIn("'gru', 'fc'", self.compile("--keep-float", "other", code=1).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -50,6 +50,16 @@ def test_gives_a_size_to_a_named_dimension():
         rnnpack.compile(model, dim={"bands": 4})
 
 
+def test_weights_of_fewer_bits_are_calibrated_with_arrays(tmp_path):
+    x = random((40, 1, 256)) * 0.1
+    np.save(tmp_path / "x.npy", x)
+    subprocess.run([TOOL, "compile", VAD, "-o", tmp_path / "a.rnnp", "--weights", "int8", "--calibrate", tmp_path / "x.npy"], check=True,
+                   capture_output=True)
+    for data in (x, {"frames": x}, str(tmp_path / "x.npy")):
+        assert bytes(rnnpack.compile(VAD, weights="int8", calibrate=data).blob) == (tmp_path / "a.rnnp").read_bytes()
+    assert bytes(rnnpack.compile(VAD, weights="int8").blob) != (tmp_path / "a.rnnp").read_bytes()
+
+
 def test_an_unknown_keyword_is_refused_with_those_that_there_are():
     with pytest.raises(TypeError, match="'strem'.*stream"):
         rnnpack.compile(VAD, strem=4)

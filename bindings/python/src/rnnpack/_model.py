@@ -218,7 +218,8 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     dim     sizes of named dynamic dimensions
     shape   sizes of an input's dynamic dimensions, -1 for one left open
     state   inputs that take an output of the step before: the library keeps them
-    flags   any other option of `rnnpack compile`, with _ for -: weights="int8" is --weights int8
+    flags   any other option of `rnnpack compile`, with _ for -: weights="int8" is --weights int8; calibrate takes an array,
+            or {"input": array}
 
     ModelError says why a model is refused, in the tool's own words; Model.notes has what else it said.
     """

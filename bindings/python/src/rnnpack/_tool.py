@@ -58,13 +58,17 @@ def _text(value: object) -> str:
     return str(value)
 
 
+def _saved(option: str, value: np.ndarray, folder: pathlib.Path) -> str:
+    file = folder / f"{option}{len(list(folder.iterdir()))}.npy"
+    np.save(file, value)
+    return str(file)
+
+
 def _pairs(option: str, values: Mapping[str, object], folder: pathlib.Path) -> List[str]:
     arguments = []
     for name, value in values.items():
         if isinstance(value, np.ndarray):
-            file = folder / f"{option}{len(list(folder.iterdir()))}.npy"
-            np.save(file, value)
-            value = str(file)
+            value = _saved(option, value, folder)
         arguments += [f"--{option}", f"{name}={_text(value)}"]
     return arguments
 
@@ -82,6 +86,8 @@ def arguments_of(command: str, flags: Mapping[str, Any], folder: pathlib.Path) -
             raise TypeError(f"there is no keyword argument '{name}'; the tool's are: {known}")
         if value is True:
             arguments.append(f"--{option}")
+        elif isinstance(value, np.ndarray):
+            arguments += [f"--{option}", _saved(option, value, folder)]
         elif isinstance(value, Mapping):
             arguments += _pairs(option, value, folder)
         elif isinstance(value, (list, tuple)):

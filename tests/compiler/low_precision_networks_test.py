@@ -6,6 +6,7 @@ low_precision_networks_test.py RNNPACK
 """
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -18,6 +19,7 @@ from cli_support import Tool
 
 rnnpack = Tool(sys.argv[1])
 models = os.environ.get("RNNPACK_MODELS_LP_DIR")
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 H = 1024
 
 
@@ -88,6 +90,32 @@ class Published(unittest.TestCase):
                 error = np.abs(y[0, 0] - h[1:])
                 print(f"{name} {weights or 'f32'}: largest {error.max():.3g}, rms {np.sqrt((error ** 2).mean()):.3g}")
                 self.assertLessEqual(error.max(), largest)
+
+
+    def converted(self, name):
+        path, blob = self.at / f"{name}.onnx", self.at / f"{name}.rnnp"
+        subprocess.run([sys.executable, SCRIPTS / "tflite_to_onnx.py", self.models / f"tflite_lstm_int8/{name}.tflite", path], check=True)
+        self.assertIn("int8 weights and their scales are kept", rnnpack("compile", path, "-o", blob).stderr)
+        return blob
+
+    def test_the_integer_lstms_of_tensorflow_lite_are_as_near_as_its_runtimes_are_to_each_other(self):
+        folder = self.models / "tflite_lstm_int8"
+        blob = self.converted("dtln_noise_suppression")
+        micro, lite = (np.load(folder / f"{name}.npz") for name in ("dtln_noise_suppression_golden_tflm", "dtln_tflm_int8_golden_litert"))
+        x = ((micro["x"].astype(np.float64) + 128) * 0.06857891).astype(np.float32)
+        y, = self.run_blob(blob, ["y0"], x0=x[None])
+        goldens = [(g["y"].reshape(50, 257).astype(np.float64) + 128) / 256 for g in (micro, lite)]
+        sqnr = lambda got, want: 10 * np.log10((want ** 2).sum() / ((got - want) ** 2).sum())
+        print(f"dtln: {sqnr(y[0], goldens[0]):.1f} and {sqnr(y[0], goldens[1]):.1f} dB; TFLM beside LiteRT {sqnr(goldens[1], goldens[0]):.1f} dB")
+        for golden in goldens:
+            self.assertGreater(sqnr(y[0], golden), 29)
+            self.assertLess(np.abs(y[0, 0] - golden[0]).max(), 4 / 256)  # the first step, before states drift apart
+        digits = np.load(folder / "trained_lstm_int8_golden_tflm.npz")
+        y, = self.run_blob(self.converted("trained_lstm_int8"), ["y0"], x0=((digits["x"].astype(np.float64) + 128) / 255).astype(np.float32))
+        golden = (digits["y"].reshape(8, 10).astype(np.float64) + 128) / 256
+        print(f"digits: largest {np.abs(y - golden).max():.3f}")
+        self.assertTrue((y.argmax(1) == golden.argmax(1)).all())
+        self.assertLess(np.abs(y - golden).max(), 0.1)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ void quantize(OpCall &call) {
   if (!call.b.discovering && !bytes && range.most - range.least == 255)
     call.b.graph.notes.push_back("node " + quote(call.name) + " quantises to bytes around " +
                                  std::to_string(static_cast<int>(grid.zero)) +
-                                 ", which panels of int8 do not have: what reads it finds a scale for each row and step");
+                                 ", which panels of int8 do not have: a layer that reads it finds a scale for each row and step");
   call.give(0, x);
 }
 

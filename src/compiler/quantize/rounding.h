@@ -29,8 +29,8 @@ class Products {
   std::vector<double> sums_;
 };
 
-// Sets the scales and rounded weights of storage of whole numbers that has none yet; weights w [rows][k]. `seen` may be nullptr except for
-// kGptq.
+// Sets the scales and rounded weights of storage of whole numbers that has none yet; weights w [rows][k]. `seen` may be nullptr
+// except for kGptq.
 void round_weights(Rounding how, const std::vector<float> &w, uint32_t k, const Products *seen, Storage *storage);
 
 }  // namespace rnnp::compiler

@@ -3,9 +3,11 @@
 #include "cuda/kernel_table.h"
 #include "cuda/kernels/resident_f16.h"
 #include "cuda/kernels/resident_f32.h"
+#include "cuda/kernels/row_ops.h"
 #include "cuda/kernels/rows.h"
 #include "cuda/kernels/step_f16.h"
 #include "cuda/kernels/step_f32.h"
+#include "cuda/kernels/time_ops.h"
 
 namespace rnnp {
 namespace cuda {

@@ -1,0 +1,167 @@
+// cuda_time_ops.cpp -- the operators that look along time, keep states or slide windows. Touch their outputs and their own states.
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/kernels/op_args.h"
+#include "cuda/ops/cuda_ops.h"
+#include "ops/conv_history.h"
+
+namespace rnnp {
+namespace cuda {
+namespace {
+
+struct TimeNode {
+  Context *context;
+  const float *weights, *bias;  // of a convolution: [groups][out][depth], [groups][out]
+};
+
+rnnp_status build_time(BuildEnv *env, const BlobNode &, void **object) {
+  TimeNode *n = env->arena->take<TimeNode>(1);
+  *object = n;
+  if (n != nullptr) *n = {context_of(env->memory), nullptr, nullptr};
+  return RNNP_OK;
+}
+
+// state: kNone for none. lengths: the device's, or nullptr.
+ChunkArgs chunk_of(const RunEnv &env, const Context &c, uint32_t state, const int32_t *lengths) {
+  ChunkArgs a = {};
+  a.first_step = env.first_step;
+  a.steps = env.steps;
+  a.batch = env.batch;
+  a.lengths = lengths;
+  a.rows = c.rows;
+  a.state = state != kNone ? env.states[state].buffer[0] : nullptr;
+  a.state_row = state != kNone ? env.states[state].row_elems : 0;
+  a.last_chunk = env.last_chunk;
+  a.anew = env.first_chunk && (env.model->header->flags & kBlobCausal) == 0;
+  return a;
+}
+
+rnnp_status check_time_step(const Model &m, const BlobNode &node) {
+  return rnnp_op_time_step.check(m, node);
+}
+void run_time_step(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
+  Context *c = static_cast<const TimeNode *>(object)->context;
+  const AttrTimeStep &t = *env.model->attr<AttrTimeStep>(node);
+  const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0), elems = env.model->values[y].row_elems;
+  if (!t.last && !env.first_chunk) return;
+  launch_plain(c, KernelId::take_time_step,
+               TimeStepArgs{uint64_t{env.batch} * elems, row_of(env.values[x], 0), row_of(env.values[y], 0), elems, t.last,
+                            chunk_of(env, *c, t.state, c->lengths)});
+}
+
+rnnp_status check_time_reduce(const Model &m, const BlobNode &node) {
+  return rnnp_op_time_reduce.check(m, node);
+}
+void run_time_reduce(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
+  Context *c = static_cast<const TimeNode *>(object)->context;
+  const AttrTimeReduce &t = *env.model->attr<AttrTimeReduce>(node);
+  const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0), elems = env.model->values[y].row_elems;
+  TimeReduceArgs a = {uint64_t{env.batch} * elems,           row_of(env.values[x], 0), row_of(env.values[y], 0), elems, t.op,
+                      chunk_of(env, *c, t.state, c->lengths)};
+  launch_plain(c, KernelId::reduce_time, a);
+  a.count = env.batch;
+  launch_plain(c, KernelId::count_time, a);
+}
+
+rnnp_status check_state_read(const Model &m, const BlobNode &node) {
+  return rnnp_op_state_read.check(m, node);
+}
+rnnp_status check_state_write(const Model &m, const BlobNode &node) {
+  return rnnp_op_state_write.check(m, node);
+}
+void move_state(const RunEnv &env, const BlobNode &node, void *object, uint32_t value, bool writes) {
+  Context *c = static_cast<const TimeNode *>(object)->context;
+  const uint32_t state = env.model->attr<AttrState>(node)->state, elems = env.model->values[value].row_elems;
+  const int32_t *lengths = writes ? device_lengths(*c, env, env.model->node_input(node, 1)) : nullptr;
+  launch_plain(
+      c, KernelId::move_state,
+      StateCopyArgs{uint64_t{env.batch} * elems, row_of(env.values[value], 0), elems, writes, chunk_of(env, *c, state, lengths)});
+}
+void run_state_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
+  move_state(env, node, object, env.model->node_output(node, 0), false);
+}
+void run_state_write(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
+  move_state(env, node, object, env.model->node_input(node, 0), true);
+}
+
+// --- Windows -----------------------------------------------------------------------------------------------------------------
+
+rnnp_status check_conv_node(const Model &m, const BlobNode &node) {
+  return is_depthwise(m, node) ? rnnp_op_depthwise.check(m, node) : rnnp_op_conv.check(m, node);
+}
+
+// The weights of all kinds of convolutions in one order.
+rnnp_status build_conv(BuildEnv *env, const BlobNode &node, void **object) {
+  Context *c = context_of(env->memory);
+  const Model &m = *env->model;
+  const AttrConv &a = *m.attr<AttrConv>(node);
+  const Matrix matrix = m.matrix(a.matrix);
+  if (!panels_are_readable(matrix)) return RNNP_E_LAYOUT;
+  const uint32_t depth = conv_depth(a), channels = a.groups * a.out_channels;
+  const bool apart = matrix.count > 1;
+  const size_t bias_elems = vector_bytes(matrix.format, matrix.shape) / sizeof(float);
+  const Image::Part weights = c->image.reserve(mul_sat(mul_sat(channels, depth), sizeof(float)));
+  const Image::Part bias = c->image.reserve(size_t{channels} * sizeof(float));
+  for (uint32_t i = 0; weights.host != nullptr && i < channels; ++i) {
+    const uint32_t index = apart ? i / a.out_channels : 0, unit = apart ? i % a.out_channels : i;
+    for (uint32_t k = 0; k < depth; ++k) {
+      const float v = weight_in_panels(matrix, index, 0, unit, k);
+      copy_bytes(weights.host + (size_t{i} * depth + k) * sizeof v, &v, sizeof v);
+    }
+    const float b = a.bias == kNone ? 0.0f : number_beside(matrix, m.weights(a.bias) + index * bias_elems, 1, 0, unit);
+    copy_bytes(bias.host + size_t{i} * sizeof b, &b, sizeof b);
+  }
+  TimeNode *n = env->arena->take<TimeNode>(1);
+  *object = n;
+  if (n != nullptr) *n = {c, view_as<float>(weights.device), view_as<float>(bias.device)};
+  return RNNP_OK;
+}
+
+void run_conv(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
+  const TimeNode &n = *static_cast<const TimeNode *>(object);
+  Context *c = n.context;
+  const AttrConv &t = *env.model->attr<AttrConv>(node);
+  const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
+  if (!runs_in_chunk(env, y)) return;
+  const uint64_t positions = uint64_t{chunk_rows(env, y)} * window_positions(t.window);
+  ConvArgs a = {positions * t.groups * t.out_channels,
+                row_of(env.values[x], 0),
+                n.weights,
+                n.bias,
+                row_of(env.values[y], 0),
+                env.model->values[x].row_elems,
+                env.model->values[y].row_elems,
+                conv_depth(t),
+                chunk_of(env, *c, t.state, c->lengths),
+                t};
+  if (!env.model->values[y].sequence) a.chunk.steps = 1, a.chunk.lengths = nullptr;
+  launch_plain(c, KernelId::conv_elements, a);
+  if (t.state == kNone) return;
+  a.count = uint64_t{env.batch} * a.x_row;
+  launch_plain(c, KernelId::keep_conv_rows, a);
+  a.count = env.batch;
+  launch_plain(c, KernelId::advance_conv_ring, a);
+}
+
+rnnp_status check_pool(const Model &m, const BlobNode &node) {
+  return rnnp_op_pool.check(m, node);
+}
+void run_pool(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
+  const AttrPool &t = *env.model->attr<AttrPool>(node);
+  const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
+  if (!runs_in_chunk(env, y)) return;
+  launch_plain(static_cast<const TimeNode *>(object)->context, KernelId::pool_elements,
+               PoolArgs{uint64_t{chunk_rows(env, y)} * window_positions(t.window) * t.channels, row_of(env.values[x], 0),
+                        row_of(env.values[y], 0), env.model->values[x].row_elems, env.model->values[y].row_elems, t});
+}
+
+}  // namespace
+
+const Op op_time_step = {OpKind::kTimeStep, nullptr, check_time_step, nullptr, build_time, nullptr, run_time_step};
+const Op op_time_reduce = {OpKind::kTimeReduce, nullptr, check_time_reduce, nullptr, build_time, nullptr, run_time_reduce};
+const Op op_state_read = {OpKind::kStateRead, nullptr, check_state_read, nullptr, build_time, nullptr, run_state_read};
+const Op op_state_write = {OpKind::kStateWrite, nullptr, check_state_write, nullptr, build_time, nullptr, run_state_write};
+const Op op_conv = {OpKind::kConv, nullptr, check_conv_node, nullptr, build_conv, nullptr, run_conv};
+const Op op_pool = {OpKind::kPool, nullptr, check_pool, nullptr, build_time, nullptr, run_pool};
+
+}  // namespace cuda
+}  // namespace rnnp

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""check_kernels.py NVCC ARCH BUDGETS SOURCE INCLUDES [--nvdisasm PROGRAM] -- every kernel compiled for one architecture, within its
+budget: registers as BUDGETS says, nothing on the stack, nothing spilled. With a disassembler, of the resident kernels' machine code
+too: products on the matrix units, weights loaded 16 bytes wide before the first poll and never after it, words stored and loaded as
+one, no local memory. INCLUDES: folders, apart by commas. SPDX-License-Identifier: Apache-2.0"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+NAME = re.compile(r"rnnp::cuda::(\w+(?:<[^>]*>)?)\(rnnp")
+CELLS = {"0": "kRnn", "1": "kLstm", "2": "kGru", "3": "kGruLinear"}
+
+
+def demangled(text):
+    return subprocess.run(["c++filt"], input=text, capture_output=True, text=True, check=True).stdout
+
+
+def kernel_name(text):
+    found = NAME.search(text)
+    if not found:
+        return None
+    return re.sub(r"\(rnnp::Cell\)(\d)", lambda cell: CELLS[cell.group(1)], found.group(1))
+
+
+def resources(log):
+    """{kernel: (registers, bytes on the stack, bytes spilled)} of ptxas's report."""
+    found, name = {}, None
+    for line in demangled(log).splitlines():
+        if "Compiling entry function" in line:
+            name = kernel_name(line)
+            found[name] = [None, None, None]
+        elif "bytes stack frame" in line and name in found and found[name][1] is None:
+            stack, stores, loads = re.findall(r"(\d+) bytes", line)
+            found[name][1:] = [int(stack), int(stores) + int(loads)]
+        elif "Used" in line and name in found:
+            found[name][0] = int(re.search(r"Used (\d+) registers", line).group(1))
+    return found
+
+
+def machine_code(nvdisasm, cubin):
+    """{kernel: its instructions} of a cubin."""
+    text = demangled(subprocess.run([nvdisasm, "-c", str(cubin)], capture_output=True, text=True, check=True).stdout)
+    found, name = {}, None
+    for line in text.splitlines():
+        section = re.match(r"\s*\.section\s+\.text\.(.*)", line)
+        if section:
+            name = kernel_name(demangled(section.group(1).split(",")[0]))
+            found[name] = []
+        elif name and re.match(r"\s*/\*[0-9a-f]+\*/", line):
+            found[name].append(re.sub(r"/\*.*?\*/", "", line).strip())
+    return found
+
+
+def complaints_of_code(name, code):
+    joined = "\n".join(code)
+    if re.search(r"\b(LDL|STL)\b", joined):
+        yield "uses local memory"
+    if not name.startswith("resident"):
+        return
+    polls = [i for i, line in enumerate(code) if re.search(r"\bLDG?\.E\.128\.STRONG\.GPU\b", line)]
+    if not polls:
+        yield "polls no words of 16 bytes"
+        return
+    if not re.search(r"\bSTG?\.E\.64\.STRONG\.GPU\b", joined):
+        yield "publishes no words of 8 bytes"
+    wide = [i for i, line in enumerate(code) if re.search(r"\bLDG\.E\.(64|128)(\.CONSTANT)?\b(?!\.STRONG)", line)]
+    if not wide:
+        yield "loads no weights 8 or 16 bytes wide"
+    if name.startswith("resident_f16") and "HMMA.16816.F32" not in joined:
+        yield "has no product on the matrix units"
+    if name.startswith("resident_f32") and "FFMA" not in joined:
+        yield "has no fused product"
+    body = code[polls[0]:]
+    if any(re.search(r"\bLDG\.E\.128(\.CONSTANT)?\b(?!\.STRONG)", line) for line in body):
+        yield "loads weights after the first poll"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("nvcc", "arch", "budgets", "source", "includes"):
+        parser.add_argument(name)
+    parser.add_argument("--nvdisasm")
+    args = parser.parse_args()
+    budgets = json.loads(pathlib.Path(args.budgets).read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        cubin = pathlib.Path(folder) / "kernels.cubin"
+        command = [args.nvcc, "-std=c++17", "--expt-relaxed-constexpr", "--fmad=false", "-x", "cu", f"-arch=sm_{args.arch}", "-cubin",
+                   "-Xptxas", "-v", "-DRNNPACK_MANY_THREADS", "-o", str(cubin), args.source]
+        done = subprocess.run(command + ["-I" + one for one in args.includes.split(",")], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(done.stdout + done.stderr)
+        found = resources(done.stdout + done.stderr)
+        code = machine_code(args.nvdisasm, cubin) if args.nvdisasm else {}
+    bad = []
+    for name in sorted(set(budgets) | set(found)):
+        if name not in found or name not in budgets:
+            bad.append(f"{name}: " + ("is in no budget" if name in found else "has a budget and is not there"))
+            continue
+        registers, stack, spilled = found[name]
+        if registers > budgets[name]:
+            bad.append(f"{name}: {registers} registers, its budget is {budgets[name]}")
+        if stack or spilled:
+            bad.append(f"{name}: {stack} bytes of stack, {spilled} spilled")
+        if args.nvdisasm:
+            bad += [f"{name}: {text}" for text in complaints_of_code(name, code.get(name, []))]
+    print(f"sm_{args.arch}: {len(found)} kernels, at most {max(r[0] for r in found.values())} registers"
+          + (", machine code read" if args.nvdisasm else ""))
+    sys.exit("\n".join(bad) if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

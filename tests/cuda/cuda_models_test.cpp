@@ -1,0 +1,74 @@
+// cuda_models_test.cpp -- random models of every kind of layer, state, input and output as CUDA sessions beside CPU sessions: calls
+// of any length, rows and lengths, states that move from one to the other between calls. SPDX-License-Identifier: Apache-2.0
+#include "cuda/both_sessions.h"
+#include "support/random_model.h"
+
+namespace rnnp_test {
+namespace {
+
+class CudaModels : public testing::TestWithParam<uint32_t> {};
+
+// A node without a kernel is refused; what the random models have of these is few.
+bool is_refused(const std::vector<uint8_t> &bytes) {
+  const AlignedBytes blob(bytes);
+  rnnp_model model;
+  expect_ok(rnnp_model_open(&model, blob.data(), blob.size(), 0), "open");
+  const rnnp_cuda_device device = small_device(4);
+  rnnp_cuda_options o = RNNP_CUDA_OPTIONS_INIT;
+  o.max_steps = 8;
+  o.device = &device;
+  rnnp_refusal why = RNNP_REFUSAL_INIT;
+  const rnnp_status status = rnnp_cuda_session_explain(&model, &o, &why);
+  if (status == RNNP_OK) return false;
+  EXPECT_TRUE(status == RNNP_E_UNSUPPORTED || status == RNNP_E_LAYOUT) << why.reason;
+  EXPECT_NE(why.node, RNNP_NO_NODE);
+  return true;
+}
+
+TEST_P(CudaModels, RunAsOnTheCpu) {
+  constexpr uint32_t kSeeds = 30, kBatch = 3;
+  constexpr size_t kSteps = 5;
+  uint32_t ran = 0;
+  for (uint32_t seed = GetParam() * kSeeds; seed < (GetParam() + 1) * kSeeds; ++seed) {
+    const std::vector<uint8_t> blob = random_model(seed);
+    if (is_refused(blob)) continue;
+    ++ran;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    BothSessions both(blob, kBatch, kSteps);
+    for (int call = 0; call < 3 && !testing::Test::HasFailure(); ++call) {
+      const size_t steps = 1 + random() % kSteps;
+      std::vector<uint32_t> rows = {0, 1, 2};
+      std::shuffle(rows.begin(), rows.end(), random);
+      const uint32_t batch = 1 + static_cast<uint32_t>(random() % kBatch);
+      std::vector<int32_t> lengths(batch);
+      for (int32_t &n : lengths) n = static_cast<int32_t>(random() % (steps + 1));
+      both.expect_same(steps, batch, random() % 2 != 0 ? lengths.data() : nullptr, random() % 2 != 0 ? rows.data() : nullptr,
+                       random() % 4 == 0 ? RNNP_RUN_LAST_STEP : 0, &random, 1e-4);
+      both.cpu().load(0, both.gpu().save(0));  // from the GPU to the CPU,
+      both.gpu().load(1, both.cpu().save(1));  // and back
+    }
+  }
+  EXPECT_GT(ran, kSeeds / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, CudaModels, testing::Range(0u, 4u));
+
+// What the CPU looks at before a call, the GPU finds in it.
+TEST(CudaModels, AnIndexOutsideItsTableIsToldByTheWait) {
+  BlobBuilder b(1, 8);
+  std::vector<float> table(5 * 4);
+  for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<float>(i);
+  const rnnp::AttrGather a = {5, 4, 1, b.add_weights(table)};
+  b.add_output(b.add_node(rnnp::OpKind::kGather, &a, sizeof a, {b.add_index_input(1, 5)}, 4, true));
+  CudaRunner runner(b.build());
+  SharedArray<int32_t> x({3, 5, -5, -6});
+  SharedArray<float> y(16, -1.0f);
+  ASSERT_EQ(rnnp_cuda_run(runner.session(), 4, x.data(), y.data(), nullptr), RNNP_OK);
+  EXPECT_EQ(rnnp_cuda_wait(runner.session(), nullptr), RNNP_E_INDEX);
+  EXPECT_EQ(rnnp_cuda_wait(runner.session(), nullptr), RNNP_OK) << "said once";
+  EXPECT_EQ(y.vector(), (std::vector<float>{12, 13, 14, 15, 0, 0, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0}));
+}
+
+}  // namespace
+}  // namespace rnnp_test

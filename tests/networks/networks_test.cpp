@@ -5,17 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <random>
 
-#include "compiler/cli/files.h"
-#include "compiler/cli/npz.h"
 #include "compiler/cli/runner.h"
-#include "compiler/compile.h"
-#include "compiler/onnx/specialise.h"
-#include "network_table.h"
+#include "networks/network_blob.h"
 
 namespace rnnp::networks {
 
@@ -28,11 +23,6 @@ namespace {
 using namespace rnnp::compiler;
 
 constexpr double kTolerance = 1e-4;
-
-std::string folder() {
-  const char *value = std::getenv("RNNPACK_MODELS_DIR");
-  return value ? value : "";
-}
 
 // The golden elements in the shape that the runner takes: steps in front where the tensor has no steps axis.
 Array in_shape(const rnnp_tensor_facts &facts, const Array &golden) {
@@ -90,41 +80,14 @@ void expect_same_bits(const Arrays &a, const Arrays &b, const std::string &what)
 class Networks : public testing::TestWithParam<Network> {
  protected:
   void SetUp() override {
-    if (folder().empty()) GTEST_SKIP() << "RNNPACK_MODELS_DIR is not set: the published networks are not here";
-    golden_ = read_npz(folder() + "/golden/" + GetParam().golden);
+    if (models_folder().empty()) GTEST_SKIP() << "RNNPACK_MODELS_DIR is not set: the published networks are not here";
+    golden_ = read_npz(models_folder() + "/golden/" + GetParam().golden);
   }
 
   // `kept`: the library keeps the states, from constants where they do not start from zeros.
   Runner compiled(bool kept) const { return Runner(blob(kept)); }
 
-  std::vector<uint8_t> blob(bool kept) const {
-    const Network &net = GetParam();
-    const std::vector<uint8_t> file = read_file(folder() + "/" + net.file);
-    const auto model = parse_model(file.data(), file.size());
-    Specialisation wanted;
-    for (const Named &number : net.numbers) wanted.values[number.tensor].data = {std::stod(number.golden)};
-    for (const Named &shape : net.shapes) wanted.shapes[shape.tensor] = sizes(shape.golden);
-    CompileOptions options;
-    if (kept && net.initial.empty()) options.states = net.states;
-    for (const Named &state : net.initial) {
-      if (kept) wanted.values[state.tensor] = constant(golden_.at(state.golden));
-    }
-    specialise(model.get(), wanted);
-    return compile_model(*model, options).blob;
-  }
-
-  static std::vector<int64_t> sizes(const std::string &text) {
-    std::vector<int64_t> out;
-    for (size_t at = 0; at < text.size(); at = std::min(text.find(',', at), text.size() - 1) + 1)
-      out.push_back(std::stoll(text.substr(at)));
-    return out;
-  }
-
-  static Tensor constant(const Array &array) {
-    Tensor out(Elem::kFloat, array.shape);
-    std::copy(array.f32.begin(), array.f32.end(), out.data.begin());
-    return out;
-  }
+  std::vector<uint8_t> blob(bool kept) const { return compiled_network(GetParam(), golden_, kept); }
 
   // Inputs by the blob's names; `with_states` gives those that do not start from zeros.
   Arrays inputs(const Runner &runner, bool with_states) const {

@@ -1,0 +1,74 @@
+// cuda_compiled_test.cpp -- what the compiler makes, as CUDA sessions beside CPU sessions: random graphs of every operator that it
+// knows, and the published networks, which lie in the folder RNNPACK_MODELS_DIR. SPDX-License-Identifier: Apache-2.0
+#include "cuda/both_sessions.h"
+#include "networks/network_blob.h"
+#include "random_graph.h"
+
+namespace rnnp_test {
+namespace {
+
+using namespace rnnp;
+
+rnnp_model_facts facts_of_blob(const std::vector<uint8_t> &bytes, rnnp_refusal *why) {
+  const AlignedBytes blob(bytes);
+  rnnp_model model;
+  expect_ok(rnnp_model_open(&model, blob.data(), blob.size(), 0), "open");
+  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
+  expect_ok(rnnp_model_info(&model, &facts), "info");
+  const rnnp_cuda_device device = small_device(4);
+  rnnp_cuda_options o = RNNP_CUDA_OPTIONS_INIT;
+  o.max_batch = facts.fixed_batch != 0 ? facts.fixed_batch : 1;
+  o.max_steps = 8;
+  o.device = &device;
+  rnnp_cuda_session_explain(&model, &o, why);
+  return facts;
+}
+
+TEST(CudaGraphs, RunAsOnTheCpu) {
+  constexpr uint32_t kGraphs = 60;
+  uint32_t ran = 0;
+  for (uint32_t seed = 1; seed <= kGraphs && !HasFailure(); ++seed) {
+    testing_support::RandomGraph graph = testing_support::grown_graph(seed);
+    std::vector<uint8_t> blob;
+    try {
+      const auto proto = graph.with_outputs({"firstY", graph.values.back().name});
+      blob = compiler::compile_model(*compiler::check_model(proto), "generic").blob;
+    } catch (const std::exception &) {
+      continue;  // one output twice, or none that is made
+    }
+    rnnp_refusal why = RNNP_REFUSAL_INIT;
+    const rnnp_model_facts facts = facts_of_blob(blob, &why);
+    if (why.status == RNNP_E_UNSUPPORTED) continue;  // layers along an axis of a row have no kernel yet
+    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + why.reason);
+    ASSERT_EQ(why.status, RNNP_OK);
+    std::mt19937 random(seed);
+    const uint32_t batch = facts.fixed_batch != 0 ? facts.fixed_batch : 2;
+    BothSessions both(blob, batch, 6);
+    for (const size_t steps : {size_t{4}, size_t{1}}) both.expect_same(steps, batch, nullptr, nullptr, 0, &random, 1e-3);
+    ++ran;
+  }
+  EXPECT_GT(ran, kGraphs / 2);
+}
+
+class CudaNetworks : public testing::TestWithParam<networks::Network> {};
+
+TEST_P(CudaNetworks, RunAsOnTheCpu) {
+  if (networks::models_folder().empty()) GTEST_SKIP() << "RNNPACK_MODELS_DIR is not set: the published networks are not here";
+  const compiler::Arrays golden = compiler::read_npz(networks::models_folder() + "/golden/" + GetParam().golden);
+  const std::vector<uint8_t> blob = networks::compiled_network(GetParam(), golden, true);
+  rnnp_refusal why = RNNP_REFUSAL_INIT;
+  const rnnp_model_facts facts = facts_of_blob(blob, &why);
+  ASSERT_EQ(why.status, RNNP_OK) << why.op << " " << why.node_name << ": " << why.reason;
+  const uint32_t batch = facts.fixed_batch != 0 ? facts.fixed_batch : 1;
+  std::mt19937 random(3);
+  BothSessions both(blob, batch, 4);
+  for (const size_t steps : {size_t{2}, size_t{1}}) both.expect_same(steps, batch, nullptr, nullptr, 0, &random, 1e-4);
+  both.cpu().load(0, both.gpu().save(0));
+  both.expect_same(1, batch, nullptr, nullptr, 0, &random, 1e-4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Published, CudaNetworks, testing::ValuesIn(networks::networks()),
+                         [](const auto &param) { return std::string(param.param.name); });
+
+}  // namespace
+}  // namespace rnnp_test

@@ -1,0 +1,169 @@
+// cuda_plan_test.cpp -- the plan as a pure function: what each device of the table, and devices with odd facts, are given, and why.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "cuda/plan.h"
+
+namespace rnnp::cuda {
+namespace {
+
+const rnnp_cuda_device &device(const char *name) {
+  for (uint32_t i = 0; i < kNamedDeviceCount; ++i) {
+    if (std::strcmp(kNamedDevices[i].name, name) == 0) return kNamedDevices[i].device;
+  }
+  ADD_FAILURE() << name;
+  return kNamedDevices[0].device;
+}
+
+LayerPlan plan(const rnnp_cuda_device &d, Cell cell, uint32_t hidden, Weights weights, uint32_t batch = 1, bool plain = true) {
+  return plan_layer({cell, hidden, hidden, 1, plain}, {d, weights, batch, 256, 0, 0, 0});
+}
+
+bool is_resident(const LayerPlan &p) {
+  return p.resident != KernelId::count;
+}
+
+struct Row {
+  const char *device;
+  Cell cell;
+  uint32_t hidden;
+  Weights weights;
+  bool resident;
+};
+
+// The sizes of the published tables: what fits where, by arithmetic alone.
+const Row kRows[] = {
+    {"orin64", Cell::kLstm, 256, Weights::kF16, true},      {"orin64", Cell::kLstm, 512, Weights::kF16, true},
+    {"orin64", Cell::kLstm, 1024, Weights::kF16, false},    {"orin64", Cell::kLstm, 512, Weights::kF32, true},
+    {"orin64", Cell::kGruLinear, 512, Weights::kF16, true}, {"orin64", Cell::kGruLinear, 1280, Weights::kF16, false},
+    {"orin-nx", Cell::kLstm, 256, Weights::kF16, true},     {"orin-nx", Cell::kLstm, 640, Weights::kF16, false},
+    {"orin-nx", Cell::kLstm, 256, Weights::kF32, true},     {"orin-nx", Cell::kRnn, 512, Weights::kF16, true},
+    {"h100", Cell::kLstm, 256, Weights::kF16, true},        {"h100", Cell::kLstm, 512, Weights::kF16, true},
+    {"h100", Cell::kLstm, 1024, Weights::kF16, true},       {"h100", Cell::kGruLinear, 1024, Weights::kF16, true},
+    {"h100", Cell::kGruLinear, 2816, Weights::kF16, false}, {"h100", Cell::kLstm, 4096, Weights::kF16, false},
+    {"h100", Cell::kGru, 1024, Weights::kF16, true},        {"thor", Cell::kLstm, 512, Weights::kF16, true},
+};
+
+TEST(CudaPlan, WhatFitsIsResidentAndWhatDoesNotSaysWhy) {
+  for (const Row &row : kRows) {
+    const LayerPlan p = plan(device(row.device), row.cell, row.hidden, row.weights);
+    EXPECT_TRUE(p.fits);
+    EXPECT_EQ(is_resident(p), row.resident) << row.device << " " << row.hidden << ": " << p.reason;
+    EXPECT_EQ(std::string(p.reason).rfind(row.resident ? "resident: " : "a launch for each step", 0), 0u) << p.reason;
+    if (!row.resident) continue;
+    EXPECT_LE(p.blocks, device(row.device).sm_count);
+    EXPECT_LE(p.shared_bytes, device(row.device).shared_per_block);
+    EXPECT_GE(p.blocks * p.units, row.hidden);
+  }
+}
+
+// Every resident plan covers the layer, stays within the device and has the row tiles that its kernel was compiled for.
+TEST(CudaPlan, EveryPlanIsOneThatItsKernelCanRun) {
+  uint32_t resident = 0;
+  for (uint32_t i = 0; i < kNamedDeviceCount; ++i) {
+    for (const Cell cell : {Cell::kLstm, Cell::kGru, Cell::kGruLinear, Cell::kRnn}) {
+      for (const Weights weights : {Weights::kF16, Weights::kF32}) {
+        for (uint32_t hidden = 1; hidden < 3000; hidden += 1 + hidden / 7) {
+          for (const uint32_t batch : {1u, 7u, 20u}) {
+            const rnnp_cuda_device &d = kNamedDevices[i].device;
+            const LayerPlan p = plan(d, cell, hidden, weights, batch);
+            ASSERT_TRUE(p.fits);
+            ASSERT_GE(p.blocks * p.units, hidden);
+            ASSERT_LT((p.blocks - 1) * p.units, hidden) << "a block without units";
+            ASSERT_LE(p.step_shared_bytes, d.shared_per_block);
+            ASSERT_GE(p.steps_per_launch, 1u);
+            if (!is_resident(p)) continue;
+            ++resident;
+            ASSERT_LE(p.blocks, d.sm_count);
+            ASSERT_LE(p.shared_bytes, d.shared_per_block);
+            for (const Resident &r : kResidents) {
+              if (r.id != p.resident) continue;
+              ASSERT_EQ(r.cell, cell);
+              ASSERT_EQ(r.weights, weights);
+              const uint32_t gates = cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3;
+              if (weights == Weights::kF16) {
+                ASSERT_EQ(p.units % 2, 0u) << "a word has two units";
+                ASSERT_EQ(half_row_tiles({gates, hidden, p.units}), r.half_tiles);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(resident, 1000u);
+}
+
+TEST(CudaPlan, MoreSmsNeverMakeALayerSlower) {
+  for (const uint32_t hidden : {64u, 200u, 512u, 700u}) {
+    uint32_t before = UINT32_MAX;
+    bool was_resident = false;
+    for (uint32_t sms = 2; sms <= 132; sms += 5) {
+      rnnp_cuda_device d = device("h100");
+      d.sm_count = sms;
+      const LayerPlan p = plan(d, Cell::kLstm, hidden, Weights::kF16);
+      EXPECT_GE(is_resident(p), was_resident) << hidden << " " << sms;
+      if (was_resident) {
+        EXPECT_LE(p.predicted_ns, before) << hidden << " " << sms;
+      }
+      was_resident = is_resident(p);
+      before = p.predicted_ns;
+    }
+  }
+}
+
+TEST(CudaPlan, OptionsAndRulesDecideAndAreNamed) {
+  rnnp_cuda_device d = device("orin64");
+  const LayerShape shape = {Cell::kLstm, 100, 256, 1, true};
+  const auto reason = [&](const LayerShape &s, const PlanLimits &l) { return std::string(plan_layer(s, l).reason); };
+  const PlanLimits all = {d, Weights::kF16, 1, 256, 0, 0, 0};
+  PlanLimits l = all;
+  EXPECT_NE(reason(shape, l).find("resident: "), std::string::npos);
+  l.kernels_allowed = RNNP_CUDA_STEPS;
+  EXPECT_NE(reason(shape, l).find("kernels_allowed"), std::string::npos);
+  l = all;
+  l.sm_limit = 1;
+  EXPECT_NE(reason(shape, l).find("SMs"), std::string::npos) << reason(shape, l);
+  l = all;
+  l.device.cooperative = 0;
+  EXPECT_NE(reason(shape, l).find("cooperative"), std::string::npos);
+  LayerShape odd = shape;
+  odd.plain = false;
+  EXPECT_NE(reason(odd, all).find("activations"), std::string::npos);
+  LayerShape large = shape;
+  large.hidden = 512;
+  l = all;
+  l.weights = Weights::kF32;
+  l.device.shared_per_block = 48 * 1024;
+  EXPECT_NE(reason(large, l).find("fit"), std::string::npos) << reason(large, l);
+}
+
+// Every weight has a place of its own within the image, in both layouts.
+TEST(CudaLayout, EveryWeightHasAPlaceOfItsOwn) {
+  const Shape shapes[] = {{4, 70, 16}, {3, 33, 22}, {1, 130, 16}, {3, 64, 10}, {1, 5, 6}, {4, 200, 2}};
+  for (const Shape &s : shapes) {
+    for (const Weights weights : {Weights::kF16, Weights::kF32}) {
+      const uint32_t units = weights == Weights::kF32 ? kWarps * units_per_warp(s.gates) : s.units;
+      const Shape shape = {s.gates, s.k, units};
+      const size_t bytes = weights == Weights::kF16 ? 2 : 4;
+      std::set<size_t> places;
+      for (uint32_t unit = 0; unit < units; ++unit) {
+        for (uint32_t gate = 0; gate < s.gates; ++gate) {
+          for (uint32_t k = 0; k < s.k; ++k) {
+            const size_t at = place_of_weight(weights, shape, row_of_gate(weights, s.gates, unit, gate), k);
+            ASSERT_EQ(at % bytes, 0u);
+            ASSERT_LE(at + bytes, image_bytes(weights, shape));
+            ASSERT_TRUE(places.insert(at).second) << "two weights in one place";
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rnnp::cuda

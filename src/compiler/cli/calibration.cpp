@@ -38,6 +38,17 @@ std::vector<uint8_t> plain_blob(Graph graph, const PanelFormat &panels) {
   return write_blob(graph, panels);
 }
 
+// The squares of what a row loses in bytes of a step.
+double rounding_noise(const float *row, size_t width, float step) {
+  double noise = 0;
+  for (size_t i = 0; i < width; ++i) {
+    if (!std::isfinite(row[i])) continue;
+    const double error = double{row[i]} - std::clamp(std::nearbyint(double{row[i]} / double{step}), -127.0, 127.0) * double{step};
+    noise += error * error;
+  }
+  return noise;
+}
+
 // The direction of a recurrent node's matrix: W and R of each come one after the other.
 uint32_t direction_of(size_t index) {
   return static_cast<uint32_t>(index / 2);
@@ -150,6 +161,25 @@ float best_step(const std::vector<float> &numbers) {
   return best;
 }
 
+float fixed_step(const std::vector<float> &numbers, size_t width) {
+  constexpr double kWorth = 3;  // 5 dB
+  const float step = best_step(numbers);
+  if (step == 0) return 0;
+  double logs = 0, rows = 0;
+  for (size_t first = 0; first + width <= numbers.size(); first += width) {
+    const float *row = numbers.data() + first;
+    float most = 0;
+    for (size_t i = 0; i < width; ++i) {
+      if (std::isfinite(row[i])) most = std::max(most, std::fabs(row[i]));
+    }
+    const double by_row = most == 0 ? 0 : rounding_noise(row, width, most / 127.0f), fixed = rounding_noise(row, width, step);
+    if (by_row == 0 || fixed == 0) continue;
+    logs += std::log(fixed / by_row);
+    ++rows;
+  }
+  return rows != 0 && logs / rows > std::log(kWorth) ? 0.0f : step;
+}
+
 void set_factor_scales(Graph *graph, const SeenRun &seen) {
   for (size_t n = 0; n < graph->nodes.size(); ++n) {
     Node &node = graph->nodes[n];
@@ -158,9 +188,12 @@ void set_factor_scales(Graph *graph, const SeenRun &seen) {
       const MatrixRef &m = matrices[i];
       if (!is_quantised(m.storage->type) || m.storage->factor_scale != 0) continue;
       std::vector<float> numbers;
-      visit_rows(node, seen.nodes[n], m, direction_of(i),
-                 [&](const float *row, size_t k) { numbers.insert(numbers.end(), row, row + k); });
-      m.storage->factor_scale = best_step(numbers);
+      size_t width = 0;
+      visit_rows(node, seen.nodes[n], m, direction_of(i), [&](const float *row, size_t k) {
+        numbers.insert(numbers.end(), row, row + k);
+        width = k;
+      });
+      m.storage->factor_scale = fixed_step(numbers, width);
     }
   }
 }

@@ -56,6 +56,10 @@ void visit_rows(const Node &node, const SeenNode &seen, const MatrixRef &matrix,
 // The scale with which numbers err least when they are rounded to bytes and cut.
 float best_step(const std::vector<float> &numbers);
 
+// The best step of rows of so many numbers; 0 where rows, the quiet ones like the loud, lose so much less by a scale of their own
+// that it is worth finding.
+float fixed_step(const std::vector<float> &numbers, size_t width);
+
 // Scales of x of every matrix of whole numbers that has none, from what its layer sees.
 void set_factor_scales(Graph *graph, const SeenRun &seen);
 // Rounds every matrix that is to hold whole numbers and has none yet.

@@ -20,6 +20,8 @@ struct Slot {
   std::string name;
   DType sixteen;  // f16, unless weights are beyond it
   size_t type = 0;
+  // The measure where this alone is stored in fewer bits than f32, by types.
+  double alone[4] = {0, 0, 0, HUGE_VAL};
 };
 
 struct Trial {
@@ -37,8 +39,12 @@ class Search {
     find_slots();
     if (slots_.empty()) return {"auto: no weights are left to be stored in fewer bits"};
     round_all();
+    try_alone();
+    for (Slot &slot : slots_) {
+      while (wish_.least && slot.type + 1 < kTypes && slot.alone[slot.type] < *wish_.least) ++slot.type;
+    }
     Trial now = trial(slots_);
-    say("all int4", now);
+    say("each in the fewest bits that it alone allows", now);
     while (!is_enough(now) && raise(&now)) {
     }
     if (wish_.least) lower(&now);
@@ -59,13 +65,15 @@ class Search {
     storage->group_k = type.group_k;
   }
 
+  static double cost(const Slot &slot) { return slot.alone[slot.type]; }
+
   void find_slots() {
     for (size_t n = 0; n < graph_->nodes.size(); ++n) {
       Node &node = graph_->nodes[n];
       if (std::find(wish_.keep_float.begin(), wish_.keep_float.end(), node.name) != wish_.keep_float.end()) continue;
       const std::vector<MatrixRef> matrices = matrices_of(&node);
       for (const char *name : {"W", "R"}) {
-        Slot slot{n, {}, std::string(name) + " of " + quote(node.name), DType::kF16, 0};
+        Slot slot{n, {}, std::string(name) + " of " + quote(node.name), DType::kF16};
         for (size_t i = 0; i < matrices.size(); ++i) {
           const MatrixRef &m = matrices[i];
           if (m.storage->type != DType::kF32 || std::string(m.name) != name) continue;
@@ -117,26 +125,43 @@ class Search {
 
   bool is_enough(const Trial &trial) const { return wish_.least && trial.measure >= *wish_.least; }
 
-  // Stores one slot in more bits: that which gains most for each byte. False when none is left, or none fits.
-  bool raise(Trial *now) {
-    double best_gain = -HUGE_VAL;
-    Trial best;
-    size_t which = slots_.size();
+  // What each costs where all others are f32: which of them hide the rest, and which may have few bits.
+  void try_alone() {
     for (size_t i = 0; i < slots_.size(); ++i) {
-      if (slots_[i].type + 1 >= kTypes) continue;
-      std::vector<Slot> more = slots_;
-      ++more[i].type;
-      const Trial tried = trial(more);
-      if (!wish_.least && (tried.bytes > wish_.l2_bytes || tried.measure <= now->measure)) continue;
-      const double gain =
-          (tried.measure - now->measure) / std::max(1.0, static_cast<double>(tried.bytes) - static_cast<double>(now->bytes));
-      if (gain > best_gain) best_gain = gain, best = tried, which = i;
+      std::vector<Slot> tried = slots_;
+      for (Slot &slot : tried) slot.type = kTypes - 1;
+      std::string text = "auto: " + slots_[i].name + " alone:";
+      for (size_t type = 0; type + 1 < kTypes; ++type) {
+        tried[i].type = type;
+        slots_[i].alone[type] = trial(tried).measure;
+        char number[64];
+        std::snprintf(number, sizeof number, "%s %s %.4g%s", type == 0 ? "" : ",",
+                      weight_type_name(type_of(slots_[i], type)).c_str(), slots_[i].alone[type],
+                      wish_.unit.empty() ? "" : (" " + wish_.unit).c_str());
+        text += number;
+      }
+      lines_.push_back(text);
     }
-    if (which == slots_.size()) return false;
-    ++slots_[which].type;
-    say(slots_[which].name + " to " + weight_type_name(type_of(slots_[which], slots_[which].type)), best);
-    *now = best;
-    return true;
+  }
+
+  // Stores in more bits what alone costs most. False when none is left, or none fits.
+  bool raise(Trial *now) {
+    std::vector<size_t> order(slots_.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return cost(slots_[a]) < cost(slots_[b]); });
+    for (const size_t i : order) {
+      if (slots_[i].type + 1 >= kTypes) continue;
+      ++slots_[i].type;
+      const Trial tried = trial(slots_);
+      if (!wish_.least && (tried.bytes > wish_.l2_bytes || tried.measure <= now->measure)) {
+        --slots_[i].type;
+        continue;
+      }
+      say(slots_[i].name + " to " + weight_type_name(type_of(slots_[i], slots_[i].type)), tried);
+      *now = tried;
+      return true;
+    }
+    return false;
   }
 
   // What was stored in more bits before others were may do with fewer again; the largest saving first.

@@ -23,8 +23,9 @@ struct SearchWish {
 // What a network's outputs are worth, higher being better.
 using Measure = std::function<double(const Arrays &outputs)>;
 
-// Stores every matrix that has 32 bits and is not to keep them in fewer: from the fewest bytes on, whatever gains most for each
-// byte is stored in more, until the measure is kept. Returns what was decided and why, in lines.
+// Stores every matrix that has 32 bits and is not to keep them in fewer: each is tried alone, and begins with the fewest bits with
+// which it alone keeps the measure; while all together do not, what costs most alone is stored in more; then what was not needed is
+// taken back, the most bytes first. Returns what was tried and decided, in lines.
 std::vector<std::string> search_types(Graph *graph, const PanelFormat &panels, const Reference &reference, const Measure &measure,
                                       const SearchWish &wish, const Progress &progress);
 

@@ -43,7 +43,7 @@ std::vector<bool> bounded_values(const Graph &graph) {
       is = std::all_of(layer->directions.begin(), layer->directions.end(),
                        [&](const Direction &d) { return h_is_bounded(*layer, d, h_is_given(node)); });
     }
-    if (node.out[0] != kNone) bounded[node.out[0]] = is;
+    if (!node.out.empty() && node.out[0] != kNone) bounded[node.out[0]] = is;
   }
   return bounded;
 }

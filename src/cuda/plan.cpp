@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cuda/kernels/args.h"
+#include "format/blob.h"
 
 namespace rnnp {
 namespace cuda {
@@ -201,7 +202,21 @@ void plan_resident(const Choice &c, LayerPlan *p) {
            c.units, registers, ceil_div(p->shared_bytes, 1024));
 }
 
+bool is_plain(const AttrRecurrent &a, const BlobDirection &d) {
+  const auto is = [](const BlobActivation &act, Act which) { return act.act == uint32_t(which); };
+  if (a.clip != 0 || a.input_forget || d.peephole != kNone) return false;
+  if (Cell(a.cell) == Cell::kRnn) return is(d.act[0], Act::kTanh) || is(d.act[0], Act::kRelu);
+  if (!is(d.act[0], Act::kSigmoid) || !is(d.act[1], Act::kTanh)) return false;
+  return Cell(a.cell) != Cell::kLstm || is(d.act[2], Act::kTanh);
+}
+
 }  // namespace
+
+LayerShape layer_shape(const AttrRecurrent &a) {
+  bool plain = true;
+  for (uint32_t d = 0; d < a.direction_count; ++d) plain = plain && is_plain(a, a.direction[d]);
+  return {Cell(a.cell), a.input_size, a.hidden_size, a.direction_count, plain};
+}
 
 LayerPlan plan_layer(const LayerShape &s, const PlanLimits &l) {
   LayerPlan p = {};

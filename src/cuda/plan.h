@@ -17,6 +17,9 @@ struct LayerShape {
   bool plain;  // default activations, no clip, no peepholes, no coupled gates
 };
 
+// Of a node whose attributes have been checked.
+LayerShape layer_shape(const AttrRecurrent &a);
+
 struct PlanLimits {
   rnnp_cuda_device device;
   Weights weights;

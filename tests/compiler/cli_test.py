@@ -52,6 +52,22 @@ class Cli(unittest.TestCase):
         rnnpack("compile", MODEL, "-o", self.at / "a", "--target", "z80", code=1)
         rnnpack("compile", MODEL, code=1)
 
+    def test_plan_for_a_gpu(self):
+        for gpu, word in (("orin64", "16 SMs"), ("h100", "132 SMs")):
+            text = rnnpack("inspect", "--plan", "--cuda", gpu, "--cuda-weights", "f16", self.blob).stdout
+            self.assertIn(word, text)
+            self.assertIn("resident: ", text)
+            self.assertIn("not measured", text)
+        facts = self.at / "gpu.json"
+        facts.write_text('{"arch": 870, "sm_count": 1, "shared_per_block": 49152}')
+        self.assertIn("more blocks than SMs", rnnpack("inspect", "--plan", "--cuda", facts, self.blob).stdout)
+        facts.write_text('{"arch": 720, "sm_count": 1, "shared_per_block": 49152}')
+        self.assertIn("arch is at least 870", rnnpack("inspect", "--plan", "--cuda", facts, self.blob, code=3).stderr)
+        facts.write_text('{"sms": 1}')
+        self.assertIn("no fact of a GPU", rnnpack("inspect", "--plan", "--cuda", facts, self.blob, code=3).stderr)
+        rnnpack("inspect", "--plan", "--cuda", self.at / "nowhere", self.blob, code=3)
+        rnnpack("inspect", "--cuda", "h100", self.blob, code=1)
+
     def test_second_reader_agrees(self):
         for target in ("generic", "cortex-m"):
             rnnpack("compile", MODEL, "-o", self.blob, "--target", target)

@@ -7,6 +7,7 @@
 
 #include "compiler/cli/blob_view.h"
 #include "compiler/cli/command.h"
+#include "compiler/cli/cuda_plan_text.h"
 #include "compiler/cli/memory_map.h"
 #include "compiler/cli/plan_text.h"
 #include "compiler/onnx/problem.h"
@@ -15,7 +16,7 @@ namespace rnnp::compiler {
 namespace {
 
 struct Options {
-  std::string blob, svg;
+  std::string blob, svg, cuda, cuda_weights = "f32";
   bool json = false, memory = false, plan = false;
   PlanMachine machine;
 };
@@ -39,11 +40,16 @@ int run(const Options &options) {
     const std::string picture = memory_svg(memory_map(document), nodes);
     write_file(options.svg, picture.data(), picture.size());
   }
+  const bool gpu = options.plan && !options.cuda.empty();
+  const std::string plan =
+      gpu ? cuda_plan_text(blob.data(), bytes.size(), options.cuda, options.cuda_weights, options.machine) : "";
   const std::string text =
       options.json
           ? document.dump(1) + "\n"
           : blob_text(document) + (options.memory ? memory_text(memory_map(document), nodes) : "") +
-                (options.plan ? plan_text(document, options.machine) + wave_text(blob.data(), bytes.size(), options.machine) : "");
+                (gpu            ? plan
+                 : options.plan ? plan_text(document, options.machine) + wave_text(blob.data(), bytes.size(), options.machine)
+                                : "");
   std::fputs(text.c_str(), stdout);
   return kExitOk;
 }
@@ -60,6 +66,11 @@ void add_inspect(CLI::App *app, Action *action) {
   command->add_flag(
       "--plan", options->plan,
       "also how the recurrent layers would be cut, and predicted times, on the machine that the options below describe");
+  command
+      ->add_option("--cuda", options->cuda,
+                   "with --plan: on this GPU instead, " + cuda_device_names() + " or a file of its facts (docs/CUDA.md)")
+      ->needs("--plan");
+  command->add_option("--cuda-weights", options->cuda_weights, "f32 or f16")->check(CLI::IsMember({"f32", "f16"}))->needs("--cuda");
   PlanMachine &m = options->machine;
   command->add_option("--threads", m.threads, "threads of the executor")->check(CLI::Range(1u, 1024u))->capture_default_str();
   command->add_option("--batch", m.batch, "rows")->check(CLI::Range(1u, 1u << 20))->capture_default_str();

@@ -14,20 +14,6 @@ namespace {
 
 // --- Build -------------------------------------------------------------------------------------------------------------------
 
-bool is_plain(const AttrRecurrent &a, const BlobDirection &d) {
-  const auto is = [](const BlobActivation &act, Act which) { return act.act == uint32_t(which); };
-  if (a.clip != 0 || a.input_forget || d.peephole != kNone) return false;
-  if (Cell(a.cell) == Cell::kRnn) return is(d.act[0], Act::kTanh) || is(d.act[0], Act::kRelu);
-  if (!is(d.act[0], Act::kSigmoid) || !is(d.act[1], Act::kTanh)) return false;
-  return Cell(a.cell) != Cell::kLstm || is(d.act[2], Act::kTanh);
-}
-
-LayerShape shape_of(const AttrRecurrent &a) {
-  bool plain = true;
-  for (uint32_t d = 0; d < a.direction_count; ++d) plain = plain && is_plain(a, a.direction[d]);
-  return {Cell(a.cell), a.input_size, a.hidden_size, a.direction_count, plain};
-}
-
 bool weights_are_readable(const Model &m, const BlobDirection &d) {
   return panels_are_readable(m.matrix(d.w)) && panels_are_readable(m.matrix(d.r)) &&
          (d.r_output == kNone || panels_are_readable(m.matrix(d.r_output)));
@@ -202,7 +188,7 @@ void multiply_input(const Layer &l, const RecurrentArgs &a, float *preact) {
 void launch_step(const Layer &l, RecurrentArgs a) {
   const LayerPlan &p = l.n.plan;
   const Cell cell = Cell(l.a.cell);
-  const KernelId kernel = step_kernel(l.context()->limits.weights, cell, !shape_of(l.a).plain);
+  const KernelId kernel = step_kernel(l.context()->limits.weights, cell, !layer_shape(l.a).plain);
   a.columns = p.step_columns;
   const uint32_t blocks = p.blocks * ceil_div(a.batch, a.columns);
   for (a.half = 0; a.half < (cell == Cell::kGru ? 2u : 1u); ++a.half) launch(l.context(), kernel, blocks, p.step_shared_bytes, a);
@@ -268,7 +254,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
 LayerPlan plan_recurrent_node(const Context &context, const AttrRecurrent &a, uint32_t chunk_steps) {
   PlanLimits limits = context.limits;
   limits.chunk_steps = chunk_steps;
-  return plan_layer(shape_of(a), limits);
+  return plan_layer(layer_shape(a), limits);
 }
 
 const Op op_recurrent = {OpKind::kRecurrent, nullptr, check_recurrent, nullptr, build, nullptr, run};

@@ -66,6 +66,12 @@ format-check: ## fail when a file is not formatted
 tidy: packages-test ## clang-tidy over the device library
 	@scripts/test.sh $(BUILD) tidy
 
+test-cuda: packages-build ## build for GPUs (nvcc) and run the CUDA tests there; without nvcc or a GPU it says so and runs nothing
+	@scripts/test_cuda.sh $(BUILD)-cuda test || [ $$? = 77 ]
+
+bench-cuda: packages-build ## time the CUDA kernels on this machine's GPU; without nvcc or a GPU it says so and runs nothing
+	@scripts/test_cuda.sh $(BUILD)-cuda bench || [ $$? = 77 ]
+
 bench-build: scripts/packages-build.txt
 	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-bench.txt
 	@BENCH_VENV=$(BENCH_VENV) bench/setup_venv.sh

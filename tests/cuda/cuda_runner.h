@@ -11,6 +11,7 @@ namespace rnnp_test {
 
 struct CudaOptions {
   uint32_t batch = 1, max_steps = 0, chunk = 0, launch_steps = 0, weights = RNNP_CUDA_F32, kernels = 0, sms = 4, spins = 0;
+  const rnnp_cuda_device *device = nullptr;  // nullptr: a small one of `sms` SMs
 };
 
 inline rnnp_cuda_device small_device(uint32_t sms) {
@@ -21,7 +22,7 @@ class CudaRunner {
  public:
   explicit CudaRunner(const std::vector<uint8_t> &blob, CudaOptions o = {}) : blob_(blob), batch_(o.batch) {
     expect_ok(rnnp_model_open(&model_, blob_.data(), blob_.size(), RNNP_OPEN_CHECK_WEIGHTS), "open");
-    device_ = small_device(o.sms);
+    device_ = o.device != nullptr ? *o.device : small_device(o.sms);
     rnnp_cuda_options c = RNNP_CUDA_OPTIONS_INIT;
     c.max_batch = o.batch;
     c.max_steps = o.max_steps;

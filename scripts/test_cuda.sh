@@ -1,0 +1,25 @@
+#!/bin/bash
+# test_cuda.sh BUILD test|bench -- builds the CUDA library for GPUs and runs its tests, or its benchmark, on this machine's. Ends with
+# 77 where there is no nvcc, or no GPU: then nothing was run. The compiler's sanitizer runs beside the tests where it is installed.
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1 what=$2
+if ! command -v nvcc >/dev/null; then
+  echo "no nvcc on PATH: nothing was built and nothing was run (docs/CUDA.md says where it comes from)"
+  exit 77
+fi
+cmake -S . -B "$build" -DRNNPACK_TESTS=ON -DRNNPACK_BENCH=ON -DRNNPACK_CUDA=ON -DCMAKE_BUILD_TYPE=Release >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
+cmake --build "$build" -j "$(nproc)" --target has_gpu cuda_gpu_test bench_cuda jetson_program >>"$build.log" 2>&1 || { tail -50 "$build.log"; exit 1; }
+"$build/tests/cuda/has_gpu" || exit $?
+if [ "$what" = bench ]; then
+  exec "$build/bench/cuda/bench_cuda"
+fi
+"$build/tests/cuda/cuda_gpu_test" --gtest_brief=1
+if command -v compute-sanitizer >/dev/null; then
+  for tool in memcheck racecheck synccheck; do
+    compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/tests/cuda/cuda_gpu_test" --gtest_brief=1 --gtest_filter='*BothKernels*'
+  done
+else
+  echo "no compute-sanitizer: memcheck, racecheck and synccheck were not run"
+fi

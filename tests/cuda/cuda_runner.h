@@ -10,7 +10,8 @@
 namespace rnnp_test {
 
 struct CudaOptions {
-  uint32_t batch = 1, max_steps = 0, chunk = 0, launch_steps = 0, weights = RNNP_CUDA_F32, kernels = 0, sms = 4, spins = 0;
+  uint32_t batch = 1, max_steps = 0, chunk = 0, launch_steps = 0, weights = RNNP_CUDA_F32, kernels = 0, sms = 4;
+  uint32_t spins = 50000;                    // a broken exchange ends within seconds
   const rnnp_cuda_device *device = nullptr;  // nullptr: a small one of `sms` SMs
 };
 

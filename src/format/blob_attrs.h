@@ -40,8 +40,10 @@ enum class Act : uint32_t {
   kErf = 24,
   kGelu = 25,      // x/2 (1 + erf(x / sqrt 2))
   kGeluTanh = 26,  // x/2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+  kSin = 27,
+  kCos = 28,
 };
-constexpr Act kLastKernelAct = Act::kCeil;
+constexpr Act kLastKernelAct = Act::kCeil, kLastAct = Act::kCos;
 
 struct BlobActivation {
   uint32_t act;  // Act

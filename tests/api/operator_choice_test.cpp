@@ -103,7 +103,7 @@ TEST(OperatorChoice, ABrokenNodeIsCorruptAndNotUnsupported) {
       }
     }
   }
-  for (const uint32_t act : {uint32_t(rnnp::Act::kGeluTanh) + 1, 0xffffffffu})
+  for (const uint32_t act : {uint32_t(rnnp::kLastAct) + 1, 0xffffffffu})
     EXPECT_EQ(RNNP_E_BLOB_CORRUPT, measure(unary(rnnp::Act(act)), {&rnnp_op_unary, &rnnp_op_unary_more}));
   for (const uint32_t op : {uint32_t(rnnp::Binary::kPRelu) + 1, 0xffffffffu})
     EXPECT_EQ(RNNP_E_BLOB_CORRUPT, measure(binary(rnnp::Binary(op)), {&rnnp_op_binary, &rnnp_op_compare}));

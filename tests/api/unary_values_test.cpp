@@ -64,6 +64,8 @@ const Function kFunctions[] = {
     {"Gelu", Act::kGelu, 0, 0, [](double x) { return x / 2 * (1 + std::erf(x * std::sqrt(0.5))); }, 2e-6},
     {"GeluTanh", Act::kGeluTanh, 0, 0,
      [](double x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979324) * (x + 0.044715 * x * x * x))); }, 2e-6},
+    {"Sin", Act::kSin, 0, 0, [](double x) { return std::sin(x); }, 1e-6},
+    {"Cos", Act::kCos, 0, 0, [](double x) { return std::cos(x); }, 1e-6},
 };
 
 std::vector<float> odd_values() {
@@ -116,7 +118,8 @@ TEST_P(UnaryValues, AreRightAtTheEndsOfTheRange) {
 TEST(UnaryValuesOfZero, KeepTheirSign) {
   for (const Function &f : kFunctions) {
     const bool keeps = f.act == Act::kIdentity || f.act == Act::kTanh || f.act == Act::kSqrt || f.act == Act::kFloor ||
-                       f.act == Act::kCeil || f.act == Act::kSign || f.act == Act::kRound || f.act == Act::kErf;
+                       f.act == Act::kCeil || f.act == Act::kSign || f.act == Act::kRound || f.act == Act::kErf ||
+                       f.act == Act::kSin;
     if (!keeps && f.act != Act::kNeg && f.act != Act::kAbs) continue;
     for (const uint32_t isa : {uint32_t{RNNP_ISA_REFERENCE_ONLY}, 0u}) {
       const std::vector<float> y = Runner(model(f, 2), {1, 0, 0, isa}).run({0.0f, -0.0f});

@@ -143,12 +143,13 @@ namespace {
 Array random_array(const rnnp_tensor_facts &facts, const DeclaredInput &declared, const Sizes &sizes, std::mt19937 *random) {
   Array array;
   for (uint32_t i = 0; i < facts.rank; ++i) {
-    const int64_t fixed = i < declared.dims.size() ? declared.dims[i].value : 0;
+    const int64_t fixed = facts.rank == declared.dims.size() ? declared.dims[i].value : 0;
     const int64_t open = facts.dims[i] == RNNP_DIM_STEPS   ? sizes.steps
                          : facts.dims[i] == RNNP_DIM_BATCH ? sizes.batch
                                                            : facts.dims[i];
     array.shape.push_back(fixed ? fixed : open);
   }
+  array.shape = shape_in_file(facts, declared.dims.size(), array.shape);
   array.is_int = facts.dtype == RNNP_DTYPE_I32;
   std::normal_distribution<float> normal;
   std::uniform_int_distribution<int32_t> length(
@@ -164,7 +165,8 @@ Array random_array(const rnnp_tensor_facts &facts, const DeclaredInput &declared
 
 // A value without a batch axis is given once per batch row.
 void compare(const std::string &what, const Array &got, const Tensor &want, double tolerance) {
-  const size_t repeats = got.shape.size() == want.shape.size() + 1 ? static_cast<size_t>(got.shape[0]) : 1;
+  const bool repeated = got.f32.size() != want.data.size() && got.shape.size() == want.shape.size() + 1;
+  const size_t repeats = repeated ? static_cast<size_t>(got.shape[0]) : 1;
   ASSERT_EQ(got.f32.size(), repeats * want.data.size()) << what;
   for (size_t i = 0; i < got.f32.size(); ++i) {
     const double value = static_cast<double>(got.f32[i]), wanted = want.data[i % want.data.size()];

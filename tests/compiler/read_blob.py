@@ -23,7 +23,7 @@ BINARIES = ["add", "mul", "sub", "div", "min", "max", "pow", "equal", "less", "l
             "not_equal", "prelu"]
 REDUCTIONS = ["sum", "mean", "max", "min", "prod", "l1", "l2", "sum_square", "log_sum", "log_sum_exp"]
 ACTIVATIONS = ("Identity Relu Tanh Sigmoid Affine LeakyRelu ThresholdedRelu ScaledTanh HardSigmoid Elu Softsign Softplus "
-               "Exp Log Sqrt Abs Neg Reciprocal Clip HardSwish Floor Ceil Sign Round Erf Gelu GeluTanh").split()
+               "Exp Log Sqrt Abs Neg Reciprocal Clip HardSwish Floor Ceil Sign Round Erf Gelu GeluTanh Sin Cos").split()
 HEADER = struct.Struct("<8I2Q6I20I")
 SECTIONS = "values nodes args inputs outputs states matrices attrs strings weights".split()
 MATRIX = "13Ifi5I"

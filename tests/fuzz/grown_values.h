@@ -117,7 +117,7 @@ class GrownValues {
   }
 
   BlobActivation activation(bool any_unary = false) {
-    const uint32_t act = c_.once_in(2) ? c_.below(4) : c_.below(uint32_t(any_unary ? Act::kGeluTanh : kLastKernelAct) + 1);
+    const uint32_t act = c_.once_in(2) ? c_.below(4) : c_.below(uint32_t(any_unary ? kLastAct : kLastKernelAct) + 1);
     return {act, c_.real(), c_.real()};
   }
 

@@ -59,7 +59,7 @@ int64_t size_given(const Runner &runner, const Arrays &given, int32_t which) {
   for (const rnnp_tensor_facts &facts : runner.inputs()) {
     const auto found = given.find(facts.name);
     if (found == given.end()) continue;
-    const Shape &shape = found->second.shape;
+    const Shape shape = shape_in_blob(facts, found->second.shape);
     const size_t extra = shape.size() == facts.rank + 1 ? 1 : 0;
     if (extra && which == RNNP_DIM_STEPS) return shape[0];
     for (uint32_t i = 0; i < facts.rank && i + extra < shape.size(); ++i) {
@@ -74,8 +74,12 @@ int64_t size_declared(const OnnxModel &model, const Runner &runner, int32_t whic
   int64_t size = -1;
   for (const rnnp_tensor_facts &facts : runner.inputs()) {
     const DeclaredInput &input = declared_input(model, facts.name);
-    for (uint32_t i = 0; i < facts.rank && i < input.dims.size(); ++i) {
-      if (facts.dims[i] == which) size = std::max(size, input.dims[i].value);
+    size_t at = 0;  // of the file's axes: one that holds several elements to a step is two here
+    for (uint32_t i = 0; i < facts.rank && at < input.dims.size(); ++i) {
+      const bool elements = i > 0 && facts.dims[i - 1] == RNNP_DIM_STEPS && input.dims.size() < facts.rank;
+      if (elements) continue;
+      if (facts.dims[i] == which) size = std::max(size, input.dims[at].value);
+      ++at;
     }
   }
   return which == RNNP_DIM_BATCH && size <= 0 && runner.facts().fixed_batch ? runner.facts().fixed_batch : size;
@@ -126,12 +130,13 @@ Tensors evaluate(const Subject &subject, const OnnxModel &model, const Arrays &i
   return eval_graph(model, tensors);
 }
 
-Arrays complete(const Subject &subject, const Arrays &given, const Sizes &sizes) {
+Arrays complete(const Subject &subject, const OnnxModel &model, const Arrays &given, const Sizes &sizes) {
   std::mt19937 random(subject.options.seed);
   Arrays inputs = given;
   for (const rnnp_tensor_facts &facts : subject.runner.inputs()) {
     const bool in_front = subject.implied && sizes.steps > 1 && facts.role == RNNP_ROLE_SEQUENCE;
     Array drawn = draw_array(facts, sizes.steps, sizes.batch, in_front, subject.options.deviation, &random);
+    drawn.shape = shape_in_file(facts, declared_input(model, facts.name).dims.size(), std::move(drawn.shape));
     inputs.emplace(facts.name, std::move(drawn));
   }
   return inputs;
@@ -179,7 +184,7 @@ Results run_both(Subject *subject, const OnnxModel &model, const Arrays &given, 
     for (const int64_t b : batches) {
       Results results;
       results.sizes = {s, b};
-      results.inputs = complete(*subject, given, results.sizes);
+      results.inputs = complete(*subject, model, given, results.sizes);
       results.whole = subject->runner.run(results.inputs, {});
       try {
         results.expected = evaluate(*subject, model, results.inputs, results.sizes);
@@ -330,7 +335,11 @@ int run(const Options &options) {
   }
   const Arrays given = read_inputs(options.inputs, subject.runner.inputs());
   subject.implied = steps_are_implied(subject.runner);
-  subject.by_steps = subject.implied || !graph.states.empty();
+  // States that operators over time keep begin anew with every evaluation of the graph, as those of layers do.
+  subject.by_steps = subject.implied || std::any_of(graph.states.begin(), graph.states.end(), [&](const KeptState &state) {
+                       return std::any_of(subject.states.begin(), subject.states.end(),
+                                          [&](const StatePair &pair) { return pair.input == state.name; });
+                     });
   const auto steps = subject.implied ? implied_steps_to_try(subject.runner, given, options.steps)
                                      : sizes_to_try(*model, subject.runner, given, RNNP_DIM_STEPS, options.steps, 20);
   const auto batches = sizes_to_try(*model, subject.runner, given, RNNP_DIM_BATCH, options.batch, 2);

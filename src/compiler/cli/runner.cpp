@@ -44,6 +44,38 @@ std::string dims_text(const rnnp_tensor_facts &facts) {
   return text + "]";
 }
 
+namespace {
+
+// The axis behind that of steps, where it holds elements; 0 where there is none.
+size_t elements_axis(const rnnp_tensor_facts &facts) {
+  for (uint32_t i = 0; i + 1 < facts.rank; ++i) {
+    if (facts.dims[i] == RNNP_DIM_STEPS && facts.dims[i + 1] > 0) return i + 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Shape shape_in_file(const rnnp_tensor_facts &facts, size_t file_rank, Shape shape) {
+  const size_t at = elements_axis(facts);
+  if (at == 0 || shape.size() != facts.rank || file_rank + 1 != facts.rank) return shape;
+  shape[at - 1] *= shape[at];
+  shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(at));
+  return shape;
+}
+
+Shape shape_in_blob(const rnnp_tensor_facts &facts, Shape shape) {
+  const size_t at = elements_axis(facts);
+  if (at == 0 || shape.size() + 1 != facts.rank) return shape;
+  const int64_t elements = facts.dims[at], size = shape[at - 1];
+  if (size % elements != 0 || size == 0)
+    throw UsageError("input " + quote(facts.name) + " has " + std::to_string(size) + " elements along axis " +
+                     std::to_string(at - 1) + "; accepted: a multiple of " + std::to_string(elements) + ", which make one step");
+  shape[at - 1] = size / elements;
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(at), elements);
+  return shape;
+}
+
 // Everything of one run. Arrays of the job are canonical: [steps][batch][row].
 struct Runner::Job {
   size_t steps = 0, batch = 0;  // 0: not known yet
@@ -260,7 +292,12 @@ bool Runner::has_low_precision() const {
   return false;
 }
 
-Arrays Runner::run(const Arrays &arrays, const RunOptions &options) {
+Arrays Runner::run(const Arrays &given, const RunOptions &options) {
+  Arrays arrays = given;
+  for (const rnnp_tensor_facts &facts : inputs_) {
+    const auto found = arrays.find(facts.name);
+    if (found != arrays.end()) found->second.shape = shape_in_blob(facts, std::move(found->second.shape));
+  }
   for (const auto &array : arrays) {
     const bool known =
         std::any_of(inputs_.begin(), inputs_.end(), [&](const rnnp_tensor_facts &facts) { return array.first == facts.name; });

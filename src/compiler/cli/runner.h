@@ -65,6 +65,12 @@ class Runner {
   std::vector<rnnp_tensor_facts> inputs_, outputs_;
 };
 
+// Blobs that take several elements of a time axis to a step have them as an axis of their own, behind that of steps. `shape` with
+// the two as one, as the ONNX file has them, where it has an axis fewer; and the other way round: throws UsageError where the
+// elements do not make whole steps.
+Shape shape_in_file(const rnnp_tensor_facts &facts, size_t file_rank, Shape shape);
+Shape shape_in_blob(const rnnp_tensor_facts &facts, Shape shape);
+
 // "[steps, batch, 40]"
 std::string dims_text(const rnnp_tensor_facts &facts);
 const char *role_name(uint32_t role);

@@ -26,9 +26,9 @@ void EvalCall::give(size_t i, Tensor value) {
 
 namespace {
 
-const std::vector<EvalRow> *const kTables[] = {&kEvalMath,   &kEvalUnary,     &kEvalLogic,   &kEvalShape,  &kEvalIndex,
-                                               &kEvalLinear, &kEvalConv,      &kEvalPool,    &kEvalReduce, &kEvalNorm,
-                                               &kEvalEinsum, &kEvalRecurrent, &kEvalQuantize};
+const std::vector<EvalRow> *const kTables[] = {&kEvalMath,   &kEvalUnary,     &kEvalLogic,    &kEvalShape,  &kEvalIndex,
+                                               &kEvalLinear, &kEvalConv,      &kEvalPool,     &kEvalReduce, &kEvalNorm,
+                                               &kEvalEinsum, &kEvalRecurrent, &kEvalQuantize, &kEvalPlace};
 
 }  // namespace
 

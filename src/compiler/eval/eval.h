@@ -53,6 +53,7 @@ extern const std::vector<EvalRow> kEvalUnary;
 extern const std::vector<EvalRow> kEvalLogic;
 extern const std::vector<EvalRow> kEvalReduce;
 extern const std::vector<EvalRow> kEvalConv;
+extern const std::vector<EvalRow> kEvalPlace;
 extern const std::vector<EvalRow> kEvalPool;
 extern const std::vector<EvalRow> kEvalNorm;
 extern const std::vector<EvalRow> kEvalEinsum;

@@ -97,6 +97,7 @@ void Builder::meet(Axis *a, Axis *b) const {
   Atom &x = a->front(), &y = b->front();
   if (x.origin < 0 || y.origin < 0 || x.size == 1 || y.size == 1) return;
   if (!origins->dynamic(x.origin) && !origins->dynamic(y.origin)) return;
+  if (x.rate != y.rate) return;
   origins->unite(x.origin, y.origin);
   x.size = y.size = origins->dynamic(x.origin) ? y.size : x.size;
 }
@@ -215,8 +216,11 @@ View Builder::align(const View &a, const View &b, std::vector<AlignedAtom> *alig
     }
     out.axes[i] = x;
     for (size_t k = 0; k < x.size(); ++k) {
-      if (x[k].origin >= 0 && y[k].origin >= 0) origins->unite(x[k].origin, y[k].origin);
-      if (x[k].origin < 0) out.axes[i][k].origin = y[k].origin;
+      if (x[k].origin >= 0 && y[k].origin >= 0 && x[k].rate == y[k].rate) origins->unite(x[k].origin, y[k].origin);
+      if (x[k].origin < 0) {
+        out.axes[i][k].origin = y[k].origin;
+        out.axes[i][k].rate = y[k].rate;
+      }
       if (x[k].is_feature()) aligned->push_back({i, k, {x[k].stride, y[k].stride}});
     }
   }
@@ -258,22 +262,26 @@ View Builder::binary(Binary op, const View &a, const View &b, const std::string 
   return out;
 }
 
-Atom Builder::input_atom(int origin) const {
-  if (discovering) return Atom{Atom::Kind::kFeature, origins->size(origin), 0, origin};
-  switch (origins->role(origin)) {
-    case AxisRole::kTime:
-      return Atom{Atom::Kind::kTime, time_size, 0, -1};
-    case AxisRole::kBatch:
-      return Atom{Atom::Kind::kBatch, batch_size, 0, -1};
-    default:
-      return Atom{Atom::Kind::kFeature, origins->size(origin), 0, -1};
-  }
+Axis Builder::input_axis(int origin) const {
+  const int64_t size = origins->size(origin), period = discovering ? 1 : origins->period(origin);
+  const AxisRole role = discovering ? AxisRole::kUnknown : origins->role(origin);
+  if (role == AxisRole::kTime) return steps_axis(period);
+  if (role == AxisRole::kBatch) return {Atom{Atom::Kind::kBatch, batch_size, 0, -1}};
+  const Atom atom{Atom::Kind::kFeature, size, 0, discovering ? origin : -1};
+  return atom.size == 1 && !atom.is_symbol() ? Axis{} : Axis{atom};
+}
+
+Axis Builder::steps_axis(int64_t elements) const {
+  Axis axis = {Atom{Atom::Kind::kTime, time_size, 0, -1}};
+  if (elements != 1) axis.push_back(Atom{Atom::Kind::kFeature, elements, 0, -1});
+  return axis;
 }
 
 Axis Builder::symbol_axis(int64_t size, bool is_dynamic) const {
+  constexpr int64_t kMostElements = 1024;  // of a step
   if (size == 1) return {};
   if (is_dynamic && batch_dynamic && size == batch_size) return {Atom{Atom::Kind::kBatch, size, 0, -1}};
-  if (is_dynamic && time_dynamic && size == time_size) return {Atom{Atom::Kind::kTime, size, 0, -1}};
+  if (is_dynamic && time_dynamic && size % time_size == 0 && size / time_size <= kMostElements) return steps_axis(size / time_size);
   return {Atom{Atom::Kind::kFeature, size, 0, -1}};
 }
 
@@ -391,8 +399,9 @@ std::vector<const Tensor *> OpCall::constants() const {
 
 const std::vector<const std::vector<ImportRow> *> &import_tables() {
   static const std::vector<const std::vector<ImportRow> *> kTables = {
-      &kImportShape, &kImportMath,   &kImportLinear,  &kImportConv,   &kImportRecurrent, &kImportReduce,
-      &kImportNorm,  &kImportSelect, &kImportProduct, &kImportPieces, &kImportLoop,      &kImportQuantize};
+      &kImportShape,  &kImportMath,    &kImportLinear, &kImportConv,    &kImportPool,   &kImportRecurrent,
+      &kImportReduce, &kImportNorm,    &kImportSelect, &kImportProduct, &kImportPieces, &kImportLoop,
+      &kImportPlace,  &kImportRunning, &kImportIndex,  &kImportQuantize};
   return kTables;
 }
 

@@ -58,8 +58,10 @@ struct Builder {
   uint32_t new_row(int64_t elems, bool sequence);
   // The graph's inputs that a value is computed from.
   std::vector<std::string> inputs_behind(uint32_t value) const;
-  // The symbol T or B (or a plain feature) for one axis of an input.
-  Atom input_atom(int origin) const;
+  // One axis of an input: the symbol T, with the elements that each step holds, or B, or a plain feature.
+  Axis input_axis(int origin) const;
+  // Steps, each of so many elements, of stride 0.
+  Axis steps_axis(int64_t elements) const;
   // A size computed in the graph as an axis: T, B or a feature of stride 0.
   Axis symbol_axis(int64_t size, bool is_dynamic) const;
 
@@ -126,12 +128,16 @@ extern const std::vector<ImportRow> kImportMath;
 extern const std::vector<ImportRow> kImportLinear;
 extern const std::vector<ImportRow> kImportRecurrent;
 extern const std::vector<ImportRow> kImportConv;
+extern const std::vector<ImportRow> kImportPool;
 extern const std::vector<ImportRow> kImportReduce;
 extern const std::vector<ImportRow> kImportNorm;
 extern const std::vector<ImportRow> kImportSelect;
 extern const std::vector<ImportRow> kImportProduct;
 extern const std::vector<ImportRow> kImportPieces;
 extern const std::vector<ImportRow> kImportLoop;
+extern const std::vector<ImportRow> kImportPlace;
+extern const std::vector<ImportRow> kImportRunning;
+extern const std::vector<ImportRow> kImportIndex;
 extern const std::vector<ImportRow> kImportQuantize;
 const std::vector<const std::vector<ImportRow> *> &import_tables();
 ImportFn find_import(const std::string &op_type);

@@ -109,12 +109,11 @@ class Reader {
       bool has_time = false;
       for (size_t axis = 0; axis < input.dims.size(); ++axis) {
         const int origin = b_.origins->of(index, axis);
-        const Atom atom = b_.input_atom(origin);
-        if (!b_.discovering && atom.is_feature() && b_.origins->dynamic(origin)) {
+        view.axes.push_back(b_.input_axis(origin));
+        if (!b_.discovering && axis_is_features(view.axes.back()) && b_.origins->dynamic(origin)) {
           throw Refusal(open_axis_text(input, axis));
         }
-        has_time = has_time || atom.kind == Atom::Kind::kTime;
-        view.axes.push_back(atom.size == 1 && !atom.is_symbol() ? Axis{} : Axis{atom});
+        has_time = has_time || (!view.axes.back().empty() && view.axes.back()[0].kind == Atom::Kind::kTime);
       }
       view = densified(view);
       const bool per_step = has_time || (facts_.states.count(index) == 0 &&
@@ -388,6 +387,20 @@ void note_shared_steps(const OnnxModel &model, const Origins &axes, Graph *graph
   graph->notes.push_back("the time axes " + list + " of the inputs are taken as one: every run has one number of steps for all");
 }
 
+// Inputs of which several elements make one step.
+void note_elements(const OnnxModel &model, const Origins &axes, Graph *graph) {
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    for (size_t axis = 0; axis < model.inputs[i].dims.size(); ++axis) {
+      const int64_t period = axes.period(axes.of(i, axis));
+      if (period == 1) continue;
+      const std::string &name = model.inputs[i].dims[axis].name, many = std::to_string(period);
+      graph->notes.push_back("input " + quote(model.inputs[i].name) + ": " + many + " elements of axis " + std::to_string(axis) +
+                             (name.empty() ? "" : " (" + quote(name) + ")") + " make one step, so its size is a multiple of " +
+                             many);
+    }
+  }
+}
+
 // The graph with these axes, or with fewer of them where it needs its own sizes. `may_fail`: nothing where a node is refused.
 std::optional<Graph> read_with(const OnnxModel &model, Origins *axes, const InputFacts &facts, bool recurrent,
                                const Problems &first_problems, bool may_fail) {
@@ -399,6 +412,7 @@ std::optional<Graph> read_with(const OnnxModel &model, Origins *axes, const Inpu
   const bool fixed_time = recurrent && second.builder().time_size >= 1 && !second.builder().time_dynamic;
   const bool one_step = fixed_time && second.builder().time_size == 1;
   note_shared_steps(model, *axes, &second.builder().graph);
+  note_elements(model, *axes, &second.builder().graph);
   std::string own_size;  // why the time axis has to stay as it is
   if (good && fixed_time && axes->any(AxisRole::kTime)) own_size = needs_own_steps(model, *axes, facts);
   if (good && (!one_step || own_size.empty())) {

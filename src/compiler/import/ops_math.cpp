@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "compiler/import/builder.h"
+#include "compiler/import/steps.h"
 #include "compiler/onnx/activation.h"
 
 namespace rnnp::compiler {
@@ -12,6 +12,10 @@ namespace {
 
 BlobActivation blob_activation(const Activation &f) {
   return {static_cast<uint32_t>(f.act), static_cast<float>(f.alpha), static_cast<float>(f.beta)};
+}
+
+BlobActivation plain(Act act, double alpha = 0, double beta = 0) {
+  return {static_cast<uint32_t>(act), static_cast<float>(alpha), static_cast<float>(beta)};
 }
 
 void unary(OpCall &call) {
@@ -69,19 +73,42 @@ void mul(OpCall &call) {
 void sub(OpCall &call) {
   chain(call, Binary::kSub);
 }
+// Of whole numbers below 2^23 the rounded quotient lies between the same whole numbers as the exact one.
+View whole_quotient(OpCall &call) {
+  const View a = call.number_view(0), b = call.number_view(1);
+  if (!a.whole || !b.whole) throw Refusal("its inputs are of float and of integer type; accepted: one type");
+  return call.b.binary(Binary::kDiv, a, b, call.name);
+}
+
+View as_whole(View view) {
+  view.whole = true;
+  return view;
+}
+
+View towards_zero(OpCall &call, const View &quotient) {
+  const View size = call.b.unary(call.b.unary(quotient, plain(Act::kAbs), call.name), plain(Act::kFloor), call.name);
+  return as_whole(call.b.binary(Binary::kMul, size, call.b.unary(quotient, plain(Act::kSign), call.name), call.name));
+}
+
+// a - b * quotient, whose sign is that of b, or with fmod that of a.
+void mod(OpCall &call) {
+  if (!call.number_view(0).whole) throw Refusal("it takes the rest of a division of floats at run time; accepted: integers");
+  const View quotient = whole_quotient(call);
+  const bool as_a = call.attributes.integer("fmod", 0) != 0;
+  const View times = as_a ? towards_zero(call, quotient) : call.b.unary(quotient, plain(Act::kFloor), call.name);
+  const View all = as_whole(call.b.binary(Binary::kMul, times, call.number_view(1), call.name));
+  call.give(0, as_whole(call.b.binary(Binary::kSub, call.number_view(0), all, call.name)));
+}
+
 void div(OpCall &call) {
-  if (call.number_view(0).whole) throw Refusal("it divides integers at run time; accepted: float");
-  chain(call, Binary::kDiv);
+  if (!call.number_view(0).whole) return chain(call, Binary::kDiv);
+  call.give(0, towards_zero(call, whole_quotient(call)));
 }
 void minimum(OpCall &call) {
   chain(call, Binary::kMin);
 }
 void maximum(OpCall &call) {
   chain(call, Binary::kMax);
-}
-
-BlobActivation plain(Act act, double alpha = 0, double beta = 0) {
-  return {static_cast<uint32_t>(act), static_cast<float>(alpha), static_cast<float>(beta)};
 }
 
 void mean(OpCall &call) {
@@ -150,10 +177,24 @@ void power(OpCall &call) {
   call.give(0, call.b.binary(Binary::kPow, call.real_view(0), exponent, call.name));
 }
 
+// The largest of all steps first, as within a row: the run has to be whole.
+View softmax_over_steps(OpCall &call, const View &x, size_t axis, bool log) {
+  Builder &b = call.b;
+  if (b.discovering) return b.unary(x, plain(Act::kExp), call.name);
+  std::vector<bool> over(x.axes.size(), false);
+  over[axis] = true;
+  const View less = b.binary(Binary::kSub, x, b.reduced(x, over, Reduce::kMax, true, call.name), call.name);
+  const View power = b.unary(less, plain(Act::kExp), call.name);
+  const View sum = b.reduced(power, over, Reduce::kSum, true, call.name);
+  if (log) return b.binary(Binary::kSub, less, b.unary(sum, plain(Act::kLog), call.name), call.name);
+  return b.binary(Binary::kDiv, power, sum, call.name);
+}
+
 void softmax_of(OpCall &call, bool log) {
   const View x = call.real_view(0);
   const bool flatten = call.opset < 13;
   const size_t at = normal_axis(call.attributes.integer("axis", flatten ? 1 : -1), x.axes.size());
+  if (!flatten && may_be_steps(call.b, merged(x.axes[at]))) return call.give(0, softmax_over_steps(call, x, at, log));
   const View whole = call.b.dense(x, call.name);
   AttrSoftmax attr{1, 1, 1, log ? 1u : 0u};
   for (size_t i = 0; i < whole.axes.size(); ++i) {
@@ -209,6 +250,9 @@ const std::vector<ImportRow> kImportMath = {
     {"Sign", unary, kAll, 9},
     {"Round", unary, kAll, 11},
     {"Erf", unary, kAll, 9},
+    {"Sin", unary, kAll},
+    {"Cos", unary, kAll},
+    {"Mod", mod, "integers, up to 8388608", 10},
     {"Gelu", gelu, kAll, 20},
     {"Selu", selu, kAll},
     {"Celu", celu, kAll, 12},
@@ -223,8 +267,8 @@ const std::vector<ImportRow> kImportMath = {
     {"Min", minimum, kBroadcast},
     {"Max", maximum, kBroadcast},
     {"Sum", add, kBroadcast},
-    {"Softmax", softmax, "feature axes"},
-    {"LogSoftmax", log_softmax, "feature axes"},
+    {"Softmax", softmax, "feature axes; from opset 13 on time"},
+    {"LogSoftmax", log_softmax, "feature axes; from opset 13 on time"},
 };
 
 }  // namespace rnnp::compiler

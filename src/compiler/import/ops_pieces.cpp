@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/import/index.h"
 #include "compiler/import/pieces.h"
 #include "compiler/import/steps.h"
 
@@ -112,7 +113,7 @@ void look_up(OpCall &call) {
 }
 
 void gather(OpCall &call) {
-  if (!call.is_const(1)) return look_up(call);
+  if (!call.is_const(1)) return gather_at_run_time(call) ? void() : look_up(call);
   const View x = call.any_view(0);
   const Tensor &index = call.constant(1, "indices");
   const size_t axis = normal_axis(call.attributes.integer("axis", 0), x.axes.size());
@@ -202,8 +203,8 @@ void tile(OpCall &call) {
 
 const std::vector<ImportRow> kImportPieces = {
     {"Gather", gather,
-     "constant indices (on the time axis the first or the last step), or rows of a constant table by an integer input of every "
-     "step"},
+     "constant indices (on the time axis the first or the last step), rows of a constant table by an integer input of every "
+     "step, or places of a feature axis computed at run time"},
     {"Pad", pad, "feature axes; zeros on the time axis, before a convolution or where Slice takes as much away; constant pads"},
     {"Tile", tile, "feature axes, constant repeats"},
 };

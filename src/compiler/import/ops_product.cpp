@@ -1,4 +1,4 @@
-// ops_product.cpp -- Einsum of one or two operands. Contract: builder.h.
+// ops_product.cpp -- Einsum. Contract: builder.h.
 // SPDX-License-Identifier: Apache-2.0
 #include <onnx/onnx_pb.h>
 
@@ -82,12 +82,29 @@ View sum_and_transpose(OpCall &call, const Factor &x, const std::string &out) {
   return result;
 }
 
+// Two at a time, from one that is no constant on. What a later factor or the result has is kept.
+View product_of_all(Builder &b, std::vector<Factor> factors, const std::string &out, const std::string &name) {
+  std::stable_partition(factors.begin(), factors.end(), [](const Factor &f) { return !f.constant; });
+  while (factors.size() > 2) {
+    std::string kept;
+    for (const char label : factors[0].labels + factors[1].labels) {
+      const auto reads = [&](const Factor &f) { return f.labels.find(label) != std::string::npos; };
+      const bool later = std::any_of(factors.begin() + 2, factors.end(), reads) || out.find(label) != std::string::npos;
+      if (later && kept.find(label) == std::string::npos) kept += label;
+    }
+    const View product = product_of(b, factors[0], factors[1], kept, name);
+    factors.erase(factors.begin());
+    factors[0] = {kept, product, std::nullopt};
+  }
+  return product_of(b, factors[0], factors[1], out, name);
+}
+
 void einsum(OpCall &call) {
   const Equation equation = parse(call.attributes.text("equation", ""));
   const size_t count = call.input_count();
   if (equation.terms.size() != count)
     throw Refusal("attribute 'equation' is for " + std::to_string(equation.terms.size()) + " operands");
-  if (count > 2) throw Refusal("it has " + std::to_string(count) + " operands; accepted: 1 or 2");
+  if (count < 1) throw Refusal("it has no operands");
   std::vector<Factor> factors;
   std::vector<std::string> labels;
   for (size_t i = 0; i < count; ++i) {
@@ -101,13 +118,13 @@ void einsum(OpCall &call) {
       throw Refusal("attribute 'equation' takes a diagonal: an operand has a label twice");
   }
   const std::string out = result_labels(equation, labels);
-  call.give(0, count == 1 ? sum_and_transpose(call, factors[0], out) : product_of(call.b, factors[0], factors[1], out, call.name));
+  call.give(0, count == 1 ? sum_and_transpose(call, factors[0], out) : product_of_all(call.b, std::move(factors), out, call.name));
 }
 
 }  // namespace
 
 const std::vector<ImportRow> kImportProduct = {
-    {"Einsum", einsum, "one or two operands without diagonals; sums over feature axes", 12},
+    {"Einsum", einsum, "operands without diagonals; sums over feature axes", 12},
 };
 
 }  // namespace rnnp::compiler

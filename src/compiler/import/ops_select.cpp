@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compiler/import/builder.h"
+#include "compiler/import/select.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -100,7 +100,7 @@ AttrWhere where_attr(const std::vector<TripleDim> &dims, const View *operands) {
 }
 
 void unite(const Builder &b, const Atom &x, const Atom &y) {
-  if (x.origin >= 0 && y.origin >= 0) b.origins->unite(x.origin, y.origin);
+  if (x.origin >= 0 && y.origin >= 0 && x.rate == y.rate) b.origins->unite(x.origin, y.origin);
 }
 
 // One axis of all three operands, lined up; false when they do not broadcast.
@@ -123,9 +123,17 @@ void where(OpCall &call) {
     const View view = call.view(i);
     return view.mask ? view : call.number_view(i);
   };
-  View operands[3] = {call.mask_view(0), operand(1), operand(2)};
-  if (operands[1].mask != operands[2].mask || operands[1].whole != operands[2].whole)
-    throw Refusal("its operands are of two types");
+  call.give(0, chosen(call.b, call.mask_view(0), operand(1), operand(2), call.name));
+}
+
+constexpr const char *kBroadcast = "general broadcasting";
+constexpr const char *kMasks = "general broadcasting; the result is 0 or 1";
+
+}  // namespace
+
+View chosen(Builder &b, const View &condition, const View &x, const View &y, const std::string &name) {
+  View operands[3] = {condition, x, y};
+  if (x.mask != y.mask || x.whole != y.whole) throw Refusal("its operands are of two types");
   size_t rank = 0;
   for (const View &view : operands) rank = std::max(rank, view.axes.size());
   for (View &view : operands) view.axes.insert(view.axes.begin(), rank - view.axes.size(), Axis{});
@@ -136,34 +144,30 @@ void where(OpCall &call) {
   for (size_t i = 0; i < rank; ++i) {
     Axis axes[3] = {operands[0].axes[i], operands[1].axes[i], operands[2].axes[i]};
     Axis lined[3];
-    if (!align_three(call.b, axes, lined)) {
+    if (!align_three(b, axes, lined)) {
       throw Refusal("shapes " + view_text(operands[0]) + ", " + view_text(operands[1]) + " and " + view_text(operands[2]) +
                     " do not broadcast");
     }
     for (size_t k = 0; k < lined[0].size(); ++k) {
       Atom atom = lined[0][k];
       if (atom.is_feature()) dims.push_back({atom.size, {lined[0][k].stride, lined[1][k].stride, lined[2][k].stride}});
-      for (const Axis &axis : lined) atom.origin = std::max(atom.origin, axis[k].origin);
+      for (const Axis &axis : lined) {
+        if (axis[k].origin <= atom.origin) continue;
+        atom.origin = axis[k].origin;
+        atom.rate = axis[k].rate;
+      }
       out.axes[i].push_back(atom);
     }
   }
-  for (const View &view : operands) sequence = sequence || call.b.is_sequence(view);
+  for (const View &view : operands) sequence = sequence || b.is_sequence(view);
   out = densified(out);
-  out.mask = operands[1].mask;
-  out.whole = operands[1].whole;
-  out.value = call.b.new_row(feature_count(out), sequence);
-  call.b.graph.nodes.push_back({OpKind::kWhere,
-                                call.name,
-                                {operands[0].value, operands[1].value, operands[2].value},
-                                {out.value},
-                                where_attr(dims, operands)});
-  call.give(0, out);
+  out.mask = x.mask;
+  out.whole = x.whole;
+  out.value = b.new_row(feature_count(out), sequence);
+  b.graph.nodes.push_back(
+      {OpKind::kWhere, name, {operands[0].value, operands[1].value, operands[2].value}, {out.value}, where_attr(dims, operands)});
+  return out;
 }
-
-constexpr const char *kBroadcast = "general broadcasting";
-constexpr const char *kMasks = "general broadcasting; the result is 0 or 1";
-
-}  // namespace
 
 const std::vector<ImportRow> kImportSelect = {
     {"Equal", equal, kMasks},

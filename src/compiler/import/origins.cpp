@@ -3,6 +3,7 @@
 #include "compiler/import/origins.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/onnx/problem.h"
 
@@ -23,6 +24,7 @@ Origins::Origins(const OnnxModel &model) {
     for (const DeclaredDim &dim : input.dims) {
       const int origin = static_cast<int>(sizes_.size());
       parent_.push_back(origin);
+      periods_.push_back(1);
       roles_.push_back(AxisRole::kUnknown);
       dynamic_.push_back(dim.value == 0);
       names_.push_back(dim.name);
@@ -87,7 +89,7 @@ void Origins::mark(int origin, AxisRole role) {
 }
 
 void Origins::mark(const Axis &axis, AxisRole role) {
-  if (axis.size() == 1 && axis[0].origin >= 0) mark(axis[0].origin, role);
+  if (axis.size() == 1 && axis[0].origin >= 0 && axis[0].rate == 1) mark(axis[0].origin, role);
 }
 
 AxisRole Origins::role(int origin) const {
@@ -95,9 +97,9 @@ AxisRole Origins::role(int origin) const {
 }
 
 void Origins::add_layer(const Axis &time, const Axis &batch, bool backwards) {
-  LayerAxes layer{time.size() == 1 ? time[0].origin : -1, {}, backwards};
+  LayerAxes layer{time.size() == 1 ? time[0].origin : -1, time.size() == 1 ? time[0].rate : 1, {}, backwards};
   for (const Atom &atom : batch) {
-    if (atom.origin >= 0) layer.batch.push_back(atom.origin);
+    if (atom.origin >= 0 && atom.rate == 1) layer.batch.push_back(atom.origin);
   }
   layers_.push_back(layer);
 }
@@ -143,6 +145,7 @@ void Origins::decide() {
     if (chosen < 0 || known == AxisRole::kTime || (role(chosen) != AxisRole::kTime && score(time) > score(chosen))) chosen = time;
   }
   if (chosen >= 0) mark(chosen, AxisRole::kTime);
+  if (chosen >= 0) set_period(chosen);
   // What a layer runs along is no batch of another.
   for (const LayerAxes &layer : layers_) {
     for (const int origin : layer.batch) {
@@ -152,6 +155,20 @@ void Origins::decide() {
       mark(origin, AxisRole::kBatch);
       break;
     }
+  }
+}
+
+// Sizes that stand in for open ones become as many times as large, so that what strides make of them are whole numbers of steps.
+void Origins::set_period(int time) {
+  int64_t period = 1;
+  for (const LayerAxes &layer : layers_) {
+    if (layer.time >= 0 && find(layer.time) == find(time)) period = std::lcm(period, layer.rate);
+  }
+  constexpr int64_t kMostPeriod = 1024;
+  if (period > kMostPeriod) return;
+  periods_[static_cast<size_t>(find(time))] = period;
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    if (find(static_cast<int>(i)) == find(time) && dynamic_[i]) sizes_[i] *= period;
   }
 }
 
@@ -169,9 +186,11 @@ std::string Origins::named(const std::string &text) const {
     int64_t rest = std::stoll(digits);
     std::string name;
     for (size_t k = 0; k < sizes_.size() && rest > 1; ++k) {
-      if (!dynamic_[k] || rest % sizes_[k] != 0) continue;
-      rest /= sizes_[k];
+      const int64_t step = sizes_[k] / period(static_cast<int>(k)), unit = rest % sizes_[k] == 0 ? sizes_[k] : step;
+      if (!dynamic_[k] || rest % unit != 0) continue;
+      rest /= unit;
       name += (name.empty() ? "" : "*") + (names_[k].empty() ? std::string("?") : names_[k]);
+      if (unit != sizes_[k]) name += "/" + std::to_string(sizes_[k] / unit);
     }
     const bool computed = name.empty() && rest > kStandIns[0] / 2;
     out += name.empty() ? (computed ? "?" : digits) : rest == 1 ? name : std::to_string(rest) + "*" + name;
@@ -192,7 +211,7 @@ int64_t Origins::common_size(AxisRole wanted, bool *is_dynamic) const {
   for (size_t i = 0; i < sizes_.size(); ++i) {
     if (role(static_cast<int>(i)) != wanted) continue;
     if (dynamic_[i]) {
-      stand_in = sizes_[i];
+      stand_in = sizes_[i] / period(static_cast<int>(i));
     } else if (fixed && fixed != sizes_[i]) {
       throw Refusal(std::string("the ") + (wanted == AxisRole::kTime ? "time" : "batch") + " axes of its inputs have sizes " +
                     std::to_string(fixed) + " and " + std::to_string(sizes_[i]) + "; accepted: one size for all");

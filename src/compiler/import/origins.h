@@ -22,6 +22,8 @@ class Origins {
   int of(size_t input, size_t axis) const { return first_[input] + static_cast<int>(axis); }
   // The size to compute with: the declared one, or a large prime that stands in for a dynamic one.
   int64_t size(int origin) const { return sizes_[static_cast<size_t>(origin)]; }
+  // Of the time axis: elements that make one step of the run, where layers run along what strides leave of it; else 1.
+  int64_t period(int origin) const { return role(origin) == AxisRole::kTime ? periods_[static_cast<size_t>(find(origin))] : 1; }
   bool dynamic(int origin) const { return dynamic_[static_cast<size_t>(origin)]; }
 
   void unite(int a, int b);
@@ -49,13 +51,16 @@ class Origins {
   int score(int origin) const;
   struct LayerAxes {
     int time;
+    int64_t rate;  // of its steps to those of the axis
     std::vector<int> batch;
     bool backwards;
   };
   std::vector<LayerAxes> layers_;
   std::vector<std::string> names_;
-  std::vector<int> places_;     // of an axis in its input
-  std::vector<uint8_t> given_;  // its role is what the user said
+  void set_period(int time);
+  std::vector<int64_t> periods_;  // at the representative
+  std::vector<int> places_;       // of an axis in its input
+  std::vector<uint8_t> given_;    // its role is what the user said
 
   std::vector<int> first_;
   std::vector<int64_t> sizes_;

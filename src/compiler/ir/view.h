@@ -18,6 +18,7 @@ struct Atom {
   int64_t size = 1;    // of T and B: as in the file, or the stand-in
   int64_t stride = 0;  // elements within the row; features only
   int origin = -1;     // axis origin while T and B are still looked for; see import/origins.h
+  int64_t rate = 1;    // with an origin: so many of that axis are one of this
   // Of T, or an axis that may be it: elements before step 0 and behind the last step of the run, negative where steps are left
   // out. They are zeros, or nobody knows: a convolution's results for steps that the run does not have.
   int64_t lead = 0, trail = 0;

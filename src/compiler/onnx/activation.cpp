@@ -47,6 +47,8 @@ constexpr Row kRows[] = {
     {"Erf", Act::kErf, false, false, false, 0, 0},
     {"Gelu", Act::kGelu, false, false, false, 0, 0},
     {"GeluTanh", Act::kGeluTanh, false, false, false, 0, 0},
+    {"Sin", Act::kSin, false, false, false, 0, 0},
+    {"Cos", Act::kCos, false, false, false, 0, 0},
 };
 
 std::string lower(std::string text) {
@@ -136,6 +138,10 @@ double activate(const Activation &f, double x) {
       return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
     case Act::kGeluTanh:
       return 0.5 * x * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
+    case Act::kSin:
+      return std::sin(x);
+    case Act::kCos:
+      return std::cos(x);
   }
   return x;
 }

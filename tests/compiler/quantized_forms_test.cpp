@@ -413,6 +413,20 @@ TEST(QuantizedForms, OtherFormsAreRefusedByTheirNames) {
   EXPECT_NE(std::string::npos, text.find("'product' (MatMulInteger)")) << text;
   EXPECT_NE(std::string::npos, text.find("DynamicQuantizeLinear, MatMulInteger, Cast, Mul")) << text;
 
+  // Nodes that lack what the chain needs are refused, not read.
+  for (int node = 0; node < 5; ++node) {
+    for (const bool inputs : {true, false}) {
+      OnnxBuilder damaged = product_chain();
+      onnx::NodeProto *hurt = damaged.proto.mutable_graph()->mutable_node(node);
+      if (inputs) {
+        hurt->clear_input();
+      } else {
+        hurt->clear_output();
+      }
+      EXPECT_NE("", refusal_of(damaged.proto)) << node << inputs;
+    }
+  }
+
   Lstm net(21, "x_q");
   net.b.random("W", {1, kRows, kInputs}).random("R", {1, kRows, kHidden}).constant("s", {}, {0.03f});
   net.b.node("QuantizeLinear", {"x", "s"}, {"x_q"}, "edge");

@@ -121,7 +121,8 @@ class Replacer {
 
   NodeProto *only_reader(const std::string &name, const char *op) const {
     const auto found = readers_.find(name);
-    if (kept_.count(name) != 0 || found == readers_.end() || found->second.size() != 1 || found->second[0]->op_type() != op)
+    if (kept_.count(name) != 0 || found == readers_.end() || found->second.size() != 1 || found->second[0]->op_type() != op ||
+        found->second[0]->output_size() != 1)
       throw Refusal("it is not part of the chain DynamicQuantizeLinear, MatMulInteger, Cast, Mul; accepted: that chain");
     return found->second[0];
   }
@@ -132,14 +133,16 @@ class Replacer {
 
   // y = Cast(MatMulInteger(quantised x, W)) (x's scale W's scale) becomes MatMul(x, W).
   void plain_product(const NodeProto &node) {
-    const NodeProto *source = node.input_size() > 1 ? maker(node.input(0)) : nullptr;
+    if (node.input_size() < 2 || node.output_size() != 1) throw Refusal("it needs two inputs and one output");
+    const NodeProto *source = maker(node.input(0));
     NodeProto *result = only_reader(only_reader(node.output(0), "Cast")->output(0), "Mul");
     if (source == nullptr || source->op_type() != "DynamicQuantizeLinear" || source->output_size() < 2)
       throw Refusal("its first input is not made by DynamicQuantizeLinear; accepted: that, or weights that are dequantised");
+    if (result->input_size() != 2 || source->input_size() != 1) throw Refusal("its chain lacks inputs");
     const std::string cast = only_reader(node.output(0), "Cast")->output(0);
     const NodeProto *scales = maker(result->input(result->input(0) == cast ? 1 : 0));
     const Tensor *scale = nullptr;
-    for (int i = 0; scales != nullptr && scales->op_type() == "Mul" && i < 2; ++i) {
+    for (int i = 0; scales != nullptr && scales->op_type() == "Mul" && i < scales->input_size() && i < 2; ++i) {
       if (scales->input(i) == source->output(1)) scale = constant(*scales, 1 - i);
     }
     if (scale == nullptr) throw Refusal("its result is not multiplied by the scales of both factors; accepted: that chain");

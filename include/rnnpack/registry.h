@@ -69,6 +69,7 @@ extern const rnnp_registry rnnp_default_registry;
   X(state_write)            \
   X(time_reduce)            \
   X(inner_recurrent)        \
+  X(recurrent_split)        \
   X(conv)                   \
   X(depthwise)              \
   X(pool)

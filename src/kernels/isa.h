@@ -25,6 +25,10 @@
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && !defined(RNNPACK_HAVE_MVE)
 #define RNNPACK_HAVE_MVE 1
 #endif
+#if defined(__ARM_FEATURE_DSP) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_FMA) && (__ARM_FP & 4) && \
+    !defined(RNNPACK_HAVE_MVE) && !defined(RNNPACK_HAVE_DSP)
+#define RNNPACK_HAVE_DSP 1
+#endif
 #if defined(__arm__) && defined(__ARM_FEATURE_FMA) && (__ARM_FP & 4) && !defined(RNNPACK_HAVE_VFPV4)
 #define RNNPACK_HAVE_VFPV4 1
 #endif

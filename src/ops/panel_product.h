@@ -18,7 +18,10 @@ inline void set_panels(GemmArgs *g, const Matrix &m, size_t i) {
 // A product with the first matrix; where rows come from and go to is left open.
 inline GemmArgs product_of(const Matrix &m) {
   GemmArgs g = {};
-  set_panels(&g, m, 0);
+  g.panels = m.panels;
+  g.scales = m.scales;
+  g.unit_sums = m.unit_sums;
+  g.diagonal = m.diagonal;
   g.group_k = m.group_k;
   g.factor_scale = m.factor_scale;
   g.k = m.shape.k;

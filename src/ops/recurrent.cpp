@@ -27,106 +27,41 @@ struct TileRange {
 
 // --- Build --------------------------------------------------------------------------------------------------------------------
 
-void fill_direction(const Model &m, const AttrRecurrent &a, const Recurrent &layer, const BlobDirection &d, Direction *out) {
+void fill_direction(const Model &m, const AttrRecurrent &a, const RecurrentPlan &plan, const BlobDirection &d, Direction *out) {
+  const Cell cell = Cell(a.cell);
   RecurArgs &r = out->args;
   r = {};
   r.r = m.matrix(d.r).f32();
   r.w = m.matrix(d.w).f32();
   r.bias = m.weights(d.bias);
-  r.r_bias = layer.cell == Cell::kGruLinear ? m.weights(d.r_bias) : nullptr;
+  r.r_bias = cell == Cell::kGruLinear ? m.weights(d.r_bias) : nullptr;
   r.peephole = d.peephole != kNone ? m.weights(d.peephole) : nullptr;
-  r.preact_row_bytes = layer.plan.row_bytes;
-  r.state_row_bytes = layer.state_row_bytes;
+  r.preact_row_bytes = plan.row_bytes;
+  r.state_row_bytes = size_t{state_row_elems(a.hidden_size)} * sizeof(float);
   r.input_size = a.input_size;
   r.hidden_size = a.hidden_size;
-  r.recurrent_k = layer.plan.fused ? a.hidden_size : 0;
-  r.far = layer.plan.far_r != 0 && layer.plan.fused != 0;
+  r.recurrent_k = plan.fused ? a.hidden_size : 0;
+  r.far = plan.far_r != 0 && plan.fused;
   copy_bytes(r.cell.act, d.act, sizeof d.act);
   r.cell.clip = a.clip;
   r.cell.input_forget = a.input_forget;
-  out->output_r = layer.cell == Cell::kGru ? m.matrix(d.r_output).f32() : nullptr;
+  out->output_r = cell == Cell::kGru ? m.matrix(d.r_output).f32() : nullptr;
   out->state_h = d.state_h;
-  out->state_c = layer.cell == Cell::kLstm ? d.state_c : kNone;
+  out->state_c = cell == Cell::kLstm ? d.state_c : kNone;
   out->reverse = d.reverse;
   out->split = nullptr;
   out->gemm = product_of(m.matrix(d.w));
   out->gemm.start = m.weights(d.bias);
-  out->gemm.out_row_bytes = layer.plan.row_bytes;
-  out->gemm.far = layer.plan.far_w;
-}
-
-void fill_split(const Model &m, const Recurrent &layer, const BlobDirection &d, GemmFn gemm, SplitStep *out) {
-  out->gemm = gemm;
-  out->r = product_of(m.matrix(d.r));
-  out->r.a_row_bytes = layer.state_row_bytes;
-  out->r.start_row_bytes = out->r.out_row_bytes = layer.plan.row_bytes;
-  out->r.start_tile = out->r.out_tile = layer.plan.gates * layer.nr;
-  out->r.far = layer.plan.far_r;
-  if (d.r_output == kNone) return;
-  out->candidate = out->r;
-  set_panels(&out->candidate, m.matrix(d.r_output), 0);
-  out->candidate.gates = 1;
-  if (layer.cell == Cell::kGru) return;
-  out->candidate.start = m.weights(d.r_bias);
-  out->candidate.start_row_bytes = 0;
-  out->candidate.out_row_bytes = layer.state_row_bytes;
-  out->candidate.start_tile = out->candidate.out_tile = layer.nr;
+  out->gemm.out_row_bytes = plan.row_bytes;
+  out->gemm.far = plan.far_w;
 }
 
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
-  const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
-  const PanelFormat w = m.matrix(a->direction[0].w).format, r = m.matrix(a->direction[0].r).format;
-  const uint32_t count = a->direction_count;  // 1 or 2
-  const RecurrentShape shape = {Cell(a->cell), a->input_size, a->hidden_size, w, r, count};
-  const PlanLimits limits = {env->max_batch, env->chunk_steps, env->threads,          env->l1d_bytes,
-                             env->l2_bytes,  env->l3_bytes,    env->layer_chunk_steps};
-  const RecurrentPlan plan = plan_recurrent(shape, limits);
-  if (plan.scratch_bytes > env->scratch_bytes) env->scratch_bytes = plan.scratch_bytes;
-
-  // Without a buffer for pre-activations every step takes its input inside the recurrent kernel.
-  const bool projects = plan.preact_bytes != 0;
-  const Kernel *gemm = find_gemm(*env, w, plan.gates);
-  const Kernel *product = plan.fused ? nullptr : find_gemm(*env, r, 2);
-  if ((gemm == nullptr && projects) || (product == nullptr && !plan.fused)) return RNNP_E_LAYOUT;
-  const Kernel *steps[2] = {}, *outputs[2] = {};
-  for (uint32_t d = 0; d < count; ++d) {
-    const KernelFamily family = step_family(*a, a->direction[d]);
-    steps[d] = find_kernel(*env->kernels, family, DType::kF32, w.nr, env->isa);
-    const bool generic = family == KernelFamily::kGruGatesGeneric;
-    const KernelFamily output = generic ? KernelFamily::kGruOutputGeneric : KernelFamily::kGruOutput;
-    outputs[d] = shape.cell == Cell::kGru ? find_kernel(*env->kernels, output, DType::kF32, w.nr, env->isa) : steps[d];
-    if (steps[d] == nullptr || outputs[d] == nullptr) return RNNP_E_LAYOUT;
-    env->recurrent_isa |= steps[d]->isa;
-  }
-
-  Recurrent *layer = env->arena->take<Recurrent>(1);
-  Direction *directions = env->arena->take<Direction>(count);
-  SplitStep *splits = plan.fused ? nullptr : env->arena->take<SplitStep>(count);
+  RecurrentPlan plan;
+  Recurrent *layer = nullptr;
+  const rnnp_status status = build_recurrent(env, node, &plan, &layer);
   *object = layer;
-  if (directions == nullptr) return RNNP_OK;
-  *layer = {};
-  layer->direction = directions;
-  layer->plan = plan;
-  layer->cell = shape.cell;
-  layer->input_size = a->input_size;
-  layer->hidden_size = a->hidden_size;
-  layer->nr = w.nr;
-  layer->direction_count = count;
-  layer->state_row_bytes = size_t{state_row_elems(a->hidden_size)} * sizeof(float);
-  layer->gemm = projects ? gemm->gemm : nullptr;
-  for (uint32_t d = 0; d < count; ++d) {
-    fill_direction(m, *a, *layer, a->direction[d], &layer->direction[d]);
-    if (splits != nullptr) {
-      fill_split(m, *layer, a->direction[d], product->gemm, &splits[d]);
-      layer->direction[d].split = &splits[d];
-    }
-    layer->direction[d].recur = steps[d]->recur;
-    layer->direction[d].together = kStepsTogether && plan.fused && steps[d]->runs_steps && shape.cell != Cell::kGru &&
-                                   !plan.serpentine && !a->direction[d].reverse;
-    layer->direction[d].output = shape.cell == Cell::kGru ? outputs[d]->recur : nullptr;
-  }
-  return RNNP_OK;
+  return status;
 }
 
 // --- Run ------------------------------------------------------------------------------------------------------------------------
@@ -168,37 +103,8 @@ void carry_rows(const RecurArgs &a, uint32_t first, uint32_t count, TileRange ti
   }
 }
 
-// A step up to where the threads meet: all of it, or one of a kGru's two.
-struct Half {
-  RecurFn cells;
-  const SplitStep *split;  // nullptr: the kernel multiplies by R
-  Cell cell;
-  bool candidate;  // of a kGru, the second
-  bool carries;    // rows that have ended
-  void *factors;   // of this thread
-};
-
-void multiply(const SplitStep &split, const GemmArgs &product, const RecurArgs &a, const float *factors, float *out,
-              void *scratch) {
-  GemmArgs g = product;
-  g.a = factors;
-  if (g.start == nullptr) g.start = out;
-  g.out = out;
-  g.rows = a.rows;
-  g.tile_begin = a.tile_begin;
-  g.tile_end = a.tile_end;
-  g.scratch = scratch;
-  split.gemm(&g);
-}
-
 void run_half(const Half &half, const RecurArgs &a, uint32_t nr) {
-  if (half.split != nullptr) {
-    const SplitStep &split = *half.split;
-    float *preact = const_cast<float *>(a.preact);
-    if (!half.candidate) multiply(split, split.r, a, a.h_prev, preact, half.factors);
-    if (half.candidate) multiply(split, split.candidate, a, a.rh, preact + 2 * nr, half.factors);
-    if (half.cell == Cell::kGruLinear) multiply(split, split.candidate, a, a.h_prev, a.z, half.factors);
-  }
+  if (half.split != nullptr) half.split->multiply(half, a, nr);
   half.cells(&a);
 }
 
@@ -326,7 +232,7 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
 
   StateSlot &h = env.states[dir.state_h];
   uint32_t live = h.live;
-  const RecurrentPlan &plan = layer.plan;
+  const RecurrentCut &plan = layer.plan;
   uint8_t *factors = scratch + plan.preact_bytes + 2 * plan.gate_bytes + team.self * plan.factor_bytes;
   StepFrame frame = {&env.values[env.model->node_input(node, 0)], nullptr, view_as<float>(scratch), d, layer.hidden_size, factors};
   if (y != kNone && env.values[y].data != nullptr) frame.y = &env.values[y];
@@ -393,7 +299,61 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
   if (team.self == 0) settle_rows(env, &h, live);
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+bool is_not_split(const OpChoice &choice, const BlobNode &node) {
+  return !splits_step(*choice.model, node);
+}
+
+}  // namespace
+
+rnnp_status build_recurrent(BuildEnv *env, const BlobNode &node, RecurrentPlan *planned, Recurrent **built) {
+  const Model &m = *env->model;
+  const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
+  const PanelFormat w = m.matrix(a->direction[0].w).format, r = m.matrix(a->direction[0].r).format;
+  const uint32_t count = a->direction_count;  // 1 or 2
+  const RecurrentShape shape = {Cell(a->cell), a->input_size, a->hidden_size, w, r, count};
+  const PlanLimits limits = {env->max_batch, env->chunk_steps, env->threads,          env->l1d_bytes,
+                             env->l2_bytes,  env->l3_bytes,    env->layer_chunk_steps};
+  const RecurrentPlan plan = *planned = plan_recurrent(shape, limits);
+  if (plan.scratch_bytes > env->scratch_bytes) env->scratch_bytes = plan.scratch_bytes;
+
+  // Without a buffer for pre-activations every step takes its input inside the recurrent kernel.
+  const bool projects = plan.preact_bytes != 0;
+  const Kernel *gemm = find_gemm(*env, w, plan.gates);
+  if (gemm == nullptr && projects) return RNNP_E_LAYOUT;
+  const Kernel *steps[2] = {}, *outputs[2] = {};
+  for (uint32_t d = 0; d < count; ++d) {
+    const KernelFamily family = step_family(*a, a->direction[d]);
+    steps[d] = find_kernel(*env->kernels, family, DType::kF32, w.nr, env->isa);
+    const bool generic = family == KernelFamily::kGruGatesGeneric;
+    const KernelFamily output = generic ? KernelFamily::kGruOutputGeneric : KernelFamily::kGruOutput;
+    outputs[d] = shape.cell == Cell::kGru ? find_kernel(*env->kernels, output, DType::kF32, w.nr, env->isa) : steps[d];
+    if (steps[d] == nullptr || outputs[d] == nullptr) return RNNP_E_LAYOUT;
+    env->recurrent_isa |= steps[d]->isa;
+  }
+
+  Recurrent *layer = env->arena->take<Recurrent>(1);
+  Direction *directions = env->arena->take<Direction>(count);
+  if (directions == nullptr) return RNNP_OK;
+  *built = layer;
+  *layer = {};
+  layer->direction = directions;
+  layer->plan = plan;
+  layer->cell = shape.cell;
+  layer->hidden_size = a->hidden_size;
+  layer->nr = w.nr;
+  layer->direction_count = static_cast<uint8_t>(count);
+  layer->gemm = projects ? gemm->gemm : nullptr;
+  for (uint32_t d = 0; d < count; ++d) {
+    fill_direction(m, *a, plan, a->direction[d], &layer->direction[d]);
+    layer->direction[d].recur = steps[d]->recur;
+    layer->direction[d].together = kStepsTogether && plan.fused && steps[d]->runs_steps && shape.cell != Cell::kGru &&
+                                   !plan.serpentine && !a->direction[d].reverse;
+    layer->direction[d].output = shape.cell == Cell::kGru ? outputs[d]->recur : nullptr;
+  }
+  return RNNP_OK;
+}
+
+void run_recurrent(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const Recurrent &layer = *static_cast<const Recurrent *>(object);
   if (kManyThreads && layer.plan.teams == 2 && env.threads >= 2) {
     const uint32_t first = env.threads / 2;
@@ -408,8 +368,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
   }
 }
 
-}  // namespace
-
-const Op rnnp_op_recurrent = {OpKind::kRecurrent, nullptr, check_recurrent, recurrent_costs, build, finish_recurrent, run};
+const Op rnnp_op_recurrent = {OpKind::kRecurrent, is_not_split, check_recurrent, recurrent_costs, build,
+                              finish_recurrent,   run_recurrent};
 
 }  // namespace rnnp

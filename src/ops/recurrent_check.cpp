@@ -126,6 +126,11 @@ rnnp_status check_recurrent(const Model &m, const BlobNode &n) {
   return check_recurrent_weights(m, *a);
 }
 
+bool splits_step(const Model &m, const BlobNode &node) {
+  const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
+  return a != nullptr && a->direction[0].r < m.matrices.count && !is_fused(find_panel_format(m.matrices[a->direction[0].r].format));
+}
+
 NodeCosts recurrent_costs(const Model &m, const BlobNode &node) {
   const AttrRecurrent &a = *m.attr<AttrRecurrent>(node);
   const Cell cell = Cell(a.cell);

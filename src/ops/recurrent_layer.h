@@ -8,20 +8,33 @@
 
 namespace rnnp {
 
+struct SplitStep;
+
+// A step up to where the threads meet: all of it, or one of a kGru's two.
+struct Half {
+  RecurFn cells;
+  const SplitStep *split;  // nullptr: the kernel multiplies by R
+  Cell cell;
+  bool candidate;  // of a kGru, the second
+  bool carries;    // rows that have ended
+  void *factors;   // of this thread
+};
+
 // h * R by products of its own, before a recurrent kernel that does the cells alone: for formats that such kernels do not read.
 // Both add to pre-activations where they lie; kGruLinear's second gives `candidate`.
 struct SplitStep {
+  void (*multiply)(const Half &half, const RecurArgs &a, uint32_t nr);
   GemmFn gemm;
   GemmArgs r;          // all gates; of a GRU z and r
   GemmArgs candidate;  // of a GRU: r*h, or h, times gate h's
 };
 
 struct Direction {
-  RecurFn recur;           // the step; for kGru gates z and r
-  RecurFn output;          // kGru: the candidate; else nullptr
-  RecurArgs args;          // what changes from step to step is set there
-  const float *output_r;   // kGru: the candidate's panels, the only argument of its kernel that differs
-  const SplitStep *split;  // nullptr: the kernels multiply by R
+  RecurFn recur;          // the step; for kGru gates z and r
+  RecurFn output;         // kGru: the candidate; else nullptr
+  RecurArgs args;         // what changes from step to step is set there
+  const float *output_r;  // kGru: the candidate's panels, the only argument of its kernel that differs
+  SplitStep *split;       // nullptr: the kernels multiply by R
   GemmArgs gemm;
   uint32_t state_h, state_c;
   bool reverse;
@@ -35,14 +48,18 @@ struct SingleStep {
 };
 
 struct Recurrent {
-  RecurrentPlan plan;
+  RecurrentCut plan;
   Cell cell;
-  uint32_t input_size, hidden_size, nr, direction_count;
-  size_t state_row_bytes;
+  uint32_t hidden_size;
+  uint8_t nr, direction_count;
   GemmFn gemm;
   Direction *direction;  // [direction_count]
   SingleStep single;
 };
+
+// Op::build but for what is done with R's products, and Op::run. *built stays as it is while measuring.
+rnnp_status build_recurrent(BuildEnv *env, const BlobNode &node, RecurrentPlan *planned, Recurrent **built);
+void run_recurrent(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread);
 
 }  // namespace rnnp
 #endif  // RNNPACK_OPS_RECURRENT_LAYER_H_

@@ -28,20 +28,25 @@ struct PlanLimits {
   uint32_t chunk_steps;  // asked for; 0 chooses
 };
 
-struct RecurrentPlan {
-  uint32_t gates, tiles;
-  uint32_t teams;          // 2: the directions run side by side, each on its half of the threads
+// What a layer is run by.
+struct RecurrentCut {
+  uint32_t tiles;
+  uint32_t chunk_steps;  // steps per input GEMM
+  size_t preact_bytes;   // pre-activations of one chunk; 0 where the step takes its input itself
+  size_t gate_bytes;     // kGru: z, and again r*h, of one step; kGruLinear, not fused: gate h's h * R; else 0
+  size_t factor_bytes;   // what a thread's products quantise their rows in
+  size_t team_bytes;     // scratch of one team: preact, gates, factors
+  uint8_t teams;         // 2: the directions run side by side, each on its half of the threads
+  uint8_t serpentine;    // 1: odd steps sweep the tiles backwards: what the last step left in L1, and in L2, is used again
+  bool fused;            // the recurrent kernels multiply by R
+  bool takes_input;      // and by W, in single steps
+};
+
+struct RecurrentPlan : RecurrentCut {
+  uint32_t gates;
   uint32_t team_threads;   // threads of the smallest team
-  uint32_t chunk_steps;    // steps per input GEMM
-  uint32_t serpentine;     // 1: odd steps sweep the tiles backwards: what the last step left in L1, and in L2, is used again
   uint32_t far_r, far_w;   // 1: a thread's share of R, of W, lies beyond L2
   size_t row_bytes;        // of pre-activations, per (step, row)
-  size_t preact_bytes;     // pre-activations of one chunk; 0 where the step takes its input itself
-  uint32_t fused;          // 1: the recurrent kernels multiply by R
-  uint32_t takes_input;    // 1: and by W, in single steps
-  size_t gate_bytes;       // kGru: z, and again r*h, of one step; kGruLinear, not fused: gate h's h * R; else 0
-  size_t factor_bytes;     // what a thread's products quantise their rows in
-  size_t team_bytes;       // scratch of one team: preact, gates, factors
   size_t recurrent_bytes;  // R of one direction
   size_t scratch_bytes;    // all of the layer's scratch
 };

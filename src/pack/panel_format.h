@@ -98,6 +98,8 @@ inline size_t quantised_row_bytes(DType weight, uint32_t k) {
 }
 inline size_t factor_scratch_bytes(const PanelFormat &f, uint32_t k, size_t rows) {
   if (f.factor != DType::kI8) return 0;
+  // Small cores quantise one row at a time, into 16 bits where they multiply these.
+  if (f.nr == 4) return add_sat(align_up(mul_sat(k, 2), 16), 16);
   return mul_sat(quantised_row_bytes(f.weight, k), rows < kQuantisedRows ? rows : kQuantisedRows);
 }
 inline size_t index_bytes(const PanelFormat &f, const MatrixShape &s) {

@@ -57,11 +57,10 @@ struct Session {
   uint32_t region_threads;  // of the executor that a call of many steps runs on
   uint32_t parallel_steps;  // calls of fewer steps run on the caller's thread alone
   uint32_t recurrent_isa, xnnpack_count;
-  uint32_t xnnpack_refused;
-  bool causal;
   uint32_t run_input;  // the x of rnnp_run; kNone: the model takes rnnp_run_io
-  bool in_place;       // y may be x
-  bool short_road;     // rnnp_step goes straight through the nodes: on one thread, one sequence in, one out
+  bool xnnpack_refused, causal;
+  bool in_place;    // y may be x
+  bool short_road;  // rnnp_step goes straight through the nodes: on one thread, one sequence in, one out
   ValueSlot *step_input, *step_output;
   RunEnv step_env;
   Model model;

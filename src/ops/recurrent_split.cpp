@@ -1,0 +1,85 @@
+// recurrent_split.cpp -- recurrent layers whose R is in panels that recurrent kernels do not read (fewer bits): products of their
+// own add h * R to the pre-activations where they lie, then the recurrent kernel does the cells. Everything else is
+// recurrent.cpp's; an operator of its own, so that a program without such layers links none of this. SPDX-License-Identifier:
+// Apache-2.0
+#include "ops/panel_product.h"
+#include "ops/recurrent_check.h"
+#include "ops/recurrent_step.h"
+
+namespace rnnp {
+namespace {
+
+// Of the rows and tiles of `a`: out = start + factors * R.
+void multiply(const Half &half, const GemmArgs &product, const RecurArgs &a, const float *factors, const float *start, float *out) {
+  GemmArgs g = product;
+  g.a = factors;
+  g.start = start;
+  g.out = out;
+  g.rows = a.rows;
+  g.tile_begin = a.tile_begin;
+  g.tile_end = a.tile_end;
+  g.scratch = half.factors;
+  half.split->gemm(&g);
+}
+
+// Onto the pre-activations, but gate h's part of a kGruLinear by itself, onto its bias.
+void multiply_half(const Half &half, const RecurArgs &a, uint32_t nr) {
+  const SplitStep &split = *half.split;
+  float *preact = const_cast<float *>(a.preact), *gate_h = preact + 2 * nr;
+  if (!half.candidate) multiply(half, split.r, a, a.h_prev, preact, preact);
+  if (half.candidate) multiply(half, split.candidate, a, a.rh, gate_h, gate_h);
+  if (half.cell == Cell::kGruLinear) multiply(half, split.candidate, a, a.h_prev, split.candidate.start, a.z);
+}
+
+// h, or r*h, times a matrix of R, onto pre-activations.
+GemmArgs product_with(const Matrix &matrix, const RecurrentPlan &plan, const Recurrent &layer) {
+  GemmArgs g = product_of(matrix);
+  g.a_row_bytes = layer.direction[0].args.state_row_bytes;
+  g.start_row_bytes = g.out_row_bytes = plan.row_bytes;
+  g.start_tile = g.out_tile = plan.gates * layer.nr;
+  g.far = plan.far_r;
+  return g;
+}
+
+void fill_split(const Model &m, const RecurrentPlan &plan, const Recurrent &layer, const BlobDirection &d, GemmFn gemm,
+                SplitStep *out) {
+  out->multiply = multiply_half;
+  out->gemm = gemm;
+  out->r = out->candidate = product_with(m.matrix(d.r), plan, layer);
+  if (d.r_output == kNone) return;
+  out->candidate = product_with(m.matrix(d.r_output), plan, layer);
+  if (layer.cell == Cell::kGru) return;
+  out->candidate.start = m.weights(d.r_bias);
+  out->candidate.start_row_bytes = 0;
+  out->candidate.out_row_bytes = out->candidate.a_row_bytes;
+  out->candidate.start_tile = out->candidate.out_tile = layer.nr;
+}
+
+rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+  const Model &m = *env->model;
+  const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
+  const Kernel *product = find_gemm(*env, m.matrix(a->direction[0].r).format, 2);
+  if (product == nullptr) return RNNP_E_LAYOUT;
+  RecurrentPlan plan;
+  Recurrent *layer = nullptr;
+  const rnnp_status status = build_recurrent(env, node, &plan, &layer);
+  SplitStep *splits = env->arena->take<SplitStep>(a->direction_count);
+  *object = layer;
+  if (status != RNNP_OK || splits == nullptr) return status;
+  for (uint32_t d = 0; d < a->direction_count; ++d) {
+    fill_split(m, plan, *layer, a->direction[d], product->gemm, &splits[d]);
+    layer->direction[d].split = &splits[d];
+  }
+  return RNNP_OK;
+}
+
+bool is_split(const OpChoice &choice, const BlobNode &node) {
+  return splits_step(*choice.model, node);
+}
+
+}  // namespace
+
+const Op rnnp_op_recurrent_split = {OpKind::kRecurrent, is_split,     check_recurrent, recurrent_costs, build,
+                                    finish_split,       run_recurrent};
+
+}  // namespace rnnp

@@ -91,10 +91,12 @@ RNNPACK_NOINLINE void byte_block(const ByteBlock &b) {
       for (int m = 0; m < kMr; ++m) add_turn<Int>(sum[c][m], a[m] + (k + static_cast<size_t>(c * kGroups)) * 4, panel, b.panel_k);
     }
   }
-  RNNPACK_NO_UNROLL
-  for (; k < b.groups; ++k, panel += b.panel_k) {
-    RNNPACK_UNROLL
-    for (int m = 0; m < kMr; ++m) add_one_group(sum[0][m], a[m] + k * 4, panel);
+  if constexpr (kChains * kGroups > 1) {
+    RNNPACK_NO_UNROLL
+    for (; k < b.groups; ++k, panel += b.panel_k) {
+      RNNPACK_UNROLL
+      for (int m = 0; m < kMr; ++m) add_one_group(sum[0][m], a[m] + k * 4, panel);
+    }
   }
   RNNPACK_UNROLL
   for (int i = kMr * kVectors; i < kChains * kMr * kVectors; ++i) {

@@ -21,7 +21,7 @@ compile="$flags -O2 -std=c++17 -fno-exceptions -fno-rtti -ffunction-sections -fd
 for feature in POSIX_RE DEATH_TEST STREAM_REDIRECTION PTHREAD EXCEPTIONS RTTI; do compile="$compile -DGTEST_HAS_$feature=0"; done
 
 objects=""
-for source in src/kernels/*.cpp tests/kernels/*.cpp "$googletest"/src/gtest-all.cc "$googletest"/src/gtest_main.cc; do
+for source in src/kernels/*.cpp src/pack/*.cpp tests/kernels/*.cpp "$googletest"/src/gtest-all.cc "$googletest"/src/gtest_main.cc; do
   object=$out/$(basename "$source").o
   $(command -v ccache) arm-none-eabi-g++ $compile -c "$source" -o "$object"
   objects="$objects $object"

@@ -6,8 +6,9 @@
 namespace rnnp {
 namespace {
 
-// Sets what differs from step to step; returns the buffer of h that will be the live one.
-uint32_t begin_step(const Recurrent &layer, RecurArgs *a) {
+// Sets what differs from step to step; returns the buffer of h that will be the live one. Inlined even where code is to be small: a
+// program links one of its callers.
+__attribute__((always_inline)) inline uint32_t begin_step(const Recurrent &layer, RecurArgs *a) {
   const SingleStep &s = layer.single;
   const uint32_t live = s.h->live;
   a->y = static_cast<float *>(s.y->data);

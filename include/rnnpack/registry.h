@@ -97,6 +97,12 @@ extern const rnnp_registry rnnp_default_registry;
   X(gemm_i4_nr16)                     \
   X(gemm_i4_nr8)                      \
   X(gemm_i4_nr4)                      \
+  X(gemm_f32_16x4_nr16)               \
+  X(gemm_f32_8x4_nr16)                \
+  X(gemm_f32_4x4_nr16)                \
+  X(gemm_i8_16x4_nr16)                \
+  X(gemm_i8_8x4_nr16)                 \
+  X(gemm_i8_4x4_nr16)                 \
   X(rnn_tanh_f32_nr16)                \
   X(rnn_tanh_f32_nr8)                 \
   X(rnn_tanh_f32_nr4)                 \

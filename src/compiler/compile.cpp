@@ -13,6 +13,7 @@
 #include "compiler/onnx/loops.h"
 #include "compiler/onnx/plain_indices.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/quantize/choose_sparse.h"
 #include "compiler/quantize/choose_storage.h"
 
 namespace rnnp::compiler {
@@ -112,6 +113,8 @@ Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
 
 Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
   const StorageWish wish = wish_of(options);
+  SparseWish sparse = sparse_wish(options.sparse);
+  if (options.target == "neon" && sparse == SparseWish::kKeep) sparse = SparseWish::kOff;  // blocks have plain loops alone there
   const PanelFormat panels = dense_panels(wish.weights ? wish.weights->type : DType::kF32, panel_width(options.target));
   Compiled out;
   out.graph = compile_graph(model, options);
@@ -124,6 +127,7 @@ Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
   out.graph.stream_steps = options.stream_steps;
   choose_storage(&out.graph, wish);
   if (options.adjust) options.adjust(&out.graph, panels);
+  choose_sparse(&out.graph, sparse, panels.nr);
   out.blob = write_blob(out.graph, panels);
   return out;
 }

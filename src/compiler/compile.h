@@ -22,6 +22,7 @@ struct CompileOptions {
   // Types that matrices are stored as (emit/panel_choice.h); empty: as the file has them, R as the other weights.
   std::string weights = {}, recurrent = {};
   std::vector<std::string> keep_float = {};  // nodes whose weights stay f32
+  std::string sparse = {};                   // quantize/choose_sparse.h; empty: "keep"
   // Called before the blob is written, with its panels; may change what the graph's matrices are stored as.
   std::function<void(Graph *, const PanelFormat &)> adjust = {};
 };

@@ -109,10 +109,10 @@ struct BlobMatrix {
   uint32_t format;  // id
   uint32_t count;
   uint32_t gates, units, k;
-  uint32_t entries;     // k that each panel keeps, each with its weights; dense: k
+  uint32_t entries;     // sparse: of all panels and gates; dense: k
   uint32_t panels;      // offset
-  uint32_t index;       // offset: sparse, the k of each entry, ascending within a panel
-  uint32_t tile_first;  // offset: sparse, u32 [tiles + 1], where each tile's entries begin; kNone: every tile has `entries`
+  uint32_t index;       // offset: sparse, where the entries of each panel and gate begin, and which k each block of them holds
+  uint32_t tile_first;  // kNone
   uint32_t scales;      // offset: f32 [tiles][groups of k][gates][NR], what a stored weight is multiplied by
   uint32_t group_k;     // k of one scale; 0: all
   uint32_t unit_sums;   // offset: i32 [tiles][gates][NR], the sum of the stored weights: what a factor's zero point takes away

@@ -28,13 +28,14 @@ constexpr bool kAnyScales = any(is_scaled), kAnyIndex = any(is_indexed), kAllF32
 
 }  // namespace
 
-rnnp_status check_matrix(const BlobMatrix &m, uint32_t weights_bytes) {
+rnnp_status check_matrix(const BlobMatrix &m, const uint8_t *weights, uint32_t weights_bytes) {
   PanelFormat f = find_panel_format(m.format);
   if (f.id == 0) return RNNP_E_LAYOUT;
   if (!kAnyScales) f.scales = Scales::kUnscaled;
   if (!kAnyIndex) f.index_bytes = 0;
   if (kAllF32) f.weight = f.factor = DType::kF32, f.kr = 1;
-  return matrix_fits(f, m, weights_bytes) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+  if (!matrix_fits(f, m, weights_bytes)) return RNNP_E_BLOB_CORRUPT;
+  return !kAnyIndex || !is_sparse(f) || index_fits(f, m, weights) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
 bool Model::has_matrix(uint32_t i, uint32_t gates, uint32_t units, uint32_t k, uint32_t count) const {
@@ -46,7 +47,9 @@ bool Model::has_matrix(uint32_t i, uint32_t gates, uint32_t units, uint32_t k, u
 Matrix Model::matrix(uint32_t i) const {
   const BlobMatrix &b = matrices[i];
   const uint8_t *panels = blob + header->weights.offset + b.panels;
-  Matrix m = {find_panel_format(b.format), {b.gates, b.units, b.k, b.entries}, b.count, panels, nullptr, nullptr, nullptr, 0, 0};
+  Matrix m = {
+      find_panel_format(b.format), {b.gates, b.units, b.k, b.entries}, b.count, panels, nullptr, nullptr, nullptr, nullptr, 0, 0};
+  if (kAnyIndex && b.index != kNone) m.index = blob + header->weights.offset + b.index;
   if (kAnyScales) {
     m.scales = weights_or_none(b.scales);
     m.unit_sums = static_cast<const int32_t *>(static_cast<const void *>(weights_or_none(b.unit_sums)));

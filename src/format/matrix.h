@@ -3,6 +3,7 @@
 #ifndef RNNPACK_FORMAT_MATRIX_H_
 #define RNNPACK_FORMAT_MATRIX_H_
 
+#include "base/bytes.h"
 #include "format/blob.h"
 #include "pack/panel_format.h"
 
@@ -46,13 +47,30 @@ RNNPACK_FOLDED bool matrix_fits(const PanelFormat &f, const BlobMatrix &m, uint3
   constexpr uint32_t kMostGates = 4;
   const MatrixShape shape = {m.gates, m.units, m.k, m.entries};
   if (m.count == 0 || m.gates == 0 || m.gates > kMostGates || m.units == 0 || m.k == 0 || !reserved_are_zero(m)) return false;
-  const bool sparse = f.index_bytes != 0;
-  if (m.tile_first != kNone || (sparse ? m.entries == 0 || m.entries > m.k : m.entries != m.k)) return false;
+  const bool sparse = is_sparse(f);
+  if (m.tile_first != kNone || (sparse ? m.entries == 0 || m.count != 1 : m.entries != m.k)) return false;
   if (!part_fits(m.panels, panels_bytes(f, shape), m.count, weights_bytes)) return false;
   if (!has_part(sparse, m.index, index_bytes(f, shape), m, weights_bytes)) return false;
   const bool diagonal = f.scales != Scales::kUnscaled && m.diagonal != kNone;
   return scales_fit(f, m, shape, weights_bytes) && factor_fits(f, m, shape, weights_bytes) &&
          has_part(diagonal, m.diagonal, vector_bytes(f, shape), m, weights_bytes);
+}
+
+// Of a sparse matrix that fits: whether its index names entries and k that there are. A block behind K is one of zeros that fills
+// up.
+inline bool index_fits(const PanelFormat &f, const BlobMatrix &m, const uint8_t *weights) {
+  const size_t columns = sparse_columns(f, {m.gates, m.units, m.k, m.entries});
+  const uint32_t *first = view_as<uint32_t>(weights + m.index);
+  const uint16_t *quads = view_as<uint16_t>(first + columns + 1);
+  if (first[0] != 0 || first[columns] != m.entries) return false;
+  for (size_t i = 0; i < columns; ++i) {
+    if (first[i] > first[i + 1]) return false;
+  }
+  const uint32_t behind = (m.k - 1) / kBlockK + 1;
+  for (size_t i = 0; i < size_t{m.entries} * f.index_bytes / 2; ++i) {
+    if (quads[i] > behind) return false;
+  }
+  return true;
 }
 
 }  // namespace rnnp

@@ -31,6 +31,7 @@ struct Matrix {
   const float *scales;  // this, and what follows: nullptr, 0 where the matrix has none (BlobMatrix)
   const int32_t *unit_sums;
   const float *diagonal;
+  const uint8_t *index;
   uint32_t group_k;
   float factor_scale;
 
@@ -83,7 +84,7 @@ inline bool read_model(const rnnp_model *from, Model *model) {
 }
 
 // RNNP_E_LAYOUT: of a format that this build does not know, so nothing is known of the matrix.
-rnnp_status check_matrix(const BlobMatrix &matrix, uint32_t weights_bytes);
+rnnp_status check_matrix(const BlobMatrix &matrix, const uint8_t *weights, uint32_t weights_bytes);
 
 // rnnp_model_open's work: checks all tables, then fills *model.
 rnnp_status model_open(Model *model, const void *blob, size_t bytes, uint32_t flags);

@@ -57,11 +57,15 @@ constexpr Found find_rows(KernelFamily family, DType dtype, uint32_t nr) {
 RNNPACK_LAYOUT_GROUPS(gemm3, kGemm3)
 RNNPACK_LAYOUT_GROUPS(gemm4, kGemm4)
 // Products with panels of each format; of NR 0 there are none.
-#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) RNNPACK_GEMM_GROUP_##nr(name, weight)
-#define RNNPACK_GEMM_GROUP_0(name, weight)
-#define RNNPACK_GEMM_GROUP_4(name, weight) RNNPACK_GROUP(gemm_##name, kGemm, weight, 4)
-#define RNNPACK_GEMM_GROUP_8(name, weight) RNNPACK_GROUP(gemm_##name, kGemm, weight, 8)
-#define RNNPACK_GEMM_GROUP_16(name, weight) RNNPACK_GROUP(gemm_##name, kGemm, weight, 16)
+#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) RNNPACK_GEMM_GROUP_##nr(name, RNNPACK_GEMM_FAMILY_##index_bytes, weight)
+#define RNNPACK_GEMM_FAMILY_0 kGemm
+#define RNNPACK_GEMM_FAMILY_2 kGemmBlocks
+#define RNNPACK_GEMM_FAMILY_4 kGemmBlocks
+#define RNNPACK_GEMM_FAMILY_8 kGemmBlocks
+#define RNNPACK_GEMM_GROUP_0(name, family, weight)
+#define RNNPACK_GEMM_GROUP_4(name, family, weight) RNNPACK_GROUP(gemm_##name, family, weight, 4)
+#define RNNPACK_GEMM_GROUP_8(name, family, weight) RNNPACK_GROUP(gemm_##name, family, weight, 8)
+#define RNNPACK_GEMM_GROUP_16(name, family, weight) RNNPACK_GROUP(gemm_##name, family, weight, 16)
 #include "pack/panel_formats.inc"
 #undef RNNPACK_PANEL_FORMAT
 

@@ -33,6 +33,11 @@ struct GemmArgs {
   const float *diagonal;
   uint32_t group_k;
   float factor_scale;
+  // Of sparse panels: where the entries of each panel and gate begin, [tiles * G + 1]; the k / 4 of each block of an entry,
+  // [entries][strips].
+  const uint32_t *first;
+  const uint16_t *quads;
+  uint32_t strips;
   void *scratch;           // factor_scratch_bytes of pack/panel_format.h, 64-byte aligned
   const float *start;      // tile 0's columns of row 0; nullptr: zeros
   size_t start_row_bytes;  // 0: all rows start from the same
@@ -160,6 +165,7 @@ enum class KernelFamily : uint32_t {
   kSoftmax,
   kActPlain,  // identity, relu, tanh and sigmoid only: a few hundred bytes where kAct is thousands; same bits as kAct
   kDepthwise,
+  kGemmBlocks,  // sparse panels, any number of gates
 };
 
 // The gates of a gemm, and the gemm of so many gates. A family each, so that a program links the register blocks of its cells

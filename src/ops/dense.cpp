@@ -46,7 +46,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrDense *a = m.attr<AttrDense>(node);
   const Matrix matrix = m.matrix(a->matrix);
-  const Kernel *gemm = find_panel_kernel(*env, KernelFamily::kGemm, matrix.format);
+  const Kernel *gemm = find_gemm(*env, matrix.format, 1);
   const bool activated = a->act.act != uint32_t(Act::kIdentity);
   const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
   if (gemm == nullptr || (activated && act == nullptr)) return RNNP_E_LAYOUT;

@@ -159,8 +159,8 @@ inline const Kernel *find_panel_kernel(const OpChoice &choice, KernelFamily fami
 
 // The product with panels of a format and so many gates.
 inline const Kernel *find_gemm(const OpChoice &choice, const PanelFormat &format, uint32_t gates) {
-  const KernelFamily family = format.weight == DType::kF32 ? gemm_family(gates) : KernelFamily::kGemm;
-  return find_panel_kernel(choice, family, format);
+  const KernelFamily dense = format.weight == DType::kF32 ? gemm_family(gates) : KernelFamily::kGemm;
+  return find_panel_kernel(choice, is_sparse(format) ? KernelFamily::kGemmBlocks : dense, format);
 }
 
 // The kernel for an activation. A registry may bring the plain ones alone.

@@ -27,6 +27,8 @@ struct PackedMatrix {
   std::vector<float> scales;       // [tiles][gates][NR], or of each group of k [tiles][groups][gates][NR]
   std::vector<int32_t> unit_sums;  // [tiles][gates][NR]
   uint32_t group_k = 0;
+  std::vector<uint8_t> index = {};  // sparse: as docs/BLOB_FORMAT.md has it
+  uint32_t entries = 0;        // sparse: as many
 };
 
 PackedMatrix pack_matrix(const PanelFormat &format, const MatrixSource &source);
@@ -53,6 +55,11 @@ PackedMatrix pack_bf16(const PanelFormat &format, const MatrixSource &source);
 PackedMatrix pack_i8(const PanelFormat &format, const MatrixSource &source);
 // Symmetric, of -7 to 7, a scale for each group of each unit of each gate. Weights are finite.
 PackedMatrix pack_i4(const PanelFormat &format, const MatrixSource &source);
+// The blocks of the dense format's panels that are not all zeros. Where a unit's blocks are fewer than its neighbours' of the
+// entry, zeros fill up.
+PackedMatrix pack_blocks(const PanelFormat &format, const MatrixSource &source);
+// How many entries that comes to; 0 where the matrix is all zeros.
+uint64_t count_entries(const PanelFormat &format, const MatrixSource &source);
 
 // The number of 16 bits nearest to a value, halves to the even one; NaN stays NaN. What is too small for a normal bf16 becomes 0.
 uint16_t nearest_f16(float value);

@@ -20,7 +20,9 @@ struct PanelFormat {
   uint8_t nr;    // units side by side; 0: all of the matrix, in one panel without padding
   uint8_t kr;    // consecutive k of a unit that lie together
   Scales scales;
-  uint8_t index_bytes;  // of the k before each entry of a sparse panel; 0: dense, every k has its place
+  // 0: dense, every k has its place. Else blocks of kBlockK k of some units: an entry is NR units wide, and for each block in it
+  // two bytes say which k it holds.
+  uint8_t index_bytes;
 };
 
 inline constexpr PanelFormat kPanelFormats[] = {
@@ -56,9 +58,16 @@ constexpr bool operator!=(const PanelFormat &a, const PanelFormat &b) {
   return a.id != b.id;
 }
 
+// Neighbouring k of a block of a sparse matrix.
+constexpr uint32_t kBlockK = 4;
+
+constexpr bool is_sparse(const PanelFormat &f) {
+  return f.index_bytes != 0;
+}
+
 struct MatrixShape {
   uint32_t gates, units, k;
-  uint32_t entries;  // of a panel: how many k it keeps; dense: k
+  uint32_t entries;  // sparse: of all panels and gates; dense: k
 };
 
 // Units of all panels, those that pad the last one included.
@@ -75,6 +84,7 @@ inline size_t vector_bytes(const PanelFormat &f, const MatrixShape &s) {
   return mul_sat(mul_sat(padded_units(f, s.units), s.gates), sizeof(float));
 }
 inline size_t panels_bytes(const PanelFormat &f, const MatrixShape &s) {
+  if (is_sparse(f)) return mul_sat(size_t{s.entries}, size_t{f.nr} * kBlockK * dtype_bits(f.weight) / 8);
   const size_t places = mul_sat(s.entries / f.kr + (s.entries % f.kr != 0), f.kr);
   const size_t weights = mul_sat(mul_sat(padded_units(f, s.units), s.gates), places);
   const uint32_t bits = dtype_bits(f.weight);
@@ -97,13 +107,21 @@ inline size_t quantised_row_bytes(DType weight, uint32_t k) {
   return add_sat(add_sat(align_up(k, 64), 64), sums);
 }
 inline size_t factor_scratch_bytes(const PanelFormat &f, uint32_t k, size_t rows) {
-  if (f.factor != DType::kI8) return 0;
   // Small cores quantise one row at a time, into 16 bits where they multiply these.
-  if (f.nr == 4) return add_sat(align_up(mul_sat(k, 2), 16), 16);
-  return mul_sat(quantised_row_bytes(f.weight, k), rows < kQuantisedRows ? rows : kQuantisedRows);
+  if (f.factor == DType::kI8 && f.nr == 4) return add_sat(align_up(mul_sat(k, 2), 16), 16);
+  // Rows of floats with zeros behind them, for blocks that reach beyond K and those that fill up an entry.
+  const size_t float_row = is_sparse(f) ? mul_sat(align_up(size_t{k} + 2 * kBlockK, 16), sizeof(float)) : 0;
+  return mul_sat(f.factor == DType::kI8 ? quantised_row_bytes(f.weight, k) : float_row,
+                 rows < kQuantisedRows ? rows : kQuantisedRows);
+}
+// A u32 for each panel and gate, and one more: where its entries begin; then the blocks' k of every entry.
+inline size_t sparse_columns(const PanelFormat &f, const MatrixShape &s) {
+  return mul_sat(size_t{panel_count(f, s.units)}, s.gates);
 }
 inline size_t index_bytes(const PanelFormat &f, const MatrixShape &s) {
-  return mul_sat(mul_sat(panel_count(f, s.units), s.entries), f.index_bytes);
+  if (!is_sparse(f)) return 0;
+  const size_t first = mul_sat(add_sat(sparse_columns(f, s), 1), sizeof(uint32_t));
+  return add_sat(first, mul_sat(size_t{s.entries}, f.index_bytes));
 }
 
 }  // namespace rnnp

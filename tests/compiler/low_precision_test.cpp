@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <random>
 
 #include "compiler/cli/comparison.h"
 #include "compiler/compile.h"
@@ -157,6 +158,52 @@ TEST(LowPrecision, HalvesOfBytesCostTheirRounding) {
       EXPECT_GT(50, sqnr(got.at("Y"), want.at("Y")));
     }
   }
+}
+
+// R and W of blocks of 8 x 4, one in ten of them there.
+onnx::ModelProto sparse_network(const Cell &cell) {
+  onnx::ModelProto proto = network(cell);
+  std::mt19937 rng(7);
+  for (auto &tensor : *proto.mutable_graph()->mutable_initializer()) {
+    if (tensor.name() != "R" && tensor.name() != "W") continue;
+    const int64_t k = tensor.dims(2), rows = tensor.dims(1);
+    for (int64_t unit = 0; unit < rows; unit += 8) {
+      for (int64_t first = 0; first < k; first += 4) {
+        if (rng() % 10 == 0) continue;
+        for (int64_t row = unit; row < std::min(unit + 8, rows); ++row)
+          for (int64_t i = first; i < std::min(first + 4, k); ++i) tensor.set_float_data(static_cast<int>(row * k + i), 0.0f);
+      }
+    }
+    for (int64_t gate = 0; gate < cell.gates; ++gate) tensor.set_float_data(static_cast<int>(gate * kHidden * k), 0.25f);
+  }
+  return proto;
+}
+
+std::vector<uint8_t> sparse_blob(const onnx::ModelProto &proto, const std::string &weights, const std::string &sparse) {
+  compiler::CompileOptions options;
+  options.weights = weights;
+  options.sparse = sparse;
+  return compiler::compile_model(*compiler::check_model(proto), options).blob;
+}
+
+// Of bytes the bits are those of all of the matrix; of floats the sums have another order.
+TEST(LowPrecision, BlocksGiveWhatAllOfTheMatrixGives) {
+  for (const Cell &cell : kCells) {
+    const onnx::ModelProto proto = sparse_network(cell);
+    for (const std::string type : {"f32", "int8"}) {
+      SCOPED_TRACE(std::string(cell.op) + " " + std::to_string(cell.linear) + " " + type);
+      const std::vector<uint8_t> dense = sparse_blob(proto, type, "off"), blocks = sparse_blob(proto, type, "blocks");
+      EXPECT_LT(blocks.size(), dense.size());
+      const compiler::Arrays got = run(blocks), want = run(dense);
+      for (const auto &output : want) {
+        const std::vector<float> &a = output.second.f32, &b = got.at(output.first).f32;
+        ASSERT_EQ(a.size(), b.size());
+        for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], type == "int8" ? 0.0 : 2e-6) << i;
+      }
+    }
+  }
+  EXPECT_EQ(sparse_blob(network(kCells[3]), "int8", "off"), sparse_blob(network(kCells[3]), "int8", ""));
+  EXPECT_THROW(sparse_blob(network(kCells[3]), "int8", "some"), compiler::UsageError);
 }
 
 std::string refusal(const onnx::ModelProto &proto, const std::string &weights) {

@@ -33,6 +33,9 @@ FORMATS = {1: ("f32_nr16", 32, 16, 1), 2: ("f32_nr8", 32, 8, 1), 3: ("f32_nr4", 
            8: ("bf16_nr16", 16, 16, 2), 9: ("bf16_nr8", 16, 8, 2), 10: ("bf16_nr4", 16, 4, 2),
            11: ("i8_nr16", 8, 16, 4), 12: ("i8_nr8", 8, 8, 4), 13: ("i8_nr4", 8, 4, 4),
            14: ("i4_nr16", 4, 16, 8), 15: ("i4_nr8", 4, 8, 8), 16: ("i4_nr4", 4, 4, 8)}
+BLOCKS = {17: (32, 1), 18: (32, 2), 19: (32, 4), 20: (8, 1), 21: (8, 2), 22: (8, 4)}  # bits of a weight, blocks of an entry
+FORMATS.update({i: (f"{'f32' if bits == 32 else 'i8'}_{16 // n}x4_nr16", bits, 16, 4 if bits == 8 else 1)
+                for i, (bits, n) in BLOCKS.items()})
 
 
 ATTR_BYTES = {"recurrent": 200, "dense": 32, "unary": 12, "binary": 104, "softmax": 16, "copy": 108, "time_step": 4, "conv": 124, "pool": 100,
@@ -133,8 +136,10 @@ class Blob:
 
     def check_matrix(self, m, reserved):
         _, bits, nr, kr = FORMATS[m["format"]]
-        assert not any(reserved) and all(m[name] > 0 for name in ("count", "gates", "units", "k")) and m["entries"] == m["k"]
-        assert m["index"] == m["tile_first"] == NONE and m["factor_zero"] == 0
+        assert not any(reserved) and all(m[name] > 0 for name in ("count", "gates", "units", "k", "entries"))
+        assert m["tile_first"] == NONE and m["factor_zero"] == 0
+        blocks = BLOCKS.get(m["format"], (0, 0))[1]
+        assert (m["index"] != NONE) == (blocks > 0) and (m["count"] == 1 if blocks else m["entries"] == m["k"])
         scaled = bits <= 8
         grouped = bits == 4
         assert (m["group_k"] != 0) == grouped and m["group_k"] % 32 == 0 and (m["unit_sums"] != NONE) == (scaled and not grouped)
@@ -143,10 +148,22 @@ class Blob:
         assert m["factor_scale"] >= 0 if scaled else m["factor_scale"] == 0
         units = -(-m["units"] // nr) * nr if nr else m["units"]
         size = units * m["gates"] * -(-m["k"] // kr) * kr * bits // 8 * m["count"]
+        columns = units // 16 * m["gates"]
+        if blocks:
+            size = m["entries"] * 16 * 4 * bits // 8
+            self.check_index(m, columns, blocks)
         vector = 4 * units * m["gates"] * m["count"]
-        parts = [(m["panels"], size), (m["scales"], vector * groups), (m["unit_sums"], vector), (m["diagonal"], vector)]
+        parts = [(m["panels"], size), (m["scales"], vector * groups), (m["unit_sums"], vector), (m["diagonal"], vector),
+                 (m["index"], 4 * (columns + 1) + 2 * m["entries"] * blocks)]
         for offset, part in parts:
             assert offset == NONE or (offset % ALIGN == 0 and offset + part <= self.sections["weights"][1])
+
+    def check_index(self, m, columns, blocks):
+        at = self.sections["weights"][0] + m["index"]
+        first = struct.unpack_from(f"<{columns + 1}I", self.data, at)
+        quads = struct.unpack_from(f"<{m['entries'] * blocks}H", self.data, at + 4 * (columns + 1))
+        assert first[0] == 0 and first[-1] == m["entries"] and all(a <= b for a, b in zip(first, first[1:]))
+        assert all(quad <= -(-m["k"] // 4) for quad in quads)
 
     def nodes(self):
         args = [maybe(value) for (value,) in self.records("args", "I")]

@@ -37,10 +37,12 @@ const Format kFormats[] = {
 
 // Blobs name formats by these numbers.
 TEST(Pack, IdsOfFormatsArePinned) {
-  const std::map<std::string, uint32_t> pinned = {{"f32_nr16", 1}, {"f32_nr8", 2},   {"f32_nr4", 3},  {"f32_row", 4},
-                                                  {"f16_nr16", 5}, {"f16_nr8", 6},   {"f16_nr4", 7},  {"bf16_nr16", 8},
-                                                  {"bf16_nr8", 9}, {"bf16_nr4", 10}, {"i8_nr16", 11}, {"i8_nr8", 12},
-                                                  {"i8_nr4", 13},  {"i4_nr16", 14},  {"i4_nr8", 15},  {"i4_nr4", 16}};
+  const std::map<std::string, uint32_t> pinned = {
+      {"f32_nr16", 1},     {"f32_nr8", 2},        {"f32_nr4", 3},       {"f32_row", 4},       {"f16_nr16", 5},
+      {"f16_nr8", 6},      {"f16_nr4", 7},        {"bf16_nr16", 8},     {"bf16_nr8", 9},      {"bf16_nr4", 10},
+      {"i8_nr16", 11},     {"i8_nr8", 12},        {"i8_nr4", 13},       {"i4_nr16", 14},      {"i4_nr8", 15},
+      {"i4_nr4", 16},      {"f32_16x4_nr16", 17}, {"f32_8x4_nr16", 18}, {"f32_4x4_nr16", 19}, {"i8_16x4_nr16", 20},
+      {"i8_8x4_nr16", 21}, {"i8_4x4_nr16", 22}};
   ASSERT_EQ(pinned.size(), std::size(kFormats));
   for (const Format &f : kFormats) {
     EXPECT_EQ(pinned.at(f.name), f.id);
@@ -90,7 +92,7 @@ void expect_panels(const PanelFormat &f, const MatrixSource &s, uint32_t all_gat
 
 TEST(Pack, PanelsHoldEveryWeightOnceAndZeros) {
   for (const Format &f : kFormats) {
-    if (f.row.scales != Scales::kUnscaled) continue;
+    if (f.row.scales != Scales::kUnscaled || is_sparse(f.row)) continue;
     for (uint32_t units : {1u, 3u, 4u, 16u, 17u, 37u}) {
       for (uint32_t gates : {1u, 3u, 4u}) {
         SCOPED_TRACE(std::string(f.name) + ", units " + std::to_string(units) + ", gates " + std::to_string(gates));
@@ -144,7 +146,7 @@ TEST(Pack, NumbersOfSixteenBitsAreTheNearest) {
 TEST(Pack, BytesAreTheNearestOfTheirScale) {
   std::mt19937 rng(3);
   for (const Format &f : kFormats) {
-    if (f.row.weight != DType::kI8) continue;
+    if (f.row.weight != DType::kI8 || is_sparse(f.row)) continue;
     const uint32_t units = 21, k = 39, gates = 3;
     std::vector<float> m(units * k * gates);
     std::uniform_real_distribution<float> number(-1.0f, 1.0f);
@@ -176,6 +178,53 @@ TEST(Pack, BytesAreTheNearestOfTheirScale) {
 }
 
 // Halves of bytes are the nearest of their group's scale, and what is beyond K or H is a zero.
+// The entries of blocks, put back where the index says, are the dense panels; a block that fills up is one of zeros behind K.
+TEST(Pack, BlocksAreThoseOfTheDensePanelsThatHoldAnything) {
+  std::mt19937 rng(5);
+  const uint32_t units = 37, k = 30, gates = 3, tiles = 3, blocks = 8;
+  for (const Format &f : kFormats) {
+    if (!is_sparse(f.row)) continue;
+    const uint32_t strips = f.row.index_bytes / 2, height = 16 / strips;
+    std::vector<float> m(units * k * gates, 0.0f);
+    for (uint32_t i = 0; i < 40; ++i) m[rng() % m.size()] = static_cast<float>(1 + rng() % 100);
+    const MatrixSource source = {m.data(), units, k, 0, gates};
+    const PackedMatrix packed = pack_matrix(f.row, source);
+    ASSERT_EQ(packed.entries, count_entries(f.row, source));
+    ASSERT_EQ(packed.panels.size(), panels_bytes(f.row, {gates, units, k, packed.entries}));
+    ASSERT_EQ(packed.index.size(), index_bytes(f.row, {gates, units, k, packed.entries}));
+    std::vector<uint32_t> first(tiles * gates + 1);
+    std::memcpy(first.data(), packed.index.data(), first.size() * 4);
+    std::vector<uint16_t> quads(packed.entries * strips);
+    std::memcpy(quads.data(), packed.index.data() + first.size() * 4, quads.size() * 2);
+    ASSERT_EQ(0u, first.front());
+    ASSERT_EQ(packed.entries, first.back());
+    std::vector<float> back(m.size(), 0.0f);
+    for (uint32_t column = 0; column < tiles * gates; ++column) {
+      for (uint32_t e = first[column]; e < first[column + 1]; ++e) {
+        for (uint32_t n = 0; n < 16; ++n) {
+          const uint32_t quad = quads[e * strips + n / height], unit = column / gates * 16 + n;
+          ASSERT_LE(quad, blocks);
+          for (uint32_t j = 0; j < kBlockK; ++j) {
+            float value = 0.0f;
+            if (f.row.weight == DType::kF32) {
+              std::memcpy(&value, packed.panels.data() + ((size_t{e} * kBlockK + j) * 16 + n) * 4, 4);
+            } else {
+              value = static_cast<float>(static_cast<int8_t>(packed.panels[(size_t{e} * 16 + n) * kBlockK + j]));
+              value *= packed.scales[column / gates * gates * 16 + column % gates * 16 + n];
+            }
+            if (quad == blocks || unit >= units || quad * kBlockK + j >= k) {
+              ASSERT_EQ(0.0f, value);
+            } else {
+              back[(size_t{column % gates} * units + unit) * k + quad * kBlockK + j] += value;
+            }
+          }
+        }
+      }
+    }
+    for (size_t i = 0; i < m.size(); ++i) ASSERT_NEAR(m[i], back[i], f.row.weight == DType::kF32 ? 0.0 : 0.5);
+  }
+}
+
 TEST(Pack, HalvesOfBytesAreTheNearestOfTheirGroup) {
   std::mt19937 rng(4);
   std::uniform_real_distribution<float> number(-1.0f, 1.0f);

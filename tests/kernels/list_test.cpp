@@ -51,7 +51,8 @@ TEST(KernelList, ReferencesCoverEveryFamilyAndTileWidth) {
       EXPECT_NE(find_kernel(kAllKernels, KernelFamily(family), DType::kF32, nr, 0), nullptr) << family << " nr " << nr;
   for (const PanelFormat &f : kPanelFormats) {
     if (f.nr == 0) continue;
-    EXPECT_NE(find_kernel(kAllKernels, KernelFamily::kGemm, f.weight, f.nr, 0), nullptr) << "panel format " << f.id;
+    EXPECT_NE(find_kernel(kAllKernels, is_sparse(f) ? KernelFamily::kGemmBlocks : KernelFamily::kGemm, f.weight, f.nr, 0), nullptr)
+        << "panel format " << f.id;
   }
   for (KernelFamily family :
        {KernelFamily::kAct, KernelFamily::kActPlain, KernelFamily::kBinary, KernelFamily::kSoftmax, KernelFamily::kDepthwise})

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <vector>
+
 #include <functional>
 
 namespace {
@@ -16,12 +19,12 @@ constexpr PanelFormat kRow = {91, DType::kF32, DType::kF32, 0, 1, Scales::kUnsca
 constexpr PanelFormat kBf16 = {92, DType::kBf16, DType::kF32, 16, 2, Scales::kUnscaled, 0};
 constexpr PanelFormat kI8 = {93, DType::kI8, DType::kI8, 16, 4, Scales::kPerUnit, 0};
 constexpr PanelFormat kI4 = {94, DType::kI4, DType::kI8, 16, 8, Scales::kPerGroup, 0};
-constexpr PanelFormat kSparse = {95, DType::kF32, DType::kF32, 8, 1, Scales::kUnscaled, 2};
+constexpr PanelFormat kSparse = {95, DType::kF32, DType::kF32, 8, 1, Scales::kUnscaled, 2};  // blocks of 8 x 4
 
 // 3 gates x 20 units x 30, twice; every part at kOffset.
 BlobMatrix sample(const PanelFormat &f) {
   BlobMatrix m = {f.id, 2, 3, 20, 30, 30, kOffset, kNone, kNone, kNone, 0, kNone, kNone, 0, 0, {}};
-  if (f.index_bytes != 0) m.entries = 7, m.index = kOffset;
+  if (f.index_bytes != 0) m.entries = 7, m.index = kOffset, m.count = 1;
   if (f.scales != Scales::kUnscaled) m.scales = m.diagonal = kOffset, m.factor_scale = 0.01f;
   if (f.weight == DType::kI8) m.unit_sums = kOffset;
   if (f.scales == Scales::kPerGroup) m.group_k = 32;
@@ -37,7 +40,7 @@ struct Sized {
 // By hand: (units padded) x gates x (k padded) x bits / 8, twice.
 const Sized kSamples[] = {
     {"f32", kF32, 2 * 32 * 3 * 30 * 4}, {"row", kRow, 2 * 20 * 3 * 30 * 4}, {"bf16", kBf16, 2 * 32 * 3 * 30 * 2},
-    {"i8", kI8, 2 * 32 * 3 * 32},       {"i4", kI4, 2 * 32 * 3 * 32 / 2},   {"sparse", kSparse, 2 * 24 * 3 * 7 * 4},
+    {"i8", kI8, 2 * 32 * 3 * 32},       {"i4", kI4, 2 * 32 * 3 * 32 / 2},   {"sparse", kSparse, 7 * 8 * 4 * 4},
 };
 
 TEST(Matrix, FitsWhereItsLongestPartEnds) {
@@ -58,11 +61,13 @@ TEST(Matrix, EveryPartIsMeasured) {
   EXPECT_EQ(32u * 3 * 4, vector_bytes(kI8, shape));
   EXPECT_EQ(32u * 3 * 4, scales_bytes(kI8, shape, 0));
   EXPECT_EQ(4u * 32 * 3 * 4, scales_bytes(kI4, {3, 20, 100, 100}, 32));
-  EXPECT_EQ(3u * 7 * 2, index_bytes(kSparse, {3, 20, 30, 7}));
+  EXPECT_EQ((3u * 3 + 1) * 4 + 7 * 2, index_bytes(kSparse, {3, 20, 30, 7}));
   const uint32_t most = 0xffffffffu;
   EXPECT_EQ(kSizeOverflow, panels_bytes(kF32, {most, most, most, most}));
   EXPECT_EQ(kSizeOverflow, panels_bytes(kI4, {most, most, most, most}));
 }
+
+constexpr uint32_t kWeightsBytes = 0x10000000u;
 
 struct Wrong {
   const char *name;
@@ -73,7 +78,7 @@ void expect_refused(const PanelFormat &f, const std::vector<Wrong> &list) {
   for (const Wrong &w : list) {
     BlobMatrix m = sample(f);
     w.change(&m);
-    EXPECT_FALSE(matrix_fits(f, m, 0x40000000u)) << w.name;
+    EXPECT_FALSE(matrix_fits(f, m, kWeightsBytes)) << w.name;
   }
 }
 
@@ -102,10 +107,39 @@ TEST(Matrix, ADenseOneKeepsEveryKAndASparseOneAnIndex) {
                        {"an index", [](BlobMatrix *m) { m->index = kOffset; }}});
   }
   expect_refused(kSparse, {{"no entry", [](BlobMatrix *m) { m->entries = 0; }},
-                           {"more entries than k", [](BlobMatrix *m) { m->entries = 31; }},
+                           {"more entries than there are weights for", [](BlobMatrix *m) { m->entries = 0x01000000u; }},
+                           {"two matrices", [](BlobMatrix *m) { m->count = 2; }},
                            {"no index", [](BlobMatrix *m) { m->index = kNone; }},
                            {"an index at an odd place", [](BlobMatrix *m) { m->index = kOffset + 2; }},
-                           {"an index beyond the weights", [](BlobMatrix *m) { m->index = 0x40000000u; }}});
+                           {"an index beyond the weights", [](BlobMatrix *m) { m->index = kWeightsBytes; }}});
+}
+
+// 3 panels x 3 gates of two entries each but the last two, of one block an entry.
+TEST(Matrix, AnIndexNamesEntriesAndBlocksThatThereAre) {
+  BlobMatrix m = sample(kSparse);
+  m.index = 0;
+  m.entries = 16;
+  std::vector<uint32_t> good = {0, 2, 4, 6, 8, 10, 12, 14, 15, 16};
+  const auto fits = [&](const std::vector<uint32_t> &first, const std::vector<uint16_t> &quads) {
+    std::vector<uint8_t> index(first.size() * 4 + quads.size() * 2);
+    std::memcpy(index.data(), first.data(), first.size() * 4);
+    std::memcpy(index.data() + first.size() * 4, quads.data(), quads.size() * 2);
+    return index_fits(kSparse, m, index.data());
+  };
+  const std::vector<uint16_t> quads(16, 8);  // 30 k: block 7 is the last, 8 one of zeros behind it
+  EXPECT_TRUE(fits(good, quads));
+  for (size_t i = 0; i < good.size(); ++i) {
+    std::vector<uint32_t> bad = good;
+    bad[i] = i == 0 ? 1 : 17;
+    EXPECT_FALSE(fits(bad, quads)) << i;
+    bad[i] = i == 0 ? 0xffffffffu : bad[i - 1] - 1;
+    EXPECT_FALSE(fits(bad, quads)) << i;
+  }
+  for (size_t i = 0; i < quads.size(); ++i) {
+    std::vector<uint16_t> bad = quads;
+    bad[i] = 9;
+    EXPECT_FALSE(fits(good, bad)) << i;
+  }
 }
 
 TEST(Matrix, OnlyAQuantisedOneHasScales) {

@@ -19,7 +19,7 @@ namespace rnnp::compiler {
 namespace {
 
 struct Options {
-  std::string model, output, target = "generic", c_name;
+  std::string model, output, target = "generic", c_name, sparse = "keep";
   QuantizerOptions quantizer;
   uint32_t chunk_steps = 0, stream_steps = 0, max_steps = 100;
   bool one_file = false;
@@ -77,6 +77,7 @@ int run(const Options &options) {
   CompileOptions how{options.target, state_pairs(options.inputs), options.stream_steps};
   Quantizer quantizer(options.quantizer, options.target);
   quantizer.prepare(&how);
+  how.sparse = options.sparse;
   const Compiled compiled = compile_model(*model, how);
   for (const std::string &note : compiled.graph.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   std::vector<OutputFile> files;
@@ -112,6 +113,8 @@ void add_compile(CLI::App *app, Action *action) {
       ->add_option("--target", options->target, "generic, avx512, avx2, neon, armv7 or cortex-m: the layout of the packed weights")
       ->capture_default_str();
   add_quantizer_options(command, &options->quantizer);
+  command->add_option("--sparse", options->sparse,
+                      "keep: matrices of mostly zeros become blocks; blocks: wherever that is fewer bytes; off: none (keep)");
   command->add_option("--emit-c", options->c_name,
                       "also write NAME.c and NAME.h: the blob as a const array, with the sizes a static buffer needs");
   command

@@ -70,8 +70,11 @@ std::string weight_type_name(const WeightType &type) {
 }
 
 PanelFormat dense_panels(DType weight, uint32_t nr) {
+  return sparse_panels(weight, nr, 0);
+}
+PanelFormat sparse_panels(DType weight, uint32_t nr, uint32_t index_bytes) {
   for (const PanelFormat &f : kPanelFormats) {
-    if (f.weight == weight && f.nr == nr && f.index_bytes == 0) return f;
+    if (f.weight == weight && f.nr == nr && f.index_bytes == index_bytes) return f;
   }
   return {};
 }

@@ -151,7 +151,7 @@ class Writer {
     return diagonal;
   }
 
-  PanelFormat panels_of(const Storage &storage) const { return dense_panels(storage.type, format_.nr); }
+  PanelFormat panels_of(const Storage &storage) const { return sparse_panels(storage.type, format_.nr, storage.index_bytes); }
 
   // `count` matrices of one shape, the source being the first of them.
   uint32_t matrix(const PanelFormat &format, const Storage &storage, MatrixSource source, uint32_t count = 1) {
@@ -180,13 +180,16 @@ class Writer {
       append(&all.scales, one.scales);
       append(&all.unit_sums, one.unit_sums);
       out.group_k = one.group_k;
+      append(&all.index, one.index);
+      if (is_sparse(format)) out.entries = one.entries;
       source.m += rows * source.k;
       if (source.scales != nullptr) source.scales += rows * groups;
     }
     out.panels = part(all.panels);
     out.scales = part(all.scales);
     out.unit_sums = part(all.unit_sums);
-    out.index = out.tile_first = kNone;
+    out.index = part(all.index);
+    out.tile_first = kNone;
     out.factor_scale = format.factor == DType::kI8 ? storage.factor_scale : 0;
     return static_cast<uint32_t>(matrices_.append(&out, sizeof out) / sizeof out);
   }

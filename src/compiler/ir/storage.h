@@ -15,6 +15,7 @@ struct Storage {
   uint32_t group_k = 0;        // k of one scale; 0: all of a row
   std::vector<float> scales;   // [rows][groups], 0: to be found; empty: all are
   std::vector<float> rounded;  // in place of the weights; empty: they themselves
+  uint8_t index_bytes = 0;     // of the sparse panels (PanelFormat); 0: dense
   bool diagonal = false;       // the matrix's diagonal stays f32, apart
   float factor_scale = 0;      // what x is a multiple of; 0: found of every row
   uint32_t moved_rows = 0;     // rows whose integers panels cannot hold, so that they were moved or are rounded anew

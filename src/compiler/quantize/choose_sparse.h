@@ -1,0 +1,21 @@
+// choose_sparse.h -- which matrices are stored as the blocks that hold anything. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_QUANTIZE_CHOOSE_SPARSE_H_
+#define RNNPACK_COMPILER_QUANTIZE_CHOOSE_SPARSE_H_
+
+#include <string>
+
+#include "compiler/ir/graph.h"
+
+namespace rnnp::compiler {
+
+// kKeep: those whose zeros make blocks cheaper than dense panels by far; kBlocks: those where it is fewer bytes at all; kOff: none.
+enum class SparseWish { kKeep, kBlocks, kOff };
+// "keep", "blocks", "off". Throws UsageError.
+SparseWish sparse_wish(const std::string &name);
+
+// Sets what the matrices of recurrent and dense layers are stored as, panels being `nr` units wide, and notes it. After
+// choose_storage.
+void choose_sparse(Graph *graph, SparseWish wish, uint32_t nr);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_QUANTIZE_CHOOSE_SPARSE_H_

@@ -1,0 +1,38 @@
+// byte_entries_body.h -- blocks of int8: rows as bytes, whole sums. Room: kernels; included after Words, the vectors of bytes.
+// Contract: docs/KERNELS.md, "Blocks" and "Bytes". SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_BYTE_ENTRIES_BODY_H_
+#define RNNPACK_KERNELS_BYTE_ENTRIES_BODY_H_
+
+#include "kernels/byte_rows.h"
+#include "kernels/gemm_blocks_body.h"
+
+namespace rnnp {
+namespace {
+
+struct ByteEntries : Words {
+  static constexpr int kChains = 4;
+  static constexpr size_t kEntryBytes = kEntryUnits * kBlockK, kPartBytes = kWidth * kBlockK;
+
+  struct Scratch {
+    ByteRows rows;
+    explicit Scratch(const GemmArgs &g) : rows(byte_rows(g, DType::kI8)) {}
+    const uint8_t *row(size_t m) const { return rows.bytes(m); }
+    float scale(size_t m) const { return *rows.scale(m); }
+    void take(const GemmArgs &g, size_t from, size_t m) const { quantise_row(&g, from, rows, m, Words::kZero); }
+  };
+  struct Sum {
+    Words::I all;
+    RNNPACK_INLINE void clear() { all = Words::zero(); }
+    RNNPACK_INLINE void add(Words::I factor, const uint8_t *weights) { Words::add_dot(&all, factor, weights); }
+    RNNPACK_INLINE void add(const Sum &other) { all = Words::add(all, other.all); }
+  };
+  static RNNPACK_INLINE void finish(const GemmArgs &g, const VectorPlace &place, const Sum &sum, float scale) {
+    const size_t of_unit = place.tile * place.width + place.column;
+    const F worth = Vec::mul(Vec::load(g.scales + of_unit), Vec::set1(scale));
+    finish_vector(g, place, Words::to_float(sum.all, g.unit_sums + of_unit), worth);
+  }
+};
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_BYTE_ENTRIES_BODY_H_

@@ -1,0 +1,73 @@
+// gemm_blocks_ref.cpp -- the gemm rows of sparse panels in plain loops: every CPU runs them, every other row is tested against
+// them. Room: kernels. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Blocks"; rows in kernels.inc. SPDX-License-Identifier:
+// Apache-2.0
+#include "kernels/byte_rows_ref.h"
+#include "kernels/gemm_ref.h"
+#include "kernels/kernel_rows.h"
+#include "pack/panel_format.h"
+
+namespace rnnp {
+namespace {
+
+constexpr size_t kUnits = 16;
+
+// The entries of one gate of one panel, and of each the block that a unit is in.
+struct Column {
+  size_t begin, end, strips, strip;
+  const uint16_t *quads;
+  size_t k(size_t entry) const { return quads[entry * strips + strip] * size_t{kBlockK}; }
+};
+
+// Four sums, one for each k of a block.
+float product_of_floats(const GemmArgs &g, const Column &c, const float *a, size_t lane) {
+  const float *w = static_cast<const float *>(g.panels) + c.begin * kBlockK * kUnits + lane;
+  float sum[kBlockK] = {};
+  for (size_t e = c.begin; e < c.end; ++e) {
+    for (size_t j = 0; j < kBlockK; ++j, w += kUnits) sum[j] += (c.k(e) + j < g.k ? a[c.k(e) + j] : 0.0f) * *w;
+  }
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+int32_t product_of_bytes(const GemmArgs &g, const Column &c, const int8_t *bytes, size_t lane) {
+  int32_t sum = 0;
+  for (size_t e = c.begin; e < c.end; ++e) {
+    const int8_t *w = static_cast<const int8_t *>(g.panels) + (e * kUnits + lane) * kBlockK;
+    for (size_t j = 0; j < kBlockK && c.k(e) + j < g.k; ++j) sum += bytes[c.k(e) + j] * w[j];
+  }
+  return sum;
+}
+
+template <bool kBytes>
+void ref_gemm_blocks(const GemmArgs *args) {
+  const GemmArgs &g = *args;
+  const size_t width = g.gates * kUnits;
+  int8_t *bytes = static_cast<int8_t *>(g.scratch);
+  for (uint32_t m = 0; m < g.rows; ++m) {
+    const float *a = ref_row(g.a, m, g.a_row_bytes);
+    const float step = kBytes ? ref_quantise_row(g, a, bytes) : 1.0f;
+    for (uint32_t tile = g.tile_begin; tile < g.tile_end; ++tile) {
+      for (size_t n = 0; n < width && ref_is_written(g, tile * width + n); ++n) {
+        const size_t lane = n % kUnits, column = tile * width + n, unit = tile * kUnits + lane;
+        const uint32_t *first = g.first + tile * g.gates + n / kUnits;
+        const Column c = {first[0], first[1], g.strips, lane / (kUnits / g.strips), g.quads};
+        float value = ref_start(g, m, tile, n, width);
+        if (kBytes) {
+          value += static_cast<float>(product_of_bytes(g, c, bytes, lane)) * (g.scales[column] * step);
+        } else {
+          value += product_of_floats(g, c, a, lane);
+        }
+        if (g.diagonal != nullptr && unit < g.k) value += a[unit] * g.diagonal[column];
+        *ref_out(g, m, tile, n, width) = value;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+#define RNNPACK_IN_gemm_blocks_ref , RNNPACK_MAKE
+#define RNNPACK_RUN(family, dtype, nr) ref_gemm_blocks<DType::dtype == DType::kI8>
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_gemm_blocks_ref
+
+}  // namespace rnnp

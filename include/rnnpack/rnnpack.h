@@ -66,7 +66,7 @@ enum {
   RNNP_E_INPUTS = -15,        /* rnnp_run and rnnp_step give one sequence; the model needs another or more: use rnnp_run_io */
   RNNP_E_DEVICE = -16,        /* rnnpack/cuda.h: no GPU, no driver, a GPU that is too old, or a call to it that failed */
   RNNP_E_TIMEOUT = -17,       /* rnnpack/cuda.h: a run did not get on; states are undefined until they are reset or loaded */
-  RNNP_E_BUSY = -18           /* rnnpack/cuda.h: the grid does not fit the GPU as it is now, or another stream still uses the session */
+  RNNP_E_BUSY = -18 /* rnnpack/cuda.h: the grid does not fit the GPU as it is now, or another stream still uses the session */
 };
 
 /* Version of the library, encoded as RNNP_HEADER_VERSION. */

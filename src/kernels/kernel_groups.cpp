@@ -57,7 +57,8 @@ constexpr Found find_rows(KernelFamily family, DType dtype, uint32_t nr) {
 RNNPACK_LAYOUT_GROUPS(gemm3, kGemm3)
 RNNPACK_LAYOUT_GROUPS(gemm4, kGemm4)
 // Products with panels of each format; of NR 0 there are none.
-#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) RNNPACK_GEMM_GROUP_##nr(name, RNNPACK_GEMM_FAMILY_##index_bytes, weight)
+#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) \
+  RNNPACK_GEMM_GROUP_##nr(name, RNNPACK_GEMM_FAMILY_##index_bytes, weight)
 #define RNNPACK_GEMM_FAMILY_0 kGemm
 #define RNNPACK_GEMM_FAMILY_2 kGemmBlocks
 #define RNNPACK_GEMM_FAMILY_4 kGemmBlocks

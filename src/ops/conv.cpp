@@ -104,7 +104,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   c.nr = matrix.format.nr;
   c.tiles = panel_count(matrix.format, a->out_channels);
   c.bias_elems = vector_bytes(matrix.format, matrix.shape) / sizeof(float);
-  c.gemm = product_of(matrix);
+  set_product(&c.gemm, matrix);
   c.gemm.start = m.weights_or_none(a->bias);
   c.gemm.units = a->out_channels;
   plan_strides(m, node, &c);

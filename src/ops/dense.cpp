@@ -67,7 +67,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   d->matrices = matrix.count;
   d->bias_elems = vector_bytes(matrix.format, matrix.shape) / sizeof(float);
   d->scratch_bytes = thread_scratch;
-  d->gemm = product_of(matrix);
+  set_product(&d->gemm, matrix);
   d->gemm.start = m.weights_or_none(a->bias);
   d->gemm.units = a->output_size;
   return RNNP_OK;

@@ -104,7 +104,7 @@ void fill_inner(const Model &m, const AttrRecurrent &a, const BlobDirection &d, 
   r.cell.input_forget = a.input_forget;
   out->reverse = d.reverse;
   out->output_r = Cell(a.cell) == Cell::kGru ? m.matrix(d.r_output).f32() : nullptr;
-  out->gemm = product_of(m.matrix(d.w));
+  set_product(&out->gemm, m.matrix(d.w));
   out->gemm.start = r.bias;
   out->gemm.out_row_bytes = preact_row_bytes;
   out->gemm.tile_end = tiles;

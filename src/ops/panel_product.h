@@ -10,28 +10,27 @@ namespace rnnp {
 inline void set_panels(GemmArgs *g, const Matrix &m, size_t i) {
   const size_t vector = i * (vector_bytes(m.format, m.shape) / sizeof(float));
   g->panels = m.panels + i * panels_bytes(m.format, m.shape);
-  if (is_sparse(m.format)) {
-    g->first = view_as<uint32_t>(m.index);
-    g->quads = view_as<uint16_t>(g->first + sparse_columns(m.format, m.shape) + 1);
-    g->strips = m.format.index_bytes / 2;
-  }
   g->scales = m.scales == nullptr ? nullptr : m.scales + i * (scales_bytes(m.format, m.shape, m.group_k) / sizeof(float));
   g->unit_sums = m.unit_sums == nullptr ? nullptr : m.unit_sums + vector;
   g->diagonal = m.diagonal == nullptr ? nullptr : m.diagonal + vector;
 }
 
 // A product with the first matrix; where rows come from and go to is left open.
-inline GemmArgs product_of(const Matrix &m) {
-  GemmArgs g = {};
-  g.panels = m.panels;
-  g.scales = m.scales;
-  g.unit_sums = m.unit_sums;
-  g.diagonal = m.diagonal;
-  g.group_k = m.group_k;
-  g.factor_scale = m.factor_scale;
-  g.k = m.shape.k;
-  g.gates = m.shape.gates;
-  return g;
+inline void set_product(GemmArgs *g, const Matrix &m) {
+  *g = {};
+  g->panels = m.panels;
+  g->scales = m.scales;
+  g->unit_sums = m.unit_sums;
+  g->diagonal = m.diagonal;
+  g->group_k = m.group_k;
+  g->factor_scale = m.factor_scale;
+  g->k = m.shape.k;
+  g->gates = m.shape.gates;
+  if (is_sparse(m.format)) {
+    g->first = view_as<uint32_t>(m.index);
+    g->quads = view_as<uint16_t>(g->first + sparse_columns(m.format, m.shape) + 1);
+    g->strips = m.format.index_bytes / 2;
+  }
 }
 
 }  // namespace rnnp

@@ -50,7 +50,7 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const RecurrentPlan 
   out->state_c = cell == Cell::kLstm ? d.state_c : kNone;
   out->reverse = d.reverse;
   out->split = nullptr;
-  out->gemm = product_of(m.matrix(d.w));
+  set_product(&out->gemm, m.matrix(d.w));
   out->gemm.start = m.weights(d.bias);
   out->gemm.out_row_bytes = plan.row_bytes;
   out->gemm.far = plan.far_w;

@@ -1,7 +1,7 @@
 // recurrent_split.cpp -- recurrent layers whose R is in panels that recurrent kernels do not read (fewer bits): products of their
 // own add h * R to the pre-activations where they lie, then the recurrent kernel does the cells. Everything else is
-// recurrent.cpp's; an operator of its own, so that a program without such layers links none of this. SPDX-License-Identifier:
-// Apache-2.0
+// recurrent.cpp's; an operator of its own, so that a program without such layers links none of this.
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/panel_product.h"
 #include "ops/recurrent_check.h"
 #include "ops/recurrent_step.h"
@@ -33,7 +33,8 @@ void multiply_half(const Half &half, const RecurArgs &a, uint32_t nr) {
 
 // h, or r*h, times a matrix of R, onto pre-activations.
 GemmArgs product_with(const Matrix &matrix, const RecurrentPlan &plan, const Recurrent &layer) {
-  GemmArgs g = product_of(matrix);
+  GemmArgs g;
+  set_product(&g, matrix);
   g.a_row_bytes = layer.direction[0].args.state_row_bytes;
   g.start_row_bytes = g.out_row_bytes = plan.row_bytes;
   g.start_tile = g.out_tile = plan.gates * layer.nr;

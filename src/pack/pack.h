@@ -28,7 +28,7 @@ struct PackedMatrix {
   std::vector<int32_t> unit_sums;  // [tiles][gates][NR]
   uint32_t group_k = 0;
   std::vector<uint8_t> index = {};  // sparse: as docs/BLOB_FORMAT.md has it
-  uint32_t entries = 0;        // sparse: as many
+  uint32_t entries = 0;             // sparse: as many
 };
 
 PackedMatrix pack_matrix(const PanelFormat &format, const MatrixSource &source);

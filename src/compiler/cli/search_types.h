@@ -1,5 +1,5 @@
-// search_types.h -- --weights auto: which type each matrix is stored as, by trying them on data. SPDX-License-Identifier:
-// Apache-2.0
+// search_types.h -- --weights auto: which type each matrix is stored as, by trying them on data.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_SEARCH_TYPES_H_
 #define RNNPACK_COMPILER_CLI_SEARCH_TYPES_H_
 

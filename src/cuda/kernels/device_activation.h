@@ -71,6 +71,9 @@ SIMT_FN float activate(const BlobActivation &a, float x) {
       return ceilf(x);
     case Act::kSign:
       return x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x;
+    case Act::kSin:  // no kernel: refused before
+    case Act::kCos:
+      return x;
     case Act::kRound:
       return rintf(x);
     case Act::kErf:

@@ -49,6 +49,7 @@ void go(void *object, KernelId kernel, const Args &args) {
 
 rnnp_status check_unary(const Model &m, const BlobNode &node) {
   const AttrUnary *a = m.attr<AttrUnary>(node);
+  if (a != nullptr && (a->act.act == uint32_t(Act::kSin) || a->act.act == uint32_t(Act::kCos))) return RNNP_E_UNSUPPORTED;
   if (a != nullptr && a->act.act > uint32_t(Act::kGeluTanh)) return RNNP_E_BLOB_CORRUPT;
   return rnnp_op_unary.check(m, node);
 }

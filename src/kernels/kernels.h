@@ -37,19 +37,19 @@ struct GemmArgs {
   // [entries][strips].
   const uint32_t *first;
   const uint16_t *quads;
-  uint32_t strips;
   void *scratch;           // factor_scratch_bytes of pack/panel_format.h, 64-byte aligned
   const float *start;      // tile 0's columns of row 0; nullptr: zeros
   size_t start_row_bytes;  // 0: all rows start from the same
   float *out;              // tile 0's columns of row 0
   size_t out_row_bytes;
-  uint32_t start_tile, out_tile;  // floats from tile to tile; 0: G*NR
+  uint16_t start_tile, out_tile;  // floats from tile to tile; 0: G*NR
   uint32_t rows;
   uint32_t k;
-  uint32_t gates;  // G, 1 to 4: read where the format is not f32
+  uint8_t gates;   // G, 1 to 4: read where the format is not f32
+  uint8_t strips;  // blocks of an entry of sparse panels: 1, 2, 4
+  bool far;        // the panels lie beyond L2: the next tile's are asked for while these are used (same bits)
   uint32_t tile_begin, tile_end;
   uint32_t units;  // 0: out padded to whole tiles
-  uint32_t far;    // 1: the panels lie beyond L2: the next tile's are asked for while these are used (same bits)
 };
 using GemmFn = void (*)(const GemmArgs *);
 

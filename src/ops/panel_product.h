@@ -25,11 +25,11 @@ inline void set_product(GemmArgs *g, const Matrix &m) {
   g->group_k = m.group_k;
   g->factor_scale = m.factor_scale;
   g->k = m.shape.k;
-  g->gates = m.shape.gates;
+  g->gates = static_cast<uint8_t>(m.shape.gates);
   if (is_sparse(m.format)) {
     g->first = view_as<uint32_t>(m.index);
     g->quads = view_as<uint16_t>(g->first + sparse_columns(m.format, m.shape) + 1);
-    g->strips = m.format.index_bytes / 2;
+    g->strips = static_cast<uint8_t>(m.format.index_bytes / 2);
   }
 }
 

@@ -53,7 +53,7 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const RecurrentPlan 
   set_product(&out->gemm, m.matrix(d.w));
   out->gemm.start = m.weights(d.bias);
   out->gemm.out_row_bytes = plan.row_bytes;
-  out->gemm.far = plan.far_w;
+  out->gemm.far = plan.far_w != 0;
 }
 
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {

@@ -37,8 +37,8 @@ GemmArgs product_with(const Matrix &matrix, const RecurrentPlan &plan, const Rec
   set_product(&g, matrix);
   g.a_row_bytes = layer.direction[0].args.state_row_bytes;
   g.start_row_bytes = g.out_row_bytes = plan.row_bytes;
-  g.start_tile = g.out_tile = plan.gates * layer.nr;
-  g.far = plan.far_r;
+  g.start_tile = g.out_tile = static_cast<uint16_t>(plan.gates * layer.nr);
+  g.far = plan.far_r != 0;
   return g;
 }
 
@@ -53,7 +53,7 @@ void fill_split(const Model &m, const RecurrentPlan &plan, const Recurrent &laye
   out->candidate.start = m.weights(d.r_bias);
   out->candidate.start_row_bytes = 0;
   out->candidate.out_row_bytes = out->candidate.a_row_bytes;
-  out->candidate.start_tile = out->candidate.out_tile = layer.nr;
+  out->candidate.start_tile = out->candidate.out_tile = static_cast<uint16_t>(layer.nr);
 }
 
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {

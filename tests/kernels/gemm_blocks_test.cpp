@@ -60,14 +60,14 @@ struct Problem {
     args.panels = panels.data();
     args.scales = matrix.scales.data();
     args.unit_sums = matrix.unit_sums.data();
-    if (is_sparse(format)) args.first = first(), args.quads = quads(), args.strips = format.index_bytes / 2;
+    if (is_sparse(format)) args.first = first(), args.quads = quads(), args.strips = static_cast<uint8_t>(format.index_bytes / 2);
     args.start = s.bias ? bias_values.data() : nullptr;
     args.out = out.row(row);
     args.out_row_bytes = out.stride_bytes();
     args.scratch = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
     args.rows = rows;
     args.k = s.k;
-    args.gates = s.gates;
+    args.gates = static_cast<uint8_t>(s.gates);
     args.tile_begin = begin;
     args.tile_end = end;
     args.units = s.dense_out ? s.units : 0;

@@ -83,7 +83,7 @@ struct Problem {
     args.scratch = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
     args.rows = rows;
     args.k = s.k;
-    args.gates = s.gates;
+    args.gates = static_cast<uint8_t>(s.gates);
     args.tile_begin = begin;
     args.tile_end = end;
     args.units = s.dense ? s.units : 0;

@@ -50,7 +50,7 @@ struct Problem {
     args.out_row_bytes = out.stride_bytes();
     args.rows = rows;
     args.k = s.k;
-    args.gates = s.gates;
+    args.gates = static_cast<uint8_t>(s.gates);
     args.tile_begin = tile_begin;
     args.tile_end = tile_end;
     args.units = s.dense ? s.units : 0;
@@ -189,7 +189,7 @@ TEST_P(GemmTest, AddsToTilesFartherApart) {
       GemmArgs args = p.args(both, 0, rows, 0, p.tiles);
       args.start = both.data();
       args.start_row_bytes = both.stride_bytes();
-      args.start_tile = args.out_tile = static_cast<uint32_t>(wide);
+      args.start_tile = args.out_tile = static_cast<uint16_t>(wide);
       GetParam()->gemm(&args);
       const Rows apart = p.new_out();
       args = p.args(apart, 0, rows, 0, p.tiles);

@@ -33,6 +33,8 @@ class Ways {
   explicit Ways(const OnnxModel &model) : model_(model) {
     for (const NodeProto *node : model.nodes) {
       for (const std::string &name : names_read(*node)) readers_[name].push_back(node);
+      const onnx::AttributeProto *value = node->op_type() == "Constant" ? Attributes(*node).find("value") : nullptr;
+      if (value != nullptr && value->t().dims_size() > 0) table_rows_[node->output(0)] = value->t().dims(0);
     }
   }
 
@@ -66,15 +68,22 @@ class Ways {
     return kMoves.count(node.op_type()) != 0 || (node.op_type() == "Cast" && is_whole(Attributes(node).integer("to", 0)));
   }
 
+  // Of a constant, be it an initializer or a node's; 0 of what is none.
+  int64_t rows_of_table(const std::string &name) const {
+    const auto made = table_rows_.find(name);
+    if (made != table_rows_.end()) return made->second;
+    const auto given = model_.constants.find(name);
+    return given == model_.constants.end() || given->second->rank() == 0 ? 0 : given->second->shape[0];
+  }
+
   void add_end(const NodeProto &node, const std::string &name, Ends *out) const {
     const std::string &op = node.op_type();
     if (op == "Shape" || op == "Size") return;
     const bool layer = op == "LSTM" || op == "GRU" || op == "RNN";
     if (layer && node.input_size() > 4 && node.input(4) == name) {
       out->length = true;
-    } else if (op == "Gather" && node.input_size() > 1 && node.input(1) == name && model_.constants.count(node.input(0)) != 0 &&
-               model_.constants.at(node.input(0))->rank() > 0) {
-      const int64_t rows = model_.constants.at(node.input(0))->shape[0];
+    } else if (op == "Gather" && node.input_size() > 1 && node.input(1) == name && rows_of_table(node.input(0)) > 0) {
+      const int64_t rows = rows_of_table(node.input(0));
       out->index = true;
       out->rows = out->rows == 0 ? rows : std::min(out->rows, rows);
     } else if (op == "If") {
@@ -85,6 +94,7 @@ class Ways {
   }
 
   const OnnxModel &model_;
+  std::map<std::string, int64_t> table_rows_;
   std::map<std::string, std::vector<const NodeProto *>> readers_;
 };
 

@@ -11,7 +11,7 @@ static void need(int good, const char *what) {
 
 int main(int argc, char **argv) {
   FILE *file = fopen(argc > 1 ? argv[1] : "model.rnnp", "rb");
-  void *blob, *host, *image, *weights, *work, *x, *y;
+  void *blob = NULL, *host, *image, *weights, *work, *x, *y;
   need(file && posix_memalign(&blob, 64, 1 << 24) == 0, "open");
   size_t bytes = fread(blob, 1, 1 << 24, file);
   rnnp_model model;

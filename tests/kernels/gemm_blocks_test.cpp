@@ -42,7 +42,7 @@ struct Problem {
     }
     matrix = pack_matrix(f, {weights.data(), s.units, s.k, 0, s.gates});
     panels = Rows(1, matrix.panels.size() / 4 + 1, 0, true);
-    std::memcpy(panels.data(), matrix.panels.data(), matrix.panels.size());
+    if (!matrix.panels.empty()) std::memcpy(panels.data(), matrix.panels.data(), matrix.panels.size());
     bias_values.assign(size_t{s.gates} * s.units, 0.0f);
     for (float &b : bias_values) b = random.uniform(-1.0f, 1.0f);
     bias_values = pack_vector(f, bias_values.data(), s.units, s.gates);

@@ -4,6 +4,8 @@
 #define RNNPACK_KERNELS_BYTES_AVX2_H_
 
 #include "kernels/vec_avx2.h"
+// After the vectors, whose types it uses.
+#include "kernels/byte_words_x86.h"
 
 namespace rnnp {
 namespace {
@@ -12,11 +14,7 @@ struct Bytes {
   using I = __m256i;
 
   static RNNPACK_INLINE const I *at(const void *p) { return static_cast<const I *>(p); }
-  static RNNPACK_INLINE I broadcast(const uint8_t *four) {
-    int32_t word;
-    __builtin_memcpy(&word, four, sizeof word);
-    return _mm256_set1_epi32(word);
-  }
+  static RNNPACK_INLINE I broadcast(const uint8_t *four) { return _mm256_set1_epi32(four_bytes(four)); }
 
   static RNNPACK_INLINE __m256 load(const float *a, size_t k, size_t i) {
     if (i + 8 <= k) return Vec::load(a + i);

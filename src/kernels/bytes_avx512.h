@@ -4,6 +4,8 @@
 #define RNNPACK_KERNELS_BYTES_AVX512_H_
 
 #include "kernels/vec_avx512.h"
+// After the vectors, whose types it uses.
+#include "kernels/byte_words_x86.h"
 
 namespace rnnp {
 namespace {
@@ -12,11 +14,7 @@ struct Bytes {
   using I = __m512i;
   static constexpr __mmask16 kAll = 0xffff;
 
-  static RNNPACK_INLINE I broadcast(const uint8_t *four) {
-    int32_t word;
-    __builtin_memcpy(&word, four, sizeof word);
-    return _mm512_set1_epi32(word);
-  }
+  static RNNPACK_INLINE I broadcast(const uint8_t *four) { return _mm512_set1_epi32(four_bytes(four)); }
 
   static RNNPACK_INLINE __mmask16 first(size_t n) { return static_cast<__mmask16>(n >= 16 ? 0xffffu : (1u << n) - 1u); }
   static RNNPACK_INLINE float largest(const float *a, size_t k) {

@@ -4,8 +4,9 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX2
-#include "kernels/bytes_avx2.h"
+#include "kernels/byte_dot_avx2.h"
 #include "kernels/kernel_rows.h"
+#include "pack/panel_format.h"
 
 namespace rnnp {
 namespace {
@@ -25,28 +26,15 @@ struct Quads {
   }
 };
 
-// Bytes of rows are kept 127 too large, from 0 to 254: the instruction wants them without a sign.
-struct Words : Bytes {
-  static constexpr int kZero = 127, kMostRows = 1;
+struct Words : ByteDot {
+  static constexpr int kMostRows = 1;
 
-  static RNNPACK_INLINE I zero() { return _mm256_setzero_si256(); }
-  static RNNPACK_INLINE I add(I a, I b) { return _mm256_add_epi32(a, b); }
   static RNNPACK_INLINE __m128i four(const uint8_t *row, uint16_t at) {
-    int32_t word;
-    __builtin_memcpy(&word, row + size_t{at} * 4, sizeof word);
-    return _mm_set1_epi32(word);
+    return _mm_set1_epi32(four_bytes(row + size_t{at} * kBlockK));
   }
   template <int kStrips>
   static RNNPACK_INLINE I factor(const uint8_t *row, const uint16_t *at) {
     return _mm256_set_m128i(four(row, at[kStrips - 1]), four(row, at[0]));
-  }
-  static RNNPACK_INLINE void add_dot(I *sum, I factor, const uint8_t *weights) {
-    const I pairs = _mm256_maddubs_epi16(factor, _mm256_loadu_si256(at(weights)));
-    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-  }
-  static RNNPACK_INLINE __m256 to_float(I sum, const int32_t *unit_sums) {
-    const I units = _mm256_loadu_si256(at(unit_sums));
-    return _mm256_cvtepi32_ps(_mm256_sub_epi32(sum, _mm256_sub_epi32(_mm256_slli_epi32(units, 7), units)));
   }
 };
 

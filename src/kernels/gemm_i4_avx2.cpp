@@ -32,13 +32,6 @@ struct Nibble : Bytes {
     RNNPACK_INLINE void add(I weights, I factor) { sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(weights, factor)); }
     RNNPACK_INLINE I added_to(I other) const { return _mm256_add_epi32(other, _mm256_madd_epi16(sum, _mm256_set1_epi16(1))); }
   };
-  static RNNPACK_INLINE int32_t sum_of_32(const uint8_t *bytes) {
-    const I pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), _mm256_loadu_si256(at(bytes)));
-    const I fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
-    const __m128i two = _mm_add_epi32(_mm256_castsi256_si128(fours), _mm256_extracti128_si256(fours, 1));
-    const __m128i one = _mm_add_epi32(two, _mm_shuffle_epi32(two, 0x4e));
-    return _mm_cvtsi128_si32(one) + _mm_extract_epi32(one, 1);
-  }
 };
 
 }  // namespace

@@ -33,14 +33,6 @@ struct Nibble : Bytes {
     RNNPACK_INLINE void add(I weights, I factor) { __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(weights), "v"(factor)); }
     RNNPACK_INLINE I added_to(I other) const { return _mm512_add_epi32(other, sum); }
   };
-  static RNNPACK_INLINE int32_t sum_of_32(const uint8_t *bytes) {
-    const __m256i b = _mm256_loadu_si256(static_cast<const __m256i *>(static_cast<const void *>(bytes)));
-    const __m256i ones = _mm256_set1_epi8(1);
-    const __m256i fours = _mm256_madd_epi16(_mm256_maddubs_epi16(ones, b), _mm256_set1_epi16(1));
-    const __m128i two = _mm_add_epi32(_mm256_castsi256_si128(fours), _mm256_extracti128_si256(fours, 1));
-    const __m128i one = _mm_add_epi32(two, _mm_shuffle_epi32(two, 0x4e));
-    return _mm_cvtsi128_si32(one) + _mm_extract_epi32(one, 1);
-  }
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ RNNPACK_NOINLINE void quantise_groups(const GemmArgs *args, size_t row, const By
   for (size_t k = 0; k < args->k; k += args->group_k) {
     const size_t left = align_up(args->k - k, 32), count = left < args->group_k ? left : args->group_k;
     int32_t sum = 0;
-    for (size_t i = 0; i < count; i += 32) sum += Nibble::sum_of_32(bytes + k + i);
+    for (size_t i = 0; i < count; i += 32) sum += sum_of_32_bytes(bytes + k + i);
     *sums++ = sum * 8;
   }
 }

@@ -5,27 +5,14 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX2
-#include "kernels/bytes_avx2.h"
+#include "kernels/byte_dot_avx2.h"
 #include "kernels/kernel_rows.h"
 
 namespace rnnp {
 namespace {
 
-// Bytes of rows are kept 127 too large, from 0 to 254: the instruction wants them without a sign.
-struct Int : Bytes {
-  static constexpr int kZero = 127;
+struct Int : ByteDot {
   static constexpr int kMostRows = 2, kSums = 8, kGroups = 1;
-
-  static RNNPACK_INLINE I zero() { return _mm256_setzero_si256(); }
-  static RNNPACK_INLINE I add(I a, I b) { return _mm256_add_epi32(a, b); }
-  static RNNPACK_INLINE void add_dot(I *sum, I factor, const uint8_t *weights) {
-    const I pairs = _mm256_maddubs_epi16(factor, _mm256_loadu_si256(at(weights)));
-    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-  }
-  static RNNPACK_INLINE __m256 to_float(I sum, const int32_t *unit_sums) {
-    const I units = _mm256_loadu_si256(at(unit_sums));
-    return _mm256_cvtepi32_ps(_mm256_sub_epi32(sum, _mm256_sub_epi32(_mm256_slli_epi32(units, 7), units)));
-  }
 };
 
 }  // namespace

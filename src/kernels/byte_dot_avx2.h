@@ -1,0 +1,30 @@
+// byte_dot_avx2.h -- products of bytes with int8 weights, for AVX2: the words that dense and sparse panels share.
+// Room: kernels; included by gemm_*_avx2.cpp. Contract: docs/KERNELS.md, "Bytes".
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_BYTE_DOT_AVX2_H_
+#define RNNPACK_KERNELS_BYTE_DOT_AVX2_H_
+
+#include "kernels/bytes_avx2.h"
+
+namespace rnnp {
+namespace {
+
+// Bytes of rows are kept 127 too large, from 0 to 254: the instruction wants them without a sign.
+struct ByteDot : Bytes {
+  static constexpr int kZero = 127;
+
+  static RNNPACK_INLINE I zero() { return _mm256_setzero_si256(); }
+  static RNNPACK_INLINE I add(I a, I b) { return _mm256_add_epi32(a, b); }
+  static RNNPACK_INLINE void add_dot(I *sum, I factor, const uint8_t *weights) {
+    const I pairs = _mm256_maddubs_epi16(factor, _mm256_loadu_si256(at(weights)));
+    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  }
+  static RNNPACK_INLINE __m256 to_float(I sum, const int32_t *unit_sums) {
+    const I units = _mm256_loadu_si256(at(unit_sums));
+    return _mm256_cvtepi32_ps(_mm256_sub_epi32(sum, _mm256_sub_epi32(_mm256_slli_epi32(units, 7), units)));
+  }
+};
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_BYTE_DOT_AVX2_H_

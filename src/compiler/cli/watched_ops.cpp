@@ -1,21 +1,16 @@
-// watched_ops.cpp -- Contract: watched_ops.h. An operator's functions are called without anything of one's own, so each gets
-// functions of its place in the list. SPDX-License-Identifier: Apache-2.0
+// watched_ops.cpp -- Contract: watched_ops.h.
+// SPDX-License-Identifier: Apache-2.0
 #define RNNPACK_REGISTRY_NO_OBJECTS 1  // operators are known here by their full type
 #include "compiler/cli/watched_ops.h"
 
-#include <array>
-#include <utility>
-
-#include "compiler/onnx/problem.h"
-#include "ops/op.h"
-#include "rnnpack/registry.h"
+#include "compiler/cli/surrounded_ops.h"
 
 namespace rnnp::compiler {
 namespace {
 
-constexpr size_t kMostOps = 64;
+struct Watching;
+using WatchedOps = SurroundedOps<Watching>;
 
-const Op *originals[kMostOps];
 std::vector<bool> wanted_nodes;
 std::vector<SeenNode> seen_nodes;
 
@@ -44,15 +39,14 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
     seen->in.resize(node.input_count);
     seen->out.resize(node.output_count);
     for (uint32_t i = 0; i < node.input_count; ++i) {
+      const uint32_t value = env.model->node_input(node, i);
       // What a layer starts from counts at the start.
-      if (env.first_chunk ||
-          env.model->values[env.model->node_input(node, i) == kNone ? 0 : env.model->node_input(node, i)].sequence)
-        see(env, env.model->node_input(node, i), &seen->in[i]);
+      if (value != kNone && (env.first_chunk || env.model->values[value].sequence)) see(env, value, &seen->in[i]);
     }
     const int32_t *lengths = OpKind(node.op) == OpKind::kRecurrent ? row_lengths(env, env.model->node_input(node, 3)) : env.lengths;
     if (lengths != nullptr) seen->lengths.assign(lengths, lengths + env.batch);
   }
-  originals[kAt]->run(env, node, object, thread);
+  WatchedOps::originals[kAt]->run(env, node, object, thread);
   if (watched) {
     for (uint32_t i = 0; i < node.output_count; ++i) see(env, env.model->node_output(node, i), &seen->out[i]);
   }
@@ -61,35 +55,15 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 // The short road of single steps is not watched.
 template <size_t kAt>
 StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
-  originals[kAt]->finish(env, node, object);
+  WatchedOps::originals[kAt]->finish(env, node, object);
   return nullptr;
 }
 
-struct WatchedOps {
-  std::array<Op, kMostOps> ops;
-  std::array<const Op *, kMostOps> list;
-  rnnp_registry registry;
-
-  WatchedOps() : registry(rnnp_default_registry) {
-    if (registry.op_count > kMostOps) throw IoError("the library has more operators than can be watched");
-    const Op *const *from = reinterpret_cast<const Op *const *>(registry.ops);
-    for (size_t i = 0; i < registry.op_count; ++i) originals[i] = from[i];
-    surround(std::make_index_sequence<kMostOps>());
-    registry.ops = reinterpret_cast<const rnnp_op *const *>(list.data());
-  }
-
-  template <size_t... kAt>
-  void surround(std::index_sequence<kAt...>) {
-    (surround_one<kAt>(), ...);
-  }
-
+struct Watching {
   template <size_t kAt>
-  void surround_one() {
-    if (kAt >= registry.op_count) return;
-    ops[kAt] = *originals[kAt];
-    ops[kAt].run = run<kAt>;
-    if (originals[kAt]->finish != nullptr) ops[kAt].finish = finish<kAt>;
-    list[kAt] = &ops[kAt];
+  static void surround(Op *op) {
+    op->run = run<kAt>;
+    if (op->finish != nullptr) op->finish = finish<kAt>;
   }
 };
 

@@ -114,7 +114,7 @@ Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
 Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
   const StorageWish wish = wish_of(options);
   SparseWish sparse = sparse_wish(options.sparse);
-  if (options.target == "neon" && sparse == SparseWish::kKeep) sparse = SparseWish::kOff;  // blocks have plain loops alone there
+  if (sparse == SparseWish::kKeep && !has_fast_blocks(options.target)) sparse = SparseWish::kOff;
   const PanelFormat panels = dense_panels(wish.weights ? wish.weights->type : DType::kF32, panel_width(options.target));
   Compiled out;
   out.graph = compile_graph(model, options);

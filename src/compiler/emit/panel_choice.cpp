@@ -12,8 +12,10 @@ namespace {
 struct Target {
   const char *name;
   uint32_t nr;
+  bool fast_blocks;  // vector kernels for sparse panels
 };
-constexpr Target kTargets[] = {{"generic", 16}, {"avx512", 16}, {"avx2", 16}, {"neon", 16}, {"armv7", 8}, {"cortex-m", 4}};
+constexpr Target kTargets[] = {{"generic", 16, true}, {"avx512", 16, true}, {"avx2", 16, true},
+                               {"neon", 16, false},   {"armv7", 8, false},  {"cortex-m", 4, false}};
 
 struct TypeName {
   const char *name;
@@ -52,6 +54,9 @@ uint32_t group_of(const std::string &text) {
 
 uint32_t panel_width(const std::string &target) {
   return find(kTargets, target, "target").nr;
+}
+bool has_fast_blocks(const std::string &target) {
+  return find(kTargets, target, "target").fast_blocks;
 }
 WeightType weight_type(const std::string &name) {
   const size_t colon = name.find(':');

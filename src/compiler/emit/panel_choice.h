@@ -17,6 +17,8 @@ struct WeightType {
 // How many units lie side by side in a target's panels, and the type of weights of a name ("int4:64": with its group). Throw
 // UsageError, naming what is accepted.
 uint32_t panel_width(const std::string &target);
+// Whether sparse panels have vector kernels there; elsewhere they run in plain loops.
+bool has_fast_blocks(const std::string &target);
 WeightType weight_type(const std::string &name);
 std::string weight_type_name(const WeightType &type);
 

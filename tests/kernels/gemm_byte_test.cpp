@@ -194,15 +194,8 @@ TEST_P(ByteGemmTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
     Problem p(s, kernel(), Draw::kUniform, seed++);
     const Rows whole = p.new_out(), cut = p.new_out();
     p.run(kernel(), whole, 0, s.rows, 0, p.tiles);
-    for (uint32_t row = 0; row < s.rows;) {
-      const uint32_t rows = 1 + random.below(s.rows - row);
-      for (uint32_t tile = 0; tile < p.tiles;) {
-        const uint32_t end = tile + 1 + random.below(p.tiles - tile);
-        p.run(kernel(), cut, row, rows, tile, end);
-        tile = end;
-      }
-      row += rows;
-    }
+    cut_at_random(s.rows, p.tiles, &random,
+                  [&](uint32_t row, uint32_t rows, uint32_t tile, uint32_t end) { p.run(kernel(), cut, row, rows, tile, end); });
     ASSERT_TRUE(same_bits(whole.values(), cut.values()));
   }
 }

@@ -145,15 +145,9 @@ TEST_P(GemmTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
     const Problem p(s, *GetParam(), false, seed++);
     const Rows whole = p.run(*GetParam()), cut = p.new_out();
     Random random(seed);
-    for (uint32_t row = 0; row < s.rows;) {
-      const uint32_t rows = 1 + random.below(s.rows - row);
-      for (uint32_t tile = 0; tile < p.tiles;) {
-        const uint32_t end = tile + 1 + random.below(p.tiles - tile);
-        p.run(*GetParam(), cut, row, rows, tile, end, random.below(2) == 0);
-        tile = end;
-      }
-      row += rows;
-    }
+    cut_at_random(s.rows, p.tiles, &random, [&](uint32_t row, uint32_t rows, uint32_t tile, uint32_t end) {
+      p.run(*GetParam(), cut, row, rows, tile, end, random.below(2) == 0);
+    });
     ASSERT_TRUE(same_bits(whole.values(), cut.values()));
   }
 }

@@ -47,6 +47,20 @@ class Random {
   uint64_t state_;
 };
 
+// Cuts rows and tiles at random, in order: do_part(row, rows, tile_begin, tile_end).
+template <class DoPart>
+void cut_at_random(uint32_t rows, uint32_t tiles, Random *random, const DoPart &do_part) {
+  for (uint32_t row = 0; row < rows;) {
+    const uint32_t part = 1 + random->below(rows - row);
+    for (uint32_t tile = 0; tile < tiles;) {
+      const uint32_t end = tile + 1 + random->below(tiles - tile);
+      do_part(row, part, tile, end);
+      tile = end;
+    }
+    row += part;
+  }
+}
+
 // [rows][cols] floats, `stride_bytes` apart, all NaN at first. The last element of the last row is the last before a page that may
 // not be touched, unless `aligned` asks for rows on 64 bytes (then fewer than 16 floats lie between).
 class Rows {

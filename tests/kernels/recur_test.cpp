@@ -113,15 +113,9 @@ TEST_P(RecurTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
   Random random(11);
   for_each_step(false, [&](const Step &step) {
     const StepOut whole = run_step(kernel(), step), cut(step);
-    for (uint32_t row = 0; row < step.s.rows;) {
-      const uint32_t rows = 1 + random.below(step.s.rows - row);
-      for (uint32_t tile = 0; tile < step.tiles;) {
-        const uint32_t end = tile + 1 + random.below(step.tiles - tile);
-        run_step(kernel(), step, cut, {row, rows, tile, end, random.below(2) == 0});
-        tile = end;
-      }
-      row += rows;
-    }
+    cut_at_random(step.s.rows, step.tiles, &random, [&](uint32_t row, uint32_t rows, uint32_t tile, uint32_t end) {
+      run_step(kernel(), step, cut, {row, rows, tile, end, random.below(2) == 0});
+    });
     ASSERT_TRUE(same_bits(whole.results(step), cut.results(step)));
   });
 }

@@ -186,7 +186,10 @@ std::vector<bool> low_precision_nodes(const Model &m) {
   std::vector<bool> out;
   for (uint32_t n = 0; n < m.nodes.count; ++n) {
     bool any = false;
-    for (const uint32_t i : matrices_of_node(m, m.nodes[n])) any = any || m.matrix(i).format.weight != DType::kF32;
+    for (const uint32_t i : matrices_of_node(m, m.nodes[n])) {
+      const PanelFormat &format = m.matrix(i).format;
+      any = any || format.weight != DType::kF32 || is_sparse(format);
+    }
     out.push_back(any);
   }
   return out;
@@ -228,7 +231,7 @@ bool is_exact(Runner *runner, const Arrays &inputs, std::string *report) {
   }
   const ExactResult result = check_exactly(model, watch_run(runner, inputs, low_precision_nodes(model)));
   *report = "exact evaluation of " + std::to_string(result.layers) + (result.layers == 1 ? " layer" : " layers") +
-            " of fewer bits than f32: ";
+            " of fewer bits or blocks: ";
   *report +=
       result.difference.empty() ? std::to_string(result.numbers) + " numbers, equal\n" : "DIFFERS: " + result.difference + "\n";
   for (const std::string &name : result.skipped) *report += "  not known to it: '" + name + "'\n";

@@ -91,7 +91,7 @@ std::vector<float> scales_of(const Matrix &m, uint32_t index) {
 
 bool ExactMatrix::knows(const Matrix &m) {
   const PanelFormat &f = m.format;
-  if (f.index_bytes != 0 || f.nr == 0) return false;
+  if (f.nr == 0) return false;
   if (f.scales == Scales::kUnscaled) return f.factor == DType::kF32;
   return f.scales == Scales::kPerUnit ? f.weight == DType::kI8 : f.weight == DType::kI4;
 }
@@ -105,7 +105,18 @@ ExactMatrix::ExactMatrix(const Matrix &m, uint32_t index)
       group_k_(m.group_k != 0 ? m.group_k : m.shape.k),
       factor_scale_(m.factor_scale) {
   const PanelFormat &f = m.format;
-  const uint8_t *panels = m.panels + index * panels_bytes(f, m.shape);
+  if (is_sparse(f)) {
+    read_blocks(m);
+  } else {
+    read_panels(m, m.panels + index * panels_bytes(f, m.shape));
+  }
+  const size_t vector = index * (vector_bytes(f, m.shape) / sizeof(float));
+  if (bytes_) scales_ = scales_of(m, index);
+  if (m.diagonal != nullptr) diagonal_ = unit_numbers(m.diagonal + vector, m.shape.gates, units_, f.nr);
+}
+
+void ExactMatrix::read_panels(const Matrix &m, const uint8_t *panels) {
+  const PanelFormat &f = m.format;
   const size_t depth = (size_t{k_} + f.kr - 1) / f.kr;
   for (uint32_t row = 0; row < rows_; ++row) {
     const uint32_t gate = row / units_, unit = row % units_;
@@ -118,9 +129,45 @@ ExactMatrix::ExactMatrix(const Matrix &m, uint32_t index)
       }
     }
   }
-  const size_t vector = index * (vector_bytes(f, m.shape) / sizeof(float));
-  if (bytes_) scales_ = scales_of(m, index);
-  if (m.diagonal != nullptr) diagonal_ = unit_numbers(m.diagonal + vector, m.shape.gates, units_, f.nr);
+}
+
+void ExactMatrix::read_blocks(const Matrix &m) {
+  const PanelFormat &f = m.format;
+  const uint32_t *first = view_as<uint32_t>(m.index);
+  const uint16_t *quads = view_as<uint16_t>(first + sparse_columns(f, m.shape) + 1);
+  const uint32_t strips = f.index_bytes / 2, height = f.nr / strips;
+  integers_.resize(bytes_ ? size_t{rows_} * k_ : 0);
+  weights_.resize(bytes_ ? 0 : size_t{rows_} * k_);
+  quads_.resize(rows_);
+  for (uint32_t row = 0; row < rows_; ++row) {
+    const uint32_t gate = row / units_, unit = row % units_, lane = unit % f.nr, column = unit / f.nr * m.shape.gates + gate;
+    for (size_t entry = first[column]; entry < first[column + 1]; ++entry) {
+      const uint32_t quad = quads[entry * strips + lane / height];
+      quads_[row].push_back(quad);
+      for (uint32_t i = 0; i < kBlockK && quad * kBlockK + i < k_; ++i) {
+        const size_t to = size_t{row} * k_ + quad * kBlockK + i;
+        const size_t from = entry * f.nr * kBlockK + (bytes_ ? lane * kBlockK + i : size_t{i} * f.nr + lane);
+        if (bytes_) {
+          integers_[to] = static_cast<int8_t>(m.panels[from]);
+        } else {
+          weights_[to] = stored_number(f.weight, m.panels, from);
+        }
+      }
+    }
+  }
+}
+
+// Four sums, one for each k of a block; a block beyond the last k is one of zeros.
+float ExactMatrix::product_of_blocks(const float *x, uint32_t row) const {
+  const float *w = weights_.data() + size_t{row} * k_;
+  float sum[kBlockK] = {};
+  for (const uint32_t quad : quads_[row]) {
+    for (uint32_t i = 0; i < kBlockK; ++i) {
+      const uint32_t k = quad * kBlockK + i;
+      sum[i] = k < k_ ? std::fma(x[k], w[k], sum[i]) : std::fma(0.0f, 0.0f, sum[i]);
+    }
+  }
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 // Of one scale: that of the row and of the weights are multiplied first. Of groups of k: their sums are added up, then scaled.
@@ -144,11 +191,13 @@ void ExactMatrix::multiply(const float *x, const float *start, float *out) const
     float result = start == nullptr ? 0.0f : start[i];
     if (bytes_) {
       result = product(row, i, result);
-      if (!diagonal_.empty()) result = std::fma(x[i % units_], diagonal_[i], result);
+    } else if (!quads_.empty()) {
+      result = product_of_blocks(x, i) + result;
     } else {
       const float *w = weights_.data() + size_t{i} * k_;
       for (uint32_t k = 0; k < k_; ++k) result = std::fma(x[k], w[k], result);
     }
+    if (!diagonal_.empty()) result = std::fma(x[i % units_], diagonal_[i], result);
     out[i] = result;
   }
 }

@@ -32,7 +32,10 @@ class ExactMatrix {
   void multiply(const float *x, const float *start, float *out) const;
 
  private:
+  void read_panels(const Matrix &matrix, const uint8_t *panels);
+  void read_blocks(const Matrix &matrix);
   float product(const ByteRow &row, uint32_t i, float start) const;
+  float product_of_blocks(const float *x, uint32_t i) const;
 
   uint32_t rows_, units_, k_;
   bool bytes_, grouped_;
@@ -40,6 +43,7 @@ class ExactMatrix {
   float factor_scale_;
   std::vector<float> weights_, scales_, diagonal_;
   std::vector<int32_t> integers_;
+  std::vector<std::vector<uint32_t>> quads_;  // of a sparse matrix: k / 4 of each row's blocks, in their order
 };
 
 // Numbers beside a matrix, [tiles][gates][NR], as [gates][units].

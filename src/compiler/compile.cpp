@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/compile.h"
 
+#include <algorithm>
+#include <optional>
 #include <set>
 
 #include "compiler/emit/write_blob.h"
@@ -13,6 +15,7 @@
 #include "compiler/onnx/loops.h"
 #include "compiler/onnx/plain_indices.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/onnx/unrolled.h"
 #include "compiler/quantize/choose_sparse.h"
 #include "compiler/quantize/choose_storage.h"
 
@@ -44,12 +47,7 @@ Graph graph_of(const OnnxModel &model, const std::vector<StatePair> &states, con
 }
 
 // With cells in one piece where that works, else as the file has it.
-Graph graph_with_states(const OnnxModel &file, const std::vector<StatePair> &given) {
-  const std::unique_ptr<OnnxModel> plain = with_plain_indices(file);
-  const WithoutLoops expanded = expand_loops(plain ? *plain : file);
-  const OnnxModel &model = expanded.model ? *expanded.model : plain ? *plain : file;
-  std::vector<StatePair> states = given;
-  for (const auto &state : expanded.states) states.push_back({state.first, state.second});
+Graph graph_without_loops(const OnnxModel &model, const std::vector<StatePair> &states) {
   StateNames names;
   for (const StatePair &pair : states) names.emplace(pair.input, pair.output);
   if (const auto fused = fused_cells(model, names)) {
@@ -62,6 +60,41 @@ Graph graph_with_states(const OnnxModel &file, const std::vector<StatePair> &giv
     }
   }
   return graph_of(model, states, names);
+}
+
+// Steps that were written out one after the other as layers; nothing where they are none.
+std::optional<Graph> graph_of_rolled(const OnnxModel &model, const std::vector<StatePair> &states) {
+  std::set<std::string> kept;
+  try {
+    for (;;) {
+      const Rolled rolled = roll_steps(model, kept);
+      if (!rolled.model) return std::nullopt;
+      const WithoutLoops expanded = expand_loops(*rolled.model);
+      const size_t before = kept.size();
+      for (const std::string &loop : rolled.loops) {
+        if (std::find(expanded.layers.begin(), expanded.layers.end(), loop) == expanded.layers.end()) kept.insert(loop);
+      }
+      if (kept.size() != before) continue;
+      if (!expanded.states.empty()) return std::nullopt;
+      Graph graph = graph_without_loops(*expanded.model, states);
+      if (!states.empty() && !graph.causal) return std::nullopt;
+      graph.notes.emplace_back("cells written out step after step are run as recurrent layers");
+      return graph;
+    }
+  } catch (const ModelError &) {
+  } catch (const UsageError &) {
+  } catch (const Refusal &) {
+  }
+  return std::nullopt;  // the file's own graph says what is wrong, if anything is
+}
+
+Graph graph_with_states(const OnnxModel &file, const std::vector<StatePair> &given) {
+  const std::unique_ptr<OnnxModel> plain = with_plain_indices(file);
+  if (std::optional<Graph> rolled = graph_of_rolled(plain ? *plain : file, given)) return std::move(*rolled);
+  const WithoutLoops expanded = expand_loops(plain ? *plain : file);
+  std::vector<StatePair> states = given;
+  for (const auto &state : expanded.states) states.push_back({state.first, state.second});
+  return graph_without_loops(expanded.model ? *expanded.model : plain ? *plain : file, states);
 }
 
 bool can_be_tied(const OnnxModel &model, const std::vector<StatePair> &states) {

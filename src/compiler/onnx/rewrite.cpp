@@ -81,6 +81,13 @@ void set_attribute(NodeProto *node, const std::string &name, int64_t value) {
   attribute->set_i(value);
 }
 
+void set_attribute(NodeProto *node, const std::string &name, const std::string &value) {
+  onnx::AttributeProto *attribute = node->add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(onnx::AttributeProto::STRING);
+  attribute->set_s(value);
+}
+
 void set_attribute(NodeProto *node, const std::string &name, const std::vector<std::string> &values) {
   onnx::AttributeProto *attribute = node->add_attribute();
   attribute->set_name(name);

@@ -35,6 +35,7 @@ class Rewrite {
 };
 
 void set_attribute(onnx::NodeProto *node, const std::string &name, int64_t value);
+void set_attribute(onnx::NodeProto *node, const std::string &name, const std::string &value);
 void set_attribute(onnx::NodeProto *node, const std::string &name, const std::vector<std::string> &values);
 
 // The importer's own operators, for steps of a loop: StepOf(X) is X without its first axis, at every step; StepsOf(y, X) has that

@@ -1,0 +1,153 @@
+// loop_form.cpp -- Contract: loop_form.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/onnx/loop_form.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/onnx/attributes.h"
+
+namespace rnnp::compiler {
+namespace {
+
+using onnx::GraphProto;
+using onnx::NodeProto;
+
+class LoopReader {
+ public:
+  explicit LoopReader(const OnnxModel &model) : model_(model) {}
+
+  // False where it is no loop over the steps of sequences.
+  bool read(const NodeProto &node, LoopForm *form) const {
+    const onnx::AttributeProto *attribute = Attributes(node).find("body");
+    if (attribute == nullptr || attribute->type() != onnx::AttributeProto::GRAPH) return false;
+    form->body = &attribute->g();
+    if (form->body->sparse_initializer_size() > 0) return false;
+    return node.op_type() == "Loop" ? read_loop(node, form) : read_scan(node, form);
+  }
+
+ private:
+  const NodeProto *maker(const GraphProto &body, const std::string &name) const {
+    for (const NodeProto &node : body.node()) {
+      if (std::find(node.output().begin(), node.output().end(), name) != node.output().end()) return &node;
+    }
+    return nullptr;
+  }
+
+  std::string source(const GraphProto &body, std::string name) const {
+    for (int i = 0; i < body.node_size(); ++i) {
+      const NodeProto *node = maker(body, name);
+      if (node == nullptr || node->op_type() != "Identity" || node->input_size() != 1) break;
+      name = node->input(0);
+    }
+    return name;
+  }
+
+  bool is_number(const GraphProto &body, const std::string &name, double value) const {
+    for (const onnx::TensorProto &constant : body.initializer()) {
+      if (constant.name() == name) return is_scalar(read_tensor(constant), value);
+    }
+    const auto found = model_.constants.find(name);
+    if (found != model_.constants.end()) return is_scalar(*found->second, value);
+    const NodeProto *node = maker(body, name);
+    const onnx::AttributeProto *t = node != nullptr && node->op_type() == "Constant" ? Attributes(*node).find("value") : nullptr;
+    return t != nullptr && t->type() == onnx::AttributeProto::TENSOR && is_scalar(read_tensor(t->t()), value);
+  }
+
+  static bool is_scalar(const Tensor &t, double value) { return t.size() == 1 && t.data[0] == value; }
+
+  // A number that starts at 0 and grows by one: the step's.
+  bool is_counter(const GraphProto &body, const std::string &before, const std::string &after, const std::string &start) const {
+    const NodeProto *add = maker(body, after);
+    if (add == nullptr || add->op_type() != "Add" || add->input_size() != 2 || !is_number(body, start, 0)) return false;
+    for (int i = 0; i < 2; ++i) {
+      if (source(body, add->input(i)) == before && is_number(body, add->input(1 - i), 1)) return true;
+    }
+    return false;
+  }
+
+  bool read_loop(const NodeProto &node, LoopForm *form) const {
+    const GraphProto &body = *form->body;
+    const int carried = node.input_size() - 2;
+    if (carried < 1 || body.input_size() != carried + 2 || body.output_size() != node.output_size() + 1 ||
+        node.output_size() < carried || node.input(0).empty())
+      return false;
+    form->trips = node.input(0);
+    std::set<std::string> counters = {body.input(0).name()};
+    for (int i = 0; i < carried; ++i) {
+      const std::string before = body.input(i + 2).name(), after = source(body, body.output(i + 1).name());
+      if (after == before) {
+        form->outer_name[before] = node.input(i + 2);
+      } else if (is_counter(body, before, after, node.input(i + 2))) {
+        counters.insert(before);
+      } else {
+        form->states.push_back({before, body.output(i + 1).name(), node.input(i + 2), node.output(i), &body.input(i + 2)});
+      }
+    }
+    for (int i = carried; i < node.output_size(); ++i) form->makes.push_back({body.output(i + 1).name(), node.output(i)});
+    take_reads(counters, form);
+    return !form->reads.empty();
+  }
+
+  // Gather(X, i) is X's step; what else uses i must be the condition alone, which nothing reads any more.
+  void take_reads(const std::set<std::string> &counters, LoopForm *form) const {
+    const GraphProto &body = *form->body;
+    std::set<std::string> inner;
+    for (const NodeProto &node : body.node()) inner.insert(node.output().begin(), node.output().end());
+    for (const NodeProto &node : body.node()) {
+      const bool steps = node.op_type() == "Gather" && node.input_size() == 2 && Attributes(node).integer("axis", 0) == 0 &&
+                         counters.count(source(body, node.input(1))) != 0;
+      const std::string from = steps ? source(body, node.input(0)) : "";
+      const auto outer = form->outer_name.find(from);
+      if (steps && (outer != form->outer_name.end() || inner.count(from) == 0)) {
+        form->reads.push_back({node.output(0), outer != form->outer_name.end() ? outer->second : from});
+      } else {
+        form->nodes.push_back(&node);
+      }
+    }
+  }
+
+  // All of them one way.
+  static bool read_direction(const Attributes &a, const char *name, int64_t many, LoopForm *form) {
+    std::vector<int64_t> given = a.integers(name);
+    given.resize(std::max(given.size(), static_cast<size_t>(many)), 0);
+    if (given.empty()) return true;
+    const bool inputs = std::string(name) == "scan_input_directions";
+    if (inputs) form->reverse = given[0] == 1;
+    return std::all_of(given.begin(), given.end(), [&](int64_t v) { return v == (form->reverse ? 1 : 0); });
+  }
+
+  bool read_scan(const NodeProto &node, LoopForm *form) const {
+    const GraphProto &body = *form->body;
+    const Attributes a(node);
+    const int64_t steps = a.integer("num_scan_inputs", 0);
+    const int states = node.input_size() - static_cast<int>(steps);
+    if (model_.opset < 9 || steps < 1 || states < 0 || body.input_size() != node.input_size() ||
+        body.output_size() != node.output_size() || node.output_size() < states)
+      return false;
+    for (const char *name : {"scan_input_axes", "scan_output_axes"}) {
+      const std::vector<int64_t> given = a.integers(name);
+      if (std::any_of(given.begin(), given.end(), [](int64_t v) { return v != 0; })) return false;
+    }
+    if (!read_direction(a, "scan_input_directions", steps, form) ||
+        !read_direction(a, "scan_output_directions", node.output_size() - states, form))
+      return false;
+    for (int i = 0; i < states; ++i)
+      form->states.push_back({body.input(i).name(), body.output(i).name(), node.input(i), node.output(i), &body.input(i)});
+    for (int i = states; i < node.input_size(); ++i) form->reads.push_back({body.input(i).name(), node.input(i)});
+    for (int i = states; i < node.output_size(); ++i) form->makes.push_back({body.output(i).name(), node.output(i)});
+    for (const NodeProto &inner : body.node()) form->nodes.push_back(&inner);
+    return true;
+  }
+
+  const OnnxModel &model_;
+};
+
+}  // namespace
+
+std::optional<LoopForm> read_loop_form(const OnnxModel &model, const NodeProto &node) {
+  LoopForm form;
+  if ((node.op_type() != "Loop" && node.op_type() != "Scan") || !LoopReader(model).read(node, &form)) return std::nullopt;
+  return form;
+}
+
+}  // namespace rnnp::compiler

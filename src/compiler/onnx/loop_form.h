@@ -1,0 +1,37 @@
+// loop_form.h -- a Loop or Scan over the steps of sequences as what it is: what it reads at each step, what it carries, what it
+// makes. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_ONNX_LOOP_FORM_H_
+#define RNNPACK_COMPILER_ONNX_LOOP_FORM_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/onnx/model_file.h"
+
+namespace rnnp::compiler {
+
+// Names inside the body on one side, names of the graph around it on the other.
+struct LoopForm {
+  struct State {
+    std::string before, after, start, final;
+    const onnx::ValueInfoProto *info;
+  };
+  struct Steps {
+    std::string each, all;  // one step's operand or result in the body; the whole sequence outside
+  };
+  const onnx::GraphProto *body = nullptr;
+  bool reverse = false;  // from the last step to the first
+  std::string trips;     // empty: as many as the sequence has steps
+  std::vector<State> states;
+  std::vector<Steps> reads, makes;
+  std::vector<const onnx::NodeProto *> nodes;     // of the body, without the reads
+  std::map<std::string, std::string> outer_name;  // body inputs that are always the same
+};
+
+// Nothing where it is no loop over the steps of sequences.
+std::optional<LoopForm> read_loop_form(const OnnxModel &model, const onnx::NodeProto &node);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_ONNX_LOOP_FORM_H_

@@ -1,0 +1,183 @@
+// step_layers.cpp -- Contract: step_layers.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/onnx/step_layers.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "compiler/onnx/subgraph.h"
+
+namespace rnnp::compiler {
+namespace {
+
+using onnx::NodeProto;
+
+constexpr size_t kMostStates = 64;  // bits of a mask
+
+// Which states a name is computed from; the h of layers that are known are given and need none.
+class Needs {
+ public:
+  Needs(const StepGraph &step, const std::set<std::string> &given) {
+    for (size_t i = 0; i < step.before.size(); ++i) needs_[step.before[i]] = uint64_t{1} << i;
+    for (const NodeProto *node : step.nodes) {
+      uint64_t mask = 0;
+      for (const std::string &name : names_read(*node)) mask |= of(name);
+      for (const std::string &name : node->output()) needs_[name] = given.count(name) != 0 ? 0 : mask;
+    }
+  }
+  uint64_t of(const std::string &name) const {
+    const auto found = needs_.find(name);
+    return found == needs_.end() ? 0 : found->second;
+  }
+
+ private:
+  std::map<std::string, uint64_t> needs_;
+};
+
+class LayerFinder {
+ public:
+  explicit LayerFinder(const StepGraph &step) : step_(step), open_(all(step)) {}
+
+  std::vector<StepLayer> find(const std::vector<std::string> &made) {
+    while (open_ != 0) {
+      if (!find_next()) return {};
+    }
+    const Needs needs(step_, known_);
+    const bool free = std::all_of(made.begin(), made.end(), [&](const std::string &name) { return needs.of(name) == 0; });
+    return free ? std::move(layers_) : std::vector<StepLayer>();
+  }
+
+ private:
+  static uint64_t all(const StepGraph &step) {
+    return step.before.size() == 64 ? ~uint64_t{0} : (uint64_t{1} << step.before.size()) - 1;
+  }
+
+  // The states that state i's next value needs, directly and by those it needs.
+  uint64_t closure(const Needs &needs, size_t i) const {
+    uint64_t mask = needs.of(step_.after[i]), before = 0;
+    while (mask != before) {
+      before = mask;
+      for (size_t k = 0; k < step_.before.size(); ++k) {
+        if (mask >> k & 1) mask |= needs.of(step_.after[k]);
+      }
+    }
+    return mask;
+  }
+
+  // States that need no other open ones than each other: one or two.
+  bool find_next() {
+    const Needs needs(step_, known_);
+    for (size_t i = 0; i < step_.before.size(); ++i) {
+      if ((open_ >> i & 1) == 0) continue;
+      const uint64_t group = closure(needs, i);
+      if ((group & ~open_) != 0 || (group >> i & 1) == 0) continue;
+      std::vector<size_t> states;
+      for (size_t k = 0; k < step_.before.size(); ++k) {
+        if (group >> k & 1) states.push_back(k);
+      }
+      if (states.size() > 2 || std::any_of(states.begin(), states.end(), [&](size_t k) { return closure(needs, k) != group; }))
+        continue;
+      if (!match(states, needs)) return false;
+      open_ &= ~group;
+      return true;
+    }
+    return drop_copies(needs);
+  }
+
+  // States that nothing reads, and whose next value is a layer's h.
+  bool drop_copies(const Needs &needs) {
+    uint64_t dropped = 0;
+    for (size_t i = 0; i < step_.before.size(); ++i) {
+      if ((open_ >> i & 1) == 0 || known_.count(origin_of(step_.nodes, step_.after[i])) == 0) continue;
+      const bool read =
+          std::any_of(step_.after.begin(), step_.after.end(), [&](const std::string &after) { return needs.of(after) >> i & 1; });
+      if (!read) dropped |= uint64_t{1} << i;
+    }
+    open_ &= ~dropped;
+    return dropped != 0;
+  }
+
+  // The nearest operands of products with matrices that need no state: one of them is x.
+  bool match(const std::vector<size_t> &states, const Needs &needs) {
+    StepGraph cell;
+    cell.constants = step_.constants;
+    cell.opset = step_.opset;
+    std::set<std::string> after, leaves = known_;
+    for (const size_t i : states) {
+      cell.before.push_back(step_.before[i]);
+      cell.after.push_back(step_.after[i]);
+      after.insert(step_.after[i]);
+      leaves.insert(step_.before[i]);
+    }
+    for (const std::string &x : operands(nodes_behind(step_.nodes, after, leaves), needs)) {
+      std::set<std::string> with_x = leaves;
+      with_x.insert(x);
+      cell.nodes = nodes_behind(step_.nodes, after, with_x);
+      cell.x = x;
+      std::optional<MatchedCell> matched = match_cell(cell);
+      if (!matched) continue;
+      StepLayer layer;
+      layer.h = states[matched->h];
+      layer.c = states[matched->c];
+      layer.x = x;
+      layer.cell = std::move(*matched);
+      known_.insert(origin_of(step_.nodes, step_.after[layer.h]));
+      known_.insert(step_.after[layer.h]);
+      layers_.push_back(std::move(layer));
+      return true;
+    }
+    return false;
+  }
+
+  std::vector<std::string> operands(const std::vector<const NodeProto *> &nodes, const Needs &needs) const {
+    constexpr size_t kMostTrials = 4;
+    std::vector<std::string> found;
+    for (size_t i = nodes.size(); i-- > 0 && found.size() < kMostTrials;) {
+      const NodeProto &node = *nodes[i];
+      if ((node.op_type() != "MatMul" && node.op_type() != "Gemm") || node.input_size() < 2) continue;
+      const std::string &x = node.input(0);
+      if (needs.of(x) != 0 || step_.constants.count(x) != 0) continue;
+      if (std::find(found.begin(), found.end(), x) == found.end()) found.push_back(x);
+    }
+    return found;
+  }
+
+  const StepGraph &step_;
+  uint64_t open_;
+  std::set<std::string> known_;
+  std::vector<StepLayer> layers_;
+};
+
+}  // namespace
+
+std::vector<StepLayer> layers_of_step(const StepGraph &step, const std::vector<std::string> &made) {
+  if (step.before.empty() || step.before.size() > kMostStates || step.before.size() != step.after.size()) return {};
+  return LayerFinder(step).find(made);
+}
+
+std::vector<const NodeProto *> nodes_behind(const std::vector<const NodeProto *> &nodes, std::set<std::string> wanted,
+                                            const std::set<std::string> &leaves) {
+  std::vector<const NodeProto *> found;
+  for (size_t i = nodes.size(); i-- > 0;) {
+    const auto &made = nodes[i]->output();
+    if (std::none_of(made.begin(), made.end(),
+                     [&](const std::string &name) { return wanted.count(name) != 0 && leaves.count(name) == 0; }))
+      continue;
+    for (const std::string &name : names_read(*nodes[i])) wanted.insert(name);
+    found.push_back(nodes[i]);
+  }
+  std::reverse(found.begin(), found.end());
+  return found;
+}
+
+std::string origin_of(const std::vector<const NodeProto *> &nodes, std::string name) {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const auto maker = std::find_if(nodes.begin(), nodes.end(), [&](const NodeProto *node) {
+      return node->op_type() == "Identity" && node->output_size() == 1 && node->output(0) == name;
+    });
+    if (maker == nodes.end()) break;
+    name = (*maker)->input(0);
+  }
+  return name;
+}
+
+}  // namespace rnnp::compiler

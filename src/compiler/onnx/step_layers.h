@@ -1,0 +1,32 @@
+// step_layers.h -- the recurrent layers that one step of a loop is made of: cells, one behind the other, with operators on single
+// steps before, between and behind them. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_ONNX_STEP_LAYERS_H_
+#define RNNPACK_COMPILER_ONNX_STEP_LAYERS_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/onnx/match_cell.h"
+
+namespace rnnp::compiler {
+
+struct StepLayer {
+  MatchedCell cell;
+  std::string x;        // what it reads, a name of the step
+  size_t h = 0, c = 0;  // which of the step's states; c of LSTM alone
+};
+
+// In the order in which one reads another. Empty where a state is no cell's, or where something of `made`, what the step gives out,
+// needs a state other than by the h that a layer gives.
+std::vector<StepLayer> layers_of_step(const StepGraph &step, const std::vector<std::string> &made);
+
+// The nodes that make the wanted names, in order, when the leaves are given.
+std::vector<const onnx::NodeProto *> nodes_behind(const std::vector<const onnx::NodeProto *> &nodes, std::set<std::string> wanted,
+                                                  const std::set<std::string> &leaves);
+
+// A name without the Identities before it.
+std::string origin_of(const std::vector<const onnx::NodeProto *> &nodes, std::string name);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_ONNX_STEP_LAYERS_H_

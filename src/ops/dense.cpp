@@ -4,6 +4,7 @@
 #include "ops/dense.h"
 
 #include "ops/panel_product.h"
+#include "ops/share_tiles.h"
 
 namespace rnnp {
 namespace {
@@ -165,7 +166,8 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
   const uint32_t y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
   size_t begin, end;
-  split_range(d.tiles, env.threads, thread, &begin, &end);
+  const GemmArgs *const product = &d.gemm;
+  share_tiles(&product, 1, d.tiles, env.threads, thread, &begin, &end);
   if (begin == end) return;
   const size_t rows = chunk_rows(env, y);
   const DensePart part = {0, rows, static_cast<uint32_t>(begin), static_cast<uint32_t>(end), thread};

@@ -227,7 +227,11 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
   }
   const int32_t *lengths = row_lengths(env, env.model->node_input(node, 3));
   size_t begin, end;
-  split_range(layer.plan.tiles, team.threads, team.self, &begin, &end);
+  if (dir.split == nullptr) {
+    split_range(layer.plan.tiles, team.threads, team.self, &begin, &end);
+  } else {
+    dir.split->share(dir, layer.plan.tiles, team.threads, team.self, &begin, &end);
+  }
   const TileRange tiles = {static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
 
   StateSlot &h = env.states[dir.state_h];

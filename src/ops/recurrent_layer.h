@@ -8,6 +8,7 @@
 
 namespace rnnp {
 
+struct Direction;
 struct SplitStep;
 
 // A step up to where the threads meet: all of it, or one of a kGru's two.
@@ -24,6 +25,8 @@ struct Half {
 // Both add to pre-activations where they lie; kGruLinear's second gives `candidate`.
 struct SplitStep {
   void (*multiply)(const Half &half, const RecurArgs &a, uint32_t nr);
+  // Which tiles of a direction one thread of its team owns.
+  void (*share)(const Direction &direction, size_t tiles, uint32_t threads, uint32_t thread, size_t *begin, size_t *end);
   GemmFn gemm;
   GemmArgs r;          // all gates; of a GRU z and r
   GemmArgs candidate;  // of a GRU: r*h, or h, times gate h's

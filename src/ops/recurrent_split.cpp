@@ -5,6 +5,7 @@
 #include "ops/panel_product.h"
 #include "ops/recurrent_check.h"
 #include "ops/recurrent_step.h"
+#include "ops/share_tiles.h"
 
 namespace rnnp {
 namespace {
@@ -31,6 +32,13 @@ void multiply_half(const Half &half, const RecurArgs &a, uint32_t nr) {
   if (half.cell == Cell::kGruLinear) multiply(half, split.candidate, a, a.h_prev, split.candidate.start, a.z);
 }
 
+void share(const Direction &d, size_t tiles, uint32_t threads, uint32_t thread, size_t *begin, size_t *end) {
+  const SplitStep &split = *d.split;
+  const GemmArgs *const products[] = {&d.gemm, &split.r, &split.candidate};
+  const size_t count = split.candidate.panels == split.r.panels ? 2 : 3;
+  share_tiles(products, count, tiles, threads, thread, begin, end);
+}
+
 // h, or r*h, times a matrix of R, onto pre-activations.
 GemmArgs product_with(const Matrix &matrix, const RecurrentPlan &plan, const Recurrent &layer) {
   GemmArgs g;
@@ -45,6 +53,7 @@ GemmArgs product_with(const Matrix &matrix, const RecurrentPlan &plan, const Rec
 void fill_split(const Model &m, const RecurrentPlan &plan, const Recurrent &layer, const BlobDirection &d, GemmFn gemm,
                 SplitStep *out) {
   out->multiply = multiply_half;
+  out->share = share;
   out->gemm = gemm;
   out->r = out->candidate = product_with(m.matrix(d.r), plan, layer);
   if (d.r_output == kNone) return;

@@ -117,8 +117,32 @@ uint32_t BlobBuilder::pack_vector(const std::vector<double> &v, uint32_t units, 
 
 uint32_t BlobBuilder::pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates,
                                   rnnp::DType type) {
+  if (block_units != 0 && nr_ == 16 && (type == rnnp::DType::kF32 || type == rnnp::DType::kI8))
+    return pack_sparse(std::vector<float>(m.begin(), m.end()), units, k, first_gate, gates, type);
   if (type == rnnp::DType::kF32) return add_matrix(gates, units, k, put_weights(panels(m, units, k, first_gate, gates)));
   return pack_matrices(type, std::vector<float>(m.begin(), m.end()), {nullptr, units, k, first_gate, gates}, 1);
+}
+
+uint32_t BlobBuilder::pack_sparse(std::vector<float> rows, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates,
+                                  rnnp::DType type) {
+  for (size_t at = 0; at < rows.size(); ++at) {
+    const size_t unit = at / k % units, column = at % k, block = unit / block_units * 3 + column / 4 + at / k / units;
+    if (block % 5 != 0 && unit + column != 0) rows[at] = 0;
+  }
+  const rnnp::PanelFormat *format = nullptr;
+  for (const rnnp::PanelFormat &f : rnnp::kPanelFormats) {
+    if (f.weight == type && f.nr == nr_ && f.index_bytes == 2 * nr_ / block_units) format = &f;
+  }
+  if (format == nullptr) std::abort();
+  const rnnp::PackedMatrix packed = rnnp::pack_matrix(*format, {rows.data(), units, k, first_gate, gates});
+  const uint32_t matrix = add_matrix(gates, units, k, put_bytes(packed.panels));
+  rnnp::BlobMatrix &out = matrices_[matrix];
+  out.format = format->id;
+  out.entries = packed.entries;
+  out.index = put_bytes(packed.index);
+  if (!packed.scales.empty()) out.scales = put_bytes(packed.scales);
+  if (!packed.unit_sums.empty()) out.unit_sums = put_bytes(packed.unit_sums);
+  return matrix;
 }
 
 uint32_t BlobBuilder::pack_matrices(rnnp::DType type, const std::vector<float> &rows, rnnp::MatrixSource source, uint32_t count) {
@@ -189,7 +213,8 @@ rnnp::BlobDirection BlobBuilder::pack_direction(const RecurrentLayer &layer, Dir
   }
   rnnp::BlobDirection out = {};
   out.w = pack_matrix(d.w, h, layer.input, 0, gates, weights);
-  const bool split = layer.cell == Cell::kGru || (linear && recurrent_weights != rnnp::DType::kF32);
+  const bool split =
+      layer.cell == Cell::kGru || (linear && (recurrent_weights != rnnp::DType::kF32 || (block_units != 0 && nr_ == 16)));
   out.r = pack_matrix(d.r, h, h, 0, split ? 2 : gates, recurrent_weights);
   out.r_output = split ? pack_matrix(d.r, h, h, 2, 1, recurrent_weights) : kNone;
   out.bias = pack_vector(bias, h, gates);

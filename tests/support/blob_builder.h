@@ -110,6 +110,9 @@ class BlobBuilder {
   // What the matrices of layers added from now on are stored as, and R of recurrent ones; the f64 weights stay what was drawn.
   rnnp::DType weights = rnnp::DType::kF32, recurrent_weights = rnnp::DType::kF32;
 
+  // Units of a block of those that are f32 or int8: all but some of the blocks are taken out. 0: dense, and where NR is not 16.
+  uint32_t block_units = 0;
+
   uint32_t elems_of(uint32_t value) const { return values_[value].row_elems; }
 
   std::vector<RecurrentLayer> recurrent;  // in order of adding
@@ -129,6 +132,7 @@ class BlobBuilder {
   uint32_t pack_vector(const std::vector<double> &v, uint32_t units, uint32_t gates);
   uint32_t pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates,
                        rnnp::DType type);
+  uint32_t pack_sparse(std::vector<float> rows, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates, rnnp::DType type);
   uint32_t pack_matrices(rnnp::DType type, const std::vector<float> &rows, rnnp::MatrixSource source, uint32_t count);
   std::vector<double> random(size_t n, double bound);
   rnnp::BlobDirection pack_direction(const RecurrentLayer &layer, DirectionWeights &d);

@@ -71,6 +71,7 @@ class Maker {
   void add_layer() {
     b_.weights = weight_type();
     b_.recurrent_weights = weight_type();
+    b_.block_units = one_in(random_, 4) ? 4u << below(random_, 3) : 0;
     switch (below(random_, 8)) {
       case 0:
         x_ = dense(1 + below(random_, 20));

@@ -11,7 +11,7 @@ FIRMWARE := arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-corte
 BENCH_VENV ?= .venv-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-speech test test-exporters packages-build packages-test build lib sanitize tsan fuzz fuzz-onnx mutants format format-check tidy wheel install clean bench-build bench bench-networks bench-streams bench-quick bench-static test-devices firmware
+.PHONY: help demo demo-speech test test-exporters packages-build packages-test build lib sanitize tsan fuzz fuzz-onnx mutants format format-check tidy wheel install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-24s %s\n", $$1, $$2}'
@@ -81,9 +81,13 @@ bench-build: scripts/packages-build.txt
 bench: bench-build ## measure every shape beside every peer that can be installed (an hour or two; BENCH_FLAGS=--help)
 	@$(BENCH_VENV)/bin/python bench/run.py --build $(BUILD)-bench $(BENCH_FLAGS)
 	@$(BENCH_VENV)/bin/python bench/networks.py --build $(BUILD)-bench
+	@$(BENCH_VENV)/bin/python bench/low_precision.py --build $(BUILD)-bench
 
 bench-networks: bench-build ## whole networks beside onnxruntime: those of RNNPACK_MODELS_DIR and the project's own
 	@$(BENCH_VENV)/bin/python bench/networks.py --build $(BUILD)-bench $(BENCH_FLAGS)
+
+bench-low-precision: bench-build ## layers of fewer bits and of blocks beside f32 and beside onnxruntime in f32 and int8
+	@$(BENCH_VENV)/bin/python bench/low_precision.py --build $(BUILD)-bench $(BENCH_FLAGS)
 
 bench-streams: bench-build ## streams per core in real time: the networks of RNNPACK_MODELS_DIR and the project's own
 	@bench/streams.py --build $(BUILD)-bench $(BENCH_FLAGS)

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Layers of fewer bits and of blocks beside the same layer in f32 and beside ONNX Runtime in f32 and in int8, one thread.
+
+One row, weights drawn at random. Every side runs in this process, its outputs are compared first (signal over error, beside the same
+layer in f32), then all take turns. ONNX Runtime's int8 is quantize_dynamic of the same file: it has that for LSTM alone. `step`: a call
+is one step and goes on from the last; `sequence`: a call is 100 steps from zeros. Exit status 1 when an output is wrong.
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import TensorProto, helper, numpy_helper
+from onnxruntime.quantization import QuantType, quantize_dynamic
+
+from networks import BENCH, Ours, Peer
+from suite.locate import Built, choose_cpus, machine_name
+
+GATES = {"LSTM": 4, "GRU": 3}
+SEQUENCE = 100
+# Flags of the compiler, and what the signal must be over the error at least, in dB.
+TYPES: dict[str, tuple[list[str], float]] = {
+    "f32": (["--sparse", "off"], 100),
+    "f16": (["--weights", "f16", "--sparse", "off"], 50),
+    "bf16": (["--weights", "bf16", "--sparse", "off"], 35),
+    "int8": (["--weights", "int8", "--sparse", "off"], 20),
+    "int4": (["--weights", "int4", "--sparse", "off"], 8),
+    "f32 blocks": (["--sparse", "blocks"], 100),
+    "int8 blocks": (["--weights", "int8", "--sparse", "blocks"], 20),
+}
+DENSE = ("f32", "f16", "bf16", "int8", "int4")
+BLOCKS = ("f32", "int8", "f32 blocks", "int8 blocks")
+PEERS = ("onnxruntime", "onnxruntime int8")
+
+
+@dataclass(frozen=True)
+class Row:
+    cell: str
+    hidden: int
+    steps: int
+    blocks: str = ""  # which of R is not zero
+
+    @property
+    def name(self) -> str:
+        return f"{'step' if self.steps == 1 else 'sequence'} {self.cell} {self.hidden}" + (f", {self.blocks}" if self.blocks else "")
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return BLOCKS if self.blocks else DENSE
+
+
+TENTH, DIAGONAL, SCATTERED = "a tenth in 16x4", "16 diagonal blocks", "4.94 % in 4x4"
+ROWS = (
+    Row("LSTM", 256, 1), Row("GRU", 256, 1),
+    *(Row("LSTM", hidden, SEQUENCE) for hidden in (64, 256, 512, 1024)),
+    *(Row("GRU", hidden, SEQUENCE) for hidden in (64, 256, 512, 1024)),
+    Row("LSTM", 512, SEQUENCE, TENTH), Row("GRU", 1024, SEQUENCE, TENTH),
+    Row("GRU", 1024, SEQUENCE, DIAGONAL), Row("GRU", 1024, SEQUENCE, SCATTERED),
+)
+# Row, ours, of whom, at most so much of it.
+GOALS = (
+    ("step LSTM 256", "int8", "onnxruntime int8", 0.14), ("step LSTM 256", "int8", "onnxruntime", 0.1),
+    ("sequence LSTM 64", "int8", "onnxruntime int8", 0.35), ("sequence LSTM 256", "int8", "onnxruntime int8", 0.4),
+    ("sequence LSTM 1024", "int8", "onnxruntime int8", 0.75), ("sequence LSTM 1024", "int4", "onnxruntime int8", 0.45),
+    *((f"sequence {cell} {hidden}", kind, "f32", 0.55) for cell in GATES for hidden in (256, 512, 1024) for kind in ("f16", "bf16")),
+    *((f"sequence {layer}, {TENTH}", kind, "f32", goal) for layer in ("LSTM 512", "GRU 1024")
+      for kind, goal in (("f32 blocks", 1 / 8), ("int8 blocks", 1 / 60))),
+)
+
+
+def mask_of(row: Row, random: np.random.Generator) -> np.ndarray:
+    """Of R, [gates * hidden, hidden]."""
+    rows, k = GATES[row.cell] * row.hidden, row.hidden
+    if not row.blocks:
+        return np.ones((rows, k), bool)
+    if row.blocks == DIAGONAL:
+        block = np.arange(k) * 16 // k
+        return np.tile(block[:, None] == block[None, :], (GATES[row.cell], 1))
+    height, part = (16, 0.1) if row.blocks == TENTH else (4, 0.0494)
+    return np.kron(random.random((rows // height, k // 4)) < part, np.ones((height, 4), bool))
+
+
+def write_model(row: Row, path: Path) -> np.ndarray:
+    random = np.random.default_rng(row.hidden)
+    gates, hidden, inputs = GATES[row.cell], row.hidden, 8 if row.blocks else row.hidden
+    mask = mask_of(row, random)
+    size = 1 / np.sqrt(hidden * mask.mean())
+    draw = lambda *shape, at=1 / np.sqrt(hidden): random.uniform(-at, at, shape).astype(np.float32)  # noqa: E731
+    tensors = {"W": draw(1, gates * hidden, inputs), "R": (draw(gates * hidden, hidden, at=size) * mask)[None], "B": draw(1, 2 * gates * hidden)}
+    form = {"linear_before_reset": 1} if row.cell == "GRU" else {}
+    graph = helper.make_graph(
+        [helper.make_node(row.cell, ["x", "W", "R", "B"], ["y"], hidden_size=hidden, **form)], row.name,
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["T", 1, inputs])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["T", 1, 1, hidden])],
+        [numpy_helper.from_array(value, name) for name, value in tensors.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return random.uniform(-1, 1, (row.steps, 1, inputs)).astype(np.float32)
+
+
+def decibels(got: np.ndarray, want: np.ndarray) -> float:
+    error = float(((got - want) ** 2).sum())
+    return 200.0 if error == 0 else min(200.0, 10 * np.log10(float((want**2).sum()) / error))
+
+
+class Sides:
+    """Everyone who runs a row; `us` has a list of samples for each."""
+
+    def __init__(self, row: Row, folder: Path, built: Built, library: ctypes.CDLL, cpu: int) -> None:
+        path = folder / "model.onnx"
+        arrays = {"x": write_model(row, path)}
+        self.run: dict[str, Any] = {}
+        self.blob_bytes: dict[str, int] = {}
+        for name in row.types:
+            blob = folder / f"{name.replace(' ', '_')}.rnnp"
+            subprocess.run([built.tool, "compile", path, "-o", blob, *TYPES[name][0]], check=True, capture_output=True)
+            self.blob_bytes[name] = blob.stat().st_size
+            self.run[name] = Ours(library, built.tool, blob, arrays, row.steps, cpu)
+            self.run[name].run()
+        self.run["onnxruntime"] = Peer(path, arrays)
+        if row.cell == "LSTM" and not row.blocks:
+            logging.getLogger().setLevel(logging.ERROR)  # it proposes a pre-processing that changes nothing here
+            quantised = folder / "int8.onnx"
+            quantize_dynamic(path, quantised, op_types_to_quantize=["LSTM"], weight_type=QuantType.QInt8)
+            self.run["onnxruntime int8"] = Peer(quantised, arrays)
+        want = self._output("onnxruntime")
+        self.decibels = {name: decibels(self._output(name), want) for name in self.run}
+
+    def _output(self, name: str) -> np.ndarray:
+        side = self.run[name]
+        return np.asarray(side.outputs["y"] if name in PEERS else side.outputs["y"][0]).ravel().astype(np.float64)
+
+    def take_turns(self, rounds: int, seconds: float) -> dict[str, np.ndarray]:
+        taken: dict[str, list[np.ndarray]] = {name: [] for name in self.run}
+        calls = dict.fromkeys(self.run, 0)
+        for number in range(rounds + 1):
+            for name, side in self.run.items():
+                time.sleep(0.001)
+                ns, calls[name] = side.time(seconds / rounds if number else 0.01, calls[name])
+                if number:
+                    taken[name].append(ns / 1e3)
+        return {name: np.concatenate(samples) for name, samples in taken.items()}
+
+    def close(self) -> None:
+        for name, side in self.run.items():
+            if name not in PEERS:
+                side.close()
+
+
+def measure(row: Row, built: Built, library: ctypes.CDLL, options: argparse.Namespace) -> dict[str, Any]:
+    entry: dict[str, Any] = {"row": row.name, "sides": {}}
+    with tempfile.TemporaryDirectory() as folder:
+        sides = Sides(row, Path(folder), built, library, choose_cpus(options.cpus, 1)[0])
+        wrong = [name for name in row.types if sides.decibels[name] < TYPES[name][1]]
+        if wrong:
+            entry["wrong"] = ", ".join(f"{name} {sides.decibels[name]:.1f} dB" for name in wrong)
+        else:
+            for name, us in sides.take_turns(options.rounds, options.seconds).items():
+                entry["sides"][name] = {"min_us": float(us.min()) / row.steps, "median_us": float(np.median(us)) / row.steps,
+                                        "decibels": sides.decibels[name], "blob_bytes": sides.blob_bytes.get(name)}
+        sides.close()
+    return entry
+
+
+def table(entries: list[dict[str, Any]], columns: tuple[str, ...]) -> list[str]:
+    lines = ["| us a step, least (median) | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
+    for e in entries:
+        cells = []
+        for name in columns:
+            side = e["sides"].get(name)
+            cells.append(f"{side['min_us']:.2f} ({side['median_us']:.2f})" if side else "-")
+        lines.append(f"| {e['row']} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def goals(entries: list[dict[str, Any]]) -> list[str]:
+    lines = ["| row | ours | of | ratio | of medians | goal |", "|---|---|---|---:|---:|---|"]
+    by_name = {e["row"]: e["sides"] for e in entries}
+    for name, ours, of, goal in GOALS:
+        sides = by_name.get(name, {})
+        if ours not in sides or of not in sides:
+            continue
+        ratio, medians = (sides[ours][key] / sides[of][key] for key in ("min_us", "median_us"))
+        lines.append(f"| {name} | {ours} | {of} | {ratio:.3f} | {medians:.3f} | {goal:.3g} {'met' if ratio <= goal else 'missed'} |")
+    return lines
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=BENCH.parent / "build-bench")
+    parser.add_argument("--filter", default="", help="rows whose name holds this")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of timing for each side of a row")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--cpus")
+    parser.add_argument("--output", type=Path, help="results file (default <build>/bench-low-precision.json)")
+    options = parser.parse_args()
+    built = Built(options.build.resolve())
+    library = ctypes.CDLL(str(built.libraries / "librnnpack_network_bench.so"))
+    for name in ("open", "bind", "run"):
+        getattr(library, f"rnnpack_network_{name}").restype = ctypes.c_char_p
+    library.rnnpack_network_time.restype = ctypes.c_size_t
+    os.sched_setaffinity(0, choose_cpus(options.cpus, 1))
+    entries = []
+    for row in ROWS:
+        if options.filter not in row.name:
+            continue
+        entries.append(measure(row, built, library, options))
+        print(f"bench: {row.name} {entries[-1].get('wrong', '')}", file=sys.stderr, flush=True)
+    output = options.output or options.build.resolve() / "bench-low-precision.json"
+    document = {"machine": machine_name(), "onnxruntime": ort.__version__, "rows": entries}
+    output.write_text(json.dumps(document, indent=1) + "\n")
+    dense = [e for e in entries if "f16" in e["sides"]]
+    print("\n".join([machine_name(), "", *table(dense, (*DENSE, *PEERS)), "",
+                     *table([e for e in entries if e["sides"] and e not in dense], (*BLOCKS, PEERS[0])), "", *goals(entries)]))
+    return 1 if any("wrong" in e for e in entries) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -50,8 +50,9 @@ RNNP_API rnnp_status rnnp_cuda_device_query(int32_t index, rnnp_cuda_device *dev
 
 /* --- Options --------------------------------------------------------------------------------------------------------------- */
 
-/* What weights of the GPU's copy are stored as. Products of f16 weights take x and h rounded to f16; sums are f32 in both. */
-enum { RNNP_CUDA_F32 = 0, RNNP_CUDA_F16 = 1 };
+/* What the GPU's copy of dense weights of f32, f16 and bf16 is stored as. Products of f16 (bf16) weights take x and h rounded to
+ * f16 (bf16); sums are f32. Weights of int8, and sparse ones, are multiplied as the CPU does it, whatever is chosen here. */
+enum { RNNP_CUDA_F32 = 0, RNNP_CUDA_F16 = 1, RNNP_CUDA_BF16 = 2 };
 
 /* Bits of kernels_allowed, and values of rnnp_cuda_layer_facts.kernel. */
 #define RNNP_CUDA_RESIDENT (1u << 0) /* weights stay on the chip, one launch for many steps */
@@ -63,7 +64,7 @@ typedef struct rnnp_cuda_options {
   uint32_t max_steps;             /* longest run of a model that is not causal; ignored for a causal one */
   uint32_t chunk_steps;           /* steps that go through all nodes at a time; 0: chosen */
   uint32_t max_steps_per_launch;  /* of the resident kernel, so that a display and other streams get their turn; 0: chosen */
-  uint32_t weights;               /* RNNP_CUDA_F32 or _F16 */
+  uint32_t weights;               /* RNNP_CUDA_F32, _F16, _BF16 */
   uint32_t sm_limit;              /* blocks of the resident kernel; 0: as many as there are SMs */
   uint32_t kernels_allowed;       /* RNNP_CUDA_RESIDENT, RNNP_CUDA_STEPS; 0: all */
   uint32_t spin_limit;            /* reads of a word that does not come before RNNP_E_TIMEOUT; 0: some seconds */
@@ -117,7 +118,7 @@ typedef struct rnnp_cuda_layer_facts {
   uint32_t blocks;       /* of a launch */
   uint32_t units;        /* of a block */
   uint32_t columns;      /* batch rows that are computed at a time */
-  uint32_t held;         /* k-tiles (f16) or groups of 64 columns (f32) whose weights a warp keeps in registers */
+  uint32_t held;         /* k-tiles, or groups of 64 columns (f32), whose weights a warp keeps in registers */
   uint32_t shared_bytes; /* of a block */
   uint32_t steps_per_launch;
   uint32_t predicted_ns; /* of a step */

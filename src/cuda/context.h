@@ -29,11 +29,12 @@ struct Image {
     used = add_sat(at, bytes);
     return {host != nullptr ? host + at : nullptr, device != nullptr ? device + at : nullptr};
   }
-  const float *put(const void *from, size_t bytes) {
+  const uint8_t *put_bytes(const void *from, size_t bytes) {
     const Part part = reserve(bytes);
     if (part.host != nullptr) copy_bytes(part.host, from, bytes);
-    return view_as<float>(part.device);
+    return part.device;
   }
+  const float *put(const void *from, size_t bytes) { return view_as<float>(put_bytes(from, bytes)); }
 };
 
 struct Context : DataMemory {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kChosenChunk = 256;
 constexpr uint32_t kChosenSpins = 1u << 23;  // some seconds
-constexpr uint32_t kImageVersion = 1;
+constexpr uint32_t kImageVersion = 2;
 constexpr size_t kFewestOptionBytes = offsetof(rnnp_cuda_options, max_steps);
 constexpr size_t kFewestDeviceBytes = offsetof(rnnp_cuda_device, l2_bytes);
 
@@ -37,8 +37,8 @@ bool take_device(const rnnp_cuda_options &o, Prepared *p) {
 
 // Options that the runtime does not know.
 bool take_options(const rnnp_cuda_options &o, Prepared *p) {
-  if (o.weights > RNNP_CUDA_F16)
-    return refuse_with(p, RNNP_E_ARG, "options.weights is neither RNNP_CUDA_F32 nor RNNP_CUDA_F16"), false;
+  if (o.weights > RNNP_CUDA_BF16)
+    return refuse_with(p, RNNP_E_ARG, "options.weights is none of RNNP_CUDA_F32, RNNP_CUDA_F16 and RNNP_CUDA_BF16"), false;
   if (o.kernels_allowed & ~(RNNP_CUDA_RESIDENT | RNNP_CUDA_STEPS))
     return refuse_with(p, RNNP_E_ARG, "options.kernels_allowed has a bit that this library does not know"), false;
   PlanLimits &l = p->context.limits;
@@ -211,7 +211,8 @@ rnnp_status rnnp_cuda_plan(const rnnp_model *model, const rnnp_cuda_options *opt
   for (uint32_t i = 0, seen = 0; i < p.model.nodes.count; ++i) {
     if (p.model.nodes[i].op != uint32_t(rnnp::OpKind::kRecurrent) || seen++ != layer) continue;
     const rnnp::AttrRecurrent &a = *p.model.attr<rnnp::AttrRecurrent>(p.model.nodes[i]);
-    const rnnp::cuda::LayerPlan plan = rnnp::cuda::plan_recurrent_node(p.context, a, p.config.chunk_steps);
+    rnnp::cuda::LayerPlan plan;
+    if (!rnnp::cuda::plan_recurrent_node(p.context, a, p.config.chunk_steps, &plan)) return RNNP_E_LAYOUT;
     return rnnp::give_struct(rnnp::cuda::facts_of(plan), facts) ? RNNP_OK : RNNP_E_ARG;
   }
   return RNNP_E_ARG;

@@ -2,8 +2,9 @@
 // packs, who plans and who computes. Host and device, constexpr.
 //
 // A block owns `units` units (of a dense layer: outputs) with all their gates; its image holds their rows of a matrix, all k.
-//   f16  for each warp, for each of its k-tiles (tile % 8 = warp), for each row tile of 16 rows: the A fragment of mma.m16n8k16, 32
-//        lanes x 16 bytes. The last row tile may be a half one (rows 0..7): 32 lanes x 8 bytes. Row = unit * G + gate.
+//   matrix units: for each warp, for each of its k-tiles (tile % 8 = warp), for each row tile of 16 rows: the A fragment of
+//        mma.m16n8k16, 32 lanes x 16 bytes. The last row tile may be a half one (rows 0..7): 32 lanes x 8 bytes. Row = unit * G +
+//        gate. A fragment of mma.m16n8k32 is the same with two bytes in the place of each half.
 //   f32  for each warp (16 rows), for each group of 64 columns, for each pair of rows: 32 lanes x { w[r][c] w[r][c+1] w[r+1][c]
 //        w[r+1][c+1] }, c = 64 group + 2 lane. A warp has 16 / G whole units; what is left of its rows is 0.
 // SPDX-License-Identifier: Apache-2.0
@@ -29,13 +30,36 @@ struct Shape {
   uint32_t gates, k, units;  // units of a block
 };
 
-// --- f16 ---------------------------------------------------------------------------------------------------------------------
+// What a matrix is multiplied as. f32, f16, bf16: numbers of the blob, rounded; the others as the blob has them, by the CPU's law
+// (docs/KERNELS.md, "Bytes" and "Blocks").
+enum class Weights : uint32_t { kF32 = 0, kF16 = 1, kBf16 = 2, kI8 = 3, kBlocks = 4, kByteBlocks = 5 };
 
-constexpr uint32_t f16_rows(const Shape &s) {
+constexpr bool on_matrix_units(Weights w) {
+  return w == Weights::kF16 || w == Weights::kBf16 || w == Weights::kI8;
+}
+constexpr bool are_blocks(Weights w) {
+  return w == Weights::kBlocks || w == Weights::kByteBlocks;
+}
+constexpr bool are_bytes(Weights w) {
+  return w == Weights::kI8 || w == Weights::kByteBlocks;
+}
+// A sum begins with what it is added to, as on the CPU; else it is added to it at the end.
+constexpr bool is_chained(Weights w) {
+  return are_blocks(w) || are_bytes(w);
+}
+
+// --- Matrix units ------------------------------------------------------------------------------------------------------------
+// k of these shapes counts halves: of bytes, pairs.
+
+constexpr Shape in_halves(Weights w, const Shape &s) {
+  return {s.gates, w == Weights::kI8 ? ceil_div(s.k, 2) : s.k, s.units};
+}
+
+constexpr uint32_t mma_rows(const Shape &s) {
   return s.gates * s.units;
 }
 constexpr uint32_t half_row_tiles(const Shape &s) {
-  return ceil_div(f16_rows(s), 8);
+  return ceil_div(mma_rows(s), 8);
 }
 constexpr uint32_t k_tiles_per_warp(const Shape &s) {
   return ceil_div(ceil_div(s.k, 16), kWarps);
@@ -44,10 +68,10 @@ constexpr uint32_t k_tiles_per_warp(const Shape &s) {
 constexpr uint32_t step_bytes(const Shape &s) {
   return half_row_tiles(s) * 256;
 }
-constexpr size_t f16_image_bytes(const Shape &s) {
+constexpr size_t mma_image_bytes(const Shape &s) {
   return size_t{kWarps} * k_tiles_per_warp(s) * step_bytes(s);
 }
-constexpr size_t f16_place(const Shape &s, uint32_t row, uint32_t k) {
+constexpr size_t mma_place(const Shape &s, uint32_t row, uint32_t k) {
   const uint32_t tile = k / 16, warp = tile % kWarps, step = tile / kWarps, column = k % 16, m = row / 16, r = row % 16;
   const bool half = m == half_row_tiles(s) / 2;  // a half tile comes last
   const uint32_t lane = r % 8 * 4 + column % 8 / 2;
@@ -80,23 +104,37 @@ constexpr size_t f32_place(uint32_t k_count, uint32_t row, uint32_t k) {
   return ((size_t{warp} * column_groups(k_count) + k / 64) * 8 + r / 2) * 512 + k % 64 / 2 * 16 + 8 * (r % 2) + 4 * (k % 2);
 }
 
-// --- Both --------------------------------------------------------------------------------------------------------------------
+// --- Blocks of a sparse matrix ------------------------------------------------------------------------------------------------
 
-enum class Weights : uint32_t { kF32 = 0, kF16 = 1 };
+constexpr uint32_t kPanelUnits = 16;   // of the blob's panels of blocks
+constexpr uint32_t kBlockColumns = 4;  // batch rows at a time
+
+// Units of a block of threads: four panels' gates.
+constexpr uint32_t units_of_blocks(uint32_t gates) {
+  return 4 / gates * kPanelUnits;
+}
+// A row that is multiplied: floats or bytes, with room for the block behind k that fills up an entry.
+constexpr uint32_t block_column_bytes(Weights w, uint32_t k) {
+  return (ceil_div(k, 4) + 1) * 4 * (are_bytes(w) ? 1 : 4);
+}
+
+// --- All ---------------------------------------------------------------------------------------------------------------------
 
 constexpr size_t image_bytes(Weights weights, const Shape &s) {
-  return weights == Weights::kF16 ? f16_image_bytes(s) : f32_image_bytes(s.k);
+  return on_matrix_units(weights) ? mma_image_bytes(in_halves(weights, s)) : f32_image_bytes(s.k);
 }
 // Rows of a block in the order of its pre-activations and biases, and the row of a gate of one of its units.
 constexpr uint32_t block_rows(Weights weights, const Shape &s) {
-  return weights == Weights::kF16 ? f16_rows(s) : kF32BlockRows;
+  return weights == Weights::kF32 ? kF32BlockRows : mma_rows(s);
 }
 constexpr uint32_t row_of_gate(Weights weights, uint32_t gates, uint32_t unit, uint32_t gate) {
-  if (weights == Weights::kF16) return unit * gates + gate;
+  if (weights != Weights::kF32) return unit * gates + gate;
   return unit / units_per_warp(gates) * kWarpRows + unit % units_per_warp(gates) * gates + gate;
 }
+// Dense ones.
 constexpr size_t place_of_weight(Weights weights, const Shape &s, uint32_t row, uint32_t k) {
-  return weights == Weights::kF16 ? f16_place(s, row, k) : f32_place(s.k, row, k);
+  if (weights == Weights::kI8) return mma_place(in_halves(weights, s), row, k / 2) + k % 2;
+  return weights == Weights::kF32 ? f32_place(s.k, row, k) : mma_place(s, row, k);
 }
 
 // --- Shared memory -----------------------------------------------------------------------------------------------------------
@@ -105,12 +143,12 @@ constexpr uint32_t align_shared(uint32_t bytes) {
   return (bytes + 127) & ~127u;
 }
 
-// Of the resident kernels: what is multiplied, partial sums (f16), the owned units' c, h and, of a GRU that resets before it
-// multiplies, z; then the weights that are not in registers. columns: f16, those computed at a time; f32, all.
+// Of the resident kernels: what is multiplied, partial sums (matrix units), the owned units' c, h and, of a GRU that resets before
+// it multiplies, z; then the weights that are not in registers. columns: those computed at a time; f32, all.
 struct ResidentShared {
   uint32_t input, partial, c, h, z, weights, bytes;
 };
-constexpr ResidentShared resident_f16_shared(const Shape &s, uint32_t batch, uint32_t columns, uint32_t reg_steps) {
+constexpr ResidentShared resident_mma_shared(const Shape &s, uint32_t batch, uint32_t columns, uint32_t reg_steps) {
   ResidentShared m = {};
   const uint32_t steps = k_tiles_per_warp(s), rest = steps > reg_steps ? steps - reg_steps : 0, own = batch * s.units * 4;
   m.partial = align_shared(columns * column_stride(s.k) * 2);
@@ -131,16 +169,34 @@ constexpr ResidentShared resident_f32_shared(const Shape &s, uint32_t batch, uin
   m.bytes = m.weights + kWarps * rest * 8 * 512;
   return m;
 }
-// Of the step and the product kernel: one matrix's columns at a time, partial sums, and the pre-activations of a step that takes
-// its own input. widest_k: the wider of the two matrices.
+// Of the step and the product kernel: one matrix's columns at a time, partial sums, the pre-activations of a step that takes its
+// own input, what a byte of each column is worth, and gates that are finished before others. widest_k: of the wider of the two
+// matrices.
 struct StepShared {
-  uint32_t input, partial, preact, bytes;
+  uint32_t input, partial, preact, steps, kept, bytes;
 };
-constexpr StepShared f16_step_shared(const Shape &s, uint32_t widest_k, uint32_t columns) {
+constexpr StepShared mma_step_shared(const Shape &s, uint32_t widest_k, uint32_t columns) {
   StepShared m = {};
+  const uint32_t sums = columns * partial_stride(s) * 4;
   m.partial = align_shared(columns * column_stride(widest_k) * 2);
-  m.preact = m.partial + kWarps * columns * partial_stride(s) * 4;
-  m.bytes = m.preact + columns * partial_stride(s) * 4;
+  m.preact = m.partial + kWarps * sums;
+  m.steps = m.preact + sums;
+  m.kept = m.steps + columns * 4;
+  m.bytes = m.kept + sums;
+  return m;
+}
+
+// Of the kernels of blocks: rows that are multiplied, the same as other bytes, what their bytes are worth, and sums.
+struct BlocksShared {
+  uint32_t input, second, steps, sums, bytes;
+};
+constexpr BlocksShared blocks_shared(Weights w, uint32_t k) {
+  BlocksShared m = {};
+  const uint32_t columns = align_shared(kBlockColumns * block_column_bytes(w, k));
+  m.second = columns;
+  m.steps = are_bytes(w) ? 2 * columns : columns;
+  m.sums = m.steps + 2 * kBlockColumns * 4;
+  m.bytes = m.sums + kBlockColumns * kThreads / 4 * 4;
   return m;
 }
 

@@ -11,16 +11,16 @@ namespace rnnp {
 namespace cuda {
 
 enum class KernelId : uint32_t {
-#define RNNPACK_CUDA_RESIDENT_F16(cell, half_tiles, reg_steps) resident_f16_##cell##_##half_tiles##_##reg_steps,
+#define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps) resident_##weights##_##cell##_##half_tiles##_##reg_steps,
 #define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups) resident_f32_##cell##_##reg_groups,
-#define RNNPACK_CUDA_STEP(cell, generic) step_f16_##cell##_##generic, step_f32_##cell##_##generic,
-#define RNNPACK_CUDA_PRODUCT(name) name,
+#define RNNPACK_CUDA_STEP(kernel, weights, cell, generic) step_##weights##_##cell##_##generic,
+#define RNNPACK_CUDA_PRODUCT(kernel, weights) product_##weights,
 #define RNNPACK_CUDA_PLAIN(name, args) name,
 #include "cuda/kernels/device_kernels.inc"
   count
 };
 
-// What there is of resident kernels. half_tiles: f16; held: k-tiles, or groups of columns, in registers.
+// What there is of resident kernels. half_tiles: on matrix units; held: k-tiles, or groups of columns, in registers.
 struct Resident {
   KernelId id;
   Weights weights;
@@ -29,8 +29,8 @@ struct Resident {
 };
 
 inline constexpr Resident kResidents[] = {
-#define RNNPACK_CUDA_RESIDENT_F16(cell, half_tiles, reg_steps) \
-  {KernelId::resident_f16_##cell##_##half_tiles##_##reg_steps, Weights::kF16, Cell::cell, half_tiles, reg_steps},
+#define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps) \
+  {KernelId::resident_##weights##_##cell##_##half_tiles##_##reg_steps, Weights::weights, Cell::cell, half_tiles, reg_steps},
 #define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups) \
   {KernelId::resident_f32_##cell##_##reg_groups, Weights::kF32, Cell::cell, 0, reg_groups},
 #include "cuda/kernels/device_kernels.inc"
@@ -38,14 +38,17 @@ inline constexpr Resident kResidents[] = {
 
 // The kernel of one step.
 constexpr KernelId step_kernel(Weights weights, Cell cell, bool generic) {
-#define RNNPACK_CUDA_STEP(of, is_generic)        \
-  if (cell == Cell::of && generic == is_generic) \
-    return weights == Weights::kF16 ? KernelId::step_f16_##of##_##is_generic : KernelId::step_f32_##of##_##is_generic;
+#define RNNPACK_CUDA_STEP(kernel, of_weights, of, is_generic)                      \
+  if (weights == Weights::of_weights && cell == Cell::of && generic == is_generic) \
+    return KernelId::step_##of_weights##_##of##_##is_generic;
 #include "cuda/kernels/device_kernels.inc"
   return KernelId::count;
 }
 constexpr KernelId product_kernel(Weights weights) {
-  return weights == Weights::kF16 ? KernelId::product_f16 : KernelId::product_f32;
+#define RNNPACK_CUDA_PRODUCT(kernel, of_weights) \
+  if (weights == Weights::of_weights) return KernelId::product_##of_weights;
+#include "cuda/kernels/device_kernels.inc"
+  return KernelId::count;
 }
 
 struct KernelFacts {

@@ -32,12 +32,20 @@ uint16_t f16_of_value(float x) {
   return static_cast<uint16_t>(sign | ((magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13));
 }
 
+uint16_t bf16_of_value(float x) {
+  uint32_t u;
+  copy_bytes(&u, &x, sizeof u);
+  if ((u & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
+  return static_cast<uint16_t>((u + 0x7fffu + (u >> 16 & 1u)) >> 16);
+}
+
 float weight_in_panels(const Matrix &m, uint32_t index, uint32_t gate, uint32_t unit, uint32_t k) {
   const PanelFormat &f = m.format;
   const size_t width = f.nr == 0 ? m.shape.units : f.nr, groups = (size_t{m.shape.k} + f.kr - 1u) / f.kr;
   const size_t place = (((unit / width * groups + k / f.kr) * m.shape.gates + gate) * width + unit % width) * f.kr + k % f.kr;
   const uint8_t *panels = m.panels + panels_bytes(f, m.shape) * index;
   if (f.weight == DType::kF32) return view_as<float>(static_cast<const void *>(panels))[place];
+  if (f.weight == DType::kI8) return static_cast<int8_t>(panels[place]);
   uint16_t bits;
   copy_bytes(&bits, panels + 2 * place, sizeof bits);
   return f.weight == DType::kF16 ? value_of_f16(bits) : of_bits(uint32_t{bits} << 16);

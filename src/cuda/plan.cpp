@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cuda/kernels/args.h"
+#include "cuda/panels.h"
 #include "format/blob.h"
 
 namespace rnnp {
@@ -59,10 +60,10 @@ struct Choice {
 uint32_t units_for(const Resident &r, uint32_t hidden) {
   const uint32_t gates = gates_of(r.cell);
   if (r.weights == Weights::kF32) return kWarps * units_per_warp(gates);
-  const uint32_t most = r.half_tiles * 8 / gates & ~1u;
-  const uint32_t share = even(ceil_div(hidden, ceil_div(hidden, most)));
+  const uint32_t word = r.weights == Weights::kI8 ? 4 : 2, most = r.half_tiles * 8 / gates / word * word;
+  const uint32_t share = most == 0 ? 0 : ceil_div(ceil_div(hidden, ceil_div(hidden, most)), word) * word;
   if (half_row_tiles({gates, hidden, share}) == r.half_tiles) return share;
-  return half_row_tiles({gates, hidden, most}) == r.half_tiles ? most : 0;
+  return most != 0 && half_row_tiles({gates, hidden, most}) == r.half_tiles ? most : 0;
 }
 
 // The layer's time per step, but for the launch.
@@ -70,14 +71,18 @@ uint64_t predict(const Resident &r, const LayerShape &s, const PlanLimits &l, co
   const ArchRates &rates = rates_of(l.device.arch);
   const uint64_t gates = gates_of(s.cell), passes = s.cell == Cell::kGru ? 2 : 1, groups = ceil_div(l.max_batch, c.columns);
   const uint64_t mhz = l.device.clock_mhz != 0 ? l.device.clock_mhz : 1000;
-  const Shape shape = {static_cast<uint32_t>(gates), s.hidden, c.units};
-  const bool f16 = r.weights == Weights::kF16;
+  const Shape shape = in_halves(r.weights, {static_cast<uint32_t>(gates), s.hidden, c.units});
+  const bool f16 = on_matrix_units(r.weights);
   const uint64_t total = f16 ? k_tiles_per_warp(shape) : column_groups(s.hidden), rest = total > r.held ? total - r.held : 0;
   const uint64_t macs = f16 ? uint64_t{ceil_div(half_row_tiles(shape), 2)} * total * kWarps * 2048
                             : uint64_t{kF32BlockRows} * column_groups(s.hidden) * 64 * l.max_batch;
   const uint64_t product_clocks = f16 ? macs * groups / rates.mma_macs_per_clock : macs / rates.ffma_per_clock;
   const uint64_t shared = rest * kWarps * (f16 ? uint64_t{step_bytes(shape)} * groups : uint64_t{4096} * l.max_batch);
-  const uint64_t words = uint64_t{l.max_batch} * (f16 ? ceil_div(s.hidden, 2) : s.hidden) * 8 * c.blocks;
+  const uint64_t words = uint64_t{l.max_batch} *
+                         (r.weights == Weights::kI8 ? ceil_div(s.hidden, 4)
+                          : f16                     ? ceil_div(s.hidden, 2)
+                                                    : s.hidden) *
+                         8 * c.blocks;
   const uint64_t word_clocks = words / (uint64_t{rates.l2_bytes_per_clock} * l.device.sm_count);
   const uint64_t clocks = longest(longest(product_clocks, shared / rates.shared_bytes_per_clock), word_clocks);
   return passes * (rates.exchange_ns + clocks * 1000 / mhz) + rates.cell_ns;
@@ -87,30 +92,32 @@ bool try_resident(const Resident &r, const LayerShape &s, const PlanLimits &l, C
   const uint32_t gates = gates_of(s.cell);
   *c = {&r, units_for(r, s.hidden), 0, 0, 0, 0};
   if (c->units == 0) return false;
-  const Shape shape = {gates, s.hidden, c->units};
+  const Shape shape = in_halves(r.weights, {gates, s.hidden, c->units});
   c->blocks = ceil_div(s.hidden, c->units);
   c->columns = r.weights == Weights::kF32 ? l.max_batch : l.max_batch < kMmaColumns ? l.max_batch : kMmaColumns;
   const uint64_t own = uint64_t{l.max_batch} * c->units * 12;
   const uint64_t wide = uint64_t{l.max_batch} * column_groups(s.hidden) * 512;
   if (own > l.device.shared_per_block || wide > UINT32_MAX / 2) return false;  // the sums below have 32 bits
-  c->shared_bytes = r.weights == Weights::kF16 ? resident_f16_shared(shape, l.max_batch, c->columns, r.held).bytes
+  c->shared_bytes = on_matrix_units(r.weights) ? resident_mma_shared(shape, l.max_batch, c->columns, r.held).bytes
                                                : resident_f32_shared(shape, l.max_batch, r.held).bytes;
   c->predicted_ns = predict(r, s, l, *c);
   return true;
 }
 
 // Why no resident kernel was chosen, in the order in which it is looked for.
-enum class Lacks { kNothing, kNotAllowed, kCooperative, kRules, kBlocks, kShared };
+enum class Lacks { kNothing, kNotAllowed, kCooperative, kRules, kSparse, kSteps, kBlocks, kShared };
 
 Lacks choose_resident(const LayerShape &s, const PlanLimits &l, Choice *best) {
   if (l.kernels_allowed != 0 && !(l.kernels_allowed & RNNP_CUDA_RESIDENT)) return Lacks::kNotAllowed;
   if (!l.device.cooperative) return Lacks::kCooperative;
   if (!s.plain) return Lacks::kRules;
+  if (are_blocks(s.r)) return Lacks::kSparse;
+  if (are_bytes(s.r) && !s.one_step) return Lacks::kSteps;
   Lacks lacks = Lacks::kBlocks;
   *best = {};
   for (const Resident &r : kResidents) {
     Choice c;
-    if (r.cell != s.cell || r.weights != l.weights || !try_resident(r, s, l, &c) || c.blocks > allowed_blocks(l)) continue;
+    if (r.cell != s.cell || r.weights != s.r || !try_resident(r, s, l, &c) || c.blocks > allowed_blocks(l)) continue;
     if (c.shared_bytes > l.device.shared_per_block) {
       if (lacks == Lacks::kBlocks) lacks = Lacks::kShared;
       continue;
@@ -121,28 +128,40 @@ Lacks choose_resident(const LayerShape &s, const PlanLimits &l, Choice *best) {
   return lacks;
 }
 
-// The kernel of one step: its blocks, and how many columns fit.
+constexpr uint32_t kWidestColumn = 1u << 18;
+
+// The most columns of up to `most` whose sums and halves fit a block; 0: not even one.
+uint32_t mma_columns(const Shape &s, uint32_t widest_k, uint32_t most, const PlanLimits &l) {
+  if (widest_k > kWidestColumn) return 0;
+  uint32_t columns = most;
+  while (columns != 0 && mma_step_shared(s, widest_k, columns).bytes > l.device.shared_per_block) columns /= 2;
+  return columns;
+}
+
+// The kernel of one step: how many columns fit its blocks.
 bool plan_step(const LayerShape &s, const PlanLimits &l, LayerPlan *p) {
-  const uint32_t gates = gates_of(s.cell), widest = s.input > s.hidden ? s.input : s.hidden;
-  if (l.weights == Weights::kF32) {
+  const uint32_t gates = gates_of(s.cell);
+  p->takes_input = s.w == s.r && !are_blocks(s.r);
+  if (s.r == Weights::kF32) {
     p->step_columns = l.max_batch < kF32Columns ? l.max_batch : kF32Columns;
-    p->product_columns = kF32Columns;
     return true;
   }
-  const Shape shape = {gates, s.hidden, p->units};
-  uint32_t columns = kMmaColumns;
-  while (columns > 1 && f16_step_shared(shape, widest, columns).bytes > l.device.shared_per_block) columns /= 2;
-  p->product_columns = columns;
-  p->step_columns = l.max_batch < columns ? l.max_batch : columns;
-  p->product_shared_bytes = f16_step_shared(shape, s.input, columns).bytes;
-  p->step_shared_bytes = f16_step_shared(shape, widest, p->step_columns).bytes;
-  return widest <= (1u << 18) && p->step_shared_bytes <= l.device.shared_per_block &&
-         p->product_shared_bytes <= l.device.shared_per_block;
+  if (are_blocks(s.r)) {
+    p->step_columns = kBlockColumns;
+    if (s.hidden > kWidestColumn) return false;
+    p->step_shared_bytes = blocks_shared(s.r, s.hidden).bytes;
+    return p->step_shared_bytes <= l.device.shared_per_block;
+  }
+  const Shape r = in_halves(s.r, {gates, s.hidden, p->units}), w = in_halves(s.r, {gates, s.input, p->units});
+  const uint32_t widest = p->takes_input && w.k > r.k ? w.k : r.k;
+  p->step_columns = mma_columns(r, widest, l.max_batch < kMmaColumns ? l.max_batch : kMmaColumns, l);
+  p->step_shared_bytes = mma_step_shared(r, widest, p->step_columns).bytes;
+  return p->step_columns != 0;
 }
 
 uint32_t steps_per_launch(const LayerShape &s, const PlanLimits &l, const LayerPlan &p) {
   const Shape shape = {gates_of(s.cell), s.hidden, p.units};
-  const uint64_t row_bytes = uint64_t{l.max_batch} * p.blocks * block_rows(l.weights, shape) * sizeof(float);
+  const uint64_t row_bytes = uint64_t{l.max_batch} * p.blocks * block_rows(s.r, shape) * sizeof(float);
   uint64_t steps = kMostPreactBytes / row_bytes;
   if (steps > kMostStepsPerLaunch) steps = kMostStepsPerLaunch;
   if (l.max_steps_per_launch != 0 && steps > l.max_steps_per_launch) steps = l.max_steps_per_launch;
@@ -158,6 +177,10 @@ const char *words_for(Lacks lacks) {
       return "the device has no cooperative launches";
     case Lacks::kRules:
       return "the resident kernels have the default activations only";
+    case Lacks::kSparse:
+      return "no resident kernel reads blocks of a sparse matrix";
+    case Lacks::kSteps:
+      return "h is not always made bytes by one number";
     case Lacks::kBlocks:
       return "more blocks than SMs may be used";
     case Lacks::kShared:
@@ -168,21 +191,29 @@ const char *words_for(Lacks lacks) {
   return "";
 }
 
-// Weights and launches of a step that reads all of R from memory.
+uint64_t bytes_of_weight(Weights w) {
+  return are_bytes(w) ? 1 : w == Weights::kF16 || w == Weights::kBf16 ? 2 : 4;
+}
+
+// Weights and launches of a step that reads all of R from memory; of a sparse one, as if it held all.
 uint64_t predict_step(const LayerShape &s, const PlanLimits &l) {
-  const uint64_t bytes = uint64_t{gates_of(s.cell)} * s.hidden * s.hidden * (l.weights == Weights::kF16 ? 2 : 4);
+  const uint64_t bytes = uint64_t{gates_of(s.cell)} * s.hidden * s.hidden * bytes_of_weight(s.r);
   const uint64_t memory = l.device.memory_mb_per_s != 0 ? l.device.memory_mb_per_s : 100000;
   const uint64_t passes = s.cell == Cell::kGru ? 2 : 1;
   return passes * (rates_of(l.device.arch).launch_ns + bytes * 1000 / memory);
 }
 
+// Units of a block that shares a layer with as many others as there are SMs.
+uint32_t units_of_step(Weights weights, uint32_t gates, uint32_t units, const PlanLimits &l) {
+  if (weights == Weights::kF32) return kWarps * units_per_warp(gates);
+  if (are_blocks(weights)) return units_of_blocks(gates);
+  const uint32_t share = even(ceil_div(units, l.device.sm_count));
+  return share < 4 ? 4 : share > 32 ? 32 : share;
+}
+
 void plan_by_steps(const LayerShape &s, const PlanLimits &l, Lacks lacks, LayerPlan *p) {
   p->resident = KernelId::count;
-  p->units = kWarps * units_per_warp(gates_of(s.cell));
-  if (l.weights == Weights::kF16) {
-    const uint32_t share = even(ceil_div(s.hidden, l.device.sm_count));
-    p->units = share < 4 ? 4 : share > 32 ? 32 : share;
-  }
+  p->units = units_of_step(s.r, gates_of(s.cell), s.hidden, l);
   p->blocks = ceil_div(s.hidden, p->units);
   p->predicted_ns = static_cast<uint32_t>(predict_step(s, l));
   snprintf(p->reason, sizeof p->reason, "a launch for each step, %u blocks x %u units: %s", p->blocks, p->units, words_for(lacks));
@@ -196,7 +227,7 @@ void plan_resident(const Choice &c, LayerPlan *p) {
   p->held = c.resident->held;
   p->shared_bytes = static_cast<uint32_t>(c.shared_bytes);
   p->predicted_ns = static_cast<uint32_t>(c.predicted_ns);
-  const bool f16 = c.resident->weights == Weights::kF16;
+  const bool f16 = on_matrix_units(c.resident->weights);
   const uint32_t registers = f16 ? 2 * c.resident->half_tiles * c.resident->held : 32 * c.resident->held;
   snprintf(p->reason, sizeof p->reason, "resident: %u blocks x %u units, up to %u registers and %u KiB of shared memory", c.blocks,
            c.units, registers, ceil_div(p->shared_bytes, 1024));
@@ -210,12 +241,45 @@ bool is_plain(const AttrRecurrent &a, const BlobDirection &d) {
   return Cell(a.cell) != Cell::kLstm || is(d.act[2], Act::kTanh);
 }
 
+// A product by blocks of so many units.
+ProductPlan plan_product_of(Weights weights, uint32_t gates, uint32_t outputs, uint32_t k, uint32_t units, const PlanLimits &l) {
+  ProductPlan p = {};
+  p.weights = weights;
+  p.units = units;
+  p.blocks = ceil_div(outputs, units);
+  if (weights == Weights::kF32) {
+    p.columns = kF32Columns;
+  } else if (are_blocks(weights)) {
+    if (k <= kWidestColumn) p.columns = kBlockColumns, p.shared_bytes = blocks_shared(weights, k).bytes;
+  } else {
+    const Shape shape = in_halves(weights, {gates, k, units});
+    p.columns = mma_columns(shape, shape.k, kMmaColumns, l);
+    p.shared_bytes = mma_step_shared(shape, shape.k, p.columns).bytes;
+  }
+  p.fits = p.columns != 0 && p.shared_bytes <= l.device.shared_per_block;
+  return p;
+}
+
 }  // namespace
 
-LayerShape layer_shape(const AttrRecurrent &a) {
-  bool plain = true;
-  for (uint32_t d = 0; d < a.direction_count; ++d) plain = plain && is_plain(a, a.direction[d]);
-  return {Cell(a.cell), a.input_size, a.hidden_size, a.direction_count, plain};
+ProductPlan plan_product(Weights weights, uint32_t gates, uint32_t outputs, uint32_t k, const PlanLimits &l) {
+  const bool few = gates == 1 && on_matrix_units(weights);
+  const uint32_t units =
+      few ? (outputs < kProductUnits ? even(outputs) : kProductUnits) : units_of_step(weights, gates, outputs, l);
+  return plan_product_of(weights, gates, outputs, k, units, l);
+}
+
+bool layer_shape(const Model &m, const AttrRecurrent &a, Weights floats, LayerShape *s) {
+  *s = {Cell(a.cell), a.input_size, a.hidden_size, a.direction_count, true, floats, floats, true};
+  for (uint32_t d = 0; d < a.direction_count; ++d) {
+    const BlobDirection &b = a.direction[d];
+    const Matrix r = m.matrix(b.r), candidate = m.matrix(b.r_output == kNone ? b.r : b.r_output);
+    if (!kind_of_panels(m.matrix(b.w).format, floats, &s->w) || !kind_of_panels(r.format, floats, &s->r)) return false;
+    s->plain = s->plain && is_plain(a, b);
+    const bool same = s->cell == Cell::kGru ? candidate.diagonal == nullptr : candidate.factor_scale == r.factor_scale;
+    s->one_step = s->one_step && r.factor_scale != 0 && candidate.factor_scale != 0 && same;
+  }
+  return true;
 }
 
 LayerPlan plan_layer(const LayerShape &s, const PlanLimits &l) {
@@ -227,30 +291,17 @@ LayerPlan plan_layer(const LayerShape &s, const PlanLimits &l) {
   } else {
     plan_by_steps(s, l, lacks, &p);
   }
+  p.weights = s.r;
+  p.plain = s.plain;
   p.fits = plan_step(s, l, &p);
   if (p.resident == KernelId::count) {
     p.columns = p.step_columns;
     p.shared_bytes = p.step_shared_bytes;
   }
+  p.input = plan_product(s.w, gates_of(s.cell), s.hidden, s.input, l);
+  if (s.w == s.r && !are_blocks(s.w)) p.input = plan_product_of(s.w, gates_of(s.cell), s.hidden, s.input, p.units, l);
+  p.fits = p.fits && p.input.fits;
   p.steps_per_launch = steps_per_launch(s, l, p);
-  return p;
-}
-
-ProductPlan plan_product(uint32_t outputs, uint32_t k, const PlanLimits &l) {
-  ProductPlan p = {};
-  if (l.weights == Weights::kF32) {
-    p.units = kF32BlockRows;
-    p.columns = kF32Columns;
-    p.fits = true;
-  } else {
-    p.units = outputs < kProductUnits ? even(outputs) : kProductUnits;
-    p.columns = kMmaColumns;
-    const Shape shape = {1, k, p.units};
-    while (p.columns > 1 && f16_step_shared(shape, k, p.columns).bytes > l.device.shared_per_block) p.columns /= 2;
-    p.shared_bytes = f16_step_shared(shape, k, p.columns).bytes;
-    p.fits = k <= (1u << 18) && p.shared_bytes <= l.device.shared_per_block;
-  }
-  p.blocks = ceil_div(outputs, p.units);
   return p;
 }
 

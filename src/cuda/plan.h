@@ -4,6 +4,7 @@
 #define RNNPACK_CUDA_PLAN_H_
 
 #include "cuda/kernel_table.h"
+#include "format/model.h"
 #include "rnnpack/cuda.h"
 
 namespace rnnp {
@@ -15,37 +16,43 @@ struct LayerShape {
   Cell cell;
   uint32_t input, hidden, directions;
   bool plain;  // default activations, no clip, no peepholes, no coupled gates
+  Weights w, r;
+  bool one_step;  // of bytes: h is always made bytes by the same number
 };
 
-// Of a node whose attributes have been checked.
-LayerShape layer_shape(const AttrRecurrent &a);
+// Of a node whose attributes have been checked, dense numbers as `floats`. False: its weights' format has no kernel.
+bool layer_shape(const Model &model, const AttrRecurrent &a, Weights floats, LayerShape *shape);
 
 struct PlanLimits {
   rnnp_cuda_device device;
-  Weights weights;
+  Weights weights;  // of dense numbers
   uint32_t max_batch, chunk_steps;
   uint32_t max_steps_per_launch, sm_limit, kernels_allowed;  // 0: chosen, all
 };
+
+// A matrix that many rows are multiplied by.
+struct ProductPlan {
+  bool fits;
+  Weights weights;
+  uint32_t units, blocks, columns, shared_bytes;
+};
+ProductPlan plan_product(Weights weights, uint32_t gates, uint32_t outputs, uint32_t k, const PlanLimits &limits);
 
 struct LayerPlan {
   bool fits;          // false: no kernel can run it
   KernelId resident;  // count: a launch for each step
   uint32_t units, blocks, columns, held, shared_bytes;
-  uint32_t step_columns, step_shared_bytes;        // of the kernel of one step
-  uint32_t product_columns, product_shared_bytes;  // of the input's
+  uint32_t step_columns, step_shared_bytes;  // of the kernel of one step
+  bool plain;                                // as the layer's
+  bool takes_input;                          // that kernel multiplies the input itself where there is one step
+  Weights weights;                           // of R
+  ProductPlan input;                         // its product
   uint32_t steps_per_launch;
   uint32_t predicted_ns;
   char reason[sizeof rnnp_cuda_layer_facts::reason];
 };
 
 LayerPlan plan_layer(const LayerShape &shape, const PlanLimits &limits);
-
-// A matrix that many rows are multiplied by.
-struct ProductPlan {
-  bool fits;
-  uint32_t units, blocks, columns, shared_bytes;
-};
-ProductPlan plan_product(uint32_t outputs, uint32_t k, const PlanLimits &limits);
 
 rnnp_cuda_layer_facts facts_of(const LayerPlan &plan);
 

@@ -5,6 +5,7 @@
 #define RNNPACK_CUDA_SIMT_H_
 
 #ifdef __CUDACC__
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <stdint.h>
 #include <string.h>
@@ -52,10 +53,33 @@ SIMT_FN uint32_t half2_bits(float lo, float hi) {
   memcpy(&u, &h, sizeof u);
   return u;
 }
-// D[16][8] += A[16][16] B[16][8], f16 in, f32 out.
+SIMT_FN uint32_t bf162_bits(float lo, float hi) {
+  const __nv_bfloat162 h = __floats2bfloat162_rn(lo, hi);
+  uint32_t u;
+  memcpy(&u, &h, sizeof u);
+  return u;
+}
+SIMT_FN int32_t shuffle_word(int32_t v, uint32_t lane) {
+  return __shfl_sync(0xffffffffu, v, lane);
+}
+// sum + a b, of four bytes each.
+SIMT_FN int32_t dot4(uint32_t a, uint32_t b, int32_t sum) {
+  return __dp4a(static_cast<int32_t>(a), static_cast<int32_t>(b), sum);
+}
+// D[16][8] += A[16][16] B[16][8], f16 or bf16 in, f32 out; of bytes, A[16][32] B[32][8], i32 out.
 SIMT_FN void mma_f16(float d[4], const uint32_t a[4], const uint32_t b[2]) {
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
                : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+SIMT_FN void mma_bf16(float d[4], const uint32_t a[4], const uint32_t b[2]) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+SIMT_FN void mma_i8(int32_t d[4], const uint32_t a[4], const uint32_t b[2]) {
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+               : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 // A word: payload in the low half, epoch in the high half, stored and loaded as one.

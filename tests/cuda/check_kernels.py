@@ -13,6 +13,7 @@ import tempfile
 
 NAME = re.compile(r"rnnp::cuda::(\w+(?:<[^>]*>)?)\(rnnp")
 CELLS = {"0": "kRnn", "1": "kLstm", "2": "kGru", "3": "kGruLinear"}
+WEIGHTS = {"0": "kF32", "1": "kF16", "2": "kBf16", "3": "kI8", "4": "kBlocks", "5": "kByteBlocks"}
 
 
 def demangled(text):
@@ -23,7 +24,8 @@ def kernel_name(text):
     found = NAME.search(text)
     if not found:
         return None
-    return re.sub(r"\(rnnp::Cell\)(\d)", lambda cell: CELLS[cell.group(1)], found.group(1))
+    name = re.sub(r"\(rnnp::Cell\)(\d)", lambda cell: CELLS[cell.group(1)], found.group(1))
+    return re.sub(r"\(rnnp::cuda::Weights\)(\d)", lambda weights: WEIGHTS[weights.group(1)], name)
 
 
 def resources(log):
@@ -70,7 +72,7 @@ def complaints_of_code(name, code):
     wide = [i for i, line in enumerate(code) if re.search(r"\bLDG\.E\.(64|128)(\.CONSTANT)?\b(?!\.STRONG)", line)]
     if not wide:
         yield "loads no weights 8 or 16 bytes wide"
-    if name.startswith("resident_f16") and "HMMA.16816.F32" not in joined:
+    if name.startswith("resident_mma") and ("IMMA.16832.S8.S8" if "<kI8" in name else "HMMA.16816.F32") not in joined:
         yield "has no product on the matrix units"
     if name.startswith("resident_f32") and "FFMA" not in joined:
         yield "has no fused product"

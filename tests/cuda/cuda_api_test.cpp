@@ -87,7 +87,7 @@ TEST_F(CudaApi, BadOptionsAreRefused) {
 
 TEST_F(CudaApi, ANodeWithoutAKernelIsRefusedByItsName) {
   BlobBuilder b(3, 8);
-  b.weights = b.recurrent_weights = rnnp::DType::kI8;
+  b.weights = b.recurrent_weights = rnnp::DType::kI4;
   RecurrentOptions o;
   b.add_output(b.add_recurrent(b.add_input(4), 4, o));
   const AlignedBytes blob(b.build());

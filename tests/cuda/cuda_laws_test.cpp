@@ -16,8 +16,13 @@ struct Case {
   const char *name;
   Cell cell;
   uint32_t input, hidden, batch, sms, weights;
-  double bound;  // of f32 weights; of f16 ones beside a reference that does not round
+  double bound;                                              // of f32 weights; of others beside a reference that does not round
+  rnnp::DType w = rnnp::DType::kF32, r = rnnp::DType::kF32;  // the blob's
+  uint8_t index_bytes = 0;                                   // of sparse ones
+  bool resident = true, one_step = true;
 };
+
+constexpr rnnp::DType kI8 = rnnp::DType::kI8, kF32 = rnnp::DType::kF32, kBf16 = rnnp::DType::kBf16;
 
 // Odd sizes, half row tiles, several blocks, batches beyond the 8 columns of a product.
 const Case kCases[] = {
@@ -31,13 +36,40 @@ const Case kCases[] = {
     {"GruF16", Cell::kGru, 18, 53, 9, 4, RNNP_CUDA_F16, 2e-3},
     {"RnnF32", Cell::kRnn, 4, 131, 2, 2, RNNP_CUDA_F32, 2e-6},
     {"RnnF16", Cell::kRnn, 33, 50, 2, 4, RNNP_CUDA_F16, 2e-3},
+    {"LstmBf16", Cell::kLstm, 20, 70, 3, 9, RNNP_CUDA_BF16, 1e-2},
+    {"GruLinearBf16", Cell::kGruLinear, 12, 64, 2, 4, RNNP_CUDA_BF16, 1e-2, kBf16, kBf16},
+    {"GruBf16", Cell::kGru, 18, 53, 9, 4, RNNP_CUDA_BF16, 1e-2},
+    {"RnnBf16", Cell::kRnn, 33, 50, 2, 4, RNNP_CUDA_BF16, 1e-2},
+    {"LstmI8", Cell::kLstm, 35, 62, 3, 16, RNNP_CUDA_F32, 2e-2, kI8, kI8},
+    {"LstmI8Batch10", Cell::kLstm, 3, 40, 10, 10, RNNP_CUDA_F16, 2e-2, kI8, kI8},
+    {"LstmI8Wide", Cell::kLstm, 9, 278, 1, 16, RNNP_CUDA_F32, 2e-2, kI8, kI8},
+    {"LstmI8InF32", Cell::kLstm, 6, 50, 2, 14, RNNP_CUDA_F32, 2e-2, kF32, kI8},
+    {"LstmI8InF16", Cell::kLstm, 6, 50, 2, 14, RNNP_CUDA_F16, 2e-2, kF32, kI8},
+    {"GruLinearF32InI8", Cell::kGruLinear, 40, 43, 3, 3, RNNP_CUDA_F32, 2e-2, kI8, kF32},
+    {"GruLinearI8", Cell::kGruLinear, 12, 67, 2, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8},
+    {"GruLinearI8EachRow", Cell::kGruLinear, 12, 67, 3, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 0, false, false},
+    {"GruI8", Cell::kGru, 18, 53, 9, 5, RNNP_CUDA_BF16, 2e-2, kI8, kI8},
+    {"GruI8EachRow", Cell::kGru, 18, 53, 2, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 0, false, false},
+    {"RnnI8", Cell::kRnn, 33, 70, 2, 4, RNNP_CUDA_F32, 2e-2, kI8, kI8},
+    {"LstmBlocks", Cell::kLstm, 37, 70, 5, 5, RNNP_CUDA_F32, 2e-6, kF32, kF32, 2, false},
+    {"LstmByteBlocks", Cell::kLstm, 37, 70, 3, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 4, false},
+    {"GruLinearBlocks", Cell::kGruLinear, 12, 50, 3, 5, RNNP_CUDA_F32, 2e-6, kF32, kF32, 8, false},
+    {"GruLinearByteBlocks", Cell::kGruLinear, 12, 66, 2, 5, RNNP_CUDA_F16, 2e-2, kI8, kI8, 8, false, false},
+    {"GruBlocks", Cell::kGru, 12, 50, 3, 5, RNNP_CUDA_F32, 2e-6, kF32, kF32, 4, false},
+    {"GruByteBlocks", Cell::kGru, 12, 50, 2, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 2, false, false},
+    {"RnnBlocks", Cell::kRnn, 9, 131, 6, 5, RNNP_CUDA_F32, 2e-6, kF32, kF32, 4, false},
+    {"RnnByteBlocks", Cell::kRnn, 9, 131, 2, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 8, false},
 };
 
 class CudaLaws : public testing::TestWithParam<Case> {
  protected:
   std::vector<uint8_t> blob(bool bidirectional = false, bool extra = false) {
-    BlobBuilder b(7, 8);
     const Case &c = GetParam();
+    BlobBuilder b(7, c.index_bytes != 0 ? 16 : 8);
+    b.weights = c.w;
+    b.recurrent_weights = c.r;
+    b.index_bytes = c.index_bytes;
+    b.one_recurrent_step = c.one_step;
     const uint32_t x = b.add_input(c.input);
     RecurrentOptions o;
     o.cell = c.cell;
@@ -81,7 +113,7 @@ TEST_P(CudaLaws, BothKernelsAreNearTheDoubleReferenceAndHaveTheSameBits) {
   const std::vector<uint8_t> bytes = blob();
   const std::vector<float> in = x(kSteps);
   CudaRunner resident(bytes, options(RNNP_CUDA_RESIDENT)), steps(bytes, options(RNNP_CUDA_STEPS));
-  ASSERT_EQ(resident.layer().kernel, RNNP_CUDA_RESIDENT) << resident.layer().reason;
+  ASSERT_EQ(resident.layer().kernel, GetParam().resident ? RNNP_CUDA_RESIDENT : RNNP_CUDA_STEPS) << resident.layer().reason;
   ASSERT_GT(resident.layer().blocks, 1u) << resident.layer().reason;
   ASSERT_EQ(steps.layer().kernel, RNNP_CUDA_STEPS);
   const std::vector<float> y = resident.run(in);
@@ -104,7 +136,7 @@ TEST_P(CudaLaws, GivesTheSameBitsHoweverAStreamIsCut) {
   chunks.chunk = 5;
   chunks.launch_steps = 2;  // pieces of 2, 2, 1, 2
   CudaRunner pieces(bytes, chunks);
-  EXPECT_EQ(pieces.layer().steps_per_launch, 2u);
+  EXPECT_EQ(pieces.layer().steps_per_launch, GetParam().resident ? 2u : 1u);
   EXPECT_EQ(want, pieces.run(in));
 }
 
@@ -172,6 +204,49 @@ TEST_P(CudaLaws, AStreamMovesFromTheCpuToTheGpuAndBack) {
   y.insert(y.end(), last.begin(), last.end());
   const std::vector<float> want = all.run(in);
   for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], want[i], 2 * c.bound) << i;
+}
+
+// What docs/KERNELS.md says of bytes and blocks is a law of bits, on every machine. Of layers whose activations round nothing the
+// outputs show it.
+TEST(CudaBits, BytesAndBlocksHaveTheBitsOfTheCpu) {
+  constexpr uint32_t kBatch = 3, kInput = 35, kHidden = 50, kSteps = 6;
+  for (const rnnp::DType type : {kI8, kF32}) {
+    for (const uint8_t index_bytes : std::initializer_list<uint8_t>{0, 2, 4, 8}) {
+      if (type == kF32 && index_bytes == 0) continue;
+      for (const bool one_step : {true, false}) {
+        BlobBuilder b(5, 16);
+        b.weights = b.recurrent_weights = type;
+        b.index_bytes = index_bytes;
+        b.one_recurrent_step = one_step;
+        RecurrentOptions o;
+        o.cell = Cell::kRnn;
+        o.hidden = kHidden;
+        o.initial_state = true;
+        o.acts = {rnnp::Act::kRelu};
+        uint32_t x = b.add_recurrent(b.add_input(kInput), kInput, o);
+        if (index_bytes == 0) x = b.add_dense(x, kHidden, 21);
+        b.add_output(x);
+        const std::vector<uint8_t> bytes = b.build();
+        CudaOptions gpu_options;
+        gpu_options.batch = kBatch;
+        gpu_options.weights = RNNP_CUDA_F16;
+        Options cpu_options;
+        cpu_options.batch = kBatch;
+        CudaRunner gpu(bytes, gpu_options);
+        Runner cpu(bytes, cpu_options);
+        std::vector<float> in = random_floats(kSteps * kBatch * kInput, 5);
+        in[7] = INFINITY;  // the largest byte, or met by zeros alone
+        in[kInput + 3] = NAN;
+        std::fill(in.begin() + 2 * kInput, in.begin() + 3 * kInput, 0.0f);
+        const std::vector<float> want = cpu.run(in), got = gpu.run(in);
+        ASSERT_EQ(want.size(), got.size());
+        for (size_t i = 0; i < want.size(); ++i) {
+          if (std::isnan(want[i]) && std::isnan(got[i])) continue;
+          ASSERT_EQ(want[i], got[i]) << i << " of type " << uint32_t(type) << " index " << uint32_t{index_bytes};
+        }
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, CudaLaws, testing::ValuesIn(kCases),

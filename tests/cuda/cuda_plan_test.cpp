@@ -20,8 +20,11 @@ const rnnp_cuda_device &device(const char *name) {
 }
 
 LayerPlan plan(const rnnp_cuda_device &d, Cell cell, uint32_t hidden, Weights weights, uint32_t batch = 1, bool plain = true) {
-  return plan_layer({cell, hidden, hidden, 1, plain}, {d, weights, batch, 256, 0, 0, 0});
+  return plan_layer({cell, hidden, hidden, 1, plain, weights, weights, true}, {d, weights, batch, 256, 0, 0, 0});
 }
+
+constexpr Weights kAllWeights[] = {Weights::kF32, Weights::kF16,    Weights::kBf16,
+                                   Weights::kI8,  Weights::kBlocks, Weights::kByteBlocks};
 
 bool is_resident(const LayerPlan &p) {
   return p.resident != KernelId::count;
@@ -66,7 +69,7 @@ TEST(CudaPlan, EveryPlanIsOneThatItsKernelCanRun) {
   uint32_t resident = 0;
   for (uint32_t i = 0; i < kNamedDeviceCount; ++i) {
     for (const Cell cell : {Cell::kLstm, Cell::kGru, Cell::kGruLinear, Cell::kRnn}) {
-      for (const Weights weights : {Weights::kF16, Weights::kF32}) {
+      for (const Weights weights : kAllWeights) {
         for (uint32_t hidden = 1; hidden < 3000; hidden += 1 + hidden / 7) {
           for (const uint32_t batch : {1u, 7u, 20u}) {
             const rnnp_cuda_device &d = kNamedDevices[i].device;
@@ -85,8 +88,8 @@ TEST(CudaPlan, EveryPlanIsOneThatItsKernelCanRun) {
               ASSERT_EQ(r.cell, cell);
               ASSERT_EQ(r.weights, weights);
               const uint32_t gates = cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3;
-              if (weights == Weights::kF16) {
-                ASSERT_EQ(p.units % 2, 0u) << "a word has two units";
+              if (weights != Weights::kF32) {
+                ASSERT_EQ(p.units % (weights == Weights::kI8 ? 4 : 2), 0u) << "a word has two units, or four";
                 ASSERT_EQ(half_row_tiles({gates, hidden, p.units}), r.half_tiles);
               }
             }
@@ -118,7 +121,7 @@ TEST(CudaPlan, MoreSmsNeverMakeALayerSlower) {
 
 TEST(CudaPlan, OptionsAndRulesDecideAndAreNamed) {
   rnnp_cuda_device d = device("orin64");
-  const LayerShape shape = {Cell::kLstm, 100, 256, 1, true};
+  const LayerShape shape = {Cell::kLstm, 100, 256, 1, true, Weights::kF16, Weights::kF16, true};
   const auto reason = [&](const LayerShape &s, const PlanLimits &l) { return std::string(plan_layer(s, l).reason); };
   const PlanLimits all = {d, Weights::kF16, 1, 256, 0, 0, 0};
   PlanLimits l = all;
@@ -134,22 +137,29 @@ TEST(CudaPlan, OptionsAndRulesDecideAndAreNamed) {
   LayerShape odd = shape;
   odd.plain = false;
   EXPECT_NE(reason(odd, all).find("activations"), std::string::npos);
+  LayerShape bytes = shape;
+  bytes.r = Weights::kI8;
+  EXPECT_NE(reason(bytes, all).find("resident: "), std::string::npos) << reason(bytes, all);
+  bytes.one_step = false;
+  EXPECT_NE(reason(bytes, all).find("bytes by one number"), std::string::npos) << reason(bytes, all);
+  bytes.r = Weights::kByteBlocks;
+  EXPECT_NE(reason(bytes, all).find("sparse"), std::string::npos) << reason(bytes, all);
   LayerShape large = shape;
   large.hidden = 512;
+  large.w = large.r = Weights::kF32;
   l = all;
-  l.weights = Weights::kF32;
   l.device.shared_per_block = 48 * 1024;
   EXPECT_NE(reason(large, l).find("fit"), std::string::npos) << reason(large, l);
 }
 
-// Every weight has a place of its own within the image, in both layouts.
+// Every weight has a place of its own within the image, in all layouts.
 TEST(CudaLayout, EveryWeightHasAPlaceOfItsOwn) {
   const Shape shapes[] = {{4, 70, 16}, {3, 33, 22}, {1, 130, 16}, {3, 64, 10}, {1, 5, 6}, {4, 200, 2}};
   for (const Shape &s : shapes) {
-    for (const Weights weights : {Weights::kF16, Weights::kF32}) {
+    for (const Weights weights : {Weights::kF16, Weights::kF32, Weights::kI8}) {
       const uint32_t units = weights == Weights::kF32 ? kWarps * units_per_warp(s.gates) : s.units;
       const Shape shape = {s.gates, s.k, units};
-      const size_t bytes = weights == Weights::kF16 ? 2 : 4;
+      const size_t bytes = weights == Weights::kF16 ? 2 : weights == Weights::kI8 ? 1 : 4;
       std::set<size_t> places;
       for (uint32_t unit = 0; unit < units; ++unit) {
         for (uint32_t gate = 0; gate < s.gates; ++gate) {

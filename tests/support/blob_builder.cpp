@@ -123,12 +123,17 @@ uint32_t BlobBuilder::pack_matrix(const std::vector<double> &m, uint32_t units, 
   return pack_matrices(type, std::vector<float>(m.begin(), m.end()), {nullptr, units, k, first_gate, gates}, 1);
 }
 
+template <class T>
+void BlobBuilder::thin_out(std::vector<T> *rows, uint32_t units, uint32_t k) const {
+  for (size_t at = 0; block_units != 0 && nr_ == 16 && at < rows->size(); ++at) {
+    const size_t unit = at / k % units, column = at % k, block = unit / block_units * 3 + column / 4 + at / k / units;
+    if (block % 5 != 0 && unit + column != 0) (*rows)[at] = 0;
+  }
+}
+
 uint32_t BlobBuilder::pack_sparse(std::vector<float> rows, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates,
                                   rnnp::DType type) {
-  for (size_t at = 0; at < rows.size(); ++at) {
-    const size_t unit = at / k % units, column = at % k, block = unit / block_units * 3 + column / 4 + at / k / units;
-    if (block % 5 != 0 && unit + column != 0) rows[at] = 0;
-  }
+  thin_out(&rows, units, k);
   const rnnp::PanelFormat *format = nullptr;
   for (const rnnp::PanelFormat &f : rnnp::kPanelFormats) {
     if (f.weight == type && f.nr == nr_ && f.index_bytes == 2 * nr_ / block_units) format = &f;
@@ -217,6 +222,10 @@ rnnp::BlobDirection BlobBuilder::pack_direction(const RecurrentLayer &layer, Dir
       layer.cell == Cell::kGru || (linear && (recurrent_weights != rnnp::DType::kF32 || (block_units != 0 && nr_ == 16)));
   out.r = pack_matrix(d.r, h, h, 0, split ? 2 : gates, recurrent_weights);
   out.r_output = split ? pack_matrix(d.r, h, h, 2, 1, recurrent_weights) : kNone;
+  for (const uint32_t matrix : {out.r, out.r_output}) {
+    if (one_recurrent_step && matrix != kNone && recurrent_weights == rnnp::DType::kI8)
+      matrices_[matrix].factor_scale = 1.0f / 127.0f;
+  }
   out.bias = pack_vector(bias, h, gates);
   out.r_bias = linear ? pack_vector(std::vector<double>(d.rb.begin() + 2 * h, d.rb.end()), h, 1) : kNone;
   std::vector<double> p = d.p;  // ONNX's order i o f is the blob's
@@ -250,6 +259,8 @@ uint32_t BlobBuilder::add_recurrent(uint32_t x, uint32_t input, const RecurrentO
     DirectionWeights d;
     d.w = random(size_t{gates} * h * input, bound);
     d.r = random(size_t{gates} * h * h, bound);
+    if (weights == rnnp::DType::kF32 || weights == rnnp::DType::kI8) thin_out(&d.w, h, input);
+    if (recurrent_weights == rnnp::DType::kF32 || recurrent_weights == rnnp::DType::kI8) thin_out(&d.r, h, h);
     d.wb = random(size_t{gates} * h, bound);
     d.rb = random(size_t{gates} * h, bound);
     if (o.peephole) d.p = random(size_t{3} * h, bound);

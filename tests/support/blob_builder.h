@@ -109,6 +109,8 @@ class BlobBuilder {
 
   // What the matrices of layers added from now on are stored as, and R of recurrent ones; the f64 weights stay what was drawn.
   rnnp::DType weights = rnnp::DType::kF32, recurrent_weights = rnnp::DType::kF32;
+  // int8: what a byte of h is worth is known of all of R, and alike; else of every second matrix.
+  bool one_recurrent_step = false;
 
   // Units of a block of those that are f32 or int8: all but some of the blocks are taken out. 0: dense, and where NR is not 16.
   uint32_t block_units = 0;
@@ -135,6 +137,9 @@ class BlobBuilder {
   uint32_t pack_sparse(std::vector<float> rows, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates, rnnp::DType type);
   uint32_t pack_matrices(rnnp::DType type, const std::vector<float> &rows, rnnp::MatrixSource source, uint32_t count);
   std::vector<double> random(size_t n, double bound);
+  // As block_units says: a matrix's weights of all gates.
+  template <class T>
+  void thin_out(std::vector<T> *rows, uint32_t units, uint32_t k) const;
   rnnp::BlobDirection pack_direction(const RecurrentLayer &layer, DirectionWeights &d);
   void push_node(rnnp::OpKind op, const void *attr, size_t bytes, const std::vector<uint32_t> &in,
                  const std::vector<uint32_t> &out);

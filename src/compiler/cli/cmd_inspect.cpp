@@ -70,7 +70,9 @@ void add_inspect(CLI::App *app, Action *action) {
       ->add_option("--cuda", options->cuda,
                    "with --plan: on this GPU instead, " + cuda_device_names() + " or a file of its facts (docs/CUDA.md)")
       ->needs("--plan");
-  command->add_option("--cuda-weights", options->cuda_weights, "f32 or f16")->check(CLI::IsMember({"f32", "f16"}))->needs("--cuda");
+  command->add_option("--cuda-weights", options->cuda_weights, "f32, f16 or bf16")
+      ->check(CLI::IsMember({"f32", "f16", "bf16"}))
+      ->needs("--cuda");
   PlanMachine &m = options->machine;
   command->add_option("--threads", m.threads, "threads of the executor")->check(CLI::Range(1u, 1024u))->capture_default_str();
   command->add_option("--batch", m.batch, "rows")->check(CLI::Range(1u, 1u << 20))->capture_default_str();

@@ -62,7 +62,9 @@ std::string cuda_device_names() {
 std::string cuda_plan_text(const void *blob, size_t bytes, const std::string &device, const std::string &weights,
                            const PlanMachine &machine) {
   const rnnp_cuda_device d = device_of(device);
-  const cuda::Weights type = weights == "f16" ? cuda::Weights::kF16 : cuda::Weights::kF32;
+  const cuda::Weights type = weights == "f16"    ? cuda::Weights::kF16
+                             : weights == "bf16" ? cuda::Weights::kBf16
+                                                 : cuda::Weights::kF32;
   rnnp_model opened;
   Model m;
   if (rnnp_model_open(&opened, blob, bytes, 0) != RNNP_OK || !read_model(&opened, &m)) return "";
@@ -74,7 +76,14 @@ std::string cuda_plan_text(const void *blob, size_t bytes, const std::string &de
     const BlobNode &node = m.nodes[i];
     const AttrRecurrent *a = OpKind(node.op) == OpKind::kRecurrent ? m.attr<AttrRecurrent>(node) : nullptr;
     if (a == nullptr || !recurrent_sizes_fit(*a)) continue;
-    const cuda::LayerPlan p = cuda::plan_layer(cuda::layer_shape(*a), {d, type, machine.batch, machine.steps, 0, 0, 0});
+    cuda::LayerShape shape;
+    if (check_recurrent_weights(m, *a) != RNNP_OK) continue;
+    if (!cuda::layer_shape(m, *a, type, &shape)) {
+      std::snprintf(line, sizeof line, "  %s: no kernel reads its weights' format\n", m.string(node.name));
+      text += line;
+      continue;
+    }
+    const cuda::LayerPlan p = cuda::plan_layer(shape, {d, type, machine.batch, machine.steps, 0, 0, 0});
     std::snprintf(line, sizeof line, "  %s: %s; %u steps a launch, predicted %.2f us per step and direction\n", m.string(node.name),
                   p.fits ? p.reason : "no kernel has room for its columns",
                   p.resident == cuda::KernelId::count ? 1u : p.steps_per_launch, p.predicted_ns * 1e-3);

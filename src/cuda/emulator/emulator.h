@@ -38,12 +38,18 @@ void pause();  // in every polling loop
 const void *warp_exchange(const void *mine, uint32_t bytes);
 void delayed_store(void *p, uint64_t v, uint32_t bytes);
 void mma_f16(float d[4], const uint32_t a[4], const uint32_t b[2]);
+void mma_bf16(float d[4], const uint32_t a[4], const uint32_t b[2]);
+void mma_i8(int32_t d[4], const uint32_t a[4], const uint32_t b[2]);
 
 uint16_t half_bits(float x);  // nearest, halves to the even one
+uint16_t bf16_bits(float x);  // the same
 float half_value(uint16_t h);
 
 inline uint32_t half2_bits(float lo, float hi) {
   return half_bits(lo) | uint32_t{half_bits(hi)} << 16;
+}
+inline uint32_t bf162_bits(float lo, float hi) {
+  return bf16_bits(lo) | uint32_t{bf16_bits(hi)} << 16;
 }
 inline float shuffle(float v, uint32_t lane) {
   float out;
@@ -52,6 +58,16 @@ inline float shuffle(float v, uint32_t lane) {
 }
 inline float shuffle_xor(float v, uint32_t mask) {
   return shuffle(v, (thread() & 31) ^ mask);
+}
+
+inline int32_t shuffle_word(int32_t v, uint32_t lane) {
+  int32_t out;
+  memcpy(&out, static_cast<const uint8_t *>(warp_exchange(&v, sizeof v)) + 64 * lane, sizeof out);
+  return out;
+}
+inline int32_t dot4(uint32_t a, uint32_t b, int32_t sum) {
+  for (int i = 0; i < 4; ++i) sum += static_cast<int8_t>(a >> 8 * i) * static_cast<int8_t>(b >> 8 * i);
+  return sum;
 }
 
 inline void ll_store(uint64_t *p, uint32_t payload, uint32_t epoch) {

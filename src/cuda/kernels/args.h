@@ -24,6 +24,20 @@ struct CellRules {
   uint32_t input_forget;
 };
 
+// What turns sums of bytes into numbers. Rows in the order of the matrix's image; nullptr where there are none.
+struct ByteScales {
+  const float *scale, *diagonal;
+  float factor;  // what a byte of x or h is worth; 0: of each row its own
+};
+
+// A sparse matrix as the blob has it (docs/BLOB_FORMAT.md): entries of `strips` blocks, of each panel and gate from first[] on.
+struct BlockMatrix {
+  const uint8_t *panels;
+  const uint32_t *first;
+  const uint16_t *quads;
+  uint32_t gates, strips;
+};
+
 // `steps` steps of a direction of a layer. Time index i of the call is steps[first + local]: preact and y begin with the first.
 struct RecurrentArgs {
   const uint8_t *r, *w;    // images of the blocks, back to back; w: for a step that takes its own input
@@ -44,10 +58,13 @@ struct RecurrentArgs {
   uint32_t input, hidden, units, batch, first_step, steps, spin_limit;
   uint32_t columns;        // of the batch, that are computed at a time
   uint32_t reverse, half;  // half: 0 gates z and r, 1 the candidate
+  ByteScales w_bytes, r_bytes;
+  float candidate_factor;         // the candidate's r_bytes.factor
+  BlockMatrix blocks, candidate;  // of R: what of it there is
   CellRules rules;
 };
 
-// out = act(bias + x W^T), rows of x any distance apart.
+// out = act(bias + x W^T), rows of x any distance apart. A result's place is what its kernel, or that of the step, has for it.
 struct ProductArgs {
   const uint8_t *image;
   const float *bias;  // [blocks][block rows]
@@ -56,10 +73,17 @@ struct ProductArgs {
   uint64_t x_row, out_row;
   uint32_t count;  // rows of x
   uint32_t k, gates, units, blocks;
-  uint32_t out_limit;  // f16: results of a row; more are not stored. f32: the same
-  uint32_t columns;    // rows of x of a block
+  uint32_t outputs;   // units of the whole matrix
+  uint32_t columns;   // rows of x of a block
+  uint32_t per_warp;  // units of 16 neighbouring results: f32's order of a layer's rows; 0: unit by unit
+  ByteScales bytes;
+  BlockMatrix blocks_of_matrix;
   BlobActivation act;
 };
+constexpr uint64_t place_of_result(const ProductArgs &a, uint32_t unit, uint32_t gate) {
+  if (a.per_warp == 0) return uint64_t{unit} * a.gates + gate;
+  return uint64_t{unit / a.per_warp} * kWarpRows + unit % a.per_warp * a.gates + gate;
+}
 
 }  // namespace cuda
 }  // namespace rnnp

@@ -1,12 +1,13 @@
 // device_kernels.cpp -- all kernels and their table: nvcc compiles this for GPUs, any other compiler for the emulator.
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/kernel_table.h"
-#include "cuda/kernels/resident_f16.h"
 #include "cuda/kernels/resident_f32.h"
+#include "cuda/kernels/resident_mma.h"
 #include "cuda/kernels/row_ops.h"
 #include "cuda/kernels/rows.h"
-#include "cuda/kernels/step_f16.h"
+#include "cuda/kernels/step_blocks.h"
 #include "cuda/kernels/step_f32.h"
+#include "cuda/kernels/step_mma.h"
 #include "cuda/kernels/time_ops.h"
 
 namespace rnnp {
@@ -25,20 +26,28 @@ void call(const void *args) {
 
 }  // namespace
 
+// The f32 kernels are no templates of weights.
+#define RNNPACK_STEP_step_f32(weights, cell, generic) step_f32<Cell::cell, generic>
+#define RNNPACK_STEP_step_mma(weights, cell, generic) step_mma<Weights::weights, Cell::cell, generic>
+#define RNNPACK_STEP_step_blocks(weights, cell, generic) step_blocks<Weights::weights, Cell::cell, generic>
+#define RNNPACK_PRODUCT_product_f32(weights) product_f32
+#define RNNPACK_PRODUCT_product_mma(weights) product_mma<Weights::weights>
+#define RNNPACK_PRODUCT_product_blocks(weights) product_blocks<Weights::weights>
+
 // In the order of KernelId.
 const KernelFacts kKernels[] = {
-#define RNNPACK_CUDA_RESIDENT_F16(cell, half_tiles, reg_steps)                                            \
-  {"resident_f16<" #cell ", " #half_tiles ", " #reg_steps ">", simt::Meets::kGrid, sizeof(RecurrentArgs), \
-   RNNPACK_CALL(RecurrentArgs, resident_f16<Cell::cell, half_tiles, reg_steps>)},
+#define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps)                                                 \
+  {"resident_mma<" #weights ", " #cell ", " #half_tiles ", " #reg_steps ">", simt::Meets::kGrid, sizeof(RecurrentArgs), \
+   RNNPACK_CALL(RecurrentArgs, resident_mma<Weights::weights, Cell::cell, half_tiles, reg_steps>)},
 #define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups)                                       \
   {"resident_f32<" #cell ", " #reg_groups ">", simt::Meets::kGrid, sizeof(RecurrentArgs), \
    RNNPACK_CALL(RecurrentArgs, resident_f32<Cell::cell, reg_groups>)},
-#define RNNPACK_CUDA_STEP(cell, generic)                                                \
-  {"step_f16<" #cell ", " #generic ">", simt::Meets::kBlock, sizeof(RecurrentArgs),     \
-   RNNPACK_CALL(RecurrentArgs, step_f16<Cell::cell, generic>)},                         \
-      {"step_f32<" #cell ", " #generic ">", simt::Meets::kBlock, sizeof(RecurrentArgs), \
-       RNNPACK_CALL(RecurrentArgs, step_f32<Cell::cell, generic>)},
-#define RNNPACK_CUDA_PRODUCT(name) {#name, simt::Meets::kBlock, sizeof(ProductArgs), RNNPACK_CALL(ProductArgs, name)},
+#define RNNPACK_CUDA_STEP(kernel, weights, cell, generic)                                         \
+  {#kernel "<" #weights ", " #cell ", " #generic ">", simt::Meets::kBlock, sizeof(RecurrentArgs), \
+   RNNPACK_CALL(RecurrentArgs, RNNPACK_STEP_##kernel(weights, cell, generic))},
+#define RNNPACK_CUDA_PRODUCT(kernel, weights)                          \
+  {#kernel "<" #weights ">", simt::Meets::kBlock, sizeof(ProductArgs), \
+   RNNPACK_CALL(ProductArgs, RNNPACK_PRODUCT_##kernel(weights))},
 #define RNNPACK_CUDA_PLAIN(name, args) {#name, simt::Meets::kNobody, sizeof(args), RNNPACK_CALL(args, name)},
 #include "cuda/kernels/device_kernels.inc"
 };

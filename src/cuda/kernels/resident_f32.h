@@ -1,4 +1,4 @@
-// resident_f32.h -- the resident recurrence on f32 weights. As resident_f16.h, but a warp has 16 rows and all of k: no partial sums
+// resident_f32.h -- the resident recurrence on f32 weights. As resident_mma.h, but a warp has 16 rows and all of k: no partial sums
 // and one meeting per step, for which what is multiplied has two places in shared memory.
 // kRegGroups: groups of 64 columns whose weights live in registers. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_RESIDENT_F32_H_
@@ -7,7 +7,7 @@
 #include "cuda/kernels/cell.h"
 #include "cuda/kernels/exchange.h"
 #include "cuda/kernels/products_f32.h"
-#include "cuda/kernels/resident_f16.h"
+#include "cuda/kernels/resident_mma.h"
 
 namespace rnnp {
 namespace cuda {

@@ -10,7 +10,8 @@ namespace rnnp {
 namespace cuda {
 
 // leads: this lane stores what its unit became.
-template <Cell kCell, bool kGeneric>
+// kChained: rec has the candidate's bias already.
+template <Cell kCell, bool kGeneric, bool kChained>
 SIMT_FN void step_cell(const RecurrentArgs &a, const GateLane &gate, float pre, float rec, uint32_t n, uint32_t unit, bool exists,
                        bool leads) {
   const uint64_t at = state_place(a, n) + unit;
@@ -18,7 +19,7 @@ SIMT_FN void step_cell(const RecurrentArgs &a, const GateLane &gate, float pre, 
   if (exists) {
     s.h = a.h[at];
     if (kCell == Cell::kLstm) s.c = a.c[at];
-    if (kCell == Cell::kGruLinear) s.r_bias = a.r_bias[unit];
+    if (kCell == Cell::kGruLinear && !kChained) s.r_bias = a.r_bias[unit];
     if (kCell == Cell::kLstm && kGeneric && a.peephole != nullptr)
       for (uint32_t i = 0; i < 3; ++i) s.peephole[i] = a.peephole[uint64_t{i} * a.hidden + unit];
   }

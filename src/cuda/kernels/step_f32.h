@@ -29,7 +29,7 @@ step_f32(const RecurrentArgs a) {
     }
     const float *column = second ? a.rh + n * a.state_row : a.h + state_place(a, n);
     const float rec = multiply_rows(a.r + block * f32_image_bytes(a.hidden), a.hidden, column);
-    step_cell<kCell, kGeneric>(a, {2 * (row / G * G), 2, row % G}, pre, rec, n, unit, exists, lane % 2 == 0 && row % G == 0);
+    step_cell<kCell, kGeneric, false>(a, {2 * (row / G * G), 2, row % G}, pre, rec, n, unit, exists, lane % 2 == 0 && row % G == 0);
   }
 }
 
@@ -37,10 +37,12 @@ SIMT_KERNEL(256) product_f32(const ProductArgs a) {
   const uint32_t block = simt::block() % a.blocks, first = simt::block() / a.blocks * a.columns;
   const uint32_t last = a.count - first < a.columns ? a.count : first + a.columns;
   const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes;
-  const uint64_t to = uint64_t{block} * kF32BlockRows + warp * kWarpRows + lane / 2;
+  const uint32_t per_warp = kWarpRows / a.gates, row = lane / 2, unit = block * a.units + warp * per_warp + row / a.gates;
+  const uint64_t from = uint64_t{block} * kF32BlockRows + warp * kWarpRows + row;
+  const bool stores = lane % 2 == 0 && row / a.gates < per_warp && unit < a.outputs;
   SIMT_ROLLED for (uint32_t n = first; n < last; ++n) {
     const float sum = multiply_rows(a.image + block * f32_image_bytes(a.k), a.k, a.x + n * a.x_row);
-    if (lane % 2 == 0 && to < a.out_limit) a.out[n * a.out_row + to] = activate(a.act, a.bias[to] + sum);
+    if (stores) a.out[n * a.out_row + place_of_result(a, unit, row % a.gates)] = activate(a.act, a.bias[from] + sum);
   }
 }
 

@@ -1,18 +1,21 @@
 // cuda_dense.cpp -- y = act(x * M^T + b) by the product kernels. Touches its output only. SPDX-License-Identifier: Apache-2.0
 #include "cuda/kernels/args.h"
-#include "cuda/ops/cuda_ops.h"
+#include "cuda/pack_image.h"
 
 namespace rnnp {
 namespace cuda {
 namespace {
 
+struct DenseMatrix {
+  DeviceMatrix matrix;
+  const float *bias;
+};
+
 struct DenseNode {
   Context *context;
   ProductPlan plan;
-  const uint8_t *weights;  // of all matrices, one after the other
-  const float *bias;
-  size_t weight_bytes, bias_elems;  // from matrix to matrix
-  uint32_t matrices;
+  DenseMatrix *matrices;
+  uint32_t count;
 };
 
 rnnp_status check(const Model &m, const BlobNode &node) {
@@ -24,24 +27,25 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrDense *a = m.attr<AttrDense>(node);
   const Matrix matrix = m.matrix(a->matrix);
-  if (!panels_are_readable(matrix)) return RNNP_E_LAYOUT;
+  Weights weights;
+  if (!kind_of_panels(matrix.format, c->limits.weights, &weights)) return RNNP_E_LAYOUT;
   DenseNode n = {};
   n.context = c;
-  n.plan = plan_product(a->output_size, a->input_size, c->limits);
-  n.matrices = matrix.count;
+  n.plan = plan_product(weights, 1, a->output_size, a->input_size, c->limits);
+  n.count = matrix.count;
   if (!n.plan.fits) return RNNP_E_SMALL_MEMORY;
-  const Shape s = {1, a->input_size, n.plan.units};
-  const size_t bias_bytes = vector_bytes(matrix.format, matrix.shape);
-  for (uint32_t i = 0; i < matrix.count; ++i) {
-    const uint8_t *weights = pack_image(
-        c, s, a->output_size, [&](uint32_t, uint32_t unit, uint32_t k) { return weight_in_panels(matrix, i, 0, unit, k); });
-    const float *bias = pack_numbers(c, s, a->output_size, [&](uint32_t, uint32_t unit) {
-      return a->bias == kNone ? 0.0f : number_beside(matrix, m.weights(a->bias) + i * (bias_bytes / sizeof(float)), 1, 0, unit);
-    });
-    if (i == 0) n.weights = weights, n.bias = bias;
-    if (i == 1) n.weight_bytes = static_cast<size_t>(weights - n.weights), n.bias_elems = static_cast<size_t>(bias - n.bias);
-  }
   DenseNode *kept = env->arena->take<DenseNode>(1);
+  n.matrices = env->arena->take<DenseMatrix>(n.count);
+  const Shape s = {1, a->input_size, n.plan.units};
+  const size_t bias_elems = vector_bytes(matrix.format, matrix.shape) / sizeof(float);
+  for (uint32_t i = 0; i < n.count; ++i) {
+    DenseMatrix d;
+    d.matrix = pack_matrix(c, weights, s, {matrix, matrix, i});
+    d.bias = pack_numbers(c, weights, s, a->output_size, [&](uint32_t, uint32_t unit) {
+      return a->bias == kNone ? 0.0f : number_beside(matrix, m.weights(a->bias) + i * bias_elems, 1, 0, unit);
+    });
+    if (n.matrices != nullptr) n.matrices[i] = d;
+  }
   *object = kept;
   if (kept != nullptr) *kept = n;
   return RNNP_OK;
@@ -53,7 +57,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   const uint32_t y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
   // Vectors of one matrix lie side by side: as many rows of x.
-  const uint32_t together = n.matrices == 1 ? a.groups : 1, each = a.groups / n.matrices;
+  const uint32_t together = n.count == 1 ? a.groups : 1, each = a.groups / n.count;
   ProductArgs g = {};
   g.out_row = size_t{a.output_size} * (a.groups / together);
   g.x_row = size_t{a.input_size} * (a.groups / together);
@@ -62,15 +66,18 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   g.gates = 1;
   g.units = n.plan.units;
   g.blocks = n.plan.blocks;
-  g.out_limit = a.output_size;
+  g.outputs = a.output_size;
   g.columns = n.plan.columns;
   g.act = a.act;
   for (uint32_t v = 0; v < a.groups; v += together) {
-    g.image = n.weights + v / each * n.weight_bytes;
-    g.bias = n.bias + v / each * n.bias_elems;
+    const DenseMatrix &d = n.matrices[v / each];
+    g.image = d.matrix.image;
+    g.bytes = d.matrix.scales;
+    g.blocks_of_matrix = d.matrix.blocks;
+    g.bias = d.bias;
     g.x = row_of(env.values[env.model->node_input(node, 0)], 0) + size_t{v} * a.input_size;
     g.out = row_of(env.values[y], 0) + size_t{v} * a.output_size;
-    launch(n.context, product_kernel(n.context->limits.weights), g.blocks * ceil_div(g.count, g.columns), n.plan.shared_bytes, g);
+    launch(n.context, product_kernel(n.plan.weights), g.blocks * ceil_div(g.count, g.columns), n.plan.shared_bytes, g);
   }
 }
 

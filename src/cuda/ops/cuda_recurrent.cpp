@@ -4,7 +4,7 @@
 #include "cuda/kernels/args.h"
 #include "cuda/kernels/plain_args.h"
 #include "cuda/ops/cuda_ops.h"
-#include "format/recurrent_panels.h"
+#include "cuda/pack_image.h"
 #include "ops/recurrent_check.h"
 #include "ops/recurrent_plan.h"
 
@@ -14,24 +14,18 @@ namespace {
 
 // --- Build -------------------------------------------------------------------------------------------------------------------
 
-bool weights_are_readable(const Model &m, const BlobDirection &d) {
-  return panels_are_readable(m.matrix(d.w)) && panels_are_readable(m.matrix(d.r)) &&
-         (d.r_output == kNone || panels_are_readable(m.matrix(d.r_output)));
-}
-
 // A direction's weights into the image.
-void pack_direction(Context *c, const AttrRecurrent &a, const BlobDirection &d, uint32_t units, RecurrentNode::Direction *to) {
+void pack_direction(Context *c, const AttrRecurrent &a, const BlobDirection &d, const LayerPlan &plan,
+                    RecurrentNode::Direction *to) {
   const Model &m = *c->model;
   const uint32_t gates = cell_gates(Cell(a.cell)), hidden = a.hidden_size;
   const Matrix w = m.matrix(d.w), r = m.matrix(d.r), candidate = m.matrix(d.r_output == kNone ? d.r : d.r_output);
-  const Shape r_shape = {gates, hidden, units};
-  to->w = pack_image(c, {gates, a.input_size, units}, hidden,
-                     [&](uint32_t gate, uint32_t unit, uint32_t k) { return weight_in_panels(w, 0, gate, unit, k); });
-  to->r = pack_image(c, r_shape, hidden, [&](uint32_t gate, uint32_t unit, uint32_t k) {
-    const bool apart = d.r_output != kNone && gate == 2;
-    return weight_in_panels(apart ? candidate : r, 0, apart ? 0 : gate, unit, k);
-  });
-  to->bias = pack_numbers(c, r_shape, hidden,
+  const Shape w_shape = {gates, a.input_size, plan.input.units}, r_shape = {gates, hidden, plan.units};
+  to->w = pack_matrix(c, plan.input.weights, w_shape, {w, w, 0});
+  to->r = pack_matrix(c, plan.weights, r_shape, {r, candidate, 0});
+  to->candidate = are_blocks(plan.weights) && d.r_output != kNone ? put_blocks(c, candidate) : to->r.blocks;
+  to->candidate_factor = candidate.factor_scale;
+  to->bias = pack_numbers(c, plan.input.weights, w_shape, hidden,
                           [&](uint32_t gate, uint32_t unit) { return number_beside(w, m.weights(d.bias), gates, gate, unit); });
   to->r_bias = to->peephole = nullptr;
   if (Cell(a.cell) == Cell::kGruLinear) to->r_bias = c->image.put(m.weights(d.r_bias), hidden * sizeof(float));
@@ -46,21 +40,18 @@ void pack_direction(Context *c, const AttrRecurrent &a, const BlobDirection &d, 
 
 uint64_t preact_row(const RecurrentNode &n, const AttrRecurrent &a) {
   const Shape s = {cell_gates(Cell(a.cell)), a.hidden_size, n.plan.units};
-  return uint64_t{n.plan.blocks} * block_rows(n.context->limits.weights, s);
+  return uint64_t{n.plan.blocks} * block_rows(n.plan.weights, s);
 }
 
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   Context *c = context_of(env->memory);
   const Model &m = *env->model;
   const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
-  for (uint32_t d = 0; d < a->direction_count; ++d) {
-    if (!weights_are_readable(m, a->direction[d])) return RNNP_E_LAYOUT;
-  }
   RecurrentNode n = {};
   n.context = c;
-  n.plan = plan_recurrent_node(*c, *a, env->chunk_steps);
+  if (!plan_recurrent_node(*c, *a, env->chunk_steps, &n.plan)) return RNNP_E_LAYOUT;
   if (!n.plan.fits) return RNNP_E_SMALL_MEMORY;
-  for (uint32_t d = 0; d < a->direction_count; ++d) pack_direction(c, *a, a->direction[d], n.plan.units, &n.direction[d]);
+  for (uint32_t d = 0; d < a->direction_count; ++d) pack_direction(c, *a, a->direction[d], n.plan, &n.direction[d]);
 
   const size_t state = mul_sat(env->max_batch, state_row_elems(a->hidden_size));
   const size_t preact = mul_sat(mul_sat(n.plan.steps_per_launch, env->max_batch), preact_row(n, *a));
@@ -131,8 +122,13 @@ RecurrentArgs args_of(const Layer &l, size_t first, uint32_t steps) {
   const size_t batch_row = first * env.batch;
   const ValueSlot &x = env.values[env.model->node_input(l.node, 0)];
   RecurrentArgs a = {};
-  a.r = dir.r;
-  a.w = dir.w;
+  a.r = dir.r.image;
+  a.w = dir.w.image;
+  a.r_bytes = dir.r.scales;
+  a.w_bytes = dir.w.scales;
+  a.candidate_factor = dir.candidate_factor;
+  a.blocks = dir.r.blocks;
+  a.candidate = dir.candidate;
   a.bias = dir.bias;
   a.r_bias = dir.r_bias;
   a.peephole = dir.peephole;
@@ -166,9 +162,12 @@ RecurrentArgs args_of(const Layer &l, size_t first, uint32_t steps) {
 }
 
 void multiply_input(const Layer &l, const RecurrentArgs &a, float *preact) {
-  const LayerPlan &p = l.n.plan;
+  const ProductPlan &p = l.n.plan.input;
+  const uint32_t gates = cell_gates(Cell(l.a.cell));
   ProductArgs g = {};
   g.image = a.w;
+  g.bytes = a.w_bytes;
+  g.blocks_of_matrix = l.n.direction[l.d].w.blocks;
   g.bias = a.bias;
   g.x = a.x;
   g.out = preact;
@@ -176,19 +175,19 @@ void multiply_input(const Layer &l, const RecurrentArgs &a, float *preact) {
   g.out_row = preact_row(l.n, l.a);
   g.count = a.steps * a.batch;
   g.k = a.input;
-  g.gates = cell_gates(Cell(l.a.cell));
+  g.gates = gates;
   g.units = p.units;
   g.blocks = p.blocks;
-  g.out_limit = static_cast<uint32_t>(g.out_row);
-  g.columns = p.product_columns;
-  launch(l.context(), product_kernel(l.context()->limits.weights), p.blocks * ceil_div(g.count, g.columns), p.product_shared_bytes,
-         g);
+  g.outputs = a.hidden;
+  g.per_warp = l.n.plan.weights == Weights::kF32 ? units_per_warp(gates) : 0;
+  g.columns = p.columns;
+  launch(l.context(), product_kernel(p.weights), p.blocks * ceil_div(g.count, g.columns), p.shared_bytes, g);
 }
 
 void launch_step(const Layer &l, RecurrentArgs a) {
   const LayerPlan &p = l.n.plan;
   const Cell cell = Cell(l.a.cell);
-  const KernelId kernel = step_kernel(l.context()->limits.weights, cell, !layer_shape(l.a).plain);
+  const KernelId kernel = step_kernel(p.weights, cell, !p.plain);
   a.columns = p.step_columns;
   const uint32_t blocks = p.blocks * ceil_div(a.batch, a.columns);
   for (a.half = 0; a.half < (cell == Cell::kGru ? 2u : 1u); ++a.half) launch(l.context(), kernel, blocks, p.step_shared_bytes, a);
@@ -219,12 +218,12 @@ void run_piece(const Layer &l, size_t first, uint32_t steps, float *scratch) {
   const size_t state = size_t{l.env.max_batch} * a.state_row;
   a.z = scratch + size_t{p.steps_per_launch} * l.env.max_batch * preact_row(l.n, l.a);
   a.rh = a.z + state;
-  if (steps > 1) {
+  if (steps > 1 || !p.takes_input) {
     multiply_input(l, a, scratch);
     a.preact = scratch;
   }
   if (p.resident == KernelId::count || steps == 1) return run_steps(l, a);
-  a.columns = Weights(l.context()->limits.weights) == Weights::kF16 && a.batch > p.columns ? p.columns : a.batch;
+  a.columns = on_matrix_units(p.weights) && a.batch > p.columns ? p.columns : a.batch;
   launch(l.context(), p.resident, p.blocks, p.shared_bytes, a);
 }
 
@@ -251,10 +250,13 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
 
 }  // namespace
 
-LayerPlan plan_recurrent_node(const Context &context, const AttrRecurrent &a, uint32_t chunk_steps) {
+bool plan_recurrent_node(const Context &context, const AttrRecurrent &a, uint32_t chunk_steps, LayerPlan *plan) {
   PlanLimits limits = context.limits;
   limits.chunk_steps = chunk_steps;
-  return plan_layer(layer_shape(a), limits);
+  LayerShape shape;
+  if (!layer_shape(*context.model, a, limits.weights, &shape)) return false;
+  *plan = plan_layer(shape, limits);
+  return true;
 }
 
 const Op op_recurrent = {OpKind::kRecurrent, nullptr, check_recurrent, nullptr, build, nullptr, run};

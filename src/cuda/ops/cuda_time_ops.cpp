@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/kernels/op_args.h"
 #include "cuda/ops/cuda_ops.h"
+#include "cuda/panels.h"
 #include "ops/conv_history.h"
 
 namespace rnnp {
@@ -95,7 +96,7 @@ rnnp_status build_conv(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv &a = *m.attr<AttrConv>(node);
   const Matrix matrix = m.matrix(a.matrix);
-  if (!panels_are_readable(matrix)) return RNNP_E_LAYOUT;
+  if (!is_dense_numbers(matrix.format)) return RNNP_E_LAYOUT;
   const uint32_t depth = conv_depth(a), channels = a.groups * a.out_channels;
   const bool apart = matrix.count > 1;
   const size_t bias_elems = vector_bytes(matrix.format, matrix.shape) / sizeof(float);

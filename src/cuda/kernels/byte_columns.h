@@ -1,0 +1,61 @@
+// byte_columns.h -- rows of x and h as bytes, and sums of bytes as numbers, by the law of the CPU's kernels (docs/KERNELS.md,
+// "Bytes"): the same bits. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_CUDA_KERNELS_BYTE_COLUMNS_H_
+#define RNNPACK_CUDA_KERNELS_BYTE_COLUMNS_H_
+
+#include <math.h>
+
+#include "cuda/kernels/args.h"
+#include "cuda/simt.h"
+
+namespace rnnp {
+namespace cuda {
+
+// The nearest whole number of -127 to 127, halves to the even one; of NaN 0.
+SIMT_FN int32_t byte_of(float v) {
+  if (!(v == v)) return 0;
+  return static_cast<int32_t>(rintf(v < -127.0f ? -127.0f : v > 127.0f ? 127.0f : v));
+}
+
+// The largest finite size in a row, for all lanes of the warp.
+SIMT_FN float largest_of(const float *from, uint32_t k) {
+  float most = 0.0f;
+  SIMT_ROLLED for (uint32_t i = simt::thread() % kLanes; i < k; i += kLanes) {
+    const float size = fabsf(from[i]);
+    if (size > most && size < INFINITY) most = size;
+  }
+  SIMT_ROLLED for (uint32_t mask = kLanes / 2; mask != 0; mask /= 2) {
+    const float other = simt::shuffle_xor(most, mask);
+    if (other > most) most = other;
+  }
+  return most;
+}
+
+// `live` rows of k floats, a warp each, as `bytes` bytes each: zeros behind k.
+template <class Row>
+SIMT_FN void quantise_columns(int8_t *to, uint32_t bytes, float *steps, float factor, uint32_t k, uint32_t live, Row row) {
+  constexpr float kLeast = 1e-30f;
+  const uint32_t lane = simt::thread() % kLanes;
+  SIMT_ROLLED for (uint32_t n = simt::thread() / kLanes; n < live; n += kWarps) {
+    const float *from = row(n);
+    float to_byte = 0.0f, step = factor;
+    if (factor != 0.0f) {
+      to_byte = 1.0f / factor;
+    } else {
+      const float most = largest_of(from, k);
+      if (most >= kLeast) to_byte = 127.0f / most, step = most / 127.0f;
+    }
+    SIMT_ROLLED for (uint32_t i = lane; i < bytes; i += kLanes) to[n * bytes + i] =
+        i < k ? static_cast<int8_t>(byte_of(from[i] * to_byte)) : 0;
+    if (lane == 0 && steps != nullptr) steps[n] = step;
+  }
+}
+
+SIMT_FN float add_bytes(const ByteScales &s, uint64_t row, float start, int32_t sum, float step, const float *own) {
+  const float v = fmaf(static_cast<float>(sum), s.scale[row] * step, start);
+  return s.diagonal != nullptr && own != nullptr ? fmaf(*own, s.diagonal[row], v) : v;
+}
+
+}  // namespace cuda
+}  // namespace rnnp
+#endif  // RNNPACK_CUDA_KERNELS_BYTE_COLUMNS_H_

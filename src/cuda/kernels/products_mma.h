@@ -1,0 +1,129 @@
+// products_mma.h -- a block's rows of a matrix times up to 8 columns in shared memory, on the matrix units: halves (f16, bf16) or
+// bytes. Law of sums: 8 slices of k (k-tile mod 8, a warp each), each ascending from zero; slices are added in order. Whoever
+// multiplies does it through these functions, or keeps their order, so kernels and grids cannot change bits. Sums of bytes are
+// whole numbers, which no order changes. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_CUDA_KERNELS_PRODUCTS_MMA_H_
+#define RNNPACK_CUDA_KERNELS_PRODUCTS_MMA_H_
+
+#include "cuda/kernels/byte_columns.h"
+
+namespace rnnp {
+namespace cuda {
+
+// A product of fragments, what its sums are, and the smallest word of two neighbours in a column.
+template <Weights kWeights>
+struct MatrixUnits;
+template <>
+struct MatrixUnits<Weights::kF16> {
+  using Sum = float;
+  SIMT_FN void multiply(float d[4], const uint32_t a[4], const uint32_t b[2]) { simt::mma_f16(d, a, b); }
+  SIMT_FN uint32_t pair(float lo, float hi) { return simt::half2_bits(lo, hi); }
+};
+template <>
+struct MatrixUnits<Weights::kBf16> {
+  using Sum = float;
+  SIMT_FN void multiply(float d[4], const uint32_t a[4], const uint32_t b[2]) { simt::mma_bf16(d, a, b); }
+  SIMT_FN uint32_t pair(float lo, float hi) { return simt::bf162_bits(lo, hi); }
+};
+template <>
+struct MatrixUnits<Weights::kI8> {
+  using Sum = int32_t;
+  SIMT_FN void multiply(int32_t d[4], const uint32_t a[4], const uint32_t b[2]) { simt::mma_i8(d, a, b); }
+};
+
+struct alignas(8) Bits2 {
+  uint32_t x, y;
+};
+struct alignas(16) Bits4 {
+  uint32_t x, y, z, w;
+};
+
+// The A fragment of a row tile of one k-tile. A half tile's rows 8..15 are 0.
+SIMT_FN void load_fragment(const uint8_t *tile, bool half, uint32_t lane, uint32_t f[4]) {
+  if (half) {
+    const Bits2 v = *reinterpret_cast<const Bits2 *>(tile + lane * 8);
+    f[0] = v.x, f[1] = 0, f[2] = v.y, f[3] = 0;
+  } else {
+    const Bits4 v = *reinterpret_cast<const Bits4 *>(tile + lane * 16);
+    f[0] = v.x, f[1] = v.y, f[2] = v.z, f[3] = v.w;
+  }
+}
+
+// The B fragment of a warp's i-th k-tile: what this lane's column has of it. words: column_words().
+SIMT_FN void load_column(const uint32_t *words, bool column, uint32_t i, uint32_t b[2]) {
+  b[0] = column ? words[i * 64] : 0;
+  b[1] = column ? words[i * 64 + 4] : 0;
+}
+SIMT_FN const uint32_t *column_words(const uint16_t *in, uint32_t k, uint32_t warp, uint32_t lane) {
+  return reinterpret_cast<const uint32_t *>(in) + lane / 4 * (column_stride(k) / 2) + lane % 4 + warp * 8;
+}
+
+// A row tile's sums of this warp to partial[(warp * columns + column) * stride + row].
+template <class Sum>
+SIMT_FN void store_sums(const Sum acc[4], Sum *partial, uint32_t tile, uint32_t stride, uint32_t columns, uint32_t live,
+                        uint32_t warp, uint32_t lane) {
+  SIMT_UNROLL for (uint32_t i = 0; i < 4; ++i) {
+    const uint32_t n = lane % 4 * 2 + i % 2, row = tile * 16 + lane / 4 + i / 2 * 8;
+    if (n < live) partial[(warp * columns + n) * stride + row] = acc[i];
+  }
+}
+
+template <class Sum>
+SIMT_FN Sum sum_slices(const Sum *partial, uint32_t column, uint32_t row, uint32_t stride, uint32_t columns) {
+  Sum sum = 0;
+  SIMT_UNROLL for (uint32_t k = 0; k < kWarps; ++k) sum += partial[(k * columns + column) * stride + row];
+  return sum;
+}
+
+// All row tiles of an image in memory, one after the other. `live` of `columns` columns are there.
+template <Weights kWeights>
+SIMT_FN void multiply_image(const uint8_t *image, const Shape &s, const uint16_t *in, uint32_t live, uint32_t columns,
+                            typename MatrixUnits<kWeights>::Sum *partial) {
+  const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes;
+  const uint32_t steps = k_tiles_per_warp(s), tiles = ceil_div(half_row_tiles(s), 2);
+  const uint8_t *mine = image + size_t{warp} * steps * step_bytes(s);
+  const uint32_t *words = column_words(in, s.k, warp, lane);
+  SIMT_ROLLED for (uint32_t m = 0; m < tiles; ++m) {
+    const bool half = m == half_row_tiles(s) / 2;
+    typename MatrixUnits<kWeights>::Sum acc[4] = {0, 0, 0, 0};
+    SIMT_ROLLED for (uint32_t i = 0; i < steps; ++i) {
+      uint32_t f[4], b[2];
+      load_fragment(mine + i * step_bytes(s) + m * 512, half, lane, f);
+      load_column(words, lane / 4 < live, i, b);
+      MatrixUnits<kWeights>::multiply(acc, f, b);
+    }
+    store_sums(acc, partial, m, partial_stride(s), columns, live, warp, lane);
+  }
+}
+
+// Rows of floats, `k` of each, as columns of halves or bytes with zeros behind. row(n): where row n begins. Of bytes, steps[n]
+// (where asked for) is what one of row n's is worth: `factor`, or of each row its own where that is 0.
+template <Weights kWeights, class Row>
+SIMT_FN void load_columns(uint16_t *in, float *steps, float factor, uint32_t k, uint32_t live, Row row) {
+  if constexpr (kWeights == Weights::kI8) {
+    const uint32_t bytes = column_stride(ceil_div(k, 2)) * 2;
+    quantise_columns(reinterpret_cast<int8_t *>(in), bytes, steps, factor, k, live, row);
+  } else {
+    const uint32_t stride = column_stride(k);
+    SIMT_ROLLED for (uint32_t n = 0; n < live; ++n) {
+      const float *from = row(n);
+      SIMT_ROLLED for (uint32_t i = simt::thread(); i < stride; i += kThreads) in[n * stride + i] =
+          static_cast<uint16_t>(MatrixUnits<kWeights>::pair(i < k ? from[i] : 0.0f, 0.0f));
+    }
+  }
+}
+
+// start + the product of a row of the matrix. Of bytes by the CPU's law; own: the element that the row's diagonal multiplies.
+template <Weights kWeights>
+SIMT_FN float add_product(const ByteScales &s, uint64_t row, float start, typename MatrixUnits<kWeights>::Sum sum, float step,
+                          const float *own) {
+  if constexpr (kWeights == Weights::kI8) {
+    return add_bytes(s, row, start, sum, step, own);
+  } else {
+    return start + sum;
+  }
+}
+
+}  // namespace cuda
+}  // namespace rnnp
+#endif  // RNNPACK_CUDA_KERNELS_PRODUCTS_MMA_H_

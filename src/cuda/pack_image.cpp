@@ -1,0 +1,55 @@
+// pack_image.cpp -- Contract: pack_image.h. SPDX-License-Identifier: Apache-2.0
+#include "cuda/pack_image.h"
+
+namespace rnnp {
+namespace cuda {
+namespace {
+
+// A number beside the panels of a matrix that may be one of several.
+float beside(const Matrix &m, uint32_t index, const float *numbers, uint32_t gate, uint32_t unit) {
+  const size_t elems = vector_bytes(m.format, m.shape) / sizeof(float);
+  return numbers == nullptr ? 0.0f : number_beside(m, numbers + index * elems, m.shape.gates, gate, unit);
+}
+
+ByteScales pack_scales(Context *c, Weights weights, const Shape &s, const GatesOf &from) {
+  ByteScales scales = {};
+  const uint32_t units = from.m.shape.units;
+  if (are_bytes(weights)) {
+    scales.scale = pack_numbers(c, weights, s, units, [&](uint32_t gate, uint32_t unit) {
+      return beside(from.of(gate), from.index, from.of(gate).scales, from.within(gate), unit);
+    });
+  }
+  if (from.m.diagonal != nullptr || from.last.diagonal != nullptr) {
+    scales.diagonal = pack_numbers(c, weights, s, units, [&](uint32_t gate, uint32_t unit) {
+      return beside(from.of(gate), from.index, from.of(gate).diagonal, from.within(gate), unit);
+    });
+  }
+  scales.factor = from.m.factor_scale;
+  return scales;
+}
+
+}  // namespace
+
+BlockMatrix put_blocks(Context *c, const Matrix &m) {
+  const uint8_t *panels = c->image.put_bytes(m.panels, panels_bytes(m.format, m.shape));
+  const uint8_t *index = c->image.put_bytes(m.index, index_bytes(m.format, m.shape));
+  const uint32_t *first = view_as<uint32_t>(index);
+  const uint16_t *quads = index == nullptr ? nullptr : view_as<uint16_t>(first + sparse_columns(m.format, m.shape) + 1);
+  return {panels, first, quads, m.shape.gates, m.format.index_bytes / 2u};
+}
+
+DeviceMatrix pack_matrix(Context *c, Weights weights, const Shape &s, const GatesOf &from) {
+  DeviceMatrix d = {};
+  if (are_blocks(weights)) {
+    d.blocks = put_blocks(c, from.m);
+  } else {
+    d.image = pack_weights(c, weights, s, from.m.shape.units, [&](uint32_t gate, uint32_t unit, uint32_t k) {
+      return weight_in_panels(from.of(gate), from.index, from.within(gate), unit, k);
+    });
+  }
+  d.scales = pack_scales(c, weights, s, from);
+  return d;
+}
+
+}  // namespace cuda
+}  // namespace rnnp

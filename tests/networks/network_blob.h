@@ -27,13 +27,15 @@ inline std::vector<int64_t> sizes_in(const std::string &text) {
 }
 
 // kept: the library keeps the states, from constants of `golden` where they do not start from zeros.
-inline std::vector<uint8_t> compiled_network(const Network &net, const compiler::Arrays &golden, bool kept) {
+inline std::vector<uint8_t> compiled_network(const Network &net, const compiler::Arrays &golden, bool kept,
+                                             const std::string &weights = {}) {
   const std::vector<uint8_t> file = compiler::read_file(models_folder() + "/" + net.file);
   const auto model = compiler::parse_model(file.data(), file.size());
   compiler::Specialisation wanted;
   for (const Named &number : net.numbers) wanted.values[number.tensor].data = {std::stod(number.golden)};
   for (const Named &shape : net.shapes) wanted.shapes[shape.tensor] = sizes_in(shape.golden);
   compiler::CompileOptions options;
+  options.weights = weights;
   if (kept && net.initial.empty()) options.states = net.states;
   for (const Named &state : net.initial) {
     const compiler::Array &array = golden.at(state.golden);

@@ -41,14 +41,15 @@ TEST(CudaGraphs, RunAsOnTheCpu) {
     }
     rnnp_refusal why = RNNP_REFUSAL_INIT;
     const rnnp_model_facts facts = facts_of_blob(blob, &why);
-    if (why.status == RNNP_E_UNSUPPORTED) continue;             // layers along an axis of a row have no kernel yet
-    if (why.status == RNNP_E_LAYOUT && bytes) continue;         // nor have convolutions of int8
+    if (why.status == RNNP_E_UNSUPPORTED) continue;      // layers along an axis of a row have no kernel yet
+    if (why.status == RNNP_E_LAYOUT && bytes) continue;  // nor have convolutions of int8
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + why.reason);
     ASSERT_EQ(why.status, RNNP_OK);
     std::mt19937 random(seed);
     const uint32_t batch = facts.fixed_batch != 0 ? facts.fixed_batch : 2;
     BothSessions both(blob, batch, 6);
-    for (const size_t steps : {size_t{4}, size_t{1}}) both.expect_same(steps, batch, nullptr, nullptr, 0, &random, bytes ? 3e-2 : 1e-3);
+    for (const size_t steps : {size_t{4}, size_t{1}})
+      both.expect_same(steps, batch, nullptr, nullptr, 0, &random, bytes ? 3e-2 : 1e-3);
     ++ran;
     of_bytes += bytes;
   }

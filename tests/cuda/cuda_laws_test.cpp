@@ -18,7 +18,7 @@ struct Case {
   uint32_t input, hidden, batch, sms, weights;
   double bound;                                              // of f32 weights; of others beside a reference that does not round
   rnnp::DType w = rnnp::DType::kF32, r = rnnp::DType::kF32;  // the blob's
-  uint8_t index_bytes = 0;                                   // of sparse ones
+  uint32_t block_units = 0;                                  // of sparse ones
   bool resident = true, one_step = true;
 };
 
@@ -51,24 +51,24 @@ const Case kCases[] = {
     {"GruI8", Cell::kGru, 18, 53, 9, 5, RNNP_CUDA_BF16, 2e-2, kI8, kI8},
     {"GruI8EachRow", Cell::kGru, 18, 53, 2, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 0, false, false},
     {"RnnI8", Cell::kRnn, 33, 70, 2, 4, RNNP_CUDA_F32, 2e-2, kI8, kI8},
-    {"LstmBlocks", Cell::kLstm, 37, 70, 5, 5, RNNP_CUDA_F32, 2e-6, kF32, kF32, 2, false},
-    {"LstmByteBlocks", Cell::kLstm, 37, 70, 3, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 4, false},
-    {"GruLinearBlocks", Cell::kGruLinear, 12, 50, 3, 5, RNNP_CUDA_F32, 2e-6, kF32, kF32, 8, false},
-    {"GruLinearByteBlocks", Cell::kGruLinear, 12, 66, 2, 5, RNNP_CUDA_F16, 2e-2, kI8, kI8, 8, false, false},
-    {"GruBlocks", Cell::kGru, 12, 50, 3, 5, RNNP_CUDA_F32, 2e-6, kF32, kF32, 4, false},
-    {"GruByteBlocks", Cell::kGru, 12, 50, 2, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 2, false, false},
-    {"RnnBlocks", Cell::kRnn, 9, 131, 6, 5, RNNP_CUDA_F32, 2e-6, kF32, kF32, 4, false},
-    {"RnnByteBlocks", Cell::kRnn, 9, 131, 2, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 8, false},
+    {"LstmBlocks", Cell::kLstm, 37, 70, 5, 5, RNNP_CUDA_F32, 2e-6, kF32, kF32, 16, false},
+    {"LstmByteBlocks", Cell::kLstm, 37, 70, 3, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 8, false},
+    {"GruLinearBlocks", Cell::kGruLinear, 12, 50, 3, 5, RNNP_CUDA_F32, 2e-6, kF32, kF32, 4, false},
+    {"GruLinearByteBlocks", Cell::kGruLinear, 12, 66, 2, 5, RNNP_CUDA_F16, 2e-2, kI8, kI8, 4, false, false},
+    {"GruBlocks", Cell::kGru, 12, 50, 3, 5, RNNP_CUDA_F32, 2e-6, kF32, kF32, 8, false},
+    {"GruByteBlocks", Cell::kGru, 12, 50, 2, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 16, false, false},
+    {"RnnBlocks", Cell::kRnn, 9, 131, 6, 5, RNNP_CUDA_F32, 2e-6, kF32, kF32, 8, false},
+    {"RnnByteBlocks", Cell::kRnn, 9, 131, 2, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 4, false},
 };
 
 class CudaLaws : public testing::TestWithParam<Case> {
  protected:
   std::vector<uint8_t> blob(bool bidirectional = false, bool extra = false) {
     const Case &c = GetParam();
-    BlobBuilder b(7, c.index_bytes != 0 ? 16 : 8);
+    BlobBuilder b(7, c.block_units != 0 ? 16 : 8);
     b.weights = c.w;
     b.recurrent_weights = c.r;
-    b.index_bytes = c.index_bytes;
+    b.block_units = c.block_units;
     b.one_recurrent_step = c.one_step;
     const uint32_t x = b.add_input(c.input);
     RecurrentOptions o;
@@ -211,12 +211,12 @@ TEST_P(CudaLaws, AStreamMovesFromTheCpuToTheGpuAndBack) {
 TEST(CudaBits, BytesAndBlocksHaveTheBitsOfTheCpu) {
   constexpr uint32_t kBatch = 3, kInput = 35, kHidden = 50, kSteps = 6;
   for (const rnnp::DType type : {kI8, kF32}) {
-    for (const uint8_t index_bytes : std::initializer_list<uint8_t>{0, 2, 4, 8}) {
-      if (type == kF32 && index_bytes == 0) continue;
+    for (const uint32_t block_units : {0u, 16u, 8u, 4u}) {
+      if (type == kF32 && block_units == 0) continue;
       for (const bool one_step : {true, false}) {
         BlobBuilder b(5, 16);
         b.weights = b.recurrent_weights = type;
-        b.index_bytes = index_bytes;
+        b.block_units = block_units;
         b.one_recurrent_step = one_step;
         RecurrentOptions o;
         o.cell = Cell::kRnn;
@@ -224,7 +224,7 @@ TEST(CudaBits, BytesAndBlocksHaveTheBitsOfTheCpu) {
         o.initial_state = true;
         o.acts = {rnnp::Act::kRelu};
         uint32_t x = b.add_recurrent(b.add_input(kInput), kInput, o);
-        if (index_bytes == 0) x = b.add_dense(x, kHidden, 21);
+        x = b.add_dense(x, kHidden, 21);
         b.add_output(x);
         const std::vector<uint8_t> bytes = b.build();
         CudaOptions gpu_options;
@@ -242,7 +242,7 @@ TEST(CudaBits, BytesAndBlocksHaveTheBitsOfTheCpu) {
         ASSERT_EQ(want.size(), got.size());
         for (size_t i = 0; i < want.size(); ++i) {
           if (std::isnan(want[i]) && std::isnan(got[i])) continue;
-          ASSERT_EQ(want[i], got[i]) << i << " of type " << uint32_t(type) << " index " << uint32_t{index_bytes};
+          ASSERT_EQ(want[i], got[i]) << i << " of type " << uint32_t(type) << " by " << block_units;
         }
       }
     }

@@ -107,7 +107,8 @@ class BlobBuilder {
 
   std::vector<uint8_t> build();
 
-  // What the matrices of layers added from now on are stored as, and R of recurrent ones; the f64 weights stay what was drawn.
+  // What the matrices of layers added from now on are stored as, and R of recurrent ones; the f64 weights stay what was drawn (of
+  // blocks, what is left).
   rnnp::DType weights = rnnp::DType::kF32, recurrent_weights = rnnp::DType::kF32;
   // int8: what a byte of h is worth is known of all of R, and alike; else of every second matrix.
   bool one_recurrent_step = false;

@@ -197,11 +197,15 @@ class Walk {
     const onnx::GraphProto &body = body_of(node);
     const Attributes a(node);
     const int64_t count = a.integer("num_scan_inputs", 0), states = node.input_size() - count;
-    for (const char *name : {"scan_input_axes", "scan_output_axes", "scan_input_directions", "scan_output_directions"}) {
+    for (const char *name : {"scan_input_axes", "scan_output_axes"}) {
       const std::vector<int64_t> given = a.integers(name);
       if (std::any_of(given.begin(), given.end(), [](int64_t v) { return v != 0; }))
-        throw Refusal("attribute '" + std::string(name) + "' is not 0; accepted: forward along the first axis");
+        throw Refusal("attribute '" + std::string(name) + "' is not 0; accepted: the first axis");
     }
+    const std::vector<int64_t> read = a.integers("scan_input_directions"), written = a.integers("scan_output_directions");
+    const auto backwards = [](const std::vector<int64_t> &directions, size_t i) {
+      return i < directions.size() && directions[i] == 1;
+    };
     if (count < 1 || states < 0 || body.input_size() != node.input_size() || body.output_size() < states)
       throw Refusal("its body does not fit it");
     Values carried, sequences;
@@ -210,10 +214,14 @@ class Walk {
     const int64_t steps = sequences[0]->rank() == 0 ? 0 : sequences[0]->shape[0];
     for (int64_t step = 0; step < steps; ++step) {
       Values given = carried;
-      for (const Value &sequence : sequences) given.push_back(part(*sequence, step, steps));
+      for (size_t i = 0; i < sequences.size(); ++i)
+        given.push_back(part(*sequences[i], backwards(read, i) ? steps - 1 - step : step, steps));
       const Values results = inside(body, given);
       std::copy(results.begin(), results.begin() + states, carried.begin());
       for (size_t i = 0; i < made.size(); ++i) made[i].push_back(results[i + static_cast<size_t>(states)]);
+    }
+    for (size_t i = 0; i < made.size(); ++i) {
+      if (backwards(written, i)) std::reverse(made[i].begin(), made[i].end());
     }
     finish(node, carried, made);
   }

@@ -160,6 +160,24 @@ void space_to_depth(EvalCall &call) {
   call.give(permuted(call.input(0), {s[0], s[1], s[2] / b, b, s[3] / b, b}, {0, 3, 5, 1, 2, 4}, dims));
 }
 
+// The first lengths[n] elements of the time axis of row n the other way round.
+void reverse_sequence(EvalCall &call) {
+  const Tensor &x = call.input(0);
+  const std::vector<int64_t> lengths = to_ints(call.input(1));
+  const size_t time = normal_axis(call.attributes.integer("time_axis", 0), x.rank());
+  const size_t batch = normal_axis(call.attributes.integer("batch_axis", 1), x.rank());
+  if (time == batch || static_cast<int64_t>(lengths.size()) != x.shape[batch])
+    throw Refusal("sequence_lens has " + std::to_string(lengths.size()) + " numbers; accepted: one for each row of the batch axis");
+  const Shape strides = dense_strides(x.shape);
+  Tensor out = x;
+  for (int64_t i = 0; i < x.size(); ++i) {
+    const int64_t t = i / strides[time] % x.shape[time], length = lengths[static_cast<size_t>(i / strides[batch] % x.shape[batch])];
+    if (length < 0 || length > x.shape[time]) throw Refusal("a length is outside 0 to the number of steps");
+    if (t < length) out.data[static_cast<size_t>(i)] = x.data[static_cast<size_t>(i + (length - 1 - 2 * t) * strides[time])];
+  }
+  call.give(std::move(out));
+}
+
 }  // namespace
 
 const std::vector<EvalRow> kEvalIndex = {
@@ -168,6 +186,7 @@ const std::vector<EvalRow> kEvalIndex = {
     {"Trilu", trilu},
     {"DepthToSpace", depth_to_space},
     {"SpaceToDepth", space_to_depth},
+    {"ReverseSequence", reverse_sequence},
 };
 
 }  // namespace rnnp::compiler

@@ -325,6 +325,8 @@ void check_not_quantized(const View &view, const std::string &what) {
 View OpCall::any_view(size_t i) const {
   const Bound &bound = input(i);
   if (bound.kind == Bound::Kind::kConst) return b.const_view(*bound.tensor);
+  if (b.step_counts.count(bound.view.value) != 0)
+    throw Refusal("it computes with the number of steps, which is not known before run time");
   static const std::set<std::string> kMayFollow = {"DequantizeLinear", "Flatten",   "Identity", "Reshape",
                                                    "Squeeze",          "Transpose", "Unsqueeze"};
   if (kMayFollow.count(node.op_type()) == 0) check_not_quantized(bound.view, "input " + std::to_string(i));
@@ -399,9 +401,9 @@ std::vector<const Tensor *> OpCall::constants() const {
 
 const std::vector<const std::vector<ImportRow> *> &import_tables() {
   static const std::vector<const std::vector<ImportRow> *> kTables = {
-      &kImportShape,  &kImportMath,    &kImportLinear, &kImportConv,    &kImportPool,   &kImportRecurrent,
-      &kImportReduce, &kImportNorm,    &kImportSelect, &kImportProduct, &kImportPieces, &kImportLoop,
-      &kImportPlace,  &kImportRunning, &kImportIndex,  &kImportQuantize};
+      &kImportShape,  &kImportMath,    &kImportLinear, &kImportConv,     &kImportPool,   &kImportRecurrent,
+      &kImportReduce, &kImportNorm,    &kImportSelect, &kImportProduct,  &kImportPieces, &kImportLoop,
+      &kImportPlace,  &kImportRunning, &kImportIndex,  &kImportQuantize, &kImportTurn};
   return kTables;
 }
 

@@ -34,6 +34,8 @@ struct Builder {
   std::map<std::string, Bound> bound;
   std::set<std::string> kept;                   // inputs that the user wants kept from step to step
   std::map<uint32_t, std::string> off_steps;    // value index -> why its time axis is not the run's steps; see steps.h
+  std::map<uint32_t, std::string> turned_by;    // value index -> what turned its steps round
+  std::set<uint32_t> step_counts;               // constants that stand for the number of steps, one for each row
   std::map<uint32_t, std::string> const_names;  // value index of a graph input -> name
   std::map<uint32_t, int64_t> index_rows;       // value index of an i32 input -> rows of the smallest table that it looks up
 
@@ -135,6 +137,7 @@ extern const std::vector<ImportRow> kImportSelect;
 extern const std::vector<ImportRow> kImportProduct;
 extern const std::vector<ImportRow> kImportPieces;
 extern const std::vector<ImportRow> kImportLoop;
+extern const std::vector<ImportRow> kImportTurn;
 extern const std::vector<ImportRow> kImportPlace;
 extern const std::vector<ImportRow> kImportRunning;
 extern const std::vector<ImportRow> kImportIndex;

@@ -82,6 +82,8 @@ class Ways {
     const bool layer = op == "LSTM" || op == "GRU" || op == "RNN";
     if (layer && node.input_size() > 4 && node.input(4) == name) {
       out->length = true;
+    } else if (op == "ReverseSequence" && node.input_size() > 1 && node.input(1) == name) {
+      out->length = true;
     } else if (op == "Gather" && node.input_size() > 1 && node.input(1) == name && rows_of_table(node.input(0)) > 0) {
       const int64_t rows = rows_of_table(node.input(0));
       out->index = true;

@@ -94,7 +94,7 @@ const std::vector<ImportRow> kImportLoop = {
     {"Loop", loop,
      "over the steps of sequences: a body that is an LSTM, GRU or RNN cell is that layer, another one with states that start at "
      "zero runs at every step"},
-    {"Scan", loop, "as Loop; forward along the first axis", 9},
+    {"Scan", loop, "as Loop; along the first axis, from its end where the body is a cell", 9},
 };
 
 }  // namespace rnnp::compiler

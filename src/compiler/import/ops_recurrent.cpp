@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/import/builder.h"
+#include "compiler/import/steps.h"
 #include "compiler/onnx/activation.h"
 
 namespace rnnp::compiler {
@@ -38,7 +39,10 @@ class RecurrentImport {
     node_ = {OpKind::kRecurrent, call_.name, {}, {}, {}};
     node_.in.push_back(x_value(x));
     const uint32_t h = read_state(kInitialH, "initial_h"), c = is_lstm() ? read_state(kInitialC, "initial_c") : kNone;
-    node_.in.insert(node_.in.end(), {h, c, read_lengths()});
+    const uint32_t lengths = read_lengths();
+    check_turn(lengths);
+    if (turned_ != kInOrder) time_[0].turned = turned_;
+    node_.in.insert(node_.in.end(), {h, c, lengths});
     for (size_t i = 0; i < 3; ++i) node_.out.push_back(kNone);
     give_outputs();
     node_.attr = std::move(cell_);
@@ -77,7 +81,7 @@ class RecurrentImport {
   size_t directions() const { return cell_.directions.size(); }
 
   View read_x() {
-    const View x = call_.real_view(kX);
+    const View x = x_in_order();
     if (x.axes.size() != 3) throw Refusal("X has rank " + std::to_string(x.axes.size()) + "; accepted: 3");
     for (const Atom &atom : x.axes[2]) {
       if (atom.origin >= 0 && b_.origins->dynamic(atom.origin))
@@ -99,6 +103,28 @@ class RecurrentImport {
     cell_.input_size = static_cast<uint32_t>(inputs);
     x_step_ = x.known_step();
     return x;
+  }
+
+  // Steps that lie the other way round are read in order, in the other direction.
+  View x_in_order() {
+    View x = call_.any_view(kX);
+    turned_ = take_turn(&x);
+    if (turned_ == kInOrder) return call_.real_view(kX);
+    if (directions() == 2) throw Refusal("it runs in both directions over steps that are turned round; accepted: steps in order");
+    const Value &value = b_.graph.values[x.value];
+    if (value.dtype != DType::kF32 || x.mask || x.whole) throw Refusal("X is an integer or bool tensor; accepted: float");
+    cell_.directions[0].reverse = !cell_.directions[0].reverse;
+    turned_by_ = b_.turned_by[x.value];
+    return settled(b_, x);
+  }
+
+  // Of each row as many steps as were turned round.
+  void check_turn(uint32_t lengths) const {
+    const uint32_t turned = turned_ == kAllTurned ? kNone : static_cast<uint32_t>(turned_);
+    if (turned_ == kInOrder || lengths == turned) return;
+    throw Refusal(std::string("its steps are turned round ") +
+                  (turned == kNone ? "as a whole" : "row by row, to lengths of an input") +
+                  ", and its sequence_lens are others; accepted: the same");
   }
 
   // Inputs that hold weights: all of them in one message, with what makes them constants.
@@ -137,6 +163,7 @@ class RecurrentImport {
     b_.origins->add_layer(x.axes[time_axis()], x.axes[batch_axis()], call_.attributes.text("direction", "forward") != "forward");
     for (size_t i : {size_t{kLengths}, size_t{kInitialH}, size_t{kInitialC}}) {
       if (!call_.has(i) || call_.is_const(i) || (i == kInitialC && !is_lstm())) continue;
+      if (b_.step_counts.count(call_.input(i).view.value) != 0) continue;
       const View state = call_.view(i);
       const size_t axis = i == kLengths ? 0 : state_batch_axis();
       if (axis < state.axes.size()) b_.origins->mark(state.axes[axis], AxisRole::kBatch);
@@ -147,7 +174,8 @@ class RecurrentImport {
   void discover(const View &x) {
     node_ = {OpKind::kRecurrent, call_.name, {x.value, kNone, kNone, kNone}, {}, {}};
     for (size_t i : {size_t{kInitialH}, size_t{kInitialC}, size_t{kLengths}}) {
-      if (call_.has(i) && !call_.is_const(i) && (i != kInitialC || is_lstm()))
+      if (call_.has(i) && !call_.is_const(i) && (i != kInitialC || is_lstm()) &&
+          b_.step_counts.count(call_.input(i).view.value) == 0)
         node_.in[i == kLengths ? 3 : i == kInitialH ? 1 : 2] = call_.view(i).value;
     }
     b_.graph.nodes.push_back(node_);
@@ -187,6 +215,8 @@ class RecurrentImport {
   void run_inner(const View &x) {
     const Axis &t = x.axes[time_axis()], &n = x.axes[batch_axis()];
     const bool by_steps = !axis_is_features(t);
+    if (turned_ != kInOrder)
+      throw Refusal("its steps are turned round and it does not run along whole axes of steps and batch; accepted: in order");
     if (call_.has(kLengths))
       throw Refusal("it has sequence_lens and does not run along whole axes of steps and batch; accepted: none");
     if (by_steps && (directions() == 2 || cell_.directions[0].reverse))
@@ -463,6 +493,7 @@ class RecurrentImport {
   uint32_t read_lengths() {
     if (!call_.has(kLengths)) return kNone;
     if (!call_.is_const(kLengths)) {
+      if (b_.step_counts.count(call_.input(kLengths).view.value) != 0) return kNone;
       const View lengths = call_.view(kLengths);
       if (b_.graph.values[lengths.value].dtype != DType::kI32) throw Refusal("sequence_lens is not an integer tensor");
       if (lengths.axes.size() != 1 || !is_axis_of(lengths.axes[0], Atom::Kind::kBatch) ||
@@ -509,6 +540,7 @@ class RecurrentImport {
       View out = densified(output_view(time_, batch_, i == 0));
       out.value = b_.new_row(elems, i == 0);
       node_.out[i] = out.value;
+      if (turned_ != kInOrder) b_.turned_by[out.value] = turned_by_;
       call_.give(i, out);
     }
   }
@@ -521,6 +553,8 @@ class RecurrentImport {
   bool batch_first_ = false;
   Axis time_, batch_;
   float x_step_ = 0;
+  int64_t turned_ = kInOrder;
+  std::string turned_by_;
 };
 
 void rnn(OpCall &call) {

@@ -23,6 +23,12 @@ View cut(OpCall &call, const View &view, const SliceRange &range) {
   if (range.first == 0 && range.count == size && range.step == 1) return view;
   if (range.count == 1 && size == 1) return view;
   if (is_symbol_axis(axis, Atom::Kind::kTime)) {
+    if (range.step == -1 && range.first == size - 1 && range.count == size) return turn_steps(call, view, range.axis, kAllTurned);
+    if (axis[0].turned == kAllTurned && range.count == 1 && axis.size() == 1) {
+      View in_order = view;
+      take_turn(&in_order);
+      return cut(call, in_order, {range.axis, size - 1 - range.first, 1, 1});
+    }
     const bool last = range.first == size - 1, first = range.first == 0, even = !is_off_steps(view);
     if (axis.size() != 1 || (range.count != 1 && range.step != 1)) {
       throw Refusal("it takes a part of the time axis; accepted: the whole, the first or the last step");
@@ -35,6 +41,8 @@ View cut(OpCall &call, const View &view, const SliceRange &range) {
   }
   if (is_symbol_axis(axis, Atom::Kind::kBatch)) throw Refusal("it takes a part of the batch axis; accepted: the whole");
   if (may_be_steps(call.b, axis) && range.step == 1 && range.count > 1) return cut_steps(call, view, range);
+  const bool turns = range.step == -1 && range.first == size - 1 && range.count == size;
+  if (call.b.discovering && turns && may_be_steps(call.b, axis)) return view;
   View whole = view;
   if (merged(axis).size() > 1) whole = call.b.copied(view, call.b.is_sequence(view), call.name);
   return slice_axis(whole, range.axis, range.first, range.count, range.step);
@@ -318,7 +326,20 @@ std::vector<Axis> target_axes(const Builder &b, const Tensor &shape) {
   return axes;
 }
 
+// The number of steps, once for each row: lengths that all steps are.
+void repeat_step_count(OpCall &call) {
+  Builder &b = call.b;
+  Tensor count = call.constant(0, "input");
+  const bool steps = count.size() == 1 && (b.discovering || (b.time_dynamic && to_int(count.data[0]) == b.time_size));
+  if (!steps) b.const_view(count);  // refuses
+  count.dynamic.clear();
+  const View view = b.const_view(count);
+  b.step_counts.insert(view.value);
+  call.give(0, expand_view(view, target_axes(b, call.constant(1, "shape"))));
+}
+
 void expand(OpCall &call) {
+  if (call.is_const(0) && call.constant(0, "input").is_dynamic()) return repeat_step_count(call);
   View x = call.view(0);
   std::vector<Axis> target = target_axes(call.b, call.constant(1, "shape"));
   if (target.size() < x.axes.size()) target.insert(target.begin(), x.axes.size() - target.size(), Axis{});
@@ -362,7 +383,7 @@ const std::vector<ImportRow> kImportShape = {
     {"Squeeze", squeeze, "all"},
     {"Unsqueeze", unsqueeze, "all"},
     {"Transpose", transpose, "all"},
-    {"Slice", slice, "any steps on feature axes; on the time axis the first or the last step"},
+    {"Slice", slice, "any steps on feature axes; on the time axis the first or the last step, or all of them turned round before a layer"},
     {"Split", split, "feature axes"},
     {"Concat", concat, "feature axes"},
     {"Expand", expand, "all", 8},

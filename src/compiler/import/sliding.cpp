@@ -197,6 +197,7 @@ void Sliding::find_time() {
 // Only results for the run's steps are computed; those must not need what is not known of x.
 void Sliding::take_steps(const WindowAxis &w, const Axis &axis) {
   const Atom &steps = axis[0];
+  if (steps.turned != kInOrder) settled(b_, x_);
   Phase &p = time_.phase;
   p = step_phase(w, sort_ == Sort::kTransposed);
   p.lead += steps.lead;

@@ -18,6 +18,14 @@ std::string count_text(int64_t steps) {
 
 [[noreturn]] void refuse(const Builder &b, const View &view, const Atom &atom) {
   const auto found = b.off_steps.find(view.value);
+  if (atom.turned != kInOrder) {
+    const auto turn = b.turned_by.find(view.value);
+    throw Refusal(
+        "it works on the steps from the last to the first" +
+        (turn == b.turned_by.end() ? std::string() : ", as " + turn->second + " turned them") +
+        "; accepted: a recurrent layer, its last step, or turning its result round again, as a layer of direction reverse "
+        "gives it");
+  }
   throw Refusal("it works on " + view_text(view) + ", where " +
                 (found == b.off_steps.end() ? "the number of steps is changed" : found->second) + ": " +
                 count_text(atom.lead + atom.trail) + " than the run has");
@@ -26,7 +34,7 @@ std::string count_text(int64_t steps) {
 View settled_if(const Builder &b, View view, bool unknown_may_stay) {
   for (Axis &axis : view.axes) {
     for (Atom &atom : axis) {
-      const bool stays = unknown_may_stay && !atom.zeros && atom.lead <= 0;
+      const bool stays = unknown_may_stay && !atom.zeros && atom.lead <= 0 && atom.turned == kInOrder;
       if (!atom.is_off_steps() || stays) continue;
       if (!b.discovering) refuse(b, view, atom);
       atom = Atom{Atom::Kind::kFeature, atom.size, atom.stride, -1};
@@ -111,6 +119,7 @@ View settled_but_unknown(const Builder &b, View view) {
 
 View cut_steps(OpCall &call, const View &view, const SliceRange &range) {
   if (range.count < 1) throw Refusal("the slice is empty");
+  if (view.axes[range.axis][0].turned != kInOrder) settled(call.b, view);
   View out = view;
   Atom &atom = out.axes[range.axis][0];
   atom.lead -= range.first;
@@ -122,7 +131,31 @@ View cut_steps(OpCall &call, const View &view, const SliceRange &range) {
   return atom.lead + atom.trail == 0 ? evened(call, out, range.axis) : out;
 }
 
+View turn_steps(const OpCall &call, View view, size_t axis, int64_t lengths) {
+  Atom &atom = view.axes[axis][0];
+  if (atom.lead != 0 || atom.trail != 0 || view.axes[axis].size() != 1)
+    throw Refusal("it turns " + view_text(view) + " round; accepted: the run's steps");
+  if (atom.size == 1) throw Refusal("it turns one step round; accepted: more, or an open number");
+  if (atom.turned != kInOrder && atom.turned != lengths)
+    throw Refusal("it turns steps round that were turned with other lengths; accepted: the same");
+  atom.turned = atom.turned == kInOrder ? lengths : kInOrder;
+  call.b.turned_by[view.value] = "node " + quote(call.name) + " (" + call.node.op_type() + ")";
+  return view;
+}
+
+int64_t take_turn(View *view) {
+  int64_t turned = kInOrder;
+  for (Axis &axis : view->axes) {
+    for (Atom &atom : axis) {
+      if (atom.turned != kInOrder) turned = atom.turned;
+      atom.turned = kInOrder;
+    }
+  }
+  return turned;
+}
+
 View pad_steps(OpCall &call, const View &view, size_t axis, int64_t before, int64_t after) {
+  if (view.axes[axis][0].turned != kInOrder) settled(call.b, view);
   View out = view;
   Atom &atom = out.axes[axis][0];
   const bool unknown = !atom.zeros && (atom.lead > 0 || atom.trail > 0);

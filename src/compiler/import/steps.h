@@ -20,6 +20,10 @@ View settled_but_unknown(const Builder &b, View view);
 
 // Elements [first, first + count) of a time axis, step by step. Shifts the value in time where that is what is left.
 View cut_steps(OpCall &call, const View &view, const SliceRange &range);
+// The steps the other way round, of each row its first `lengths` (a value, or kAllTurned); back again where they lie so already.
+View turn_steps(const OpCall &call, View view, size_t axis, int64_t lengths);
+// How the view's steps lie; in order from here on.
+int64_t take_turn(View *view);
 // Zeros before and behind the steps; below 0: steps left out there.
 View pad_steps(OpCall &call, const View &view, size_t axis, int64_t before, int64_t after);
 

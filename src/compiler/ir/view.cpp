@@ -49,7 +49,7 @@ std::string view_text(const View &view) {
                                                    : std::to_string(axis[i].size);
       if (axis[i].kind == Atom::Kind::kTime && axis[i].is_off_steps()) {
         const int64_t more = axis[i].lead + axis[i].trail;
-        text += (more < 0 ? "" : "+") + std::to_string(more);
+        if (more != 0) text += (more < 0 ? "" : "+") + std::to_string(more);
       }
     }
   }
@@ -316,7 +316,7 @@ bool align_axes(const Axis &a, const Axis &b, Axis *out_a, Axis *out_b) {
     if (x.kind != y.kind) return false;
     const int64_t piece = std::min(x.size, y.size);
     if (x.size % piece != 0 || y.size % piece != 0 || (x.size != y.size && !x.is_feature())) return false;
-    if (x.lead != y.lead || x.trail != y.trail) return false;
+    if (x.lead != y.lead || x.trail != y.trail || x.turned != y.turned) return false;
     out_a->push_back(split_front(&x, piece, &have_x));
     out_b->push_back(split_front(&y, piece, &have_y));
   }

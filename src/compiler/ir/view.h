@@ -12,6 +12,9 @@
 
 namespace rnnp::compiler {
 
+// Atom::turned: the steps lie as they come, or all of them the other way round.
+constexpr int64_t kInOrder = -1, kAllTurned = -2;
+
 struct Atom {
   enum class Kind : uint8_t { kFeature, kTime, kBatch };
   Kind kind = Kind::kFeature;
@@ -23,11 +26,13 @@ struct Atom {
   // out. They are zeros, or nobody knows: a convolution's results for steps that the run does not have.
   int64_t lead = 0, trail = 0;
   bool zeros = false;
+  // Of T: the steps are read from the last to the first, or each row's first ones are, as many as this value says.
+  int64_t turned = kInOrder;
 
   bool is_feature() const { return kind == Kind::kFeature; }
   // An atom that Reshape must not split: T, B, or an input axis that may turn out to be one.
   bool is_symbol() const { return kind != Kind::kFeature || origin >= 0; }
-  bool is_off_steps() const { return lead != 0 || trail != 0; }
+  bool is_off_steps() const { return lead != 0 || trail != 0 || turned != kInOrder; }
   int64_t steps() const { return size - lead - trail; }
 };
 

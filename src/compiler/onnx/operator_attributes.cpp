@@ -128,6 +128,7 @@ const Row kRows[] = {
     {"ReduceSumSquare", "axes:I<=17 keepdims:i noop_with_empty_axes:i>=18"},
     {"Relu", ""},
     {"Reshape", "allowzero:i>=14"},
+    {"ReverseSequence", "batch_axis:i time_axis:i"},
     {"Round", ""},
     {"Scan", "body:g num_scan_inputs:i scan_input_axes:I scan_input_directions:I scan_output_axes:I scan_output_directions:I"},
     {"ScatterElements", "axis:i reduction:s>=16"},

@@ -1,6 +1,7 @@
 #!/bin/bash
 # test_cuda.sh BUILD test|bench -- builds the CUDA library for GPUs and runs its tests, or its benchmark, on this machine's. Ends with
-# 77 where there is no nvcc, or no GPU: then nothing was run. The compiler's sanitizer runs beside the tests where it is installed.
+# 77 where there is no nvcc, or no GPU: then nothing was run. What an exchange of h costs comes first, by words and by a barrier. The
+# benchmark writes docs/GPU_RESULTS.md. The compiler's sanitizer runs beside the tests where it is installed.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,11 +11,28 @@ if ! command -v nvcc >/dev/null; then
   exit 77
 fi
 cmake -S . -B "$build" -DRNNPACK_TESTS=ON -DRNNPACK_BENCH=ON -DRNNPACK_CUDA=ON -DCMAKE_BUILD_TYPE=Release >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
-cmake --build "$build" -j "$(nproc)" --target has_gpu cuda_gpu_test bench_cuda jetson_program >>"$build.log" 2>&1 || { tail -50 "$build.log"; exit 1; }
+cmake --build "$build" -j "$(nproc)" --target has_gpu gpu_check cuda_gpu_test bench_cuda jetson_program >>"$build.log" 2>&1 || { tail -50 "$build.log"; exit 1; }
 "$build/tests/cuda/has_gpu" || exit $?
 if [ "$what" = bench ]; then
-  exec "$build/bench/cuda/bench_cuda"
+  results=docs/GPU_RESULTS.md
+  {
+    echo "# Results on a GPU"
+    echo
+    echo "Written by \`make bench-cuda\` ($(date -u +%Y-%m-%d), $(git rev-parse --short HEAD 2>/dev/null || echo "no commit"))."
+    echo
+    nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm --format=csv,noheader 2>/dev/null || true
+    "$build/tests/cuda/has_gpu"
+    printf '\n## Exchange\n\n'
+    "$build/bench/cuda/gpu_check"
+    printf '\n## Layers\n\n'
+    "$build/bench/cuda/bench_cuda"
+    printf '\n## PyTorch and FlashRNN\n\n'
+    python3 bench/cuda/torch_peer.py || [ $? = 77 ]
+  } | tee "$results.new"
+  mv "$results.new" "$results"
+  exit 0
 fi
+"$build/bench/cuda/gpu_check"
 "$build/tests/cuda/cuda_gpu_test" --gtest_brief=1
 if command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck synccheck; do

@@ -99,6 +99,22 @@ TEST_F(CudaApi, ANodeWithoutAKernelIsRefusedByItsName) {
   EXPECT_STREQ(why.op, "LSTM");
 }
 
+TEST_F(CudaApi, AnOperatorWithoutAKernelIsRefusedByItsName) {
+  BlobBuilder b(3, 8);
+  const uint32_t x = b.add_recurrent(b.add_input(4), 4, {});
+  const rnnp::AttrUnary sine = {{uint32_t(rnnp::Act::kSin), 0, 0}};
+  b.add_output(b.add_node(rnnp::OpKind::kUnary, &sine, sizeof sine, {x}, 16, true));
+  const AlignedBytes blob(b.build());
+  rnnp_model model;
+  ASSERT_EQ(rnnp_model_open(&model, blob.data(), blob.size(), 0), RNNP_OK);
+  rnnp_refusal why = RNNP_REFUSAL_INIT;
+  rnnp_cuda_memory memory = RNNP_CUDA_MEMORY_INIT;
+  EXPECT_EQ(rnnp_cuda_session_explain(&model, nullptr, &why), RNNP_E_UNSUPPORTED);
+  EXPECT_EQ(why.node, 1u);
+  EXPECT_STREQ(why.node_name, "node1");
+  EXPECT_EQ(rnnp_cuda_session_memory(&model, nullptr, &memory), RNNP_E_UNSUPPORTED);
+}
+
 TEST_F(CudaApi, AnImageOfOtherOptionsIsNoticed) {
   const std::vector<uint8_t> bytes = lstm_blob();
   CudaRunner runner(bytes);

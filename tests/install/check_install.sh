@@ -54,6 +54,19 @@ program=$(by_hand archive $(pkg-config --cflags --libs rnnpack-static))
 ! needs_shared "$program"
 echo "pkg-config, archive: ok"
 
+if [ -n "$(find "$work/prefix" -name 'librnnpack_cuda.a')" ]; then
+  consumer=$(dirname "$0")/cuda_consumer.c
+  program=$(by_cmake "COMPONENTS cuda" rnnpack::cuda)
+  "$program" "$blob"
+  # shellcheck disable=SC2046
+  program=$(by_hand cuda $(pkg-config --cflags --libs rnnpack-cuda))
+  "$program" "$blob"
+  consumer=$2
+  echo "CUDA library, both ways: ok"
+else
+  if by_cmake "COMPONENTS cuda" rnnpack::cuda 2>/dev/null; then echo "a CUDA library that there is not was found"; exit 1; fi
+fi
+
 if [ -n "$(find "$work/prefix" -name 'librnnpack.so')" ]; then
   program=$(by_cmake "COMPONENTS shared" rnnpack::shared)
   needs_shared "$program"

@@ -3,8 +3,8 @@
 // bits.
 //
 // Four lanes have a unit of a gate: of floats one k of every block each, of bytes every fourth block; two warps have the 16 units
-// of a panel's gate. A block of threads has four of these: all gates of 16 units, or 64 units of one gate. SPDX-License-Identifier:
-// Apache-2.0
+// of a panel's gate. A block of threads has four of these: all gates of 16 units, or 64 units of one gate.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_STEP_BLOCKS_H_
 #define RNNPACK_CUDA_KERNELS_STEP_BLOCKS_H_
 

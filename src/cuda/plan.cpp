@@ -85,7 +85,8 @@ uint64_t predict(const Resident &r, const LayerShape &s, const PlanLimits &l, co
                          8 * c.blocks;
   const uint64_t word_clocks = words / (uint64_t{rates.l2_bytes_per_clock} * l.device.sm_count);
   const uint64_t clocks = longest(longest(product_clocks, shared / rates.shared_bytes_per_clock), word_clocks);
-  return passes * (rates.exchange_ns + clocks * 1000 / mhz) + rates.cell_ns;
+  const uint64_t exchange_ns = f16 && c.blocks == 1 && c.columns == l.max_batch ? 0 : rates.exchange_ns;
+  return passes * (exchange_ns + clocks * 1000 / mhz) + rates.cell_ns;
 }
 
 bool try_resident(const Resident &r, const LayerShape &s, const PlanLimits &l, Choice *c) {

@@ -221,11 +221,11 @@ TEST_F(CudaApi, ASavedStateOfAnotherModelIsRefused) {
 }
 
 TEST_F(CudaApi, AGridThatDoesNotFitNowIsBusyAndLosesNothing) {
-  CudaRunner runner(lstm_blob(), resident());
+  CudaRunner runner(lstm_blob(5, 70), resident());
   ASSERT_GT(runner.layer().blocks, 1u);
   const std::vector<uint8_t> before = runner.save(0);
   emulated_gpu().device.sm_count = 1;
-  SharedArray<float> x(4 * 5, 1.0f), y(4 * 40, 0.0f);
+  SharedArray<float> x(4 * 5, 1.0f), y(4 * 70, 0.0f);
   EXPECT_EQ(rnnp_cuda_run(runner.session(), 4, x.data(), y.data(), nullptr), RNNP_E_BUSY);
   EXPECT_EQ(before, runner.save(0));
   emulated_gpu().device.sm_count = 16;

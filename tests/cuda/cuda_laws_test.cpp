@@ -19,7 +19,7 @@ struct Case {
   double bound;                                              // of f32 weights; of others beside a reference that does not round
   rnnp::DType w = rnnp::DType::kF32, r = rnnp::DType::kF32;  // the blob's
   uint32_t block_units = 0;                                  // of sparse ones
-  bool resident = true, one_step = true;
+  bool resident = true, one_step = true, alone = false;      // alone: resident in one block
 };
 
 constexpr rnnp::DType kI8 = rnnp::DType::kI8, kF32 = rnnp::DType::kF32, kBf16 = rnnp::DType::kBf16;
@@ -29,13 +29,17 @@ const Case kCases[] = {
     {"LstmF32", Cell::kLstm, 5, 70, 3, 3, RNNP_CUDA_F32, 2e-6},
     {"LstmF16", Cell::kLstm, 20, 70, 3, 5, RNNP_CUDA_F16, 2e-3},
     {"LstmF16Batch10", Cell::kLstm, 3, 40, 10, 3, RNNP_CUDA_F16, 2e-3},
+    {"LstmF16Alone", Cell::kLstm, 9, 57, 3, 4, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, true},
     {"LstmF16Wide", Cell::kLstm, 9, 160, 1, 5, RNNP_CUDA_F16, 2e-3},
     {"GruLinearF32", Cell::kGruLinear, 7, 77, 2, 2, RNNP_CUDA_F32, 2e-6},
-    {"GruLinearF16", Cell::kGruLinear, 12, 64, 2, 3, RNNP_CUDA_F16, 2e-3},
+    {"GruLinearF16", Cell::kGruLinear, 12, 70, 2, 4, RNNP_CUDA_F16, 2e-3},
+    {"GruLinearF16Alone", Cell::kGruLinear, 12, 64, 2, 3, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, true},
     {"GruF32", Cell::kGru, 6, 45, 2, 2, RNNP_CUDA_F32, 2e-6},
     {"GruF16", Cell::kGru, 18, 53, 9, 4, RNNP_CUDA_F16, 2e-3},
+    {"GruF16Alone", Cell::kGru, 18, 53, 8, 4, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, true},
     {"RnnF32", Cell::kRnn, 4, 131, 2, 2, RNNP_CUDA_F32, 2e-6},
-    {"RnnF16", Cell::kRnn, 33, 50, 2, 4, RNNP_CUDA_F16, 2e-3},
+    {"RnnF16", Cell::kRnn, 33, 70, 2, 5, RNNP_CUDA_F16, 2e-3},
+    {"RnnF16Alone", Cell::kRnn, 33, 50, 2, 4, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, true},
     {"LstmBf16", Cell::kLstm, 20, 70, 3, 9, RNNP_CUDA_BF16, 1e-2},
     {"GruLinearBf16", Cell::kGruLinear, 12, 64, 2, 4, RNNP_CUDA_BF16, 1e-2, kBf16, kBf16},
     {"GruBf16", Cell::kGru, 18, 53, 9, 4, RNNP_CUDA_BF16, 1e-2},
@@ -114,7 +118,7 @@ TEST_P(CudaLaws, BothKernelsAreNearTheDoubleReferenceAndHaveTheSameBits) {
   const std::vector<float> in = x(kSteps);
   CudaRunner resident(bytes, options(RNNP_CUDA_RESIDENT)), steps(bytes, options(RNNP_CUDA_STEPS));
   ASSERT_EQ(resident.layer().kernel, GetParam().resident ? RNNP_CUDA_RESIDENT : RNNP_CUDA_STEPS) << resident.layer().reason;
-  ASSERT_GT(resident.layer().blocks, 1u) << resident.layer().reason;
+  ASSERT_EQ(resident.layer().blocks == 1, GetParam().alone) << resident.layer().reason;
   ASSERT_EQ(steps.layer().kernel, RNNP_CUDA_STEPS);
   const std::vector<float> y = resident.run(in);
   expect_near(y, in, kSteps);

@@ -119,6 +119,18 @@ TEST(CudaPlan, MoreSmsNeverMakeALayerSlower) {
   }
 }
 
+// Who has no other block to tell exchanges nothing, but group after group of columns is exchanged by words.
+TEST(CudaPlan, ASmallLayerIsAloneInOneBlock) {
+  for (const Cell cell : {Cell::kLstm, Cell::kGruLinear, Cell::kGru, Cell::kRnn}) {
+    const LayerPlan p = plan(device("orin64"), cell, 64, Weights::kF16, 8),
+                    more = plan(device("orin64"), cell, 64, Weights::kF16, 9);
+    EXPECT_EQ(p.blocks, 1u) << p.reason;
+    EXPECT_LT(p.predicted_ns, 1000u);
+    EXPECT_GT(more.predicted_ns, 1000u) << more.reason;
+    EXPECT_GT(plan(device("orin64"), cell, 66, Weights::kF16).blocks, 1u);
+  }
+}
+
 TEST(CudaPlan, OptionsAndRulesDecideAndAreNamed) {
   rnnp_cuda_device d = device("orin64");
   const LayerShape shape = {Cell::kLstm, 100, 256, 1, true, Weights::kF16, Weights::kF16, true};

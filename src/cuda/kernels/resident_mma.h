@@ -7,6 +7,7 @@
 // A GRU that resets h before it multiplies does this twice: z, r and r h first, then the candidate from the words of r h; all rows
 // are multiplied both times. Batches of more than 8 go group by group; the others' words travel meanwhile.
 // int8: h is made bytes by one number for all steps (r_bytes.factor), so whoever makes h sends its bytes, four to a word.
+// A layer in one block, of a batch that is computed at once, has nobody to tell: what it would publish goes where it is multiplied.
 // kHalfTiles: row tiles of 8 rows, exactly those of the block's shape. kRegSteps: k-tiles per warp whose weights live in registers.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_RESIDENT_MMA_H_
@@ -123,10 +124,15 @@ SIMT_FN void store_units(const RecurrentArgs &a, const float *h, const float *c)
   }
 }
 
+SIMT_FN bool is_alone(const RecurrentArgs &a) {
+  return a.units >= a.hidden && a.batch <= a.columns;
+}
+
 // Words of a group of columns to shared memory. False: time-out.
 SIMT_FN bool receive(const RecurrentArgs &a, const ResidentBlock &b, const uint64_t *words, uint32_t first, uint32_t live,
                      uint32_t epoch) {
   uint32_t *to = reinterpret_cast<uint32_t *>(b.input);
+  if (is_alone(a)) return true;
   return poll(a, words + slot_of(epoch) * b.slot_words + first * b.row_words, live * b.row_words, epoch,
               [&](uint32_t i, uint32_t payload) {
                 if (i % b.row_words < b.words) to[i / b.row_words * (b.stride / 2) + i % b.row_words] = payload;
@@ -140,8 +146,8 @@ constexpr uint32_t units_of_word() {
 
 // The value of unit u, and those of its neighbours where u begins a word, as one word. v: of every lane's unit.
 template <Weights kWeights>
-SIMT_FN void publish(const ResidentBlock &b, uint64_t *words, uint32_t n, uint32_t u, bool leads, float v, uint32_t gates,
-                     float factor, uint32_t epoch) {
+SIMT_FN void publish(const RecurrentArgs &a, const ResidentBlock &b, uint64_t *words, uint32_t n, uint32_t u, bool leads, float v,
+                     uint32_t gates, float factor, uint32_t epoch) {
   constexpr uint32_t kUnits = units_of_word<kWeights>();
   const uint32_t unit = b.block * b.units + u;
   uint32_t payload = 0;
@@ -155,8 +161,12 @@ SIMT_FN void publish(const ResidentBlock &b, uint64_t *words, uint32_t n, uint32
     const float next = simt::shuffle(v, (b.lane + gates) & 31);
     payload = MatrixUnits<kWeights>::pair(v, unit + 1 < b.hidden ? next : 0.0f);
   }
-  if (leads && u % kUnits == 0)
+  if (!leads || u % kUnits != 0) return;
+  if (is_alone(a)) {
+    reinterpret_cast<uint32_t *>(b.input)[n * (b.stride / 2) + unit / kUnits] = payload;
+  } else {
     simt::ll_store(words + slot_of(epoch) * b.slot_words + n * b.row_words + unit / kUnits, payload, epoch);
+  }
 }
 
 // A word that only makes a row's number even has no writer: the last block keeps it company.
@@ -241,7 +251,7 @@ resident_mma(const RecurrentArgs a) {
         if (kCell == Cell::kGru && pass == 0) {
           float z;
           const float rh = gru_gates<false>(a.rules, gate, pre, rec, unit.h, &z);
-          publish<kWeights>(b, rh_words, n, u, leads, rh, G, a.candidate_factor, base + t + 1);
+          publish<kWeights>(a, b, rh_words, n, u, leads, rh, G, a.candidate_factor, base + t + 1);
           if (leads) b.z[own] = z;
         } else {
           float c_new = unit.c, h_new;
@@ -252,7 +262,7 @@ resident_mma(const RecurrentArgs a) {
           }
           const bool ended = row_has_ended(a, step, n);
           if (ended) h_new = unit.h, c_new = unit.c;
-          publish<kWeights>(b, a.words, n, u, leads && more, h_new, G, a.r_bytes.factor, base + t + 1);
+          publish<kWeights>(a, b, a.words, n, u, leads && more, h_new, G, a.r_bytes.factor, base + t + 1);
           if (leads) {
             b.h[own] = h_new, b.c[own] = c_new;
             if (a.y != nullptr) a.y[(uint64_t{step} * a.batch + n) * a.y_row + b.block * b.units + u] = ended ? 0.0f : h_new;

@@ -4,11 +4,13 @@
 #define RNNPACK_KERNELS_BYTES_NEON_H_
 
 #include "kernels/vec_neon.h"
+// After the vectors, whose words it uses.
+#include "kernels/byte_floats.h"
 
 namespace rnnp {
 namespace {
 
-struct Bytes {
+struct Bytes : RowFloats {
   static RNNPACK_INLINE int8x16_t bytes_at(const uint8_t *p) { return vreinterpretq_s8_u8(vld1q_u8(p)); }
   static RNNPACK_INLINE int8x16_t broadcast(const uint8_t *four) {
     uint32_t word;
@@ -16,21 +18,6 @@ struct Bytes {
     return vreinterpretq_s8_u32(vdupq_n_u32(word));
   }
 
-  static RNNPACK_INLINE float32x4_t load(const float *a, size_t k, size_t i) {
-    if (i + 4 <= k) return Vec::load(a + i);
-    return i < k ? Vec::load_first(a + i, k - i) : Vec::set1(0.0f);
-  }
-  static RNNPACK_INLINE float largest(const float *a, size_t k) {
-    float32x4_t most = Vec::set1(0.0f);
-    for (size_t i = 0; i < k; i += 4) {
-      const float32x4_t size = Vec::abs(load(a, k, i));
-      most = Vec::select(Vec::lt(size, Vec::set1(__builtin_inff())), Vec::max(size, most), most);
-    }
-    float lanes[4], all = 0.0f;
-    Vec::store(lanes, most);
-    for (const float lane : lanes) all = lane > all ? lane : all;
-    return all;
-  }
   // The nearest whole numbers, halves to the even one.
   static RNNPACK_INLINE int32x4_t whole(float32x4_t cut) {
 #if defined(__aarch64__)

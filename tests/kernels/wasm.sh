@@ -1,6 +1,6 @@
 #!/bin/bash
 # wasm.sh <build folder> [GoogleTest arguments]: the kernel tests as a WASI program under node.
-# Needs clang-14, lld, wasi-libc, libc++-dev-wasm32, libclang-rt-14-dev-wasm32, googletest, nodejs. Exits 0 when all tests pass.
+# Needs clang-19, lld-19, wasi-libc, libc++-19-dev-wasm32, libclang-rt-19-dev-wasm32, googletest, nodejs. Exits 0 when all tests pass.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 out=$1
@@ -13,11 +13,11 @@ compile="$target -O2 -std=c++17 -fno-exceptions -fno-rtti -ffp-contract=off -fno
   -isystem $googletest/include -isystem $googletest -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_PROCESS_CLOCKS -D_WASI_EMULATED_GETPID -w"
 for feature in POSIX_RE DEATH_TEST STREAM_REDIRECTION PTHREAD EXCEPTIONS RTTI; do compile="$compile -DGTEST_HAS_$feature=0"; done
 objects=""
-for source in src/kernels/kernel_list.cpp src/kernels/*_{ref,simd128}.cpp tests/kernels/{kernel_support,list_test,gemm_test,recur_test,recur_oracle,act_test,vector_ops_test}.cpp \
+for source in src/kernels/kernel_list.cpp src/kernels/*_{ref,simd128}.cpp src/pack/*.cpp tests/kernels/{kernel_support,list_test,gemm_test,gemm_byte_test,recur_test,recur_oracle,act_test,vector_ops_test}.cpp \
   "$googletest"/src/gtest-all.cc "$googletest"/src/gtest_main.cc; do
   object=$out/$(basename "$source").o
-  $(command -v ccache) clang++-14 $compile -c "$source" -o "$object"
+  $(command -v ccache) clang++-19 $compile -c "$source" -o "$object"
   objects="$objects $object"
 done
-clang++-14 $target -Wl,-z,stack-size=1048576 $objects -o "$out/kernels_test.wasm"
+clang++-19 $target -Wl,-z,stack-size=1048576 $objects -o "$out/kernels_test.wasm"
 exec node --no-warnings toolchains/parts/run-wasi.mjs "$out/kernels_test.wasm" "$@"

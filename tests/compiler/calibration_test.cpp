@@ -1,5 +1,5 @@
-// calibration_test.cpp -- what data decides: scales of x, rounded weights, types; what is said of the errors; and the exact
-// evaluation of layers of fewer bits. SPDX-License-Identifier: Apache-2.0
+// calibration_test.cpp -- what data decides: scales of x, rounded weights, types; what is said of the errors.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 #include "compiler/emit/panel_choice.h"
 #include "compiler/emit/write_blob.h"
 #include "compiler/onnx/problem.h"
+#include "conv_layer_dense.h"
 #include "format/model.h"
-#include "onnx_builder.h"
 #include "pack/pack.h"
 
 namespace rnnp::testing_support {
@@ -29,52 +29,6 @@ using compiler::Arrays;
 using compiler::Graph;
 using compiler::Reference;
 using compiler::Rounding;
-
-constexpr int64_t kInputs = 19, kHidden = 37, kOutputs = 11, kSteps = 40;
-
-struct Cell {
-  const char *op;
-  int64_t gates, linear;
-  const char *direction;
-};
-const Cell kCells[] = {
-    {"RNN", 1, 0, "forward"}, {"GRU", 3, 0, "reverse"}, {"GRU", 3, 1, "bidirectional"}, {"LSTM", 4, 0, "forward"}};
-
-// A convolution along time, a layer, a dense node with an activation.
-onnx::ModelProto network(const Cell &cell) {
-  const int64_t directions = std::string(cell.direction) == "bidirectional" ? 2 : 1;
-  OnnxBuilder b;
-  b.input("X", {1, kInputs, "T"}).output("Y");
-  b.random("K", {kInputs, kInputs, 3}, 0.3).random("D", {kHidden * directions, kOutputs}, 0.3).random("d", {kOutputs}, 0.3);
-  b.weights("", cell.gates, directions, kInputs, kHidden).constant_ints("shape", {3}, {0, 1, -1});
-  b.node("Conv", {"X", "K"}, {"c"}, "conv").with("pads", std::vector<int64_t>{2, 0});
-  b.node("Relu", {"c"}, {"c0"});
-  b.node("Transpose", {"c0"}, {"c1"}).with("perm", std::vector<int64_t>{2, 0, 1});
-  NodeBuilder node = b.node(cell.op, {"c1", "W", "R", "B"}, {"y4"}, "layer");
-  node.with("hidden_size", kHidden).with("direction", cell.direction);
-  if (cell.linear != 0) node.with("linear_before_reset", 1);
-  b.node("Transpose", {"y4"}, {"y5"}).with("perm", std::vector<int64_t>{0, 2, 1, 3});
-  b.node("Reshape", {"y5", "shape"}, {"y"});
-  b.node("MatMul", {"y", "D"}, {"m"}, "dense");
-  b.node("Add", {"m", "d"}, {"a"});
-  b.node("Tanh", {"a"}, {"Y"});
-  return b.proto;
-}
-
-Arrays data(float size = 1.0f) {
-  Arrays arrays;
-  Array &x = arrays["X"];
-  x.shape = {1, kInputs, kSteps};
-  x.f32.resize(static_cast<size_t>(kInputs * kSteps));
-  for (size_t i = 0; i < x.f32.size(); ++i) x.f32[i] = size * std::sin(static_cast<float>(i * i % 1013));
-  return arrays;
-}
-
-Graph graph_of(const onnx::ModelProto &proto, const std::string &weights) {
-  compiler::CompileOptions options;
-  options.weights = weights;
-  return compiler::compile_model(*compiler::check_model(proto), options).graph;
-}
 
 // A file that is gone at the end.
 class File {
@@ -91,105 +45,6 @@ class File {
  private:
   std::string path_;
 };
-
-const PanelFormat kPanels = compiler::dense_panels(DType::kI8, 16);
-
-compiler::ExactResult exact(const std::vector<uint8_t> &blob, const std::function<void(compiler::SeenRun *)> &spoil = {}) {
-  compiler::Runner runner(blob);
-  Model model;
-  EXPECT_TRUE(read_model(&runner.opened(), &model));
-  compiler::SeenRun seen = compiler::watch_run(&runner, data(), compiler::low_precision_nodes(model));
-  if (spoil) spoil(&seen);
-  return compiler::check_exactly(model, seen);
-}
-
-bool can_compare() {
-  compiler::Runner runner(compiler::write_blob(graph_of(network(kCells[3]), "int8"), kPanels));
-  Model model;
-  return read_model(&runner.opened(), &model) && compiler::kernels_fuse(model);
-}
-
-// Leaves one block in eight of a recurrent layer's matrix, and one number of each gate.
-void keep_blocks(onnx::ModelProto *proto, const std::string &name, int64_t gates, int64_t height) {
-  for (auto &tensor : *proto->mutable_graph()->mutable_initializer()) {
-    if (tensor.name() != name) continue;
-    const int64_t k = tensor.dims(2), rows = tensor.dims(0) * tensor.dims(1);
-    for (int64_t at = 0; at < rows * k; ++at) {
-      const int64_t unit = at / k % kHidden, block = unit / height * 5 + at % k / 4 + at / k / kHidden;
-      if (block % 8 != 0) tensor.set_float_data(static_cast<int>(at), 0.0f);
-    }
-    for (int64_t gate = 0; gate < tensor.dims(0) * gates; ++gate)
-      tensor.set_float_data(static_cast<int>(gate * kHidden * k), 0.25f);
-  }
-}
-
-std::vector<uint32_t> index_bytes_of(const std::vector<uint8_t> &blob) {
-  compiler::Runner runner(blob);
-  Model model;
-  EXPECT_TRUE(read_model(&runner.opened(), &model));
-  std::vector<uint32_t> out;
-  for (uint32_t i = 0; i < model.matrices.count; ++i) out.push_back(model.matrix(i).format.index_bytes);
-  return out;
-}
-
-TEST(Exact, LayersOfFewerBitsGiveTheBitsOfTheirEvaluation) {
-  if (!can_compare()) GTEST_SKIP() << "the kernels here round products before they add them";
-  for (const Cell &cell : kCells) {
-    for (const char *type : {"int8", "bf16", "f16", "int4", "int4:64"}) {
-      SCOPED_TRACE(std::string(cell.op) + " " + cell.direction + " " + type);
-      const compiler::ExactResult result = exact(compiler::write_blob(graph_of(network(cell), type), kPanels));
-      EXPECT_EQ("", result.difference);
-      EXPECT_EQ(3u, result.layers);
-      EXPECT_TRUE(result.skipped.empty());
-      const int64_t directions = std::string(cell.direction) == "bidirectional" ? 2 : 1;
-      EXPECT_EQ(static_cast<size_t>(kSteps * (kInputs + directions * kHidden + kOutputs)), result.numbers);
-    }
-  }
-}
-
-// Blocks of 16 x 4, 8 x 4 and 4 x 4: of a height that the matrix's own zeros have.
-TEST(Exact, LayersOfBlocksGiveTheBitsOfTheirEvaluation) {
-  if (!can_compare()) GTEST_SKIP() << "the kernels here round products before they add them";
-  std::set<uint32_t> heights;
-  for (const Cell &cell : kCells) {
-    for (const int64_t height : {16, 8, 4}) {
-      for (const char *type : {"f32", "int8"}) {
-        SCOPED_TRACE(std::string(cell.op) + " " + cell.direction + " " + type + " " + std::to_string(height));
-        onnx::ModelProto proto = network(cell);
-        for (const char *name : {"W", "R"}) keep_blocks(&proto, name, cell.gates, height);
-        compiler::CompileOptions options;
-        options.weights = type;
-        options.sparse = "blocks";
-        const std::vector<uint8_t> blob = compiler::compile_model(*compiler::check_model(proto), options).blob;
-        const compiler::ExactResult result = exact(blob);
-        EXPECT_EQ("", result.difference);
-        EXPECT_TRUE(result.skipped.empty());
-        EXPECT_EQ(std::string(type) == "f32" ? 1u : 3u, result.layers);
-        for (const uint32_t bytes : index_bytes_of(blob)) heights.insert(bytes);
-      }
-    }
-  }
-  EXPECT_EQ((std::set<uint32_t>{0, 2, 4, 8}), heights);
-}
-
-TEST(Exact, OneBitIsNamed) {
-  if (!can_compare()) GTEST_SKIP() << "the kernels here round products before they add them";
-  const std::vector<uint8_t> blob = compiler::write_blob(graph_of(network(kCells[3]), "int8"), kPanels);
-  for (const char *name : {"conv", "layer", "dense"}) {
-    compiler::Runner runner(blob);
-    Model model;
-    ASSERT_TRUE(read_model(&runner.opened(), &model));
-    const compiler::ExactResult result = exact(blob, [&](compiler::SeenRun *seen) {
-      for (uint32_t n = 0; n < model.nodes.count; ++n) {
-        if (model.string(model.nodes[n].name) != std::string(name)) continue;
-        float &v = seen->nodes[n].out[0].rows[3];
-        v = std::nextafter(v, 10.0f);
-      }
-    });
-    EXPECT_NE(std::string::npos, result.difference.find(std::string("node '") + name + "', step 0, row 0, element 3"))
-        << result.difference;
-  }
-}
 
 TEST(Calibration, ScalesOfXAreThoseThatErrLeast) {
   std::vector<float> numbers;

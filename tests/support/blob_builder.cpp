@@ -80,105 +80,16 @@ uint32_t BlobBuilder::add_index_input(uint32_t elems, uint32_t limit) {
 }
 
 uint32_t BlobBuilder::add_state(uint32_t elems, const std::vector<double> &init) {
-  const uint32_t at = init.empty() ? kNone : put_weights(std::vector<float>(init.begin(), init.end()));
+  const uint32_t at = init.empty() ? kNone : put(std::vector<float>(init.begin(), init.end()));
   states_.push_back({elems, at, 0, add_string("state" + std::to_string(states_.size())), 2, 0});
   return static_cast<uint32_t>(states_.size() - 1);
 }
 
-template <class T>
-uint32_t BlobBuilder::put_bytes(const std::vector<T> &v) {
+uint32_t BlobBuilder::put(const void *bytes, size_t count) {
   const size_t at = weights_.size();
-  weights_.resize(at + round_up(static_cast<uint32_t>(v.size() * sizeof(T)), 64));
-  std::memcpy(weights_.data() + at, v.data(), v.size() * sizeof(T));
+  weights_.resize(at + round_up(static_cast<uint32_t>(count), 64));
+  std::memcpy(weights_.data() + at, bytes, count);
   return static_cast<uint32_t>(at);
-}
-uint32_t BlobBuilder::put_weights(const std::vector<float> &v) {
-  return put_bytes(v);
-}
-
-// panel[k][g][n] of every tile, straight from pack/layout.h's words.
-std::vector<float> BlobBuilder::panels(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate,
-                                       uint32_t gates) const {
-  const uint32_t tiles = round_up(units, nr_) / nr_;
-  std::vector<float> out;
-  for (uint32_t tile = 0; tile < tiles; ++tile)
-    for (uint32_t kk = 0; kk < k; ++kk)
-      for (uint32_t g = first_gate; g < first_gate + gates; ++g)
-        for (uint32_t n = 0; n < nr_; ++n) {
-          const uint32_t unit = tile * nr_ + n;
-          out.push_back(unit < units ? static_cast<float>(m[(size_t{g} * units + unit) * k + kk]) : 0.0f);
-        }
-  return out;
-}
-
-uint32_t BlobBuilder::pack_vector(const std::vector<double> &v, uint32_t units, uint32_t gates) {
-  return put_weights(panels(v, units, 1, 0, gates));
-}
-
-uint32_t BlobBuilder::pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates,
-                                  rnnp::DType type) {
-  if (block_units != 0 && nr_ == 16 && (type == rnnp::DType::kF32 || type == rnnp::DType::kI8))
-    return pack_sparse(std::vector<float>(m.begin(), m.end()), units, k, first_gate, gates, type);
-  if (type == rnnp::DType::kF32) return add_matrix(gates, units, k, put_weights(panels(m, units, k, first_gate, gates)));
-  return pack_matrices(type, std::vector<float>(m.begin(), m.end()), {nullptr, units, k, first_gate, gates}, 1);
-}
-
-template <class T>
-void BlobBuilder::thin_out(std::vector<T> *rows, uint32_t units, uint32_t k) const {
-  for (size_t at = 0; block_units != 0 && nr_ == 16 && at < rows->size(); ++at) {
-    const size_t unit = at / k % units, column = at % k, block = unit / block_units * 3 + column / 4 + at / k / units;
-    if (block % 5 != 0 && unit + column != 0) (*rows)[at] = 0;
-  }
-}
-
-uint32_t BlobBuilder::pack_sparse(std::vector<float> rows, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates,
-                                  rnnp::DType type) {
-  thin_out(&rows, units, k);
-  const rnnp::PanelFormat *format = nullptr;
-  for (const rnnp::PanelFormat &f : rnnp::kPanelFormats) {
-    if (f.weight == type && f.nr == nr_ && f.index_bytes == 2 * nr_ / block_units) format = &f;
-  }
-  if (format == nullptr) std::abort();
-  const rnnp::PackedMatrix packed = rnnp::pack_matrix(*format, {rows.data(), units, k, first_gate, gates});
-  const uint32_t matrix = add_matrix(gates, units, k, put_bytes(packed.panels));
-  rnnp::BlobMatrix &out = matrices_[matrix];
-  out.format = format->id;
-  out.entries = packed.entries;
-  out.index = put_bytes(packed.index);
-  if (!packed.scales.empty()) out.scales = put_bytes(packed.scales);
-  if (!packed.unit_sums.empty()) out.unit_sums = put_bytes(packed.unit_sums);
-  return matrix;
-}
-
-uint32_t BlobBuilder::pack_matrices(rnnp::DType type, const std::vector<float> &rows, rnnp::MatrixSource source, uint32_t count) {
-  const rnnp::PanelFormat *format = nullptr;
-  for (const rnnp::PanelFormat &f : rnnp::kPanelFormats) {
-    if (f.weight == type && f.nr == nr_ && f.index_bytes == 0) format = &f;
-  }
-  if (format == nullptr) std::abort();
-  rnnp::PackedMatrix all;
-  for (uint32_t i = 0; i < count; ++i) {
-    source.m = rows.data() + size_t{i} * source.gates * source.units * source.k;
-    const rnnp::PackedMatrix one = rnnp::pack_matrix(*format, source);
-    all.panels.insert(all.panels.end(), one.panels.begin(), one.panels.end());
-    all.scales.insert(all.scales.end(), one.scales.begin(), one.scales.end());
-    all.unit_sums.insert(all.unit_sums.end(), one.unit_sums.begin(), one.unit_sums.end());
-    all.group_k = one.group_k;
-  }
-  const uint32_t matrix = add_matrix(source.gates, source.units, source.k, put_bytes(all.panels), count);
-  rnnp::BlobMatrix &out = matrices_[matrix];
-  out.format = format->id;
-  if (all.scales.empty()) return matrix;
-  out.scales = put_bytes(all.scales);
-  out.unit_sums = all.unit_sums.empty() ? kNone : put_bytes(all.unit_sums);
-  out.group_k = all.group_k;
-  out.factor_scale = matrix % 2 == 0 ? 0.0f : 1.0f / 127.0f;
-  return matrix;
-}
-
-uint32_t BlobBuilder::add_matrix(uint32_t gates, uint32_t units, uint32_t k, uint32_t at, uint32_t count) {
-  matrices_.push_back({format_of_nr(nr_), count, gates, units, k, k, at, kNone, kNone, kNone, 0, kNone, kNone, 0.0f, 0, {}});
-  return static_cast<uint32_t>(matrices_.size() - 1);
 }
 
 // Weights are rounded to f32 here so that the f64 reference sees the same numbers.
@@ -399,10 +310,10 @@ uint32_t BlobBuilder::add_convolution(uint32_t x, rnnp::AttrConv a, uint32_t out
   if (weights != rnnp::DType::kF32 && !depthwise) {
     a.matrix = pack_matrices(weights, std::vector<float>(layer.w.begin(), layer.w.end()), {nullptr, units, depth, 0, 1}, matrices);
   } else {
-    a.matrix = add_matrix(1, units, depth, put_weights(w), matrices);
+    a.matrix = add_matrix(1, units, depth, put(w), matrices);
   }
   if (depthwise) matrices_.back().format = format_of_nr(0);
-  a.bias = put_weights(bias);
+  a.bias = put(bias);
   layer.attr = a;
   conv.push_back(layer);
   macs_per_step_ += uint64_t{out_elems} * depth;

@@ -102,7 +102,7 @@ class BlobBuilder {
   // `count` matrices whose panels are at this offset, for an attribute to refer to.
   uint32_t add_matrix(uint32_t gates, uint32_t units, uint32_t k, uint32_t panels, uint32_t count = 1);
   // Floats for an attribute to refer to; returns their offset.
-  uint32_t add_weights(const std::vector<float> &v) { return put_weights(v); }
+  uint32_t add_weights(const std::vector<float> &v) { return put(v); }
   void add_output(uint32_t value, const std::string &name = "y");
 
   std::vector<uint8_t> build();
@@ -126,21 +126,23 @@ class BlobBuilder {
   uint32_t add_value(rnnp::ValueKind kind, uint32_t elems, bool sequence, rnnp::DType dtype = rnnp::DType::kF32);
   uint32_t add_state(uint32_t elems, const std::vector<double> &init);
   uint32_t add_string(const std::string &s);
-  uint32_t put_weights(const std::vector<float> &v);
+  // Offset in the weights.
+  uint32_t put(const void *bytes, size_t count);
   template <class T>
-  uint32_t put_bytes(const std::vector<T> &v);
+  uint32_t put(const std::vector<T> &v) {
+    return put(v.data(), v.size() * sizeof(T));
+  }
   uint32_t add_convolution(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems, bool depthwise);
   std::vector<float> panels(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates) const;
   // Offset of a vector per unit, index of a matrix.
   uint32_t pack_vector(const std::vector<double> &v, uint32_t units, uint32_t gates);
   uint32_t pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates,
                        rnnp::DType type);
-  uint32_t pack_sparse(std::vector<float> rows, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates, rnnp::DType type);
+  uint32_t pack_sparse(std::vector<double> m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates, rnnp::DType type);
   uint32_t pack_matrices(rnnp::DType type, const std::vector<float> &rows, rnnp::MatrixSource source, uint32_t count);
   std::vector<double> random(size_t n, double bound);
   // As block_units says: a matrix's weights of all gates.
-  template <class T>
-  void thin_out(std::vector<T> *rows, uint32_t units, uint32_t k) const;
+  void thin_out(std::vector<double> *rows, uint32_t units, uint32_t k) const;
   rnnp::BlobDirection pack_direction(const RecurrentLayer &layer, DirectionWeights &d);
   void push_node(rnnp::OpKind op, const void *attr, size_t bytes, const std::vector<uint32_t> &in,
                  const std::vector<uint32_t> &out);

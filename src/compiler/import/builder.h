@@ -32,6 +32,7 @@ struct Builder {
   int64_t time_size = 1, batch_size = 1;
   bool time_dynamic = false, batch_dynamic = false;
   std::map<std::string, Bound> bound;
+  std::set<std::string> outputs;                // of the ONNX graph
   std::set<std::string> kept;                   // inputs that the user wants kept from step to step
   std::map<uint32_t, std::string> off_steps;    // value index -> why its time axis is not the run's steps; see steps.h
   std::map<uint32_t, std::string> turned_by;    // value index -> what turned its steps round

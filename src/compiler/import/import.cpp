@@ -57,6 +57,7 @@ class Reader {
     b_.origins = origins;
     b_.discovering = discovering;
     b_.kept = facts.kept;
+    b_.outputs.insert(model.outputs.begin(), model.outputs.end());
   }
 
   // The values that the model gives out, as far as they are known.
@@ -111,7 +112,7 @@ class Reader {
         const int origin = b_.origins->of(index, axis);
         view.axes.push_back(b_.input_axis(origin));
         if (!b_.discovering && axis_is_features(view.axes.back()) && b_.origins->dynamic(origin)) {
-          throw Refusal(open_axis_text(input, axis));
+          throw Refusal(open_axis_text(input, axis, origin));
         }
         has_time = has_time || (!view.axes.back().empty() && view.axes.back()[0].kind == Atom::Kind::kTime);
       }
@@ -144,13 +145,16 @@ class Reader {
   }
 
   // Why an axis has to be fixed, and what fixes it.
-  static std::string open_axis_text(const DeclaredInput &input, size_t axis) {
-    const std::string &name = input.dims[axis].name;
+  std::string open_axis_text(const DeclaredInput &input, size_t axis, int origin) const {
+    const std::string &name = input.dims[axis].name, beside = b_.origins->time_beside(origin);
     std::string shape;
     for (size_t i = 0; i < input.dims.size(); ++i) shape += (i ? "," : "") + (i == axis ? std::string("SIZE") : std::string("-1"));
-    return "its axis " + std::to_string(axis) + (name.empty() ? "" : " (" + quote(name) + ")") +
-           " is open, and no layer runs along all of it as it is; accepted: a fixed size. try: " +
-           (name.empty() ? "--shape " + input.name + "=" + shape : "--dim " + name + "=SIZE");
+    return "its axis " + std::to_string(axis) + (name.empty() ? "" : " (" + quote(name) + ")") + " is open, and " +
+           (beside.empty() ? "no layer runs along all of it as it is; accepted: a fixed size. try: "
+                           : "layers run along it and along " + quote(beside) +
+                                 ", of which one is the number of steps; accepted: a fixed size of the other. try: ") +
+           (name.empty() ? "--shape " + input.name + "=" + shape : "--dim " + name + "=SIZE") +
+           (beside.empty() ? "" : " (or --dim " + beside + "=SIZE)");
   }
 
   void read_node(const onnx::NodeProto &node) {

@@ -400,11 +400,18 @@ class RecurrentImport {
     if (b_.is_sequence(state) && !is_kept_input(state)) {
       const bool is_input = b_.graph.values[state.value].kind == ValueKind::kInput;
       throw Refusal(std::string(name) + " changes from step to step; accepted: one state per batch row" +
-                    (is_input ? ". It is an input that the graph reads elsewhere too; --state " +
-                                    call_.node.input(static_cast<int>(i)) + "=OUTPUT keeps it, where an output gives its next value"
-                              : ""));
+                    (is_input ? ". It is an input that the graph reads elsewhere too; " + kept_text(i) : ""));
     }
     return place_state(state, dir, i == kInitialC);
+  }
+
+  // What keeps the initial state that the graph reads elsewhere too.
+  std::string kept_text(size_t i) const {
+    const size_t next = i == kInitialH ? 1 : 2;
+    const std::string &input = call_.node.input(static_cast<int>(i));
+    const std::string output = call_.wants(next) ? call_.node.output(static_cast<int>(next)) : "";
+    if (b_.outputs.count(output) != 0) return "the library can keep it from step to step. try: --state " + input + "=" + output;
+    return "--state " + input + "=OUTPUT keeps it, where an output gives its next value";
   }
 
   // An input that the user wants kept from step to step, read where it lies: the layer's own state, or tying it is refused.
@@ -459,6 +466,11 @@ class RecurrentImport {
   void constant_state(const Tensor &t, bool is_c, const char *name) {
     const int64_t count = static_cast<int64_t>(directions());
     const int64_t batch = t.rank() == 3 ? t.shape[state_batch_axis()] : 0;
+    if (is_c && t.rank() == 3 && t.shape[2] > hidden())
+      throw Refusal(
+          "initial_c has " + std::to_string(t.shape[2]) + " units and hidden_size is " + std::to_string(hidden()) +
+          ": an LSTM with a projection (PyTorch's proj_size), which ONNX's LSTM does not have; accepted: the cell written "
+          "out with its projection, one step with its states as inputs and outputs, and --state");
     expect(t, name, batch_first_ ? Shape{batch, count, hidden()} : Shape{count, batch, hidden()});
     if (batch < 1) throw Refusal(std::string(name) + " is empty");
     if (batch != 1 && !b_.batch_dynamic && b_.batch_size != batch && !batch_.empty()) {

@@ -158,6 +158,16 @@ void Origins::decide() {
   }
 }
 
+std::string Origins::time_beside(int origin) const {
+  const bool runs = std::any_of(layers_.begin(), layers_.end(),
+                                [&](const LayerAxes &layer) { return layer.time >= 0 && find(layer.time) == find(origin); });
+  if (!runs || role(origin) == AxisRole::kTime) return "";
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    if (role(static_cast<int>(i)) == AxisRole::kTime && !names_[i].empty()) return names_[i];
+  }
+  return "";
+}
+
 // Sizes that stand in for open ones become as many times as large, so that what strides make of them are whole numbers of steps.
 void Origins::set_period(int time) {
   int64_t period = 1;

@@ -34,6 +34,8 @@ class Origins {
   // Marks time and batch from all layers together. Of several axes that layers run along one is time: by its name, else an open
   // one, else one that a layer runs along forwards only, else the first; the others are features.
   void decide();
+  // Where layers run along this axis as well as along the one that is time: that one's name. Else empty.
+  std::string time_beside(int origin) const;
   // A text without the numbers that stand in for open dimensions: their names, or ?.
   std::string named(const std::string &text) const;
   AxisRole role(int origin) const;

@@ -58,6 +58,43 @@ void rnn_body(OnnxBuilder *b) {
   b->node("Tanh", {"pre"}, {"h_next"});
 }
 
+// A dense layer with a bias for each gate of each operand; `kind`: n for RNN, a GRU that resets after or before the product.
+void body_by_gates(OnnxBuilder *b, const std::string &kind) {
+  const auto dense = [&](const std::string &x, int inputs, const std::string &to) {
+    b->random("M_" + to, {inputs, kHidden}).random("b_" + to, {kHidden});
+    b->node("MatMul", {x, "M_" + to}, {"p_" + to});
+    b->node("Add", {"b_" + to, "p_" + to}, {to});
+  };
+  const auto gate = [&](const std::string &name, const char *f, const std::string &of_h = "h") {
+    dense("x", kIn, "x" + name);
+    dense(of_h, kHidden, "h" + name);
+    b->node("Add", {"x" + name, "h" + name}, {name + "_in"});
+    b->node(f, {name + "_in"}, {name});
+  };
+  if (kind == "rnn") {
+    dense("x", kIn, "xn");
+    dense("h", kHidden, "hn");
+    b->node("Add", {"xn", "hn"}, {"sum"});
+    b->node("Tanh", {"sum"}, {"h_next"});
+    return;
+  }
+  gate("z", "Sigmoid");
+  gate("r", "Sigmoid");
+  if (kind == "before") {
+    b->node("Mul", {"r", "h"}, {"rh"});
+    gate("n", "Tanh", "rh");
+  } else {
+    dense("x", kIn, "xn");
+    dense("h", kHidden, "hn");
+    b->node("Mul", {"r", "hn"}, {"inner"});
+    b->node("Add", {"xn", "inner"}, {"n_in"});
+    b->node("Tanh", {"n_in"}, {"n"});
+  }
+  b->node("Sub", {"h", "n"}, {"less"});
+  b->node("Mul", {"z", "less"}, {"kept"});
+  b->node("Add", {"kept", "n"}, {"h_next"});
+}
+
 // No layer: the state decays and takes what is left of x behind a norm.
 void decay_body(OnnxBuilder *b) {
   b->random("W", {kIn, kHidden});
@@ -177,6 +214,35 @@ TEST(Loops, AnRnnCellIsALayer) {
     EXPECT_EQ(count(b, OpKind::kRecurrent), 1u);
     check_against_f64(b.proto);
   }
+}
+
+TEST(Loops, ACellWithAMatrixForEachGateIsALayer) {
+  for (const char *kind : {"rnn", "after", "before"}) {
+    SCOPED_TRACE(kind);
+    OnnxBuilder body;
+    body_by_gates(&body, kind);
+    for (const OnnxBuilder &b : {with_loop(loop_graph(body)), with_scan(scan_graph(body))}) {
+      EXPECT_EQ(count(b, OpKind::kRecurrent), 1u);
+      check_against_f64(b.proto);
+    }
+  }
+}
+
+TEST(Loops, AScanFromTheLastStepIsALayerOfDirectionReverse) {
+  OnnxBuilder body;
+  rnn_body(&body);
+  OnnxBuilder b = with_scan(scan_graph(body));
+  NodeBuilder scan(b.proto.mutable_graph()->mutable_node(b.proto.graph().node_size() - 1));
+  scan.with("scan_input_directions", std::vector<int64_t>{1}).with("scan_output_directions", std::vector<int64_t>{1});
+  EXPECT_EQ(count(b, OpKind::kRecurrent), 1u);
+  check_against_f64(b.proto);
+  OnnxBuilder decay;
+  decay_body(&decay);
+  b = with_scan(scan_graph(decay));
+  NodeBuilder(b.proto.mutable_graph()->mutable_node(b.proto.graph().node_size() - 1))
+      .with("scan_input_directions", std::vector<int64_t>{1})
+      .with("scan_output_directions", std::vector<int64_t>{1});
+  EXPECT_NE(refusal_of(b.proto).find("'the_scan' (Scan)"), std::string::npos) << refusal_of(b.proto);
 }
 
 TEST(Loops, AnyOtherBodyRunsAtEveryStepAndKeepsItsState) {

@@ -7,8 +7,8 @@
 #include <random>
 #include <set>
 
-#include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/onnx/step_sums.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -19,175 +19,6 @@ using onnx::NodeProto;
 constexpr int64_t kTrials = 6;
 constexpr double kScales[kTrials] = {1, 1, 0.3, 8, 60, 1000};
 constexpr double kSame = 1e-6;
-
-// [rows][columns] in doubles.
-struct Matrix {
-  int64_t rows = 0, columns = 0;
-  std::vector<double> data;
-  double at(int64_t r, int64_t c) const { return data[static_cast<size_t>(r * columns + c)]; }
-};
-
-// What the step multiplies x and h by, side by side in the order of the step, and what it adds.
-struct Affine {
-  Matrix w, r;                       // [I][G H], [H][G H]
-  std::vector<double> wb, rb, both;  // [G H]
-  int64_t hidden = 0, gates = 0;
-};
-
-class Reader {
- public:
-  explicit Reader(const StepGraph &step) : step_(step), constants_(step.constants) { fold(); }
-
-  std::optional<Affine> read(const std::string &h) {
-    Affine out;
-    std::vector<Matrix> inner;  // products of what is neither x nor h
-    for (const NodeProto *node : step_.nodes) {
-      if ((node->op_type() != "MatMul" && node->op_type() != "Gemm") || constants_.count(node->output(0)) != 0) continue;
-      Matrix m;
-      std::vector<double> added;
-      if (!product(*node, &m, &added)) return std::nullopt;
-      const std::string from = source(node->input(0));
-      if (from == step_.x) {
-        if (out.w.rows != 0) return std::nullopt;
-        out.w = m;
-        out.wb = added;
-        products_[node->output(0)] = 1;
-      } else if (from == h) {
-        if (out.r.rows != 0) return std::nullopt;
-        out.r = m;
-        out.rb = added;
-        products_[node->output(0)] = 2;
-      } else {
-        inner.push_back(m);
-        if (!added.empty()) return std::nullopt;
-      }
-    }
-    if (out.w.rows == 0 || out.r.rows == 0 || inner.size() > 1) return std::nullopt;
-    if (inner.size() == 1 && !join(&out.r, inner[0])) return std::nullopt;
-    out.hidden = out.r.rows;
-    if (out.w.columns != out.r.columns || out.r.columns % out.hidden != 0) return std::nullopt;
-    out.gates = out.w.columns / out.hidden;
-    for (std::vector<double> *bias : {&out.wb, &out.rb, &out.both}) bias->resize(static_cast<size_t>(out.w.columns), 0.0);
-    return add_biases(&out) ? std::optional<Affine>(out) : std::nullopt;
-  }
-
-  // The step's results at these operands.
-  std::vector<Tensor> run(const std::map<std::string, Tensor> &given, const std::vector<std::string> &wanted) const {
-    std::map<std::string, std::shared_ptr<const Tensor>> known = constants_;
-    for (const auto &each : given) known[each.first] = std::make_shared<const Tensor>(each.second);
-    for (const NodeProto *node : step_.nodes) {
-      std::vector<const Tensor *> in;
-      bool ready = true;
-      for (const std::string &name : node->input()) {
-        const auto found = known.find(name);
-        ready = ready && (name.empty() || found != known.end());
-        in.push_back(ready && !name.empty() ? found->second.get() : nullptr);
-      }
-      if (!ready) continue;
-      std::vector<Tensor> out = eval_node(*node, step_.opset, in);
-      for (size_t i = 0; i < out.size(); ++i)
-        known[node->output(static_cast<int>(i))] = std::make_shared<const Tensor>(std::move(out[i]));
-    }
-    std::vector<Tensor> results;
-    for (const std::string &name : wanted) {
-      if (known.count(name) == 0) throw Refusal("the step does not make " + quote(name));
-      results.push_back(*known.at(name));
-    }
-    return results;
-  }
-
- private:
-  // Constants made of constants.
-  void fold() {
-    for (const NodeProto *node : step_.nodes) {
-      std::vector<const Tensor *> in;
-      bool known = find_eval(node->op_type()) != nullptr;
-      for (const std::string &name : node->input()) {
-        const auto found = constants_.find(name);
-        known = known && (name.empty() || found != constants_.end());
-        in.push_back(known && !name.empty() ? found->second.get() : nullptr);
-      }
-      if (!known) continue;
-      std::vector<Tensor> out = eval_node(*node, step_.opset, in);
-      for (size_t i = 0; i < out.size(); ++i)
-        constants_[node->output(static_cast<int>(i))] = std::make_shared<const Tensor>(std::move(out[i]));
-    }
-  }
-
-  // A name without the Identities before it.
-  std::string source(std::string name) const {
-    for (size_t i = 0; i < step_.nodes.size(); ++i) {
-      const auto maker = std::find_if(step_.nodes.begin(), step_.nodes.end(), [&](const NodeProto *node) {
-        return node->op_type() == "Identity" && node->output_size() == 1 && node->output(0) == name;
-      });
-      if (maker == step_.nodes.end()) break;
-      name = (*maker)->input(0);
-    }
-    return name;
-  }
-
-  bool product(const NodeProto &node, Matrix *m, std::vector<double> *added) const {
-    if (node.input_size() < 2 || constants_.count(node.input(1)) == 0) return false;
-    const Tensor &t = *constants_.at(node.input(1));
-    if (t.rank() != 2) return false;
-    const Attributes a(node);
-    const bool gemm = node.op_type() == "Gemm", transposed = gemm && a.integer("transB", 0) != 0;
-    if (gemm && (a.integer("transA", 0) != 0 || a.real("alpha", 1) != 1 || a.real("beta", 1) != 1)) return false;
-    *m = {t.shape[transposed ? 1 : 0], t.shape[transposed ? 0 : 1], t.data};
-    if (transposed) {
-      for (int64_t r = 0; r < m->rows; ++r) {
-        for (int64_t c = 0; c < m->columns; ++c)
-          m->data[static_cast<size_t>(r * m->columns + c)] = t.data[static_cast<size_t>(c * m->rows + r)];
-      }
-    }
-    if (!gemm || node.input_size() < 3 || node.input(2).empty()) return true;
-    return vector_of(node.input(2), m->columns, added);
-  }
-
-  bool vector_of(const std::string &name, int64_t size, std::vector<double> *out) const {
-    const auto found = constants_.find(name);
-    if (found == constants_.end() || found->second->size() != size || found->second->shape.back() != size) return false;
-    out->resize(static_cast<size_t>(size), 0.0);
-    for (size_t i = 0; i < out->size(); ++i) (*out)[i] += found->second->data[i];
-    return true;
-  }
-
-  // The candidate's own product behind those of the gates.
-  static bool join(Matrix *r, const Matrix &more) {
-    if (more.rows != r->rows || more.columns != r->rows) return false;
-    Matrix out = {r->rows, r->columns + more.columns, {}};
-    for (int64_t i = 0; i < r->rows; ++i) {
-      for (int64_t c = 0; c < out.columns; ++c) out.data.push_back(c < r->columns ? r->at(i, c) : more.at(i, c - r->columns));
-    }
-    *r = out;
-    return true;
-  }
-
-  // What is added to the products, alone or together.
-  bool add_biases(Affine *a) {
-    for (const NodeProto *node : step_.nodes) {
-      if (node->op_type() != "Add" || node->input_size() != 2 || constants_.count(node->output(0)) != 0) continue;
-      const auto kind = [&](int i) {
-        const auto found = products_.find(source(node->input(i)));
-        return found == products_.end() ? 0 : found->second;
-      };
-      const int kinds[2] = {kind(0), kind(1)};
-      if (kinds[0] != 0 && kinds[1] != 0) products_[node->output(0)] = 3;
-      for (int i = 0; i < 2; ++i) {
-        if (kinds[i] == 0 || kinds[1 - i] != 0) continue;
-        std::vector<double> *to = kinds[i] == 1 ? &a->wb : kinds[i] == 2 ? &a->rb : &a->both;
-        if (constants_.count(node->input(1 - i)) == 0) continue;
-        if (!vector_of(node->input(1 - i), a->w.columns, to)) return false;
-        products_[node->output(0)] = kinds[i];
-      }
-    }
-    return true;
-  }
-
-  const StepGraph &step_;
-  Constants constants_;
-  std::map<std::string, int> products_;  // 1: of x, 2: of h, 3: their sum
-};
 
 struct Gate {
   const char *name;
@@ -209,7 +40,7 @@ const Squash kSquashes[] = {{"Tanh", [](double x) { return std::tanh(x); }},
 
 // The step's own numbers, and the sums that a layer would work on.
 struct Trial {
-  const Affine *a;
+  const StepSums *a;
   std::vector<double> x, h, c, h_next, c_next;  // [kTrials][I], [kTrials][H]
   std::vector<double> xs, hs;                   // [kTrials][G H]: products with their own biases
 
@@ -333,7 +164,7 @@ std::vector<double> sums(const Matrix &m, const std::vector<double> &rows, const
 }
 
 // ONNX's W, R and B.
-void write_weights(const Affine &a, const Layout &layout, MatchedCell *cell) {
+void write_weights(const StepSums &a, const Layout &layout, MatchedCell *cell) {
   const int64_t h = a.hidden, rows = a.gates * h;
   cell->hidden = h;
   cell->w = Tensor(Elem::kFloat, {1, rows, a.w.rows});
@@ -377,8 +208,7 @@ bool may_be_cell(const StepGraph &step) {
 }
 
 std::optional<MatchedCell> match_with(const StepGraph &step, size_t h) {
-  Reader reader(step);
-  const std::optional<Affine> affine = reader.read(step.before[h]);
+  const std::optional<StepSums> affine = read_sums(step, step.before[h]);
   const size_t states = step.before.size(), c = states == 2 ? 1 - h : 0;
   if (!affine || (states == 2) != (affine->gates == 4) || (affine->gates != 1 && affine->gates != 3 && affine->gates != 4))
     return std::nullopt;
@@ -387,7 +217,7 @@ std::optional<MatchedCell> match_with(const StepGraph &step, size_t h) {
   std::map<std::string, Tensor> given;
   given[step.x] = random_rows(affine->w.rows, &random);
   for (const std::string &name : step.before) given[name] = random_rows(affine->hidden, &random);
-  const std::vector<Tensor> next = reader.run(given, step.after);
+  const std::vector<Tensor> next = run_step(step, given, step.after);
   for (const Tensor &each : next) {
     if (each.shape != Shape{kTrials, affine->hidden}) return std::nullopt;
   }

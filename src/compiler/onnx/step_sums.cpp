@@ -1,0 +1,196 @@
+// step_sums.cpp -- Contract: step_sums.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/onnx/step_sums.h"
+
+#include <algorithm>
+
+#include "compiler/eval/eval.h"
+#include "compiler/onnx/problem.h"
+
+namespace rnnp::compiler {
+namespace {
+
+using onnx::NodeProto;
+
+class Reader {
+ public:
+  explicit Reader(const StepGraph &step) : step_(step), constants_(step.constants) { fold(); }
+
+  // Products of one operand stand side by side in the order of the step: one matrix for all gates, or one for each.
+  std::optional<StepSums> read(const std::string &h) {
+    StepSums out;
+    std::vector<std::pair<const NodeProto *, Matrix>> inner;  // products of what is neither x nor h
+    std::vector<double> inner_added;
+    for (const NodeProto *node : step_.nodes) {
+      if ((node->op_type() != "MatMul" && node->op_type() != "Gemm") || constants_.count(node->output(0)) != 0) continue;
+      Matrix m;
+      std::vector<double> added;
+      if (!product(*node, &m, &added)) return std::nullopt;
+      const std::string from = source(node->input(0));
+      if (from != step_.x && from != h) {
+        inner.emplace_back(node, m);
+        inner_added = added;
+        continue;
+      }
+      const bool of_x = from == step_.x;
+      products_[node->output(0)] = {of_x ? Sum::kX : Sum::kH, (of_x ? out.w : out.r).columns, m.columns};
+      if (!append(of_x ? &out.w : &out.r, m)) return std::nullopt;
+      std::vector<double> &bias = of_x ? out.wb : out.rb;
+      added.resize(static_cast<size_t>(m.columns), 0.0);
+      bias.insert(bias.end(), added.begin(), added.end());
+    }
+    if (out.w.rows == 0 || out.r.rows == 0 || inner.size() > 1) return std::nullopt;
+    const int64_t own = out.r.columns;
+    if (inner.size() == 1) {  // the candidate's own product, behind those of the gates
+      const Matrix &m = inner[0].second;
+      if (m.rows != out.r.rows || m.columns != m.rows || !append(&out.r, m)) return std::nullopt;
+      products_[inner[0].first->output(0)] = {Sum::kInner, own, m.columns};
+    }
+    out.hidden = out.r.rows;
+    if (out.w.columns != out.r.columns || out.r.columns % out.hidden != 0) return std::nullopt;
+    out.gates = out.w.columns / out.hidden;
+    for (std::vector<double> *bias : {&out.wb, &out.rb, &out.both}) bias->resize(static_cast<size_t>(out.w.columns), 0.0);
+    for (size_t i = 0; i < inner_added.size(); ++i) out.wb[static_cast<size_t>(own) + i] += inner_added[i];
+    return add_biases(&out) ? std::optional<StepSums>(out) : std::nullopt;
+  }
+
+  // The step's results at these operands.
+  std::vector<Tensor> run(const std::map<std::string, Tensor> &given, const std::vector<std::string> &wanted) const {
+    std::map<std::string, std::shared_ptr<const Tensor>> known = constants_;
+    for (const auto &each : given) known[each.first] = std::make_shared<const Tensor>(each.second);
+    for (const NodeProto *node : step_.nodes) {
+      std::vector<const Tensor *> in;
+      bool ready = true;
+      for (const std::string &name : node->input()) {
+        const auto found = known.find(name);
+        ready = ready && (name.empty() || found != known.end());
+        in.push_back(ready && !name.empty() ? found->second.get() : nullptr);
+      }
+      if (!ready) continue;
+      std::vector<Tensor> out = eval_node(*node, step_.opset, in);
+      for (size_t i = 0; i < out.size(); ++i)
+        known[node->output(static_cast<int>(i))] = std::make_shared<const Tensor>(std::move(out[i]));
+    }
+    std::vector<Tensor> results;
+    for (const std::string &name : wanted) {
+      if (known.count(name) == 0) throw Refusal("the step does not make " + quote(name));
+      results.push_back(*known.at(name));
+    }
+    return results;
+  }
+
+ private:
+  // Constants made of constants.
+  void fold() {
+    for (const NodeProto *node : step_.nodes) {
+      std::vector<const Tensor *> in;
+      bool known = find_eval(node->op_type()) != nullptr;
+      for (const std::string &name : node->input()) {
+        const auto found = constants_.find(name);
+        known = known && (name.empty() || found != constants_.end());
+        in.push_back(known && !name.empty() ? found->second.get() : nullptr);
+      }
+      if (!known) continue;
+      std::vector<Tensor> out = eval_node(*node, step_.opset, in);
+      for (size_t i = 0; i < out.size(); ++i)
+        constants_[node->output(static_cast<int>(i))] = std::make_shared<const Tensor>(std::move(out[i]));
+    }
+  }
+
+  // A name without the Identities before it.
+  std::string source(std::string name) const {
+    for (size_t i = 0; i < step_.nodes.size(); ++i) {
+      const auto maker = std::find_if(step_.nodes.begin(), step_.nodes.end(), [&](const NodeProto *node) {
+        return node->op_type() == "Identity" && node->output_size() == 1 && node->output(0) == name;
+      });
+      if (maker == step_.nodes.end()) break;
+      name = (*maker)->input(0);
+    }
+    return name;
+  }
+
+  bool product(const NodeProto &node, Matrix *m, std::vector<double> *added) const {
+    if (node.input_size() < 2 || constants_.count(node.input(1)) == 0) return false;
+    const Tensor &t = *constants_.at(node.input(1));
+    if (t.rank() != 2) return false;
+    const Attributes a(node);
+    const bool gemm = node.op_type() == "Gemm", transposed = gemm && a.integer("transB", 0) != 0;
+    if (gemm && (a.integer("transA", 0) != 0 || a.real("alpha", 1) != 1 || a.real("beta", 1) != 1)) return false;
+    *m = {t.shape[transposed ? 1 : 0], t.shape[transposed ? 0 : 1], t.data};
+    if (transposed) {
+      for (int64_t r = 0; r < m->rows; ++r) {
+        for (int64_t c = 0; c < m->columns; ++c)
+          m->data[static_cast<size_t>(r * m->columns + c)] = t.data[static_cast<size_t>(c * m->rows + r)];
+      }
+    }
+    if (!gemm || node.input_size() < 3 || node.input(2).empty()) return true;
+    return vector_of(node.input(2), m->columns, added);
+  }
+
+  bool vector_of(const std::string &name, int64_t size, std::vector<double> *out) const {
+    const auto found = constants_.find(name);
+    if (found == constants_.end() || found->second->size() != size || found->second->shape.back() != size) return false;
+    out->resize(static_cast<size_t>(size), 0.0);
+    for (size_t i = 0; i < out->size(); ++i) (*out)[i] += found->second->data[i];
+    return true;
+  }
+
+  static bool append(Matrix *to, const Matrix &more) {
+    if (to->rows != 0 && to->rows != more.rows) return false;
+    Matrix out = {more.rows, to->columns + more.columns, {}};
+    for (int64_t i = 0; i < out.rows; ++i) {
+      for (int64_t c = 0; c < out.columns; ++c) out.data.push_back(c < to->columns ? to->at(i, c) : more.at(i, c - to->columns));
+    }
+    *to = std::move(out);
+    return true;
+  }
+
+  // What is added to the products, alone or together.
+  bool add_biases(StepSums *a) {
+    for (const NodeProto *node : step_.nodes) {
+      if (node->op_type() != "Add" || node->input_size() != 2 || constants_.count(node->output(0)) != 0) continue;
+      const auto sum = [&](int i) {
+        const auto found = products_.find(source(node->input(i)));
+        return found == products_.end() ? Sum{} : found->second;
+      };
+      const Sum sums[2] = {sum(0), sum(1)};
+      if (sums[0].of != Sum::kNone && sums[1].of != Sum::kNone) {
+        if (sums[0].first != sums[1].first || sums[0].columns != sums[1].columns) return false;
+        products_[node->output(0)] = {Sum::kBoth, sums[0].first, sums[0].columns};
+      }
+      for (int i = 0; i < 2; ++i) {
+        if (sums[i].of == Sum::kNone || sums[1 - i].of != Sum::kNone) continue;
+        if (constants_.count(node->input(1 - i)) == 0) continue;
+        std::vector<double> added;
+        if (!vector_of(node->input(1 - i), sums[i].columns, &added)) return false;
+        // What the candidate's own product has added reaches the sum as what x's has.
+        std::vector<double> *to = sums[i].of == Sum::kH ? &a->rb : sums[i].of == Sum::kBoth ? &a->both : &a->wb;
+        for (size_t k = 0; k < added.size(); ++k) (*to)[static_cast<size_t>(sums[i].first) + k] += added[k];
+        products_[node->output(0)] = sums[i];
+      }
+    }
+    return true;
+  }
+
+  // A sum of products, and the columns of the gates that it is.
+  struct Sum {
+    enum Of : uint8_t { kNone, kX, kH, kBoth, kInner } of = kNone;
+    int64_t first = 0, columns = 0;
+  };
+
+  const StepGraph &step_;
+  Constants constants_;
+  std::map<std::string, Sum> products_;
+};
+
+}  // namespace
+
+std::optional<StepSums> read_sums(const StepGraph &step, const std::string &h) {
+  return Reader(step).read(h);
+}
+
+std::vector<Tensor> run_step(const StepGraph &step, const std::map<std::string, Tensor> &given,
+                             const std::vector<std::string> &wanted) {
+  return Reader(step).run(given, wanted);
+}
+
+}  // namespace rnnp::compiler

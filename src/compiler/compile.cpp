@@ -12,6 +12,7 @@
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/budget.h"
 #include "compiler/onnx/fuse_cells.h"
+#include "compiler/onnx/fuse_kept_cells.h"
 #include "compiler/onnx/loops.h"
 #include "compiler/onnx/plain_indices.h"
 #include "compiler/onnx/problem.h"
@@ -23,13 +24,18 @@ namespace rnnp::compiler {
 
 namespace {
 
-// nullptr also where a small file shares large matrices between many cells.
-std::unique_ptr<OnnxModel> fused_cells(const OnnxModel &model, const StateNames &states) {
-  try {
-    return fuse_cells(model, states);
-  } catch (const Refusal &) {
-    return nullptr;
+// The ways to write a model with its cells in one piece, the best first. None where a small file shares large matrices between many
+// cells.
+std::vector<std::unique_ptr<OnnxModel>> fused_cells(const OnnxModel &model, const StateNames &states) {
+  std::vector<std::unique_ptr<OnnxModel>> ways;
+  for (const auto fuse : {fuse_kept_cells, fuse_cells}) {
+    try {
+      if (std::unique_ptr<OnnxModel> fused = fuse(model, states)) ways.push_back(std::move(fused));
+    } catch (const Refusal &) {
+      // As the file has them.
+    }
   }
+  return ways;
 }
 
 }  // namespace
@@ -50,13 +56,14 @@ Graph graph_of(const OnnxModel &model, const std::vector<StatePair> &states, con
 Graph graph_without_loops(const OnnxModel &model, const std::vector<StatePair> &states) {
   StateNames names;
   for (const StatePair &pair : states) names.emplace(pair.input, pair.output);
-  if (const auto fused = fused_cells(model, names)) {
+  for (const auto &fused : fused_cells(model, names)) {
     try {
       Graph graph = graph_of(*fused, states, names);
-      graph.notes.emplace_back("LSTM cells written in primitive operators are run as recurrent layers");
+      graph.notes.emplace_back("cells written in primitive operators are run as recurrent layers");
       if (states.empty() || graph.causal) return graph;
     } catch (const ModelError &) {
       // The file's own graph says what is wrong, if anything is.
+    } catch (const UsageError &) {
     }
   }
   return graph_of(model, states, names);

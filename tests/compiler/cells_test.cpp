@@ -152,5 +152,47 @@ TEST(Cells, WithoutShapesOfOutputsTheCellStaysAsItIs) {
   check_kept_states(cell(how).proto, kStates, {5, 2});
 }
 
+// A GRU with a matrix for each gate behind a state of its own that is no cell's; y is h', or computed from it.
+OnnxBuilder gru_behind_a_mean(bool give_h) {
+  OnnxBuilder b;
+  b.input("x", {2, 5}).input("m", {2, 5}).input("h", {2, kHidden});
+  for (const char *output : {"Y", "h_next", "m_next"}) b.output(output);
+  b.constant("slow", {}, {0.9f}).constant("rest", {}, {0.1f}).constant("one", {}, {1.0f}).random("M", {kHidden, 3});
+  b.node("Mul", {"m", "slow"}, {"m_kept"});
+  b.node("Mul", {"x", "rest"}, {"m_fresh"});
+  b.node("Add", {"m_kept", "m_fresh"}, {"m_next"});
+  b.node("Sub", {"x", "m"}, {"u"});
+  for (const std::string gate : {"z", "r", "n"}) {
+    b.random("W" + gate, {5, kHidden}).random("R" + gate, {kHidden, kHidden}).random("B" + gate, {kHidden});
+    b.node("Gemm", {"u", "W" + gate, "B" + gate}, {"x" + gate});
+    b.node("MatMul", {"h", "R" + gate}, {"h" + gate});
+  }
+  for (const std::string gate : {"z", "r"}) {
+    b.node("Add", {"x" + gate, "h" + gate}, {gate + "_in"});
+    b.node("Sigmoid", {gate + "_in"}, {gate});
+  }
+  b.node("Mul", {"r", "hn"}, {"rh"});
+  b.node("Add", {"rh", "xn"}, {"n_in"});
+  b.node("Tanh", {"n_in"}, {"n"});
+  b.node("Sub", {"one", "z"}, {"not_z"});
+  b.node("Mul", {"not_z", "n"}, {"fresh"});
+  b.node("Mul", {"z", "h"}, {"kept"});
+  b.node("Add", {"fresh", "kept"}, {"h_next"});
+  give_h ? b.node("Identity", {"h_next"}, {"Y"}) : b.node("MatMul", {"h_next", "M"}, {"Y"});
+  return b;
+}
+
+TEST(KeptCells, AGruIsALayerHoweverItIsWrittenBesideOtherStates) {
+  for (const bool give_h : {false, true}) {
+    SCOPED_TRACE(give_h);
+    const OnnxBuilder b = gru_behind_a_mean(give_h);
+    const std::vector<StatePair> both = {{"h", "h_next"}, {"m", "m_next"}};
+    EXPECT_EQ(layers(b, both), 1u);
+    check_kept_states(b.proto, both, {5, 2});
+    EXPECT_EQ(layers(b, {}), 0u);
+    check_against_f64(b.proto, {1, 2});
+  }
+}
+
 }  // namespace
 }  // namespace rnnp::testing_support

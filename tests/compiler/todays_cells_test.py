@@ -68,9 +68,10 @@ def check(tool, folder, index, cell):
     assert np.max(np.abs(got[0] - got[1])) <= TOLERANCE, "the steps are not the sequence"
     against_onnxruntime([step, sequence], x, shapes, got)
     nodes = [re.findall(r"^  (\w+) ", each.split("\nnodes:")[1], re.M) for each in (text, whole_text)]
-    layer = nodes[1] == ["recurrent"]
-    assert layer == (name in LAYERS), f"a layer: {layer}"
-    return f"| {name} | {' and '.join('x'.join(map(str, shape)) for shape in shapes)} | {len(nodes[0])} | {'a layer' if layer else len(nodes[1])} |"
+    for each in nodes:
+        layer = each == ["recurrent"]
+        assert layer == (name in LAYERS), f"a layer: {layer}"
+    return f"| {name} | {' and '.join('x'.join(map(str, shape)) for shape in shapes)} | {' | '.join('a layer' if layer else str(len(each)) for each in nodes)} |"
 
 
 def main():

@@ -7,100 +7,12 @@
 
 #include "compiler/onnx/attributes.h"
 #include "compiler/onnx/rewrite.h"
-#include "compiler/onnx/subgraph.h"
+#include "compiler/onnx/uses.h"
 
 namespace rnnp::compiler {
 namespace {
 
 using onnx::NodeProto;
-
-bool only_moves(const std::string &op) {
-  static const std::set<std::string> kMoves = {"Identity", "Slice",     "Split",   "Squeeze", "Unsqueeze",
-                                               "Gather",   "Transpose", "Reshape", "Concat"};
-  return kMoves.count(op) != 0;
-}
-
-// Who makes and who reads each name.
-class Uses {
- public:
-  explicit Uses(const OnnxModel &model) : outputs_(model.outputs.begin(), model.outputs.end()) {
-    for (const DeclaredInput &input : model.inputs) inputs_.insert(input.name);
-    for (const NodeProto *node : model.nodes) {
-      for (const std::string &name : node->output()) maker_[name] = node;
-      for (const std::string &name : names_read(*node)) readers_[name].push_back(node);
-    }
-    // Nodes are in order, so readers are decided before their makers.
-    for (size_t i = model.nodes.size(); i-- > 0;) {
-      if (takes_out(*model.nodes[i])) leads_out_.insert(model.nodes[i]);
-    }
-  }
-
-  // The node of this operator with so many inputs that makes the name alone; nullptr otherwise.
-  const NodeProto *maker(const std::string &name, const char *op, int inputs) const {
-    const auto found = maker_.find(name);
-    if (found == maker_.end()) return nullptr;
-    const NodeProto &node = *found->second;
-    return node.op_type() == op && node.input_size() == inputs && node.output_size() == 1 ? &node : nullptr;
-  }
-  const NodeProto *any_maker(const std::string &name) const {
-    const auto found = maker_.find(name);
-    return found == maker_.end() ? nullptr : found->second;
-  }
-  const std::vector<const NodeProto *> &readers(const std::string &name) const {
-    static const std::vector<const NodeProto *> kNone;
-    const auto found = readers_.find(name);
-    return found == readers_.end() ? kNone : found->second;
-  }
-
-  // The graph input that a name is a part of; empty when it is computed.
-  std::string root(std::string name) const {
-    for (size_t i = 0; i <= maker_.size(); ++i) {
-      if (inputs_.count(name)) return name;
-      const auto found = maker_.find(name);
-      if (found == maker_.end() || !only_moves(found->second->op_type()) || found->second->op_type() == "Concat" ||
-          found->second->input_size() == 0)
-        return "";
-      name = found->second->input(0);
-    }
-    return "";
-  }
-
-  // The graph's outputs that a name goes to through moves alone.
-  std::set<std::string> outputs_of(const std::string &name) const {
-    std::set<std::string> found, seen = {name};
-    std::vector<std::string> open = {name};
-    while (!open.empty()) {
-      const std::string next = open.back();
-      open.pop_back();
-      if (outputs_.count(next)) found.insert(next);
-      for (const NodeProto *reader : readers(next)) {
-        if (!only_moves(reader->op_type())) continue;
-        for (const std::string &made : reader->output()) {
-          if (seen.insert(made).second) open.push_back(made);
-        }
-      }
-    }
-    return found;
-  }
-
-  // True when the node only takes its input on towards outputs of the graph: a state on its way out.
-  bool leads_out(const NodeProto &node) const { return leads_out_.count(&node) != 0; }
-
- private:
-  bool takes_out(const NodeProto &node) const {
-    if (!only_moves(node.op_type())) return false;
-    return std::all_of(node.output().begin(), node.output().end(), [&](const std::string &name) {
-      const auto &next = readers(name);
-      return (outputs_.count(name) || !next.empty()) &&
-             std::all_of(next.begin(), next.end(), [&](const NodeProto *reader) { return leads_out(*reader); });
-    });
-  }
-
-  std::set<std::string> inputs_, outputs_;
-  std::map<std::string, const NodeProto *> maker_;
-  std::map<std::string, std::vector<const NodeProto *>> readers_;
-  std::set<const NodeProto *> leads_out_;
-};
 
 using Constant = std::shared_ptr<const Tensor>;
 using Product = std::pair<std::string, Constant>;  // what is multiplied by the matrix

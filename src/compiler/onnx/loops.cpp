@@ -145,23 +145,9 @@ class Expander {
   std::string write_layer(const NodeProto &node, const LoopForm &form, const StepLayer &layer, const std::string &at,
                           const std::string &x) {
     const MatchedCell &cell = layer.cell;
-    rewrite_.set_constant(at + ":w", cell.w);
-    rewrite_.set_constant(at + ":r", cell.r);
-    rewrite_.set_constant(at + ":b", cell.b);
     rewrite_.reshaping("Unsqueeze", form.states[layer.h].start, at + ":h", {0});
-    std::vector<std::string> in = {x, at + ":w", at + ":r", at + ":b", "", at + ":h"}, out = {at + ":y", at + ":hn"};
-    if (cell.op == "LSTM") {
-      rewrite_.reshaping("Unsqueeze", form.states[layer.c].start, at + ":c", {0});
-      in.push_back(at + ":c");
-      out.push_back(at + ":cn");
-    }
-    NodeProto *made = rewrite_.add(cell.op, node_title(node), in, out);
-    set_attribute(made, "hidden_size", cell.hidden);
-    set_attribute(made, "activations", cell.activations);
-    add_numbers(made, "activation_alpha", cell.alphas);
-    add_numbers(made, "activation_beta", cell.betas);
-    if (cell.op == "GRU") set_attribute(made, "linear_before_reset", cell.linear_before_reset);
-    if (form.reverse) set_attribute(made, "direction", std::string("reverse"));
+    if (cell.op == "LSTM") rewrite_.reshaping("Unsqueeze", form.states[layer.c].start, at + ":c", {0});
+    add_layer(&rewrite_, cell, node_title(node), at, x, form.reverse);
     rewrite_.reshaping("Squeeze", at + ":y", at + ":steps", {1});
     const std::string &h = form.states[layer.h].final, &c = form.states[layer.c].final;
     if (!h.empty()) rewrite_.reshaping("Squeeze", at + ":hn", h, {0});
@@ -186,14 +172,6 @@ class Expander {
       const std::string at = node_title(node) + ":layer" + (copied == 0 ? "" : std::to_string(copied));
       rewrite_.reshaping("Squeeze", at + ":hn", state.final, {0});
     }
-  }
-
-  static void add_numbers(NodeProto *node, const char *name, const std::vector<float> &values) {
-    if (values.empty()) return;
-    onnx::AttributeProto *attribute = node->add_attribute();
-    attribute->set_name(name);
-    attribute->set_type(onnx::AttributeProto::FLOATS);
-    for (const float value : values) attribute->add_floats(value);
   }
 
   // The body's nodes in the place of the loop.

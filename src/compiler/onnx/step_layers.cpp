@@ -17,7 +17,8 @@ constexpr size_t kMostStates = 64;  // bits of a mask
 class Needs {
  public:
   Needs(const StepGraph &step, const std::set<std::string> &given) {
-    for (size_t i = 0; i < step.before.size(); ++i) needs_[step.before[i]] = uint64_t{1} << i;
+    for (size_t i = 0; i < step.before.size(); ++i)
+      needs_[step.before[i]] = given.count(step.before[i]) != 0 ? 0 : uint64_t{1} << i;
     for (const NodeProto *node : step.nodes) {
       uint64_t mask = 0;
       for (const std::string &name : names_read(*node)) mask |= of(name);
@@ -36,6 +37,12 @@ class Needs {
 class LayerFinder {
  public:
   explicit LayerFinder(const StepGraph &step) : step_(step), open_(all(step)) {}
+
+  std::vector<StepLayer> find_some() {
+    others_are_given_ = true;
+    while (open_ != 0 && find_next()) continue;
+    return std::move(layers_);
+  }
 
   std::vector<StepLayer> find(const std::vector<std::string> &made) {
     while (open_ != 0) {
@@ -76,11 +83,19 @@ class LayerFinder {
       }
       if (states.size() > 2 || std::any_of(states.begin(), states.end(), [&](size_t k) { return closure(needs, k) != group; }))
         continue;
-      if (!match(states, needs)) return false;
+      if (!match(states, needs)) return others_are_given_ && give(states);
       open_ &= ~group;
       return true;
     }
     return drop_copies(needs);
+  }
+
+  bool give(const std::vector<size_t> &states) {
+    for (const size_t k : states) {
+      known_.insert(step_.before[k]);
+      open_ &= ~(uint64_t{1} << k);
+    }
+    return true;
   }
 
   // States that nothing reads, and whose next value is a layer's h.
@@ -143,6 +158,7 @@ class LayerFinder {
 
   const StepGraph &step_;
   uint64_t open_;
+  bool others_are_given_ = false;
   std::set<std::string> known_;
   std::vector<StepLayer> layers_;
 };
@@ -152,6 +168,11 @@ class LayerFinder {
 std::vector<StepLayer> layers_of_step(const StepGraph &step, const std::vector<std::string> &made) {
   if (step.before.empty() || step.before.size() > kMostStates || step.before.size() != step.after.size()) return {};
   return LayerFinder(step).find(made);
+}
+
+std::vector<StepLayer> some_layers_of_step(const StepGraph &step) {
+  if (step.before.empty() || step.before.size() > kMostStates) return {};
+  return LayerFinder(step).find_some();
 }
 
 std::vector<const NodeProto *> nodes_behind(const std::vector<const NodeProto *> &nodes, std::set<std::string> wanted,
@@ -167,6 +188,37 @@ std::vector<const NodeProto *> nodes_behind(const std::vector<const NodeProto *>
   }
   std::reverse(found.begin(), found.end());
   return found;
+}
+
+namespace {
+
+void add_numbers(NodeProto *node, const char *name, const std::vector<float> &values) {
+  if (values.empty()) return;
+  onnx::AttributeProto *attribute = node->add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(onnx::AttributeProto::FLOATS);
+  for (const float value : values) attribute->add_floats(value);
+}
+
+}  // namespace
+
+void add_layer(Rewrite *rewrite, const MatchedCell &cell, const std::string &title, const std::string &at, const std::string &x,
+               bool reverse) {
+  rewrite->set_constant(at + ":w", cell.w);
+  rewrite->set_constant(at + ":r", cell.r);
+  rewrite->set_constant(at + ":b", cell.b);
+  std::vector<std::string> in = {x, at + ":w", at + ":r", at + ":b", "", at + ":h"}, out = {at + ":y", at + ":hn"};
+  if (cell.op == "LSTM") {
+    in.push_back(at + ":c");
+    out.push_back(at + ":cn");
+  }
+  NodeProto *made = rewrite->add(cell.op, title, in, out);
+  set_attribute(made, "hidden_size", cell.hidden);
+  set_attribute(made, "activations", cell.activations);
+  add_numbers(made, "activation_alpha", cell.alphas);
+  add_numbers(made, "activation_beta", cell.betas);
+  if (cell.op == "GRU") set_attribute(made, "linear_before_reset", cell.linear_before_reset);
+  if (reverse) set_attribute(made, "direction", std::string("reverse"));
 }
 
 std::string origin_of(const std::vector<const NodeProto *> &nodes, std::string name) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/onnx/match_cell.h"
+#include "compiler/onnx/rewrite.h"
 
 namespace rnnp::compiler {
 
@@ -21,9 +22,16 @@ struct StepLayer {
 // needs a state other than by the h that a layer gives.
 std::vector<StepLayer> layers_of_step(const StepGraph &step, const std::vector<std::string> &made);
 
+// The same of one step alone, for those states that are a cell's; the others are given, as x is.
+std::vector<StepLayer> some_layers_of_step(const StepGraph &step);
+
 // The nodes that make the wanted names, in order, when the leaves are given.
 std::vector<const onnx::NodeProto *> nodes_behind(const std::vector<const onnx::NodeProto *> &nodes, std::set<std::string> wanted,
                                                   const std::set<std::string> &leaves);
+
+// The cell as a node over x [steps, batch, inputs], from at:h and at:c to at:y, at:hn and at:cn.
+void add_layer(Rewrite *rewrite, const MatchedCell &cell, const std::string &title, const std::string &at, const std::string &x,
+               bool reverse);
 
 // A name without the Identities before it.
 std::string origin_of(const std::vector<const onnx::NodeProto *> &nodes, std::string name);

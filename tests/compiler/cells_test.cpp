@@ -188,6 +188,9 @@ TEST(KeptCells, AGruIsALayerHoweverItIsWrittenBesideOtherStates) {
     const OnnxBuilder b = gru_behind_a_mean(give_h);
     const std::vector<StatePair> both = {{"h", "h_next"}, {"m", "m_next"}};
     EXPECT_EQ(layers(b, both), 1u);
+    const compiler::Graph graph = compiler::compile_graph(*compiler::check_model(b.proto), {"generic", both});
+    ASSERT_EQ(graph.outputs.size(), 1u);
+    EXPECT_EQ(graph.outputs[0].role, static_cast<uint32_t>(RNNP_ROLE_SEQUENCE));  // also where it is h'
     check_kept_states(b.proto, both, {5, 2});
     EXPECT_EQ(layers(b, {}), 0u);
     check_against_f64(b.proto, {1, 2});

@@ -80,14 +80,17 @@ TEST(StridedTime, PoolsAsLongAsTheirStrideStayWithinAStep) {
   }
 }
 
+// Into the step before and the next one, or into the next one alone.
 TEST(StridedTime, PoolsThatOverlapAreRefused) {
-  OnnxBuilder b;
-  b.input("X", {"N", 4, "time"});
-  b.node("MaxPool", {"X"}, {"p"}).with("kernel_shape", Ints{3}).with("strides", Ints{2}).with("pads", Ints{1, 1});
-  layer_behind(&b, "p", 4);
-  EXPECT_NE(refusal_of(b.proto).find("in windows that overlap or begin before it; accepted: as long as its stride"),
-            std::string::npos)
-      << refusal_of(b.proto);
+  for (const Ints &pads : {Ints{1, 1}, Ints{0, 1}}) {
+    OnnxBuilder b;
+    b.input("X", {"N", 4, "time"});
+    b.node("MaxPool", {"X"}, {"p"}).with("kernel_shape", Ints{3}).with("strides", Ints{2}).with("pads", pads);
+    layer_behind(&b, "p", 4);
+    EXPECT_NE(refusal_of(b.proto).find("in windows that overlap or begin before it; accepted: as long as its stride"),
+              std::string::npos)
+        << refusal_of(b.proto);
+  }
 }
 
 // A text reader: what pools leave of the columns are the steps; the width stays open.

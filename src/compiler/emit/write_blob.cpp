@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "compiler/emit/blob_checksum.h"
+#include "compiler/emit/blob_section.h"
 #include "compiler/ir/memory.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/problem.h"
@@ -21,28 +22,6 @@ namespace {
 // Of convolutions of one channel in and out per group.
 constexpr uint32_t kRowFormat = 4;
 const PanelFormat kChannelPanels = find_panel_format(kRowFormat);
-
-constexpr uint64_t kMostBytes = uint64_t{1} << 31;
-
-// Bytes of one section, appended to at aligned places.
-class Section {
- public:
-  explicit Section(size_t align) : align_(align) {}
-  const std::vector<uint8_t> &bytes() const { return bytes_; }
-
-  uint32_t append(const void *data, size_t count) {
-    bytes_.resize((bytes_.size() + align_ - 1) / align_ * align_);
-    if (bytes_.size() + count > kMostBytes) throw ModelError("the blob would be larger than 2 GiB");
-    const uint32_t offset = static_cast<uint32_t>(bytes_.size());
-    bytes_.resize(offset + count);
-    if (count != 0) std::memcpy(&bytes_[offset], data, count);
-    return offset;
-  }
-
- private:
-  size_t align_;
-  std::vector<uint8_t> bytes_;
-};
 
 class Writer {
  public:
@@ -296,7 +275,7 @@ class Writer {
     out.state = kNone;
     if (out.lead > 0 && !c.reads_ahead()) {
       const uint64_t elems = uint64_t{static_cast<uint32_t>(out.lead)} * graph_.values[node.in[0]].elems + 1;
-      if (elems > kMostBytes / 4) throw ModelError("node " + quote(node.name) + " keeps more than 2 GiB of earlier steps");
+      if (elems > kMostBlobBytes / 4) throw ModelError("node " + quote(node.name) + " keeps more than 2 GiB of earlier steps");
       out.state = state(static_cast<uint32_t>(elems), {}, node.name + ".steps", 1, 1);
     }
     return out;
@@ -362,7 +341,7 @@ class Writer {
     std::vector<uint8_t> file(sizeof h);
     const auto add = [&](const std::vector<uint8_t> &bytes, size_t align) {
       file.resize((file.size() + align - 1) / align * align);
-      if (file.size() + bytes.size() > kMostBytes) throw ModelError("the blob would be larger than 2 GiB");
+      if (file.size() + bytes.size() > kMostBlobBytes) throw ModelError("the blob would be larger than 2 GiB");
       const BlobSection section{static_cast<uint32_t>(file.size()), static_cast<uint32_t>(bytes.size())};
       file.insert(file.end(), bytes.begin(), bytes.end());
       return section;

@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
-#include <iterator>
-#include <map>
 #include <random>
 
 #include "compiler/cli/npy.h"
@@ -17,7 +14,6 @@
 #include "compiler/onnx/problem.h"
 #include "format/blob.h"
 #include "onnx_builder.h"
-#include "pack/pack.h"
 
 namespace rnnp::testing_support {
 namespace {

@@ -114,6 +114,24 @@ TEST_P(UnaryValues, AreRightAtTheEndsOfTheRange) {
     }
 }
 
+// Every quarter of a turn, on both sides of zero, near and where the angle is taken from its bits.
+TEST(UnaryValuesOfSines, AreRightInEveryQuarterFarFromZero) {
+  std::vector<float> x;
+  for (const double first : {0.3, 8000.0, 8192.5, 1e5, 3e6, 1e9, 4e15}) {
+    for (int i = 0; i < 8; ++i) {
+      x.push_back(static_cast<float>(first + 1.5707963 * i * (first > 1e7 ? 1e9 : 1)));
+      x.push_back(-x.back());
+    }
+  }
+  for (const Function &f : kFunctions) {
+    if (f.act != Act::kSin && f.act != Act::kCos) continue;
+    for (const uint32_t isa : {uint32_t{RNNP_ISA_REFERENCE_ONLY}, 0u}) {
+      const std::vector<float> y = Runner(model(f, uint32_t(x.size())), {1, 0, 0, isa}).run(x);
+      for (size_t i = 0; i < x.size(); ++i) EXPECT_TRUE(is_right(f, x[i], y[i])) << f.name << '(' << x[i] << ") = " << y[i];
+    }
+  }
+}
+
 // The sign of a zero, where ONNX's formula fixes it.
 TEST(UnaryValuesOfZero, KeepTheirSign) {
   for (const Function &f : kFunctions) {

@@ -43,6 +43,7 @@ class Network:
     sizes: dict[str, int] = field(default_factory=dict)  # of open dimensions other than the steps
     values: dict[str, int] = field(default_factory=dict)  # of integer inputs
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # of inputs whose dimensions have no names
+    states: tuple[str, ...] = ()  # inputs that the library keeps: zeros
     step_name: str = "T"
     goal: float = RECURRENT
     own: bool = False
@@ -160,7 +161,7 @@ def inputs_of(network: Network, path: Path, steps: int) -> dict[str, np.ndarray]
             continue
         sizes = {**network.sizes, network.step_name: steps}
         shape = network.shapes.get(info.name) or tuple(sizes.get(dim, 1) if isinstance(dim, str) else dim for dim in info.shape)
-        arrays[info.name] = random.uniform(-1, 1, shape).astype(np.float32)
+        arrays[info.name] = random.uniform(-1, 1, shape).astype(np.float32) * (info.name not in network.states)
     return arrays
 
 
@@ -220,6 +221,14 @@ def table(entries: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def open_library(built: Built) -> ctypes.CDLL:
+    library = ctypes.CDLL(str(built.libraries / "librnnpack_network_bench.so"))
+    for name in ("open", "bind", "run"):
+        getattr(library, f"rnnpack_network_{name}").restype = ctypes.c_char_p
+    library.rnnpack_network_time.restype = ctypes.c_size_t
+    return library
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=BENCH.parent / "build")
@@ -231,10 +240,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, help="results file (default <build>/bench-networks.json)")
     options = parser.parse_args()
     built = Built(options.build.resolve())
-    library = ctypes.CDLL(str(built.libraries / "librnnpack_network_bench.so"))
-    for name in ("open", "bind", "run"):
-        getattr(library, f"rnnpack_network_{name}").restype = ctypes.c_char_p
-    library.rnnpack_network_time.restype = ctypes.c_size_t
+    library = open_library(built)
     os.sched_setaffinity(0, choose_cpus(options.cpus, 1))
     entries = []
     for network in NETWORKS:

@@ -105,7 +105,7 @@ void gemm_run(const GemmArgs *args) {
   Gemm gemm = {args, Blocks<kGates>::layout, {}, {}};
   uint32_t done = 0;
   if constexpr (kGates == 1 && Vec::kColumns) {
-    if (args->units - 1 < kFewUnits && args->tile_end == 1) done = few_units<kNr, Vec>(args);
+    if (args->units - 1 < kFewUnits && args->tile_end == 1 && args->start_row_bytes == 0) done = few_units<kNr, Vec>(args);
   }
   gemm.run(done);
 }

@@ -42,11 +42,12 @@ RNNPACK_INLINE void store_column(float *out, size_t row_bytes, F column) {
   for (int m = 0; m < kWidth; ++m, out = offset_bytes(out, row_bytes)) *out = rows[m];
 }
 
-// Returns how many rows are done: the others are too few.
+// There are kWidth rows and more.
 template <int kRow, class V>
-RNNPACK_NOINLINE uint32_t few_units(const GemmArgs *args) {
-  uint32_t row = 0;
-  for (; args->rows - row >= kWidth; row += kWidth) {
+RNNPACK_NOINLINE void rows_apart(const GemmArgs *args) {
+  const uint32_t last = args->rows - kWidth;
+  for (uint32_t next = 0; next < args->rows; next += kWidth) {
+    const uint32_t row = next < last ? next : last;  // some of the last ones twice
     const float *a = offset_bytes(args->a, row * args->a_row_bytes);
     float *out = offset_bytes(args->out, row * args->out_row_bytes);
     for (uint32_t unit = 0; unit < args->units; ++unit) {
@@ -55,7 +56,76 @@ RNNPACK_NOINLINE uint32_t few_units(const GemmArgs *args) {
                    sum_column<kRow, V>(start, a, args->a_row_bytes, static_cast<const float *>(args->panels) + unit, args->k));
     }
   }
-  return row;
+}
+
+// --- A window that slides by one element: its rows lie in the lanes as they are ----------------------------------------------
+
+constexpr uint32_t kSliding = 2 * kWidth;  // rows at once: the chains of one vector would be too few
+
+// Columns one after another become rows one after another.
+template <class V>
+RNNPACK_INLINE void store_side_by_side(float *out, const F (&column)[1]) {
+  Vec::store(out, column[0]);
+}
+template <class V>
+RNNPACK_INLINE void store_side_by_side(float *out, const F (&column)[2]) {
+  F low, high;
+  V::zip(column[0], column[1], &low, &high);
+  Vec::store(out, low);
+  Vec::store(out + kWidth, high);
+}
+template <class V>
+RNNPACK_INLINE void store_side_by_side(float *out, const F (&column)[4]) {
+  F even[2], odd[2];
+  V::zip(column[0], column[2], &even[0], &even[1]);
+  V::zip(column[1], column[3], &odd[0], &odd[1]);
+  RNNPACK_UNROLL
+  for (int half = 0; half < 2; ++half) store_side_by_side<V>(out + 2 * half * kWidth, {even[half], odd[half]});
+}
+
+template <class V, int kUnits>
+RNNPACK_INLINE void store_columns(float *out, size_t row_bytes, const F (&column)[kUnits]) {
+  if constexpr (kUnits != 3) {
+    if (row_bytes == kUnits * sizeof(float)) return store_side_by_side<V>(out, column);
+  }
+  RNNPACK_UNROLL
+  for (int u = 0; u < kUnits; ++u) store_column(out + u, row_bytes, column[u]);
+}
+
+// There are kSliding rows and more.
+template <int kRow, class V, int kUnits>
+RNNPACK_NOINLINE void sliding_rows(const GemmArgs *args) {
+  const uint32_t last = args->rows - kSliding;
+  for (uint32_t next = 0; next < args->rows; next += kSliding) {
+    const uint32_t row = next < last ? next : last;
+    const float *a = args->a + row, *panel = static_cast<const float *>(args->panels);
+    F sum[2][kUnits];
+    RNNPACK_UNROLL
+    for (int u = 0; u < kUnits; ++u) sum[0][u] = sum[1][u] = Vec::set1(args->start != nullptr ? args->start[u] : 0.0f);
+    for (size_t i = 0; i < args->k; ++i, panel += kRow) {
+      const F column[2] = {Vec::load(a + i), Vec::load(a + i + kWidth)};
+      RNNPACK_UNROLL
+      for (int u = 0; u < kUnits; ++u) {
+        const F weight = Vec::broadcast(panel + u);
+        sum[0][u] = Vec::fma(column[0], weight, sum[0][u]);
+        sum[1][u] = Vec::fma(column[1], weight, sum[1][u]);
+      }
+    }
+    float *out = offset_bytes(args->out, row * args->out_row_bytes);
+    store_columns<V>(out, args->out_row_bytes, sum[0]);
+    store_columns<V>(offset_bytes(out, kWidth * args->out_row_bytes), args->out_row_bytes, sum[1]);
+  }
+}
+
+// Returns how many rows are done: all, or none where they are too few.
+template <int kRow, class V>
+RNNPACK_INLINE uint32_t few_units(const GemmArgs *args) {
+  constexpr void (*kBySlide[])(const GemmArgs *) = {sliding_rows<kRow, V, 1>, sliding_rows<kRow, V, 2>, sliding_rows<kRow, V, 3>,
+                                                    sliding_rows<kRow, V, 4>};
+  if (args->rows < kWidth) return 0;
+  const bool slides = args->a_row_bytes == sizeof(float) && args->rows >= kSliding;
+  slides ? kBySlide[args->units - 1](args) : rows_apart<kRow, V>(args);
+  return args->rows;
 }
 
 }  // namespace

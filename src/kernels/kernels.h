@@ -144,6 +144,30 @@ struct DepthwiseArgs {
 };
 using DepthwiseFn = void (*)(const DepthwiseArgs *);
 
+// --- matmul: two matrices that are both made at run time ---------------------------------------------------------------------
+// y[i][j] = sum over k of a[i][k] b[k][j]; y is packed, [m][n]. Strides in floats, of any sign; those of an axis of one are not read.
+// Where columns of b lie side by side each output is one chain from 0, k ascending; else, k belonging to lane k mod 16, a chain of
+// each lane from 0, and lanes are joined in halves: l and l + 8, then l + 4, l + 2, l + 1. One column is taken as one row: y is then
+// b' a' with the sides changed.
+struct MatMulArgs {
+  const float *a, *b;
+  float *y;
+  ptrdiff_t a_row, a_column, b_row, b_column;
+  uint32_t m, n, k;
+};
+using MatMulFn = void (*)(const MatMulArgs *);
+
+constexpr uint32_t kMatMulLanes = 16;
+
+// The same product with more than one column, where it has more than one result.
+static inline MatMulArgs with_columns(const MatMulArgs &t) {
+  if (t.n != 1) return t;
+  return {t.b, t.a, t.y, t.b_column, t.b_row, t.a_column, t.a_row, 1, t.m, t.k};
+}
+static inline bool lanes_are_columns(const MatMulArgs &t) {
+  return t.n > 1 && t.b_column == 1;
+}
+
 // --- The table -----------------------------------------------------------------------------------------------------------------
 enum class KernelFamily : uint32_t {
   kGemm = 1,    // one gate: dense, convolution, the input's part of a kRnn; of formats other than f32 any number of gates
@@ -166,6 +190,7 @@ enum class KernelFamily : uint32_t {
   kActPlain,  // identity, relu, tanh and sigmoid only: a few hundred bytes where kAct is thousands; same bits as kAct
   kDepthwise,
   kGemmBlocks,  // sparse panels, any number of gates
+  kMatMul,
 };
 
 // The gates of a gemm, and the gemm of so many gates. A family each, so that a program links the register blocks of its cells
@@ -193,6 +218,7 @@ struct Kernel {
     BinaryFn binary;
     SoftmaxFn softmax;
     DepthwiseFn depthwise;
+    MatMulFn matmul;
   };
 
   constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, GemmFn fn)
@@ -207,6 +233,8 @@ struct Kernel {
       : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), softmax(fn) {}
   constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, DepthwiseFn fn)
       : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), depthwise(fn) {}
+  constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, MatMulFn fn)
+      : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), matmul(fn) {}
 };
 
 // A list of rows, best first; the first supported row of the asked family, dtype and nr wins.

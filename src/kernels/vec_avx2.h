@@ -48,6 +48,11 @@ struct Vec {
     columns[2] = _mm256_shuffle_ps(c, d, 0x44);
     columns[3] = _mm256_shuffle_ps(c, d, 0xee);
   }
+  static RNNPACK_INLINE void zip(F a, F b, F *low, F *high) {
+    const F first = _mm256_unpacklo_ps(a, b), second = _mm256_unpackhi_ps(a, b);
+    *low = _mm256_permute2f128_ps(first, second, 0x20);
+    *high = _mm256_permute2f128_ps(first, second, 0x31);
+  }
   static RNNPACK_INLINE __m128 four(const char *p) {
     return _mm_loadu_ps(static_cast<const float *>(static_cast<const void *>(p)));
   }
@@ -64,6 +69,11 @@ struct Vec {
 
   static RNNPACK_INLINE F add(F a, F b) { return _mm256_add_ps(a, b); }
   static RNNPACK_INLINE F sub(F a, F b) { return _mm256_sub_ps(a, b); }
+  static RNNPACK_INLINE float sum(F a) {
+    const __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+  }
   static RNNPACK_INLINE F mul(F a, F b) { return _mm256_mul_ps(a, b); }
   static RNNPACK_INLINE F div(F a, F b) { return _mm256_div_ps(a, b); }
   static RNNPACK_INLINE F sqrt(F a) { return _mm256_sqrt_ps(a); }

@@ -51,6 +51,11 @@ struct Vec {
     columns[2] = _mm512_maskz_shuffle_ps(kAll, c, d, 0x44);
     columns[3] = _mm512_maskz_shuffle_ps(kAll, c, d, 0xee);
   }
+  static RNNPACK_INLINE void zip(F a, F b, F *low, F *high) {
+    const __m512i pairs = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    *low = _mm512_maskz_permutex2var_ps(kAll, a, pairs, b);
+    *high = _mm512_maskz_permutex2var_ps(kAll, a, _mm512_add_epi32(pairs, _mm512_set1_epi32(8)), b);
+  }
   static RNNPACK_INLINE __m128 four(const char *p) {
     return _mm_loadu_ps(static_cast<const float *>(static_cast<const void *>(p)));
   }
@@ -67,6 +72,12 @@ struct Vec {
 
   static RNNPACK_INLINE F add(F a, F b) { return _mm512_add_ps(a, b); }
   static RNNPACK_INLINE F sub(F a, F b) { return _mm512_sub_ps(a, b); }
+  static RNNPACK_INLINE float sum(F a) {
+    const __m256 eight = _mm256_add_ps(_mm512_maskz_extractf32x8_ps(0xff, a, 0), _mm512_maskz_extractf32x8_ps(0xff, a, 1));
+    const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+  }
   static RNNPACK_INLINE F mul(F a, F b) { return _mm512_mul_ps(a, b); }
   static RNNPACK_INLINE F div(F a, F b) { return _mm512_div_ps(a, b); }
   static RNNPACK_INLINE F sqrt(F a) { return _mm512_maskz_sqrt_ps(kAll, a); }

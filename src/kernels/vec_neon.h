@@ -67,6 +67,11 @@ struct Vec {
       columns[n + 2] = vcombine_f32(vget_high_f32(a.val[n]), vget_high_f32(b.val[n]));
     }
   }
+  static RNNPACK_INLINE void zip(F a, F b, F *low, F *high) {
+    const float32x4x2_t pairs = vzipq_f32(a, b);
+    *low = pairs.val[0];
+    *high = pairs.val[1];
+  }
 
   // Numbers of fewer bits, as they lie in panels (panel_types.h).
 #if defined(__aarch64__)
@@ -85,6 +90,10 @@ struct Vec {
   }
   static RNNPACK_INLINE F sub(F a, F b) {
     return vsubq_f32(a, b);
+  }
+  static RNNPACK_INLINE float sum(F a) {
+    const float32x2_t two = vadd_f32(vget_low_f32(a), vget_high_f32(a));
+    return vget_lane_f32(vpadd_f32(two, two), 0);
   }
   static RNNPACK_INLINE F mul(F a, F b) {
     return vmulq_f32(a, b);

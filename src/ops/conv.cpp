@@ -208,7 +208,7 @@ void gather_block(const RunEnv &env, const Conv &c, const ValueSlot &x, Position
       }
     }
     if (c.short_lines) {
-      for (uint32_t i = 0; i < same; ++i) next_position(a.window, env.batch, &next);
+      skip_positions(a.window, env.batch, same, &next);
     }
     p = next;
     to += size_t{same} * c.depth;
@@ -252,7 +252,7 @@ void run_group(const RunEnv &env, const Conv &c, const ValueSlot &x, const Value
     g.out = window_output(c.attr->window, y, p) + size_t{group} * c.attr->out_channels;
     c.run(&g);
     if (c.act != nullptr) activate(c, g);
-    for (uint32_t i = 0; i < g.rows; ++i) next_position(c.attr->window, env.batch, &p);
+    skip_positions(c.attr->window, env.batch, g.rows, &p);
   }
 }
 
@@ -263,7 +263,7 @@ void run_positions(const RunEnv &env, const Conv &c, const ValueSlot &x, const V
   while (begin < end) {
     const uint32_t count = end - begin < c.block ? static_cast<uint32_t>(end - begin) : c.block;
     for (uint32_t group = 0; group < c.attr->groups; ++group) run_group(env, c, x, y, p, count, group, g);
-    for (uint32_t i = 0; i < count; ++i) next_position(c.attr->window, env.batch, &p);
+    skip_positions(c.attr->window, env.batch, count, &p);
     begin += count;
   }
 }

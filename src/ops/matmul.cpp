@@ -1,8 +1,6 @@
 // matmul.cpp -- batched products of two operands that are both made at run time, within a row; threads own rows.
-// y[batch][m][n] = sum over k of a[batch][m][k] b[batch][k][n]. Touches its output only. Each output has one order of additions,
-// fixed by the strides of b: k ascending in one accumulator, or the 16 lanes of lanes.h where b lies k by k.
-// SPDX-License-Identifier: Apache-2.0
-#include "ops/lanes.h"
+// y[batch][m][n] = sum over k of a[batch][m][k] b[batch][k][n]. Touches its output only. The kernel's order of additions is fixed
+// by the node's sizes and strides (kernels.h), so no cut of a run shows. SPDX-License-Identifier: Apache-2.0
 #include "ops/op.h"
 #include "ops/strides.h"
 
@@ -35,46 +33,18 @@ rnnp_status check(const Model &m, const BlobNode &node) {
   return RNNP_OK;
 }
 
-// One row of y whose b lies n by n: kLanes columns at a time, k ascending.
-void row_by_columns(const AttrMatMul &t, const float *a, const float *b, float *y) {
-  for (uint32_t j = 0; j < t.n; j += kLanes) {
-    const uint32_t width = t.n - j < kLanes ? t.n - j : kLanes;
-    float sum[kLanes] = {};
-    for (ptrdiff_t k = 0; k < static_cast<ptrdiff_t>(t.k); ++k) {
-      const float v = a[k * t.a.column];
-      const float *from = b + k * t.b.row + j;
-      if (width == kLanes) {
-        for (uint32_t l = 0; l < kLanes; ++l) sum[l] += v * from[l];
-      } else {
-        for (uint32_t l = 0; l < width; ++l) sum[l] += v * from[l];
-      }
-    }
-    for (uint32_t l = 0; l < width; ++l) y[j + l] = sum[l];
-  }
-}
+struct MatMul {
+  const AttrMatMul *attr;
+  MatMulFn run;
+};
 
-// The sum of products of two runs of k elements.
-float dot(const AttrMatMul &t, const float *a, const float *b) {
-  float lanes[kLanes] = {};
-  size_t k = 0;
-  if (t.a.column == 1 && t.b.row == 1) {
-    for (; t.k - k >= kLanes; k += kLanes) {
-      for (uint32_t l = 0; l < kLanes; ++l) lanes[l] += a[k + l] * b[k + l];
-    }
-  }
-  for (; k < t.k; ++k) lanes[k % kLanes] += a[static_cast<ptrdiff_t>(k) * t.a.column] * b[static_cast<ptrdiff_t>(k) * t.b.row];
-  return fold_end<FoldSum>(lanes);
-}
-
-void product(const AttrMatMul &t, const float *a, const float *b, float *y) {
-  for (ptrdiff_t i = 0; i < static_cast<ptrdiff_t>(t.m); ++i, y += t.n) {
-    const float *from = a + i * t.a.row;
-    if (t.b.column == 1) {
-      row_by_columns(t, from, b, y);
-      continue;
-    }
-    for (ptrdiff_t j = 0; j < static_cast<ptrdiff_t>(t.n); ++j) y[j] = dot(t, from, b + j * t.b.column);
-  }
+rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+  const Kernel *kernel = find_kernel(*env->kernels, KernelFamily::kMatMul, DType::kF32, 0, env->isa);
+  if (kernel == nullptr) return RNNP_E_LAYOUT;
+  MatMul *kept = env->arena->take<MatMul>(1);
+  *object = kept;
+  if (kept != nullptr) *kept = {env->model->attr<AttrMatMul>(node), kernel->matmul};
+  return RNNP_OK;
 }
 
 const float *operand_row(const RunEnv &env, uint32_t operand, uint32_t y, size_t row) {
@@ -83,7 +53,8 @@ const float *operand_row(const RunEnv &env, uint32_t operand, uint32_t y, size_t
 }
 
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
-  const AttrMatMul &t = **static_cast<const AttrMatMul *const *>(object);
+  const MatMul &product = *static_cast<const MatMul *>(object);
+  const AttrMatMul &t = *product.attr;
   const uint32_t a = env.model->node_input(node, 0), b = env.model->node_input(node, 1), y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
   size_t begin, end;
@@ -94,7 +65,8 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
     Walk at_a(t.rank, t.dims, t.a.batch, static_cast<ptrdiff_t>(t.a.first));
     Walk at_b(t.rank, t.dims, t.b.batch, static_cast<ptrdiff_t>(t.b.first));
     do {
-      product(t, from_a + at_a.at, from_b + at_b.at, to);
+      const MatMulArgs args = {from_a + at_a.at, from_b + at_b.at, to, t.a.row, t.a.column, t.b.row, t.b.column, t.m, t.n, t.k};
+      product.run(&args);
       to += size_t{t.m} * t.n;
       at_b.next();
     } while (at_a.next());
@@ -103,6 +75,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_matmul = {OpKind::kMatMul, nullptr, check, nullptr, keep_attr<AttrMatMul>, nullptr, run};
+const Op rnnp_op_matmul = {OpKind::kMatMul, nullptr, check, nullptr, build, nullptr, run};
 
 }  // namespace rnnp

@@ -1,10 +1,15 @@
-// pool.cpp -- largest element or mean under a window over feature axes; elements are taken in the window's order.
+// pool.cpp -- largest element or mean under a window over feature axes; elements are taken in the window's order, a tap of a line's
+// positions at a time.
 // Touches its output only. Threads own positions.
 // SPDX-License-Identifier: Apache-2.0
+#include "base/bytes.h"
+#include "kernels/compiler.h"
 #include "ops/window.h"
 
 namespace rnnp {
 namespace {
+
+constexpr uint32_t kManyChannels = 8;
 
 rnnp_status check(const Model &m, const BlobNode &node) {
   const AttrPool *a = m.attr<AttrPool>(node);
@@ -31,33 +36,148 @@ uint32_t counted_taps(const AttrPool &a, int axis, int32_t start) {
   return taps.end - taps.begin;
 }
 
-void take_largest(const float *x, int32_t stride, uint32_t channels, float *y) {
-  for (uint32_t i = 0; i < channels; ++i) {
-    const float v = x[static_cast<ptrdiff_t>(i) * stride];
-    y[i] = v > y[i] || v != v ? v : y[i];  // NaN stays
+// Two channels that lie side by side, on any float.
+typedef float Pair __attribute__((vector_size(8), aligned(4), may_alias));
+
+// NaN stays. Two choices of which none is a guess: the first is an instruction, the second always goes one way.
+template <class T>
+RNNPACK_INLINE T larger_of(T a, T b) {
+  const T larger = b > a ? b : a;
+  return b != b ? b : larger;
+}
+
+// What becomes of y with the elements of one tap, or with those of the first two, `apart` elements from each other.
+struct Largest {
+  template <class T>
+  static RNNPACK_INLINE void into(T *y, const T *x, const T *) {
+    *y = larger_of<T>(*y, *x);
   }
+};
+struct Add {
+  template <class T>
+  static RNNPACK_INLINE void into(T *y, const T *x, const T *) {
+    *y = *y + *x;
+  }
+};
+struct LargestOfTwo {
+  template <class T>
+  static RNNPACK_INLINE void into(T *y, const T *x, const T *next) {
+    *y = larger_of<T>(*x, *next);
+  }
+};
+// Two axes of elements.
+struct Plane {
+  uint32_t count[2];
+  ptrdiff_t x_step[2], y_step[2];
+  bool pairs;
+};
+
+template <class Op, class T>
+RNNPACK_INLINE void each_of_line(size_t count, const float *x, ptrdiff_t x_step, ptrdiff_t apart, float *y, ptrdiff_t y_step) {
+  for (size_t i = 0; i < count; ++i, x += x_step, y += y_step)
+    Op::template into<T>(view_as<T>(static_cast<void *>(y)), view_as<T>(static_cast<const void *>(x)),
+                         view_as<T>(static_cast<const void *>(x + apart)));
 }
 
-void add_elements(const float *x, int32_t stride, uint32_t channels, float *y) {
-  for (uint32_t i = 0; i < channels; ++i) y[i] += x[static_cast<ptrdiff_t>(i) * stride];
-}
-
-void run_position(const AttrPool &a, const float *x, const Position &p, float *y) {
-  const BlobWindow &w = a.window;
-  const bool largest = a.pool == uint32_t(Pool::kMax);
-  const int32_t h_start = window_start(w, 0, p.h), w_start = window_start(w, 1, p.w);
-  const Taps h = taps_inside(w, 0, h_start), k = taps_inside(w, 1, w_start);
-  for (uint32_t i = 0; i < a.channels; ++i) y[i] = largest ? -__builtin_inff() : 0.0f;
-  for (uint32_t i = h.begin; i < h.end; ++i) {
-    const float *line = x + w.x_first + ptrdiff_t{h_start + static_cast<int32_t>(i * w.dilation[0])} * w.x_stride[0];
-    for (uint32_t j = k.begin; j < k.end; ++j) {
-      const float *at = line + ptrdiff_t{w_start + static_cast<int32_t>(j * w.dilation[1])} * w.x_stride[1];
-      largest ? take_largest(at, w.x_stride[2], a.channels, y) : add_elements(at, w.x_stride[2], a.channels, y);
+template <class Op>
+void each(const Plane &p, const float *x, ptrdiff_t apart, float *y) {
+  for (uint32_t o = 0; o < p.count[0]; ++o, x += p.x_step[0], y += p.y_step[0]) {
+    if (p.pairs) {
+      each_of_line<Op, Pair>(p.count[1], x, p.x_step[1], apart, y, p.y_step[1]);
+    } else if (p.x_step[1] == 1 && p.y_step[1] == 1) {
+      each_of_line<Op, float>(p.count[1], x, 1, apart, y, 1);
+    } else {
+      each_of_line<Op, float>(p.count[1], x, p.x_step[1], apart, y, p.y_step[1]);
     }
   }
-  if (largest) return;
-  const float count = static_cast<float>(counted_taps(a, 0, h_start)) * static_cast<float>(counted_taps(a, 1, w_start));
-  for (uint32_t i = 0; i < a.channels; ++i) y[i] /= count;
+}
+
+// Inside is what makes vectors, else what is longer.
+Plane plane_of(const AttrPool &a, uint32_t positions) {
+  const BlobWindow &w = a.window;
+  const ptrdiff_t x_step = ptrdiff_t{w.x_stride[1]} * static_cast<ptrdiff_t>(w.stride[1]);
+  const ptrdiff_t y_step = static_cast<ptrdiff_t>(w.y_stride[1]), channel_step = w.x_stride[2];
+  const bool side_by_side = channel_step == 1;
+  if (a.channels >= positions || (side_by_side && a.channels >= kManyChannels))
+    return {{positions, a.channels}, {x_step, channel_step}, {y_step, 1}, false};
+  const bool pairs = side_by_side && a.channels % 2 == 0;
+  const ptrdiff_t wide = pairs ? 2 : 1;
+  return {{a.channels / (pairs ? 2 : 1), positions}, {channel_step * wide, x_step}, {wide, y_step}, pairs};
+}
+
+// Of `count` positions, of which the first one's tap lies at `at`, those [begin, end) whose tap lies in x.
+Taps positions_inside(const BlobWindow &w, int32_t at, uint32_t count) {
+  const int32_t size = static_cast<int32_t>(w.in_size[1]), stride = static_cast<int32_t>(w.stride[1]);
+  const uint32_t begin = at < 0 ? static_cast<uint32_t>((-at + stride - 1) / stride) : 0;
+  const uint32_t end = at < size ? static_cast<uint32_t>((size - 1 - at) / stride + 1) : 0;
+  const uint32_t last = end < count ? end : count;
+  return {begin < last ? begin : last, last};
+}
+
+// The fold of no elements.
+void fill(const AttrPool &a, uint32_t count, float *y) {
+  const float nothing = a.pool == uint32_t(Pool::kMax) ? -__builtin_inff() : 0.0f;
+  for (uint32_t n = 0; n < count; ++n, y += a.window.y_stride[1]) {
+    for (uint32_t c = 0; c < a.channels; ++c) y[c] = nothing;
+  }
+}
+
+// One line of x under the windows of some positions.
+struct Line {
+  const float *x;
+  int32_t at;  // of the first position's first tap
+  uint32_t count;
+  float *y;
+};
+
+template <class Op>
+void each_inside(const AttrPool &a, const Line &line, uint32_t tap, const Taps &inside) {
+  const BlobWindow &w = a.window;
+  const int32_t at = line.at + static_cast<int32_t>(tap * w.dilation[1] + inside.begin * w.stride[1]);
+  each<Op>(plane_of(a, inside.end - inside.begin), line.x + ptrdiff_t{at} * w.x_stride[1],
+           static_cast<ptrdiff_t>(w.dilation[1]) * w.x_stride[1], line.y + size_t{inside.begin} * w.y_stride[1]);
+}
+
+// Begins the results. Returns how many taps of the first line that were: two where all positions have both.
+uint32_t begin_line(const AttrPool &a, const Line &line) {
+  const BlobWindow &w = a.window;
+  const Taps both[2] = {positions_inside(w, line.at, line.count),
+                        positions_inside(w, line.at + static_cast<int32_t>(w.dilation[1]), line.count)};
+  const bool whole = both[0].begin == 0 && both[0].end == line.count && both[1].begin == 0 && both[1].end == line.count;
+  if (whole && w.kernel[1] > 1 && a.pool == uint32_t(Pool::kMax)) {
+    each_inside<LargestOfTwo>(a, line, 0, both[0]);
+    return 2;
+  }
+  fill(a, line.count, line.y);
+  return 0;
+}
+
+void take_line(const AttrPool &a, const Line &line, bool first) {
+  const BlobWindow &w = a.window;
+  const bool largest = a.pool == uint32_t(Pool::kMax);
+  for (uint32_t tap = first ? begin_line(a, line) : 0; tap < w.kernel[1]; ++tap) {
+    const Taps inside = positions_inside(w, line.at + static_cast<int32_t>(tap * w.dilation[1]), line.count);
+    if (inside.begin == inside.end) continue;
+    largest ? each_inside<Largest>(a, line, tap, inside) : each_inside<Add>(a, line, tap, inside);
+  }
+}
+
+// `count` positions of one line of y.
+void run_line(const AttrPool &a, const float *x, const Position &p, uint32_t count, float *y) {
+  const BlobWindow &w = a.window;
+  const int32_t h_start = window_start(w, 0, p.h), w_start = window_start(w, 1, p.w);
+  const Taps h = taps_inside(w, 0, h_start);
+  if (h.begin == h.end) fill(a, count, y);
+  for (uint32_t i = h.begin; i < h.end; ++i) {
+    const float *line = x + w.x_first + ptrdiff_t{h_start + static_cast<int32_t>(i * w.dilation[0])} * w.x_stride[0];
+    take_line(a, {line, w_start, count, y}, i == h.begin);
+  }
+  if (a.pool == uint32_t(Pool::kMax)) return;
+  const float lines = static_cast<float>(counted_taps(a, 0, h_start));
+  for (uint32_t n = 0; n < count; ++n) {
+    const float taps = lines * static_cast<float>(counted_taps(a, 1, w_start + static_cast<int32_t>(n * w.stride[1])));
+    for (uint32_t c = 0; c < a.channels; ++c) y[size_t{n} * w.y_stride[1] + c] /= taps;
+  }
 }
 
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
@@ -68,8 +188,11 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
   split_range(chunk_rows(env, y) * window_positions(a.window), env.threads, thread, &begin, &end);
   if (begin == end) return;
   Position p = position_at(a.window, env.batch, begin);
-  for (; begin < end; ++begin) {
-    run_position(a, row_of(env.values[env.model->node_input(node, 0)], p.row), p, window_output(a.window, env.values[y], p));
+  while (begin < end) {
+    const uint32_t line = a.window.out_size[1] - p.w, count = end - begin < line ? static_cast<uint32_t>(end - begin) : line;
+    run_line(a, row_of(env.values[env.model->node_input(node, 0)], p.row), p, count, window_output(a.window, env.values[y], p));
+    begin += count;
+    p.w += count - 1;
     next_position(a.window, env.batch, &p);
   }
 }

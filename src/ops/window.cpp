@@ -64,6 +64,21 @@ Position position_at(const BlobWindow &w, uint32_t batch, size_t index) {
   return p;
 }
 
+void skip_positions(const BlobWindow &w, uint32_t batch, size_t count, Position *p) {
+  for (int lines = 0; lines < 4; ++lines) {  // divisions are dear
+    const uint32_t left = w.out_size[1] - p->w;
+    if (count < left) {
+      p->w += static_cast<uint32_t>(count);
+      return;
+    }
+    p->w = w.out_size[1] - 1;
+    next_position(w, batch, p);
+    count -= left;
+  }
+  const size_t at = p->row * window_positions(w) + p->h * w.out_size[1] + p->w;
+  *p = position_at(w, batch, at + count);
+}
+
 Taps taps_inside(const BlobWindow &w, int axis, int32_t start) {
   const int32_t size = static_cast<int32_t>(w.in_size[axis]), dilation = static_cast<int32_t>(w.dilation[axis]);
   const int32_t kernel = static_cast<int32_t>(w.kernel[axis]);

@@ -37,6 +37,9 @@ inline void next_position(const BlobWindow &w, uint32_t batch, Position *p) {
   ++p->step;
 }
 
+// So many at once.
+void skip_positions(const BlobWindow &w, uint32_t batch, size_t count, Position *p);
+
 inline float *window_output(const BlobWindow &w, const ValueSlot &y, const Position &p) {
   return row_of(y, p.row) + w.y_first + size_t{p.h} * w.y_stride[0] + size_t{p.w} * w.y_stride[1];
 }

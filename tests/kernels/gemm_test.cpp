@@ -168,6 +168,33 @@ TEST_P(FusedGemmTest, AgreesBitForBitWithOtherFusedRows) {
 }
 
 // As recurrent layers use it: rows of pre-activations with more gates than the panels have are added to where they lie.
+// A window that slides by one element: its rows lie one upon another.
+TEST_P(GemmTest, RowsThatOverlapGiveTheBitsOfRowsApart) {
+  SKIP_UNLESS_CPU_RUNS(*GetParam());
+  if (GetParam()->family != KernelFamily::kGemm || GetParam()->dtype != DType::kF32) return;
+  for (const uint32_t units : {1u, 2u, 3u, 4u, 5u})
+    for (const uint32_t rows : {1u, 4u, 8u, 15u, 16u, 31u, 32u, 33u, 71u})
+      for (const uint32_t k : {1u, 4u, 10u}) {
+        Problem p({rows, k, 1, units, true, true}, *GetParam(), false, rows + k);
+        const Rows line(1, rows + k - 1, 0);
+        Random random(rows);
+        for (uint32_t i = 0; i < rows + k - 1; ++i) line.at(0, i) = random.uniform(-1.0f, 1.0f);
+        for (uint32_t m = 0; m < rows; ++m)
+          for (uint32_t i = 0; i < k; ++i) p.a.at(m, i) = line.at(0, m + i);
+        const Rows apart = p.run(*GetParam()), solid(rows, units, units), spread = p.new_out();
+        for (const Rows *out : {&solid, &spread}) {
+          GemmArgs args = p.args(*out, 0, rows, 0, p.tiles);
+          args.a = line.data();
+          args.a_row_bytes = sizeof(float);
+          GetParam()->gemm(&args);
+          for (uint32_t m = 0; m < rows; ++m)
+            for (uint32_t u = 0; u < units; ++u)
+              ASSERT_EQ(apart.at(m, u), out->at(m, u))
+                  << rows << " rows of " << k << ", unit " << u << " of " << units << ", row " << m;
+        }
+      }
+}
+
 TEST_P(GemmTest, AddsToTilesFartherApart) {
   SKIP_UNLESS_CPU_RUNS(*GetParam());
   for (const uint32_t gates : gates_of_gemm(*GetParam())) {

@@ -55,7 +55,8 @@ TEST(KernelList, ReferencesCoverEveryFamilyAndTileWidth) {
         << "panel format " << f.id;
   }
   for (KernelFamily family :
-       {KernelFamily::kAct, KernelFamily::kActPlain, KernelFamily::kBinary, KernelFamily::kSoftmax, KernelFamily::kDepthwise})
+       {KernelFamily::kAct, KernelFamily::kActPlain, KernelFamily::kBinary, KernelFamily::kSoftmax, KernelFamily::kDepthwise,
+        KernelFamily::kMatMul})
     EXPECT_NE(find_kernel(kAllKernels, family, DType::kF32, 0, 0), nullptr);
 }
 

@@ -1,0 +1,130 @@
+// pool_laws_test.cpp -- windows of pools: the bits of plain loops over the window's elements at every lay-out, NaN and infinities
+// among them, and however a run is cut into chunks, threads and batch rows.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/session_fixture.h"
+
+namespace {
+
+using namespace rnnp_test;
+
+struct Shape {
+  const char *name;
+  uint32_t h, w, channels;
+  uint32_t kernel[2], stride[2], dilation[2];
+  int32_t pad[2];
+  bool channels_first;
+};
+
+const Shape kShapes[] = {
+    {"pairs", 1, 25, 2, {1, 2}, {1, 2}, {1, 1}, {0, 0}, false},
+    {"pairs_of_three_taps", 1, 25, 6, {1, 3}, {1, 2}, {1, 2}, {0, 1}, false},
+    {"one_channel", 1, 31, 1, {1, 4}, {1, 3}, {1, 1}, {0, 0}, false},
+    {"three_channels", 4, 9, 3, {2, 2}, {2, 1}, {1, 1}, {1, 1}, false},
+    {"many_channels", 3, 20, 19, {3, 2}, {1, 2}, {1, 1}, {1, 0}, false},
+    {"more_channels_than_places", 1, 4, 40, {1, 2}, {1, 2}, {1, 1}, {0, 0}, false},
+    {"planes", 6, 10, 4, {2, 3}, {2, 2}, {1, 1}, {0, 1}, true},
+    {"windows_beside_x", 1, 3, 2, {1, 2}, {1, 1}, {1, 1}, {0, 3}, false},
+    {"lines_beside_x", 2, 5, 2, {1, 2}, {1, 1}, {1, 1}, {2, 0}, false},
+};
+
+uint32_t out_size(const Shape &s, int i) {
+  const uint32_t in = i == 0 ? s.h : s.w;
+  return (in + 2 * uint32_t(s.pad[i]) - (s.kernel[i] - 1) * s.dilation[i] - 1) / s.stride[i] + 1;
+}
+size_t in_elems(const Shape &s) {
+  return size_t{s.h} * s.w * s.channels;
+}
+size_t out_elems(const Shape &s) {
+  return size_t{out_size(s, 0)} * out_size(s, 1) * s.channels;
+}
+
+std::vector<uint8_t> blob_of(const Shape &s, rnnp::Pool pool) {
+  rnnp::AttrPool a = {};
+  const int32_t c = s.channels_first ? int32_t(s.h * s.w) : 1, w = s.channels_first ? 1 : int32_t(s.channels);
+  a.window = {{s.h, s.w},
+              {out_size(s, 0), out_size(s, 1)},
+              {s.kernel[0], s.kernel[1]},
+              {s.stride[0], s.stride[1]},
+              {s.dilation[0], s.dilation[1]},
+              {s.pad[0], s.pad[1]},
+              0,
+              {w * int32_t(s.w), w, c},
+              0,
+              {out_size(s, 1) * s.channels, s.channels}};
+  a.pool = uint32_t(pool);
+  a.channels = s.channels;
+  for (int i = 0; i < 2; ++i) a.counted_before[i] = a.counted_after[i] = uint32_t(s.pad[i]);
+  BlobBuilder b(3);
+  const uint32_t x = b.add_input(uint32_t(in_elems(s)));
+  b.add_output(b.add_node(rnnp::OpKind::kPool, &a, sizeof a, {x}, uint32_t(out_elems(s)), true));
+  return b.build();
+}
+
+float element(const Shape &s, rnnp::Pool pool, const float *x, uint32_t h, uint32_t w, uint32_t c) {
+  const bool largest = pool == rnnp::Pool::kMax;
+  float y = largest ? -INFINITY : 0.0f;
+  for (uint32_t i = 0; i < s.kernel[0]; ++i)
+    for (uint32_t j = 0; j < s.kernel[1]; ++j) {
+      const int64_t at_h = int64_t{h} * s.stride[0] + i * s.dilation[0] - s.pad[0];
+      const int64_t at_w = int64_t{w} * s.stride[1] + j * s.dilation[1] - s.pad[1];
+      if (at_h < 0 || at_h >= s.h || at_w < 0 || at_w >= s.w) continue;
+      const size_t place = size_t(at_h) * s.w + size_t(at_w);
+      const float v = x[s.channels_first ? c * size_t{s.h} * s.w + place : place * s.channels + c];
+      y = !largest ? y + v : std::isnan(y) || std::isnan(v) ? NAN : std::max(y, v);
+    }
+  return largest ? y : y / float(s.kernel[0] * s.kernel[1]);
+}
+
+class PoolLaws : public testing::TestWithParam<std::tuple<Shape, rnnp::Pool>> {
+ protected:
+  static constexpr size_t kSteps = 5, kBatch = 3;
+  const Shape &shape() const { return std::get<0>(GetParam()); }
+  rnnp::Pool pool() const { return std::get<1>(GetParam()); }
+
+  std::vector<float> input(bool odd) const {
+    std::vector<float> x = random_floats(kSteps * kBatch * in_elems(shape()), 4);
+    const float kOdd[] = {NAN, INFINITY, -INFINITY, -0.0f};
+    for (size_t i = 3; odd && i < x.size(); i += 7) x[i] = kOdd[i % 4];
+    return x;
+  }
+};
+
+bool same(float a, float b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+TEST_P(PoolLaws, GiveWhatPlainLoopsGive) {
+  for (const bool odd : {false, true}) {
+    const std::vector<float> x = input(odd), y = Runner(blob_of(shape(), pool()), {kBatch}).run(x);
+    size_t at = 0;
+    for (size_t row = 0; row < kSteps * kBatch; ++row)
+      for (uint32_t h = 0; h < out_size(shape(), 0); ++h)
+        for (uint32_t w = 0; w < out_size(shape(), 1); ++w)
+          for (uint32_t c = 0; c < shape().channels; ++c, ++at) {
+            const float want = element(shape(), pool(), x.data() + row * in_elems(shape()), h, w, c);
+            ASSERT_TRUE(same(want, y[at])) << "row " << row << " at " << h << ", " << w << ", " << c << ": " << want << ", "
+                                           << y[at];
+          }
+  }
+}
+
+TEST_P(PoolLaws, CutsChunksAndThreadsDoNotMatter) {
+  const std::vector<uint8_t> bytes = blob_of(shape(), pool());
+  const std::vector<float> x = input(false), whole = Runner(bytes, {kBatch}).run(x);
+  for (const size_t cut : {1, 2, 4}) EXPECT_EQ(whole, Runner(bytes, {kBatch}).run(x, cut)) << "cut " << cut;
+  for (const uint32_t threads : {2u, 3u, 5u})
+    EXPECT_EQ(whole, Runner(bytes, {kBatch, 0, 2, 0, threads}).run(x)) << threads << " threads";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PoolLaws,
+                         testing::Combine(testing::ValuesIn(kShapes), testing::Values(rnnp::Pool::kMax, rnnp::Pool::kAverage)),
+                         [](const auto &given) {
+                           return std::string(std::get<0>(given.param).name) +
+                                  (std::get<1>(given.param) == rnnp::Pool::kMax ? "_max" : "_average");
+                         });
+
+}  // namespace

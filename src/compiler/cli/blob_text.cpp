@@ -112,6 +112,7 @@ std::string pad(std::string text, size_t width) {
 std::string blob_text(const Json &doc) {
   std::string text = "blob version " + doc["version"].dump() + ", " + doc["file_bytes"].dump() + " bytes, of which weights " +
                      doc["weight_bytes"].dump() + "\n";
+  if (doc.contains("axes")) text += "axes: " + doc["axes"].get<std::string>() + "\n";
   text += "model id " + doc["model_id"].get<std::string>() + ", panels " + doc["panel_format"].get<std::string>() + "\n";
   text += doc["causal"] == true ? "causal: may run in pieces" : "not causal: runs whole sequences";
   if (doc["stepwise"] == true) text += ", one step at a time";

@@ -1,6 +1,8 @@
 // calibration.cpp -- Contract: calibration.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/cli/calibration.h"
 
+#include <onnx/onnx_pb.h>
+
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -128,7 +130,7 @@ Reference::Reference(Graph graph, const PanelFormat &panels, int64_t steps, uint
     if (facts.role == RNNP_ROLE_STATE || facts.role == RNNP_ROLE_LENGTHS) continue;
     const bool in_front = facts.role == RNNP_ROLE_SEQUENCE &&
                           std::find(facts.dims, facts.dims + facts.rank, RNNP_DIM_STEPS) == facts.dims + facts.rank;
-    inputs_.emplace(facts.name, draw_array(facts, steps, batch, in_front, 1.0, &random));
+    inputs_.emplace(facts.name, draw_array(facts, onnx::TensorProto::FLOAT, steps, batch, in_front, 1.0, &random));
   }
   run(&runner);
 }

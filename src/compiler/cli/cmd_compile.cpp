@@ -46,8 +46,34 @@ std::string list_text(const std::vector<Io> &ios) {
   return text;
 }
 
+// The options that say which graph the file is, as they were typed.
+std::string flags_of(const ModelOptions &options) {
+  const std::pair<const char *, const std::vector<std::string> *> kLists[] = {{"--set", &options.set},
+                                                                              {"--dim", &options.dims},
+                                                                              {"--shape", &options.shapes},
+                                                                              {"--axes", &options.axes},
+                                                                              {"--state", &options.states}};
+  std::string text;
+  for (const auto &list : kLists) {
+    for (const std::string &value : *list.second) text += std::string(" ") + list.first + " " + value;
+  }
+  return text;
+}
+
+std::string next_of(const Options &options, const Graph &graph) {
+  if (options.output.empty()) return "build " + options.c_name + (options.one_file ? ".cpp" : ".c") + " into the program";
+  std::string inputs;
+  for (const Io &input : graph.inputs) {
+    if (input.role != RNNP_ROLE_STATE && input.role != RNNP_ROLE_LENGTHS)
+      inputs += " --input " + input.name + "=" + input.name + ".npy";
+  }
+  return "rnnpack verify " + options.model + " " + options.output + flags_of(options.inputs) + "; rnnpack inspect " +
+         options.output + "; rnnpack run " + options.output + inputs;
+}
+
 // What was made, how it may be streamed, what to do with it.
-std::string summary_of(const Compiled &compiled, const std::string &name) {
+std::string summary_of(const Compiled &compiled, const Options &options) {
+  const std::string &name = options.output.empty() ? options.c_name : options.output;
   const Graph &graph = compiled.graph;
   const auto has_steps = [](const Io &io) { return std::find(io.dims.begin(), io.dims.end(), RNNP_DIM_STEPS) != io.dims.end(); };
   const bool steps = std::any_of(graph.inputs.begin(), graph.inputs.end(), has_steps);
@@ -59,8 +85,7 @@ std::string summary_of(const Compiled &compiled, const std::string &name) {
     text += std::string("streams: yes, ") +
             (steps ? "in pieces of any number of steps" : "one call of the ONNX graph is one step") + ", with the same bits\n";
   }
-  return text + "next: rnnpack verify MODEL.onnx " + name + "; rnnpack inspect " + name + "; rnnpack run " + name +
-         " --input x.npy\n";
+  return text + "next: " + next_of(options, graph) + "\n";
 }
 
 int run(const Options &options) {
@@ -92,7 +117,7 @@ int run(const Options &options) {
   }
   if (!options.output.empty()) files.push_back({options.output, compiled.blob.data(), compiled.blob.size()});
   write_files(files);
-  std::fprintf(stderr, "%s", summary_of(compiled, options.output.empty() ? options.c_name : options.output).c_str());
+  std::fprintf(stderr, "axes: %s\n%s", compiled.graph.axes.c_str(), summary_of(compiled, options).c_str());
   return kExitOk;
 }
 

@@ -9,17 +9,35 @@
 #include "compiler/cli/command.h"
 #include "compiler/cli/cuda_plan_text.h"
 #include "compiler/cli/memory_map.h"
+#include "compiler/cli/model_options.h"
 #include "compiler/cli/plan_text.h"
+#include "compiler/compile.h"
+#include "compiler/ir/passes.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
 namespace {
 
 struct Options {
-  std::string blob, svg, cuda, cuda_weights = "f32";
+  std::string blob, onnx, svg, cuda, cuda_weights = "f32";
   bool json = false, memory = false, plan = false;
   PlanMachine machine;
+  ModelOptions graph;
 };
+
+// What the compiler decided of the file's axes when it made the blob.
+std::string decided_axes(const Options &options, const nlohmann::ordered_json &document) {
+  const auto model = load_model(options.onnx, options.graph);
+  const Graph graph = compile_graph(*model, {"generic", state_pairs(options.graph)});
+  char id[20];
+  std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>(model_id(graph)));
+  if (document["model_id"] != id)
+    throw UsageError(
+        quote(options.blob) + " is not made from " + quote(options.onnx) +
+        " with these options (their model ids differ): give inspect the --set, --dim, --shape, --axes and --state that "
+        "compile had");
+  return graph.axes;
+}
 
 nlohmann::ordered_json document_of(const std::string &path, const AlignedBytes &blob) {
   try {
@@ -34,7 +52,8 @@ int run(const Options &options) {
   const std::vector<uint8_t> bytes = read_file(options.blob);
   const AlignedBytes blob(bytes.size(), 64);
   if (!bytes.empty()) std::memcpy(blob.data(), bytes.data(), bytes.size());
-  const nlohmann::ordered_json document = document_of(options.blob, blob);
+  nlohmann::ordered_json document = document_of(options.blob, blob);
+  if (!options.onnx.empty()) document["axes"] = decided_axes(options, document);
   const size_t nodes = document["nodes"].size();
   if (!options.svg.empty()) {
     const std::string picture = memory_svg(memory_map(document), nodes);
@@ -60,6 +79,9 @@ void add_inspect(CLI::App *app, Action *action) {
   auto options = std::make_shared<Options>();
   CLI::App *command = app->add_subcommand("inspect", "Show what a blob holds");
   command->add_option("model", options->blob, "model.rnnp")->required();
+  command->add_option("--onnx", options->onnx,
+                      "the file it was made from: also which axes were taken as time and batch, and why; takes compile's options");
+  add_model_options(command, &options->graph);
   command->add_flag("--json", options->json, "as JSON, everything");
   command->add_flag("--memory", options->memory, "also the map of the pools");
   command->add_option("--svg", options->svg, "write the map of the pools there, as a picture");

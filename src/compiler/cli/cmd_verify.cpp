@@ -135,18 +135,20 @@ Arrays complete(const Subject &subject, const OnnxModel &model, const Arrays &gi
   Arrays inputs = given;
   for (const rnnp_tensor_facts &facts : subject.runner.inputs()) {
     const bool in_front = subject.implied && sizes.steps > 1 && facts.role == RNNP_ROLE_SEQUENCE;
-    Array drawn = draw_array(facts, sizes.steps, sizes.batch, in_front, subject.options.deviation, &random);
-    drawn.shape = shape_in_file(facts, declared_input(model, facts.name).dims.size(), std::move(drawn.shape));
+    const DeclaredInput &declared = declared_input(model, facts.name);
+    Array drawn = draw_array(facts, declared.elem_type, sizes.steps, sizes.batch, in_front, subject.options.deviation, &random);
+    drawn.shape = shape_in_file(facts, declared.dims.size(), std::move(drawn.shape));
     inputs.emplace(facts.name, std::move(drawn));
   }
   return inputs;
 }
 
-void say_inputs(const Subject &subject, const Arrays &given, const Arrays &inputs, const Sizes &sizes) {
+void say_inputs(const Subject &subject, const OnnxModel &model, const Arrays &given, const Arrays &inputs, const Sizes &sizes) {
   for (const rnnp_tensor_facts &facts : subject.runner.inputs()) {
     const std::string from = given.count(facts.name) ? "as given"
-                                                     : draw_text(facts, sizes.steps, subject.options.deviation) + ", seed " +
-                                                           std::to_string(subject.options.seed);
+                                                     : draw_text(facts, declared_input(model, facts.name).elem_type, sizes.steps,
+                                                                 subject.options.deviation) +
+                                                           ", seed " + std::to_string(subject.options.seed);
     std::printf("input %s %s: %s\n", facts.name, shape_text(inputs.at(facts.name).shape).c_str(), from.c_str());
   }
 }
@@ -344,7 +346,7 @@ int run(const Options &options) {
                                      : sizes_to_try(*model, subject.runner, given, RNNP_DIM_STEPS, options.steps, 20);
   const auto batches = sizes_to_try(*model, subject.runner, given, RNNP_DIM_BATCH, options.batch, 2);
   const Results results = run_both(&subject, *model, given, steps, batches);
-  say_inputs(subject, given, results.inputs, results.sizes);
+  say_inputs(subject, *model, given, results.inputs, results.sizes);
   Judge judge(subject, results);
   bool good = judge.outputs_agree();
   good = judge.something_was_compared() && good;

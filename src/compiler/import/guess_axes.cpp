@@ -19,13 +19,14 @@ void guess_without_recurrent(const OnnxModel &model, Origins *origins) {
   }
   if (sizes.size() > 1) return;
   for (size_t i = 0; i < model.inputs.size(); ++i) {
-    if (rank > 0 && model.inputs[i].dims.size() == rank) origins->mark(origins->of(i, 0), AxisRole::kBatch);
+    if (rank > 0 && model.inputs[i].dims.size() == rank)
+      origins->mark(origins->of(i, 0), AxisRole::kBatch, "no recurrent layer says which, and it is the first");
   }
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     for (size_t axis = 0; axis < model.inputs[i].dims.size(); ++axis) {
       const int origin = origins->of(i, axis);
       if (origins->dynamic(origin) && origins->role(origin) == AxisRole::kUnknown && !origins->any(AxisRole::kTime)) {
-        origins->mark(origin, AxisRole::kTime);
+        origins->mark(origin, AxisRole::kTime, "no recurrent layer says which, and its size is open");
       }
     }
   }
@@ -49,7 +50,7 @@ bool mark_batch_beside_time(const OnnxModel &model, Origins *origins) {
     }
     if (!has_time || has_batch || origins->role(origins->of(i, 0)) != AxisRole::kUnknown) continue;
     if (model.inputs[i].dims[0].value != batch) continue;
-    origins->mark(origins->of(i, 0), AxisRole::kBatch);
+    origins->mark(origins->of(i, 0), AxisRole::kBatch, "it stands before a time axis and has the batch's size");
     marked = true;
   }
   return marked;

@@ -70,6 +70,7 @@ class Reader {
     return values;
   }
 
+  std::string decided_axes() const { return b_.origins->decided(model_); }
   Builder &builder() { return b_; }
   Problems &problems() { return problems_; }
 
@@ -355,6 +356,7 @@ Graph finish(Reader *reader) {
   }
   reader->problems().raise();
   assign_roles(&graph);
+  graph.axes = reader->decided_axes();
   return std::move(graph);
 }
 

@@ -19,10 +19,10 @@ void step_of(OpCall &call) {
   View x = call.view(0);
   if (x.axes.empty()) throw Refusal("it goes over the steps of a number");
   if (call.b.discovering) {
-    call.b.origins->mark(x.axes[0], AxisRole::kTime);
+    call.b.origins->mark(x.axes[0], AxisRole::kTime, "a loop runs along it");
     const Axis &second = x.axes.size() > 2 ? x.axes[1] : Axis{};
     if (second.size() == 1 && second[0].origin >= 0 && call.b.origins->role(second[0].origin) == AxisRole::kUnknown)
-      call.b.origins->mark(second, AxisRole::kBatch);
+      call.b.origins->mark(second, AxisRole::kBatch, "it is the second one of what a loop runs along");
   } else if (!is_time(x.axes[0])) {
     throw Refusal("the loop goes over the first axis of " + view_text(x) +
                   "; accepted: over the steps, where they are a whole axis of an input");

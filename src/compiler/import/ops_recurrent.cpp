@@ -166,7 +166,8 @@ class RecurrentImport {
       if (b_.step_counts.count(call_.input(i).view.value) != 0) continue;
       const View state = call_.view(i);
       const size_t axis = i == kLengths ? 0 : state_batch_axis();
-      if (axis < state.axes.size()) b_.origins->mark(state.axes[axis], AxisRole::kBatch);
+      if (axis < state.axes.size())
+        b_.origins->mark(state.axes[axis], AxisRole::kBatch, "it is the batch of recurrent layers' states");
     }
   }
 

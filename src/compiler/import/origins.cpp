@@ -26,6 +26,7 @@ Origins::Origins(const OnnxModel &model) {
       parent_.push_back(origin);
       periods_.push_back(1);
       roles_.push_back(AxisRole::kUnknown);
+      whys_.emplace_back(dim.role == DimRole::kUnknown ? "" : "--axes says so");
       dynamic_.push_back(dim.value == 0);
       names_.push_back(dim.name);
       places_.push_back(static_cast<int>(origin - first_.back()));
@@ -50,7 +51,7 @@ Origins::Origins(const OnnxModel &model) {
 Origins Origins::without_time(const OnnxModel &model) const {
   Origins out(model);
   for (int i = 0; i < static_cast<int>(sizes_.size()); ++i) {
-    if (role(i) == AxisRole::kBatch) out.mark(i, AxisRole::kBatch);
+    if (role(i) == AxisRole::kBatch) out.mark(i, AxisRole::kBatch, whys_[static_cast<size_t>(find(i))].c_str());
   }
   return out;
 }
@@ -75,21 +76,24 @@ void Origins::unite(int a, int b) {
   const int x = find(a), y = find(b);
   if (x == y) return;
   const AxisRole role = roles_[static_cast<size_t>(y)];
+  const std::string why = whys_[static_cast<size_t>(y)];
   const bool given = given_[static_cast<size_t>(y)] != 0 && given_[static_cast<size_t>(x)] == 0;
   parent_[static_cast<size_t>(y)] = x;
-  if (role != AxisRole::kUnknown) given ? void(roles_[static_cast<size_t>(x)] = role) : mark(x, role);
+  if (given) whys_[static_cast<size_t>(x)] = why;
+  if (role != AxisRole::kUnknown) given ? void(roles_[static_cast<size_t>(x)] = role) : mark(x, role, why.c_str());
   if (given) given_[static_cast<size_t>(x)] = 1;
 }
 
-void Origins::mark(int origin, AxisRole role) {
+void Origins::mark(int origin, AxisRole role, const char *why) {
   if (given_[static_cast<size_t>(find(origin))] || given_[static_cast<size_t>(origin)]) return;
   AxisRole &current = roles_[static_cast<size_t>(find(origin))];
   if (current != AxisRole::kUnknown && current != role) conflict_ = true;
+  if (current != role) whys_[static_cast<size_t>(find(origin))] = why;
   current = role;
 }
 
-void Origins::mark(const Axis &axis, AxisRole role) {
-  if (axis.size() == 1 && axis[0].origin >= 0 && axis[0].rate == 1) mark(axis[0].origin, role);
+void Origins::mark(const Axis &axis, AxisRole role, const char *why) {
+  if (axis.size() == 1 && axis[0].origin >= 0 && axis[0].rate == 1) mark(axis[0].origin, role, why);
 }
 
 AxisRole Origins::role(int origin) const {
@@ -132,6 +136,48 @@ int Origins::score(int origin) const {
   return best;
 }
 
+// What set it apart from the others that layers run along: the largest part of the score in which it leads.
+const char *Origins::why_of(int chosen, const std::vector<int> &times) const {
+  int lead = INT32_MAX;
+  for (const int other : times) {
+    const AxisRole known = role(other);
+    if (other != find(chosen) && known == AxisRole::kUnknown) lead = std::min(lead, score(chosen) - score(other));
+  }
+  if (lead == INT32_MAX) return "recurrent layers run along it";
+  if (lead > 500) return "of the axes that recurrent layers run along it is the one named like time";
+  if (lead > 50) return "of the axes that recurrent layers run along it is the one of open size";
+  if (lead > 15) return "of the axes that recurrent layers run along it is the one that none runs backwards along";
+  return "of the axes that recurrent layers run along it is the first";
+}
+
+std::string Origins::text_of(AxisRole wanted, const OnnxModel &model) const {
+  std::map<int, std::string> axes;  // of each representative
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    for (size_t axis = 0; axis < model.inputs[i].dims.size(); ++axis) {
+      const int origin = of(i, axis);
+      if (role(origin) != wanted) continue;
+      const std::string &name = names_[static_cast<size_t>(origin)];
+      std::string &list = axes[find(origin)];
+      list += (list.empty() ? "axis " : ", axis ") + std::to_string(axis) + " of " + quote(model.inputs[i].name) +
+              (name.empty() ? "" : " (" + quote(name) + ")");
+    }
+  }
+  std::map<std::string, std::string> by_reason;
+  for (const auto &one : axes) {
+    std::string &list = by_reason[whys_[static_cast<size_t>(one.first)]];
+    list += (list.empty() ? "" : ", ") + one.second;
+  }
+  std::string text;
+  for (const auto &one : by_reason) text += (text.empty() ? "" : ", and ") + one.second + ", because " + one.first;
+  return text;
+}
+
+std::string Origins::decided(const OnnxModel &model) const {
+  const std::string time = text_of(AxisRole::kTime, model), batch = text_of(AxisRole::kBatch, model);
+  return "time is " + (time.empty() ? "no axis: a call is one step" : time) + "; batch is " +
+         (batch.empty() ? "no axis: a call is one row" : batch);
+}
+
 void Origins::decide() {
   std::vector<int> times;
   for (const LayerAxes &layer : layers_) {
@@ -144,7 +190,7 @@ void Origins::decide() {
     if (known == AxisRole::kFixed || known == AxisRole::kBatch) continue;
     if (chosen < 0 || known == AxisRole::kTime || (role(chosen) != AxisRole::kTime && score(time) > score(chosen))) chosen = time;
   }
-  if (chosen >= 0) mark(chosen, AxisRole::kTime);
+  if (chosen >= 0) mark(chosen, AxisRole::kTime, why_of(chosen, times));
   if (chosen >= 0) set_period(chosen);
   // What a layer runs along is no batch of another.
   for (const LayerAxes &layer : layers_) {
@@ -152,7 +198,7 @@ void Origins::decide() {
       const AxisRole known = role(origin);
       const bool runs = std::find(times.begin(), times.end(), find(origin)) != times.end();
       if (runs || known == AxisRole::kTime || known == AxisRole::kFixed) continue;
-      mark(origin, AxisRole::kBatch);
+      mark(origin, AxisRole::kBatch, "it is the batch of recurrent layers");
       break;
     }
   }

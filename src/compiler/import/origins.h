@@ -27,8 +27,9 @@ class Origins {
   bool dynamic(int origin) const { return dynamic_[static_cast<size_t>(origin)]; }
 
   void unite(int a, int b);
-  void mark(const Axis &axis, AxisRole role);
-  void mark(int origin, AxisRole role);
+  // `why`: as what follows "because".
+  void mark(const Axis &axis, AxisRole role, const char *why);
+  void mark(int origin, AxisRole role, const char *why);
   // A recurrent layer's axes, for decide(): `backwards` in time too.
   void add_layer(const Axis &time, const Axis &batch, bool backwards);
   // Marks time and batch from all layers together. Of several axes that layers run along one is time: by its name, else an open
@@ -36,6 +37,8 @@ class Origins {
   void decide();
   // Where layers run along this axis as well as along the one that is time: that one's name. Else empty.
   std::string time_beside(int origin) const;
+  // Which axes of which inputs are time and batch, and why, in a sentence.
+  std::string decided(const OnnxModel &model) const;
   // A text without the numbers that stand in for open dimensions: their names, or ?.
   std::string named(const std::string &text) const;
   AxisRole role(int origin) const;
@@ -51,6 +54,8 @@ class Origins {
  private:
   int find(int origin) const;
   int score(int origin) const;
+  const char *why_of(int chosen, const std::vector<int> &times) const;
+  std::string text_of(AxisRole role, const OnnxModel &model) const;
   struct LayerAxes {
     int time;
     int64_t rate;  // of its steps to those of the axis
@@ -68,7 +73,8 @@ class Origins {
   std::vector<int64_t> sizes_;
   std::vector<bool> dynamic_;
   std::vector<int> parent_;
-  std::vector<AxisRole> roles_;  // at the representative
+  std::vector<AxisRole> roles_;    // at the representative
+  std::vector<std::string> whys_;  // why it has that role, at the representative
   bool conflict_ = false;
 };
 

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""What `rnnpack compile` and `inspect` say of time and batch, and that the commands which compile proposes do run.
+
+cli_axes_test.py RNNPACK
+"""
+import pathlib
+import shlex
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto
+
+from cli_support import Tool, save_onnx
+
+rnnpack = Tool(sys.argv[1])
+H = 4
+
+
+def layer(name, x, y, direction="forward"):
+    """A GRU over x and its output without the axis of directions."""
+    directions = 2 if direction == "bidirectional" else 1
+    nodes = [("GRU", [x, name + "W", name + "R"], [name + "Y"], {"hidden_size": H, "direction": direction}),
+             ("Transpose", [name + "Y"], [name + "T"], {"perm": [0, 2, 1, 3]}), ("Reshape", [name + "T", name + "s"], [y], {})]
+    random = np.random.default_rng(3)
+    constants = {name + part: (random.standard_normal((directions, 3 * H, H)) * 0.3).astype(np.float32) for part in "WR"}
+    return nodes, constants | {name + "s": np.array([0, 0, directions * H])}
+
+
+class Axes(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.at = pathlib.Path(self.folder.name)
+        self.onnx, self.blob = self.at / "m.onnx", self.at / "m.rnnp"
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def said(self, nodes, constants, x, *options):
+        save_onnx(self.onnx, nodes, {"x": list(x)}, ["y"], constants)
+        lines = rnnpack("compile", self.onnx, "-o", self.blob, *options).stderr.splitlines()
+        self.assertEqual([line.split(" ")[0] for line in lines[-4:]], ["axes:", "made", "streams:", "next:"])
+        self.assertIn("\n" + lines[-4] + "\n", rnnpack("inspect", self.blob, "--onnx", self.onnx, *options).stdout)
+        return lines[-4]
+
+    def test_one_axis_that_layers_run_along(self):
+        said = self.said(*layer("a", "x", "y"), ("frames", "N", H))
+        self.assertEqual(said, "axes: time is axis 0 of 'x' ('frames'), because recurrent layers run along it; "
+                               "batch is axis 1 of 'x' ('N'), because it is the batch of recurrent layers")
+
+    def dual_path(self, first="forward"):
+        along, constants = layer("a", "x", "m", first)
+        across, more = layer("b", "t", "y")
+        return along + [("Transpose", ["m"], ["t"], {"perm": [1, 0, 2]})] + across, constants | more
+
+    def test_of_several_axes_the_name_then_the_open_size_then_the_order_decides(self):
+        which = "because of the axes that recurrent layers run along it is the "
+        self.assertIn("time is axis 1 of 'x' ('time'), " + which + "one named like time", self.said(*self.dual_path(), (6, "time", H)))
+        self.assertIn("time is axis 1 of 'x' ('q'), " + which + "one of open size", self.said(*self.dual_path(), (6, "q", H)))
+        self.assertIn("time is axis 0 of 'x', " + which + "first", self.said(*self.dual_path(), (6, 5, H)))
+
+    def test_what_the_user_says_is_said_to_be_it(self):
+        said = self.said(*self.dual_path(), (6, "time", H), "--dim", "time=5", "--axes", "x=time,features,features")
+        self.assertIn("time is axis 0 of 'x', because --axes says so", said)
+
+    def test_without_a_recurrent_layer_it_is_a_guess_and_called_one(self):
+        said = self.said([("Relu", ["x"], ["y"], {})], {}, ("N", "L", H))
+        self.assertEqual(said, "axes: time is axis 1 of 'x' ('L'), because no recurrent layer says which, and its size is open; "
+                               "batch is axis 0 of 'x' ('N'), because no recurrent layer says which, and it is the first")
+
+    def test_inspect_refuses_a_file_that_the_blob_is_not_made_from(self):
+        self.said(*layer("a", "x", "y"), ("frames", "N", H))
+        save_onnx(self.onnx, [("Relu", ["x"], ["y"], {})], {"x": ["N", "L", H]}, ["y"], {})
+        self.assertIn("is not made from", rnnpack("inspect", self.blob, "--onnx", self.onnx, code=1).stderr)
+
+    def test_what_compile_proposes_next_runs_as_it_stands(self):
+        nodes, constants = layer("a", "z", "y")
+        save_onnx(self.onnx, [("Add", ["x", "h"], ["z"], {}), ("Identity", ["z"], ["h_out"], {})] + nodes,
+                  {"x": [1, "N", H], "h": [1, "N", H]}, ["y", "h_out"], constants)
+        done = rnnpack("compile", self.onnx, "-o", self.blob, "--dim", "N=2", "--state", "h=h_out")
+        commands = done.stderr.splitlines()[-1].removeprefix("next: ").split("; ")
+        self.assertEqual([command.split(" ")[:2] for command in commands],
+                         [["rnnpack", "verify"], ["rnnpack", "inspect"], ["rnnpack", "run"]])
+        np.save(self.at / "x.npy", np.ones((1, 2, H), np.float32))
+        for command in commands:
+            rnnpack(*shlex.split(command.replace("=x.npy", f"={self.at}/x.npy"))[1:])
+
+    def test_verify_draws_whole_numbers_for_integers_that_become_floats(self):
+        nodes, constants = layer("a", "f", "y")
+        save_onnx(self.onnx, [("Cast", ["x"], ["f"], {"to": TensorProto.FLOAT})] + nodes, {"x": ["T", "N", H]}, ["y"], constants)
+        for kind, words in (("INT64", "integers from 0 to 9"), ("UINT8", "integers from 0 to 255"), ("BOOL", "integers from 0 to 1")):
+            model = onnx.load(str(self.onnx))
+            model.graph.input[0].type.tensor_type.elem_type = getattr(TensorProto, kind)
+            onnx.save(model, str(self.onnx))
+            rnnpack("compile", self.onnx, "-o", self.blob)
+            said = rnnpack("verify", self.onnx, self.blob).stdout
+            self.assertIn(f"drawn, {words}, seed", said)
+            self.assertIn("\nverified:", said)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -42,7 +42,8 @@ void reverse_sequence(OpCall &call) {
   if (call.b.discovering) {
     if (!call.is_const(1) && call.b.step_counts.count(call.input(1).view.value) == 0) {
       const View lengths = call.view(1);
-      if (lengths.axes.size() == 1) call.b.origins->mark(lengths.axes[0], AxisRole::kBatch);
+      if (lengths.axes.size() == 1)
+        call.b.origins->mark(lengths.axes[0], AxisRole::kBatch, "lengths are given for each element of it");
     }
     return call.give(0, x);
   }

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "compiler/compile.h"
+#include "compiler/import/origins.h"
 #include "onnx_builder.h"
 #include "rnnpack/rnnpack.h"
 
@@ -72,6 +73,16 @@ TEST(Refusals, SayACauseOnceAndAxesByTheirNames) {
   expect_all(text, {"'a' (Reshape)", "frames", "rows", "(and so 2 more nodes)"});
   EXPECT_EQ(text.find("'b' (Reshape)"), std::string::npos) << text;
   EXPECT_EQ(text.find("41943"), std::string::npos) << text;
+}
+
+TEST(Refusals, WhatStridesLeaveOfAnOpenSizeHasItsName) {
+  compiler::OnnxModel model;
+  model.inputs = {{"x", 1, {{0, "S", compiler::DimRole::kUnknown}, {0, "", compiler::DimRole::kUnknown}}}};
+  const compiler::Origins axes(model);
+  const std::string of_s = std::to_string((axes.size(0) + 2 - 3) / 4 + 1),
+                    of_the_other = std::to_string((axes.size(1) - 5) / 8 + 1);
+  EXPECT_EQ("[batch, S/4, 64] and ?/8 of 131072 or 262144, S",
+            axes.named("[batch, " + of_s + ", 64] and " + of_the_other + " of 131072 or 262144, " + std::to_string(axes.size(0))));
 }
 
 TEST(Refusals, AxesAreWhatTheUserSays) {

@@ -3,6 +3,7 @@
 #include "compiler/import/origins.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "compiler/onnx/problem.h"
@@ -228,14 +229,29 @@ void Origins::set_period(int time) {
   }
 }
 
+// "S/4" of what strides and windows leave of an open size, give or take a few elements. Powers of two are sizes that files have.
+std::string Origins::strided_name(int64_t value) const {
+  constexpr int64_t kMostStride = 16, kWindow = 64;
+  if ((value & (value - 1)) == 0) return "";
+  for (size_t k = 0; k < sizes_.size(); ++k) {
+    if (!dynamic_[k] || period(static_cast<int>(k)) != 1) continue;
+    for (int64_t stride = 2; stride <= kMostStride; ++stride) {
+      if (std::abs(value * stride - sizes_[k]) <= kWindow + stride)
+        return (names_[k].empty() ? "?" : names_[k]) + "/" + std::to_string(stride);
+    }
+  }
+  return "";
+}
+
 std::string Origins::named(const std::string &text) const {
   std::string out;
   for (size_t i = 0; i < text.size();) {
     size_t end = i;
     while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
     const std::string digits = text.substr(i, end - i);
-    if (digits.size() < 7 || digits.size() > 18) {
-      out += end == i ? text.substr(i, 1) : digits;
+    const std::string strided = digits.size() < 6 || digits.size() > 7 ? "" : strided_name(std::stoll(digits));
+    if (digits.size() < 7 || digits.size() > 18 || !strided.empty()) {
+      out += end == i ? text.substr(i, 1) : strided.empty() ? digits : strided;
       i = std::max(end, i + 1);
       continue;
     }

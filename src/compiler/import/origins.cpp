@@ -233,14 +233,18 @@ void Origins::set_period(int time) {
 std::string Origins::strided_name(int64_t value) const {
   constexpr int64_t kMostStride = 16, kWindow = 64;
   if ((value & (value - 1)) == 0) return "";
+  std::string name;
+  int64_t nearest = INT64_MAX;
   for (size_t k = 0; k < sizes_.size(); ++k) {
     if (!dynamic_[k] || period(static_cast<int>(k)) != 1) continue;
     for (int64_t stride = 2; stride <= kMostStride; ++stride) {
-      if (std::abs(value * stride - sizes_[k]) <= kWindow + stride)
-        return (names_[k].empty() ? "?" : names_[k]) + "/" + std::to_string(stride);
+      const int64_t off = std::abs(value * stride - sizes_[k]);
+      if (off > kWindow + stride || off >= nearest) continue;
+      nearest = off;
+      name = (names_[k].empty() ? "?" : names_[k]) + "/" + std::to_string(stride);
     }
   }
-  return "";
+  return name;
 }
 
 std::string Origins::named(const std::string &text) const {

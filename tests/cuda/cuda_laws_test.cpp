@@ -22,6 +22,10 @@ struct Case {
   bool resident = true, one_step = true, alone = false;      // alone: resident in one block
 };
 
+void PrintTo(const Case &c, std::ostream *out) {
+  *out << c.name;
+}
+
 constexpr rnnp::DType kI8 = rnnp::DType::kI8, kF32 = rnnp::DType::kF32, kBf16 = rnnp::DType::kBf16;
 
 // Odd sizes, half row tiles, several blocks, batches beyond the 8 columns of a product.

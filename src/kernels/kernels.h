@@ -145,10 +145,10 @@ struct DepthwiseArgs {
 using DepthwiseFn = void (*)(const DepthwiseArgs *);
 
 // --- matmul: two matrices that are both made at run time ---------------------------------------------------------------------
-// y[i][j] = sum over k of a[i][k] b[k][j]; y is packed, [m][n]. Strides in floats, of any sign; those of an axis of one are not read.
-// Where columns of b lie side by side each output is one chain from 0, k ascending; else, k belonging to lane k mod 16, a chain of
-// each lane from 0, and lanes are joined in halves: l and l + 8, then l + 4, l + 2, l + 1. One column is taken as one row: y is then
-// b' a' with the sides changed.
+// y[i][j] = sum over k of a[i][k] b[k][j]; y is packed, [m][n]. Strides in floats, of any sign; those of an axis of one are not
+// read. Where columns of b lie side by side each output is one chain from 0, k ascending; else, k belonging to lane k mod 16, a
+// chain of each lane from 0, and lanes are joined in halves: l and l + 8, then l + 4, l + 2, l + 1. One column is taken as one row:
+// y is then b' a' with the sides changed.
 struct MatMulArgs {
   const float *a, *b;
   float *y;

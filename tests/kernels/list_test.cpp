@@ -54,9 +54,8 @@ TEST(KernelList, ReferencesCoverEveryFamilyAndTileWidth) {
     EXPECT_NE(find_kernel(kAllKernels, is_sparse(f) ? KernelFamily::kGemmBlocks : KernelFamily::kGemm, f.weight, f.nr, 0), nullptr)
         << "panel format " << f.id;
   }
-  for (KernelFamily family :
-       {KernelFamily::kAct, KernelFamily::kActPlain, KernelFamily::kBinary, KernelFamily::kSoftmax, KernelFamily::kDepthwise,
-        KernelFamily::kMatMul})
+  for (KernelFamily family : {KernelFamily::kAct, KernelFamily::kActPlain, KernelFamily::kBinary, KernelFamily::kSoftmax,
+                              KernelFamily::kDepthwise, KernelFamily::kMatMul})
     EXPECT_NE(find_kernel(kAllKernels, family, DType::kF32, 0, 0), nullptr);
 }
 

@@ -59,8 +59,7 @@ void timed_step(void *object) {
 template <size_t kAt>
 StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
   Timed *timed = static_cast<Timed *>(object);
-  if (TimedOps::originals[kAt]->finish != nullptr)
-    timed->step = TimedOps::originals[kAt]->finish(env, node, timed->object);
+  if (TimedOps::originals[kAt]->finish != nullptr) timed->step = TimedOps::originals[kAt]->finish(env, node, timed->object);
   return timed->step != nullptr ? timed_step : nullptr;
 }
 

@@ -1,5 +1,5 @@
-// step_sums.h -- the sums of products that one step of a loop works on, and the step itself, evaluated. SPDX-License-Identifier:
-// Apache-2.0
+// step_sums.h -- the sums of products that one step of a loop works on, and the step itself, evaluated.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_ONNX_STEP_SUMS_H_
 #define RNNPACK_COMPILER_ONNX_STEP_SUMS_H_
 

@@ -1,5 +1,5 @@
-// uses.h -- who makes and who reads each name of a graph, and which nodes only take something out of it. SPDX-License-Identifier:
-// Apache-2.0
+// uses.h -- who makes and who reads each name of a graph, and which nodes only take something out of it.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_ONNX_USES_H_
 #define RNNPACK_COMPILER_ONNX_USES_H_
 

@@ -1,0 +1,121 @@
+// op_call.cpp -- what an operator's importer asks of its node: operands as views or constants, and results. Contract: builder.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/import/steps.h"
+
+namespace rnnp::compiler {
+
+size_t OpCall::input_count() const {
+  return static_cast<size_t>(node.input_size());
+}
+size_t OpCall::output_count() const {
+  return static_cast<size_t>(node.output_size());
+}
+bool OpCall::has(size_t i) const {
+  return i < input_count() && !node.input(static_cast<int>(i)).empty();
+}
+bool OpCall::wants(size_t i) const {
+  return i < output_count() && !node.output(static_cast<int>(i)).empty();
+}
+
+const Bound &OpCall::input(size_t i) const {
+  if (!has(i)) throw Refusal("input " + std::to_string(i) + " is missing");
+  return b.bound.at(node.input(static_cast<int>(i)));
+}
+
+bool OpCall::is_const(size_t i) const {
+  return has(i) && input(i).kind == Bound::Kind::kConst;
+}
+
+const Tensor &OpCall::constant(size_t i, const char *what) const {
+  const Bound &bound = input(i);
+  if (bound.kind == Bound::Kind::kConst) return *bound.tensor;
+  const std::string &title = node.input(static_cast<int>(i));
+  const bool is_input = b.graph.values[bound.view.value].kind == ValueKind::kInput;
+  throw Refusal(std::string(what) + " (" + quote(title) + ") is " + (is_input ? "a graph input" : "computed at run time") +
+                "; accepted: an initializer or a constant");
+}
+
+void check_not_quantized(const View &view, const std::string &what) {
+  if (view.quantized == view.value)
+    throw Refusal(what +
+                  " comes from QuantizeLinear; accepted: DequantizeLinear behind that, with nothing in between that computes");
+}
+
+View OpCall::any_view(size_t i) const {
+  const Bound &bound = input(i);
+  if (bound.kind == Bound::Kind::kConst) return b.const_view(*bound.tensor);
+  if (b.step_counts.count(bound.view.value) != 0)
+    throw Refusal("it computes with the number of steps, which is not known before run time");
+  static const std::set<std::string> kMayFollow = {"DequantizeLinear", "Flatten",   "Identity", "Reshape",
+                                                   "Squeeze",          "Transpose", "Unsqueeze"};
+  if (kMayFollow.count(node.op_type()) == 0) check_not_quantized(bound.view, "input " + std::to_string(i));
+  return bound.view;
+}
+
+View OpCall::view(size_t i) const {
+  return settled(b, any_view(i));
+}
+
+View OpCall::pointwise_view(size_t i) const {
+  const View out = any_view(i);
+  return b.graph.values[out.value].dtype == DType::kF32 && !out.mask && !out.whole ? settled_but_unknown(b, out) : real_view(i);
+}
+
+View OpCall::real_view(size_t i) const {
+  const View out = view(i);
+  if (b.graph.values[out.value].dtype != DType::kF32)
+    throw Refusal("input " + std::to_string(i) + " is an integer tensor; accepted: float");
+  if (out.mask) throw Refusal("input " + std::to_string(i) + " is a bool tensor; accepted: float");
+  if (out.whole) throw Refusal("input " + std::to_string(i) + " is an integer tensor; accepted: float");
+  return out;
+}
+
+View OpCall::number_view(size_t i) const {
+  const Bound &bound = input(i);
+  if (bound.kind == Bound::Kind::kView && b.graph.values[bound.view.value].dtype != DType::kF32)
+    return b.as_numbers(settled(b, bound.view), name);
+  const View out = any_view(i);
+  return out.whole ? settled(b, out) : pointwise_view(i);
+}
+
+View OpCall::mask_view(size_t i) const {
+  const View out = view(i);
+  if (!out.mask) throw Refusal("input " + std::to_string(i) + " is not a bool tensor");
+  return out;
+}
+
+void OpCall::give(size_t i, View view) {
+  if (!wants(i)) return;
+  // Views are copied from node to node, so that what a file can ask of one is bounded.
+  constexpr size_t kMostAtoms = 256;
+  size_t atoms = 0;
+  for (const Axis &axis : view.axes) atoms += axis.size();
+  if (view.axes.size() > kMaxTensorRank || atoms > kMostAtoms)
+    throw Refusal("its result has too many axes, or axes in too many parts");
+  b.bound[node.output(static_cast<int>(i))] = {Bound::Kind::kView, nullptr, std::move(view)};
+}
+
+void OpCall::give(size_t i, Tensor tensor) {
+  if (!wants(i)) return;
+  b.bound[node.output(static_cast<int>(i))] = {Bound::Kind::kConst, std::make_shared<const Tensor>(std::move(tensor)), {}};
+}
+
+std::string OpCall::run_time_input() const {
+  for (size_t i = 0; i < input_count(); ++i) {
+    if (!has(i) || is_const(i)) continue;
+    const std::string &title = node.input(static_cast<int>(i));
+    const Value &value = b.graph.values[input(i).view.value];
+    if (value.kind != ValueKind::kInput) return "; " + quote(title) + " is computed at run time";
+    return "; " + quote(title) + " is an input" +
+           (value.dtype != DType::kF32 ? ", which --set " + title + "=VALUE makes a constant" : "");
+  }
+  return "";
+}
+
+std::vector<const Tensor *> OpCall::constants() const {
+  std::vector<const Tensor *> out;
+  for (size_t i = 0; i < input_count(); ++i) out.push_back(is_const(i) ? input(i).tensor.get() : nullptr);
+  return out;
+}
+
+}  // namespace rnnp::compiler

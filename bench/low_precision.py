@@ -13,7 +13,6 @@ import argparse
 import ctypes
 import json
 import logging
-import os
 import subprocess
 import sys
 import tempfile
@@ -28,7 +27,7 @@ import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from networks import BENCH, Ours, Peer
+from networks import Ours, Peer, start
 from suite.locate import Built, choose_cpus, machine_name
 
 GATES = {"LSTM": 4, "GRU": 3}
@@ -201,19 +200,8 @@ def goals(entries: list[dict[str, Any]]) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=BENCH.parent / "build-bench")
-    parser.add_argument("--filter", default="", help="rows whose name holds this")
-    parser.add_argument("--seconds", type=float, default=1.0, help="of timing for each side of a row")
-    parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--cpus")
     parser.add_argument("--output", type=Path, help="results file (default <build>/bench-low-precision.json)")
-    options = parser.parse_args()
-    built = Built(options.build.resolve())
-    library = ctypes.CDLL(str(built.libraries / "librnnpack_network_bench.so"))
-    for name in ("open", "bind", "run"):
-        getattr(library, f"rnnpack_network_{name}").restype = ctypes.c_char_p
-    library.rnnpack_network_time.restype = ctypes.c_size_t
-    os.sched_setaffinity(0, choose_cpus(options.cpus, 1))
+    options, built, library = start(parser, "rows", 1.0, 10)
     entries = []
     for row in ROWS:
         if options.filter not in row.name:

@@ -229,19 +229,24 @@ def open_library(built: Built) -> ctypes.CDLL:
     return library
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def start(parser: argparse.ArgumentParser, rows: str, seconds: float, rounds: int) -> tuple[argparse.Namespace, Built, ctypes.CDLL]:
+    """Reads the arguments that all of these benches have besides the parser's own, opens the built library and pins this process."""
     parser.add_argument("--build", type=Path, default=BENCH.parent / "build")
-    parser.add_argument("--models", type=Path, default=os.environ.get("RNNPACK_MODELS_DIR"), help="folder of the networks (default: RNNPACK_MODELS_DIR)")
-    parser.add_argument("--filter", default="", help="networks whose name holds this")
-    parser.add_argument("--seconds", type=float, default=1.0, help="of timing for each side of a row")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--filter", default="", help=f"{rows} whose name holds this")
+    parser.add_argument("--seconds", type=float, default=seconds, help="of timing for each side of a row")
+    parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--cpus")
-    parser.add_argument("--output", type=Path, help="results file (default <build>/bench-networks.json)")
     options = parser.parse_args()
     built = Built(options.build.resolve())
-    library = open_library(built)
     os.sched_setaffinity(0, choose_cpus(options.cpus, 1))
+    return options, built, open_library(built)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=Path, default=os.environ.get("RNNPACK_MODELS_DIR"), help="folder of the networks (default: RNNPACK_MODELS_DIR)")
+    parser.add_argument("--output", type=Path, help="results file (default <build>/bench-networks.json)")
+    options, built, library = start(parser, "networks", 1.0, 5)
     entries = []
     for network in NETWORKS:
         folder = BENCH.parent / "models" if network.own else options.models

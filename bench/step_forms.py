@@ -9,7 +9,6 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 from pathlib import Path
@@ -18,8 +17,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from networks import BENCH, Network, measure, open_library, table
-from suite.locate import Built, choose_cpus
+from networks import Network, measure, start, table
 
 RANDOM = np.random.default_rng(7)
 
@@ -187,16 +185,8 @@ FORMS = (
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=BENCH.parent / "build")
-    parser.add_argument("--filter", default="", help="forms whose name holds this")
-    parser.add_argument("--seconds", type=float, default=2.0, help="of timing for each side of a row")
-    parser.add_argument("--rounds", type=int, default=40)
-    parser.add_argument("--cpus")
     parser.add_argument("--keep", type=Path, help="folder that gets the models")
-    options = parser.parse_args()
-    built = Built(options.build.resolve())
-    library = open_library(built)
-    os.sched_setaffinity(0, choose_cpus(options.cpus, 1))
+    options, built, library = start(parser, "forms", 2.0, 40)
     entries = []
     with tempfile.TemporaryDirectory() as folder:
         for network, make in FORMS:

@@ -43,5 +43,7 @@ int main(int argc, char **argv) {
   status = rnnp_cuda_wait(session, NULL);                                    /* done */
   need(status == RNNP_OK, rnnp_status_string(status));
   printf("%g\n", (double)((float *)y)[100 * out.row_elems - 1]);
+  cudaFree(x), cudaFree(y), cudaFree(weights), cudaFree(work);
+  free(host), free(blob), fclose(file);
   return 0;
 }

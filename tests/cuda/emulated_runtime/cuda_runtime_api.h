@@ -1,4 +1,4 @@
-/* cuda_runtime_api.h -- the three functions of CUDA's runtime that docs/CUDA.md's program calls, on the host's memory: so that the
+/* cuda_runtime_api.h -- the functions of CUDA's runtime that docs/CUDA.md's program calls, on the host's memory: so that the
  * page's program is compiled and run where there is no CUDA. SPDX-License-Identifier: Apache-2.0 */
 #ifndef RNNPACK_TESTS_CUDA_EMULATED_RUNTIME_H_
 #define RNNPACK_TESTS_CUDA_EMULATED_RUNTIME_H_
@@ -13,6 +13,10 @@ static inline int cudaMalloc(void **p, size_t bytes) {
 static inline int cudaMallocManaged(void **p, size_t bytes, unsigned flags) {
   (void)flags;
   return posix_memalign(p, 256, bytes);
+}
+static inline int cudaFree(void *p) {
+  free(p);
+  return 0;
 }
 
 #endif /* RNNPACK_TESTS_CUDA_EMULATED_RUNTIME_H_ */

@@ -175,13 +175,17 @@ def measure(row: Row, built: Built, library: ctypes.CDLL, options: argparse.Name
     return entry
 
 
+def microseconds(us: float) -> str:
+    return f"{us:.2f}" if us < 10 else f"{us:.1f}" if us < 100 else f"{us:.0f}"
+
+
 def table(entries: list[dict[str, Any]], columns: tuple[str, ...]) -> list[str]:
     lines = ["| us a step, least (median) | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
     for e in entries:
         cells = []
         for name in columns:
             side = e["sides"].get(name)
-            cells.append(f"{side['min_us']:.2f} ({side['median_us']:.2f})" if side else "-")
+            cells.append(f"{microseconds(side['min_us'])} ({microseconds(side['median_us'])})" if side else "-")
         lines.append(f"| {e['row']} | " + " | ".join(cells) + " |")
     return lines
 

@@ -144,9 +144,10 @@ inline bool runs_in_chunk(const RunEnv &env, uint32_t output) {
   return v.sequence || (v.early ? env.first_chunk : env.last_chunk);
 }
 
-// [*begin, *end): the part of 0..count-1 that `thread` of `threads` owns; contiguous, sizes differ by at most one.
+// [*begin, *end): the part of 0..count-1 that `thread` of `threads` owns; contiguous, sizes differ by at most one. threads > 0.
 inline void split_range(size_t count, uint32_t threads, uint32_t thread, size_t *begin, size_t *end) {
   if (!kManyThreads) threads = 1, thread = 0;
+  if (threads == 0) __builtin_unreachable();
   const size_t share = count / threads, extra = count % threads;
   *begin = share * thread + (thread < extra ? thread : extra);
   *end = *begin + share + (thread < extra ? 1 : 0);

@@ -172,9 +172,12 @@ class Page:
                 self.fail(where, f"`{command}`: there is no option {option}")
 
     def ask_python(self, where, command, program, arguments):
-        """Options are looked for in the program's text: its imports may not be installed here."""
-        text = (self.tree.at / program).read_text()
+        """Options are looked for in the text of the program and of those beside it that it imports: others may not be installed here."""
+        path = self.tree.at / program
+        text = path.read_text()
         compile(text, program, "exec")
+        beside = [path.with_name(name + ".py") for name in re.findall(r"^from (\w+) import", text, re.M)]
+        text += "".join(other.read_text() for other in beside if other.exists())
         for option in [a.split("=")[0] for a in arguments if a.startswith("--")]:
             if f'"{option}"' not in text:
                 self.fail(where, f"`{command}`: there is no option {option}")

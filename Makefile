@@ -36,7 +36,7 @@ lib: ## build the library alone, with nothing but a C++ compiler: librnnpack.a l
 	@cmake -S . -B $(BUILD)-lib $(GENERATOR) $(LAUNCHER) -DCMAKE_BUILD_TYPE=Release >/dev/null
 	@cmake --build $(BUILD)-lib -j $(JOBS)
 
-test: packages-test ## install what is missing, build and run every test (hosted, freestanding, clang, sanitizers, fuzzers, an emulated Cortex-M4)
+test: packages-test ## install what is missing, build and run every test (hosted, freestanding, sanitizers, fuzzers, an emulated Cortex-M4)
 	@scripts/test.sh $(BUILD)
 
 sanitize: packages-test ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer

@@ -10,9 +10,8 @@ stage_arguments() {
   local arguments
   case $1 in
     hosted) arguments=("${libraries[@]}" -DRNNPACK_COMPILER=ON -DRNNPACK_DEMO=ON -DRNNPACK_HOST_TOOLS=ON -DRNNPACK_CUDA=EMULATED -DCMAKE_BUILD_TYPE=Release) ;;
-    # char is unsigned here, as on Arm.
-    freestanding) arguments=(-DCMAKE_BUILD_TYPE=MinSizeRel -DCMAKE_C_FLAGS=-funsigned-char -DCMAKE_CXX_FLAGS=-funsigned-char) ;;
-    clang) arguments=("${clang[@]}" -DCMAKE_BUILD_TYPE=Release) ;;
+    # The library alone, by Clang, optimised; char is unsigned, as on Arm. GCC builds it alone, and small, for the emulated board.
+    freestanding) arguments=("${clang[@]}" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS=-funsigned-char -DCMAKE_CXX_FLAGS=-funsigned-char) ;;
     asan) arguments=("${libraries[@]}" -DRNNPACK_COMPILER=ON -DRNNPACK_FUZZ=ON -DRNNPACK_CUDA=EMULATED -DRNNPACK_SANITIZE=fuzzer-no-link,address,undefined "${clang[@]}" "${light[@]}") ;;
     tsan) arguments=("${libraries[@]}" -DRNNPACK_SANITIZE=thread "${light[@]}") ;;
     *) return 1 ;;

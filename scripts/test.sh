@@ -7,7 +7,7 @@ build=$1
 shift
 # shellcheck source=scripts/stages.sh
 . scripts/stages.sh
-stages=${*:-hosted freestanding clang asan tsan devices format tidy}
+stages=${*:-hosted freestanding asan tsan devices format tidy}
 jobs=${JOBS:-$(nproc)}
 generator=()
 command -v ninja >/dev/null && generator=(-G Ninja)
@@ -109,13 +109,13 @@ devices() {
 # pthreadpool is not instrumented, so TSan cannot see that it synchronises.
 for stage in $stages; do
   case $stage in
-    hosted | freestanding | clang | asan) stage_cmake "$stage" ;;
+    hosted | freestanding | asan) stage_cmake "$stage" ;;
     fuzz) stage_cmake asan -R '^fuzz' ;;
     tsan) stage_cmake tsan -R '(Thread|Bidirectional|Xnnpack|Walk)' -E Pthreadpool ;;
     devices) stage_command devices devices ;;
     format) stage_command format check_format ;;
     tidy) stage_command tidy check_tidy ;;
-    *) echo "test.sh: no stage '$stage'; there are: hosted freestanding clang asan tsan fuzz devices format tidy" >&2; exit 1 ;;
+    *) echo "test.sh: no stage '$stage'; there are: hosted freestanding asan tsan fuzz devices format tidy" >&2; exit 1 ;;
   esac
 done
 

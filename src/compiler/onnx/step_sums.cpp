@@ -55,21 +55,9 @@ class Reader {
 
   // The step's results at these operands.
   std::vector<Tensor> run(const std::map<std::string, Tensor> &given, const std::vector<std::string> &wanted) const {
-    std::map<std::string, std::shared_ptr<const Tensor>> known = constants_;
+    Tensors known = constants_;
     for (const auto &each : given) known[each.first] = std::make_shared<const Tensor>(each.second);
-    for (const NodeProto *node : step_.nodes) {
-      std::vector<const Tensor *> in;
-      bool ready = true;
-      for (const std::string &name : node->input()) {
-        const auto found = known.find(name);
-        ready = ready && (name.empty() || found != known.end());
-        in.push_back(ready && !name.empty() ? found->second.get() : nullptr);
-      }
-      if (!ready) continue;
-      std::vector<Tensor> out = eval_node(*node, step_.opset, in);
-      for (size_t i = 0; i < out.size(); ++i)
-        known[node->output(static_cast<int>(i))] = std::make_shared<const Tensor>(std::move(out[i]));
-    }
+    for (const NodeProto *node : step_.nodes) evaluate(*node, &known);
     std::vector<Tensor> results;
     for (const std::string &name : wanted) {
       if (known.count(name) == 0) throw Refusal("the step does not make " + quote(name));
@@ -79,20 +67,25 @@ class Reader {
   }
 
  private:
+  using Tensors = std::map<std::string, std::shared_ptr<const Tensor>>;
+
+  // Adds what a node makes of tensors that are all known.
+  void evaluate(const NodeProto &node, Tensors *known) const {
+    std::vector<const Tensor *> in;
+    for (const std::string &name : node.input()) {
+      const auto found = known->find(name);
+      if (!name.empty() && found == known->end()) return;
+      in.push_back(name.empty() ? nullptr : found->second.get());
+    }
+    std::vector<Tensor> out = eval_node(node, step_.opset, in);
+    for (size_t i = 0; i < out.size(); ++i)
+      (*known)[node.output(static_cast<int>(i))] = std::make_shared<const Tensor>(std::move(out[i]));
+  }
+
   // Constants made of constants.
   void fold() {
     for (const NodeProto *node : step_.nodes) {
-      std::vector<const Tensor *> in;
-      bool known = find_eval(node->op_type()) != nullptr;
-      for (const std::string &name : node->input()) {
-        const auto found = constants_.find(name);
-        known = known && (name.empty() || found != constants_.end());
-        in.push_back(known && !name.empty() ? found->second.get() : nullptr);
-      }
-      if (!known) continue;
-      std::vector<Tensor> out = eval_node(*node, step_.opset, in);
-      for (size_t i = 0; i < out.size(); ++i)
-        constants_[node->output(static_cast<int>(i))] = std::make_shared<const Tensor>(std::move(out[i]));
+      if (find_eval(node->op_type()) != nullptr) evaluate(*node, &constants_);
     }
   }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "support/session_fixture.h"
+#include "support/window_of.h"
 
 namespace {
 
@@ -35,11 +36,6 @@ const Shape kShapes[] = {
     {"channels_ahead", 1, 4, 3, 3, 3, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 3, 2, 0, true, false},
 };
 
-uint32_t out_size(const Shape &s, int i) {
-  const uint32_t in = i == 0 ? s.h : s.w;
-  return (in + 2 * uint32_t(s.pad[i]) - (s.kernel[i] - 1) * s.dilation[i] - 1) / s.stride[i] + 1;
-}
-
 size_t out_elems(const Shape &s) {
   return size_t{out_size(s, 0)} * out_size(s, 1) * s.out;
 }
@@ -50,17 +46,7 @@ bool looks_ahead(const Shape &s) {
 
 rnnp::AttrConv attr_of(const Shape &s) {
   rnnp::AttrConv a = {};
-  const int32_t c = s.channels_first ? int32_t(s.h * s.w) : 1, w = s.channels_first ? 1 : int32_t(s.in);
-  a.window = {{s.h, s.w},
-              {out_size(s, 0), out_size(s, 1)},
-              {s.kernel[0], s.kernel[1]},
-              {s.stride[0], s.stride[1]},
-              {s.dilation[0], s.dilation[1]},
-              {s.pad[0], s.pad[1]},
-              0,
-              {w * int32_t(s.w), w, c},
-              0,
-              {out_size(s, 1) * s.out, s.out}};
+  a.window = window_of(s, s.in, s.out);
   a.time_taps = s.taps;
   a.time_dilation = s.time_dilation;
   a.lead = s.lead;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "support/session_fixture.h"
+#include "support/window_of.h"
 
 namespace {
 
@@ -31,10 +32,6 @@ const Shape kShapes[] = {
     {"lines_beside_x", 2, 5, 2, {1, 2}, {1, 1}, {1, 1}, {2, 0}, false},
 };
 
-uint32_t out_size(const Shape &s, int i) {
-  const uint32_t in = i == 0 ? s.h : s.w;
-  return (in + 2 * uint32_t(s.pad[i]) - (s.kernel[i] - 1) * s.dilation[i] - 1) / s.stride[i] + 1;
-}
 size_t in_elems(const Shape &s) {
   return size_t{s.h} * s.w * s.channels;
 }
@@ -44,17 +41,7 @@ size_t out_elems(const Shape &s) {
 
 std::vector<uint8_t> blob_of(const Shape &s, rnnp::Pool pool) {
   rnnp::AttrPool a = {};
-  const int32_t c = s.channels_first ? int32_t(s.h * s.w) : 1, w = s.channels_first ? 1 : int32_t(s.channels);
-  a.window = {{s.h, s.w},
-              {out_size(s, 0), out_size(s, 1)},
-              {s.kernel[0], s.kernel[1]},
-              {s.stride[0], s.stride[1]},
-              {s.dilation[0], s.dilation[1]},
-              {s.pad[0], s.pad[1]},
-              0,
-              {w * int32_t(s.w), w, c},
-              0,
-              {out_size(s, 1) * s.channels, s.channels}};
+  a.window = window_of(s, s.channels, s.channels);
   a.pool = uint32_t(pool);
   a.channels = s.channels;
   for (int i = 0; i < 2; ++i) a.counted_before[i] = a.counted_after[i] = uint32_t(s.pad[i]);

@@ -9,6 +9,13 @@ namespace rnnp_test {
 
 using rnnp::kNone;
 
+static const rnnp::PanelFormat &panels_of(rnnp::DType type, uint32_t nr, uint32_t index_bytes) {
+  for (const rnnp::PanelFormat &f : rnnp::kPanelFormats) {
+    if (f.weight == type && f.nr == nr && f.index_bytes == index_bytes) return f;
+  }
+  std::abort();
+}
+
 // panel[k][g][n] of every tile, straight from pack/layout.h's words.
 std::vector<float> BlobBuilder::panels(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate,
                                        uint32_t gates) const {
@@ -47,15 +54,11 @@ uint32_t BlobBuilder::pack_sparse(std::vector<double> m, uint32_t units, uint32_
                                   rnnp::DType type) {
   thin_out(&m, units, k);
   const std::vector<float> rows(m.begin(), m.end());
-  const rnnp::PanelFormat *format = nullptr;
-  for (const rnnp::PanelFormat &f : rnnp::kPanelFormats) {
-    if (f.weight == type && f.nr == nr_ && f.index_bytes == 2 * nr_ / block_units) format = &f;
-  }
-  if (format == nullptr) std::abort();
-  const rnnp::PackedMatrix packed = rnnp::pack_matrix(*format, {rows.data(), units, k, first_gate, gates});
+  const rnnp::PanelFormat &format = panels_of(type, nr_, 2 * nr_ / block_units);
+  const rnnp::PackedMatrix packed = rnnp::pack_matrix(format, {rows.data(), units, k, first_gate, gates});
   const uint32_t matrix = add_matrix(gates, units, k, put(packed.panels));
   rnnp::BlobMatrix &out = matrices_[matrix];
-  out.format = format->id;
+  out.format = format.id;
   out.entries = packed.entries;
   out.index = put(packed.index);
   if (!packed.scales.empty()) out.scales = put(packed.scales);
@@ -64,15 +67,11 @@ uint32_t BlobBuilder::pack_sparse(std::vector<double> m, uint32_t units, uint32_
 }
 
 uint32_t BlobBuilder::pack_matrices(rnnp::DType type, const std::vector<float> &rows, rnnp::MatrixSource source, uint32_t count) {
-  const rnnp::PanelFormat *format = nullptr;
-  for (const rnnp::PanelFormat &f : rnnp::kPanelFormats) {
-    if (f.weight == type && f.nr == nr_ && f.index_bytes == 0) format = &f;
-  }
-  if (format == nullptr) std::abort();
+  const rnnp::PanelFormat &format = panels_of(type, nr_, 0);
   rnnp::PackedMatrix all;
   for (uint32_t i = 0; i < count; ++i) {
     source.m = rows.data() + size_t{i} * source.gates * source.units * source.k;
-    const rnnp::PackedMatrix one = rnnp::pack_matrix(*format, source);
+    const rnnp::PackedMatrix one = rnnp::pack_matrix(format, source);
     all.panels.insert(all.panels.end(), one.panels.begin(), one.panels.end());
     all.scales.insert(all.scales.end(), one.scales.begin(), one.scales.end());
     all.unit_sums.insert(all.unit_sums.end(), one.unit_sums.begin(), one.unit_sums.end());
@@ -80,7 +79,7 @@ uint32_t BlobBuilder::pack_matrices(rnnp::DType type, const std::vector<float> &
   }
   const uint32_t matrix = add_matrix(source.gates, source.units, source.k, put(all.panels), count);
   rnnp::BlobMatrix &out = matrices_[matrix];
-  out.format = format->id;
+  out.format = format.id;
   if (all.scales.empty()) return matrix;
   out.scales = put(all.scales);
   out.unit_sums = all.unit_sums.empty() ? kNone : put(all.unit_sums);

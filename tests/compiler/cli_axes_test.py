@@ -3,17 +3,15 @@
 
 cli_axes_test.py RNNPACK
 """
-import pathlib
 import shlex
 import sys
-import tempfile
 import unittest
 
 import numpy as np
 import onnx
 from onnx import TensorProto
 
-from cli_support import Tool, save_onnx
+from cli_support import InFolder, Tool, save_onnx
 
 rnnpack = Tool(sys.argv[1])
 H = 4
@@ -29,15 +27,7 @@ def layer(name, x, y, direction="forward"):
     return nodes, constants | {name + "s": np.array([0, 0, directions * H])}
 
 
-class Axes(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.at = pathlib.Path(self.folder.name)
-        self.onnx, self.blob = self.at / "m.onnx", self.at / "m.rnnp"
-
-    def tearDown(self):
-        self.folder.cleanup()
-
+class Axes(InFolder):
     def said(self, nodes, constants, x, *options):
         save_onnx(self.onnx, nodes, {"x": list(x)}, ["y"], constants)
         lines = rnnpack("compile", self.onnx, "-o", self.blob, *options).stderr.splitlines()

@@ -11,14 +11,13 @@ import stat
 import struct
 import subprocess
 import sys
-import tempfile
 import unittest
 import zlib
 
 import numpy as np
 
 import read_blob
-from cli_support import Tool
+from cli_support import InFolder, Tool
 
 rnnpack = Tool(sys.argv[1])
 MODEL = pathlib.Path(sys.argv[2]) / "vad_gru" / "model.onnx"
@@ -29,10 +28,9 @@ def contents(folder):
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob("*"))}
 
 
-class Errors(unittest.TestCase):
+class Errors(InFolder):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.at = pathlib.Path(self.folder.name)
+        super().setUp()
         self.blob, self.onnx, self.x = self.at / "model.rnnp", self.at / "model.onnx", self.at / "x.npy"
         self.onnx.write_bytes(MODEL.read_bytes())
         rnnpack("compile", MODEL, "-o", self.blob)
@@ -41,9 +39,6 @@ class Errors(unittest.TestCase):
         (self.at / "folder").mkdir()
         (self.at / "junk").write_bytes(random.Random(1).randbytes(5000))
         self.before = contents(self.at)
-
-    def tearDown(self):
-        self.folder.cleanup()
 
     def refuse(self, code, words, *args):
         done = rnnpack(*args, code=code)

@@ -4,24 +4,21 @@
 cli_quantize_test.py RNNPACK
 """
 import json
-import pathlib
 import sys
-import tempfile
 import unittest
 
 import numpy as np
 
-from cli_support import Tool, save_onnx
+from cli_support import InFolder, Tool, save_onnx
 
 rnnpack = Tool(sys.argv[1])
 I, H, T = 24, 40, 60
 
 
-class Quantize(unittest.TestCase):
+class Quantize(InFolder):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.at = pathlib.Path(self.folder.name)
-        self.onnx, self.blob, self.report = self.at / "m.onnx", self.at / "m.rnnp", self.at / "r.json"
+        super().setUp()
+        self.report = self.at / "r.json"
         random = np.random.default_rng(3)
         draw = lambda *shape: (random.standard_normal(shape) * 0.25).astype(np.float32)
         save_onnx(self.onnx, [("GRU", ["x", "W", "R", "B"], ["Y"], {"hidden_size": H, "linear_before_reset": 1, "name": "gru"}),
@@ -30,9 +27,6 @@ class Quantize(unittest.TestCase):
                   {"W": draw(1, 3 * H, I), "R": draw(1, 3 * H, H), "B": draw(1, 6 * H), "D": draw(H, 5), "axis": np.array([1])})
         self.x = self.at / "x.npy"
         np.save(self.x, random.standard_normal((T, 1, I)).astype(np.float32))
-
-    def tearDown(self):
-        self.folder.cleanup()
 
     def compile(self, *options, code=0):
         return rnnpack("compile", self.onnx, "-o", self.blob, *options, code=code)

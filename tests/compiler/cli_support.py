@@ -4,6 +4,8 @@ import pathlib
 import re
 import struct
 import subprocess
+import tempfile
+import unittest
 
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -17,6 +19,16 @@ class Tool:
         done = subprocess.run([self.path, *map(str, args)], capture_output=True, text=True, timeout=120)
         assert done.returncode == code, f"{args}: exit code {done.returncode}, expected {code}\n{done.stdout}{done.stderr}"
         return done
+
+
+class InFolder(unittest.TestCase):
+    """Each test has a folder, gone at its end, with places for a model and its blob."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.at = pathlib.Path(folder.name)
+        self.onnx, self.blob = self.at / "m.onnx", self.at / "m.rnnp"
 
 
 def write_npy(path, shape, values, descr="<f4", code="f", fortran=False):

@@ -3,15 +3,13 @@
 
 cli_verify_test.py RNNPACK
 """
-import pathlib
 import re
 import sys
-import tempfile
 import unittest
 
 import numpy as np
 
-from cli_support import Tool, save_onnx
+from cli_support import InFolder, Tool, save_onnx
 
 rnnpack = Tool(sys.argv[1])
 H = 8
@@ -29,15 +27,7 @@ def gru(scale, seed=0, batch=1, initial=False, width=H):
     return [("GRU", inputs, ["Y"], {"hidden_size": H}), ("Squeeze", ["Y", "axis"], ["y"], {})], constants
 
 
-class Verify(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.at = pathlib.Path(self.folder.name)
-        self.onnx, self.blob = self.at / "m.onnx", self.at / "m.rnnp"
-
-    def tearDown(self):
-        self.folder.cleanup()
-
+class Verify(InFolder):
     def compile(self, nodes, constants, x=("T", "N", H), outputs=("y",)):
         save_onnx(self.onnx, nodes, {"x": list(x)}, list(outputs), constants)
         rnnpack("compile", self.onnx, "-o", self.blob)

@@ -19,10 +19,13 @@ struct ByteDot : Bytes {
     const I pairs = _mm256_maddubs_epi16(factor, _mm256_loadu_si256(at(weights)));
     *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
   }
-  static RNNPACK_INLINE __m256 to_float(I sum, const int32_t *unit_sums) {
+  // What the sum of a unit begins with, for its bytes being 127 too large.
+  static RNNPACK_INLINE I start(const int32_t *unit_sums) {
     const I units = _mm256_loadu_si256(at(unit_sums));
-    return _mm256_cvtepi32_ps(_mm256_sub_epi32(sum, _mm256_sub_epi32(_mm256_slli_epi32(units, 7), units)));
+    return _mm256_sub_epi32(units, _mm256_slli_epi32(units, 7));
   }
+  static RNNPACK_INLINE __m256 floats(I sum) { return _mm256_cvtepi32_ps(sum); }
+  static RNNPACK_INLINE __m256 to_float(I sum, const int32_t *unit_sums) { return floats(add(sum, start(unit_sums))); }
 };
 
 }  // namespace

@@ -18,11 +18,13 @@ struct ByteDot : Bytes {
   static RNNPACK_INLINE void add_dot(I *sum, I factor, const uint8_t *weights) {
     __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(factor), "m"(*static_cast<const I *>(static_cast<const void *>(weights))));
   }
-  static RNNPACK_INLINE __m512 to_float(I sum, const int32_t *unit_sums) {
+  // What the sum of a unit begins with, for its bytes being 127 too large.
+  static RNNPACK_INLINE I start(const int32_t *unit_sums) {
     const I units = _mm512_loadu_si512(unit_sums);
-    const I excess = _mm512_sub_epi32(_mm512_maskz_slli_epi32(kAll, units, 7), units);
-    return _mm512_maskz_cvtepi32_ps(kAll, _mm512_sub_epi32(sum, excess));
+    return _mm512_sub_epi32(units, _mm512_maskz_slli_epi32(kAll, units, 7));
   }
+  static RNNPACK_INLINE __m512 floats(I sum) { return _mm512_maskz_cvtepi32_ps(kAll, sum); }
+  static RNNPACK_INLINE __m512 to_float(I sum, const int32_t *unit_sums) { return floats(add(sum, start(unit_sums))); }
 };
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace rnnp {
 namespace {
 
 struct ByteEntries : Words {
-  static constexpr int kChains = 4;
+  using Element = uint8_t;
+  static constexpr int kChains = Words::kChains;
   static constexpr size_t kEntryBytes = kEntryUnits * kBlockK, kPartBytes = kWidth * kBlockK;
 
   struct Scratch {
@@ -22,15 +23,13 @@ struct ByteEntries : Words {
   };
   struct Sum {
     Words::I all;
+    RNNPACK_INLINE void begin(const GemmArgs &g, size_t column) { all = Words::start(g.unit_sums + column); }
     RNNPACK_INLINE void clear() { all = Words::zero(); }
-    RNNPACK_INLINE void add(Words::I factor, const uint8_t *weights) { Words::add_dot(&all, factor, weights); }
-    RNNPACK_INLINE void add(const Sum &other) { all = Words::add(all, other.all); }
+    RNNPACK_INLINE void add(Words::Factor factor, const uint8_t *weights) { Words::add_dot(&all, factor, weights); }
+    RNNPACK_INLINE void join(const Sum &other) { all = Words::add(all, other.all); }
+    RNNPACK_INLINE F floats() const { return Words::floats(all); }
   };
-  static RNNPACK_INLINE void finish(const GemmArgs &g, const VectorPlace &place, const Sum &sum, float scale) {
-    const size_t of_unit = place.tile * place.width + place.column;
-    const F worth = Vec::mul(Vec::load(g.scales + of_unit), Vec::set1(scale));
-    finish_vector(g, place, Words::to_float(sum.all, g.unit_sums + of_unit), worth);
-  }
+  static RNNPACK_INLINE F worth(const GemmArgs &g, size_t column, F scale) { return Vec::mul(Vec::load(g.scales + column), scale); }
 };
 
 }  // namespace

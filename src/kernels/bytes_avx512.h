@@ -29,16 +29,19 @@ struct Bytes {
     for (const float lane : lanes) all = lane > all ? lane : all;
     return all;
   }
+  // NaN stays NaN to the last step: it becomes an integer whose last byte is 0.
+  static RNNPACK_INLINE void put_bytes(__m512 v, I zeros, uint8_t *to) {
+    const __m512 cut = Vec::min(Vec::set1(127.0f), Vec::max(Vec::set1(-127.0f), v));
+    const __m128i bytes = _mm512_maskz_cvtepi32_epi8(kAll, _mm512_add_epi32(_mm512_maskz_cvtps_epi32(kAll, cut), zeros));
+    _mm_storeu_si128(static_cast<__m128i *>(static_cast<void *>(to)), bytes);
+  }
   static RNNPACK_INLINE void quantise(const float *a, size_t k, float to_byte, int zero, uint8_t *to) {
-    for (size_t i = 0; i < (k + 63) / 64 * 64; i += 16) {
-      const __mmask16 there = i < k ? first(k - i) : 0;
-      const __m512 v = Vec::mul(_mm512_maskz_loadu_ps(there, a + i), Vec::set1(to_byte));
-      const __mmask16 number = _mm512_cmp_ps_mask(v, v, _CMP_ORD_Q);
-      const __m512 cut = Vec::min(Vec::max(v, Vec::set1(-127.0f)), Vec::set1(127.0f));
-      const I q = _mm512_maskz_cvtps_epi32(number, cut);
-      const __m128i bytes = _mm512_maskz_cvtepi32_epi8(kAll, _mm512_add_epi32(q, _mm512_set1_epi32(zero)));
-      _mm_storeu_si128(static_cast<__m128i *>(static_cast<void *>(to + i)), bytes);
-    }
+    const __m512 scale = Vec::set1(to_byte);
+    const I zeros = _mm512_set1_epi32(zero);
+    size_t i = 0;
+    for (; i + 16 <= k; i += 16) put_bytes(Vec::mul(Vec::load(a + i), scale), zeros, to + i);
+    for (; i < (k + 63) / 64 * 64; i += 16)
+      put_bytes(Vec::mul(_mm512_maskz_loadu_ps(i < k ? first(k - i) : 0, a + i), scale), zeros, to + i);
   }
 };
 

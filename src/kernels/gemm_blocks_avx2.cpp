@@ -13,12 +13,20 @@ namespace {
 
 // A lane of 128 bits is four units; in it, four k of the row.
 struct Quads {
-  static constexpr int kMostRows = 2;
+  static constexpr int kMostRows = 1;
+  struct Factors {
+    __m256 of[2];
+  };
 
   static RNNPACK_INLINE __m128 quad(const float *row, uint16_t at) { return _mm_loadu_ps(row + size_t{at} * 4); }
   template <int kStrips>
-  static RNNPACK_INLINE __m256 factor(const float *row, const uint16_t *at) {
-    return _mm256_set_m128(quad(row, at[kStrips - 1]), quad(row, at[0]));
+  static RNNPACK_INLINE Factors factors(const float *row, const uint16_t *at) {
+    if constexpr (kStrips == 4) {
+      return {{_mm256_set_m128(quad(row, at[1]), quad(row, at[0])), _mm256_set_m128(quad(row, at[3]), quad(row, at[2]))}};
+    } else {
+      const __m128 low = quad(row, at[0]), high = quad(row, at[kStrips - 1]);
+      return {{_mm256_set_m128(low, low), _mm256_set_m128(high, high)}};
+    }
   }
   template <int kK>
   static RNNPACK_INLINE __m256 lane(__m256 factor) {
@@ -27,14 +35,21 @@ struct Quads {
 };
 
 struct Words : ByteDot {
-  static constexpr int kMostRows = 1;
+  static constexpr int kMostRows = 1, kChains = 2;
+  using Factor = I;
+  struct Factors {
+    I of[2];
+  };
 
-  static RNNPACK_INLINE __m128i four(const uint8_t *row, uint16_t at) {
-    return _mm_set1_epi32(four_bytes(row + size_t{at} * kBlockK));
-  }
+  static RNNPACK_INLINE I word(const uint8_t *row, uint16_t quad) { return broadcast(row + size_t{quad} * kBlockK); }
   template <int kStrips>
-  static RNNPACK_INLINE I factor(const uint8_t *row, const uint16_t *at) {
-    return _mm256_set_m128i(four(row, at[kStrips - 1]), four(row, at[0]));
+  static RNNPACK_INLINE Factors factors(const uint8_t *row, const uint16_t *at) {
+    if constexpr (kStrips == 4) {
+      return {{_mm256_blend_epi32(word(row, at[0]), word(row, at[1]), 0xf0),
+               _mm256_blend_epi32(word(row, at[2]), word(row, at[3]), 0xf0)}};
+    } else {
+      return {{word(row, at[0]), word(row, at[kStrips - 1])}};
+    }
   }
 };
 
@@ -47,7 +62,7 @@ struct Words : ByteDot {
 
 namespace rnnp {
 
-#define RNNPACK_ENTRIES_kF32 FloatEntries
+#define RNNPACK_ENTRIES_kF32 FloatEntries<WholeFloats>
 #define RNNPACK_ENTRIES_kI8 ByteEntries
 #define RNNPACK_IN_gemm_blocks_avx2 , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) gemm_blocks_run<RNNPACK_ENTRIES_##dtype>

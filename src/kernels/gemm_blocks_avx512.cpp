@@ -18,15 +18,18 @@ struct Quads {
   static RNNPACK_INLINE __m512 halves(__m256 low, __m256 high) {
     return _mm512_maskz_insertf32x8(0xffff, _mm512_castps256_ps512(low), high, 1);
   }
+  struct Factors {
+    __m512 of[1];
+  };
   template <int kStrips>
-  static RNNPACK_INLINE __m512 factor(const float *row, const uint16_t *at) {
+  static RNNPACK_INLINE Factors factors(const float *row, const uint16_t *at) {
     if constexpr (kStrips == 1) {
-      return _mm512_maskz_broadcast_f32x4(0xffff, quad(row, at[0]));
+      return {{_mm512_maskz_broadcast_f32x4(0xffff, quad(row, at[0]))}};
     } else if constexpr (kStrips == 2) {
       const __m128 low = quad(row, at[0]), high = quad(row, at[1]);
-      return halves(_mm256_set_m128(low, low), _mm256_set_m128(high, high));
+      return {{halves(_mm256_set_m128(low, low), _mm256_set_m128(high, high))}};
     } else {
-      return halves(_mm256_set_m128(quad(row, at[1]), quad(row, at[0])), _mm256_set_m128(quad(row, at[3]), quad(row, at[2])));
+      return {{halves(_mm256_set_m128(quad(row, at[1]), quad(row, at[0])), _mm256_set_m128(quad(row, at[3]), quad(row, at[2])))}};
     }
   }
   template <int kK>
@@ -44,7 +47,7 @@ struct Quads {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_blocks_avx512 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_blocks_run<FloatEntries>
+#define RNNPACK_RUN(family, dtype, nr) gemm_blocks_run<FloatEntries<WholeFloats>>
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_gemm_blocks_avx512
 

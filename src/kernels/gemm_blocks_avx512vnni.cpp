@@ -12,20 +12,32 @@ namespace rnnp {
 namespace {
 
 struct Words : ByteDot {
-  static constexpr int kMostRows = 4;
+  static constexpr int kMostRows = 4, kChains = 4;
+  using Factor = I;
+  struct Factors {
+    I of[1];
+  };
 
-  static RNNPACK_INLINE int32_t four(const uint8_t *row, uint16_t at) { return four_bytes(row + size_t{at} * kBlockK); }
+  static RNNPACK_INLINE const int32_t *word(const uint8_t *row, uint64_t quad) {
+    return static_cast<const int32_t *>(static_cast<const void *>(row + quad * kBlockK));
+  }
+  // Spelt out: compilers take such words through a general register.
+  static RNNPACK_INLINE void put(I *factor, __mmask16 where, const uint8_t *row, uint64_t quad) {
+    __asm__("vpbroadcastd %1, %0%{%2%}" : "+v"(*factor) : "m"(*word(row, quad)), "Yk"(where));
+  }
   template <int kStrips>
-  static RNNPACK_INLINE I factor(const uint8_t *row, const uint16_t *at) {
-    if constexpr (kStrips == 1) {
-      return _mm512_set1_epi32(four(row, at[0]));
-    } else if constexpr (kStrips == 2) {
-      return _mm512_mask_set1_epi32(_mm512_set1_epi32(four(row, at[0])), 0xff00, four(row, at[1]));
-    } else {
-      const __m128i words = _mm_set_epi32(four(row, at[3]), four(row, at[2]), four(row, at[1]), four(row, at[0]));
-      const I places = _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
-      return _mm512_maskz_permutexvar_epi32(kAll, places, _mm512_castsi128_si512(words));
+  static RNNPACK_INLINE Factors factors(const uint8_t *row, const uint16_t *quad) {
+    uint64_t quads = 0;  // one load for all
+    __builtin_memcpy(&quads, quad, kStrips * sizeof *quad);
+    Factors f = {{broadcast(row + (quads & 0xffff) * kBlockK)}};
+    if constexpr (kStrips == 2) {
+      put(&f.of[0], 0xff00, row, quads >> 16);
+    } else if constexpr (kStrips == 4) {
+      put(&f.of[0], 0x00f0, row, quads >> 16 & 0xffff);
+      put(&f.of[0], 0x0f00, row, quads >> 32 & 0xffff);
+      put(&f.of[0], 0xf000, row, quads >> 48);
     }
+    return f;
   }
 };
 

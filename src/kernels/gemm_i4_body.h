@@ -119,7 +119,7 @@ void gemm_i4_run(const GemmArgs *args) {
   const size_t vectors = size_t{args->gates} * kNr / kWidth;
   for (b.first_row = 0; b.first_row < args->rows; b.first_row += kQuantisedRows) {
     const size_t left = args->rows - b.first_row, rows = left < kQuantisedRows ? left : kQuantisedRows;
-    for (size_t m = 0; m < rows; ++m) quantise_groups(args, b.first_row + m, b.rows, m);
+    for (size_t m = 0; m < rows && !args->prepared; ++m) quantise_groups(args, b.first_row + m, b.rows, m);
     for (b.tile = args->tile_begin; b.tile < args->tile_end; ++b.tile) {
       const uint8_t *panel = static_cast<const uint8_t *>(args->panels) + b.tile * b.octets * b.panel_k;
       for (size_t v = 0; v < vectors;) {

@@ -29,23 +29,59 @@ struct ByteBlock {
   size_t tile, column;    // the block's first column within the tile
 };
 
-// The floats of whole sums, on top of where they start. The copy is what a loop that is not unrolled may count through.
-template <int kMr, int kVectors>
-RNNPACK_INLINE void finish_block(const ByteBlock &b, const I (&sum)[kMr][kVectors]) {
+// The floats of whole sums, kVectors for each row, on top of where they start: the way of every product.
+template <int kVectors>
+RNNPACK_NOINLINE void finish_seldom(const ByteBlock &b, const I *sum, size_t rows) {
   const GemmArgs &g = *b.args;
-  I kept[kMr * kVectors];
-  RNNPACK_UNROLL
-  for (int i = 0; i < kMr * kVectors; ++i) kept[i] = sum[i / kVectors][i % kVectors];
   VectorPlace place = {0, b.tile, 0, b.width};
   RNNPACK_NO_UNROLL
-  for (size_t i = 0; i < kMr * kVectors; ++i) {
+  for (size_t i = 0; i < rows * kVectors; ++i) {
     const size_t row = b.row + i / kVectors;
     place.row = b.first_row + row;
     place.column = b.column + i % kVectors * kWidth;
     const size_t of_unit = b.tile * b.width + place.column;
     const F scale = Vec::mul(Vec::load(g.scales + of_unit), Vec::set1(*b.rows.scale(row)));
-    finish_vector(g, place, Int::to_float(kept[i], g.unit_sums + of_unit), scale);
+    finish_vector(g, place, Int::to_float(sum[i], g.unit_sums + of_unit), scale);
   }
+}
+
+// The same for whole tiles on top of something, without a diagonal.
+template <int kVectors>
+RNNPACK_INLINE void finish_row(const ByteBlock &b, const I *sum, size_t row) {
+  const GemmArgs &g = *b.args;
+  const size_t start_tile = g.start_tile != 0 ? g.start_tile : b.width, out_tile = g.out_tile != 0 ? g.out_tile : b.width;
+  const size_t of_unit = b.tile * b.width + b.column, at = b.first_row + row;
+  const float *start = offset_bytes(g.start, at * g.start_row_bytes) + b.tile * start_tile + b.column;
+  float *out = offset_bytes(g.out, at * g.out_row_bytes) + b.tile * out_tile + b.column;
+  const F of_row = Vec::set1(*b.rows.scale(row));
+  RNNPACK_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const F scale = Vec::mul(Vec::load(g.scales + of_unit + v * kWidth), of_row);
+    const F value = Int::to_float(sum[v], g.unit_sums + of_unit + v * kWidth);
+    Vec::store(out + v * kWidth, Vec::fma(value, scale, Vec::load(start + v * kWidth)));
+  }
+}
+
+RNNPACK_INLINE bool is_seldom(const GemmArgs &g) {
+  return g.units != 0 || g.diagonal != nullptr || g.start == nullptr;
+}
+template <int kVectors>
+RNNPACK_NOINLINE void finish_rows(const ByteBlock &b, const I *sum, size_t rows) {
+  if (is_seldom(*b.args)) return finish_seldom<kVectors>(b, sum, rows);
+  RNNPACK_NO_UNROLL
+  for (size_t m = 0; m < rows; ++m) finish_row<kVectors>(b, sum + m * kVectors, b.row + m);
+}
+
+// The copy is what a loop that is not unrolled may count through.
+template <int kMr, int kVectors>
+RNNPACK_INLINE void finish_block(const ByteBlock &b, const I (&sum)[kMr][kVectors]) {
+  if constexpr (kMr == 1) {
+    if (!is_seldom(*b.args)) return finish_row<kVectors>(b, sum[0], b.row);
+  }
+  I kept[kMr * kVectors];
+  RNNPACK_UNROLL
+  for (int i = 0; i < kMr * kVectors; ++i) kept[i] = sum[i / kVectors][i % kVectors];
+  finish_rows<kVectors>(b, kept, kMr);
 }
 
 // Chains of sums per vector: as many as there is room for where rows and vectors alone are fewer.
@@ -119,7 +155,8 @@ RNNPACK_INLINE size_t byte_rows(const ByteBlock &b, size_t left) {
 
 // All of the quantised rows against some vectors of a tile, whose gates have kGateVectors each.
 template <int kGateVectors>
-RNNPACK_INLINE void byte_vectors(ByteBlock b, size_t rows, int vectors) {
+RNNPACK_INLINE void byte_vectors(ByteBlock *at, size_t rows, int vectors) {
+  ByteBlock &b = *at;
   for (b.row = 0; b.row < rows;) {
     const size_t left = rows - b.row;
     if (kGateVectors % 4 == 0 || vectors == 4) {
@@ -148,13 +185,13 @@ void gemm_i8_run(const GemmArgs *args) {
   b.groups = (size_t{args->k} + 3) / 4;
   for (b.first_row = 0; b.first_row < args->rows; b.first_row += kQuantisedRows) {
     const size_t left = args->rows - b.first_row, rows = left < kQuantisedRows ? left : kQuantisedRows;
-    for (size_t m = 0; m < rows; ++m) quantise_row(args, b.first_row + m, b.rows, m, Int::kZero);
+    for (size_t m = 0; m < rows && !args->prepared; ++m) quantise_row(args, b.first_row + m, b.rows, m, Int::kZero);
     for (b.tile = args->tile_begin; b.tile < args->tile_end; ++b.tile) {
       const uint8_t *panel = static_cast<const uint8_t *>(args->panels) + b.tile * b.groups * b.panel_k;
       for (int v = 0; v < tile_vectors; v += pass) {
         b.column = static_cast<size_t>(v) * kWidth;
         b.panel = panel + b.column * kColumnBytes;
-        byte_vectors<kGateVectors>(b, rows, pass);
+        byte_vectors<kGateVectors>(&b, rows, pass);
       }
     }
   }

@@ -48,6 +48,7 @@ struct GemmArgs {
   uint8_t gates;   // G, 1 to 4: read where the format is not f32
   uint8_t strips;  // blocks of an entry of sparse panels: 1, 2, 4
   bool far;        // the panels lie beyond L2: the next tile's are asked for while these are used (same bits)
+  bool prepared;   // scratch holds these rows from the call before, kQuantisedRows at most; a kernel may prepare them again
   uint32_t tile_begin, tile_end;
   uint32_t units;  // 0: out padded to whole tiles
 };

@@ -30,6 +30,7 @@ struct SplitStep {
   GemmFn gemm;
   GemmArgs r;          // all gates; of a GRU z and r
   GemmArgs candidate;  // of a GRU: r*h, or h, times gate h's
+  bool alike;          // both quantise a row alike
 };
 
 struct Direction {

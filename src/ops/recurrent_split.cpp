@@ -10,8 +10,9 @@
 namespace rnnp {
 namespace {
 
-// Of the rows and tiles of `a`: out = start + factors * R.
-void multiply(const Half &half, const GemmArgs &product, const RecurArgs &a, const float *factors, const float *start, float *out) {
+// Of the rows and tiles of `a`: out = start + factors * R. `prepared`: the product before had the same factors.
+void multiply(const Half &half, const GemmArgs &product, const RecurArgs &a, const float *factors, const float *start, float *out,
+              bool prepared) {
   GemmArgs g = product;
   g.a = factors;
   g.start = start;
@@ -20,6 +21,7 @@ void multiply(const Half &half, const GemmArgs &product, const RecurArgs &a, con
   g.tile_begin = a.tile_begin;
   g.tile_end = a.tile_end;
   g.scratch = half.factors;
+  g.prepared = prepared && a.rows <= kQuantisedRows;
   half.split->gemm(&g);
 }
 
@@ -27,9 +29,9 @@ void multiply(const Half &half, const GemmArgs &product, const RecurArgs &a, con
 void multiply_half(const Half &half, const RecurArgs &a, uint32_t nr) {
   const SplitStep &split = *half.split;
   float *preact = const_cast<float *>(a.preact), *gate_h = preact + 2 * nr;
-  if (!half.candidate) multiply(half, split.r, a, a.h_prev, preact, preact);
-  if (half.candidate) multiply(half, split.candidate, a, a.rh, gate_h, gate_h);
-  if (half.cell == Cell::kGruLinear) multiply(half, split.candidate, a, a.h_prev, split.candidate.start, a.z);
+  if (!half.candidate) multiply(half, split.r, a, a.h_prev, preact, preact, false);
+  if (half.candidate) multiply(half, split.candidate, a, a.rh, gate_h, gate_h, false);
+  if (half.cell == Cell::kGruLinear) multiply(half, split.candidate, a, a.h_prev, split.candidate.start, a.z, split.alike);
 }
 
 void share(const Direction &d, size_t tiles, uint32_t threads, uint32_t thread, size_t *begin, size_t *end) {
@@ -56,8 +58,10 @@ void fill_split(const Model &m, const RecurrentPlan &plan, const Recurrent &laye
   out->share = share;
   out->gemm = gemm;
   out->r = out->candidate = product_with(m.matrix(d.r), plan, layer);
+  out->alike = false;
   if (d.r_output == kNone) return;
   out->candidate = product_with(m.matrix(d.r_output), plan, layer);
+  out->alike = out->r.factor_scale == out->candidate.factor_scale && out->r.group_k == out->candidate.group_k;
   if (layer.cell == Cell::kGru) return;
   out->candidate.start = m.weights(d.r_bias);
   out->candidate.start_row_bytes = 0;

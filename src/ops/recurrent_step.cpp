@@ -54,6 +54,7 @@ void run_split_step(void *object) {
   split.gemm(&split.r);
   if (layer.cell == Cell::kGruLinear) {
     split.candidate.a = d.args.h_prev;
+    split.candidate.prepared = split.alike && split.r.rows <= kQuantisedRows;
     split.gemm(&split.candidate);
   }
   d.recur(&d.args);

@@ -192,4 +192,30 @@ TEST_P(Laws, BidirectionalMatchesTheReferenceRagged) {
 
 INSTANTIATE_TEST_SUITE_P(Cells, Laws, testing::ValuesIn(cases()), [](const auto &c) { return std::string(c.param.name); });
 
+// Rows are made bytes some at a time, and what a call leaves of them the next may find.
+TEST(LawsOfFewerBits, MoreRowsThanAreQuantisedAtATimeAreIndependent) {
+  constexpr uint32_t kBatch = 40, kInput = 5, kHidden = 19;
+  for (const Cell cell : {Cell::kGruLinear, Cell::kLstm, Cell::kGru}) {
+    for (const rnnp::DType type : {rnnp::DType::kI8, rnnp::DType::kI4}) {
+      BlobBuilder builder(11);
+      builder.one_recurrent_step = true;
+      builder.weights = builder.recurrent_weights = type;
+      const uint32_t x = builder.add_input(kInput);
+      builder.add_output(builder.add_recurrent(x, kInput, make(cell, kHidden)));
+      const std::vector<uint8_t> blob = builder.build();
+      for (const size_t cut : {0, 1}) {
+        const std::vector<float> in = random_floats(size_t{3} * kBatch * kInput, 4), all = Runner(blob, {kBatch}).run(in, cut);
+        for (uint32_t row = 0; row < kBatch; ++row) {
+          std::vector<float> alone;
+          for (size_t t = 0; t < 3; ++t)
+            alone.insert(alone.end(), in.begin() + (t * kBatch + row) * kInput, in.begin() + (t * kBatch + row + 1) * kInput);
+          const std::vector<float> y = Runner(blob, {1}).run(alone, cut);
+          for (size_t i = 0; i < y.size(); ++i)
+            ASSERT_EQ(all[(i / kHidden * kBatch + row) * kHidden + i % kHidden], y[i]) << "row " << row << ", cut " << cut;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace

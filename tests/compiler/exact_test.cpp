@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <set>
 
@@ -10,6 +11,7 @@
 #include "compiler/emit/write_blob.h"
 #include "conv_layer_dense.h"
 #include "format/model.h"
+#include "support/blob_builder.h"
 
 namespace rnnp::testing_support {
 namespace {
@@ -90,6 +92,29 @@ TEST(Exact, LayersOfBlocksGiveTheBitsOfTheirEvaluation) {
     }
   }
   EXPECT_EQ((std::set<uint32_t>{0, 2, 4, 8}), heights);
+}
+
+// A GRU's gates and its candidate read the same h, as bytes of steps of their own.
+TEST(Exact, PartsOfRThatAreQuantisedApartGiveTheBitsOfTheirEvaluation) {
+  if (!can_compare()) GTEST_SKIP() << "the kernels here round products before they add them";
+  for (const char *type : {"int8", "int4"}) {
+    SCOPED_TRACE(type);
+    std::vector<uint8_t> blob = compiler::write_blob(graph_of(network(kCells[2]), type), kPanels);
+    compiler::Runner runner(blob);
+    Model model;
+    ASSERT_TRUE(read_model(&runner.opened(), &model));
+    for (uint32_t n = 0; n < model.nodes.count; ++n) {
+      const AttrRecurrent *layer = model.attr<AttrRecurrent>(model.nodes[n]);
+      if (OpKind(model.nodes[n].op) != OpKind::kRecurrent) continue;
+      for (uint32_t d = 0; d < layer->direction_count; ++d) {
+        const auto *matrix = reinterpret_cast<const uint8_t *>(&model.matrices[layer->direction[d].r_output].factor_scale);
+        const float coarser = 1.0f / 50;
+        std::memcpy(blob.data() + (matrix - model.blob), &coarser, sizeof coarser);
+      }
+    }
+    rnnp_test::reseal(&blob);
+    EXPECT_EQ("", exact(blob).difference);
+  }
 }
 
 TEST(Exact, OneBitIsNamed) {

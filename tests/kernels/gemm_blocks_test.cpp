@@ -53,7 +53,8 @@ struct Problem {
   const uint32_t *first() const { return reinterpret_cast<const uint32_t *>(matrix.index.data()); }
   const uint16_t *quads() const { return reinterpret_cast<const uint16_t *>(first() + size_t{tiles} * s.gates + 1); }
   Rows new_out() const { return Rows(s.rows, s.dense_out ? s.units : tiles * width(), tiles * width() + 5); }
-  void run(const Kernel &kernel, const Rows &out, uint32_t row, uint32_t rows, uint32_t begin, uint32_t end) {
+  void run(const Kernel &kernel, const Rows &out, uint32_t row, uint32_t rows, uint32_t begin, uint32_t end,
+           bool prepared = false) {
     GemmArgs args = {};
     args.a = a.row(row);
     args.a_row_bytes = a.stride_bytes();
@@ -71,6 +72,7 @@ struct Problem {
     args.tile_begin = begin;
     args.tile_end = end;
     args.units = s.dense_out ? s.units : 0;
+    args.prepared = prepared;
     kernel.gemm(&args);
   }
 };
@@ -167,6 +169,21 @@ TEST_P(BlockGemmTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
       cut_at_random(s.rows, p.tiles, &random,
                     [&](uint32_t row, uint32_t rows, uint32_t tile, uint32_t end) { p.run(kernel(), cut, row, rows, tile, end); });
       ASSERT_TRUE(same_bits(whole.values(), cut.values()));
+    }
+  }
+}
+
+TEST_P(BlockGemmTest, TakesRowsAsTheCallBeforePreparedThem) {
+  SKIP_UNLESS_CPU_RUNS(kernel());
+  uint64_t seed = 900;
+  for (const PanelFormat &format : formats()) {
+    for (const Shape &s : shapes()) {
+      if (s.rows > kQuantisedRows) continue;
+      Problem p(s, format, seed++);
+      const Rows whole = p.new_out(), again = p.new_out();
+      p.run(kernel(), whole, 0, s.rows, 0, p.tiles);
+      p.run(kernel(), again, 0, s.rows, 0, p.tiles, true);
+      ASSERT_TRUE(same_bits(whole.values(), again.values()));
     }
   }
 }

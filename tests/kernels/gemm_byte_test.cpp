@@ -67,7 +67,8 @@ struct Problem {
 
   size_t width() const { return size_t{s.gates} * format.nr; }
   Rows new_out() const { return Rows(s.rows, s.dense ? s.units : tiles * width(), tiles * width() + 5); }
-  void run(const Kernel &kernel, const Rows &out, uint32_t row, uint32_t rows, uint32_t begin, uint32_t end) {
+  void run(const Kernel &kernel, const Rows &out, uint32_t row, uint32_t rows, uint32_t begin, uint32_t end,
+           bool prepared = false) {
     GemmArgs args = {};
     args.a = a.row(row);
     args.a_row_bytes = a.stride_bytes();
@@ -87,6 +88,7 @@ struct Problem {
     args.tile_begin = begin;
     args.tile_end = end;
     args.units = s.dense ? s.units : 0;
+    args.prepared = prepared;
     kernel.gemm(&args);
   }
 };
@@ -197,6 +199,19 @@ TEST_P(ByteGemmTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
     cut_at_random(s.rows, p.tiles, &random,
                   [&](uint32_t row, uint32_t rows, uint32_t tile, uint32_t end) { p.run(kernel(), cut, row, rows, tile, end); });
     ASSERT_TRUE(same_bits(whole.values(), cut.values()));
+  }
+}
+
+TEST_P(ByteGemmTest, TakesRowsAsTheCallBeforePreparedThem) {
+  SKIP_UNLESS_CPU_RUNS(kernel());
+  uint64_t seed = 900;
+  for (const Shape &s : shapes()) {
+    if (s.rows > kQuantisedRows) continue;
+    Problem p(s, kernel(), Draw::kUniform, seed++);
+    const Rows whole = p.new_out(), again = p.new_out();
+    p.run(kernel(), whole, 0, s.rows, 0, p.tiles);
+    p.run(kernel(), again, 0, s.rows, 0, p.tiles, true);
+    ASSERT_TRUE(same_bits(whole.values(), again.values()));
   }
 }
 

@@ -118,7 +118,7 @@ typedef struct rnnp_cuda_layer_facts {
   uint32_t blocks;       /* of a launch */
   uint32_t units;        /* of a block */
   uint32_t columns;      /* batch rows that are computed at a time */
-  uint32_t held;         /* k-tiles, or groups of 64 columns (f32), whose weights a warp keeps in registers */
+  uint32_t held;         /* k-tiles, groups of 64 columns (f32) or bundles (sparse) whose weights a warp keeps in registers */
   uint32_t shared_bytes; /* of a block */
   uint32_t steps_per_launch;
   uint32_t predicted_ns; /* of a step */

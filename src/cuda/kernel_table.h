@@ -13,6 +13,7 @@ namespace cuda {
 enum class KernelId : uint32_t {
 #define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps) resident_##weights##_##cell##_##half_tiles##_##reg_steps,
 #define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups) resident_f32_##cell##_##reg_groups,
+#define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held) resident_##weights##_##cell##_##columns##_##held,
 #define RNNPACK_CUDA_STEP(kernel, weights, cell, generic) step_##weights##_##cell##_##generic,
 #define RNNPACK_CUDA_PRODUCT(kernel, weights) product_##weights,
 #define RNNPACK_CUDA_PLAIN(name, args) name,
@@ -20,19 +21,22 @@ enum class KernelId : uint32_t {
   count
 };
 
-// What there is of resident kernels. half_tiles: on matrix units; held: k-tiles, or groups of columns, in registers.
+// What there is of resident kernels. half_tiles: on matrix units; columns: of blocks, batch rows at a time; held: k-tiles, groups
+// of columns, or bundles, in registers.
 struct Resident {
   KernelId id;
   Weights weights;
   Cell cell;
-  uint32_t half_tiles, held;
+  uint32_t half_tiles, columns, held;
 };
 
 inline constexpr Resident kResidents[] = {
 #define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps) \
-  {KernelId::resident_##weights##_##cell##_##half_tiles##_##reg_steps, Weights::weights, Cell::cell, half_tiles, reg_steps},
+  {KernelId::resident_##weights##_##cell##_##half_tiles##_##reg_steps, Weights::weights, Cell::cell, half_tiles, 0, reg_steps},
 #define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups) \
-  {KernelId::resident_f32_##cell##_##reg_groups, Weights::kF32, Cell::cell, 0, reg_groups},
+  {KernelId::resident_f32_##cell##_##reg_groups, Weights::kF32, Cell::cell, 0, 0, reg_groups},
+#define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held) \
+  {KernelId::resident_##weights##_##cell##_##columns##_##held, Weights::weights, Cell::cell, 0, columns, held},
 #include "cuda/kernels/device_kernels.inc"
 };
 

@@ -1,6 +1,8 @@
 // pack_image.cpp -- Contract: pack_image.h. SPDX-License-Identifier: Apache-2.0
 #include "cuda/pack_image.h"
 
+#include "cuda/pack_gathers.h"
+
 namespace rnnp {
 namespace cuda {
 namespace {
@@ -49,6 +51,24 @@ DeviceMatrix pack_matrix(Context *c, Weights weights, const Shape &s, const Gate
   }
   d.scales = pack_scales(c, weights, s, from);
   return d;
+}
+
+const uint8_t *pack_resident_blocks(Context *c, const LayerPlan &plan, uint32_t gates, const GatesOf &from) {
+  const uint32_t hidden = from.m.shape.units;
+  const GatherShape s = {gates, hidden, plan.units, {plan.bundles[0], plan.bundles[1], plan.bundles[2], plan.bundles[3]}};
+  const size_t bytes = gather_block_bytes(s);
+  const Image::Part part = c->image.reserve(mul_sat(plan.blocks, bytes));
+  if (part.host == nullptr) return part.device;
+  zero_bytes(part.host, plan.blocks * bytes);
+  for (uint32_t unit = 0; unit < hidden; unit += kGroupUnits) {
+    uint8_t *block = part.host + unit / plan.units * bytes;
+    for (uint32_t gate = 0; gate < gates; ++gate) {
+      const Matrix &m = from.of(gate);
+      pack_row_group(plan.weights, s, unit % plan.units / kGroupUnits * gates + gate, m, row_group_of(m, from.within(gate), unit),
+                     block);
+    }
+  }
+  return part.device;
 }
 
 }  // namespace cuda

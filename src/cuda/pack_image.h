@@ -69,6 +69,9 @@ struct GatesOf {
 };
 DeviceMatrix pack_matrix(Context *c, Weights weights, const Shape &s, const GatesOf &from);
 
+// The slots of a sparse R for its resident kernel.
+const uint8_t *pack_resident_blocks(Context *c, const LayerPlan &plan, uint32_t gates, const GatesOf &from);
+
 }  // namespace cuda
 }  // namespace rnnp
 #endif  // RNNPACK_CUDA_PACK_IMAGE_H_

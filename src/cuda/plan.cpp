@@ -1,11 +1,12 @@
-// plan.cpp -- Contract: plan.h. What a step is predicted to take is arithmetic: the exchange of h, plus the longest of matrix
-// units, shared memory and words, plus the cell. SPDX-License-Identifier: Apache-2.0
+// plan.cpp -- Contract: plan.h. SPDX-License-Identifier: Apache-2.0
 #include "cuda/plan.h"
 
 #include <stdio.h>
 
 #include "cuda/kernels/args.h"
+#include "cuda/pack_gathers.h"
 #include "cuda/panels.h"
+#include "cuda/plan_resident.h"
 #include "format/blob.h"
 
 namespace rnnp {
@@ -17,118 +18,9 @@ constexpr uint32_t kMostStepsPerLaunch = 4096;
 constexpr uint32_t kProductUnits = 64;  // outputs of a block of a dense layer
 constexpr uint32_t kF32Columns = 8;
 
-// What the model of a step's time knows of an architecture; none of it was measured.
-struct ArchRates {
-  uint32_t arch;
-  uint32_t exchange_ns, cell_ns;
-  uint32_t mma_macs_per_clock, ffma_per_clock, shared_bytes_per_clock, l2_bytes_per_clock;
-  uint32_t launch_ns;
-};
-constexpr ArchRates kRates[] = {
-    {870, 1000, 250, 1024, 128, 128, 32, 2000},
-    {900, 600, 250, 1270, 128, 128, 64, 1000},
-    {1100, 800, 250, 1024, 128, 128, 32, 1500},
-};
-
-const ArchRates &rates_of(uint32_t arch) {
-  const ArchRates *best = kRates;
-  for (const ArchRates &r : kRates) {
-    if (r.arch <= arch) best = &r;
-  }
-  return *best;
-}
-
 uint32_t even(uint32_t n) {
   return n + n % 2;
 }
-uint64_t longest(uint64_t a, uint64_t b) {
-  return a > b ? a : b;
-}
-
-uint32_t allowed_blocks(const PlanLimits &l) {
-  return l.sm_limit != 0 && l.sm_limit < l.device.sm_count ? l.sm_limit : l.device.sm_count;
-}
-
-// A candidate for a resident layer.
-struct Choice {
-  const Resident *resident;
-  uint32_t units, blocks, columns;
-  uint64_t shared_bytes, predicted_ns;
-};
-
-// Units of a block for a kernel's row tiles: as even a share of the layer as fills them all. 0: there is none.
-uint32_t units_for(const Resident &r, uint32_t hidden) {
-  const uint32_t gates = gates_of(r.cell);
-  if (r.weights == Weights::kF32) return kWarps * units_per_warp(gates);
-  const uint32_t word = r.weights == Weights::kI8 ? 4 : 2, most = r.half_tiles * 8 / gates / word * word;
-  const uint32_t share = most == 0 ? 0 : ceil_div(ceil_div(hidden, ceil_div(hidden, most)), word) * word;
-  if (half_row_tiles({gates, hidden, share}) == r.half_tiles) return share;
-  return most != 0 && half_row_tiles({gates, hidden, most}) == r.half_tiles ? most : 0;
-}
-
-// The layer's time per step, but for the launch.
-uint64_t predict(const Resident &r, const LayerShape &s, const PlanLimits &l, const Choice &c) {
-  const ArchRates &rates = rates_of(l.device.arch);
-  const uint64_t gates = gates_of(s.cell), passes = s.cell == Cell::kGru ? 2 : 1, groups = ceil_div(l.max_batch, c.columns);
-  const uint64_t mhz = l.device.clock_mhz != 0 ? l.device.clock_mhz : 1000;
-  const Shape shape = in_halves(r.weights, {static_cast<uint32_t>(gates), s.hidden, c.units});
-  const bool f16 = on_matrix_units(r.weights);
-  const uint64_t total = f16 ? k_tiles_per_warp(shape) : column_groups(s.hidden), rest = total > r.held ? total - r.held : 0;
-  const uint64_t macs = f16 ? uint64_t{ceil_div(half_row_tiles(shape), 2)} * total * kWarps * 2048
-                            : uint64_t{kF32BlockRows} * column_groups(s.hidden) * 64 * l.max_batch;
-  const uint64_t product_clocks = f16 ? macs * groups / rates.mma_macs_per_clock : macs / rates.ffma_per_clock;
-  const uint64_t shared = rest * kWarps * (f16 ? uint64_t{step_bytes(shape)} * groups : uint64_t{4096} * l.max_batch);
-  const uint64_t words = uint64_t{l.max_batch} *
-                         (r.weights == Weights::kI8 ? ceil_div(s.hidden, 4)
-                          : f16                     ? ceil_div(s.hidden, 2)
-                                                    : s.hidden) *
-                         8 * c.blocks;
-  const uint64_t word_clocks = words / (uint64_t{rates.l2_bytes_per_clock} * l.device.sm_count);
-  const uint64_t clocks = longest(longest(product_clocks, shared / rates.shared_bytes_per_clock), word_clocks);
-  const uint64_t exchange_ns = f16 && c.blocks == 1 && c.columns == l.max_batch ? 0 : rates.exchange_ns;
-  return passes * (exchange_ns + clocks * 1000 / mhz) + rates.cell_ns;
-}
-
-bool try_resident(const Resident &r, const LayerShape &s, const PlanLimits &l, Choice *c) {
-  const uint32_t gates = gates_of(s.cell);
-  *c = {&r, units_for(r, s.hidden), 0, 0, 0, 0};
-  if (c->units == 0) return false;
-  const Shape shape = in_halves(r.weights, {gates, s.hidden, c->units});
-  c->blocks = ceil_div(s.hidden, c->units);
-  c->columns = r.weights == Weights::kF32 ? l.max_batch : l.max_batch < kMmaColumns ? l.max_batch : kMmaColumns;
-  const uint64_t own = uint64_t{l.max_batch} * c->units * 12;
-  const uint64_t wide = uint64_t{l.max_batch} * column_groups(s.hidden) * 512;
-  if (own > l.device.shared_per_block || wide > UINT32_MAX / 2) return false;  // the sums below have 32 bits
-  c->shared_bytes = on_matrix_units(r.weights) ? resident_mma_shared(shape, l.max_batch, c->columns, r.held).bytes
-                                               : resident_f32_shared(shape, l.max_batch, r.held).bytes;
-  c->predicted_ns = predict(r, s, l, *c);
-  return true;
-}
-
-// Why no resident kernel was chosen, in the order in which it is looked for.
-enum class Lacks { kNothing, kNotAllowed, kCooperative, kRules, kSparse, kSteps, kBlocks, kShared };
-
-Lacks choose_resident(const LayerShape &s, const PlanLimits &l, Choice *best) {
-  if (l.kernels_allowed != 0 && !(l.kernels_allowed & RNNP_CUDA_RESIDENT)) return Lacks::kNotAllowed;
-  if (!l.device.cooperative) return Lacks::kCooperative;
-  if (!s.plain) return Lacks::kRules;
-  if (are_blocks(s.r)) return Lacks::kSparse;
-  if (are_bytes(s.r) && !s.one_step) return Lacks::kSteps;
-  Lacks lacks = Lacks::kBlocks;
-  *best = {};
-  for (const Resident &r : kResidents) {
-    Choice c;
-    if (r.cell != s.cell || r.weights != s.r || !try_resident(r, s, l, &c) || c.blocks > allowed_blocks(l)) continue;
-    if (c.shared_bytes > l.device.shared_per_block) {
-      if (lacks == Lacks::kBlocks) lacks = Lacks::kShared;
-      continue;
-    }
-    lacks = Lacks::kNothing;
-    if (best->resident == nullptr || c.predicted_ns < best->predicted_ns) *best = c;
-  }
-  return lacks;
-}
-
 constexpr uint32_t kWidestColumn = 1u << 18;
 
 // The most columns of up to `most` whose sums and halves fit a block; 0: not even one.
@@ -143,12 +35,14 @@ uint32_t mma_columns(const Shape &s, uint32_t widest_k, uint32_t most, const Pla
 bool plan_step(const LayerShape &s, const PlanLimits &l, LayerPlan *p) {
   const uint32_t gates = gates_of(s.cell);
   p->takes_input = s.w == s.r && !are_blocks(s.r);
+  p->step_blocks = p->blocks;
   if (s.r == Weights::kF32) {
     p->step_columns = l.max_batch < kF32Columns ? l.max_batch : kF32Columns;
     return true;
   }
   if (are_blocks(s.r)) {
     p->step_columns = kBlockColumns;
+    p->step_blocks = ceil_div(s.hidden, units_of_blocks(gates));
     if (s.hidden > kWidestColumn) return false;
     p->step_shared_bytes = blocks_shared(s.r, s.hidden).bytes;
     return p->step_shared_bytes <= l.device.shared_per_block;
@@ -170,35 +64,21 @@ uint32_t steps_per_launch(const LayerShape &s, const PlanLimits &l, const LayerP
   return steps != 0 ? static_cast<uint32_t>(steps) : 1;
 }
 
-const char *words_for(Lacks lacks) {
-  switch (lacks) {
-    case Lacks::kNotAllowed:
-      return "kernels_allowed forbids the resident one";
-    case Lacks::kCooperative:
-      return "the device has no cooperative launches";
-    case Lacks::kRules:
-      return "the resident kernels have the default activations only";
-    case Lacks::kSparse:
-      return "no resident kernel reads blocks of a sparse matrix";
-    case Lacks::kSteps:
-      return "h is not always made bytes by one number";
-    case Lacks::kBlocks:
-      return "more blocks than SMs may be used";
-    case Lacks::kShared:
-      return "the weights do not fit registers and shared memory";
-    case Lacks::kNothing:
-      break;
-  }
-  return "";
-}
-
 uint64_t bytes_of_weight(Weights w) {
   return are_bytes(w) ? 1 : w == Weights::kF16 || w == Weights::kBf16 ? 2 : 4;
 }
 
-// Weights and launches of a step that reads all of R from memory; of a sparse one, as if it held all.
+// What a step reads of R; of a sparse one, where every row group has as many blocks as the longest of its gate.
+uint64_t bytes_of_step(const LayerShape &s) {
+  if (!are_blocks(s.r)) return uint64_t{gates_of(s.cell)} * s.hidden * s.hidden * bytes_of_weight(s.r);
+  uint64_t bundles = 0;
+  for (const uint32_t of_gate : s.bundles) bundles += of_gate;
+  return bundles * ceil_div(s.hidden, kGroupUnits) * kParts * kBundleWords;
+}
+
+// Weights and launches of a step that reads all of R from memory.
 uint64_t predict_step(const LayerShape &s, const PlanLimits &l) {
-  const uint64_t bytes = uint64_t{gates_of(s.cell)} * s.hidden * s.hidden * bytes_of_weight(s.r);
+  const uint64_t bytes = bytes_of_step(s);
   const uint64_t memory = l.device.memory_mb_per_s != 0 ? l.device.memory_mb_per_s : 100000;
   const uint64_t passes = s.cell == Cell::kGru ? 2 : 1;
   return passes * (rates_of(l.device.arch).launch_ns + bytes * 1000 / memory);
@@ -228,10 +108,12 @@ void plan_resident(const Choice &c, LayerPlan *p) {
   p->held = c.resident->held;
   p->shared_bytes = static_cast<uint32_t>(c.shared_bytes);
   p->predicted_ns = static_cast<uint32_t>(c.predicted_ns);
-  const bool f16 = on_matrix_units(c.resident->weights);
-  const uint32_t registers = f16 ? 2 * c.resident->half_tiles * c.resident->held : 32 * c.resident->held;
-  snprintf(p->reason, sizeof p->reason, "resident: %u blocks x %u units, up to %u registers and %u KiB of shared memory", c.blocks,
-           c.units, registers, ceil_div(p->shared_bytes, 1024));
+  const Weights weights = c.resident->weights;
+  const uint32_t of_held = are_blocks(weights)        ? kBundleBytes / kLanes / 4
+                           : on_matrix_units(weights) ? 2 * c.resident->half_tiles
+                                                      : 32;
+  snprintf(p->reason, sizeof p->reason, "resident%s: %u blocks x %u units, up to %u registers and %u KiB of shared memory",
+           are_blocks(weights) ? ", sparse" : "", c.blocks, c.units, of_held * c.resident->held, ceil_div(p->shared_bytes, 1024));
 }
 
 bool is_plain(const AttrRecurrent &a, const BlobDirection &d) {
@@ -261,6 +143,15 @@ ProductPlan plan_product_of(Weights weights, uint32_t gates, uint32_t outputs, u
   return p;
 }
 
+// At least those of another direction.
+void count_bundles(Weights weights, const Matrix &r, const Matrix &candidate, uint32_t gates, uint32_t bundles[kMostGates]) {
+  for (uint32_t gate = 0; gate < gates; ++gate) {
+    const bool apart = gate >= r.shape.gates;
+    const uint32_t count = bundles_of_gate(weights, apart ? candidate : r, apart ? gate - r.shape.gates : gate);
+    if (count > bundles[gate]) bundles[gate] = count;
+  }
+}
+
 }  // namespace
 
 ProductPlan plan_product(Weights weights, uint32_t gates, uint32_t outputs, uint32_t k, const PlanLimits &l) {
@@ -271,7 +162,7 @@ ProductPlan plan_product(Weights weights, uint32_t gates, uint32_t outputs, uint
 }
 
 bool layer_shape(const Model &m, const AttrRecurrent &a, Weights floats, LayerShape *s) {
-  *s = {Cell(a.cell), a.input_size, a.hidden_size, a.direction_count, true, floats, floats, true};
+  *s = {Cell(a.cell), a.input_size, a.hidden_size, a.direction_count, true, floats, floats, true, {}};
   for (uint32_t d = 0; d < a.direction_count; ++d) {
     const BlobDirection &b = a.direction[d];
     const Matrix r = m.matrix(b.r), candidate = m.matrix(b.r_output == kNone ? b.r : b.r_output);
@@ -279,6 +170,7 @@ bool layer_shape(const Model &m, const AttrRecurrent &a, Weights floats, LayerSh
     s->plain = s->plain && is_plain(a, b);
     const bool same = s->cell == Cell::kGru ? candidate.diagonal == nullptr : candidate.factor_scale == r.factor_scale;
     s->one_step = s->one_step && r.factor_scale != 0 && candidate.factor_scale != 0 && same;
+    if (are_blocks(s->r)) count_bundles(s->r, r, candidate, gates_of(s->cell), s->bundles);
   }
   return true;
 }
@@ -289,6 +181,7 @@ LayerPlan plan_layer(const LayerShape &s, const PlanLimits &l) {
   const Lacks lacks = choose_resident(s, l, &best);
   if (lacks == Lacks::kNothing) {
     plan_resident(best, &p);
+    for (uint32_t i = 0; i < kMostGates; ++i) p.bundles[i] = s.bundles[i];
   } else {
     plan_by_steps(s, l, lacks, &p);
   }

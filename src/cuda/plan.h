@@ -3,6 +3,7 @@
 #ifndef RNNPACK_CUDA_PLAN_H_
 #define RNNPACK_CUDA_PLAN_H_
 
+#include "cuda/gather_layout.h"
 #include "cuda/kernel_table.h"
 #include "format/model.h"
 #include "rnnpack/cuda.h"
@@ -17,7 +18,8 @@ struct LayerShape {
   uint32_t input, hidden, directions;
   bool plain;  // default activations, no clip, no peepholes, no coupled gates
   Weights w, r;
-  bool one_step;  // of bytes: h is always made bytes by the same number
+  bool one_step;                      // of bytes: h is always made bytes by the same number
+  uint32_t bundles[kMostGates] = {};  // of a sparse R: those of each gate's longest row group (gather_layout.h)
 };
 
 // Of a node whose attributes have been checked, dense numbers as `floats`. False: its weights' format has no kernel.
@@ -42,11 +44,12 @@ struct LayerPlan {
   bool fits;          // false: no kernel can run it
   KernelId resident;  // count: a launch for each step
   uint32_t units, blocks, columns, held, shared_bytes;
-  uint32_t step_columns, step_shared_bytes;  // of the kernel of one step
-  bool plain;                                // as the layer's
-  bool takes_input;                          // that kernel multiplies the input itself where there is one step
-  Weights weights;                           // of R
-  ProductPlan input;                         // its product
+  uint32_t step_blocks, step_columns, step_shared_bytes;  // of the kernel of one step
+  bool plain;                                             // as the layer's
+  bool takes_input;                                       // that kernel multiplies the input itself where there is one step
+  Weights weights;                                        // of R
+  ProductPlan input;                                      // its product
+  uint32_t bundles[kMostGates];                           // of a resident sparse R
   uint32_t steps_per_launch;
   uint32_t predicted_ns;
   char reason[sizeof rnnp_cuda_layer_facts::reason];

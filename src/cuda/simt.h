@@ -109,6 +109,10 @@ SIMT_FN uint32_t flag_acquire(const uint32_t *p) {
   return v;
 }
 SIMT_FN void pause() {}
+// What follows from v is computed here, not once ahead of a loop and kept in registers.
+SIMT_FN void renew(uint32_t *v) {
+  asm volatile("" : "+r"(*v));
+}
 
 }  // namespace simt
 #else

@@ -74,8 +74,10 @@ def complaints_of_code(name, code):
         yield "loads no weights 8 or 16 bytes wide"
     if name.startswith("resident_mma") and ("IMMA.16832.S8.S8" if "<kI8" in name else "HMMA.16816.F32") not in joined:
         yield "has no product on the matrix units"
-    if name.startswith("resident_f32") and "FFMA" not in joined:
+    if name.startswith(("resident_f32", "resident_blocks<kBlocks")) and "FFMA" not in joined:
         yield "has no fused product"
+    if name.startswith("resident_blocks<kByteBlocks") and "IDP.4A.S8.S8" not in joined:
+        yield "has no product of four bytes"
     body = code[polls[0]:]
     if any(re.search(r"\bLDG\.E\.128(\.CONSTANT)?\b(?!\.STRONG)", line) for line in body):
         yield "loads weights after the first poll"

@@ -15,14 +15,36 @@ using rnnp::cuda::emulated_gpu;
 using rnnp::cuda::EmulatedGpu;
 using rnnp::cuda::KernelId;
 
-std::vector<uint8_t> lstm_blob(uint32_t input = 5, uint32_t hidden = 40, bool reverse = false, Cell cell = Cell::kLstm) {
+std::vector<uint8_t> lstm_blob(uint32_t input = 5, uint32_t hidden = 40, bool reverse = false) {
   BlobBuilder b(3, 8);
   RecurrentOptions o;
-  o.cell = cell;
   o.hidden = hidden;
   o.reverse = reverse;
   o.initial_state = true;
   b.add_output(b.add_recurrent(b.add_input(input), input, o));
+  return b.build();
+}
+
+// Layers whose resident kernels differ: what dense weights are multiplied as, and the blob's sparse ones.
+struct ResidentKind {
+  uint32_t weights;
+  rnnp::DType type;
+  uint32_t block_units;
+};
+const ResidentKind kResidentKinds[] = {{RNNP_CUDA_F16, rnnp::DType::kF32, 0},
+                                       {RNNP_CUDA_F32, rnnp::DType::kF32, 0},
+                                       {RNNP_CUDA_F32, rnnp::DType::kF32, 4},
+                                       {RNNP_CUDA_F32, rnnp::DType::kI8, 8}};
+std::vector<uint8_t> blob_of(const ResidentKind &kind, Cell cell = Cell::kLstm) {
+  BlobBuilder b(3, kind.block_units != 0 ? 16 : 8);
+  b.weights = b.recurrent_weights = kind.type;
+  b.block_units = kind.block_units;
+  b.one_recurrent_step = true;
+  RecurrentOptions o;
+  o.cell = cell;
+  o.hidden = 70;
+  o.initial_state = true;
+  b.add_output(b.add_recurrent(b.add_input(5), 5, o));
   return b.build();
 }
 
@@ -244,11 +266,12 @@ TEST_F(CudaApi, AFailedLaunchIsToldWithItsError) {
 // A block that never comes: all others end, the wait says so, and a reset session gives the bits of a fresh one.
 TEST_F(CudaApi, AMissingBlockEndsInATimeOutAndAResetMakesTheSessionWhole) {
   for (const Cell cell : {Cell::kLstm, Cell::kGru}) {
-    for (const uint32_t weights : {RNNP_CUDA_F16, RNNP_CUDA_F32}) {
+    for (const ResidentKind &kind : kResidentKinds) {
       CudaOptions o = resident();
-      o.weights = weights;
-      const std::vector<uint8_t> bytes = lstm_blob(5, 70, false, cell);
+      o.weights = kind.weights;
+      const std::vector<uint8_t> bytes = blob_of(kind, cell);
       CudaRunner runner(bytes, o), fresh(bytes, o);
+      ASSERT_EQ(runner.layer().kernel, RNNP_CUDA_RESIDENT);
       ASSERT_GT(runner.layer().blocks, 1u);
       const std::vector<float> in = random_floats(4 * 5, 1);
       SharedArray<float> x(random_floats(4 * 5, 2)), y(4 * 70, 0.0f);  // other words than those that are right later
@@ -265,10 +288,10 @@ TEST_F(CudaApi, AMissingBlockEndsInATimeOutAndAResetMakesTheSessionWhole) {
 
 // Words of launches long ago look fresh when 32 bits have run out, unless they are cleared.
 TEST_F(CudaApi, EpochsRunOutWithoutAChangeOfBits) {
-  for (const uint32_t weights : {RNNP_CUDA_F16, RNNP_CUDA_F32}) {
+  for (const ResidentKind &kind : kResidentKinds) {
     CudaOptions o = resident(3);
-    o.weights = weights;
-    const std::vector<uint8_t> bytes = lstm_blob(5, 70);
+    o.weights = kind.weights;
+    const std::vector<uint8_t> bytes = blob_of(kind);
     CudaRunner runner(bytes, o), fresh(bytes, o);
     rnnp::cuda::Context &c = runner.session()->context;
     const std::vector<float> in = random_floats(6 * 3 * 5, 1);

@@ -90,7 +90,9 @@ TEST(CudaPlan, EveryPlanIsOneThatItsKernelCanRun) {
               const uint32_t gates = cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3;
               if (weights != Weights::kF32) {
                 ASSERT_EQ(p.units % (weights == Weights::kI8 ? 4 : 2), 0u) << "a word has two units, or four";
-                ASSERT_EQ(half_row_tiles({gates, hidden, p.units}), r.half_tiles);
+                const bool whole =
+                    r.half_tiles == 0 ? p.units % kGroupUnits == 0 : half_row_tiles({gates, hidden, p.units}) == r.half_tiles;
+                ASSERT_TRUE(whole) << "blocks have whole row groups, others the row tiles of their kernel";
               }
             }
           }
@@ -155,13 +157,57 @@ TEST(CudaPlan, OptionsAndRulesDecideAndAreNamed) {
   bytes.one_step = false;
   EXPECT_NE(reason(bytes, all).find("bytes by one number"), std::string::npos) << reason(bytes, all);
   bytes.r = Weights::kByteBlocks;
-  EXPECT_NE(reason(bytes, all).find("sparse"), std::string::npos) << reason(bytes, all);
+  EXPECT_NE(reason(bytes, all).find("bytes by one number"), std::string::npos) << reason(bytes, all);
   LayerShape large = shape;
   large.hidden = 512;
   large.w = large.r = Weights::kF32;
   l = all;
   l.device.shared_per_block = 48 * 1024;
   EXPECT_NE(reason(large, l).find("fit"), std::string::npos) << reason(large, l);
+}
+
+// What a tenth of a matrix in blocks comes to, with every row group as long as the mean.
+LayerShape tenth(Cell cell, uint32_t hidden, Weights weights) {
+  LayerShape s = {cell, hidden, hidden, 1, true, weights, weights, true};
+  for (uint32_t &bundles : s.bundles) bundles = bundles_for_slots(weights, ceil_div(hidden, 40));
+  return s;
+}
+
+TEST(CudaPlan, ASparseLayerIsResidentWhereItsBlocksFit) {
+  const PlanLimits orin = {device("orin64"), Weights::kF16, 1, 256, 0, 0, 0},
+                   h100 = {device("h100"), Weights::kF16, 1, 256, 0, 0, 0};
+  for (const Weights weights : {Weights::kBlocks, Weights::kByteBlocks}) {
+    for (const PlanLimits &limits : {orin, h100}) {
+      for (const LayerShape &s :
+           {tenth(Cell::kLstm, 1024, weights), tenth(Cell::kRnn, 2304, weights), tenth(Cell::kGru, 1000, weights)}) {
+        const LayerPlan p = plan_layer(s, limits);
+        EXPECT_EQ(std::string(p.reason).rfind("resident, sparse: ", 0), 0u) << p.reason;
+        EXPECT_LE(p.shared_bytes, limits.device.shared_per_block);
+        EXPECT_LE(p.blocks, limits.device.sm_count);
+        EXPECT_EQ(std::memcmp(p.bundles, s.bundles, sizeof p.bundles), 0);
+        PlanLimits steps = limits;
+        steps.kernels_allowed = RNNP_CUDA_STEPS;
+        EXPECT_LT(p.predicted_ns, plan_layer(s, steps).predicted_ns);
+      }
+    }
+  }
+  const LayerPlan large = plan_layer(tenth(Cell::kLstm, 4096, Weights::kBlocks), orin);
+  EXPECT_NE(std::string(large.reason).find("do not fit registers"), std::string::npos) << large.reason;
+  LayerShape full = tenth(Cell::kLstm, 1024, Weights::kBlocks);
+  for (uint32_t &bundles : full.bundles) bundles *= 10;
+  EXPECT_NE(std::string(plan_layer(full, orin).reason).find("do not fit registers"), std::string::npos);
+  EXPECT_EQ(plan_layer(tenth(Cell::kRnn, 64, Weights::kByteBlocks), h100).blocks, 2u) << "32 units are the least";
+}
+
+// Batches of one have an instance of their own, which reads no words of others.
+TEST(CudaPlan, ASparseLayerTakesAsManyRowsAtATimeAsThereAre) {
+  PlanLimits l = {device("orin64"), Weights::kF16, 1, 256, 0, 0, 0};
+  const LayerShape s = tenth(Cell::kLstm, 512, Weights::kByteBlocks);
+  EXPECT_EQ(plan_layer(s, l).columns, 1u);
+  l.max_batch = 3;
+  EXPECT_EQ(plan_layer(s, l).columns, 3u);
+  l.max_batch = 9;
+  EXPECT_EQ(plan_layer(s, l).columns, 4u);
 }
 
 // Every weight has a place of its own within the image, in all layouts.

@@ -1,4 +1,4 @@
-// cuda_twins_test.cpp -- that the emulator would notice a broken exchange: the resident kernel compiled with one fault of
+// cuda_twins_test.cpp -- that the emulator would notice a broken exchange: the resident kernels compiled with one fault of
 // kernels/exchange.h must differ from the right bits, or not end, under some order of its threads; without one, under none.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -8,12 +8,13 @@
 #include <cstring>
 #include <vector>
 
+#include "cuda/kernels/resident_blocks.h"
 #include "cuda/kernels/resident_mma.h"
 
 namespace rnnp::cuda {
 namespace {
 
-constexpr uint32_t kHidden = 64, kUnits = 16, kSteps = 20, kOrders = 20;
+constexpr uint32_t kHidden = 64, kSteps = 20, kOrders = 20;
 
 struct Outcome {
   std::vector<float> y;
@@ -21,22 +22,58 @@ struct Outcome {
   uint32_t timed_out;
 };
 
-void kernel(const void *args) {
-  resident_mma<Weights::kF16, Cell::kLstm, 8, 5>(*static_cast<const RecurrentArgs *>(args));
-}
+// A kernel on an image of its own, in blocks of so many units.
+struct Twin {
+  void (*kernel)(const void *args);
+  uint32_t units, shared_bytes, words_of_row;
+  uint32_t bundles;
+  std::vector<uint64_t> image;
+};
 
-Outcome run(uint64_t seed) {
-  const Shape s = {4, kHidden, kUnits};
-  const uint32_t blocks = kHidden / kUnits;
-  std::vector<uint64_t> image(blocks * mma_image_bytes(s) / 8);
+Twin mma_twin() {
+  const Shape s = {4, kHidden, 16};
+  std::vector<uint64_t> image(kHidden / s.units * mma_image_bytes(s) / 8);
   for (size_t i = 0; i < image.size(); ++i)
     image[i] = 0x0001000100010001u * (0x2400 + i * 37 % 512) ^ (i % 3 ? 0x8000000080000000u : 0);
-  std::vector<float> preact(kSteps * blocks * mma_rows(s)), h(kHidden), c(kHidden), y(kSteps * kHidden, NAN);
+  return {[](const void *args) { resident_mma<Weights::kF16, Cell::kLstm, 8, 5>(*static_cast<const RecurrentArgs *>(args)); },
+          s.units,
+          resident_mma_shared(s, 1, 1, 5).bytes,
+          kHidden / 2,
+          0,
+          image};
+}
+
+// Slots of any word: what they read of one another is what is tried here.
+Twin blocks_twin() {
+  const GatherShape s = {4, kHidden, 32, {2, 2, 2, 2}};
+  std::vector<uint64_t> image(kHidden / s.units * gather_block_bytes(s) / 8);
+  uint8_t *bytes = static_cast<uint8_t *>(static_cast<void *>(image.data()));
+  for (size_t bundle = 0; bundle < image.size() * 8 / kBundleBytes; ++bundle) {
+    for (uint32_t i = 0; i < kLanes * kBundleSlots; ++i) {
+      const float weight = static_cast<float>((bundle * 131 + i * 37) % 101) / 500.0f - 0.1f;
+      const bool last = bundle % 2 == 1 && i % 4 == 0;
+      const uint16_t word = static_cast<uint16_t>((bundle * 5 + i) % (kHidden / 4) | (last ? kLastBundle : 0));
+      std::memcpy(bytes + bundle * kBundleBytes + weight_in_bundle(i / 4, i % 4), &weight, sizeof weight);
+      std::memcpy(bytes + bundle * kBundleBytes + index_in_bundle(i / 4, i % 4), &word, sizeof word);
+    }
+  }
+  return {
+      [](const void *args) { resident_blocks<Weights::kBlocks, Cell::kLstm, 1, 30>(*static_cast<const RecurrentArgs *>(args)); },
+      s.units,
+      gather_shared(Weights::kBlocks, s, 1, 1, 30).bytes,
+      kHidden,
+      2,
+      image};
+}
+
+Outcome run(const Twin &twin, uint64_t seed) {
+  const uint32_t blocks = kHidden / twin.units;
+  std::vector<float> preact(kSteps * kHidden * 4), h(kHidden), c(kHidden), y(kSteps * kHidden, NAN);
   for (size_t i = 0; i < preact.size(); ++i) preact[i] = static_cast<float>(i * 31 % 201) / 100.0f - 1.0f;
-  std::vector<uint64_t> words(4 * (kHidden / 2 + 2));
+  std::vector<uint64_t> words(4 * (twin.words_of_row + 2));
   uint32_t control[kControlWords] = {1, 0, 0, 0};
   RecurrentArgs a = {};
-  a.r = static_cast<const uint8_t *>(static_cast<const void *>(image.data()));
+  a.r = static_cast<const uint8_t *>(static_cast<const void *>(twin.image.data()));
   a.preact = preact.data();
   a.h = h.data();
   a.c = c.data();
@@ -47,12 +84,12 @@ Outcome run(uint64_t seed) {
   a.word_count = static_cast<uint32_t>(words.size());
   a.control = control;
   a.hidden = kHidden;
-  a.units = kUnits;
+  a.units = twin.units;
   a.batch = a.columns = 1;
   a.steps = kSteps;
   a.spin_limit = 20000;
-  const bool ended =
-      simt::run_grid({blocks, kThreads, resident_mma_shared(s, 1, 1, 5).bytes, seed, simt::Meets::kGrid, 0}, kernel, &a);
+  for (uint32_t &bundles : a.bundles) bundles = twin.bundles;
+  const bool ended = simt::run_grid({blocks, kThreads, twin.shared_bytes, seed, simt::Meets::kGrid, 0}, twin.kernel, &a);
   return {y, ended, control[kTimedOut]};
 }
 
@@ -62,11 +99,11 @@ bool has_nan(const std::vector<float> &y) {
 
 // Shared memory begins as NaNs, which right bits never have. Else: one warp of one block at a time changes nothing, so any order of
 // the right kernel would do; the broken ones are held against the first.
-TEST(CudaTwins, AFaultInTheExchangeIsSeenAndNoneIsSeenWhereThereIsNone) {
-  const Outcome first = run(1);
+void expect_seen(const Twin &twin) {
+  const Outcome first = run(twin, 1);
   uint32_t odd = has_nan(first.y);
   for (uint64_t seed = 2; seed <= kOrders; ++seed) {
-    const Outcome other = run(seed);
+    const Outcome other = run(twin, seed);
     const bool same = std::memcmp(other.y.data(), first.y.data(), first.y.size() * sizeof(float)) == 0;
     odd += !other.ended || other.timed_out != 0 || has_nan(other.y) || !same;
   }
@@ -75,6 +112,14 @@ TEST(CudaTwins, AFaultInTheExchangeIsSeenAndNoneIsSeenWhereThereIsNone) {
   } else {
     EXPECT_GT(odd, 0u);
   }
+}
+
+TEST(CudaTwins, AFaultInTheExchangeIsSeenAndNoneIsSeenWhereThereIsNone) {
+  expect_seen(mma_twin());
+}
+
+TEST(CudaTwins, AndSoItIsOfSparseLayers) {
+  expect_seen(blocks_twin());
 }
 
 }  // namespace

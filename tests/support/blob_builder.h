@@ -113,6 +113,8 @@ class BlobBuilder {
   // int8: what a byte of h is worth is known of all of R, and alike; else of every second matrix.
   bool one_recurrent_step = false;
 
+  // int8: each matrix has a diagonal beside it, of numbers that the f64 weights know nothing of.
+  bool diagonal = false;
   // Units of a block of those that are f32 or int8: all but some of the blocks are taken out. 0: dense, and where NR is not 16.
   uint32_t block_units = 0;
 
@@ -139,6 +141,7 @@ class BlobBuilder {
   uint32_t pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates,
                        rnnp::DType type);
   uint32_t pack_sparse(std::vector<double> m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates, rnnp::DType type);
+  uint32_t pack_diagonal(const rnnp::PanelFormat &format, uint32_t units, uint32_t gates);
   uint32_t pack_matrices(rnnp::DType type, const std::vector<float> &rows, rnnp::MatrixSource source, uint32_t count);
   std::vector<double> random(size_t n, double bound);
   // As block_units says: a matrix's weights of all gates.

@@ -34,6 +34,7 @@ void sync_block();
 bool sync_block_or(bool v);
 void sync_warp();
 void pause();  // in every polling loop
+inline void renew(uint32_t *) {}
 // All 32 lanes leave `bytes` (at most 64) and find those of every lane, 64 bytes apart.
 const void *warp_exchange(const void *mine, uint32_t bytes);
 void delayed_store(void *p, uint64_t v, uint32_t bytes);

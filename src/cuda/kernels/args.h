@@ -3,7 +3,7 @@
 #ifndef RNNPACK_CUDA_KERNELS_ARGS_H_
 #define RNNPACK_CUDA_KERNELS_ARGS_H_
 
-#include "cuda/device_layout.h"
+#include "cuda/gather_layout.h"
 #include "format/blob_attrs.h"
 
 namespace rnnp {
@@ -54,6 +54,7 @@ struct RecurrentArgs {
   uint64_t *words;         // [2 slots][batch][row words], and as many again for r h
   uint32_t *control;
   uint64_t x_row, y_row, state_row;
+  uint64_t preact_row;  // floats of a row of preact
   uint32_t word_count;  // all of the session's
   uint32_t input, hidden, units, batch, first_step, steps, spin_limit;
   uint32_t columns;        // of the batch, that are computed at a time
@@ -61,6 +62,7 @@ struct RecurrentArgs {
   ByteScales w_bytes, r_bytes;
   float candidate_factor;         // the candidate's r_bytes.factor
   BlockMatrix blocks, candidate;  // of R: what of it there is
+  uint32_t bundles[kMostGates];   // of a resident sparse R (gather_layout.h)
   CellRules rules;
 };
 

@@ -1,6 +1,7 @@
 // device_kernels.cpp -- all kernels and their table: nvcc compiles this for GPUs, any other compiler for the emulator.
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/kernel_table.h"
+#include "cuda/kernels/resident_blocks.h"
 #include "cuda/kernels/resident_f32.h"
 #include "cuda/kernels/resident_mma.h"
 #include "cuda/kernels/row_ops.h"
@@ -42,6 +43,9 @@ const KernelFacts kKernels[] = {
 #define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups)                                       \
   {"resident_f32<" #cell ", " #reg_groups ">", simt::Meets::kGrid, sizeof(RecurrentArgs), \
    RNNPACK_CALL(RecurrentArgs, resident_f32<Cell::cell, reg_groups>)},
+#define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held)                                                 \
+  {"resident_blocks<" #weights ", " #cell ", " #columns ", " #held ">", simt::Meets::kGrid, sizeof(RecurrentArgs), \
+   RNNPACK_CALL(RecurrentArgs, resident_blocks<Weights::weights, Cell::cell, columns, held>)},
 #define RNNPACK_CUDA_STEP(kernel, weights, cell, generic)                                         \
   {#kernel "<" #weights ", " #cell ", " #generic ">", simt::Meets::kBlock, sizeof(RecurrentArgs), \
    RNNPACK_CALL(RecurrentArgs, RNNPACK_STEP_##kernel(weights, cell, generic))},

@@ -42,10 +42,12 @@ template <Weights kWeights>
 struct BlockSums;
 template <>
 struct BlockSums<Weights::kBlocks> {
+  using Sum = float;
   float v[kBlockColumns];
 };
 template <>
 struct BlockSums<Weights::kByteBlocks> {
+  using Sum = int32_t;
   int32_t v[kBlockColumns];
 };
 
@@ -125,8 +127,7 @@ step_blocks(const RecurrentArgs a) {
     if (at.part == 0 && unit < a.hidden) {
       SIMT_UNROLL for (uint32_t n = 0; n < kBlockColumns; ++n) {
         if (n >= live) continue;
-        const float start =
-            apart && kCell == Cell::kGruLinear ? a.r_bias[unit] : a.preact[uint64_t{first + n} * blocks * kRows + row];
+        const float start = apart && kCell == Cell::kGruLinear ? a.r_bias[unit] : a.preact[(first + n) * a.preact_row + row];
         done[n * kRows + u * G + gate] =
             add_blocks<kWeights>(a.r_bytes, row, start, sum, n, steps[n + (reads_other ? kBlockColumns : 0)], row_of(n) + unit);
       }
@@ -143,7 +144,7 @@ step_blocks(const RecurrentArgs a) {
     if (exists) {
       const float v = done[n * kRows + row];
       const bool candidate = kCell == Cell::kGruLinear && row % G == 2;
-      pre = candidate ? a.preact[uint64_t{first + n} * blocks * kRows + uint64_t{all} * G + 2] : v;
+      pre = candidate ? a.preact[(first + n) * a.preact_row + uint64_t{all} * G + 2] : v;
       if (candidate) rec = v;
     }
     step_cell<kCell, kGeneric, true>(a, {lane / G * G, 1, lane % G}, pre, rec, first + n, all, exists, row % G == 0);

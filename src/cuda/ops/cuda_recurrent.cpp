@@ -23,6 +23,8 @@ void pack_direction(Context *c, const AttrRecurrent &a, const BlobDirection &d, 
   const Shape w_shape = {gates, a.input_size, plan.input.units}, r_shape = {gates, hidden, plan.units};
   to->w = pack_matrix(c, plan.input.weights, w_shape, {w, w, 0});
   to->r = pack_matrix(c, plan.weights, r_shape, {r, candidate, 0});
+  if (are_blocks(plan.weights) && plan.resident != KernelId::count)
+    to->r.image = pack_resident_blocks(c, plan, gates, {r, candidate, 0});
   to->candidate = are_blocks(plan.weights) && d.r_output != kNone ? put_blocks(c, candidate) : to->r.blocks;
   to->candidate_factor = candidate.factor_scale;
   to->bias = pack_numbers(c, plan.input.weights, w_shape, hidden,
@@ -150,6 +152,8 @@ RecurrentArgs args_of(const Layer &l, size_t first, uint32_t steps) {
   a.input = l.a.input_size;
   a.hidden = l.a.hidden_size;
   a.units = l.n.plan.units;
+  a.preact_row = preact_row(l.n, l.a);
+  copy_bytes(a.bundles, l.n.plan.bundles, sizeof a.bundles);
   a.batch = env.batch;
   a.first_step = static_cast<uint32_t>(env.first_step + first);
   a.steps = steps;
@@ -172,7 +176,7 @@ void multiply_input(const Layer &l, const RecurrentArgs &a, float *preact) {
   g.x = a.x;
   g.out = preact;
   g.x_row = a.x_row;
-  g.out_row = preact_row(l.n, l.a);
+  g.out_row = a.preact_row;
   g.count = a.steps * a.batch;
   g.k = a.input;
   g.gates = gates;
@@ -189,7 +193,7 @@ void launch_step(const Layer &l, RecurrentArgs a) {
   const Cell cell = Cell(l.a.cell);
   const KernelId kernel = step_kernel(p.weights, cell, !p.plain);
   a.columns = p.step_columns;
-  const uint32_t blocks = p.blocks * ceil_div(a.batch, a.columns);
+  const uint32_t blocks = p.step_blocks * ceil_div(a.batch, a.columns);
   for (a.half = 0; a.half < (cell == Cell::kGru ? 2u : 1u); ++a.half) launch(l.context(), kernel, blocks, p.step_shared_bytes, a);
 }
 
@@ -200,7 +204,7 @@ void run_steps(const Layer &l, const RecurrentArgs &piece) {
     RecurrentArgs a = piece;
     a.steps = 1;
     a.first_step += static_cast<uint32_t>(step);
-    if (a.preact != nullptr) a.preact += step * a.batch * preact_row(l.n, l.a);
+    if (a.preact != nullptr) a.preact += step * a.batch * a.preact_row;
     if (a.y != nullptr) a.y += step * a.batch * a.y_row;
     if (t % 2 != 0) a.h = piece.h_next, a.h_next = piece.h;
     launch_step(l, a);
@@ -223,7 +227,7 @@ void run_piece(const Layer &l, size_t first, uint32_t steps, float *scratch) {
     a.preact = scratch;
   }
   if (p.resident == KernelId::count || steps == 1) return run_steps(l, a);
-  a.columns = on_matrix_units(p.weights) && a.batch > p.columns ? p.columns : a.batch;
+  a.columns = a.batch > p.columns ? p.columns : a.batch;
   launch(l.context(), p.resident, p.blocks, p.shared_bytes, a);
 }
 

@@ -1,0 +1,172 @@
+// plan_resident.cpp -- Contract: plan_resident.h. What a step is predicted to take is arithmetic: the exchange of h, plus the
+// longest of products, shared memory and words, plus the cell. SPDX-License-Identifier: Apache-2.0
+#include "cuda/plan_resident.h"
+
+#include "cuda/kernels/args.h"
+
+namespace rnnp {
+namespace cuda {
+namespace {
+
+constexpr ArchRates kRates[] = {
+    {870, 1000, 250, 1024, 128, 128, 32, 2000},
+    {900, 600, 250, 1270, 128, 128, 64, 1000},
+    {1100, 800, 250, 1024, 128, 128, 32, 1500},
+};
+
+uint64_t longest(uint64_t a, uint64_t b) {
+  return a > b ? a : b;
+}
+
+uint32_t allowed_blocks(const PlanLimits &l) {
+  return l.sm_limit != 0 && l.sm_limit < l.device.sm_count ? l.sm_limit : l.device.sm_count;
+}
+
+// Units of a block for a kernel: of blocks, an even share of whole row groups; else as even a share of the layer as fills the
+// kernel's row tiles. 0: there is none.
+uint32_t units_for(const Resident &r, uint32_t hidden, const PlanLimits &l) {
+  const uint32_t gates = gates_of(r.cell);
+  if (r.weights == Weights::kF32) return kWarps * units_per_warp(gates);
+  if (are_blocks(r.weights)) return ceil_div(ceil_div(hidden, kGroupUnits), allowed_blocks(l)) * kGroupUnits;
+  const uint32_t word = r.weights == Weights::kI8 ? 4 : 2, most = r.half_tiles * 8 / gates / word * word;
+  const uint32_t share = most == 0 ? 0 : ceil_div(ceil_div(hidden, ceil_div(hidden, most)), word) * word;
+  if (half_row_tiles({gates, hidden, share}) == r.half_tiles) return share;
+  return most != 0 && half_row_tiles({gates, hidden, most}) == r.half_tiles ? most : 0;
+}
+
+GatherShape gather_shape(const LayerShape &s, uint32_t units) {
+  return {gates_of(s.cell), s.hidden, units, {s.bundles[0], s.bundles[1], s.bundles[2], s.bundles[3]}};
+}
+
+// What a step keeps a block busy with: products, and bytes of shared memory.
+struct Work {
+  uint64_t product_clocks, shared_bytes;
+};
+Work mma_work(const Resident &r, const LayerShape &s, const Choice &c, uint64_t groups, const ArchRates &rates) {
+  const Shape shape = in_halves(r.weights, {gates_of(s.cell), s.hidden, c.units});
+  const uint64_t total = k_tiles_per_warp(shape), rest = total > r.held ? total - r.held : 0;
+  const uint64_t macs = uint64_t{ceil_div(half_row_tiles(shape), 2)} * total * kWarps * 2048;
+  return {macs * groups / rates.mma_macs_per_clock, rest * kWarps * step_bytes(shape) * groups};
+}
+Work f32_work(const Resident &r, const LayerShape &s, uint64_t batch, const ArchRates &rates) {
+  const uint64_t total = column_groups(s.hidden), rest = total > r.held ? total - r.held : 0;
+  return {uint64_t{kF32BlockRows} * total * 64 * batch / rates.ffma_per_clock, rest * kWarps * 4096 * batch};
+}
+// A slot of a warp reads a word for each lane, from 32 banks. Instructions of a bundle, of which four warps issue one at a time.
+constexpr uint64_t kBundleInstructions = 14, kInstructionsOfColumn = 8;
+Work gather_work(const Resident &r, const LayerShape &s, const Choice &c, uint64_t batch, uint64_t groups) {
+  const GatherShape shape = gather_shape(s, c.units);
+  const uint64_t most = most_bundles(shape), rest = most > r.held ? most - r.held : 0;
+  const uint64_t bundles = uint64_t{bundles_of_warp(shape, 0) + bundles_of_warp(shape, 1)} * kParts;
+  return {bundles * (kBundleInstructions * groups + kInstructionsOfColumn * batch) / 4,
+          bundles * kBundleSlots * kLanes * 4 * batch + rest * kWarps * kBundleBytes * groups};
+}
+
+uint64_t units_of_exchanged_word(Weights w) {
+  return are_bytes(w) ? 4 : on_matrix_units(w) ? 2 : 1;
+}
+
+// The layer's time per step, but for the launch.
+uint64_t predict(const Resident &r, const LayerShape &s, const PlanLimits &l, const Choice &c) {
+  const ArchRates &rates = rates_of(l.device.arch);
+  const uint64_t passes = s.cell == Cell::kGru ? 2 : 1, groups = ceil_div(l.max_batch, c.columns);
+  const uint64_t mhz = l.device.clock_mhz != 0 ? l.device.clock_mhz : 1000;
+  const Work work = are_blocks(r.weights)        ? gather_work(r, s, c, l.max_batch, groups)
+                    : on_matrix_units(r.weights) ? mma_work(r, s, c, groups, rates)
+                                                 : f32_work(r, s, l.max_batch, rates);
+  const uint64_t of_word = units_of_exchanged_word(r.weights);
+  const uint64_t words = uint64_t{l.max_batch} * ((s.hidden + of_word - 1) / of_word) * 8 * c.blocks;
+  const uint64_t word_clocks = words / (uint64_t{rates.l2_bytes_per_clock} * l.device.sm_count);
+  const uint64_t clocks = longest(longest(work.product_clocks, work.shared_bytes / rates.shared_bytes_per_clock), word_clocks);
+  const bool alone = r.weights != Weights::kF32 && c.blocks == 1 && c.columns == l.max_batch;
+  return passes * ((alone ? 0 : rates.exchange_ns) + clocks * 1000 / mhz) + rates.cell_ns;
+}
+
+uint64_t shared_bytes_of(const Resident &r, const LayerShape &s, const PlanLimits &l, const Choice &c) {
+  const Shape shape = in_halves(r.weights, {gates_of(s.cell), s.hidden, c.units});
+  if (on_matrix_units(r.weights)) return resident_mma_shared(shape, l.max_batch, c.columns, r.held).bytes;
+  if (!are_blocks(r.weights)) return resident_f32_shared(shape, l.max_batch, r.held).bytes;
+  return gather_shared(r.weights, gather_shape(s, c.units), l.max_batch, c.columns, r.held).bytes;
+}
+
+uint32_t columns_of(const Resident &r) {
+  return r.columns != 0 ? r.columns : kMmaColumns;
+}
+
+// Whether the arithmetic of shared memory has room in 32 bits; what it forbids is far larger than any.
+bool is_countable(const LayerShape &s, const PlanLimits &l, const Choice &c) {
+  const uint64_t own = uint64_t{l.max_batch} * c.units * 12, wide = uint64_t{l.max_batch} * column_groups(s.hidden) * 512;
+  if (own > l.device.shared_per_block || wide > UINT32_MAX / 2) return false;
+  uint64_t bundles = 0;
+  for (const uint32_t of_gate : s.bundles) bundles += of_gate;
+  return ceil_div(s.hidden, 4) <= kWidestGather && bundles * c.units <= 1u << 20;
+}
+
+bool try_resident(const Resident &r, const LayerShape &s, const PlanLimits &l, Choice *c) {
+  *c = {&r, units_for(r, s.hidden, l), 0, 0, 0, 0};
+  if (c->units == 0) return false;
+  c->blocks = ceil_div(s.hidden, c->units);
+  c->columns = r.weights == Weights::kF32 || l.max_batch < columns_of(r) ? l.max_batch : columns_of(r);
+  if (!is_countable(s, l, *c)) return false;
+  c->shared_bytes = shared_bytes_of(r, s, l, *c);
+  c->predicted_ns = predict(r, s, l, *c);
+  return true;
+}
+
+// Of those that are as fast, the one that meets least often.
+bool is_better(const Choice &c, const Choice &than) {
+  return c.predicted_ns < than.predicted_ns || (c.predicted_ns == than.predicted_ns && c.columns > than.columns);
+}
+
+}  // namespace
+
+const ArchRates &rates_of(uint32_t arch) {
+  const ArchRates *best = kRates;
+  for (const ArchRates &r : kRates) {
+    if (r.arch <= arch) best = &r;
+  }
+  return *best;
+}
+
+const char *words_for(Lacks lacks) {
+  switch (lacks) {
+    case Lacks::kNotAllowed:
+      return "kernels_allowed forbids the resident one";
+    case Lacks::kCooperative:
+      return "the device has no cooperative launches";
+    case Lacks::kRules:
+      return "the resident kernels have the default activations only";
+    case Lacks::kSteps:
+      return "h is not always made bytes by one number, or a candidate of r h has a diagonal";
+    case Lacks::kBlocks:
+      return "more blocks than SMs may be used";
+    case Lacks::kShared:
+      return "the weights do not fit registers and shared memory";
+    case Lacks::kNothing:
+      break;
+  }
+  return "";
+}
+
+Lacks choose_resident(const LayerShape &s, const PlanLimits &l, Choice *best) {
+  if (l.kernels_allowed != 0 && !(l.kernels_allowed & RNNP_CUDA_RESIDENT)) return Lacks::kNotAllowed;
+  if (!l.device.cooperative) return Lacks::kCooperative;
+  if (!s.plain) return Lacks::kRules;
+  if (are_bytes(s.r) && !s.one_step) return Lacks::kSteps;
+  Lacks lacks = Lacks::kBlocks;
+  *best = {};
+  for (const Resident &r : kResidents) {
+    Choice c;
+    if (r.cell != s.cell || r.weights != s.r || !try_resident(r, s, l, &c) || c.blocks > allowed_blocks(l)) continue;
+    if (c.shared_bytes > l.device.shared_per_block) {
+      if (lacks == Lacks::kBlocks) lacks = Lacks::kShared;
+      continue;
+    }
+    lacks = Lacks::kNothing;
+    if (best->resident == nullptr || is_better(c, *best)) *best = c;
+  }
+  return lacks;
+}
+
+}  // namespace cuda
+}  // namespace rnnp

@@ -1,0 +1,37 @@
+// plan_resident.h -- which resident kernel a layer gets, of those that fit a device: a part of plan.h.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_CUDA_PLAN_RESIDENT_H_
+#define RNNPACK_CUDA_PLAN_RESIDENT_H_
+
+#include "cuda/plan.h"
+
+namespace rnnp {
+namespace cuda {
+
+// What the model of a step's time knows of an architecture; none of it was measured.
+struct ArchRates {
+  uint32_t arch;
+  uint32_t exchange_ns, cell_ns;
+  uint32_t mma_macs_per_clock, ffma_per_clock, shared_bytes_per_clock, l2_bytes_per_clock;
+  uint32_t launch_ns;
+};
+const ArchRates &rates_of(uint32_t arch);
+
+// A candidate for a resident layer.
+struct Choice {
+  const Resident *resident;
+  uint32_t units, blocks, columns;
+  uint64_t shared_bytes, predicted_ns;
+};
+
+// Why no resident kernel was chosen, in the order in which it is looked for.
+enum class Lacks { kNothing, kNotAllowed, kCooperative, kRules, kSteps, kBlocks, kShared };
+
+const char *words_for(Lacks lacks);
+
+// Among the kernels that fit, the one with the least predicted time.
+Lacks choose_resident(const LayerShape &shape, const PlanLimits &limits, Choice *best);
+
+}  // namespace cuda
+}  // namespace rnnp
+#endif  // RNNPACK_CUDA_PLAN_RESIDENT_H_

@@ -1,0 +1,116 @@
+// cuda_bits_test.cpp -- what docs/KERNELS.md says of bytes and blocks is a law of bits, on every machine: the CPU's are the GPU's.
+// Of layers whose activations round nothing the outputs show it. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "cuda/cuda_runner.h"
+
+namespace rnnp_test {
+namespace {
+
+using rnnp::Cell;
+
+constexpr rnnp::DType kI8 = rnnp::DType::kI8, kF32 = rnnp::DType::kF32;
+constexpr uint32_t kBatch = 3, kInput = 35, kHidden = 50, kSteps = 6;
+
+struct Kind {
+  rnnp::DType type;
+  uint32_t block_units;
+  bool one_step, diagonal;
+};
+
+void expect_bits_of_the_cpu(const Kind &kind) {
+  BlobBuilder b(5, 16);
+  b.weights = b.recurrent_weights = kind.type;
+  b.block_units = kind.block_units;
+  b.one_recurrent_step = kind.one_step;
+  b.diagonal = kind.diagonal;
+  RecurrentOptions o;
+  o.cell = Cell::kRnn;
+  o.hidden = kHidden;
+  o.initial_state = true;
+  o.acts = {rnnp::Act::kRelu};
+  uint32_t x = b.add_recurrent(b.add_input(kInput), kInput, o);
+  x = b.add_dense(x, kHidden, 21);
+  b.add_output(x);
+  const std::vector<uint8_t> bytes = b.build();
+  CudaOptions gpu_options, by_steps;
+  gpu_options.batch = kBatch;
+  gpu_options.weights = RNNP_CUDA_F16;
+  by_steps = gpu_options;
+  by_steps.kernels = RNNP_CUDA_STEPS;
+  Options cpu_options;
+  cpu_options.batch = kBatch;
+  CudaRunner gpu(bytes, gpu_options), steps(bytes, by_steps);
+  Runner cpu(bytes, cpu_options);
+  // The second matrix of a dense layer's has a number of its own in either case.
+  const bool resident = kind.type == kF32 || kind.one_step || kind.block_units == 0;
+  ASSERT_EQ(gpu.layer().kernel, resident ? RNNP_CUDA_RESIDENT : RNNP_CUDA_STEPS) << gpu.layer().reason;
+  std::vector<float> in = random_floats(kSteps * kBatch * kInput, 5);
+  in[7] = INFINITY;  // the largest byte, or met by zeros alone
+  in[kInput + 3] = NAN;
+  std::fill(in.begin() + 2 * kInput, in.begin() + 3 * kInput, 0.0f);
+  const std::vector<float> want = cpu.run(in);
+  for (const std::vector<float> &got : {gpu.run(in), steps.run(in)}) {
+    ASSERT_EQ(want.size(), got.size());
+    for (size_t i = 0; i < want.size(); ++i) {
+      if (std::isnan(want[i]) && std::isnan(got[i])) continue;
+      ASSERT_EQ(want[i], got[i]) << i;
+    }
+  }
+}
+
+TEST(CudaBits, BytesAndBlocksHaveTheBitsOfTheCpu) {
+  for (const rnnp::DType type : {kI8, kF32}) {
+    for (const uint32_t block_units : {0u, 16u, 8u, 4u}) {
+      if (type == kF32 && block_units == 0) continue;
+      for (const bool one_step : {true, false}) {
+        SCOPED_TRACE(std::to_string(uint32_t(type)) + " by " + std::to_string(block_units));
+        ASSERT_NO_FATAL_FAILURE(expect_bits_of_the_cpu({type, block_units, one_step, false}));
+      }
+    }
+  }
+}
+
+TEST(CudaBits, ADiagonalBesideBytesHasTheBitsOfTheCpu) {
+  for (const uint32_t block_units : {0u, 16u, 8u, 4u}) {
+    for (const bool one_step : {true, false}) {
+      SCOPED_TRACE(block_units);
+      ASSERT_NO_FATAL_FAILURE(expect_bits_of_the_cpu({kI8, block_units, one_step, true}));
+    }
+  }
+}
+
+// Each gate has its own numbers, and those of a candidate multiply h, or r h, as the cell has it.
+TEST(CudaBits, DiagonalsOfGatesAreThoseOfTheCpu) {
+  for (const Cell cell : {Cell::kLstm, Cell::kGruLinear, Cell::kGru}) {
+    for (const uint32_t block_units : {0u, 8u}) {
+      BlobBuilder b(8, 16);
+      b.weights = b.recurrent_weights = kI8;
+      b.block_units = block_units;
+      b.one_recurrent_step = b.diagonal = true;
+      RecurrentOptions o;
+      o.cell = cell;
+      o.hidden = kHidden;
+      o.initial_state = true;
+      b.add_output(b.add_recurrent(b.add_input(kInput), kInput, o));
+      const std::vector<uint8_t> bytes = b.build();
+      CudaOptions options, by_steps;
+      options.sms = 8;
+      by_steps = options;
+      by_steps.kernels = RNNP_CUDA_STEPS;
+      CudaRunner gpu(bytes, options), steps(bytes, by_steps);
+      EXPECT_EQ(gpu.layer().kernel, cell == Cell::kGru ? RNNP_CUDA_STEPS : RNNP_CUDA_RESIDENT) << gpu.layer().reason;
+      Runner cpu(bytes);
+      const std::vector<float> in = random_floats(kSteps * kInput, 6), want = cpu.run(in), got = gpu.run(in);
+      EXPECT_EQ(got, steps.run(in));
+      ASSERT_EQ(want.size(), got.size());
+      for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(want[i], got[i], 2e-3) << i << " " << gpu.layer().reason;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rnnp_test

@@ -30,7 +30,7 @@ static rnnp_status open_session(rnnp_memory *need) {
   rnnp_session_options options;
   rnnp_status status;
   PASTE(IMAGE_MODEL, _options)(&options);
-  status = rnnp_model_open(&model, IMAGE_MODEL, PASTE(IMAGE_UPPER, _BYTES), 0);
+  status = rnnp_model_open_with(&PASTE(IMAGE_MODEL, _registry), &model);
   if (status == RNNP_OK) status = rnnp_session_memory_with(&PASTE(IMAGE_MODEL, _registry), &model, &options, need);
   if (status == RNNP_OK)
     status = rnnp_session_init_with(&PASTE(IMAGE_MODEL, _registry), &session, &model, &options, memory, sizeof memory);

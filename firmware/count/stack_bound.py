@@ -6,10 +6,10 @@ import subprocess
 
 NODE = re.compile(r'node: \{ title: "([^"]+)" label: "([^"]*?)\\n[^"]*?(\d+) bytes \((\w+)')
 EDGE = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"(?: label: "([^"]*)")?')
-ENTRIES = ("rnnp_model_open", "rnnp_session_init_with", "rnnp_step")
+ENTRIES = ("rnnp_model_open_with", "rnnp_session_init_with", "rnnp_step")
 C_LIBRARY = 32  # memcpy and memset
 ROADS = (("src/runtime/session_build.cpp", re.compile(r"\((rnnp::)?(BuildEnv|FinishEnv)\*")),
-         ("src/runtime/run.cpp", re.compile(r"\(const rnnp::RunEnv&, const rnnp::BlobNode&, void\*")),
+         ("src/runtime/schedule.cpp", re.compile(r"\(const rnnp::RunEnv&, const rnnp::BlobNode&, void\*")),
          ("src/ops/", re.compile(r"\(const rnnp::(Gemm|Recur|Act|Binary|Softmax)Args\*\)")))
 
 

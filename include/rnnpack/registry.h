@@ -37,6 +37,11 @@ typedef struct rnnp_registry {
   const void *blob;
 } rnnp_registry;
 
+/* Opens registry->blob as rnnp_model_open would, but for the checks: the blob is as much a part of the program as the code is, and
+ * a program that opens no other blob links none of them. *model must stay as long as its sessions. RNNP_E_ARG: an argument is NULL
+ * or names no blob; RNNP_E_ALIGN; RNNP_E_BLOB_MAGIC, RNNP_E_BLOB_VERSION: it is another library's. */
+rnnp_status rnnp_model_open_with(const rnnp_registry *registry, rnnp_model *model);
+
 /* rnnp_session_memory and rnnp_session_init with the operators and kernels of `registry` only. The registry is read during the
  * call; what it points to must stay. */
 rnnp_status rnnp_session_memory_with(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,
@@ -49,7 +54,8 @@ rnnp_status rnnp_session_explain_with(const rnnp_registry *registry, const rnnp_
 /* What a session that names no registry may use. A program that defines it links that in the place of everything. */
 extern const rnnp_registry rnnp_default_registry;
 
-/* X(name) for every operator: the object rnnp_op_<name>. */
+/* X(name) for every operator: the object rnnp_op_<name>, and rnnp_op_<name>_unchecked, which takes nodes of registry->blob alone
+ * and leaves what checks a blob's nodes out of the program. */
 #define RNNP_FOR_EACH_OP(X) \
   X(recurrent)              \
   X(dense)                  \
@@ -140,7 +146,7 @@ extern const rnnp_registry rnnp_default_registry;
 
 #ifndef RNNPACK_REGISTRY_NO_OBJECTS /* for the library itself */
 extern const rnnp_check rnnp_check_dataflow;
-#define RNNP_DECLARE_(name) extern const rnnp_op rnnp_op_##name;
+#define RNNP_DECLARE_(name) extern const rnnp_op rnnp_op_##name, rnnp_op_##name##_unchecked;
 RNNP_FOR_EACH_OP(RNNP_DECLARE_)
 #undef RNNP_DECLARE_
 #define RNNP_DECLARE_(name) extern const rnnp_kernel_group rnnp_kernels_##name;

@@ -28,9 +28,11 @@ class Arena {
     return measuring() || overflowed() ? nullptr : base_ + at;
   }
 
+  void *take_elems(size_t count, size_t elem_bytes) { return take_bytes(mul_sat(count, elem_bytes)); }
+
   template <class T>
   T *take(size_t count) {
-    return static_cast<T *>(take_bytes(mul_sat(count, sizeof(T))));
+    return static_cast<T *>(take_elems(count, sizeof(T)));
   }
 
  private:

@@ -88,6 +88,8 @@ rnnp_status check_matrix(const BlobMatrix &matrix, const uint8_t *weights, uint3
 
 // rnnp_model_open's work: checks all tables, then fills *model.
 rnnp_status model_open(Model *model, const void *blob, size_t bytes, uint32_t flags);
+// The same of a blob that is part of the program: nothing but its version is checked.
+rnnp_status model_take(Model *model, const void *blob);
 
 }  // namespace rnnp
 #endif  // RNNPACK_FORMAT_MODEL_H_

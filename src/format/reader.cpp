@@ -21,17 +21,38 @@ bool section_fits(const Model &m, const BlobSection &s) {
 }
 
 template <class T>
-bool read_table(const Model &m, const BlobSection &s, Table<T> *table) {
+void take_table(const Model &m, const BlobSection &s, Table<T> *table) {
   table->rows = view_as<T>(m.blob + s.offset);
   table->count = static_cast<uint32_t>(s.bytes / sizeof(T));
-  return section_fits(m, s) && table->count * sizeof(T) == s.bytes;
+}
+
+// The tables where the header says that they are.
+void take_tables(Model *m) {
+  const BlobHeader &h = *m->header;
+  take_table(*m, h.values, &m->values);
+  take_table(*m, h.nodes, &m->nodes);
+  take_table(*m, h.args, &m->args);
+  take_table(*m, h.inputs, &m->inputs);
+  take_table(*m, h.outputs, &m->outputs);
+  take_table(*m, h.states, &m->states);
+  take_table(*m, h.matrices, &m->matrices);
+}
+
+template <class T>
+bool table_fits(const Model &m, const BlobSection &s, const Table<T> &table) {
+  return section_fits(m, s) && table.count * sizeof(T) == s.bytes;
+}
+
+rnnp_status check_version(const BlobHeader &h) {
+  if (h.magic != kBlobMagic) return RNNP_E_BLOB_MAGIC;
+  return h.version == kBlobVersion ? rnnp_status{RNNP_OK} : rnnp_status{RNNP_E_BLOB_VERSION};
 }
 
 rnnp_status check_header(const Model &m, size_t bytes) {
   if (bytes < sizeof(BlobHeader)) return RNNP_E_BLOB_CORRUPT;
   const BlobHeader &h = *m.header;
-  if (h.magic != kBlobMagic) return RNNP_E_BLOB_MAGIC;
-  if (h.version != kBlobVersion) return RNNP_E_BLOB_VERSION;
+  const rnnp_status status = check_version(h);
+  if (status != RNNP_OK) return status;
   if (h.header_bytes != sizeof(BlobHeader) || h.align != kBlobAlign) return RNNP_E_BLOB_CORRUPT;
   if (h.file_bytes > bytes || h.file_bytes < sizeof(BlobHeader)) return RNNP_E_BLOB_CORRUPT;
   if (h.stream_steps > (1u << 20) || h.reserved != 0) return RNNP_E_BLOB_CORRUPT;
@@ -53,18 +74,18 @@ bool string_fits(const Model &m, uint32_t offset) {
   return offset < m.header->strings.bytes;
 }
 
-bool read_tables(Model *m) {
-  const BlobHeader &h = *m->header;
-  if (!read_table(*m, h.values, &m->values) || !read_table(*m, h.nodes, &m->nodes) || !read_table(*m, h.args, &m->args) ||
-      !read_table(*m, h.inputs, &m->inputs) || !read_table(*m, h.outputs, &m->outputs) || !read_table(*m, h.states, &m->states) ||
-      !read_table(*m, h.matrices, &m->matrices)) {
+bool tables_fit(const Model &m) {
+  const BlobHeader &h = *m.header;
+  if (!table_fits(m, h.values, m.values) || !table_fits(m, h.nodes, m.nodes) || !table_fits(m, h.args, m.args) ||
+      !table_fits(m, h.inputs, m.inputs) || !table_fits(m, h.outputs, m.outputs) || !table_fits(m, h.states, m.states) ||
+      !table_fits(m, h.matrices, m.matrices)) {
     return false;
   }
-  if (m->values.count > kBlobMaxValues || m->nodes.count > kBlobMaxNodes || m->states.count > kBlobMaxStates) return false;
-  if (m->matrices.count > kBlobMaxMatrices) return false;
-  if (!section_fits(*m, h.attrs)) return false;
+  if (m.values.count > kBlobMaxValues || m.nodes.count > kBlobMaxNodes || m.states.count > kBlobMaxStates) return false;
+  if (m.matrices.count > kBlobMaxMatrices) return false;
+  if (!section_fits(m, h.attrs)) return false;
   if (!range_fits(h.strings.offset, h.strings.bytes, h.file_bytes)) return false;
-  return h.strings.bytes > 0 && m->blob[h.strings.offset + h.strings.bytes - 1] == 0;
+  return h.strings.bytes > 0 && m.blob[h.strings.offset + h.strings.bytes - 1] == 0;
 }
 
 bool value_fits(const Model &m, const BlobValue &v) {
@@ -187,23 +208,39 @@ rnnp_status check_matrices(const Model &m) {
   return RNNP_OK;
 }
 
+Model at_blob(const void *blob) {
+  Model m = {};
+  m.blob = static_cast<const uint8_t *>(blob);
+  m.header = static_cast<const BlobHeader *>(blob);
+  return m;
+}
+
 }  // namespace
 
 rnnp_status model_open(Model *model, const void *blob, size_t bytes, uint32_t flags) {
   if (!host_is_little_endian()) return RNNP_E_ENDIAN;
-  Model m = {};
-  m.blob = static_cast<const uint8_t *>(blob);
-  m.header = static_cast<const BlobHeader *>(blob);
+  Model m = at_blob(blob);
   rnnp_status status = check_header(m, bytes);
   if (status != RNNP_OK) return status;
   if (tables_crc(m) != m.header->tables_crc) return RNNP_E_BLOB_CORRUPT;
-  if (!read_tables(&m) || !rows_fit(m)) return RNNP_E_BLOB_CORRUPT;
+  take_tables(&m);
+  if (!tables_fit(m) || !rows_fit(m)) return RNNP_E_BLOB_CORRUPT;
   status = check_matrices(m);
   if (status != RNNP_OK) return status;
   if (flags & RNNP_OPEN_CHECK_WEIGHTS) {
     const BlobSection &w = m.header->weights;
     if (crc32(0, m.blob + w.offset, w.bytes) != m.header->weights_crc) return RNNP_E_BLOB_CORRUPT;
   }
+  m.tag = kModelTag;
+  *model = m;
+  return RNNP_OK;
+}
+
+rnnp_status model_take(Model *model, const void *blob) {
+  Model m = at_blob(blob);
+  const rnnp_status status = check_version(*m.header);
+  if (status != RNNP_OK) return status;
+  take_tables(&m);
   m.tag = kModelTag;
   *model = m;
   return RNNP_OK;

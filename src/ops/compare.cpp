@@ -114,6 +114,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_compare = {OpKind::kBinary, accepts, check, nullptr, keep_attr<AttrBinary>, nullptr, run};
+RNNPACK_OP(compare, {OpKind::kBinary, accepts, check, nullptr, keep_attr<AttrBinary>, nullptr, run});
 
 }  // namespace rnnp

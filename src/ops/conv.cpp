@@ -292,6 +292,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_conv = {OpKind::kConv, accepts, check, conv_costs, build, nullptr, run};
+RNNPACK_OP(conv, {OpKind::kConv, accepts, check, conv_costs, build, nullptr, run});
 
 }  // namespace rnnp

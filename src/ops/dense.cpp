@@ -195,6 +195,6 @@ void dense_activate(const RunEnv &env, const BlobNode &node, const void *object,
   for_each_block(env, node, d, part, [&](const GemmArgs &g) { activate(d, g); });
 }
 
-const Op rnnp_op_dense = {OpKind::kDense, nullptr, check, costs, build, finish, run};
+RNNPACK_OP(dense, {OpKind::kDense, nullptr, check, costs, build, finish, run});
 
 }  // namespace rnnp

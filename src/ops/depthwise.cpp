@@ -106,6 +106,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_depthwise = {OpKind::kConv, accepts, check, conv_costs, build, nullptr, run};
+RNNPACK_OP(depthwise, {OpKind::kConv, accepts, check, conv_costs, build, nullptr, run});
 
 }  // namespace rnnp

@@ -40,6 +40,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_gather = {OpKind::kGather, nullptr, check, nullptr, keep_attr<AttrGather>, nullptr, run};
+RNNPACK_OP(gather, {OpKind::kGather, nullptr, check, nullptr, keep_attr<AttrGather>, nullptr, run});
 
 }  // namespace rnnp

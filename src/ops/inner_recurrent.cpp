@@ -303,6 +303,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_inner_recurrent = {OpKind::kInnerRecurrent, nullptr, check, costs, build, nullptr, run};
+RNNPACK_OP(inner_recurrent, {OpKind::kInnerRecurrent, nullptr, check, costs, build, nullptr, run});
 
 }  // namespace rnnp

@@ -108,8 +108,7 @@ void run_time_step(const RunEnv &env, const BlobNode &node, void *object, uint32
 
 }  // namespace
 
-const Op rnnp_op_copy = {OpKind::kCopy, nullptr, check_copy, nullptr, keep_attr<AttrCopy>, nullptr, run_copy};
-const Op rnnp_op_time_step = {OpKind::kTimeStep,       nullptr, check_time_step, nullptr,
-                              keep_attr<AttrTimeStep>, nullptr, run_time_step};
+RNNPACK_OP(copy, {OpKind::kCopy, nullptr, check_copy, nullptr, keep_attr<AttrCopy>, nullptr, run_copy});
+RNNPACK_OP(time_step, {OpKind::kTimeStep, nullptr, check_time_step, nullptr, keep_attr<AttrTimeStep>, nullptr, run_time_step});
 
 }  // namespace rnnp

@@ -75,6 +75,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_norm = {OpKind::kNorm, nullptr, check, nullptr, build, nullptr, run};
+RNNPACK_OP(norm, {OpKind::kNorm, nullptr, check, nullptr, build, nullptr, run});
 
 }  // namespace rnnp

@@ -91,7 +91,7 @@ struct Op {
   // True when the node is this operator's and not another's of its kind; nullptr: every node of the kind is. The attributes have
   // not been checked yet.
   bool (*accepts)(const OpChoice &choice, const BlobNode &node);
-  // Everything about the node: attributes, values, states, weights.
+  // Everything about the node: attributes, values, states, weights. nullptr: only for the blob that came with the registry.
   rnnp_status (*check)(const Model &m, const BlobNode &node);
   // nullptr: a few operations for each element of the result.
   NodeCosts (*costs)(const Model &m, const BlobNode &node);
@@ -103,6 +103,18 @@ struct Op {
   // Run the node on one chunk. Called by every thread of the team; the runtime puts a barrier after each node.
   void (*run)(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread);
 };
+
+// The operator without its check: for nodes of a blob that is part of the program.
+constexpr Op unchecked(Op op) {
+  op.check = nullptr;
+  return op;
+}
+
+// rnnp_op_NAME and rnnp_op_NAME_unchecked. An initialiser in braces.
+#define RNNPACK_OP(name, ...)                     \
+  const Op rnnp_op_##name = __VA_ARGS__;          \
+  extern "C" const Op rnnp_op_##name##_unchecked; \
+  const Op rnnp_op_##name##_unchecked = unchecked(__VA_ARGS__)
 
 // A list of operators; the first that accepts a node runs it.
 struct OpList {

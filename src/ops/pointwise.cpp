@@ -140,7 +140,7 @@ void run_binary(const RunEnv &env, const BlobNode &node, void *object, uint32_t 
 
 }  // namespace
 
-const Op rnnp_op_unary = {OpKind::kUnary, accepts_unary, check_unary, nullptr, build_unary, nullptr, run_unary};
-const Op rnnp_op_binary = {OpKind::kBinary, accepts_binary, check_binary, nullptr, build_binary, nullptr, run_binary};
+RNNPACK_OP(unary, {OpKind::kUnary, accepts_unary, check_unary, nullptr, build_unary, nullptr, run_unary});
+RNNPACK_OP(binary, {OpKind::kBinary, accepts_binary, check_binary, nullptr, build_binary, nullptr, run_binary});
 
 }  // namespace rnnp

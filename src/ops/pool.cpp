@@ -199,6 +199,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_pool = {OpKind::kPool, nullptr, check, nullptr, keep_attr<AttrPool>, nullptr, run};
+RNNPACK_OP(pool, {OpKind::kPool, nullptr, check, nullptr, keep_attr<AttrPool>, nullptr, run});
 
 }  // namespace rnnp

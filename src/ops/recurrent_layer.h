@@ -1,12 +1,16 @@
-// recurrent_layer.h -- a recurrent node of a session, as recurrent.cpp makes it.
+// recurrent_layer.h -- a recurrent node of a session, as build_recurrent makes it.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_OPS_RECURRENT_LAYER_H_
 #define RNNPACK_OPS_RECURRENT_LAYER_H_
 
+#include "base/compiled_isa.h"
 #include "ops/op.h"
 #include "ops/recurrent_plan.h"
 
 namespace rnnp {
+
+// Kernels of microcontrollers take one step a call.
+constexpr bool kStepsTogether = kManyThreads || (kCompiledIsa & ~(RNNP_ISA_VFPV4 | RNNP_ISA_MVE | RNNP_ISA_RVF)) != 0;
 
 struct Direction;
 struct SplitStep;
@@ -60,10 +64,6 @@ struct Recurrent {
   Direction *direction;  // [direction_count]
   SingleStep single;
 };
-
-// Op::build but for what is done with R's products, and Op::run. *built stays as it is while measuring.
-rnnp_status build_recurrent(BuildEnv *env, const BlobNode &node, RecurrentPlan *planned, Recurrent **built);
-void run_recurrent(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread);
 
 }  // namespace rnnp
 #endif  // RNNPACK_OPS_RECURRENT_LAYER_H_

@@ -71,6 +71,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_reduce = {OpKind::kReduce, nullptr, check, nullptr, build, nullptr, run};
+RNNPACK_OP(reduce, {OpKind::kReduce, nullptr, check, nullptr, build, nullptr, run});
 
 }  // namespace rnnp

@@ -53,6 +53,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_softmax = {OpKind::kSoftmax, nullptr, check, nullptr, build, nullptr, run};
+RNNPACK_OP(softmax, {OpKind::kSoftmax, nullptr, check, nullptr, build, nullptr, run});
 
 }  // namespace rnnp

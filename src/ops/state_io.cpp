@@ -47,7 +47,7 @@ void run_write(const RunEnv &env, const BlobNode &node, void *object, uint32_t t
 
 }  // namespace
 
-const Op rnnp_op_state_read = {OpKind::kStateRead, nullptr, check_read, nullptr, keep_attr<AttrState>, nullptr, run_read};
-const Op rnnp_op_state_write = {OpKind::kStateWrite, nullptr, check_write, nullptr, keep_attr<AttrState>, nullptr, run_write};
+RNNPACK_OP(state_read, {OpKind::kStateRead, nullptr, check_read, nullptr, keep_attr<AttrState>, nullptr, run_read});
+RNNPACK_OP(state_write, {OpKind::kStateWrite, nullptr, check_write, nullptr, keep_attr<AttrState>, nullptr, run_write});
 
 }  // namespace rnnp

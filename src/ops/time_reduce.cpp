@@ -96,6 +96,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_time_reduce = {OpKind::kTimeReduce, nullptr, check, nullptr, keep_attr<AttrTimeReduce>, nullptr, run};
+RNNPACK_OP(time_reduce, {OpKind::kTimeReduce, nullptr, check, nullptr, keep_attr<AttrTimeReduce>, nullptr, run});
 
 }  // namespace rnnp

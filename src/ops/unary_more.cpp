@@ -170,6 +170,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_unary_more = {OpKind::kUnary, accepts, check, nullptr, build, nullptr, run};
+RNNPACK_OP(unary_more, {OpKind::kUnary, accepts, check, nullptr, build, nullptr, run});
 
 }  // namespace rnnp

@@ -69,6 +69,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-const Op rnnp_op_where = {OpKind::kWhere, nullptr, check, nullptr, keep_attr<AttrWhere>, nullptr, run};
+RNNPACK_OP(where, {OpKind::kWhere, nullptr, check, nullptr, keep_attr<AttrWhere>, nullptr, run});
 
 }  // namespace rnnp

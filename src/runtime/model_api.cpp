@@ -1,5 +1,6 @@
 // model_api.cpp -- versions, and what can be asked of an opened model. Touches the caller's structs only.
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/registry_view.h"
 #include "runtime/session.h"
 #include "runtime/structs.h"
 
@@ -67,6 +68,15 @@ rnnp_status rnnp_model_open(rnnp_model *model, const void *blob, size_t bytes, u
   if (!rnnp::is_aligned(blob, rnnp::kBlobAlign)) return RNNP_E_ALIGN;
   rnnp::Model m;
   const rnnp_status status = rnnp::model_open(&m, blob, bytes, flags);
+  if (status == RNNP_OK) rnnp::copy_bytes(model, &m, sizeof m);
+  return status;
+}
+
+rnnp_status rnnp_model_open_with(const rnnp_registry *registry, rnnp_model *model) {
+  if (model == nullptr || !rnnp::is_registry(registry) || registry->blob == nullptr) return RNNP_E_ARG;
+  if (!rnnp::is_aligned(registry->blob, rnnp::kBlobAlign)) return RNNP_E_ALIGN;
+  rnnp::Model m;
+  const rnnp_status status = rnnp::model_take(&m, registry->blob);
   if (status == RNNP_OK) rnnp::copy_bytes(model, &m, sizeof m);
   return status;
 }

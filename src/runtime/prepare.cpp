@@ -81,6 +81,11 @@ rnnp_status status_of(Reason reason) {
   return kStatuses[uint32_t(reason)];
 }
 
+rnnp_status refuse(Refusal *refusal, Reason reason, uint32_t node, size_t needed) {
+  *refusal = {reason, node, needed};
+  return status_of(reason);
+}
+
 rnnp_status prepare_session(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options, Model *m,
                             SessionConfig *c, Refusal *refusal, DataMemory *memory) {
   refuse(refusal, Reason::kNothing);

@@ -53,10 +53,8 @@ inline Reason reason_of(rnnp_status status) {
   return status == RNNP_E_LAYOUT ? Reason::kNoKernel : status == RNNP_E_SMALL_MEMORY ? Reason::kTooLarge : Reason::kBadNode;
 }
 
-inline rnnp_status refuse(Refusal *refusal, Reason reason, uint32_t node = kNone, size_t needed = 0) {
-  *refusal = {reason, node, needed};
-  return status_of(reason);
-}
+// Says so in *refusal; the reason's status.
+rnnp_status refuse(Refusal *refusal, Reason reason, uint32_t node = kNone, size_t needed = 0);
 
 }  // namespace rnnp
 #endif  // RNNPACK_RUNTIME_REFUSAL_H_

@@ -110,6 +110,11 @@ rnnp_status reset_rows(const Session &s, uint32_t row);
 rnnp_status save_row(const Session &s, uint32_t row, void *dst, size_t bytes);
 rnnp_status load_row(const Session &s, uint32_t row, const void *src, size_t bytes);
 
+// Chunks of a wave that are under way at the same time; 0: there is no wave.
+inline uint32_t wave_stages(const WavePlan &wave) {
+  return kManyThreads ? wave.stages : 0;
+}
+
 inline bool is_session(const Session *s) {
   return s != nullptr && s->tag == kSessionTag;
 }

@@ -11,8 +11,9 @@ namespace {
 
 constexpr uint32_t kEveryIsa = ~RNNP_ISA_REFERENCE_ONLY;
 
-// Whether it is for the instruction sets alone that a node finds no kernel.
+// Whether it is for the instruction sets alone that a node finds no kernel. Firmware knows its CPU.
 bool another_isa_would_do(SessionConfig any, const BuildEnv &env, const BlobNode &node) {
+  if (!kManyThreads) return false;
   any.isa = kEveryIsa;
   const Op *op = operator_of(any, node);
   Arena arena(nullptr, 0);
@@ -20,7 +21,8 @@ bool another_isa_would_do(SessionConfig any, const BuildEnv &env, const BlobNode
   trial.isa = any.isa;
   trial.arena = &arena;
   void *object = nullptr;
-  return op != nullptr && op->check(*any.model, node) == RNNP_OK && op->build(&trial, node, &object) == RNNP_OK;
+  return op != nullptr && (op->check == nullptr || op->check(*any.model, node) == RNNP_OK) &&
+         op->build(&trial, node, &object) == RNNP_OK;
 }
 
 rnnp_status build_node(const SessionConfig &config, BuildEnv *env, uint32_t index, NodeSlot *slot, Refusal *refusal) {
@@ -79,7 +81,7 @@ void place_states(const SessionConfig &config, Arena *arena, Session *s) {
 
 // Steps for which pools and staging have room: a chunk, or the chunks of a wave that are under way.
 uint32_t pool_steps(const SessionConfig &config) {
-  const uint32_t wave = config.wave.stages * config.wave.chunk_steps;
+  const uint32_t wave = wave_stages(config.wave) * config.wave.chunk_steps;
   return wave > config.chunk_steps ? wave : config.chunk_steps;
 }
 
@@ -109,20 +111,21 @@ struct Tables {
 
 // A line per thread and for each set of threads that meets.
 uint32_t barrier_lines(const SessionConfig &config) {
-  return (config.region_threads > 1 ? 2 * config.region_threads : 0) + config.wave.stages;
+  if (!kManyThreads) return 0;
+  return (config.region_threads > 1 ? 2 * config.region_threads : 0) + wave_stages(config.wave);
 }
 
 Tables take_tables(const SessionConfig &config, Arena *arena) {
   const Model &m = *config.model;
   Tables t;
   t.session = arena->take<Session>(1);
-  t.values = arena->take<ValueSlot>(mul_sat(m.values.count, 1 + config.wave.stages));
+  t.values = arena->take<ValueSlot>(mul_sat(m.values.count, 1 + wave_stages(config.wave)));
   t.nodes = arena->take<NodeSlot>(m.nodes.count);
   t.states = arena->take<StateSlot>(m.states.count);
   t.barriers = arena->take<Barrier>(barrier_lines(config));
   t.inputs = arena->take<IoSlot>(m.inputs.count);
   t.outputs = arena->take<IoSlot>(m.outputs.count);
-  t.waves = arena->take<Lane>(config.wave.stages);
+  t.waves = arena->take<Lane>(wave_stages(config.wave));
   t.rows = arena->take<uint32_t>(mul_sat(config.max_batch, 3));
   return t;
 }
@@ -143,7 +146,7 @@ void fill_session(const SessionConfig &config, const Tables &t) {
   s.states = t.states;
   s.barriers = t.barriers;
   s.team_barriers = t.barriers + config.region_threads;
-  s.wave_barriers = t.barriers + (barrier_lines(config) - config.wave.stages);
+  s.wave_barriers = t.barriers + (barrier_lines(config) - wave_stages(config.wave));
   s.inputs = t.inputs;
   s.outputs = t.outputs;
   s.waves = t.waves;
@@ -159,7 +162,7 @@ void fill_session(const SessionConfig &config, const Tables &t) {
 }
 
 uint32_t single_step_threads(const Session &s) {
-  return s.parallel_steps > 1 ? 1 : s.region_threads;
+  return !kManyThreads || s.parallel_steps > 1 ? 1 : s.region_threads;
 }
 
 void finish_nodes(Session *s) {
@@ -210,7 +213,7 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Arena *data
   place_states(config, data, t.session);
   const size_t rows = mul_sat(config.max_batch, pool_steps(config));
   const size_t scratch_bytes = align_up(env.scratch_bytes, kArenaAlign);
-  uint8_t *scratch = data->take<uint8_t>(mul_sat(scratch_bytes, config.wave.stages > 1 ? config.wave.stages : 1));
+  uint8_t *scratch = data->take<uint8_t>(mul_sat(scratch_bytes, wave_stages(config.wave) > 1 ? wave_stages(config.wave) : 1));
   float *sequence_pool = data->take<float>(mul_sat(m.header->sequence_pool_elems, rows));
   float *row_pool = data->take<float>(mul_sat(m.header->row_pool_elems, config.max_batch));
   place_staging(config, data, m.inputs, placing ? t.inputs : nullptr);
@@ -221,7 +224,7 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Arena *data
   t.session->row_pool = row_pool;
   t.session->lane = {t.values, sequence_pool, config.chunk_steps, 0, scratch};
   place_values(config, *t.session, t.session->lane);
-  for (uint32_t i = 0; i < config.wave.stages; ++i) {
+  for (uint32_t i = 0; i < wave_stages(config.wave); ++i) {
     const uint32_t steps = config.wave.chunk_steps;
     float *pool = sequence_pool + size_t{m.header->sequence_pool_elems} * config.max_batch * steps * i;
     t.waves[i] = {t.values + size_t{m.values.count} * (i + 1), pool, steps, steps * i, scratch + scratch_bytes * i};

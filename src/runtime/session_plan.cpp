@@ -39,7 +39,8 @@ rnnp_status check_nodes(const SessionConfig &c, StepNeeds *needs, Refusal *refus
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
     const Op *op = operator_of(c, m.nodes[i]);
     if (op == nullptr) return refuse(refusal, is_known(c, m.nodes[i]) ? Reason::kNotTaken : Reason::kNoOperator, i);
-    const rnnp_status status = op->check(m, m.nodes[i]);
+    if (op->check == nullptr && c.check != nullptr) return refuse(refusal, Reason::kOtherBlob, i);
+    const rnnp_status status = op->check == nullptr ? rnnp_status{RNNP_OK} : op->check(m, m.nodes[i]);
     if (status != RNNP_OK) return refuse(refusal, reason_of(status), i);
     const NodeCosts costs = costs_of(*op, m, m.nodes[i]);
     needs->meetings += costs.meetings;

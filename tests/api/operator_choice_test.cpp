@@ -137,4 +137,44 @@ TEST(OperatorChoice, ARegistryWithoutTheCheckIsForItsOwnBlobAlone) {
   }
 }
 
+// A registry that comes with a blob opens it without the checks, and its operators may leave theirs out; with any other blob they
+// run nothing, even where the registry checks how values flow.
+TEST(OperatorChoice, AnUncheckedOperatorRunsTheRegistrysBlobAlone) {
+  const AlignedBytes own(unary(rnnp::Act::kTanh).bytes()), other(unary(rnnp::Act::kTanh).bytes());
+  const std::vector<const rnnp_op *> ops = {&rnnp_op_unary_unchecked};
+  for (const rnnp_check *check : {static_cast<const rnnp_check *>(nullptr), &rnnp_check_dataflow}) {
+    const rnnp_registry registry = registry_of(ops, check, own.data());
+    rnnp_model model;
+    ASSERT_EQ(rnnp_model_open_with(&registry, &model), RNNP_OK);
+    rnnp_memory memory = RNNP_MEMORY_INIT;
+    ASSERT_EQ(rnnp_session_memory_with(&registry, &model, nullptr, &memory), RNNP_OK);
+    AlignedBytes storage(memory.session_bytes);
+    rnnp_session *session = nullptr;
+    ASSERT_EQ(rnnp_session_init_with(&registry, &session, &model, nullptr, storage.data(), storage.size()), RNNP_OK);
+    rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
+    ASSERT_EQ(rnnp_model_info(&model, &facts), RNNP_OK);
+    EXPECT_EQ(facts.blob_bytes, own.size());
+    ASSERT_EQ(rnnp_model_open(&model, other.data(), other.size(), 0), RNNP_OK);
+    EXPECT_EQ(rnnp_session_memory_with(&registry, &model, nullptr, &memory), RNNP_E_ARG);
+  }
+}
+
+TEST(OperatorChoice, ABlobOfAnotherLibraryDoesNotOpenWithARegistry) {
+  const AlignedBytes own(unary(rnnp::Act::kTanh).bytes());
+  const std::vector<const rnnp_op *> ops = {&rnnp_op_unary_unchecked};
+  rnnp_model model;
+  const rnnp_registry registry = registry_of(ops, nullptr, own.data()), none = registry_of(ops, &rnnp_check_dataflow, nullptr),
+                      askew = registry_of(ops, nullptr, own.data() + 4);
+  EXPECT_EQ(rnnp_model_open_with(&registry, nullptr), RNNP_E_ARG);
+  EXPECT_EQ(rnnp_model_open_with(nullptr, &model), RNNP_E_ARG);
+  EXPECT_EQ(rnnp_model_open_with(&none, &model), RNNP_E_ARG);
+  EXPECT_EQ(rnnp_model_open_with(&askew, &model), RNNP_E_ALIGN);
+  for (const size_t byte : {offsetof(rnnp::BlobHeader, magic), offsetof(rnnp::BlobHeader, version)}) {
+    AlignedBytes changed(unary(rnnp::Act::kTanh).bytes());
+    changed.data()[byte] ^= 0x40;
+    const rnnp_registry theirs = registry_of(ops, nullptr, changed.data());
+    EXPECT_EQ(rnnp_model_open_with(&theirs, &model), byte == 0 ? RNNP_E_BLOB_MAGIC : RNNP_E_BLOB_VERSION);
+  }
+}
+
 }  // namespace

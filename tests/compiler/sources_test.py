@@ -172,9 +172,10 @@ message(STATUS "SOURCES ${{sources}}")
     # --- One file ---------------------------------------------------------------------------------------------------------------
 
     def test_one_file_is_all_a_program_needs(self):
-        for model, flags, how in ((MODEL, ["-DRNNPACK_REFERENCE_KERNELS"], ["--reference"]), (MIXED, ["-mavx2", "-mfma", "-mf16c"], [])):
+        kinds = ((MODEL, ["--weights", "int8"], ["-DRNNPACK_REFERENCE_KERNELS"], ["--reference"]), (MIXED, [], ["-mavx2", "-mfma", "-mf16c"], []))
+        for model, options, flags, how in kinds:
             with self.subTest(model=model, flags=flags):
-                expected = self.emit(model, "--one-file", how=how)
+                expected = self.emit(model, "--one-file", *options, how=how)
                 self.assertFalse(re.search(r'^#include [<"]rnnpack', (self.at / "net.h").read_text() + (self.at / "net.cpp").read_text(), re.M))
                 command = [CXX, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror", "-ffp-contract=off", *flags, self.at / "net.cpp"]
                 subprocess.run([*command, "-x", "c++", self.write_program(), "-o", self.at / "program"], check=True, timeout=600)
@@ -182,9 +183,9 @@ message(STATUS "SOURCES ${{sources}}")
 
     def test_one_file_has_only_the_operators_of_its_model(self):
         self.emit(MODEL, "--one-file")
-        ops = set(re.findall(r"^const Op (rnnp_op_\w+) =", (self.at / "net.cpp").read_text(), re.M))
-        self.assertIn("rnnp_op_recurrent", ops)
-        self.assertFalse({"rnnp_op_conv", "rnnp_op_norm", "rnnp_op_where"} & ops, ops)
+        ops = set(re.findall(r"^RNNPACK_OP\((\w+),", (self.at / "net.cpp").read_text(), re.M))
+        self.assertIn("recurrent", ops)
+        self.assertFalse({"conv", "norm", "where"} & ops, ops)
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ constexpr const char *kHeader = R"(/* @name@.h -- a compiled model for the rnnpa
  *   rnnp_session *session;
  *   rnnp_session_options options;
  *   @name@_options(&options);
- *   if (rnnp_model_open(&model, @name@, @NAME@_BYTES, 0) == RNNP_OK &&
+ *   if (rnnp_model_open_with(&@name@_registry, &model) == RNNP_OK &&
  *       rnnp_session_init_with(&@name@_registry, &session, &model, &options, memory, sizeof memory) == RNNP_OK) {
  *     rnnp_run(session, steps, x, y);
  *   }

@@ -96,6 +96,12 @@ std::string array_text(const std::string &type, const std::string &array, const 
   return text + "};\n";
 }
 
+// The blob is the registry's own: it is checked here and now.
+std::vector<std::string> unchecked(std::vector<std::string> ops) {
+  for (std::string &name : ops) name += "_unchecked";
+  return ops;
+}
+
 // Throws what is in the way of a session that no registry can help.
 void check_uses(const Choice &choice, const std::vector<RegistryUse> &uses) {
   if (suffices(choice, uses)) return;
@@ -142,7 +148,7 @@ RegistryNames registry_names(const std::vector<RegistryUse> &uses) {
 }
 
 std::string registry_text(const RegistryNames &names, const std::string &name) {
-  return array_text("rnnp_op", "ops", names.ops) + array_text("rnnp_kernel_group", "kernels", names.groups) +
+  return array_text("rnnp_op", "ops", unchecked(names.ops)) + array_text("rnnp_kernel_group", "kernels", names.groups) +
          definition(name + "_registry", "NULL, " + name);
 }
 
@@ -162,8 +168,9 @@ std::string one_file_registry_text(const RegistryNames &names, const std::string
   const std::string value = " = {sizeof(rnnp_registry), sizeof " + ops + " / sizeof " + ops + "[0], sizeof " + kernels +
                             " / sizeof " + kernels + "[0],\n  reinterpret_cast<const rnnp_op *const *>(" + ops +
                             "), reinterpret_cast<const rnnp_kernel_group *const *>(" + kernels + "), nullptr, " + name + "};\n";
-  return array_text("rnnp::Op", ops, names.ops, "rnnp::") + array_text("rnnp::KernelList", kernels, names.groups, "rnnp::") +
-         "const rnnp_registry " + name + "_registry" + value + "const rnnp_registry rnnp_default_registry" + value;
+  return array_text("rnnp::Op", ops, unchecked(names.ops), "rnnp::") +
+         array_text("rnnp::KernelList", kernels, names.groups, "rnnp::") + "const rnnp_registry " + name + "_registry" + value +
+         "const rnnp_registry rnnp_default_registry" + value;
 }
 
 }  // namespace rnnp::compiler

@@ -113,7 +113,7 @@ class OneFile {
       return starts_with(path, "runtime/") || starts_with(path, "kernels/") || starts_with(path, "format/") ||
              path == "platform/bare/cpu_bare.cpp";
     return std::any_of(ops.begin(), ops.end(), [&](const std::string &op) {
-      return sources_.at(path).find("\nconst Op " + op + " =") != std::string::npos;
+      return sources_.at(path).find("\nRNNPACK_OP(" + op.substr(std::string("rnnp_op_").size()) + ",") != std::string::npos;
     });
   }
 

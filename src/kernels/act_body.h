@@ -99,19 +99,22 @@ RNNPACK_INLINE F combine(F a, F b) {
 // A step of 0 repeats one value: it is loaded once.
 template <Binary kOp>
 void binary_loop(const BinaryArgs *args) {
-  const F a0 = args->a_step ? Vec::set1(0.0f) : Vec::broadcast(args->a);
-  const F b0 = args->b_step ? Vec::set1(0.0f) : Vec::broadcast(args->b);
-  const size_t n = args->n;
-  size_t i = 0;
-  for (; i + Vec::kWidth <= n; i += Vec::kWidth) {
-    const F a = args->a_step ? Vec::load(args->a + i) : a0;
-    const F b = args->b_step ? Vec::load(args->b + i) : b0;
-    Vec::store(args->y + i, combine<kOp>(a, b));
-  }
-  if (i < n) {
-    const F a = args->a_step ? Vec::load_first(args->a + i, n - i) : a0;
-    const F b = args->b_step ? Vec::load_first(args->b + i, n - i) : b0;
-    Vec::store_first(args->y + i, combine<kOp>(a, b), n - i);
+  const size_t n = args->n, a_step = args->a_step, b_step = args->b_step;
+  const float *a_row = args->a, *b_row = args->b;
+  float *y = args->y;
+  for (uint32_t row = args->rows; row != 0; --row, a_row += args->a_row, b_row += args->b_row, y += n) {
+    const F a0 = Vec::broadcast(a_row), b0 = Vec::broadcast(b_row);
+    size_t i = 0;
+    for (; i + Vec::kWidth <= n; i += Vec::kWidth) {
+      const F a = a_step ? Vec::load(a_row + i) : a0;
+      const F b = b_step ? Vec::load(b_row + i) : b0;
+      Vec::store(y + i, combine<kOp>(a, b));
+    }
+    if (i < n) {
+      const F a = a_step ? Vec::load_first(a_row + i, n - i) : a0;
+      const F b = b_step ? Vec::load_first(b_row + i, n - i) : b0;
+      Vec::store_first(y + i, combine<kOp>(a, b), n - i);
+    }
   }
 }
 
@@ -133,7 +136,11 @@ void binary_run(const BinaryArgs *args) {
     default:
       break;
   }
-  for (size_t i = 0; i < args->n; ++i) args->y[i] = scalar_pow(args->a[i * args->a_step], args->b[i * args->b_step]);
+  for (uint32_t row = 0; row < args->rows; ++row) {
+    const float *a = args->a + row * args->a_row, *b = args->b + row * args->b_row;
+    float *y = args->y + row * args->n;
+    for (size_t i = 0; i < args->n; ++i) y[i] = scalar_pow(a[i * args->a_step], b[i * args->b_step]);
+  }
 }
 
 constexpr uint32_t kLanes = 16;

@@ -45,11 +45,14 @@ float combine(Binary op, float a, float b) {
 }
 
 void ref_binary(const BinaryArgs *args) {
-  // A repeated operand may be overwritten by y: it is read once, before.
   if (args->n == 0) return;
-  const float a0 = args->a[0], b0 = args->b[0];
-  for (size_t i = 0; i < args->n; ++i)
-    args->y[i] = combine(static_cast<Binary>(args->op), args->a_step ? args->a[i] : a0, args->b_step ? args->b[i] : b0);
+  for (uint32_t row = 0; row < args->rows; ++row) {
+    const float *a = args->a + row * args->a_row, *b = args->b + row * args->b_row;
+    float *y = args->y + row * args->n;
+    const float a0 = a[0], b0 = b[0];  // a repeated operand may be overwritten by y: it is read once, before
+    for (size_t i = 0; i < args->n; ++i)
+      y[i] = combine(static_cast<Binary>(args->op), args->a_step ? a[i] : a0, args->b_step ? b[i] : b0);
+  }
 }
 
 void ref_softmax(const SoftmaxArgs *args) {

@@ -36,7 +36,8 @@ struct BlockLayout {
   static constexpr uint32_t kMostRows = 8, kMostTiles = 8;
   uint32_t tile_floats;                  // floats of a tile at one k
   uint32_t kr, column_bytes;             // consecutive k of a unit that lie together, and their bytes
-  uint32_t most_rows;                    // of any block
+  uint32_t most_rows;                    // of blocks of any number of tiles
+  uint8_t tall_rows, tall_tiles;         // of blocks of more rows and up to so many tiles; 0: there are none
   uint32_t pass[kMostRows];              // floats of a tile that a block of one tile takes in one pass
   uint8_t every_count[kMostRows];        // 1: there is a block for every number of tiles up to the most
   uint8_t most_tiles[kMostRows];         // of a block of so many rows

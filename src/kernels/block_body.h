@@ -20,6 +20,9 @@ constexpr bool kIsF32 = false;
 template <>
 constexpr bool kIsF32<PanelF32> = true;
 
+// A store of AVX-512 takes its mask along.
+constexpr bool kMasksCostNothing = kWidth == 16;
+
 // The columns there are of `rows` rows of `row` floats.
 RNNPACK_NOINLINE void store_columns(const BlockArgs *b, const float *from, size_t rows, size_t row) {
   float *out = b->out;
@@ -43,7 +46,12 @@ RNNPACK_INLINE void store_rows(const F (&acc)[kMr][kTiles * kVectors], float *to
 template <int kMr, int kTiles, int kVectors>
 RNNPACK_INLINE void store_block(const BlockArgs *b, const F (&acc)[kMr][kTiles * kVectors]) {
   constexpr size_t kFloats = kTiles * kVectors * kWidth;
-  if constexpr (kTiles * kVectors == 1) {
+  if constexpr (kTiles * kVectors == 1 && kMasksCostNothing) {
+    const size_t columns = b->columns < kFloats ? b->columns : kFloats;
+    float *out = b->out;
+    RNNPACK_UNROLL
+    for (int m = 0; m < kMr; ++m, out = offset_bytes(out, b->out_row_bytes)) Vec::store_first(out, acc[m][0], columns);
+  } else if constexpr (kTiles * kVectors == 1) {
     float *out = b->out;
     RNNPACK_UNROLL
     for (int m = 0; m < kMr; ++m, out = offset_bytes(out, b->out_row_bytes)) {
@@ -103,9 +111,9 @@ constexpr void add_blocks(BlockLayout *layout) {
   if constexpr (kTiles > 1) add_blocks<Panel, kTileVectors, kMr, fewer_tiles(kMr, kTiles, kIsF32<Panel>)>(layout);
 }
 
-template <class Panel, int kTileVectors, int kMr>
-constexpr void add_rows(BlockLayout *layout) {
-  constexpr int kTiles = block_tiles(kMr, kTileVectors, kIsF32<Panel>);
+// The blocks of kMr rows and up to kTiles tiles.
+template <class Panel, int kTileVectors, int kMr, int kTiles>
+constexpr void add_height(BlockLayout *layout) {
   add_blocks<Panel, kTileVectors, kMr, kTiles>(layout);
   layout->pass[kMr - 1] = pass_vectors(kMr, kTileVectors) * kWidth;
   layout->every_count[kMr - 1] = every_count(kMr, kIsF32<Panel>);
@@ -115,6 +123,11 @@ constexpr void add_rows(BlockLayout *layout) {
     if (layout->blocks[kMr - 1][t] != nullptr) widest = static_cast<uint8_t>(t + 1);
     layout->tiles[kMr - 1][t] = widest;
   }
+}
+
+template <class Panel, int kTileVectors, int kMr>
+constexpr void add_rows(BlockLayout *layout) {
+  add_height<Panel, kTileVectors, kMr, block_tiles(kMr, kTileVectors, kIsF32<Panel>)>(layout);
   if constexpr (kMr > 1) add_rows<Panel, kTileVectors, kMr - 1>(layout);
 }
 
@@ -127,6 +140,11 @@ constexpr BlockLayout block_layout() {
   layout.column_bytes = Panel::kColumnBytes;
   layout.most_rows = kMost;
   add_rows<Panel, kTileVectors, kMost>(&layout);
+  if constexpr (has_tall_blocks(kTileVectors) && kIsF32<Panel>) {
+    add_height<Panel, kTileVectors, kTallRows, 2>(&layout);
+    layout.tall_rows = kTallRows;
+    layout.tall_tiles = 2;
+  }
   return layout;
 }
 

@@ -18,6 +18,15 @@ RNNPACK_INLINE uint32_t even_share(uint32_t left, uint32_t most) {
   return (left + shares - 1) / shares;
 }
 
+// Rows of the next block of `tiles` tiles when `left` are to be done.
+RNNPACK_INLINE uint32_t next_rows(const BlockLayout &layout, uint32_t tiles, uint32_t left) {
+  if (tiles <= layout.tall_tiles) {
+    const uint32_t share = even_share(left, layout.tall_rows);
+    if (share > layout.most_rows && left >= layout.tall_rows) return layout.tall_rows;
+  }
+  return even_share(left, layout.most_rows);
+}
+
 // Tiles of the next block of `rows` rows when `left` are to be done; no last block is left with a tile or two.
 RNNPACK_INLINE uint32_t next_tiles(const BlockLayout &layout, uint32_t rows, uint32_t left) {
   const uint32_t most = layout.most_tiles[rows - 1];

@@ -81,7 +81,7 @@ struct Gemm {
         ahead.at = panel(size_t{tile} + count);
         ahead.bytes = args->far ? (next < count ? next : count) * b.panel_tile : 0;
         for (uint32_t row = from; row < to;) {
-          const uint32_t rows = even_share(to - row, layout.most_rows);
+          const uint32_t rows = next_rows(layout, count, to - row);
           group(row, tile, count, rows);
           row += rows;
         }

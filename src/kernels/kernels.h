@@ -112,7 +112,8 @@ struct ActArgs {
 using ActFn = void (*)(const ActArgs *);
 
 // --- binary and softmax ------------------------------------------------------------------------------------------------------
-// y[i] = a[i * a_step] op b[i * b_step], steps 0 or 1, y may be a or b.
+// y[r][i] = a[r * a_row + i * a_step] op b[r * b_row + i * b_step] for n elements of each row; steps 0 or 1; y is packed, and may
+// be a or b where that is packed too, or repeats the one element that there is.
 struct BinaryArgs {
   const float *a;
   const float *b;
@@ -120,6 +121,8 @@ struct BinaryArgs {
   size_t n;
   uint32_t a_step, b_step;
   uint32_t op;  // Binary
+  uint32_t rows;
+  size_t a_row, b_row;
 };
 using BinaryFn = void (*)(const BinaryArgs *);
 

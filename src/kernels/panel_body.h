@@ -81,6 +81,13 @@ RNNPACK_INLINE void accumulate(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr>
 // Blocks of fewer rows have no time to ask for what comes next: memory is all they wait for.
 constexpr int kAskingRows = 4;
 
+// One or two tiles of one vector are too few chains in blocks of fewer rows. Each row of such a block is a load in every term, so
+// there is no time left to count terms.
+constexpr int kTallRows = 8;
+constexpr bool is_tall(int rows, int vectors) {
+  return Vec::kRegisters >= 32 && !Vec::kLanes && rows == kTallRows && vectors == 1;
+}
+
 // The same with panels of any type, each KR of k `panel_k` bytes apart; `ahead`: lines to ask for, one a k.
 template <class Panel, int kMr, int kTiles, int kVectors>
 RNNPACK_INLINE void accumulate_strided(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, const uint8_t *panel,
@@ -96,6 +103,20 @@ RNNPACK_INLINE void accumulate_strided(F (&acc)[kMr][kTiles * kVectors], const R
         accumulate_terms<Panel, 1, kMr, kTiles, kVectors>(acc, rows, i, panel, tile_bytes);
       }
       return;
+    }
+  }
+  if constexpr (is_tall(kMr, kVectors)) {
+    constexpr size_t kLine = kWidth * sizeof(float);  // so wide are its tiles
+    Rows<kMr> at = rows;
+    RNNPACK_NO_UNROLL
+    for (; i + 2 <= k; i += 2, panel += 2 * kLine) {
+      accumulate_terms<Panel, 1, kMr, kTiles, kVectors>(acc, at, 0, panel, tile_bytes);
+      accumulate_terms<Panel, 1, kMr, kTiles, kVectors>(acc, at, 1, panel + kLine, tile_bytes);
+      RNNPACK_UNROLL
+      for (int m = 0; m < kMr; ++m) {
+        at.at[m] += 2;
+        __asm__("" : "+r"(at.at[m]));  // else GCC makes them one index, and each load takes a turn more
+      }
     }
   }
   RNNPACK_NO_UNROLL
@@ -144,6 +165,10 @@ constexpr size_t kFarPanelBytes = 100 * 1000;
 constexpr int block_rows(int vectors) {
   const int per_row = vectors == 3 ? 3 : Vec::kRegisters >= 32 ? 4 : 2;
   return kBlockVectors / per_row;
+}
+
+constexpr bool has_tall_blocks(int vectors) {
+  return block_rows(vectors) < kTallRows && is_tall(kTallRows, vectors);
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 // conv.cpp -- convolution as products: the elements under the window, one patch per position, against the panels of the gemm
 // kernels. A block of patches is copied into the thread's scratch, unless they lie in x as they are (1x1, windows side by side).
-// Threads own positions, or output tiles where positions are few. Touches its output and its own state only.
+// Windows that slide along the kernel's outermost axis by less than themselves overlap in one strip, which is copied once.
+// Threads own positions or strips, or output tiles where those are few. Touches its output and its own state only.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
-#include "ops/conv_history.h"
 #include "ops/panel_product.h"
+#include "ops/patches.h"
 
 namespace rnnp {
 namespace {
@@ -12,8 +13,14 @@ namespace {
 constexpr uint32_t kPatchBytes = 64 * 1024;  // of one block, where there are caches
 constexpr uint32_t kFewestRows = 8;          // of a block: what a gemm kernel wants
 constexpr uint32_t kMostRows = 256;
-constexpr uint32_t kFewChannels = 4;
-constexpr uint32_t kShortLine = 16;
+
+// Windows of positions next to each other along one axis, in one strip.
+struct Strips {
+  uint32_t positions;    // of one strip; 0: there are no strips
+  uint32_t axis, other;  // along which they lie, and the other one
+  uint32_t per_line;     // strips one after the other along the axis
+  uint32_t tap_elems;    // from tap to tap along the axis
+};
 
 struct Conv {
   const AttrConv *attr;
@@ -28,8 +35,8 @@ struct Conv {
   Reach reach;             // over which x (where it is read in place) and y have even strides
   int64_t x_step, y_step;  // elements from one position to the next, within the reach
   bool in_place;           // patches lie in x
-  bool short_lines;        // a window's line is a few elements of few channels: gathered tap by tap
-  bool whole_lines;        // a window's taps along w and their channels lie side by side
+  Patches patches;
+  Strips strips;
 };
 
 bool accepts(const OpChoice &choice, const BlobNode &node) {
@@ -49,21 +56,14 @@ bool window_is_inside(const BlobWindow &w, int axis) {
   return w.pad[axis] <= 0 && last - w.pad[axis] < int64_t{w.in_size[axis]};
 }
 
-// The elements under one line of the window, [kernel w][channels], have stride 1.
-bool lines_are_whole(const AttrConv &a) {
-  const BlobWindow &w = a.window;
-  if (a.in_channels > 1 && w.x_stride[2] != 1) return false;
-  return w.kernel[1] == 1 || int64_t{w.dilation[1]} * w.x_stride[1] == int64_t{a.in_channels};
-}
-
 PositionStrides x_strides(const AttrConv &a, uint32_t row_elems) {
   const BlobWindow &w = a.window;
   return {int64_t{w.stride[1]} * w.x_stride[1], int64_t{w.stride[0]} * w.x_stride[0], row_elems};
 }
 
-bool patches_lie_in_x(const AttrConv &a, const PositionStrides &x) {
+bool patches_lie_in_x(const AttrConv &a, const Patches &g, const PositionStrides &x) {
   const BlobWindow &w = a.window;
-  if (a.time_taps != 1 || a.lead != 0 || !window_is_inside(w, 0) || !window_is_inside(w, 1) || !lines_are_whole(a)) return false;
+  if (a.time_taps != 1 || a.lead != 0 || !window_is_inside(w, 0) || !window_is_inside(w, 1) || !g.whole_lines) return false;
   if (w.kernel[0] > 1 && int64_t{w.dilation[0]} * w.x_stride[0] != int64_t{w.kernel[1]} * a.in_channels) return false;
   return even_stride(w, x) > 0;
 }
@@ -74,13 +74,31 @@ uint32_t block_rows(const BuildEnv &env, uint32_t depth, size_t positions) {
   return positions < even ? static_cast<uint32_t>(positions) : even;
 }
 
+// Strips lie along the outermost axis on which the kernel has more than one tap, so that its elements follow each other.
+Strips strips_of(const BuildEnv &env, const AttrConv &a) {
+  const BlobWindow &w = a.window;
+  const uint32_t axis = w.kernel[0] > 1 ? 0 : 1, other = 1 - axis, tap = a.in_channels * (axis == 0 ? w.kernel[1] : 1);
+  if (a.time_taps != 1 || w.dilation[axis] != 1 || w.stride[axis] >= w.kernel[axis]) return {};
+  const uint32_t taps = kPatchBytes / 4 / tap, fits = taps < w.kernel[axis] ? 0 : (taps - w.kernel[axis]) / w.stride[axis] + 1;
+  const uint32_t share = w.out_size[other] < env.threads ? (w.out_size[axis] + env.threads - 1) / env.threads : w.out_size[axis];
+  uint32_t most = share < kFewestRows || env.l1d_bytes == 0 ? kFewestRows : share;
+  if (most > kMostRows) most = kMostRows;
+  if (most > fits) most = fits;
+  if (most < kFewestRows || w.out_size[axis] < kFewestRows) return {};
+  const uint32_t per_line = (w.out_size[axis] + most - 1) / most;
+  return {(w.out_size[axis] + per_line - 1) / per_line, axis, other, per_line, tap};
+}
+
+uint32_t strip_taps(const BlobWindow &w, uint32_t axis, uint32_t positions) {
+  return (positions - 1) * w.stride[axis] + w.kernel[axis];
+}
+
 void plan_strides(const Model &m, const BlobNode &node, Conv *c) {
   const AttrConv &a = *c->attr;
   const PositionStrides x = x_strides(a, m.values[m.node_input(node, 0)].row_elems);
   const PositionStrides y = {a.window.y_stride[1], a.window.y_stride[0], m.values[m.node_output(node, 0)].row_elems};
-  c->in_place = patches_lie_in_x(a, x);
-  c->whole_lines = lines_are_whole(a);
-  c->short_lines = a.in_channels <= kFewChannels && a.window.kernel[1] <= kShortLine / a.in_channels;
+  c->patches = patches_of(a);
+  c->in_place = patches_lie_in_x(a, c->patches, x);
   c->reach = even_reach(a.window, y);
   const Reach x_reach = even_reach(a.window, x);
   if (c->in_place && x_reach < c->reach) c->reach = x_reach;
@@ -110,7 +128,13 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   plan_strides(m, node, &c);
   const size_t rows = m.values[m.node_output(node, 0)].sequence ? mul_sat(env->max_batch, env->chunk_steps) : env->max_batch;
   c.block = block_rows(*env, c.depth, mul_sat(rows, window_positions(a->window)));
-  c.patch_bytes = c.in_place ? 0 : align_up(mul_sat(mul_sat(c.block, c.depth), sizeof(float)), kBlobAlign);
+  if (!c.in_place && !c.patches.short_lines) c.strips = strips_of(*env, *a);
+  size_t gathered = c.in_place ? 0 : mul_sat(c.block, c.depth);
+  if (c.strips.positions != 0) {
+    c.block = c.strips.positions;
+    gathered = size_t{strip_taps(a->window, c.strips.axis, c.block)} * c.strips.tap_elems;
+  }
+  c.patch_bytes = align_up(mul_sat(gathered, sizeof(float)), kBlobAlign);
   c.scratch_bytes = add_sat(c.patch_bytes, factor_scratch_bytes(matrix.format, c.depth, c.block));
   const size_t scratch = mul_sat(c.scratch_bytes, env->threads);
   if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;
@@ -118,102 +142,6 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   *object = kept;
   if (kept != nullptr) *kept = c;
   return RNNP_OK;
-}
-
-// --- Patches -----------------------------------------------------------------------------------------------------------------
-
-// One line of the window, [kernel w][channels], tap by tap. x: its group's first channel at w 0.
-float *gather_line(const Conv &c, const float *x, int32_t start, float *to) {
-  const AttrConv &a = *c.attr;
-  const BlobWindow &w = a.window;
-  for (uint32_t k = 0; k < w.kernel[1]; ++k, to += a.in_channels) {
-    const int32_t at = start + static_cast<int32_t>(k * w.dilation[1]);
-    if (at < 0 || at >= static_cast<int32_t>(w.in_size[1])) {
-      zero_bytes(to, a.in_channels * sizeof(float));
-      continue;
-    }
-    const float *from = x + ptrdiff_t{at} * w.x_stride[1];
-    for (uint32_t i = 0; i < a.in_channels; ++i) to[i] = from[static_cast<ptrdiff_t>(i) * w.x_stride[2]];
-  }
-  return to;
-}
-
-// The window of one time tap. x: the row, or nullptr for zeros.
-void gather_window(const Conv &c, const float *x, const Position &p, uint32_t group, float *to) {
-  const AttrConv &a = *c.attr;
-  const BlobWindow &w = a.window;
-  const size_t line = size_t{w.kernel[1]} * a.in_channels;
-  if (x == nullptr) {
-    zero_bytes(to, w.kernel[0] * line * sizeof(float));
-    return;
-  }
-  const int32_t first = window_start(w, 1, p.w);
-  const bool inside =
-      first >= 0 && first + static_cast<int32_t>((w.kernel[1] - 1) * w.dilation[1]) < static_cast<int32_t>(w.in_size[1]);
-  const float *base = x + w.x_first + static_cast<ptrdiff_t>(group * a.in_channels) * w.x_stride[2];
-  for (uint32_t k = 0; k < w.kernel[0]; ++k) {
-    const int32_t at = window_start(w, 0, p.h) + static_cast<int32_t>(k * w.dilation[0]);
-    if (at < 0 || at >= static_cast<int32_t>(w.in_size[0])) {
-      zero_bytes(to, line * sizeof(float));
-      to += line;
-      continue;
-    }
-    const float *from = base + ptrdiff_t{at} * w.x_stride[0];
-    if (!inside || !c.whole_lines) {
-      to = gather_line(c, from, first, to);
-      continue;
-    }
-    copy_bytes(to, from + ptrdiff_t{first} * w.x_stride[1], line * sizeof(float));
-    to += line;
-  }
-}
-
-// The windows of `count` positions of one line, tap by tap.
-void gather_columns(const Conv &c, const float *x, const Position &p, uint32_t count, uint32_t group, float *to) {
-  const AttrConv &a = *c.attr;
-  const BlobWindow &w = a.window;
-  for (uint32_t k = 0; k < w.kernel[0]; ++k) {
-    const int32_t at = window_start(w, 0, p.h) + static_cast<int32_t>(k * w.dilation[0]);
-    const bool inside = x != nullptr && at >= 0 && at < static_cast<int32_t>(w.in_size[0]);
-    for (uint32_t i = 0; i < w.kernel[1] * a.in_channels; ++i, ++to) {
-      const uint32_t tap = i / a.in_channels, channel = group * a.in_channels + i % a.in_channels;
-      const float *from =
-          inside ? x + w.x_first + ptrdiff_t{at} * w.x_stride[0] + static_cast<ptrdiff_t>(channel) * w.x_stride[2] : nullptr;
-      int32_t column = window_start(w, 1, p.w) + static_cast<int32_t>(tap * w.dilation[1]);
-      for (uint32_t n = 0; n < count; ++n, column += static_cast<int32_t>(w.stride[1])) {
-        const bool there = inside && column >= 0 && column < static_cast<int32_t>(w.in_size[1]);
-        to[size_t{n} * c.depth] = there ? from[ptrdiff_t{column} * w.x_stride[1]] : 0.0f;
-      }
-    }
-  }
-}
-
-// Positions of one row share the rows that their time taps read.
-void gather_block(const RunEnv &env, const Conv &c, const ValueSlot &x, Position p, uint32_t count, uint32_t group, float *to) {
-  const AttrConv &a = *c.attr;
-  const size_t tap_elems = size_t{a.window.kernel[0]} * a.window.kernel[1] * a.in_channels;
-  while (count != 0) {
-    const uint32_t same = positions_within(a.window, c.short_lines ? Reach::kLine : Reach::kRow, p, count);
-    Position next = p;
-    for (uint32_t tap = 0; tap < a.time_taps; ++tap) {
-      const float *row = tap_row(env, a, x, p, tap);
-      if (c.short_lines) {
-        gather_columns(c, row, p, same, group, to + tap * tap_elems);
-        continue;
-      }
-      next = p;
-      for (uint32_t i = 0; i < same; ++i) {
-        gather_window(c, row, next, group, to + size_t{i} * c.depth + tap * tap_elems);
-        next_position(a.window, env.batch, &next);
-      }
-    }
-    if (c.short_lines) {
-      skip_positions(a.window, env.batch, same, &next);
-    }
-    p = next;
-    to += size_t{same} * c.depth;
-    count -= same;
-  }
 }
 
 const float *patch_in_x(const Conv &c, const ValueSlot &x, const Position &p, uint32_t group) {
@@ -237,13 +165,17 @@ void activate(const Conv &c, const GemmArgs &g) {
   }
 }
 
+void set_group(const RunEnv &env, const Conv &c, uint32_t group, GemmArgs *g) {
+  if (group != 0) set_panels(g, env.model->matrix(c.attr->matrix), group);
+  if (g->start != nullptr) g->start += group * c.bias_elems;
+}
+
 // One group of one block: as many products as x and y have even runs of positions.
 void run_group(const RunEnv &env, const Conv &c, const ValueSlot &x, const ValueSlot &y, Position p, uint32_t count, uint32_t group,
                GemmArgs g) {
   float *scratch = const_cast<float *>(g.a);
-  if (!c.in_place) gather_block(env, c, x, p, count, group, scratch);
-  if (group != 0) set_panels(&g, env.model->matrix(c.attr->matrix), group);
-  if (g.start != nullptr) g.start += group * c.bias_elems;
+  if (!c.in_place) gather_patches(env, c.patches, x, p, count, group, scratch);
+  set_group(env, c, group, &g);
   g.a_row_bytes = static_cast<size_t>(c.x_step) * sizeof(float);
   g.out_row_bytes = static_cast<size_t>(c.y_step) * sizeof(float);
   for (uint32_t done = 0; done < count; done += g.rows) {
@@ -268,14 +200,74 @@ void run_positions(const RunEnv &env, const Conv &c, const ValueSlot &x, const V
   }
 }
 
+// --- Strips ------------------------------------------------------------------------------------------------------------------
+
+// One strip from p on.
+void run_strip(const RunEnv &env, const Conv &c, const ValueSlot &x, const ValueSlot &y, const Position &p, uint32_t group,
+               GemmArgs g) {
+  const Strips &s = c.strips;
+  const BlobWindow &w = c.attr->window;
+  const uint32_t taps = strip_taps(w, s.axis, g.rows);
+  const uint32_t lines = s.axis == 0 ? taps : w.kernel[0], columns = s.axis == 1 ? taps : w.kernel[1];
+  gather_window(c.patches, tap_row(env, *c.attr, x, p, 0), p, lines, columns, group, const_cast<float *>(g.a));
+  set_group(env, c, group, &g);
+  g.a_row_bytes = size_t{w.stride[s.axis]} * s.tap_elems * sizeof(float);
+  g.out_row_bytes = w.y_stride[s.axis] * sizeof(float);
+  g.out = window_output(w, y, p) + size_t{group} * c.attr->out_channels;
+  c.run(&g);
+}
+
+// What the strips from p on have filled, `along` positions of their axis and `across` of the other, line by line.
+void activate_strips(const Conv &c, const ValueSlot &y, Position p, uint32_t along, uint32_t across, GemmArgs g) {
+  const BlobWindow &w = c.attr->window;
+  const uint32_t lines = c.strips.axis == 0 ? along : across;
+  g.rows = c.strips.axis == 0 ? across : along;
+  g.out_row_bytes = w.y_stride[1] * sizeof(float);
+  for (uint32_t i = 0; i < lines; ++i, ++p.h) {
+    for (uint32_t group = 0; group < c.attr->groups; ++group) {
+      g.out = window_output(w, y, p) + size_t{group} * c.attr->out_channels;
+      activate(c, g);
+    }
+  }
+}
+
+// Strips are counted row by row, and within a row by the place along their axis first.
+void run_strips(const RunEnv &env, const Conv &c, const ValueSlot &x, const ValueSlot &y, size_t begin, size_t end,
+                const GemmArgs &common) {
+  GemmArgs g = common;
+  if (g.tile_begin == g.tile_end) return;
+  const Strips &s = c.strips;
+  const BlobWindow &w = c.attr->window;
+  const uint32_t across = w.out_size[s.other], per_row = across * s.per_line;
+  while (begin < end) {
+    const size_t row = begin / per_row;
+    const uint32_t within = static_cast<uint32_t>(begin - row * per_row), place = within / across, first = within - place * across;
+    const uint32_t count = end - begin < across - first ? static_cast<uint32_t>(end - begin) : across - first;
+    const uint32_t at = place * s.positions, left = w.out_size[s.axis] - at;
+    g.rows = left < s.positions ? left : s.positions;
+    Position p = position_at(w, env.batch, row * window_positions(w));
+    (s.axis == 0 ? p.h : p.w) = at;
+    uint32_t &other = s.axis == 0 ? p.w : p.h;
+    for (other = first; other < first + count; ++other) {
+      for (uint32_t group = 0; group < c.attr->groups; ++group) run_strip(env, c, x, y, p, group, g);
+    }
+    other = first;
+    if (c.act != nullptr) activate_strips(c, y, p, g.rows, count, g);
+    begin += count;
+  }
+}
+
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const Conv &c = *static_cast<const Conv *>(object);
   const uint32_t y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
   const ValueSlot &x = env.values[env.model->node_input(node, 0)];
-  const size_t positions = chunk_rows(env, y) * window_positions(c.attr->window);
+  const bool strips = c.strips.positions != 0;
+  const size_t rows = chunk_rows(env, y), least = strips ? 1 : kFewestRows;
+  const size_t positions =
+      rows * (strips ? c.attr->window.out_size[c.strips.other] * c.strips.per_line : window_positions(c.attr->window));
   size_t begin = 0, end = positions, first_tile = 0, last_tile = c.tiles;
-  if (positions >= size_t{kFewestRows} * env.threads || c.tiles < env.threads) {
+  if (positions >= least * env.threads || c.tiles < env.threads) {
     split_range(positions, env.threads, thread, &begin, &end);
   } else {
     split_range(c.tiles, env.threads, thread, &first_tile, &last_tile);
@@ -286,7 +278,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
   g.scratch = scratch + c.patch_bytes;
   g.tile_begin = static_cast<uint32_t>(first_tile);
   g.tile_end = static_cast<uint32_t>(last_tile);
-  run_positions(env, c, x, env.values[y], begin, end, g);
+  (strips ? run_strips : run_positions)(env, c, x, env.values[y], begin, end, g);
   if (c.attr->state != kNone) keep_history(env, *c.attr, x, thread);
 }
 

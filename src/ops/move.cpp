@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "ops/op.h"
 #include "ops/strides.h"
+#include "ops/turn.h"
 
 namespace rnnp {
 namespace {
@@ -24,25 +25,47 @@ rnnp_status check_copy(const Model &m, const BlobNode &node) {
   return RNNP_OK;
 }
 
+// Two axes of a copy, and how far apart their elements lie on both sides.
+struct Plane {
+  uint32_t rows, columns;
+  ptrdiff_t x_row, x_column, y_row, y_column;
+};
+
+void copy_plane(const Plane &p, const float *x, float *y) {
+  if (p.x_row == 1 && p.y_column == 1) return turn(x, p.x_column, y, p.y_row, p.rows, p.columns);
+  const bool lines = p.x_column == 1 && p.y_column == 1;
+  for (uint32_t i = 0; i < p.rows; ++i, x += p.x_row, y += p.y_row) {
+    if (lines) {
+      copy_bytes(y, x, p.columns * sizeof(float));
+    } else {
+      for (ptrdiff_t k = 0; k < static_cast<ptrdiff_t>(p.columns); ++k) y[p.y_column * k] = x[p.x_column * k];
+    }
+  }
+}
+
+// All but two axes as an odometer: the last, and that one beside it along which x lies, if there is one.
 void copy_row(const AttrCopy &a, const float *x, float *y) {
   const uint32_t last = a.rank - 1;
-  const int32_t xs = a.x_stride[last], ys = a.y_stride[last];
+  uint32_t beside = last == 0 ? 0 : last - 1;
+  for (uint32_t i = 0; i < last && a.x_stride[last] != 1; ++i) {
+    if (a.x_stride[i] == 1) beside = i;
+  }
+  Plane plane = {1, a.dims[last], 0, a.x_stride[last], 0, a.y_stride[last]};
+  if (last != 0) plane.rows = a.dims[beside], plane.x_row = a.x_stride[beside], plane.y_row = a.y_stride[beside];
   uint32_t index[kBlobMaxRank] = {};
-  ptrdiff_t xo = static_cast<ptrdiff_t>(a.x_first), yo = static_cast<ptrdiff_t>(a.y_first);
+  x += a.x_first;
+  y += a.y_first;
   for (;;) {
-    if (xs == 1 && ys == 1) {
-      copy_bytes(y + yo, x + xo, a.dims[last] * sizeof(float));
-    } else {
-      for (uint32_t i = 0; i < a.dims[last]; ++i) y[yo + ptrdiff_t{ys} * i] = x[xo + ptrdiff_t{xs} * i];
-    }
+    copy_plane(plane, x, y);
     uint32_t axis = last;
     for (; axis > 0; --axis) {
       const uint32_t i = axis - 1;
-      xo += a.x_stride[i];
-      yo += a.y_stride[i];
+      if (i == beside) continue;
+      x += a.x_stride[i];
+      y += a.y_stride[i];
       if (++index[i] < a.dims[i]) break;
-      xo -= ptrdiff_t{a.x_stride[i]} * static_cast<ptrdiff_t>(a.dims[i]);
-      yo -= ptrdiff_t{a.y_stride[i]} * static_cast<ptrdiff_t>(a.dims[i]);
+      x -= ptrdiff_t{a.x_stride[i]} * static_cast<ptrdiff_t>(a.dims[i]);
+      y -= ptrdiff_t{a.y_stride[i]} * static_cast<ptrdiff_t>(a.dims[i]);
       index[i] = 0;
     }
     if (axis == 0) return;

@@ -96,24 +96,24 @@ rnnp_status build_binary(BuildEnv *env, const BlobNode &node, void **object) {
   return RNNP_OK;
 }
 
-// All but the last axis as an odometer; the last axis is one kernel call.
+// All but the last two axes as an odometer; those are one kernel call.
 void binary_row(const BinaryNode &node, const float *a, const float *b, float *y) {
   const AttrBinary &t = *node.attr;
-  const uint32_t last = t.rank - 1;
+  const uint32_t last = t.rank - 1, outer = last == 0 ? 0 : last - 1;
+  BinaryArgs args = {a, b, y, t.dims[last], t.a_stride[last], t.b_stride[last], t.op, 1, 0, 0};
+  if (last != 0) args.rows = t.dims[outer], args.a_row = t.a_stride[outer], args.b_row = t.b_stride[outer];
   uint32_t index[kBlobMaxRank] = {};
-  size_t ao = 0, bo = 0;
   for (;;) {
-    const BinaryArgs args = {a + ao, b + bo, y, t.dims[last], t.a_stride[last], t.b_stride[last], t.op};
     node.fn(&args);
-    y += t.dims[last];
-    uint32_t axis = last;
+    args.y += args.rows * args.n;
+    uint32_t axis = outer;
     for (; axis > 0; --axis) {
       const uint32_t i = axis - 1;
-      ao += t.a_stride[i];
-      bo += t.b_stride[i];
+      args.a += t.a_stride[i];
+      args.b += t.b_stride[i];
       if (++index[i] < t.dims[i]) break;
-      ao -= size_t{t.a_stride[i]} * t.dims[i];
-      bo -= size_t{t.b_stride[i]} * t.dims[i];
+      args.a -= size_t{t.a_stride[i]} * t.dims[i];
+      args.b -= size_t{t.b_stride[i]} * t.dims[i];
       index[i] = 0;
     }
     if (axis == 0) return;

@@ -79,9 +79,9 @@ void skip_positions(const BlobWindow &w, uint32_t batch, size_t count, Position 
   *p = position_at(w, batch, at + count);
 }
 
-Taps taps_inside(const BlobWindow &w, int axis, int32_t start) {
+Taps taps_inside(const BlobWindow &w, int axis, int32_t start, uint32_t count) {
   const int32_t size = static_cast<int32_t>(w.in_size[axis]), dilation = static_cast<int32_t>(w.dilation[axis]);
-  const int32_t kernel = static_cast<int32_t>(w.kernel[axis]);
+  const int32_t kernel = static_cast<int32_t>(count);
   int32_t begin = start < 0 ? (-start + dilation - 1) / dilation : 0;
   int32_t end = start < size ? (size - 1 - start) / dilation + 1 : 0;
   if (begin > kernel) begin = kernel;

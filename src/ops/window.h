@@ -49,11 +49,14 @@ inline int32_t window_start(const BlobWindow &w, int axis, uint32_t out) {
   return static_cast<int32_t>(out * w.stride[axis]) - w.pad[axis];
 }
 
-// Taps [begin, end) of the window that starts at `start` lie inside x.
+// Taps [begin, end) of the window that starts at `start` lie inside x; of the window's own, or of `count`.
 struct Taps {
   uint32_t begin, end;
 };
-Taps taps_inside(const BlobWindow &w, int axis, int32_t start);
+Taps taps_inside(const BlobWindow &w, int axis, int32_t start, uint32_t count);
+inline Taps taps_inside(const BlobWindow &w, int axis, int32_t start) {
+  return taps_inside(w, axis, start, w.kernel[axis]);
+}
 
 // Positions whose elements lie one stride apart: those of one line (w), of one row (w and h) or of all rows.
 enum class Reach : uint32_t { kLine = 0, kRow = 1, kAll = 2 };

@@ -17,7 +17,8 @@ std::vector<float> run_binary(const Kernel &kernel, Binary op, const std::vector
   const Rows left(1, a.size(), 0), right(1, b.size(), 0), out(1, n, 0);
   std::copy(a.begin(), a.end(), left.data());
   std::copy(b.begin(), b.end(), right.data());
-  const BinaryArgs args = {left.data(), right.data(), out.data(), n, a.size() > 1 ? 1u : 0u, b.size() > 1 ? 1u : 0u, uint32_t(op)};
+  const BinaryArgs args = {
+      left.data(), right.data(), out.data(), n, a.size() > 1 ? 1u : 0u, b.size() > 1 ? 1u : 0u, uint32_t(op), 1, 0, 0};
   kernel.binary(&args);
   return out.values();
 }
@@ -66,13 +67,38 @@ TEST_P(BinaryTest, RoundsTheExactResultAtEveryLengthAndStep) {
       }
 }
 
+TEST_P(BinaryTest, RowsThatLieApartOrRepeatAreEachTheirOwnCall) {
+  SKIP_UNLESS_CPU_RUNS(*GetParam());
+  Random random(2);
+  constexpr uint32_t kRows = 3;
+  for (uint32_t op = 0; op <= uint32_t(Binary::kPow); ++op)
+    for (size_t n : {1u, 3u, 16u, 21u})
+      for (uint32_t steps = 0; steps < 3; ++steps)
+        for (size_t row : {size_t{0}, n, n + 5}) {
+          const uint32_t a_step = steps != 1, b_step = steps != 2;
+          const size_t b_row = row == 0 ? n + 2 : n - 1;  // of rows that overlap, too
+          const Rows a(1, 2 * (n + 5) + n, 0), b(1, 2 * (n + 5) + n, 0), out(1, kRows * n, 0);
+          for (size_t i = 0; i < 2 * (n + 5) + n; ++i)
+            a.data()[i] = random.uniform(0.1f, 4.0f), b.data()[i] = random.uniform(-4.0f, 4.0f);
+          const BinaryArgs all = {a.data(), b.data(), out.data(), n, a_step, b_step, op, kRows, row, b_row};
+          GetParam()->binary(&all);
+          for (uint32_t r = 0; r < kRows; ++r) {
+            std::vector<float> want(n);
+            const BinaryArgs one = {a.data() + r * row, b.data() + r * b_row, want.data(), n, a_step, b_step, op, 1, 0, 0};
+            GetParam()->binary(&one);
+            const std::vector<float> got(out.data() + r * n, out.data() + (r + 1) * n);
+            ASSERT_EQ(got, want) << op << ' ' << n << ' ' << row;
+          }
+        }
+}
+
 TEST_P(BinaryTest, MayOverwriteEitherOperand) {
   SKIP_UNLESS_CPU_RUNS(*GetParam());
   std::vector<float> a(21), b(21);
   for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i), b[i] = 2.0f;
-  BinaryArgs args = {a.data(), b.data(), a.data(), a.size(), 1, 0, uint32_t(Binary::kMul)};
+  BinaryArgs args = {a.data(), b.data(), a.data(), a.size(), 1, 0, uint32_t(Binary::kMul), 1, 0, 0};
   GetParam()->binary(&args);
-  args = {a.data(), b.data(), b.data(), a.size(), 1, 0, uint32_t(Binary::kAdd)};
+  args = {a.data(), b.data(), b.data(), a.size(), 1, 0, uint32_t(Binary::kAdd), 1, 0, 0};
   GetParam()->binary(&args);
   for (size_t i = 0; i < a.size(); ++i) EXPECT_EQ(b[i], 2.0f * static_cast<float>(i) + 2.0f);
 }

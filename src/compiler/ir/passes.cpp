@@ -136,6 +136,9 @@ void run_passes(Graph *graph) {
   fuse_linear_constants(graph);
   fuse_linear_activation(graph);
   remove_dead(graph);
+  fuse_copies(graph);
+  turn_states(graph);
+  drop_idle_copies(graph);
   find_early_rows(graph);
   find_causality(graph);
 }

@@ -16,6 +16,9 @@ void fuse_linear_constants(Graph *graph);   // dense or conv, then a constant pe
 void fuse_linear_activation(Graph *graph);  // dense or conv, then an activation
 void merge_equal_nodes(Graph *graph);       // the same element-wise node or reduction twice
 void fuse_norm(Graph *graph);               // means, squares and roots that make up a normalisation
+void fuse_copies(Graph *graph);             // copies that nobody but a copy reads
+void turn_states(Graph *graph);             // a state that is turned over before it is kept is kept as it was
+void drop_idle_copies(Graph *graph);        // copies of a whole row as it lies
 void remove_dead(Graph *graph);             // nodes and values that reach no output
 void find_early_rows(Graph *graph);         // Value::early
 void find_causality(Graph *graph);          // Graph::causal and looks_ahead

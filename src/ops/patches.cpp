@@ -1,0 +1,125 @@
+// patches.cpp -- Contract: patches.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/patches.h"
+
+namespace rnnp {
+namespace {
+
+constexpr uint32_t kFewChannels = 4;
+constexpr uint32_t kShortLine = 16;
+
+// The elements under one line of the window, [kernel w][channels], have stride 1.
+bool lines_are_whole(const AttrConv &a) {
+  const BlobWindow &w = a.window;
+  if (a.in_channels > 1 && w.x_stride[2] != 1) return false;
+  return w.kernel[1] == 1 || int64_t{w.dilation[1]} * w.x_stride[1] == int64_t{a.in_channels};
+}
+
+// Taps of one line that lie apart. x: its group's first channel at w 0.
+float *gather_taps(const AttrConv &a, const float *x, int32_t start, uint32_t taps, float *to) {
+  const BlobWindow &w = a.window;
+  for (uint32_t k = 0; k < taps; ++k, to += a.in_channels) {
+    const int32_t at = start + static_cast<int32_t>(k * w.dilation[1]);
+    if (at < 0 || at >= static_cast<int32_t>(w.in_size[1])) {
+      zero_bytes(to, a.in_channels * sizeof(float));
+      continue;
+    }
+    const float *from = x + ptrdiff_t{at} * w.x_stride[1];
+    for (uint32_t i = 0; i < a.in_channels; ++i) to[i] = from[static_cast<ptrdiff_t>(i) * w.x_stride[2]];
+  }
+  return to;
+}
+
+// Taps [begin, end) of a whole line lie in x, the others are zeros.
+float *copy_taps(const AttrConv &a, const float *x, int32_t start, Taps inside, uint32_t taps, float *to) {
+  const BlobWindow &w = a.window;
+  const size_t before = size_t{inside.begin} * a.in_channels, count = size_t{inside.end - inside.begin} * a.in_channels;
+  const size_t all = size_t{taps} * a.in_channels;
+  if (before != 0) zero_bytes(to, before * sizeof(float));
+  if (count != 0) {
+    const ptrdiff_t at = start + static_cast<ptrdiff_t>(inside.begin * w.dilation[1]);
+    copy_bytes(to + before, x + at * w.x_stride[1], count * sizeof(float));
+  }
+  if (before + count != all) zero_bytes(to + before + count, (all - before - count) * sizeof(float));
+  return to + all;
+}
+
+// The windows of `count` positions of one line, tap by tap.
+void gather_columns(const AttrConv &a, const float *x, const Position &p, uint32_t count, uint32_t group, float *to) {
+  const BlobWindow &w = a.window;
+  const size_t depth = conv_depth(a);
+  for (uint32_t k = 0; k < w.kernel[0]; ++k) {
+    const int32_t at = window_start(w, 0, p.h) + static_cast<int32_t>(k * w.dilation[0]);
+    const bool inside = x != nullptr && at >= 0 && at < static_cast<int32_t>(w.in_size[0]);
+    for (uint32_t i = 0; i < w.kernel[1] * a.in_channels; ++i, ++to) {
+      const uint32_t tap = i / a.in_channels, channel = group * a.in_channels + i % a.in_channels;
+      const float *from =
+          inside ? x + w.x_first + ptrdiff_t{at} * w.x_stride[0] + static_cast<ptrdiff_t>(channel) * w.x_stride[2] : nullptr;
+      int32_t column = window_start(w, 1, p.w) + static_cast<int32_t>(tap * w.dilation[1]);
+      for (uint32_t n = 0; n < count; ++n, column += static_cast<int32_t>(w.stride[1])) {
+        const bool there = inside && column >= 0 && column < static_cast<int32_t>(w.in_size[1]);
+        to[n * depth] = there ? from[ptrdiff_t{column} * w.x_stride[1]] : 0.0f;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Patches patches_of(const AttrConv &a) {
+  return {&a, lines_are_whole(a), a.in_channels <= kFewChannels && a.window.kernel[1] <= kShortLine / a.in_channels};
+}
+
+void gather_window(const Patches &g, const float *x, const Position &p, uint32_t lines, uint32_t taps, uint32_t group, float *to) {
+  const AttrConv &a = *g.attr;
+  const BlobWindow &w = a.window;
+  const size_t line = size_t{taps} * a.in_channels;
+  if (x == nullptr) {
+    zero_bytes(to, lines * line * sizeof(float));
+    return;
+  }
+  const int32_t first = window_start(w, 1, p.w), last = first + static_cast<int32_t>((taps - 1) * w.dilation[1]);
+  const bool all = first >= 0 && last < static_cast<int32_t>(w.in_size[1]);
+  const Taps inside = all ? Taps{0, taps} : taps_inside(w, 1, first, taps);
+  const float *base = x + w.x_first + static_cast<ptrdiff_t>(group * a.in_channels) * w.x_stride[2];
+  int32_t at = window_start(w, 0, p.h);
+  for (uint32_t k = 0; k < lines; ++k, at += static_cast<int32_t>(w.dilation[0])) {
+    if (at < 0 || at >= static_cast<int32_t>(w.in_size[0])) {
+      zero_bytes(to, line * sizeof(float));
+      to += line;
+      continue;
+    }
+    const float *from = base + ptrdiff_t{at} * w.x_stride[0];
+    to = g.whole_lines ? copy_taps(a, from, first, inside, taps, to) : gather_taps(a, from, first, taps, to);
+  }
+}
+
+// Positions of one row share the rows that their time taps read.
+void gather_patches(const RunEnv &env, const Patches &g, const ValueSlot &x, Position p, uint32_t count, uint32_t group,
+                    float *to) {
+  const AttrConv &a = *g.attr;
+  const BlobWindow &w = a.window;
+  const size_t tap_elems = size_t{w.kernel[0]} * w.kernel[1] * a.in_channels, depth = conv_depth(a);
+  while (count != 0) {
+    const uint32_t same = positions_within(w, g.short_lines ? Reach::kLine : Reach::kRow, p, count);
+    Position next = p;
+    for (uint32_t tap = 0; tap < a.time_taps; ++tap) {
+      const float *row = tap_row(env, a, x, p, tap);
+      if (g.short_lines) {
+        gather_columns(a, row, p, same, group, to + tap * tap_elems);
+        continue;
+      }
+      next = p;
+      for (uint32_t i = 0; i < same; ++i) {
+        gather_window(g, row, next, w.kernel[0], w.kernel[1], group, to + i * depth + tap * tap_elems);
+        next_position(w, env.batch, &next);
+      }
+    }
+    if (g.short_lines) skip_positions(w, env.batch, same, &next);
+    p = next;
+    to += same * depth;
+    count -= same;
+  }
+}
+
+}  // namespace rnnp

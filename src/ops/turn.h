@@ -1,0 +1,66 @@
+// turn.h -- a matrix turned over: y[i][j] = x[j][i], four by four elements in registers where there are vectors of four floats.
+// Touches nothing but y, which does not overlap x. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_OPS_TURN_H_
+#define RNNPACK_OPS_TURN_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+namespace rnnp {
+
+#if defined(__SSE2__) || defined(__ARM_NEON) || defined(__wasm_simd128__)
+
+using FourFloats = float __attribute__((vector_size(16)));
+
+#if defined(__clang__) || __GNUC__ >= 12
+#define RNNPACK_PICK(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#else
+#define RNNPACK_PICK(a, b, i, j, k, l) __builtin_shuffle(a, b, (int __attribute__((vector_size(16)))){i, j, k, l})
+#endif
+
+inline FourFloats load_four(const float *from) {
+  FourFloats four;
+  copy_bytes(&four, from, sizeof four);
+  return four;
+}
+
+// Four rows of four.
+inline void turn_four(const float *x, ptrdiff_t x_row, float *y, ptrdiff_t y_row) {
+  const FourFloats a = load_four(x), b = load_four(x + x_row), c = load_four(x + 2 * x_row), d = load_four(x + 3 * x_row);
+  const FourFloats ab = RNNPACK_PICK(a, b, 0, 4, 1, 5), cd = RNNPACK_PICK(c, d, 0, 4, 1, 5);
+  const FourFloats ab2 = RNNPACK_PICK(a, b, 2, 6, 3, 7), cd2 = RNNPACK_PICK(c, d, 2, 6, 3, 7);
+  const FourFloats rows[4] = {RNNPACK_PICK(ab, cd, 0, 1, 4, 5), RNNPACK_PICK(ab, cd, 2, 3, 6, 7),
+                              RNNPACK_PICK(ab2, cd2, 0, 1, 4, 5), RNNPACK_PICK(ab2, cd2, 2, 3, 6, 7)};
+  for (const FourFloats &row : rows) {
+    copy_bytes(y, &row, sizeof row);
+    y += y_row;
+  }
+}
+#undef RNNPACK_PICK
+constexpr ptrdiff_t kTurned = 4;
+
+#else
+
+inline void turn_four(const float *x, ptrdiff_t, float *y, ptrdiff_t) {
+  *y = *x;
+}
+constexpr ptrdiff_t kTurned = 1;
+
+#endif
+
+// `rows` rows of y with `columns` elements each, those of x being columns of y.
+inline void turn(const float *x, ptrdiff_t x_row, float *y, ptrdiff_t y_row, uint32_t rows, uint32_t columns) {
+  const ptrdiff_t n = static_cast<ptrdiff_t>(rows), m = static_cast<ptrdiff_t>(columns);
+  const ptrdiff_t whole_rows = n / kTurned * kTurned, whole_columns = m / kTurned * kTurned;
+  for (ptrdiff_t i = 0; i < whole_rows; i += kTurned) {
+    for (ptrdiff_t j = 0; j < whole_columns; j += kTurned) turn_four(x + i + j * x_row, x_row, y + i * y_row + j, y_row);
+  }
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    for (ptrdiff_t j = i < whole_rows ? whole_columns : 0; j < m; ++j) y[i * y_row + j] = x[i + j * x_row];
+  }
+}
+
+}  // namespace rnnp
+#endif  // RNNPACK_OPS_TURN_H_

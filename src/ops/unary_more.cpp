@@ -1,6 +1,7 @@
 // unary_more.cpp -- the element-wise operators without a kernel: Sign, Round, Erf, Gelu, Sin and Cos; threads own rows.
 // Touches its output only; in place allowed. A second Op beside pointwise.cpp's, so that firmware without them links none of it.
 // SPDX-License-Identifier: Apache-2.0
+#include "base/sine.h"
 #include "kernels/scalar_math.h"
 #include "ops/op.h"
 
@@ -49,65 +50,6 @@ float gelu_tanh_of(float x) {
   return 0.5f * x * (1.0f + scalar_tanh(0.79788456f * (x + 0.044715f * x * x * x)));
 }
 
-// x as a multiple of pi/2 to the nearest, and what is left.
-struct Quarter {
-  uint32_t turns;
-  float rest;
-};
-
-// The bits of 2/pi behind a word of zeros: of x = m 2^e, those that make whole turns are left out.
-Quarter far_quarter(uint32_t bits) {
-  static constexpr uint32_t kTwoOverPi[] = {0,           0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u,
-                                            0xdb629599u, 0x3c439041u, 0xfe5163abu, 0xdebbc561u};
-  const uint32_t m = (bits & 0x7fffffu) | 0x800000u, at = (bits >> 23 & 255u) - 120u;  // e - 2 + 32
-  const uint32_t *w = kTwoOverPi + at / 32;
-  const uint32_t shift = at % 32;
-  uint32_t part[3];
-  for (uint32_t i = 0; i < 3; ++i) part[i] = shift == 0 ? w[i] : (w[i] << shift) | (w[i + 1] >> (32 - shift));
-  const uint64_t low = uint64_t{m} * part[2], middle = uint64_t{m} * part[1] + (low >> 32);
-  const uint32_t high = m * part[0] + static_cast<uint32_t>(middle >> 32);
-  const uint32_t up = high >> 29 & 1u;  // from a half on, to the next
-  const int32_t top = static_cast<int32_t>(high << 2 | static_cast<uint32_t>(middle) >> 30);
-  const float fraction = static_cast<float>(top) * 2.3283064e-10f +
-                         static_cast<float>(static_cast<uint32_t>(middle) >> 6 & 0xffffffu) * 1.3877788e-17f;
-  return {(high >> 30) + up, fraction * 1.5707964f};
-}
-
-Quarter quarter_of(float x) {
-  const uint32_t size = float_bits(x) & 0x7fffffffu;
-  Quarter q;
-  if (size < 0x46000000u) {  // 8192: the multiples of the parts are exact
-    const float wanted = x * 0.63661977f;
-    const int32_t turns = static_cast<int32_t>(wanted + (wanted < 0.0f ? -0.5f : 0.5f));
-    const float n = static_cast<float>(turns);
-    q = {static_cast<uint32_t>(turns), ((x - n * 1.5703125f) - n * 4.8351288e-4f) - n * 3.1385572e-7f - n * 6.0771005e-11f};
-  } else {
-    q = far_quarter(size);
-    if (x < 0.0f) q = {0u - q.turns, -q.rest};
-  }
-  return q;
-}
-
-float sine_at(uint32_t turns, float x) {
-  static constexpr float kSine[] = {-1.6666654611e-1f, 8.3321608736e-3f, -1.9515295891e-4f};
-  static constexpr float kCosine[] = {4.166664568298827e-2f, -1.388731625493765e-3f, 2.443315711809948e-5f};
-  const float z = x * x;
-  const float y = (turns & 1u) != 0 ? 1.0f - 0.5f * z + z * z * polynomial(kCosine, z) : x * (1.0f + z * polynomial(kSine, z));
-  return (turns & 2u) != 0 ? -y : y;
-}
-
-float sin_of(float x) {
-  if (!(scalar_abs(x) <= 3.4028235e38f)) return x - x;
-  const Quarter q = quarter_of(x);
-  return sine_at(q.turns, q.rest);
-}
-
-float cos_of(float x) {
-  if (!(scalar_abs(x) <= 3.4028235e38f)) return x - x;
-  const Quarter q = quarter_of(x);
-  return sine_at(q.turns + 1, q.rest);
-}
-
 template <float (*kOp)(float)>
 void loop(const float *x, float *y, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) y[i] = kOp(x[i]);
@@ -128,9 +70,9 @@ LoopFn loop_for(uint32_t act) {
     case Act::kGeluTanh:
       return loop<gelu_tanh_of>;
     case Act::kSin:
-      return loop<sin_of>;
+      return loop<sine_of>;
     case Act::kCos:
-      return loop<cos_of>;
+      return loop<cosine_of>;
     default:
       return nullptr;
   }

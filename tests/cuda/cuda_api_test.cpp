@@ -124,8 +124,8 @@ TEST_F(CudaApi, ANodeWithoutAKernelIsRefusedByItsName) {
 TEST_F(CudaApi, AnOperatorWithoutAKernelIsRefusedByItsName) {
   BlobBuilder b(3, 8);
   const uint32_t x = b.add_recurrent(b.add_input(4), 4, {});
-  const rnnp::AttrUnary sine = {{uint32_t(rnnp::Act::kSin), 0, 0}};
-  b.add_output(b.add_node(rnnp::OpKind::kUnary, &sine, sizeof sine, {x}, 16, true));
+  const rnnp::AttrInnerRecurrent inner = {};
+  b.add_output(b.add_node(rnnp::OpKind::kInnerRecurrent, &inner, sizeof inner, {x}, 16, true));
   const AlignedBytes blob(b.build());
   rnnp_model model;
   ASSERT_EQ(rnnp_model_open(&model, blob.data(), blob.size(), 0), RNNP_OK);

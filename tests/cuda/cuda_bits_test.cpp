@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "cuda/cuda_runner.h"
+#include "cuda/both_sessions.h"
 
 namespace rnnp_test {
 namespace {
@@ -108,6 +108,67 @@ TEST(CudaBits, DiagonalsOfGatesAreThoseOfTheCpu) {
       EXPECT_EQ(got, steps.run(in));
       ASSERT_EQ(want.size(), got.size());
       for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(want[i], got[i], 2e-3) << i << " " << gpu.layer().reason;
+    }
+  }
+}
+
+// Windows of two axes and of time, some of whose elements are outside; two groups; bytes by one number and by each window's
+// largest.
+TEST(CudaBits, ConvolutionsOfBytesHaveTheBitsOfTheCpu) {
+  constexpr uint32_t kHigh = 5, kWide = 6, kChannels = 4, kOut = 3, kGroups = 2, kElems = kHigh * kWide * kChannels;
+  for (const bool one_step : {false, true}) {
+    for (const bool diagonal : {false, true}) {
+      BlobBuilder b(12, 16);
+      b.weights = kI8;
+      b.diagonal = diagonal;
+      const uint32_t x = b.add_input(kElems);
+      if (one_step) b.add_output(b.add_dense(x, kElems, 3), "other");  // every second matrix has a number of its own
+      rnnp::AttrConv a = {};
+      a.window = {{kHigh, kWide}, {3, 6}, {3, 2}, {2, 1}, {1, 1}, {1, 0}, 0, {}, 0, {}};
+      a.window.x_stride[0] = kWide * kChannels;
+      a.window.x_stride[1] = kChannels;
+      a.window.x_stride[2] = 1;
+      a.window.y_stride[0] = 6 * kGroups * kOut;
+      a.window.y_stride[1] = kGroups * kOut;
+      a.time_taps = 2;
+      a.time_dilation = a.lead = 1;
+      a.groups = kGroups;
+      a.in_channels = kChannels / kGroups;
+      a.out_channels = kOut;
+      a.state = rnnp::kNone;
+      a.act = {uint32_t(rnnp::Act::kIdentity), 0, 0};
+      b.add_output(b.add_conv(x, a, 3 * 6 * kGroups * kOut), "conv");
+      const std::vector<uint8_t> bytes = b.build();
+      BothSessions both(bytes, 2, 7);
+      std::mt19937 random(4);
+      both.expect_same(7, 2, nullptr, nullptr, 0, &random, 0.0);
+    }
+  }
+}
+
+// One text for both (base/sine.h): of small numbers, of those beyond 8192, which are taken apart by the bits of 2/pi, and of none.
+TEST(CudaBits, SinesAndCosinesAreTheCpus) {
+  constexpr uint32_t kElems = 64;
+  for (const rnnp::Act act : {rnnp::Act::kSin, rnnp::Act::kCos}) {
+    BlobBuilder b(4, 16);
+    const rnnp::AttrUnary unary = {{uint32_t(act), 0, 0}};
+    b.add_output(b.add_node(rnnp::OpKind::kUnary, &unary, sizeof unary, {b.add_input(kElems)}, kElems, true));
+    const std::vector<uint8_t> bytes = b.build();
+    CudaRunner gpu(bytes);
+    Runner cpu(bytes);
+    std::vector<float> in = random_floats(40 * kElems, 9);
+    for (size_t i = 0; i < in.size(); ++i) in[i] = std::ldexp(in[i], static_cast<int>(i % 140) - 10);
+    in[3] = INFINITY, in[4] = NAN, in[5] = -0.0f, in[6] = 3.4028235e38f;
+    const std::vector<float> want = cpu.run(in), got = gpu.run(in);
+    ASSERT_EQ(want.size(), got.size());
+    for (size_t i = 0; i < want.size(); ++i) {
+      const double x = static_cast<double>(in[i]), exact = act == rnnp::Act::kSin ? std::sin(x) : std::cos(x);
+      if (std::isnan(exact)) {
+        EXPECT_TRUE(std::isnan(want[i]) && std::isnan(got[i])) << in[i];
+      } else {
+        ASSERT_EQ(want[i], got[i]) << in[i];
+        ASSERT_NEAR(got[i], exact, 2e-7) << in[i];
+      }
     }
   }
 }

@@ -41,8 +41,7 @@ TEST(CudaGraphs, RunAsOnTheCpu) {
     }
     rnnp_refusal why = RNNP_REFUSAL_INIT;
     const rnnp_model_facts facts = facts_of_blob(blob, &why);
-    if (why.status == RNNP_E_UNSUPPORTED) continue;      // layers along an axis of a row have no kernel yet
-    if (why.status == RNNP_E_LAYOUT && bytes) continue;  // nor have convolutions of int8
+    if (why.status == RNNP_E_UNSUPPORTED) continue;  // layers along an axis of a row have no kernel yet
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + why.reason);
     ASSERT_EQ(why.status, RNNP_OK);
     std::mt19937 random(seed);
@@ -64,7 +63,6 @@ class CudaNetworks : public testing::TestWithParam<networks::Network> {
     const std::vector<uint8_t> blob = networks::compiled_network(GetParam(), golden, true, weights);
     rnnp_refusal why = RNNP_REFUSAL_INIT;
     const rnnp_model_facts facts = facts_of_blob(blob, &why);
-    if (weights == "int8" && why.status == RNNP_E_LAYOUT && std::string(why.op) == "Conv") return;  // has no kernel yet
     ASSERT_EQ(why.status, RNNP_OK) << why.op << " " << why.node_name << ": " << why.reason;
     const uint32_t batch = facts.fixed_batch != 0 ? facts.fixed_batch : 1;
     std::mt19937 random(3);

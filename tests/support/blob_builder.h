@@ -141,7 +141,7 @@ class BlobBuilder {
   uint32_t pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates,
                        rnnp::DType type);
   uint32_t pack_sparse(std::vector<double> m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates, rnnp::DType type);
-  uint32_t pack_diagonal(const rnnp::PanelFormat &format, uint32_t units, uint32_t gates);
+  uint32_t pack_diagonal(const rnnp::PanelFormat &format, uint32_t units, uint32_t gates, uint32_t count);
   uint32_t pack_matrices(rnnp::DType type, const std::vector<float> &rows, rnnp::MatrixSource source, uint32_t count);
   std::vector<double> random(size_t n, double bound);
   // As block_units says: a matrix's weights of all gates.

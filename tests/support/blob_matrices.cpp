@@ -63,7 +63,7 @@ uint32_t BlobBuilder::pack_sparse(std::vector<double> m, uint32_t units, uint32_
   out.index = put(packed.index);
   if (!packed.scales.empty()) out.scales = put(packed.scales);
   if (!packed.unit_sums.empty()) out.unit_sums = put(packed.unit_sums);
-  if (diagonal && type == rnnp::DType::kI8) out.diagonal = pack_diagonal(format, units, gates);
+  if (diagonal && type == rnnp::DType::kI8) out.diagonal = pack_diagonal(format, units, gates, 1);
   return matrix;
 }
 
@@ -86,14 +86,18 @@ uint32_t BlobBuilder::pack_matrices(rnnp::DType type, const std::vector<float> &
   out.unit_sums = all.unit_sums.empty() ? kNone : put(all.unit_sums);
   out.group_k = all.group_k;
   out.factor_scale = matrix % 2 == 0 ? 0.0f : 1.0f / 127.0f;
-  if (diagonal && type == rnnp::DType::kI8 && count == 1) out.diagonal = pack_diagonal(format, source.units, source.gates);
+  if (diagonal && type == rnnp::DType::kI8) out.diagonal = pack_diagonal(format, source.units, source.gates, count);
   return matrix;
 }
 
-uint32_t BlobBuilder::pack_diagonal(const rnnp::PanelFormat &format, uint32_t units, uint32_t gates) {
-  const std::vector<double> numbers = random(size_t{units} * gates, 0.5);
-  const std::vector<float> v(numbers.begin(), numbers.end());
-  return put(rnnp::pack_vector(format, v.data(), units, gates));
+uint32_t BlobBuilder::pack_diagonal(const rnnp::PanelFormat &format, uint32_t units, uint32_t gates, uint32_t count) {
+  std::vector<float> all;
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::vector<double> numbers = random(size_t{units} * gates, 0.5);
+    const std::vector<float> v(numbers.begin(), numbers.end()), packed = rnnp::pack_vector(format, v.data(), units, gates);
+    all.insert(all.end(), packed.begin(), packed.end());
+  }
+  return put(all);
 }
 
 uint32_t BlobBuilder::add_matrix(uint32_t gates, uint32_t units, uint32_t k, uint32_t at, uint32_t count) {

@@ -17,13 +17,25 @@ SIMT_FN int32_t byte_of(float v) {
   return static_cast<int32_t>(rintf(v < -127.0f ? -127.0f : v > 127.0f ? 127.0f : v));
 }
 
+SIMT_FN float larger_finite(float most, float v) {
+  const float size = fabsf(v);
+  return size > most && size < INFINITY ? size : most;
+}
+
+// What a row's numbers are multiplied by to become bytes, and what one of these is worth. factor: 0 where it is the row's own.
+struct ByteStep {
+  float to_byte, worth;
+};
+SIMT_FN ByteStep step_of_bytes(float factor, float most) {
+  constexpr float kLeast = 1e-30f;
+  if (factor != 0.0f) return {1.0f / factor, factor};
+  return most >= kLeast ? ByteStep{127.0f / most, most / 127.0f} : ByteStep{0.0f, 0.0f};
+}
+
 // The largest finite size in a row, for all lanes of the warp.
 SIMT_FN float largest_of(const float *from, uint32_t k) {
   float most = 0.0f;
-  SIMT_ROLLED for (uint32_t i = simt::thread() % kLanes; i < k; i += kLanes) {
-    const float size = fabsf(from[i]);
-    if (size > most && size < INFINITY) most = size;
-  }
+  SIMT_ROLLED for (uint32_t i = simt::thread() % kLanes; i < k; i += kLanes) most = larger_finite(most, from[i]);
   SIMT_ROLLED for (uint32_t mask = kLanes / 2; mask != 0; mask /= 2) {
     const float other = simt::shuffle_xor(most, mask);
     if (other > most) most = other;
@@ -34,26 +46,23 @@ SIMT_FN float largest_of(const float *from, uint32_t k) {
 // `live` rows of k floats, a warp each, as `bytes` bytes each: zeros behind k.
 template <class Row>
 SIMT_FN void quantise_columns(int8_t *to, uint32_t bytes, float *steps, float factor, uint32_t k, uint32_t live, Row row) {
-  constexpr float kLeast = 1e-30f;
   const uint32_t lane = simt::thread() % kLanes;
   SIMT_ROLLED for (uint32_t n = simt::thread() / kLanes; n < live; n += kWarps) {
     const float *from = row(n);
-    float to_byte = 0.0f, step = factor;
-    if (factor != 0.0f) {
-      to_byte = 1.0f / factor;
-    } else {
-      const float most = largest_of(from, k);
-      if (most >= kLeast) to_byte = 127.0f / most, step = most / 127.0f;
-    }
+    const ByteStep step = step_of_bytes(factor, factor != 0.0f ? 0.0f : largest_of(from, k));
     SIMT_ROLLED for (uint32_t i = lane; i < bytes; i += kLanes) to[n * bytes + i] =
-        i < k ? static_cast<int8_t>(byte_of(from[i] * to_byte)) : 0;
-    if (lane == 0 && steps != nullptr) steps[n] = step;
+        i < k ? static_cast<int8_t>(byte_of(from[i] * step.to_byte)) : 0;
+    if (lane == 0 && steps != nullptr) steps[n] = step.worth;
   }
 }
 
+// The diagonal beside the bytes times the row's own element.
+SIMT_FN float add_diagonal(const ByteScales &s, uint64_t row, float v, float own) {
+  return fmaf(own, s.diagonal[row], v);
+}
 SIMT_FN float add_bytes(const ByteScales &s, uint64_t row, float start, int32_t sum, float step, const float *own) {
   const float v = fmaf(static_cast<float>(sum), s.scale[row] * step, start);
-  return s.diagonal != nullptr && own != nullptr ? fmaf(*own, s.diagonal[row], v) : v;
+  return s.diagonal != nullptr && own != nullptr ? add_diagonal(s, row, v, *own) : v;
 }
 
 }  // namespace cuda

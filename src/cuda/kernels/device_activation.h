@@ -71,7 +71,7 @@ SIMT_FN float activate(const BlobActivation &a, float x) {
       return ceilf(x);
     case Act::kSign:
       return x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x;
-    case Act::kSin:  // no kernel: refused before
+    case Act::kSin:  // unary_elements has them
     case Act::kCos:
       return x;
     case Act::kRound:

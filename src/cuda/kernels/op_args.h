@@ -3,8 +3,7 @@
 #ifndef RNNPACK_CUDA_KERNELS_OP_ARGS_H_
 #define RNNPACK_CUDA_KERNELS_OP_ARGS_H_
 
-#include "cuda/device_layout.h"
-#include "format/blob_attrs.h"
+#include "cuda/kernels/args.h"
 
 namespace rnnp {
 namespace cuda {
@@ -113,7 +112,9 @@ struct StateCopyArgs {
 
 struct ConvArgs {
   uint64_t count;
-  const float *x, *weights, *bias;  // weights [groups][out][depth]
+  const float *x, *weights, *bias;  // weights [groups][out][depth], of bytes in their place byte_weights
+  const int8_t *byte_weights;
+  ByteScales bytes;  // [groups][out]
   float *y;
   uint64_t x_row, y_row;
   uint32_t depth;

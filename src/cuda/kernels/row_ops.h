@@ -3,6 +3,7 @@
 #ifndef RNNPACK_CUDA_KERNELS_ROW_OPS_H_
 #define RNNPACK_CUDA_KERNELS_ROW_OPS_H_
 
+#include "base/sine.h"
 #include "cuda/kernels/args.h"
 #include "cuda/kernels/device_activation.h"
 #include "cuda/kernels/op_args.h"
@@ -61,7 +62,11 @@ SIMT_FN float combine(Binary op, float a, float b) {
 }
 
 SIMT_KERNEL(256) unary_elements(const UnaryArgs a) {
-  SIMT_ROLLED for (uint64_t i = first_item(); i < a.count; i += item_step()) a.y[i] = activate(a.act, a.x[i]);
+  const Act act = Act(a.act.act);
+  SIMT_ROLLED for (uint64_t i = first_item(); i < a.count; i += item_step()) {
+    const float x = a.x[i];
+    a.y[i] = act == Act::kSin ? sine_of(x) : act == Act::kCos ? cosine_of(x) : activate(a.act, x);
+  }
 }
 
 SIMT_KERNEL(256) binary_elements(const BinaryArgs a) {

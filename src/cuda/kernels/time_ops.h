@@ -4,6 +4,7 @@
 #ifndef RNNPACK_CUDA_KERNELS_TIME_OPS_H_
 #define RNNPACK_CUDA_KERNELS_TIME_OPS_H_
 
+#include "cuda/kernels/byte_columns.h"
 #include "cuda/kernels/device_activation.h"
 #include "cuda/kernels/op_args.h"
 #include "cuda/kernels/rows.h"
@@ -132,33 +133,74 @@ SIMT_FN const float *row_of_tap(const ConvArgs &a, uint32_t now, uint64_t n, uin
   return ring + (oldest >= age ? oldest - age : oldest + lead - age) * a.x_row;
 }
 
-// One thread for each element of the result.
-SIMT_KERNEL(256) conv_elements(const ConvArgs a) {
+// An element of the result, and where its window is.
+struct ConvPlace {
+  uint64_t row;
+  uint32_t channel, group, high, wide;
+};
+SIMT_FN ConvPlace place_of_element(const ConvArgs &a, uint64_t i) {
+  const BlobWindow &w = a.attr.window;
+  const uint32_t channels = a.attr.groups * a.attr.out_channels, channel = static_cast<uint32_t>(i % channels);
+  const uint64_t position = i / channels;
+  return {position / w.out_size[1] / w.out_size[0], channel, channel / a.attr.out_channels,
+          static_cast<uint32_t>(position / w.out_size[1] % w.out_size[0]), static_cast<uint32_t>(position % w.out_size[1])};
+}
+
+// visit(element, k): those under the window that x has, k ascending.
+template <class Visit>
+SIMT_FN void walk_window(const ConvArgs &a, const ConvPlace &p, Visit visit) {
   const AttrConv &t = a.attr;
   const BlobWindow &w = t.window;
-  const uint32_t channels = t.groups * t.out_channels;
-  SIMT_ROLLED for (uint64_t i = first_item(); i < a.count; i += item_step()) {
-    const uint32_t channel = static_cast<uint32_t>(i % channels), group = channel / t.out_channels;
-    const uint64_t position = i / channels, row = position / w.out_size[1] / w.out_size[0];
-    const uint32_t wide = static_cast<uint32_t>(position % w.out_size[1]);
-    const uint32_t high = static_cast<uint32_t>(position / w.out_size[1] % w.out_size[0]);
-    const float *weight = a.weights + uint64_t{channel} * a.depth;
-    float sum = a.bias != nullptr ? a.bias[channel] : 0.0f;
-    SIMT_ROLLED for (uint32_t tap = 0; tap < t.time_taps; ++tap) {
-      const float *x = row_of_tap(a, static_cast<uint32_t>(row / a.chunk.batch), row % a.chunk.batch, tap);
-      SIMT_ROLLED for (uint32_t kh = 0; kh < w.kernel[0]; ++kh) {
-        const int64_t h = int64_t{high} * w.stride[0] - w.pad[0] + int64_t{kh} * w.dilation[0];
-        SIMT_ROLLED for (uint32_t kw = 0; kw < w.kernel[1]; ++kw, weight += t.in_channels) {
-          const int64_t v = int64_t{wide} * w.stride[1] - w.pad[1] + int64_t{kw} * w.dilation[1];
-          if (x == nullptr || h < 0 || h >= w.in_size[0] || v < 0 || v >= w.in_size[1]) continue;
-          const float *from =
-              x + w.x_first + h * w.x_stride[0] + v * w.x_stride[1] + int64_t{group * t.in_channels} * w.x_stride[2];
-          SIMT_ROLLED for (uint32_t c = 0; c < t.in_channels; ++c) sum = fmaf(from[int64_t{c} * w.x_stride[2]], weight[c], sum);
-        }
+  uint32_t k = 0;
+  SIMT_ROLLED for (uint32_t tap = 0; tap < t.time_taps; ++tap) {
+    const float *x = row_of_tap(a, static_cast<uint32_t>(p.row / a.chunk.batch), p.row % a.chunk.batch, tap);
+    SIMT_ROLLED for (uint32_t kh = 0; kh < w.kernel[0]; ++kh) {
+      const int64_t h = int64_t{p.high} * w.stride[0] - w.pad[0] + int64_t{kh} * w.dilation[0];
+      SIMT_ROLLED for (uint32_t kw = 0; kw < w.kernel[1]; ++kw, k += t.in_channels) {
+        const int64_t v = int64_t{p.wide} * w.stride[1] - w.pad[1] + int64_t{kw} * w.dilation[1];
+        if (x == nullptr || h < 0 || h >= w.in_size[0] || v < 0 || v >= w.in_size[1]) continue;
+        const float *from =
+            x + w.x_first + h * w.x_stride[0] + v * w.x_stride[1] + int64_t{p.group * t.in_channels} * w.x_stride[2];
+        SIMT_ROLLED for (uint32_t c = 0; c < t.in_channels; ++c) visit(from[int64_t{c} * w.x_stride[2]], k + c);
       }
     }
-    a.y[row * a.y_row + w.y_first + uint64_t{high} * w.y_stride[0] + uint64_t{wide} * w.y_stride[1] + channel] =
-        activate(t.act, sum);
+  }
+}
+
+SIMT_FN void store_element(const ConvArgs &a, const ConvPlace &p, float sum) {
+  const BlobWindow &w = a.attr.window;
+  a.y[p.row * a.y_row + w.y_first + uint64_t{p.high} * w.y_stride[0] + uint64_t{p.wide} * w.y_stride[1] + p.channel] =
+      activate(a.attr.act, sum);
+}
+
+// One thread for each element of the result.
+SIMT_KERNEL(256) conv_elements(const ConvArgs a) {
+  SIMT_ROLLED for (uint64_t i = first_item(); i < a.count; i += item_step()) {
+    const ConvPlace p = place_of_element(a, i);
+    const float *weight = a.weights + uint64_t{p.channel} * a.depth;
+    float sum = a.bias[p.channel];
+    walk_window(a, p, [&](float x, uint32_t k) { sum = fmaf(x, weight[k], sum); });
+    store_element(a, p, sum);
+  }
+}
+
+// The same of bytes: an element's window is made bytes by its own largest size, unless one number does for all.
+SIMT_KERNEL(256) conv_elements_of_bytes(const ConvArgs a) {
+  SIMT_ROLLED for (uint64_t i = first_item(); i < a.count; i += item_step()) {
+    const ConvPlace p = place_of_element(a, i);
+    const int8_t *weight = a.byte_weights + uint64_t{p.channel} * a.depth;
+    const uint32_t unit = p.channel % a.attr.out_channels;
+    float most = 0.0f, own = 0.0f;
+    if (a.bytes.factor == 0.0f) walk_window(a, p, [&](float x, uint32_t) { most = larger_finite(most, x); });
+    const ByteStep step = step_of_bytes(a.bytes.factor, most);
+    int32_t sum = 0;
+    walk_window(a, p, [&](float x, uint32_t k) {
+      sum += byte_of(x * step.to_byte) * weight[k];
+      if (k == unit) own = x;
+    });
+    float v = add_bytes(a.bytes, p.channel, a.bias[p.channel], sum, step.worth, nullptr);
+    if (a.bytes.diagonal != nullptr && unit < a.depth) v = add_diagonal(a.bytes, p.channel, v, own);
+    store_element(a, p, v);
   }
 }
 

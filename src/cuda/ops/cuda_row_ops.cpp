@@ -47,14 +47,9 @@ void go(void *object, KernelId kernel, const Args &args) {
   launch_plain(static_cast<const PlainNode *>(object)->context, kernel, args);
 }
 
-// Sines and cosines have no kernel.
-bool accepts_unary(const OpChoice &choice, const BlobNode &node) {
-  const AttrUnary *a = choice.model->attr<AttrUnary>(node);
-  return a == nullptr || (a->act.act != uint32_t(Act::kSin) && a->act.act != uint32_t(Act::kCos));
-}
 rnnp_status check_unary(const Model &m, const BlobNode &node) {
   const AttrUnary *a = m.attr<AttrUnary>(node);
-  if (a != nullptr && a->act.act > uint32_t(Act::kGeluTanh)) return RNNP_E_BLOB_CORRUPT;
+  if (a != nullptr && a->act.act > uint32_t(kLastAct)) return RNNP_E_BLOB_CORRUPT;
   return rnnp_op_unary.check(m, node);
 }
 void run_unary(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
@@ -169,7 +164,7 @@ void run_gather(const RunEnv &env, const BlobNode &node, void *object, uint32_t)
 
 }  // namespace
 
-const Op op_unary = {OpKind::kUnary, accepts_unary, check_unary, nullptr, build_plain, nullptr, run_unary};
+const Op op_unary = {OpKind::kUnary, nullptr, check_unary, nullptr, build_plain, nullptr, run_unary};
 const Op op_binary = {OpKind::kBinary, nullptr, check_binary, nullptr, build_plain, nullptr, run_binary};
 const Op op_where = {OpKind::kWhere, nullptr, check_where, nullptr, build_plain, nullptr, run_where};
 const Op op_copy = {OpKind::kCopy, nullptr, check_copy, nullptr, build_plain, nullptr, run_copy};

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/kernels/op_args.h"
 #include "cuda/ops/cuda_ops.h"
-#include "cuda/panels.h"
+#include "cuda/pack_image.h"
 #include "ops/conv_history.h"
 
 namespace rnnp {
@@ -12,12 +12,14 @@ namespace {
 struct TimeNode {
   Context *context;
   const float *weights, *bias;  // of a convolution: [groups][out][depth], [groups][out]
+  const int8_t *byte_weights;
+  ByteScales bytes;
 };
 
 rnnp_status build_time(BuildEnv *env, const BlobNode &, void **object) {
   TimeNode *n = env->arena->take<TimeNode>(1);
   *object = n;
-  if (n != nullptr) *n = {context_of(env->memory), nullptr, nullptr};
+  if (n != nullptr) *n = {context_of(env->memory), nullptr, nullptr, nullptr, {}};
   return RNNP_OK;
 }
 
@@ -90,30 +92,52 @@ rnnp_status check_conv_node(const Model &m, const BlobNode &node) {
   return is_depthwise(m, node) ? rnnp_op_depthwise.check(m, node) : rnnp_op_conv.check(m, node);
 }
 
+// Numbers beside the channels of a convolution, in the order of its channels: [groups][out]. `of` reads one.
+template <class Of>
+const float *pack_channels(Context *c, uint32_t channels, Of of) {
+  const Image::Part part = c->image.reserve(size_t{channels} * sizeof(float));
+  for (uint32_t i = 0; part.host != nullptr && i < channels; ++i) {
+    const float v = of(i);
+    copy_bytes(part.host + i * sizeof v, &v, sizeof v);
+  }
+  return view_as<float>(part.device);
+}
+
 // The weights of all kinds of convolutions in one order.
 rnnp_status build_conv(BuildEnv *env, const BlobNode &node, void **object) {
   Context *c = context_of(env->memory);
   const Model &m = *env->model;
   const AttrConv &a = *m.attr<AttrConv>(node);
   const Matrix matrix = m.matrix(a.matrix);
-  if (!is_dense_numbers(matrix.format)) return RNNP_E_LAYOUT;
+  const bool bytes = !is_sparse(matrix.format) && matrix.format.weight == DType::kI8;
+  if (!bytes && !is_dense_numbers(matrix.format)) return RNNP_E_LAYOUT;
   const uint32_t depth = conv_depth(a), channels = a.groups * a.out_channels;
   const bool apart = matrix.count > 1;
-  const size_t bias_elems = vector_bytes(matrix.format, matrix.shape) / sizeof(float);
-  const Image::Part weights = c->image.reserve(mul_sat(mul_sat(channels, depth), sizeof(float)));
-  const Image::Part bias = c->image.reserve(size_t{channels} * sizeof(float));
+  const size_t beside = vector_bytes(matrix.format, matrix.shape) / sizeof(float), size = bytes ? 1 : sizeof(float);
+  const auto index_of = [&](uint32_t channel) { return apart ? channel / a.out_channels : 0; };
+  const auto unit_of = [&](uint32_t channel) { return apart ? channel % a.out_channels : channel; };
+  const auto pack = [&](const float *numbers) {
+    return pack_channels(c, channels, [&](uint32_t i) {
+      return numbers == nullptr ? 0.0f : number_beside(matrix, numbers + index_of(i) * beside, 1, 0, unit_of(i));
+    });
+  };
+  const Image::Part weights = c->image.reserve(mul_sat(mul_sat(channels, depth), size));
   for (uint32_t i = 0; weights.host != nullptr && i < channels; ++i) {
-    const uint32_t index = apart ? i / a.out_channels : 0, unit = apart ? i % a.out_channels : i;
     for (uint32_t k = 0; k < depth; ++k) {
-      const float v = weight_in_panels(matrix, index, 0, unit, k);
-      copy_bytes(weights.host + (size_t{i} * depth + k) * sizeof v, &v, sizeof v);
+      const Weights kind = bytes ? Weights::kI8 : Weights::kF32;
+      put_weight(kind, weights.host + (size_t{i} * depth + k) * size, weight_in_panels(matrix, index_of(i), 0, unit_of(i), k));
     }
-    const float b = a.bias == kNone ? 0.0f : number_beside(matrix, m.weights(a.bias) + index * bias_elems, 1, 0, unit);
-    copy_bytes(bias.host + size_t{i} * sizeof b, &b, sizeof b);
   }
-  TimeNode *n = env->arena->take<TimeNode>(1);
-  *object = n;
-  if (n != nullptr) *n = {c, view_as<float>(weights.device), view_as<float>(bias.device)};
+  TimeNode n = {c, view_as<float>(weights.device), nullptr, nullptr, {}};
+  n.bias = pack(m.weights_or_none(a.bias));
+  if (bytes) {
+    n.weights = nullptr;
+    n.byte_weights = view_as<int8_t>(static_cast<const void *>(weights.device));
+    n.bytes = {pack(matrix.scales), matrix.diagonal != nullptr ? pack(matrix.diagonal) : nullptr, matrix.factor_scale};
+  }
+  TimeNode *kept = env->arena->take<TimeNode>(1);
+  *object = kept;
+  if (kept != nullptr) *kept = n;
   return RNNP_OK;
 }
 
@@ -128,6 +152,8 @@ void run_conv(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
                 row_of(env.values[x], 0),
                 n.weights,
                 n.bias,
+                n.byte_weights,
+                n.bytes,
                 row_of(env.values[y], 0),
                 env.model->values[x].row_elems,
                 env.model->values[y].row_elems,
@@ -135,7 +161,7 @@ void run_conv(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
                 chunk_of(env, *c, t.state, c->lengths),
                 t};
   if (!env.model->values[y].sequence) a.chunk.steps = 1, a.chunk.lengths = nullptr;
-  launch_plain(c, KernelId::conv_elements, a);
+  launch_plain(c, n.byte_weights != nullptr ? KernelId::conv_elements_of_bytes : KernelId::conv_elements, a);
   if (t.state == kNone) return;
   a.count = uint64_t{env.batch} * a.x_row;
   launch_plain(c, KernelId::keep_conv_rows, a);

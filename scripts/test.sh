@@ -105,11 +105,12 @@ devices() {
   RNNPACK_NO_INSTALL=1 scripts/test_devices.sh arm-none-eabi-cortex-m4f
 }
 
-# Stage asan runs the fuzz targets too; fuzz is them alone, in the same build. Under TSan threads come from std::thread: Debian's
-# pthreadpool is not instrumented, so TSan cannot see that it synchronises.
+# Stage asan runs the fuzz targets too; fuzz is them alone, in the same build. Instructions are counted in stage hosted alone. Under
+# TSan threads come from std::thread: Debian's pthreadpool is not instrumented, so TSan cannot see that it synchronises.
 for stage in $stages; do
   case $stage in
-    hosted | freestanding | asan) stage_cmake "$stage" ;;
+    hosted | asan) stage_cmake "$stage" ;;
+    freestanding) stage_cmake "$stage" -E callgrind ;;
     fuzz) stage_cmake asan -R '^fuzz' ;;
     tsan) stage_cmake tsan -R '(Thread|Bidirectional|Xnnpack|Walk)' -E Pthreadpool ;;
     devices) stage_command devices devices ;;

@@ -109,6 +109,14 @@ extern const rnnp_registry rnnp_default_registry;
   X(gemm_i8_16x4_nr16)                \
   X(gemm_i8_8x4_nr16)                 \
   X(gemm_i8_4x4_nr16)                 \
+  X(gemm_i8_fixed_nr16)               \
+  X(gemm_i8_fixed_nr8)                \
+  X(gemm_i8_fixed_nr4)                \
+  X(rnn_tanh_i8)                      \
+  X(lstm_i8)                          \
+  X(gru_linear_i8)                    \
+  X(gru_gates_i8)                     \
+  X(gru_output_i8)                    \
   X(rnn_tanh_f32_nr16)                \
   X(rnn_tanh_f32_nr8)                 \
   X(rnn_tanh_f32_nr4)                 \

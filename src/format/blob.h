@@ -113,11 +113,12 @@ struct BlobMatrix {
   uint32_t panels;      // offset
   uint32_t index;       // offset: sparse, where the entries of each panel and gate begin, and which k each block of them holds
   uint32_t tile_first;  // kNone
-  uint32_t scales;      // offset: f32 [tiles][groups of k][gates][NR], what a stored weight is multiplied by
+  uint32_t scales;      // offset: f32 [tiles][groups of k][gates][NR], what a stored weight is multiplied by; of layers in integers
+                        // u32 [tiles][gates][NR], a multiplier and shifts
   uint32_t group_k;     // k of one scale; 0: all
   uint32_t unit_sums;   // offset: i32 [tiles][gates][NR], the sum of the stored weights: what a factor's zero point takes away
   uint32_t diagonal;    // offset: f32 [tiles][gates][NR], the matrix's diagonal where its panels hold 0 there
-  float factor_scale;   // of quantised x or h; 0: found of every row when it is multiplied
+  float factor_scale;   // of quantised x or h; 0: found of every row when it is multiplied. Of layers in integers its reciprocal
   int32_t factor_zero;
   uint32_t reserved[5];  // 0
 };

@@ -30,8 +30,9 @@ RNNPACK_FOLDED bool scales_fit(const PanelFormat &f, const BlobMatrix &m, const 
 // What x or h are quantised by, with zero as zero. CPUs that multiply bytes without a sign need the sums of what is stored with
 // one.
 RNNPACK_FOLDED bool factor_fits(const PanelFormat &f, const BlobMatrix &m, const MatrixShape &shape, uint32_t weights_bytes) {
-  const bool quantised = f.factor == DType::kI8;
-  if (!quantised && (m.factor_scale != 0 || m.factor_zero != 0)) return false;
+  const bool quantised = f.factor == DType::kI8, fixed = is_fixed_point(f);
+  if (!quantised && !fixed && (m.factor_scale != 0 || m.factor_zero != 0)) return false;
+  if (fixed && m.factor_scale == 0) return false;
   if (!(m.factor_scale >= 0) || m.factor_scale - m.factor_scale != 0 || m.factor_zero != 0) return false;
   return has_part(quantised && f.weight == DType::kI8, m.unit_sums, vector_bytes(f, shape), m, weights_bytes);
 }
@@ -51,7 +52,7 @@ RNNPACK_FOLDED bool matrix_fits(const PanelFormat &f, const BlobMatrix &m, uint3
   if (m.tile_first != kNone || (sparse ? m.entries == 0 || m.count != 1 : m.entries != m.k)) return false;
   if (!part_fits(m.panels, panels_bytes(f, shape), m.count, weights_bytes)) return false;
   if (!has_part(sparse, m.index, index_bytes(f, shape), m, weights_bytes)) return false;
-  const bool diagonal = f.scales != Scales::kUnscaled && m.diagonal != kNone;
+  const bool diagonal = f.scales != Scales::kUnscaled && !is_fixed_point(f) && m.diagonal != kNone;
   return scales_fit(f, m, shape, weights_bytes) && factor_fits(f, m, shape, weights_bytes) &&
          has_part(diagonal, m.diagonal, vector_bytes(f, shape), m, weights_bytes);
 }

@@ -58,7 +58,11 @@ RNNPACK_LAYOUT_GROUPS(gemm3, kGemm3)
 RNNPACK_LAYOUT_GROUPS(gemm4, kGemm4)
 // Products with panels of each format; of NR 0 there are none.
 #define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) \
-  RNNPACK_GEMM_GROUP_##nr(name, RNNPACK_GEMM_FAMILY_##index_bytes, weight)
+  RNNPACK_GEMM_GROUP_##nr(name, RNNPACK_GEMM_FAMILY_##scales(index_bytes), weight)
+#define RNNPACK_GEMM_FAMILY_kUnscaled(index_bytes) RNNPACK_GEMM_FAMILY_##index_bytes
+#define RNNPACK_GEMM_FAMILY_kPerUnit(index_bytes) RNNPACK_GEMM_FAMILY_##index_bytes
+#define RNNPACK_GEMM_FAMILY_kPerGroup(index_bytes) RNNPACK_GEMM_FAMILY_##index_bytes
+#define RNNPACK_GEMM_FAMILY_kFixed(index_bytes) kGemmFixed
 #define RNNPACK_GEMM_FAMILY_0 kGemm
 #define RNNPACK_GEMM_FAMILY_2 kGemmBlocks
 #define RNNPACK_GEMM_FAMILY_4 kGemmBlocks
@@ -81,6 +85,12 @@ RNNPACK_LAYOUT_GROUPS(gru_gates, kGruGates)
 RNNPACK_LAYOUT_GROUPS(gru_gates_generic, kGruGatesGeneric)
 RNNPACK_LAYOUT_GROUPS(gru_output, kGruOutput)
 RNNPACK_LAYOUT_GROUPS(gru_output_generic, kGruOutputGeneric)
+// Cells in integers are one row of all widths.
+RNNPACK_GROUP(rnn_tanh_i8, kRnnTanh, kI8, 0)
+RNNPACK_GROUP(lstm_i8, kLstm, kI8, 0)
+RNNPACK_GROUP(gru_linear_i8, kGruLinear, kI8, 0)
+RNNPACK_GROUP(gru_gates_i8, kGruGates, kI8, 0)
+RNNPACK_GROUP(gru_output_i8, kGruOutput, kI8, 0)
 RNNPACK_GROUP(act_f32, kAct, kF32, 0)
 RNNPACK_GROUP(act_plain_f32, kActPlain, kF32, 0)
 RNNPACK_GROUP(binary_f32, kBinary, kF32, 0)

@@ -97,6 +97,8 @@ struct RecurArgs {
   uint32_t steps;      // above 1, where Kernel::runs_steps: so many steps of the one row, from one to the next as from row to row
   uint8_t descending;  // 1: sweep tiles from tile_end - 1 down to tile_begin (same bits; keeps the last ones in cache)
   bool far;            // the R panels lie beyond L2: the next tile's is asked for while this one is used (same bits)
+  uint8_t fixed_nr;    // of layers in integers: NR of preact
+  uint8_t c_bits;      // and c's fraction bits, 8 to 15
   CellParams cell;     // read by generic kernels only
 };
 using RecurFn = void (*)(const RecurArgs *);
@@ -195,6 +197,7 @@ enum class KernelFamily : uint32_t {
   kDepthwise,
   kGemmBlocks,  // sparse panels, any number of gates
   kMatMul,
+  kGemmFixed,  // int8 panels of layers in integers: preact, and out, are whole numbers where other gemms have floats
 };
 
 // The gates of a gemm, and the gemm of so many gates. A family each, so that a program links the register blocks of its cells

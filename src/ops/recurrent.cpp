@@ -15,7 +15,7 @@ bool is_not_split(const OpChoice &choice, const BlobNode &node) {
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   RecurrentPlan plan;
   Recurrent *layer = nullptr;
-  const rnnp_status status = build_recurrent(env, node, &plan, &layer);
+  const rnnp_status status = build_recurrent(env, node, false, &plan, &layer);
   *object = layer;
   return status;
 }

@@ -41,7 +41,7 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const RecurrentPlan 
 
 }  // namespace
 
-rnnp_status build_recurrent(BuildEnv *env, const BlobNode &node, RecurrentPlan *planned, Recurrent **built) {
+rnnp_status build_recurrent(BuildEnv *env, const BlobNode &node, bool fixed, RecurrentPlan *planned, Recurrent **built) {
   const Model &m = *env->model;
   const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
   const PanelFormat w = m.matrix(a->direction[0].w).format, r = m.matrix(a->direction[0].r).format;
@@ -54,15 +54,17 @@ rnnp_status build_recurrent(BuildEnv *env, const BlobNode &node, RecurrentPlan *
 
   // Without a buffer for pre-activations every step takes its input inside the recurrent kernel.
   const bool projects = plan.preact_bytes != 0;
-  const Kernel *gemm = find_gemm(*env, w, plan.gates);
+  const Kernel *gemm = fixed ? find_panel_kernel(*env, KernelFamily::kGemmFixed, w) : find_gemm(*env, w, plan.gates);
+  const DType cells = fixed ? DType::kI8 : DType::kF32;
+  const uint32_t cell_nr = fixed ? 0 : w.nr;
   if (gemm == nullptr && projects) return RNNP_E_LAYOUT;
   const Kernel *steps[2] = {}, *outputs[2] = {};
   for (uint32_t d = 0; d < count; ++d) {
     const KernelFamily family = step_family(*a, a->direction[d]);
-    steps[d] = find_kernel(*env->kernels, family, DType::kF32, w.nr, env->isa);
+    steps[d] = find_kernel(*env->kernels, family, cells, cell_nr, env->isa);
     const bool generic = family == KernelFamily::kGruGatesGeneric;
     const KernelFamily output = generic ? KernelFamily::kGruOutputGeneric : KernelFamily::kGruOutput;
-    outputs[d] = shape.cell == Cell::kGru ? find_kernel(*env->kernels, output, DType::kF32, w.nr, env->isa) : steps[d];
+    outputs[d] = shape.cell == Cell::kGru ? find_kernel(*env->kernels, output, cells, cell_nr, env->isa) : steps[d];
     if (steps[d] == nullptr || outputs[d] == nullptr) return RNNP_E_LAYOUT;
     env->recurrent_isa |= steps[d]->isa;
   }

@@ -8,7 +8,7 @@
 namespace rnnp {
 
 // Op::build but for what is done with R's products. *built stays as it is while measuring.
-rnnp_status build_recurrent(BuildEnv *env, const BlobNode &node, RecurrentPlan *planned, Recurrent **built);
+rnnp_status build_recurrent(BuildEnv *env, const BlobNode &node, bool fixed, RecurrentPlan *planned, Recurrent **built);
 
 }  // namespace rnnp
 #endif  // RNNPACK_OPS_RECURRENT_BUILD_H_

@@ -1,6 +1,7 @@
 // recurrent_split.cpp -- recurrent layers whose R is in panels that recurrent kernels do not read (fewer bits): products of their
-// own add h * R to the pre-activations where they lie, then the recurrent kernel does the cells. Everything else is
-// build_recurrent's; an operator of its own, so that a program without such layers links none of this.
+// own add h * R to the pre-activations where they lie, then the recurrent kernel does the cells. Layers in integers differ in their
+// kernels alone: pre-activations are whole numbers where others have floats. Everything else is
+// recurrent.cpp's; an operator of its own, so that a program without such layers links none of this.
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/panel_product.h"
 #include "ops/recurrent_build.h"
@@ -71,20 +72,57 @@ void fill_split(const Model &m, const RecurrentPlan &plan, const Recurrent &laye
   out->candidate.start_tile = out->candidate.out_tile = static_cast<uint16_t>(layer.nr);
 }
 
+// Layers in integers: all of their matrices are, and their cells are the plain ones.
+bool is_fixed(const Model &m, uint32_t matrix) {
+  return is_fixed_point(m.matrix(matrix).format);
+}
+
+bool fixed_fits(const Model &m, const BlobNode &node) {
+  const AttrFixedRecurrent *a = m.attr<AttrFixedRecurrent>(node);
+  if (a == nullptr) return false;
+  for (uint32_t d = 0; d < a->layer.direction_count; ++d) {
+    switch (step_family(a->layer, a->layer.direction[d])) {
+      case KernelFamily::kLstm:
+        if (a->c_bits[d] < kLeastCBits || a->c_bits[d] > kMostCBits) return false;
+        break;
+      case KernelFamily::kRnnTanh:
+      case KernelFamily::kGruLinear:
+      case KernelFamily::kGruGates:
+        break;
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
+rnnp_status check_split(const Model &m, const BlobNode &node) {
+  const rnnp_status status = check_recurrent(m, node);
+  if (status != RNNP_OK) return status;
+  const BlobDirection &d = m.attr<AttrRecurrent>(node)->direction[0];
+  if (is_fixed(m, d.w) != is_fixed(m, d.r)) return RNNP_E_LAYOUT;
+  return !is_fixed(m, d.r) || fixed_fits(m, node) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+}
+
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
-  const Kernel *product = find_gemm(*env, m.matrix(a->direction[0].r).format, 2);
+  const PanelFormat r = m.matrix(a->direction[0].r).format;
+  const bool fixed = is_fixed_point(r);
+  const Kernel *product = fixed ? find_panel_kernel(*env, KernelFamily::kGemmFixed, r) : find_gemm(*env, r, 2);
   if (product == nullptr) return RNNP_E_LAYOUT;
   RecurrentPlan plan;
   Recurrent *layer = nullptr;
-  const rnnp_status status = build_recurrent(env, node, &plan, &layer);
+  const rnnp_status status = build_recurrent(env, node, fixed, &plan, &layer);
   SplitStep *splits = env->arena->take<SplitStep>(a->direction_count);
   *object = layer;
   if (status != RNNP_OK || splits == nullptr) return status;
   for (uint32_t d = 0; d < a->direction_count; ++d) {
     fill_split(m, plan, *layer, a->direction[d], product->gemm, &splits[d]);
     layer->direction[d].split = &splits[d];
+    if (!fixed) continue;
+    layer->direction[d].args.fixed_nr = r.nr;
+    layer->direction[d].args.c_bits = static_cast<uint8_t>(m.attr<AttrFixedRecurrent>(node)->c_bits[d]);
   }
   return RNNP_OK;
 }
@@ -95,6 +133,6 @@ bool is_split(const OpChoice &choice, const BlobNode &node) {
 
 }  // namespace
 
-RNNPACK_OP(recurrent_split, {OpKind::kRecurrent, is_split, check_recurrent, recurrent_costs, build, finish_split, run_recurrent});
+const Op rnnp_op_recurrent_split = {OpKind::kRecurrent, is_split, check_split, recurrent_costs, build, finish_split, run_recurrent};
 
 }  // namespace rnnp

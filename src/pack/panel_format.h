@@ -10,8 +10,9 @@
 
 namespace rnnp {
 
-// How stored weights become numbers: as they are, times a scale of their unit and gate, or of their unit, gate and group of k.
-enum class Scales : uint8_t { kUnscaled, kPerUnit, kPerGroup };
+// How stored weights become numbers: as they are, times a scale of their unit and gate, or of their unit, gate and group of k. Fixed:
+// of layers in integers, whose sums become whole numbers by a multiplier and shifts of their unit and gate.
+enum class Scales : uint8_t { kUnscaled, kPerUnit, kPerGroup, kFixed };
 
 struct PanelFormat {
   uint16_t id;
@@ -65,6 +66,11 @@ constexpr bool is_sparse(const PanelFormat &f) {
   return f.index_bytes != 0;
 }
 
+// Of layers in integers: bytes in, whole numbers out.
+constexpr bool is_fixed_point(const PanelFormat &f) {
+  return f.scales == Scales::kFixed;
+}
+
 struct MatrixShape {
   uint32_t gates, units, k;
   uint32_t entries;  // sparse: of all panels and gates; dense: k
@@ -107,6 +113,7 @@ inline size_t quantised_row_bytes(DType weight, uint32_t k) {
   return add_sat(add_sat(align_up(k, 64), 64), sums);
 }
 inline size_t factor_scratch_bytes(const PanelFormat &f, uint32_t k, size_t rows) {
+  if (is_fixed_point(f)) return align_up(mul_sat(k, sizeof(int32_t)), 64);  // a row at a time, in words
   // Small cores quantise one row at a time, into 16 bits where they multiply these.
   if (f.factor == DType::kI8 && f.nr == 4) return add_sat(align_up(mul_sat(k, 2), 16), 16);
   // Rows of floats with zeros behind them, for blocks that reach beyond K and those that fill up an entry.

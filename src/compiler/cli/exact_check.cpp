@@ -1,6 +1,7 @@
 // exact_check.cpp -- Contract: exact_check.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/cli/exact_check.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -200,7 +201,7 @@ ExactResult check_exactly(const Model &m, const SeenRun &seen) {
   ExactResult result;
   const std::vector<bool> wanted = low_precision_nodes(m);
   for (uint32_t n = 0; n < m.nodes.count; ++n) {
-    if (!wanted[n]) continue;
+    if (!wanted[n] || seen.nodes[n].batch == 0) continue;
     if (!is_known(m, m.nodes[n])) {
       result.skipped.emplace_back(m.string(m.nodes[n].name));
       continue;
@@ -222,14 +223,24 @@ bool kernels_fuse(const Model &m) {
 #endif
 }
 
+// Nodes whose bits are the same on every CPU.
+static std::vector<bool> integer_nodes(const Model &m) {
+  std::vector<bool> out = low_precision_nodes(m);
+  for (uint32_t n = 0; n < m.nodes.count; ++n) {
+    for (const uint32_t i : matrices_of_node(m, m.nodes[n])) out[n] = out[n] && is_fixed_point(m.matrix(i).format);
+  }
+  return out;
+}
+
 bool is_exact(Runner *runner, const Arrays &inputs, std::string *report) {
   Model model;
   if (!read_model(&runner->opened(), &model)) return false;
-  if (!kernels_fuse(model)) {
+  const std::vector<bool> wanted = kernels_fuse(model) ? low_precision_nodes(model) : integer_nodes(model);
+  if (std::find(wanted.begin(), wanted.end(), true) == wanted.end()) {
     *report = "not compared with the exact evaluation: the kernels that run this blob here round products before they add them\n";
     return true;
   }
-  const ExactResult result = check_exactly(model, watch_run(runner, inputs, low_precision_nodes(model)));
+  const ExactResult result = check_exactly(model, watch_run(runner, inputs, wanted));
   *report = "exact evaluation of " + std::to_string(result.layers) + (result.layers == 1 ? " layer" : " layers") +
             " of fewer bits or blocks: ";
   *report +=

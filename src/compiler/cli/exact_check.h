@@ -24,7 +24,7 @@ void initial_state(const Model &model, const SeenNode &seen, uint32_t state, siz
 // Nodes with weights of fewer bits.
 std::vector<bool> low_precision_nodes(const Model &model);
 
-// Every such node, given what a session gave it (x, h and so on), must make what the session made.
+// Every such node that was watched, given what a session gave it (x, h and so on), must make what the session made.
 ExactResult check_exactly(const Model &model, const SeenRun &seen);
 
 // Whether kernels with fused multiply-adds run the blob here: the reference rounds twice, and its bits are others.

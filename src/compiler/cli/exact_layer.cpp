@@ -73,36 +73,40 @@ bool ExactLayer::knows(const Model &model, const AttrRecurrent &a) {
 }
 
 ExactLayer::ExactLayer(const Model &model, const AttrRecurrent &a, uint32_t d)
-    : direction_(a.direction[d]),
-      attr_(a),
-      hidden_(a.hidden_size),
-      gates_(gates_of(rnnp::Cell(a.cell))),
-      w_(model.matrix(direction_.w), 0),
-      r_(model.matrix(direction_.r), 0) {
-  const uint32_t nr = model.matrix(direction_.w).format.nr;
+    : direction_(a.direction[d]), attr_(a), hidden_(a.hidden_size), gates_(gates_of(rnnp::Cell(a.cell))) {
+  const Matrix w = model.matrix(direction_.w);
+  if (is_fixed_point(w.format)) {
+    // The attributes begin what a layer in integers has; its check has seen that they are all there.
+    const auto *fixed = reinterpret_cast<const AttrFixedRecurrent *>(&a);
+    integers_ = std::make_unique<ExactIntegers>(model, *fixed, d);
+    return;
+  }
+  w_ = std::make_unique<ExactMatrix>(w, 0);
+  r_ = std::make_unique<ExactMatrix>(model.matrix(direction_.r), 0);
   if (direction_.r_output != kNone) candidate_ = std::make_unique<ExactMatrix>(model.matrix(direction_.r_output), 0);
-  bias_ = unit_numbers(model.weights(direction_.bias), gates_, hidden_, nr);
-  if (direction_.r_bias != kNone) r_bias_ = unit_numbers(model.weights(direction_.r_bias), 1, hidden_, nr);
-  if (direction_.peephole != kNone) peephole_ = unit_numbers(model.weights(direction_.peephole), 3, hidden_, nr);
+  bias_ = unit_numbers(model.weights(direction_.bias), gates_, hidden_, w.format.nr);
+  if (direction_.r_bias != kNone) r_bias_ = unit_numbers(model.weights(direction_.r_bias), 1, hidden_, w.format.nr);
+  if (direction_.peephole != kNone) peephole_ = unit_numbers(model.weights(direction_.peephole), 3, hidden_, w.format.nr);
 }
 
 void ExactLayer::step(const float *x, float *h, float *c) const {
+  if (integers_) return integers_->step(x, h, c);
   const rnnp::Cell cell = rnnp::Cell(attr_.cell);
   std::vector<float> pre(size_t{gates_} * hidden_), recurrent(hidden_), next(hidden_), z(hidden_), rh(hidden_);
-  w_.multiply(x, bias_.data(), pre.data());
+  w_->multiply(x, bias_.data(), pre.data());
   const float *nx = nullptr;
   if (cell == rnnp::Cell::kGruLinear) {
     // Gate h's two sums stay apart.
     std::vector<float> input(pre.end() - hidden_, pre.end()), start(pre);
     std::copy(r_bias_.begin(), r_bias_.end(), start.end() - hidden_);
-    r_.multiply(h, start.data(), pre.data());
+    r_->multiply(h, start.data(), pre.data());
     if (candidate_) {
       candidate_->multiply(h, r_bias_.data(), pre.data() + 2 * size_t{hidden_});
     }
     recurrent = input;
     nx = recurrent.data();
   } else {
-    r_.multiply(h, pre.data(), pre.data());
+    r_->multiply(h, pre.data(), pre.data());
   }
   RecurArgs args = {};
   args.h_prev = h;

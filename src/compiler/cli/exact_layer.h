@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "compiler/cli/exact_integers.h"
 #include "compiler/cli/exact_product.h"
 
 namespace rnnp::compiler {
@@ -27,7 +28,8 @@ class ExactLayer {
   const BlobDirection &direction_;
   const AttrRecurrent &attr_;
   uint32_t hidden_, gates_;
-  ExactMatrix w_, r_;
+  std::unique_ptr<ExactIntegers> integers_;  // of a layer in integers; what follows is empty then
+  std::unique_ptr<ExactMatrix> w_, r_;
   std::unique_ptr<ExactMatrix> candidate_;  // R of gate h, apart
   std::vector<float> bias_, r_bias_, peephole_;
 };

@@ -74,6 +74,12 @@ int32_t half_byte(const uint8_t *panels, size_t place) {
   return (place % 8 < 4 ? byte & 15 : byte >> 4) - 8;
 }
 
+// Layers in integers have those of even units 128 too large.
+int32_t whole_number(const PanelFormat &f, const uint8_t *panels, size_t place, uint32_t unit) {
+  if (f.weight == DType::kI4) return half_byte(panels, place);
+  return is_fixed_point(f) && unit % 2 == 0 ? panels[place] - 128 : static_cast<int8_t>(panels[place]);
+}
+
 // [rows][groups of k], of matrix `index`.
 std::vector<float> scales_of(const Matrix &m, uint32_t index) {
   const uint32_t gates = m.shape.gates, nr = m.format.nr, groups = m.group_k == 0 ? 1 : (m.shape.k + m.group_k - 1) / m.group_k;
@@ -93,6 +99,7 @@ bool ExactMatrix::knows(const Matrix &m) {
   const PanelFormat &f = m.format;
   if (f.nr == 0) return false;
   if (f.scales == Scales::kUnscaled) return f.factor == DType::kF32;
+  if (is_fixed_point(f)) return true;
   return f.scales == Scales::kPerUnit ? f.weight == DType::kI8 : f.weight == DType::kI4;
 }
 
@@ -100,7 +107,7 @@ ExactMatrix::ExactMatrix(const Matrix &m, uint32_t index)
     : rows_(m.shape.gates * m.shape.units),
       units_(m.shape.units),
       k_(m.shape.k),
-      bytes_(m.format.factor == DType::kI8),
+      bytes_(m.format.weight == DType::kI8 || m.format.weight == DType::kI4),
       grouped_(m.format.scales == Scales::kPerGroup),
       group_k_(m.group_k != 0 ? m.group_k : m.shape.k),
       factor_scale_(m.factor_scale) {
@@ -123,7 +130,7 @@ void ExactMatrix::read_panels(const Matrix &m, const uint8_t *panels) {
     for (uint32_t k = 0; k < k_; ++k) {
       const size_t place = (((unit / f.nr * depth + k / f.kr) * m.shape.gates + gate) * f.nr + unit % f.nr) * f.kr + k % f.kr;
       if (bytes_) {
-        integers_.push_back(f.weight == DType::kI4 ? half_byte(panels, place) : static_cast<int8_t>(panels[place]));
+        integers_.push_back(whole_number(f, panels, place, unit));
       } else {
         weights_.push_back(stored_number(f.weight, panels, place));
       }

@@ -28,6 +28,8 @@ class ExactMatrix {
 
   uint32_t rows() const { return rows_; }  // gates x units
   uint32_t k() const { return k_; }
+  // Of int8 and int4: what is stored, [rows][k].
+  const int32_t *integers() const { return integers_.data(); }
   // out[row] = start[row] + sum over k of x[k] times the weight; start is nullptr for zeros. May be the same memory.
   void multiply(const float *x, const float *start, float *out) const;
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "compiler/cli/integer_layers.h"
 #include "compiler/cli/metric.h"
 #include "compiler/cli/search_types.h"
 #include "compiler/emit/panel_choice.h"
@@ -37,6 +38,11 @@ void add_quantizer_options(CLI::App *command, QuantizerOptions *options) {
   command->add_option("--weights", options->weights,
                       "what weights are stored as: " + weight_type_names() + ", or auto; left out: what the file has");
   command->add_option("--recurrent", options->recurrent, "the same of recurrent layers' R alone");
+  command
+      ->add_option("--arithmetic", options->arithmetic,
+                   "integer: recurrent layers of int8 run in integers alone, for CPUs without an FPU, with the same bits on every "
+                   "CPU; float")
+      ->capture_default_str();
   list("--keep-float", &options->keep_float, "a node whose weights stay f32; may be repeated");
   list(
       "--calibrate", &options->calibrate,
@@ -65,6 +71,12 @@ void Quantizer::prepare(CompileOptions *compile) {
     throw UsageError("--method gptq needs data that the network is made for: --calibrate x.npy");
   if (options_.is_auto() && options_.calibrate.empty())
     throw UsageError("--weights auto needs data that the network is made for: --calibrate x.npy");
+  if (options_.arithmetic != "float" && options_.arithmetic != "integer")
+    throw UsageError("--arithmetic " + quote(options_.arithmetic) + "; accepted: float, integer");
+  if (options_.in_integers() && options_.calibrate.empty())
+    throw UsageError("--arithmetic integer needs data, which gives x and c their ranges: --calibrate x.npy");
+  if (options_.in_integers() && options_.is_auto())
+    throw UsageError("--weights auto chooses types of float arithmetic; accepted with --arithmetic integer: a type");
   if (options_.measures()) compile->adjust = [this](Graph *graph, const PanelFormat &panels) { adjust(graph, panels); };
 }
 
@@ -92,6 +104,7 @@ void Quantizer::adjust(Graph *graph, const PanelFormat &panels) {
     decisions = search_types(
         graph, panels, *reference_, [this](const Arrays &outputs) { return measure(outputs); }, wish, bar("types"));
   }
+  if (options_.in_integers()) choose_integers(graph, *reference_, options_.keep_float);
   if (has_data) set_factor_scales(graph, reference_->seen());
   round_graph(graph, rounding, has_data ? &reference_->seen() : nullptr);
   report_ = measure_errors(*reference_, *graph, panels, bar("layers"));

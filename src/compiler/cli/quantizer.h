@@ -18,10 +18,11 @@ class App;
 namespace rnnp::compiler {
 
 struct QuantizerOptions {
-  std::string weights, recurrent, method = "round", report, metric;
+  std::string weights, recurrent, arithmetic = "float", method = "round", report, metric;
   std::vector<std::string> keep_float, calibrate;
   std::optional<double> accuracy_min;
 
+  bool in_integers() const { return arithmetic == "integer"; }
   bool is_auto() const { return weights == "auto"; }
   // Whether anything is measured.
   bool measures() const {

@@ -79,7 +79,13 @@ PanelFormat dense_panels(DType weight, uint32_t nr) {
 }
 PanelFormat sparse_panels(DType weight, uint32_t nr, uint32_t index_bytes) {
   for (const PanelFormat &f : kPanelFormats) {
-    if (f.weight == weight && f.nr == nr && f.index_bytes == index_bytes) return f;
+    if (f.weight == weight && f.nr == nr && f.index_bytes == index_bytes && !is_fixed_point(f)) return f;
+  }
+  return {};
+}
+PanelFormat fixed_panels(uint32_t nr) {
+  for (const PanelFormat &f : kPanelFormats) {
+    if (is_fixed_point(f) && f.nr == nr) return f;
   }
   return {};
 }

@@ -26,6 +26,8 @@ std::string weight_type_name(const WeightType &type);
 PanelFormat dense_panels(DType weight, uint32_t nr);
 // Those whose index has so many bytes an entry; of id 0 where there are none.
 PanelFormat sparse_panels(DType weight, uint32_t nr, uint32_t index_bytes);
+// Of layers in integers.
+PanelFormat fixed_panels(uint32_t nr);
 
 // "generic, avx512, ..."; "f32, f16, ..., int4[:GROUP]"
 std::string target_names();

@@ -10,6 +10,8 @@
 
 #include "compiler/emit/blob_checksum.h"
 #include "compiler/emit/blob_section.h"
+#include "compiler/emit/fixed_layer.h"
+#include "compiler/emit/panel_choice.h"
 #include "compiler/ir/memory.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/problem.h"
@@ -130,7 +132,9 @@ class Writer {
     return diagonal;
   }
 
-  PanelFormat panels_of(const Storage &storage) const { return sparse_panels(storage.type, format_.nr, storage.index_bytes); }
+  PanelFormat panels_of(const Storage &storage) const {
+    return storage.fixed ? fixed_panels(format_.nr) : sparse_panels(storage.type, format_.nr, storage.index_bytes);
+  }
 
   // `count` matrices of one shape, the source being the first of them.
   uint32_t matrix(const PanelFormat &format, const Storage &storage, MatrixSource source, uint32_t count = 1) {
@@ -158,6 +162,7 @@ class Writer {
       append(&all.panels, one.panels);
       append(&all.scales, one.scales);
       append(&all.unit_sums, one.unit_sums);
+      append(&all.multipliers, one.multipliers);
       out.group_k = one.group_k;
       append(&all.index, one.index);
       if (is_sparse(format)) out.entries = one.entries;
@@ -165,11 +170,12 @@ class Writer {
       if (source.scales != nullptr) source.scales += rows * groups;
     }
     out.panels = part(all.panels);
-    out.scales = part(all.scales);
+    out.scales = is_fixed_point(format) ? part(all.multipliers) : part(all.scales);
     out.unit_sums = part(all.unit_sums);
     out.index = part(all.index);
     out.tile_first = kNone;
-    out.factor_scale = format.factor == DType::kI8 ? storage.factor_scale : 0;
+    if (format.factor == DType::kI8) out.factor_scale = storage.factor_scale;
+    if (is_fixed_point(format)) out.factor_scale = leading_bits(1.0f / storage.factor_scale);
     return static_cast<uint32_t>(matrices_.append(&out, sizeof out) / sizeof out);
   }
   uint32_t matrix(const Storage &storage, const MatrixSource &source, uint32_t count = 1) {
@@ -191,11 +197,20 @@ class Writer {
     const uint32_t h = r.hidden_size, gates = gate_count(r.cell);
     BlobDirection out{};
     const bool split = candidate_is_apart(r.cell, panels_of(d.r_storage));
-    out.w = matrix(d.w_storage, {d.w.data(), h, r.input_size, 0, gates});
-    out.r = matrix(d.r_storage, {d.r.data(), h, h, 0, split ? 2 : gates});
-    out.r_output = split ? matrix(d.r_storage, {d.r.data(), h, h, 2, 1}) : kNone;
-    out.bias = vector(format_, d.bias, h, gates);
-    out.r_bias = vector(format_, d.r_bias, h, 1);
+    MatrixSource w = {d.w.data(), h, r.input_size, 0, gates}, of_h = {d.r.data(), h, h, 0, split ? 2 : gates};
+    FixedLayer fixed = {};
+    if (d.is_fixed()) {
+      fixed = fixed_layer(r, d, panels_of(d.w_storage));
+      w.sum_worth = fixed.x_worth.data();
+      of_h.sum_worth = fixed.h_worth.data();
+    }
+    out.w = matrix(d.w_storage, w);
+    out.r = matrix(d.r_storage, of_h);
+    of_h.gate_begin = 2;
+    of_h.gates = 1;
+    out.r_output = split ? matrix(d.r_storage, of_h) : kNone;
+    out.bias = d.is_fixed() ? part(fixed.bias) : vector(format_, d.bias, h, gates);
+    out.r_bias = d.is_fixed() ? part(fixed.r_bias) : vector(format_, d.r_bias, h, 1);
     out.peephole = vector(format_, d.peephole, h, 3);
     out.state_h = out.state_c = kNone;
     out.reverse = d.reverse;
@@ -225,9 +240,12 @@ class Writer {
     return out;
   }
 
-  AttrRecurrent attr(const Recurrent &r, const Node &node) {
-    AttrRecurrent out = shape_of(r);
-    for (size_t i = 0; i < r.directions.size(); ++i) out.direction[i] = direction(r, r.directions[i], node.name);
+  AttrFixedRecurrent attr(const Recurrent &r, const Node &node) {
+    AttrFixedRecurrent out = {shape_of(r), {}};
+    for (size_t i = 0; i < r.directions.size(); ++i) {
+      out.layer.direction[i] = direction(r, r.directions[i], node.name);
+      if (r.directions[i].is_fixed() && r.cell == Cell::kLstm) out.c_bits[i] = r.directions[i].c_bits;
+    }
     return out;
   }
 
@@ -299,6 +317,15 @@ class Writer {
     return a;
   }
 
+  // Layers in integers alone have what comes behind the others' attributes.
+  template <typename Any, typename Bytes>
+  static uint32_t attr_bytes(const Any &, const Bytes &bytes) {
+    return sizeof bytes;
+  }
+  static uint32_t attr_bytes(const Recurrent &r, const AttrFixedRecurrent &bytes) {
+    return r.directions[0].is_fixed() ? sizeof bytes : sizeof bytes.layer;
+  }
+
   uint32_t arguments(const std::vector<uint32_t> &list) {
     uint32_t first = static_cast<uint32_t>(args_.size());
     args_.insert(args_.end(), list.begin(), list.end());
@@ -317,8 +344,8 @@ class Writer {
     std::visit(
         [&](const auto &a) {
           const auto bytes = attr(a, node);
-          out.attr = attrs_.append(&bytes, sizeof bytes);
-          out.attr_bytes = sizeof bytes;
+          out.attr_bytes = attr_bytes(a, bytes);
+          out.attr = attrs_.append(&bytes, out.attr_bytes);
         },
         node.attr);
     nodes_.append(&out, sizeof out);

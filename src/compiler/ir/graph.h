@@ -40,6 +40,9 @@ struct Direction {
   BlobStrided given_h = {0, 1}, given_c = {0, 1};  // within a row of the run-time initial state
   BlobActivation act[3] = {};
   bool reverse = false;
+  uint32_t c_bits = 0;  // of a layer in integers: c's fraction bits
+
+  bool is_fixed() const { return w_storage.fixed && r_storage.fixed; }
 };
 
 struct Recurrent {

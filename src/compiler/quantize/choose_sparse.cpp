@@ -81,7 +81,7 @@ void choose_sparse(Graph *graph, SparseWish wish, uint32_t nr) {
     if (units == 0) continue;
     const std::vector<MatrixRef> all = matrices_of(&node);
     for (const MatrixRef &m : all) {
-      if (m.storage->diagonal || !every_gate_has_some(m, gates)) continue;
+      if (m.storage->diagonal || m.storage->fixed || !every_gate_has_some(m, gates)) continue;
       const Choice choice = best_blocks(m, gates, units, nr);
       if (choice.cost >= (wish == SparseWish::kKeep ? kFarCheaper : 1.0)) continue;
       m.storage->index_bytes = static_cast<uint8_t>(choice.index_bytes);

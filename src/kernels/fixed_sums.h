@@ -1,0 +1,45 @@
+// fixed_sums.h -- the sums of bytes times bytes: of 4, 8 or 16 columns of a panel at a time, as many as registers hold.
+// Room: kernels. A column's weights of even units are 128 too large, and have no sign; what that adds is the caller's.
+// Contract: docs/KERNELS.md, "Integers". SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_FIXED_SUMS_H_
+#define RNNPACK_KERNELS_FIXED_SUMS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/compiler.h"
+
+namespace rnnp {
+namespace {
+
+#if defined(__arm__)
+constexpr size_t kMostColumns = 8;
+#else
+constexpr size_t kMostColumns = 16;
+#endif
+
+template <size_t kColumns>
+RNNPACK_NOINLINE void sums_of_columns(const int32_t *x, const uint8_t *panel, size_t k, size_t stride, uint32_t *sums) {
+  uint32_t s[kColumns] = {};
+  for (const int32_t *end = x + k; x != end; panel += stride) {
+    const int32_t v = *x++;
+    RNNPACK_UNROLL
+    for (size_t n = 0; n < kColumns; n += 2) {
+      s[n] += static_cast<uint32_t>(int32_t{panel[n]} * v);
+      s[n + 1] += static_cast<uint32_t>(int32_t{static_cast<int8_t>(panel[n + 1])} * v);
+    }
+  }
+  RNNPACK_UNROLL
+  for (size_t n = 0; n < kColumns; ++n) sums[n] = s[n];
+}
+
+// Of the first columns of `left`, a multiple of 4; returns how many.
+RNNPACK_INLINE size_t fixed_sums(const int32_t *x, const uint8_t *panel, size_t k, size_t stride, size_t left, uint32_t *sums) {
+  if (left >= kMostColumns) return sums_of_columns<kMostColumns>(x, panel, k, stride, sums), kMostColumns;
+  if (kMostColumns > 8 && left >= 8) return sums_of_columns<8>(x, panel, k, stride, sums), 8;
+  return sums_of_columns<4>(x, panel, k, stride, sums), 4;
+}
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_FIXED_SUMS_H_

@@ -1,0 +1,76 @@
+// gemm_fixed.cpp -- products of layers in integers: bytes times bytes, whole sums, and from them pre-activations as whole numbers,
+// which lie where other layers have floats. Room: kernels. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Integers"; rows in
+// kernels.inc. SPDX-License-Identifier: Apache-2.0
+#include "kernels/fixed_point.h"
+#include "kernels/fixed_sums.h"
+#include "kernels/gemm_ref.h"
+#include "kernels/kernel_rows.h"
+
+namespace rnnp {
+namespace {
+
+// A row's bytes, a word each, and what the weights of even units have too much times them.
+struct ByteWords {
+  int32_t *words;
+  uint32_t excess;
+};
+
+RNNPACK_NOINLINE uint32_t quantise_words(const float *a, size_t k, uint32_t factor_bits, int32_t *to) {
+  const ByteFactor factor = byte_factor(factor_bits);
+  int32_t sum = 0;
+  for (size_t i = 0; i < k; ++i) {
+    to[i] = byte_of_float(load_word(a + i), factor);
+    sum += to[i];
+  }
+  return static_cast<uint32_t>(sum) * 128;
+}
+
+// start + ((sum >> a) m >> b): m, a and b lie in a word.
+RNNPACK_INLINE int32_t scaled_sum(uint32_t sum, uint32_t scale, int32_t start) {
+  const int32_t kept = static_cast<int32_t>(sum) >> (scale >> 16 & 31);
+  const uint32_t product = static_cast<uint32_t>(kept) * (scale & 0xffff);
+  return wrapped_sum(start, static_cast<int32_t>(product) >> (scale >> 24 & 31));
+}
+
+RNNPACK_NOINLINE void fixed_row(const GemmArgs &g, const ByteWords &row, size_t m, size_t nr) {
+  const size_t width = g.gates * nr;
+  for (size_t tile = g.tile_begin; tile < g.tile_end; ++tile) {
+    const uint8_t *panel = static_cast<const uint8_t *>(g.panels) + tile * g.k * width;
+    const float *scales = g.scales + tile * width;
+    const float *start = &ref_row(g.start, m, g.start_row_bytes)[tile * (g.start_tile != 0 ? g.start_tile : width)];
+    float *out = ref_out(g, m, tile, 0, width);
+    for (size_t n = 0; n < width;) {
+      uint32_t sums[kMostColumns];
+      const size_t count = fixed_sums(row.words, panel + n, g.k, width, width - n, sums);
+      for (size_t i = 0; i < count; ++i, ++n) {
+        const uint32_t sum = sums[i] - (i % 2 == 0 ? row.excess : 0);
+        store_word(out + n,
+                   static_cast<uint32_t>(scaled_sum(sum, load_word(scales + n), static_cast<int32_t>(load_word(start + n)))));
+      }
+    }
+  }
+}
+
+void gemm_fixed(const GemmArgs *args, size_t nr) {
+  ByteWords row = {static_cast<int32_t *>(args->scratch), 0};
+  uint32_t factor;
+  __builtin_memcpy(&factor, &args->factor_scale, sizeof factor);
+  for (size_t m = 0; m < args->rows; ++m) {
+    row.excess = quantise_words(ref_row(args->a, m, args->a_row_bytes), args->k, factor, row.words);
+    fixed_row(*args, row, m, nr);
+  }
+}
+
+template <uint32_t kNr>
+void gemm_fixed_of(const GemmArgs *args) {
+  gemm_fixed(args, kNr);
+}
+
+}  // namespace
+
+#define RNNPACK_IN_gemm_fixed , RNNPACK_MAKE
+#define RNNPACK_RUN(family, dtype, nr) gemm_fixed_of<nr>
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_gemm_fixed
+
+}  // namespace rnnp

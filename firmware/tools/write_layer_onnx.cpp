@@ -1,4 +1,4 @@
-// write_layer_onnx.cpp CELL STYLE UNITS OUT.onnx -- one recurrent layer of as many inputs as units with random weights, for
+// write_layer_onnx.cpp CELL STYLE UNITS OUT.onnx [X.npy] -- one recurrent layer of as many inputs as units with random weights, for
 // measuring instructions per multiply-accumulate. CELL is lstm or gru. STYLE says whose export it looks like: `plain` is the ONNX
 // node between tensors in its own order, `keras` what tf2onnx makes of a Keras layer with return_sequences: batch first, initial
 // states of zeros whose shape is computed from the input's, transposes around the node. The weights do not depend on the style.
@@ -131,11 +131,29 @@ class LayerModel {
   std::mt19937 random_{1};
 };
 
+// Some steps of x from -1 to 1, for scales of layers in integers.
+void write_data(int64_t units, const std::string &path) {
+  constexpr int64_t kSteps = 64;
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(kSteps) + ", 1, " +
+                       std::to_string(units) + "), }";
+  header.resize(118 - 1, ' ');
+  header += '\n';
+  std::mt19937 random(2);
+  std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
+  std::vector<float> x(static_cast<size_t>(kSteps * units));
+  for (float &v : x) v = uniform(random);
+  std::ofstream file(path, std::ios::binary);
+  file.write("\x93NUMPY\x01\x00\x76\x00", 10);
+  file << header;
+  file.write(reinterpret_cast<const char *>(x.data()), static_cast<std::streamsize>(x.size() * sizeof x[0]));
+  if (!file) throw std::runtime_error("cannot write " + path);
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 5) {
-    std::fprintf(stderr, "usage: write_layer_onnx lstm|gru plain|keras UNITS OUT.onnx\n");
+  if (argc != 5 && argc != 6) {
+    std::fprintf(stderr, "usage: write_layer_onnx lstm|gru plain|keras UNITS OUT.onnx [X.npy]\n");
     return 2;
   }
   try {
@@ -144,6 +162,7 @@ int main(int argc, char **argv) {
     if (style != "plain" && style != "keras") throw std::runtime_error("no style is called " + style);
     style == "keras" ? model.write_keras() : model.write_plain();
     model.save(argv[4]);
+    if (argc == 6) write_data(std::stol(argv[3]), argv[5]);
   } catch (const std::exception &e) {
     std::fprintf(stderr, "write_layer_onnx: %s\n", e.what());
     return 1;

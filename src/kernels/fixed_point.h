@@ -45,8 +45,7 @@ RNNPACK_INLINE int32_t fixed_of_float(uint32_t word, uint32_t bits) {
   const uint32_t exponent = word >> 23 & 255, fraction = word & 0x7fffff;
   const int32_t shift = static_cast<int32_t>(150 - bits) - static_cast<int32_t>(exponent);
   if (shift > 24) return 0;
-  if (exponent == 255 && fraction != 0) return 0;
-  if (shift < 9) return with_sign_of(word, kMostFixed);
+  if (shift < 9) return exponent == 255 && fraction != 0 ? 0 : with_sign_of(word, kMostFixed);
   const int32_t size = static_cast<int32_t>(((fraction | 0x800000) + (uint32_t{1} << (shift - 1))) >> shift);
   return with_sign_of(word, size > kMostFixed ? kMostFixed : size);
 }
@@ -59,7 +58,7 @@ RNNPACK_INLINE uint32_t float_of_fixed(int32_t v, uint32_t bits) {
   return (static_cast<uint32_t>(v) & 0x80000000u) + ((126 + 31 - zeros - bits) << 23) + (size << zeros >> 8);
 }
 
-// What a row is multiplied by to be bytes, a float above 0: its leading 16 bits, and its exponent.
+// What a row is multiplied by to be bytes, a float between 2^-100 and 2^100: its leading 16 bits, and its exponent.
 struct ByteFactor {
   uint32_t mantissa, exponent;
 };
@@ -70,10 +69,9 @@ RNNPACK_INLINE ByteFactor byte_factor(uint32_t word) {
 // The float's leading 16 bits times the factor, rounded halves away from zero, within +-127; NaN is 0.
 RNNPACK_INLINE int32_t byte_of_float(uint32_t word, const ByteFactor &factor) {
   const uint32_t exponent = word >> 23 & 255, fraction = word & 0x7fffff;
-  if (exponent == 255) return fraction != 0 ? 0 : with_sign_of(word, 127);
   const int32_t shift = 284 - static_cast<int32_t>(exponent + factor.exponent);
-  if (shift > 32 || exponent == 0) return 0;
-  if (shift < 24) return with_sign_of(word, 127);
+  if (shift > 32) return 0;
+  if (shift < 24) return exponent == 255 && fraction != 0 ? 0 : with_sign_of(word, 127);
   const uint32_t product = ((fraction | 0x800000) >> 8) * factor.mantissa;
   const int32_t size = static_cast<int32_t>(((product >> (shift - 1)) + 1) >> 1);
   return with_sign_of(word, size > 127 ? 127 : size);

@@ -18,20 +18,46 @@ constexpr size_t kMostColumns = 8;
 constexpr size_t kMostColumns = 16;
 #endif
 
+// Small cores: compilers would rather add up products of several k first, and run out of registers.
+#if defined(__arm__) || defined(__riscv)
+#define RNNPACK_ADDED(sum) __asm__("" : "+r"(sum))
+#else
+#define RNNPACK_ADDED(sum)
+#endif
+
+// One k.
+template <size_t kColumns>
+RNNPACK_INLINE void add_products(int32_t v, const uint8_t *panel, uint32_t *s) {
+  RNNPACK_UNROLL
+  for (size_t n = 0; n < kColumns; n += 2) {
+    s[n] += static_cast<uint32_t>(int32_t{panel[n]} * v);
+    RNNPACK_ADDED(s[n]);
+    s[n + 1] += static_cast<uint32_t>(int32_t{static_cast<int8_t>(panel[n + 1])} * v);
+    RNNPACK_ADDED(s[n + 1]);
+  }
+}
+
 template <size_t kColumns>
 RNNPACK_NOINLINE void sums_of_columns(const int32_t *x, const uint8_t *panel, size_t k, size_t stride, uint32_t *sums) {
   uint32_t s[kColumns] = {};
-  for (const int32_t *end = x + k; x != end; panel += stride) {
-    const int32_t v = *x++;
-    RNNPACK_UNROLL
-    for (size_t n = 0; n < kColumns; n += 2) {
-      s[n] += static_cast<uint32_t>(int32_t{panel[n]} * v);
-      s[n + 1] += static_cast<uint32_t>(int32_t{static_cast<int8_t>(panel[n + 1])} * v);
+  const int32_t *const end = x + k;
+  if (kColumns == 4) {  // registers are left
+    for (const int32_t *last = x + k / 4 * 4; x != last; x += 4) {
+      add_products<kColumns>(x[0], panel, s);
+      panel += stride;
+      add_products<kColumns>(x[1], panel, s);
+      panel += stride;
+      add_products<kColumns>(x[2], panel, s);
+      panel += stride;
+      add_products<kColumns>(x[3], panel, s);
+      panel += stride;
     }
   }
+  for (; x != end; panel += stride) add_products<kColumns>(*x++, panel, s);
   RNNPACK_UNROLL
   for (size_t n = 0; n < kColumns; ++n) sums[n] = s[n];
 }
+#undef RNNPACK_ADDED
 
 // Of the first columns of `left`, a multiple of 4; returns how many.
 RNNPACK_INLINE size_t fixed_sums(const int32_t *x, const uint8_t *panel, size_t k, size_t stride, size_t left, uint32_t *sums) {

@@ -32,21 +32,34 @@ RNNPACK_INLINE int32_t scaled_sum(uint32_t sum, uint32_t scale, int32_t start) {
   return wrapped_sum(start, static_cast<int32_t>(product) >> (scale >> 24 & 31));
 }
 
+// Where a row's columns begin: what their sums are multiplied by, what they are added to, and where that goes.
+struct Columns {
+  const float *scales, *start;
+  float *out;
+};
+
+// Of an even unit and the odd one beside it, the next two each time.
+RNNPACK_INLINE void finish_columns(const uint32_t *sums, size_t count, uint32_t excess, Columns *c) {
+  for (const uint32_t *end = sums + count; sums != end; sums += 2) {
+    const int32_t even = scaled_sum(sums[0] - excess, load_word(c->scales), static_cast<int32_t>(load_word(c->start)));
+    const int32_t odd = scaled_sum(sums[1], load_word(c->scales + 1), static_cast<int32_t>(load_word(c->start + 1)));
+    store_word(c->out, static_cast<uint32_t>(even));
+    store_word(c->out + 1, static_cast<uint32_t>(odd));
+    c->scales += 2, c->start += 2, c->out += 2;
+  }
+}
+
 RNNPACK_NOINLINE void fixed_row(const GemmArgs &g, const ByteWords &row, size_t m, size_t nr) {
   const size_t width = g.gates * nr;
   for (size_t tile = g.tile_begin; tile < g.tile_end; ++tile) {
     const uint8_t *panel = static_cast<const uint8_t *>(g.panels) + tile * g.k * width;
-    const float *scales = g.scales + tile * width;
-    const float *start = &ref_row(g.start, m, g.start_row_bytes)[tile * (g.start_tile != 0 ? g.start_tile : width)];
-    float *out = ref_out(g, m, tile, 0, width);
+    const float *start = ref_row(g.start, m, g.start_row_bytes) + tile * (g.start_tile != 0 ? g.start_tile : width);
+    Columns columns = {g.scales + tile * width, start, ref_out(g, m, tile, 0, width)};
     for (size_t n = 0; n < width;) {
       uint32_t sums[kMostColumns];
       const size_t count = fixed_sums(row.words, panel + n, g.k, width, width - n, sums);
-      for (size_t i = 0; i < count; ++i, ++n) {
-        const uint32_t sum = sums[i] - (i % 2 == 0 ? row.excess : 0);
-        store_word(out + n,
-                   static_cast<uint32_t>(scaled_sum(sum, load_word(scales + n), static_cast<int32_t>(load_word(start + n)))));
-      }
+      finish_columns(sums, count, row.excess, &columns);
+      n += count;
     }
   }
 }

@@ -34,6 +34,8 @@ FORMATS = {1: ("f32_nr16", 32, 16, 1), 2: ("f32_nr8", 32, 8, 1), 3: ("f32_nr4", 
            11: ("i8_nr16", 8, 16, 4), 12: ("i8_nr8", 8, 8, 4), 13: ("i8_nr4", 8, 4, 4),
            14: ("i4_nr16", 4, 16, 8), 15: ("i4_nr8", 4, 8, 8), 16: ("i4_nr4", 4, 4, 8)}
 BLOCKS = {17: (32, 1), 18: (32, 2), 19: (32, 4), 20: (8, 1), 21: (8, 2), 22: (8, 4)}  # bits of a weight, blocks of an entry
+FIXED = {23: 16, 24: 8, 25: 4}  # of layers in integers
+FORMATS.update({i: (f"i8_fixed_nr{nr}", 8, nr, 1) for i, nr in FIXED.items()})
 FORMATS.update({i: (f"{'f32' if bits == 32 else 'i8'}_{16 // n}x4_nr16", bits, 16, 4 if bits == 8 else 1)
                 for i, (bits, n) in BLOCKS.items()})
 
@@ -142,10 +144,11 @@ class Blob:
         assert (m["index"] != NONE) == (blocks > 0) and (m["count"] == 1 if blocks else m["entries"] == m["k"])
         scaled = bits <= 8
         grouped = bits == 4
-        assert (m["group_k"] != 0) == grouped and m["group_k"] % 32 == 0 and (m["unit_sums"] != NONE) == (scaled and not grouped)
-        assert (m["scales"] != NONE) == scaled and (scaled or m["diagonal"] == NONE)
+        fixed = m["format"] in FIXED
+        assert (m["group_k"] != 0) == grouped and m["group_k"] % 32 == 0 and (m["unit_sums"] != NONE) == (scaled and not grouped and not fixed)
+        assert (m["scales"] != NONE) == scaled and (scaled and not fixed or m["diagonal"] == NONE)
         groups = -(-m["k"] // m["group_k"]) if grouped else 1
-        assert m["factor_scale"] >= 0 if scaled else m["factor_scale"] == 0
+        assert m["factor_scale"] >= (1e-31 if fixed else 0) if scaled else m["factor_scale"] == 0
         units = -(-m["units"] // nr) * nr if nr else m["units"]
         size = units * m["gates"] * -(-m["k"] // kr) * kr * bits // 8 * m["count"]
         columns = units // 16 * m["gates"]
@@ -172,6 +175,8 @@ class Blob:
             kind = word(OPS, op)
             known = attr_bytes >= ATTR_BYTES.get(kind, 1 << 32)
             shown = getattr(self, kind)(self.sections["attrs"][0] + attr) if known else {"unknown_bytes": attr_bytes}
+            if kind == "recurrent" and attr_bytes >= 208:
+                shown["c_bits"] = list(self.unpack("2I", self.sections["attrs"][0] + attr + 200))
             out.append({"name": self.string(name), "op": kind, "inputs": args[in_first:in_first + in_count],
                         "outputs": args[out_first:out_first + out_count], "attr": shown})
         return out

@@ -51,12 +51,16 @@ TEST(KernelList, ReferencesCoverEveryFamilyAndTileWidth) {
       EXPECT_NE(find_kernel(kAllKernels, KernelFamily(family), DType::kF32, nr, 0), nullptr) << family << " nr " << nr;
   for (const PanelFormat &f : kPanelFormats) {
     if (f.nr == 0) continue;
-    EXPECT_NE(find_kernel(kAllKernels, is_sparse(f) ? KernelFamily::kGemmBlocks : KernelFamily::kGemm, f.weight, f.nr, 0), nullptr)
+    const KernelFamily dense = is_fixed_point(f) ? KernelFamily::kGemmFixed : KernelFamily::kGemm;
+    EXPECT_NE(find_kernel(kAllKernels, is_sparse(f) ? KernelFamily::kGemmBlocks : dense, f.weight, f.nr, 0), nullptr)
         << "panel format " << f.id;
   }
   for (KernelFamily family : {KernelFamily::kAct, KernelFamily::kActPlain, KernelFamily::kBinary, KernelFamily::kSoftmax,
                               KernelFamily::kDepthwise, KernelFamily::kMatMul})
     EXPECT_NE(find_kernel(kAllKernels, family, DType::kF32, 0, 0), nullptr);
+  for (KernelFamily family :
+       {KernelFamily::kRnnTanh, KernelFamily::kLstm, KernelFamily::kGruLinear, KernelFamily::kGruGates, KernelFamily::kGruOutput})
+    EXPECT_NE(find_kernel(kAllKernels, family, DType::kI8, 0, 0), nullptr);
 }
 
 TEST(KernelList, SearchGivesTheBestRowTheBitsAllow) {

@@ -19,6 +19,7 @@ constexpr PanelFormat kRow = {91, DType::kF32, DType::kF32, 0, 1, Scales::kUnsca
 constexpr PanelFormat kBf16 = {92, DType::kBf16, DType::kF32, 16, 2, Scales::kUnscaled, 0};
 constexpr PanelFormat kI8 = {93, DType::kI8, DType::kI8, 16, 4, Scales::kPerUnit, 0};
 constexpr PanelFormat kI4 = {94, DType::kI4, DType::kI8, 16, 8, Scales::kPerGroup, 0};
+constexpr PanelFormat kFixed = {96, DType::kI8, DType::kI32, 16, 1, Scales::kFixed, 0};
 constexpr PanelFormat kSparse = {95, DType::kF32, DType::kF32, 8, 1, Scales::kUnscaled, 2};  // blocks of 8 x 4
 
 // 3 gates x 20 units x 30, twice; every part at kOffset.
@@ -27,6 +28,7 @@ BlobMatrix sample(const PanelFormat &f) {
   if (f.index_bytes != 0) m.entries = 7, m.index = kOffset, m.count = 1;
   if (f.scales != Scales::kUnscaled) m.scales = m.diagonal = kOffset, m.factor_scale = 0.01f;
   if (f.weight == DType::kI8) m.unit_sums = kOffset;
+  if (is_fixed_point(f)) m.unit_sums = m.diagonal = kNone;
   if (f.scales == Scales::kPerGroup) m.group_k = 32;
   return m;
 }
@@ -41,6 +43,7 @@ struct Sized {
 const Sized kSamples[] = {
     {"f32", kF32, 2 * 32 * 3 * 30 * 4}, {"row", kRow, 2 * 20 * 3 * 30 * 4}, {"bf16", kBf16, 2 * 32 * 3 * 30 * 2},
     {"i8", kI8, 2 * 32 * 3 * 32},       {"i4", kI4, 2 * 32 * 3 * 32 / 2},   {"sparse", kSparse, 7 * 8 * 4 * 4},
+    {"fixed", kFixed, 2 * 32 * 3 * 30},
 };
 
 TEST(Matrix, FitsWhereItsLongestPartEnds) {
@@ -101,7 +104,7 @@ TEST(Matrix, SizesOfNothingAndOfMoreThanThereIsAreRefused) {
 }
 
 TEST(Matrix, ADenseOneKeepsEveryKAndASparseOneAnIndex) {
-  for (const PanelFormat &f : {kF32, kRow, kBf16, kI8, kI4}) {
+  for (const PanelFormat &f : {kF32, kRow, kBf16, kI8, kI4, kFixed}) {
     expect_refused(f, {{"fewer entries", [](BlobMatrix *m) { m->entries = 29; }},
                        {"more entries", [](BlobMatrix *m) { m->entries = 31; }},
                        {"an index", [](BlobMatrix *m) { m->index = kOffset; }}});

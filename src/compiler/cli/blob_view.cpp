@@ -237,6 +237,14 @@ class Reader {
             {"input_forget", a.input_forget != 0}, {"clip", number(a.clip)},     {"directions", directions}};
   }
 
+  // Only layers in integers have them.
+  Json with_c_bits(const BlobNode &n, Json layer) const {
+    if (n.attr_bytes < sizeof(AttrFixedRecurrent)) return layer;
+    const auto a = attribute<AttrFixedRecurrent>(n);
+    layer["c_bits"] = {a.c_bits[0], a.c_bits[1]};
+    return layer;
+  }
+
   static Json matrix(const MatrixStrides &s, uint32_t rank) {
     return {{"first", s.first}, {"row", s.row}, {"column", s.column}, {"batch", list(s.batch, rank)}};
   }
@@ -276,7 +284,7 @@ class Reader {
   Json attributes(const BlobNode &n) const {
     switch (static_cast<OpKind>(n.op)) {
       case OpKind::kRecurrent:
-        return recurrent(attribute<AttrRecurrent>(n));
+        return with_c_bits(n, recurrent(attribute<AttrRecurrent>(n)));
       case OpKind::kDense: {
         const auto a = attribute<AttrDense>(n);
         return {{"input_size", a.input_size}, {"output_size", a.output_size}, {"groups", a.groups},

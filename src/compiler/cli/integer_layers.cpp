@@ -49,12 +49,6 @@ double largest_c(const Model &m, const AttrRecurrent &a, uint32_t d, const SeenN
   return most;
 }
 
-uint32_t bits_for(double most) {
-  uint32_t bits = kMostCBits;
-  while (bits > kLeastCBits && std::ldexp(most * kRoom, static_cast<int>(bits)) > 32767) --bits;
-  return bits;
-}
-
 float step_of_x(const SeenNode &seen) {
   const float step = best_step(seen.in.empty() ? std::vector<float>() : seen.in[0].rows);
   return step > 0 ? step : 1.0f / 127;
@@ -68,6 +62,12 @@ void store_bytes(Storage *storage, float factor_scale) {
 }
 
 }  // namespace
+
+uint32_t bits_for_c(double most) {
+  uint32_t bits = kMostCBits;
+  while (bits > kLeastCBits && std::ldexp(most * kRoom, static_cast<int>(bits)) > 32767) --bits;
+  return bits;
+}
 
 void choose_integers(Graph *graph, const Reference &reference, const std::vector<std::string> &keep_float) {
   const FlushDenormals flush;
@@ -92,7 +92,7 @@ void choose_integers(Graph *graph, const Reference &reference, const std::vector
       const float known = direction.w_storage.factor_scale;
       store_bytes(&direction.w_storage, known != 0 ? known : step_of_x(seen));
       store_bytes(&direction.r_storage, kByteOfH);
-      if (layer->cell == Cell::kLstm) direction.c_bits = bits_for(largest_c(model, blob, d, seen));
+      if (layer->cell == Cell::kLstm) direction.c_bits = bits_for_c(largest_c(model, blob, d, seen));
     }
     ++count;
   }

@@ -11,5 +11,8 @@ namespace rnnp::compiler {
 // noted. `keep_float`: nodes that stay f32. Throws UsageError where no layer can.
 void choose_integers(Graph *graph, const Reference &reference, const std::vector<std::string> &keep_float);
 
+// The most fraction bits with which 16 bits hold a c of this size, and a quarter more.
+uint32_t bits_for_c(double most);
+
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_CLI_INTEGER_LAYERS_H_

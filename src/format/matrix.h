@@ -27,15 +27,11 @@ RNNPACK_FOLDED bool scales_fit(const PanelFormat &f, const BlobMatrix &m, const 
   return has_part(f.scales != Scales::kUnscaled, m.scales, scales_bytes(f, shape, m.group_k), m, weights_bytes);
 }
 
-// Of layers in integers: far from where the exponents of floats end.
-constexpr float kLeastFactor = 1e-30f, kMostFactor = 1e30f;
-
 // What x or h are quantised by, with zero as zero. CPUs that multiply bytes without a sign need the sums of what is stored with
 // one.
 RNNPACK_FOLDED bool factor_fits(const PanelFormat &f, const BlobMatrix &m, const MatrixShape &shape, uint32_t weights_bytes) {
-  const bool quantised = f.factor == DType::kI8, fixed = is_fixed_point(f);
-  if (!quantised && !fixed && (m.factor_scale != 0 || m.factor_zero != 0)) return false;
-  if (fixed && !(m.factor_scale >= kLeastFactor && m.factor_scale <= kMostFactor)) return false;
+  const bool quantised = f.factor == DType::kI8;
+  if (!quantised && !is_fixed_point(f) && (m.factor_scale != 0 || m.factor_zero != 0)) return false;
   if (!(m.factor_scale >= 0) || m.factor_scale - m.factor_scale != 0 || m.factor_zero != 0) return false;
   return has_part(quantised && f.weight == DType::kI8, m.unit_sums, vector_bytes(f, shape), m, weights_bytes);
 }

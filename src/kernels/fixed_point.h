@@ -20,13 +20,12 @@ constexpr uint32_t kTanhIntervals = 256;
 extern const int16_t kTanhTable[kTanhIntervals + 1];
 
 // Words among floats: pre-activations of such layers, and floats by their bits.
+using AnyWord = uint32_t __attribute__((may_alias));
 RNNPACK_INLINE uint32_t load_word(const float *at) {
-  uint32_t word;
-  __builtin_memcpy(&word, at, sizeof word);
-  return word;
+  return *static_cast<const AnyWord *>(static_cast<const void *>(at));
 }
 RNNPACK_INLINE void store_word(float *at, uint32_t word) {
-  __builtin_memcpy(at, &word, sizeof word);
+  *static_cast<AnyWord *>(static_cast<void *>(at)) = word;
 }
 // Sums of hostile weights wrap.
 RNNPACK_INLINE int32_t wrapped_sum(int32_t a, int32_t b) {

@@ -1,6 +1,6 @@
 // fixed_sums.h -- the sums of bytes times bytes: of 4, 8 or 16 columns of a panel at a time, as many as registers hold.
-// Room: kernels. A column's weights of even units are 128 too large, and have no sign; what that adds is the caller's.
-// Contract: docs/KERNELS.md, "Integers". SPDX-License-Identifier: Apache-2.0
+// Room: kernels. Weights are 128 too large, and have no sign; what that adds is the caller's. Contract: docs/KERNELS.md,
+// "Integers". SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_FIXED_SUMS_H_
 #define RNNPACK_KERNELS_FIXED_SUMS_H_
 
@@ -9,19 +9,19 @@
 
 #include "kernels/compiler.h"
 
+#ifdef __ARM_ARCH_6M__
+#include "kernels/fixed_sums_v6m.h"
+#else
+
 namespace rnnp {
 namespace {
 
-#if defined(__arm__)
+#if defined(__arm__) || defined(__riscv)
 constexpr size_t kMostColumns = 8;
+// Compilers would rather load many weights first, or add up products of several k, and run out of registers.
+#define RNNPACK_ADDED(sum) __asm__ volatile("" : "+r"(sum) : : "memory")
 #else
 constexpr size_t kMostColumns = 16;
-#endif
-
-// Small cores: compilers would rather add up products of several k first, and run out of registers.
-#if defined(__arm__) || defined(__riscv)
-#define RNNPACK_ADDED(sum) __asm__("" : "+r"(sum))
-#else
 #define RNNPACK_ADDED(sum)
 #endif
 
@@ -29,13 +29,12 @@ constexpr size_t kMostColumns = 16;
 template <size_t kColumns>
 RNNPACK_INLINE void add_products(int32_t v, const uint8_t *panel, uint32_t *s) {
   RNNPACK_UNROLL
-  for (size_t n = 0; n < kColumns; n += 2) {
+  for (size_t n = 0; n < kColumns; ++n) {
     s[n] += static_cast<uint32_t>(int32_t{panel[n]} * v);
     RNNPACK_ADDED(s[n]);
-    s[n + 1] += static_cast<uint32_t>(int32_t{static_cast<int8_t>(panel[n + 1])} * v);
-    RNNPACK_ADDED(s[n + 1]);
   }
 }
+#undef RNNPACK_ADDED
 
 template <size_t kColumns>
 RNNPACK_NOINLINE void sums_of_columns(const int32_t *x, const uint8_t *panel, size_t k, size_t stride, uint32_t *sums) {
@@ -57,7 +56,6 @@ RNNPACK_NOINLINE void sums_of_columns(const int32_t *x, const uint8_t *panel, si
   RNNPACK_UNROLL
   for (size_t n = 0; n < kColumns; ++n) sums[n] = s[n];
 }
-#undef RNNPACK_ADDED
 
 // Of the first columns of `left`, a multiple of 4; returns how many.
 RNNPACK_INLINE size_t fixed_sums(const int32_t *x, const uint8_t *panel, size_t k, size_t stride, size_t left, uint32_t *sums) {
@@ -68,4 +66,5 @@ RNNPACK_INLINE size_t fixed_sums(const int32_t *x, const uint8_t *panel, size_t 
 
 }  // namespace
 }  // namespace rnnp
+#endif
 #endif  // RNNPACK_KERNELS_FIXED_SUMS_H_

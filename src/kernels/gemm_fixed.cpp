@@ -9,7 +9,7 @@
 namespace rnnp {
 namespace {
 
-// A row's bytes, a word each, and what the weights of even units have too much times them.
+// A row's bytes, a word each, and what the weights have too much times them.
 struct ByteWords {
   int32_t *words;
   uint32_t excess;
@@ -38,14 +38,10 @@ struct Columns {
   float *out;
 };
 
-// Of an even unit and the odd one beside it, the next two each time.
 RNNPACK_INLINE void finish_columns(const uint32_t *sums, size_t count, uint32_t excess, Columns *c) {
-  for (const uint32_t *end = sums + count; sums != end; sums += 2) {
-    const int32_t even = scaled_sum(sums[0] - excess, load_word(c->scales), static_cast<int32_t>(load_word(c->start)));
-    const int32_t odd = scaled_sum(sums[1], load_word(c->scales + 1), static_cast<int32_t>(load_word(c->start + 1)));
-    store_word(c->out, static_cast<uint32_t>(even));
-    store_word(c->out + 1, static_cast<uint32_t>(odd));
-    c->scales += 2, c->start += 2, c->out += 2;
+  for (const uint32_t *end = sums + count; sums != end; ++sums, ++c->scales, ++c->start, ++c->out) {
+    const int32_t start = static_cast<int32_t>(load_word(c->start));
+    store_word(c->out, static_cast<uint32_t>(scaled_sum(*sums - excess, load_word(c->scales), start)));
   }
 }
 

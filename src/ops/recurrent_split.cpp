@@ -77,10 +77,17 @@ bool is_fixed(const Model &m, uint32_t matrix) {
   return is_fixed_point(m.matrix(matrix).format);
 }
 
+// Far from where the exponents of floats end.
+bool factor_fits(const Model &m, uint32_t matrix) {
+  return matrix == kNone || (m.matrix(matrix).factor_scale >= 1e-30f && m.matrix(matrix).factor_scale <= 1e30f);
+}
+
 bool fixed_fits(const Model &m, const BlobNode &node) {
   const AttrFixedRecurrent *a = m.attr<AttrFixedRecurrent>(node);
   if (a == nullptr) return false;
   for (uint32_t d = 0; d < a->layer.direction_count; ++d) {
+    const BlobDirection &b = a->layer.direction[d];
+    if (!factor_fits(m, b.w) || !factor_fits(m, b.r) || !factor_fits(m, b.r_output)) return false;
     switch (step_family(a->layer, a->layer.direction[d])) {
       case KernelFamily::kLstm:
         if (a->c_bits[d] < kLeastCBits || a->c_bits[d] > kMostCBits) return false;

@@ -58,7 +58,7 @@ PackedMatrix pack_bf16(const PanelFormat &format, const MatrixSource &source);
 PackedMatrix pack_i8(const PanelFormat &format, const MatrixSource &source);
 // Symmetric, of -7 to 7, a scale for each group of each unit of each gate. Weights are finite.
 PackedMatrix pack_i4(const PanelFormat &format, const MatrixSource &source);
-// Symmetric, of -127 to 127, those of even units stored 128 too large; a multiplier in 16 bits and two shifts in bytes above it for
+// Symmetric, of -127 to 127, stored 128 too large; a multiplier in 16 bits and two shifts in bytes above it for
 // each unit of each gate. Weights are finite.
 PackedMatrix pack_fixed(const PanelFormat &format, const MatrixSource &source);
 // That of a row whose sums are at most so large, one of them being worth so much; and what the shifts, which drop bits, take away

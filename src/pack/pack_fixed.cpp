@@ -41,8 +41,7 @@ double fixed_loss(uint32_t scale) {
 PackedMatrix pack_fixed(const PanelFormat &format, const MatrixSource &s) {
   PackedMatrix out;
   const MatrixShape shape = {s.gates, s.units, s.k, s.k};
-  out.panels.resize(panels_bytes(format, shape));
-  for (size_t i = 0; i < out.panels.size(); i += 2) out.panels[i] = 128;
+  out.panels.assign(panels_bytes(format, shape), 128);
   out.multipliers.resize(vector_bytes(format, shape) / sizeof(uint32_t));
   for (uint32_t g = 0; g < s.gates; ++g) {
     for (uint32_t unit = 0; unit < s.units; ++unit) {
@@ -52,7 +51,7 @@ PackedMatrix pack_fixed(const PanelFormat &format, const MatrixSource &s) {
       int64_t sizes = 0;
       for (uint32_t k = 0; k < s.k && scale > 0.0f; ++k) {
         const int q = static_cast<int>(std::nearbyint(std::min(std::max(row[k] / scale, -kMostByte), kMostByte)));
-        out.panels[place_in_panels(format, s, g, unit, k)] = static_cast<uint8_t>(unit % 2 == 0 ? q + 128 : q);
+        out.panels[place_in_panels(format, s, g, unit, k)] = static_cast<uint8_t>(q + 128);
         sizes += std::abs(q);
       }
       const double worth = double{scale} * (s.sum_worth == nullptr ? 1.0 : s.sum_worth[s.gate_begin + g]);

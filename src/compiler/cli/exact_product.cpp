@@ -74,10 +74,10 @@ int32_t half_byte(const uint8_t *panels, size_t place) {
   return (place % 8 < 4 ? byte & 15 : byte >> 4) - 8;
 }
 
-// Layers in integers have those of even units 128 too large.
-int32_t whole_number(const PanelFormat &f, const uint8_t *panels, size_t place, uint32_t unit) {
+// Layers in integers have them 128 too large.
+int32_t whole_number(const PanelFormat &f, const uint8_t *panels, size_t place) {
   if (f.weight == DType::kI4) return half_byte(panels, place);
-  return is_fixed_point(f) && unit % 2 == 0 ? panels[place] - 128 : static_cast<int8_t>(panels[place]);
+  return is_fixed_point(f) ? panels[place] - 128 : static_cast<int8_t>(panels[place]);
 }
 
 // [rows][groups of k], of matrix `index`.
@@ -130,7 +130,7 @@ void ExactMatrix::read_panels(const Matrix &m, const uint8_t *panels) {
     for (uint32_t k = 0; k < k_; ++k) {
       const size_t place = (((unit / f.nr * depth + k / f.kr) * m.shape.gates + gate) * f.nr + unit % f.nr) * f.kr + k % f.kr;
       if (bytes_) {
-        integers_.push_back(whole_number(f, panels, place, unit));
+        integers_.push_back(whole_number(f, panels, place));
       } else {
         weights_.push_back(stored_number(f.weight, panels, place));
       }

@@ -16,12 +16,15 @@
 namespace rnnp {
 namespace {
 
-#if defined(__arm__) || defined(__riscv)
+#ifdef __arm__
 constexpr size_t kMostColumns = 8;
+#else
+constexpr size_t kMostColumns = 16;
+#endif
+#if defined(__arm__) || defined(__riscv)
 // Compilers would rather load many weights first, or add up products of several k, and run out of registers.
 #define RNNPACK_ADDED(sum) __asm__ volatile("" : "+r"(sum) : : "memory")
 #else
-constexpr size_t kMostColumns = 16;
 #define RNNPACK_ADDED(sum)
 #endif
 

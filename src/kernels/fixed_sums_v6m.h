@@ -1,7 +1,7 @@
-// fixed_sums_v6m.h -- the sums of bytes times bytes on ARMv6-M (Cortex-M0, M0+), which has eight registers for most instructions
-// and no multiply-add. A load takes two neighbouring weights: low + 256 high. Their product with x and that of the low one alone
-// are added up; what they differ by is 256 times the high one's sum. Room: kernels; part of fixed_sums.h. SPDX-License-Identifier:
-// Apache-2.0
+// fixed_sums_v6m.h -- the sums of bytes times bytes on ARMv6-M (Cortex-M0, M0+), which has eight registers for most instructions and
+// no multiply-add. A load takes two neighbouring weights: low + 256 high. Their product with x and that of the low one alone are
+// added up; what they differ by is 256 times the high one's sum. Room: kernels; part of fixed_sums.h.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_FIXED_SUMS_V6M_H_
 #define RNNPACK_KERNELS_FIXED_SUMS_V6M_H_
 
@@ -43,29 +43,29 @@ RNNPACK_NOINLINE void add_quads(const int32_t *x, const int32_t *end, const uint
 #undef ONE_K
 #undef PAIR
 
-// Of up to kMostK k, onto sums.
-RNNPACK_NOINLINE void add_some_k(const int32_t *x, const uint8_t *panel, size_t k, size_t stride, uint32_t *sums) {
-  PairSums pairs = {};
-  const size_t quads = stride <= 16 ? k / 4 * 4 : 0;
-  if (quads != 0) {
-    const auto add = stride == 4 ? add_quads<4> : stride == 8 ? add_quads<8> : stride == 12 ? add_quads<12> : add_quads<16>;
-    add(x, x + quads, panel, &pairs);
-  }
-  sums[0] += pairs.low0;
-  sums[1] += static_cast<uint32_t>(static_cast<int32_t>(pairs.both0 - pairs.low0) >> 8);
-  sums[2] += pairs.low1;
-  sums[3] += static_cast<uint32_t>(static_cast<int32_t>(pairs.both1 - pairs.low1) >> 8);
-  for (size_t i = quads; i < k; ++i) {
-    for (size_t n = 0; n < kMostColumns; ++n) sums[n] += static_cast<uint32_t>(int32_t{panel[i * stride + n]} * x[i]);
+using AddQuads = void (*)(const int32_t *, const int32_t *, const uint8_t *, PairSums *);
+
+// Of some k, onto sums.
+RNNPACK_NOINLINE void add_single_k(const int32_t *x, const uint8_t *panel, size_t k, size_t stride, uint32_t *sums) {
+  for (; k != 0; --k, ++x, panel += stride) {
+    for (size_t n = 0; n < kMostColumns; ++n) sums[n] += static_cast<uint32_t>(int32_t{panel[n]} * *x);
   }
 }
 
-RNNPACK_INLINE size_t fixed_sums(const int32_t *x, const uint8_t *panel, size_t k, size_t stride, size_t, uint32_t *sums) {
-  for (size_t n = 0; n < kMostColumns; ++n) sums[n] = 0;
-  for (size_t done = 0; done < k; done += kMostK) {
-    const size_t some = k - done < kMostK ? k - done : kMostK;
-    add_some_k(x + done, panel + done * stride, some, stride, sums);
+RNNPACK_NOINLINE size_t fixed_sums(const int32_t *x, const uint8_t *panel, size_t k, size_t stride, size_t, uint32_t *sums) {
+  constexpr AddQuads kAdds[] = {add_quads<4>, add_quads<8>, add_quads<12>, add_quads<16>};
+  sums[0] = sums[1] = sums[2] = sums[3] = 0;
+  for (size_t quads = stride <= 16 ? k & ~size_t{3} : 0; quads != 0;) {
+    const size_t some = quads < kMostK ? quads : kMostK;
+    PairSums pairs;
+    kAdds[stride / 4 - 1](x, x + some, panel, &pairs);
+    sums[0] += pairs.low0;
+    sums[1] += static_cast<uint32_t>(static_cast<int32_t>(pairs.both0 - pairs.low0) >> 8);
+    sums[2] += pairs.low1;
+    sums[3] += static_cast<uint32_t>(static_cast<int32_t>(pairs.both1 - pairs.low1) >> 8);
+    x += some, panel += some * stride, quads -= some, k -= some;
   }
+  if (k != 0) add_single_k(x, panel, k, stride, sums);
   return kMostColumns;
 }
 

@@ -32,16 +32,19 @@ RNNPACK_INLINE int32_t scaled_sum(uint32_t sum, uint32_t scale, int32_t start) {
   return wrapped_sum(start, static_cast<int32_t>(product) >> (scale >> 24 & 31));
 }
 
-// Where a row's columns begin: what their sums are multiplied by, what they are added to, and where that goes.
+// What some columns' sums are multiplied by, what they are added to, and where that goes.
 struct Columns {
   const float *scales, *start;
   float *out;
 };
 
-RNNPACK_INLINE void finish_columns(const uint32_t *sums, size_t count, uint32_t excess, Columns *c) {
-  for (const uint32_t *end = sums + count; sums != end; ++sums, ++c->scales, ++c->start, ++c->out) {
-    const int32_t start = static_cast<int32_t>(load_word(c->start));
-    store_word(c->out, static_cast<uint32_t>(scaled_sum(*sums - excess, load_word(c->scales), start)));
+RNNPACK_NOINLINE void finish_columns(const uint32_t *sums, size_t count, uint32_t excess, const Columns &of) {
+  const float *scales = of.scales, *start = of.start;
+  float *out = of.out;
+  RNNPACK_NO_UNROLL
+  for (const uint32_t *end = sums + count; sums != end;) {
+    const int32_t from = static_cast<int32_t>(load_word(start++));
+    store_word(out++, static_cast<uint32_t>(scaled_sum(*sums++ - excess, load_word(scales++), from)));
   }
 }
 
@@ -50,11 +53,11 @@ RNNPACK_NOINLINE void fixed_row(const GemmArgs &g, const ByteWords &row, size_t 
   for (size_t tile = g.tile_begin; tile < g.tile_end; ++tile) {
     const uint8_t *panel = static_cast<const uint8_t *>(g.panels) + tile * g.k * width;
     const float *start = ref_row(g.start, m, g.start_row_bytes) + tile * (g.start_tile != 0 ? g.start_tile : width);
-    Columns columns = {g.scales + tile * width, start, ref_out(g, m, tile, 0, width)};
+    const Columns all = {g.scales + tile * width, start, ref_out(g, m, tile, 0, width)};
     for (size_t n = 0; n < width;) {
       uint32_t sums[kMostColumns];
       const size_t count = fixed_sums(row.words, panel + n, g.k, width, width - n, sums);
-      finish_columns(sums, count, row.excess, &columns);
+      finish_columns(sums, count, row.excess, {all.scales + n, all.start + n, all.out + n});
       n += count;
     }
   }

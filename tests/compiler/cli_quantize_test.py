@@ -9,6 +9,7 @@ import unittest
 
 import numpy as np
 
+import read_blob
 from cli_support import InFolder, Tool, save_onnx
 
 rnnpack = Tool(sys.argv[1])
@@ -102,6 +103,23 @@ class Quantize(InFolder):
         script.write_text("#!/bin/sh\necho none\n")
         self.assertIn("printed no number", self.compile("--weights", "int8", "--metric", script, code=3).stderr)
         self.assertIn("cannot be run", self.compile("--weights", "int8", "--metric", self.at / "missing", code=3).stderr)
+
+    def test_layers_in_integers(self):
+        said = self.compile("--weights", "int8", "--arithmetic", "integer", "--calibrate", self.x, "--report", self.report)
+        self.assertIn("note: in integers alone: 1 recurrent layer\n", said.stderr)
+        self.assertGreater(self.layers()["gru"]["one_step"]["sqnr_db"], 35)
+        document = json.loads(rnnpack("inspect", "--json", self.blob).stdout)
+        self.assertEqual(document, read_blob.read(self.blob))
+        self.assertEqual({"i8_fixed_nr16", "i8_nr16"}, {m["format"] for m in document["matrices"]})
+        self.assertIn(" of fewer bits or blocks: ", rnnpack("verify", self.onnx, self.blob, "--input", f"x={self.x}", "--accuracy-min", 30).stdout)
+        self.compile("--target", "cortex-m", "--arithmetic", "integer", "--calibrate", self.x)  # no other weights of fewer bits
+        self.assertIn("exact evaluation of 1 layer", rnnpack("verify", self.onnx, self.blob, "--input", f"x={self.x}", "--accuracy-min", 30).stdout)
+
+    def test_what_integers_need_is_said(self):
+        self.assertIn("--calibrate", self.compile("--arithmetic", "integer", code=1).stderr)
+        self.assertIn("accepted: float, integer", self.compile("--arithmetic", "fixed", code=1).stderr)
+        self.assertIn("a type", self.compile("--arithmetic", "integer", "--weights", "auto", "--calibrate", self.x, code=1).stderr)
+        self.assertIn("no recurrent layer", self.compile("--arithmetic", "integer", "--calibrate", self.x, "--keep-float", "gru", code=1).stderr)
 
     def test_a_node_that_is_named_stays_f32(self):
         self.compile("--weights", "auto", "--calibrate", self.x, "--accuracy-min", 20, "--keep-float", "fc", "--report", self.report)

@@ -17,6 +17,7 @@
 #include "compiler/onnx/problem.h"
 #include "format/model.h"
 #include "onnx_builder.h"
+#include "pack/pack.h"
 #include "support/blob_tables.h"
 #include "support/session_fixture.h"
 
@@ -167,6 +168,27 @@ TEST(IntegerLayers, GiveTheSameBitsHoweverARunIsCutAndShared) {
                     want.begin() + static_cast<std::ptrdiff_t>((t * 3 + 2) * kHidden));
     }
     for (const size_t cut : {size_t{0}, size_t{1}}) EXPECT_EQ(of_row, Session(blob, alone).run(row, cut));
+  }
+}
+
+// An rnn's: its bias in 2^-12, and the mean of what the shifts of both products drop.
+TEST(IntegerLayers, BiasesGiveBackWhatShiftsDrop) {
+  const InIntegers made(kLayers[5]);
+  const auto &layer = std::get<compiler::Recurrent>(made.graph().nodes[0].attr);
+  compiler::Runner runner(made.blob());
+  Model model;
+  ASSERT_TRUE(read_model(&runner.opened(), &model));
+  const BlobDirection &d = model.attr<AttrRecurrent>(model.nodes[0])->direction[0];
+  const auto word = [](const float *words, size_t i) {
+    uint32_t out;
+    std::memcpy(&out, words + i, sizeof out);
+    return out;
+  };
+  for (size_t unit = 0; unit < kHidden; ++unit) {
+    const double lost = fixed_loss(word(model.matrix(d.w).scales, unit)) + fixed_loss(word(model.matrix(d.r).scales, unit));
+    EXPECT_LT(0.5, lost);
+    EXPECT_EQ(static_cast<int32_t>(std::nearbyint(double{layer.directions[0].bias[unit]} * 4096 + lost)),
+              static_cast<int32_t>(word(model.weights(d.bias), unit)));
   }
 }
 

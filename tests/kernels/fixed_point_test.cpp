@@ -150,6 +150,23 @@ TEST(FixedPoint, SumsAreWhole) {
   }
 }
 
+TEST(FixedPoint, WhatShiftsDropIsKnownInTheMean) {
+  Random random(4);
+  constexpr int kSums = 20000;
+  for (const int64_t most : {int64_t{100000}, int64_t{1000000}, int64_t{16129} * 512}) {
+    for (const double worth : {0.01, 0.003, 0.0005}) {
+      const uint32_t scale = fixed_scale(most, worth), first = scale >> 16 & 31, second = scale >> 24 & 31, m = scale & 0xffff;
+      double dropped = 0;
+      for (int i = 0; i < kSums; ++i) {
+        const int64_t sum = static_cast<int64_t>(random.next() % static_cast<uint64_t>(2 * most + 1)) - most;
+        const int64_t result = ((sum >> first) * m) >> second;
+        dropped += std::ldexp(static_cast<double>(sum * m), -static_cast<int>(first + second)) - static_cast<double>(result);
+      }
+      EXPECT_NEAR(fixed_loss(scale), dropped / kSums, 0.02) << most << " " << worth;
+    }
+  }
+}
+
 // Whatever a sum's size and worth: products stay within 31 bits, and the multiplier has as many bits as that leaves.
 TEST(FixedPoint, MultipliersFillTheirProducts) {
   for (int64_t most : {int64_t{1}, int64_t{127}, int64_t{131071}, int64_t{131072}, int64_t{16129} * 1024, int64_t{1} << 30}) {

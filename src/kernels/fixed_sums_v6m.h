@@ -1,6 +1,6 @@
-// fixed_sums_v6m.h -- the sums of bytes times bytes on ARMv6-M (Cortex-M0, M0+), which has eight registers for most instructions and
-// no multiply-add. A load takes two neighbouring weights: low + 256 high. Their product with x and that of the low one alone are
-// added up; what they differ by is 256 times the high one's sum. Room: kernels; part of fixed_sums.h.
+// fixed_sums_v6m.h -- the sums of bytes times bytes on ARMv6-M (Cortex-M0, M0+), which has eight registers for most of its
+// instructions and no multiply-add. A load takes two neighbouring weights: low + 256 high. Their product with x and that of the
+// low one alone are added up; what they differ by is 256 times the high one's sum. Room: kernels; part of fixed_sums.h.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_FIXED_SUMS_V6M_H_
 #define RNNPACK_KERNELS_FIXED_SUMS_V6M_H_

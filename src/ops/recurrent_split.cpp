@@ -1,7 +1,7 @@
 // recurrent_split.cpp -- recurrent layers whose R is in panels that recurrent kernels do not read (fewer bits): products of their
 // own add h * R to the pre-activations where they lie, then the recurrent kernel does the cells. Layers in integers differ in their
 // kernels alone: pre-activations are whole numbers where others have floats. Everything else is
-// recurrent.cpp's; an operator of its own, so that a program without such layers links none of this.
+// build_recurrent's; an operator of its own, so that a program without such layers links none of this.
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/panel_product.h"
 #include "ops/recurrent_build.h"
@@ -140,6 +140,6 @@ bool is_split(const OpChoice &choice, const BlobNode &node) {
 
 }  // namespace
 
-const Op rnnp_op_recurrent_split = {OpKind::kRecurrent, is_split, check_split, recurrent_costs, build, finish_split, run_recurrent};
+RNNPACK_OP(recurrent_split, {OpKind::kRecurrent, is_split, check_split, recurrent_costs, build, finish_split, run_recurrent});
 
 }  // namespace rnnp

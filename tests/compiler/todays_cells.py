@@ -3,9 +3,9 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import numpy as np
+from cell_sizes import FEATURES, HEADS, ROWS, SMALL, UNITS
 from onnx import TensorProto, helper, numpy_helper
 
-ROWS, FEATURES, UNITS, SMALL, HEADS = 2, 6, 8, 4, 2
 HEAD = UNITS // HEADS
 
 

@@ -233,6 +233,20 @@ TEST(IntegerLayers, CHasTheRangeOfTheData) {
   EXPECT_LE(12u, layer.directions[0].c_bits);
 }
 
+TEST(IntegerLayers, ACBeyondItsRangeIsCutOff) {
+  Graph graph = InIntegers(kLayers[0]).graph();
+  std::get<compiler::Recurrent>(graph.nodes[0].attr).directions[0].c_bits = 15;  // within 1
+  const std::vector<uint8_t> blob = compiler::write_blob(graph, compiler::dense_panels(DType::kF32, 16));
+  compiler::Arrays inputs = data(kSteps, 8);
+  std::vector<float> &x = inputs.at("X").f32;
+  for (size_t i = 0; i < x.size(); ++i) x[i] = i / kInputs % 2 == 0 ? 10.0f : -10.0f;  // the same for a row at every step
+  EXPECT_EQ("", exact(blob, inputs).difference);
+  float most = 0;
+  const compiler::Arrays outputs = compiler::Runner(blob).run(inputs, {});
+  for (const float c : outputs.at("C").f32) most = std::max(most, std::fabs(c));
+  EXPECT_EQ(32767.0f / 32768.0f, most);
+}
+
 rnnp_status plan(const BlobTables &t) {
   const rnnp_test::AlignedBytes blob(t.bytes());
   rnnp_model model;

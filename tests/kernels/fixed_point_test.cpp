@@ -177,7 +177,8 @@ TEST(FixedPoint, MultipliersFillTheirProducts) {
       EXPECT_LT(((most >> first) + 1) * m, int64_t{1} << 31) << most << " " << exponent;
       EXPECT_TRUE(most >> first < 131072 && (first == 0 || most >> (first - 1) >= 131072)) << most;
       const double exact = worth * std::ldexp(1.0, static_cast<int>(first + second));
-      EXPECT_TRUE(second == 31 || m >= 8190 || ((most >> first) + 1) * m >= int64_t{1} << 29) << most << " " << exponent;
+      const int64_t limit = std::min<int64_t>(32767, INT32_MAX / ((most >> first) + 1));
+      EXPECT_TRUE(second == 31 || 2 * int64_t{m} + 2 >= limit) << most << " " << exponent;
       EXPECT_NEAR(exact, m, 0.51) << most << " " << exponent;
     }
   }

@@ -40,10 +40,11 @@ TYPES: dict[str, tuple[list[str], float]] = {
     "int8": (["--weights", "int8", "--sparse", "off"], 20),
     "int4": (["--weights", "int4", "--sparse", "off"], 8),
     "f32 blocks": (["--sparse", "blocks"], 100),
+    "bf16 blocks": (["--weights", "bf16", "--sparse", "blocks"], 35),
     "int8 blocks": (["--weights", "int8", "--sparse", "blocks"], 20),
 }
 DENSE = ("f32", "f16", "bf16", "int8", "int4")
-BLOCKS = ("f32", "int8", "f32 blocks", "int8 blocks")
+BLOCKS = ("f32", "int8", "f32 blocks", "bf16 blocks", "int8 blocks")
 PEERS = ("onnxruntime", "onnxruntime int8")
 
 

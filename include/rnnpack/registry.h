@@ -117,6 +117,9 @@ extern const rnnp_registry rnnp_default_registry;
   X(gru_linear_i8)                    \
   X(gru_gates_i8)                     \
   X(gru_output_i8)                    \
+  X(gemm_bf16_16x4_nr16)              \
+  X(gemm_bf16_8x4_nr16)               \
+  X(gemm_bf16_4x4_nr16)               \
   X(rnn_tanh_f32_nr16)                \
   X(rnn_tanh_f32_nr8)                 \
   X(rnn_tanh_f32_nr4)                 \

@@ -63,6 +63,7 @@ struct Words : ByteDot {
 namespace rnnp {
 
 #define RNNPACK_ENTRIES_kF32 FloatEntries<WholeFloats>
+#define RNNPACK_ENTRIES_kBf16 FloatEntries<HalfFloats>
 #define RNNPACK_ENTRIES_kI8 ByteEntries
 #define RNNPACK_IN_gemm_blocks_avx2 , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) gemm_blocks_run<RNNPACK_ENTRIES_##dtype>

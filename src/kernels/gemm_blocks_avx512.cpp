@@ -46,8 +46,10 @@ struct Quads {
 
 namespace rnnp {
 
+#define RNNPACK_ENTRIES_kF32 FloatEntries<WholeFloats>
+#define RNNPACK_ENTRIES_kBf16 FloatEntries<HalfFloats>
 #define RNNPACK_IN_gemm_blocks_avx512 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_blocks_run<FloatEntries<WholeFloats>>
+#define RNNPACK_RUN(family, dtype, nr) gemm_blocks_run<RNNPACK_ENTRIES_##dtype>
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_gemm_blocks_avx512
 

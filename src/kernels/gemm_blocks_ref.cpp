@@ -18,12 +18,33 @@ struct Column {
   size_t k(size_t entry) const { return quads[entry * strips + strip] * size_t{kBlockK}; }
 };
 
+template <DType kWeight>
+struct StoredFloat {
+  using Type = float;
+};
+template <>
+struct StoredFloat<DType::kBf16> {
+  using Type = uint16_t;
+};
+
+float weight_at(const float *panels, size_t entry, size_t lane, size_t j) {
+  return panels[(entry * kBlockK + j) * kUnits + lane];
+}
+// Of bf16: pairs of k lie together.
+float weight_at(const uint16_t *panels, size_t entry, size_t lane, size_t j) {
+  const uint32_t bits = uint32_t{panels[((entry * kBlockK / 2 + j / 2) * kUnits + lane) * 2 + j % 2]} << 16;
+  float value;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
 // Four sums, one for each k of a block.
+template <class Weight>
 float product_of_floats(const GemmArgs &g, const Column &c, const float *a, size_t lane) {
-  const float *w = static_cast<const float *>(g.panels) + c.begin * kBlockK * kUnits + lane;
+  const Weight *panels = static_cast<const Weight *>(g.panels);
   float sum[kBlockK] = {};
   for (size_t e = c.begin; e < c.end; ++e) {
-    for (size_t j = 0; j < kBlockK; ++j, w += kUnits) sum[j] += (c.k(e) + j < g.k ? a[c.k(e) + j] : 0.0f) * *w;
+    for (size_t j = 0; j < kBlockK; ++j) sum[j] += (c.k(e) + j < g.k ? a[c.k(e) + j] : 0.0f) * weight_at(panels, e, lane, j);
   }
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
@@ -37,8 +58,10 @@ int32_t product_of_bytes(const GemmArgs &g, const Column &c, const int8_t *bytes
   return sum;
 }
 
-template <bool kBytes>
+template <DType kWeight>
 void ref_gemm_blocks(const GemmArgs *args) {
+  using Weight = typename StoredFloat<kWeight>::Type;
+  constexpr bool kBytes = kWeight == DType::kI8;
   const GemmArgs &g = *args;
   const size_t width = g.gates * kUnits;
   int8_t *bytes = static_cast<int8_t *>(g.scratch);
@@ -54,7 +77,7 @@ void ref_gemm_blocks(const GemmArgs *args) {
         if (kBytes) {
           value += static_cast<float>(product_of_bytes(g, c, bytes, lane)) * (g.scales[column] * step);
         } else {
-          value += product_of_floats(g, c, a, lane);
+          value += product_of_floats<Weight>(g, c, a, lane);
         }
         if (g.diagonal != nullptr && unit < g.k) value += a[unit] * g.diagonal[column];
         *ref_out(g, m, tile, n, width) = value;
@@ -66,7 +89,7 @@ void ref_gemm_blocks(const GemmArgs *args) {
 }  // namespace
 
 #define RNNPACK_IN_gemm_blocks_ref , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) ref_gemm_blocks<DType::dtype == DType::kI8>
+#define RNNPACK_RUN(family, dtype, nr) ref_gemm_blocks<DType::dtype>
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_gemm_blocks_ref
 

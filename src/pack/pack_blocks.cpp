@@ -98,7 +98,7 @@ PackedMatrix pack_blocks(const PanelFormat &format, const MatrixSource &s) {
         for (uint32_t i = 0; i < blocks.height() * kBlockK; ++i) {
           const uint32_t n = strip * blocks.height() + i / kBlockK, unit = tile * format.nr + n, k = quad * kBlockK + i % kBlockK;
           if (unit >= s.units || k >= s.k) continue;
-          const size_t place = format.kr == 1 ? i % kBlockK * format.nr + n : n * kBlockK + i % kBlockK;
+          const size_t j = i % kBlockK, place = (j / format.kr * format.nr + n) * format.kr + j % format.kr;
           std::memcpy(&out.panels[at + place * bytes], &all.panels[place_in_panels(dense, s, gate, unit, k) * bytes], bytes);
         }
       }

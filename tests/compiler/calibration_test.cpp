@@ -98,6 +98,24 @@ TEST(Calibration, EveryLayerHasItsScale) {
   }
 }
 
+// What a file has as bytes is drawn as bytes: a scale of x that real numbers had given would cut most of them off.
+TEST(Calibration, WithoutDataInputsAreDrawnOfTheFilesType) {
+  OnnxBuilder b;
+  b.input("X", {"T", kInputs}).output("Y").random("D", {kInputs, kOutputs}, 0.3);
+  b.node("Cast", {"X"}, {"f"}).with("to", onnx::TensorProto::FLOAT);
+  b.node("MatMul", {"f", "D"}, {"Y"}, "dense");
+  for (const int type : {onnx::TensorProto::UINT8, onnx::TensorProto::FLOAT}) {
+    b.proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(type);
+    const auto model = compiler::check_model(b.proto);
+    const Graph graph = compiler::compile_model(*model, compiler::CompileOptions()).graph;
+    const Reference reference(graph, kPanels, 50, 1, compiler::element_types(*model));
+    const std::vector<float> &x = reference.inputs().at("X").f32;
+    const bool whole = std::all_of(x.begin(), x.end(), [](float v) { return v == std::floor(v); });
+    EXPECT_EQ(type == onnx::TensorProto::UINT8, whole);
+    EXPECT_EQ(type == onnx::TensorProto::UINT8, *std::max_element(x.begin(), x.end()) > 200.0f);
+  }
+}
+
 // On the data that they were made for, rounded weights err less in this order.
 TEST(Calibration, MethodsOfRoundingErrLessInTheirOrder) {
   const File file("methods.npy", compiler::format_npy(data().at("X")));

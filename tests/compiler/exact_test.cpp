@@ -75,7 +75,7 @@ TEST(Exact, LayersOfBlocksGiveTheBitsOfTheirEvaluation) {
   std::set<uint32_t> heights;
   for (const Cell &cell : kCells) {
     for (const int64_t height : {16, 8, 4}) {
-      for (const char *type : {"f32", "int8"}) {
+      for (const char *type : {"f32", "bf16", "int8"}) {
         SCOPED_TRACE(std::string(cell.op) + " " + cell.direction + " " + type + " " + std::to_string(height));
         onnx::ModelProto proto = network(cell);
         for (const char *name : {"W", "R"}) keep_blocks(&proto, name, cell.gates, height);

@@ -33,10 +33,11 @@ FORMATS = {1: ("f32_nr16", 32, 16, 1), 2: ("f32_nr8", 32, 8, 1), 3: ("f32_nr4", 
            8: ("bf16_nr16", 16, 16, 2), 9: ("bf16_nr8", 16, 8, 2), 10: ("bf16_nr4", 16, 4, 2),
            11: ("i8_nr16", 8, 16, 4), 12: ("i8_nr8", 8, 8, 4), 13: ("i8_nr4", 8, 4, 4),
            14: ("i4_nr16", 4, 16, 8), 15: ("i4_nr8", 4, 8, 8), 16: ("i4_nr4", 4, 4, 8)}
-BLOCKS = {17: (32, 1), 18: (32, 2), 19: (32, 4), 20: (8, 1), 21: (8, 2), 22: (8, 4)}  # bits of a weight, blocks of an entry
+BLOCKS = {17: (32, 1), 18: (32, 2), 19: (32, 4), 20: (8, 1), 21: (8, 2), 22: (8, 4),
+          26: (16, 1), 27: (16, 2), 28: (16, 4)}  # bits of a weight, blocks of an entry
 FIXED = {23: 16, 24: 8, 25: 4}  # of layers in integers
 FORMATS.update({i: (f"i8_fixed_nr{nr}", 8, nr, 1) for i, nr in FIXED.items()})
-FORMATS.update({i: (f"{'f32' if bits == 32 else 'i8'}_{16 // n}x4_nr16", bits, 16, 4 if bits == 8 else 1)
+FORMATS.update({i: (("f32", "bf16", "i8")[32 // bits // 2] + f"_{16 // n}x4_nr16", bits, 16, 32 // bits)
                 for i, (bits, n) in BLOCKS.items()})
 
 

@@ -49,7 +49,7 @@ TEST_P(CudaModels, RunAsOnTheCpu) {
       both.gpu().load(1, both.cpu().save(1));  // and back
     }
   }
-  EXPECT_GT(ran, kSeeds / 2);  // the others have weights of int4, or a layer along an axis of a row
+  EXPECT_GT(ran, kSeeds / 2);  // the others have weights of int4, blocks of bf16, or a layer along an axis of a row
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, CudaModels, testing::Range(0u, 4u));

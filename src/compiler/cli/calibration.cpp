@@ -120,7 +120,8 @@ Reference::Reference(Graph graph, const PanelFormat &panels, const std::vector<s
   run(&runner);
 }
 
-Reference::Reference(Graph graph, const PanelFormat &panels, int64_t steps, uint32_t seed) : graph_(std::move(graph)) {
+Reference::Reference(Graph graph, const PanelFormat &panels, int64_t steps, uint32_t seed, const ElementTypes &types)
+    : graph_(std::move(graph)) {
   blob_ = plain_blob(with_every_step(graph_), panels);
   plain_bytes_ = plain_blob(graph_, panels).size();
   Runner runner(blob_);
@@ -130,7 +131,9 @@ Reference::Reference(Graph graph, const PanelFormat &panels, int64_t steps, uint
     if (facts.role == RNNP_ROLE_STATE || facts.role == RNNP_ROLE_LENGTHS) continue;
     const bool in_front = facts.role == RNNP_ROLE_SEQUENCE &&
                           std::find(facts.dims, facts.dims + facts.rank, RNNP_DIM_STEPS) == facts.dims + facts.rank;
-    inputs_.emplace(facts.name, draw_array(facts, onnx::TensorProto::FLOAT, steps, batch, in_front, 1.0, &random));
+    const auto type = types.find(facts.name);
+    const int elem_type = type == types.end() ? onnx::TensorProto::FLOAT : type->second;
+    inputs_.emplace(facts.name, draw_array(facts, elem_type, steps, batch, in_front, 1.0, &random));
   }
   run(&runner);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/cli/draw.h"
 #include "compiler/cli/watched_ops.h"
 #include "compiler/ir/graph.h"
 #include "compiler/quantize/choose_storage.h"
@@ -23,8 +24,8 @@ Arrays calibration_inputs(const std::vector<std::string> &files, const Runner &r
 class Reference {
  public:
   Reference(Graph graph, const PanelFormat &panels, const std::vector<std::string> &files);
-  // Drawn inputs of normal numbers, where there is no data.
-  Reference(Graph graph, const PanelFormat &panels, int64_t steps, uint32_t seed);
+  // Inputs drawn as `types` has them, where there is no data; of an input that it does not name: normal numbers.
+  Reference(Graph graph, const PanelFormat &panels, int64_t steps, uint32_t seed, const ElementTypes &types);
 
   const Arrays &inputs() const { return inputs_; }
   const SeenRun &seen() const { return seen_; }

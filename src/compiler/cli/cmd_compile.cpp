@@ -100,7 +100,7 @@ int run(const Options &options) {
   const auto model = load_model(options.model, options.inputs);
   check_distinct(model->data_files, outputs);
   CompileOptions how{options.target, state_pairs(options.inputs), options.stream_steps};
-  Quantizer quantizer(options.quantizer, options.target);
+  Quantizer quantizer(options.quantizer, options.target, element_types(*model));
   quantizer.prepare(&how);
   how.sparse = options.sparse;
   const Compiled compiled = compile_model(*model, how);

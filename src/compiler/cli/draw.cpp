@@ -39,6 +39,12 @@ std::optional<Range> whole_numbers(const rnnp_tensor_facts &facts, int64_t steps
 
 }  // namespace
 
+ElementTypes element_types(const OnnxModel &model) {
+  ElementTypes types;
+  for (const DeclaredInput &input : model.inputs) types[input.name] = input.elem_type;
+  return types;
+}
+
 Array draw_array(const rnnp_tensor_facts &facts, int elem_type, int64_t steps, int64_t batch, bool steps_in_front, double deviation,
                  std::mt19937 *random) {
   Array array;

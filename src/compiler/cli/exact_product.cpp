@@ -153,7 +153,7 @@ void ExactMatrix::read_blocks(const Matrix &m) {
       quads_[row].push_back(quad);
       for (uint32_t i = 0; i < kBlockK && quad * kBlockK + i < k_; ++i) {
         const size_t to = size_t{row} * k_ + quad * kBlockK + i;
-        const size_t from = entry * f.nr * kBlockK + (bytes_ ? lane * kBlockK + i : size_t{i} * f.nr + lane);
+        const size_t from = entry * f.nr * kBlockK + (size_t{i / f.kr} * f.nr + lane) * f.kr + i % f.kr;
         if (bytes_) {
           integers_[to] = static_cast<int8_t>(m.panels[from]);
         } else {

@@ -82,7 +82,7 @@ void Quantizer::prepare(CompileOptions *compile) {
 
 void Quantizer::make_reference(const Graph &graph, const PanelFormat &panels) {
   if (options_.calibrate.empty()) {
-    reference_ = std::make_unique<Reference>(graph, panels, kDrawnSteps, 1);
+    reference_ = std::make_unique<Reference>(graph, panels, kDrawnSteps, 1, types_);
   } else {
     reference_ = std::make_unique<Reference>(graph, panels, options_.calibrate);
   }
@@ -110,7 +110,7 @@ void Quantizer::adjust(Graph *graph, const PanelFormat &panels) {
   report_ = measure_errors(*reference_, *graph, panels, bar("layers"));
   report_->decisions = decisions;
   report_->data = has_data ? std::to_string(report_->steps) + " steps of the data given"
-                           : std::to_string(kDrawnSteps) + " steps of normal random numbers (give --calibrate: they say little)";
+                           : std::to_string(kDrawnSteps) + " steps of random numbers (give --calibrate: they say little)";
   Runner runner(reference_->watched_blob(*graph, panels));
   measured_ = measure(runner.run(reference_->inputs(), {}));
 }

@@ -34,7 +34,9 @@ void add_quantizer_options(CLI::App *command, QuantizerOptions *options);
 
 class Quantizer {
  public:
-  Quantizer(const QuantizerOptions &options, std::string target) : options_(options), target_(std::move(target)) {}
+  // `types`: what is drawn for the inputs where no data is given.
+  Quantizer(const QuantizerOptions &options, std::string target, ElementTypes types)
+      : options_(options), target_(std::move(target)), types_(std::move(types)) {}
 
   // Fills in what the compiler is to store matrices as, and what it calls before it writes.
   void prepare(CompileOptions *compile);
@@ -48,6 +50,7 @@ class Quantizer {
 
   const QuantizerOptions &options_;
   const std::string target_;
+  const ElementTypes types_;
   std::unique_ptr<Reference> reference_;
   std::optional<Report> report_;
   double measured_ = 0;

@@ -6,50 +6,20 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_NEON
-#include "kernels/bytes_neon.h"
+#include "kernels/byte_dot_neon.h"
 #include "kernels/kernel_rows.h"
 
 namespace rnnp {
 namespace {
 
-struct Int : Bytes {
-  // Four units; of each, two sums.
-  struct I {
-    int32x4_t low, high;
-  };
+struct Int : ByteDot {
 #if defined(__aarch64__)
   static constexpr int kMostRows = 2;
 #else
   static constexpr int kMostRows = 1;
 #endif
-  static constexpr int kZero = 0, kSums = 4, kGroups = 2;
+  static constexpr int kSums = 4, kGroups = 2;
 
-  static RNNPACK_INLINE I zero() {
-    return {vdupq_n_s32(0), vdupq_n_s32(0)};
-  }
-  static RNNPACK_INLINE I add(I a, I b) {
-    return {vaddq_s32(a.low, b.low), vaddq_s32(a.high, b.high)};
-  }
-#if defined(__aarch64__)
-  static RNNPACK_INLINE int16x8_t high_products(int8x16_t a, int8x16_t b) {
-    return vmull_high_s8(a, b);
-  }
-  static RNNPACK_INLINE int16x8_t add_high_products(int16x8_t sum, int8x16_t a, int8x16_t b) {
-    return vmlal_high_s8(sum, a, b);
-  }
-#else
-  static RNNPACK_INLINE int16x8_t high_products(int8x16_t a, int8x16_t b) {
-    return vmull_s8(vget_high_s8(a), vget_high_s8(b));
-  }
-  static RNNPACK_INLINE int16x8_t add_high_products(int16x8_t sum, int8x16_t a, int8x16_t b) {
-    return vmlal_s8(sum, vget_high_s8(a), vget_high_s8(b));
-  }
-#endif
-  static RNNPACK_INLINE void add_dot(I *sum, int8x16_t factor, const uint8_t *weights) {
-    const int8x16_t w = bytes_at(weights);
-    sum->low = vpadalq_s16(sum->low, vmull_s8(vget_low_s8(w), vget_low_s8(factor)));
-    sum->high = vpadalq_s16(sum->high, high_products(w, factor));
-  }
   template <int kVectors>
   static RNNPACK_INLINE void add_groups(I (&sum)[kVectors], const uint8_t *a, const uint8_t *panel, size_t panel_k) {
     const int8x16_t first = broadcast(a), second = broadcast(a + 4);
@@ -61,14 +31,6 @@ struct Int : Bytes {
       sum[v].low = vpadalq_s16(sum[v].low, low);
       sum[v].high = vpadalq_s16(sum[v].high, high);
     }
-  }
-  static RNNPACK_INLINE float32x4_t to_float(I sum, const int32_t *) {
-#if defined(__aarch64__)
-    return vcvtq_f32_s32(vpaddq_s32(sum.low, sum.high));
-#else
-    return vcvtq_f32_s32(vcombine_s32(vpadd_s32(vget_low_s32(sum.low), vget_high_s32(sum.low)),
-                                      vpadd_s32(vget_low_s32(sum.high), vget_high_s32(sum.high))));
-#endif
   }
 };
 

@@ -4,21 +4,15 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_NEONDOT
-#include "kernels/bytes_neon.h"
+#include "kernels/byte_dot_neondot.h"
 #include "kernels/kernel_rows.h"
 
 namespace rnnp {
 namespace {
 
-struct Int : Bytes {
-  using I = int32x4_t;
-  static constexpr int kZero = 0, kMostRows = 4, kSums = 8, kGroups = 4;
+struct Int : ByteDot {
+  static constexpr int kMostRows = 4, kSums = 8, kGroups = 4;
 
-  static RNNPACK_INLINE I zero() { return vdupq_n_s32(0); }
-  static RNNPACK_INLINE I add(I a, I b) { return vaddq_s32(a, b); }
-  static RNNPACK_INLINE void add_dot(I *sum, int8x16_t factor, const uint8_t *weights) {
-    *sum = vdotq_s32(*sum, bytes_at(weights), factor);
-  }
   template <int kGroup, int kVectors>
   static RNNPACK_INLINE void add_lane(I (&sum)[kVectors], int8x16_t factors, const uint8_t *panel) {
     RNNPACK_UNROLL
@@ -32,7 +26,6 @@ struct Int : Bytes {
     add_lane<2>(sum, factors, panel + 2 * panel_k);
     add_lane<3>(sum, factors, panel + 3 * panel_k);
   }
-  static RNNPACK_INLINE float32x4_t to_float(I sum, const int32_t *) { return vcvtq_f32_s32(sum); }
 };
 
 }  // namespace

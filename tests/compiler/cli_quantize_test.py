@@ -58,10 +58,20 @@ class Quantize(InFolder):
         self.assertIn("exact evaluation of 2 layers", verified)
         self.assertIn("equal", verified)
 
+    def test_pruning_warns_measures_and_is_refused_where_it_costs_too_much(self):
+        self.compile("--calibrate", self.x)
+        whole = self.blob.stat().st_size
+        said = self.compile("--prune", "0.6:4", "--sparse", "blocks", "--calibrate", self.x)
+        self.assertRegex(said.stderr, r"warning: node 'gru': \d+\.\d % of R are left out")
+        self.assertIn("output y: SQNR", said.stdout)
+        self.assertLess(self.blob.stat().st_size, whole)
+        self.assertIn("at least 40", self.compile("--prune", "0.6:4", "--calibrate", self.x, "--accuracy-min", "40", code=4).stderr)
+        self.assertIn("0.05:8", self.compile("--prune", "0.6:5", code=1).stderr)
+
     def test_without_data_scales_stay_open_and_the_figures_say_little(self):
         said = self.compile("--weights", "int8", "--report", self.report).stdout
         self.assertEqual(self.layers()["gru"]["matrices"][0]["x_scale"], 0)
-        self.assertIn("normal random numbers", said)
+        self.assertIn("steps of random numbers", said)
         self.assertIn("by row", said)
 
     def test_methods_of_rounding(self):

@@ -10,6 +10,7 @@
 #include "compiler/compile.h"
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/quantize/prune.h"
 #include "onnx_builder.h"
 #include "pack/pack.h"
 
@@ -190,7 +191,7 @@ std::vector<uint8_t> sparse_blob(const onnx::ModelProto &proto, const std::strin
 TEST(LowPrecision, BlocksGiveWhatAllOfTheMatrixGives) {
   for (const Cell &cell : kCells) {
     const onnx::ModelProto proto = sparse_network(cell);
-    for (const std::string type : {"f32", "int8"}) {
+    for (const std::string type : {"f32", "bf16", "int8"}) {
       SCOPED_TRACE(std::string(cell.op) + " " + std::to_string(cell.linear) + " " + type);
       const std::vector<uint8_t> dense = sparse_blob(proto, type, "off"), blocks = sparse_blob(proto, type, "blocks");
       EXPECT_LT(blocks.size(), dense.size());
@@ -204,6 +205,45 @@ TEST(LowPrecision, BlocksGiveWhatAllOfTheMatrixGives) {
   }
   EXPECT_EQ(sparse_blob(network(kCells[3]), "int8", "off"), sparse_blob(network(kCells[3]), "int8", ""));
   EXPECT_THROW(sparse_blob(network(kCells[3]), "int8", "some"), compiler::UsageError);
+}
+
+// Whole blocks of a gate's units, those whose every weight is below the size; nothing else changes.
+TEST(LowPrecision, PruningLeavesOutBlocksOfSmallWeightsAndNoOthers) {
+  for (const uint32_t height : {16u, 8u, 4u}) {
+    compiler::Graph graph = compiler::compile_model(*compiler::check_model(network(kCells[3])), compiler::CompileOptions()).graph;
+    const compiler::Graph before = graph;
+    float size = 0;
+    for (const compiler::Node &node : graph.nodes) {
+      const auto *layer = std::get_if<compiler::Recurrent>(&node.attr);
+      for (size_t i = 0; layer != nullptr && i < layer->directions[0].r.size(); ++i)
+        size = std::max(size, 0.85f * std::fabs(layer->directions[0].r[i]));
+    }
+    compiler::prune(&graph, {size, height});
+    size_t left_out = 0, notes = 0;
+    for (const std::string &note : graph.notes) notes += note.find("warning: node") != std::string::npos;
+    for (size_t n = 0; n < graph.nodes.size(); ++n) {
+      const auto *layer = std::get_if<compiler::Recurrent>(&graph.nodes[n].attr);
+      if (layer == nullptr) continue;
+      const std::vector<float> &now = layer->directions[0].r,
+                               &was = std::get<compiler::Recurrent>(before.nodes[n].attr).directions[0].r;
+      for (size_t i = 0; i < was.size(); ++i) {
+        const size_t row = i / kHidden, gate = row / kHidden * kHidden, strip = row % kHidden / height * height,
+                     column = i % kHidden / 4 * 4;
+        float largest = 0;
+        for (size_t unit = strip; unit < std::min<size_t>(strip + height, kHidden); ++unit)
+          for (size_t k = column; k < std::min<size_t>(column + 4, kHidden); ++k)
+            largest = std::max(largest, std::fabs(was[(gate + unit) * kHidden + k]));
+        ASSERT_EQ(largest < size ? 0.0f : was[i], now[i]) << i;
+        left_out += now[i] != was[i];
+      }
+    }
+    EXPECT_LT(height == 4 ? 100u : 0u, left_out);
+    EXPECT_LT(0u, notes);
+  }
+  for (const char *text : {"", "0", "-1", "x", "0.1:", "0.1:5", "0.1:16x", "nan", "inf", "1e60"})
+    EXPECT_THROW(compiler::pruning_named(text), compiler::UsageError) << text;
+  EXPECT_EQ(8u, compiler::pruning_named("0.5:8").height);
+  EXPECT_EQ(16u, compiler::pruning_named("0.5").height);
 }
 
 std::string refusal(const onnx::ModelProto &proto, const std::string &weights) {

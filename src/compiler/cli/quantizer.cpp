@@ -12,6 +12,7 @@
 #include "compiler/cli/search_types.h"
 #include "compiler/emit/panel_choice.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/quantize/prune.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -52,6 +53,10 @@ void add_quantizer_options(CLI::App *command, QuantizerOptions *options) {
       ->add_option("--method", options->method,
                    "how weights are rounded: round, mse (the scale that errs least) or gptq (on the data)")
       ->capture_default_str();
+  command->add_option(
+      "--prune", options->prune,
+      "SIZE or SIZE:UNITS: blocks of 16 (8, 4) units by 4 inputs whose weights are all below SIZE become zeros; what "
+      "that costs is measured");
   command->add_option("--report", options->report, "a JSON file of what fewer bits cost, by outputs and layers");
   command->add_option(
       "--accuracy-min", options->accuracy_min,
@@ -64,6 +69,7 @@ void add_quantizer_options(CLI::App *command, QuantizerOptions *options) {
 
 void Quantizer::prepare(CompileOptions *compile) {
   rounding_named(options_.method);
+  if (!options_.prune.empty()) pruning_named(options_.prune);
   compile->weights = options_.is_auto() ? "" : options_.weights;
   compile->recurrent = options_.recurrent;
   compile->keep_float = options_.keep_float;
@@ -95,6 +101,7 @@ double Quantizer::measure(const Arrays &outputs) const {
 
 void Quantizer::adjust(Graph *graph, const PanelFormat &panels) {
   make_reference(*graph, panels);
+  if (!options_.prune.empty()) prune(graph, pruning_named(options_.prune));
   const bool has_data = !options_.calibrate.empty();
   const Rounding rounding = rounding_named(options_.method);
   std::vector<std::string> decisions;

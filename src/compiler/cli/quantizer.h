@@ -18,7 +18,7 @@ class App;
 namespace rnnp::compiler {
 
 struct QuantizerOptions {
-  std::string weights, recurrent, arithmetic = "float", method = "round", report, metric;
+  std::string weights, recurrent, arithmetic = "float", method = "round", report, metric, prune;
   std::vector<std::string> keep_float, calibrate;
   std::optional<double> accuracy_min;
 
@@ -26,7 +26,8 @@ struct QuantizerOptions {
   bool is_auto() const { return weights == "auto"; }
   // Whether anything is measured.
   bool measures() const {
-    return is_auto() || !calibrate.empty() || !report.empty() || !metric.empty() || accuracy_min || method != "round";
+    return is_auto() || !calibrate.empty() || !report.empty() || !metric.empty() || accuracy_min || method != "round" ||
+           !prune.empty();
   }
 };
 

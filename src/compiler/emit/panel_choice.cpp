@@ -15,7 +15,7 @@ struct Target {
   bool fast_blocks;  // vector kernels for sparse panels
 };
 constexpr Target kTargets[] = {{"generic", 16, true}, {"avx512", 16, true}, {"avx2", 16, true},
-                               {"neon", 16, false},   {"armv7", 8, false},  {"cortex-m", 4, false}};
+                               {"neon", 16, true},    {"armv7", 8, false},  {"cortex-m", 4, false}};
 
 struct TypeName {
   const char *name;

@@ -11,7 +11,7 @@
 namespace rnnp {
 namespace {
 
-using NibbleSum = Bytes::I;
+using NibbleSum = decltype(Nibble::minus(0));
 constexpr size_t kNibbleBytes = 4;  // eight k of a unit
 constexpr size_t kNibbleChunk = 4;  // times eight k: as much as Nibble::Partial takes
 

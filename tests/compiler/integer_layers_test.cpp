@@ -224,7 +224,7 @@ TEST(IntegerLayers, WhatCannotBeInIntegersSaysWhy) {
 
 // Data decide c's range: what grows by more than it has room for is cut off, not wrapped.
 TEST(IntegerLayers, CHasTheRangeOfTheData) {
-  for (const auto &[most, bits] : {std::pair<double, uint32_t>{0.5, 15}, {1.5, 14}, {9.0, 11}, {500.0, 8}}) {
+  for (const auto &[most, bits] : {std::pair<double, uint32_t>{0.5, 15}, {1.5, 14}, {1.9, 13}, {9.0, 11}, {500.0, 8}}) {
     EXPECT_EQ(bits, compiler::bits_for_c(most)) << most;
     EXPECT_TRUE(bits == kLeastCBits || std::ldexp(most, static_cast<int>(bits)) < 32767);
   }

@@ -9,7 +9,7 @@ namespace {
 
 PanelFormat dense_of(const PanelFormat &sparse) {
   for (const PanelFormat &f : kPanelFormats) {
-    if (!is_sparse(f) && f.weight == sparse.weight && f.nr == sparse.nr) return f;
+    if (!is_sparse(f) && f.weight == sparse.weight && f.factor == sparse.factor && f.nr == sparse.nr) return f;
   }
   return {};
 }

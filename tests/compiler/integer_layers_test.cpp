@@ -213,7 +213,7 @@ TEST(IntegerLayers, StatesMoveToAndFromFloatSessions) {
 TEST(IntegerLayers, WhatCannotBeInIntegersSaysWhy) {
   const std::unique_ptr<compiler::OnnxModel> model = compiler::check_model(network(kLayers[0], 3.0f));
   Graph graph = compiler::compile_graph(*model, {});
-  const Reference reference(graph, compiler::dense_panels(DType::kF32, 16), 5, 1);
+  const Reference reference(graph, compiler::dense_panels(DType::kF32, 16), 5, 1, {});
   try {
     compiler::choose_integers(&graph, reference, {});
     FAIL() << "a layer that clips";

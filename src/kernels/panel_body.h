@@ -138,12 +138,14 @@ constexpr int pass_vectors(int rows, int vectors) {
 
 // The most tiles of `vectors` vectors that a block of `rows` rows takes at once: enough chains to hide the latency of a
 // multiply-add at one row, and a full register block at many. Of f32, up to two rows, where chains are few, there is a block for
-// every number of tiles; else, to spare code, for powers of two.
+// every number of tiles; else, to spare code, for powers of two. Of 16 bits no block has more than 16 chains: eight hide the
+// latency, and more would only be more code.
 constexpr bool every_count(int rows, bool f32 = true) {
   return rows <= 2 && f32;
 }
 constexpr int block_tiles(int rows, int vectors, bool f32 = true) {
-  const int most = (rows == 1 && kBlockVectors > 12 ? 12 : kBlockVectors) / (rows * vectors);
+  const int chains = kBlockVectors <= 12 ? kBlockVectors : rows == 1 ? 12 : f32 ? kBlockVectors : 16;
+  const int most = chains / (rows * vectors);
   if (every_count(rows, f32)) return most < 1 ? 1 : most > 8 ? 8 : most;
   int tiles = 1;
   while (tiles < 8 && tiles * 2 <= most) tiles *= 2;

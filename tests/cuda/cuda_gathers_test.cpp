@@ -66,7 +66,7 @@ struct Read {
 // The image of a layer, read as the kernel does.
 class Image {
  public:
-  Image(const Sparse &from, uint32_t block_units) : from_(from), shape_{from.gates, from.k, block_units, {}} {
+  Image(const Sparse &from, uint32_t block_units) : shape_{from.gates, from.k, block_units, {}} {
     for (uint32_t gate = 0; gate < from.gates; ++gate) shape_.bundles[gate] = bundles_of_gate(from.weights, from.matrix, gate);
     bytes_.assign(ceil_div(from.units, block_units) * gather_block_bytes(shape_), 0xA5);
     for (uint32_t unit = 0; unit < from.units; unit += kGroupUnits) {
@@ -102,7 +102,6 @@ class Image {
   }
 
  private:
-  const Sparse &from_;
   GatherShape shape_;
   std::vector<uint8_t> bytes_;
 };

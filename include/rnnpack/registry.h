@@ -74,6 +74,7 @@ extern const rnnp_registry rnnp_default_registry;
   X(state_read)             \
   X(state_write)            \
   X(time_reduce)            \
+  X(time_reverse)           \
   X(inner_recurrent)        \
   X(recurrent_split)        \
   X(conv)                   \

@@ -325,8 +325,8 @@ typedef struct rnnp_io {
   uint32_t output_count;  /* length of outputs; the model's output_count */
   const int32_t *lengths; /* [batch], 0 <= length <= steps: where a row ends. Its state stays there; recurrent layers give 0 after
                              it; reductions over time and the last step of a sequence are those of the steps before it, of earlier
-                             calls too. NULL: all steps, but for recurrent layers with a
-                             LENGTHS input or constant of their own */
+                             calls too; what is turned round is turned before it. NULL: all steps, but for recurrent layers with
+                             a LENGTHS input or constant of their own */
   const rnnp_buffer *inputs;
   const rnnp_buffer *outputs;
   const uint32_t *rows; /* [batch], each row once, in any order: row i of every tensor and of lengths belongs to the session's row

@@ -142,6 +142,7 @@ enum class OpKind : uint32_t {
   kStateRead = 16,       // AttrState;    -> y (the state as it is before the step)
   kStateWrite = 17,      // AttrState;    x, lengths -> (the state after the step)
   kInnerRecurrent = 18,  // AttrInnerRecurrent; x, h, c -> y, y_h, y_c
+  kTimeReverse = 19,     // AttrTimeReverse; sequence x, lengths -> sequence y
 };
 
 struct BlobNode {

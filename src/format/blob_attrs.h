@@ -239,6 +239,11 @@ struct AttrTimeReduce {
   uint32_t state;  // index
 };
 
+// y's step t of a row is x's step length - 1 - t, its steps behind the length are x's; in models that are not causal.
+struct AttrTimeReverse {
+  uint32_t reserved;  // 0
+};
+
 struct AttrTimeStep {
   uint32_t last;   // 1: the last step that the row has lived through, 0: the first of the run
   uint32_t state;  // index, last in a causal model: that step, of one buffer; else kNone

@@ -125,8 +125,8 @@ struct OpList {
 // C names, so that a registry in a C file can name them (rnnpack/registry.h).
 extern "C" {
 extern const Op rnnp_op_recurrent, rnnp_op_dense, rnnp_op_unary, rnnp_op_binary, rnnp_op_softmax, rnnp_op_copy, rnnp_op_time_step;
-extern const Op rnnp_op_time_reduce, rnnp_op_unary_more, rnnp_op_compare, rnnp_op_reduce, rnnp_op_norm, rnnp_op_where,
-    rnnp_op_matmul, rnnp_op_gather;
+extern const Op rnnp_op_time_reduce, rnnp_op_time_reverse, rnnp_op_unary_more, rnnp_op_compare, rnnp_op_reduce, rnnp_op_norm,
+    rnnp_op_where, rnnp_op_matmul, rnnp_op_gather;
 extern const Op rnnp_op_inner_recurrent, rnnp_op_recurrent_split;
 extern const Op rnnp_op_state_read, rnnp_op_state_write;
 extern const Op rnnp_op_conv, rnnp_op_depthwise, rnnp_op_pool;

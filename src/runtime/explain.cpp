@@ -55,6 +55,8 @@ const char *op_name(const Model &m, const BlobNode &node) {
       return "MatMul";
     case OpKind::kTimeReduce:
       return "TimeReduce";
+    case OpKind::kTimeReverse:
+      return "TimeReverse";
     case OpKind::kInnerRecurrent:
       return "InnerRecurrent";
     case OpKind::kStateRead:

@@ -7,16 +7,33 @@ namespace {
 // The first of a kind that takes the node runs it.
 const rnnp::Op *const kOps[] = {
 #ifdef RNNPACK_HAS_XNNPACK
-    &rnnp::rnnp_op_xnn_dense,      &rnnp::rnnp_op_xnn_softmax, &rnnp::rnnp_op_xnn_unary,
+    &rnnp::rnnp_op_xnn_dense,
+    &rnnp::rnnp_op_xnn_softmax,
+    &rnnp::rnnp_op_xnn_unary,
 #endif
-    &rnnp::rnnp_op_recurrent,      &rnnp::rnnp_op_dense,       &rnnp::rnnp_op_unary,
-    &rnnp::rnnp_op_binary,         &rnnp::rnnp_op_softmax,     &rnnp::rnnp_op_copy,
-    &rnnp::rnnp_op_time_step,      &rnnp::rnnp_op_unary_more,  &rnnp::rnnp_op_compare,
-    &rnnp::rnnp_op_reduce,         &rnnp::rnnp_op_norm,        &rnnp::rnnp_op_where,
-    &rnnp::rnnp_op_gather,         &rnnp::rnnp_op_matmul,      &rnnp::rnnp_op_state_read,
-    &rnnp::rnnp_op_state_write,    &rnnp::rnnp_op_conv,        &rnnp::rnnp_op_depthwise,
-    &rnnp::rnnp_op_pool,           &rnnp::rnnp_op_time_reduce, &rnnp::rnnp_op_inner_recurrent,
-    &rnnp::rnnp_op_recurrent_split};
+    &rnnp::rnnp_op_recurrent,
+    &rnnp::rnnp_op_dense,
+    &rnnp::rnnp_op_unary,
+    &rnnp::rnnp_op_binary,
+    &rnnp::rnnp_op_softmax,
+    &rnnp::rnnp_op_copy,
+    &rnnp::rnnp_op_time_step,
+    &rnnp::rnnp_op_unary_more,
+    &rnnp::rnnp_op_compare,
+    &rnnp::rnnp_op_reduce,
+    &rnnp::rnnp_op_norm,
+    &rnnp::rnnp_op_where,
+    &rnnp::rnnp_op_gather,
+    &rnnp::rnnp_op_matmul,
+    &rnnp::rnnp_op_state_read,
+    &rnnp::rnnp_op_state_write,
+    &rnnp::rnnp_op_conv,
+    &rnnp::rnnp_op_depthwise,
+    &rnnp::rnnp_op_pool,
+    &rnnp::rnnp_op_time_reduce,
+    &rnnp::rnnp_op_inner_recurrent,
+    &rnnp::rnnp_op_recurrent_split,
+    &rnnp::rnnp_op_time_reverse};
 const rnnp::KernelList *const kKernels[] = {&rnnp::kAllKernels};
 
 }  // namespace

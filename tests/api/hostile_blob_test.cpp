@@ -209,6 +209,29 @@ TEST(HostileBlob, ForgedTimeReductionsAreSafe) {
   forge_everywhere(blob(uint32_t(rnnp::Reduce::kMax), 12));
 }
 
+// Turned round in pieces, as rows, with lengths that are none.
+TEST(HostileBlob, ForgedTurnsAreSafe) {
+  enum class Wrong : uint8_t { kNothing, kCausal, kReserved, kLengths, kRow, kWidth };
+  const auto blob = [](Wrong wrong) {
+    BlobBuilder b(9);
+    const uint32_t x = b.add_input(5), lengths = b.add_lengths_input();
+    b.set_causal(false);
+    b.add_output(b.add_dense(x, 5, 3));
+    const uint32_t row = b.add_time_step(x, false);
+    const rnnp::AttrTimeReverse turn = {wrong == Wrong::kReserved ? 1u : 0u};
+    const uint32_t by = wrong == Wrong::kLengths ? x : lengths, elems = wrong == Wrong::kWidth ? 4 : 5;
+    const uint32_t turned = wrong == Wrong::kRow ? row : x;
+    b.set_causal(wrong == Wrong::kCausal);
+    b.add_output(b.add_node(rnnp::OpKind::kTimeReverse, &turn, sizeof turn, {turned, by}, elems, true), "turned");
+    b.add_output(row, "first");
+    return b.build();
+  };
+  EXPECT_EQ(RNNP_OK, open_and_run(blob(Wrong::kNothing)));
+  for (const Wrong wrong : {Wrong::kCausal, Wrong::kReserved, Wrong::kLengths, Wrong::kRow, Wrong::kWidth})
+    EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open_and_run(blob(wrong))) << int(wrong);
+  forge_everywhere(blob(Wrong::kNothing));
+}
+
 // A matrix for each group: counts that do not divide, or ask for more weights than there are.
 TEST(HostileBlob, ForgedGroupedDenseIsSafe) {
   const auto blob = [](uint32_t groups, uint32_t matrices) {

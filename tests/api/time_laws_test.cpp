@@ -151,6 +151,60 @@ std::vector<uint8_t> everything() {
   return b.build();
 }
 
+// x turned round and then added to itself, so that the turned steps are read as well as given out.
+std::vector<uint8_t> turned(bool lengths_input) {
+  BlobBuilder b(5);
+  const uint32_t x = b.add_input(kIn), lengths = lengths_input ? b.add_lengths_input() : rnnp::kNone;
+  const uint32_t y = b.add_time_reverse(x, lengths);
+  const rnnp::AttrBinary twice = {uint32_t(rnnp::Binary::kAdd), 1, {kIn}, {1}, {1}};
+  b.add_output(y, "turned");
+  b.add_output(b.add_node(OpKind::kBinary, &twice, sizeof twice, {y, x}, kIn, true), "sum");
+  return b.build();
+}
+
+enum class By : uint8_t { kNothing, kCall, kInput };
+
+TEST(TimeReverse, EachRowIsTurnedInsideItsOwnLength) {
+  const std::vector<float> x = random_floats(kSteps * kBatch * kIn, 8);
+  const int32_t all = int32_t(kSteps);
+  for (const By by : {By::kNothing, By::kCall, By::kInput})
+    for (const uint32_t threads : {1u, 3u}) {
+      const std::vector<int32_t> lengths =
+          by == By::kNothing ? std::vector<int32_t>(kBatch, all) : std::vector<int32_t>{all, 7, 0, 1};
+      Runner r(turned(by == By::kInput), {kBatch, kSteps, 0, 0, threads});
+      std::vector<float> y(x.size(), -77.0f), sum = y;
+      const rnnp_buffer in[] = {{const_cast<float *>(x.data()), 0, 0}, {const_cast<int32_t *>(lengths.data()), 0, 0}};
+      const rnnp_buffer out[] = {{y.data(), 0, 0}, {sum.data(), 0, 0}};
+      rnnp_io io = RNNP_IO_INIT;
+      io.steps = kSteps;
+      io.batch = kBatch;
+      io.input_count = by == By::kInput ? 2 : 1;
+      io.output_count = 2;
+      io.lengths = by == By::kCall ? lengths.data() : nullptr;
+      io.inputs = in;
+      io.outputs = out;
+      expect_ok(rnnp_run_io(r.session(), &io), "run_io");
+      for (size_t t = 0; t < kSteps; ++t)
+        for (size_t row = 0; row < kBatch; ++row)
+          for (size_t i = 0; i < kIn; ++i) {
+            const size_t length = size_t(lengths[row]), from = t < length ? length - 1 - t : t;
+            const size_t at = (t * kBatch + row) * kIn + i;
+            ASSERT_EQ(x[(from * kBatch + row) * kIn + i], y[at]) << "row " << row << " step " << t << " by " << int(by);
+            ASSERT_EQ(y[at] + x[at], sum[at]);
+          }
+    }
+}
+
+TEST(TimeReverse, NeedsToKnowTheLongestRun) {
+  const AlignedBytes blob(turned(false));
+  rnnp_model model;
+  expect_ok(rnnp_model_open(&model, blob.data(), blob.size(), 0), "open");
+  rnnp_session_options o;
+  rnnp_session_options_init(&o, sizeof o);
+  rnnp_memory need = RNNP_MEMORY_INIT;
+  EXPECT_EQ(RNNP_E_DIRECTION, rnnp_session_memory(&model, &o, &need));
+}
+
 constexpr size_t kSequences = 3, kOutputs = 7;
 constexpr size_t kElems[kOutputs] = {9, 20, 20, 4, kIn, 20, 20};
 

@@ -74,6 +74,20 @@ TEST(Decoders, OfTwoOpenLengthsEitherMayBeFixed) {
   }
 }
 
+// Each half takes its own number of steps; the encoder's result is the decoder's start.
+TEST(Decoders, OfTwoOpenLengthsEachMayBeABlobOfItsOwn) {
+  compiler::Specialisation encoder, decoder;
+  encoder.cut.to = {"last"};
+  decoder.cut.from["last"] = "1,N,6";
+  check_against_f64(encoder_decoder().proto, {7, 3}, {}, 1e-5, encoder);
+  check_against_f64(encoder_decoder().proto, {5, 3}, {}, 1e-5, decoder);
+}
+
+TEST(Decoders, TheTwoBlobsAreProposed) {
+  const std::string text = refusal_of(encoder_decoder().proto);
+  EXPECT_NE(text.find("or two blobs, --to last and --from last=1,N,6"), std::string::npos) << text;
+}
+
 TEST(Decoders, AProjectionIsNamedWhereItIsRefused) {
   OnnxBuilder b;
   b.input("x", {"T", 2, kWide}).output("Y").output("C");

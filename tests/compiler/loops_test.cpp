@@ -95,6 +95,29 @@ void body_by_gates(OnnxBuilder *b, const std::string &kind) {
   b->node("Add", {"kept", "n"}, {"h_next"});
 }
 
+// One matrix for x and h side by side, in either order; GRU: its candidate's reads x beside r*h.
+void joint_body(OnnxBuilder *b, bool gru, bool x_first) {
+  const auto product = [&](const std::string &h, int gates, const std::string &to) {
+    b->random("J_" + to, {gates * kHidden, kIn + kHidden}).random("b_" + to, {gates * kHidden});
+    b->node("Concat", {x_first ? "x" : h, x_first ? h : "x"}, {"both_" + to}).with("axis", -1);
+    b->node("Gemm", {"both_" + to, "J_" + to, "b_" + to}, {to}).with("transB", 1);
+  };
+  if (!gru) {
+    product("h", 1, "sum");
+    b->node("Tanh", {"sum"}, {"h_next"});
+    return;
+  }
+  product("h", 2, "gates");
+  b->node("Sigmoid", {"gates"}, {"zr"});
+  b->node("Split", {"zr"}, {"z", "r"}).with("axis", -1);
+  b->node("Mul", {"r", "h"}, {"rh"});
+  product("rh", 1, "n_in");
+  b->node("Tanh", {"n_in"}, {"n"});
+  b->node("Sub", {"h", "n"}, {"less"});
+  b->node("Mul", {"z", "less"}, {"kept"});
+  b->node("Add", {"kept", "n"}, {"h_next"});
+}
+
 // No layer: the state decays and takes what is left of x behind a norm.
 void decay_body(OnnxBuilder *b) {
   b->random("W", {kIn, kHidden});
@@ -224,6 +247,20 @@ TEST(Loops, ACellWithAMatrixForEachGateIsALayer) {
     for (const OnnxBuilder &b : {with_loop(loop_graph(body)), with_scan(scan_graph(body))}) {
       EXPECT_EQ(count(b, OpKind::kRecurrent), 1u);
       check_against_f64(b.proto);
+    }
+  }
+}
+
+TEST(Loops, ACellWithOneMatrixForXAndHIsALayer) {
+  for (const bool gru : {false, true}) {
+    for (const bool x_first : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << gru << x_first);
+      OnnxBuilder body;
+      joint_body(&body, gru, x_first);
+      for (const OnnxBuilder &b : {with_loop(loop_graph(body)), with_scan(scan_graph(body))}) {
+        EXPECT_EQ(count(b, OpKind::kRecurrent), 1u);
+        check_against_f64(b.proto);
+      }
     }
   }
 }

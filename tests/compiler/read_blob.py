@@ -14,7 +14,7 @@ import zlib
 NONE = 0xFFFFFFFF
 ALIGN = 64
 OPS = ["unknown 0", "recurrent", "dense", "unary", "binary", "softmax", "copy", "time_step", "conv", "pool", "reduce", "norm", "where",
-       "gather", "matmul", "time_reduce", "state_read", "state_write", "inner_recurrent"]
+       "gather", "matmul", "time_reduce", "state_read", "state_write", "inner_recurrent", "time_reverse"]
 CELLS = ["rnn", "lstm", "gru", "gru_linear"]
 KINDS = ["sequence", "row", "const", "input"]
 TYPES = ["f32", "i32", "f16", "bf16", "i8", "i4"]
@@ -43,7 +43,7 @@ FORMATS.update({i: (("f32", "bf16", "i8")[32 // bits // 2] + f"_{16 // n}x4_nr16
 
 ATTR_BYTES = {"recurrent": 200, "dense": 32, "unary": 12, "binary": 104, "softmax": 16, "copy": 108, "time_step": 4, "conv": 124, "pool": 100,
               "reduce": 144, "norm": 28, "where": 144, "gather": 16, "matmul": 136, "time_reduce": 8, "state_read": 4, "state_write": 4,
-              "inner_recurrent": 208}
+              "inner_recurrent": 208, "time_reverse": 4}
 MOST_RANK = 8
 
 
@@ -241,6 +241,9 @@ class Blob:
     def time_reduce(self, at):
         op, state = self.unpack("2I", at)
         return {"op": word(REDUCTIONS, op), "state": state}
+
+    def time_reverse(self, at):
+        return {}
 
     def reduce(self, at):
         op, first, kept_rank, *kept = self.unpack("11I8i", at)

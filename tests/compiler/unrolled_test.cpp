@@ -14,7 +14,7 @@ constexpr int kIn = 5, kHidden = 4, kSteps = 6, kBatch = 3;
 using Names = std::vector<std::string>;
 using Ints = std::vector<int64_t>;
 
-enum class Start { kZeros, kNumbers, kInput, kFolded, kFoldedWrong };
+enum class Start { kZeros, kNumbers, kInput, kFolded, kFoldedLearned, kFoldedWrong };
 
 struct Written {
   const char *cell = "lstm";
@@ -23,6 +23,7 @@ struct Written {
   bool backwards = false;  // from the last step to the first
   bool in_order = true;    // results are put together in the order of time
   bool by_split = false;   // x is read by one Split
+  bool joint = false;      // one matrix for x and h side by side
   bool around = false;     // a dense layer before and one behind each cell
   int layers = 1;
   int odd_step = -1;        // this one has a matrix of its own
@@ -34,12 +35,37 @@ std::string at(const std::string &name, int layer, int step) {
   return name + std::to_string(layer) + "_" + std::to_string(step);
 }
 
+// From the sum of all gates on: an LSTM or RNN.
+void finish_cell(OnnxBuilder *b, const Written &how, int layer, int step) {
+  const bool lstm = std::string(how.cell) == "lstm";
+  const std::string after = at("h", layer, step + 1);
+  const auto name = [&](const char *part) { return at(part, layer, step); };
+  if (!lstm) {
+    b->node("Tanh", {name("sum")}, {after});
+    return;
+  }
+  b->node("Split", {name("sum")}, {name("i_in"), name("f_in"), name("g_in"), name("o_in")}).with("axis", 1);
+  for (const char *gate : {"i", "f", "o"}) b->node("Sigmoid", {name((std::string(gate) + "_in").c_str())}, {name(gate)});
+  b->node("Tanh", {name("g_in")}, {name("g")});
+  b->node("Mul", {name("f"), at("c", layer, step)}, {name("keep")});
+  b->node("Mul", {name("i"), name("g")}, {name("write")});
+  b->node("Add", {name("keep"), name("write")}, {at("c", layer, step + 1)});
+  b->node("Tanh", {at("c", layer, step + 1)}, {name("t")});
+  b->node("Mul", {name("o"), name("t")}, {after});
+}
+
 // [batch, in] -> the next h (and c) of one cell.
 void cell(OnnxBuilder *b, const Written &how, const std::string &x, int layer, int step) {
-  const bool lstm = std::string(how.cell) == "lstm", gru = std::string(how.cell) == "gru", odd = step == how.odd_step;
+  const bool gru = std::string(how.cell) == "gru", odd = step == how.odd_step;
   const std::string before = at("h", layer, step), after = at("h", layer, step + 1), l = std::to_string(layer);
   const auto name = [&](const char *part) { return at(part, layer, step); };
-  const bool first = step == 0 && (how.start == Start::kFolded || how.start == Start::kFoldedWrong);
+  const bool first = step == 0 && how.start >= Start::kFolded;
+  if (how.joint) {
+    b->node("Concat", {x, before}, {name("both")}).with("axis", 1);
+    b->node("Gemm", {name("both"), odd ? "Jodd" : "J" + l, "Wb" + l}, {name("sum")});
+    finish_cell(b, how, layer, step);
+    return;
+  }
   b->node("Gemm", {x, "W" + l, "Wb" + l}, {name("xs")});
   if (!first) b->node("Gemm", {before, odd ? "Rodd" : "R" + l, "Rb" + l}, {name("hs")});
   const std::string hs = first ? "folded" + l : name("hs");
@@ -59,18 +85,16 @@ void cell(OnnxBuilder *b, const Written &how, const std::string &x, int layer, i
     return;
   }
   b->node("Add", {hs, name("xs")}, {name("sum")});
-  if (!lstm) {
-    b->node("Tanh", {name("sum")}, {after});
-    return;
+  finish_cell(b, how, layer, step);
+}
+
+float column_sum(const OnnxBuilder &b, const std::string &matrix, size_t column) {
+  float sum = 0;
+  for (const onnx::TensorProto &t : b.proto.graph().initializer()) {
+    for (int k = static_cast<int>(column); t.name() == matrix && k < t.float_data_size(); k += static_cast<int>(t.dims(1)))
+      sum += t.float_data(k);
   }
-  b->node("Split", {name("sum")}, {name("i_in"), name("f_in"), name("g_in"), name("o_in")}).with("axis", 1);
-  for (const char *gate : {"i", "f", "o"}) b->node("Sigmoid", {name((std::string(gate) + "_in").c_str())}, {name(gate)});
-  b->node("Tanh", {name("g_in")}, {name("g")});
-  b->node("Mul", {name("f"), at("c", layer, step)}, {name("keep")});
-  b->node("Mul", {name("i"), name("g")}, {name("write")});
-  b->node("Add", {name("keep"), name("write")}, {at("c", layer, step + 1)});
-  b->node("Tanh", {at("c", layer, step + 1)}, {name("t")});
-  b->node("Mul", {name("o"), name("t")}, {after});
+  return sum;
 }
 
 void weights(OnnxBuilder *b, const Written &how) {
@@ -82,20 +106,24 @@ void weights(OnnxBuilder *b, const Written &how) {
     for (int i = 0; i < gates * kHidden; ++i) bias.push_back(0.1f * static_cast<float>(i % 7) - 0.3f);
     b->random("W" + l, {inputs, gates * kHidden}).random("R" + l, {kHidden, gates * kHidden}).random("Wb" + l, {gates * kHidden});
     b->constant("Rb" + l, {gates * kHidden}, bias);
+    const bool learned = how.start == Start::kNumbers || how.start == Start::kFoldedLearned;
+    b->random("J" + l, {inputs + kHidden, gates * kHidden});
     std::vector<float> folded;
     for (int n = 0; n < kBatch; ++n) folded.insert(folded.end(), bias.begin(), bias.end());
     if (how.start == Start::kFoldedWrong) folded[3] += 0.25f;
+    for (size_t i = 0; learned && i < folded.size(); ++i) folded[i] += 0.5f * column_sum(*b, "R" + l, i % bias.size());
     b->constant("folded" + l, {kBatch, gates * kHidden}, folded);
     for (const char *state : {"h", "c"}) {
       const std::string name = at(state, layer, 0);
       if (how.start == Start::kInput) {
         b->input(name, {kBatch, kHidden});
       } else {
-        const float value = how.start == Start::kNumbers ? 0.5f : 0.0f;
+        const float value = learned ? 0.5f : 0.0f;
         b->constant(name, {kBatch, kHidden}, std::vector<float>(kBatch * kHidden, value));
       }
     }
   }
+  b->random("Jodd", {kIn + kHidden, gates * kHidden});
   b->random("Rodd", {kHidden, gates * kHidden}).random("D", {kIn, kHidden}).random("E", {kHidden, 3});
 }
 
@@ -158,7 +186,7 @@ void expect_layers(const Written &how, size_t many) {
 
 TEST(Unrolled, CellsAreLayersHoweverTheyStart) {
   for (const char *cell : {"lstm", "gru", "rnn"}) {
-    for (const Start start : {Start::kZeros, Start::kNumbers, Start::kInput, Start::kFolded}) {
+    for (const Start start : {Start::kZeros, Start::kNumbers, Start::kInput, Start::kFolded, Start::kFoldedLearned}) {
       SCOPED_TRACE(::testing::Message() << cell << " " << static_cast<int>(start));
       Written how;
       how.cell = cell;
@@ -199,6 +227,27 @@ TEST(Unrolled, StacksAndWhatStandsBeforeAndBehindTheCellsGoAlong) {
   }
 }
 
+TEST(Unrolled, OneMatrixForXAndHIsTwo) {
+  for (const char *cell : {"lstm", "rnn"}) {
+    for (const Start start : {Start::kZeros, Start::kNumbers, Start::kInput}) {
+      for (const int many : {1, 2}) {
+        SCOPED_TRACE(::testing::Message() << cell << static_cast<int>(start) << many);
+        Written how;
+        how.cell = cell;
+        how.joint = true;
+        how.start = start;
+        how.layers = many;
+        expect_layers(how, static_cast<size_t>(many));
+      }
+    }
+    Written how;
+    how.cell = cell;
+    how.joint = true;
+    how.odd_step = 3;
+    expect_layers(how, 0);
+  }
+}
+
 // Another matrix in one step, a start that is not what was folded, a sequence that goes on, a step that is read by itself: the
 // operators run as they are.
 TEST(Unrolled, WhatIsNotTheSameAtEveryStepStaysAsItIs) {
@@ -214,7 +263,7 @@ TEST(Unrolled, WhatIsNotTheSameAtEveryStepStaysAsItIs) {
     Written how;
     how.cell = cell;
     how.start = Start::kFoldedWrong;
-    expect_layers(how, 0);
+    expect_layers(how, std::string(cell) == "rnn" ? 1 : 0);  // of an RNN any numbers are what some start gives
     how.start = Start::kZeros;
     how.peek = true;
     expect_layers(how, 0);

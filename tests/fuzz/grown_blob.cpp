@@ -70,7 +70,7 @@ class Grower : GrownLayers {
       case 15:
         return matmul();
       case 16:
-        return c_.once_in(2) ? time_reduce() : gather();
+        return c_.once_in(2) ? time_reduce() : c_.once_in(2) ? time_reverse() : gather();
       case 17:
         return inner_recurrent();
       default:
@@ -258,6 +258,12 @@ class Grower : GrownLayers {
     if (x == kNone) return;
     const AttrTimeReduce a = {c_.below(uint32_t(Reduce::kProd) + 1), add_empty_state(2 * elems(x), 2)};
     add(OpKind::kTimeReduce, a, {x}, {add_made(elems(x), false, false)});
+  }
+
+  void time_reverse() {
+    const uint32_t x = any_of(true);
+    if (x == kNone || causal_) return;
+    add(OpKind::kTimeReverse, AttrTimeReverse{0}, {x, lengths()}, {add_made(elems(x), true, false)});
   }
 
   void gather() {

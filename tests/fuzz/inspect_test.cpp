@@ -52,7 +52,7 @@ TEST(Inspect, SaysThatAttributesAreTooShort) {
       seen.insert(t.nodes[i].op);
     }
   }
-  EXPECT_EQ(18u, seen.size());
+  EXPECT_EQ(19u, seen.size());
 }
 
 TEST(Inspect, ShowsNamesThatAreNoText) {

@@ -261,6 +261,12 @@ uint32_t BlobBuilder::add_time_reduce(uint32_t x, rnnp::Reduce op) {
   return add_node(OpKind::kTimeReduce, &a, sizeof a, {x}, elems, false);
 }
 
+uint32_t BlobBuilder::add_time_reverse(uint32_t x, uint32_t lengths) {
+  const rnnp::AttrTimeReverse a = {0};
+  causal_ = false;
+  return add_node(OpKind::kTimeReverse, &a, sizeof a, {x, lengths}, values_[x].row_elems, true);
+}
+
 uint32_t BlobBuilder::add_state_read(uint32_t elems, uint32_t *state) {
   *state = add_kept(elems);
   stepwise_ = true;

@@ -92,6 +92,9 @@ class BlobBuilder {
   uint32_t add_time_step(uint32_t x, bool last);
   // Over all steps so far, of each element.
   uint32_t add_time_reduce(uint32_t x, rnnp::Reduce op);
+  void set_causal(bool causal) { causal_ = causal; }
+  // Makes the model one that is not causal.
+  uint32_t add_time_reverse(uint32_t x, uint32_t lengths = rnnp::kNone);
   // A state of `elems` that the library keeps: its value before the step; add_state_write says what it becomes.
   uint32_t add_state_read(uint32_t elems, uint32_t *state);
   void add_state_write(uint32_t state, uint32_t x);

@@ -138,9 +138,10 @@ class Maker {
     return b_.add_conv(x_, a, out);
   }
 
-  // x + the library's own kept sum: a stepwise model.
+  // x + the library's own kept sum: a stepwise model. Of whole sequences: their steps turned round.
   uint32_t running() {
-    if (whole_ || !one_in(random_, 2)) return dense(width());
+    if (whole_) return one_in(random_, 2) ? dense(width()) : b_.add_time_reverse(x_);
+    if (!one_in(random_, 2)) return dense(width());
     uint32_t state;
     const uint32_t before = b_.add_state_read(width(), &state);
     const rnnp::AttrUnary half = {{uint32_t(Act::kAffine), 0.5f, 0}};

@@ -90,6 +90,7 @@ std::string attr_text(const Json &node) {
   if (op == "reduce")
     return attr["op"].get<std::string>() + " over " + dims_text(attr["over_dims"]) + " of " + dims_text(attr["kept_dims"]);
   if (op == "time_reduce") return attr["op"].get<std::string>() + " over all steps, state " + attr["state"].dump();
+  if (op == "time_reverse") return "each row inside its length";
   if (op == "norm")
     return attr["outer"].dump() + " x " + attr["elems"].dump() + (attr["centred"] == true ? "" : ", not centred") +
            (attr["scale"].is_null() ? "" : ", scale") + (attr["bias"].is_null() ? "" : ", bias");

@@ -18,9 +18,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char *kOps[] = {"unknown 0", "recurrent",   "dense",      "unary",       "binary",         "softmax", "copy",
-                                "time_step", "conv",        "pool",       "reduce",      "norm",           "where",   "gather",
-                                "matmul",    "time_reduce", "state_read", "state_write", "inner_recurrent"};
+constexpr const char *kOps[] = {
+    "unknown 0",  "recurrent",   "dense",           "unary",       "binary", "softmax", "copy",   "time_step",
+    "conv",       "pool",        "reduce",          "norm",        "where",  "gather",  "matmul", "time_reduce",
+    "state_read", "state_write", "inner_recurrent", "time_reverse"};
 constexpr const char *kCells[] = {"rnn", "lstm", "gru", "gru_linear"};
 constexpr const char *kKinds[] = {"sequence", "row", "const", "input"};
 constexpr const char *kTypes[] = {"f32", "i32", "f16", "bf16", "i8", "i4"};
@@ -374,6 +375,8 @@ class Reader {
         out.update({{"steps", a.steps}, {"rows", a.rows}});
         return out;
       }
+      case OpKind::kTimeReverse:
+        return Json::object();
       case OpKind::kStateRead:
       case OpKind::kStateWrite:
         return {{"state", attribute<AttrState>(n).state}};

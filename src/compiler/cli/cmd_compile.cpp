@@ -48,11 +48,9 @@ std::string list_text(const std::vector<Io> &ios) {
 
 // The options that say which graph the file is, as they were typed.
 std::string flags_of(const ModelOptions &options) {
-  const std::pair<const char *, const std::vector<std::string> *> kLists[] = {{"--set", &options.set},
-                                                                              {"--dim", &options.dims},
-                                                                              {"--shape", &options.shapes},
-                                                                              {"--axes", &options.axes},
-                                                                              {"--state", &options.states}};
+  const std::pair<const char *, const std::vector<std::string> *> kLists[] = {
+      {"--from", &options.from},    {"--to", &options.to},     {"--set", &options.set},     {"--dim", &options.dims},
+      {"--shape", &options.shapes}, {"--axes", &options.axes}, {"--state", &options.states}};
   std::string text;
   for (const auto &list : kLists) {
     for (const std::string &value : *list.second) text += std::string(" ") + list.first + " " + value;

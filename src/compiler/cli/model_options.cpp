@@ -74,6 +74,11 @@ void add_model_options(CLI::App *command, ModelOptions *options) {
   const auto list = [&](const char *name, std::vector<std::string> *to, const char *text) {
     command->add_option(name, *to, text)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   };
+  list(
+      "--from", &options->from,
+      "TENSOR or TENSOR=1,batch,16: the part of the graph behind this tensor, which becomes an input of these sizes and names; may "
+      "be repeated");
+  list("--to", &options->to, "TENSOR: the part of the graph before this tensor, which becomes an output; may be repeated");
   list("--set", &options->set, "NAME=VALUE, NAME=1,2,3 or NAME=file.npy: the input becomes a constant; may be repeated");
   list("--dim", &options->dims, "NAME=SIZE: the size of a named dynamic dimension; may be repeated");
   list("--shape", &options->shapes,
@@ -87,6 +92,11 @@ void add_model_options(CLI::App *command, ModelOptions *options) {
 
 std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOptions &options) {
   Specialisation wanted;
+  wanted.cut.to = options.to;
+  for (const std::string &text : options.from) {
+    const size_t equals = text.find('=');
+    wanted.cut.from[text.substr(0, equals)] = equals == std::string::npos ? "" : text.substr(equals + 1);
+  }
   for (const std::string &text : options.set) {
     const Pair pair = split(text, "--set");
     wanted.values[pair.name] = value_of(pair.value);

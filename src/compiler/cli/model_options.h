@@ -1,4 +1,5 @@
-// model_options.h -- the options of every command that reads an ONNX file: --set, --dim, --shape and --state.
+// model_options.h -- the options of every command that reads an ONNX file: --from, --to, --set, --dim, --shape,
+// --axes and --state.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_MODEL_OPTIONS_H_
 #define RNNPACK_COMPILER_CLI_MODEL_OPTIONS_H_
@@ -17,7 +18,7 @@ class App;
 namespace rnnp::compiler {
 
 struct ModelOptions {
-  std::vector<std::string> set, dims, shapes, axes, states;  // NAME=VALUE, as typed
+  std::vector<std::string> from, to, set, dims, shapes, axes, states;  // NAME=VALUE, as typed
 };
 
 void add_model_options(CLI::App *command, ModelOptions *options);

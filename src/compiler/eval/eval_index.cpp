@@ -100,7 +100,7 @@ void gather_elements(EvalCall &call) {
   const int64_t step = strides[axis];
   strides[axis] = 0;
   for_each_index(places.shape, strides, 0, [&](int64_t i, int64_t at) {
-    const size_t place = normal_axis(to_int(places.data[i]), static_cast<size_t>(x.shape[axis]));
+    const size_t place = normal_index(to_int(places.data[i]), x.shape[axis]);
     out.data[i] = x.data[at + static_cast<int64_t>(place) * step];
   });
   call.give(std::move(out));

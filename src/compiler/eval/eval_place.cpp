@@ -56,7 +56,7 @@ Tuples tuples_of(const Tensor &x, const Tensor &indices) {
     for (int64_t k = 0; k < depth; ++k) {
       const size_t axis = static_cast<size_t>(k);
       const int64_t place = to_int(indices.data[static_cast<size_t>(i * depth + k)]);
-      at += static_cast<int64_t>(normal_axis(place, static_cast<size_t>(x.shape[axis]))) * strides[axis];
+      at += static_cast<int64_t>(normal_index(place, x.shape[axis])) * strides[axis];
     }
     out.first.push_back(at);
   }
@@ -109,7 +109,7 @@ void scatter_elements(EvalCall &call) {
   const int64_t step = strides[axis];
   strides[axis] = 0;
   for_each_index(places.shape, strides, 0, [&](int64_t i, int64_t at) {
-    const size_t place = normal_axis(to_int(places.data[static_cast<size_t>(i)]), static_cast<size_t>(out.shape[axis]));
+    const size_t place = normal_index(to_int(places.data[static_cast<size_t>(i)]), out.shape[axis]);
     double &to = out.data[static_cast<size_t>(at + static_cast<int64_t>(place) * step)];
     to = updates.data[static_cast<size_t>(i)] + (add ? to : 0);
   });

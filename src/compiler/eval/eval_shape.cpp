@@ -318,7 +318,7 @@ void gather(EvalCall &call) {
   const int64_t outer = count * inner != 0 ? out.size() / (count * inner) : 0;
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t k = 0; k < count; ++k) {
-      const int64_t row = static_cast<int64_t>(normal_axis(to_int(index.data[k]), static_cast<size_t>(x.shape[axis])));
+      const int64_t row = static_cast<int64_t>(normal_index(to_int(index.data[k]), x.shape[axis]));
       std::copy_n(x.data.begin() + (o * x.shape[axis] + row) * inner, inner, out.data.begin() + (o * count + k) * inner);
     }
   }

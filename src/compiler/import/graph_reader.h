@@ -47,6 +47,7 @@ inline bool has_recurrent(const OnnxModel &model) {
 struct InputFacts {
   std::set<uint32_t> states;
   std::set<std::string> kept;
+  std::string two_blobs;  // for a refusal: two_blobs.h
 };
 
 class GraphReader {
@@ -153,7 +154,7 @@ class GraphReader {
                            : "layers run along it and along " + quote(beside) +
                                  ", of which one is the number of steps; accepted: a fixed size of the other. try: ") +
            (name.empty() ? "--shape " + input.name + "=" + shape : "--dim " + name + "=SIZE") +
-           (beside.empty() ? "" : " (or --dim " + beside + "=SIZE)");
+           (beside.empty() ? "" : " (or --dim " + beside + "=SIZE" + facts_.two_blobs + ")");
   }
 
   void read_node(const onnx::NodeProto &node) {
@@ -259,7 +260,7 @@ class GraphReader {
       const Bound &bound = b_.bound.at(name);
       if (bound.kind != Bound::Kind::kView) continue;
       try {
-        settled(b_, bound.view);
+        settled(b_, bound.view, name);
       } catch (const Refusal &refusal) {
         problems_.add("", "output " + quote(name), refusal.what());
       }
@@ -274,7 +275,7 @@ class GraphReader {
     // It would be given once per batch row. Where the batch axis is only a guess, fixed dimensions give it as it is.
     if (constant && !has_recurrent(model_) && b_.origins->any(AxisRole::kBatch))
       throw Refusal("it is a constant; accepted: outputs computed from inputs, or inputs of fixed dimensions");
-    View view = constant ? b_.const_view(*bound.tensor) : settled(b_, bound.view);
+    View view = constant ? b_.const_view(*bound.tensor) : settled(b_, bound.view, name);
     const ValueKind kind = b_.graph.values[view.value].kind;
     const bool made = kind == ValueKind::kSequence || kind == ValueKind::kRow;
     bool per_step = b_.is_sequence(view);

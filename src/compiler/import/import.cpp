@@ -8,6 +8,7 @@
 
 #include "compiler/import/graph_reader.h"
 #include "compiler/import/guess_axes.h"
+#include "compiler/import/two_blobs.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/budget.h"
 #include "compiler/onnx/operator_attributes.h"
@@ -175,7 +176,7 @@ std::optional<Graph> read_with(const OnnxModel &model, Origins *axes, const Inpu
 
 Graph import_model(const OnnxModel &model, const std::set<std::string> &kept) {
   Origins origins(model);
-  InputFacts facts{{}, kept};
+  InputFacts facts{{}, kept, ""};
   Problems first_problems;
   bool recurrent = has_recurrent(model);
   if (recurrent) {
@@ -183,6 +184,7 @@ Graph import_model(const OnnxModel &model, const std::set<std::string> &kept) {
     first.read();
     origins.decide();
     first_problems = first.problems();
+    facts.two_blobs = two_blobs_text(model, first.builder(), origins);
     const std::vector<bool> states = only_states(first.builder().graph, first.outputs());
     for (const Io &input : first.builder().graph.inputs) {
       if (states[input.value]) facts.states.insert(first.builder().graph.values[input.value].input);

@@ -34,7 +34,7 @@ class Ways {
     for (const NodeProto *node : model.nodes) {
       for (const std::string &name : names_read(*node)) readers_[name].push_back(node);
       const onnx::AttributeProto *value = node->op_type() == "Constant" ? Attributes(*node).find("value") : nullptr;
-      if (value != nullptr && value->t().dims_size() > 0) table_rows_[node->output(0)] = value->t().dims(0);
+      if (value != nullptr && value->t().dims_size() > 0) made_[node->output(0)] = &value->t();
     }
   }
 
@@ -62,16 +62,26 @@ class Ways {
   }
 
  private:
-  static bool passes_on(const NodeProto &node, const std::string &name) {
+  bool passes_on(const NodeProto &node, const std::string &name) const {
     static const std::set<std::string> kMoves = {"Identity", "Squeeze", "Unsqueeze", "Reshape", "Transpose", "Flatten"};
     if (node.input_size() == 0 || node.input(0) != name) return false;
+    if (node.op_type() == "ReverseSequence" || is_flip(node)) return true;
     return kMoves.count(node.op_type()) != 0 || (node.op_type() == "Cast" && is_whole(Attributes(node).integer("to", 0)));
+  }
+
+  bool is_flip(const NodeProto &node) const {
+    if (node.op_type() != "Slice" || node.input_size() != 5) return false;
+    const auto given = model_.constants.find(node.input(4));
+    const auto made = made_.find(node.input(4));
+    if (given == model_.constants.end() && made == made_.end()) return false;
+    const Tensor steps = made == made_.end() ? *given->second : read_tensor(*made->second);
+    return std::all_of(steps.data.begin(), steps.data.end(), [](double step) { return step == -1; });
   }
 
   // Of a constant, be it an initializer or a node's; 0 of what is none.
   int64_t rows_of_table(const std::string &name) const {
-    const auto made = table_rows_.find(name);
-    if (made != table_rows_.end()) return made->second;
+    const auto made = made_.find(name);
+    if (made != made_.end()) return made->second->dims(0);
     const auto given = model_.constants.find(name);
     return given == model_.constants.end() || given->second->rank() == 0 ? 0 : given->second->shape[0];
   }
@@ -96,7 +106,7 @@ class Ways {
   }
 
   const OnnxModel &model_;
-  std::map<std::string, int64_t> table_rows_;
+  std::map<std::string, const TensorProto *> made_;  // by Constant nodes
   std::map<std::string, std::vector<const NodeProto *>> readers_;
 };
 

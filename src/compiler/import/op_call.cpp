@@ -53,12 +53,13 @@ View OpCall::any_view(size_t i) const {
 }
 
 View OpCall::view(size_t i) const {
-  return settled(b, any_view(i));
+  return settled(b, any_view(i), name);
 }
 
 View OpCall::pointwise_view(size_t i) const {
   const View out = any_view(i);
-  return b.graph.values[out.value].dtype == DType::kF32 && !out.mask && !out.whole ? settled_but_unknown(b, out) : real_view(i);
+  return b.graph.values[out.value].dtype == DType::kF32 && !out.mask && !out.whole ? settled_but_unknown(b, out, name)
+                                                                                   : real_view(i);
 }
 
 View OpCall::real_view(size_t i) const {
@@ -72,10 +73,15 @@ View OpCall::real_view(size_t i) const {
 
 View OpCall::number_view(size_t i) const {
   const Bound &bound = input(i);
-  if (bound.kind == Bound::Kind::kView && b.graph.values[bound.view.value].dtype != DType::kF32)
-    return b.as_numbers(settled(b, bound.view), name);
+  if (bound.kind == Bound::Kind::kView && b.graph.values[bound.view.value].dtype != DType::kF32) {
+    View numbers = bound.view;
+    const int64_t turned = take_turn(&numbers);
+    numbers = b.as_numbers(settled(b, numbers, name), name);
+    put_turn(&numbers, turned);
+    return settled(b, numbers, name);
+  }
   const View out = any_view(i);
-  return out.whole ? settled(b, out) : pointwise_view(i);
+  return out.whole ? settled(b, out, name) : pointwise_view(i);
 }
 
 View OpCall::mask_view(size_t i) const {

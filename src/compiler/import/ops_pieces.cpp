@@ -84,7 +84,9 @@ void part_axis(OpCall &call, View *view, size_t axis, const Shape &sizes) {
 void look_up(OpCall &call) {
   Builder &b = call.b;
   const Tensor &table = call.constant(0, "data");
-  const View index = call.view(1);
+  View index = call.any_view(1);
+  const int64_t turned = take_turn(&index);
+  index = settled(b, index, call.name);
   Value &value = b.graph.values[index.value];
   if (value.kind != ValueKind::kInput || value.dtype != DType::kI32 || (!b.discovering && !is_dense(index, value.elems)))
     throw Refusal("its indices are computed at run time; accepted: constants, or an integer input with a constant table");
@@ -109,6 +111,7 @@ void look_up(OpCall &call) {
   out.first = 0;
   out.value = b.new_row(times(attr.count, elems), true);
   b.graph.nodes.push_back({OpKind::kGather, call.name, {index.value}, {out.value}, std::move(attr)});
+  put_turn(&out, turned);
   call.give(0, out);
 }
 

@@ -31,7 +31,6 @@ class RecurrentImport : RecurrentOperands {
     node_.in.push_back(x_value(x));
     const uint32_t h = read_state(kInitialH, "initial_h"), c = is_lstm() ? read_state(kInitialC, "initial_c") : kNone;
     const uint32_t lengths = read_lengths();
-    check_turn(lengths);
     if (turned_ != kInOrder) time_[0].turned = turned_;
     node_.in.insert(node_.in.end(), {h, c, lengths});
     for (size_t i = 0; i < 3; ++i) node_.out.push_back(kNone);
@@ -90,26 +89,27 @@ class RecurrentImport : RecurrentOperands {
     return x;
   }
 
-  // Steps that lie the other way round are read in order, in the other direction.
+  // Steps that lie the other way round are read in order, in the other direction, where the layer can.
   View x_in_order() {
     View x = call_.any_view(kX);
-    turned_ = take_turn(&x);
-    if (turned_ == kInOrder) return call_.real_view(kX);
-    if (directions() == 2) throw Refusal("it runs in both directions over steps that are turned round; accepted: steps in order");
-    const Value &value = b_.graph.values[x.value];
-    if (value.dtype != DType::kF32 || x.mask || x.whole) throw Refusal("X is an integer or bool tensor; accepted: float");
+    const int64_t turned = take_turn(&x);
+    const bool plain = b_.graph.values[x.value].dtype == DType::kF32 && !x.mask && !x.whole;
+    if (turned == kInOrder || !plain || !may_go_back(x, turned)) return call_.real_view(kX);
+    turned_ = turned;
     cell_.directions[0].reverse = !cell_.directions[0].reverse;
-    turned_by_ = b_.turned_by[x.value];
-    return settled(b_, x);
+    const auto by = b_.turned_by.find(x.value);
+    turned_by_ = by == b_.turned_by.end() ? call_.name : by->second;
+    return settled(b_, x, call_.name);
   }
 
-  // Of each row as many steps as were turned round.
-  void check_turn(uint32_t lengths) const {
-    const uint32_t turned = turned_ == kAllTurned ? kNone : static_cast<uint32_t>(turned_);
-    if (turned_ == kInOrder || lengths == turned) return;
-    throw Refusal(std::string("its steps are turned round ") +
-                  (turned == kNone ? "as a whole" : "row by row, to lengths of an input") +
-                  ", and its sequence_lens are others; accepted: the same");
+  // One direction along whole axes, of each row as many steps as were turned round.
+  bool may_go_back(const View &x, int64_t turned) const {
+    if (directions() == 2 || x.axes.size() != 3 || is_inner(x)) return false;
+    if (!call_.has(kLengths)) return turned == kAllTurned;
+    const Bound &lengths = call_.input(kLengths);
+    if (lengths.kind == Bound::Kind::kConst) return turned == kAllTurned && lengths.tensor->is_dynamic();
+    const bool all = b_.step_counts.count(lengths.view.value) != 0;
+    return turned == (all ? kAllTurned : int64_t{lengths.view.value});
   }
 
   // Inputs that hold weights: all of them in one message, with what makes them constants.
@@ -193,8 +193,6 @@ class RecurrentImport : RecurrentOperands {
   void run_inner(const View &x) {
     const Axis &t = x.axes[time_axis()], &n = x.axes[batch_axis()];
     const bool by_steps = !axis_is_features(t);
-    if (turned_ != kInOrder)
-      throw Refusal("its steps are turned round and it does not run along whole axes of steps and batch; accepted: in order");
     if (call_.has(kLengths))
       throw Refusal("it has sequence_lens and does not run along whole axes of steps and batch; accepted: none");
     if (by_steps && (directions() == 2 || cell_.directions[0].reverse))

@@ -384,7 +384,7 @@ const std::vector<ImportRow> kImportShape = {
     {"Unsqueeze", unsqueeze, "all"},
     {"Transpose", transpose, "all"},
     {"Slice", slice,
-     "any steps on feature axes; on the time axis the first or the last step, or all of them turned round before a layer"},
+     "any steps on feature axes; on the time axis the first or the last step, or all of them turned round"},
     {"Split", split, "feature axes"},
     {"Concat", concat, "feature axes"},
     {"Expand", expand, "all", 8},

@@ -1,5 +1,5 @@
-// ops_turn.cpp -- ReverseSequence: steps turned round are read by a layer in the other direction, and turned back. Contract:
-// builder.h. SPDX-License-Identifier: Apache-2.0
+// ops_turn.cpp -- ReverseSequence: steps turned round are read by a layer in the other direction, and turned back; before all else
+// they are copied. Contract: steps.h. SPDX-License-Identifier: Apache-2.0
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
@@ -62,9 +62,8 @@ void reverse_sequence(OpCall &call) {
 
 const std::vector<ImportRow> kImportTurn = {
     {"ReverseSequence", reverse_sequence,
-     "before and behind recurrent layers, which run in the other direction: all steps, or each row's by an input of lengths that "
-     "the "
-     "layer has too",
+     "all steps, or each row's by an input of lengths [batch]; before a recurrent layer it costs nothing: the layer runs in the "
+     "other direction",
      10},
 };
 

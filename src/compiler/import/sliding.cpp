@@ -43,6 +43,9 @@ int64_t floor_div(int64_t a, int64_t b) {
 
 }  // namespace
 
+Sliding::Sliding(OpCall &call, View x, Window window, Sort sort)
+    : call_(call), b_(call.b), x_(in_order(call.b, std::move(x), call.name)), window_(std::move(window)), sort_(sort) {}
+
 uint32_t size_number(int64_t v, const char *what) {
   if (v < 0 || v > kMost) throw Refusal(std::string("its ") + what + " is " + std::to_string(v) + "; accepted: up to 268435456");
   return static_cast<uint32_t>(v);
@@ -187,17 +190,12 @@ void Sliding::find_time() {
       take_steps(w, axis);
     }
   }
-  for (const Axis &axis : x_.axes) {
-    for (const Atom &atom : axis) {
-      if (time_.axis < 0 && atom.is_off_steps()) settled(b_, x_);
-    }
-  }
+  if (time_.axis < 0) settled(b_, x_, call_.name);
 }
 
 // Only results for the run's steps are computed; those must not need what is not known of x.
 void Sliding::take_steps(const WindowAxis &w, const Axis &axis) {
   const Atom &steps = axis[0];
-  if (steps.turned != kInOrder) settled(b_, x_);
   Phase &p = time_.phase;
   p = step_phase(w, sort_ == Sort::kTransposed);
   p.lead += steps.lead;
@@ -206,13 +204,13 @@ void Sliding::take_steps(const WindowAxis &w, const Axis &axis) {
   if (std::abs(p.lead) > kMostTime || reach > kMostTime) throw Refusal("it reaches over more than 16777216 steps");
   const bool known = steps.zeros ? steps.trail >= 0 && steps.lead >= 0 : steps.lead == 0 && steps.trail == 0;
   if (known || (steps.lead >= 0 && p.lead - reach >= std::max<int64_t>(0, -steps.trail))) return;
-  settled(b_, x_);
+  settled(b_, x_, call_.name);
 }
 
 void Sliding::take_elements(const WindowAxis &w, const Axis &axis) {
   const int64_t in = axis.size() > 1 ? axis[1].size : 1;
   const bool wider = sort_ == Sort::kTransposed;
-  if (axis[0].is_off_steps()) settled(b_, x_);
+  if (axis[0].is_off_steps()) settled(b_, x_, call_.name);
   if (!wider && in % w.stride != 0)
     throw Refusal("its stride is " + std::to_string(w.stride) + " along " + view_text(x_) + "; accepted: one that divides " +
                   std::to_string(in));

@@ -32,8 +32,7 @@ enum class Sort : uint8_t { kConv, kTransposed, kPool };
 
 class Sliding {
  public:
-  Sliding(OpCall &call, View x, Window window, Sort sort)
-      : call_(call), b_(call.b), x_(std::move(x)), window_(std::move(window)), sort_(sort) {}
+  Sliding(OpCall &call, View x, Window window, Sort sort);
 
   // While axes are looked for: an output of the right shape whose axes may still be time.
   View discovered(OpKind op, int64_t channels);

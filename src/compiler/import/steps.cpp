@@ -18,23 +18,16 @@ std::string count_text(int64_t steps) {
 
 [[noreturn]] void refuse(const Builder &b, const View &view, const Atom &atom) {
   const auto found = b.off_steps.find(view.value);
-  if (atom.turned != kInOrder) {
-    const auto turn = b.turned_by.find(view.value);
-    throw Refusal(
-        "it works on the steps from the last to the first" +
-        (turn == b.turned_by.end() ? std::string() : ", as " + turn->second + " turned them") +
-        "; accepted: a recurrent layer, its last step, or turning its result round again, as a layer of direction reverse "
-        "gives it");
-  }
   throw Refusal("it works on " + view_text(view) + ", where " +
                 (found == b.off_steps.end() ? "the number of steps is changed" : found->second) + ": " +
                 count_text(atom.lead + atom.trail) + " than the run has");
 }
 
-View settled_if(const Builder &b, View view, bool unknown_may_stay) {
+View settled_if(Builder &b, const View &given, bool unknown_may_stay, const std::string &name) {
+  View view = in_order(b, given, name);
   for (Axis &axis : view.axes) {
     for (Atom &atom : axis) {
-      const bool stays = unknown_may_stay && !atom.zeros && atom.lead <= 0 && atom.turned == kInOrder;
+      const bool stays = unknown_may_stay && !atom.zeros && atom.lead <= 0;
       if (!atom.is_off_steps() || stays) continue;
       if (!b.discovering) refuse(b, view, atom);
       atom = Atom{Atom::Kind::kFeature, atom.size, atom.stride, -1};
@@ -96,6 +89,21 @@ View evened(OpCall &call, View view, size_t axis) {
 
 }  // namespace
 
+View in_order(Builder &b, View view, const std::string &name) {
+  const int64_t turned = take_turn(&view);
+  if (turned == kInOrder || !b.is_sequence(view)) return view;  // or all steps are the same
+  const auto turn = b.turned_by.find(view.value);
+  const std::string by = turn == b.turned_by.end() ? name : turn->second;
+  if (b.graph.values[view.value].dtype != DType::kF32)
+    throw Refusal("it reads integers whose steps node " + quote(by) + " turned round; accepted: float, or indices of a Gather");
+  if (feature_count(view) < int64_t{b.row_elems(view)}) view = b.copied(view, true, by);
+  const uint32_t from = view.value;
+  view.value = b.new_row(b.row_elems(view), true);
+  const uint32_t lengths = turned == kAllTurned ? kNone : static_cast<uint32_t>(turned);
+  b.graph.nodes.push_back({OpKind::kTimeReverse, by, {from, lengths}, {view.value}, AttrTimeReverse{0}});
+  return view;
+}
+
 bool may_be_steps(const Builder &b, const Axis &axis) {
   return axis.size() == 1 && (axis[0].kind == Atom::Kind::kTime || (b.discovering && axis[0].origin >= 0));
 }
@@ -109,18 +117,17 @@ bool is_off_steps(const View &view) {
   return false;
 }
 
-View settled(const Builder &b, View view) {
-  return settled_if(b, std::move(view), false);
+View settled(Builder &b, const View &view, const std::string &name) {
+  return settled_if(b, view, false, name);
 }
 
-View settled_but_unknown(const Builder &b, View view) {
-  return settled_if(b, std::move(view), true);
+View settled_but_unknown(Builder &b, const View &view, const std::string &name) {
+  return settled_if(b, view, true, name);
 }
 
 View cut_steps(OpCall &call, const View &view, const SliceRange &range) {
   if (range.count < 1) throw Refusal("the slice is empty");
-  if (view.axes[range.axis][0].turned != kInOrder) settled(call.b, view);
-  View out = view;
+  View out = in_order(call.b, view, call.name);
   Atom &atom = out.axes[range.axis][0];
   atom.lead -= range.first;
   atom.trail -= atom.size - range.first - range.count;
@@ -136,10 +143,9 @@ View turn_steps(const OpCall &call, View view, size_t axis, int64_t lengths) {
   if (atom.lead != 0 || atom.trail != 0 || view.axes[axis].size() != 1)
     throw Refusal("it turns " + view_text(view) + " round; accepted: the run's steps");
   if (atom.size == 1) throw Refusal("it turns one step round; accepted: more, or an open number");
-  if (atom.turned != kInOrder && atom.turned != lengths)
-    throw Refusal("it turns steps round that were turned with other lengths; accepted: the same");
+  if (atom.turned != kInOrder && atom.turned != lengths) return turn_steps(call, in_order(call.b, view, call.name), axis, lengths);
   atom.turned = atom.turned == kInOrder ? lengths : kInOrder;
-  call.b.turned_by[view.value] = "node " + quote(call.name) + " (" + call.node.op_type() + ")";
+  call.b.turned_by[view.value] = call.name;
   return view;
 }
 
@@ -154,9 +160,16 @@ int64_t take_turn(View *view) {
   return turned;
 }
 
+void put_turn(View *view, int64_t turned) {
+  for (Axis &axis : view->axes) {
+    for (Atom &atom : axis) {
+      if (atom.kind == Atom::Kind::kTime) atom.turned = turned;
+    }
+  }
+}
+
 View pad_steps(OpCall &call, const View &view, size_t axis, int64_t before, int64_t after) {
-  if (view.axes[axis][0].turned != kInOrder) settled(call.b, view);
-  View out = view;
+  View out = in_order(call.b, view, call.name);
   Atom &atom = out.axes[axis][0];
   const bool unknown = !atom.zeros && (atom.lead > 0 || atom.trail > 0);
   if (unknown || (before > 0 && atom.lead < 0) || (after > 0 && atom.trail < 0)) {

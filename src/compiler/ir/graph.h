@@ -107,7 +107,7 @@ struct Gather {
 };
 
 using Attr = std::variant<Recurrent, InnerRecurrent, Dense, Gather, AttrUnary, AttrBinary, AttrSoftmax, AttrCopy, AttrTimeStep,
-                          AttrReduce, Norm, AttrWhere, AttrMatMul, AttrTimeReduce, StateRef, Conv, AttrPool>;
+                          AttrReduce, Norm, AttrWhere, AttrMatMul, AttrTimeReduce, AttrTimeReverse, StateRef, Conv, AttrPool>;
 
 struct Node {
   OpKind op;

@@ -109,6 +109,7 @@ const char *look_ahead_of(const Graph &graph, const Node &node) {
     if (is_state && value.kind == ValueKind::kConst) return "its constant lengths count from the start of a run";
   }
   if (node.op == OpKind::kTimeStep && std::get<AttrTimeStep>(node.attr).last == 0) return "it takes the first step of a run";
+  if (node.op == OpKind::kTimeReverse) return "it turns the steps round";
   if (node.op == OpKind::kConv && std::get<Conv>(node.attr).reads_ahead()) return "it reads later steps";
   if (node.op != OpKind::kRecurrent) return nullptr;
   for (const Direction &direction : std::get<Recurrent>(node.attr).directions) {

@@ -133,6 +133,7 @@ std::string quoted_list(const std::vector<std::string> &names) {
 }
 
 void specialise(OnnxModel *model, const Specialisation &wanted) {
+  cut_graph(model, wanted.cut);
   for (const auto &dim : wanted.dims) fix_dim(model, dim.first, dim.second);
   for (const auto &shape : wanted.shapes) fix_shape(model, shape.first, shape.second);
   for (const auto &axes : wanted.axes) say_axes(model, axes.first, axes.second);

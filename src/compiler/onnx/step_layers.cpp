@@ -149,11 +149,23 @@ class LayerFinder {
     for (size_t i = nodes.size(); i-- > 0 && found.size() < kMostTrials;) {
       const NodeProto &node = *nodes[i];
       if ((node.op_type() != "MatMul" && node.op_type() != "Gemm") || node.input_size() < 2) continue;
-      const std::string &x = node.input(0);
-      if (needs.of(x) != 0 || step_.constants.count(x) != 0) continue;
-      if (std::find(found.begin(), found.end(), x) == found.end()) found.push_back(x);
+      for (const std::string &x : factors(nodes, node.input(0), needs)) {
+        if (needs.of(x) != 0 || step_.constants.count(x) != 0) continue;
+        if (std::find(found.begin(), found.end(), x) == found.end()) found.push_back(x);
+      }
     }
     return found;
+  }
+
+  // What a product multiplies: one thing, or an operand beside a state.
+  static std::vector<std::string> factors(const std::vector<const NodeProto *> &nodes, const std::string &name,
+                                          const Needs &needs) {
+    const std::string from = origin_of(nodes, name);
+    for (const NodeProto *node : nodes) {
+      if (needs.of(name) != 0 && node->op_type() == "Concat" && node->input_size() == 2 && node->output(0) == from)
+        return {node->input(0), node->input(1)};
+    }
+    return {name};
   }
 
   const StepGraph &step_;

@@ -18,38 +18,26 @@ class Reader {
   // Products of one operand stand side by side in the order of the step: one matrix for all gates, or one for each.
   std::optional<StepSums> read(const std::string &h) {
     StepSums out;
-    std::vector<std::pair<const NodeProto *, Matrix>> inner;  // products of what is neither x nor h
-    std::vector<double> inner_added;
-    for (const NodeProto *node : step_.nodes) {
-      if ((node->op_type() != "MatMul" && node->op_type() != "Gemm") || constants_.count(node->output(0)) != 0) continue;
-      Matrix m;
-      std::vector<double> added;
-      if (!product(*node, &m, &added)) return std::nullopt;
-      const std::string from = source(node->input(0));
-      if (from != step_.x && from != h) {
-        inner.emplace_back(node, m);
-        inner_added = added;
-        continue;
-      }
-      const bool of_x = from == step_.x;
-      products_[node->output(0)] = {of_x ? Sum::kX : Sum::kH, (of_x ? out.w : out.r).columns, m.columns};
-      if (!append(of_x ? &out.w : &out.r, m)) return std::nullopt;
-      std::vector<double> &bias = of_x ? out.wb : out.rb;
-      added.resize(static_cast<size_t>(m.columns), 0.0);
-      bias.insert(bias.end(), added.begin(), added.end());
+    std::vector<Product> inner;  // of what is neither x nor h
+    std::vector<Product> all;
+    if (!find_products(h, &all)) return std::nullopt;
+    const int64_t width = width_of_h(all, h);
+    for (Product &each : all) {
+      if (each.other != h && !each.other.empty())
+        inner.push_back(std::move(each));
+      else if (!add(each, width, h, &out))
+        return std::nullopt;
     }
-    if (out.w.rows == 0 || out.r.rows == 0 || inner.size() > 1) return std::nullopt;
-    const int64_t own = out.r.columns;
+    if (inner.size() > 1) return std::nullopt;
     if (inner.size() == 1) {  // the candidate's own product, behind those of the gates
-      const Matrix &m = inner[0].second;
-      if (m.rows != out.r.rows || m.columns != m.rows || !append(&out.r, m)) return std::nullopt;
-      products_[inner[0].first->output(0)] = {Sum::kInner, own, m.columns};
+      const Product &own = inner[0];
+      if (own.m.columns != out.r.rows || !add(own, width, h, &out)) return std::nullopt;
     }
+    if (out.w.rows == 0 || out.r.rows == 0) return std::nullopt;
     out.hidden = out.r.rows;
     if (out.w.columns != out.r.columns || out.r.columns % out.hidden != 0) return std::nullopt;
     out.gates = out.w.columns / out.hidden;
     for (std::vector<double> *bias : {&out.wb, &out.rb, &out.both}) bias->resize(static_cast<size_t>(out.w.columns), 0.0);
-    for (size_t i = 0; i < inner_added.size(); ++i) out.wb[static_cast<size_t>(own) + i] += inner_added[i];
     return add_biases(&out) ? std::optional<StepSums>(out) : std::nullopt;
   }
 
@@ -99,6 +87,83 @@ class Reader {
       name = (*maker)->input(0);
     }
     return name;
+  }
+
+  // A product with constants: of x, of something else of the step, or of both side by side.
+  struct Product {
+    const NodeProto *node = nullptr;
+    Matrix m;
+    std::vector<double> added;
+    bool of_x = false, x_first = true;
+    std::string other;
+    bool is_joint() const { return of_x && !other.empty(); }
+  };
+
+  bool find_products(const std::string &h, std::vector<Product> *all) const {
+    for (const NodeProto *node : step_.nodes) {
+      if ((node->op_type() != "MatMul" && node->op_type() != "Gemm") || constants_.count(node->output(0)) != 0) continue;
+      Product each;
+      each.node = node;
+      if (!product(*node, &each.m, &each.added)) return false;
+      const std::string from = source(node->input(0));
+      const NodeProto *joined = from == step_.x || from == h ? nullptr : joint_of(from);
+      if (joined == nullptr) {
+        each.of_x = from == step_.x;
+        if (!each.of_x) each.other = from;
+      } else {
+        const std::string first = source(joined->input(0)), second = source(joined->input(1));
+        each.x_first = first == step_.x;
+        each.of_x = each.x_first || second == step_.x;
+        each.other = !each.of_x ? from : each.x_first ? second : first;
+      }
+      all->push_back(std::move(each));
+    }
+    return true;
+  }
+
+  // Two rows side by side; nullptr for what is made otherwise.
+  const NodeProto *joint_of(const std::string &name) const {
+    for (const NodeProto *node : step_.nodes) {
+      if (node->op_type() != "Concat" || node->input_size() != 2 || node->output(0) != name) continue;
+      const int64_t axis = Attributes(*node).integer("axis", 0);
+      return axis == 1 || axis == -1 ? node : nullptr;
+    }
+    return nullptr;
+  }
+
+  // Where x and h stand side by side only the number of gates tells how wide each is.
+  int64_t width_of_h(const std::vector<Product> &all, const std::string &h) const {
+    int64_t columns = 0;
+    for (const Product &each : all) {
+      if (each.other.empty()) continue;
+      if (!each.is_joint()) return each.m.rows;
+      if (each.other != h) return each.m.columns;
+      columns += each.m.columns;
+    }
+    return step_.before.size() == 2 ? columns / 4 : columns;
+  }
+
+  bool add(const Product &each, int64_t width, const std::string &h, StepSums *out) {
+    const int64_t columns = each.m.columns, first = each.other.empty() ? out->w.columns : out->r.columns;
+    std::vector<double> *bias = each.is_joint() ? &out->both : each.other == h ? &out->rb : &out->wb;
+    if (each.is_joint()) {
+      const int64_t inputs = each.m.rows - width;
+      if (width < 1 || inputs < 1 || out->w.columns != out->r.columns) return false;
+      const Matrix x = rows_of(each.m, each.x_first ? 0 : width, inputs), other = rows_of(each.m, each.x_first ? inputs : 0, width);
+      if (!append(&out->w, x) || !append(&out->r, other)) return false;
+    } else if (!append(each.of_x ? &out->w : &out->r, each.m)) {
+      return false;
+    }
+    const Sum::Of of = each.is_joint() ? Sum::kBoth : each.of_x ? Sum::kX : each.other == h ? Sum::kH : Sum::kInner;
+    products_[each.node->output(0)] = {of, first, columns};
+    bias->resize(static_cast<size_t>(std::max(first + columns, static_cast<int64_t>(bias->size()))), 0.0);
+    for (size_t i = 0; i < each.added.size(); ++i) (*bias)[static_cast<size_t>(first) + i] += each.added[i];
+    return true;
+  }
+
+  static Matrix rows_of(const Matrix &m, int64_t first, int64_t count) {
+    const auto begin = m.data.begin() + static_cast<std::ptrdiff_t>(first * m.columns);
+    return {count, m.columns, {begin, begin + static_cast<std::ptrdiff_t>(count * m.columns)}};
   }
 
   bool product(const NodeProto &node, Matrix *m, std::vector<double> *added) const {

@@ -86,6 +86,12 @@ size_t normal_axis(int64_t axis, size_t rank) {
   return static_cast<size_t>(axis < 0 ? axis + count : axis);
 }
 
+size_t normal_index(int64_t index, int64_t size) {
+  if (index < -size || index >= size)
+    throw Refusal("index " + std::to_string(index) + " is outside an axis of " + std::to_string(size));
+  return static_cast<size_t>(index < 0 ? index + size : index);
+}
+
 Tensor steps_tensor(const Tensor &tensor) {
   Tensor out(Elem::kFloat, tensor.shape, kMaxTensorElems);
   for (size_t i = 0; i < tensor.steps.size(); ++i) out.data[i] = static_cast<double>(tensor.steps[i]);

@@ -69,6 +69,8 @@ std::vector<int64_t> to_ints(const Tensor &tensor);
 Tensor int_tensor(const std::vector<int64_t> &values);
 // Wraps a negative axis; throws Refusal when it is outside [-rank, rank).
 size_t normal_axis(int64_t axis, size_t rank);
+// An element of an axis, counted from its end below 0; throws Refusal.
+size_t normal_index(int64_t index, int64_t size);
 
 // The steps as a tensor of the same shape, so that what moves the numbers can move them.
 Tensor steps_tensor(const Tensor &tensor);

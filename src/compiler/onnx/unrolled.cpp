@@ -198,8 +198,9 @@ class Roller {
     rewrite_.add(kTripsOf, at, {at + ":trips", x}, {});
     std::vector<std::string> in, out;
     for (size_t i = 0; i < steps.starts.size(); ++i) {
-      if (steps.starts[i] < 0) rewrite_.set_constant(at + ":zeros", steps.zeros);
-      in.push_back(steps.starts[i] < 0 ? at + ":zeros" : n_.value(steps.starts[i]).name);
+      const std::string start = at + ":start" + std::to_string(i);
+      if (steps.starts[i] < 0) rewrite_.set_constant(start, steps.folded[i]);
+      in.push_back(steps.starts[i] < 0 ? start : n_.value(steps.starts[i]).name);
       out.push_back(has_final(steps.last[i]) ? n_.value(steps.last[i]).name : at + ":state" + std::to_string(i));
     }
     in.push_back(x);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/eval/eval.h"
+#include "compiler/onnx/linear_system.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -33,7 +34,7 @@ bool StepsFinder::find() {
   for (size_t i = 0; i < before_.size(); ++i) {
     if (!match_first(after_[i], before_[i], 0)) return false;
   }
-  return set_zeros() && check_folded();
+  return set_zeros() && (check_folded() || (solve_starts() && check_folded()));
 }
 
 void StepsFinder::find_levels() {
@@ -214,8 +215,9 @@ bool StepsFinder::match_first(int tmpl, int first, int depth) {
   return true;
 }
 
-// A state that the first step shows only in what was folded is taken for zeros; the check of that says if it is.
+// A state that the first step shows only in what was folded is taken for zeros first; the check of that says if it is.
 bool StepsFinder::set_zeros() {
+  start_values_.resize(starts_.size());
   for (size_t i = 0; i < starts_.size(); ++i) {
     if (starts_[i] != kUnknown) continue;
     int64_t width = 0;
@@ -227,11 +229,55 @@ bool StepsFinder::set_zeros() {
       width = matrix.shape[Attributes(*op->node).integer("transB", 0) != 0 ? 1 : 0];
     }
     if (width == 0 || folded_.empty() || n_.value(folded_[0].second).constant->rank() != 2) return false;
-    const Shape shape = {n_.value(folded_[0].second).constant->shape[0], width};
-    if (!zeros_.shape.empty() && zeros_.shape != shape) return false;
-    zeros_ = Tensor(Elem::kFloat, shape);
+    start_values_[i] = Tensor(Elem::kFloat, {n_.value(folded_[0].second).constant->shape[0], width});
   }
   return true;
+}
+
+void StepsFinder::add_states_of(int number, std::set<int> *seen, std::set<size_t> *states) const {
+  if (number < 0 || !seen->insert(number).second) return;
+  const auto state = std::find(before_.begin(), before_.end(), number);
+  if (state != before_.end()) {
+    states->insert(static_cast<size_t>(state - before_.begin()));
+    return;
+  }
+  const Numbering::Op *op = n_.maker(number);
+  if (op == nullptr || number == elements_[1]) return;
+  for (const int in : op->in) add_states_of(in, seen, states);
+}
+
+// States that were learned: what was folded is linear in each, and says what it was.
+bool StepsFinder::solve_starts() {
+  for (size_t i = 0; i < starts_.size(); ++i) {
+    if (starts_[i] == kUnknown && !solve_start(i)) return false;
+  }
+  return true;
+}
+
+// By what rows of the unit matrix become in its place.
+bool StepsFinder::solve_start(size_t state) {
+  constexpr int64_t kWidest = 1024;
+  const Tensor zeros = start_values_[state];
+  const int64_t rows = zeros.shape[0], width = zeros.shape[1];
+  if (width > kWidest) return false;
+  Tensor probes(Elem::kFloat, {width + 1, width});  // zeros, and the unit matrix below them
+  for (int64_t k = 0; k < width; ++k) probes.data[static_cast<size_t>((k + 1) * width + k)] = 1;
+  LinearSystem system(width, rows);
+  for (const auto &pair : folded_) {
+    std::set<int> seen;
+    std::set<size_t> states;
+    add_states_of(pair.first, &seen, &states);
+    if (states.count(state) == 0) continue;
+    std::map<int, Tensor> known;
+    Tensor made;
+    const Tensor &given = *n_.value(pair.second).constant;
+    start_values_[state] = probes;
+    const bool alone = states.size() == 1 && value_at_start(pair.first, &known, &made, 0);
+    start_values_[state] = zeros;
+    if (!alone || made.rank() != 2 || given.shape != Shape{rows, made.shape[1]} || made.shape[0] != width + 1) return false;
+    system.add(made, given);
+  }
+  return system.solve(&start_values_[state]);
 }
 
 // Folded numbers are those that the second step's nodes make of the start.
@@ -256,7 +302,7 @@ bool StepsFinder::value_at_start(int number, std::map<int, Tensor> *known, Tenso
   if (state != before_.end()) {
     const int start = starts_[static_cast<size_t>(state - before_.begin())];
     if (start != kUnknown) return value_at_start(start, known, value, depth + 1);
-    *value = zeros_;
+    *value = start_values_[static_cast<size_t>(state - before_.begin())];
     return true;
   }
   if (n_.value(number).constant) {
@@ -309,7 +355,7 @@ UnrolledSteps StepsFinder::done() {
       if (in >= 0 && levels_[static_cast<size_t>(in)] == kOutside && !is_in(before_, in)) out.outer.push_back(in);
     }
   }
-  out.zeros = std::move(zeros_);
+  out.folded = std::move(start_values_);
   return out;
 }
 

@@ -21,10 +21,10 @@ struct UnrolledSteps {
   int x = -1;
   size_t count = 0;
   std::vector<int> before, after, made;
-  std::vector<int> starts, last;  // of the states, before all steps and behind them; -1: `zeros`
+  std::vector<int> starts, last;  // of the states, before all steps and behind them; a start of -1: the one of `folded`
   std::vector<int> outer;         // what the step reads that does not change
   std::vector<const Numbering::Op *> nodes;
-  Tensor zeros;
+  std::vector<Tensor> folded;  // of each state
 };
 
 class StepsFinder {
@@ -53,6 +53,9 @@ class StepsFinder {
   bool match_first(int tmpl, int first, int depth);
   bool check_folded();
   bool set_zeros();
+  bool solve_starts();
+  bool solve_start(size_t state);
+  void add_states_of(int number, std::set<int> *seen, std::set<size_t> *states) const;
   bool value_at_start(int number, std::map<int, Tensor> *known, Tensor *value, int depth) const;
 
   const Numbering &n_;
@@ -64,7 +67,7 @@ class StepsFinder {
   std::vector<int> starts_, made_;
   std::map<int, int> first_;                 // second step's numbers in the first one
   std::vector<std::pair<int, int>> folded_;  // a number of the second step that is a constant in the first
-  Tensor zeros_;
+  std::vector<Tensor> start_values_;         // of states that the first step shows only in what was folded
 };
 
 }  // namespace rnnp::compiler

@@ -73,14 +73,17 @@ class ZeroStart(nn.Module):
 class CellLoop(nn.Module):
     """A Python loop over the steps of a cell: exporters unroll it."""
 
-    def __init__(self, kind):
+    def __init__(self, kind, learned=False):
         super().__init__()
         self.cell = kind(6, 10)
         self.lstm = kind is nn.LSTMCell
+        self.start = nn.ParameterList([torch.randn(1, 10), torch.randn(1, 10)]) if learned else None
 
     def forward(self, x):
         h = torch.zeros(x.shape[1], 10)
         c = torch.zeros(x.shape[1], 10)
+        if self.start is not None:
+            h, c = (start.expand(x.shape[1], -1) for start in self.start)
         out = []
         for t in range(x.shape[0]):
             if self.lstm:
@@ -89,6 +92,43 @@ class CellLoop(nn.Module):
                 h = self.cell(x[t], h)
             out.append(h)
         return torch.stack(out)
+
+
+class JointCell(nn.Module):
+    """A cell of one matrix for x and h side by side, written by hand."""
+
+    def __init__(self, gru):
+        super().__init__()
+        self.gates = nn.Linear(16, 20 if gru else 40)
+        self.candidate = nn.Linear(16, 10) if gru else None
+
+    def forward(self, x):
+        h = torch.zeros(x.shape[1], 10)
+        c = torch.zeros(x.shape[1], 10)
+        out = []
+        for t in range(x.shape[0]):
+            gates = self.gates(torch.cat([x[t], h], 1))
+            if self.candidate is None:
+                i, f, g, o = gates.chunk(4, 1)
+                c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+                h = o.sigmoid() * c.tanh()
+            else:
+                z, r = gates.sigmoid().chunk(2, 1)
+                h = (1 - z) * self.candidate(torch.cat([x[t], r * h], 1)).tanh() + z * h
+            out.append(h)
+        return torch.stack(out)
+
+
+class StaysReversed(nn.Module):
+    """Turned round and not back: the last step's result comes first."""
+
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(6, 10, batch_first=True)
+        self.dense = nn.Linear(10, 3)
+
+    def forward(self, x):
+        return self.dense(self.rnn(x.flip(1))[0])
 
 
 class Steps(nn.Module):
@@ -223,10 +263,14 @@ def layer_models():
         name = kind.__name__.lower()
         step = (torch.randn(2, 6),) + (torch.randn(2, 10),) * (2 if kind is nn.LSTMCell else 1)
         yield name + "_loop", CellLoop(kind), (seq,), {"x": {1: "batch"}}
+        yield name + "_loop_learned_start", CellLoop(kind, learned=True), (seq,), {"x": {1: "batch"}}
         yield name + "_step", Steps(kind), step, {n: {0: "batch"} for n in ("x", "h", "c")[:len(step)]}
     yield "lstm_packed", Packed(nn.LSTM), (last, torch.tensor([7, 4])), {"x": BATCH_FIRST, "lengths": {0: "batch"}}
     yield "gru_packed", Packed(nn.GRU), (last, torch.tensor([7, 4])), {"x": BATCH_FIRST, "lengths": {0: "batch"}}
+    yield "lstm_joint_matrix_loop", JointCell(gru=False), (seq,), {"x": {1: "batch"}}
+    yield "gru_joint_matrix_loop", JointCell(gru=True), (seq,), {"x": {1: "batch"}}
     yield "gru_reversed_by_flip", Reversed(), (last,), batch_first
+    yield "gru_stays_reversed", StaysReversed(), (last,), batch_first
     yield "gru_residual_norm", StackedByHand(), (sequence(7, 2, 8, True),), batch_first
     yield "gru_two_states_in_one", OneStateTensor(), (sequence(1, 1, 6, True), torch.randn(2, 1, 10)), None
     yield "grucell_scripted_loop", torch.jit.script(ScriptedLoop()), (seq,), time_first

@@ -145,7 +145,7 @@ std::string blob_text(const Json &doc) {
   }
   text += "nodes:\n";
   for (const Json &node : doc["nodes"]) {
-    text += "  " + pad(node["op"].get<std::string>(), 12) + pad(node["name"].get<std::string>(), 24) + " " +
+    text += "  " + pad(node["op"].get<std::string>() + " ", 12) + pad(node["name"].get<std::string>(), 24) + " " +
             list_text(doc, node["inputs"]) + " -> " + list_text(doc, node["outputs"]) + "  (" + attr_text(node) + ")\n";
   }
   return text;

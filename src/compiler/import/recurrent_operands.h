@@ -174,8 +174,9 @@ class RecurrentOperands {
     if (is_c && t.rank() == 3 && t.shape[2] > hidden())
       throw Refusal(
           "initial_c has " + std::to_string(t.shape[2]) + " units and hidden_size is " + std::to_string(hidden()) +
-          ": an LSTM with a projection (PyTorch's proj_size), which ONNX's LSTM does not have; accepted: the cell written "
-          "out with its projection, one step with its states as inputs and outputs, and --state");
+          ": an LSTM with a projection (PyTorch's proj_size), which ONNX's LSTM does not have and whose weights are not in "
+          "the file; accepted: the cell written out with its projection, one step with its states as inputs and outputs, and "
+          "--state");
     expect(t, name, batch_first_ ? Shape{batch, count, hidden()} : Shape{count, batch, hidden()});
     if (batch < 1) throw Refusal(std::string(name) + " is empty");
     if (batch != 1 && !b_.batch_dynamic && b_.batch_size != batch && !batch_.empty()) {

@@ -29,11 +29,13 @@ Names made_of(const OnnxModel &model, size_t input) {
     const std::vector<std::string> reads = names_read(*node);
     const auto is_own = [&](const std::string &name) { return own.count(name) != 0; };
     const auto is_other = [&](const std::string &name) { return known.count(name) != 0 && own.count(name) == 0; };
+    const auto is_known = [&](const std::string &name) { return known.count(name) != 0; };
+    if (std::none_of(reads.begin(), reads.end(), is_known)) continue;
+    const bool of_it = std::any_of(reads.begin(), reads.end(), is_own) && std::none_of(reads.begin(), reads.end(), is_other);
     for (const std::string &name : node->output()) {
+      if (name.empty()) continue;
       known.insert(name);
-      if (std::any_of(reads.begin(), reads.end(), is_own) && std::none_of(reads.begin(), reads.end(), is_other)) own.insert(name);
-      if (std::none_of(reads.begin(), reads.end(), [&](const std::string &read) { return known.count(read) != 0; }))
-        known.erase(name);
+      if (of_it) own.insert(name);
     }
   }
   own.erase(model.inputs[input].name);

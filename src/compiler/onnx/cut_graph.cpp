@@ -75,6 +75,7 @@ std::set<const NodeProto *> needed_nodes(const OnnxModel &model, const std::set<
       continue;
     needed.insert(node);
     for (const std::string &name : names_read(*node)) wanted.insert(name);
+    wanted.erase("");
   }
   *read = std::move(wanted);
   return needed;

@@ -63,7 +63,7 @@ RNNPACK_NOINLINE void fixed_row(const GemmArgs &g, const ByteWords &row, size_t 
   }
 }
 
-void gemm_fixed(const GemmArgs *args, size_t nr) {
+void gemm_fixed_rows(const GemmArgs *args, size_t nr) {
   ByteWords row = {static_cast<int32_t *>(args->scratch), 0};
   uint32_t factor;
   __builtin_memcpy(&factor, &args->factor_scale, sizeof factor);
@@ -75,7 +75,7 @@ void gemm_fixed(const GemmArgs *args, size_t nr) {
 
 template <uint32_t kNr>
 void gemm_fixed_of(const GemmArgs *args) {
-  gemm_fixed(args, kNr);
+  gemm_fixed_rows(args, kNr);
 }
 
 }  // namespace

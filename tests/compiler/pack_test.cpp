@@ -137,7 +137,7 @@ TEST(Pack, NumbersOfSixteenBitsAreTheNearest) {
 TEST(Pack, BytesAreTheNearestOfTheirScale) {
   std::mt19937 rng(3);
   for (const Format &f : kFormats) {
-    if (f.row.weight != DType::kI8 || is_sparse(f.row)) continue;
+    if (f.row.factor != DType::kI8 || f.row.weight != DType::kI8 || is_sparse(f.row)) continue;
     const uint32_t units = 21, k = 39, gates = 3;
     std::vector<float> m(units * k * gates);
     std::uniform_real_distribution<float> number(-1.0f, 1.0f);
@@ -199,6 +199,11 @@ TEST(Pack, BlocksAreThoseOfTheDensePanelsThatHoldAnything) {
             float value = 0.0f;
             if (f.row.weight == DType::kF32) {
               std::memcpy(&value, packed.panels.data() + ((size_t{e} * kBlockK + j) * 16 + n) * 4, 4);
+            } else if (f.row.weight == DType::kBf16) {
+              uint16_t high;
+              std::memcpy(&high, packed.panels.data() + (((size_t{e} * kBlockK + j) / 2 * 16 + n) * 2 + j % 2) * 2, 2);
+              const uint32_t bits = uint32_t{high} << 16;
+              std::memcpy(&value, &bits, 4);
             } else {
               value = static_cast<float>(static_cast<int8_t>(packed.panels[(size_t{e} * 16 + n) * kBlockK + j]));
               value *= packed.scales[column / gates * gates * 16 + column % gates * 16 + n];
@@ -212,7 +217,7 @@ TEST(Pack, BlocksAreThoseOfTheDensePanelsThatHoldAnything) {
         }
       }
     }
-    for (size_t i = 0; i < m.size(); ++i) ASSERT_NEAR(m[i], back[i], f.row.weight == DType::kF32 ? 0.0 : 0.5);
+    for (size_t i = 0; i < m.size(); ++i) ASSERT_NEAR(m[i], back[i], f.row.weight == DType::kI8 ? 0.5 : 0.0);
   }
 }
 

@@ -376,6 +376,7 @@ class Reader {
         return out;
       }
       case OpKind::kTimeReverse:
+        attribute<AttrTimeReverse>(n);
         return Json::object();
       case OpKind::kStateRead:
       case OpKind::kStateWrite:

@@ -93,10 +93,11 @@ class OneFile {
  private:
   // Instruction sets that have no kernel for the layouts in use: `gemm_f32_nr4` needs a row like gemm_f32_nr4_mve of kernels.inc.
   void leave_out_sets_without(const std::vector<std::string> &groups) {
-    const std::string rows = text_of("kernels/kernels.inc");
+    const std::string rows = text_of("kernels/kernels.inc"), sets = text_of("kernels/isa.h");
     for (const auto &source : sources_) {
       const std::string &path = source.first, isa = unit_of(path);
-      if (!starts_with(path, "kernels/gemm_") || !ends_with(path, ".cpp") || isa == "ref") continue;
+      const bool is_set = sets.find("RNNPACK_HAVE_" + upper(isa)) != std::string::npos;
+      if (!is_set || !starts_with(path, "kernels/gemm_") || !ends_with(path, ".cpp")) continue;
       const bool used = std::any_of(groups.begin(), groups.end(), [&](const std::string &group) {
         const size_t layout = group.find("_nr");
         return layout != std::string::npos &&

@@ -7,7 +7,7 @@ GENERATOR := $(if $(shell command -v ninja),-G Ninja,)
 LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache,)
 HOSTED := -DRNNPACK_XNNPACK=ON -DRNNPACK_CPUINFO=ON -DRNNPACK_PTHREADPOOL=ON -DRNNPACK_COMPILER=ON
 
-FIRMWARE := arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-cortex-m7 arm-none-eabi-cortex-m55 riscv32-unknown-elf
+FIRMWARE := arm-none-eabi-cortex-m0plus arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-cortex-m7 arm-none-eabi-cortex-m55 riscv32-unknown-elf riscv32imc-unknown-elf
 BENCH_VENV ?= .venv-bench
 
 .DEFAULT_GOAL := help
@@ -103,7 +103,7 @@ test-devices: ## build and test every target of toolchains/ under its emulator; 
 	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-test.txt scripts/packages-devices.txt
 	@scripts/test_devices.sh $(TARGETS)
 
-firmware: ## the firmware images (Cortex-M3, M4F, M7, M55, RV32), their sizes and instruction counts
+firmware: ## the firmware images (Cortex-M0+, M3, M4F, M7, M55, RV32), their sizes and instruction counts
 	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-test.txt scripts/packages-devices.txt
 	@scripts/test_devices.sh $(FIRMWARE)
 	@firmware/count/device_table.py --functions $(addprefix build-,$(FIRMWARE))

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.." || exit 1
 host_tools=${RNNPACK_HOST_TOOLS_DIR:-$PWD/build-host-tools}
 
 LINUX="aarch64-linux-gnu arm-linux-gnueabihf riscv64-linux-gnu s390x-linux-gnu i386-linux-gnu"
-FIRMWARE="arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-cortex-m7 arm-none-eabi-cortex-m55 riscv32-unknown-elf"
+FIRMWARE="arm-none-eabi-cortex-m0plus arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-cortex-m7 arm-none-eabi-cortex-m55 riscv32-unknown-elf riscv32imc-unknown-elf"
 OTHERS="arm-none-eabi-cortex-m33 riscv64-unknown-elf wasm32-wasi x86_64-w64-mingw32 x86_64-linux-musl"
 
 # CPUs beyond the emulator's default, as QEMU_CPU: some that lack the vector instructions, and vector lengths.

@@ -10,12 +10,24 @@
 #include "kernels/vec_vfpv4.h"
 // The vector words and the panel's sum come before the body that uses them.
 #include "kernels/recur_small_body.h"
+// And these before the cells that have code of their own.
+#include "kernels/cells_vfpv4.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {
+namespace {
+
+template <KernelFamily kFamily, int kNr>
+constexpr RecurFn vfpv4_function() {
+  if constexpr (kFamily == KernelFamily::kLstm) return recur_rows<LstmRow, kNr>;
+  if constexpr (kFamily == KernelFamily::kGruLinear) return recur_rows<GruLinearRow, kNr>;
+  return recur_run<CellOf<kFamily>, kNr>;
+}
+
+}  // namespace
 
 #define RNNPACK_IN_recur_vfpv4 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) recur_run<CellOf<KernelFamily::family>, nr>
+#define RNNPACK_RUN(family, dtype, nr) vfpv4_function<KernelFamily::family, nr>()
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_recur_vfpv4
 

@@ -51,7 +51,7 @@ fuzz: packages-test ## run the libFuzzer targets for FUZZ_SECONDS each (default 
 fuzz-onnx: packages-test ## random ONNX models beside onnxruntime, in pieces, rows and threads (FUZZ_ONNX="--seed 1 --count 10000 --minimise --keep-failures DIR")
 	@tests/onnx_fuzz/fuzz_onnx.sh $(BUILD) $(FUZZ_ONNX)
 
-test-exporters: packages-test ## export 230 models from the current PyTorch and Keras, compile each, compare with onnxruntime (minutes; several GB of frameworks)
+test-exporters: packages-test ## export 240 models from the current PyTorch and Keras, compile each, compare with onnxruntime (minutes; several GB of frameworks)
 	@scripts/test_exporters.sh $(BUILD) $(EXPORTERS)
 
 mutants: packages-test ## put one-line bugs in, one at a time, and say which test notices each (MUTANTS=--help; hours without a compiler cache)

@@ -9,7 +9,7 @@ import unittest
 
 import numpy as np
 import onnx
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
 from cli_support import InFolder, Tool, save_onnx
 
@@ -64,6 +64,34 @@ class Axes(InFolder):
         self.said(*layer("a", "x", "y"), ("frames", "N", H))
         save_onnx(self.onnx, [("Relu", ["x"], ["y"], {})], {"x": ["N", "L", H]}, ["y"], {})
         self.assertIn("is not made from", rnnpack("inspect", self.blob, "--onnx", self.onnx, code=1).stderr)
+
+    def test_states_of_a_loop_are_no_inputs(self):
+        floats = TensorProto.FLOAT
+        body = helper.make_graph(
+            [helper.make_node("Mul", ["h", "half"], ["old"]), helper.make_node("Add", ["old", "x"], ["h_next"]),
+             helper.make_node("Identity", ["h_next"], ["y"])], "body",
+            [helper.make_tensor_value_info("h", floats, ["N", H]), helper.make_tensor_value_info("x", floats, ["N", H])],
+            [helper.make_tensor_value_info("h_next", floats, ["N", H]), helper.make_tensor_value_info("y", floats, ["N", H])])
+        said = self.said([("Scan", ["start", "x"], ["last", "y"], {"num_scan_inputs": 1, "body": body})],
+                         {"half": np.float32(0.5), "start": np.zeros((3, H), np.float32)}, ("frames", 3, H))
+        self.assertEqual(said, "axes: time is axis 0 of 'x' ('frames'), because a loop runs along it; "
+                               "batch is axis 1 of 'x', because it is the second one of what a loop runs along")
+
+    def one_row(self, name):
+        """One step of one row, with a Reshape in the place of the Transpose between batch first and steps first."""
+        nodes, constants = layer("a", "steps", "made")
+        front = [("Reshape", ["x", "same"], [name], {}), ("Identity", [name], ["steps"], {})]
+        back = [("Reshape", ["made", "flat"], ["row"], {}), ("Reshape", ["row", "same"], ["y"], {})]
+        return front + nodes + back, constants | {"same": np.array([1, 1, H]), "flat": np.array([1, H])}
+
+    def test_one_step_of_one_row_is_batch_first_where_a_name_or_the_user_says_so(self):
+        for name, options, made in (("lstm/transpose:0", [], "x [batch, steps, 4] -> y [batch, steps, 4]"),
+                                    ("lstm/other:0", [], "x [steps, batch, 4] -> y [steps, batch, 4]"),
+                                    ("lstm/other:0", ["--axes", "x=batch,time,features"], "x [batch, steps, 4] -> y [batch, steps, 4]"),
+                                    ("lstm/transpose:0", ["--axes", "x=time,batch,features"], "x [steps, batch, 4] -> y [steps, batch, 4]")):
+            self.said(*self.one_row(name), (1, 1, H), *options)
+            self.assertIn(made, rnnpack("compile", self.onnx, "-o", self.blob, *options).stderr)
+            rnnpack("verify", self.onnx, self.blob, *options)
 
     def test_what_compile_proposes_next_runs_as_it_stands(self):
         nodes, constants = layer("a", "z", "y")

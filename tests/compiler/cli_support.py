@@ -15,8 +15,11 @@ class Tool:
     def __init__(self, path):
         self.path = path
 
+    def run(self, *args):
+        return subprocess.run([self.path, *map(str, args)], capture_output=True, text=True, timeout=120)
+
     def __call__(self, *args, code=0):
-        done = subprocess.run([self.path, *map(str, args)], capture_output=True, text=True, timeout=120)
+        done = self.run(*args)
         assert done.returncode == code, f"{args}: exit code {done.returncode}, expected {code}\n{done.stdout}{done.stderr}"
         return done
 

@@ -312,6 +312,106 @@ TEST(Loops, OtherTripsThanStepsAreRefused) {
   EXPECT_NE(text.find("number of steps"), std::string::npos) << text;
 }
 
+onnx::NodeProto *node_named(onnx::GraphProto *g, const std::string &output) {
+  for (onnx::NodeProto &node : *g->mutable_node()) {
+    if (node.output(0) == output) return &node;
+  }
+  return nullptr;
+}
+
+// As tf2onnx 1.16 writes it: no number of trips, and both conditions compare as float.
+TEST(Loops, ALoopWhoseConditionAloneCountsTheStepsIsOneOverThem) {
+  for (const bool layer : {true, false}) {
+    OnnxBuilder body;
+    layer ? rnn_body(&body) : decay_body(&body);
+    onnx::GraphProto inside = loop_graph(body);
+    onnx::NodeProto *less = node_named(&inside, "go_on");
+    onnx::GraphProto before, after;
+    OnnxBuilder casts;
+    casts.node("Cast", {"t_next"}, {"t_real"}).with("to", static_cast<int64_t>(onnx::TensorProto::FLOAT));
+    casts.node("Cast", {"steps32"}, {"steps_real"}).with("to", static_cast<int64_t>(onnx::TensorProto::FLOAT));
+    less->set_input(0, "t_real");
+    less->set_input(1, "steps_real");
+    const onnx::NodeProto last = *less;
+    *less = casts.proto.graph().node(0);
+    *inside.add_node() = casts.proto.graph().node(1);
+    *inside.add_node() = last;
+    OnnxBuilder b = with_loop(inside);
+    onnx::GraphProto *g = b.proto.mutable_graph();
+    onnx::NodeProto *loop = node_named(g, "last_t");
+    loop->set_input(0, "");
+    loop->set_input(1, "begin");
+    const onnx::NodeProto moved = *loop, transposed = g->node(g->node_size() - 1);
+    g->mutable_node()->RemoveLast();
+    g->mutable_node()->RemoveLast();
+    b.node("Less", {"zero32", "steps32"}, {"begin"});
+    *g->add_node() = moved;
+    *g->add_node() = transposed;
+    EXPECT_EQ(count(b, layer ? OpKind::kRecurrent : OpKind::kStateRead), 1u);
+    check_against_f64(b.proto);
+  }
+}
+
+// A number of steps that the file fixes is a constant of the body.
+TEST(Loops, TheStepsThatAConditionCountsMayBeAConstantOfTheBody) {
+  OnnxBuilder body;
+  rnn_body(&body);
+  body.constant_ints("seven", {}, {7}, onnx::TensorProto::INT32);
+  onnx::GraphProto inside = loop_graph(body);
+  node_named(&inside, "go_on")->set_input(1, "seven");
+  OnnxBuilder b = with_loop(inside);
+  auto *steps = b.proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(1);
+  EXPECT_NE(refusal_of(b.proto).find("7 trips that is not the number of steps"), std::string::npos) << refusal_of(b.proto);
+  steps->clear_dim_param();
+  steps->set_dim_value(7);
+  EXPECT_EQ(count(b, OpKind::kRecurrent), 1u);
+  check_against_f64(b.proto);
+}
+
+// One that would run fewer steps, or another one, or nothing ends.
+TEST(Loops, ALoopThatMayEndBeforeTheLastStepIsRefused) {
+  using Change = void (*)(onnx::GraphProto *);
+  const std::vector<std::pair<const char *, Change>> changes = {
+      {"after three steps", [](onnx::GraphProto *g) { node_named(g, "go_on")->set_input(1, "three"); }},
+      {"when h says so",
+       [](onnx::GraphProto *g) {
+         OnnxBuilder b;
+         b.node("ReduceMax", {"h_next"}, {"top"}).with("keepdims", 0);
+         b.node("Less", {"top", "nothing"}, {"go_on"});
+         *node_named(g, "go_on") = b.proto.graph().node(0);
+         *g->add_node() = b.proto.graph().node(1);
+       }},
+      {"when the counter is above", [](onnx::GraphProto *g) { node_named(g, "go_on")->set_op_type("Greater"); }},
+  };
+  for (const auto &change : changes) {
+    SCOPED_TRACE(change.first);
+    OnnxBuilder body;
+    rnn_body(&body);
+    onnx::GraphProto inside = loop_graph(body);
+    change.second(&inside);
+    const std::string text = refusal_of(with_loop(inside).proto);
+    EXPECT_NE(text.find("'the_loop' (Loop)"), std::string::npos) << text;
+  }
+  for (const char *with : {"one step more", "a condition before it", "no end"}) {
+    SCOPED_TRACE(with);
+    OnnxBuilder body;
+    rnn_body(&body);
+    onnx::GraphProto inside = loop_graph(body);
+    if (with[0] == 'n') node_named(&inside, "go_on")->CopyFrom(OnnxBuilder().node("Identity", {"go"}, {"go_on"}).proto());
+    if (with[0] == 'o') node_named(&inside, "go_on")->set_input(0, "t");
+    OnnxBuilder b = with_loop(inside);
+    onnx::NodeProto *loop = node_named(b.proto.mutable_graph(), "last_t");
+    if (with[0] == 'a') {
+      b.input("Begin", {}, onnx::TensorProto::BOOL);
+      loop->set_input(1, "Begin");
+    } else {
+      loop->set_input(0, "");
+    }
+    const std::string text = refusal_of(b.proto);
+    EXPECT_NE(text.find("'the_loop' (Loop)"), std::string::npos) << text;
+  }
+}
+
 TEST(Loops, AStateThatStartsElsewhereIsRefusedUnlessALayerHasIt) {
   for (const bool layer : {true, false}) {
     OnnxBuilder body;

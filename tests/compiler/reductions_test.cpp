@@ -167,6 +167,33 @@ TEST(Norms, InstanceAndGroup) {
   }
 }
 
+// Keras LayerNormalization as tf2onnx writes it: rows are the channels of a BatchNormalization of computed numbers.
+TEST(Norms, RowsAsChannelsOfABatchNormalization) {
+  OnnxBuilder b(15);
+  b.input("X", {"N", "T", 6}).output("Y").weights("", 3, 1, 6, 4).random("gamma", {6}).random("beta", {6});
+  b.constant("zero", {}, {0}).constant("one", {}, {1}).constant_ints("rows_shape", {4}, {1, -1, 6, 1});
+  b.constant_ints("at0", {1}, {0}).constant_ints("at2", {1}, {2}).constant_ints("around", {3}, {0, 2, 3});
+  b.node("Shape", {"X"}, {"sizes"});
+  b.node("Slice", {"sizes", "at0", "at2", "at0"}, {"two"});
+  b.node("ReduceProd", {"two"}, {"rows"}).with("keepdims", 1);
+  b.node("Expand", {"zero", "rows"}, {"zeros"});
+  b.node("Expand", {"one", "rows"}, {"ones"});
+  b.node("Reshape", {"X", "rows_shape"}, {"x"});
+  b.node("ReduceMean", {"x"}, {"m"}).with("axes", Ints{0, 2, 3}).with("keepdims", 1);
+  b.node("Sub", {"x", "m"}, {"off"});
+  b.node("ReduceSumSquare", {"off"}, {"ss"}).with("axes", Ints{0, 2, 3}).with("keepdims", 0);
+  b.node("Squeeze", {"m", "around"}, {"mean"});
+  b.constant("six", {}, {6});
+  b.node("Div", {"ss", "six"}, {"var"});
+  b.node("BatchNormalization", {"x", "ones", "zeros", "mean", "var"}, {"n"}).with("epsilon", 1e-3);
+  b.node("Reshape", {"n", "sizes"}, {"back"});
+  b.node("Mul", {"back", "gamma"}, {"scaled"});
+  b.node("Add", {"scaled", "beta"}, {"normed"});
+  b.node("Transpose", {"normed"}, {"steps"}).with("perm", Ints{1, 0, 2});
+  b.node("GRU", {"steps", "W", "R", "B"}, {"Y"}).with("hidden_size", 4);
+  check_against_f64(b.proto);
+}
+
 TEST(Norms, OverTimeAreRefused) {
   OnnxBuilder b;
   b.input("X", {"T", "N", 4}).weights("", 3, 1, 4, 6).random("s", {6}).output("Z");

@@ -99,4 +99,16 @@ def test_a_file_that_is_not_there_is_an_os_error():
 def test_what_looks_ahead_is_refused_for_streams_and_notes_are_kept():
     with pytest.raises(rnnpack.ModelError, match="cannot run as a stream: node 'layer'"):
         rnnpack.compile(layer(direction="bidirectional"), stream=1)
-    assert any("node" in note for note in rnnpack.compile(VAD).notes)
+    notes = rnnpack.compile(VAD).notes
+    assert [note.split(":")[0] for note in notes] == ["axes", "streams"]  # no file's name, no commands
+
+
+def test_a_graph_is_cut_in_two_and_axes_are_named():
+    model = layer(dense=3)
+    inner = model.graph.node[-1].input[0]
+    front, back = rnnpack.compile(model, to=inner), rnnpack.compile(model, from_={inner: ["T", "N", 6]})
+    assert front.outputs[0].name == inner == back.inputs[0].name
+    with pytest.raises(TypeError, match="from_, "):
+        rnnpack.compile(model, nothing=1)
+    with pytest.raises(rnnpack.ModelError, match="time"):
+        rnnpack.compile(model, axes={"x": ["features", "batch", "time"]})

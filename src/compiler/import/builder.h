@@ -32,11 +32,12 @@ struct Builder {
   int64_t time_size = 1, batch_size = 1;
   bool time_dynamic = false, batch_dynamic = false;
   std::map<std::string, Bound> bound;
-  std::set<std::string> outputs;                // of the ONNX graph
-  std::set<std::string> kept;                   // inputs that the user wants kept from step to step
-  std::map<uint32_t, std::string> off_steps;    // value index -> why its time axis is not the run's steps; see steps.h
-  std::map<uint32_t, std::string> turned_by;    // value index -> what turned its steps round
-  std::set<uint32_t> step_counts;               // constants that stand for the number of steps, one for each row
+  std::set<std::string> outputs;              // of the ONNX graph
+  std::set<std::string> kept;                 // inputs that the user wants kept from step to step
+  std::map<uint32_t, std::string> off_steps;  // value index -> why its time axis is not the run's steps; see steps.h
+  std::map<uint32_t, std::string> turned_by;  // value index -> what turned its steps round
+  bool one_row_turned = false;     // one step of one row, [batch, steps, ...] in the inputs: a Reshape stands where a Transpose was
+  std::set<uint32_t> step_counts;  // constants that stand for the number of steps, one for each row
   std::map<uint32_t, std::string> const_names;  // value index of a graph input -> name
   std::map<uint32_t, int64_t> index_rows;       // value index of an i32 input -> rows of the smallest table that it looks up
 
@@ -103,6 +104,8 @@ struct OpCall {
   View mask_view(size_t i) const;       // bool
   View any_view(size_t i) const;        // for operators that know a time axis which is not the run's steps; see steps.h
   View pointwise_view(size_t i) const;  // f32, for operators on each element alone
+  // Input i, a number for each channel, as it broadcasts over x, whose axis 1 they are.
+  View per_channel(size_t i, const View &x) const;
   bool wants(size_t i) const;
   size_t output_count() const;
   void give(size_t i, View view);

@@ -267,6 +267,14 @@ class GraphReader {
     }
   }
 
+  // Back to the order of the inputs.
+  static void turn_one_row(View *view) {
+    const auto is = [&](size_t axis, Atom::Kind kind) {
+      return view->axes[axis].size() == 1 && view->axes[axis][0].kind == kind && view->axes[axis][0].size == 1;
+    };
+    if (view->axes.size() > 1 && is(0, Atom::Kind::kTime) && is(1, Atom::Kind::kBatch)) std::swap(view->axes[0], view->axes[1]);
+  }
+
   void add_output(const std::string &name, std::set<uint32_t> *used) {
     const Bound &bound = b_.bound.at(name);
     const bool constant = bound.kind == Bound::Kind::kConst;
@@ -276,6 +284,7 @@ class GraphReader {
     if (constant && !has_recurrent(model_) && b_.origins->any(AxisRole::kBatch))
       throw Refusal("it is a constant; accepted: outputs computed from inputs, or inputs of fixed dimensions");
     View view = constant ? b_.const_view(*bound.tensor) : settled(b_, bound.view, name);
+    if (b_.one_row_turned) turn_one_row(&view);
     const ValueKind kind = b_.graph.values[view.value].kind;
     const bool made = kind == ValueKind::kSequence || kind == ValueKind::kRow;
     bool per_step = b_.is_sequence(view);

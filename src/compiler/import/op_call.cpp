@@ -1,5 +1,7 @@
 // op_call.cpp -- what an operator's importer asks of its node: operands as views or constants, and results. Contract: builder.h.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "compiler/import/steps.h"
 
 namespace rnnp::compiler {
@@ -69,6 +71,20 @@ View OpCall::real_view(size_t i) const {
   if (out.mask) throw Refusal("input " + std::to_string(i) + " is a bool tensor; accepted: float");
   if (out.whole) throw Refusal("input " + std::to_string(i) + " is an integer tensor; accepted: float");
   return out;
+}
+
+View OpCall::per_channel(size_t i, const View &x) const {
+  View p = real_view(i);
+  if (p.axes.size() != 1 || axis_size(p.axes[0]) != axis_size(x.axes[1]))
+    throw Refusal("input " + std::to_string(i) + " " + view_text(p) + " does not fit the channels of " + view_text(x));
+  const bool repeated = b.graph.values[p.value].kind == ValueKind::kConst &&
+                        std::all_of(p.axes[0].begin(), p.axes[0].end(), [](const Atom &atom) { return atom.stride == 0; });
+  if (repeated) {  // one number for all rows, whichever of steps and batch comes first in them
+    p.axes[0] = x.axes[1];
+    for (Atom &atom : p.axes[0]) atom.stride = 0;
+  }
+  for (size_t axis = 2; axis < x.axes.size(); ++axis) p.axes.emplace_back();
+  return p;
 }
 
 View OpCall::number_view(size_t i) const {

@@ -137,11 +137,23 @@ void conv_transpose(OpCall &call) {
 // --- BatchNormalization ------------------------------------------------------------------------------------------------------
 
 // A number per channel, as a constant that broadcasts over x.
-View per_channel(OpCall &call, const View &x, const std::vector<double> &numbers) {
+View channel_constant(OpCall &call, const View &x, const std::vector<double> &numbers) {
   Tensor tensor(Elem::kFloat, Shape(x.axes.size() - 1, 1));
   tensor.shape[0] = static_cast<int64_t>(numbers.size());
   tensor.data = numbers;
   return call.b.const_view(tensor);
+}
+
+// With a mean and variance that the graph computes: Keras LayerNormalization, whose rows are the channels.
+void normalise_channels(OpCall &call, const View &x) {
+  Builder &b = call.b;
+  const float epsilon = static_cast<float>(call.attributes.real("epsilon", 1e-5));
+  View y = b.binary(Binary::kSub, x, call.per_channel(3, x), call.name);
+  View inverse = b.unary(call.per_channel(4, x), {static_cast<uint32_t>(Act::kAffine), 1.0f, epsilon}, call.name);
+  for (const Act act : {Act::kSqrt, Act::kReciprocal}) inverse = b.unary(inverse, {static_cast<uint32_t>(act), 0, 0}, call.name);
+  y = b.binary(Binary::kMul, y, inverse, call.name);
+  y = b.binary(Binary::kMul, y, call.per_channel(1, x), call.name);
+  call.give(0, b.binary(Binary::kAdd, y, call.per_channel(2, x), call.name));
 }
 
 // Inference: a factor and a summand per channel, which a convolution before it takes in.
@@ -151,6 +163,9 @@ void batch_normalization(OpCall &call) {
   if (call.wants(1)) throw Refusal("its outputs for training are not supported");
   const View x = call.pointwise_view(0);
   if (x.axes.size() < 2) throw Refusal("its input has rank " + std::to_string(x.axes.size()) + "; accepted: 2 and more");
+  for (size_t i = 1; i < 5; ++i) {
+    if (!call.is_const(i)) return normalise_channels(call, x);
+  }
   const char *kNames[] = {"scale", "B", "mean", "var"};
   const int64_t channels = axis_size(x.axes[1]);
   const Tensor *in[4];
@@ -166,8 +181,8 @@ void batch_normalization(OpCall &call) {
     factor.push_back(in[0]->data[c] / std::sqrt(in[3]->data[c] + epsilon));
     summand.push_back(in[1]->data[c] - in[2]->data[c] * factor.back());
   }
-  const View scaled = call.b.binary(Binary::kMul, x, per_channel(call, x, factor), call.name);
-  call.give(0, call.b.binary(Binary::kAdd, scaled, per_channel(call, x, summand), call.name));
+  const View scaled = call.b.binary(Binary::kMul, x, channel_constant(call, x, factor), call.name);
+  call.give(0, call.b.binary(Binary::kAdd, scaled, channel_constant(call, x, summand), call.name));
 }
 
 constexpr const char *kConvLimits =
@@ -179,7 +194,8 @@ constexpr const char *kConvLimits =
 const std::vector<ImportRow> kImportConv = {
     {"Conv", conv, kConvLimits},
     {"ConvTranspose", conv_transpose, kConvLimits},
-    {"BatchNormalization", batch_normalization, "inference; goes into a convolution or dense layer before it"},
+    {"BatchNormalization", batch_normalization,
+     "inference; goes into a convolution or dense layer before it, where its numbers are constants"},
 };
 
 }  // namespace rnnp::compiler

@@ -81,15 +81,6 @@ void layer_normalization(OpCall &call) {
   give_moments(call, x, axis);
 }
 
-// A parameter per channel, axis 1 of x.
-View per_channel(OpCall &call, size_t i, const View &x) {
-  View p = call.real_view(i);
-  if (p.axes.size() != 1 || axis_size(p.axes[0]) != axis_size(x.axes[1]))
-    throw Refusal("input " + std::to_string(i) + " " + view_text(p) + " does not fit the channels of " + view_text(x));
-  for (size_t axis = 2; axis < x.axes.size(); ++axis) p.axes.emplace_back();
-  return p;
-}
-
 std::vector<float> repeated(const std::vector<float> &v, uint32_t times) {
   std::vector<float> out;
   for (uint32_t i = 0; i < times; ++i) out.insert(out.end(), v.begin(), v.end());
@@ -117,8 +108,8 @@ void normalise_groups(OpCall &call, const View &x, int64_t groups, bool per_grou
   }
   View y = normalised(call, x, std::move(norm));
   if (!inside) {
-    y = call.b.binary(Binary::kMul, y, per_channel(call, 1, x), call.name);
-    y = call.b.binary(Binary::kAdd, y, per_channel(call, 2, x), call.name);
+    y = call.b.binary(Binary::kMul, y, call.per_channel(1, x), call.name);
+    y = call.b.binary(Binary::kAdd, y, call.per_channel(2, x), call.name);
   }
   call.give(0, y);
 }

@@ -287,7 +287,18 @@ class RecurrentImport : RecurrentOperands {
     return value.kind == ValueKind::kConst ? b_.copied(state, false, call_.name).value : b_.dense(state, call_.name).value;
   }
 
-  uint32_t x_value(const View &x) {
+  // One step of one row lies the same both ways round; only which axis is which matters to runs of more.
+  void take_one_row(View *x) {
+    Axis &steps = x->axes[time_axis()], &rows = x->axes[batch_axis()];
+    if (b_.discovering || steps.empty() || rows.empty()) return;
+    if (!is_axis_of(steps, Atom::Kind::kBatch) || !is_axis_of(rows, Atom::Kind::kTime)) return;
+    if (axis_size(steps) != 1 || axis_size(rows) != 1 || b_.time_dynamic || b_.batch_dynamic) return;
+    std::swap(steps, rows);
+    b_.one_row_turned = true;
+  }
+
+  uint32_t x_value(View x) {
+    take_one_row(&x);
     if (!is_axis_of(x.axes[time_axis()], Atom::Kind::kTime) || !is_axis_of(x.axes[batch_axis()], Atom::Kind::kBatch) ||
         !axis_is_features(x.axes[2])) {
       throw Refusal("X has axes " + view_text(x) +

@@ -26,17 +26,30 @@ class LoopReader {
   }
 
  private:
-  const NodeProto *maker(const GraphProto &body, const std::string &name) const {
+  static bool makes(const NodeProto &node, const std::string &name) {
+    return std::find(node.output().begin(), node.output().end(), name) != node.output().end();
+  }
+
+  static const NodeProto *maker(const GraphProto &body, const std::string &name) {
     for (const NodeProto &node : body.node()) {
-      if (std::find(node.output().begin(), node.output().end(), name) != node.output().end()) return &node;
+      if (makes(node, name)) return &node;
     }
     return nullptr;
   }
 
-  std::string source(const GraphProto &body, std::string name) const {
+  const NodeProto *outer_maker(const std::string &name) const {
+    for (const NodeProto *node : model_.nodes) {
+      if (makes(*node, name)) return node;
+    }
+    return nullptr;
+  }
+
+  // What a name is another name of, also as another type where `casts`.
+  static std::string source(const GraphProto &body, std::string name, bool casts = false) {
     for (int i = 0; i < body.node_size(); ++i) {
       const NodeProto *node = maker(body, name);
-      if (node == nullptr || node->op_type() != "Identity" || node->input_size() != 1) break;
+      if (node == nullptr || node->input_size() != 1 || !(node->op_type() == "Identity" || (casts && node->op_type() == "Cast")))
+        break;
       name = node->input(0);
     }
     return name;
@@ -69,26 +82,73 @@ class LoopReader {
     const GraphProto &body = *form->body;
     const int carried = node.input_size() - 2;
     if (carried < 1 || body.input_size() != carried + 2 || body.output_size() != node.output_size() + 1 ||
-        node.output_size() < carried || node.input(0).empty())
+        node.output_size() < carried)
       return false;
-    form->trips = node.input(0);
-    std::set<std::string> counters = {body.input(0).name()};
+    std::set<std::string> counters = {body.input(0).name()}, counted;
     for (int i = 0; i < carried; ++i) {
       const std::string before = body.input(i + 2).name(), after = source(body, body.output(i + 1).name());
       if (after == before) {
         form->outer_name[before] = node.input(i + 2);
       } else if (is_counter(body, before, after, node.input(i + 2))) {
         counters.insert(before);
+        counted.insert(after);
       } else {
         form->states.push_back({before, body.output(i + 1).name(), node.input(i + 2), node.output(i), &body.input(i + 2)});
       }
     }
     for (int i = carried; i < node.output_size(); ++i) form->makes.push_back({body.output(i + 1).name(), node.output(i)});
     take_reads(counters, form);
-    return !form->reads.empty();
+    return !form->reads.empty() && take_trips(node, counters, counted, form);
   }
 
-  // Gather(X, i) is X's step; what else uses i must be the condition alone, which nothing reads any more.
+  // How often the body runs: M times, unless the condition ends the loop. A condition that only counts is a number of trips, too.
+  bool take_trips(const NodeProto &node, const std::set<std::string> &counters, const std::set<std::string> &counted,
+                  LoopForm *form) const {
+    if (!node.input(0).empty()) form->trips.push_back(node.input(0));
+    bool ends = !form->trips.empty();
+    return begins(node.input(1), form) && goes_on(form->body->output(0).name(), counters, counted, form, &ends) && ends;
+  }
+
+  // Whether the condition before the loop holds where there is a step: nothing, true, or 0 < trips.
+  bool begins(std::string name, LoopForm *form) const {
+    const auto constant = model_.constants.find(name);
+    if (name.empty() || (constant != model_.constants.end() && is_scalar(*constant->second, 1))) return true;
+    const NodeProto *node = outer_maker(name);
+    if (node == nullptr || node->input_size() != 2) return false;
+    if (node->op_type() == "And") return begins(node->input(0), form) && begins(node->input(1), form);
+    if (node->op_type() != "Less" || !is_number(*form->body, node->input(0), 0)) return false;
+    name = node->input(1);
+    while ((node = outer_maker(name)) != nullptr && node->op_type() == "Cast") name = node->input(0);
+    form->trips.push_back(name);
+    return true;
+  }
+
+  // Whether the condition inside does no more than count: true, what it was, or a counter below the trips. `ends`: one that has
+  // counted this step; one that has not would let another step run.
+  bool goes_on(const std::string &name, const std::set<std::string> &counters, const std::set<std::string> &counted, LoopForm *form,
+               bool *ends) const {
+    const GraphProto &body = *form->body;
+    const std::string condition = source(body, name);
+    if (condition == body.input(1).name() || is_number(body, condition, 1)) return true;
+    const NodeProto *node = maker(body, condition);
+    if (node == nullptr || node->input_size() != 2) return false;
+    if (node->op_type() == "And") {
+      return goes_on(node->input(0), counters, counted, form, ends) && goes_on(node->input(1), counters, counted, form, ends);
+    }
+    if (node->op_type() != "Less") return false;
+    const std::string count = source(body, node->input(0), true), trips = source(body, node->input(1), true);
+    if (counters.count(count) + counted.count(count) == 0) return false;
+    if (form->outer_name.count(trips) == 0 && (maker(body, trips) != nullptr || is_input(body, trips))) return false;
+    form->trips.push_back(trips);
+    *ends = *ends || counted.count(count) != 0;
+    return true;
+  }
+
+  static bool is_input(const GraphProto &body, const std::string &name) {
+    return std::any_of(body.input().begin(), body.input().end(), [&](const auto &input) { return input.name() == name; });
+  }
+
+  // Gather(X, i) is X's step. The condition stays among the nodes, where nothing reads it.
   void take_reads(const std::set<std::string> &counters, LoopForm *form) const {
     const GraphProto &body = *form->body;
     std::set<std::string> inner;

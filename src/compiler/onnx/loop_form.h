@@ -22,8 +22,8 @@ struct LoopForm {
     std::string each, all;  // one step's operand or result in the body; the whole sequence outside
   };
   const onnx::GraphProto *body = nullptr;
-  bool reverse = false;  // from the last step to the first
-  std::string trips;     // empty: as many as the sequence has steps
+  bool reverse = false;            // from the last step to the first
+  std::vector<std::string> trips;  // of either side; each must be the sequence's number of steps
   std::vector<State> states;
   std::vector<Steps> reads, makes;
   std::vector<const onnx::NodeProto *> nodes;     // of the body, without the reads

@@ -78,7 +78,7 @@ class Expander {
       }
       for (const LoopForm::Steps &read : form.reads) {
         out_->rewrite_.add(kStepOf, node_title(node), {read.all}, {own(read.each)});
-        out_->check_trips(node, form, read.all);
+        for (const std::string &trips : form.trips) out_->rewrite_.add(kTripsOf, node_title(node), {of(trips), read.all}, {});
       }
       for (const LoopForm::State &state : form.states) own(state.before);
       for (const NodeProto *inner : form.nodes) {
@@ -196,14 +196,11 @@ class Expander {
       rewrite_.add(kStepsOf, node_title(node), {inside.of(made.each), sequence}, {made.all});
   }
 
-  void check_trips(const NodeProto &node, const LoopForm &form, const std::string &sequence) {
-    if (!form.trips.empty()) rewrite_.add(kTripsOf, node_title(node), {form.trips, sequence}, {});
-  }
-
   void add_state(const NodeProto &node, const LoopForm::State &state, const std::string &name) {
     DeclaredInput input;
     input.name = name;
     input.elem_type = onnx::TensorProto::FLOAT;
+    input.of_loop = true;
     for (const auto &dim : state.info->type().tensor_type().shape().dim())
       input.dims.push_back({dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value() : 0, ""});
     rewrite_.model().inputs.push_back(input);

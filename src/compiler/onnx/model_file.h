@@ -31,6 +31,7 @@ struct DeclaredInput {
   std::string name;
   int elem_type = 0;  // onnx::TensorProto::DataType
   std::vector<DeclaredDim> dims;
+  bool of_loop = false;  // a state that a loop carries: no input of the file
 };
 
 struct OnnxModel {

@@ -219,7 +219,7 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     shape   sizes of an input's dynamic dimensions, -1 for one left open
     state   inputs that take an output of the step before: the library keeps them
     flags   any other option of `rnnpack compile`, with _ for -: weights="int8" is --weights int8; calibrate takes an array,
-            or {"input": array}
+            or {"input": array}; --from is from_
 
     ModelError says why a model is refused, in the tool's own words; Model.notes has what else it said.
     """
@@ -242,4 +242,6 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
         place = pathlib.Path(work)
         output = place / "model.rnnp"
         said = _run_compile(onnx, given, output, place)
-        return Model(output.read_bytes(), notes=[line for line in said.err.splitlines() if line], source=Source(onnx, given))
+        # Which file it made, and commands to go on with it, are for a command line.
+        notes = [line for line in said.err.splitlines() if line and not line.startswith(("made ", "next: "))]
+        return Model(output.read_bytes(), notes=notes, source=Source(onnx, given))

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import keyword
 import os
 import pathlib
 import re
@@ -78,11 +79,11 @@ def arguments_of(command: str, flags: Mapping[str, Any], folder: pathlib.Path) -
     files in `folder`."""
     arguments: List[str] = []
     for name, value in flags.items():
-        option = name.replace("_", "-")
+        option = name.rstrip("_").replace("_", "-")  # from_: a word of Python's own
         if value is None or value is False:
             continue
         if option not in options_of(command):
-            known = ", ".join(sorted(o.replace("-", "_") for o in options_of(command)))
+            known = ", ".join(sorted(o.replace("-", "_") + "_" * keyword.iskeyword(o) for o in options_of(command)))
             raise TypeError(f"there is no keyword argument '{name}'; the tool's are: {known}")
         if value is True:
             arguments.append(f"--{option}")

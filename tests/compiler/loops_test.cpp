@@ -368,6 +368,31 @@ TEST(Loops, TheStepsThatAConditionCountsMayBeAConstantOfTheBody) {
   check_against_f64(b.proto);
 }
 
+TEST(Loops, ABodyThatComputesWithTheNumberOfTheStepIsRefused) {
+  OnnxBuilder body;
+  rnn_body(&body);
+  onnx::GraphProto inside = loop_graph(body);
+  onnx::NodeProto *sum = node_named(&inside, "sum");
+  OnnxBuilder more;
+  more.node("Cast", {"i"}, {"number"}).with("to", static_cast<int64_t>(onnx::TensorProto::FLOAT));
+  more.node("Add", {"xw", "number"}, {"numbered"});
+  const onnx::NodeProto added = *sum;
+  *sum = more.proto.graph().node(0);
+  for (int i = inside.node_size() - 1; i >= 0; --i) {
+    if (inside.node(i).output(0) != "number") continue;
+    std::vector<onnx::NodeProto> rest(inside.node().begin() + i + 1, inside.node().end());
+    inside.mutable_node()->DeleteSubrange(i + 1, inside.node_size() - i - 1);
+    *inside.add_node() = more.proto.graph().node(1);
+    *inside.add_node() = added;
+    inside.mutable_node(inside.node_size() - 1)->set_input(0, "numbered");
+    for (const onnx::NodeProto &node : rest) *inside.add_node() = node;
+    break;
+  }
+  const std::string text = refusal_of(with_loop(inside).proto);
+  EXPECT_NE(text.find("'the_loop' (Loop): it is a loop"), std::string::npos) << text;
+  EXPECT_NE(text.find("computes with i no further"), std::string::npos) << text;
+}
+
 // One that would run fewer steps, or another one, or nothing ends.
 TEST(Loops, ALoopThatMayEndBeforeTheLastStepIsRefused) {
   using Change = void (*)(onnx::GraphProto *);

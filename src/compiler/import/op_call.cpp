@@ -21,7 +21,10 @@ bool OpCall::wants(size_t i) const {
 
 const Bound &OpCall::input(size_t i) const {
   if (!has(i)) throw Refusal("input " + std::to_string(i) + " is missing");
-  return b.bound.at(node.input(static_cast<int>(i)));
+  const auto found = b.bound.find(node.input(static_cast<int>(i)));
+  if (found == b.bound.end())
+    throw Refusal("input " + std::to_string(i) + " (" + quote(node.input(static_cast<int>(i))) + ") is nowhere made");
+  return found->second;
 }
 
 bool OpCall::is_const(size_t i) const {

@@ -78,9 +78,8 @@ void loop(OpCall &) {
   throw Refusal(
       "it is a loop that does not go over the steps of one sequence from the first to the last; accepted: a body that reads step i "
       "of its "
-      "sequences and carries states. Export the model with layers (tf.keras: unroll=False and use_cudnn='auto' keep LSTM a layer), "
-      "or one "
-      "step of it with its state as input and output");
+      "sequences, computes with i no further, ends with the last step, and carries states. Export the model with layers (tf.keras: "
+      "unroll=False and use_cudnn='auto' keep LSTM a layer), or one step of it with its state as input and output");
 }
 
 }  // namespace

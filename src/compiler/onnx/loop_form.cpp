@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/onnx/attributes.h"
+#include "compiler/onnx/step_layers.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -98,7 +99,19 @@ class LoopReader {
     }
     for (int i = carried; i < node.output_size(); ++i) form->makes.push_back({body.output(i + 1).name(), node.output(i)});
     take_reads(counters, form);
-    return !form->reads.empty() && take_trips(node, counters, counted, form);
+    return !form->reads.empty() && !computes_with(counters, *form) && take_trips(node, counters, counted, form);
+  }
+
+  // Whether anything but the reads and the condition needs the number of the step.
+  static bool computes_with(const std::set<std::string> &counters, const LoopForm &form) {
+    std::set<std::string> wanted;
+    for (const LoopForm::State &state : form.states) wanted.insert(state.after);
+    for (const LoopForm::Steps &made : form.makes) wanted.insert(made.each);
+    const std::vector<const NodeProto *> needed = nodes_behind(form.nodes, wanted, {});
+    return std::any_of(needed.begin(), needed.end(), [&](const NodeProto *each) {
+      return std::any_of(each->input().begin(), each->input().end(),
+                         [&](const std::string &name) { return counters.count(name) != 0; });
+    });
   }
 
   // How often the body runs: M times, unless the condition ends the loop. A condition that only counts is a number of trips, too.

@@ -93,6 +93,29 @@ class Axes(InFolder):
             self.assertIn(made, rnnpack("compile", self.onnx, "-o", self.blob, *options).stderr)
             rnnpack("verify", self.onnx, self.blob, *options)
 
+    def refused(self, nodes, constants, x):
+        """What is proposed, after it was tried with 7 for SIZE."""
+        save_onnx(self.onnx, nodes, {"x": list(x)}, ["y"], constants)
+        said = rnnpack("compile", self.onnx, "-o", self.blob, code=2).stderr.splitlines()
+        self.assertEqual(len(said), 3, said)
+        flags = said[-1].removeprefix("try: ").split(" (")[0]
+        self.said(nodes, constants, x, *flags.replace("SIZE", "7").split())
+        return flags
+
+    def test_a_refusal_ends_with_the_flag_that_helps(self):
+        nodes, constants = layer("a", "x", "z")
+        every = nodes + [("Transpose", ["z"], ["q"], {"perm": [1, 0, 2]}), ("Transpose", ["z"], ["k"], {"perm": [1, 2, 0]}),
+                         ("MatMul", ["q", "k"], ["y"], {})]
+        self.assertEqual(self.refused(every, constants, ("frames", 2, H)), "--dim frames=SIZE")
+        self.assertEqual(self.refused(every, constants, (None, 2, H)), "--shape x=SIZE,2,4")
+        rows = nodes + [("ReduceMax", ["z"], ["y"], {"axes": [1], "keepdims": 0})]
+        self.assertEqual(self.refused(rows, constants, (7, 3, H)), "--axes x=features,features,features")
+
+    def test_nothing_is_proposed_where_nothing_helps(self):
+        nodes, constants = layer("a", "x", "z")
+        save_onnx(self.onnx, nodes + [("Det", ["z"], ["y"], {})], {"x": ["frames", "N", H]}, ["y"], constants)
+        self.assertEqual(len(rnnpack("compile", self.onnx, "-o", self.blob, code=2).stderr.splitlines()), 2)
+
     def test_what_compile_proposes_next_runs_as_it_stands(self):
         nodes, constants = layer("a", "z", "y")
         save_onnx(self.onnx, [("Add", ["x", "h"], ["z"], {}), ("Identity", ["z"], ["h_out"], {})] + nodes,

@@ -9,6 +9,7 @@
 #include "compiler/cli/files.h"
 #include "compiler/cli/model_options.h"
 #include "compiler/cli/quantizer.h"
+#include "compiler/cli/what_helps.h"
 #include "compiler/compile.h"
 #include "compiler/emit/emit_c.h"
 #include "compiler/import/import.h"
@@ -86,6 +87,14 @@ std::string summary_of(const Compiled &compiled, const Options &options) {
   return text + "next: " + next_of(options, graph) + "\n";
 }
 
+Compiled compiled_or_what_helps(const OnnxModel &model, const Options &options, const CompileOptions &how) {
+  try {
+    return compile_model(model, how);
+  } catch (const ModelError &refusal) {
+    throw ModelError(with_what_helps(refusal.what(), options.model, options.inputs, how));
+  }
+}
+
 int run(const Options &options) {
   if (options.output.empty() && options.c_name.empty()) throw UsageError("nothing to write: give -o FILE or --emit-c NAME");
   if (options.one_file && options.c_name.empty()) throw UsageError("--one-file is said with --emit-c NAME");
@@ -101,7 +110,7 @@ int run(const Options &options) {
   Quantizer quantizer(options.quantizer, options.target, element_types(*model));
   quantizer.prepare(&how);
   how.sparse = options.sparse;
-  const Compiled compiled = compile_model(*model, how);
+  const Compiled compiled = compiled_or_what_helps(*model, options, how);
   for (const std::string &note : compiled.graph.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   std::vector<OutputFile> files;
   std::string report;

@@ -1,0 +1,18 @@
+// what_helps.h -- the flag with which a refused model compiles, found by trying. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_WHAT_HELPS_H_
+#define RNNPACK_COMPILER_CLI_WHAT_HELPS_H_
+
+#include <string>
+
+#include "compiler/cli/model_options.h"
+#include "compiler/compile.h"
+
+namespace rnnp::compiler {
+
+// The refusal, with a line "try: ..." where it proposes nothing itself and one open size that becomes fixed helps, or, where none
+// is open, that all axes stay as they are.
+std::string with_what_helps(const std::string &refusal, const std::string &path, const ModelOptions &given,
+                            const CompileOptions &how);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_CLI_WHAT_HELPS_H_

@@ -134,19 +134,15 @@ void size(OpCall &call) {
 // tf2onnx makes a Transpose of one step of one row a Reshape that does nothing; its name still says what it was.
 bool was_transpose(const OpCall &call, const View &x, const Shape &target) {
   const std::string &made = call.node.output(0);
-  const size_t word = made.rfind("/transpose");
-  const bool named = word != std::string::npos && made.find('/', word + 1) == std::string::npos;
-  return named && call.b.discovering && x.axes.size() > 2 && target == view_shape(x) && target[0] == 1 && target[1] == 1;
+  return call.b.discovering && made.compare(made.rfind('/') + 1, 9, "transpose") == 0 && x.axes.size() > 2 &&
+         target == view_shape(x) && target[0] == 1 && target[1] == 1;
 }
 
 void reshape(OpCall &call) {
   View x = call.any_view(0);
   const std::vector<int64_t> wanted = to_ints(call.constant(1, "shape"));
   const Shape target = reshape_target(view_shape(x), wanted, call.attributes.integer("allowzero", 0) != 0);
-  if (was_transpose(call, x, target)) {
-    std::swap(x.axes[0], x.axes[1]);
-    return call.give(0, x);
-  }
+  if (was_transpose(call, x, target)) std::swap(x.axes[0], x.axes[1]);
   try {
     call.give(0, reshape_view(x, target));
   } catch (const Refusal &) {

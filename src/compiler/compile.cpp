@@ -42,35 +42,41 @@ std::vector<std::unique_ptr<OnnxModel>> fused_cells(const OnnxModel &model, cons
 
 namespace {
 
-Graph graph_of(const OnnxModel &model, const std::vector<StatePair> &states, const StateNames &names) {
+// What of the options decides how a graph is read.
+struct Reading {
+  std::vector<StatePair> states;
+  bool float_weights;
+};
+
+Graph graph_of(const OnnxModel &model, const Reading &how, const StateNames &names) {
   std::set<std::string> kept;
   for (const auto &state : names) kept.insert(state.first);
-  Graph graph = import_model(model, kept);
+  Graph graph = import_model(model, kept, how.float_weights);
   give_finals_per_step(&graph);
-  tie_states(&graph, states);
+  tie_states(&graph, how.states);
   run_passes(&graph);
   return graph;
 }
 
 // With cells in one piece where that works, else as the file has it.
-Graph graph_without_loops(const OnnxModel &model, const std::vector<StatePair> &states) {
+Graph graph_without_loops(const OnnxModel &model, const Reading &how) {
   StateNames names;
-  for (const StatePair &pair : states) names.emplace(pair.input, pair.output);
+  for (const StatePair &pair : how.states) names.emplace(pair.input, pair.output);
   for (const auto &fused : fused_cells(model, names)) {
     try {
-      Graph graph = graph_of(*fused, states, names);
+      Graph graph = graph_of(*fused, how, names);
       graph.notes.emplace_back("cells written in primitive operators are run as recurrent layers");
-      if (states.empty() || graph.causal) return graph;
+      if (how.states.empty() || graph.causal) return graph;
     } catch (const ModelError &) {
       // The file's own graph says what is wrong, if anything is.
     } catch (const UsageError &) {
     }
   }
-  return graph_of(model, states, names);
+  return graph_of(model, how, names);
 }
 
 // Steps that were written out one after the other as layers; nothing where they are none.
-std::optional<Graph> graph_of_rolled(const OnnxModel &model, const std::vector<StatePair> &states) {
+std::optional<Graph> graph_of_rolled(const OnnxModel &model, const Reading &how) {
   std::set<std::string> kept;
   try {
     for (;;) {
@@ -83,8 +89,8 @@ std::optional<Graph> graph_of_rolled(const OnnxModel &model, const std::vector<S
       }
       if (kept.size() != before) continue;
       if (!expanded.states.empty()) return std::nullopt;
-      Graph graph = graph_without_loops(*expanded.model, states);
-      if (!states.empty() && !graph.causal) return std::nullopt;
+      Graph graph = graph_without_loops(*expanded.model, how);
+      if (!how.states.empty() && !graph.causal) return std::nullopt;
       graph.notes.emplace_back("cells written out step after step are run as recurrent layers");
       return graph;
     }
@@ -95,18 +101,18 @@ std::optional<Graph> graph_of_rolled(const OnnxModel &model, const std::vector<S
   return std::nullopt;  // the file's own graph says what is wrong, if anything is
 }
 
-Graph graph_with_states(const OnnxModel &file, const std::vector<StatePair> &given) {
+Graph graph_with_states(const OnnxModel &file, const Reading &given) {
   const std::unique_ptr<OnnxModel> plain = with_plain_indices(file);
   if (std::optional<Graph> rolled = graph_of_rolled(plain ? *plain : file, given)) return std::move(*rolled);
   const WithoutLoops expanded = expand_loops(plain ? *plain : file);
-  std::vector<StatePair> states = given;
-  for (const auto &state : expanded.states) states.push_back({state.first, state.second});
-  return graph_without_loops(expanded.model ? *expanded.model : plain ? *plain : file, states);
+  Reading how = given;
+  for (const auto &state : expanded.states) how.states.push_back({state.first, state.second});
+  return graph_without_loops(expanded.model ? *expanded.model : plain ? *plain : file, how);
 }
 
-bool can_be_tied(const OnnxModel &model, const std::vector<StatePair> &states) {
+bool can_be_tied(const OnnxModel &model, const Reading &how) {
   try {
-    return graph_with_states(model, states).causal;
+    return graph_with_states(model, how).causal;
   } catch (const ModelError &) {
     return false;
   } catch (const UsageError &) {
@@ -119,12 +125,12 @@ void note_evident_states(const OnnxModel &model, const std::vector<StatePair> &g
   constexpr size_t kMostTrials = 16;  // each compiles the graph
   std::vector<StatePair> pairs = evident_states(*graph), all = given;
   all.insert(all.end(), pairs.begin(), pairs.end());
-  const bool together = !pairs.empty() && can_be_tied(model, all);
+  const bool together = !pairs.empty() && can_be_tied(model, {all, true});
   if (!together && pairs.size() > kMostTrials) pairs.resize(kMostTrials);
   for (const StatePair &pair : pairs) {
     all = given;
     all.push_back(pair);
-    if (!together && (pairs.size() == 1 || !can_be_tied(model, all))) continue;
+    if (!together && (pairs.size() == 1 || !can_be_tied(model, {all, true}))) continue;
     graph->notes.push_back("input " + quote(pair.input) + " and output " + quote(pair.output) + " look like a state; --state " +
                            pair.input + "=" + pair.output + " keeps it in the library");
   }
@@ -146,7 +152,8 @@ StorageWish wish_of(const CompileOptions &options) {
 
 Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
   const Budget budget("compiling it", reading_limits(model.file_bytes));
-  Graph graph = graph_with_states(model, options.states);
+  const bool float_weights = !options.adjust && (options.weights.empty() || options.weights == "f32");
+  Graph graph = graph_with_states(model, {options.states, float_weights});
   note_evident_states(model, options.states, &graph);
   return graph;
 }

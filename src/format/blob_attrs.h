@@ -89,8 +89,8 @@ struct AttrRecurrent {
   BlobDirection direction[2];
 };
 
-// A layer in integers: its matrices are panels of Scales::kFixed, its biases whole numbers; cells without clip, peepholes and coupled
-// gates, of sigmoid and tanh alone.
+// A layer in integers: its matrices are panels of Scales::kFixed, its biases whole numbers; cells without clip, peepholes and
+// coupled gates, of sigmoid and tanh alone.
 struct AttrFixedRecurrent {
   AttrRecurrent layer;
   uint32_t c_bits[2];  // LSTM: fraction bits of each direction's c, 8 to 15; else 0
@@ -282,6 +282,9 @@ struct AttrConv {
   uint32_t matrix;
   uint32_t bias;  // weights offset: per matrix [ceil(O/NR)][NR]; kNone: zeros
   BlobActivation act;
+  // 0: y's channels lie side by side. Else each is a plane of out_size[0] lines of out_size[1] elements, so many, one behind the
+  // other; of one group, without time taps, lead and state, of stride 1 along w, in f32.
+  uint32_t y_plane;
 };
 
 // y holds, for each of the row's `count` indices, that row of the table [rows][elems].

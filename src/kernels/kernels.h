@@ -174,6 +174,34 @@ static inline bool lanes_are_columns(const MatMulArgs &t) {
   return t.n > 1 && t.b_column == 1;
 }
 
+// --- conv_planes: convolution whose elements lie channel by channel ----------------------------------------------------------
+// Channels of x become lines with zeros around them. Then y[u][line][column] = start[u] + sum over k of
+// lines[taps[k] + line * line_step + column] * panel[k][u], k ascending, in one chain. Panels of f32 are [tiles][k][nr], nr a
+// multiple of kPlaneUnits.
+constexpr uint32_t kPlaneUnits = 4, kPlaneSlack = 16;
+
+// Strides in floats, of any sign.
+struct PlaneLines {
+  const float *x;  // its first element that becomes one of the lines
+  ptrdiff_t x_channel, x_line, x_column;
+  uint32_t channels, lines, columns;
+  uint32_t before, between, after;  // zeros of a channel before its first line, from one to the next and behind the last
+};
+
+struct ConvPlanesArgs {
+  PlaneLines from;
+  float *lines;          // and kPlaneSlack floats behind them, any of which are written
+  const uint32_t *taps;  // [k]
+  const float *panels;
+  const float *start;  // of whole tiles, or nullptr: zeros
+  float *y;            // lines are packed, planes y_plane elements apart
+  size_t line_step, y_plane;
+  uint32_t k, y_lines, y_columns;
+  uint32_t nr;
+  uint32_t unit_begin, unit_end;  // begin: a multiple of kPlaneUnits
+};
+using ConvPlanesFn = void (*)(const ConvPlanesArgs *);
+
 // --- The table -----------------------------------------------------------------------------------------------------------------
 enum class KernelFamily : uint32_t {
   kGemm = 1,    // one gate: dense, convolution, the input's part of a kRnn; of formats other than f32 any number of gates
@@ -197,6 +225,7 @@ enum class KernelFamily : uint32_t {
   kDepthwise,
   kGemmBlocks,  // sparse panels, any number of gates
   kMatMul,
+  kConvPlanes,
   kGemmFixed,  // int8 panels of layers in integers: preact, and out, are whole numbers where other gemms have floats
 };
 
@@ -226,6 +255,7 @@ struct Kernel {
     SoftmaxFn softmax;
     DepthwiseFn depthwise;
     MatMulFn matmul;
+    ConvPlanesFn conv_planes;
   };
 
   constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, GemmFn fn)
@@ -242,6 +272,8 @@ struct Kernel {
       : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), depthwise(fn) {}
   constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, MatMulFn fn)
       : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), matmul(fn) {}
+  constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, ConvPlanesFn fn)
+      : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), conv_planes(fn) {}
 };
 
 // A list of rows, best first; the first supported row of the asked family, dtype and nr wins.

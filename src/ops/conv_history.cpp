@@ -40,6 +40,15 @@ Ring ring_of(const RunEnv &env, const AttrConv &a, uint32_t batch_row) {
   return {rows, rows + env.states[a.state].elems - 1};
 }
 
+// Where y lies in planes: they are whole, and all of them inside.
+bool planes_fit(const AttrConv &a, uint32_t y_elems) {
+  const BlobWindow &w = a.window;
+  if (a.y_plane == 0) return true;
+  const uint64_t plane = uint64_t{w.out_size[0]} * w.out_size[1];
+  if (a.y_plane != plane || w.y_stride[1] != 1 || w.y_stride[0] != w.out_size[1]) return false;
+  return plane <= kWindowMost && w.y_first + plane * a.out_channels <= y_elems;
+}
+
 // A loaded state may hold anything.
 uint32_t oldest_row(const AttrConv &a, const Ring &ring) {
   const uint32_t place = read_word(ring.place);
@@ -69,6 +78,11 @@ bool is_depthwise(const Model &m, const BlobNode &node) {
   return a != nullptr && a->matrix < m.matrices.count && m.matrix(a->matrix).format.nr == 0;
 }
 
+bool lies_in_planes(const Model &m, const BlobNode &node) {
+  const AttrConv *a = m.attr<AttrConv>(node);
+  return a != nullptr && a->y_plane != 0;
+}
+
 NodeCosts conv_costs(const Model &m, const BlobNode &node) {
   return element_costs(m, node, conv_depth(*m.attr<AttrConv>(node)));
 }
@@ -81,9 +95,9 @@ rnnp_status check_conv(const Model &m, const BlobNode &node, const AttrConv *a) 
   if (a->groups == 0 || a->groups > kWindowMost || a->in_channels > kWindowMost || a->out_channels > kWindowMost)
     return RNNP_E_BLOB_CORRUPT;
   const uint64_t in = uint64_t{a->groups} * a->in_channels, out = uint64_t{a->groups} * a->out_channels;
-  if (in > kWindowMost || out > kWindowMost ||
-      !window_fits(a->window, uint32_t(in), uint32_t(out), m.values[x].row_elems, m.values[y].row_elems) || !time_fits(m, *a, x) ||
-      !depth_fits(*a)) {
+  if (in > kWindowMost || out > kWindowMost || !planes_fit(*a, m.values[y].row_elems) ||
+      !window_fits(a->window, uint32_t(in), a->y_plane != 0 ? 1 : uint32_t(out), m.values[x].row_elems, m.values[y].row_elems) ||
+      !time_fits(m, *a, x) || !depth_fits(*a)) {
     return RNNP_E_BLOB_CORRUPT;
   }
   return a->act.act <= uint32_t(Act::kCeil) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;

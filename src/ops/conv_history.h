@@ -9,10 +9,13 @@
 
 namespace rnnp {
 
-// One channel in and out per group, weights side by side in one row: depthwise.cpp runs it, conv.cpp all others.
+// One channel in and out per group, weights side by side in one row: depthwise.cpp runs it.
 bool is_depthwise(const Model &m, const BlobNode &node);
 
-// Of either.
+// Its result's channels lie one behind the other: conv_planes.cpp runs it.
+bool lies_in_planes(const Model &m, const BlobNode &node);
+
+// Of any.
 NodeCosts conv_costs(const Model &m, const BlobNode &node);
 
 // Everything in the attributes but the layout of the weights: window, time taps, state, kinds of x and y, activation.

@@ -28,6 +28,7 @@ const rnnp::Op *const kOps[] = {
     &rnnp::rnnp_op_state_read,
     &rnnp::rnnp_op_state_write,
     &rnnp::rnnp_op_conv,
+    &rnnp::rnnp_op_conv_planes,
     &rnnp::rnnp_op_depthwise,
     &rnnp::rnnp_op_pool,
     &rnnp::rnnp_op_time_reduce,

@@ -22,6 +22,7 @@ struct Shape {
   uint32_t taps, time_dilation;
   int32_t lead;
   bool depthwise, channels_first;
+  bool by_channel = false;  // so lies the result
 };
 
 const Shape kShapes[] = {
@@ -37,6 +38,9 @@ const Shape kShapes[] = {
     {"long_strips", 300, 1, 5, 2, 1, {3, 1}, {1, 1}, {1, 1}, {1, 0}, 1, 1, 0, false, false},
     {"channels", 3, 7, 18, 18, 18, {3, 3}, {1, 2}, {1, 1}, {1, 1}, 2, 2, 2, true, false},
     {"ahead", 1, 4, 3, 5, 1, {1, 3}, {1, 1}, {1, 1}, {0, 1}, 3, 1, 1, false, false},
+    {"by_channel", 5, 19, 9, 13, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 1, 0, false, true, true},
+    {"by_channel_with_holes", 9, 37, 8, 20, 1, {3, 2}, {2, 1}, {1, 3}, {1, 2}, 1, 1, 0, false, true, true},
+    {"by_channel_of_a_part", 6, 21, 3, 5, 1, {2, 1}, {1, 1}, {1, 1}, {-1, -3}, 1, 1, 0, false, false, true},
     {"channels_ahead", 1, 4, 3, 3, 3, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 3, 2, 0, true, false},
 };
 
@@ -58,6 +62,10 @@ rnnp::AttrConv attr_of(const Shape &s) {
   a.in_channels = s.in / s.groups;
   a.out_channels = s.out / s.groups;
   a.act.act = uint32_t(rnnp::Act::kRelu);
+  if (!s.by_channel) return a;
+  a.y_plane = out_size(s, 0) * out_size(s, 1);
+  a.window.y_stride[0] = out_size(s, 1);
+  a.window.y_stride[1] = 1;
   return a;
 }
 
@@ -94,11 +102,14 @@ std::vector<float> expected(const Shape &s, const ConvLayer &layer, const std::v
         s.channels_first ? (c * size_t{s.h} + size_t(h)) * s.w + size_t(w) : (size_t(h) * s.w + size_t(w)) * s.in + c;
     return double(x[(size_t(t) * batch + row) * row_elems + within]);
   };
-  std::vector<float> y;
+  const uint32_t positions = out_size(s, 0) * out_size(s, 1);
+  const size_t position_step = s.by_channel ? 1 : s.out, channel_step = s.by_channel ? positions : 1;
+  std::vector<float> y(length * positions * s.out);
   for (size_t t = 0; t < length; ++t)
-    for (uint32_t h = 0; h < out_size(s, 0); ++h)
-      for (uint32_t w = 0; w < out_size(s, 1); ++w)
-        for (uint32_t o = 0; o < s.out; ++o) y.push_back(float(element(layer, uint32_t(t), h, w, o, read)));
+    for (uint32_t at = 0; at < positions; ++at)
+      for (uint32_t o = 0; o < s.out; ++o)
+        y[t * positions * s.out + at * position_step + o * channel_step] =
+            float(element(layer, uint32_t(t), at / out_size(s, 1), at % out_size(s, 1), o, read));
   return y;
 }
 
@@ -310,6 +321,32 @@ TEST(ConvWindow, ResultsThatShareAPlaceAreRefused) {
   EXPECT_FALSE(accepted(4, 6));
   EXPECT_FALSE(accepted(12, 3));
   EXPECT_FALSE(accepted(0, 4));
+}
+
+TEST(ConvWindow, PlanesThatAreNotWholeOrNotInsideAreRefused) {
+  const auto accepted = [](uint32_t plane, uint32_t line, uint32_t first, uint32_t groups, uint32_t stride) {
+    BlobBuilder b(9);
+    rnnp::AttrConv a = {};
+    a.window = {{2, 3}, {2, 3}, {1, 1}, {1, stride}, {1, 1}, {0, 0}, 0, {3, 1, 6}, first, {line, 1}};
+    a.time_taps = a.time_dilation = 1;
+    a.groups = groups;
+    a.in_channels = a.out_channels = 4 / groups;
+    a.y_plane = plane;
+    b.add_output(b.add_conv(b.add_input(24), a, 25));
+    try {
+      Runner r(b.build());
+    } catch (const std::runtime_error &) {
+      return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(accepted(6, 3, 0, 1, 1));
+  EXPECT_TRUE(accepted(6, 3, 1, 1, 1));
+  EXPECT_FALSE(accepted(6, 3, 2, 1, 1));
+  EXPECT_FALSE(accepted(7, 3, 0, 1, 1));
+  EXPECT_FALSE(accepted(6, 4, 0, 1, 1));
+  EXPECT_FALSE(accepted(6, 3, 0, 2, 1));
+  EXPECT_FALSE(accepted(6, 3, 0, 1, 2));
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, ConvLaws, testing::ValuesIn(kShapes), [](const auto &c) { return std::string(c.param.name); });

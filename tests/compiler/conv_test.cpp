@@ -126,6 +126,43 @@ TEST(Conv, AnAdvance) {
   }
 }
 
+// Lines of x are the lines of y: nothing is turned over, constants per channel and activations go in, stacks stay so.
+TEST(Conv, WideLinesOfManyChannelsStayLines) {
+  OnnxBuilder b;
+  b.input("X", {"N", 9, 10, 16})
+      .random("W", {12, 9, 3, 3})
+      .random("B", {12})
+      .random("V", {10, 12, 2, 3})
+      .random("S", {12, 1, 1})
+      .output("Y");
+  b.node("Conv", {"X", "W", "B"}, {"c"}).with("pads", Ints{1, 1, 1, 1});
+  b.node("Mul", {"c", "S"}, {"m"});
+  b.node("Relu", {"m"}, {"r"});
+  b.node("Conv", {"r", "V"}, {"Y"}).with("pads", Ints{0, 2, 0, 0}).with("dilations", Ints{1, 2}).with("strides", Ints{2, 1});
+  const compiler::Graph graph = graph_of(b);
+  ASSERT_EQ(2u, graph.nodes.size());
+  EXPECT_EQ(160u, std::get<compiler::Conv>(graph.nodes[0].attr).shape.y_plane);
+  EXPECT_EQ(70u, std::get<compiler::Conv>(graph.nodes[1].attr).shape.y_plane);
+  check_against_f64(b.proto);
+}
+
+// Kernels of lines read f32 alone.
+TEST(Conv, LinesOfWeightsOfFewerBitsHaveTheirChannelsTogether) {
+  OnnxBuilder b;
+  b.input("X", {"N", 9, 8, 16}).random("W", {12, 9, 3, 3}).output("Y");
+  b.node("Conv", {"X", "W"}, {"Y"});
+  for (const char *weights : {"", "f32", "f16", "int8"}) {
+    compiler::CompileOptions options;
+    options.weights = weights;
+    const compiler::Graph graph = compiler::compile_model(*compiler::check_model(b.proto), options).graph;
+    size_t lines = 0;
+    for (const compiler::Node &node : graph.nodes) {
+      if (node.op == OpKind::kConv) lines += std::get<compiler::Conv>(node.attr).shape.y_plane != 0;
+    }
+    EXPECT_EQ(*weights == 0 || weights == std::string("f32") ? 1u : 0u, lines) << weights;
+  }
+}
+
 // Gates over the same surplus steps, which are cut off behind them.
 TEST(Conv, GatedAndCutOff) {
   OnnxBuilder b;

@@ -41,7 +41,7 @@ FORMATS.update({i: (("f32", "bf16", "i8")[32 // bits // 2] + f"_{16 // n}x4_nr16
                 for i, (bits, n) in BLOCKS.items()})
 
 
-ATTR_BYTES = {"recurrent": 200, "dense": 32, "unary": 12, "binary": 104, "softmax": 16, "copy": 108, "time_step": 4, "conv": 124, "pool": 100,
+ATTR_BYTES = {"recurrent": 200, "dense": 32, "unary": 12, "binary": 104, "softmax": 16, "copy": 108, "time_step": 4, "conv": 128, "pool": 100,
               "reduce": 144, "norm": 28, "where": 144, "gather": 16, "matmul": 136, "time_reduce": 8, "state_read": 4, "state_write": 4,
               "inner_recurrent": 208, "time_reverse": 4}
 MOST_RANK = 8
@@ -228,7 +228,7 @@ class Blob:
         return {**pairs, "x_first": n[12], "x_stride": list(n[13:16]), "y_first": n[16], "y_stride": list(n[17:19])}
 
     def conv(self, at):
-        taps, dilation, lead, state, groups, inputs, outputs, matrix, bias, act, alpha, beta = self.unpack("2Ii7Iff", at + 76)
+        taps, dilation, lead, state, groups, inputs, outputs, matrix, bias, act, alpha, beta, plane = self.unpack("2Ii7IffI", at + 76)
         return {**self.window(at), "time_taps": taps, "time_dilation": dilation, "lead": lead, "state": maybe(state), "groups": groups,
                 "in_channels": inputs, "out_channels": outputs, "matrix": matrix, "bias": maybe(bias),
                 "activation": self.activation(act, alpha, beta)}

@@ -56,7 +56,7 @@ TEST(KernelList, ReferencesCoverEveryFamilyAndTileWidth) {
         << "panel format " << f.id;
   }
   for (KernelFamily family : {KernelFamily::kAct, KernelFamily::kActPlain, KernelFamily::kBinary, KernelFamily::kSoftmax,
-                              KernelFamily::kDepthwise, KernelFamily::kMatMul})
+                              KernelFamily::kDepthwise, KernelFamily::kMatMul, KernelFamily::kConvPlanes})
     EXPECT_NE(find_kernel(kAllKernels, family, DType::kF32, 0, 0), nullptr);
   for (KernelFamily family :
        {KernelFamily::kRnnTanh, KernelFamily::kLstm, KernelFamily::kGruLinear, KernelFamily::kGruGates, KernelFamily::kGruOutput})

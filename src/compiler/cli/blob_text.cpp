@@ -63,6 +63,7 @@ std::string conv_text(const Json &attr) {
     text +=
         ", " + attr["time_taps"].dump() + " steps " + attr["time_dilation"].dump() + " apart from " + attr["lead"].dump() + " back";
   if (attr["groups"] != 1) text += ", " + attr["groups"].dump() + " groups";
+  if (attr["y_plane"] != 0) text += ", channel by channel";
   return text + (attr["bias"].is_null() ? "" : ", bias") + ", " + act_text(attr["activation"]);
 }
 

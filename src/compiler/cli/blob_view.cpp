@@ -268,7 +268,8 @@ class Reader {
                 {"out_channels", a.out_channels},
                 {"matrix", a.matrix},
                 {"bias", maybe(a.bias)},
-                {"activation", activation(a.act)}});
+                {"activation", activation(a.act)},
+                {"y_plane", a.y_plane}});
     return out;
   }
 

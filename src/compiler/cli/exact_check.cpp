@@ -146,8 +146,10 @@ class Check {
               matrix.multiply(x.data(), bias.data(), y.data());
               const size_t first = a.window.y_first + size_t{oh} * a.window.y_stride[0] + size_t{ow} * a.window.y_stride[1] +
                                    size_t{group} * a.out_channels;
+              const size_t apart = a.y_plane != 0 ? a.y_plane : 1;
               const float *got = seen_.out[0].row(t * batch() + row) + first;
-              for (uint32_t k = 0; k < a.out_channels; ++k) compare(got[k], exact_activation(a.act, y[k]), {t, row, first + k});
+              for (uint32_t k = 0; k < a.out_channels; ++k)
+                compare(got[k * apart], exact_activation(a.act, y[k]), {t, row, first + k * apart});
             }
           }
         }

@@ -48,6 +48,7 @@ struct InputFacts {
   std::set<uint32_t> states;
   std::set<std::string> kept;
   std::string two_blobs;  // for a refusal: two_blobs.h
+  bool float_weights;
 };
 
 class GraphReader {
@@ -56,6 +57,7 @@ class GraphReader {
     b_.origins = origins;
     b_.discovering = discovering;
     b_.kept = facts.kept;
+    b_.float_weights = facts.float_weights;
     b_.outputs.insert(model.outputs.begin(), model.outputs.end());
   }
 

@@ -174,9 +174,9 @@ std::optional<Graph> read_with(const OnnxModel &model, Origins *axes, const Inpu
 
 }  // namespace
 
-Graph import_model(const OnnxModel &model, const std::set<std::string> &kept) {
+Graph import_model(const OnnxModel &model, const std::set<std::string> &kept, bool float_weights) {
   Origins origins(model);
-  InputFacts facts{{}, kept, ""};
+  InputFacts facts{{}, kept, "", float_weights};
   Problems first_problems;
   bool recurrent = has_recurrent(model);
   if (recurrent) {

@@ -87,6 +87,7 @@ void push_conv(Sliding *sliding, const std::string &name, const Kernel &kernel, 
   a.groups = size_number(kernel.groups, "group");
   a.in_channels = size_number(kernel.in, "channels");
   a.out_channels = size_number(kernel.out, "channels");
+  a.y_plane = sliding->plane();
   conv.w = gathered(kernel, *sliding, t, h, w);
   const DType type = stored_type(kernel.w);
   std::vector<float> steps;
@@ -98,6 +99,11 @@ void push_conv(Sliding *sliding, const std::string &name, const Kernel &kernel, 
   conv.storage.factor_scale = kernel.x_step;
   conv.bias = bias;
   sliding->push({OpKind::kConv, name, {}, {}, std::move(conv)});
+}
+
+// One group whose weights are, and stay, f32.
+bool stays_float(const OpCall &call, const Kernel &kernel) {
+  return call.b.float_weights && kernel.groups == 1 && kernel.x_step == 0 && stored_type(kernel.w) == DType::kF32;
 }
 
 void convolve(OpCall &call, bool transposed) {
@@ -120,7 +126,11 @@ void convolve(OpCall &call, bool transposed) {
   sliding.place(outputs);
   if (sliding.slide(0).phases.size() * sliding.slide(1).phases.size() > kMostPhases)
     throw Refusal("its strides make more than 1024 phases");
-  if (sliding.wants_channels_together(kernel.groups, kernel.in, kernel.out)) sliding.bring_channels_together();
+  if (stays_float(call, kernel) && sliding.can_lie_in_planes(kernel.in, kernel.out)) {
+    sliding.lie_in_planes();
+  } else if (sliding.wants_channels_together(kernel.groups, kernel.in, kernel.out)) {
+    sliding.bring_channels_together();
+  }
   for (const Phase &h : sliding.slide(0).phases) {
     for (const Phase &w : sliding.slide(1).phases) push_conv(&sliding, call.name, kernel, bias, h, w);
   }

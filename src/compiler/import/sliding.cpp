@@ -97,6 +97,29 @@ void Sliding::place(int64_t channels) {
   make_view();
 }
 
+bool Sliding::can_lie_in_planes(int64_t in, int64_t out) const {
+  constexpr int64_t kFewChannels = 8, kLanes = 16, kFewPositions = 4 * kLanes;
+  if (sort_ != Sort::kConv || time_.axis >= 0 || in < kFewChannels || out < kFewChannels) return false;
+  int64_t copied = in;
+  for (const Slide &slide : slides_) {
+    if (slide.phases.size() != 1) return false;
+    const Phase &p = slide.phases[0];
+    if (p.first != 0 || p.step != 1 || p.count != slide.window.out) return false;
+    copied = times(copied, plus(extent_of(p), 1));
+  }
+  const Slide &line = slides_[1];
+  const int64_t lanes = (line.window.out + kLanes - 1) / kLanes * kLanes;
+  return copied <= kMost && positions_ >= kFewPositions && line.x_stride == 1 && line.phases[0].stride == 1 &&
+         4 * line.window.out >= 3 * lanes;
+}
+
+void Sliding::lie_in_planes() {
+  planes_ = true;
+  slides_[1].y_stride = 1;
+  slides_[0].y_stride = slides_[1].window.out;
+  make_view();
+}
+
 bool Sliding::wants_channels_together(int64_t groups, int64_t in, int64_t out) const {
   if (groups > 1 && in == 1 && out == 1) return true;
   constexpr int64_t kManyChannels = 8;
@@ -270,7 +293,7 @@ void Sliding::make_view() {
     const bool second = slides_[1].from < 0 && slides_[1].window.size == atom.size && slides_[0].window.size == 1;
     atom.stride = slides_[second ? 1 : 0].y_stride;
   }
-  out_.axes[1] = axis_of(channels_, 1);
+  out_.axes[1] = axis_of(channels_, planes_ ? positions_ : 1);
   for (size_t i = 0; i < window_.size(); ++i) {
     Axis &axis = out_.axes[i + 2];
     const Slide *slide = slide_from(static_cast<int>(i));

@@ -38,6 +38,9 @@ class Sliding {
   View discovered(OpKind op, int64_t channels);
   // Finds the axes, copies x where they do not lie evenly, and makes the output's view.
   void place(int64_t channels);
+  // x lies line by line, and so may the result of a convolution of so many channels: nothing is turned over then.
+  bool can_lie_in_planes(int64_t in, int64_t out) const;
+  void lie_in_planes();
   // Depthwise convolutions read x's channels side by side; others that read an element more than once are faster so.
   bool wants_channels_together(int64_t groups, int64_t in, int64_t out) const;
   void bring_channels_together();
@@ -45,6 +48,8 @@ class Sliding {
   const View &x() const { return x_; }
   const View &output() const { return out_; }
   const TimeSlide &time() const { return time_; }
+  // Elements of one channel of a result that lies in planes; else 0.
+  uint32_t plane() const { return planes_ ? static_cast<uint32_t>(positions_) : 0; }
   const Slide &slide(size_t i) const { return slides_[i]; }
   // The steps that a node of these two phases reads.
   const Phase &time_phase(const Phase &h, const Phase &w) const;
@@ -71,6 +76,7 @@ class Sliding {
   TimeSlide time_;
   Slide slides_[2];
   int64_t channels_ = 1, positions_ = 1;
+  bool planes_ = false;
 };
 
 }  // namespace rnnp::compiler

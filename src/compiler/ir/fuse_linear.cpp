@@ -61,7 +61,9 @@ Units units_of(const Node &node, uint32_t elems) {
     const Dense &d = std::get<Dense>(node.attr);
     return {d.matrices, d.groups / d.matrices, d.output_size};
   }
-  const uint32_t outputs = std::get<Conv>(node.attr).outputs();
+  const Conv &conv = std::get<Conv>(node.attr);
+  const uint32_t outputs = conv.outputs();
+  if (conv.shape.y_plane != 0) return {outputs, conv.shape.y_plane, 1};
   return {1, elems / outputs, outputs};
 }
 

@@ -169,7 +169,8 @@ SIMT_FN void walk_window(const ConvArgs &a, const ConvPlace &p, Visit visit) {
 
 SIMT_FN void store_element(const ConvArgs &a, const ConvPlace &p, float sum) {
   const BlobWindow &w = a.attr.window;
-  a.y[p.row * a.y_row + w.y_first + uint64_t{p.high} * w.y_stride[0] + uint64_t{p.wide} * w.y_stride[1] + p.channel] =
+  const uint64_t apart = a.attr.y_plane != 0 ? a.attr.y_plane : 1;
+  a.y[p.row * a.y_row + w.y_first + uint64_t{p.high} * w.y_stride[0] + uint64_t{p.wide} * w.y_stride[1] + p.channel * apart] =
       activate(a.attr.act, sum);
 }
 

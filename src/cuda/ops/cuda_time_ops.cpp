@@ -89,7 +89,8 @@ void run_state_write(const RunEnv &env, const BlobNode &node, void *object, uint
 // --- Windows -----------------------------------------------------------------------------------------------------------------
 
 rnnp_status check_conv_node(const Model &m, const BlobNode &node) {
-  return is_depthwise(m, node) ? rnnp_op_depthwise.check(m, node) : rnnp_op_conv.check(m, node);
+  const Op &op = is_depthwise(m, node) ? rnnp_op_depthwise : lies_in_planes(m, node) ? rnnp_op_conv_planes : rnnp_op_conv;
+  return op.check(m, node);
 }
 
 // Numbers beside the channels of a convolution, in the order of its channels: [groups][out]. `of` reads one.

@@ -1,0 +1,136 @@
+// conv_planes_body.h -- convolution of planes: some units of some positions of a line, those in the lanes.
+// Room: kernels; included once by conv_planes_<isa>.cpp after a vec_<isa>.h. Touches only its arguments.
+// Contract: kernels.h, ConvPlanesArgs; the bits of a product of patches (gemm_body.h).
+// Why so: a tap is a load of neighbours in x as it lies, used for all units of the block; nothing is gathered.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_CONV_PLANES_BODY_H_
+#define RNNPACK_KERNELS_CONV_PLANES_BODY_H_
+
+#include "kernels/plane_lines.h"
+#include "kernels/rows_body.h"
+
+namespace rnnp {
+namespace {
+
+static_assert(kWidth <= kPlaneSlack, "a vector is stored that is longer than what is left");
+
+struct PutVectors {
+  static RNNPACK_INLINE void zeros(float *to, uint32_t count) {
+    for (uint32_t i = 0; i < count; i += uint32_t{kWidth}) Vec::store(to + i, Vec::set1(0.0f));
+  }
+  static RNNPACK_INLINE void line(float *to, const float *from, ptrdiff_t step, uint32_t count) {
+    uint32_t i = 0;
+    if (step == 1) {
+      for (; i + uint32_t{kWidth} <= count; i += uint32_t{kWidth}) Vec::store(to + i, Vec::load(from + i));
+    }
+    for (; i < count; ++i) to[i] = from[step * static_cast<ptrdiff_t>(i)];
+  }
+};
+
+// Of a block. Fewer units where no more are left, or where a tile holds no more.
+constexpr uint32_t kMostPlaneUnits = Vec::kRegisters >= 32 ? 8 : kPlaneUnits;
+constexpr uint32_t kMostPlaneVectors = Vec::kRegisters >= 32 ? 3 : 2;
+
+// A vector of positions.
+struct PlanePlace {
+  const float *x;
+  float *y;          // of unit 0
+  uint32_t columns;  // that there are from it on, at most kWidth
+};
+
+// kWhole: every place has a whole vector of columns.
+template <bool kWhole, uint32_t kUnits, uint32_t kVectors>
+RNNPACK_INLINE void store_planes(const ConvPlanesArgs &t, uint32_t unit, const PlanePlace *places,
+                                 const F (&acc)[kUnits][kVectors]) {
+  RNNPACK_UNROLL
+  for (uint32_t u = 0; u < kUnits; ++u) {
+    if (unit + u >= t.unit_end) return;
+    RNNPACK_UNROLL
+    for (uint32_t v = 0; v < kVectors; ++v) {
+      float *y = places[v].y + (unit + u) * t.y_plane;
+      kWhole ? Vec::store(y, acc[u][v]) : Vec::store_first(y, acc[u][v], places[v].columns);
+    }
+  }
+}
+
+template <uint32_t kUnits, uint32_t kVectors>
+RNNPACK_NOINLINE void plane_block(const ConvPlanesArgs &t, uint32_t unit, const PlanePlace *places) {
+  F acc[kUnits][kVectors];
+  RNNPACK_UNROLL
+  for (uint32_t u = 0; u < kUnits; ++u) {
+    const F start = t.start != nullptr ? Vec::broadcast(t.start + unit + u) : Vec::set1(0.0f);
+    RNNPACK_UNROLL
+    for (uint32_t v = 0; v < kVectors; ++v) acc[u][v] = start;
+  }
+  const float *from[kVectors];
+  RNNPACK_UNROLL
+  for (uint32_t v = 0; v < kVectors; ++v) from[v] = places[v].x;
+  const float *weights = t.panels + size_t{unit / t.nr} * t.k * t.nr + unit % t.nr;
+  RNNPACK_UNROLL_4
+  for (uint32_t k = 0; k < t.k; ++k, weights += t.nr) {
+    F x[kVectors];
+    RNNPACK_UNROLL
+    for (uint32_t v = 0; v < kVectors; ++v) x[v] = Vec::load(from[v] + t.taps[k]);
+    RNNPACK_UNROLL
+    for (uint32_t u = 0; u < kUnits; ++u) {
+      const F weight = Vec::broadcast(weights + u);
+      RNNPACK_UNROLL
+      for (uint32_t v = 0; v < kVectors; ++v) acc[u][v] = Vec::fma(x[v], weight, acc[u][v]);
+    }
+  }
+  if (t.y_columns % uint32_t{kWidth} == 0) {
+    store_planes<true, kUnits, kVectors>(t, unit, places, acc);
+  } else {
+    store_planes<false, kUnits, kVectors>(t, unit, places, acc);
+  }
+}
+
+// All units of some vectors of positions: their part of x stays in L1.
+template <uint32_t kVectors>
+RNNPACK_INLINE void plane_units(const ConvPlanesArgs &t, const PlanePlace *places) {
+  for (uint32_t unit = t.unit_begin; unit < t.unit_end;) {
+    const uint32_t left = t.unit_end - unit, in_tile = t.nr - unit % t.nr;
+    if (kMostPlaneUnits > kPlaneUnits && left > kPlaneUnits && in_tile >= kMostPlaneUnits) {
+      plane_block<kMostPlaneUnits, kVectors>(t, unit, places);
+      unit += kMostPlaneUnits;
+    } else {
+      plane_block<kPlaneUnits, kVectors>(t, unit, places);
+      unit += kPlaneUnits;
+    }
+  }
+}
+
+// Vectors of the next block when `left` are to be done: no block of one is left over.
+RNNPACK_INLINE uint32_t next_vectors(uint32_t left) {
+  return left <= kMostPlaneVectors ? left : left == kMostPlaneVectors + 1 ? 2 : kMostPlaneVectors;
+}
+
+void conv_planes_run(const ConvPlanesArgs *args) {
+  const ConvPlanesArgs &t = *args;
+  put_planes<PutVectors>(t.from, t.lines);
+  const uint32_t per_line = (t.y_columns + uint32_t{kWidth} - 1) / uint32_t{kWidth};
+  uint32_t line = 0, column = 0;
+  for (uint32_t left = t.y_lines * per_line; left != 0;) {
+    const uint32_t count = next_vectors(left);
+    PlanePlace places[kMostPlaneVectors];
+    for (uint32_t v = 0; v < count; ++v) {
+      const uint32_t columns = t.y_columns - column;
+      places[v] = {t.lines + line * t.line_step + column, t.y + size_t{line} * t.y_columns + column,
+                   columns < uint32_t{kWidth} ? columns : uint32_t{kWidth}};
+      column += uint32_t{kWidth};
+      if (column >= t.y_columns) ++line, column = 0;
+    }
+    if (kMostPlaneVectors > 2 && count == kMostPlaneVectors) {
+      plane_units<kMostPlaneVectors>(t, places);
+    } else if (count == 2) {
+      plane_units<2>(t, places);
+    } else {
+      plane_units<1>(t, places);
+    }
+    left -= count;
+  }
+}
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_CONV_PLANES_BODY_H_

@@ -63,9 +63,9 @@ TEST_P(ConvPlanesTest, ExactAtEveryNumberOfUnitsLinesAndColumns) {
   SKIP_UNLESS_CPU_RUNS(*GetParam());
   for (const uint32_t nr : {4u, 8u, 16u})
     for (const uint32_t units : {1u, 4u, 5u, 8u, 13u, 20u, 32u})
-      for (const uint32_t lines : {1u, 2u, 3u, 4u, 7u})
+      for (const uint32_t lines : {1u, 2u, 4u, 7u})
         for (const uint32_t columns : {1u, 4u, 15u, 16u, 17u, 40u})
-          for (const uint32_t begin : {0u, 4u, 8u}) {
+          for (const uint32_t begin : {0u, 4u}) {
             if (begin >= units) continue;
             const Planes p(nr, units, lines, columns, true);
             const std::vector<float> y = p.run(*GetParam(), begin, units);

@@ -1,6 +1,6 @@
 // conv_planes_test.cpp -- convolutions channel by channel: exact on small whole numbers at every number of units, lines and
-// columns, nothing written beside the planes, and the bits of the product of patches. Room: tests/kernels. SPDX-License-Identifier:
-// Apache-2.0
+// columns, nothing written beside the planes, and the bits of the product of patches. Room: tests/kernels.
+// SPDX-License-Identifier: Apache-2.0
 #include "kernel_support.h"
 
 namespace rnnp {

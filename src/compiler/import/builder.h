@@ -38,7 +38,7 @@ struct Builder {
   std::map<uint32_t, std::string> turned_by;  // value index -> what turned its steps round
   bool one_row_turned = false;     // one step of one row, [batch, steps, ...] in the inputs: a Reshape stands where a Transpose was
   std::set<uint32_t> step_counts;  // constants that stand for the number of steps, one for each row
-  bool float_weights = true;                    // those that the file has as f32 stay so
+  bool float_weights = true;       // those that the file has as f32 stay so
   std::map<uint32_t, std::string> const_names;  // value index of a graph input -> name
   std::map<uint32_t, int64_t> index_rows;       // value index of an i32 input -> rows of the smallest table that it looks up
 

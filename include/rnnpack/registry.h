@@ -102,6 +102,8 @@ extern const rnnp_registry rnnp_default_registry;
   X(gemm_i8_nr16)                     \
   X(gemm_i8_nr8)                      \
   X(gemm_i8_nr4)                      \
+  X(gemm_i8_woven_nr4)                \
+  X(gemm_i8_runs_nr4)                 \
   X(gemm_i4_nr16)                     \
   X(gemm_i4_nr8)                      \
   X(gemm_i4_nr4)                      \

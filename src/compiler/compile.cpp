@@ -175,7 +175,7 @@ Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
   choose_storage(&out.graph, wish);
   if (options.adjust) options.adjust(&out.graph, panels);
   choose_sparse(&out.graph, sparse, panels.nr);
-  out.blob = write_blob(out.graph, panels);
+  out.blob = write_blob(out.graph, panels, byte_scales(options.target));
   return out;
 }
 

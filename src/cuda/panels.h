@@ -20,7 +20,7 @@ inline bool kind_of_panels(const PanelFormat &f, Weights floats, Weights *kind) 
     *kind = f.weight == DType::kI8 ? Weights::kByteBlocks : Weights::kBlocks;
   } else if (is_dense_numbers(f)) {
     *kind = floats;
-  } else if (!is_sparse(f) && !is_fixed_point(f) && f.weight == DType::kI8) {
+  } else if (!is_sparse(f) && f.scales == Scales::kPerUnit && f.weight == DType::kI8) {
     *kind = Weights::kI8;
   } else {
     return false;

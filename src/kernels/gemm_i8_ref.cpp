@@ -1,25 +1,44 @@
 // gemm_i8_ref.cpp -- the gemm rows of int8 panels in plain loops: every CPU runs them, every other row is tested against them.
 // Room: kernels. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Bytes"; rows in kernels.inc. SPDX-License-Identifier: Apache-2.0
 #include "kernels/byte_rows_ref.h"
+#include "kernels/compiler.h"
 #include "kernels/gemm_ref.h"
 #include "kernels/kernel_rows.h"
+#include "pack/panel_format.h"
 
 namespace rnnp {
 namespace {
 
-template <uint32_t kNr>
-void ref_gemm_i8(const GemmArgs *args) {
-  const size_t row = size_t{args->gates} * kNr, groups = (size_t{args->k} + 3) / 4;
+// How panels lie: KR k of a unit together; those of all gates after one another, or of one gate and then of the next.
+struct Order {
+  size_t nr, kr;
+  bool apart, woven;
+};
+
+// A row's bytes times a column: KR of its weights, and the next `stride` bytes on.
+inline int32_t ref_product(const Order &o, const int8_t *bytes, const uint8_t *panel, size_t stride, size_t k) {
+  int32_t sum = 0;
+  for (size_t first = 0; first < k; first += o.kr, panel += stride) {
+    for (size_t i = 0; i < o.kr && first + i < k; ++i) {
+      const bool high = o.woven && i % 2 != 0;
+      sum += bytes[first + i] * (high ? high_of_woven(panel[i - 1], panel[i]) : low_of_woven(panel[i]));
+    }
+  }
+  return sum;
+}
+
+RNNPACK_NOINLINE void ref_gemm_bytes(const GemmArgs *args, const Order &o) {
+  const size_t row = size_t{args->gates} * o.nr, padded_k = align_up(args->k, o.kr);
   int8_t *bytes = static_cast<int8_t *>(args->scratch);
   for (uint32_t m = 0; m < args->rows; ++m) {
     const float *a = ref_row(args->a, m, args->a_row_bytes);
     const float step = ref_quantise_row(*args, a, bytes);
     for (uint32_t tile = args->tile_begin; tile < args->tile_end; ++tile) {
-      const int8_t *panel = static_cast<const int8_t *>(args->panels) + tile * groups * row * 4;
+      const uint8_t *panel = static_cast<const uint8_t *>(args->panels) + tile * padded_k * row;
       for (size_t n = 0; n < row && ref_is_written(*args, tile * row + n); ++n) {
-        int32_t sum = 0;
-        for (size_t k = 0; k < args->k; ++k) sum += bytes[k] * panel[(k / 4 * row + n) * 4 + k % 4];
-        const size_t column = tile * row + n, unit = tile * kNr + n % kNr;
+        const size_t before = o.apart ? n / o.nr * o.nr * padded_k + n % o.nr * o.kr : n * o.kr;
+        const int32_t sum = ref_product(o, bytes, panel + before, (o.apart ? o.nr : row) * o.kr, args->k);
+        const size_t column = tile * row + n, unit = tile * o.nr + n % o.nr;
         float value = static_cast<float>(sum) * (args->scales[column] * step) + ref_start(*args, m, tile, n, row);
         if (args->diagonal != nullptr && unit < args->k) value += a[unit] * args->diagonal[column];
         *ref_out(*args, m, tile, n, row) = value;
@@ -28,10 +47,16 @@ void ref_gemm_i8(const GemmArgs *args) {
   }
 }
 
+template <KernelFamily kFamily, uint32_t kNr>
+void ref_gemm_i8(const GemmArgs *args) {
+  constexpr bool kWoven = kFamily == KernelFamily::kGemmWoven, kApart = kFamily != KernelFamily::kGemm;
+  ref_gemm_bytes(args, {kNr, kWoven ? 8u : kApart ? 16u : 4u, kApart, kWoven});
+}
+
 }  // namespace
 
 #define RNNPACK_IN_gemm_i8_ref , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) ref_gemm_i8<nr>
+#define RNNPACK_RUN(family, dtype, nr) ref_gemm_i8<KernelFamily::family, nr>
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_gemm_i8_ref
 

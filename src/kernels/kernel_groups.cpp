@@ -63,6 +63,8 @@ RNNPACK_LAYOUT_GROUPS(gemm4, kGemm4)
 #define RNNPACK_GEMM_FAMILY_kPerUnit(index_bytes) RNNPACK_GEMM_FAMILY_##index_bytes
 #define RNNPACK_GEMM_FAMILY_kPerGroup(index_bytes) RNNPACK_GEMM_FAMILY_##index_bytes
 #define RNNPACK_GEMM_FAMILY_kFixed(index_bytes) kGemmFixed
+#define RNNPACK_GEMM_FAMILY_kWoven(index_bytes) kGemmWoven
+#define RNNPACK_GEMM_FAMILY_kRuns(index_bytes) kGemmRuns
 #define RNNPACK_GEMM_FAMILY_0 kGemm
 #define RNNPACK_GEMM_FAMILY_2 kGemmBlocks
 #define RNNPACK_GEMM_FAMILY_4 kGemmBlocks

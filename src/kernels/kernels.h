@@ -227,6 +227,8 @@ enum class KernelFamily : uint32_t {
   kMatMul,
   kConvPlanes,
   kGemmFixed,  // int8 panels of layers in integers: preact, and out, are whole numbers where other gemms have floats
+  kGemmWoven,  // int8 panels whose neighbours are woven, any number of gates
+  kGemmRuns,   // int8 panels in runs of k, any number of gates
 };
 
 // The gates of a gemm, and the gemm of so many gates. A family each, so that a program links the register blocks of its cells

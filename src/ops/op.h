@@ -173,7 +173,9 @@ inline const Kernel *find_panel_kernel(const OpChoice &choice, KernelFamily fami
 // The product with panels of a format and so many gates, floats being what it makes.
 inline const Kernel *find_gemm(const OpChoice &choice, const PanelFormat &format, uint32_t gates) {
   if (is_fixed_point(format)) return nullptr;
-  const KernelFamily dense = format.weight == DType::kF32 ? gemm_family(gates) : KernelFamily::kGemm;
+  KernelFamily dense = format.weight == DType::kF32 ? gemm_family(gates) : KernelFamily::kGemm;
+  if (format.scales == Scales::kWoven) dense = KernelFamily::kGemmWoven;
+  if (format.scales == Scales::kRuns) dense = KernelFamily::kGemmRuns;
   return find_panel_kernel(choice, is_sparse(format) ? KernelFamily::kGemmBlocks : dense, format);
 }
 

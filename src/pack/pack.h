@@ -45,8 +45,7 @@ uint32_t panel_format_id(const std::string &name);
 
 // Which of a dense matrix's stored weights is that of gate g (of the source's), unit and k.
 inline size_t place_in_panels(const PanelFormat &f, const MatrixSource &s, uint32_t g, uint32_t unit, uint32_t k) {
-  const size_t width = f.nr == 0 ? s.units : f.nr, groups = (size_t{s.k} + f.kr - 1) / f.kr;
-  return (((unit / width * groups + k / f.kr) * s.gates + g) * width + unit % width) * f.kr + k % f.kr;
+  return place_in_panels(f, {s.gates, s.units, s.k, s.k}, g, unit, k);
 }
 
 // What makes the panels of a row; the rows name them.

@@ -1,5 +1,5 @@
-// pack_i8.cpp -- panels of int8, of any width, with a scale and a sum for each unit of each gate.
-// SPDX-License-Identifier: Apache-2.0
+// pack_i8.cpp -- panels of int8, of any width, with a scale for each unit of each gate, and a sum where sets of instructions need
+// it. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 
@@ -33,7 +33,10 @@ PackedMatrix pack_i8(const PanelFormat &format, const MatrixSource &s) {
       int32_t sum = 0;
       for (uint32_t k = 0; k < s.k && scale > 0.0f; ++k) {
         const float q = std::nearbyint(std::min(std::max(row[k] / scale, -kMostByte), kMostByte));
-        out.panels[place_in_panels(format, s, g, unit, k)] = static_cast<uint8_t>(static_cast<int8_t>(q));
+        const size_t place = place_in_panels(format, s, g, unit, k);
+        out.panels[place] = static_cast<uint8_t>(out.panels[place] + static_cast<int>(q));
+        // A negative low half takes one away from the high one.
+        if (format.scales == Scales::kWoven && k % 2 == 0 && q < 0) out.panels[place + 1] = 255;
         sum += static_cast<int32_t>(q);
       }
       scales.push_back(scale);
@@ -41,6 +44,7 @@ PackedMatrix pack_i8(const PanelFormat &format, const MatrixSource &s) {
     }
   }
   out.scales = pack_vector(format, scales.data(), s.units, s.gates);
+  if (gates_are_apart(format)) return out;
   for (const float sum : pack_vector(format, sums.data(), s.units, s.gates)) out.unit_sums.push_back(static_cast<int32_t>(sum));
   return out;
 }

@@ -10,9 +10,11 @@
 
 namespace rnnp {
 
-// How stored weights become numbers: as they are, times a scale of their unit and gate, or of their unit, gate and group of k. Fixed:
-// of layers in integers, whose sums become whole numbers by a multiplier and shifts of their unit and gate.
-enum class Scales : uint8_t { kUnscaled, kPerUnit, kPerGroup, kFixed };
+// How stored weights become numbers: as they are, times a scale of their unit and gate, or of their unit, gate and group of k.
+// Fixed: of layers in integers, whose sums become whole numbers by a multiplier and shifts of their unit and gate. Woven, in runs:
+// per unit, for the products that small CPUs have; one gate lies behind the other, and two neighbours of a woven unit, at an even k
+// and behind it, are the halves of a number of 16 bits, low + 256 high.
+enum class Scales : uint8_t { kUnscaled, kPerUnit, kPerGroup, kFixed, kWoven, kRuns };
 
 struct PanelFormat {
   uint16_t id;
@@ -71,10 +73,31 @@ constexpr bool is_fixed_point(const PanelFormat &f) {
   return f.scales == Scales::kFixed;
 }
 
+// Whether a panel has one gate behind the other, not KR consecutive k of all gates side by side.
+constexpr bool gates_are_apart(const PanelFormat &f) {
+  return f.scales == Scales::kWoven || f.scales == Scales::kRuns;
+}
+
 struct MatrixShape {
   uint32_t gates, units, k;
   uint32_t entries;  // sparse: of all panels and gates; dense: k
 };
+
+// Which of a dense matrix's stored weights is that of a gate, unit and k.
+inline size_t place_in_panels(const PanelFormat &f, const MatrixShape &s, uint32_t gate, uint32_t unit, uint32_t k) {
+  const size_t width = f.nr == 0 ? s.units : f.nr, groups = (size_t{s.k} + f.kr - 1) / f.kr, tile = unit / width;
+  const size_t group =
+      gates_are_apart(f) ? (tile * s.gates + gate) * groups + k / f.kr : (tile * groups + k / f.kr) * s.gates + gate;
+  return (group * width + unit % width) * f.kr + k % f.kr;
+}
+
+// The weights of a woven number.
+constexpr int32_t low_of_woven(uint8_t low) {
+  return static_cast<int8_t>(low);
+}
+constexpr int32_t high_of_woven(uint8_t low, uint8_t high) {
+  return static_cast<int8_t>(high) + (low_of_woven(low) < 0);
+}
 
 // Units of all panels, those that pad the last one included.
 inline size_t padded_units(const PanelFormat &f, uint32_t units) {

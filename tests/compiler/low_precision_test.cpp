@@ -127,6 +127,27 @@ TEST(LowPrecision, BytesCostNoMoreThanTheirRounding) {
 }
 
 // Bytes that differ tell: the layer alone, the dense node alone, both.
+// What small CPUs have orders of bytes of their own for: the bits of the plain order, in kernels that are plain here.
+TEST(LowPrecision, OrdersOfBytesGiveTheSameBits) {
+  for (const Cell &cell : kCells) {
+    compiler::CompileOptions options;
+    options.weights = "int8";
+    const auto model = compiler::check_model(network(cell));
+    std::vector<std::vector<uint8_t>> blobs;
+    for (const char *target : {"cortex-m", "cortex-m4", "cortex-m55"}) {
+      options.target = target;
+      blobs.push_back(compiler::compile_model(*model, options).blob);
+    }
+    const compiler::Arrays plain = run(blobs[0]), woven = run(blobs[1]), runs = run(blobs[2]);
+    EXPECT_NE(blobs[0], blobs[1]);
+    EXPECT_NE(blobs[0], blobs[2]);
+    for (const auto &[name, array] : plain) {
+      EXPECT_EQ(array.f32, woven.at(name).f32) << cell.op << ' ' << name;
+      EXPECT_EQ(array.f32, runs.at(name).f32) << cell.op << ' ' << name;
+    }
+  }
+}
+
 TEST(LowPrecision, ANodeThatIsNamedKeepsItsFloats) {
   const onnx::ModelProto proto = network(kCells[3]);
   const auto bytes = [&](const std::vector<std::string> &keep) {

@@ -33,7 +33,7 @@ TEST(Pack, IdsOfFormatsArePinned) {
       {"i8_nr16", 11},       {"i8_nr8", 12},        {"i8_nr4", 13},         {"i4_nr16", 14},       {"i4_nr8", 15},
       {"i4_nr4", 16},        {"f32_16x4_nr16", 17}, {"f32_8x4_nr16", 18},   {"f32_4x4_nr16", 19},  {"i8_16x4_nr16", 20},
       {"i8_8x4_nr16", 21},   {"i8_4x4_nr16", 22},   {"bf16_16x4_nr16", 26}, {"bf16_8x4_nr16", 27}, {"bf16_4x4_nr16", 28},
-      {"i8_fixed_nr16", 23}, {"i8_fixed_nr8", 24},  {"i8_fixed_nr4", 25}};
+      {"i8_fixed_nr16", 23}, {"i8_fixed_nr8", 24},  {"i8_fixed_nr4", 25},   {"i8_woven_nr4", 29},  {"i8_runs_nr4", 30}};
   ASSERT_EQ(pinned.size(), std::size(kFormats));
   for (const Format &f : kFormats) {
     EXPECT_EQ(pinned.at(f.name), f.id);
@@ -137,7 +137,7 @@ TEST(Pack, NumbersOfSixteenBitsAreTheNearest) {
 TEST(Pack, BytesAreTheNearestOfTheirScale) {
   std::mt19937 rng(3);
   for (const Format &f : kFormats) {
-    if (f.row.factor != DType::kI8 || f.row.weight != DType::kI8 || is_sparse(f.row)) continue;
+    if (f.row.factor != DType::kI8 || f.row.weight != DType::kI8 || is_sparse(f.row) || gates_are_apart(f.row)) continue;
     const uint32_t units = 21, k = 39, gates = 3;
     std::vector<float> m(units * k * gates);
     std::uniform_real_distribution<float> number(-1.0f, 1.0f);
@@ -166,6 +166,41 @@ TEST(Pack, BytesAreTheNearestOfTheirScale) {
     EXPECT_EQ(1.0f / 64, packed.scales[0]);
     EXPECT_EQ(0.0f, packed.scales[1 % width]);
   }
+}
+
+// The same numbers as those of i8_nr4, one gate behind the other; woven, a number of 16 bits holds two.
+TEST(Pack, BytesOfSmallCpusAreThoseOfOthers) {
+  std::mt19937 rng(4);
+  const uint32_t units = 11, k = 39, gates = 3;
+  std::vector<float> m(units * k * gates);
+  std::uniform_real_distribution<float> number(-1.0f, 1.0f);
+  for (float &w : m) w = number(rng);
+  const MatrixSource source = {m.data(), units, k, 0, gates};
+  const PackedMatrix plain = pack_matrix(find_panel_format(13), source), woven = pack_matrix(find_panel_format(29), source),
+                     runs = pack_matrix(find_panel_format(30), source);
+  EXPECT_EQ(plain.scales, woven.scales);
+  EXPECT_EQ(plain.scales, runs.scales);
+  EXPECT_TRUE(woven.unit_sums.empty() && runs.unit_sums.empty());
+  ASSERT_EQ(size_t{3 * gates * 5 * 4 * 8}, woven.panels.size());
+  ASSERT_EQ(size_t{3 * gates * 3 * 4 * 16}, runs.panels.size());
+  uint32_t borrowed = 0;
+  for (uint32_t tile = 0; tile < 3; ++tile) {
+    for (uint32_t gate = 0; gate < gates; ++gate) {
+      for (uint32_t n = 0; n < 4; ++n) {
+        const uint32_t column = tile * gates + gate;
+        for (uint32_t i = 0; i < 40; i += 2) {
+          const size_t first = ((tile * 10 + i / 4) * gates + gate) * 16 + n * 4 + i % 4;
+          const size_t run = ((column * 3 + i / 16) * 4 + n) * 16 + i % 16, both = ((column * 5 + i / 8) * 4 + n) * 8 + i % 8;
+          const int low = static_cast<int8_t>(plain.panels[first]), high = static_cast<int8_t>(plain.panels[first + 1]);
+          ASSERT_EQ(low, static_cast<int8_t>(runs.panels[run]));
+          ASSERT_EQ(high, static_cast<int8_t>(runs.panels[run + 1]));
+          ASSERT_EQ(low + 256 * high, static_cast<int16_t>(woven.panels[both] | woven.panels[both + 1] << 8));
+          borrowed += low < 0;
+        }
+      }
+    }
+  }
+  EXPECT_LT(100u, borrowed);
 }
 
 // Halves of bytes are the nearest of their group's scale, and what is beyond K or H is a zero.

@@ -32,9 +32,11 @@ FORMATS = {1: ("f32_nr16", 32, 16, 1), 2: ("f32_nr8", 32, 8, 1), 3: ("f32_nr4", 
            5: ("f16_nr16", 16, 16, 1), 6: ("f16_nr8", 16, 8, 1), 7: ("f16_nr4", 16, 4, 1),
            8: ("bf16_nr16", 16, 16, 2), 9: ("bf16_nr8", 16, 8, 2), 10: ("bf16_nr4", 16, 4, 2),
            11: ("i8_nr16", 8, 16, 4), 12: ("i8_nr8", 8, 8, 4), 13: ("i8_nr4", 8, 4, 4),
+           29: ("i8_woven_nr4", 8, 4, 8), 30: ("i8_runs_nr4", 8, 4, 16),
            14: ("i4_nr16", 4, 16, 8), 15: ("i4_nr8", 4, 8, 8), 16: ("i4_nr4", 4, 4, 8)}
 BLOCKS = {17: (32, 1), 18: (32, 2), 19: (32, 4), 20: (8, 1), 21: (8, 2), 22: (8, 4),
           26: (16, 1), 27: (16, 2), 28: (16, 4)}  # bits of a weight, blocks of an entry
+APART = (29, 30)  # one gate behind the other
 FIXED = {23: 16, 24: 8, 25: 4}  # of layers in integers
 FORMATS.update({i: (f"i8_fixed_nr{nr}", 8, nr, 1) for i, nr in FIXED.items()})
 FORMATS.update({i: (("f32", "bf16", "i8")[32 // bits // 2] + f"_{16 // n}x4_nr16", bits, 16, 32 // bits)
@@ -146,7 +148,7 @@ class Blob:
         scaled = bits <= 8
         grouped = bits == 4
         fixed = m["format"] in FIXED
-        assert (m["group_k"] != 0) == grouped and m["group_k"] % 32 == 0 and (m["unit_sums"] != NONE) == (scaled and not grouped and not fixed)
+        assert (m["group_k"] != 0) == grouped and m["group_k"] % 32 == 0 and (m["unit_sums"] != NONE) == (scaled and not grouped and not fixed and m["format"] not in APART)
         assert (m["scales"] != NONE) == scaled and (scaled and not fixed or m["diagonal"] == NONE)
         groups = -(-m["k"] // m["group_k"]) if grouped else 1
         assert m["factor_scale"] >= (1e-31 if fixed else 0) if scaled else m["factor_scale"] == 0

@@ -30,9 +30,14 @@ float draw_factor(Random *random, Draw draw) {
   return odd[random->below(9)];
 }
 
+KernelFamily dense_family(const PanelFormat &f) {
+  if (f.scales == Scales::kWoven) return KernelFamily::kGemmWoven;
+  return f.scales == Scales::kRuns ? KernelFamily::kGemmRuns : KernelFamily::kGemm;
+}
+
 const PanelFormat &format_of(const Kernel &kernel) {
   for (const PanelFormat &f : kPanelFormats)
-    if (f.weight == kernel.dtype && f.nr == kernel.nr && f.index_bytes == 0) return f;
+    if (f.weight == kernel.dtype && f.nr == kernel.nr && f.index_bytes == 0 && dense_family(f) == kernel.family) return f;
   std::abort();
 }
 
@@ -112,7 +117,17 @@ Quantised quantise(const Problem &p, size_t m) {
 }
 
 int stored(const Problem &p, size_t tile, size_t n, size_t k) {
-  const size_t kr = p.format.kr, row = (tile * ((p.s.k + kr - 1) / kr) + k / kr) * p.width() + n;
+  const size_t kr = p.format.kr, depth = (p.s.k + kr - 1) / kr, row = (tile * depth + k / kr) * p.width() + n;
+  if (p.format.scales == Scales::kWoven) {  // of two neighbours the number low + 256 high
+    const size_t column = tile * p.s.gates + n / p.format.nr;
+    const uint8_t *at = &p.matrix.panels[((column * depth + k / 8) * 4 + n % 4) * 8 + k % 8 / 2 * 2];
+    const int both = static_cast<int16_t>(at[0] | at[1] << 8), low = static_cast<int8_t>(at[0]);
+    return k % 2 == 0 ? low : (both - low) / 256;
+  }
+  if (p.format.scales == Scales::kRuns) {
+    const size_t column = tile * p.s.gates + n / p.format.nr;
+    return static_cast<int8_t>(p.matrix.panels[((column * depth + k / 16) * 4 + n % 4) * 16 + k % 16]);
+  }
   const uint8_t byte = p.matrix.panels[row * 4 + k % 4];
   return kr == 4 ? static_cast<int8_t>(byte) : (k % 8 < 4 ? byte & 15 : byte >> 4) - 8;
 }
@@ -132,7 +147,7 @@ float expected(const Problem &p, const Quantised &q, size_t m, size_t tile, size
   };
   const float start = p.s.bias ? p.bias_values[column] : 0.0f;
   float out = 0.0f;
-  if (p.format.scales == Scales::kPerUnit) {
+  if (p.format.scales != Scales::kPerGroup) {
     out = add(sum_of(p, q, tile, n, 0, p.s.k), p.matrix.scales[column] * q.step, start);
   } else {
     const size_t group_k = p.matrix.group_k, groups = (p.s.k + group_k - 1) / group_k;
@@ -217,7 +232,7 @@ TEST_P(ByteGemmTest, TakesRowsAsTheCallBeforePreparedThem) {
 
 std::vector<const Kernel *> byte_kernels() {
   std::vector<const Kernel *> out;
-  for (const Kernel *kernel : kernels_of({KernelFamily::kGemm}))
+  for (const Kernel *kernel : kernels_of({KernelFamily::kGemm, KernelFamily::kGemmWoven, KernelFamily::kGemmRuns}))
     if (kernel->dtype == DType::kI8 || kernel->dtype == DType::kI4) out.push_back(kernel);
   return out;
 }

@@ -51,7 +51,10 @@ TEST(KernelList, ReferencesCoverEveryFamilyAndTileWidth) {
       EXPECT_NE(find_kernel(kAllKernels, KernelFamily(family), DType::kF32, nr, 0), nullptr) << family << " nr " << nr;
   for (const PanelFormat &f : kPanelFormats) {
     if (f.nr == 0) continue;
-    const KernelFamily dense = is_fixed_point(f) ? KernelFamily::kGemmFixed : KernelFamily::kGemm;
+    const KernelFamily dense = f.scales == Scales::kFixed   ? KernelFamily::kGemmFixed
+                               : f.scales == Scales::kWoven ? KernelFamily::kGemmWoven
+                               : f.scales == Scales::kRuns  ? KernelFamily::kGemmRuns
+                                                            : KernelFamily::kGemm;
     EXPECT_NE(find_kernel(kAllKernels, is_sparse(f) ? KernelFamily::kGemmBlocks : dense, f.weight, f.nr, 0), nullptr)
         << "panel format " << f.id;
   }

@@ -12,6 +12,7 @@
 #include "compiler/cli/what_helps.h"
 #include "compiler/compile.h"
 #include "compiler/emit/emit_c.h"
+#include "compiler/emit/panel_choice.h"
 #include "compiler/import/import.h"
 #include "compiler/onnx/problem.h"
 #include "rnnpack/rnnpack.h"
@@ -31,7 +32,7 @@ struct Options {
 uint32_t chunk_steps_of(const Options &options) {
   if (options.chunk_steps != 0) return options.chunk_steps;
   if (options.stream_steps != 0) return options.stream_steps;
-  return options.target == "cortex-m" ? 1 : 16;
+  return panel_width(options.target) == 4 ? 1 : 16;
 }
 
 std::string list_text(const std::vector<Io> &ios) {
@@ -141,9 +142,7 @@ void add_compile(CLI::App *app, Action *action) {
   command->add_option("model", options->model, "model.onnx; weights in a file of their own (model.onnx.data) are found beside it")
       ->required();
   command->add_option("-o,--output", options->output, "blob to write");
-  command
-      ->add_option("--target", options->target, "generic, avx512, avx2, neon, armv7 or cortex-m: the layout of the packed weights")
-      ->capture_default_str();
+  command->add_option("--target", options->target, target_names() + ": the layout of the packed weights")->capture_default_str();
   add_quantizer_options(command, &options->quantizer);
   command->add_option("--sparse", options->sparse,
                       "keep: matrices of mostly zeros become blocks; blocks: wherever that is fewer bytes; off: none (keep)");
@@ -151,7 +150,7 @@ void add_compile(CLI::App *app, Action *action) {
                       "also write NAME.c and NAME.h: the blob as a const array, with the sizes a static buffer needs");
   command
       ->add_option("--chunk-steps", options->chunk_steps,
-                   "steps per input GEMM that --emit-c sizes the session for (1 for cortex-m, else 16); memory grows with it")
+                   "steps per input GEMM that --emit-c sizes the session for (1 for Cortex-M, else 16); memory grows with it")
       ->check(CLI::Range(1u, 1024u));
   command->add_flag("--one-file", options->one_file,
                     "--emit-c writes NAME.cpp instead: model, registry and the library code it needs, nothing to install or link");

@@ -77,6 +77,7 @@ int32_t half_byte(const uint8_t *panels, size_t place) {
 // Layers in integers have them 128 too large.
 int32_t whole_number(const PanelFormat &f, const uint8_t *panels, size_t place) {
   if (f.weight == DType::kI4) return half_byte(panels, place);
+  if (f.scales == Scales::kWoven && place % 2 != 0) return high_of_woven(panels[place - 1], panels[place]);
   return is_fixed_point(f) ? panels[place] - 128 : static_cast<int8_t>(panels[place]);
 }
 
@@ -100,14 +101,14 @@ bool ExactMatrix::knows(const Matrix &m) {
   if (f.nr == 0) return false;
   if (f.scales == Scales::kUnscaled) return f.factor == DType::kF32;
   if (is_fixed_point(f)) return true;
-  return f.scales == Scales::kPerUnit ? f.weight == DType::kI8 : f.weight == DType::kI4;
+  return f.factor == DType::kI8;
 }
 
 ExactMatrix::ExactMatrix(const Matrix &m, uint32_t index)
     : rows_(m.shape.gates * m.shape.units),
       units_(m.shape.units),
       k_(m.shape.k),
-      bytes_(m.format.weight == DType::kI8 || m.format.weight == DType::kI4),
+      bytes_(m.format.scales != Scales::kUnscaled),
       grouped_(m.format.scales == Scales::kPerGroup),
       group_k_(m.group_k != 0 ? m.group_k : m.shape.k),
       factor_scale_(m.factor_scale) {
@@ -124,11 +125,10 @@ ExactMatrix::ExactMatrix(const Matrix &m, uint32_t index)
 
 void ExactMatrix::read_panels(const Matrix &m, const uint8_t *panels) {
   const PanelFormat &f = m.format;
-  const size_t depth = (size_t{k_} + f.kr - 1) / f.kr;
   for (uint32_t row = 0; row < rows_; ++row) {
     const uint32_t gate = row / units_, unit = row % units_;
     for (uint32_t k = 0; k < k_; ++k) {
-      const size_t place = (((unit / f.nr * depth + k / f.kr) * m.shape.gates + gate) * f.nr + unit % f.nr) * f.kr + k % f.kr;
+      const size_t place = place_in_panels(f, m.shape, gate, unit, k);
       if (bytes_) {
         integers_.push_back(whole_number(f, panels, place));
       } else {

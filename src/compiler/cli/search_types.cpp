@@ -217,7 +217,7 @@ class Search {
 }  // namespace
 
 size_t l2_bytes_of(const std::string &target) {
-  if (target == "cortex-m") return 0;
+  if (panel_width(target) == 4) return 0;  // cores without a cache
   if (target == "armv7") return 256 << 10;
   if (target == "neon" || target == "avx2") return 512 << 10;
   return 1 << 20;

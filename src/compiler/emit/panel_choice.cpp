@@ -13,9 +13,12 @@ struct Target {
   const char *name;
   uint32_t nr;
   bool fast_blocks;  // vector kernels for sparse panels
+  Scales bytes;      // of dense int8
 };
-constexpr Target kTargets[] = {{"generic", 16, true}, {"avx512", 16, true}, {"avx2", 16, true},
-                               {"neon", 16, true},    {"armv7", 8, false},  {"cortex-m", 4, false}};
+constexpr Target kTargets[] = {{"generic", 16, true, Scales::kPerUnit}, {"avx512", 16, true, Scales::kPerUnit},
+                               {"avx2", 16, true, Scales::kPerUnit},    {"neon", 16, true, Scales::kPerUnit},
+                               {"armv7", 8, false, Scales::kPerUnit},   {"cortex-m", 4, false, Scales::kPerUnit},
+                               {"cortex-m4", 4, false, Scales::kWoven}, {"cortex-m55", 4, false, Scales::kRuns}};
 
 struct TypeName {
   const char *name;
@@ -55,6 +58,9 @@ uint32_t group_of(const std::string &text) {
 uint32_t panel_width(const std::string &target) {
   return find(kTargets, target, "target").nr;
 }
+Scales byte_scales(const std::string &target) {
+  return find(kTargets, target, "target").bytes;
+}
 bool has_fast_blocks(const std::string &target) {
   return find(kTargets, target, "target").fast_blocks;
 }
@@ -79,7 +85,13 @@ PanelFormat dense_panels(DType weight, uint32_t nr) {
 }
 PanelFormat sparse_panels(DType weight, uint32_t nr, uint32_t index_bytes) {
   for (const PanelFormat &f : kPanelFormats) {
-    if (f.weight == weight && f.nr == nr && f.index_bytes == index_bytes && !is_fixed_point(f)) return f;
+    if (f.weight == weight && f.nr == nr && f.index_bytes == index_bytes && !is_fixed_point(f) && !gates_are_apart(f)) return f;
+  }
+  return {};
+}
+PanelFormat byte_panels(Scales scales, uint32_t nr) {
+  for (const PanelFormat &f : kPanelFormats) {
+    if (f.weight == DType::kI8 && f.nr == nr && f.index_bytes == 0 && f.scales == scales) return f;
   }
   return {};
 }

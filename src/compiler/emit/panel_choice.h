@@ -17,6 +17,8 @@ struct WeightType {
 // How many units lie side by side in a target's panels, and the type of weights of a name ("int4:64": with its group). Throw
 // UsageError, naming what is accepted.
 uint32_t panel_width(const std::string &target);
+// Which of the dense panels of int8 its instructions multiply.
+Scales byte_scales(const std::string &target);
 // Whether sparse panels have vector kernels there; elsewhere they run in plain loops.
 bool has_fast_blocks(const std::string &target);
 WeightType weight_type(const std::string &name);
@@ -26,6 +28,8 @@ std::string weight_type_name(const WeightType &type);
 PanelFormat dense_panels(DType weight, uint32_t nr);
 // Those whose index has so many bytes an entry; of id 0 where there are none.
 PanelFormat sparse_panels(DType weight, uint32_t nr, uint32_t index_bytes);
+// Dense, of int8.
+PanelFormat byte_panels(Scales scales, uint32_t nr);
 // Of layers in integers.
 PanelFormat fixed_panels(uint32_t nr);
 

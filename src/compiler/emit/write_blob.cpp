@@ -27,7 +27,8 @@ const PanelFormat kChannelPanels = find_panel_format(kRowFormat);
 
 class Writer {
  public:
-  Writer(const Graph &graph, const PanelFormat &panels) : graph_(graph), format_(panels), plan_(plan_memory(graph)) {}
+  Writer(const Graph &graph, const PanelFormat &panels, Scales bytes)
+      : graph_(graph), format_(panels), bytes_(bytes), plan_(plan_memory(graph)) {}
 
   std::vector<uint8_t> write() {
     strings_.append("", 1);
@@ -133,7 +134,9 @@ class Writer {
   }
 
   PanelFormat panels_of(const Storage &storage) const {
-    return storage.fixed ? fixed_panels(format_.nr) : sparse_panels(storage.type, format_.nr, storage.index_bytes);
+    if (storage.fixed) return fixed_panels(format_.nr);
+    if (storage.type == DType::kI8 && storage.index_bytes == 0) return byte_panels(bytes_, format_.nr);
+    return sparse_panels(storage.type, format_.nr, storage.index_bytes);
   }
 
   // `count` matrices of one shape, the source being the first of them.
@@ -395,6 +398,7 @@ class Writer {
 
   const Graph &graph_;
   const PanelFormat format_;
+  const Scales bytes_;
   const MemoryPlan plan_;
   Section values_{8}, nodes_{8}, inputs_{8}, outputs_{8}, states_{8}, matrices_{8}, attrs_{8}, strings_{1}, weights_{kBlobAlign};
   std::string node_;  // that is being written
@@ -405,14 +409,14 @@ class Writer {
 
 }  // namespace
 
-std::vector<uint8_t> write_blob(const Graph &graph, const PanelFormat &panels) {
+std::vector<uint8_t> write_blob(const Graph &graph, const PanelFormat &panels, Scales bytes) {
   if (graph.nodes.size() > kBlobMaxNodes)
     throw ModelError("the graph has " + std::to_string(graph.nodes.size()) + " nodes; accepted: up to " +
                      std::to_string(kBlobMaxNodes));
   if (graph.values.size() > kBlobMaxValues)
     throw ModelError("the graph has " + std::to_string(graph.values.size()) + " values; accepted: up to " +
                      std::to_string(kBlobMaxValues));
-  return Writer(graph, panels).write();
+  return Writer(graph, panels, bytes).write();
 }
 
 }  // namespace rnnp::compiler

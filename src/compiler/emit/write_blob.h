@@ -12,9 +12,9 @@
 
 namespace rnnp::compiler {
 
-// Packs the weights, each matrix in panels of its storage's type that are as wide as `panels`, and writes every section. Throws
-// ModelError when a limit of the format is exceeded.
-std::vector<uint8_t> write_blob(const Graph &graph, const PanelFormat &panels);
+// Packs the weights, each matrix in panels of its storage's type that are as wide as `panels`, and writes every section. Dense
+// int8 is in the panels that `bytes` says. Throws ModelError when a limit of the format is exceeded.
+std::vector<uint8_t> write_blob(const Graph &graph, const PanelFormat &panels, Scales bytes = Scales::kPerUnit);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_EMIT_WRITE_BLOB_H_

@@ -213,7 +213,8 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     """Compile an ONNX model: a file's path, an onnx.ModelProto, or the bytes of one.
 
     stream  made for streams of so many steps a call: refused when the model looks ahead
-    target  the layout of the packed weights: generic, avx512, avx2, neon, armv7 or cortex-m
+    target  the layout of the packed weights: generic, avx512, avx2, neon, armv7, cortex-m, cortex-m4 or
+            cortex-m55
     set     inputs that become constants: a number, a list or an array each
     dim     sizes of named dynamic dimensions
     shape   sizes of an input's dynamic dimensions, -1 for one left open

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/cuda_session.h"
 #include "cuda/ops/cuda_ops.h"
+#include "cuda/panels.h"
 #include "format/crc32.h"
 #include "runtime/structs.h"
 
@@ -98,6 +99,14 @@ void put_constants(Context *c) {
   }
 }
 
+// A recurrent layer that has no kernel for its weights.
+const char *words_for_layer(const Model &m, const BlobNode &node) {
+  Weights kind;
+  const AttrRecurrent &a = *m.attr<AttrRecurrent>(node);
+  const PanelFormat w = m.matrix(a.direction[0].w).format, r = m.matrix(a.direction[0].r).format;
+  return words_for_panels(kind_of_panels(w, Weights::kF32, &kind) ? r : w);
+}
+
 size_t align_device(size_t bytes) {
   return align_up(bytes, kDeviceAlign);
 }
@@ -128,8 +137,11 @@ void prepare(const rnnp_model *model, const rnnp_cuda_options *options, Prepared
   s.isa_allowed = RNNP_ISA_REFERENCE_ONLY;
   s.flags = RNNP_SESSION_PORTABLE_OPS;
   p->status = prepare_session(&kCudaRegistry, model, &s, &p->model, &p->config, &p->refusal, &c);
-  if (p->status != RNNP_OK) return;
   const Model &m = p->model;
+  const uint32_t node = p->refusal.node;
+  if (p->status == RNNP_E_LAYOUT && node != kNone && OpKind(m.nodes[node].op) == OpKind::kRecurrent)
+    p->reason = words_for_layer(m, m.nodes[node]);
+  if (p->status != RNNP_OK) return;
   const size_t lists = mul_sat(add_sat(m.values.count, m.states.count), sizeof(float *));
   p->own_bytes = align_up(add_sat(align_up(sizeof(rnnp_cuda_session), kArenaAlign), lists), kArenaAlign);
   p->host_bytes = add_sat(p->own_bytes, p->config.session_bytes);
@@ -212,7 +224,8 @@ rnnp_status rnnp_cuda_plan(const rnnp_model *model, const rnnp_cuda_options *opt
     if (p.model.nodes[i].op != uint32_t(rnnp::OpKind::kRecurrent) || seen++ != layer) continue;
     const rnnp::AttrRecurrent &a = *p.model.attr<rnnp::AttrRecurrent>(p.model.nodes[i]);
     rnnp::cuda::LayerPlan plan;
-    if (!rnnp::cuda::plan_recurrent_node(p.context, a, p.config.chunk_steps, &plan)) return RNNP_E_LAYOUT;
+    if (!rnnp::cuda::plan_recurrent_node(p.context, a, p.context.limits.max_batch, p.config.chunk_steps, &plan))
+      return RNNP_E_LAYOUT;
     return rnnp::give_struct(rnnp::cuda::facts_of(plan), facts) ? RNNP_OK : RNNP_E_ARG;
   }
   return RNNP_E_ARG;

@@ -2,6 +2,7 @@
 #include "cuda/cuda_session.h"
 #include "cuda/kernels/args.h"
 #include "cuda/ops/cuda_ops.h"
+#include "cuda/ops/recurrent_pieces.h"
 #include "format/crc32.h"
 #include "runtime/structs.h"
 

@@ -5,6 +5,8 @@
 //   matrix units: for each warp, for each of its k-tiles (tile % 8 = warp), for each row tile of 16 rows: the A fragment of
 //        mma.m16n8k16, 32 lanes x 16 bytes. The last row tile may be a half one (rows 0..7): 32 lanes x 8 bytes. Row = unit * G +
 //        gate. A fragment of mma.m16n8k32 is the same with two bytes in the place of each half.
+//   int4 for each row tile of 16 rows, for each k-tile of 32 k: the A fragment of mma.m16n8k32, 32 lanes x 8 bytes, rows 0..7 in
+//        the low halves of bytes and rows 8..15 in the high ones; then the 16 rows' scales
 //   f32  for each warp (16 rows), for each group of 64 columns, for each pair of rows: 32 lanes x { w[r][c] w[r][c+1] w[r+1][c]
 //        w[r+1][c+1] }, c = 64 group + 2 lane. A warp has 16 / G whole units; what is left of its rows is 0.
 // SPDX-License-Identifier: Apache-2.0
@@ -32,16 +34,17 @@ struct Shape {
 
 // What a matrix is multiplied as. f32, f16, bf16: numbers of the blob, rounded; the others as the blob has them, by the CPU's law
 // (docs/KERNELS.md, "Bytes" and "Blocks").
-enum class Weights : uint32_t { kF32 = 0, kF16 = 1, kBf16 = 2, kI8 = 3, kBlocks = 4, kByteBlocks = 5 };
+enum class Weights : uint32_t { kF32 = 0, kF16 = 1, kBf16 = 2, kI8 = 3, kBlocks = 4, kByteBlocks = 5, kI4 = 6 };
 
 constexpr bool on_matrix_units(Weights w) {
-  return w == Weights::kF16 || w == Weights::kBf16 || w == Weights::kI8;
+  return w == Weights::kF16 || w == Weights::kBf16 || w == Weights::kI8 || w == Weights::kI4;
 }
 constexpr bool are_blocks(Weights w) {
   return w == Weights::kBlocks || w == Weights::kByteBlocks;
 }
+// What they are multiplied by is made bytes.
 constexpr bool are_bytes(Weights w) {
-  return w == Weights::kI8 || w == Weights::kByteBlocks;
+  return w == Weights::kI8 || w == Weights::kByteBlocks || w == Weights::kI4;
 }
 // A sum begins with what it is added to, as on the CPU; else it is added to it at the end.
 constexpr bool is_chained(Weights w) {
@@ -52,7 +55,7 @@ constexpr bool is_chained(Weights w) {
 // k of these shapes counts halves: of bytes, pairs.
 
 constexpr Shape in_halves(Weights w, const Shape &s) {
-  return {s.gates, w == Weights::kI8 ? ceil_div(s.k, 2) : s.k, s.units};
+  return {s.gates, on_matrix_units(w) && are_bytes(w) ? ceil_div(s.k, 2) : s.k, s.units};
 }
 
 constexpr uint32_t mma_rows(const Shape &s) {
@@ -78,6 +81,37 @@ constexpr size_t mma_place(const Shape &s, uint32_t row, uint32_t k) {
   const uint32_t reg = half ? column / 8 : 2 * (column / 8) + r / 8;
   return (size_t{warp} * k_tiles_per_warp(s) + step) * step_bytes(s) + m * 512 + lane * (half ? 8 : 16) + 4 * reg +
          2 * (column % 2);
+}
+// --- int4: shapes of halves, as above ----------------------------------------------------------------------------------------
+
+constexpr uint32_t kNibbleWords = kLanes * 8, kNibbleScales = 16 * 4, kNibbleTile = kNibbleWords + kNibbleScales;
+constexpr uint32_t kNibbleTileK = 32;
+
+constexpr uint32_t row_tiles(const Shape &s) {
+  return ceil_div(mma_rows(s), 16);
+}
+constexpr uint32_t k_tiles(const Shape &s) {
+  return ceil_div(s.k, 16);
+}
+constexpr size_t nibble_image_bytes(const Shape &s) {
+  return size_t{row_tiles(s)} * k_tiles(s) * kNibbleTile;
+}
+constexpr size_t nibble_tile(const Shape &s, uint32_t row_tile, uint32_t k_tile) {
+  return (size_t{row_tile} * k_tiles(s) + k_tile) * kNibbleTile;
+}
+// In halves of bytes. k: of weights, 2 to a half of the shape.
+constexpr size_t nibble_place(const Shape &s, uint32_t row, uint32_t k) {
+  const uint32_t column = k / 2 % 16, lane = row % 8 * 4 + column % 8 / 2;
+  return (nibble_tile(s, row / 16, k / kNibbleTileK) + lane * 8 + column / 8 * 4 + 2 * (column % 2) + k % 2) * 2 + row % 16 / 8;
+}
+constexpr size_t scale_place(const Shape &s, uint32_t row, uint32_t k_tile) {
+  return nibble_tile(s, row / 16, k_tile) + kNibbleWords + row % 16 * 4;
+}
+
+// --- What both have ----------------------------------------------------------------------------------------------------------
+
+constexpr size_t matrix_image_bytes(Weights weights, const Shape &s) {
+  return weights == Weights::kI4 ? nibble_image_bytes(s) : mma_image_bytes(s);
 }
 // Halves from one column of h or x to the next in shared memory: 4 words mod 8, so no two lanes of a fragment share a bank.
 constexpr uint32_t column_stride(uint32_t k) {
@@ -121,7 +155,7 @@ constexpr uint32_t block_column_bytes(Weights w, uint32_t k) {
 // --- All ---------------------------------------------------------------------------------------------------------------------
 
 constexpr size_t image_bytes(Weights weights, const Shape &s) {
-  return on_matrix_units(weights) ? mma_image_bytes(in_halves(weights, s)) : f32_image_bytes(s.k);
+  return on_matrix_units(weights) ? matrix_image_bytes(weights, in_halves(weights, s)) : f32_image_bytes(s.k);
 }
 // Rows of a block in the order of its pre-activations and biases, and the row of a gate of one of its units.
 constexpr uint32_t block_rows(Weights weights, const Shape &s) {
@@ -131,8 +165,9 @@ constexpr uint32_t row_of_gate(Weights weights, uint32_t gates, uint32_t unit, u
   if (weights != Weights::kF32) return unit * gates + gate;
   return unit / units_per_warp(gates) * kWarpRows + unit % units_per_warp(gates) * gates + gate;
 }
-// Dense ones.
+// Dense ones: the byte, of int4 the half of one.
 constexpr size_t place_of_weight(Weights weights, const Shape &s, uint32_t row, uint32_t k) {
+  if (weights == Weights::kI4) return nibble_place(in_halves(weights, s), row, k);
   if (weights == Weights::kI8) return mma_place(in_halves(weights, s), row, k / 2) + k % 2;
   return weights == Weights::kF32 ? f32_place(s.k, row, k) : mma_place(s, row, k);
 }
@@ -157,6 +192,22 @@ constexpr ResidentShared resident_mma_shared(const Shape &s, uint32_t batch, uin
   m.z = m.h + own;
   m.weights = align_shared(m.z + own);
   m.bytes = m.weights + kWarps * rest * step_bytes(s);
+  return m;
+}
+// int4: sums are whole, scales of all k-tiles are here. tiles: row tiles of a warp.
+struct NibblesShared {
+  uint32_t input, sums, c, h, z, scales, weights, bytes;
+};
+constexpr NibblesShared resident_nibbles_shared(const Shape &s, uint32_t batch, uint32_t columns, uint32_t tiles, uint32_t held) {
+  NibblesShared m = {};
+  const uint32_t rest = k_tiles(s) > held ? k_tiles(s) - held : 0, own = batch * s.units * 4;
+  m.sums = align_shared(columns * column_stride(s.k) * 2);
+  m.c = m.sums + columns * partial_stride(s) * 4;
+  m.h = m.c + own;
+  m.z = m.h + own;
+  m.scales = align_shared(m.z + own);
+  m.weights = m.scales + kWarps * tiles * k_tiles(s) * kNibbleScales;
+  m.bytes = m.weights + kWarps * tiles * rest * kNibbleWords;
   return m;
 }
 constexpr ResidentShared resident_f32_shared(const Shape &s, uint32_t batch, uint32_t reg_groups) {

@@ -14,6 +14,7 @@ enum class KernelId : uint32_t {
 #define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps) resident_##weights##_##cell##_##half_tiles##_##reg_steps,
 #define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups) resident_f32_##cell##_##reg_groups,
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held) resident_##weights##_##cell##_##columns##_##held,
+#define RNNPACK_CUDA_RESIDENT_NIBBLES(cell, tiles, held) resident_nibbles_##cell##_##tiles##_##held,
 #define RNNPACK_CUDA_STEP(kernel, weights, cell, generic) step_##weights##_##cell##_##generic,
 #define RNNPACK_CUDA_PRODUCT(kernel, weights) product_##weights,
 #define RNNPACK_CUDA_PLAIN(name, args) name,
@@ -21,8 +22,8 @@ enum class KernelId : uint32_t {
   count
 };
 
-// What there is of resident kernels. half_tiles: on matrix units; columns: of blocks, batch rows at a time; held: k-tiles, groups
-// of columns, or bundles, in registers.
+// What there is of resident kernels. half_tiles: on matrix units, of int4 at most; columns: of blocks, batch rows at a time; held:
+// k-tiles, groups of columns, or bundles, in registers.
 struct Resident {
   KernelId id;
   Weights weights;
@@ -37,6 +38,8 @@ inline constexpr Resident kResidents[] = {
   {KernelId::resident_f32_##cell##_##reg_groups, Weights::kF32, Cell::cell, 0, 0, reg_groups},
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held) \
   {KernelId::resident_##weights##_##cell##_##columns##_##held, Weights::weights, Cell::cell, 0, columns, held},
+#define RNNPACK_CUDA_RESIDENT_NIBBLES(cell, tiles, held) \
+  {KernelId::resident_nibbles_##cell##_##tiles##_##held, Weights::kI4, Cell::cell, 2 * kWarps * tiles, 0, held},
 #include "cuda/kernels/device_kernels.inc"
 };
 

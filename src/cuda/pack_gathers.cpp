@@ -1,6 +1,8 @@
 // pack_gathers.cpp -- Contract: pack_gathers.h. SPDX-License-Identifier: Apache-2.0
 #include "cuda/pack_gathers.h"
 
+#include "cuda/panels.h"
+
 namespace rnnp {
 namespace cuda {
 namespace {
@@ -14,16 +16,6 @@ uint32_t idle_word(const RowGroup &g, const SlotTable &table, uint32_t slot) {
   }
   while ((used >> bank & 1) != 0) ++bank;
   return zero_word(g.k, bank);
-}
-
-// What a lane multiplies in a slot, of an entry of the matrix.
-uint32_t weight_of(Weights weights, const Matrix &m, uint32_t entry, uint32_t part, uint32_t lane) {
-  const size_t unit = lane % kPanelUnits;
-  const size_t word =
-      are_bytes(weights) ? entry * size_t{kPanelUnits} + unit : (entry * size_t{kParts} + part) * kPanelUnits + unit;
-  uint32_t bits;
-  copy_bytes(&bits, m.panels + 4 * word, sizeof bits);
-  return bits;
 }
 
 void put_lane(uint8_t *bundle, uint32_t lane, uint32_t slot, uint32_t weight, uint32_t word) {
@@ -44,7 +36,7 @@ void write_slot(const Matrix &m, const RowGroup &g, const SlotTable &table, uint
         if (entry == kNoEntry)
           put_lane(bundle, lane, place.slot, 0, idle);
         else
-          put_lane(bundle, lane, place.slot, weight_of(table.weights, m, entry, part, lane), g.quad(strip, entry));
+          put_lane(bundle, lane, place.slot, word_in_block(m, entry, part, lane % kPanelUnits), g.quad(strip, entry));
       }
     }
   }

@@ -16,7 +16,7 @@ float beside(const Matrix &m, uint32_t index, const float *numbers, uint32_t gat
 ByteScales pack_scales(Context *c, Weights weights, const Shape &s, const GatesOf &from) {
   ByteScales scales = {};
   const uint32_t units = from.m.shape.units;
-  if (are_bytes(weights)) {
+  if (are_bytes(weights) && weights != Weights::kI4) {
     scales.scale = pack_numbers(c, weights, s, units, [&](uint32_t gate, uint32_t unit) {
       return beside(from.of(gate), from.index, from.of(gate).scales, from.within(gate), unit);
     });
@@ -27,17 +27,26 @@ ByteScales pack_scales(Context *c, Weights weights, const Shape &s, const GatesO
     });
   }
   scales.factor = from.m.factor_scale;
+  scales.group_k = from.m.group_k;
   return scales;
 }
 
 }  // namespace
 
 BlockMatrix put_blocks(Context *c, const Matrix &m) {
-  const uint8_t *panels = c->image.put_bytes(m.panels, panels_bytes(m.format, m.shape));
+  const uint32_t parts = m.format.weight == DType::kI8 ? 1 : kBlockK;
+  const Image::Part part = c->image.reserve(mul_sat(mul_sat(m.shape.entries, parts), kPanelUnits * sizeof(uint32_t)));
+  uint8_t *to = part.host;
+  for (size_t entry = 0; to != nullptr && entry < m.shape.entries; ++entry) {
+    for (uint32_t i = 0; i < parts * kPanelUnits; ++i, to += sizeof(uint32_t)) {
+      const uint32_t word = word_in_block(m, entry, i / kPanelUnits, i % kPanelUnits);
+      copy_bytes(to, &word, sizeof word);
+    }
+  }
   const uint8_t *index = c->image.put_bytes(m.index, index_bytes(m.format, m.shape));
   const uint32_t *first = view_as<uint32_t>(index);
   const uint16_t *quads = index == nullptr ? nullptr : view_as<uint16_t>(first + sparse_columns(m.format, m.shape) + 1);
-  return {panels, first, quads, m.shape.gates, m.format.index_bytes / 2u};
+  return {part.device, first, quads, m.shape.gates, m.format.index_bytes / 2u};
 }
 
 DeviceMatrix pack_matrix(Context *c, Weights weights, const Shape &s, const GatesOf &from) {
@@ -45,9 +54,14 @@ DeviceMatrix pack_matrix(Context *c, Weights weights, const Shape &s, const Gate
   if (are_blocks(weights)) {
     d.blocks = put_blocks(c, from.m);
   } else {
-    d.image = pack_weights(c, weights, s, from.m.shape.units, [&](uint32_t gate, uint32_t unit, uint32_t k) {
-      return weight_in_panels(from.of(gate), from.index, from.within(gate), unit, k);
-    });
+    d.image = pack_weights(
+        c, weights, s, from.m.shape.units,
+        [&](uint32_t gate, uint32_t unit, uint32_t k) {
+          return weight_in_panels(from.of(gate), from.index, from.within(gate), unit, k);
+        },
+        [&](uint32_t gate, uint32_t unit, uint32_t k) {
+          return scale_of_group(from.of(gate), from.index, from.within(gate), unit, k);
+        });
   }
   d.scales = pack_scales(c, weights, s, from);
   return d;

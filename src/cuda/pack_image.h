@@ -2,15 +2,18 @@
 #ifndef RNNPACK_CUDA_PACK_IMAGE_H_
 #define RNNPACK_CUDA_PACK_IMAGE_H_
 
-#include "cuda/ops/cuda_ops.h"
+#include "cuda/ops/recurrent_pieces.h"
 #include "cuda/panels.h"
 
 namespace rnnp {
 namespace cuda {
 
-// Numbers, or halves or bytes, as the kernels of `weights` have them.
-inline void put_weight(Weights weights, uint8_t *to, float v) {
-  if (weights == Weights::kF32) {
+// Numbers, or halves or bytes, as the kernels of `weights` have them. place: place_of_weight; where zeros are.
+inline void put_weight(Weights weights, uint8_t *image, size_t place, float v) {
+  uint8_t *to = image + (weights == Weights::kI4 ? place / 2 : place);
+  if (weights == Weights::kI4) {
+    *to = static_cast<uint8_t>(*to | (static_cast<int32_t>(v) & 15) << place % 2 * 4);
+  } else if (weights == Weights::kF32) {
     copy_bytes(to, &v, sizeof v);
   } else if (weights == Weights::kI8) {
     *to = static_cast<uint8_t>(static_cast<int8_t>(v));
@@ -20,9 +23,9 @@ inline void put_weight(Weights weights, uint8_t *to, float v) {
   }
 }
 
-// A dense matrix as blocks of s.units of its units: weight(gate, unit, k) each.
-template <class Weight>
-const uint8_t *pack_weights(Context *c, Weights weights, const Shape &s, uint32_t all_units, Weight weight) {
+// A dense matrix as blocks of s.units of its units: weight(gate, unit, k) each; of int4, scale(gate, unit, k) of each k-tile.
+template <class Weight, class Scale>
+const uint8_t *pack_weights(Context *c, Weights weights, const Shape &s, uint32_t all_units, Weight weight, Scale scale) {
   const uint32_t blocks = ceil_div(all_units, s.units);
   const size_t bytes = image_bytes(weights, s);
   const Image::Part part = c->image.reserve(mul_sat(blocks, bytes));
@@ -32,7 +35,11 @@ const uint8_t *pack_weights(Context *c, Weights weights, const Shape &s, uint32_
     for (uint32_t gate = 0; gate < s.gates; ++gate) {
       const uint32_t row = row_of_gate(weights, s.gates, unit % s.units, gate);
       uint8_t *block = part.host + unit / s.units * bytes;
-      for (uint32_t k = 0; k < s.k; ++k) put_weight(weights, block + place_of_weight(weights, s, row, k), weight(gate, unit, k));
+      for (uint32_t k = 0; weights == Weights::kI4 && k < s.k; k += kNibbleTileK) {
+        const float v = scale(gate, unit, k);
+        copy_bytes(block + scale_place(in_halves(weights, s), row, k / kNibbleTileK), &v, sizeof v);
+      }
+      for (uint32_t k = 0; k < s.k; ++k) put_weight(weights, block, place_of_weight(weights, s, row, k), weight(gate, unit, k));
     }
   }
   return part.device;
@@ -56,7 +63,7 @@ const float *pack_numbers(Context *c, Weights weights, const Shape &s, uint32_t 
   return view_as<float>(part.device);
 }
 
-// Blocks as they are.
+// Blocks as they are, but f32 for bf16.
 BlockMatrix put_blocks(Context *c, const Matrix &m);
 
 // Matrix `index` of the gates of m, and of `last` the gate that follows them, if any.

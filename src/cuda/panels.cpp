@@ -45,10 +45,27 @@ float weight_in_panels(const Matrix &m, uint32_t index, uint32_t gate, uint32_t 
   const size_t place = (((unit / width * groups + k / f.kr) * m.shape.gates + gate) * width + unit % width) * f.kr + k % f.kr;
   const uint8_t *panels = m.panels + panels_bytes(f, m.shape) * index;
   if (f.weight == DType::kF32) return view_as<float>(static_cast<const void *>(panels))[place];
+  if (f.weight == DType::kI4) {  // eight k are four bytes, the first four k in the low halves
+    const uint32_t byte = panels[place / 8 * 4 + place % 4];
+    return static_cast<float>(place % 8 < 4 ? byte & 15u : byte >> 4) - 8.0f;
+  }
   if (f.weight == DType::kI8) return static_cast<int8_t>(panels[place]);
   uint16_t bits;
   copy_bytes(&bits, panels + 2 * place, sizeof bits);
   return f.weight == DType::kF16 ? value_of_f16(bits) : of_bits(uint32_t{bits} << 16);
+}
+
+uint32_t word_in_block(const Matrix &m, size_t entry, uint32_t part, uint32_t unit) {
+  if (m.format.weight == DType::kBf16) {
+    uint16_t bits;  // [pair of k][unit][2]
+    copy_bytes(&bits, m.panels + (((entry * (kBlockK / 2) + part / 2) * kPanelUnits + unit) * 2 + part % 2) * sizeof bits,
+               sizeof bits);
+    return uint32_t{bits} << 16;
+  }
+  const size_t word = m.format.weight == DType::kI8 ? entry * kPanelUnits + unit : (entry * kBlockK + part) * kPanelUnits + unit;
+  uint32_t bits;
+  copy_bytes(&bits, m.panels + 4 * word, sizeof bits);
+  return bits;
 }
 
 }  // namespace cuda

@@ -64,13 +64,14 @@ uint32_t steps_per_launch(const LayerShape &s, const PlanLimits &l, const LayerP
   return steps != 0 ? static_cast<uint32_t>(steps) : 1;
 }
 
-uint64_t bytes_of_weight(Weights w) {
-  return are_bytes(w) ? 1 : w == Weights::kF16 || w == Weights::kBf16 ? 2 : 4;
+// Of int4 with a scale for each 32.
+uint64_t bits_of_weight(Weights w) {
+  return w == Weights::kI4 ? 5 : are_bytes(w) ? 8 : on_matrix_units(w) ? 16 : 32;
 }
 
 // What a step reads of R; of a sparse one, where every row group has as many blocks as the longest of its gate.
 uint64_t bytes_of_step(const LayerShape &s) {
-  if (!are_blocks(s.r)) return uint64_t{gates_of(s.cell)} * s.hidden * s.hidden * bytes_of_weight(s.r);
+  if (!are_blocks(s.r)) return uint64_t{gates_of(s.cell)} * s.hidden * s.hidden * bits_of_weight(s.r) / 8;
   uint64_t bundles = 0;
   for (const uint32_t of_gate : s.bundles) bundles += of_gate;
   return bundles * ceil_div(s.hidden, kGroupUnits) * kParts * kBundleWords;
@@ -110,6 +111,7 @@ void plan_resident(const Choice &c, LayerPlan *p) {
   p->predicted_ns = static_cast<uint32_t>(c.predicted_ns);
   const Weights weights = c.resident->weights;
   const uint32_t of_held = are_blocks(weights)        ? kBundleBytes / kLanes / 4
+                           : weights == Weights::kI4  ? c.resident->half_tiles / kWarps
                            : on_matrix_units(weights) ? 2 * c.resident->half_tiles
                                                       : 32;
   snprintf(p->reason, sizeof p->reason, "resident%s: %u blocks x %u units, up to %u registers and %u KiB of shared memory",
@@ -167,6 +169,7 @@ bool layer_shape(const Model &m, const AttrRecurrent &a, Weights floats, LayerSh
     const BlobDirection &b = a.direction[d];
     const Matrix r = m.matrix(b.r), candidate = m.matrix(b.r_output == kNone ? b.r : b.r_output);
     if (!kind_of_panels(m.matrix(b.w).format, floats, &s->w) || !kind_of_panels(r.format, floats, &s->r)) return false;
+    if (r.group_k != candidate.group_k) return false;
     s->plain = s->plain && is_plain(a, b);
     const bool same = s->cell == Cell::kGru ? candidate.diagonal == nullptr : candidate.factor_scale == r.factor_scale;
     s->one_step = s->one_step && r.factor_scale != 0 && candidate.factor_scale != 0 && same;

@@ -28,9 +28,9 @@ uint32_t units_for(const Resident &r, uint32_t hidden, const PlanLimits &l) {
   const uint32_t gates = gates_of(r.cell);
   if (r.weights == Weights::kF32) return kWarps * units_per_warp(gates);
   if (are_blocks(r.weights)) return ceil_div(ceil_div(hidden, kGroupUnits), allowed_blocks(l)) * kGroupUnits;
-  const uint32_t word = r.weights == Weights::kI8 ? 4 : 2, most = r.half_tiles * 8 / gates / word * word;
+  const uint32_t word = are_bytes(r.weights) ? 4 : 2, most = r.half_tiles * 8 / gates / word * word;
   const uint32_t share = most == 0 ? 0 : ceil_div(ceil_div(hidden, ceil_div(hidden, most)), word) * word;
-  if (half_row_tiles({gates, hidden, share}) == r.half_tiles) return share;
+  if (r.weights == Weights::kI4 || half_row_tiles({gates, hidden, share}) == r.half_tiles) return share;
   return most != 0 && half_row_tiles({gates, hidden, most}) == r.half_tiles ? most : 0;
 }
 
@@ -47,6 +47,15 @@ Work mma_work(const Resident &r, const LayerShape &s, const Choice &c, uint64_t 
   const uint64_t total = k_tiles_per_warp(shape), rest = total > r.held ? total - r.held : 0;
   const uint64_t macs = uint64_t{ceil_div(half_row_tiles(shape), 2)} * total * kWarps * 2048;
   return {macs * groups / rates.mma_macs_per_clock, rest * kWarps * step_bytes(shape) * groups};
+}
+// A warp has whole row tiles, and four warps share the SM's matrix units.
+Work nibble_work(const Resident &r, const LayerShape &s, const Choice &c, uint64_t groups, const ArchRates &rates) {
+  constexpr uint64_t kUnits = 4;
+  const Shape shape = in_halves(r.weights, {gates_of(s.cell), s.hidden, c.units});
+  const uint64_t tiles = r.half_tiles / 2 / kWarps, rows = row_tiles(shape) < kUnits ? kUnits : row_tiles(shape);
+  const uint64_t total = k_tiles(shape), rest = total > r.held ? total - r.held : 0;
+  return {rows * total * 2048 * groups / rates.mma_macs_per_clock,
+          kWarps * tiles * (rest * kNibbleWords + total * kNibbleScales) * groups};
 }
 Work f32_work(const Resident &r, const LayerShape &s, uint64_t batch, const ArchRates &rates) {
   const uint64_t total = column_groups(s.hidden), rest = total > r.held ? total - r.held : 0;
@@ -72,6 +81,7 @@ uint64_t predict(const Resident &r, const LayerShape &s, const PlanLimits &l, co
   const uint64_t passes = s.cell == Cell::kGru ? 2 : 1, groups = ceil_div(l.max_batch, c.columns);
   const uint64_t mhz = l.device.clock_mhz != 0 ? l.device.clock_mhz : 1000;
   const Work work = are_blocks(r.weights)        ? gather_work(r, s, c, l.max_batch, groups)
+                    : r.weights == Weights::kI4  ? nibble_work(r, s, c, groups, rates)
                     : on_matrix_units(r.weights) ? mma_work(r, s, c, groups, rates)
                                                  : f32_work(r, s, l.max_batch, rates);
   const uint64_t of_word = units_of_exchanged_word(r.weights);
@@ -84,6 +94,8 @@ uint64_t predict(const Resident &r, const LayerShape &s, const PlanLimits &l, co
 
 uint64_t shared_bytes_of(const Resident &r, const LayerShape &s, const PlanLimits &l, const Choice &c) {
   const Shape shape = in_halves(r.weights, {gates_of(s.cell), s.hidden, c.units});
+  if (r.weights == Weights::kI4)
+    return resident_nibbles_shared(shape, l.max_batch, c.columns, r.half_tiles / 2 / kWarps, r.held).bytes;
   if (on_matrix_units(r.weights)) return resident_mma_shared(shape, l.max_batch, c.columns, r.held).bytes;
   if (!are_blocks(r.weights)) return resident_f32_shared(shape, l.max_batch, r.held).bytes;
   return gather_shared(r.weights, gather_shape(s, c.units), l.max_batch, c.columns, r.held).bytes;

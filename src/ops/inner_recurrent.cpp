@@ -3,6 +3,7 @@
 // block of them side by side in the kernels. Touches: its object, its thread's part of the scratch, its outputs.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
+#include "ops/inner_rows.h"
 #include "ops/panel_product.h"
 #include "ops/recurrent_check.h"
 #include "ops/recurrent_plan.h"
@@ -234,32 +235,23 @@ void run_block(const Inner &inner, const InnerDirection &dir, const Block &b, ui
   if (lstm) finish_rows(b.y_c, b.y_c_stride, buffers[2], row_bytes, b.rows, inner.hidden_size);
 }
 
-// A row of an optional operand or result, at a place within it; nullptr where there is none.
-float *optional_row(const RunEnv &env, uint32_t value, size_t row, size_t elem) {
-  if (value == kNone || env.values[value].data == nullptr) return nullptr;
-  return row_of(env.values[value], !env.model->values[value].sequence && !is_const(*env.model, value) ? row % env.batch : row) +
-         elem;
-}
-
-// Rows side by side: those of one row of the value where it holds several, else neighbouring rows of the value.
+// Rows side by side (inner_rows.h).
 void run_rows(const RunEnv &env, const BlobNode &node, const Inner &inner, size_t row, uint32_t first, uint32_t count, uint32_t d,
               uint8_t *scratch) {
   const Model &m = *env.model;
   const size_t hidden = inner.hidden_size, width = hidden * inner.direction_count;
   const size_t state_at = (size_t{d} * inner.rows + first) * hidden;
-  const auto stride = [&](uint32_t value, size_t within) {
-    return inner.rows > 1 ? within * sizeof(float) : value == kNone ? 0 : env.values[value].row_bytes;
-  };
+  const auto stride = [&](uint32_t value, size_t elems) { return inner_stride(env, value, inner.rows, elems); };
   const uint32_t in[3] = {m.node_input(node, 0), m.node_input(node, 1), m.node_input(node, 2)};
   const uint32_t out[3] = {m.node_output(node, 0), m.node_output(node, 1), m.node_output(node, 2)};
   Block b = {};
   b.rows = count;
-  b.x = optional_row(env, in[0], row, first * size_t{inner.input_size});
-  b.h0 = optional_row(env, in[1], row, state_at);
-  b.c0 = optional_row(env, in[2], row, state_at);
-  b.y = optional_row(env, out[0], row, first * width + d * hidden);
-  b.y_h = optional_row(env, out[1], row, state_at);
-  b.y_c = optional_row(env, out[2], row, state_at);
+  b.x = inner_row(env, in[0], row, first * size_t{inner.input_size});
+  b.h0 = inner_row(env, in[1], row, state_at);
+  b.c0 = inner_row(env, in[2], row, state_at);
+  b.y = inner_row(env, out[0], row, first * width + d * hidden);
+  b.y_h = inner_row(env, out[1], row, state_at);
+  b.y_c = inner_row(env, out[2], row, state_at);
   b.x_stride = stride(in[0], inner.input_size);
   b.h0_stride = stride(in[1], hidden);
   b.c0_stride = stride(in[2], hidden);
@@ -267,18 +259,6 @@ void run_rows(const RunEnv &env, const BlobNode &node, const Inner &inner, size_
   b.y_h_stride = stride(out[1], hidden);
   b.y_c_stride = stride(out[2], hidden);
   run_block(inner, inner.direction[d], b, scratch);
-}
-
-// Operands that are the same for all steps are found again at every step: then rows of one step alone are neighbours.
-uint32_t neighbours(const RunEnv &env, const BlobNode &node, size_t row, size_t end, uint32_t most) {
-  size_t left = end - row;
-  for (uint32_t i = 0; i < 3; ++i) {
-    const uint32_t v = env.model->node_input(node, i);
-    if (v == kNone || env.model->values[v].sequence) continue;
-    const size_t in_step = env.batch - row % env.batch;
-    left = left < in_step ? left : in_step;
-  }
-  return left < most ? static_cast<uint32_t>(left) : most;
 }
 
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
@@ -290,7 +270,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
   size_t row, end;
   split_range(chunk_rows(env, y), env.threads, thread, &row, &end);
   while (row < end) {
-    const uint32_t count = inner.rows > 1 ? 1 : neighbours(env, node, row, end, inner.block);
+    const uint32_t count = inner.rows > 1 ? 1 : inner_neighbours(env, node, row, end, inner.block);
     for (uint32_t d = 0; d < inner.direction_count; ++d) {
       for (uint32_t first = 0; first < inner.rows; first += inner.block) {
         const uint32_t left = inner.rows - first, block = left < inner.block ? left : inner.block;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "forged_sample.h"
+#include "support/inner_blobs.h"
 
 namespace {
 
@@ -14,44 +15,7 @@ using rnnp::AttrInnerRecurrent;
 using rnnp::AttrRecurrent;
 using rnnp::Cell;
 
-constexpr uint32_t kIn = 5, kHidden = 9;
-
-RecurrentOptions options_of(Cell cell, bool bidirectional) {
-  RecurrentOptions o;
-  o.cell = cell;
-  o.hidden = kHidden;
-  o.bidirectional = bidirectional;
-  return o;
-}
-
-// A layer along time: [steps][5] -> [steps][directions * 9].
-BlobTables along_time(Cell cell, bool bidirectional) {
-  BlobBuilder b(19);
-  const uint32_t x = b.add_input(kIn);
-  b.add_output(b.add_recurrent(x, kIn, options_of(cell, bidirectional)));
-  return BlobTables(b.build());
-}
-
-// The same layer within each row: [inner steps][rows][5] -> [inner steps][rows][directions * 9], with its final states behind it.
-BlobTables along_the_row(Cell cell, bool bidirectional, uint32_t steps, uint32_t rows) {
-  BlobTables t = along_time(cell, bidirectional);
-  AttrInnerRecurrent inner = {t.attr<AttrRecurrent>(t.nodes[0]), steps, rows};
-  const uint32_t y = t.outputs[0].value, width = t.values[y].row_elems;
-  t.values[0].row_elems = steps * rows * kIn;
-  t.inputs[0].dims[2] = static_cast<int32_t>(steps * rows * kIn);
-  t.values[y].row_elems = steps * rows * width;
-  t.outputs[0].dims[2] = static_cast<int32_t>(steps * rows * width);
-  t.header.sequence_pool_elems = (steps * rows * width + 15) / 16 * 16;
-  t.header.flags |= rnnp::kBlobCausal;
-  t.states.clear();
-  t.nodes.clear();
-  t.args.clear();
-  const uint32_t final_h = t.add_value({uint32_t(ValueKind::kSequence), 0, rows * width, t.header.sequence_pool_elems, 1, 0});
-  t.header.sequence_pool_elems += (rows * width + 15) / 16 * 16;
-  t.add_node(OpKind::kInnerRecurrent, inner, {0, kNone, kNone}, {y, final_h, kNone});
-  t.add_output(final_h);
-  return t;
-}
+constexpr uint32_t kIn = kInnerIn, kHidden = kInnerHidden;
 
 const Cell kCells[] = {Cell::kRnn, Cell::kLstm, Cell::kGru, Cell::kGruLinear};
 

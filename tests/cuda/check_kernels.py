@@ -13,7 +13,7 @@ import tempfile
 
 NAME = re.compile(r"rnnp::cuda::(\w+(?:<[^>]*>)?)\(rnnp")
 CELLS = {"0": "kRnn", "1": "kLstm", "2": "kGru", "3": "kGruLinear"}
-WEIGHTS = {"0": "kF32", "1": "kF16", "2": "kBf16", "3": "kI8", "4": "kBlocks", "5": "kByteBlocks"}
+WEIGHTS = {"0": "kF32", "1": "kF16", "2": "kBf16", "3": "kI8", "4": "kBlocks", "5": "kByteBlocks", "6": "kI4"}
 
 
 def demangled(text):
@@ -72,7 +72,8 @@ def complaints_of_code(name, code):
     wide = [i for i, line in enumerate(code) if re.search(r"\bLDG\.E\.(64|128)(\.CONSTANT)?\b(?!\.STRONG)", line)]
     if not wide:
         yield "loads no weights 8 or 16 bytes wide"
-    if name.startswith("resident_mma") and ("IMMA.16832.S8.S8" if "<kI8" in name else "HMMA.16816.F32") not in joined:
+    bytes_in = "<kI8" in name or name.startswith("resident_nibbles")
+    if name.startswith(("resident_mma", "resident_nibbles")) and ("IMMA.16832.S8.S8" if bytes_in else "HMMA.16816.F32") not in joined:
         yield "has no product on the matrix units"
     if name.startswith(("resident_f32", "resident_blocks<kBlocks")) and "FFMA" not in joined:
         yield "has no fused product"

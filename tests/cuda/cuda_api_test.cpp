@@ -6,6 +6,7 @@
 #include "cuda/cuda_session.h"
 #include "cuda/emulator/emulated_gpu.h"
 #include "cuda/kernels/args.h"
+#include "support/blob_tables.h"
 
 namespace rnnp_test {
 namespace {
@@ -107,21 +108,26 @@ TEST_F(CudaApi, BadOptionsAreRefused) {
   EXPECT_EQ(rnnp_cuda_session_memory(&model, nullptr, nullptr), RNNP_E_ARG);
 }
 
-TEST_F(CudaApi, ANodeWithoutAKernelIsRefusedByItsName) {
+TEST_F(CudaApi, ALayerInIntegersIsRefusedByItsNameAndWithWhatWouldDo) {
   BlobBuilder b(3, 8);
-  b.weights = b.recurrent_weights = rnnp::DType::kI4;
+  b.weights = b.recurrent_weights = rnnp::DType::kI8;
   RecurrentOptions o;
   b.add_output(b.add_recurrent(b.add_input(4), 4, o));
-  const AlignedBytes blob(b.build());
+  BlobTables t(b.build());
+  for (rnnp::BlobMatrix &m : t.matrices) m.format = 24, m.unit_sums = rnnp::kNone, m.factor_scale = 128;
+  const AlignedBytes blob(t.bytes());
   rnnp_model model;
   ASSERT_EQ(rnnp_model_open(&model, blob.data(), blob.size(), 0), RNNP_OK);
   rnnp_refusal why = RNNP_REFUSAL_INIT;
+  rnnp_cuda_memory memory = RNNP_CUDA_MEMORY_INIT;
   EXPECT_EQ(rnnp_cuda_session_explain(&model, nullptr, &why), RNNP_E_LAYOUT);
   EXPECT_EQ(why.node, 0u);
   EXPECT_STREQ(why.op, "LSTM");
+  EXPECT_NE(std::string(why.reason).find("without --arithmetic integer"), std::string::npos) << why.reason;
+  EXPECT_EQ(rnnp_cuda_session_memory(&model, nullptr, &memory), RNNP_E_LAYOUT);
 }
 
-TEST_F(CudaApi, AnOperatorWithoutAKernelIsRefusedByItsName) {
+TEST_F(CudaApi, ABlobThatTheCpuRefusesIsRefusedByItsName) {
   BlobBuilder b(3, 8);
   const uint32_t x = b.add_recurrent(b.add_input(4), 4, {});
   const rnnp::AttrInnerRecurrent inner = {};
@@ -131,10 +137,10 @@ TEST_F(CudaApi, AnOperatorWithoutAKernelIsRefusedByItsName) {
   ASSERT_EQ(rnnp_model_open(&model, blob.data(), blob.size(), 0), RNNP_OK);
   rnnp_refusal why = RNNP_REFUSAL_INIT;
   rnnp_cuda_memory memory = RNNP_CUDA_MEMORY_INIT;
-  EXPECT_EQ(rnnp_cuda_session_explain(&model, nullptr, &why), RNNP_E_UNSUPPORTED);
+  EXPECT_EQ(rnnp_cuda_session_explain(&model, nullptr, &why), RNNP_E_BLOB_CORRUPT);
   EXPECT_EQ(why.node, 1u);
   EXPECT_STREQ(why.node_name, "node1");
-  EXPECT_EQ(rnnp_cuda_session_memory(&model, nullptr, &memory), RNNP_E_UNSUPPORTED);
+  EXPECT_EQ(rnnp_cuda_session_memory(&model, nullptr, &memory), RNNP_E_BLOB_CORRUPT);
 }
 
 TEST_F(CudaApi, AnImageOfOtherOptionsIsNoticed) {

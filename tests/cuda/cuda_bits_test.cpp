@@ -12,13 +12,14 @@ namespace {
 
 using rnnp::Cell;
 
-constexpr rnnp::DType kI8 = rnnp::DType::kI8, kF32 = rnnp::DType::kF32;
+constexpr rnnp::DType kI8 = rnnp::DType::kI8, kI4 = rnnp::DType::kI4, kF32 = rnnp::DType::kF32, kBf16 = rnnp::DType::kBf16;
 constexpr uint32_t kBatch = 3, kInput = 35, kHidden = 50, kSteps = 6;
 
 struct Kind {
   rnnp::DType type;
   uint32_t block_units;
   bool one_step, diagonal;
+  uint32_t group_k = 0, hidden = 100, steps = 6;
 };
 
 void expect_bits_of_the_cpu(const Kind &kind) {
@@ -27,18 +28,20 @@ void expect_bits_of_the_cpu(const Kind &kind) {
   b.block_units = kind.block_units;
   b.one_recurrent_step = kind.one_step;
   b.diagonal = kind.diagonal;
+  b.group_k = kind.group_k;
   RecurrentOptions o;
   o.cell = Cell::kRnn;
-  o.hidden = kHidden;
+  o.hidden = kind.hidden;
   o.initial_state = true;
   o.acts = {rnnp::Act::kRelu};
   uint32_t x = b.add_recurrent(b.add_input(kInput), kInput, o);
-  x = b.add_dense(x, kHidden, 21);
+  x = b.add_dense(x, kind.hidden, 21);
   b.add_output(x);
   const std::vector<uint8_t> bytes = b.build();
   CudaOptions gpu_options, by_steps;
   gpu_options.batch = kBatch;
   gpu_options.weights = RNNP_CUDA_F16;
+  gpu_options.sms = 9;
   by_steps = gpu_options;
   by_steps.kernels = RNNP_CUDA_STEPS;
   Options cpu_options;
@@ -46,9 +49,9 @@ void expect_bits_of_the_cpu(const Kind &kind) {
   CudaRunner gpu(bytes, gpu_options), steps(bytes, by_steps);
   Runner cpu(bytes, cpu_options);
   // The second matrix of a dense layer's has a number of its own in either case.
-  const bool resident = kind.type == kF32 || kind.one_step || kind.block_units == 0;
+  const bool floats = kind.type == kF32 || kind.type == kBf16, resident = floats || kind.one_step || kind.block_units == 0;
   ASSERT_EQ(gpu.layer().kernel, resident ? RNNP_CUDA_RESIDENT : RNNP_CUDA_STEPS) << gpu.layer().reason;
-  std::vector<float> in = random_floats(kSteps * kBatch * kInput, 5);
+  std::vector<float> in = random_floats(kind.steps * kBatch * kInput, 5);
   in[7] = INFINITY;  // the largest byte, or met by zeros alone
   in[kInput + 3] = NAN;
   std::fill(in.begin() + 2 * kInput, in.begin() + 3 * kInput, 0.0f);
@@ -63,9 +66,9 @@ void expect_bits_of_the_cpu(const Kind &kind) {
 }
 
 TEST(CudaBits, BytesAndBlocksHaveTheBitsOfTheCpu) {
-  for (const rnnp::DType type : {kI8, kF32}) {
+  for (const rnnp::DType type : {kI8, kF32, kBf16}) {
     for (const uint32_t block_units : {0u, 16u, 8u, 4u}) {
-      if (type == kF32 && block_units == 0) continue;
+      if (type != kI8 && block_units == 0) continue;
       for (const bool one_step : {true, false}) {
         SCOPED_TRACE(std::to_string(uint32_t(type)) + " by " + std::to_string(block_units));
         ASSERT_NO_FATAL_FAILURE(expect_bits_of_the_cpu({type, block_units, one_step, false}));
@@ -81,6 +84,23 @@ TEST(CudaBits, ADiagonalBesideBytesHasTheBitsOfTheCpu) {
       ASSERT_NO_FATAL_FAILURE(expect_bits_of_the_cpu({kI8, block_units, one_step, true}));
     }
   }
+}
+
+// A unit has a chain of its groups' sums, whose order shows.
+TEST(CudaBits, HalvesOfBytesHaveTheBitsOfTheCpu) {
+  for (const uint32_t group_k : {32u, 64u, 256u}) {
+    for (const bool one_step : {true, false}) {
+      for (const bool diagonal : {false, true}) {
+        SCOPED_TRACE(group_k);
+        ASSERT_NO_FATAL_FAILURE(expect_bits_of_the_cpu({kI4, 0, one_step, diagonal, group_k}));
+      }
+    }
+  }
+}
+
+// More k-tiles than registers have room for, in two row tiles of each warp.
+TEST(CudaBits, HalvesOfBytesBeyondRegistersHaveTheBitsOfTheCpu) {
+  expect_bits_of_the_cpu({kI4, 0, true, false, 64, 1230, 2});
 }
 
 // Each gate has its own numbers, and those of a candidate multiply h, or r h, as the cell has it.
@@ -114,12 +134,13 @@ TEST(CudaBits, DiagonalsOfGatesAreThoseOfTheCpu) {
 
 // Windows of two axes and of time, some of whose elements are outside; two groups; bytes by one number and by each window's
 // largest.
-TEST(CudaBits, ConvolutionsOfBytesHaveTheBitsOfTheCpu) {
-  constexpr uint32_t kHigh = 5, kWide = 6, kChannels = 4, kOut = 3, kGroups = 2, kElems = kHigh * kWide * kChannels;
+TEST(CudaBits, ConvolutionsOfBytesAndOfHalvesHaveTheBitsOfTheCpu) {
+  constexpr uint32_t kHigh = 5, kWide = 6, kChannels = 8, kOut = 3, kGroups = 2, kElems = kHigh * kWide * kChannels;
   for (const bool one_step : {false, true}) {
-    for (const bool diagonal : {false, true}) {
+    for (const uint32_t kind : {0u, 1u, 2u}) {
       BlobBuilder b(12, 16);
-      b.weights = kI8;
+      const bool diagonal = kind != 0;
+      b.weights = kind == 2 ? kI4 : kI8;
       b.diagonal = diagonal;
       const uint32_t x = b.add_input(kElems);
       if (one_step) b.add_output(b.add_dense(x, kElems, 3), "other");  // every second matrix has a number of its own

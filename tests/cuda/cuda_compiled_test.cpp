@@ -41,7 +41,6 @@ TEST(CudaGraphs, RunAsOnTheCpu) {
     }
     rnnp_refusal why = RNNP_REFUSAL_INIT;
     const rnnp_model_facts facts = facts_of_blob(blob, &why);
-    if (why.status == RNNP_E_UNSUPPORTED) continue;  // layers along an axis of a row have no kernel yet
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + why.reason);
     ASSERT_EQ(why.status, RNNP_OK);
     std::mt19937 random(seed);
@@ -52,7 +51,7 @@ TEST(CudaGraphs, RunAsOnTheCpu) {
     ++ran;
     of_bytes += bytes;
   }
-  EXPECT_GT(ran, kGraphs / 2);
+  EXPECT_GT(ran, kGraphs * 3 / 4);
   EXPECT_GT(of_bytes, kGraphs / 6);
 }
 

@@ -26,7 +26,7 @@ void PrintTo(const Case &c, std::ostream *out) {
   *out << c.name;
 }
 
-constexpr rnnp::DType kI8 = rnnp::DType::kI8, kF32 = rnnp::DType::kF32, kBf16 = rnnp::DType::kBf16;
+constexpr rnnp::DType kI8 = rnnp::DType::kI8, kI4 = rnnp::DType::kI4, kF32 = rnnp::DType::kF32, kBf16 = rnnp::DType::kBf16;
 
 // Odd sizes, half row tiles, several blocks, batches beyond the 8 columns of a product.
 const Case kCases[] = {
@@ -59,6 +59,12 @@ const Case kCases[] = {
     {"GruI8", Cell::kGru, 18, 53, 9, 5, RNNP_CUDA_BF16, 2e-2, kI8, kI8},
     {"GruI8EachRow", Cell::kGru, 18, 53, 2, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 0, false, false},
     {"RnnI8", Cell::kRnn, 33, 70, 2, 4, RNNP_CUDA_F32, 2e-2, kI8, kI8},
+    {"LstmI4Batch10", Cell::kLstm, 35, 62, 10, 16, RNNP_CUDA_F32, 0.1, kI4, kI4},
+    {"LstmI4Alone", Cell::kLstm, 35, 62, 3, 1, RNNP_CUDA_F32, 0.1, kI4, kI4, 0, true, true, true},
+    {"GruLinearI4InF16", Cell::kGruLinear, 12, 131, 2, 3, RNNP_CUDA_F16, 0.1, kF32, kI4},
+    {"GruLinearI4EachRow", Cell::kGruLinear, 40, 67, 2, 5, RNNP_CUDA_F32, 0.1, kI4, kI4, 0, false, false},
+    {"GruI4", Cell::kGru, 40, 53, 9, 2, RNNP_CUDA_F32, 0.1, kI4, kI4},
+    {"RnnI4Alone", Cell::kRnn, 9, 131, 2, 2, RNNP_CUDA_F32, 0.1, kI4, kI4, 0, true, true, true},
     {"LstmBlocks", Cell::kLstm, 37, 70, 5, 5, RNNP_CUDA_F32, 2e-6, kF32, kF32, 16},
     {"LstmBlocksByFour", Cell::kLstm, 5, 101, 3, 2, RNNP_CUDA_F32, 2e-6, kF32, kF32, 4},
     {"LstmBlocksBeyondRegisters", Cell::kLstm, 3, 200, 1, 1, RNNP_CUDA_F32, 2e-6, kF32, kF32, 4, true, true, true},

@@ -23,8 +23,8 @@ LayerPlan plan(const rnnp_cuda_device &d, Cell cell, uint32_t hidden, Weights we
   return plan_layer({cell, hidden, hidden, 1, plain, weights, weights, true}, {d, weights, batch, 256, 0, 0, 0});
 }
 
-constexpr Weights kAllWeights[] = {Weights::kF32, Weights::kF16,    Weights::kBf16,
-                                   Weights::kI8,  Weights::kBlocks, Weights::kByteBlocks};
+constexpr Weights kAllWeights[] = {Weights::kF32,    Weights::kF16,        Weights::kBf16, Weights::kI8,
+                                   Weights::kBlocks, Weights::kByteBlocks, Weights::kI4};
 
 bool is_resident(const LayerPlan &p) {
   return p.resident != KernelId::count;
@@ -89,9 +89,11 @@ TEST(CudaPlan, EveryPlanIsOneThatItsKernelCanRun) {
               ASSERT_EQ(r.weights, weights);
               const uint32_t gates = cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3;
               if (weights != Weights::kF32) {
-                ASSERT_EQ(p.units % (weights == Weights::kI8 ? 4 : 2), 0u) << "a word has two units, or four";
-                const bool whole =
-                    r.half_tiles == 0 ? p.units % kGroupUnits == 0 : half_row_tiles({gates, hidden, p.units}) == r.half_tiles;
+                ASSERT_EQ(p.units % (are_bytes(weights) ? 4 : 2), 0u) << "a word has two units, or four";
+                const uint32_t tiles = half_row_tiles({gates, hidden, p.units});
+                const bool whole = r.half_tiles == 0         ? p.units % kGroupUnits == 0
+                                   : weights == Weights::kI4 ? tiles <= r.half_tiles
+                                                             : tiles == r.half_tiles;
                 ASSERT_TRUE(whole) << "blocks have whole row groups, others the row tiles of their kernel";
               }
             }
@@ -214,17 +216,17 @@ TEST(CudaPlan, ASparseLayerTakesAsManyRowsAtATimeAsThereAre) {
 TEST(CudaLayout, EveryWeightHasAPlaceOfItsOwn) {
   const Shape shapes[] = {{4, 70, 16}, {3, 33, 22}, {1, 130, 16}, {3, 64, 10}, {1, 5, 6}, {4, 200, 2}};
   for (const Shape &s : shapes) {
-    for (const Weights weights : {Weights::kF16, Weights::kF32, Weights::kI8}) {
+    for (const Weights weights : {Weights::kF16, Weights::kF32, Weights::kI8, Weights::kI4}) {
       const uint32_t units = weights == Weights::kF32 ? kWarps * units_per_warp(s.gates) : s.units;
       const Shape shape = {s.gates, s.k, units};
-      const size_t bytes = weights == Weights::kF16 ? 2 : weights == Weights::kI8 ? 1 : 4;
+      const size_t bytes = weights == Weights::kF16 ? 2 : are_bytes(weights) ? 1 : 4;  // of int4 a half
       std::set<size_t> places;
       for (uint32_t unit = 0; unit < units; ++unit) {
         for (uint32_t gate = 0; gate < s.gates; ++gate) {
           for (uint32_t k = 0; k < s.k; ++k) {
             const size_t at = place_of_weight(weights, shape, row_of_gate(weights, s.gates, unit, gate), k);
             ASSERT_EQ(at % bytes, 0u);
-            ASSERT_LE(at + bytes, image_bytes(weights, shape));
+            ASSERT_LE(at + bytes, image_bytes(weights, shape) * (weights == Weights::kI4 ? 2 : 1));
             ASSERT_TRUE(places.insert(at).second) << "two weights in one place";
           }
         }

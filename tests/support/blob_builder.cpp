@@ -134,8 +134,8 @@ rnnp::BlobDirection BlobBuilder::pack_direction(const RecurrentLayer &layer, Dir
   out.r = pack_matrix(d.r, h, h, 0, split ? 2 : gates, recurrent_weights);
   out.r_output = split ? pack_matrix(d.r, h, h, 2, 1, recurrent_weights) : kNone;
   for (const uint32_t matrix : {out.r, out.r_output}) {
-    if (one_recurrent_step && matrix != kNone && recurrent_weights == rnnp::DType::kI8)
-      matrices_[matrix].factor_scale = 1.0f / 127.0f;
+    const bool bytes = recurrent_weights == rnnp::DType::kI8 || recurrent_weights == rnnp::DType::kI4;
+    if (one_recurrent_step && matrix != kNone && bytes) matrices_[matrix].factor_scale = 1.0f / 127.0f;
   }
   out.bias = pack_vector(bias, h, gates);
   out.r_bias = linear ? pack_vector(std::vector<double>(d.rb.begin() + 2 * h, d.rb.end()), h, 1) : kNone;

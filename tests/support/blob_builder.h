@@ -113,10 +113,13 @@ class BlobBuilder {
   // What the matrices of layers added from now on are stored as, and R of recurrent ones; the f64 weights stay what was drawn (of
   // blocks, what is left).
   rnnp::DType weights = rnnp::DType::kF32, recurrent_weights = rnnp::DType::kF32;
-  // int8: what a byte of h is worth is known of all of R, and alike; else of every second matrix.
+  // int8, int4: what a byte of h is worth is known of all of R, and alike; else of every second matrix.
   bool one_recurrent_step = false;
 
-  // int8: each matrix has a diagonal beside it, of numbers that the f64 weights know nothing of.
+  // int4: k of one scale; 0: the fewest that there can be.
+  uint32_t group_k = 0;
+
+  // int8, dense int4: each matrix has a diagonal beside it, of numbers that the f64 weights know nothing of.
   bool diagonal = false;
   // Units of a block of those that are f32, bf16 or int8: all but some of the blocks are taken out. 0: dense, and where NR is
   // not 16.

@@ -70,6 +70,7 @@ uint32_t BlobBuilder::pack_sparse(std::vector<double> m, uint32_t units, uint32_
 uint32_t BlobBuilder::pack_matrices(rnnp::DType type, const std::vector<float> &rows, rnnp::MatrixSource source, uint32_t count) {
   const rnnp::PanelFormat &format = panels_of(type, nr_, 0);
   rnnp::PackedMatrix all;
+  source.group_k = group_k;
   for (uint32_t i = 0; i < count; ++i) {
     source.m = rows.data() + size_t{i} * source.gates * source.units * source.k;
     const rnnp::PackedMatrix one = rnnp::pack_matrix(format, source);
@@ -86,7 +87,7 @@ uint32_t BlobBuilder::pack_matrices(rnnp::DType type, const std::vector<float> &
   out.unit_sums = all.unit_sums.empty() ? kNone : put(all.unit_sums);
   out.group_k = all.group_k;
   out.factor_scale = matrix % 2 == 0 ? 0.0f : 1.0f / 127.0f;
-  if (diagonal && type == rnnp::DType::kI8) out.diagonal = pack_diagonal(format, source.units, source.gates, count);
+  if (diagonal) out.diagonal = pack_diagonal(format, source.units, source.gates, count);
   return matrix;
 }
 

@@ -5,6 +5,7 @@
 
 #include "compiler/cli/files.h"
 #include "compiler/onnx/problem.h"
+#include "cuda/panels.h"
 #include "cuda/plan.h"
 #include "format/model.h"
 #include "ops/recurrent_check.h"
@@ -79,7 +80,8 @@ std::string cuda_plan_text(const void *blob, size_t bytes, const std::string &de
     cuda::LayerShape shape;
     if (check_recurrent_weights(m, *a) != RNNP_OK) continue;
     if (!cuda::layer_shape(m, *a, type, &shape)) {
-      std::snprintf(line, sizeof line, "  %s: no kernel reads its weights' format\n", m.string(node.name));
+      std::snprintf(line, sizeof line, "  %s: %s\n", m.string(node.name),
+                    cuda::words_for_panels(m.matrix(a->direction[0].r).format));
       text += line;
       continue;
     }

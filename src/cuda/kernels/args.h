@@ -26,8 +26,9 @@ struct CellRules {
 
 // What turns sums of bytes into numbers. Rows in the order of the matrix's image; nullptr where there are none.
 struct ByteScales {
-  const float *scale, *diagonal;
-  float factor;  // what a byte of x or h is worth; 0: of each row its own
+  const float *scale, *diagonal;  // scale: of int4 in the image, but of convolutions [channel][group]
+  float factor;                   // what a byte of x or h is worth; 0: of each row its own
+  uint32_t group_k;               // of int4: k of one scale; else 0
 };
 
 // A sparse matrix as the blob has it (docs/BLOB_FORMAT.md): entries of `strips` blocks, of each panel and gate from first[] on.
@@ -60,9 +61,9 @@ struct RecurrentArgs {
   uint32_t columns;        // of the batch, that are computed at a time
   uint32_t reverse, half;  // half: 0 gates z and r, 1 the candidate
   ByteScales w_bytes, r_bytes;
-  float candidate_factor;         // the candidate's r_bytes.factor
-  BlockMatrix blocks, candidate;  // of R: what of it there is
-  uint32_t bundles[kMostGates];   // of a resident sparse R (gather_layout.h)
+  float candidate_factor;                   // the candidate's r_bytes.factor
+  BlockMatrix blocks, candidate, w_blocks;  // of R, and of W: what of it there is
+  uint32_t bundles[kMostGates];             // of a resident sparse R (gather_layout.h)
   CellRules rules;
 };
 

@@ -60,9 +60,15 @@ SIMT_FN void quantise_columns(int8_t *to, uint32_t bytes, float *steps, float fa
 SIMT_FN float add_diagonal(const ByteScales &s, uint64_t row, float v, float own) {
   return fmaf(own, s.diagonal[row], v);
 }
-SIMT_FN float add_bytes(const ByteScales &s, uint64_t row, float start, int32_t sum, float step, const float *own) {
-  const float v = fmaf(static_cast<float>(sum), s.scale[row] * step, start);
+SIMT_FN float add_own(const ByteScales &s, uint64_t row, float v, const float *own) {
   return s.diagonal != nullptr && own != nullptr ? add_diagonal(s, row, v, *own) : v;
+}
+SIMT_FN float add_bytes(const ByteScales &s, uint64_t row, float start, int32_t sum, float step, const float *own) {
+  return add_own(s, row, fmaf(static_cast<float>(sum), s.scale[row] * step, start), own);
+}
+// Of int4: the chain of a row's groups, scaled already.
+SIMT_FN float add_bytes(const ByteScales &s, uint64_t row, float start, float total, float step, const float *own) {
+  return add_own(s, row, fmaf(total, step, start), own);
 }
 
 }  // namespace cuda

@@ -4,6 +4,7 @@
 #include "cuda/kernels/resident_blocks.h"
 #include "cuda/kernels/resident_f32.h"
 #include "cuda/kernels/resident_mma.h"
+#include "cuda/kernels/resident_nibbles.h"
 #include "cuda/kernels/row_ops.h"
 #include "cuda/kernels/rows.h"
 #include "cuda/kernels/step_blocks.h"
@@ -46,6 +47,9 @@ const KernelFacts kKernels[] = {
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held)                                                 \
   {"resident_blocks<" #weights ", " #cell ", " #columns ", " #held ">", simt::Meets::kGrid, sizeof(RecurrentArgs), \
    RNNPACK_CALL(RecurrentArgs, resident_blocks<Weights::weights, Cell::cell, columns, held>)},
+#define RNNPACK_CUDA_RESIDENT_NIBBLES(cell, tiles, held)                                            \
+  {"resident_nibbles<" #cell ", " #tiles ", " #held ">", simt::Meets::kGrid, sizeof(RecurrentArgs), \
+   RNNPACK_CALL(RecurrentArgs, resident_nibbles<Cell::cell, tiles, held>)},
 #define RNNPACK_CUDA_STEP(kernel, weights, cell, generic)                                         \
   {#kernel "<" #weights ", " #cell ", " #generic ">", simt::Meets::kBlock, sizeof(RecurrentArgs), \
    RNNPACK_CALL(RecurrentArgs, RNNPACK_STEP_##kernel(weights, cell, generic))},

@@ -114,7 +114,7 @@ struct ConvArgs {
   uint64_t count;
   const float *x, *weights, *bias;  // weights [groups][out][depth], of bytes in their place byte_weights
   const int8_t *byte_weights;
-  ByteScales bytes;  // [groups][out]
+  ByteScales bytes;  // [groups][out]; scales of int4 [groups][out][group of k]
   float *y;
   uint64_t x_row, y_row;
   uint32_t depth;

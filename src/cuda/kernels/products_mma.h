@@ -1,11 +1,11 @@
-// products_mma.h -- a block's rows of a matrix times up to 8 columns in shared memory, on the matrix units: halves (f16, bf16) or
-// bytes. Law of sums: 8 slices of k (k-tile mod 8, a warp each), each ascending from zero; slices are added in order. Whoever
-// multiplies does it through these functions, or keeps their order, so kernels and grids cannot change bits. Sums of bytes are
-// whole numbers, which no order changes. SPDX-License-Identifier: Apache-2.0
+// products_mma.h -- a block's rows of a matrix times up to 8 columns in shared memory, on the matrix units: halves (f16, bf16),
+// bytes or int4 (products_nibbles.h). Law of sums: 8 slices of k (k-tile mod 8, a warp each), each ascending from zero; slices are
+// added in order. Whoever multiplies does it through these functions, or keeps their order, so kernels and grids cannot change
+// bits. Sums of bytes are whole numbers, which no order changes. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_PRODUCTS_MMA_H_
 #define RNNPACK_CUDA_KERNELS_PRODUCTS_MMA_H_
 
-#include "cuda/kernels/byte_columns.h"
+#include "cuda/kernels/products_nibbles.h"
 
 namespace rnnp {
 namespace cuda {
@@ -31,11 +31,9 @@ struct MatrixUnits<Weights::kI8> {
   SIMT_FN void multiply(int32_t d[4], const uint32_t a[4], const uint32_t b[2]) { simt::mma_i8(d, a, b); }
 };
 
-struct alignas(8) Bits2 {
-  uint32_t x, y;
-};
-struct alignas(16) Bits4 {
-  uint32_t x, y, z, w;
+template <>
+struct MatrixUnits<Weights::kI4> {
+  using Sum = float;  // a row's whole chain
 };
 
 // The A fragment of a row tile of one k-tile. A half tile's rows 8..15 are 0.
@@ -58,27 +56,20 @@ SIMT_FN const uint32_t *column_words(const uint16_t *in, uint32_t k, uint32_t wa
   return reinterpret_cast<const uint32_t *>(in) + lane / 4 * (column_stride(k) / 2) + lane % 4 + warp * 8;
 }
 
-// A row tile's sums of this warp to partial[(warp * columns + column) * stride + row].
-template <class Sum>
-SIMT_FN void store_sums(const Sum acc[4], Sum *partial, uint32_t tile, uint32_t stride, uint32_t columns, uint32_t live,
-                        uint32_t warp, uint32_t lane) {
-  SIMT_UNROLL for (uint32_t i = 0; i < 4; ++i) {
-    const uint32_t n = lane % 4 * 2 + i % 2, row = tile * 16 + lane / 4 + i / 2 * 8;
-    if (n < live) partial[(warp * columns + n) * stride + row] = acc[i];
-  }
-}
-
-template <class Sum>
-SIMT_FN Sum sum_slices(const Sum *partial, uint32_t column, uint32_t row, uint32_t stride, uint32_t columns) {
-  Sum sum = 0;
+// Slices are added in order; of int4 a warp has all k, and there is one.
+template <Weights kWeights>
+SIMT_FN typename MatrixUnits<kWeights>::Sum sum_slices(const typename MatrixUnits<kWeights>::Sum *partial, uint32_t column,
+                                                       uint32_t row, uint32_t stride, uint32_t columns) {
+  typename MatrixUnits<kWeights>::Sum sum = 0;
+  if constexpr (kWeights == Weights::kI4) return partial[column * stride + row];
   SIMT_UNROLL for (uint32_t k = 0; k < kWarps; ++k) sum += partial[(k * columns + column) * stride + row];
   return sum;
 }
 
 // All row tiles of an image in memory, one after the other. `live` of `columns` columns are there.
 template <Weights kWeights>
-SIMT_FN void multiply_image(const uint8_t *image, const Shape &s, const uint16_t *in, uint32_t live, uint32_t columns,
-                            typename MatrixUnits<kWeights>::Sum *partial) {
+SIMT_FN void multiply_slices(const uint8_t *image, const Shape &s, const uint16_t *in, uint32_t live, uint32_t columns,
+                             typename MatrixUnits<kWeights>::Sum *partial) {
   const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes;
   const uint32_t steps = k_tiles_per_warp(s), tiles = ceil_div(half_row_tiles(s), 2);
   const uint8_t *mine = image + size_t{warp} * steps * step_bytes(s);
@@ -95,12 +86,21 @@ SIMT_FN void multiply_image(const uint8_t *image, const Shape &s, const uint16_t
     store_sums(acc, partial, m, partial_stride(s), columns, live, warp, lane);
   }
 }
+template <Weights kWeights>
+SIMT_FN void multiply_image(const uint8_t *image, const Shape &s, const uint16_t *in, uint32_t live, uint32_t columns,
+                            uint32_t group_k, typename MatrixUnits<kWeights>::Sum *partial) {
+  if constexpr (kWeights == Weights::kI4) {
+    multiply_nibbles(image, s, in, live, columns, group_k, partial);
+  } else {
+    multiply_slices<kWeights>(image, s, in, live, columns, partial);
+  }
+}
 
 // Rows of floats, `k` of each, as columns of halves or bytes with zeros behind. row(n): where row n begins. Of bytes, steps[n]
 // (where asked for) is what one of row n's is worth: `factor`, or of each row its own where that is 0.
 template <Weights kWeights, class Row>
 SIMT_FN void load_columns(uint16_t *in, float *steps, float factor, uint32_t k, uint32_t live, Row row) {
-  if constexpr (kWeights == Weights::kI8) {
+  if constexpr (are_bytes(kWeights)) {
     const uint32_t bytes = column_stride(ceil_div(k, 2)) * 2;
     quantise_columns(reinterpret_cast<int8_t *>(in), bytes, steps, factor, k, live, row);
   } else {
@@ -117,7 +117,7 @@ SIMT_FN void load_columns(uint16_t *in, float *steps, float factor, uint32_t k, 
 template <Weights kWeights>
 SIMT_FN float add_product(const ByteScales &s, uint64_t row, float start, typename MatrixUnits<kWeights>::Sum sum, float step,
                           const float *own) {
-  if constexpr (kWeights == Weights::kI8) {
+  if constexpr (are_bytes(kWeights)) {
     return add_bytes(s, row, start, sum, step, own);
   } else {
     return start + sum;

@@ -119,7 +119,7 @@ resident_mma(const RecurrentArgs a) {
       SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) store_sums(acc[m], partial, m, stride, a.columns, now.live, warp, lane);
       simt::sync_block();  // all slices are there
       finish_units<kWeights, kCell>(a, b, now, kGroups, pre, [&](uint32_t column, uint32_t unit, uint32_t gate) {
-        return sum_slices(partial, column, unit * G + gate, stride, a.columns);
+        return sum_slices<kWeights>(partial, column, unit * G + gate, stride, a.columns);
       });
     }
   }

@@ -185,7 +185,8 @@ SIMT_KERNEL(256) conv_elements(const ConvArgs a) {
   }
 }
 
-// The same of bytes: an element's window is made bytes by its own largest size, unless one number does for all.
+// The same of bytes: an element's window is made bytes by its own largest size, unless one number does for all. Of int4 each
+// group of k has a sum and a scale of its own.
 SIMT_KERNEL(256) conv_elements_of_bytes(const ConvArgs a) {
   SIMT_ROLLED for (uint64_t i = first_item(); i < a.count; i += item_step()) {
     const ConvPlace p = place_of_element(a, i);
@@ -194,12 +195,25 @@ SIMT_KERNEL(256) conv_elements_of_bytes(const ConvArgs a) {
     float most = 0.0f, own = 0.0f;
     if (a.bytes.factor == 0.0f) walk_window(a, p, [&](float x, uint32_t) { most = larger_finite(most, x); });
     const ByteStep step = step_of_bytes(a.bytes.factor, most);
+    const uint32_t group_k = a.bytes.group_k != 0 ? a.bytes.group_k : a.depth, groups = (a.depth - 1) / group_k + 1;
+    const float *scale = a.bytes.scale + uint64_t{p.channel} * groups;
     int32_t sum = 0;
+    uint32_t group = 0;
+    float total = 0.0f;  // of the groups before
     walk_window(a, p, [&](float x, uint32_t k) {
+      if (k / group_k != group) {
+        total = fmaf(static_cast<float>(sum), scale[group], total);
+        group = k / group_k, sum = 0;
+      }
       sum += byte_of(x * step.to_byte) * weight[k];
       if (k == unit) own = x;
     });
-    float v = add_bytes(a.bytes, p.channel, a.bias[p.channel], sum, step.worth, nullptr);
+    float v = a.bias[p.channel];
+    if (a.bytes.group_k == 0) {
+      v = add_bytes(a.bytes, p.channel, v, sum, step.worth, nullptr);
+    } else {
+      v = add_bytes(a.bytes, p.channel, v, fmaf(static_cast<float>(sum), scale[group], total), step.worth, nullptr);
+    }
     if (a.bytes.diagonal != nullptr && unit < a.depth) v = add_diagonal(a.bytes, p.channel, v, own);
     store_element(a, p, v);
   }

@@ -4,37 +4,16 @@
 #define RNNPACK_CUDA_OPS_CUDA_OPS_H_
 
 #include "cuda/context.h"
-#include "cuda/kernels/args.h"
 
 namespace rnnp {
 namespace cuda {
 
-extern const Op op_recurrent, op_dense;
+extern const Op op_recurrent, op_inner_recurrent, op_dense;
 extern const Op op_unary, op_binary, op_where, op_copy, op_softmax, op_norm, op_reduce, op_matmul, op_gather;
 extern const Op op_time_step, op_time_reduce, op_state_read, op_state_write, op_conv, op_pool;
 
-// What of a matrix lies on the device.
-struct DeviceMatrix {
-  const uint8_t *image;  // nullptr of a sparse one
-  BlockMatrix blocks;
-  ByteScales scales;
-};
-
-// A recurrent node of a session.
-struct RecurrentNode {
-  Context *context;
-  LayerPlan plan;
-
-  struct Direction {
-    DeviceMatrix w, r;
-    BlockMatrix candidate;
-    float candidate_factor;
-    const float *bias, *r_bias, *peephole;
-  } direction[2];
-};
-
 // False: no kernel reads its weights.
-bool plan_recurrent_node(const Context &context, const AttrRecurrent &a, uint32_t chunk_steps, LayerPlan *plan);
+bool plan_recurrent_node(const Context &context, const AttrRecurrent &a, uint32_t max_batch, uint32_t chunk_steps, LayerPlan *plan);
 
 }  // namespace cuda
 }  // namespace rnnp

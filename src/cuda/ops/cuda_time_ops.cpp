@@ -110,8 +110,9 @@ rnnp_status build_conv(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv &a = *m.attr<AttrConv>(node);
   const Matrix matrix = m.matrix(a.matrix);
-  const bool bytes = !is_sparse(matrix.format) && matrix.format.weight == DType::kI8;
-  if (!bytes && !is_dense_numbers(matrix.format)) return RNNP_E_LAYOUT;
+  Weights kind;
+  if (!kind_of_panels(matrix.format, Weights::kF32, &kind) || are_blocks(kind)) return RNNP_E_LAYOUT;
+  const bool bytes = are_bytes(kind);
   const uint32_t depth = conv_depth(a), channels = a.groups * a.out_channels;
   const bool apart = matrix.count > 1;
   const size_t beside = vector_bytes(matrix.format, matrix.shape) / sizeof(float), size = bytes ? 1 : sizeof(float);
@@ -125,8 +126,8 @@ rnnp_status build_conv(BuildEnv *env, const BlobNode &node, void **object) {
   const Image::Part weights = c->image.reserve(mul_sat(mul_sat(channels, depth), size));
   for (uint32_t i = 0; weights.host != nullptr && i < channels; ++i) {
     for (uint32_t k = 0; k < depth; ++k) {
-      const Weights kind = bytes ? Weights::kI8 : Weights::kF32;
-      put_weight(kind, weights.host + (size_t{i} * depth + k) * size, weight_in_panels(matrix, index_of(i), 0, unit_of(i), k));
+      const float v = weight_in_panels(matrix, index_of(i), 0, unit_of(i), k);
+      put_weight(bytes ? Weights::kI8 : Weights::kF32, weights.host, (size_t{i} * depth + k) * size, v);
     }
   }
   TimeNode n = {c, view_as<float>(weights.device), nullptr, nullptr, {}};
@@ -134,7 +135,15 @@ rnnp_status build_conv(BuildEnv *env, const BlobNode &node, void **object) {
   if (bytes) {
     n.weights = nullptr;
     n.byte_weights = view_as<int8_t>(static_cast<const void *>(weights.device));
-    n.bytes = {pack(matrix.scales), matrix.diagonal != nullptr ? pack(matrix.diagonal) : nullptr, matrix.factor_scale};
+    const uint32_t groups = kind == Weights::kI4 ? ceil_div(depth, matrix.group_k) : 1;
+    n.bytes.scale = pack_channels(c, channels * groups, [&](uint32_t i) {
+      const uint32_t channel = i / groups, index = index_of(channel), unit = unit_of(channel);
+      if (kind == Weights::kI4) return scale_of_group(matrix, index, 0, unit, i % groups * matrix.group_k);
+      return number_beside(matrix, matrix.scales + index * beside, 1, 0, unit);
+    });
+    n.bytes.diagonal = matrix.diagonal != nullptr ? pack(matrix.diagonal) : nullptr;
+    n.bytes.factor = matrix.factor_scale;
+    n.bytes.group_k = matrix.group_k;
   }
   TimeNode *kept = env->arena->take<TimeNode>(1);
   *object = kept;

@@ -1,0 +1,84 @@
+// products_nibbles.h -- a block's rows of an int4 matrix times up to 8 columns of bytes in shared memory. A warp has whole row
+// tiles and all of their k, ascending: law of sums as on the CPU (docs/KERNELS.md, "Bytes"), a group's sum is whole, and becomes a
+// float once, in a chain. Whoever multiplies does it through NibbleSums. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_CUDA_KERNELS_PRODUCTS_NIBBLES_H_
+#define RNNPACK_CUDA_KERNELS_PRODUCTS_NIBBLES_H_
+
+#include "cuda/kernels/byte_columns.h"
+
+namespace rnnp {
+namespace cuda {
+
+struct alignas(8) Bits2 {
+  uint32_t x, y;
+};
+struct alignas(16) Bits4 {
+  uint32_t x, y, z, w;
+};
+
+// A row tile's sums of this warp to partial[(slice * columns + column) * stride + row].
+template <class Sum>
+SIMT_FN void store_sums(const Sum acc[4], Sum *partial, uint32_t tile, uint32_t stride, uint32_t columns, uint32_t live,
+                        uint32_t slice, uint32_t lane) {
+  SIMT_UNROLL for (uint32_t i = 0; i < 4; ++i) {
+    const uint32_t n = lane % 4 * 2 + i % 2, row = tile * 16 + lane / 4 + i / 2 * 8;
+    if (n < live) partial[(slice * columns + n) * stride + row] = acc[i];
+  }
+}
+
+// What this lane's column has of k-tile 0; k-tile i is 8 i words on.
+SIMT_FN const uint32_t *nibble_columns(const uint16_t *in, uint32_t k, uint32_t lane) {
+  return reinterpret_cast<const uint32_t *>(in) + lane / 4 * (column_stride(k) / 2) + lane % 4;
+}
+SIMT_FN void load_nibble_column(const uint32_t *words, bool column, uint32_t i, uint32_t b[2]) {
+  b[0] = column ? words[i * 8] : 0;
+  b[1] = column ? words[i * 8 + 4] : 0;
+}
+
+// A row tile: `group` has a group's sums, times 16, `total` the chain.
+struct NibbleSums {
+  int32_t group[4];
+  float total[4];
+
+  SIMT_FN void clear(NibbleSums *s) { SIMT_UNROLL for (uint32_t i = 0; i < 4; ++i) s->group[i] = 0, s->total[i] = 0.0f; }
+  // Halves of bytes become bytes by a shift: 16 times what they are.
+  SIMT_FN void multiply(NibbleSums *s, const Bits2 &w, const uint32_t b[2]) {
+    constexpr uint32_t kHigh = 0xf0f0f0f0u;
+    const uint32_t f[4] = {w.x << 4 & kHigh, w.x & kHigh, w.y << 4 & kHigh, w.y & kHigh};
+    simt::mma_i8(s->group, f, b);
+  }
+  // scales: of the tile's 16 rows.
+  SIMT_FN void end_group(NibbleSums *s, const float *scales, uint32_t lane) {
+    const float upper = scales[lane / 4], lower = scales[lane / 4 + 8];
+    SIMT_UNROLL for (uint32_t i = 0; i < 4; ++i) {
+      s->total[i] = fmaf(static_cast<float>(s->group[i] >> 4), i < 2 ? upper : lower, s->total[i]);
+      s->group[i] = 0;
+    }
+  }
+};
+
+// All row tiles of an image in memory.
+SIMT_FN void multiply_nibbles(const uint8_t *image, const Shape &s, const uint16_t *in, uint32_t live, uint32_t columns,
+                              uint32_t group_k, float *sums) {
+  const uint32_t lane = simt::thread() % kLanes, tiles = k_tiles(s), of_group = group_k / kNibbleTileK;
+  const uint32_t *words = nibble_columns(in, s.k, lane);
+  SIMT_ROLLED for (uint32_t m = simt::thread() / kLanes; m < row_tiles(s); m += kWarps) {
+    const uint8_t *tile = image + nibble_tile(s, m, 0);
+    NibbleSums sum;
+    NibbleSums::clear(&sum);
+    uint32_t left = of_group;
+    SIMT_ROLLED for (uint32_t i = 0; i < tiles; ++i, tile += kNibbleTile) {
+      uint32_t b[2];
+      load_nibble_column(words, lane / 4 < live, i, b);
+      NibbleSums::multiply(&sum, *reinterpret_cast<const Bits2 *>(tile + lane * 8), b);
+      if (--left != 0 && i + 1 != tiles) continue;
+      NibbleSums::end_group(&sum, reinterpret_cast<const float *>(tile + kNibbleWords), lane);
+      left = of_group;
+    }
+    store_sums(sum.total, sums, m, partial_stride(s), columns, live, 0, lane);
+  }
+}
+
+}  // namespace cuda
+}  // namespace rnnp
+#endif  // RNNPACK_CUDA_KERNELS_PRODUCTS_NIBBLES_H_

@@ -1,0 +1,198 @@
+// recurrent_pieces.cpp -- Contract: recurrent_pieces.h. SPDX-License-Identifier: Apache-2.0
+#include "cuda/ops/recurrent_pieces.h"
+
+#include "cuda/kernels/plain_args.h"
+#include "cuda/pack_image.h"
+#include "ops/recurrent_plan.h"
+
+namespace rnnp {
+namespace cuda {
+namespace {
+
+// A direction's weights into the image.
+void pack_direction(Context *c, const AttrRecurrent &a, const BlobDirection &d, const LayerPlan &plan,
+                    RecurrentNode::Direction *to) {
+  const Model &m = *c->model;
+  const uint32_t gates = cell_gates(Cell(a.cell)), hidden = a.hidden_size;
+  const Matrix w = m.matrix(d.w), r = m.matrix(d.r), candidate = m.matrix(d.r_output == kNone ? d.r : d.r_output);
+  const Shape w_shape = {gates, a.input_size, plan.input.units}, r_shape = {gates, hidden, plan.units};
+  to->w = pack_matrix(c, plan.input.weights, w_shape, {w, w, 0});
+  to->r = pack_matrix(c, plan.weights, r_shape, {r, candidate, 0});
+  if (are_blocks(plan.weights) && plan.resident != KernelId::count)
+    to->r.image = pack_resident_blocks(c, plan, gates, {r, candidate, 0});
+  to->candidate = are_blocks(plan.weights) && d.r_output != kNone ? put_blocks(c, candidate) : to->r.blocks;
+  to->candidate_factor = candidate.factor_scale;
+  to->bias = pack_numbers(c, plan.input.weights, w_shape, hidden,
+                          [&](uint32_t gate, uint32_t unit) { return number_beside(w, m.weights(d.bias), gates, gate, unit); });
+  to->r_bias = to->peephole = nullptr;
+  if (Cell(a.cell) == Cell::kGruLinear) to->r_bias = c->image.put(m.weights(d.r_bias), hidden * sizeof(float));
+  if (d.peephole == kNone) return;
+  const Image::Part part = c->image.reserve(size_t{3} * hidden * sizeof(float));
+  to->peephole = view_as<float>(part.device);
+  for (uint32_t i = 0; part.host != nullptr && i < 3 * hidden; ++i) {
+    const float v = number_beside(w, m.weights(d.peephole), 3, i / hidden, i % hidden);
+    copy_bytes(part.host + i * sizeof v, &v, sizeof v);
+  }
+}
+
+uint64_t preact_row(const RecurrentNode &n, const AttrRecurrent &a) {
+  const Shape s = {cell_gates(Cell(a.cell)), a.hidden_size, n.plan.units};
+  return uint64_t{n.plan.blocks} * block_rows(n.plan.weights, s);
+}
+
+// z, r h and the like: rows as states have them.
+size_t state_floats(const RecurrentNode &n, const AttrRecurrent &a) {
+  return mul_sat(n.max_batch, state_row_elems(a.hidden_size));
+}
+
+struct Piece {
+  const RecurrentNode &n;
+  const AttrRecurrent &a;
+
+  Context *context() const { return n.context; }
+  Cell cell() const { return Cell(a.cell); }
+};
+
+void multiply_input(const Piece &l, const RecurrentArgs &a, float *preact) {
+  const ProductPlan &p = l.n.plan.input;
+  const uint32_t gates = cell_gates(l.cell());
+  ProductArgs g = {};
+  g.image = a.w;
+  g.bytes = a.w_bytes;
+  g.blocks_of_matrix = a.w_blocks;
+  g.bias = a.bias;
+  g.x = a.x;
+  g.out = preact;
+  g.x_row = a.x_row;
+  g.out_row = a.preact_row;
+  g.count = a.steps * a.batch;
+  g.k = a.input;
+  g.gates = gates;
+  g.units = p.units;
+  g.blocks = p.blocks;
+  g.outputs = a.hidden;
+  g.per_warp = l.n.plan.weights == Weights::kF32 ? units_per_warp(gates) : 0;
+  g.columns = p.columns;
+  launch(l.context(), product_kernel(p.weights), p.blocks * ceil_div(g.count, g.columns), p.shared_bytes, g);
+}
+
+void launch_step(const Piece &l, RecurrentArgs a) {
+  const LayerPlan &p = l.n.plan;
+  const KernelId kernel = step_kernel(p.weights, l.cell(), !p.plain);
+  a.columns = p.step_columns;
+  const uint32_t blocks = p.step_blocks * ceil_div(a.batch, a.columns);
+  for (a.half = 0; a.half < (l.cell() == Cell::kGru ? 2u : 1u); ++a.half)
+    launch(l.context(), kernel, blocks, p.step_shared_bytes, a);
+}
+
+// A launch for each step; h goes to and fro between the state's two buffers and ends in the first.
+void run_steps(const Piece &l, const RecurrentArgs &piece) {
+  for (uint32_t t = 0; t < piece.steps; ++t) {
+    const size_t step = piece.reverse ? piece.steps - 1 - t : t;
+    RecurrentArgs a = piece;
+    a.steps = 1;
+    a.first_step += static_cast<uint32_t>(step);
+    if (a.preact != nullptr) a.preact += step * a.batch * a.preact_row;
+    if (a.y != nullptr) a.y += step * a.batch * a.y_row;
+    if (t % 2 != 0) a.h = piece.h_next, a.h_next = piece.h;
+    launch_step(l, a);
+  }
+  if (piece.steps % 2 == 0) return;
+  const uint32_t elems = l.a.hidden_size;
+  const StateRowsArgs back = {
+      uint64_t{piece.batch} * elems, piece.h_next, piece.h, piece.rows, piece.rows, piece.state_row, piece.state_row, elems};
+  launch_plain(l.context(), KernelId::copy_state_rows, back);
+}
+
+// Steps from `first` on.
+void run_piece(const Piece &l, RecurrentArgs a, uint32_t first, uint32_t steps, float *scratch) {
+  const LayerPlan &p = l.n.plan;
+  const size_t rows = size_t{first} * a.batch;
+  a.x += rows * a.x_row;
+  if (a.y != nullptr) a.y += rows * a.y_row;
+  a.first_step += first;
+  a.steps = steps;
+  a.z = scratch + size_t{p.steps_per_launch} * l.n.max_batch * a.preact_row;
+  a.rh = a.z + state_floats(l.n, l.a);
+  if (steps > 1 || !p.takes_input) {
+    multiply_input(l, a, scratch);
+    a.preact = scratch;
+  }
+  if (p.resident == KernelId::count || steps == 1) return run_steps(l, a);
+  a.columns = a.batch > p.columns ? p.columns : a.batch;
+  launch(l.context(), p.resident, p.blocks, p.shared_bytes, a);
+}
+
+}  // namespace
+
+bool plan_recurrent_node(const Context &context, const AttrRecurrent &a, uint32_t max_batch, uint32_t chunk_steps,
+                         LayerPlan *plan) {
+  PlanLimits limits = context.limits;
+  limits.max_batch = max_batch;
+  limits.chunk_steps = chunk_steps;
+  LayerShape shape;
+  if (!layer_shape(*context.model, a, limits.weights, &shape)) return false;
+  *plan = plan_layer(shape, limits);
+  return true;
+}
+
+rnnp_status build_layer(Context *c, const AttrRecurrent &a, uint32_t max_batch, uint32_t chunk_steps, RecurrentNode *n) {
+  *n = {};
+  n->context = c;
+  n->max_batch = max_batch;
+  if (!plan_recurrent_node(*c, a, max_batch, chunk_steps, &n->plan)) return RNNP_E_LAYOUT;
+  if (!n->plan.fits) return RNNP_E_SMALL_MEMORY;
+  for (uint32_t d = 0; d < a.direction_count; ++d) pack_direction(c, a, a.direction[d], n->plan, &n->direction[d]);
+  const size_t words = mul_sat(mul_sat(max_batch, size_t{4}), size_t{a.hidden_size} + 2);  // two slots of h, two of r h
+  if (words > c->words_needed) c->words_needed = words;
+  return RNNP_OK;
+}
+
+size_t layer_scratch_floats(const RecurrentNode &n, const AttrRecurrent &a) {
+  const size_t preact = mul_sat(mul_sat(n.plan.steps_per_launch, n.max_batch), preact_row(n, a));
+  return add_sat(preact, mul_sat(state_floats(n, a), 2));
+}
+
+RecurrentArgs layer_args(const RecurrentNode &n, const AttrRecurrent &attr, uint32_t direction) {
+  const RecurrentNode::Direction &dir = n.direction[direction];
+  const BlobDirection &blob = attr.direction[direction];
+  const Context &c = *n.context;
+  RecurrentArgs a = {};
+  a.r = dir.r.image;
+  a.w = dir.w.image;
+  a.r_bytes = dir.r.scales;
+  a.w_bytes = dir.w.scales;
+  a.candidate_factor = dir.candidate_factor;
+  a.w_blocks = dir.w.blocks;
+  a.blocks = dir.r.blocks;
+  a.candidate = dir.candidate;
+  a.bias = dir.bias;
+  a.r_bias = dir.r_bias;
+  a.peephole = dir.peephole;
+  a.words = c.words;
+  a.control = c.control;
+  a.word_count = static_cast<uint32_t>(c.words_needed);
+  a.input = attr.input_size;
+  a.hidden = attr.hidden_size;
+  a.units = n.plan.units;
+  a.preact_row = preact_row(n, attr);
+  a.spin_limit = c.spin_limit;
+  a.reverse = blob.reverse;
+  copy_bytes(a.bundles, n.plan.bundles, sizeof a.bundles);
+  copy_bytes(a.rules.act, blob.act, sizeof a.rules.act);
+  a.rules.clip = attr.clip;
+  a.rules.input_forget = attr.input_forget;
+  return a;
+}
+
+void run_layer(const RecurrentNode &n, const AttrRecurrent &attr, const RecurrentArgs &a, float *scratch) {
+  const Piece l = {n, attr};
+  for (uint32_t done = 0; done < a.steps;) {
+    const uint32_t left = a.steps - done, count = left < n.plan.steps_per_launch ? left : n.plan.steps_per_launch;
+    run_piece(l, a, a.reverse ? left - count : done, count, scratch);
+    done += count;
+  }
+}
+
+}  // namespace cuda
+}  // namespace rnnp

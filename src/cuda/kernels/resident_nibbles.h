@@ -35,12 +35,14 @@ SIMT_FN void hold_nibbles(const RecurrentArgs &a, const ResidentBlock &b, const 
       if (there && i < all) v = *reinterpret_cast<const Bits2 *>(from + i * kNibbleTile + b.lane * 8);
       rows->held[i][m] = v;
     }
-    if (!there) continue;
-    SIMT_ROLLED for (uint32_t i = kHeld; i < all; ++i) *
-        reinterpret_cast<Bits2 *>(rest + (m * behind + i - kHeld) * kNibbleWords + b.lane * 8) =
-        *reinterpret_cast<const Bits2 *>(from + i * kNibbleTile + b.lane * 8);
-    SIMT_ROLLED for (uint32_t i = b.lane; i < all * 16; i += kLanes) scales[m * all * 16 + i] =
-        reinterpret_cast<const float *>(from + i / 16 * kNibbleTile + kNibbleWords)[i % 16];
+    SIMT_ROLLED for (uint32_t i = kHeld; there && i < all; ++i) {
+      uint8_t *to = rest + (m * behind + i - kHeld) * kNibbleWords + b.lane * 8;
+      *reinterpret_cast<Bits2 *>(to) = *reinterpret_cast<const Bits2 *>(from + i * kNibbleTile + b.lane * 8);
+    }
+    SIMT_ROLLED for (uint32_t i = b.lane; there && i < all * 16; i += kLanes) {
+      const uint8_t *scale = from + i / 16 * kNibbleTile + kNibbleWords;
+      scales[m * all * 16 + i] = reinterpret_cast<const float *>(scale)[i % 16];
+    }
   }
 }
 

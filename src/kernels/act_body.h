@@ -19,9 +19,15 @@ void act_loop(const ActArgs *args) {
   const float *x = args->x;
   float *y = args->y;
   size_t n = args->n;
-  for (; n >= Vec::kWidth; n -= Vec::kWidth, x += Vec::kWidth, y += Vec::kWidth)
+  for (; !is_curved(kAct) && n >= Vec::kWidth; n -= Vec::kWidth, x += Vec::kWidth, y += Vec::kWidth)
     Vec::store(y, activate(kAct, Vec::load(x), alpha, beta));
-  if (n != 0) Vec::store_first(y, activate(kAct, Vec::load_first(x, n), alpha, beta), n);
+  while (n != 0) {
+    const bool whole = is_curved(kAct) && n >= Vec::kWidth;
+    const F value = activate(kAct, whole ? Vec::load(x) : Vec::load_first(x, n), alpha, beta);
+    if (!whole) return Vec::store_first(y, value, n);
+    Vec::store(y, value);
+    n -= Vec::kWidth, x += Vec::kWidth, y += Vec::kWidth;
+  }
 }
 
 [[maybe_unused]] void act_plain_run(const ActArgs *args) {

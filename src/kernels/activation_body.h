@@ -51,8 +51,7 @@ RNNPACK_INLINE F softsign(F x) {
   return Vec::div(y, Vec::add(Vec::set1(1.0f), Vec::abs(y)));
 }
 
-// `act` is a constant wherever speed matters: the switches fold away.
-RNNPACK_INLINE F activate(Act act, F x, F alpha, F beta) {
+RNNPACK_INLINE F curved(Act act, F x, F alpha, F beta) {
   switch (act) {
     case Act::kTanh:
       return tanh<Form::kMonotone>(x);
@@ -68,11 +67,20 @@ RNNPACK_INLINE F activate(Act act, F x, F alpha, F beta) {
       return softplus(x);
     case Act::kExp:
       return exp(x);
-    case Act::kLog:
-      return log(x);
     default:
-      return piecewise(act, x, alpha, beta);
+      return log(x);
   }
+}
+
+// Long code, which a row's last partial vector shares; the rest are a few instructions.
+constexpr bool is_curved(Act act) {
+  return act == Act::kTanh || act == Act::kSigmoid || act == Act::kScaledTanh || act == Act::kElu || act == Act::kSoftsign ||
+         act == Act::kSoftplus || act == Act::kExp || act == Act::kLog;
+}
+
+// `act` is a constant wherever speed matters: the switches fold away.
+RNNPACK_INLINE F activate(Act act, F x, F alpha, F beta) {
+  return is_curved(act) ? curved(act, x, alpha, beta) : piecewise(act, x, alpha, beta);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "compiler/cli/calibration.h"
@@ -20,6 +19,7 @@
 #include "conv_layer_dense.h"
 #include "format/model.h"
 #include "pack/pack.h"
+#include "temporary_file.h"
 
 namespace rnnp::testing_support {
 namespace {
@@ -29,22 +29,6 @@ using compiler::Arrays;
 using compiler::Graph;
 using compiler::Reference;
 using compiler::Rounding;
-
-// A file that is gone at the end.
-class File {
- public:
-  File(const std::string &name, const std::vector<uint8_t> &bytes) : path_(testing::TempDir() + name) {
-    std::ofstream(path_, std::ios::binary)
-        .write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  }
-  File(const File &) = delete;
-  File &operator=(const File &) = delete;
-  ~File() { std::remove(path_.c_str()); }
-  const std::string &path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 TEST(Calibration, ScalesOfXAreThoseThatErrLeast) {
   std::vector<float> numbers;
@@ -80,7 +64,7 @@ double sqnr(const std::vector<uint8_t> &blob, const Reference &reference) {
 
 // x of the convolution is found in the file; h, and what the dense node reads, lie between -1 and 1.
 TEST(Calibration, EveryLayerHasItsScale) {
-  const File file("calibration.npy", compiler::format_npy(data(3.0f).at("X")));
+  const TemporaryFile file("calibration.npy", compiler::format_npy(data(3.0f).at("X")));
   for (const Cell &cell : kCells) {
     Graph graph = graph_of(network(cell), "int8");
     const Reference reference(graph, kPanels, {file.path()});
@@ -118,7 +102,7 @@ TEST(Calibration, WithoutDataInputsAreDrawnOfTheFilesType) {
 
 // On the data that they were made for, rounded weights err less in this order.
 TEST(Calibration, MethodsOfRoundingErrLessInTheirOrder) {
-  const File file("methods.npy", compiler::format_npy(data().at("X")));
+  const TemporaryFile file("methods.npy", compiler::format_npy(data().at("X")));
   for (const Cell &cell : {kCells[2], kCells[3]}) {
     const Graph graph = graph_of(network(cell), "int8");
     const Reference reference(graph, kPanels, {file.path()});
@@ -224,7 +208,7 @@ TEST(Calibration, HalvesOfBytesAreRoundedInTheirGroups) {
 }
 
 TEST(Calibration, ReportsSayWhatIsLost) {
-  const File file("report.npy", compiler::format_npy(data().at("X")));
+  const TemporaryFile file("report.npy", compiler::format_npy(data().at("X")));
   Graph graph = graph_of(network(kCells[2]), "int8");
   const Reference reference(graph, kPanels, {file.path()});
   for (compiler::Node &node : graph.nodes) {
@@ -260,7 +244,7 @@ TEST(Calibration, ReportsSayWhatIsLost) {
 
 // What is asked for is kept with the fewest bytes that the search finds; more is asked, more is stored.
 TEST(Calibration, TypesAreFoundForAnAccuracy) {
-  const File file("search.npy", compiler::format_npy(data().at("X")));
+  const TemporaryFile file("search.npy", compiler::format_npy(data().at("X")));
   const Graph graph = graph_of(network(kCells[3]), "");
   const Reference reference(graph, kPanels, {file.path()});
   size_t bytes = 0;
@@ -301,15 +285,15 @@ std::vector<uint8_t> wav(uint16_t kind, uint16_t channels, uint16_t bits, const 
 }
 
 TEST(Calibration, WavesAreTheirSamples) {
-  const File mono("mono.wav", wav(1, 1, 16, {0, 0x40, 0, 0xc0, 0xff, 0x7f}));
+  const TemporaryFile mono("mono.wav", wav(1, 1, 16, {0, 0x40, 0, 0xc0, 0xff, 0x7f}));
   EXPECT_EQ((std::vector<float>{0.5f, -0.5f, 32767.0f / 32768}), compiler::read_wav(mono.path()));
-  const File stereo("stereo.wav", wav(1, 2, 16, {0, 0x40, 0, 0x20, 0, 0, 0, 0x40}));
+  const TemporaryFile stereo("stereo.wav", wav(1, 2, 16, {0, 0x40, 0, 0x20, 0, 0, 0, 0x40}));
   EXPECT_EQ((std::vector<float>{0.375f, 0.25f}), compiler::read_wav(stereo.path()));
-  const File floats("floats.wav", wav(3, 1, 32, {0, 0, 0x80, 0x3e}));
+  const TemporaryFile floats("floats.wav", wav(3, 1, 32, {0, 0, 0x80, 0x3e}));
   EXPECT_EQ((std::vector<float>{0.25f}), compiler::read_wav(floats.path()));
-  const File bytes("bytes.wav", wav(1, 1, 8, {0, 1}));
+  const TemporaryFile bytes("bytes.wav", wav(1, 1, 8, {0, 1}));
   EXPECT_THROW(compiler::read_wav(bytes.path()), compiler::IoError);
-  const File none("none.wav", {1, 2, 3});
+  const TemporaryFile none("none.wav", {1, 2, 3});
   EXPECT_THROW(compiler::read_wav(none.path()), compiler::IoError);
 }
 

@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <fstream>
 
 #include "compiler/cli/comparison.h"
 #include "compiler/cli/error_report.h"
@@ -20,6 +19,7 @@
 #include "pack/pack.h"
 #include "support/blob_tables.h"
 #include "support/session_fixture.h"
+#include "temporary_file.h"
 
 namespace rnnp::testing_support {
 namespace {
@@ -66,18 +66,15 @@ compiler::Arrays data(int64_t steps, int64_t batch) {
 
 class InIntegers {
  public:
-  explicit InIntegers(const Layer &layer) : path_(testing::TempDir() + "integers.npy") {
-    const std::vector<uint8_t> bytes = compiler::format_npy(data(kSteps, 2).at("X"));
-    std::ofstream(path_, std::ios::binary)
-        .write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  explicit InIntegers(const Layer &layer) : file_("integers.npy", compiler::format_npy(data(kSteps, 2).at("X"))) {
     graph_ = compiler::compile_graph(*compiler::check_model(network(layer)), {});
     plain_ = compiler::write_blob(graph_, compiler::dense_panels(DType::kF32, 16));
-    reference_ = std::make_unique<Reference>(graph_, compiler::dense_panels(DType::kF32, 16), std::vector<std::string>{path_});
+    reference_ =
+        std::make_unique<Reference>(graph_, compiler::dense_panels(DType::kF32, 16), std::vector<std::string>{file_.path()});
     compiler::choose_integers(&graph_, *reference_, {});
   }
   InIntegers(const InIntegers &) = delete;
   InIntegers &operator=(const InIntegers &) = delete;
-  ~InIntegers() { std::remove(path_.c_str()); }
 
   std::vector<uint8_t> blob(uint32_t nr = 16) const {
     return compiler::write_blob(graph_, compiler::dense_panels(DType::kF32, nr));
@@ -87,7 +84,7 @@ class InIntegers {
   const Graph &graph() const { return graph_; }
 
  private:
-  std::string path_;
+  TemporaryFile file_;
   Graph graph_;
   std::vector<uint8_t> plain_;
   std::unique_ptr<Reference> reference_;

@@ -8,11 +8,31 @@ namespace {
 
 class CudaModels : public testing::TestWithParam<uint32_t> {};
 
+// Steps turned round have no kernel: few of the random models have them.
+bool is_refused(const std::vector<uint8_t> &bytes) {
+  const AlignedBytes blob(bytes);
+  rnnp_model model;
+  expect_ok(rnnp_model_open(&model, blob.data(), blob.size(), 0), "open");
+  const rnnp_cuda_device device = small_device(4);
+  rnnp_cuda_options o = RNNP_CUDA_OPTIONS_INIT;
+  o.max_steps = 8;
+  o.device = &device;
+  rnnp_refusal why = RNNP_REFUSAL_INIT;
+  const rnnp_status status = rnnp_cuda_session_explain(&model, &o, &why);
+  if (status == RNNP_OK) return false;
+  EXPECT_EQ(status, RNNP_E_UNSUPPORTED) << why.reason;
+  EXPECT_STREQ(why.op, "TimeReverse");
+  return true;
+}
+
 TEST_P(CudaModels, RunAsOnTheCpu) {
   constexpr uint32_t kSeeds = 30, kBatch = 3;
   constexpr size_t kSteps = 5;
+  uint32_t ran = 0;
   for (uint32_t seed = GetParam() * kSeeds; seed < (GetParam() + 1) * kSeeds; ++seed) {
     const std::vector<uint8_t> blob = random_model(seed);
+    if (is_refused(blob)) continue;
+    ++ran;
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     BothSessions both(blob, kBatch, kSteps);
@@ -29,6 +49,7 @@ TEST_P(CudaModels, RunAsOnTheCpu) {
       both.gpu().load(1, both.cpu().save(1));  // and back
     }
   }
+  EXPECT_GT(ran, kSeeds * 3 / 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, CudaModels, testing::Range(0u, 4u));

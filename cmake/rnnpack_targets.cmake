@@ -14,7 +14,7 @@ if(RNNPACK_SANITIZE)
 endif()
 
 # Device code: C++17 without exceptions, RTTI, thread-safe statics or the C++ runtime; f32 sums are never contracted behind our back.
-set(RNNPACK_DEVICE_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-asynchronous-unwind-tables
+set(RNNPACK_DEVICE_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-unwind-tables -fno-asynchronous-unwind-tables
   -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno)
 
 if(RNNPACK_THREADS)

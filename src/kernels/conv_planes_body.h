@@ -38,8 +38,10 @@ struct PlanePlace {
   uint32_t columns;  // that there are from it on, at most kWidth
 };
 
-// kWhole: every place has a whole vector of columns.
-template <bool kWhole, uint32_t kUnits, uint32_t kVectors>
+// A store of AVX-512 takes its mask along; elsewhere a block with parts of vectors goes by way of a buffer.
+constexpr bool kMasksPlanes = kWidth == 16;
+
+template <uint32_t kUnits, uint32_t kVectors>
 RNNPACK_INLINE void store_planes(const ConvPlanesArgs &t, uint32_t unit, const PlanePlace *places,
                                  const F (&acc)[kUnits][kVectors]) {
   RNNPACK_UNROLL
@@ -48,8 +50,30 @@ RNNPACK_INLINE void store_planes(const ConvPlanesArgs &t, uint32_t unit, const P
     RNNPACK_UNROLL
     for (uint32_t v = 0; v < kVectors; ++v) {
       float *y = places[v].y + (unit + u) * t.y_plane;
-      kWhole ? Vec::store(y, acc[u][v]) : Vec::store_first(y, acc[u][v], places[v].columns);
+      kMasksPlanes ? Vec::store_first(y, acc[u][v], places[v].columns) : Vec::store(y, acc[u][v]);
     }
+  }
+}
+
+[[maybe_unused]] RNNPACK_NOINLINE void store_parts(const ConvPlanesArgs &t, uint32_t unit, uint32_t units, uint32_t vectors,
+                                                   const PlanePlace *places, const float *from) {
+  for (uint32_t u = 0; u < units && unit + u < t.unit_end; ++u) {
+    for (uint32_t v = 0; v < vectors; ++v, from += kWidth)
+      Vec::store_first(places[v].y + (unit + u) * t.y_plane, Vec::load(from), places[v].columns);
+  }
+}
+
+// The sums of one tap.
+template <uint32_t kUnits, uint32_t kVectors>
+RNNPACK_INLINE void add_tap(const float *const (&from)[kVectors], uint32_t tap, const float *weights, F (&acc)[kUnits][kVectors]) {
+  F x[kVectors];
+  RNNPACK_UNROLL
+  for (uint32_t v = 0; v < kVectors; ++v) x[v] = Vec::load(from[v] + tap);
+  RNNPACK_UNROLL
+  for (uint32_t u = 0; u < kUnits; ++u) {
+    const F weight = Vec::broadcast(weights + u);
+    RNNPACK_UNROLL
+    for (uint32_t v = 0; v < kVectors; ++v) acc[u][v] = Vec::fma(x[v], weight, acc[u][v]);
   }
 }
 
@@ -66,23 +90,19 @@ RNNPACK_NOINLINE void plane_block(const ConvPlanesArgs &t, uint32_t unit, const 
   RNNPACK_UNROLL
   for (uint32_t v = 0; v < kVectors; ++v) from[v] = places[v].x;
   const float *weights = t.panels + size_t{unit / t.nr} * t.k * t.nr + unit % t.nr;
-  RNNPACK_UNROLL_4
-  for (uint32_t k = 0; k < t.k; ++k, weights += t.nr) {
-    F x[kVectors];
-    RNNPACK_UNROLL
-    for (uint32_t v = 0; v < kVectors; ++v) x[v] = Vec::load(from[v] + t.taps[k]);
-    RNNPACK_UNROLL
-    for (uint32_t u = 0; u < kUnits; ++u) {
-      const F weight = Vec::broadcast(weights + u);
-      RNNPACK_UNROLL
-      for (uint32_t v = 0; v < kVectors; ++v) acc[u][v] = Vec::fma(x[v], weight, acc[u][v]);
-    }
-  }
-  if (t.y_columns % uint32_t{kWidth} == 0) {
-    store_planes<true, kUnits, kVectors>(t, unit, places, acc);
+  // Most of the work is the largest block's.
+  if constexpr (kUnits == kMostPlaneUnits && kVectors == kMostPlaneVectors) {
+    RNNPACK_UNROLL_4
+    for (uint32_t k = 0; k < t.k; ++k, weights += t.nr) add_tap<kUnits, kVectors>(from, t.taps[k], weights, acc);
   } else {
-    store_planes<false, kUnits, kVectors>(t, unit, places, acc);
+    for (uint32_t k = 0; k < t.k; ++k, weights += t.nr) add_tap<kUnits, kVectors>(from, t.taps[k], weights, acc);
   }
+  if (kMasksPlanes || t.y_columns % uint32_t{kWidth} == 0) return store_planes<kUnits, kVectors>(t, unit, places, acc);
+  alignas(64) float parts[kUnits][kVectors][kWidth];
+  for (uint32_t u = 0; u < kUnits; ++u) {
+    for (uint32_t v = 0; v < kVectors; ++v) Vec::store(parts[u][v], acc[u][v]);
+  }
+  store_parts(t, unit, kUnits, kVectors, places, &parts[0][0][0]);
 }
 
 // All units of some vectors of positions: their part of x stays in L1.

@@ -233,7 +233,7 @@ class Blob:
         taps, dilation, lead, state, groups, inputs, outputs, matrix, bias, act, alpha, beta, plane = self.unpack("2Ii7IffI", at + 76)
         return {**self.window(at), "time_taps": taps, "time_dilation": dilation, "lead": lead, "state": maybe(state), "groups": groups,
                 "in_channels": inputs, "out_channels": outputs, "matrix": matrix, "bias": maybe(bias),
-                "activation": self.activation(act, alpha, beta)}
+                "activation": self.activation(act, alpha, beta), "y_plane": plane}
 
     def pool(self, at):
         pool, channels, *counted = self.unpack("6I", at + 76)

@@ -134,8 +134,8 @@ class LayerModel {
 // Some steps of x from -1 to 1, for scales of layers in integers.
 void write_data(int64_t units, const std::string &path) {
   constexpr int64_t kSteps = 64;
-  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(kSteps) + ", 1, " +
-                       std::to_string(units) + "), }";
+  std::string header =
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(kSteps) + ", 1, " + std::to_string(units) + "), }";
   header.resize(118 - 1, ' ');
   header += '\n';
   std::mt19937 random(2);

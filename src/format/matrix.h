@@ -33,7 +33,8 @@ RNNPACK_FOLDED bool factor_fits(const PanelFormat &f, const BlobMatrix &m, const
   const bool quantised = f.factor == DType::kI8;
   if (!quantised && !is_fixed_point(f) && (m.factor_scale != 0 || m.factor_zero != 0)) return false;
   if (!(m.factor_scale >= 0) || m.factor_scale - m.factor_scale != 0 || m.factor_zero != 0) return false;
-  return has_part(quantised && f.weight == DType::kI8 && !gates_are_apart(f), m.unit_sums, vector_bytes(f, shape), m, weights_bytes);
+  return has_part(quantised && f.weight == DType::kI8 && !gates_are_apart(f), m.unit_sums, vector_bytes(f, shape), m,
+                  weights_bytes);
 }
 
 inline bool reserved_are_zero(const BlobMatrix &m) {

@@ -235,10 +235,10 @@ void activate_strips(const Conv &c, const ValueSlot &y, Position p, uint32_t alo
 void run_strips(const RunEnv &env, const Conv &c, const ValueSlot &x, const ValueSlot &y, size_t begin, size_t end,
                 const GemmArgs &common) {
   GemmArgs g = common;
-  if (g.tile_begin == g.tile_end) return;
   const Strips &s = c.strips;
   const BlobWindow &w = c.attr->window;
   const uint32_t across = w.out_size[s.other], per_row = across * s.per_line;
+  if (g.tile_begin == g.tile_end || across == 0) return;
   while (begin < end) {
     const size_t row = begin / per_row;
     const uint32_t within = static_cast<uint32_t>(begin - row * per_row), place = within / across, first = within - place * across;

@@ -20,9 +20,6 @@ constexpr bool kIsF32 = false;
 template <>
 constexpr bool kIsF32<PanelF32> = true;
 
-// A store of AVX-512 takes its mask along.
-constexpr bool kMasksCostNothing = kWidth == 16;
-
 // The columns there are of `rows` rows of `row` floats.
 RNNPACK_NOINLINE void store_columns(const BlockArgs *b, const float *from, size_t rows, size_t row) {
   float *out = b->out;

@@ -38,9 +38,7 @@ struct PlanePlace {
   uint32_t columns;  // that there are from it on, at most kWidth
 };
 
-// A store of AVX-512 takes its mask along; elsewhere a block with parts of vectors goes by way of a buffer.
-constexpr bool kMasksPlanes = kWidth == 16;
-
+// Where masks cost something, a block with parts of vectors goes by way of a buffer.
 template <uint32_t kUnits, uint32_t kVectors>
 RNNPACK_INLINE void store_planes(const ConvPlanesArgs &t, uint32_t unit, const PlanePlace *places,
                                  const F (&acc)[kUnits][kVectors]) {
@@ -50,7 +48,7 @@ RNNPACK_INLINE void store_planes(const ConvPlanesArgs &t, uint32_t unit, const P
     RNNPACK_UNROLL
     for (uint32_t v = 0; v < kVectors; ++v) {
       float *y = places[v].y + (unit + u) * t.y_plane;
-      kMasksPlanes ? Vec::store_first(y, acc[u][v], places[v].columns) : Vec::store(y, acc[u][v]);
+      kMasksCostNothing ? Vec::store_first(y, acc[u][v], places[v].columns) : Vec::store(y, acc[u][v]);
     }
   }
 }
@@ -97,7 +95,7 @@ RNNPACK_NOINLINE void plane_block(const ConvPlanesArgs &t, uint32_t unit, const 
   } else {
     for (uint32_t k = 0; k < t.k; ++k, weights += t.nr) add_tap<kUnits, kVectors>(from, t.taps[k], weights, acc);
   }
-  if (kMasksPlanes || t.y_columns % uint32_t{kWidth} == 0) return store_planes<kUnits, kVectors>(t, unit, places, acc);
+  if (kMasksCostNothing || t.y_columns % uint32_t{kWidth} == 0) return store_planes<kUnits, kVectors>(t, unit, places, acc);
   alignas(64) float parts[kUnits][kVectors][kWidth];
   for (uint32_t u = 0; u < kUnits; ++u) {
     for (uint32_t v = 0; v < kVectors; ++v) Vec::store(parts[u][v], acc[u][v]);

@@ -15,6 +15,9 @@ namespace {
 using F = Vec::F;
 constexpr int kWidth = Vec::kWidth;
 
+// A store of 16 floats takes its mask along.
+constexpr bool kMasksCostNothing = kWidth == 16;
+
 // Rows of up to kMr pointers, `stride` bytes apart.
 template <int kMr>
 struct Rows {

@@ -31,6 +31,6 @@ void run(const RunEnv &env, const BlobNode &node, void *, uint32_t thread) {
 
 }  // namespace
 
-const Op rnnp_op_time_reverse = {OpKind::kTimeReverse, nullptr, check, nullptr, keep_attr<AttrTimeReverse>, nullptr, run};
+RNNPACK_OP(time_reverse, {OpKind::kTimeReverse, nullptr, check, nullptr, keep_attr<AttrTimeReverse>, nullptr, run});
 
 }  // namespace rnnp

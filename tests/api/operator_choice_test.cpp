@@ -159,6 +159,14 @@ TEST(OperatorChoice, AnUncheckedOperatorRunsTheRegistrysBlobAlone) {
   }
 }
 
+// An emitted registry may name any of them.
+TEST(OperatorChoice, EveryOperatorHasAnUncheckedTwin) {
+#define RNNP_PAIR_(name) {&rnnp_op_##name, &rnnp_op_##name##_unchecked},
+  const std::pair<const rnnp_op *, const rnnp_op *> twins[] = {RNNP_FOR_EACH_OP(RNNP_PAIR_)};
+#undef RNNP_PAIR_
+  for (const auto &twin : twins) EXPECT_NE(twin.first, twin.second);
+}
+
 TEST(OperatorChoice, ABlobOfAnotherLibraryDoesNotOpenWithARegistry) {
   const AlignedBytes own(unary(rnnp::Act::kTanh).bytes());
   const std::vector<const rnnp_op *> ops = {&rnnp_op_unary_unchecked};

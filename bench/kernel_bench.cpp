@@ -13,6 +13,10 @@
 #include <string>
 #include <vector>
 
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
 #include "base/fpenv.h"
 #include "kernels/kernels.h"
 #include "native/machine_loops.h"
@@ -28,6 +32,10 @@ uint32_t cpu_isa_bits() {
   uint32_t bits = 0;
 #if defined(__x86_64__) || defined(__i386__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) bits |= RNNP_ISA_AVX2;
+  uint32_t a, b, c, d;  // compilers have no name for it
+  if ((bits & RNNP_ISA_AVX2) && __get_cpuid_count(7, 0, &a, &b, &c, &d) && a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) &&
+      (a & 16))
+    bits |= RNNP_ISA_AVX_VNNI;
   if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     bits |= RNNP_ISA_AVX512;
   if ((bits & RNNP_ISA_AVX512) && __builtin_cpu_supports("avx512vnni")) bits |= RNNP_ISA_AVX512_VNNI;

@@ -4,6 +4,7 @@
 # rnnpack_isa_sources(<result> <isa> <files>...): when this target's architecture can have <isa>, gives the files their flags, defines
 # RNNPACK_HAVE_<ISA> for the table of kernels and appends the files to <result>; else does nothing.
 set(RNNPACK_ISA_avx2_x86 "-mavx2;-mfma;-mf16c;-mno-avx512f")
+set(RNNPACK_ISA_avxvnni_x86 "-mavx2;-mfma;-mf16c;-mavxvnni;-mno-avx512f")
 set(RNNPACK_ISA_avx512_x86 "-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mno-avx512vnni;-mno-avx512bf16;-mprefer-vector-width=512")
 set(RNNPACK_ISA_avx512vnni_x86 "-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mprefer-vector-width=512")
 set(RNNPACK_ISA_neon_aarch64 "")
@@ -23,6 +24,7 @@ set(RNNPACK_ISA_simd128_wasm "")
 # GCC for Windows keeps the stack on 16 bytes and still spills wide vectors with aligned moves; the assembler can undo that.
 if(MINGW AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND RNNPACK_ISA_avx2_x86 -Wa,-muse-unaligned-vector-move)
+  list(APPEND RNNPACK_ISA_avxvnni_x86 -Wa,-muse-unaligned-vector-move)
   list(APPEND RNNPACK_ISA_avx512_x86 -Wa,-muse-unaligned-vector-move)
   list(APPEND RNNPACK_ISA_avx512vnni_x86 -Wa,-muse-unaligned-vector-move)
 endif()
@@ -47,6 +49,15 @@ rnnpack_probe_arch(wasm "defined(__wasm_simd128__)")
 rnnpack_probe_arch(riscvf "defined(__riscv_flen)")
 # Vectors are spelt in clang's extensions: GCC 12 has no vectors for RISC-V.
 rnnpack_probe_arch(riscv64 "defined(__riscv) && __riscv_xlen == 64 && defined(__riscv_float_abi_double) && __clang_major__ >= 18")
+
+# Compilers older than GCC 11 do not know it.
+include(CheckCXXCompilerFlag)
+if(RNNPACK_TARGET_X86)
+  check_cxx_compiler_flag(-mavxvnni RNNPACK_COMPILER_HAS_AVXVNNI)
+  if(NOT RNNPACK_COMPILER_HAS_AVXVNNI)
+    unset(RNNPACK_ISA_avxvnni_x86)
+  endif()
+endif()
 
 set(RNNPACK_ISA_DEFINES "")
 function(rnnpack_isa_sources result isa)

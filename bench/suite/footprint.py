@@ -11,7 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-ISA = r"(avx2|avx512|avx512vnni|vnni|neon|rvv|simd128|mve|ref|reference|scalar|sse\w*)"
+ISA = r"(avx2|avxvnni|avx512|avx512vnni|vnni|neon|rvv|simd128|mve|ref|reference|scalar|sse\w*)"
 
 
 def footprint(archive: Path) -> list[dict[str, Any]]:

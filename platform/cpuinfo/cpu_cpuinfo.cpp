@@ -4,6 +4,7 @@
 #include <cpuinfo.h>
 
 #include "platform/platform.h"
+#include "platform/x86/cpuid_x86.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {
@@ -12,6 +13,9 @@ CpuFacts platform_cpu() {
   CpuFacts facts = {};
   if (!cpuinfo_initialize()) return facts;
   if (cpuinfo_has_x86_avx2() && cpuinfo_has_x86_fma3() && cpuinfo_has_x86_f16c()) facts.isa |= RNNP_ISA_AVX2;
+#if defined(__x86_64__) || defined(__i386__)
+  if ((facts.isa & RNNP_ISA_AVX2) && has_avx_vnni()) facts.isa |= RNNP_ISA_AVX_VNNI;  // cpuinfo 0.0~2022 knows none
+#endif
   if (cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() && cpuinfo_has_x86_avx512dq() && cpuinfo_has_x86_avx512vl()) {
     facts.isa |= RNNP_ISA_AVX512;
   }

@@ -28,15 +28,21 @@ constexpr uint32_t kCompiledIsa = RNNP_ISA_RVV | RNNP_ISA_RVF;
 constexpr uint32_t kCompiledIsa = RNNP_ISA_RVF;
 #elif defined(__wasm_simd128__)
 constexpr uint32_t kCompiledIsa = RNNP_ISA_SIMD128;
-#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && defined(__FMA__) && \
-    defined(__F16C__)
-#ifdef __AVX512VNNI__
-constexpr uint32_t kCompiledIsa = RNNP_ISA_AVX512 | RNNP_ISA_AVX2 | RNNP_ISA_AVX512_VNNI;
-#else
-constexpr uint32_t kCompiledIsa = RNNP_ISA_AVX512 | RNNP_ISA_AVX2;
-#endif
 #elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
-constexpr uint32_t kCompiledIsa = RNNP_ISA_AVX2;
+#ifdef __AVXVNNI__
+constexpr uint32_t kCompiledAvx2 = RNNP_ISA_AVX2 | RNNP_ISA_AVX_VNNI;
+#else
+constexpr uint32_t kCompiledAvx2 = RNNP_ISA_AVX2;
+#endif
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#ifdef __AVX512VNNI__
+constexpr uint32_t kCompiledIsa = kCompiledAvx2 | RNNP_ISA_AVX512 | RNNP_ISA_AVX512_VNNI;
+#else
+constexpr uint32_t kCompiledIsa = kCompiledAvx2 | RNNP_ISA_AVX512;
+#endif
+#else
+constexpr uint32_t kCompiledIsa = kCompiledAvx2;
+#endif
 #else
 constexpr uint32_t kCompiledIsa = 0;
 #endif

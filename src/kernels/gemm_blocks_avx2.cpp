@@ -5,8 +5,9 @@
 
 #ifdef RNNPACK_HAVE_AVX2
 #include "kernels/byte_dot_avx2.h"
+// After the products.
+#include "kernels/byte_factors_avx2.h"
 #include "kernels/kernel_rows.h"
-#include "pack/panel_format.h"
 
 namespace rnnp {
 namespace {
@@ -31,25 +32,6 @@ struct Quads {
   template <int kK>
   static RNNPACK_INLINE __m256 lane(__m256 factor) {
     return _mm256_permute_ps(factor, kK * 0x55);
-  }
-};
-
-struct Words : ByteDot {
-  static constexpr int kMostRows = 1, kChains = 2;
-  using Factor = I;
-  struct Factors {
-    I of[2];
-  };
-
-  static RNNPACK_INLINE I word(const uint8_t *row, uint16_t quad) { return broadcast(row + size_t{quad} * kBlockK); }
-  template <int kStrips>
-  static RNNPACK_INLINE Factors factors(const uint8_t *row, const uint16_t *at) {
-    if constexpr (kStrips == 4) {
-      return {{_mm256_blend_epi32(word(row, at[0]), word(row, at[1]), 0xf0),
-               _mm256_blend_epi32(word(row, at[2]), word(row, at[3]), 0xf0)}};
-    } else {
-      return {{word(row, at[0]), word(row, at[kStrips - 1])}};
-    }
   }
 };
 

@@ -4,28 +4,13 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX2
-#include "kernels/bytes_avx2.h"
 #include "kernels/kernel_rows.h"
+#include "kernels/nibble_words_avx2.h"
 
 namespace rnnp {
 namespace {
 
-// The instruction wants one side without a sign: the weights, which are stored so.
-struct Nibble : Bytes {
-  static constexpr int kMostRows = 2;
-
-  static size_t tile_width(const GemmArgs &g) { return size_t{g.gates} * 16; }
-  static RNNPACK_INLINE I minus(int32_t v) { return _mm256_set1_epi32(-v); }
-  static RNNPACK_INLINE __m256 to_float(I sum) { return _mm256_cvtepi32_ps(sum); }
-
-  struct Weights {
-    I low, high;
-    RNNPACK_INLINE explicit Weights(const uint8_t *p) {
-      const I mask = _mm256_set1_epi8(15), w = _mm256_loadu_si256(at(p));
-      low = _mm256_and_si256(w, mask);
-      high = _mm256_and_si256(_mm256_srli_epi16(w, 4), mask);
-    }
-  };
+struct Nibble : NibbleWords {
   struct Partial {
     I sum;  // of 16 bits
     RNNPACK_INLINE void clear() { sum = _mm256_setzero_si256(); }

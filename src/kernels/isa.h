@@ -16,6 +16,9 @@
     !defined(RNNPACK_HAVE_AVX512VNNI)
 #define RNNPACK_HAVE_AVX512VNNI 1
 #endif
+#if defined(__AVXVNNI__) && defined(__AVX2__) && defined(__FMA__) && defined(__F16C__) && !defined(RNNPACK_HAVE_AVXVNNI)
+#define RNNPACK_HAVE_AVXVNNI 1
+#endif
 #if (defined(__aarch64__) || (defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA))) && !defined(RNNPACK_HAVE_NEON)
 #define RNNPACK_HAVE_NEON 1
 #endif

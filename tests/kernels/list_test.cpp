@@ -14,7 +14,8 @@ namespace {
 
 // A wider instruction set is a better one; the reference is last.
 int rank(uint32_t isa) {
-  if (isa & RNNP_ISA_AVX512) return 3;
+  if (isa & RNNP_ISA_AVX512) return 4;
+  if (isa & RNNP_ISA_AVX_VNNI) return 3;
   if (isa & RNNP_ISA_AVX2) return 2;
   return isa != 0 ? 1 : 0;
 }

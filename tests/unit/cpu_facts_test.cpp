@@ -1,6 +1,10 @@
-// cpu_facts_test.cpp -- what the platform tells of caches does not depend on the core that asks.
+// cpu_facts_test.cpp -- what the platform tells of the CPU: the same on every core, and what its flags are.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "platform/x86/cpuid_x86.h"
 
@@ -17,6 +21,19 @@ TEST(CpuFacts, AreTheSameOnBothKindsOfCores) {
   EXPECT_EQ(a.l3_bytes, b.l3_bytes);
   EXPECT_EQ(large.l2_bytes, rnnp::same_on_all_cores(large, false).l2_bytes);
 }
+
+#ifdef __linux__
+// Of flags whose names are apart from each other's by the spaces around them.
+TEST(CpuFacts, AreWhatTheKernelFinds) {
+  std::ifstream file("/proc/cpuinfo");
+  const std::string flags{std::istreambuf_iterator<char>(file), {}};
+  const auto has = [&](const char *name) { return flags.find(std::string(" ") + name + " ") != std::string::npos; };
+  const uint32_t isa = rnnp::x86_isa();
+  EXPECT_EQ(has("avx2") && has("fma") && has("f16c"), (isa & RNNP_ISA_AVX2) != 0);
+  EXPECT_EQ(has("avx2") && has("avx_vnni"), (isa & RNNP_ISA_AVX_VNNI) != 0);
+  EXPECT_EQ(has("avx512vl") && has("avx512_vnni"), (isa & RNNP_ISA_AVX512_VNNI) != 0);
+}
+#endif
 
 }  // namespace
 #endif

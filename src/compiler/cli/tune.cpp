@@ -87,7 +87,7 @@ class Search {
     }
 #if defined(__x86_64__) || defined(__i386__)
     Tuning narrower = tuned_.tuning;
-    narrower.isa_allowed = RNNP_ISA_AVX2;
+    narrower.isa_allowed = RNNP_ISA_AVX2 | RNNP_ISA_AVX_VNNI;
     consider(narrower);
 #endif
     for (const uint32_t steps : {1u, 4u, 16u, 64u, 128u}) {

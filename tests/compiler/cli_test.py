@@ -87,6 +87,17 @@ class Cli(unittest.TestCase):
         for other in others[:1]:
             self.assertIn("model ids differ", rnnpack("verify", other, self.blob, code=4 if len(others) else 0).stdout)
 
+    def test_progress_in_lines_rises_to_its_end(self):
+        for command in (["compile", MODEL, "-o", self.blob], ["verify", MODEL, self.blob],
+                        ["compile", MODEL, "-o", self.blob, "--weights", "auto", "--calibrate", self.x]):
+            said = rnnpack(*command, "--progress")
+            told = [tuple(map(int, pair)) for pair in re.findall(r"^progress: (\d+) of (\d+)$", said.stderr, re.M)]
+            self.assertEqual((told[0], told), ((0, told[-1][1]), sorted(set(told))))
+            self.assertEqual(told[-1][0], told[-1][1])
+            self.assertGreater(len(told), 20 if "auto" in command else 2)
+            quiet = rnnpack(*command)
+            self.assertEqual((quiet.stdout, quiet.stderr), (said.stdout, re.sub(r"(?m)^progress: .*\n", "", said.stderr)))
+
     def test_sizes_and_constants_of_inputs(self):
         name = json.loads(rnnpack("inspect", "--json", self.blob).stdout)["inputs"][0]["name"]
         for bad in (["--set", "nosuch=1"], ["--dim", "nosuch=1"], ["--shape", "nosuch=1"], ["--state", "nosuch=1"]):

@@ -112,3 +112,53 @@ def test_a_graph_is_cut_in_two_and_axes_are_named():
         rnnpack.compile(model, nothing=1)
     with pytest.raises(rnnpack.ModelError, match="time"):
         rnnpack.compile(model, axes={"x": ["features", "batch", "time"]})
+
+
+def told_by(call):
+    told = []
+    result = call(lambda done, of: told.append((done, of)))
+    assert told and told == sorted(told) and len({of for _, of in told}) == 1 and told[-1][0] == told[-1][1]
+    return result, told
+
+
+def test_progress_of_long_work_is_told_and_changes_nothing():
+    x = random((40, 1, 256)) * 0.1
+    flags = {"weights": "auto", "accuracy_min": 40, "calibrate": x}
+    model, told = told_by(lambda progress: rnnpack.compile(VAD, progress=progress, **flags))
+    assert len(told) > 20
+    plain = rnnpack.compile(VAD, **flags)
+    assert bytes(model.blob) == bytes(plain.blob) and model.notes == plain.notes
+
+
+def test_progress_is_told_of_other_work_with_the_tool(tmp_path):
+    model = rnnpack.compile(VAD)
+    text, told = told_by(lambda progress: model.verify(progress=progress))
+    assert len(told) > 4 and text == model.verify()
+    told_by(lambda progress: model.to_c("a", tmp_path, progress=progress))
+
+
+def test_progress_is_a_bar_where_none_is_brought(capsys):
+    rnnpack.compile(VAD, progress=True)
+    assert "200 of 200\n" in capsys.readouterr().err
+    rnnpack.compile(VAD)
+    assert capsys.readouterr().err == ""
+
+
+def test_what_progress_raises_ends_the_work(monkeypatch):
+    class Watched(subprocess.Popen):
+        started = []
+
+        def __init__(self, arguments, **more):
+            super().__init__(arguments, **more)
+            self.started.append(self)
+
+    def stop(done, of):
+        raise KeyboardInterrupt
+
+    rnnpack.compile(VAD)  # the options' names are known now
+    monkeypatch.setattr(subprocess, "Popen", Watched)
+    with pytest.raises(KeyboardInterrupt):
+        rnnpack.compile(VAD, weights="auto", accuracy_min=40, calibrate=random((4000, 1, 256)), progress=stop)
+    assert [child.returncode for child in Watched.started] == [-9]
+    with pytest.raises(rnnpack.UsageError, match="nothing"):
+        rnnpack.compile(VAD, stream=1, axes={"nothing": ["time"]}, progress=lambda *_: None)

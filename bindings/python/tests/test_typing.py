@@ -14,7 +14,7 @@ import numpy as np
 import rnnpack
 from rnnpack import Model, Session, Report
 
-model: Model = rnnpack.compile("m.onnx", stream=1, state={"h": "hn"}, weights="int8")
+model: Model = rnnpack.compile("m.onnx", stream=1, state={"h": "hn"}, weights="int8", progress=lambda done, of: print(done / of))
 session: Session = model.session(batch=2, threads=2)
 y = session.run(np.zeros((3, 2, 5), np.float32), lengths=[1, 2])
 if isinstance(y, dict):
@@ -28,6 +28,7 @@ bytes_: int = model.info.blob_bytes + model.inputs[0].row_elems
 BAD = """
 import rnnpack
 model = rnnpack.compile(7)
+rnnpack.compile("m.onnx", progress="yes")
 model.session(batch="two")
 model.info.blob_bytes = "many"
 model.no_such_thing
@@ -56,4 +57,4 @@ def test_its_types_reach_those_who_use_it(tmp_path, mypy):
     done = mypy("good.py", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     said = mypy("bad.py", cwd=tmp_path).stdout
-    assert set(re.findall(r"bad.py:(\d+): error:", said)) == {"3", "4", "5", "6"}, said
+    assert set(re.findall(r"bad.py:(\d+): error:", said)) == {"3", "4", "5", "6", "7"}, said

@@ -8,6 +8,7 @@
 #include "compiler/cli/command.h"
 #include "compiler/cli/files.h"
 #include "compiler/cli/model_options.h"
+#include "compiler/cli/progress_display.h"
 #include "compiler/cli/quantizer.h"
 #include "compiler/cli/what_helps.h"
 #include "compiler/compile.h"
@@ -24,7 +25,7 @@ struct Options {
   std::string model, output, target = "generic", c_name, sparse = "keep";
   QuantizerOptions quantizer;
   uint32_t chunk_steps = 0, stream_steps = 0, max_steps = 100;
-  bool one_file = false;
+  bool one_file = false, progress_lines = false;
   ModelOptions inputs;
 };
 
@@ -105,13 +106,16 @@ int run(const Options &options) {
   if (!options.c_name.empty()) outputs.insert(outputs.end(), {options.c_name + ".h", code});
   if (!options.quantizer.report.empty()) outputs.push_back(options.quantizer.report);
   check_distinct({options.model}, outputs);
+  ProgressDisplay display(options.progress_lines, 2 + options.quantizer.progress_parts());
   const auto model = load_model(options.model, options.inputs);
+  tell_whole(display.part("read"));
   check_distinct(model->data_files, outputs);
   CompileOptions how{options.target, state_pairs(options.inputs), options.stream_steps};
-  Quantizer quantizer(options.quantizer, options.target, element_types(*model));
+  Quantizer quantizer(options.quantizer, options.target, element_types(*model), &display);
   quantizer.prepare(&how);
   how.sparse = options.sparse;
   const Compiled compiled = compiled_or_what_helps(*model, options, how);
+  tell_whole(display.part("compile"));
   for (const std::string &note : compiled.graph.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   std::vector<OutputFile> files;
   std::string report;
@@ -165,6 +169,7 @@ void add_compile(CLI::App *app, Action *action) {
                    "all the same")
       ->check(CLI::Range(1u, 1u << 20));
   add_model_options(command, &options->inputs);
+  add_progress_option(command, &options->progress_lines);
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }
 

@@ -15,6 +15,7 @@
 #include "compiler/cli/draw.h"
 #include "compiler/cli/exact_check.h"
 #include "compiler/cli/model_options.h"
+#include "compiler/cli/progress_display.h"
 #include "compiler/cli/runner.h"
 #include "compiler/cli/step_eval.h"
 #include "compiler/compile.h"
@@ -33,12 +34,12 @@ struct Options {
   double deviation = 1;
   std::optional<double> tolerance, accuracy_min;
   ModelOptions graph;
+  bool progress_lines = false;
 };
 
 constexpr double kTolerance = 1e-5;
 
 using Tensors = std::map<std::string, Tensor>;
-
 struct Sizes {
   int64_t steps, batch;
 };
@@ -111,6 +112,7 @@ struct Subject {
   Runner runner;
   std::vector<StatePair> states;
   bool implied, by_steps;
+  Progress evaluating;
 };
 
 // What the library starts from where the graph has an input.
@@ -123,11 +125,12 @@ void add_initial_states(const OnnxModel &model, const std::vector<StatePair> &st
 }
 
 Tensors evaluate(const Subject &subject, const OnnxModel &model, const Arrays &inputs, const Sizes &sizes) {
-  if (subject.by_steps) return eval_steps(model, subject.runner, inputs, subject.states, sizes.steps, sizes.batch);
+  if (subject.by_steps)
+    return eval_steps(model, subject.runner, inputs, subject.states, sizes.steps, sizes.batch, subject.evaluating);
   Tensors tensors;
   for (const auto &input : inputs) tensors[input.first] = to_tensor(input.second);
   add_initial_states(model, subject.states, sizes.batch, &tensors);
-  return eval_graph(model, tensors);
+  return eval_graph(model, tensors, subject.evaluating);
 }
 
 Arrays complete(const Subject &subject, const OnnxModel &model, const Arrays &given, const Sizes &sizes) {
@@ -326,8 +329,9 @@ std::string short_text(double value) {
 }
 
 int run(const Options &options) {
+  ProgressDisplay display(options.progress_lines, 3);
   const auto model = load_model(options.model, options.graph);
-  Subject subject{options, Runner(read_file(options.blob), quote(options.blob)), state_pairs(options.graph), false, false};
+  Subject subject{options, Runner(read_file(options.blob), quote(options.blob)), state_pairs(options.graph), false, false, {}};
   const Graph graph = compile_graph(*model, {"generic", subject.states});
   if (model_id(graph) != subject.runner.facts().model_id) {
     std::printf(
@@ -335,6 +339,8 @@ int run(const Options &options) {
         "the --set, --dim, --shape and --state that compile had\n");
     return kExitVerify;
   }
+  tell_whole(display.part("read"));
+  subject.evaluating = display.part("evaluation");
   const Arrays given = read_inputs(options.inputs, subject.runner.inputs());
   subject.implied = steps_are_implied(subject.runner);
   // States that operators over time keep begin anew with every evaluation of the graph, as those of layers do.
@@ -356,6 +362,7 @@ int run(const Options &options) {
     good = is_exact(&subject.runner, results.inputs, &report) && good;
     std::printf("%s", report.c_str());
   }
+  tell_whole(display.part("checks"));
   std::string measure = ", tolerance " + short_text(options.tolerance.value_or(kTolerance));
   if (subject.runner.has_low_precision() && !options.tolerance)
     measure = options.accuracy_min ? ", at least " + short_text(*options.accuracy_min) + " dB" : ", errors as measured";
@@ -387,6 +394,7 @@ void add_verify(CLI::App *app, Action *action) {
   command->add_option("--accuracy-min", options->accuracy_min,
                       "smallest signal-to-noise ratio of every output, in dB, of a blob whose weights have fewer bits than f32");
   add_model_options(command, &options->graph);
+  add_progress_option(command, &options->progress_lines);
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }
 

@@ -3,12 +3,12 @@
 #ifndef RNNPACK_COMPILER_CLI_ERROR_REPORT_H_
 #define RNNPACK_COMPILER_CLI_ERROR_REPORT_H_
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/cli/calibration.h"
+#include "compiler/progress.h"
 
 namespace rnnp::compiler {
 
@@ -51,8 +51,6 @@ struct Report {
   std::vector<LayerReport> layers;
   std::vector<std::string> decisions;  // of --weights auto
 };
-
-using Progress = std::function<void(size_t done, size_t all)>;
 
 // `graph`: as it is written to the blob of so many bytes.
 Report measure_errors(const Reference &reference, const Graph &graph, const PanelFormat &panels, const Progress &progress);

@@ -1,8 +1,6 @@
 // quantizer.cpp -- Contract: quantizer.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/cli/quantizer.h"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
@@ -18,17 +16,6 @@ namespace rnnp::compiler {
 namespace {
 
 constexpr int64_t kDrawnSteps = 200;
-
-Progress bar(const char *what) {
-  if (!isatty(STDERR_FILENO)) return {};
-  return [what](size_t done, size_t all) {
-    constexpr size_t kWidth = 30;
-    const size_t filled = all == 0 ? kWidth : done * kWidth / all;
-    std::fprintf(stderr, "\r%s [%s%s]%s", what, std::string(filled, '#').c_str(), std::string(kWidth - filled, '.').c_str(),
-                 done == all ? "\r\033[K" : "");
-    std::fflush(stderr);
-  };
-}
 
 }  // namespace
 
@@ -109,12 +96,12 @@ void Quantizer::adjust(Graph *graph, const PanelFormat &panels) {
     const SearchWish wish{options_.accuracy_min, options_.metric.empty() ? "dB" : "", l2_bytes_of(target_), options_.keep_float,
                           rounding};
     decisions = search_types(
-        graph, panels, *reference_, [this](const Arrays &outputs) { return measure(outputs); }, wish, bar("types"));
+        graph, panels, *reference_, [this](const Arrays &outputs) { return measure(outputs); }, wish, display_->part("types"));
   }
   if (options_.in_integers()) choose_integers(graph, *reference_, options_.keep_float);
   if (has_data) set_factor_scales(graph, reference_->seen());
   round_graph(graph, rounding, has_data ? &reference_->seen() : nullptr);
-  report_ = measure_errors(*reference_, *graph, panels, bar("layers"));
+  report_ = measure_errors(*reference_, *graph, panels, display_->part("layers"));
   report_->decisions = decisions;
   report_->data = has_data ? std::to_string(report_->steps) + " steps of the data given"
                            : std::to_string(kDrawnSteps) + " steps of random numbers (give --calibrate: they say little)";

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/cli/error_report.h"
+#include "compiler/cli/progress_display.h"
 #include "compiler/compile.h"
 
 namespace CLI {
@@ -29,6 +30,7 @@ struct QuantizerOptions {
     return is_auto() || !calibrate.empty() || !report.empty() || !metric.empty() || accuracy_min || method != "round" ||
            !prune.empty();
   }
+  size_t progress_parts() const { return static_cast<size_t>(measures()) + static_cast<size_t>(is_auto()); }
 };
 
 void add_quantizer_options(CLI::App *command, QuantizerOptions *options);
@@ -36,8 +38,8 @@ void add_quantizer_options(CLI::App *command, QuantizerOptions *options);
 class Quantizer {
  public:
   // `types`: what is drawn for the inputs where no data is given.
-  Quantizer(const QuantizerOptions &options, std::string target, ElementTypes types)
-      : options_(options), target_(std::move(target)), types_(std::move(types)) {}
+  Quantizer(const QuantizerOptions &options, std::string target, ElementTypes types, ProgressDisplay *display)
+      : options_(options), target_(std::move(target)), types_(std::move(types)), display_(display) {}
 
   // Fills in what the compiler is to store matrices as, and what it calls before it writes.
   void prepare(CompileOptions *compile);
@@ -52,6 +54,7 @@ class Quantizer {
   const QuantizerOptions &options_;
   const std::string target_;
   const ElementTypes types_;
+  ProgressDisplay *const display_;
   std::unique_ptr<Reference> reference_;
   std::optional<Report> report_;
   double measured_ = 0;

@@ -37,7 +37,10 @@ class Search {
 
   std::vector<std::string> run() {
     find_slots();
-    if (slots_.empty()) return {"auto: no weights are left to be stored in fewer bits"};
+    if (slots_.empty()) {
+      tell_whole(progress_);
+      return {"auto: no weights are left to be stored in fewer bits"};
+    }
     round_all();
     try_alone();
     for (Slot &slot : slots_) {
@@ -50,6 +53,7 @@ class Search {
     if (wish_.least) lower(&now);
     *graph_ = stored(slots_);
     finish(now);
+    tell_whole(progress_);
     return lines_;
   }
 
@@ -117,11 +121,14 @@ class Search {
   }
 
   Trial trial(const std::vector<Slot> &slots) {
-    if (progress_) progress_(++trials_ % 100, 100);
+    if (progress_) progress_(std::min(++trials_, usual_trials() - 1), usual_trials());
     const std::vector<uint8_t> blob = write_blob(stored(slots), panels_);
     Runner runner(blob);
     return {measure_(runner.run(reference_.inputs(), {})), blob.size()};
   }
+
+  // Each alone in every type, all together, raised as far as they go, lowered once.
+  size_t usual_trials() const { return (2 * (kTypes - 1) + 1) * slots_.size() + 1; }
 
   bool is_enough(const Trial &trial) const { return wish_.least && trial.measure >= *wish_.least; }
 

@@ -100,7 +100,8 @@ bool steps_are_implied(const Runner &runner) {
 }
 
 std::map<std::string, Tensor> eval_steps(const OnnxModel &model, const Runner &runner, const Arrays &inputs,
-                                         const std::vector<StatePair> &states, int64_t steps, int64_t batch) {
+                                         const std::vector<StatePair> &states, int64_t steps, int64_t batch,
+                                         const Progress &progress) {
   if (steps > 1) check_layers(model);
   std::map<std::string, Tensor> now;
   for (const StatePair &pair : states) now[pair.input] = initial(model, pair.input, batch);
@@ -119,6 +120,7 @@ std::map<std::string, Tensor> eval_steps(const OnnxModel &model, const Runner &r
       next.shape = now[pair.input].shape;  // ones may have come or gone
       now[pair.input] = std::move(next);
     }
+    if (progress) progress(static_cast<size_t>(step) + 1, static_cast<size_t>(steps));
   }
   std::map<std::string, Tensor> results;
   for (const rnnp_tensor_facts &facts : runner.outputs()) results[facts.name] = joined(facts, made.at(facts.name));

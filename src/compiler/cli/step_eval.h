@@ -10,6 +10,7 @@
 #include "compiler/cli/runner.h"
 #include "compiler/ir/tie_states.h"
 #include "compiler/onnx/model_file.h"
+#include "compiler/progress.h"
 
 namespace rnnp::compiler {
 
@@ -18,7 +19,8 @@ bool steps_are_implied(const Runner &runner);
 
 // `inputs` as Runner::run takes them; states start from zeros. Gives the blob's outputs with elements in the runner's order.
 std::map<std::string, Tensor> eval_steps(const OnnxModel &model, const Runner &runner, const Arrays &inputs,
-                                         const std::vector<StatePair> &states, int64_t steps, int64_t batch);
+                                         const std::vector<StatePair> &states, int64_t steps, int64_t batch,
+                                         const Progress &progress = {});
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_CLI_STEP_EVAL_H_

@@ -262,7 +262,8 @@ Tensor as_declared(Tensor value, int elem_type) {
 
 }  // namespace
 
-std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<std::string, Tensor> &inputs) {
+std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<std::string, Tensor> &inputs,
+                                         const Progress &progress) {
   int64_t given = 0;
   for (const auto &input : inputs) given += input.second.size();
   const Budget budget("evaluating it", evaluation_limits(model.file_bytes, given));
@@ -273,7 +274,10 @@ std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<
     const auto found = walk.known.find(input.name);
     if (found != walk.known.end()) found->second = std::make_shared<const Tensor>(as_declared(*found->second, input.elem_type));
   }
-  for (const onnx::NodeProto *node : model.nodes) walk.run(*node);
+  for (size_t n = 0; n < model.nodes.size(); ++n) {
+    walk.run(*model.nodes[n]);
+    if (progress) progress(n + 1, model.nodes.size());
+  }
   std::map<std::string, Tensor> outputs;
   for (const std::string &name : model.outputs) {
     const auto found = walk.known.find(name);

@@ -12,6 +12,7 @@
 #include "compiler/onnx/attributes.h"
 #include "compiler/onnx/model_file.h"
 #include "compiler/onnx/tensor.h"
+#include "compiler/progress.h"
 
 namespace rnnp::compiler {
 
@@ -42,7 +43,8 @@ std::vector<std::string> eval_operators();  // sorted
 std::vector<Tensor> eval_node(const onnx::NodeProto &node, int64_t opset, const std::vector<const Tensor *> &in);
 
 // The whole graph. `inputs` by name; gives all graph outputs by name. Throws ModelError naming the node that failed.
-std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<std::string, Tensor> &inputs);
+std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<std::string, Tensor> &inputs,
+                                         const Progress &progress = {});
 
 // The tables, one per file.
 extern const std::vector<EvalRow> kEvalMath;

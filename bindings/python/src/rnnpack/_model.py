@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from . import _abi
 from ._errors import Error, FileError, UsageError
+from ._progress import Progress
 from ._session import Session, SessionOptions
 from ._tensors import Tensor, tensor_of
 from ._tool import Said, arguments_of, kept_flags, options_of, run_tool
@@ -144,9 +145,10 @@ class Model:
         return cls(memoryview(mapped))
 
     def to_c(self, name: str, folder: PathLike = ".", *, target: str = "cortex-m", one_file: bool = False,
-             chunk_steps: Optional[int] = None, max_steps: Optional[int] = None) -> Tuple[pathlib.Path, ...]:
+             chunk_steps: Optional[int] = None, max_steps: Optional[int] = None, progress: Progress = False) -> Tuple[pathlib.Path, ...]:
         """For firmware: `name`.h and `name`.c in `folder`, the model as a const array with the sizes a static buffer needs; with
-        one_file `name`.h and `name`.cpp, which hold the library's code too. Compiled anew for `target` from the model's ONNX file."""
+        one_file `name`.h and `name`.cpp, which hold the library's code too. Compiled anew for `target` from the model's ONNX file,
+        `progress` as compile has it."""
         if self._source is None:
             raise UsageError("this model was made from a blob, whose weights lie as its own target wants them: compile the ONNX file "
                              "(rnnpack.compile(path)) and ask that model")
@@ -155,15 +157,15 @@ class Model:
             flags = {**self._source.flags, "target": target, "one_file": one_file, "chunk_steps": chunk_steps, "max_steps": max_steps}
             again = place / "again.rnnp"
             base = pathlib.Path(folder) / name
-            _run_compile(self._source.onnx, {**flags, "emit_c": str(base)}, again, place)
+            _run_compile(self._source.onnx, {**flags, "emit_c": str(base)}, again, place, progress)
             if Model(again.read_bytes()).info.model_id != self._info.model_id:
                 raise Error(f"'{self._source.onnx!s}' is not what this model was made from any more; the files written are of what it is now")
         return base.with_name(name + ".h"), base.with_name(name + (".cpp" if one_file else ".c"))
 
     def verify(self, *, input: Union[None, PathLike, Mapping[str, PathLike]] = None, steps: Optional[int] = None,
-               batch: Optional[int] = None, **flags: Any) -> str:
+               batch: Optional[int] = None, progress: Progress = False, **flags: Any) -> str:
         """Compare with an f64 evaluation of the ONNX graph, on random inputs or on .npy and .npz files; what the tool said. Raises
-        VerifyError where they differ."""
+        VerifyError where they differ. `progress` as compile has it."""
         if self._source is None:
             raise UsageError("this model was made from a blob: only compile() knows the ONNX file")
         with tempfile.TemporaryDirectory() as work:
@@ -172,7 +174,7 @@ class Model:
             model_flags = {name: value for name, value in self._source.flags.items() if name.replace("_", "-") in options_of("verify")}
             chosen = kept_flags({**model_flags, "input": input, "steps": steps, "batch": batch, **flags})
             onnx = _onnx_file(self._source.onnx, place)
-            return run_tool(["verify", onnx, str(place / "model.rnnp"), *arguments_of("verify", chosen, place)]).out
+            return run_tool(["verify", onnx, str(place / "model.rnnp"), *arguments_of("verify", chosen, place)], progress).out
 
     def report(self, *, steps: Optional[int] = None, batch: int = 1) -> Report:
         """What the model is made of, where its values lie in memory and how long each node takes on this machine: print it, or leave it
@@ -202,14 +204,16 @@ def _onnx_file(onnx: Union[str, bytes], folder: pathlib.Path) -> str:
     return str(file)
 
 
-def _run_compile(onnx: Union[str, bytes], flags: Mapping[str, Any], output: pathlib.Path, folder: pathlib.Path) -> Said:
+def _run_compile(onnx: Union[str, bytes], flags: Mapping[str, Any], output: pathlib.Path, folder: pathlib.Path,
+                 progress: Progress = False) -> Said:
     arguments = arguments_of("compile", kept_flags(flags), folder)
-    return run_tool(["compile", _onnx_file(onnx, folder), "-o", str(output), *arguments])
+    return run_tool(["compile", _onnx_file(onnx, folder), "-o", str(output), *arguments], progress)
 
 
 def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int] = None, target: Optional[str] = None,
             set: Optional[Mapping[str, Any]] = None, dim: Optional[Mapping[str, int]] = None,
-            shape: Optional[Mapping[str, Sequence[int]]] = None, state: Optional[Mapping[str, str]] = None, **flags: Any) -> Model:
+            shape: Optional[Mapping[str, Sequence[int]]] = None, state: Optional[Mapping[str, str]] = None, progress: Progress = False,
+            **flags: Any) -> Model:
     """Compile an ONNX model: a file's path, an onnx.ModelProto, or the bytes of one.
 
     stream  made for streams of so many steps a call: refused when the model looks ahead
@@ -219,6 +223,8 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     dim     sizes of named dynamic dimensions
     shape   sizes of an input's dynamic dimensions, -1 for one left open
     state   inputs that take an output of the step before: the library keeps them
+    progress  True shows a bar on standard error, a function is called with (done, of): the search of weights="auto", and what a
+            measure of fewer bits needs, take a while
     flags   any other option of `rnnpack compile`, with _ for -: weights="int8" is --weights int8; calibrate takes an array,
             or {"input": array}; --from is from_
 
@@ -242,7 +248,7 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     with tempfile.TemporaryDirectory() as work:
         place = pathlib.Path(work)
         output = place / "model.rnnp"
-        said = _run_compile(onnx, given, output, place)
+        said = _run_compile(onnx, given, output, place, progress)
         # Which file it made, and commands to go on with it, are for a command line.
         notes = [line for line in said.err.splitlines() if line and not line.startswith(("made ", "next: "))]
         return Model(output.read_bytes(), notes=notes, source=Source(onnx, given))

@@ -7,12 +7,14 @@ import os
 import pathlib
 import re
 import subprocess
-from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, NoReturn, Sequence
+import tempfile
+from typing import IO, Any, Callable, Dict, FrozenSet, List, Mapping, NamedTuple, NoReturn, Sequence, cast
 
 import numpy as np
 
 from ._abi import NATIVE
 from ._errors import Error, FileError, ModelError, UsageError, VerifyError
+from ._progress import Progress, reporter
 
 TOOL = NATIVE / "rnnpack"
 _ERRORS = {1: UsageError, 2: ModelError, 3: FileError, 4: VerifyError}
@@ -33,22 +35,44 @@ def _fail(code: int, said: Said) -> NoReturn:
     raise _ERRORS.get(code, Error)(text or f"the tool ended with {code}")
 
 
-def run_tool(arguments: Sequence[str]) -> Said:
-    try:
-        done = subprocess.run([str(TOOL), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              encoding="utf-8", errors="replace", check=False)
-    except OSError as error:
-        raise FileError(f"the tool that comes with the package does not start: {error}") from error
-    said = Said(done.stdout, done.stderr)
-    if done.returncode != 0:
-        _fail(done.returncode, said)
+def run_tool(arguments: Sequence[str], progress: Progress = False) -> Said:
+    """`progress`: of commands that have --progress, what is called with (done, of) as they go on."""
+    watched = [] if progress is False else ["--progress"]
+    # A file takes what a pipe would have to be emptied of while the other one is read.
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as out:
+        try:
+            child = subprocess.Popen([str(TOOL), *arguments, *watched], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
+                                     encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise FileError(f"the tool that comes with the package does not start: {error}") from error
+        with child:
+            try:
+                err = _without_progress(cast(IO[str], child.stderr), reporter(progress))
+            except BaseException:
+                child.kill()
+                raise
+        out.seek(0)
+        said = Said(out.read(), err)
+    if child.returncode != 0:
+        _fail(child.returncode, said)
     return said
+
+
+def _without_progress(lines: IO[str], report: Callable[[int, int], None]) -> str:
+    kept = []
+    for line in lines:
+        told = re.fullmatch(r"progress: (\d+) of (\d+)\n", line)
+        if told:
+            report(int(told[1]), int(told[2]))
+        else:
+            kept.append(line)
+    return "".join(kept)
 
 
 @functools.lru_cache(maxsize=None)
 def options_of(command: str) -> FrozenSet[str]:
     """The long options of a command, as the tool lists them."""
-    return frozenset(re.findall(r"--([a-z][a-z0-9-]*)", run_tool([command, "--help"]).out)) - {"help", "output"}
+    return frozenset(re.findall(r"--([a-z][a-z0-9-]*)", run_tool([command, "--help"]).out)) - {"help", "output", "progress"}
 
 
 def _text(value: object) -> str:

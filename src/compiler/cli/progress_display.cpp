@@ -1,0 +1,54 @@
+// progress_display.cpp -- Contract: progress_display.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/cli/progress_display.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+
+namespace rnnp::compiler {
+namespace {
+
+constexpr size_t kWhole = 100;  // of a part
+
+void draw_bar(const char *what, size_t percent) {
+  constexpr size_t kWidth = 30;
+  const size_t filled = percent * kWidth / kWhole;
+  std::fprintf(stderr, "\r%s [%s%s]%s", what, std::string(filled, '#').c_str(), std::string(kWidth - filled, '.').c_str(),
+               percent == kWhole ? "\r\033[K" : "");
+  std::fflush(stderr);
+}
+
+}  // namespace
+
+void add_progress_option(CLI::App *command, bool *lines) {
+  command->add_flag("--progress", *lines, "lines `progress: DONE of ALL` on standard error, for programs that show how far it is");
+}
+
+ProgressDisplay::ProgressDisplay(bool lines, size_t parts)
+    : lines_(lines), bar_(!lines && isatty(STDERR_FILENO) != 0), parts_(parts) {
+  if (lines_) std::fprintf(stderr, "progress: 0 of %zu\n", parts_ * kWhole);
+}
+
+void ProgressDisplay::say(size_t percent_of_parts) {
+  if (percent_of_parts <= said_) return;
+  said_ = percent_of_parts;
+  std::fprintf(stderr, "progress: %zu of %zu\n", said_, parts_ * kWhole);
+  std::fflush(stderr);
+}
+
+Progress ProgressDisplay::part(const char *what) {
+  if (!lines_ && !bar_) return {};
+  const size_t before = begun_++ * kWhole;
+  return [this, what, before](size_t done, size_t all) {
+    const size_t percent = all == 0 ? kWhole : done * kWhole / all;
+    if (lines_) {
+      say(before + percent);
+    } else {
+      draw_bar(what, percent);
+    }
+  };
+}
+
+}  // namespace rnnp::compiler

@@ -144,6 +144,33 @@ TEST(InPieces, ADecoderStepKeepsItsStateOrIsRefusedForIt) {
   }
 }
 
+// A start that is computed from a state which the library keeps would be another one at every step.
+TEST(InPieces, AStartThatIsComputedFromAKeptStateIsRefusedWithWhatHelps) {
+  OnnxBuilder b;
+  b.input("X", {1, "N", 4}).input("h", {1, "N", 3}).output("Y").output("next").weights("", 3, 1, 4, kHidden);
+  b.random("M", {3, kHidden}).random("P", {kHidden, 3}).node("MatMul", {"h", "M"}, {"start"});
+  b.node("GRU", {"X", "W", "R", "B", "", "start"}, {"Y", "hn"}).with("hidden_size", kHidden);
+  b.node("MatMul", {"hn", "P"}, {"next"});
+  const std::string refused = error_of(b.proto, {"generic", {{"h", "next"}}});
+  EXPECT_NE(refused.find("initial_h changes from step to step"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("keeps its own state from call to call"), std::string::npos) << refused;
+  check_against_f64(b.proto);
+}
+
+// What torch's exporter writes of proj_size: c is wider than hidden_size.
+TEST(InPieces, AnLstmThatWasExportedWithoutItsProjectionIsRefusedWithWhatHelps) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 4})
+      .output("Y")
+      .weights("", 4, 1, 4, kHidden)
+      .random("h", {1, 1, kHidden})
+      .random("c", {1, 1, 2 * kHidden});
+  b.node("LSTM", {"X", "W", "R", "B", "", "h", "c"}, {"Y"}).with("hidden_size", kHidden);
+  const std::string refused = refusal_of(b.proto);
+  EXPECT_NE(refused.find("proj_size"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("rnnpack.torch_without_projection(module)"), std::string::npos) << refused;
+}
+
 // What is joined has as many steps: both are opened, or neither.
 TEST(InPieces, AxesOfOneStepThatAreJoinedAreOpenedTogether) {
   OnnxBuilder b;

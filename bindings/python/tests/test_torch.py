@@ -108,3 +108,92 @@ def test_what_is_no_module_or_does_not_export_is_refused():
         rnnpack.from_torch(lambda x: x, torch.zeros(1, 4, 10))
     with pytest.raises(rnnpack.ModelError):
         rnnpack.from_torch(Odd(), torch.zeros(1, 4, 10))
+
+
+def projected(**more):
+    torch.manual_seed(2)
+    return torch.nn.LSTM(6, 10, proj_size=4, **more)
+
+
+@pytest.mark.parametrize("dynamo", [False, True])
+@pytest.mark.parametrize("more", [{}, {"batch_first": True}, {"bias": False}, {"num_layers": 3}, {"bidirectional": True},
+                                  {"num_layers": 2, "bidirectional": True, "batch_first": True, "dropout": 0.5}])
+def test_an_lstm_with_a_projection_is_one_without(more, dynamo):
+    if dynamo:
+        pytest.importorskip("onnxscript", reason="torch's exporter needs onnxscript")
+    module = torch.nn.Sequential(projected(**more))
+    model = rnnpack.from_torch(module, torch.zeros(5, 5, 6), dynamo=dynamo, progress=lambda *_: None)
+    assert model.info.recurrent_count == more.get("num_layers", 1)
+    assert isinstance(module[0], torch.nn.LSTM) and module[0].proj_size == 4
+    x = torch.randn(7, 3, 6) if not more.get("batch_first") else torch.randn(3, 7, 6)
+    with torch.no_grad():
+        y, (h, c) = module.eval()(x)
+    got = model.session(batch=3).run(x.numpy())
+    assert list(got) == ["output0", "output1", "output2"]
+    for name, want in zip(got, (y, h, c)):
+        assert np.allclose(got[name], want.numpy(), atol=1e-5)
+
+
+class Projected(torch.nn.Module):
+    def __init__(self, **more):
+        super().__init__()
+        self.layer = self.again = projected(**more)
+
+    def forward(self, x, h, c):
+        self.layer.flatten_parameters()
+        y, (h, c) = self.again(x, (h, c))
+        return y, h, c
+
+
+@pytest.mark.parametrize("more", [{}, {"num_layers": 2, "bidirectional": True}])
+def test_states_of_an_lstm_with_a_projection_come_in_and_go_out(more):
+    module, places = Projected(**more), 4 if more else 1
+    axes = {"x": ("time", "batch", None), "h": (None, "batch", None), "c": (None, "batch", None)}
+    inputs = [torch.randn(5, 3, 6), torch.randn(places, 3, 4), torch.randn(places, 3, 10)]
+    plain = rnnpack.torch_without_projection(module)
+    assert plain.layer is plain.again and not any(isinstance(part, torch.nn.LSTM) and part.proj_size for part in plain.modules())
+    model = rnnpack.from_torch(module, tuple(torch.zeros_like(v) for v in inputs), axes=axes)
+    got = model.session(batch=3).run({t.name: v.numpy() for t, v in zip(model.inputs, inputs)})
+    with torch.no_grad():
+        wanted = module(*inputs)
+        for want, near, name in zip(wanted, plain(*inputs), got):
+            assert torch.allclose(want, near, atol=1e-5) and np.allclose(got[name], want.numpy(), atol=1e-5)
+
+
+def test_streams_keep_the_state_of_an_lstm_with_a_projection():
+    x = torch.randn(9, 1, 6)
+    with torch.no_grad():
+        want = projected()(x)[0].numpy()
+    session = rnnpack.from_torch(torch.nn.Sequential(projected()), torch.zeros(4, 2, 6)).session()  # the layer's own, any pieces
+    assert np.allclose(np.concatenate([session.run(x[:4].numpy())["output0"], session.run(x[4:].numpy())["output0"]]), want, atol=1e-5)
+    with pytest.raises(rnnpack.ModelError, match="keeps its own state"):
+        one_step, axes = (torch.zeros(1, 2, 6), torch.zeros(1, 2, 4), torch.zeros(1, 2, 10)), (None, "batch", None)
+        rnnpack.from_torch(Projected(), one_step, axes={"x": axes, "h": axes, "c": axes}, state={"h": "output1", "c": "output2"})
+
+
+def test_packed_and_unbatched_sequences_go_through_a_module_without_projection():
+    module = projected(num_layers=2, bidirectional=True).double().eval()
+    plain = rnnpack.torch_without_projection(module)
+    packed = torch.nn.utils.rnn.pack_padded_sequence(torch.randn(6, 3, 6).double(), [3, 6, 2], enforce_sorted=False)
+    with torch.no_grad():
+        (want, states), (got, near) = module(packed), plain(packed)
+        assert torch.allclose(want.data, got.data) and all(torch.allclose(a, b) for a, b in zip(states, near))
+        x, start = torch.randn(6, 6).double(), (torch.randn(4, 4).double(), torch.randn(4, 10).double())
+        assert torch.allclose(module(x, start)[0], plain(x, start)[0])
+
+
+def test_a_start_that_no_plain_lstm_has_is_refused_by_the_weights_name():
+    module = Projected()
+    with torch.no_grad():
+        module.layer.weight_hr_l0[1] = module.layer.weight_hr_l0[0]
+    plain = rnnpack.torch_without_projection(module)
+    assert torch.allclose(plain.layer(torch.ones(3, 1, 6))[0], module.layer(torch.ones(3, 1, 6))[0], atol=1e-6)
+    with pytest.raises(rnnpack.ModelError, match="weight_hr_l0 of 'layer' has not full rank"):
+        plain(torch.zeros(3, 1, 6), torch.ones(1, 1, 4), torch.zeros(1, 1, 10))
+
+
+def test_a_module_without_projections_is_given_back_itself():
+    module = Net("LSTM")
+    assert rnnpack.torch_without_projection(module) is module
+    with pytest.raises(rnnpack.UsageError, match="torch.nn.Module"):
+        rnnpack.torch_without_projection(7)

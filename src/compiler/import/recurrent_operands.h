@@ -105,7 +105,8 @@ class RecurrentOperands {
     if (b_.is_sequence(state) && !is_kept_input(state)) {
       const bool is_input = b_.graph.values[state.value].kind == ValueKind::kInput;
       throw Refusal(std::string(name) + " changes from step to step; accepted: one state per batch row" +
-                    (is_input ? ". It is an input that the graph reads elsewhere too; " + kept_text(i) : ""));
+                    (is_input ? ". It is an input that the graph reads elsewhere too; " + kept_text(i)
+                              : ". Left out of the graph, the layer starts from zeros and keeps its own state from call to call"));
     }
     return place_state(state, dir, i == kInitialC);
   }
@@ -175,8 +176,8 @@ class RecurrentOperands {
       throw Refusal(
           "initial_c has " + std::to_string(t.shape[2]) + " units and hidden_size is " + std::to_string(hidden()) +
           ": an LSTM with a projection (PyTorch's proj_size), which ONNX's LSTM does not have and whose weights are not in "
-          "the file; accepted: the cell written out with its projection, one step with its states as inputs and outputs, and "
-          "--state");
+          "the file; accepted: the same network without it, which rnnpack.torch_without_projection(module) of the Python package "
+          "makes for the exporter");
     expect(t, name, batch_first_ ? Shape{batch, count, hidden()} : Shape{count, batch, hidden()});
     if (batch < 1) throw Refusal(std::string(name) + " is empty");
     if (batch != 1 && !b_.batch_dynamic && b_.batch_size != batch && !batch_.empty()) {

@@ -14,11 +14,12 @@ from ._report import NodeReport, Report
 from ._session import Session, SessionInfo
 from ._state import SavedState, State
 from ._tensors import Tensor
-from ._torch import from_torch
+from ._torch import from_torch, torch_without_projection
 
 __version__ = _version()
 load = Model.load
 __all__ = [
     "BusyError", "Error", "FileError", "LibraryError", "Model", "ModelError", "ModelInfo", "NodeReport", "Report", "SavedState",
-    "Session", "SessionInfo", "State", "Tensor", "UsageError", "VerifyError", "compile", "from_torch", "load", "__version__",
+    "Session", "SessionInfo", "State", "Tensor", "UsageError", "VerifyError", "compile", "from_torch", "load", "torch_without_projection",
+    "__version__",
 ]

@@ -9,13 +9,14 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._errors import ModelError, UsageError
 from ._model import Model, compile
+from ._progress import Progress
 
 Axes = Sequence[Optional[str]]
 
 
 def from_torch(module: Any, example: Any, *, axes: Union[None, Axes, Mapping[str, Axes]] = None, dynamo: bool = False,
                opset_version: int = 17, input_names: Optional[Sequence[str]] = None, output_names: Optional[Sequence[str]] = None,
-               **flags: Any) -> Model:
+               progress: Progress = False, **flags: Any) -> Model:
     """Compile a torch.nn.Module. `example`: what it is called with, a tensor or a tuple of them.
 
     axes    "batch", "time" or None (a fixed size) for each axis of the input, or of inputs by name. Left out, the first input's are
@@ -23,14 +24,14 @@ def from_torch(module: Any, example: Any, *, axes: Union[None, Axes, Mapping[str
             two axes of an input of numbers are (time, features) where layers are recurrent, (batch, features) elsewhere, and those
             of an input of indices (batch, time) or (time, batch). Other inputs keep the example's sizes
     dynamo  which of torch's exporters: the one by tracing, which needs nothing more, or torch.export's, which needs onnxscript
-    flags   those of compile()
+    progress, flags   those of compile(); torch itself tells nothing while it exports
 
-    The module is exported as it is in evaluation, and left as it was.
+    The module is exported as it is in evaluation, and left as it was. Its LSTMs with a projection go through
+    torch_without_projection.
     """
     import torch
 
-    if not isinstance(module, torch.nn.Module):
-        raise UsageError(f"from_torch takes a torch.nn.Module, not {type(module).__name__}")
+    module = torch_without_projection(module)
     args = tuple(example) if isinstance(example, (tuple, list)) else (example,)
     names = list(input_names) if input_names else _parameter_names(module, len(args))
     if len(names) != len(args):
@@ -43,10 +44,22 @@ def from_torch(module: Any, example: Any, *, axes: Union[None, Axes, Mapping[str
             file = pathlib.Path(work) / "model.onnx"
             outputs = list(output_names) if output_names else _output_names(torch, module(*args))
             _export(torch, module, args, file, names, outputs, labels, dynamo, opset_version)
-            model = compile(file.read_bytes() if len(list(file.parent.iterdir())) == 1 else _joined(file), **flags)
+            model = compile(file.read_bytes() if len(list(file.parent.iterdir())) == 1 else _joined(file), progress=progress, **flags)
     finally:
         module.train(training)
     return model
+
+
+def torch_without_projection(module: Any) -> Any:
+    """For those who export to ONNX themselves: a copy of a torch.nn.Module in which each nn.LSTM(proj_size=...), which no exporter
+    can write, is a plain nn.LSTM with a dense layer behind it, called as before and with the same results but for roundings. The
+    module itself where it has none. R becomes hidden_size wide: more work a step than torch's own, for as many results."""
+    import torch
+
+    if not isinstance(module, torch.nn.Module):
+        raise UsageError(f"a torch.nn.Module is expected, not {type(module).__name__}")
+    from ._projection import replaced
+    return replaced(module)
 
 
 def _parameter_names(module: Any, count: int) -> List[str]:

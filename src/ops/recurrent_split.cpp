@@ -7,7 +7,7 @@
 #include "ops/recurrent_build.h"
 #include "ops/recurrent_check.h"
 #include "ops/recurrent_run.h"
-#include "ops/recurrent_step.h"
+#include "ops/recurrent_split_step.h"
 #include "ops/share_tiles.h"
 
 namespace rnnp {
@@ -25,16 +25,18 @@ void multiply(const Half &half, const GemmArgs &product, const RecurArgs &a, con
   g.tile_end = a.tile_end;
   g.scratch = half.factors;
   g.prepared = prepared && a.rows <= kQuantisedRows;
-  half.split->gemm(&g);
+  multiply_tiles(*half.split, g, a.descending != 0);
 }
 
 // Onto the pre-activations, but gate h's part of a kGruLinear by itself, onto its bias.
 void multiply_half(const Half &half, const RecurArgs &a, uint32_t nr) {
   const SplitStep &split = *half.split;
   float *preact = const_cast<float *>(a.preact), *gate_h = preact + 2 * nr;
-  if (!half.candidate) multiply(half, split.r, a, a.h_prev, preact, preact, false);
-  if (half.candidate) multiply(half, split.candidate, a, a.rh, gate_h, gate_h, false);
-  if (half.cell == Cell::kGruLinear) multiply(half, split.candidate, a, a.h_prev, split.candidate.start, a.z, split.alike);
+  if (half.candidate) return multiply(half, split.candidate, a, a.rh, gate_h, gate_h, false);
+  const bool linear = half.cell == Cell::kGruLinear, back = linear && a.descending != 0;
+  if (back) multiply(half, split.candidate, a, a.h_prev, split.candidate.start, a.z, false);
+  multiply(half, split.r, a, a.h_prev, preact, preact, back && split.alike);
+  if (linear && !back) multiply(half, split.candidate, a, a.h_prev, split.candidate.start, a.z, split.alike);
 }
 
 void share(const Direction &d, size_t tiles, uint32_t threads, uint32_t thread, size_t *begin, size_t *end) {
@@ -62,6 +64,7 @@ void fill_split(const Model &m, const RecurrentPlan &plan, const Recurrent &laye
   out->gemm = gemm;
   out->r = out->candidate = product_with(m.matrix(d.r), plan, layer);
   out->alike = false;
+  out->back_tiles = plan.back_tiles;
   if (d.r_output == kNone) return;
   out->candidate = product_with(m.matrix(d.r_output), plan, layer);
   out->alike = out->r.factor_scale == out->candidate.factor_scale && out->r.group_k == out->candidate.group_k;

@@ -6,18 +6,6 @@
 namespace rnnp {
 namespace {
 
-// Sets what differs from step to step; returns the buffer of h that will be the live one. Inlined even where code is to be small: a
-// program links one of its callers.
-__attribute__((always_inline)) inline uint32_t begin_step(const Recurrent &layer, RecurArgs *a) {
-  const SingleStep &s = layer.single;
-  const uint32_t live = s.h->live;
-  a->y = static_cast<float *>(s.y->data);
-  a->h_prev = s.h->buffer[live];
-  a->h_next = s.h->buffer[live ^ 1];
-  a->descending = static_cast<uint8_t>(layer.plan.serpentine & live);
-  return live ^ 1;
-}
-
 void run_step(void *object) {
   Recurrent &layer = *static_cast<Recurrent *>(object);
   Direction &d = layer.direction[0];
@@ -42,47 +30,6 @@ void run_gru_step(void *object) {
   layer.single.h->live = live;
 }
 
-// Products before the cells.
-void run_split_step(void *object) {
-  Recurrent &layer = *static_cast<Recurrent *>(object);
-  Direction &d = layer.direction[0];
-  SplitStep &split = *d.split;
-  d.gemm.a = static_cast<const float *>(layer.single.x->data);
-  layer.gemm(&d.gemm);
-  const uint32_t live = begin_step(layer, &d.args);
-  split.r.a = d.args.h_prev;
-  split.gemm(&split.r);
-  if (layer.cell == Cell::kGruLinear) {
-    split.candidate.a = d.args.h_prev;
-    split.candidate.prepared = split.alike && split.r.rows <= kQuantisedRows;
-    split.gemm(&split.candidate);
-  }
-  d.recur(&d.args);
-  if (layer.cell == Cell::kGru) {
-    split.gemm(&split.candidate);
-    d.output(&d.args);
-  }
-  layer.single.h->live = live;
-}
-
-void place_product(const Recurrent &layer, void *factors, uint32_t rows, GemmArgs *g) {
-  g->rows = rows;
-  g->tile_begin = 0;
-  g->tile_end = layer.plan.tiles;
-  g->scratch = factors;
-}
-
-// Where pre-activations, z and r*h lie; returns where products quantise their rows.
-void *place_scratch(const Recurrent &layer, void *scratch, uint32_t rows, Direction *d) {
-  uint8_t *at = static_cast<uint8_t *>(scratch), *factors = at + layer.plan.preact_bytes + 2 * layer.plan.gate_bytes;
-  d->args.preact = d->gemm.out = view_as<float>(at);
-  d->args.z = view_as<float>(at + layer.plan.preact_bytes);
-  d->args.rh = view_as<float>(at + layer.plan.preact_bytes + layer.plan.gate_bytes);
-  d->gemm.a_row_bytes = layer.single.x->row_bytes;
-  place_product(layer, factors, rows, &d->gemm);
-  return factors;
-}
-
 // Forward, one direction, no optional input or final state.
 bool is_plain(const Model &m, const BlobNode &node, const Recurrent &layer) {
   for (uint32_t i = 1; i < node.input_count; ++i) {
@@ -94,7 +41,25 @@ bool is_plain(const Model &m, const BlobNode &node, const Recurrent &layer) {
   return layer.direction_count == 1 && m.node_output(node, 0) != kNone;
 }
 
-// What all short roads share; false where the layer has none.
+}  // namespace
+
+void place_product(const Recurrent &layer, void *factors, uint32_t rows, GemmArgs *g) {
+  g->rows = rows;
+  g->tile_begin = 0;
+  g->tile_end = layer.plan.tiles;
+  g->scratch = factors;
+}
+
+void *place_scratch(const Recurrent &layer, void *scratch, uint32_t rows, Direction *d) {
+  uint8_t *at = static_cast<uint8_t *>(scratch), *factors = at + layer.plan.preact_bytes + 2 * layer.plan.gate_bytes;
+  d->args.preact = d->gemm.out = view_as<float>(at);
+  d->args.z = view_as<float>(at + layer.plan.preact_bytes);
+  d->args.rh = view_as<float>(at + layer.plan.preact_bytes + layer.plan.gate_bytes);
+  d->gemm.a_row_bytes = layer.single.x->row_bytes;
+  place_product(layer, factors, rows, &d->gemm);
+  return factors;
+}
+
 bool prepare_step(FinishEnv *env, const BlobNode &node, Recurrent *layer) {
   const Model &m = *env->model;
   Direction &d = layer->direction[0];
@@ -109,8 +74,6 @@ bool prepare_step(FinishEnv *env, const BlobNode &node, Recurrent *layer) {
   return true;
 }
 
-}  // namespace
-
 StepFn finish_recurrent(FinishEnv *env, const BlobNode &node, void *object) {
   Recurrent &layer = *static_cast<Recurrent *>(object);
   if (!prepare_step(env, node, &layer)) return nullptr;
@@ -118,27 +81,6 @@ StepFn finish_recurrent(FinishEnv *env, const BlobNode &node, void *object) {
   if (layer.cell != Cell::kGru) return nullptr;
   place_scratch(layer, env->scratch, env->max_batch, &layer.direction[0]);
   return run_gru_step;
-}
-
-StepFn finish_split(FinishEnv *env, const BlobNode &node, void *object) {
-  Recurrent &layer = *static_cast<Recurrent *>(object);
-  if (!prepare_step(env, node, &layer)) return nullptr;
-  Direction &d = layer.direction[0];
-  SplitStep &split = *d.split;
-  void *factors = place_scratch(layer, env->scratch, env->max_batch, &d);
-  float *preact = d.gemm.out;
-  place_product(layer, factors, env->max_batch, &split.r);
-  split.r.start = split.r.out = preact;
-  place_product(layer, factors, env->max_batch, &split.candidate);
-  if (layer.cell == Cell::kGru) {
-    split.candidate.a = d.args.rh;
-    split.candidate.start = split.candidate.out = preact + 2 * layer.nr;
-  } else if (layer.cell == Cell::kGruLinear) {
-    split.candidate.out = d.args.z;
-    d.args.r_bias = d.args.z;
-    d.args.r_bias_row_bytes = d.args.state_row_bytes;
-  }
-  return run_split_step;
 }
 
 }  // namespace rnnp

@@ -115,6 +115,17 @@ TEST_P(Laws, ThreadCountDoesNotMatter) {
   for (uint32_t threads : {2u, 3u, 5u}) EXPECT_EQ(one, Runner(blob_, {2, 0, 0, 0, threads}).run(x, 9)) << threads << " threads";
 }
 
+// Of weights that no cache holds, every other step goes over the tiles backwards.
+TEST_P(Laws, CachesDoNotMatter) {
+  const std::vector<float> x = input(kSteps, 2);
+  const std::vector<float> whole = Runner(blob_, {2}).run(x);
+  for (const uint32_t threads : {1u, 2u}) {
+    Options small = {2, 0, 0, 0, threads};
+    small.near_bytes = 256;
+    for (const size_t cut : {0, 1, 4}) EXPECT_EQ(whole, Runner(blob_, small).run(x, cut)) << threads << " threads, cut " << cut;
+  }
+}
+
 TEST_P(Laws, SavedStateContinuesInAnotherSession) {
   const std::vector<float> x = input(kSteps, 2);
   const size_t half = 11 * 2 * GetParam().input;
@@ -212,6 +223,32 @@ TEST(LawsOfFewerBits, MoreRowsThanAreQuantisedAtATimeAreIndependent) {
           const std::vector<float> y = Runner(blob, {1}).run(alone, cut);
           for (size_t i = 0; i < y.size(); ++i)
             ASSERT_EQ(all[(i / kHidden * kBatch + row) * kHidden + i % kHidden], y[i]) << "row " << row << ", cut " << cut;
+        }
+      }
+    }
+  }
+}
+
+TEST(LawsOfFewerBits, CachesDoNotMatter) {
+  constexpr uint32_t kInput = 5, kHidden = 83, kSixSteps = 6;
+  for (const Cell cell : {Cell::kRnn, Cell::kLstm, Cell::kGruLinear, Cell::kGru}) {
+    for (const rnnp::DType type : {rnnp::DType::kF16, rnnp::DType::kBf16, rnnp::DType::kI8, rnnp::DType::kI4}) {
+      BlobBuilder builder(11);
+      builder.one_recurrent_step = true;
+      builder.weights = builder.recurrent_weights = type;
+      const uint32_t x = builder.add_input(kInput);
+      builder.add_output(builder.add_recurrent(x, kInput, make(cell, kHidden)));
+      const std::vector<uint8_t> blob = builder.build();
+      for (const uint32_t batch : {1u, 3u, 40u}) {
+        const std::vector<float> in = random_floats(size_t{kSixSteps} * batch * kInput, 4), whole = Runner(blob, {batch}).run(in);
+        for (const uint32_t near_bytes : {256u, 16384u}) {
+          for (const uint32_t threads : {1u, 2u}) {
+            Options small = {batch, 0, 0, 0, threads};
+            small.near_bytes = near_bytes;
+            for (const size_t cut : {0, 1})
+              ASSERT_EQ(whole, Runner(blob, small).run(in, cut))
+                  << int(cell) << " of type " << int(type) << ", " << batch << " rows";
+          }
         }
       }
     }

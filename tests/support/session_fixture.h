@@ -22,6 +22,7 @@ struct Options {
   uint32_t batch = 1, max_steps = 0, chunk = 0, isa = 0, threads = 1, flags = 0;
   bool all_threads = true;                  // with more than one: even where a step is too little work
   const rnnp_executor *executor = nullptr;  // nullptr: `threads` of the runner's own
+  uint32_t near_bytes = 0;                  // of L1 and L2, the last caches; 0: what the platform says
 };
 
 class Runner {
@@ -74,6 +75,8 @@ class Runner {
     s.max_steps = o.max_steps;
     s.chunk_steps = o.chunk;
     s.isa_allowed = o.isa;
+    s.l1d_bytes = s.l2_bytes = o.near_bytes;
+    if (o.near_bytes != 0) s.l3_bytes = RNNP_CACHE_NONE;
     s.executor = o.executor != nullptr ? o.executor : o.threads > 1 ? team_.executor() : nullptr;
     s.flags = o.flags | (s.executor != nullptr && o.all_threads ? RNNP_SESSION_ALL_THREADS : 0u);
     expect_ok(rnnp_session_memory(model_, &s, &memory_), "memory");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Layers of fewer bits and of blocks beside the same layer in f32 and beside ONNX Runtime in f32 and in int8, one thread.
+"""Layers of fewer bits and of blocks beside the same layer in f32 and beside ONNX Runtime in f32 and in int8, one thread; int8 on two as well.
 
 One row, weights drawn at random. Every side runs in this process, its outputs are compared first (signal over error, beside the same
 layer in f32), then all take turns. ONNX Runtime's int8 is quantize_dynamic of the same file: it has that for LSTM alone. `step`: a call
@@ -13,13 +13,15 @@ import argparse
 import ctypes
 import json
 import logging
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import onnx
@@ -28,7 +30,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from networks import Ours, Peer, start
-from suite.locate import Built, choose_cpus, machine_name
+from suite.locate import Built, machine_name
 
 GATES = {"LSTM": 4, "GRU": 3}
 SEQUENCE = 100
@@ -39,11 +41,12 @@ TYPES: dict[str, tuple[list[str], float]] = {
     "bf16": (["--weights", "bf16", "--sparse", "off"], 35),
     "int8": (["--weights", "int8", "--sparse", "off"], 20),
     "int4": (["--weights", "int4", "--sparse", "off"], 8),
+    "int8, 2 threads": (["--weights", "int8", "--sparse", "off"], 20),
     "f32 blocks": (["--sparse", "blocks"], 100),
     "bf16 blocks": (["--weights", "bf16", "--sparse", "blocks"], 35),
     "int8 blocks": (["--weights", "int8", "--sparse", "blocks"], 20),
 }
-DENSE = ("f32", "f16", "bf16", "int8", "int4")
+DENSE = ("f32", "f16", "bf16", "int8", "int4", "int8, 2 threads")
 BLOCKS = ("f32", "int8", "f32 blocks", "bf16 blocks", "int8 blocks")
 PEERS = ("onnxruntime", "onnxruntime int8")
 
@@ -75,7 +78,7 @@ ROWS = (
 # Row, ours, of whom, at most so much of it.
 GOALS = (
     ("step LSTM 256", "int8", "onnxruntime int8", 0.14), ("step LSTM 256", "int8", "onnxruntime", 0.1),
-    ("sequence LSTM 64", "int8", "onnxruntime int8", 0.35), ("sequence LSTM 256", "int8", "onnxruntime int8", 0.4),
+    ("sequence LSTM 1024", "int8, 2 threads", "onnxruntime int8", 0.2), ("sequence LSTM 64", "int8", "onnxruntime int8", 0.35), ("sequence LSTM 256", "int8", "onnxruntime int8", 0.4),
     ("sequence LSTM 1024", "int8", "onnxruntime int8", 0.75), ("sequence LSTM 1024", "int4", "onnxruntime int8", 0.45),
     *((f"sequence {cell} {hidden}", kind, "f32", 0.55) for cell in GATES for hidden in (256, 512, 1024) for kind in ("f16", "bf16")),
     *((f"sequence {layer}, {TENTH}", kind, "f32", goal) for layer in ("LSTM 512", "GRU 1024")
@@ -117,32 +120,62 @@ def decibels(got: np.ndarray, want: np.ndarray) -> float:
     return 200.0 if error == 0 else min(200.0, 10 * np.log10(float((want**2).sum()) / error))
 
 
-class Sides:
-    """Everyone who runs a row; `us` has a list of samples for each."""
+@dataclass(frozen=True)
+class Job:
+    """A model, what it is run on, and the types it is compiled in."""
 
-    def __init__(self, row: Row, folder: Path, built: Built, library: ctypes.CDLL, cpu: int) -> None:
-        path = folder / "model.onnx"
-        arrays = {"x": write_model(row, path)}
+    name: str
+    path: Path
+    arrays: dict[str, np.ndarray]
+    output: str  # that is compared
+    steps: int
+    types: dict[str, tuple[list[str], float]]
+    dynamic: bool  # ONNX Runtime has an int8 of it
+
+
+def job_of(row: Row, folder: Path) -> Job:
+    path = folder / "model.onnx"
+    types = {name: TYPES[name] for name in row.types}
+    return Job(row.name, path, {"x": write_model(row, path)}, "y", row.steps, types, row.cell == "LSTM" and not row.blocks)
+
+
+# Types of a frame of RNNoise 0.2, whose file has the authors' int8.
+FRAME: dict[str, tuple[list[str], float]] = {
+    "f32": (["--weights", "f32"], 80), "int8": ([], 25), "int4": (["--weights", "int4"], 8), "int8, 2 threads": ([], 25),
+}
+
+
+def frame_of(folder: Path) -> Job:
+    random = np.random.default_rng(5)
+    return Job("RNNoise 0.2, a frame", folder / "rnnoise_0_2" / "rnnoise_0_2_qdq.onnx",
+               {"features": random.uniform(-1, 1, (1, 1, 65)).astype(np.float32)}, "gains", 1, FRAME, False)
+
+
+class Sides:
+    """Everyone who runs a job."""
+
+    def __init__(self, job: Job, folder: Path, built: Built, library: ctypes.CDLL, cpus: list[int]) -> None:
         self.run: dict[str, Any] = {}
         self.blob_bytes: dict[str, int] = {}
-        for name in row.types:
+        for name, (flags, _) in job.types.items():
             blob = folder / f"{name.replace(' ', '_')}.rnnp"
-            subprocess.run([built.tool, "compile", path, "-o", blob, *TYPES[name][0]], check=True, capture_output=True)
+            threads = 2 if name.endswith("2 threads") else 1
+            subprocess.run([built.tool, "compile", job.path, "-o", blob, *flags], check=True, capture_output=True)
             self.blob_bytes[name] = blob.stat().st_size
-            self.run[name] = Ours(library, built.tool, blob, arrays, row.steps, cpu)
+            self.run[name] = Ours(library, built.tool, blob, job.arrays, job.steps, cpus[:threads])
             self.run[name].run()
-        self.run["onnxruntime"] = Peer(path, arrays)
-        if row.cell == "LSTM" and not row.blocks:
+        self.run["onnxruntime"] = Peer(job.path, job.arrays)
+        if job.dynamic:
             logging.getLogger().setLevel(logging.ERROR)  # it proposes a pre-processing that changes nothing here
             quantised = folder / "int8.onnx"
-            quantize_dynamic(path, quantised, op_types_to_quantize=["LSTM"], weight_type=QuantType.QInt8)
-            self.run["onnxruntime int8"] = Peer(quantised, arrays)
-        want = self._output("onnxruntime")
-        self.decibels = {name: decibels(self._output(name), want) for name in self.run}
+            quantize_dynamic(job.path, quantised, op_types_to_quantize=["LSTM"], weight_type=QuantType.QInt8)
+            self.run["onnxruntime int8"] = Peer(quantised, job.arrays)
+        want = self._output("onnxruntime", job.output)
+        self.decibels = {name: decibels(self._output(name, job.output), want) for name in self.run}
 
-    def _output(self, name: str) -> np.ndarray:
-        side = self.run[name]
-        return np.asarray(side.outputs["y"] if name in PEERS else side.outputs["y"][0]).ravel().astype(np.float64)
+    def _output(self, name: str, output: str) -> np.ndarray:
+        found = self.run[name].outputs[output]
+        return np.asarray(found if name in PEERS else found[0]).ravel().astype(np.float64)
 
     def take_turns(self, rounds: int, seconds: float) -> dict[str, np.ndarray]:
         taken: dict[str, list[np.ndarray]] = {name: [] for name in self.run}
@@ -161,18 +194,20 @@ class Sides:
                 side.close()
 
 
-def measure(row: Row, built: Built, library: ctypes.CDLL, options: argparse.Namespace) -> dict[str, Any]:
-    entry: dict[str, Any] = {"row": row.name, "sides": {}}
+def measure(make_job: Callable[[Path], Job], built: Built, library: ctypes.CDLL, options: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
-        sides = Sides(row, Path(folder), built, library, choose_cpus(options.cpus, 1)[0])
-        wrong = [name for name in row.types if sides.decibels[name] < TYPES[name][1]]
+        job = make_job(Path(folder))
+        entry: dict[str, Any] = {"row": job.name, "sides": {}}
+        sides = Sides(job, Path(folder), built, library, options.both)
+        wrong = [name for name, (_, least) in job.types.items() if sides.decibels[name] < least]
         if wrong:
             entry["wrong"] = ", ".join(f"{name} {sides.decibels[name]:.1f} dB" for name in wrong)
         else:
             for name, us in sides.take_turns(options.rounds, options.seconds).items():
-                entry["sides"][name] = {"min_us": float(us.min()) / row.steps, "median_us": float(np.median(us)) / row.steps,
+                entry["sides"][name] = {"min_us": float(us.min()) / job.steps, "median_us": float(np.median(us)) / job.steps,
                                         "decibels": sides.decibels[name], "blob_bytes": sides.blob_bytes.get(name)}
         sides.close()
+    print(f"bench: {job.name} {entry.get('wrong', '')}", file=sys.stderr, flush=True)
     return entry
 
 
@@ -181,6 +216,8 @@ def microseconds(us: float) -> str:
 
 
 def table(entries: list[dict[str, Any]], columns: tuple[str, ...]) -> list[str]:
+    if not entries:
+        return []
     lines = ["| us a step, least (median) | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
     for e in entries:
         cells = []
@@ -188,7 +225,7 @@ def table(entries: list[dict[str, Any]], columns: tuple[str, ...]) -> list[str]:
             side = e["sides"].get(name)
             cells.append(f"{microseconds(side['min_us'])} ({microseconds(side['median_us'])})" if side else "-")
         lines.append(f"| {e['row']} | " + " | ".join(cells) + " |")
-    return lines
+    return [*lines, ""]
 
 
 def goals(entries: list[dict[str, Any]]) -> list[str]:
@@ -206,20 +243,20 @@ def goals(entries: list[dict[str, Any]]) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, help="results file (default <build>/bench-low-precision.json)")
+    parser.add_argument("--models", type=Path, default=os.environ.get("RNNPACK_MODELS_LP_DIR"), help="folder of rnnoise_0_2 (default: RNNPACK_MODELS_LP_DIR)")
     options, built, library = start(parser, "rows", 1.0, 10)
-    entries = []
-    for row in ROWS:
-        if options.filter not in row.name:
-            continue
-        entries.append(measure(row, built, library, options))
-        print(f"bench: {row.name} {entries[-1].get('wrong', '')}", file=sys.stderr, flush=True)
+    entries = [measure(partial(job_of, row), built, library, options) for row in ROWS if options.filter in row.name]
+    frames = []
+    if options.models and options.filter in "RNNoise":
+        frames.append(measure(lambda _: frame_of(options.models), built, library, options))
     output = options.output or options.build.resolve() / "bench-low-precision.json"
-    document = {"machine": machine_name(), "onnxruntime": ort.__version__, "rows": entries}
+    document = {"machine": machine_name(), "onnxruntime": ort.__version__, "rows": [*entries, *frames]}
     output.write_text(json.dumps(document, indent=1) + "\n")
     dense = [e for e in entries if "f16" in e["sides"]]
-    print("\n".join([machine_name(), "", *table(dense, (*DENSE, *PEERS)), "",
-                     *table([e for e in entries if e["sides"] and e not in dense], (*BLOCKS, PEERS[0])), "", *goals(entries)]))
-    return 1 if any("wrong" in e for e in entries) else 0
+    print("\n".join([machine_name(), "", *table(dense, (*DENSE, *PEERS)),
+                     *table([e for e in entries if e["sides"] and e not in dense], (*BLOCKS, PEERS[0])),
+                     *table([e for e in frames if e["sides"]], (*FRAME, PEERS[0])), *goals(entries)]))
+    return 1 if any("wrong" in e for e in [*entries, *frames]) else 0
 
 
 if __name__ == "__main__":

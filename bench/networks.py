@@ -101,10 +101,11 @@ class Peer:
 class Ours:
     """The compiled network through the C timing library."""
 
-    def __init__(self, library: ctypes.CDLL, tool: Path, blob: Path, arrays: dict[str, np.ndarray], steps: int, cpu: int) -> None:
+    def __init__(self, library: ctypes.CDLL, tool: Path, blob: Path, arrays: dict[str, np.ndarray], steps: int, cpus: list[int]) -> None:
         self.library, self.handle = library, ctypes.c_void_p()
         document = json.loads(subprocess.run([tool, "inspect", "--json", blob], capture_output=True, text=True, check=True).stdout)
-        self._check(library.rnnpack_network_open(ctypes.byref(self.handle), str(blob).encode(), steps, cpu, int(steps > 1)))
+        threads = (ctypes.c_int * len(cpus))(*cpus)
+        self._check(library.rnnpack_network_open(ctypes.byref(self.handle), str(blob).encode(), steps, threads, len(cpus), int(steps > 1)))
         self.arrays: list[np.ndarray] = []
         for index, io in enumerate(document["inputs"]):
             self._bind(0, index, canonical(arrays[io["name"]], io["dims"], steps))
@@ -180,7 +181,7 @@ def measure(network: Network, steps: int, path: Path, library: ctypes.CDLL, buil
             return {**entry, "reason": (done.stderr.strip().splitlines() or ["refused"])[-1][:160]}
         arrays = inputs_of(network, path, steps)
         peer = Peer(path, arrays)
-        ours = Ours(library, built.tool, blob, arrays, steps, choose_cpus(options.cpus, 1)[0])
+        ours = Ours(library, built.tool, blob, arrays, steps, choose_cpus(options.cpus, 1))
         ours.run()
         expected = {name: np.array(value) for name, value in peer.outputs.items()}
         far = max(distance(as_onnx(array, dims, expected[name].shape, steps), expected[name]) for name, (array, dims) in ours.outputs.items())
@@ -238,7 +239,8 @@ def start(parser: argparse.ArgumentParser, rows: str, seconds: float, rounds: in
     parser.add_argument("--cpus")
     options = parser.parse_args()
     built = Built(options.build.resolve())
-    os.sched_setaffinity(0, choose_cpus(options.cpus, 1))
+    options.both = choose_cpus(options.cpus, 2)
+    os.sched_setaffinity(0, options.both[:1])
     return options, built, open_library(built)
 
 

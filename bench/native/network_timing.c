@@ -16,17 +16,20 @@ typedef struct timed_network {
   int reset; /* each call starts from the initial state */
 } timed_network;
 
-EXPORT const char *rnnpack_network_open(timed_network **handle, const char *path, uint32_t steps, int cpu, int reset);
+/* A thread on each of `cpus`, the caller's on the first. */
+EXPORT const char *rnnpack_network_open(timed_network **handle, const char *path, uint32_t steps, const int *cpus, uint32_t threads,
+                                        int reset);
 EXPORT const char *rnnpack_network_bind(timed_network *self, int output, uint32_t index, void *data);
 EXPORT const char *rnnpack_network_run(timed_network *self);
 EXPORT size_t rnnpack_network_time(timed_network *self, uint64_t budget_ns, uint64_t sample_ns, size_t max_samples, uint64_t *ns,
                                    uint32_t *calls);
 EXPORT void rnnpack_network_close(timed_network *self);
 
-const char *rnnpack_network_open(timed_network **handle, const char *path, uint32_t steps, int cpu, int reset) {
+const char *rnnpack_network_open(timed_network **handle, const char *path, uint32_t steps, const int *cpus, uint32_t threads,
+                                 int reset) {
   timed_network *self = calloc(1, sizeof *self);
   if (!self) return "no memory";
-  const open_options options = {.batch = 1, .steps = steps, .threads = 1, .cpus = &cpu, .cpu_count = 1};
+  const open_options options = {.batch = 1, .steps = steps, .threads = threads, .cpus = cpus, .cpu_count = threads};
   const char *error = open_session_from(path, &options, &self->opened);
   rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
   if (!error && rnnp_model_info(&self->opened.model, &facts) != RNNP_OK) error = "the model has no facts";

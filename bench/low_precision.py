@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Layers of fewer bits and of blocks beside the same layer in f32 and beside ONNX Runtime in f32 and in int8, one thread; int8 on two as well.
+"""Layers of fewer bits, of blocks and of single weights beside the same layer in f32 and beside ONNX Runtime in f32 and in int8, one thread;
+int8 on two as well.
 
 One row, weights drawn at random. Every side runs in this process, its outputs are compared first (signal over error, beside the same
 layer in f32), then all take turns. ONNX Runtime's int8 is quantize_dynamic of the same file: it has that for LSTM alone. `step`: a call
@@ -45,9 +46,12 @@ TYPES: dict[str, tuple[list[str], float]] = {
     "f32 blocks": (["--sparse", "blocks"], 100),
     "bf16 blocks": (["--weights", "bf16", "--sparse", "blocks"], 35),
     "int8 blocks": (["--weights", "int8", "--sparse", "blocks"], 20),
+    "f32 pairs": (["--sparse", "pairs"], 100),
+    "int8 pairs": (["--weights", "int8", "--sparse", "pairs"], 20),
 }
 DENSE = ("f32", "f16", "bf16", "int8", "int4", "int8, 2 threads")
 BLOCKS = ("f32", "int8", "f32 blocks", "bf16 blocks", "int8 blocks")
+PAIRS = ("f32", "int8", "f32 pairs", "int8 pairs")
 PEERS = ("onnxruntime", "onnxruntime int8")
 
 
@@ -64,16 +68,17 @@ class Row:
 
     @property
     def types(self) -> tuple[str, ...]:
-        return BLOCKS if self.blocks else DENSE
+        return PAIRS if self.blocks == SINGLE else BLOCKS if self.blocks else DENSE
 
 
-TENTH, DIAGONAL, SCATTERED = "a tenth in 16x4", "16 diagonal blocks", "4.94 % in 4x4"
+TENTH, DIAGONAL, SCATTERED, SINGLE = "a tenth in 16x4", "16 diagonal blocks", "4.94 % in 4x4", "a tenth one by one"
 ROWS = (
     Row("LSTM", 256, 1), Row("GRU", 256, 1),
     *(Row("LSTM", hidden, SEQUENCE) for hidden in (64, 256, 512, 1024)),
     *(Row("GRU", hidden, SEQUENCE) for hidden in (64, 256, 512, 1024)),
     Row("LSTM", 512, SEQUENCE, TENTH), Row("GRU", 1024, SEQUENCE, TENTH),
     Row("GRU", 1024, SEQUENCE, DIAGONAL), Row("GRU", 1024, SEQUENCE, SCATTERED),
+    Row("LSTM", 512, SEQUENCE, SINGLE), Row("LSTM", 1024, SEQUENCE, SINGLE),
 )
 # Row, ours, of whom, at most so much of it.
 GOALS = (
@@ -94,6 +99,8 @@ def mask_of(row: Row, random: np.random.Generator) -> np.ndarray:
     if row.blocks == DIAGONAL:
         block = np.arange(k) * 16 // k
         return np.tile(block[:, None] == block[None, :], (GATES[row.cell], 1))
+    if row.blocks == SINGLE:
+        return random.random((rows, k)) < 0.1
     height, part = (16, 0.1) if row.blocks == TENTH else (4, 0.0494)
     return np.kron(random.random((rows // height, k // 4)) < part, np.ones((height, 4), bool))
 

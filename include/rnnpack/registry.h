@@ -124,6 +124,8 @@ extern const rnnp_registry rnnp_default_registry;
   X(gemm_bf16_16x4_nr16)              \
   X(gemm_bf16_8x4_nr16)               \
   X(gemm_bf16_4x4_nr16)               \
+  X(gemm_f32_pairs_nr16)              \
+  X(gemm_i8_pairs_nr16)               \
   X(rnn_tanh_f32_nr16)                \
   X(rnn_tanh_f32_nr8)                 \
   X(rnn_tanh_f32_nr4)                 \

@@ -99,8 +99,10 @@ void put_constants(Context *c) {
   }
 }
 
-// A recurrent layer that has no kernel for its weights.
+// Of a recurrent or dense layer that has no kernel for its weights; nullptr of other nodes.
 const char *words_for_layer(const Model &m, const BlobNode &node) {
+  if (OpKind(node.op) == OpKind::kDense) return words_for_panels(m.matrix(m.attr<AttrDense>(node)->matrix).format);
+  if (OpKind(node.op) != OpKind::kRecurrent) return nullptr;
   Weights kind;
   const AttrRecurrent &a = *m.attr<AttrRecurrent>(node);
   const PanelFormat w = m.matrix(a.direction[0].w).format, r = m.matrix(a.direction[0].r).format;
@@ -139,8 +141,7 @@ void prepare(const rnnp_model *model, const rnnp_cuda_options *options, Prepared
   p->status = prepare_session(&kCudaRegistry, model, &s, &p->model, &p->config, &p->refusal, &c);
   const Model &m = p->model;
   const uint32_t node = p->refusal.node;
-  if (p->status == RNNP_E_LAYOUT && node != kNone && OpKind(m.nodes[node].op) == OpKind::kRecurrent)
-    p->reason = words_for_layer(m, m.nodes[node]);
+  if (p->status == RNNP_E_LAYOUT && node != kNone) p->reason = words_for_layer(m, m.nodes[node]);
   if (p->status != RNNP_OK) return;
   const size_t lists = mul_sat(add_sat(m.values.count, m.states.count), sizeof(float *));
   p->own_bytes = align_up(add_sat(align_up(sizeof(rnnp_cuda_session), kArenaAlign), lists), kArenaAlign);

@@ -67,7 +67,7 @@ inline bool index_fits(const PanelFormat &f, const BlobMatrix &m, const uint8_t 
   for (size_t i = 0; i < columns; ++i) {
     if (first[i] > first[i + 1]) return false;
   }
-  const uint32_t behind = (m.k - 1) / kBlockK + 1;
+  const uint32_t behind = (m.k - 1) / indexed_k(f) + 1;
   for (size_t i = 0; i < size_t{m.entries} * f.index_bytes / 2; ++i) {
     if (quads[i] > behind) return false;
   }

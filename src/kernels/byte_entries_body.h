@@ -11,16 +11,10 @@ namespace {
 
 struct ByteEntries : Words {
   using Element = uint8_t;
+  using Scratch = ByteRowScratch<Words::kZero>;
   static constexpr int kChains = Words::kChains;
   static constexpr size_t kEntryBytes = kEntryUnits * kBlockK, kPartBytes = kWidth * kBlockK;
 
-  struct Scratch {
-    ByteRows rows;
-    explicit Scratch(const GemmArgs &g) : rows(byte_rows(g, DType::kI8)) {}
-    const uint8_t *row(size_t m) const { return rows.bytes(m); }
-    float scale(size_t m) const { return *rows.scale(m); }
-    void take(const GemmArgs &g, size_t from, size_t m) const { quantise_row(&g, from, rows, m, Words::kZero); }
-  };
   struct Sum {
     Words::I all;
     RNNPACK_INLINE void begin(const GemmArgs &g, size_t column) { all = Words::start(g.unit_sums + column); }

@@ -44,6 +44,16 @@ RNNPACK_NOINLINE void quantise_row(const GemmArgs *args, size_t row, const ByteR
   *to.scale(m) = scale.step;
 }
 
+// Rows for products with sparse panels of int8.
+template <int kZero>
+struct ByteRowScratch {
+  ByteRows rows;
+  explicit ByteRowScratch(const GemmArgs &g) : rows(byte_rows(g, DType::kI8)) {}
+  const uint8_t *row(size_t m) const { return rows.bytes(m); }
+  float scale(size_t m) const { return *rows.scale(m); }
+  void take(const GemmArgs &g, size_t from, size_t m) const { quantise_row(&g, from, rows, m, kZero); }
+};
+
 }  // namespace
 }  // namespace rnnp
 #endif  // RNNPACK_KERNELS_BYTE_ROWS_H_

@@ -4,6 +4,7 @@
 #ifndef RNNPACK_KERNELS_FLOAT_ENTRIES_BODY_H_
 #define RNNPACK_KERNELS_FLOAT_ENTRIES_BODY_H_
 
+#include "kernels/float_rows.h"
 #include "kernels/gemm_blocks_body.h"
 
 namespace rnnp {
@@ -32,22 +33,10 @@ struct HalfFloats {
 template <class Weights>
 struct FloatEntries : Quads {
   using Element = float;
+  using Scratch = FloatRows;
   static constexpr int kChains = 1;
   static constexpr size_t kEntryBytes = kEntryUnits * kBlockK * Weights::kBytes, kPartBytes = Weights::kPartBytes;
 
-  struct Scratch {
-    float *first;
-    size_t elems;
-    explicit Scratch(const GemmArgs &g) : first(static_cast<float *>(g.scratch)), elems(align_up(size_t{g.k} + 2 * kBlockK, 16)) {}
-    const float *row(size_t m) const { return first + m * elems; }
-    float scale(size_t) const { return 1.0f; }
-    RNNPACK_NOINLINE void take(const GemmArgs &g, size_t from, size_t m) const {
-      const float *a = offset_bytes(g.a, from * g.a_row_bytes);
-      float *to = first + m * elems;
-      for (size_t k = 0; k < g.k; ++k) to[k] = a[k];
-      for (size_t k = g.k; k < elems; ++k) to[k] = 0.0f;
-    }
-  };
   struct Sum {
     F of[kBlockK];
     RNNPACK_INLINE void clear() {

@@ -119,12 +119,20 @@ RNNPACK_NOINLINE void add_rows(const GemmArgs *args, BlockRows<Entries> b, size_
   }
 }
 
-template <class Entries>
-void gemm_blocks_run(const GemmArgs *args) {
+// As many rows as the scratch holds at a time: `add` takes them and their number.
+template <class Entries, class Add>
+RNNPACK_INLINE void for_rows(const GemmArgs *args, const Add &add) {
   BlockRows<Entries> b = {args, typename Entries::Scratch(*args), 0, 0, 0, 0};
   for (b.first_row = 0; b.first_row < args->rows; b.first_row += kQuantisedRows) {
     const size_t left = args->rows - b.first_row, rows = left < kQuantisedRows ? left : kQuantisedRows;
     for (size_t m = 0; m < rows && !args->prepared; ++m) b.scratch.take(*args, b.first_row + m, m);
+    add(b, rows);
+  }
+}
+
+template <class Entries>
+void gemm_blocks_run(const GemmArgs *args) {
+  for_rows<Entries>(args, [&](const BlockRows<Entries> &b, size_t rows) {
     if (args->strips == 1) {
       add_rows<Entries, 1>(args, b, rows);
     } else if (args->strips == 2) {
@@ -132,7 +140,7 @@ void gemm_blocks_run(const GemmArgs *args) {
     } else {
       add_rows<Entries, 4>(args, b, rows);
     }
-  }
+  });
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ constexpr size_t kUnits = 16;
 struct Column {
   size_t begin, end, strips, strip;
   const uint16_t *quads;
-  size_t k(size_t entry) const { return quads[entry * strips + strip] * size_t{kBlockK}; }
+  size_t at(size_t entry) const { return quads[entry * strips + strip]; }
 };
 
 template <DType kWeight>
@@ -44,22 +44,33 @@ float product_of_floats(const GemmArgs &g, const Column &c, const float *a, size
   const Weight *panels = static_cast<const Weight *>(g.panels);
   float sum[kBlockK] = {};
   for (size_t e = c.begin; e < c.end; ++e) {
-    for (size_t j = 0; j < kBlockK; ++j) sum[j] += (c.k(e) + j < g.k ? a[c.k(e) + j] : 0.0f) * weight_at(panels, e, lane, j);
+    for (size_t j = 0; j < kBlockK; ++j)
+      sum[j] += (c.at(e) * kBlockK + j < g.k ? a[c.at(e) * kBlockK + j] : 0.0f) * weight_at(panels, e, lane, j);
   }
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
+// Of single weights: one sum.
+float product_of_pairs(const GemmArgs &g, const Column &c, const float *a, size_t lane) {
+  const float *weights = static_cast<const float *>(g.panels);
+  float sum = 0.0f;
+  for (size_t e = c.begin; e < c.end; ++e) sum += (c.at(e) < g.k ? a[c.at(e)] : 0.0f) * weights[e * kUnits + lane];
+  return sum;
+}
+
+// kK: of an index.
+template <size_t kK>
 int32_t product_of_bytes(const GemmArgs &g, const Column &c, const int8_t *bytes, size_t lane) {
   int32_t sum = 0;
   for (size_t e = c.begin; e < c.end; ++e) {
-    const int8_t *w = static_cast<const int8_t *>(g.panels) + (e * kUnits + lane) * kBlockK;
-    for (size_t j = 0; j < kBlockK && c.k(e) + j < g.k; ++j) sum += bytes[c.k(e) + j] * w[j];
+    const int8_t *w = static_cast<const int8_t *>(g.panels) + (e * kUnits + lane) * kK;
+    for (size_t j = 0; j < kK && c.at(e) * kK + j < g.k; ++j) sum += bytes[c.at(e) * kK + j] * w[j];
   }
   return sum;
 }
 
-template <DType kWeight>
-void ref_gemm_blocks(const GemmArgs *args) {
+template <DType kWeight, size_t kK>
+void ref_gemm_sparse(const GemmArgs *args) {
   using Weight = typename StoredFloat<kWeight>::Type;
   constexpr bool kBytes = kWeight == DType::kI8;
   const GemmArgs &g = *args;
@@ -75,7 +86,9 @@ void ref_gemm_blocks(const GemmArgs *args) {
         const Column c = {first[0], first[1], g.strips, lane / (kUnits / g.strips), g.quads};
         float value = ref_start(g, m, tile, n, width);
         if (kBytes) {
-          value += static_cast<float>(product_of_bytes(g, c, bytes, lane)) * (g.scales[column] * step);
+          value += static_cast<float>(product_of_bytes<kK>(g, c, bytes, lane)) * (g.scales[column] * step);
+        } else if (kK == 1) {
+          value += product_of_pairs(g, c, a, lane);
         } else {
           value += product_of_floats<Weight>(g, c, a, lane);
         }
@@ -89,7 +102,7 @@ void ref_gemm_blocks(const GemmArgs *args) {
 }  // namespace
 
 #define RNNPACK_IN_gemm_blocks_ref , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) ref_gemm_blocks<DType::dtype>
+#define RNNPACK_RUN(family, dtype, nr) ref_gemm_sparse<DType::dtype, KernelFamily::family == KernelFamily::kGemmPairs ? 1 : kBlockK>
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_gemm_blocks_ref
 

@@ -69,6 +69,7 @@ RNNPACK_LAYOUT_GROUPS(gemm4, kGemm4)
 #define RNNPACK_GEMM_FAMILY_2 kGemmBlocks
 #define RNNPACK_GEMM_FAMILY_4 kGemmBlocks
 #define RNNPACK_GEMM_FAMILY_8 kGemmBlocks
+#define RNNPACK_GEMM_FAMILY_32 kGemmPairs
 #define RNNPACK_GEMM_GROUP_0(name, family, weight)
 #define RNNPACK_GEMM_GROUP_4(name, family, weight) RNNPACK_GROUP(gemm_##name, family, weight, 4)
 #define RNNPACK_GEMM_GROUP_8(name, family, weight) RNNPACK_GROUP(gemm_##name, family, weight, 8)

@@ -46,7 +46,7 @@ struct GemmArgs {
   uint32_t rows;
   uint32_t k;
   uint8_t gates;   // G, 1 to 4: read where the format is not f32
-  uint8_t strips;  // blocks of an entry of sparse panels: 1, 2, 4
+  uint8_t strips;  // blocks of an entry of sparse panels: 1, 2, 4; 16: single weights
   bool far;        // the panels lie beyond L2: the next tile's are asked for while these are used (same bits)
   bool prepared;   // scratch holds these rows from the call before, kQuantisedRows at most; a kernel may prepare them again
   uint32_t tile_begin, tile_end;
@@ -229,6 +229,7 @@ enum class KernelFamily : uint32_t {
   kGemmFixed,  // int8 panels of layers in integers: preact, and out, are whole numbers where other gemms have floats
   kGemmWoven,  // int8 panels whose neighbours are woven, any number of gates
   kGemmRuns,   // int8 panels in runs of k, any number of gates
+  kGemmPairs,  // sparse panels of single weights, any number of gates
 };
 
 // The gates of a gemm, and the gemm of so many gates. A family each, so that a program links the register blocks of its cells

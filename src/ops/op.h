@@ -176,7 +176,8 @@ inline const Kernel *find_gemm(const OpChoice &choice, const PanelFormat &format
   KernelFamily dense = format.weight == DType::kF32 ? gemm_family(gates) : KernelFamily::kGemm;
   if (format.scales == Scales::kWoven) dense = KernelFamily::kGemmWoven;
   if (format.scales == Scales::kRuns) dense = KernelFamily::kGemmRuns;
-  return find_panel_kernel(choice, is_sparse(format) ? KernelFamily::kGemmBlocks : dense, format);
+  const KernelFamily sparse = is_pairs(format) ? KernelFamily::kGemmPairs : KernelFamily::kGemmBlocks;
+  return find_panel_kernel(choice, is_sparse(format) ? sparse : dense, format);
 }
 
 // The kernel for an activation. A registry may bring the plain ones alone.

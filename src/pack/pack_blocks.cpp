@@ -1,4 +1,5 @@
-// pack_blocks.cpp -- sparse panels: the blocks of dense ones that hold anything. SPDX-License-Identifier: Apache-2.0
+// pack_blocks.cpp -- sparse panels: of dense ones the blocks, or single weights, that are not zero.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
 
@@ -14,7 +15,7 @@ PanelFormat dense_of(const PanelFormat &sparse) {
   return {};
 }
 
-// The blocks of one matrix: whether units [strip * height, + height) of a gate have anything at four k.
+// The blocks of one matrix: whether units [strip * height, + height) of a gate have anything at the k of an index.
 class Blocks {
  public:
   Blocks(const PanelFormat &format, const MatrixSource &s)
@@ -22,10 +23,12 @@ class Blocks {
         s_(s),
         strips_(format.index_bytes / 2),
         height_(format.nr / strips_),
-        quads_((s.k + kBlockK - 1) / kBlockK) {}
+        k_(indexed_k(format)),
+        quads_((s.k + k_ - 1) / k_) {}
 
   uint32_t strips() const { return strips_; }
   uint32_t height() const { return height_; }
+  uint32_t k() const { return k_; }
   uint32_t quads() const { return quads_; }
 
   std::vector<uint32_t> found(uint32_t tile, uint32_t gate, uint32_t strip) const {
@@ -42,13 +45,13 @@ class Blocks {
  private:
   bool has_any(uint32_t gate, uint32_t unit, uint32_t quad) const {
     const float *row = s_.m + (size_t{s_.gate_begin + gate} * s_.units + unit) * s_.k;
-    const uint32_t end = std::min(s_.k, (quad + 1) * kBlockK);
-    return std::any_of(row + size_t{quad} * kBlockK, row + end, [](float w) { return w != 0.0f; });
+    const uint32_t end = std::min(s_.k, (quad + 1) * k_);
+    return std::any_of(row + size_t{quad} * k_, row + end, [](float w) { return w != 0.0f; });
   }
 
   const PanelFormat &format_;
   const MatrixSource &s_;
-  uint32_t strips_, height_, quads_;
+  uint32_t strips_, height_, k_, quads_;
 };
 
 template <class T>
@@ -78,7 +81,7 @@ PackedMatrix pack_blocks(const PanelFormat &format, const MatrixSource &s) {
   PackedMatrix all = pack_matrix(dense, s), out;
   out.scales = std::move(all.scales);
   out.unit_sums = std::move(all.unit_sums);
-  const size_t bytes = dtype_bits(format.weight) / 8, entry = format.nr * kBlockK * bytes;
+  const size_t bytes = dtype_bits(format.weight) / 8, entry = format.nr * blocks.k() * bytes;
   std::vector<uint8_t> first, index;
   for (uint32_t column = 0; column < tile_count(s.units, format.nr) * s.gates; ++column) {
     append(&first, out.entries);
@@ -95,10 +98,11 @@ PackedMatrix pack_blocks(const PanelFormat &format, const MatrixSource &s) {
       for (uint32_t strip = 0; strip < blocks.strips(); ++strip) {
         const uint32_t quad = e < found[strip].size() ? found[strip][e] : blocks.quads();
         append(&index, static_cast<uint16_t>(quad));
-        for (uint32_t i = 0; i < blocks.height() * kBlockK; ++i) {
-          const uint32_t n = strip * blocks.height() + i / kBlockK, unit = tile * format.nr + n, k = quad * kBlockK + i % kBlockK;
+        for (uint32_t i = 0; i < blocks.height() * blocks.k(); ++i) {
+          const uint32_t n = strip * blocks.height() + i / blocks.k(), unit = tile * format.nr + n,
+                         k = quad * blocks.k() + i % blocks.k();
           if (unit >= s.units || k >= s.k) continue;
-          const size_t j = i % kBlockK, place = (j / format.kr * format.nr + n) * format.kr + j % format.kr;
+          const size_t j = i % blocks.k(), place = (j / format.kr * format.nr + n) * format.kr + j % format.kr;
           std::memcpy(&out.panels[at + place * bytes], &all.panels[place_in_panels(dense, s, gate, unit, k) * bytes], bytes);
         }
       }

@@ -23,8 +23,8 @@ struct PanelFormat {
   uint8_t nr;    // units side by side; 0: all of the matrix, in one panel without padding
   uint8_t kr;    // consecutive k of a unit that lie together
   Scales scales;
-  // 0: dense, every k has its place. Else blocks of kBlockK k of some units: an entry is NR units wide, and for each block in it
-  // two bytes say which k it holds.
+  // 0: dense, every k has its place. Else blocks of kBlockK k of some units, or pairs, single weights: an entry is NR units wide,
+  // and for each block or weight in it two bytes say which k it holds.
   uint8_t index_bytes;
 };
 
@@ -66,6 +66,15 @@ constexpr uint32_t kBlockK = 4;
 
 constexpr bool is_sparse(const PanelFormat &f) {
   return f.index_bytes != 0;
+}
+
+// Single weights, each with its k.
+constexpr bool is_pairs(const PanelFormat &f) {
+  return is_sparse(f) && f.index_bytes == 2 * f.nr;
+}
+// The neighbouring k that an index of a sparse matrix stands for.
+constexpr uint32_t indexed_k(const PanelFormat &f) {
+  return is_pairs(f) ? 1 : kBlockK;
 }
 
 // Of layers in integers: bytes in, whole numbers out.
@@ -113,7 +122,7 @@ inline size_t vector_bytes(const PanelFormat &f, const MatrixShape &s) {
   return mul_sat(mul_sat(padded_units(f, s.units), s.gates), sizeof(float));
 }
 inline size_t panels_bytes(const PanelFormat &f, const MatrixShape &s) {
-  if (is_sparse(f)) return mul_sat(size_t{s.entries}, size_t{f.nr} * kBlockK * dtype_bits(f.weight) / 8);
+  if (is_sparse(f)) return mul_sat(size_t{s.entries}, size_t{f.nr} * indexed_k(f) * dtype_bits(f.weight) / 8);
   const size_t places = mul_sat(s.entries / f.kr + (s.entries % f.kr != 0), f.kr);
   const size_t weights = mul_sat(mul_sat(padded_units(f, s.units), s.gates), places);
   const uint32_t bits = dtype_bits(f.weight);

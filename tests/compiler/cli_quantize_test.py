@@ -67,6 +67,10 @@ class Quantize(InFolder):
         self.assertLess(self.blob.stat().st_size, whole)
         self.assertIn("at least 40", self.compile("--prune", "0.6:4", "--calibrate", self.x, "--accuracy-min", "40", code=4).stderr)
         self.assertIn("0.05:8", self.compile("--prune", "0.6:5", code=1).stderr)
+        said = self.compile("--prune", "0.6:1", "--sparse", "pairs", "--calibrate", self.x)
+        self.assertRegex(said.stderr, r"warning: node 'gru': \d+\.\d % of R are left out, small weights")
+        self.assertIn("R is stored as pairs of index and weight", said.stderr)
+        self.assertLess(self.blob.stat().st_size, whole)
 
     def test_without_data_scales_stay_open_and_the_figures_say_little(self):
         said = self.compile("--weights", "int8", "--report", self.report).stdout

@@ -182,18 +182,18 @@ TEST(LowPrecision, HalvesOfBytesCostTheirRounding) {
   }
 }
 
-// R and W of blocks of 8 x 4, one in ten of them there.
-onnx::ModelProto sparse_network(const Cell &cell) {
+// R and W of blocks of 8 x 4, or of single weights, one in ten of them there.
+onnx::ModelProto sparse_network(const Cell &cell, int64_t height = 8, int64_t width = 4) {
   onnx::ModelProto proto = network(cell);
   std::mt19937 rng(7);
   for (auto &tensor : *proto.mutable_graph()->mutable_initializer()) {
     if (tensor.name() != "R" && tensor.name() != "W") continue;
     const int64_t k = tensor.dims(2), rows = tensor.dims(1);
-    for (int64_t unit = 0; unit < rows; unit += 8) {
-      for (int64_t first = 0; first < k; first += 4) {
+    for (int64_t unit = 0; unit < rows; unit += height) {
+      for (int64_t first = 0; first < k; first += width) {
         if (rng() % 10 == 0) continue;
-        for (int64_t row = unit; row < std::min(unit + 8, rows); ++row)
-          for (int64_t i = first; i < std::min(first + 4, k); ++i) tensor.set_float_data(static_cast<int>(row * k + i), 0.0f);
+        for (int64_t row = unit; row < std::min(unit + height, rows); ++row)
+          for (int64_t i = first; i < std::min(first + width, k); ++i) tensor.set_float_data(static_cast<int>(row * k + i), 0.0f);
       }
     }
     for (int64_t gate = 0; gate < cell.gates; ++gate) tensor.set_float_data(static_cast<int>(gate * kHidden * k), 0.25f);
@@ -228,9 +228,51 @@ TEST(LowPrecision, BlocksGiveWhatAllOfTheMatrixGives) {
   EXPECT_THROW(sparse_blob(network(kCells[3]), "int8", "some"), compiler::UsageError);
 }
 
+TEST(LowPrecision, SingleWeightsGiveWhatAllOfTheMatrixGives) {
+  for (const Cell &cell : kCells) {
+    const onnx::ModelProto proto = sparse_network(cell, 1, 1);
+    for (const std::string type : {"f32", "int8"}) {
+      SCOPED_TRACE(std::string(cell.op) + " " + std::to_string(cell.linear) + " " + type);
+      const std::vector<uint8_t> dense = sparse_blob(proto, type, "off"), pairs = sparse_blob(proto, type, "pairs");
+      EXPECT_LT(pairs.size(), dense.size());
+      const compiler::Arrays got = run(pairs), want = run(dense);
+      for (const auto &output : want) {
+        const std::vector<float> &a = output.second.f32, &b = got.at(output.first).f32;
+        ASSERT_EQ(a.size(), b.size());
+        for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], type == "int8" ? 0.0 : 2e-6) << i;
+      }
+    }
+  }
+}
+
+// A form that is asked for by its name and cannot be is said to be left out.
+TEST(LowPrecision, WhatCannotBeSingleWeightsIsSaid) {
+  const auto notes_of = [](const std::string &weights, const std::string &target, double kept) {
+    compiler::CompileOptions options;
+    options.weights = weights;
+    options.target = target;
+    options.sparse = "pairs";
+    std::string all;
+    const onnx::ModelProto proto = kept < 1 ? sparse_network(kCells[3], 1, 1) : network(kCells[3]);
+    for (const std::string &note : compiler::compile_model(*compiler::check_model(proto), options).graph.notes) all += note + '\n';
+    return all;
+  };
+  const std::string refusal = "R is stored in full: pairs are of f32 or int8, and in panels of 16 units";
+  for (const char *type : {"bf16", "f16", "int4"}) {
+    const std::string notes = notes_of(type, "generic", 0.1);
+    EXPECT_NE(std::string::npos, notes.find("warning: node 'layer': " + refusal)) << type << ": " << notes;
+  }
+  EXPECT_NE(std::string::npos, notes_of("f32", "cortex-m", 0.1).find(refusal));
+  EXPECT_NE(std::string::npos, notes_of("f32", "generic", 0.1).find("R is stored as pairs of index and weight"));
+  const std::string dense = notes_of("f32", "generic", 1);
+  EXPECT_NE(std::string::npos, dense.find("R is stored in full: pairs would be ")) << dense;
+  EXPECT_EQ(std::string::npos, dense.find("warning")) << dense;
+}
+
 // Whole blocks of a gate's units, those whose every weight is below the size; nothing else changes.
 TEST(LowPrecision, PruningLeavesOutBlocksOfSmallWeightsAndNoOthers) {
-  for (const uint32_t height : {16u, 8u, 4u}) {
+  for (const uint32_t height : {16u, 8u, 4u, 1u}) {
+    const size_t width = height == 1 ? 1 : 4;
     compiler::Graph graph = compiler::compile_model(*compiler::check_model(network(kCells[3])), compiler::CompileOptions()).graph;
     const compiler::Graph before = graph;
     float size = 0;
@@ -249,10 +291,10 @@ TEST(LowPrecision, PruningLeavesOutBlocksOfSmallWeightsAndNoOthers) {
                                &was = std::get<compiler::Recurrent>(before.nodes[n].attr).directions[0].r;
       for (size_t i = 0; i < was.size(); ++i) {
         const size_t row = i / kHidden, gate = row / kHidden * kHidden, strip = row % kHidden / height * height,
-                     column = i % kHidden / 4 * 4;
+                     column = i % kHidden / width * width;
         float largest = 0;
         for (size_t unit = strip; unit < std::min<size_t>(strip + height, kHidden); ++unit)
-          for (size_t k = column; k < std::min<size_t>(column + 4, kHidden); ++k)
+          for (size_t k = column; k < std::min<size_t>(column + width, kHidden); ++k)
             largest = std::max(largest, std::fabs(was[(gate + unit) * kHidden + k]));
         ASSERT_EQ(largest < size ? 0.0f : was[i], now[i]) << i;
         left_out += now[i] != was[i];

@@ -28,12 +28,13 @@ const Format kFormats[] = {
 // Blobs name formats by these numbers.
 TEST(Pack, IdsOfFormatsArePinned) {
   const std::map<std::string, uint32_t> pinned = {
-      {"f32_nr16", 1},       {"f32_nr8", 2},        {"f32_nr4", 3},         {"f32_row", 4},        {"f16_nr16", 5},
-      {"f16_nr8", 6},        {"f16_nr4", 7},        {"bf16_nr16", 8},       {"bf16_nr8", 9},       {"bf16_nr4", 10},
-      {"i8_nr16", 11},       {"i8_nr8", 12},        {"i8_nr4", 13},         {"i4_nr16", 14},       {"i4_nr8", 15},
-      {"i4_nr4", 16},        {"f32_16x4_nr16", 17}, {"f32_8x4_nr16", 18},   {"f32_4x4_nr16", 19},  {"i8_16x4_nr16", 20},
-      {"i8_8x4_nr16", 21},   {"i8_4x4_nr16", 22},   {"bf16_16x4_nr16", 26}, {"bf16_8x4_nr16", 27}, {"bf16_4x4_nr16", 28},
-      {"i8_fixed_nr16", 23}, {"i8_fixed_nr8", 24},  {"i8_fixed_nr4", 25},   {"i8_woven_nr4", 29},  {"i8_runs_nr4", 30}};
+      {"f32_nr16", 1},        {"f32_nr8", 2},        {"f32_nr4", 3},         {"f32_row", 4},        {"f16_nr16", 5},
+      {"f16_nr8", 6},         {"f16_nr4", 7},        {"bf16_nr16", 8},       {"bf16_nr8", 9},       {"bf16_nr4", 10},
+      {"i8_nr16", 11},        {"i8_nr8", 12},        {"i8_nr4", 13},         {"i4_nr16", 14},       {"i4_nr8", 15},
+      {"i4_nr4", 16},         {"f32_16x4_nr16", 17}, {"f32_8x4_nr16", 18},   {"f32_4x4_nr16", 19},  {"i8_16x4_nr16", 20},
+      {"i8_8x4_nr16", 21},    {"i8_4x4_nr16", 22},   {"bf16_16x4_nr16", 26}, {"bf16_8x4_nr16", 27}, {"bf16_4x4_nr16", 28},
+      {"i8_fixed_nr16", 23},  {"i8_fixed_nr8", 24},  {"i8_fixed_nr4", 25},   {"i8_woven_nr4", 29},  {"i8_runs_nr4", 30},
+      {"f32_pairs_nr16", 31}, {"i8_pairs_nr16", 32}};
   ASSERT_EQ(pinned.size(), std::size(kFormats));
   for (const Format &f : kFormats) {
     EXPECT_EQ(pinned.at(f.name), f.id);
@@ -203,14 +204,15 @@ TEST(Pack, BytesOfSmallCpusAreThoseOfOthers) {
   EXPECT_LT(100u, borrowed);
 }
 
-// Halves of bytes are the nearest of their group's scale, and what is beyond K or H is a zero.
-// The entries of blocks, put back where the index says, are the dense panels; a block that fills up is one of zeros behind K.
+// The entries of blocks and of single weights, put back where the index says, are the dense panels; a block that fills up is one of
+// zeros behind K.
 TEST(Pack, BlocksAreThoseOfTheDensePanelsThatHoldAnything) {
   std::mt19937 rng(5);
-  const uint32_t units = 37, k = 30, gates = 3, tiles = 3, blocks = 8;
+  const uint32_t units = 37, k = 30, gates = 3, tiles = 3;
   for (const Format &f : kFormats) {
     if (!is_sparse(f.row)) continue;
-    const uint32_t strips = f.row.index_bytes / 2, height = 16 / strips;
+    const uint32_t strips = f.row.index_bytes / 2, height = 16 / strips, block_k = indexed_k(f.row),
+                   blocks = (k + block_k - 1) / block_k;
     std::vector<float> m(units * k * gates, 0.0f);
     for (uint32_t i = 0; i < 40; ++i) m[rng() % m.size()] = static_cast<float>(1 + rng() % 100);
     const MatrixSource source = {m.data(), units, k, 0, gates};
@@ -230,23 +232,23 @@ TEST(Pack, BlocksAreThoseOfTheDensePanelsThatHoldAnything) {
         for (uint32_t n = 0; n < 16; ++n) {
           const uint32_t quad = quads[e * strips + n / height], unit = column / gates * 16 + n;
           ASSERT_LE(quad, blocks);
-          for (uint32_t j = 0; j < kBlockK; ++j) {
+          for (uint32_t j = 0; j < block_k; ++j) {
             float value = 0.0f;
             if (f.row.weight == DType::kF32) {
-              std::memcpy(&value, packed.panels.data() + ((size_t{e} * kBlockK + j) * 16 + n) * 4, 4);
+              std::memcpy(&value, packed.panels.data() + ((size_t{e} * block_k + j) * 16 + n) * 4, 4);
             } else if (f.row.weight == DType::kBf16) {
               uint16_t high;
-              std::memcpy(&high, packed.panels.data() + (((size_t{e} * kBlockK + j) / 2 * 16 + n) * 2 + j % 2) * 2, 2);
+              std::memcpy(&high, packed.panels.data() + (((size_t{e} * block_k + j) / 2 * 16 + n) * 2 + j % 2) * 2, 2);
               const uint32_t bits = uint32_t{high} << 16;
               std::memcpy(&value, &bits, 4);
             } else {
-              value = static_cast<float>(static_cast<int8_t>(packed.panels[(size_t{e} * 16 + n) * kBlockK + j]));
+              value = static_cast<float>(static_cast<int8_t>(packed.panels[(size_t{e} * 16 + n) * block_k + j]));
               value *= packed.scales[column / gates * gates * 16 + column % gates * 16 + n];
             }
-            if (quad == blocks || unit >= units || quad * kBlockK + j >= k) {
+            if (quad == blocks || unit >= units || quad * block_k + j >= k) {
               ASSERT_EQ(0.0f, value);
             } else {
-              back[(size_t{column % gates} * units + unit) * k + quad * kBlockK + j] += value;
+              back[(size_t{column % gates} * units + unit) * k + quad * block_k + j] += value;
             }
           }
         }
@@ -256,6 +258,7 @@ TEST(Pack, BlocksAreThoseOfTheDensePanelsThatHoldAnything) {
   }
 }
 
+// Halves of bytes are the nearest of their group's scale, and what is beyond K or H is a zero.
 TEST(Pack, HalvesOfBytesAreTheNearestOfTheirGroup) {
   std::mt19937 rng(4);
   std::uniform_real_distribution<float> number(-1.0f, 1.0f);

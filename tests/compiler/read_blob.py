@@ -35,12 +35,14 @@ FORMATS = {1: ("f32_nr16", 32, 16, 1), 2: ("f32_nr8", 32, 8, 1), 3: ("f32_nr4", 
            29: ("i8_woven_nr4", 8, 4, 8), 30: ("i8_runs_nr4", 8, 4, 16),
            14: ("i4_nr16", 4, 16, 8), 15: ("i4_nr8", 4, 8, 8), 16: ("i4_nr4", 4, 4, 8)}
 BLOCKS = {17: (32, 1), 18: (32, 2), 19: (32, 4), 20: (8, 1), 21: (8, 2), 22: (8, 4),
-          26: (16, 1), 27: (16, 2), 28: (16, 4)}  # bits of a weight, blocks of an entry
+          26: (16, 1), 27: (16, 2), 28: (16, 4), 31: (32, 16), 32: (8, 16)}  # bits of a weight, blocks of an entry
+PAIRS = {31: "f32", 32: "i8"}  # blocks of one weight
 APART = (29, 30)  # one gate behind the other
 FIXED = {23: 16, 24: 8, 25: 4}  # of layers in integers
 FORMATS.update({i: (f"i8_fixed_nr{nr}", 8, nr, 1) for i, nr in FIXED.items()})
 FORMATS.update({i: (("f32", "bf16", "i8")[32 // bits // 2] + f"_{16 // n}x4_nr16", bits, 16, 32 // bits)
-                for i, (bits, n) in BLOCKS.items()})
+                for i, (bits, n) in BLOCKS.items() if i not in PAIRS})
+FORMATS.update({i: (f"{kind}_pairs_nr16", BLOCKS[i][0], 16, 1) for i, kind in PAIRS.items()})
 
 
 ATTR_BYTES = {"recurrent": 200, "dense": 32, "unary": 12, "binary": 104, "softmax": 16, "copy": 108, "time_step": 4, "conv": 128, "pool": 100,
@@ -156,7 +158,7 @@ class Blob:
         size = units * m["gates"] * -(-m["k"] // kr) * kr * bits // 8 * m["count"]
         columns = units // 16 * m["gates"]
         if blocks:
-            size = m["entries"] * 16 * 4 * bits // 8
+            size = m["entries"] * 16 * (1 if m["format"] in PAIRS else 4) * bits // 8
             self.check_index(m, columns, blocks)
         vector = 4 * units * m["gates"] * m["count"]
         parts = [(m["panels"], size), (m["scales"], vector * groups), (m["unit_sums"], vector), (m["diagonal"], vector),
@@ -169,7 +171,8 @@ class Blob:
         first = struct.unpack_from(f"<{columns + 1}I", self.data, at)
         quads = struct.unpack_from(f"<{m['entries'] * blocks}H", self.data, at + 4 * (columns + 1))
         assert first[0] == 0 and first[-1] == m["entries"] and all(a <= b for a, b in zip(first, first[1:]))
-        assert all(quad <= -(-m["k"] // 4) for quad in quads)
+        indexed_k = 1 if m["format"] in PAIRS else 4
+        assert all(quad <= -(-m["k"] // indexed_k) for quad in quads)
 
     def nodes(self):
         args = [maybe(value) for (value,) in self.records("args", "I")]

@@ -127,6 +127,26 @@ TEST_F(CudaApi, ALayerInIntegersIsRefusedByItsNameAndWithWhatWouldDo) {
   EXPECT_EQ(rnnp_cuda_session_memory(&model, nullptr, &memory), RNNP_E_LAYOUT);
 }
 
+TEST_F(CudaApi, SingleWeightsAreRefusedByTheirNodeAndWithWhatWouldDo) {
+  for (const bool recurrent : {true, false}) {
+    for (const rnnp::DType type : {rnnp::DType::kF32, rnnp::DType::kI8}) {
+      BlobBuilder b(3, 16);
+      b.block_units = 1;
+      b.weights = b.recurrent_weights = type;
+      const uint32_t x = b.add_input(4);
+      b.add_output(recurrent ? b.add_recurrent(x, 4, {}) : b.add_dense(x, 4, 20));
+      const AlignedBytes blob(b.build());
+      rnnp_model model;
+      ASSERT_EQ(rnnp_model_open(&model, blob.data(), blob.size(), 0), RNNP_OK);
+      rnnp_refusal why = RNNP_REFUSAL_INIT;
+      EXPECT_EQ(rnnp_cuda_session_explain(&model, nullptr, &why), RNNP_E_LAYOUT);
+      EXPECT_EQ(why.node, 0u);
+      EXPECT_STREQ(why.op, recurrent ? "LSTM" : "Dense");
+      EXPECT_NE(std::string(why.reason).find("--sparse blocks or off"), std::string::npos) << why.reason;
+    }
+  }
+}
+
 TEST_F(CudaApi, ABlobThatTheCpuRefusesIsRefusedByItsName) {
   BlobBuilder b(3, 8);
   const uint32_t x = b.add_recurrent(b.add_input(4), 4, {});

@@ -12,7 +12,7 @@ namespace {
 
 struct Shape {
   uint32_t rows, k, gates, units;
-  double kept;  // of the blocks
+  double kept;  // of the blocks, or of single weights
   bool dense_out, bias;
 };
 
@@ -41,10 +41,10 @@ struct Problem {
     weights.assign(size_t{s.gates} * s.units * s.k, 0.0f);
     const uint32_t height = 16 / (f.index_bytes == 0 ? 4 : f.index_bytes / 2);
     for (uint32_t row = 0; row < s.gates * s.units; row += height) {
-      for (uint32_t k = 0; k < s.k; k += kBlockK) {
+      for (uint32_t k = 0; k < s.k; k += indexed_k(f)) {
         if (random.uniform(0.0f, 1.0f) >= static_cast<float>(s.kept)) continue;
         for (uint32_t i = row; i < std::min(row + height, s.gates * s.units); ++i)
-          for (uint32_t j = k; j < std::min(k + kBlockK, s.k); ++j) weights[size_t{i} * s.k + j] = random.uniform(-1.0f, 1.0f);
+          for (uint32_t j = k; j < std::min(k + indexed_k(f), s.k); ++j) weights[size_t{i} * s.k + j] = random.uniform(-1.0f, 1.0f);
       }
     }
     for (float &w : weights) w = f.weight == DType::kBf16 ? of_bf16(nearest_bf16(w)) : w;
@@ -54,7 +54,7 @@ struct Problem {
     bias_values.assign(size_t{s.gates} * s.units, 0.0f);
     for (float &b : bias_values) b = random.uniform(-1.0f, 1.0f);
     bias_values = pack_vector(f, bias_values.data(), s.units, s.gates);
-    scratch.resize(factor_scratch_bytes(f, s.k, s.rows) + 64);
+    scratch.resize(factor_scratch_bytes(f, s.k, s.rows) + 64, 0xff);
   }
 
   size_t width() const { return size_t{s.gates} * 16; }
@@ -104,13 +104,14 @@ class BlockGemmTest : public testing::TestWithParam<const Kernel *> {
   std::vector<PanelFormat> formats() const {
     std::vector<PanelFormat> out;
     for (const PanelFormat &f : kPanelFormats) {
-      if (is_sparse(f) && f.weight == kernel().dtype && f.nr == kernel().nr) out.push_back(f);
+      const KernelFamily family = is_pairs(f) ? KernelFamily::kGemmPairs : KernelFamily::kGemmBlocks;
+      if (is_sparse(f) && family == kernel().family && f.weight == kernel().dtype && f.nr == kernel().nr) out.push_back(f);
     }
     return out;
   }
 };
 
-// Four sums, one for each k of a block, in the order of the blocks; then (0 + 1) + (2 + 3), then the start.
+// Four sums, one for each k of a block, in the order of the blocks; then (0 + 1) + (2 + 3), then the start. Of single weights one.
 float float_product(const Problem &p, size_t m, size_t tile, size_t gate, size_t unit, bool fused) {
   float sum[kBlockK] = {};
   const size_t at = tile * 16 + unit;
@@ -118,7 +119,8 @@ float float_product(const Problem &p, size_t m, size_t tile, size_t gate, size_t
     const float w = p.weights[(gate * p.s.units + at) * p.s.k + k];
     if (w == 0.0f) continue;
     const volatile float product = p.a.at(m, k) * w;  // else a compiler may fuse it
-    sum[k % kBlockK] = fused ? std::fma(p.a.at(m, k), w, sum[k % kBlockK]) : sum[k % kBlockK] + product;
+    float &to = sum[k % indexed_k(p.format)];
+    to = fused ? std::fma(p.a.at(m, k), w, to) : to + product;
   }
   const float start = p.s.bias ? p.bias_values[tile * p.width() + gate * 16 + unit] : 0.0f;
   return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + start;
@@ -127,7 +129,7 @@ float float_product(const Problem &p, size_t m, size_t tile, size_t gate, size_t
 TEST_P(BlockGemmTest, GivesTheBitsOfItsDefinition) {
   SKIP_UNLESS_CPU_RUNS(kernel());
   uint64_t seed = 1;
-  ASSERT_EQ(3u, formats().size());
+  ASSERT_EQ(kernel().family == KernelFamily::kGemmPairs ? 1u : 3u, formats().size());
   for (const PanelFormat &format : formats()) {
     for (const Shape &s : shapes()) {
       SCOPED_TRACE(testing::Message() << "format " << format.id << ", " << s.rows << " rows, k " << s.k << ", G " << s.gates
@@ -149,7 +151,8 @@ TEST_P(BlockGemmTest, GivesTheBitsOfItsDefinition) {
         all.matrix = pack_matrix(dense, {p.weights.data(), s.units, s.k, 0, s.gates});
         all.panels = Rows(1, all.matrix.panels.size() / 4 + 1, 0, true);
         std::memcpy(all.panels.data(), all.matrix.panels.data(), all.matrix.panels.size());
-        const Kernel *reference = find_kernel(kAllKernels, KernelFamily::kGemm, DType::kI8, 16, kernel().isa);
+        const Kernel *reference =
+            find_kernel(kAllKernels, KernelFamily::kGemm, DType::kI8, 16, is_fused(kernel()) ? cpu_isa_bits() : 0);
         all.run(*reference, want, 0, s.rows, 0, p.tiles);
         ASSERT_TRUE(same_bits(want.values(), out.values()));
         continue;
@@ -206,7 +209,8 @@ TEST_P(BlockGemmTest, WhatNoBlockHoldsIsNotMultiplied) {
     p.matrix = pack_matrix(format, {p.weights.data(), 16, 64, 0, 1});
     p.panels = Rows(1, p.matrix.panels.size() / 4 + 1, 0, true);
     std::memcpy(p.panels.data(), p.matrix.panels.data(), p.matrix.panels.size());
-    for (size_t k = 0; k < 64; ++k) p.a.at(0, k) = k / kBlockK == 2 ? 1.0f : std::numeric_limits<float>::infinity();
+    for (size_t k = 0; k < 64; ++k)
+      p.a.at(0, k) = k / indexed_k(format) == 9 / indexed_k(format) ? 1.0f : std::numeric_limits<float>::infinity();
     const Rows out = p.new_out();
     p.run(kernel(), out, 0, 1, 0, 1);
     for (size_t n = 0; n < 16; ++n) EXPECT_EQ(n == 3 ? 2.0f : 0.0f, out.at(0, n));
@@ -214,7 +218,7 @@ TEST_P(BlockGemmTest, WhatNoBlockHoldsIsNotMultiplied) {
 }
 
 std::vector<const Kernel *> block_kernels() {
-  return kernels_of({KernelFamily::kGemmBlocks});
+  return kernels_of({KernelFamily::kGemmBlocks, KernelFamily::kGemmPairs});
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BlockGemmTest, testing::ValuesIn(block_kernels()), kernel_name);

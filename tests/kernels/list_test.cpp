@@ -56,8 +56,8 @@ TEST(KernelList, ReferencesCoverEveryFamilyAndTileWidth) {
                                : f.scales == Scales::kWoven ? KernelFamily::kGemmWoven
                                : f.scales == Scales::kRuns  ? KernelFamily::kGemmRuns
                                                             : KernelFamily::kGemm;
-    EXPECT_NE(find_kernel(kAllKernels, is_sparse(f) ? KernelFamily::kGemmBlocks : dense, f.weight, f.nr, 0), nullptr)
-        << "panel format " << f.id;
+    const KernelFamily sparse = is_pairs(f) ? KernelFamily::kGemmPairs : KernelFamily::kGemmBlocks;
+    EXPECT_NE(find_kernel(kAllKernels, is_sparse(f) ? sparse : dense, f.weight, f.nr, 0), nullptr) << "panel format " << f.id;
   }
   for (KernelFamily family : {KernelFamily::kAct, KernelFamily::kActPlain, KernelFamily::kBinary, KernelFamily::kSoftmax,
                               KernelFamily::kDepthwise, KernelFamily::kMatMul, KernelFamily::kConvPlanes})

@@ -121,8 +121,8 @@ class BlobBuilder {
 
   // int8, dense int4: each matrix has a diagonal beside it, of numbers that the f64 weights know nothing of.
   bool diagonal = false;
-  // Units of a block of those that are f32, bf16 or int8: all but some of the blocks are taken out. 0: dense, and where NR is
-  // not 16.
+  // Units of a block of those that are f32, bf16 or int8: all but some of the blocks are taken out. 1: single weights, of f32 or
+  // int8. 0: dense, and where NR is not 16.
   uint32_t block_units = 0;
 
   uint32_t elems_of(uint32_t value) const { return values_[value].row_elems; }

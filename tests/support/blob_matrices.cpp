@@ -37,7 +37,8 @@ uint32_t BlobBuilder::pack_vector(const std::vector<double> &v, uint32_t units, 
 
 uint32_t BlobBuilder::pack_matrix(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates,
                                   rnnp::DType type) {
-  if (block_units != 0 && nr_ == 16 && (type == rnnp::DType::kF32 || type == rnnp::DType::kI8 || type == rnnp::DType::kBf16))
+  if (block_units != 0 && nr_ == 16 &&
+      (type == rnnp::DType::kF32 || type == rnnp::DType::kI8 || (type == rnnp::DType::kBf16 && block_units != 1)))
     return pack_sparse(m, units, k, first_gate, gates, type);
   if (type == rnnp::DType::kF32) return add_matrix(gates, units, k, put(panels(m, units, k, first_gate, gates)));
   return pack_matrices(type, std::vector<float>(m.begin(), m.end()), {nullptr, units, k, first_gate, gates}, 1);

@@ -71,7 +71,8 @@ class Maker {
   void add_layer() {
     b_.weights = weight_type();
     b_.recurrent_weights = weight_type();
-    b_.block_units = one_in(random_, 4) ? 4u << below(random_, 3) : 0;
+    constexpr uint32_t kHeights[] = {1, 4, 8, 16};
+    b_.block_units = one_in(random_, 4) ? kHeights[below(random_, 4)] : 0;
     switch (below(random_, 8)) {
       case 0:
         x_ = dense(1 + below(random_, 20));

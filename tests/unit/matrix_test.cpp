@@ -20,6 +20,7 @@ constexpr PanelFormat kBf16 = {92, DType::kBf16, DType::kF32, 16, 2, Scales::kUn
 constexpr PanelFormat kI8 = {93, DType::kI8, DType::kI8, 16, 4, Scales::kPerUnit, 0};
 constexpr PanelFormat kI4 = {94, DType::kI4, DType::kI8, 16, 8, Scales::kPerGroup, 0};
 constexpr PanelFormat kFixed = {96, DType::kI8, DType::kI32, 16, 1, Scales::kFixed, 0};
+constexpr PanelFormat kPairs = {97, DType::kF32, DType::kF32, 8, 1, Scales::kUnscaled, 16};
 constexpr PanelFormat kSparse = {95, DType::kF32, DType::kF32, 8, 1, Scales::kUnscaled, 2};  // blocks of 8 x 4
 
 // 3 gates x 20 units x 30, twice; every part at kOffset.
@@ -43,7 +44,7 @@ struct Sized {
 const Sized kSamples[] = {
     {"f32", kF32, 2 * 32 * 3 * 30 * 4}, {"row", kRow, 2 * 20 * 3 * 30 * 4}, {"bf16", kBf16, 2 * 32 * 3 * 30 * 2},
     {"i8", kI8, 2 * 32 * 3 * 32},       {"i4", kI4, 2 * 32 * 3 * 32 / 2},   {"sparse", kSparse, 7 * 8 * 4 * 4},
-    {"fixed", kFixed, 2 * 32 * 3 * 30},
+    {"fixed", kFixed, 2 * 32 * 3 * 30}, {"pairs", kPairs, 7 * 8 * 4},
 };
 
 TEST(Matrix, FitsWhereItsLongestPartEnds) {
@@ -109,12 +110,14 @@ TEST(Matrix, ADenseOneKeepsEveryKAndASparseOneAnIndex) {
                        {"more entries", [](BlobMatrix *m) { m->entries = 31; }},
                        {"an index", [](BlobMatrix *m) { m->index = kOffset; }}});
   }
-  expect_refused(kSparse, {{"no entry", [](BlobMatrix *m) { m->entries = 0; }},
-                           {"more entries than there are weights for", [](BlobMatrix *m) { m->entries = 0x01000000u; }},
-                           {"two matrices", [](BlobMatrix *m) { m->count = 2; }},
-                           {"no index", [](BlobMatrix *m) { m->index = kNone; }},
-                           {"an index at an odd place", [](BlobMatrix *m) { m->index = kOffset + 2; }},
-                           {"an index beyond the weights", [](BlobMatrix *m) { m->index = kWeightsBytes; }}});
+  for (const PanelFormat &f : {kSparse, kPairs}) {
+    expect_refused(f, {{"no entry", [](BlobMatrix *m) { m->entries = 0; }},
+                       {"more entries than there are weights for", [](BlobMatrix *m) { m->entries = 0x01000000u; }},
+                       {"two matrices", [](BlobMatrix *m) { m->count = 2; }},
+                       {"no index", [](BlobMatrix *m) { m->index = kNone; }},
+                       {"an index at an odd place", [](BlobMatrix *m) { m->index = kOffset + 2; }},
+                       {"an index beyond the weights", [](BlobMatrix *m) { m->index = kWeightsBytes; }}});
+  }
 }
 
 // 3 panels x 3 gates of two entries each but the last two, of one block an entry.
@@ -145,8 +148,27 @@ TEST(Matrix, AnIndexNamesEntriesAndBlocksThatThereAre) {
   }
 }
 
+// 3 panels x 3 gates of an entry each, of eight k.
+TEST(Matrix, AnIndexOfSingleWeightsNamesKThatThereAre) {
+  BlobMatrix m = sample(kPairs);
+  m.index = 0;
+  m.entries = 9;
+  std::vector<uint8_t> index(10 * 4 + 9 * 8 * 2);
+  for (uint32_t i = 0; i <= 9; ++i) std::memcpy(index.data() + i * 4, &i, 4);
+  const auto fits = [&](size_t place, uint16_t k) {
+    std::vector<uint8_t> bytes = index;
+    std::memcpy(bytes.data() + 40 + place * 2, &k, 2);
+    return index_fits(kPairs, m, bytes.data());
+  };
+  for (const size_t place : {0u, 7u, 8u, 71u}) {
+    for (const uint16_t k : {uint16_t{0}, uint16_t{29}, uint16_t{30}})
+      EXPECT_TRUE(fits(place, k)) << place << ' ' << k;  // 30: the zero behind them
+    for (const uint16_t k : {uint16_t{31}, uint16_t{32}, uint16_t{65535}}) EXPECT_FALSE(fits(place, k)) << place << ' ' << k;
+  }
+}
+
 TEST(Matrix, OnlyAQuantisedOneHasScales) {
-  for (const PanelFormat &f : {kF32, kRow, kBf16, kSparse}) {
+  for (const PanelFormat &f : {kF32, kRow, kBf16, kSparse, kPairs}) {
     expect_refused(f, {{"scales", [](BlobMatrix *m) { m->scales = kOffset; }},
                        {"group_k", [](BlobMatrix *m) { m->group_k = 8; }},
                        {"unit_sums", [](BlobMatrix *m) { m->unit_sums = kOffset; }},

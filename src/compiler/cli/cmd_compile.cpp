@@ -148,8 +148,10 @@ void add_compile(CLI::App *app, Action *action) {
   command->add_option("-o,--output", options->output, "blob to write");
   command->add_option("--target", options->target, target_names() + ": the layout of the packed weights")->capture_default_str();
   add_quantizer_options(command, &options->quantizer);
-  command->add_option("--sparse", options->sparse,
-                      "keep: matrices of mostly zeros become blocks; blocks: wherever that is fewer bytes; off: none (keep)");
+  command->add_option(
+      "--sparse", options->sparse,
+      "keep: matrices of mostly zeros become blocks or single weights with an index each; blocks, pairs: the one or the "
+      "other wherever that is fewer bytes; off: none (keep)");
   command->add_option("--emit-c", options->c_name,
                       "also write NAME.c and NAME.h: the blob as a const array, with the sizes a static buffer needs");
   command

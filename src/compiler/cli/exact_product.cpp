@@ -143,6 +143,7 @@ void ExactMatrix::read_blocks(const Matrix &m) {
   const uint32_t *first = view_as<uint32_t>(m.index);
   const uint16_t *quads = view_as<uint16_t>(first + sparse_columns(f, m.shape) + 1);
   const uint32_t strips = f.index_bytes / 2, height = f.nr / strips;
+  indexed_k_ = indexed_k(f);
   integers_.resize(bytes_ ? size_t{rows_} * k_ : 0);
   weights_.resize(bytes_ ? 0 : size_t{rows_} * k_);
   quads_.resize(rows_);
@@ -151,9 +152,9 @@ void ExactMatrix::read_blocks(const Matrix &m) {
     for (size_t entry = first[column]; entry < first[column + 1]; ++entry) {
       const uint32_t quad = quads[entry * strips + lane / height];
       quads_[row].push_back(quad);
-      for (uint32_t i = 0; i < kBlockK && quad * kBlockK + i < k_; ++i) {
-        const size_t to = size_t{row} * k_ + quad * kBlockK + i;
-        const size_t from = entry * f.nr * kBlockK + (size_t{i / f.kr} * f.nr + lane) * f.kr + i % f.kr;
+      for (uint32_t i = 0; i < indexed_k_ && quad * indexed_k_ + i < k_; ++i) {
+        const size_t to = size_t{row} * k_ + quad * indexed_k_ + i;
+        const size_t from = entry * f.nr * indexed_k_ + (size_t{i / f.kr} * f.nr + lane) * f.kr + i % f.kr;
         if (bytes_) {
           integers_[to] = static_cast<int8_t>(m.panels[from]);
         } else {
@@ -164,17 +165,17 @@ void ExactMatrix::read_blocks(const Matrix &m) {
   }
 }
 
-// Four sums, one for each k of a block; a block beyond the last k is one of zeros.
+// Four sums, one for each k of a block; of single weights one. What lies beyond the last k is zeros.
 float ExactMatrix::product_of_blocks(const float *x, uint32_t row) const {
   const float *w = weights_.data() + size_t{row} * k_;
   float sum[kBlockK] = {};
   for (const uint32_t quad : quads_[row]) {
-    for (uint32_t i = 0; i < kBlockK; ++i) {
-      const uint32_t k = quad * kBlockK + i;
+    for (uint32_t i = 0; i < indexed_k_; ++i) {
+      const uint32_t k = quad * indexed_k_ + i;
       sum[i] = k < k_ ? std::fma(x[k], w[k], sum[i]) : std::fma(0.0f, 0.0f, sum[i]);
     }
   }
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  return indexed_k_ == 1 ? sum[0] : (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 // Of one scale: that of the row and of the weights are multiplied first. Of groups of k: their sums are added up, then scaled.

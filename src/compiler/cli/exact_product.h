@@ -42,10 +42,11 @@ class ExactMatrix {
   uint32_t rows_, units_, k_;
   bool bytes_, grouped_;
   uint32_t group_k_;
+  uint32_t indexed_k_ = 0;  // of a sparse matrix
   float factor_scale_;
   std::vector<float> weights_, scales_, diagonal_;
   std::vector<int32_t> integers_;
-  std::vector<std::vector<uint32_t>> quads_;  // of a sparse matrix: k / 4 of each row's blocks, in their order
+  std::vector<std::vector<uint32_t>> quads_;  // of a sparse matrix: what the index says of each row, in its order
 };
 
 // Numbers beside a matrix, [tiles][gates][NR], as [gates][units].

@@ -42,8 +42,8 @@ void add_quantizer_options(CLI::App *command, QuantizerOptions *options) {
       ->capture_default_str();
   command->add_option(
       "--prune", options->prune,
-      "SIZE or SIZE:UNITS: blocks of 16 (8, 4) units by 4 inputs whose weights are all below SIZE become zeros; what "
-      "that costs is measured");
+      "SIZE or SIZE:UNITS: blocks of 16 (8, 4) units by 4 inputs whose weights are all below SIZE become zeros, of 1 "
+      "single weights; what that costs is measured");
   command->add_option("--report", options->report, "a JSON file of what fewer bits cost, by outputs and layers");
   command->add_option(
       "--accuracy-min", options->accuracy_min,

@@ -11,33 +11,51 @@
 namespace rnnp::compiler {
 namespace {
 
-// What a byte of blocks costs beside one of dense panels: the lower the blocks, the more there is to gather for a vector.
-struct Height {
+constexpr uint32_t kPairIndexBytes = 32;
+
+// What a byte of a form costs beside one of dense panels: the lower the blocks, the more there is to gather for a vector. Single
+// weights are gathered one by one, whatever they are stored as, and dense bytes are multiplied four times as fast as floats.
+struct Form {
   uint32_t index_bytes;
-  double cost;
+  double of_floats, of_bytes;
 };
-constexpr Height kHeights[] = {{2, 1.0}, {4, 1.3}, {8, 1.6}};
+constexpr Form kForms[] = {{2, 1.0, 1.0}, {4, 1.3, 1.3}, {8, 1.6, 1.6}, {kPairIndexBytes, 2.5, 8.0}};
+
+bool is_asked(const Form &form, SparseWish wish) {
+  return wish == SparseWish::kKeep || (form.index_bytes == kPairIndexBytes) == (wish == SparseWish::kPairs);
+}
 
 struct Choice {
   uint32_t index_bytes;
-  double cost;  // of dense panels: 1
+  double cost;          // of dense panels: 1; of kPairs bytes alone count
+  std::string refusal;  // of kPairs: why not
+  bool too_dense = false;
 };
 
-Choice best_blocks(const MatrixRef &m, uint32_t gates, uint32_t units, uint32_t nr) {
-  Choice best = {0, 1.0};
+Choice best_form(const MatrixRef &m, uint32_t gates, uint32_t units, uint32_t nr, SparseWish wish) {
+  Choice best = {0, 1.0, "pairs are of f32 or int8, and in panels of 16 units"};
   const PanelFormat dense = dense_panels(m.storage->type, nr);
   const MatrixSource source = {m.storage->rounded.empty() ? m.w->data() : m.storage->rounded.data(), units, m.k, 0, gates};
-  for (const Height &height : kHeights) {
-    const PanelFormat f = sparse_panels(m.storage->type, nr, height.index_bytes);
-    if (f.id == 0) continue;
+  for (const Form &form : kForms) {
+    const PanelFormat f = sparse_panels(m.storage->type, nr, form.index_bytes);
+    if (!is_asked(form, wish) || f.id == 0) continue;
     const uint64_t entries = count_entries(f, source);
-    if (entries == 0 || entries > UINT32_MAX || m.k / kBlockK >= UINT16_MAX) continue;
+    best.refusal = "it has more inputs than an index can name";
+    if (entries == 0 || entries > UINT32_MAX || m.k / indexed_k(f) >= UINT16_MAX) continue;
     const MatrixShape all = {gates, units, m.k, m.k}, kept = {gates, units, m.k, static_cast<uint32_t>(entries)};
-    const double bytes = static_cast<double>(panels_bytes(f, kept) + index_bytes(f, kept));
-    const double cost = height.cost * bytes / static_cast<double>(panels_bytes(dense, all));
-    if (cost < best.cost) best = {height.index_bytes, cost};
+    const double bytes =
+        static_cast<double>(panels_bytes(f, kept) + index_bytes(f, kept)) / static_cast<double>(panels_bytes(dense, all));
+    const double of_byte = wish == SparseWish::kPairs ? 1.0 : m.storage->type == DType::kI8 ? form.of_bytes : form.of_floats;
+    best.too_dense = true;
+    best.refusal = "pairs would be " + std::to_string(std::lround(bytes * 100)) + " % of its bytes";
+    if (of_byte * bytes < best.cost) best.index_bytes = form.index_bytes, best.cost = of_byte * bytes;
   }
   return best;
+}
+
+std::string form_name(uint32_t index_bytes, uint32_t nr) {
+  if (index_bytes == kPairIndexBytes) return "pairs of index and weight";
+  return "blocks of " + std::to_string(nr * 2 / index_bytes) + " x " + std::to_string(kBlockK);
 }
 
 // Gates and units of a node's matrices; 0 units where they cannot be sparse.
@@ -68,9 +86,33 @@ bool every_gate_has_some(const MatrixRef &m, uint32_t gates) {
 SparseWish sparse_wish(const std::string &name) {
   if (name.empty() || name == "keep") return SparseWish::kKeep;
   if (name == "blocks") return SparseWish::kBlocks;
+  if (name == "pairs") return SparseWish::kPairs;
   if (name == "off") return SparseWish::kOff;
-  throw UsageError("unknown sparse form " + quote(name) + "; accepted: keep, blocks, off");
+  throw UsageError("unknown sparse form " + quote(name) + "; accepted: keep, blocks, pairs, off");
 }
+
+namespace {
+
+Choice choose_form(const MatrixRef &m, uint32_t gates, uint32_t units, uint32_t nr, SparseWish wish) {
+  if (m.storage->fixed) return {0, 1.0, "layers in integers have no sparse panels"};
+  if (m.storage->diagonal) return {0, 1.0, "its diagonal is stored apart"};
+  if (!every_gate_has_some(m, gates)) return {0, 1.0, "a gate of it holds nothing but zeros"};
+  return best_form(m, gates, units, nr, wish);
+}
+
+// Both directions of a layer are stored alike.
+bool are_alike(const Node &node, Storage Direction::*storage) {
+  const auto *layer = std::get_if<Recurrent>(&node.attr);
+  if (layer == nullptr) return true;
+  return (layer->directions.front().*storage).index_bytes == (layer->directions.back().*storage).index_bytes;
+}
+void store_in_full(Graph *graph, Node *node, const char *name, Storage Direction::*storage) {
+  for (Direction &d : std::get<Recurrent>(node->attr).directions) (d.*storage).index_bytes = 0;
+  graph->notes.push_back("node " + quote(node->name) + ": " + name +
+                         " is stored in full after all: what suits one direction does not suit the other");
+}
+
+}  // namespace
 
 void choose_sparse(Graph *graph, SparseWish wish, uint32_t nr) {
   constexpr double kFarCheaper = 0.5;
@@ -81,19 +123,19 @@ void choose_sparse(Graph *graph, SparseWish wish, uint32_t nr) {
     if (units == 0) continue;
     const std::vector<MatrixRef> all = matrices_of(&node);
     for (const MatrixRef &m : all) {
-      if (m.storage->diagonal || m.storage->fixed || !every_gate_has_some(m, gates)) continue;
-      const Choice choice = best_blocks(m, gates, units, nr);
-      if (choice.cost >= (wish == SparseWish::kKeep ? kFarCheaper : 1.0)) continue;
-      m.storage->index_bytes = static_cast<uint8_t>(choice.index_bytes);
-      graph->notes.push_back("node " + quote(node.name) + ": " + m.name + " is stored as blocks of " +
-                             std::to_string(nr * 2 / choice.index_bytes) + " x " + std::to_string(kBlockK) + ", " +
-                             std::to_string(std::lround(choice.cost * 100)) + " % of what all of it costs");
+      const Choice choice = choose_form(m, gates, units, nr, wish);
+      const std::string what = "node " + quote(node.name) + ": " + m.name;
+      if (choice.cost < (wish == SparseWish::kKeep ? kFarCheaper : 1.0)) {
+        m.storage->index_bytes = static_cast<uint8_t>(choice.index_bytes);
+        graph->notes.push_back(what + " is stored as " + form_name(choice.index_bytes, nr) + ", " +
+                               std::to_string(std::lround(choice.cost * 100)) +
+                               (wish == SparseWish::kPairs ? " % of the bytes of all of it" : " % of what all of it costs"));
+      } else if (wish == SparseWish::kPairs) {
+        graph->notes.push_back((choice.too_dense ? "" : "warning: ") + what + " is stored in full: " + choice.refusal);
+      }
     }
-    if (auto *layer = std::get_if<Recurrent>(&node.attr)) {
-      Direction &first = layer->directions.front(), &last = layer->directions.back();
-      if (first.w_storage.index_bytes != last.w_storage.index_bytes) first.w_storage.index_bytes = last.w_storage.index_bytes = 0;
-      if (first.r_storage.index_bytes != last.r_storage.index_bytes) first.r_storage.index_bytes = last.r_storage.index_bytes = 0;
-    }
+    if (!are_alike(node, &Direction::w_storage)) store_in_full(graph, &node, "W", &Direction::w_storage);
+    if (!are_alike(node, &Direction::r_storage)) store_in_full(graph, &node, "R", &Direction::r_storage);
   }
 }
 

@@ -1,4 +1,5 @@
-// choose_sparse.h -- which matrices are stored as the blocks that hold anything. SPDX-License-Identifier: Apache-2.0
+// choose_sparse.h -- which matrices are stored as the blocks, or the single weights, that are not zero.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_QUANTIZE_CHOOSE_SPARSE_H_
 #define RNNPACK_COMPILER_QUANTIZE_CHOOSE_SPARSE_H_
 
@@ -8,13 +9,14 @@
 
 namespace rnnp::compiler {
 
-// kKeep: those whose zeros make blocks cheaper than dense panels by far; kBlocks: those where it is fewer bytes at all; kOff: none.
-enum class SparseWish { kKeep, kBlocks, kOff };
-// "keep", "blocks", "off". Throws UsageError.
+// kKeep: those whose zeros make it cheaper than dense panels by far; kBlocks, kPairs: those where that form is fewer bytes at all;
+// kOff: none.
+enum class SparseWish { kKeep, kBlocks, kPairs, kOff };
+// "keep", "blocks", "pairs", "off". Throws UsageError.
 SparseWish sparse_wish(const std::string &name);
 
-// Sets what the matrices of recurrent and dense layers are stored as, panels being `nr` units wide, and notes it. After
-// choose_storage.
+// Sets what the matrices of recurrent and dense layers are stored as, panels being `nr` units wide, and notes it. Of kPairs,
+// what is stored in full all the same has a note that says why. After choose_storage.
 void choose_sparse(Graph *graph, SparseWish wish, uint32_t nr);
 
 }  // namespace rnnp::compiler

@@ -44,11 +44,12 @@ bool is_small(const std::vector<float> &w, size_t at, size_t rows, size_t column
 }
 
 size_t prune_matrix(const Weights &m, const Pruning &pruning) {
+  const size_t width = pruning.height == 1 ? 1 : kBlockK;
   size_t count = 0;
   for (size_t row = 0; row < size_t{m.gates} * m.units;) {
     const size_t unit = row % m.units, rows = std::min<size_t>(pruning.height, m.units - unit);
-    for (size_t first = 0; first < m.k; first += kBlockK) {
-      const size_t columns = std::min<size_t>(kBlockK, m.k - first), at = row * m.k + first;
+    for (size_t first = 0; first < m.k; first += width) {
+      const size_t columns = std::min(width, m.k - first), at = row * m.k + first;
       if (!is_small(*m.w, at, rows, columns, m.k, pruning.threshold)) continue;
       for (std::vector<float> *numbers : {m.w, &m.storage->rounded}) {
         if (numbers->empty()) continue;
@@ -69,9 +70,10 @@ Pruning pruning_named(const std::string &text) {
   char *end = nullptr;
   const float threshold = std::strtof(number.c_str(), &end);
   const bool is_number = !number.empty() && *end == 0 && std::isfinite(threshold) && threshold > 0.0f;
-  if (!is_number || (height != "16" && height != "8" && height != "4"))
+  if (!is_number || (height != "16" && height != "8" && height != "4" && height != "1"))
     throw UsageError("--prune " + quote(text) +
-                     "; accepted: a size above 0, as 0.05, and after it the units of a block: 0.05:16, " + "0.05:8 or 0.05:4");
+                     "; accepted: a size above 0, as 0.05, and after it the units of a block: 0.05:16, "
+                     "0.05:8 or 0.05:4; 0.05:1 is about single weights");
   return {threshold, static_cast<uint32_t>(std::atoi(height.c_str()))};
 }
 
@@ -82,8 +84,9 @@ void prune(Graph *graph, const Pruning &pruning) {
       if (count == 0) continue;
       char share[32];
       std::snprintf(share, sizeof share, "%.1f", 100.0 * static_cast<double>(count) / static_cast<double>(m.w->size()));
-      graph->notes.push_back("warning: node " + quote(node.name) + ": " + share + " % of " + m.name +
-                             " are left out, in blocks of small weights; a network that was not trained to bear it loses much: "
+      graph->notes.push_back("warning: node " + quote(node.name) + ": " + share + " % of " + m.name + " are left out, " +
+                             (pruning.height == 1 ? "small weights" : "in blocks of small weights") +
+                             "; a network that was not trained to bear it loses much: "
                              "the table of its errors says how much");
     }
   }

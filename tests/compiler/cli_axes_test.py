@@ -111,6 +111,19 @@ class Axes(InFolder):
         rows = nodes + [("ReduceMax", ["z"], ["y"], {"axes": [1], "keepdims": 0})]
         self.assertEqual(self.refused(rows, constants, (7, 3, H)), "--axes x=features,features,features")
 
+    def test_what_is_proposed_may_be_several_flags_or_a_size_of_the_graph(self):
+        nodes, constants = layer("a", "x", "z")
+        for shape, flags in (([7, -1, 2], "--dim T=7"), ([256, H], "--dim T=SIZE --dim N=SIZE")):
+            seen = [("Reshape", ["z", "shape"], ["m"], {}), ("Softmax", ["m"], ["y"], {"axis": 0 if len(shape) == 3 else 1})]
+            save_onnx(self.onnx, nodes + seen, {"x": ["T", "N", H]}, ["y"], constants | {"shape": np.array(shape)})
+            said = rnnpack("compile", self.onnx, "-o", self.blob, code=2).stderr.splitlines()
+            self.assertEqual(said[-1].removeprefix("try: ").split(" (")[0], flags)
+            rnnpack("compile", self.onnx, "-o", self.blob, *flags.replace("SIZE", "16").split())
+            rnnpack("verify", self.onnx, self.blob, *flags.replace("SIZE", "16").split())
+        rows = nodes + [("ReduceMax", ["z"], ["y"], {"axes": [1], "keepdims": 0})]
+        self.assertEqual(self.refused(rows, constants, ("T", "N", H)), "--dim T=SIZE --dim N=SIZE --axes x=features,features,features")
+        self.assertEqual(self.refused(rows, constants, (None, None, H)), "--shape x=SIZE,SIZE,4 --axes x=features,features,features")
+
     def test_nothing_is_proposed_where_nothing_helps(self):
         nodes, constants = layer("a", "x", "z")
         save_onnx(self.onnx, nodes + [("Det", ["z"], ["y"], {})], {"x": ["frames", "N", H]}, ["y"], constants)

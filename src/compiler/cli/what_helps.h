@@ -9,8 +9,8 @@
 
 namespace rnnp::compiler {
 
-// The refusal, with a line "try: ..." where it proposes nothing itself and one open size that becomes fixed helps, or, where none
-// is open, that all axes stay as they are.
+// The refusal, with a line "try: ..." where it proposes nothing itself and something helps: one open size that becomes fixed, also
+// at a size that stands in the refusal; all of them; or that all axes stay as they are.
 std::string with_what_helps(const std::string &refusal, const std::string &path, const ModelOptions &given,
                             const CompileOptions &how);
 

@@ -7,6 +7,7 @@
 
 #include "compiler/import/pieces.h"
 #include "compiler/import/select.h"
+#include "compiler/import/write_block.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -120,6 +121,7 @@ View written(Builder &b, const View &data, const View &at, const View &update, W
 
 // data [n, ...] with updates [writes, ...] put at places [writes].
 void scatter_nd(OpCall &call) {
+  if (write_block(call)) return;
   Builder &b = call.b;
   const View given = call.number_view(0), tuples = run_time_index(call, 1), updates = call.number_view(2);
   const size_t depth = depth_of(given, tuples), many = tuples.axes.size() - 1;
@@ -177,7 +179,10 @@ bool gather_at_run_time(OpCall &call) {
 
 const std::vector<ImportRow> kImportIndex = {
     {"GatherND", gather_nd, "feature axes; indices computed at run time; batch_dims 0", 11},
-    {"ScatterND", scatter_nd, kWrites, 11},
+    {"ScatterND", scatter_nd,
+     "feature axes: a block of constant places beside all steps and rows, or up to 64 places computed at run time; reduction none "
+     "or add",
+     11},
     {"ScatterElements", scatter_elements, kWrites, 11},
 };
 

@@ -28,9 +28,8 @@ void Budget::charge_elements(int64_t count) {
   Budget *budget = innermost;
   if (!budget) return;
   if (count > budget->limits_.elements - budget->elements_) {
-    throw Refusal(std::string(budget->what_) + " takes more than the budget of this model, " +
-                  std::to_string(budget->limits_.elements) + " elements: here " + std::to_string(count) + " more to " +
-                  std::to_string(budget->elements_));
+    throw Refusal(std::string(budget->what_) + " takes more than the budget of this model: here an array of " +
+                  std::to_string(count) + " elements");
   }
   budget->elements_ += count;
 }

@@ -11,6 +11,7 @@ import tempfile
 from typing import IO, Any, Callable, Dict, FrozenSet, List, Mapping, NamedTuple, NoReturn, Sequence, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from ._abi import NATIVE
 from ._errors import Error, FileError, ModelError, UsageError, VerifyError
@@ -83,7 +84,7 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _saved(option: str, value: np.ndarray, folder: pathlib.Path) -> str:
+def _saved(option: str, value: npt.NDArray[Any], folder: pathlib.Path) -> str:
     file = folder / f"{option}{len(list(folder.iterdir()))}.npy"
     np.save(file, value)
     return str(file)

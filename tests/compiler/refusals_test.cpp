@@ -236,5 +236,20 @@ TEST(Refusals, DamagedInitializers) {
              {"too large"});
 }
 
+TEST(Refusals, ARangeOverTheStepsNamesKerasWrapperWhereItIsOne) {
+  for (const bool keras : {false, true}) {
+    OnnxBuilder b;
+    b.input("X", {"T", "N", 4}).weights("", 3, 1, 4, 8).output("out").output("Y");
+    b.constant_ints("first", {}, {0}).constant_ints("one", {}, {1});
+    b.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", 8);
+    b.node("Shape", {"X"}, {"shape"});
+    b.node("Gather", {"shape", "first"}, {"steps"});
+    b.node("Range", {"first", "steps", "one"}, {"out"}, keras ? "model/time_distributed_1/range" : "range");
+    const std::string refused = refusal_of(b.proto);
+    EXPECT_NE(refused.find("its size depends on the number of steps"), std::string::npos) << refused;
+    EXPECT_EQ(refused.find("Keras' TimeDistributed: export the layer without it") != std::string::npos, keras) << refused;
+  }
+}
+
 }  // namespace
 }  // namespace rnnp::testing_support

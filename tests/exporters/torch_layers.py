@@ -237,6 +237,22 @@ class MinGru(nn.Module):
         return (1 - z) * h + z * self.n(x)
 
 
+class Written(nn.Module):
+    """Some features are overwritten before the layer: by zeros, or by others of their own."""
+
+    def __init__(self, zeros):
+        super().__init__()
+        self.zeros, self.layer = zeros, nn.GRU(6, 10, batch_first=True)
+
+    def forward(self, x):
+        y = x.clone()
+        if self.zeros:
+            y[..., 2:4] = 0
+        else:
+            y[..., [4, 1]] = 2 * x[..., [0, 2]]
+        return self.layer(y)[0]
+
+
 def layer_models():
     seq, last = sequence(7, 2, 6), sequence(7, 2, 6, True)
     time_first, batch_first = {"x": TIME_FIRST}, {"x": BATCH_FIRST}
@@ -271,6 +287,8 @@ def layer_models():
     yield "gru_joint_matrix_loop", JointCell(gru=True), (seq,), {"x": {1: "batch"}}
     yield "gru_reversed_by_flip", Reversed(), (last,), batch_first
     yield "gru_stays_reversed", StaysReversed(), (last,), batch_first
+    yield "gru_features_zeroed", Written(zeros=True), (last,), batch_first
+    yield "gru_features_written", Written(zeros=False), (last,), batch_first
     yield "gru_residual_norm", StackedByHand(), (sequence(7, 2, 8, True),), batch_first
     yield "gru_two_states_in_one", OneStateTensor(), (sequence(1, 1, 6, True), torch.randn(2, 1, 10)), None
     yield "grucell_scripted_loop", torch.jit.script(ScriptedLoop()), (seq,), time_first

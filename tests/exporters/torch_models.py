@@ -18,7 +18,8 @@ from torch_networks import network_models
 DYNAMO_DYNAMIC = {"lstm", "gru_batch_first", "lstm_stacked_bidirectional", "lstm_last_step", "gru_state", "lstm_zero_start", "lstmcell_step",
                   "front_conv_causal", "front_conv2d", "reader_lstm", "dual_path", "attention_pool", "ids_int64", "speech_mask", "pool_mean",
                   "ctc_log_softmax", "speaker_context"}
-SCRIPT_FIXED = {"lstm", "gru_batch_first", "lstm_last_step", "reader_lstm", "dual_path", "attention_self", "lstm_projected"}
+SCRIPT_FIXED = {"lstm", "gru_batch_first", "lstm_last_step", "reader_lstm", "dual_path", "attention_self", "lstm_projected",
+                "gru_features_zeroed", "gru_features_written"}
 INPUTS = ("x", "y", "z")
 STATES = ("x", "h", "c")
 

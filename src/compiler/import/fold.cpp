@@ -89,6 +89,12 @@ void carry_file_type(const OpCall &call, const std::vector<const Tensor *> &in, 
   }
 }
 
+// TimeDistributed becomes a loop that takes the steps apart and puts them together again.
+std::string keras_hint(const std::string &node) {
+  const bool wrapper = node.find("time_distributed") != std::string::npos;
+  return wrapper ? ". It is Keras' TimeDistributed: export the layer without it, a Dense works at every step by itself" : "";
+}
+
 }  // namespace
 
 bool fold(OpCall &call) {
@@ -101,7 +107,7 @@ bool fold(OpCall &call) {
   if (any_dynamic(in)) {
     if (op == "Expand" || op == "ConstantOfShape") return false;
     if (op == "Range" || op == "Tile" || op == "Pad")
-      throw Refusal("its size depends on the number of steps or batch rows; accepted: constants");
+      throw Refusal("its size depends on the number of steps or batch rows; accepted: constants" + keras_hint(call.name));
   }
   std::vector<Tensor> out = eval_node(call.node, call.opset, in);
   carry_dynamic(call, in, &out);

@@ -249,7 +249,7 @@ class Written(nn.Module):
         if self.zeros:
             y[..., 2:4] = 0
         else:
-            y[..., [4, 1]] = 2 * x[..., [0, 2]]
+            y[:, :, [4, 1]] = 2 * x[:, :, [0, 2]]
         return self.layer(y)[0]
 
 

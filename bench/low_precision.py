@@ -261,7 +261,8 @@ def main() -> int:
     output.write_text(json.dumps(document, indent=1) + "\n")
     dense = [e for e in entries if "f16" in e["sides"]]
     print("\n".join([machine_name(), "", *table(dense, (*DENSE, *PEERS)),
-                     *table([e for e in entries if e["sides"] and e not in dense], (*BLOCKS, PEERS[0])),
+                     *table([e for e in entries if "f32 blocks" in e["sides"]], (*BLOCKS, PEERS[0])),
+                     *table([e for e in entries if "f32 pairs" in e["sides"]], (*PAIRS, PEERS[0])),
                      *table([e for e in frames if e["sides"]], (*FRAME, PEERS[0])), *goals(entries)]))
     return 1 if any("wrong" in e for e in [*entries, *frames]) else 0
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "compiler/onnx/external_data.h"
+#include "compiler/onnx/inline_functions.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/onnx/quantized_forms.h"
 #include "compiler/onnx/subgraph.h"
@@ -165,6 +166,7 @@ std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto) {
   Problems problems;
   if (!model->proto.has_graph()) throw ModelError("the file holds no graph: it is not an ONNX model");
   read_opset(model.get(), &problems);
+  inline_functions(&model->proto, model->opset, &problems);
   read_initializers(model.get(), &problems);
   read_inputs_outputs(model.get(), &problems);
   replace_quantized_forms(model.get(), &problems);

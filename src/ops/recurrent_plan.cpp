@@ -58,12 +58,6 @@ bool is_far(size_t bytes, uint32_t l2_bytes) {
   return l2_bytes != 0 && bytes > l2_bytes / 8 * 7;
 }
 
-// Pieces so small that what the step before left in L2 is met before it is gone, and large beside what a call costs.
-static uint32_t tiles_of_a_piece(const RecurrentPlan &p, uint32_t l2_bytes) {
-  const uint64_t piece = uint64_t{l2_bytes} / 16 * p.tiles;
-  return piece < p.recurrent_bytes ? 1 : static_cast<uint32_t>(piece / p.recurrent_bytes);
-}
-
 // One row's few inputs cost the step less than writing pre-activations and reading them again. Of a small cell the sums of a few
 // more are hidden; a large one of one gate reads its pre-activations faster.
 static bool takes_input_in_step(const RecurrentShape &shape, uint32_t batch) {
@@ -96,7 +90,6 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   p.far_r = is_far(p.recurrent_bytes / p.team_threads, limits.l2_bytes);
   p.serpentine = (p.fused || p.far_r != 0) && sweeps_back(p, w_bytes, limits);
   p.far_w = is_far(w_bytes / p.team_threads, limits.l2_bytes);
-  p.back_tiles = tiles_of_a_piece(p, limits.l2_bytes);
   const size_t state_bytes = mul_sat(mul_sat(state_row_elems(shape.hidden_size), sizeof(float)), limits.batch);
   p.gate_bytes = candidate_is_apart(shape.cell, shape.r) ? align_up(state_bytes, kArenaAlign) : 0;
   const size_t rows = mul_sat(limits.batch, p.chunk_steps), x_factors = factor_scratch_bytes(shape.w, shape.input_size, rows);

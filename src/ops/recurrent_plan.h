@@ -46,7 +46,6 @@ struct RecurrentPlan : RecurrentCut {
   uint32_t gates;
   uint32_t team_threads;   // threads of the smallest team
   uint32_t far_r, far_w;   // 1: a thread's share of R, of W, lies beyond L2
-  uint32_t back_tiles;     // not fused: of each piece of a sweep backwards
   size_t row_bytes;        // of pre-activations, per (step, row)
   size_t recurrent_bytes;  // R of one direction
   size_t scratch_bytes;    // all of the layer's scratch

@@ -57,6 +57,12 @@ GemmArgs product_with(const Matrix &matrix, const RecurrentPlan &plan, const Rec
   return g;
 }
 
+// Pieces so small that what the step before left in L2 is met before it is gone, and large beside what a call costs.
+uint32_t tiles_of_a_piece(const RecurrentPlan &plan, uint32_t l2_bytes) {
+  const size_t tile_bytes = plan.recurrent_bytes / plan.tiles + 1, piece_bytes = l2_bytes / 16;
+  return piece_bytes < tile_bytes ? 1 : static_cast<uint32_t>(piece_bytes / tile_bytes);
+}
+
 void fill_split(const Model &m, const RecurrentPlan &plan, const Recurrent &layer, const BlobDirection &d, GemmFn gemm,
                 SplitStep *out) {
   out->multiply = multiply_half;
@@ -64,7 +70,6 @@ void fill_split(const Model &m, const RecurrentPlan &plan, const Recurrent &laye
   out->gemm = gemm;
   out->r = out->candidate = product_with(m.matrix(d.r), plan, layer);
   out->alike = false;
-  out->back_tiles = plan.back_tiles;
   if (d.r_output == kNone) return;
   out->candidate = product_with(m.matrix(d.r_output), plan, layer);
   out->alike = out->r.factor_scale == out->candidate.factor_scale && out->r.group_k == out->candidate.group_k;
@@ -129,6 +134,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   if (status != RNNP_OK || splits == nullptr) return status;
   for (uint32_t d = 0; d < a->direction_count; ++d) {
     fill_split(m, plan, *layer, a->direction[d], product->gemm, &splits[d]);
+    splits[d].back_tiles = tiles_of_a_piece(plan, env->l2_bytes);
     layer->direction[d].split = &splits[d];
     if (!fixed) continue;
     layer->direction[d].args.fixed_nr = r.nr;

@@ -140,6 +140,7 @@ void run_passes(Graph *graph) {
   fuse_copies(graph);
   turn_states(graph);
   drop_idle_copies(graph);
+  put_weights_in_order(graph);
   find_early_rows(graph);
   find_causality(graph);
 }

@@ -20,7 +20,7 @@ def functions(objdump, path):
             name = (file, head.group(1))
             out[name] = []
             continue
-        m = re.match(r"^\s*([0-9a-f]+):\s+(?:\{vex\} )?(\S+)\s*(.*)$", line)
+        m = re.match(r"^\s*([0-9a-f]+):\s+(?:\{vex\}\s+)?(\S+)\s*(.*)$", line)
         if m:
             out[name].append((int(m.group(1), 16), m.group(2), m.group(3)))
     return out

@@ -18,6 +18,7 @@
 #include "compiler/cli/progress_display.h"
 #include "compiler/cli/runner.h"
 #include "compiler/cli/step_eval.h"
+#include "compiler/cli/verify_sizes.h"
 #include "compiler/compile.h"
 #include "compiler/eval/eval.h"
 #include "compiler/ir/passes.h"
@@ -40,72 +41,6 @@ struct Options {
 constexpr double kTolerance = 1e-5;
 
 using Tensors = std::map<std::string, Tensor>;
-struct Sizes {
-  int64_t steps, batch;
-};
-
-std::string sizes_text(const Sizes &sizes) {
-  return std::to_string(sizes.steps) + (sizes.steps == 1 ? " step" : " steps") + ", batch " + std::to_string(sizes.batch);
-}
-
-const DeclaredInput &declared_input(const OnnxModel &model, const char *name) {
-  for (const DeclaredInput &input : model.inputs) {
-    if (input.name == name) return input;
-  }
-  throw ModelError("the ONNX file has no input " + quote(name) + ": the blob is not made from it");
-}
-
-// The size that an array which was given has along `which`; 0: none tells.
-int64_t size_given(const Runner &runner, const Arrays &given, int32_t which) {
-  for (const rnnp_tensor_facts &facts : runner.inputs()) {
-    const auto found = given.find(facts.name);
-    if (found == given.end()) continue;
-    const Shape shape = shape_in_blob(facts, found->second.shape);
-    const size_t extra = shape.size() == facts.rank + 1 ? 1 : 0;
-    if (extra && which == RNNP_DIM_STEPS) return shape[0];
-    for (uint32_t i = 0; i < facts.rank && i + extra < shape.size(); ++i) {
-      if (facts.dims[i] == which) return shape[i + extra];
-    }
-  }
-  return 0;
-}
-
-// The size that the ONNX file fixes; 0: any; -1: no input has such an axis.
-int64_t size_declared(const OnnxModel &model, const Runner &runner, int32_t which) {
-  int64_t size = -1;
-  for (const rnnp_tensor_facts &facts : runner.inputs()) {
-    const DeclaredInput &input = declared_input(model, facts.name);
-    size_t at = 0;  // of the file's axes: one that holds several elements to a step is two here
-    for (uint32_t i = 0; i < facts.rank && at < input.dims.size(); ++i) {
-      const bool elements = i > 0 && facts.dims[i - 1] == RNNP_DIM_STEPS && input.dims.size() < facts.rank;
-      if (elements) continue;
-      if (facts.dims[i] == which) size = std::max(size, input.dims[at].value);
-      ++at;
-    }
-  }
-  return which == RNNP_DIM_BATCH && size <= 0 && runner.facts().fixed_batch ? runner.facts().fixed_batch : size;
-}
-
-// Sizes to try, best first: what was asked, given or is fixed, else `wanted` and then 1, which some graphs insist on by a constant.
-std::vector<int64_t> sizes_to_try(const OnnxModel &model, const Runner &runner, const Arrays &given, int32_t which, int64_t asked,
-                                  int64_t wanted) {
-  if (const int64_t size = size_given(runner, given, which)) return {size};
-  if (asked > 0) return {asked};
-  if (const int64_t size = size_declared(model, runner, which)) return {std::max<int64_t>(size, 1)};
-  return {wanted, 1};
-}
-
-// Steps of a model whose inputs have no steps axis: any number when it keeps its states itself.
-std::vector<int64_t> implied_steps_to_try(const Runner &runner, const Arrays &given, int64_t asked) {
-  const auto &inputs = runner.inputs();
-  const bool all =
-      std::all_of(inputs.begin(), inputs.end(), [](const rnnp_tensor_facts &f) { return f.role == RNNP_ROLE_SEQUENCE; });
-  if (const int64_t size = size_given(runner, given, RNNP_DIM_STEPS)) return {size};
-  if (asked > 0) return {asked};
-  if (!given.empty() || !all) return {1};
-  return {20, 1};
-}
-
 // One blob, the graph it was made from, and how the two are evaluated.
 struct Subject {
   const Options &options;
@@ -124,7 +59,7 @@ void add_initial_states(const OnnxModel &model, const std::vector<StatePair> &st
   }
 }
 
-Tensors evaluate(const Subject &subject, const OnnxModel &model, const Arrays &inputs, const Sizes &sizes) {
+Tensors evaluate(const Subject &subject, const OnnxModel &model, const Arrays &inputs, const RunSizes &sizes) {
   if (subject.by_steps)
     return eval_steps(model, subject.runner, inputs, subject.states, sizes.steps, sizes.batch, subject.evaluating);
   Tensors tensors;
@@ -133,7 +68,7 @@ Tensors evaluate(const Subject &subject, const OnnxModel &model, const Arrays &i
   return eval_graph(model, tensors, subject.evaluating);
 }
 
-Arrays complete(const Subject &subject, const OnnxModel &model, const Arrays &given, const Sizes &sizes) {
+Arrays complete(const Subject &subject, const OnnxModel &model, const Arrays &given, const RunSizes &sizes) {
   std::mt19937 random(subject.options.seed);
   Arrays inputs = given;
   for (const rnnp_tensor_facts &facts : subject.runner.inputs()) {
@@ -146,7 +81,7 @@ Arrays complete(const Subject &subject, const OnnxModel &model, const Arrays &gi
   return inputs;
 }
 
-void say_inputs(const Subject &subject, const OnnxModel &model, const Arrays &given, const Arrays &inputs, const Sizes &sizes) {
+void say_inputs(const Subject &subject, const OnnxModel &model, const Arrays &given, const Arrays &inputs, const RunSizes &sizes) {
   for (const rnnp_tensor_facts &facts : subject.runner.inputs()) {
     const std::string from = given.count(facts.name) ? "as given"
                                                      : draw_text(facts, declared_input(model, facts.name).elem_type, sizes.steps,
@@ -157,7 +92,7 @@ void say_inputs(const Subject &subject, const OnnxModel &model, const Arrays &gi
 }
 
 // Every weight and input off by four roundings of f32: what is then lost, no f32 arithmetic can keep.
-Tensors evaluate_disturbed(const Subject &subject, Arrays inputs, const Sizes &sizes) {
+Tensors evaluate_disturbed(const Subject &subject, Arrays inputs, const RunSizes &sizes) {
   constexpr double kStep = 1.0 / (1 << 22);
   const auto model = load_model(subject.options.model, subject.options.graph);
   std::mt19937 random(subject.options.seed);
@@ -176,7 +111,7 @@ Tensors evaluate_disturbed(const Subject &subject, Arrays inputs, const Sizes &s
 
 // The library's outputs beside those of the evaluation.
 struct Results {
-  Sizes sizes;
+  RunSizes sizes;
   Arrays inputs, whole;
   Tensors expected;
 };

@@ -1,9 +1,8 @@
-// write_blob.cpp -- lays the sections out, packs the weights, seals the checksums. Contract: write_blob.h.
+// write_blob.cpp -- lays the sections out, seals the checksums; the weights: packed_weights.h. Contract: write_blob.h.
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/emit/write_blob.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <map>
 #include <type_traits>
@@ -11,12 +10,11 @@
 #include "compiler/emit/blob_checksum.h"
 #include "compiler/emit/blob_section.h"
 #include "compiler/emit/fixed_layer.h"
-#include "compiler/emit/panel_choice.h"
+#include "compiler/emit/packed_weights.h"
 #include "compiler/ir/memory.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/problem.h"
 #include "format/recurrent_panels.h"
-#include "pack/pack.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -28,7 +26,7 @@ const PanelFormat kChannelPanels = find_panel_format(kRowFormat);
 class Writer {
  public:
   Writer(const Graph &graph, const PanelFormat &panels, Scales bytes)
-      : graph_(graph), format_(panels), bytes_(bytes), plan_(plan_memory(graph)) {}
+      : graph_(graph), plan_(plan_memory(graph)), weights_(panels, bytes) {}
 
   std::vector<uint8_t> write() {
     strings_.append("", 1);
@@ -48,20 +46,6 @@ class Writer {
     return string_at_[text] = strings_.append(clean.c_str(), clean.size() + 1);
   }
 
-  // Equal data is stored once.
-  uint32_t weights(const void *data, size_t bytes) {
-    uint64_t hash = 0xcbf29ce484222325u;
-    const auto *p = static_cast<const uint8_t *>(data);
-    for (size_t i = 0; i < bytes; ++i) hash = (hash ^ p[i]) * 0x100000001b3u;
-    for (const auto &at : weights_at_[hash]) {
-      if (at.second == bytes && std::memcmp(weights_.bytes().data() + at.first, data, bytes) == 0) return at.first;
-    }
-    const uint32_t offset = weights_.append(data, bytes);
-    weights_at_[hash].emplace_back(offset, bytes);
-    return offset;
-  }
-  uint32_t weights(const std::vector<float> &v) { return weights(v.data(), v.size() * sizeof(float)); }
-
   void write_values() {
     for (uint32_t i = 0; i < graph_.values.size(); ++i) {
       const Value &value = graph_.values[i];
@@ -73,8 +57,7 @@ class Writer {
       out.early = value.early;
       out.location = value.kind == ValueKind::kInput ? value.input : plan_.offset[i];
       if (value.kind == ValueKind::kConst) {
-        out.location =
-            value.dtype == DType::kI32 ? weights(value.i32.data(), value.i32.size() * sizeof(int32_t)) : weights(value.f32);
+        out.location = value.dtype == DType::kI32 ? weights_.add(value.i32) : weights_.add(value.f32);
       }
       values_.append(&out, sizeof out);
     }
@@ -96,7 +79,7 @@ class Writer {
   uint32_t state(uint32_t elems, const StateInit &init, const std::string &name, uint32_t buffers, uint32_t words) {
     BlobState out{};
     out.elems = elems;
-    out.init = init.data.empty() ? kNone : weights(init.data);
+    out.init = weights_.add_if_any(init.data);
     out.per_row = init.per_row;
     out.name = string(name);
     out.buffers = buffers;
@@ -104,117 +87,26 @@ class Writer {
     return static_cast<uint32_t>(states_.append(&out, sizeof out) / sizeof out);
   }
 
-  template <class T>
-  static void append(std::vector<T> *all, const std::vector<T> &one) {
-    for (const T &value : one) all->push_back(value);
-  }
-  template <class T>
-  uint32_t part(const std::vector<T> &v) {
-    return v.empty() ? kNone : weights(v.data(), v.size() * sizeof(T));
-  }
-
-  void check_finite(const MatrixSource &source, uint32_t count) const {
-    const float *first = source.m + size_t{source.gate_begin} * source.units * source.k;
-    if (std::all_of(first, first + size_t{count} * source.gates * source.units * source.k,
-                    [](float w) { return std::isfinite(w); }))
-      return;
-    throw ModelError("node " + quote(node_) +
-                     " has weights that are not finite numbers, so nothing can be their scale: compile it with --weights f32");
-  }
-
-  // Numbers on the diagonals of square gates, apart, and zeros in their places.
-  static std::vector<float> take_diagonal(const MatrixSource &source, std::vector<float> *m) {
-    std::vector<float> diagonal;
-    for (uint32_t row = source.gate_begin * source.units; row < (source.gate_begin + source.gates) * source.units; ++row) {
-      float &at = (*m)[size_t{row} * source.k + row % source.units];
-      diagonal.push_back(at);
-      at = 0;
-    }
-    return diagonal;
-  }
-
-  PanelFormat panels_of(const Storage &storage) const {
-    if (storage.fixed) return fixed_panels(format_.nr);
-    if (storage.type == DType::kI8 && storage.index_bytes == 0) return byte_panels(bytes_, format_.nr);
-    return sparse_panels(storage.type, format_.nr, storage.index_bytes);
-  }
-
-  // `count` matrices of one shape, the source being the first of them.
-  uint32_t matrix(const PanelFormat &format, const Storage &storage, MatrixSource source, uint32_t count = 1) {
-    if (!storage.rounded.empty()) source.m = storage.rounded.data();
-    if (format.scales != Scales::kUnscaled) check_finite(source, count);
-    const size_t rows = size_t{source.gates} * source.units, groups = storage.groups(source.k);
-    BlobMatrix out{};
-    out.format = format.id;
-    out.count = count;
-    out.gates = source.gates;
-    out.units = source.units;
-    out.k = out.entries = source.k;
-    out.diagonal = kNone;
-    std::vector<float> apart;
-    if (storage.diagonal) {
-      apart.assign(source.m, source.m + (source.gate_begin + source.gates) * source.units * size_t{source.k});
-      source.m = apart.data();
-      out.diagonal = vector(format, take_diagonal(source, &apart), source.units, source.gates);
-    }
-    PackedMatrix all;
-    if (!storage.scales.empty()) source.scales = storage.scales.data();
-    source.group_k = storage.group_k;
-    for (uint32_t i = 0; i < count; ++i) {
-      const PackedMatrix one = pack_matrix(format, source);
-      append(&all.panels, one.panels);
-      append(&all.scales, one.scales);
-      append(&all.unit_sums, one.unit_sums);
-      append(&all.multipliers, one.multipliers);
-      out.group_k = one.group_k;
-      append(&all.index, one.index);
-      if (is_sparse(format)) out.entries = one.entries;
-      source.m += rows * source.k;
-      if (source.scales != nullptr) source.scales += rows * groups;
-    }
-    out.panels = part(all.panels);
-    out.scales = is_fixed_point(format) ? part(all.multipliers) : part(all.scales);
-    out.unit_sums = part(all.unit_sums);
-    out.index = part(all.index);
-    out.tile_first = kNone;
-    if (format.factor == DType::kI8) out.factor_scale = storage.factor_scale;
-    if (is_fixed_point(format)) out.factor_scale = leading_bits(1.0f / storage.factor_scale);
-    return static_cast<uint32_t>(matrices_.append(&out, sizeof out) / sizeof out);
-  }
-  uint32_t matrix(const Storage &storage, const MatrixSource &source, uint32_t count = 1) {
-    return matrix(panels_of(storage), storage, source, count);
-  }
-
-  uint32_t vector(const PanelFormat &format, const std::vector<float> &v, uint32_t units, uint32_t gates, uint32_t count = 1) {
-    if (v.empty()) return kNone;
-    std::vector<float> all;
-    for (uint32_t i = 0; i < count; ++i) {
-      const std::vector<float> one = pack_vector(format, v.data() + size_t{i} * gates * units, units, gates);
-      all.insert(all.end(), one.begin(), one.end());
-    }
-    return weights(all);
-  }
-
   // Matrices and vectors of one direction; without states.
   BlobDirection weights_of(const Recurrent &r, const Direction &d) {
     const uint32_t h = r.hidden_size, gates = gate_count(r.cell);
     BlobDirection out{};
-    const bool split = candidate_is_apart(r.cell, panels_of(d.r_storage));
+    const bool split = candidate_is_apart(r.cell, weights_.panels_of(d.r_storage));
     MatrixSource w = {d.w.data(), h, r.input_size, 0, gates}, of_h = {d.r.data(), h, h, 0, split ? 2 : gates};
     FixedLayer fixed = {};
     if (d.is_fixed()) {
-      fixed = fixed_layer(r, d, panels_of(d.w_storage));
+      fixed = fixed_layer(r, d, weights_.panels_of(d.w_storage));
       w.sum_worth = fixed.x_worth.data();
       of_h.sum_worth = fixed.h_worth.data();
     }
-    out.w = matrix(d.w_storage, w);
-    out.r = matrix(d.r_storage, of_h);
+    out.w = weights_.matrix(d.w_storage, w);
+    out.r = weights_.matrix(d.r_storage, of_h);
     of_h.gate_begin = 2;
     of_h.gates = 1;
-    out.r_output = split ? matrix(d.r_storage, of_h) : kNone;
-    out.bias = d.is_fixed() ? part(fixed.bias) : vector(format_, d.bias, h, gates);
-    out.r_bias = d.is_fixed() ? part(fixed.r_bias) : vector(format_, d.r_bias, h, 1);
-    out.peephole = vector(format_, d.peephole, h, 3);
+    out.r_output = split ? weights_.matrix(d.r_storage, of_h) : kNone;
+    out.bias = d.is_fixed() ? weights_.add_if_any(fixed.bias) : weights_.vector(d.bias, h, gates);
+    out.r_bias = d.is_fixed() ? weights_.add_if_any(fixed.r_bias) : weights_.vector(d.r_bias, h, 1);
+    out.peephole = weights_.vector(d.peephole, h, 3);
     out.state_h = out.state_c = kNone;
     out.reverse = d.reverse;
     std::copy(std::begin(d.act), std::end(d.act), out.act);
@@ -266,8 +158,8 @@ class Writer {
     AttrDense out{};
     out.input_size = d.input_size;
     out.output_size = d.output_size;
-    out.matrix = matrix(d.storage, {d.w.data(), d.output_size, d.input_size, 0, 1}, d.matrices);
-    out.bias = vector(format_, d.bias, d.output_size, 1, d.matrices);
+    out.matrix = weights_.matrix(d.storage, {d.w.data(), d.output_size, d.input_size, 0, 1}, d.matrices);
+    out.bias = weights_.vector(d.bias, d.output_size, 1, d.matrices);
     out.act = d.act;
     out.groups = d.groups;
     return out;
@@ -280,8 +172,8 @@ class Writer {
     out.centred = n.centred;
     out.per_outer = n.per_outer;
     out.epsilon = n.epsilon;
-    out.scale = n.scale.empty() ? kNone : weights(n.scale);
-    out.bias = n.bias.empty() ? kNone : weights(n.bias);
+    out.scale = weights_.add_if_any(n.scale);
+    out.bias = weights_.add_if_any(n.bias);
     return out;
   }
 
@@ -290,9 +182,9 @@ class Writer {
   AttrConv attr(const Conv &c, const Node &node) {
     AttrConv out = c.shape;
     const uint32_t count = c.is_depthwise() ? 1 : c.shape.groups, units = c.outputs() / count;
-    const PanelFormat format = c.is_depthwise() ? kChannelPanels : panels_of(c.storage);
-    out.matrix = matrix(format, c.is_depthwise() ? Storage() : c.storage, {c.w.data(), units, c.depth(), 0, 1}, count);
-    out.bias = vector(format, c.bias, units, 1, count);
+    const PanelFormat format = c.is_depthwise() ? kChannelPanels : weights_.panels_of(c.storage);
+    out.matrix = weights_.matrix(format, c.is_depthwise() ? Storage() : c.storage, {c.w.data(), units, c.depth(), 0, 1}, count);
+    out.bias = weights_.vector(format, c.bias, units, 1, count);
     out.state = kNone;
     if (out.lead > 0 && !c.reads_ahead()) {
       const uint64_t elems = uint64_t{static_cast<uint32_t>(out.lead)} * graph_.values[node.in[0]].elems + 1;
@@ -312,7 +204,7 @@ class Writer {
     return {a.last, kept ? state(graph_.values[node.out[0]].elems, {}, node.name + ".last", 1, 0) : kNone};
   }
 
-  AttrGather attr(const Gather &g, const Node &) { return {g.rows, g.elems, g.count, weights(g.table)}; }
+  AttrGather attr(const Gather &g, const Node &) { return {g.rows, g.elems, g.count, weights_.add(g.table)}; }
 
   template <typename Plain>
   Plain attr(const Plain &a, const Node &) {
@@ -336,7 +228,7 @@ class Writer {
   }
 
   void write_node(const Node &node) {
-    node_ = node.name;
+    weights_.begin_node(node.name);
     BlobNode out{};
     out.op = static_cast<uint32_t>(node.op);
     out.input_first = arguments(node.in);
@@ -365,7 +257,7 @@ class Writer {
     h.model_id = model_id(graph_);
     h.macs_per_step = macs_per_step(graph_);
     h.fixed_batch = graph_.fixed_batch;
-    h.panel_format = format_.id;
+    h.panel_format = weights_.panels().id;
     h.sequence_pool_elems = plan_.sequence_elems;
     h.row_pool_elems = plan_.row_elems;
     std::vector<uint8_t> file(sizeof h);
@@ -384,7 +276,7 @@ class Writer {
     h.inputs = add(inputs_.bytes(), 8);
     h.outputs = add(outputs_.bytes(), 8);
     h.states = add(states_.bytes(), 8);
-    h.matrices = add(matrices_.bytes(), 8);
+    h.matrices = add(weights_.matrices(), 8);
     h.attrs = add(attrs_.bytes(), 8);
     h.strings = add(strings_.bytes(), 8);
     h.weights = add(weights_.bytes(), kBlobAlign);
@@ -397,14 +289,11 @@ class Writer {
   }
 
   const Graph &graph_;
-  const PanelFormat format_;
-  const Scales bytes_;
   const MemoryPlan plan_;
-  Section values_{8}, nodes_{8}, inputs_{8}, outputs_{8}, states_{8}, matrices_{8}, attrs_{8}, strings_{1}, weights_{kBlobAlign};
-  std::string node_;  // that is being written
+  PackedWeights weights_;
+  Section values_{8}, nodes_{8}, inputs_{8}, outputs_{8}, states_{8}, attrs_{8}, strings_{1};
   std::vector<uint32_t> args_;
   std::map<std::string, uint32_t> string_at_;
-  std::map<uint64_t, std::vector<std::pair<uint32_t, size_t>>> weights_at_;
 };
 
 }  // namespace

@@ -1,0 +1,222 @@
+// blob_attributes.cpp -- Contract: blob_attributes.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/cli/blob_attributes.h"
+
+#include <cstring>
+
+#include "compiler/cli/blob_words.h"
+#include "compiler/onnx/activation.h"
+
+namespace rnnp::compiler {
+namespace {
+
+Json activation(const BlobActivation &a) {
+  std::string name = activation_name(static_cast<Act>(a.act));
+  if (name == "?") name = "unknown " + std::to_string(a.act);
+  return {{"name", name}, {"alpha", number(a.alpha)}, {"beta", number(a.beta)}};
+}
+
+template <typename T>
+Json list(const T *v, uint32_t count) {
+  Json out = Json::array();
+  for (uint32_t i = 0; i < count && i < kBlobMaxRank; ++i) out.push_back(v[i]);
+  return out;
+}
+
+Json recurrent(const AttrRecurrent &a) {
+  const uint32_t acts = a.cell == static_cast<uint32_t>(Cell::kLstm) ? 3 : a.cell == static_cast<uint32_t>(Cell::kRnn) ? 1 : 2;
+  Json directions = Json::array();
+  for (uint32_t d = 0; d < a.direction_count && d < 2; ++d) {
+    const BlobDirection &b = a.direction[d];
+    Json names = Json::array();
+    for (uint32_t k = 0; k < acts; ++k) names.push_back(activation(b.act[k]));
+    directions.push_back({{"w", b.w},
+                          {"r", b.r},
+                          {"r_output", maybe(b.r_output)},
+                          {"bias", b.bias},
+                          {"r_bias", maybe(b.r_bias)},
+                          {"peephole", maybe(b.peephole)},
+                          {"state_h", b.state_h},
+                          {"state_c", maybe(b.state_c)},
+                          {"reverse", b.reverse != 0},
+                          {"init_h", {b.init_h.first, b.init_h.stride}},
+                          {"init_c", {b.init_c.first, b.init_c.stride}},
+                          {"activations", names}});
+  }
+  return {{"cell", word(kCells, a.cell)},        {"input_size", a.input_size}, {"hidden_size", a.hidden_size},
+          {"input_forget", a.input_forget != 0}, {"clip", number(a.clip)},     {"directions", directions}};
+}
+
+Json matrix(const MatrixStrides &s, uint32_t rank) {
+  return {{"first", s.first}, {"row", s.row}, {"column", s.column}, {"batch", list(s.batch, rank)}};
+}
+
+Json window(const BlobWindow &w) {
+  return {{"in_size", list(w.in_size, 2)},  {"out_size", list(w.out_size, 2)}, {"kernel", list(w.kernel, 2)},
+          {"stride", list(w.stride, 2)},    {"dilation", list(w.dilation, 2)}, {"pad", list(w.pad, 2)},
+          {"x_first", w.x_first},           {"x_stride", list(w.x_stride, 3)}, {"y_first", w.y_first},
+          {"y_stride", list(w.y_stride, 2)}};
+}
+
+Json convolution(const AttrConv &a) {
+  Json out = window(a.window);
+  out.update({{"time_taps", a.time_taps},
+              {"time_dilation", a.time_dilation},
+              {"lead", a.lead},
+              {"state", maybe(a.state)},
+              {"groups", a.groups},
+              {"in_channels", a.in_channels},
+              {"out_channels", a.out_channels},
+              {"matrix", a.matrix},
+              {"bias", maybe(a.bias)},
+              {"activation", activation(a.act)},
+              {"y_plane", a.y_plane}});
+  return out;
+}
+
+struct TooShort {};  // fewer bytes of attributes than the operator has
+
+class AttributeReader {
+ public:
+  AttributeReader(const BlobNode &node, const uint8_t *bytes) : node_(node), bytes_(bytes) {}
+
+  Json document() const {
+    try {
+      const Json known = attributes();
+      if (!known.is_null()) return known;
+    } catch (const TooShort &) {
+    }
+    return {{"unknown_bytes", node_.attr_bytes}};
+  }
+
+ private:
+  template <typename T>
+  T attribute() const {
+    if (node_.attr_bytes < sizeof(T)) throw TooShort{};
+    T out;
+    std::memcpy(&out, bytes_, sizeof out);
+    return out;
+  }
+
+  // Only layers in integers have them.
+  Json with_c_bits(Json layer) const {
+    if (node_.attr_bytes < sizeof(AttrFixedRecurrent)) return layer;
+    const auto a = attribute<AttrFixedRecurrent>();
+    layer["c_bits"] = {a.c_bits[0], a.c_bits[1]};
+    return layer;
+  }
+
+  Json attributes() const {
+    switch (static_cast<OpKind>(node_.op)) {
+      case OpKind::kRecurrent:
+        return with_c_bits(recurrent(attribute<AttrRecurrent>()));
+      case OpKind::kDense: {
+        const auto a = attribute<AttrDense>();
+        return {{"input_size", a.input_size}, {"output_size", a.output_size}, {"groups", a.groups},
+                {"matrix", a.matrix},         {"bias", maybe(a.bias)},        {"activation", activation(a.act)}};
+      }
+      case OpKind::kUnary:
+        return {{"activation", activation(attribute<AttrUnary>().act)}};
+      case OpKind::kBinary: {
+        const auto a = attribute<AttrBinary>();
+        return {{"op", word(kBinaries, a.op)},
+                {"dims", list(a.dims, a.rank)},
+                {"a_stride", list(a.a_stride, a.rank)},
+                {"b_stride", list(a.b_stride, a.rank)}};
+      }
+      case OpKind::kSoftmax: {
+        const auto a = attribute<AttrSoftmax>();
+        return {{"outer", a.outer}, {"axis", a.axis}, {"inner", a.inner}, {"log", a.log != 0}};
+      }
+      case OpKind::kCopy: {
+        const auto a = attribute<AttrCopy>();
+        return {{"dims", list(a.dims, a.rank)},
+                {"x_stride", list(a.x_stride, a.rank)},
+                {"y_stride", list(a.y_stride, a.rank)},
+                {"x_first", a.x_first},
+                {"y_first", a.y_first}};
+      }
+      case OpKind::kTimeStep: {
+        const auto a = attribute<AttrTimeStep>();
+        return {{"last", a.last != 0}, {"state", maybe(a.state)}};
+      }
+      case OpKind::kConv:
+        return convolution(attribute<AttrConv>());
+      case OpKind::kPool: {
+        const auto a = attribute<AttrPool>();
+        Json out = {{"pool", word(kPools, a.pool)}, {"channels", a.channels}};
+        out.update(window(a.window));
+        out.update({{"counted_before", list(a.counted_before, 2)}, {"counted_after", list(a.counted_after, 2)}});
+        return out;
+      }
+      case OpKind::kTimeReduce: {
+        const auto a = attribute<AttrTimeReduce>();
+        return {{"op", word(kReductions, a.op)}, {"state", a.state}};
+      }
+      case OpKind::kReduce: {
+        const auto a = attribute<AttrReduce>();
+        return {{"op", word(kReductions, a.op)},
+                {"x_first", a.x_first},
+                {"kept_dims", list(a.kept_dims, a.kept_rank)},
+                {"kept_stride", list(a.kept_stride, a.kept_rank)},
+                {"over_dims", list(a.over_dims, a.over_rank)},
+                {"over_stride", list(a.over_stride, a.over_rank)}};
+      }
+      case OpKind::kNorm: {
+        const auto a = attribute<AttrNorm>();
+        return {{"outer", a.outer},
+                {"elems", a.elems},
+                {"centred", a.centred != 0},
+                {"per_outer", a.per_outer != 0},
+                {"epsilon", number(a.epsilon)},
+                {"scale", maybe(a.scale)},
+                {"bias", maybe(a.bias)}};
+      }
+      case OpKind::kWhere: {
+        const auto a = attribute<AttrWhere>();
+        return {{"dims", list(a.dims, a.rank)},
+                {"condition_stride", list(a.stride[0], a.rank)},
+                {"a_stride", list(a.stride[1], a.rank)},
+                {"b_stride", list(a.stride[2], a.rank)},
+                {"first", list(a.first, 3)}};
+      }
+      case OpKind::kGather: {
+        const auto a = attribute<AttrGather>();
+        return {{"rows", a.rows}, {"elems", a.elems}, {"count", a.count}, {"table", a.table}};
+      }
+      case OpKind::kMatMul: {
+        const auto a = attribute<AttrMatMul>();
+        return {{"m", a.m},
+                {"n", a.n},
+                {"k", a.k},
+                {"dims", list(a.dims, a.rank)},
+                {"a", matrix(a.a, a.rank)},
+                {"b", matrix(a.b, a.rank)}};
+      }
+      case OpKind::kInnerRecurrent: {
+        const auto a = attribute<AttrInnerRecurrent>();
+        Json out = recurrent(a.layer);
+        out.update({{"steps", a.steps}, {"rows", a.rows}});
+        return out;
+      }
+      case OpKind::kTimeReverse:
+        attribute<AttrTimeReverse>();
+        return Json::object();
+      case OpKind::kStateRead:
+      case OpKind::kStateWrite:
+        return {{"state", attribute<AttrState>().state}};
+    }
+    return nullptr;
+  }
+
+  const BlobNode &node_;
+  const uint8_t *bytes_;
+};
+
+}  // namespace
+
+Json attributes_document(const BlobNode &node, const uint8_t *bytes) {
+  return AttributeReader(node, bytes).document();
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,31 @@
+// verify_sizes.h -- at how many steps and rows `verify` runs: what was asked or given, what the ONNX file fixes, else numbers of
+// its own, best first, as some graphs take one row or one step only. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_VERIFY_SIZES_H_
+#define RNNPACK_COMPILER_CLI_VERIFY_SIZES_H_
+
+#include <string>
+#include <vector>
+
+#include "compiler/cli/runner.h"
+#include "compiler/onnx/model_file.h"
+
+namespace rnnp::compiler {
+
+struct RunSizes {
+  int64_t steps, batch;
+};
+
+// "20 steps, batch 2"
+std::string sizes_text(const RunSizes &sizes);
+
+// Throws ModelError when the file has no input of that name.
+const DeclaredInput &declared_input(const OnnxModel &model, const char *name);
+
+// Sizes to try, best first: what was asked, given or is fixed, else `wanted` and then 1, which some graphs insist on by a constant.
+std::vector<int64_t> sizes_to_try(const OnnxModel &model, const Runner &runner, const Arrays &given, int32_t which, int64_t asked,
+                                  int64_t wanted);
+// Steps of a model whose inputs have no steps axis: any number when it keeps its states itself.
+std::vector<int64_t> implied_steps_to_try(const Runner &runner, const Arrays &given, int64_t asked);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_CLI_VERIFY_SIZES_H_

@@ -1,0 +1,43 @@
+// loop_models.h -- models with a Loop or a Scan over the steps of a sequence, as exporters write them: bodies of one step, and the
+// loops around them. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_TESTS_COMPILER_LOOP_MODELS_H_
+#define RNNPACK_TESTS_COMPILER_LOOP_MODELS_H_
+
+#include <string>
+
+#include "compiler/ir/graph.h"
+#include "onnx_builder.h"
+
+namespace rnnp::testing_support {
+
+constexpr int kIn = 5, kHidden = 6;
+
+// Operators of one step, h (and c) before to after.
+using Body = void (*)(OnnxBuilder *);
+
+void gru_body(OnnxBuilder *b, bool reset_after, bool keep_is_z);
+void rnn_body(OnnxBuilder *b);
+// A dense layer with a bias for each gate of each operand; `kind`: rnn, or a GRU that resets "after" or "before" the product.
+void body_by_gates(OnnxBuilder *b, const std::string &kind);
+// One matrix for x and h side by side, in either order; GRU: its candidate's reads x beside r*h.
+void joint_body(OnnxBuilder *b, bool gru, bool x_first);
+// No layer: the state decays and takes what is left of x behind a norm.
+void decay_body(OnnxBuilder *b);
+// No layer: the state stays as it is where a step's x is nowhere above 0.
+void masked_body(OnnxBuilder *b);
+
+// As tf2onnx writes it: the sequence is read at a counter, the condition is computed and never ends the loop early.
+onnx::GraphProto loop_graph(OnnxBuilder body);
+// 'the_loop' over the steps of X, or one of three trips; from zeros.
+OnnxBuilder with_loop(const onnx::GraphProto &body, bool trips_are_steps = true);
+onnx::GraphProto scan_graph(OnnxBuilder body);
+// 'the_scan', over the steps of X of three rows, from zeros.
+OnnxBuilder with_scan(const onnx::GraphProto &body);
+
+// How many nodes of the operator it compiles to.
+size_t count(const OnnxBuilder &b, OpKind op);
+// The node that makes the value; nullptr: none.
+onnx::NodeProto *node_named(onnx::GraphProto *g, const std::string &output);
+
+}  // namespace rnnp::testing_support
+#endif  // RNNPACK_TESTS_COMPILER_LOOP_MODELS_H_

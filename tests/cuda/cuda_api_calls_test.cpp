@@ -1,0 +1,231 @@
+// cuda_api_calls_test.cpp -- calls of a CUDA session on the emulated GPU: nothing lost by an error, time-outs instead of hangs,
+// epochs that run out, captures, strides. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "cuda/cuda_session.h"
+#include "cuda/kernels/args.h"
+#include "cuda_api_fixture.h"
+
+namespace rnnp_test {
+namespace {
+
+using rnnp::Cell;
+using rnnp::cuda::emulated_gpu;
+
+// Layers whose resident kernels differ: what dense weights are multiplied as, and the blob's sparse ones.
+struct ResidentKind {
+  uint32_t weights;
+  rnnp::DType type;
+  uint32_t block_units;
+};
+const ResidentKind kResidentKinds[] = {{RNNP_CUDA_F16, rnnp::DType::kF32, 0},
+                                       {RNNP_CUDA_F32, rnnp::DType::kF32, 0},
+                                       {RNNP_CUDA_F32, rnnp::DType::kF32, 4},
+                                       {RNNP_CUDA_F32, rnnp::DType::kI8, 8}};
+std::vector<uint8_t> blob_of(const ResidentKind &kind, Cell cell = Cell::kLstm) {
+  BlobBuilder b(3, kind.block_units != 0 ? 16 : 8);
+  b.weights = b.recurrent_weights = kind.type;
+  b.block_units = kind.block_units;
+  b.one_recurrent_step = true;
+  RecurrentOptions o;
+  o.cell = cell;
+  o.hidden = 70;
+  o.initial_state = true;
+  b.add_output(b.add_recurrent(b.add_input(5), 5, o));
+  return b.build();
+}
+
+TEST_F(CudaApi, ErrorsOfACallChangeNothing) {
+  const std::vector<uint8_t> bytes = lstm_blob();
+  CudaRunner runner(bytes, resident(2));
+  runner.run(random_floats(3 * 2 * 5, 1));
+  const std::vector<uint8_t> before = runner.save(0);
+  SharedArray<float> x(4 * 2 * 5, 1.0f), y(4 * 2 * 40, -7.0f);
+  rnnp_cuda_session *s = runner.session();
+  EXPECT_EQ(rnnp_cuda_run(nullptr, 1, x.data(), y.data(), nullptr), RNNP_E_ARG);
+  EXPECT_EQ(rnnp_cuda_run(s, 4, nullptr, y.data(), nullptr), RNNP_E_ARG);
+  EXPECT_EQ(rnnp_cuda_run(s, 4, x.data(), nullptr, nullptr), RNNP_E_ARG);
+  EXPECT_EQ(rnnp_cuda_run(s, 1, reinterpret_cast<char *>(x.data()) + 1, y.data(), nullptr), RNNP_E_ALIGN);
+  EXPECT_EQ(rnnp_cuda_run(s, 0, nullptr, nullptr, nullptr), RNNP_OK);
+  rnnp_buffer in = {x.data(), 0, 0}, out = {y.data(), 0, 0};
+  rnnp_io io = RNNP_IO_INIT;
+  io.batch = 2;
+  io.steps = 4;
+  io.input_count = io.output_count = 1;
+  io.inputs = &in;
+  io.outputs = &out;
+  const auto refused = [&](rnnp_status want) { EXPECT_EQ(rnnp_cuda_run_io(s, &io, nullptr), want); };
+  const int32_t lengths[2] = {1, 5};
+  io.lengths = lengths;
+  refused(RNNP_E_SHAPE);
+  io.lengths = nullptr;
+  io.batch = 3;
+  refused(RNNP_E_SHAPE);
+  io.batch = 2;
+  const uint32_t twice[2] = {1, 1};
+  io.rows = twice;
+  refused(RNNP_E_SHAPE);
+  io.rows = nullptr;
+  in.row_stride_bytes = 6;
+  refused(RNNP_E_ALIGN);
+  in.row_stride_bytes = 0;
+  emulated_gpu().host_only = x.data();
+  emulated_gpu().host_only_bytes = 4;
+  refused(RNNP_E_ARG);  // a host pointer, where that can be told
+  emulated_gpu().host_only = nullptr;
+  int other = 0;
+  emulated_gpu().busy_stream = nullptr;
+  ASSERT_EQ(rnnp_cuda_state_reset(s, 1, &other), RNNP_OK);
+  emulated_gpu().busy_stream = &other;
+  refused(RNNP_E_BUSY);  // the stream that reset it has not done so yet
+  EXPECT_EQ(rnnp_cuda_state_reset(s, 0, nullptr), RNNP_E_BUSY);
+  emulated_gpu().busy_stream = nullptr;
+  EXPECT_EQ(rnnp_cuda_state_reset(s, 2, nullptr), RNNP_E_SHAPE);
+  EXPECT_EQ(before, runner.save(0));
+  for (const float v : y.vector()) ASSERT_EQ(v, -7.0f);
+}
+
+TEST_F(CudaApi, AGridThatDoesNotFitNowIsBusyAndLosesNothing) {
+  CudaRunner runner(lstm_blob(5, 70), resident());
+  ASSERT_GT(runner.layer().blocks, 1u);
+  const std::vector<uint8_t> before = runner.save(0);
+  emulated_gpu().device.sm_count = 1;
+  SharedArray<float> x(4 * 5, 1.0f), y(4 * 70, 0.0f);
+  EXPECT_EQ(rnnp_cuda_run(runner.session(), 4, x.data(), y.data(), nullptr), RNNP_E_BUSY);
+  EXPECT_EQ(before, runner.save(0));
+  emulated_gpu().device.sm_count = 16;
+  EXPECT_EQ(rnnp_cuda_run(runner.session(), 4, x.data(), y.data(), nullptr), RNNP_OK);
+}
+
+TEST_F(CudaApi, AFailedLaunchIsToldWithItsError) {
+  CudaRunner runner(lstm_blob());
+  SharedArray<float> x(4 * 5, 1.0f), y(4 * 40, 0.0f);
+  EXPECT_EQ(rnnp_cuda_error(runner.session()), 0);
+  emulated_gpu().fail_next_launch = 701;
+  EXPECT_EQ(rnnp_cuda_run(runner.session(), 4, x.data(), y.data(), nullptr), RNNP_E_DEVICE);
+  EXPECT_EQ(rnnp_cuda_error(runner.session()), 701);
+}
+
+// A block that never comes: all others end, the wait says so, and a reset session gives the bits of a fresh one.
+TEST_F(CudaApi, AMissingBlockEndsInATimeOutAndAResetMakesTheSessionWhole) {
+  for (const Cell cell : {Cell::kLstm, Cell::kGru}) {
+    for (const ResidentKind &kind : kResidentKinds) {
+      CudaOptions o = resident();
+      o.weights = kind.weights;
+      const std::vector<uint8_t> bytes = blob_of(kind, cell);
+      CudaRunner runner(bytes, o), fresh(bytes, o);
+      ASSERT_EQ(runner.layer().kernel, RNNP_CUDA_RESIDENT);
+      ASSERT_GT(runner.layer().blocks, 1u);
+      const std::vector<float> in = random_floats(4 * 5, 1);
+      SharedArray<float> x(random_floats(4 * 5, 2)), y(4 * 70, 0.0f);  // other words than those that are right later
+      emulated_gpu().missing_blocks = 1;
+      ASSERT_EQ(rnnp_cuda_run(runner.session(), 4, x.data(), y.data(), nullptr), RNNP_OK);
+      emulated_gpu().missing_blocks = 0;
+      EXPECT_EQ(rnnp_cuda_wait(runner.session(), nullptr), RNNP_E_TIMEOUT);
+      EXPECT_EQ(rnnp_cuda_wait(runner.session(), nullptr), RNNP_OK) << "said once";
+      runner.reset();
+      EXPECT_EQ(runner.run(in), fresh.run(in));
+    }
+  }
+}
+
+// Words of launches long ago look fresh when 32 bits have run out, unless they are cleared.
+TEST_F(CudaApi, EpochsRunOutWithoutAChangeOfBits) {
+  for (const ResidentKind &kind : kResidentKinds) {
+    CudaOptions o = resident(3);
+    o.weights = kind.weights;
+    const std::vector<uint8_t> bytes = blob_of(kind);
+    CudaRunner runner(bytes, o), fresh(bytes, o);
+    rnnp::cuda::Context &c = runner.session()->context;
+    const std::vector<float> in = random_floats(6 * 3 * 5, 1);
+    const std::vector<float> want = fresh.run(in);
+    for (const uint32_t epoch : {0x7ffffffeu, 0x80000000u, 0xfffffff0u}) {
+      for (size_t i = 0; i < c.words_needed; ++i) c.words[i] = uint64_t{i % 4} << 32 | 0x3c003c00u;  // fresh ones of epochs to come
+      c.control[rnnp::cuda::kEpoch] = epoch;
+      runner.reset();
+      EXPECT_EQ(runner.run(in), want) << epoch;
+      EXPECT_EQ(c.control[rnnp::cuda::kEpoch], epoch < 0x80000000u ? epoch + 6 : 6u);
+      EXPECT_EQ(c.control[rnnp::cuda::kArrived], 0u);
+    }
+  }
+}
+
+TEST_F(CudaApi, ARunIsCapturedWithoutWaitingAndReplayedFromTheStatesAsTheyAre) {
+  for (const uint32_t kernels : {RNNP_CUDA_RESIDENT, RNNP_CUDA_STEPS}) {
+    for (const size_t steps : {size_t{1}, size_t{3}}) {
+      CudaOptions o = resident(3);
+      o.kernels = kernels;
+      const std::vector<uint8_t> bytes = lstm_blob();
+      CudaRunner captured(bytes, o), plain(bytes, o);
+      const std::vector<float> in = random_floats(steps * 2 * 5, 1);
+      SharedArray<float> x(in), y(steps * 2 * 40, 0.0f);
+      std::vector<uint32_t> rows = {2, 0};
+      std::vector<int32_t> lengths = {static_cast<int32_t>(steps), 1};
+      rnnp_buffer from = {x.data(), 0, 0}, to = {y.data(), 0, 0};
+      rnnp_io io = RNNP_IO_INIT;
+      io.batch = 2;
+      io.steps = steps;
+      io.input_count = io.output_count = 1;
+      io.inputs = &from;
+      io.outputs = &to;
+      io.rows = rows.data();
+      io.lengths = lengths.data();
+      emulated_gpu().capturing = emulated_gpu().recording = true;
+      ASSERT_EQ(rnnp_cuda_run_io(captured.session(), &io, nullptr), RNNP_OK);
+      EXPECT_EQ(emulated_gpu().waits_in_capture, 0u);
+      emulated_gpu().capturing = emulated_gpu().recording = false;
+      rows.assign(2, 1);  // those of the capture count
+      lengths.assign(2, 0);
+      const std::vector<uint32_t> same_rows = {2, 0};
+      const std::vector<int32_t> same_lengths = {static_cast<int32_t>(steps), 1};
+      for (int replay = 0; replay < 3; ++replay) {
+        rnnp::cuda::replay_recorded();
+        EXPECT_EQ(y.vector(), plain.run_rows(in, 2, same_lengths.data(), same_rows.data())) << replay;
+      }
+      for (uint32_t row = 0; row < 3; ++row) EXPECT_EQ(captured.save(row), plain.save(row)) << row;
+      rnnp::cuda::forget_recorded();
+    }
+  }
+}
+
+TEST_F(CudaApi, StridedTensorsAndLastStepsAreWhereTheyBelong) {
+  const std::vector<uint8_t> bytes = lstm_blob();
+  CudaOptions o = resident(2);
+  o.chunk = 3;
+  CudaRunner runner(bytes, o), packed(bytes, o);
+  const std::vector<float> in = random_floats(7 * 2 * 5, 1);
+  const std::vector<float> want = packed.run(in);
+  SharedArray<float> x(7 * 2 * 9, 99.0f), y(7 * 2 * 44, -7.0f);
+  for (size_t i = 0; i < in.size(); ++i) x.data()[i / 5 * 9 + i % 5] = in[i];
+  rnnp_buffer from = {x.data(), 0, 36}, to = {y.data(), 0, 176};
+  rnnp_io io = RNNP_IO_INIT;
+  io.batch = 2;
+  io.steps = 7;
+  io.input_count = io.output_count = 1;
+  io.inputs = &from;
+  io.outputs = &to;
+  ASSERT_EQ(rnnp_cuda_run_io(runner.session(), &io, nullptr), RNNP_OK);
+  ASSERT_EQ(rnnp_cuda_wait(runner.session(), nullptr), RNNP_OK);
+  const std::vector<float> got = y.vector();
+  for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], i % 44 < 40 ? want[i / 44 * 40 + i % 44] : -7.0f) << i;
+  runner.reset();
+  const int32_t lengths[2] = {0, 5};
+  const std::vector<float> last = runner.run_rows(in, 2, lengths, nullptr, RNNP_RUN_LAST_STEP);
+  for (size_t i = 0; i < 40; ++i) {
+    ASSERT_EQ(last[i], 0.0f);
+    ASSERT_EQ(last[40 + i], want[(4 * 2 + 1) * 40 + i]);
+  }
+}
+
+TEST_F(CudaApi, AModelThatReadsTheFutureWantsWholeSequences) {
+  const std::vector<uint8_t> bytes = lstm_blob(5, 40, true);
+  CudaOptions o = resident();
+  o.max_steps = 4;
+  CudaRunner runner(bytes, o);
+  SharedArray<float> x(5 * 5, 1.0f), y(5 * 40, 0.0f);
+  EXPECT_EQ(rnnp_cuda_step(runner.session(), x.data(), y.data(), nullptr), RNNP_E_DIRECTION);
+  EXPECT_EQ(rnnp_cuda_run(runner.session(), 5, x.data(), y.data(), nullptr), RNNP_E_SHAPE);
+}
+
+}  // namespace
+}  // namespace rnnp_test

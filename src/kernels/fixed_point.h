@@ -69,8 +69,10 @@ RNNPACK_INLINE ByteFactor byte_factor(uint32_t word) {
 RNNPACK_INLINE int32_t byte_of_float(uint32_t word, const ByteFactor &factor) {
   const uint32_t exponent = word >> 23 & 255, fraction = word & 0x7fffff;
   const int32_t shift = 284 - static_cast<int32_t>(exponent + factor.exponent);
-  if (shift > 32) return 0;
-  if (shift < 24) return exponent == 255 && fraction != 0 ? 0 : with_sign_of(word, 127);
+  if (static_cast<uint32_t>(shift - 24) > 8) {
+    if (shift > 32 || (exponent == 255 && fraction != 0)) return 0;
+    return with_sign_of(word, 127);
+  }
   const uint32_t product = ((fraction | 0x800000) >> 8) * factor.mantissa;
   const int32_t size = static_cast<int32_t>(((product >> (shift - 1)) + 1) >> 1);
   return with_sign_of(word, size > 127 ? 127 : size);

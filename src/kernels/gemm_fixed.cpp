@@ -38,28 +38,34 @@ struct Columns {
   float *out;
 };
 
-RNNPACK_NOINLINE void finish_columns(const uint32_t *sums, size_t count, uint32_t excess, const Columns &of) {
-  const float *scales = of.scales, *start = of.start;
-  float *out = of.out;
+// Goes on to the columns behind these.
+RNNPACK_NOINLINE void finish_columns(const uint32_t *sums, size_t count, uint32_t excess, Columns *of) {
+  const float *scales = of->scales, *start = of->start;
+  float *out = of->out;
   RNNPACK_NO_UNROLL
   for (const uint32_t *end = sums + count; sums != end;) {
     const int32_t from = static_cast<int32_t>(load_word(start++));
     store_word(out++, static_cast<uint32_t>(scaled_sum(*sums++ - excess, load_word(scales++), from)));
   }
+  *of = {scales, start, out};
 }
 
 RNNPACK_NOINLINE void fixed_row(const GemmArgs &g, const ByteWords &row, size_t m, size_t nr) {
-  const size_t width = g.gates * nr;
-  for (size_t tile = g.tile_begin; tile < g.tile_end; ++tile) {
-    const uint8_t *panel = static_cast<const uint8_t *>(g.panels) + tile * g.k * width;
-    const float *start = ref_row(g.start, m, g.start_row_bytes) + tile * (g.start_tile != 0 ? g.start_tile : width);
-    const Columns all = {g.scales + tile * width, start, ref_out(g, m, tile, 0, width)};
-    for (size_t n = 0; n < width;) {
+  const size_t width = g.gates * nr, start_tile = g.start_tile != 0 ? g.start_tile : width;
+  const uint8_t *panel = static_cast<const uint8_t *>(g.panels) + g.tile_begin * g.k * width;
+  Columns of = {g.scales + g.tile_begin * width, ref_row(g.start, m, g.start_row_bytes) + g.tile_begin * start_tile,
+                ref_out(g, m, g.tile_begin, 0, width)};
+  const size_t out_gap = (g.out_tile != 0 ? g.out_tile : width) - width, start_gap = start_tile - width;
+  for (size_t tile = g.tile_begin; tile < g.tile_end; ++tile, panel += (g.k - 1) * width) {
+    for (size_t left = width; left != 0;) {
       uint32_t sums[kMostColumns];
-      const size_t count = fixed_sums(row.words, panel + n, g.k, width, width - n, sums);
-      finish_columns(sums, count, row.excess, {all.scales + n, all.start + n, all.out + n});
-      n += count;
+      const size_t count = fixed_sums(row.words, panel, g.k, width, left, sums);
+      finish_columns(sums, count, row.excess, &of);
+      panel += count;
+      left -= count;
     }
+    of.start += start_gap;
+    of.out += out_gap;
   }
 }
 
@@ -67,8 +73,12 @@ void gemm_fixed_rows(const GemmArgs *args, size_t nr) {
   ByteWords row = {static_cast<int32_t *>(args->scratch), 0};
   uint32_t factor;
   __builtin_memcpy(&factor, &args->factor_scale, sizeof factor);
+  // Behind its words a row's excess is kept for the product after this one.
+  int32_t &excess = row.words[args->k];
   for (size_t m = 0; m < args->rows; ++m) {
-    row.excess = quantise_words(ref_row(args->a, m, args->a_row_bytes), args->k, factor, row.words);
+    if (!args->prepared || args->rows != 1)
+      excess = static_cast<int32_t>(quantise_words(ref_row(args->a, m, args->a_row_bytes), args->k, factor, row.words));
+    row.excess = static_cast<uint32_t>(excess);
     fixed_row(*args, row, m, nr);
   }
 }

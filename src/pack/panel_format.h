@@ -145,7 +145,7 @@ inline size_t quantised_row_bytes(DType weight, uint32_t k) {
   return add_sat(add_sat(align_up(k, 64), 64), sums);
 }
 inline size_t factor_scratch_bytes(const PanelFormat &f, uint32_t k, size_t rows) {
-  if (is_fixed_point(f)) return align_up(mul_sat(k, sizeof(int32_t)), 64);  // a row at a time, in words
+  if (is_fixed_point(f)) return align_up(mul_sat(size_t{k} + 1, sizeof(int32_t)), 64);  // a row at a time, in words
   // Small cores quantise one row at a time, into 16 bits where they multiply these.
   if (f.factor == DType::kI8 && f.nr == 4) return add_sat(align_up(mul_sat(k, 2), 16), 16);
   // Rows of floats with zeros behind them, for blocks that reach beyond K and those that fill up an entry.

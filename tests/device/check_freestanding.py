@@ -8,6 +8,7 @@ import sys
 MEMORY = re.compile(r"^(__aeabi_)?mem(cpy|set|move|cmp|clr)\d*$")
 SINGLE = re.compile(r"^__(aeabi_(f\w+|u?i2f|cf\w+)|\w+sf[23]?|fix(uns)?sfsi|float(un)?sisf)$")  # soft float, where there is no FPU
 SHIFTS = re.compile(r"^__(aeabi_(llsl|llsr|lasr|lmul)|ashldi3|lshrdi3|ashrdi3|muldi3|clzsi2|popcountsi2|bswapsi2)$")
+SMALL = re.compile(r"^__(aeabi_u?idiv(mod)?|gnu_thumb1_case_\w+)$")  # ARMv6-M has no division, and no table of branches
 DIVISION = re.compile(r"^__(aeabi_u?ldivmod|u?divdi3|u?moddi3|u?divmoddi4)$")
 # Powers are rare and computed in double precision.
 EXCUSED = {"act_": re.compile(r"^__")}
@@ -31,7 +32,7 @@ def undefined(nm, archive):
 def is_allowed(member, name):
     if DIVISION.match(name):
         return False
-    if MEMORY.match(name) or SINGLE.match(name) and not name.startswith("__aeabi_f2d") or SHIFTS.match(name):
+    if MEMORY.match(name) or SINGLE.match(name) and not name.startswith("__aeabi_f2d") or SHIFTS.match(name) or SMALL.match(name):
         return True
     return any(member.startswith(file) and pattern.match(name) for file, pattern in EXCUSED.items())
 

@@ -15,10 +15,21 @@ struct Order {
   bool apart, woven;
 };
 
-// A row's bytes times a column: KR of its weights, and the next `stride` bytes on.
+// The four k at one place of the plain order.
+inline int32_t ref_plain_product(const int8_t *bytes, const uint8_t *panel) {
+  const int8_t *w = static_cast<const int8_t *>(static_cast<const void *>(panel));
+  return bytes[0] * w[0] + bytes[1] * w[1] + bytes[2] * w[2] + bytes[3] * w[3];
+}
+
+// A row's bytes times a column: KR of its weights, and the next `stride` bytes on. CPUs without kernels of their own run the plain
+// order here.
 inline int32_t ref_product(const Order &o, const int8_t *bytes, const uint8_t *panel, size_t stride, size_t k) {
   int32_t sum = 0;
-  for (size_t first = 0; first < k; first += o.kr, panel += stride) {
+  size_t first = 0;
+  if (o.kr == 4) {
+    for (; first + 4 <= k; first += 4, panel += stride) sum += ref_plain_product(bytes + first, panel);
+  }
+  for (; first < k; first += o.kr, panel += stride) {
     for (size_t i = 0; i < o.kr && first + i < k; ++i) {
       const bool high = o.woven && i % 2 != 0;
       sum += bytes[first + i] * (high ? high_of_woven(panel[i - 1], panel[i]) : low_of_woven(panel[i]));

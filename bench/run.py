@@ -38,7 +38,8 @@ QUICK_SECONDS, FULL_SECONDS = 1.0, 4.0
 def main() -> int:
     options = parse_options()
     if options.markdown:
-        tables = render(json.loads(options.markdown.read_text()), markdown=True)
+        machines = [json.loads(path.read_text()) for path in options.markdown]
+        tables = "\n".join(f"## {machine['machine_name']}\n\n{render(machine, markdown=True)}" for machine in machines)
         if options.into:
             replace_tables(options.into, tables)
         else:
@@ -70,7 +71,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--output", type=Path, help="results file (default <build>/bench.json; the plot is beside it)")
     parser.add_argument("--save", action="store_true", help="write bench/results/<machine>.json and .svg instead")
     parser.add_argument("--list", action="store_true", help="print the rows' names and stop")
-    parser.add_argument("--markdown", type=Path, metavar="RESULTS", help="print a results file as Markdown and stop")
+    parser.add_argument("--markdown", type=Path, nargs="+", metavar="RESULTS", help="print results files as Markdown, one after the other, and stop")
     parser.add_argument("--into", type=Path, metavar="PAGE", help="with --markdown: replace the tables of this page")
     parser.add_argument("--ours", default=OURS, help=argparse.SUPPRESS)  # a peer's name, to try the driver without the library
     return parser.parse_args()

@@ -36,8 +36,18 @@ uint32_t counted_taps(const AttrPool &a, int axis, int32_t start) {
   return taps.end - taps.begin;
 }
 
-// Two channels that lie side by side, on any float.
-typedef float Pair __attribute__((vector_size(8), aligned(4), may_alias));
+// Two channels that lie side by side, on any float: a template would forget that such a type may lie there.
+typedef float Pair __attribute__((vector_size(8)));
+template <class T>
+RNNPACK_INLINE T load(const float *from) {
+  T v;
+  copy_bytes(&v, from, sizeof v);
+  return v;
+}
+template <class T>
+RNNPACK_INLINE void store(float *to, T v) {
+  copy_bytes(to, &v, sizeof v);
+}
 
 // NaN stays. Two choices of which none is a guess: the first is an instruction, the second always goes one way.
 template <class T>
@@ -49,20 +59,20 @@ RNNPACK_INLINE T larger_of(T a, T b) {
 // What becomes of y with the elements of one tap, or with those of the first two, `apart` elements from each other.
 struct Largest {
   template <class T>
-  static RNNPACK_INLINE void into(T *y, const T *x, const T *) {
-    *y = larger_of<T>(*y, *x);
+  static RNNPACK_INLINE void into(float *y, const float *x, const float *) {
+    store(y, larger_of(load<T>(y), load<T>(x)));
   }
 };
 struct Add {
   template <class T>
-  static RNNPACK_INLINE void into(T *y, const T *x, const T *) {
-    *y = *y + *x;
+  static RNNPACK_INLINE void into(float *y, const float *x, const float *) {
+    store(y, load<T>(y) + load<T>(x));
   }
 };
 struct LargestOfTwo {
   template <class T>
-  static RNNPACK_INLINE void into(T *y, const T *x, const T *next) {
-    *y = larger_of<T>(*x, *next);
+  static RNNPACK_INLINE void into(float *y, const float *x, const float *next) {
+    store(y, larger_of(load<T>(x), load<T>(next)));
   }
 };
 // Two axes of elements.
@@ -74,9 +84,7 @@ struct Plane {
 
 template <class Op, class T>
 RNNPACK_INLINE void each_of_line(size_t count, const float *x, ptrdiff_t x_step, ptrdiff_t apart, float *y, ptrdiff_t y_step) {
-  for (size_t i = 0; i < count; ++i, x += x_step, y += y_step)
-    Op::template into<T>(view_as<T>(static_cast<void *>(y)), view_as<T>(static_cast<const void *>(x)),
-                         view_as<T>(static_cast<const void *>(x + apart)));
+  for (size_t i = 0; i < count; ++i, x += x_step, y += y_step) Op::template into<T>(y, x, x + apart);
 }
 
 template <class Op>

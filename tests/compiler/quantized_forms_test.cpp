@@ -357,5 +357,17 @@ TEST(QuantizedForms, EveryFileOfAFolderCompilesAndRuns) {
   EXPECT_EQ(35u, count);
 }
 
+// Such a node computes nothing for anybody.
+TEST(QuantizedForms, AnAddWithoutOutputsIsPassedOver) {
+  OnnxBuilder b;
+  b.input("x", {"T", 1, 4}).constant("s", {}, {0.5f}).constant("c", {4}, {0, 1, 0, 0});
+  b.constant_ints("q", {4}, {1, 2, 3, 4}, onnx::TensorProto::INT8);
+  b.node("DequantizeLinear", {"q", "s"}, {"w"});
+  b.node("Add", {"w", "c"}, {});
+  b.node("Relu", {"x"}, {"y"});
+  b.output("y");
+  EXPECT_EQ("", refusal_of(b.proto));
+}
+
 }  // namespace
 }  // namespace rnnp::testing_support

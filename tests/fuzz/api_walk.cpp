@@ -272,7 +272,8 @@ class Walker {
     io.output_count = static_cast<uint32_t>(outputs_.size()) + (odd == 2);
     io.inputs = odd == 3 ? nullptr : in;
     io.outputs = odd == 4 ? nullptr : out;
-    if (odd == 5) io.flags = c_.word();
+    // Never those of a call that might be made: buffers have the sizes of the flags above.
+    if (odd == 5) io.flags = c_.word() | 0x80000000u;
     if (odd == 6) io.struct_bytes = c_.of({0u, 4u, uint32_t(offsetof(rnnp_io, rows))});
     if (odd == 9) io.buffer_bytes = c_.of({0u, 4u, uint32_t(sizeof(rnnp_buffer)) - 1, 0xffffffffu});
     if (c_.once_in(4)) io.lengths = lengths(io);

@@ -71,6 +71,7 @@ void carry_added(const std::vector<const Tensor *> &in, Tensor *out) {
 
 // How the file has the numbers: the same of all that come together here, or nothing is known.
 void carry_file_type(const OpCall &call, const std::vector<const Tensor *> &in, std::vector<Tensor> *out) {
+  if (out->empty()) return;
   if (call.node.op_type() == "Add" && in.size() == 2) return carry_added(in, &(*out)[0]);
   if (!moves_data(call.node.op_type()) || in.empty() || in[0] == nullptr || in[0]->file_type == 0) return;
   const Tensor &first = *in[0];

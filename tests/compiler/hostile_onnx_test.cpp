@@ -87,6 +87,15 @@ TEST(HostileOnnx, SizesThatMultiplyBeyondAllMemory) {
   }
 }
 
+// UBSan sees a product that leaves 64 bits before the empty axis is met.
+TEST(HostileOnnx, AxesBesideAnEmptyOneMayBeOfAnySize) {
+  OnnxBuilder b;
+  b.input("X", {"N", 3}).output("Y").constant("c", {int64_t{1} << 40, int64_t{1} << 40, 0}, {});
+  b.node("ReduceMean", {"c"}, {"m"}).with("keepdims", 0);
+  b.node("Add", {"X", "m"}, {"Y"});
+  refusal_of(b.proto);
+}
+
 TEST(HostileOnnx, DeepNestingIsCutOff) {
   onnx::GraphProto graph;
   for (int i = 0; i < 200; ++i) {

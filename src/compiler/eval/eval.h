@@ -5,6 +5,7 @@
 #ifndef RNNPACK_COMPILER_EVAL_EVAL_H_
 #define RNNPACK_COMPILER_EVAL_EVAL_H_
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -71,9 +72,10 @@ Shape broadcast_strides(const Shape &from, const Shape &to);
 // Calls visit(dense index, offset) for every index of `dims`, offset = sum(index * stride).
 template <typename Visit>
 void for_each_index(const Shape &dims, const Shape &strides, int64_t first, Visit visit) {
+  // The axes beside an empty one may be of any size.
+  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return;
   int64_t total = 1;
   for (int64_t d : dims) total *= d;
-  if (total == 0) return;
   Shape index(dims.size(), 0);
   int64_t offset = first;
   for (int64_t n = 0; n < total; ++n) {

@@ -203,17 +203,20 @@ TEST_P(Laws, BidirectionalMatchesTheReferenceRagged) {
 
 INSTANTIATE_TEST_SUITE_P(Cells, Laws, testing::ValuesIn(cases()), [](const auto &c) { return std::string(c.param.name); });
 
+std::vector<uint8_t> layer_of(rnnp::DType type, Cell cell, uint32_t inputs, uint32_t hidden) {
+  BlobBuilder builder(11);
+  builder.one_recurrent_step = true;
+  builder.weights = builder.recurrent_weights = type;
+  builder.add_output(builder.add_recurrent(builder.add_input(inputs), inputs, make(cell, hidden)));
+  return builder.build();
+}
+
 // Rows are made bytes some at a time, and what a call leaves of them the next may find.
 TEST(LawsOfFewerBits, MoreRowsThanAreQuantisedAtATimeAreIndependent) {
   constexpr uint32_t kBatch = 40, kInput = 5, kHidden = 19;
   for (const Cell cell : {Cell::kGruLinear, Cell::kLstm, Cell::kGru}) {
     for (const rnnp::DType type : {rnnp::DType::kI8, rnnp::DType::kI4}) {
-      BlobBuilder builder(11);
-      builder.one_recurrent_step = true;
-      builder.weights = builder.recurrent_weights = type;
-      const uint32_t x = builder.add_input(kInput);
-      builder.add_output(builder.add_recurrent(x, kInput, make(cell, kHidden)));
-      const std::vector<uint8_t> blob = builder.build();
+      const std::vector<uint8_t> blob = layer_of(type, cell, kInput, kHidden);
       for (const size_t cut : {0, 1}) {
         const std::vector<float> in = random_floats(size_t{3} * kBatch * kInput, 4), all = Runner(blob, {kBatch}).run(in, cut);
         for (uint32_t row = 0; row < kBatch; ++row) {
@@ -230,17 +233,12 @@ TEST(LawsOfFewerBits, MoreRowsThanAreQuantisedAtATimeAreIndependent) {
 }
 
 TEST(LawsOfFewerBits, CachesDoNotMatter) {
-  constexpr uint32_t kInput = 5, kHidden = 83, kSixSteps = 6;
+  constexpr uint32_t kInput = 5, kHidden = 83, kFewSteps = 6;
   for (const Cell cell : {Cell::kRnn, Cell::kLstm, Cell::kGruLinear, Cell::kGru}) {
     for (const rnnp::DType type : {rnnp::DType::kF16, rnnp::DType::kBf16, rnnp::DType::kI8, rnnp::DType::kI4}) {
-      BlobBuilder builder(11);
-      builder.one_recurrent_step = true;
-      builder.weights = builder.recurrent_weights = type;
-      const uint32_t x = builder.add_input(kInput);
-      builder.add_output(builder.add_recurrent(x, kInput, make(cell, kHidden)));
-      const std::vector<uint8_t> blob = builder.build();
+      const std::vector<uint8_t> blob = layer_of(type, cell, kInput, kHidden);
       for (const uint32_t batch : {1u, 3u, 40u}) {
-        const std::vector<float> in = random_floats(size_t{kSixSteps} * batch * kInput, 4), whole = Runner(blob, {batch}).run(in);
+        const std::vector<float> in = random_floats(size_t{kFewSteps} * batch * kInput, 4), whole = Runner(blob, {batch}).run(in);
         for (const uint32_t near_bytes : {256u, 16384u}) {
           for (const uint32_t threads : {1u, 2u}) {
             Options small = {batch, 0, 0, 0, threads};

@@ -100,18 +100,6 @@ std::optional<AttrCopy> in_one(const AttrCopy &first, const AttrCopy &second, ui
   }
 }
 
-// The copies that make up a value; nothing where another node writes it too.
-std::vector<size_t> copies_that_make(const Graph &graph, uint32_t value) {
-  std::vector<size_t> copies;
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    const Node &node = graph.nodes[n];
-    if (std::find(node.out.begin(), node.out.end(), value) == node.out.end()) continue;
-    if (!copy_of(node)) return {};
-    copies.push_back(n);
-  }
-  return copies;
-}
-
 // The copies that make up each value so far.
 class Makers {
  public:
@@ -192,6 +180,17 @@ bool moves_nothing(const Graph &graph, const Node &node) {
 }
 
 }  // namespace
+
+std::vector<size_t> copies_that_make(const Graph &graph, uint32_t value) {
+  std::vector<size_t> copies;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const Node &node = graph.nodes[n];
+    if (std::find(node.out.begin(), node.out.end(), value) == node.out.end()) continue;
+    if (!copy_of(node)) return {};
+    copies.push_back(n);
+  }
+  return copies;
+}
 
 void fuse_copies(Graph *graph) {
   const std::vector<uint32_t> uses = use_counts(*graph);

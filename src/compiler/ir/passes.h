@@ -26,6 +26,8 @@ void find_causality(Graph *graph);          // Graph::causal and looks_ahead
 
 // How many nodes and outputs read each value.
 std::vector<uint32_t> use_counts(const Graph &graph);
+// The copies that make up a value; nothing where another node writes it too.
+std::vector<size_t> copies_that_make(const Graph &graph, uint32_t value);
 // Multiply-accumulates of one step of one row.
 uint64_t macs_per_step(const Graph &graph);
 // FNV-1a 64 over the graph and its unpacked weights: the same for every target.

@@ -65,32 +65,23 @@ void move_columns(std::vector<float> *w, const std::vector<uint32_t> &order) {
   }
 }
 
-// The only node that writes the value, where that is a copy.
-const Node *copy_that_makes(const Graph &graph, uint32_t value) {
-  const Node *found = nullptr;
-  for (const Node &node : graph.nodes) {
-    if (std::find(node.out.begin(), node.out.end(), value) == node.out.end()) continue;
-    if (found != nullptr || node.op != OpKind::kCopy) return nullptr;
-    found = &node;
-  }
-  return found;
-}
-
 }  // namespace
 
 void put_weights_in_order(Graph *graph) {
   const std::vector<uint32_t> uses = use_counts(*graph);
   for (Node &node : graph->nodes) {
     const std::vector<Weights> matrices = weights_of(&node);
-    if (matrices.empty() || uses[node.in[0]] != 1 || !std::all_of(matrices.begin(), matrices.end(), may_be_moved)) continue;
-    const Node *copy = copy_that_makes(*graph, node.in[0]);
-    if (copy == nullptr) continue;
-    const Value &x = graph->values[copy->in[0]], &y = graph->values[node.in[0]];
+    if (matrices.empty() || uses[node.in[0]] != 1) continue;
+    const std::vector<size_t> copies = copies_that_make(*graph, node.in[0]);
+    if (copies.size() != 1) continue;
+    const Node &copy = graph->nodes[copies[0]];
+    const Value &x = graph->values[copy.in[0]], &y = graph->values[node.in[0]];
     if (x.kind != ValueKind::kSequence || y.kind != ValueKind::kSequence || x.elems != y.elems) continue;
-    const std::optional<std::vector<uint32_t>> order = order_of(std::get<AttrCopy>(copy->attr), x.elems);
+    if (!std::all_of(matrices.begin(), matrices.end(), may_be_moved)) continue;
+    const std::optional<std::vector<uint32_t>> order = order_of(std::get<AttrCopy>(copy.attr), x.elems);
     if (!order) continue;
     for (const Weights &m : matrices) move_columns(m.w, *order);
-    node.in[0] = copy->in[0];
+    node.in[0] = copy.in[0];
   }
   remove_dead(graph);
 }

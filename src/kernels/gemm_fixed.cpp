@@ -70,16 +70,15 @@ RNNPACK_NOINLINE void fixed_row(const GemmArgs &g, const ByteWords &row, size_t 
 }
 
 void gemm_fixed_rows(const GemmArgs *args, size_t nr) {
-  ByteWords row = {static_cast<int32_t *>(args->scratch), 0};
+  int32_t *words = static_cast<int32_t *>(args->scratch);
   uint32_t factor;
   __builtin_memcpy(&factor, &args->factor_scale, sizeof factor);
   // Behind its words a row's excess is kept for the product after this one.
-  int32_t &excess = row.words[args->k];
+  int32_t &excess = words[args->k];
   for (size_t m = 0; m < args->rows; ++m) {
     if (!args->prepared || args->rows != 1)
-      excess = static_cast<int32_t>(quantise_words(ref_row(args->a, m, args->a_row_bytes), args->k, factor, row.words));
-    row.excess = static_cast<uint32_t>(excess);
-    fixed_row(*args, row, m, nr);
+      excess = static_cast<int32_t>(quantise_words(ref_row(args->a, m, args->a_row_bytes), args->k, factor, words));
+    fixed_row(*args, {words, static_cast<uint32_t>(excess)}, m, nr);
   }
 }
 

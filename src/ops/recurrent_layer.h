@@ -32,10 +32,10 @@ struct SplitStep {
   // Which tiles of a direction one thread of its team owns.
   void (*share)(const Direction &direction, size_t tiles, uint32_t threads, uint32_t thread, size_t *begin, size_t *end);
   GemmFn gemm;
-  GemmArgs r;           // all gates; of a GRU z and r
-  GemmArgs candidate;   // of a GRU: r*h, or h, times gate h's
-  bool alike;           // both quantise a row alike
-  uint32_t back_tiles;  // of each piece of a sweep backwards
+  GemmArgs r;            // all gates; of a GRU z and r
+  GemmArgs candidate;    // of a GRU: r*h, or h, times gate h's
+  bool alike;            // both quantise a row alike
+  uint32_t back_panels;  // of each piece of a sweep backwards: [K, NR] of one gate, so that it holds for r as for candidate
 };
 
 struct Direction {

@@ -57,10 +57,13 @@ GemmArgs product_with(const Matrix &matrix, const RecurrentPlan &plan, const Rec
   return g;
 }
 
-// Pieces so small that what the step before left in L2 is met before it is gone, and large beside what a call costs.
-uint32_t tiles_of_a_piece(const RecurrentPlan &plan, uint32_t l2_bytes) {
-  const size_t tile_bytes = plan.recurrent_bytes / plan.tiles + 1, piece_bytes = l2_bytes / 16;
-  return piece_bytes < tile_bytes ? 1 : static_cast<uint32_t>(piece_bytes / tile_bytes);
+// Pieces so small that what the step before left in L2 is met before it is gone; of as many vectors as hide the latency of a
+// multiply-add, however large those are.
+uint32_t panels_of_a_piece(const RecurrentPlan &plan, uint32_t nr, uint32_t l2_bytes) {
+  constexpr uint32_t kUnits = 128;
+  const size_t panel_bytes = plan.recurrent_bytes / (plan.tiles * plan.gates) + 1;
+  const uint32_t fit = static_cast<uint32_t>(l2_bytes / 16 / panel_bytes), chains = kUnits / nr;
+  return fit < chains ? chains : fit;
 }
 
 void fill_split(const Model &m, const RecurrentPlan &plan, const Recurrent &layer, const BlobDirection &d, GemmFn gemm,
@@ -134,7 +137,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   if (status != RNNP_OK || splits == nullptr) return status;
   for (uint32_t d = 0; d < a->direction_count; ++d) {
     fill_split(m, plan, *layer, a->direction[d], product->gemm, &splits[d]);
-    splits[d].back_tiles = tiles_of_a_piece(plan, env->l2_bytes);
+    splits[d].back_panels = panels_of_a_piece(plan, layer->nr, env->l2_bytes);
     layer->direction[d].split = &splits[d];
     if (!fixed) continue;
     layer->direction[d].args.fixed_nr = r.nr;

@@ -8,10 +8,11 @@ namespace rnnp {
 
 void multiply_tiles(const SplitStep &split, const GemmArgs &g, bool descending) {
   if (!descending || g.rows > kQuantisedRows) return split.gemm(&g);
+  const uint32_t most = split.back_panels < g.gates ? 1 : split.back_panels / g.gates;
   GemmArgs piece = g;
   while (piece.tile_end != g.tile_begin) {
     const uint32_t left = piece.tile_end - g.tile_begin;
-    piece.tile_begin = piece.tile_end - (left < split.back_tiles ? left : split.back_tiles);
+    piece.tile_begin = piece.tile_end - (left < most ? left : most);
     split.gemm(&piece);
     piece.tile_end = piece.tile_begin;
     piece.prepared = true;

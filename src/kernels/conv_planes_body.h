@@ -97,7 +97,9 @@ RNNPACK_NOINLINE void plane_block(const ConvPlanesArgs &t, uint32_t unit, const 
   }
   if (kMasksCostNothing || t.y_columns % uint32_t{kWidth} == 0) return store_planes<kUnits, kVectors>(t, unit, places, acc);
   alignas(64) float parts[kUnits][kVectors][kWidth];
+  RNNPACK_UNROLL
   for (uint32_t u = 0; u < kUnits; ++u) {
+    RNNPACK_UNROLL
     for (uint32_t v = 0; v < kVectors; ++v) Vec::store(parts[u][v], acc[u][v]);
   }
   store_parts(t, unit, kUnits, kVectors, places, &parts[0][0][0]);

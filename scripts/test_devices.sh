@@ -61,13 +61,18 @@ with_libraries() {
     -DRNNPACK_CPUINFO=ON && ctest --test-dir "build-$target-xnnpack" -j "$(nproc)" -R '^(hosted|api|device)\.' --output-on-failure
 }
 
+# Its build has no C++ library: the kernels' tests are compiled beside it, and run by node.
+kernels_in_node() {
+  [ "$1" != wasm32-wasi ] || tests/kernels/wasm.sh "build-$1-kernels" --gtest_filter='-*NeverDecreasesFromOneFloatToTheNext*'
+}
+
 run_target() {
   local target=$1 again=1
   shift
   # Wine's server now and then drops a client that comes while it starts.
   case $target in *mingw*) again=2 ;; esac
   build "$target" "build-$target" "$@" && ctest --test-dir "build-$target" -j "$(nproc)" --repeat "until-pass:$again" --output-on-failure &&
-    other_cpus "$target" && with_libraries "$target"
+    other_cpus "$target" && kernels_in_node "$target" && with_libraries "$target"
 }
 
 [ -n "${RNNPACK_NO_INSTALL:-}" ] || scripts/install_packages.sh scripts/packages-build.txt scripts/packages-devices.txt || exit 1

@@ -56,8 +56,11 @@ RNNPACK_INLINE void store_planes(const ConvPlanesArgs &t, uint32_t unit, const P
 [[maybe_unused]] RNNPACK_NOINLINE void store_parts(const ConvPlanesArgs &t, uint32_t unit, uint32_t units, uint32_t vectors,
                                                    const PlanePlace *places, const float *from) {
   for (uint32_t u = 0; u < units && unit + u < t.unit_end; ++u) {
-    for (uint32_t v = 0; v < vectors; ++v, from += kWidth)
-      Vec::store_first(places[v].y + (unit + u) * t.y_plane, Vec::load(from), places[v].columns);
+    for (uint32_t v = 0; v < vectors; ++v, from += kWidth) {
+      float *y = places[v].y + (unit + u) * t.y_plane;
+      places[v].columns < uint32_t{kWidth} ? Vec::store_first(y, Vec::load(from), places[v].columns)
+                                           : Vec::store(y, Vec::load(from));
+    }
   }
 }
 

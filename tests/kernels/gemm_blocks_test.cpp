@@ -58,7 +58,7 @@ struct Problem {
   }
 
   size_t width() const { return size_t{s.gates} * 16; }
-  const uint32_t *first() const { return reinterpret_cast<const uint32_t *>(matrix.index.data()); }
+  const uint32_t *first() const { return static_cast<const uint32_t *>(static_cast<const void *>(matrix.index.data())); }
   const uint16_t *quads() const { return reinterpret_cast<const uint16_t *>(first() + size_t{tiles} * s.gates + 1); }
   Rows new_out() const { return Rows(s.rows, s.dense_out ? s.units : tiles * width(), tiles * width() + 5); }
   void run(const Kernel &kernel, const Rows &out, uint32_t row, uint32_t rows, uint32_t begin, uint32_t end,

@@ -13,7 +13,7 @@ compile="$target -O2 -std=c++17 -fno-exceptions -fno-rtti -ffp-contract=off -fno
   -isystem $googletest/include -isystem $googletest -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_PROCESS_CLOCKS -D_WASI_EMULATED_GETPID -w"
 for feature in POSIX_RE DEATH_TEST STREAM_REDIRECTION PTHREAD EXCEPTIONS RTTI; do compile="$compile -DGTEST_HAS_$feature=0"; done
 objects=""
-for source in src/kernels/kernel_list.cpp src/kernels/*_{ref,simd128}.cpp src/pack/*.cpp tests/kernels/{kernel_support,list_test,gemm_test,gemm_byte_test,recur_test,recur_oracle,act_test,vector_ops_test}.cpp \
+for source in src/kernels/*.cpp src/pack/*.cpp tests/kernels/*{test,support,oracle}.cpp \
   "$googletest"/src/gtest-all.cc "$googletest"/src/gtest_main.cc; do
   object=$out/$(basename "$source").o
   $(command -v ccache) clang++-19 $compile -c "$source" -o "$object"

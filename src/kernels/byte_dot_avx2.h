@@ -12,7 +12,9 @@ namespace {
 struct ByteDot : ByteSums {
   static RNNPACK_INLINE void add_dot(I *sum, I factor, const uint8_t *weights) {
     const I pairs = _mm256_maddubs_epi16(factor, _mm256_loadu_si256(at(weights)));
-    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    const I fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+    // Spelt out: GCC 12 copies the sums after it added to them.
+    __asm__("vpaddd %1, %0, %0" : "+x"(*sum) : "x"(fours));
   }
 };
 

@@ -14,7 +14,11 @@ struct Nibble : NibbleWords {
   struct Partial {
     I sum;  // of 16 bits
     RNNPACK_INLINE void clear() { sum = _mm256_setzero_si256(); }
-    RNNPACK_INLINE void add(I weights, I factor) { sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(weights, factor)); }
+    // Spelt out: GCC 12 copies the sums before it adds to them, and has no registers left for that.
+    RNNPACK_INLINE void add(I weights, I factor) {
+      const I pairs = _mm256_maddubs_epi16(weights, factor);
+      __asm__("vpaddw %1, %0, %0" : "+x"(sum) : "x"(pairs));
+    }
     RNNPACK_INLINE I added_to(I other) const { return _mm256_add_epi32(other, _mm256_madd_epi16(sum, _mm256_set1_epi16(1))); }
   };
 };

@@ -12,7 +12,7 @@ namespace {
 
 // The instruction wants one side without a sign: the weights, which are stored so.
 struct Nibble : Bytes {
-  static constexpr int kMostRows = 2;
+  static constexpr int kMostRows = 2, kMostVectors = 4;
 
   static size_t tile_width(const GemmArgs &g) { return size_t{g.gates} * 16; }
   static RNNPACK_INLINE I minus(int32_t v) { return _mm512_set1_epi32(-v); }

@@ -108,6 +108,19 @@ RNNPACK_NOINLINE void nibble_rows(NibbleBlock b, size_t rows) {
   for (; b.row < rows; ++b.row) nibble_block<1, kVectors>(b);
 }
 
+// The next vectors of a tile that has `left` more, whose gates have kGateVectors each. Returns how many. One row takes a whole tile
+// of four gates where the registers hold what it adds up: its panel is then read from end to end.
+template <int kGateVectors>
+RNNPACK_INLINE size_t nibble_vectors(const NibbleBlock &b, size_t rows, size_t left) {
+  constexpr int kWhole = 4 * kGateVectors;
+  if constexpr (kGateVectors > 1 && kWhole <= Nibble::kMostVectors) {
+    if (rows == 1 && left == kWhole) return nibble_block<1, kWhole>(b), kWhole;
+  }
+  if (kGateVectors % 4 == 0 || left >= 4) return nibble_rows<4>(b, rows), 4;
+  if (kGateVectors % 2 == 0 || left >= 2) return nibble_rows < kGateVectors % 4 == 0 ? 4 : 2 > (b, rows), 2;
+  return nibble_rows < kGateVectors == 1 ? 1 : 4 > (b, rows), 1;
+}
+
 template <int kNr>
 void gemm_i4_run(const GemmArgs *args) {
   NibbleBlock b = {};
@@ -125,14 +138,7 @@ void gemm_i4_run(const GemmArgs *args) {
       for (size_t v = 0; v < vectors;) {
         b.column = v * kWidth;
         b.panel = panel + b.column * kNibbleBytes;
-        const size_t more = vectors - v;
-        if (more >= 4) {
-          nibble_rows<4>(b, rows), v += 4;
-        } else if (more >= 2) {
-          nibble_rows<2>(b, rows), v += 2;
-        } else {
-          nibble_rows<1>(b, rows), v += 1;
-        }
+        v += nibble_vectors<kNr / kWidth>(b, rows, vectors - v);
       }
     }
   }

@@ -2,9 +2,11 @@
 // Room: kernels; included once by gemm_i8_<isa>.cpp after a vec_<isa>.h and Int, the words on bytes. Writes out and its scratch.
 // Int: I are the sums of a vector of units. kZero is the byte of a zero, as the instructions want it: 0, or 127 where they take
 // no sign; to_float knows which. add_dot adds four k of a vector, or, where kGroups is more than one, add_groups that many times
-// four k of all vectors of a block. kSums is how many I the registers hold beside what is added, kMostRows how many rows share a
-// load. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Bytes". Whole numbers do not depend on the order of summing, so a block
-// may take k in as many chains as hide the latency of a multiply-add; what follows the sum is two roundings in a fixed order.
+// four k of all vectors of a block. kSums is how many I are summed side by side to hide a latency, kMostVectors how many of one
+// row the registers hold beside what is added, kMostRows how many rows share a load, kTurns how often a loop does its work before
+// it looks whether it ends. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Bytes". Whole numbers do not depend on the order of
+// summing, so a block may take k in as many chains as hide the latency of a multiply-add; what follows the sum is two roundings in
+// a fixed order.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_GEMM_I8_BODY_H_
 #define RNNPACK_KERNELS_GEMM_I8_BODY_H_
@@ -29,16 +31,15 @@ struct ByteBlock {
   size_t tile, column;    // the block's first column within the tile
 };
 
-// The floats of whole sums, kVectors for each row, on top of where they start: the way of every product.
-template <int kVectors>
-RNNPACK_NOINLINE void finish_seldom(const ByteBlock &b, const I *sum, size_t rows) {
+// The floats of whole sums, so many vectors for each row, on top of where they start: the way of every product.
+RNNPACK_NOINLINE void finish_seldom(const ByteBlock &b, const I *sum, size_t rows, size_t vectors) {
   const GemmArgs &g = *b.args;
   VectorPlace place = {0, b.tile, 0, b.width};
   RNNPACK_NO_UNROLL
-  for (size_t i = 0; i < rows * kVectors; ++i) {
-    const size_t row = b.row + i / kVectors;
+  for (size_t i = 0; i < rows * vectors; ++i) {
+    const size_t row = b.row + i / vectors;
     place.row = b.first_row + row;
-    place.column = b.column + i % kVectors * kWidth;
+    place.column = b.column + i % vectors * kWidth;
     const size_t of_unit = b.tile * b.width + place.column;
     const F scale = Vec::mul(Vec::load(g.scales + of_unit), Vec::set1(*b.rows.scale(row)));
     finish_vector(g, place, Int::to_float(sum[i], g.unit_sums + of_unit), scale);
@@ -67,7 +68,7 @@ RNNPACK_INLINE bool is_seldom(const GemmArgs &g) {
 }
 template <int kVectors>
 RNNPACK_NOINLINE void finish_rows(const ByteBlock &b, const I *sum, size_t rows) {
-  if (is_seldom(*b.args)) return finish_seldom<kVectors>(b, sum, rows);
+  if (is_seldom(*b.args)) return finish_seldom(b, sum, rows, kVectors);
   RNNPACK_NO_UNROLL
   for (size_t m = 0; m < rows; ++m) finish_row<kVectors>(b, sum + m * kVectors, b.row + m);
 }
@@ -81,13 +82,19 @@ RNNPACK_INLINE void finish_block(const ByteBlock &b, const I (&sum)[kMr][kVector
   I kept[kMr * kVectors];
   RNNPACK_UNROLL
   for (int i = 0; i < kMr * kVectors; ++i) kept[i] = sum[i / kVectors][i % kVectors];
-  finish_rows<kVectors>(b, kept, kMr);
+  kMr == 1 ? finish_seldom(b, kept, 1, kVectors) : finish_rows<kVectors>(b, kept, kMr);
 }
 
 // Chains of sums per vector: as many as there is room for where rows and vectors alone are fewer.
 constexpr int byte_chains(int rows, int vectors) {
   const int chains = Int::kSums / (rows * vectors);
   return chains < 1 ? 1 : chains;
+}
+
+// A loop does its work once for each chain at least; one of little work more often.
+constexpr int byte_turns(int rows, int vectors) {
+  const int chains = byte_chains(rows, vectors);
+  return (rows == 1 || vectors <= 2) && chains < Int::kTurns ? Int::kTurns : chains;
 }
 
 template <int kVectors>
@@ -108,7 +115,7 @@ RNNPACK_INLINE void add_turn(I (&sum)[kVectors], const uint8_t *a, const uint8_t
 
 template <int kMr, int kVectors>
 RNNPACK_NOINLINE void byte_block(const ByteBlock &b) {
-  constexpr int kChains = byte_chains(kMr, kVectors), kGroups = Int::kGroups;
+  constexpr int kChains = byte_chains(kMr, kVectors), kTurns = byte_turns(kMr, kVectors), kGroups = Int::kGroups;
   I sum[kChains][kMr][kVectors];
   const uint8_t *a[kMr];
   RNNPACK_UNROLL
@@ -120,14 +127,15 @@ RNNPACK_NOINLINE void byte_block(const ByteBlock &b) {
   const uint8_t *panel = b.panel;
   size_t k = 0;
   RNNPACK_NO_UNROLL
-  for (; k + kChains * kGroups <= b.groups; k += kChains * kGroups) {
+  for (; k + kTurns * kGroups <= b.groups; k += kTurns * kGroups) {
     RNNPACK_UNROLL
-    for (int c = 0; c < kChains; ++c, panel += kGroups * b.panel_k) {
+    for (int t = 0; t < kTurns; ++t, panel += kGroups * b.panel_k) {
       RNNPACK_UNROLL
-      for (int m = 0; m < kMr; ++m) add_turn<Int>(sum[c][m], a[m] + (k + static_cast<size_t>(c * kGroups)) * 4, panel, b.panel_k);
+      for (int m = 0; m < kMr; ++m)
+        add_turn<Int>(sum[t % kChains][m], a[m] + (k + static_cast<size_t>(t * kGroups)) * 4, panel, b.panel_k);
     }
   }
-  if constexpr (kChains * kGroups > 1) {
+  if constexpr (kTurns * kGroups > 1) {
     RNNPACK_NO_UNROLL
     for (; k < b.groups; ++k, panel += b.panel_k) {
       RNNPACK_UNROLL
@@ -171,6 +179,18 @@ RNNPACK_INLINE void byte_vectors(ByteBlock *at, size_t rows, int vectors) {
   }
 }
 
+// One row against a tile of three or four gates, where that many sums are in registers: a panel is then read from end to end.
+template <int kGateVectors>
+RNNPACK_INLINE bool whole_tile(ByteBlock *b, const uint8_t *panel, int vectors) {
+  if constexpr (kGateVectors > 1 && 4 * kGateVectors <= Int::kMostVectors) {
+    b->row = b->column = 0;
+    b->panel = panel;
+    if (vectors == 4 * kGateVectors) return byte_block<1, 4 * kGateVectors>(*b), true;
+    if (vectors == 3 * kGateVectors) return byte_block<1, 3 * kGateVectors>(*b), true;
+  }
+  return false;
+}
+
 template <int kNr>
 void gemm_i8_run(const GemmArgs *args) {
   constexpr int kGateVectors = kNr / kWidth;
@@ -188,6 +208,7 @@ void gemm_i8_run(const GemmArgs *args) {
     for (size_t m = 0; m < rows && !args->prepared; ++m) quantise_row(args, b.first_row + m, b.rows, m, Int::kZero);
     for (b.tile = args->tile_begin; b.tile < args->tile_end; ++b.tile) {
       const uint8_t *panel = static_cast<const uint8_t *>(args->panels) + b.tile * b.groups * b.panel_k;
+      if (rows == 1 && whole_tile<kGateVectors>(&b, panel, tile_vectors)) continue;
       for (int v = 0; v < tile_vectors; v += pass) {
         b.column = static_cast<size_t>(v) * kWidth;
         b.panel = panel + b.column * kColumnBytes;

@@ -11,7 +11,7 @@ namespace rnnp {
 namespace {
 
 struct Int : ByteDot {
-  static constexpr int kMostRows = 4, kSums = 8, kGroups = 4;
+  static constexpr int kMostRows = 4, kSums = 8, kMostVectors = 4, kTurns = 1, kGroups = 4;
 
   template <int kGroup, int kVectors>
   static RNNPACK_INLINE void add_lane(I (&sum)[kVectors], int8x16_t factors, const uint8_t *panel) {

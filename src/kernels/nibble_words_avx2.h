@@ -11,7 +11,7 @@ namespace {
 
 // The instructions want one side without a sign: the weights, which are stored so.
 struct NibbleWords : Bytes {
-  static constexpr int kMostRows = 2;
+  static constexpr int kMostRows = 2, kMostVectors = 8;
 
   static size_t tile_width(const GemmArgs &g) { return size_t{g.gates} * 16; }
   static RNNPACK_INLINE I minus(int32_t v) { return _mm256_set1_epi32(-v); }

@@ -15,7 +15,7 @@ RNNPACK_INLINE int32_t sum_of_32_bytes(const uint8_t *p) {
 }
 
 struct NibbleWords : Bytes {
-  static constexpr int kMostRows = 1;
+  static constexpr int kMostRows = 1, kMostVectors = 4;
 
   static size_t tile_width(const GemmArgs &g) { return size_t{g.gates} * 16; }
   static RNNPACK_INLINE int32x4_t minus(int32_t v) { return vdupq_n_s32(-v); }

@@ -102,7 +102,7 @@ RNNPACK_NOINLINE void block(const BlockArgs *b) {
 
 template <class Panel, int kTileVectors, int kMr, int kTiles>
 constexpr void add_blocks(BlockLayout *layout) {
-  constexpr int kVectors = kTiles == 1 ? pass_vectors(kMr, kTileVectors) : kTileVectors;
+  constexpr int kVectors = kTiles == 1 ? pass_vectors(kMr, kTileVectors, Panel::kKr) : kTileVectors;
   constexpr int kRow = kFixedRows && kIsF32<Panel> ? kTileVectors * kWidth : 0;
   layout->blocks[kMr - 1][kTiles - 1] = block<Panel, kMr, kTiles, kVectors, kRow>;
   if constexpr (kTiles > 1) add_blocks<Panel, kTileVectors, kMr, fewer_tiles(kMr, kTiles, kIsF32<Panel>)>(layout);
@@ -112,7 +112,7 @@ constexpr void add_blocks(BlockLayout *layout) {
 template <class Panel, int kTileVectors, int kMr, int kTiles>
 constexpr void add_height(BlockLayout *layout) {
   add_blocks<Panel, kTileVectors, kMr, kTiles>(layout);
-  layout->pass[kMr - 1] = pass_vectors(kMr, kTileVectors) * kWidth;
+  layout->pass[kMr - 1] = pass_vectors(kMr, kTileVectors, Panel::kKr) * kWidth;
   layout->every_count[kMr - 1] = every_count(kMr, kIsF32<Panel>);
   layout->most_tiles[kMr - 1] = kTiles;
   uint8_t widest = 1;
@@ -124,7 +124,7 @@ constexpr void add_height(BlockLayout *layout) {
 
 template <class Panel, int kTileVectors, int kMr>
 constexpr void add_rows(BlockLayout *layout) {
-  add_height<Panel, kTileVectors, kMr, block_tiles(kMr, kTileVectors, kIsF32<Panel>)>(layout);
+  add_height<Panel, kTileVectors, kMr, block_tiles(kMr, kTileVectors, kIsF32<Panel>, Panel::kKr)>(layout);
   if constexpr (kMr > 1) add_rows<Panel, kTileVectors, kMr - 1>(layout);
 }
 

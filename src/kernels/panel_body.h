@@ -127,12 +127,17 @@ RNNPACK_INLINE void accumulate_strided(F (&acc)[kMr][kTiles * kVectors], const R
   }
 }
 
-// The largest number of vectors, dividing `vectors`, whose block of `rows` rows fits in the registers left beside operands.
+// The most sums of a block, for registers to be left for operands: there are two of each where two k lie together.
 constexpr int kBlockVectors = Vec::kRegisters >= 32 ? 24 : Vec::kRegisters >= 16 ? 12 : 6;
-constexpr int pass_vectors(int rows, int vectors) {
+constexpr int block_vectors(int kr) {
+  return kr > 1 && Vec::kRegisters == 16 ? 8 : kBlockVectors;
+}
+
+// The largest number of vectors, dividing `vectors`, of which a block of `rows` rows has no more sums than that.
+constexpr int pass_vectors(int rows, int vectors, int kr) {
   int best = 1;
   for (int n = 1; n <= vectors; ++n)
-    if (vectors % n == 0 && rows * n <= kBlockVectors) best = n;
+    if (vectors % n == 0 && rows * n <= block_vectors(kr)) best = n;
   return best;
 }
 
@@ -143,8 +148,8 @@ constexpr int pass_vectors(int rows, int vectors) {
 constexpr bool every_count(int rows, bool f32 = true) {
   return rows <= 2 && f32;
 }
-constexpr int block_tiles(int rows, int vectors, bool f32 = true) {
-  const int chains = kBlockVectors <= 12 ? kBlockVectors : rows == 1 ? 12 : f32 ? kBlockVectors : 16;
+constexpr int block_tiles(int rows, int vectors, bool f32 = true, int kr = 1) {
+  const int chains = kBlockVectors <= 12 ? block_vectors(kr) : rows == 1 ? 12 : f32 ? kBlockVectors : 16;
   const int most = chains / (rows * vectors);
   if (every_count(rows, f32)) return most < 1 ? 1 : most > 8 ? 8 : most;
   int tiles = 1;

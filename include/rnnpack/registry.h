@@ -79,6 +79,7 @@ extern const rnnp_registry rnnp_default_registry;
   X(recurrent_split)        \
   X(conv)                   \
   X(conv_planes)            \
+  X(conv_winograd)          \
   X(depthwise)              \
   X(pool)
 
@@ -159,7 +160,7 @@ extern const rnnp_registry rnnp_default_registry;
   X(gru_output_generic_f32_nr16)      \
   X(gru_output_generic_f32_nr8)       \
   X(gru_output_generic_f32_nr4)       \
-  X(act_plain_f32) X(act_f32) X(binary_f32) X(softmax_f32) X(depthwise_f32) X(matmul_f32) X(conv_planes_f32)
+  X(act_plain_f32) X(act_f32) X(binary_f32) X(softmax_f32) X(depthwise_f32) X(matmul_f32) X(conv_planes_f32) X(conv_winograd_f32)
 
 #ifndef RNNPACK_REGISTRY_NO_OBJECTS /* for the library itself */
 extern const rnnp_check rnnp_check_dataflow;

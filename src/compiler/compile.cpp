@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/emit/winograd_choice.h"
 #include "compiler/emit/write_blob.h"
 #include "compiler/import/import.h"
 #include "compiler/ir/implied_steps.h"
@@ -175,6 +176,7 @@ Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
   choose_storage(&out.graph, wish);
   if (options.adjust) options.adjust(&out.graph, panels);
   choose_sparse(&out.graph, sparse, panels.nr);
+  if (options.winograd && has_fast_blocks(options.target)) choose_winograd(&out.graph);
   out.blob = write_blob(out.graph, panels, byte_scales(options.target));
   return out;
 }

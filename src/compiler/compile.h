@@ -23,6 +23,7 @@ struct CompileOptions {
   std::string weights = {}, recurrent = {};
   std::vector<std::string> keep_float = {};  // nodes whose weights stay f32
   std::string sparse = {};                   // quantize/choose_sparse.h; empty: "keep"
+  bool winograd = true;                      // emit/winograd_choice.h
   // Called before the blob is written, with its panels; may change what the graph's matrices are stored as.
   std::function<void(Graph *, const PanelFormat &)> adjust = {};
 };

@@ -101,5 +101,6 @@ RNNPACK_GROUP(softmax_f32, kSoftmax, kF32, 0)
 RNNPACK_GROUP(depthwise_f32, kDepthwise, kF32, 0)
 RNNPACK_GROUP(matmul_f32, kMatMul, kF32, 0)
 RNNPACK_GROUP(conv_planes_f32, kConvPlanes, kF32, 0)
+RNNPACK_GROUP(conv_winograd_f32, kConvWinograd, kF32, 0)
 
 }  // namespace rnnp

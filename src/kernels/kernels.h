@@ -202,6 +202,32 @@ struct ConvPlanesArgs {
 };
 using ConvPlanesFn = void (*)(const ConvPlanesArgs *);
 
+// --- conv_winograd: 3x3 windows of planes that move by one, by F(2x2, 3x3) ---------------------------------------------------
+// A tile is 2 x 2 elements of y; D is the 4 x 4 of x under it, its first the element (2 line - pad[0], 2 column - pad[1]), zeros
+// where there are none. Each operation is rounded:
+//   V: rows of D become d0 - d2, d1 + d2, d2 - d1, d1 - d3, then columns of that the same; point p is 4 row + column.
+//   M[p] = sum over channels of V[p] * panel[p][channel][u], ascending, in one chain; from start[u] at kWinogradStart, 0 elsewhere.
+//   y[u]: columns of M become (m0 + m1) + m2 and (m1 - m2) - m3, then rows of that the same.
+// Panels of f32 are [tiles of units][16 points][channels][nr], nr a multiple of kPlaneUnits.
+constexpr uint32_t kWinogradStart = 5;
+// Tiles and lines of them that are computed together, at most; a line that has more goes in parts.
+constexpr uint32_t kWinogradTiles = 32, kWinogradLines = 8;
+
+struct ConvWinogradArgs {
+  const float *x;  // element (0, 0) of channel 0; columns lie side by side, the strides of others in floats
+  ptrdiff_t x_channel, x_line;
+  uint32_t x_lines, x_columns, channels;
+  int32_t pad[2];
+  const float *panels;
+  const float *start;  // of whole panels, or nullptr: zeros
+  float *y;            // element (0, 0) of unit 0; lines are packed, planes y_plane elements apart
+  size_t y_plane;
+  uint32_t y_lines, y_columns, units, nr;
+  uint32_t line_begin, line_end;  // of tiles
+  float *scratch;                 // winograd_scratch floats
+};
+using ConvWinogradFn = void (*)(const ConvWinogradArgs *);
+
 // --- The table -----------------------------------------------------------------------------------------------------------------
 enum class KernelFamily : uint32_t {
   kGemm = 1,    // one gate: dense, convolution, the input's part of a kRnn; of formats other than f32 any number of gates
@@ -230,6 +256,7 @@ enum class KernelFamily : uint32_t {
   kGemmWoven,  // int8 panels whose neighbours are woven, any number of gates
   kGemmRuns,   // int8 panels in runs of k, any number of gates
   kGemmPairs,  // sparse panels of single weights, any number of gates
+  kConvWinograd,
 };
 
 // The gates of a gemm, and the gemm of so many gates. A family each, so that a program links the register blocks of its cells
@@ -259,6 +286,7 @@ struct Kernel {
     DepthwiseFn depthwise;
     MatMulFn matmul;
     ConvPlanesFn conv_planes;
+    ConvWinogradFn conv_winograd;
   };
 
   constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, GemmFn fn)
@@ -277,6 +305,8 @@ struct Kernel {
       : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), matmul(fn) {}
   constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, ConvPlanesFn fn)
       : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), conv_planes(fn) {}
+  constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, ConvWinogradFn fn)
+      : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), conv_winograd(fn) {}
 };
 
 // A list of rows, best first; the first supported row of the asked family, dtype and nr wins.

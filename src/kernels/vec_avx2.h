@@ -53,6 +53,11 @@ struct Vec {
     *low = _mm256_permute2f128_ps(first, second, 0x20);
     *high = _mm256_permute2f128_ps(first, second, 0x31);
   }
+  static RNNPACK_INLINE void unzip(F a, F b, F *even, F *odd) {
+    const __m256d first = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88)), second = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xdd));
+    *even = _mm256_castpd_ps(_mm256_permute4x64_pd(first, 0xd8));
+    *odd = _mm256_castpd_ps(_mm256_permute4x64_pd(second, 0xd8));
+  }
   static RNNPACK_INLINE __m128 four(const char *p) {
     return _mm_loadu_ps(static_cast<const float *>(static_cast<const void *>(p)));
   }

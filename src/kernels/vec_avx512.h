@@ -56,6 +56,11 @@ struct Vec {
     *low = _mm512_maskz_permutex2var_ps(kAll, a, pairs, b);
     *high = _mm512_maskz_permutex2var_ps(kAll, a, _mm512_add_epi32(pairs, _mm512_set1_epi32(8)), b);
   }
+  static RNNPACK_INLINE void unzip(F a, F b, F *even, F *odd) {
+    const __m512i evens = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    *even = _mm512_maskz_permutex2var_ps(kAll, a, evens, b);
+    *odd = _mm512_maskz_permutex2var_ps(kAll, a, _mm512_add_epi32(evens, _mm512_set1_epi32(1)), b);
+  }
   static RNNPACK_INLINE __m128 four(const char *p) {
     return _mm_loadu_ps(static_cast<const float *>(static_cast<const void *>(p)));
   }

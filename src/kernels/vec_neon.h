@@ -72,6 +72,11 @@ struct Vec {
     *low = pairs.val[0];
     *high = pairs.val[1];
   }
+  static RNNPACK_INLINE void unzip(F a, F b, F *even, F *odd) {
+    const float32x4x2_t both = vuzpq_f32(a, b);
+    *even = both.val[0];
+    *odd = both.val[1];
+  }
 
   // Numbers of fewer bits, as they lie in panels (panel_types.h).
 #if defined(__aarch64__)

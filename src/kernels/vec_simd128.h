@@ -42,6 +42,15 @@ struct Vec {
     if (n > 2) wasm_v128_store32_lane(p + 2, x, 2);
   }
 
+  static RNNPACK_INLINE void zip(F a, F b, F *low, F *high) {
+    *low = wasm_i32x4_shuffle(a, b, 0, 4, 1, 5);
+    *high = wasm_i32x4_shuffle(a, b, 2, 6, 3, 7);
+  }
+  static RNNPACK_INLINE void unzip(F a, F b, F *even, F *odd) {
+    *even = wasm_i32x4_shuffle(a, b, 0, 2, 4, 6);
+    *odd = wasm_i32x4_shuffle(a, b, 1, 3, 5, 7);
+  }
+
   static RNNPACK_INLINE F add(F a, F b) { return wasm_f32x4_add(a, b); }
   static RNNPACK_INLINE F sub(F a, F b) { return wasm_f32x4_sub(a, b); }
   static RNNPACK_INLINE F mul(F a, F b) { return wasm_f32x4_mul(a, b); }

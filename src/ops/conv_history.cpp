@@ -3,6 +3,7 @@
 #include "ops/conv_history.h"
 
 #include "base/bytes.h"
+#include "pack/winograd.h"
 
 namespace rnnp {
 namespace {
@@ -81,6 +82,14 @@ bool is_depthwise(const Model &m, const BlobNode &node) {
 bool lies_in_planes(const Model &m, const BlobNode &node) {
   const AttrConv *a = m.attr<AttrConv>(node);
   return a != nullptr && a->y_plane != 0;
+}
+
+bool has_winograd_weights(const Model &m, const BlobNode &node) {
+  if (!lies_in_planes(m, node)) return false;
+  const AttrConv &a = *m.attr<AttrConv>(node);
+  // Windows of 4 x 4 have as many weights.
+  return a.window.kernel[0] == 3 && a.window.kernel[1] == 3 && a.matrix < m.matrices.count &&
+         m.matrix(a.matrix).shape.k == uint64_t{kWinogradPoints} * a.in_channels;
 }
 
 NodeCosts conv_costs(const Model &m, const BlobNode &node) {

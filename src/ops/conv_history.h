@@ -15,6 +15,9 @@ bool is_depthwise(const Model &m, const BlobNode &node);
 // Its result's channels lie one behind the other: conv_planes.cpp runs it.
 bool lies_in_planes(const Model &m, const BlobNode &node);
 
+// Whose weights are the 16 points of F(2x2, 3x3): conv_winograd.cpp runs it.
+bool has_winograd_weights(const Model &m, const BlobNode &node);
+
 // Of any.
 NodeCosts conv_costs(const Model &m, const BlobNode &node);
 

@@ -22,7 +22,7 @@ struct ConvPlanes {
 };
 
 bool accepts(const OpChoice &choice, const BlobNode &node) {
-  return lies_in_planes(*choice.model, node);
+  return lies_in_planes(*choice.model, node) && !has_winograd_weights(*choice.model, node);
 }
 
 // Elements from the first to the last that windows of so many results reach over.

@@ -129,7 +129,7 @@ extern const Op rnnp_op_time_reduce, rnnp_op_time_reverse, rnnp_op_unary_more, r
     rnnp_op_where, rnnp_op_matmul, rnnp_op_gather;
 extern const Op rnnp_op_inner_recurrent, rnnp_op_recurrent_split;
 extern const Op rnnp_op_state_read, rnnp_op_state_write;
-extern const Op rnnp_op_conv, rnnp_op_conv_planes, rnnp_op_depthwise, rnnp_op_pool;
+extern const Op rnnp_op_conv, rnnp_op_conv_planes, rnnp_op_conv_winograd, rnnp_op_depthwise, rnnp_op_pool;
 extern const Op rnnp_op_xnn_dense, rnnp_op_xnn_softmax, rnnp_op_xnn_unary;  // ops/xnnpack, where it is built in
 }
 

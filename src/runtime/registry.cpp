@@ -29,6 +29,7 @@ const rnnp::Op *const kOps[] = {
     &rnnp::rnnp_op_state_write,
     &rnnp::rnnp_op_conv,
     &rnnp::rnnp_op_conv_planes,
+    &rnnp::rnnp_op_conv_winograd,
     &rnnp::rnnp_op_depthwise,
     &rnnp::rnnp_op_pool,
     &rnnp::rnnp_op_time_reduce,

@@ -23,6 +23,7 @@ struct Shape {
   int32_t lead;
   bool depthwise, channels_first;
   bool by_channel = false;  // so lies the result
+  bool winograd = false;
 };
 
 const Shape kShapes[] = {
@@ -41,6 +42,9 @@ const Shape kShapes[] = {
     {"by_channel", 5, 19, 9, 13, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 1, 0, false, true, true},
     {"by_channel_with_holes", 9, 37, 8, 20, 1, {3, 2}, {2, 1}, {1, 3}, {1, 2}, 1, 1, 0, false, true, true},
     {"by_channel_of_a_part", 6, 21, 3, 5, 1, {2, 1}, {1, 1}, {1, 1}, {-1, -3}, 1, 1, 0, false, false, true},
+    {"by_channel_of_16_taps", 5, 19, 4, 5, 1, {4, 4}, {1, 1}, {1, 1}, {1, 2}, 1, 1, 0, false, true, true},
+    {"by_points", 5, 19, 9, 13, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 1, 0, false, true, true, true},
+    {"by_points_of_a_part", 8, 70, 3, 20, 1, {3, 3}, {1, 1}, {1, 1}, {-1, 2}, 1, 1, 0, false, true, true, true},
     {"channels_ahead", 1, 4, 3, 3, 3, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 3, 2, 0, true, false},
 };
 
@@ -71,6 +75,7 @@ rnnp::AttrConv attr_of(const Shape &s) {
 
 uint32_t add_node(BlobBuilder *b, const Shape &s, uint32_t x) {
   const uint32_t elems = static_cast<uint32_t>(out_elems(s));
+  if (s.winograd) return b->add_winograd(x, attr_of(s), elems);
   return s.depthwise ? b->add_depthwise(x, attr_of(s), elems) : b->add_conv(x, attr_of(s), elems);
 }
 
@@ -347,6 +352,35 @@ TEST(ConvWindow, PlanesThatAreNotWholeOrNotInsideAreRefused) {
   EXPECT_FALSE(accepted(6, 4, 0, 1, 1));
   EXPECT_FALSE(accepted(6, 3, 0, 2, 1));
   EXPECT_FALSE(accepted(6, 3, 0, 1, 2));
+}
+
+TEST(ConvWindow, PointsOfOtherWindowsAreRefused) {
+  const auto accepted = [](const auto &change) {
+    BlobBuilder b(9);
+    rnnp::AttrConv a = {};
+    a.window = {{9, 9}, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {0, 0}, 0, {18, 1, 162}, 0, {7, 1}};
+    a.time_taps = a.time_dilation = a.groups = 1;
+    a.in_channels = a.out_channels = 4;
+    a.y_plane = 49;
+    change(&a);
+    b.add_output(b.add_winograd(b.add_input(4 * 9 * 18), a, 4 * 49));
+    try {
+      Runner r(b.build());
+    } catch (const std::runtime_error &) {
+      return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(accepted([](rnnp::AttrConv *) {}));
+  EXPECT_FALSE(accepted([](rnnp::AttrConv *a) { a->window.kernel[0] = 9, a->window.kernel[1] = 1; }));
+  EXPECT_FALSE(accepted([](rnnp::AttrConv *a) { a->window.kernel[0] = 1, a->window.kernel[1] = 9; }));
+  EXPECT_FALSE(accepted([](rnnp::AttrConv *a) { a->window.stride[0] = 2; }));
+  EXPECT_FALSE(accepted([](rnnp::AttrConv *a) { a->window.stride[1] = 2; }));
+  EXPECT_FALSE(accepted([](rnnp::AttrConv *a) { a->window.dilation[0] = 2; }));
+  EXPECT_FALSE(accepted([](rnnp::AttrConv *a) { a->window.x_stride[1] = 2; }));
+  EXPECT_FALSE(accepted([](rnnp::AttrConv *a) { a->lead = 1; }));
+  EXPECT_FALSE(accepted([](rnnp::AttrConv *a) { a->y_plane = 0; }));
+  EXPECT_FALSE(accepted([](rnnp::AttrConv *a) { a->window.y_first = 1; }));
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, ConvLaws, testing::ValuesIn(kShapes), [](const auto &c) { return std::string(c.param.name); });

@@ -120,6 +120,20 @@ std::vector<uint8_t> conv_blob() {
   return b.build();
 }
 
+// A convolution of planes, its weights the points of F(2x2, 3x3).
+std::vector<uint8_t> points_blob() {
+  BlobBuilder b(6);
+  rnnp::AttrConv conv = {};
+  conv.window = {{3, 5}, {3, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 0, {5, 1, 15}, 0, {4, 1}};
+  conv.time_taps = conv.time_dilation = conv.groups = 1;
+  conv.in_channels = 2;
+  conv.out_channels = 3;
+  conv.y_plane = 12;
+  conv.act.act = uint32_t(rnnp::Act::kTanh);
+  b.add_output(b.add_winograd(b.add_input(30), conv, 36));
+  return b.build();
+}
+
 uint32_t add_plain(BlobBuilder *b, rnnp::OpKind op, const void *attr, size_t bytes, std::vector<uint32_t> in, uint32_t elems) {
   return b->add_node(op, attr, bytes, std::move(in), elems, true);
 }
@@ -185,6 +199,8 @@ TEST(HostileBlob, ForgedKeptStatesAreSafe) {
 TEST(HostileBlob, ForgedConvolutionsAreSafe) {
   EXPECT_EQ(RNNP_OK, open_and_run(conv_blob()));
   forge_everywhere(conv_blob());
+  EXPECT_EQ(RNNP_OK, open_and_run(points_blob()));
+  forge_everywhere(points_blob());
 }
 
 TEST(HostileBlob, ForgedPlainOperatorsAreSafe) {

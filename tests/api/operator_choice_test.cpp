@@ -63,6 +63,19 @@ BlobTables conv(bool depthwise) {
   return BlobTables(b.build());
 }
 
+// Windows of 3 x 3 of planes, their weights as they are or as points of F(2x2, 3x3).
+BlobTables planes(bool points) {
+  rnnp::AttrConv a = {};
+  a.window = {{3, 4}, {1, 2}, {3, 3}, {1, 1}, {1, 1}, {0, 0}, 0, {4, 1, 12}, 0, {2, 1}};
+  a.time_taps = a.time_dilation = a.groups = 1;
+  a.in_channels = a.out_channels = 2;
+  a.y_plane = 2;
+  BlobBuilder b(1);
+  const uint32_t x = b.add_input(24);
+  b.add_output(points ? b.add_winograd(x, a, 4) : b.add_conv(x, a, 4));
+  return BlobTables(b.build());
+}
+
 // A node of a kind's first operator and one of its second.
 struct Kind {
   const char *name;
@@ -77,7 +90,9 @@ std::vector<Kind> kinds() {
 }
 
 TEST(OperatorChoice, ANodeHasOneOperatorInWhateverOrderTheyAreListed) {
-  for (const Kind &k : kinds()) {
+  std::vector<Kind> all = kinds();
+  all.push_back({"planes", {&rnnp_op_conv_planes, &rnnp_op_conv_winograd}, {planes(false), planes(true)}});
+  for (const Kind &k : all) {
     for (int i = 0; i < 2; ++i) {
       SCOPED_TRACE(std::string(k.name) + (i == 0 ? ", first" : ", second"));
       EXPECT_EQ(RNNP_OK, measure(k.blob[i], {k.op[i]}));

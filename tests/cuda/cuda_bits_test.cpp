@@ -167,6 +167,25 @@ TEST(CudaBits, ConvolutionsOfBytesAndOfHalvesHaveTheBitsOfTheCpu) {
   }
 }
 
+// Weights that are stored as the points of F(2x2, 3x3) are windows' again there: on whole numbers, to the bit.
+TEST(CudaBits, WindowsThatWerePointsGiveTheWholeNumbersOfTheCpu) {
+  constexpr uint32_t kHigh = 5, kWide = 7, kChannels = 6, kOut = 5, kElems = kHigh * kWide * kChannels;
+  BlobBuilder b(12, 16);
+  rnnp::AttrConv a = {};
+  a.window = {{kHigh, kWide}, {kHigh, kWide}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 0, {kWide, 1, kHigh * kWide}, 0, {kWide, 1}};
+  a.time_taps = a.time_dilation = a.groups = 1;
+  a.in_channels = kChannels;
+  a.out_channels = kOut;
+  a.y_plane = kHigh * kWide;
+  b.add_output(b.add_winograd(b.add_input(kElems), a, kOut * kHigh * kWide));
+  const std::vector<uint8_t> bytes = b.build();
+  std::vector<float> in = random_floats(3 * kElems, 6);
+  for (float &v : in) v = std::round(4 * v);
+  CudaRunner gpu(bytes);
+  Runner cpu(bytes);
+  EXPECT_EQ(cpu.run(in), gpu.run(in));
+}
+
 // One text for both (base/sine.h): of small numbers, of those beyond 8192, which are taken apart by the bits of 2/pi, and of none.
 TEST(CudaBits, SinesAndCosinesAreTheCpus) {
   constexpr uint32_t kElems = 64;

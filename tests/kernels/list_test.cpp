@@ -59,8 +59,9 @@ TEST(KernelList, ReferencesCoverEveryFamilyAndTileWidth) {
     const KernelFamily sparse = is_pairs(f) ? KernelFamily::kGemmPairs : KernelFamily::kGemmBlocks;
     EXPECT_NE(find_kernel(kAllKernels, is_sparse(f) ? sparse : dense, f.weight, f.nr, 0), nullptr) << "panel format " << f.id;
   }
-  for (KernelFamily family : {KernelFamily::kAct, KernelFamily::kActPlain, KernelFamily::kBinary, KernelFamily::kSoftmax,
-                              KernelFamily::kDepthwise, KernelFamily::kMatMul, KernelFamily::kConvPlanes})
+  for (KernelFamily family :
+       {KernelFamily::kAct, KernelFamily::kActPlain, KernelFamily::kBinary, KernelFamily::kSoftmax, KernelFamily::kDepthwise,
+        KernelFamily::kMatMul, KernelFamily::kConvPlanes, KernelFamily::kConvWinograd})
     EXPECT_NE(find_kernel(kAllKernels, family, DType::kF32, 0, 0), nullptr);
   for (KernelFamily family :
        {KernelFamily::kRnnTanh, KernelFamily::kLstm, KernelFamily::kGruLinear, KernelFamily::kGruGates, KernelFamily::kGruOutput})

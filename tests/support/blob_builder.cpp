@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "pack/pack.h"
+#include "pack/winograd.h"
 #include "rnnpack/rnnpack.h"
 #include "support/blob_tables.h"
 
@@ -287,7 +288,22 @@ uint32_t BlobBuilder::add_depthwise(uint32_t x, rnnp::AttrConv a, uint32_t out_e
   return add_convolution(x, a, out_elems, true);
 }
 
-uint32_t BlobBuilder::add_convolution(uint32_t x, rnnp::AttrConv a, uint32_t out_elems, bool depthwise) {
+uint32_t BlobBuilder::add_winograd(uint32_t x, rnnp::AttrConv a, uint32_t out_elems) {
+  return add_convolution(x, a, out_elems, false, true);
+}
+
+// [out][3][3][in] as [out][16][in].
+static std::vector<double> winograd_points(const std::vector<double> &w, uint32_t outputs, uint32_t in) {
+  std::vector<double> points;
+  for (uint32_t o = 0; o < outputs; ++o) {
+    for (uint32_t p = 0; p < rnnp::kWinogradPoints; ++p) {
+      for (uint32_t i = 0; i < in; ++i) points.push_back(rnnp::winograd_point(&w[o * 9 * in + i], in, p));
+    }
+  }
+  return points;
+}
+
+uint32_t BlobBuilder::add_convolution(uint32_t x, rnnp::AttrConv a, uint32_t out_elems, bool depthwise, bool winograd) {
   ConvLayer layer;
   const uint32_t depth = a.time_taps * a.window.kernel[0] * a.window.kernel[1] * a.in_channels, outputs = a.groups * a.out_channels;
   std::uniform_int_distribution<int> number(-3, 3);
@@ -302,12 +318,14 @@ uint32_t BlobBuilder::add_convolution(uint32_t x, rnnp::AttrConv a, uint32_t out
     states_[a.state].words = 1;
   }
   std::vector<float> w, bias;
+  const std::vector<double> stored = winograd ? winograd_points(layer.w, outputs, a.in_channels) : layer.w;
+  const uint32_t stored_depth = winograd ? rnnp::kWinogradPoints * a.in_channels : depth;
   const uint32_t matrices = depthwise ? 1 : a.groups, units = outputs / matrices, kept = nr_;
   if (depthwise) nr_ = units;
   for (uint32_t g = 0; g < matrices; ++g) {
-    const auto first = layer.w.begin() + g * units * depth;
+    const auto first = stored.begin() + g * units * stored_depth;
     const auto bias_first = layer.b.begin() + g * units;
-    const std::vector<float> part = panels(std::vector<double>(first, first + units * depth), units, depth, 0, 1);
+    const std::vector<float> part = panels(std::vector<double>(first, first + units * stored_depth), units, stored_depth, 0, 1);
     const std::vector<float> vector = panels(std::vector<double>(bias_first, bias_first + units), units, 1, 0, 1);
     w.insert(w.end(), part.begin(), part.end());
     bias.insert(bias.end(), vector.begin(), vector.end());
@@ -316,7 +334,7 @@ uint32_t BlobBuilder::add_convolution(uint32_t x, rnnp::AttrConv a, uint32_t out
   if (weights != rnnp::DType::kF32 && !depthwise) {
     a.matrix = pack_matrices(weights, std::vector<float>(layer.w.begin(), layer.w.end()), {nullptr, units, depth, 0, 1}, matrices);
   } else {
-    a.matrix = add_matrix(1, units, depth, put(w), matrices);
+    a.matrix = add_matrix(1, units, stored_depth, put(w), matrices);
   }
   if (depthwise) matrices_.back().format = format_of_nr(0);
   a.bias = put(bias);

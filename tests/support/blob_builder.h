@@ -100,6 +100,8 @@ class BlobBuilder {
   void add_state_write(uint32_t state, uint32_t x);
   // A convolution of these words; its weights are small whole numbers, kept in `conv`. Its state, matrix and bias are filled in.
   uint32_t add_conv(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems);
+  // The same of 3 x 3 windows and planes, its weights stored as the points of F(2x2, 3x3).
+  uint32_t add_winograd(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems);
   // The same, of one channel in and out per group, for the operator that keeps their weights side by side.
   uint32_t add_depthwise(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems);
   // `count` matrices whose panels are at this offset, for an attribute to refer to.
@@ -141,7 +143,7 @@ class BlobBuilder {
   uint32_t put(const std::vector<T> &v) {
     return put(v.data(), v.size() * sizeof(T));
   }
-  uint32_t add_convolution(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems, bool depthwise);
+  uint32_t add_convolution(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems, bool depthwise, bool winograd = false);
   std::vector<float> panels(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate, uint32_t gates) const;
   // Offset of a vector per unit, index of a matrix.
   uint32_t pack_vector(const std::vector<double> &v, uint32_t units, uint32_t gates);

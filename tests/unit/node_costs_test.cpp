@@ -68,6 +68,8 @@ TEST(NodeCosts, OfADenseNodeAndAConvolutionAreOneProductForEachElement) {
   conv.time_taps = 5;
   conv.in_channels = 7;
   const OneNode<AttrConv> c(OpKind::kConv, conv, 11);
+  // Four products of points for a result.
+  EXPECT_EQ(4u * 7 * 11, rnnp_op_conv_winograd.costs(c.m, c.node).macs);
   for (const Op *op : {&rnnp_op_conv, &rnnp_op_conv_planes, &rnnp_op_depthwise}) {
     EXPECT_EQ(2u * 3 * 5 * 7 * 11, op->costs(c.m, c.node).macs);
     EXPECT_EQ(0u, op->costs(c.m, c.node).meetings);

@@ -53,7 +53,7 @@ std::string recurrent_text(const Json &attr) {
   return text;
 }
 
-std::string conv_text(const Json &attr) {
+std::string conv_text(const Json &attr, const Json &matrices) {
   const auto channels = [&](const char *which) {
     return std::to_string(attr[which].get<uint64_t>() * attr["groups"].get<uint64_t>());
   };
@@ -64,10 +64,14 @@ std::string conv_text(const Json &attr) {
         ", " + attr["time_taps"].dump() + " steps " + attr["time_dilation"].dump() + " apart from " + attr["lead"].dump() + " back";
   if (attr["groups"] != 1) text += ", " + attr["groups"].dump() + " groups";
   if (attr["y_plane"] != 0) text += ", channel by channel";
+  const size_t matrix = attr["matrix"];
+  if (attr["y_plane"] != 0 && attr["kernel"] == Json({3, 3}) && matrix < matrices.size() &&
+      matrices[matrix]["k"] == 16 * attr["in_channels"].get<uint64_t>())
+    text += ", by F(2x2, 3x3)";
   return text + (attr["bias"].is_null() ? "" : ", bias") + ", " + act_text(attr["activation"]);
 }
 
-std::string attr_text(const Json &node) {
+std::string attr_text(const Json &doc, const Json &node) {
   const Json &attr = node["attr"];
   const std::string op = node["op"];
   if (attr.contains("unknown_bytes")) return attr["unknown_bytes"].dump() + " bytes of attributes that this tool does not know";
@@ -84,7 +88,7 @@ std::string attr_text(const Json &node) {
   if (op == "softmax") return std::string(attr["log"] == true ? "log, " : "") + "axis of " + attr["axis"].dump();
   if (op == "copy") return dims_text(attr["dims"]) + " at " + attr["x_first"].dump() + " -> " + attr["y_first"].dump();
   if (op == "state_read" || op == "state_write") return "state " + attr["state"].dump();
-  if (op == "conv") return conv_text(attr);
+  if (op == "conv") return conv_text(attr, doc["matrices"]);
   if (op == "pool")
     return attr["pool"].get<std::string>() + " of " + dims_text(attr["kernel"]) + " over " + dims_text(attr["in_size"]) + " x " +
            attr["channels"].dump() + " channels";
@@ -147,7 +151,7 @@ std::string blob_text(const Json &doc) {
   text += "nodes:\n";
   for (const Json &node : doc["nodes"]) {
     text += "  " + pad(node["op"].get<std::string>() + " ", 12) + pad(node["name"].get<std::string>(), 24) + " " +
-            list_text(doc, node["inputs"]) + " -> " + list_text(doc, node["outputs"]) + "  (" + attr_text(node) + ")\n";
+            list_text(doc, node["inputs"]) + " -> " + list_text(doc, node["outputs"]) + "  (" + attr_text(doc, node) + ")\n";
   }
   return text;
 }

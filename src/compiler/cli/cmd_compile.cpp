@@ -22,7 +22,7 @@ namespace rnnp::compiler {
 namespace {
 
 struct Options {
-  std::string model, output, target = "generic", c_name, sparse = "keep";
+  std::string model, output, target = "generic", c_name, sparse = "keep", winograd = "auto";
   QuantizerOptions quantizer;
   uint32_t chunk_steps = 0, stream_steps = 0, max_steps = 100;
   bool one_file = false, progress_lines = false;
@@ -114,6 +114,7 @@ int run(const Options &options) {
   Quantizer quantizer(options.quantizer, options.target, element_types(*model), &display);
   quantizer.prepare(&how);
   how.sparse = options.sparse;
+  how.winograd = options.winograd == "auto";
   const Compiled compiled = compiled_or_what_helps(*model, options, how);
   tell_whole(display.part("compile"));
   for (const std::string &note : compiled.graph.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
@@ -152,6 +153,13 @@ void add_compile(CLI::App *app, Action *action) {
       "--sparse", options->sparse,
       "keep: matrices of mostly zeros become blocks or single weights with an index each; blocks, pairs: the one or the "
       "other wherever that is fewer bytes; off: none (keep)");
+  command
+      ->add_option(
+          "--winograd", options->winograd,
+          "auto: 3 x 3 convolutions of planes become F(2x2, 3x3), 16 products in the place of 36 and 16/9 of the bytes, where "
+          "that is faster; off: none")
+      ->check(CLI::IsMember({"auto", "off"}))
+      ->capture_default_str();
   command->add_option("--emit-c", options->c_name,
                       "also write NAME.c and NAME.h: the blob as a const array, with the sizes a static buffer needs");
   command

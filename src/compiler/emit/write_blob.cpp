@@ -11,10 +11,12 @@
 #include "compiler/emit/blob_section.h"
 #include "compiler/emit/fixed_layer.h"
 #include "compiler/emit/packed_weights.h"
+#include "compiler/emit/winograd_choice.h"
 #include "compiler/ir/memory.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/problem.h"
 #include "format/recurrent_panels.h"
+#include "pack/winograd.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -183,7 +185,12 @@ class Writer {
     AttrConv out = c.shape;
     const uint32_t count = c.is_depthwise() ? 1 : c.shape.groups, units = c.outputs() / count;
     const PanelFormat format = c.is_depthwise() ? kChannelPanels : weights_.panels_of(c.storage);
-    out.matrix = weights_.matrix(format, c.is_depthwise() ? Storage() : c.storage, {c.w.data(), units, c.depth(), 0, 1}, count);
+    if (c.winograd) {
+      const std::vector<float> points = winograd_weights(c);
+      out.matrix = weights_.matrix(format, c.storage, {points.data(), units, kWinogradPoints * out.in_channels, 0, 1});
+    } else {
+      out.matrix = weights_.matrix(format, c.is_depthwise() ? Storage() : c.storage, {c.w.data(), units, c.depth(), 0, 1}, count);
+    }
     out.bias = weights_.vector(format, c.bias, units, 1, count);
     out.state = kNone;
     if (out.lead > 0 && !c.reads_ahead()) {

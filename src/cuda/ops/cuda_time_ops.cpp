@@ -4,6 +4,7 @@
 #include "cuda/ops/cuda_ops.h"
 #include "cuda/pack_image.h"
 #include "ops/conv_history.h"
+#include "pack/winograd.h"
 
 namespace rnnp {
 namespace cuda {
@@ -89,7 +90,10 @@ void run_state_write(const RunEnv &env, const BlobNode &node, void *object, uint
 // --- Windows -----------------------------------------------------------------------------------------------------------------
 
 rnnp_status check_conv_node(const Model &m, const BlobNode &node) {
-  const Op &op = is_depthwise(m, node) ? rnnp_op_depthwise : lies_in_planes(m, node) ? rnnp_op_conv_planes : rnnp_op_conv;
+  const Op &op = is_depthwise(m, node)           ? rnnp_op_depthwise
+                 : has_winograd_weights(m, node) ? rnnp_op_conv_winograd
+                 : lies_in_planes(m, node)       ? rnnp_op_conv_planes
+                                                 : rnnp_op_conv;
   return op.check(m, node);
 }
 
@@ -114,7 +118,7 @@ rnnp_status build_conv(BuildEnv *env, const BlobNode &node, void **object) {
   if (!kind_of_panels(matrix.format, Weights::kF32, &kind) || are_blocks(kind)) return RNNP_E_LAYOUT;
   const bool bytes = are_bytes(kind);
   const uint32_t depth = conv_depth(a), channels = a.groups * a.out_channels;
-  const bool apart = matrix.count > 1;
+  const bool apart = matrix.count > 1, points = has_winograd_weights(m, node);
   const size_t beside = vector_bytes(matrix.format, matrix.shape) / sizeof(float), size = bytes ? 1 : sizeof(float);
   const auto index_of = [&](uint32_t channel) { return apart ? channel / a.out_channels : 0; };
   const auto unit_of = [&](uint32_t channel) { return apart ? channel % a.out_channels : channel; };
@@ -126,7 +130,9 @@ rnnp_status build_conv(BuildEnv *env, const BlobNode &node, void **object) {
   const Image::Part weights = c->image.reserve(mul_sat(mul_sat(channels, depth), size));
   for (uint32_t i = 0; weights.host != nullptr && i < channels; ++i) {
     for (uint32_t k = 0; k < depth; ++k) {
-      const float v = weight_in_panels(matrix, index_of(i), 0, unit_of(i), k);
+      const auto packed = [&](uint32_t at) { return weight_in_panels(matrix, index_of(i), 0, unit_of(i), at); };
+      const uint32_t tap = k / a.in_channels, channel = k % a.in_channels;
+      const float v = points ? winograd_weight(tap, [&](uint32_t p) { return packed(p * a.in_channels + channel); }) : packed(k);
       put_weight(bytes ? Weights::kI8 : Weights::kF32, weights.host, (size_t{i} * depth + k) * size, v);
     }
   }

@@ -192,6 +192,14 @@ RNNPACK_INLINE void transform_back(const F (&m)[4], F (&to)[2]) {
   to[1] = Vec::sub(Vec::sub(m[1], m[2]), m[3]);
 }
 
+RNNPACK_INLINE void put_line(const F (&row)[4], float *y, uint32_t columns) {
+  F pair[2], low, high;
+  transform_back(row, pair);
+  Vec::zip(pair[0], pair[1], &low, &high);
+  store_up_to(y, low, columns);
+  if (columns > uint32_t{kWidth}) store_up_to(y + kWidth, high, columns - uint32_t{kWidth});
+}
+
 // A vector of tiles of a line of them, of whose lines and columns so many are there.
 RNNPACK_INLINE void put_results(const float *sums, size_t point_step, float *y, uint32_t y_line, uint32_t lines, uint32_t columns) {
   F rows[2][4];
@@ -204,16 +212,8 @@ RNNPACK_INLINE void put_results(const float *sums, size_t point_step, float *y, 
     rows[0][k] = column[0];
     rows[1][k] = column[1];
   }
-  RNNPACK_UNROLL
-  for (uint32_t i = 0; i < 2; ++i) {
-    if (i >= lines) return;
-    F pair[2], low, high;
-    transform_back(rows[i], pair);
-    Vec::zip(pair[0], pair[1], &low, &high);
-    float *to = y + size_t{i} * y_line;
-    store_up_to(to, low, columns);
-    if (columns > uint32_t{kWidth}) store_up_to(to + kWidth, high, columns - uint32_t{kWidth});
-  }
+  put_line(rows[0], y, columns);
+  if (lines > 1) put_line(rows[1], y + y_line, columns);
 }
 
 void make_results(const ConvWinogradArgs &t, const WinogradBlock &b, uint32_t unit, const float *sums) {

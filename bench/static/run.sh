@@ -1,7 +1,8 @@
 #!/bin/bash
 # run.sh [build folder]: instructions and estimated cycles of the device kernels without the devices: whole steps counted under QEMU,
-# inner loops modelled by llvm-mca. Needs gcc-aarch64-linux-gnu, gcc-arm-none-eabi, picolibc-arm-none-eabi, qemu-system-arm, clang-19,
-# llvm-19. What it prints is docs/KERNELS_DEVICES.md's tables.
+# inner loops modelled by llvm-mca, steps of 16-bit weights counted by half_count.sh. Needs gcc-aarch64-linux-gnu, gcc-arm-none-eabi,
+# picolibc-arm-none-eabi, qemu-system-arm, clang-19, llvm-19, and what half_count.sh needs. What it prints is docs/KERNELS_DEVICES.md's
+# tables.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
@@ -45,3 +46,5 @@ cp "$out/cortex-m4-panel_vfpv4.o" "$out/panel_vfpv4.o"
 cp "$out/cortex-m55-panel_mve.o" "$out/panel_mve.o"
 cp "$out/cortex-m55-recur_mve.o" "$out/recur_mve.o"
 python3 bench/static/loops.py "$out"
+echo
+bench/static/half_count.sh "$out"

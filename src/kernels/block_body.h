@@ -102,7 +102,7 @@ RNNPACK_NOINLINE void block(const BlockArgs *b) {
 
 template <class Panel, int kTileVectors, int kMr, int kTiles>
 constexpr void add_blocks(BlockLayout *layout) {
-  constexpr int kVectors = kTiles == 1 ? pass_vectors(kMr, kTileVectors, Panel::kKr) : kTileVectors;
+  constexpr int kVectors = kTiles == 1 ? pass_vectors(kMr, kTileVectors, kIsF32<Panel>, Panel::kKr) : kTileVectors;
   constexpr int kRow = kFixedRows && kIsF32<Panel> ? kTileVectors * kWidth : 0;
   layout->blocks[kMr - 1][kTiles - 1] = block<Panel, kMr, kTiles, kVectors, kRow>;
   if constexpr (kTiles > 1) add_blocks<Panel, kTileVectors, kMr, fewer_tiles(kMr, kTiles, kIsF32<Panel>)>(layout);
@@ -112,7 +112,7 @@ constexpr void add_blocks(BlockLayout *layout) {
 template <class Panel, int kTileVectors, int kMr, int kTiles>
 constexpr void add_height(BlockLayout *layout) {
   add_blocks<Panel, kTileVectors, kMr, kTiles>(layout);
-  layout->pass[kMr - 1] = pass_vectors(kMr, kTileVectors, Panel::kKr) * kWidth;
+  layout->pass[kMr - 1] = pass_vectors(kMr, kTileVectors, kIsF32<Panel>, Panel::kKr) * kWidth;
   layout->every_count[kMr - 1] = every_count(kMr, kIsF32<Panel>);
   layout->most_tiles[kMr - 1] = kTiles;
   uint8_t widest = 1;
@@ -130,7 +130,7 @@ constexpr void add_rows(BlockLayout *layout) {
 
 template <class Panel, int kTileVectors>
 constexpr BlockLayout block_layout() {
-  constexpr int kMost = block_rows(kTileVectors) < Panel::kMostRows ? block_rows(kTileVectors) : Panel::kMostRows;
+  constexpr int kMost = kIsF32<Panel> ? block_rows(kTileVectors) : Panel::kMostRows;
   BlockLayout layout = {};
   layout.tile_floats = kTileVectors * kWidth;
   layout.kr = Panel::kKr;

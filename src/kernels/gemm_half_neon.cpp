@@ -3,7 +3,7 @@
 // Contract: kernels.h; rows in kernels.inc. SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 
-#if defined(RNNPACK_HAVE_NEON) && defined(__aarch64__)
+#ifdef RNNPACK_HAVE_NEON
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_neon.h"
 // The vector words come before the bodies that use them.
@@ -15,6 +15,10 @@ namespace rnnp {
 
 RNNPACK_BLOCKS(kF16_nr16_neon, PanelF16, 16)
 RNNPACK_BLOCKS(kBf16_nr16_neon, PanelBf16, 16)
+#ifdef __arm__
+RNNPACK_BLOCKS(kF16_nr8_neon, PanelF16, 8)
+RNNPACK_BLOCKS(kBf16_nr8_neon, PanelBf16, 8)
+#endif
 
 #define RNNPACK_IN_gemm_half_neon , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) gemm_run_any<Blocks_##dtype##_nr##nr##_neon>

@@ -10,6 +10,7 @@
 #include "kernels/lane_body.h"
 #include "kernels/panel_types.h"
 #include "kernels/walk_body.h"
+#include "kernels/walk_half_body.h"
 
 namespace rnnp {
 namespace {
@@ -89,11 +90,17 @@ constexpr bool is_tall(int rows, int vectors) {
 }
 
 // The same with panels of any type, each KR of k `panel_k` bytes apart; `ahead`: lines to ask for, one a k.
-template <class Panel, int kMr, int kTiles, int kVectors>
+template <class Panel, int kMr, int kTiles, int kVectors, class V = Vec>
 RNNPACK_INLINE void accumulate_strided(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, const uint8_t *panel,
                                        size_t tile_bytes, size_t panel_k, size_t k, const void *ahead) {
   constexpr size_t kKr = Panel::kKr;
   size_t i = 0;
+  if constexpr (V::kWalks) {
+    WalkHalfTurns<Panel, kMr, kTiles, kVectors, V> turns;
+    turns.rows = rows;
+    turns.run(acc, panel, tile_bytes, panel_k, k);
+    return;
+  }
   if constexpr (kMr >= kAskingRows && kKr == 1) {
     if (ahead != nullptr) {
       const char *line = static_cast<const char *>(ahead);
@@ -127,17 +134,18 @@ RNNPACK_INLINE void accumulate_strided(F (&acc)[kMr][kTiles * kVectors], const R
   }
 }
 
-// The most sums of a block, for registers to be left for operands: there are two of each where two k lie together.
+// The most sums of a block, for registers to be left for operands: there are two of each where two k lie together, and of eight
+// registers two make a number of fewer bits.
 constexpr int kBlockVectors = Vec::kRegisters >= 32 ? 24 : Vec::kRegisters >= 16 ? 12 : 6;
-constexpr int block_vectors(int kr) {
-  return kr > 1 && Vec::kRegisters == 16 ? 8 : kBlockVectors;
+constexpr int block_vectors(bool f32, int kr) {
+  return f32 ? kBlockVectors : Vec::kRegisters < 16 ? 4 : kr > 1 && Vec::kRegisters == 16 ? 8 : kBlockVectors;
 }
 
 // The largest number of vectors, dividing `vectors`, of which a block of `rows` rows has no more sums than that.
-constexpr int pass_vectors(int rows, int vectors, int kr) {
+constexpr int pass_vectors(int rows, int vectors, bool f32, int kr) {
   int best = 1;
   for (int n = 1; n <= vectors; ++n)
-    if (vectors % n == 0 && rows * n <= block_vectors(kr)) best = n;
+    if (vectors % n == 0 && rows * n <= block_vectors(f32, kr)) best = n;
   return best;
 }
 
@@ -149,7 +157,7 @@ constexpr bool every_count(int rows, bool f32 = true) {
   return rows <= 2 && f32;
 }
 constexpr int block_tiles(int rows, int vectors, bool f32 = true, int kr = 1) {
-  const int chains = kBlockVectors <= 12 ? block_vectors(kr) : rows == 1 ? 12 : f32 ? kBlockVectors : 16;
+  const int chains = kBlockVectors <= 12 ? block_vectors(f32, kr) : rows == 1 ? 12 : f32 ? kBlockVectors : 16;
   const int most = chains / (rows * vectors);
   if (every_count(rows, f32)) return most < 1 ? 1 : most > 8 ? 8 : most;
   int tiles = 1;

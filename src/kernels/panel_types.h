@@ -24,6 +24,10 @@ struct PanelF16 {
   static RNNPACK_INLINE void load(const uint8_t *at, F (&w)[1]) {
     w[0] = V::load_f16(at);
   }
+  template <class V>
+  static RNNPACK_INLINE void fetch_next(const uint8_t **at, F (&w)[1]) {
+    w[0] = V::fetch_f16(at);
+  }
 };
 
 struct PanelBf16 {
@@ -31,6 +35,10 @@ struct PanelBf16 {
   template <class V = Vec>
   static RNNPACK_INLINE void load(const uint8_t *at, F (&w)[2]) {
     V::load_bf16(at, &w[0], &w[1]);
+  }
+  template <class V>
+  static RNNPACK_INLINE void fetch_next(const uint8_t **at, F (&w)[2]) {
+    V::fetch_bf16(at, &w[0], &w[1]);
   }
 };
 

@@ -79,13 +79,19 @@ struct Vec {
   }
 
   // Numbers of fewer bits, as they lie in panels (panel_types.h).
-#if defined(__aarch64__)
   static RNNPACK_INLINE F load_f16(const uint8_t *p) {
+#if defined(__aarch64__)
     return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p)));
-  }
+#else
+    F x;  // every CPU with VFPv4 has the instruction; GCC has its word only where the whole file is told of a type for halves
+    __asm__("vcvt.f32.f16 %q0, %P1" : "=w"(x) : "w"(vld1_u8(p)));
+    return x;
 #endif
+  }
   static RNNPACK_INLINE void load_bf16(const uint8_t *p, F *even, F *odd) {
-    const uint32x4_t pairs = vreinterpretq_u32_u8(vld1q_u8(p));
+    split_pairs(vreinterpretq_u32_u8(vld1q_u8(p)), even, odd);
+  }
+  static RNNPACK_INLINE void split_pairs(uint32x4_t pairs, F *even, F *odd) {
     *even = vreinterpretq_f32_u32(vshlq_n_u32(pairs, 16));
     *odd = vreinterpretq_f32_u32(vandq_u32(pairs, vdupq_n_u32(0xffff0000u)));
   }
@@ -183,6 +189,18 @@ struct Vec {
     F x;
     __asm__ volatile("vld1.32 {%e0[], %f0[]}, [%1]!" : "=w"(x), "+r"(*p) : "m"(**p));
     return x;
+  }
+  static RNNPACK_INLINE F fetch_f16(const uint8_t **p) {
+    uint16x4_t halves;
+    F x;
+    __asm__ volatile("vld1.16 {%P0}, [%1]!" : "=w"(halves), "+r"(*p) : "m"(*reinterpret_cast<const uint8_t(*)[8]>(*p)));
+    __asm__ volatile("vcvt.f32.f16 %q0, %P1" : "=w"(x) : "w"(halves));
+    return x;
+  }
+  static RNNPACK_INLINE void fetch_bf16(const uint8_t **p, F *even, F *odd) {
+    uint32x4_t pairs;
+    __asm__ volatile("vld1.32 {%e0, %f0}, [%1]!" : "=w"(pairs), "+r"(*p) : "m"(*reinterpret_cast<const uint8_t(*)[16]>(*p)));
+    split_pairs(pairs, even, odd);
   }
   // GCC 12 compares lane by lane in the scalar FPU, because the vector unit flushes denormals; here they are flushed anyway.
   static RNNPACK_INLINE M ge(F a, F b) {

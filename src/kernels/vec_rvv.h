@@ -43,6 +43,23 @@ struct Vec {
     __riscv_vse32_v_f32m4(p, __riscv_vle32_v_f32m4(buffer, n), n);
   }
 
+  // Numbers of fewer bits, as they lie in panels (panel_types.h). An f16's exponent and mantissa, put where an f32 has them, are
+  // its number times 2^-112, denormals too; infinities and NaNs, whose exponent is all ones, get all of f32's.
+  typedef int16_t Halves __attribute__((ext_vector_type(16), aligned(2), may_alias));
+  typedef int32_t Pairs __attribute__((ext_vector_type(16), aligned(4), may_alias));
+  static RNNPACK_INLINE F load_f16(const uint8_t *p) {
+    constexpr int32_t kExponent = 31 << 23;
+    const M halves = __builtin_convertvector(*static_cast<const Halves *>(static_cast<const void *>(p)), M);
+    const M placed = (halves << 13) & (INT32_MIN | 0x0fffe000);
+    const M endless = (placed & kExponent) == kExponent;
+    return reinterpret_cast<F>(reinterpret_cast<M>(reinterpret_cast<F>(placed) * 0x1p112f) | (endless & 0x7f800000));
+  }
+  static RNNPACK_INLINE void load_bf16(const uint8_t *p, F *even, F *odd) {
+    const M pairs = *static_cast<const Pairs *>(static_cast<const void *>(p));
+    *even = reinterpret_cast<F>(pairs << 16);
+    *odd = reinterpret_cast<F>(pairs & (INT32_MIN >> 15));
+  }
+
   static RNNPACK_INLINE F add(F a, F b) { return a + b; }
   static RNNPACK_INLINE F sub(F a, F b) { return a - b; }
   static RNNPACK_INLINE F mul(F a, F b) { return a * b; }
@@ -53,6 +70,15 @@ struct Vec {
     const F x = load(*p);
     *p += kWidth;
     return x;
+  }
+  static RNNPACK_INLINE F fetch_f16(const uint8_t **p) {
+    const F x = load_f16(*p);
+    *p += kWidth * sizeof(uint16_t);
+    return x;
+  }
+  static RNNPACK_INLINE void fetch_bf16(const uint8_t **p, F *even, F *odd) {
+    load_bf16(*p, even, odd);
+    *p += kWidth * sizeof(uint32_t);
   }
   static RNNPACK_INLINE F broadcast_next(const float **p) {
     const F x = broadcast(*p);

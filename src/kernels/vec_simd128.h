@@ -51,6 +51,20 @@ struct Vec {
     *odd = wasm_i32x4_shuffle(a, b, 1, 3, 5, 7);
   }
 
+  // Numbers of fewer bits, as they lie in panels (panel_types.h). An f16's exponent and mantissa, put where an f32 has them, are
+  // its number times 2^-112, denormals too; infinities and NaNs, whose exponent is all ones, get all of f32's.
+  static RNNPACK_INLINE F load_f16(const uint8_t *p) {
+    const v128_t exponent = wasm_i32x4_splat(31 << 23);
+    const v128_t placed = wasm_v128_and(wasm_i32x4_shl(wasm_i32x4_load16x4(p), 13), wasm_i32x4_splat(INT32_MIN | 0x0fffe000));
+    const v128_t endless = wasm_i32x4_eq(wasm_v128_and(placed, exponent), exponent);
+    return wasm_v128_or(mul(placed, set1(0x1p112f)), wasm_v128_and(endless, wasm_i32x4_splat(0x7f800000)));
+  }
+  static RNNPACK_INLINE void load_bf16(const uint8_t *p, F *even, F *odd) {
+    const v128_t pairs = wasm_v128_load(p);
+    *even = wasm_i32x4_shl(pairs, 16);
+    *odd = wasm_v128_and(pairs, wasm_i32x4_splat(INT32_MIN >> 15));
+  }
+
   static RNNPACK_INLINE F add(F a, F b) { return wasm_f32x4_add(a, b); }
   static RNNPACK_INLINE F sub(F a, F b) { return wasm_f32x4_sub(a, b); }
   static RNNPACK_INLINE F mul(F a, F b) { return wasm_f32x4_mul(a, b); }

@@ -87,6 +87,44 @@ TEST_P(ActBitsTest, AreThoseOfEveryFusedRow) {
   expect_bits(kernel, hash);
 }
 
+class GemmBitsTest : public testing::TestWithParam<const Kernel *> {};
+
+// Of units in their order, so that panels of every width have the same.
+TEST_P(GemmBitsTest, AreThoseOfEveryFusedRow) {
+  const Kernel &kernel = *GetParam();
+  SKIP_UNLESS_CPU_RUNS(kernel);
+  const FlushDenormals flush;
+  const uint32_t units = 37, tiles = (units + kernel.nr - 1) / kernel.nr, fixed = gemm_gates(kernel.family);
+  Hash hash;
+  for (uint32_t gates = fixed; gates <= (kernel.dtype == DType::kF32 ? fixed : 4); ++gates)
+    for (uint32_t rows : {1u, 2u, 3u, 4u, 7u})
+      for (uint32_t k : {1u, 8u, 29u, 64u}) {
+        Random random(gates + rows + k);
+        const Rows a(rows, k, k + 3), out(rows, size_t{tiles} * gates * kernel.nr, 0);
+        std::vector<float> weights(size_t{gates} * units * k);
+        for (size_t i = 0; i < size_t{rows} * k; ++i) a.at(i / k, i % k) = random.uniform(-1.0f, 1.0f);
+        for (float &w : weights) w = stored_as(kernel.dtype, random.uniform(-1.0f, 1.0f));
+        const Rows panels = packed_as(kernel, weights, units, k, gates);
+        GemmArgs args = {};
+        args.a = a.data();
+        args.a_row_bytes = a.stride_bytes();
+        args.panels = panels.data();
+        args.out = out.data();
+        args.out_row_bytes = out.stride_bytes();
+        args.rows = rows;
+        args.k = k;
+        args.gates = static_cast<uint8_t>(gates);
+        args.tile_end = tiles;
+        kernel.gemm(&args);
+        std::vector<float> values;
+        for (size_t m = 0; m < rows; ++m)
+          for (size_t n = 0; n < size_t{gates} * units; ++n)
+            values.push_back(out.at(m, ((n % units / kernel.nr) * gates + n / units) * kernel.nr + n % units % kernel.nr));
+        hash.add(values);
+      }
+  expect_bits(kernel, hash);
+}
+
 std::vector<const Kernel *> fused_rows(KernelFamily first, KernelFamily last) {
   std::vector<const Kernel *> out;
   for (uint32_t family = uint32_t(first); family <= uint32_t(last); ++family)
@@ -95,9 +133,19 @@ std::vector<const Kernel *> fused_rows(KernelFamily first, KernelFamily last) {
   return out;
 }
 
+// Whole sums have tests of their own.
+std::vector<const Kernel *> fused_gemms() {
+  std::vector<const Kernel *> out;
+  for (const Kernel *kernel : fused_rows(KernelFamily::kGemm, KernelFamily::kGemm4))
+    if (kernel->dtype != DType::kI8 && kernel->dtype != DType::kI4) out.push_back(kernel);
+  return out;
+}
+
 // A build without such rows has none of these tests.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RecurBitsTest);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ActBitsTest);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GemmBitsTest);
+INSTANTIATE_TEST_SUITE_P(All, GemmBitsTest, testing::ValuesIn(fused_gemms()), kernel_name);
 INSTANTIATE_TEST_SUITE_P(All, RecurBitsTest, testing::ValuesIn(fused_rows(KernelFamily::kRnnTanh, KernelFamily::kGruOutputGeneric)),
                          kernel_name);
 INSTANTIATE_TEST_SUITE_P(All, ActBitsTest, testing::ValuesIn(fused_rows(KernelFamily::kAct, KernelFamily::kAct)), kernel_name);

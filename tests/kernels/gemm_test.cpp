@@ -1,6 +1,8 @@
 // gemm_test.cpp -- the gemm rows whose sums are in f32: exact on integers, within the bound of a sum on reals, the same bits
 // however the work is cut. Room: tests/kernels. SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <cstring>
+#include <utility>
 
 #include "kernel_support.h"
 #include "pack/layout.h"
@@ -150,6 +152,44 @@ TEST_P(GemmTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
     });
     ASSERT_TRUE(same_bits(whole.values(), cut.values()));
   }
+}
+
+// Denormals, infinities and NaNs too. Only bf16 has denormals of f32, which some CPUs flush and others cannot.
+TEST_P(GemmTest, TakesEveryPatternOf16BitsForItsNumber) {
+  SKIP_UNLESS_CPU_RUNS(*GetParam());
+  const Kernel &kernel = *GetParam(), &ref = *reference_of(kernel);
+  if (kernel.dtype == DType::kF32) return;
+  const size_t kr = kernel.dtype == DType::kBf16 ? 2 : 1;
+  for (const uint32_t gates : {1u, 2u, 3u, 4u})
+    for (const uint32_t rows : {1u, 2u, 3u, 4u}) {
+      // All patterns side by side at one k, zeros at the others.
+      const uint32_t k = 1 + (gates + rows) % 4, at = rows % k;
+      const size_t width = size_t{gates} * kernel.nr, tiles = (65536 + width - 1) / width, places = (k + kr - 1) / kr * kr;
+      std::vector<uint16_t> weights(tiles * places * width);
+      for (size_t n = 0; n < tiles * width; ++n)
+        weights[n / width * places * width + (at / kr * width + n % width) * kr + at % kr] = static_cast<uint16_t>(n);
+      const Rows panels(1, weights.size() / 2, 0, true), a(rows, k, k + 1);
+      std::memcpy(panels.data(), weights.data(), weights.size() * sizeof weights[0]);
+      a.fill(1.0f);
+      const Rows out(rows, tiles * width, 0), want(rows, tiles * width, 0);
+      GemmArgs args = {};
+      args.a = a.data();
+      args.a_row_bytes = a.stride_bytes();
+      args.panels = panels.data();
+      args.rows = rows;
+      args.k = k;
+      args.gates = static_cast<uint8_t>(gates);
+      args.tile_end = static_cast<uint32_t>(tiles);
+      for (const auto &[row, to] : {std::pair(&kernel, &out), std::pair(&ref, &want)}) {
+        args.out = to->data();
+        args.out_row_bytes = to->stride_bytes();
+        row->gemm(&args);
+      }
+      for (float *value : {out.data(), want.data()})
+        for (size_t n = 0; n < rows * tiles * width; ++n)
+          if (std::fpclassify(value[n]) == FP_SUBNORMAL) value[n] = 0.0f;
+      ASSERT_TRUE(same_bits(out.values(), want.values())) << rows << " rows, G" << gates << ", k " << at << " of " << k;
+    }
 }
 
 class FusedGemmTest : public GemmTest {};

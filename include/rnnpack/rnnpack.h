@@ -205,6 +205,7 @@ typedef struct rnnp_session rnnp_session;
 #define RNNP_ISA_AVX512_VNNI (1u << 8)  /* beside RNNP_ISA_AVX512 */
 #define RNNP_ISA_NEON_DOTPROD (1u << 9) /* beside RNNP_ISA_NEON */
 #define RNNP_ISA_AVX_VNNI (1u << 10)    /* beside RNNP_ISA_AVX2, for CPUs without AVX-512 */
+#define RNNP_ISA_NEON_I8MM (1u << 11)   /* beside RNNP_ISA_NEON_DOTPROD: products of matrices of bytes */
 #define RNNP_ISA_REFERENCE_ONLY (1u << 31)
 
 #define RNNP_CACHE_NONE UINT32_MAX /* of l1d_bytes, l2_bytes, l3_bytes: there is no such cache */

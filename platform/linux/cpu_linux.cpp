@@ -23,8 +23,9 @@ namespace {
 uint32_t hwcap_isa() {
   const unsigned long bits = getauxval(AT_HWCAP);
 #if defined(__aarch64__)
-  if (!(bits & (1ul << 1))) return 0;  // ASIMD
-  return RNNP_ISA_NEON | ((bits & (1ul << 20)) ? uint32_t{RNNP_ISA_NEON_DOTPROD} : 0);
+  if (!(bits & (1ul << 1))) return 0;               // ASIMD
+  if (!(bits & (1ul << 20))) return RNNP_ISA_NEON;  // ASIMDDP
+  return RNNP_ISA_NEON | RNNP_ISA_NEON_DOTPROD | ((getauxval(AT_HWCAP2) & (1ul << 13)) ? uint32_t{RNNP_ISA_NEON_I8MM} : 0);
 #elif defined(__arm__)
   if (!(bits & (1ul << 16))) return 0;  // VFPv4
   return RNNP_ISA_VFPV4 | ((bits & (1ul << 12)) ? uint32_t{RNNP_ISA_NEON} : 0);

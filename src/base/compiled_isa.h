@@ -11,7 +11,9 @@
 namespace rnnp {
 
 #if defined(__aarch64__) || (defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA))
-#if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
+#if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_MATMUL_INT8)
+constexpr uint32_t kCompiledIsa = RNNP_ISA_NEON | RNNP_ISA_NEON_DOTPROD | RNNP_ISA_NEON_I8MM;
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
 constexpr uint32_t kCompiledIsa = RNNP_ISA_NEON | RNNP_ISA_NEON_DOTPROD;
 #elif defined(__aarch64__)
 constexpr uint32_t kCompiledIsa = RNNP_ISA_NEON;

@@ -4,10 +4,9 @@
 // no sign; to_float knows which. add_dot adds four k of a vector, or, where kGroups is more than one, add_groups that many times
 // four k of all vectors of a block. kSums is how many I are summed side by side to hide a latency, kMostVectors how many of one
 // row the registers hold beside what is added, kMostRows how many rows share a load, kTurns how often a loop does its work before
-// it looks whether it ends. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Bytes". Whole numbers do not depend on the order of
-// summing, so a block may take k in as many chains as hide the latency of a multiply-add; what follows the sum is two roundings in
-// a fixed order.
-// SPDX-License-Identifier: Apache-2.0
+// it looks whether it ends, kPairs whether blocks of four rows are summed by sum_pairs. Contract: kernels.h, GemmArgs;
+// docs/KERNELS.md, "Bytes". Whole numbers do not depend on the order of summing, so a block may take k in as many chains as hide
+// the latency of a multiply-add; what follows the sum is two roundings in a fixed order. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_GEMM_I8_BODY_H_
 #define RNNPACK_KERNELS_GEMM_I8_BODY_H_
 
@@ -150,9 +149,20 @@ RNNPACK_NOINLINE void byte_block(const ByteBlock &b) {
   finish_block<kMr, kVectors>(b, sum[0]);
 }
 
+// Where two rows are multiplied by two units at once.
+template <class Words, int kVectors>
+RNNPACK_NOINLINE void pair_block(const ByteBlock &b) {
+  I sum[4][kVectors];
+  const uint8_t *const a[4] = {b.rows.bytes(b.row), b.rows.bytes(b.row + 1), b.rows.bytes(b.row + 2), b.rows.bytes(b.row + 3)};
+  Words::sum_pairs(sum, a, b.panel, b.panel_k, b.groups);
+  finish_block<4, kVectors>(b, sum);
+}
+
 template <int kVectors>
 RNNPACK_INLINE size_t byte_rows(const ByteBlock &b, size_t left) {
-  if constexpr (Int::kMostRows >= 4) {
+  if constexpr (Int::kPairs != 0) {
+    if (left >= 4) return pair_block<Int, kVectors>(b), 4;
+  } else if constexpr (Int::kMostRows >= 4) {
     if (left >= 4) return byte_block<4, kVectors>(b), 4;
   }
   if constexpr (Int::kMostRows >= 2) {

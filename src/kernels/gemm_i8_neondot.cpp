@@ -11,21 +11,7 @@ namespace rnnp {
 namespace {
 
 struct Int : ByteDot {
-  static constexpr int kMostRows = 4, kSums = 8, kMostVectors = 4, kTurns = 1, kGroups = 4;
-
-  template <int kGroup, int kVectors>
-  static RNNPACK_INLINE void add_lane(I (&sum)[kVectors], int8x16_t factors, const uint8_t *panel) {
-    RNNPACK_UNROLL
-    for (int v = 0; v < kVectors; ++v) sum[v] = vdotq_laneq_s32(sum[v], bytes_at(panel + v * 16), factors, kGroup);
-  }
-  template <int kVectors>
-  static RNNPACK_INLINE void add_groups(I (&sum)[kVectors], const uint8_t *a, const uint8_t *panel, size_t panel_k) {
-    const int8x16_t factors = bytes_at(a);
-    add_lane<0>(sum, factors, panel);
-    add_lane<1>(sum, factors, panel + panel_k);
-    add_lane<2>(sum, factors, panel + 2 * panel_k);
-    add_lane<3>(sum, factors, panel + 3 * panel_k);
-  }
+  static constexpr int kMostRows = 4, kSums = 8, kMostVectors = 4, kTurns = 1, kGroups = 4, kPairs = 0;
 };
 
 }  // namespace

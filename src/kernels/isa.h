@@ -25,6 +25,9 @@
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && !defined(RNNPACK_HAVE_NEONDOT)
 #define RNNPACK_HAVE_NEONDOT 1
 #endif
+#if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_MATMUL_INT8) && !defined(RNNPACK_HAVE_I8MM)
+#define RNNPACK_HAVE_I8MM 1
+#endif
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && !defined(RNNPACK_HAVE_MVE)
 #define RNNPACK_HAVE_MVE 1
 #endif

@@ -110,6 +110,7 @@ uint32_t cpu_isa_bits() {
 #elif defined(__aarch64__) && defined(__linux__)
   bits |= kCompiledIsa;
   if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) bits |= RNNP_ISA_NEON_DOTPROD;
+  if ((bits & RNNP_ISA_NEON_DOTPROD) && (getauxval(AT_HWCAP2) & HWCAP2_I8MM)) bits |= RNNP_ISA_NEON_I8MM;
 #elif defined(__riscv) && defined(__linux__)
   bits |= kCompiledIsa;
   if (vectors_execute()) bits |= RNNP_ISA_RVV;

@@ -60,7 +60,11 @@ RNNPACK_NOINLINE void rows_apart(const GemmArgs *args) {
 
 // --- A window that slides by one element: its rows lie in the lanes as they are ----------------------------------------------
 
-constexpr uint32_t kSliding = 2 * kWidth;  // rows at once: the chains of one vector would be too few
+// Rows at once, in vectors: the chains of fewer would not hide the latency of a multiply-add.
+constexpr int kSlidingVectors = 2;
+constexpr int most_sliding_vectors(int units) {
+  return units > 2 ? kSlidingVectors : 2 * kSlidingVectors;
+}
 
 // Columns one after another become rows one after another.
 template <class V>
@@ -92,29 +96,44 @@ RNNPACK_INLINE void store_columns(float *out, size_t row_bytes, const F (&column
   for (int u = 0; u < kUnits; ++u) store_column(out + u, row_bytes, column[u]);
 }
 
-// There are kSliding rows and more.
-template <int kRow, class V, int kUnits>
-RNNPACK_NOINLINE void sliding_rows(const GemmArgs *args) {
-  const uint32_t last = args->rows - kSliding;
-  for (uint32_t next = 0; next < args->rows; next += kSliding) {
+// There are kVectors vectors of rows and more.
+template <int kRow, class V, int kUnits, int kVectors>
+RNNPACK_NOINLINE void sliding_vectors(const GemmArgs *args) {
+  constexpr uint32_t kRows = kVectors * kWidth;
+  const uint32_t last = args->rows - kRows;
+  for (uint32_t next = 0; next < args->rows; next += kRows) {
     const uint32_t row = next < last ? next : last;
     const float *a = args->a + row, *panel = static_cast<const float *>(args->panels);
-    F sum[2][kUnits];
+    F sum[kVectors][kUnits];
     RNNPACK_UNROLL
-    for (int u = 0; u < kUnits; ++u) sum[0][u] = sum[1][u] = Vec::set1(args->start != nullptr ? args->start[u] : 0.0f);
+    for (int i = 0; i < kVectors * kUnits; ++i)
+      sum[i / kUnits][i % kUnits] = Vec::set1(args->start != nullptr ? args->start[i % kUnits] : 0.0f);
     for (size_t i = 0; i < args->k; ++i, panel += kRow) {
-      const F column[2] = {Vec::load(a + i), Vec::load(a + i + kWidth)};
+      F weight[kUnits];
       RNNPACK_UNROLL
-      for (int u = 0; u < kUnits; ++u) {
-        const F weight = Vec::broadcast(panel + u);
-        sum[0][u] = Vec::fma(column[0], weight, sum[0][u]);
-        sum[1][u] = Vec::fma(column[1], weight, sum[1][u]);
+      for (int u = 0; u < kUnits; ++u) weight[u] = Vec::broadcast(panel + u);
+      RNNPACK_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const F column = Vec::load(a + i + v * kWidth);
+        RNNPACK_UNROLL
+        for (int u = 0; u < kUnits; ++u) sum[v][u] = Vec::fma(column, weight[u], sum[v][u]);
       }
     }
     float *out = offset_bytes(args->out, row * args->out_row_bytes);
-    store_columns<V>(out, args->out_row_bytes, sum[0]);
-    store_columns<V>(offset_bytes(out, kWidth * args->out_row_bytes), args->out_row_bytes, sum[1]);
+    RNNPACK_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      store_columns<V>(out, args->out_row_bytes, sum[v]);
+      out = offset_bytes(out, kWidth * args->out_row_bytes);
+    }
   }
+}
+
+// There are kSlidingVectors vectors of rows and more.
+template <int kRow, class V, int kUnits>
+void sliding_rows(const GemmArgs *args) {
+  constexpr int kMost = most_sliding_vectors(kUnits);
+  if (args->rows < uint32_t{kMost * kWidth}) return sliding_vectors<kRow, V, kUnits, kSlidingVectors>(args);
+  sliding_vectors<kRow, V, kUnits, kMost>(args);
 }
 
 // Returns how many rows are done: all, or none where they are too few.
@@ -123,7 +142,7 @@ RNNPACK_INLINE uint32_t few_units(const GemmArgs *args) {
   constexpr void (*kBySlide[])(const GemmArgs *) = {sliding_rows<kRow, V, 1>, sliding_rows<kRow, V, 2>, sliding_rows<kRow, V, 3>,
                                                     sliding_rows<kRow, V, 4>};
   if (args->rows < kWidth) return 0;
-  const bool slides = args->a_row_bytes == sizeof(float) && args->rows >= kSliding;
+  const bool slides = args->a_row_bytes == sizeof(float) && args->rows >= uint32_t{kSlidingVectors * kWidth};
   slides ? kBySlide[args->units - 1](args) : rows_apart<kRow, V>(args);
   return args->rows;
 }

@@ -6,39 +6,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/bytes.h"
+#include "ops/four_floats.h"
 
 namespace rnnp {
 
-#if defined(__SSE2__) || defined(__ARM_NEON) || defined(__wasm_simd128__)
-
-using FourFloats = float __attribute__((vector_size(16)));
-
-#if defined(__clang__) || __GNUC__ >= 12
-#define RNNPACK_PICK(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
-#else
-#define RNNPACK_PICK(a, b, i, j, k, l) __builtin_shuffle(a, b, (int __attribute__((vector_size(16)))){i, j, k, l})
-#endif
-
-inline FourFloats load_four(const float *from) {
-  FourFloats four;
-  copy_bytes(&four, from, sizeof four);
-  return four;
-}
+#if RNNPACK_FOUR_FLOATS
 
 // Four rows of four.
 inline void turn_four(const float *x, ptrdiff_t x_row, float *y, ptrdiff_t y_row) {
   const FourFloats a = load_four(x), b = load_four(x + x_row), c = load_four(x + 2 * x_row), d = load_four(x + 3 * x_row);
-  const FourFloats ab = RNNPACK_PICK(a, b, 0, 4, 1, 5), cd = RNNPACK_PICK(c, d, 0, 4, 1, 5);
-  const FourFloats ab2 = RNNPACK_PICK(a, b, 2, 6, 3, 7), cd2 = RNNPACK_PICK(c, d, 2, 6, 3, 7);
-  const FourFloats rows[4] = {RNNPACK_PICK(ab, cd, 0, 1, 4, 5), RNNPACK_PICK(ab, cd, 2, 3, 6, 7),
-                              RNNPACK_PICK(ab2, cd2, 0, 1, 4, 5), RNNPACK_PICK(ab2, cd2, 2, 3, 6, 7)};
+  const FourFloats ab = RNNPACK_FOUR_OF(a, b, 0, 4, 1, 5), cd = RNNPACK_FOUR_OF(c, d, 0, 4, 1, 5);
+  const FourFloats ab2 = RNNPACK_FOUR_OF(a, b, 2, 6, 3, 7), cd2 = RNNPACK_FOUR_OF(c, d, 2, 6, 3, 7);
+  const FourFloats rows[4] = {RNNPACK_FOUR_OF(ab, cd, 0, 1, 4, 5), RNNPACK_FOUR_OF(ab, cd, 2, 3, 6, 7),
+                              RNNPACK_FOUR_OF(ab2, cd2, 0, 1, 4, 5), RNNPACK_FOUR_OF(ab2, cd2, 2, 3, 6, 7)};
   for (const FourFloats &row : rows) {
-    copy_bytes(y, &row, sizeof row);
+    store_four(y, row);
     y += y_row;
   }
 }
-#undef RNNPACK_PICK
 constexpr ptrdiff_t kTurned = 4;
 
 #else

@@ -2,10 +2,8 @@
 // cpuinfo_initialize is idempotent and thread-safe; it may use the C heap once per process, which is why it lives here.
 // SPDX-License-Identifier: Apache-2.0
 #include <cpuinfo.h>
-#if defined(__aarch64__) && defined(__linux__)
-#include <sys/auxv.h>
-#endif
 
+#include "platform/linux/hwcap_aarch64.h"
 #include "platform/platform.h"
 #include "platform/x86/cpuid_x86.h"
 #include "rnnpack/rnnpack.h"
@@ -26,8 +24,7 @@ CpuFacts platform_cpu() {
   if (cpuinfo_has_arm_neon_fma()) facts.isa |= RNNP_ISA_NEON;
   if ((facts.isa & RNNP_ISA_NEON) && cpuinfo_has_arm_neon_dot()) facts.isa |= RNNP_ISA_NEON_DOTPROD;
 #if defined(__aarch64__) && defined(__linux__)
-  // cpuinfo 0.0~2022 knows none; the bit is fixed by the kernel's ABI.
-  if ((facts.isa & RNNP_ISA_NEON_DOTPROD) && (getauxval(AT_HWCAP2) & (1ul << 13))) facts.isa |= RNNP_ISA_NEON_I8MM;
+  if ((facts.isa & RNNP_ISA_NEON_DOTPROD) && has_i8mm()) facts.isa |= RNNP_ISA_NEON_I8MM;
 #endif
   const cpuinfo_cache *l1 = cpuinfo_get_l1d_cache(0);
   const cpuinfo_cache *l2 = cpuinfo_get_l2_cache(0);

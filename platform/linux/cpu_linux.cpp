@@ -4,6 +4,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "platform/linux/hwcap_aarch64.h"
 #include "platform/platform.h"
 #include "platform/x86/cpuid_x86.h"
 #include "rnnpack/rnnpack.h"
@@ -25,7 +26,7 @@ uint32_t hwcap_isa() {
 #if defined(__aarch64__)
   if (!(bits & (1ul << 1))) return 0;               // ASIMD
   if (!(bits & (1ul << 20))) return RNNP_ISA_NEON;  // ASIMDDP
-  return RNNP_ISA_NEON | RNNP_ISA_NEON_DOTPROD | ((getauxval(AT_HWCAP2) & (1ul << 13)) ? uint32_t{RNNP_ISA_NEON_I8MM} : 0);
+  return RNNP_ISA_NEON | RNNP_ISA_NEON_DOTPROD | (has_i8mm() ? uint32_t{RNNP_ISA_NEON_I8MM} : 0);
 #elif defined(__arm__)
   if (!(bits & (1ul << 16))) return 0;  // VFPv4
   return RNNP_ISA_VFPV4 | ((bits & (1ul << 12)) ? uint32_t{RNNP_ISA_NEON} : 0);

@@ -7,7 +7,7 @@
 #define RNNPACK_KERNELS_CONV_PLANES_BODY_H_
 
 #include "kernels/plane_lines.h"
-#include "kernels/rows_body.h"
+#include "kernels/unit_sums_body.h"
 
 namespace rnnp {
 namespace {
@@ -27,8 +27,6 @@ struct PutVectors {
   }
 };
 
-// Of a block. Fewer units where no more are left, or where a tile holds no more.
-constexpr uint32_t kMostPlaneUnits = Vec::kRegisters >= 32 ? 8 : kPlaneUnits;
 constexpr uint32_t kMostPlaneVectors = Vec::kRegisters >= 32 ? 3 : 2;
 
 // A vector of positions.
@@ -58,8 +56,7 @@ RNNPACK_INLINE void store_planes(const ConvPlanesArgs &t, uint32_t unit, const P
   for (uint32_t u = 0; u < units && unit + u < t.unit_end; ++u) {
     for (uint32_t v = 0; v < vectors; ++v, from += kWidth) {
       float *y = places[v].y + (unit + u) * t.y_plane;
-      places[v].columns < uint32_t{kWidth} ? Vec::store_first(y, Vec::load(from), places[v].columns)
-                                           : Vec::store(y, Vec::load(from));
+      store_up_to(y, Vec::load(from), places[v].columns);
     }
   }
 }
@@ -70,29 +67,19 @@ RNNPACK_INLINE void add_tap(const float *const (&from)[kVectors], uint32_t tap, 
   F x[kVectors];
   RNNPACK_UNROLL
   for (uint32_t v = 0; v < kVectors; ++v) x[v] = Vec::load(from[v] + tap);
-  RNNPACK_UNROLL
-  for (uint32_t u = 0; u < kUnits; ++u) {
-    const F weight = Vec::broadcast(weights + u);
-    RNNPACK_UNROLL
-    for (uint32_t v = 0; v < kVectors; ++v) acc[u][v] = Vec::fma(x[v], weight, acc[u][v]);
-  }
+  add_products(x, weights, acc);
 }
 
 template <uint32_t kUnits, uint32_t kVectors>
 RNNPACK_NOINLINE void plane_block(const ConvPlanesArgs &t, uint32_t unit, const PlanePlace *places) {
   F acc[kUnits][kVectors];
-  RNNPACK_UNROLL
-  for (uint32_t u = 0; u < kUnits; ++u) {
-    const F start = t.start != nullptr ? Vec::broadcast(t.start + unit + u) : Vec::set1(0.0f);
-    RNNPACK_UNROLL
-    for (uint32_t v = 0; v < kVectors; ++v) acc[u][v] = start;
-  }
+  begin_sums(t.start != nullptr ? t.start + unit : nullptr, acc);
   const float *from[kVectors];
   RNNPACK_UNROLL
   for (uint32_t v = 0; v < kVectors; ++v) from[v] = places[v].x;
   const float *weights = t.panels + size_t{unit / t.nr} * t.k * t.nr + unit % t.nr;
   // Most of the work is the largest block's.
-  if constexpr (kUnits == kMostPlaneUnits && kVectors == kMostPlaneVectors) {
+  if constexpr (kUnits == kMostUnits && kVectors == kMostPlaneVectors) {
     RNNPACK_UNROLL_4
     for (uint32_t k = 0; k < t.k; ++k, weights += t.nr) add_tap<kUnits, kVectors>(from, t.taps[k], weights, acc);
   } else {
@@ -112,10 +99,9 @@ RNNPACK_NOINLINE void plane_block(const ConvPlanesArgs &t, uint32_t unit, const 
 template <uint32_t kVectors>
 RNNPACK_INLINE void plane_units(const ConvPlanesArgs &t, const PlanePlace *places) {
   for (uint32_t unit = t.unit_begin; unit < t.unit_end;) {
-    const uint32_t left = t.unit_end - unit, in_tile = t.nr - unit % t.nr;
-    if (kMostPlaneUnits > kPlaneUnits && left > kPlaneUnits && in_tile >= kMostPlaneUnits) {
-      plane_block<kMostPlaneUnits, kVectors>(t, unit, places);
-      unit += kMostPlaneUnits;
+    if (takes_most_units(t.unit_end - unit, t.nr - unit % t.nr)) {
+      plane_block<kMostUnits, kVectors>(t, unit, places);
+      unit += kMostUnits;
     } else {
       plane_block<kPlaneUnits, kVectors>(t, unit, places);
       unit += kPlaneUnits;

@@ -7,7 +7,7 @@
 #ifndef RNNPACK_KERNELS_CONV_WINOGRAD_BODY_H_
 #define RNNPACK_KERNELS_CONV_WINOGRAD_BODY_H_
 
-#include "kernels/rows_body.h"
+#include "kernels/unit_sums_body.h"
 #include "kernels/winograd_block.h"
 
 namespace rnnp {
@@ -18,10 +18,6 @@ static_assert(kWidth <= kWinogradSlack, "a vector is stored that is longer than 
 RNNPACK_INLINE F load_up_to(const float *p, uint32_t n) {
   if (n >= uint32_t{kWidth}) return Vec::load(p);
   return n == 0 ? Vec::set1(0.0f) : Vec::load_first(p, n);
-}
-RNNPACK_INLINE void store_up_to(float *p, F x, uint32_t n) {
-  if (n >= uint32_t{kWidth}) return Vec::store(p, x);
-  if (n != 0) Vec::store_first(p, x, n);
 }
 
 // --- x: frame and points -----------------------------------------------------------------------------------------------------
@@ -104,7 +100,6 @@ void make_points(const ConvWinogradArgs &t, const WinogradBlock &b, float *frame
 
 // --- Products of a point -----------------------------------------------------------------------------------------------------
 
-constexpr uint32_t kMostPointUnits = Vec::kRegisters >= 32 ? 8 : kPlaneUnits;
 constexpr uint32_t kMostPointVectors = 2;
 
 // Some units of some vectors of tiles.
@@ -120,26 +115,16 @@ RNNPACK_INLINE void add_channel(const float *v, const float *weights, F (&acc)[k
   F x[kVectors];
   RNNPACK_UNROLL
   for (uint32_t n = 0; n < kVectors; ++n) x[n] = Vec::load(v + n * uint32_t{kWidth});
-  RNNPACK_UNROLL
-  for (uint32_t u = 0; u < kUnits; ++u) {
-    const F weight = Vec::broadcast(weights + u);
-    RNNPACK_UNROLL
-    for (uint32_t n = 0; n < kVectors; ++n) acc[u][n] = Vec::fma(x[n], weight, acc[u][n]);
-  }
+  add_products(x, weights, acc);
 }
 
 template <uint32_t kUnits, uint32_t kVectors>
 RNNPACK_INLINE void add_points(const PointSums &s) {
   F acc[kUnits][kVectors];
-  RNNPACK_UNROLL
-  for (uint32_t u = 0; u < kUnits; ++u) {
-    const F start = s.start != nullptr ? Vec::broadcast(s.start + u) : Vec::set1(0.0f);
-    RNNPACK_UNROLL
-    for (uint32_t n = 0; n < kVectors; ++n) acc[u][n] = start;
-  }
+  begin_sums(s.start, acc);
   const float *v = s.v, *weights = s.weights;
   // Most of the work is the largest block's.
-  if constexpr (kUnits == kMostPointUnits && kVectors == kMostPointVectors) {
+  if constexpr (kUnits == kMostUnits && kVectors == kMostPointVectors) {
     RNNPACK_UNROLL_4
     for (uint32_t c = 0; c < s.channels; ++c, v += s.step, weights += s.nr) add_channel<kUnits, kVectors>(v, weights, acc);
   } else {
@@ -178,9 +163,9 @@ void make_sums(const ConvWinogradArgs &t, const WinogradBlock &b, uint32_t unit,
                            t.channels,
                            t.nr,
                            b.step()};
-      const bool many = kMostPointUnits > kPlaneUnits && count - u > kPlaneUnits && t.nr - u >= kMostPointUnits;
-      many ? add_tiles<kMostPointUnits>(s, b.tiles()) : add_tiles<kPlaneUnits>(s, b.tiles());
-      u += many ? kMostPointUnits : kPlaneUnits;
+      const bool many = takes_most_units(count - u, t.nr - u);
+      many ? add_tiles<kMostUnits>(s, b.tiles()) : add_tiles<kPlaneUnits>(s, b.tiles());
+      u += many ? kMostUnits : kPlaneUnits;
     }
   }
 }

@@ -87,9 +87,16 @@ bool lies_in_planes(const Model &m, const BlobNode &node) {
 bool has_winograd_weights(const Model &m, const BlobNode &node) {
   if (!lies_in_planes(m, node)) return false;
   const AttrConv &a = *m.attr<AttrConv>(node);
-  // Windows of 4 x 4 have as many weights.
-  return a.window.kernel[0] == 3 && a.window.kernel[1] == 3 && a.matrix < m.matrices.count &&
-         m.matrix(a.matrix).shape.k == uint64_t{kWinogradPoints} * a.in_channels;
+  return a.matrix < m.matrices.count &&
+         are_winograd_points(a.window.kernel[0], a.window.kernel[1], a.in_channels, m.matrix(a.matrix).shape.k);
+}
+
+rnnp_status check_planes(const Model &m, const AttrConv &a, uint32_t k) {
+  if (a.groups != 1 || a.time_taps != 1 || a.lead != 0 || a.state != kNone) return RNNP_E_BLOB_CORRUPT;
+  if (!m.has_matrix(a.matrix, 1, a.out_channels, k, 1)) return RNNP_E_BLOB_CORRUPT;
+  const PanelFormat &format = m.matrix(a.matrix).format;
+  if (format.weight != DType::kF32 || format.nr % kPlaneUnits != 0 || is_sparse(format)) return RNNP_E_BLOB_CORRUPT;
+  return a.bias == kNone || m.vector_fits(a.bias, m.matrix(a.matrix), 1) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
 NodeCosts conv_costs(const Model &m, const BlobNode &node) {

@@ -24,6 +24,9 @@ NodeCosts conv_costs(const Model &m, const BlobNode &node);
 // Everything in the attributes but the layout of the weights: window, time taps, state, kinds of x and y, activation.
 rnnp_status check_conv(const Model &m, const BlobNode &node, const AttrConv *a);
 
+// What lies_in_planes asks for beside that: nothing of other steps, f32 weights of `k` for each unit.
+rnnp_status check_planes(const Model &m, const AttrConv &a, uint32_t k);
+
 // Taps of the whole kernel times channels of one group; at most kWindowMost after check_conv.
 inline uint32_t conv_depth(const AttrConv &a) {
   return a.time_taps * a.window.kernel[0] * a.window.kernel[1] * a.in_channels;

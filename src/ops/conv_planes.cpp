@@ -36,12 +36,8 @@ rnnp_status check(const Model &m, const BlobNode &n) {
   if (status != RNNP_OK) return status;
   const BlobWindow &w = a->window;
   const uint64_t copied = uint64_t{reach(w, 0)} * reach(w, 1);
-  if (copied > kWindowMost / a->in_channels) return RNNP_E_BLOB_CORRUPT;
-  if (a->groups != 1 || a->time_taps != 1 || a->lead != 0 || a->state != kNone || w.stride[1] != 1) return RNNP_E_BLOB_CORRUPT;
-  if (!m.has_matrix(a->matrix, 1, a->out_channels, conv_depth(*a), 1)) return RNNP_E_BLOB_CORRUPT;
-  const PanelFormat &format = m.matrix(a->matrix).format;
-  if (format.weight != DType::kF32 || format.nr % kPlaneUnits != 0 || is_sparse(format)) return RNNP_E_BLOB_CORRUPT;
-  return a->bias == kNone || m.vector_fits(a->bias, m.matrix(a->matrix), 1) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+  if (copied > kWindowMost / a->in_channels || w.stride[1] != 1) return RNNP_E_BLOB_CORRUPT;
+  return check_planes(m, *a, conv_depth(*a));
 }
 
 // Where x's lines lie in those with the padding's zeros: what is behind one and before the next is one stretch of zeros.

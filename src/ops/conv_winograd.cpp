@@ -35,11 +35,7 @@ rnnp_status check(const Model &m, const BlobNode &n) {
   const rnnp_status status = check_conv(m, n, a);
   if (status != RNNP_OK) return status;
   if (!windows_fit(a->window) || a->in_channels > kMostChannels) return RNNP_E_BLOB_CORRUPT;
-  if (a->groups != 1 || a->time_taps != 1 || a->lead != 0 || a->state != kNone) return RNNP_E_BLOB_CORRUPT;
-  if (!m.has_matrix(a->matrix, 1, a->out_channels, kWinogradPoints * a->in_channels, 1)) return RNNP_E_BLOB_CORRUPT;
-  const PanelFormat &format = m.matrix(a->matrix).format;
-  if (format.weight != DType::kF32 || format.nr % kPlaneUnits != 0 || is_sparse(format)) return RNNP_E_BLOB_CORRUPT;
-  return a->bias == kNone || m.vector_fits(a->bias, m.matrix(a->matrix), 1) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+  return check_planes(m, *a, kWinogradPoints * a->in_channels);
 }
 
 // A product of a point counts for four results.

@@ -292,17 +292,6 @@ uint32_t BlobBuilder::add_winograd(uint32_t x, rnnp::AttrConv a, uint32_t out_el
   return add_convolution(x, a, out_elems, false, true);
 }
 
-// [out][3][3][in] as [out][16][in].
-static std::vector<double> winograd_points(const std::vector<double> &w, uint32_t outputs, uint32_t in) {
-  std::vector<double> points;
-  for (uint32_t o = 0; o < outputs; ++o) {
-    for (uint32_t p = 0; p < rnnp::kWinogradPoints; ++p) {
-      for (uint32_t i = 0; i < in; ++i) points.push_back(rnnp::winograd_point(&w[o * 9 * in + i], in, p));
-    }
-  }
-  return points;
-}
-
 uint32_t BlobBuilder::add_convolution(uint32_t x, rnnp::AttrConv a, uint32_t out_elems, bool depthwise, bool winograd) {
   ConvLayer layer;
   const uint32_t depth = a.time_taps * a.window.kernel[0] * a.window.kernel[1] * a.in_channels, outputs = a.groups * a.out_channels;
@@ -318,8 +307,12 @@ uint32_t BlobBuilder::add_convolution(uint32_t x, rnnp::AttrConv a, uint32_t out
     states_[a.state].words = 1;
   }
   std::vector<float> w, bias;
-  const std::vector<double> stored = winograd ? winograd_points(layer.w, outputs, a.in_channels) : layer.w;
   const uint32_t stored_depth = winograd ? rnnp::kWinogradPoints * a.in_channels : depth;
+  std::vector<double> stored = layer.w;
+  if (winograd) {
+    stored.resize(size_t{outputs} * stored_depth);
+    rnnp::put_winograd_points(layer.w.data(), outputs, a.in_channels, stored.data());
+  }
   const uint32_t matrices = depthwise ? 1 : a.groups, units = outputs / matrices, kept = nr_;
   if (depthwise) nr_ = units;
   for (uint32_t g = 0; g < matrices; ++g) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "compiler/cli/blob_view.h"
+#include "pack/winograd.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -65,8 +66,8 @@ std::string conv_text(const Json &attr, const Json &matrices) {
   if (attr["groups"] != 1) text += ", " + attr["groups"].dump() + " groups";
   if (attr["y_plane"] != 0) text += ", channel by channel";
   const size_t matrix = attr["matrix"];
-  if (attr["y_plane"] != 0 && attr["kernel"] == Json({3, 3}) && matrix < matrices.size() &&
-      matrices[matrix]["k"] == 16 * attr["in_channels"].get<uint64_t>())
+  if (attr["y_plane"] != 0 && matrix < matrices.size() &&
+      are_winograd_points(attr["kernel"][0], attr["kernel"][1], attr["in_channels"], matrices[matrix]["k"]))
     text += ", by F(2x2, 3x3)";
   return text + (attr["bias"].is_null() ? "" : ", bias") + ", " + act_text(attr["activation"]);
 }

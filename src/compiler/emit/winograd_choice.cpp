@@ -45,13 +45,9 @@ void choose_winograd(Graph *graph) {
 }
 
 std::vector<float> winograd_weights(const Conv &conv) {
-  const uint32_t in = conv.shape.in_channels;
-  std::vector<float> points;
-  for (uint32_t o = 0; o < conv.shape.out_channels; ++o) {
-    for (uint32_t p = 0; p < kWinogradPoints; ++p) {
-      for (uint32_t i = 0; i < in; ++i) points.push_back(winograd_point(&conv.w[size_t{o} * kTaps * in + i], in, p));
-    }
-  }
+  const AttrConv &a = conv.shape;
+  std::vector<float> points(size_t{a.out_channels} * kWinogradPoints * a.in_channels);
+  put_winograd_points(conv.w.data(), a.out_channels, a.in_channels, points.data());
   return points;
 }
 

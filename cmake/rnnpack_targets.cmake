@@ -87,6 +87,11 @@ function(rnnpack_see_layers name)
   endforeach()
 endfunction()
 
+# rnnpack_unity(<target>): its files are compiled several at a time. What they include costs more than what they say.
+function(rnnpack_unity name)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${RNNPACK_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
 # rnnpack_host_target(<target> [LAYERS ...]): a host program or test, with the layers it may include.
 function(rnnpack_host_target name)
   cmake_parse_arguments(arg "" "" "LAYERS" ${ARGN})

@@ -21,7 +21,7 @@
 namespace rnnp::compiler {
 namespace {
 
-struct Options {
+struct CompileArguments {
   std::string model, output, target = "generic", c_name, sparse = "keep", winograd = "auto";
   QuantizerOptions quantizer;
   uint32_t chunk_steps = 0, stream_steps = 0, max_steps = 100;
@@ -30,7 +30,7 @@ struct Options {
 };
 
 // Little memory on a microcontroller, a few steps per input GEMM elsewhere.
-uint32_t chunk_steps_of(const Options &options) {
+uint32_t chunk_steps_of(const CompileArguments &options) {
   if (options.chunk_steps != 0) return options.chunk_steps;
   if (options.stream_steps != 0) return options.stream_steps;
   return panel_width(options.target) == 4 ? 1 : 16;
@@ -61,7 +61,7 @@ std::string flags_of(const ModelOptions &options) {
   return text;
 }
 
-std::string next_of(const Options &options, const Graph &graph) {
+std::string next_of(const CompileArguments &options, const Graph &graph) {
   if (options.output.empty()) return "build " + options.c_name + (options.one_file ? ".cpp" : ".c") + " into the program";
   std::string inputs;
   for (const Io &input : graph.inputs) {
@@ -73,7 +73,7 @@ std::string next_of(const Options &options, const Graph &graph) {
 }
 
 // What was made, how it may be streamed, what to do with it.
-std::string summary_of(const Compiled &compiled, const Options &options) {
+std::string summary_of(const Compiled &compiled, const CompileArguments &options) {
   const std::string &name = options.output.empty() ? options.c_name : options.output;
   const Graph &graph = compiled.graph;
   const auto has_steps = [](const Io &io) { return std::find(io.dims.begin(), io.dims.end(), RNNP_DIM_STEPS) != io.dims.end(); };
@@ -89,7 +89,7 @@ std::string summary_of(const Compiled &compiled, const Options &options) {
   return text + "next: " + next_of(options, graph) + "\n";
 }
 
-Compiled compiled_or_what_helps(const OnnxModel &model, const Options &options, const CompileOptions &how) {
+Compiled compiled_or_what_helps(const OnnxModel &model, const CompileArguments &options, const CompileOptions &how) {
   try {
     return compile_model(model, how);
   } catch (const ModelError &refusal) {
@@ -97,7 +97,7 @@ Compiled compiled_or_what_helps(const OnnxModel &model, const Options &options, 
   }
 }
 
-int run(const Options &options) {
+int run(const CompileArguments &options) {
   if (options.output.empty() && options.c_name.empty()) throw UsageError("nothing to write: give -o FILE or --emit-c NAME");
   if (options.one_file && options.c_name.empty()) throw UsageError("--one-file is said with --emit-c NAME");
   const std::string code = options.c_name + (options.one_file ? ".cpp" : ".c");
@@ -142,7 +142,7 @@ int list_operators() {
 }  // namespace
 
 void add_compile(CLI::App *app, Action *action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompileArguments>();
   CLI::App *command = app->add_subcommand("compile", "Compile an ONNX model into a blob");
   command->add_option("model", options->model, "model.onnx; weights in a file of their own (model.onnx.data) are found beside it")
       ->required();

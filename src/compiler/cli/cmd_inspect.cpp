@@ -18,7 +18,7 @@
 namespace rnnp::compiler {
 namespace {
 
-struct Options {
+struct InspectArguments {
   std::string blob, onnx, svg, cuda, cuda_weights = "f32";
   bool json = false, memory = false, plan = false;
   PlanMachine machine;
@@ -26,7 +26,7 @@ struct Options {
 };
 
 // What the compiler decided of the file's axes when it made the blob.
-std::string decided_axes(const Options &options, const nlohmann::ordered_json &document) {
+std::string decided_axes(const InspectArguments &options, const nlohmann::ordered_json &document) {
   const auto model = load_model(options.onnx, options.graph);
   const Graph graph = compile_graph(*model, {"generic", state_pairs(options.graph)});
   char id[20];
@@ -47,7 +47,7 @@ nlohmann::ordered_json document_of(const std::string &path, const AlignedBytes &
   }
 }
 
-int run(const Options &options) {
+int run(const InspectArguments &options) {
   if (!options.svg.empty()) check_distinct({options.blob}, {options.svg});
   const std::vector<uint8_t> bytes = read_file(options.blob);
   const AlignedBytes blob(bytes.size(), 64);
@@ -76,7 +76,7 @@ int run(const Options &options) {
 }  // namespace
 
 void add_inspect(CLI::App *app, Action *action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectArguments>();
   CLI::App *command = app->add_subcommand("inspect", "Show what a blob holds");
   command->add_option("model", options->blob, "model.rnnp")->required();
   command->add_option("--onnx", options->onnx,

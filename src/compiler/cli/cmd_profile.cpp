@@ -14,7 +14,7 @@
 namespace rnnp::compiler {
 namespace {
 
-struct Options {
+struct ProfileArguments {
   std::string blob;
   ProfileTask task;
   bool json = false;
@@ -47,7 +47,7 @@ void print_table(const nlohmann::ordered_json &document) {
               us / steps);
 }
 
-int run(Options options) {
+int run(ProfileArguments options) {
   const std::unique_ptr<OpenedBlob> blob = open_blob(options.blob);
   rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
   rnnp_model_info(&blob->model, &facts);
@@ -66,7 +66,7 @@ int run(Options options) {
 }  // namespace
 
 void add_profile(CLI::App *app, Action *action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ProfileArguments>();
   CLI::App *command = app->add_subcommand("profile", "Time each node of a blob on this machine, on one thread");
   command->add_option("model", options->blob, "model.rnnp")->required();
   command->add_option("--steps", options->task.steps, "of one call; left out: those it was compiled for (--stream), or 100")

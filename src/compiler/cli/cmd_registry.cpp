@@ -11,12 +11,12 @@
 namespace rnnp::compiler {
 namespace {
 
-struct Options {
+struct RegistryArguments {
   std::vector<std::string> blobs;
   std::string output;
 };
 
-int run(const Options &options) {
+int run(const RegistryArguments &options) {
   check_distinct(options.blobs, {options.output});
   std::vector<std::unique_ptr<OpenedBlob>> blobs;
   std::vector<RegistryUse> uses;
@@ -32,7 +32,7 @@ int run(const Options &options) {
 }  // namespace
 
 void add_registry(CLI::App *app, Action *action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RegistryArguments>();
   CLI::App *command = app->add_subcommand(
       "registry",
       "Write a C file that, compiled into a program, makes it link the operators and kernels of these blobs and no others");

@@ -17,7 +17,7 @@
 namespace rnnp::compiler {
 namespace {
 
-struct Options {
+struct RunArguments {
   std::string blob;
   std::vector<std::string> inputs, outputs;
   uint32_t threads = 1;
@@ -30,7 +30,7 @@ void show_progress(size_t done, size_t steps) {
   std::fflush(stderr);
 }
 
-std::vector<std::string> read_paths(const Options &options, const Runner &runner) {
+std::vector<std::string> read_paths(const RunArguments &options, const Runner &runner) {
   std::vector<std::string> paths = file_names(options.inputs, runner.inputs());
   paths.push_back(options.blob);
   return paths;
@@ -75,7 +75,7 @@ std::string summary_text(const Arrays &results) {
   return text + "nothing was written: --output NAME=y.npy does that\n";
 }
 
-int run(const Options &options) {
+int run(const RunArguments &options) {
   Runner runner(read_file(options.blob), quote(options.blob));
   const auto outputs = files_by_name(options.outputs, runner.outputs(), "output");
   check_distinct(read_paths(options, runner), paths_of(outputs));
@@ -103,7 +103,7 @@ int run(const Options &options) {
 }  // namespace
 
 void add_run(CLI::App *app, Action *action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunArguments>();
   CLI::App *command = app->add_subcommand("run", "Run a blob on .npy or .npz files, axes in the order of the ONNX file");
   command->add_option("model", options->blob, "model.rnnp")->required();
   add_input_option(command, &options->inputs, "; may be repeated");

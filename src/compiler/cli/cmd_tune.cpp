@@ -15,7 +15,7 @@
 namespace rnnp::compiler {
 namespace {
 
-struct Options {
+struct TuneArguments {
   std::string blob, output;
   TuneTask task;
 };
@@ -35,7 +35,7 @@ std::string stem_of(const std::string &path) {
   return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) ? "_" + name : name;
 }
 
-std::string header_text(const std::string &path, const Tuned &tuned, const Options &options) {
+std::string header_text(const std::string &path, const Tuned &tuned, const TuneArguments &options) {
   const std::string name = stem_of(path), guard = upper(name) + "_H_";
   const Tuning &t = tuned.tuning;
   char ratio[32];
@@ -51,7 +51,7 @@ std::string header_text(const std::string &path, const Tuned &tuned, const Optio
          "u;\n}\n\n#endif /* " + guard + " */\n";
 }
 
-int run(Options options) {
+int run(TuneArguments options) {
   const std::unique_ptr<OpenedBlob> blob = open_blob(options.blob);
   rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
   rnnp_model_info(&blob->model, &facts);
@@ -77,7 +77,7 @@ int run(Options options) {
 }  // namespace
 
 void add_tune(CLI::App *app, Action *action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TuneArguments>();
   CLI::App *command =
       app->add_subcommand("tune", "Time a blob on this machine with other session options than the library's choice");
   command->add_option("model", options->blob, "model.rnnp")->required();

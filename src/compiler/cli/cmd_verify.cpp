@@ -27,7 +27,7 @@
 namespace rnnp::compiler {
 namespace {
 
-struct Options {
+struct VerifyArguments {
   std::string model, blob;
   std::vector<std::string> inputs;
   int64_t steps = 0, batch = 0;
@@ -43,7 +43,7 @@ constexpr double kTolerance = 1e-5;
 using Tensors = std::map<std::string, Tensor>;
 // One blob, the graph it was made from, and how the two are evaluated.
 struct Subject {
-  const Options &options;
+  const VerifyArguments &options;
   Runner runner;
   std::vector<StatePair> states;
   bool implied, by_steps;
@@ -263,7 +263,7 @@ std::string short_text(double value) {
   return text;
 }
 
-int run(const Options &options) {
+int run(const VerifyArguments &options) {
   ProgressDisplay display(options.progress_lines, 3);
   const auto model = load_model(options.model, options.graph);
   Subject subject{options, Runner(read_file(options.blob), quote(options.blob)), state_pairs(options.graph), false, false, {}};
@@ -308,7 +308,7 @@ int run(const Options &options) {
 }  // namespace
 
 void add_verify(CLI::App *app, Action *action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyArguments>();
   CLI::App *command =
       app->add_subcommand("verify", "Compare a blob with an f64 evaluation of the ONNX graph, on random inputs or on given ones");
   command->add_option("onnx", options->model, "model.onnx")->required();

@@ -7,6 +7,7 @@
 
 #include "compiler/cli/files.h"
 #include "compiler/cli/random_call.h"
+#include "compiler/cli/refusal_text.h"
 #include "compiler/cli/timed_ops.h"
 #include "compiler/onnx/problem.h"
 
@@ -14,10 +15,6 @@ namespace rnnp::compiler {
 namespace {
 
 using Steady = std::chrono::steady_clock;
-
-void check(rnnp_status status, const char *what) {
-  if (status != RNNP_OK) throw IoError(std::string(what) + ": " + rnnp_status_string(status));
-}
 
 // What a clock around nothing shows.
 double empty_clock_ns() {

@@ -1,16 +1,10 @@
 // random_call.cpp -- Contract: random_call.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/cli/random_call.h"
 
+#include "compiler/cli/refusal_text.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
-namespace {
-
-void check(rnnp_status status, const char *what) {
-  if (status != RNNP_OK) throw IoError(std::string(what) + ": " + rnnp_status_string(status));
-}
-
-}  // namespace
 
 RandomCall::RandomCall(const rnnp_model &model, size_t steps, uint32_t batch) {
   rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;

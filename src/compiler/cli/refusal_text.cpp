@@ -6,6 +6,10 @@
 
 namespace rnnp::compiler {
 
+void check(rnnp_status status, const std::string &what) {
+  if (status != RNNP_OK) throw IoError(what + ": " + rnnp_status_string(status));
+}
+
 std::string refusal_text(const rnnp_model &model, const rnnp_session_options &options, void *mem, size_t bytes) {
   rnnp_refusal refusal = RNNP_REFUSAL_INIT;
   if (rnnp_session_explain(&model, &options, mem, bytes, &refusal) == RNNP_OK) return "";

@@ -20,10 +20,6 @@ void check_session(const rnnp_model &model, const rnnp_session_options &options,
   if (!refusal.empty()) throw IoError(refusal);
 }
 
-void check(rnnp_status status, const std::string &what) {
-  if (status != RNNP_OK) throw IoError(what + ": " + rnnp_status_string(status));
-}
-
 bool has_dim(const rnnp_tensor_facts &facts, int32_t which) {
   return std::find(facts.dims, facts.dims + facts.rank, which) != facts.dims + facts.rank;
 }

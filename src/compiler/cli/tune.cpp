@@ -9,14 +9,11 @@
 #include "compiler/cli/executor.h"
 #include "compiler/cli/files.h"
 #include "compiler/cli/random_call.h"
+#include "compiler/cli/refusal_text.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
 namespace {
-
-void check(rnnp_status status, const char *what) {
-  if (status != RNNP_OK) throw IoError(std::string(what) + ": " + rnnp_status_string(status));
-}
 
 class Session {
  public:

@@ -34,7 +34,7 @@ View is_at(Builder &b, const View &place, size_t axis, int64_t count, const std:
 
 namespace {
 
-constexpr int64_t kMostPlaces = int64_t{1} << 20;
+constexpr int64_t kLongestAxis = int64_t{1} << 20;
 
 // The size of the axis that is looked along.
 int64_t places_of(const View &x, size_t axis, const Builder &b) {
@@ -44,7 +44,7 @@ int64_t places_of(const View &x, size_t axis, const Builder &b) {
       throw Refusal("it looks along the time or batch axis of " + view_text(x) + "; accepted: feature axes");
   }
   const int64_t size = axis_size(x.axes[axis]);
-  if (size > kMostPlaces) throw Refusal("it looks along an axis of " + std::to_string(size) + "; accepted: up to 1048576");
+  if (size > kLongestAxis) throw Refusal("it looks along an axis of " + std::to_string(size) + "; accepted: up to 1048576");
   return size;
 }
 

@@ -58,10 +58,6 @@ Phase step_phase(const WindowAxis &axis, bool transposed) {
 
 namespace {
 
-int64_t floor_div(int64_t a, int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
 struct Read {
   int64_t at, tap;  // an element, counted from the first of its output's own step
 };

@@ -12,6 +12,11 @@ namespace rnnp::compiler {
 
 constexpr int64_t kMostPhases = 1024;
 
+// Rounded down; b > 0.
+inline int64_t floor_div(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && a < 0);
+}
+
 // Outputs first, first + step, ... of an axis, each from the same taps: output o reads x at o * stride + i * dilation - pad with
 // tap(0, i) of the weights. A plain convolution has one phase, a transposed one as many as its stride.
 struct Phase {

@@ -37,10 +37,6 @@ bool starts_with_steps(const Axis &axis) {
   return !axis.empty() && axis[0].kind == Atom::Kind::kTime;
 }
 
-int64_t floor_div(int64_t a, int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
 }  // namespace
 
 Sliding::Sliding(OpCall &call, View x, Window window, Sort sort)

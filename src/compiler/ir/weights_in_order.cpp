@@ -34,14 +34,14 @@ std::optional<std::vector<uint32_t>> order_of(const AttrCopy &a, uint32_t elems)
   return order;
 }
 
-struct Weights {
+struct Matrix {
   std::vector<float> *w;
   const Storage *storage;
 };
 
 // The matrices that multiply the node's x, each row of them by all of it.
-std::vector<Weights> weights_of(Node *node) {
-  std::vector<Weights> all;
+std::vector<Matrix> matrices_of(Node *node) {
+  std::vector<Matrix> all;
   if (auto *dense = std::get_if<Dense>(&node->attr)) {
     if (dense->groups == 1) all.push_back({&dense->w, &dense->storage});
   } else if (auto *layer = std::get_if<Recurrent>(&node->attr)) {
@@ -51,7 +51,7 @@ std::vector<Weights> weights_of(Node *node) {
 }
 
 // Scales may be of some k that lie together, and so may be the zeros of a sparse matrix: those stay where they are.
-bool may_be_moved(const Weights &m) {
+bool may_be_moved(const Matrix &m) {
   const auto zeros = std::count(m.w->begin(), m.w->end(), 0.0f);
   return m.storage->scales.empty() && m.storage->rounded.empty() && !m.storage->fixed &&
          static_cast<size_t>(zeros) < m.w->size() / 4 + 1;
@@ -70,7 +70,7 @@ void move_columns(std::vector<float> *w, const std::vector<uint32_t> &order) {
 void put_weights_in_order(Graph *graph) {
   const std::vector<uint32_t> uses = use_counts(*graph);
   for (Node &node : graph->nodes) {
-    const std::vector<Weights> matrices = weights_of(&node);
+    const std::vector<Matrix> matrices = matrices_of(&node);
     if (matrices.empty() || uses[node.in[0]] != 1) continue;
     const std::vector<size_t> copies = copies_that_make(*graph, node.in[0]);
     if (copies.size() != 1) continue;
@@ -80,7 +80,7 @@ void put_weights_in_order(Graph *graph) {
     if (!std::all_of(matrices.begin(), matrices.end(), may_be_moved)) continue;
     const std::optional<std::vector<uint32_t>> order = order_of(std::get<AttrCopy>(copy.attr), x.elems);
     if (!order) continue;
-    for (const Weights &m : matrices) move_columns(m.w, *order);
+    for (const Matrix &m : matrices) move_columns(m.w, *order);
     node.in[0] = copy.in[0];
   }
   remove_dead(graph);

@@ -231,9 +231,9 @@ class Finder {
 };
 
 // Writes the fused model: nodes of the original but for the cells' last ones, in whose place the LSTM stands.
-class Rewriter {
+class CellRewriter {
  public:
-  Rewriter(const OnnxModel &model, const Uses &uses) : model_(model), uses_(uses), rewrite_(model) {}
+  CellRewriter(const OnnxModel &model, const Uses &uses) : model_(model), uses_(uses), rewrite_(model) {}
 
   std::unique_ptr<OnnxModel> write(const std::vector<Cell> &cells) {
     for (const NodeProto *node : model_.nodes) {
@@ -321,7 +321,7 @@ std::unique_ptr<OnnxModel> fuse_cells(const OnnxModel &model, const StateNames &
     if (finder.find(*node, &cell)) cells.push_back(cell);
   }
   constexpr size_t kMostCells = 256;  // each copies its matrices
-  return cells.empty() || cells.size() > kMostCells ? nullptr : Rewriter(model, uses).write(cells);
+  return cells.empty() || cells.size() > kMostCells ? nullptr : CellRewriter(model, uses).write(cells);
 }
 
 }  // namespace rnnp::compiler

@@ -13,9 +13,9 @@ namespace {
 using onnx::NodeProto;
 
 // In the place of the node that makes the first of a cell's next states stands the layer of one step.
-class Rewriter {
+class LayerRewriter {
  public:
-  Rewriter(const OnnxModel &model, const StepGraph &step)
+  LayerRewriter(const OnnxModel &model, const StepGraph &step)
       : model_(model), step_(step), uses_(model), rewrite_(model), kept_(step.after.begin(), step.after.end()) {}
 
   std::unique_ptr<OnnxModel> write(const std::vector<StepLayer> &layers) {
@@ -100,7 +100,7 @@ std::unique_ptr<OnnxModel> fuse_kept_cells(const OnnxModel &model, const StateNa
     step.after.push_back(state.second);
   }
   const std::vector<StepLayer> layers = some_layers_of_step(step);
-  return layers.empty() ? nullptr : Rewriter(model, step).write(layers);
+  return layers.empty() ? nullptr : LayerRewriter(model, step).write(layers);
 }
 
 }  // namespace rnnp::compiler

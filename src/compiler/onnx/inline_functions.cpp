@@ -15,14 +15,14 @@ namespace rnnp::compiler {
 namespace {
 
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
-using Attributes = google::protobuf::RepeatedPtrField<onnx::AttributeProto>;
+using AttributeProtos = google::protobuf::RepeatedPtrField<onnx::AttributeProto>;
 
 constexpr int kMostDepth = 32;
 
 // What the names and attributes of a function's body are in one call of it.
 struct Call {
   const onnx::NodeProto &node;
-  const Attributes defaults;
+  const AttributeProtos defaults;
   std::string prefix;
   std::map<std::string, std::string> names;
 
@@ -32,7 +32,7 @@ struct Call {
   }
 };
 
-const onnx::AttributeProto *find_attribute(const Attributes &attributes, const std::string &name) {
+const onnx::AttributeProto *find_attribute(const AttributeProtos &attributes, const std::string &name) {
   for (const onnx::AttributeProto &attribute : attributes) {
     if (attribute.name() == name) return &attribute;
   }
@@ -40,9 +40,9 @@ const onnx::AttributeProto *find_attribute(const Attributes &attributes, const s
 }
 
 // FunctionProto.attribute_proto, which onnx has since 1.13: older messages keep it among what they do not know.
-Attributes defaults_of(const onnx::FunctionProto &function) {
+AttributeProtos defaults_of(const onnx::FunctionProto &function) {
   constexpr int kField = 11;
-  Attributes out;
+  AttributeProtos out;
   const auto *reflection = function.GetReflection();
   if (const auto *field = function.GetDescriptor()->FindFieldByNumber(kField); field != nullptr) {
     for (int i = 0; i < reflection->FieldSize(function, field); ++i)
@@ -61,7 +61,7 @@ void rename(onnx::GraphProto *graph, const Call &call);
 
 // Attributes that the body takes from the call; what the call leaves out goes away, or has the function's default.
 void take_attributes(onnx::NodeProto *node, const Call &call) {
-  Attributes kept;
+  AttributeProtos kept;
   for (onnx::AttributeProto &attribute : *node->mutable_attribute()) {
     if (attribute.has_g()) rename(attribute.mutable_g(), call);
     if (attribute.ref_attr_name().empty()) {

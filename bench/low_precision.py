@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Layers of fewer bits, of blocks and of single weights beside the same layer in f32 and beside ONNX Runtime in f32 and in int8, one thread;
-int8 on two as well.
+"""Layers of fewer bits, of blocks and of single weights beside the same layer in f32, beside ONNX Runtime in f32, and beside the int8 of
+ONNX Runtime, oneDNN and ncnn, one thread; int8 on two as well.
 
 One row, weights drawn at random. Every side runs in this process, its outputs are compared first (signal over error, beside the same
-layer in f32), then all take turns. ONNX Runtime's int8 is quantize_dynamic of the same file: it has that for LSTM alone. `step`: a call
-is one step and goes on from the last; `sequence`: a call is 100 steps from zeros. Exit status 1 when an output is wrong.
+layer in f32), then all take turns. ONNX Runtime's int8 is quantize_dynamic of the same file: it has that for LSTM alone; oneDNN and ncnn
+quantise the same weights (int8_peers.py), and each has one form of GRU. `step`: a call is one step and goes on from the last;
+`sequence`: a call is 100 steps from zeros. Exit status 1 when an output of ours is wrong; a peer's that is far off is not timed.
 SPDX-License-Identifier: Apache-2.0
 """
 
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Callable
@@ -30,6 +31,7 @@ import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
+from int8_peers import Ncnn, OneDnn
 from networks import Ours, Peer, start
 from suite.locate import Built, machine_name
 
@@ -52,7 +54,10 @@ TYPES: dict[str, tuple[list[str], float]] = {
 DENSE = ("f32", "f16", "bf16", "int8", "int4", "int8, 2 threads")
 BLOCKS = ("f32", "int8", "f32 blocks", "bf16 blocks", "int8 blocks")
 PAIRS = ("f32", "int8", "f32 pairs", "int8 pairs")
+INT8 = ("f32", "int8")
 PEERS = ("onnxruntime", "onnxruntime int8")
+INT8_PEERS = ("onnxruntime int8", "oneDNN int8", "ncnn int8")
+LEAST_OF_PEERS = 15  # dB
 
 
 @dataclass(frozen=True)
@@ -61,14 +66,15 @@ class Row:
     hidden: int
     steps: int
     blocks: str = ""  # which of R is not zero
+    resets_first: bool = False  # linear_before_reset 0
 
     @property
     def name(self) -> str:
-        return f"{'step' if self.steps == 1 else 'sequence'} {self.cell} {self.hidden}" + (f", {self.blocks}" if self.blocks else "")
+        return f"{'step' if self.steps == 1 else 'sequence'} {self.cell} {self.hidden}" + (f", {self.blocks}" if self.blocks else "") + (", resets first" if self.resets_first else "")
 
     @property
     def types(self) -> tuple[str, ...]:
-        return PAIRS if self.blocks == SINGLE else BLOCKS if self.blocks else DENSE
+        return PAIRS if self.blocks == SINGLE else BLOCKS if self.blocks else INT8 if self.resets_first else DENSE
 
 
 TENTH, DIAGONAL, SCATTERED, SINGLE = "a tenth in 16x4", "16 diagonal blocks", "4.94 % in 4x4", "a tenth one by one"
@@ -79,12 +85,15 @@ ROWS = (
     Row("LSTM", 512, SEQUENCE, TENTH), Row("GRU", 1024, SEQUENCE, TENTH),
     Row("GRU", 1024, SEQUENCE, DIAGONAL), Row("GRU", 1024, SEQUENCE, SCATTERED),
     Row("LSTM", 512, SEQUENCE, SINGLE), Row("LSTM", 1024, SEQUENCE, SINGLE),
+    Row("GRU", 256, 1, resets_first=True), *(Row("GRU", hidden, SEQUENCE, resets_first=True) for hidden in (64, 256, 512, 1024)),
 )
 # Row, ours, of whom, at most so much of it.
 GOALS = (
     ("step LSTM 256", "int8", "onnxruntime int8", 0.14), ("step LSTM 256", "int8", "onnxruntime", 0.1),
     ("sequence LSTM 1024", "int8, 2 threads", "onnxruntime int8", 0.2), ("sequence LSTM 64", "int8", "onnxruntime int8", 0.35), ("sequence LSTM 256", "int8", "onnxruntime int8", 0.4),
     ("sequence LSTM 1024", "int8", "onnxruntime int8", 0.75), ("sequence LSTM 1024", "int4", "onnxruntime int8", 0.45),
+    *((f"sequence GRU {hidden}", "int8", "ncnn int8", 0.5) for hidden in (64, 256, 512, 1024)),
+    *((f"sequence GRU {hidden}, resets first", "int8", "oneDNN int8", 0.5) for hidden in (64, 256, 512, 1024)),
     *((f"sequence {cell} {hidden}", kind, "f32", 0.55) for cell in GATES for hidden in (256, 512, 1024) for kind in ("f16", "bf16")),
     *((f"sequence {layer}, {TENTH}", kind, "f32", goal) for layer in ("LSTM 512", "GRU 1024")
       for kind, goal in (("f32 blocks", 1 / 8), ("int8 blocks", 1 / 60))),
@@ -105,21 +114,22 @@ def mask_of(row: Row, random: np.random.Generator) -> np.ndarray:
     return np.kron(random.random((rows // height, k // 4)) < part, np.ones((height, 4), bool))
 
 
-def write_model(row: Row, path: Path) -> np.ndarray:
+def write_model(row: Row, path: Path) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """x, and the layer's weights."""
     random = np.random.default_rng(row.hidden)
     gates, hidden, inputs = GATES[row.cell], row.hidden, 8 if row.blocks else row.hidden
     mask = mask_of(row, random)
     size = 1 / np.sqrt(hidden * mask.mean())
     draw = lambda *shape, at=1 / np.sqrt(hidden): random.uniform(-at, at, shape).astype(np.float32)  # noqa: E731
     tensors = {"W": draw(1, gates * hidden, inputs), "R": (draw(gates * hidden, hidden, at=size) * mask)[None], "B": draw(1, 2 * gates * hidden)}
-    form = {"linear_before_reset": 1} if row.cell == "GRU" else {}
+    form = {"linear_before_reset": int(not row.resets_first)} if row.cell == "GRU" else {}
     graph = helper.make_graph(
         [helper.make_node(row.cell, ["x", "W", "R", "B"], ["y"], hidden_size=hidden, **form)], row.name,
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["T", 1, inputs])],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["T", 1, 1, hidden])],
         [numpy_helper.from_array(value, name) for name, value in tensors.items()])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
-    return random.uniform(-1, 1, (row.steps, 1, inputs)).astype(np.float32)
+    return random.uniform(-1, 1, (row.steps, 1, inputs)).astype(np.float32), tensors
 
 
 def decibels(got: np.ndarray, want: np.ndarray) -> float:
@@ -137,13 +147,20 @@ class Job:
     output: str  # that is compared
     steps: int
     types: dict[str, tuple[list[str], float]]
-    dynamic: bool  # ONNX Runtime has an int8 of it
+    dynamic: bool = False  # ONNX Runtime has an int8 of it
+    peers: dict[str, Callable[[Path], Any]] = field(default_factory=dict)  # others' int8 of it
 
 
 def job_of(row: Row, folder: Path) -> Job:
     path = folder / "model.onnx"
     types = {name: TYPES[name] for name in row.types}
-    return Job(row.name, path, {"x": write_model(row, path)}, "y", row.steps, types, row.cell == "LSTM" and not row.blocks)
+    x, weights = write_model(row, path)
+    peers: dict[str, Callable[[Path], Any]] = {}
+    if row.resets_first:
+        peers["oneDNN int8"] = lambda _: OneDnn(weights, x)
+    if not row.blocks and not row.resets_first:
+        peers["ncnn int8"] = lambda folder: Ncnn(row.cell, weights, x, folder)
+    return Job(row.name, path, {"x": x}, "y", row.steps, types, row.cell == "LSTM" and not row.blocks, peers)
 
 
 # Types of a frame of RNNoise 0.2, whose file has the authors' int8.
@@ -155,7 +172,7 @@ FRAME: dict[str, tuple[list[str], float]] = {
 def frame_of(folder: Path) -> Job:
     random = np.random.default_rng(5)
     return Job("RNNoise 0.2, a frame", folder / "rnnoise_0_2" / "rnnoise_0_2_qdq.onnx",
-               {"features": random.uniform(-1, 1, (1, 1, 65)).astype(np.float32)}, "gains", 1, FRAME, False)
+               {"features": random.uniform(-1, 1, (1, 1, 65)).astype(np.float32)}, "gains", 1, FRAME)
 
 
 class Sides:
@@ -177,12 +194,22 @@ class Sides:
             quantised = folder / "int8.onnx"
             quantize_dynamic(job.path, quantised, op_types_to_quantize=["LSTM"], weight_type=QuantType.QInt8)
             self.run["onnxruntime int8"] = Peer(quantised, job.arrays)
+        for name, make in job.peers.items():
+            try:
+                self.run[name] = make(folder)
+            except (RuntimeError, OSError, ImportError) as missing:
+                print(f"bench: {job.name}: no {name}: {missing}", file=sys.stderr)
+        self._ours = tuple(job.types)
         want = self._output("onnxruntime", job.output)
         self.decibels = {name: decibels(self._output(name, job.output), want) for name in self.run}
+        for name in INT8_PEERS:
+            if self.decibels.get(name, LEAST_OF_PEERS) < LEAST_OF_PEERS:
+                print(f"bench: {job.name}: {name} is off, {self.decibels[name]:.1f} dB", file=sys.stderr)
+                del self.run[name]
 
     def _output(self, name: str, output: str) -> np.ndarray:
         found = self.run[name].outputs[output]
-        return np.asarray(found if name in PEERS else found[0]).ravel().astype(np.float64)
+        return np.asarray(found[0] if name in self._ours else found).ravel().astype(np.float64)
 
     def take_turns(self, rounds: int, seconds: float) -> dict[str, np.ndarray]:
         taken: dict[str, list[np.ndarray]] = {name: [] for name in self.run}
@@ -197,7 +224,7 @@ class Sides:
 
     def close(self) -> None:
         for name, side in self.run.items():
-            if name not in PEERS:
+            if name in self._ours:
                 side.close()
 
 
@@ -252,6 +279,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, help="results file (default <build>/bench-low-precision.json)")
     parser.add_argument("--models", type=Path, default=os.environ.get("RNNPACK_MODELS_LP_DIR"), help="folder of rnnoise_0_2 (default: RNNPACK_MODELS_LP_DIR)")
     options, built, library = start(parser, "rows", 1.0, 10)
+    os.environ.setdefault("RNNPACK_BENCH_LIBRARIES", str(built.libraries))
     entries = [measure(partial(job_of, row), built, library, options) for row in ROWS if options.filter in row.name]
     frames = []
     if options.models and options.filter in "RNNoise":
@@ -261,6 +289,7 @@ def main() -> int:
     output.write_text(json.dumps(document, indent=1) + "\n")
     dense = [e for e in entries if "f16" in e["sides"]]
     print("\n".join([machine_name(), "", *table(dense, (*DENSE, *PEERS)),
+                     *table([e for e in entries if any(peer in e["sides"] for peer in INT8_PEERS)], ("int8", *INT8_PEERS)),
                      *table([e for e in entries if "f32 blocks" in e["sides"]], (*BLOCKS, PEERS[0])),
                      *table([e for e in entries if "f32 pairs" in e["sides"]], (*PAIRS, PEERS[0])),
                      *table([e for e in frames if e["sides"]], (*FRAME, PEERS[0])), *goals(entries)]))

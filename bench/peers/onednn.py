@@ -25,7 +25,7 @@ ORDER = {"LSTM": "ifco", "GRU": "zrh", "RNN": "h"}
 
 def load(case: Case, threads: int) -> Prepared:
     row = case.row
-    shape = (ctypes.c_int * 6)(row.steps, row.batch, row.inputs, row.hidden, row.layers, row.directions)
+    shape = (ctypes.c_int * 7)(row.steps, row.batch, row.inputs, row.hidden, row.layers, row.directions, 32)
     arrays = [array for layer in case.layers for array in _arrays(row, layer)]
     pointers = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
     session = TimedSession(_library, "onednn_bench")

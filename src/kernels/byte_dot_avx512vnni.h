@@ -18,6 +18,14 @@ struct ByteDot : Bytes {
   static RNNPACK_INLINE void add_dot(I *sum, I factor, const uint8_t *weights) {
     __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(factor), "m"(*static_cast<const I *>(static_cast<const void *>(weights))));
   }
+  // Four rows, which load what they share once: one at a time GCC copies sums again.
+  static RNNPACK_INLINE void add_dots(I *const (&sums)[4], const I (&factors)[4], const uint8_t *weights) {
+    I shared;
+    __asm__("vmovdqu64 %9, %4\n\tvpdpbusd %4, %5, %0\n\tvpdpbusd %4, %6, %1\n\tvpdpbusd %4, %7, %2\n\tvpdpbusd %4, %8, %3"
+            : "+&v"(*sums[0]), "+&v"(*sums[1]), "+&v"(*sums[2]), "+&v"(*sums[3]), "=&v"(shared)
+            : "v"(factors[0]), "v"(factors[1]), "v"(factors[2]), "v"(factors[3]),
+              "m"(*static_cast<const I *>(static_cast<const void *>(weights))));
+  }
   // What the sum of a unit begins with, for its bytes being 127 too large.
   static RNNPACK_INLINE I start(const int32_t *unit_sums) {
     const I units = _mm512_loadu_si512(unit_sums);

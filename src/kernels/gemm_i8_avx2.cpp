@@ -12,7 +12,7 @@ namespace rnnp {
 namespace {
 
 struct Int : ByteDot {
-  static constexpr int kMostRows = 2, kSums = 2, kMostVectors = 8, kTurns = 2, kGroups = 1, kPairs = 0;
+  static constexpr int kMostRows = 2, kSums = 2, kMostVectors = 8, kTurns = 2, kGroups = 1, kPairs = 0, kSharesPanel = 0;
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace rnnp {
 namespace {
 
 struct Int : ByteDot {
-  static constexpr int kMostRows = 4, kSums = 8, kMostVectors = 4, kTurns = 1, kGroups = 1, kPairs = 0;
+  static constexpr int kMostRows = 4, kSums = 8, kMostVectors = 4, kTurns = 1, kGroups = 1, kPairs = 0, kSharesPanel = 1;
 };
 
 }  // namespace

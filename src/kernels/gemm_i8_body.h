@@ -4,9 +4,10 @@
 // no sign; to_float knows which. add_dot adds four k of a vector, or, where kGroups is more than one, add_groups that many times
 // four k of all vectors of a block. kSums is how many I are summed side by side to hide a latency, kMostVectors how many of one
 // row the registers hold beside what is added, kMostRows how many rows share a load, kTurns how often a loop does its work before
-// it looks whether it ends, kPairs whether blocks of four rows are summed by sum_pairs. Contract: kernels.h, GemmArgs;
-// docs/KERNELS.md, "Bytes". Whole numbers do not depend on the order of summing, so a block may take k in as many chains as hide
-// the latency of a multiply-add; what follows the sum is two roundings in a fixed order. SPDX-License-Identifier: Apache-2.0
+// it looks whether it ends, kPairs whether blocks of four rows are summed by sum_pairs, kSharesPanel whether four rows share what
+// add_dots reads. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Bytes". Whole numbers do not depend on the order of summing,
+// so a block may take k in as many chains as hide the latency of a multiply-add; what follows the sum is two roundings in a fixed
+// order. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_GEMM_I8_BODY_H_
 #define RNNPACK_KERNELS_GEMM_I8_BODY_H_
 
@@ -112,6 +113,24 @@ RNNPACK_INLINE void add_turn(I (&sum)[kVectors], const uint8_t *a, const uint8_t
   }
 }
 
+// One turn of all rows. Where each add_dot would read the panel for itself, four rows share what they read.
+template <class Words, int kMr, int kVectors>
+RNNPACK_INLINE void add_rows(I (&sum)[kMr][kVectors], const uint8_t *const (&a)[kMr], size_t k, const uint8_t *panel,
+                             size_t panel_k) {
+  if constexpr (kMr == 4 && Words::kSharesPanel) {
+    const I factors[4] = {Words::broadcast(a[0] + k * 4), Words::broadcast(a[1] + k * 4), Words::broadcast(a[2] + k * 4),
+                          Words::broadcast(a[3] + k * 4)};
+    RNNPACK_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      I *const sums[4] = {&sum[0][v], &sum[1][v], &sum[2][v], &sum[3][v]};
+      Words::add_dots(sums, factors, panel + v * kWidth * int{kColumnBytes});
+    }
+  } else {
+    RNNPACK_UNROLL
+    for (int m = 0; m < kMr; ++m) add_turn<Words>(sum[m], a[m] + k * 4, panel, panel_k);
+  }
+}
+
 template <int kMr, int kVectors>
 RNNPACK_NOINLINE void byte_block(const ByteBlock &b) {
   constexpr int kChains = byte_chains(kMr, kVectors), kTurns = byte_turns(kMr, kVectors), kGroups = Int::kGroups;
@@ -128,11 +147,8 @@ RNNPACK_NOINLINE void byte_block(const ByteBlock &b) {
   RNNPACK_NO_UNROLL
   for (; k + kTurns * kGroups <= b.groups; k += kTurns * kGroups) {
     RNNPACK_UNROLL
-    for (int t = 0; t < kTurns; ++t, panel += kGroups * b.panel_k) {
-      RNNPACK_UNROLL
-      for (int m = 0; m < kMr; ++m)
-        add_turn<Int>(sum[t % kChains][m], a[m] + (k + static_cast<size_t>(t * kGroups)) * 4, panel, b.panel_k);
-    }
+    for (int t = 0; t < kTurns; ++t, panel += kGroups * b.panel_k)
+      add_rows<Int>(sum[t % kChains], a, k + static_cast<size_t>(t * kGroups), panel, b.panel_k);
   }
   if constexpr (kTurns * kGroups > 1) {
     RNNPACK_NO_UNROLL

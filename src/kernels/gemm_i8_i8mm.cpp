@@ -13,7 +13,7 @@ namespace rnnp {
 namespace {
 
 struct Int : ByteDot {
-  static constexpr int kMostRows = 4, kSums = 8, kMostVectors = 4, kTurns = 1, kGroups = 4, kPairs = 1;
+  static constexpr int kMostRows = 4, kSums = 8, kMostVectors = 4, kTurns = 1, kGroups = 4, kPairs = 1, kSharesPanel = 0;
 
   // Eight k of two rows.
   static RNNPACK_INLINE int8x16_t two_rows(const uint8_t *first, const uint8_t *second) {

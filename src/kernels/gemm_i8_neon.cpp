@@ -18,7 +18,7 @@ struct Int : ByteDot {
 #else
   static constexpr int kMostRows = 1;
 #endif
-  static constexpr int kSums = 4, kMostVectors = 4, kTurns = 1, kGroups = 2, kPairs = 0;
+  static constexpr int kSums = 4, kMostVectors = 4, kTurns = 1, kGroups = 2, kPairs = 0, kSharesPanel = 0;
 
   template <int kVectors>
   static RNNPACK_INLINE void add_groups(I (&sum)[kVectors], const uint8_t *a, const uint8_t *panel, size_t panel_k) {

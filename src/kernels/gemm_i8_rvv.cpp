@@ -24,7 +24,7 @@ struct Int : RowFloats {
   struct Factor {
     int16_t k[4];
   };
-  static constexpr int kMostRows = 1, kZero = 0, kSums = 4, kMostVectors = 4, kTurns = 1, kGroups = 1, kPairs = 0;
+  static constexpr int kMostRows = 1, kZero = 0, kSums = 4, kMostVectors = 4, kTurns = 1, kGroups = 1, kPairs = 0, kSharesPanel = 0;
 
   static RNNPACK_INLINE Units bytes_of(Vec::F v) {
     const Vec::F ones = 12582912.0f;  // 1.5 * 2^23: the last place is worth 1

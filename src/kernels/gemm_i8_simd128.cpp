@@ -18,7 +18,7 @@ struct Int : RowFloats {
   struct I {
     v128_t low, high;
   };
-  static constexpr int kMostRows = 2, kZero = 0, kSums = 4, kMostVectors = 4, kTurns = 1, kGroups = 1, kPairs = 0;
+  static constexpr int kMostRows = 2, kZero = 0, kSums = 4, kMostVectors = 4, kTurns = 1, kGroups = 1, kPairs = 0, kSharesPanel = 0;
 
   static RNNPACK_INLINE v128_t bytes_of(Vec::F v) {
     const v128_t cut = Vec::min(Vec::max(v, Vec::set1(-127.0f)), Vec::set1(127.0f));

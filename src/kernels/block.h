@@ -45,11 +45,6 @@ struct BlockLayout {
   BlockFn blocks[kMostRows][kMostTiles];
 };
 
-// From tile to tile of panels of k.
-inline size_t panel_bytes(const BlockLayout &layout, size_t k) {
-  return (k + layout.kr - 1) / layout.kr * layout.column_bytes * layout.tile_floats;
-}
-
 // Blocks_<layout>_<isa><gates>::layout: objects of their own, so that a program links those of its cells alone.
 #define RNNPACK_BLOCKS_OF(name, gates) \
   template <>                          \

@@ -1,11 +1,11 @@
 // block_walk.h -- how kernels pass over rows and tiles with the blocks of block.h.
-// Room: kernels; included by gemm_body.h and product_body.h. Contract: block.h.
+// Room: kernels; included by gemm_sweep.cpp and recur_sweep.cpp. Contract: block.h.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_BLOCK_WALK_H_
 #define RNNPACK_KERNELS_BLOCK_WALK_H_
 
 #include "kernels/block.h"
-#include "kernels/rows_body.h"
+#include "kernels/row_bytes.h"
 
 namespace rnnp {
 namespace {

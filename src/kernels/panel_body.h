@@ -6,7 +6,6 @@
 #ifndef RNNPACK_KERNELS_PANEL_BODY_H_
 #define RNNPACK_KERNELS_PANEL_BODY_H_
 
-#include "kernels/block_walk.h"
 #include "kernels/lane_body.h"
 #include "kernels/panel_types.h"
 #include "kernels/walk_body.h"
@@ -173,8 +172,6 @@ constexpr int fewer_tiles(int rows, int tiles, bool f32) {
 constexpr int far_tiles(int row_elems) {
   return row_elems >= 64 ? 1 : (64 + row_elems - 1) / row_elems;
 }
-constexpr size_t kNearBytes = 72 * 1024;
-constexpr size_t kFarPanelBytes = 100 * 1000;
 
 // The most rows of one block: as many as leave room for four vectors of each (two with 16 registers; three where that divides).
 constexpr int block_rows(int vectors) {

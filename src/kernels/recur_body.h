@@ -1,14 +1,14 @@
-// recur_body.h -- one step of one layer: blocks of rows and h-tiles, the products of each and then its cells.
-// Room: kernels; included once by recur_<isa>.cpp. Touches only its arguments; state is written once, padded to whole tiles.
-// Contract: kernels.h, RecurArgs.
-// Why so: at one row the panels stream past once and several tiles together give enough chains of multiply-adds; with more rows a
-// tile's panel is taken from the nearest cache by each block of rows.
+// recur_body.h -- the code of a cell that a sweep calls (recur_sweep.h): its cells from buffers, and one row's products and cells
+// together. Room: kernels; included once by recur_<isa>.cpp. Touches only its arguments; state is written once, padded to whole
+// tiles. Contract: kernels.h, RecurArgs.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_RECUR_BODY_H_
 #define RNNPACK_KERNELS_RECUR_BODY_H_
 
 #include "kernels/cell_body.h"
-#include "kernels/sweep_body.h"
+#include "kernels/next_step.h"
+#include "kernels/product_body.h"
+#include "kernels/recur_sweep.h"
 
 namespace rnnp {
 namespace {
@@ -23,12 +23,51 @@ struct CountTo<0, kTiles...> {
   using Counts = TileCounts<kTiles...>;
 };
 
+// What the sweep has to know of the cells of one shape.
+template <class Shape, int kNr, template <int> class Blocks>
+struct Swept {
+  using Layout = TileLayout<Shape, kNr>;
+  static constexpr uint32_t kTiles = block_tiles(1, Layout::kVectors);
+  static constexpr uint32_t kFarTiles = far_tiles(Layout::kRow) < kTiles ? far_tiles(Layout::kRow) : kTiles;
+  // Where gates are few, the blocks of several rows' products do as well.
+  static constexpr uint32_t kFusedTiles = Layout::kVectors >= 3 || kTiles < 2 ? kTiles : 2;
+  static_assert(kFusedTiles <= kMostFusedTiles, "");
+  static_assert(Layout::max_row_tiles() * Layout::kRow <= kSweepFloats, "");
+  static_assert(!Shape::kSplit || Layout::max_row_tiles() * kNr <= kSweepSplitFloats, "");
+
+  static constexpr SweepShape shape() {
+    SweepShape s = {};
+    s.blocks = &Blocks<Shape::kGates>::layout;
+    if constexpr (Shape::kSplit) s.split = split_block<Shape, kNr>;
+    s.blocks_split = Layout::kGateVectors == 1;
+    s.has_w = Layout::kHasW;
+    s.nr = kNr;
+    s.far_tiles = kFarTiles;
+    s.pre_floats = Layout::kPreRow;
+    s.pre_first = Shape::kFirst * kNr;
+    return s;
+  }
+  static constexpr SweepShape kShape = shape();
+
+  // The products of one row and kTilesOf tiles, into buffers.
+  template <int kTilesOf>
+  static RNNPACK_NOINLINE void one_row(const RecurArgs *args, size_t row, size_t tile, float *pre, float *nx) {
+    Block<Shape, kNr, 1, kTilesOf, Layout::kVectors> b;
+    b.args = args;
+    b.row = row;
+    b.tile = tile;
+    b.run(0, nx);
+    RNNPACK_UNROLL
+    for (int n = 0; n < kTilesOf * Layout::kVectors; ++n) Vec::store(pre + n * kWidth, b.acc[0][n]);
+  }
+};
+
 template <class Cell, int kNr, template <int> class Blocks>
 struct Recur {
   using Shape = typename Cell::Shape;
   using Layout = TileLayout<Shape, kNr>;
   static constexpr int kGates = Shape::kGates;
-  using Swept = Sweep<Shape, kNr, Blocks>;
+  using Sweep = Swept<Shape, kNr, Blocks>;
   // A tile that does not fit in registers goes through the buffers, some of its vectors at a time.
   static constexpr bool kFused = Cell::kFused && Layout::kVectors <= kBlockVectors;
 
@@ -70,7 +109,7 @@ struct Recur {
     alignas(64) float nx[Shape::kSplit ? kTiles * kNr : 1];
     alignas(64) float pre[kBuffered ? kTiles * Layout::kRow : 1];
     if constexpr (kBuffered) {
-      Swept::template one_row<kTiles>(args, row, tile, pre, nx);
+      Sweep::template one_row<kTiles>(args, row, tile, pre, nx);
       return cells(args, row, tile, 1, kTiles, pre, nx);
     }
     Block<Shape, kNr, 1, kTiles, Layout::kVectors> b;
@@ -95,23 +134,8 @@ struct Recur {
     fused_step<kTiles>(args, row, tile);
   }
 
-  // One step fewer, of the same row.
-  static RNNPACK_INLINE void next_step(RecurArgs *args) {
-    float *const free = const_cast<float *>(args->h_prev);
-    args->h_prev = args->h_next;
-    args->h_next = free;
-    args->steps -= 1;
-    if (args->x != nullptr) {
-      args->x = offset_bytes(args->x, args->x_row_bytes);
-    } else {
-      args->preact = offset_bytes(args->preact, args->preact_row_bytes);
-    }
-    if (args->y != nullptr) args->y = offset_bytes(args->y, args->y_row_bytes);
-  }
-
   // All steps of a layer that is one small block: what stays the same from step to step stays in registers. Cells of one gate are
   // short, and have little that stays.
-  static constexpr uint32_t kStepsTiles = Swept::kFusedTiles >= 2 && !is_buffered(2) ? 2 : 1;
   template <int kTiles>
   static RNNPACK_NOINLINE void fused_steps(const RecurArgs *args) {
     RecurArgs step = *args;
@@ -119,36 +143,25 @@ struct Recur {
   }
 
   template <uint32_t... kTiles>
-  static constexpr CellCode code_of(TileCounts<kTiles...>) {
-    return {cells, {fused<kTiles>...}};
+  static constexpr void add_fused(CellCode *code, TileCounts<kTiles...>) {
+    code->fused_tiles = sizeof...(kTiles);
+    ((code->fused[kTiles - 1] = fused<kTiles>), ...);
   }
   static constexpr CellCode code() {
-    if constexpr (kFused) return code_of(typename CountTo<Swept::kFusedTiles>::Counts());
-    return {cells, {}};
+    CellCode code = {};
+    code.shape = &Sweep::kShape;
+    code.cells = cells;
+    if constexpr (kFused) add_fused(&code, typename CountTo<Sweep::kFusedTiles>::Counts());
+    if constexpr (kFused && kGates >= 3 && !is_buffered(1)) code.steps[0] = fused_steps<1>;
+    if constexpr (kFused && kGates >= 3 && !is_buffered(2) && Sweep::kFusedTiles >= 2) code.steps[1] = fused_steps<2>;
+    return code;
   }
   static constexpr CellCode kCode = code();
-
-  static void run(const RecurArgs *args) {
-    const uint32_t count = args->tile_end - args->tile_begin;
-    if (args->steps <= 1) {
-      if constexpr (kFused) {
-        const bool together = count <= Swept::kFusedTiles && count <= Swept::tiles_together(args);
-        if (args->rows == 1 && together) return kCode.fused[count - 1](args, 0, args->tile_begin);
-      }
-      return Swept::run(args, &kCode);
-    }
-    if constexpr (kFused && kGates >= 3 && !is_buffered(1)) {
-      if (count == 1) return fused_steps<1>(args);
-      if (count == kStepsTiles && count <= Swept::tiles_together(args)) return fused_steps<kStepsTiles>(args);
-    }
-    RecurArgs step = *args;
-    for (; step.steps != 0; next_step(&step)) Swept::run(&step, &kCode);
-  }
 };
 
 template <class Cell, int kNr, template <int> class Blocks>
 void recur_run(const RecurArgs *args) {
-  Recur<Cell, kNr, Blocks>::run(args);
+  recur_sweep(args, &Recur<Cell, kNr, Blocks>::kCode);
 }
 
 }  // namespace

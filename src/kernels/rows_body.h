@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/compiler.h"
+#include "kernels/row_bytes.h"
 
 namespace rnnp {
 namespace {
@@ -23,13 +23,6 @@ template <int kMr>
 struct Rows {
   const float *at[kMr];
 };
-
-RNNPACK_INLINE const float *offset_bytes(const float *p, size_t bytes) {
-  return static_cast<const float *>(static_cast<const void *>(reinterpret_cast<const char *>(p) + bytes));
-}
-RNNPACK_INLINE float *offset_bytes(float *p, size_t bytes) {
-  return static_cast<float *>(static_cast<void *>(reinterpret_cast<char *>(p) + bytes));
-}
 
 template <int kMr>
 RNNPACK_INLINE Rows<kMr> rows_at(const float *first, size_t stride) {

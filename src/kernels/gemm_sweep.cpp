@@ -1,0 +1,103 @@
+// gemm_sweep.cpp -- rows in chunks, tiles in groups, blocks of both. Room: kernels. Contract: gemm_sweep.h.
+// Why so: rows go in chunks that stay in L2 while tiles pass; within a chunk a panel stays in L1 or L2 while row blocks pass.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gemm_sweep.h"
+
+#include "kernels/block_walk.h"
+
+namespace rnnp {
+namespace {
+
+alignas(64) constexpr float kZeros[64] = {};
+
+// From tile to tile of panels of k.
+size_t panel_bytes(const BlockLayout &layout, size_t k) {
+  return (k + layout.kr - 1) / layout.kr * layout.column_bytes * layout.tile_floats;
+}
+
+struct Gemm {
+  const GemmArgs *args;
+  const BlockLayout &layout;
+  Ahead ahead;
+  BlockArgs b;
+
+  RNNPACK_INLINE const uint8_t *panel(size_t tile) const {
+    return static_cast<const uint8_t *>(args->panels) + tile * b.panel_tile;
+  }
+
+  // What all blocks have in common.
+  RNNPACK_INLINE void prepare() {
+    const size_t row = layout.tile_floats;
+    b.start_row_bytes = args->start_row_bytes;
+    b.start_tile = args->start == nullptr ? 0 : args->start_tile != 0 ? args->start_tile : row;
+    b.last_start = nullptr;
+    b.a_row_bytes = args->a_row_bytes;
+    b.panel_tile = panel_bytes(layout, args->k);
+    b.panel_k = row * layout.column_bytes;
+    b.k = args->k;
+    b.out_row_bytes = args->out_row_bytes;
+    b.out_tile = args->out_tile != 0 ? args->out_tile : row;
+  }
+
+  // All of `count` tiles for some rows that one block can take.
+  RNNPACK_INLINE void group(uint32_t row, uint32_t tile, uint32_t count, uint32_t rows) {
+    const float *a = offset_bytes(args->a, row * args->a_row_bytes);
+    while (count != 0) {
+      const uint32_t tiles = next_tiles(layout, rows, count);
+      const size_t column = tile * b.out_tile;
+      b.start = kZeros;
+      if (args->start != nullptr) b.start = offset_bytes(args->start, row * args->start_row_bytes) + tile * b.start_tile;
+      b.a = a;
+      b.panel = panel(tile);
+      b.out = offset_bytes(args->out, row * args->out_row_bytes) + column;
+      b.columns = args->units != 0 ? args->units - column : kAllColumns;
+      run_block(layout, rows, tiles, &b, &ahead);
+      tile += tiles;
+      count -= tiles;
+    }
+  }
+
+  // Rows whose share of A is about 256 KiB stay in L2 while all tiles pass over them.
+  RNNPACK_INLINE uint32_t chunk_rows() const {
+    const uint32_t rows = 256u * 1024u / 4u / (args->k == 0 ? 1 : args->k), most = layout.most_rows;
+    return rows < 4 * most ? 4 * most : rows / most * most;
+  }
+
+  // Tiles whose panels stay in L2 beside those rows while all row blocks pass.
+  RNNPACK_INLINE uint32_t group_tiles() const {
+    uint32_t tiles = layout.most_tiles[0];
+    while (tiles > 1 && tiles * b.panel_tile > 256u * 1024u) --tiles;
+    return tiles;
+  }
+
+  // Within a chunk all row blocks pass over a group of tiles before the next group.
+  void run(uint32_t done) {
+    prepare();
+    const uint32_t most = group_tiles(), chunk = chunk_rows();
+    for (uint32_t from = done; from < args->rows;) {
+      const uint32_t to = from + even_share(args->rows - from, chunk);
+      for (uint32_t tile = args->tile_begin; tile < args->tile_end;) {
+        const uint32_t count = even_share(args->tile_end - tile, most);
+        const uint32_t next = args->tile_end - tile - count;
+        ahead.at = panel(size_t{tile} + count);
+        ahead.bytes = args->far ? (next < count ? next : count) * b.panel_tile : 0;
+        for (uint32_t row = from; row < to;) {
+          const uint32_t rows = next_rows(layout, count, to - row);
+          group(row, tile, count, rows);
+          row += rows;
+        }
+        tile += count;
+      }
+      from = to;
+    }
+  }
+};
+
+}  // namespace
+
+void gemm_sweep(const GemmArgs *args, const BlockLayout *layout, uint32_t row) {
+  Gemm gemm = {args, *layout, {}, {}};
+  gemm.run(row);
+}
+
+}  // namespace rnnp

@@ -88,6 +88,11 @@ constexpr bool is_tall(int rows, int vectors) {
   return Vec::kRegisters >= 32 && !Vec::kLanes && rows == kTallRows && vectors == 1;
 }
 
+// A block of so many sums has time for a prefetch that brings nothing, and one loop is less code than two.
+constexpr bool asks_always(int rows, int tiles, int vectors) {
+  return Vec::kRegisters >= 32 && rows * tiles * vectors >= 12 && !is_tall(rows, vectors);
+}
+
 // The same with panels of any type, each KR of k `panel_k` bytes apart; `ahead`: lines to ask for, one a k.
 template <class Panel, int kMr, int kTiles, int kVectors, class V = Vec>
 RNNPACK_INLINE void accumulate_strided(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, const uint8_t *panel,
@@ -101,10 +106,11 @@ RNNPACK_INLINE void accumulate_strided(F (&acc)[kMr][kTiles * kVectors], const R
     return;
   }
   if constexpr (kMr >= kAskingRows && kKr == 1) {
-    if (ahead != nullptr) {
-      const char *line = static_cast<const char *>(ahead);
+    if (asks_always(kMr, kTiles, kVectors) || ahead != nullptr) {
+      const void *line = ahead != nullptr ? ahead : panel;
+      const size_t next = ahead != nullptr ? 64 : 0;
       RNNPACK_NO_UNROLL
-      for (; i < k; ++i, panel += panel_k, line += 64) {
+      for (; i < k; ++i, panel += panel_k, line = static_cast<const char *>(line) + next) {
         __builtin_prefetch(line, 0, 2);
         accumulate_terms<Panel, 1, kMr, kTiles, kVectors>(acc, rows, i, panel, tile_bytes);
       }

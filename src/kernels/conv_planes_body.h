@@ -78,13 +78,8 @@ RNNPACK_NOINLINE void plane_block(const ConvPlanesArgs &t, uint32_t unit, const 
   RNNPACK_UNROLL
   for (uint32_t v = 0; v < kVectors; ++v) from[v] = places[v].x;
   const float *weights = t.panels + size_t{unit / t.nr} * t.k * t.nr + unit % t.nr;
-  // Most of the work is the largest block's.
-  if constexpr (kUnits == kMostUnits && kVectors == kMostPlaneVectors) {
-    RNNPACK_UNROLL_4
-    for (uint32_t k = 0; k < t.k; ++k, weights += t.nr) add_tap<kUnits, kVectors>(from, t.taps[k], weights, acc);
-  } else {
-    for (uint32_t k = 0; k < t.k; ++k, weights += t.nr) add_tap<kUnits, kVectors>(from, t.taps[k], weights, acc);
-  }
+  RNNPACK_NO_UNROLL
+  for (uint32_t k = 0; k < t.k; ++k, weights += t.nr) add_tap<kUnits, kVectors>(from, t.taps[k], weights, acc);
   if (kMasksCostNothing || t.y_columns % uint32_t{kWidth} == 0) return store_planes<kUnits, kVectors>(t, unit, places, acc);
   alignas(64) float parts[kUnits][kVectors][kWidth];
   RNNPACK_UNROLL

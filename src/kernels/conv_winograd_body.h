@@ -123,13 +123,8 @@ RNNPACK_INLINE void add_points(const PointSums &s) {
   F acc[kUnits][kVectors];
   begin_sums(s.start, acc);
   const float *v = s.v, *weights = s.weights;
-  // Most of the work is the largest block's.
-  if constexpr (kUnits == kMostUnits && kVectors == kMostPointVectors) {
-    RNNPACK_UNROLL_4
-    for (uint32_t c = 0; c < s.channels; ++c, v += s.step, weights += s.nr) add_channel<kUnits, kVectors>(v, weights, acc);
-  } else {
-    for (uint32_t c = 0; c < s.channels; ++c, v += s.step, weights += s.nr) add_channel<kUnits, kVectors>(v, weights, acc);
-  }
+  RNNPACK_NO_UNROLL
+  for (uint32_t c = 0; c < s.channels; ++c, v += s.step, weights += s.nr) add_channel<kUnits, kVectors>(v, weights, acc);
   RNNPACK_UNROLL
   for (uint32_t u = 0; u < kUnits; ++u) {
     RNNPACK_UNROLL

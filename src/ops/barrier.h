@@ -43,13 +43,16 @@ inline void wait_for_epoch(const uint32_t *epoch, uint32_t wanted, const Barrier
   }
 }
 
-// Thread `self` of the team lines[0 .. threads-1] waits until all have called this as often as it has. A thread that is alone has
-// nobody to meet and counts nothing.
-inline void barrier_wait(Barrier *lines, uint32_t threads, uint32_t self) {
-  if (!kManyThreads || threads == 1) return;
+__attribute__((noinline)) inline void barrier_meet(Barrier *lines, uint32_t threads, uint32_t self) {
   const uint32_t epoch = lines[self].epoch + 1;
   __atomic_store_n(&lines[self].epoch, epoch, __ATOMIC_RELEASE);
   for (uint32_t i = 0; i < threads; ++i) wait_for_epoch(&lines[i].epoch, epoch, lines[self]);
+}
+
+// Thread `self` of the team lines[0 .. threads-1] waits until all have called this as often as it has. A thread that is alone has
+// nobody to meet and counts nothing.
+inline void barrier_wait(Barrier *lines, uint32_t threads, uint32_t self) {
+  if (kManyThreads && threads != 1) barrier_meet(lines, threads, self);
 }
 
 }  // namespace rnnp

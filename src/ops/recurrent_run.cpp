@@ -5,6 +5,7 @@
 #include "ops/recurrent_run.h"
 
 #include "base/bytes.h"
+#include "kernels/compiler.h"
 
 namespace rnnp {
 namespace {
@@ -87,7 +88,7 @@ void run_rows(const Half &half, const RecurArgs &a, const int32_t *lengths, size
 }
 
 // initial_h, initial_c given with this run: copied into the live state before the first step.
-void load_initial(const RunEnv &env, uint32_t value, uint32_t state, const BlobStrided &at, const Team &team) {
+RNNPACK_NOINLINE void load_initial(const RunEnv &env, uint32_t value, uint32_t state, const BlobStrided &at, const Team &team) {
   if (value == kNone || env.values[value].data == nullptr) return;
   StateSlot &s = env.states[state];
   size_t begin, end;

@@ -94,7 +94,20 @@ inline float scalar_ceil(float x) {
   return -scalar_floor(-x);
 }
 
-// Correctly rounded, digit by digit: no instruction and no library is assumed.
+// Correctly rounded: by an instruction where the compiler's target is known to have one, else digit by digit.
+#if defined(__SSE__)
+inline float scalar_sqrt(float x) {
+  float y;
+  __asm__("sqrtss %1, %0" : "=x"(y) : "x"(x));
+  return y;
+}
+#elif defined(__aarch64__)
+inline float scalar_sqrt(float x) {
+  float y;
+  __asm__("fsqrt %s0, %s1" : "=w"(y) : "w"(x));
+  return y;
+}
+#else
 inline float scalar_sqrt(float x) {
   if (x != x || x == 0.0f || x == __builtin_inff()) return x;
   if (x < 0.0f) return __builtin_nanf("");
@@ -110,6 +123,7 @@ inline float scalar_sqrt(float x) {
   const uint32_t rounded = (root >> 1) + (root & 1);
   return static_cast<float>(rounded) * pow2((e - (e & 1)) / 2 - 23);
 }
+#endif
 
 inline float scalar_clamp(float x, float low, float high) {
   const float y = x < low ? low : x;

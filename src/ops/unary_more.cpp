@@ -2,6 +2,7 @@
 // Touches its output only; in place allowed. A second Op beside pointwise.cpp's, so that firmware without them links none of it.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/sine.h"
+#include "kernels/compiler.h"
 #include "kernels/scalar_math.h"
 #include "ops/op.h"
 
@@ -55,6 +56,14 @@ void loop(const float *x, float *y, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) y[i] = kOp(x[i]);
 }
 
+RNNPACK_NOINLINE void loop_sine_behind(const float *x, float *y, uint32_t n, uint32_t quarters) {
+  for (uint32_t i = 0; i < n; ++i) y[i] = sine_behind(x[i], quarters);
+}
+template <uint32_t kQuarters>
+void loop_sine(const float *x, float *y, uint32_t n) {
+  loop_sine_behind(x, y, n, kQuarters);
+}
+
 using LoopFn = void (*)(const float *, float *, uint32_t);
 
 LoopFn loop_for(uint32_t act) {
@@ -70,9 +79,9 @@ LoopFn loop_for(uint32_t act) {
     case Act::kGeluTanh:
       return loop<gelu_tanh_of>;
     case Act::kSin:
-      return loop<sine_of>;
+      return loop_sine<0>;
     case Act::kCos:
-      return loop<cosine_of>;
+      return loop_sine<1>;
     default:
       return nullptr;
   }

@@ -2,7 +2,11 @@
 // and which words; images, weights and saved states. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "cuda/cuda_session.h"
 #include "cuda_api_fixture.h"
+#include "rnnpack/registry.h"
 #include "support/blob_tables.h"
 
 namespace rnnp_test {
@@ -105,6 +109,18 @@ TEST_F(CudaApi, ABlobThatTheCpuRefusesIsRefusedByItsName) {
   EXPECT_EQ(why.node, 1u);
   EXPECT_STREQ(why.node_name, "node1");
   EXPECT_EQ(rnnp_cuda_session_memory(&model, nullptr, &memory), RNNP_E_BLOB_CORRUPT);
+}
+
+// An operator that the CPU learns must be given a kernel, or a refusal that this test names.
+TEST_F(CudaApi, EveryKindOfOperatorOfTheCpuHasAKernel) {
+#define RNNPACK_EXPECT_KIND(name) EXPECT_TRUE(has_kind(rnnp::rnnp_op_##name.kind)) << #name;
+  const auto has_kind = [](rnnp::OpKind kind) {
+    const rnnp_registry &r = rnnp::cuda::kCudaRegistry;
+    const auto *const *ops = reinterpret_cast<const rnnp::Op *const *>(r.ops);
+    return std::any_of(ops, ops + r.op_count, [kind](const rnnp::Op *op) { return op->kind == kind; });
+  };
+  RNNP_FOR_EACH_OP(RNNPACK_EXPECT_KIND)
+#undef RNNPACK_EXPECT_KIND
 }
 
 TEST_F(CudaApi, AnImageOfOtherOptionsIsNoticed) {

@@ -103,6 +103,13 @@ struct TimeReduceArgs {
   uint32_t elems, op;
   ChunkArgs chunk;
 };
+struct TimeReverseArgs {
+  uint64_t count;
+  const float *x;
+  float *y;
+  uint32_t elems;
+  ChunkArgs chunk;
+};
 struct StateCopyArgs {
   uint64_t count;
   float *rows;  // of x or y

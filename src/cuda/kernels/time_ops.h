@@ -50,6 +50,16 @@ SIMT_KERNEL(256) take_time_step(const TimeStepArgs a) {
   }
 }
 
+// Steps from the last to the first, each row's inside its own length; what lies behind that stays where it is.
+SIMT_KERNEL(256) reverse_time(const TimeReverseArgs a) {
+  SIMT_ROLLED for (uint64_t i = first_item(); i < a.count; i += item_step()) {
+    const uint64_t row = i / a.elems, e = i % a.elems, step = row / a.chunk.batch, n = row % a.chunk.batch;
+    const uint32_t live = live_steps(a.chunk, n);
+    const uint64_t from = step < live ? live - 1 - step : step;
+    a.y[i] = a.x[(from * a.chunk.batch + n) * a.elems + e];
+  }
+}
+
 // sum + lost is the sum to twice the digits, after Neumaier (src/ops/time_reduce.cpp).
 SIMT_FN void add_to_sum(float by, float *sum, float *lost) {
   const float before = *sum, after = before + by;

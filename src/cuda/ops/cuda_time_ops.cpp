@@ -66,6 +66,18 @@ void run_time_reduce(const RunEnv &env, const BlobNode &node, void *object, uint
   launch_plain(c, KernelId::count_time, a);
 }
 
+rnnp_status check_time_reverse(const Model &m, const BlobNode &node) {
+  return rnnp_op_time_reverse.check(m, node);
+}
+void run_time_reverse(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
+  Context *c = static_cast<const TimeNode *>(object)->context;
+  const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0), elems = env.model->values[y].row_elems;
+  const int32_t *lengths = device_lengths(*c, env, env.model->node_input(node, 1));
+  launch_plain(c, KernelId::reverse_time,
+               TimeReverseArgs{uint64_t{chunk_rows(env, y)} * elems, row_of(env.values[x], 0), row_of(env.values[y], 0), elems,
+                               chunk_of(env, *c, kNone, lengths)});
+}
+
 rnnp_status check_state_read(const Model &m, const BlobNode &node) {
   return rnnp_op_state_read.check(m, node);
 }
@@ -201,6 +213,7 @@ void run_pool(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
 
 const Op op_time_step = {OpKind::kTimeStep, nullptr, check_time_step, nullptr, build_time, nullptr, run_time_step};
 const Op op_time_reduce = {OpKind::kTimeReduce, nullptr, check_time_reduce, nullptr, build_time, nullptr, run_time_reduce};
+const Op op_time_reverse = {OpKind::kTimeReverse, nullptr, check_time_reverse, nullptr, build_time, nullptr, run_time_reverse};
 const Op op_state_read = {OpKind::kStateRead, nullptr, check_state_read, nullptr, build_time, nullptr, run_state_read};
 const Op op_state_write = {OpKind::kStateWrite, nullptr, check_state_write, nullptr, build_time, nullptr, run_state_write};
 const Op op_conv = {OpKind::kConv, nullptr, check_conv_node, nullptr, build_conv, nullptr, run_conv};

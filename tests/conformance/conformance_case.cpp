@@ -10,7 +10,6 @@
 
 #include "compiler/compile.h"
 #include "compiler/eval/eval.h"
-#include "compiler/onnx/problem.h"
 
 namespace rnnp::conformance {
 
@@ -28,7 +27,9 @@ void compare(const std::string &what, const Values &got, const Tensor &want, dou
   }
 }
 
-void compare_all(const std::string &what, const Arrays &got, const Case &c) {
+}  // namespace
+
+void compare_outputs(const std::string &what, const Arrays &got, const Case &c) {
   for (const auto &output : c.expected) {
     const Array &array = got.at(output.first);
     // An axis that merges the batch with others is given as axes of their own.
@@ -54,8 +55,6 @@ void check_evaluation(const OnnxModel &model, const Case &c) {
     compare("evaluation " + output.first, got.at(output.first).data, output.second, c.tolerance);
 }
 
-}  // namespace
-
 Array to_array(const Tensor &tensor) {
   Array array;
   array.shape = tensor.shape;
@@ -67,29 +66,6 @@ Array to_array(const Tensor &tensor) {
       array.f32.push_back(static_cast<float>(v));
   }
   return array;
-}
-
-void check_case(const Case &c) {
-  try {
-    const auto model = check_model(c.model);
-    check_evaluation(*model, c);
-    uint64_t id = 0;
-    for (const char *target : {"generic", "cortex-m"}) {
-      Runner runner(compile_model(*model, target).blob);
-      EXPECT_TRUE(id == 0 || id == runner.facts().model_id) << "the model id depends on the target";
-      id = runner.facts().model_id;
-      RunOptions options;
-      compare_all(std::string(target) + " whole", runner.run(c.inputs, options), c);
-      options.isa_allowed = RNNP_ISA_REFERENCE_ONLY;
-      compare_all(std::string(target) + " reference", runner.run(c.inputs, options), c);
-      if (!runner.facts().causal) continue;
-      options.isa_allowed = 0;
-      options.steps_per_call = 1;
-      compare_all(std::string(target) + " step by step", runner.run(c.inputs, options), c);
-    }
-  } catch (const std::exception &error) {
-    ADD_FAILURE() << error.what();
-  }
 }
 
 void weights_to_initializers(onnx::ModelProto *model, std::map<std::string, onnx::TensorProto> *inputs) {

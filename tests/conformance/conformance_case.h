@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/cli/runner.h"
+#include "compiler/onnx/model_file.h"
 #include "compiler/onnx/tensor.h"
 
 namespace rnnp::conformance {
@@ -24,8 +25,12 @@ struct Case {
   double tolerance = 1e-5;  // relative to max(1, |expected|)
 };
 
-// Compiles for every layout and compares the library's results (whole, in pieces, reference kernels) and the f64 evaluation
-// with the expected outputs. Adds gtest failures.
+// Compares what a run gave, or the f64 evaluation, with the expected outputs. Adds gtest failures.
+void compare_outputs(const std::string &what, const Arrays &got, const Case &c);
+void check_evaluation(const compiler::OnnxModel &model, const Case &c);
+
+// On a CPU: compiles for every layout and compares the library's results (whole, in pieces, reference kernels) and the f64
+// evaluation with the expected outputs. On a GPU: for one layout, whole and in pieces; one that is refused must be listed.
 void check_case(const Case &c);
 
 // Graph inputs that are weights of recurrent nodes (W, R, B, P) become initializers with the values in `inputs`.
@@ -43,7 +48,7 @@ NodeCase load_node_case(const std::string &folder);
 bool has_plain_tensors(const onnx::ModelProto &model);
 
 // listed_cases.txt names the cases that do not pass, with the reason: fails where `problem` is not empty and the case is not
-// listed under this kind ("f64", "compile"), and where it is empty and the case is.
+// listed under this kind ("f64", "compile", "gpu"), and where it is empty and the case is.
 void check_listed(const std::string &kind, const std::string &name, const std::string &problem);
 
 compiler::Array to_array(const Tensor &tensor);

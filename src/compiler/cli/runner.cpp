@@ -81,6 +81,7 @@ struct Runner::Job {
   std::vector<std::vector<int32_t>> lengths;  // per input, empty for the others
   std::vector<bool> given;
   rnnp_session *session = nullptr;
+  Backend *backend = nullptr;
 
   // Elements from one index to the next in the canonical array, per ONNX axis (with the extra axis in front).
   Shape strides(const rnnp_tensor_facts &facts, bool per_step, bool extra_time, bool extra_batch) const {
@@ -239,7 +240,7 @@ void Runner::call(Job *job, size_t first, size_t steps) const {
   io.output_count = static_cast<uint32_t>(out.size());
   io.inputs = in.data();
   io.outputs = out.data();
-  check(rnnp_run_io(job->session, &io), "rnnp_run_io");
+  check(job->backend != nullptr ? job->backend->run(io) : rnnp_run_io(job->session, &io), "rnnp_run_io");
   for (size_t i = 0; i < outputs_.size(); ++i) {
     if (rows[i].empty()) continue;
     // A row that ended in an earlier call keeps its last step from there.
@@ -288,6 +289,22 @@ bool Runner::has_low_precision() const {
   return false;
 }
 
+// The memory that the job's session is in.
+AlignedBytes Runner::make_session(const rnnp_session_options &session, const RunOptions &options, Job *job) {
+  rnnp_memory memory = RNNP_MEMORY_INIT;
+  const rnnp_registry &registry = options.registry != nullptr ? *options.registry : rnnp_default_registry;
+  check_session(model_, session);
+  check(rnnp_session_memory_with(&registry, &model_, &session, &memory), "rnnp_session_memory");
+  AlignedBytes bytes(memory.session_bytes, memory.alignment);
+  check_session(model_, session, bytes.data(), memory.session_bytes);
+  check(rnnp_session_init_with(&registry, &job->session, &model_, &session, bytes.data(), memory.session_bytes),
+        "rnnp_session_init");
+  session_ = {};
+  session_.struct_bytes = sizeof session_;
+  check(rnnp_session_info(job->session, &session_), "rnnp_session_info");
+  return bytes;
+}
+
 Arrays Runner::run(const Arrays &given, const RunOptions &options) {
   Arrays arrays = given;
   for (const rnnp_tensor_facts &facts : inputs_) {
@@ -323,17 +340,9 @@ Arrays Runner::run(const Arrays &given, const RunOptions &options) {
   session.isa_allowed = options.isa_allowed;
   session.flags = (options.portable_ops ? RNNP_SESSION_PORTABLE_OPS : 0u) | (options.all_threads ? RNNP_SESSION_ALL_THREADS : 0u);
   session.executor = executor ? executor->get() : nullptr;
-  rnnp_memory memory = RNNP_MEMORY_INIT;
-  const rnnp_registry &registry = options.registry != nullptr ? *options.registry : rnnp_default_registry;
-  check_session(model_, session);
-  check(rnnp_session_memory_with(&registry, &model_, &session, &memory), "rnnp_session_memory");
-  const AlignedBytes bytes(memory.session_bytes, memory.alignment);
-  check_session(model_, session, bytes.data(), memory.session_bytes);
-  check(rnnp_session_init_with(&registry, &job.session, &model_, &session, bytes.data(), memory.session_bytes),
-        "rnnp_session_init");
-  session_ = {};
-  session_.struct_bytes = sizeof session_;
-  check(rnnp_session_info(job.session, &session_), "rnnp_session_info");
+  job.backend = options.backend;
+  if (job.backend != nullptr) job.backend->open(session);
+  const AlignedBytes bytes = job.backend != nullptr ? AlignedBytes(0, 64) : make_session(session, options, &job);
   size_t done = 0;
   for (size_t piece : cuts) {
     call(&job, done, piece);

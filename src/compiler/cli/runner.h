@@ -21,6 +21,15 @@ namespace rnnp::compiler {
 
 using Arrays = std::map<std::string, Array>;
 
+// Who runs a model's calls where it is not a session of the library: that of a GPU.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  // Makes the session; throws where there is none of these options.
+  virtual void open(const rnnp_session_options &options) = 0;
+  virtual rnnp_status run(const rnnp_io &io) = 0;
+};
+
 struct RunOptions {
   uint32_t threads = 1;
   bool all_threads = false;   // use them even where a step is too little work to gain from it
@@ -30,6 +39,7 @@ struct RunOptions {
   std::vector<size_t> cuts;  // sizes of the calls; overrides steps_per_call, must sum to the steps
   std::function<void(size_t done, size_t steps)> progress;
   const ::rnnp_registry *registry = nullptr;  // nullptr: the default one
+  Backend *backend = nullptr;                 // nullptr: a session of the library
 };
 
 class Runner {
@@ -45,7 +55,7 @@ class Runner {
   // Whether some weights are stored as another type than f32.
   bool has_low_precision() const;
 
-  // What the last run's session decided.
+  // What the last run's session of the library decided.
   const rnnp_session_facts &session() const { return session_; }
 
   // Throws UsageError on arrays that do not fit, IoError on a library error. Missing optional inputs may be left out.
@@ -55,6 +65,7 @@ class Runner {
   struct Job;
   void read_sizes(const Arrays &arrays, Job *job) const;
   void read_input(const rnnp_tensor_facts &facts, const Arrays &arrays, Job *job) const;
+  AlignedBytes make_session(const rnnp_session_options &options, const RunOptions &run, Job *job);
   void call(Job *job, size_t first, size_t steps) const;
   Array give_output(const Job &job, size_t index) const;
 

@@ -11,8 +11,9 @@ namespace rnnp {
 namespace cuda {
 
 enum class KernelId : uint32_t {
-#define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps) resident_##weights##_##cell##_##half_tiles##_##reg_steps,
-#define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups) resident_f32_##cell##_##reg_groups,
+#define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps, generic) \
+  resident_##weights##_##cell##_##half_tiles##_##reg_steps##_##generic,
+#define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups, generic) resident_f32_##cell##_##reg_groups##_##generic,
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held) resident_##weights##_##cell##_##columns##_##held,
 #define RNNPACK_CUDA_RESIDENT_NIBBLES(cell, tiles, held) resident_nibbles_##cell##_##tiles##_##held,
 #define RNNPACK_CUDA_STEP(kernel, weights, cell, generic) step_##weights##_##cell##_##generic,
@@ -23,23 +24,30 @@ enum class KernelId : uint32_t {
 };
 
 // What there is of resident kernels. half_tiles: on matrix units, of int4 at most; columns: of blocks, batch rows at a time; held:
-// k-tiles, groups of columns, or bundles, in registers.
+// k-tiles, groups of columns, or bundles, in registers; generic: for all rules but the plain ones.
 struct Resident {
   KernelId id;
   Weights weights;
   Cell cell;
   uint32_t half_tiles, columns, held;
+  bool generic;
 };
 
 inline constexpr Resident kResidents[] = {
-#define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps) \
-  {KernelId::resident_##weights##_##cell##_##half_tiles##_##reg_steps, Weights::weights, Cell::cell, half_tiles, 0, reg_steps},
-#define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups) \
-  {KernelId::resident_f32_##cell##_##reg_groups, Weights::kF32, Cell::cell, 0, 0, reg_groups},
+#define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps, generic)   \
+  {KernelId::resident_##weights##_##cell##_##half_tiles##_##reg_steps##_##generic, \
+   Weights::weights,                                                               \
+   Cell::cell,                                                                     \
+   half_tiles,                                                                     \
+   0,                                                                              \
+   reg_steps,                                                                      \
+   generic},
+#define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups, generic) \
+  {KernelId::resident_f32_##cell##_##reg_groups##_##generic, Weights::kF32, Cell::cell, 0, 0, reg_groups, generic},
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held) \
-  {KernelId::resident_##weights##_##cell##_##columns##_##held, Weights::weights, Cell::cell, 0, columns, held},
+  {KernelId::resident_##weights##_##cell##_##columns##_##held, Weights::weights, Cell::cell, 0, columns, held, false},
 #define RNNPACK_CUDA_RESIDENT_NIBBLES(cell, tiles, held) \
-  {KernelId::resident_nibbles_##cell##_##tiles##_##held, Weights::kI4, Cell::cell, 2 * kWarps * tiles, 0, held},
+  {KernelId::resident_nibbles_##cell##_##tiles##_##held, Weights::kI4, Cell::cell, 2 * kWarps * tiles, 0, held, false},
 #include "cuda/kernels/device_kernels.inc"
 };
 

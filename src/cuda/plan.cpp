@@ -115,7 +115,10 @@ void plan_resident(const Choice &c, LayerPlan *p) {
                            : on_matrix_units(weights) ? 2 * c.resident->half_tiles
                                                       : 32;
   snprintf(p->reason, sizeof p->reason, "resident%s: %u blocks x %u units, up to %u registers and %u KiB of shared memory",
-           are_blocks(weights) ? ", sparse" : "", c.blocks, c.units, of_held * c.resident->held, ceil_div(p->shared_bytes, 1024));
+           are_blocks(weights)   ? ", sparse"
+           : c.resident->generic ? ", any activation"
+                                 : "",
+           c.blocks, c.units, of_held * c.resident->held, ceil_div(p->shared_bytes, 1024));
 }
 
 bool is_plain(const AttrRecurrent &a, const BlobDirection &d) {

@@ -147,7 +147,7 @@ const char *words_for(Lacks lacks) {
     case Lacks::kCooperative:
       return "the device has no cooperative launches";
     case Lacks::kRules:
-      return "the resident kernels have the default activations only";
+      return "the resident kernels of these weights have the default activations only";
     case Lacks::kSteps:
       return "h is not always made bytes by one number, or a candidate of r h has a diagonal";
     case Lacks::kBlocks:
@@ -163,13 +163,14 @@ const char *words_for(Lacks lacks) {
 Lacks choose_resident(const LayerShape &s, const PlanLimits &l, Choice *best) {
   if (l.kernels_allowed != 0 && !(l.kernels_allowed & RNNP_CUDA_RESIDENT)) return Lacks::kNotAllowed;
   if (!l.device.cooperative) return Lacks::kCooperative;
-  if (!s.plain) return Lacks::kRules;
   if (are_bytes(s.r) && !s.one_step) return Lacks::kSteps;
-  Lacks lacks = Lacks::kBlocks;
+  Lacks lacks = Lacks::kRules;
   *best = {};
   for (const Resident &r : kResidents) {
     Choice c;
-    if (r.cell != s.cell || r.weights != s.r || !try_resident(r, s, l, &c) || c.blocks > allowed_blocks(l)) continue;
+    if (r.cell != s.cell || r.weights != s.r || r.generic == s.plain) continue;
+    if (lacks == Lacks::kRules) lacks = Lacks::kBlocks;
+    if (!try_resident(r, s, l, &c) || c.blocks > allowed_blocks(l)) continue;
     if (c.shared_bytes > l.device.shared_per_block) {
       if (lacks == Lacks::kBlocks) lacks = Lacks::kShared;
       continue;

@@ -197,13 +197,18 @@ TEST_P(CudaLaws, RowsEndAtTheirLengthsInBothDirections) {
   for (uint32_t row = 0; row < batch; ++row) EXPECT_EQ(whole.save(row), steps.save(row));
 }
 
-TEST_P(CudaLaws, OtherRulesThanTheDefaultOnesGoStepByStep) {
+// Of dense f32 and f16 they are resident too.
+TEST_P(CudaLaws, OtherRulesThanTheDefaultOnesHaveTheSameBits) {
   constexpr size_t kSteps = 3;
   const std::vector<uint8_t> bytes = blob(false, true);
   const std::vector<float> in = x(kSteps);
-  CudaRunner runner(bytes, options());
-  EXPECT_EQ(runner.layer().kernel, RNNP_CUDA_STEPS);
-  expect_near(runner.run(in), in, kSteps);
+  const Case &c = GetParam();
+  const bool resident = c.r == kF32 && c.block_units == 0 && c.weights != RNNP_CUDA_BF16;
+  CudaRunner runner(bytes, options()), steps(bytes, options(RNNP_CUDA_STEPS));
+  EXPECT_EQ(runner.layer().kernel, resident ? RNNP_CUDA_RESIDENT : RNNP_CUDA_STEPS) << runner.layer().reason;
+  const std::vector<float> y = runner.run(in);
+  expect_near(y, in, kSteps);
+  EXPECT_EQ(y, steps.run(in));
 }
 
 TEST_P(CudaLaws, AStreamMovesFromTheCpuToTheGpuAndBack) {

@@ -73,7 +73,8 @@ TEST(CudaPlan, EveryPlanIsOneThatItsKernelCanRun) {
         for (uint32_t hidden = 1; hidden < 3000; hidden += 1 + hidden / 7) {
           for (const uint32_t batch : {1u, 7u, 20u}) {
             const rnnp_cuda_device &d = kNamedDevices[i].device;
-            const LayerPlan p = plan(d, cell, hidden, weights, batch);
+            const bool plain = (hidden + batch) % 3 != 0;
+            const LayerPlan p = plan(d, cell, hidden, weights, batch, plain);
             ASSERT_TRUE(p.fits);
             ASSERT_GE(p.blocks * p.units, hidden);
             ASSERT_LT((p.blocks - 1) * p.units, hidden) << "a block without units";
@@ -87,6 +88,7 @@ TEST(CudaPlan, EveryPlanIsOneThatItsKernelCanRun) {
               if (r.id != p.resident) continue;
               ASSERT_EQ(r.cell, cell);
               ASSERT_EQ(r.weights, weights);
+              ASSERT_NE(r.generic, plain);
               const uint32_t gates = cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3;
               if (weights != Weights::kF32) {
                 ASSERT_EQ(p.units % (are_bytes(weights) ? 4 : 2), 0u) << "a word has two units, or four";
@@ -152,7 +154,9 @@ TEST(CudaPlan, OptionsAndRulesDecideAndAreNamed) {
   EXPECT_NE(reason(shape, l).find("cooperative"), std::string::npos);
   LayerShape odd = shape;
   odd.plain = false;
-  EXPECT_NE(reason(odd, all).find("activations"), std::string::npos);
+  EXPECT_EQ(reason(odd, all).rfind("resident, any activation: ", 0), 0u) << reason(odd, all);
+  odd.w = odd.r = Weights::kBf16;
+  EXPECT_NE(reason(odd, all).find("default activations only"), std::string::npos) << reason(odd, all);
   LayerShape bytes = shape;
   bytes.r = Weights::kI8;
   EXPECT_NE(reason(bytes, all).find("resident: "), std::string::npos) << reason(bytes, all);

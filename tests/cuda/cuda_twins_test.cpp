@@ -35,12 +35,13 @@ Twin mma_twin() {
   std::vector<uint64_t> image(kHidden / s.units * mma_image_bytes(s) / 8);
   for (size_t i = 0; i < image.size(); ++i)
     image[i] = 0x0001000100010001u * (0x2400 + i * 37 % 512) ^ (i % 3 ? 0x8000000080000000u : 0);
-  return {[](const void *args) { resident_mma<Weights::kF16, Cell::kLstm, 8, 5>(*static_cast<const RecurrentArgs *>(args)); },
-          s.units,
-          resident_mma_shared(s, 1, 1, 5).bytes,
-          kHidden / 2,
-          0,
-          image};
+  return {
+      [](const void *args) { resident_mma<Weights::kF16, Cell::kLstm, 8, 5, false>(*static_cast<const RecurrentArgs *>(args)); },
+      s.units,
+      resident_mma_shared(s, 1, 1, 5).bytes,
+      kHidden / 2,
+      0,
+      image};
 }
 
 // Slots of any word: what they read of one another is what is tried here.

@@ -44,6 +44,12 @@ SIMT_FN float generic_lstm(const CellRules &rules, const GateLane &at, float v, 
   return clipped(rules, 0, vo + u.peephole[1] * *c_new) * activate(rules.act[2], *c_new);
 }
 
+template <Cell kCell, bool kGeneric>
+SIMT_FN void load_peephole(const RecurrentArgs &a, uint32_t unit, UnitState *u) {
+  if (kCell != Cell::kLstm || !kGeneric || a.peephole == nullptr) return;
+  SIMT_UNROLL for (uint32_t i = 0; i < 3; ++i) u->peephole[i] = a.peephole[uint64_t{i} * a.hidden + unit];
+}
+
 // LSTM, RNN and the linear GRU: h after the step.
 template <Cell kCell, bool kGeneric>
 SIMT_FN float finish_cell(const CellRules &rules, const GateLane &at, float pre, float rec, const UnitState &u, float *c_new) {

@@ -38,12 +38,13 @@ void call(const void *args) {
 
 // In the order of KernelId.
 const KernelFacts kKernels[] = {
-#define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps)                                                 \
-  {"resident_mma<" #weights ", " #cell ", " #half_tiles ", " #reg_steps ">", simt::Meets::kGrid, sizeof(RecurrentArgs), \
-   RNNPACK_CALL(RecurrentArgs, resident_mma<Weights::weights, Cell::cell, half_tiles, reg_steps>)},
-#define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups)                                       \
-  {"resident_f32<" #cell ", " #reg_groups ">", simt::Meets::kGrid, sizeof(RecurrentArgs), \
-   RNNPACK_CALL(RecurrentArgs, resident_f32<Cell::cell, reg_groups>)},
+#define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps, generic)                               \
+  {"resident_mma<" #weights ", " #cell ", " #half_tiles ", " #reg_steps ", " #generic ">", simt::Meets::kGrid, \
+   sizeof(RecurrentArgs),                                                                                      \
+   RNNPACK_CALL(RecurrentArgs, resident_mma<Weights::weights, Cell::cell, half_tiles, reg_steps, generic>)},
+#define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups, generic)                                            \
+  {"resident_f32<" #cell ", " #reg_groups ", " #generic ">", simt::Meets::kGrid, sizeof(RecurrentArgs), \
+   RNNPACK_CALL(RecurrentArgs, resident_f32<Cell::cell, reg_groups, generic>)},
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held)                                                 \
   {"resident_blocks<" #weights ", " #cell ", " #columns ", " #held ">", simt::Meets::kGrid, sizeof(RecurrentArgs), \
    RNNPACK_CALL(RecurrentArgs, resident_blocks<Weights::weights, Cell::cell, columns, held>)},

@@ -150,7 +150,7 @@ resident_blocks(const RecurrentArgs a) {
         Walk::look(&walk, bundle);
       }
       simt::sync_block();  // all parts are there
-      finish_units<kWeights, kCell>(a, b, now, groups, pre, [&](uint32_t column, uint32_t unit, uint32_t gate) {
+      finish_units<kWeights, kCell, false>(a, b, now, groups, pre, [&](uint32_t column, uint32_t unit, uint32_t gate) {
         return sum_parts(sums + (column * G + gate) * gate_stride(s) + unit, part_sums);
       });
     }

@@ -41,7 +41,7 @@ SIMT_FN void publish_float(const RecurrentArgs &a, uint64_t *words, uint32_t row
   simt::ll_store(words + slot_of(epoch) * a.batch * row_words + n * row_words + unit, bits, epoch);
 }
 
-template <Cell kCell, int kRegGroups>
+template <Cell kCell, int kRegGroups, bool kGeneric>
 SIMT_KERNEL(256)
 resident_f32(const RecurrentArgs a) {
   constexpr uint32_t G = gates_of(kCell), kUnits = units_per_warp(G), kPasses = kCell == Cell::kGru ? 2 : 1;
@@ -89,9 +89,10 @@ resident_f32(const RecurrentArgs a) {
         const uint32_t own = n * a.units + (owned ? u : 0);
         UnitState state = {h_own[own], c_own[own], 0.0f, {0.0f, 0.0f, 0.0f}};
         if (kCell == Cell::kGruLinear && exists) state.r_bias = a.r_bias[unit];
+        if (exists) load_peephole<kCell, kGeneric>(a, unit, &state);
         if (kCell == Cell::kGru && pass == 0) {
           float z;
-          const float rh = gru_gates<false>(a.rules, gate, pre, rec, state.h, &z);
+          const float rh = gru_gates<kGeneric>(a.rules, gate, pre, rec, state.h, &z);
           if (leads) {
             z_own[own] = z;
             publish_float(a, rh_words, row_words, n, unit, rh, epoch);
@@ -101,9 +102,9 @@ resident_f32(const RecurrentArgs a) {
         }
         float c_new = state.c, h_new;
         if constexpr (kCell == Cell::kGru) {
-          h_new = gru_output<false>(a.rules, gate, pre, rec, state.h, z_own[own]);
+          h_new = gru_output<kGeneric>(a.rules, gate, pre, rec, state.h, z_own[own]);
         } else {
-          h_new = finish_cell<kCell, false>(a.rules, gate, pre, rec, state, &c_new);
+          h_new = finish_cell<kCell, kGeneric>(a.rules, gate, pre, rec, state, &c_new);
         }
         const bool ended = row_has_ended(a, step, n);
         if (ended) h_new = state.h, c_new = state.c;

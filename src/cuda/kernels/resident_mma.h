@@ -7,6 +7,7 @@
 // A GRU that resets h before it multiplies does this twice: z, r and r h first, then the candidate from the words of r h; all rows
 // are multiplied both times. Batches of more than 8 go group by group; the others' words travel meanwhile.
 // kHalfTiles: row tiles of 8 rows, exactly those of the block's shape. kRegSteps: k-tiles per warp whose weights live in registers.
+// kGeneric: activations by name, clip, peepholes and coupled gates (cell.h).
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_RESIDENT_MMA_H_
 #define RNNPACK_CUDA_KERNELS_RESIDENT_MMA_H_
@@ -74,7 +75,7 @@ SIMT_FN void multiply_held(const HeldWeights<kHalfTiles, kRegSteps> &held, const
   }
 }
 
-template <Weights kWeights, Cell kCell, int kHalfTiles, int kRegSteps>
+template <Weights kWeights, Cell kCell, int kHalfTiles, int kRegSteps, bool kGeneric>
 SIMT_KERNEL(256)
 resident_mma(const RecurrentArgs a) {
   using Sum = typename MatrixUnits<kWeights>::Sum;
@@ -118,7 +119,7 @@ resident_mma(const RecurrentArgs a) {
       multiply_held<kWeights>(held, rest, column_words(input, s.k, warp, lane), lane / 4 < now.live, steps, bytes, lane, acc);
       SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) store_sums(acc[m], partial, m, stride, a.columns, now.live, warp, lane);
       simt::sync_block();  // all slices are there
-      finish_units<kWeights, kCell>(a, b, now, kGroups, pre, [&](uint32_t column, uint32_t unit, uint32_t gate) {
+      finish_units<kWeights, kCell, kGeneric>(a, b, now, kGroups, pre, [&](uint32_t column, uint32_t unit, uint32_t gate) {
         return sum_slices<kWeights>(partial, column, unit * G + gate, stride, a.columns);
       });
     }

@@ -122,7 +122,7 @@ resident_nibbles(const RecurrentArgs a) {
         if (m < rows.tiles) store_sums(sum[m].total, sums, b.warp + m * kWarps, stride, a.columns, now.live, 0, b.lane);
       }
       simt::sync_block();  // all rows are there
-      finish_units<kWeights, kCell>(a, b, now, groups, pre, [&](uint32_t column, uint32_t unit, uint32_t gate) {
+      finish_units<kWeights, kCell, false>(a, b, now, groups, pre, [&](uint32_t column, uint32_t unit, uint32_t gate) {
         return sums[column * stride + unit * G + gate];
       });
     }

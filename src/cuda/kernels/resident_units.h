@@ -163,7 +163,7 @@ SIMT_FN float end_chain(const RecurrentArgs &a, uint64_t row, float start, Sum s
 }
 
 // All cells of the block's units and these columns. pre: preact_of this warp's first; sum_of(column, unit, gate): of R h.
-template <Weights kWeights, Cell kCell, class SumOf>
+template <Weights kWeights, Cell kCell, bool kGeneric, class SumOf>
 SIMT_FN void finish_units(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, uint32_t groups, float pre,
                           SumOf sum_of) {
   constexpr uint32_t G = gates_of(kCell), kUnits = units_of_cells<kWeights, kCell>();
@@ -175,6 +175,7 @@ SIMT_FN void finish_units(const RecurrentArgs &a, const ResidentBlock &b, const 
     const uint32_t own = n * b.units + (owned ? u : 0);
     UnitState unit = {b.h[own], b.c[own], 0.0f, {0.0f, 0.0f, 0.0f}};
     if (kCell == Cell::kGruLinear && exists) unit.r_bias = a.r_bias[b.block * b.units + u];
+    if (exists) load_peephole<kCell, kGeneric>(a, b.block * b.units + u, &unit);
     float rec = 0.0f;
     if constexpr (!is_chained(kWeights)) {
       rec = sum;
@@ -189,15 +190,15 @@ SIMT_FN void finish_units(const RecurrentArgs &a, const ResidentBlock &b, const 
     const bool leads = exists && row % G == 0, more = now.t + 1 < a.steps;
     if (kCell == Cell::kGru && now.pass == 0) {
       float z;
-      const float rh = gru_gates<false>(a.rules, gate, pre, rec, unit.h, &z);
+      const float rh = gru_gates<kGeneric>(a.rules, gate, pre, rec, unit.h, &z);
       publish<kWeights>(a, b, b.rh_words, n, u, leads, rh, G, a.candidate_factor, epoch_of(now));
       if (leads) b.z[own] = z;
     } else {
       float c_new = unit.c, h_new;
       if constexpr (kCell == Cell::kGru) {
-        h_new = gru_output<false>(a.rules, gate, pre, rec, unit.h, b.z[own]);
+        h_new = gru_output<kGeneric>(a.rules, gate, pre, rec, unit.h, b.z[own]);
       } else {
-        h_new = finish_cell<kCell, false>(a.rules, gate, pre, rec, unit, &c_new);
+        h_new = finish_cell<kCell, kGeneric>(a.rules, gate, pre, rec, unit, &c_new);
       }
       const bool ended = row_has_ended(a, now.step, n);
       if (ended) h_new = unit.h, c_new = unit.c;

@@ -20,8 +20,7 @@ SIMT_FN void step_cell(const RecurrentArgs &a, const GateLane &gate, float pre, 
     s.h = a.h[at];
     if (kCell == Cell::kLstm) s.c = a.c[at];
     if (kCell == Cell::kGruLinear && !kChained) s.r_bias = a.r_bias[unit];
-    if (kCell == Cell::kLstm && kGeneric && a.peephole != nullptr)
-      for (uint32_t i = 0; i < 3; ++i) s.peephole[i] = a.peephole[uint64_t{i} * a.hidden + unit];
+    load_peephole<kCell, kGeneric>(a, unit, &s);
   }
   const uint64_t scratch = uint64_t{n} * a.state_row + unit;
   float c_new = s.c, h_new;

@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(256, 1) words_only(const RecurrentArgs a) {
   uint32_t *in = reinterpret_cast<uint32_t *>(simt::shared());
   const uint32_t words = a.word_count / 2, mine = words / simt::block_count();
   uint32_t base;
-  if (!begin_epochs(a, &base)) return time_out(a);
+  if (!begin_epochs(a, all_blocks(), &base)) return time_out(a);
   for (uint32_t t = 0; t < a.steps; ++t) {
     bool failed = false;
     if (t != 0)
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(256, 1) words_only(const RecurrentArgs a) {
     if (simt::thread() < mine) simt::ll_store(to + simt::thread(), t == 0 ? 0 : in[0] + 1, base + t + 1);
     simt::sync_block();
   }
-  end_epochs(a, base);
+  end_epochs(a, all_blocks(), base);
 }
 
 double launch_us(const void *kernel, void *args, uint32_t blocks, uint32_t shared_bytes) {

@@ -115,13 +115,13 @@ RNNP_API rnnp_status rnnp_cuda_session_init(rnnp_cuda_session **session, const r
 typedef struct rnnp_cuda_layer_facts {
   uint32_t struct_bytes; /* set by the caller */
   uint32_t kernel;       /* RNNP_CUDA_RESIDENT or _STEPS */
-  uint32_t blocks;       /* of a launch */
+  uint32_t blocks;       /* of a launch: those of both directions where they go side by side */
   uint32_t units;        /* of a block */
   uint32_t columns;      /* batch rows that are computed at a time */
   uint32_t held;         /* k-tiles, groups of 64 columns (f32) or bundles (sparse) whose weights a warp keeps in registers */
   uint32_t shared_bytes; /* of a block */
   uint32_t steps_per_launch;
-  uint32_t predicted_ns; /* of a step */
+  uint32_t predicted_ns; /* of a step of one direction */
   char reason[164];      /* one line of English */
 } rnnp_cuda_layer_facts;
 

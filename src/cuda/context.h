@@ -43,7 +43,8 @@ struct Context : DataMemory {
   uint32_t spin_limit;
   Image image;
   const float **constants, **initials;  // by value and by state; nullptr while there is no session
-  size_t words_needed;                  // most of any layer
+  size_t words_needed;                  // most of any layer, of each exchange
+  bool both_exchanges;                  // the second is used
   uint64_t *words;                      // what follows: the device's
   uint32_t *control, *row_list;
   int32_t *length_list;
@@ -59,6 +60,10 @@ void begin_context(Context *context);
 
 inline Context *context_of(DataMemory *memory) {
   return static_cast<Context *>(memory);
+}
+
+inline size_t words_of_exchanges(const Context &c) {
+  return mul_sat(c.words_needed, c.both_exchanges ? 2 : 1);
 }
 
 // Enqueued on the context's stream. Nothing after a failure.

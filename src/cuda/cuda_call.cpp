@@ -49,13 +49,15 @@ rnnp_status run_plain(rnnp_cuda_session *s, size_t steps, const void *x, void *y
 // What the kernels found since the last look, which is over with that.
 rnnp_status take_findings(rnnp_cuda_session *s) {
   Context &c = s->context;
-  uint32_t control[kControlWords] = {};
+  uint32_t control[kExchanges][kControlWords] = {};
   c.read(&c, control, c.control, sizeof control);
   rnnp_status status = take_error(s);
-  if (status != RNNP_OK || (control[kTimedOut] == 0 && control[kBadIndex] == 0)) return status;
-  status = control[kTimedOut] != 0 ? RNNP_E_TIMEOUT : RNNP_E_INDEX;
+  const bool timed_out = control[0][kTimedOut] != 0 || control[1][kTimedOut] != 0;
+  if (status != RNNP_OK || (!timed_out && control[0][kBadIndex] == 0)) return status;
+  status = timed_out ? RNNP_E_TIMEOUT : RNNP_E_INDEX;
   // Words of a launch that stopped half way look fresh to the next: it is made to clear them.
-  const uint32_t anew[kControlWords] = {control[kTimedOut] != 0 ? kClearFromEpoch : control[kEpoch], 0, 0, 0};
+  uint32_t anew[kExchanges][kControlWords] = {};
+  for (uint32_t i = 0; i < kExchanges; ++i) anew[i][kEpoch] = timed_out ? kClearFromEpoch : control[i][kEpoch];
   c.write(&c, c.control, anew, sizeof anew);
   const rnnp_status written = take_error(s);
   return written != RNNP_OK ? written : status;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kChosenChunk = 256;
 constexpr uint32_t kChosenSpins = 1u << 23;  // some seconds
-constexpr uint32_t kImageVersion = 2;
+constexpr uint32_t kImageVersion = 3;
 constexpr size_t kFewestOptionBytes = offsetof(rnnp_cuda_options, max_steps);
 constexpr size_t kFewestDeviceBytes = offsetof(rnnp_cuda_device, l2_bytes);
 
@@ -61,7 +61,8 @@ uint64_t add_to_key(uint64_t key, uint64_t v) {
 // Of all that the image depends on.
 uint64_t key_of(const Prepared &p) {
   const PlanLimits &l = p.context.limits;
-  const uint64_t parts[] = {p.model.header->model_id,
+  const uint64_t parts[] = {kImageVersion,
+                            p.model.header->model_id,
                             p.model.header->weights_crc,
                             p.model.header->tables_crc,
                             uint64_t(l.weights),
@@ -148,7 +149,7 @@ void prepare(const rnnp_model *model, const rnnp_cuda_options *options, Prepared
   p->host_bytes = add_sat(p->own_bytes, p->config.session_bytes);
   p->weight_bytes = align_device(c.image.used);
   size_t work = align_device(p->config.data_bytes);
-  work = add_sat(work, align_device(mul_sat(c.words_needed, sizeof(uint64_t))));
+  work = add_sat(work, align_device(mul_sat(words_of_exchanges(c), sizeof(uint64_t))));
   work = add_sat(work, align_device(kControlBytes));
   work = add_sat(work, mul_sat(align_device(mul_sat(o.max_batch, sizeof(uint32_t))), 2));
   p->work_bytes = work;
@@ -225,7 +226,7 @@ rnnp_status rnnp_cuda_plan(const rnnp_model *model, const rnnp_cuda_options *opt
     if (p.model.nodes[i].op != uint32_t(rnnp::OpKind::kRecurrent) || seen++ != layer) continue;
     const rnnp::AttrRecurrent &a = *p.model.attr<rnnp::AttrRecurrent>(p.model.nodes[i]);
     rnnp::cuda::LayerPlan plan;
-    if (!rnnp::cuda::plan_recurrent_node(p.context, a, p.context.limits.max_batch, p.config.chunk_steps, &plan))
+    if (!rnnp::cuda::plan_recurrent_node(p.context, a, p.context.limits.max_batch, p.config.chunk_steps, false, &plan))
       return RNNP_E_LAYOUT;
     return rnnp::give_struct(rnnp::cuda::facts_of(plan), facts) ? RNNP_OK : RNNP_E_ARG;
   }

@@ -27,7 +27,7 @@ void place_own(const Prepared &p, uint8_t *work, Context *c) {
     return static_cast<void *>(at);
   };
   take(p.config.data_bytes);
-  c->words = static_cast<uint64_t *>(take(c->words_needed * sizeof(uint64_t)));
+  c->words = static_cast<uint64_t *>(take(words_of_exchanges(*c) * sizeof(uint64_t)));
   c->control = static_cast<uint32_t *>(take(kControlBytes));
   c->row_list = static_cast<uint32_t *>(take(c->limits.max_batch * sizeof(uint32_t)));
   c->length_list = static_cast<int32_t *>(take(c->limits.max_batch * sizeof(int32_t)));
@@ -46,7 +46,7 @@ rnnp_status make(const Prepared &p, uint8_t *host, const void *image, uint8_t *w
   c.stream = stream;
   place_own(p, work, &c);
   if (image != nullptr) c.error = gpu_upload(weights, image, p.weight_bytes, stream);
-  if (c.error == 0) c.error = gpu_zero(c.words, c.words_needed * sizeof(uint64_t), stream);
+  if (c.error == 0) c.error = gpu_zero(c.words, words_of_exchanges(c) * sizeof(uint64_t), stream);
   if (c.error == 0) c.error = gpu_zero(c.control, kControlBytes, stream);
   SessionConfig config = p.config;
   config.memory = &c;

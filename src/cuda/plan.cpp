@@ -95,14 +95,21 @@ uint32_t units_of_step(Weights weights, uint32_t gates, uint32_t units, const Pl
 
 void plan_by_steps(const LayerShape &s, const PlanLimits &l, Lacks lacks, LayerPlan *p) {
   p->resident = KernelId::count;
+  p->directions = 1;
   p->units = units_of_step(s.r, gates_of(s.cell), s.hidden, l);
   p->blocks = ceil_div(s.hidden, p->units);
   p->predicted_ns = static_cast<uint32_t>(predict_step(s, l));
   snprintf(p->reason, sizeof p->reason, "a launch for each step, %u blocks x %u units: %s", p->blocks, p->units, words_for(lacks));
 }
 
+const char *words_for_kernel(const Resident &r) {
+  if (r.directions != 1) return ", both directions side by side, each";
+  return are_blocks(r.weights) ? ", sparse" : r.generic ? ", any activation" : "";
+}
+
 void plan_resident(const Choice &c, LayerPlan *p) {
   p->resident = c.resident->id;
+  p->directions = c.resident->directions;
   p->units = c.units;
   p->blocks = c.blocks;
   p->columns = c.columns;
@@ -115,10 +122,7 @@ void plan_resident(const Choice &c, LayerPlan *p) {
                            : on_matrix_units(weights) ? 2 * c.resident->half_tiles
                                                       : 32;
   snprintf(p->reason, sizeof p->reason, "resident%s: %u blocks x %u units, up to %u registers and %u KiB of shared memory",
-           are_blocks(weights)   ? ", sparse"
-           : c.resident->generic ? ", any activation"
-                                 : "",
-           c.blocks, c.units, of_held * c.resident->held, ceil_div(p->shared_bytes, 1024));
+           words_for_kernel(*c.resident), c.blocks, c.units, of_held * c.resident->held, ceil_div(p->shared_bytes, 1024));
 }
 
 bool is_plain(const AttrRecurrent &a, const BlobDirection &d) {
@@ -209,7 +213,7 @@ rnnp_cuda_layer_facts facts_of(const LayerPlan &p) {
   rnnp_cuda_layer_facts f = RNNP_CUDA_LAYER_FACTS_INIT;
   const bool steps = p.resident == KernelId::count;
   f.kernel = steps ? RNNP_CUDA_STEPS : RNNP_CUDA_RESIDENT;
-  f.blocks = p.blocks;
+  f.blocks = p.directions * p.blocks;
   f.units = p.units;
   f.columns = p.columns;
   f.held = p.held;

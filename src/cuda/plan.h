@@ -30,6 +30,7 @@ struct PlanLimits {
   Weights weights;  // of dense numbers
   uint32_t max_batch, chunk_steps;
   uint32_t max_steps_per_launch, sm_limit, kernels_allowed;  // 0: chosen, all
+  bool one_by_one = false;                                   // directions are
 };
 
 // A matrix that many rows are multiplied by.
@@ -41,9 +42,10 @@ struct ProductPlan {
 ProductPlan plan_product(Weights weights, uint32_t gates, uint32_t outputs, uint32_t k, const PlanLimits &limits);
 
 struct LayerPlan {
-  bool fits;          // false: no kernel can run it
-  KernelId resident;  // count: a launch for each step
-  uint32_t units, blocks, columns, held, shared_bytes;
+  bool fits;                                              // false: no kernel can run it
+  KernelId resident;                                      // count: a launch for each step
+  uint32_t directions;                                    // of a resident launch
+  uint32_t units, blocks, columns, held, shared_bytes;    // blocks: of a direction
   uint32_t step_blocks, step_columns, step_shared_bytes;  // of the kernel of one step
   bool plain;                                             // as the layer's
   bool takes_input;                                       // that kernel multiplies the input itself where there is one step

@@ -75,7 +75,7 @@ uint64_t units_of_exchanged_word(Weights w) {
   return are_bytes(w) ? 4 : on_matrix_units(w) ? 2 : 1;
 }
 
-// The layer's time per step, but for the launch.
+// The layer's time per step and direction, but for the launch.
 uint64_t predict(const Resident &r, const LayerShape &s, const PlanLimits &l, const Choice &c) {
   const ArchRates &rates = rates_of(l.device.arch);
   const uint64_t passes = s.cell == Cell::kGru ? 2 : 1, groups = ceil_div(l.max_batch, c.columns);
@@ -85,11 +85,12 @@ uint64_t predict(const Resident &r, const LayerShape &s, const PlanLimits &l, co
                     : on_matrix_units(r.weights) ? mma_work(r, s, c, groups, rates)
                                                  : f32_work(r, s, l.max_batch, rates);
   const uint64_t of_word = units_of_exchanged_word(r.weights);
-  const uint64_t words = uint64_t{l.max_batch} * ((s.hidden + of_word - 1) / of_word) * 8 * c.blocks;
+  const uint64_t words = uint64_t{l.max_batch} * ((s.hidden + of_word - 1) / of_word) * 8 * c.blocks * r.directions;
   const uint64_t word_clocks = words / (uint64_t{rates.l2_bytes_per_clock} * l.device.sm_count);
   const uint64_t clocks = longest(longest(work.product_clocks, work.shared_bytes / rates.shared_bytes_per_clock), word_clocks);
   const bool alone = r.weights != Weights::kF32 && c.blocks == 1 && c.columns == l.max_batch;
-  return passes * ((alone ? 0 : rates.exchange_ns) + clocks * 1000 / mhz) + rates.cell_ns;
+  const uint64_t step = passes * ((alone ? 0 : rates.exchange_ns) + clocks * 1000 / mhz) + rates.cell_ns;
+  return (step + r.directions - 1) / r.directions;
 }
 
 uint64_t shared_bytes_of(const Resident &r, const LayerShape &s, const PlanLimits &l, const Choice &c) {
@@ -169,8 +170,9 @@ Lacks choose_resident(const LayerShape &s, const PlanLimits &l, Choice *best) {
   for (const Resident &r : kResidents) {
     Choice c;
     if (r.cell != s.cell || r.weights != s.r || r.generic == s.plain) continue;
+    if (r.directions != 1 && (r.directions != s.directions || l.one_by_one)) continue;
     if (lacks == Lacks::kRules) lacks = Lacks::kBlocks;
-    if (!try_resident(r, s, l, &c) || c.blocks > allowed_blocks(l)) continue;
+    if (!try_resident(r, s, l, &c) || c.blocks * r.directions > allowed_blocks(l)) continue;
     if (c.shared_bytes > l.device.shared_per_block) {
       if (lacks == Lacks::kBlocks) lacks = Lacks::kShared;
       continue;

@@ -14,6 +14,7 @@
 
 #define SIMT_KERNEL(threads) __global__ void __launch_bounds__(threads, 1)
 #define SIMT_FN static __device__ __forceinline__
+#define SIMT_PARAMETER __grid_constant__
 #define SIMT_UNROLL _Pragma("unroll")
 #define SIMT_ROLLED _Pragma("unroll 1")
 
@@ -120,6 +121,7 @@ SIMT_FN void renew(uint32_t *v) {
 
 #define SIMT_KERNEL(threads) void
 #define SIMT_FN static inline
+#define SIMT_PARAMETER
 #define SIMT_UNROLL
 #define SIMT_ROLLED
 #endif

@@ -17,11 +17,11 @@ struct ResidentKind {
   uint32_t weights;
   rnnp::DType type;
   uint32_t block_units;
+  bool side_by_side = false;  // both directions in one launch
 };
-const ResidentKind kResidentKinds[] = {{RNNP_CUDA_F16, rnnp::DType::kF32, 0},
-                                       {RNNP_CUDA_F32, rnnp::DType::kF32, 0},
-                                       {RNNP_CUDA_F32, rnnp::DType::kF32, 4},
-                                       {RNNP_CUDA_F32, rnnp::DType::kI8, 8}};
+const ResidentKind kResidentKinds[] = {{RNNP_CUDA_F16, rnnp::DType::kF32, 0},       {RNNP_CUDA_F32, rnnp::DType::kF32, 0},
+                                       {RNNP_CUDA_F32, rnnp::DType::kF32, 4},       {RNNP_CUDA_F32, rnnp::DType::kI8, 8},
+                                       {RNNP_CUDA_F16, rnnp::DType::kF32, 0, true}, {RNNP_CUDA_F32, rnnp::DType::kF32, 0, true}};
 std::vector<uint8_t> blob_of(const ResidentKind &kind, Cell cell = Cell::kLstm) {
   BlobBuilder b(3, kind.block_units != 0 ? 16 : 8);
   b.weights = b.recurrent_weights = kind.type;
@@ -31,8 +31,21 @@ std::vector<uint8_t> blob_of(const ResidentKind &kind, Cell cell = Cell::kLstm) 
   o.cell = cell;
   o.hidden = 70;
   o.initial_state = true;
+  o.bidirectional = kind.side_by_side;
   b.add_output(b.add_recurrent(b.add_input(5), 5, o));
   return b.build();
+}
+CudaOptions options_of(const ResidentKind &kind, uint32_t batch) {
+  CudaOptions o;
+  o.batch = batch;
+  o.weights = kind.weights;
+  o.kernels = RNNP_CUDA_RESIDENT;
+  o.spins = 12000;
+  if (kind.side_by_side) o.sms = 16, o.max_steps = 8;
+  return o;
+}
+bool is_side_by_side(CudaRunner &runner) {
+  return std::string(runner.layer().reason).find("side by side") != std::string::npos;
 }
 
 TEST_F(CudaApi, ErrorsOfACallChangeNothing) {
@@ -110,14 +123,14 @@ TEST_F(CudaApi, AFailedLaunchIsToldWithItsError) {
 TEST_F(CudaApi, AMissingBlockEndsInATimeOutAndAResetMakesTheSessionWhole) {
   for (const Cell cell : {Cell::kLstm, Cell::kGru}) {
     for (const ResidentKind &kind : kResidentKinds) {
-      CudaOptions o = resident();
-      o.weights = kind.weights;
+      const CudaOptions o = options_of(kind, 1);
       const std::vector<uint8_t> bytes = blob_of(kind, cell);
       CudaRunner runner(bytes, o), fresh(bytes, o);
       ASSERT_EQ(runner.layer().kernel, RNNP_CUDA_RESIDENT);
+      ASSERT_EQ(is_side_by_side(runner), kind.side_by_side) << runner.layer().reason;
       ASSERT_GT(runner.layer().blocks, 1u);
       const std::vector<float> in = random_floats(4 * 5, 1);
-      SharedArray<float> x(random_floats(4 * 5, 2)), y(4 * 70, 0.0f);  // other words than those that are right later
+      SharedArray<float> x(random_floats(4 * 5, 2)), y(4 * runner.out(), 0.0f);  // other words than those that are right later
       emulated_gpu().missing_blocks = 1;
       ASSERT_EQ(rnnp_cuda_run(runner.session(), 4, x.data(), y.data(), nullptr), RNNP_OK);
       emulated_gpu().missing_blocks = 0;
@@ -129,24 +142,34 @@ TEST_F(CudaApi, AMissingBlockEndsInATimeOutAndAResetMakesTheSessionWhole) {
   }
 }
 
-// Words of launches long ago look fresh when 32 bits have run out, unless they are cleared.
+// Words of launches long ago look fresh when 32 bits have run out, unless they are cleared; of one exchange and of the other.
+void expect_bits_beyond_epochs(const ResidentKind &kind, uint32_t exchange) {
+  using namespace rnnp::cuda;
+  const CudaOptions o = options_of(kind, 3);
+  const std::vector<uint8_t> bytes = blob_of(kind);
+  CudaRunner runner(bytes, o), fresh(bytes, o);
+  Context &c = runner.session()->context;
+  uint32_t *own = c.control + exchange * kControlWords, *other = c.control + (1 - exchange) * kControlWords;
+  const std::vector<float> in = random_floats(6 * 3 * 5, 1);
+  const std::vector<float> want = fresh.run(in);
+  for (const uint32_t epoch : {0x7ffffffeu, 0x80000000u, 0xfffffff0u}) {
+    for (size_t i = 0; i < c.words_needed; ++i)  // fresh ones of epochs to come
+      c.words[exchange * c.words_needed + i] = uint64_t{i % 4} << 32 | 0x3c003c00u;
+    own[kEpoch] = epoch;
+    other[kEpoch] += 100;
+    const uint32_t before = other[kEpoch];
+    runner.reset();
+    EXPECT_EQ(runner.run(in), want) << epoch;
+    EXPECT_EQ(own[kEpoch], epoch < 0x80000000u ? epoch + 6 : 6u);
+    EXPECT_EQ(other[kEpoch], before + (kind.side_by_side ? 6 : 0));
+    EXPECT_EQ(own[kArrived], 0u);
+  }
+}
+
 TEST_F(CudaApi, EpochsRunOutWithoutAChangeOfBits) {
   for (const ResidentKind &kind : kResidentKinds) {
-    CudaOptions o = resident(3);
-    o.weights = kind.weights;
-    const std::vector<uint8_t> bytes = blob_of(kind);
-    CudaRunner runner(bytes, o), fresh(bytes, o);
-    rnnp::cuda::Context &c = runner.session()->context;
-    const std::vector<float> in = random_floats(6 * 3 * 5, 1);
-    const std::vector<float> want = fresh.run(in);
-    for (const uint32_t epoch : {0x7ffffffeu, 0x80000000u, 0xfffffff0u}) {
-      for (size_t i = 0; i < c.words_needed; ++i) c.words[i] = uint64_t{i % 4} << 32 | 0x3c003c00u;  // fresh ones of epochs to come
-      c.control[rnnp::cuda::kEpoch] = epoch;
-      runner.reset();
-      EXPECT_EQ(runner.run(in), want) << epoch;
-      EXPECT_EQ(c.control[rnnp::cuda::kEpoch], epoch < 0x80000000u ? epoch + 6 : 6u);
-      EXPECT_EQ(c.control[rnnp::cuda::kArrived], 0u);
-    }
+    expect_bits_beyond_epochs(kind, 0);
+    if (kind.side_by_side) expect_bits_beyond_epochs(kind, 1);
   }
 }
 

@@ -172,6 +172,39 @@ TEST(CudaPlan, OptionsAndRulesDecideAndAreNamed) {
   EXPECT_NE(reason(large, l).find("fit"), std::string::npos) << reason(large, l);
 }
 
+// Both directions in one launch, where each has room and that is predicted to take less than one after the other.
+TEST(CudaPlan, DirectionsGoSideBySideWhereThatIsFaster) {
+  struct Wanted {
+    const char *device;
+    Cell cell;
+    uint32_t hidden;
+    Weights weights;
+    bool plain, side_by_side;
+  };
+  const Wanted rows[] = {{"orin64", Cell::kLstm, 256, Weights::kF16, true, true},
+                         {"orin64", Cell::kLstm, 512, Weights::kF16, true, false},  // no room for both
+                         {"orin64", Cell::kLstm, 64, Weights::kF16, true, false},   // each alone in a block exchanges nothing
+                         {"orin64", Cell::kGru, 200, Weights::kF32, true, true},
+                         {"orin64", Cell::kLstm, 256, Weights::kF16, false, false},
+                         {"orin64", Cell::kLstm, 256, Weights::kBf16, true, false},
+                         {"h100", Cell::kGruLinear, 512, Weights::kF16, true, true}};
+  for (const Wanted &row : rows) {
+    SCOPED_TRACE(std::string(row.device) + " " + std::to_string(row.hidden));
+    const LayerShape shape = {row.cell, 100, row.hidden, 2, row.plain, row.weights, row.weights, true};
+    PlanLimits l = {device(row.device), row.weights, 1, 256, 0, 0, 0};
+    const LayerPlan p = plan_layer(shape, l);
+    l.one_by_one = true;
+    const LayerPlan apart = plan_layer(shape, l);
+    ASSERT_TRUE(is_resident(p) && is_resident(apart)) << p.reason;
+    EXPECT_EQ(p.directions, row.side_by_side ? 2u : 1u) << p.reason;
+    EXPECT_EQ(apart.directions, 1u) << apart.reason;
+    EXPECT_EQ(std::string(p.reason).find("side by side") != std::string::npos, row.side_by_side) << p.reason;
+    EXPECT_LE(p.directions * p.blocks, l.device.sm_count);
+    EXPECT_EQ(facts_of(p).blocks, p.directions * p.blocks);
+    EXPECT_TRUE(row.side_by_side ? p.predicted_ns < apart.predicted_ns : p.predicted_ns == apart.predicted_ns) << p.reason;
+  }
+}
+
 // What a tenth of a matrix in blocks comes to, with every row group as long as the mean.
 LayerShape tenth(Cell cell, uint32_t hidden, Weights weights) {
   LayerShape s = {cell, hidden, hidden, 1, true, weights, weights, true};

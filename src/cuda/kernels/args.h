@@ -24,6 +24,10 @@ struct CellRules {
   uint32_t input_forget;
 };
 
+// The exchanges of a session, each with words and a block of control words of its own: the second is that of a layer's other
+// direction, where both go side by side.
+constexpr uint32_t kExchanges = 2;
+
 // What turns sums of bytes into numbers. Rows in the order of the matrix's image; nullptr where there are none.
 struct ByteScales {
   const float *scale, *diagonal;  // scale: of int4 in the image, but of convolutions [channel][group]
@@ -65,6 +69,15 @@ struct RecurrentArgs {
   BlockMatrix blocks, candidate, w_blocks;  // of R, and of W: what of it there is
   uint32_t bundles[kMostGates];             // of a resident sparse R (gather_layout.h)
   CellRules rules;
+};
+
+// Both directions of a layer in one launch: the first half of its blocks has the one, the second the other.
+struct BothArgs {
+  RecurrentArgs direction[2];
+};
+// Which block of how many of a direction.
+struct BlockOf {
+  uint32_t block, blocks;
 };
 
 // out = act(bias + x W^T), rows of x any distance apart. A result's place is what its kernel, or that of the step, has for it.

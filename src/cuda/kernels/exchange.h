@@ -54,18 +54,17 @@ SIMT_FN bool meet_after_poll(bool failed) {
 }
 
 // *base: the epoch that this launch counts from. False: time-out.
-SIMT_FN bool begin_epochs(const RecurrentArgs &a, uint32_t *base) {
+SIMT_FN bool begin_epochs(const RecurrentArgs &a, const BlockOf &at, uint32_t *base) {
   *base = simt::flag_load(a.control + kEpoch);
   if (*base < kClearFromEpoch) return true;
   *base = 0;
-  const uint32_t blocks = simt::block_count();
-  for (uint32_t i = simt::block() * kThreads + simt::thread(); i < a.word_count; i += blocks * kThreads)
+  for (uint32_t i = at.block * kThreads + simt::thread(); i < a.word_count; i += at.blocks * kThreads)
     simt::ll_store(a.words + i, 0, 0);
   simt::sync_block();
   bool ok = true;
   if (simt::thread() == 0) {
     simt::arrive(a.control + kArrived);
-    for (uint32_t spins = 0; simt::flag_acquire(a.control + kArrived) != blocks && ok; ++spins) {
+    for (uint32_t spins = 0; simt::flag_acquire(a.control + kArrived) != at.blocks && ok; ++spins) {
       ok = spins < a.spin_limit;
       simt::pause();
     }
@@ -74,10 +73,14 @@ SIMT_FN bool begin_epochs(const RecurrentArgs &a, uint32_t *base) {
 }
 
 // Block 0 has seen words of all blocks, so all have begun.
-SIMT_FN void end_epochs(const RecurrentArgs &a, uint32_t base) {
-  if (simt::block() != 0 || simt::thread() != 0) return;
+SIMT_FN void end_epochs(const RecurrentArgs &a, const BlockOf &at, uint32_t base) {
+  if (at.block != 0 || simt::thread() != 0) return;
   simt::flag_store(a.control + kEpoch, base + a.steps);
   simt::flag_store(a.control + kArrived, 0);
+}
+
+SIMT_FN BlockOf all_blocks() {
+  return {simt::block(), simt::block_count()};
 }
 
 // Which step of the call, and of preact and y, is the launch's t-th.

@@ -104,7 +104,8 @@ resident_blocks(const RecurrentArgs a) {
   constexpr uint32_t G = gates_of(kCell), kUnitsPerWarp = units_of_cells<kWeights, kCell>(), kPasses = kCell == Cell::kGru ? 2 : 1;
   const GatherShape s = {G, a.hidden, a.units, {a.bundles[0], a.bundles[1], a.bundles[2], a.bundles[3]}};
   const GatherShared at = gather_shared(kWeights, s, a.batch, a.columns, kHeld);
-  const ResidentBlock b = place_block<kWeights>(a, at.input, at.c, at.h, at.z, planes(kWeights) * plane_words(a.hidden));
+  const ResidentBlock b =
+      place_block<kWeights>(a, simt::block(), at.input, at.c, at.h, at.z, planes(kWeights) * plane_words(a.hidden));
   const uint32_t set = b.warp / kParts, part = b.warp % kParts, bundles = bundles_of_warp(s, set);
   const uint32_t groups = ceil_div(a.units, kUnitsPerWarp), part_sums = a.columns * G * gate_stride(s);
   const uint32_t *plane = b.input + (planes(kWeights) == 1 ? 0 : part) * plane_words(a.hidden);
@@ -118,9 +119,9 @@ resident_blocks(const RecurrentArgs a) {
       i < bundles ? load_bundle(mine + i * kBundleBytes, b.lane) : LaneBundle{{0, 0, 0, 0}, {0, 0}};
   SIMT_ROLLED for (uint32_t i = kHeld * kBundleBytes + b.lane * 16; i < bundles * kBundleBytes; i += kLanes * 16) *
       reinterpret_cast<Bits4 *>(rest + (i - kHeld * kBundleBytes)) = *reinterpret_cast<const Bits4 *>(mine + i);
-  load_units<kCell>(a, b.h, b.c);
+  load_units<kCell>(a, b.block, b.h, b.c);
   uint32_t base;
-  if (!begin_epochs(a, &base)) return time_out(a);
+  if (!begin_epochs(a, all_blocks(), &base)) return time_out(a);
 
   ResidentStep now = {base, 0, 0, 0, 0, 0};
   for (; now.t < a.steps; next_columns(a, &now)) {
@@ -156,8 +157,8 @@ resident_blocks(const RecurrentArgs a) {
     }
   }
   simt::sync_block();
-  store_units<kCell>(a, b.h, b.c);
-  end_epochs(a, base);
+  store_units<kCell>(a, b.block, b.h, b.c);
+  end_epochs(a, all_blocks(), base);
 }
 
 }  // namespace cuda

@@ -42,12 +42,11 @@ SIMT_FN void publish_float(const RecurrentArgs &a, uint64_t *words, uint32_t row
 }
 
 template <Cell kCell, int kRegGroups, bool kGeneric>
-SIMT_KERNEL(256)
-resident_f32(const RecurrentArgs a) {
+SIMT_FN void resident_f32_block(const RecurrentArgs &a, const BlockOf &of) {
   constexpr uint32_t G = gates_of(kCell), kUnits = units_per_warp(G), kPasses = kCell == Cell::kGru ? 2 : 1;
   const Shape s = {G, a.hidden, a.units};
   const ResidentShared at = resident_f32_shared(s, a.batch, kRegGroups);
-  const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes, block = simt::block(), B = a.batch, H = a.hidden;
+  const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes, block = of.block, B = a.batch, H = a.hidden;
   const uint32_t groups = column_groups(H), stride = groups * 64, blocks = ceil_div(H, a.units);
   float *input = reinterpret_cast<float *>(simt::shared() + at.input), *c_own = reinterpret_cast<float *>(simt::shared() + at.c);
   float *h_own = reinterpret_cast<float *>(simt::shared() + at.h), *z_own = reinterpret_cast<float *>(simt::shared() + at.z);
@@ -60,11 +59,11 @@ resident_f32(const RecurrentArgs a) {
   SIMT_ROLLED for (uint32_t i = kRegGroups * 256 + lane; i < groups * 256; i += 32) rest[i - kRegGroups * 256] = mine[i];
   SIMT_ROLLED for (uint32_t i = simt::thread(); i < 2 * B * stride; i += kThreads) input[i] =
       i % stride < H && i < B * stride ? a.h[state_place(a, i / stride) + i % stride] : 0.0f;
-  load_units<kCell>(a, h_own, c_own);
+  load_units<kCell>(a, block, h_own, c_own);
   const uint32_t row_words = (H + 1) & ~1u, slot_words = B * row_words;
   uint64_t *rh_words = a.words + 2 * slot_words;
   uint32_t base;
-  if (!begin_epochs(a, &base)) return time_out(a);
+  if (!begin_epochs(a, of, &base)) return time_out(a);
   const uint32_t row = lane / 2, u = warp * kUnits + row / G, unit = block * a.units + u;
   const bool owned = row / G < kUnits && u < a.units, exists = owned && unit < H, leads = exists && lane % 2 == 0 && row % G == 0;
   const GateLane gate = {2 * (row / G * G), 2, row % G};
@@ -121,8 +120,21 @@ resident_f32(const RecurrentArgs a) {
     }
   }
   simt::sync_block();
-  store_units<kCell>(a, h_own, c_own);
-  end_epochs(a, base);
+  store_units<kCell>(a, block, h_own, c_own);
+  end_epochs(a, of, base);
+}
+
+template <Cell kCell, int kRegGroups, bool kGeneric>
+SIMT_KERNEL(256)
+resident_f32(const RecurrentArgs a) {
+  resident_f32_block<kCell, kRegGroups, kGeneric>(a, all_blocks());
+}
+
+template <Cell kCell, int kRegGroups>
+SIMT_KERNEL(256)
+resident_f32_both(const SIMT_PARAMETER BothArgs both) {
+  const uint32_t blocks = simt::block_count() / 2, second = simt::block() >= blocks;
+  resident_f32_block<kCell, kRegGroups, false>(both.direction[second], {simt::block() - second * blocks, blocks});
 }
 
 }  // namespace cuda

@@ -76,15 +76,14 @@ SIMT_FN void multiply_held(const HeldWeights<kHalfTiles, kRegSteps> &held, const
 }
 
 template <Weights kWeights, Cell kCell, int kHalfTiles, int kRegSteps, bool kGeneric>
-SIMT_KERNEL(256)
-resident_mma(const RecurrentArgs a) {
+SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   using Sum = typename MatrixUnits<kWeights>::Sum;
   constexpr uint32_t G = gates_of(kCell), kTiles = (kHalfTiles + 1) / 2, kUnitsPerWarp = units_of_cells<kWeights, kCell>();
   constexpr uint32_t kGroups = (kHalfTiles * 8 / G + kUnitsPerWarp - 1) / kUnitsPerWarp;  // warps' worth of units in a block
   constexpr uint32_t kPasses = kCell == Cell::kGru ? 2 : 1;
   const Shape s = in_halves(kWeights, {G, a.hidden, a.units});
   const ResidentShared at = resident_mma_shared(s, a.batch, a.columns, kRegSteps);
-  const ResidentBlock b = place_block<kWeights>(a, at.input, at.c, at.h, at.z, column_stride(s.k) / 2);
+  const ResidentBlock b = place_block<kWeights>(a, of.block, at.input, at.c, at.h, at.z, column_stride(s.k) / 2);
   Sum *partial = reinterpret_cast<Sum *>(simt::shared() + at.partial);
   uint16_t *input = reinterpret_cast<uint16_t *>(b.input);
   const uint32_t steps = k_tiles_per_warp(s), bytes = step_bytes(s), stride = partial_stride(s), lane = b.lane, warp = b.warp;
@@ -95,9 +94,9 @@ resident_mma(const RecurrentArgs a) {
   hold_weights(&held, mine, steps, bytes, lane);
   SIMT_ROLLED for (uint32_t i = kRegSteps; i < steps; ++i) SIMT_ROLLED for (uint32_t o = lane * 8; o < bytes; o += 256) *
       reinterpret_cast<Bits2 *>(rest + (i - kRegSteps) * bytes + o) = *reinterpret_cast<const Bits2 *>(mine + i * bytes + o);
-  load_units<kCell>(a, b.h, b.c);
+  load_units<kCell>(a, of.block, b.h, b.c);
   uint32_t base;
-  if (!begin_epochs(a, &base)) return time_out(a);
+  if (!begin_epochs(a, of, &base)) return time_out(a);
 
   // Group after group of columns, step after step.
   ResidentStep now = {base, 0, 0, 0, 0, 0};
@@ -125,8 +124,22 @@ resident_mma(const RecurrentArgs a) {
     }
   }
   simt::sync_block();
-  store_units<kCell>(a, b.h, b.c);
-  end_epochs(a, base);
+  store_units<kCell>(a, of.block, b.h, b.c);
+  end_epochs(a, of, base);
+}
+
+template <Weights kWeights, Cell kCell, int kHalfTiles, int kRegSteps, bool kGeneric>
+SIMT_KERNEL(256)
+resident_mma(const RecurrentArgs a) {
+  resident_mma_block<kWeights, kCell, kHalfTiles, kRegSteps, kGeneric>(a, all_blocks());
+}
+
+template <Weights kWeights, Cell kCell, int kHalfTiles, int kRegSteps>
+SIMT_KERNEL(256)
+resident_mma_both(const SIMT_PARAMETER BothArgs both) {
+  const uint32_t blocks = simt::block_count() / 2, second = simt::block() >= blocks;
+  resident_mma_block<kWeights, kCell, kHalfTiles, kRegSteps, false>(both.direction[second],
+                                                                    {simt::block() - second * blocks, blocks});
 }
 
 }  // namespace cuda

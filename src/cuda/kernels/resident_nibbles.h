@@ -88,7 +88,7 @@ resident_nibbles(const RecurrentArgs a) {
   constexpr uint32_t kUnitsPerWarp = units_of_cells<kWeights, kCell>();
   const Shape s = in_halves(kWeights, {G, a.hidden, a.units});
   const NibblesShared at = resident_nibbles_shared(s, a.batch, a.columns, kTiles, kHeld);
-  const ResidentBlock b = place_block<kWeights>(a, at.input, at.c, at.h, at.z, column_stride(s.k) / 2);
+  const ResidentBlock b = place_block<kWeights>(a, simt::block(), at.input, at.c, at.h, at.z, column_stride(s.k) / 2);
   const uint32_t groups = ceil_div(a.units, kUnitsPerWarp), stride = partial_stride(s), of_group = a.r_bytes.group_k / kNibbleTileK;
   float *sums = reinterpret_cast<float *>(simt::shared() + at.sums);
   uint16_t *input = reinterpret_cast<uint16_t *>(b.input);
@@ -98,9 +98,9 @@ resident_nibbles(const RecurrentArgs a) {
   NibbleRows<kTiles, kHeld> rows;
   hold_nibbles(a, b, s, simt::shared() + at.weights + b.warp * of_warp,
                reinterpret_cast<float *>(simt::shared() + at.scales + b.warp * scales_of_warp), &rows);
-  load_units<kCell>(a, b.h, b.c);
+  load_units<kCell>(a, b.block, b.h, b.c);
   uint32_t base;
-  if (!begin_epochs(a, &base)) return time_out(a);
+  if (!begin_epochs(a, all_blocks(), &base)) return time_out(a);
 
   ResidentStep now = {base, 0, 0, 0, 0, 0};
   for (; now.t < a.steps; next_columns(a, &now)) {
@@ -128,8 +128,8 @@ resident_nibbles(const RecurrentArgs a) {
     }
   }
   simt::sync_block();
-  store_units<kCell>(a, b.h, b.c);
-  end_epochs(a, base);
+  store_units<kCell>(a, b.block, b.h, b.c);
+  end_epochs(a, all_blocks(), base);
 }
 
 }  // namespace cuda

@@ -34,11 +34,11 @@ struct ResidentBlock {
 };
 
 template <Weights kWeights>
-SIMT_FN ResidentBlock place_block(const RecurrentArgs &a, uint32_t input, uint32_t c, uint32_t h, uint32_t z,
+SIMT_FN ResidentBlock place_block(const RecurrentArgs &a, uint32_t block, uint32_t input, uint32_t c, uint32_t h, uint32_t z,
                                   uint32_t column_words) {
   uint8_t *shared = simt::shared();
   ResidentBlock b = {};
-  b.block = simt::block(), b.blocks = ceil_div(a.hidden, a.units);
+  b.block = block, b.blocks = ceil_div(a.hidden, a.units);
   b.lane = simt::thread() % kLanes, b.warp = simt::thread() / kLanes;
   b.units = a.units, b.column_words = column_words;
   b.words = ceil_div(a.hidden, units_of_word<kWeights>()), b.row_words = (b.words + 1) & ~1u, b.slot_words = a.batch * b.row_words;
@@ -52,18 +52,18 @@ SIMT_FN ResidentBlock place_block(const RecurrentArgs &a, uint32_t input, uint32
 
 // The owned units' h and c between the device's memory and the block's.
 template <Cell kCell>
-SIMT_FN void load_units(const RecurrentArgs &a, float *h, float *c) {
+SIMT_FN void load_units(const RecurrentArgs &a, uint32_t block, float *h, float *c) {
   for (uint32_t i = simt::thread(); i < a.batch * a.units; i += kThreads) {
-    const uint32_t unit = simt::block() * a.units + i % a.units;
+    const uint32_t unit = block * a.units + i % a.units;
     const uint64_t at = state_place(a, i / a.units) + unit;
     h[i] = unit < a.hidden ? a.h[at] : 0.0f;
     c[i] = kCell == Cell::kLstm && unit < a.hidden ? a.c[at] : 0.0f;
   }
 }
 template <Cell kCell>
-SIMT_FN void store_units(const RecurrentArgs &a, const float *h, const float *c) {
+SIMT_FN void store_units(const RecurrentArgs &a, uint32_t block, const float *h, const float *c) {
   for (uint32_t i = simt::thread(); i < a.batch * a.units; i += kThreads) {
-    const uint32_t unit = simt::block() * a.units + i % a.units;
+    const uint32_t unit = block * a.units + i % a.units;
     if (unit >= a.hidden) continue;
     const uint64_t at = state_place(a, i / a.units) + unit;
     a.h[at] = h[i];

@@ -12,8 +12,9 @@ extern const Op op_recurrent, op_inner_recurrent, op_dense;
 extern const Op op_unary, op_binary, op_where, op_copy, op_softmax, op_norm, op_reduce, op_matmul, op_gather;
 extern const Op op_time_step, op_time_reduce, op_time_reverse, op_state_read, op_state_write, op_conv, op_pool;
 
-// False: no kernel reads its weights.
-bool plan_recurrent_node(const Context &context, const AttrRecurrent &a, uint32_t max_batch, uint32_t chunk_steps, LayerPlan *plan);
+// one_by_one: its directions are to be. False: no kernel reads its weights.
+bool plan_recurrent_node(const Context &context, const AttrRecurrent &a, uint32_t max_batch, uint32_t chunk_steps, bool one_by_one,
+                         LayerPlan *plan);
 
 }  // namespace cuda
 }  // namespace rnnp

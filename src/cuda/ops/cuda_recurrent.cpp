@@ -11,7 +11,7 @@ namespace {
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const AttrRecurrent &a = *env->model->attr<AttrRecurrent>(node);
   RecurrentNode n;
-  const rnnp_status status = build_layer(context_of(env->memory), a, env->max_batch, env->chunk_steps, &n);
+  const rnnp_status status = build_layer(context_of(env->memory), a, env->max_batch, env->chunk_steps, false, &n);
   if (status != RNNP_OK) return status;
   const size_t scratch = mul_sat(layer_scratch_floats(n, a), sizeof(float));
   if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;
@@ -95,14 +95,18 @@ RecurrentArgs args_of(const Layer &l) {
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   const RecurrentNode &n = *static_cast<const RecurrentNode *>(object);
   const AttrRecurrent &a = *env.model->attr<AttrRecurrent>(node);
+  float *scratch = view_as<float>(static_cast<void *>(env.scratch));
+  RecurrentArgs args[2];
   for (uint32_t d = 0; d < a.direction_count; ++d) {
     const Layer l = {env, node, n, a, d};
-    if (env.first_chunk) {
-      load_initial(l, 1, false);
-      if (l.has_c()) load_initial(l, 2, true);
-    }
-    run_layer(n, a, args_of(l), view_as<float>(static_cast<void *>(env.scratch)));
-    if (!env.last_chunk) continue;
+    args[d] = args_of(l);
+    if (!env.first_chunk) continue;
+    load_initial(l, 1, false);
+    if (l.has_c()) load_initial(l, 2, true);
+  }
+  for (uint32_t d = 0; d < a.direction_count; d += n.plan.directions) run_layer(n, a, args + d, scratch);
+  for (uint32_t d = 0; env.last_chunk && d < a.direction_count; ++d) {
+    const Layer l = {env, node, n, a, d};
     store_final(l, 1, false);
     if (l.has_c()) store_final(l, 2, true);
   }

@@ -104,30 +104,50 @@ void run_steps(const Piece &l, const RecurrentArgs &piece) {
   launch_plain(l.context(), KernelId::copy_state_rows, back);
 }
 
-// Steps from `first` on.
-void run_piece(const Piece &l, RecurrentArgs a, uint32_t first, uint32_t steps, float *scratch) {
+size_t preact_floats(const RecurrentNode &n, const AttrRecurrent &a) {
+  return mul_sat(mul_sat(n.plan.steps_per_launch, n.max_batch), preact_row(n, a));
+}
+
+// `steps` steps from `first` on. scratch: the layer's; preact: of this direction.
+RecurrentArgs begin_piece(const Piece &l, RecurrentArgs a, uint32_t first, uint32_t steps, float *scratch, float *preact) {
   const LayerPlan &p = l.n.plan;
   const size_t rows = size_t{first} * a.batch;
   a.x += rows * a.x_row;
   if (a.y != nullptr) a.y += rows * a.y_row;
   a.first_step += first;
   a.steps = steps;
-  a.z = scratch + size_t{p.steps_per_launch} * l.n.max_batch * a.preact_row;
+  a.z = scratch + p.directions * preact_floats(l.n, l.a);
   a.rh = a.z + state_floats(l.n, l.a);
   if (steps > 1 || !p.takes_input) {
-    multiply_input(l, a, scratch);
-    a.preact = scratch;
+    multiply_input(l, a, preact);
+    a.preact = preact;
   }
-  if (p.resident == KernelId::count || steps == 1) return run_steps(l, a);
-  a.columns = a.batch > p.columns ? p.columns : a.batch;
-  launch(l.context(), p.resident, p.blocks, p.shared_bytes, a);
+  return a;
+}
+
+// args: of plan.directions directions, that have `done` of their steps behind them.
+void run_piece(const Piece &l, const RecurrentArgs *args, uint32_t done, uint32_t steps, float *scratch) {
+  const LayerPlan &p = l.n.plan;
+  const bool resident = p.resident != KernelId::count && steps > 1;
+  BothArgs both = {};
+  for (uint32_t d = 0; d < p.directions; ++d) {
+    const uint32_t first = args[d].reverse ? args[d].steps - done - steps : done;
+    RecurrentArgs &a = both.direction[d];
+    a = begin_piece(l, args[d], first, steps, scratch, scratch + d * preact_floats(l.n, l.a));
+    a.columns = a.batch > p.columns ? p.columns : a.batch;
+    if (!resident) run_steps(l, a);
+  }
+  if (!resident) return;
+  if (p.directions == 1) return launch(l.context(), p.resident, p.blocks, p.shared_bytes, both.direction[0]);
+  launch(l.context(), p.resident, p.directions * p.blocks, p.shared_bytes, both);
 }
 
 }  // namespace
 
-bool plan_recurrent_node(const Context &context, const AttrRecurrent &a, uint32_t max_batch, uint32_t chunk_steps,
+bool plan_recurrent_node(const Context &context, const AttrRecurrent &a, uint32_t max_batch, uint32_t chunk_steps, bool one_by_one,
                          LayerPlan *plan) {
   PlanLimits limits = context.limits;
+  limits.one_by_one = one_by_one;
   limits.max_batch = max_batch;
   limits.chunk_steps = chunk_steps;
   LayerShape shape;
@@ -136,21 +156,22 @@ bool plan_recurrent_node(const Context &context, const AttrRecurrent &a, uint32_
   return true;
 }
 
-rnnp_status build_layer(Context *c, const AttrRecurrent &a, uint32_t max_batch, uint32_t chunk_steps, RecurrentNode *n) {
+rnnp_status build_layer(Context *c, const AttrRecurrent &a, uint32_t max_batch, uint32_t chunk_steps, bool one_by_one,
+                        RecurrentNode *n) {
   *n = {};
   n->context = c;
   n->max_batch = max_batch;
-  if (!plan_recurrent_node(*c, a, max_batch, chunk_steps, &n->plan)) return RNNP_E_LAYOUT;
+  if (!plan_recurrent_node(*c, a, max_batch, chunk_steps, one_by_one, &n->plan)) return RNNP_E_LAYOUT;
   if (!n->plan.fits) return RNNP_E_SMALL_MEMORY;
   for (uint32_t d = 0; d < a.direction_count; ++d) pack_direction(c, a, a.direction[d], n->plan, &n->direction[d]);
   const size_t words = mul_sat(mul_sat(max_batch, size_t{4}), size_t{a.hidden_size} + 2);  // two slots of h, two of r h
   if (words > c->words_needed) c->words_needed = words;
+  if (n->plan.directions != 1) c->both_exchanges = true;
   return RNNP_OK;
 }
 
 size_t layer_scratch_floats(const RecurrentNode &n, const AttrRecurrent &a) {
-  const size_t preact = mul_sat(mul_sat(n.plan.steps_per_launch, n.max_batch), preact_row(n, a));
-  return add_sat(preact, mul_sat(state_floats(n, a), 2));
+  return add_sat(mul_sat(preact_floats(n, a), n.plan.directions), mul_sat(state_floats(n, a), 2));
 }
 
 RecurrentArgs layer_args(const RecurrentNode &n, const AttrRecurrent &attr, uint32_t direction) {
@@ -169,8 +190,9 @@ RecurrentArgs layer_args(const RecurrentNode &n, const AttrRecurrent &attr, uint
   a.bias = dir.bias;
   a.r_bias = dir.r_bias;
   a.peephole = dir.peephole;
-  a.words = c.words;
-  a.control = c.control;
+  const uint32_t exchange = n.plan.directions == 1 ? 0 : direction;
+  a.words = c.words + exchange * c.words_needed;
+  a.control = c.control + exchange * kControlWords;
   a.word_count = static_cast<uint32_t>(c.words_needed);
   a.input = attr.input_size;
   a.hidden = attr.hidden_size;
@@ -185,11 +207,11 @@ RecurrentArgs layer_args(const RecurrentNode &n, const AttrRecurrent &attr, uint
   return a;
 }
 
-void run_layer(const RecurrentNode &n, const AttrRecurrent &attr, const RecurrentArgs &a, float *scratch) {
+void run_layer(const RecurrentNode &n, const AttrRecurrent &attr, const RecurrentArgs *args, float *scratch) {
   const Piece l = {n, attr};
-  for (uint32_t done = 0; done < a.steps;) {
-    const uint32_t left = a.steps - done, count = left < n.plan.steps_per_launch ? left : n.plan.steps_per_launch;
-    run_piece(l, a, a.reverse ? left - count : done, count, scratch);
+  for (uint32_t done = 0; done < args->steps;) {
+    const uint32_t left = args->steps - done, count = left < n.plan.steps_per_launch ? left : n.plan.steps_per_launch;
+    run_piece(l, args, done, count, scratch);
     done += count;
   }
 }

@@ -30,8 +30,10 @@ struct RecurrentNode {
   } direction[2];
 };
 
-// Plans the layer for runs of so many rows, the steps of a run coming `chunk_steps` at a time, and packs it.
-rnnp_status build_layer(Context *context, const AttrRecurrent &a, uint32_t max_batch, uint32_t chunk_steps, RecurrentNode *node);
+// Plans the layer for runs of so many rows, the steps of a run coming `chunk_steps` at a time, and packs it. one_by_one: run_layer
+// will be given its directions one at a time.
+rnnp_status build_layer(Context *context, const AttrRecurrent &a, uint32_t max_batch, uint32_t chunk_steps, bool one_by_one,
+                        RecurrentNode *node);
 
 // Floats that a run needs beside the states.
 size_t layer_scratch_floats(const RecurrentNode &node, const AttrRecurrent &a);
@@ -39,8 +41,8 @@ size_t layer_scratch_floats(const RecurrentNode &node, const AttrRecurrent &a);
 // What all launches of a direction have in common; states, x, y, rows, lengths and steps are not there yet.
 RecurrentArgs layer_args(const RecurrentNode &node, const AttrRecurrent &a, uint32_t direction);
 
-// Enqueues all of args.steps. h and c are where they were; h_next is scratch.
-void run_layer(const RecurrentNode &node, const AttrRecurrent &a, const RecurrentArgs &args, float *scratch);
+// Enqueues all of args.steps, of plan.directions directions. h and c are where they were; h_next is scratch.
+void run_layer(const RecurrentNode &node, const AttrRecurrent &a, const RecurrentArgs *args, float *scratch);
 
 }  // namespace cuda
 }  // namespace rnnp

@@ -24,7 +24,7 @@ struct Slot {
   double alone[4] = {0, 0, 0, HUGE_VAL};
 };
 
-struct Trial {
+struct TypeTrial {
   double measure = -HUGE_VAL;
   size_t bytes = 0;
 };
@@ -46,7 +46,7 @@ class Search {
     for (Slot &slot : slots_) {
       while (wish_.least && slot.type + 1 < kTypes && slot.alone[slot.type] < *wish_.least) ++slot.type;
     }
-    Trial now = trial(slots_);
+    TypeTrial now = trial(slots_);
     say("each in the fewest bits that it alone allows", now);
     while (!is_enough(now) && raise(&now)) {
     }
@@ -120,7 +120,7 @@ class Search {
     return graph;
   }
 
-  Trial trial(const std::vector<Slot> &slots) {
+  TypeTrial trial(const std::vector<Slot> &slots) {
     if (progress_) progress_(std::min(++trials_, usual_trials() - 1), usual_trials());
     const std::vector<uint8_t> blob = write_blob(stored(slots), panels_);
     Runner runner(blob);
@@ -130,7 +130,7 @@ class Search {
   // Each alone in every type, all together, raised as far as they go, lowered once.
   size_t usual_trials() const { return (2 * (kTypes - 1) + 1) * slots_.size() + 1; }
 
-  bool is_enough(const Trial &trial) const { return wish_.least && trial.measure >= *wish_.least; }
+  bool is_enough(const TypeTrial &trial) const { return wish_.least && trial.measure >= *wish_.least; }
 
   // What each costs where all others are f32: which of them hide the rest, and which may have few bits.
   void try_alone() {
@@ -152,14 +152,14 @@ class Search {
   }
 
   // Stores in more bits what alone costs most. False when none is left, or none fits.
-  bool raise(Trial *now) {
+  bool raise(TypeTrial *now) {
     std::vector<size_t> order(slots_.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return cost(slots_[a]) < cost(slots_[b]); });
     for (const size_t i : order) {
       if (slots_[i].type + 1 >= kTypes) continue;
       ++slots_[i].type;
-      const Trial tried = trial(slots_);
+      const TypeTrial tried = trial(slots_);
       if (!wish_.least && (tried.bytes > wish_.l2_bytes || tried.measure <= now->measure)) {
         --slots_[i].type;
         continue;
@@ -172,16 +172,16 @@ class Search {
   }
 
   // What was stored in more bits before others were may do with fewer again; the largest saving first.
-  void lower(Trial *now) {
+  void lower(TypeTrial *now) {
     for (bool any = true; any;) {
       any = false;
-      Trial best = *now;
+      TypeTrial best = *now;
       size_t which = slots_.size();
       for (size_t i = 0; i < slots_.size(); ++i) {
         if (slots_[i].type == 0) continue;
         std::vector<Slot> fewer = slots_;
         --fewer[i].type;
-        const Trial tried = trial(fewer);
+        const TypeTrial tried = trial(fewer);
         if (is_enough(tried) && tried.bytes < best.bytes) best = tried, which = i;
       }
       if (which == slots_.size()) continue;
@@ -192,14 +192,14 @@ class Search {
     }
   }
 
-  void say(const std::string &what, const Trial &trial) {
+  void say(const std::string &what, const TypeTrial &trial) {
     char text[96];
     std::snprintf(text, sizeof text, ": %.1f%s, %zu bytes", trial.measure, wish_.unit.empty() ? "" : (" " + wish_.unit).c_str(),
                   trial.bytes);
     lines_.push_back("auto: " + what + text);
   }
 
-  void finish(const Trial &now) {
+  void finish(const TypeTrial &now) {
     char text[128];
     if (wish_.l2_bytes != 0) {
       std::snprintf(text, sizeof text, "auto: %zu bytes %s the %zu KiB of L2 that the target is taken to have", now.bytes,

@@ -46,9 +46,9 @@ class Session {
   rnnp_session *session_ = nullptr;
 };
 
-class Search {
+class TuningSearch {
  public:
-  Search(const rnnp_model &model, const TuneTask &task) : model_(model), task_(task) {}
+  TuningSearch(const rnnp_model &model, const TuneTask &task) : model_(model), task_(task) {}
 
   // Least times of two ways that take turns of several calls: a pool's threads look for work for a while before they sleep.
   std::pair<double, double> compare(const Tuning &a, const Tuning &b) {
@@ -123,7 +123,7 @@ std::string text_of(const Tuning &t) {
 }
 
 Tuned tune(const rnnp_model &model, const TuneTask &task) {
-  return Search(model, task).run();
+  return TuningSearch(model, task).run();
 }
 
 }  // namespace rnnp::compiler

@@ -28,8 +28,12 @@ constexpr bool kAnyScales = any(is_scaled), kAnyIndex = any(is_indexed), kAllF32
 
 }  // namespace
 
+PanelFormat format_of(uint32_t id) {
+  return find_panel_format(id);
+}
+
 rnnp_status check_matrix(const BlobMatrix &m, const uint8_t *weights, uint32_t weights_bytes) {
-  PanelFormat f = find_panel_format(m.format);
+  PanelFormat f = format_of(m.format);
   if (f.id == 0) return RNNP_E_LAYOUT;
   if (!kAnyScales) f.scales = Scales::kUnscaled;
   if (!kAnyIndex) f.index_bytes = 0;
@@ -47,8 +51,7 @@ bool Model::has_matrix(uint32_t i, uint32_t gates, uint32_t units, uint32_t k, u
 Matrix Model::matrix(uint32_t i) const {
   const BlobMatrix &b = matrices[i];
   const uint8_t *panels = blob + header->weights.offset + b.panels;
-  Matrix m = {
-      find_panel_format(b.format), {b.gates, b.units, b.k, b.entries}, b.count, panels, nullptr, nullptr, nullptr, nullptr, 0, 0};
+  Matrix m = {format_of(b.format), {b.gates, b.units, b.k, b.entries}, b.count, panels, nullptr, nullptr, nullptr, nullptr, 0, 0};
   if (kAnyIndex && b.index != kNone) m.index = blob + header->weights.offset + b.index;
   if (kAnyScales) {
     m.scales = weights_or_none(b.scales);

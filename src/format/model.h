@@ -83,6 +83,9 @@ inline bool read_model(const rnnp_model *from, Model *model) {
   return model->tag == kModelTag;
 }
 
+// find_panel_format, which is inline, there once.
+PanelFormat format_of(uint32_t id);
+
 // RNNP_E_LAYOUT: of a format that this build does not know, so nothing is known of the matrix.
 rnnp_status check_matrix(const BlobMatrix &matrix, const uint8_t *weights, uint32_t weights_bytes);
 

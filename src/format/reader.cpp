@@ -201,7 +201,7 @@ bool rows_fit(const Model &m) {
 }
 
 rnnp_status check_matrices(const Model &m) {
-  if (find_panel_format(m.header->panel_format).id == 0) return RNNP_E_LAYOUT;
+  if (format_of(m.header->panel_format).id == 0) return RNNP_E_LAYOUT;
   for (uint32_t i = 0; i < m.matrices.count; ++i) {
     const rnnp_status status = check_matrix(m.matrices[i], m.blob + m.header->weights.offset, m.header->weights.bytes);
     if (status != RNNP_OK) return status;

@@ -7,13 +7,10 @@
 namespace rnnp {
 
 // Matrix i of a matrix's count.
-inline void set_panels(GemmArgs *g, const Matrix &m, size_t i) {
-  const size_t vector = i * (vector_bytes(m.format, m.shape) / sizeof(float));
-  g->panels = m.panels + i * panels_bytes(m.format, m.shape);
-  g->scales = m.scales == nullptr ? nullptr : m.scales + i * (scales_bytes(m.format, m.shape, m.group_k) / sizeof(float));
-  g->unit_sums = m.unit_sums == nullptr ? nullptr : m.unit_sums + vector;
-  g->diagonal = m.diagonal == nullptr ? nullptr : m.diagonal + vector;
-}
+void set_panels(GemmArgs *g, const Matrix &m, size_t i);
+
+// GemmArgs::scratch of so many rows of k factors.
+size_t product_scratch_bytes(const Matrix &m, uint32_t k, size_t rows);
 
 // A product with the first matrix; where rows come from and go to is left open.
 inline void set_product(GemmArgs *g, const Matrix &m) {

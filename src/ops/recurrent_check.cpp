@@ -45,7 +45,7 @@ bool formats_agree(const Model &m, const AttrRecurrent &a) {
     if (m.matrices[b.w].format != w || m.matrices[b.r].format != r) return false;
     if (b.r_output != kNone && m.matrices[b.r_output].format != r) return false;
   }
-  return find_panel_format(w).nr != 0 && find_panel_format(w).nr == find_panel_format(r).nr;
+  return format_of(w).nr != 0 && format_of(w).nr == format_of(r).nr;
 }
 
 // Every direction's initial values lie within the value's row.
@@ -128,7 +128,7 @@ rnnp_status check_recurrent(const Model &m, const BlobNode &n) {
 
 bool splits_step(const Model &m, const BlobNode &node) {
   const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
-  return a != nullptr && a->direction[0].r < m.matrices.count && !is_fused(find_panel_format(m.matrices[a->direction[0].r].format));
+  return a != nullptr && a->direction[0].r < m.matrices.count && !is_fused(format_of(m.matrices[a->direction[0].r].format));
 }
 
 NodeCosts recurrent_costs(const Model &m, const BlobNode &node) {

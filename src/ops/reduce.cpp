@@ -48,6 +48,10 @@ void run_row(const ReduceNode &r, const float *x, float *y) {
       n = reduce_row(r, FoldSum(), x, y);
       for (size_t i = 0; i < n; ++i) y[i] /= r.count;
       return;
+    case Reduce::kLogSum:
+      n = reduce_row(r, FoldSum(), x, y);
+      for (size_t i = 0; i < n; ++i) y[i] = scalar_log(y[i]);
+      return;
     case Reduce::kL2:
       n = reduce_row(r, FoldSumSquare(), x, y);
       for (size_t i = 0; i < n; ++i) y[i] = scalar_sqrt(y[i]);

@@ -1,5 +1,5 @@
-// reduce_seldom.cpp -- extremes, products, the L1 norm and logarithms of sums. Touches its output only. Contract: reduce_rows.h.
-// SPDX-License-Identifier: Apache-2.0
+// reduce_seldom.cpp -- extremes, products, the L1 norm and logarithms of sums of exponentials. Touches its output only. Contract:
+// reduce_rows.h. SPDX-License-Identifier: Apache-2.0
 #include "ops/reduce_rows.h"
 
 namespace rnnp {
@@ -24,7 +24,6 @@ void log_sum_exp_row(const AttrReduce &a, const float *x, float *y) {
 }  // namespace
 
 void reduce_seldom(const ReduceNode &r, const float *x, float *y) {
-  size_t n;
   switch (Reduce(r.attr->op)) {
     case Reduce::kMax:
       reduce_row(r, FoldMax(), x, y);
@@ -37,10 +36,6 @@ void reduce_seldom(const ReduceNode &r, const float *x, float *y) {
       return;
     case Reduce::kL1:
       reduce_row(r, FoldSumAbs(), x, y);
-      return;
-    case Reduce::kLogSum:
-      n = reduce_row(r, FoldSum(), x, y);
-      for (size_t i = 0; i < n; ++i) y[i] = scalar_log(y[i]);
       return;
     case Reduce::kLogSumExp:
       log_sum_exp_row(*r.attr, x, y);

@@ -93,7 +93,7 @@ rnnp_status rnnp_model_info(const rnnp_model *model, rnnp_model_facts *facts) {
   for (uint32_t i = 0; i < m.nodes.count; ++i) f.recurrent_count += m.nodes[i].op == uint32_t(rnnp::OpKind::kRecurrent);
   f.causal = (m.header->flags & rnnp::kBlobCausal) != 0;
   f.fixed_batch = m.header->fixed_batch;
-  f.layout_nr = rnnp::find_panel_format(m.header->panel_format).nr;
+  f.layout_nr = rnnp::format_of(m.header->panel_format).nr;
   f.stream_steps = m.header->stream_steps;
   f.in_place = rnnp::runs_in_place(m);
   f.blob_bytes = m.header->file_bytes;

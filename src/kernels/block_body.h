@@ -12,8 +12,12 @@
 namespace rnnp {
 namespace {
 
-// Where loops are written out in a fixed order, the distance from one k to the next is part of the instructions.
+// Where loops are written out in a fixed order, the distance from one k to the next is part of the instructions, but for blocks of
+// so many rows that an addition a k is hidden: one serves tiles of any width.
 constexpr bool kFixedRows = Vec::kLanes || Vec::kWalks;
+constexpr int fixed_row(int rows, int tiles, int row) {
+  return Vec::kLanes && rows >= 5 && tiles == 1 ? 0 : row;
+}
 
 template <class Panel>
 constexpr bool kIsF32 = false;
@@ -91,9 +95,10 @@ RNNPACK_NOINLINE void block(const BlockArgs *b) {
     }
   }
   const Rows<kMr> rows = rows_at<kMr>(b->a, b->a_row_bytes);
-  if constexpr (kRow != 0) {
+  if constexpr (kFixedRows && kIsF32<Panel>) {
     const float *panel = static_cast<const float *>(static_cast<const void *>(b->panel));
-    accumulate<kMr, kTiles, kVectors, kRow>(acc, rows, panel, b->panel_tile / sizeof(float), b->k);
+    accumulate<kMr, kTiles, kVectors, kRow>(acc, rows, panel, b->panel_tile / sizeof(float), b->k,
+                                            kRow != 0 ? size_t{kRow} : b->panel_k / sizeof(float));
   } else {
     accumulate_strided<Panel, kMr, kTiles, kVectors>(acc, rows, b->panel, b->panel_tile, b->panel_k, b->k, b->ahead);
   }
@@ -103,7 +108,7 @@ RNNPACK_NOINLINE void block(const BlockArgs *b) {
 template <class Panel, int kTileVectors, int kMr, int kTiles>
 constexpr void add_blocks(BlockLayout *layout) {
   constexpr int kVectors = kTiles == 1 ? pass_vectors(kMr, kTileVectors, kIsF32<Panel>, Panel::kKr) : kTileVectors;
-  constexpr int kRow = kFixedRows && kIsF32<Panel> ? kTileVectors * kWidth : 0;
+  constexpr int kRow = kFixedRows && kIsF32<Panel> ? fixed_row(kMr, kTiles, kTileVectors * kWidth) : 0;
   layout->blocks[kMr - 1][kTiles - 1] = block<Panel, kMr, kTiles, kVectors, kRow>;
   if constexpr (kTiles > 1) add_blocks<Panel, kTileVectors, kMr, fewer_tiles(kMr, kTiles, kIsF32<Panel>)>(layout);
 }

@@ -12,7 +12,8 @@ namespace {
 
 // The order of loads and multiply-adds where a factor is a lane of a vector: kTurn rows of a panel a turn, kAhead weights loaded
 // before they are needed and each vector of factors replaced after its last use, so that an in-order core finds a load to go with
-// every multiply-add. The last turn's loads ahead read its own rows once more.
+// every multiply-add. The last turn's loads ahead read its own rows once more. kRow 0: the floats from one k to the next are an
+// argument.
 template <int kMr, int kTiles, int kVectors, int kRow, class V>
 struct LaneTurns {
   static constexpr bool kLong = kMr == 1 && V::kRegisters >= 32;
@@ -20,17 +21,21 @@ struct LaneTurns {
   static constexpr int kCount = kTiles * kVectors;
   F (&acc)[kMr][kCount];
   F a[kTurn / 4][kMr], weights[kAhead];
+  size_t row;
 
-  // A row of each tile's panel.
+  RNNPACK_INLINE size_t row_floats() const { return kRow != 0 ? size_t{kRow} : row; }
+
+  // A turn's first row of each tile's panel; all of its rows where instructions do not know how far apart they are.
+  static constexpr int kPlaces = kRow != 0 ? 1 : kTurn;
   struct Panels {
-    const float *at[kTiles];
+    const float *at[kTiles][kPlaces];
   };
 
   // Vector `number` of the turn that begins at `panels`; those past its end are the next turn's.
   static RNNPACK_INLINE F fetch(const Panels &panels, const Panels &next, int number) {
     const Panels &from = number < kTurn * kCount ? panels : next;
     const int k = number / kCount % kTurn, n = number % kCount;
-    return V::fetch(from.at[n / kVectors] + k * kRow + n % kVectors * kWidth);
+    return V::fetch(from.at[n / kVectors][k % kPlaces] + (k - k % kPlaces) * kRow + n % kVectors * kWidth);
   }
   static RNNPACK_INLINE F fetch(const Rows<kMr> &rows, int m, int quarter, size_t bytes) {
     return V::fetch(offset_bytes(rows.at[m], bytes) + 4 * quarter);
@@ -73,9 +78,10 @@ struct LaneTurns {
     stay_here(*bytes);
     one<1>(*panels, *panels, rows, *bytes);
     RNNPACK_UNROLL
-    for (int t = 0; t < kTiles; ++t) {
-      next.at[t] = panels->at[t] + more * (kTurn * kRow);
-      stay_here(next.at[t]);
+    for (int p = 0; p < kTiles * kPlaces; ++p) {
+      const float *&at = next.at[p / kPlaces][p % kPlaces];
+      at = panels->at[p / kPlaces][p % kPlaces] + more * (kTurn * row_floats());
+      stay_here(at);
     }
     one<2>(*panels, next, rows, *bytes);
     one<3>(*panels, next, rows, *bytes);
@@ -93,7 +99,8 @@ struct LaneTurns {
     }
     Panels panels;
     RNNPACK_UNROLL
-    for (int t = 0; t < kTiles; ++t) panels.at[t] = panel + t * tile_elems;
+    for (int p = 0; p < kTiles * kPlaces; ++p)
+      panels.at[p / kPlaces][p % kPlaces] = panel + p / kPlaces * tile_elems + static_cast<size_t>(p % kPlaces) * row_floats();
     RNNPACK_UNROLL
     for (int n = 0; n < kAhead; ++n) weights[n] = fetch(panels, panels, n);
     size_t bytes = 0;

@@ -56,10 +56,11 @@ RNNPACK_INLINE void accumulate_terms(F (&acc)[kMr][kTiles * kVectors], const Row
   }
 }
 
-// kTiles panels, tile_elems floats apart; from each kVectors vectors of a row that is kRow floats long.
+// kTiles panels, tile_elems floats apart; from each kVectors vectors of a row that is kRow floats long (0: `row`, where factors are
+// lanes).
 template <int kMr, int kTiles, int kVectors, int kRow, class V = Vec>
 RNNPACK_INLINE void accumulate(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, const float *panel, size_t tile_elems,
-                               size_t k) {
+                               size_t k, size_t row = kRow) {
   size_t i = 0;
   if constexpr (V::kWalks) {
     WalkTurns<kMr, kTiles, kVectors, kRow, V> turns;
@@ -68,13 +69,13 @@ RNNPACK_INLINE void accumulate(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr>
     return;
   }
   if constexpr (V::kLanes) {
-    LaneTurns<kMr, kTiles, kVectors, kRow, V> turns{acc, {}, {}};
+    LaneTurns<kMr, kTiles, kVectors, kRow, V> turns{acc, {}, {}, row};
     i = turns.run(rows, panel, tile_elems, k);
-    panel += i * kRow;
+    panel += i * row;
   }
   const uint8_t *at = static_cast<const uint8_t *>(static_cast<const void *>(panel));
   RNNPACK_NO_UNROLL
-  for (; i < k; ++i, at += kRow * sizeof(float))
+  for (; i < k; ++i, at += row * sizeof(float))
     accumulate_terms<PanelF32, 1, kMr, kTiles, kVectors>(acc, rows, i, at, tile_elems * sizeof(float));
 }
 

@@ -39,7 +39,9 @@ def main() -> int:
     options = parse_options()
     if options.markdown:
         machines = [json.loads(path.read_text()) for path in options.markdown]
-        tables = "\n".join(f"## {machine['machine_name']}\n\n{render(machine, markdown=True)}" for machine in machines)
+        names = [machine["machine_name"] for machine in machines]
+        contents = "Contents: " + ",\n".join(f"[{name}](#{name})" for name in names) + ".\n\n"
+        tables = contents + "\n".join(f"## {name}\n\n{render(machine, markdown=True)}" for name, machine in zip(names, machines))
         if options.into:
             replace_tables(options.into, tables)
         else:

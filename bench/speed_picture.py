@@ -15,8 +15,8 @@ ROWS = [
 ]
 COLOURS = {"onnxruntime": "#0072b2", "torch": "#d55e00", "openvino": "#009e73", "ncnn": "#cc79a7", "litert": "#e69f00", "onednn": "#56b4e9"}
 OURS = "#111"
-NAMES = {"amd-epyc-2-cores": "AMD EPYC (Zen 5)", "intel-xeon-2-cores": "Intel Xeon (Cascade Lake, 2.5 GHz)",
-         "intel-xeon-processor-2-cores": "Intel Xeon (Granite Rapids)"}
+NAMES = {"amd-epyc-2-cores": "AMD EPYC (Zen 5)", "amd-epyc-family-25-model-17-2-cores": "AMD EPYC (Zen 4)",
+         "intel-xeon-2-cores": "Intel Xeon (Cascade Lake, 2.5 GHz)", "intel-xeon-processor-2-cores": "Intel Xeon (Granite Rapids)"}
 LEFT, RIGHT, WIDTH, LINE, TOP, LEAST, MOST = 290, 30, 900, 28, 64, 0.7, 1000
 
 

@@ -45,12 +45,14 @@ def choose_cpus(text: str | None, threads: int) -> list[int]:
 
 
 def machine_name() -> str:
-    """The processor and its cores, not the host: "amd-epyc-2-cores"."""
-    model = "unknown cpu"
+    """The processor and its cores, not the host: "intel-xeon-processor-2-cores". A model name without a number, as virtual machines
+    have it, says too little: "amd-epyc-family-25-model-17-2-cores"."""
+    cpu: dict[str, str] = {}
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         key, _, value = line.partition(":")
-        if key.strip() in ("model name", "Model", "Hardware"):
-            model = value.strip()
-            break
+        cpu.setdefault(key.strip(), value.strip())
+    model = next((cpu[key] for key in ("model name", "Model", "Hardware") if key in cpu), "unknown cpu")
+    if not re.search(r"[0-9]", model) and "cpu family" in cpu:
+        model += f" family {cpu['cpu family']} model {cpu['model']}"
     slug = re.sub(r"[^a-z0-9]+", "-", re.sub(r"\(.*?\)", "", model.lower())).strip("-")
     return f"{slug}-{os.cpu_count()}-cores"

@@ -140,14 +140,25 @@ rnnp_status run_io(Session *s, const rnnp_io &io) {
   return RNNP_OK;
 }
 
+bool step_indices_fit(const Session &s, const void *x) {
+  const BlobIo &io = s.model.inputs[s.run_input];
+  const size_t row_bytes = s.step_input->row_bytes;
+  const TensorView view = {static_cast<uint8_t *>(const_cast<void *>(x)), 0, row_bytes, row_bytes * s.max_batch, true};
+  return io.limit == 0 || indices_fit(io, view, {row_bytes, 1, s.max_batch, true});
+}
+
 // One step on the short road.
 rnnp_status take_step(Session *s, const void *x, void *y) {
-  if (!is_aligned(x, 4) || !is_aligned(y, 4)) return RNNP_E_ALIGN;
+  if (x == nullptr || y == nullptr) return RNNP_E_ARG;
+  if (!is_aligned(x, 4)) return RNNP_E_ALIGN;
+  if (!s->plain_io && !step_indices_fit(*s, x)) return RNNP_E_INDEX;
+  if (!is_aligned(y, 4)) return RNNP_E_ALIGN;
   const uintptr_t from = reinterpret_cast<uintptr_t>(x), to = reinterpret_cast<uintptr_t>(y);
   const size_t in = s->step_input->row_bytes * s->max_batch, out = s->step_output->row_bytes * s->max_batch;
   const bool overlap = from <= to ? to - from < in : from - to < out;
-  if (overlap && (from != to || !s->in_place)) return RNNP_E_ARG;
-  run_single_step(s, x, y);
+  if (overlap && !(s->in_place && (from == to || s->model.outputs[0].role != RNNP_ROLE_SEQUENCE))) return RNNP_E_ARG;
+  if (!s->rows.in_order) arrange_rows(s, nullptr, s->max_batch);
+  run_single_step(s, x, y, overlap);
   return RNNP_OK;
 }
 
@@ -158,11 +169,6 @@ rnnp_status run_plain(Session *s, size_t steps, const void *x, void *y) {
   arrange_rows(s, nullptr, s->max_batch);
   run_call(&call);
   return RNNP_OK;
-}
-
-// The short road is of sessions whose shape needs no check.
-rnnp_status run_one(Session *s, const void *x, void *y) {
-  return s->short_road && s->rows.in_order && x != nullptr && y != nullptr ? take_step(s, x, y) : run_plain(s, 1, x, y);
 }
 
 }  // namespace
@@ -176,10 +182,12 @@ rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *given) {
 
 rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y) {
   if (!rnnp::is_session(session)) return RNNP_E_ARG;
-  return steps == 1 ? rnnp::run_one(session, x, y) : rnnp::run_plain(session, steps, x, y);
+  return steps == 1 && session->step_input != nullptr ? rnnp::take_step(session, x, y) : rnnp::run_plain(session, steps, x, y);
 }
 
 rnnp_status rnnp_step(rnnp_session *session, const void *x, void *y) {
   if (!rnnp::is_session(session)) return RNNP_E_ARG;
-  return session->causal ? rnnp::run_one(session, x, y) : rnnp_status{RNNP_E_DIRECTION};
+  if (session->step_input != nullptr) return rnnp::take_step(session, x, y);
+  if (!session->causal) return RNNP_E_DIRECTION;
+  return rnnp::kManyThreads ? rnnp::run_plain(session, 1, x, y) : rnnp_status{RNNP_E_INPUTS};  // what else stands in the way
 }

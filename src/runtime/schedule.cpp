@@ -118,6 +118,14 @@ void run_wave(Call *call) {
   hand_out_rows(*call, s.waves[0]);
 }
 
+// --- One step ------------------------------------------------------------------------------------------------------------------
+
+// All but x and y, which a call before this one may have bound.
+void leave_out_all(const Session &s) {
+  for (uint32_t i = 0; i < s.model.inputs.count; ++i) s.lane.values[s.model.inputs[i].value].data = nullptr;
+  for (uint32_t i = 1; i < s.model.outputs.count; ++i) s.lane.values[s.model.outputs[i].value].data = output_rows(s, s.lane, i);
+}
+
 }  // namespace
 
 void run_call(Call *call) {
@@ -129,9 +137,10 @@ void run_call(Call *call) {
   }
 }
 
-void run_single_step(Session *s, const void *x, void *y) {
+void run_single_step(Session *s, const void *x, void *y, bool held) {
   const FlushDenormals flush;
-  void *made = x == y ? output_rows(*s, s->lane, 0) : y;
+  void *made = held ? output_rows(*s, s->lane, 0) : y;
+  if (!s->plain_io) leave_out_all(*s);
   s->step_input->data = const_cast<void *>(x);
   s->step_output->data = made;
   const NodeSlot *end = s->nodes + s->model.nodes.count;

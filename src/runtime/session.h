@@ -59,8 +59,9 @@ struct Session {
   uint32_t recurrent_isa, xnnpack_count;
   uint32_t run_input;  // the x of rnnp_run; kNone: the model takes rnnp_run_io
   bool xnnpack_refused, causal;
-  bool in_place;    // y may be x
-  bool short_road;  // rnnp_step goes straight through the nodes: on one thread, one sequence in, one out
+  bool in_place;  // y may be x
+  bool plain_io;  // no input but x, of floats, and no output but y
+  // A single step goes straight through the nodes, on the caller's thread, with x and y here; nullptr: it is a call like others.
   ValueSlot *step_input, *step_output;
   RunEnv step_env;
   Model model;

@@ -178,11 +178,9 @@ void finish_nodes(Session *s) {
 // What rnnp_step needs to know, decided once.
 void prepare_short_road(Session *s) {
   const Model &m = s->model;
-  s->short_road = m.inputs.count == 1 && m.inputs[0].limit == 0 && single_step_threads(*s) == 1 && s->causal &&
-                  s->run_input != kNone && m.outputs.count == 1 &&
-                  ValueKind(m.values[m.outputs[0].value].kind) == ValueKind::kSequence;
-  if (!s->short_road) return;
-  s->step_input = &s->lane.values[m.inputs[0].value];
+  if (!s->causal || s->run_input == kNone || single_step_threads(*s) != 1) return;
+  s->plain_io = m.inputs.count == 1 && m.inputs[0].limit == 0 && m.outputs.count == 1;
+  s->step_input = &s->lane.values[m.inputs[s->run_input].value];
   s->step_output = &s->lane.values[m.outputs[0].value];
   s->step_env = chunk_env({s, nullptr, 1, s->max_batch, false, 1}, s->lane, 0, 1);
 }

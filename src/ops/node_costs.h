@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "base/threads.h"
 #include "format/model.h"
 
 namespace rnnp {
@@ -12,7 +13,8 @@ namespace rnnp {
 constexpr uint64_t kMostCost = uint64_t{1} << 40;
 constexpr uint64_t kElementCost = 8;  // of an element that is computed without a matrix
 
-// Of one step of one row, in multiply-accumulates or as many as take as long; none above kMostCost.
+// Of one step of one row, in multiply-accumulates or as many as take as long; none above kMostCost. Where there is one thread
+// nothing is shared: of all this only row_bytes is asked for, and the rest may be 0.
 struct NodeCosts {
   uint64_t macs;
   uint64_t macs_between_meetings;  // of the threads that share the node; 0: they do not meet within it
@@ -28,6 +30,7 @@ inline uint64_t cost_product(uint64_t a, uint64_t b) {
 
 // Of a node that spends `macs` on each element of its result.
 inline NodeCosts element_costs(const Model &m, const BlobNode &node, uint64_t macs) {
+  if (!kManyThreads) return {};
   const uint32_t y = m.node_output(node, 0);
   return {y == kNone ? 0 : cost_product(m.values[y].row_elems, macs), 0, 0, 0};
 }

@@ -1,5 +1,5 @@
-// node_costs.h -- what the planners know of a node: its operator says so, from attributes that it has checked.
-// SPDX-License-Identifier: Apache-2.0
+// node_costs.h -- what the planners know: of a session its limits, of a node what its operator says of attributes that it has
+// checked. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_OPS_NODE_COSTS_H_
 #define RNNPACK_OPS_NODE_COSTS_H_
 
@@ -9,6 +9,17 @@
 #include "format/model.h"
 
 namespace rnnp {
+
+// In what a session's nodes are to be run.
+struct PlanLimits {
+  uint32_t max_batch;
+  uint32_t chunk_steps;        // most steps of one chunk
+  uint32_t threads;            // that share a layer
+  uint32_t l1d_bytes;          // per core; 0: none
+  uint32_t l2_bytes;           // per core; 0 unknown: keep memory small
+  uint32_t l3_bytes;           // what a core can use, shared or not; 0 unknown or none
+  uint32_t layer_chunk_steps;  // steps per input GEMM; 0: each layer chooses
+};
 
 constexpr uint64_t kMostCost = uint64_t{1} << 40;
 constexpr uint64_t kElementCost = 8;  // of an element that is computed without a matrix

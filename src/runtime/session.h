@@ -80,16 +80,15 @@ struct Session {
 };
 
 // Options after defaults and platform facts are filled in; checked.
-struct SessionConfig {
+struct SessionConfig : PlanLimits {  // threads: of the executor, that share a layer: all of them, or 1
   const Model *model;
   OpList ops;
   KernelGroups kernels;
   const BlobCheck *check;  // nullptr: the blob came with the program
-  uint32_t max_batch, chunk_steps, layer_chunk_steps, max_steps, parallel_steps, isa, l1d_bytes, l2_bytes, l3_bytes;
+  uint32_t max_steps, parallel_steps, isa;
   size_t session_bytes, data_bytes;  // data_bytes: of states, scratch, pools and staging where `memory` keeps them
   DataMemory *memory;
   uint32_t region_threads;  // of the executor that a call of many steps runs on
-  uint32_t team;            // of these, that share a layer: all of them, or 1
   WavePlan wave;
   XnnUse xnnpack;
   rnnp_executor executor;

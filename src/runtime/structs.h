@@ -13,7 +13,7 @@ namespace rnnp {
 constexpr uint32_t kMostStructBytes = 1024;  // no header's struct is as long: a size that was never set
 
 // Of structs of `size` bytes here, which begin with their size.
-inline bool take_bytes(const void *given, size_t fewest, size_t align, void *out, uint32_t size) {
+inline bool take_struct_bytes(const void *given, size_t fewest, size_t align, void *out, uint32_t size) {
   if (given == nullptr) return false;
   const uint8_t *all = static_cast<const uint8_t *>(given);
   const uint32_t bytes = *view_as<uint32_t>(given);
@@ -26,7 +26,7 @@ inline bool take_bytes(const void *given, size_t fewest, size_t align, void *out
   return true;
 }
 
-__attribute__((noinline)) inline bool give_bytes(const void *facts, uint32_t size, void *out, size_t bytes) {
+__attribute__((noinline)) inline bool give_struct_bytes(const void *facts, uint32_t size, void *out, size_t bytes) {
   if (out == nullptr || bytes < sizeof(uint32_t) || bytes > kMostStructBytes) return false;
   const size_t known = bytes < size ? bytes : size;
   copy_bytes(out, facts, known);
@@ -38,7 +38,7 @@ __attribute__((noinline)) inline bool give_bytes(const void *facts, uint32_t siz
 // *out holds the defaults. `fewest`: of the oldest header that is served. A member of which only a part is there counts as missing.
 template <class T>
 bool take_struct(const T *given, size_t fewest, T *out) {
-  return take_bytes(given, fewest, alignof(T), out, sizeof(T));
+  return take_struct_bytes(given, fewest, alignof(T), out, sizeof(T));
 }
 
 // Element `index` of an array whose elements are `bytes` long in the caller's header.
@@ -55,7 +55,7 @@ bool take_element(const T *array, size_t bytes, uint32_t index, T *out) {
 
 template <class T>
 bool give_struct(const T &facts, T *out, size_t bytes) {
-  return give_bytes(&facts, sizeof(T), out, bytes);
+  return give_struct_bytes(&facts, sizeof(T), out, bytes);
 }
 
 template <class T>

@@ -10,8 +10,8 @@ namespace rnnp {
 
 constexpr size_t kSizeOverflow = SIZE_MAX;
 
-// A call takes less room than a product of twice the width and its test.
-#if defined(__OPTIMIZE_SIZE__)
+// On CPUs of 32 bits a call takes less room than a product of twice the width and its test.
+#if defined(__OPTIMIZE_SIZE__) && UINTPTR_MAX == UINT32_MAX
 #define RNNPACK_SMALL_BY_CALL __attribute__((noinline))
 #else
 #define RNNPACK_SMALL_BY_CALL

@@ -44,9 +44,9 @@ void *output_rows(const Session &session, const Lane &lane, uint32_t output);
 void run_call(Call *call);
 // What the nodes are told of the chunk of `steps` steps from `first` on.
 RunEnv chunk_env(const Call &call, const Lane &lane, size_t first, uint32_t steps);
-// One step of all rows on the caller's thread, which are in order; nothing but x and y, both packed. held: they share memory, so
-// that y is not written before x has been read. For sessions with a step_input.
-void run_single_step(Session *session, const void *x, void *y, bool held);
+// One step of all rows on the caller's thread, y apart from x, both packed: for sessions with a step_input. RNNP_OK: the call's
+// last word.
+rnnp_status run_single_step(Session *session, const void *x, void *y);
 
 }  // namespace rnnp
 #endif  // RNNPACK_RUNTIME_CALL_H_

@@ -1,6 +1,5 @@
 // schedule.cpp -- how a call's steps go through the nodes: chunk after chunk by the whole team, as a wave of chunks through groups
 // of layers, or one step alone. Touches the session through call_io.cpp and the operators. SPDX-License-Identifier: Apache-2.0
-#include "base/bytes.h"
 #include "base/fpenv.h"
 #include "runtime/call.h"
 
@@ -118,14 +117,6 @@ void run_wave(Call *call) {
   hand_out_rows(*call, s.waves[0]);
 }
 
-// --- One step ------------------------------------------------------------------------------------------------------------------
-
-// All but x and y, which a call before this one may have bound.
-void leave_out_all(const Session &s) {
-  for (uint32_t i = 0; i < s.model.inputs.count; ++i) s.lane.values[s.model.inputs[i].value].data = nullptr;
-  for (uint32_t i = 1; i < s.model.outputs.count; ++i) s.lane.values[s.model.outputs[i].value].data = output_rows(s, s.lane, i);
-}
-
 }  // namespace
 
 void run_call(Call *call) {
@@ -137,12 +128,11 @@ void run_call(Call *call) {
   }
 }
 
-void run_single_step(Session *s, const void *x, void *y, bool held) {
+rnnp_status run_single_step(Session *s, const void *x, void *y) {
+  if (!s->rows.in_order) arrange_rows(s, nullptr, s->max_batch);
   const FlushDenormals flush;
-  void *made = held ? output_rows(*s, s->lane, 0) : y;
-  if (!s->plain_io) leave_out_all(*s);
   s->step_input->data = const_cast<void *>(x);
-  s->step_output->data = made;
+  s->step_output->data = y;
   const NodeSlot *end = s->nodes + s->model.nodes.count;
   for (const NodeSlot *n = s->nodes; n != end; ++n) {
     if (n->step != nullptr) {
@@ -151,7 +141,7 @@ void run_single_step(Session *s, const void *x, void *y, bool held) {
       n->op->run(s->step_env, *n->node, n->object, 0);
     }
   }
-  if (made != y) copy_bytes(y, made, s->step_output->row_bytes * s->max_batch);
+  return RNNP_OK;
 }
 
 }  // namespace rnnp

@@ -42,12 +42,7 @@ struct OpChoice {
 };
 
 // What the session was asked for and found out, fixed at init.
-struct BuildEnv : OpChoice {
-  uint32_t max_batch;
-  uint32_t chunk_steps;        // most steps of one chunk
-  uint32_t layer_chunk_steps;  // steps per input GEMM; 0: each layer chooses
-  uint32_t threads;
-  uint32_t l1d_bytes, l2_bytes, l3_bytes;
+struct BuildEnv : OpChoice, PlanLimits {
   Arena *arena;            // the node's own memory
   DataMemory *memory;      // nullptr: values and states are memory of the CPU
   size_t scratch_bytes;    // out: most scratch any node wants (shared by all nodes)

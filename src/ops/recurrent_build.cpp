@@ -47,9 +47,7 @@ rnnp_status build_recurrent(BuildEnv *env, const BlobNode &node, bool fixed, Rec
   const PanelFormat w = m.matrix(a->direction[0].w).format, r = m.matrix(a->direction[0].r).format;
   const uint32_t count = a->direction_count;  // 1 or 2
   const RecurrentShape shape = {Cell(a->cell), a->input_size, a->hidden_size, w, r, count};
-  const PlanLimits limits = {env->max_batch, env->chunk_steps, env->threads,          env->l1d_bytes,
-                             env->l2_bytes,  env->l3_bytes,    env->layer_chunk_steps};
-  const RecurrentPlan &plan = *planned = plan_recurrent(shape, limits);
+  const RecurrentPlan &plan = *planned = plan_recurrent(shape, *env);
   if (plan.scratch_bytes > env->scratch_bytes) env->scratch_bytes = plan.scratch_bytes;
 
   // Without a buffer for pre-activations every step takes its input inside the recurrent kernel.

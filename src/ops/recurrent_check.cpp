@@ -133,6 +133,7 @@ bool splits_step(const Model &m, const BlobNode &node) {
 
 NodeCosts recurrent_costs(const Model &m, const BlobNode &node) {
   const AttrRecurrent &a = *m.attr<AttrRecurrent>(node);
+  if (!kManyThreads) return {0, 0, 0, widest_row_bytes(a.hidden_size)};
   const Cell cell = Cell(a.cell);
   const uint64_t units = uint64_t{a.hidden_size} * cell_gates(cell) * a.direction_count;
   return {cost_product(units, uint64_t{a.input_size} + a.hidden_size + 2 * kElementCost),

@@ -80,20 +80,20 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   if (p.row_bytes >= kPaddedRowBytes) p.row_bytes = add_sat(p.row_bytes, kRowPadBytes);
   p.recurrent_bytes = panels_bytes(shape.r, r);
   const size_t w_bytes = panels_bytes(shape.w, w);
-  const uint32_t chunk = limits.chunk_steps
-                             ? limits.chunk_steps
-                             : choose_chunk_steps(p.row_bytes, add_sat(p.recurrent_bytes, w_bytes), limits.batch, limits.l2_bytes);
-  p.chunk_steps = chunk < limits.max_steps ? chunk : limits.max_steps;
+  const uint32_t chunk = limits.layer_chunk_steps ? limits.layer_chunk_steps
+                                                  : choose_chunk_steps(p.row_bytes, add_sat(p.recurrent_bytes, w_bytes),
+                                                                       limits.max_batch, limits.l2_bytes);
+  p.chunk_steps = chunk < limits.chunk_steps ? chunk : limits.chunk_steps;
   // Steps one by one take their input inside the recurrent kernel, where it can.
-  const bool buffered = !p.takes_input || (p.chunk_steps > 1 && !takes_input_in_step(shape, limits.batch));
-  p.preact_bytes = buffered ? align_up(mul_sat(mul_sat(p.row_bytes, limits.batch), p.chunk_steps), kArenaAlign) : 0;
+  const bool buffered = !p.takes_input || (p.chunk_steps > 1 && !takes_input_in_step(shape, limits.max_batch));
+  p.preact_bytes = buffered ? align_up(mul_sat(mul_sat(p.row_bytes, limits.max_batch), p.chunk_steps), kArenaAlign) : 0;
   p.far_r = is_far(p.recurrent_bytes / p.team_threads, limits.l2_bytes);
   p.serpentine = (p.fused || p.far_r != 0) && sweeps_back(p, w_bytes, limits);
   p.far_w = is_far(w_bytes / p.team_threads, limits.l2_bytes);
-  const size_t state_bytes = mul_sat(mul_sat(state_row_elems(shape.hidden_size), sizeof(float)), limits.batch);
+  const size_t state_bytes = mul_sat(mul_sat(state_row_elems(shape.hidden_size), sizeof(float)), limits.max_batch);
   p.gate_bytes = candidate_is_apart(shape.cell, shape.r) ? align_up(state_bytes, kArenaAlign) : 0;
-  const size_t rows = mul_sat(limits.batch, p.chunk_steps), x_factors = factor_scratch_bytes(shape.w, shape.input_size, rows);
-  const size_t h_factors = factor_scratch_bytes(shape.r, shape.hidden_size, limits.batch);
+  const size_t rows = mul_sat(limits.max_batch, p.chunk_steps), x_factors = factor_scratch_bytes(shape.w, shape.input_size, rows);
+  const size_t h_factors = factor_scratch_bytes(shape.r, shape.hidden_size, limits.max_batch);
   p.factor_bytes = x_factors > h_factors ? x_factors : h_factors;
   p.team_bytes = add_sat(add_sat(p.preact_bytes, mul_sat(p.gate_bytes, 2)), mul_sat(p.factor_bytes, limits.threads));
   p.scratch_bytes = mul_sat(p.team_bytes, p.teams);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "format/recurrent_panels.h"
+#include "ops/node_costs.h"
 
 namespace rnnp {
 
@@ -16,16 +17,6 @@ struct RecurrentShape {
   uint32_t input_size, hidden_size;
   PanelFormat w, r;  // of panels
   uint32_t directions;
-};
-
-struct PlanLimits {
-  uint32_t batch;
-  uint32_t max_steps;  // most steps of one call of the layer
-  uint32_t threads;
-  uint32_t l1d_bytes;    // per core; 0: none
-  uint32_t l2_bytes;     // per core; 0 unknown: keep memory small
-  uint32_t l3_bytes;     // what a core can use, shared or not; 0 unknown or none
-  uint32_t chunk_steps;  // asked for; 0 chooses
 };
 
 // What a layer is run by.

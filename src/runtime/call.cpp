@@ -3,6 +3,7 @@
 #include "runtime/call.h"
 
 #include "base/bytes.h"
+#include "kernels/compiler.h"
 #include "runtime/structs.h"
 
 namespace rnnp {
@@ -140,14 +141,40 @@ rnnp_status run_io(Session *s, const rnnp_io &io) {
   return RNNP_OK;
 }
 
+bool step_indices_fit(const Session &s, const void *x) {
+  const BlobIo &io = s.model.inputs[s.run_input];
+  const size_t row_bytes = s.step_input->row_bytes;
+  const TensorView view = {static_cast<uint8_t *>(const_cast<void *>(x)), 0, row_bytes, row_bytes * s.max_batch, true};
+  return io.limit == 0 || indices_fit(io, view, {row_bytes, 1, s.max_batch, true});
+}
+
+// What the steps of most models need not ask: whether indices lie in their table; and all but x and y is left out, which a call
+// before this one may have bound.
+RNNPACK_NOINLINE rnnp_status take_seldom_io(const Session &s, const void *x) {
+  if (!is_aligned(x, 4)) return RNNP_E_ALIGN;
+  if (!step_indices_fit(s, x)) return RNNP_E_INDEX;
+  const Model &m = s.model;
+  for (uint32_t i = 0; i < m.inputs.count; ++i) s.lane.values[m.inputs[i].value].data = nullptr;
+  for (uint32_t i = 1; i < m.outputs.count; ++i) s.lane.values[m.outputs[i].value].data = output_rows(s, s.lane, i);
+  return RNNP_OK;
+}
+
 // One step on the short road.
 rnnp_status take_step(Session *s, const void *x, void *y) {
+  if (x == nullptr || y == nullptr) return RNNP_E_ARG;
+  if (!s->plain_io) {
+    const rnnp_status status = take_seldom_io(*s, x);
+    if (status != RNNP_OK) return status;
+  }
   if (!is_aligned(x, 4) || !is_aligned(y, 4)) return RNNP_E_ALIGN;
   const uintptr_t from = reinterpret_cast<uintptr_t>(x), to = reinterpret_cast<uintptr_t>(y);
   const size_t in = s->step_input->row_bytes * s->max_batch, out = s->step_output->row_bytes * s->max_batch;
   const bool overlap = from <= to ? to - from < in : from - to < out;
-  if (overlap && (from != to || !s->in_place)) return RNNP_E_ARG;
-  run_single_step(s, x, y);
+  if (!overlap) return run_single_step(s, x, y);
+  if (!s->in_place || (from != to && s->model.outputs[0].role == RNNP_ROLE_SEQUENCE)) return RNNP_E_ARG;
+  void *made = output_rows(*s, s->lane, 0);
+  run_single_step(s, x, made);
+  copy_bytes(y, made, out);
   return RNNP_OK;
 }
 
@@ -158,11 +185,6 @@ rnnp_status run_plain(Session *s, size_t steps, const void *x, void *y) {
   arrange_rows(s, nullptr, s->max_batch);
   run_call(&call);
   return RNNP_OK;
-}
-
-// The short road is of sessions whose shape needs no check.
-rnnp_status run_one(Session *s, const void *x, void *y) {
-  return s->short_road && s->rows.in_order && x != nullptr && y != nullptr ? take_step(s, x, y) : run_plain(s, 1, x, y);
 }
 
 }  // namespace
@@ -176,10 +198,12 @@ rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *given) {
 
 rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y) {
   if (!rnnp::is_session(session)) return RNNP_E_ARG;
-  return steps == 1 ? rnnp::run_one(session, x, y) : rnnp::run_plain(session, steps, x, y);
+  return steps == 1 && session->causal ? rnnp_step(session, x, y) : rnnp::run_plain(session, steps, x, y);
 }
 
 rnnp_status rnnp_step(rnnp_session *session, const void *x, void *y) {
   if (!rnnp::is_session(session)) return RNNP_E_ARG;
-  return session->causal ? rnnp::run_one(session, x, y) : rnnp_status{RNNP_E_DIRECTION};
+  if (session->step_input != nullptr) return rnnp::take_step(session, x, y);
+  if (!session->causal) return RNNP_E_DIRECTION;
+  return rnnp::kManyThreads ? rnnp::run_plain(session, 1, x, y) : rnnp_status{RNNP_E_INPUTS};  // what else stands in the way
 }

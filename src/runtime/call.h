@@ -44,8 +44,9 @@ void *output_rows(const Session &session, const Lane &lane, uint32_t output);
 void run_call(Call *call);
 // What the nodes are told of the chunk of `steps` steps from `first` on.
 RunEnv chunk_env(const Call &call, const Lane &lane, size_t first, uint32_t steps);
-// One step of all rows, nothing but x and y, both packed, the same or apart: for sessions that have the short road.
-void run_single_step(Session *session, const void *x, void *y);
+// One step of all rows on the caller's thread, y apart from x, both packed: for sessions with a step_input. RNNP_OK: the call's
+// last word.
+rnnp_status run_single_step(Session *session, const void *x, void *y);
 
 }  // namespace rnnp
 #endif  // RNNPACK_RUNTIME_CALL_H_

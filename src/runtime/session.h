@@ -59,8 +59,9 @@ struct Session {
   uint32_t recurrent_isa, xnnpack_count;
   uint32_t run_input;  // the x of rnnp_run; kNone: the model takes rnnp_run_io
   bool xnnpack_refused, causal;
-  bool in_place;    // y may be x
-  bool short_road;  // rnnp_step goes straight through the nodes: on one thread, one sequence in, one out
+  bool in_place;  // y may be x
+  bool plain_io;  // no input but x, of floats, and no output but y
+  // A single step goes straight through the nodes, on the caller's thread, with x and y here; nullptr: it is a call like others.
   ValueSlot *step_input, *step_output;
   RunEnv step_env;
   Model model;
@@ -79,16 +80,15 @@ struct Session {
 };
 
 // Options after defaults and platform facts are filled in; checked.
-struct SessionConfig {
+struct SessionConfig : PlanLimits {  // threads: of the executor, that share a layer: all of them, or 1
   const Model *model;
   OpList ops;
   KernelGroups kernels;
   const BlobCheck *check;  // nullptr: the blob came with the program
-  uint32_t max_batch, chunk_steps, layer_chunk_steps, max_steps, parallel_steps, isa, l1d_bytes, l2_bytes, l3_bytes;
+  uint32_t max_steps, parallel_steps, isa;
   size_t session_bytes, data_bytes;  // data_bytes: of states, scratch, pools and staging where `memory` keeps them
   DataMemory *memory;
   uint32_t region_threads;  // of the executor that a call of many steps runs on
-  uint32_t team;            // of these, that share a layer: all of them, or 1
   WavePlan wave;
   XnnUse xnnpack;
   rnnp_executor executor;

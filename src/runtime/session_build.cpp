@@ -69,13 +69,11 @@ void place_states(const SessionConfig &config, Arena *arena, Session *s) {
   const Model &m = *config.model;
   for (uint32_t i = 0; i < m.states.count; ++i) {
     const uint32_t row = state_row_elems(m.states[i].elems);
-    const size_t elems = mul_sat(config.max_batch, row);
-    float *a = arena->take<float>(elems);
-    float *b = m.states[i].buffers == 2 ? arena->take<float>(elems) : a;
-    if (b == nullptr) continue;
-    zero_data(config.memory, a, elems * sizeof(float));
-    if (b != a) zero_data(config.memory, b, elems * sizeof(float));
-    s->states[i] = {{a, b}, 0, m.states[i].elems, row};
+    const size_t elems = mul_sat(config.max_batch, row), all = mul_sat(elems, m.states[i].buffers);
+    float *a = arena->take<float>(all);
+    if (a == nullptr) continue;
+    zero_data(config.memory, a, all * sizeof(float));
+    s->states[i] = {{a, a + (all - elems)}, 0, m.states[i].elems, row};
   }
 }
 
@@ -85,15 +83,15 @@ uint32_t pool_steps(const SessionConfig &config) {
   return wave > config.chunk_steps ? wave : config.chunk_steps;
 }
 
-// Staging for a tensor of the caller's that is not packed: one chunk of rows.
-void place_staging(const SessionConfig &config, Arena *arena, const Table<BlobIo> &io, IoSlot *slots) {
+// Staging for an input of the caller's that is not packed: one chunk of rows.
+void place_staging(const SessionConfig &config, Arena *arena, IoSlot *slots) {
   const Model &m = *config.model;
-  for (uint32_t i = 0; i < io.count; ++i) {
-    const size_t rows = io[i].role == RNNP_ROLE_SEQUENCE ? mul_sat(config.max_batch, pool_steps(config)) : config.max_batch;
-    const size_t bytes = mul_sat(mul_sat(rows, m.values[io[i].value].row_elems), sizeof(float));
-    const bool staged = io[i].role != RNNP_ROLE_LENGTHS && m.values[io[i].value].kind == uint32_t(ValueKind::kInput);
-    uint8_t *staging = staged ? arena->take<uint8_t>(bytes) : nullptr;
-    if (slots != nullptr) slots[i] = {{nullptr, 0, 0, 0, true}, staging, false};
+  for (uint32_t i = 0; i < m.inputs.count; ++i) {
+    const BlobIo &io = m.inputs[i];
+    if (io.role == RNNP_ROLE_LENGTHS) continue;
+    const size_t rows = io.role == RNNP_ROLE_SEQUENCE ? mul_sat(config.max_batch, pool_steps(config)) : config.max_batch;
+    uint8_t *staging = arena->take<uint8_t>(mul_sat(mul_sat(rows, m.values[io.value].row_elems), sizeof(float)));
+    if (slots != nullptr) slots[i].staging = staging;
   }
 }
 
@@ -130,9 +128,23 @@ Tables take_tables(const SessionConfig &config, Arena *arena) {
   return t;
 }
 
-void fill_session(const SessionConfig &config, const Tables &t) {
+// Threads have lines to meet at, of all, of teams and of the wave.
+void place_barriers(const SessionConfig &config, const Tables &t) {
+  if (!kManyThreads) return;
   Session &s = *t.session;
-  s = {};
+  s.executor = config.executor;
+  s.wave = config.wave;
+  s.waves = t.waves;
+  s.barriers = t.barriers;
+  s.team_barriers = t.barriers + config.region_threads;
+  s.wave_barriers = t.barriers + (barrier_lines(config) - wave_stages(config.wave));
+  for (uint32_t i = 0; i < barrier_lines(config); ++i) s.barriers[i] = {0, config.executor.wait, config.executor.ctx};
+}
+
+// `bytes`: of all tables.
+void fill_session(const SessionConfig &config, const Tables &t, size_t bytes) {
+  zero_bytes(t.session, bytes);
+  Session &s = *t.session;
   s.max_batch = config.max_batch;
   s.chunk_steps = config.chunk_steps;
   s.max_steps = config.max_steps;
@@ -141,22 +153,15 @@ void fill_session(const SessionConfig &config, const Tables &t) {
   s.causal = (config.model->header->flags & kBlobCausal) != 0;
   s.model = *config.model;
   s.memory = config.memory;
-  s.executor = config.executor;
   s.nodes = t.nodes;
   s.states = t.states;
-  s.barriers = t.barriers;
-  s.team_barriers = t.barriers + config.region_threads;
-  s.wave_barriers = t.barriers + (barrier_lines(config) - wave_stages(config.wave));
   s.inputs = t.inputs;
   s.outputs = t.outputs;
-  s.waves = t.waves;
-  s.wave = config.wave;
   s.rows = {t.rows, t.rows + config.max_batch, t.rows + size_t{2} * config.max_batch, 0, true};
   for (uint32_t i = 0; i < config.max_batch; ++i) {
     s.rows.slot_of[i] = s.rows.row_at[i] = i;
-    s.rows.seen[i] = 0;
   }
-  for (uint32_t i = 0; i < barrier_lines(config); ++i) s.barriers[i] = {0, config.executor.wait, config.executor.ctx};
+  place_barriers(config, t);
   s.run_input = run_input(s.model);
   s.in_place = runs_in_place(s.model);
 }
@@ -178,11 +183,9 @@ void finish_nodes(Session *s) {
 // What rnnp_step needs to know, decided once.
 void prepare_short_road(Session *s) {
   const Model &m = s->model;
-  s->short_road = m.inputs.count == 1 && m.inputs[0].limit == 0 && single_step_threads(*s) == 1 && s->causal &&
-                  s->run_input != kNone && m.outputs.count == 1 &&
-                  ValueKind(m.values[m.outputs[0].value].kind) == ValueKind::kSequence;
-  if (!s->short_road) return;
-  s->step_input = &s->lane.values[m.inputs[0].value];
+  if (!s->causal || s->run_input == kNone || single_step_threads(*s) != 1) return;
+  s->plain_io = m.inputs.count == 1 && m.inputs[0].limit == 0 && m.outputs.count == 1;
+  s->step_input = &s->lane.values[m.inputs[s->run_input].value];
   s->step_output = &s->lane.values[m.outputs[0].value];
   s->step_env = chunk_env({s, nullptr, 1, s->max_batch, false, 1}, s->lane, 0, 1);
 }
@@ -194,17 +197,11 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Arena *data
   const Tables t = take_tables(config, arena);
   BuildEnv env = {};
   static_cast<OpChoice &>(env) = choice_of(config);
-  env.max_batch = config.max_batch;
-  env.chunk_steps = config.chunk_steps;
-  env.layer_chunk_steps = config.layer_chunk_steps;
-  env.threads = config.team;
-  env.l1d_bytes = config.l1d_bytes;
-  env.l2_bytes = config.l2_bytes;
-  env.l3_bytes = config.l3_bytes;
+  static_cast<PlanLimits &>(env) = config;
   env.arena = arena;
   env.memory = config.memory;
   const bool placing = !arena->measuring() && !arena->overflowed();
-  if (placing) fill_session(config, t);
+  if (placing) fill_session(config, t, arena->used());
   env.model = placing ? &t.session->model : config.model;
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
     const rnnp_status status = build_node(config, &env, i, placing ? &t.nodes[i] : nullptr, refusal);
@@ -216,8 +213,7 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Arena *data
   uint8_t *scratch = data->take<uint8_t>(mul_sat(scratch_bytes, wave_stages(config.wave) > 1 ? wave_stages(config.wave) : 1));
   float *sequence_pool = data->take<float>(mul_sat(m.header->sequence_pool_elems, rows));
   float *row_pool = data->take<float>(mul_sat(m.header->row_pool_elems, config.max_batch));
-  place_staging(config, data, m.inputs, placing ? t.inputs : nullptr);
-  place_staging(config, data, m.outputs, placing ? t.outputs : nullptr);
+  place_staging(config, data, placing ? t.inputs : nullptr);
   if (arena->overflowed() || data->overflowed()) return refuse(refusal, Reason::kTooLarge);
   if (arena->measuring()) return RNNP_OK;
   t.session->recurrent_isa = env.recurrent_isa;

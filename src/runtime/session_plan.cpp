@@ -75,10 +75,10 @@ void plan_threads(const rnnp_session_options &o, const StepNeeds &needs, Session
   if (!kManyThreads || o.executor == nullptr || (o.flags & RNNP_SESSION_ALL_THREADS)) return;
   if ((c->model->header->flags & (kBlobCausal | kBlobStepwise)) != kBlobCausal) return;
   const StepCosts costs = {macs_of, c, c->model->nodes.count, needs.meetings};
-  c->wave = plan_wave(costs, o.executor->threads, c->team, c->max_batch, c->chunk_steps);
+  c->wave = plan_wave(costs, o.executor->threads, c->threads, c->max_batch, c->chunk_steps);
   if (c->wave.stages == 0) return;
   c->region_threads = o.executor->threads;
-  if (c->team == 1) c->parallel_steps = UINT32_MAX;
+  if (c->threads == 1) c->parallel_steps = UINT32_MAX;
 }
 
 }  // namespace
@@ -99,8 +99,8 @@ rnnp_status plan_session(const rnnp_session_options &o, SessionConfig *c, Refusa
   c->max_steps = o.max_steps;
   c->layer_chunk_steps = o.chunk_steps;
   c->chunk_steps = program_chunk_steps(*c, o, needs);
-  c->team = session_threads(*c, o, needs);
-  c->region_threads = c->team;
+  c->threads = session_threads(*c, o, needs);
+  c->region_threads = c->threads;
   const bool always = !kManyThreads || (o.flags & RNNP_SESSION_ALL_THREADS) != 0;
   c->parallel_steps = always ? 1 : choose_parallel_steps(c->model->header->macs_per_step, o.max_batch);
   plan_threads(o, needs, c);

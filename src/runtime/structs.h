@@ -12,18 +12,33 @@ namespace rnnp {
 
 constexpr uint32_t kMostStructBytes = 1024;  // no header's struct is as long: a size that was never set
 
+// Of structs of `size` bytes here, which begin with their size.
+inline bool take_struct_bytes(const void *given, size_t fewest, size_t align, void *out, uint32_t size) {
+  if (given == nullptr) return false;
+  const uint8_t *all = static_cast<const uint8_t *>(given);
+  const uint32_t bytes = *view_as<uint32_t>(given);
+  if (bytes < fewest || bytes > kMostStructBytes) return false;
+  for (uint32_t i = size; i < bytes; ++i) {
+    if (all[i] != 0) return false;
+  }
+  copy_bytes(out, given, bytes < size ? bytes & ~(align - 1) : size);
+  *view_as<uint32_t>(out) = size;
+  return true;
+}
+
+__attribute__((noinline)) inline bool give_struct_bytes(const void *facts, uint32_t size, void *out, size_t bytes) {
+  if (out == nullptr || bytes < sizeof(uint32_t) || bytes > kMostStructBytes) return false;
+  const size_t known = bytes < size ? bytes : size;
+  copy_bytes(out, facts, known);
+  zero_bytes(static_cast<uint8_t *>(out) + known, bytes - known);
+  *view_as<uint32_t>(out) = static_cast<uint32_t>(bytes);
+  return true;
+}
+
 // *out holds the defaults. `fewest`: of the oldest header that is served. A member of which only a part is there counts as missing.
 template <class T>
 bool take_struct(const T *given, size_t fewest, T *out) {
-  if (given == nullptr || given->struct_bytes < fewest || given->struct_bytes > kMostStructBytes) return false;
-  const size_t bytes = given->struct_bytes, known = bytes < sizeof(T) ? bytes & ~(alignof(T) - 1) : sizeof(T);
-  const uint8_t *all = reinterpret_cast<const uint8_t *>(given);
-  for (size_t i = known; bytes > sizeof(T) && i < bytes; ++i) {
-    if (all[i] != 0) return false;
-  }
-  copy_bytes(out, given, known);
-  out->struct_bytes = sizeof(T);
-  return true;
+  return take_struct_bytes(given, fewest, alignof(T), out, sizeof(T));
 }
 
 // Element `index` of an array whose elements are `bytes` long in the caller's header.
@@ -39,13 +54,8 @@ bool take_element(const T *array, size_t bytes, uint32_t index, T *out) {
 }
 
 template <class T>
-bool give_struct(T facts, T *out, size_t bytes) {
-  if (out == nullptr || bytes < sizeof(uint32_t) || bytes > kMostStructBytes) return false;
-  const size_t known = bytes < sizeof(T) ? bytes : sizeof(T);
-  facts.struct_bytes = static_cast<uint32_t>(bytes);
-  copy_bytes(out, &facts, known);
-  if (bytes > known) zero_bytes(reinterpret_cast<uint8_t *>(out) + known, bytes - known);
-  return true;
+bool give_struct(const T &facts, T *out, size_t bytes) {
+  return give_struct_bytes(&facts, sizeof(T), out, bytes);
 }
 
 template <class T>

@@ -182,6 +182,27 @@ TEST(Overlap, FinalStatesMayReplaceInitialOnesOrTheSequence) {
   }
 }
 
+// What comes once, when all of x has been read.
+TEST(Overlap, AStepsRowMayLieAnywhereInX) {
+  constexpr uint32_t kWidth = 8;
+  BlobBuilder b(7);
+  RecurrentOptions gru;
+  gru.cell = rnnp::Cell::kGru;
+  gru.hidden = kWidth;
+  uint32_t final_state = 0;
+  b.add_recurrent(b.add_input(kWidth), kWidth, gru, &final_state);
+  b.add_output(final_state);
+  const std::vector<uint8_t> blob = b.build();
+  for (const uint32_t threads : {1u, 2u}) {
+    const Options options = {1, 0, 0, 0, threads, 0, true};
+    Runner apart(blob, options), same(blob, options);
+    std::vector<float> x = random_floats(2 * kWidth, 9), y(kWidth);
+    ASSERT_EQ(RNNP_OK, rnnp_step(apart.session(), x.data(), y.data()));
+    ASSERT_EQ(RNNP_OK, rnnp_step(same.session(), x.data(), x.data() + 3));
+    EXPECT_EQ(0, std::memcmp(y.data(), x.data() + 3, kWidth * sizeof(float))) << threads;
+  }
+}
+
 TEST(Overlap, WhatIsReadInEveryChunkIsNoPlaceForASequence) {
   Runner r(States().blob, {States::kBatch, 0, 4});
   const std::vector<uint8_t> state = r.save(0);

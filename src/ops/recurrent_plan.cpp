@@ -58,10 +58,12 @@ bool is_far(size_t bytes, uint32_t l2_bytes) {
   return l2_bytes != 0 && bytes > l2_bytes / 8 * 7;
 }
 
-// One row's few inputs cost the step less than writing pre-activations and reading them again. Of a small cell the sums of a few
-// more are hidden; a large one of one gate reads its pre-activations faster.
+// One row's few inputs cost the step less than writing pre-activations and reading them again. Of a small cell more sums are
+// hidden: they do not wait for the last step, and are added while it ends; a large one of one gate reads its pre-activations
+// faster.
 static bool takes_input_in_step(const RecurrentShape &shape, uint32_t batch) {
   if (batch != 1 || shape.cell == Cell::kGru) return false;
+  if (shape.hidden_size <= 16) return shape.input_size <= 16;
   if (shape.hidden_size <= 32) return shape.input_size <= shape.hidden_size / 4;
   return shape.input_size <= 2 && shape.cell != Cell::kRnn;
 }

@@ -146,6 +146,11 @@ class Errors(InFolder):
         self.refuse(USAGE, ["x.npz", "also an input"], "run", self.blob, "--input", self.at / "x.npz", "--output", self.at / "x.npz")
         self.refuse(USAGE, ["link", "also an input"], "run", self.blob, "--input", self.x, "--output", link)
         self.refuse(USAGE, ["model.rnnp", "also an input"], "inspect", self.blob, "--svg", self.blob)
+        self.refuse(USAGE, ["model.onnx", "also an input"], "inspect", self.blob, "--onnx", self.onnx, "--svg", self.onnx)
+        for data in (self.x, f"frames={self.x}"):
+            self.refuse(USAGE, ["x.npy", "also an input"], "compile", self.onnx, "-o", self.x, "--weights", "int8", "--calibrate", data)
+            self.refuse(USAGE, ["x.npy", "also an input"], "compile", self.onnx, "-o", self.at / "new", "--calibrate", data, "--report", self.x)
+        self.refuse(USAGE, ["x.npy", "also an input"], "compile", self.onnx, "-o", self.x, "--set", f"frames={self.x}")
 
     def test_links_are_followed_and_devices_stay_what_they_are(self):
         link = self.at / "link"

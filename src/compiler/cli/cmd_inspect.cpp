@@ -48,7 +48,7 @@ nlohmann::ordered_json document_of(const std::string &path, const AlignedBytes &
 }
 
 int run(const InspectArguments &options) {
-  if (!options.svg.empty()) check_distinct({options.blob}, {options.svg});
+  if (!options.svg.empty()) check_distinct({options.blob, options.onnx, options.cuda}, {options.svg});
   const std::vector<uint8_t> bytes = read_file(options.blob);
   const AlignedBytes blob(bytes.size(), 64);
   if (!bytes.empty()) std::memcpy(blob.data(), bytes.data(), bytes.size());

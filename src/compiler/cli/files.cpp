@@ -150,6 +150,15 @@ void write_file(const std::string &path, const void *data, size_t bytes) {
   write_files({{path, data, bytes}});
 }
 
+std::vector<std::string> paths_in(const std::vector<std::string> &texts) {
+  std::vector<std::string> paths;
+  for (const std::string &text : texts) {
+    paths.push_back(text);
+    for (size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1)) paths.push_back(text.substr(at + 1));
+  }
+  return paths;
+}
+
 void check_distinct(const std::vector<std::string> &inputs, const std::vector<std::string> &outputs) {
   std::map<std::string, const char *> known;
   for (const std::string &path : inputs) known.emplace(real_path(path), "is also an input");

@@ -72,6 +72,21 @@ class Quantize(InFolder):
         self.assertIn("R is stored as pairs of index and weight", said.stderr)
         self.assertLess(self.blob.stat().st_size, whole)
 
+    def test_what_is_not_finite_is_no_accuracy(self):
+        """Bytes make 0 of NaN: where the f32 network gives NaN and they do not, everything is lost."""
+        x = np.load(self.x)
+        x[T // 2, 0, 3] = np.nan
+        np.save(self.x, x)
+        said = self.compile("--weights", "int8", "--calibrate", self.x, "--report", self.report).stdout
+        self.assertIn("elements are NaN or infinite on one side only", said)
+        self.assertEqual(json.loads(self.report.read_text())["outputs"][0]["not_finite_on_one_side"], 5 * (T - T // 2))
+        self.compile("--weights", "int8", "--calibrate", self.x, "--accuracy-min", 0, code=4)
+        self.compile("--weights", "auto", "--calibrate", self.x, "--accuracy-min", 20, "--report", self.report)
+        self.assertNotIn("int", self.layers()["gru"]["matrices"][0]["type"])
+        np.save(self.x, np.full((T, 1, I), np.nan, np.float32))
+        for options in (["--weights", "int8"], ["--weights", "auto", "--accuracy-min", 40], ["--arithmetic", "integer"]):
+            self.assertIn("nothing but NaN and infinity", self.compile(*options, "--calibrate", self.x, code=1).stderr)
+
     def test_without_data_scales_stay_open_and_the_figures_say_little(self):
         said = self.compile("--weights", "int8", "--report", self.report).stdout
         self.assertEqual(self.layers()["gru"]["matrices"][0]["x_scale"], 0)

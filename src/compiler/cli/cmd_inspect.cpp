@@ -10,6 +10,7 @@
 #include "compiler/cli/cuda_plan_text.h"
 #include "compiler/cli/memory_map.h"
 #include "compiler/cli/model_options.h"
+#include "compiler/cli/numbers.h"
 #include "compiler/cli/plan_text.h"
 #include "compiler/compile.h"
 #include "compiler/ir/passes.h"
@@ -106,7 +107,7 @@ void add_inspect(CLI::App *app, Action *action) {
        {std::make_pair("--l1-gbs", &m.l1_gbs), std::make_pair("--l2-gbs", &m.l2_gbs), std::make_pair("--l3-gbs", &m.l3_gbs),
         std::make_pair("--dram-gbs", &m.dram_gbs), std::make_pair("--gflops", &m.gflops)}) {
     command->add_option(rate.first, *rate.second, "a core's measured rate (make bench)")
-        ->check(CLI::PositiveNumber)
+        ->check(above_zero())
         ->capture_default_str();
   }
   command->callback([options, action] { *action = [options] { return run(*options); }; });

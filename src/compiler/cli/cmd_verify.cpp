@@ -15,6 +15,7 @@
 #include "compiler/cli/draw.h"
 #include "compiler/cli/exact_check.h"
 #include "compiler/cli/model_options.h"
+#include "compiler/cli/numbers.h"
 #include "compiler/cli/progress_display.h"
 #include "compiler/cli/runner.h"
 #include "compiler/cli/step_eval.h"
@@ -320,14 +321,16 @@ void add_verify(CLI::App *app, Action *action) {
       ->check(CLI::Range(1, 1 << 16));
   command->add_option("--seed", options->seed, "of the random inputs and of where the run is cut")->capture_default_str();
   command->add_option("--deviation", options->deviation, "standard deviation of the random inputs, around 0")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->capture_default_str();
   command
       ->add_option("--tolerance", options->tolerance,
                    "largest error, relative to max(1, |expected|); default: 1e-5, or more where the network amplifies roundings")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--accuracy-min", options->accuracy_min,
-                      "smallest signal-to-noise ratio of every output, in dB, of a blob whose weights have fewer bits than f32");
+      ->check(not_negative());
+  command
+      ->add_option("--accuracy-min", options->accuracy_min,
+                   "smallest signal-to-noise ratio of every output, in dB, of a blob whose weights have fewer bits than f32")
+      ->check(finite_number());
   add_model_options(command, &options->graph);
   add_progress_option(command, &options->progress_lines);
   command->callback([options, action] { *action = [options] { return run(*options); }; });

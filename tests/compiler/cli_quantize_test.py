@@ -72,6 +72,17 @@ class Quantize(InFolder):
         self.assertIn("R is stored as pairs of index and weight", said.stderr)
         self.assertLess(self.blob.stat().st_size, whole)
 
+    def test_a_pruned_blob_is_verified_with_the_option_that_made_it(self):
+        for weights in (["--weights", "int8"], ["--weights", "f32", "--sparse", "blocks"], []):
+            said = self.compile("--prune", "0.6:4", "--calibrate", self.x, *weights)
+            self.assertRegex(said.stderr, r"next: rnnpack verify \S+ \S+ --prune 0.6:4;")
+            verified = rnnpack("verify", self.onnx, self.blob, "--prune", "0.6:4").stdout
+            self.assertIn("errors are measured", verified)
+            self.assertIn("SQNR", verified)
+            self.assertIn("axes: time is", rnnpack("inspect", self.blob, "--onnx", self.onnx, "--prune", "0.6:4").stdout)
+        self.assertIn("--prune", rnnpack("verify", self.onnx, self.blob, code=4).stdout)
+        self.assertIn("--prune", rnnpack("inspect", self.blob, "--onnx", self.onnx, code=1).stderr)
+
     def test_what_is_not_finite_is_no_accuracy(self):
         """Bytes make 0 of NaN: where the f32 network gives NaN and they do not, everything is lost."""
         x = np.load(self.x)

@@ -68,7 +68,8 @@ std::string next_of(const CompileArguments &options, const Graph &graph) {
     if (input.role != RNNP_ROLE_STATE && input.role != RNNP_ROLE_LENGTHS)
       inputs += " --input " + input.name + "=" + input.name + ".npy";
   }
-  return "rnnpack verify " + options.model + " " + options.output + flags_of(options.inputs) + "; rnnpack inspect " +
+  const std::string pruned = options.quantizer.prune.empty() ? "" : " --prune " + options.quantizer.prune;
+  return "rnnpack verify " + options.model + " " + options.output + flags_of(options.inputs) + pruned + "; rnnpack inspect " +
          options.output + "; rnnpack run " + options.output + inputs;
 }
 

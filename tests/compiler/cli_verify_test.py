@@ -94,6 +94,16 @@ class Verify(InFolder):
         np.save(self.at / "x.npy", np.full((3, 1, H), np.nan, np.float32))
         self.assertIn("NaN or infinite on both sides", self.verify("--input", self.at / "x.npy"))
 
+    def test_an_output_that_no_row_changes_has_no_axis_of_the_batch(self):
+        nodes, constants = gru(0.3)
+        save_onnx(self.onnx, [*nodes, ("Relu", ["c"], ["z"], {})], {"x": ["T", "N", H], "c": [2, 3]}, ["y", "z"], constants)
+        rnnpack("compile", self.onnx, "-o", self.blob)
+        self.assertIn("z [2, 3]: max abs error 0", self.verify("--batch", 4))
+        np.save(self.at / "x.npy", np.zeros((5, 4, H), np.float32))
+        np.save(self.at / "c.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
+        rnnpack("run", self.blob, "--input", f"x={self.at}/x.npy", "--input", f"c={self.at}/c.npy", "--output", f"z={self.at}/z.npy")
+        np.testing.assert_array_equal(np.load(self.at / "z.npy"), np.load(self.at / "c.npy"))
+
     def test_rounding_between_layers_is_measured(self):
         nodes, constants = gru(0.3)
         quantised = [("QuantizeLinear", ["x", "step"], ["q"], {}), ("DequantizeLinear", ["q", "step"], ["xd"], {})]

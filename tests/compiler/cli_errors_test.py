@@ -123,7 +123,7 @@ class Errors(InFolder):
                 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
                 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
             return subprocess.run([sys.argv[1], *map(str, args)], preexec_fn=limit, capture_output=True, text=True)
-        for command in (["compile", self.onnx, "-o", self.at / "new"], ["compile", self.onnx, "--emit-c", self.at / "new"],
+        for command in (["compile", self.onnx, "-o", self.at / "new"], ["compile", self.onnx, "--emit-c", self.at / "new"], ["sources", self.at / "new"],
                         ["compile", self.onnx, "-o", self.blob]):
             done = limited(*command)
             self.assertEqual(done.returncode, IO)
@@ -174,7 +174,8 @@ class Errors(InFolder):
                 ("--threads", ["run", self.blob, "--threads", "two"]), ("--steps-per-call", ["run", self.blob, "--steps-per-call", "-1"]),
                 ("--steps-per-call", ["run", self.blob, "--steps-per-call", "0"]), ("z80", ["compile", self.onnx, "-o", self.at / "new", "--target", "z80"]),
                 ("C identifier", ["compile", self.onnx, "--emit-c", self.at / "9bad"]), ("C identifier", ["compile", self.onnx, "--emit-c", f"{self.at}/"]),
-                ("C identifier", ["compile", self.onnx, "--emit-c", self.at / "while"]), ("--chunk-steps", ["compile", self.onnx, "-o", self.at / "new", "--chunk-steps", "0"]),
+                *(("that is taken", ["compile", self.onnx, "--emit-c", self.at / name]) for name in ("while", "rnnp", "rnnp_model")),
+                ("that is taken", ["compile", self.onnx, "--one-file", "--emit-c", self.at / "class"]), ("--chunk-steps", ["compile", self.onnx, "-o", self.at / "new", "--chunk-steps", "0"]),
                 ("--stream", ["compile", self.onnx, "-o", self.at / "new", "--stream", "0"]), ("nosuch", ["compile", self.onnx, "-o", self.at / "new", "--set", "nosuch=1"]),
                 ("NAME=VALUE", ["compile", self.onnx, "-o", self.at / "new", "--set", "x"]), ("not a number", ["compile", self.onnx, "-o", self.at / "new", "--dim", "T=a"]),
                 ("--tolerance", ["verify", self.onnx, self.blob, "--tolerance", "-1"]), ("--deviation", ["verify", self.onnx, self.blob, "--deviation", "0"]),

@@ -4,6 +4,7 @@
 cli_quantize_test.py RNNPACK
 """
 import json
+import subprocess
 import sys
 import unittest
 
@@ -143,6 +144,35 @@ class Quantize(InFolder):
         script.write_text("#!/bin/sh\necho none\n")
         self.assertIn("printed no number", self.compile("--weights", "int8", "--metric", script, code=3).stderr)
         self.assertIn("cannot be run", self.compile("--weights", "int8", "--metric", self.at / "missing", code=3).stderr)
+
+    def test_a_measure_that_is_interrupted_leaves_no_folder(self):
+        script, place = self.at / "metric.sh", self.at / "tmp"
+        place.mkdir()
+        script.write_text("#!/bin/sh\nkill -INT 0\nsleep 60\n")
+        script.chmod(0o755)
+        done = subprocess.run([sys.argv[1], "compile", str(self.onnx), "-o", str(self.blob), "--weights", "int8", "--calibrate", str(self.x), "--metric", str(script)],
+                              env={"TMPDIR": str(place)}, start_new_session=True, capture_output=True, text=True)
+        self.assertEqual((done.returncode, list(place.iterdir()), self.blob.exists()), (3, [], False))
+        self.assertIn("was ended by signal 2", done.stderr)
+
+    def test_outputs_whose_files_would_be_the_same_have_no_measure(self):
+        save_onnx(self.onnx, [("Relu", ["x"], ["a/b"], {}), ("LSTM", ["x", "W", "R"], ["a_b"], {"hidden_size": 4})], {"x": ["T", 1, I]}, ["a/b", "a_b"],
+                  {"W": np.ones((1, 16, I), np.float32), "R": np.ones((1, 16, 4), np.float32)})
+        said = self.compile("--weights", "int8", "--calibrate", self.x, "--metric", "true", code=1).stderr
+        self.assertIn("outputs 'a/b' and 'a_b' would both be in 'a_b.npy'", said)
+
+    def test_data_beyond_what_integers_can_scale_is_cut_off(self):
+        for size in (1e38, 1e-35):
+            np.save(self.x, np.full((T, 1, I), size, np.float32))
+            self.compile("--arithmetic", "integer", "--calibrate", self.x)
+            rnnpack("run", self.blob, "--input", self.x)
+
+    def test_weights_that_have_no_scale_are_not_blamed_on_sizes(self):
+        save_onnx(self.onnx, [("RNN", ["x", "W", "R"], ["y"], {"hidden_size": 4})], {"x": ["T", "N", I]}, ["y"],
+                  {"W": np.full((1, 4, I), np.inf, np.float32), "R": np.ones((1, 4, 4), np.float32)})
+        said = self.compile("--weights", "int8", code=2).stderr
+        self.assertIn("compile it with --weights f32", said)
+        self.assertNotIn("try:", said)
 
     def test_layers_in_integers(self):
         said = self.compile("--weights", "int8", "--arithmetic", "integer", "--calibrate", self.x, "--report", self.report)

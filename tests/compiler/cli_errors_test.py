@@ -123,7 +123,7 @@ class Errors(InFolder):
                 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
                 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
             return subprocess.run([sys.argv[1], *map(str, args)], preexec_fn=limit, capture_output=True, text=True)
-        for command in (["compile", self.onnx, "-o", self.at / "new"], ["compile", self.onnx, "--emit-c", self.at / "new"],
+        for command in (["compile", self.onnx, "-o", self.at / "new"], ["compile", self.onnx, "--emit-c", self.at / "new"], ["sources", self.at / "new"],
                         ["compile", self.onnx, "-o", self.blob]):
             done = limited(*command)
             self.assertEqual(done.returncode, IO)
@@ -146,6 +146,11 @@ class Errors(InFolder):
         self.refuse(USAGE, ["x.npz", "also an input"], "run", self.blob, "--input", self.at / "x.npz", "--output", self.at / "x.npz")
         self.refuse(USAGE, ["link", "also an input"], "run", self.blob, "--input", self.x, "--output", link)
         self.refuse(USAGE, ["model.rnnp", "also an input"], "inspect", self.blob, "--svg", self.blob)
+        self.refuse(USAGE, ["model.onnx", "also an input"], "inspect", self.blob, "--onnx", self.onnx, "--svg", self.onnx)
+        for data in (self.x, f"frames={self.x}"):
+            self.refuse(USAGE, ["x.npy", "also an input"], "compile", self.onnx, "-o", self.x, "--weights", "int8", "--calibrate", data)
+            self.refuse(USAGE, ["x.npy", "also an input"], "compile", self.onnx, "-o", self.at / "new", "--calibrate", data, "--report", self.x)
+        self.refuse(USAGE, ["x.npy", "also an input"], "compile", self.onnx, "-o", self.x, "--set", f"frames={self.x}")
 
     def test_links_are_followed_and_devices_stay_what_they_are(self):
         link = self.at / "link"
@@ -169,10 +174,14 @@ class Errors(InFolder):
                 ("--threads", ["run", self.blob, "--threads", "two"]), ("--steps-per-call", ["run", self.blob, "--steps-per-call", "-1"]),
                 ("--steps-per-call", ["run", self.blob, "--steps-per-call", "0"]), ("z80", ["compile", self.onnx, "-o", self.at / "new", "--target", "z80"]),
                 ("C identifier", ["compile", self.onnx, "--emit-c", self.at / "9bad"]), ("C identifier", ["compile", self.onnx, "--emit-c", f"{self.at}/"]),
-                ("C identifier", ["compile", self.onnx, "--emit-c", self.at / "while"]), ("--chunk-steps", ["compile", self.onnx, "-o", self.at / "new", "--chunk-steps", "0"]),
+                *(("that is taken", ["compile", self.onnx, "--emit-c", self.at / name]) for name in ("while", "rnnp", "rnnp_model")),
+                ("that is taken", ["compile", self.onnx, "--one-file", "--emit-c", self.at / "class"]), ("--chunk-steps", ["compile", self.onnx, "-o", self.at / "new", "--chunk-steps", "0"]),
                 ("--stream", ["compile", self.onnx, "-o", self.at / "new", "--stream", "0"]), ("nosuch", ["compile", self.onnx, "-o", self.at / "new", "--set", "nosuch=1"]),
                 ("NAME=VALUE", ["compile", self.onnx, "-o", self.at / "new", "--set", "x"]), ("not a number", ["compile", self.onnx, "-o", self.at / "new", "--dim", "T=a"]),
                 ("--tolerance", ["verify", self.onnx, self.blob, "--tolerance", "-1"]), ("--deviation", ["verify", self.onnx, self.blob, "--deviation", "0"]),
+                *(("a number above 0", ["verify", self.onnx, self.blob, "--deviation", n]) for n in ("nan", "inf", "1e300")),
+                ("'nan'; accepted: 0 or", ["verify", self.onnx, self.blob, "--tolerance", "nan"]),
+                *(("a finite number", [*command, "--accuracy-min", "nan"]) for command in (["verify", self.onnx, self.blob], ["compile", self.onnx, "-o", self.at / "new"])),
                 ("--steps", ["verify", self.onnx, self.blob, "--steps", "0"]), ("--batch", ["verify", self.onnx, self.blob, "--batch", "x"]),
                 ("'nosuch'; it has: 'frames'", ["run", self.blob, "--input", f"nosuch={self.x}"]),
                 ("'nosuch'; it has: 'speech'", ["run", self.blob, "--input", self.x, "--output", "nosuch=y.npy"]),

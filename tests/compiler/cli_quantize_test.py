@@ -4,6 +4,7 @@
 cli_quantize_test.py RNNPACK
 """
 import json
+import subprocess
 import sys
 import unittest
 
@@ -72,6 +73,32 @@ class Quantize(InFolder):
         self.assertIn("R is stored as pairs of index and weight", said.stderr)
         self.assertLess(self.blob.stat().st_size, whole)
 
+    def test_a_pruned_blob_is_verified_with_the_option_that_made_it(self):
+        for weights in (["--weights", "int8"], ["--weights", "f32", "--sparse", "blocks"], []):
+            said = self.compile("--prune", "0.6:4", "--calibrate", self.x, *weights)
+            self.assertRegex(said.stderr, r"next: rnnpack verify \S+ \S+ --prune 0.6:4;")
+            verified = rnnpack("verify", self.onnx, self.blob, "--prune", "0.6:4").stdout
+            self.assertIn("errors are measured", verified)
+            self.assertIn("SQNR", verified)
+            self.assertIn("axes: time is", rnnpack("inspect", self.blob, "--onnx", self.onnx, "--prune", "0.6:4").stdout)
+        self.assertIn("--prune", rnnpack("verify", self.onnx, self.blob, code=4).stdout)
+        self.assertIn("--prune", rnnpack("inspect", self.blob, "--onnx", self.onnx, code=1).stderr)
+
+    def test_what_is_not_finite_is_no_accuracy(self):
+        """Bytes make 0 of NaN: where the f32 network gives NaN and they do not, everything is lost."""
+        x = np.load(self.x)
+        x[T // 2, 0, 3] = np.nan
+        np.save(self.x, x)
+        said = self.compile("--weights", "int8", "--calibrate", self.x, "--report", self.report).stdout
+        self.assertIn("elements are NaN or infinite on one side only", said)
+        self.assertEqual(json.loads(self.report.read_text())["outputs"][0]["not_finite_on_one_side"], 5 * (T - T // 2))
+        self.compile("--weights", "int8", "--calibrate", self.x, "--accuracy-min", 0, code=4)
+        self.compile("--weights", "auto", "--calibrate", self.x, "--accuracy-min", 20, "--report", self.report)
+        self.assertNotIn("int", self.layers()["gru"]["matrices"][0]["type"])
+        np.save(self.x, np.full((T, 1, I), np.nan, np.float32))
+        for options in (["--weights", "int8"], ["--weights", "auto", "--accuracy-min", 40], ["--arithmetic", "integer"]):
+            self.assertIn("nothing but NaN and infinity", self.compile(*options, "--calibrate", self.x, code=1).stderr)
+
     def test_without_data_scales_stay_open_and_the_figures_say_little(self):
         said = self.compile("--weights", "int8", "--report", self.report).stdout
         self.assertEqual(self.layers()["gru"]["matrices"][0]["x_scale"], 0)
@@ -117,6 +144,35 @@ class Quantize(InFolder):
         script.write_text("#!/bin/sh\necho none\n")
         self.assertIn("printed no number", self.compile("--weights", "int8", "--metric", script, code=3).stderr)
         self.assertIn("cannot be run", self.compile("--weights", "int8", "--metric", self.at / "missing", code=3).stderr)
+
+    def test_a_measure_that_is_interrupted_leaves_no_folder(self):
+        script, place = self.at / "metric.sh", self.at / "tmp"
+        place.mkdir()
+        script.write_text("#!/bin/sh\nkill -INT 0\nsleep 60\n")
+        script.chmod(0o755)
+        done = subprocess.run([sys.argv[1], "compile", str(self.onnx), "-o", str(self.blob), "--weights", "int8", "--calibrate", str(self.x), "--metric", str(script)],
+                              env={"TMPDIR": str(place)}, start_new_session=True, capture_output=True, text=True)
+        self.assertEqual((done.returncode, list(place.iterdir()), self.blob.exists()), (3, [], False))
+        self.assertIn("was ended by signal 2", done.stderr)
+
+    def test_outputs_whose_files_would_be_the_same_have_no_measure(self):
+        save_onnx(self.onnx, [("Relu", ["x"], ["a/b"], {}), ("LSTM", ["x", "W", "R"], ["a_b"], {"hidden_size": 4})], {"x": ["T", 1, I]}, ["a/b", "a_b"],
+                  {"W": np.ones((1, 16, I), np.float32), "R": np.ones((1, 16, 4), np.float32)})
+        said = self.compile("--weights", "int8", "--calibrate", self.x, "--metric", "true", code=1).stderr
+        self.assertIn("outputs 'a/b' and 'a_b' would both be in 'a_b.npy'", said)
+
+    def test_data_beyond_what_integers_can_scale_is_cut_off(self):
+        for size in (1e38, 1e-35):
+            np.save(self.x, np.full((T, 1, I), size, np.float32))
+            self.compile("--arithmetic", "integer", "--calibrate", self.x)
+            rnnpack("run", self.blob, "--input", self.x)
+
+    def test_weights_that_have_no_scale_are_not_blamed_on_sizes(self):
+        save_onnx(self.onnx, [("RNN", ["x", "W", "R"], ["y"], {"hidden_size": 4})], {"x": ["T", "N", I]}, ["y"],
+                  {"W": np.full((1, 4, I), np.inf, np.float32), "R": np.ones((1, 4, 4), np.float32)})
+        said = self.compile("--weights", "int8", code=2).stderr
+        self.assertIn("compile it with --weights f32", said)
+        self.assertNotIn("try:", said)
 
     def test_layers_in_integers(self):
         said = self.compile("--weights", "int8", "--arithmetic", "integer", "--calibrate", self.x, "--report", self.report)

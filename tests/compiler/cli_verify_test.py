@@ -94,6 +94,26 @@ class Verify(InFolder):
         np.save(self.at / "x.npy", np.full((3, 1, H), np.nan, np.float32))
         self.assertIn("NaN or infinite on both sides", self.verify("--input", self.at / "x.npy"))
 
+    def test_an_output_that_no_row_changes_has_no_axis_of_the_batch(self):
+        nodes, constants = gru(0.3)
+        save_onnx(self.onnx, [*nodes, ("Relu", ["c"], ["z"], {})], {"x": ["T", "N", H], "c": [2, 3]}, ["y", "z"], constants)
+        rnnpack("compile", self.onnx, "-o", self.blob)
+        self.assertIn("z [2, 3]: max abs error 0", self.verify("--batch", 4))
+        np.save(self.at / "x.npy", np.zeros((5, 4, H), np.float32))
+        np.save(self.at / "c.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
+        rnnpack("run", self.blob, "--input", f"x={self.at}/x.npy", "--input", f"c={self.at}/c.npy", "--output", f"z={self.at}/z.npy")
+        np.testing.assert_array_equal(np.load(self.at / "z.npy"), np.load(self.at / "c.npy"))
+
+    def test_rounding_between_layers_is_measured(self):
+        nodes, constants = gru(0.3)
+        quantised = [("QuantizeLinear", ["x", "step"], ["q"], {}), ("DequantizeLinear", ["q", "step"], ["xd"], {})]
+        constants["step"] = np.array(0.03, np.float32)
+        op, inputs, outputs, attributes = nodes[0]
+        self.compile([*quantised, (op, ["xd", *inputs[1:]], outputs, attributes), nodes[1]], constants)
+        said = self.verify()
+        self.assertIn("the graph rounds values that the blob keeps in f32: errors are measured", said)
+        self.verify("--accuracy-min", 80, code=4)
+
     def test_roundings_that_the_network_amplifies_are_allowed_for_up_to_a_bound(self):
         """y = tanh(Rh + x) with large R is chaotic: neighbouring inputs part by a factor a step."""
         random = np.random.default_rng(5)

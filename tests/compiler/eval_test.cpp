@@ -29,6 +29,17 @@ std::string refusal_of_value(const OnnxBuilder &b) {
   return "";
 }
 
+TEST(Eval, ACastToFloatRoundsWholeNumbersAlone) {
+  OnnxBuilder b;
+  b.constant("x", {2}, {0.1f, 3}).constant("third", {1}, {3}).constant_ints("n", {1}, {16777217});
+  b.node("Div", {"x", "third"}, {"real"});
+  b.node("Cast", {"real"}, {"cast"}).with("to", int64_t{1});
+  b.node("Cast", {"n"}, {"whole"}).with("to", int64_t{1});
+  b.node("Sub", {"real", "cast"}, {"left"});
+  b.node("Concat", {"left", "whole"}, {"y"}).with("axis", int64_t{0});
+  EXPECT_EQ(value_of(b).data, (Reals{0, 0, 16777216}));
+}
+
 TEST(Eval, ConvolutionReachesBackThroughItsPadding) {
   OnnxBuilder b;
   b.constant("x", {1, 1, 4}, {1, 2, 3, 4}).constant("w", {1, 1, 2}, {1, 10});

@@ -296,6 +296,28 @@ TEST(QuantizedForms, QuantisedEdgesAreScalesOfX) {
   }
 }
 
+TEST(QuantizedForms, AnEdgeOfTwoGridsStretchesAndShifts) {
+  Lstm net(21, "x_dq");
+  net.b.random("W", {1, kRows, kInputs}).random("R", {1, kRows, kHidden});
+  net.b.constant("s", {}, {0.03f}).constant("t", {}, {0.06f});
+  net.b.constant_ints("z", {}, {3}, TensorProto::INT8).constant_ints("u", {}, {-5}, TensorProto::INT8);
+  net.b.node("QuantizeLinear", {"x", "s", "z"}, {"x_q"}, "edge");
+  net.b.node("DequantizeLinear", {"x_q", "t", "u"}, {"x_dq"});
+  const compiler::Compiled made = compiled(net.done());
+  EXPECT_LT(25, sqnr_against_f64(net.b.proto, made.blob));
+}
+
+TEST(QuantizedForms, AScaleThatNothingCanBeDividedByIsRefused) {
+  for (const float scale : {0.0f, -0.01f, INFINITY, NAN}) {
+    Lstm net(21, "x_dq");
+    net.b.random("W", {1, kRows, kInputs}).random("R", {1, kRows, kHidden}).constant("s", {}, {scale});
+    net.b.node("QuantizeLinear", {"x", "s"}, {"x_q"}, "edge");
+    net.b.node("DequantizeLinear", {"x_q", "s"}, {"x_dq"});
+    const std::string text = refusal_of(net.done());
+    EXPECT_NE(std::string::npos, text.find("'edge' (QuantizeLinear): its scale is not a finite number above 0")) << text;
+  }
+}
+
 TEST(QuantizedForms, OtherFormsAreRefusedByTheirNames) {
   OnnxBuilder chain = product_chain();
   chain.proto.mutable_graph()->mutable_node(4)->set_op_type("Add");

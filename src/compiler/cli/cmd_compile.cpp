@@ -68,7 +68,8 @@ std::string next_of(const CompileArguments &options, const Graph &graph) {
     if (input.role != RNNP_ROLE_STATE && input.role != RNNP_ROLE_LENGTHS)
       inputs += " --input " + input.name + "=" + input.name + ".npy";
   }
-  return "rnnpack verify " + options.model + " " + options.output + flags_of(options.inputs) + "; rnnpack inspect " +
+  const std::string pruned = options.quantizer.prune.empty() ? "" : " --prune " + options.quantizer.prune;
+  return "rnnpack verify " + options.model + " " + options.output + flags_of(options.inputs) + pruned + "; rnnpack inspect " +
          options.output + "; rnnpack run " + options.output + inputs;
 }
 
@@ -97,6 +98,14 @@ Compiled compiled_or_what_helps(const OnnxModel &model, const CompileArguments &
   }
 }
 
+std::vector<std::string> read_paths(const CompileArguments &options) {
+  std::vector<std::string> paths = {options.model};
+  for (const auto *texts : {&options.quantizer.calibrate, &options.inputs.set}) {
+    for (const std::string &path : paths_in(*texts)) paths.push_back(path);
+  }
+  return paths;
+}
+
 int run(const CompileArguments &options) {
   if (options.output.empty() && options.c_name.empty()) throw UsageError("nothing to write: give -o FILE or --emit-c NAME");
   if (options.one_file && options.c_name.empty()) throw UsageError("--one-file is said with --emit-c NAME");
@@ -105,7 +114,7 @@ int run(const CompileArguments &options) {
   if (!options.output.empty()) outputs.push_back(options.output);
   if (!options.c_name.empty()) outputs.insert(outputs.end(), {options.c_name + ".h", code});
   if (!options.quantizer.report.empty()) outputs.push_back(options.quantizer.report);
-  check_distinct({options.model}, outputs);
+  check_distinct(read_paths(options), outputs);
   ProgressDisplay display(options.progress_lines, 2 + options.quantizer.progress_parts());
   const auto model = load_model(options.model, options.inputs);
   tell_whole(display.part("read"));

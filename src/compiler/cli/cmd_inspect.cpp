@@ -10,16 +10,18 @@
 #include "compiler/cli/cuda_plan_text.h"
 #include "compiler/cli/memory_map.h"
 #include "compiler/cli/model_options.h"
+#include "compiler/cli/numbers.h"
 #include "compiler/cli/plan_text.h"
 #include "compiler/compile.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/quantize/prune.h"
 
 namespace rnnp::compiler {
 namespace {
 
 struct InspectArguments {
-  std::string blob, onnx, svg, cuda, cuda_weights = "f32";
+  std::string blob, onnx, prune, svg, cuda, cuda_weights = "f32";
   bool json = false, memory = false, plan = false;
   PlanMachine machine;
   ModelOptions graph;
@@ -28,14 +30,14 @@ struct InspectArguments {
 // What the compiler decided of the file's axes when it made the blob.
 std::string decided_axes(const InspectArguments &options, const nlohmann::ordered_json &document) {
   const auto model = load_model(options.onnx, options.graph);
-  const Graph graph = compile_graph(*model, {"generic", state_pairs(options.graph)});
+  Graph graph = compile_graph(*model, {"generic", state_pairs(options.graph)});
+  if (!options.prune.empty()) prune(&graph, pruning_named(options.prune));
   char id[20];
   std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>(model_id(graph)));
   if (document["model_id"] != id)
-    throw UsageError(
-        quote(options.blob) + " is not made from " + quote(options.onnx) +
-        " with these options (their model ids differ): give inspect the --set, --dim, --shape, --axes and --state that "
-        "compile had");
+    throw UsageError(quote(options.blob) + " is not made from " + quote(options.onnx) +
+                     " with these options (their model ids differ): give inspect the --set, --dim, --shape, --axes, --state and "
+                     "--prune that compile had");
   return graph.axes;
 }
 
@@ -48,7 +50,7 @@ nlohmann::ordered_json document_of(const std::string &path, const AlignedBytes &
 }
 
 int run(const InspectArguments &options) {
-  if (!options.svg.empty()) check_distinct({options.blob}, {options.svg});
+  if (!options.svg.empty()) check_distinct({options.blob, options.onnx, options.cuda}, {options.svg});
   const std::vector<uint8_t> bytes = read_file(options.blob);
   const AlignedBytes blob(bytes.size(), 64);
   if (!bytes.empty()) std::memcpy(blob.data(), bytes.data(), bytes.size());
@@ -64,7 +66,7 @@ int run(const InspectArguments &options) {
       gpu ? cuda_plan_text(blob.data(), bytes.size(), options.cuda, options.cuda_weights, options.machine) : "";
   const std::string text =
       options.json
-          ? document.dump(1) + "\n"
+          ? document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"
           : blob_text(document) + (options.memory ? memory_text(memory_map(document), nodes) : "") +
                 (gpu            ? plan
                  : options.plan ? plan_text(document, options.machine) + wave_text(blob.data(), bytes.size(), options.machine)
@@ -82,6 +84,7 @@ void add_inspect(CLI::App *app, Action *action) {
   command->add_option("--onnx", options->onnx,
                       "the file it was made from: also which axes were taken as time and batch, and why; takes compile's options");
   add_model_options(command, &options->graph);
+  command->add_option("--prune", options->prune, "with --onnx: what compile was given");
   command->add_flag("--json", options->json, "as JSON, everything");
   command->add_flag("--memory", options->memory, "also the map of the pools");
   command->add_option("--svg", options->svg, "write the map of the pools there, as a picture");
@@ -106,7 +109,7 @@ void add_inspect(CLI::App *app, Action *action) {
        {std::make_pair("--l1-gbs", &m.l1_gbs), std::make_pair("--l2-gbs", &m.l2_gbs), std::make_pair("--l3-gbs", &m.l3_gbs),
         std::make_pair("--dram-gbs", &m.dram_gbs), std::make_pair("--gflops", &m.gflops)}) {
     command->add_option(rate.first, *rate.second, "a core's measured rate (make bench)")
-        ->check(CLI::PositiveNumber)
+        ->check(above_zero())
         ->capture_default_str();
   }
   command->callback([options, action] { *action = [options] { return run(*options); }; });

@@ -56,7 +56,7 @@ int run(ProfileArguments options) {
   if (facts.fixed_batch != 0) options.task.batch = facts.fixed_batch;
   const nlohmann::ordered_json document = document_of(*blob, options.task, profile(blob->model, options.task));
   if (options.json) {
-    std::printf("%s\n", document.dump(1).c_str());
+    std::printf("%s\n", document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
   } else {
     print_table(document);
   }

@@ -13,12 +13,8 @@
 namespace rnnp::compiler {
 namespace {
 
-// A folder that is there already may hold files of another version, which would be compiled along.
-int write_package(const std::string &folder) {
+void write_sources(const std::string &folder, const std::vector<PackageFile> &package) {
   std::error_code error;
-  if (std::filesystem::exists(folder, error) && !std::filesystem::is_empty(folder, error))
-    throw UsageError(quote(folder) + " is not empty; give a new folder");
-  const std::vector<PackageFile> package = source_package();
   std::vector<OutputFile> files;
   for (const PackageFile &file : package) {
     const std::filesystem::path path = std::filesystem::path(folder) / file.path;
@@ -27,7 +23,29 @@ int write_package(const std::string &folder) {
     files.push_back({path.string(), file.text.data(), file.text.size()});
   }
   write_files(files);
-  std::fprintf(stderr, "%zu files in %s\n", files.size(), folder.c_str());
+}
+
+// Of a folder that was new or empty.
+void take_back(const std::string &folder, bool was_there) {
+  std::error_code error;
+  if (!was_there) std::filesystem::remove_all(folder, error);
+  if (!std::filesystem::is_directory(folder, error)) return;
+  for (const auto &entry : std::filesystem::directory_iterator(folder, error)) std::filesystem::remove_all(entry.path(), error);
+}
+
+// A folder that is there already may hold files of another version, which would be compiled along.
+int write_package(const std::string &folder) {
+  std::error_code error;
+  const bool was_there = std::filesystem::exists(folder, error);
+  if (was_there && !std::filesystem::is_empty(folder, error)) throw UsageError(quote(folder) + " is not empty; give a new folder");
+  const std::vector<PackageFile> package = source_package();
+  try {
+    write_sources(folder, package);
+  } catch (...) {
+    take_back(folder, was_there);
+    throw;
+  }
+  std::fprintf(stderr, "%zu files in %s\n", package.size(), folder.c_str());
   return kExitOk;
 }
 

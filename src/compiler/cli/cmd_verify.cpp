@@ -1,6 +1,8 @@
 // cmd_verify.cpp -- `rnnpack verify`: the library's results against an f64 evaluation of the ONNX graph, on the user's inputs or on
 // random ones, in one call and (for causal models) in pieces, which must give the same bits.
 // SPDX-License-Identifier: Apache-2.0
+#include <onnx/onnx_pb.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -15,6 +17,7 @@
 #include "compiler/cli/draw.h"
 #include "compiler/cli/exact_check.h"
 #include "compiler/cli/model_options.h"
+#include "compiler/cli/numbers.h"
 #include "compiler/cli/progress_display.h"
 #include "compiler/cli/runner.h"
 #include "compiler/cli/step_eval.h"
@@ -23,6 +26,7 @@
 #include "compiler/eval/eval.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/quantize/prune.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -30,6 +34,7 @@ namespace {
 struct VerifyArguments {
   std::string model, blob;
   std::vector<std::string> inputs;
+  std::string prune;
   int64_t steps = 0, batch = 0;
   uint32_t seed = 1;
   double deviation = 1;
@@ -48,7 +53,20 @@ struct Subject {
   std::vector<StatePair> states;
   bool implied, by_steps;
   Progress evaluating;
+  std::string differs;  // why errors are measured rather than judged; empty: they are judged
 };
+
+// What the blob does not do as the graph has it.
+std::string difference(const VerifyArguments &options, const Runner &runner, const OnnxModel &model) {
+  if (runner.has_low_precision()) return "weights of fewer bits than f32";
+  if (!options.prune.empty()) return "weights that are left out (--prune)";
+  const auto rounds = [&](const onnx::NodeProto &node) {
+    const bool quantises = node.op_type() == "QuantizeLinear" || node.op_type() == "DynamicQuantizeLinear";
+    return quantises && node.input_size() != 0 && model.constants.count(node.input(0)) == 0;
+  };
+  const auto &nodes = model.proto.graph().node();
+  return std::any_of(nodes.begin(), nodes.end(), rounds) ? "the graph rounds values that the blob keeps in f32" : "";
+}
 
 // What the library starts from where the graph has an input.
 void add_initial_states(const OnnxModel &model, const std::vector<StatePair> &states, int64_t batch, Tensors *tensors) {
@@ -153,9 +171,9 @@ class Judge {
 
   bool outputs_agree() {
     bool good = true;
-    const bool rounded = subject_.runner.has_low_precision();
+    const bool rounded = !subject_.differs.empty();
     if (rounded)
-      std::printf("weights of fewer bits than f32: errors are measured, and judged only by --accuracy-min or --tolerance\n");
+      std::printf("%s: errors are measured, and judged only by --accuracy-min or --tolerance\n", subject_.differs.c_str());
     for (const auto &output : results_.whole) {
       const Tensor &expected = results_.expected.at(output.first);
       const Comparison result = compare(output.second, expected);
@@ -266,15 +284,17 @@ std::string short_text(double value) {
 int run(const VerifyArguments &options) {
   ProgressDisplay display(options.progress_lines, 3);
   const auto model = load_model(options.model, options.graph);
-  Subject subject{options, Runner(read_file(options.blob), quote(options.blob)), state_pairs(options.graph), false, false, {}};
-  const Graph graph = compile_graph(*model, {"generic", subject.states});
+  Subject subject{options, Runner(read_file(options.blob), quote(options.blob)), state_pairs(options.graph), false, false, {}, {}};
+  Graph graph = compile_graph(*model, {"generic", subject.states});
+  if (!options.prune.empty()) prune(&graph, pruning_named(options.prune));
   if (model_id(graph) != subject.runner.facts().model_id) {
     std::printf(
         "the blob is not made from this ONNX file with these options (their model ids differ): compile it anew, and give verify "
-        "the --set, --dim, --shape and --state that compile had\n");
+        "the --set, --dim, --shape, --axes, --state and --prune that compile had\n");
     return kExitVerify;
   }
   tell_whole(display.part("read"));
+  subject.differs = difference(options, subject.runner, *model);
   subject.evaluating = display.part("evaluation");
   const Arrays given = read_inputs(options.inputs, subject.runner.inputs());
   subject.implied = steps_are_implied(subject.runner);
@@ -292,14 +312,14 @@ int run(const VerifyArguments &options) {
   bool good = judge.outputs_agree();
   good = judge.something_was_compared() && good;
   good = cuts_agree(&subject, results) && good;
-  if (subject.runner.has_low_precision()) {
+  if (subject.runner.has_low_precision() || !options.prune.empty()) {
     std::string report;
     good = is_exact(&subject.runner, results.inputs, &report) && good;
     std::printf("%s", report.c_str());
   }
   tell_whole(display.part("checks"));
   std::string measure = ", tolerance " + short_text(options.tolerance.value_or(kTolerance));
-  if (subject.runner.has_low_precision() && !options.tolerance)
+  if (!subject.differs.empty() && !options.tolerance)
     measure = options.accuracy_min ? ", at least " + short_text(*options.accuracy_min) + " dB" : ", errors as measured";
   std::printf("%s: %s%s\n", good ? "verified" : "NOT verified", sizes_text(results.sizes).c_str(), measure.c_str());
   return good ? kExitOk : kExitVerify;
@@ -320,14 +340,17 @@ void add_verify(CLI::App *app, Action *action) {
       ->check(CLI::Range(1, 1 << 16));
   command->add_option("--seed", options->seed, "of the random inputs and of where the run is cut")->capture_default_str();
   command->add_option("--deviation", options->deviation, "standard deviation of the random inputs, around 0")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->capture_default_str();
   command
       ->add_option("--tolerance", options->tolerance,
                    "largest error, relative to max(1, |expected|); default: 1e-5, or more where the network amplifies roundings")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--accuracy-min", options->accuracy_min,
-                      "smallest signal-to-noise ratio of every output, in dB, of a blob whose weights have fewer bits than f32");
+      ->check(not_negative());
+  command
+      ->add_option("--accuracy-min", options->accuracy_min,
+                   "smallest signal-to-noise ratio of every output, in dB, of a blob whose weights have fewer bits than f32")
+      ->check(finite_number());
+  command->add_option("--prune", options->prune, "what compile was given");
   add_model_options(command, &options->graph);
   add_progress_option(command, &options->progress_lines);
   command->callback([options, action] { *action = [options] { return run(*options); }; });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "base/fpenv.h"
 #include "compiler/cli/exact_check.h"
@@ -104,10 +105,18 @@ std::string number(const char *format, double value) {
   return text;
 }
 
+std::string not_finite(const ErrorFigures &figures) {
+  if (figures.one_sided != 0) return "; " + std::to_string(figures.one_sided) + " elements are NaN or infinite on one side only";
+  return figures.count == 0 ? "; nothing was compared, all of it is NaN or infinite" : "";
+}
+
 }  // namespace
 
 void ErrorFigures::add(float got, float want) {
-  if (!std::isfinite(got) || !std::isfinite(want)) return;
+  if (!std::isfinite(got) || !std::isfinite(want)) {
+    one_sided += got == want || (std::isnan(got) && std::isnan(want)) ? 0 : 1;
+    return;
+  }
   const double error = std::fabs(double{got} - double{want});
   signal += double{want} * double{want};
   noise += error * error;
@@ -115,6 +124,8 @@ void ErrorFigures::add(float got, float want) {
   ++count;
 }
 double ErrorFigures::sqnr() const {
+  if (one_sided != 0) return -HUGE_VAL;
+  if (count == 0) return std::numeric_limits<double>::quiet_NaN();
   return noise == 0 ? HUGE_VAL : 10 * std::log10(signal / noise);
 }
 double ErrorFigures::rms() const {
@@ -123,13 +134,16 @@ double ErrorFigures::rms() const {
 
 double least_sqnr(const Arrays &got, const Arrays &want) {
   double least = HUGE_VAL;
+  bool compared = false;
   for (const auto &output : want) {
     ErrorFigures figures;
     const std::vector<float> &mine = got.at(output.first).f32;
     for (size_t i = 0; i < mine.size(); ++i) figures.add(mine[i], output.second.f32[i]);
+    if (std::isnan(figures.sqnr())) continue;
     least = std::min(least, figures.sqnr());
+    compared = true;
   }
-  return least;
+  return compared ? least : -HUGE_VAL;
 }
 
 Report measure_errors(const Reference &reference, const Graph &graph, const PanelFormat &panels, const Progress &progress) {
@@ -172,7 +186,7 @@ std::string report_table(const Report &report) {
   std::string text = "measured on " + report.data + ", beside the same network in f32:\n";
   for (const auto &output : report.outputs) {
     text += "  output " + output.first + ": SQNR " + number("%.1f", output.second.sqnr()) + " dB, largest error " +
-            number("%.3g", output.second.worst) + ", rms " + number("%.3g", output.second.rms()) + "\n";
+            number("%.3g", output.second.worst) + ", rms " + number("%.3g", output.second.rms()) + not_finite(output.second) + "\n";
   }
   char line[256];
   std::snprintf(line, sizeof line, "  %-24s %-14s %9s | %8s %9s %10s | %8s %9s %9s | %8s\n", "layer", "stored as", "bytes",

@@ -12,13 +12,14 @@
 
 namespace rnnp::compiler {
 
-// Errors of numbers beside those of the f32 network; what is not finite on either side does not count.
+// Errors of numbers beside those of the f32 network. What is not finite on both sides alike does not count; what is on one side
+// only has lost everything.
 struct ErrorFigures {
   double signal = 0, noise = 0, worst = 0;
-  size_t count = 0;
+  size_t count = 0, one_sided = 0;
 
   void add(float got, float want);
-  double sqnr() const;  // dB; infinite without noise
+  double sqnr() const;  // dB; infinite without noise, NaN where nothing was compared
   double rms() const;
 };
 
@@ -55,7 +56,7 @@ struct Report {
 // `graph`: as it is written to the blob of so many bytes.
 Report measure_errors(const Reference &reference, const Graph &graph, const PanelFormat &panels, const Progress &progress);
 
-// The least of the outputs.
+// The least of the outputs; -infinity where nothing was compared.
 double least_sqnr(const Arrays &got, const Arrays &want);
 
 std::string report_table(const Report &report);

@@ -10,7 +10,9 @@ using Json = nlohmann::ordered_json;
 
 // What is infinite has no number in JSON: null.
 Json json_of(const ErrorFigures &figures) {
-  return {{"sqnr_db", figures.sqnr()}, {"max", figures.worst}, {"rms", figures.rms()}};
+  Json out = {{"sqnr_db", figures.sqnr()}, {"max", figures.worst}, {"rms", figures.rms()}};
+  if (figures.one_sided != 0) out["not_finite_on_one_side"] = figures.one_sided;
+  return out;
 }
 
 Json json_of(const MatrixReport &m) {
@@ -47,7 +49,7 @@ std::string report_json(const Report &report) {
   out["layers"] = Json::array();
   for (const LayerReport &layer : report.layers) out["layers"].push_back(json_of(layer));
   if (!report.decisions.empty()) out["decisions"] = report.decisions;
-  return out.dump(2) + "\n";
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace rnnp::compiler

@@ -3,15 +3,18 @@
 #include "compiler/cli/files.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <list>
 #include <map>
 #include <new>
+#include <optional>
 
 #include "compiler/onnx/problem.h"
 
@@ -70,6 +73,23 @@ bool is_special(const std::string &path) {
   struct stat about {};
   return stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
 }
+
+// While it lives signals that end the tool wait, so that nothing half-written stays.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) sigaddset(&held, signal);
+    sigprocmask(SIG_BLOCK, &held, &before_);
+  }
+  HeldSignals(const HeldSignals &) = delete;
+  HeldSignals &operator=(const HeldSignals &) = delete;
+  ~HeldSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
 
 // A new file until it is complete; removed unless it was renamed into place.
 class TemporaryFile {
@@ -136,6 +156,8 @@ std::vector<uint8_t> read_file(const std::string &path) {
 }
 
 void write_files(const std::vector<OutputFile> &files) {
+  std::optional<HeldSignals> held;  // a pipe may take for ever
+  if (std::none_of(files.begin(), files.end(), [](const OutputFile &file) { return is_special(file.path); })) held.emplace();
   std::list<TemporaryFile> complete;
   for (const OutputFile &file : files) {
     if (!is_special(file.path)) complete.emplace_back(file);
@@ -148,6 +170,15 @@ void write_files(const std::vector<OutputFile> &files) {
 
 void write_file(const std::string &path, const void *data, size_t bytes) {
   write_files({{path, data, bytes}});
+}
+
+std::vector<std::string> paths_in(const std::vector<std::string> &texts) {
+  std::vector<std::string> paths;
+  for (const std::string &text : texts) {
+    paths.push_back(text);
+    for (size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1)) paths.push_back(text.substr(at + 1));
+  }
+  return paths;
 }
 
 void check_distinct(const std::vector<std::string> &inputs, const std::vector<std::string> &outputs) {

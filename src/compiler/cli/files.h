@@ -24,6 +24,9 @@ struct OutputFile {
 void write_files(const std::vector<OutputFile> &files);
 void write_file(const std::string &path, const void *data, size_t bytes);
 
+// The files that texts like "x.npy" and "NAME=x.npy" may mean: each text, and what stands behind a '=' in it.
+std::vector<std::string> paths_in(const std::vector<std::string> &texts);
+
 // Throws UsageError when two outputs, or an output and an input, are the same file.
 void check_distinct(const std::vector<std::string> &inputs, const std::vector<std::string> &outputs);
 

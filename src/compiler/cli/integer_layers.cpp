@@ -15,6 +15,8 @@ namespace {
 // h is a byte of 1/128; c may grow by a quarter beyond what the data has shown.
 constexpr float kByteOfH = 1.0f / 128;
 constexpr double kRoom = 1.25;
+// What x may be multiplied by in the blob; its leading bits are a little off.
+constexpr float kLeastFactor = 1e-30f, kMostFactor = 1e30f;
 
 // Why a layer cannot run in integers; empty: it can.
 std::string obstacle(const Recurrent &r) {
@@ -58,7 +60,7 @@ void store_bytes(Storage *storage, float factor_scale) {
   if (storage->type != DType::kI8 || storage->diagonal) *storage = Storage();
   storage->type = DType::kI8;
   storage->fixed = true;
-  storage->factor_scale = factor_scale;
+  storage->factor_scale = std::clamp(factor_scale, 2 * kLeastFactor, kMostFactor / 2);
 }
 
 }  // namespace

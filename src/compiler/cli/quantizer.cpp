@@ -2,11 +2,13 @@
 #include "compiler/cli/quantizer.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "compiler/cli/integer_layers.h"
 #include "compiler/cli/metric.h"
+#include "compiler/cli/numbers.h"
 #include "compiler/cli/search_types.h"
 #include "compiler/emit/panel_choice.h"
 #include "compiler/onnx/problem.h"
@@ -16,6 +18,13 @@ namespace rnnp::compiler {
 namespace {
 
 constexpr int64_t kDrawnSteps = 200;
+
+bool any_finite(const Arrays &arrays) {
+  return std::any_of(arrays.begin(), arrays.end(), [](const auto &array) {
+    const std::vector<float> &v = array.second.f32;
+    return std::any_of(v.begin(), v.end(), [](float x) { return std::isfinite(x); });
+  });
+}
 
 }  // namespace
 
@@ -45,10 +54,11 @@ void add_quantizer_options(CLI::App *command, QuantizerOptions *options) {
       "SIZE or SIZE:UNITS: blocks of 16 (8, 4) units by 4 inputs whose weights are all below SIZE become zeros, of 1 "
       "single weights; what that costs is measured");
   command->add_option("--report", options->report, "a JSON file of what fewer bits cost, by outputs and layers");
-  command->add_option(
-      "--accuracy-min", options->accuracy_min,
-      "smallest signal-to-noise ratio of every output on the data, in dB (with --metric: in its units); what misses "
-      "it is not written");
+  command
+      ->add_option("--accuracy-min", options->accuracy_min,
+                   "smallest signal-to-noise ratio of every output on the data, in dB (with --metric: in its units); what misses "
+                   "it is not written")
+      ->check(finite_number());
   command->add_option("--metric", options->metric,
                       "a program that is run with a folder of NAME.npy (outputs) and f32/NAME.npy (of the f32 network) and prints "
                       "one number, higher being better");
@@ -78,6 +88,10 @@ void Quantizer::make_reference(const Graph &graph, const PanelFormat &panels) {
     reference_ = std::make_unique<Reference>(graph, panels, kDrawnSteps, 1, types_);
   } else {
     reference_ = std::make_unique<Reference>(graph, panels, options_.calibrate);
+    if (!any_finite(reference_->seen().outputs))
+      throw UsageError(
+          "--calibrate: on this data the f32 network gives nothing but NaN and infinity, so nothing can be measured; "
+          "give data that it is made for");
   }
 }
 

@@ -24,6 +24,29 @@ bool has_dim(const rnnp_tensor_facts &facts, int32_t which) {
   return std::find(facts.dims, facts.dims + facts.rank, which) != facts.dims + facts.rank;
 }
 
+// Of each output whether all rows of the batch have the same: nothing that it is made from has an axis of the batch.
+std::vector<bool> outputs_of_every_row(const rnnp_model &opened, const std::vector<rnnp_tensor_facts> &inputs) {
+  Model m;
+  if (!read_model(&opened, &m)) return {};
+  bool by_row = false;
+  for (uint32_t i = 0; i < m.states.count; ++i) by_row = by_row || m.states[i].per_row != 0;
+  std::vector<bool> alike(m.values.count, !by_row);
+  for (uint32_t i = 0; i < m.inputs.count; ++i) {
+    if (has_dim(inputs[i], RNNP_DIM_BATCH)) alike[m.inputs[i].value] = false;
+  }
+  for (uint32_t n = 0; n < m.nodes.count; ++n) {
+    const BlobNode &node = m.nodes[n];
+    bool all = node.op != static_cast<uint32_t>(OpKind::kStateRead);
+    for (uint32_t i = 0; i < node.input_count; ++i) all = all && (m.node_input(node, i) == kNone || alike[m.node_input(node, i)]);
+    for (uint32_t i = 0; i < node.output_count; ++i) {
+      if (m.node_output(node, i) != kNone) alike[m.node_output(node, i)] = alike[m.node_output(node, i)] && all;
+    }
+  }
+  std::vector<bool> outputs;
+  for (uint32_t i = 0; i < m.outputs.count; ++i) outputs.push_back(alike[m.outputs[i].value]);
+  return outputs;
+}
+
 }  // namespace
 
 const char *role_name(uint32_t role) {
@@ -119,6 +142,7 @@ Runner::Runner(const std::vector<uint8_t> &blob, const std::string &name) : blob
     outputs_[i].struct_bytes = sizeof outputs_[i];
     check(rnnp_model_output(&model_, i, &outputs_[i]), "rnnp_model_output");
   }
+  of_every_row_ = outputs_of_every_row(model_, inputs_);
 }
 
 // Steps and batch from the arrays' shapes; every mismatch is named.
@@ -257,7 +281,7 @@ Array Runner::give_output(const Job &job, size_t index) const {
   const rnnp_tensor_facts &facts = outputs_[index];
   const bool per_step = facts.role == RNNP_ROLE_SEQUENCE && !job.last_step;
   const bool extra_time = per_step && !has_dim(facts, RNNP_DIM_STEPS) && (job.steps_in_front || job.steps > 1);
-  const bool extra_batch = !has_dim(facts, RNNP_DIM_BATCH) && job.batch > 1;
+  const bool extra_batch = !has_dim(facts, RNNP_DIM_BATCH) && job.batch > 1 && !of_every_row_[index];
   Shape strides = job.strides(facts, per_step, extra_time, extra_batch);
   Array array;
   if (extra_time) array.shape.push_back(static_cast<int64_t>(job.steps));

@@ -74,6 +74,7 @@ class Runner {
   rnnp_model_facts facts_{};
   rnnp_session_facts session_{};
   std::vector<rnnp_tensor_facts> inputs_, outputs_;
+  std::vector<bool> of_every_row_;  // outputs that have no axis of the batch and need none
 };
 
 // Blobs that take several elements of a time axis to a step have them as an axis of their own, behind that of steps. `shape` with

@@ -97,6 +97,7 @@ class TuningSearch {
       way.l2_bytes = kilobytes * 1024;
       consider(way);
     }
+    if (std::none_of(tuned_.trials.begin(), tuned_.trials.end(), [](const auto &trial) { return trial.taken; })) return tuned_;
     const auto [chosen, tuned] = compare({}, tuned_.tuning);
     tuned_.ratio = tuned / chosen;
     if (tuned_.ratio > 1 - kWorthwhile) tuned_.tuning = {}, tuned_.ratio = 1;  // what was taken does not last

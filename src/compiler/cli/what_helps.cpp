@@ -104,8 +104,7 @@ bool compiles(const std::string &path, ModelOptions options, const std::vector<T
     (one.option == "--dim" ? options.dims : one.option == "--axes" ? options.axes : options.shapes).push_back(one.value);
   }
   try {
-    CompileOptions plain{how.target, how.states, how.stream_steps};
-    compile_graph(*load_model(path, options), plain);
+    compile_model(*load_model(path, options), CompileOptions{how.target, how.states, how.stream_steps});
   } catch (const std::exception &) {
     return false;
   }
@@ -123,6 +122,7 @@ std::string text_of(const std::vector<Try> &tries, const std::string &why) {
 std::string with_what_helps(const std::string &refusal, const std::string &path, const ModelOptions &given,
                             const CompileOptions &how) {
   if (refusal.find("try: --") != std::string::npos || refusal.find("--set ") != std::string::npos) return refusal;
+  if (compiles(path, given, {}, how)) return refusal;  // it is about what weights are stored as
   const auto model = load_model(path, given);
   const auto helps = [&](const std::vector<Try> &tries) { return !tries.empty() && compiles(path, given, tries, how); };
   const auto first_that_helps = [&](const std::string &size) {

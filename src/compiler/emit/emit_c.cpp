@@ -66,21 +66,26 @@ Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, const
   return sizes;
 }
 
-bool is_keyword(const std::string &name) {
+// Words of the language, and the library's own names.
+bool is_taken(const std::string &name, bool cpp) {
   constexpr const char *kWords =
       " auto break case char const continue default do double else enum extern float for goto if inline int long register restrict "
-      "return "
-      "short signed sizeof static struct switch typedef union unsigned void volatile while main ";
-  return std::string(kWords).find(" " + name + " ") != std::string::npos;
+      "return short signed sizeof static struct switch typedef union unsigned void volatile while main ";
+  constexpr const char *kWordsOfCpp =
+      " alignas alignof and asm bitand bitor bool catch class compl constexpr decltype delete explicit export false friend mutable "
+      "namespace new noexcept not nullptr operator or private protected public template this throw true try typeid typename using "
+      "virtual xor ";
+  const auto among = [&](const char *words) { return std::string(words).find(" " + name + " ") != std::string::npos; };
+  return among(kWords) || (cpp && among(kWordsOfCpp)) || name == "rnnp" || name.compare(0, 5, "rnnp_") == 0;
 }
 
-std::string identifier(const std::string &path) {
+std::string identifier(const std::string &path, bool cpp) {
   const std::string name = path.substr(path.find_last_of('/') + 1);
-  const bool valid = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) && !is_keyword(name) &&
+  const bool valid = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) && !is_taken(name, cpp) &&
                      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
   if (!valid)
     throw UsageError("--emit-c " + quote(name) +
-                     " is not a C identifier; accepted: a path whose last part is one, e.g. build/detector");
+                     " is not a C identifier, or one that is taken; accepted: a path whose last part is one, e.g. build/detector");
   return name;
 }
 
@@ -169,7 +174,7 @@ std::string array_text(const std::vector<uint8_t> &blob) {
 }  // namespace
 
 CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, const CSourceOptions &options) {
-  const std::string name = identifier(path);
+  const std::string name = identifier(path, options.one_file);
   const Sizes sizes = ask_sizes(blob, name, options);
   CSource out;
   out.header = kHeader;

@@ -167,10 +167,12 @@ void cast(EvalCall &call) {
   const bool real = to == onnx::TensorProto::FLOAT || to == onnx::TensorProto::DOUBLE || to == onnx::TensorProto::FLOAT16 ||
                     to == onnx::TensorProto::BFLOAT16;
   out.elem = real ? Elem::kFloat : to == onnx::TensorProto::BOOL ? Elem::kBool : Elem::kInt;
+  // What is real stands for f32 already: rounded, it would differ from itself.
+  const bool rounds = to == onnx::TensorProto::FLOAT && call.input(0).elem != Elem::kFloat;
   for (double &v : out.data) {
     if (out.elem == Elem::kBool) v = v != 0 ? 1 : 0;
     if (out.elem == Elem::kInt) v = std::trunc(v);
-    if (to == onnx::TensorProto::FLOAT) v = static_cast<double>(static_cast<float>(v));
+    if (rounds) v = static_cast<double>(static_cast<float>(v));
   }
   call.give(std::move(out));
 }

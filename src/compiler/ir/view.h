@@ -45,9 +45,10 @@ struct View {
   bool mask = false;   // ONNX calls it bool: elements are 0 or 1
   bool whole = false;  // ONNX calls it an integer: elements are whole numbers
   // Where these name the view's own value: it stands between QuantizeLinear and DequantizeLinear; it has come out of them, and its
-  // numbers are multiples of `step`.
+  // numbers are multiples of `step`. What QuantizeLinear divided by and added is the grid.
   uint32_t quantized = UINT32_MAX, step_of = UINT32_MAX;
   float step = 0;
+  double grid_scale = 1, grid_zero = 0;
 
   float known_step() const { return step_of == value ? step : 0.0f; }
 };

@@ -181,6 +181,12 @@ message(STATUS "SOURCES ${{sources}}")
                 subprocess.run([*command, "-x", "c++", self.write_program(), "-o", self.at / "program"], check=True, timeout=600)
                 self.assertEqual(self.outputs(self.at / "program").tobytes(), expected.tobytes(), "other bits than the blob's")
 
+    def test_one_file_holds_several_instruction_sets(self):
+        for model, options in ((MODEL, ["--weights", "int8"]), (MIXED, [])):
+            self.emit(model, "--one-file", *options)
+            subprocess.run([CXX, "-std=c++17", "-march=x86-64-v4", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror", "-fsyntax-only", self.at / "net.cpp"],
+                           check=True, timeout=600)
+
     def test_one_file_has_only_the_operators_of_its_model(self):
         self.emit(MODEL, "--one-file")
         ops = set(re.findall(r"^RNNPACK_OP\((\w+),", (self.at / "net.cpp").read_text(), re.M))

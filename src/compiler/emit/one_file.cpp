@@ -85,12 +85,25 @@ class OneFile {
       std::set<std::string> twice;
       for (const std::string &name : names[i])
         if (count[name] > 1) twice.insert(name);
-      text += with_suffix(units[i]->text, twice, "_in_" + units[i]->name);
+      text += with_suffix(units[i]->text, twice, "_in_" + units[i]->name) + without_macros(units[i]->text);
     }
     return text;
   }
 
  private:
+  // What a unit defines is its own: another has the same names.
+  static std::string without_macros(const std::string &text) {
+    static const std::string kDefine = "#define ";
+    std::set<std::string> names;
+    for (const std::string &line : lines_of(text)) {
+      if (starts_with(line, kDefine))
+        names.insert(line.substr(kDefine.size(), line.find_first_of(" (\\", kDefine.size()) - kDefine.size()));
+    }
+    std::string out;
+    for (const std::string &name : names) out += "#undef " + name + "\n";
+    return out;
+  }
+
   // Instruction sets that have no kernel for the layouts in use: `gemm_f32_nr4` needs a row like gemm_f32_nr4_mve of kernels.inc.
   void leave_out_sets_without(const std::vector<std::string> &groups) {
     const std::string rows = text_of("kernels/kernels.inc"), sets = text_of("kernels/isa.h");

@@ -181,6 +181,19 @@ message(STATUS "SOURCES ${{sources}}")
                 subprocess.run([*command, "-x", "c++", self.write_program(), "-o", self.at / "program"], check=True, timeout=600)
                 self.assertEqual(self.outputs(self.at / "program").tobytes(), expected.tobytes(), "other bits than the blob's")
 
+    def test_one_file_holds_several_instruction_sets(self):
+        for model, options in ((MODEL, ["--weights", "int8"]), (MIXED, [])):
+            self.emit(model, "--one-file", *options)
+            subprocess.run([CXX, "-std=c++17", "-march=x86-64-v4", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror", "-fsyntax-only", self.at / "net.cpp"],
+                           check=True, timeout=600)
+
+    @unittest.skipUnless(ARM, "no arm-none-eabi-gcc")
+    def test_one_file_holds_the_kernels_of_every_arm(self):
+        for target, options in (("cortex-m55", ["-mcpu=cortex-m55", "-mfloat-abi=hard"]), ("armv7", ["-mcpu=cortex-a7", "-mfpu=neon-vfpv4", "-mfloat-abi=hard"])):
+            self.emit(MODEL, "--one-file", "--weights", "int8", "--target", target)
+            subprocess.run([*ARM, "-x", "c++", "-std=c++17", *options, "-Wall", "-Wextra", "-Wno-unused-function", "-Werror", "-fsyntax-only", self.at / "net.cpp"],
+                           check=True, timeout=600)
+
     def test_one_file_has_only_the_operators_of_its_model(self):
         self.emit(MODEL, "--one-file")
         ops = set(re.findall(r"^RNNPACK_OP\((\w+),", (self.at / "net.cpp").read_text(), re.M))

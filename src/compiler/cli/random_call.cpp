@@ -1,6 +1,9 @@
 // random_call.cpp -- Contract: random_call.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/cli/random_call.h"
 
+#include <cmath>
+#include <limits>
+
 #include "compiler/cli/refusal_text.h"
 #include "compiler/onnx/problem.h"
 
@@ -23,8 +26,10 @@ RandomCall::RandomCall(const rnnp_model &model, size_t steps, uint32_t batch) {
 std::vector<uint8_t> RandomCall::results() const {
   std::vector<uint8_t> bytes;
   for (size_t i = first_output_; i < storage_.size(); ++i) {
-    const auto *from = reinterpret_cast<const uint8_t *>(storage_[i].data());
-    bytes.insert(bytes.end(), from, from + storage_[i].size() * sizeof(float));
+    std::vector<float> numbers = storage_[i];
+    for (float &v : numbers) v = std::isnan(v) ? std::numeric_limits<float>::quiet_NaN() : v;
+    const auto *from = reinterpret_cast<const uint8_t *>(numbers.data());
+    bytes.insert(bytes.end(), from, from + numbers.size() * sizeof(float));
   }
   return bytes;
 }

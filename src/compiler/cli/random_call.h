@@ -16,7 +16,7 @@ class RandomCall {
   RandomCall(const rnnp_model &model, size_t steps, uint32_t batch);
 
   const rnnp_io *io() const { return &io_; }
-  // All bytes of all outputs.
+  // All bytes of all outputs; one NaN is like another.
   std::vector<uint8_t> results() const;
 
  private:

@@ -38,15 +38,30 @@ std::vector<std::string> lines_of(const std::string &text) {
   return lines;
 }
 
-bool is_guard(const std::string &line) {
-  const bool begins = starts_with(line, "#ifndef RNNPACK_") || starts_with(line, "#define RNNPACK_") ||
-                      starts_with(line, "#endif  // RNNPACK_") || starts_with(line, "#endif /* RNNPACK_");
-  return begins && line.find("_H_") != std::string::npos && line.find('(') == std::string::npos;
+// "#if ..." around a whole source, or "".
+std::string condition_of(const std::string &text) {
+  for (const std::string &line : lines_of(text))
+    if (starts_with(line, "#if")) return line;
+  return "";
+}
+
+// What a text defines is its own: another has the same names.
+std::string without_macros(const std::string &text) {
+  static const std::string kDefine = "#define ";
+  std::set<std::string> names;
+  for (const std::string &line : lines_of(text)) {
+    if (starts_with(line, kDefine))
+      names.insert(line.substr(kDefine.size(), line.find_first_of(" (\\", kDefine.size()) - kDefine.size()));
+  }
+  std::string out;
+  for (const std::string &name : names) out += "#undef " + name + "\n";
+  return out;
 }
 
 struct Unit {
-  std::string name, text;
-  std::set<std::string> headers;  // those with unnamed namespaces, which each unit has for itself
+  std::string name, text, condition;  // the condition is that of the source that is being added
+  // Those with unnamed namespaces, which each unit has for itself, once for each condition; their guards leave one.
+  std::set<std::pair<std::string, std::string>> headers;
 };
 
 class OneFile {
@@ -85,7 +100,7 @@ class OneFile {
       std::set<std::string> twice;
       for (const std::string &name : names[i])
         if (count[name] > 1) twice.insert(name);
-      text += with_suffix(units[i]->text, twice, "_in_" + units[i]->name);
+      text += with_suffix(units[i]->text, twice, "_in_" + units[i]->name) + without_macros(units[i]->text);
     }
     return text;
   }
@@ -118,18 +133,31 @@ class OneFile {
     });
   }
 
+  static std::string stem_of(const std::string &path) {
+    return path.substr(path.rfind('/') + 1, path.rfind('.') - path.rfind('/') - 1);
+  }
+
   // kernels/gemm_avx2.cpp is of the unit avx2: the files of one instruction set share their private headers.
   static std::string unit_of(const std::string &path) {
-    const std::string stem = path.substr(path.rfind('/') + 1, path.rfind('.') - path.rfind('/') - 1);
+    const std::string stem = stem_of(path);
     const bool kernels = starts_with(path, "kernels/") && !starts_with(stem, "kernel_");
     return kernels ? stem.substr(stem.rfind('_') + 1) : stem;
   }
 
+  // A source that declares what its unit has already is a unit of its own.
+  bool meets(const std::string &path, const std::string &unit) const {
+    const std::set<std::string> names = private_names(text_of(path)), taken = private_names(unit);
+    return std::any_of(names.begin(), names.end(), [&](const std::string &name) { return taken.count(name) != 0; });
+  }
+
   void add(const std::string &path) {
     if (!added_.insert(path).second) return;
-    Unit &unit = units_[unit_of(path)];
-    unit.name = unit_of(path);
+    const std::string name = meets(path, units_[unit_of(path)].text) ? stem_of(path) : unit_of(path);
+    Unit &unit = units_[name];
+    unit.name = name;
+    unit.condition = condition_of(text_of(path));
     append(&unit, path);
+    unit.text += without_macros(text_of(path));
   }
 
   bool add_what_headers_promise() {
@@ -162,7 +190,7 @@ class OneFile {
   void include(Unit *unit, const std::string &path) {
     if (ends_with(path, ".inc")) return append(unit, path);
     if (!is_private(path)) return share(path, false);
-    if (unit->headers.insert(path).second) append(unit, path);
+    if (unit->headers.insert({unit->condition, path}).second) append(unit, path);
   }
 
   void append(Unit *unit, const std::string &path) {
@@ -170,7 +198,7 @@ class OneFile {
       const std::string next = included(line);
       if (!next.empty()) {
         include(unit, next);
-      } else if (!(ends_with(path, ".h") && is_guard(line))) {
+      } else {
         unit->text += line + "\n";
       }
     }

@@ -60,6 +60,15 @@ std::set<std::string> fields_of(const std::string &text, const std::set<std::str
   return fields;
 }
 
+// Behind the first of a line like "constexpr int kRows = 4, kColumns = 8;".
+void add_further_constants(const std::string &line, std::set<std::string> *names) {
+  if (line.compare(0, 10, "constexpr ") != 0 || line.find('(') < line.find(" = ")) return;
+  for (size_t at = line.find(", "); at != std::string::npos; at = line.find(", ", at + 1)) {
+    const std::string name = word_after(line, at + 2);
+    if (!name.empty() && line.compare(at + 2 + name.size(), 3, " = ") == 0) names->insert(name);
+  }
+}
+
 }  // namespace
 
 std::set<std::string> private_names(const std::string &text) {
@@ -72,6 +81,7 @@ std::set<std::string> private_names(const std::string &text) {
     if (!inside || line.empty() || line[0] == ' ') continue;
     const std::string name = declared(line);
     if (!name.empty()) names.insert(name);
+    add_further_constants(line, &names);
   }
   return names;
 }

@@ -8,7 +8,10 @@ if(NOT RNNPACK_ONNX_MESSAGES OR NOT onnx_headers)
   return()
 endif()
 set(folder ${CMAKE_CURRENT_BINARY_DIR}/messages)
-configure_file(${RNNPACK_ONNX_MESSAGES} ${folder}/onnx/onnx-ml.proto COPYONLY)
+# Messages of the lite runtime have no reflection, which the compiler needs; Debian's file asks for them, its library is built without.
+file(READ ${RNNPACK_ONNX_MESSAGES} messages)
+string(REGEX REPLACE "option +optimize_for *= *LITE_RUNTIME *;" "" messages "${messages}")
+file(CONFIGURE OUTPUT ${folder}/onnx/onnx-ml.proto CONTENT "${messages}" @ONLY)
 configure_file(${onnx_headers}/onnx/onnx_pb.h ${folder}/onnx/onnx_pb.h COPYONLY)
 set(made ${folder}/onnx/onnx-ml.pb.cc ${folder}/onnx/onnx-ml.pb.h)
 add_custom_command(OUTPUT ${made} COMMAND protobuf::protoc --proto_path=${folder} --cpp_out=${folder} onnx/onnx-ml.proto

@@ -8,7 +8,8 @@ import tempfile
 import zipfile
 
 ALLOWED = re.compile(r"(libc|libgcc_s|libm|libpthread|libdl|librt|ld-linux-[\w-]+)\.so\.\d+$")
-NATIVE = ("rnnpack/_native/rnnpack", "rnnpack/_native/librnnpack.so.1", "rnnpack/_native/librnnpack_team.so")
+NATIVE = ("rnnpack/_native/rnnpack", "rnnpack/_native/librnnpack.so.1", "rnnpack/_native/librnnpack_team.so",
+          "rnnpack/_native/_calls.abi3.so")
 
 
 def needed(path):

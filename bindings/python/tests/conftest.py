@@ -16,8 +16,10 @@ def random(shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
-def layer(kind="GRU", inputs=5, hidden=6, batch_first=False, direction="forward", state=False, dense=None, seed=1):
-    """One recurrent layer as exporters write it: x -> y, and with `state` h0 -> hn; `dense`: so many units behind it, for every step."""
+def layer(kind="GRU", inputs=5, hidden=6, batch_first=False, direction="forward", state=False, dense=None, seed=1,
+          lengths=False):
+    """One recurrent layer as exporters write it: x -> y, and with `state` h0 -> hn, with `lengths` an input of that name; `dense`: so
+    many units behind it, for every step."""
     gates = {"GRU": 3, "LSTM": 4, "RNN": 1}[kind]
     directions = 2 if direction == "bidirectional" else 1
     rng = np.random.default_rng(seed)
@@ -29,7 +31,7 @@ def layer(kind="GRU", inputs=5, hidden=6, batch_first=False, direction="forward"
         nodes.append(helper.make_node("Transpose", ["x"], ["xt"], perm=[1, 0, 2]))
         x = "xt"
     attributes = {"linear_before_reset": 1} if kind == "GRU" else {}
-    nodes.append(helper.make_node(kind, [x, "W", "R", "B", "", "h0" if state else ""], ["y4", "hn"], name="layer", hidden_size=hidden,
+    nodes.append(helper.make_node(kind, [x, "W", "R", "B", "lengths" if lengths else "", "h0" if state else ""], ["y4", "hn"], name="layer", hidden_size=hidden,
                                   direction=direction, **attributes))
     width = directions * hidden
     nodes.append(helper.make_node("Transpose", ["y4"], ["y3"], perm=[2, 0, 1, 3] if batch_first else [0, 2, 1, 3]))
@@ -45,6 +47,8 @@ def layer(kind="GRU", inputs=5, hidden=6, batch_first=False, direction="forward"
     if state:
         ins.append(helper.make_tensor_value_info("h0", TensorProto.FLOAT, [directions, "batch", hidden]))
         outs.append(helper.make_tensor_value_info("hn", TensorProto.FLOAT, [directions, "batch", hidden]))
+    if lengths:
+        ins.append(helper.make_tensor_value_info("lengths", TensorProto.INT32, ["batch"]))
     graph = helper.make_graph(nodes, "net", ins, outs, initializers)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     model.ir_version = 8
@@ -75,3 +79,14 @@ def gru():
 def wide():
     """Big enough to gain from threads."""
     return rnnpack.compile(layer("LSTM", inputs=256, hidden=512))
+
+
+@pytest.fixture(params=["native", "plain"])
+def either_calls(request, monkeypatch):
+    """Calls by the C module and by ctypes: both are there, whichever this interpreter takes."""
+    from rnnpack import _calls
+    if request.param == "plain":
+        monkeypatch.setattr(_calls, "NativeCalls", None)
+    elif _calls.NativeCalls is None:
+        pytest.skip("no native calls in this interpreter")
+    return request.param

@@ -10,20 +10,26 @@ import rnnpack
 from rnnpack import _abi
 
 
+pytestmark = pytest.mark.usefixtures("either_calls")
+RUN_IO = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+STEP = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+
+
 class Spy:
-    """The addresses that a call of the library was given."""
+    """The addresses that the library's functions were given by sessions made from now on."""
 
     def __init__(self, monkeypatch):
         self.run_io, self.step = _abi.lib.rnnp_run_io, _abi.lib.rnnp_step
         self.inputs, self.outputs = [], []
-        monkeypatch.setattr(_abi.lib, "rnnp_run_io", self.see_run)
-        monkeypatch.setattr(_abi.lib, "rnnp_step", self.see_step)
+        self.seen = RUN_IO(self.see_run), STEP(self.see_step)
+        monkeypatch.setattr(_abi.lib, "rnnp_run_io", self.seen[0])
+        monkeypatch.setattr(_abi.lib, "rnnp_step", self.seen[1])
 
-    def see_run(self, handle, io):
-        given = io._obj
+    def see_run(self, handle, at):
+        given = _abi.Io.from_address(at)
         for count, place, seen in ((given.input_count, given.inputs, self.inputs), (given.output_count, given.outputs, self.outputs)):
             seen.extend(buffer.data for buffer in (_abi.Buffer * count).from_address(place))
-        return self.run_io(handle, io)
+        return self.run_io(handle, ctypes.byref(given))
 
     def see_step(self, handle, x, y):
         self.inputs.append(x)
@@ -38,9 +44,9 @@ def address(array):
 @pytest.mark.parametrize("batch_first", [False, True])
 def test_the_library_reads_and_writes_the_callers_own_memory(monkeypatch, batch_first):
     model, spy = rnnpack.compile(layer(batch_first=batch_first)), Spy(monkeypatch)
-    x = random((3, 8, 5) if batch_first else (8, 3, 5))
-    y = model.session(batch=3).run(x)
-    assert spy.inputs == [address(x)] and spy.outputs == [address(y)] and y.flags.c_contiguous
+    x, session = random((3, 8, 5) if batch_first else (8, 3, 5)), model.session(batch=3)
+    ys = [session.run(x) for _ in range(3)]
+    assert spy.inputs == [address(x)] * 3 and spy.outputs == [address(y) for y in ys] and all(y.flags.c_contiguous for y in ys)
 
 
 def test_steps_read_and_write_the_callers_own_memory(monkeypatch, vad):

@@ -1,13 +1,16 @@
 """Sessions: results beside another implementation, and the same bits however a stream is given."""
 import pickle
+import re
 import subprocess
 
 import numpy as np
 import pytest
-from conftest import expected, layer, random
+from conftest import ROOT, expected, layer, random
 
 import rnnpack
 from rnnpack._tool import TOOL
+
+pytestmark = pytest.mark.usefixtures("either_calls")
 
 
 @pytest.mark.parametrize("kind", ["GRU", "LSTM", "RNN"])
@@ -134,6 +137,29 @@ def test_progress_keeps_last_steps_final_states_and_the_first_state():
     assert all(np.array_equal(want[name], got[name]) for name in want)
 
 
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_progress_keeps_rows_that_end_by_the_models_own_lengths(batch_first):
+    model = rnnpack.compile(layer(state=True, lengths=True, batch_first=batch_first))
+    given = {"x": random((2, 300, 5) if batch_first else (300, 2, 5)), "lengths": np.array([300, 20], np.int32)}
+    plain, watched = model.session(batch=2), model.session(batch=2)
+    want, got = plain.run(given), watched.run(given, progress=lambda *_: None)
+    assert all(np.array_equal(want[name], got[name]) for name in want) and plain.state.save() == watched.state.save()
+    row = got["y"][1, 20:] if batch_first else got["y"][20:, 1]
+    assert not row.any() and got["hn"][:, 1].any()
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3])
+def test_a_model_that_looks_ahead_grows_with_the_state_of_each_stream(batch):
+    model = rnnpack.compile(layer(direction="bidirectional"))
+    short, long = random((20, batch, 5)), random((300, batch, 5), 1)
+    grown, roomy = model.session(batch=batch), model.session(batch=batch, max_steps=300)
+    for session in (grown, roomy):
+        session.run(short)
+    kept = grown.state.save()
+    assert kept == roomy.state.save() and len(set(kept.rows)) == batch
+    assert np.array_equal(grown.run(long), roomy.run(long)) and grown.state.save() == roomy.state.save()
+
+
 def test_a_model_that_looks_ahead_makes_room_for_long_runs():
     model = rnnpack.compile(layer(direction="bidirectional"))
     session = model.session()
@@ -157,7 +183,28 @@ def test_threads_change_no_bit(wide):
 def test_reference_kernels_run_anywhere(vad):
     x = random((3, 1, 256))
     session = vad.session(reference=True)
-    assert session.info.isa == 0 and np.allclose(session.run(x), vad.session().run(x), atol=1e-5)
+    assert session.info.isa == 0 and session.info.isa is rnnpack.Isa.REFERENCE and np.allclose(session.run(x), vad.session().run(x), atol=1e-5)
+
+
+def test_instruction_sets_have_the_headers_names(vad):
+    header = (ROOT / "include/rnnpack/rnnpack.h").read_text()
+    bits = {name: 1 << int(bit) for name, bit in re.findall(r"#define RNNP_ISA_(\w+) \(1u << (\d+)\)", header) if name != "REFERENCE_ONLY"}
+    assert {isa.name: isa.value for isa in rnnpack.Isa if isa.value} == bits and len(bits) > 10
+    isa = vad.session().info.isa
+    assert isinstance(isa, rnnpack.Isa) and isa.name and pickle.loads(pickle.dumps(isa)) == isa
+
+
+def test_arrays_that_are_not_aligned_are_copied(vad):
+    x = random((6, 1, 256))
+    for shift in (1, 2, 3):
+        room = np.zeros(x.nbytes + 4, np.uint8)
+        odd = room[shift:shift + x.nbytes].view(np.float32).reshape(x.shape)
+        odd[...] = x
+        assert not odd.flags.aligned
+        assert np.array_equal(vad.session().run(odd), vad.session().run(x))
+        assert np.array_equal(vad.session().step(odd[0]), vad.session().step(x[0]))
+        out = np.zeros(6 * 4 + 4, np.uint8)[shift:shift + 24].view(np.float32).reshape(6, 1, 1)
+        assert vad.session().run(odd, out=out) is out and np.array_equal(out, vad.session().run(x))
 
 
 def test_pickles_with_its_state(vad):
@@ -167,12 +214,31 @@ def test_pickles_with_its_state(vad):
     assert np.array_equal(again.run(x[3:]), session.run(x[3:])) and again.info == session.info
 
 
+@pytest.mark.parametrize("kind, least, most", [(np.int16, -32768, 32767), (np.int32, -2**31, 2**31 - 1), (np.uint8, 0, 255), (">i2", -32768, 32767)])
+def test_sound_in_integers_is_scaled_where_that_is_asked_for(vad, kind, least, most):
+    x = np.random.default_rng(1).integers(least, most, (4, 1, 256), endpoint=True).astype(kind)
+    x[0, 0, :3] = least, most, (least + most + 1) // 2
+    want = (x.astype(np.float64) * 2 - (least + most + 1)) / (most - least + 1)
+    assert want[0, 0, 0] == -1 and 0.99 < want[0, 0, 1] < 1 and want[0, 0, 2] == 0
+    y = vad.session().run(x, pcm=True)
+    assert np.array_equal(y, vad.session().run(want.astype(np.float32)))
+    session = vad.session()
+    assert np.array_equal(np.stack([session.step(frame, pcm=True) for frame in x]), y)
+    floats = want.astype(np.float32)
+    assert np.array_equal(vad.session().run(floats, pcm=True), y)  # what is no sound in integers stays
+    with pytest.raises(rnnpack.UsageError, match="not converted silently"):
+        vad.session().run(x)
+
+
 @pytest.mark.parametrize("x, text", [
     (np.zeros((3, 1, 5)), r"'frames' has shape \[3, 1, 5\]; accepted: \[steps, batch, 256\]"),
     (np.zeros((3, 256)), r"accepted: \[steps, batch, 256\]"),
     (np.zeros((0, 1, 256)), "accepted"),
     (np.zeros((3, 2, 256)), r"2 rows for a session of 1: model.session\(batch=2\)"),
     (np.zeros((3, 1, 256), complex), "not complex128"),
+    (np.zeros((3, 1, 256), np.int16), "not converted silently: pcm=True scales"),
+    (np.zeros((3, 1, 256), np.uint8), "pcm=True"), (np.zeros((3, 1, 256), np.int32), "pcm=True"),
+    (np.zeros((3, 1, 256), np.uint16), r"not converted silently: x.astype\(np.float32\)"),
     ({"sound": np.zeros((3, 1, 256))}, "no input 'sound'; the model has frames"),
     ({}, "input frames .* is missing"),
 ])

@@ -63,6 +63,18 @@ def test_a_state_of_another_model_is_refused_and_changes_nothing(gru, vad):
     assert session.state.save() == good
 
 
+@pytest.mark.parametrize("row", [0, 1, 2])
+def test_a_refused_state_of_one_stream_changes_none(gru, vad, row):
+    session = gru.session(batch=3)
+    session.run(random((3, 3, 5)))
+    good = session.state.save()
+    assert len(set(good.rows)) == 3
+    for bad in (vad.session().state.save(), good.rows[row][:-1], b""):
+        with pytest.raises(rnnpack.Error):
+            session.state.load(bad, row=row)
+        assert session.state.save() == good
+
+
 @pytest.mark.parametrize("act", [lambda s: s.reset(2), lambda s: s.save(-1), lambda s: s.load(s.save(0)), lambda s: s.load(s.save(), row=0)])
 def test_streams_that_are_not_there_are_refused(gru, act):
     with pytest.raises(rnnpack.UsageError):

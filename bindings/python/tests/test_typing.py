@@ -10,16 +10,20 @@ pytest.importorskip("mypy", reason="no mypy in this environment (requirements.tx
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 GOOD = """
+from __future__ import annotations
 import numpy as np
 import rnnpack
 from rnnpack import Model, Session, Report
 
 model: Model = rnnpack.compile("m.onnx", stream=1, state={"h": "hn"}, weights="int8", progress=lambda done, of: print(done / of))
 session: Session = model.session(batch=2, threads=2)
-y = session.run(np.zeros((3, 2, 5), np.float32), lengths=[1, 2])
-if isinstance(y, dict):
-    y = y["out"]
-session.step({"x": y})
+x = np.zeros((3, 2, 5), np.float32)
+y = session.run(x, lengths=[1, 2])
+level: float = session.run(x).mean() + session.step(x[0]).mean()
+session.run(x.astype(np.int16), pcm=True, out=y).tobytes()
+named = session.run({"x": x, "h0": x}, out={"y": y})
+print(named["y"].mean(), session.step({"x": y})["y"].mean())
+isa: str | None = session.info.isa.name
 saved: rnnpack.SavedState = session.state.save()
 session.state = saved
 report: Report = model.report()
@@ -32,6 +36,9 @@ rnnpack.compile("m.onnx", progress="yes")
 model.session(batch="two")
 model.info.blob_bytes = "many"
 model.no_such_thing
+model.session().run("x").no_such_thing
+model.session().step([1.0], out=3)
+model.session().run({"x": 1}, progress="yes")
 """
 
 
@@ -57,4 +64,4 @@ def test_its_types_reach_those_who_use_it(tmp_path, mypy):
     done = mypy("good.py", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     said = mypy("bad.py", cwd=tmp_path).stdout
-    assert set(re.findall(r"bad.py:(\d+): error:", said)) == {"3", "4", "5", "6", "7"}, said
+    assert set(re.findall(r"bad.py:(\d+): error:", said)) == {str(line) for line in range(3, 11)}, said

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ._abi import version as _version
 from ._errors import BusyError, Error, FileError, LibraryError, ModelError, UsageError, VerifyError
+from ._isa import Isa
 from ._model import Model, ModelInfo, compile
 from ._report import NodeReport, Report
 from ._session import Session, SessionInfo
@@ -19,7 +20,7 @@ from ._torch import from_torch, torch_without_projection
 __version__ = _version()
 load = Model.load
 __all__ = [
-    "BusyError", "Error", "FileError", "LibraryError", "Model", "ModelError", "ModelInfo", "NodeReport", "Report", "SavedState",
+    "BusyError", "Error", "FileError", "Isa", "LibraryError", "Model", "ModelError", "ModelInfo", "NodeReport", "Report", "SavedState",
     "Session", "SessionInfo", "State", "Tensor", "UsageError", "VerifyError", "compile", "from_torch", "load", "torch_without_projection",
     "__version__",
 ]

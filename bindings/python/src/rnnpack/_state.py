@@ -3,13 +3,28 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional, Tuple, Union
+from typing import Any, Optional, Protocol, Tuple, Union
 
 from . import _abi
+from ._calls import Turn
 from ._errors import UsageError
 
-if TYPE_CHECKING:
-    from ._session import Session
+
+class _Info(Protocol):
+    @property
+    def batch(self) -> int: ...
+    @property
+    def state_bytes(self) -> int: ...
+
+
+class Owner(Protocol):
+    """A session, as far as its state is concerned."""
+    _handle: ctypes.c_void_p
+
+    @property
+    def info(self) -> _Info: ...
+
+    def _turn(self) -> Turn: ...
 
 
 @dataclass(frozen=True)
@@ -21,30 +36,30 @@ class SavedState:
         return len(self.rows)
 
 
-def save_row(session: Session, row: int) -> bytes:
+def save_row(session: Owner, row: int) -> bytes:
     place = ctypes.create_string_buffer(session.info.state_bytes)
     _abi.check(_abi.lib.rnnp_state_save(session._handle, row, place, len(place)))
     return place.raw
 
 
-def load_row(session: Session, row: int, saved: bytes) -> None:
+def load_row(session: Owner, row: int, saved: bytes) -> None:
     _abi.check(_abi.lib.rnnp_state_load(session._handle, row, saved, len(saved)), f"state of stream {row}")
 
 
 class State:
     """Session.state. `row` is one stream; None means all of them. Pickled it becomes a SavedState."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Owner) -> None:
         self._session = session
 
     def reset(self, row: Optional[int] = None) -> None:
         """Back to the model's initial state."""
-        with self._turn():
+        with self._session._turn():
             _abi.check(_abi.lib.rnnp_state_reset(self._session._handle, _abi.ALL_ROWS if row is None else self._row(row)))
 
     def save(self, row: Optional[int] = None) -> SavedState:
         rows = range(self._session.info.batch) if row is None else [self._row(row)]
-        with self._turn():
+        with self._session._turn():
             return SavedState(tuple(save_row(self._session, one) for one in rows))
 
     def load(self, saved: Union[SavedState, State, bytes], row: Optional[int] = None) -> None:
@@ -56,7 +71,7 @@ class State:
         count = self._session.info.batch if row is None else 1
         if len(rows) != count:
             raise UsageError(f"the saved state is of {len(rows)} streams, {count} {'is' if count == 1 else 'are'} wanted")
-        with self._turn():
+        with self._session._turn():
             before = [save_row(self._session, first + at) for at in range(count)]
             try:
                 for at, one in enumerate(rows):
@@ -70,10 +85,6 @@ class State:
         if not 0 <= row < self._session.info.batch:
             raise UsageError(f"there is no stream {row}; the session has {self._session.info.batch}")
         return row
-
-    def _turn(self) -> Any:
-        from ._session import _Turn
-        return _Turn(self._session)
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return SavedState, (self.save().rows,)

@@ -76,10 +76,28 @@ def read_sizes(tensor: Tensor, shape: Sequence[int], sizes: Sizes) -> None:
         setattr(sizes, name, size)
 
 
-def _typed(tensor: Tensor, value: npt.ArrayLike) -> Array:
+_PCM = {np.dtype(np.uint8): (128, 1 / 128), np.dtype(np.int16): (0, 1 / 32768), np.dtype(np.int32): (0, 1 / 2**31)}
+
+
+def _samples(tensor: Tensor, array: Array, pcm: bool) -> Array:
+    """Integers of fewer than 64 bits are sound as a rule, whose numbers are 32768 times too large for a network."""
+    scale = _PCM.get(array.dtype.newbyteorder("="))
+    if pcm and scale is not None:
+        samples: Array = (array.astype(np.float64) - scale[0]) * scale[1]
+        return samples.astype(np.float32)
+    if array.dtype.kind in "iu" and array.dtype.itemsize < 8:
+        sound = "pcm=True scales samples to -1..1, " if scale is not None else ""
+        raise UsageError(f"input '{tensor.name}' holds numbers, and {array.dtype} is not converted silently: {sound}x.astype(np.float32) "
+                         "takes the integers as they are")
+    return array
+
+
+def _typed(tensor: Tensor, value: npt.ArrayLike, pcm: bool = False) -> Array:
     array = np.asarray(value)
     if array.dtype == tensor.dtype and array.flags.aligned:
         return array
+    if tensor.dtype is np.float32:
+        array = _samples(tensor, array, pcm)
     if tensor.dtype is np.int32:
         if array.dtype.kind not in "iub":
             raise UsageError(f"input '{tensor.name}' holds {'lengths' if tensor.role == 'lengths' else 'indices'}; accepted: integers, "
@@ -88,7 +106,7 @@ def _typed(tensor: Tensor, value: npt.ArrayLike) -> Array:
             raise UsageError(f"input '{tensor.name}' has integers beyond 32 bits")
     elif array.dtype.kind not in "fiub":
         raise UsageError(f"input '{tensor.name}' holds numbers; accepted: float32 and what converts to it, not {array.dtype}")
-    return np.ascontiguousarray(array, dtype=tensor.dtype)
+    return np.require(array, tensor.dtype, ["C", "A"])
 
 
 def _by_rows(dims: Sequence[Dim], array: Array) -> Array:
@@ -140,9 +158,10 @@ def _place(view: Array) -> Optional[Placed]:
     return None if strides is None else Placed(view, view.__array_interface__["data"][0], *strides)
 
 
-def place_input(tensor: Tensor, value: npt.ArrayLike, sizes: Sizes) -> Placed:
-    """`value`, whose shape read_sizes accepted, where it lies; copied only if its type or the order of its elements is another."""
-    array = _typed(tensor, value)
+def place_input(tensor: Tensor, value: npt.ArrayLike, sizes: Sizes, pcm: bool = False) -> Placed:
+    """`value`, whose shape read_sizes accepted, where it lies; copied only if its type or the order of its elements is another, or where
+    it is not aligned."""
+    array = _typed(tensor, value, pcm)
     dims: Tuple[Dim, ...] = ("steps", *tensor.dims) if array.ndim > len(tensor.dims) else tensor.dims
     view = _by_rows(dims, array)
     # What is given once for all rows or steps is repeated.
@@ -176,22 +195,26 @@ class Made:
     copy_to: Optional[Array] = None
 
 
-def place_output(tensor: Tensor, sizes: Sizes, last_step: bool, out: Optional[Array] = None) -> Made:
+def place_output(tensor: Tensor, sizes: Sizes, last_step: bool, out: Optional[Array] = None, squeeze: bool = False) -> Made:
+    """`squeeze`: the caller's array has no axis of steps."""
     dims = output_dims(tensor, sizes, last_step)
     per_step = tensor.role == "sequence" and not last_step
     named = {"steps": sizes.steps if per_step else 1, "batch": sizes.batch}
     shape = tuple(named[dim] if isinstance(dim, str) else dim for dim in dims)
+    without = dims.index("steps") if squeeze and "steps" in dims else None
     if out is not None:
-        if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float32 or not out.flags.writeable:
-            raise UsageError(f"out for '{tensor.name}' must be a writable float32 array of shape {shape_text(shape)}")
-        placed = _place(_by_rows(dims, out)) if out.flags.aligned else None
+        wanted = shape if without is None else shape[:without] + shape[without + 1:]
+        if not isinstance(out, np.ndarray) or out.shape != wanted or out.dtype != np.float32 or not out.flags.writeable:
+            raise UsageError(f"out for '{tensor.name}' must be a writable float32 array of shape {shape_text(wanted)}")
+        whole = out if without is None else np.expand_dims(out, without)
+        placed = _place(_by_rows(dims, whole)) if out.flags.aligned else None
         if placed is not None:
             return Made(out, placed)
     array: Array = np.empty(shape, np.float32)
     placed = _place(_by_rows(dims, array))
     if placed is None:  # a feature axis stands before time or batch: rows are made whole, and seen in ONNX's order
         array, placed = _whole_rows(dims, shape)
-    return Made(array, placed, out)
+    return Made(array if without is None else np.squeeze(array, without), placed, out)
 
 
 def _whole_rows(dims: Sequence[Dim], shape: Sequence[int]) -> Tuple[Array, Placed]:

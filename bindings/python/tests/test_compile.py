@@ -1,4 +1,10 @@
 """rnnpack.compile: what it takes, what it hands to the tool, what it says."""
+import inspect
+import json
+import keyword
+import math
+import pickle
+import re
 import subprocess
 
 import numpy as np
@@ -7,7 +13,7 @@ import pytest
 from conftest import VAD, layer, random
 
 import rnnpack
-from rnnpack._tool import TOOL
+from rnnpack._tool import TOOL, options_of
 
 
 def test_takes_a_path_a_message_and_bytes_for_the_same_model():
@@ -60,13 +66,92 @@ def test_weights_of_fewer_bits_are_calibrated_with_arrays(tmp_path):
     assert bytes(rnnpack.compile(VAD, weights="int8").blob) != (tmp_path / "a.rnnp").read_bytes()
 
 
-def test_an_unknown_keyword_is_refused_with_those_that_there_are():
-    with pytest.raises(TypeError, match="'strem'.*stream"):
-        rnnpack.compile(VAD, strem=4)
-    with pytest.raises(TypeError, match="Model.to_c"):
-        rnnpack.compile(VAD, emit_c="a")
+def keywords_of(function):
+    return {name for name, p in inspect.signature(function).parameters.items() if p.kind is p.KEYWORD_ONLY}
+
+
+@pytest.mark.parametrize("command, function, elsewhere", [
+    ("compile", rnnpack.compile, {"emit_c", "chunk_steps", "one_file", "max_steps"}),  # of Model.to_c
+    ("verify", rnnpack.Model.verify, {"prune", "from_", "to", "set", "dim", "shape", "axes", "state"}),  # what compile was given
+])
+def test_every_option_of_the_tool_is_a_keyword_with_a_type_and_a_text(command, function, elsewhere):
+    options = {option.replace("-", "_") + "_" * keyword.iskeyword(option) for option in options_of(command)}
+    assert keywords_of(function) - {"progress"} == options - elsewhere and elsewhere <= options
+    words = set(re.findall(r"\w+", function.__doc__))
+    for name in keywords_of(function):
+        assert name in words and inspect.signature(function).parameters[name].annotation is not inspect.Parameter.empty
+    assert not any(p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values())
+
+
+def test_from_torch_takes_the_keywords_of_compile():
+    from rnnpack._options import CompileOptions
+    assert set(CompileOptions.__annotations__) == keywords_of(rnnpack.compile) - {"axes"}
+
+
+def test_an_unknown_keyword_is_refused():
+    for name in ("strem", "emit_c", "output"):
+        with pytest.raises(TypeError, match=f"'{name}'"):
+            rnnpack.compile(VAD, **{name: 4})
     with pytest.raises(TypeError, match="not int"):
         rnnpack.compile(7)
+
+
+def test_every_option_reaches_the_tool(tmp_path, monkeypatch):
+    given = []
+
+    def stop(arguments, progress):
+        given.extend(arguments)
+        raise rnnpack.UsageError("seen")
+
+    monkeypatch.setattr(rnnpack._model, "run_tool", stop)
+    values = {"prune": 0.5, "accuracy_min": 3.5, "stream": 2, "calibrate": tmp_path / "x.npy", "metric": tmp_path / "m", "report": tmp_path / "r",
+              "set": {"a": [1, 2]}, "dim": {"a": 2}, "shape": {"x": [-1, 3]}, "axes": {"x": ["batch", "time"]}, "state": {"a": "b"}}
+    every = {name: values.get(name, "word") for name in keywords_of(rnnpack.compile) - {"progress"}}
+    with pytest.raises(rnnpack.UsageError, match="seen"):
+        rnnpack.compile(VAD, **every)
+    assert {f"--{name.rstrip('_').replace('_', '-')}" for name in every} == {argument for argument in given if argument.startswith("--")}
+    assert {"a=1,2", "x=-1,3", "x=batch,time", "3.5", str(tmp_path / "r")} <= set(given)
+
+
+def test_what_low_precision_weights_cost_is_kept(tmp_path):
+    x = random((40, 1, 256)) * 0.1
+    model = rnnpack.compile(VAD, weights="int8", calibrate=x, report=tmp_path / "r.json")
+    errors, report = model.errors, json.loads((tmp_path / "r.json").read_text())
+    assert errors.outputs["speech"].sqnr_db == report["outputs"][0]["sqnr_db"] > 10 and errors.steps == 40
+    assert [layer.name for layer in errors.layers] == [layer["name"] for layer in report["layers"]]
+    recurrent = next(layer for layer in errors.layers if layer.kind == "recurrent")
+    assert [m.type for m in recurrent.matrices] == ["int8", "int8"] and recurrent.one_step.rms > 0 and errors.decisions == ()
+    assert str(errors).startswith("measured on 40 steps") and f"{errors.bytes} bytes; {errors.f32_bytes} in f32" in str(errors)
+    assert errors.bytes == model.info.blob_bytes and any("accuracy: output speech has" in note for note in model.notes)
+    assert pickle.loads(pickle.dumps(model)).errors == errors
+    assert rnnpack.compile(VAD).errors is None and rnnpack.compile(VAD, weights="f16").errors is None
+
+
+def test_what_auto_chose_is_told():
+    model = rnnpack.compile(VAD, weights="auto", calibrate=random((40, 1, 256)) * 0.1, accuracy_min=140)
+    assert all(m.type == "f32" for layer in model.errors.layers for m in layer.matrices)
+    assert model.errors.decisions and set(model.errors.decisions) <= set(model.notes)
+    assert math.isinf(model.errors.outputs["speech"].sqnr_db)
+
+
+@pytest.mark.parametrize("act", [
+    lambda folder, model: rnnpack.load(folder / "no" / "a.rnnp"), lambda folder, model: rnnpack.load(folder),
+    lambda folder, model: model.save(folder / "no" / "a.rnnp"), lambda folder, model: model.to_c("a", folder / "no"),
+    lambda folder, model: model.report(steps=1).save(folder / "no" / "r.html"), lambda folder, model: model.verify(input=folder / "no.npy"),
+    lambda folder, model: rnnpack.compile(folder / "no.onnx"), lambda folder, model: rnnpack.compile(VAD, weights="int8", calibrate=folder / "no.npy"),
+    lambda folder, model: rnnpack.compile(VAD, report=folder / "no" / "r.json"),
+])
+def test_what_files_refuse_is_an_error_of_this_package(tmp_path, vad, act):
+    with pytest.raises(rnnpack.FileError) as caught:
+        act(tmp_path, vad)
+    assert isinstance(caught.value, (rnnpack.Error, OSError)) and str(tmp_path) in str(caught.value)
+
+
+def test_a_folder_for_its_own_work_that_is_missing_is_an_error_of_this_package(monkeypatch, gru):
+    monkeypatch.setattr("tempfile.tempdir", "/nowhere")
+    for act in (lambda: rnnpack.compile(VAD), lambda: rnnpack.compile(b"abc"), gru.report, gru.verify):
+        with pytest.raises(rnnpack.FileError, match="nowhere"):
+            act()
 
 
 def said(*arguments):
@@ -108,8 +193,6 @@ def test_a_graph_is_cut_in_two_and_axes_are_named():
     inner = model.graph.node[-1].input[0]
     front, back = rnnpack.compile(model, to=inner), rnnpack.compile(model, from_={inner: ["T", "N", 6]})
     assert front.outputs[0].name == inner == back.inputs[0].name
-    with pytest.raises(TypeError, match="from_, "):
-        rnnpack.compile(model, nothing=1)
     with pytest.raises(rnnpack.ModelError, match="time"):
         rnnpack.compile(model, axes={"x": ["features", "batch", "time"]})
 

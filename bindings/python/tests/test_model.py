@@ -112,3 +112,10 @@ def test_verifies_itself_and_raises_what_differs(vad):
 def test_verify_is_told_the_flags_of_compile():
     model = rnnpack.compile(layer(state=True), state={"h0": "hn"})
     assert "verified" in model.verify()
+
+
+def test_verify_is_told_which_part_of_the_graph_was_compiled():
+    proto = layer(dense=3)
+    inner = proto.graph.node[-1].input[0]
+    for flags in ({"to": inner}, {"from_": {inner: ["T", "N", 6]}}):
+        assert "verified" in rnnpack.compile(proto, **flags).verify()

@@ -1,9 +1,13 @@
 """Model.report(): the table, and what a notebook shows."""
+import datetime
+import html
+import re
+import time
 import xml.etree.ElementTree
 
 import numpy as np
 import pytest
-from conftest import layer
+from conftest import VAD, layer, random
 
 import rnnpack
 
@@ -43,6 +47,51 @@ def test_a_notebook_shows_graph_memory_and_times(report):
     assert len(edges) == 5
     assert any("value" in (element.text or "") for element in memory.iter("{http://www.w3.org/2000/svg}title"))
     assert page.count("<tr>") == 1 + len(report.nodes) and "<script" not in page
+
+
+def test_says_what_was_timed_where_and_when(report, vad):
+    page, heading = report._repr_html_(), report.heading()
+    assert report.model == vad.name and "vad_gru/model.onnx" in heading and f"{vad.info.model_id:016x}" in heading
+    assert report.isa is vad.session(batch=2).info.isa and report.isa.name in heading and report.machine and report.machine in heading
+    assert report.version == rnnpack.__version__ and f"rnnpack {report.version}," in heading
+    assert abs(datetime.datetime.fromisoformat(report.date).timestamp() - time.time()) < 3600
+    assert html.escape(heading) in page and str(report).startswith(heading)
+
+
+def test_the_memory_map_has_bytes_and_pictures_have_legends(report):
+    page = report._repr_html_()
+    _, memory = pictures(page)
+    pool = report.document["pools"]["sequence_elems"]
+    assert f"{4 * pool} bytes" in page and any(f"({4 * pool} bytes)" in (element.text or "") for element in memory.iter())
+    titles = [element.text for element in memory.iter("{http://www.w3.org/2000/svg}title")]
+    assert len(titles) == 4 and all(re.search(r"value \d+: elements \d+ .. \d+, \d+ bytes", title) for title in titles)
+    assert any("Dashed: the largest live set" in (element.text or "") for element in memory.iter())
+    for op in {node.op for node in report.nodes} | {"input, output"}:
+        assert f">{op}</span>" in page
+
+
+def test_quantization_errors_are_in_the_report():
+    model = rnnpack.compile(VAD, weights="int8", calibrate=random((40, 1, 256)) * 0.1)
+    report = model.report(steps=4)
+    page = report._repr_html_()
+    assert report.errors == model.errors and str(model.errors) in str(report)
+    figures = model.errors.outputs["speech"]
+    assert "<h4>Quantization errors</h4>" in page and f"<td style='text-align:left'>{figures.sqnr_db:.1f}</td>" in page
+    assert "W int8, R int8" in page and "Quantization errors" not in rnnpack.compile(VAD).report(steps=4)._repr_html_()
+
+
+def test_models_and_sessions_show_themselves_in_notebooks(vad):
+    model = layer(state=True)
+    model.graph.node[0].name = model.graph.input[0].name = "<b>x"
+    model.graph.node[0].input[0] = "<b>x"
+    odd = rnnpack.compile(model)
+    for shown in (vad, odd, vad.session(batch=2), odd.session()):
+        page = shown._repr_html_()
+        root = xml.etree.ElementTree.fromstring(page)
+        names = {cell.text for cell in root.iter("td")}
+        of = shown if isinstance(shown, rnnpack.Model) else shown.model
+        assert {t.name for t in (*of.inputs, *of.outputs)} <= names and of.name in page
+    assert vad.session().info.isa.name in vad.session()._repr_html_() and vad.notes[0] in html.unescape(vad._repr_html_())
 
 
 def test_names_are_text_not_html(tmp_path):

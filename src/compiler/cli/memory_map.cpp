@@ -96,9 +96,22 @@ void print(std::string *text, const char *format, Args... args) {
 
 std::string title(const PoolMap &map) {
   std::string text;
-  print(&text, "%s pool: %llu f32 per %s, largest live set %llu", map.kind.c_str(), static_cast<unsigned long long>(map.elems),
+  print(&text, "%s pool: %llu f32 (%llu bytes) per %s, largest live set %llu", map.kind.c_str(),
+        static_cast<unsigned long long>(map.elems), static_cast<unsigned long long>(4 * map.elems),
         map.kind == "sequence" ? "step and row" : "row", static_cast<unsigned long long>(map.live));
   return text;
+}
+
+// A value as a rectangle, with its bytes where there is room for them.
+void draw_span(std::string *svg, const PoolSpan &span, double x, double y, double w, double h) {
+  constexpr double kLabelWidth = 120, kLabelHeight = 13;
+  const auto begin = static_cast<unsigned long long>(span.begin), end = static_cast<unsigned long long>(span.end);
+  print(svg,
+        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"hsl(%zu,60%%,75%%)\" stroke=\"#444\" "
+        "stroke-width=\"0.5\" fill-opacity=\"0.8\"><title>value %zu: elements %llu .. %llu, %llu bytes</title></rect>\n",
+        x, y, w, h, span.value * 47 % 360, span.value, begin, end, 4 * (end - begin));
+  if (w < kLabelWidth || h < kLabelHeight) return;
+  print(svg, "<text x=\"%.1f\" y=\"%.1f\">value %zu, %llu bytes</text>\n", x + 4, y + h / 2 + 4, span.value, 4 * (end - begin));
 }
 
 }  // namespace
@@ -127,7 +140,7 @@ std::string memory_svg(const std::vector<PoolMap> &maps, size_t nodes) {
   std::string svg;
   print(&svg,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"11\">\n",
-        kWidth + 2 * kLeft, kTop + static_cast<double>(maps.size()) * (kHeight + kGap));
+        kWidth + 2 * kLeft, kTop + static_cast<double>(maps.size()) * (kHeight + kGap) + kGap / 2);
   svg += "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
   double bottom = kTop + kHeight;
   for (const PoolMap &map : maps) {
@@ -138,19 +151,19 @@ std::string memory_svg(const std::vector<PoolMap> &maps, size_t nodes) {
       const double x = kLeft + static_cast<double>(span.first) * column,
                    w = static_cast<double>(span.last - span.first + 1) * column;
       const double h = static_cast<double>(span.end - span.begin) * scale, y = bottom - static_cast<double>(span.end) * scale;
-      print(&svg,
-            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"hsl(%zu,60%%,75%%)\" stroke=\"#444\" "
-            "stroke-width=\"0.5\" fill-opacity=\"0.8\"><title>value %zu: %llu .. %llu</title></rect>\n",
-            x, y, w, h, span.value * 47 % 360, span.value, static_cast<unsigned long long>(span.begin),
-            static_cast<unsigned long long>(span.end));
+      draw_span(&svg, span, x, y, w, h);
     }
     print(&svg, "<rect x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\" fill=\"none\" stroke=\"black\"/>\n", kLeft,
           bottom - kHeight, kWidth, kHeight);
     const double live = bottom - static_cast<double>(map.live) * scale;
     print(&svg, "<line x1=\"%.0f\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"red\" stroke-dasharray=\"4\"/>\n", kLeft,
           kLeft + kWidth, live, live);
+    print(&svg, "<text x=\"%.0f\" y=\"%.0f\">node 0</text><text x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">end</text>\n", kLeft,
+          bottom + 14, kLeft + kWidth, bottom + 14);
     bottom += kHeight + kGap;
   }
+  print(&svg, "<text x=\"%.0f\" y=\"%.0f\">%s</text>\n", kLeft, bottom - kHeight - kGap / 2,
+        "A value is as wide as the nodes that it lives over and as high as its bytes. Dashed: the largest live set.");
   return svg + "</svg>\n";
 }
 

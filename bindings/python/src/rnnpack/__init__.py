@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from ._abi import version as _version
+from ._accuracy import ErrorFigures, LayerErrors, MatrixErrors, QuantizationErrors
 from ._errors import BusyError, Error, FileError, LibraryError, ModelError, UsageError, VerifyError
 from ._isa import Isa
 from ._model import Model, ModelInfo, compile
@@ -20,7 +21,7 @@ from ._torch import from_torch, torch_without_projection
 __version__ = _version()
 load = Model.load
 __all__ = [
-    "BusyError", "Error", "FileError", "Isa", "LibraryError", "Model", "ModelError", "ModelInfo", "NodeReport", "Report", "SavedState",
-    "Session", "SessionInfo", "State", "Tensor", "UsageError", "VerifyError", "compile", "from_torch", "load", "torch_without_projection",
-    "__version__",
+    "BusyError", "Error", "ErrorFigures", "FileError", "Isa", "LayerErrors", "LibraryError", "MatrixErrors", "Model", "ModelError",
+    "ModelInfo", "NodeReport", "QuantizationErrors", "Report", "SavedState", "Session", "SessionInfo", "State", "Tensor", "UsageError",
+    "VerifyError", "compile", "from_torch", "load", "torch_without_projection", "__version__",
 ]

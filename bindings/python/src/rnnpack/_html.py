@@ -2,13 +2,19 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._accuracy import QuantizationErrors
+from ._tensors import Tensor
 
 if TYPE_CHECKING:
     from ._report import Report
 
 _ROW, _LEFT, _WIDTH, _HEIGHT = 44, 150, 260, 28
 _COLOURS = {"recurrent": "#2a7ab0", "dense": "#3c8d5a", "conv": "#8a5fb0", "depthwise": "#8a5fb0"}
+_OTHER = "#9a6a35"
 
 
 def _short(text: str, most: int) -> str:
@@ -46,7 +52,7 @@ def _graph(document: Any) -> str:
                 edges.append((made[value], len(boxes)))
         for value in node["outputs"]:
             made[value] = len(boxes)
-        boxes.append(_box(len(boxes), node["name"] or node["op"], node["op"], _COLOURS.get(node["op"], "#9a6a35")))
+        boxes.append(_box(len(boxes), node["name"] or node["op"], node["op"], _COLOURS.get(node["op"], _OTHER)))
     for tensor in document["outputs"]:
         if tensor["value"] in made:
             edges.append((made[tensor["value"]], len(boxes)))
@@ -75,7 +81,45 @@ def _facts(report: Report) -> str:
             f"rows on one thread: {report.us:.2f} µs a call, {report.us / report.steps:.3f} µs a step.")
 
 
+def _legend(report: Report) -> str:
+    """Colours of the graph's boxes."""
+    ops = list(dict.fromkeys(node.op for node in report.nodes))
+    boxes = [("input, output", "#666"), *((op, _COLOURS.get(op, _OTHER)) for op in ops)]
+    return "<p>" + " ".join(f'<span style="background:{colour};color:#fff;padding:1px 6px;border-radius:3px">{escape(name)}</span>'
+                            for name, colour in boxes) + " Numbers: elements of a row.</p>"
+
+
+def _cell(value: str) -> str:
+    return f"<td style='text-align:left'>{escape(value)}</td>"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    return f"<table><thead><tr>{''.join(f'<th>{escape(one)}</th>' for one in head)}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _accuracy(errors: Optional[QuantizationErrors]) -> str:
+    if errors is None:
+        return ""
+    rows = [(f"output {name}", "", f"{f.sqnr_db:.1f}", f"{f.max:.3g}", f"{f.rms:.3g}") for name, f in errors.outputs.items()]
+    for layer in errors.layers:
+        f = layer.running
+        rows.append((layer.name, ", ".join(f"{m.name} {m.type}" for m in layer.matrices), f"{f.sqnr_db:.1f}", f"{f.max:.3g}", f"{f.rms:.3g}"))
+    told = "".join(f"<li>{escape(line)}</li>" for line in errors.decisions)
+    return (f"<h4>Quantization errors</h4><p>{escape(errors.data)}, compared with the same network in f32; {errors.bytes} bytes, "
+            f"{errors.f32_bytes} in f32.</p>{table(('output or layer', 'stored as', 'SQNR, dB', 'largest', 'rms'), rows)}"
+            f"{'<ul>' + told + '</ul>' if told else ''}")
+
+
 def report_html(report: Report) -> str:
-    return (f'<div class="rnnpack-report"><p>{escape(_facts(report))}</p><h4>Time per node</h4>{_times(report)}'
-            f"<h4>Graph</h4>{_graph(report.document)}<h4>Memory</h4><p>Values in the pool of a step: nodes to the right, elements "
-            f'upwards.</p>{report.memory_svg}</div>')
+    pools = report.document["pools"]
+    return (f'<div class="rnnpack-report"><p><b>{escape(report.heading())}</b></p><p>{escape(_facts(report))}</p>'
+            f"<h4>Time per node</h4>{_times(report)}<h4>Graph</h4>{_legend(report)}{_graph(report.document)}<h4>Memory</h4>"
+            f"<p>Values in the pools: {4 * pools['sequence_elems']} bytes for each step and row, {4 * pools['row_elems']} bytes for each row. "
+            f"Nodes to the right, bytes upwards.</p>{report.memory_svg}{_accuracy(report.errors)}</div>")
+
+
+def tensors_html(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> str:
+    rows = [(kind, t.name, f"[{', '.join(map(str, t.dims))}]", t.role, np.dtype(t.dtype).name)
+            for kind, some in (("input", inputs), ("output", outputs)) for t in some]
+    return table(("", "name", "axes", "role", "type"), rows)

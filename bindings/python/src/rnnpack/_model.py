@@ -2,18 +2,24 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import mmap
 import os
 import pathlib
 import tempfile
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Protocol, Sequence, Tuple, Union, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _abi
+from ._accuracy import QuantizationErrors, errors_of
 from ._errors import Error, FileError, UsageError
+from ._files import file_errors, work_folder
+from ._html import tensors_html
+from ._options import Constants, Data, Names, Number, PathLike, Sizes, measures
 from ._progress import Progress
 from ._session import Session, SessionOptions
 from ._tensors import Tensor, tensor_of
@@ -21,8 +27,6 @@ from ._tool import Said, arguments_of, kept_flags, options_of, run_tool
 
 if TYPE_CHECKING:
     from ._report import Report
-
-PathLike = Union[str, "os.PathLike[str]"]
 
 
 class OnnxMessage(Protocol):
@@ -59,7 +63,8 @@ class Source:
 class Model:
     """A blob, checked and opened. It does not change, may be shared by threads, and pickles."""
 
-    def __init__(self, blob: Union[bytes, bytearray, memoryview], *, notes: Sequence[str] = (), source: Optional[Source] = None) -> None:
+    def __init__(self, blob: Union[bytes, bytearray, memoryview], *, notes: Sequence[str] = (), source: Optional[Source] = None,
+                 errors: Optional[QuantizationErrors] = None) -> None:
         """`blob`: what `rnnpack compile` wrote. Copied once if it does not lie on 64 bytes, else used where it is."""
         view = np.frombuffer(blob, np.uint8)
         if view.__array_interface__["data"][0] % _abi.BLOB_ALIGNMENT or isinstance(blob, bytearray):
@@ -70,6 +75,7 @@ class Model:
         self._blob: npt.NDArray[np.uint8] = view
         self._source = source
         self.notes: Tuple[str, ...] = tuple(notes)  # what the compiler had to say
+        self.errors = errors  # what low-precision weights cost, where compile() measured it; else None
         self._opened = _abi.Model()
         _abi.check(_abi.lib.rnnp_model_open(ctypes.byref(self._opened), view.__array_interface__["data"][0], view.size,
                                             _abi.OPEN_CHECK_WEIGHTS), "the blob does not open")
@@ -122,7 +128,10 @@ class Model:
 
     def save(self, path: PathLike) -> None:
         """Write the blob: what rnnpack.Model.load, the tool and the C library read."""
-        target = pathlib.Path(path)
+        with file_errors():
+            self._save(pathlib.Path(path))
+
+    def _save(self, target: pathlib.Path) -> None:
         handle, beside = tempfile.mkstemp(prefix=target.name + ".", dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -138,7 +147,7 @@ class Model:
     @classmethod
     def load(cls, path: PathLike) -> Model:
         """Open a blob's file where it lies: processes that load the same file share its memory."""
-        with open(path, "rb") as file:
+        with file_errors(), open(path, "rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
                 raise FileError(f"'{os.fspath(path)}' is empty; a blob is expected")
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -152,8 +161,7 @@ class Model:
         if self._source is None:
             raise UsageError("this model was made from a blob, whose weights lie as its own target wants them: compile the ONNX file "
                              "(rnnpack.compile(path)) and ask that model")
-        with tempfile.TemporaryDirectory() as work:
-            place = pathlib.Path(work)
+        with work_folder() as place:
             flags = {**self._source.flags, "target": target, "one_file": one_file, "chunk_steps": chunk_steps, "max_steps": max_steps}
             again = place / "again.rnnp"
             base = pathlib.Path(folder) / name
@@ -162,19 +170,30 @@ class Model:
                 raise Error(f"'{self._source.onnx!s}' is not what this model was made from any more; the files written are of what it is now")
         return base.with_name(name + ".h"), base.with_name(name + (".cpp" if one_file else ".c"))
 
-    def verify(self, *, input: Union[None, PathLike, Mapping[str, PathLike]] = None, steps: Optional[int] = None,
-               batch: Optional[int] = None, progress: Progress = False, **flags: Any) -> str:
-        """Compare with an f64 evaluation of the ONNX graph, on random inputs or on .npy and .npz files; what the tool said. Raises
-        VerifyError where they differ. `progress` as compile has it."""
+    def verify(self, *, input: Union[None, Data, Sequence[PathLike], Mapping[str, Data]] = None, steps: Optional[int] = None,
+               batch: Optional[int] = None, seed: Optional[int] = None, deviation: Optional[Number] = None,
+               tolerance: Optional[Number] = None, accuracy_min: Optional[Number] = None, progress: Progress = False) -> str:
+        """Compare with an f64 evaluation of the ONNX graph, on random inputs or on data; what the tool said. Raises VerifyError where
+        they differ.
+
+        input      arrays or .npy and .npz files; what is not given is drawn at random
+        steps, batch  sizes of the random inputs
+        seed       of the random inputs, and of where the run is cut
+        deviation  standard deviation of the random inputs (1)
+        tolerance  largest error, relative to max(1, |expected|); left out: 1e-5, or more where the network amplifies rounding
+        accuracy_min  smallest signal-to-noise ratio of every output, in dB, of low-precision weights
+        progress   as compile() has it
+        """
         if self._source is None:
             raise UsageError("this model was made from a blob: only compile() knows the ONNX file")
-        with tempfile.TemporaryDirectory() as work:
-            place = pathlib.Path(work)
+        with work_folder() as place:
             self.save(place / "model.rnnp")
-            model_flags = {name: value for name, value in self._source.flags.items() if name.replace("_", "-") in options_of("verify")}
-            chosen = kept_flags({**model_flags, "input": input, "steps": steps, "batch": batch, **flags})
+            model_flags = {name: value for name, value in self._source.flags.items() if name.rstrip("_").replace("_", "-") in options_of("verify")}
+            model_flags.pop("accuracy_min", None)  # of the data that it was compiled with
+            chosen = kept_flags({**model_flags, "input": input, "steps": steps, "batch": batch, "seed": seed, "deviation": deviation,
+                                 "tolerance": tolerance, "accuracy_min": accuracy_min})
             onnx = _onnx_file(self._source.onnx, place)
-            return run_tool(["verify", onnx, str(place / "model.rnnp"), *arguments_of("verify", chosen, place)], progress).out
+            return run_tool(["verify", onnx, str(place / "model.rnnp"), *arguments_of(chosen, place)], progress).out
 
     def report(self, *, steps: Optional[int] = None, batch: int = 1) -> Report:
         """What the model is made of, where its values lie in memory and how long each node takes on this machine: print it, or leave it
@@ -185,48 +204,88 @@ class Model:
     def __reduce__(self) -> Tuple[Any, ...]:
         # A source in memory stays behind: it would double what is sent.
         source = self._source if self._source is not None and isinstance(self._source.onnx, str) else None
-        return _restored, (bytes(self.blob), self.notes, source)
+        return _restored, (bytes(self.blob), self.notes, source, self.errors)
+
+    @property
+    def name(self) -> str:
+        """The ONNX file's, where it was made from one, and the model's number."""
+        file = pathlib.Path(self._source.onnx) if self._source is not None and isinstance(self._source.onnx, str) else None
+        number = f"model {self._info.model_id:016x}"
+        return number if file is None else f"{file.parent.name}/{file.name}, {number}"
+
+    def _repr_html_(self) -> str:
+        info = self._info
+        kind = "causal: may run in pieces" if info.causal else "looks ahead: whole sequences only"
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return (f'<div class="rnnpack-model"><p><b>{escape(self.name)}</b></p><p>{info.blob_bytes} bytes ({info.weight_bytes} of weights), '
+                f"{info.node_count} nodes, {info.recurrent_count} of them recurrent, {kind}, {info.macs_per_step} multiply-accumulates a "
+                f"step and row.</p>{tensors_html(self._inputs, self._outputs)}<ul>{notes}</ul></div>")
 
     def __repr__(self) -> str:
         tensors = ", ".join(map(str, self._inputs)) + " -> " + ", ".join(map(str, self._outputs))
         return f"<rnnpack.Model {tensors}; {self._info.blob_bytes} bytes>"
 
 
-def _restored(blob: bytes, notes: Sequence[str], source: Optional[Source]) -> Model:
-    return Model(blob, notes=notes, source=source)
+def _restored(blob: bytes, notes: Sequence[str], source: Optional[Source], errors: Optional[QuantizationErrors]) -> Model:
+    return Model(blob, notes=notes, source=source, errors=errors)
 
 
 def _onnx_file(onnx: Union[str, bytes], folder: pathlib.Path) -> str:
     if isinstance(onnx, str):
         return onnx
     file = folder / "model.onnx"
-    file.write_bytes(onnx)
+    with file_errors():
+        file.write_bytes(onnx)
     return str(file)
 
 
 def _run_compile(onnx: Union[str, bytes], flags: Mapping[str, Any], output: pathlib.Path, folder: pathlib.Path,
                  progress: Progress = False) -> Said:
-    arguments = arguments_of("compile", kept_flags(flags), folder)
+    with file_errors():
+        arguments = arguments_of(kept_flags(flags), folder)
     return run_tool(["compile", _onnx_file(onnx, folder), "-o", str(output), *arguments], progress)
 
 
 def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int] = None, target: Optional[str] = None,
-            set: Optional[Mapping[str, Any]] = None, dim: Optional[Mapping[str, int]] = None,
-            shape: Optional[Mapping[str, Sequence[int]]] = None, state: Optional[Mapping[str, str]] = None, progress: Progress = False,
-            **flags: Any) -> Model:
-    """Compile an ONNX model: a file's path, an onnx.ModelProto, or the bytes of one.
+            weights: Optional[str] = None, recurrent: Optional[str] = None, arithmetic: Optional[str] = None,
+            keep_float: Optional[Names] = None, calibrate: Union[None, Data, Sequence[PathLike], Mapping[str, Data]] = None,
+            method: Optional[str] = None, prune: Union[None, str, Number] = None, accuracy_min: Optional[Number] = None,
+            metric: Optional[PathLike] = None, report: Optional[PathLike] = None, sparse: Optional[str] = None,
+            winograd: Optional[str] = None, from_: Union[None, Names, Sizes] = None, to: Optional[Names] = None,
+            set: Optional[Constants] = None, dim: Optional[Mapping[str, int]] = None,
+            shape: Optional[Mapping[str, Sequence[int]]] = None, axes: Optional[Mapping[str, Sequence[str]]] = None,
+            state: Optional[Mapping[str, str]] = None, progress: Progress = False) -> Model:
+    """Compile an ONNX model: a file's path, an onnx.ModelProto, or the bytes of one. Keywords are the options of `rnnpack compile`.
 
-    stream  made for streams of so many steps a call: refused when the model looks ahead
+    Where it runs
+    stream  steps of a call that sessions are sized for; refused when the model looks ahead
     target  the layout of the packed weights: generic, avx512, avx2, neon, armv7, cortex-m, cortex-m4 or
             cortex-m55
+    winograd  "off": 3 x 3 convolutions stay as they are; "auto" where left out
+
+    Low-precision weights; Model.errors has what they cost, where any of calibrate, accuracy_min, metric, prune or report is given
+    weights  f32, f16, bf16, int8, int4 or int4:GROUP, or "auto"; left out: what the file has
+    recurrent  the same of recurrent layers' R alone
+    arithmetic  "integer": recurrent layers of int8 without a float instruction, for CPUs without an FPU
+    keep_float  nodes whose weights stay f32
+    calibrate  data that the network is made for: an array, arrays by name, or files (.npy, .npz, .wav)
+    method  how weights are rounded: "round", "mse" or "gptq"
+    prune   SIZE or "SIZE:UNITS": blocks of weights that are all below SIZE become zeros
+    sparse  "keep", "blocks", "pairs" or "off": how matrices of mostly zeros are stored
+    accuracy_min  smallest signal-to-noise ratio of every output, in dB (with metric: in its units); VerifyError below it
+    metric  a program that compares outputs with those of the f32 network, and prints one number
+    report  a JSON file for the errors
+
+    What the graph is
     set     inputs that become constants: a number, a list or an array each
     dim     sizes of named dynamic dimensions
     shape   sizes of an input's dynamic dimensions, -1 for one left open
+    axes    what an input's axes are: {"x": ["batch", "time", "features"]}
     state   inputs that take an output of the step before: the library keeps them
-    progress  True shows a bar on standard error, a function is called with (done, of): the search of weights="auto", and what a
-            measure of fewer bits needs, take a while
-    flags   any other option of `rnnpack compile`, with _ for -: weights="int8" is --weights int8; calibrate takes an array,
-            or {"input": array}; --from is from_
+    from_, to  the part of the graph between these tensors: names, or {"tensor": [1, "batch", 16]} with sizes for from_
+
+    progress  True shows a bar on standard error, a function is called with (done, of): the search of weights="auto" and the
+            measurement of errors take a while
 
     ModelError says why a model is refused, in the tool's own words; Model.notes has what else it said.
     """
@@ -239,16 +298,24 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
         onnx = model.SerializeToString()
     else:
         raise TypeError(f"compile takes a path, an onnx.ModelProto or bytes, not {type(model).__name__}")
-    given: Dict[str, Any] = {**flags, "stream": stream, "target": target, "set": set, "dim": dim, "shape": shape, "state": state}
-    for name in ("emit_c", "output", "one_file", "chunk_steps", "max_steps"):
-        if name in flags:
-            raise TypeError(f"compile has no keyword argument '{name}'; " +
-                            ("Model.save writes the blob" if name == "output" else "Model.to_c writes C files"))
-    given = kept_flags(given)
-    with tempfile.TemporaryDirectory() as work:
-        place = pathlib.Path(work)
-        output = place / "model.rnnp"
-        said = _run_compile(onnx, given, output, place, progress)
+    given = kept_flags({"stream": stream, "target": target, "weights": weights, "recurrent": recurrent, "arithmetic": arithmetic,
+                        "keep_float": keep_float, "calibrate": calibrate, "method": method, "prune": prune, "accuracy_min": accuracy_min,
+                        "metric": metric, "sparse": sparse, "winograd": winograd, "from_": from_, "to": to, "set": set, "dim": dim,
+                        "shape": shape, "axes": axes, "state": state})
+    return _compiled(onnx, given, report, progress)
+
+
+def _compiled(onnx: Union[str, bytes], given: Mapping[str, Any], report: Optional[PathLike], progress: Progress) -> Model:
+    with work_folder() as place:
+        output, errors = place / "model.rnnp", None
+        flags: Dict[str, Any] = dict(given)
+        if report is not None or measures(given):
+            flags["report"] = os.fspath(report) if report is not None else str(place / "errors.json")
+        said = _run_compile(onnx, flags, output, place, progress)
+        with file_errors():
+            if "report" in flags:
+                errors = errors_of(json.loads(pathlib.Path(flags["report"]).read_text(encoding="utf-8")), said.out)
+            blob = output.read_bytes()
         # Which file it made, and commands to go on with it, are for a command line.
         notes = [line for line in said.err.splitlines() if line and not line.startswith(("made ", "next: "))]
-        return Model(output.read_bytes(), notes=notes, source=Source(onnx, given))
+        return Model(blob, notes=[*notes, *(errors.notes if errors else ())], source=Source(onnx, given), errors=errors)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import ctypes
 import os
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from . import _abi
 from ._calls import LAST_STEP, RUN, STEP, Names, Turn, calls_of
 from ._errors import LibraryError
+from ._html import table, tensors_html
 from ._isa import Isa
 from ._progress import Progress
 from ._run_io import RunIo, Signature
@@ -188,6 +190,14 @@ class Session:
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return _restored, (self._model, self._options, self.state.save())
+
+    def _repr_html_(self) -> str:
+        i = self._info
+        rows = [("streams", i.batch), ("threads", i.threads), ("steps that go through all nodes at a time", i.chunk_steps),
+                ("instruction set", i.isa.name), ("bytes of memory", i.memory_bytes), ("bytes of a stream's saved state", i.state_bytes)]
+        model = self._model
+        return (f'<div class="rnnpack-session"><p><b>A session of {escape(model.name)}</b></p>'
+                f"{table(('', ''), [(name, str(value)) for name, value in rows])}{tensors_html(model.inputs, model.outputs)}</div>")
 
     def __repr__(self) -> str:
         return f"<rnnpack.Session of {self._options.batch} streams, {self._info.threads} threads, {self._memory.size} bytes>"

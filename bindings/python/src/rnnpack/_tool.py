@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import functools
-import keyword
 import os
 import pathlib
 import re
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from ._abi import NATIVE
 from ._errors import Error, FileError, ModelError, UsageError, VerifyError
+from ._files import file_errors
 from ._progress import Progress, reporter
 
 TOOL = NATIVE / "rnnpack"
@@ -40,7 +40,9 @@ def run_tool(arguments: Sequence[str], progress: Progress = False) -> Said:
     """`progress`: of commands that have --progress, what is called with (done, of) as they go on."""
     watched = [] if progress is False else ["--progress"]
     # A file takes what a pipe would have to be emptied of while the other one is read.
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as out:
+    with file_errors():
+        room = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+    with room as out:
         try:
             child = subprocess.Popen([str(TOOL), *arguments, *watched], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
                                      encoding="utf-8", errors="replace")
@@ -99,7 +101,7 @@ def _pairs(option: str, values: Mapping[str, object], folder: pathlib.Path) -> L
     return arguments
 
 
-def arguments_of(command: str, flags: Mapping[str, Any], folder: pathlib.Path) -> List[str]:
+def arguments_of(flags: Mapping[str, Any], folder: pathlib.Path) -> List[str]:
     """Keyword arguments as the tool's options: one_file=True is --one-file, state={"h": "hn"} is --state h=hn. Arrays are written to
     files in `folder`."""
     arguments: List[str] = []
@@ -107,9 +109,6 @@ def arguments_of(command: str, flags: Mapping[str, Any], folder: pathlib.Path) -
         option = name.rstrip("_").replace("_", "-")  # from_: a word of Python's own
         if value is None or value is False:
             continue
-        if option not in options_of(command):
-            known = ", ".join(sorted(o.replace("-", "_") + "_" * keyword.iskeyword(o) for o in options_of(command)))
-            raise TypeError(f"there is no keyword argument '{name}'; the tool's are: {known}")
         if value is True:
             arguments.append(f"--{option}")
         elif isinstance(value, np.ndarray):

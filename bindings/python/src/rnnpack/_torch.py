@@ -5,18 +5,21 @@ import inspect
 import pathlib
 import tempfile
 import warnings
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._errors import ModelError, UsageError
 from ._model import Model, compile
-from ._progress import Progress
+from ._options import CompileOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Axes = Sequence[Optional[str]]
 
 
 def from_torch(module: Any, example: Any, *, axes: Union[None, Axes, Mapping[str, Axes]] = None, dynamo: bool = False,
                opset_version: int = 17, input_names: Optional[Sequence[str]] = None, output_names: Optional[Sequence[str]] = None,
-               progress: Progress = False, **flags: Any) -> Model:
+               **options: Unpack[CompileOptions]) -> Model:
     """Compile a torch.nn.Module. `example`: what it is called with, a tensor or a tuple of them.
 
     axes    "batch", "time" or None (a fixed size) for each axis of the input, or of inputs by name. Left out, the first input's are
@@ -24,7 +27,7 @@ def from_torch(module: Any, example: Any, *, axes: Union[None, Axes, Mapping[str
             two axes of an input of numbers are (time, features) where layers are recurrent, (batch, features) elsewhere, and those
             of an input of indices (batch, time) or (time, batch). Other inputs keep the example's sizes
     dynamo  which of torch's exporters: the one by tracing, which needs nothing more, or torch.export's, which needs onnxscript
-    progress, flags   those of compile(); torch itself tells nothing while it exports
+    options  those of compile(), progress too; torch itself tells nothing while it exports
 
     The module is exported as it is in evaluation, and left as it was. Its LSTMs with a projection go through
     torch_without_projection.
@@ -44,7 +47,7 @@ def from_torch(module: Any, example: Any, *, axes: Union[None, Axes, Mapping[str
             file = pathlib.Path(work) / "model.onnx"
             outputs = list(output_names) if output_names else _output_names(torch, module(*args))
             _export(torch, module, args, file, names, outputs, labels, dynamo, opset_version)
-            model = compile(file.read_bytes() if len(list(file.parent.iterdir())) == 1 else _joined(file), progress=progress, **flags)
+            model = compile(file.read_bytes() if len(list(file.parent.iterdir())) == 1 else _joined(file), **options)
     finally:
         module.train(training)
     return model

@@ -51,7 +51,7 @@ struct Reading {
 
 Graph graph_of(const OnnxModel &model, const Reading &how, const StateNames &names) {
   std::set<std::string> kept;
-  for (const auto &state : names) kept.insert(state.first);
+  for (const auto &state : names) kept.insert({state.first, state.second});
   Graph graph = import_model(model, kept, how.float_weights);
   give_finals_per_step(&graph);
   tie_states(&graph, how.states);
@@ -107,7 +107,7 @@ Graph graph_with_states(const OnnxModel &file, const Reading &given) {
   if (std::optional<Graph> rolled = graph_of_rolled(plain ? *plain : file, given)) return std::move(*rolled);
   const WithoutLoops expanded = expand_loops(plain ? *plain : file);
   Reading how = given;
-  for (const auto &state : expanded.states) how.states.push_back({state.first, state.second});
+  for (const auto &state : expanded.states) how.states.push_back({state.first, state.second, true});
   return graph_without_loops(expanded.model ? *expanded.model : plain ? *plain : file, how);
 }
 

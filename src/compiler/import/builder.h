@@ -35,7 +35,9 @@ struct Builder {
   std::set<std::string> outputs;              // of the ONNX graph
   std::set<std::string> kept;                 // inputs that the user wants kept from step to step
   std::map<uint32_t, std::string> off_steps;  // value index -> why its time axis is not the run's steps; see steps.h
+  std::set<uint32_t> exact_beyond;            // convolutions' results that are right for steps before and behind the run too
   std::map<uint32_t, std::string> turned_by;  // value index -> what turned its steps round
+  bool steps_in_rows = false;                 // the file's steps are features: an axis of one step is one of its own, not the run's
   bool one_row_turned = false;     // one step of one row, [batch, steps, ...] in the inputs: a Reshape stands where a Transpose was
   std::set<uint32_t> step_counts;  // constants that stand for the number of steps, one for each row
   bool float_weights = true;       // those that the file has as f32 stay so

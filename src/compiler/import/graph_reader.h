@@ -42,12 +42,12 @@ inline bool has_recurrent(const OnnxModel &model) {
   return std::any_of(model.nodes.begin(), model.nodes.end(), [](const onnx::NodeProto *node) { return is_recurrent(*node); });
 }
 
-// What is known of the inputs before the graph is built: those that only start recurrent layers, by index, and those that the user
-// wants kept from step to step, by name.
+// What is known of the inputs before the graph is built: those that only start recurrent layers, by index, and those that are
+// kept from step to step, by name.
 struct InputFacts {
   std::set<uint32_t> states;
-  std::set<std::string> kept;
-  std::string two_blobs;  // for a refusal: two_blobs.h
+  std::set<std::string> kept;  // and the outputs that give their next values
+  std::string two_blobs;       // for a refusal: two_blobs.h
   bool float_weights;
 };
 
@@ -277,6 +277,14 @@ class GraphReader {
     if (view->axes.size() > 1 && is(0, Atom::Kind::kTime) && is(1, Atom::Kind::kBatch)) std::swap(view->axes[0], view->axes[1]);
   }
 
+  // In the file too, so that what changes from step to step needs an axis for them; with states that the user ties, the file is of
+  // one step.
+  bool many_steps() const {
+    const bool tied = std::any_of(model_.inputs.begin(), model_.inputs.end(),
+                                  [&](const DeclaredInput &input) { return !input.of_loop && facts_.kept.count(input.name) != 0; });
+    return !tied && b_.origins->any(AxisRole::kTime) && (b_.time_dynamic || b_.time_size != 1);
+  }
+
   void add_output(const std::string &name, std::set<uint32_t> *used) {
     const Bound &bound = b_.bound.at(name);
     const bool constant = bound.kind == Bound::Kind::kConst;
@@ -289,10 +297,13 @@ class GraphReader {
     if (b_.one_row_turned) turn_one_row(&view);
     const ValueKind kind = b_.graph.values[view.value].kind;
     const bool made = kind == ValueKind::kSequence || kind == ValueKind::kRow;
-    bool per_step = b_.is_sequence(view);
+    bool has_steps = false;
     for (const Axis &axis : view.axes) {
-      for (const Atom &atom : axis) per_step = per_step || atom.kind == Atom::Kind::kTime;
+      for (const Atom &atom : axis) has_steps = has_steps || atom.kind == Atom::Kind::kTime;
     }
+    const bool per_step = has_steps || b_.is_sequence(view);
+    if (b_.is_sequence(view) && !has_steps && many_steps() && facts_.kept.count(name) == 0)
+      throw Refusal("it changes from step to step, and " + view_text(view) + " has no time axis");
     // Every output is a value of its own, whole and in order, so that the runtime can write it straight to the caller's buffer.
     if (!made || used->count(view.value) || !is_dense(view, b_.row_elems(view)) || per_step != b_.is_sequence(view)) {
       view = b_.copied(view, per_step, name);

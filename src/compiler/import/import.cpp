@@ -147,6 +147,7 @@ std::optional<Graph> read_with(const OnnxModel &model, Origins *axes, const Inpu
   if (fixed_time) {
     Origins plain = axes->without_time(model);
     GraphReader third(model, &plain, false, facts);
+    third.builder().steps_in_rows = !one_step;
     third.read();
     if (third.problems().empty()) {
       third.builder().graph.notes.emplace_back(

@@ -109,6 +109,27 @@ View OpCall::mask_view(size_t i) const {
   return out;
 }
 
+namespace {
+
+// Steps and batch rows are one axis each, and one element is no axis of steps but where the run has one.
+void check_steps(const View &view) {
+  int times = 0, batches = 0;
+  for (const Axis &axis : view.axes) {
+    for (const Atom &atom : axis) {
+      if (atom.is_feature()) continue;
+      const bool is_time = atom.kind == Atom::Kind::kTime;
+      if (is_time && atom.size == 1 && (atom.lead != 0 || atom.trail != 0))
+        throw Refusal("it gives one of the " + std::to_string(atom.steps()) + " steps of the run; accepted: the first or the last");
+      if (atom.size != 1) ++(is_time ? times : batches);
+    }
+  }
+  if (times > 1 || batches > 1)
+    throw Refusal("its result " + view_text(view) + " has the " + (times > 1 ? "steps" : "batch rows") +
+                  " along two axes; accepted: one");
+}
+
+}  // namespace
+
 void OpCall::give(size_t i, View view) {
   if (!wants(i)) return;
   // Views are copied from node to node, so that what a file can ask of one is bounded.
@@ -117,6 +138,7 @@ void OpCall::give(size_t i, View view) {
   for (const Axis &axis : view.axes) atoms += axis.size();
   if (view.axes.size() > kMaxTensorRank || atoms > kMostAtoms)
     throw Refusal("its result has too many axes, or axes in too many parts");
+  if (!b.discovering) check_steps(view);
   b.bound[node.output(static_cast<int>(i))] = {Bound::Kind::kView, nullptr, std::move(view)};
 }
 

@@ -180,8 +180,27 @@ class RecurrentImport : RecurrentOperands {
   // Over features within each row, or over the steps for several rows of features at once.
   bool is_inner(const View &x) const {
     const Axis &t = x.axes[time_axis()], &n = x.axes[batch_axis()];
+    if (is_one_step(x)) return axis_is_features(x.axes[2]);
     if (is_axis_of(t, Atom::Kind::kTime) && is_axis_of(n, Atom::Kind::kBatch)) return false;
     return (axis_is_features(t) || is_axis_of(t, Atom::Kind::kTime)) && axis_is_features(x.axes[2]);
+  }
+
+  // An axis of one step that is not the run's: the last step of another layer, its final state, an input of one step.
+  bool is_one_step(const View &x) const {
+    if (!x.axes[time_axis()].empty()) return false;
+    if (b_.steps_in_rows) return true;
+    if (!b_.origins->any(AxisRole::kTime)) return false;  // a call is one step
+    if (!b_.is_sequence(x)) return true;
+    return (b_.time_dynamic || b_.time_size != 1) && !reads_kept_states();
+  }
+
+  // A loop's body, or a model of one step, that carries all states of the layer: it runs on from step to step.
+  bool reads_kept_states() const {
+    for (size_t i : {size_t{kInitialH}, size_t{kInitialC}}) {
+      if (i == kInitialC && !is_lstm()) continue;
+      if (!call_.has(i) || call_.is_const(i) || !is_kept_input(call_.view(i))) return false;
+    }
+    return true;
   }
 
   static int64_t feature_size(const Axis &axis) {

@@ -13,6 +13,20 @@ bool is_symbol_axis(const Axis &axis, Atom::Kind kind) {
   return std::any_of(axis.begin(), axis.end(), [&](const Atom &atom) { return atom.kind == kind; });
 }
 
+// Of the time axis: all of it from the last step to the first, one step, or all but some at its ends.
+View cut_time(OpCall &call, const View &view, const SliceRange &range) {
+  const Axis &axis = view.axes[range.axis];
+  const int64_t size = axis_size(axis);
+  if (range.step == -1 && range.first == size - 1 && range.count == size) return turn_steps(call, view, range.axis, kAllTurned);
+  if (axis.size() != 1 || (range.count != 1 && range.step != 1))
+    throw Refusal("it takes a part of the time axis; accepted: the whole, the first or the last step");
+  if (range.count != 1) return cut_steps(call, view, range);
+  if (axis[0].turned != kAllTurned) return picked_step(call, view, range.axis, range.first);
+  View in_order = view;
+  take_turn(&in_order);
+  return picked_step(call, in_order, range.axis, size - 1 - range.first);
+}
+
 }  // namespace
 
 View cut(OpCall &call, const View &view, const SliceRange &range) {
@@ -20,23 +34,7 @@ View cut(OpCall &call, const View &view, const SliceRange &range) {
   const int64_t size = axis_size(axis);
   if (range.first == 0 && range.count == size && range.step == 1) return view;
   if (range.count == 1 && size == 1) return view;
-  if (is_symbol_axis(axis, Atom::Kind::kTime)) {
-    if (range.step == -1 && range.first == size - 1 && range.count == size) return turn_steps(call, view, range.axis, kAllTurned);
-    if (axis[0].turned == kAllTurned && range.count == 1 && axis.size() == 1) {
-      View in_order = view;
-      take_turn(&in_order);
-      return cut(call, in_order, {range.axis, size - 1 - range.first, 1, 1});
-    }
-    const bool last = range.first == size - 1, first = range.first == 0, even = !is_off_steps(view);
-    if (axis.size() != 1 || (range.count != 1 && range.step != 1)) {
-      throw Refusal("it takes a part of the time axis; accepted: the whole, the first or the last step");
-    }
-    if (range.count != 1 || !even) return cut_steps(call, view, range);
-    if (!last && !first) throw Refusal("it takes a part of the time axis; accepted: the whole, the first or the last step");
-    View out = call.b.time_step(view, last, call.name);
-    out.axes[range.axis].clear();
-    return out;
-  }
+  if (is_symbol_axis(axis, Atom::Kind::kTime)) return cut_time(call, view, range);
   if (is_symbol_axis(axis, Atom::Kind::kBatch)) throw Refusal("it takes a part of the batch axis; accepted: the whole");
   if (may_be_steps(call.b, axis) && range.step == 1 && range.count > 1) return cut_steps(call, view, range);
   const bool turns = range.step == -1 && range.first == size - 1 && range.count == size;

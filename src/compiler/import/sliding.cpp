@@ -33,6 +33,12 @@ size_t feature_atoms(const Axis &axis) {
   return static_cast<size_t>(std::count_if(one.begin(), one.end(), [](const Atom &a) { return a.is_feature(); }));
 }
 
+bool has_steps(const View &view) {
+  return std::any_of(view.axes.begin(), view.axes.end(), [](const Axis &axis) {
+    return std::any_of(axis.begin(), axis.end(), [](const Atom &atom) { return atom.kind == Atom::Kind::kTime; });
+  });
+}
+
 bool starts_with_steps(const Axis &axis) {
   return !axis.empty() && axis[0].kind == Atom::Kind::kTime;
 }
@@ -82,7 +88,8 @@ View Sliding::discovered(OpKind op, int64_t channels) {
 
 void Sliding::place(int64_t channels) {
   x_ = b_.as_row(x_, call_.name);
-  if (!lies_evenly()) x_ = b_.copied(x_, b_.is_sequence(x_), call_.name);
+  const bool repeated = !b_.is_sequence(x_) && has_steps(x_);  // one row for all steps, which the borders part
+  if (repeated || !lies_evenly()) x_ = b_.copied(x_, repeated || b_.is_sequence(x_), call_.name);
   if (!lies_evenly()) throw Refusal("its axes " + view_text(x_) + " mix steps or batch rows with features");
   find_time();
   find_slides();
@@ -221,7 +228,10 @@ void Sliding::take_steps(const WindowAxis &w, const Axis &axis) {
   time_.surplus = w.out - steps.steps();
   const int64_t reach = times(p.steps - 1, p.step_dilation);
   if (std::abs(p.lead) > kMostTime || reach > kMostTime) throw Refusal("it reaches over more than 16777216 steps");
+  if (w.out == 1 && !b_.time_dynamic && b_.time_size != 1)
+    throw Refusal("it makes one step of all " + std::to_string(b_.time_size) + "; accepted: a fixed number of steps");
   const bool known = steps.zeros ? steps.trail >= 0 && steps.lead >= 0 : steps.lead == 0 && steps.trail == 0;
+  time_.exact_beyond = known;
   if (known || (steps.lead >= 0 && p.lead - reach >= std::max<int64_t>(0, -steps.trail))) return;
   settled(b_, x_, call_.name);
 }
@@ -307,6 +317,7 @@ void Sliding::make_view() {
     if (time_.within_rows) axis.insert(axis.end(), elements.begin(), elements.end());
   }
   out_.value = b_.new_row(times(positions_, channels_), b_.is_sequence(x_));
+  if (time_.exact_beyond) b_.exact_beyond.insert(out_.value);
   if (time_.surplus != 0) {
     b_.off_steps[out_.value] = "node " + quote(call_.name) + " (" + call_.node.op_type() +
                                ") gives another number of steps than it takes (accepted: where Slice evens it out)";

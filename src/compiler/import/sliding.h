@@ -21,11 +21,12 @@ struct Slide {
 };
 
 struct TimeSlide {
-  int axis = -1;             // spatial axis; -1: time is no axis of the window
-  Phase phase;               // where it is all steps
-  bool within_rows = false;  // every step holds several of its elements: one of the slides says how
-  int64_t in = 1, out = 1;   // so many
-  int64_t surplus = 0;       // results beyond the run's steps
+  int axis = -1;              // spatial axis; -1: time is no axis of the window
+  Phase phase;                // where it is all steps
+  bool within_rows = false;   // every step holds several of its elements: one of the slides says how
+  int64_t in = 1, out = 1;    // so many
+  int64_t surplus = 0;        // results beyond the run's steps
+  bool exact_beyond = false;  // what it slides over is known to be zeros there
 };
 
 enum class Sort : uint8_t { kConv, kTransposed, kPool };

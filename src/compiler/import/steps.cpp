@@ -11,9 +11,15 @@ namespace rnnp::compiler {
 namespace {
 
 constexpr int64_t kMostLead = int64_t{1} << 24;
+// Elements of an open number of steps are counted from the end that they are this near to.
+constexpr int64_t kNearEnd = int64_t{1} << 16;
 
 std::string count_text(int64_t steps) {
   return std::to_string(std::abs(steps)) + (std::abs(steps) == 1 ? " step " : " steps ") + (steps < 0 ? "fewer" : "more");
+}
+
+bool is_open(const Builder &b, const Atom &atom) {
+  return atom.kind == Atom::Kind::kTime ? b.time_dynamic : atom.origin >= 0 && b.origins->dynamic(atom.origin);
 }
 
 [[noreturn]] void refuse(const Builder &b, const View &view, const Atom &atom) {
@@ -60,6 +66,8 @@ View shifted_by_maker(OpCall &call, const View &view, int64_t steps) {
   Builder &b = call.b;
   View out = view;
   out.value = b.new_row(b.row_elems(view), true);
+  if (b.exact_beyond.count(view.value) == 0)
+    throw Refusal("it takes steps that a convolution gives of what was made shorter before it");
   std::vector<Node> again;
   for (const Node &node : b.graph.nodes) {
     if (std::find(node.out.begin(), node.out.end(), view.value) == node.out.end()) continue;
@@ -125,10 +133,57 @@ View settled_but_unknown(Builder &b, const View &view, const std::string &name) 
   return settled_if(b, view, true, name);
 }
 
+namespace {
+
+// Rows of `view` so many steps later (below 0: earlier), zeros where there are none; a convolution's as it would give them there.
+View moved_steps(OpCall &call, const View &view, const Atom &atom, int64_t later, int64_t beyond) {
+  Builder &b = call.b;
+  if (std::abs(later) > kMostLead) throw Refusal("it takes a step " + std::to_string(later) + " from the end of the run");
+  const bool by_conv = b.exact_beyond.count(view.value) != 0;
+  if (by_conv && !atom.zeros) return shifted_by_maker(call, view, -later);
+  if (beyond > 0 && !atom.zeros)
+    throw Refusal("it takes a step of " + view_text(view) + " that lies " + std::to_string(beyond) +
+                  " beyond the run and was computed further; accepted: of a convolution's own result");
+  return shifted_by_zeros(call, b.dense(view, call.name), later);
+}
+
+}  // namespace
+
+View picked_step(OpCall &call, const View &given, size_t axis, int64_t index) {
+  Builder &b = call.b;
+  const View view = in_order(b, given, call.name);
+  const Atom atom = view.axes[axis][0];
+  // Of the run's steps, counted from both ends.
+  const int64_t front = index - atom.lead, back = atom.size - 1 - index - atom.trail;
+  View out = view;
+  out.axes[axis].clear();
+  if (front == 0 || back == 0) return b.is_sequence(view) ? b.time_step(out, back == 0, call.name) : out;
+  if (front > 0 && back > 0 && !b.is_sequence(view)) return out;
+  if (!b.time_dynamic)
+    throw Refusal("it takes step " + std::to_string(index) + " of " + view_text(view) +
+                  "; accepted: the first or the last of the run, where their number is fixed");
+  const bool by_front = std::abs(front) <= kNearEnd, by_back = std::abs(back) <= kNearEnd;
+  if (!by_front && !by_back)
+    throw Refusal("it takes a step of " + view_text(view) +
+                  " that is computed from their number; accepted: one counted from either end");
+  View moved = by_front ? moved_steps(call, out, atom, -front, -front) : moved_steps(call, out, atom, back, -back);
+  return b.time_step(moved, !by_front, call.name);
+}
+
 View cut_steps(OpCall &call, const View &view, const SliceRange &range) {
   if (range.count < 1) throw Refusal("the slice is empty");
   View out = in_order(call.b, view, call.name);
   Atom &atom = out.axes[range.axis][0];
+  if (is_open(call.b, atom) && (range.first > kNearEnd || atom.size - range.first - range.count > kNearEnd)) {
+    // The same number of elements for all runs: no part of a time axis that one of fewer steps has too.
+    if (!call.b.discovering)
+      throw Refusal("it takes " +
+                    (range.count > kNearEnd ? std::string("a computed part") : std::to_string(range.count) + " steps") + " of " +
+                    view_text(view) + ", of which a shorter run has fewer; accepted: the whole, one step counted from " +
+                    "either end, or all but some at the ends");
+    out.axes[range.axis] = {Atom{Atom::Kind::kFeature, range.count, 0, -1}};
+    return densified(out);
+  }
   atom.lead -= range.first;
   atom.trail -= atom.size - range.first - range.count;
   atom.size = range.count;

@@ -22,8 +22,11 @@ View settled(Builder &b, const View &view, const std::string &name);
 // As settled, but results that the run has no steps for may stay: the operator works on each element alone.
 View settled_but_unknown(Builder &b, const View &view, const std::string &name);
 
-// Elements [first, first + count) of a time axis, step by step. Shifts the value in time where that is what is left.
+// Elements [first, first + count) of a time axis, step by step. Shifts the value in time where that is what is left. Throws Refusal
+// where a run of fewer steps than that would give another number of them.
 View cut_steps(OpCall &call, const View &view, const SliceRange &range);
+// Element `index` of a time axis as a row: the run's step that it is, counted from the end of the run that it is near to.
+View picked_step(OpCall &call, const View &view, size_t axis, int64_t index);
 // The steps the other way round, of each row its first `lengths` (a value, or kAllTurned); back again where they lie so already.
 View turn_steps(const OpCall &call, View view, size_t axis, int64_t lengths);
 // How the view's steps lie; in order from here on. put_turn: as they lay.

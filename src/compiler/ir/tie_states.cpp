@@ -163,14 +163,14 @@ uint32_t lengths_input(const Graph &graph) {
   return kNone;
 }
 
-void keep_tensor(Graph *graph, const Io &input, uint32_t output) {
+void keep_tensor(Graph *graph, const Io &input, uint32_t output, bool of_loop) {
   Value &value = graph->values[input.value];
   value.kind = ValueKind::kSequence;
   value.input = kNone;
   const StateRef state{static_cast<uint32_t>(graph->states.size())};
   graph->states.push_back({input.name, value.elems});
   graph->nodes.insert(graph->nodes.begin(), {OpKind::kStateRead, input.name, {}, {input.value}, state});
-  graph->nodes.push_back({OpKind::kStateWrite, input.name, {output, lengths_input(*graph)}, {}, state});
+  graph->nodes.push_back({OpKind::kStateWrite, input.name, {output, of_loop ? kNone : lengths_input(*graph)}, {}, state});
 }
 
 void tie(Graph *graph, const StatePair &pair) {
@@ -195,7 +195,7 @@ void tie(Graph *graph, const StatePair &pair) {
   if (only_state) return;
   const uint32_t next = to.sequence ? output.value : value_per_step(graph, output.value, sources);
   if (next == kNone) throw ModelError(title + "the output is known at the end of a run only, not after every step");
-  keep_tensor(graph, input, next);
+  keep_tensor(graph, input, next, pair.of_loop);
 }
 
 std::string lower(std::string text) {

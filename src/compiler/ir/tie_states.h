@@ -15,6 +15,7 @@ namespace rnnp::compiler {
 // What the output gives is what the input takes in the next step.
 struct StatePair {
   std::string input, output;
+  bool of_loop = false;  // it goes over all steps of every row, whatever lengths other layers have
 };
 
 // Before the passes. Throws UsageError for names that do not exist or are used twice, ModelError for pairs that do not fit.

@@ -51,6 +51,15 @@ def misaligned(x):
     return view
 
 
+def of_bytes(x):
+    """A buffer of floats that says nothing of its alignment; the first call on its layout is with one that is aligned."""
+    of_bytes.shift = not of_bytes.shift
+    return memoryview(bytearray(of_bytes.shift) + bytearray(np.ascontiguousarray(x).tobytes()))[of_bytes.shift:].cast("f", shape=x.shape)
+
+
+of_bytes.shift = True
+
+
 def frozen(x):
     x = x.copy()
     x.flags.writeable = False
@@ -59,7 +68,7 @@ def frozen(x):
 
 LAYOUTS = [np.ascontiguousarray, np.asfortranarray, frozen, misaligned, lambda x: np.repeat(x, 2, axis=0)[::2], lambda x: x[::-1].copy()[::-1],
            lambda x: x.astype(np.float64), lambda x: x.astype(">f4"), lambda x: x.tolist(), lambda x: np.repeat(x, 2, axis=1)[:, ::2],
-           lambda x: np.lib.stride_tricks.as_strided(np.ascontiguousarray(x), x.shape, x.strides), memoryview]
+           lambda x: np.lib.stride_tricks.as_strided(np.ascontiguousarray(x), x.shape, x.strides), memoryview, of_bytes]
 
 
 @pytest.mark.parametrize("batch_first", [False, True])

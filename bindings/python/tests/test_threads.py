@@ -38,12 +38,14 @@ class Long:
         return self.result
 
 
-def test_other_threads_run_while_a_session_does(wide, no_switching):
+@pytest.mark.parametrize("prepared", [False, True])
+def test_other_threads_run_while_a_session_does(wide, no_switching, either_calls, prepared):
     """With no switching, this thread wakes up during the run only if the run lets go of the interpreter."""
-    x = random((400, 1, 256))
+    x, session = random((400, 1, 256)), wide.session()
+    session.run(x)
     seen = 0
     for _ in range(20):
-        long = Long(wide.session(), x)
+        long = Long(session if prepared else wide.session(), x)
         seen += long.thread.is_alive() and long.result is None
         long.end()
     assert seen > 0

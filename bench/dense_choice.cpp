@@ -22,8 +22,8 @@ void compare(uint32_t in, uint32_t out, uint32_t rows) {
   b.add_output(b.add_dense(b.add_input(in), in, out));
   const std::vector<uint8_t> blob = b.build();
   Runner ours(blob, {1, 0, rows, 0, 1, RNNP_SESSION_PORTABLE_OPS}), theirs(blob, {1, 0, rows, 0, 1, RNNP_SESSION_ALL_XNNPACK});
-  rnnp_session_facts facts = RNNP_SESSION_FACTS_INIT;
-  expect_ok(rnnp_session_info(theirs.session(), &facts), "info");
+  rnnp_session_info facts = RNNP_SESSION_INFO_INIT;
+  expect_ok(rnnp_session_get_info(theirs.session(), &facts), "info");
   const std::vector<float> x = random_floats(size_t{rows} * in, 1);
   std::vector<float> y(size_t{rows} * out);
   double best[2] = {1e9, 1e9};

@@ -37,9 +37,9 @@ class Stack {
     return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() / static_cast<double>(steps);
   }
 
-  rnnp_session_facts facts() const {
-    rnnp_session_facts f = RNNP_SESSION_FACTS_INIT;
-    expect_ok(rnnp_session_info(session_, &f), "info");
+  rnnp_session_info facts() const {
+    rnnp_session_info f = RNNP_SESSION_INFO_INIT;
+    expect_ok(rnnp_session_get_info(session_, &f), "info");
     return f;
   }
 
@@ -74,7 +74,7 @@ void measure(Cell cell, uint32_t layers, uint32_t hidden, size_t steps, const rn
     }
   }
   for (auto &taken : ns) std::sort(taken.begin(), taken.end());
-  const rnnp_session_facts f = chosen.facts();
+  const rnnp_session_info f = chosen.facts();
   const char *how = f.wave_stages != 0 && steps >= f.wave_steps ? "wavefront" : f.threads > 1 ? "shared" : "one thread";
   std::printf("| %s | %u x %u | %zu | %.0f | %.0f | %.0f (%s) | %.0f / %.0f / %.0f |\n", cell == Cell::kLstm ? "LSTM" : "GRU",
               layers, hidden, steps, ns[0][0], ns[1][0], ns[2][0], how, ns[0][kRounds / 2], ns[1][kRounds / 2], ns[2][kRounds / 2]);

@@ -32,7 +32,7 @@ void Network::read_blob() {
 
 size_t Network::find(const Port &port, Describe describe, uint32_t count) const {
   for (uint32_t i = 0; i < count; ++i) {
-    rnnp_tensor_facts facts = RNNP_TENSOR_FACTS_INIT;
+    rnnp_tensor_info facts = RNNP_TENSOR_INFO_INIT;
     check(describe(&model_, i, &facts), "describe");
     if (std::string(facts.name) == port.name && facts.role == RNNP_ROLE_SEQUENCE && facts.row_elems == port.elems) return i;
   }
@@ -40,11 +40,11 @@ size_t Network::find(const Port &port, Describe describe, uint32_t count) const 
 }
 
 void Network::bind(std::initializer_list<Port> inputs, std::initializer_list<Port> outputs) {
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-  check(rnnp_model_info(&model_, &facts), "info");
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+  check(rnnp_model_get_info(&model_, &facts), "info");
   if (facts.input_count != inputs.size()) throw std::runtime_error(path_ + ": other inputs than were named");
-  for (const Port &port : inputs) input_at_.push_back(find(port, rnnp_model_input, facts.input_count));
-  for (const Port &port : outputs) output_at_.push_back(find(port, rnnp_model_output, facts.output_count));
+  for (const Port &port : inputs) input_at_.push_back(find(port, rnnp_model_get_input, facts.input_count));
+  for (const Port &port : outputs) output_at_.push_back(find(port, rnnp_model_get_output, facts.output_count));
   inputs_.resize(facts.input_count);
   outputs_.resize(facts.output_count);
 }
@@ -80,8 +80,8 @@ void Network::reset() {
 }
 
 const char *Network::kernels() const {
-  rnnp_session_facts facts = RNNP_SESSION_FACTS_INIT;
-  check(rnnp_session_info(session_, &facts), "session info");
+  rnnp_session_info facts = RNNP_SESSION_INFO_INIT;
+  check(rnnp_session_get_info(session_, &facts), "session info");
   if (facts.isa & RNNP_ISA_AVX512) return "AVX-512";
   if (facts.isa & RNNP_ISA_AVX2) return "AVX2";
   if (facts.isa & RNNP_ISA_NEON) return "NEON";

@@ -40,7 +40,7 @@ class Network {
     unsigned char bytes[64];
   };
   void check(rnnp_status status, const char *what) const;
-  using Describe = rnnp_status (*)(const rnnp_model *, uint32_t, rnnp_tensor_facts *);
+  using Describe = rnnp_status (*)(const rnnp_model *, uint32_t, rnnp_tensor_info *);
   size_t find(const Port &port, Describe describe, uint32_t count) const;
   void read_blob();
   void bind(std::initializer_list<Port> inputs, std::initializer_list<Port> outputs);
@@ -48,8 +48,9 @@ class Network {
 
   std::string path_;
   std::vector<Line> blob_, memory_;
-  std::vector<size_t> input_at_, output_at_;   // of the ports in the model's tables
-  std::vector<rnnp_buffer> inputs_, outputs_;  // the tables of a step
+  std::vector<size_t> input_at_, output_at_;  // of the ports in the model's tables
+  std::vector<rnnp_const_buffer> inputs_;     // the tables of a step
+  std::vector<rnnp_buffer> outputs_;
   size_t blob_bytes_ = 0, session_bytes_ = 0;
   double step_us_ = 0;
   rnnp_model model_ = {};

@@ -92,10 +92,10 @@ void print_agreement(const demo::Recording &r, const Stream &s) {
 }
 
 void print_costs(const rnnp_model &model, rnnp_session *session, const Stream &s) {
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-  check(rnnp_model_info(&model, &facts), "info");
-  rnnp_session_facts used = RNNP_SESSION_FACTS_INIT;
-  check(rnnp_session_info(session, &used), "session info");
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+  check(rnnp_model_get_info(&model, &facts), "info");
+  rnnp_session_info used = RNNP_SESSION_INFO_INIT;
+  check(rnnp_session_get_info(session, &used), "session info");
   const char *isa = used.isa & RNNP_ISA_AVX512 ? "AVX-512"
                     : used.isa & RNNP_ISA_AVX2 ? "AVX2"
                     : used.isa & RNNP_ISA_NEON ? "NEON"

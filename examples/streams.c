@@ -56,7 +56,8 @@ static void make_frame(const service *s, uint32_t number, uint32_t frame, float 
 
 /* One step of `count` rows: the session's rows `rows`, x and y packed in that order. */
 static void run_rows(const service *s, const uint32_t *rows, uint32_t count, float *x, float *y) {
-  rnnp_buffer in, out;
+  rnnp_const_buffer in;
+  rnnp_buffer out;
   rnnp_io io = RNNP_IO_INIT;
   memset(&in, 0, sizeof in);
   memset(&out, 0, sizeof out);
@@ -84,8 +85,8 @@ static rnnp_session *open_session(const rnnp_model *model, uint32_t rows) {
 
 static void open_model(service *s, const char *path) {
   FILE *file = fopen(path, "rb");
-  rnnp_model_facts facts;
-  rnnp_tensor_facts x, y;
+  rnnp_model_info facts;
+  rnnp_tensor_info x, y;
   long bytes;
   void *blob;
   require(file != NULL && fseek(file, 0, SEEK_END) == 0, "cannot open the model");
@@ -97,8 +98,8 @@ static void open_model(service *s, const char *path) {
   facts.struct_bytes = sizeof facts;
   x.struct_bytes = y.struct_bytes = sizeof x;
   require(rnnp_model_open(&s->model, blob, (size_t)bytes, RNNP_OPEN_CHECK_WEIGHTS) == RNNP_OK, "not a model of this library");
-  require(rnnp_model_info(&s->model, &facts) == RNNP_OK && facts.causal && facts.input_count == 1 && facts.output_count == 1 &&
-              rnnp_model_input(&s->model, 0, &x) == RNNP_OK && rnnp_model_output(&s->model, 0, &y) == RNNP_OK &&
+  require(rnnp_model_get_info(&s->model, &facts) == RNNP_OK && facts.causal && facts.input_count == 1 && facts.output_count == 1 &&
+              rnnp_model_get_input(&s->model, 0, &x) == RNNP_OK && rnnp_model_get_output(&s->model, 0, &y) == RNNP_OK &&
               x.role == RNNP_ROLE_SEQUENCE && y.role == RNNP_ROLE_SEQUENCE,
           "the model must be causal, with one sequence in and one out");
   s->x_elems = x.row_elems;

@@ -99,7 +99,7 @@ class Measurement {
                   kind_.name, r.name.c_str(), us / row_.steps, us, largest_difference(r.output(), want));
     }
     for (const std::string &line : refused_) std::puts(line.c_str());
-    const rnnp_cuda_layer_facts facts = ours_[0]->layer();
+    const rnnp_cuda_layer_info facts = ours_[0]->layer();
     reasons_ = std::string(row_.name) + " " + std::to_string(row_.hidden) + " " + kind_.name + ": predicted " +
                std::to_string(facts.predicted_ns) + " ns a step; " + facts.reason;
   }

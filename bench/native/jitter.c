@@ -28,7 +28,7 @@ static int time_steps(open_session *opened, const float *x, size_t x_elems, floa
   }
   for (size_t i = 0; i < steps; ++i) {
     const uint64_t begin = clock_ns();
-    rnnp_step(opened->session, x + i % STREAM_STEPS * x_elems, y);
+    if (rnnp_step(opened->session, x + i % STREAM_STEPS * x_elems, y) != RNNP_OK) return 1;
     ns[i] = (uint32_t)(clock_ns() - begin);
   }
   return 0;
@@ -62,8 +62,8 @@ int main(int argc, char **argv) {
   open_session opened;
   const char *error = open_session_from(argv[1], &options, &opened);
   if (error) return fprintf(stderr, "%s: %s\n", argv[1], error), 1;
-  rnnp_tensor_facts in = RNNP_TENSOR_FACTS_INIT, out = RNNP_TENSOR_FACTS_INIT;
-  if (rnnp_model_input(&opened.model, 0, &in) != RNNP_OK || rnnp_model_output(&opened.model, 0, &out) != RNNP_OK) return 1;
+  rnnp_tensor_info in = RNNP_TENSOR_INFO_INIT, out = RNNP_TENSOR_INFO_INIT;
+  if (rnnp_model_get_input(&opened.model, 0, &in) != RNNP_OK || rnnp_model_get_output(&opened.model, 0, &out) != RNNP_OK) return 1;
   float *x = calloc((size_t)STREAM_STEPS * in.row_elems, sizeof *x);
   float *y = calloc(out.row_elems, sizeof *y);
   uint32_t *ns = calloc(steps, sizeof *ns);

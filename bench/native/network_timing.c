@@ -11,7 +11,8 @@
 
 typedef struct timed_network {
   open_session opened;
-  rnnp_buffer inputs[MAX_TENSORS], outputs[MAX_TENSORS];
+  rnnp_const_buffer inputs[MAX_TENSORS];
+  rnnp_buffer outputs[MAX_TENSORS];
   rnnp_io io;
   int reset; /* each call starts from the initial state */
 } timed_network;
@@ -31,8 +32,8 @@ const char *rnnpack_network_open(timed_network **handle, const char *path, uint3
   if (!self) return "no memory";
   const open_options options = {.batch = 1, .steps = steps, .threads = threads, .cpus = cpus, .cpu_count = threads};
   const char *error = open_session_from(path, &options, &self->opened);
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-  if (!error && rnnp_model_info(&self->opened.model, &facts) != RNNP_OK) error = "the model has no facts";
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+  if (!error && rnnp_model_get_info(&self->opened.model, &facts) != RNNP_OK) error = "the model has no facts";
   if (!error && (facts.input_count > MAX_TENSORS || facts.output_count > MAX_TENSORS)) error = "too many tensors";
   if (error) {
     free(self);
@@ -52,20 +53,24 @@ const char *rnnpack_network_open(timed_network **handle, const char *path, uint3
 
 const char *rnnpack_network_bind(timed_network *self, int output, uint32_t index, void *data) {
   if (index >= (output ? self->io.output_count : self->io.input_count)) return "no such tensor";
-  (output ? self->outputs : self->inputs)[index].data = data;
+  if (output) {
+    self->outputs[index].data = data;
+  } else {
+    self->inputs[index].data = data;
+  }
   return NULL;
 }
 
 static int run_once(void *context, uint64_t index) {
   timed_network *self = context;
   (void)index;
-  if (self->reset) rnnp_state_reset(self->opened.session, RNNP_ALL_ROWS);
+  if (self->reset && rnnp_state_reset(self->opened.session, RNNP_ALL_ROWS) != RNNP_OK) return 1;
   return rnnp_run_io(self->opened.session, &self->io) != RNNP_OK;
 }
 
 const char *rnnpack_network_run(timed_network *self) {
-  rnnp_state_reset(self->opened.session, RNNP_ALL_ROWS);
-  const rnnp_status status = rnnp_run_io(self->opened.session, &self->io);
+  rnnp_status status = rnnp_state_reset(self->opened.session, RNNP_ALL_ROWS);
+  if (status == RNNP_OK) status = rnnp_run_io(self->opened.session, &self->io);
   return status == RNNP_OK ? NULL : rnnp_status_string(status);
 }
 

@@ -36,8 +36,8 @@ const char *rnnpack_bench_version(void) {
 }
 
 static void describe(timed_session *self) {
-  rnnp_session_facts facts = RNNP_SESSION_FACTS_INIT;
-  if (rnnp_session_info(self->opened.session, &facts) != RNNP_OK) return;
+  rnnp_session_info facts = RNNP_SESSION_INFO_INIT;
+  if (rnnp_session_get_info(self->opened.session, &facts) != RNNP_OK) return;
   snprintf(self->note, sizeof self->note, "isa bits %u, chunk %u steps, %u threads", facts.isa, facts.chunk_steps, facts.threads);
 }
 
@@ -51,8 +51,8 @@ const char *rnnpack_bench_open(timed_session **handle, const char *path, int bat
                                 .cpus = cpus,
                                 .cpu_count = (uint32_t)cpu_count};
   const char *error = open_session_from(path, &options, &self->opened);
-  rnnp_tensor_facts x = RNNP_TENSOR_FACTS_INIT;
-  if (!error && rnnp_model_input(&self->opened.model, 0, &x) != RNNP_OK) error = "the model has no input";
+  rnnp_tensor_info x = RNNP_TENSOR_INFO_INIT;
+  if (!error && rnnp_model_get_input(&self->opened.model, 0, &x) != RNNP_OK) error = "the model has no input";
   if (error) {
     free(self);
     return error;
@@ -75,7 +75,7 @@ const char *rnnpack_bench_run(timed_session *self, const float *x, float *y) {
 static int run_sequence(void *context, uint64_t index) {
   timed_session *self = context;
   (void)index;
-  rnnp_state_reset(self->opened.session, RNNP_ALL_ROWS);
+  if (rnnp_state_reset(self->opened.session, RNNP_ALL_ROWS) != RNNP_OK) return 1;
   return rnnp_run(self->opened.session, self->steps, self->x, self->y) != RNNP_OK;
 }
 

@@ -40,12 +40,12 @@ static int first_cpu(void) {
   return 0;
 }
 
-static size_t tensor_elems(const rnnp_tensor_facts *facts, uint32_t steps, uint32_t batch) {
+static size_t tensor_elems(const rnnp_tensor_info *facts, uint32_t steps, uint32_t batch) {
   return (size_t)facts->row_elems * batch * (facts->role == RNNP_ROLE_SEQUENCE ? steps : 1u);
 }
 
 /* A buffer of small numbers; optional inputs are left out. */
-static void *made_up(const rnnp_tensor_facts *facts, uint32_t steps, uint32_t batch) {
+static void *made_up(const rnnp_tensor_info *facts, uint32_t steps, uint32_t batch) {
   if (facts->role == RNNP_ROLE_STATE || facts->role == RNNP_ROLE_LENGTHS) return NULL;
   const size_t elems = tensor_elems(facts, steps, batch);
   float *data = malloc(elems * sizeof *data);
@@ -62,7 +62,7 @@ static timed time_calls_of(open_session *opened, const rnnp_io *io) {
   }
   for (const uint64_t end = clock_ns() + BUDGET_NS; count < CALLS && (count < 20 || clock_ns() < end); ++count) {
     const uint64_t start = clock_ns();
-    rnnp_run_io(opened->session, io);
+    if (rnnp_run_io(opened->session, io) != RNNP_OK) fail("the run failed");
     ns[count] = clock_ns() - start;
   }
   qsort(ns, count, sizeof *ns, by_value);
@@ -75,17 +75,18 @@ static timed time_streams(const char *path, uint32_t steps, uint32_t streams, in
   const open_options options = {.batch = streams, .steps = steps, .threads = 1, .cpus = &cpu, .cpu_count = 1};
   const char *error = open_session_from(path, &options, &opened);
   if (error) fail(error);
-  rnnp_buffer in[MAX_TENSORS] = {{0}}, out[MAX_TENSORS] = {{0}};
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-  rnnp_tensor_facts tensor = RNNP_TENSOR_FACTS_INIT;
-  if (rnnp_model_info(&opened.model, &facts) != RNNP_OK || facts.input_count > MAX_TENSORS || facts.output_count > MAX_TENSORS)
+  rnnp_const_buffer in[MAX_TENSORS] = {{0}};
+  rnnp_buffer out[MAX_TENSORS] = {{0}};
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+  rnnp_tensor_info tensor = RNNP_TENSOR_INFO_INIT;
+  if (rnnp_model_get_info(&opened.model, &facts) != RNNP_OK || facts.input_count > MAX_TENSORS || facts.output_count > MAX_TENSORS)
     fail("the model has too many tensors");
   for (uint32_t i = 0; i < facts.input_count; ++i) {
-    rnnp_model_input(&opened.model, i, &tensor);
+    if (rnnp_model_get_input(&opened.model, i, &tensor) != RNNP_OK) fail("an input");
     in[i].data = made_up(&tensor, steps, streams);
   }
   for (uint32_t i = 0; i < facts.output_count; ++i) {
-    rnnp_model_output(&opened.model, i, &tensor);
+    if (rnnp_model_get_output(&opened.model, i, &tensor) != RNNP_OK) fail("an output");
     out[i].data = made_up(&tensor, steps, streams);
   }
   rnnp_io io = RNNP_IO_INIT;
@@ -97,7 +98,7 @@ static timed time_streams(const char *path, uint32_t steps, uint32_t streams, in
   io.outputs = out;
   const timed result = time_calls_of(&opened, &io);
   for (uint32_t i = 0; i < MAX_TENSORS; ++i) {
-    free(in[i].data);
+    free((void *)in[i].data);
     free(out[i].data);
   }
   open_session_close(&opened);

@@ -44,13 +44,13 @@ class Model {
     rnnp_memory need = RNNP_MEMORY_INIT;
     check(rnnp_session_memory(&model_, &options, &need), "memory");
     check(rnnp_session_init(&session_, &model_, &options, aligned(need.session_bytes), need.session_bytes), "init");
-    rnnp_model_facts whole = RNNP_MODEL_FACTS_INIT;
-    check(rnnp_model_info(&model_, &whole), "info");
+    rnnp_model_info whole = RNNP_MODEL_INFO_INIT;
+    check(rnnp_model_get_info(&model_, &whole), "info");
     macs = static_cast<uint32_t>(whole.macs_per_step);
-    rnnp_tensor_facts facts = RNNP_TENSOR_FACTS_INIT;
-    check(rnnp_model_input(&model_, 0, &facts), "input");
+    rnnp_tensor_info facts = RNNP_TENSOR_INFO_INIT;
+    check(rnnp_model_get_input(&model_, 0, &facts), "input");
     in = facts.row_elems;
-    check(rnnp_model_output(&model_, 0, &facts), "output");
+    check(rnnp_model_get_output(&model_, 0, &facts), "output");
     out = facts.row_elems;
   }
 

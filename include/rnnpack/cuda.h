@@ -54,7 +54,7 @@ RNNP_API rnnp_status rnnp_cuda_device_query(int32_t index, rnnp_cuda_device *dev
  * f16 (bf16); sums are f32. Weights of int8, and sparse ones, are multiplied as the CPU does it, whatever is chosen here. */
 enum { RNNP_CUDA_F32 = 0, RNNP_CUDA_F16 = 1, RNNP_CUDA_BF16 = 2 };
 
-/* Bits of kernels_allowed, and values of rnnp_cuda_layer_facts.kernel. */
+/* Bits of kernels_allowed, and values of rnnp_cuda_layer_info.kernel. */
 #define RNNP_CUDA_RESIDENT (1u << 0) /* weights stay on the chip, one launch for many steps */
 #define RNNP_CUDA_STEPS (1u << 1)    /* a launch for each step; always there for what the other cannot do */
 
@@ -106,13 +106,13 @@ RNNP_API rnnp_status rnnp_cuda_pack(const rnnp_model *model, const rnnp_cuda_opt
  *   host            host_bytes of host memory, aligned to host_align
  *   image           what rnnp_cuda_pack wrote: copied to `weights` on the stream; NULL: the weights are there already
  *   weights, work   device memory of weight_bytes and work_bytes, aligned to 256
- * The image is told from one of another model, or of other options, by its checksum (RNNP_E_STATE_MISMATCH). */
+ * The image is told from one of another model, or of other options, by its checksum (RNNP_E_IMAGE_MISMATCH). */
 RNNP_API rnnp_status rnnp_cuda_session_init(rnnp_cuda_session **session, const rnnp_model *model, const rnnp_cuda_options *options,
                                             void *host, size_t host_bytes, const void *image, void *weights, void *work,
                                             void *stream);
 
 /* What was decided for a recurrent layer. Predictions are arithmetic on the device's facts; nothing of them was measured. */
-typedef struct rnnp_cuda_layer_facts {
+typedef struct rnnp_cuda_layer_info {
   uint32_t struct_bytes; /* set by the caller */
   uint32_t kernel;       /* RNNP_CUDA_RESIDENT or _STEPS */
   uint32_t blocks;       /* of a launch: those of both directions where they go side by side */
@@ -123,20 +123,20 @@ typedef struct rnnp_cuda_layer_facts {
   uint32_t steps_per_launch;
   uint32_t predicted_ns; /* of a step of one direction */
   char reason[164];      /* one line of English */
-} rnnp_cuda_layer_facts;
+} rnnp_cuda_layer_info;
 
-#define RNNP_CUDA_LAYER_FACTS_INIT                           \
-  {                                                          \
-    sizeof(rnnp_cuda_layer_facts), 0, 0, 0, 0, 0, 0, 0, 0, { \
-      0                                                      \
-    }                                                        \
+#define RNNP_CUDA_LAYER_INFO_INIT                           \
+  {                                                         \
+    sizeof(rnnp_cuda_layer_info), 0, 0, 0, 0, 0, 0, 0, 0, { \
+      0                                                     \
+    }                                                       \
   }
 
 /* Of the recurrent layer `layer`, in the blob's order. RNNP_E_ARG when there is none. */
-RNNP_API rnnp_status rnnp_cuda_session_info(const rnnp_cuda_session *session, uint32_t layer, rnnp_cuda_layer_facts *facts);
+RNNP_API rnnp_status rnnp_cuda_layer_get_info(const rnnp_cuda_session *session, uint32_t layer, rnnp_cuda_layer_info *facts);
 /* The same without a session, or a GPU where options->device is given. */
 RNNP_API rnnp_status rnnp_cuda_plan(const rnnp_model *model, const rnnp_cuda_options *options, uint32_t layer,
-                                    rnnp_cuda_layer_facts *facts);
+                                    rnnp_cuda_layer_info *facts);
 
 /* --- Run ------------------------------------------------------------------------------------------------------------------- */
 

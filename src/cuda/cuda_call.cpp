@@ -73,7 +73,7 @@ rnnp_status rnnp_cuda_run(rnnp_cuda_session *session, size_t steps, const void *
 
 rnnp_status rnnp_cuda_step(rnnp_cuda_session *session, const void *x, void *y, void *stream) {
   if (!rnnp::cuda::is_cuda_session(session)) return RNNP_E_ARG;
-  return session->session->causal ? rnnp::cuda::run_plain(session, 1, x, y, stream) : rnnp_status{RNNP_E_DIRECTION};
+  return session->session->causal ? rnnp::cuda::run_plain(session, 1, x, y, stream) : RNNP_E_NOT_CAUSAL;
 }
 
 rnnp_status rnnp_cuda_run_io(rnnp_cuda_session *session, const rnnp_io *given, void *stream) {

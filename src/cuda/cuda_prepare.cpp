@@ -191,7 +191,7 @@ rnnp_status rnnp_cuda_session_explain(const rnnp_model *model, const rnnp_cuda_o
   rnnp::cuda::prepare(model, options, &p);
   rnnp_refusal r = rnnp::refusal_of(p.model, p.refusal, p.status);
   if (p.reason != nullptr) r.reason = p.reason;
-  return rnnp::give_struct(r, refusal) ? p.status : rnnp_status{RNNP_E_ARG};
+  return rnnp::give_struct(r, refusal) ? p.status : RNNP_E_ARG;
 }
 
 rnnp_status rnnp_cuda_pack(const rnnp_model *model, const rnnp_cuda_options *options, void *image, size_t bytes) {
@@ -217,8 +217,7 @@ rnnp_status rnnp_cuda_pack(const rnnp_model *model, const rnnp_cuda_options *opt
   return RNNP_OK;
 }
 
-rnnp_status rnnp_cuda_plan(const rnnp_model *model, const rnnp_cuda_options *options, uint32_t layer,
-                           rnnp_cuda_layer_facts *facts) {
+rnnp_status rnnp_cuda_plan(const rnnp_model *model, const rnnp_cuda_options *options, uint32_t layer, rnnp_cuda_layer_info *facts) {
   Prepared p;
   rnnp::cuda::prepare(model, options, &p);
   if (p.status != RNNP_OK) return p.status;

@@ -16,7 +16,7 @@ rnnp_status check_image(const Prepared &p, const void *image) {
   copy_bytes(&h, image, sizeof h);
   const bool same = h.magic == kImageMagic && h.key == p.key && h.bytes == p.weight_bytes;
   const uint8_t *rest = static_cast<const uint8_t *>(image) + sizeof h;
-  return same && h.crc == crc32(0, rest, p.weight_bytes - sizeof h) ? RNNP_OK : RNNP_E_STATE_MISMATCH;
+  return same && h.crc == crc32(0, rest, p.weight_bytes - sizeof h) ? RNNP_OK : RNNP_E_IMAGE_MISMATCH;
 }
 
 // The session's own memory behind what the runtime has: words, control, lists of rows and lengths.
@@ -121,7 +121,7 @@ rnnp_status rnnp_cuda_session_init(rnnp_cuda_session **session, const rnnp_model
   return rnnp::cuda::make(p, at, image, static_cast<uint8_t *>(weights), static_cast<uint8_t *>(work), stream, session);
 }
 
-rnnp_status rnnp_cuda_session_info(const rnnp_cuda_session *session, uint32_t layer, rnnp_cuda_layer_facts *facts) {
+rnnp_status rnnp_cuda_layer_get_info(const rnnp_cuda_session *session, uint32_t layer, rnnp_cuda_layer_info *facts) {
   if (!rnnp::cuda::is_cuda_session(session)) return RNNP_E_ARG;
   const rnnp::cuda::RecurrentNode *node = rnnp::cuda::recurrent_node(*session->session, layer);
   if (node == nullptr) return RNNP_E_ARG;

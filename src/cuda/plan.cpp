@@ -209,8 +209,8 @@ LayerPlan plan_layer(const LayerShape &s, const PlanLimits &l) {
   return p;
 }
 
-rnnp_cuda_layer_facts facts_of(const LayerPlan &p) {
-  rnnp_cuda_layer_facts f = RNNP_CUDA_LAYER_FACTS_INIT;
+rnnp_cuda_layer_info facts_of(const LayerPlan &p) {
+  rnnp_cuda_layer_info f = RNNP_CUDA_LAYER_INFO_INIT;
   const bool steps = p.resident == KernelId::count;
   f.kernel = steps ? RNNP_CUDA_STEPS : RNNP_CUDA_RESIDENT;
   f.blocks = p.directions * p.blocks;

@@ -54,12 +54,12 @@ struct LayerPlan {
   uint32_t bundles[kMostGates];                           // of a resident sparse R
   uint32_t steps_per_launch;
   uint32_t predicted_ns;
-  char reason[sizeof rnnp_cuda_layer_facts::reason];
+  char reason[sizeof rnnp_cuda_layer_info::reason];
 };
 
 LayerPlan plan_layer(const LayerShape &shape, const PlanLimits &limits);
 
-rnnp_cuda_layer_facts facts_of(const LayerPlan &plan);
+rnnp_cuda_layer_info facts_of(const LayerPlan &plan);
 
 // A device by the name that `rnnpack inspect --plan --cuda` takes; false when there is none of it.
 struct NamedDevice {

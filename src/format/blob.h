@@ -13,7 +13,7 @@
 namespace rnnp {
 
 constexpr uint32_t kBlobMagic = 0x504e4e52u;  // the bytes "RNNP"
-constexpr uint32_t kBlobVersion = 4;
+constexpr uint32_t kBlobVersion = 1, kOldestBlobVersion = 1;
 constexpr uint32_t kBlobAlign = 64;
 constexpr uint32_t kNone = 0xffffffffu;  // "no value", "no offset"
 constexpr uint32_t kBlobMaxNodes = 4096;

@@ -45,7 +45,7 @@ bool table_fits(const Model &m, const BlobSection &s, const Table<T> &table) {
 
 rnnp_status check_version(const BlobHeader &h) {
   if (h.magic != kBlobMagic) return RNNP_E_BLOB_MAGIC;
-  return h.version == kBlobVersion ? rnnp_status{RNNP_OK} : rnnp_status{RNNP_E_BLOB_VERSION};
+  return h.version >= kOldestBlobVersion && h.version <= kBlobVersion ? RNNP_OK : RNNP_E_BLOB_VERSION;
 }
 
 rnnp_status check_header(const Model &m, size_t bytes) {
@@ -120,7 +120,7 @@ bool dims_fit(const BlobIo &io, uint32_t row_elems) {
 bool io_fits(const Model &m, const BlobIo &io, bool input) {
   if (!string_fits(m, io.name) || io.value >= m.values.count) return false;
   const BlobValue &v = m.values[io.value];
-  if (io.role > (input ? RNNP_ROLE_LENGTHS : RNNP_ROLE_ROW) || !dims_fit(io, v.row_elems)) return false;
+  if (io.role > (input ? RNNP_ROLE_LENGTHS : RNNP_ROLE_PER_RUN) || !dims_fit(io, v.row_elems)) return false;
   if ((io.role == RNNP_ROLE_SEQUENCE) != (v.sequence == 1)) return false;
   const bool is_int = v.dtype == uint32_t(DType::kI32);
   if (io.role == RNNP_ROLE_LENGTHS) return is_int && v.row_elems == 1 && io.limit == 0;

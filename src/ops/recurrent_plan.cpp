@@ -37,7 +37,9 @@ uint64_t macs_between_meetings(Cell cell, uint32_t hidden_size, uint32_t directi
 
 uint32_t choose_threads(uint64_t macs, uint32_t batch, uint32_t available) {
   // Compared as products: small CPUs cannot divide 64 bits.
-  return macs * batch >= uint64_t{kFewestMacsPerThread} * available ? available : 1;
+  uint32_t threads = available;
+  while (threads > 1 && macs * batch < uint64_t{kFewestMacsPerThread} * threads) --threads;
+  return threads;
 }
 
 uint32_t choose_parallel_steps(uint64_t macs, uint32_t batch) {

@@ -67,8 +67,8 @@ constexpr uint64_t kFewestMacsPerThread = 6000;
 // Starting a team, once per call, as much as this.
 constexpr uint64_t kFewestMacsPerCall = 50000;
 
-// All of the executor's threads, or one when `macs` multiply-accumulates between two barriers, times `batch` rows, are too few to
-// share.
+// As many of the executor's threads as have kFewestMacsPerThread each, of `macs` multiply-accumulates between two barriers times
+// `batch` rows; at least one.
 uint32_t choose_threads(uint64_t macs, uint32_t batch, uint32_t available);
 
 // Fewest steps of one call for which starting the threads pays, when a step is `macs` multiply-accumulates in all.

@@ -1,5 +1,5 @@
 // explain.cpp -- rnnp_session_explain: the words for a refusal. The refusal itself is prepare_session's. Touches the caller's
-// struct and, for the checks that take memory, mem. SPDX-License-Identifier: Apache-2.0
+// struct and, for the checks that take memory, scratch. SPDX-License-Identifier: Apache-2.0
 #include "runtime/prepare.h"
 #include "runtime/structs.h"
 
@@ -67,6 +67,12 @@ const char *op_name(const Model &m, const BlobNode &node) {
   return "unknown";
 }
 
+// Its memory begins with a session's tag: the struct itself is the first thing that is placed there.
+bool holds_session(const void *memory, size_t bytes) {
+  return memory != nullptr && is_aligned(memory, kArenaAlign) && bytes >= sizeof(Session) &&
+         is_session(static_cast<const Session *>(memory));
+}
+
 }  // namespace
 
 rnnp_refusal refusal_of(const Model &m, const Refusal &why, rnnp_status status) {
@@ -77,7 +83,6 @@ rnnp_refusal refusal_of(const Model &m, const Refusal &why, rnnp_status status) 
   r.node_name = r.op = "";
   r.reason = words_of(why.reason);
   if (why.node != kNone) {
-    r.op_kind = m.nodes[why.node].op;
     r.op = op_name(m, m.nodes[why.node]);
     r.node_name = m.string(m.nodes[why.node].name);
   }
@@ -87,11 +92,12 @@ rnnp_refusal refusal_of(const Model &m, const Refusal &why, rnnp_status status) 
 }  // namespace rnnp
 
 rnnp_status rnnp_session_explain_with(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,
-                                      void *mem, size_t bytes, rnnp_refusal *refusal) {
+                                      void *scratch, size_t bytes, rnnp_refusal *refusal) {
   rnnp::Model m;
   rnnp::SessionConfig c;
   rnnp::Refusal why = {};
   rnnp_status status = rnnp::prepare_session(registry, model, options, &m, &c, &why);
-  if (status == RNNP_OK && mem != nullptr) status = rnnp::prepare_memory(c, mem, bytes, &why);
-  return rnnp::give_struct(rnnp::refusal_of(m, why, status), refusal) ? status : rnnp_status{RNNP_E_ARG};
+  if (status == RNNP_OK && rnnp::holds_session(scratch, bytes)) status = rnnp::refuse(&why, rnnp::Reason::kLiveSession);
+  if (status == RNNP_OK && scratch != nullptr) status = rnnp::prepare_memory(c, scratch, bytes, &why);
+  return rnnp::give_struct(rnnp::refusal_of(m, why, status), refusal) ? status : RNNP_E_ARG;
 }

@@ -7,10 +7,10 @@
 namespace rnnp {
 namespace {
 
-rnnp_status describe(const Model &m, const Table<BlobIo> &table, uint32_t index, rnnp_tensor_facts *out) {
+rnnp_status describe(const Model &m, const Table<BlobIo> &table, uint32_t index, rnnp_tensor_info *out) {
   if (index >= table.count) return RNNP_E_ARG;
   const BlobIo &io = table[index];
-  rnnp_tensor_facts f = {};
+  rnnp_tensor_info f = {};
   f.role = io.role;
   f.row_elems = m.values[io.value].row_elems;
   f.rank = io.rank;
@@ -41,7 +41,7 @@ rnnp_status find(const Model &m, const Table<BlobIo> &table, const char *name, u
 uint32_t run_input(const Model &m) {
   uint32_t required = 0, x = kNone;
   for (uint32_t i = 0; i < m.inputs.count; ++i) {
-    if (m.inputs[i].role == RNNP_ROLE_SEQUENCE || m.inputs[i].role == RNNP_ROLE_ROW) ++required;
+    if (m.inputs[i].role == RNNP_ROLE_SEQUENCE || m.inputs[i].role == RNNP_ROLE_PER_RUN) ++required;
     if (m.inputs[i].role == RNNP_ROLE_SEQUENCE) x = i;
   }
   return required == 1 && m.outputs.count >= 1 ? x : kNone;
@@ -59,7 +59,10 @@ bool runs_in_place(const Model &m) {
 uint32_t rnnp_version(void) {
   return RNNP_HEADER_VERSION;
 }
-uint32_t rnnp_blob_version(void) {
+uint32_t rnnp_blob_version_min(void) {
+  return rnnp::kOldestBlobVersion;
+}
+uint32_t rnnp_blob_version_max(void) {
   return rnnp::kBlobVersion;
 }
 
@@ -81,10 +84,10 @@ rnnp_status rnnp_model_open_with(const rnnp_registry *registry, rnnp_model *mode
   return status;
 }
 
-rnnp_status rnnp_model_info(const rnnp_model *model, rnnp_model_facts *facts) {
+rnnp_status rnnp_model_get_info(const rnnp_model *model, rnnp_model_info *facts) {
   rnnp::Model m;
   if (!rnnp::read_model(model, &m) || facts == nullptr) return RNNP_E_ARG;
-  rnnp_model_facts f = {};
+  rnnp_model_info f = {};
   f.blob_version = m.header->version;
   f.blob_align = m.header->align;
   f.input_count = m.inputs.count;
@@ -104,22 +107,22 @@ rnnp_status rnnp_model_info(const rnnp_model *model, rnnp_model_facts *facts) {
   return rnnp::give_struct(f, facts) ? RNNP_OK : RNNP_E_ARG;
 }
 
-rnnp_status rnnp_model_input(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts) {
+rnnp_status rnnp_model_get_input(const rnnp_model *model, uint32_t index, rnnp_tensor_info *facts) {
   rnnp::Model m;
-  return rnnp::read_model(model, &m) ? rnnp::describe(m, m.inputs, index, facts) : rnnp_status{RNNP_E_ARG};
+  return rnnp::read_model(model, &m) ? rnnp::describe(m, m.inputs, index, facts) : RNNP_E_ARG;
 }
 
-rnnp_status rnnp_model_output(const rnnp_model *model, uint32_t index, rnnp_tensor_facts *facts) {
+rnnp_status rnnp_model_get_output(const rnnp_model *model, uint32_t index, rnnp_tensor_info *facts) {
   rnnp::Model m;
-  return rnnp::read_model(model, &m) ? rnnp::describe(m, m.outputs, index, facts) : rnnp_status{RNNP_E_ARG};
+  return rnnp::read_model(model, &m) ? rnnp::describe(m, m.outputs, index, facts) : RNNP_E_ARG;
 }
 
 rnnp_status rnnp_model_find_input(const rnnp_model *model, const char *name, uint32_t *index) {
   rnnp::Model m;
-  return rnnp::read_model(model, &m) ? rnnp::find(m, m.inputs, name, index) : rnnp_status{RNNP_E_ARG};
+  return rnnp::read_model(model, &m) ? rnnp::find(m, m.inputs, name, index) : RNNP_E_ARG;
 }
 
 rnnp_status rnnp_model_find_output(const rnnp_model *model, const char *name, uint32_t *index) {
   rnnp::Model m;
-  return rnnp::read_model(model, &m) ? rnnp::find(m, m.outputs, name, index) : rnnp_status{RNNP_E_ARG};
+  return rnnp::read_model(model, &m) ? rnnp::find(m, m.outputs, name, index) : RNNP_E_ARG;
 }

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/compiled_isa.h"
+#include "base/isa_closure.h"
 #include "platform/platform.h"
 #include "runtime/session_plan.h"
 #include "runtime/structs.h"
@@ -14,7 +15,7 @@ namespace {
 // The platform's ISA bits, narrowed to what the caller allows.
 uint32_t allowed_isa(uint32_t platform, uint32_t allowed) {
   if (allowed & RNNP_ISA_REFERENCE_ONLY) return 0;
-  return allowed == 0 ? platform : platform & allowed;
+  return allowed == 0 ? platform : platform & isa_closure(allowed);
 }
 
 XnnUse xnn_use(const rnnp_session_options &o) {
@@ -29,7 +30,7 @@ constexpr size_t kFewestExecutorBytes = offsetof(rnnp_executor, wait) + sizeof(r
 
 bool take_executor(const rnnp_executor *given, rnnp_executor *e) {
   if (!take_struct(given, kFewestExecutorBytes, e)) return false;
-  return e->threads != 0 && e->threads <= 1024 && e->parallel != nullptr && (e->threads == 1 || e->wait != nullptr);
+  return e->threads != 0 && e->threads <= RNNP_MAX_THREADS && e->parallel != nullptr && (e->threads == 1 || e->wait != nullptr);
 }
 
 uint32_t cache_bytes(uint32_t asked, uint32_t found) {
@@ -38,12 +39,12 @@ uint32_t cache_bytes(uint32_t asked, uint32_t found) {
 
 // What can be said of the options before anything is planned.
 Reason options_fit(const Model &m, const rnnp_session_options &o) {
-  if (o.max_batch == 0 || o.max_batch > (1u << 20)) return Reason::kMaxBatch;
-  if (o.chunk_steps > (1u << 20)) return Reason::kChunkSteps;
-  if (o.max_steps > (1u << 28)) return Reason::kMaxSteps;
+  if (o.max_batch == 0 || o.max_batch > RNNP_MAX_BATCH) return Reason::kMaxBatch;
+  if (o.chunk_steps > RNNP_MAX_CHUNK_STEPS) return Reason::kChunkSteps;
+  if (o.max_steps > RNNP_MAX_STEPS) return Reason::kMaxSteps;
   if (o.flags & ~(RNNP_SESSION_PORTABLE_OPS | RNNP_SESSION_ALL_THREADS | RNNP_SESSION_ALL_XNNPACK)) return Reason::kFlags;
   if (m.header->fixed_batch != 0 && o.max_batch != m.header->fixed_batch) return Reason::kFixedBatch;
-  if (!(m.header->flags & kBlobCausal) && o.max_steps == 0) return Reason::kDirection;
+  if (!(m.header->flags & kBlobCausal) && o.max_steps == 0) return Reason::kNotCausal;
   return Reason::kNothing;
 }
 
@@ -78,7 +79,7 @@ rnnp_status status_of(Reason reason) {
       RNNPACK_REASONS(RNNPACK_REASON)
 #undef RNNPACK_REASON
   };
-  return kStatuses[uint32_t(reason)];
+  return rnnp_status(kStatuses[uint32_t(reason)]);
 }
 
 rnnp_status refuse(Refusal *refusal, Reason reason, uint32_t node, size_t needed) {
@@ -117,8 +118,7 @@ rnnp_status prepare_memory(const SessionConfig &c, void *mem, size_t bytes, Refu
   if (!is_aligned(mem, kArenaAlign)) return refuse(refusal, Reason::kAlignment, kNone, kArenaAlign);
   if (bytes < c.session_bytes) return refuse(refusal, Reason::kMemory, kNone, c.session_bytes);
   uint32_t node = kNone;
-  return c.check == nullptr || c.check->fits(*c.model, mem, &node) ? rnnp_status{RNNP_OK}
-                                                                   : refuse(refusal, Reason::kDataflow, node);
+  return c.check == nullptr || c.check->fits(*c.model, mem, &node) ? RNNP_OK : refuse(refusal, Reason::kDataflow, node);
 }
 
 }  // namespace rnnp

@@ -14,21 +14,23 @@ namespace rnnp {
   X(kOtherBlob, RNNP_E_ARG, "the registry checks no blobs: it is for sessions of the one it was written with")                   \
   X(kModel, RNNP_E_ARG, "the model is NULL or not opened")                                                                       \
   X(kOptions, RNNP_E_ARG, "options.struct_bytes is not set, or a member that this library does not know is not 0")               \
-  X(kMaxBatch, RNNP_E_ARG, "options.max_batch is 0 or more than 1048576")                                                        \
-  X(kChunkSteps, RNNP_E_ARG, "options.chunk_steps is more than 1048576")                                                         \
-  X(kMaxSteps, RNNP_E_ARG, "options.max_steps is more than 268435456")                                                           \
+  X(kMaxBatch, RNNP_E_ARG, "options.max_batch is 0 or more than RNNP_MAX_BATCH")                                                 \
+  X(kChunkSteps, RNNP_E_ARG, "options.chunk_steps is more than RNNP_MAX_CHUNK_STEPS")                                            \
+  X(kMaxSteps, RNNP_E_ARG, "options.max_steps is more than RNNP_MAX_STEPS")                                                      \
   X(kFlags, RNNP_E_ARG, "options.flags has a bit that this library does not know")                                               \
   X(kExecutor, RNNP_E_ARG, "options.executor: struct_bytes, 1 to 1024 threads, parallel, and wait with more than one thread")    \
   X(kFixedBatch, RNNP_E_SHAPE, "the model was exported for one batch size: options.max_batch has to be that")                    \
-  X(kDirection, RNNP_E_DIRECTION, "the model reads the future: set options.max_steps to the longest sequence")                   \
+  X(kNotCausal, RNNP_E_NOT_CAUSAL, "the model is not causal: set options.max_steps to the longest sequence")                     \
   X(kNoOperator, RNNP_E_UNSUPPORTED, "no operator of this kind is in the build, or in the registry")                             \
   X(kNotTaken, RNNP_E_UNSUPPORTED, "the operator does not do what the node asks for")                                            \
-  X(kNoKernel, RNNP_E_LAYOUT, "no kernel of the build, or of the registry, reads the node's weights: compile for this target")   \
+  X(kNoKernel, RNNP_E_LAYOUT, "no kernel of the build, or of a narrower registry, reads the node's weights")                     \
   X(kIsa, RNNP_E_ISA, "the kernels that read the node's weights take instructions that isa_allowed forbids or this CPU has not") \
   X(kBadNode, RNNP_E_BLOB_CORRUPT, "the node's attributes, operands and weights do not fit together")                            \
   X(kTooLarge, RNNP_E_SMALL_MEMORY, "the session does not fit the address space")                                                \
   X(kAlignment, RNNP_E_ALIGN, "mem is not aligned to rnnp_memory.alignment")                                                     \
   X(kMemory, RNNP_E_SMALL_MEMORY, "mem is smaller than rnnp_memory.session_bytes")                                               \
+  X(kLiveSession, RNNP_E_ARG, "the memory holds a live session")                                                                 \
+  X(kTooFewTasks, RNNP_E_EXECUTOR, "options.executor runs fewer tasks at the same time than its threads")                        \
   X(kDataflow, RNNP_E_BLOB_CORRUPT, "a value is read before it is made, or two share memory or a state")
 
 enum class Reason : uint8_t {

@@ -55,6 +55,7 @@ void run_chunk(const Call &call, size_t first, uint32_t steps, uint32_t thread) 
 
 void run_thread(void *arg, uint32_t thread) {
   const Call &call = *static_cast<const Call *>(arg);
+  if (thread >= call.threads) return;  // more than the model gains from
   const FlushDenormals flush;
   for (size_t first = 0; first < call.steps;) {
     const uint32_t steps = steps_of_chunk(call, first, call.session->chunk_steps);

@@ -12,6 +12,7 @@
 #include "format/dataflow.h"
 #include "ops/op.h"
 #include "ops/wave_plan.h"
+#include "runtime/call_error.h"
 #include "runtime/refusal.h"
 #include "runtime/tensor_view.h"
 
@@ -59,8 +60,9 @@ struct Session {
   uint32_t recurrent_isa, xnnpack_count;
   uint32_t run_input;  // the x of rnnp_run; kNone: the model takes rnnp_run_io
   bool xnnpack_refused, causal;
-  bool in_place;  // y may be x
-  bool plain_io;  // no input but x, of floats, and no output but y
+  bool in_place;         // y may be x
+  bool plain_io;         // no input but x, of floats, and no output but y
+  CallError call_error;  // of the last call that was refused
   // A single step goes straight through the nodes, on the caller's thread, with x and y here; nullptr: it is a call like others.
   ValueSlot *step_input, *step_output;
   RunEnv step_env;

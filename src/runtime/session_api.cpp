@@ -1,5 +1,6 @@
 // session_api.cpp -- rnnp_session_options_init, and sessions of a named registry: how much memory, made in it, and what was
 // decided. SPDX-License-Identifier: Apache-2.0
+#include "runtime/executor_check.h"
 #include "runtime/prepare.h"
 #include "runtime/structs.h"
 
@@ -31,13 +32,18 @@ rnnp_status rnnp_session_init_with(const rnnp_registry *registry, rnnp_session *
   rnnp::Arena arena(mem, bytes);
   rnnp::Session *built = nullptr;
   status = rnnp::build_session(c, &arena, &arena, &built, &refusal);
-  if (status == RNNP_OK) *session = static_cast<rnnp_session *>(built);
-  return status;
+  if (status != RNNP_OK) return status;
+  if (rnnp::kManyThreads && built->region_threads > 1 && !rnnp::runs_all_at_once(c.executor)) {
+    built->tag = 0;  // memory of no session
+    return RNNP_E_EXECUTOR;
+  }
+  *session = static_cast<rnnp_session *>(built);
+  return RNNP_OK;
 }
 
-rnnp_status rnnp_session_info(const rnnp_session *session, rnnp_session_facts *facts) {
+rnnp_status rnnp_session_get_info(const rnnp_session *session, rnnp_session_info *facts) {
   if (!rnnp::is_session(session) || facts == nullptr) return RNNP_E_ARG;
-  rnnp_session_facts f = {};
+  rnnp_session_info f = {};
   f.max_batch = session->max_batch;
   f.chunk_steps = session->chunk_steps;
   f.threads = session->region_threads;

@@ -40,7 +40,7 @@ rnnp_status check_nodes(const SessionConfig &c, StepNeeds *needs, Refusal *refus
     const Op *op = operator_of(c, m.nodes[i]);
     if (op == nullptr) return refuse(refusal, is_known(c, m.nodes[i]) ? Reason::kNotTaken : Reason::kNoOperator, i);
     if (op->check == nullptr && c.check != nullptr) return refuse(refusal, Reason::kOtherBlob, i);
-    const rnnp_status status = op->check == nullptr ? rnnp_status{RNNP_OK} : op->check(m, m.nodes[i]);
+    const rnnp_status status = op->check == nullptr ? RNNP_OK : op->check(m, m.nodes[i]);
     if (status != RNNP_OK) return refuse(refusal, reason_of(status), i);
     const NodeCosts costs = costs_of(*op, m, m.nodes[i]);
     needs->meetings += costs.meetings;
@@ -77,8 +77,9 @@ void plan_threads(const rnnp_session_options &o, const StepNeeds &needs, Session
   const StepCosts costs = {macs_of, c, c->model->nodes.count, needs.meetings};
   c->wave = plan_wave(costs, o.executor->threads, c->threads, c->max_batch, c->chunk_steps);
   if (c->wave.stages == 0) return;
-  c->region_threads = o.executor->threads;
-  if (c->threads == 1) c->parallel_steps = UINT32_MAX;
+  if (c->threads != 1) return;
+  c->region_threads = c->wave.stages;
+  c->parallel_steps = UINT32_MAX;
 }
 
 }  // namespace

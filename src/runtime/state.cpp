@@ -95,13 +95,13 @@ rnnp_status load_row(const Session &s, uint32_t row, const void *src, size_t byt
 }  // namespace rnnp
 
 rnnp_status rnnp_state_reset(rnnp_session *session, uint32_t row) {
-  return rnnp::is_session(session) ? rnnp::reset_rows(*session, row) : rnnp_status{RNNP_E_ARG};
+  return rnnp::is_session(session) ? rnnp::reset_rows(*session, row) : RNNP_E_ARG;
 }
 
 rnnp_status rnnp_state_save(const rnnp_session *session, uint32_t row, void *dst, size_t bytes) {
-  return rnnp::is_session(session) ? rnnp::save_row(*session, row, dst, bytes) : rnnp_status{RNNP_E_ARG};
+  return rnnp::is_session(session) ? rnnp::save_row(*session, row, dst, bytes) : RNNP_E_ARG;
 }
 
 rnnp_status rnnp_state_load(rnnp_session *session, uint32_t row, const void *src, size_t bytes) {
-  return rnnp::is_session(session) ? rnnp::load_row(*session, row, src, bytes) : rnnp_status{RNNP_E_ARG};
+  return rnnp::is_session(session) ? rnnp::load_row(*session, row, src, bytes) : RNNP_E_ARG;
 }

@@ -1,4 +1,4 @@
-// status.cpp -- one line of English per status.
+// status.cpp -- one line of English per status, one word per instruction set.
 // SPDX-License-Identifier: Apache-2.0
 #include "rnnpack/rnnpack.h"
 
@@ -15,17 +15,17 @@ const char *rnnp_status_string(rnnp_status status) {
     case RNNP_E_BLOB_MAGIC:
       return "not a rnnpack blob";
     case RNNP_E_BLOB_VERSION:
-      return "blob is of another format version than this library opens";
+      return "blob is of a format version that this library does not open";
     case RNNP_E_BLOB_CORRUPT:
       return "blob is truncated or damaged";
     case RNNP_E_LAYOUT:
-      return "no kernel in this build reads the blob's weight layout: compile the model for this target";
+      return "no kernel in this build or registry reads the blob's weight layout";
     case RNNP_E_ISA:
       return "isa_allowed and this CPU leave no kernel for the blob's weight layout";
     case RNNP_E_STATE_MISMATCH:
       return "saved state is of another model, or damaged";
-    case RNNP_E_DIRECTION:
-      return "model has a reverse layer: set max_steps and run whole sequences";
+    case RNNP_E_NOT_CAUSAL:
+      return "model is not causal: set max_steps and run whole sequences";
     case RNNP_E_UNSUPPORTED:
       return "an operator of the blob is not in this build";
     case RNNP_E_SHAPE:
@@ -42,7 +42,27 @@ const char *rnnp_status_string(rnnp_status status) {
       return "a run on the GPU did not get on: reset or load its states";
     case RNNP_E_BUSY:
       return "the GPU has no room for the grid now, or another stream still uses the session";
+    case RNNP_E_IMAGE_MISMATCH:
+      return "the GPU image is of another model, of other options, or damaged";
+    case RNNP_E_EXECUTOR:
+      return "the executor runs fewer tasks at the same time than its threads";
+    case RNNP_E_NOT_FINITE:
+      return "an input holds NaN or infinity";
     default:
       return "unknown status";
+  }
+}
+
+const char *rnnp_isa_name(uint32_t bit) {
+  switch (bit) {
+    case 0:
+      return "reference";
+#define X(name, text, builds_on) \
+  case RNNP_ISA_##name:          \
+    return text;
+#include "base/isa_bits.inc"
+#undef X
+    default:
+      return "unknown";
   }
 }

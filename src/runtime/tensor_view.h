@@ -5,7 +5,7 @@
 #define RNNPACK_RUNTIME_TENSOR_VIEW_H_
 
 #include "base/checked.h"
-#include "rnnpack/rnnpack.h"
+#include "runtime/call_error.h"
 
 namespace rnnp {
 
@@ -28,25 +28,25 @@ struct TensorShape {
 };
 
 // The view of a caller's buffer. A stride of 0 is the dense one: a row after a row, all rows of a step before the next step.
-// RNNP_E_ALIGN, or RNNP_E_ARG where rows would overlap themselves or the tensor does not fit the address space.
-inline rnnp_status resolve(const rnnp_buffer &b, const TensorShape &shape, TensorView *view) {
+// kStride: rows would overlap themselves, or the tensor does not fit the address space.
+inline CallError resolve(const rnnp_buffer &b, const TensorShape &shape, TensorView *view) {
   *view = {static_cast<uint8_t *>(b.data), 0, 0, 0, true};
-  if (b.data == nullptr) return RNNP_OK;
-  if (!is_aligned(b.data, 4) || b.row_stride_bytes % 4 != 0 || b.step_stride_bytes % 4 != 0) return RNNP_E_ALIGN;
+  if (b.data == nullptr) return CallError::kNothing;
+  if (!is_aligned(b.data, 4) || b.row_stride_bytes % 4 != 0 || b.step_stride_bytes % 4 != 0) return CallError::kAlign;
   view->row_bytes = b.row_stride_bytes != 0 ? b.row_stride_bytes : shape.elem_bytes;
-  if (view->row_bytes < shape.elem_bytes) return RNNP_E_ARG;
+  if (view->row_bytes < shape.elem_bytes) return CallError::kStride;
   const size_t last_row = mul_sat(view->row_bytes, shape.batch - 1u);
   size_t last_step = 0;
   if (shape.sequence) {
     view->step_bytes = b.step_stride_bytes != 0 ? b.step_stride_bytes : mul_sat(view->row_bytes, shape.batch);
-    if (view->step_bytes < shape.elem_bytes) return RNNP_E_ARG;
+    if (view->step_bytes < shape.elem_bytes) return CallError::kStride;
     last_step = mul_sat(view->step_bytes, shape.steps != 0 ? shape.steps - 1 : 0);
   }
   view->bytes = add_sat(add_sat(last_step, last_row), shape.elem_bytes);
-  if (view->bytes > SIZE_MAX / 2) return RNNP_E_ARG;
+  if (view->bytes > SIZE_MAX / 2) return CallError::kStride;
   const bool rows_packed = shape.batch == 1 || view->row_bytes == shape.elem_bytes;
   view->packed = rows_packed && (!shape.sequence || shape.steps == 1 || view->step_bytes == shape.elem_bytes * shape.batch);
-  return RNNP_OK;
+  return CallError::kNothing;
 }
 
 inline bool overlap(const TensorView &a, const TensorView &b) {

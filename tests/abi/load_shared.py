@@ -27,7 +27,7 @@ class Io(c.Structure):
 
 
 class Refusal(c.Structure):
-    _fields_ = [("struct_bytes", c.c_uint32), ("status", c.c_int32), ("node", c.c_uint32), ("op_kind", c.c_uint32),
+    _fields_ = [("struct_bytes", c.c_uint32), ("status", c.c_int32), ("node", c.c_uint32), ("reserved", c.c_uint32),
                 ("needed", c.c_uint64), ("node_name", c.c_char_p), ("op", c.c_char_p), ("reason", c.c_char_p)]
 
 
@@ -60,8 +60,8 @@ def main():
     storage, place = aligned(bytes(memory.session_bytes), memory.alignment)
     call("rnnp_session_init", c.byref(session), model, None, place, c.c_size_t(memory.session_bytes))
     x, y, index = sized(TensorFacts), sized(TensorFacts), c.c_uint32(9)
-    call("rnnp_model_input", model, 0, c.byref(x))
-    call("rnnp_model_output", model, 0, c.byref(y))
+    call("rnnp_model_get_input", model, 0, c.byref(x))
+    call("rnnp_model_get_output", model, 0, c.byref(y))
     call("rnnp_model_find_input", model, x.name, c.byref(index))
     steps = 3
     first, second = (c.c_float * (steps * y.row_elems))(), (c.c_float * (steps * y.row_elems))()

@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
   unsigned char *bytes = (unsigned char *)aligned(blob.bytes);
   unsigned char *mem = (unsigned char *)aligned(memory.bytes);
   rnnp_model model;
-  rnnp_model_facts facts;
+  rnnp_model_info facts;
   rnnp_memory need = RNNP_MEMORY_INIT;
   rnnp_session *session = NULL;
   FILE *file = argc == 2 ? fopen(argv[1], "rb") : NULL;
@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
   memset(&facts, 0, sizeof facts);
   facts.struct_bytes = sizeof facts;
   if (!check(rnnp_model_open(&model, bytes, size, RNNP_OPEN_CHECK_WEIGHTS), "open")) return 1;
-  if (!check(rnnp_model_info(&model, &facts), "info") || facts.recurrent_count != 2) return 1;
+  if (!check(rnnp_model_get_info(&model, &facts), "info") || facts.recurrent_count != 2) return 1;
   if (!check(rnnp_session_memory(&model, NULL, &need), "memory") || need.state_bytes > sizeof state) return 1;
   if (!check(rnnp_session_init(&session, &model, NULL, mem, sizeof memory.bytes - 64), "init")) return 1;
   if (!check(rnnp_run(session, STEPS, x, whole), "run")) return 1;

@@ -216,7 +216,8 @@ TEST_P(ConvLaws, RowsEndAtTheirLengths) {
   const std::vector<int32_t> lengths = {int32_t(kSteps), 0, 7, 22};
   Runner r(bytes, {batch, max_steps(), looks_ahead(GetParam()) ? 0u : 5u});
   std::vector<float> y(kSteps * batch * out());
-  const rnnp_buffer inputs[] = {{const_cast<float *>(x.data()), 0, 0}}, outputs[] = {{y.data(), 0, 0}};
+  const rnnp_const_buffer inputs[] = {{x.data(), 0, 0}};
+  const rnnp_buffer outputs[] = {{y.data(), 0, 0}};
   rnnp_io io = RNNP_IO_INIT;
   io.steps = kSteps;
   io.batch = batch;
@@ -255,8 +256,8 @@ TEST_P(CausalConvLaws, EndedRowsGiveTheSameBitsHoweverTheyAreCut) {
       std::vector<int32_t> left;
       for (const int32_t length : lengths)
         left.push_back(int32_t(std::min(steps, size_t(length) > done ? size_t(length) - done : size_t{0})));
-      const rnnp_buffer inputs[] = {{const_cast<float *>(x.data()) + done * batch * in(), 0, 0}},
-                        outputs[] = {{y.data() + done * batch * out(), 0, 0}};
+      const rnnp_const_buffer inputs[] = {{x.data() + done * batch * in(), 0, 0}};
+      const rnnp_buffer outputs[] = {{y.data() + done * batch * out(), 0, 0}};
       rnnp_io io = RNNP_IO_INIT;
       io.steps = steps;
       io.batch = batch;

@@ -31,9 +31,10 @@ inline rnnp_status make(const BlobTables &t, uint32_t batch = 2) {
   status = rnnp_session_init(&session, &model, &o, memory.data(), memory.size());
   if (status != RNNP_OK) return status;
   const std::vector<float> x(size_t{3} * batch * 64, 0.25f);
-  std::vector<rnnp_buffer> inputs(t.inputs.size()), outputs(t.outputs.size());
+  std::vector<rnnp_const_buffer> inputs(t.inputs.size());
+  std::vector<rnnp_buffer> outputs(t.outputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const bool required = t.inputs[i].role <= RNNP_ROLE_ROW;
+    const bool required = t.inputs[i].role <= RNNP_ROLE_PER_RUN;
     if (required) inputs[i].data = const_cast<float *>(x.data());
   }
   rnnp_io io = RNNP_IO_INIT;

@@ -31,7 +31,8 @@ std::vector<uint8_t> network() {
 void call(Runner *r, int way) {
   const std::vector<float> x = random_floats(4 * 6, 1);
   std::vector<float> y(6 * 8);
-  const rnnp_buffer in = {const_cast<float *>(x.data()), 0, 0}, out = {y.data(), 0, 0};
+  const rnnp_const_buffer in = {x.data(), 0, 0};
+  const rnnp_buffer out = {y.data(), 0, 0};
   rnnp_io io = RNNP_IO_INIT;
   io.steps = 6;
   io.batch = io.input_count = io.output_count = 1;

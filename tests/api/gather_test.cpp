@@ -26,8 +26,8 @@ std::vector<uint8_t> model(uint32_t limit = kRows, uint32_t count = kCount) {
 
 TEST(Gather, RowsOfTheTable) {
   Runner r(model());
-  rnnp_tensor_facts facts = RNNP_TENSOR_FACTS_INIT;
-  ASSERT_EQ(RNNP_OK, rnnp_model_input(r.model(), 0, &facts));
+  rnnp_tensor_info facts = RNNP_TENSOR_INFO_INIT;
+  ASSERT_EQ(RNNP_OK, rnnp_model_get_input(r.model(), 0, &facts));
   EXPECT_EQ(uint32_t(RNNP_DTYPE_I32), facts.dtype);
   EXPECT_EQ(kRows, facts.limit);
   const int32_t index[] = {0, 4, -1, 2, -5, 3};
@@ -49,7 +49,8 @@ TEST(Gather, AnIndexOutsideChangesNothing) {
     std::fill(std::begin(e), std::end(e), -7.0f);
     EXPECT_EQ(RNNP_E_INDEX, rnnp_run(r.session(), 2, steps, e)) << bad;
     EXPECT_EQ(RNNP_E_INDEX, rnnp_step(r.session(), steps + 2, e)) << bad;
-    const rnnp_buffer in = {const_cast<int32_t *>(steps), 0, 0}, out[2] = {{e, 0, 0}, {nullptr, 0, 0}};
+    const rnnp_const_buffer in = {steps, 0, 0};
+    const rnnp_buffer out[2] = {{e, 0, 0}, {nullptr, 0, 0}};
     rnnp_io io = RNNP_IO_INIT;
     io.steps = 2;
     io.batch = 1;

@@ -45,9 +45,9 @@ rnnp_status open_and_run(const std::vector<uint8_t> &bytes) {
   rnnp_session *session = nullptr;
   status = rnnp_session_init(&session, &model, &o, mem.data(), mem.size());
   if (status != RNNP_OK) return status;
-  rnnp_tensor_facts in = {}, out = {};
+  rnnp_tensor_info in = {}, out = {};
   in.struct_bytes = out.struct_bytes = sizeof in;
-  if (rnnp_model_input(&model, 0, &in) != RNNP_OK || rnnp_model_output(&model, 0, &out) != RNNP_OK) return RNNP_OK;
+  if (rnnp_model_get_input(&model, 0, &in) != RNNP_OK || rnnp_model_get_output(&model, 0, &out) != RNNP_OK) return RNNP_OK;
   if (in.row_elems > 65536 || out.row_elems > 65536) return RNNP_OK;
   std::vector<float> x(size_t{2} * in.row_elems, 0.5f), y(size_t{2} * out.row_elems);
   return rnnp_run(session, 2, x.data(), y.data());

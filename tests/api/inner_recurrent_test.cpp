@@ -23,7 +23,8 @@ const Cell kCells[] = {Cell::kRnn, Cell::kLstm, Cell::kGru, Cell::kGruLinear};
 std::vector<float> one_row(Runner *r, const std::vector<float> &x, std::vector<float> *final_h, size_t finals) {
   std::vector<float> y(r->out());
   final_h->assign(finals, -77.0f);
-  const rnnp_buffer in = {const_cast<float *>(x.data()), 0, 0}, out[] = {{y.data(), 0, 0}, {final_h->data(), 0, 0}};
+  const rnnp_const_buffer in = {x.data(), 0, 0};
+  const rnnp_buffer out[] = {{y.data(), 0, 0}, {final_h->data(), 0, 0}};
   rnnp_io io = RNNP_IO_INIT;
   io.steps = io.batch = io.input_count = 1;
   io.output_count = 2;

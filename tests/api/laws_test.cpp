@@ -190,7 +190,7 @@ TEST_P(Laws, BidirectionalMatchesTheReferenceRagged) {
   for (uint32_t threads : {1u, 2u, 4u}) {
     Runner r(blob, {batch, kSteps, threads == 4 ? 3u : 0u, 0, threads});
     std::vector<float> got_y(want.y.size(), 9), got_h(want.y_h.size(), 9);
-    const rnnp_buffer inputs[] = {{const_cast<float *>(data.data()), 0, 0}};
+    const rnnp_const_buffer inputs[] = {{data.data(), 0, 0}};
     const rnnp_buffer outputs[] = {{got_y.data(), 0, 0}, {got_h.data(), 0, 0}};
     const rnnp_io io = {sizeof(rnnp_io), sizeof(rnnp_buffer), 0, batch, kSteps, 1, 2, lengths.data(), inputs, outputs, nullptr};
     ASSERT_EQ(RNNP_OK, rnnp_run_io(r.session(), &io));

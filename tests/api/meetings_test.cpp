@@ -31,8 +31,8 @@ TEST(ThreadedMeetings, StepsBesideRunsOfTheTeam) {
     shared.threads = 2;
     shared.all_threads = false;
     Runner one(blob), two(blob, shared);
-    rnnp_session_facts facts = RNNP_SESSION_FACTS_INIT;
-    ASSERT_EQ(RNNP_OK, rnnp_session_info(two.session(), &facts));
+    rnnp_session_info facts = RNNP_SESSION_INFO_INIT;
+    ASSERT_EQ(RNNP_OK, rnnp_session_get_info(two.session(), &facts));
     ASSERT_EQ(2u, facts.threads);
     const std::vector<float> x = random_floats(20 * 16, 3);
     for (const size_t cut : {size_t{0}, size_t{1}, size_t{0}, size_t{7}, size_t{1}, size_t{0}})

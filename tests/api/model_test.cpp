@@ -51,7 +51,7 @@ TEST(Model, TwoRequiredInputsAreForRunIo) {
   EXPECT_EQ(RNNP_E_INPUTS, rnnp_run(r.session(), 1, x.data(), y.data()));
   EXPECT_EQ(RNNP_E_INPUTS, rnnp_step(r.session(), x.data(), y.data()));
   EXPECT_EQ(std::vector<float>(4, -3.0f), y);
-  EXPECT_STRNE(rnnp_status_string(RNNP_E_INPUTS), rnnp_status_string(-1000));
+  EXPECT_STRNE(rnnp_status_string(RNNP_E_INPUTS), rnnp_status_string(rnnp_status(-1000)));
 }
 
 TEST(Model, MayBeCopiedAndDroppedWhileSessionsRun) {
@@ -73,8 +73,8 @@ TEST(Model, MayBeCopiedAndDroppedWhileSessionsRun) {
   EXPECT_EQ(RNNP_OK, rnnp_state_reset(r.session(), 0));
   r.load(0, r.save(0));
   EXPECT_EQ(want, r.run(x, 1));
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-  EXPECT_EQ(RNNP_E_ARG, rnnp_model_info(&copy, &facts));
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+  EXPECT_EQ(RNNP_E_ARG, rnnp_model_get_info(&copy, &facts));
 }
 
 }  // namespace

@@ -166,8 +166,8 @@ TEST(OperatorChoice, AnUncheckedOperatorRunsTheRegistrysBlobAlone) {
     AlignedBytes storage(memory.session_bytes);
     rnnp_session *session = nullptr;
     ASSERT_EQ(rnnp_session_init_with(&registry, &session, &model, nullptr, storage.data(), storage.size()), RNNP_OK);
-    rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-    ASSERT_EQ(rnnp_model_info(&model, &facts), RNNP_OK);
+    rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+    ASSERT_EQ(rnnp_model_get_info(&model, &facts), RNNP_OK);
     EXPECT_EQ(facts.blob_bytes, own.size());
     ASSERT_EQ(rnnp_model_open(&model, other.data(), other.size(), 0), RNNP_OK);
     EXPECT_EQ(rnnp_session_memory_with(&registry, &model, nullptr, &memory), RNNP_E_ARG);

@@ -35,9 +35,9 @@ std::vector<uint8_t> straight(uint32_t in, uint32_t out) {
 uint32_t in_place(const std::vector<uint8_t> &blob) {
   const AlignedBytes bytes(blob);
   rnnp_model model;
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
   expect_ok(rnnp_model_open(&model, bytes.data(), bytes.size(), 0), "open");
-  expect_ok(rnnp_model_info(&model, &facts), "info");
+  expect_ok(rnnp_model_get_info(&model, &facts), "info");
   return facts.in_place;
 }
 
@@ -89,8 +89,8 @@ INSTANTIATE_TEST_SUITE_P(ThreadedWays, Overlap, testing::ValuesIn(ways()), [](co
 
 TEST(Overlap, TheWaysHaveAWave) {
   Runner r(layers(12, 12), {1, 0, 0, 0, 2, 0, false});
-  rnnp_session_facts facts = RNNP_SESSION_FACTS_INIT;
-  ASSERT_EQ(RNNP_OK, rnnp_session_info(r.session(), &facts));
+  rnnp_session_info facts = RNNP_SESSION_INFO_INIT;
+  ASSERT_EQ(RNNP_OK, rnnp_session_get_info(r.session(), &facts));
   EXPECT_GE(facts.wave_stages, 2u);
   EXPECT_LE(facts.wave_steps, kSteps);
 }
@@ -133,7 +133,8 @@ struct States {
   std::vector<uint8_t> blob;
   std::vector<float> x = random_floats(kSteps * kBatch * kWidth, 3), h = random_floats(kBatch * kWidth, 4), y = x;
   int32_t lengths[kBatch] = {int32_t(kSteps), 5};
-  rnnp_buffer in[3], out[2];
+  rnnp_const_buffer in[3];
+  rnnp_buffer out[2];
   rnnp_io io = RNNP_IO_INIT;
 
   States() {
@@ -238,7 +239,8 @@ TEST(Overlap, StridedRowsMayLieInOrBetweenOneAnother) {
     for (size_t t = 0; t < kSteps; ++t)
       for (uint32_t b = 0; b < kBatch; ++b) std::memcpy(row(t, b), &x[(t * kBatch + b) * kIn], kIn * sizeof(float));
     const size_t step = kRow * sizeof(float);
-    const rnnp_buffer in = {both.data(), step, step * kSteps}, out = {both.data() + place, step, step * kSteps};
+    const rnnp_const_buffer in = {both.data(), step, step * kSteps};
+    const rnnp_buffer out = {both.data() + place, step, step * kSteps};
     rnnp_io io = RNNP_IO_INIT;
     io.steps = kSteps;
     io.batch = kBatch;
@@ -258,7 +260,7 @@ TEST(Overlap, RowsThatReachIntoTheInputsNextStepAreRefused) {
   Runner r(layers(12, 12), {2, 0, 4});
   std::vector<float> x = random_floats(1000, 9);
   const std::vector<float> before = x;
-  const rnnp_buffer in = {x.data(), 2 * kRow, kRow};
+  const rnnp_const_buffer in = {x.data(), 2 * kRow, kRow};
   rnnp_buffer out = {x.data(), 2 * kRow, 2 * kRow};
   rnnp_io io = RNNP_IO_INIT;
   io.steps = 8;
@@ -278,13 +280,15 @@ TEST(Overlap, TheLastStepMayReplaceTheFirst) {
   const std::vector<uint8_t> blob = layers(12, 5);
   std::vector<float> x = random_floats(kSteps * 2 * 12, 9);
   const std::vector<float> all = Runner(blob, {2}).run(x);
-  const rnnp_buffer same = {x.data(), 0, 0};
+  const rnnp_const_buffer in = {x.data(), 0, 0};
+  const rnnp_buffer out = {x.data(), 0, 0};
   rnnp_io io = RNNP_IO_INIT;
   io.flags = RNNP_RUN_LAST_STEP;
   io.steps = kSteps;
   io.batch = 2;
   io.input_count = io.output_count = 1;
-  io.inputs = io.outputs = &same;
+  io.inputs = &in;
+  io.outputs = &out;
   const int32_t lengths[] = {3, int32_t(kSteps)};
   io.lengths = lengths;
   Runner r(blob, {2, 0, 1});

@@ -35,7 +35,8 @@ std::vector<uint8_t> model() {
 rnnp_status run_rows(rnnp_session *session, const std::vector<uint32_t> *rows, uint32_t batch, size_t steps,
                      const std::vector<float> &x, std::vector<float> *y, size_t io_bytes = sizeof(rnnp_io)) {
   y->assign(steps * batch * kOutput, -5.0f);
-  rnnp_buffer in = {const_cast<float *>(x.data()), 0, 0}, out = {y->data(), 0, 0};
+  rnnp_const_buffer in = {x.data(), 0, 0};
+  rnnp_buffer out = {y->data(), 0, 0};
   rnnp_io io = RNNP_IO_INIT;
   io.struct_bytes = static_cast<uint32_t>(io_bytes);
   io.steps = steps;

@@ -41,7 +41,7 @@ struct Call {
   std::vector<float> h0 = random_floats(kBatch * kHidden, 2), c0 = random_floats(kBatch * kHidden, 3);
   std::vector<int32_t> lengths = {4, 9, 0};
   std::vector<float> y = std::vector<float>(kSteps * kBatch * kHidden, 7), y_h = std::vector<float>(kBatch * kHidden, 7), y_c = y_h;
-  rnnp_buffer inputs[4] = {{x.data(), 0, 0}, {h0.data(), 0, 0}, {c0.data(), 0, 0}, {lengths.data(), 0, 0}};
+  rnnp_const_buffer inputs[4] = {{x.data(), 0, 0}, {h0.data(), 0, 0}, {c0.data(), 0, 0}, {lengths.data(), 0, 0}};
   rnnp_buffer outputs[3] = {{y.data(), 0, 0}, {y_h.data(), 0, 0}, {y_c.data(), 0, 0}};
   rnnp_io io = {sizeof(rnnp_io), sizeof(rnnp_buffer), 0, kBatch, kSteps, 4, 3, nullptr, inputs, outputs, nullptr};
 };
@@ -77,8 +77,7 @@ TEST(RunIo, LengthsInputGatesItsOwnLayerTheCallsLengthsGateAll) {
   for (const bool by_call : {false, true}) {
     const RecurrentResult want = run_recurrent(b.recurrent[1], mid.y, kSteps, kBatch, by_call ? lengths : std::vector<int32_t>());
     std::vector<float> y(want.y.size());
-    const rnnp_buffer inputs[] = {{const_cast<float *>(data.data()), 0, 0},
-                                  {by_call ? nullptr : const_cast<int32_t *>(lengths.data()), 0, 0}};
+    const rnnp_const_buffer inputs[] = {{data.data(), 0, 0}, {by_call ? nullptr : lengths.data(), 0, 0}};
     const rnnp_buffer outputs[] = {{y.data(), 0, 0}};
     const rnnp_io io = {
         sizeof(rnnp_io), sizeof(rnnp_buffer), 0, kBatch, kSteps, 2, 1, by_call ? lengths.data() : nullptr, inputs, outputs,
@@ -222,7 +221,7 @@ TEST(Session, ReverseLayerWantsWholeSequences) {
   EXPECT_THROW(Runner(blob, {1}), std::runtime_error);
   Runner r(blob, {1, 8});
   std::vector<float> in(9 * 4), out(9 * 32);
-  EXPECT_EQ(RNNP_E_DIRECTION, rnnp_step(r.session(), in.data(), out.data()));
+  EXPECT_EQ(RNNP_E_NOT_CAUSAL, rnnp_step(r.session(), in.data(), out.data()));
   EXPECT_EQ(RNNP_E_SHAPE, rnnp_run(r.session(), 9, in.data(), out.data()));
   EXPECT_EQ(RNNP_OK, rnnp_run(r.session(), 8, in.data(), out.data()));
 }

@@ -49,7 +49,8 @@ TEST(StateIo, RunningSumsWhateverTheCut) {
 
 rnnp_status run_rows(rnnp_session *session, const std::vector<float> &x, std::vector<float> *y, size_t steps, uint32_t batch,
                      const int32_t *lengths) {
-  rnnp_buffer in = {const_cast<float *>(x.data()), 0, 0}, out = {y->data(), 0, 0};
+  rnnp_const_buffer in = {x.data(), 0, 0};
+  rnnp_buffer out = {y->data(), 0, 0};
   rnnp_io io = RNNP_IO_INIT;
   io.steps = steps;
   io.batch = batch;
@@ -84,8 +85,8 @@ TEST(StateIo, ResetSaveAndLoad) {
   const std::vector<float> y = runner.run(ones);
   EXPECT_EQ(1.0f, y[0]);
   EXPECT_EQ(2.0f, y[kElems]);
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-  ASSERT_EQ(RNNP_OK, rnnp_model_info(runner.model(), &facts));
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+  ASSERT_EQ(RNNP_OK, rnnp_model_get_info(runner.model(), &facts));
   EXPECT_EQ(kElems * sizeof(float), facts.state_bytes_per_row);
 }
 

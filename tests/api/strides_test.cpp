@@ -9,7 +9,8 @@ namespace {
 
 using namespace rnnp_test;
 
-rnnp_status run(rnnp_session *session, size_t steps, uint32_t batch, const std::vector<rnnp_buffer> &in, const rnnp_buffer &out) {
+rnnp_status run(rnnp_session *session, size_t steps, uint32_t batch, const std::vector<rnnp_const_buffer> &in,
+                const rnnp_buffer &out) {
   rnnp_io io = RNNP_IO_INIT;
   io.steps = steps;
   io.batch = batch;
@@ -98,7 +99,8 @@ TEST(Strides, RowInputsDoNotMoveWithTheSteps) {
 TEST(Strides, ThatOverlapOrDoNotFitAreRefused) {
   Runner r(lstm(), {2});
   std::vector<float> x(64, 0.0f), y(64, -5.0f);
-  const rnnp_buffer in = {x.data(), 0, 0}, out = {y.data(), 0, 0};
+  const rnnp_const_buffer in = {x.data(), 0, 0};
+  const rnnp_buffer out = {y.data(), 0, 0};
   EXPECT_EQ(RNNP_E_ARG, run(r.session(), 3, 2, {{x.data(), 0, 12}}, out));
   EXPECT_EQ(RNNP_E_ARG, run(r.session(), 3, 2, {{x.data(), 12, 0}}, out));
   EXPECT_EQ(RNNP_E_ARG, run(r.session(), 3, 2, {in}, {y.data(), SIZE_MAX / 8 * 4, 0}));

@@ -72,7 +72,8 @@ TEST(Structs, ANewerCallersUnknownMembersMustBeZero) {
 
   Runner r(dense());
   std::vector<float> x(4), y(3, -5.0f);
-  const rnnp_buffer in = {x.data(), 0, 0}, out = {y.data(), 0, 0};
+  const rnnp_const_buffer in = {x.data(), 0, 0};
+  const rnnp_buffer out = {y.data(), 0, 0};
   Newer<rnnp_io> io = {RNNP_IO_INIT, {}};
   io.known.struct_bytes = sizeof io;
   io.known.steps = io.known.batch = io.known.input_count = io.known.output_count = 1;
@@ -87,11 +88,11 @@ TEST(Structs, ANewerCallersUnknownMembersMustBeZero) {
 
 TEST(Structs, FactsFillWhatTheCallerHasAndZeroWhatTheLibraryDoesNotKnow) {
   Open m;
-  Newer<rnnp_model_facts> f;
+  Newer<rnnp_model_info> f;
   for (const uint32_t bytes : {4u, 12u, uint32_t(sizeof f.known), uint32_t(sizeof f)}) {
     std::memset(static_cast<void *>(&f), 0xAA, sizeof f);
     f.known.struct_bytes = bytes;
-    ASSERT_EQ(RNNP_OK, rnnp_model_info(&m.model, &f.known));
+    ASSERT_EQ(RNNP_OK, rnnp_model_get_info(&m.model, &f.known));
     EXPECT_EQ(bytes, f.known.struct_bytes);
     if (bytes >= 12) {
       EXPECT_EQ(64u, f.known.blob_align);
@@ -103,7 +104,7 @@ TEST(Structs, FactsFillWhatTheCallerHasAndZeroWhatTheLibraryDoesNotKnow) {
     }
   }
   f.known.struct_bytes = UINT32_MAX;
-  EXPECT_EQ(RNNP_E_ARG, rnnp_model_info(&m.model, &f.known));
+  EXPECT_EQ(RNNP_E_ARG, rnnp_model_get_info(&m.model, &f.known));
 }
 
 TEST(Structs, MemoryFillsWhatTheCallerHas) {
@@ -150,7 +151,8 @@ TEST(Structs, BuffersOfANewerCallerAreFartherApart) {
   Runner r(b.build());
   const float x[2][4] = {{1, 2, 3, 4}, {10, 20, 30, 40}};
   std::vector<float> y(4, -5.0f);
-  Newer<rnnp_buffer> in[2] = {{{const_cast<float *>(x[0]), 0, 0}, {}}, {{const_cast<float *>(x[1]), 0, 0}, {}}}, out = {};
+  Newer<rnnp_const_buffer> in[2] = {{{x[0], 0, 0}, {}}, {{x[1], 0, 0}, {}}};
+  Newer<rnnp_buffer> out = {};
   out.known.data = y.data();
   rnnp_io io = RNNP_IO_INIT;
   io.steps = io.batch = io.output_count = 1;

@@ -173,7 +173,7 @@ TEST(TimeReverse, EachRowIsTurnedInsideItsOwnLength) {
           by == By::kNothing ? std::vector<int32_t>(kBatch, all) : std::vector<int32_t>{all, 7, 0, 1};
       Runner r(turned(by == By::kInput), {kBatch, kSteps, 0, 0, threads});
       std::vector<float> y(x.size(), -77.0f), sum = y;
-      const rnnp_buffer in[] = {{const_cast<float *>(x.data()), 0, 0}, {const_cast<int32_t *>(lengths.data()), 0, 0}};
+      const rnnp_const_buffer in[] = {{x.data(), 0, 0}, {lengths.data(), 0, 0}};
       const rnnp_buffer out[] = {{y.data(), 0, 0}, {sum.data(), 0, 0}};
       rnnp_io io = RNNP_IO_INIT;
       io.steps = kSteps;
@@ -202,7 +202,7 @@ TEST(TimeReverse, NeedsToKnowTheLongestRun) {
   rnnp_session_options o;
   rnnp_session_options_init(&o, sizeof o);
   rnnp_memory need = RNNP_MEMORY_INIT;
-  EXPECT_EQ(RNNP_E_DIRECTION, rnnp_session_memory(&model, &o, &need));
+  EXPECT_EQ(RNNP_E_NOT_CAUSAL, rnnp_session_memory(&model, &o, &need));
 }
 
 constexpr size_t kSequences = 3, kOutputs = 7;
@@ -220,7 +220,7 @@ Results run_cut(const std::vector<uint8_t> &blob, const Options &options, const 
     const size_t steps = std::min<size_t>(cut, kSteps - t);
     std::vector<int32_t> left;
     for (const int32_t length : lengths) left.push_back(std::clamp<int32_t>(length - int32_t(t), 0, int32_t(steps)));
-    const rnnp_buffer in = {const_cast<float *>(x.data()) + t * kBatch * kIn, 0, 0};
+    const rnnp_const_buffer in = {x.data() + t * kBatch * kIn, 0, 0};
     rnnp_buffer out[kOutputs];
     for (size_t i = 0; i < kOutputs; ++i) out[i] = {y[i].data() + (i < kSequences ? t * kBatch * kElems[i] : 0), 0, 0};
     rnnp_io io = RNNP_IO_INIT;
@@ -269,7 +269,8 @@ TEST(EndedRows, TheLastStepIsSavedAndReset) {
   to.load(0, from.save(0));
   const auto run_ended = [&](Runner *r) {
     const int32_t none = 0;
-    const rnnp_buffer input = {in.data(), 0, 0}, output = {y.data(), 0, 0};
+    const rnnp_const_buffer input = {in.data(), 0, 0};
+    const rnnp_buffer output = {y.data(), 0, 0};
     rnnp_io io = RNNP_IO_INIT;
     io.steps = io.batch = io.input_count = io.output_count = 1;
     io.lengths = &none;
@@ -298,7 +299,7 @@ std::vector<uint8_t> early_row() {
   std::memcpy(&h, blob.data(), sizeof h);
   const auto patch = [&](size_t at, uint32_t word) { std::memcpy(blob.data() + at, &word, sizeof word); };
   patch(h.values.offset + early * sizeof(rnnp::BlobValue) + offsetof(rnnp::BlobValue, early), 1);
-  patch(h.inputs.offset + sizeof(rnnp::BlobIo) + offsetof(rnnp::BlobIo, role), RNNP_ROLE_ROW);
+  patch(h.inputs.offset + sizeof(rnnp::BlobIo) + offsetof(rnnp::BlobIo, role), RNNP_ROLE_PER_RUN);
   reseal(&blob);
   return blob;
 }
@@ -311,7 +312,8 @@ TEST(EarlyRows, AreThereInEveryChunk) {
         const std::vector<float> x = random_floats(kSteps * 2 * kIn, 3);
         std::vector<float> row(2 * kIn, size), y(x.size()), want = x;
         for (float &v : want) v += std::fabs(size);
-        const rnnp_buffer in[] = {{const_cast<float *>(x.data()), 0, 0}, {row.data(), 0, 0}}, out = {y.data(), 0, 0};
+        const rnnp_const_buffer in[] = {{x.data(), 0, 0}, {row.data(), 0, 0}};
+        const rnnp_buffer out = {y.data(), 0, 0};
         rnnp_io io = RNNP_IO_INIT;
         io.steps = kSteps;
         io.batch = io.input_count = 2;

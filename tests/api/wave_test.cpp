@@ -43,9 +43,9 @@ class Session {
     std::memset(storage_.data(), 0xA5, storage_.size());
     expect_ok(rnnp_session_init(&session_, &model_, &o, storage_.data(), storage_.size()), "init");
     facts_.struct_bytes = sizeof facts_;
-    expect_ok(rnnp_session_info(session_, &facts_), "info");
+    expect_ok(rnnp_session_get_info(session_, &facts_), "info");
   }
-  const rnnp_session_facts &facts() const { return facts_; }
+  const rnnp_session_info &facts() const { return facts_; }
 
   // All outputs of one call; `pad` floats lie between rows of x and of y, so that they are staged.
   std::vector<float> run(const std::vector<float> &x, uint32_t batch, size_t pad, const int32_t *lengths) {
@@ -53,7 +53,7 @@ class Session {
     std::vector<float> wide(steps * batch * (kIn + pad)), y(steps * batch * (kOut + pad), -7.0f), h(batch * kHidden, -7.0f);
     for (size_t r = 0; r < steps * batch; ++r) std::memcpy(&wide[r * (kIn + pad)], &x[r * kIn], kIn * sizeof(float));
     const size_t f = sizeof(float);
-    const rnnp_buffer in = {wide.data(), (kIn + pad) * f * batch, (kIn + pad) * f};
+    const rnnp_const_buffer in = {wide.data(), (kIn + pad) * f * batch, (kIn + pad) * f};
     const rnnp_buffer out[2] = {{y.data(), (kOut + pad) * f * batch, (kOut + pad) * f}, {h.data(), 0, 0}};
     rnnp_io io = RNNP_IO_INIT;
     io.steps = steps;
@@ -73,7 +73,7 @@ class Session {
   ThreadTeam team_;
   rnnp_model model_;
   rnnp_session *session_ = nullptr;
-  rnnp_session_facts facts_ = {};
+  rnnp_session_info facts_ = {};
 };
 
 TEST(ThreadedWave, IsChosenForSmallStackedLayers) {

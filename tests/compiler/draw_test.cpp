@@ -14,8 +14,8 @@ namespace {
 
 using onnx::TensorProto;
 
-rnnp_tensor_facts facts_of(uint32_t dtype, uint32_t limit = 0) {
-  rnnp_tensor_facts facts = RNNP_TENSOR_FACTS_INIT;
+rnnp_tensor_info facts_of(uint32_t dtype, uint32_t limit = 0) {
+  rnnp_tensor_info facts = RNNP_TENSOR_INFO_INIT;
   facts.dtype = dtype;
   facts.rank = 1;
   facts.dims[0] = 5000;
@@ -31,7 +31,7 @@ TEST(Draw, GivesWholeNumbersOfTheFilesTypeWhereTheLibraryTakesFloats) {
                 {TensorProto::UINT32, 0, 9}, {TensorProto::INT64, 0, 9},   {TensorProto::UINT64, 0, 9}};
   for (const auto &c : kCases) {
     std::mt19937 random(1);
-    const rnnp_tensor_facts facts = facts_of(RNNP_DTYPE_F32);
+    const rnnp_tensor_info facts = facts_of(RNNP_DTYPE_F32);
     const Array drawn = draw_array(facts, c.elem_type, 1, 1, false, 0.5, &random);
     ASSERT_FALSE(drawn.is_int);
     for (const float v : drawn.f32) ASSERT_EQ(v, std::floor(v)) << "type " << c.elem_type;

@@ -29,7 +29,7 @@ int main(void) {
   rnnp_session *session;
   rnnp_session_options options;
   rnnp_memory need = RNNP_MEMORY_INIT;
-  rnnp_tensor_facts in = {0}, out = {0};
+  rnnp_tensor_info in = {0}, out = {0};
   rnnp_status status;
   float *x, *y;
   in.struct_bytes = out.struct_bytes = sizeof in;
@@ -44,8 +44,8 @@ int main(void) {
 #else
   status = rnnp_model_open_with(&net_registry, &model);
 #endif
-  if (status == RNNP_OK) status = rnnp_model_input(&model, 0, &in);
-  if (status == RNNP_OK) status = rnnp_model_output(&model, 0, &out);
+  if (status == RNNP_OK) status = rnnp_model_get_input(&model, 0, &in);
+  if (status == RNNP_OK) status = rnnp_model_get_output(&model, 0, &out);
   if (status == RNNP_OK) status = rnnp_session_memory_with(&net_registry, &model, &options, &need);
   if (status == RNNP_OK) status = rnnp_session_init_with(&net_registry, &session, &model, &options, memory, sizeof memory);
   x = calloc(in.row_elems, sizeof *x);

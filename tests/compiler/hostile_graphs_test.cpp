@@ -126,23 +126,28 @@ void forge_word(RandomGraph *g, std::vector<uint8_t> *blob) {
   std::memcpy(blob->data() + place(), &word, 4);
 }
 
-size_t rows_of(const rnnp_tensor_facts &facts, size_t steps) {
+size_t rows_of(const rnnp_tensor_info &facts, size_t steps) {
   return facts.role == RNNP_ROLE_SEQUENCE ? steps : 1;
 }
 
 // Two steps with every input and output, in buffers of just their size.
-rnnp_status run_all(const rnnp_model &model, rnnp_session *session, const rnnp_model_facts &facts) {
+rnnp_status run_all(const rnnp_model &model, rnnp_session *session, const rnnp_model_info &facts) {
   constexpr size_t kSteps = 2, kMost = 1 << 16;
   std::vector<std::vector<float>> data;
-  std::vector<rnnp_buffer> in, out;
+  std::vector<rnnp_const_buffer> in;
+  std::vector<rnnp_buffer> out;
   for (uint32_t i = 0; i < facts.input_count + facts.output_count; ++i) {
     const bool is_input = i < facts.input_count;
-    rnnp_tensor_facts tensor = RNNP_TENSOR_FACTS_INIT;
+    rnnp_tensor_info tensor = RNNP_TENSOR_INFO_INIT;
     const rnnp_status status =
-        is_input ? rnnp_model_input(&model, i, &tensor) : rnnp_model_output(&model, i - facts.input_count, &tensor);
+        is_input ? rnnp_model_get_input(&model, i, &tensor) : rnnp_model_get_output(&model, i - facts.input_count, &tensor);
     if (status != RNNP_OK || tensor.row_elems > kMost) return status;
     data.emplace_back(rows_of(tensor, kSteps) * tensor.row_elems, tensor.role == RNNP_ROLE_LENGTHS ? 0.0f : 0.25f);
-    (is_input ? in : out).push_back({data.back().data(), 0, 0});
+    if (is_input) {
+      in.push_back({data.back().data(), 0, 0});
+    } else {
+      out.push_back({data.back().data(), 0, 0});
+    }
   }
   rnnp_io io = RNNP_IO_INIT;
   io.steps = kSteps;
@@ -170,8 +175,8 @@ rnnp_status open_and_run(const std::vector<uint8_t> &bytes) {
   rnnp_test::AlignedBytes memory(need.session_bytes);
   rnnp_session *session = nullptr;
   status = rnnp_session_init(&session, &model, &options, memory.data(), memory.size());
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-  if (status == RNNP_OK) status = rnnp_model_info(&model, &facts);
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+  if (status == RNNP_OK) status = rnnp_model_get_info(&model, &facts);
   return status == RNNP_OK ? run_all(model, session, facts) : status;
 }
 

@@ -140,7 +140,7 @@ OnnxBuilder &OnnxBuilder::weights(const std::string &prefix, int64_t gates, int6
 
 namespace {
 
-Array random_array(const rnnp_tensor_facts &facts, const DeclaredInput &declared, const Sizes &sizes, std::mt19937 *random) {
+Array random_array(const rnnp_tensor_info &facts, const DeclaredInput &declared, const Sizes &sizes, std::mt19937 *random) {
   Array array;
   for (uint32_t i = 0; i < facts.rank; ++i) {
     const int64_t fixed = facts.rank == declared.dims.size() ? declared.dims[i].value : 0;
@@ -204,7 +204,7 @@ void check_against_f64(const onnx::ModelProto &proto, const Sizes &sizes, const 
       std::mt19937 random(7);
       Arrays inputs = given;
       std::map<std::string, Tensor> tensors;
-      for (const rnnp_tensor_facts &facts : runner.inputs()) {
+      for (const rnnp_tensor_info &facts : runner.inputs()) {
         const auto declared = std::find_if(model->inputs.begin(), model->inputs.end(),
                                            [&](const DeclaredInput &input) { return input.name == facts.name; });
         if (!inputs.count(facts.name)) inputs[facts.name] = random_array(facts, *declared, sizes, &random);
@@ -231,7 +231,7 @@ void check_kept_states(const onnx::ModelProto &proto, const std::vector<StatePai
       ASSERT_TRUE(runner.facts().causal);
       std::mt19937 random(7);
       Arrays inputs;
-      for (const rnnp_tensor_facts &facts : runner.inputs()) {
+      for (const rnnp_tensor_info &facts : runner.inputs()) {
         const auto declared = std::find_if(model->inputs.begin(), model->inputs.end(),
                                            [&](const DeclaredInput &input) { return input.name == facts.name; });
         DeclaredInput open = *declared;

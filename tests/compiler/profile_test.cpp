@@ -54,8 +54,8 @@ TEST(TimedOps, GiveTheBitsOfTheOperatorsTheySurroundInRunsAndInSteps) {
 
 TEST(TimedOps, CountEachNodesCallsOncePerChunkAndOncePerStep) {
   const auto blob = detector();
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-  ASSERT_EQ(rnnp_model_info(&blob->model, &facts), RNNP_OK);
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+  ASSERT_EQ(rnnp_model_get_info(&blob->model, &facts), RNNP_OK);
   const Session timed(timed_registry(), blob->model);
   const RandomCall call(blob->model, 10, kBatch);
   take_node_times(facts.node_count);

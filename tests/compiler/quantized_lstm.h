@@ -101,7 +101,7 @@ inline double sqnr_against_f64(const onnx::ModelProto &proto, const std::vector<
   compiler::Runner runner(blob);
   compiler::Arrays arrays;
   std::map<std::string, compiler::Tensor> tensors;
-  for (const rnnp_tensor_facts &facts : runner.inputs()) {
+  for (const rnnp_tensor_info &facts : runner.inputs()) {
     compiler::Array &a = arrays[facts.name];
     for (uint32_t i = 0; i < facts.rank; ++i)
       a.shape.push_back(facts.dims[i] == RNNP_DIM_STEPS ? steps : facts.dims[i] == RNNP_DIM_BATCH ? 1 : facts.dims[i]);

@@ -82,7 +82,7 @@ class Blob:
     def check(self):
         h = self.header
         assert self.data[:4] == b"RNNP", "not a rnnpack blob"
-        assert h["version"] == 4 and h["header_bytes"] == HEADER.size and h["align"] == ALIGN
+        assert h["version"] == 1 and h["header_bytes"] == HEADER.size and h["align"] == ALIGN
         assert h["file_bytes"] <= len(self.data)
         for name, (offset, size) in self.sections.items():
             assert offset % 8 == 0 and offset + size <= h["file_bytes"], name

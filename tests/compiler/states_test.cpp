@@ -268,7 +268,7 @@ TEST(States, FinalStatesAreOutputsOfEachStep) {
   const compiler::Graph graph = graph_of(b.proto, {});
   EXPECT_TRUE(graph.causal);
   for (size_t i = 0; i < 4; ++i)
-    EXPECT_EQ(graph.outputs[i].role, static_cast<uint32_t>(i == 3 ? RNNP_ROLE_ROW : RNNP_ROLE_SEQUENCE)) << i;
+    EXPECT_EQ(graph.outputs[i].role, static_cast<uint32_t>(i == 3 ? RNNP_ROLE_PER_RUN : RNNP_ROLE_SEQUENCE)) << i;
   check_kept_states(b.proto, {{"S", "S_out"}});
   check_against_f64(b.proto, {1, 3});
 }

@@ -127,7 +127,7 @@ struct Maker {
     value.sequence = sequence;
     value.input = static_cast<uint32_t>(graph.inputs.size());
     const uint32_t at = graph.add_value(value);
-    graph.inputs.push_back({name, at, static_cast<uint32_t>(sequence ? RNNP_ROLE_SEQUENCE : RNNP_ROLE_ROW), {}});
+    graph.inputs.push_back({name, at, static_cast<uint32_t>(sequence ? RNNP_ROLE_SEQUENCE : RNNP_ROLE_PER_RUN), {}});
     return at;
   }
   uint32_t unary(uint32_t x) {
@@ -149,7 +149,7 @@ struct Maker {
   }
   void output(const char *name, uint32_t value) {
     graph.outputs.push_back(
-        {name, value, static_cast<uint32_t>(graph.values[value].sequence ? RNNP_ROLE_SEQUENCE : RNNP_ROLE_ROW), {}});
+        {name, value, static_cast<uint32_t>(graph.values[value].sequence ? RNNP_ROLE_SEQUENCE : RNNP_ROLE_PER_RUN), {}});
   }
 };
 

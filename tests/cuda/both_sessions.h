@@ -24,14 +24,15 @@ class BothSessions {
                    double bound) {
     const uint32_t ins = gpu_.inputs(), outs = gpu_.outputs();
     std::vector<std::unique_ptr<SharedArray<uint32_t>>> x, want, got;
-    std::vector<rnnp_buffer> in(ins), cpu_out(outs), gpu_out(outs);
+    std::vector<rnnp_const_buffer> in(ins);
+    std::vector<rnnp_buffer> cpu_out(outs), gpu_out(outs);
     for (uint32_t i = 0; i < ins; ++i) {
       x.push_back(std::make_unique<SharedArray<uint32_t>>(tensor(i, steps, batch, random)));
-      const bool left_out = facts(rnnp_model_input, i).role >= RNNP_ROLE_STATE && (*random)() % 2 != 0;
+      const bool left_out = facts(rnnp_model_get_input, i).role >= RNNP_ROLE_STATE && (*random)() % 2 != 0;
       in[i].data = left_out ? nullptr : x[i]->data();
     }
     for (uint32_t i = 0; i < outs; ++i) {
-      const rnnp_tensor_facts f = facts(rnnp_model_output, i);
+      const rnnp_tensor_info f = facts(rnnp_model_get_output, i);
       const bool sequence = f.role == RNNP_ROLE_SEQUENCE && !(flags & RNNP_RUN_LAST_STEP);
       const size_t count = (sequence ? steps : 1) * batch * f.row_elems;
       want.push_back(std::make_unique<SharedArray<uint32_t>>(count, 0xA5A5A5A5u));
@@ -72,14 +73,14 @@ class BothSessions {
     return o;
   }
   template <class Ask>
-  rnnp_tensor_facts facts(Ask ask, uint32_t index) {
-    rnnp_tensor_facts f = RNNP_TENSOR_FACTS_INIT;
+  rnnp_tensor_info facts(Ask ask, uint32_t index) {
+    rnnp_tensor_info f = RNNP_TENSOR_INFO_INIT;
     expect_ok(ask(gpu_.model(), index, &f), "facts");
     return f;
   }
   // Floats, or indices and lengths, as words.
   std::vector<uint32_t> tensor(uint32_t index, size_t steps, uint32_t batch, std::mt19937 *random) {
-    const rnnp_tensor_facts f = facts(rnnp_model_input, index);
+    const rnnp_tensor_info f = facts(rnnp_model_get_input, index);
     std::vector<uint32_t> v((f.role == RNNP_ROLE_SEQUENCE ? steps : 1) * batch * f.row_elems);
     for (uint32_t &word : v) {
       const float value = static_cast<float>((*random)() % 2001u) / 1000.0f - 1.0f;

@@ -60,7 +60,8 @@ TEST_F(CudaApi, ErrorsOfACallChangeNothing) {
   EXPECT_EQ(rnnp_cuda_run(s, 4, x.data(), nullptr, nullptr), RNNP_E_ARG);
   EXPECT_EQ(rnnp_cuda_run(s, 1, reinterpret_cast<char *>(x.data()) + 1, y.data(), nullptr), RNNP_E_ALIGN);
   EXPECT_EQ(rnnp_cuda_run(s, 0, nullptr, nullptr, nullptr), RNNP_OK);
-  rnnp_buffer in = {x.data(), 0, 0}, out = {y.data(), 0, 0};
+  rnnp_const_buffer in = {x.data(), 0, 0};
+  rnnp_buffer out = {y.data(), 0, 0};
   rnnp_io io = RNNP_IO_INIT;
   io.batch = 2;
   io.steps = 4;
@@ -184,7 +185,8 @@ TEST_F(CudaApi, ARunIsCapturedWithoutWaitingAndReplayedFromTheStatesAsTheyAre) {
       SharedArray<float> x(in), y(steps * 2 * 40, 0.0f);
       std::vector<uint32_t> rows = {2, 0};
       std::vector<int32_t> lengths = {static_cast<int32_t>(steps), 1};
-      rnnp_buffer from = {x.data(), 0, 0}, to = {y.data(), 0, 0};
+      rnnp_const_buffer from = {x.data(), 0, 0};
+      rnnp_buffer to = {y.data(), 0, 0};
       rnnp_io io = RNNP_IO_INIT;
       io.batch = 2;
       io.steps = steps;
@@ -220,7 +222,8 @@ TEST_F(CudaApi, StridedTensorsAndLastStepsAreWhereTheyBelong) {
   const std::vector<float> want = packed.run(in);
   SharedArray<float> x(7 * 2 * 9, 99.0f), y(7 * 2 * 44, -7.0f);
   for (size_t i = 0; i < in.size(); ++i) x.data()[i / 5 * 9 + i % 5] = in[i];
-  rnnp_buffer from = {x.data(), 0, 36}, to = {y.data(), 0, 176};
+  rnnp_const_buffer from = {x.data(), 0, 36};
+  rnnp_buffer to = {y.data(), 0, 176};
   rnnp_io io = RNNP_IO_INIT;
   io.batch = 2;
   io.steps = 7;
@@ -246,7 +249,7 @@ TEST_F(CudaApi, AModelThatReadsTheFutureWantsWholeSequences) {
   o.max_steps = 4;
   CudaRunner runner(bytes, o);
   SharedArray<float> x(5 * 5, 1.0f), y(5 * 40, 0.0f);
-  EXPECT_EQ(rnnp_cuda_step(runner.session(), x.data(), y.data(), nullptr), RNNP_E_DIRECTION);
+  EXPECT_EQ(rnnp_cuda_step(runner.session(), x.data(), y.data(), nullptr), RNNP_E_NOT_CAUSAL);
   EXPECT_EQ(rnnp_cuda_run(runner.session(), 5, x.data(), y.data(), nullptr), RNNP_E_SHAPE);
 }
 

@@ -141,10 +141,10 @@ TEST_F(CudaApi, AnImageOfOtherOptionsIsNoticed) {
   EXPECT_EQ(init(image.data(), need.host_bytes), RNNP_OK);
   image.data()[need.image_bytes - 700] ^= 1;
   session = nullptr;
-  EXPECT_EQ(init(image.data(), need.host_bytes), RNNP_E_STATE_MISMATCH);
+  EXPECT_EQ(init(image.data(), need.host_bytes), RNNP_E_IMAGE_MISMATCH);
   image.data()[need.image_bytes - 700] ^= 1;
   o.sm_limit = 1;
-  EXPECT_EQ(init(image.data(), need.host_bytes), RNNP_E_STATE_MISMATCH);
+  EXPECT_EQ(init(image.data(), need.host_bytes), RNNP_E_IMAGE_MISMATCH);
   EXPECT_EQ(session, nullptr);
 }
 

@@ -9,18 +9,19 @@ namespace {
 
 using namespace rnnp;
 
-rnnp_model_facts facts_of_blob(const std::vector<uint8_t> &bytes, rnnp_refusal *why) {
+rnnp_model_info facts_of_blob(const std::vector<uint8_t> &bytes, rnnp_refusal *why) {
   const AlignedBytes blob(bytes);
   rnnp_model model;
   expect_ok(rnnp_model_open(&model, blob.data(), blob.size(), 0), "open");
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-  expect_ok(rnnp_model_info(&model, &facts), "info");
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+  expect_ok(rnnp_model_get_info(&model, &facts), "info");
   const rnnp_cuda_device device = small_device(4);
   rnnp_cuda_options o = RNNP_CUDA_OPTIONS_INIT;
   o.max_batch = facts.fixed_batch != 0 ? facts.fixed_batch : 1;
   o.max_steps = 8;
   o.device = &device;
-  rnnp_cuda_session_explain(&model, &o, why);
+  const rnnp_status status = rnnp_cuda_session_explain(&model, &o, why);
+  EXPECT_EQ(status, why->status);
   return facts;
 }
 
@@ -40,7 +41,7 @@ TEST(CudaGraphs, RunAsOnTheCpu) {
       continue;  // one output twice, or none that is made
     }
     rnnp_refusal why = RNNP_REFUSAL_INIT;
-    const rnnp_model_facts facts = facts_of_blob(blob, &why);
+    const rnnp_model_info facts = facts_of_blob(blob, &why);
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + why.reason);
     ASSERT_EQ(why.status, RNNP_OK);
     std::mt19937 random(seed);
@@ -61,7 +62,7 @@ class CudaNetworks : public testing::TestWithParam<networks::Network> {
   void expect_same_as_on_the_cpu(const compiler::Arrays &golden, const std::string &weights, double bound) {
     const std::vector<uint8_t> blob = networks::compiled_network(GetParam(), golden, true, weights);
     rnnp_refusal why = RNNP_REFUSAL_INIT;
-    const rnnp_model_facts facts = facts_of_blob(blob, &why);
+    const rnnp_model_info facts = facts_of_blob(blob, &why);
     ASSERT_EQ(why.status, RNNP_OK) << why.op << " " << why.node_name << ": " << why.reason;
     const uint32_t batch = facts.fixed_batch != 0 ? facts.fixed_batch : 1;
     std::mt19937 random(3);

@@ -47,10 +47,10 @@ class CudaRunner {
         rnnp_cuda_session_init(&session_, &model_, &c, host_.data(), host_.size(), at, weights_->data(), work_->data(), nullptr),
         "init");
     expect_ok(rnnp_cuda_wait(session_, nullptr), "wait");
-    rnnp_tensor_facts f = RNNP_TENSOR_FACTS_INIT;
-    if (inputs() != 0) expect_ok(rnnp_model_input(&model_, 0, &f), "input");
+    rnnp_tensor_info f = RNNP_TENSOR_INFO_INIT;
+    if (inputs() != 0) expect_ok(rnnp_model_get_input(&model_, 0, &f), "input");
     in_ = f.row_elems;
-    expect_ok(rnnp_model_output(&model_, 0, &f), "output");
+    expect_ok(rnnp_model_get_output(&model_, 0, &f), "output");
     out_ = f.row_elems;
   }
   CudaRunner(const CudaRunner &) = delete;
@@ -83,7 +83,8 @@ class CudaRunner {
                               uint32_t flags = 0) {
     const size_t steps = x.size() / (in_ * batch);
     SharedArray<float> from(x), to((flags & RNNP_RUN_LAST_STEP ? 1 : steps) * batch * out_, -77.0f);
-    std::vector<rnnp_buffer> in(inputs()), out(outputs());
+    std::vector<rnnp_const_buffer> in(inputs());
+    std::vector<rnnp_buffer> out(outputs());
     in[0].data = from.data();
     out[0].data = to.data();
     rnnp_io io = RNNP_IO_INIT;
@@ -111,9 +112,9 @@ class CudaRunner {
   }
   void reset() { expect_ok(rnnp_cuda_state_reset(session_, RNNP_ALL_ROWS, nullptr), "reset"); }
 
-  rnnp_cuda_layer_facts layer(uint32_t index = 0) {
-    rnnp_cuda_layer_facts f = RNNP_CUDA_LAYER_FACTS_INIT;
-    expect_ok(rnnp_cuda_session_info(session_, index, &f), "info");
+  rnnp_cuda_layer_info layer(uint32_t index = 0) {
+    rnnp_cuda_layer_info f = RNNP_CUDA_LAYER_INFO_INIT;
+    expect_ok(rnnp_cuda_layer_get_info(session_, index, &f), "info");
     return f;
   }
 
@@ -122,9 +123,9 @@ class CudaRunner {
   DeviceBytes &work() { return *work_; }
 
  private:
-  rnnp_model_facts facts() const {
-    rnnp_model_facts f = RNNP_MODEL_FACTS_INIT;
-    expect_ok(rnnp_model_info(&model_, &f), "info");
+  rnnp_model_info facts() const {
+    rnnp_model_info f = RNNP_MODEL_INFO_INIT;
+    expect_ok(rnnp_model_get_info(&model_, &f), "info");
     return f;
   }
 

@@ -32,9 +32,9 @@ int main(int argc, char **argv) {
   need(status == RNNP_OK && rnnp_cuda_wait(session, NULL) == RNNP_OK, "rnnp_cuda_session_init");
   free(image);
 
-  rnnp_tensor_facts in = RNNP_TENSOR_FACTS_INIT, out = RNNP_TENSOR_FACTS_INIT;
-  need(rnnp_model_input(&model, 0, &in) == RNNP_OK, "rnnp_model_input");
-  need(rnnp_model_output(&model, 0, &out) == RNNP_OK, "rnnp_model_output");
+  rnnp_tensor_info in = RNNP_TENSOR_INFO_INIT, out = RNNP_TENSOR_INFO_INIT;
+  need(rnnp_model_get_input(&model, 0, &in) == RNNP_OK, "rnnp_model_get_input");
+  need(rnnp_model_get_output(&model, 0, &out) == RNNP_OK, "rnnp_model_get_output");
   /* A Jetson's CPU and GPU share one memory. */
   need(cudaMallocManaged(&x, 100 * in.row_elems * sizeof(float), cudaMemAttachGlobal) == 0, "x");
   need(cudaMallocManaged(&y, 100 * out.row_elems * sizeof(float), cudaMemAttachGlobal) == 0, "y");

@@ -11,11 +11,11 @@ static rnnp_model model, untouched;
 
 static int is_refused(const struct device_case *c) {
   rnnp_memory need = RNNP_MEMORY_INIT;
-  rnnp_model_facts facts;
+  rnnp_model_info facts;
   memset(&facts, 0, sizeof facts);
   facts.struct_bytes = sizeof facts;
   return rnnp_model_open(&model, c->blob, c->blob_bytes, RNNP_OPEN_CHECK_WEIGHTS) == RNNP_E_ENDIAN &&
-         memcmp(&model, &untouched, sizeof model) == 0 && rnnp_model_info(&model, &facts) == RNNP_E_ARG &&
+         memcmp(&model, &untouched, sizeof model) == 0 && rnnp_model_get_info(&model, &facts) == RNNP_E_ARG &&
          rnnp_session_memory(&model, NULL, &need) == RNNP_E_ARG;
 }
 

@@ -81,7 +81,8 @@ static size_t outputs_of(uint32_t steps) {
 }
 
 static void run(uint32_t first, uint32_t steps, float *to) {
-  rnnp_buffer in = {NULL, 0, 0}, out = {NULL, 0, 0};
+  rnnp_const_buffer in = {NULL, 0, 0};
+  rnnp_buffer out = {NULL, 0, 0};
   rnnp_io io = RNNP_IO_INIT;
   in.data = (void *)(uintptr_t)(at->x + (size_t)first * at->batch * at->in_elems);
   out.data = to;
@@ -130,7 +131,7 @@ static void check_state(void) {
 int main(void) {
   uint32_t i, isa = 0;
   for (i = 0; i < device_case_count; ++i) {
-    rnnp_session_facts facts;
+    rnnp_session_info facts;
     at = &device_cases[i];
     if (!open_case()) continue;
     check_whole();
@@ -140,7 +141,7 @@ int main(void) {
     }
     memset(&facts, 0, sizeof facts);
     facts.struct_bytes = sizeof facts;
-    expect_ok(rnnp_session_info(session, &facts), "info");
+    expect_ok(rnnp_session_get_info(session, &facts), "info");
     isa |= facts.isa;
   }
   printf("%u cases, %d failures, isa 0x%x, worst error %ld e-9, checksum %08lx\n", (unsigned)device_case_count, failures,

@@ -1,5 +1,6 @@
 // api_walk.cpp -- see api_walk.h.
 // SPDX-License-Identifier: Apache-2.0
+#define RNNP_NODISCARD  // refusals are what is tried
 #include "api_walk.h"
 
 #include <cstring>
@@ -65,17 +66,17 @@ class Walker {
   }
 
   bool ask() {
-    rnnp_model_facts m;
-    if (facts(&m, [&](rnnp_model_facts *f) { return rnnp_model_info(&model_, f); }) != RNNP_OK) return false;
+    rnnp_model_info m;
+    if (facts(&m, [&](rnnp_model_info *f) { return rnnp_model_get_info(&model_, f); }) != RNNP_OK) return false;
     if (m.input_count > 16 || m.output_count > 16) return false;
     for (uint32_t i = 0; i <= m.input_count; ++i) {
-      rnnp_tensor_facts f;
-      if (facts(&f, [&](rnnp_tensor_facts *t) { return rnnp_model_input(&model_, i, t); }) != RNNP_OK) continue;
+      rnnp_tensor_info f;
+      if (facts(&f, [&](rnnp_tensor_info *t) { return rnnp_model_get_input(&model_, i, t); }) != RNNP_OK) continue;
       inputs_.push_back(f);
     }
     for (uint32_t i = 0; i <= m.output_count; ++i) {
-      rnnp_tensor_facts f;
-      if (facts(&f, [&](rnnp_tensor_facts *t) { return rnnp_model_output(&model_, i, t); }) != RNNP_OK) continue;
+      rnnp_tensor_info f;
+      if (facts(&f, [&](rnnp_tensor_info *t) { return rnnp_model_get_output(&model_, i, t); }) != RNNP_OK) continue;
       outputs_.push_back(f);
     }
     return true;
@@ -163,10 +164,10 @@ class Walker {
   // The words for a refusal and the refusal itself agree, and what is named exists.
   bool explained(const rnnp_session_options *given, uint8_t *mem) {
     rnnp_refusal refusal = RNNP_REFUSAL_INIT;
-    rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
+    rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
     const rnnp_status told = rnnp_session_explain(&model_, given, mem, need_.session_bytes, &refusal);
     const rnnp_status made = rnnp_session_init(&session_, &model_, given, mem, need_.session_bytes);
-    if (told != made || rnnp_model_info(&model_, &facts) != RNNP_OK) __builtin_trap();
+    if (told != made || rnnp_model_get_info(&model_, &facts) != RNNP_OK) __builtin_trap();
     if (refusal.node != RNNP_NO_NODE && refusal.node >= facts.node_count) __builtin_trap();
     if (std::strlen(refusal.reason) == 0 || std::strlen(refusal.op) + std::strlen(refusal.node_name) > SIZE_MAX / 2)
       __builtin_trap();
@@ -174,7 +175,7 @@ class Walker {
   }
 
   // Numbers of a tensor; indices lie within their limit, nearly always.
-  void fill(uint8_t *at, uint64_t bytes, const rnnp_tensor_facts &f, size_t steps) {
+  void fill(uint8_t *at, uint64_t bytes, const rnnp_tensor_info &f, size_t steps) {
     const uint32_t seed = c_.below(256);
     const bool wild = c_.once_in(32);
     for (uint64_t i = 0; i + 4 <= bytes; i += 4) {
@@ -195,7 +196,7 @@ class Walker {
 
   bool small(uint64_t rows) const {
     for (const auto *list : {&inputs_, &outputs_}) {
-      for (const rnnp_tensor_facts &f : *list) {
+      for (const rnnp_tensor_info &f : *list) {
         if (f.row_elems * rows * 4 > kMostBytes) return false;
       }
     }
@@ -205,15 +206,15 @@ class Walker {
   void step_or_run() {
     const bool one = c_.once_in(2);
     const size_t steps = one ? 1 : c_.below(max_steps_ + 2);
-    const rnnp_tensor_facts *x = nullptr;
-    for (const rnnp_tensor_facts &f : inputs_) {
+    const rnnp_tensor_info *x = nullptr;
+    for (const rnnp_tensor_info &f : inputs_) {
       if (f.role == RNNP_ROLE_SEQUENCE && x == nullptr) x = &f;
     }
     if (x == nullptr || outputs_.empty() || !small(uint64_t{batch_} * (steps + 1))) {
       rnnp_step(session_, nullptr, nullptr);
       return;
     }
-    const rnnp_tensor_facts &y = outputs_[0];
+    const rnnp_tensor_info &y = outputs_[0];
     const uint64_t in = x->row_elems * uint64_t{4} * batch_ * steps;
     const uint64_t out = y.row_elems * uint64_t{4} * batch_ * (y.role == RNNP_ROLE_SEQUENCE ? steps : 1);
     uint8_t *from = take(in), *to = take(out);
@@ -228,7 +229,8 @@ class Walker {
   }
 
   // A buffer that ends with its last row, however it is strided.
-  bool buffer(const rnnp_tensor_facts &f, size_t steps, uint32_t batch, bool last_step, bool input, rnnp_buffer *b) {
+  template <class Buffer>
+  bool buffer(const rnnp_tensor_info &f, size_t steps, uint32_t batch, bool last_step, bool input, Buffer *b) {
     *b = {};
     const bool optional = !input || f.role == RNNP_ROLE_STATE || f.role == RNNP_ROLE_LENGTHS;
     if (c_.once_in(optional ? 3 : 64)) return true;
@@ -261,7 +263,8 @@ class Walker {
     io.flags = c_.once_in(4) ? RNNP_RUN_LAST_STEP : 0u;
     if (!small((uint64_t{io.batch} + 1) * (io.steps + 1))) return;
     const uint32_t odd = c_.below(64);
-    rnnp_buffer in[17] = {}, out[17] = {};
+    rnnp_const_buffer in[17] = {};
+    rnnp_buffer out[17] = {};
     for (size_t i = 0; i < inputs_.size(); ++i) {
       if (!buffer(inputs_[i], io.steps, io.batch, false, true, &in[i])) return;
     }
@@ -284,7 +287,7 @@ class Walker {
 
   const int32_t *lengths(const rnnp_io &io) {
     uint8_t *at = take(io.batch * uint64_t{4});
-    rnnp_tensor_facts f = {};
+    rnnp_tensor_info f = {};
     f.role = RNNP_ROLE_LENGTHS;
     if (at != nullptr) fill(at, io.batch * uint64_t{4}, f, io.steps);
     return reinterpret_cast<int32_t *>(at);
@@ -321,9 +324,9 @@ class Walker {
       case 1:
         return step_or_run();
       case 2: {
-        rnnp_session_facts f;
-        facts(&f, [&](rnnp_session_facts *out) { return rnnp_session_info(session_, out); });
-        rnnp_session_info(nullptr, &f);
+        rnnp_session_info f;
+        facts(&f, [&](rnnp_session_info *out) { return rnnp_session_get_info(session_, out); });
+        rnnp_session_get_info(nullptr, &f);
         rnnp_state_reset(c_.once_in(8) ? nullptr : session_, c_.of({RNNP_ALL_ROWS, 0u, batch_ - 1, batch_}));
         return;
       }
@@ -343,7 +346,7 @@ class Walker {
   rnnp_executor executor_ = RNNP_EXECUTOR_INIT;
   rnnp_memory need_ = RNNP_MEMORY_INIT;
   uint32_t batch_ = 1, max_steps_ = 1;
-  std::vector<rnnp_tensor_facts> inputs_, outputs_;
+  std::vector<rnnp_tensor_info> inputs_, outputs_;
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ class GrownLayers : protected GrownValues {
       const uint32_t v = any_of(false);
       if (v != kNone && elems(v) >= n) return v;
     }
-    return c_.once_in(4) ? add_input(RNNP_ROLE_ROW, n) : add_input(RNNP_ROLE_STATE, n);
+    return c_.once_in(4) ? add_input(RNNP_ROLE_PER_RUN, n) : add_input(RNNP_ROLE_STATE, n);
   }
 
   AttrRecurrent layer(uint32_t inputs, bool any_direction, bool with_states) {

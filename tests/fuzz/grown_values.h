@@ -38,7 +38,7 @@ class GrownValues {
   void add_inputs() {
     operands_.push_back(add_input(RNNP_ROLE_SEQUENCE, c_.range(1, kMostElems)));
     if (c_.once_in(4)) operands_.push_back(add_input(RNNP_ROLE_SEQUENCE, c_.range(1, kMostElems)));
-    if (c_.once_in(4)) operands_.push_back(add_input(RNNP_ROLE_ROW, c_.range(1, kMostElems)));
+    if (c_.once_in(4)) operands_.push_back(add_input(RNNP_ROLE_PER_RUN, c_.range(1, kMostElems)));
     if (c_.once_in(6)) indices_ = add_input(RNNP_ROLE_SEQUENCE, c_.range(1, 3), c_.range(1, 5));
   }
 

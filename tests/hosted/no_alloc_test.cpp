@@ -91,8 +91,8 @@ TEST(NoAllocation, FromOpenToRunWithXnnpackAndThreads) {
 
   EXPECT_EQ(RNNP_OK, status);
   EXPECT_EQ(0, after - before);
-  rnnp_session_facts f = RNNP_SESSION_FACTS_INIT;
-  ASSERT_EQ(RNNP_OK, rnnp_session_info(s, &f));
+  rnnp_session_info f = RNNP_SESSION_INFO_INIT;
+  ASSERT_EQ(RNNP_OK, rnnp_session_get_info(s, &f));
   EXPECT_EQ(2u, f.xnnpack);
   EXPECT_EQ(2u, f.threads);
   pthreadpool_destroy(pool);

@@ -65,8 +65,8 @@ std::vector<uint8_t> model(const Kind &kind, uint32_t elems) {
 }
 
 uint32_t taken(Runner *r) {
-  rnnp_session_facts f = RNNP_SESSION_FACTS_INIT;
-  expect_ok(rnnp_session_info(r->session(), &f), "info");
+  rnnp_session_info f = RNNP_SESSION_INFO_INIT;
+  expect_ok(rnnp_session_get_info(r->session(), &f), "info");
   EXPECT_EQ(0u, f.xnnpack_refused);
   return f.xnnpack;
 }

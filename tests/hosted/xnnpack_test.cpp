@@ -42,9 +42,9 @@ struct Net {
   }
 };
 
-rnnp_session_facts facts_of(Runner *r) {
-  rnnp_session_facts f = RNNP_SESSION_FACTS_INIT;
-  expect_ok(rnnp_session_info(r->session(), &f), "info");
+rnnp_session_info facts_of(Runner *r) {
+  rnnp_session_info f = RNNP_SESSION_INFO_INIT;
+  expect_ok(rnnp_session_get_info(r->session(), &f), "info");
   return f;
 }
 

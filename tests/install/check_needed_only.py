@@ -32,9 +32,9 @@ int main(void) {
   rnnp_model model;
   rnnp_session *session;
   rnnp_session_options options;
-  rnnp_tensor_facts in = RNNP_TENSOR_FACTS_INIT, out = RNNP_TENSOR_FACTS_INIT;
+  rnnp_tensor_info in = RNNP_TENSOR_INFO_INIT, out = RNNP_TENSOR_INFO_INIT;
   detector_options(&options);
-  if (rnnp_model_open(&model, detector, DETECTOR_BYTES, 0) || rnnp_model_input(&model, 0, &in) || rnnp_model_output(&model, 0, &out) ||
+  if (rnnp_model_open(&model, detector, DETECTOR_BYTES, 0) || rnnp_model_get_input(&model, 0, &in) || rnnp_model_get_output(&model, 0, &out) ||
       rnnp_session_init_with(&detector_registry, &session, &model, &options, memory, sizeof memory)) return 1;
   float *x = calloc(in.row_elems, sizeof *x), *y = calloc(out.row_elems, sizeof *y);
   for (int t = 0; t < 10; ++t) if (rnnp_step(session, x, y)) return 2;

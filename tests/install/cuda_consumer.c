@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
   rnnp_cuda_device orin = RNNP_CUDA_DEVICE_INIT, here = RNNP_CUDA_DEVICE_INIT;
   rnnp_cuda_options options = RNNP_CUDA_OPTIONS_INIT;
   rnnp_cuda_memory need = RNNP_CUDA_MEMORY_INIT;
-  rnnp_cuda_layer_facts layer = RNNP_CUDA_LAYER_FACTS_INIT;
+  rnnp_cuda_layer_info layer = RNNP_CUDA_LAYER_INFO_INIT;
   rnnp_model model;
   rnnp_status found;
   FILE *file = argc == 2 ? fopen(argv[1], "rb") : NULL;

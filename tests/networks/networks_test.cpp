@@ -25,7 +25,7 @@ using namespace rnnp::compiler;
 constexpr double kTolerance = 1e-4;
 
 // The golden elements in the shape that the runner takes: steps in front where the tensor has no steps axis.
-Array in_shape(const rnnp_tensor_facts &facts, const Array &golden) {
+Array in_shape(const rnnp_tensor_info &facts, const Array &golden) {
   Array out = golden;
   const int64_t steps = element_count(golden.shape) / facts.row_elems;
   const bool front =
@@ -38,7 +38,7 @@ Array in_shape(const rnnp_tensor_facts &facts, const Array &golden) {
   return out;
 }
 
-size_t time_axis(const rnnp_tensor_facts &facts, const Array &array) {
+size_t time_axis(const rnnp_tensor_info &facts, const Array &array) {
   if (array.shape.size() > facts.rank) return 0;
   return static_cast<size_t>(std::find(facts.dims, facts.dims + facts.rank, RNNP_DIM_STEPS) - facts.dims);
 }
@@ -92,7 +92,7 @@ class Networks : public testing::TestWithParam<Network> {
   // Inputs by the blob's names; `with_states` gives those that do not start from zeros.
   Arrays inputs(const Runner &runner, bool with_states) const {
     Arrays out;
-    for (const rnnp_tensor_facts &facts : runner.inputs()) {
+    for (const rnnp_tensor_info &facts : runner.inputs()) {
       for (const Named &input : GetParam().inputs) {
         if (input.tensor == std::string(facts.name)) out[facts.name] = in_shape(facts, golden_.at(input.golden));
       }
@@ -146,7 +146,7 @@ TEST_P(Networks, StreamWithStatesPassedOn) {
     int64_t steps = INT64_MAX, done = 0;
     for (; done < steps;) {
       Arrays part = states;
-      for (const rnnp_tensor_facts &facts : runner.inputs()) {
+      for (const rnnp_tensor_info &facts : runner.inputs()) {
         if (facts.role != RNNP_ROLE_SEQUENCE || states.count(facts.name) || !in.count(facts.name)) continue;
         const Array &array = in.at(facts.name);
         steps = array.shape[time_axis(facts, array)];
@@ -160,7 +160,7 @@ TEST_P(Networks, StreamWithStatesPassedOn) {
         to.insert(to.end(), output.second.f32.begin(), output.second.f32.end());
       }
       for (const StatePair &pair : GetParam().states) {
-        for (const rnnp_tensor_facts &facts : runner.inputs()) {
+        for (const rnnp_tensor_info &facts : runner.inputs()) {
           if (pair.input == facts.name) states[pair.input] = in_shape(facts, out.at(pair.output));
         }
       }
@@ -183,7 +183,8 @@ class Rows {
     rnnp_memory need = RNNP_MEMORY_INIT;
     facts_.struct_bytes = sizeof facts_;
     const bool opened = rnnp_model_open(&model_, blob_.data(), blob.size(), 0) == RNNP_OK &&
-                        rnnp_model_info(&model_, &facts_) == RNNP_OK && rnnp_session_memory(&model_, &options, &need) == RNNP_OK;
+                        rnnp_model_get_info(&model_, &facts_) == RNNP_OK &&
+                        rnnp_session_memory(&model_, &options, &need) == RNNP_OK;
     EXPECT_TRUE(opened);
     memory_ = std::make_unique<AlignedBytes>(need.session_bytes, need.alignment);
     EXPECT_EQ(rnnp_session_init(&session_, &model_, &options, memory_->data(), memory_->size()), RNNP_OK);
@@ -194,13 +195,15 @@ class Rows {
                                        const uint32_t *rows, const int32_t *lengths) {
     const uint32_t n = static_cast<uint32_t>(streams.size());
     std::vector<std::vector<float>> in(facts_.input_count), out(facts_.output_count), result(n);
-    std::vector<rnnp_buffer> x(facts_.input_count), y(facts_.output_count);
+    std::vector<rnnp_const_buffer> x(facts_.input_count);
+    std::vector<rnnp_buffer> y(facts_.output_count);
     for (uint32_t i = 0; i < facts_.input_count; ++i) {
-      for (uint32_t row = 0; row < n; ++row) add_frame(streams[row] * 1000 + i, frames[row], elems(rnnp_model_input, i), &in[i]);
+      for (uint32_t row = 0; row < n; ++row)
+        add_frame(streams[row] * 1000 + i, frames[row], elems(rnnp_model_get_input, i), &in[i]);
       x[i] = {in[i].data(), 0, 0};
     }
     for (uint32_t i = 0; i < facts_.output_count; ++i) {
-      out[i].resize(size_t{n} * elems(rnnp_model_output, i));
+      out[i].resize(size_t{n} * elems(rnnp_model_get_output, i));
       y[i] = {out[i].data(), 0, 0};
     }
     rnnp_io io = RNNP_IO_INIT;
@@ -224,7 +227,7 @@ class Rows {
  private:
   template <typename Ask>
   size_t elems(Ask ask, uint32_t index) const {
-    rnnp_tensor_facts facts = RNNP_TENSOR_FACTS_INIT;
+    rnnp_tensor_info facts = RNNP_TENSOR_INFO_INIT;
     EXPECT_EQ(ask(&model_, index, &facts), RNNP_OK);
     return facts.row_elems;
   }
@@ -236,7 +239,7 @@ class Rows {
 
   AlignedBytes blob_;
   rnnp_model model_{};
-  rnnp_model_facts facts_{};
+  rnnp_model_info facts_{};
   std::unique_ptr<AlignedBytes> memory_;
   rnnp_session *session_ = nullptr;
 };

@@ -1,6 +1,7 @@
 // call.cpp -- Contract: call.h.
 // SPDX-License-Identifier: Apache-2.0
 #include "call.h"
+#include "support/buffers.h"
 
 #include <algorithm>
 #include <cstring>
@@ -61,7 +62,7 @@ Tensors place_inputs(const Call &call, bool packed, std::vector<std::vector<int3
   Tensors out;
   const bool first = call.streams[call.who[0]].done == 0;
   for (size_t i = 0; i < call.network.inputs().size(); ++i) {
-    const rnnp_tensor_facts &facts = call.network.inputs()[i];
+    const rnnp_tensor_info &facts = call.network.inputs()[i];
     const bool sequence = call.network.per_step(facts), state = facts.role == RNNP_ROLE_STATE;
     const size_t steps = sequence ? call.steps : 1;
     const Words &rows = call.network.input_rows(i);
@@ -91,7 +92,7 @@ Tensors place_inputs(const Call &call, bool packed, std::vector<std::vector<int3
 }
 
 void check_output(const Call &call, size_t index, bool last_step, Spread *spread) {
-  const rnnp_tensor_facts &facts = call.network.outputs()[index];
+  const rnnp_tensor_info &facts = call.network.outputs()[index];
   const bool sequence = call.network.per_step(facts);
   for (size_t k = 0; k < call.who.size(); ++k) {
     const size_t who = call.who[k], done = call.streams[who].done;
@@ -120,7 +121,7 @@ bool fits_run(const Call &call, const std::vector<rnnp_buffer> &in) {
   for (size_t i = 0; i < in.size(); ++i) {
     const bool sequence = call.network.per_step(call.network.inputs()[i]);
     sequences += sequence ? 1 : 0;
-    if (!sequence && (in[i].data != nullptr || call.network.inputs()[i].role == RNNP_ROLE_ROW)) return false;
+    if (!sequence && (in[i].data != nullptr || call.network.inputs()[i].role == RNNP_ROLE_PER_RUN)) return false;
   }
   return sequences == 1 && call.lengths.empty();
 }
@@ -133,7 +134,7 @@ void Call::run(rnnp_session *session, uint32_t max_batch, Random *random) const 
   const bool in_order = all_rows_in_order(*this, max_batch), simple = in_order && random->one_in(2);
   const bool last_step = !simple && lengths.empty() && !network.ends_rows() && random->one_in(10);
   Tensors in = place_inputs(*this, simple, &given_lengths, random), out;
-  for (const rnnp_tensor_facts &facts : network.outputs()) {
+  for (const rnnp_tensor_info &facts : network.outputs()) {
     out.spread.emplace_back(network.per_step(facts) && !last_step ? steps : 1, who.size(), facts.row_elems, simple, random);
     out.buffers.push_back(out.spread.back().buffer());
   }
@@ -166,7 +167,7 @@ void Call::run(rnnp_session *session, uint32_t max_batch, Random *random) const 
   io.input_count = static_cast<uint32_t>(in.buffers.size());
   io.output_count = static_cast<uint32_t>(out.buffers.size());
   io.lengths = ends.empty() ? nullptr : ends.data();
-  io.inputs = in.buffers.data();
+  io.inputs = rnnp_test::as_inputs(in.buffers.data());
   io.outputs = out.buffers.data();
   io.rows = network.fixed_batch() || (leading && random->one_in(2)) ? nullptr : rows.data();
   expect_ok(rnnp_run_io(session, &io), "rnnp_run_io");

@@ -18,7 +18,7 @@ namespace {
 void check_before_the_ends(const Network &network, const std::vector<Words> &whole, const std::vector<Words> &ended,
                            const std::vector<int32_t> &lengths) {
   for (size_t i = 0; i < whole.size(); ++i) {
-    const rnnp_tensor_facts &facts = network.outputs()[i];
+    const rnnp_tensor_info &facts = network.outputs()[i];
     if (!network.per_step(facts)) continue;
     for (size_t row = 0; row < network.batch(); ++row) {
       for (size_t step = 0; step < static_cast<size_t>(lengths[row]); ++step) {

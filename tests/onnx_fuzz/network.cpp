@@ -17,7 +17,7 @@ bool same_bits(const uint32_t *a, const uint32_t *b, size_t count) {
 
 namespace {
 
-bool has_dim(const rnnp_tensor_facts &facts, int32_t which) {
+bool has_dim(const rnnp_tensor_info &facts, int32_t which) {
   return std::find(facts.dims, facts.dims + facts.rank, which) != facts.dims + facts.rank;
 }
 
@@ -26,7 +26,7 @@ struct Axes {
   std::vector<int64_t> count, stride;
 };
 
-Axes axes_of(const rnnp_tensor_facts &facts, int64_t steps, int64_t batch, bool steps_in_front) {
+Axes axes_of(const rnnp_tensor_info &facts, int64_t steps, int64_t batch, bool steps_in_front) {
   Axes axes;
   const int64_t row = facts.row_elems;
   if (steps_in_front) {
@@ -62,19 +62,19 @@ Network::Network(const std::vector<uint8_t> &blob, const Request &request) : blo
   std::memcpy(blob_.data(), blob.data(), blob.size());
   expect_ok(rnnp_model_open(&model_, blob_.data(), blob.size(), RNNP_OPEN_CHECK_WEIGHTS), "rnnp_model_open");
   facts_.struct_bytes = sizeof facts_;
-  expect_ok(rnnp_model_info(&model_, &facts_), "rnnp_model_info");
+  expect_ok(rnnp_model_get_info(&model_, &facts_), "rnnp_model_get_info");
   inputs_.resize(facts_.input_count);
   outputs_.resize(facts_.output_count);
   for (uint32_t i = 0; i < facts_.input_count; ++i) {
     inputs_[i].struct_bytes = sizeof inputs_[i];
-    expect_ok(rnnp_model_input(&model_, i, &inputs_[i]), "rnnp_model_input");
+    expect_ok(rnnp_model_get_input(&model_, i, &inputs_[i]), "rnnp_model_get_input");
   }
   for (uint32_t i = 0; i < facts_.output_count; ++i) {
     outputs_[i].struct_bytes = sizeof outputs_[i];
-    expect_ok(rnnp_model_output(&model_, i, &outputs_[i]), "rnnp_model_output");
+    expect_ok(rnnp_model_get_output(&model_, i, &outputs_[i]), "rnnp_model_get_output");
   }
   read_sizes(request);
-  for (const rnnp_tensor_facts &facts : inputs_) {
+  for (const rnnp_tensor_info &facts : inputs_) {
     const auto found = request.inputs.find(facts.name);
     given_.push_back(found != request.inputs.end());
     rows_.push_back(given_.back() ? rows_of(facts, found->second) : Words());
@@ -82,8 +82,8 @@ Network::Network(const std::vector<uint8_t> &blob, const Request &request) : blo
 }
 
 bool Network::ends_rows() const {
-  return !causal() || std::any_of(inputs_.begin(), inputs_.end(),
-                                  [](const rnnp_tensor_facts &facts) { return facts.role == RNNP_ROLE_LENGTHS; });
+  return !causal() ||
+         std::any_of(inputs_.begin(), inputs_.end(), [](const rnnp_tensor_info &facts) { return facts.role == RNNP_ROLE_LENGTHS; });
 }
 
 void Network::read_sizes(const Request &request) {
@@ -95,7 +95,7 @@ void Network::read_sizes(const Request &request) {
   }
 }
 
-Words Network::rows_of(const rnnp_tensor_facts &facts, const Wired &array) const {
+Words Network::rows_of(const rnnp_tensor_info &facts, const Wired &array) const {
   const bool sequence = per_step(facts), in_front = array.shape.size() == facts.rank + 1u;
   const Axes axes = axes_of(facts, static_cast<int64_t>(steps_), batch_, in_front);
   if (axes.count != array.shape) throw Wrong(std::string("input '") + facts.name + "' has other axes in the blob than in the case");
@@ -119,10 +119,11 @@ std::vector<Words> Network::plain(const int32_t *lengths) const {
   options.flags = flags;
   options.isa_allowed = isa_allowed;
   const Session session(*this, options);
-  std::vector<rnnp_buffer> in, out;
+  std::vector<rnnp_const_buffer> in;
+  std::vector<rnnp_buffer> out;
   std::vector<Words> results;
   for (size_t i = 0; i < inputs_.size(); ++i) in.push_back({given_[i] ? const_cast<uint32_t *>(rows_[i].data()) : nullptr, 0, 0});
-  for (const rnnp_tensor_facts &facts : outputs_) results.emplace_back((per_step(facts) ? steps_ : 1) * batch_ * facts.row_elems);
+  for (const rnnp_tensor_info &facts : outputs_) results.emplace_back((per_step(facts) ? steps_ : 1) * batch_ * facts.row_elems);
   for (Words &rows : results) out.push_back({rows.data(), 0, 0});
   rnnp_io io = RNNP_IO_INIT;
   io.steps = steps_;
@@ -137,7 +138,7 @@ std::vector<Words> Network::plain(const int32_t *lengths) const {
 }
 
 Wired Network::array_of(size_t output, const Words &rows) const {
-  const rnnp_tensor_facts &facts = outputs_[output];
+  const rnnp_tensor_info &facts = outputs_[output];
   const bool in_front = per_step(facts) && !has_dim(facts, RNNP_DIM_STEPS) && steps_ > 1;
   const Axes axes = axes_of(facts, static_cast<int64_t>(steps_), batch_, in_front);
   Wired array;

@@ -40,11 +40,11 @@ class Network {
   // Rows end where a lengths input or a constant says; only causal networks have no such constant.
   bool ends_rows() const;
   bool fixed_batch() const { return facts_.fixed_batch != 0; }
-  const std::vector<rnnp_tensor_facts> &inputs() const { return inputs_; }
-  const std::vector<rnnp_tensor_facts> &outputs() const { return outputs_; }
+  const std::vector<rnnp_tensor_info> &inputs() const { return inputs_; }
+  const std::vector<rnnp_tensor_info> &outputs() const { return outputs_; }
   bool given(size_t input) const { return given_[input]; }
   const Words &input_rows(size_t input) const { return rows_[input]; }
-  bool per_step(const rnnp_tensor_facts &facts) const { return facts.role == RNNP_ROLE_SEQUENCE; }
+  bool per_step(const rnnp_tensor_info &facts) const { return facts.role == RNNP_ROLE_SEQUENCE; }
 
   // Options that decide the bits; those of every session of the case.
   uint32_t flags = 0, isa_allowed = 0;
@@ -54,12 +54,12 @@ class Network {
 
  private:
   void read_sizes(const Request &request);
-  Words rows_of(const rnnp_tensor_facts &facts, const Wired &array) const;
+  Words rows_of(const rnnp_tensor_info &facts, const Wired &array) const;
 
   compiler::AlignedBytes blob_;
   rnnp_model model_{};
-  rnnp_model_facts facts_{};
-  std::vector<rnnp_tensor_facts> inputs_, outputs_;
+  rnnp_model_info facts_{};
+  std::vector<rnnp_tensor_info> inputs_, outputs_;
   std::vector<bool> given_;
   std::vector<Words> rows_;
   size_t steps_ = 0;

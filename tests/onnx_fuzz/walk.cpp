@@ -34,7 +34,7 @@ class Walk {
       : network_(network), expected_(expected), lengths_(lengths), random_(seed), streams_(network.batch()) {
     const size_t count = 1 + random_.below(3);
     for (size_t i = 0; i < count; ++i) make_session();
-    for (const rnnp_tensor_facts &facts : network.inputs()) has_states_ = has_states_ || facts.role == RNNP_ROLE_STATE;
+    for (const rnnp_tensor_info &facts : network.inputs()) has_states_ = has_states_ || facts.role == RNNP_ROLE_STATE;
     place_all();
   }
 

@@ -58,7 +58,7 @@ uint32_t BlobBuilder::add_input(uint32_t elems, const std::string &name) {
 
 uint32_t BlobBuilder::add_row_input(uint32_t elems, const std::string &name) {
   const uint32_t v = add_value(ValueKind::kInput, elems, false);
-  inputs_.push_back({add_string(name), v, RNNP_ROLE_ROW, 2, {RNNP_DIM_BATCH, int32_t(elems)}, 0, 0});
+  inputs_.push_back({add_string(name), v, RNNP_ROLE_PER_RUN, 2, {RNNP_DIM_BATCH, int32_t(elems)}, 0, 0});
   return v;
 }
 
@@ -341,7 +341,7 @@ void BlobBuilder::add_output(uint32_t value, const std::string &name) {
   const rnnp::BlobValue &v = values_[value];
   rnnp::BlobIo io = {add_string(name),
                      value,
-                     v.sequence ? uint32_t(RNNP_ROLE_SEQUENCE) : uint32_t(RNNP_ROLE_ROW),
+                     v.sequence ? uint32_t(RNNP_ROLE_SEQUENCE) : uint32_t(RNNP_ROLE_PER_RUN),
                      2,
                      {RNNP_DIM_BATCH, int32_t(v.row_elems)},
                      0,

@@ -127,7 +127,7 @@ uint32_t BlobTables::add_matrix(uint32_t format, uint32_t gates, uint32_t units,
 void BlobTables::add_output(uint32_t value) {
   const rnnp::BlobValue &v = values[value];
   const int32_t elems = static_cast<int32_t>(v.row_elems);
-  rnnp::BlobIo io = {add_string("out"), value, RNNP_ROLE_ROW, 2, {RNNP_DIM_BATCH, elems}, 0, 0};
+  rnnp::BlobIo io = {add_string("out"), value, RNNP_ROLE_PER_RUN, 2, {RNNP_DIM_BATCH, elems}, 0, 0};
   if (v.sequence != 0) io = {io.name, value, RNNP_ROLE_SEQUENCE, 3, {RNNP_DIM_STEPS, RNNP_DIM_BATCH, elems}, 0, 0};
   outputs.push_back(io);
 }

@@ -83,13 +83,13 @@ class Runner {
     storage_ = AlignedBytes(memory_.session_bytes);
     std::memset(storage_.data(), 0xA5, storage_.size());
     expect_ok(rnnp_session_init(&session_, model_, &s, storage_.data(), storage_.size()), "init");
-    in_ = facts(rnnp_model_input).row_elems;
-    out_ = facts(rnnp_model_output).row_elems;
+    in_ = facts(rnnp_model_get_input).row_elems;
+    out_ = facts(rnnp_model_get_output).row_elems;
   }
 
   template <class F>
-  rnnp_tensor_facts facts(F ask) {
-    rnnp_tensor_facts f = RNNP_TENSOR_FACTS_INIT;
+  rnnp_tensor_info facts(F ask) {
+    rnnp_tensor_info f = RNNP_TENSOR_INFO_INIT;
     expect_ok(ask(model_, 0, &f), "tensor");
     return f;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "support/buffers.h"
 #include "support/random_model.h"
 
 namespace rnnp_test {
@@ -18,7 +19,7 @@ template <class Ask>
 std::vector<Port> ports(const rnnp_model *model, uint32_t count, Ask ask) {
   std::vector<Port> all;
   for (uint32_t i = 0; i < count; ++i) {
-    rnnp_tensor_facts f = RNNP_TENSOR_FACTS_INIT;
+    rnnp_tensor_info f = RNNP_TENSOR_INFO_INIT;
     expect_ok(ask(model, i, &f), "tensor");
     all.push_back({f.role, f.row_elems, f.dtype, f.limit});
   }
@@ -93,7 +94,7 @@ struct Walk::Given {
     io.input_count = static_cast<uint32_t>(in.size());
     io.output_count = static_cast<uint32_t>(out.size());
     io.lengths = has_lengths ? lengths.data() : nullptr;
-    io.inputs = buffers->data();
+    io.inputs = as_inputs(buffers->data());
     io.outputs = buffers->data() + in.size();
     return io;
   }
@@ -102,18 +103,18 @@ struct Walk::Given {
 Walk::Walk(const rnnp_model *model, uint32_t seed, ThreadTeam *team) : random_(seed), batch_(1 + below(random_, 4)) {
   session_ = std::make_unique<Runner>(model, any_options(random_, batch_, team));
   for (uint32_t i = 0; i < batch_; ++i) plain_.push_back(std::make_unique<Runner>(model, plain_options()));
-  rnnp_model_facts f = RNNP_MODEL_FACTS_INIT;
-  expect_ok(rnnp_model_info(session_->model(), &f), "info");
+  rnnp_model_info f = RNNP_MODEL_INFO_INIT;
+  expect_ok(rnnp_model_get_info(session_->model(), &f), "info");
   causal_ = f.causal != 0;
   in_place_ = f.in_place != 0;
-  inputs_ = ports(session_->model(), f.input_count, rnnp_model_input);
-  outputs_ = ports(session_->model(), f.output_count, rnnp_model_output);
-  rnnp_session_facts session = RNNP_SESSION_FACTS_INIT;
-  expect_ok(rnnp_session_info(session_->session(), &session), "session info");
+  inputs_ = ports(session_->model(), f.input_count, rnnp_model_get_input);
+  outputs_ = ports(session_->model(), f.output_count, rnnp_model_get_output);
+  rnnp_session_info session = RNNP_SESSION_INFO_INIT;
+  expect_ok(rnnp_session_get_info(session_->session(), &session), "session info");
   wave_steps_ = session.wave_steps;
   uint32_t required = 0;
   for (uint32_t i = 0; i < inputs_.size(); ++i) {
-    required += inputs_[i].role <= RNNP_ROLE_ROW;
+    required += inputs_[i].role <= RNNP_ROLE_PER_RUN;
     if (inputs_[i].role == RNNP_ROLE_SEQUENCE) x_ = i;
   }
   simple_ = required == 1;
@@ -156,7 +157,7 @@ void Walk::plain_run(Given *given, uint32_t slot, uint32_t row) {
   io.input_count = static_cast<uint32_t>(inputs_.size());
   io.output_count = static_cast<uint32_t>(outputs_.size());
   io.lengths = given->has_lengths ? given->lengths.data() + slot : nullptr;
-  io.inputs = buffers.data();
+  io.inputs = as_inputs(buffers.data());
   io.outputs = buffers.data() + inputs_.size();
   expect_ok(rnnp_run_io(plain_[row]->session(), &io), "plain run");
 }
@@ -299,9 +300,10 @@ std::string Walk::refuse() {
   const Port &p = inputs_[x_];
   std::vector<uint32_t> x(batch_ * p.elems * 2, p.limit != 0 ? 0 : bits_of(0.25f));
   std::vector<float> y(256 * 64, -9.0f);
-  std::vector<rnnp_buffer> in(inputs_.size(), rnnp_buffer{nullptr, 0, 0}), out(outputs_.size(), rnnp_buffer{nullptr, 0, 0});
+  std::vector<rnnp_const_buffer> in(inputs_.size(), rnnp_const_buffer{nullptr, 0, 0});
+  std::vector<rnnp_buffer> out(outputs_.size(), rnnp_buffer{nullptr, 0, 0});
   for (uint32_t i = 0; i < inputs_.size(); ++i)
-    if (inputs_[i].role == RNNP_ROLE_ROW) in[i].data = y.data();
+    if (inputs_[i].role == RNNP_ROLE_PER_RUN) in[i].data = y.data();
   in[x_].data = x.data();
   out[0].data = y.data();
   std::vector<int32_t> lengths(batch_, 1);
@@ -344,7 +346,7 @@ std::string Walk::refuse() {
       in[x_].data = nullptr;
       break;
     case 6:
-      io.flags = 2;
+      io.flags = 1u << 20;
       break;
     case 7:
       io.output_count += 1;

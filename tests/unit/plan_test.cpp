@@ -118,7 +118,9 @@ TEST(Plan, ThreadsOnlyWhenAStepIsWorthSharing) {
   EXPECT_EQ(1u, choose_threads(4 * 32 * 32, 1, 2));
   EXPECT_EQ(2u, choose_threads(4 * 64 * 64, 1, 2));
   EXPECT_EQ(2u, choose_threads(3 * 64 * 64, 1, 2));
-  EXPECT_EQ(1u, choose_threads(3 * 64 * 64, 1, 4));
+  EXPECT_EQ(2u, choose_threads(3 * 64 * 64, 1, 4));
+  EXPECT_EQ(2u, choose_threads(4 * 64 * 64, 1, 1000));
+  EXPECT_EQ(10u, choose_threads(4 * 64 * 64, 4, 1000));
   EXPECT_EQ(2u, choose_threads(4 * 32 * 32, 4, 2));
   EXPECT_EQ(1u, choose_threads(0, 1, 1));
   EXPECT_EQ(2u, choose_threads(macs_between_meetings(Cell::kGruLinear, 64, 1), 1, 2));

@@ -155,7 +155,7 @@ static rnnp_status call_library(calls *self, const plan *p) {
     io.steps = p->steps;
     io.input_count = (uint32_t)inputs;
     io.output_count = (uint32_t)self->output_count;
-    io.inputs = self->buffers;
+    io.inputs = (const rnnp_const_buffer *)(const void *)self->buffers; /* structs of one layout */
     io.outputs = self->buffers + inputs;
     status = self->run_io(self->session, &io);
   }

@@ -15,18 +15,18 @@ struct NamedFile {
   std::string name, path;  // no name: none was given
 };
 
-std::string names_of(const std::vector<rnnp_tensor_facts> &tensors) {
+std::string names_of(const std::vector<rnnp_tensor_info> &tensors) {
   std::string text;
-  for (const rnnp_tensor_facts &facts : tensors) text += (text.empty() ? "" : ", ") + quote(facts.name);
+  for (const rnnp_tensor_info &facts : tensors) text += (text.empty() ? "" : ", ") + quote(facts.name);
   return text.empty() ? "none" : text;
 }
 
-bool is_named(const std::vector<rnnp_tensor_facts> &tensors, const std::string &name) {
-  return std::any_of(tensors.begin(), tensors.end(), [&](const rnnp_tensor_facts &facts) { return name == facts.name; });
+bool is_named(const std::vector<rnnp_tensor_info> &tensors, const std::string &name) {
+  return std::any_of(tensors.begin(), tensors.end(), [&](const rnnp_tensor_info &facts) { return name == facts.name; });
 }
 
 // A file's own name may hold a '='; then what stands before it is no tensor's name and has a '/'.
-NamedFile split(const std::string &text, const std::vector<rnnp_tensor_facts> &tensors, const char *what) {
+NamedFile split(const std::string &text, const std::vector<rnnp_tensor_info> &tensors, const char *what) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos) return {"", text};
   const std::string name = text.substr(0, equals);
@@ -46,14 +46,14 @@ void add_input_option(CLI::App *command, std::vector<std::string> *inputs, const
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-std::vector<std::string> file_names(const std::vector<std::string> &given, const std::vector<rnnp_tensor_facts> &tensors) {
+std::vector<std::string> file_names(const std::vector<std::string> &given, const std::vector<rnnp_tensor_info> &tensors) {
   std::vector<std::string> paths;
   for (const std::string &text : given) paths.push_back(split(text, tensors, "input").path);
   return paths;
 }
 
 std::map<std::string, std::string> files_by_name(const std::vector<std::string> &given,
-                                                 const std::vector<rnnp_tensor_facts> &tensors, const char *what) {
+                                                 const std::vector<rnnp_tensor_info> &tensors, const char *what) {
   std::map<std::string, std::string> files;
   for (const std::string &text : given) {
     NamedFile file = split(text, tensors, what);
@@ -65,7 +65,7 @@ std::map<std::string, std::string> files_by_name(const std::vector<std::string> 
   return files;
 }
 
-Arrays read_inputs(const std::vector<std::string> &given, const std::vector<rnnp_tensor_facts> &inputs) {
+Arrays read_inputs(const std::vector<std::string> &given, const std::vector<rnnp_tensor_info> &inputs) {
   Arrays arrays;
   const auto put = [&](const std::string &name, Array array) {
     if (!arrays.emplace(name, std::move(array)).second) throw UsageError("input " + quote(name) + " is given twice");

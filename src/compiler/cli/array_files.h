@@ -18,14 +18,14 @@ namespace rnnp::compiler {
 void add_input_option(CLI::App *command, std::vector<std::string> *inputs, const std::string &more);
 
 // The files named by --input texts, without their NAME=.
-std::vector<std::string> file_names(const std::vector<std::string> &given, const std::vector<rnnp_tensor_facts> &tensors);
+std::vector<std::string> file_names(const std::vector<std::string> &given, const std::vector<rnnp_tensor_info> &tensors);
 
 // "name=file", or "file" for the first tensor: files by tensor. Throws UsageError for names the model does not have.
 std::map<std::string, std::string> files_by_name(const std::vector<std::string> &given,
-                                                 const std::vector<rnnp_tensor_facts> &tensors, const char *what);
+                                                 const std::vector<rnnp_tensor_info> &tensors, const char *what);
 
 // The arrays of NAME=x.npy, x.npy, NAME=x.npz (the array of that name) and x.npz (every array in it that is named like an input).
-Arrays read_inputs(const std::vector<std::string> &given, const std::vector<rnnp_tensor_facts> &inputs);
+Arrays read_inputs(const std::vector<std::string> &given, const std::vector<rnnp_tensor_info> &inputs);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_CLI_ARRAY_FILES_H_

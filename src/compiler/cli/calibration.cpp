@@ -16,7 +16,7 @@
 namespace rnnp::compiler {
 namespace {
 
-Array rows_of_samples(const std::string &path, const rnnp_tensor_facts &facts) {
+Array rows_of_samples(const std::string &path, const rnnp_tensor_info &facts) {
   const std::vector<float> samples = read_wav(path);
   const size_t steps = samples.size() / facts.row_elems;
   if (steps == 0) throw UsageError(quote(path) + " has fewer samples than one row of input " + quote(facts.name));
@@ -127,7 +127,7 @@ Reference::Reference(Graph graph, const PanelFormat &panels, int64_t steps, uint
   Runner runner(blob_);
   std::mt19937 random(seed);
   const int64_t batch = runner.facts().fixed_batch != 0 ? runner.facts().fixed_batch : 1;
-  for (const rnnp_tensor_facts &facts : runner.inputs()) {
+  for (const rnnp_tensor_info &facts : runner.inputs()) {
     if (facts.role == RNNP_ROLE_STATE || facts.role == RNNP_ROLE_LENGTHS) continue;
     const bool in_front = facts.role == RNNP_ROLE_SEQUENCE &&
                           std::find(facts.dims, facts.dims + facts.rank, RNNP_DIM_STEPS) == facts.dims + facts.rank;

@@ -10,6 +10,7 @@
 #include "compiler/cli/command.h"
 #include "compiler/cli/opened_blob.h"
 #include "compiler/cli/profile.h"
+#include "compiler/cli/refusal_text.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -49,8 +50,8 @@ void print_table(const nlohmann::ordered_json &document) {
 
 int run(ProfileArguments options) {
   const std::unique_ptr<OpenedBlob> blob = open_blob(options.blob);
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-  rnnp_model_info(&blob->model, &facts);
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+  check(rnnp_model_get_info(&blob->model, &facts), "rnnp_model_get_info");
   constexpr size_t kUsualSteps = 100;
   if (options.task.steps == 0) options.task.steps = facts.stream_steps != 0 ? facts.stream_steps : kUsualSteps;
   if (facts.fixed_batch != 0) options.task.batch = facts.fixed_batch;

@@ -89,7 +89,7 @@ Tensors evaluate(const Subject &subject, const OnnxModel &model, const Arrays &i
 Arrays complete(const Subject &subject, const OnnxModel &model, const Arrays &given, const RunSizes &sizes) {
   std::mt19937 random(subject.options.seed);
   Arrays inputs = given;
-  for (const rnnp_tensor_facts &facts : subject.runner.inputs()) {
+  for (const rnnp_tensor_info &facts : subject.runner.inputs()) {
     const bool in_front = subject.implied && sizes.steps > 1 && facts.role == RNNP_ROLE_SEQUENCE;
     const DeclaredInput &declared = declared_input(model, facts.name);
     Array drawn = draw_array(facts, declared.elem_type, sizes.steps, sizes.batch, in_front, subject.options.deviation, &random);
@@ -100,7 +100,7 @@ Arrays complete(const Subject &subject, const OnnxModel &model, const Arrays &gi
 }
 
 void say_inputs(const Subject &subject, const OnnxModel &model, const Arrays &given, const Arrays &inputs, const RunSizes &sizes) {
-  for (const rnnp_tensor_facts &facts : subject.runner.inputs()) {
+  for (const rnnp_tensor_info &facts : subject.runner.inputs()) {
     const std::string from = given.count(facts.name) ? "as given"
                                                      : draw_text(facts, declared_input(model, facts.name).elem_type, sizes.steps,
                                                                  subject.options.deviation) +

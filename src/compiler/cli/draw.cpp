@@ -15,7 +15,7 @@ struct Range {
 };
 
 // Of the whole numbers that an input holds; nothing where it holds real ones.
-std::optional<Range> whole_numbers(const rnnp_tensor_facts &facts, int64_t steps, int elem_type) {
+std::optional<Range> whole_numbers(const rnnp_tensor_info &facts, int64_t steps, int elem_type) {
   using onnx::TensorProto;
   if (facts.dtype == RNNP_DTYPE_I32) return Range{0, static_cast<int32_t>(facts.limit != 0 ? int64_t{facts.limit} - 1 : steps)};
   switch (elem_type) {
@@ -45,7 +45,7 @@ ElementTypes element_types(const OnnxModel &model) {
   return types;
 }
 
-Array draw_array(const rnnp_tensor_facts &facts, int elem_type, int64_t steps, int64_t batch, bool steps_in_front, double deviation,
+Array draw_array(const rnnp_tensor_info &facts, int elem_type, int64_t steps, int64_t batch, bool steps_in_front, double deviation,
                  std::mt19937 *random) {
   Array array;
   if (steps_in_front) array.shape.push_back(steps);
@@ -66,7 +66,7 @@ Array draw_array(const rnnp_tensor_facts &facts, int elem_type, int64_t steps, i
   return array;
 }
 
-std::string draw_text(const rnnp_tensor_facts &facts, int elem_type, int64_t steps, double deviation) {
+std::string draw_text(const rnnp_tensor_info &facts, int elem_type, int64_t steps, double deviation) {
   char text[96];
   if (const std::optional<Range> range = whole_numbers(facts, steps, elem_type))
     std::snprintf(text, sizeof text, "drawn, integers from %d to %d", static_cast<int>(range->first),

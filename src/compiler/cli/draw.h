@@ -20,9 +20,9 @@ ElementTypes element_types(const OnnxModel &model);
 // Floats from a normal distribution around 0; indices from 0 to limit - 1; lengths from 0 to `steps`, all alike. Of what the file
 // has as bytes, integers or BOOL (elem_type, onnx::TensorProto::DataType) and the library takes as floats: whole numbers of it.
 // steps_in_front: the array gets the steps as an extra first axis.
-Array draw_array(const rnnp_tensor_facts &facts, int elem_type, int64_t steps, int64_t batch, bool steps_in_front, double deviation,
+Array draw_array(const rnnp_tensor_info &facts, int elem_type, int64_t steps, int64_t batch, bool steps_in_front, double deviation,
                  std::mt19937 *random);
-std::string draw_text(const rnnp_tensor_facts &facts, int elem_type, int64_t steps, double deviation);
+std::string draw_text(const rnnp_tensor_info &facts, int elem_type, int64_t steps, double deviation);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_CLI_DRAW_H_

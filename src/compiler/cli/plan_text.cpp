@@ -139,9 +139,9 @@ std::string wave_text(const void *blob, size_t bytes, const PlanMachine &m) {
   if (rnnp_model_open(&model, blob, bytes, 0) != RNNP_OK || rnnp_session_memory(&model, &options, &memory) != RNNP_OK) return "";
   const AlignedBytes storage(memory.session_bytes, memory.alignment);
   rnnp_session *session = nullptr;
-  rnnp_session_facts facts = RNNP_SESSION_FACTS_INIT;
+  rnnp_session_info facts = RNNP_SESSION_INFO_INIT;
   if (rnnp_session_init(&session, &model, &options, storage.data(), storage.size()) != RNNP_OK ||
-      rnnp_session_info(session, &facts) != RNNP_OK || facts.wave_stages == 0) {
+      rnnp_session_get_info(session, &facts) != RNNP_OK || facts.wave_stages == 0) {
     return "  no wavefront over layers\n";
   }
   return "  wavefront over layers: " + std::to_string(facts.wave_stages) + " threads, in calls of " +

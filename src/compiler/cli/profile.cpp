@@ -34,7 +34,7 @@ class Subject {
     const rnnp_session_options options = options_of(model, task);
     check(rnnp_session_init_with(&registry, &session_, &model, &options, memory_.data(), memory_.size()), "rnnp_session_init");
     const rnnp_io &io = *call_.io();
-    const auto is_given = [](const rnnp_buffer &buffer) { return buffer.data != nullptr; };
+    const auto is_given = [](const auto &buffer) { return buffer.data != nullptr; };
     const bool one_input = std::count_if(io.inputs, io.inputs + io.input_count, is_given) == 1 && is_given(io.inputs[0]);
     by_step_ = task.steps == 1 && one_input && io.output_count == 1 && once() == RNNP_OK;
   }
@@ -47,8 +47,8 @@ class Subject {
 
  private:
   static rnnp_session_options options_of(const rnnp_model &model, const ProfileTask &task) {
-    rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-    check(rnnp_model_info(&model, &facts), "rnnp_model_info");
+    rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+    check(rnnp_model_get_info(&model, &facts), "rnnp_model_get_info");
     rnnp_session_options options = RNNP_SESSION_OPTIONS_INIT;
     options.max_batch = task.batch;
     options.max_steps = facts.causal ? 0 : static_cast<uint32_t>(task.steps);
@@ -80,8 +80,8 @@ void for_seconds(double seconds, Do &&once) {
 }  // namespace
 
 Profile profile(const rnnp_model &model, const ProfileTask &task) {
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-  check(rnnp_model_info(&model, &facts), "rnnp_model_info");
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+  check(rnnp_model_get_info(&model, &facts), "rnnp_model_get_info");
   Profile found;
   found.node_us.assign(facts.node_count, HUGE_VAL);
   found.call_us = HUGE_VAL;

@@ -10,12 +10,12 @@
 namespace rnnp::compiler {
 
 RandomCall::RandomCall(const rnnp_model &model, size_t steps, uint32_t batch) {
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-  check(rnnp_model_info(&model, &facts), "rnnp_model_info");
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+  check(rnnp_model_get_info(&model, &facts), "rnnp_model_get_info");
   io_.steps = steps;
   io_.batch = batch;
-  for (uint32_t i = 0; i < facts.input_count; ++i) add(model, rnnp_model_input, i, &inputs_);
-  for (uint32_t i = 0; i < facts.output_count; ++i) add(model, rnnp_model_output, i, &outputs_);
+  for (uint32_t i = 0; i < facts.input_count; ++i) inputs_.push_back({add(model, rnnp_model_get_input, i), 0, 0});
+  for (uint32_t i = 0; i < facts.output_count; ++i) outputs_.push_back({add(model, rnnp_model_get_output, i), 0, 0});
   io_.input_count = facts.input_count;
   io_.output_count = facts.output_count;
   io_.inputs = inputs_.data();
@@ -34,9 +34,9 @@ std::vector<uint8_t> RandomCall::results() const {
   return bytes;
 }
 
-void RandomCall::add(const rnnp_model &model, rnnp_status (*ask)(const rnnp_model *, uint32_t, rnnp_tensor_facts *), uint32_t index,
-                     std::vector<rnnp_buffer> *buffers) {
-  rnnp_tensor_facts facts = RNNP_TENSOR_FACTS_INIT;
+float *RandomCall::add(const rnnp_model &model, rnnp_status (*ask)(const rnnp_model *, uint32_t, rnnp_tensor_info *),
+                       uint32_t index) {
+  rnnp_tensor_info facts = RNNP_TENSOR_INFO_INIT;
   check(ask(&model, index, &facts), "a tensor");
   const bool left_out = facts.role == RNNP_ROLE_STATE || facts.role == RNNP_ROLE_LENGTHS;
   const size_t rows = facts.role == RNNP_ROLE_SEQUENCE ? io_.steps * io_.batch : io_.batch;
@@ -44,7 +44,7 @@ void RandomCall::add(const rnnp_model &model, rnnp_status (*ask)(const rnnp_mode
   std::uniform_real_distribution<float> uniform(-1, 1);
   if (facts.dtype == RNNP_DTYPE_F32)
     for (float &v : storage_.back()) v = uniform(random_);
-  buffers->push_back({left_out ? nullptr : storage_.back().data(), 0, 0});
+  return left_out ? nullptr : storage_.back().data();
 }
 
 }  // namespace rnnp::compiler

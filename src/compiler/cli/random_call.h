@@ -20,12 +20,13 @@ class RandomCall {
   std::vector<uint8_t> results() const;
 
  private:
-  void add(const rnnp_model &model, rnnp_status (*ask)(const rnnp_model *, uint32_t, rnnp_tensor_facts *), uint32_t index,
-           std::vector<rnnp_buffer> *buffers);
+  // Room for the tensor that *ask describes, filled with random numbers; nullptr for one that may be left out.
+  float *add(const rnnp_model &model, rnnp_status (*ask)(const rnnp_model *, uint32_t, rnnp_tensor_info *), uint32_t index);
 
   std::mt19937 random_{1};
   std::vector<std::vector<float>> storage_;
-  std::vector<rnnp_buffer> inputs_, outputs_;
+  std::vector<rnnp_const_buffer> inputs_;
+  std::vector<rnnp_buffer> outputs_;
   rnnp_io io_ = RNNP_IO_INIT;
   size_t first_output_ = 0;
 };

@@ -20,12 +20,12 @@ void check_session(const rnnp_model &model, const rnnp_session_options &options,
   if (!refusal.empty()) throw IoError(refusal);
 }
 
-bool has_dim(const rnnp_tensor_facts &facts, int32_t which) {
+bool has_dim(const rnnp_tensor_info &facts, int32_t which) {
   return std::find(facts.dims, facts.dims + facts.rank, which) != facts.dims + facts.rank;
 }
 
 // Of each output whether all rows of the batch have the same: nothing that it is made from has an axis of the batch.
-std::vector<bool> outputs_of_every_row(const rnnp_model &opened, const std::vector<rnnp_tensor_facts> &inputs) {
+std::vector<bool> outputs_of_every_row(const rnnp_model &opened, const std::vector<rnnp_tensor_info> &inputs) {
   Model m;
   if (!read_model(&opened, &m)) return {};
   bool by_row = false;
@@ -54,7 +54,7 @@ const char *role_name(uint32_t role) {
   return role < 4 ? kNames[role] : "?";
 }
 
-std::string dims_text(const rnnp_tensor_facts &facts) {
+std::string dims_text(const rnnp_tensor_info &facts) {
   std::string text = "[";
   for (uint32_t i = 0; i < facts.rank; ++i) {
     text += i ? ", " : "";
@@ -66,7 +66,7 @@ std::string dims_text(const rnnp_tensor_facts &facts) {
 namespace {
 
 // The axis behind that of steps, where it holds elements; 0 where there is none.
-size_t elements_axis(const rnnp_tensor_facts &facts) {
+size_t elements_axis(const rnnp_tensor_info &facts) {
   for (uint32_t i = 0; i + 1 < facts.rank; ++i) {
     if (facts.dims[i] == RNNP_DIM_STEPS && facts.dims[i + 1] > 0) return i + 1;
   }
@@ -75,7 +75,7 @@ size_t elements_axis(const rnnp_tensor_facts &facts) {
 
 }  // namespace
 
-Shape shape_in_file(const rnnp_tensor_facts &facts, size_t file_rank, Shape shape) {
+Shape shape_in_file(const rnnp_tensor_info &facts, size_t file_rank, Shape shape) {
   const size_t at = elements_axis(facts);
   if (at == 0 || shape.size() != facts.rank || file_rank + 1 != facts.rank) return shape;
   shape[at - 1] *= shape[at];
@@ -83,7 +83,7 @@ Shape shape_in_file(const rnnp_tensor_facts &facts, size_t file_rank, Shape shap
   return shape;
 }
 
-Shape shape_in_blob(const rnnp_tensor_facts &facts, Shape shape) {
+Shape shape_in_blob(const rnnp_tensor_info &facts, Shape shape) {
   const size_t at = elements_axis(facts);
   if (at == 0 || shape.size() + 1 != facts.rank) return shape;
   const int64_t elements = facts.dims[at], size = shape[at - 1];
@@ -107,7 +107,7 @@ struct Runner::Job {
   Backend *backend = nullptr;
 
   // Elements from one index to the next in the canonical array, per ONNX axis (with the extra axis in front).
-  Shape strides(const rnnp_tensor_facts &facts, bool per_step, bool extra_time, bool extra_batch) const {
+  Shape strides(const rnnp_tensor_info &facts, bool per_step, bool extra_time, bool extra_batch) const {
     const int64_t row = facts.row_elems, batch_rows = static_cast<int64_t>(batch);
     Shape out(facts.rank, 0);
     int64_t feature = 1;
@@ -131,23 +131,23 @@ Runner::Runner(const std::vector<uint8_t> &blob, const std::string &name) : blob
   if (!blob.empty()) std::memcpy(blob_.data(), blob.data(), blob.size());
   check(rnnp_model_open(&model_, blob_.data(), blob.size(), RNNP_OPEN_CHECK_WEIGHTS), name + " does not open");
   facts_.struct_bytes = sizeof facts_;
-  check(rnnp_model_info(&model_, &facts_), "rnnp_model_info");
+  check(rnnp_model_get_info(&model_, &facts_), "rnnp_model_get_info");
   inputs_.resize(facts_.input_count);
   outputs_.resize(facts_.output_count);
   for (uint32_t i = 0; i < facts_.input_count; ++i) {
     inputs_[i].struct_bytes = sizeof inputs_[i];
-    check(rnnp_model_input(&model_, i, &inputs_[i]), "rnnp_model_input");
+    check(rnnp_model_get_input(&model_, i, &inputs_[i]), "rnnp_model_get_input");
   }
   for (uint32_t i = 0; i < facts_.output_count; ++i) {
     outputs_[i].struct_bytes = sizeof outputs_[i];
-    check(rnnp_model_output(&model_, i, &outputs_[i]), "rnnp_model_output");
+    check(rnnp_model_get_output(&model_, i, &outputs_[i]), "rnnp_model_get_output");
   }
   of_every_row_ = outputs_of_every_row(model_, inputs_);
 }
 
 // Steps and batch from the arrays' shapes; every mismatch is named.
 void Runner::read_sizes(const Arrays &arrays, Job *job) const {
-  for (const rnnp_tensor_facts &facts : inputs_) {
+  for (const rnnp_tensor_info &facts : inputs_) {
     const auto found = arrays.find(facts.name);
     if (found == arrays.end()) continue;
     const Shape &shape = found->second.shape;
@@ -184,7 +184,7 @@ void Runner::read_sizes(const Arrays &arrays, Job *job) const {
   }
 }
 
-void Runner::read_input(const rnnp_tensor_facts &facts, const Arrays &arrays, Job *job) const {
+void Runner::read_input(const rnnp_tensor_info &facts, const Arrays &arrays, Job *job) const {
   job->inputs.emplace_back();
   job->lengths.emplace_back();
   const auto found = arrays.find(facts.name);
@@ -234,12 +234,13 @@ void Runner::read_input(const rnnp_tensor_facts &facts, const Arrays &arrays, Jo
 }
 
 void Runner::call(Job *job, size_t first, size_t steps) const {
-  std::vector<rnnp_buffer> in(inputs_.size()), out(outputs_.size());
+  std::vector<rnnp_const_buffer> in(inputs_.size());
+  std::vector<rnnp_buffer> out(outputs_.size());
   std::vector<std::vector<int32_t>> lengths = job->lengths;
   std::vector<std::vector<float>> rows(outputs_.size());
   const std::vector<int32_t> *gate = nullptr;
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    const rnnp_tensor_facts &facts = inputs_[i];
+    const rnnp_tensor_info &facts = inputs_[i];
     in[i] = {nullptr, 0, 0};
     if (!job->given[i] || (facts.role == RNNP_ROLE_STATE && first != 0)) continue;
     if (facts.role == RNNP_ROLE_LENGTHS) {
@@ -278,7 +279,7 @@ void Runner::call(Job *job, size_t first, size_t steps) const {
 }
 
 Array Runner::give_output(const Job &job, size_t index) const {
-  const rnnp_tensor_facts &facts = outputs_[index];
+  const rnnp_tensor_info &facts = outputs_[index];
   const bool per_step = facts.role == RNNP_ROLE_SEQUENCE && !job.last_step;
   const bool extra_time = per_step && !has_dim(facts, RNNP_DIM_STEPS) && (job.steps_in_front || job.steps > 1);
   const bool extra_batch = !has_dim(facts, RNNP_DIM_BATCH) && job.batch > 1 && !of_every_row_[index];
@@ -325,26 +326,26 @@ AlignedBytes Runner::make_session(const rnnp_session_options &session, const Run
         "rnnp_session_init");
   session_ = {};
   session_.struct_bytes = sizeof session_;
-  check(rnnp_session_info(job->session, &session_), "rnnp_session_info");
+  check(rnnp_session_get_info(job->session, &session_), "rnnp_session_get_info");
   return bytes;
 }
 
 Arrays Runner::run(const Arrays &given, const RunOptions &options) {
   Arrays arrays = given;
-  for (const rnnp_tensor_facts &facts : inputs_) {
+  for (const rnnp_tensor_info &facts : inputs_) {
     const auto found = arrays.find(facts.name);
     if (found != arrays.end()) found->second.shape = shape_in_blob(facts, std::move(found->second.shape));
   }
   for (const auto &array : arrays) {
     const bool known =
-        std::any_of(inputs_.begin(), inputs_.end(), [&](const rnnp_tensor_facts &facts) { return array.first == facts.name; });
+        std::any_of(inputs_.begin(), inputs_.end(), [&](const rnnp_tensor_info &facts) { return array.first == facts.name; });
     if (!known) throw UsageError("the model has no input " + quote(array.first));
   }
   Job job;
   job.last_step = options.last_step;
   read_sizes(arrays, &job);
-  for (const rnnp_tensor_facts &facts : inputs_) read_input(facts, arrays, &job);
-  for (const rnnp_tensor_facts &facts : outputs_) {
+  for (const rnnp_tensor_info &facts : inputs_) read_input(facts, arrays, &job);
+  for (const rnnp_tensor_info &facts : outputs_) {
     const bool per_step = facts.role == RNNP_ROLE_SEQUENCE && !job.last_step;
     job.outputs.emplace_back((per_step ? job.steps : 1) * job.batch * facts.row_elems, 0.0f);
   }

@@ -48,15 +48,15 @@ class Runner {
   explicit Runner(const std::vector<uint8_t> &blob, const std::string &name = "the blob");
 
   const rnnp_model &opened() const { return model_; }
-  const rnnp_model_facts &facts() const { return facts_; }
-  const std::vector<rnnp_tensor_facts> &inputs() const { return inputs_; }
-  const std::vector<rnnp_tensor_facts> &outputs() const { return outputs_; }
+  const rnnp_model_info &facts() const { return facts_; }
+  const std::vector<rnnp_tensor_info> &inputs() const { return inputs_; }
+  const std::vector<rnnp_tensor_info> &outputs() const { return outputs_; }
 
   // Whether some weights are stored as another type than f32.
   bool has_low_precision() const;
 
   // What the last run's session of the library decided.
-  const rnnp_session_facts &session() const { return session_; }
+  const rnnp_session_info &session() const { return session_; }
 
   // Throws UsageError on arrays that do not fit, IoError on a library error. Missing optional inputs may be left out.
   Arrays run(const Arrays &arrays, const RunOptions &options);
@@ -64,27 +64,27 @@ class Runner {
  private:
   struct Job;
   void read_sizes(const Arrays &arrays, Job *job) const;
-  void read_input(const rnnp_tensor_facts &facts, const Arrays &arrays, Job *job) const;
+  void read_input(const rnnp_tensor_info &facts, const Arrays &arrays, Job *job) const;
   AlignedBytes make_session(const rnnp_session_options &options, const RunOptions &run, Job *job);
   void call(Job *job, size_t first, size_t steps) const;
   Array give_output(const Job &job, size_t index) const;
 
   AlignedBytes blob_;
   rnnp_model model_{};
-  rnnp_model_facts facts_{};
-  rnnp_session_facts session_{};
-  std::vector<rnnp_tensor_facts> inputs_, outputs_;
+  rnnp_model_info facts_{};
+  rnnp_session_info session_{};
+  std::vector<rnnp_tensor_info> inputs_, outputs_;
   std::vector<bool> of_every_row_;  // outputs that have no axis of the batch and need none
 };
 
 // Blobs that take several elements of a time axis to a step have them as an axis of their own, behind that of steps. `shape` with
 // the two as one, as the ONNX file has them, where it has an axis fewer; and the other way round: throws UsageError where the
 // elements do not make whole steps.
-Shape shape_in_file(const rnnp_tensor_facts &facts, size_t file_rank, Shape shape);
-Shape shape_in_blob(const rnnp_tensor_facts &facts, Shape shape);
+Shape shape_in_file(const rnnp_tensor_info &facts, size_t file_rank, Shape shape);
+Shape shape_in_blob(const rnnp_tensor_info &facts, Shape shape);
 
 // "[steps, batch, 40]"
-std::string dims_text(const rnnp_tensor_facts &facts);
+std::string dims_text(const rnnp_tensor_info &facts);
 const char *role_name(uint32_t role);
 
 }  // namespace rnnp::compiler

@@ -11,7 +11,7 @@ namespace rnnp::compiler {
 namespace {
 
 // Position of the steps axis among the ONNX axes; the rank when there is none.
-size_t time_axis(const rnnp_tensor_facts &facts) {
+size_t time_axis(const rnnp_tensor_info &facts) {
   return static_cast<size_t>(std::find(facts.dims, facts.dims + facts.rank, RNNP_DIM_STEPS) - facts.dims);
 }
 
@@ -37,7 +37,7 @@ Tensor whole(const Array &array) {
 }
 
 // One step of an array: its steps axis at size 1, or the extra axis in front gone.
-Tensor step_of(const rnnp_tensor_facts &facts, const Array &array, size_t step) {
+Tensor step_of(const rnnp_tensor_info &facts, const Array &array, size_t step) {
   const bool in_front = array.shape.size() > facts.rank;
   const size_t axis = in_front ? 0 : time_axis(facts);
   if (axis == array.shape.size()) return whole(array);
@@ -76,7 +76,7 @@ Tensor initial(const OnnxModel &model, const std::string &name, int64_t batch) {
 }
 
 // Steps of one output next to each other along its steps axis, in front where it has none.
-Tensor joined(const rnnp_tensor_facts &facts, const std::vector<Tensor> &steps) {
+Tensor joined(const rnnp_tensor_info &facts, const std::vector<Tensor> &steps) {
   if (facts.role != RNNP_ROLE_SEQUENCE) return steps.back();
   const size_t axis = time_axis(facts) < facts.rank ? time_axis(facts) : 0;
   const Shape &shape = steps[0].shape;
@@ -96,7 +96,7 @@ Tensor joined(const rnnp_tensor_facts &facts, const std::vector<Tensor> &steps) 
 
 bool steps_are_implied(const Runner &runner) {
   return std::all_of(runner.inputs().begin(), runner.inputs().end(),
-                     [](const rnnp_tensor_facts &facts) { return time_axis(facts) == facts.rank; });
+                     [](const rnnp_tensor_info &facts) { return time_axis(facts) == facts.rank; });
 }
 
 std::map<std::string, Tensor> eval_steps(const OnnxModel &model, const Runner &runner, const Arrays &inputs,
@@ -107,14 +107,14 @@ std::map<std::string, Tensor> eval_steps(const OnnxModel &model, const Runner &r
   for (const StatePair &pair : states) now[pair.input] = initial(model, pair.input, batch);
   std::map<std::string, std::vector<Tensor>> made;
   for (int64_t step = 0; step < steps; ++step) {
-    for (const rnnp_tensor_facts &facts : runner.inputs()) {
+    for (const rnnp_tensor_info &facts : runner.inputs()) {
       if (facts.role == RNNP_ROLE_STATE && steps > 1)
         throw UsageError("input " + quote(facts.name) +
                          " is a state that is not kept; name all states with --state, or run one step");
       now[facts.name] = step_of(facts, inputs.at(facts.name), static_cast<size_t>(step));
     }
     const std::map<std::string, Tensor> out = eval_graph(model, now);
-    for (const rnnp_tensor_facts &facts : runner.outputs()) made[facts.name].push_back(out.at(facts.name));
+    for (const rnnp_tensor_info &facts : runner.outputs()) made[facts.name].push_back(out.at(facts.name));
     for (const StatePair &pair : states) {
       Tensor next = out.at(pair.output);
       next.shape = now[pair.input].shape;  // ones may have come or gone
@@ -123,7 +123,7 @@ std::map<std::string, Tensor> eval_steps(const OnnxModel &model, const Runner &r
     if (progress) progress(static_cast<size_t>(step) + 1, static_cast<size_t>(steps));
   }
   std::map<std::string, Tensor> results;
-  for (const rnnp_tensor_facts &facts : runner.outputs()) results[facts.name] = joined(facts, made.at(facts.name));
+  for (const rnnp_tensor_info &facts : runner.outputs()) results[facts.name] = joined(facts, made.at(facts.name));
   return results;
 }
 

@@ -18,8 +18,8 @@ namespace {
 class Session {
  public:
   Session(const rnnp_model &model, const TuneTask &task, const Tuning &t) : executor_(make_executor(t.threads)) {
-    rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-    check(rnnp_model_info(&model, &facts), "rnnp_model_info");
+    rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+    check(rnnp_model_get_info(&model, &facts), "rnnp_model_get_info");
     rnnp_session_options options = RNNP_SESSION_OPTIONS_INIT;
     options.max_batch = task.batch;
     options.max_steps = facts.causal ? 0 : static_cast<uint32_t>(task.steps);

@@ -11,7 +11,7 @@ namespace {
 
 // The size that an array which was given has along `which`; 0: none tells.
 int64_t size_given(const Runner &runner, const Arrays &given, int32_t which) {
-  for (const rnnp_tensor_facts &facts : runner.inputs()) {
+  for (const rnnp_tensor_info &facts : runner.inputs()) {
     const auto found = given.find(facts.name);
     if (found == given.end()) continue;
     const Shape shape = shape_in_blob(facts, found->second.shape);
@@ -27,7 +27,7 @@ int64_t size_given(const Runner &runner, const Arrays &given, int32_t which) {
 // The size that the ONNX file fixes; 0: any; -1: no input has such an axis.
 int64_t size_declared(const OnnxModel &model, const Runner &runner, int32_t which) {
   int64_t size = -1;
-  for (const rnnp_tensor_facts &facts : runner.inputs()) {
+  for (const rnnp_tensor_info &facts : runner.inputs()) {
     const DeclaredInput &input = declared_input(model, facts.name);
     size_t at = 0;  // of the file's axes: one that holds several elements to a step is two here
     for (uint32_t i = 0; i < facts.rank && at < input.dims.size(); ++i) {
@@ -64,7 +64,7 @@ std::vector<int64_t> sizes_to_try(const OnnxModel &model, const Runner &runner, 
 std::vector<int64_t> implied_steps_to_try(const Runner &runner, const Arrays &given, int64_t asked) {
   const auto &inputs = runner.inputs();
   const bool all =
-      std::all_of(inputs.begin(), inputs.end(), [](const rnnp_tensor_facts &f) { return f.role == RNNP_ROLE_SEQUENCE; });
+      std::all_of(inputs.begin(), inputs.end(), [](const rnnp_tensor_info &f) { return f.role == RNNP_ROLE_SEQUENCE; });
   if (const int64_t size = size_given(runner, given, RNNP_DIM_STEPS)) return {size};
   if (asked > 0) return {asked};
   if (!given.empty() || !all) return {1};

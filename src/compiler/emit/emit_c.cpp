@@ -24,9 +24,9 @@ struct Sizes {
 };
 
 // One line: the elements of a row, and in words what the tensor is.
-std::string tensor_text(const rnnp_model &model, rnnp_status (*ask)(const rnnp_model *, uint32_t, rnnp_tensor_facts *),
+std::string tensor_text(const rnnp_model &model, rnnp_status (*ask)(const rnnp_model *, uint32_t, rnnp_tensor_info *),
                         const std::string &name, const std::string &kind, uint32_t index) {
-  rnnp_tensor_facts facts{};
+  rnnp_tensor_info facts{};
   facts.struct_bytes = sizeof facts;
   if (ask(&model, index, &facts) != RNNP_OK) throw ModelError("the library does not describe its tensors");
   const char *rows[] = {"each step and batch row", "each batch row", "each batch row: initial state, or NULL",
@@ -44,10 +44,10 @@ Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, const
   std::memcpy(aligned.data(), blob.data(), blob.size());
   rnnp_model model;
   Sizes sizes{};
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
   rnnp_session_options_init(&sizes.options, sizeof sizes.options);
   rnnp_status status = rnnp_model_open(&model, aligned.data(), blob.size(), 0);
-  if (status == RNNP_OK) status = rnnp_model_info(&model, &facts);
+  if (status == RNNP_OK) status = rnnp_model_get_info(&model, &facts);
   if (facts.fixed_batch) sizes.options.max_batch = facts.fixed_batch;
   sizes.options.max_steps = facts.causal ? 0 : options.max_steps;
   sizes.options.chunk_steps = options.chunk_steps;
@@ -61,8 +61,8 @@ Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, const
   status = rnnp_session_init(&session, &model, &sizes.options, session_memory.data(), session_memory.size());
   if (status != RNNP_OK) throw ModelError(std::string("the library cannot run this blob: ") + rnnp_status_string(status));
   sizes.registry = registry_names({{model, sizes.options}});
-  for (uint32_t i = 0; i < facts.input_count; ++i) sizes.tensors += tensor_text(model, rnnp_model_input, name, "INPUT", i);
-  for (uint32_t i = 0; i < facts.output_count; ++i) sizes.tensors += tensor_text(model, rnnp_model_output, name, "OUTPUT", i);
+  for (uint32_t i = 0; i < facts.input_count; ++i) sizes.tensors += tensor_text(model, rnnp_model_get_input, name, "INPUT", i);
+  for (uint32_t i = 0; i < facts.output_count; ++i) sizes.tensors += tensor_text(model, rnnp_model_get_output, name, "OUTPUT", i);
   return sizes;
 }
 

@@ -71,8 +71,8 @@ void thin_out(Choice *choice, std::vector<Named<T>> Choice::*list, const std::ve
 
 // Panels of 4 units are for CPUs without vectors.
 bool has_vectors(const rnnp_model &model) {
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-  return rnnp_model_info(&model, &facts) == RNNP_OK && facts.layout_nr > 4;
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+  return rnnp_model_get_info(&model, &facts) == RNNP_OK && facts.layout_nr > 4;
 }
 
 // act_plain is the smaller of two groups that may do, and reference code alone. Where the other has vectors it is to be the one
@@ -122,8 +122,8 @@ std::string definition(const std::string &name, const std::string &rest) {
 }  // namespace
 
 std::vector<rnnp_session_options> every_kind_of_session(const rnnp_model &model) {
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
-  rnnp_model_info(&model, &facts);
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
+  if (rnnp_model_get_info(&model, &facts) != RNNP_OK) throw IoError("the model is not opened");
   std::vector<rnnp_session_options> all;
   for (const uint32_t batch : {1u, 8u}) {
     for (const uint32_t steps : {1u, 16u}) {  // each layer's input by itself, or in its recurrent kernel

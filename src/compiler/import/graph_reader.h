@@ -309,7 +309,7 @@ class GraphReader {
       view = b_.copied(view, per_step, name);
     }
     used->insert(view.value);
-    Io io{name, view.value, static_cast<uint32_t>(per_step ? RNNP_ROLE_SEQUENCE : RNNP_ROLE_ROW), dims_of(view)};
+    Io io{name, view.value, static_cast<uint32_t>(per_step ? RNNP_ROLE_SEQUENCE : RNNP_ROLE_PER_RUN), dims_of(view)};
     if (io.dims.size() > kBlobMaxRank) throw Refusal("its rank is " + std::to_string(io.dims.size()) + "; accepted: up to 8");
     if (io.dims.size() > view.axes.size()) {
       b_.graph.notes.push_back("output " + quote(name) + " " + view_text(view) +

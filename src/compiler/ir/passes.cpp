@@ -102,7 +102,7 @@ const char *look_ahead_of(const Graph &graph, const Node &node) {
     if (value.kind == ValueKind::kRow && is_state) return "its initial state is computed, and would start anew with every piece";
     if (value.kind == ValueKind::kRow && !value.early && makes_steps)
       return "it uses in every step what is known when the run ends";
-    if (is_state && value.kind == ValueKind::kInput && graph.inputs[value.input].role == RNNP_ROLE_ROW)
+    if (is_state && value.kind == ValueKind::kInput && graph.inputs[value.input].role == RNNP_ROLE_PER_RUN)
       return "its initial state is an input that is read elsewhere too, and would start anew with every piece (--state "
              "INPUT=OUTPUT "
              "keeps it, where an output gives its next value)";

@@ -37,16 +37,19 @@ static void one_thread(void *ctx, void (*task)(void *arg, uint32_t thread), void
   task(arg, 0);
 }
 
-static void check_model(const rnnp_model *model, rnnp_tensor_facts *in, rnnp_tensor_facts *out) {
-  rnnp_model_facts facts = RNNP_MODEL_FACTS_INIT;
+static void check_model(const rnnp_model *model, rnnp_tensor_info *in, rnnp_tensor_info *out) {
+  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
   uint32_t index = 7;
   expect(rnnp_version() >= RNNP_HEADER_VERSION && rnnp_version() / 10000 == RNNP_HEADER_VERSION / 10000, "the library's version");
-  expect(rnnp_model_info(model, &facts) == RNNP_OK && facts.struct_bytes == sizeof facts, "rnnp_model_info");
-  expect(facts.blob_version == rnnp_blob_version() && facts.input_count == 1 && facts.output_count == 1, "what the model is");
+  expect(rnnp_model_get_info(model, &facts) == RNNP_OK && facts.struct_bytes == sizeof facts, "rnnp_model_get_info");
+  expect(facts.blob_version >= rnnp_blob_version_min() && facts.blob_version <= rnnp_blob_version_max() && facts.input_count == 1 &&
+             facts.output_count == 1,
+         "what the model is");
   expect(facts.causal == 1 && facts.blob_bytes > facts.weight_bytes && facts.macs_per_step > 0, "what the model costs");
-  expect(rnnp_model_input(model, 0, in) == RNNP_OK && in->role == RNNP_ROLE_SEQUENCE && in->row_elems > 0, "rnnp_model_input");
+  expect(rnnp_model_get_input(model, 0, in) == RNNP_OK && in->role == RNNP_ROLE_SEQUENCE && in->row_elems > 0,
+         "rnnp_model_get_input");
   expect(in->dims[0] == RNNP_DIM_STEPS && in->dtype == RNNP_DTYPE_F32 && strlen(in->name) > 0, "an input");
-  expect(rnnp_model_output(model, 0, out) == RNNP_OK && out->row_elems > 0, "rnnp_model_output");
+  expect(rnnp_model_get_output(model, 0, out) == RNNP_OK && out->row_elems > 0, "rnnp_model_get_output");
   expect(rnnp_model_find_input(model, in->name, &index) == RNNP_OK && index == 0, "rnnp_model_find_input");
   expect(rnnp_model_find_output(model, out->name, &index) == RNNP_OK && index == 0, "rnnp_model_find_output");
   expect(rnnp_model_find_input(model, "no such input", &index) == RNNP_E_ARG, "an input that there is not");
@@ -71,7 +74,8 @@ static void check_runs(rnnp_session *session, const rnnp_memory *need, size_t in
   float *x = calloc(STEPS * in, sizeof *x), *y = calloc(STEPS * out, sizeof *y), *again = calloc(STEPS * out, sizeof *y);
   float *strided = calloc(STEPS * wide, sizeof *strided);
   void *state = malloc(need->state_bytes);
-  rnnp_buffer input = {NULL, 0, 0}, output = {NULL, 0, 0};
+  rnnp_const_buffer input = {NULL, 0, 0};
+  rnnp_buffer output = {NULL, 0, 0};
   rnnp_io io = RNNP_IO_INIT;
   size_t t;
   for (t = 0; t < STEPS * in; ++t) x[t] = (float)(t % 13) * 0.1f - 0.6f;
@@ -82,7 +86,8 @@ static void check_runs(rnnp_session *session, const rnnp_memory *need, size_t in
   expect(memcmp(y, again, STEPS * out * sizeof *y) == 0, "rnnp_step gives other bits");
   expect(rnnp_state_reset(session, RNNP_ALL_ROWS) == RNNP_OK, "rnnp_state_reset");
   for (t = 0; t < STEPS; ++t) memcpy(strided + t * wide, x + t * in, in * sizeof *x);
-  input.data = output.data = strided;
+  input.data = strided;
+  output.data = strided;
   input.step_stride_bytes = output.step_stride_bytes = input.row_stride_bytes = output.row_stride_bytes = wide * sizeof *strided;
   io.steps = STEPS;
   io.batch = io.input_count = io.output_count = 1;
@@ -94,6 +99,11 @@ static void check_runs(rnnp_session *session, const rnnp_memory *need, size_t in
   io.flags = RNNP_RUN_LAST_STEP;
   io.batch = 2;
   expect(rnnp_run_io(session, &io) == RNNP_E_SHAPE, "more rows than there are");
+  expect(strlen(rnnp_session_last_error(session)) > 0, "rnnp_session_last_error");
+  io.batch = 1;
+  io.flags = RNNP_RUN_CHECK_FINITE;
+  memset(strided, 0xff, in * sizeof *strided);
+  expect(rnnp_run_io(session, &io) == RNNP_E_NOT_FINITE, "NaN in an input");
   free(x);
   free(y);
   free(again);
@@ -105,10 +115,10 @@ int main(int argc, char **argv) {
   size_t bytes = 0;
   void *blob = argc > 1 ? read_blob(argv[1], &bytes) : NULL;
   rnnp_model model;
-  rnnp_tensor_facts in = RNNP_TENSOR_FACTS_INIT, out = RNNP_TENSOR_FACTS_INIT;
+  rnnp_tensor_info in = RNNP_TENSOR_INFO_INIT, out = RNNP_TENSOR_INFO_INIT;
   rnnp_memory need = RNNP_MEMORY_INIT;
   rnnp_session_options options = RNNP_SESSION_OPTIONS_INIT;
-  rnnp_session_facts facts = RNNP_SESSION_FACTS_INIT;
+  rnnp_session_info facts = RNNP_SESSION_INFO_INIT;
   rnnp_executor executor = RNNP_EXECUTOR_INIT;
   int calls = 0;
   rnnp_session *session;
@@ -128,7 +138,8 @@ int main(int argc, char **argv) {
   options.flags = RNNP_SESSION_PORTABLE_OPS;
   options.l1d_bytes = options.l2_bytes = options.l3_bytes = RNNP_CACHE_NONE;
   session = make(&model, &options, &need);
-  expect(rnnp_session_info(session, &facts) == RNNP_OK && facts.chunk_steps == 2 && facts.isa == 0, "rnnp_session_info");
+  expect(rnnp_session_get_info(session, &facts) == RNNP_OK && facts.chunk_steps == 2 && facts.isa == 0, "rnnp_session_get_info");
+  expect(strcmp(rnnp_isa_name(facts.isa), "reference") == 0, "rnnp_isa_name");
   if (session != NULL) check_runs(session, &need, in.row_elems, out.row_elems);
   options.flags = 1u << 31;
   expect(rnnp_session_memory(&model, &options, &need) == RNNP_E_ARG, "an unknown flag");

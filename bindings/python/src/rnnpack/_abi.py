@@ -66,7 +66,7 @@ class Memory(Sized):
 
 
 class Refusal(Sized):
-    _fields_ = [("struct_bytes", c_uint32), ("status", c_int32), *_u32("node", "op_kind"), ("needed", c_uint64), ("node_name", c_char_p),
+    _fields_ = [("struct_bytes", c_uint32), ("status", c_int32), *_u32("node", "reserved"), ("needed", c_uint64), ("node_name", c_char_p),
                 ("op", c_char_p), ("reason", c_char_p)]
 
 
@@ -90,13 +90,13 @@ def _load() -> ctypes.CDLL:
     model, options = pointer(Model), pointer(SessionOptions)
     arguments = {
         "rnnp_model_open": [model, c_void_p, c_size_t, c_uint32],
-        "rnnp_model_info": [model, facts(ModelFacts)],
-        "rnnp_model_input": [model, c_uint32, facts(TensorFacts)],
-        "rnnp_model_output": [model, c_uint32, facts(TensorFacts)],
+        "rnnp_model_get_info": [model, facts(ModelFacts)],
+        "rnnp_model_get_input": [model, c_uint32, facts(TensorFacts)],
+        "rnnp_model_get_output": [model, c_uint32, facts(TensorFacts)],
         "rnnp_session_memory": [model, options, pointer(Memory)],
         "rnnp_session_init": [pointer(c_void_p), model, options, c_void_p, c_size_t],
         "rnnp_session_explain": [model, options, c_void_p, c_size_t, pointer(Refusal)],
-        "rnnp_session_info": [c_void_p, facts(SessionFacts)],
+        "rnnp_session_get_info": [c_void_p, facts(SessionFacts)],
         "rnnp_step": [c_void_p, c_void_p, c_void_p],
         "rnnp_run_io": [c_void_p, pointer(Io)],
         "rnnp_state_reset": [c_void_p, c_uint32],
@@ -106,7 +106,7 @@ def _load() -> ctypes.CDLL:
     for name, types in arguments.items():
         function = getattr(lib, name)
         function.argtypes, function.restype = types, c_int32
-    lib.rnnp_version.restype = lib.rnnp_blob_version.restype = c_uint32
+    lib.rnnp_version.restype = c_uint32
     lib.rnnp_status_string.argtypes, lib.rnnp_status_string.restype = [c_int32], c_char_p
     return lib
 

@@ -37,7 +37,7 @@ class OnnxMessage(Protocol):
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What a model is, as a whole: rnnp_model_facts of rnnpack.h."""
+    """What a model is, as a whole: rnnp_model_info of rnnpack.h."""
     blob_version: int
     node_count: int
     recurrent_count: int  # nodes that are RNN, GRU or LSTM
@@ -80,11 +80,11 @@ class Model:
         _abi.check(_abi.lib.rnnp_model_open(ctypes.byref(self._opened), view.__array_interface__["data"][0], view.size,
                                             _abi.OPEN_CHECK_WEIGHTS), "the blob does not open")
         facts = _abi.ModelFacts()
-        _abi.check(_abi.lib.rnnp_model_info(ctypes.byref(self._opened), ctypes.byref(facts)))
+        _abi.check(_abi.lib.rnnp_model_get_info(ctypes.byref(self._opened), ctypes.byref(facts)))
         values = {name: getattr(facts, name) for name in ModelInfo.__dataclass_fields__}
         self._info = ModelInfo(**{**values, "causal": bool(facts.causal), "in_place": bool(facts.in_place)})
-        self._inputs = self._tensors(_abi.lib.rnnp_model_input, facts.input_count)
-        self._outputs = self._tensors(_abi.lib.rnnp_model_output, facts.output_count)
+        self._inputs = self._tensors(_abi.lib.rnnp_model_get_input, facts.input_count)
+        self._outputs = self._tensors(_abi.lib.rnnp_model_get_output, facts.output_count)
 
     def _tensors(self, ask: Any, count: int) -> Tuple[Tensor, ...]:
         found = []

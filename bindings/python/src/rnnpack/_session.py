@@ -84,7 +84,7 @@ class Session:
         place = memory.__array_interface__["data"][0]
         if lib.rnnp_session_init(ctypes.byref(handle), opened, ctypes.byref(options), place, memory.size) != 0:
             self._explain(options, place, memory.size)
-        _abi.check(lib.rnnp_session_info(handle, ctypes.byref(facts)))
+        _abi.check(lib.rnnp_session_get_info(handle, ctypes.byref(facts)))
         self._memory, self._handle = memory, handle
         self._calls.opened(handle.value or 0)
         self._info = SessionInfo(facts.max_batch, facts.threads, facts.chunk_steps, Isa(facts.isa), memory.size, int(need.state_bytes))

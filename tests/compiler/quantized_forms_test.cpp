@@ -78,6 +78,22 @@ TEST(QuantizedForms, RowsThatPanelsCannotHoldAreMovedOrRoundedAnewWhicheverErrsL
   EXPECT_NE(std::string::npos, notes.find("1 of 64 rows of R")) << notes;
 }
 
+// Uniform weights use all of int8, so that no row is without a pair that panels cannot hold.
+TEST(QuantizedForms, AMatrixAllOfWhoseRowsAreRoundedAnewStaysInt8) {
+  Lstm net;
+  std::vector<int64_t> w = integers(kRows * kInputs, 60, 1), r = integers(kRows * kHidden, 60, 5);
+  for (std::vector<int64_t> *q : {&w, &r}) {
+    for (size_t i = 0; i < q->size(); ++i) (*q)[i] = 120 + static_cast<int64_t>(i % 3);
+  }
+  add_quantized(&net.b, "W", kInputs, w, {0.001f}, {});
+  add_quantized(&net.b, "R", kHidden, r, {0.001f}, {});
+  for (const std::string name : {"W", "R"}) net.b.node("DequantizeLinear", {name + "_q", name + "_s"}, {name});
+  const compiler::Compiled made = compiled(net.done());
+  const Blob blob(made.blob);
+  for (uint32_t i = 0; i < 2; ++i) EXPECT_EQ(DType::kI8, blob.matrix(i).format.weight);
+  EXPECT_LT(30, sqnr_against_f64(net.b.proto, made.blob));
+}
+
 TEST(QuantizedForms, ADiagonalThatIsAddedStaysApart) {
   Lstm net;
   const std::vector<int64_t> w = integers(kRows * kInputs, 120, 1);
@@ -323,7 +339,7 @@ TEST(QuantizedForms, OtherFormsAreRefusedByTheirNames) {
   chain.proto.mutable_graph()->mutable_node(4)->set_op_type("Add");
   std::string text = refusal_of(chain.proto);
   EXPECT_NE(std::string::npos, text.find("'product' (MatMulInteger)")) << text;
-  EXPECT_NE(std::string::npos, text.find("DynamicQuantizeLinear, MatMulInteger, Cast, Mul")) << text;
+  EXPECT_NE(std::string::npos, text.find("DynamicQuantizeLinear, MatMulInteger or ConvInteger, Cast, Mul")) << text;
 
   // Nodes that lack what the chain needs are refused, not read.
   for (int node = 0; node < 5; ++node) {

@@ -16,7 +16,8 @@ namespace {
 class Scales {
  public:
   Scales(const EvalCall &call, const Shape &shape) : scale_(call.input(1)), zero_(call.has(2) ? call.in[2] : nullptr) {
-    if (zero_ != nullptr && zero_->shape != scale_.shape)
+    const bool one_each = scale_.size() == 1 && zero_ != nullptr && zero_->size() == 1;  // onnxruntime writes [] for [1]
+    if (zero_ != nullptr && !one_each && zero_->shape != scale_.shape)
       throw Refusal("its zero point has shape " + shape_text(zero_->shape) + ", its scale " + shape_text(scale_.shape));
     if (scale_.size() == 1 && scale_.rank() <= 1) return;
     const size_t axis = normal_axis(call.attributes.integer("axis", 1), shape.size());

@@ -79,6 +79,7 @@ View Builder::copied(const View &view, bool sequence, const std::string &name) {
   std::vector<CopyDim> dims;
   for (size_t i = 0; i < from.size(); ++i) dims.push_back({from[i].size, from[i].stride, to[i].stride});
   out.value = new_row(feature_count(view), sequence);
+  if (view.step_of == view.value) out.step_of = out.value;
   graph.nodes.push_back({OpKind::kCopy, name, {view.value}, {out.value}, copy_attr(dims, view.first, 0)});
   return out;
 }

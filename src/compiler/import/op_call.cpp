@@ -41,7 +41,7 @@ const Tensor &OpCall::constant(size_t i, const char *what) const {
 }
 
 void check_not_quantized(const View &view, const std::string &what) {
-  if (view.quantized == view.value)
+  if (view.quantized)
     throw Refusal(what +
                   " comes from QuantizeLinear; accepted: DequantizeLinear behind that, with nothing in between that computes");
 }

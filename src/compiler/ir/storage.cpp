@@ -68,22 +68,24 @@ double error_of_rounding(const std::vector<float> &q) {
   return static_cast<double>(q.size()) * step * step / 12;
 }
 
-void store_bytes(const Row &row, size_t index, Storage *out, std::vector<float> *rounded) {
+// False where the row's numbers are multiples of no one step.
+bool store_bytes(const Row &row, size_t index, Storage *out, std::vector<float> *rounded) {
   const float step = common_step(row);
   out->scales[index] = step;
-  if (step == 0) return;
+  if (step == 0) return false;
   std::vector<float> q = integers(row, step);
   std::vector<float> kept = q;
   const double moved = move_into_range(&kept);
-  if (moved == 0) return;
+  if (moved == 0) return true;
   ++out->moved_rows;
   if (moved > error_of_rounding(q)) {
     out->scales[index] = 0;
-    return;
+    return true;
   }
   for (uint32_t k = 0; k < row.k; ++k) {
     if (k != row.apart) (*rounded)[index * row.k + k] = kept[k] * step;
   }
+  return true;
 }
 
 // The k of one scale of four-bit integers: the largest with which no group has two.
@@ -120,11 +122,12 @@ Storage storage_of_file(DType type, const std::vector<float> &w, const std::vect
   }
   out.scales.resize(rows);
   std::vector<float> rounded = w;
+  bool known = false;
   for (size_t row = 0; row < rows; ++row) {
     const int64_t apart = out.diagonal && is_apart(row * k + row % k) ? static_cast<int64_t>(row % k) : -1;
-    store_bytes({w.data() + row * k, steps.data() + row * k, k, apart}, row, &out, &rounded);
+    known = store_bytes({w.data() + row * k, steps.data() + row * k, k, apart}, row, &out, &rounded) || known;
   }
-  if (std::all_of(out.scales.begin(), out.scales.end(), [](float s) { return s == 0; })) return {};
+  if (!known) return {};
   if (rounded != w) out.rounded = std::move(rounded);
   return out;
 }

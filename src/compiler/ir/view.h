@@ -7,6 +7,7 @@
 #define RNNPACK_COMPILER_IR_VIEW_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,17 +39,27 @@ struct Atom {
 
 using Axis = std::vector<Atom>;
 
+// Where QuantizeLinear has a scale for each index of an axis: they, and how its tensor lay.
+struct ChannelGrid {
+  std::vector<double> scale, zero;
+  size_t axis = 0;
+  std::vector<Axis> axes;
+};
+
 struct View {
   uint32_t value = 0;
   int64_t first = 0;
   std::vector<Axis> axes;
   bool mask = false;   // ONNX calls it bool: elements are 0 or 1
   bool whole = false;  // ONNX calls it an integer: elements are whole numbers
-  // Where these name the view's own value: it stands between QuantizeLinear and DequantizeLinear; it has come out of them, and its
-  // numbers are multiples of `step`. What QuantizeLinear divided by and added is the grid.
-  uint32_t quantized = UINT32_MAX, step_of = UINT32_MAX;
+  // `quantized`: it stands between QuantizeLinear and DequantizeLinear, and may have been moved there. Where `step_of` names the
+  // view's own value it has come out of them, and the file has its numbers as multiples of `step`. What QuantizeLinear divided by
+  // and added is the grid.
+  bool quantized = false;
+  uint32_t step_of = UINT32_MAX;
   float step = 0;
   double grid_scale = 1, grid_zero = 0;
+  std::shared_ptr<const ChannelGrid> channel_grid;
 
   float known_step() const { return step_of == value ? step : 0.0f; }
 };

@@ -1,10 +1,14 @@
 // quantized_forms.cpp -- Contract: quantized_forms.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/onnx/quantized_forms.h"
 
+#include <onnx/onnx_pb.h>
+
 #include <algorithm>
 #include <set>
 
+#include "compiler/onnx/attributes.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/onnx/quantized_graph.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -44,46 +48,47 @@ struct Columns {
 
 class Replacer {
  public:
-  Replacer(OnnxModel *model, Problems *problems) : model_(model), problems_(problems) {
-    for (NodeProto &node : *graph()->mutable_node()) {
-      for (const std::string &name : node.output()) maker_[name] = &node;
-      for (const std::string &name : node.input()) readers_[name].push_back(&node);
-    }
-    for (const std::string &name : outputs()) kept_.insert(name);
-  }
+  Replacer(OnnxModel *model, Problems *problems) : graph_(model), problems_(problems) {}
 
   void run() {
-    bool any = false;
-    for (NodeProto &node : *graph()->mutable_node()) {
-      const bool lstm = node.domain() == "com.microsoft" && node.op_type() == "DynamicQuantizeLSTM";
-      if (!lstm && node.op_type() != "MatMulInteger") continue;
-      try {
-        lstm ? plain_lstm(&node) : plain_product(node);
-        any = true;
-      } catch (const Refusal &refusal) {
-        problems_->add(node_title(node), node.op_type(), refusal.what());
-      }
-    }
-    if (any) drop_unread();
+    const int count = graph_.node_count();
+    for (int i = 0; i < count; ++i) replace(graph_.node(i), [this](NodeProto *node) { return replace_linear(node); });
+    for (int i = 0; i < count; ++i) replace(graph_.node(i), [this](NodeProto *node) { return replace_dynamic(node); });
+    for (int i = 0; i < count; ++i) replace(graph_.node(i), [this](NodeProto *node) { return replace_choice(&graph_, node); });
+    if (any_) graph_.drop_unread({"DynamicQuantizeLinear", "MatMulInteger", "ConvInteger", "Cast", "Mul"});
   }
 
  private:
-  onnx::GraphProto *graph() { return model_->proto.mutable_graph(); }
-  std::vector<std::string> outputs() {
-    std::vector<std::string> names;
-    for (const onnx::ValueInfoProto &info : graph()->output()) names.push_back(info.name());
-    return names;
+  template <typename Function>
+  void replace(NodeProto *node, Function function) {
+    const std::string title = node_title(*node), op = node->op_type();
+    try {
+      any_ = function(node) || any_;
+    } catch (const Refusal &refusal) {
+      problems_->add(title, op, refusal.what());
+    }
   }
+  bool replace_linear(NodeProto *node) { return replace_linear_operator(&graph_, node); }
 
-  const Tensor *constant(const NodeProto &node, int i) const {
-    if (i >= node.input_size()) return nullptr;
-    const auto found = model_->constants.find(node.input(i));
-    return found == model_->constants.end() ? nullptr : found->second.get();
-  }
-  const Tensor &needed(const NodeProto &node, int i, const char *what) const {
-    const Tensor *found = constant(node, i);
-    if (found == nullptr) throw Refusal(std::string(what) + " is no initializer; accepted: initializers");
-    return *found;
+  bool replace_dynamic(NodeProto *node) {
+    const std::string &op = node->op_type();
+    const bool microsoft = node->domain() == "com.microsoft";
+    if (microsoft && op == "DynamicQuantizeLSTM") {
+      plain_lstm(node);
+    } else if (node->input_size() == 0) {
+      return false;
+    } else if (microsoft && op == "DynamicQuantizeMatMul") {
+      plain_matmul(node, {node->input(0), 2, 3, 4});
+    } else if (microsoft && op == "MatMulIntegerToFloat") {
+      plain_matmul(node, {unquantized(*node, 2, 4), 3, 5, 6});
+    } else if (op == "MatMulInteger" || op == "ConvInteger") {
+      integer_product(node);
+    } else if (op == "DequantizeLinear" && dynamic_source(*node) != nullptr) {
+      plain_copy(node);
+    } else {
+      return false;
+    }
+    return true;
   }
 
   static void check_scales(const Tensor &q, const Tensor &t, const char *what) {
@@ -95,23 +100,21 @@ class Replacer {
                   shape_text(q.shape));
   }
 
-  std::string add_constant(const NodeProto &node, const char *which, const Columns &columns, bool transposed) {
+  std::string add_columns(const NodeProto &node, const char *which, const Columns &columns) {
     check_scales(columns.q, columns.scale, "a scale");
     if (columns.zero != nullptr) check_scales(columns.q, *columns.zero, "a zero point");
-    const std::string name = node_title(node) + ":" + which;
-    model_->constants[name] = std::make_shared<const Tensor>(columns.floats(transposed));
-    return name;
+    return graph_.add_constant(node_title(node) + ":" + which, columns.floats(true));
   }
 
   // X, W [D][I][4H], R [D][H][4H], B, lengths, h, c, P, then scale and zero point of W and of R.
   void plain_lstm(NodeProto *node) {
     if (node->input_size() < 12) throw Refusal("it has " + std::to_string(node->input_size()) + " inputs; accepted: 12");
-    const Tensor &w = needed(*node, 1, "W"), &r = needed(*node, 2, "R");
+    const Tensor &w = graph_.needed(*node, 1, "W"), &r = graph_.needed(*node, 2, "R");
     if (w.rank() != 3 || r.rank() != 3 || w.elem != Elem::kInt || r.elem != Elem::kInt)
       throw Refusal("W and R have shapes " + shape_text(w.shape) + " and " + shape_text(r.shape) +
                     "; accepted: integers, [directions, inputs, gates]");
-    const std::string plain_w = add_constant(*node, "W", {w, needed(*node, 8, "W_scale"), constant(*node, 9)}, true);
-    const std::string plain_r = add_constant(*node, "R", {r, needed(*node, 10, "R_scale"), constant(*node, 11)}, true);
+    const std::string plain_w = add_columns(*node, "W", {w, graph_.needed(*node, 8, "W_scale"), graph_.constant(*node, 9)});
+    const std::string plain_r = add_columns(*node, "R", {r, graph_.needed(*node, 10, "R_scale"), graph_.constant(*node, 11)});
     node->set_op_type("LSTM");
     node->clear_domain();
     node->set_input(1, plain_w);
@@ -119,65 +122,143 @@ class Replacer {
     node->mutable_input()->DeleteSubrange(8, node->input_size() - 8);
   }
 
-  NodeProto *only_reader(const std::string &name, const char *op) const {
-    const auto found = readers_.find(name);
-    if (kept_.count(name) != 0 || found == readers_.end() || found->second.size() != 1 || found->second[0]->op_type() != op ||
-        found->second[0]->output_size() != 1)
-      throw Refusal("it is not part of the chain DynamicQuantizeLinear, MatMulInteger, Cast, Mul; accepted: that chain");
-    return found->second[0];
-  }
-  const NodeProto *maker(const std::string &name) const {
-    const auto found = maker_.find(name);
-    return found == maker_.end() ? nullptr : found->second;
+  NodeProto *only_reader(const NodeProto &node, const char *op) const {
+    const std::vector<NodeProto *> readers = graph_.readers(node.output(0));
+    if (graph_.is_output(node.output(0)) || readers.size() != 1 || readers[0]->op_type() != op || readers[0]->output_size() != 1)
+      throw Refusal(
+          "it is not part of the chain DynamicQuantizeLinear, MatMulInteger or ConvInteger, Cast, Mul; accepted: that "
+          "chain, or QuantizeLinear in front");
+    return readers[0];
   }
 
-  // y = Cast(MatMulInteger(quantised x, W)) (x's scale W's scale) becomes MatMul(x, W).
-  void plain_product(const NodeProto &node) {
-    if (node.input_size() < 2 || node.output_size() != 1) throw Refusal("it needs two inputs and one output");
-    const NodeProto *source = maker(node.input(0));
-    NodeProto *result = only_reader(only_reader(node.output(0), "Cast")->output(0), "Mul");
-    if (source == nullptr || source->op_type() != "DynamicQuantizeLinear" || source->output_size() < 2)
-      throw Refusal("its first input is not made by DynamicQuantizeLinear; accepted: that, or weights that are dequantised");
-    if (result->input_size() != 2 || source->input_size() != 1) throw Refusal("its chain lacks inputs");
-    const std::string cast = only_reader(node.output(0), "Cast")->output(0);
-    const NodeProto *scales = maker(result->input(result->input(0) == cast ? 1 : 0));
+  // The DynamicQuantizeLinear whose integers and zero point the node has as its inputs 0 and 2; nullptr for others.
+  const NodeProto *dynamic_source(const NodeProto &node, int zero = 2) const {
+    const NodeProto *source = node.input_size() == 0 ? nullptr : graph_.maker(node.input(0));
+    if (source == nullptr || source->op_type() != "DynamicQuantizeLinear" || source->output_size() < 3 || source->input_size() != 1)
+      return nullptr;
+    const bool same = zero < node.input_size() && node.input(zero) == source->output(2) && node.input(0) == source->output(0);
+    return same ? source : nullptr;
+  }
+
+  void plain_copy(NodeProto *node) {
+    const NodeProto *source = dynamic_source(*node);
+    if (node->input(1) != source->output(1)) throw Refusal("its scale is not that of the DynamicQuantizeLinear before it");
+    const std::string x = source->input(0);
+    node->set_op_type("Identity");
+    node->clear_domain();
+    node->clear_attribute();
+    node->clear_input();
+    node->add_input(x);
+  }
+
+  // Integers as the floats that they stand for: the tensor before DynamicQuantizeLinear, or behind DequantizeLinear.
+  std::string unquantized(const NodeProto &node, int scale, int zero) {
+    if (const NodeProto *source = dynamic_source(node, zero)) {
+      if (node.input(scale) == source->output(1)) return source->input(0);
+    }
+    if (node.input_size() <= scale) throw Refusal("it has " + std::to_string(node.input_size()) + " inputs; it needs more");
+    std::vector<std::string> inputs = {node.input(0), node.input(scale)};
+    if (zero < node.input_size() && !node.input(zero).empty()) inputs.push_back(node.input(zero));
+    const std::string x = graph_.fresh(node.input(0) + ":float");
+    graph_.add_node("DequantizeLinear", node_title(node), inputs, x);
+    return x;
+  }
+
+  // Where a product of a float tensor has its weights' scale, zero point and bias.
+  struct Places {
+    std::string x;
+    int scale, zero, bias;
+  };
+  void plain_matmul(NodeProto *node, const Places &at) {
+    if (node->input_size() <= at.scale || node->output_size() != 1) throw Refusal("it needs weights with a scale, and one output");
+    const Tensor &q = graph_.needed(*node, 1, "B");
+    const std::string title = node_title(*node), y = node->output(0);
+    const std::string b = graph_.add_constant(title + ":B", dequantized(q, graph_.needed(*node, at.scale, "the scale of B"),
+                                                                        graph_.constant(*node, at.zero), last_axis(q)));
+    const bool biased = at.bias < node->input_size() && !node->input(at.bias).empty();
+    if (biased) {
+      const std::string product = graph_.fresh(y + ":product");
+      graph_.add_node("Add", title, {product, node->input(at.bias)}, y);
+      node->set_output(0, product);
+    }
+    become(node, "MatMul", {at.x, b});
+  }
+
+  static size_t last_axis(const Tensor &t) { return t.rank() == 0 ? 0 : t.rank() - 1; }
+
+  static void become(NodeProto *node, const char *op, const std::vector<std::string> &inputs) {
+    node->set_op_type(op);
+    node->clear_domain();
+    node->clear_input();
+    for (const std::string &name : inputs) node->add_input(name);
+  }
+
+  void integer_product(NodeProto *node) {
+    if (node->input_size() < 2 || node->output_size() != 1) throw Refusal("it needs two inputs and one output");
+    const Tensor &q = graph_.needed(*node, 1, "its second factor");
+    if (node->op_type() == "ConvInteger" ? q.rank() < 3 : q.rank() != 2)
+      throw Refusal("its constant has shape " + shape_text(q.shape) + "; accepted: one matrix, or a convolution's weights");
+    const NodeProto *source = graph_.maker(node->input(0));
+    if (dynamic_source(*node) != nullptr) return behind_dynamic(*node, q);
+    if (source != nullptr && source->op_type() == "QuantizeLinear" && source->input_size() >= 2)
+      return behind_static(node, q, *source);
+    throw Refusal("its first input is made by neither DynamicQuantizeLinear nor QuantizeLinear; accepted: these");
+  }
+
+  static size_t axis_of_outputs(const NodeProto &node, const Tensor &q) {
+    return node.op_type() == "ConvInteger" ? 0 : last_axis(q);
+  }
+
+  // A constant that the result is multiplied by: one number, or one for each output where it broadcasts along these.
+  static void check_factor(const NodeProto &node, const Tensor &q, const Tensor &scale) {
+    const size_t from_end = node.op_type() == "ConvInteger" ? q.rank() - 1 : 1;
+    const bool each = scale.rank() >= from_end && scale.shape[scale.rank() - from_end] == scale.size();
+    if (scale.size() != 1 && !each)
+      throw Refusal("its scale has shape " + shape_text(scale.shape) + ", which is not one for each output");
+  }
+
+  // y = Cast(MatMulInteger(quantised x, W)) (x's scale W's scale) becomes MatMul(x, W), and so for ConvInteger.
+  void behind_dynamic(const NodeProto &node, const Tensor &q) {
+    const NodeProto *source = dynamic_source(node);
+    const NodeProto *cast = only_reader(node, "Cast");
+    NodeProto *result = only_reader(*cast, "Mul");
+    if (result->input_size() != 2) throw Refusal("its chain lacks inputs");
+    const NodeProto *scales = graph_.maker(result->input(result->input(0) == cast->output(0) ? 1 : 0));
     const Tensor *scale = nullptr;
-    for (int i = 0; scales != nullptr && scales->op_type() == "Mul" && i < scales->input_size() && i < 2; ++i) {
-      if (scales->input(i) == source->output(1)) scale = constant(*scales, 1 - i);
+    for (int i = 0; scales != nullptr && scales->op_type() == "Mul" && scales->input_size() == 2 && i < 2; ++i) {
+      if (scales->input(i) == source->output(1)) scale = graph_.constant(*scales, 1 - i);
     }
     if (scale == nullptr) throw Refusal("its result is not multiplied by the scales of both factors; accepted: that chain");
-    const Tensor &q = needed(node, 1, "B");
-    if (q.rank() != 2) throw Refusal("its constant has shape " + shape_text(q.shape) + "; accepted: one matrix");
-    const std::string name = add_constant(node, "B", {q, *scale, constant(node, 3)}, false);
+    check_factor(node, q, *scale);
+    const std::string w =
+        graph_.add_constant(node_title(node) + ":W", dequantized(q, *scale, graph_.constant(node, 3), axis_of_outputs(node, q)));
     const std::string x = source->input(0);
-    result->set_op_type("MatMul");
-    result->clear_input();
-    result->add_input(x);
-    result->add_input(name);
+    *result->mutable_attribute() = node.attribute();
+    become(result, node.op_type() == "ConvInteger" ? "Conv" : "MatMul", {x, w});
   }
 
-  void drop_unread() {
-    auto *nodes = graph()->mutable_node();
-    for (bool dropped = true; dropped;) {
-      dropped = false;
-      std::set<std::string> read = kept_;
-      for (const NodeProto &node : *nodes) read.insert(node.input().begin(), node.input().end());
-      for (int i = nodes->size(); i-- > 0;) {
-        const NodeProto &node = nodes->Get(i);
-        static const std::set<std::string> kParts = {"DynamicQuantizeLinear", "MatMulInteger", "Cast", "Mul"};
-        const auto is_read = [&](const std::string &name) { return read.count(name) != 0; };
-        if (kParts.count(node.op_type()) == 0 || std::any_of(node.output().begin(), node.output().end(), is_read)) continue;
-        nodes->DeleteSubrange(i, 1);
-        dropped = true;
-      }
+  // The sum of integers is that of x and the weights over x's scale; it is cast to float next.
+  void behind_static(NodeProto *node, const Tensor &q, const NodeProto &source) {
+    for (const NodeProto *reader : graph_.readers(node->output(0))) {
+      if (reader->op_type() != "Cast" || Attributes(*reader).integer("to", 0) != onnx::TensorProto::FLOAT)
+        throw Refusal("its integers are read by " + reader->op_type() + "; accepted: Cast to float");
     }
+    if (graph_.is_output(node->output(0))) throw Refusal("its integers are an output; accepted: Cast to float behind it");
+    Tensor scale = graph_.needed(source, 1, "the scale of x");
+    if (scale.size() != 1) throw Refusal("the scale of x has shape " + shape_text(scale.shape) + "; accepted: one number");
+    scale.data[0] = 1 / scale.data[0];
+    const std::string w =
+        graph_.add_constant(node_title(*node) + ":W", dequantized(q, scale, graph_.constant(*node, 3), axis_of_outputs(*node, q)));
+    std::vector<std::string> inputs = {node->input(0), source.input(1)};
+    if (node->input_size() > 2 && !node->input(2).empty()) inputs.push_back(node->input(2));
+    const std::string x = graph_.fresh(node->input(0) + ":float");
+    graph_.add_node("DequantizeLinear", node_title(*node), inputs, x);
+    become(node, node->op_type() == "ConvInteger" ? "Conv" : "MatMul", {x, w});
   }
 
-  OnnxModel *model_;
+  QuantizedGraph graph_;
   Problems *problems_;
-  std::map<std::string, NodeProto *> maker_;
-  std::map<std::string, std::vector<NodeProto *>> readers_;
-  std::set<std::string> kept_;
+  bool any_ = false;
 };
 
 }  // namespace

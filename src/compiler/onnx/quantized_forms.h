@@ -1,6 +1,6 @@
 // quantized_forms.h -- operators on integers as the floating-point ones that they stand for, with weights that know their integers:
-// com.microsoft's DynamicQuantizeLSTM, and the chain DynamicQuantizeLinear, MatMulInteger, Cast, Mul.
-// What these make of x at run time is left out: it depends on all rows and steps of a call together.
+// QLinearConv and its like, MatMulInteger and ConvInteger behind DynamicQuantizeLinear or QuantizeLinear, and com.microsoft's
+// operators of the same kind. What DynamicQuantizeLinear makes of x is left out: it depends on all rows and steps of a call.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_ONNX_QUANTIZED_FORMS_H_
 #define RNNPACK_COMPILER_ONNX_QUANTIZED_FORMS_H_

@@ -2,9 +2,9 @@
 #include "compiler/quantize/choose_storage.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "compiler/emit/panel_choice.h"
+#include "compiler/ir/value_range.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -12,16 +12,6 @@ namespace {
 
 // Of numbers from -1 to 1.
 constexpr float kUnitScale = 1.0f / 127.0f;
-
-// Whether every h lies there: the cell's do, and no other is given to begin with.
-bool h_is_bounded(const Recurrent &r, const Direction &d, bool is_given) {
-  const auto exceeds = [](float h) { return !(std::fabs(h) <= 1.0f); };
-  if (is_given || std::any_of(d.init_h.data.begin(), d.init_h.data.end(), exceeds)) return false;
-  const auto is = [&](int i, Act act) { return d.act[i].act == static_cast<uint32_t>(act); };
-  if (r.cell == Cell::kRnn) return is(0, Act::kTanh);
-  if (r.cell == Cell::kLstm) return is(0, Act::kSigmoid) && is(2, Act::kTanh);
-  return is(0, Act::kSigmoid) && is(1, Act::kTanh);
-}
 
 bool h_is_given(const Node &node) {
   return node.in.size() > 1 && node.in[1] != kNone;
@@ -57,7 +47,7 @@ class Chooser {
     for (Node &node : graph_->nodes) {
       const bool keeps_float = std::find(wish_.keep_float.begin(), wish_.keep_float.end(), node.name) != wish_.keep_float.end();
       for (const MatrixRef &m : matrices_of(&node)) choose(node, m, keeps_float);
-      if (auto *layer = std::get_if<Recurrent>(&node.attr)) settle(layer);
+      if (auto *layer = std::get_if<Recurrent>(&node.attr)) settle(node.name, layer);
     }
     set_known_factor_scales(graph_);
     if (!kept_.empty()) graph_->notes.push_back("the file's own " + kept_ + " are kept; --weights TYPE asks for others");
@@ -114,10 +104,13 @@ class Chooser {
   }
 
   // W of both directions has one format, and so has R.
-  static void settle(Recurrent *layer) {
+  void settle(const std::string &name, Recurrent *layer) const {
     for (Storage Direction::*part : {&Direction::w_storage, &Direction::r_storage}) {
       Storage &first = layer->directions.front().*part, &last = layer->directions.back().*part;
-      if (first.type != last.type) first = last = Storage();
+      if (first.type == last.type) continue;
+      first = last = Storage();
+      graph_->notes.push_back("node " + quote(name) + ": " + (part == &Direction::w_storage ? "W" : "R") +
+                              " is of two types in its two directions: both are stored as f32");
     }
   }
 

@@ -201,7 +201,7 @@ RNNP_NODISCARD RNNP_API rnnp_status rnnp_model_find_output(const rnnp_model *mod
 
 /* --- Executor ------------------------------------------------------------------------------------------------------------ */
 
-/* Threads that the caller lends. Ready-made: rnnp_executor_from_pthreadpool (rnnpack/executor_pthreadpool.h).
+/* Threads that the caller lends. Ready-made: rnnp_threads_start (rnnpack/threads.h), rnnp_executor_from_pthreadpool.
  *
  * parallel(ctx, task, arg) runs task(arg, 0) ... task(arg, threads - 1) AT THE SAME TIME and returns when all have returned. The
  * tasks wait for each other at a barrier every step, so a pool that runs fewer at once can never finish one. rnnp_session_init
@@ -325,8 +325,8 @@ typedef struct rnnp_refusal {
   { sizeof(rnnp_refusal), RNNP_OK, 0, 0, 0, NULL, NULL, NULL }
 
 /* What rnnp_session_init would return for these arguments, and why. *refusal is filled whatever the status, unless refusal itself
- * is wrong (RNNP_E_ARG). scratch: memory as for a session, for the checks that need some; its content is lost. NULL leaves these
- * checks out. Memory of a live session is refused (RNNP_E_ARG) and not touched. The executor is not tried. */
+ * is wrong (RNNP_E_ARG). scratch: `bytes` of memory that no session lives in, for the checks that need some; its content is lost.
+ * NULL leaves these checks out, and then nothing but *refusal is written. The executor is not tried. */
 RNNP_NODISCARD RNNP_API rnnp_status rnnp_session_explain(const rnnp_model *model, const rnnp_session_options *options,
                                                          void *scratch, size_t bytes, rnnp_refusal *refusal);
 

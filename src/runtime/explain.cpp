@@ -67,12 +67,6 @@ const char *op_name(const Model &m, const BlobNode &node) {
   return "unknown";
 }
 
-// Its memory begins with a session's tag: the struct itself is the first thing that is placed there.
-bool holds_session(const void *memory, size_t bytes) {
-  return memory != nullptr && is_aligned(memory, kArenaAlign) && bytes >= sizeof(Session) &&
-         is_session(static_cast<const Session *>(memory));
-}
-
 }  // namespace
 
 rnnp_refusal refusal_of(const Model &m, const Refusal &why, rnnp_status status) {
@@ -97,7 +91,6 @@ rnnp_status rnnp_session_explain_with(const rnnp_registry *registry, const rnnp_
   rnnp::SessionConfig c;
   rnnp::Refusal why = {};
   rnnp_status status = rnnp::prepare_session(registry, model, options, &m, &c, &why);
-  if (status == RNNP_OK && rnnp::holds_session(scratch, bytes)) status = rnnp::refuse(&why, rnnp::Reason::kLiveSession);
   if (status == RNNP_OK && scratch != nullptr) status = rnnp::prepare_memory(c, scratch, bytes, &why);
   return rnnp::give_struct(rnnp::refusal_of(m, why, status), refusal) ? status : RNNP_E_ARG;
 }

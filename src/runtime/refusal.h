@@ -29,7 +29,6 @@ namespace rnnp {
   X(kTooLarge, RNNP_E_SMALL_MEMORY, "the session does not fit the address space")                                                \
   X(kAlignment, RNNP_E_ALIGN, "mem is not aligned to rnnp_memory.alignment")                                                     \
   X(kMemory, RNNP_E_SMALL_MEMORY, "mem is smaller than rnnp_memory.session_bytes")                                               \
-  X(kLiveSession, RNNP_E_ARG, "the memory holds a live session")                                                                 \
   X(kTooFewTasks, RNNP_E_EXECUTOR, "options.executor runs fewer tasks at the same time than its threads")                        \
   X(kDataflow, RNNP_E_BLOB_CORRUPT, "a value is read before it is made, or two share memory or a state")
 

@@ -1,6 +1,7 @@
 // meetings_test.cpp -- threads that meet: calls that some of them take no part in, peers that come late, sessions of one model side
 // by side. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <thread>
 
 #include <atomic>
 

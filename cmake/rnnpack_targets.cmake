@@ -13,6 +13,13 @@ if(RNNPACK_SANITIZE)
   endif()
 endif()
 
+# rnnpack_covered(<target>): what the fuzzers are guided by, in builds that have them. It doubles what a file costs: tests go without.
+function(rnnpack_covered name)
+  if(RNNPACK_FUZZ)
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+endfunction()
+
 # Device code: C++17 without exceptions, RTTI, thread-safe statics or the C++ runtime; f32 sums are never contracted behind our back.
 set(RNNPACK_DEVICE_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-unwind-tables -fno-asynchronous-unwind-tables
   -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno)
@@ -91,6 +98,25 @@ endfunction()
 function(rnnpack_unity name)
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${RNNPACK_UNITY} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
+
+# rnnpack_precompile(<target> FROM <other> | HEADERS <header>...): headers that cost more than the files that include them are parsed
+# once: in this target, or in another one with the same flags. Every file still includes what it uses.
+function(rnnpack_precompile name)
+  cmake_parse_arguments(arg "" "FROM" "HEADERS" ${ARGN})
+  if(NOT RNNPACK_PCH)
+    return()
+  elseif(arg_FROM)
+    target_precompile_headers(${name} REUSE_FROM ${arg_FROM})
+  else()
+    target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
+  endif()
+endfunction()
+set(RNNPACK_STD_HEADERS <algorithm> <cmath> <cstdint> <cstring> <functional> <limits> <map> <memory> <numeric> <optional> <random> <set>
+  <string> <vector>)
+# A header restored from a compiler cache is newer than the build folder says; what is in it decides.
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  list(APPEND CMAKE_CXX_COMPILE_OPTIONS_CREATE_PCH -Xclang -fno-pch-timestamp)
+endif()
 
 # rnnpack_host_target(<target> [LAYERS ...]): a host program or test, with the layers it may include.
 function(rnnpack_host_target name)

@@ -11,7 +11,7 @@ FIRMWARE := arm-none-eabi-cortex-m0plus arm-none-eabi-cortex-m3 arm-none-eabi-co
 BENCH_VENV ?= .venv-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-speech test test-exporters packages-build packages-test build lib sanitize tsan fuzz fuzz-onnx mutants format format-check tidy wheel install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
+.PHONY: help demo demo-speech test test-all test-exporters packages-build packages-test build lib freestanding board asan tsan fuzz fuzz-onnx mutants format format-check tidy wheel install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-24s %s\n", $$1, $$2}'
@@ -19,8 +19,9 @@ help: ## list the targets
 packages-build: scripts/packages-build.txt
 	@scripts/install_packages.sh scripts/packages-build.txt
 
+# RNNPACK_TEST_DEVICES names more targets than the boards of packages-test-devices.txt: their compilers and emulators.
 packages-test: scripts/packages-build.txt scripts/packages-test.txt scripts/packages-test-devices.txt
-	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-test.txt scripts/packages-test-devices.txt
+	@scripts/install_packages.sh $^ $(if $(RNNPACK_TEST_DEVICES),scripts/packages-devices.txt)
 
 build: packages-build ## build the library, the compiler and the demo programs (hosted: XNNPACK, cpuinfo, pthreadpool)
 	@cmake -S . -B $(BUILD) $(GENERATOR) $(LAUNCHER) -DCMAKE_BUILD_TYPE=Release $(HOSTED) -DRNNPACK_DEMO=ON -DRNNPACK_HOST_TOOLS=ON >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -36,11 +37,20 @@ lib: ## build the library alone, with nothing but a C++ compiler: librnnpack.a l
 	@cmake -S . -B $(BUILD)-lib $(GENERATOR) $(LAUNCHER) -DCMAKE_BUILD_TYPE=Release >/dev/null
 	@cmake --build $(BUILD)-lib -j $(JOBS)
 
-test: packages-test ## install what is missing, build and run every test (hosted, freestanding, sanitizers, fuzzers, an emulated Cortex-M4)
+test: packages-test ## install what is missing, then stages format, hosted (every behaviour) and board (an emulated Cortex-M4F): ten minutes
 	@scripts/test.sh $(BUILD)
 
-sanitize: packages-test ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+test-all: packages-test ## make test, then stages freestanding, asan (fuzzers too), tsan, tidy, devices (RNNPACK_TEST_DEVICES=all for every one) and by-hand
+	@scripts/test.sh $(BUILD) all
+
+asan: packages-test ## the tests and the fuzzers under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/test.sh $(BUILD) asan
+
+freestanding: packages-test ## the library alone, by Clang, and its tests
+	@scripts/test.sh $(BUILD) freestanding
+
+board: packages-test ## the library, its tests and firmware on an emulated Cortex-M4F
+	@scripts/test.sh $(BUILD) board
 
 tsan: packages-test ## the threaded tests under ThreadSanitizer
 	@scripts/test.sh $(BUILD) tsan

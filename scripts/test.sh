@@ -1,18 +1,22 @@
 #!/bin/bash
-# test.sh BUILD [STAGE...] -- builds each stage in a folder of its own and runs its CTest cases; all stages when none is named.
-# Ends with one line that sums up every case of every stage; skipped ones, which passed nothing, are named and counted apart.
+# test.sh BUILD [STAGE...] -- builds each stage in a folder of its own and runs its tests. Without a stage: those of make test. `all`: make
+# test, then the others of make test-all. Ends with one line that sums up every case of every stage; skipped ones, which passed nothing,
+# are named and counted apart. Stages that are built are presets of CMakePresets.json: BUILD-hosted is what `cmake --preset hosted` makes.
+# Cases labelled test-all cost minutes; make test leaves them out, and stage hosted-rest runs them.
+# RNNPACK_TEST_DEVICES: the targets of toolchains/ that stage devices builds and runs under their emulators; "all" for every one.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 build=$1
 shift
-# shellcheck source=scripts/stages.sh
-. scripts/stages.sh
-stages=${*:-hosted freestanding asan tsan devices format tidy}
+stages=${*:-format hosted board}
+[ "$stages" != all ] || stages="make-test hosted-rest freestanding asan tsan tidy devices by-hand"
 jobs=${JOBS:-$(nproc)}
-generator=()
-command -v ninja >/dev/null && generator=(-G Ninja)
+# What needs no package beside those of make test. aarch64-linux-gnu, RISC-V, WebAssembly and the others: see docs/DEVICES.md.
+devices=${RNNPACK_TEST_DEVICES:-arm-none-eabi-cortex-m0plus arm-none-eabi-cortex-m55}
 launcher=()
 command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
+# Builds inside of tests compile the same files in other folders; precompiled headers are compared by what is in them.
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
 passed=0 failed=0 skipped=0 failures=""
 
 fail() {
@@ -20,46 +24,53 @@ fail() {
   failures="$failures $1"
 }
 
-# configure_and_build STAGE cmake-arguments...
+# configure_and_build STAGE
 configure_and_build() {
   local folder=$build-$1 log=$build-$1.log
   echo "== $1: building"
-  shift
-  cmake -S . -B "$folder" "${generator[@]}" "${launcher[@]}" "$@" >"$log" 2>&1 && cmake --build "$folder" -j "$jobs" >>"$log" 2>&1 && return
+  cmake --preset "$1" -B "$folder" "${launcher[@]}" >"$log" 2>&1 && cmake --build "$folder" -j "$jobs" >>"$log" 2>&1 && return
   tail -n 60 "$log"
   return 1
 }
 
-# run_ctest STAGE ctest-arguments...
-run_ctest() {
-  local stage=$1 log=$build-$1-ctest.log report=$PWD/$build-$1-ctest.xml
+# count STAGE REPORT [SHARDS CASES]: adds a report's cases to the sums; what failed and what was skipped is named.
+count() {
+  local stage=$1 text counts
   shift
-  echo "== $stage: testing"
-  rm -f "$report"
-  ctest --test-dir "$build-$stage" -j "$jobs" --timeout 900 --output-on-failure --no-tests=error --output-junit "$report" "$@" >"$log" 2>&1
-  local status=$? counts
-  grep -E "^( *[0-9]+% tests passed|Total Test time)|\*\*\*(Failed|Timeout|Exception|Not Run)" "$log"
-  counts=$(scripts/count_tests.py "$report" 2>&1) || { echo "$counts"; fail "$stage"; return; }
-  echo "$counts" | sed '1d'
-  read -ra counts < <(echo "$counts" | sed -n 1p)
+  text=$(scripts/count_tests.py "$@" 2>&1) || { echo "$text"; fail "$stage"; return 1; }
+  echo "$text" | sed '1d'
+  read -ra counts < <(echo "$text" | sed -n 1p)
   passed=$((passed + counts[0]))
   failed=$((failed + counts[1]))
   skipped=$((skipped + counts[2]))
-  [ "$status" -eq 0 ] && [ "${counts[1]}" -eq 0 ] && return
+  [ "${counts[1]}" -eq 0 ] || { failures="$failures $stage"; return 1; }
+}
+
+cases_labelled() { ctest --test-dir "$build-$1" -N --label-regex "^$2\$" | sed -n 's/^Total Tests: //p'; }
+
+# run_ctest STAGE ctest-arguments...: with --label-exclude sharded, what has that label must have run in shards.
+run_ctest() {
+  local stage=$1 log=$build-$1-ctest.log report=$PWD/$build-$1-ctest.xml shards=()
+  shift
+  echo "== $stage: testing"
+  rm -rf "$report" "$build-$stage/shards"
+  case "$*" in *sharded*)
+    shards=("$build-$stage/shards" "$(cases_labelled "$stage" sharded)") ;;
+  esac
+  ctest --test-dir "$build-$stage" -j "$jobs" --timeout 900 --output-on-failure --no-tests=error --output-junit "$report" "$@" >"$log" 2>&1
+  local status=$?
+  grep -E "^( *[0-9]+% tests passed|Total Test time)" "$log"
+  count "$stage" "$report" "${shards[@]}" && [ "$status" -eq 0 ] && return
   grep -vE "   Passed  |Start +[0-9]+:" "$log" | tail -n 80
-  [ "${counts[1]}" -gt 0 ] || fail "$stage"
-  failures="$failures $stage"
+  case "$failures " in *" $stage "*) ;; *) fail "$stage" ;; esac
 }
 
 stage_cmake() {  # stage_cmake STAGE ctest-arguments...
-  local stage=$1 arguments
-  shift
-  mapfile -t arguments < <(stage_arguments "$stage")
-  if configure_and_build "$stage" "${arguments[@]}"; then
+  if configure_and_build "$1"; then
     wait_for_python
-    run_ctest "$stage" "$@"
+    run_ctest "$@"
   else
-    fail "$stage"
+    fail "$1"
   fi
 }
 
@@ -70,12 +81,32 @@ stage_command() {  # stage_command STAGE command...
   if "$@"; then passed=$((passed + 1)); else fail "$stage"; fi
 }
 
-check_format() { git ls-files '*.h' '*.c' '*.cpp' | xargs clang-format --dry-run -Werror; }
+# What ends in a line like this script's own.
+stage_counted() {  # stage_counted STAGE command...
+  local stage=$1 log=$build-$1.log counts status
+  shift
+  "$@" 2>&1 | tee "$log"
+  status=${PIPESTATUS[0]}
+  counts=$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$log" | tail -n 1)
+  read -ra counts <<<"${counts:-0 0 0}"
+  passed=$((passed + counts[0]))
+  failed=$((failed + counts[1]))
+  skipped=$((skipped + counts[2]))
+  [ "$status" -eq 0 ] && return
+  if [ "${counts[1]}" -gt 0 ]; then failures="$failures $stage"; else fail "$stage"; fi
+}
+
+check_format() {
+  git ls-files '*.h' '*.c' '*.cpp' | xargs clang-format --dry-run -Werror && scripts/check_subjects.sh
+}
+
 check_tidy() {
-  cmake -S . -B "$build-tidy" "${generator[@]}" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ \
+  cmake -S . -B "$build-tidy" -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ \
     -DCMAKE_C_COMPILER=clang >"$build-tidy.log" 2>&1 || { cat "$build-tidy.log"; return 1; }
   git ls-files 'src/*.cpp' 'platform/compiled/*.cpp' | grep -vE 'src/(compiler|pack|cuda|ops/xnnpack)/|xnnpack\.cpp|_(neon|mve|rvv|rvf|simd128|vfpv4)\.cpp' |
-    xargs -P "$jobs" -n 4 clang-tidy --quiet -p "$build-tidy" 2>/dev/null
+    xargs -P "$jobs" -n 4 clang-tidy --quiet -p "$build-tidy" >"$build-tidy.log" 2>&1 && return
+  grep -vE '^[0-9]+ warnings? (generated|treated)' "$build-tidy.log"
+  return 1
 }
 
 # The ONNX package's recurrent cases; without them the conformance test would run on nothing of it. onnxruntime for tests/onnx_fuzz.
@@ -99,24 +130,38 @@ wait_for_python() {
   python_setup=""
 }
 
-# The emulated board's data are made by the programs of stage hosted, where it has been built.
-devices() {
+# stage_targets STAGE TARGET...: their data are made by the programs of stage hosted, where it has been built.
+stage_targets() {
+  local stage=$1 report
+  shift
   [ ! -x "$build-hosted/firmware/tools/write_image_data" ] || export RNNPACK_HOST_TOOLS_DIR=$PWD/$build-hosted
-  RNNPACK_NO_INSTALL=1 scripts/test_devices.sh arm-none-eabi-cortex-m4f
+  echo "== $stage"
+  rm -f build-*-device-ctest.xml
+  RNNPACK_NO_INSTALL=1 scripts/test_devices.sh "$@" || fail "$stage"
+  for report in build-*-device-ctest.xml; do
+    [ ! -e "$report" ] || count "$stage" "$report"
+  done
 }
 
 # Stage asan runs the fuzz targets too; fuzz is them alone, in the same build. Instructions are counted in stage hosted alone. Under
 # TSan threads come from std::thread: Debian's pthreadpool is not instrumented, so TSan cannot see that it synchronises.
 for stage in $stages; do
   case $stage in
-    hosted | asan) stage_cmake "$stage" ;;
-    freestanding) stage_cmake "$stage" -E callgrind ;;
+    make-test) stage_counted make-test make --no-print-directory test BUILD="$build" ;;
+    hosted) stage_cmake hosted --label-exclude '^(sharded|test-all)$' ;;
+    hosted-rest) [ "$(cases_labelled hosted test-all)" = 0 ] || run_ctest hosted --label-regex '^test-all$' ;;
+    asan) stage_cmake asan --label-exclude '^sharded$' ;;
+    freestanding) stage_cmake freestanding -E callgrind --label-exclude '^sharded$' ;;
     fuzz) stage_cmake asan -R '^fuzz' ;;
     tsan) stage_cmake tsan -R '(Thread|Bidirectional|Xnnpack|Walk)' -E Pthreadpool ;;
-    devices) stage_command devices devices ;;
+    board) stage_targets board arm-none-eabi-cortex-m4f ;;
+    devices) [ "$devices" != all ] || devices=""
+      # shellcheck disable=SC2086
+      stage_targets devices $devices ;;
     format) stage_command format check_format ;;
     tidy) stage_command tidy check_tidy ;;
-    *) echo "test.sh: no stage '$stage'; there are: hosted freestanding asan tsan fuzz devices format tidy" >&2; exit 1 ;;
+    by-hand) if [ -x scripts/test_by_hand.sh ]; then stage_counted by-hand scripts/test_by_hand.sh; fi ;;
+    *) echo "test.sh: no stage '$stage'; there are: format hosted board make-test hosted-rest freestanding asan tsan tidy devices by-hand fuzz" >&2; exit 1 ;;
   esac
 done
 

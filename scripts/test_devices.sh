@@ -71,7 +71,8 @@ run_target() {
   shift
   # Wine's server now and then drops a client that comes while it starts.
   case $target in *mingw*) again=2 ;; esac
-  build "$target" "build-$target" "$@" && ctest --test-dir "build-$target" -j "$(nproc)" --repeat "until-pass:$again" --output-on-failure &&
+  build "$target" "build-$target" "$@" && ctest --test-dir "build-$target" -j "$(nproc)" --repeat "until-pass:$again" --output-on-failure \
+    --output-junit "$PWD/build-$target-device-ctest.xml" &&
     other_cpus "$target" && kernels_in_node "$target" && with_libraries "$target"
 }
 

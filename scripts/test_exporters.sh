@@ -5,10 +5,7 @@
 set -eu
 build=$1
 shift
-# shellcheck source=scripts/stages.sh
-. scripts/stages.sh
-mapfile -t arguments < <(stage_arguments hosted)
-command -v ninja >/dev/null && arguments+=(-G Ninja)
+arguments=()
 command -v ccache >/dev/null && arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
 folder=$build-exporters
 tests=tests/exporters
@@ -34,7 +31,7 @@ cases() {  # cases NAME: exported anew where the programs or packages have chang
 venv torch
 venv keras
 log=$build-hosted.log
-{ cmake -S . -B "$build-hosted" "${arguments[@]}" && cmake --build "$build-hosted" --target rnnpack_tool -j "${JOBS:-$(nproc)}"; } >"$log" 2>&1 || { tail -n 60 "$log"; exit 1; }
+{ cmake --preset hosted -B "$build-hosted" "${arguments[@]}" && cmake --build "$build-hosted" --target rnnpack_tool -j "${JOBS:-$(nproc)}"; } >"$log" 2>&1 || { tail -n 60 "$log"; exit 1; }
 cases torch
 cases keras
 exec "$folder/torch/bin/python" -B "$tests/check.py" --tool "$build-hosted/src/compiler/rnnpack" --refused "$tests/refused.txt" \

@@ -60,14 +60,10 @@ class Copy:
     def build_all(self):
         """Configures and builds the whole stage; the names of its tests."""
         print(f"{self.stage}: building {self.build}", flush=True)
-        shell = f". scripts/stages.sh && stage_arguments {self.stage}"
-        arguments = subprocess.run(["bash", "-c", shell], cwd=self.tree, capture_output=True, text=True)
-        if arguments.returncode:
-            sys.exit(f"scripts/stages.sh: no stage {self.stage}")
         launcher = []
         if shutil.which("ccache"):
             launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
-        configure = ["cmake", "-S", str(self.tree), "-B", str(self.build), "-G", "Ninja", *launcher, *arguments.stdout.splitlines()]
+        configure = ["cmake", "-S", str(self.tree), "-B", str(self.build), "--preset", self.stage, *launcher, "-DRNNPACK_TEST_SHARDS=0"]
         log = self.logs / f"{self.stage}.log"
         with open(log, "w") as out:
             for command in (configure, ["ninja", "-C", str(self.build), "-j", str(self.jobs)]):

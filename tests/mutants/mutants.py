@@ -4,7 +4,7 @@
     {"name": ..., "file": ..., "find": ..., "replace": ..., "tests": ..., "why": ..., "stage": ...}
 
 `find` occurs exactly once in `file`, `tests` is a regular expression over CTest's names. `why` (optional) says what the bug does,
-`stage` (optional) which stage of scripts/stages.sh builds it; "hosted" where it is not given. A copy of the tree is built, the named
+`stage` (optional) which preset of CMakePresets.json builds it; "hosted" where it is not given. A copy of the tree is built, the named
 tests must pass on it as it is; then each bug alone is put in, built and tested. It must build, and a test must fail.
 SPDX-License-Identifier: Apache-2.0"""
 import argparse

@@ -143,9 +143,17 @@ stage_targets() {
   done
 }
 
+# spent: the CPU seconds of all that has run, in $seconds; `times` knows only in this shell itself.
+spent() {
+  times >"$build-times"
+  seconds=$(awk -F '[ms ]' 'NR == 2 { printf "%d", $1 * 60 + $2 + $4 * 60 + $5 }' "$build-times")
+}
+
 # Stage asan runs the fuzz targets too; fuzz is them alone, in the same build. Instructions are counted in stage hosted alone. Under
 # TSan threads come from std::thread: Debian's pthreadpool is not instrumented, so TSan cannot see that it synchronises.
 for stage in $stages; do
+  spent
+  before=$seconds began=$SECONDS
   case $stage in
     make-test) stage_counted make-test make --no-print-directory test BUILD="$build" ;;
     hosted) stage_cmake hosted --label-exclude '^(sharded|test-all)$' ;;
@@ -163,6 +171,8 @@ for stage in $stages; do
     by-hand) if [ -x scripts/test_by_hand.sh ]; then stage_counted by-hand scripts/test_by_hand.sh; fi ;;
     *) echo "test.sh: no stage '$stage'; there are: format hosted board make-test hosted-rest freestanding asan tsan tidy devices by-hand fuzz" >&2; exit 1 ;;
   esac
+  spent
+  echo "== $stage: $((seconds - before)) s of CPU, $((SECONDS - began)) s"
 done
 
 wait_for_python

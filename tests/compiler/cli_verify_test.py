@@ -107,8 +107,8 @@ class Verify(InFolder):
 
     def test_rounding_between_layers_is_measured(self):
         nodes, constants = gru(0.3)
-        quantised = [("QuantizeLinear", ["x", "step"], ["q"], {}), ("DequantizeLinear", ["q", "step"], ["xd"], {})]
-        constants["step"] = np.array(0.03, np.float32)
+        quantised = [("QuantizeLinear", ["x", "step", "zero"], ["q"], {}), ("DequantizeLinear", ["q", "step", "zero"], ["xd"], {})]
+        constants |= {"step": np.array(0.03, np.float32), "zero": np.array(0, np.int8)}
         op, inputs, outputs, attributes = nodes[0]
         self.compile([*quantised, (op, ["xd", *inputs[1:]], outputs, attributes), nodes[1]], constants)
         said = self.verify()

@@ -119,6 +119,25 @@ TEST(Exact, PartsOfRThatAreQuantisedApartGiveTheBitsOfTheirEvaluation) {
   }
 }
 
+// A layer over the last step: its operand is a tensor of the run, whose memory holds something else until the last chunk.
+TEST(Exact, LayersOfTheLastStepAreSeenInTheChunkThatMakesThem) {
+  if (!can_compare()) GTEST_SKIP() << "the kernels here round products before they add them";
+  OnnxBuilder b;
+  b.input("X", {"T", 1, kInputs}).output("Y").weights("", 3, 1, kInputs, kHidden).random("D", {kHidden, kOutputs}, 0.3);
+  b.node("GRU", {"X", "W", "R", "B"}, {"all", "last"}).with("hidden_size", kHidden);
+  b.node("Relu", {"last"}, {"positive"});
+  b.node("MatMul", {"positive", "D"}, {"Y"}, "dense");
+  compiler::Arrays x;
+  x["X"].shape = {1000, 1, kInputs};
+  for (int64_t i = 0; i < 1000 * kInputs; ++i) x["X"].f32.push_back(std::sin(static_cast<float>(i * i % 1013)));
+  for (const char *weights : {"bf16", "int8"}) {
+    compiler::Runner runner(compiler::write_blob(graph_of(b.proto, weights), kPanels));
+    std::string report;
+    EXPECT_TRUE(compiler::is_exact(&runner, x, &report)) << weights << ": " << report;
+    EXPECT_NE(report.find("of 2 layers"), std::string::npos) << report;
+  }
+}
+
 TEST(Exact, OneBitIsNamed) {
   if (!can_compare()) GTEST_SKIP() << "the kernels here round products before they add them";
   const std::vector<uint8_t> blob = compiler::write_blob(graph_of(network(kCells[3]), "int8"), kPanels);

@@ -72,12 +72,12 @@ def keywords_of(function):
 
 
 @pytest.mark.parametrize("command, function, elsewhere", [
-    ("compile", rnnpack.compile, {"emit_c", "chunk_steps", "one_file", "max_steps"}),  # of Model.to_c
+    ("compile", rnnpack.compile, {"emit_c", "chunk_steps", "one_file", "max_steps", "no_check"}),  # of Model.to_c; check=False
     ("verify", rnnpack.Model.verify, {"prune", "from_", "to", "set", "dim", "shape", "axes", "state"}),  # what compile was given
 ])
 def test_every_option_of_the_tool_is_a_keyword_with_a_type_and_a_text(command, function, elsewhere):
     options = {option.replace("-", "_") + "_" * keyword.iskeyword(option) for option in options_of(command)}
-    assert keywords_of(function) - {"progress"} == options - elsewhere and elsewhere <= options
+    assert keywords_of(function) - {"progress", "check"} == options - elsewhere and elsewhere <= options
     words = set(re.findall(r"\w+", function.__doc__))
     for name in keywords_of(function):
         assert name in words and inspect.signature(function).parameters[name].annotation is not inspect.Parameter.empty
@@ -246,3 +246,25 @@ def test_what_progress_raises_ends_the_work(monkeypatch):
     assert [child.returncode for child in Watched.started] == [-9]
     with pytest.raises(rnnpack.UsageError, match="nothing"):
         rnnpack.compile(VAD, stream=1, axes={"nothing": ["time"]}, progress=lambda *_: None)
+
+
+def beyond_f32():
+    """(x * 1e8 + 1) - x * 1e8: 1 in the f64 evaluation of the graph, and no such thing in f32."""
+    def node(op, inputs, output):
+        return onnx.helper.make_node(op, inputs, [output])
+
+    def constant(name, value):
+        return onnx.numpy_helper.from_array(np.array(value, np.float32), name)
+
+    def tensor(name, dims):
+        return onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, dims)
+
+    nodes = [node("Mul", ["x", "large"], "a"), node("Add", ["a", "one"], "b"), node("Sub", ["b", "a"], "y")]
+    graph = onnx.helper.make_graph(nodes, "graph", [tensor("x", ["T", "N", 4])], [tensor("y", None)], [constant("large", 1e8), constant("one", 1)])
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+
+
+def test_compares_the_model_with_its_graph_unless_told_not_to():
+    with pytest.raises(rnnpack.VerifyError, match="(?s)NOT written.*output 'y' of shape"):
+        rnnpack.compile(beyond_f32())
+    assert rnnpack.compile(beyond_f32(), check=False).outputs[0].name == "y"

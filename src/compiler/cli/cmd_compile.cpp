@@ -10,6 +10,7 @@
 #include "compiler/cli/model_options.h"
 #include "compiler/cli/progress_display.h"
 #include "compiler/cli/quantizer.h"
+#include "compiler/cli/self_check.h"
 #include "compiler/cli/what_helps.h"
 #include "compiler/compile.h"
 #include "compiler/emit/emit_c.h"
@@ -25,7 +26,7 @@ struct CompileArguments {
   std::string model, output, target = "generic", c_name, sparse = "keep", winograd = "auto";
   QuantizerOptions quantizer;
   uint32_t chunk_steps = 0, stream_steps = 0, max_steps = 100;
-  bool one_file = false, progress_lines = false;
+  bool one_file = false, progress_lines = false, no_check = false;
   ModelOptions inputs;
 };
 
@@ -98,6 +99,19 @@ Compiled compiled_or_what_helps(const OnnxModel &model, const CompileArguments &
   }
 }
 
+// False: what was compiled is wrong, and standard error says where.
+bool checks_itself(OnnxModel *model, const Compiled &compiled, const CompileOptions &how, bool pruned, const Progress &progress) {
+  const SelfCheck check = check_compiled(model, compiled, how, pruned, progress);
+  if (!check.note.empty()) std::fprintf(stderr, "note: %s\n", check.note.c_str());
+  if (check.failure.empty()) return true;
+  std::fprintf(
+      stderr,
+      "rnnpack: NOT written: what was compiled does not compute what the ONNX graph does. This is a fault of rnnpack, not of "
+      "the file.\n  %s\nplease report it with the ONNX file; its weights may be replaced by random ones\n",
+      check.failure.c_str());
+  return false;
+}
+
 std::vector<std::string> read_paths(const CompileArguments &options) {
   std::vector<std::string> paths = {options.model};
   for (const auto *texts : {&options.quantizer.calibrate, &options.inputs.set}) {
@@ -115,7 +129,7 @@ int run(const CompileArguments &options) {
   if (!options.c_name.empty()) outputs.insert(outputs.end(), {options.c_name + ".h", code});
   if (!options.quantizer.report.empty()) outputs.push_back(options.quantizer.report);
   check_distinct(read_paths(options), outputs);
-  ProgressDisplay display(options.progress_lines, 2 + options.quantizer.progress_parts());
+  ProgressDisplay display(options.progress_lines, 3 + options.quantizer.progress_parts());
   const auto model = load_model(options.model, options.inputs);
   tell_whole(display.part("read"));
   check_distinct(model->data_files, outputs);
@@ -130,6 +144,8 @@ int run(const CompileArguments &options) {
   std::vector<OutputFile> files;
   std::string report;
   if (!quantizer.finish(compiled.blob.size(), &report)) return kExitVerify;
+  const bool pruned = !options.quantizer.prune.empty();
+  if (!options.no_check && !checks_itself(model.get(), compiled, how, pruned, display.part("check"))) return kExitVerify;
   if (!options.quantizer.report.empty()) files.push_back({options.quantizer.report, report.data(), report.size()});
   CSource source;
   if (!options.c_name.empty()) {
@@ -187,6 +203,9 @@ void add_compile(CLI::App *app, Action *action) {
                    "made for streams: refused when the model looks ahead; sessions are sized for this many steps a call, more run "
                    "all the same")
       ->check(CLI::Range(1u, 1u << 20));
+  command->add_flag("--no-check", options->no_check,
+                    "do not run the blob beside the f64 evaluation of the graph before it is written; for builds that verify it "
+                    "elsewhere");
   add_model_options(command, &options->inputs);
   add_progress_option(command, &options->progress_lines);
   command->callback([options, action] { *action = [options] { return run(*options); }; });

@@ -43,16 +43,28 @@ Comparison compare(const Array &got, const Tensor &expected) {
     const auto rounded = static_cast<double>(static_cast<float>(want));
     if (!std::isfinite(have) || !std::isfinite(rounded)) {
       const bool same = rounded == have || (std::isnan(want) && std::isnan(have));
+      if (!same && result.one_sided == 0) result.worst_at = i;
       ++(same ? result.not_finite : result.one_sided);
       continue;
     }
     const double error = std::fabs(want - have);
+    if (result.one_sided == 0 && relative(error, want) > result.worst_relative) result.worst_at = i;
     result.worst = std::max(result.worst, error);
     result.signal += want * want;
     result.noise += error * error;
     result.worst_relative = std::max(result.worst_relative, relative(error, want));
   }
   return result;
+}
+
+std::string index_text(const Shape &shape, size_t at) {
+  Shape index(shape.size(), 0);
+  for (size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] <= 0) continue;
+    index[i] = static_cast<int64_t>(at % static_cast<size_t>(shape[i]));
+    at /= static_cast<size_t>(shape[i]);
+  }
+  return shape_text(index);
 }
 
 double Comparison::sqnr() const {
@@ -70,7 +82,7 @@ double distance(const Tensor &a, const Tensor &b) {
 
 std::string comparison_text(const std::string &name, const Array &got, const Tensor &expected, const Comparison &result) {
   std::string text = name + " " + shape_text(got.shape) + ": ";
-  if (!result.same_size) return text + "the evaluation gives " + shape_text(expected.shape);
+  if (!result.same_size || !result.same_shape) return text + "the evaluation gives " + shape_text(expected.shape);
   char numbers[128];
   std::snprintf(numbers, sizeof numbers, "max abs error %.3g, max relative error %.3g", result.worst, result.worst_relative);
   const size_t finite = result.elements - result.not_finite - result.one_sided;

@@ -13,17 +13,22 @@ namespace rnnp::compiler {
 
 // Errors are relative to max(1, |expected|) where they are called so.
 struct Comparison {
-  bool same_size = true;
+  bool same_size = true, same_shape = true;
   size_t elements = 0;
   size_t not_finite = 0;                 // the same NaN or infinity on both sides (infinity: beyond what f32 holds)
   size_t one_sided = 0;                  // NaN or infinity on one side only, or another one
   double worst = 0, worst_relative = 0;  // of the finite elements
   double signal = 0, noise = 0;          // their squares and the squares of their errors, summed
+  size_t worst_at = 0;                   // of the largest relative error, or of the first element that is one-sided
 
   // Signal over noise in dB; infinite where there is no noise.
   double sqnr() const;
-  bool agrees(double tolerance) const { return same_size && one_sided == 0 && worst_relative <= tolerance; }
+  bool is_comparable() const { return same_size && same_shape && one_sided == 0; }
+  bool agrees(double tolerance) const { return is_comparable() && worst_relative <= tolerance; }
 };
+
+// "[3, 0, 7]": the index of element `at` of an array of this shape.
+std::string index_text(const Shape &shape, size_t at);
 
 Comparison compare(const Array &got, const Tensor &expected);
 // How far two evaluations of the same graph are apart, relative; elements that are not finite in either are left out.

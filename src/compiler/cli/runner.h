@@ -34,6 +34,7 @@ struct RunOptions {
   uint32_t threads = 1;
   bool all_threads = false;   // use them even where a step is too little work to gain from it
   size_t steps_per_call = 0;  // 0: all steps in one call
+  uint32_t chunk_steps = 0;   // of the session; 0: the library's choice
   bool last_step = false, portable_ops = false;
   uint32_t isa_allowed = 0;
   std::vector<size_t> cuts;  // sizes of the calls; overrides steps_per_call, must sum to the steps

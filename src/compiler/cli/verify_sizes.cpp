@@ -57,17 +57,23 @@ std::vector<int64_t> sizes_to_try(const OnnxModel &model, const Runner &runner, 
                                   int64_t wanted) {
   if (const int64_t size = size_given(runner, given, which)) return {size};
   if (asked > 0) return {asked};
+  return sizes_to_try(model, runner, which, {wanted, 1});
+}
+
+std::vector<int64_t> sizes_to_try(const OnnxModel &model, const Runner &runner, int32_t which, const std::vector<int64_t> &open) {
   if (const int64_t size = size_declared(model, runner, which)) return {std::max<int64_t>(size, 1)};
-  return {wanted, 1};
+  return open;
+}
+
+bool implied_steps_are_open(const Runner &runner) {
+  const auto &inputs = runner.inputs();
+  return std::all_of(inputs.begin(), inputs.end(), [](const rnnp_tensor_info &f) { return f.role == RNNP_ROLE_SEQUENCE; });
 }
 
 std::vector<int64_t> implied_steps_to_try(const Runner &runner, const Arrays &given, int64_t asked) {
-  const auto &inputs = runner.inputs();
-  const bool all =
-      std::all_of(inputs.begin(), inputs.end(), [](const rnnp_tensor_info &f) { return f.role == RNNP_ROLE_SEQUENCE; });
   if (const int64_t size = size_given(runner, given, RNNP_DIM_STEPS)) return {size};
   if (asked > 0) return {asked};
-  if (!given.empty() || !all) return {1};
+  if (!given.empty() || !implied_steps_are_open(runner)) return {1};
   return {20, 1};
 }
 

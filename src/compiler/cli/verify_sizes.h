@@ -24,8 +24,12 @@ const DeclaredInput &declared_input(const OnnxModel &model, const char *name);
 // Sizes to try, best first: what was asked, given or is fixed, else `wanted` and then 1, which some graphs insist on by a constant.
 std::vector<int64_t> sizes_to_try(const OnnxModel &model, const Runner &runner, const Arrays &given, int32_t which, int64_t asked,
                                   int64_t wanted);
+// The same with what is to be tried where any size is taken.
+std::vector<int64_t> sizes_to_try(const OnnxModel &model, const Runner &runner, int32_t which, const std::vector<int64_t> &open);
 // Steps of a model whose inputs have no steps axis: any number when it keeps its states itself.
 std::vector<int64_t> implied_steps_to_try(const Runner &runner, const Arrays &given, int64_t asked);
+// Whether it takes any number of steps in this way.
+bool implied_steps_are_open(const Runner &runner);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_CLI_VERIFY_SIZES_H_

@@ -32,18 +32,19 @@ void see(const RunEnv &env, uint32_t value, SeenRows *out) {
 template <size_t kAt>
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const size_t index = static_cast<size_t>(&node - &env.model->nodes[0]);
-  const bool watched = index < wanted_nodes.size() && wanted_nodes[index];
+  // Rows of a run are made in its first chunk or in its last; in others their memory may hold anything.
+  const bool layer = OpKind(node.op) == OpKind::kRecurrent, works = layer || runs_in_chunk(env, env.model->node_output(node, 0));
+  const bool watched = works && index < wanted_nodes.size() && wanted_nodes[index];
   SeenNode *seen = watched ? &seen_nodes[index] : nullptr;
   if (watched) {
     seen->batch = env.batch;
     seen->in.resize(node.input_count);
     seen->out.resize(node.output_count);
     for (uint32_t i = 0; i < node.input_count; ++i) {
-      const uint32_t value = env.model->node_input(node, i);
-      // What a layer starts from counts at the start.
-      if (value != kNone && (env.first_chunk || env.model->values[value].sequence)) see(env, value, &seen->in[i]);
+      const bool starts = layer && (i == 1 || i == 2);
+      if (env.first_chunk || !starts) see(env, env.model->node_input(node, i), &seen->in[i]);
     }
-    const int32_t *lengths = OpKind(node.op) == OpKind::kRecurrent ? row_lengths(env, env.model->node_input(node, 3)) : env.lengths;
+    const int32_t *lengths = layer ? row_lengths(env, env.model->node_input(node, 3)) : env.lengths;
     if (lengths != nullptr) seen->lengths.assign(lengths, lengths + env.batch);
   }
   WatchedOps::originals[kAt]->run(env, node, object, thread);

@@ -1,5 +1,7 @@
 // eval_conv.cpp -- convolutions and transposed convolutions over any number of spatial axes, in double. Contract: eval.h.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "compiler/eval/eval.h"
 #include "compiler/eval/eval_window.h"
 #include "compiler/onnx/problem.h"
@@ -7,43 +9,105 @@
 namespace rnnp::compiler {
 namespace {
 
-// One pair of an input and an output place that a tap joins: large = small * stride + tap * dilation - before on every axis. The
-// small side is a convolution's output and a transposed one's input.
-struct Pair {
-  int64_t small, large;
+// What a tap joins: large = small * stride + tap * dilation - before on every axis. The small side is a convolution's output and a
+// transposed one's input. Both sides are walked in lines along the last axis, so that inner loops have no index but their own.
+class Taps {
+ public:
+  Taps(Window window, Shape small, Shape large) {
+    drop_single_places(&window, &small, &large);
+    last_ = window.back();
+    small_line_ = small.back();
+    large_line_ = large.back();
+    small.pop_back();
+    large.pop_back();
+    window.pop_back();
+    Shape kernel;
+    for (const WindowAxis &axis : window) kernel.push_back(axis.kernel);
+    lines_ = element_count(small);
+    taps_ = element_count(kernel);
+    check_work(taps_, lines_, static_cast<int64_t>(kernel.size()) + 1, 1);
+    first_.reserve(static_cast<size_t>(taps_ * lines_));
+    const Shape strides = dense_strides(large);
+    for_each(kernel, [&](const Shape &tap) {
+      for_each(small, [&](const Shape &at) { first_.push_back(line_under(window, strides, large, tap, at)); });
+    });
+  }
+
+  int64_t lines() const { return lines_; }            // of the small side
+  int64_t small_line() const { return small_line_; }  // places in one
+  // Calls visit(tap of the whole kernel, first small place in its line, first large place in its plane, places) for what lies
+  // inside.
+  template <typename Visit>
+  void for_each_run(int64_t line, Visit visit) const {
+    for (int64_t t = 0; t < taps_; ++t) {
+      const int64_t large = first_[static_cast<size_t>(t * lines_ + line)];
+      if (large < 0) continue;
+      for (int64_t k = 0; k < last_.kernel; ++k) {
+        const int64_t shift = k * last_.dilation - last_.before;
+        const int64_t first = shift >= 0 ? 0 : (-shift + last_.stride - 1) / last_.stride;
+        const int64_t past = shift >= large_line_ ? 0 : std::min(small_line_, (large_line_ - 1 - shift) / last_.stride + 1);
+        if (first < past) visit(t * last_.kernel + k, first, large + first * last_.stride + shift, past - first);
+      }
+    }
+  }
+  int64_t stride() const { return last_.stride; }
+
+ private:
+  // Axes of one place behind others would make lines of one place.
+  static void drop_single_places(Window *window, Shape *small, Shape *large) {
+    while (window->size() > 1 && window->back().kernel == 1 && small->back() == 1 && large->back() == 1 &&
+           window->back().before == 0) {
+      window->pop_back();
+      small->pop_back();
+      large->pop_back();
+    }
+  }
+
+  template <typename Visit>
+  static void for_each(const Shape &dims, Visit visit) {
+    const int64_t count = element_count(dims);
+    Shape index(dims.size(), 0);
+    for (int64_t n = 0; n < count; ++n) {
+      visit(index);
+      for (size_t i = dims.size(); i-- > 0 && ++index[i] == dims[i];) index[i] = 0;
+    }
+  }
+
+  // -1: outside.
+  int64_t line_under(const Window &window, const Shape &strides, const Shape &large, const Shape &tap, const Shape &at) const {
+    int64_t line = 0;
+    for (size_t i = 0; i < window.size(); ++i) {
+      const int64_t place = at[i] * window[i].stride + tap[i] * window[i].dilation - window[i].before;
+      if (place < 0 || place >= large[i]) return -1;
+      line += place * strides[i];
+    }
+    return line * large_line_;
+  }
+
+  WindowAxis last_;
+  int64_t small_line_ = 0, large_line_ = 0, lines_ = 0, taps_ = 0;
+  std::vector<int64_t> first_;  // [tap of the other axes][line of the small side]: its line's first place in the large plane
 };
 
-void pairs_of(const Window &window, const Shape &tap, const Shape &small, const Shape &large, std::vector<Pair> *pairs) {
-  pairs->clear();
-  const Shape strides = dense_strides(large);
-  const int64_t count = element_count(small);
-  Shape index(small.size(), 0);
-  for (int64_t n = 0; n < count; ++n) {
-    int64_t at = 0;
-    bool inside = true;
-    for (size_t i = 0; i < window.size(); ++i) {
-      const int64_t place = index[i] * window[i].stride + tap[i] * window[i].dilation - window[i].before;
-      inside = inside && place >= 0 && place < large[i];
-      if (inside) at += place * strides[i];
+// Lines of several maps at once: what is read of x serves them all.
+constexpr int64_t kMapsAtOnce = 4;
+void add_line(int64_t maps, double *y, int64_t y_apart, const double *w, int64_t w_apart, const double *x, int64_t stride,
+              int64_t count) {
+  if (maps == kMapsAtOnce && stride == 1) {
+    double *y0 = y, *y1 = y + y_apart, *y2 = y + 2 * y_apart, *y3 = y + 3 * y_apart;
+    const double w0 = w[0], w1 = w[w_apart], w2 = w[2 * w_apart], w3 = w[3 * w_apart];
+    for (int64_t i = 0; i < count; ++i) {
+      const double v = x[i];
+      y0[i] += w0 * v;
+      y1[i] += w1 * v;
+      y2[i] += w2 * v;
+      y3[i] += w3 * v;
     }
-    if (inside) pairs->push_back({n, at});
-    for (size_t i = small.size(); i-- > 0 && ++index[i] == small[i];) index[i] = 0;
+    return;
   }
-}
-
-// Calls visit(tap, pairs) for every tap of the kernel in order.
-template <typename Visit>
-void for_each_tap(const Window &window, const Shape &small, const Shape &large, Visit visit) {
-  Shape kernel;
-  for (const WindowAxis &axis : window) kernel.push_back(axis.kernel);
-  const int64_t count = element_count(kernel);
-  check_work(count, element_count(small), static_cast<int64_t>(kernel.size()), 1);
-  Shape tap(kernel.size(), 0);
-  std::vector<Pair> pairs;
-  for (int64_t k = 0; k < count; ++k) {
-    pairs_of(window, tap, small, large, &pairs);
-    visit(k, pairs);
-    for (size_t i = kernel.size(); i-- > 0 && ++tap[i] == kernel[i];) tap[i] = 0;
+  for (int64_t m = 0; m < maps; ++m) {
+    const double weight = w[m * w_apart];
+    for (int64_t i = 0; i < count; ++i) y[m * y_apart + i] += weight * x[i * stride];
   }
 }
 
@@ -85,16 +149,25 @@ void conv(EvalCall &call) {
   Tensor out = start_of(call, x.shape[0], maps, outs);
   const int64_t plane = element_count(spatial), plane_out = element_count(outs), taps = element_count(kernel);
   check_work(x.shape[0], w.size(), plane_out, 1);
-  for_each_tap(window, outs, spatial, [&](int64_t k, const std::vector<Pair> &pairs) {
-    for (int64_t row = 0; row < x.shape[0] * maps; ++row) {
-      const int64_t m = row % maps, first = row / maps * channels + m / (maps / group) * per_group;
-      double *y = out.data.data() + row * plane_out;
+  const Taps all(window, outs, spatial);
+  const int64_t maps_per_group = maps / group;
+  const auto add_maps = [&](const double *from, int64_t m, int64_t count, double *to) {
+    for (int64_t line = 0; line < all.lines(); ++line) {
       for (int64_t c = 0; c < per_group; ++c) {
-        const double *in = x.data.data() + (first + c) * plane, weight = w.data[(m * per_group + c) * taps + k];
-        for (const Pair &pair : pairs) y[pair.small] += weight * in[pair.large];
+        all.for_each_run(line, [&](int64_t k, int64_t at, int64_t place, int64_t places) {
+          add_line(count, to + line * all.small_line() + at, plane_out, w.data.data() + (m * per_group + c) * taps + k,
+                   per_group * taps, from + c * plane + place, all.stride(), places);
+        });
       }
     }
-  });
+  };
+  for (int64_t row = 0; row < x.shape[0] * group; ++row) {
+    const int64_t first = row % group * maps_per_group;
+    for (int64_t m = 0; m < maps_per_group; m += kMapsAtOnce) {
+      add_maps(x.data.data() + row * per_group * plane, first + m, std::min(kMapsAtOnce, maps_per_group - m),
+               out.data.data() + (row * maps_per_group + m) * plane_out);
+    }
+  }
   call.give(std::move(out));
 }
 
@@ -110,17 +183,20 @@ void conv_transpose(EvalCall &call) {
   Tensor out = start_of(call, x.shape[0], maps, outs);
   const int64_t plane = element_count(spatial), plane_out = element_count(outs), taps = element_count(kernel);
   check_work(x.shape[0], w.size(), plane, 1);
-  for_each_tap(window, spatial, outs, [&](int64_t k, const std::vector<Pair> &pairs) {
-    for (int64_t row = 0; row < x.shape[0] * channels; ++row) {
-      const int64_t c = row % channels, first = row / channels * maps + c / (channels / group) * per_group;
-      const double *in = x.data.data() + row * plane;
+  const Taps all(window, spatial, outs);
+  for (int64_t row = 0; row < x.shape[0] * channels; ++row) {
+    const int64_t c = row % channels, first = row / channels * maps + c / (channels / group) * per_group;
+    for (int64_t line = 0; line < all.lines(); ++line) {
+      const double *in = x.data.data() + row * plane + line * all.small_line();
       for (int64_t m = 0; m < per_group; ++m) {
-        const double weight = w.data[(c * per_group + m) * taps + k];
+        const double *weights = w.data.data() + (c * per_group + m) * taps;
         double *y = out.data.data() + (first + m) * plane_out;
-        for (const Pair &pair : pairs) y[pair.large] += weight * in[pair.small];
+        all.for_each_run(line, [&](int64_t k, int64_t at, int64_t to, int64_t count) {
+          for (int64_t i = 0; i < count; ++i) y[to + i * all.stride()] += weights[k] * in[at + i];
+        });
       }
     }
-  });
+  }
   call.give(std::move(out));
 }
 

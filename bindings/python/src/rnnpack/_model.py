@@ -255,7 +255,7 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
             winograd: Optional[str] = None, from_: Union[None, Names, Sizes] = None, to: Optional[Names] = None,
             set: Optional[Constants] = None, dim: Optional[Mapping[str, int]] = None,
             shape: Optional[Mapping[str, Sequence[int]]] = None, axes: Optional[Mapping[str, Sequence[str]]] = None,
-            state: Optional[Mapping[str, str]] = None, progress: Progress = False) -> Model:
+            state: Optional[Mapping[str, str]] = None, check: bool = True, progress: Progress = False) -> Model:
     """Compile an ONNX model: a file's path, an onnx.ModelProto, or the bytes of one. Keywords are the options of `rnnpack compile`.
 
     Where it runs
@@ -285,6 +285,7 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     state   inputs that take an output of the step before: the library keeps them
     from_, to  the part of the graph between these tensors: names, or {"tensor": [1, "batch", 16]} with sizes for from_
 
+    check   compare the model with an f64 evaluation of the ONNX graph before it is returned; VerifyError where they differ
     progress  True shows a bar on standard error, a function is called with (done, of): the search of weights="auto" and the
             measurement of errors take a while
 
@@ -302,7 +303,7 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     given = kept_flags({"stream": stream, "target": target, "weights": weights, "recurrent": recurrent, "arithmetic": arithmetic,
                         "keep_float": keep_float, "calibrate": calibrate, "method": method, "prune": prune, "accuracy_min": accuracy_min,
                         "metric": metric, "sparse": sparse, "winograd": winograd, "from_": from_, "to": to, "set": set, "dim": dim,
-                        "shape": shape, "axes": axes, "state": state})
+                        "shape": shape, "axes": axes, "state": state, "no_check": not check})
     return _compiled(onnx, given, report, progress)
 
 

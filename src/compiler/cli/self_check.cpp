@@ -1,0 +1,256 @@
+// self_check.cpp -- Contract: self_check.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/cli/self_check.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "compiler/cli/check_blob.h"
+#include "compiler/cli/exact_check.h"
+#include "compiler/emit/write_blob.h"
+#include "compiler/ir/passes.h"
+#include "compiler/onnx/problem.h"
+#include "compiler/quantize/choose_storage.h"
+
+namespace rnnp::compiler {
+namespace {
+
+constexpr double kLeastSqnr = 20;  // dB, of a graph that rounds values: less is another function
+
+// Results of the first two are compared where they exist; more where the graph cannot be evaluated at them.
+const std::vector<int64_t> kSteps = {12, 7, 20, 33, 3, 100, 400, 2, 1}, kBatches = {2, 3, 1};
+
+// Multiply-adds, and elements made, per step and row.
+double work_per_step(const Graph &graph) {
+  double work = static_cast<double>(macs_per_step(graph));
+  for (const Value &value : graph.values) work += value.elems;
+  return work;
+}
+
+// Operators whose results jump: a rounding of f32 may move one element as far as a fault would.
+bool jumps(const onnx::GraphProto &graph) {
+  static const std::set<std::string> kJumps = {
+      "ArgMax",         "ArgMin",         "Cast",    "Ceil", "DynamicQuantizeLinear", "Equal", "Floor",
+      "Greater",        "GreaterOrEqual", "Hardmax", "Less", "LessOrEqual",           "Mod",   "NonZero",
+      "QuantizeLinear", "Round",          "Shrink",  "Sign", "ThresholdedRelu",       "TopK"};
+  return std::any_of(graph.node().begin(), graph.node().end(), [](const onnx::NodeProto &node) {
+    return kJumps.count(node.op_type()) != 0 ||
+           std::any_of(node.attribute().begin(), node.attribute().end(), [](const auto &a) { return a.has_g() && jumps(a.g()); });
+  });
+}
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+enum class Finding { kAgrees, kDiffers, kSaysNothing };
+
+// One blob held against the evaluation at all sizes.
+class Comparing {
+ public:
+  Comparing(const BlobCheck &check, double work)
+      : check_(check), work_(work), jumps_(jumps(check.model().proto.graph())), rounded_(rounds_values(check.model())) {
+    const Runner &runner = check.runner();
+    steps_ = check.has_implied_steps() ? (implied_steps_are_open(runner) ? kSteps : std::vector<int64_t>{1})
+                                       : sizes_to_try(check.model(), runner, RNNP_DIM_STEPS, kSteps);
+    batches_ = sizes_to_try(check.model(), runner, RNNP_DIM_BATCH, kBatches);
+  }
+
+  SelfCheck run() {
+    SelfCheck out;
+    const std::optional<RunSizes> first = at_first_sizes(all_sizes(), true, &out);
+    if (!first) {
+      if (out.failure.empty()) out.note = refused_.empty() ? too_large() : "not checked: " + refused_;
+      return out;
+    }
+    first_ = runs_;
+    if (out.failure.empty()) at_first_sizes(other_sizes(*first), false, &out);
+    return out;
+  }
+
+  // What was compared at the first sizes.
+  const std::optional<BothRuns> &first() const { return first_; }
+
+ private:
+  bool is_affordable(const RunSizes &sizes) const {
+    constexpr double kMost = 4e8;  // a few tenths of a second
+    return work_ * static_cast<double>(sizes.steps) * static_cast<double>(sizes.batch) <= kMost;
+  }
+
+  std::string too_large() const {
+    return "not checked, as one call is too much work: `rnnpack verify` compares it with the ONNX graph";
+  }
+
+  std::vector<RunSizes> all_sizes() const {
+    std::vector<RunSizes> out;
+    for (const int64_t s : steps_) {
+      for (const int64_t b : batches_) out.push_back({s, b});
+    }
+    return out;
+  }
+
+  // As much as possible differs from the first sizes.
+  std::vector<RunSizes> other_sizes(const RunSizes &first) const {
+    std::vector<RunSizes> out = all_sizes();
+    const auto differing = [&](const RunSizes &s) { return 2 * int(s.steps != first.steps) + int(s.batch != first.batch); };
+    out.erase(std::remove_if(out.begin(), out.end(), [&](const RunSizes &s) { return differing(s) == 0; }), out.end());
+    std::stable_sort(out.begin(), out.end(), [&](const RunSizes &a, const RunSizes &b) { return differing(a) > differing(b); });
+    return out;
+  }
+
+  std::optional<RunSizes> at_first_sizes(const std::vector<RunSizes> &candidates, bool all_optional, SelfCheck *out) {
+    for (const RunSizes &sizes : candidates) {
+      if (!is_affordable(sizes)) continue;
+      if (at(sizes, all_optional, out)) return sizes;
+      if (!out->failure.empty()) return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  // False: the graph cannot be evaluated at these sizes. Inputs of other kinds follow where results are not finite, or say nothing.
+  bool at(const RunSizes &sizes, bool all_optional, SelfCheck *out) {
+    const RandomInputs kKinds[] = {{1, 1, false, all_optional}, {2, 0.5, true, all_optional}, {3, 0.1, false, all_optional}};
+    bool agreed = false;
+    for (const RandomInputs &kind : kKinds) {
+      std::string differs;
+      const std::optional<Finding> finding = of_kind(sizes, kind, &differs);
+      if (!finding) return false;
+      if (*finding == Finding::kDiffers) {
+        out->failure = "at " + sizes_text(sizes) + ": " + differs;
+        return true;
+      }
+      agreed = agreed || *finding == Finding::kAgrees;
+      if (agreed && is_whole_) break;
+    }
+    if (!agreed)
+      out->note = "not checked: at random inputs its results are not finite, or amplify roundings too much to be compared";
+    pieces(*runs_, out);
+    return true;
+  }
+
+  // Where a rounding may make one element jump, only what differs for several seeds does.
+  std::optional<Finding> of_kind(const RunSizes &sizes, RandomInputs kind, std::string *differs) {
+    const int seeds = jumps_ && !rounded_ ? 3 : 1;
+    Finding finding = Finding::kDiffers;
+    for (int i = 0; i < seeds && finding == Finding::kDiffers; ++i, kind.seed += 10) {
+      std::string refused;
+      runs_ = check_.run({}, sizes, kind, {}, &refused);
+      if (!runs_) {
+        if (refused_.empty()) refused_ = refused.substr(0, refused.find('\n'));
+        return std::nullopt;
+      }
+      finding = judge(*runs_, kind.seed, differs);
+    }
+    return finding;
+  }
+
+  Finding judge(const BothRuns &runs, uint32_t seed, std::string *what) {
+    Allowances allowances(check_, runs, seed);
+    size_t elements = 0, not_finite = 0;
+    bool amplifies = false;
+    for (const auto &output : runs.whole) {
+      const Comparison result = check_.compare_output(runs, output.first);
+      elements += result.elements;
+      not_finite += result.not_finite;
+      if (result.agrees(kTolerance)) continue;
+      const Allowance allowance = rounded_ ? Allowance() : allowances.of(output.first, result);
+      amplifies = amplifies || !allowance.says_something;
+      if (!allowance.says_something || result.agrees(allowance.bound)) continue;
+      if (rounded_ && result.is_comparable() && result.sqnr() >= kLeastSqnr) continue;
+      *what = difference_text(output.first, runs, result, rounded_, allowance.bound);
+      return Finding::kDiffers;
+    }
+    is_whole_ = not_finite == 0;
+    return amplifies || (not_finite == elements && elements != 0) ? Finding::kSaysNothing : Finding::kAgrees;
+  }
+
+  static std::string difference_text(const std::string &name, const BothRuns &runs, const Comparison &result, bool rounded,
+                                     double bound) {
+    const Array &got = runs.whole.at(name);
+    const Tensor &expected = runs.expected.at(name);
+    std::string text = "output " + quote(name) + " of shape " + shape_text(got.shape);
+    if (!result.same_size || !result.same_shape) return text + ", where the graph gives " + shape_text(expected.shape);
+    text += ", element " + index_text(got.shape, result.worst_at) + " is " + number_text(got.f32[result.worst_at]) +
+            ", where the graph gives " + number_text(expected.data[result.worst_at]);
+    return text + (rounded ? "; the whole has " + number_text(result.sqnr()) + " dB, accepted: " + number_text(kLeastSqnr)
+                           : "; accepted is an error of " + number_text(bound));
+  }
+
+  // Calls of other sizes, and chunks of another one, must give the same bits.
+  void pieces(const BothRuns &runs, SelfCheck *out) const {
+    const size_t steps = static_cast<size_t>(runs.sizes.steps);
+    if (!check_.runner().facts().causal || steps < 2) return;
+    std::string report;
+    bool good = cuts_agree(check_, runs, random_cuts(steps, static_cast<uint32_t>(steps)), &report);
+    good = cuts_agree(check_, runs, std::vector<size_t>(steps, 1), &report) && good;
+    if (!good) out->failure = "at " + sizes_text(runs.sizes) + ": " + report;
+  }
+
+  const BlobCheck &check_;
+  const double work_;
+  const bool jumps_, rounded_;
+  std::vector<int64_t> steps_, batches_;
+  std::optional<BothRuns> runs_, first_;
+  std::string refused_;
+  bool is_whole_ = true;  // the last judged run had finite numbers only
+};
+
+Graph with_f32_weights(Graph graph) {
+  for (Node &node : graph.nodes) {
+    for (const MatrixRef &m : matrices_of(&node)) *m.storage = Storage();
+  }
+  return graph;
+}
+
+// Layers of low precision, bit for bit beside their exact evaluation, and the whole in pieces.
+void check_low_precision(const std::vector<uint8_t> &blob, OnnxModel *model, const Graph &graph,
+                         const std::vector<StatePair> &states, const BothRuns &runs, SelfCheck *out) {
+  Runner runner(blob);
+  const BlobCheck check(model, graph, states, &runner);
+  BothRuns own{runs.sizes, runs.inputs, runner.run(runs.inputs, {}), {}};
+  for (const auto &output : runs.whole) {
+    const auto found = own.whole.find(output.first);
+    if (found == own.whole.end() || found->second.shape != output.second.shape)
+      out->failure = "output " + quote(output.first) + " has another shape than with f32 weights";
+  }
+  std::string report;
+  const size_t steps = static_cast<size_t>(runs.sizes.steps);
+  const bool in_pieces = runner.facts().causal && steps > 1;
+  if (in_pieces && !cuts_agree(check, own, random_cuts(steps, 1), &report)) out->failure = report;
+  if (!is_exact(&runner, runs.inputs, &report)) out->failure = report;
+  if (!out->failure.empty()) out->failure = "at " + sizes_text(runs.sizes) + ": " + out->failure;
+}
+
+SelfCheck checked(OnnxModel *model, const Compiled &compiled, const CompileOptions &how, bool pruned) {
+  const bool low = Runner(compiled.blob).has_low_precision();
+  const PanelFormat panels = dense_panels(DType::kF32, panel_width(how.target));
+  const Graph plain = pruned ? compile_graph(*model, how) : low ? with_f32_weights(compiled.graph) : Graph();
+  const Graph &graph = pruned || low ? plain : compiled.graph;
+  Runner runner(pruned || low ? write_blob(plain, panels) : compiled.blob);
+  const BlobCheck check(model, graph, how.states, &runner);
+  Comparing comparing(check, work_per_step(graph));
+  SelfCheck out = comparing.run();
+  if (out.failure.empty() && comparing.first() && (pruned || low))
+    check_low_precision(compiled.blob, model, compiled.graph, how.states, *comparing.first(), &out);
+  return out;
+}
+
+}  // namespace
+
+SelfCheck check_compiled(OnnxModel *model, const Compiled &compiled, const CompileOptions &how, bool pruned,
+                         const Progress &progress) {
+  SelfCheck out;
+  try {
+    out = checked(model, compiled, how, pruned);
+  } catch (const IoError &error) {
+    out.failure = error.what();
+  }
+  tell_whole(progress);
+  return out;
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,25 @@
+// self_check.h -- what `compile` does before it writes: the blob is run by the public API beside the f64 evaluation of the ONNX
+// graph, at two sizes where more than one is taken, in one call and in pieces. The work is bounded by counted multiply-adds.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_SELF_CHECK_H_
+#define RNNPACK_COMPILER_CLI_SELF_CHECK_H_
+
+#include <string>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "compiler/progress.h"
+
+namespace rnnp::compiler {
+
+struct SelfCheck {
+  std::string failure;  // empty: none was found
+  std::string note;     // what could not be checked; may be empty
+};
+
+// `how`: what the blob was compiled with; `pruned`: its weights are not those of the file. The model is unchanged afterwards.
+SelfCheck check_compiled(OnnxModel *model, const Compiled &compiled, const CompileOptions &how, bool pruned,
+                         const Progress &progress = {});
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_CLI_SELF_CHECK_H_

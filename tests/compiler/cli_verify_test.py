@@ -115,6 +115,21 @@ class Verify(InFolder):
         self.assertIn("the graph rounds values that the blob keeps in f32: errors are measured", said)
         self.verify("--accuracy-min", 80, code=4)
 
+    def test_less_than_20_db_of_a_graph_that_rounds_is_not_verified(self):
+        """Steps of 4 for inputs of deviation 1: hardly anything is left of them, while the blob keeps them."""
+        nodes, constants = gru(0.3)
+        quantised = [("QuantizeLinear", ["x", "step", "zero"], ["q"], {}), ("DequantizeLinear", ["q", "step", "zero"], ["xd"], {})]
+        constants |= {"step": np.array(4, np.float32), "zero": np.array(0, np.int8)}
+        op, inputs, outputs, attributes = nodes[0]
+        save_onnx(self.onnx, [*quantised, (op, ["xd", *inputs[1:]], outputs, attributes), nodes[1]], {"x": ["T", "N", H]}, ["y"], constants)
+        rnnpack("compile", self.onnx, "-o", self.blob, code=4)
+        rnnpack("compile", self.onnx, "-o", self.blob, "--no-check")
+        for options in ([], ["--tolerance", 10]):
+            said = self.verify(*options, code=4)
+            self.assertIn("below 20 dB", said)
+            self.assertIn("NOT verified", said)
+        self.verify("--accuracy-min", -60)
+
     def test_roundings_that_the_network_amplifies_are_allowed_for_up_to_a_bound(self):
         """y = tanh(Rh + x) with large R is chaotic: neighbouring inputs part by a factor a step."""
         random = np.random.default_rng(5)

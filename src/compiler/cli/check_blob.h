@@ -1,4 +1,4 @@
-// check_blob.h -- a blob run by the public API beside the f64 evaluation of the ONNX graph that it was made from: what `verify` and
+// check_blob.h -- a blob run by the public API and compared with the f64 evaluation of its ONNX graph: what `verify` and
 // the check at the end of `compile` share. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_CHECK_BLOB_H_
 #define RNNPACK_COMPILER_CLI_CHECK_BLOB_H_
@@ -67,6 +67,7 @@ class BlobCheck {
 };
 
 constexpr double kTolerance = 1e-5;  // relative to max(1, |expected|), where the graph does not amplify
+constexpr double kLeastSqnr = 20;    // dB, where the graph rounds values: less is another function
 
 // The tolerance that an output is compared with: kTolerance, or more where the graph turns roundings into more.
 struct Allowance {

@@ -204,7 +204,7 @@ void add_compile(CLI::App *app, Action *action) {
                    "all the same")
       ->check(CLI::Range(1u, 1u << 20));
   command->add_flag("--no-check", options->no_check,
-                    "do not run the blob beside the f64 evaluation of the graph before it is written; for builds that verify it "
+                    "do not compare the blob with the f64 evaluation of the graph before it is written; for builds that verify it "
                     "elsewhere");
   add_model_options(command, &options->inputs);
   add_progress_option(command, &options->progress_lines);

@@ -128,7 +128,11 @@ class Judge {
     *more = text;
     if (!result.is_comparable()) return false;
     if (subject_.options.tolerance && result.worst_relative > *subject_.options.tolerance) return false;
-    return !subject_.options.accuracy_min || !(result.sqnr() < *subject_.options.accuracy_min);
+    if (subject_.options.accuracy_min) return !(result.sqnr() < *subject_.options.accuracy_min);
+    if (!rounds_values(subject_.check.model()) || result.sqnr() >= kLeastSqnr || result.worst_relative <= kTolerance) return true;
+    std::snprintf(text, sizeof text, "  below %g dB: the blob does not compute what the graph rounds to\n", kLeastSqnr);
+    *more += text;
+    return false;
   }
 
   // The tolerance asked for, else the derived one.

@@ -195,6 +195,8 @@ AlignedBytes::AlignedBytes(size_t bytes, size_t alignment) : size_(bytes) {
   const size_t whole = (bytes + alignment - 1) / alignment * alignment;
   data_.reset(static_cast<uint8_t *>(std::aligned_alloc(alignment, whole ? whole : alignment)));
   if (!data_) throw std::bad_alloc();
+  // What an earlier session left in memory that the allocator gives again would pass for a live one.
+  std::memset(data_.get(), 0, whole);
 }
 
 }  // namespace rnnp::compiler

@@ -17,8 +17,6 @@
 namespace rnnp::compiler {
 namespace {
 
-constexpr double kLeastSqnr = 20;  // dB, of a graph that rounds values: less is another function
-
 // Results of the first two are compared where they exist; more where the graph cannot be evaluated at them.
 const std::vector<int64_t> kSteps = {12, 7, 20, 33, 3, 100, 400, 2, 1}, kBatches = {2, 3, 1};
 
@@ -206,7 +204,7 @@ Graph with_f32_weights(Graph graph) {
   return graph;
 }
 
-// Layers of low precision, bit for bit beside their exact evaluation, and the whole in pieces.
+// Layers of low precision, bit for bit as their exact evaluation, and the whole in pieces.
 void check_low_precision(const std::vector<uint8_t> &blob, OnnxModel *model, const Graph &graph,
                          const std::vector<StatePair> &states, const BothRuns &runs, SelfCheck *out) {
   Runner runner(blob);

@@ -109,7 +109,7 @@ class Comparing {
     return std::nullopt;
   }
 
-  // False: the graph cannot be evaluated at these sizes. Inputs of other kinds follow where results are not finite, or say nothing.
+  // False: the graph cannot be evaluated at these sizes. Inputs of other kinds follow where results are not finite or amplified.
   bool at(const RunSizes &sizes, bool all_optional, SelfCheck *out) {
     const RandomInputs kKinds[] = {{1, 1, false, all_optional}, {2, 0.5, true, all_optional}, {3, 0.1, false, all_optional}};
     bool agreed = false;

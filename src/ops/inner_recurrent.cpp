@@ -13,6 +13,9 @@ namespace rnnp {
 namespace {
 
 constexpr uint32_t kMostBlock = 32;  // rows side by side
+// Positions whose input one product takes: W is read once for all of them. A W that stays in L1 is multiplied within the step.
+constexpr uint32_t kProjectedRows = 32;
+constexpr size_t kNearInputBytes = 16 << 10;
 
 struct InnerDirection {
   RecurFn recur, output;
@@ -20,6 +23,7 @@ struct InnerDirection {
   RecurArgs args;
   GemmArgs gemm;
   uint32_t reverse;
+  uint8_t serpentine;
 };
 
 struct Inner {
@@ -28,8 +32,9 @@ struct Inner {
   InnerDirection *direction;
   uint32_t direction_count, steps, rows, input_size, hidden_size;
   uint32_t block;       // rows that one call of a kernel takes
+  uint32_t positions;   // rows times steps whose pre-activations are made at once; 0: the step takes its input itself
   size_t state_bytes;   // of one buffer of `block` rows
-  size_t preact_bytes;  // kGru: of `block` rows, else 0
+  size_t preact_bytes;  // of so many positions
   size_t thread_bytes;  // of the scratch
 };
 
@@ -111,6 +116,13 @@ void fill_inner(const Model &m, const AttrRecurrent &a, const BlobDirection &d, 
   out->gemm.tile_end = tiles;
 }
 
+// Calls may have fewer rows side by side than the block has room for, and then take more steps. The same bits either way.
+uint32_t positions_projected(Cell cell, const Matrix &w, uint32_t block) {
+  if (!kManyThreads) return cell == Cell::kGru ? block : 0;
+  if (cell != Cell::kGru && panels_bytes(w.format, w.shape) <= kNearInputBytes) return 0;
+  return block < kProjectedRows ? kProjectedRows : block;
+}
+
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrInnerRecurrent *attr = m.attr<AttrInnerRecurrent>(node);
@@ -118,19 +130,21 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Cell cell = Cell(a.cell);
   const PanelFormat format = m.matrix(a.direction[0].w).format;
   const uint32_t tiles = (a.hidden_size + format.nr - 1) / format.nr;
+  const RecurrentPlan plan = plan_recurrent({cell, a.input_size, a.hidden_size, format, format, a.direction_count}, *env);
   const size_t most = mul_sat(env->chunk_steps, env->max_batch);
   const uint32_t wanted = attr->rows > 1 ? attr->rows : most < kMostBlock ? static_cast<uint32_t>(most) : kMostBlock;
   const uint32_t block = wanted < kMostBlock ? wanted : kMostBlock;
   const size_t state_row = size_t{state_row_elems(a.hidden_size)} * sizeof(float);
   const size_t preact_row = size_t{tiles} * format.nr * cell_gates(cell) * sizeof(float);
   const size_t state_bytes = align_up(state_row * block, kArenaAlign);
-  const size_t preact_bytes = cell == Cell::kGru ? align_up(preact_row * block, kArenaAlign) : 0;
+  const uint32_t positions = positions_projected(cell, m.matrix(a.direction[0].w), block);
+  const size_t preact_bytes = align_up(mul_sat(preact_row, positions), kArenaAlign);
   const size_t thread_bytes = state_bytes * buffer_count(cell) + preact_bytes;
   const size_t scratch = mul_sat(thread_bytes, env->threads);
   if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;
 
-  const Kernel *gemm = cell == Cell::kGru ? find_panel_kernel(*env, gemm_family(3), format) : nullptr;
-  if (cell == Cell::kGru && gemm == nullptr) return RNNP_E_LAYOUT;
+  const Kernel *gemm = positions != 0 ? find_gemm(*env, format, cell_gates(cell)) : nullptr;
+  if (positions != 0 && gemm == nullptr) return RNNP_E_LAYOUT;
   Inner *inner = env->arena->take<Inner>(1);
   InnerDirection *directions = env->arena->take<InnerDirection>(a.direction_count);
   *object = inner;
@@ -144,6 +158,9 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
     env->recurrent_isa |= step->isa;
     if (directions == nullptr) continue;
     fill_inner(m, a, a.direction[d], state_row, preact_row, tiles, &directions[d]);
+    directions[d].serpentine = plan.serpentine;
+    directions[d].args.far = plan.far_r != 0;
+    directions[d].gemm.far = plan.far_w != 0;
     directions[d].recur = step->recur;
     directions[d].output = cell == Cell::kGru ? output->recur : nullptr;
   }
@@ -152,8 +169,9 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
             directions,   a.direction_count,
             attr->steps,  attr->rows,
             a.input_size, a.hidden_size,
-            block,        state_bytes,
-            preact_bytes, thread_bytes};
+            block,        positions,
+            state_bytes,  preact_bytes,
+            thread_bytes};
   return RNNP_OK;
 }
 
@@ -189,10 +207,34 @@ void finish_rows(float *to, size_t stride, const float *from, size_t row_bytes, 
     copy_bytes(at_row(to, stride, row), at_row(from, row_bytes, row), elems * sizeof(float));
 }
 
+// x * W of the block's rows in steps [first, first + count), step by step: as many rows a product as lie one after the other.
+void project(const Inner &inner, const InnerDirection &dir, const Block &b, uint32_t first, uint32_t count, float *preact) {
+  GemmArgs g = dir.gemm;
+  const size_t row_bytes = g.out_row_bytes, x_step = size_t{inner.rows} * inner.input_size;
+  const bool by_step = b.rows >= count;
+  g.a_row_bytes = by_step ? b.x_stride : x_step * sizeof(float);
+  g.out_row_bytes = by_step ? row_bytes : row_bytes * b.rows;
+  g.rows = by_step ? b.rows : count;
+  for (uint32_t i = 0; i < (by_step ? count : b.rows); ++i) {
+    g.a = by_step ? b.x + x_step * (first + i) : at_row(b.x + x_step * first, b.x_stride, i);
+    g.out = at_row(preact, row_bytes, by_step ? i * b.rows : i);
+    inner.gemm(&g);
+  }
+}
+
+void run_step(const InnerDirection &dir, const RecurArgs &a) {
+  dir.recur(&a);
+  if (dir.output == nullptr) return;
+  RecurArgs out = a;
+  out.r = dir.output_r;
+  dir.output(&out);
+}
+
 void run_block(const Inner &inner, const InnerDirection &dir, const Block &b, uint8_t *scratch) {
   float *buffers[4];
   for (uint32_t i = 0; i < 4; ++i)
     buffers[i] = view_as<float>(scratch + inner.state_bytes * (i < buffer_count(inner.cell) ? i : 0));
+  float *preact = view_as<float>(scratch + inner.state_bytes * buffer_count(inner.cell));
   RecurArgs a = dir.args;
   const size_t row_bytes = a.state_row_bytes;
   start_rows(buffers[0], row_bytes, b.h0, b.h0_stride, b.rows, inner.hidden_size);
@@ -206,30 +248,24 @@ void run_block(const Inner &inner, const InnerDirection &dir, const Block &b, ui
   a.y_row_bytes = b.y_stride;
   const size_t x_step = size_t{inner.rows} * inner.input_size,
                y_step = size_t{inner.rows} * inner.direction_count * inner.hidden_size;
+  const bool projects = inner.positions != 0;
+  const uint32_t most = projects ? inner.positions / b.rows : inner.steps;
   uint32_t live = 0;
-  for (uint32_t i = 0; i < inner.steps; ++i) {
-    const uint32_t step = dir.reverse ? inner.steps - 1 - i : i;
-    const float *x = b.x + x_step * step;
-    a.x = gru ? nullptr : x;
-    a.y = b.y != nullptr ? b.y + y_step * step : nullptr;
-    a.h_prev = buffers[live];
-    a.h_next = buffers[live ^ 1];
-    if (gru) {
-      GemmArgs g = dir.gemm;
-      g.a = x;
-      g.a_row_bytes = b.x_stride;
-      g.out = view_as<float>(scratch + inner.state_bytes * buffer_count(inner.cell));
-      g.rows = b.rows;
-      inner.gemm(&g);
-      a.preact = g.out;
+  for (uint32_t done = 0; done < inner.steps;) {
+    const uint32_t left = inner.steps - done, count = left < most ? left : most, first = dir.reverse ? left - count : done;
+    if (projects) project(inner, dir, b, first, count, preact);
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t local = dir.reverse ? count - 1 - i : i, step = first + local;
+      a.x = projects ? nullptr : b.x + x_step * step;
+      a.preact = projects ? at_row(preact, a.preact_row_bytes, local * b.rows) : nullptr;
+      a.y = b.y != nullptr ? b.y + y_step * step : nullptr;
+      a.h_prev = buffers[live];
+      a.h_next = buffers[live ^ 1];
+      a.descending = static_cast<uint8_t>(dir.serpentine & live);
+      run_step(dir, a);
+      live ^= 1;
     }
-    dir.recur(&a);
-    if (gru) {
-      RecurArgs out = a;
-      out.r = dir.output_r;
-      dir.output(&out);
-    }
-    live ^= 1;
+    done += count;
   }
   finish_rows(b.y_h, b.y_h_stride, buffers[live], row_bytes, b.rows, inner.hidden_size);
   if (lstm) finish_rows(b.y_c, b.y_c_stride, buffers[2], row_bytes, b.rows, inner.hidden_size);

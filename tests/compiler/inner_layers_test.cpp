@@ -116,6 +116,28 @@ TEST(InnerLayers, StartFromWhatIsGiven) {
   }
 }
 
+// More steps and inputs than one product of the input takes, for few rows and for more than lie side by side.
+TEST(InnerLayers, ProjectTheInputOfManyStepsAtOnce) {
+  for (const Case &c : kCases) {
+    SCOPED_TRACE(c.op + std::string(c.direction));
+    const int64_t directions = std::string(c.direction) == "bidirectional" ? 2 : 1, rows = gates(c.op) * kHidden, inputs = 70;
+    OnnxBuilder b;
+    b.input("X", {"N", 1, 6, 90}).random("K", {inputs, 1, 6, 2}, 0.1).constant_ints("at2", {1}, {2});
+    b.node("Conv", {"X", "K"}, {"cols"}).with("strides", Ints{1, 2});
+    b.node("Squeeze", {"cols", "at2"}, {"flat"});
+    b.node("Transpose", {"flat"}, {"x"}).with("perm", Ints{2, 0, 1});
+    b.random("W", {directions, rows, inputs}, 0.05).random("R", {directions, rows, kHidden}, 0.1);
+    b.random("B", {directions, 2 * rows}, 0.1);
+    NodeBuilder node = b.node(c.op, {"x", "W", "R", "B"}, {"Y", "H"}, "layer");
+    node.with("hidden_size", kHidden).with("direction", c.direction);
+    if (std::string(c.op) == "GRU") node.with("linear_before_reset", c.linear);
+    b.output("Y").output("H");
+    EXPECT_EQ(count(b, OpKind::kInnerRecurrent), 1u);
+    check_against_f64(b.proto);
+    check_against_f64(b.proto, {7, 40});
+  }
+}
+
 TEST(InnerLayers, StatesOfTheWrongShapeAreRefused) {
   OnnxBuilder b;
   b.input("X", {"N", 1, 6, 17}).random("K", {3, 1, 6, 2}).weights("", 3, 1, 3, kHidden);

@@ -57,9 +57,13 @@ class Axes(InFolder):
         self.assertIn("time is axis 0 of 'x', because --axes says so", said)
 
     def test_without_a_recurrent_layer_it_is_a_guess_and_called_one(self):
-        said = self.said([("Relu", ["x"], ["y"], {})], {}, ("N", "L", H))
+        said = self.said([("Relu", ["x"], ["y"], {})], {}, ("M", "L", H))
         self.assertEqual(said, "axes: time is axis 1 of 'x' ('L'), because no recurrent layer says which, and its size is open; "
-                               "batch is axis 0 of 'x' ('N'), because no recurrent layer says which, and it is the first")
+                               "batch is axis 0 of 'x' ('M'), because no recurrent layer says which, and it is the first")
+
+    def test_a_named_batch_axis_wins_over_a_guess(self):
+        said = self.said([("Relu", ["x"], ["y"], {})], {}, (2, "batch", H))
+        self.assertIn("batch is axis 1 of 'x' ('batch'), because it is named so", said)
 
     def test_inspect_refuses_a_file_that_the_blob_is_not_made_from(self):
         self.said(*layer("a", "x", "y"), ("frames", "N", H))

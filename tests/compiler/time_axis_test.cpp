@@ -1,8 +1,9 @@
-// time_axis_test.cpp -- steps picked from tensors whose number of steps was changed, and layers that are fed one step: each is
-// right for every number of steps, or refused by name. SPDX-License-Identifier: Apache-2.0
+// time_axis_test.cpp -- steps picked from tensors whose number of steps was changed, layers that are fed one step, and sizes
+// computed from open dimensions: each is right for every number of steps, or refused by name. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include "compiler/compile.h"
+#include "compiler/onnx/dim.h"
 #include "compiler/onnx/problem.h"
 #include "onnx_builder.h"
 
@@ -48,7 +49,6 @@ void expect_refused(const OnnxBuilder &b, const std::string &part) {
 }
 
 // --- Steps picked from what is longer or shorter than the run
-// ----------------------------------------------------------------------
 
 struct Change {
   const char *name;
@@ -135,8 +135,27 @@ TEST(TimeAxisTest, ConvolutionOfAShorterSequenceIsNotMadeLonger) {
   if (refusal.empty()) expect_right(b, true, 2);
 }
 
+// Zeros before one row that stands for all steps.
+TEST(TimeAxisTest, RepeatedRowIsShifted) {
+  OnnxBuilder b = layer(true);
+  b.constant_ints("pads", {6}, {1, 0, 0, 0, 0, 0}).output("Y");
+  b.node("Shape", {"y"}, {"shape"});
+  b.node("Expand", {"H", "shape"}, {"e"});
+  b.node("Pad", {"e", "pads"}, {"p"});
+  b.constant_ints("last", {1}, {-1});
+  b.node("Slice", {"p", "zero", "last", "zero"}, {"Y"});
+  expect_right(b, true);
+}
+
+TEST(TimeAxisTest, DifferenceOfNeighbouringStepsSaysWhichStepsMeet) {
+  OnnxBuilder b = layer(true);
+  slice(&b, "y", "later", 0, 1, kEnd);
+  slice(&b, "y", "sooner", 0, 0, -1);
+  b.output("Y").node("Sub", {"later", "sooner"}, {"Y"}, "it");
+  expect_refused(b, "the first begins with step 1 of the run, the second with step 0");
+}
+
 // --- Layers that are fed one step
-// --------------------------------------------------------------------------------------------------
 
 // s [1, batch, hidden]
 void one_step(OnnxBuilder *b, const std::string &from, bool open) {
@@ -175,8 +194,131 @@ TEST(TimeAxisTest, BothDirectionsOfOneStep) {
   }
 }
 
+// --- Sizes computed from open dimensions
+
+// T and N as tensors of one element.
+OnnxBuilder with_sizes() {
+  OnnxBuilder b = layer(true);
+  b.node("Shape", {"X"}, {"sizes"});
+  b.node("Gather", {"sizes", "zero"}, {"T"}).with("axis", 0);
+  b.node("Gather", {"sizes", "one"}, {"N"}).with("axis", 0);
+  return b.output("Y"), b;
+}
+
+TEST(TimeAxisTest, TileByTheNumberOfSteps) {
+  OnnxBuilder b = with_sizes();
+  b.node("Concat", {"T", "one", "one"}, {"repeats"}).with("axis", 0);
+  b.node("Tile", {"H", "repeats"}, {"t"});
+  b.weights("d", 3, 1, kHidden, kHidden);
+  b.node("GRU", {"t", "dW", "dR", "dB"}, {"Y"}).with("hidden_size", kHidden);
+  expect_right(b, true);
+}
+
+TEST(TimeAxisTest, TileByTheBatch) {
+  OnnxBuilder b = with_sizes();
+  b.random("row", {1, kHidden});
+  b.node("Concat", {"N", "one"}, {"repeats"}).with("axis", 0);
+  b.node("Tile", {"row", "repeats"}, {"t"});
+  b.node("Squeeze", {"H", "zero"}, {"h"});
+  b.node("Add", {"t", "h"}, {"Y"});
+  expect_right(b, true);
+}
+
+// [batch, steps * hidden] and back, as Keras' RepeatVector has it.
+TEST(TimeAxisTest, TileOfFeaturesThatReshapeParts) {
+  OnnxBuilder b = with_sizes();
+  b.node("Squeeze", {"H", "zero"}, {"h"});
+  b.node("Concat", {"one", "T"}, {"repeats"}).with("axis", 0);
+  b.node("Tile", {"h", "repeats"}, {"t"});
+  b.constant_ints("units", {1}, {kHidden});
+  b.node("Concat", {"N", "T", "units"}, {"shape"}).with("axis", 0);
+  b.node("Reshape", {"t", "shape"}, {"Y"});
+  expect_right(b, true);
+}
+
+// As torch has expand: Where(shape == -1, 1, shape).
+TEST(TimeAxisTest, ExpandByAShapeThatIsComparedFirst) {
+  OnnxBuilder b = with_sizes();
+  b.constant_ints("ones", {3}, {1, 1, 1}).constant_ints("any", {3}, {-1, -1, -1}).constant_ints("two", {1}, {2});
+  b.node("Concat", {"T", "N", "one"}, {"wanted"}).with("axis", 0);
+  b.node("Equal", {"wanted", "any"}, {"is_any"});
+  b.node("Where", {"is_any", "ones", "wanted"}, {"shape"});
+  b.node("Expand", {"H", "shape"}, {"e"});
+  b.node("Mul", {"e", "y"}, {"Y"});
+  expect_right(b, true);
+}
+
+// Places and bounds that are computed, but count from an end of the axis.
+TEST(TimeAxisTest, ComputedPlacesFromTheEnd) {
+  for (const bool gather : {true, false}) {
+    OnnxBuilder b = with_sizes();
+    b.constant_ints("two", {1}, {2});
+    b.node("Sub", {"T", gather ? "one" : "two"}, {"place"});
+    if (gather) {
+      b.node("Gather", {"y", "place"}, {"Y"}).with("axis", 0);
+    } else {
+      b.node("Sub", {"T", "one"}, {"past"});
+      b.node("Slice", {"y", "place", "past", "zero"}, {"p"});
+      b.node("Squeeze", {"p", "zero"}, {"Y"});
+    }
+    expect_right(b, true, gather ? 1 : 2);
+  }
+}
+
+TEST(TimeAxisTest, LengthsThatAreAllSteps) {
+  OnnxBuilder b = with_sizes();
+  b.constant_ints("three", {1}, {3});
+  b.node("Mul", {"T", "three"}, {"t3"});
+  b.node("Div", {"t3", "three"}, {"steps"});
+  b.node("Cast", {"steps"}, {"steps32"}).with("to", onnx::TensorProto::INT32);
+  b.node("Expand", {"steps32", "N"}, {"lengths"});
+  b.weights("d", 3, 1, kHidden, kHidden);
+  b.node("GRU", {"y", "dW", "dR", "dB", "lengths"}, {"Y"}).with("hidden_size", kHidden);
+  expect_right(b, true);
+}
+
+struct Refused {
+  const char *op;
+  Names numbers;  // of "half": T / 2; "less": T - 1
+  const char *part;
+};
+
+TEST(TimeAxisTest, OpenSizesThatNoAxisHasAreRefused) {
+  const Refused cases[] = {
+      {"Pad", {"zero", "zero", "zero", "zero", "zero", "T"}, "pads has the element steps"},
+      {"Slice", {"T"}, "it cuts an axis of 4 elements"},
+      {"Slice of steps", {"half"}, "at floor((steps) / 2)"},
+      {"Tile", {"less", "one", "one"}, "it makes an axis of steps - 1 elements"},
+      {"Tile", {"half", "one", "one"}, "it makes an axis of floor((steps) / 2) elements"},
+      {"Expand", {"T", "N", "T"}, "elements does not broadcast to steps"},
+      {"Gather", {"half"}, "it takes element floor((steps) / 2)"},
+  };
+  for (const Refused &c : cases) {
+    SCOPED_TRACE(c.op + (" " + c.numbers[0]));
+    OnnxBuilder b = with_sizes();
+    b.constant_ints("two", {1}, {2});
+    b.node("Div", {"T", "two"}, {"half"});
+    b.node("Sub", {"T", "one"}, {"less"});
+    b.node("Concat", c.numbers, {"numbers"}).with("axis", 0);
+    const std::string op = c.op;
+    if (op == "Slice" || op == "Slice of steps")
+      b.node("Slice", {"y", "zero", "numbers", op == "Slice" ? "two" : "zero"}, {"Y"}, "it");
+    else
+      b.node(op, {op == "Pad" || op == "Gather" ? "y" : "H", "numbers"}, {"Y"}, "it");
+    expect_refused(b, c.part);
+    expect_refused(b, "node 'it'");
+  }
+}
+
+TEST(TimeAxisTest, StepsAlongTwoAxesAreRefused) {
+  OnnxBuilder b = with_sizes();
+  b.node("Concat", {"T", "T", "N", "one"}, {"shape"}).with("axis", 0);
+  b.node("Unsqueeze", {"y", "one"}, {"u"});
+  b.node("Expand", {"u", "shape"}, {"Y"}, "it");
+  expect_refused(b, "has the steps along two axes");
+}
+
 // --- A loop beside rows that end
-// -----------------------------------------------------------------------------------------------------
 
 // A Scan goes over all steps, whatever lengths a layer before it has.
 TEST(TimeAxisTest, LoopBesideLengthsOfAnotherLayer) {
@@ -197,6 +339,59 @@ TEST(TimeAxisTest, LoopBesideLengthsOfAnotherLayer) {
   b.node("ConstantOfShape", {"shape"}, {"start"});
   b.node("Scan", {"start", "y"}, {"", "Y"}).with("num_scan_inputs", 1).with("body", body.proto.graph());
   expect_right(b, true);
+}
+
+// --- Names
+
+TEST(TimeAxisTest, AxisNamedBatchIsTheBatchWhereverItStands) {
+  OnnxBuilder b;
+  b.input("x", {"batch", kIn}).input("state", {2, "batch", kHidden}).output("Y").output("next");
+  b.constant_ints("first", {}, {0}).constant_ints("second", {}, {1}).constant_ints("zero", {1}, {0});
+  b.random("w", {kIn, kHidden});
+  b.node("Gather", {"state", "first"}, {"h"}).with("axis", 0);
+  b.node("Gather", {"state", "second"}, {"c"}).with("axis", 0);
+  b.node("MatMul", {"x", "w"}, {"m"});
+  b.node("Add", {"m", "h"}, {"s"});
+  b.node("Tanh", {"s"}, {"Y"});
+  b.node("Mul", {"Y", "c"}, {"g"});
+  b.node("Unsqueeze", {"Y", "zero"}, {"y1"});
+  b.node("Unsqueeze", {"g", "zero"}, {"g1"});
+  b.node("Concat", {"y1", "g1"}, {"next"}).with("axis", 0);
+  for (const int64_t batch : {1, 3}) check_against_f64(b.proto, {1, batch});
+}
+
+// --- Dim
+
+using Size = compiler::Dim;
+
+TEST(DimTest, EqualityIsAlgebra) {
+  const Size t = Size::symbol("steps", 101), n = Size::symbol("batch", 103);
+  EXPECT_EQ((t + 3) - 3, t);
+  EXPECT_EQ((t + n) * (t - n), t * t - n * n);
+  EXPECT_EQ((t * 6).floor_div(3), t * 2);
+  EXPECT_EQ((t * 2 + 7).floor_div(2), t + 3);
+  EXPECT_EQ((t + 4).floor_div(2), t.floor_div(2) + 2);
+  EXPECT_NE(t.floor_div(2) * 2, t);
+  EXPECT_NE(Size(101), t);  // its stand-in is no value
+  EXPECT_EQ((t * n).exact_div(n), std::optional<Size>(t));
+  EXPECT_FALSE((t * 3).exact_div(Size(2)));
+  EXPECT_NE(Size::unknown("a", 5), Size::unknown("b", 5));
+  EXPECT_EQ((t - t).number(), 0);
+  EXPECT_EQ((t.floor_div(2) + n * 3).stand_in(), 50 + 309);
+}
+
+TEST(DimTest, ComparisonsHoldForAllSizesOrAreOpen) {
+  const Size t = Size::symbol("steps", 101), n = Size::symbol("batch", 103);
+  EXPECT_EQ(t.is_less(t + 1), std::optional<bool>(true));
+  EXPECT_EQ(t.is_less(Size(1)), std::optional<bool>(false));
+  EXPECT_EQ(t.is_equal(Size(-1)), std::optional<bool>(false));
+  EXPECT_EQ(t.is_equal(t), std::optional<bool>(true));
+  EXPECT_FALSE(t.is_equal(Size(5)));
+  EXPECT_FALSE(t.is_less(Size(5)));
+  EXPECT_FALSE(t.is_less(n));
+  EXPECT_EQ((t - 1).is_less(Size(0)), std::optional<bool>(false));
+  EXPECT_FALSE((t - 2).is_less(Size(0)));
+  EXPECT_FALSE(Size::unknown("a", 5).is_less(Size(0)));
 }
 
 }  // namespace

@@ -203,6 +203,20 @@ void Builder::make_plain(Operand *operand, const std::vector<int64_t> &sizes, co
   *operand = {copy, 0, packed};
 }
 
+namespace {
+
+// Of two axes of as many steps: which steps they are.
+std::string apart_text(const Axis &a, const Axis &b) {
+  if (a.size() != 1 || b.size() != 1 || a[0].size != b[0].size || a[0].kind != b[0].kind) return "";
+  if (a[0].lead == b[0].lead && a[0].turned == b[0].turned) return "";
+  if (a[0].turned != b[0].turned) return ": the steps of one lie in reverse order";
+  const auto first = [](const Atom &atom) { return std::to_string(-atom.lead); };
+  return ": the first begins with step " + first(a[0]) + " of the run, the second with step " + first(b[0]) +
+         "; accepted: the same steps of both";
+}
+
+}  // namespace
+
 View Builder::align(const View &a, const View &b, std::vector<AlignedAtom> *aligned) {
   const size_t rank = std::max(a.axes.size(), b.axes.size());
   View left = a, right = b, out;
@@ -213,7 +227,8 @@ View Builder::align(const View &a, const View &b, std::vector<AlignedAtom> *alig
     Axis x, y;
     meet(&left.axes[i], &right.axes[i]);
     if (!align_axes(left.axes[i], right.axes[i], &x, &y)) {
-      throw Refusal("shapes " + view_text(a) + " and " + view_text(b) + " do not broadcast");
+      throw Refusal("shapes " + view_text(a) + " and " + view_text(b) + " do not broadcast" +
+                    apart_text(left.axes[i], right.axes[i]));
     }
     out.axes[i] = x;
     for (size_t k = 0; k < x.size(); ++k) {
@@ -278,12 +293,41 @@ Axis Builder::steps_axis(int64_t elements) const {
   return axis;
 }
 
-Axis Builder::symbol_axis(int64_t size, bool is_dynamic) const {
+Dim Builder::dim_of(const Axis &axis) const {
+  Dim size = 1;
+  for (const Atom &atom : axis) {
+    if (atom.kind == Atom::Kind::kBatch && batch_dynamic) {
+      size = size * Dim::symbol("batch", batch_size);
+    } else if (atom.kind == Atom::Kind::kTime && time_dynamic) {
+      size = size * (Dim::symbol("steps", time_size) + atom.lead + atom.trail);
+    } else if (atom.origin >= 0 && origins->dynamic(atom.origin)) {
+      size = size * Dim::symbol("axis " + std::to_string(atom.size), atom.size);  // while axes are looked for
+    } else {
+      size = size * atom.size;
+    }
+  }
+  return size;
+}
+
+Axis Builder::symbol_axis(const Dim &size) const {
   constexpr int64_t kMostElements = 1024;  // of a step
-  if (size == 1) return {};
-  if (is_dynamic && batch_dynamic && size == batch_size) return {Atom{Atom::Kind::kBatch, size, 0, -1}};
-  if (is_dynamic && time_dynamic && size % time_size == 0 && size / time_size <= kMostElements) return steps_axis(size / time_size);
-  return {Atom{Atom::Kind::kFeature, size, 0, -1}};
+  const int64_t number = size.stand_in();
+  if (number < 1) throw Refusal("the dimension " + size.text() + "; accepted: 1 or more");
+  if (number == 1) return {};
+  if (discovering || size.is_number()) return {Atom{Atom::Kind::kFeature, number, 0, -1}};
+  Dim rest = size;
+  const auto takes_out = [&rest](bool is_open, const char *name, int64_t stand_in) {
+    const std::optional<Dim> left = is_open ? rest.exact_div(Dim::symbol(name, stand_in)) : std::nullopt;
+    if (left) rest = *left;
+    return left.has_value();
+  };
+  const bool rows = takes_out(batch_dynamic, "batch", batch_size), steps = takes_out(time_dynamic, "steps", time_size);
+  if (rest.is_number() && rest.number() >= 1 && rest.number() <= kMostElements && (steps || rest == Dim(1))) {
+    Axis axis = steps ? steps_axis(rest.number()) : Axis{};
+    if (rows) axis.insert(axis.begin(), Atom{Atom::Kind::kBatch, batch_size, 0, -1});
+    return axis;
+  }
+  throw Refusal("it makes an axis of " + size.text() + " elements; accepted: the number of steps, of batch rows, or a constant");
 }
 
 const std::vector<const std::vector<ImportRow> *> &import_tables() {

@@ -40,6 +40,7 @@ struct Builder {
   bool steps_in_rows = false;                 // the file's steps are features: an axis of one step is one of its own, not the run's
   bool one_row_turned = false;     // one step of one row, [batch, steps, ...] in the inputs: a Reshape stands where a Transpose was
   std::set<uint32_t> step_counts;  // constants that stand for the number of steps, one for each row
+  int unknown_dims = 0;            // made so far: names of their own
   bool float_weights = true;       // those that the file has as f32 stay so
   std::map<uint32_t, std::string> const_names;  // value index of a graph input -> name
   std::map<uint32_t, int64_t> index_rows;       // value index of an i32 input -> rows of the smallest table that it looks up
@@ -69,8 +70,10 @@ struct Builder {
   Axis input_axis(int origin) const;
   // Steps, each of so many elements, of stride 0.
   Axis steps_axis(int64_t elements) const;
-  // A size computed in the graph as an axis: T, B or a feature of stride 0.
-  Axis symbol_axis(int64_t size, bool is_dynamic) const;
+  // A size computed in the graph as an axis: T, B or a feature of stride 0. Throws Refusal for any other open size.
+  Axis symbol_axis(const Dim &size) const;
+  // What the size of an axis is for every run.
+  Dim dim_of(const Axis &axis) const;
 
  private:
   // A feature atom of a binary node's result and its strides in both operands.
@@ -100,11 +103,12 @@ struct OpCall {
   bool has(size_t i) const;
   const Bound &input(size_t i) const;  // throws Refusal when absent
   bool is_const(size_t i) const;
-  const Tensor &constant(size_t i, const char *what) const;
-  View view(size_t i) const;            // any element type
-  View real_view(size_t i) const;       // f32
-  View number_view(size_t i) const;     // f32, of a float or an integer type
-  View mask_view(size_t i) const;       // bool
+  const Tensor &constant(size_t i, const char *what) const;  // whose elements are known; throws Refusal
+  const Tensor &sizes(size_t i, const char *what) const;     // whose elements may follow from open dimensions
+  View view(size_t i) const;                                 // any element type
+  View real_view(size_t i) const;                            // f32
+  View number_view(size_t i) const;                          // f32, of a float or an integer type
+  View mask_view(size_t i) const;                            // bool
   View any_view(size_t i) const;        // for operators that know a time axis which is not the run's steps; see steps.h
   View pointwise_view(size_t i) const;  // f32, for operators on each element alone
   // Input i, a number for each channel, as it broadcasts over x, whose axis 1 they are.
@@ -115,8 +119,10 @@ struct OpCall {
   void give(size_t i, Tensor tensor);
   // The first input that is no constant, and what can be done about it: the end of a refusal.
   std::string run_time_input() const;
-  // Inputs that are constants, nullptr for the others; for the attribute helpers of eval.h.
+  // Inputs that are constants, nullptr for the others; for the attribute helpers of eval.h. Their elements are known; the others
+  // may follow from open dimensions.
   std::vector<const Tensor *> constants() const;
+  std::vector<const Tensor *> constants_and_sizes() const;
 };
 
 // Throws Refusal for what stands between QuantizeLinear and DequantizeLinear: its numbers are not the integers that the file means.

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "compiler/eval/eval.h"
+#include "compiler/import/fold_dims.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -37,22 +38,6 @@ std::vector<Tensor> moved_marks(const OpCall &call, const std::vector<const Tens
     inputs[i] = &marks.back();
   }
   return eval_node(call.node, call.opset, inputs);
-}
-
-// Flags of the outputs: moved along with the data, or all set when the values mix.
-void carry_dynamic(const OpCall &call, const std::vector<const Tensor *> &in, std::vector<Tensor> *out) {
-  if (!any_dynamic(in) || call.node.op_type() == "Shape" || call.node.op_type() == "Size") return;
-  if (!moves_data(call.node.op_type())) {
-    for (Tensor &tensor : *out) tensor.dynamic.assign(tensor.data.size(), 1);
-    return;
-  }
-  const std::vector<Tensor> moved =
-      moved_marks(call, in, [](const Tensor &t, size_t i) { return i < t.dynamic.size() && t.dynamic[i] != 0 ? 1.0 : 0.0; });
-  for (size_t i = 0; i < out->size(); ++i) {
-    (*out)[i].dynamic.resize((*out)[i].data.size(), 0);
-    std::transform(moved[i].data.begin(), moved[i].data.end(), (*out)[i].dynamic.begin(),
-                   [](double v) { return v != 0 ? uint8_t{1} : uint8_t{0}; });
-  }
 }
 
 // Where numbers are added to a few of a file's integers, the others stay what they are: a diagonal that is kept apart.
@@ -104,14 +89,16 @@ bool fold(OpCall &call) {
   for (size_t i = 0; i < call.input_count(); ++i) {
     if (call.has(i) && !call.is_const(i)) return false;
   }
-  const std::vector<const Tensor *> in = call.constants();
-  if (any_dynamic(in)) {
-    if (op == "Expand" || op == "ConstantOfShape") return false;
-    if (op == "Range" || op == "Tile" || op == "Pad")
+  const std::vector<const Tensor *> in = call.constants_and_sizes();
+  const bool open = any_dynamic(in);
+  if (open) {
+    const bool repeats = op == "Tile" && in.size() > 1 && in[1] != nullptr && in[1]->is_dynamic();
+    if (op == "Expand" || op == "ConstantOfShape" || repeats) return false;
+    if (op == "Range" || op == "Pad")
       throw Refusal("its size depends on the number of steps or batch rows; accepted: constants" + keras_hint(call.name));
   }
   std::vector<Tensor> out = eval_node(call.node, call.opset, in);
-  carry_dynamic(call, in, &out);
+  if (open) fold_dims(call, in, &out);
   carry_file_type(call, in, &out);
   for (size_t i = 0; i < out.size(); ++i) call.give(i, std::move(out[i]));
   return true;

@@ -9,7 +9,33 @@
 
 namespace rnnp::compiler {
 
-void guess_without_recurrent(const OnnxModel &model, Origins *origins) {
+namespace {
+
+bool is_named_batch(const DeclaredDim &dim) {
+  std::string name = dim.name;
+  for (char &c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return name == "b" || name == "n" || name.find("batch") != std::string::npos;
+}
+
+// The axes that the file calls so, wherever they stand; of inputs without one the first, where it is open and has no name.
+bool mark_named_batch(const OnnxModel &model, Origins *origins) {
+  const bool any = std::any_of(model.inputs.begin(), model.inputs.end(), [](const DeclaredInput &input) {
+    return std::any_of(input.dims.begin(), input.dims.end(), is_named_batch);
+  });
+  for (size_t i = 0; i < model.inputs.size() && any; ++i) {
+    const auto &dims = model.inputs[i].dims;
+    const auto named = std::find_if(dims.begin(), dims.end(), is_named_batch);
+    const bool first = named == dims.end() && !dims.empty() && dims[0].value == 0 && dims[0].name.empty();
+    if (named == dims.end() && !first) continue;
+    const int origin = origins->of(i, first ? 0 : static_cast<size_t>(named - dims.begin()));
+    if (origins->role(origin) == AxisRole::kUnknown)
+      origins->mark(origin, AxisRole::kBatch, first ? "other inputs have one that is named so" : "it is named so");
+  }
+  return any;
+}
+
+// Axis 0 of the inputs of the highest rank; false where they differ there.
+bool mark_first_axes(const OnnxModel &model, Origins *origins) {
   size_t rank = 0;
   for (const DeclaredInput &input : model.inputs) rank = std::max(rank, input.dims.size());
   std::set<int64_t> sizes;
@@ -17,11 +43,18 @@ void guess_without_recurrent(const OnnxModel &model, Origins *origins) {
     if (rank > 0 && model.inputs[i].dims.size() == rank && model.inputs[i].dims[0].value)
       sizes.insert(model.inputs[i].dims[0].value);
   }
-  if (sizes.size() > 1) return;
+  if (sizes.size() > 1) return false;
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     if (rank > 0 && model.inputs[i].dims.size() == rank)
       origins->mark(origins->of(i, 0), AxisRole::kBatch, "no recurrent layer says which, and it is the first");
   }
+  return true;
+}
+
+}  // namespace
+
+void guess_without_recurrent(const OnnxModel &model, Origins *origins) {
+  if (!mark_named_batch(model, origins) && !mark_first_axes(model, origins)) return;
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     for (size_t axis = 0; axis < model.inputs[i].dims.size(); ++axis) {
       const int origin = origins->of(i, axis);

@@ -31,7 +31,24 @@ bool OpCall::is_const(size_t i) const {
   return has(i) && input(i).kind == Bound::Kind::kConst;
 }
 
+namespace {
+
+void check_known(const Tensor &tensor, const std::string &what) {
+  for (const Dim &dim : tensor.dims) {
+    if (!dim.is_number())
+      throw Refusal(what + " has the element " + dim.text() + ", which is not known before run time; accepted: constants");
+  }
+}
+
+}  // namespace
+
 const Tensor &OpCall::constant(size_t i, const char *what) const {
+  const Tensor &tensor = sizes(i, what);
+  if (!b.discovering) check_known(tensor, what);
+  return tensor;
+}
+
+const Tensor &OpCall::sizes(size_t i, const char *what) const {
   const Bound &bound = input(i);
   if (bound.kind == Bound::Kind::kConst) return *bound.tensor;
   const std::string &title = node.input(static_cast<int>(i));
@@ -160,6 +177,14 @@ std::string OpCall::run_time_input() const {
 }
 
 std::vector<const Tensor *> OpCall::constants() const {
+  std::vector<const Tensor *> out = constants_and_sizes();
+  for (size_t i = 0; i < out.size() && !b.discovering; ++i) {
+    if (out[i] != nullptr) check_known(*out[i], "input " + std::to_string(i));
+  }
+  return out;
+}
+
+std::vector<const Tensor *> OpCall::constants_and_sizes() const {
   std::vector<const Tensor *> out;
   for (size_t i = 0; i < input_count(); ++i) out.push_back(is_const(i) ? input(i).tensor.get() : nullptr);
   return out;

@@ -65,12 +65,9 @@ void starts_at_zero(OpCall &call) {
 void trips_of(OpCall &call) {
   const View x = call.any_view(1);
   if (x.axes.empty() || call.b.discovering) return;
-  const bool known = call.is_const(0) && call.constant(0, "M").size() == 1;
-  const bool open = x.axes[0].size() == 1 && x.axes[0][0].kind == Atom::Kind::kTime && call.b.time_dynamic;
-  if (!known || to_int(call.constant(0, "M").data[0]) != axis_size(x.axes[0]) || call.constant(0, "M").is_dynamic() != open)
-    throw Refusal("the Loop makes " +
-                  (known && !call.constant(0, "M").is_dynamic() ? std::to_string(to_int(call.constant(0, "M").data[0])) + " trips"
-                                                                : std::string("a number of trips")) +
+  const bool known = call.is_const(0) && call.sizes(0, "M").size() == 1;
+  if (!known || call.sizes(0, "M").dim(0) != call.b.dim_of(x.axes[0]))
+    throw Refusal("the Loop makes " + (known ? call.sizes(0, "M").dim(0).text() + " trips" : std::string("a number of trips")) +
                   " that is not the number of steps of the sequence it reads; accepted: all its steps");
 }
 

@@ -57,7 +57,7 @@ void chain(OpCall &call, Binary op) {
 // A constant 0 that adds nothing, not even an axis, to input `i`.
 bool adds_nothing(const OpCall &call, size_t i) {
   if (call.input_count() != 2 || !call.is_const(1 - i) || call.is_const(i)) return false;
-  const Tensor &other = call.constant(1 - i, "the other operand");
+  const Tensor &other = call.sizes(1 - i, "the other operand");
   return other.size() == 1 && other.data[0] == 0 && !other.is_dynamic() && other.rank() <= call.number_view(i).axes.size();
 }
 

@@ -118,9 +118,15 @@ void look_up(OpCall &call) {
 void gather(OpCall &call) {
   if (!call.is_const(1)) return gather_at_run_time(call) ? void() : look_up(call);
   const View x = call.any_view(0);
-  const Tensor &index = call.constant(1, "indices");
+  const Tensor &index = call.sizes(1, "indices");
   const size_t axis = normal_axis(call.attributes.integer("axis", 0), x.axes.size());
   const int64_t size = axis_size(x.axes[axis]);
+  for (const Dim &place : index.dims) {
+    const Dim all = call.b.dim_of(x.axes[axis]);
+    if (!call.b.discovering && !place.is_number() && !(place - all).is_number())
+      throw Refusal("it takes element " + place.text() + " of an axis of " + all.text() + " elements of " + view_text(x) +
+                    "; accepted: a constant, counted from either end");
+  }
   std::vector<int64_t> places = to_ints(index);
   for (int64_t &i : places) {
     if (i < -size || i >= size) throw Refusal("index " + std::to_string(i) + " is outside an axis of " + std::to_string(size));
@@ -190,14 +196,14 @@ void pad(OpCall &call) {
 // A repeat is a slow atom of stride 0.
 void tile(OpCall &call) {
   View x = call.view(0);
-  const std::vector<int64_t> repeats = to_ints(call.constant(1, "repeats"));
+  const std::vector<Dim> repeats = to_dims(call.sizes(1, "repeats"));
   if (repeats.size() != x.axes.size())
     throw Refusal("repeats has " + std::to_string(repeats.size()) + " numbers; accepted: one for each axis");
   for (size_t axis = 0; axis < x.axes.size(); ++axis) {
-    if (repeats[axis] < 1) throw Refusal("repeats has " + std::to_string(repeats[axis]) + "; accepted: 1 and more");
-    if (repeats[axis] == 1) continue;
+    if (repeats[axis] == Dim(1)) continue;
     if (axis_size(x.axes[axis]) > 1) expect_features(x, axis, "repeats");
-    x.axes[axis].insert(x.axes[axis].begin(), Atom{Atom::Kind::kFeature, repeats[axis], 0, -1});
+    const Axis times = call.b.symbol_axis(repeats[axis]);
+    x.axes[axis].insert(x.axes[axis].begin(), times.begin(), times.end());
   }
   call.give(0, x);
 }
@@ -206,10 +212,10 @@ void tile(OpCall &call) {
 
 const std::vector<ImportRow> kImportPieces = {
     {"Gather", gather,
-     "constant indices (on the time axis the first or the last step), rows of a constant table by an integer input of every "
+     "constant indices (on the time axis one step counted from either end), rows of a constant table by an integer input of every "
      "step, or places of a feature axis computed at run time"},
     {"Pad", pad, "feature axes; zeros on the time axis, before a convolution or where Slice takes as much away; constant pads"},
-    {"Tile", tile, "feature axes, constant repeats"},
+    {"Tile", tile, "feature axes; constant repeats, the number of steps or of batch rows"},
 };
 
 }  // namespace rnnp::compiler

@@ -56,38 +56,26 @@ void cast(OpCall &call) {
   call.give(0, out);
 }
 
-// Sizes as numbers; those of T and B are flagged as stand-ins where the file leaves them open.
-Tensor shape_tensor(const Builder &b, const View &view) {
-  Tensor out = int_tensor(view_shape(view));
-  out.dynamic.resize(out.data.size(), 0);
-  for (size_t i = 0; i < view.axes.size(); ++i) {
-    for (const Atom &atom : view.axes[i]) {
-      const bool open = atom.kind == Atom::Kind::kTime    ? b.time_dynamic
-                        : atom.kind == Atom::Kind::kBatch ? b.batch_dynamic
-                                                          : atom.origin >= 0 && b.origins->dynamic(atom.origin);
-      if (open) out.dynamic[i] = 1;
-    }
-  }
-  return out;
+std::vector<Dim> shape_of_view(const Builder &b, const View &view) {
+  std::vector<Dim> sizes;
+  for (const Axis &axis : view.axes) sizes.push_back(b.dim_of(axis));
+  return sizes;
 }
 
 void shape(OpCall &call) {
-  const Tensor whole = shape_tensor(call.b, call.any_view(0));
-  const int64_t rank = whole.size();
+  const std::vector<Dim> whole = shape_of_view(call.b, call.any_view(0));
+  const int64_t rank = static_cast<int64_t>(whole.size());
   const auto wrap = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
   const int64_t first = wrap(call.attributes.integer("start", 0)),
                 last = std::max(first, wrap(call.attributes.integer("end", rank)));
-  Tensor out(Elem::kInt, {last - first});
-  out.data.assign(whole.data.begin() + first, whole.data.begin() + last);
-  out.dynamic.assign(whole.dynamic.begin() + first, whole.dynamic.begin() + last);
-  call.give(0, std::move(out));
+  call.give(0, dim_tensor(std::vector<Dim>(whole.begin() + first, whole.begin() + last)));
 }
 
 void size(OpCall &call) {
-  const Tensor shape = shape_tensor(call.b, call.any_view(0));
-  Tensor out(Elem::kInt, {});
-  out.data[0] = std::accumulate(shape.data.begin(), shape.data.end(), 1.0, [](double a, double b) { return a * b; });
-  out.dynamic.assign(1, shape.is_dynamic());
+  Dim all = 1;
+  for (const Dim &dim : shape_of_view(call.b, call.any_view(0))) all = all * dim;
+  Tensor out = dim_tensor({all});
+  out.shape = {};
   call.give(0, std::move(out));
 }
 
@@ -98,20 +86,34 @@ bool was_transpose(const OpCall &call, const View &x, const Shape &target) {
          target == view_shape(x) && target[0] == 1 && target[1] == 1;
 }
 
+// Numbers that stand in for open sizes decided what goes where: the sizes have to be those that the file wants for every run.
+View with_sizes(const OpCall &call, View out, const std::vector<Dim> &wanted) {
+  for (size_t i = 0; i < wanted.size() && !call.b.discovering; ++i) {
+    const Dim got = call.b.dim_of(out.axes[i]);
+    const bool open = !wanted[i].is_number() || (!got.is_number() && wanted[i].number() > 0);
+    if (open && got != wanted[i])
+      throw Refusal("axis " + std::to_string(i) + " of its result would have " + got.text() + " elements, and the file wants " +
+                    wanted[i].text());
+  }
+  return out;
+}
+
 void reshape(OpCall &call) {
   View x = call.any_view(0);
-  const std::vector<int64_t> wanted = to_ints(call.constant(1, "shape"));
+  const Tensor &given = call.sizes(1, "shape");
+  const std::vector<Dim> sizes = to_dims(given);
+  const std::vector<int64_t> wanted = to_ints(given);
   const Shape target = reshape_target(view_shape(x), wanted, call.attributes.integer("allowzero", 0) != 0);
   if (was_transpose(call, x, target)) std::swap(x.axes[0], x.axes[1]);
   try {
-    call.give(0, reshape_view(x, target));
+    call.give(0, with_sizes(call, reshape_view(x, target), sizes));
   } catch (const Refusal &) {
     // Elements that do not lie in order cannot be regrouped in place; a copy in order can.
     View whole = call.b.dense(x, call.name);
     for (Axis &axis : whole.axes) {
       for (Atom &atom : axis) atom.origin = -1;
     }
-    call.give(0, reshape_view(whole, target));
+    call.give(0, with_sizes(call, reshape_view(whole, target), sizes));
   }
 }
 
@@ -184,12 +186,27 @@ void transpose(OpCall &call) {
   call.give(0, out);
 }
 
+// An open bound is the axis's own size, give or take a number: where it lies is the same for every run.
+void check_bounds(const OpCall &call, const SliceSpec &spec, const View &x) {
+  for (size_t i : {size_t{1}, size_t{2}}) {
+    if (call.opset < 10 || call.b.discovering || !call.sizes(i, "starts or ends").is_dynamic()) continue;
+    const Tensor &bounds = call.sizes(i, "starts or ends");
+    for (size_t k = 0; k < bounds.data.size(); ++k) {
+      const Dim size = call.b.dim_of(x.axes[normal_axis(spec.axes[k], x.axes.size())]);
+      if (bounds.dim(k).is_number() || (bounds.dim(k) - size).is_number()) continue;
+      throw Refusal("it cuts an axis of " + size.text() + " elements of " + view_text(x) + " at " + bounds.dim(k).text() +
+                    "; accepted: a constant, counted from either end");
+    }
+  }
+}
+
 void slice(OpCall &call) {
   View x = call.any_view(0);
   for (size_t i = 1; i < call.input_count(); ++i) {
-    if (call.has(i)) call.constant(i, "starts, ends, axes or steps");
+    if (call.has(i)) i < 3 ? call.sizes(i, "starts or ends") : call.constant(i, "axes or steps");
   }
-  const SliceSpec spec = slice_spec(call.attributes, call.opset, call.constants(), x.axes.size());
+  const SliceSpec spec = slice_spec(call.attributes, call.opset, call.constants_and_sizes(), x.axes.size());
+  check_bounds(call, spec, x);
   for (size_t i = 0; i < spec.axes.size(); ++i) {
     const size_t axis = normal_axis(spec.axes[i], x.axes.size());
     x = cut(call, x, slice_range(spec, i, axis_size(x.axes[axis]), x.axes.size()));
@@ -218,35 +235,37 @@ void concat(OpCall &call) {
 
 std::vector<Axis> target_axes(const Builder &b, const Tensor &shape) {
   std::vector<Axis> axes;
-  const std::vector<int64_t> sizes = to_ints(shape);
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] < 1) throw Refusal("the dimension " + std::to_string(sizes[i]) + "; accepted: 1 or more");
-    axes.push_back(b.symbol_axis(sizes[i], i < shape.dynamic.size() && shape.dynamic[i]));
-  }
+  for (const Dim &size : to_dims(shape)) axes.push_back(b.symbol_axis(size));
   return axes;
 }
 
 // The number of steps, once for each row: lengths that all steps are.
 void repeat_step_count(OpCall &call) {
   Builder &b = call.b;
-  Tensor count = call.constant(0, "input");
-  const bool steps = count.size() == 1 && (b.discovering || (b.time_dynamic && to_int(count.data[0]) == b.time_size));
+  Tensor count = call.sizes(0, "input");
+  const bool steps = count.size() == 1 && (b.discovering || (b.time_dynamic && count.dim(0) == Dim::symbol("steps", b.time_size)));
   if (!steps) b.const_view(count);  // refuses
-  count.dynamic.clear();
+  count.dims.clear();
   const View view = b.const_view(count);
   b.step_counts.insert(view.value);
-  call.give(0, expand_view(view, target_axes(b, call.constant(1, "shape"))));
+  call.give(0, expand_view(view, target_axes(b, call.sizes(1, "shape"))));
 }
 
+// Axes that x has already stay as they are; those of size 1 become what the shape says.
 void expand(OpCall &call) {
-  if (call.is_const(0) && call.constant(0, "input").is_dynamic()) return repeat_step_count(call);
+  if (call.is_const(0) && call.sizes(0, "input").is_dynamic()) return repeat_step_count(call);
   View x = call.view(0);
-  std::vector<Axis> target = target_axes(call.b, call.constant(1, "shape"));
-  if (target.size() < x.axes.size()) target.insert(target.begin(), x.axes.size() - target.size(), Axis{});
-  const size_t lead = target.size() - x.axes.size();
-  for (size_t i = lead; i < target.size(); ++i) {
-    const int64_t from = axis_size(x.axes[i - lead]), to = axis_size(target[i]);
-    if (from != to && from != 1 && to != 1) throw Refusal(view_text(x) + " does not broadcast to the shape");
+  std::vector<Dim> sizes = to_dims(call.sizes(1, "shape"));
+  if (sizes.size() < x.axes.size()) sizes.insert(sizes.begin(), x.axes.size() - sizes.size(), Dim(1));
+  const size_t lead = sizes.size() - x.axes.size();
+  std::vector<Axis> target;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const Axis from = i < lead ? Axis{} : x.axes[i - lead];
+    const Dim size = call.b.dim_of(from);
+    const bool stays = axis_size(from) != 1 && (sizes[i] == Dim(1) || sizes[i] == size);
+    if (!stays && axis_size(from) != 1 && (!call.b.discovering || sizes[i].stand_in() != size.stand_in()))
+      throw Refusal("its axis of " + size.text() + " elements does not broadcast to " + sizes[i].text());
+    target.push_back(axis_size(from) != 1 ? from : call.b.symbol_axis(sizes[i]));
   }
   call.give(0, expand_view(x, target));
 }
@@ -256,7 +275,7 @@ void constant_of_shape(OpCall &call) {
   if (const auto *given = call.attributes.find("value")) value = read_tensor(given->t());
   if (value.size() != 1) throw Refusal("attribute 'value' must have one element");
   value.shape = {};
-  call.give(0, expand_view(call.b.const_view(value), target_axes(call.b, call.constant(0, "shape"))));
+  call.give(0, expand_view(call.b.const_view(value), target_axes(call.b, call.sizes(0, "shape"))));
 }
 
 // The importer itself reads the branch of a condition that is known.
@@ -283,7 +302,9 @@ const std::vector<ImportRow> kImportShape = {
     {"Squeeze", squeeze, "all"},
     {"Unsqueeze", unsqueeze, "all"},
     {"Transpose", transpose, "all"},
-    {"Slice", slice, "any steps on feature axes; on the time axis the first or the last step, or all of them turned round"},
+    {"Slice", slice,
+     "any steps on feature axes; on the time axis one step counted from either end, all but some at the ends where that comes out "
+     "even, or all in reverse order"},
     {"Split", split, "feature axes"},
     {"Concat", concat, "feature axes"},
     {"Expand", expand, "all", 8},

@@ -11,10 +11,8 @@ namespace rnnp::compiler {
 namespace {
 
 bool is_length_of(const OpCall &call, const Tensor &lengths, const Axis &axis) {
-  const bool open = axis.size() == 1 && axis[0].kind == Atom::Kind::kTime && call.b.time_dynamic;
-  const std::vector<int64_t> given = to_ints(lengths);
-  return lengths.is_dynamic() == open &&
-         std::all_of(given.begin(), given.end(), [&](int64_t length) { return length == axis_size(axis); });
+  const std::vector<Dim> given = to_dims(lengths);
+  return std::all_of(given.begin(), given.end(), [&](const Dim &length) { return length == call.b.dim_of(axis); });
 }
 
 // How many elements are turned round: kAllTurned, or the value of an input with a number for each row.
@@ -22,7 +20,7 @@ int64_t lengths_of(const OpCall &call, const Axis &axis) {
   Builder &b = call.b;
   if (!call.is_const(1) && b.step_counts.count(call.input(1).view.value) != 0) return kAllTurned;
   if (call.is_const(1)) {
-    if (is_length_of(call, call.constant(1, "sequence_lens"), axis)) return kAllTurned;
+    if (is_length_of(call, call.sizes(1, "sequence_lens"), axis)) return kAllTurned;
     throw Refusal("sequence_lens are constants and not all steps; accepted: all steps, or an input [batch]");
   }
   const View lengths = call.view(1);

@@ -221,7 +221,7 @@ class RecurrentOperands {
       }
       return lengths.value;
     }
-    const Tensor &lengths = call_.constant(kLengths, "sequence_lens");
+    const Tensor &lengths = call_.sizes(kLengths, "sequence_lens");
     if (lengths.rank() != 1 || lengths.size() < 1)
       throw Refusal("sequence_lens has shape " + shape_text(lengths.shape) + "; accepted: [batch]");
     if (lengths.is_dynamic()) return dynamic_lengths(lengths);
@@ -244,10 +244,9 @@ class RecurrentOperands {
 
   // Computed from the number of steps: only "all steps" makes sense.
   uint32_t dynamic_lengths(const Tensor &lengths) const {
-    for (int64_t length : to_ints(lengths)) {
-      if (length != b_.time_size)
-        throw Refusal(
-            "sequence_lens is computed from the shape of another tensor; accepted: all steps, a constant or a graph input");
+    for (const Dim &length : to_dims(lengths)) {
+      if (!b_.discovering && length != b_.dim_of(time_))
+        throw Refusal("sequence_lens is " + length.text() + "; accepted: all steps, a constant or a graph input");
     }
     return kNone;
   }

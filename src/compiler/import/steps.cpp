@@ -46,7 +46,7 @@ View settled_if(Builder &b, const View &given, bool unknown_may_stay, const std:
 View shifted_by_zeros(OpCall &call, const View &view, int64_t steps) {
   Builder &b = call.b;
   if (b.graph.values[view.value].dtype != DType::kF32) throw Refusal("it shifts integers in time; accepted: float");
-  const View x = b.as_row(view, call.name);
+  const View x = b.is_sequence(view) ? view : b.copied(view, true, call.name);  // one row for all steps, and zeros beside them
   const uint32_t elems = b.row_elems(x);
   Conv conv;
   AttrConv &a = conv.shape;
@@ -223,6 +223,19 @@ void put_turn(View *view, int64_t turned) {
   }
 }
 
+namespace {
+
+// A Slice leaves none of fewer steps than it takes off, and what is put beside them is more than the run has.
+void note_shortest(const OpCall &call, const Atom &atom, int64_t more) {
+  const int64_t fewer = -(atom.lead + atom.trail);
+  if (call.b.discovering || !call.b.time_dynamic || more <= 0 || fewer < 2) return;
+  call.b.graph.notes.push_back("node " + quote(call.name) + " pads what " + std::to_string(fewer) +
+                               " steps were cut off before: for runs of fewer steps than that the file gives " +
+                               std::to_string(more) + ", the blob as many as the run has");
+}
+
+}  // namespace
+
 View pad_steps(OpCall &call, const View &view, size_t axis, int64_t before, int64_t after) {
   View out = in_order(call.b, view, call.name);
   Atom &atom = out.axes[axis][0];
@@ -231,6 +244,7 @@ View pad_steps(OpCall &call, const View &view, size_t axis, int64_t before, int6
     if (!call.b.discovering)
       throw Refusal("it pads the time axis of " + view_text(view) + " where steps were left out or are not known");
   }
+  note_shortest(call, atom, before + after);
   atom.lead += before;
   atom.trail += after;
   atom.size = plus(atom.size, before + after);

@@ -80,7 +80,7 @@ Tensor first_along(const Tensor &x, size_t axis) {
 // Input i as it lies beside `other`: a constant that is the same for all steps or rows, as many as the file has, is so for any
 // number.
 View beside(const OpCall &call, size_t i, const View &other, size_t axis) {
-  if (!call.is_const(i) || call.constant(i, "a constant").is_dynamic()) return call.number_view(i);
+  if (!call.is_const(i) || call.sizes(i, "a constant").is_dynamic()) return call.number_view(i);
   Tensor tensor = call.constant(i, "a constant");
   std::vector<size_t> open;
   for (size_t k = 0; k < std::min(tensor.shape.size(), other.axes.size()); ++k) {

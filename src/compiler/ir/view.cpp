@@ -44,10 +44,11 @@ std::string view_text(const View &view) {
     if (axis.empty()) text += "1";
     for (size_t i = 0; i < axis.size(); ++i) {
       text += i ? "*" : "";
+      const bool may_be_off = axis[i].kind == Atom::Kind::kTime || (axis[i].origin >= 0 && axis[i].rate == 1);
       text += axis[i].kind == Atom::Kind::kTime    ? "steps"
               : axis[i].kind == Atom::Kind::kBatch ? "batch"
-                                                   : std::to_string(axis[i].size);
-      if (axis[i].kind == Atom::Kind::kTime && axis[i].is_off_steps()) {
+                                                   : std::to_string(may_be_off ? axis[i].steps() : axis[i].size);
+      if (may_be_off) {
         const int64_t more = axis[i].lead + axis[i].trail;
         if (more != 0) text += (more < 0 ? "" : "+") + std::to_string(more);
       }

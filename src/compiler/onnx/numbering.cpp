@@ -23,7 +23,7 @@ uint64_t hash_of(const Tensor &t) {
 }
 
 bool same_bits(const Tensor &a, const Tensor &b) {
-  return a.elem == b.elem && a.shape == b.shape && a.dynamic == b.dynamic && a.file_type == b.file_type && a.steps == b.steps &&
+  return a.elem == b.elem && a.shape == b.shape && a.dims == b.dims && a.file_type == b.file_type && a.steps == b.steps &&
          (a.data.empty() || std::memcmp(a.data.data(), b.data.data(), a.data.size() * sizeof(double)) == 0);
 }
 

@@ -14,22 +14,26 @@
 
 namespace rnnp::compiler {
 
-Tensor::Tensor(Elem type, Shape dims, int64_t limit) : elem(type), shape(std::move(dims)) {
+Tensor::Tensor(Elem type, Shape sizes, int64_t limit) : elem(type), shape(std::move(sizes)) {
   const int64_t count = element_count(shape, limit);
   Budget::charge_elements(count);
   data.resize(static_cast<size_t>(count));
 }
 
-// The charge comes first: `dynamic` and `data` are copied after it.
+// The charge comes first: `dims` and `data` are copied after it.
 Tensor::Tensor(const Tensor &other) : elem(other.elem), shape(other.shape), file_type(other.file_type) {
   Budget::charge_elements(other.size());
   data = other.data;
-  dynamic = other.dynamic;
+  dims = other.dims;
   steps = other.steps;
 }
 
 bool Tensor::is_dynamic() const {
-  return std::any_of(dynamic.begin(), dynamic.end(), [](uint8_t flag) { return flag != 0; });
+  return std::any_of(dims.begin(), dims.end(), [](const Dim &dim) { return !dim.is_number(); });
+}
+
+Dim Tensor::dim(size_t i) const {
+  return dims.empty() ? Dim(to_int(data[i])) : dims[i];
 }
 
 int64_t element_count(const Shape &shape, int64_t limit) {
@@ -69,6 +73,19 @@ std::vector<int64_t> to_ints(const Tensor &tensor) {
   std::vector<int64_t> out;
   out.reserve(tensor.data.size());
   for (double value : tensor.data) out.push_back(to_int(value));
+  return out;
+}
+
+Tensor dim_tensor(const std::vector<Dim> &values) {
+  Tensor out(Elem::kInt, {static_cast<int64_t>(values.size())});
+  for (size_t i = 0; i < values.size(); ++i) out.data[i] = static_cast<double>(values[i].stand_in());
+  if (std::any_of(values.begin(), values.end(), [](const Dim &dim) { return !dim.is_number(); })) out.dims = values;
+  return out;
+}
+
+std::vector<Dim> to_dims(const Tensor &tensor) {
+  std::vector<Dim> out;
+  for (size_t i = 0; i < tensor.data.size(); ++i) out.push_back(tensor.dim(i));
   return out;
 }
 

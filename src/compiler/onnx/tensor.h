@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "compiler/onnx/dim.h"
 
 namespace onnx {
 class TensorProto;
@@ -35,9 +36,9 @@ struct Tensor {
   Elem elem = Elem::kFloat;
   Shape shape;
   std::vector<double> data;
-  // Empty, or one flag per element: it was computed from a dimension that is unknown until run time, so that its value is
-  // only a stand-in which may shape tensors but never enter their arithmetic.
-  std::vector<uint8_t> dynamic;
+  // Empty, or what each element is: some follow from dimensions that are open until run time. Their places in `data` then hold
+  // stand-ins, which may shape tensors but never enter their arithmetic.
+  std::vector<Dim> dims;
   // onnx::TensorProto::DataType in which the file has these numbers; 0: they are computed. It and the steps move with the data
   // while constants are folded.
   int file_type = 0;
@@ -57,6 +58,8 @@ struct Tensor {
   int64_t size() const { return static_cast<int64_t>(data.size()); }
   size_t rank() const { return shape.size(); }
   bool is_dynamic() const;
+  // Element i as an integer, whether it is open or not.
+  Dim dim(size_t i) const;
 };
 
 // Product of the dimensions; throws Refusal when one is negative or the product exceeds `limit`.
@@ -67,6 +70,9 @@ Shape dense_strides(const Shape &shape);
 int64_t to_int(double value);
 std::vector<int64_t> to_ints(const Tensor &tensor);
 Tensor int_tensor(const std::vector<int64_t> &values);
+Tensor dim_tensor(const std::vector<Dim> &values);
+// The elements as dimensions.
+std::vector<Dim> to_dims(const Tensor &tensor);
 // Wraps a negative axis; throws Refusal when it is outside [-rank, rank).
 size_t normal_axis(int64_t axis, size_t rank);
 // An element of an axis, counted from its end below 0; throws Refusal.

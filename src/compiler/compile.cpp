@@ -10,6 +10,7 @@
 #include "compiler/emit/write_blob.h"
 #include "compiler/import/import.h"
 #include "compiler/ir/implied_steps.h"
+#include "compiler/ir/one_row.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/budget.h"
 #include "compiler/onnx/fuse_cells.h"
@@ -17,6 +18,7 @@
 #include "compiler/onnx/loops.h"
 #include "compiler/onnx/plain_indices.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/onnx/sorted_rows.h"
 #include "compiler/onnx/unrolled.h"
 #include "compiler/quantize/choose_sparse.h"
 #include "compiler/quantize/choose_storage.h"
@@ -55,6 +57,7 @@ Graph graph_of(const OnnxModel &model, const Reading &how, const StateNames &nam
   Graph graph = import_model(model, kept, how.float_weights);
   give_finals_per_step(&graph);
   tie_states(&graph, how.states);
+  fix_batch_of_one(&graph);
   run_passes(&graph);
   return graph;
 }
@@ -102,7 +105,9 @@ std::optional<Graph> graph_of_rolled(const OnnxModel &model, const Reading &how)
   return std::nullopt;  // the file's own graph says what is wrong, if anything is
 }
 
-Graph graph_with_states(const OnnxModel &file, const Reading &given) {
+Graph graph_with_states(const OnnxModel &given_file, const Reading &given) {
+  const std::unique_ptr<OnnxModel> unsorted = with_rows_unsorted(given_file);
+  const OnnxModel &file = unsorted ? *unsorted : given_file;
   const std::unique_ptr<OnnxModel> plain = with_plain_indices(file);
   if (std::optional<Graph> rolled = graph_of_rolled(plain ? *plain : file, given)) return std::move(*rolled);
   const WithoutLoops expanded = expand_loops(plain ? *plain : file);

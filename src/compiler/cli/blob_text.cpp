@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "compiler/cli/blob_view.h"
+#include "compiler/ir/state_names.h"
 #include "pack/winograd.h"
 
 namespace rnnp::compiler {
@@ -114,6 +115,23 @@ std::string pad(std::string text, size_t width) {
   return text;
 }
 
+bool has_steps_dim(const Json &io) {
+  return std::any_of(io["dims"].begin(), io["dims"].end(), [](const Json &dim) { return dim == "steps"; });
+}
+
+// By name and shape: what the caller hands on from step to step.
+std::string states_of_caller_text(const Json &doc) {
+  std::string text;
+  for (const Json &in : doc["inputs"]) {
+    for (const Json &out : doc["outputs"]) {
+      const bool per_step = in["role"] == "sequence" && !has_steps_dim(in);
+      if (!per_step || in["row_elems"] != out["row_elems"] || !carries_on(out["name"], in["name"])) continue;
+      text += (text.empty() ? "" : ", ") + in["name"].get<std::string>() + " from " + out["name"].get<std::string>();
+    }
+  }
+  return text.empty() ? "" : "the caller hands its state on after every step: " + text + " (compile --state keeps it)\n";
+}
+
 }  // namespace
 
 std::string blob_text(const Json &doc) {
@@ -125,6 +143,7 @@ std::string blob_text(const Json &doc) {
   if (doc["stepwise"] == true) text += ", one step at a time";
   if (doc["stream_steps"] != 0) text += ", made for streams of " + doc["stream_steps"].dump() + " steps a call";
   text += doc["fixed_batch"] == 0 ? "\n" : ", batch fixed at " + doc["fixed_batch"].dump() + "\n";
+  text += states_of_caller_text(doc);
   text += doc["macs_per_step"].dump() + " multiply-accumulates per step and row\n";
   text += "pools: " + doc["pools"]["sequence_elems"].dump() + " f32 per step and row, " + doc["pools"]["row_elems"].dump() +
           " f32 per row\n";

@@ -16,6 +16,7 @@
 #include "compiler/emit/emit_c.h"
 #include "compiler/emit/panel_choice.h"
 #include "compiler/import/import.h"
+#include "compiler/ir/tie_states.h"
 #include "compiler/onnx/problem.h"
 #include "rnnpack/rnnpack.h"
 
@@ -74,6 +75,14 @@ std::string next_of(const CompileArguments &options, const Graph &graph) {
          options.output + "; rnnpack run " + options.output + inputs;
 }
 
+// Outputs that the caller has to give as inputs of the next step.
+std::string handed_on(const Graph &graph) {
+  std::string text;
+  for (const StatePair &pair : states_of_the_caller(graph))
+    text += (text.empty() ? "" : ", ") + quote(pair.output) + " is the next " + quote(pair.input);
+  return text;
+}
+
 // What was made, how it may be streamed, what to do with it.
 std::string summary_of(const Compiled &compiled, const CompileArguments &options) {
   const std::string &name = options.output.empty() ? options.c_name : options.output;
@@ -84,6 +93,8 @@ std::string summary_of(const Compiled &compiled, const CompileArguments &options
                      std::to_string(graph.nodes.size()) + " nodes, " + std::to_string(compiled.blob.size()) + " bytes\n";
   if (!graph.causal) {
     text += "streams: no, it runs whole sequences: " + graph.looks_ahead + "\n";
+  } else if (const std::string states = handed_on(graph); !states.empty()) {
+    text += "streams: one step a call, because the caller hands its state on: " + states + "\n";
   } else {
     text += std::string("streams: yes, ") +
             (steps ? "in pieces of any number of steps" : "one call of the ONNX graph is one step") + ", with the same bits\n";

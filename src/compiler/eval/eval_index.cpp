@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "compiler/eval/eval.h"
+#include "compiler/eval/resize.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -182,6 +183,7 @@ void reverse_sequence(EvalCall &call) {
 
 const std::vector<EvalRow> kEvalIndex = {
     {"Pad", pad},
+    {"Resize", eval_resize},
     {"GatherElements", gather_elements},
     {"Trilu", trilu},
     {"DepthToSpace", depth_to_space},

@@ -127,9 +127,34 @@ void scatter_elements(EvalCall &call) {
   call.give(std::move(out));
 }
 
+void one_hot(EvalCall &call) {
+  const Tensor &index = call.input(0), &values = call.input(2);
+  if (call.input(1).size() != 1 || values.size() != 2) throw Refusal("depth is no number or values are not two");
+  const int64_t depth = to_int(call.input(1).data[0]);
+  const size_t axis = normal_axis(call.attributes.integer("axis", -1), index.rank() + 1);
+  Shape shape = index.shape;
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), depth);
+  int64_t inner = 1;
+  for (size_t i = axis; i < index.rank(); ++i) inner *= index.shape[i];
+  if (depth < 1) throw Refusal("depth is below 1");
+  check_work(1, index.size(), depth, 1);
+  Tensor out(values.elem, shape);
+  std::fill(out.data.begin(), out.data.end(), values.data[0]);
+  for (int64_t i = 0; i < index.size(); ++i) {
+    const double given = std::floor(index.data[static_cast<size_t>(i)]);
+    const double place = given < 0 ? given + static_cast<double>(depth) : given;
+    if (!(place >= 0 && place < static_cast<double>(depth))) continue;
+    out.data[static_cast<size_t>((i / inner * depth + static_cast<int64_t>(place)) * inner + i % inner)] = values.data[1];
+  }
+  call.give(std::move(out));
+}
+
 }  // namespace
 
-const std::vector<EvalRow> kEvalPlace = {
-    {"TopK", top_k}, {"GatherND", gather_nd}, {"ScatterND", scatter_nd}, {"ScatterElements", scatter_elements}};
+const std::vector<EvalRow> kEvalPlace = {{"OneHot", one_hot},
+                                         {"TopK", top_k},
+                                         {"GatherND", gather_nd},
+                                         {"ScatterND", scatter_nd},
+                                         {"ScatterElements", scatter_elements}};
 
 }  // namespace rnnp::compiler

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/import/index.h"
+#include "compiler/import/ops_resize.h"
 #include "compiler/import/pieces.h"
 #include "compiler/import/steps.h"
 
@@ -216,6 +217,9 @@ const std::vector<ImportRow> kImportPieces = {
      "step, or places of a feature axis computed at run time"},
     {"Pad", pad, "feature axes; zeros on the time axis, before a convolution or where Slice takes as much away; constant pads"},
     {"Tile", tile, "feature axes; constant repeats, the number of steps or of batch rows"},
+    {"Resize", import_resize,
+     "feature axes; mode nearest or linear, half_pixel, pytorch_half_pixel, align_corners or asymmetric, constant scales or sizes",
+     10},
 };
 
 }  // namespace rnnp::compiler

@@ -174,6 +174,31 @@ void top_k(OpCall &call) {
   call.give(1, where);
 }
 
+// What is not among the places, from -depth to depth - 1, is off everywhere.
+void one_hot(OpCall &call) {
+  Builder &b = call.b;
+  const Tensor &depth = call.constant(1, "depth"), &values = call.constant(2, "values");
+  if (depth.size() != 1 || depth.is_dynamic() || values.size() != 2)
+    throw Refusal("depth or values are no constants of their size");
+  const double count = depth.data[0];
+  if (!(count >= 1 && count <= static_cast<double>(kLongestAxis))) throw Refusal("depth is not 1 to 1048576");
+  View index = call.number_view(0);
+  const size_t axis = normal_axis(call.attributes.integer("axis", -1), index.axes.size() + 1);
+  if (!index.whole) index = b.unary(index, {static_cast<uint32_t>(Act::kFloor), 0, 0}, call.name);
+  index.whole = true;
+  const int64_t places = static_cast<int64_t>(count);
+  const View below = as_mask(b.binary(Binary::kLess, index, whole_number(b, 0), call.name));
+  index = chosen(b, below, b.binary(Binary::kAdd, index, whole_number(b, count), call.name), index, call.name);
+  index.axes.insert(index.axes.begin() + static_cast<std::ptrdiff_t>(axis), Axis{});
+  View out = is_at(b, index, axis, places, call.name);
+  const double off = values.data[0], on = values.data[1];
+  if (off != 0 || on != 1)
+    out = b.unary(out, {static_cast<uint32_t>(Act::kAffine), static_cast<float>(on - off), static_cast<float>(off)}, call.name);
+  out.mask = values.elem == Elem::kBool;
+  out.whole = values.elem == Elem::kInt;
+  call.give(0, out);
+}
+
 constexpr const char *kPlaces =
     "feature axes; what it gives are whole numbers: the first NaN's place where there is one, as in NumPy";
 
@@ -183,6 +208,7 @@ const std::vector<ImportRow> kImportPlace = {
     {"ArgMax", arg_max, kPlaces},
     {"ArgMin", arg_min, kPlaces},
     {"TopK", top_k, "feature axes; constant K up to 64; NaN counts as the largest number, as NumPy and onnxruntime sort it"},
+    {"OneHot", one_hot, "constant depth and values; axis a new feature axis", 9},
 };
 
 }  // namespace rnnp::compiler

@@ -137,15 +137,28 @@ class RecurrentImport : RecurrentOperands {
     batch_first_ = call_.attributes.integer("layout", 0) != 0;
     const View x = call_.real_view(kX);
     if (x.axes.size() != 3) return;
-    b_.origins->add_layer(x.axes[time_axis()], x.axes[batch_axis()], call_.attributes.text("direction", "forward") != "forward");
+    const bool features = call_.has(kInitialH) && !call_.is_const(kInitialH) && call_.view(kInitialH).axes.size() == 3 &&
+                          are_rows_of_features(x.axes[batch_axis()], call_.view(kInitialH).axes[state_batch_axis()]);
+    b_.origins->add_layer(x.axes[time_axis()], features ? Axis{} : x.axes[batch_axis()],
+                          call_.attributes.text("direction", "forward") != "forward");
     for (size_t i : {size_t{kLengths}, size_t{kInitialH}, size_t{kInitialC}}) {
       if (!call_.has(i) || call_.is_const(i) || (i == kInitialC && !is_lstm())) continue;
       if (b_.step_counts.count(call_.input(i).view.value) != 0) continue;
       const View state = call_.view(i);
       const size_t axis = i == kLengths ? 0 : state_batch_axis();
-      if (axis < state.axes.size())
+      if (axis < state.axes.size() && !are_rows_of_features(x.axes[batch_axis()], state.axes[axis]))
         b_.origins->mark(state.axes[axis], AxisRole::kBatch, "it is the batch of recurrent layers' states");
     }
+  }
+
+  // Rows within each step, as many as the file says: a layer along time for each frequency.
+  bool are_rows_of_features(const Axis &rows, const Axis &of_state) const {
+    const bool fixed = std::none_of(of_state.begin(), of_state.end(),
+                                    [&](const Atom &atom) { return atom.origin >= 0 && b_.origins->dynamic(atom.origin); });
+    // An input's own axis is its batch, but for the last one.
+    const bool merged_rows =
+        rows.size() > 1 || (rows.size() == 1 && (rows[0].origin < 0 || b_.origins->is_innermost(rows[0].origin)));
+    return fixed && merged_rows && axis_size(rows) > 1 && axis_size(rows) == axis_size(of_state);
   }
 
   // First reading: a node that shows who reads which state, and outputs of the right shape.
@@ -223,17 +236,17 @@ class RecurrentImport : RecurrentOperands {
     View ordered = x;
     ordered.axes = {t, n, x.axes[2]};
     const View from = b_.dense(b_.as_row(ordered, call_.name), call_.name);
-    uint32_t h = inner_state(kInitialH, "initial_h", n), c = is_lstm() ? inner_state(kInitialC, "initial_c", n) : kNone;
+    uint32_t h = inner_state(kInitialH, "initial_h", n, by_steps),
+             c = is_lstm() ? inner_state(kInitialC, "initial_c", n, by_steps) : kNone;
     bool sequence = b_.is_sequence(from);
     for (const uint32_t v : {h, c}) sequence = sequence || (v != kNone && b_.graph.values[v].sequence);
     StateRef kept[2];
-    if (by_steps) {
-      if (h != kNone || c != kNone)
-        throw Refusal("its initial state is not zeros; accepted: zeros where it runs for rows of features of each step");
+    const bool own = by_steps && h == kNone && c == kNone;
+    if (own) {
       h = keep(feature_count(state_view(n)), ".h", &kept[0]);
       if (is_lstm()) c = keep(feature_count(state_view(n)), ".c", &kept[1]);
     }
-    give_inner(std::move(inner), from.value, h, c, x, sequence, by_steps ? kept : nullptr);
+    give_inner(std::move(inner), from.value, h, c, x, sequence, own ? kept : nullptr);
   }
 
   // [directions][rows][H] with the symbols of the batch axis.
@@ -280,7 +293,7 @@ class RecurrentImport : RecurrentOperands {
   }
 
   // A row of [directions][rows][H]; kNone for zeros.
-  uint32_t inner_state(size_t i, const char *name, const Axis &n) {
+  uint32_t inner_state(size_t i, const char *name, const Axis &n, bool by_steps) {
     if (!call_.has(i)) return kNone;
     if (call_.is_const(i)) {
       const Tensor &t = call_.constant(i, name);
@@ -295,6 +308,11 @@ class RecurrentImport : RecurrentOperands {
     const Value &value = b_.graph.values[state.value];
     if (value.kind == ValueKind::kConst && std::all_of(value.f32.begin(), value.f32.end(), [](float v) { return v == 0.0f; }))
       return kNone;
+    if (by_steps && !b_.is_sequence(state))
+      throw Refusal(std::string(name) +
+                    " is not zeros; accepted: zeros, or a state that is kept from step to step, where it runs for "
+                    "rows of features of each step. --state INPUT=OUTPUT keeps one");
+    if (by_steps) check_starts_at_every_step(state, name);
     Axis mine, other;
     if (axis_size(state.axes[0]) != static_cast<int64_t>(directions()) || axis_size(state.axes[2]) != hidden() ||
         !align_axes(n, state.axes[1], &mine, &other)) {

@@ -215,6 +215,20 @@ std::string Origins::time_beside(int origin) const {
   return "";
 }
 
+bool Origins::is_innermost(int origin) const {
+  const int next = origin + 1;
+  const bool ends = next == static_cast<int>(sizes_.size()) || std::find(first_.begin(), first_.end(), next) != first_.end();
+  return ends && places_[static_cast<size_t>(origin)] > 0;
+}
+
+std::string Origins::one_step_text() const {
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    if (role(static_cast<int>(i)) == AxisRole::kTime && dynamic_[i] && !names_[i].empty())
+      return ". try: --dim " + names_[i] + "=1";
+  }
+  return "";
+}
+
 // Sizes that stand in for open ones become as many times as large, so that what strides make of them are whole numbers of steps.
 void Origins::set_period(int time) {
   int64_t period = 1;

@@ -37,6 +37,10 @@ class Origins {
   void decide();
   // Where layers run along this axis as well as along the one that is time: that one's name. Else empty.
   std::string time_beside(int origin) const;
+  // The last of an input's several axes: features, not rows.
+  bool is_innermost(int origin) const;
+  // "; try: ..." of the option that makes a call one step; empty where the time axis has no name.
+  std::string one_step_text() const;
   // Which axes of which inputs are time and batch, and why, in a sentence.
   std::string decided(const OnnxModel &model) const;
   // A text without the numbers that stand in for open dimensions: their names, or ?.

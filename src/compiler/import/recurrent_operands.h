@@ -89,10 +89,11 @@ class RecurrentOperands {
       constant_state(call_.constant(i, name), i == kInitialC, name);
       return kNone;
     }
-    const View state = call_.real_view(i);
+    View state = call_.real_view(i);
     if (state.axes.size() != 3)
       throw Refusal(std::string(name) + " has rank " + std::to_string(state.axes.size()) + "; accepted: 3");
     const size_t batch = state_batch_axis(), dir = batch_first_ ? 1 : 0;
+    take_one_batch_row(&state.axes[dir], &state.axes[batch]);
     if (!is_axis_of(state.axes[batch], Atom::Kind::kBatch) || axis_size(state.axes[dir]) != static_cast<int64_t>(directions()) ||
         axis_size(state.axes[2]) != hidden() || !axis_is_features(state.axes[dir]) || !axis_is_features(state.axes[2])) {
       throw Refusal(std::string(name) + " has axes " + view_text(state) + "; accepted: " + (batch_first_ ? "[batch, " : "[") +
@@ -102,22 +103,31 @@ class RecurrentOperands {
       constant_rows(state, i == kInitialC);
       return kNone;
     }
-    if (b_.is_sequence(state) && !is_kept_input(state)) {
-      const bool is_input = b_.graph.values[state.value].kind == ValueKind::kInput;
-      throw Refusal(std::string(name) + " changes from step to step; accepted: one state per batch row" +
-                    (is_input ? ". It is an input that the graph reads elsewhere too; " + kept_text(i)
-                              : ". Left out of the graph, the layer starts from zeros and keeps its own state from call to call"));
-    }
+    if (b_.is_sequence(state)) check_starts_at_every_step(state, name);
     return place_state(state, dir, i == kInitialC);
   }
 
-  // What keeps the initial state that the graph reads elsewhere too.
-  std::string kept_text(size_t i) const {
-    const size_t next = i == kInitialH ? 1 : 2;
-    const std::string &input = call_.node.input(static_cast<int>(i));
-    const std::string output = call_.wants(next) ? call_.node.output(static_cast<int>(next)) : "";
-    if (b_.outputs.count(output) != 0) return "the library can keep it from step to step. try: --state " + input + "=" + output;
-    return "--state " + input + "=OUTPUT keeps it, where an output gives its next value";
+  // A batch of one row may stand on either axis of size 1.
+  void take_one_batch_row(Axis *directions, Axis *rows) const {
+    const bool one = b_.batch_size == 1 && !b_.batch_dynamic && !b_.discovering;
+    if (!one || directions->size() != 1 || directions->front().kind != Atom::Kind::kBatch) return;
+    if (rows->empty()) *rows = *directions;
+    directions->clear();
+  }
+
+  // A state that is known at every step: one call of the graph is one step, so that the layer starts anew at each. Where the file
+  // has a time axis a call may be many steps, unless all that the state is made from is kept from step to step.
+  void check_starts_at_every_step(const View &state, const char *name) const {
+    if (is_kept_input(state)) return;
+    if (call_.has(kLengths))
+      throw Refusal(std::string(name) + " changes from step to step, and it has sequence_lens; accepted: none");
+    if (!b_.origins->any(AxisRole::kTime) || b_.discovering) return;
+    const std::vector<std::string> from = b_.inputs_behind(state.value);
+    const auto other = std::find_if(from.begin(), from.end(), [&](const std::string &input) { return b_.kept.count(input) == 0; });
+    if (!from.empty() && other == from.end()) return;
+    throw Refusal(std::string(name) + " is computed anew for every call from " +
+                  (other == from.end() ? std::string("the steps") : quote(*other)) +
+                  ", and a call may be many steps; accepted: one step a call" + b_.origins->one_step_text());
   }
 
   // An input that the user wants kept from step to step, read where it lies: the layer's own state, or tying it is refused.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/layers_by_step.h"
 #include "compiler/ir/tie_states.h"
 #include "rnnpack/rnnpack.h"
 
@@ -64,29 +65,6 @@ void read_outputs(Graph *graph) {
   }
 }
 
-// What is made from per-step values is made per step. False where a layer would have to start from such a value.
-bool spread(Graph *graph) {
-  for (const Node &node : graph->nodes) {
-    const auto per_step = [&](uint32_t v) { return v != kNone && graph->values[v].sequence; };
-    if (node.op == OpKind::kRecurrent) {
-      // An input of every step is one that will be tied.
-      const auto becomes_per_step = [&](uint32_t v) { return per_step(v) && graph->values[v].kind != ValueKind::kInput; };
-      if (std::any_of(node.in.begin() + 1, node.in.end(), becomes_per_step)) return false;
-      continue;
-    }
-    if (node.op == OpKind::kTimeStep || std::none_of(node.in.begin(), node.in.end(), per_step)) continue;
-    for (uint32_t value : node.out) {
-      if (value == kNone) continue;
-      graph->values[value].kind = ValueKind::kSequence;
-      graph->values[value].sequence = true;
-    }
-  }
-  for (Io &output : graph->outputs) {
-    if (graph->values[output.value].sequence) output.role = RNNP_ROLE_SEQUENCE;
-  }
-  return true;
-}
-
 }  // namespace
 
 void give_finals_per_step(Graph *graph) {
@@ -94,7 +72,9 @@ void give_finals_per_step(Graph *graph) {
   if (any(graph->inputs) || any(graph->outputs)) return;
   Graph changed = *graph;
   read_outputs(&changed);
-  if (spread(&changed)) *graph = std::move(changed);
+  if (!spread_steps(&changed).empty()) return;
+  settle_outputs(&changed);
+  *graph = std::move(changed);
 }
 
 }  // namespace rnnp::compiler

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "compiler/ir/layers_by_step.h"
+#include "compiler/ir/state_names.h"
 #include "compiler/onnx/problem.h"
 #include "rnnpack/rnnpack.h"
 
@@ -173,45 +175,81 @@ void keep_tensor(Graph *graph, const Io &input, uint32_t output, bool of_loop) {
   graph->nodes.push_back({OpKind::kStateWrite, input.name, {output, of_loop ? kNone : lengths_input(*graph)}, {}, state});
 }
 
-void tie(Graph *graph, const StatePair &pair) {
-  const size_t in = find_io(graph->inputs, pair.input, "input"), out = find_io(graph->outputs, pair.output, "output");
-  const Io input = graph->inputs[in], output = graph->outputs[out];
+// What a pair names, and what it says of the input's layers.
+struct Tie {
+  size_t in, out;
+  bool only_state;  // the input does nothing but start layers, which keep it themselves where `own`
+  bool own;         // the output is, element by element, the final state of the layers that start from the input
+};
+
+Tie find_tie(const Graph &graph, const StatePair &pair) {
+  Tie tie{find_io(graph.inputs, pair.input, "input"), find_io(graph.outputs, pair.output, "output"), false, false};
+  const uint32_t value = graph.inputs[tie.in].value;
+  tie.only_state = !graph.values[value].sequence;
+  tie.own = (!tie.only_state || graph.inputs[tie.in].role == RNNP_ROLE_STATE) && starts_layers(graph, value) &&
+            are_final_states(graph, value, graph.outputs[tie.out].value, Sources(graph), !tie.only_state);
+  return tie;
+}
+
+void check_pair(const Graph &graph, const StatePair &pair) {
+  const Tie tie = find_tie(graph, pair);
   const std::string title = "state " + quote(pair.input) + " = " + quote(pair.output) + ": ";
-  if (features(input) != features(output)) throw ModelError(title + "their shapes differ");
-  const Value &from = graph->values[input.value], &to = graph->values[output.value];
-  if (from.dtype != DType::kF32) throw ModelError(title + "it holds integers; accepted: float");
-  graph->outputs.erase(graph->outputs.begin() + static_cast<std::ptrdiff_t>(out));
-  const bool only_state = !from.sequence;
+  if (features(graph.inputs[tie.in]) != features(graph.outputs[tie.out])) throw ModelError(title + "their shapes differ");
+  if (graph.values[graph.inputs[tie.in].value].dtype != DType::kF32) throw ModelError(title + "it holds integers; accepted: float");
+}
+
+// Layers that start from a tensor which they do not keep themselves start anew at every step.
+bool start_at_every_step(Graph *graph, const StatePair &pair) {
+  const Tie tie = find_tie(*graph, pair);
+  const uint32_t value = graph->inputs[tie.in].value;
+  if (tie.own || (!tie.only_state && !starts_layers(*graph, value))) return false;
+  graph->values[value].sequence = true;
+  for (size_t n = 0; n < graph->nodes.size(); ++n) {
+    const Node &node = graph->nodes[n];
+    if (node.op != OpKind::kRecurrent || (node.in[1] != value && node.in[2] != value)) continue;
+    const std::string why = run_by_step(graph, n);
+    if (!why.empty()) throw ModelError(why);
+  }
+  return true;
+}
+
+// A layer keeps its state where all of it is its own: one pair may take that away from another.
+void find_layers_by_step(Graph *graph, const std::vector<StatePair> &pairs) {
+  for (bool changed = true; changed;) {
+    const std::string why = spread_steps(graph);
+    if (!why.empty()) throw ModelError(why);
+    changed = false;
+    for (const StatePair &pair : pairs) changed = start_at_every_step(graph, pair) || changed;
+  }
+}
+
+// Layers whose initial state is given with every step.
+void start_from_inputs(Graph *graph) {
+  for (size_t n = 0; n < graph->nodes.size(); ++n) {
+    const Node &node = graph->nodes[n];
+    if (node.op != OpKind::kRecurrent ||
+        std::none_of(node.in.begin() + 1, node.in.begin() + 3, [&](uint32_t v) { return v != kNone && graph->values[v].sequence; }))
+      continue;
+    const std::string why = run_by_step(graph, n);
+    if (!why.empty()) throw ModelError(why);
+  }
+  const std::string why = spread_steps(graph);
+  if (!why.empty()) throw ModelError(why);
+}
+
+void tie(Graph *graph, const StatePair &pair) {
+  const Tie found = find_tie(*graph, pair);
+  const Io input = graph->inputs[found.in], output = graph->outputs[found.out];
+  graph->outputs.erase(graph->outputs.begin() + static_cast<std::ptrdiff_t>(found.out));
   const Sources sources(*graph);
-  if (only_state || starts_layers(*graph, input.value)) {
-    if ((only_state && input.role != RNNP_ROLE_STATE) ||
-        !are_final_states(*graph, input.value, output.value, sources, !only_state)) {
-      throw ModelError(title +
-                       "the output is not, element by element, the final state of the recurrent layers that start from the input");
-    }
-    drop_initial_state(graph, input.value);
-  }
-  drop_input(graph, in);
-  if (only_state) return;
-  const uint32_t next = to.sequence ? output.value : value_per_step(graph, output.value, sources);
-  if (next == kNone) throw ModelError(title + "the output is known at the end of a run only, not after every step");
+  if (found.own) drop_initial_state(graph, input.value);
+  drop_input(graph, found.in);
+  if (found.own && found.only_state) return;
+  const uint32_t next = graph->values[output.value].sequence ? output.value : value_per_step(graph, output.value, sources);
+  if (next == kNone)
+    throw ModelError("state " + quote(pair.input) + " = " + quote(pair.output) +
+                     ": the output is known at the end of a run only, not after every step");
   keep_tensor(graph, input, next, pair.of_loop);
-}
-
-std::string lower(std::string text) {
-  for (char &c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
-// The name without a trailing "in".
-std::string stem(const std::string &name) {
-  std::string text = lower(name);
-  for (const char *tail : {"in", "_"}) {
-    const std::string end = tail;
-    if (text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0)
-      text.resize(text.size() - end.size());
-  }
-  return text;
 }
 
 // The one output that carries the input's name on and has its shape; kNone where there is none or several.
@@ -219,7 +257,34 @@ uint32_t namesake(const Graph &graph, const Io &input) {
   uint32_t found = kNone;
   for (uint32_t i = 0; i < graph.outputs.size(); ++i) {
     const Io &output = graph.outputs[i];
-    if (features(output) != features(input) || lower(output.name).find(stem(input.name)) == std::string::npos) continue;
+    if (features(output) != features(input) || !carries_on(output.name, input.name)) continue;
+    if (found != kNone) return kNone;
+    found = i;
+  }
+  return found;
+}
+
+// For each value: layers start from it, or from a part of it.
+std::vector<bool> initial_states(const Graph &graph) {
+  std::vector<bool> starts(graph.values.size(), false);
+  for (size_t n = graph.nodes.size(); n-- > 0;) {
+    const Node &node = graph.nodes[n];
+    if (node.op == OpKind::kRecurrent || node.op == OpKind::kInnerRecurrent) {
+      for (size_t i = 1; i < 3; ++i) {
+        if (node.in[i] != kNone) starts[node.in[i]] = true;
+      }
+    } else if (node.op == OpKind::kCopy && starts[node.out[0]]) {
+      starts[node.in[0]] = true;
+    }
+  }
+  return starts;
+}
+
+// The only output of the input's shape.
+uint32_t same_shape(const Graph &graph, const Io &input) {
+  uint32_t found = kNone;
+  for (uint32_t i = 0; i < graph.outputs.size(); ++i) {
+    if (features(graph.outputs[i]) != features(input)) continue;
     if (found != kNone) return kNone;
     found = i;
   }
@@ -234,7 +299,11 @@ void tie_states(Graph *graph, const std::vector<StatePair> &pairs) {
     if (!used.insert("i" + pair.input).second || !used.insert("o" + pair.output).second)
       throw UsageError("a state names " + quote(pair.input) + " or " + quote(pair.output) + " twice");
   }
+  for (const StatePair &pair : pairs) check_pair(*graph, pair);
+  find_layers_by_step(graph, pairs);
   for (const StatePair &pair : pairs) tie(graph, pair);
+  start_from_inputs(graph);
+  settle_outputs(graph);
 }
 
 std::vector<bool> outputs_that_are_states(const Graph &graph) {
@@ -249,11 +318,23 @@ std::vector<bool> outputs_that_are_states(const Graph &graph) {
   return is_state;
 }
 
+std::vector<StatePair> states_of_the_caller(const Graph &graph) {
+  std::vector<StatePair> pairs = evident_states(graph);
+  const auto is_layers_own = [&](const StatePair &pair) {
+    return std::any_of(graph.inputs.begin(), graph.inputs.end(),
+                       [&](const Io &input) { return input.name == pair.input && input.role == RNNP_ROLE_STATE; });
+  };
+  pairs.erase(std::remove_if(pairs.begin(), pairs.end(), is_layers_own), pairs.end());
+  return pairs;
+}
+
 std::vector<StatePair> evident_states(const Graph &graph) {
   std::vector<StatePair> pairs;
   const Sources sources = sources_of(graph);
+  const std::vector<bool> is_initial = initial_states(graph);
   for (const Io &input : graph.inputs) {
     uint32_t found = namesake(graph, input);
+    if (found == kNone && is_initial[input.value]) found = same_shape(graph, input);
     const bool starts = input.role == RNNP_ROLE_STATE || starts_layers(graph, input.value);
     for (uint32_t i = 0; i < graph.outputs.size() && starts; ++i) {
       const Io &output = graph.outputs[i];

@@ -1,6 +1,7 @@
 // tie_states.h -- inputs and outputs that a network's export uses to carry its state become state of the library.
 // A tensor that is the initial and final state of recurrent layers is theirs already: the pair is dropped. Any other becomes a
-// state that kStateRead gives at a step's start and kStateWrite takes at its end, beside the layers that start from it too.
+// state that kStateRead gives at a step's start and kStateWrite takes at its end; layers whose initial state is computed from it
+// run by step (layers_by_step.h).
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_IR_TIE_STATES_H_
 #define RNNPACK_COMPILER_IR_TIE_STATES_H_
@@ -26,6 +27,9 @@ std::vector<bool> outputs_that_are_states(const Graph &graph);
 
 // Pairs that by structure or by name and shape look like states. Whether they can be tied only trying tells.
 std::vector<StatePair> evident_states(const Graph &graph);
+
+// Those of them that the caller has to give with every step; a layer's own may be left out.
+std::vector<StatePair> states_of_the_caller(const Graph &graph);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_IR_TIE_STATES_H_

@@ -8,6 +8,7 @@
 #include "compiler/onnx/loop_form.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/onnx/rewrite.h"
+#include "compiler/onnx/start_shape.h"
 #include "compiler/onnx/step_layers.h"
 
 namespace rnnp::compiler {
@@ -41,7 +42,7 @@ class Expander {
     const std::vector<StepLayer> layers = layers_of_step(step, made);
     if (!layers.empty()) {
       write_layers(node, form, layers);
-    } else if (form.reverse) {
+    } else if (form.reverse || !all_shapes_known(form)) {
       return false;
     } else {
       write_steps(node, form);
@@ -196,6 +197,14 @@ class Expander {
       rewrite_.add(kStepsOf, node_title(node), {inside.of(made.each), sequence}, {made.all});
   }
 
+  static bool declares_shape(const LoopForm::State &state) { return state.info->type().tensor_type().has_shape(); }
+
+  bool all_shapes_known(const LoopForm &form) const {
+    return std::all_of(form.states.begin(), form.states.end(), [&](const LoopForm::State &state) {
+      return declares_shape(state) || start_shape(model_, state.start).has_value();
+    });
+  }
+
   void add_state(const NodeProto &node, const LoopForm::State &state, const std::string &name) {
     DeclaredInput input;
     input.name = name;
@@ -203,6 +212,7 @@ class Expander {
     input.of_loop = true;
     for (const auto &dim : state.info->type().tensor_type().shape().dim())
       input.dims.push_back({dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value() : 0, ""});
+    if (!declares_shape(state)) input.dims = *start_shape(model_, state.start);
     rewrite_.model().inputs.push_back(input);
     rewrite_.add(kStartsAtZero, node_title(node), {state.start}, {});
   }

@@ -108,6 +108,7 @@ const Row kRows[] = {
     {"Mul", ""},
     {"Neg", ""},
     {"Not", ""},
+    {"OneHot", "axis:i"},
     {"Or", ""},
     {"PRelu", ""},
     {"Pad", "mode:s pads:I<=10 value:f<=10"},
@@ -128,6 +129,9 @@ const Row kRows[] = {
     {"ReduceSumSquare", "axes:I<=17 keepdims:i noop_with_empty_axes:i>=18"},
     {"Relu", ""},
     {"Reshape", "allowzero:i>=14"},
+    {"Resize",
+     "mode:s antialias:i>=18 axes:I>=18 coordinate_transformation_mode:s>=11 cubic_coeff_a:f>=11 exclude_outside:i>=11 "
+     "extrapolation_value:f>=11 keep_aspect_ratio_policy:s>=18 nearest_mode:s>=11"},
     {"ReverseSequence", "batch_axis:i time_axis:i"},
     {"Round", ""},
     {"Scan", "body:g num_scan_inputs:i scan_input_axes:I scan_input_directions:I scan_output_axes:I scan_output_directions:I"},

@@ -1,0 +1,25 @@
+// state_names.cpp -- Contract: state_names.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/ir/state_names.h"
+
+namespace rnnp::compiler {
+namespace {
+
+std::string in_lower_case(std::string text) {
+  for (char &c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+}  // namespace
+
+bool carries_on(const std::string &output, const std::string &input) {
+  std::string stem = in_lower_case(input);
+  for (const char *tail : {"in", "_"}) {
+    const std::string end = tail;
+    if (stem.size() > end.size() && stem.compare(stem.size() - end.size(), end.size(), end) == 0)
+      stem.resize(stem.size() - end.size());
+  }
+  return in_lower_case(output).find(stem) != std::string::npos;
+}
+
+}  // namespace rnnp::compiler

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "compiler/compile.h"
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {

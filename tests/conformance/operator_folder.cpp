@@ -32,6 +32,8 @@ bool is_parameter(const onnx::NodeProto &node, int index) {
       {"InstanceNormalization", {1, 2}},
       {"GroupNormalization", {1, 2}},
       {"Pad", {1, 2, 3}},
+      {"OneHot", {1, 2}},
+      {"Resize", {1, 2, 3}},
       {"Dropout", {1, 2}},
       {"QuantizeLinear", {1, 2}},
       {"DequantizeLinear", {1, 2}},

@@ -17,7 +17,7 @@ NOT_ASKED |= {("Reduce" + kind, "noop_with_empty_axes") for kind in ("LogSum", "
 # Not drawn here: the bodies of loops are graphs of their own; quantised forms, places and whole numbers at run time have tests of
 # their own in tests/compiler/ and tests/exporters/, which compare them.
 ELSEWHERE = {"Loop", "Scan", "QuantizeLinear", "DequantizeLinear", "ArgMax", "ArgMin", "Cos", "CumSum", "GatherND", "Mod",
-             "ReverseSequence", "ScatterElements", "ScatterND", "Sin", "TopK"}
+             "OneHot", "Resize", "ReverseSequence", "ScatterElements", "ScatterND", "Sin", "TopK"}
 
 
 class Coverage:

@@ -37,12 +37,13 @@ ResizeForm form_of(const Attributes &a, int64_t opset) {
 }
 
 // Where result i lies among the elements.
-double place_of_result(const ResizeForm &form, int64_t i, double scale, int64_t in, int64_t out) {
-  const double at = static_cast<double>(i);
+template <typename Real>
+Real place_of_result(const ResizeForm &form, int64_t i, Real scale, int64_t in, int64_t out) {
+  const Real at = static_cast<Real>(i), half = static_cast<Real>(0.5);
   if (form.coordinates == "asymmetric") return at / scale;
-  if (form.coordinates == "align_corners") return out == 1 ? 0 : at * static_cast<double>(in - 1) / static_cast<double>(out - 1);
+  if (form.coordinates == "align_corners") return out == 1 ? 0 : at * static_cast<Real>(in - 1) / static_cast<Real>(out - 1);
   if (form.coordinates == "pytorch_half_pixel" && out == 1) return 0;
-  return (at + 0.5) / scale - 0.5;
+  return (at + half) / scale - half;
 }
 
 double nearest_to(const std::string &rounding, double at) {
@@ -60,6 +61,10 @@ ResizedAxis resized(const ResizeForm &form, size_t axis, int64_t in, int64_t out
   ResizedAxis made{axis, in, out, form.nearest, {}, {}};
   for (int64_t i = 0; i < out; ++i) {
     const double last = static_cast<double>(in - 1), at = place_of_result(form, i, scale, in, out);
+    const double in_f32 = static_cast<double>(place_of_result(form, i, static_cast<float>(scale), in, out));
+    if (form.nearest && nearest_to(form.rounding, in_f32) != nearest_to(form.rounding, at))
+      throw Refusal(
+          "a result lies halfway between two elements, and only rounding tells which is nearest; accepted: another scale");
     const double place = std::min(std::max(form.nearest ? nearest_to(form.rounding, at) : at, 0.0), last);
     made.from.push_back(static_cast<int64_t>(std::floor(place)));
     made.towards.push_back(place - std::floor(place));

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <vector>
 
+#include "compiler/onnx/last_rows.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/onnx/rewrite.h"
 
@@ -31,6 +32,7 @@ const Row kRows[] = {
     {kLastStep, ""},
     {kStartsAtZero, ""},
     {kTripsOf, ""},
+    {kLastOfRow, "keep:i time_axis:i"},
     {"Abs", ""},
     {"Acos", ""},
     {"Acosh", ""},

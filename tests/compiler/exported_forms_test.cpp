@@ -1,0 +1,174 @@
+// exported_forms_test.cpp -- forms that exporters write around recurrent layers: rows sorted by their lengths and put back, OneHot,
+// Resize, Scans whose body declares no shapes. Against the f64 evaluation.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "compiler/compile.h"
+#include "loop_models.h"
+#include "onnx_builder.h"
+
+namespace rnnp::testing_support {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+// pack_padded_sequence(enforce_sorted=False) and pad_packed_sequence around a layer; `back`: how the way back is made.
+OnnxBuilder packed(const char *op, const std::string &back, const std::string &flaw = "") {
+  OnnxBuilder b;
+  b.input("X", {"N", "T", 4}).input("lengths", {"N"}, onnx::TensorProto::INT64).output("Y").output("hn");
+  b.weights("", std::string(op) == "LSTM" ? 4 : 3, 2, 4, kHidden).constant_ints("first", {}, {0}).constant_ints("one", {}, {1});
+  b.constant_ints("number", {1}, {1}).constant_ints("merged", {3}, {0, 0, -1});
+  b.node("Shape", {"lengths"}, {"size"});
+  b.node("Gather", {"size", "first"}, {"count"});
+  b.node("Reshape", {"count", "number"}, {"k"});
+  b.node("TopK", {"lengths", "k"}, {"sorted", "order"}).with("axis", 0);
+  b.node("Gather", {"X", "order"}, {"x"}).with("axis", 0);
+  if (back == "scatter") {
+    b.node("ConstantOfShape", {"size"}, {"zeros"});
+    b.node("Cast", {"zeros"}, {"places"}).with("to", onnx::TensorProto::INT64);
+    b.node("Range", {"first", "count", "one"}, {"counted"});
+    b.node("ScatterElements", {"places", "order", "counted"}, {"inverse"});
+  } else {
+    b.node("TopK", {"order", "k"}, {"again", "inverse"}).with("axis", 0).with("largest", 0);
+  }
+  b.node("Cast", {"sorted"}, {"lens"}).with("to", onnx::TensorProto::INT32);
+  b.node("Transpose", {"x"}, {"xt"}).with("perm", Ints{1, 0, 2});
+  b.node(op, {"xt", "W", "R", "B", "lens"}, {"y4", "hs"}).with("hidden_size", kHidden).with("direction", "bidirectional");
+  b.node("Transpose", {"y4"}, {"yt"}).with("perm", Ints{2, 0, 1, 3});
+  b.node("Reshape", {"yt", "merged"}, {"y"});
+  b.node("Gather", {flaw == "twice" ? "X" : "y", "inverse"}, {"Y"}).with("axis", 0);
+  if (flaw == "kept") {
+    b.node("Identity", {"hs"}, {"hn"});
+  } else {
+    b.node("Gather", {"hs", "inverse"}, {"hn"}).with("axis", 1);
+  }
+  return b;
+}
+
+compiler::Arrays lengths_of(const std::vector<int32_t> &lengths) {
+  compiler::Array array;
+  array.shape = {static_cast<int64_t>(lengths.size())};
+  array.is_int = true;
+  array.i32 = lengths;
+  return {{"lengths", array}};
+}
+
+TEST(SortedRows, AreLeftInTheirOrder) {
+  for (const char *op : {"LSTM", "GRU"}) {
+    for (const char *back : {"scatter", "sort"}) {
+      SCOPED_TRACE(std::string(op) + " " + back);
+      check_against_f64(packed(op, back).proto, {7, 3}, lengths_of({2, 7, 4}));
+      check_against_f64(packed(op, back).proto, {5, 4}, lengths_of({5, 1, 5, 3}));
+    }
+  }
+}
+
+// What is given out in the sorted order, or is put back without having been sorted, needs the order itself.
+TEST(SortedRows, ThatAreNotPutBackAreRefused) {
+  for (const char *flaw : {"kept", "twice"}) EXPECT_NE(refusal_of(packed("GRU", "scatter", flaw).proto), "") << flaw;
+}
+
+// Y[arange(batch), lengths - 1], or by GatherElements; `stops`: the layer has the lengths too. `also`: all steps are given out.
+OnnxBuilder last_of_rows(bool pairs, bool stops, bool also) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 4}).input("lengths", {"N"}, onnx::TensorProto::INT64).output("last").weights("", 3, 1, 4, kHidden);
+  b.constant_ints("first", {}, {0})
+      .constant_ints("one", {}, {1})
+      .constant_ints("ones", {1}, {1})
+      .constant_ints("outer", {2}, {1, 2});
+  b.constant_ints("width", {1}, {kHidden});
+  b.node("Cast", {"lengths"}, {"lens"}).with("to", onnx::TensorProto::INT32);
+  b.node("GRU", {"X", "W", "R", "B", stops ? "lens" : ""}, {"y4"}).with("hidden_size", kHidden);
+  b.node("Squeeze", {"y4", "ones"}, {"yt"});
+  b.node("Transpose", {"yt"}, {"y"}).with("perm", Ints{1, 0, 2});
+  b.node("Sub", {"lengths", "one"}, {"at"});
+  b.node("Shape", {"lengths"}, {"size"});
+  if (pairs) {
+    b.node("Gather", {"size", "first"}, {"count"});
+    b.node("Range", {"first", "count", "one"}, {"rows"});
+    b.node("Unsqueeze", {"rows", "ones"}, {"row_column"});
+    b.node("Unsqueeze", {"at", "ones"}, {"at_column"});
+    b.node("Concat", {"row_column", "at_column"}, {"places"}).with("axis", 1);
+    b.node("GatherND", {"y", "places"}, {"picked"});
+  } else {
+    b.node("Unsqueeze", {"at", "outer"}, {"at3"});
+    b.node("Concat", {"size", "ones", "width"}, {"shape"}).with("axis", 0);
+    b.node("Expand", {"at3", "shape"}, {"places"});
+    b.node("GatherElements", {"y", "places"}, {"picked"}).with("axis", 1);
+  }
+  b.node("Tanh", {"picked"}, {"last"});
+  if (also) b.output("all").node("Neg", {"y"}, {"all"});
+  return b;
+}
+
+TEST(LastOfRows, IsEachRowsLastStep) {
+  for (const bool pairs : {true, false}) {
+    for (const bool stops : {true, false}) {
+      SCOPED_TRACE(std::string(pairs ? "GatherND" : "GatherElements") + (stops ? ", with lengths" : ""));
+      check_against_f64(last_of_rows(pairs, stops, false).proto, {7, 3}, lengths_of({2, 7, 4}));
+    }
+    check_against_f64(last_of_rows(pairs, true, true).proto, {7, 3}, lengths_of({2, 7, 4}));
+  }
+}
+
+// What a layer without lengths gives behind them could be seen.
+TEST(LastOfRows, WhereStepsBehindTheLengthsAreGivenOutIsRefused) {
+  for (const bool pairs : {true, false}) EXPECT_NE(refusal_of(last_of_rows(pairs, false, true).proto), "") << pairs;
+}
+
+TEST(OneHot, IsAComparisonWithEveryPlace) {
+  for (const int64_t axis : {-1, 0, 1, 2}) {
+    for (const bool plain : {true, false}) {
+      OnnxBuilder b;
+      b.input("ids", {"T", "N"}, onnx::TensorProto::INT64).output("Y").weights("", 3, 1, 5, kHidden);
+      b.constant_ints("depth", {}, {5}).constant("values", {2}, plain ? std::vector<float>{0, 1} : std::vector<float>{-1, 3});
+      b.node("OneHot", {"ids", "depth", "values"}, {"hot"}).with("axis", axis);
+      const Ints perm = axis == 0 ? Ints{1, 2, 0} : axis == 1 ? Ints{0, 2, 1} : Ints{0, 1, 2};
+      b.node("Transpose", {"hot"}, {"x"}).with("perm", perm);
+      b.node("GRU", {"x", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+      check_against_f64(b.proto);
+    }
+  }
+}
+
+OnnxBuilder resized(const char *mode, const char *coordinates, const std::vector<float> &scales) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 2, 6}).output("Y").constant("scales", {4}, scales).constant_ints("flat", {3}, {0, 0, -1});
+  const int64_t width = static_cast<int64_t>(2 * scales[2]) * static_cast<int64_t>(6 * scales[3]);
+  b.weights("", 3, 1, width, kHidden);
+  b.node("Resize", {"X", "", "scales"}, {"r"}).with("mode", mode).with("coordinate_transformation_mode", coordinates);
+  b.node("Reshape", {"r", "flat"}, {"x"});
+  b.node("GRU", {"x", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+  return b;
+}
+
+TEST(Resize, AlongFeatures) {
+  for (const char *mode : {"nearest", "linear"}) {
+    for (const char *coordinates : {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"}) {
+      for (const std::vector<float> &scales :
+           {std::vector<float>{1, 1, 1, 2}, {1, 1, 2, 1.5f}, {1, 1, 1, 0.5f}, {1, 1, 0.5f, 0.6f}}) {
+        SCOPED_TRACE(std::string(mode) + " " + coordinates);
+        check_against_f64(resized(mode, coordinates, scales).proto);
+      }
+    }
+  }
+}
+
+TEST(Resize, OfStepsAndOtherFormsAreRefused) {
+  EXPECT_NE(refusal_of(resized("nearest", "asymmetric", {2, 1, 1, 1}).proto).find("it resizes the time or batch axis"),
+            std::string::npos);
+  EXPECT_NE(refusal_of(resized("cubic", "asymmetric", {1, 1, 1, 2}).proto).find("accepted: nearest, linear"), std::string::npos);
+  EXPECT_NE(refusal_of(resized("linear", "tf_crop_and_resize", {1, 1, 1, 2}).proto).find("'coordinate_transformation_mode'"),
+            std::string::npos);
+}
+
+TEST(Scans, TakeShapesThatTheBodyDoesNotDeclareFromTheStart) {
+  OnnxBuilder body;
+  decay_body(&body);
+  onnx::GraphProto graph = scan_graph(body);
+  for (onnx::ValueInfoProto &info : *graph.mutable_input()) info.mutable_type()->mutable_tensor_type()->clear_shape();
+  check_against_f64(with_scan(graph).proto);
+}
+
+}  // namespace
+}  // namespace rnnp::testing_support

@@ -68,7 +68,7 @@ struct Networks {
 compiler::Arrays outputs(const std::vector<uint8_t> &blob) {
   compiler::Runner runner(blob);
   compiler::Arrays arrays;
-  for (const rnnp_tensor_facts &facts : runner.inputs()) {
+  for (const rnnp_tensor_info &facts : runner.inputs()) {
     compiler::Array &a = arrays[facts.name];
     for (uint32_t i = 0; i < facts.rank; ++i)
       a.shape.push_back(facts.dims[i] == RNNP_DIM_STEPS ? 9 : facts.dims[i] == RNNP_DIM_BATCH ? 2 : facts.dims[i]);

@@ -109,7 +109,7 @@ std::vector<ResizedAxis> resized_axes(const Attributes &attributes, int64_t opse
     const double number = by->data[i], size = static_cast<double>(from);
     if (!(number > 0) || !std::isfinite(number)) throw Refusal("a scale or size is not above 0");
     if (number == (sizes != nullptr ? size : 1)) continue;
-    if (!by->dynamic.empty() && by->dynamic[i] != 0)
+    if (!by->dim(i).is_number())
       throw Refusal("its sizes are computed from the number of steps or batch rows; accepted: constants");
     const double wanted = sizes != nullptr ? number : std::floor(size * number);
     if (!(wanted >= 1 && wanted <= static_cast<double>(kLongestResized)))

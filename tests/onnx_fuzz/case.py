@@ -9,21 +9,33 @@ import compare
 import known
 import models
 import reference
-from driver_process import REFUSED, WRONG, DriverLost
+import refusals
+import time_models
+from driver_process import PART_OF_A_STEP, REFUSED, WRONG, DriverLost
 
 RAN, REFUSED_, FAILED, NO_REFERENCE = "ran", "refused", "failed", "no reference"
+PART, UNCLEAR = "part of a step", "refused unclearly"
 
 
 class Case:
-    def __init__(self, seed, model, feeds, states=(), steps=1, batch=1, implied=False, notes=(), template="", special=""):
+    def __init__(self, seed, model, feeds, states=(), steps=1, batch=1, implied=False, notes=(), template="", special="", later=False):
         self.seed, self.model, self.feeds, self.states = seed, model, feeds, list(states)
         self.steps, self.batch, self.implied, self.notes, self.template = steps, batch, implied, set(notes), template
-        self.special = special
+        self.special, self.later = special, later  # later: the model runs at another size too, and not at all sizes
 
     @classmethod
     def of_seed(cls, seed):
         g = models.make(seed)
         return cls(seed, g.model(), g.feeds, g.states, g.steps, g.batch, g.implied, g.notes, g.template, g.special)
+
+    @classmethod
+    def around_time(cls, seed):
+        """One model at each of its sizes."""
+        g = time_models.make(seed)
+        model = g.model()
+        runs = [(at, *sizes) for at, sizes in enumerate(g.runs) if at not in g.dead]
+        found = [cls(seed, model, g.feeds_at(at), (), steps, batch, notes=g.notes, template="time", later=at > 0) for at, steps, batch in runs]
+        return found, g.forms
 
     def save(self, folder, text):
         folder = pathlib.Path(folder)
@@ -31,7 +43,7 @@ class Case:
         onnx.save(self.model, folder / "model.onnx")
         np.savez(folder / "inputs.npz", **self.feeds)
         facts = dict(seed=self.seed, states=self.states, steps=self.steps, batch=self.batch, implied=self.implied,
-                     notes=sorted(self.notes), template=self.template, special=self.special)
+                     notes=sorted(self.notes), template=self.template, special=self.special, later=self.later)
         (folder / "case.json").write_text(json.dumps(facts))
         (folder / "what.txt").write_text(text + "\n\nagain: fuzz.py --driver DRIVER --case " + str(folder) + "\n")
 
@@ -43,7 +55,7 @@ class Case:
 
     def copy(self, model=None, feeds=None):
         return Case(self.seed, model or self.model, feeds or self.feeds, self.states, self.steps, self.batch, self.implied, self.notes,
-                    self.template, self.special)
+                    self.template, self.special, self.later)
 
 
 class Result:
@@ -52,21 +64,30 @@ class Result:
 
 
 def run(case, driver, walks, spoil=0):
-    """Our side first: what is refused needs no reference."""
+    """Our side first: what is refused needs no reference. Of a later size the reference says whether the model runs there."""
     data = case.model.SerializeToString()
+    if case.later:
+        try:
+            reference.run(case)
+        except Exception as error:  # pylint: disable=broad-except
+            return Result(NO_REFERENCE, str(error).replace("\n", " ")[:300])
     try:
         verdict, message, causal, ours, _ = driver.ask(data, case.feeds, case.states, case.steps, case.batch, case.seed, walks, spoil,
-                                                          portable=int(case.special in ("nan", "inf")))
+                                                          portable=int(case.special in ("nan", "inf")), serial=int(case.template == "time"))
     except DriverLost as error:
         return Result(FAILED, str(error))
     if verdict == REFUSED:
-        return Result(REFUSED_, message)
+        unclear = refusals.unclear(message, case.model)
+        return Result(UNCLEAR if unclear else REFUSED_, f"{unclear}: {message}" if unclear else message)
+    if verdict == PART_OF_A_STEP:
+        return Result(PART, message)
     if verdict == WRONG:
         return Result(FAILED, message, causal)
     try:
         theirs = reference.run(case)
     except Exception as error:  # pylint: disable=broad-except
         return Result(NO_REFERENCE, str(error).replace("\n", " ")[:300], causal)
+    ours = {n: compare.elements_joined(a, theirs[n]) if n in theirs else a for n, a in ours.items()}
     lines, bounds = compare.differences(case, ours, theirs, case.seed)
     excused = ""
     if lines and bounds:

@@ -35,14 +35,14 @@ void walk_all(const Network &network, const std::vector<Words> &plain, const Req
   for (uint32_t i = 0; i < request.walks; ++i) {
     const uint32_t seed = request.seed * 16 + i;
     if (i % 2 == 0 || !network.causal()) {
-      walk(network, plain, {}, seed);
+      walk(network, plain, {}, seed, request.serial != 0);
       continue;
     }
     std::vector<int32_t> lengths;
     for (uint32_t row = 0; row < network.batch(); ++row) lengths.push_back(static_cast<int32_t>(random.below(network.steps() + 1)));
     const std::vector<Words> ended = network.plain(lengths.data());
     if (!network.ends_rows()) check_before_the_ends(network, plain, ended, lengths);
-    walk(network, ended, lengths, seed);
+    walk(network, ended, lengths, seed, request.serial != 0);
   }
 }
 
@@ -71,15 +71,33 @@ void choose_kernels(Network *network, Random *random) {
   network->flags = kFlags[random->below(4)];
 }
 
-Answer answer_to(const Request &request) {
+// A model is compiled once, however many sizes it runs at.
+class Models {
+ public:
+  const std::vector<uint8_t> &blob_of(const Request &request) {
+    if (blob_.empty() || request.model != file_ || !request.states.empty()) {
+      blob_.clear();
+      file_ = request.model;
+      model_ = compiler::parse_model(file_.data(), file_.size());
+      compiler::CompileOptions options;
+      options.states = request.states;
+      blob_ = compiler::compile_model(*model_, options).blob;
+    }
+    return blob_;
+  }
+  const compiler::OnnxModel &model() const { return *model_; }
+
+ private:
+  std::vector<uint8_t> file_, blob_;
+  std::unique_ptr<compiler::OnnxModel> model_;
+};
+
+Answer answer_to(const Request &request, Models *models) {
   Answer answer;
   try {
-    const auto model = compiler::parse_model(request.model.data(), request.model.size());
-    compiler::CompileOptions options;
-    options.states = request.states;
-    const compiler::Compiled compiled = compiler::compile_model(*model, options);
-    if (request.evaluate) evaluate(*model, request, &answer);
-    Network network(compiled.blob, request);
+    const std::vector<uint8_t> &blob = models->blob_of(request);
+    if (request.evaluate) evaluate(models->model(), request, &answer);
+    Network network(blob, request);
     Random random(request.seed);
     choose_kernels(&network, &random);
     if (request.portable) network.flags = RNNP_SESSION_PORTABLE_OPS;
@@ -95,6 +113,9 @@ Answer answer_to(const Request &request) {
   } catch (const compiler::UsageError &error) {
     answer.verdict = Verdict::kRefused;
     answer.message = error.what();
+  } catch (const PartOfAStep &error) {
+    answer.verdict = Verdict::kPartOfAStep;
+    answer.message = error.what();
   } catch (const std::exception &error) {
     answer.verdict = Verdict::kWrong;
     answer.message = error.what();
@@ -107,6 +128,7 @@ Answer answer_to(const Request &request) {
 
 int main() {
   rnnp::onnx_fuzz::Request request;
-  while (rnnp::onnx_fuzz::read_request(&request)) rnnp::onnx_fuzz::write_answer(rnnp::onnx_fuzz::answer_to(request));
+  rnnp::onnx_fuzz::Models models;
+  while (rnnp::onnx_fuzz::read_request(&request)) rnnp::onnx_fuzz::write_answer(rnnp::onnx_fuzz::answer_to(request, &models));
   return 0;
 }

@@ -6,7 +6,7 @@ import subprocess
 
 import numpy as np
 
-RAN, REFUSED, WRONG = 0, 1, 2
+RAN, REFUSED, WRONG, PART_OF_A_STEP = 0, 1, 2, 3
 
 
 class DriverLost(Exception):
@@ -23,11 +23,11 @@ class Driver:
             self.process.wait()
             self.process = None
 
-    def ask(self, model, feeds, states, steps, batch, seed, walks, spoil=0, evaluate=0, portable=0):
+    def ask(self, model, feeds, states, steps, batch, seed, walks, spoil=0, evaluate=0, portable=0, serial=0):
         if self.process is None:
             self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
         try:
-            request = self.request(model, feeds, states, steps, batch, seed, walks, spoil, evaluate, portable)
+            request = self.request(model, feeds, states, steps, batch, seed, walks, spoil, evaluate, portable, serial)
             self.process.stdin.write(request)
             return self.answer()
         except (BrokenPipeError, EOFError) as error:
@@ -39,7 +39,7 @@ class Driver:
             raise DriverLost(f"no answer in {self.seconds} s") from error
 
     @staticmethod
-    def request(model, feeds, states, steps, batch, seed, walks, spoil, evaluate, portable):
+    def request(model, feeds, states, steps, batch, seed, walks, spoil, evaluate, portable, serial):
         def word(n):
             return struct.pack("<I", n)
 
@@ -47,13 +47,13 @@ class Driver:
             data = s if isinstance(s, bytes) else s.encode()
             return word(len(data)) + data
 
-        out = [word(n) for n in (seed & 0xFFFFFFFF, walks, spoil, evaluate, portable, steps, batch, len(states))]
+        out = [word(n) for n in (seed & 0xFFFFFFFF, walks, spoil, evaluate, portable, serial, steps, batch, len(states))]
         out += [text(s) for pair in states for s in pair]
         out += [text(model), word(len(feeds))]
         for name, array in feeds.items():
             array = np.asarray(array)
             data = array.astype(np.float32 if array.dtype.kind == "f" else np.int32)
-            out += [text(name), word(data.ndim)] + [word(d) for d in data.shape] + [data.tobytes()]
+            out += [text(name), word(int(data.dtype == np.int32)), word(data.ndim)] + [word(d) for d in data.shape] + [data.tobytes()]
         return b"".join(out)
 
     def read(self, count):

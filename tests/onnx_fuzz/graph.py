@@ -42,6 +42,7 @@ class Graph:
         self.states = []  # (input, output) pairs that the library keeps
         self.steps, self.batch = self.rng.choice([1, 2, 3, 5, 7, 9]), self.rng.choice([1, 1, 2, 3, 4])
         self.open = {T: self.rng.random() < 0.7, B: self.rng.random() < 0.7}  # else the file has a number there
+        self.bounded = False  # layers get activations that end
         self.notes = set()  # why onnxruntime may differ: see known.py
         self.template = ""
         self.special = ""  # of the inputs and constants: "", "huge", "inf", "nan"
@@ -144,6 +145,12 @@ class Graph:
         self.feeds[name] = data
         return Value(name, dims, most)
 
+    def row_ends(self, steps):
+        return np.array([self.between(1, self.steps) for _ in range(self.batch)], dtype=np.int32)
+
+    def ends_input(self, steps):
+        return self.input([B], "lengths", self.row_ends(steps), TensorProto.INT32)
+
     # Finding values.
     def find(self, fits):
         found = [v for v in self.values if v.kind == FLOAT and fits(v)]
@@ -167,10 +174,13 @@ class Graph:
             return self.made("Transpose", [value], dims, value.most)
         return self.made("Transpose", [value], dims, value.most, perm=order)
 
+    def may_be_one(self, dim):
+        return dim in (T, B) and (self.open[dim] or self.sizes([dim]) == [1])
+
     def squeeze(self, value, axes):
         dims = [d for i, d in enumerate(value.dims) if i not in axes]
         every = [i for i, d in enumerate(value.dims) if d == 1]
-        fixed = not any(d in (T, B) and (self.open[d] or self.sizes([d]) == [1]) for d in value.dims)
+        fixed = not any(self.may_be_one(d) for d in value.dims)
         if every == sorted(axes) and fixed and self.chance(0.2):
             return self.made("Squeeze", [value], dims, value.most)
         given = [self.axis(value, a) for a in axes]

@@ -45,6 +45,14 @@ Axes axes_of(const rnnp_tensor_info &facts, int64_t steps, int64_t batch, bool s
   return axes;
 }
 
+// The axis behind that of the steps, where several of the file's elements make a step: the file has both as one; 0: there is none.
+size_t elements_axis(const rnnp_tensor_info &facts, const Wired &array) {
+  for (uint32_t i = 1; i < facts.rank && array.shape.size() + 1 == facts.rank; ++i) {
+    if (facts.dims[i - 1] == RNNP_DIM_STEPS && facts.dims[i] > 0) return i;
+  }
+  return 0;
+}
+
 // visit(element of the array, word of the rows), over all axes from `axis` on.
 template <typename Visit>
 void walk_axes(const Axes &axes, size_t axis, int64_t *element, int64_t word, Visit visit) {
@@ -86,9 +94,28 @@ bool Network::ends_rows() const {
          std::any_of(inputs_.begin(), inputs_.end(), [](const rnnp_tensor_info &facts) { return facts.role == RNNP_ROLE_LENGTHS; });
 }
 
+// What the blob calls steps and batch: where no layer says which axis is which, the file's names may be the other way round.
 void Network::read_sizes(const Request &request) {
   steps_ = request.steps;
   batch_ = request.batch;
+  bool in_steps = false;  // else the whole case is one step
+  for (const rnnp_tensor_info &facts : inputs_) {
+    const auto found = request.inputs.find(facts.name);
+    if (found == request.inputs.end()) continue;
+    const Wired &array = found->second;
+    in_steps = in_steps || has_dim(facts, RNNP_DIM_STEPS) || array.shape.size() == facts.rank + 1u;
+    const size_t at = elements_axis(facts, array);
+    if (at != 0) {
+      if (array.shape[at - 1] % facts.dims[at] != 0)
+        throw PartOfAStep(std::string("input '") + facts.name + "' takes multiples of " + std::to_string(facts.dims[at]));
+      steps_ = static_cast<size_t>(array.shape[at - 1] / facts.dims[at]);
+    }
+    for (uint32_t i = 0; i < facts.rank && array.shape.size() == facts.rank; ++i) {
+      if (facts.dims[i] == RNNP_DIM_STEPS) steps_ = static_cast<size_t>(array.shape[i]);
+      if (facts.dims[i] == RNNP_DIM_BATCH) batch_ = static_cast<uint32_t>(array.shape[i]);
+    }
+  }
+  if (!in_steps) steps_ = 1;
   if (facts_.fixed_batch != 0 && facts_.fixed_batch != batch_) {
     throw Wrong("the blob is for a batch of " + std::to_string(facts_.fixed_batch) + " where the case has " +
                 std::to_string(batch_));
@@ -98,7 +125,12 @@ void Network::read_sizes(const Request &request) {
 Words Network::rows_of(const rnnp_tensor_info &facts, const Wired &array) const {
   const bool sequence = per_step(facts), in_front = array.shape.size() == facts.rank + 1u;
   const Axes axes = axes_of(facts, static_cast<int64_t>(steps_), batch_, in_front);
-  if (axes.count != array.shape) throw Wrong(std::string("input '") + facts.name + "' has other axes in the blob than in the case");
+  std::vector<int64_t> shape = array.shape;
+  if (const size_t at = elements_axis(facts, array)) {
+    shape[at - 1] /= facts.dims[at];
+    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(at), facts.dims[at]);
+  }
+  if (axes.count != shape) throw Wrong(std::string("input '") + facts.name + "' has other axes in the blob than in the case");
   const bool repeat_steps = sequence && !in_front && !has_dim(facts, RNNP_DIM_STEPS), repeat_rows = !has_dim(facts, RNNP_DIM_BATCH);
   Words rows((sequence ? steps_ : 1) * batch_ * facts.row_elems);
   for (size_t step = 0; step < (repeat_steps ? steps_ : 1); ++step) {
@@ -106,6 +138,14 @@ Words Network::rows_of(const rnnp_tensor_info &facts, const Wired &array) const 
       int64_t element = 0;
       walk_axes(axes, 0, &element, static_cast<int64_t>((step * batch_ + row) * facts.row_elems),
                 [&](size_t i, size_t word) { std::memcpy(&rows[word], &array.data[i], sizeof(float)); });
+    }
+  }
+  if (array.whole && facts.dtype == RNNP_DTYPE_F32 && facts.role != RNNP_ROLE_LENGTHS) {
+    for (uint32_t &word : rows) {
+      int32_t number;
+      std::memcpy(&number, &word, sizeof number);
+      const float same = static_cast<float>(number);
+      std::memcpy(&word, &same, sizeof word);
     }
   }
   return rows;

@@ -24,6 +24,11 @@ struct Wrong : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The last step of the blob would be incomplete at the sizes of the case.
+struct PartOfAStep : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 void expect_ok(rnnp_status status, const std::string &what);
 
 // The rows of one tensor; words, so that indices, lengths and NaNs keep their bits.

@@ -1,6 +1,5 @@
 """recurrent.py -- RNN, GRU and LSTM nodes with every attribute, input and output. SPDX-License-Identifier: Apache-2.0"""
 import numpy as np
-from onnx import TensorProto
 
 from graph import B, T, Value
 
@@ -19,6 +18,9 @@ def activations(g, op, directions):
             usual = "Sigmoid" if gate else "Tanh"
             # Gates that do not saturate let states grow; one in a while is enough.
             bounded = ["Sigmoid", "Tanh", "HardSigmoid", "Softsign"]
+            if g.bounded:
+                names.append(usual if g.chance(0.5) else g.pick(*bounded))
+                continue
             names.append(usual if g.chance(0.3) else g.pick(*bounded) if gate and g.chance(0.7) else g.pick(*TAKES))
     attributes = {"activations": [g.pick(n, n, n, n.lower(), n.upper()) for n in names]}
     # Defaults where left out; given for all that take one, as onnxruntime hands them out in order.
@@ -42,8 +44,8 @@ def row_state(g, dims, exclusive):
     return np.repeat(rows, 1 if exclusive else count, axis=1)
 
 
-def initial_state(g, kind, directions, hidden, layout, stem):
-    dims = [B, directions, hidden] if layout else [directions, B, hidden]
+def initial_state(g, kind, directions, hidden, layout, stem, rows=B):
+    dims = [rows, directions, hidden] if layout else [directions, rows, hidden]
     if kind == "input":
         return g.input(dims, stem, most=1.0).name
     if kind == "constant":
@@ -53,21 +55,21 @@ def initial_state(g, kind, directions, hidden, layout, stem):
         fits = [v for v in g.values if v.dims == dims]
         if fits:
             return g.pick(*fits).name
-        found = [v for v in g.values if sorted(map(str, v.dims)) == sorted(map(str, [B, directions * hidden])) and v.dims[0] == B]
+        found = [v for v in g.values if sorted(map(str, v.dims)) == sorted(map(str, [rows, directions * hidden])) and v.dims[0] == rows]
         if found and not layout:
             return g.unsqueeze(g.pick(*found), [0]).name if directions == 1 else ""
     return ""
 
 
-def lengths(g, kind):
-    data = np.array([g.between(1, g.steps) for _ in range(g.batch)], dtype=np.int32)
+def lengths(g, kind, steps=T):
     if kind == "constant":
-        return g.constant(data)
-    return g.input([B], "lengths", data, TensorProto.INT32).name
+        return g.constant(g.row_ends(steps))
+    return g.ends_input(steps).name
 
 
-def layer(g, x, op=None, hidden=None, forward=False, plain=False):
-    """x: [T, B, I]. Gives the values that later nodes may use, the layer's Y as [T, B, D * H] first."""
+def layer(g, x, op=None, hidden=None, forward=False, plain=False, start=()):
+    """x: [T, B, I]. Gives the values that later nodes may use, the layer's Y as [T, B, D * H] first. `start`: names of the initial
+    states."""
     op = op or g.pick("LSTM", "GRU", "RNN")
     inputs = x.dims[2]
     hidden = hidden or g.pick(1, 2, 3, 4, 5, 7, 8, 9, 12, g.pick(16, 17, 24, 33, 48))
@@ -77,7 +79,7 @@ def layer(g, x, op=None, hidden=None, forward=False, plain=False):
         direction = g.pick("forward", None)
     directions = 2 if direction == "bidirectional" else 1
     attributes["direction"] = direction
-    layout = 1 if g.opset >= 14 and not plain and g.chance(0.2) else 0
+    layout = 1 if g.opset >= 14 and not plain and not start and g.chance(0.2) else 0
     if layout or (g.opset >= 14 and g.chance(0.1)):
         attributes["layout"] = layout
     if g.chance(0.4):
@@ -95,18 +97,21 @@ def layer(g, x, op=None, hidden=None, forward=False, plain=False):
     feed.append("" if g.chance(0.2) else g.weights([directions, 2 * rows], 0.4))
     kinds = ["none"] * 5 + ["constant", "input", "value", "value"]
     what = "none" if plain else g.pick("none", "none", "none", "none", "none", "constant", "input")
-    feed.append("" if what == "none" else lengths(g, what))
-    feed.append(initial_state(g, g.pick(*kinds), directions, hidden, layout, "h0"))
+    feed.append("" if what == "none" else lengths(g, what, x.dims[0]))
+    given = list(start) + [initial_state(g, g.pick(*kinds), directions, hidden, layout, stem, x.dims[1])
+                           for stem in ("h0", "c0")[len(start):2 if op == "LSTM" else 1]]
+    feed += given[:1]
     if op == "LSTM":
-        feed.append(initial_state(g, g.pick(*kinds), directions, hidden, layout, "c0"))
+        feed.append(given[1])
         feed.append(g.weights([directions, 3 * hidden], 0.5) if g.chance(0.2) else "")
     if what == "constant" or direction == "reverse" or directions == 2:
         g.notes.add("ahead")
     grows = 40.0 if "activations" in attributes else 1.0
-    return outputs_of(g, op, feed, attributes, directions, hidden, layout, grows)
+    return outputs_of(g, op, feed, attributes, directions, hidden, layout, grows, x.dims[:2])
 
 
-def outputs_of(g, op, feed, attributes, directions, hidden, layout, most):
+def outputs_of(g, op, feed, attributes, directions, hidden, layout, most, axes):
+    steps, rows = axes
     count = 3 if op == "LSTM" else 2
     used = g.pick(1, 1, 1, 2, count, count)
     names = [g.fresh("y") for _ in range(used)]
@@ -118,23 +123,24 @@ def outputs_of(g, op, feed, attributes, directions, hidden, layout, most):
     g.node(op, feed, names, **attributes)
     kept = []
     if names[0]:
-        dims = [B, T, directions, hidden] if layout else [T, directions, B, hidden]
+        dims = [rows, steps, directions, hidden] if layout else [steps, directions, rows, hidden]
         kept.append(merged(g, Value(names[0], dims, most), directions, hidden, layout))
     for name in names[1:]:
         if name:
-            kept.append(Value(name, [B, directions, hidden] if layout else [directions, B, hidden], most))
+            kept.append(Value(name, [rows, directions, hidden] if layout else [directions, rows, hidden], most))
     return kept
 
 
 def merged(g, y, directions, hidden, layout):
-    """[T, B, D * H] of Y."""
+    """[T, B, D * H] of Y, whose axes have these names or others."""
+    steps, rows = (y.dims[1], y.dims[0]) if layout else (y.dims[0], y.dims[2])
     if layout:
         y = g.transpose(y, [1, 0, 2, 3])
     elif directions == 1 and g.chance(0.5):
         return g.squeeze(y, [1])
     else:
         y = g.transpose(y, [0, 2, 1, 3])
-    return g.reshape(y, [T, B, directions * hidden], [0, 0, g.pick(-1, directions * hidden)])
+    return g.reshape(y, [steps, rows, directions * hidden], [0, 0, g.pick(-1, directions * hidden)])
 
 
 def time_first(g, x):

@@ -89,9 +89,20 @@ def session(model):
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
+class Last:
+    """A model that runs at several sizes is read once."""
+    model = ready = None
+
+    @classmethod
+    def session(cls, model):
+        if model is not cls.model:
+            cls.model, cls.ready = model, session(adapted(model))
+        return cls.ready
+
+
 def run(case, model=None, feeds=None):
     """Outputs by name; of a model of one step: step after step, its states carried, outputs joined in front."""
-    ready = session(adapted(model or case.model))
+    ready = session(adapted(model)) if model else Last.session(case.model)
     feeds = case.feeds if feeds is None else feeds
     names = [o.name for o in ready.get_outputs()]
     if not case.implied:

@@ -30,8 +30,8 @@ struct Place {
 
 class Walk {
  public:
-  Walk(const Network &network, const std::vector<Words> &expected, const std::vector<int32_t> &lengths, uint32_t seed)
-      : network_(network), expected_(expected), lengths_(lengths), random_(seed), streams_(network.batch()) {
+  Walk(const Network &network, const std::vector<Words> &expected, const std::vector<int32_t> &lengths, uint32_t seed, bool serial)
+      : network_(network), expected_(expected), lengths_(lengths), serial_(serial), random_(seed), streams_(network.batch()) {
     const size_t count = 1 + random_.below(3);
     for (size_t i = 0; i < count; ++i) make_session();
     for (const rnnp_tensor_info &facts : network.inputs()) has_states_ = has_states_ || facts.role == RNNP_ROLE_STATE;
@@ -63,7 +63,7 @@ class Walk {
     options.flags = network_.flags | (random_.one_in(5) ? 0u : RNNP_SESSION_ALL_THREADS);
     options.isa_allowed = network_.isa_allowed;
     constexpr size_t kThreads[] = {1, 1, 1, 2, 2, 3};
-    const size_t count = kThreads[random_.below(6)];
+    const size_t count = serial_ ? 1 : kThreads[random_.below(6)];
     options.executor = threads(count);
     const std::string words = std::to_string(count) + " threads, chunks of " + std::to_string(options.chunk_steps) + ", flags " +
                               std::to_string(options.flags) + ", isa " + std::to_string(options.isa_allowed);
@@ -138,6 +138,7 @@ class Walk {
   const Network &network_;
   const std::vector<Words> &expected_;
   const std::vector<int32_t> &lengths_;
+  const bool serial_;
   Random random_;
   std::vector<Stream> streams_;
   std::vector<Place> places_;
@@ -146,8 +147,9 @@ class Walk {
 
 }  // namespace
 
-void walk(const Network &network, const std::vector<Words> &expected, const std::vector<int32_t> &lengths, uint32_t seed) {
-  Walk(network, expected, lengths, seed).run();
+void walk(const Network &network, const std::vector<Words> &expected, const std::vector<int32_t> &lengths, uint32_t seed,
+          bool serial) {
+  Walk(network, expected, lengths, seed, serial).run();
 }
 
 }  // namespace rnnp::onnx_fuzz

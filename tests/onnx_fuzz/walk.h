@@ -24,8 +24,9 @@ class Random {
   std::mt19937 engine_;
 };
 
-// `expected`: the rows of each output of the plain run with these lengths (empty: none).
-void walk(const Network &network, const std::vector<Words> &expected, const std::vector<int32_t> &lengths, uint32_t seed);
+// `expected`: the rows of each output of the plain run with these lengths (empty: none). `serial`: on one thread.
+void walk(const Network &network, const std::vector<Words> &expected, const std::vector<int32_t> &lengths, uint32_t seed,
+          bool serial = false);
 
 }  // namespace rnnp::onnx_fuzz
 #endif  // RNNPACK_TESTS_ONNX_FUZZ_WALK_H_

@@ -56,6 +56,7 @@ bool read_request(Request *request) {
   request->spoil = read_word();
   request->evaluate = read_word();
   request->portable = read_word();
+  request->serial = read_word();
   request->steps = read_word();
   request->batch = read_word();
   for (uint32_t left = read_word(); left != 0; --left) {
@@ -66,6 +67,7 @@ bool read_request(Request *request) {
   read_bytes(request->model.data(), request->model.size());
   for (uint32_t left = read_word(); left != 0; --left) {
     Wired &array = request->inputs[read_text()];
+    array.whole = read_word() != 0;
     array.shape.resize(read_word());
     size_t count = 1;
     for (int64_t &dim : array.shape) {

@@ -12,8 +12,9 @@
 
 namespace rnnp::onnx_fuzz {
 
-// An array in the axis order of the ONNX file. i32 elements lie in the bits of floats.
+// An array in the axis order of the ONNX file. i32 elements (`whole`) lie in the bits of floats.
 struct Wired {
+  bool whole = false;
   std::vector<int64_t> shape;
   std::vector<float> data;
 };
@@ -24,13 +25,14 @@ struct Request {
   uint32_t spoil = 0;     // 1: change the plain run's first number, 2: change what the walks see
   uint32_t evaluate = 0;  // 1: answer with the f64 evaluation too
   uint32_t portable = 0;  // 1: nothing by XNNPACK, which loses NaN
+  uint32_t serial = 0;    // 1: walks on one thread
   uint32_t steps = 1, batch = 1;
   std::vector<compiler::StatePair> states;
   std::vector<uint8_t> model;
   std::map<std::string, Wired> inputs;
 };
 
-enum class Verdict : uint32_t { kRan = 0, kRefused = 1, kWrong = 2 };
+enum class Verdict : uint32_t { kRan = 0, kRefused = 1, kWrong = 2, kPartOfAStep = 3 };
 
 struct Answer {
   Verdict verdict = Verdict::kRan;

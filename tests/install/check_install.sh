@@ -14,6 +14,8 @@ flags=()
 pc=$(dirname "$(find "$work/prefix" -name rnnpack.pc)")
 export PKG_CONFIG_PATH=$pc
 needs_shared() { readelf -d "$1" | grep -q 'NEEDED.*librnnpack\.so\.1\]'; }
+# Nothing but the C library, and what a sanitizer brings along.
+needs_nothing() { [ ${#flags[@]} -gt 0 ] || ! readelf -d "$1" | grep NEEDED | grep -vE '\[(libc|libm|librnnpack|ld-linux[a-z0-9_-]*)\.so'; }
 
 # by_cmake COMPONENTS TARGET: prints the program.
 by_cmake() {
@@ -44,6 +46,7 @@ for components in "" "COMPONENTS static"; do
   program=$(by_cmake "$components" rnnpack::rnnpack)
   "$program" "$blob"
   ! needs_shared "$program"
+  needs_nothing "$program"
 done
 echo "find_package, archive: ok"
 if by_cmake "COMPONENTS nonsense" rnnpack::rnnpack 2>/dev/null; then echo "a component that there is not was found"; exit 1; fi
@@ -52,7 +55,22 @@ if by_cmake "COMPONENTS nonsense" rnnpack::rnnpack 2>/dev/null; then echo "a com
 program=$(by_hand archive $(pkg-config --cflags --libs rnnpack-static))
 "$program" "$blob"
 ! needs_shared "$program"
+needs_nothing "$program"
 echo "pkg-config, archive: ok"
+
+if [ -f "$pc/rnnpack-hosted.pc" ]; then
+  program=$(by_cmake "COMPONENTS hosted" rnnpack::hosted)
+  "$program" "$blob"
+  # shellcheck disable=SC2046
+  program=$(by_hand hosted $(pkg-config --cflags --libs rnnpack-hosted))
+  "$program" "$blob"
+  if [ "$(cached RNNPACK_XNNPACK)" = ON ]; then
+    readelf -d "$program" | grep -q 'NEEDED.*libXNNPACK\.' || { echo "the hosted archive does without XNNPACK"; exit 1; }
+  fi
+  echo "hosted archive, both ways: ok"
+elif by_cmake "COMPONENTS hosted" rnnpack::hosted 2>/dev/null; then
+  echo "a hosted archive that there is not was found"; exit 1
+fi
 
 if [ -n "$(find "$work/prefix" -name 'librnnpack_cuda.a')" ]; then
   consumer=$(dirname "$0")/cuda_consumer.c
@@ -74,14 +92,14 @@ if [ -n "$(find "$work/prefix" -name 'librnnpack.so')" ]; then
   # shellcheck disable=SC2046
   program=$(by_hand shared $(pkg-config --cflags --libs rnnpack))
   needs_shared "$program"
+  needs_nothing "$program"
   LD_LIBRARY_PATH=$(dirname "$pc") "$program" "$blob"
   echo "shared library, both ways: ok"
 else
   echo "shared library: not in this build"
 fi
 
-# Debian has the hosted libraries as shared ones only; with none of them the program may be wholly static.
-if [ "$(cached RNNPACK_XNNPACK)$(cached RNNPACK_CPUINFO)$(cached RNNPACK_PTHREADPOOL)" = OFFOFFOFF ] && [ ${#flags[@]} -eq 0 ]; then
+if [ ${#flags[@]} -eq 0 ]; then
   # shellcheck disable=SC2046
   program=$(by_hand static -static $(pkg-config --cflags --libs --static rnnpack))
   "$program" "$blob"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Thin and self-documenting: every target is one or two commands that can be typed by hand.
 # `make help` lists them; the text after ## is what it prints.
 SHELL := /bin/sh
@@ -11,7 +12,7 @@ FIRMWARE := arm-none-eabi-cortex-m0plus arm-none-eabi-cortex-m3 arm-none-eabi-co
 BENCH_VENV ?= .venv-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-speech test test-exporters packages-build packages-test build lib sanitize tsan fuzz fuzz-onnx mutants format format-check tidy wheel install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
+.PHONY: help demo demo-speech test test-by-hand test-exporters packages-build packages-test build lib sanitize tsan fuzz fuzz-onnx mutants format format-check tidy wheel install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-24s %s\n", $$1, $$2}'
@@ -51,7 +52,7 @@ fuzz: packages-test ## run the libFuzzer targets for FUZZ_SECONDS each (default 
 fuzz-onnx: packages-test ## random ONNX models beside onnxruntime, in pieces, rows and threads (FUZZ_ONNX="--seed 1 --count 10000 --minimise --keep-failures DIR")
 	@tests/onnx_fuzz/fuzz_onnx.sh $(BUILD) $(FUZZ_ONNX)
 
-test-exporters: packages-test ## export 240 models from the current PyTorch and Keras, compile each, compare with onnxruntime (minutes; several GB of frameworks)
+test-exporters: packages-test ## export the models of docs/EXPORTING.md from the current PyTorch and Keras, compile each, compare with onnxruntime (minutes; several GB of frameworks)
 	@scripts/test_exporters.sh $(BUILD) $(EXPORTERS)
 
 mutants: packages-test ## put one-line bugs in, one at a time, and say which test notices each (MUTANTS=--help; hours without a compiler cache)
@@ -107,6 +108,9 @@ firmware: ## the firmware images (Cortex-M0+, M3, M4F, M7, M55, RV32), their siz
 	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-test.txt scripts/packages-devices.txt
 	@scripts/test_devices.sh $(FIRMWARE)
 	@firmware/count/device_table.py --functions $(addprefix build-,$(FIRMWARE))
+
+test-by-hand: packages-build ## run what README and docs mark "by hand", as a newcomer: fresh clone, fresh environment (BY_HAND="words of a command")
+	@scripts/test_by_hand.sh $(BUILD) "$(BY_HAND)"
 
 wheel: packages-build ## the Python package as a manylinux wheel in BUILD-wheel, tested in a clean environment (WHEEL_PYTHONS="python3.9 python3.13")
 	@scripts/make_wheel.sh $(BUILD)-wheel $(WHEEL_PYTHONS)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cpuinfo has no CMake or pkg-config files in Debian: target cpuinfo_library.
 find_path(cpuinfo_INCLUDE_DIR cpuinfo.h)
 find_library(cpuinfo_LIBRARY cpuinfo)

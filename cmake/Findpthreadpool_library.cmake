@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # pthreadpool has no CMake or pkg-config files in Debian: target pthreadpool_library.
 find_path(pthreadpool_INCLUDE_DIR pthreadpool.h)
 find_library(pthreadpool_LIBRARY pthreadpool)

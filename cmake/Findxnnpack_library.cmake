@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # XNNPACK has no CMake or pkg-config files in Debian: target xnnpack_library.
 find_path(xnnpack_INCLUDE_DIR xnnpack.h)
 find_library(xnnpack_LIBRARY XNNPACK)

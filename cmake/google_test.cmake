@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # GoogleTest for the machine the tests run on: the installed one, or, cross compiling, Debian's sources built for the target.
 if(CMAKE_CROSSCOMPILING)
   set(RNNPACK_GTEST_SOURCE /usr/src/googletest CACHE PATH "GoogleTest's sources, for cross builds")

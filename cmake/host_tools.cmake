@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Programs that run on the building machine while something is built for another one: an own build of this project, shared by all
 # targets. rnnpack_host_program(<variable> <name> <folder in the build>): the path of a program; depend on that path and on host_tools.
 include_guard(GLOBAL)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The one table of instruction-set flags. A row, RNNPACK_ISA_<isa>_<arch>: the flags of <isa>'s files where the compiler produces
 # <arch>: what turns the set on, and what keeps the next one explicitly off.
 #

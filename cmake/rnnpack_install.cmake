@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What is installed: headers, the archive, the shared library, the tool, and how CMake and pkg-config find them.
 include(CMakePackageConfigHelpers)
 set(RNNPACK_USED_LIBRARIES "")
@@ -66,3 +67,4 @@ install(FILES include/rnnpack/rnnpack.h include/rnnpack/registry.h DESTINATION i
 if(RNNPACK_PTHREADPOOL)
   install(FILES include/rnnpack/executor_pthreadpool.h DESTINATION include/rnnpack)
 endif()
+install(FILES LICENSE THIRD_PARTY_NOTICES DESTINATION ${CMAKE_INSTALL_DOCDIR})

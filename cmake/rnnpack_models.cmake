@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Models in a program, in this project's tree and where it is installed (find_package(rnnpack COMPONENTS tool)).
 #
 # rnnpack_add_model(<target> <model.onnx> [NAME <name>] [OPTIONS <of rnnpack compile>...])

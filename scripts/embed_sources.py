@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The device library's sources as a C++ file of string literals: what `rnnpack sources` and `--one-file` write out again.
 
 embed_sources.py SOURCE OUTPUT FILE...      files relative to SOURCE; OUTPUT is left alone when it would stay the same

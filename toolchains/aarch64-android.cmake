@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # 64-bit Arm Android. UNTESTED: the NDK is not packaged in Debian. Needs ANDROID_NDK in the environment; the NDK's own file does the work.
 if(NOT DEFINED ENV{ANDROID_NDK})
   message(FATAL_ERROR "set ANDROID_NDK to the folder of the Android NDK")

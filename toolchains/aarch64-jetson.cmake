@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Jetson (JetPack 6) cross compiled against a copy of the board's root file system. UNTESTED on a board. Needs JETSON_SYSROOT in the
 # environment; CUDA sources are compiled for Orin (sm_87).
 include(${CMAKE_CURRENT_LIST_DIR}/aarch64-linux-gnu.cmake)

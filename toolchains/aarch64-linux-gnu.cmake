@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # 64-bit Arm Linux with Debian's cross GCC.
 set(RNNPACK_TRIPLE aarch64-linux-gnu)
 set(RNNPACK_PROCESSOR aarch64)

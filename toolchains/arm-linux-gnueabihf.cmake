@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # 32-bit Arm Linux, hard float, with Debian's cross GCC. The baseline has no NEON; kernels that use it are chosen at run time.
 set(RNNPACK_TRIPLE arm-linux-gnueabihf)
 set(RNNPACK_PROCESSOR armv7l)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Arm Cortex-M0+ (no FPU, products of 32 bits) bare metal, on QEMU's mps2-an385 board: its Cortex-M3 runs all of ARMv6-M.
 set(RNNPACK_TRIPLE arm-none-eabi)
 set(CMAKE_SYSTEM_PROCESSOR cortex-m0plus)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Arm Cortex-M55 with Helium (MVE) bare metal, on QEMU's mps3-an547 board.
 set(RNNPACK_TRIPLE arm-none-eabi)
 set(CMAKE_SYSTEM_PROCESSOR cortex-m55)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Arm Cortex-M7 with double-precision FPU bare metal, on QEMU's mps2-an500 board.
 set(RNNPACK_TRIPLE arm-none-eabi)
 set(CMAKE_SYSTEM_PROCESSOR cortex-m7)

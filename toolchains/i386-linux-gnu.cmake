@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # 32-bit x86 Linux on a 64-bit machine (g++-12-multilib): 32-bit sizes and pointers without an emulator. SSE, so that sums are rounded to
 # single precision. The kernel's headers are the 64-bit ones: a package that would bring others excludes cross compilers.
 set(CMAKE_SYSTEM_NAME Linux)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # 32-bit RISC-V with single-precision FPU (rv32imafc) bare metal, on QEMU's virt board.
 set(RNNPACK_TRIPLE riscv64-unknown-elf)
 set(CMAKE_SYSTEM_PROCESSOR riscv32)

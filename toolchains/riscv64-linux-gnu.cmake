@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # 64-bit RISC-V Linux with clang (GCC 12 has no vector intrinsics) and Debian's cross C++ library. The baseline is rv64gc; kernels
 # that use the vector extension are chosen at run time. QEMU_CPU=rv64,v=true,vlen=256 turns it on in the emulator.
 set(RNNPACK_TRIPLE riscv64-linux-gnu)

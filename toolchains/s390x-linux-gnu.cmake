@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # 64-bit big-endian Linux with Debian's cross GCC: a CPU whose byte order the library refuses (tests/device/big_endian_test.c).
 set(RNNPACK_TRIPLE s390x-linux-gnu)
 set(RNNPACK_PROCESSOR s390x)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # WebAssembly with simd128 and the WASI C library, by clang; run by node. C++ headers are not needed: the library uses none.
 set(CMAKE_SYSTEM_NAME WASI)
 set(RNNPACK_C_ONLY ON)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # x86-64 Linux on the musl C library. Debian has no C++ library for musl and none is needed: the library's C++ links with cc alone.
 set(CMAKE_SYSTEM_NAME Linux)
 set(RNNPACK_C_ONLY ON)

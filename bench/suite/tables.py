@@ -118,7 +118,9 @@ def _limits_text(results: Results) -> str:
             lines.append(f"- {threads} thread(s), GB/s at bytes a thread: {_sweep_text(limits['sweep'])}")
     if "meeting_ns" in machine:
         lines.append(f"- two pinned threads meet in {machine['meeting_ns']:.0f} ns")
-    lines.append("- " + ", ".join(f"{peer} {version}" for peer, version in results["versions"].items()))
+    named = {peer: version + (" (in development, before 1.0.0)" if peer == "rnnpack" and version.startswith("0.") else "")
+             for peer, version in results["versions"].items()}
+    lines.append("- " + ", ".join(f"{peer} {version}" for peer, version in named.items()))
     lines += [f"- {peer} is absent: {reason}" for peer, reason in results["absent"].items()]
     return "\n".join(lines)
 

@@ -1,6 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 # onnx's protobuf messages as an archive, made from the .proto file that onnx installs: distributions have them as a shared library
 # alone. Without that file the project's own search goes on and finds the shared one.
 set(Protobuf_USE_STATIC_LIBS ON)
+include(${root}/cmake/compiler_needs.cmake)
 find_package(Protobuf REQUIRED)
 find_file(RNNPACK_ONNX_MESSAGES NAMES onnx-ml.proto onnx.proto PATH_SUFFIXES include/onnx onnx DOC "onnx's messages")
 find_path(onnx_headers onnx/onnx_pb.h)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_image.py -- an image's promises: no heap is linked, the library adds no writable data, and of its operators and kernels only
 those that the model's registry names are there."""
 import argparse

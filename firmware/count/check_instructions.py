@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_instructions.py -- an image's step takes no more instructions per multiply-accumulate than promised, the runtime's included. The
 counts are exact and the same on every machine."""
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """count_instructions.py -- exact instruction counts of an image's measured steps, in total and per function, by a QEMU plugin of our own."""
 import bisect
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """link_map.py -- what of each archive and object was linked, read from a GNU ld map: bytes by kind of section and by function."""
 import re
 from collections import defaultdict

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """stack_bound.py -- the most stack an image's library can use, from GCC's -fcallgraph-info=su: frames and calls. Calls through
 pointers have fixed roads: building reaches the operators' build and finish, running reaches their run, operators reach kernels."""
 import os

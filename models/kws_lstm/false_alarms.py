@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How often the keyword spotter raises an alarm in speech that holds no command, and how many keywords it misses, in the recordings
 at hand: those of alsa-utils (eight phrases; six say "left" or "right"), those of a folder with silero_test_16k.wav (a minute of
 ordinary speech) and tflm_{yes,no}_1000ms_16k.wav, and sentences spoken by espeak-ng where it is installed.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the test fixture kws_lstm, a keyword spotter: synthesises words, trains, exports model.onnx, golden.npz and metrics.json.
 
 frames[T][B][256] at 16 kHz -> scores[T][B][12]: silence, unknown, then ten keywords. It listens without end: the score

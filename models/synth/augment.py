@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What happens to a voice between mouth and converter: uneven pitch, rooms, microphones, noise, level; and labels.
 
 Labels come from the dry voice before any of that, so that no noise or echo can move them.

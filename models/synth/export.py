@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a trained torch module to the three committed files: model.onnx, golden.npz, and the checks between them.
 
 torch's exporter writes the zero initial state as a chain of shape operators; it is dropped here (ONNX takes an absent

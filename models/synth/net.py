@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks: raw 256-sample frames -> dense front layers -> GRU or LSTM -> dense. MatMul, Add, ReLU, Tanh only.
 
 The first layer starts as four quarter-period phases of each mel band's windowed sweep, so ReLU and a sum give the

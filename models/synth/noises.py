@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sounds that are not one person speaking, made from random numbers, oscillators and overlapping voices.
 
 Every maker takes (rng, samples) and returns a signal of RMS 1. The set spans steady, tonal and impulsive

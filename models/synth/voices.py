@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Speech from espeak-ng: which voices exist, which are kept for testing, what they say.
 
 Training and held-out voices never share a variant, and the held-out languages and accents are never trained on.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the voice-activity detector: synthesises data, trains, exports model.onnx, golden.npz and metrics.json.
 
 frames[T][B][256] at 16 kHz -> speech[T][B][1], the probability that a 16 ms frame holds speech.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_bounded_steps.py STEP_WORK BLOB -- the work of a step is a constant of the model: callgrind counts the same number of instructions in
 rnnp_step for every kind of input (zeros, waves, huge, denormal, NaN) and for the first steps as for later ones."""
 import pathlib

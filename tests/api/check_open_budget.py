@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_open_budget.py OPEN_WORK -- opening a blob, and making a session's checks of it, is linear in its tables: callgrind counts the
 instructions for each shape at a size and at twice that size, up to the tables' limits."""
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_symbols.py -- the archive's promises, read with nm and objdump: no allocator, no C++ runtime, no global data, no weak symbols
 in files with instruction-set flags. Usage: check_symbols.py ARCHIVE [--hosted] (hosted: XNNPACK, cpuinfo, pthreadpool are built in)."""
 import re

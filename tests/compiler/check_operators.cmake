@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # docs/OPERATORS.md holds the table that the tool prints, word for word.
 execute_process(COMMAND ${TOOL} operators OUTPUT_VARIABLE table RESULT_VARIABLE code)
 file(READ ${PAGE} page)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The table of panel formats is written three times for three readers: the rows of src/pack/panel_formats.inc, docs/BLOB_FORMAT.md and
 read_blob.py. They are the same. check_panel_formats.py SOURCE_DIR"""
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What `rnnpack compile` and `inspect` say of time and batch, and that the commands which compile proposes do run.
 
 cli_axes_test.py RNNPACK

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every command of rnnpack given what it cannot use: a message that names the thing and what would do, a non-zero exit status and
 nothing left behind, neither a new file nor a changed one.
 

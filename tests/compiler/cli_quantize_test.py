@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Weights of fewer bits as a user meets them: data that decides, reports, an accuracy that is kept or refused, a measure of one's own.
 
 cli_quantize_test.py RNNPACK

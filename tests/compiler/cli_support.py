@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the command line share: running the tool, .npy files, small ONNX models."""
 import array
 import pathlib

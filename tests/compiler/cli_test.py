@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The command line of rnnpack, end to end: compile, inspect, run, verify, exit codes.
 
 cli_test.py RNNPACK MODEL_FOLDER

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`rnnpack verify` as a user meets it: which inputs it takes or draws, what it says of NaN, roundings and cut runs.
 
 cli_verify_test.py RNNPACK

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The rows of "The twenty commonest refusals" in docs/EXPORTING.md: a small model of each, and what the page says comes of it now.
 
 common_refusals_test.py RNNPACK docs/EXPORTING.md

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`rnnpack compile --emit-c`: what it writes is compiled with a C compiler, linked with the library, run, and gives the bits of the blob.
 
 emitted_c_test.py RNNPACK MODEL_FOLDER INCLUDE CC FLAG...      flags that link the library

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Weights beside the model, as PyTorch's exporter writes them: found, bounded, and never anywhere else.
 
 external_data_test.py RNNPACK

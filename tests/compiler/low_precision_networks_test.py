@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Networks that were published in few bits, beside what their authors' own code gives. The files are third-party and lie in the folder
 RNNPACK_MODELS_LP_DIR; without it nothing is run, and that is said.
 

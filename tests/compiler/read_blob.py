@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A second reader of rnnpack blobs, written from docs/BLOB_FORMAT.md alone; standard library only.
 
 read_blob.py model.rnnp            prints the document that `rnnpack inspect --json` prints

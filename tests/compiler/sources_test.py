@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The library handed over as sources: `rnnpack sources`, a folder for other build systems, and `compile --emit-c NAME --one-file`.
 
 sources_test.py RNNPACK SOURCE CXX [ARM_GCC]     with ARM_GCC: the folder is built by one command for a Cortex-M4F and runs on an emulator
@@ -97,6 +98,8 @@ class Sources(unittest.TestCase):
         module = yaml.safe_load((at / "zephyr/module.yml").read_text())
         self.assertTrue((at / module["build"]["cmake"] / "CMakeLists.txt").is_file())
         self.assertTrue((at / module["build"]["kconfig"]).is_file())
+        for notice in ("LICENSE", "THIRD_PARTY_NOTICES"):
+            self.assertEqual((at / notice).read_bytes(), (SOURCE / notice).read_bytes())
         names = collections.Counter(path.name for path in at.rglob("src/**/*.cpp"))
         self.assertEqual([name for name, count in names.items() if count > 1], [], "objects of these would overwrite each other")
         self.assertFalse(re.search(r"xnnpack/|compiler/", "\n".join(str(p.relative_to(at)) for p in at.rglob("*"))))

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_freestanding.py -- what the archive needs from outside: four memory functions and the compiler's own arithmetic, and of that
 no 64-bit division anywhere and double precision only where powers are computed. Usage: check_freestanding.py NM ARCHIVE"""
 import re

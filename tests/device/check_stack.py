@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_stack.py -- every function of the library outside kernels has a bounded frame of at most 512 bytes (1024 where
 pointers take eight), read from the .su files that -fstack-usage writes beside the objects."""
 import argparse

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The pages, followed word for word. In a copy of the tree, whose folder `build` is this build, the sh blocks of a page are run from top to
 bottom, its C blocks compiled, its Python blocks run as one program by the Python that has the package (RNNPACK_PACKAGE_PYTHON); commands marked `# by hand: <why>` and those in running text are only asked whether they exist: make
 targets by `make -n`, scripts and their options by --help, the tool's likewise. A non-zero exit status or a traceback is a failure.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Markdown page as its reader copies from it: fenced blocks, in order, and the commands that stand in running text."""
 import re
 import shlex

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """write_onnx_seeds.py FOLDER -- small valid ONNX models for the importer's fuzzer to start from: each cell, what stands around it,
 and single operators, which reach the evaluator too where all their operands are constants."""
 import pathlib

@@ -7,6 +7,9 @@ build=$1 consumer=$2 blob=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
+for notice in LICENSE THIRD_PARTY_NOTICES; do
+  cmp -s "$(find "$work/prefix/share/doc/rnnpack" -name $notice)" "$(dirname "$0")/../../$notice" || { echo "$notice is not installed"; exit 1; }
+done
 cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
 cc=$(cached CMAKE_C_COMPILER)
 flags=()

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_readme.py BUILD README MODEL.onnx -- the README's C program, pasted as it is, compiles against the installed library and
 runs on compiled models, small and large."""
 import pathlib

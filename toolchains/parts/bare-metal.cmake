@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the bare-metal toolchains share: picolibc with semihosting as C library and startup, so that a program needs no board files and
 # its exit status is the emulator's. The caller has set RNNPACK_TRIPLE, RNNPACK_CPU_FLAGS, RNNPACK_MEMORY (flash origin and size, RAM
 # origin and size) and RNNPACK_QEMU.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the Linux cross toolchains share. The caller has set RNNPACK_TRIPLE, RNNPACK_PROCESSOR and RNNPACK_QEMU (an emulator of user programs).
 # The emulated CPU is chosen by the environment variable QEMU_CPU, so one build is tested on many: QEMU_CPU=cortex-a53 ctest
 set(CMAKE_SYSTEM_NAME Linux)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much of a wav file is speech: what the two examples beside this file do with many of them.
 
 python speech.py MODEL.onnx FOLDER      one process, one file after the other

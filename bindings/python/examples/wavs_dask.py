@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A folder of wavs on a local Dask cluster: the model is compiled once, goes to the workers as a pickle, and runs there.
 
 python wavs_dask.py MODEL.onnx FOLDER [WORKERS]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A folder of wavs through PyTorch's DataLoader: each worker has the model from a pickle or by fork, and makes its sessions itself.
 
 python wavs_dataloader.py MODEL.onnx FOLDER [WORKERS [fork|spawn]]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models for the tests: the project's detector, and small ones made here."""
 import pathlib
 

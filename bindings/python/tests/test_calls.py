@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Prepared calls: the second call on arrays of a layout is the library's alone, with the results of the first way, and everything that
 fits no prepared call goes that first way again."""
 import gc

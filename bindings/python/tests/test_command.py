@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command that the package installs, and its files."""
 import pathlib
 import shutil

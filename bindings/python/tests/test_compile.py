@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """rnnpack.compile: what it takes, what it hands to the tool, what it says."""
 import inspect
 import json

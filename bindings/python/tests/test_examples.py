@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The examples, run as their first lines say, on a folder of wavs: the same answers as one file after the other."""
 import pathlib
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A compiled model: its facts, its file, pickle, and the C files for firmware."""
 import importlib.metadata
 import pickle

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """float32 arrays are read and written where they lie: by their addresses, and by what NumPy allocates meanwhile."""
 import ctypes
 import tracemalloc

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Model.report(): the table, and what a notebook shows."""
 import datetime
 import html

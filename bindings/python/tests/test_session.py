@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sessions: results beside another implementation, and the same bits however a stream is given."""
 import pickle
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Session.state: every stream's state, kept elsewhere and brought back."""
 import pickle
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The interpreter's lock is let go of while a session runs, and a session belongs to one caller at a time."""
 import os
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """from_torch: modules as they are, with the axes that they have."""
 import numpy as np
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package is typed: mypy has nothing to say about it, nor about who uses it, and says what is wrong with a wrong use."""
 import pathlib
 import re

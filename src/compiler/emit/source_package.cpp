@@ -23,7 +23,7 @@ std::string with_version(std::string text) {
 
 // "" for what has no place in a package.
 std::string place(std::string path) {
-  if (take_prefix(&path, "platform/packages/") || path == "LICENSE") return path;
+  if (take_prefix(&path, "platform/packages/") || path == "LICENSE" || path == "THIRD_PARTY_NOTICES") return path;
   if (take_prefix(&path, "include/") || take_prefix(&path, "src/") || path.compare(0, 9, "platform/") == 0) return "src/" + path;
   return "";
 }

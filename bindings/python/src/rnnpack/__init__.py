@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recurrent networks at small batch: compiled from ONNX, run in place.
 
     model = rnnpack.compile("model.onnx")

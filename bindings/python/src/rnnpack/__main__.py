@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`rnnpack` and `python -m rnnpack`: the tool itself."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C ABI of rnnpack.h (version 1) through ctypes, which lets go of the interpreter's lock for the length of each call."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What low-precision weights cost: the report of `rnnpack compile --report`."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls of the library that were prepared once: for each layout of arrays (shapes, strides, types) the sizes and strides that the
 library is told are kept, and the next call on such arrays only fills in where they are. native/calls.c does so in a microsecond;
 PlainCalls does the same by ctypes where that module is missing (Python before 3.11, without the interpreter's lock, other

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes wrong, as exceptions. Their text is the tool's or the library's own."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files and folders of this package's own work: what the system refuses is FileError."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A report as HTML without scripts: graph, memory map and time per node, readable on light and on dark pages."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instruction sets by name: RNNP_ISA_* of rnnpack.h."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A compiled model, and how it is made: compile() and Model.load()."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The options of compile(), which from_torch() takes too."""
 from __future__ import annotations
 

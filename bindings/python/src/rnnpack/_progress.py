@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Progress of long work: a bar on a terminal's standard error, or whatever function the caller brings."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """torch's LSTMs with a projection (proj_size), which ONNX's LSTM does not have, as plain ones with dense layers behind them.
 
 A cell makes m = o * tanh(c) and gives h = W_hr m, which the next step's gates read through R. R W_hr reads m itself: that is an LSTM

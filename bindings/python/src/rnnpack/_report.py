@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Model.report(): a model's nodes, its memory and each node's time, as text and as the HTML that a notebook shows."""
 from __future__ import annotations
 

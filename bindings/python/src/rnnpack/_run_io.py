@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One call of a session that is prepared here: what goes in and comes out, checked and placed, and rnnp_run_io, once or in pieces."""
 from __future__ import annotations
 

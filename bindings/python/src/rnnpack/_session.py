@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A running instance of a model: its state, and the calls that move it on."""
 from __future__ import annotations
 

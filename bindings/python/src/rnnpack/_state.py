@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The state of a session's streams, one of each batch row, and what of it is kept elsewhere."""
 from __future__ import annotations
 

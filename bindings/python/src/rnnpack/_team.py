@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Threads that share the work of a session's calls: native/team.c."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrays in ONNX's order of axes as the library's strided rows, without a copy wherever a row's elements lie side by side."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tool `rnnpack` that comes with the package: run in a process of its own, its messages as exceptions."""
 from __future__ import annotations
 

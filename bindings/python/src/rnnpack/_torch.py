@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A torch module as a model: exported to ONNX with its axes named, then compiled."""
 from __future__ import annotations
 

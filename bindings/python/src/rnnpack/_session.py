@@ -84,6 +84,7 @@ class Session:
         memory = _aligned(need.session_bytes, need.alignment)
         place = memory.__array_interface__["data"][0]
         if lib.rnnp_session_init(ctypes.byref(handle), opened, ctypes.byref(options), place, memory.size) != 0:
+            memory.fill(0)  # what an earlier session left in it is no session
             self._explain(options, place, memory.size)
         _abi.check(lib.rnnp_session_get_info(handle, ctypes.byref(facts)))
         self._memory, self._handle = memory, handle

@@ -21,6 +21,7 @@
 #include "kernels/kernels.h"
 #include "native/machine_loops.h"
 #include "pack/layout.h"
+#include "pack/pack.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {
@@ -145,24 +146,40 @@ void bench_recur(benchmark::State &state, const Kernel *kernel, uint32_t hidden,
   report(state, 2.0 * weights * rows, sizeof(float) * weights);
 }
 
+// The dense format that a kGemm kernel reads.
+const PanelFormat &format_of(const Kernel &kernel) {
+  for (const PanelFormat &f : kPanelFormats) {
+    if (f.weight == kernel.dtype && f.nr == kernel.nr && !is_sparse(f) && !is_fixed_point(f) && !gates_are_apart(f)) return f;
+  }
+  std::abort();
+}
+
 void bench_gemm(benchmark::State &state, const Kernel *kernel, uint32_t rows, uint32_t k) {
-  const uint32_t gates = gemm_gates(kernel->family);
-  const uint32_t units = 512 / gates / 16 * 16, tiles = tile_count(units, kernel->nr);
+  const PanelFormat &format = format_of(*kernel);
+  const uint32_t gates = gemm_gates(kernel->family), units = 512 / gates / 16 * 16, tiles = panel_count(format, units);
   const size_t width = size_t{tiles} * kernel->nr * gates;
-  const Floats a(size_t{rows} * k), panels(matrix_elems(units, k, gates, kernel->nr)), bias(width), out(width * rows);
+  const Floats a(size_t{rows} * k), m(size_t{units} * gates * k), bias(width), out(width * rows);
+  const PackedMatrix packed = pack_matrix(format, {m.get(), units, k, 0, gates, 0});
+  const Floats panels(packed.panels.size() / sizeof(float) + 1),
+      scratch(factor_scratch_bytes(format, k, rows) / sizeof(float) + 16);
+  std::copy(packed.panels.begin(), packed.panels.end(), reinterpret_cast<uint8_t *>(panels.get()));
   GemmArgs args = {};
   args.a = a.get();
   args.a_row_bytes = size_t{k} * sizeof(float);
   args.panels = panels.get();
+  args.scales = packed.scales.data();
+  args.unit_sums = packed.unit_sums.data();
+  args.group_k = packed.group_k;
+  args.scratch = scratch.get();
   args.start = bias.get();
   args.out = out.get();
   args.out_row_bytes = width * sizeof(float);
   args.rows = rows;
   args.k = k;
+  args.gates = static_cast<uint8_t>(gates);
   args.tile_end = tiles;
   for (auto _ : state) kernel->gemm(&args);
-  const double weights = double(width) * k;
-  report(state, 2.0 * weights * rows, sizeof(float) * weights);
+  report(state, 2.0 * double(width) * k * rows, double(packed.panels.size()));
 }
 
 void bench_act(benchmark::State &state, const Kernel *kernel, Act act) {

@@ -88,4 +88,9 @@ for target in ${*:-$LINUX $FIRMWARE $OTHERS}; do
     failed=$((failed + 1))
   fi
 done
+if [ $# -eq 0 ]; then
+  python3 tests/device/compile_matrix.py "$host_tools/src/compiler/rnnpack" . --all >build-compile-matrix.log 2>&1 &&
+    echo "ok      compile_matrix  $(tail -1 build-compile-matrix.log)" ||
+    { echo "FAILED  compile_matrix  see build-compile-matrix.log"; failed=$((failed + 1)); }
+fi
 exit $failed

@@ -41,6 +41,8 @@ def main():
     problems = [f"{name} is linked" for name in sorted(HEAP & names)]
     problems += [f"the library has {kinds[k]} bytes of .{k}" for k in ("data", "bss", "other") if kinds[k]]
     problems += [f"{name} is linked for nothing" for name in unneeded(names, options.model)]
+    if kinds["text"] == 0:
+        problems.append(f"{options.map} names no code of librnnpack*.a: is the library's archive called otherwise?")
     if most_code is not None and kinds["text"] > most_code:
         problems.append(f"the library's code takes {kinds['text']} bytes, more than {most_code}")
     for p in problems:

@@ -26,8 +26,11 @@ def linked_sections(path):
             yield m.group(1), int(m.group(3), 16), m.group(4)
 
 
-def library_sections(path, archive="librnnpack.a"):
-    return [s for s in linked_sections(path) if archive in s[2]]
+ARCHIVE = re.compile(r"librnnpack[\w.-]*\.a\b")
+
+
+def library_sections(path):
+    return [s for s in linked_sections(path) if ARCHIVE.search(s[2])]
 
 
 def sum_kinds(sections):

@@ -23,23 +23,30 @@ struct PairSums {
   "ldrh %[h], [%[p], #" offset "]\n\tuxtb %[t], %[h]\n\tmuls %[t], %[v], %[t]\n\tadd " low \
   ", %[t]\n\tmuls %[h], %[v], %[h]\n\t"                                                    \
   "add " both ", %[h]\n\t"
-#define ONE_K(x, first, second) \
-  "ldr %[v], [%[x], #" #x "]\n\t" PAIR(first, "%[both0]", "%[low0]") PAIR(second, "%[both1]", "%[low1]")
+#define ONE_K(x, first, second) "ldr %[v], [%[x], #" #x "]\n\t" PAIR(first, "r8", "r9") PAIR(second, "r10", "r11")
+#define KEEP(high, at) "mov %[t], " high "\n\tstr %[t], [%[sums], #" at "]\n\t"
+#define GIVE(high, at) \
+  "mov %[t], " high "\n\tldr %[v], [%[sums], #" at "]\n\tmov " high ", %[v]\n\tstr %[t], [%[sums], #" at "]\n\t"
 
-// Four k a turn, as many turns as fit; rows of the panel are kStride bytes apart.
+// Four k a turn, as many turns as fit; rows of the panel are kStride bytes apart. The sums are in high registers, which GCC knows
+// nothing of where it compiles for size: what they hold waits in *sums.
 template <size_t kStride>
 RNNPACK_NOINLINE void add_quads(const int32_t *x, const int32_t *end, const uint8_t *panel, PairSums *sums) {
-  uint32_t both0 = 0, low0 = 0, both1 = 0, low1 = 0, v, h, t;
+  const int32_t *v = end;
+  uint32_t h, t;
   __asm__ volatile(
-      ".syntax unified\n"
-      "1:\n\t" ONE_K(0, "0", "2") ONE_K(4, "%c[s1]", "%c[s1]+2") ONE_K(8, "%c[s2]", "%c[s2]+2")
-          ONE_K(12, "%c[s3]", "%c[s3]+2") "adds %[p], #%c[s4]\n\tadds %[x], #16\n\tcmp %[x], %[end]\n\tbne 1b\n"
-      : [both0] "+h"(both0), [low0] "+h"(low0), [both1] "+h"(both1), [low1] "+h"(low1), [x] "+l"(x), [p] "+l"(panel), [v] "=&l"(v),
-        [h] "=&l"(h), [t] "=&l"(t)
-      : [end] "h"(end), [s1] "i"(kStride), [s2] "i"(2 * kStride), [s3] "i"(3 * kStride), [s4] "i"(4 * kStride)
-      : "cc", "memory");
-  *sums = {both0, low0, both1, low1};
+      ".syntax unified\n\t"
+      "mov r12, %[v]\n\t" KEEP("r8", "0") KEEP("r9", "4") KEEP("r10", "8") KEEP("r11", "12")
+          "movs %[t], #0\n\tmov r8, %[t]\n\tmov r9, %[t]\n\tmov r10, %[t]\n\tmov r11, %[t]\n"
+          "1:\n\t" ONE_K(0, "0", "2") ONE_K(4, "%c[s1]", "%c[s1]+2") ONE_K(8, "%c[s2]", "%c[s2]+2")
+              ONE_K(12, "%c[s3]", "%c[s3]+2") "adds %[p], #%c[s4]\n\tadds %[x], #16\n\tcmp %[x], r12\n\tbne 1b\n\t"
+      GIVE("r8", "0") GIVE("r9", "4") GIVE("r10", "8") GIVE("r11", "12")
+      : [x] "+&l"(x), [p] "+&l"(panel), [v] "+&l"(v), [h] "=&l"(h), [t] "=&l"(t)
+      : [sums] "l"(sums), [s1] "i"(kStride), [s2] "i"(2 * kStride), [s3] "i"(3 * kStride), [s4] "i"(4 * kStride)
+      : "r12", "cc", "memory");
 }
+#undef GIVE
+#undef KEEP
 #undef ONE_K
 #undef PAIR
 

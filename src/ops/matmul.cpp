@@ -38,6 +38,10 @@ struct MatMul {
   MatMulFn run;
 };
 
+NodeCosts costs(const Model &m, const BlobNode &node) {
+  return element_costs(m, node, m.attr<AttrMatMul>(node)->k);
+}
+
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Kernel *kernel = find_kernel(*env->kernels, KernelFamily::kMatMul, DType::kF32, 0, env->isa);
   if (kernel == nullptr) return RNNP_E_LAYOUT;
@@ -75,6 +79,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-RNNPACK_OP(matmul, {OpKind::kMatMul, nullptr, check, nullptr, build, nullptr, run});
+RNNPACK_OP(matmul, {OpKind::kMatMul, nullptr, check, costs, build, nullptr, run});
 
 }  // namespace rnnp

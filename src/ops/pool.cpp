@@ -29,6 +29,11 @@ rnnp_status check(const Model &m, const BlobNode &node) {
   return RNNP_OK;
 }
 
+NodeCosts costs(const Model &m, const BlobNode &node) {
+  const BlobWindow &w = m.attr<AttrPool>(node)->window;
+  return element_costs(m, node, uint64_t{w.kernel[0]} * w.kernel[1]);
+}
+
 // Taps of one axis that the mean counts: inside x or its counted surroundings.
 uint32_t counted_taps(const AttrPool &a, int axis, int32_t start) {
   BlobWindow wide = a.window;
@@ -235,6 +240,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-RNNPACK_OP(pool, {OpKind::kPool, nullptr, check, nullptr, keep_attr<AttrPool>, nullptr, run});
+RNNPACK_OP(pool, {OpKind::kPool, nullptr, check, costs, keep_attr<AttrPool>, nullptr, run});
 
 }  // namespace rnnp

@@ -117,6 +117,16 @@ CallError take_output(Session *s, uint32_t i, const rnnp_buffer &b, size_t steps
   return error;
 }
 
+// Whether output `i` leaves those before it alone; of strided ones, whose rows may lie between each other, that is the caller's.
+bool is_alone(const Session &s, uint32_t i) {
+  const TensorView &view = s.outputs[i].view;
+  for (uint32_t other = 0; other < i; ++other) {
+    const TensorView &before = s.outputs[other].view;
+    if (before.data != nullptr && view.data != nullptr && before.packed && view.packed && overlap(before, view)) return false;
+  }
+  return true;
+}
+
 CallError check_io(const Session &s, const rnnp_io &io) {
   const Model &m = s.model;
   const uint32_t known = is_readable(s) ? RNNP_RUN_LAST_STEP | RNNP_RUN_CHECK_FINITE : RNNP_RUN_LAST_STEP;
@@ -140,6 +150,7 @@ CallError take_tensors(Session *s, const rnnp_io &io) {
   for (uint32_t i = 0; i < io.output_count && error == CallError::kNothing; ++i) {
     if (!take_element(io.outputs, io.buffer_bytes, i, &out)) return CallError::kStruct;
     error = take_output(s, i, out, io.steps, io.batch, (io.flags & RNNP_RUN_LAST_STEP) != 0);
+    if (error == CallError::kNothing && io.steps != 0 && !is_alone(*s, i)) return CallError::kOverlap;
   }
   if (error != CallError::kNothing) return error;
   return io.rows == nullptr || rows_fit(s, io.rows, io.batch) ? CallError::kNothing : CallError::kRows;

@@ -14,7 +14,7 @@ namespace rnnp {
   X(kNull, RNNP_E_ARG, "a required tensor is NULL: x, y, an input that has no default, or io.inputs or io.outputs itself") \
   X(kStride, RNNP_E_ARG, "a stride is smaller than a row, or the tensor does not fit the address space")                   \
   X(kStridedLengths, RNNP_E_ARG, "a LENGTHS input is not packed")                                                          \
-  X(kOverlap, RNNP_E_ARG, "an output overlaps an input where it would overwrite what is still to be read")                 \
+  X(kOverlap, RNNP_E_ARG, "an output overlaps another, or an input where it would overwrite what is still to be read")     \
   X(kAlign, RNNP_E_ALIGN, "the address or a stride of a tensor is not a multiple of 4 bytes")                              \
   X(kCounts, RNNP_E_SHAPE, "io.input_count or io.output_count is not the model's")                                         \
   X(kBatch, RNNP_E_SHAPE, "io.batch is 0, more than max_batch, or not the only batch that the model was exported for")     \

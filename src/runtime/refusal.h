@@ -26,6 +26,7 @@ namespace rnnp {
   X(kNoKernel, RNNP_E_LAYOUT, "no kernel of the build, or of a narrower registry, reads the node's weights")                     \
   X(kIsa, RNNP_E_ISA, "the kernels that read the node's weights take instructions that isa_allowed forbids or this CPU has not") \
   X(kBadNode, RNNP_E_BLOB_CORRUPT, "the node's attributes, operands and weights do not fit together")                            \
+  X(kTooMuchWork, RNNP_E_BLOB_CORRUPT, "the nodes up to this one take far more work than the blob's macs_per_step says")         \
   X(kTooLarge, RNNP_E_SMALL_MEMORY, "the session does not fit the address space")                                                \
   X(kAlignment, RNNP_E_ALIGN, "mem is not aligned to rnnp_memory.alignment")                                                     \
   X(kMemory, RNNP_E_SMALL_MEMORY, "mem is smaller than rnnp_memory.session_bytes")                                               \

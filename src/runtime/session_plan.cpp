@@ -33,9 +33,27 @@ bool is_known(const SessionConfig &c, const BlobNode &node) {
   return false;
 }
 
+// What the nodes of a step, and those of a run, may cost by what the header says of them and what they make; several times as much
+// as any that the compiler writes. Else a small blob could ask for hours.
+constexpr uint64_t kMostPerMac = 16, kMostPerElement = 1024, kMostPerRun = uint64_t{1} << 35;
+
+struct Work {
+  uint64_t most[2], cost[2];  // of a run, of a step
+
+  bool take(const Model &m, const BlobNode &node, uint64_t macs) {
+    const uint32_t y = m.node_output(node, 0);
+    const uint32_t per_step = y == kNone ? 1 : m.values[y].sequence;
+    if (y != kNone) most[per_step] += cost_product(m.values[y].row_elems, kMostPerElement);
+    cost[per_step] += macs;
+    return cost[per_step] <= most[per_step];
+  }
+};
+
 rnnp_status check_nodes(const SessionConfig &c, StepNeeds *needs, Refusal *refusal) {
   const Model &m = *c.model;
   *needs = {};
+  const uint64_t macs = cost_product(m.header->macs_per_step, kMostPerMac);
+  Work work = {{macs + kMostPerRun, macs}, {0, 0}};
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
     const Op *op = operator_of(c, m.nodes[i]);
     if (op == nullptr) return refuse(refusal, is_known(c, m.nodes[i]) ? Reason::kNotTaken : Reason::kNoOperator, i);
@@ -43,6 +61,7 @@ rnnp_status check_nodes(const SessionConfig &c, StepNeeds *needs, Refusal *refus
     const rnnp_status status = op->check == nullptr ? RNNP_OK : op->check(m, m.nodes[i]);
     if (status != RNNP_OK) return refuse(refusal, reason_of(status), i);
     const NodeCosts costs = costs_of(*op, m, m.nodes[i]);
+    if (!work.take(m, m.nodes[i], costs.macs)) return refuse(refusal, Reason::kTooMuchWork, i);
     needs->meetings += costs.meetings;
     if (costs.macs_between_meetings > needs->macs_between_meetings) needs->macs_between_meetings = costs.macs_between_meetings;
     if (costs.row_bytes > needs->row_bytes) needs->row_bytes = costs.row_bytes;

@@ -53,6 +53,8 @@ def main():
     for member, section, size in writable_sections(archive):
         if not (hosted and member == "allocator.cpp.o"):  # which session is being made on this thread
             problems.append(f"{member}: {size} bytes of {section}")
+    if "rnnp_run" not in defined:
+        problems.append(f"{archive} is not the library: it has no rnnp_run")
     for p in problems:
         print(p)
     print(f"{archive}: {len(rows)} symbols, {len(problems)} problems")

@@ -150,6 +150,21 @@ TEST(ForgedTables, AnEarlyRowThatIsReadLateLivesThroughTheRun) {
   }
 }
 
+// An early row that is given out, made after a row of the last chunk in the same memory: the last chunk writes over it.
+TEST(ForgedTables, AnEarlyRowThatIsAnOutputLivesThroughTheRun) {
+  for (const bool overlap : {false, true}) {
+    Sample s;
+    const uint32_t k = s.constant(), late = s.row(), sum = s.row(), e = s.row(6, true);
+    s.unary(s.y_h, late);
+    s.add(s.y_h, late, sum);
+    s.t.add_node(OpKind::kCopy, rnnp::AttrCopy{1, {6}, {1}, {1}, 0, 0}, {k}, {e});
+    s.t.add_output(sum);
+    s.t.add_output(e);
+    if (overlap) s.value(e).location = s.value(late).location;
+    EXPECT_EQ(overlap ? RNNP_E_BLOB_CORRUPT : RNNP_OK, make(s.t));
+  }
+}
+
 // Rows of the first chunk, one made over the other; the last is an output, which the whole run keeps.
 TEST(ForgedTables, EarlyRowsAreMadeInPlaceToo) {
   for (const bool still_read : {false, true}) {

@@ -91,6 +91,38 @@ TEST(ForgedTables, TheAxesOfATensorMakeItsRow) {
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open(s.t));
 }
 
+// --- States
+// --------------------------------------------------------------------------------------------------------------------------
+
+// Of a model of one batch size a state may begin with other numbers in each row: all of them lie in the weights.
+TEST(ForgedTables, InitialStatesOfEachRowLieInTheWeights) {
+  constexpr uint32_t kBatch = 4;
+  for (const size_t rows : {size_t{0}, size_t{1}, size_t{kBatch - 1}, size_t{kBatch}}) {
+    for (const uint32_t per_row : {0u, 1u}) {
+      Sample s;
+      s.t.header.fixed_batch = kBatch;
+      rnnp::BlobState &state = s.t.states[0];
+      state.elems = 16;  // a row is a line of the weights
+      state.init = static_cast<uint32_t>(s.t.weights.size());
+      s.t.weights.resize(s.t.weights.size() + rows * state.elems * sizeof(float));
+      state.per_row = per_row;
+      EXPECT_EQ(rows >= (per_row ? kBatch : 1), open(s.t) == RNNP_OK) << rows << ' ' << per_row;
+    }
+  }
+  Sample any;  // any batch size has no such rows
+  any.t.states[0].init = 0;
+  any.t.states[0].per_row = 1;
+  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open(any.t));
+}
+
+TEST(ForgedTables, WordsOfAStateLeaveRoomForANumber) {
+  for (const uint32_t fewer : {0u, 1u}) {
+    Sample s;
+    s.t.states[0].words = s.t.states[0].elems - fewer;
+    EXPECT_EQ(fewer == 0 ? RNNP_E_BLOB_CORRUPT : RNNP_OK, open(s.t)) << fewer;
+  }
+}
+
 // --- Outputs
 // -------------------------------------------------------------------------------------------------------------------------
 

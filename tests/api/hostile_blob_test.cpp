@@ -248,6 +248,33 @@ TEST(HostileBlob, ForgedTurnsAreSafe) {
   forge_everywhere(blob(Wrong::kNothing));
 }
 
+// A window of 2^28 elements, of which one is in x: a step would take a second. macs_per_step counts such work.
+TEST(HostileBlob, ForgedWindowsMayNotTakeMoreThanTheFactsSay) {
+  const auto blob = [](uint32_t taps, uint32_t y_elems) {
+    BlobBuilder b(9);
+    rnnp::AttrPool pool = {};
+    pool.window = {};
+    pool.window.in_size[0] = 1;
+    pool.window.in_size[1] = 64;
+    pool.window.out_size[0] = 1;
+    pool.window.out_size[1] = y_elems;
+    for (int i = 0; i < 2; ++i) pool.window.kernel[i] = pool.window.stride[i] = pool.window.dilation[i] = 1;
+    pool.window.kernel[1] = taps;
+    pool.window.x_stride[0] = 64;
+    pool.window.x_stride[1] = pool.window.x_stride[2] = 1;
+    pool.window.y_stride[0] = y_elems;
+    pool.window.y_stride[1] = 1;
+    pool.channels = 1;
+    const uint32_t x = b.add_input(64);
+    b.add_output(b.add_node(rnnp::OpKind::kPool, &pool, sizeof pool, {x}, y_elems, true));
+    return b.build();
+  };
+  EXPECT_EQ(RNNP_OK, open_and_run(blob(3, 62)));
+  EXPECT_EQ(RNNP_OK, open_and_run(blob(64, 1)));
+  for (const uint32_t taps : {1u << 16, 1u << 24, (1u << 28) - 64})
+    EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open_and_run(blob(taps, 1))) << taps;
+}
+
 // A matrix for each group: counts that do not divide, or ask for more weights than there are.
 TEST(HostileBlob, ForgedGroupedDenseIsSafe) {
   const auto blob = [](uint32_t groups, uint32_t matrices) {

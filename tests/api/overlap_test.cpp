@@ -227,6 +227,51 @@ TEST(Overlap, WhatIsReadInEveryChunkIsNoPlaceForASequence) {
   EXPECT_EQ(state, r.save(0));
 }
 
+TEST(Overlap, TwoOutputsInOneMemoryAreRefused) {
+  Runner r(States().blob, {States::kBatch, 0, 4});
+  const std::vector<uint8_t> state = r.save(0);
+  constexpr size_t kRows = States::kBatch * States::kWidth;
+  for (const size_t at : {size_t{0}, size_t{1}, kSteps * kRows - 1}) {
+    States both;
+    both.y.resize((kSteps + 1) * kRows);
+    both.out[0].data = both.y.data();
+    const std::vector<float> before = both.y;
+    both.out[1].data = both.y.data() + at;
+    EXPECT_EQ(RNNP_E_ARG, rnnp_run_io(r.session(), &both.io)) << at;
+    EXPECT_EQ(before, both.y);
+  }
+  EXPECT_EQ(state, r.save(0));
+}
+
+// The end of one is the beginning of the other.
+TEST(Overlap, TensorsMayTouch) {
+  const std::vector<uint8_t> blob = States().blob;
+  constexpr size_t kRows = States::kBatch * States::kWidth, kAll = kSteps * kRows;
+  States apart;
+  std::vector<float> last(kRows);
+  apart.out[1].data = last.data();
+  ASSERT_EQ(RNNP_OK, rnnp_run_io(Runner(blob, {States::kBatch, 0, 4}).session(), &apart.io));
+  for (const bool x_first : {true, false}) {
+    States one;
+    std::vector<float> all(2 * kAll + 2 * kRows);
+    float *const y = all.data() + (x_first ? kAll : kRows), *const x = x_first ? y - kAll : y + kAll;
+    float *const final_state = x_first ? y + kAll : y - kRows, *const h = x + (x_first ? 2 * kAll + kRows : kAll);
+    std::copy(one.x.begin(), one.x.end(), x);
+    std::copy(one.h.begin(), one.h.end(), h);
+    one.in[0].data = x;
+    one.in[1].data = h;
+    one.out[0].data = y;
+    one.out[1].data = final_state;
+    ASSERT_EQ(RNNP_OK, rnnp_run_io(Runner(blob, {States::kBatch, 0, 4}).session(), &one.io)) << x_first;
+    EXPECT_EQ(0, std::memcmp(apart.y.data(), y, kAll * sizeof(float)));
+    EXPECT_EQ(0, std::memcmp(last.data(), final_state, kRows * sizeof(float)));
+  }
+  Runner plain(layers(12, 12), {1, 0, 2});
+  std::vector<float> both = random_floats(40 * 12, 9);
+  EXPECT_EQ(RNNP_OK, rnnp_run(plain.session(), 20, both.data(), both.data() + 20 * 12));
+  EXPECT_EQ(RNNP_OK, rnnp_run(plain.session(), 20, both.data() + 20 * 12, both.data()));
+}
+
 // Rows of batch outermost, x and y in one array: a row of y lies in the row of x of the same step, or beside it.
 TEST(Overlap, StridedRowsMayLieInOrBetweenOneAnother) {
   constexpr uint32_t kIn = 12, kOut = 5, kBatch = 3, kRow = 20;

@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import unittest
+import zipfile
 import zlib
 
 import numpy as np
@@ -167,6 +168,44 @@ class Errors(InFolder):
         self.assertTrue(stat.S_ISFIFO(os.stat(pipe).st_mode))
         rnnpack("compile", self.onnx, "-o", "/dev/null")
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+
+    def test_data_that_takes_too_much_memory_is_refused_before_it_is_read(self):
+        import resource
+        def limited(*args):
+            def limit():
+                resource.setrlimit(resource.RLIMIT_AS, (3 << 29, 3 << 29))
+            return subprocess.run([sys.argv[1], *map(str, args)], preexec_fn=limit, capture_output=True, text=True, timeout=120)
+        def refused(words, *args):
+            done = limited(*args)
+            self.assertEqual(done.returncode, IO, done.stderr)
+            for word in words:
+                self.assertIn(word, done.stderr)
+            self.assertLess(len(done.stderr), 2000)
+        bomb = self.at / "bomb.npz"
+        with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in ("frames", "more", "rest"):
+                with archive.open(f"{name}.npy", "w", force_zip64=False) as entry:
+                    np.lib.format.write_array_header_1_0(entry, {"descr": "<f4", "fortran_order": False, "shape": (6 << 20,)})
+                    entry.write(bytes(24 << 20))
+        for given in (("run", self.blob, "--input", bomb, "--output", self.at / "y.npy"), ("verify", self.onnx, self.blob, "--input", bomb),
+                      ("compile", self.onnx, "-o", self.at / "new", "--weights", "int8", "--calibrate", bomb)):
+            refused(["accepted: up to 67108864, or more with --max-input BYTES"], *given, "--max-input", "64MiB")
+            for device in ("/dev/zero", "/dev/urandom"):
+                refused([device, "it is a device; accepted: files and pipes"], *[device if word == bomb else word for word in given])
+        endless = f"cat /dev/zero | {sys.argv[1]} run {self.blob} --input frames=/dev/stdin --output {self.at}/y.npy --max-input 1MiB"
+        done = subprocess.run(["/bin/sh", "-c", endless], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, IO)
+        self.assertIn("accepted: up to 1048576", done.stderr)
+        sparse = self.at / "sparse.npy"
+        with open(sparse, "wb") as file:
+            file.truncate(5 << 30)
+        refused(["accepted: up to 1073741824, or more"], "run", self.blob, "--input", sparse, "--output", self.at / "y.npy")
+        wide = self.at / "wide.npy"  # a byte an element in the file, four in memory
+        np.save(wide, np.zeros((3 << 20, 1), np.bool_))
+        refused(["accepted: up to 4194304"], "run", self.blob, "--input", wide, "--output", self.at / "y.npy", "--max-input", "4MiB")
+        self.assertEqual(limited("run", self.blob, "--input", self.x, "--output", self.at / "y.npy", "--max-input", "1MB").returncode, 0)
+        for made in (bomb, sparse, wide, self.at / "y.npy"):
+            made.unlink()
 
     def test_wrong_options_are_named(self):
         for words, command in (

@@ -42,10 +42,15 @@ void damage_attribute(RandomGraph *g, onnx::AttributeProto *attribute) {
 
 void damage_node(RandomGraph *g, onnx::GraphProto *graph, onnx::NodeProto *node) {
   const auto some_node = [&]() -> const onnx::NodeProto & { return graph->node(static_cast<int>(g->below(graph->node_size()))); };
+  const auto some_output = [&]() -> std::string {
+    const onnx::NodeProto &made = some_node();
+    return made.output_size() == 0 ? "" : made.output(0);
+  };
+  if (g->below(12) == 0) return g->coin() ? node->clear_output() : node->clear_input();
   const int64_t kind = g->below(6);
   if (kind == 0 && node->input_size() > 0) node->mutable_input()->RemoveLast();
   if (kind == 1 && node->input_size() > 0)
-    node->set_input(static_cast<int>(g->below(node->input_size())), g->coin() ? "" : some_node().output(0));
+    node->set_input(static_cast<int>(g->below(node->input_size())), g->coin() ? "" : some_output());
   if (kind == 2) node->set_op_type(some_node().op_type());
   if (kind == 3) node->add_input(g->one_of(g->values).name);
   if (kind >= 4 && node->attribute_size() > 0)

@@ -66,8 +66,9 @@ compiler::Arrays data(int64_t steps, int64_t batch) {
 
 class InIntegers {
  public:
-  explicit InIntegers(const Layer &layer) : file_("integers.npy", compiler::format_npy(data(kSteps, 2).at("X"))) {
-    graph_ = compiler::compile_graph(*compiler::check_model(network(layer)), {});
+  explicit InIntegers(const Layer &layer) : InIntegers(network(layer)) {}
+  explicit InIntegers(const onnx::ModelProto &proto) : file_("integers.npy", compiler::format_npy(data(kSteps, 2).at("X"))) {
+    graph_ = compiler::compile_graph(*compiler::check_model(proto), {});
     plain_ = compiler::write_blob(graph_, compiler::dense_panels(DType::kF32, 16));
     reference_ =
         std::make_unique<Reference>(graph_, compiler::dense_panels(DType::kF32, 16), std::vector<std::string>{file_.path()});
@@ -121,6 +122,24 @@ TEST(IntegerLayers, AreNearTheF32Network) {
     const InIntegers made(layer);
     compiler::Runner runner(made.blob());
     EXPECT_LT(30, compiler::least_sqnr(runner.run(made.reference().inputs(), {}), made.reference().seen().outputs)) << layer.op;
+  }
+}
+
+// What h adds to a gate may be as much as 16, in either direction, before the reset gate takes its share of it.
+TEST(IntegerLayers, LargeRecurrentSumsAreNotCutOff) {
+  for (const float size : {9.0f, -11.0f, 14.0f}) {
+    onnx::ModelProto proto = network(kLayers[2]);
+    for (onnx::TensorProto &tensor : *proto.mutable_graph()->mutable_initializer()) {
+      if (tensor.name() != "B") continue;
+      for (int unit = 0; unit < kHidden; ++unit) {
+        tensor.set_float_data(1 * kHidden + unit, 6.0f);   // the reset gate is open
+        tensor.set_float_data(2 * kHidden + unit, -size);  // of x, of h: they meet near 0
+        tensor.set_float_data(5 * kHidden + unit, size);
+      }
+    }
+    const InIntegers made(proto);
+    compiler::Runner runner(made.blob());
+    EXPECT_LT(25, compiler::least_sqnr(runner.run(made.reference().inputs(), {}), made.reference().seen().outputs)) << size;
   }
 }
 

@@ -288,6 +288,32 @@ TEST(Pack, HalvesOfBytesAreTheNearestOfTheirGroup) {
   }
 }
 
+// What a file holds as whole multiples of its own scales, -8 among them, is packed as it is.
+TEST(Pack, HalvesOfBytesWithAFilesScalesKeepAllSixteenNumbers) {
+  const uint32_t units = 5, k = 64, group_k = 32, groups = k / group_k;
+  for (const Format &f : kFormats) {
+    if (f.row.weight != DType::kI4) continue;
+    std::vector<float> m(units * k), scales(units * groups);
+    for (size_t i = 0; i < scales.size(); ++i) scales[i] = 0.25f + static_cast<float>(i % 3);
+    for (uint32_t unit = 0; unit < units; ++unit) {
+      for (uint32_t i = 0; i < k; ++i)
+        m[unit * k + i] = scales[unit * groups + i / group_k] * static_cast<float>(static_cast<int>((i + unit) % 16) - 8);
+    }
+    const PackedMatrix packed = pack_matrix(f.row, {m.data(), units, k, 0, 1, group_k, scales.data()});
+    const uint32_t width = f.row.nr;
+    for (uint32_t unit = 0; unit < units; ++unit) {
+      for (uint32_t i = 0; i < k; ++i) {
+        const size_t place = place_in_panels(f.row, {1, units, k, k}, 0, unit, i);
+        const size_t octet = place / 8, within = place % 8;
+        const uint32_t byte = packed.panels[octet * 4 + within % 4];
+        const int q = static_cast<int>(within < 4 ? byte & 15 : byte >> 4) - 8;
+        const float scale = packed.scales[(unit / width * groups + i / group_k) * width + unit % width];
+        ASSERT_EQ(m[unit * k + i], static_cast<float>(q) * scale) << unit << ' ' << i;
+      }
+    }
+  }
+}
+
 TEST(Pack, VectorsAreMatricesOfOneK) {
   for (const Format &f : kFormats) {
     if (f.row.weight != DType::kF32 || is_sparse(f.row)) continue;

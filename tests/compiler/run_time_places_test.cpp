@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "compiler/compile.h"
+#include "compiler/eval/eval.h"
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
@@ -76,6 +80,52 @@ TEST(RunTimePlaces, TopKTellsPlacesOfMinusInfinityApart) {
   b.node("Cast", {"p"}, {"places"}).with("to", 1);
   b.output("places");
   check_against_f64(b.proto);
+}
+
+// NumPy's rule: ArgMax and ArgMin give the first NaN, TopK takes it for the largest number.
+TEST(RunTimePlaces, NanHasAPlaceInTheAxis) {
+  OnnxBuilder b(18);
+  b.input("X", {"N", 5}).constant_ints("k", {1}, {4});
+  const auto place = [&](const char *op, const char *out, int last) {
+    b.node(op, {"X"}, {std::string(out) + "64"}).with("axis", 1).with("keepdims", 0).with("select_last_index", last);
+    b.node("Cast", {std::string(out) + "64"}, {out}).with("to", 1);
+    b.output(out);
+  };
+  place("ArgMax", "max", 0);
+  place("ArgMin", "min", 0);
+  place("ArgMax", "last", 1);
+  for (const int largest : {1, 0}) {
+    const std::string end = largest ? "" : "s";
+    b.node("TopK", {"X", "k"}, {"v" + end, "p64" + end}).with("axis", 1).with("largest", largest);
+    b.node("Cast", {"p64" + end}, {"p" + end}).with("to", 1);
+    b.output("v" + end).output("p" + end);
+  }
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
+  const std::vector<float> x = {1,     kNan, 3,    2,    0,    kNan, 1,    kNan, 2, 0, 1, 2, kInf,
+                                -kInf, kNan, kNan, kNan, kNan, kNan, kNan, 4,    4, 1, 1, 3};
+  const std::map<std::string, std::vector<float>> wanted = {
+      {"max", {1, 0, 4, 0, 0}},
+      {"min", {1, 0, 4, 0, 2}},
+      {"last", {1, 2, 4, 4, 1}},
+      {"v", {kNan, 3, 2, 1, kNan, kNan, 2, 1, kNan, kInf, 2, 1, kNan, kNan, kNan, kNan, 4, 4, 3, 1}},
+      {"p", {1, 2, 3, 0, 0, 2, 3, 1, 4, 2, 1, 0, 0, 1, 2, 3, 0, 1, 4, 2}},
+      {"vs", {0, 1, 2, 3, 0, 1, 2, kNan, -kInf, 1, 2, kInf, kNan, kNan, kNan, kNan, 1, 1, 3, 4}},
+      {"ps", {4, 0, 3, 2, 4, 1, 3, 0, 3, 0, 1, 2, 0, 1, 2, 3, 2, 3, 4, 0}}};
+  const auto same = [](float got, float want) { return std::isnan(want) ? std::isnan(got) : got == want; };
+  const auto model = compiler::check_model(b.proto);
+  compiler::Tensor input(compiler::Elem::kFloat, {5, 5});
+  std::copy(x.begin(), x.end(), input.data.begin());
+  const auto evaluated = compiler::eval_graph(*model, {{"X", input}});
+  const auto ran = compiler::Runner(compiler::compile_model(*model, "generic").blob).run({{"X", whole_numbers({5, 5}, x)}}, {});
+  for (const auto &each : wanted) {
+    const std::vector<float> &got = ran.at(each.first).f32;
+    const std::vector<double> &exact = evaluated.at(each.first).data;
+    ASSERT_EQ(got.size(), each.second.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_TRUE(same(got[i], each.second[i])) << each.first << " " << i << ": " << got[i];
+      EXPECT_TRUE(same(static_cast<float>(exact[i]), each.second[i])) << each.first << " " << i << ": " << exact[i];
+    }
+  }
 }
 
 TEST(RunTimePlaces, AThirdOfAProductIsAsMuchAsTwo) {

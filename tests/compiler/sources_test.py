@@ -8,6 +8,7 @@ import collections
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -183,6 +184,17 @@ message(STATUS "SOURCES ${{sources}}")
                 command = [CXX, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror", "-ffp-contract=off", *flags, self.at / "net.cpp"]
                 subprocess.run([*command, "-x", "c++", self.write_program(), "-o", self.at / "program"], check=True, timeout=600)
                 self.assertEqual(self.outputs(self.at / "program").tobytes(), expected.tobytes(), "other bits than the blob's")
+
+    @unittest.skipUnless(shutil.which("clang++"), "no clang++")
+    def test_one_file_compiles_without_a_warning_of_clang(self):
+        """What headers hold and this model does not use is in the main file here, where Clang would say so."""
+        for options in ([], ["--weights", "int8"], ["--weights", "int4"], ["--target", "cortex-m4", "--weights", "int8"]):
+            self.emit(MODEL, "--one-file", *options)
+            for flags in (["-march=x86-64-v3"], ["-march=x86-64-v4", "-mavx512vnni"], ["-DRNNPACK_REFERENCE_KERNELS"]):
+                for standard in ("c++14", "c++17"):
+                    command = ["clang++", f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", *flags, self.at / "net.cpp"]
+                    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""), f"{options} {flags}")
 
     def test_one_file_holds_several_instruction_sets(self):
         for model, options in ((MODEL, ["--weights", "int8"]), (MIXED, [])):

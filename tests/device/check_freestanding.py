@@ -16,7 +16,7 @@ EXCUSED = {"act_": re.compile(r"^__")}
 
 
 def undefined(nm, archive):
-    """(object file, name) of everything needed, and the names that the archive defines itself."""
+    """(object file, name) of everything needed from outside, and the names that the archive defines itself."""
     member, needs, defined = "", [], set()
     for line in subprocess.run([nm, archive], check=True, capture_output=True, text=True).stdout.splitlines():
         if line.endswith(":"):
@@ -27,7 +27,7 @@ def undefined(nm, archive):
                 needs.append((member, name))
             else:
                 defined.add(name)
-    return [(m, n) for m, n in needs if n not in defined]
+    return [(m, n) for m, n in needs if n not in defined], defined
 
 
 def is_allowed(member, name):
@@ -39,8 +39,10 @@ def is_allowed(member, name):
 
 
 def main():
-    needs = undefined(sys.argv[1], sys.argv[2])
+    needs, defined = undefined(sys.argv[1], sys.argv[2])
     problems = [f"{member} needs {name}" for member, name in needs if not is_allowed(member, name)]
+    if not any("rnnp_run" in name for name in defined):
+        problems.append(f"{sys.argv[2]} is not the library: it has no rnnp_run")
     for p in problems:
         print(p)
     print("needs from outside:", " ".join(sorted({name for _, name in needs})))

@@ -171,6 +171,10 @@ std::vector<Shape> shapes() {
   }
   for (const uint32_t units : {16u, 33u, 64u}) out.push_back({3, units, 3, units, false, true, true, 1.0f / 127.0f});
   out.push_back({67, 130, 4, 20, false, true, false, 0.0f});  // more rows than are quantised at a time
+  for (const uint32_t gates : {3u, 4u}) {                     // and a block of a single row behind whole ones
+    for (const uint32_t blocks : {1u, 2u})
+      out.push_back({blocks * kQuantisedRows + 1, 37, gates, 40, false, true, false, 1.0f / 127.0f, 32});
+  }
   out.push_back({2, 300, 3, 40, false, true, false, 0.0f, 96});
   out.push_back({1, 4100, 2, 17, false, false, false, 1.0f / 127.0f});
   return out;

@@ -38,7 +38,16 @@ NamedFile split(const std::string &text, const std::vector<rnnp_tensor_info> &te
 
 }  // namespace
 
+void add_input_limit(CLI::App *command) {
+  command
+      ->add_option_function<uint64_t>("--max-input", set_input_limit,
+                                      "the most bytes that a file of data may take, in memory too; 1GiB without it")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES");
+}
+
 void add_input_option(CLI::App *command, std::vector<std::string> *inputs, const std::string &more) {
+  add_input_limit(command);
   command
       ->add_option("--input", *inputs,
                    "x.npy for the first input, NAME=file.npy, or x.npz with arrays named like the inputs" + more)

@@ -15,6 +15,8 @@ class App;
 
 namespace rnnp::compiler {
 
+// --max-input
+void add_input_limit(CLI::App *command);
 void add_input_option(CLI::App *command, std::vector<std::string> *inputs, const std::string &more);
 
 // The files named by --input texts, without their NAME=.

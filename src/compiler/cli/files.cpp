@@ -22,6 +22,8 @@ namespace rnnp::compiler {
 
 namespace {
 
+uint64_t most_input_bytes = uint64_t{1} << 30;
+
 [[noreturn]] void fail(const char *verb, const std::string &path) {
   throw IoError(std::string("cannot ") + verb + " " + quote(path) + ": " + std::strerror(errno));
 }
@@ -136,14 +138,37 @@ void write_special(const OutputFile &file) {
 
 }  // namespace
 
-std::vector<uint8_t> read_file(const std::string &path) {
+uint64_t input_limit() {
+  return most_input_bytes;
+}
+
+void set_input_limit(uint64_t bytes) {
+  most_input_bytes = bytes;
+}
+
+void check_input_bytes(uint64_t bytes, const std::string &what) {
+  if (bytes <= most_input_bytes) return;
+  throw IoError(what + " takes " + std::to_string(bytes) + " bytes; accepted: up to " + std::to_string(most_input_bytes) +
+                ", or more with --max-input BYTES");
+}
+
+std::vector<uint8_t> read_file(const std::string &path, uint64_t most) {
   Descriptor descriptor(path, O_RDONLY);
   struct stat about {};
   if (descriptor.get() < 0) fail("open", path);
-  if (fstat(descriptor.get(), &about) == 0 && S_ISDIR(about.st_mode))
-    throw IoError("cannot read " + quote(path) + ": it is a folder; give a file's name");
+  if (fstat(descriptor.get(), &about) != 0) fail("read", path);
+  if (S_ISDIR(about.st_mode)) throw IoError("cannot read " + quote(path) + ": it is a folder; give a file's name");
+  if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode) && !S_ISSOCK(about.st_mode))
+    throw IoError("cannot read " + quote(path) + ": it is a device; accepted: files and pipes");
+  const auto check = [&](uint64_t bytes) {
+    if (bytes <= most) return;
+    if (most == most_input_bytes) check_input_bytes(bytes, quote(path));
+    throw IoError(quote(path) + " takes more than " + std::to_string(most) + " bytes");
+  };
+  check(about.st_size > 0 ? static_cast<uint64_t>(about.st_size) : 0);
   std::vector<uint8_t> bytes(about.st_size > 0 ? static_cast<size_t>(about.st_size) : 0);
   for (size_t at = 0;;) {
+    check(at);
     if (at == bytes.size()) bytes.resize(at + (size_t{1} << 16));
     const ssize_t done = read(descriptor.get(), bytes.data() + at, bytes.size() - at);
     if (done < 0 && errno == EINTR) continue;

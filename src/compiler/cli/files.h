@@ -13,7 +13,15 @@
 
 namespace rnnp::compiler {
 
-std::vector<uint8_t> read_file(const std::string &path);
+// A regular file or a pipe, of at most `most` bytes; a device is refused, because it may never end.
+constexpr uint64_t kMostFileBytes = uint64_t{1} << 32;
+std::vector<uint8_t> read_file(const std::string &path, uint64_t most = kMostFileBytes);
+
+// What the arrays of one file of data may take, in the file and in memory; --max-input sets it for the whole run of the tool.
+uint64_t input_limit();
+void set_input_limit(uint64_t bytes);
+// Throws IoError, naming the option.
+void check_input_bytes(uint64_t bytes, const std::string &what);
 
 struct OutputFile {
   std::string path;

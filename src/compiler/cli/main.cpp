@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "compiler/cli/command.h"
 #include "compiler/emit/version.h"
@@ -33,8 +34,11 @@ int act(const Action &action) {
   } catch (const std::bad_alloc &) {
     std::fprintf(stderr, "rnnpack: out of memory\n");
     return kExitIo;
-  } catch (const std::exception &error) {
+  } catch (const std::system_error &error) {
     return fail(error, kExitIo);
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "rnnpack: an error nobody expected, of a damaged file or of the tool: %s\n", error.what());
+    return kExitRefused;
   }
 }
 
@@ -55,9 +59,7 @@ std::string commands_text(CLI::App &app) {
   return text;
 }
 
-}  // namespace
-
-int main(int argc, char **argv) {
+int run_tool(int argc, char **argv) {
   CLI::App app{
       "rnnpack compiles recurrent networks from ONNX to blobs that the rnnpack library runs in place.\n"
       "Exit codes: 0 done, 1 usage, 2 model refused, 3 input or output failed, 4 verification failed."};
@@ -80,7 +82,14 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return flush(app.exit(error) == 0 ? kExitOk : kExitUsage);
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
-  return flush(act(action));
+  return action();
+}
+
+}  // namespace
+
+// Every exception ends here.
+int main(int argc, char **argv) {
+  return flush(act([&] { return run_tool(argc, argv); }));
 }

@@ -147,13 +147,14 @@ Array parse_npy(const std::vector<uint8_t> &bytes, const std::string &what) {
   }
   if (static_cast<uint64_t>(count) * type.bytes != bytes.size() - start - length)
     throw IoError(what + ": its data does not fit its shape " + shape_text(array.shape) + " of " + type.name);
+  check_input_bytes(static_cast<uint64_t>(count) * sizeof(float), what);
   type.read(bytes.data() + start + length, static_cast<size_t>(count), &array, what);
   if (order == "True") reorder_fortran(&array);
   return array;
 }
 
 Array read_npy(const std::string &path) {
-  return parse_npy(read_file(path), path);
+  return parse_npy(read_file(path, input_limit()), path);
 }
 
 std::vector<uint8_t> format_npy(const Array &array) {

@@ -19,16 +19,18 @@ constexpr uint32_t kStored = 0, kDeflated = 8;
 
 class Zip {
  public:
-  explicit Zip(const std::string &path) : path_(path), file_(read_file(path)) {}
+  explicit Zip(const std::string &path) : path_(path), file_(read_file(path, input_limit())) {}
 
   Arrays arrays() const {
     const size_t end = end_record();
     const uint32_t entries = number(end + 10, 2);
     size_t at = number(end + 16, 4);
     Arrays arrays;
+    uint64_t inflated = 0;
     for (uint32_t i = 0; i < entries; ++i) {
       const size_t name_bytes = number(at + 28, 2), next = at + kEntryBytes + name_bytes + number(at + 30, 2) + number(at + 32, 2);
       if (number(at, 4) != kEntryMark || next > file_.size()) damaged();
+      check_input_bytes(inflated += number(at + 24, 4), quote(path_) + " with its arrays inflated");
       const std::string name(reinterpret_cast<const char *>(file_.data()) + at + kEntryBytes, name_bytes);
       arrays[name.substr(0, name.rfind(".npy"))] = parse_npy(entry(at), path_ + ":" + name);
       at = next;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "compiler/cli/array_files.h"
 #include "compiler/cli/integer_layers.h"
 #include "compiler/cli/metric.h"
 #include "compiler/cli/numbers.h"
@@ -45,6 +46,7 @@ void add_quantizer_options(CLI::App *command, QuantizerOptions *options) {
       "--calibrate", &options->calibrate,
       "x.npy for the first input, NAME=x.npy, x.npz, or x.wav: data that the network is made for, from which x of int8 layers gets "
       "its scales, and on which errors are measured; may be repeated");
+  add_input_limit(command);
   command
       ->add_option("--method", options->method,
                    "how weights are rounded: round, mse (the scale that errs least) or gptq (on the data)")

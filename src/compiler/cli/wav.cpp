@@ -34,7 +34,7 @@ bool is_wav(const std::string &path) {
 }
 
 std::vector<float> read_wav(const std::string &path) {
-  const std::vector<uint8_t> bytes = read_file(path);
+  const std::vector<uint8_t> bytes = read_file(path, input_limit());
   const auto bad = [&](const std::string &what) { return IoError(quote(path) + " " + what); };
   if (bytes.size() < 12 || std::memcmp(bytes.data(), "RIFF", 4) != 0 || std::memcmp(bytes.data() + 8, "WAVE", 4) != 0)
     throw bad("is no WAVE file");
@@ -50,6 +50,7 @@ std::vector<float> read_wav(const std::string &path) {
       if (!known || format.channels == 0)
         throw bad("has samples of another form; accepted: integers of 16 or 32 bits, floats of 32");
       const size_t sample = format.bits / 8u, frame = sample * format.channels;
+      check_input_bytes(held / frame * sizeof(float), quote(path));
       std::vector<float> out(held / frame, 0.0f);
       for (size_t i = 0; i < out.size(); ++i) {
         for (size_t c = 0; c < format.channels; ++c)

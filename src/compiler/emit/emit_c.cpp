@@ -9,6 +9,7 @@
 #include "compiler/cli/files.h"
 #include "compiler/emit/emit_registry.h"
 #include "compiler/emit/one_file.h"
+#include "compiler/emit/source_package.h"
 #include "compiler/emit/upper.h"
 #include "compiler/onnx/problem.h"
 #include "rnnpack/rnnpack.h"
@@ -196,8 +197,8 @@ CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, const 
   for (const auto &field : fields) out.header = replace_all(out.header, field.first, field.second);
   const std::string array =
       "__attribute__((aligned(64))) const uint8_t " + name + "[" + upper(name) + "_BYTES] = {\n  " + array_text(blob) + "};\n\n";
-  const std::string head =
-      "/* " + name + (options.one_file ? ".cpp" : ".c") + " -- see " + name + ".h. */\n#include \"" + name + ".h\"\n\n";
+  const std::string head = "/* " + name + (options.one_file ? ".cpp" : ".c") + " -- see " + name + ".h. */\n" +
+                           (options.one_file ? language_guard() : "") + "#include \"" + name + ".h\"\n\n";
   out.code = head + (options.one_file ? library_text(sizes.registry.ops, sizes.registry.groups) + array +
                                             one_file_registry_text(sizes.registry, name)
                                       : array + registry_text(sizes.registry, name));

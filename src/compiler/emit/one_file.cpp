@@ -95,14 +95,17 @@ class OneFile {
       for (const std::string &name : names.back()) ++count[name];
     }
     for (const std::string &word : words_of(shared_)) ++count[word];
-    std::string text = shared_;
+    // What a header holds and a program need not use is in the main file here.
+    const std::string clang = "#if defined(__clang__)\n#pragma clang diagnostic ";
+    std::string text = clang + "push\n#pragma clang diagnostic ignored \"-Wunused-function\"\n" +
+                       "#pragma clang diagnostic ignored \"-Wunused-const-variable\"\n#endif\n" + shared_;
     for (size_t i = 0; i < units.size(); ++i) {
       std::set<std::string> twice;
       for (const std::string &name : names[i])
         if (count[name] > 1) twice.insert(name);
       text += with_suffix(units[i]->text, twice, "_in_" + units[i]->name) + without_macros(units[i]->text);
     }
-    return text;
+    return text + clang + "pop\n#endif\n";
   }
 
  private:

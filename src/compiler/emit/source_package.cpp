@@ -28,13 +28,26 @@ std::string place(std::string path) {
   return "";
 }
 
+bool is_source(const std::string &path) {
+  return path.size() > 4 && path.compare(path.size() - 4, 4, ".cpp") == 0;
+}
+
 }  // namespace
+
+std::string language_guard() {
+  return R"(#if __cplusplus < 201402L
+#error "rnnpack needs C++14 or later: compile with -std=gnu++17"
+#elif __cplusplus < 201703L && (defined(__clang__) || __GNUC__ >= 12)
+#pragma GCC diagnostic ignored "-Wc++17-extensions" /* which GCC and Clang have in C++14, too */
+#endif
+)";
+}
 
 std::vector<PackageFile> source_package() {
   std::vector<PackageFile> files;
   for (size_t i = 0; i < kLibrarySourceCount; ++i) {
     const std::string path = place(kLibrarySources[i].path);
-    if (!path.empty()) files.push_back({path, with_version(kLibrarySources[i].text)});
+    if (!path.empty()) files.push_back({path, (is_source(path) ? language_guard() : "") + with_version(kLibrarySources[i].text)});
   }
   // Arduino finds a library by a header of its name.
   files.push_back({"src/rnnpack.h", "#include \"rnnpack/registry.h\"\n"});

@@ -17,5 +17,8 @@ struct PackageFile {
 // path. Every .cpp below src is compiled, with the same flags; those of other instruction sets are empty then (kernels/isa.h).
 std::vector<PackageFile> source_package();
 
+// What sources for other build systems begin with: which C++ they need, and quiet where the compiler warns of more than it lacks.
+std::string language_guard();
+
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_EMIT_SOURCE_PACKAGE_H_

@@ -169,13 +169,19 @@ class Walk {
     }
   }
 
+  static double one_number(const Tensor &tensor, const char *what) {
+    if (tensor.size() != 1)
+      throw Refusal(std::string("its ") + what + " has shape " + shape_text(tensor.shape) + "; accepted: one element");
+    return tensor.data[0];
+  }
+
   void loop(const onnx::NodeProto &node) {
     const onnx::GraphProto &body = body_of(node);
     const int count = node.input_size() - 2;
     if (count < 0 || body.input_size() != count + 2 || body.output_size() < count + 1) throw Refusal("its body does not fit it");
-    const int64_t most = node.input(0).empty() ? INT64_MAX : to_ints(*value_of(node.input(0))).at(0);
+    const int64_t most = node.input(0).empty() ? INT64_MAX : to_int(one_number(*value_of(node.input(0)), "number of trips"));
     Value go = node.input(1).empty() ? std::make_shared<const Tensor>(Elem::kBool, Shape{}) : value_of(node.input(1));
-    bool on = node.input(1).empty() || go->data.at(0) != 0;
+    bool on = node.input(1).empty() || one_number(*go, "condition") != 0;
     Values carried;
     for (int i = 0; i < count; ++i) carried.push_back(value_of(node.input(i + 2)));
     std::vector<Values> made(static_cast<size_t>(body.output_size() - count - 1));
@@ -186,7 +192,7 @@ class Walk {
       given.insert(given.end(), carried.begin(), carried.end());
       const Values results = inside(body, given);
       go = results[0];
-      on = go->data.at(0) != 0;
+      on = one_number(*go, "condition") != 0;
       std::copy(results.begin() + 1, results.begin() + 1 + count, carried.begin());
       for (size_t i = 0; i < made.size(); ++i) made[i].push_back(results[i + 1 + static_cast<size_t>(count)]);
     }
@@ -196,7 +202,11 @@ class Walk {
   void scan(const onnx::NodeProto &node) {
     const onnx::GraphProto &body = body_of(node);
     const Attributes a(node);
-    const int64_t count = a.integer("num_scan_inputs", 0), states = node.input_size() - count;
+    const int64_t count = a.integer("num_scan_inputs", 0);
+    if (count < 1 || count > node.input_size())
+      throw Refusal("attribute 'num_scan_inputs' is " + std::to_string(count) + ", its inputs are " +
+                    std::to_string(node.input_size()));
+    const int64_t states = node.input_size() - count;
     for (const char *name : {"scan_input_axes", "scan_output_axes"}) {
       const std::vector<int64_t> given = a.integers(name);
       if (std::any_of(given.begin(), given.end(), [](int64_t v) { return v != 0; }))
@@ -206,8 +216,7 @@ class Walk {
     const auto backwards = [](const std::vector<int64_t> &directions, size_t i) {
       return i < directions.size() && directions[i] == 1;
     };
-    if (count < 1 || states < 0 || body.input_size() != node.input_size() || body.output_size() < states)
-      throw Refusal("its body does not fit it");
+    if (body.input_size() != node.input_size() || body.output_size() < states) throw Refusal("its body does not fit it");
     Values carried, sequences;
     for (int i = 0; i < node.input_size(); ++i) (i < states ? carried : sequences).push_back(value_of(node.input(i)));
     std::vector<Values> made(static_cast<size_t>(body.output_size() - states));

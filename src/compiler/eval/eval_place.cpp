@@ -1,6 +1,7 @@
 // eval_place.cpp -- TopK, GatherND, ScatterND and ScatterElements. Contract: eval.h.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "compiler/eval/eval.h"
@@ -9,10 +10,20 @@
 namespace rnnp::compiler {
 namespace {
 
+int64_t wanted_places(const Tensor &k) {
+  if (k.size() != 1) throw Refusal("K has shape " + shape_text(k.shape) + "; accepted: one element");
+  return to_ints(k)[0];
+}
+
+// NaN is the largest number.
+bool is_less(double a, double b) {
+  return std::isnan(b) ? !std::isnan(a) : a < b;
+}
+
 void top_k(EvalCall &call) {
   const Tensor &x = call.input(0);
   const size_t axis = normal_axis(call.attributes.integer("axis", -1), x.rank());
-  const int64_t k = call.opset < 10 ? call.attributes.integer("k", 0) : to_ints(call.input(1)).at(0), count = x.shape[axis];
+  const int64_t k = call.opset < 10 ? call.attributes.integer("k", 0) : wanted_places(call.input(1)), count = x.shape[axis];
   if (k < 0 || k > count) throw Refusal("it takes " + std::to_string(k) + " places of " + std::to_string(count));
   const bool largest = call.attributes.integer("largest", 1) != 0;
   Shape shape = x.shape, starts = dense_strides(x.shape);
@@ -29,7 +40,7 @@ void top_k(EvalCall &call) {
     std::iota(order.begin(), order.end(), 0);
     const auto value = [&](int64_t place) { return x.data[static_cast<size_t>(first[static_cast<size_t>(i)] + place * step)]; };
     std::stable_sort(order.begin(), order.end(),
-                     [&](int64_t a, int64_t b) { return largest ? value(a) > value(b) : value(a) < value(b); });
+                     [&](int64_t a, int64_t b) { return largest ? is_less(value(b), value(a)) : is_less(value(a), value(b)); });
     for (int64_t n = 0; n < k; ++n) {
       values.data[static_cast<size_t>(at + n * to[axis])] = value(order[static_cast<size_t>(n)]);
       places.data[static_cast<size_t>(at + n * to[axis])] = static_cast<double>(order[static_cast<size_t>(n)]);

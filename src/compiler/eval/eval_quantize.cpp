@@ -26,7 +26,7 @@ class Scales {
     Shape wanted = {shape[axis]};
     if (block_ > 0) {
       wanted = shape;
-      wanted[axis] = (shape[axis] + block_ - 1) / block_;
+      wanted[axis] = blocks_of(shape[axis]);
     }
     if (scale_.shape != wanted)
       throw Refusal("its scale has shape " + shape_text(scale_.shape) + "; accepted: " + shape_text(wanted) + " or one number");
@@ -39,12 +39,12 @@ class Scales {
   double zero(int64_t i) const { return zero_ == nullptr ? 0 : zero_->data[at(i)]; }
 
  private:
+  int64_t blocks_of(int64_t size) const { return size / block_ + (size % block_ != 0 ? 1 : 0); }
   size_t at(int64_t i) const {
     if (size_ == 0) return 0;
     const int64_t index = i / inner_ % size_;
     if (block_ == 0) return static_cast<size_t>(index);
-    const int64_t blocks = (size_ + block_ - 1) / block_;
-    return static_cast<size_t>((i / inner_ / size_ * blocks + index / block_) * inner_ + i % inner_);
+    return static_cast<size_t>((i / inner_ / size_ * blocks_of(size_) + index / block_) * inner_ + i % inner_);
   }
 
   const Tensor &scale_;

@@ -122,6 +122,7 @@ void for_each_lane(const Shape &shape, size_t axis, Visit visit) {
   for (int64_t i = 0; length > 0 && i < total / length; ++i) visit(i / inner * inner * length + i % inner, inner, length);
 }
 
+// NaN is best, as in NumPy.
 template <typename Better>
 void place_of(EvalCall &call, Better better) {
   const Tensor &x = call.input(0);
@@ -136,7 +137,8 @@ void place_of(EvalCall &call, Better better) {
     int64_t best = 0;
     for (int64_t k = 1; k < length; ++k) {
       const double v = x.data[first + k * step], top = x.data[first + best * step];
-      if (better(v, top) || (last && v == top)) best = k;
+      const bool nan = std::isnan(v), same = nan ? std::isnan(top) : v == top;
+      if ((nan && !std::isnan(top)) || better(v, top) || (last && same)) best = k;
     }
     out.data[next++] = static_cast<double>(best);
   });

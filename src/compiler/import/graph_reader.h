@@ -80,12 +80,21 @@ class GraphReader {
     if (!b_.discovering) find_sizes();
     for (const auto &constant : model_.constants) b_.bound[constant.first] = {Bound::Kind::kConst, constant.second, {}};
     for (size_t i = 0; i < model_.inputs.size(); ++i) add_input(static_cast<uint32_t>(i));
-    for (const onnx::NodeProto *node : model_.nodes) read_node(*node);
+    for (size_t i = 0; i < model_.nodes.size() && !too_large(); ++i) read_node(*model_.nodes[i]);
     if (!b_.discovering && problems_.empty()) add_outputs();
     if (!b_.discovering && !problems_.empty()) check_outputs();
   }
 
  private:
+  // Passes make one node of several, but not of so many; later each of them costs.
+  bool too_large() {
+    constexpr size_t kMost = 4 * size_t{kBlobMaxNodes};
+    if (b_.graph.nodes.size() <= kMost) return false;
+    problems_.add("", "graph",
+                  "it has more than " + std::to_string(kMost) + " nodes; accepted: up to " + std::to_string(kBlobMaxNodes));
+    return true;
+  }
+
   void find_sizes() {
     try {
       b_.time_size = b_.origins->common_size(AxisRole::kTime, &b_.time_dynamic);
@@ -215,7 +224,11 @@ class GraphReader {
     }
     for (const onnx::NodeProto &node : branch.node()) read_node(node);
     std::vector<Bound> results;
-    for (const onnx::ValueInfoProto &output : branch.output()) results.push_back(b_.bound.at(output.name()));
+    for (const onnx::ValueInfoProto &output : branch.output()) {
+      const auto found = b_.bound.find(output.name());
+      if (found == b_.bound.end()) throw Refusal("output " + quote(output.name()) + " of its branch is made by nothing");
+      results.push_back(found->second);
+    }
     for (const std::string &name : made) b_.bound.erase(name);
     for (auto &outer : hidden) b_.bound[outer.first] = std::move(outer.second);
     for (size_t i = 0; i < results.size(); ++i) {
@@ -259,10 +272,10 @@ class GraphReader {
   // Where nodes were refused: what can be said of outputs all the same.
   void check_outputs() {
     for (const std::string &name : model_.outputs) {
-      const Bound &bound = b_.bound.at(name);
-      if (bound.kind != Bound::Kind::kView) continue;
+      const auto bound = b_.bound.find(name);  // not there where reading ended early
+      if (bound == b_.bound.end() || bound->second.kind != Bound::Kind::kView) continue;
       try {
-        settled(b_, bound.view, name);
+        settled(b_, bound->second.view, name);
       } catch (const Refusal &refusal) {
         problems_.add("", "output " + quote(name), refusal.what());
       }

@@ -54,7 +54,7 @@ std::vector<bool> only(const View &x, size_t axis) {
   return over;
 }
 
-// The first place where the mask is 1, or the last; where it is nowhere 1 (of NaN alone), beyond the end or -1.
+// The first place where the mask is 1, or the last; where it is nowhere 1, beyond the end or -1.
 View place_of(Builder &b, const View &mask, size_t axis, int64_t count, bool last, bool keep, const std::string &name) {
   const View places = counted(b, count, mask.axes.size() - axis - 1);
   const View marked = chosen(b, mask, places, whole_number(b, last ? -1 : static_cast<double>(count)), name);
@@ -69,13 +69,20 @@ View as_mask(View view) {
   return view;
 }
 
+// What is a number, or what is NaN.
+View compared_with_itself(OpCall &call, const View &x, Binary op) {
+  return as_mask(call.b.binary(op, x, x, call.name));
+}
+
+// The best is NaN where the row has one, as NumPy has it: then NaN is what is looked for.
 void arg(OpCall &call, Reduce op) {
   const View x = call.number_view(0);
   const size_t axis = normal_axis(call.attributes.integer("axis", 0), x.axes.size());
   const int64_t count = places_of(x, axis, call.b);
   const bool last = call.attributes.integer("select_last_index", 0) != 0, keep = call.attributes.integer("keepdims", 1) != 0;
   const View best = call.b.reduced(x, only(x, axis), op, true, call.name);
-  const View at = as_mask(call.b.binary(Binary::kEqual, x, best, call.name));
+  View at = as_mask(call.b.binary(Binary::kEqual, x, best, call.name));
+  at = as_mask(call.b.binary(Binary::kMax, at, compared_with_itself(call, x, Binary::kNotEqual), call.name));
   call.give(0, place_of(call.b, at, axis, count, last, keep, call.name));
 }
 
@@ -93,50 +100,89 @@ int64_t wanted_places(const OpCall &call) {
   return to_ints(k)[0];
 }
 
-// One place after the other: the best of those that are not taken, which is then taken.
+// The best of what is not taken yet; NaN counts as the largest number, as NumPy and onnxruntime sort it.
+class Taking {
+ public:
+  Taking(OpCall *call, View x, size_t axis, int64_t count, bool largest)
+      : call_(*call), b_(call->b), x_(std::move(x)), axis_(axis), count_(count), largest_(largest) {
+    Tensor end(x_.whole ? Elem::kInt : Elem::kFloat, {});
+    end.data[0] = largest ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+    worst_ = b_.const_view(end);
+    own_ = compared_with_itself(call_, x_, largest ? Binary::kNotEqual : Binary::kEqual);
+  }
+
+  // With `more`, the place is then taken.
+  void next(bool more, View *value, View *place) {
+    largest_ ? next_largest(value, place) : next_smallest(value, place);
+    value->whole = x_.whole;
+    place->whole = true;
+    if (!more) return;
+    const View taken = is_at(b_, *place, axis_, count_, call_.name);
+    free_ = only_free(as_mask(b_.unary(taken, {static_cast<uint32_t>(Act::kAffine), -1.0f, 1.0f}, call_.name)));
+    any_taken_ = true;
+  }
+
+ private:
+  View only_free(const View &mask) { return any_taken_ ? as_mask(b_.binary(Binary::kMul, mask, free_, call_.name)) : mask; }
+  View place(const View &mask) { return place_of(b_, mask, axis_, count_, false, true, call_.name); }
+
+  void next_largest(View *value, View *where) {
+    const View left = any_taken_ ? chosen(b_, free_, x_, worst_, call_.name) : x_;
+    *value = b_.reduced(left, only(left, axis_), Reduce::kMax, true, call_.name);
+    const View same = as_mask(b_.binary(Binary::kEqual, left, *value, call_.name));
+    *where = place(only_free(as_mask(b_.binary(Binary::kMax, same, own_, call_.name))));
+  }
+
+  // Numbers first; where none is left, the first NaN.
+  void next_smallest(View *value, View *where) {
+    const View numbers = only_free(own_), left = chosen(b_, numbers, x_, worst_, call_.name);
+    View best = b_.reduced(left, only(left, axis_), Reduce::kMin, true, call_.name);
+    const View same = as_mask(b_.binary(Binary::kEqual, left, best, call_.name));
+    View at = place(as_mask(b_.binary(Binary::kMul, same, numbers, call_.name)));
+    const View none = as_mask(b_.binary(Binary::kEqual, at, whole_number(b_, static_cast<double>(count_)), call_.name));
+    Tensor nan(x_.whole ? Elem::kInt : Elem::kFloat, {});
+    nan.data[0] = std::numeric_limits<double>::quiet_NaN();
+    best.whole = x_.whole;
+    *value = chosen(b_, none, b_.const_view(nan), best, call_.name);
+    *where = chosen(b_, none, any_taken_ ? place(free_) : whole_number(b_, 0), at, call_.name);
+  }
+
+  OpCall &call_;
+  Builder &b_;
+  const View x_;
+  const size_t axis_;
+  const int64_t count_;
+  const bool largest_;
+  View worst_, own_, free_;  // own_: NaN where the largest are wanted, else numbers
+  bool any_taken_ = false;
+};
+
 void top_k(OpCall &call) {
   constexpr int64_t kMostTaken = 64;
-  Builder &b = call.b;
-  View x = call.number_view(0);
-  const bool whole = x.whole;
+  const View x = call.number_view(0);
   const size_t axis = normal_axis(call.attributes.integer("axis", -1), x.axes.size());
-  const int64_t count = places_of(x, axis, b), k = wanted_places(call);
+  const int64_t count = places_of(x, axis, call.b), k = wanted_places(call);
   if (k < 1 || k > count || k > kMostTaken)
     throw Refusal("it takes " + std::to_string(k) + " places of " + std::to_string(count) + "; accepted: 1 to that, and up to 64");
-  const bool largest = call.attributes.integer("largest", 1) != 0;
-  Tensor end(whole ? Elem::kInt : Elem::kFloat, {});
-  end.data[0] = largest ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
-  const View worst = b.const_view(end);
-  std::vector<View> values, places;
-  View free;  // 1 where nothing is taken yet
-  for (int64_t i = 0; i < k; ++i) {
-    const View left = i == 0 ? x : chosen(b, free, x, worst, call.name);
-    View best = b.reduced(left, only(left, axis), largest ? Reduce::kMax : Reduce::kMin, true, call.name);
-    best.whole = whole;
-    View at = as_mask(b.binary(Binary::kEqual, left, best, call.name));
-    if (i > 0) at = as_mask(b.binary(Binary::kMul, at, free, call.name));
-    values.push_back(best);
-    places.push_back(place_of(b, at, axis, count, false, true, call.name));
-    if (i + 1 == k) break;
-    const View taken = is_at(b, places.back(), axis, count, call.name);
-    const View open = as_mask(b.unary(taken, {static_cast<uint32_t>(Act::kAffine), -1.0f, 1.0f}, call.name));
-    free = i == 0 ? open : as_mask(b.binary(Binary::kMul, free, open, call.name));
-  }
+  Taking taking(&call, x, axis, count, call.attributes.integer("largest", 1) != 0);
+  std::vector<View> values(static_cast<size_t>(k)), places(values.size());
+  for (size_t i = 0; i < values.size(); ++i) taking.next(i + 1 < values.size(), &values[i], &places[i]);
   View all = joined(call, values, axis), where = joined(call, places, axis);
-  all.whole = whole;
+  all.whole = x.whole;
   where.whole = true;
   call.give(0, all);
   call.give(1, where);
 }
 
-constexpr const char *kLimits = "feature axes; what it gives are whole numbers";
+constexpr const char *kPlaces =
+    "feature axes; what it gives are whole numbers: the first NaN's place where there is one, as in NumPy";
 
 }  // namespace
 
 const std::vector<ImportRow> kImportPlace = {
-    {"ArgMax", arg_max, kLimits},
-    {"ArgMin", arg_min, kLimits},
-    {"TopK", top_k, "feature axes; constant K up to 64"},
+    {"ArgMax", arg_max, kPlaces},
+    {"ArgMin", arg_min, kPlaces},
+    {"TopK", top_k, "feature axes; constant K up to 64; NaN counts as the largest number, as NumPy and onnxruntime sort it"},
 };
 
 }  // namespace rnnp::compiler

@@ -163,6 +163,9 @@ uint64_t macs_per_step(const Graph &graph) {
     } else if (node.op == OpKind::kConv && graph.values[node.out[0]].sequence) {
       const Conv &c = std::get<Conv>(node.attr);
       macs += uint64_t{c.shape.window.out_size[0]} * c.shape.window.out_size[1] * c.outputs() * c.depth();
+    } else if (node.op == OpKind::kPool && graph.values[node.out[0]].sequence) {
+      const AttrPool &p = std::get<AttrPool>(node.attr);
+      macs += uint64_t{p.window.out_size[0]} * p.window.out_size[1] * p.channels * p.window.kernel[0] * p.window.kernel[1];
     } else if (node.op == OpKind::kMatMul && graph.values[node.out[0]].sequence) {
       macs += uint64_t{graph.values[node.out[0]].elems} * std::get<AttrMatMul>(node.attr).k;
     }

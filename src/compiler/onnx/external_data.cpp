@@ -99,6 +99,7 @@ class Folder {
 
   File &open(const std::string &name) {
     const fs::path path = name;
+    if (name.find('\0') != std::string::npos) throw Refusal("its data are in " + quote(name) + ", a name with a NUL byte in it");
     const bool leaves = name.empty() || path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end();
     std::error_code error;
     const fs::path full = leaves ? fs::path() : fs::weakly_canonical(root_ / path, error);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compiler/onnx/model_file.h"
+#include "format/blob.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -18,6 +19,8 @@ using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 using AttributeProtos = google::protobuf::RepeatedPtrField<onnx::AttributeProto>;
 
 constexpr int kMostDepth = 32;
+// Fused and folded, so many may still fit a blob.
+constexpr int64_t kMostNodes = 4 * int64_t{kBlobMaxNodes};
 
 // What the names and attributes of a function's body are in one call of it.
 struct Call {
@@ -95,8 +98,12 @@ void rename(onnx::GraphProto *graph, const Call &call) {
 class Inliner {
  public:
   Inliner(const onnx::ModelProto &model, int64_t opset, Problems *problems)
-      : opset_(opset), bytes_left_((int64_t{1} << 26) + 4 * static_cast<int64_t>(model.ByteSizeLong())), problems_(problems) {
+      : opset_(opset),
+        nodes_left_(kMostNodes),
+        bytes_left_((int64_t{1} << 26) + 4 * static_cast<int64_t>(model.ByteSizeLong())),
+        problems_(problems) {
     for (const onnx::FunctionProto &function : model.functions()) {
+      nodes_left_ += 4 * int64_t{function.node_size()};
       const auto placed = functions_.emplace(key(function.domain(), function.name()), &function);
       if (!placed.second) twice_.insert(placed.first->first);
     }
@@ -175,7 +182,8 @@ class Inliner {
   void charge(const onnx::NodeProto &node) {
     constexpr int64_t kLeast = 256;
     bytes_left_ -= kLeast + static_cast<int64_t>(node.ByteSizeLong());
-    if (bytes_left_ < 0) throw Refusal("the model's functions call one another so often that its graph becomes too large");
+    if (bytes_left_ < 0 || --nodes_left_ < 0)
+      throw Refusal("the model's functions call one another so often that its graph becomes too large");
   }
 
   std::string fresh_prefix(const onnx::NodeProto &node) {
@@ -186,7 +194,7 @@ class Inliner {
   }
 
   const int64_t opset_;
-  int64_t bytes_left_;
+  int64_t nodes_left_, bytes_left_;
   Problems *problems_;
   std::map<Key, const onnx::FunctionProto *> functions_;
   std::set<Key> twice_;

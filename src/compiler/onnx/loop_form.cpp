@@ -193,9 +193,10 @@ class LoopReader {
     const GraphProto &body = *form->body;
     const Attributes a(node);
     const int64_t steps = a.integer("num_scan_inputs", 0);
+    if (steps < 1 || steps > node.input_size()) return false;
     const int states = node.input_size() - static_cast<int>(steps);
-    if (model_.opset < 9 || steps < 1 || states < 0 || body.input_size() != node.input_size() ||
-        body.output_size() != node.output_size() || node.output_size() < states)
+    if (model_.opset < 9 || body.input_size() != node.input_size() || body.output_size() != node.output_size() ||
+        node.output_size() < states)
       return false;
     for (const char *name : {"scan_input_axes", "scan_output_axes"}) {
       const std::vector<int64_t> given = a.integers(name);

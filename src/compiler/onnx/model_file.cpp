@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 
+#include "compiler/onnx/check_graphs.h"
 #include "compiler/onnx/external_data.h"
 #include "compiler/onnx/inline_functions.h"
 #include "compiler/onnx/problem.h"
@@ -166,7 +167,11 @@ std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto) {
   Problems problems;
   if (!model->proto.has_graph()) throw ModelError("the file holds no graph: it is not an ONNX model");
   read_opset(model.get(), &problems);
+  check_graphs(model->proto, model->opset, &problems);
+  problems.raise();  // what follows relies on it
   inline_functions(&model->proto, model->opset, &problems);
+  check_graphs(model->proto, model->opset, &problems);  // a call may leave out an input that its body needs
+  problems.raise();
   read_initializers(model.get(), &problems);
   read_inputs_outputs(model.get(), &problems);
   replace_quantized_forms(model.get(), &problems);

@@ -41,8 +41,8 @@ RNNPACK_NOINLINE void add_quads(const int32_t *x, const int32_t *end, const uint
           "1:\n\t" ONE_K(0, "0", "2") ONE_K(4, "%c[s1]", "%c[s1]+2") ONE_K(8, "%c[s2]", "%c[s2]+2")
               ONE_K(12, "%c[s3]", "%c[s3]+2") "adds %[p], #%c[s4]\n\tadds %[x], #16\n\tcmp %[x], r12\n\tbne 1b\n\t"
       GIVE("r8", "0") GIVE("r9", "4") GIVE("r10", "8") GIVE("r11", "12")
-      : [x] "+&l"(x), [p] "+&l"(panel), [v] "+&l"(v), [h] "=&l"(h), [t] "=&l"(t)
-      : [sums] "l"(sums), [s1] "i"(kStride), [s2] "i"(2 * kStride), [s3] "i"(3 * kStride), [s4] "i"(4 * kStride)
+      : [x] "+l"(x), [p] "+l"(panel), [v] "+l"(v), [sums] "+l"(sums), [h] "=&l"(h), [t] "=&l"(t)
+      : [s1] "i"(kStride), [s2] "i"(2 * kStride), [s3] "i"(3 * kStride), [s4] "i"(4 * kStride)
       : "r12", "cc", "memory");
 }
 #undef GIVE

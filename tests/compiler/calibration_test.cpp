@@ -284,6 +284,29 @@ std::vector<uint8_t> wav(uint16_t kind, uint16_t channels, uint16_t bits, const 
   return out;
 }
 
+// WAVE_FORMAT_EXTENSIBLE: the form of samples stands in the first two bytes of a GUID, behind 8 bytes more.
+std::vector<uint8_t> extensible_wav(uint16_t kind, uint16_t bits, const std::vector<uint8_t> &samples) {
+  std::vector<uint8_t> out = wav(0xfffe, 1, bits, samples);
+  const size_t form = 12 + 12;  // behind RIFF and LIST
+  out[form + 4] = 40;
+  const std::vector<uint8_t> more = {
+      22,  0,  static_cast<uint8_t>(bits), 0, 4, 0, 0, 0, static_cast<uint8_t>(kind), 0, 0, 0, 0, 0, 16, 0, 128, 0, 0, 170, 0, 56,
+      155, 113};
+  out.insert(out.begin() + static_cast<std::ptrdiff_t>(form + 8 + 16), more.begin(), more.end());
+  return out;
+}
+
+TEST(Calibration, ExtensibleWavesAreTheirSamples) {
+  const TemporaryFile floats("floats.wav", extensible_wav(3, 32, {0, 0, 0x80, 0x3e}));
+  EXPECT_EQ((std::vector<float>{0.25f}), compiler::read_wav(floats.path()));
+  const TemporaryFile integers("integers.wav", extensible_wav(1, 16, {0, 0x40, 0, 0xc0}));
+  EXPECT_EQ((std::vector<float>{0.5f, -0.5f}), compiler::read_wav(integers.path()));
+  const TemporaryFile wide("wide.wav", extensible_wav(1, 32, {0, 0, 0, 0x40}));
+  EXPECT_EQ((std::vector<float>{0.5f}), compiler::read_wav(wide.path()));
+  const TemporaryFile other("other.wav", extensible_wav(2, 16, {0, 0x40}));
+  EXPECT_THROW(compiler::read_wav(other.path()), compiler::IoError);
+}
+
 TEST(Calibration, WavesAreTheirSamples) {
   const TemporaryFile mono("mono.wav", wav(1, 1, 16, {0, 0x40, 0, 0xc0, 0xff, 0x7f}));
   EXPECT_EQ((std::vector<float>{0.5f, -0.5f, 32767.0f / 32768}), compiler::read_wav(mono.path()));

@@ -5,9 +5,11 @@
 cli_quantize_test.py RNNPACK
 """
 import json
+import os
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -136,6 +138,10 @@ class Quantize(InFolder):
                           "got, want = (np.load(sys.argv[1] + f'/{part}y.npy') for part in ('', 'f32/'))\n"
                           "print(-float(np.abs(got - want).max()))\n")
         script.chmod(0o755)
+        place = self.at / "tmp"  # where its folders are made, and nothing stays
+        place.mkdir()
+        self.enterContext(unittest.mock.patch.dict(os.environ, {"TMPDIR": str(place)}))
+        self.addCleanup(lambda: self.assertEqual(list(place.iterdir()) if place.exists() else [], []))
         said = self.compile("--weights", "int8", "--calibrate", self.x, "--metric", script, "--report", self.report).stdout
         largest = json.loads(self.report.read_text())["outputs"][0]["max"]
         self.assertIn(f"metric: {-largest:g}"[:14], said)

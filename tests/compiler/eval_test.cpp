@@ -168,7 +168,7 @@ TEST(Eval, AnOutputThatTheEvaluatorDoesNotMakeIsRefused) {
   b.constant("x", {1, 1, 2}, {1, 2});
   b.node("MaxPool", {"x"}, {"t", "u"}).with("kernel_shape", std::vector<int64_t>{2});
   b.node("Mul", {"u", "t"}, {"y"});
-  EXPECT_NE(refusal_of_value(b).find("output 1"), std::string::npos) << refusal_of_value(b);
+  EXPECT_NE(refusal_of_value(b).find("is not supported"), std::string::npos) << refusal_of_value(b);
 }
 
 }  // namespace

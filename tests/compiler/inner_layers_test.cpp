@@ -56,6 +56,25 @@ TEST(InnerLayers, ReadTheColumnsOfAnImage) {
   }
 }
 
+// Batch first: so are its final states, of both directions.
+TEST(InnerLayers, BatchFirstWithFinalStates) {
+  for (const Case &c : kCases) {
+    SCOPED_TRACE(c.op + std::string(c.direction));
+    OnnxBuilder b;
+    b.input("X", {"N", 1, 6, 17}).random("K", {3, 1, 6, 2});
+    b.node("Conv", {"X", "K"}, {"cols"}).with("strides", Ints{1, 2});
+    b.constant_ints("at2", {1}, {2});
+    b.node("Squeeze", {"cols", "at2"}, {"flat"});
+    b.node("Transpose", {"flat"}, {"x"}).with("perm", Ints{0, 2, 1});
+    std::vector<std::string> out = {"Y", "H"};
+    if (std::string(c.op) == "LSTM") out.push_back("C");
+    layer(&b, c, "x", 3, "", out).with("layout", 1);
+    for (const std::string &name : out) b.output(name);
+    EXPECT_EQ(count(b, OpKind::kInnerRecurrent), 1u);
+    check_against_f64(b.proto);
+  }
+}
+
 // Along the frequencies within a frame, then along the frames for every frequency, in one stream.
 TEST(InnerLayers, GoAlongFrequenciesAndForEachFrequencyAlongTime) {
   for (const Case &c : kCases) {

@@ -84,6 +84,28 @@ TEST(Loops, ALoopThatMayEndBeforeTheLastStepIsRefused) {
   }
 }
 
+// A counter that is not the number of the step reads other steps of the sequence than the loop's.
+TEST(Loops, ACounterThatIsNotTheStepIsRefused) {
+  struct Counter {
+    int64_t start, tick;
+  };
+  for (const Counter c : {Counter{1, 1}, Counter{-1, 1}, Counter{0, 2}, Counter{0, -1}, Counter{2, 2}}) {
+    SCOPED_TRACE(std::to_string(c.start) + " by " + std::to_string(c.tick));
+    OnnxBuilder body;
+    rnn_body(&body);
+    onnx::GraphProto inside = loop_graph(body);
+    for (onnx::TensorProto &tensor : *inside.mutable_initializer()) {
+      if (tensor.name() == "tick") tensor.set_int32_data(0, static_cast<int32_t>(c.tick));
+    }
+    OnnxBuilder b = with_loop(inside);
+    for (onnx::TensorProto &tensor : *b.proto.mutable_graph()->mutable_initializer()) {
+      if (tensor.name() == "zero32") tensor.set_int32_data(0, static_cast<int32_t>(c.start));
+    }
+    const std::string text = refusal_of(b.proto);
+    EXPECT_NE(text.find("'the_loop' (Loop)"), std::string::npos) << text;
+  }
+}
+
 TEST(Loops, AStateThatStartsElsewhereIsRefusedUnlessALayerHasIt) {
   for (const bool layer : {true, false}) {
     OnnxBuilder body;

@@ -8,6 +8,8 @@
 
 #include "compiler/cli/comparison.h"
 #include "compiler/compile.h"
+#include "compiler/emit/panel_choice.h"
+#include "compiler/emit/write_blob.h"
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/quantize/prune.h"
@@ -331,6 +333,62 @@ TEST(LowPrecision, WhatCannotBeStoredIsNamed) {
   const std::string text = refusal(proto, "int8");
   EXPECT_NE(std::string::npos, text.find("'layer'")) << text;
   EXPECT_NE(std::string::npos, text.find("--weights f32")) << text;
+}
+
+// h beyond 1: a byte of it is worth more than 1/127, whichever activation lets it out.
+TEST(LowPrecision, StatesOfUnboundedActivationsAreNotCutOff) {
+  struct Case {
+    const char *op;
+    int64_t gates;
+    std::vector<std::string> activations;
+  };
+  const Case cases[] = {{"RNN", 1, {"Relu"}},
+                        {"GRU", 3, {"Sigmoid", "Relu"}},
+                        {"LSTM", 4, {"Sigmoid", "Tanh", "Relu"}},
+                        {"LSTM", 4, {"Relu", "Tanh", "Tanh"}},
+                        {"LSTM", 4, {"Sigmoid", "Relu", "Relu"}}};
+  for (const Case &c : cases) {
+    OnnxBuilder b;
+    b.input("X", {"T", "N", kInputs}).output("Y").random("W", {1, c.gates * kHidden, kInputs}, 0.2);
+    b.random("R", {1, c.gates * kHidden, kHidden}, 0.05).constant("B", {1, 2 * c.gates * kHidden}, [&] {
+      std::vector<float> bias(static_cast<size_t>(2 * c.gates * kHidden), 0.0f);
+      std::fill(bias.begin(), bias.begin() + c.gates * kHidden, 2.5f);  // of x: h grows beyond 1
+      if (std::string(c.op) == "GRU") std::fill(bias.begin(), bias.begin() + kHidden, -2.5f);
+      return bias;
+    }());
+    b.node(c.op, {"X", "W", "R", "B"}, {"Y"}, "layer").with("hidden_size", kHidden).with("activations", c.activations);
+    const compiler::Array want = run(blob_of(b.proto, "f32")).at("Y"), got = run(blob_of(b.proto, "int8")).at("Y");
+    EXPECT_GT(*std::max_element(want.f32.begin(), want.f32.end()), 1.5f) << c.op << c.activations.back();
+    EXPECT_GT(sqnr(got, want), 28) << c.op << ' ' << c.activations.front() << ' ' << c.activations.back();
+  }
+}
+
+// Every group of a convolution has its own part of the scales.
+TEST(LowPrecision, GroupsOfAConvolutionHaveTheirOwnScales) {
+  constexpr int64_t kGroups = 2, kChannels = 32, kOut = 3;
+  OnnxBuilder b;
+  b.input("X", {"N", kGroups * kChannels, 4}).output("Y").random("K", {kGroups * kOut, kChannels, 1});
+  b.node("Conv", {"X", "K"}, {"Y"}, "conv").with("group", kGroups);
+  compiler::Graph graph = compiler::compile_graph(*compiler::check_model(b.proto), {});
+  const auto found =
+      std::find_if(graph.nodes.begin(), graph.nodes.end(), [](const compiler::Node &node) { return node.op == OpKind::kConv; });
+  ASSERT_NE(graph.nodes.end(), found);
+  compiler::Conv &conv = std::get<compiler::Conv>(found->attr);
+  conv.storage.type = DType::kI4;
+  conv.storage.group_k = static_cast<uint32_t>(kChannels);
+  for (int64_t row = 0; row < kGroups * kOut; ++row) {
+    const float scale = row < kOut ? 0.25f : 8.0f + static_cast<float>(row);
+    conv.storage.scales.push_back(scale);
+    for (int64_t k = 0; k < kChannels; ++k)
+      conv.w[static_cast<size_t>(row * kChannels + k)] = scale * static_cast<float>((row * 5 + k * 3) % 15 - 7);
+  }
+  const std::vector<uint8_t> bytes = compiler::write_blob(graph, compiler::dense_panels(DType::kF32, 16));
+  conv.storage = compiler::Storage();
+  const std::vector<uint8_t> floats = compiler::write_blob(graph, compiler::dense_panels(DType::kF32, 16));
+  compiler::Arrays x;
+  x["X"].shape = {2, kGroups * kChannels, 4};
+  for (int i = 0; i < 2 * kGroups * kChannels * 4; ++i) x["X"].f32.push_back(std::sin(static_cast<float>(i * i % 1013)));
+  EXPECT_GT(sqnr(compiler::Runner(bytes).run(x, {}).at("Y"), compiler::Runner(floats).run(x, {}).at("Y")), 30);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "compiler/cli/files.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/quantize/choose_storage.h"
 #include "quantized_lstm.h"
 
 namespace rnnp::testing_support {
@@ -37,6 +38,67 @@ TEST(QuantizedForms, IntegersAndScalesOfTheFileAreThoseOfThePanels) {
     EXPECT_LT(30, sqnr_against_f64(net.b.proto, made.blob));
     EXPECT_EQ(DType::kF32, Blob(compiled(net.b.proto, "f32").blob).matrix(0).format.weight);
     expect_integers(Blob(compiled(net.b.proto, "int8").blob), 1, r, s);
+  }
+}
+
+// Of two directions each has scales and zero points of its own, one or one for each row.
+TEST(QuantizedForms, DirectionsDifferInScalesAndZeroPoints) {
+  constexpr int64_t kDirections = 2;
+  for (const bool per_row : {false, true}) {
+    OnnxBuilder quantised(17), plain(17);
+    for (OnnxBuilder *b : {&quantised, &plain})
+      b->input("x", {"T", 1, kInputs}).output("y").random("B", {kDirections, 2 * kRows}, 0.1);
+    for (const auto &matrix : {std::make_pair(std::string("W"), kInputs), std::make_pair(std::string("R"), kHidden)}) {
+      const std::string &name = matrix.first;
+      const int64_t k = matrix.second;
+      const std::vector<int64_t> q = integers(kDirections * k * kRows, 50, name == "W" ? 1 : 5);
+      const std::vector<int64_t> shape = per_row ? std::vector<int64_t>{kDirections, kRows} : std::vector<int64_t>{kDirections};
+      std::vector<float> scale, weights(q.size());
+      std::vector<int64_t> zero;
+      for (int64_t d = 0; d < kDirections; ++d) {
+        for (int64_t row = 0; row < (per_row ? kRows : 1); ++row) {
+          scale.push_back(0.002f + 0.003f * static_cast<float>(d) + 0.0001f * static_cast<float>(row % 7));
+          zero.push_back(d == 0 ? 9 + row % 3 : -20 - row % 5);
+        }
+      }
+      for (int64_t i = 0; i < static_cast<int64_t>(q.size()); ++i) {
+        const int64_t d = i / (k * kRows), at = i / kRows % k, row = i % kRows;
+        const size_t of = static_cast<size_t>(per_row ? d * kRows + row : d);
+        weights[static_cast<size_t>((d * kRows + row) * k + at)] =
+            static_cast<float>(static_cast<double>(q[static_cast<size_t>(i)] - zero[of]) * static_cast<double>(scale[of]));
+      }
+      quantised.constant_ints(name + "q", {kDirections, k, kRows}, q, TensorProto::INT8);
+      quantised.constant(name + "s", shape, scale).constant_ints(name + "z", shape, zero, TensorProto::INT8);
+      plain.constant(name, {kDirections, kRows, k}, weights);
+    }
+    NodeBuilder node = quantised.node("DynamicQuantizeLSTM", {"x", "Wq", "Rq", "B", "", "", "", "", "Ws", "Wz", "Rs", "Rz"}, {"y"});
+    node.with("hidden_size", kHidden).with("direction", "bidirectional").proto().set_domain("com.microsoft");
+    plain.node("LSTM", {"x", "W", "R", "B"}, {"y"}).with("hidden_size", kHidden).with("direction", "bidirectional");
+    compiler::Tensor x(compiler::Elem::kFloat, {6, 1, kInputs});
+    for (size_t i = 0; i < x.data.size(); ++i) x.data[i] = std::sin(static_cast<double>(i * i % 101));
+    const auto want = compiler::eval_graph(*compiler::check_model(plain.proto), {{"x", x}}).at("y");
+    const auto got = compiler::eval_graph(*compiler::check_model(quantised.proto), {{"x", x}}).at("y");
+    ASSERT_EQ(want.shape, got.shape);
+    for (size_t i = 0; i < want.data.size(); ++i) ASSERT_NEAR(want.data[i], got.data[i], 1e-6) << per_row << ' ' << i;
+  }
+}
+
+// Where the integers of one direction are none of the panels', both directions are floats, of the file's values.
+TEST(QuantizedForms, DirectionsShareAFormat) {
+  for (const bool first : {true, false}) {
+    OnnxBuilder b(17);
+    b.input("x", {"T", 1, kInputs}).output("y").weights("", 4, 2, kInputs, kHidden);
+    b.node("LSTM", {"x", "W", "R", "B"}, {"y"}, "layer").with("hidden_size", kHidden).with("direction", "bidirectional");
+    compiler::Graph graph = compiler::compile_graph(*compiler::check_model(b.proto), {});
+    auto &layer = std::get<compiler::Recurrent>(graph.nodes[0].attr);
+    compiler::Storage &bytes = layer.directions[first ? 0 : 1].r_storage;
+    bytes.type = DType::kI8;
+    bytes.scales.assign(kRows, 0.01f);
+    compiler::choose_storage(&graph, {});
+    for (const compiler::Direction &direction : layer.directions) {
+      EXPECT_EQ(DType::kF32, direction.r_storage.type) << first;
+      EXPECT_TRUE(direction.r_storage.scales.empty()) << first;
+    }
   }
 }
 
@@ -395,16 +457,16 @@ TEST(QuantizedForms, EveryFileOfAFolderCompilesAndRuns) {
   EXPECT_EQ(35u, count);
 }
 
-// Such a node computes nothing for anybody.
-TEST(QuantizedForms, AnAddWithoutOutputsIsPassedOver) {
+// Nothing of such a node is ever read.
+TEST(QuantizedForms, AnAddWithoutOutputsIsRefused) {
   OnnxBuilder b;
   b.input("x", {"T", 1, 4}).constant("s", {}, {0.5f}).constant("c", {4}, {0, 1, 0, 0});
   b.constant_ints("q", {4}, {1, 2, 3, 4}, onnx::TensorProto::INT8);
   b.node("DequantizeLinear", {"q", "s"}, {"w"});
-  b.node("Add", {"w", "c"}, {});
+  b.node("Add", {"w", "c"}, {}, "add");
   b.node("Relu", {"x"}, {"y"});
   b.output("y");
-  EXPECT_EQ("", refusal_of(b.proto));
+  EXPECT_NE(refusal_of(b.proto).find("'add' (Add): it has 0 outputs; accepted: 1"), std::string::npos) << refusal_of(b.proto);
 }
 
 }  // namespace

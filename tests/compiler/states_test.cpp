@@ -128,6 +128,18 @@ TEST(States, ARecurrentLayersOwnStateIsDropped) {
   check_kept_states(stacked_lstm().proto, {{"S", "S_out"}});
 }
 
+// What the layer's c begins with is the h of the step before: no state of the layer's own, in either pairing.
+TEST(States, TheOtherStateOfALayerIsNotItsOwn) {
+  for (const bool crossed : {false, true}) {
+    OnnxBuilder b;
+    b.input("X", {1, "N", 5}).input("h0", {1, "N", kHidden}).input("c0", {1, "N", kHidden}).output("Y").output("hn").output("cn");
+    b.weights("", 4, 1, 5, kHidden);
+    b.node("LSTM", {"X", "W", "R", "B", "", "h0", "c0"}, {"Y", "hn", "cn"}).with("hidden_size", kHidden);
+    const std::vector<StatePair> pairs = {{"h0", crossed ? "cn" : "hn"}, {"c0", crossed ? "hn" : "cn"}};
+    check_kept_states(b.proto, pairs);
+  }
+}
+
 TEST(States, OthersAreReadAndWrittenEveryStep) {
   const compiler::Graph graph = graph_of(cached().proto, kCached);
   ASSERT_EQ(graph.states.size(), 2u);

@@ -146,10 +146,10 @@ TEST(Calibration, RowsOfRAreThoseThatStepsStartFrom) {
   OnnxBuilder b;
   b.input("X", {"T", "N", 6}).output("Y").weights("", 3, 2, 6, 5);
   b.node("GRU", {"X", "W", "R", "B"}, {"Y"}, "layer").with("hidden_size", 5).with("direction", "bidirectional");
-  constexpr int64_t kSteps = 4, kRows = 3;
+  constexpr size_t kFewSteps = 4, kStreams = 3;
   compiler::Array x;
-  x.shape = {kSteps, kRows, 6};
-  for (int i = 0; i < kSteps * kRows * 6; ++i) x.f32.push_back(std::sin(static_cast<float>(i * i)));
+  x.shape = {kFewSteps, kStreams, 6};
+  for (size_t i = 0; i < kFewSteps * kStreams * 6; ++i) x.f32.push_back(std::sin(static_cast<float>(i * i)));
   const TemporaryFile file("both.npy", compiler::format_npy(x));
   Graph graph = graph_of(b.proto, "int8");
   const Reference reference(graph, kPanels, {file.path()});
@@ -162,8 +162,8 @@ TEST(Calibration, RowsOfRAreThoseThatStepsStartFrom) {
     std::vector<std::vector<float>> got, want;
     compiler::visit_rows(graph.nodes[0], seen, matrices[i], direction,
                          [&](const float *row, size_t k) { got.emplace_back(row, row + k); });
-    for (size_t at = 0; at < (kSteps - 1) * kRows; ++at) {
-      const float *row = seen.out[0].row(direction == 1 ? at + kRows : at) + 5 * direction;
+    for (size_t at = 0; at < (kFewSteps - 1) * kStreams; ++at) {
+      const float *row = seen.out[0].row(direction == 1 ? at + kStreams : at) + 5 * direction;
       want.emplace_back(row, row + 5);
     }
     EXPECT_EQ(want, got) << direction;

@@ -140,6 +140,38 @@ TEST(Calibration, MethodsOfRoundingErrLessInTheirOrder) {
   }
 }
 
+// R is multiplied by what each step starts from: the results of all steps but the last one that is taken, which in a reverse
+// direction is the first of the sequence.
+TEST(Calibration, RowsOfRAreThoseThatStepsStartFrom) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 6}).output("Y").weights("", 3, 2, 6, 5);
+  b.node("GRU", {"X", "W", "R", "B"}, {"Y"}, "layer").with("hidden_size", 5).with("direction", "bidirectional");
+  constexpr size_t kFewSteps = 4, kStreams = 3;
+  compiler::Array x;
+  x.shape = {kFewSteps, kStreams, 6};
+  for (size_t i = 0; i < kFewSteps * kStreams * 6; ++i) x.f32.push_back(std::sin(static_cast<float>(i * i)));
+  const TemporaryFile file("both.npy", compiler::format_npy(x));
+  Graph graph = graph_of(b.proto, "int8");
+  const Reference reference(graph, kPanels, {file.path()});
+  const compiler::SeenNode &seen = reference.seen().nodes[0];
+  const auto matrices = compiler::matrices_of(&graph.nodes[0]);
+  size_t checked = 0;
+  for (size_t i = 0; i < matrices.size(); ++i) {
+    if (!matrices[i].recurrent) continue;
+    const auto direction = static_cast<uint32_t>(i / 2);
+    std::vector<std::vector<float>> got, want;
+    compiler::visit_rows(graph.nodes[0], seen, matrices[i], direction,
+                         [&](const float *row, size_t k) { got.emplace_back(row, row + k); });
+    for (size_t at = 0; at < (kFewSteps - 1) * kStreams; ++at) {
+      const float *row = seen.out[0].row(direction == 1 ? at + kStreams : at) + 5 * direction;
+      want.emplace_back(row, row + 5);
+    }
+    EXPECT_EQ(want, got) << direction;
+    ++checked;
+  }
+  EXPECT_EQ(2u, checked);
+}
+
 TEST(Calibration, GptqKeepsPairsThatPanelsHold) {
   compiler::Products products(8);
   for (int i = 0; i < 100; ++i) {

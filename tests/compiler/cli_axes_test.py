@@ -129,6 +129,19 @@ class Axes(InFolder):
         self.assertEqual(self.refused(rows, constants, ("T", "N", H)), "--dim T=SIZE --dim N=SIZE --axes x=features,features,features")
         self.assertEqual(self.refused(rows, constants, (None, None, H)), "--shape x=SIZE,SIZE,4 --axes x=features,features,features")
 
+    def test_a_proposal_that_leads_to_another_refusal_is_not_made(self):
+        nodes, constants = layer("a", "t", "y")
+        constants["K"] = np.ones((H, H, 4), np.float32)
+        front = [("Transpose", ["x"], ["c"], {"perm": [0, 2, 1]}), ("Conv", ["c", "K"], ["d"], {"strides": [2]}),
+                 ("Transpose", ["d"], ["t"], {"perm": [2, 0, 1]})]
+        save_onnx(self.onnx, front + nodes, {"x": ["batch", "steps", H]}, ["y"], constants)
+        self.assertIn("try: --dim steps=SIZE", rnnpack("compile", self.onnx, "-o", self.blob, code=2).stderr)
+        save_onnx(self.onnx, [*front, *nodes, ("Det", ["w"], ["z"], {})], {"x": ["batch", "steps", H], "w": [1, 3, 3]}, ["y", "z"], constants)
+        said = rnnpack("compile", self.onnx, "-o", self.blob, code=2).stderr
+        self.assertIn("is open", said)
+        self.assertIn("Det", said)
+        self.assertNotIn("try:", said)
+
     def test_nothing_is_proposed_where_nothing_helps(self):
         nodes, constants = layer("a", "x", "z")
         save_onnx(self.onnx, nodes + [("Det", ["z"], ["y"], {})], {"x": ["frames", "N", H]}, ["y"], constants)

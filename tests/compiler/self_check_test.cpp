@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/cli/verify_sizes.h"
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
@@ -136,6 +137,12 @@ TEST(SelfCheck, TriesOtherSizesWhereTheGraphRefusesOne) {
   };
   EXPECT_EQ(check(model(1)).note, "");
   EXPECT_NE(check(model(1), model(1.01f)).failure.find("at 12 steps, batch 1: "), std::string::npos);
+}
+
+TEST(SelfCheck, VerifyTakesFewerStepsOfLargeNetworks) {
+  EXPECT_EQ(compiler::usual_steps(1e3), 20);
+  EXPECT_EQ(compiler::usual_steps(1e9), 4);
+  EXPECT_EQ(compiler::usual_steps(1e12), 2);
 }
 
 // Work is counted, not timed: a call of more than the bound is left to `verify`, and the note says so.

@@ -10,6 +10,7 @@
 #include "compiler/cli/draw.h"
 #include "compiler/cli/step_eval.h"
 #include "compiler/eval/eval.h"
+#include "compiler/ir/passes.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -159,6 +160,12 @@ Allowance Allowances::of(const std::string &name, const Comparison &result) {
   out.says_something = out.bound <= kMost;
   if (!out.says_something) out.bound = kTolerance;
   return out;
+}
+
+double work_per_step(const Graph &graph) {
+  double work = static_cast<double>(macs_per_step(graph));
+  for (const Value &value : graph.values) work += value.elems;
+  return work;
 }
 
 bool rounds_values(const OnnxModel &model) {

@@ -87,6 +87,9 @@ class Allowances {
   Tensors disturbed_;
 };
 
+// Multiply-adds, and elements made, per step and row: by it, not by a clock, is decided what is evaluated.
+double work_per_step(const Graph &graph);
+
 // Whether the ONNX graph rounds what it computes (QuantizeLinear of a value that is no constant).
 bool rounds_values(const OnnxModel &model);
 

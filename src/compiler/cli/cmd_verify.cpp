@@ -197,8 +197,9 @@ int run(const VerifyArguments &options) {
   const BlobCheck check(model.get(), graph, states, &runner);
   const Subject subject{options, check, difference(options, runner, *model)};
   const Arrays given = read_inputs(options.inputs, runner.inputs());
-  const auto steps = check.has_implied_steps() ? implied_steps_to_try(runner, given, options.steps)
-                                               : sizes_to_try(*model, runner, given, RNNP_DIM_STEPS, options.steps, 20);
+  const auto steps = check.has_implied_steps()
+                         ? implied_steps_to_try(runner, given, options.steps, usual_steps(work_per_step(graph)))
+                         : sizes_to_try(*model, runner, given, RNNP_DIM_STEPS, options.steps, usual_steps(work_per_step(graph)));
   const auto batches = sizes_to_try(*model, runner, given, RNNP_DIM_BATCH, options.batch, 2);
   const BothRuns runs = run_both(subject, given, steps, batches, display.part("evaluation"));
   say_inputs(subject, given, runs);
@@ -228,7 +229,9 @@ void add_verify(CLI::App *app, Action *action) {
   command->add_option("onnx", options->model, "model.onnx")->required();
   command->add_option("blob", options->blob, "model.rnnp")->required();
   add_input_option(command, &options->inputs, "; what is not given is drawn at random; may be repeated");
-  command->add_option("--steps", options->steps, "steps; default: those of the inputs, what the file fixes, else 20")
+  command
+      ->add_option("--steps", options->steps,
+                   "steps; default: those of the inputs, what the file fixes, else 20, or fewer of a large network")
       ->check(CLI::Range(1, 1 << 24));
   command->add_option("--batch", options->batch, "batch rows; default: those of the inputs, what the file fixes, else 2")
       ->check(CLI::Range(1, 1 << 16));

@@ -10,7 +10,6 @@
 #include "compiler/cli/check_blob.h"
 #include "compiler/cli/exact_check.h"
 #include "compiler/emit/write_blob.h"
-#include "compiler/ir/passes.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/quantize/choose_storage.h"
 
@@ -19,13 +18,6 @@ namespace {
 
 // Results of the first two are compared where they exist; more where the graph cannot be evaluated at them.
 const std::vector<int64_t> kSteps = {12, 7, 20, 33, 3, 100, 400, 2, 1}, kBatches = {2, 3, 1};
-
-// Multiply-adds, and elements made, per step and row.
-double work_per_step(const Graph &graph) {
-  double work = static_cast<double>(macs_per_step(graph));
-  for (const Value &value : graph.values) work += value.elems;
-  return work;
-}
 
 // Operators whose results jump: a rounding of f32 may move one element as far as a fault would.
 bool jumps(const onnx::GraphProto &graph) {
@@ -223,7 +215,7 @@ void check_low_precision(const std::vector<uint8_t> &blob, OnnxModel *model, con
   if (!out->failure.empty()) out->failure = "at " + sizes_text(runs.sizes) + ": " + out->failure;
 }
 
-SelfCheck checked(OnnxModel *model, const Compiled &compiled, const CompileOptions &how, bool pruned) {
+SelfCheck check_by_weights(OnnxModel *model, const Compiled &compiled, const CompileOptions &how, bool pruned) {
   const bool low = Runner(compiled.blob).has_low_precision();
   const PanelFormat panels = dense_panels(DType::kF32, panel_width(how.target));
   const Graph plain = pruned ? compile_graph(*model, how) : low ? with_f32_weights(compiled.graph) : Graph();
@@ -243,7 +235,7 @@ SelfCheck check_compiled(OnnxModel *model, const Compiled &compiled, const Compi
                          const Progress &progress) {
   SelfCheck out;
   try {
-    out = checked(model, compiled, how, pruned);
+    out = check_by_weights(model, compiled, how, pruned);
   } catch (const IoError &error) {
     out.failure = error.what();
   }

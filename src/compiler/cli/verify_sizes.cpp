@@ -65,16 +65,21 @@ std::vector<int64_t> sizes_to_try(const OnnxModel &model, const Runner &runner, 
   return open;
 }
 
+int64_t usual_steps(double work_per_step) {
+  constexpr double kMost = 4e9;
+  return static_cast<int64_t>(std::clamp(kMost / std::max(work_per_step, 1.0), 2.0, 20.0));
+}
+
 bool implied_steps_are_open(const Runner &runner) {
   const auto &inputs = runner.inputs();
   return std::all_of(inputs.begin(), inputs.end(), [](const rnnp_tensor_info &f) { return f.role == RNNP_ROLE_SEQUENCE; });
 }
 
-std::vector<int64_t> implied_steps_to_try(const Runner &runner, const Arrays &given, int64_t asked) {
+std::vector<int64_t> implied_steps_to_try(const Runner &runner, const Arrays &given, int64_t asked, int64_t wanted) {
   if (const int64_t size = size_given(runner, given, RNNP_DIM_STEPS)) return {size};
   if (asked > 0) return {asked};
   if (!given.empty() || !implied_steps_are_open(runner)) return {1};
-  return {20, 1};
+  return {wanted, 1};
 }
 
 }  // namespace rnnp::compiler

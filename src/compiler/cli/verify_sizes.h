@@ -26,8 +26,10 @@ std::vector<int64_t> sizes_to_try(const OnnxModel &model, const Runner &runner, 
                                   int64_t wanted);
 // The same with what is to be tried where any size is taken.
 std::vector<int64_t> sizes_to_try(const OnnxModel &model, const Runner &runner, int32_t which, const std::vector<int64_t> &open);
+// Steps where nothing tells: 20, or as many as are evaluated in a few seconds.
+int64_t usual_steps(double work_per_step);
 // Steps of a model whose inputs have no steps axis: any number when it keeps its states itself.
-std::vector<int64_t> implied_steps_to_try(const Runner &runner, const Arrays &given, int64_t asked);
+std::vector<int64_t> implied_steps_to_try(const Runner &runner, const Arrays &given, int64_t asked, int64_t wanted);
 // Whether it takes any number of steps in this way.
 bool implied_steps_are_open(const Runner &runner);
 

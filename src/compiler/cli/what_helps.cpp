@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <sstream>
 
+#include "compiler/cli/self_check.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -99,16 +101,47 @@ std::vector<Try> plain_axes(const OnnxModel &model) {
   return out;
 }
 
+std::vector<std::string> &values_of(const std::string &option, ModelOptions *options) {
+  if (option == "--dim") return options->dims;
+  if (option == "--axes") return options->axes;
+  if (option == "--state") return options->states;
+  return options->shapes;
+}
+
+// To a blob that passes its check.
 bool compiles(const std::string &path, ModelOptions options, const std::vector<Try> &tries, const CompileOptions &how) {
-  for (const Try &one : tries) {
-    (one.option == "--dim" ? options.dims : one.option == "--axes" ? options.axes : options.shapes).push_back(one.value);
-  }
+  for (const Try &one : tries) values_of(one.option, &options).push_back(one.value);
   try {
-    compile_model(*load_model(path, options), CompileOptions{how.target, how.states, how.stream_steps});
+    const CompileOptions plain{how.target, state_pairs(options), how.stream_steps};
+    const auto model = load_model(path, options);
+    return check_compiled(model.get(), compile_model(*model, plain), plain, false).failure.empty();
   } catch (const std::exception &) {
     return false;
   }
-  return true;
+}
+
+constexpr const char *kProposal = " try: --";  // how a line of a refusal proposes something itself
+
+// What the lines of a refusal propose, all together.
+std::vector<Try> proposed_in(const std::string &refusal) {
+  std::vector<Try> out;
+  for (size_t at = refusal.find(kProposal); at != std::string::npos; at = refusal.find(kProposal, at + 1)) {
+    const size_t first = refusal.find("--", at);
+    std::istringstream words(refusal.substr(first, refusal.find('\n', at) - first));
+    std::string option, value;
+    while (words >> option >> value && option.compare(0, 2, "--") == 0) {
+      std::string tried = value;
+      if (const size_t size = tried.find("SIZE"); size != std::string::npos) tried.replace(size, 4, kTriedSize);
+      out.push_back({option, tried, value});
+    }
+  }
+  return out;
+}
+
+std::string without_proposals(std::string refusal) {
+  for (size_t at = refusal.find(kProposal); at != std::string::npos; at = refusal.find(kProposal))
+    refusal.erase(at, std::min(refusal.find('\n', at), refusal.size()) - at);
+  return refusal;
 }
 
 std::string text_of(const std::vector<Try> &tries, const std::string &why) {
@@ -119,9 +152,12 @@ std::string text_of(const std::vector<Try> &tries, const std::string &why) {
 
 }  // namespace
 
-std::string with_what_helps(const std::string &refusal, const std::string &path, const ModelOptions &given,
+std::string with_what_helps(const std::string &refused, const std::string &path, const ModelOptions &given,
                             const CompileOptions &how) {
-  if (refusal.find("try: --") != std::string::npos || refusal.find("--set ") != std::string::npos) return refusal;
+  const std::vector<Try> proposed = proposed_in(refused);
+  if (!proposed.empty() && compiles(path, given, proposed, how)) return refused;
+  const std::string refusal = without_proposals(refused);
+  if (refusal.find("--set ") != std::string::npos) return refusal;
   if (compiles(path, given, {}, how)) return refusal;  // it is about what weights are stored as
   const auto model = load_model(path, given);
   const auto helps = [&](const std::vector<Try> &tries) { return !tries.empty() && compiles(path, given, tries, how); };

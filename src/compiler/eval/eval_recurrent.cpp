@@ -110,9 +110,15 @@ class Layer {
   Row affine(const double *m, const double *bias, int64_t gate, const double *v, int64_t n) const {
     Row out(static_cast<size_t>(s_.hidden));
     for (int64_t u = 0; u < s_.hidden; ++u) {
-      double sum = bias ? bias[gate * s_.hidden + u] : 0;
-      for (int64_t k = 0; k < n; ++k) sum += m[(gate * s_.hidden + u) * n + k] * v[k];
-      out[static_cast<size_t>(u)] = sum;
+      // Four sums: one would wait for itself at every addition.
+      const double *row = m + (gate * s_.hidden + u) * n;
+      double sums[4] = {bias ? bias[gate * s_.hidden + u] : 0, 0, 0, 0};
+      int64_t k = 0;
+      for (; k + 4 <= n; k += 4) {
+        for (int64_t i = 0; i < 4; ++i) sums[i] += row[k + i] * v[k + i];
+      }
+      for (; k < n; ++k) sums[0] += row[k] * v[k];
+      out[static_cast<size_t>(u)] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
     return out;
   }

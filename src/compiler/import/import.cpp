@@ -142,16 +142,6 @@ std::optional<Graph> read_with(const OnnxModel &model, Origins *axes, const Inpu
                                              own_size + "); the blob takes any number, read the same way");
     return finish(&second);
   }
-  // One call is one step, and axes of one element are hard to tell apart: as they are in the file they need not be.
-  if (!good && !facts.kept.empty()) {
-    Origins fixed(model);
-    GraphReader plain(model, &fixed, false, facts);
-    plain.read();
-    if (plain.problems().empty()) {
-      plain.builder().graph.notes.emplace_back("all axes stay as in the file: one call of the ONNX graph is one step of one row");
-      return finish(&plain);
-    }
-  }
   // Where a node was refused, time and batch may have been missed behind it: what the second reading says then may be wrong.
   first_problems.raise();
   if (fixed_time) {
@@ -169,6 +159,17 @@ std::optional<Graph> read_with(const OnnxModel &model, Origins *axes, const Inpu
       if (!is_causal(opened)) third.problems().raise();  // for more steps than one it would be another graph
       opened.notes.push_back("the file is for one step alone (" + own_size + "); a call of more steps is as many calls of it");
       return opened;
+    }
+  }
+  // One call is one step, and axes of one element are hard to tell apart: as they are in the file they need not be.
+  if (!good && !facts.kept.empty()) {
+    Origins fixed(model);
+    GraphReader plain(model, &fixed, false, facts);
+    plain.builder().steps_in_rows = !one_step;
+    plain.read();
+    if (plain.problems().empty()) {
+      plain.builder().graph.notes.emplace_back("all axes stay as in the file: one call of the ONNX graph is one step of one row");
+      return finish(&plain);
     }
   }
   if (!recurrent) {

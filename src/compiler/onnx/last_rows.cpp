@@ -2,12 +2,12 @@
 #include "compiler/onnx/last_rows.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
 #include "compiler/onnx/attributes.h"
 #include "compiler/onnx/rewrite.h"
-#include "compiler/onnx/subgraph.h"
 
 namespace rnnp::compiler {
 namespace {

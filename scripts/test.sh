@@ -96,6 +96,19 @@ stage_counted() {  # stage_counted STAGE command...
   if [ "${counts[1]}" -gt 0 ]; then failures="$failures $stage"; else fail "$stage"; fi
 }
 
+# A command of a page is a case.
+stage_by_hand() {
+  local log=$build-by-hand.log bad
+  echo "== by-hand"
+  scripts/test_by_hand.sh "$build" 2>&1 | tee "$log"
+  local status=${PIPESTATUS[0]}
+  bad=$(grep -c '^FAILED  ' "$log")
+  passed=$((passed + $(grep -c '^ok  ' "$log")))
+  failed=$((failed + bad))
+  [ "$status" -eq 0 ] && return
+  if [ "$bad" -gt 0 ]; then failures="$failures by-hand"; else fail by-hand; fi
+}
+
 check_format() {
   git ls-files '*.h' '*.c' '*.cpp' | xargs clang-format --dry-run -Werror && scripts/check_subjects.sh
 }
@@ -168,7 +181,7 @@ for stage in $stages; do
       stage_targets devices $devices ;;
     format) stage_command format check_format ;;
     tidy) stage_command tidy check_tidy ;;
-    by-hand) if [ -x scripts/test_by_hand.sh ]; then stage_counted by-hand scripts/test_by_hand.sh; fi ;;
+    by-hand) stage_by_hand ;;
     *) echo "test.sh: no stage '$stage'; there are: format hosted board make-test hosted-rest freestanding asan tsan tidy devices by-hand fuzz" >&2; exit 1 ;;
   esac
   spent

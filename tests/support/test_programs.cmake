@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The headers that nearly every test includes, parsed once for all of them: GoogleTest's, and protobuf's for those that see the compiler.
 function(rnnpack_precompiled_tests name)
   cmake_parse_arguments(arg "" "" "HEADERS;LIBRARIES;OPTIONS" ${ARGN})

@@ -6,7 +6,7 @@
 #define RNNPACK_BASE_ARENA_H_
 
 #include "base/checked.h"
-#include "base/threads.h"
+#include "base/many_threads.h"
 
 namespace rnnp {
 

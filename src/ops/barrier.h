@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "base/threads.h"
+#include "base/many_threads.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {

@@ -6,7 +6,7 @@
 #define RNNPACK_OPS_DATA_MEMORY_H_
 
 #include "base/bytes.h"
-#include "base/threads.h"
+#include "base/many_threads.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {

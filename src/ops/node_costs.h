@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "base/threads.h"
+#include "base/many_threads.h"
 #include "format/model.h"
 
 namespace rnnp {

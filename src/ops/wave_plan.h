@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/threads.h"
+#include "base/many_threads.h"
 
 namespace rnnp {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/session_plan.h"
 
-#include "base/threads.h"
+#include "base/many_threads.h"
 #include "ops/recurrent_plan.h"
 
 namespace rnnp {
@@ -41,9 +41,15 @@ struct Work {
   uint64_t most[2], cost[2];  // of a run, of a step
 
   bool take(const Model &m, const BlobNode &node, uint64_t macs) {
-    const uint32_t y = m.node_output(node, 0);
-    const uint32_t per_step = y == kNone ? 1 : m.values[y].sequence;
-    if (y != kNone) most[per_step] += cost_product(m.values[y].row_elems, kMostPerElement);
+    uint64_t elems = 0;
+    uint32_t per_step = 0;
+    for (uint32_t i = 0; i < node.output_count; ++i) {
+      const uint32_t y = m.node_output(node, i);
+      if (y == kNone) continue;
+      elems += m.values[y].row_elems;
+      per_step |= m.values[y].sequence;
+    }
+    most[per_step] += cost_product(elems, kMostPerElement);
     cost[per_step] += macs;
     return cost[per_step] <= most[per_step];
   }

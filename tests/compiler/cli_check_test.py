@@ -2,7 +2,7 @@
 """`rnnpack compile` checks what it made before it writes: what it says, what it leaves, and --no-check.
 
 cli_check_test.py RNNPACK
-"""
+SPDX-License-Identifier: Apache-2.0"""
 import sys
 import unittest
 

@@ -15,7 +15,6 @@
 #include "compiler/onnx/budget.h"
 #include "compiler/onnx/fuse_cells.h"
 #include "compiler/onnx/fuse_kept_cells.h"
-#include "compiler/onnx/last_rows.h"
 #include "compiler/onnx/loops.h"
 #include "compiler/onnx/plain_indices.h"
 #include "compiler/onnx/problem.h"
@@ -108,8 +107,7 @@ std::optional<Graph> graph_of_rolled(const OnnxModel &model, const Reading &how)
 
 Graph graph_with_states(const OnnxModel &given_file, const Reading &given) {
   const std::unique_ptr<OnnxModel> unsorted = with_rows_unsorted(given_file);
-  const std::unique_ptr<OnnxModel> last = with_last_rows(unsorted ? *unsorted : given_file);
-  const OnnxModel &file = last ? *last : unsorted ? *unsorted : given_file;
+  const OnnxModel &file = unsorted ? *unsorted : given_file;
   const std::unique_ptr<OnnxModel> plain = with_plain_indices(file);
   if (std::optional<Graph> rolled = graph_of_rolled(plain ? *plain : file, given)) return std::move(*rolled);
   const WithoutLoops expanded = expand_loops(plain ? *plain : file);

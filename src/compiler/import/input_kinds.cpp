@@ -6,7 +6,6 @@
 #include <set>
 
 #include "compiler/onnx/attributes.h"
-#include "compiler/onnx/last_rows.h"
 #include "compiler/onnx/subgraph.h"
 
 namespace rnnp::compiler {
@@ -94,8 +93,6 @@ class Ways {
     if (layer && node.input_size() > 4 && node.input(4) == name) {
       out->length = true;
     } else if (op == "ReverseSequence" && node.input_size() > 1 && node.input(1) == name) {
-      out->length = true;
-    } else if (op == kLastOfRow && node.input(1) == name) {
       out->length = true;
     } else if (op == "Gather" && node.input_size() > 1 && node.input(1) == name && rows_of_table(node.input(0)) > 0) {
       const int64_t rows = rows_of_table(node.input(0));

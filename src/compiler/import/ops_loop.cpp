@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "compiler/import/builder.h"
-#include "compiler/onnx/last_rows.h"
 #include "compiler/onnx/rewrite.h"
 
 namespace rnnp::compiler {
@@ -44,33 +43,6 @@ void last_step(OpCall &call) {
   const View y = call.view(0), x = call.view(1);
   const bool many = !x.axes.empty() && !x.axes[0].empty();
   call.give(0, many && !call.b.discovering && call.b.is_sequence(y) ? call.b.time_step(y, true, call.name) : y);
-}
-
-// Each row's last step: of Y [steps, batch, features], or with the first two axes the other way round.
-void last_of_row(OpCall &call) {
-  View y = call.view(0);
-  const View lengths = call.view(1);
-  const size_t axis = call.attributes.integer("time_axis", 0) != 0 ? 1 : 0;
-  if (y.axes.size() != 3 || lengths.axes.size() != 1) throw Refusal("it picks steps of " + view_text(y) + "; accepted: rank 3");
-  if (call.has(2)) {
-    const Tensor &width = call.constant(2, "the shape of its indices");
-    if (width.size() != 3 || to_int(width.data[2]) != axis_size(y.axes[2]))
-      throw Refusal("its indices take a part of the features; accepted: all of them");
-  }
-  const bool keep = call.attributes.integer("keep", 0) != 0;
-  const Axis steps = y.axes[axis];
-  y.axes[axis].clear();
-  if (!keep) y.axes.erase(y.axes.begin() + static_cast<std::ptrdiff_t>(axis));
-  if (call.b.discovering) {
-    call.b.origins->mark(steps, AxisRole::kTime, "the last step of each row is picked along it");
-    call.b.origins->mark(lengths.axes[0], AxisRole::kBatch, "it holds the rows' lengths");
-    return call.give(0, y);
-  }
-  const Value &value = call.b.graph.values[lengths.value];
-  if (steps.size() != 1 || steps[0].kind != Atom::Kind::kTime || !call.b.is_sequence(y) || value.kind != ValueKind::kInput ||
-      value.dtype != DType::kI32)
-    throw Refusal("it picks the last steps of rows along an axis that is not all steps, or by lengths that are no input");
-  call.give(0, call.b.time_step(y, true, call.name));
 }
 
 // A layer starts from anything; a state that the library keeps for other operators starts at zero.
@@ -115,7 +87,6 @@ const std::vector<ImportRow> kImportLoop = {
     {kLastStep, last_step, ""},
     {kStartsAtZero, starts_at_zero, ""},
     {kTripsOf, trips_of, ""},
-    {kLastOfRow, last_of_row, ""},
     {"Loop", loop,
      "over the steps of sequences: a body that is an LSTM, GRU or RNN cell is that layer, another one with states that start at "
      "zero runs at every step"},

@@ -12,7 +12,6 @@
 #include <sstream>
 #include <vector>
 
-#include "compiler/onnx/last_rows.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/onnx/rewrite.h"
 
@@ -32,7 +31,6 @@ const Row kRows[] = {
     {kLastStep, ""},
     {kStartsAtZero, ""},
     {kTripsOf, ""},
-    {kLastOfRow, "keep:i time_axis:i"},
     {"Abs", ""},
     {"Acos", ""},
     {"Acosh", ""},

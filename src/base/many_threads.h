@@ -1,6 +1,6 @@
-// many_threads.h -- whether the library is built for more than one thread. Firmware for one core leaves teams, barriers and the choice
-// of threads out of its flash (CMake: RNNPACK_THREADS=OFF); executors given to it are not used and everything runs on the caller's
-// thread. Said by RNNPACK_ONE_THREAD or RNNPACK_MANY_THREADS; a Cortex-M is one core unless told otherwise.
+// many_threads.h -- whether the library is built for more than one thread. Firmware for one core leaves teams, barriers and the
+// choice of threads out of its flash (CMake: RNNPACK_THREADS=OFF); executors given to it are not used and everything runs on the
+// caller's thread. Said by RNNPACK_ONE_THREAD or RNNPACK_MANY_THREADS; a Cortex-M is one core unless told otherwise.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_BASE_MANY_THREADS_H_
 #define RNNPACK_BASE_MANY_THREADS_H_

@@ -24,14 +24,14 @@ std::vector<float> weights(const Tensor &m, bool out_first, double scale) {
   return w;
 }
 
-struct Matrix {
+struct FileMatrix {
   std::vector<float> w, steps;
   DType type;
 };
 
 // The same, and how the file has it. A factor makes other numbers of floats, and other steps of integers.
-Matrix weights_of(const Tensor &m, bool out_first, double scale) {
-  Matrix out{weights(m, out_first, scale), {}, stored_type(m)};
+FileMatrix weights_of(const Tensor &m, bool out_first, double scale) {
+  FileMatrix out{weights(m, out_first, scale), {}, stored_type(m)};
   if (!m.steps.empty()) out.steps = weights(steps_tensor(m), out_first, scale);
   for (float &step : out.steps) step = std::fabs(step);
   if (m.steps.empty() && scale != 1) out.type = DType::kF32;
@@ -49,7 +49,7 @@ Tensor matrix(Tensor m, bool column) {
 }
 
 // y[..., out] = x[..., in] w^T over the last axis.
-View dense_node(Builder &b, const View &x, Matrix given, std::vector<float> bias, int64_t outputs, const std::string &name) {
+View dense_node(Builder &b, const View &x, FileMatrix given, std::vector<float> bias, int64_t outputs, const std::string &name) {
   std::vector<float> &w = given.w;
   const Axis &last = x.axes.back();
   const int64_t inputs = static_cast<int64_t>(w.size()) / outputs;

@@ -193,7 +193,7 @@ View with_constant(Builder &b, const Factor &x, const Factor &w, const std::stri
 
 // --- Two factors that are made at run time ------------------------------------------------------------------------------------
 
-struct Matrix {
+struct MatrixAxes {
   std::vector<Atom> batch, rows, columns;
 };
 
@@ -205,7 +205,7 @@ bool single(const std::vector<Atom> &atoms, int64_t *stride) {
   return true;
 }
 
-MatrixStrides matrix_strides(Builder &b, Factor *f, Matrix *m, uint32_t products, const std::string &name) {
+MatrixStrides matrix_strides(Builder &b, Factor *f, MatrixAxes *m, uint32_t products, const std::string &name) {
   int64_t row = 0, column = 0;
   if (!single(m->rows, &row) || !single(m->columns, &column) || products > b.row_elems(f->view)) {
     f->view = b.copied(view_over(*f, {&m->batch, &m->rows, &m->columns}), b.is_sequence(f->view), name);
@@ -220,7 +220,7 @@ MatrixStrides matrix_strides(Builder &b, Factor *f, Matrix *m, uint32_t products
   return out;
 }
 
-void fill_batch(const Matrix &a, const Matrix &b, AttrMatMul *attr) {
+void fill_batch(const MatrixAxes &a, const MatrixAxes &b, AttrMatMul *attr) {
   for (size_t i = 0; i < a.batch.size(); ++i) {
     if (a.batch[i].size == 1) continue;
     if (attr->rank == kBlobMaxRank) throw Refusal("it multiplies over more than 8 batch axes");
@@ -257,7 +257,7 @@ View of_two(Builder &b, Factor x, Factor y, const std::string &out, const std::s
   expect_features(x, inner, "it sums over");
   expect_apart(b, x, rows, y);
   expect_apart(b, y, columns, x);
-  Matrix a, c;  // c is y's: its rows are the inner axes
+  MatrixAxes a, c;  // c is y's: its rows are the inner axes
   std::vector<Axis> batch_axes;
   const auto line_up = [&](char label, std::vector<Atom> *to_a, std::vector<Atom> *to_c) {
     Axis first, second;

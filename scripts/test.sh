@@ -3,6 +3,7 @@
 # test, then the others of make test-all. Ends with one line that sums up every case of every stage; skipped ones, which passed nothing,
 # are named and counted apart. Stages that are built are presets of CMakePresets.json: BUILD-hosted is what `cmake --preset hosted` makes.
 # Cases labelled test-all cost minutes; make test leaves them out, and stage hosted-rest runs them.
+# RNNPACK_TEST_LEAVE_OUT: stages of `all` that are not run.
 # RNNPACK_TEST_DEVICES: the targets of toolchains/ that stage devices builds and runs under their emulators; "all" for every one.
 # SPDX-License-Identifier: Apache-2.0
 set -u
@@ -10,6 +11,7 @@ build=$1
 shift
 stages=${*:-format hosted board}
 [ "$stages" != all ] || stages="make-test hosted-rest freestanding asan tsan tidy devices by-hand"
+for stage in ${RNNPACK_TEST_LEAVE_OUT:-}; do stages=" $stages " && stages=${stages/ $stage / }; done
 jobs=${JOBS:-$(nproc)}
 # What needs no package beside those of make test. aarch64-linux-gnu, RISC-V, WebAssembly and the others: see docs/DEVICES.md.
 devices=${RNNPACK_TEST_DEVICES:-arm-none-eabi-cortex-m0plus arm-none-eabi-cortex-m55}

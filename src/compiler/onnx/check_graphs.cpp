@@ -83,7 +83,9 @@ class Checker {
 
   void check(const onnx::NodeProto &node) const {
     const Arity arity = arity_of(node.op_type(), opset_);
-    check_count("inputs", node.input_size(), arity.least_in, arity.most_in);
+    int inputs = node.input_size();
+    while (inputs > arity.most_in && node.input(inputs - 1).empty()) --inputs;  // optional ones that are left out
+    check_count("inputs", inputs, arity.least_in, arity.most_in);
     check_count("outputs", node.output_size(), arity.least_out, arity.most_out);
     for (int i = 0; i < arity.required && i < node.input_size(); ++i) {
       if (node.input(i).empty()) throw Refusal("input " + std::to_string(i) + " is missing");

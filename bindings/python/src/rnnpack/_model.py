@@ -173,7 +173,8 @@ class Model:
 
     def verify(self, *, input: Union[None, Data, Sequence[PathLike], Mapping[str, Data]] = None, steps: Optional[int] = None,
                batch: Optional[int] = None, seed: Optional[int] = None, deviation: Optional[Number] = None,
-               tolerance: Optional[Number] = None, accuracy_min: Optional[Number] = None, progress: Progress = False) -> str:
+               tolerance: Optional[Number] = None, accuracy_min: Optional[Number] = None,
+               max_input: Union[None, int, str] = None, progress: Progress = False) -> str:
         """Compare with an f64 evaluation of the ONNX graph, on random inputs or on data; what the tool said. Raises VerifyError where
         they differ.
 
@@ -183,6 +184,7 @@ class Model:
         deviation  standard deviation of the random inputs (1)
         tolerance  largest error, relative to max(1, |expected|); left out: 1e-5, or more where the network amplifies rounding
         accuracy_min  smallest signal-to-noise ratio of every output, in dB, of low-precision weights
+        max_input  largest array that is read: bytes, or "4GiB" (1 GiB)
         progress   as compile() has it
         """
         if self._source is None:
@@ -192,7 +194,7 @@ class Model:
             model_flags = {name: value for name, value in self._source.flags.items() if name.rstrip("_").replace("_", "-") in options_of("verify")}
             model_flags.pop("accuracy_min", None)  # of the data that it was compiled with
             chosen = kept_flags({**model_flags, "input": input, "steps": steps, "batch": batch, "seed": seed, "deviation": deviation,
-                                 "tolerance": tolerance, "accuracy_min": accuracy_min})
+                                 "tolerance": tolerance, "accuracy_min": accuracy_min, **({} if max_input is None else {"max_input": max_input})})
             onnx = _onnx_file(self._source.onnx, place)
             return run_tool(["verify", onnx, str(place / "model.rnnp"), *arguments_of(chosen, place)], progress).out
 
@@ -255,7 +257,8 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
             winograd: Optional[str] = None, from_: Union[None, Names, Sizes] = None, to: Optional[Names] = None,
             set: Optional[Constants] = None, dim: Optional[Mapping[str, int]] = None,
             shape: Optional[Mapping[str, Sequence[int]]] = None, axes: Optional[Mapping[str, Sequence[str]]] = None,
-            state: Optional[Mapping[str, str]] = None, check: bool = True, progress: Progress = False) -> Model:
+            state: Optional[Mapping[str, str]] = None, max_input: Union[None, int, str] = None, check: bool = True,
+            progress: Progress = False) -> Model:
     """Compile an ONNX model: a file's path, an onnx.ModelProto, or the bytes of one. Keywords are the options of `rnnpack compile`.
 
     Where it runs
@@ -270,6 +273,7 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     arithmetic  "integer": recurrent layers of int8 without a float instruction, for CPUs without an FPU
     keep_float  nodes whose weights stay f32
     calibrate  data that the network is made for: an array, arrays by name, or files (.npy, .npz, .wav)
+    max_input  largest array of calibrate and set that is read: bytes, or "4GiB" (1 GiB)
     method  how weights are rounded: "round", "mse" or "gptq"
     prune   SIZE or "SIZE:UNITS": blocks of weights that are all below SIZE become zeros
     sparse  "keep", "blocks", "pairs" or "off": how matrices of mostly zeros are stored
@@ -303,7 +307,7 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     given = kept_flags({"stream": stream, "target": target, "weights": weights, "recurrent": recurrent, "arithmetic": arithmetic,
                         "keep_float": keep_float, "calibrate": calibrate, "method": method, "prune": prune, "accuracy_min": accuracy_min,
                         "metric": metric, "sparse": sparse, "winograd": winograd, "from_": from_, "to": to, "set": set, "dim": dim,
-                        "shape": shape, "axes": axes, "state": state, "no_check": not check})
+                        "shape": shape, "axes": axes, "state": state, "max_input": max_input, "no_check": not check})
     return _compiled(onnx, given, report, progress)
 
 

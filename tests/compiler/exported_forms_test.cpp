@@ -108,6 +108,7 @@ TEST(Resize, AlongFeatures) {
     for (const char *coordinates : {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"}) {
       for (const std::vector<float> &scales :
            {std::vector<float>{1, 1, 1, 2}, {1, 1, 2, 1.5f}, {1, 1, 1, 0.5f}, {1, 1, 0.5f, 0.6f}}) {
+        if (std::string(coordinates) == "align_corners" && scales[3] == 0.6f) continue;
         SCOPED_TRACE(std::string(mode) + " " + coordinates);
         check_against_f64(resized(mode, coordinates, scales).proto);
       }
@@ -116,6 +117,7 @@ TEST(Resize, AlongFeatures) {
 }
 
 TEST(Resize, OfStepsAndOtherFormsAreRefused) {
+  EXPECT_NE(refusal_of(resized("linear", "align_corners", {1, 1, 1, 0.6f}).proto).find("a part of an element"), std::string::npos);
   const std::string steps = refusal_of(resized("nearest", "asymmetric", {2, 1, 1, 1}).proto);
   EXPECT_NE(steps.find("an axis of T"), std::string::npos) << steps;
   EXPECT_NE(refusal_of(resized("cubic", "asymmetric", {1, 1, 1, 2}).proto).find("accepted: nearest, linear"), std::string::npos);

@@ -223,7 +223,7 @@ def test_progress_is_told_of_other_work_with_the_tool(tmp_path):
 
 def test_progress_is_a_bar_where_none_is_brought(capsys):
     rnnpack.compile(VAD, progress=True)
-    assert "200 of 200\n" in capsys.readouterr().err
+    assert re.search(r" (\d+) of \1\n$", capsys.readouterr().err)
     rnnpack.compile(VAD)
     assert capsys.readouterr().err == ""
 

@@ -114,6 +114,9 @@ std::vector<ResizedAxis> resized_axes(const Attributes &attributes, int64_t opse
     const double wanted = sizes != nullptr ? number : std::floor(size * number);
     if (!(wanted >= 1 && wanted <= static_cast<double>(kLongestResized)))
       throw Refusal("it makes an axis of " + std::to_string(from) + " empty or longer than 1048576");
+    if (sizes == nullptr && form.coordinates == "align_corners" && wanted != size * number)
+      throw Refusal(
+          "a scale of align_corners makes a part of an element, which ONNX and onnxruntime take differently; accepted: sizes");
     const double scale = sizes != nullptr ? number / size : number;
     all.push_back(resized(form, axes[i], from, static_cast<int64_t>(wanted), scale));
   }

@@ -81,12 +81,18 @@ class Checker {
     }
   }
 
+  // How many there are; empty names behind the schema's last one leave nothing out.
+  template <class Names>
+  static int named(const Names &names, int most) {
+    int count = names.size();
+    while (count > most && names.Get(count - 1).empty()) --count;
+    return count;
+  }
+
   void check(const onnx::NodeProto &node) const {
     const Arity arity = arity_of(node.op_type(), opset_);
-    int inputs = node.input_size();
-    while (inputs > arity.most_in && node.input(inputs - 1).empty()) --inputs;  // optional ones that are left out
-    check_count("inputs", inputs, arity.least_in, arity.most_in);
-    check_count("outputs", node.output_size(), arity.least_out, arity.most_out);
+    check_count("inputs", named(node.input(), arity.most_in), arity.least_in, arity.most_in);
+    check_count("outputs", named(node.output(), arity.most_out), arity.least_out, arity.most_out);
     for (int i = 0; i < arity.required && i < node.input_size(); ++i) {
       if (node.input(i).empty()) throw Refusal("input " + std::to_string(i) + " is missing");
     }

@@ -47,14 +47,14 @@ bool rows_fit(Session *s, const uint32_t *rows, uint32_t count) {
 
 void arrange_rows(Session *s, const uint32_t *rows, uint32_t count) {
   RowMap &map = s->rows;
-  if (rows == nullptr && map.in_order) return;
+  if (rows == nullptr && s->rows_in_order) return;
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t from = map.slot_of[rows != nullptr ? rows[i] : i];
     if (from == i) continue;
     swap_slots(s, i, from);
-    map.in_order = false;
+    s->rows_in_order = false;
   }
-  if (rows == nullptr && count == s->max_batch) map.in_order = true;
+  if (rows == nullptr && count == s->max_batch) s->rows_in_order = true;
 }
 
 }  // namespace rnnp

@@ -130,7 +130,7 @@ void run_call(Call *call) {
 }
 
 rnnp_status run_single_step(Session *s, const void *x, void *y) {
-  if (!s->rows.in_order) arrange_rows(s, nullptr, s->max_batch);
+  if (!s->rows_in_order) arrange_rows(s, nullptr, s->max_batch);
   const FlushDenormals flush;
   s->step_input->data = const_cast<void *>(x);
   s->step_output->data = y;

@@ -49,7 +49,6 @@ struct RowMap {
   uint32_t *slot_of, *row_at;  // [max_batch], each the other's inverse
   uint32_t *seen;              // [max_batch] stamp of the call that named the row last
   uint32_t stamp;
-  bool in_order;  // every row in the slot of its number
 };
 
 struct Session {
@@ -62,6 +61,7 @@ struct Session {
   bool xnnpack_refused, causal;
   bool in_place;         // y may be x
   bool plain_io;         // no input but x, of floats, and no output but y
+  bool rows_in_order;    // every row in the slot of its number
   CallError call_error;  // of the last call that was refused
   // A single step goes straight through the nodes, on the caller's thread, with x and y here; nullptr: it is a call like others.
   ValueSlot *step_input, *step_output;

@@ -171,9 +171,11 @@ class Errors(InFolder):
 
     def test_data_that_takes_too_much_memory_is_refused_before_it_is_read(self):
         import resource
+        reserves_addresses = b"__asan_init" in pathlib.Path(sys.argv[1]).read_bytes()  # terabytes of them
         def limited(*args):
             def limit():
-                resource.setrlimit(resource.RLIMIT_AS, (3 << 29, 3 << 29))
+                if not reserves_addresses:
+                    resource.setrlimit(resource.RLIMIT_AS, (3 << 29, 3 << 29))
             return subprocess.run([sys.argv[1], *map(str, args)], preexec_fn=limit, capture_output=True, text=True, timeout=120)
         def refused(words, *args):
             done = limited(*args)

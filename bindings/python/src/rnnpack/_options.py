@@ -41,7 +41,7 @@ class CompileOptions(TypedDict, total=False):
     dim: Optional[Mapping[str, int]]
     shape: Optional[Mapping[str, Sequence[int]]]
     state: Optional[Mapping[str, str]]
-    max_input: Union[int, str]
+    max_input: Union[None, int, str]
     check: bool
     progress: Progress
 

@@ -238,7 +238,8 @@ void add_all() {
     const Kernel *k = kAllKernels.rows[i];
     if ((k->isa & ~cpu_isa_bits()) != 0) continue;
     if (k->family <= KernelFamily::kGemm4) add_gemm(k);
-    if (k->family > KernelFamily::kGemm4 && k->family < KernelFamily::kAct) add_recur(k);
+    // Cells of integer-only layers take other operands.
+    if (k->family > KernelFamily::kGemm4 && k->family < KernelFamily::kAct && k->dtype == DType::kF32) add_recur(k);
     if (k->family == KernelFamily::kAct) add_act(k);
   }
 }

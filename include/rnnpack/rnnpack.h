@@ -226,7 +226,7 @@ typedef struct rnnp_executor {
   { sizeof(rnnp_executor), 1, NULL, NULL, NULL }
 
 #define RNNP_SPINS_BEFORE_WAIT 4096u
-#define RNNP_EXECUTOR_TRIES 20000u /* with a sleep of 20 us from the 32nd on: two seconds at most on most systems */
+#define RNNP_EXECUTOR_TRIES 20000u /* a number of calls, not a time: some 2 s with sleeps of 20 us, 20 s with those of 1 ms */
 #define RNNP_MAX_THREADS 1024u
 
 /* --- Session ------------------------------------------------------------------------------------------------------------- */

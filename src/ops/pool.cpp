@@ -193,10 +193,17 @@ uint32_t begin_line(const AttrPool &a, const Line &line) {
   return 0;
 }
 
+// Where tap 0 of the last position lies.
+int32_t last_start(const BlobWindow &w, const Line &line) {
+  return line.at + static_cast<int32_t>((line.count - 1) * w.stride[1]);
+}
+
 void take_line(const AttrPool &a, const Line &line, bool first) {
   const BlobWindow &w = a.window;
   const bool largest = a.pool == uint32_t(Pool::kMax);
-  for (uint32_t tap = first ? begin_line(a, line) : 0; tap < w.kernel[1]; ++tap) {
+  const uint32_t taken = first ? begin_line(a, line) : 0, begin = taps_inside(w, 1, last_start(w, line)).begin;
+  const uint32_t end = taps_inside(w, 1, line.at).end;
+  for (uint32_t tap = taken > begin ? taken : begin; tap < end; ++tap) {
     const Taps inside = positions_inside(w, line.at + static_cast<int32_t>(tap * w.dilation[1]), line.count);
     if (inside.begin == inside.end) continue;
     largest ? each_inside<Largest>(a, line, tap, inside) : each_inside<Add>(a, line, tap, inside);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "support/session_fixture.h"
 #include "support/window_of.h"
@@ -117,6 +118,27 @@ TEST_P(PoolLaws, RowsMayLieOnAnyFloat) {
     Runner r(bytes, {kBatch});
     ASSERT_EQ(RNNP_OK, rnnp_run(r.session(), kSteps, moved.data() + off, y.data() + off));
     EXPECT_EQ(want, std::vector<float>(y.begin() + off, y.end())) << off << " floats on";
+  }
+}
+
+// Of 2^27 taps of a window, 5 lie in x. A walk over all of them takes minutes for 2^10 lines (found by fuzzing).
+TEST(Pool, TapsOutsideOfXTakeNoTime) {
+  const Shape s = {"", 1024, 5, 2, {1, 1u << 27}, {1, 1}, {1, 1}, {0, 1 << 26}, false};
+  std::vector<uint8_t> bytes = blob_of(s, rnnp::Pool::kMax);
+  rnnp::BlobHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  header.macs_per_step = uint64_t{1} << 50;
+  std::memcpy(bytes.data(), &header, sizeof header);
+  reseal(&bytes);
+  const std::vector<float> x = random_floats(in_elems(s), 5);
+  const std::vector<float> y = Runner(bytes, {1}).run(x);
+  ASSERT_EQ(out_elems(s), y.size());
+  const size_t line_elems = size_t{out_size(s, 1)} * 2;
+  for (size_t i = 0; i < y.size(); ++i) {
+    const float *line = x.data() + i / line_elems * 10 + i % 2;
+    float want = line[0];
+    for (size_t place = 1; place < 5; ++place) want = std::max(want, line[2 * place]);
+    ASSERT_EQ(want, y[i]) << i;
   }
 }
 

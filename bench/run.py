@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from peers import NAMES, OURS
-from suite.document import replace_tables
+from suite.document import page_of, replace_tables, summary_text
 from suite.entries import add_speedups, entry_of
 from suite.footprint import footprint
 from suite.jitter import measure_jitter
@@ -38,15 +38,7 @@ QUICK_SECONDS, FULL_SECONDS = 1.0, 4.0
 def main() -> int:
     options = parse_options()
     if options.markdown:
-        machines = [json.loads(path.read_text()) for path in options.markdown]
-        names = [machine["machine_name"] for machine in machines]
-        contents = "Contents: " + ",\n".join(f"[{name}](#{name})" for name in names) + ".\n\n"
-        tables = contents + "\n".join(f"## {name}\n\n{render(machine, markdown=True)}" for name, machine in zip(names, machines))
-        if options.into:
-            replace_tables(options.into, tables)
-        else:
-            print(tables, end="")
-        return 0
+        return write_pages(options.markdown, options.into)
     rows = choose_rows(options)
     if options.list:
         print("\n".join(row.name for row in rows))
@@ -58,6 +50,17 @@ def main() -> int:
         say(f"{options.ours} itself could not be measured: {results['absent'][options.ours]}")
         return 2
     return 1 if any(entry["wrong"] for entry in results["rows"]) else 0
+
+
+def write_pages(paths: list[Path], summary_page: Path | None) -> int:
+    """A page of all rows beside each results file, and the summaries of all of them into `summary_page`."""
+    machines = [(path, json.loads(path.read_text())) for path in paths]
+    for path, machine in machines:
+        path.with_suffix(".md").write_text(page_of(machine))
+    if summary_page:
+        links = {path: os.path.relpath(path.with_suffix(".md"), summary_page.parent) for path in paths}
+        replace_tables(summary_page, "\n".join(summary_text(machine, links[path]) for path, machine in machines))
+    return 0
 
 
 def parse_options() -> argparse.Namespace:
@@ -73,8 +76,8 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--output", type=Path, help="results file (default <build>/bench.json; the plot is beside it)")
     parser.add_argument("--save", action="store_true", help="write bench/results/<machine>.json and .svg instead")
     parser.add_argument("--list", action="store_true", help="print the rows' names and stop")
-    parser.add_argument("--markdown", type=Path, nargs="+", metavar="RESULTS", help="print results files as Markdown, one after the other, and stop")
-    parser.add_argument("--into", type=Path, metavar="PAGE", help="with --markdown: replace the tables of this page")
+    parser.add_argument("--markdown", type=Path, nargs="+", metavar="RESULTS", help="write <file>.md beside each results file and stop")
+    parser.add_argument("--into", type=Path, metavar="PAGE", help="with --markdown: replace the tables of this page by the files' summaries")
     parser.add_argument("--ours", default=OURS, help=argparse.SUPPRESS)  # a peer's name, to try the driver without the library
     return parser.parse_args()
 

@@ -7,6 +7,8 @@ import math
 import pathlib
 from html import escape
 
+from suite.machines import NAMES
+
 ROWS = [
     ("steps/lstm/T1.B1.I16.H16.t1", "LSTM 16, one step"), ("steps/lstm/T1.B1.I64.H64.t1", "LSTM 64, one step"),
     ("steps/gru_lbr/T1.B1.I64.H64.t1", "GRU 64, one step"), ("steps/lstm/T1.B1.I256.H256.t1", "LSTM 256, one step"),
@@ -15,8 +17,6 @@ ROWS = [
 ]
 COLOURS = {"onnxruntime": "#0072b2", "torch": "#d55e00", "openvino": "#009e73", "ncnn": "#cc79a7", "litert": "#e69f00", "onednn": "#56b4e9"}
 OURS = "#111"
-NAMES = {"amd-epyc-2-cores": "AMD EPYC (Zen 5)", "amd-epyc-family-25-model-17-2-cores": "AMD EPYC (Zen 4)",
-         "intel-xeon-2-cores": "Intel Xeon (Cascade Lake, 2.5 GHz)", "intel-xeon-processor-2-cores": "Intel Xeon (Granite Rapids)"}
 LEFT, RIGHT, WIDTH, LINE, TOP, LEAST, MOST = 290, 30, 900, 28, 64, 0.7, 1000
 
 

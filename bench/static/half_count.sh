@@ -1,7 +1,7 @@
 #!/bin/bash
 # half_count.sh [build folder]: instructions per multiply-add of a whole step of an LSTM of f16 and bf16 weights, by the plain gemm
 # rows and by those of the instruction set, on emulated CPUs. Needs g++-arm-linux-gnueabihf, g++-riscv64-linux-gnu, clang-19, lld-19,
-# qemu-user-static. What it prints is in docs/KERNELS_DEVICES.md. SPDX-License-Identifier: Apache-2.0
+# qemu-user-static. What it prints is in bench/results/device_kernels.md. SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 out=${1:-build-static}

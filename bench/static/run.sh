@@ -1,8 +1,8 @@
 #!/bin/bash
 # run.sh [build folder]: instructions and estimated cycles of the device kernels without the devices: whole steps counted under QEMU,
 # inner loops modelled by llvm-mca, steps of 16-bit weights counted by half_count.sh. Needs gcc-aarch64-linux-gnu, gcc-arm-none-eabi,
-# picolibc-arm-none-eabi, qemu-system-arm, clang-19, llvm-19, and what half_count.sh needs. What it prints is docs/KERNELS_DEVICES.md's
-# tables.
+# picolibc-arm-none-eabi, qemu-system-arm, clang-19, llvm-19, and what half_count.sh needs. What it prints is
+# bench/results/device_kernels.md.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."

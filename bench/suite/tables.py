@@ -58,6 +58,13 @@ def _summary_text(results: Results, markdown: bool) -> str:
     return "\n".join(["### Summary" if markdown else "Summary", "" if markdown else "=======", *table])
 
 
+def summary_table(results: Results) -> list[str]:
+    """A line per group of rows, without the verdicts on targets."""
+    lines = [summary_of(group, threads, entries) for (group, threads), entries in _groups(results["rows"])]
+    titles = [title for title in lines[0] if title != "targets met"]
+    return _markdown_table([Column(title, itemgetter(title)) for title in titles], lines)
+
+
 def _section(group: str, threads: int, entries: list[Entry], results: Results, markdown: bool) -> str:
     peers = [peer for peer in results["peers"] if any(peer in entry["timings"] for entry in entries)]
     columns = columns_of(group, threads, peers)
@@ -117,7 +124,7 @@ def _limits_text(results: Results) -> str:
         if "sweep" in limits:  # results saved before rows were held against it have none
             lines.append(f"- {threads} thread(s), GB/s at bytes a thread: {_sweep_text(limits['sweep'])}")
     if "meeting_ns" in machine:
-        lines.append(f"- two pinned threads meet in {machine['meeting_ns']:.0f} ns")
+        lines.append(f"- a barrier of two pinned threads takes {machine['meeting_ns']:.0f} ns")
     named = {peer: version + (" (in development, before 1.0.0)" if peer == "rnnpack" and version.startswith("0.") else "")
              for peer, version in results["versions"].items()}
     lines.append("- " + ", ".join(f"{peer} {version}" for peer, version in named.items()))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of "The twenty commonest refusals" in docs/EXPORTING.md: a small model of each, and what the page says comes of it now.
+"""The rows of "Twenty common graphs" in docs/EXPORTING.md: a small model of each, and what the page says comes of it now.
 
 common_refusals_test.py RNNPACK docs/EXPORTING.md
 """
@@ -208,12 +208,12 @@ def backwards():
 
 
 ROWS = {
-    "a strided or pooled front, time open": [front(True)],
+    "a strided or pooled front end, time open": [front(True)],
     "the same, steps dropped by a convolution without padding": [front(False)],
     "a text reader, width open, padding that keeps the columns": [reader("width")],
     "a text reader, width fixed": [reader(20)],
     "dual-path, sizes fixed": [dual_path()],
-    "a sequence turned round, steps open": [turned()],
+    "a reversed sequence, steps open": [turned()],
     "softmax over time (attention pooling)": [behind_a_layer(attention_pool)],
     "ArgMax at the end": [behind_a_layer(lambda m, z: m.node("ArgMax", [z], "y", axis=-1))],
     "TopK at the end": [behind_a_layer(top_k)],
@@ -232,9 +232,9 @@ ROWS = {
 
 
 def rows_of_the_page():
-    section = PAGE.read_text().split("\n## The twenty commonest refusals\n")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| (.+?) \| (.+) \| (.+?) \|$", section, re.M)[1:]
-    return {what: now for what, _, now in rows if what.strip("-") != ""}
+    section = PAGE.read_text().split("\n## Twenty common graphs\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (.+?) \| (.+?) \|$", section, re.M)[1:]
+    return {what: now for what, now in rows if what.strip("-") != ""}
 
 
 class CommonRefusals(InFolder):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compiles the published networks as docs/NETWORKS.md says and lets `rnnpack verify` judge each: beside the f64 evaluation of its ONNX
-file, and cut into calls.
+file, and chunked into calls.
 
 verify_table.py RNNPACK [--table docs/NETWORKS.md]      77 where RNNPACK_MODELS_DIR names no folder of them
 SPDX-License-Identifier: Apache-2.0
@@ -67,7 +67,7 @@ def main():
         print("skipped: no published networks (RNNPACK_MODELS_DIR)")
         return 77
     rows = [row(tool, models, *network) for network in NETWORKS]
-    table = "\n".join(["| network | verified | largest relative error | cut into calls |", "|---|---|---|---|", *rows])
+    table = "\n".join(["| network | verified | largest relative error | chunked into calls |", "|---|---|---|---|", *rows])
     print(table)
     if "--table" in sys.argv:
         page = pathlib.Path(sys.argv[sys.argv.index("--table") + 1])

@@ -161,6 +161,8 @@ Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
   const bool float_weights = !options.adjust && (options.weights.empty() || options.weights == "f32");
   Graph graph = graph_with_states(model, {options.states, float_weights});
   note_evident_states(model, options.states, &graph);
+  for (const std::string &name : model.unread)
+    graph.notes.push_back("input " + quote(name) + ": no output needs it, so the blob has no such input");
   return graph;
 }
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/cli/self_check.h"
+#include "compiler/compile.h"
 #include "compiler/onnx/problem.h"
 #include "onnx_builder.h"
 
@@ -83,6 +85,40 @@ TEST(CutGraph, SaysWhereItCannotBeCut) {
   // The layer is still needed for its other result.
   EXPECT_NE(refused({{{"last", "1,N,6"}}, {}}).find("accepted: also --from all"), std::string::npos)
       << refused({{{"last", "1,N,6"}}, {}});
+}
+
+// Nothing says which axes of `u` are steps and rows; named alike, they made both of them the batch.
+TEST(CutGraph, LeavesOutInputsThatNoOutputNeeds) {
+  OnnxBuilder b;
+  b.input("u", {"N", 4, "N"}).input("x", {"N", 5}).output("y");
+  b.node("Relu", {"u"}, {"dead"});
+  b.node("Relu", {"x"}, {"y"});
+  const auto model = compiler::check_model(b.proto), kept = compiler::check_model(b.proto);
+  compiler::leave_out_unread(model.get());
+  EXPECT_EQ(inputs_of(*model), Names{"x"});
+  EXPECT_EQ(model->unread, Names{"u"});
+  EXPECT_EQ(model->nodes.size(), 1u);
+  const compiler::Graph graph = compiler::compile_graph(*model, {});
+  ASSERT_EQ(graph.inputs.size(), 1u);
+  ASSERT_EQ(graph.notes.size(), 1u);
+  EXPECT_EQ(graph.notes[0], "input 'u': no output needs it, so the blob has no such input");
+  compiler::leave_out_unread(kept.get(), {"u"});
+  EXPECT_EQ(inputs_of(*kept), (Names{"u", "x"}));
+}
+
+// The reversal of one step reads them in the file, and nothing does in the blob: the library would hold them against one step.
+TEST(CutGraph, LeavesOutLengthsThatNothingReadsAnyMore) {
+  OnnxBuilder b;
+  b.input("x", {1, "N", 5}).input("lengths", {"N"}, onnx::TensorProto::INT64).output("y");
+  b.node("ReverseSequence", {"x", "lengths"}, {"r"});
+  b.node("Relu", {"r"}, {"y"});
+  const auto model = compiler::check_model(b.proto);
+  const compiler::Compiled compiled = compiler::compile_model(*model, compiler::CompileOptions());
+  ASSERT_EQ(compiled.graph.inputs.size(), 1u);
+  EXPECT_EQ(compiled.graph.inputs[0].name, "x");
+  const compiler::SelfCheck found = compiler::check_compiled(model.get(), compiled, {}, false);
+  EXPECT_EQ(found.failure, "");
+  EXPECT_EQ(found.note, "");
 }
 
 }  // namespace

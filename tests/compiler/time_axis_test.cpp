@@ -360,6 +360,45 @@ TEST(TimeAxisTest, AxisNamedBatchIsTheBatchWhereverItStands) {
   for (const int64_t batch : {1, 3}) check_against_f64(b.proto, {1, batch});
 }
 
+// c starts the layer anew at every step as h does: an input that the library could leave out would be no state of its own.
+TEST(LayersOverOneStepTest, RequireAStateThatStartsEveryStepAnew) {
+  OnnxBuilder b;
+  b.input("row", {"N", kIn}).input("h0", {1, "N", kHidden}).output("y").weights("", 4, 1, kIn, kHidden);
+  b.constant_ints("zero", {1}, {0}).random("P", {kIn, kHidden});
+  b.node("Unsqueeze", {"row", "zero"}, {"x"});
+  b.node("MatMul", {"x", "P"}, {"c"});
+  b.node("LSTM", {"x", "W", "R", "B", "", "h0", "c"}, {"y"}).with("hidden_size", kHidden);
+  for (const int64_t batch : {1, 3}) check_against_f64(b.proto, {1, batch});
+}
+
+// ONNX does not broadcast states: the file has one row for each of the layer's, and the blob would take one for all.
+TEST(LayersOverOneStepTest, RefuseAStateOfFewerRowsThanTheLayer) {
+  OnnxBuilder b;
+  b.input("X", {"T", 1, 2 * kIn}).input("h0", {1, "rows", kHidden}).output("y").weights("", 3, 1, kIn, kHidden);
+  b.input("g0", {1, 1, 2 * kIn}).weights("g", 3, 1, 2 * kIn, 2 * kIn).constant_ints("shape", {3}, {1, 2, kIn});
+  b.node("GRU", {"X", "gW", "gR", "gB", "", "g0"}, {"all", "last"}).with("hidden_size", 2 * kIn);
+  b.node("Reshape", {"last", "shape"}, {"x"});
+  b.node("GRU", {"x", "W", "R", "B", "", "h0"}, {"y"}).with("hidden_size", kHidden);
+  expect_refused(b, "initial_h has axes");
+}
+
+// Layers along the open axis and across it: one state has a fixed row, which says nothing about the size of the other axis.
+TEST(LayersOverOneStepTest, AnOpenAxisIsNotOneRowBecauseAStateIs) {
+  OnnxBuilder b;
+  b.input("X", {1, kIn, "T"}).input("c0", {1, "T", kHidden}).input("c1", {1, 1, 2}).output("y");
+  b.weights("a", 4, 1, kIn, kHidden).weights("b", 4, 1, kHidden, kHidden).weights("d", 4, 1, kHidden, 2);
+  b.constant_ints("one", {1}, {1});
+  b.node("Transpose", {"X"}, {"x"}).with("perm", std::vector<int64_t>{2, 0, 1});
+  b.node("LSTM", {"x", "aW", "aR", "aB"}, {"p4"}).with("hidden_size", kHidden);
+  b.node("Squeeze", {"p4", "one"}, {"p"});
+  b.node("Transpose", {"p"}, {"across"}).with("perm", std::vector<int64_t>{1, 0, 2});
+  b.node("LSTM", {"across", "bW", "bR", "bB", "", "", "c0"}, {"q4"}).with("hidden_size", kHidden);
+  b.node("Squeeze", {"q4", "one"}, {"q"});
+  b.node("Transpose", {"q"}, {"along"}).with("perm", std::vector<int64_t>{1, 0, 2});
+  b.node("LSTM", {"along", "dW", "dR", "dB", "", "", "c1"}, {"y"}).with("hidden_size", 2);
+  expect_refused(b, "X has axes [batch, steps, 3]");
+}
+
 // --- Dim
 
 using Size = compiler::Dim;

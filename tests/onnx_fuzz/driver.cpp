@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <set>
 
 #include "compiler/compile.h"
 #include "compiler/eval/eval.h"
+#include "compiler/onnx/cut_graph.h"
 #include "compiler/onnx/problem.h"
 #include "walk.h"
 
@@ -79,6 +81,9 @@ class Models {
       blob_.clear();
       file_ = request.model;
       model_ = compiler::parse_model(file_.data(), file_.size());
+      std::set<std::string> kept;
+      for (const compiler::StatePair &pair : request.states) kept.insert(pair.input);
+      compiler::leave_out_unread(model_.get(), kept);
       compiler::CompileOptions options;
       options.states = request.states;
       blob_ = compiler::compile_model(*model_, options).blob;

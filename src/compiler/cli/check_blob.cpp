@@ -61,7 +61,7 @@ class OtherConstants {
 }  // namespace
 
 BlobCheck::BlobCheck(OnnxModel *model, const Graph &graph, const std::vector<StatePair> &states, Runner *runner)
-    : model_(model), states_(states), runner_(runner), implied_(steps_are_implied(*runner)) {
+    : model_(model), states_(states), unread_(graph.unread), runner_(runner), implied_(steps_are_implied(*runner)) {
   // States that operators over time keep begin anew with every evaluation of the graph, as those of layers do.
   by_steps_ = implied_ || std::any_of(graph.states.begin(), graph.states.end(), [&](const KeptState &state) {
                 return std::any_of(states.begin(), states.end(), [&](const StatePair &pair) { return pair.input == state.name; });
@@ -97,9 +97,22 @@ Arrays BlobCheck::optional_filled(Arrays inputs, const RunSizes &sizes) const {
   return inputs;
 }
 
+// Integers that the graph reads and no result depends on: 1 is a length of any row.
+void BlobCheck::add_unread(const RunSizes &sizes, Tensors *tensors) const {
+  for (const Io &input : unread_) {
+    Shape shape;
+    for (const int32_t dim : input.dims)
+      shape.push_back(dim == RNNP_DIM_STEPS ? sizes.steps : dim == RNNP_DIM_BATCH ? sizes.batch : dim);
+    Tensor ones(Elem::kInt, shape);
+    std::fill(ones.data.begin(), ones.data.end(), 1.0);
+    (*tensors)[input.name] = std::move(ones);
+  }
+}
+
 Tensors BlobCheck::evaluate(const Arrays &inputs, const RunSizes &sizes, const Progress &progress) const {
-  if (by_steps_) return eval_steps(*model_, *runner_, inputs, states_, sizes.steps, sizes.batch, progress);
   Tensors tensors;
+  add_unread(sizes, &tensors);
+  if (by_steps_) return eval_steps(*model_, *runner_, tensors, inputs, states_, sizes.steps, sizes.batch, progress);
   for (const auto &input : inputs) tensors[input.first] = to_tensor(input.second);
   add_initial_states(*model_, states_, sizes.batch, &tensors);
   return eval_graph(*model_, tensors, progress);

@@ -58,10 +58,12 @@ class BlobCheck {
  private:
   Arrays complete(const Arrays &given, const RunSizes &sizes, const RandomInputs &random) const;
   Arrays optional_filled(Arrays inputs, const RunSizes &sizes) const;
+  void add_unread(const RunSizes &sizes, Tensors *tensors) const;
   Tensors evaluate(const Arrays &inputs, const RunSizes &sizes, const Progress &progress) const;
 
   OnnxModel *model_;
   const std::vector<StatePair> &states_;
+  const std::vector<Io> &unread_;
   Runner *runner_;
   bool implied_, by_steps_;
 };

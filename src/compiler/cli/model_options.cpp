@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <set>
 
 #include "compiler/cli/files.h"
 #include "compiler/cli/npy.h"
+#include "compiler/onnx/cut_graph.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -125,6 +127,9 @@ std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOption
   const std::string folder = std::filesystem::path(path).parent_path().string();
   auto model = parse_model(bytes.data(), bytes.size(), &folder);
   specialise(model.get(), wanted);
+  std::set<std::string> kept;
+  for (const StatePair &pair : state_pairs(options)) kept.insert(pair.input);
+  leave_out_unread(model.get(), kept);
   return model;
 }
 

@@ -99,11 +99,11 @@ bool steps_are_implied(const Runner &runner) {
                      [](const rnnp_tensor_info &facts) { return time_axis(facts) == facts.rank; });
 }
 
-std::map<std::string, Tensor> eval_steps(const OnnxModel &model, const Runner &runner, const Arrays &inputs,
-                                         const std::vector<StatePair> &states, int64_t steps, int64_t batch,
+std::map<std::string, Tensor> eval_steps(const OnnxModel &model, const Runner &runner, const std::map<std::string, Tensor> &same,
+                                         const Arrays &inputs, const std::vector<StatePair> &states, int64_t steps, int64_t batch,
                                          const Progress &progress) {
   if (steps > 1) check_layers(model);
-  std::map<std::string, Tensor> now;
+  std::map<std::string, Tensor> now = same;
   for (const StatePair &pair : states) now[pair.input] = initial(model, pair.input, batch);
   std::map<std::string, std::vector<Tensor>> made;
   for (int64_t step = 0; step < steps; ++step) {

@@ -17,9 +17,10 @@ namespace rnnp::compiler {
 // True when no input of the blob has a steps axis: one call of the ONNX graph is one step.
 bool steps_are_implied(const Runner &runner);
 
-// `inputs` as Runner::run takes them; states start from zeros. Gives the blob's outputs with elements in the runner's order.
-std::map<std::string, Tensor> eval_steps(const OnnxModel &model, const Runner &runner, const Arrays &inputs,
-                                         const std::vector<StatePair> &states, int64_t steps, int64_t batch,
+// `same`: tensors of every step that are no inputs of the blob. `inputs` as Runner::run takes them; states start from zeros. Gives
+// the blob's outputs with elements in the runner's order.
+std::map<std::string, Tensor> eval_steps(const OnnxModel &model, const Runner &runner, const std::map<std::string, Tensor> &same,
+                                         const Arrays &inputs, const std::vector<StatePair> &states, int64_t steps, int64_t batch,
                                          const Progress &progress = {});
 
 }  // namespace rnnp::compiler

@@ -318,10 +318,12 @@ class RecurrentImport : RecurrentOperands {
         !align_axes(n, state.axes[1], &mine, &other)) {
       throw Refusal(std::string(name) + " has axes " + view_text(state) + ", which do not fit X's batch axis");
     }
+    const Axis given_rows = state.axes[1];
     state.axes[1] = other;
-    if (feature_size(other) != feature_size(n))
+    const bool is_const = value.kind == ValueKind::kConst;
+    if (feature_size(other) != feature_size(n) || (!is_const && axis_size(given_rows) != axis_size(n)))
       throw Refusal(std::string(name) + " has axes " + view_text(state) + ", which do not fit X's batch axis");
-    return value.kind == ValueKind::kConst ? b_.copied(state, false, call_.name).value : b_.dense(state, call_.name).value;
+    return is_const ? b_.copied(state, false, call_.name).value : b_.dense(state, call_.name).value;
   }
 
   // One step of one row lies the same both ways round; only which axis is which matters to runs of more.
@@ -329,7 +331,8 @@ class RecurrentImport : RecurrentOperands {
     Axis &steps = x->axes[time_axis()], &rows = x->axes[batch_axis()];
     if (b_.discovering || steps.empty() || rows.empty()) return;
     if (!is_axis_of(steps, Atom::Kind::kBatch) || !is_axis_of(rows, Atom::Kind::kTime)) return;
-    if (axis_size(steps) != 1 || axis_size(rows) != 1 || b_.time_dynamic || b_.batch_dynamic) return;
+    if (axis_size(steps) != 1 || axis_size(rows) != 1) return;
+    if (b_.origins->any_open(AxisRole::kTime) || b_.origins->any_open(AxisRole::kBatch)) return;
     std::swap(steps, rows);
     b_.one_row_turned = true;
   }

@@ -45,6 +45,7 @@ void reverse_sequence(OpCall &call) {
     }
     return call.give(0, x);
   }
+  if (x.axes[time].empty()) return call.give(0, x);
   const int64_t lengths = lengths_of(call, x.axes[time]);
   if (axis_is_features(x.axes[time])) {
     if (lengths != kAllTurned) throw Refusal("it turns a part of " + view_text(x) + " round; accepted: all of it, or steps");

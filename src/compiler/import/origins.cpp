@@ -296,6 +296,13 @@ bool Origins::any(AxisRole wanted) const {
   return false;
 }
 
+bool Origins::any_open(AxisRole wanted) const {
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    if (dynamic_[i] && role(static_cast<int>(i)) == wanted) return true;
+  }
+  return false;
+}
+
 int64_t Origins::common_size(AxisRole wanted, bool *is_dynamic) const {
   int64_t fixed = 0, stand_in = 0;
   for (size_t i = 0; i < sizes_.size(); ++i) {

@@ -47,6 +47,7 @@ class Origins {
   std::string named(const std::string &text) const;
   AxisRole role(int origin) const;
   bool any(AxisRole role) const;
+  bool any_open(AxisRole role) const;  // an axis whose size the file leaves open, whatever others have
   // Size shared by all axes of this role: the declared one where there is one. Throws Refusal when declared sizes differ.
   int64_t common_size(AxisRole role, bool *is_dynamic) const;
   // The same with batch axes alone: those of time keep their size.

@@ -132,6 +132,7 @@ struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<Io> inputs, outputs;
+  std::vector<Io> unread;  // the file's lengths and indices that nothing reads any more: no inputs of the blob
   std::vector<KeptState> states;
   uint32_t fixed_batch = 0;
   uint32_t stream_steps = 0;  // 0, or the steps of one call that it is compiled for

@@ -87,6 +87,14 @@ void forget_initial_states(Recurrent *layer) {
   }
 }
 
+// An input that starts it anew at every step is no state that the library keeps.
+void require_initial_states(Graph *graph, const Node &node) {
+  for (Io &input : graph->inputs) {
+    const bool starts = input.value == node.in[1] || input.value == node.in[2];
+    if (starts && input.role == RNNP_ROLE_STATE) input.role = RNNP_ROLE_PER_RUN;
+  }
+}
+
 bool graph_has_steps(const Graph &graph) {
   const auto has = [](const Io &io) { return std::find(io.dims.begin(), io.dims.end(), RNNP_DIM_STEPS) != io.dims.end(); };
   return std::any_of(graph.inputs.begin(), graph.inputs.end(), has) || std::any_of(graph.outputs.begin(), graph.outputs.end(), has);
@@ -113,6 +121,7 @@ std::string run_by_step(Graph *graph, size_t at) {
   for (const uint32_t made : node.out) {
     if (made != kNone) make_per_step(graph, made);
   }
+  require_initial_states(graph, node);
   graph->nodes[at] = {OpKind::kInnerRecurrent, node.name, {node.in[0], h, c}, node.out, std::move(inner)};
   graph->nodes.insert(graph->nodes.begin() + static_cast<std::ptrdiff_t>(at), copies.begin(), copies.end());
   return "";

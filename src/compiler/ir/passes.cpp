@@ -68,6 +68,22 @@ void remove_dead(Graph *graph) {
   renumber(graph, live);
 }
 
+// They say nothing about the run: the library would hold them against its steps all the same. The file's other inputs stay.
+void drop_unread_lengths(Graph *graph) {
+  const std::vector<uint32_t> uses = use_counts(*graph);
+  const auto is_unread = [&](const Io &input) { return graph->values[input.value].dtype == DType::kI32 && uses[input.value] == 0; };
+  if (std::all_of(graph->inputs.begin(), graph->inputs.end(), is_unread)) return;
+  std::vector<Io> kept;
+  for (Io &input : graph->inputs) {
+    if (is_unread(input))
+      graph->notes.push_back("input '" + input.name + "': no result depends on it, so the blob has no such input");
+    (is_unread(input) ? graph->unread : kept).push_back(std::move(input));
+  }
+  graph->inputs = std::move(kept);
+  for (uint32_t i = 0; i < graph->inputs.size(); ++i) graph->values[graph->inputs[i].value].input = i;
+  remove_dead(graph);
+}
+
 // A row value is early when all that makes it is: assumed of every row, and taken back until nothing changes.
 void find_early_rows(Graph *graph) {
   for (Value &value : graph->values) value.early = value.kind == ValueKind::kRow;
@@ -141,6 +157,8 @@ void run_passes(Graph *graph) {
   turn_states(graph);
   drop_idle_copies(graph);
   put_weights_in_order(graph);
+  drop_unread_lengths(graph);
+
   find_early_rows(graph);
   find_causality(graph);
 }

@@ -21,6 +21,7 @@ void turn_states(Graph *graph);             // a state that is turned over befor
 void drop_idle_copies(Graph *graph);        // copies of a whole row as it lies
 void put_weights_in_order(Graph *graph);    // of a layer that reads a copy of a row in another order
 void remove_dead(Graph *graph);             // nodes and values that reach no output
+void drop_unread_lengths(Graph *graph);     // integer inputs that no node reads
 void find_early_rows(Graph *graph);         // Value::early
 void find_causality(Graph *graph);          // Graph::causal and looks_ahead
 

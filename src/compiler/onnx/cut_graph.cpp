@@ -116,4 +116,25 @@ void cut_graph(OnnxModel *model, const Cut &cut) {
   model->inputs.erase(std::remove_if(model->inputs.begin(), model->inputs.end(), not_read), model->inputs.end());
 }
 
+void leave_out_unread(OnnxModel *model, const std::set<std::string> &kept) {
+  std::set<std::string> read;
+  const std::set<const NodeProto *> needed = needed_nodes(*model, {}, &read);
+  const auto is_read = [&](const DeclaredInput &input) { return read.count(input.name) != 0 || kept.count(input.name) != 0; };
+  if (std::none_of(model->inputs.begin(), model->inputs.end(), is_read)) return;
+  std::vector<const NodeProto *> nodes;
+  std::vector<DeclaredInput> inputs;
+  for (const NodeProto *node : model->nodes) {
+    if (needed.count(node) != 0) nodes.push_back(node);
+  }
+  for (DeclaredInput &input : model->inputs) {
+    if (is_read(input)) {
+      inputs.push_back(std::move(input));
+    } else {
+      model->unread.push_back(input.name);
+    }
+  }
+  model->nodes = std::move(nodes);
+  model->inputs = std::move(inputs);
+}
+
 }  // namespace rnnp::compiler

@@ -5,6 +5,7 @@
 #define RNNPACK_COMPILER_ONNX_CUT_GRAPH_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct Cut {
 
 // Inputs that the part does not need are none of it. Throws UsageError.
 void cut_graph(OnnxModel *model, const Cut &cut);
+
+// Leaves out the nodes that no output needs, and the inputs that only they read: nothing says what the axes of such an input are.
+// Keeps inputs of these names, and all of them where no output needs any.
+void leave_out_unread(OnnxModel *model, const std::set<std::string> &kept = {});
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_CUT_GRAPH_H_

@@ -33,7 +33,7 @@ struct Shape {
 };
 
 // What a matrix is multiplied as. f32, f16, bf16: numbers of the blob, rounded; the others as the blob has them, by the CPU's law
-// (docs/KERNELS.md, "Bytes" and "Blocks").
+// (docs/KERNELS.md, "Int8" and "Sparse").
 enum class Weights : uint32_t { kF32 = 0, kF16 = 1, kBf16 = 2, kI8 = 3, kBlocks = 4, kByteBlocks = 5, kI4 = 6 };
 
 constexpr bool on_matrix_units(Weights w) {

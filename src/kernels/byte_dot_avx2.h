@@ -1,5 +1,5 @@
 // byte_dot_avx2.h -- products of bytes with int8 weights, for AVX2: the words that dense and sparse panels share.
-// Room: kernels; included by gemm_*_avx2.cpp. Contract: docs/KERNELS.md, "Bytes".
+// Room: kernels; included by gemm_*_avx2.cpp. Contract: docs/KERNELS.md, "Int8".
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_BYTE_DOT_AVX2_H_
 #define RNNPACK_KERNELS_BYTE_DOT_AVX2_H_

@@ -1,5 +1,5 @@
 // byte_dot_avxvnni.h -- products of bytes with int8 weights, for AVX-VNNI: the words that dense and sparse panels share.
-// Room: kernels; included by gemm_*_avxvnni.cpp. Contract: docs/KERNELS.md, "Bytes".
+// Room: kernels; included by gemm_*_avxvnni.cpp. Contract: docs/KERNELS.md, "Int8".
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_BYTE_DOT_AVXVNNI_H_
 #define RNNPACK_KERNELS_BYTE_DOT_AVXVNNI_H_

@@ -1,5 +1,5 @@
 // byte_dot_neon.h -- products of bytes with int8 weights, for NEON without dot products: the words that dense and sparse panels
-// share. Room: kernels; included by gemm_*_neon.cpp. Contract: docs/KERNELS.md, "Bytes". SPDX-License-Identifier: Apache-2.0
+// share. Room: kernels; included by gemm_*_neon.cpp. Contract: docs/KERNELS.md, "Int8". SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_BYTE_DOT_NEON_H_
 #define RNNPACK_KERNELS_BYTE_DOT_NEON_H_
 

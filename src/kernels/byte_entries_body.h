@@ -1,5 +1,5 @@
 // byte_entries_body.h -- blocks of int8: rows as bytes, whole sums. Room: kernels; included after Words, the vectors of bytes.
-// Contract: docs/KERNELS.md, "Blocks" and "Bytes". SPDX-License-Identifier: Apache-2.0
+// Contract: docs/KERNELS.md, "Sparse" and "Int8". SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_BYTE_ENTRIES_BODY_H_
 #define RNNPACK_KERNELS_BYTE_ENTRIES_BODY_H_
 

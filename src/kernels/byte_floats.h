@@ -1,5 +1,5 @@
 // byte_floats.h -- rows of floats on their way to bytes. Room: kernels; included after a vec_<isa>.h. Contract: docs/KERNELS.md,
-// "Bytes". SPDX-License-Identifier: Apache-2.0
+// "Int8". SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_BYTE_FLOATS_H_
 #define RNNPACK_KERNELS_BYTE_FLOATS_H_
 

@@ -1,5 +1,5 @@
 // byte_rows.h -- rows of x or h as bytes, for the kernels whose weights are bytes or less: each with what one of its bytes is
-// worth. Room: kernels; included after bytes_<isa>.h. Contract: docs/KERNELS.md, "Bytes".
+// worth. Room: kernels; included after bytes_<isa>.h. Contract: docs/KERNELS.md, "Int8".
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_BYTE_ROWS_H_
 #define RNNPACK_KERNELS_BYTE_ROWS_H_

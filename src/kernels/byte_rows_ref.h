@@ -1,4 +1,4 @@
-// byte_rows_ref.h -- rows of x or h as bytes, in plain loops. Room: kernels. Contract: docs/KERNELS.md, "Bytes".
+// byte_rows_ref.h -- rows of x or h as bytes, in plain loops. Room: kernels. Contract: docs/KERNELS.md, "Int8".
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_BYTE_ROWS_REF_H_
 #define RNNPACK_KERNELS_BYTE_ROWS_REF_H_

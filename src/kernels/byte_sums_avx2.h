@@ -1,5 +1,5 @@
 // byte_sums_avx2.h -- sums of products of bytes, eight units to a vector: what AVX2 and AVX-VNNI share. Room: kernels; included by
-// byte_dot_<isa>.h. Contract: docs/KERNELS.md, "Bytes". SPDX-License-Identifier: Apache-2.0
+// byte_dot_<isa>.h. Contract: docs/KERNELS.md, "Int8". SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_BYTE_SUMS_AVX2_H_
 #define RNNPACK_KERNELS_BYTE_SUMS_AVX2_H_
 

@@ -1,4 +1,4 @@
-// bytes_avx2.h -- rows of floats to bytes. Room: kernels; the words of byte_rows.h. Contract: docs/KERNELS.md, "Bytes".
+// bytes_avx2.h -- rows of floats to bytes. Room: kernels; the words of byte_rows.h. Contract: docs/KERNELS.md, "Int8".
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_BYTES_AVX2_H_
 #define RNNPACK_KERNELS_BYTES_AVX2_H_

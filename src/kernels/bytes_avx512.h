@@ -1,4 +1,4 @@
-// bytes_avx512.h -- rows of floats to bytes. Room: kernels; the words of byte_rows.h. Contract: docs/KERNELS.md, "Bytes".
+// bytes_avx512.h -- rows of floats to bytes. Room: kernels; the words of byte_rows.h. Contract: docs/KERNELS.md, "Int8".
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_BYTES_AVX512_H_
 #define RNNPACK_KERNELS_BYTES_AVX512_H_

@@ -1,6 +1,6 @@
 // fixed_point.h -- layers in integers: numbers of floats, read and made by their bits, and the one function of a cell. No float
 // instruction: CPUs without an FPU run this, and every other gives the same bits. Room: kernels. Contract: docs/KERNELS.md,
-// "Integers". SPDX-License-Identifier: Apache-2.0
+// "Integer-only layers". SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_FIXED_POINT_H_
 #define RNNPACK_KERNELS_FIXED_POINT_H_
 

@@ -1,6 +1,6 @@
 // fixed_sums.h -- the sums of bytes times bytes: of 4, 8 or 16 columns of a panel at a time, as many as registers hold.
 // Room: kernels. Weights are 128 too large, and have no sign; what that adds is the caller's. Contract: docs/KERNELS.md,
-// "Integers". SPDX-License-Identifier: Apache-2.0
+// "Integer-only layers". SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_FIXED_SUMS_H_
 #define RNNPACK_KERNELS_FIXED_SUMS_H_
 

@@ -1,5 +1,5 @@
 // float_entries_body.h -- blocks of f32 and of bf16: rows with zeros behind them, and four sums of a unit, one for each k of a
-// block. Room: kernels; included after Quads, the vectors of four k. Contract: docs/KERNELS.md, "Blocks".
+// block. Room: kernels; included after Quads, the vectors of four k. Contract: docs/KERNELS.md, "Sparse".
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_FLOAT_ENTRIES_BODY_H_
 #define RNNPACK_KERNELS_FLOAT_ENTRIES_BODY_H_

@@ -1,7 +1,7 @@
 // gemm_apart_body.h -- rows against int8 panels of four units whose gates lie one behind the other: all columns of a row in one go,
 // where results and what they are added to lie side by side. Room: kernels; included once by gemm_<format>_<isa>.cpp after a
 // vec_<isa>.h and Bytes: its Columns, how a row becomes bytes, and what multiplies it by columns, which steps `scales`, `start`,
-// `out` and `panel` on. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Bytes". SPDX-License-Identifier: Apache-2.0
+// `out` and `panel` on. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Int8". SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_GEMM_APART_BODY_H_
 #define RNNPACK_KERNELS_GEMM_APART_BODY_H_
 

@@ -1,5 +1,5 @@
 // gemm_blocks_body.h -- rows against the blocks of a sparse matrix. Room: kernels; included by gemm_blocks_<isa>.cpp after a
-// vec_<isa>.h. Writes out and its scratch. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Blocks".
+// vec_<isa>.h. Writes out and its scratch. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Sparse".
 // Entries: Scratch puts rows where they can be read beyond K; factor<kStrips, kPart> is what the units of vector kPart of an entry
 // are multiplied by, kStrips blocks being side by side in it; Sum takes entries one after the other, kChains of them in turn, and
 // ends as floats that are worth a row's and their units' scales. The entries of all gates and tiles lie one after the other, and

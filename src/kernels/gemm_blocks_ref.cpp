@@ -1,5 +1,5 @@
 // gemm_blocks_ref.cpp -- the gemm rows of sparse panels in plain loops: every CPU runs them, every other row is tested against
-// them. Room: kernels. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Blocks"; rows in kernels.inc.
+// them. Room: kernels. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Sparse"; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/byte_rows_ref.h"
 #include "kernels/gemm_ref.h"

@@ -1,6 +1,6 @@
 // gemm_fixed.cpp -- products of layers in integers: bytes times bytes, whole sums, and from them pre-activations as whole numbers,
-// which lie where other layers have floats. Room: kernels. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Integers"; rows in
-// kernels.inc. SPDX-License-Identifier: Apache-2.0
+// which lie where other layers have floats. Room: kernels. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Integer-only layers";
+// rows in kernels.inc. SPDX-License-Identifier: Apache-2.0
 #include "kernels/fixed_point.h"
 #include "kernels/fixed_sums.h"
 #include "kernels/gemm_ref.h"

@@ -1,5 +1,5 @@
 // gemm_i4_ref.cpp -- the gemm rows of int4 panels in plain loops: every CPU runs them, every other row is tested against them.
-// Room: kernels. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Bytes"; rows in kernels.inc. SPDX-License-Identifier: Apache-2.0
+// Room: kernels. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Int4"; rows in kernels.inc. SPDX-License-Identifier: Apache-2.0
 #include "kernels/byte_rows_ref.h"
 #include "kernels/gemm_ref.h"
 #include "kernels/kernel_rows.h"

@@ -5,7 +5,7 @@
 // four k of all vectors of a block. kSums is how many I are summed side by side to hide a latency, kMostVectors how many of one
 // row the registers hold beside what is added, kMostRows how many rows share a load, kTurns how often a loop does its work before
 // it looks whether it ends, kPairs whether blocks of four rows are summed by sum_pairs, kSharesPanel whether four rows share what
-// add_dots reads. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Bytes". Whole numbers do not depend on the order of summing,
+// add_dots reads. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Int8". Whole numbers do not depend on the order of summing,
 // so a block may take k in as many chains as hide the latency of a multiply-add; what follows the sum is two roundings in a fixed
 // order. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_GEMM_I8_BODY_H_

@@ -1,5 +1,5 @@
 // gemm_i8_neon.cpp -- the gemm rows of int8 panels for NEON without dot products: products of bytes in 16 bits, two k groups added
-// there before they are widened. That fits: bytes and weights lie between -127 and 127 (docs/KERNELS.md, "Bytes"), and two products
+// there before they are widened. That fits: bytes and weights lie between -127 and 127 (docs/KERNELS.md, "Int8"), and two products
 // add up to 2 * 127 * 127 = 32258 at most, below 2^15. Room: kernels; compiled with this instruction set's flags, so it holds
 // kernels and their rows only: no dispatch, no initialisers. Contract: kernels.h; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0

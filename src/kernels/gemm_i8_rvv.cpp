@@ -1,7 +1,7 @@
 // gemm_i8_rvv.cpp -- the gemm rows of int8 panels for RISC-V vectors: bytes of sixteen units at a time, two products in 16 bits
 // before they are widened (2 * 127 * 127 < 2^15).
 // Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
-// Contract: kernels.h; docs/KERNELS.md, "Bytes"; rows in kernels.inc.
+// Contract: kernels.h; docs/KERNELS.md, "Int8"; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 

@@ -1,6 +1,6 @@
 // gemm_i8_simd128.cpp -- the gemm rows of int8 panels for WebAssembly's simd128: bytes widened to 16 bits, pairs of products to 32.
 // Room: kernels; compiled with this instruction set's flags, so it holds kernels and their rows only: no dispatch, no initialisers.
-// Contract: kernels.h; docs/KERNELS.md, "Bytes"; rows in kernels.inc.
+// Contract: kernels.h; docs/KERNELS.md, "Int8"; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 

@@ -1,6 +1,6 @@
 // gemm_i8_small_body.h -- rows against int8 panels of four units in little code: all tiles of a row at a time.
 // Room: kernels; included once by gemm_i8_<isa>.cpp after a vec_<isa>.h and Bytes, the words on bytes: quantise a row, the sums of
-// a tile, a vector of floats of them. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Bytes". SPDX-License-Identifier: Apache-2.0
+// a tile, a vector of floats of them. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Int8". SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_GEMM_I8_SMALL_BODY_H_
 #define RNNPACK_KERNELS_GEMM_I8_SMALL_BODY_H_
 

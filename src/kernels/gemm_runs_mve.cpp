@@ -1,6 +1,6 @@
 // gemm_runs_mve.cpp -- the gemm rows of int8 panels in runs of sixteen k, for Helium (MVE): a load and a VMLADAVA for a run of a
 // unit, the row's first 64 bytes staying in registers for all units. Room: kernels; compiled for a CPU with MVE, so it holds
-// kernels and their rows only: no dispatch, no initialisers. Contract: kernels.h; docs/KERNELS.md, "Bytes"; rows in kernels.inc.
+// kernels and their rows only: no dispatch, no initialisers. Contract: kernels.h; docs/KERNELS.md, "Int8"; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 

@@ -1,7 +1,7 @@
 // gemm_woven_dsp.cpp -- the gemm rows of woven int8 panels for Cortex-M cores with the DSP extension and an FPU. A word of four
 // weights, as it lies, is two numbers of 16 bits, low + 256 high: one SMLAD of it, and one of its low bytes times
 // 256 a[k] - a[k + 1], add up to 256 times the product of four. Room: kernels; compiled for such a CPU, so it holds kernels and
-// their rows only: no dispatch, no initialisers. Contract: kernels.h; docs/KERNELS.md, "Bytes"; rows in kernels.inc.
+// their rows only: no dispatch, no initialisers. Contract: kernels.h; docs/KERNELS.md, "Int8"; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 

@@ -1,6 +1,6 @@
 // pairs_body.h -- single weights with an index each: an entry is one weight of every unit of a panel and gate, and what it is
 // multiplied by is gathered from the row. Room: kernels; included by gemm_pairs_<isa>.cpp after Pairs, what gathers. Contract:
-// docs/KERNELS.md, "Blocks". One sum for each unit: an entry takes longer to gather than its multiply-add takes.
+// docs/KERNELS.md, "Sparse". One sum for each unit: an entry takes longer to gather than its multiply-add takes.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_PAIRS_BODY_H_
 #define RNNPACK_KERNELS_PAIRS_BODY_H_

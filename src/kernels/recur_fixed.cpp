@@ -1,5 +1,5 @@
 // recur_fixed.cpp -- the cells of layers in integers: from pre-activations as whole numbers to h and c, which lie in their rows as
-// floats. Room: kernels. Contract: kernels.h, RecurArgs; docs/KERNELS.md, "Integers"; rows in kernels.inc.
+// floats. Room: kernels. Contract: kernels.h, RecurArgs; docs/KERNELS.md, "Integer-only layers"; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/fixed_point.h"
 #include "kernels/kernel_rows.h"

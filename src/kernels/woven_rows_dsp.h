@@ -1,6 +1,6 @@
 // woven_rows_dsp.h -- rows of x or h as bytes, for woven panels and SMLAD: four words for each eight k, of the first four
 // a[1] a[3] and 256 a[0] - a[1], 256 a[2] - a[3], low half first, then of the others. Room: kernels; included once by
-// gemm_woven_dsp.cpp. Contract: docs/KERNELS.md, "Bytes". SPDX-License-Identifier: Apache-2.0
+// gemm_woven_dsp.cpp. Contract: docs/KERNELS.md, "Int8". SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_WOVEN_ROWS_DSP_H_
 #define RNNPACK_KERNELS_WOVEN_ROWS_DSP_H_
 

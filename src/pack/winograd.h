@@ -1,5 +1,5 @@
 // winograd.h -- windows of 3 x 3 weights as the 16 points of F(2x2, 3x3) (Lavin and Gray 2016, arXiv:1509.09308), and back.
-// Room: pack. Contract: docs/KERNELS.md, Planes by F(2x2, 3x3).
+// Room: pack. Contract: docs/KERNELS.md, Winograd.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_PACK_WINOGRAD_H_
 #define RNNPACK_PACK_WINOGRAD_H_

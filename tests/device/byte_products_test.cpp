@@ -1,4 +1,4 @@
-// byte_products_test.cpp -- the gemm rows of int8 panels of four units on the CPU itself: the bits of docs/KERNELS.md, "Bytes",
+// byte_products_test.cpp -- the gemm rows of int8 panels of four units on the CPU itself: the bits of docs/KERNELS.md, "Int8",
 // whatever rows and weights hold. Reference rows are tried on larger machines. No C++ library, everything in static memory. Room:
 // tests/device. SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>

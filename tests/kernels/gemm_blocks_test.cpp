@@ -1,4 +1,4 @@
-// gemm_blocks_test.cpp -- the gemm rows of sparse panels: the bits of docs/KERNELS.md, "Blocks", and those of the dense panels of
+// gemm_blocks_test.cpp -- the gemm rows of sparse panels: the bits of docs/KERNELS.md, "Sparse", and those of the dense panels of
 // bytes. Room: tests/kernels. SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstring>

@@ -1,4 +1,4 @@
-// gemm_byte_test.cpp -- the gemm rows of int8 and int4 panels: the bits of docs/KERNELS.md's words, "Bytes", whatever rows and
+// gemm_byte_test.cpp -- the gemm rows of int8 and int4 panels: the bits of docs/KERNELS.md's words, "Int8", whatever rows and
 // weights hold. Room: tests/kernels. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>

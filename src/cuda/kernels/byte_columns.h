@@ -1,5 +1,5 @@
 // byte_columns.h -- rows of x and h as bytes, and sums of bytes as numbers, by the law of the CPU's kernels (docs/KERNELS.md,
-// "Bytes"): the same bits. SPDX-License-Identifier: Apache-2.0
+// "Int8"): the same bits. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_BYTE_COLUMNS_H_
 #define RNNPACK_CUDA_KERNELS_BYTE_COLUMNS_H_
 

@@ -1,5 +1,5 @@
 // products_nibbles.h -- a block's rows of an int4 matrix times up to 8 columns of bytes in shared memory. A warp has whole row
-// tiles and all of their k, ascending: law of sums as on the CPU (docs/KERNELS.md, "Bytes"), a group's sum is whole, and becomes a
+// tiles and all of their k, ascending: law of sums as on the CPU (docs/KERNELS.md, "Int4"), a group's sum is whole, and becomes a
 // float once, in a chain. Whoever multiplies does it through NibbleSums. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_PRODUCTS_NIBBLES_H_
 #define RNNPACK_CUDA_KERNELS_PRODUCTS_NIBBLES_H_

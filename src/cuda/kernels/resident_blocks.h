@@ -1,6 +1,6 @@
 // resident_blocks.h -- the resident recurrence on the blocks of a sparse matrix: as resident_mma.h, but a lane has a row and
 // gathers what it multiplies from shared memory, slot after slot (gather_layout.h: no two lanes of a slot meet in a bank). Slots
-// stay in registers and shared memory. Sums are those of the CPU's kernels (docs/KERNELS.md, "Blocks"), so they have the bits of
+// stay in registers and shared memory. Sums are those of the CPU's kernels (docs/KERNELS.md, "Sparse"), so they have the bits of
 // step_blocks.h: of floats each of four warps has a chain of its own, of bytes each a part of the whole sum.
 // kColumns: batch rows at a time. kHeld: bundles per warp that live in registers. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_RESIDENT_BLOCKS_H_

@@ -1,5 +1,5 @@
 // step_blocks.h -- one step of a layer, and the product of many rows with a matrix, on the blocks of a sparse matrix as the blob
-// has them; what it does not hold is not multiplied. Sums are those of the CPU's kernels (docs/KERNELS.md, "Blocks"): the same
+// has them; what it does not hold is not multiplied. Sums are those of the CPU's kernels (docs/KERNELS.md, "Sparse"): the same
 // bits.
 //
 // Four lanes have a unit of a gate: of floats one k of every block each, of bytes every fourth block; two warps have the 16 units

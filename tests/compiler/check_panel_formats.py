@@ -22,8 +22,14 @@ def rows_of_source(text):
 
 def rows_of_page(text):
     table = text.split("## Panel formats")[1].split("\n## ")[0]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if re.match(r"\| \d+ \|", line)]
-    return {int(c[0]): (c[1], c[2].capitalize(), c[3].capitalize(), int(c[4]), int(c[5])) for c in cells}
+    rows = {}
+    for line in table.splitlines():  # a line has one format, or three that differ by name, and perhaps by NR
+        if re.match(r"\| \d+[,\d ]* \|", line):
+            ids, names, weight, factor, nrs, kr = ([part.strip() for part in cell.split(",")] for cell in line.strip("|").split("|")[:6])
+            for number, name, nr in zip(ids, names, nrs * (len(ids) // len(nrs)), strict=True):
+                assert int(number) not in rows, f"two lines of id {number}"
+                rows[int(number)] = (name, weight[0].capitalize(), factor[0].capitalize(), int(nr), int(kr[0]))
+    return rows
 
 
 def main(source):

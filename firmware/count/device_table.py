@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""device_table.py -- the tables of docs/DEVICES.md, measured: flash, RAM, stack and instructions of every firmware image built."""
+"""device_table.py -- the tables of docs/DEVICES.md and bench/notebook/firmware.md, measured: flash, RAM, stack and instructions of every firmware image built."""
 import argparse
 import json
 import os

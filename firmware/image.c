@@ -99,6 +99,10 @@ int main(void) {
     return 1;
   }
   report(&need);
+  if (need.session_bytes != sizeof memory) {
+    printf("the header of the model says %u bytes\n", (unsigned)sizeof memory);
+    return 4;
+  }
 #ifdef IMAGE_MOST_SESSION
   if (need.session_bytes > IMAGE_MOST_SESSION) {
     printf("the session takes more than %u bytes\n", IMAGE_MOST_SESSION);

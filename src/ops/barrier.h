@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "base/many_threads.h"
+#include "base/arena.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {
@@ -15,6 +15,7 @@ namespace rnnp {
 // One per thread, each on its own cache line. `epoch` counts the barriers that the thread has reached. A set of lines serves one
 // team, always of the same threads: so all of a team's epochs are equal whenever none of it is inside a barrier.
 struct alignas(64) Barrier {
+  RNNPACK_BYTES_32(64);
   uint32_t epoch;
   void (*wait)(void *ctx, uint32_t times);
   void *ctx;

@@ -23,18 +23,19 @@ struct Strips {
 };
 
 struct Conv {
+  RNNPACK_BYTES_32(184);
   const AttrConv *attr;
   GemmArgs gemm;  // of group 0; a, out, rows and tiles are set per call
   GemmFn run;
   ActFn act;
   size_t bias_elems;  // from group to group
   uint32_t tiles, nr, depth;
-  uint32_t block;          // positions per block
-  size_t patch_bytes;      // of one thread
-  size_t scratch_bytes;    // of one thread: patches, and what the product needs
-  Reach reach;             // over which x (where it is read in place) and y have even strides
-  int64_t x_step, y_step;  // elements from one position to the next, within the reach
-  bool in_place;           // patches lie in x
+  uint32_t block;                     // positions per block
+  size_t patch_bytes;                 // of one thread
+  size_t scratch_bytes;               // of one thread: patches, and what the product needs
+  Reach reach;                        // over which x (where it is read in place) and y have even strides
+  alignas(8) int64_t x_step, y_step;  // elements from one position to the next, within the reach
+  bool in_place;                      // patches lie in x
   Patches patches;
   Strips strips;
 };

@@ -11,6 +11,7 @@ namespace {
 constexpr uint32_t kUnitsTogether = 8;
 
 struct ConvPlanes {
+  RNNPACK_BYTES_32(124);
   const AttrConv *attr;
   ConvPlanesArgs args;
   ConvPlanesFn run;

@@ -8,6 +8,7 @@ namespace rnnp {
 namespace {
 
 struct ConvWinograd {
+  RNNPACK_BYTES_32(96);
   const AttrConv *attr;
   ConvWinogradArgs args;
   ConvWinogradFn run;

@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kMostVectors = 1u << 30;  // of one product: a count of rows has 32 bits
 
 struct Dense {
+  RNNPACK_BYTES_32(128);
   const ValueSlot *x, *y;  // of the short road
   GemmArgs gemm;
   GemmFn run;

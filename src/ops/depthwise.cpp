@@ -9,6 +9,7 @@ namespace rnnp {
 namespace {
 
 struct Depthwise {
+  RNNPACK_BYTES_32(24);
   const AttrConv *attr;
   const float *w, *bias;
   DepthwiseFn run;
@@ -38,7 +39,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Matrix matrix = m.matrix(a->matrix);
   const Kernel *kernel = find_panel_kernel(*env, KernelFamily::kDepthwise, matrix.format);
   if (kernel == nullptr) return RNNP_E_LAYOUT;
-  const size_t list_bytes = align_up(mul_sat(conv_depth(*a), sizeof(const float *)), kBlobAlign);
+  const size_t list_bytes = align_up(mul_sat(conv_depth(*a), pointer_bytes(env->machine)), kBlobAlign);
   const size_t scratch = mul_sat(mul_sat(list_bytes, 2), env->threads);
   if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;
   Depthwise *d = env->arena->take<Depthwise>(1);

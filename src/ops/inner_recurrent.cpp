@@ -18,6 +18,7 @@ constexpr uint32_t kProjectedRows = 32;
 constexpr size_t kNearInputBytes = 16 << 10;
 
 struct InnerDirection {
+  RNNPACK_BYTES_32(256);
   RecurFn recur, output;
   const float *output_r;
   RecurArgs args;
@@ -27,6 +28,7 @@ struct InnerDirection {
 };
 
 struct Inner {
+  RNNPACK_BYTES_32(52);
   Cell cell;
   GemmFn gemm;
   InnerDirection *direction;
@@ -117,8 +119,8 @@ void fill_inner(const Model &m, const AttrRecurrent &a, const BlobDirection &d, 
 }
 
 // Calls may have fewer rows side by side than the block has room for, and then take more steps. The same bits either way.
-uint32_t positions_projected(Cell cell, const Matrix &w, uint32_t block) {
-  if (!kManyThreads) return cell == Cell::kGru ? block : 0;
+uint32_t positions_projected(Cell cell, const Matrix &w, uint32_t block, const OtherMachine &machine) {
+  if (!has_many_threads(machine)) return cell == Cell::kGru ? block : 0;
   if (cell != Cell::kGru && panels_bytes(w.format, w.shape) <= kNearInputBytes) return 0;
   return block < kProjectedRows ? kProjectedRows : block;
 }
@@ -136,9 +138,9 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const uint32_t block = wanted < kMostBlock ? wanted : kMostBlock;
   const size_t state_row = size_t{state_row_elems(a.hidden_size)} * sizeof(float);
   const size_t preact_row = size_t{tiles} * format.nr * cell_gates(cell) * sizeof(float);
-  const size_t state_bytes = align_up(state_row * block, kArenaAlign);
-  const uint32_t positions = positions_projected(cell, m.matrix(a.direction[0].w), block);
-  const size_t preact_bytes = align_up(mul_sat(preact_row, positions), kArenaAlign);
+  const size_t state_bytes = arena_align_up(state_row * block, env->machine);
+  const uint32_t positions = positions_projected(cell, m.matrix(a.direction[0].w), block, env->machine);
+  const size_t preact_bytes = arena_align_up(mul_sat(preact_row, positions), env->machine);
   const size_t thread_bytes = state_bytes * buffer_count(cell) + preact_bytes;
   const size_t scratch = mul_sat(thread_bytes, env->threads);
   if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;

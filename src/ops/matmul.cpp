@@ -34,6 +34,7 @@ rnnp_status check(const Model &m, const BlobNode &node) {
 }
 
 struct MatMul {
+  RNNPACK_BYTES_32(8);
   const AttrMatMul *attr;
   MatMulFn run;
 };

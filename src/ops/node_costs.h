@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "base/many_threads.h"
+#include "base/arena.h"
 #include "format/model.h"
 
 namespace rnnp {
@@ -19,6 +19,7 @@ struct PlanLimits {
   uint32_t l2_bytes;           // per core; 0 unknown: keep memory small
   uint32_t l3_bytes;           // what a core can use, shared or not; 0 unknown or none
   uint32_t layer_chunk_steps;  // steps per input GEMM; 0: each layer chooses
+  OtherMachine machine = {};   // that the session is for
 };
 
 constexpr uint64_t kMostCost = uint64_t{1} << 40;

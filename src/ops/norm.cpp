@@ -9,6 +9,7 @@ namespace rnnp {
 namespace {
 
 struct Norm {
+  RNNPACK_BYTES_32(12);
   const AttrNorm *attr;
   const float *scale, *bias;  // nullptr: 1 and 0
 };

@@ -17,12 +17,14 @@ namespace rnnp {
 
 // Where a value's rows are, now. Rows are packed: row r at data + r * row_bytes; a constant has row_bytes 0.
 struct ValueSlot {
+  RNNPACK_BYTES_32(8);
   void *data;  // nullptr: an input or output the caller left out
   size_t row_bytes;
 };
 
 // A state of all rows: two buffers, of which `live` is the current one. Rows are row_elems floats apart (padded to whole tiles).
 struct StateSlot {
+  RNNPACK_BYTES_32(20);
   float *buffer[2];  // the same where the state has one
   uint32_t live;
   uint32_t elems;      // valid ones

@@ -7,6 +7,7 @@ namespace rnnp {
 namespace {
 
 struct Unary {
+  RNNPACK_BYTES_32(20);
   ActFn fn;
   BlobActivation act;
   uint32_t elems;
@@ -45,6 +46,7 @@ void run_unary(const RunEnv &env, const BlobNode &node, void *object, uint32_t t
 }
 
 struct BinaryNode {
+  RNNPACK_BYTES_32(8);
   BinaryFn fn;
   const AttrBinary *attr;
 };

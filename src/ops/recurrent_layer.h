@@ -28,6 +28,7 @@ struct Half {
 // h * R by products of its own, before a recurrent kernel that does the cells alone: for formats that such kernels do not read.
 // Both add to pre-activations where they lie; kGruLinear's second gives `candidate`.
 struct SplitStep {
+  RNNPACK_BYTES_32(196);
   void (*multiply)(const Half &half, const RecurArgs &a, uint32_t nr);
   // Which tiles of a direction one thread of its team owns.
   void (*share)(const Direction &direction, size_t tiles, uint32_t threads, uint32_t thread, size_t *begin, size_t *end);
@@ -39,6 +40,7 @@ struct SplitStep {
 };
 
 struct Direction {
+  RNNPACK_BYTES_32(264);
   RecurFn recur;          // the step; for kGru gates z and r
   RecurFn output;         // kGru: the candidate; else nullptr
   RecurArgs args;         // what changes from step to step is set there
@@ -57,6 +59,7 @@ struct SingleStep {
 };
 
 struct Recurrent {
+  RNNPACK_BYTES_32(60);
   RecurrentCut plan;
   Cell cell;
   uint32_t hidden_size;

@@ -8,7 +8,7 @@
 namespace rnnp {
 
 // Keeps rows of power-of-two width off one another's cache sets; a handful of short ones fit in any case.
-constexpr size_t kRowPadBytes = kManyThreads ? 64 : 0, kPaddedRowBytes = 1024;
+constexpr size_t kRowPadBytes = 64, kPaddedRowBytes = 1024;
 
 // The input GEMM wants many rows per reading of a W that is not in L2, and each one costs a refill of the L2 it sweeps out.
 // Pre-activations are read once, in order, so they need not stay in L2: two of it bound the memory. Where the weights stay in L2
@@ -81,7 +81,7 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   p.teams = kManyThreads && shape.directions == 2 && limits.threads >= 2 ? 2 : 1;
   p.team_threads = kManyThreads ? limits.threads / p.teams : 1;
   p.row_bytes = vector_bytes(shape.w, w);
-  if (p.row_bytes >= kPaddedRowBytes) p.row_bytes = add_sat(p.row_bytes, kRowPadBytes);
+  if (has_many_threads(limits.machine) && p.row_bytes >= kPaddedRowBytes) p.row_bytes = add_sat(p.row_bytes, kRowPadBytes);
   p.recurrent_bytes = panels_bytes(shape.r, r);
   const size_t w_bytes = panels_bytes(shape.w, w);
   const uint32_t chunk = limits.layer_chunk_steps ? limits.layer_chunk_steps
@@ -90,12 +90,12 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   p.chunk_steps = chunk < limits.chunk_steps ? chunk : limits.chunk_steps;
   // Steps one by one take their input inside the recurrent kernel, where it can.
   const bool buffered = !p.takes_input || (p.chunk_steps > 1 && !takes_input_in_step(shape, limits.max_batch));
-  p.preact_bytes = buffered ? align_up(mul_sat(mul_sat(p.row_bytes, limits.max_batch), p.chunk_steps), kArenaAlign) : 0;
+  p.preact_bytes = buffered ? arena_align_up(mul_sat(mul_sat(p.row_bytes, limits.max_batch), p.chunk_steps), limits.machine) : 0;
   p.far_r = is_far(p.recurrent_bytes / p.team_threads, limits.l2_bytes);
   p.serpentine = (p.fused || p.far_r != 0) && sweeps_back(p, w_bytes, limits);
   p.far_w = is_far(w_bytes / p.team_threads, limits.l2_bytes);
   const size_t state_bytes = mul_sat(mul_sat(state_row_elems(shape.hidden_size), sizeof(float)), limits.max_batch);
-  p.gate_bytes = candidate_is_apart(shape.cell, shape.r) ? align_up(state_bytes, kArenaAlign) : 0;
+  p.gate_bytes = candidate_is_apart(shape.cell, shape.r) ? arena_align_up(state_bytes, limits.machine) : 0;
   const size_t rows = mul_sat(limits.max_batch, p.chunk_steps), x_factors = factor_scratch_bytes(shape.w, shape.input_size, rows);
   const size_t h_factors = factor_scratch_bytes(shape.r, shape.hidden_size, limits.max_batch);
   p.factor_bytes = x_factors > h_factors ? x_factors : h_factors;

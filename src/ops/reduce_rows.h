@@ -5,19 +5,10 @@
 
 #include "kernels/scalar_math.h"
 #include "ops/lanes.h"
-#include "ops/op.h"
+#include "ops/reduce_seldom.h"
 #include "ops/strides.h"
 
 namespace rnnp {
-
-struct ReduceNode {
-  const AttrReduce *attr;
-  float count;   // elements per output
-  bool columns;  // outputs side by side
-};
-
-// The reductions that are seldom in a network: built small.
-void reduce_seldom(const ReduceNode &r, const float *x, float *y);
 
 namespace {
 

@@ -1,5 +1,5 @@
 // reduce_seldom.cpp -- extremes, products, the L1 norm and logarithms of sums of exponentials. Touches its output only. Contract:
-// reduce_rows.h. SPDX-License-Identifier: Apache-2.0
+// reduce_seldom.h. SPDX-License-Identifier: Apache-2.0
 #include "ops/reduce_rows.h"
 
 namespace rnnp {

@@ -7,6 +7,7 @@ namespace rnnp {
 namespace {
 
 struct Softmax {
+  RNNPACK_BYTES_32(20);
   SoftmaxFn fn;
   AttrSoftmax attr;
 };

@@ -88,6 +88,7 @@ LoopFn loop_for(uint32_t act) {
 }
 
 struct UnaryMore {
+  RNNPACK_BYTES_32(8);
   LoopFn fn;
   uint32_t elems;
 };

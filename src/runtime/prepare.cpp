@@ -58,19 +58,6 @@ void ask_machine(const rnnp_session_options &o, SessionConfig *c) {
   c->xnnpack = xnn_use(o);
 }
 
-// The size of a session, by the walk that will lay it out.
-rnnp_status measure(SessionConfig *c, Refusal *refusal) {
-  Arena arena(nullptr, 0), apart(nullptr, 0);
-  Arena *data = kDataElsewhere && c->memory != nullptr ? &apart : &arena;
-  const rnnp_status status = build_session(*c, &arena, data, nullptr, refusal);
-  if (status != RNNP_OK) return status;
-  if (arena.overflowed()) return refuse(refusal, Reason::kTooLarge);
-  const size_t checks = c->check == nullptr ? 0 : c->check->bytes(*c->model);  // done in the session's memory before it is laid out
-  c->session_bytes = align_up(arena.used() > checks ? arena.used() : checks, kArenaAlign);
-  c->data_bytes = apart.used();
-  return RNNP_OK;
-}
-
 }  // namespace
 
 rnnp_status status_of(Reason reason) {
@@ -85,6 +72,18 @@ rnnp_status status_of(Reason reason) {
 rnnp_status refuse(Refusal *refusal, Reason reason, uint32_t node, size_t needed) {
   *refusal = {reason, node, needed};
   return status_of(reason);
+}
+
+rnnp_status measure_session(SessionConfig *c, Refusal *refusal) {
+  Arena arena(nullptr, 0, c->machine), apart(nullptr, 0);
+  Arena *data = kDataElsewhere && c->memory != nullptr ? &apart : &arena;
+  const rnnp_status status = build_session(*c, &arena, data, nullptr, refusal);
+  if (status != RNNP_OK) return status;
+  if (arena.overflowed()) return refuse(refusal, Reason::kTooLarge);
+  const size_t checks = c->check == nullptr ? 0 : c->check->bytes(*c->model);  // done in the session's memory before it is laid out
+  c->session_bytes = arena_align_up(arena.used() > checks ? arena.used() : checks, c->machine);
+  c->data_bytes = apart.used();
+  return RNNP_OK;
 }
 
 rnnp_status prepare_session(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options, Model *m,
@@ -111,7 +110,7 @@ rnnp_status prepare_session(const rnnp_registry *registry, const rnnp_model *mod
   }
   ask_machine(o, c);
   const rnnp_status status = plan_session(o, c, refusal);
-  return status == RNNP_OK ? measure(c, refusal) : status;
+  return status == RNNP_OK ? measure_session(c, refusal) : status;
 }
 
 rnnp_status prepare_memory(const SessionConfig &c, void *mem, size_t bytes, Refusal *refusal) {

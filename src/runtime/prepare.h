@@ -14,6 +14,9 @@ namespace rnnp {
 rnnp_status prepare_session(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options, Model *m,
                             SessionConfig *c, Refusal *refusal, DataMemory *memory = nullptr);
 
+// The size of a session that has been prepared, by the walk that will lay it out: c->session_bytes, for c->machine.
+rnnp_status measure_session(SessionConfig *c, Refusal *refusal);
+
 // The checks that take the session's memory: its content is lost.
 rnnp_status prepare_memory(const SessionConfig &c, void *mem, size_t bytes, Refusal *refusal);
 

@@ -21,6 +21,7 @@ namespace rnnp {
 constexpr uint32_t kSessionTag = 0x73657373u;
 
 struct NodeSlot {
+  RNNPACK_BYTES_32(16);
   const Op *op;
   const BlobNode *node;
   void *object;
@@ -29,6 +30,7 @@ struct NodeSlot {
 
 // How a user's tensor is reached: in place when it is packed, through a staging buffer when it is strided.
 struct IoSlot {
+  RNNPACK_BYTES_32(28);
   TensorView view;   // of the call under way
   uint8_t *staging;  // room for one chunk, packed; nullptr for lengths and outputs
   bool held;         // an output in an input's memory: nothing is written there before the chunk's inputs have been read
@@ -37,6 +39,7 @@ struct IoSlot {
 // The buffers that a chunk of steps goes through. All chunks share one; in a wave, chunks under way at the same time have their
 // own.
 struct Lane {
+  RNNPACK_BYTES_32(20);
   ValueSlot *values;
   float *sequence_pool;
   uint32_t pool_steps;    // for which the values are placed in it
@@ -52,6 +55,7 @@ struct RowMap {
 };
 
 struct Session {
+  RNNPACK_BYTES_32_BY_THREADS(316, 288);
   uint32_t tag;
   uint32_t max_batch, chunk_steps, max_steps;
   uint32_t region_threads;  // of the executor that a call of many steps runs on

@@ -210,7 +210,7 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Arena *data
   }
   place_states(config, data, t.session);
   const size_t rows = mul_sat(config.max_batch, pool_steps(config));
-  const size_t scratch_bytes = align_up(env.scratch_bytes, kArenaAlign);
+  const size_t scratch_bytes = arena_align_up(env.scratch_bytes, config.machine);
   uint8_t *scratch = data->take<uint8_t>(mul_sat(scratch_bytes, wave_stages(config.wave) > 1 ? wave_stages(config.wave) : 1));
   float *sequence_pool = data->take<float>(mul_sat(m.header->sequence_pool_elems, rows));
   float *row_pool = data->take<float>(mul_sat(m.header->row_pool_elems, config.max_batch));

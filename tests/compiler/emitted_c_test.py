@@ -6,6 +6,7 @@ emitted_c_test.py RNNPACK MODEL_FOLDER INCLUDE CC FLAG...      flags that link t
 """
 import json
 import pathlib
+import platform
 import re
 import subprocess
 import sys
@@ -79,6 +80,17 @@ def mixed_layers(path):
     return save_onnx(path, nodes, {"x": ["T", 1, 6]}, ["y"], constants, opset=17)
 
 
+def layer_over_features(path):
+    """A GRU that runs over six groups of features in each step."""
+    random = np.random.default_rng(5)
+    weights = lambda *shape: random.uniform(-0.4, 0.4, shape).astype(np.float32)
+    nodes = [("Reshape", ["x", "groups"], ["g"], {}), ("Transpose", ["g"], ["s"], {"perm": [1, 0, 2]}),
+             ("GRU", ["s", "W", "R"], ["Y"], {"hidden_size": 24}), ("Squeeze", ["Y", "one"], ["h"], {}),
+             ("Transpose", ["h"], ["t"], {"perm": [1, 0, 2]}), ("Reshape", ["t", "row"], ["y"], {})]
+    constants = {"groups": np.array([-1, 6, 4]), "W": weights(1, 72, 4), "R": weights(1, 72, 24), "one": np.array([1]), "row": np.array([-1, 1, 144])}
+    return save_onnx(path, nodes, {"x": ["T", 1, 24]}, ["y"], constants, opset=17)
+
+
 class EmittedC(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -134,6 +146,24 @@ class EmittedC(unittest.TestCase):
     def test_the_session_is_sized_without_asking_the_machine(self):
         """A convolution of many positions takes more memory where there is a cache."""
         self.check(mixed_layers(self.at / "mixed.onnx"), 64, "--chunk-steps", 64)
+
+    @unittest.skipIf(platform.machine() != "x86_64", "there is no 32-bit mode")
+    def test_the_sessions_size_is_exact_with_pointers_of_4_bytes(self):
+        """With threads, and built for one. Cortex-M's images check the same (firmware/image.c)."""
+        vad = MODELS / "vad_gru" / "model.onnx"
+        forms = [(vad, ()), (vad, ("--weights", "int8", "--chunk-steps", 3)), (MODELS / "kws_lstm" / "model.onnx", ("--target", "cortex-m")),
+                 (mixed_layers(self.at / "mixed.onnx"), ("--chunk-steps", 5)), (layer_over_features(self.at / "inner.onnx"), ())]
+        for model, options in forms:
+            self.emit(model, "--one-file", *options)
+            sizes = set()
+            for threads in ("-DRNNPACK_MANY_THREADS", "-DRNNPACK_ONE_THREAD"):
+                program, flags = self.at / "narrow", ["-m32", "-msse2", f"-I{self.at}", threads]
+                subprocess.run([CC, *flags, "-DRNNPACK_REFERENCE_KERNELS", "-std=c++17", "-fno-exceptions", "-c", self.at / "net.cpp", "-o", self.at / "net.o"], check=True)
+                subprocess.run([CC, *flags, "-std=c99", self.at / "main.c", self.at / "net.o", "-o", program], check=True)
+                status, _, need, session, *_ = self.run_program(program)[1]
+                self.assertEqual((status, session), (0, need), f"{model.name} {options} {threads}")
+                sizes.add(need)
+            self.assertEqual(len(sizes), 2)
 
     def test_a_streams_chunk_is_its_call(self):
         self.check(MODELS / "kws_lstm" / "model.onnx", 3, "--stream", 3)

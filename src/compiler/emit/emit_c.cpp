@@ -8,6 +8,7 @@
 
 #include "compiler/cli/files.h"
 #include "compiler/emit/emit_registry.h"
+#include "compiler/emit/narrow_session.h"
 #include "compiler/emit/one_file.h"
 #include "compiler/emit/source_package.h"
 #include "compiler/emit/upper.h"
@@ -19,6 +20,7 @@ namespace {
 
 struct Sizes {
   rnnp_memory memory = RNNP_MEMORY_INIT;
+  size_t narrow_bytes = 0, one_thread_bytes = 0;  // of the session where pointers have 4 bytes: with threads, without
   rnnp_session_options options;
   RegistryNames registry;
   std::string tensors;
@@ -38,8 +40,7 @@ std::string tensor_text(const rnnp_model &model, rnnp_status (*ask)(const rnnp_m
          onnx_name + ", " + (facts.dtype == RNNP_DTYPE_I32 ? "int32_t" : "float") + ", of " + rows[facts.role] + " */\n";
 }
 
-// Explicit chunk_steps, portable operators and no caches: nothing is left that the machine decides, so the size is the same on
-// every CPU. It is that of 8-byte pointers; smaller ones need no more.
+// Explicit chunk_steps, portable operators and no caches: but for the size of pointers, nothing is left that the machine decides.
 Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, const CSourceOptions &options) {
   AlignedBytes aligned(blob.size(), 64);
   std::memcpy(aligned.data(), blob.data(), blob.size());
@@ -56,6 +57,8 @@ Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, const
   sizes.options.l1d_bytes = sizes.options.l2_bytes = sizes.options.l3_bytes = RNNP_CACHE_NONE;
   if (status == RNNP_OK) status = rnnp_session_memory(&model, &sizes.options, &sizes.memory);
   if (status != RNNP_OK) throw ModelError(std::string("the library cannot run this blob: ") + rnnp_status_string(status));
+  sizes.narrow_bytes = narrow_session_bytes(model, sizes.options, false);
+  sizes.one_thread_bytes = narrow_session_bytes(model, sizes.options, true);
   // Here for good: the program's registry does not check its own blob again.
   AlignedBytes session_memory(sizes.memory.session_bytes, sizes.memory.alignment);
   rnnp_session *session = nullptr;
@@ -109,7 +112,7 @@ constexpr const char *kHeader = R"(/* @name@.h -- a compiled model for the rnnpa
  *   }
  *
  * @about@
- * The sizes are for the options that @name@_options sets, on any CPU; for others ask rnnp_session_memory. */
+ * The sizes are for the options that @name@_options sets; for others ask rnnp_session_memory. */
 #ifndef @NAME@_H_
 #define @NAME@_H_
 
@@ -128,7 +131,15 @@ typedef char @name@_has_room_for_pointers[sizeof(void *) <= 8 ? 1 : -1];
 
 #define @NAME@_BYTES @bytes@u         /* of the blob */
 #define @NAME@_ALIGN @align@u         /* of the session's memory */
+/* Exact; a library for one thread on 64 bits needs no more. Cortex-M is one core: the library's RNNPACK_MANY_THREADS, or
+ * RNNPACK_ONE_THREAD elsewhere, must be defined for this file, too. */
+#if UINTPTR_MAX > 0xffffffffu
 #define @NAME@_SESSION_BYTES @session@u
+#elif defined(RNNPACK_ONE_THREAD) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && !defined(RNNPACK_MANY_THREADS))
+#define @NAME@_SESSION_BYTES @one_thread@u
+#else
+#define @NAME@_SESSION_BYTES @narrow@u
+#endif
 #define @NAME@_STATE_BYTES @state@u   /* of rnnp_state_save, per batch row */
 @tensors@
 extern const uint8_t @name@[@NAME@_BYTES];
@@ -188,6 +199,8 @@ CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, const 
       {"@chunk_steps@", std::to_string(sizes.options.chunk_steps)},
       {"@bytes@", std::to_string(blob.size())},
       {"@align@", std::to_string(sizes.memory.alignment)},
+      {"@narrow@", std::to_string(sizes.narrow_bytes)},
+      {"@one_thread@", std::to_string(sizes.one_thread_bytes)},
       {"@session@", std::to_string(sizes.memory.session_bytes)},
       {"@version@", std::to_string(RNNP_HEADER_VERSION)},
       {"@state@", std::to_string(sizes.memory.state_bytes)},

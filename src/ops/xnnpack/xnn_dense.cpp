@@ -14,12 +14,14 @@ constexpr float kInfinity = __builtin_inff();
 
 // Tiles [tile_begin, tile_end), columns [begin, end) of the output; none of either where there are more threads than tiles.
 struct Share {
+  RNNPACK_BYTES_32(24);
   uint32_t tile_begin, tile_end, begin, end;
   void *memory;
   xnn_operator_t op;
 };
 
 struct XnnDense {
+  RNNPACK_BYTES_32(92);
   XnnNode node;
   const AttrDense *attr;
   Matrix matrix;

@@ -31,6 +31,7 @@ UnaryEntry find_unary(const BlobActivation &a) {
 }
 
 struct XnnVectors {
+  RNNPACK_BYTES_32(56);
   XnnNode node;
   const Kernel *kernel;  // ours: of family kSoftmax or kAct
   UnaryEntry entry;

@@ -34,10 +34,9 @@ std::string operator_table() {
       if (*row.limits) rows[row.op_type] = &row;  // the importer's own have none
     }
   }
-  std::string text = "| operator | opsets | limits |\n|---|---|---|\n";
+  std::string text = "| operator | first opset (last: " + std::to_string(kMaxOpset) + ") | limits |\n|---|---|---|\n";
   for (const auto &row : rows) {
-    text += "| " + row.first + " | " + std::to_string(row.second->since) + " to " + std::to_string(kMaxOpset) + " | " +
-            row.second->limits + " |\n";
+    text += "| " + row.first + " | " + std::to_string(row.second->since) + " | " + row.second->limits + " |\n";
   }
   std::vector<std::string> folded;
   for (const std::string &name : eval_operators()) {

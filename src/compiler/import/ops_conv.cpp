@@ -196,8 +196,8 @@ void batch_normalization(OpCall &call) {
 }
 
 constexpr const char *kConvLimits =
-    "constant weights; over up to two feature axes and the time axis, where a stride needs a recurrent layer behind it; any "
-    "groups, dilations and padding";
+    "constant weights; up to two feature axes and time, where a stride needs a recurrent layer behind it; any groups, dilations "
+    "and padding";
 
 }  // namespace
 
@@ -205,7 +205,7 @@ const std::vector<ImportRow> kImportConv = {
     {"Conv", conv, kConvLimits},
     {"ConvTranspose", conv_transpose, kConvLimits},
     {"BatchNormalization", batch_normalization,
-     "inference; goes into a convolution or dense layer before it, where its numbers are constants"},
+     "inference; folded into a convolution or dense layer before it where its parameters are constants"},
 };
 
 }  // namespace rnnp::compiler

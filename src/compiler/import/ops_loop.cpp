@@ -88,8 +88,8 @@ const std::vector<ImportRow> kImportLoop = {
     {kStartsAtZero, starts_at_zero, ""},
     {kTripsOf, trips_of, ""},
     {"Loop", loop,
-     "over the steps of sequences: a body that is an LSTM, GRU or RNN cell is that layer, another one with states that start at "
-     "zero runs at every step"},
+     "over the steps of sequences: an LSTM, GRU or RNN cell becomes that layer; another body with states that start at zero runs "
+     "at every step"},
     {"Scan", loop, "as Loop; along the first axis, from its end where the body is a cell", 9},
 };
 

@@ -213,13 +213,12 @@ void tile(OpCall &call) {
 
 const std::vector<ImportRow> kImportPieces = {
     {"Gather", gather,
-     "constant indices (on the time axis one step counted from either end), rows of a constant table by an integer input of every "
-     "step, or places of a feature axis computed at run time"},
-    {"Pad", pad, "feature axes; zeros on the time axis, before a convolution or where Slice takes as much away; constant pads"},
-    {"Tile", tile, "feature axes; constant repeats, the number of steps or of batch rows"},
+     "constant indices (on time one step, counted from either end); rows of a constant table by an integer input; feature axes by "
+     "indices computed at run time"},
+    {"Pad", pad, "feature axes; zeros on time before a convolution or where Slice removes as many; constant pads"},
+    {"Tile", tile, "feature axes; constant repeats, or the number of steps or batch rows"},
     {"Resize", import_resize,
-     "feature axes; mode nearest or linear, half_pixel, pytorch_half_pixel, align_corners or asymmetric, constant scales or sizes",
-     10},
+     "feature axes; nearest or linear; half_pixel, pytorch_half_pixel, align_corners or asymmetric; constant scales or sizes", 10},
 };
 
 }  // namespace rnnp::compiler

@@ -199,15 +199,14 @@ void one_hot(OpCall &call) {
   call.give(0, out);
 }
 
-constexpr const char *kPlaces =
-    "feature axes; what it gives are whole numbers: the first NaN's place where there is one, as in NumPy";
+constexpr const char *kPlaces = "feature axes; the result is an index, of the first NaN where there is one, as in NumPy";
 
 }  // namespace
 
 const std::vector<ImportRow> kImportPlace = {
     {"ArgMax", arg_max, kPlaces},
     {"ArgMin", arg_min, kPlaces},
-    {"TopK", top_k, "feature axes; constant K up to 64; NaN counts as the largest number, as NumPy and onnxruntime sort it"},
+    {"TopK", top_k, "feature axes; constant K up to 64; NaN counts as the largest number, as in NumPy"},
     {"OneHot", one_hot, "constant depth and values; axis a new feature axis", 9},
 };
 

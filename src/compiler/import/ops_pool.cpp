@@ -62,7 +62,7 @@ void global_max_pool(OpCall &call) {
 }
 
 constexpr const char *kPoolLimits =
-    "up to two feature axes, or one and the time axis in windows as long as its stride before a recurrent layer";
+    "up to two feature axes, or one and time with windows as long as the stride, before a recurrent layer";
 
 }  // namespace
 

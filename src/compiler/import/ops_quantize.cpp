@@ -165,9 +165,9 @@ void dequantize(OpCall &call) {
 
 const std::vector<ImportRow> kImportQuantize = {
     {"QuantizeLinear", quantize,
-     "constants; at run time before DequantizeLinear, as a Clip to what its integers hold: x of layers stored as int8"},
+     "constants; at run time before DequantizeLinear, as a Clip to the range of its integers: x of int8 layers"},
     {"DequantizeLinear", dequantize,
-     "constants: weights keep their integers; at run time with the scales of QuantizeLinear, or one"},
+     "constants: weights keep their integers; at run time with the scales of its QuantizeLinear, or one"},
 };
 
 }  // namespace rnnp::compiler

@@ -83,7 +83,7 @@ void cum_sum(OpCall &call) {
 }  // namespace
 
 const std::vector<ImportRow> kImportRunning = {
-    {"CumSum", cum_sum, "constant axis: features, or forwards along time, where the sum so far is kept from call to call", 11},
+    {"CumSum", cum_sum, "constant axis: features, or forwards along time, with a persistent sum", 11},
 };
 
 }  // namespace rnnp::compiler

@@ -293,23 +293,23 @@ void condition_at_run_time(OpCall &call) {
 const std::vector<ImportRow> kImportShape = {
     {"Identity", alias, "removed"},
     {"Dropout", dropout, "removed; inference only, without the mask"},
-    {"Cast", cast, "numbers and bool; numbers of every type are float32 at run time"},
+    {"Cast", cast, "numbers and bool; every type is float32 at run time"},
     {"Constant", alias, "folded"},
     {"Shape", shape, "folds; sizes of time and batch may only shape tensors"},
     {"Size", size, "as Shape"},
-    {"Reshape", reshape, "constant or computed shape; time and batch may be merged and parted, not cut"},
+    {"Reshape", reshape, "constant or computed shape; time and batch may be merged and separated, not divided"},
     {"Flatten", flatten, "as Reshape"},
     {"Squeeze", squeeze, "all"},
     {"Unsqueeze", unsqueeze, "all"},
     {"Transpose", transpose, "all"},
     {"Slice", slice,
-     "any steps on feature axes; on the time axis one step counted from either end, all but some at the ends where that comes out "
-     "even, or all in reverse order"},
+     "feature axes; on time one step counted from either end, all but some at the ends where the number of steps allows, or all "
+     "reversed"},
     {"Split", split, "feature axes"},
     {"Concat", concat, "feature axes"},
     {"Expand", expand, "all", 8},
     {"ConstantOfShape", constant_of_shape, "all", 9},
-    {"If", condition_at_run_time, "conditions that follow from constants and fixed sizes: the branch is inlined"},
+    {"If", condition_at_run_time, "conditions that follow from constants and fixed sizes; the branch is inlined"},
 };
 
 }  // namespace rnnp::compiler

@@ -61,9 +61,7 @@ void reverse_sequence(OpCall &call) {
 
 const std::vector<ImportRow> kImportTurn = {
     {"ReverseSequence", reverse_sequence,
-     "all steps, or each row's by an input of lengths [batch]; before a recurrent layer it costs nothing: the layer runs in the "
-     "other direction",
-     10},
+     "all steps, or each row's by an input of lengths [batch]; a recurrent layer behind it runs in reverse at no cost", 10},
 };
 
 }  // namespace rnnp::compiler

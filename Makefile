@@ -10,6 +10,7 @@ HOSTED := -DRNNPACK_XNNPACK=ON -DRNNPACK_CPUINFO=ON -DRNNPACK_PTHREADPOOL=ON -DR
 
 FIRMWARE := arm-none-eabi-cortex-m0plus arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-cortex-m7 arm-none-eabi-cortex-m55 riscv32-unknown-elf riscv32imc-unknown-elf
 BENCH_VENV ?= .venv-bench
+TARGET ?= cortex-m4f
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-speech test test-all test-by-hand test-exporters packages-build packages-test build lib freestanding board asan tsan fuzz fuzz-onnx mutants format format-check tidy wheel install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
@@ -114,10 +115,16 @@ test-devices: ## build and test every target of toolchains/ under its emulator; 
 	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-test.txt scripts/packages-devices.txt
 	@scripts/test_devices.sh $(TARGETS)
 
-firmware: ## the firmware images (Cortex-M0+, M3, M4F, M7, M55, RV32), their sizes and instruction counts
+ifdef MODEL
+firmware: build
+	@scripts/install_packages.sh scripts/packages-test-devices.txt
+	@scripts/count_firmware.sh $(BUILD) $(TARGET) $(MODEL) $(COMPILE_FLAGS)
+else
+firmware: ## the firmware images (Cortex-M0+, M3, M4F, M7, M55, RV32), their sizes and instruction counts; with MODEL=x.onnx [TARGET=cortex-m4f] [COMPILE_FLAGS="--weights int8"] those of that model
 	@scripts/install_packages.sh scripts/packages-build.txt scripts/packages-test.txt scripts/packages-devices.txt
 	@scripts/test_devices.sh $(FIRMWARE)
 	@firmware/count/device_table.py --functions $(addprefix build-,$(FIRMWARE))
+endif
 
 test-by-hand: packages-build ## run what README and docs mark "by hand", as a newcomer: fresh clone, fresh environment (BY_HAND="words of a command")
 	@scripts/test_by_hand.sh $(BUILD) "$(BY_HAND)"

@@ -14,14 +14,12 @@
 #define PASTE(a, b) PASTE_(a, b)
 #define TEXT_(a) #a
 #define TEXT(a) TEXT_(a)
-#define MAX_IN 256
-#define MAX_OUT 64
 #define THRESHOLD 0.5f
 
 static uint8_t memory[PASTE(IMAGE_UPPER, _SESSION_BYTES)] __attribute__((aligned(PASTE(IMAGE_UPPER, _ALIGN))));
 static rnnp_model model;
 static rnnp_session *session;
-static float x[MAX_IN], y[MAX_OUT];
+static float x[PASTE(IMAGE_UPPER, _INPUT0_ELEMS)], y[PASTE(IMAGE_UPPER, _OUTPUT0_ELEMS)];
 static uint32_t most_ticks, all_ticks;
 static float worst;
 static uint32_t stack_of_library; /* deepest use by the library: before the first printf, which is not ours */

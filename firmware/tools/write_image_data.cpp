@@ -47,8 +47,13 @@ class Model {
     rnnp_model_info whole = RNNP_MODEL_INFO_INIT;
     check(rnnp_model_get_info(&model_, &whole), "info");
     macs = static_cast<uint32_t>(whole.macs_per_step);
+    if (whole.input_count != 1 || whole.output_count != 1 || !whole.causal)
+      throw std::runtime_error("an image is made of causal models with one input and one output; this one has " +
+                               std::to_string(whole.input_count) + " and " + std::to_string(whole.output_count) +
+                               (whole.causal ? "" : ", and is not causal"));
     rnnp_tensor_info facts = RNNP_TENSOR_INFO_INIT;
     check(rnnp_model_get_input(&model_, 0, &facts), "input");
+    if (facts.dtype != RNNP_DTYPE_F32) throw std::runtime_error("an image's input is f32");
     in = facts.row_elems;
     check(rnnp_model_get_output(&model_, 0, &facts), "output");
     out = facts.row_elems;

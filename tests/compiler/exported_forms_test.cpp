@@ -116,10 +116,31 @@ TEST(Resize, AlongFeatures) {
   }
 }
 
+// As interpolate(size=...) is written: the sizes that stay are those of the tensor, and are no numbers.
+OnnxBuilder resized_to(const std::vector<int64_t> &behind, const std::string &first) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 2, 6}).output("Y").constant_ints("behind", {2}, behind).constant_ints("flat", {3}, {0, 0, -1});
+  b.weights("", 3, 1, behind[0] * behind[1], kHidden).constant_ints("zero", {1}, {0}).constant_ints("two", {1}, {2});
+  b.node("Shape", {"X"}, {"shape"});
+  b.node("Slice", {"shape", "zero", "two", "zero"}, {"outer"});
+  b.node("Mul", {"outer", "two"}, {"doubled"});
+  b.node("Concat", {first, "behind"}, {"sizes"}).with("axis", 0);
+  b.node("Resize", {"X", "", "", "sizes"}, {"r"}).with("coordinate_transformation_mode", "asymmetric");
+  b.node("Reshape", {"r", "flat"}, {"x"});
+  b.node("GRU", {"x", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+  return b;
+}
+
+TEST(Resize, SizesOfStepsAndRowsStay) {
+  check_against_f64(resized_to({4, 6}, "outer").proto);
+  const std::string steps = refusal_of(resized_to({2, 6}, "doubled").proto);
+  EXPECT_NE(steps.find("it resizes the time or batch axis of [T, N, 2, 6]"), std::string::npos) << steps;
+}
+
 TEST(Resize, OfStepsAndOtherFormsAreRefused) {
   EXPECT_NE(refusal_of(resized("linear", "align_corners", {1, 1, 1, 0.6f}).proto).find("a part of an element"), std::string::npos);
   const std::string steps = refusal_of(resized("nearest", "asymmetric", {2, 1, 1, 1}).proto);
-  EXPECT_NE(steps.find("an axis of T"), std::string::npos) << steps;
+  EXPECT_NE(steps.find("it resizes the time or batch axis of [T, N, 2, 6]; accepted: feature axes"), std::string::npos) << steps;
   EXPECT_NE(refusal_of(resized("cubic", "asymmetric", {1, 1, 1, 2}).proto).find("accepted: nearest, linear"), std::string::npos);
   EXPECT_NE(refusal_of(resized("linear", "tf_crop_and_resize", {1, 1, 1, 2}).proto).find("'coordinate_transformation_mode'"),
             std::string::npos);

@@ -6,6 +6,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/import/origins.h"
+#include "compiler/onnx/problem.h"
 #include "onnx_builder.h"
 #include "rnnpack/rnnpack.h"
 
@@ -81,8 +82,65 @@ TEST(Refusals, WhatStridesLeaveOfAnOpenSizeHasItsName) {
   const compiler::Origins axes(model);
   const std::string of_s = std::to_string((axes.size(0) + 2 - 3) / 4 + 1),
                     of_the_other = std::to_string((axes.size(1) - 5) / 8 + 1);
-  EXPECT_EQ("[batch, S/4, 64] and ?/8 of 131072 or 262144, S",
+  EXPECT_EQ("[batch, S/4+1, 64] and ?/8 of 131072 or 262144, S",
             axes.named("[batch, " + of_s + ", 64] and " + of_the_other + " of 131072 or 262144, " + std::to_string(axes.size(0))));
+}
+
+TEST(Refusals, SizesThatDifferAreNamedApart) {
+  compiler::OnnxModel model;
+  model.inputs = {{"x", 1, {{0, "S", compiler::DimRole::kUnknown}, {0, "N", compiler::DimRole::kUnknown}}}};
+  const compiler::Origins axes(model);
+  const int64_t s = axes.size(0), n = axes.size(1);
+  const auto named = [&](int64_t number) { return axes.named("[" + std::to_string(number) + "]"); };
+  EXPECT_EQ(named(s / 2), "[S/2]");
+  EXPECT_EQ(named(s / 2 + 1), "[S/2+1]");
+  EXPECT_EQ(named(n - 3), "[N-3]");
+  EXPECT_EQ(named(s * s * 3), "[3*S*S]");
+  EXPECT_EQ(named((s + 2) * n), "[(S+2)*N]");
+}
+
+// However many there are: one of them is never another with some elements more.
+TEST(Refusals, OpenSizesAreFarApart) {
+  compiler::OnnxModel model;
+  model.inputs = {{"x", 1, std::vector<compiler::DeclaredDim>(20)}};
+  for (const int which : {0, 1}) {
+    model.stand_ins = which;
+    const compiler::Origins axes(model);
+    for (int a = 0; a < 20; ++a) {
+      for (int b = 0; b < a; ++b) EXPECT_GT(std::abs(axes.size(a) - axes.size(b)), 10000) << a << " " << b;
+    }
+  }
+}
+
+// Steps padded by ten and added to what has one row for each batch row: the sizes met, and the two axes became one.
+TEST(Refusals, AnAxisPaddedByTenIsNoOther) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 3}).input("Z", {"M", 1, 3}).output("Y").constant_ints("pads", {6}, {0, 0, 0, 10, 0, 0});
+  b.weights("", 3, 1, 3, kHidden);
+  b.node("Pad", {"X", "pads"}, {"padded"});
+  b.node("Add", {"padded", "Z"}, {"sum"});
+  b.node("GRU", {"sum", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+  for (const int which : {0, 1}) {
+    const auto model = compiler::check_model(b.proto);
+    model->stand_ins = which;
+    std::string text;
+    try {
+      compiler::compile_model(*model, "generic");
+    } catch (const compiler::ModelError &error) {
+      text = error.what();
+    }
+    EXPECT_NE(text.find("shapes [T+10, N, 3] and [M, 1, 3] do not broadcast"), std::string::npos) << text;
+  }
+}
+
+TEST(Refusals, EqualShapesThatDoNotBroadcastSayWhy) {
+  OnnxBuilder b;
+  b.input("X", {6, "N", 3}).output("Y").weights("", 3, 1, 3, kHidden).random("six", {6, 1, 1});
+  b.input("lengths", {"N"}, onnx::TensorProto::INT32);  // so that the steps are no features
+  b.node("GRU", {"X", "W", "R", "B", "lengths"}, {"Y"}).with("hidden_size", kHidden);
+  b.node("Add", {"X", "six"}, {"sum"});
+  b.output("sum");
+  expect_all(refusal_of(b.proto), {"do not broadcast: as many elements at the sizes in the file, but one of the two changes"});
 }
 
 TEST(Refusals, AxesAreWhatTheUserSays) {

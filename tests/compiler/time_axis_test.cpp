@@ -399,6 +399,27 @@ TEST(LayersOverOneStepTest, AnOpenAxisIsNotOneRowBecauseAStateIs) {
   expect_refused(b, "X has axes [batch, steps, 3]");
 }
 
+// The sum of a sequence without its first steps leaves them out too: it is not the run's own sum.
+TEST(ChangedStepsTest, RunningSumsOfThemAreRefused) {
+  for (const bool by_layer : {true, false}) {
+    OnnxBuilder b = layer(true);
+    b.output("y5").constant_ints("axis", {}, {0}).constant_ints("far", {1}, {kEnd});
+    b.node("Slice", {by_layer ? "y" : "X", "one", "far", "zero"}, {"later"});
+    b.node("CumSum", {"later", "axis"}, {"y5"});
+    slice(&b, "y5", "last", 0, -1, kEnd);
+    b.node("Identity", {"last"}, {"out"});
+    b.output("out");
+    expect_refused(b, "(CumSum): it works on [steps-1, batch, ");
+  }
+}
+
+// Without a layer the first axes are taken for the batch, which the name of X's last axis makes it as well.
+TEST(GuessedAxesTest, TwoAxesOfAnInputAreNotBothTheBatch) {
+  OnnxBuilder b;
+  b.input("X", {1, 1, "T"}).input("X2", {"T", 1, 1}).output("y").node("Sub", {"X", "X2"}, {"y"});
+  expect_refused(b, "input 'X': its axes 0 and 2 are both taken for the batch");
+}
+
 // --- Dim
 
 using Size = compiler::Dim;

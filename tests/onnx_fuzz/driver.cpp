@@ -86,13 +86,32 @@ class Models {
       compiler::leave_out_unread(model_.get(), kept);
       compiler::CompileOptions options;
       options.states = request.states;
-      blob_ = compiler::compile_model(*model_, options).blob;
+      const std::string others = compile(options, 1);
+      const std::vector<uint8_t> by_others = blob_;
+      const std::string refusal = compile(options, 0);
+      if (others.empty() != refusal.empty() || by_others != blob_)
+        throw Wrong("the blob depends on the numbers that stand in for open sizes");
+      if (!refusal.empty()) throw compiler::ModelError(refusal);
     }
     return blob_;
   }
   const compiler::OnnxModel &model() const { return *model_; }
 
  private:
+  // The blob, and the refusal, empty where there is none.
+  std::string compile(const compiler::CompileOptions &options, int stand_ins) {
+    blob_.clear();
+    model_->stand_ins = stand_ins;
+    try {
+      blob_ = compiler::compile_model(*model_, options).blob;
+    } catch (const compiler::ModelError &error) {
+      return error.what();
+    } catch (const compiler::UsageError &error) {
+      return error.what();
+    }
+    return "";
+  }
+
   std::vector<uint8_t> file_, blob_;
   std::unique_ptr<compiler::OnnxModel> model_;
 };

@@ -72,14 +72,14 @@ ResizedAxis resized(const ResizeForm &form, size_t axis, int64_t in, int64_t out
   return made;
 }
 
+}  // namespace
+
 std::vector<size_t> axes_of_resize(const Attributes &a, size_t rank) {
   std::vector<size_t> axes;
   for (const int64_t axis : a.integers("axes")) axes.push_back(normal_axis(axis, rank));
   for (size_t i = 0; axes.size() < rank && a.integers("axes").empty(); ++i) axes.push_back(i);
   return axes;
 }
-
-}  // namespace
 
 Tensor ResizedAxis::matrix() const {
   check_work(1, out, in, 1);

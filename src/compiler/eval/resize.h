@@ -22,6 +22,8 @@ struct ResizedAxis {
 // Axes that change, of a tensor of this shape; inputs as in the node, nullptr where one is no constant. Throws Refusal.
 std::vector<ResizedAxis> resized_axes(const Attributes &attributes, int64_t opset, const std::vector<const Tensor *> &in,
                                       const Shape &shape);
+// Which axis each of the scales or sizes is for.
+std::vector<size_t> axes_of_resize(const Attributes &attributes, size_t rank);
 void eval_resize(EvalCall &call);
 
 }  // namespace rnnp::compiler

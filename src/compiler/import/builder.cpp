@@ -207,8 +207,10 @@ namespace {
 
 // Of two axes of as many steps: which steps they are.
 std::string apart_text(const Axis &a, const Axis &b) {
-  if (a.size() != 1 || b.size() != 1 || a[0].size != b[0].size || a[0].kind != b[0].kind) return "";
-  if (a[0].lead == b[0].lead && a[0].turned == b[0].turned) return "";
+  if (axis_size(a) != axis_size(b)) return "";
+  const bool alike = a.size() == 1 && b.size() == 1 && a[0].kind == b[0].kind;
+  if (!alike || (a[0].lead == b[0].lead && a[0].turned == b[0].turned))
+    return ": as many elements at the sizes in the file, but one of the two changes with the number of steps or batch rows";
   if (a[0].turned != b[0].turned) return ": the steps of one lie in reverse order";
   const auto first = [](const Atom &atom) { return std::to_string(-atom.lead); };
   return ": the first begins with step " + first(a[0]) + " of the run, the second with step " + first(b[0]) +

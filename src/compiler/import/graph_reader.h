@@ -100,8 +100,23 @@ class GraphReader {
       b_.time_size = b_.origins->common_size(AxisRole::kTime, &b_.time_dynamic);
       b_.batch_size = b_.origins->common_size(AxisRole::kBatch, &b_.batch_dynamic);
     } catch (const Refusal &refusal) {
-      problems_.add("", "graph", refusal.what());
+      problems_.add("", "graph", refusal.what() + std::string(" (") + fixed_axes() + ")");
     }
+  }
+
+  // Which input has which of the fixed sizes of steps and batch rows.
+  std::string fixed_axes() const {
+    std::string list;
+    for (size_t i = 0; i < model_.inputs.size(); ++i) {
+      for (size_t axis = 0; axis < model_.inputs[i].dims.size(); ++axis) {
+        const int64_t size = model_.inputs[i].dims[axis].value;
+        const AxisRole role = b_.origins->role(b_.origins->of(i, axis));
+        if (size == 0 || (role != AxisRole::kTime && role != AxisRole::kBatch)) continue;
+        list += (list.empty() ? "" : ", ") + quote(model_.inputs[i].name) + " has " + std::to_string(size) +
+                (role == AxisRole::kTime ? " steps" : " rows");
+      }
+    }
+    return list;
   }
 
   void check_input_type(const DeclaredInput &input, InputKind kind) const {
@@ -109,6 +124,20 @@ class GraphReader {
       throw Refusal("its element type is " + elem_type_name(input.elem_type) + "; accepted: floats, integers and BOOL");
     }
     if (input.dims.size() > kBlobMaxRank) throw Refusal("its rank is " + std::to_string(input.dims.size()) + "; accepted: up to 8");
+  }
+
+  // One axis of steps and one of batch rows: two of them are a guess that went wrong.
+  static void check_roles(const View &view) {
+    for (const Atom::Kind kind : {Atom::Kind::kTime, Atom::Kind::kBatch}) {
+      std::vector<size_t> found;
+      for (size_t i = 0; i < view.axes.size(); ++i) {
+        if (!view.axes[i].empty() && view.axes[i][0].kind == kind) found.push_back(i);
+      }
+      if (found.size() < 2) continue;
+      throw Refusal("its axes " + std::to_string(found[0]) + " and " + std::to_string(found[1]) + " are both taken for " +
+                    (kind == Atom::Kind::kTime ? "the steps" : "the batch") +
+                    "; accepted: one of them (--axes says what each axis is, --dim and --shape fix sizes)");
+    }
   }
 
   void add_input(uint32_t index) {
@@ -127,6 +156,7 @@ class GraphReader {
         }
         has_time = has_time || (!view.axes.back().empty() && view.axes.back()[0].kind == Atom::Kind::kTime);
       }
+      if (!b_.discovering) check_roles(view);
       view = densified(view);
       const bool per_step = has_time || (facts_.states.count(index) == 0 &&
                                          (!b_.origins->any(AxisRole::kTime) || facts_.kept.count(input.name) != 0));

@@ -3,6 +3,7 @@
 #include <onnx/onnx_pb.h>
 
 #include "compiler/import/pieces.h"
+#include "compiler/import/steps.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -58,7 +59,8 @@ View over_steps(OpCall &call, const View &given, bool exclusive, bool reverse) {
 }
 
 void cum_sum(OpCall &call) {
-  const View x = call.number_view(0);
+  const View given = call.number_view(0);
+  const View x = call.b.discovering ? given : settled(call.b, given, call.name);  // steps that were left out would be added too
   const Tensor &at = call.constant(1, "axis");
   if (at.size() != 1 || at.is_dynamic()) throw Refusal("axis is not one constant");
   const size_t axis = normal_axis(to_ints(at)[0], x.axes.size());

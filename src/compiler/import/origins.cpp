@@ -11,9 +11,25 @@
 namespace rnnp::compiler {
 namespace {
 
-// Large enough to meet no constant of a graph by chance, small enough that products of two and a row stay exact.
-constexpr int64_t kStandIns[] = {4194319, 4194329, 4194371, 4194389, 4194437, 4194461, 4194493, 4194511};
-constexpr size_t kStandInCount = sizeof kStandIns / sizeof kStandIns[0];
+constexpr int64_t kFirstStandIn = 4194304;
+constexpr size_t kOfOpenedTime = 256;
+
+bool is_prime(int64_t number) {
+  for (int64_t d = 2; d * d <= number; ++d) {
+    if (number % d == 0) return false;
+  }
+  return true;
+}
+
+// Primes, large enough to meet no constant of a graph by chance, so far apart that no window or cut makes one of another, small
+// enough that products of two and a row stay exact. `which`: other numbers, with which the same must come out.
+int64_t stand_in(size_t i, int which) {
+  constexpr int64_t kApart = 20000, kOthers = 7001;
+  int64_t number = kFirstStandIn + static_cast<int64_t>(i) * kApart + which * kOthers;
+  while (!is_prime(++number)) {
+  }
+  return number;
+}
 
 }  // namespace
 
@@ -35,7 +51,7 @@ Origins::Origins(const OnnxModel &model) {
       if (dim.role == DimRole::kTime) roles_.back() = AxisRole::kTime;
       if (dim.role == DimRole::kBatch) roles_.back() = AxisRole::kBatch;
       if (dim.role == DimRole::kFeatures) roles_.back() = AxisRole::kFixed;
-      sizes_.push_back(dim.value ? dim.value : kStandIns[next % kStandInCount]);
+      sizes_.push_back(dim.value ? dim.value : stand_in(next, model.stand_ins));
       if (dim.value) continue;
       const auto found = dim.name.empty() ? named.end() : named.find(dim.name);
       if (found != named.end()) {
@@ -58,11 +74,11 @@ Origins Origins::without_time(const OnnxModel &model) const {
 }
 
 Origins Origins::with_open_time() const {
-  constexpr int64_t kStandIn = 4194523;
+  const int64_t opened = stand_in(kOfOpenedTime, 0);
   Origins out = *this;
   for (size_t i = 0; i < sizes_.size(); ++i) {
     if (role(static_cast<int>(i)) != AxisRole::kTime) continue;
-    out.sizes_[i] = kStandIn;
+    out.sizes_[i] = opened;
     out.dynamic_[i] = true;
   }
   return out;
@@ -243,19 +259,21 @@ void Origins::set_period(int time) {
   }
 }
 
-// "S/4" of what strides and windows leave of an open size, give or take a few elements. Powers of two are sizes that files have.
+// "S/4+1", "S-2" of what strides, windows and cuts leave of an open size. Powers of two are sizes that files have.
 std::string Origins::strided_name(int64_t value) const {
   constexpr int64_t kMostStride = 16, kWindow = 64;
   if ((value & (value - 1)) == 0) return "";
   std::string name;
   int64_t nearest = INT64_MAX;
   for (size_t k = 0; k < sizes_.size(); ++k) {
-    if (!dynamic_[k] || period(static_cast<int>(k)) != 1) continue;
-    for (int64_t stride = 2; stride <= kMostStride; ++stride) {
-      const int64_t off = std::abs(value * stride - sizes_[k]);
+    if (!dynamic_[k] || period(static_cast<int>(k)) != 1 || value == sizes_[k]) continue;
+    for (int64_t stride = 1; stride <= kMostStride; ++stride) {
+      const int64_t off = std::abs(value * stride - sizes_[k]), more = value - sizes_[k] / stride;
       if (off > kWindow + stride || off >= nearest) continue;
       nearest = off;
-      name = (names_[k].empty() ? "?" : names_[k]) + "/" + std::to_string(stride);
+      name = names_[k].empty() ? "?" : names_[k];
+      if (stride > 1) name += "/" + std::to_string(stride);
+      if (more != 0) name += (more > 0 ? "+" : "") + std::to_string(more);
     }
   }
   return name;
@@ -275,15 +293,20 @@ std::string Origins::named(const std::string &text) const {
     }
     int64_t rest = std::stoll(digits);
     std::string name;
-    for (size_t k = 0; k < sizes_.size() && rest > 1; ++k) {
+    for (size_t k = 0; k < sizes_.size() && rest > 1;) {
       const int64_t step = sizes_[k] / period(static_cast<int>(k)), unit = rest % sizes_[k] == 0 ? sizes_[k] : step;
-      if (!dynamic_[k] || rest % unit != 0) continue;
+      if (!dynamic_[k] || rest % unit != 0) {
+        ++k;
+        continue;
+      }
       rest /= unit;
       name += (name.empty() ? "" : "*") + (names_[k].empty() ? std::string("?") : names_[k]);
       if (unit != sizes_[k]) name += "/" + std::to_string(sizes_[k] / unit);
     }
-    const bool computed = name.empty() && rest > kStandIns[0] / 2;
-    out += name.empty() ? (computed ? "?" : digits) : rest == 1 ? name : std::to_string(rest) + "*" + name;
+    const std::string part = rest == 1 ? "" : strided_name(rest);
+    const bool computed = rest > kFirstStandIn / 2;
+    const std::string factor = !part.empty() ? "(" + part + ")" : computed ? "?" : std::to_string(rest);
+    out += name.empty() ? (computed ? "?" : digits) : rest == 1 ? name : factor + "*" + name;
     i = end;
   }
   return out;

@@ -42,7 +42,8 @@ struct OnnxModel {
   std::vector<const onnx::NodeProto *> nodes;  // topological order
   std::vector<DeclaredInput> inputs;           // graph inputs that are not initialisers
   std::vector<std::string> outputs;
-  std::vector<std::string> unread;                                 // graph inputs that no output needs, left out of `inputs`
+  int stand_ins = 0;                // which numbers views compute with for open sizes: any give the same blob
+  std::vector<std::string> unread;  // graph inputs that no output needs, left out of `inputs`
   std::map<std::string, std::shared_ptr<const Tensor>> constants;  // initialisers by name
 
   OnnxModel() = default;

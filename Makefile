@@ -98,7 +98,7 @@ bench: bench-build ## measure every shape beside every peer that can be installe
 bench-networks: bench-build ## whole networks beside onnxruntime: those of RNNPACK_MODELS_DIR and the project's own
 	@$(BENCH_VENV)/bin/python bench/networks.py --build $(BUILD)-bench $(BENCH_FLAGS)
 
-bench-low-precision: bench-build ## layers of fewer bits and of blocks beside f32, onnxruntime in f32 and int8, and the int8 of oneDNN and ncnn
+bench-low-precision: bench-build ## layers of low precision and of blocks beside f32, onnxruntime in f32 and int8, and the int8 of oneDNN and ncnn
 	@$(BENCH_VENV)/bin/python bench/low_precision.py --build $(BUILD)-bench $(BENCH_FLAGS)
 
 bench-streams: bench-build ## streams per core in real time: the networks of RNNPACK_MODELS_DIR and the project's own

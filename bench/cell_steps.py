@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One step of today's recurrent cells (tests/compiler/todays_cells.py) beside ONNX Runtime, one thread, small and at a usual width.
+"""One step of today's recurrent cells (tests/compiler/modern_cells.py) beside ONNX Runtime, one thread, small and at a usual width.
 
 Outputs are compared before anything is timed, then the two sides take turns in one process (networks.py). Exit status 1 when an
 output is wrong. SPDX-License-Identifier: Apache-2.0
@@ -26,8 +26,8 @@ def cells_of(sizes: dict[str, int]) -> types.ModuleType:
     chosen = types.ModuleType("cell_sizes")
     vars(chosen).update(sizes, ROWS=1, HEADS=2)
     sys.modules["cell_sizes"] = chosen
-    sys.modules.pop("todays_cells", None)
-    return importlib.import_module("todays_cells")
+    sys.modules.pop("modern_cells", None)
+    return importlib.import_module("modern_cells")
 
 
 def main() -> int:

@@ -160,8 +160,7 @@ void bench_gemm(benchmark::State &state, const Kernel *kernel, uint32_t rows, ui
   const size_t width = size_t{tiles} * kernel->nr * gates;
   const Floats a(size_t{rows} * k), m(size_t{units} * gates * k), bias(width), out(width * rows);
   const PackedMatrix packed = pack_matrix(format, {m.get(), units, k, 0, gates, 0});
-  const Floats panels(packed.panels.size() / sizeof(float) + 1),
-      scratch(factor_scratch_bytes(format, k, rows) / sizeof(float) + 16);
+  const Floats panels(packed.panels.size() / sizeof(float) + 1), scratch(lhs_scratch_bytes(format, k, rows) / sizeof(float) + 16);
   std::copy(packed.panels.begin(), packed.panels.end(), reinterpret_cast<uint8_t *>(panels.get()));
   GemmArgs args = {};
   args.a = a.get();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Layers of fewer bits, of blocks and of single weights beside the same layer in f32, beside ONNX Runtime in f32, and beside the int8 of
+"""Layers of low precision, of blocks and of single weights beside the same layer in f32, beside ONNX Runtime in f32, and beside the int8 of
 ONNX Runtime, oneDNN and ncnn, one thread; int8 on two as well.
 
 One row, weights drawn at random. Every side runs in this process, its outputs are compared first (signal over error, beside the same

@@ -46,7 +46,7 @@ def panel(results, left, axis, value_of):
 
 
 def picture(results):
-    drawn = [text(20, 28, f"What fewer bits cost: LSTMs of random weights, 100 steps, one row, one thread", 'font-size="16" font-weight="bold"')]
+    drawn = [text(20, 28, f"What low precision cost: LSTMs of random weights, 100 steps, one row, one thread", 'font-size="16" font-weight="bold"')]
     for i, (row, colour) in enumerate(ROWS.items()):
         drawn.append(f'<circle cx="{LEFT + 130 * i}" cy="50" r="5" fill="{colour}"/>')
         drawn.append(text(LEFT + 10 + 130 * i, 54, row.removeprefix("sequence ")))

@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(256, 1) barrier_only(uint32_t steps) {
   for (uint32_t t = 0; t < steps; ++t) cooperative_groups::this_grid().sync();
 }
 
-// A step's exchange and its two meetings of the block, nothing else.
+// A step's exchange and its two barriers of the block, nothing else.
 __global__ void __launch_bounds__(256, 1) words_only(const RecurrentArgs a) {
   uint32_t *in = reinterpret_cast<uint32_t *>(simt::shared());
   const uint32_t words = a.word_count / 2, mine = words / simt::block_count();
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(256, 1) words_only(const RecurrentArgs a) {
     bool failed = false;
     if (t != 0)
       failed = !poll(a, a.words + slot_of(base + t) * words, words, base + t, [&](uint32_t i, uint32_t payload) { in[i] = payload; });
-    if (meet_after_poll(failed)) return time_out(a);
+    if (sync_after_poll(failed)) return time_out(a);
     uint64_t *to = a.words + slot_of(base + t + 1) * words + simt::block() * mine;
     if (simt::thread() < mine) simt::ll_store(to + simt::thread(), t == 0 ? 0 : in[0] + 1, base + t + 1);
     simt::sync_block();

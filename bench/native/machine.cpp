@@ -68,7 +68,7 @@ void pin(int cpu) {
 
 // Runs work(thread) on all cpus at once; returns the seconds from the first start to the last end.
 template <class Work>
-double run_together(const std::vector<int> &cpus, Work work) {
+double run_all(const std::vector<int> &cpus, Work work) {
   std::atomic<size_t> ready{0};
   std::vector<uint64_t> begin(cpus.size()), end(cpus.size());
   const auto body = [&](size_t i) {
@@ -91,8 +91,8 @@ double run_together(const std::vector<int> &cpus, Work work) {
 template <class Work>
 double best_rate(const std::vector<int> &cpus, double amount, Work work) {
   const auto least_seconds = [&](size_t times, int trials) {
-    double least = run_together(cpus, [&](size_t i) { work(i, times); });
-    for (int trial = 1; trial < trials; ++trial) least = std::min(least, run_together(cpus, [&](size_t i) { work(i, times); }));
+    double least = run_all(cpus, [&](size_t i) { work(i, times); });
+    for (int trial = 1; trial < trials; ++trial) least = std::min(least, run_all(cpus, [&](size_t i) { work(i, times); }));
     return least;
   };
   size_t times = 1;
@@ -126,22 +126,22 @@ double multiply_peak(const MachineLoops &loops, const std::vector<int> &cpus) {
 }
 
 // Nanoseconds for two threads to meet: each in turn raises a counter of its own and waits for the other's.
-double meeting_ns(const std::vector<int> &cpus) {
-  constexpr unsigned kMeetings = 100000;
+double sync_ns(const std::vector<int> &cpus) {
+  constexpr unsigned kSyncs = 100000;
   struct alignas(128) Counter {
     std::atomic<unsigned> value{0};
   };
   double best = 1e9;
   for (int trial = 0; trial < kTrials; ++trial) {
     Counter counters[2];
-    const double seconds = run_together({cpus[0], cpus[1]}, [&](size_t i) {
-      for (unsigned n = 1; n <= kMeetings; ++n) {
+    const double seconds = run_all({cpus[0], cpus[1]}, [&](size_t i) {
+      for (unsigned n = 1; n <= kSyncs; ++n) {
         counters[i].value.store(n, std::memory_order_release);
         while (counters[1 - i].value.load(std::memory_order_acquire) < n) {
         }
       }
     });
-    best = std::min(best, seconds * 1e9 / kMeetings);
+    best = std::min(best, seconds * 1e9 / kSyncs);
   }
   return best;
 }
@@ -214,7 +214,7 @@ int main(int argc, char **argv) {
     separator = ", ";
   }
   std::printf("}");
-  if (cpus.size() > 1) std::printf(", \"meeting_ns\": %.1f", meeting_ns(cpus));
+  if (cpus.size() > 1) std::printf(", \"sync_ns\": %.1f", sync_ns(cpus));
   std::printf("}\n");
   return 0;
 }

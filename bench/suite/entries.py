@@ -94,6 +94,6 @@ def add_speedups(entries: list[Entry]) -> None:
     """Two threads against one, where both were measured."""
     single = {entry["name"].removesuffix(".t1"): entry for entry in entries if entry["threads"] == 1 and "ours" in entry}
     for entry in entries:
-        twin = single.get(entry["name"].removesuffix(".t2")) if entry["threads"] == 2 and "ours" in entry else None
-        if twin:
-            entry["ours"]["speedup"] = twin["ours"]["min_us"] / entry["ours"]["min_us"]
+        variant = single.get(entry["name"].removesuffix(".t2")) if entry["threads"] == 2 and "ours" in entry else None
+        if variant:
+            entry["ours"]["speedup"] = variant["ours"]["min_us"] / entry["ours"]["min_us"]

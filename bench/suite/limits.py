@@ -80,8 +80,8 @@ def best_of(first: Limits, second: Limits) -> Limits:
     """The limits a machine showed at its best: a neighbour who disturbed one measurement cannot raise a row's score."""
     data = dict(first.data)
     data["limits"] = {threads: _best_rates(limits, second.data["limits"][threads]) for threads, limits in first.data["limits"].items()}
-    if "meeting_ns" in data:
-        data["meeting_ns"] = min(data["meeting_ns"], second.data["meeting_ns"])
+    if "sync_ns" in data:
+        data["sync_ns"] = min(data["sync_ns"], second.data["sync_ns"])
     return Limits(data)
 
 

@@ -123,8 +123,8 @@ def _limits_text(results: Results) -> str:
         lines.append(f"- {threads} thread(s): reads {reads} GB/s; f32 multiply-add {limits['fma_gflops']:.0f} GFLOP/s")
         if "sweep" in limits:  # results saved before rows were held against it have none
             lines.append(f"- {threads} thread(s), GB/s at bytes a thread: {_sweep_text(limits['sweep'])}")
-    if "meeting_ns" in machine:
-        lines.append(f"- a barrier of two pinned threads takes {machine['meeting_ns']:.0f} ns")
+    if "sync_ns" in machine:
+        lines.append(f"- a barrier of two pinned threads takes {machine['sync_ns']:.0f} ns")
     named = {peer: version + (" (in development, before 1.0.0)" if peer == "rnnpack" and version.startswith("0.") else "")
              for peer, version in results["versions"].items()}
     lines.append("- " + ", ".join(f"{peer} {version}" for peer, version in named.items()))

@@ -131,7 +131,7 @@ class LayerModel {
   std::mt19937 random_{1};
 };
 
-// Some steps of x from -1 to 1, for scales of layers in integers.
+// Some steps of x from -1 to 1, for scales of integer-only layers.
 void write_data(int64_t units, const std::string &path) {
   constexpr int64_t kSteps = 64;
   std::string header =

@@ -64,7 +64,7 @@ extern const rnnp_registry rnnp_default_registry;
   X(softmax)                \
   X(copy)                   \
   X(time_step)              \
-  X(unary_more)             \
+  X(unary_without_kernel)   \
   X(compare)                \
   X(reduce)                 \
   X(norm)                   \
@@ -75,10 +75,10 @@ extern const rnnp_registry rnnp_default_registry;
   X(state_write)            \
   X(time_reduce)            \
   X(time_reverse)           \
-  X(inner_recurrent)        \
+  X(feature_recurrent)      \
   X(recurrent_split)        \
   X(conv)                   \
-  X(conv_planes)            \
+  X(conv_nchw)              \
   X(conv_winograd)          \
   X(depthwise)              \
   X(pool)
@@ -103,8 +103,8 @@ extern const rnnp_registry rnnp_default_registry;
   X(gemm_i8_nr16)                     \
   X(gemm_i8_nr8)                      \
   X(gemm_i8_nr4)                      \
-  X(gemm_i8_woven_nr4)                \
-  X(gemm_i8_runs_nr4)                 \
+  X(gemm_i8_smlad_nr4)                \
+  X(gemm_i8_kmajor16_nr4)             \
   X(gemm_i4_nr16)                     \
   X(gemm_i4_nr8)                      \
   X(gemm_i4_nr4)                      \
@@ -114,9 +114,9 @@ extern const rnnp_registry rnnp_default_registry;
   X(gemm_i8_16x4_nr16)                \
   X(gemm_i8_8x4_nr16)                 \
   X(gemm_i8_4x4_nr16)                 \
-  X(gemm_i8_fixed_nr16)               \
-  X(gemm_i8_fixed_nr8)                \
-  X(gemm_i8_fixed_nr4)                \
+  X(gemm_i8_q15_nr16)                 \
+  X(gemm_i8_q15_nr8)                  \
+  X(gemm_i8_q15_nr4)                  \
   X(rnn_tanh_i8)                      \
   X(lstm_i8)                          \
   X(gru_linear_i8)                    \
@@ -125,8 +125,8 @@ extern const rnnp_registry rnnp_default_registry;
   X(gemm_bf16_16x4_nr16)              \
   X(gemm_bf16_8x4_nr16)               \
   X(gemm_bf16_4x4_nr16)               \
-  X(gemm_f32_pairs_nr16)              \
-  X(gemm_i8_pairs_nr16)               \
+  X(gemm_f32_ell_nr16)                \
+  X(gemm_i8_ell_nr16)                 \
   X(rnn_tanh_f32_nr16)                \
   X(rnn_tanh_f32_nr8)                 \
   X(rnn_tanh_f32_nr4)                 \
@@ -160,7 +160,7 @@ extern const rnnp_registry rnnp_default_registry;
   X(gru_output_generic_f32_nr16)      \
   X(gru_output_generic_f32_nr8)       \
   X(gru_output_generic_f32_nr4)       \
-  X(act_plain_f32) X(act_f32) X(binary_f32) X(softmax_f32) X(depthwise_f32) X(matmul_f32) X(conv_planes_f32) X(conv_winograd_f32)
+  X(act_plain_f32) X(act_f32) X(binary_f32) X(softmax_f32) X(depthwise_f32) X(matmul_f32) X(conv_nchw_f32) X(conv_winograd_f32)
 
 #ifndef RNNPACK_REGISTRY_NO_OBJECTS /* for the library itself */
 extern const rnnp_check rnnp_check_dataflow;

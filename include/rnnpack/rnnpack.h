@@ -334,13 +334,13 @@ RNNP_NODISCARD RNNP_API rnnp_status rnnp_session_explain(const rnnp_model *model
 typedef struct rnnp_session_info {
   uint32_t struct_bytes; /* set by the caller */
   uint32_t max_batch;
-  uint32_t chunk_steps;     /* steps that go through all nodes at a time */
-  uint32_t threads;         /* that share the work of a call; 1: none of the executor's */
-  uint32_t isa;             /* RNNP_ISA_* bit of the recurrent kernels in use; 0 for the reference */
-  uint32_t xnnpack;         /* nodes of the model that XNNPACK runs */
-  uint32_t xnnpack_refused; /* 1: someone else initialised XNNPACK with another allocator, portable operators are used */
-  uint32_t wave_stages;     /* groups of layers that run side by side on as many threads, chunk after chunk; 0: none */
-  uint32_t wave_steps;      /* in calls of at least so many steps */
+  uint32_t chunk_steps;      /* steps that go through all nodes at a time */
+  uint32_t threads;          /* that share the work of a call; 1: none of the executor's */
+  uint32_t isa;              /* RNNP_ISA_* bit of the recurrent kernels in use; 0 for the reference */
+  uint32_t xnnpack;          /* nodes of the model that XNNPACK runs */
+  uint32_t xnnpack_refused;  /* 1: someone else initialised XNNPACK with another allocator, portable operators are used */
+  uint32_t wavefront_stages; /* groups of layers that run side by side on as many threads, chunk after chunk; 0: none */
+  uint32_t wavefront_steps;  /* in calls of at least so many steps */
 } rnnp_session_info;
 
 #define RNNP_SESSION_INFO_INIT \

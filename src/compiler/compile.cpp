@@ -14,7 +14,7 @@
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/budget.h"
 #include "compiler/onnx/fuse_cells.h"
-#include "compiler/onnx/fuse_kept_cells.h"
+#include "compiler/onnx/fuse_persistent_cells.h"
 #include "compiler/onnx/loops.h"
 #include "compiler/onnx/plain_indices.h"
 #include "compiler/onnx/problem.h"
@@ -31,7 +31,7 @@ namespace {
 // cells.
 std::vector<std::unique_ptr<OnnxModel>> fused_cells(const OnnxModel &model, const StateNames &states) {
   std::vector<std::unique_ptr<OnnxModel>> ways;
-  for (const auto fuse : {fuse_kept_cells, fuse_cells}) {
+  for (const auto fuse : {fuse_persistent_cells, fuse_cells}) {
     try {
       if (std::unique_ptr<OnnxModel> fused = fuse(model, states)) ways.push_back(std::move(fused));
     } catch (const Refusal &) {
@@ -56,7 +56,7 @@ Graph graph_of(const OnnxModel &model, const Reading &how, const StateNames &nam
   for (const auto &state : names) kept.insert({state.first, state.second});
   Graph graph = import_model(model, kept, how.float_weights);
   give_finals_per_step(&graph);
-  tie_states(&graph, how.states);
+  bind_states(&graph, how.states);
   fix_batch_of_one(&graph);
   run_passes(&graph);
   return graph;
@@ -80,15 +80,15 @@ Graph graph_without_loops(const OnnxModel &model, const Reading &how) {
 }
 
 // Steps that were written out one after the other as layers; nothing where they are none.
-std::optional<Graph> graph_of_rolled(const OnnxModel &model, const Reading &how) {
+std::optional<Graph> graph_of_rerolled(const OnnxModel &model, const Reading &how) {
   std::set<std::string> kept;
   try {
     for (;;) {
-      const Rolled rolled = roll_steps(model, kept);
-      if (!rolled.model) return std::nullopt;
-      const WithoutLoops expanded = expand_loops(*rolled.model);
+      const Rerolled rerolled = reroll_steps(model, kept);
+      if (!rerolled.model) return std::nullopt;
+      const WithoutLoops expanded = expand_loops(*rerolled.model);
       const size_t before = kept.size();
-      for (const std::string &loop : rolled.loops) {
+      for (const std::string &loop : rerolled.loops) {
         if (std::find(expanded.layers.begin(), expanded.layers.end(), loop) == expanded.layers.end()) kept.insert(loop);
       }
       if (kept.size() != before) continue;
@@ -109,14 +109,14 @@ Graph graph_with_states(const OnnxModel &given_file, const Reading &given) {
   const std::unique_ptr<OnnxModel> unsorted = with_rows_unsorted(given_file);
   const OnnxModel &file = unsorted ? *unsorted : given_file;
   const std::unique_ptr<OnnxModel> plain = with_plain_indices(file);
-  if (std::optional<Graph> rolled = graph_of_rolled(plain ? *plain : file, given)) return std::move(*rolled);
+  if (std::optional<Graph> rerolled = graph_of_rerolled(plain ? *plain : file, given)) return std::move(*rerolled);
   const WithoutLoops expanded = expand_loops(plain ? *plain : file);
   Reading how = given;
   for (const auto &state : expanded.states) how.states.push_back({state.first, state.second, true});
   return graph_without_loops(expanded.model ? *expanded.model : plain ? *plain : file, how);
 }
 
-bool can_be_tied(const OnnxModel &model, const Reading &how) {
+bool can_be_bound(const OnnxModel &model, const Reading &how) {
   try {
     return graph_with_states(model, how).causal;
   } catch (const ModelError &) {
@@ -131,12 +131,12 @@ void note_evident_states(const OnnxModel &model, const std::vector<StatePair> &g
   constexpr size_t kMostTrials = 16;  // each compiles the graph
   std::vector<StatePair> pairs = evident_states(*graph), all = given;
   all.insert(all.end(), pairs.begin(), pairs.end());
-  const bool together = !pairs.empty() && can_be_tied(model, {all, true});
+  const bool together = !pairs.empty() && can_be_bound(model, {all, true});
   if (!together && pairs.size() > kMostTrials) pairs.resize(kMostTrials);
   for (const StatePair &pair : pairs) {
     all = given;
     all.push_back(pair);
-    if (!together && (pairs.size() == 1 || !can_be_tied(model, {all, true}))) continue;
+    if (!together && (pairs.size() == 1 || !can_be_bound(model, {all, true}))) continue;
     graph->notes.push_back("input " + quote(pair.input) + " and output " + quote(pair.output) + " look like a state; --state " +
                            pair.input + "=" + pair.output + " keeps it in the library");
   }
@@ -146,12 +146,12 @@ void note_evident_states(const OnnxModel &model, const std::vector<StatePair> &g
 
 namespace {
 
-StorageWish wish_of(const CompileOptions &options) {
-  StorageWish wish;
-  if (!options.weights.empty()) wish.weights = weight_type(options.weights);
-  if (!options.recurrent.empty()) wish.recurrent = weight_type(options.recurrent);
-  wish.keep_float = options.keep_float;
-  return wish;
+StorageRequest request_of(const CompileOptions &options) {
+  StorageRequest request;
+  if (!options.weights.empty()) request.weights = weight_type(options.weights);
+  if (!options.recurrent.empty()) request.recurrent = weight_type(options.recurrent);
+  request.keep_float = options.keep_float;
+  return request;
 }
 
 }  // namespace
@@ -167,10 +167,10 @@ Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
 }
 
 Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
-  const StorageWish wish = wish_of(options);
-  SparseWish sparse = sparse_wish(options.sparse);
-  if (sparse == SparseWish::kKeep && !has_fast_blocks(options.target)) sparse = SparseWish::kOff;
-  const PanelFormat panels = dense_panels(wish.weights ? wish.weights->type : DType::kF32, panel_width(options.target));
+  const StorageRequest request = request_of(options);
+  SparseRequest sparse = sparse_request(options.sparse);
+  if (sparse == SparseRequest::kKeep && !has_fast_blocks(options.target)) sparse = SparseRequest::kOff;
+  const PanelFormat panels = dense_panels(request.weights ? request.weights->type : DType::kF32, panel_width(options.target));
   Compiled out;
   out.graph = compile_graph(model, options);
   if (!out.graph.states.empty() && !out.graph.causal) {
@@ -180,7 +180,7 @@ Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
     throw ModelError("the model cannot run as a stream: " + out.graph.looks_ahead);
   }
   out.graph.stream_steps = options.stream_steps;
-  choose_storage(&out.graph, wish);
+  choose_storage(&out.graph, request);
   if (options.adjust) options.adjust(&out.graph, panels);
   choose_sparse(&out.graph, sparse, panels.nr);
   if (options.winograd && has_fast_blocks(options.target)) choose_winograd(&out.graph);

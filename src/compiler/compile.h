@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/bind_states.h"
 #include "compiler/ir/graph.h"
-#include "compiler/ir/tie_states.h"
 #include "compiler/onnx/model_file.h"
 #include "pack/panel_format.h"
 

@@ -7,9 +7,9 @@ namespace rnnp {
 namespace cuda {
 namespace {
 
-const Op *const kOps[] = {&op_recurrent, &op_inner_recurrent, &op_dense,        &op_unary,      &op_binary,      &op_where,
-                          &op_copy,      &op_softmax,         &op_norm,         &op_reduce,     &op_matmul,      &op_gather,
-                          &op_time_step, &op_time_reduce,     &op_time_reverse, &op_state_read, &op_state_write, &op_conv,
+const Op *const kOps[] = {&op_recurrent, &op_feature_recurrent, &op_dense,        &op_unary,      &op_binary,      &op_where,
+                          &op_copy,      &op_softmax,           &op_norm,         &op_reduce,     &op_matmul,      &op_gather,
+                          &op_time_step, &op_time_reduce,       &op_time_reverse, &op_state_read, &op_state_write, &op_conv,
                           &op_pool};
 const KernelList *const kNoKernels[] = {nullptr};
 

@@ -6,7 +6,7 @@
 //        mma.m16n8k16, 32 lanes x 16 bytes. The last row tile may be a half one (rows 0..7): 32 lanes x 8 bytes. Row = unit * G +
 //        gate. A fragment of mma.m16n8k32 is the same with two bytes in the place of each half.
 //   int4 for each row tile of 16 rows, for each k-tile of 32 k: the A fragment of mma.m16n8k32, 32 lanes x 8 bytes, rows 0..7 in
-//        the low halves of bytes and rows 8..15 in the high ones; then the 16 rows' scales
+//        the low int4 and rows 8..15 in the high ones; then the 16 rows' scales
 //   f32  for each warp (16 rows), for each group of 64 columns, for each pair of rows: 32 lanes x { w[r][c] w[r][c+1] w[r+1][c]
 //        w[r+1][c+1] }, c = 64 group + 2 lane. A warp has 16 / G whole units; what is left of its rows is 0.
 // SPDX-License-Identifier: Apache-2.0
@@ -32,8 +32,8 @@ struct Shape {
   uint32_t gates, k, units;  // units of a block
 };
 
-// What a matrix is multiplied as. f32, f16, bf16: numbers of the blob, rounded; the others as the blob has them, by the CPU's law
-// (docs/KERNELS.md, "Int8" and "Sparse").
+// What a matrix is multiplied as. f32, f16, bf16: numbers of the blob, rounded; the others as the blob has them, by the CPU's
+// invariant (docs/KERNELS.md, "Int8" and "Sparse").
 enum class Weights : uint32_t { kF32 = 0, kF16 = 1, kBf16 = 2, kI8 = 3, kBlocks = 4, kByteBlocks = 5, kI4 = 6 };
 
 constexpr bool on_matrix_units(Weights w) {
@@ -99,7 +99,7 @@ constexpr size_t nibble_image_bytes(const Shape &s) {
 constexpr size_t nibble_tile(const Shape &s, uint32_t row_tile, uint32_t k_tile) {
   return (size_t{row_tile} * k_tiles(s) + k_tile) * kNibbleTile;
 }
-// In halves of bytes. k: of weights, 2 to a half of the shape.
+// In int4. k: of weights, 2 to a half of the shape.
 constexpr size_t nibble_place(const Shape &s, uint32_t row, uint32_t k) {
   const uint32_t column = k / 2 % 16, lane = row % 8 * 4 + column % 8 / 2;
   return (nibble_tile(s, row / 16, k / kNibbleTileK) + lane * 8 + column / 8 * 4 + 2 * (column % 2) + k % 2) * 2 + row % 16 / 8;

@@ -58,8 +58,7 @@ int32_t gpu_launch(const GpuLaunch &launch, void *stream) {
   if (e != cudaSuccess) return e;
   void *params[] = {const_cast<void *>(launch.args)};
   const dim3 grid(launch.blocks), block(kThreads);
-  if (k.meets != simt::Meets::kGrid)
-    return cudaLaunchKernel(k.function, grid, block, params, launch.shared_bytes, stream_of(stream));
+  if (k.sync != simt::Sync::kGrid) return cudaLaunchKernel(k.function, grid, block, params, launch.shared_bytes, stream_of(stream));
   e = check_grid(launch, k.function);
   return e != cudaSuccess ? e
                           : cudaLaunchCooperativeKernel(k.function, grid, block, params, launch.shared_bytes, stream_of(stream));

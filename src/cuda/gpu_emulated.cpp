@@ -28,8 +28,8 @@ int32_t enqueue(std::function<int32_t()> work) {
 int32_t run_launch(const GpuLaunch &launch) {
   EmulatedGpu &gpu = emulated_gpu();
   const KernelFacts &k = kKernels[static_cast<uint32_t>(launch.kernel)];
-  const uint32_t missing = k.meets == simt::Meets::kGrid ? gpu.missing_blocks : 0;
-  const simt::Launch l = {launch.blocks, kThreads, launch.shared_bytes, gpu.seed++, k.meets, missing};
+  const uint32_t missing = k.sync == simt::Sync::kGrid ? gpu.missing_blocks : 0;
+  const simt::Launch l = {launch.blocks, kThreads, launch.shared_bytes, gpu.seed++, k.sync, missing};
   ++gpu.launches[static_cast<uint32_t>(launch.kernel)];
   return simt::run_grid(l, k.call, launch.args) ? 0 : kLaunchFailure;
 }
@@ -68,7 +68,7 @@ int32_t gpu_launch(const GpuLaunch &launch, void *) {
     return error;
   }
   if (launch.blocks == 0 || launch.shared_bytes > gpu.device.shared_per_block) return kInvalidValue;
-  if (k.meets == simt::Meets::kGrid && launch.blocks > gpu.device.sm_count) return kGridDoesNotFit;
+  if (k.sync == simt::Sync::kGrid && launch.blocks > gpu.device.sm_count) return kGridDoesNotFit;
   const auto *bytes = static_cast<const uint8_t *>(launch.args);
   std::vector<uint64_t> args((k.arg_bytes + 7) / 8);  // as the device has them: a copy
   std::memcpy(args.data(), bytes, k.arg_bytes);

@@ -4,7 +4,7 @@
 #define RNNPACK_CUDA_KERNEL_TABLE_H_
 
 #include "cuda/device_layout.h"
-#include "cuda/kernel_meets.h"
+#include "cuda/kernel_sync.h"
 #include "format/blob_attrs.h"
 
 namespace rnnp {
@@ -75,7 +75,7 @@ constexpr KernelId product_kernel(Weights weights) {
 
 struct KernelFacts {
   const char *name;
-  simt::Meets meets;
+  simt::Sync sync;
   uint32_t arg_bytes;
 #ifdef RNNPACK_CUDA_EMULATED
   void (*call)(const void *args);

@@ -26,7 +26,7 @@ ByteScales pack_scales(Context *c, Weights weights, const Shape &s, const GatesO
       return beside(from.of(gate), from.index, from.of(gate).diagonal, from.within(gate), unit);
     });
   }
-  scales.factor = from.m.factor_scale;
+  scales.factor = from.m.lhs_scale;
   scales.group_k = from.m.group_k;
   return scales;
 }

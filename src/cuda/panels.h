@@ -16,7 +16,7 @@ inline bool is_dense_numbers(const PanelFormat &f) {
 
 // What panels of a format are multiplied as where dense numbers are as `floats`; false: no kernel reads them.
 inline bool kind_of_panels(const PanelFormat &f, Weights floats, Weights *kind) {
-  if (is_pairs(f)) return false;
+  if (is_ell(f)) return false;
   const bool floats_in_blocks = f.weight == DType::kF32 || f.weight == DType::kBf16;
   if (is_sparse(f) && f.nr == kPanelUnits && (floats_in_blocks || f.weight == DType::kI8)) {
     *kind = floats_in_blocks ? Weights::kBlocks : Weights::kByteBlocks;
@@ -38,9 +38,8 @@ uint16_t bf16_of_value(float value);  // the same
 
 // Why kind_of_panels says no, and what would do.
 inline const char *words_for_panels(const PanelFormat &f) {
-  if (is_pairs(f))
-    return "single weights with an index each have no kernel on a GPU: compile the model with --sparse blocks or off";
-  return is_fixed_point(f) ? "a layer in integers has no kernel on a GPU: compile the model without --arithmetic integer"
+  if (is_ell(f)) return "single weights with an index each have no kernel on a GPU: compile the model with --sparse blocks or off";
+  return is_fixed_point(f) ? "a integer-only layer has no kernel on a GPU: compile the model without --arithmetic integer"
                            : "no kernel on a GPU reads these panels: compile the model with other --weights";
 }
 

@@ -178,8 +178,8 @@ bool layer_shape(const Model &m, const AttrRecurrent &a, Weights floats, LayerSh
     if (!kind_of_panels(m.matrix(b.w).format, floats, &s->w) || !kind_of_panels(r.format, floats, &s->r)) return false;
     if (r.group_k != candidate.group_k) return false;
     s->plain = s->plain && is_plain(a, b);
-    const bool same = s->cell == Cell::kGru ? candidate.diagonal == nullptr : candidate.factor_scale == r.factor_scale;
-    s->one_step = s->one_step && r.factor_scale != 0 && candidate.factor_scale != 0 && same;
+    const bool same = s->cell == Cell::kGru ? candidate.diagonal == nullptr : candidate.lhs_scale == r.lhs_scale;
+    s->one_step = s->one_step && r.lhs_scale != 0 && candidate.lhs_scale != 0 && same;
     if (are_blocks(s->r)) count_bundles(s->r, r, candidate, gates_of(s->cell), s->bundles);
   }
   return true;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cuda/kernel_meets.h"
+#include "cuda/kernel_sync.h"
 
 #define SIMT_KERNEL(threads) __global__ void __launch_bounds__(threads, 1)
 #define SIMT_FN static __device__ __forceinline__

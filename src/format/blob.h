@@ -113,36 +113,36 @@ struct BlobMatrix {
   uint32_t panels;      // offset
   uint32_t index;       // offset: sparse, where the entries of each panel and gate begin, and which k each block of them holds
   uint32_t tile_first;  // kNone
-  uint32_t scales;      // offset: f32 [tiles][groups of k][gates][NR], what a stored weight is multiplied by; of layers in integers
-                        // u32 [tiles][gates][NR], a multiplier and shifts
-  uint32_t group_k;     // k of one scale; 0: all
-  uint32_t unit_sums;   // offset: i32 [tiles][gates][NR], the sum of the stored weights: what a factor's zero point takes away
-  uint32_t diagonal;    // offset: f32 [tiles][gates][NR], the matrix's diagonal where its panels hold 0 there
-  float factor_scale;   // of quantised x or h; 0: found of every row when it is multiplied. Of layers in integers its reciprocal
-  int32_t factor_zero;
+  uint32_t scales;     // offset: f32 [tiles][groups of k][gates][NR], what a stored weight is multiplied by; of integer-only layers
+                       // u32 [tiles][gates][NR], a multiplier and shifts
+  uint32_t group_k;    // k of one scale; 0: all
+  uint32_t unit_sums;  // offset: i32 [tiles][gates][NR], the sum of the stored weights: what a factor's zero point takes away
+  uint32_t diagonal;   // offset: f32 [tiles][gates][NR], the matrix's diagonal where its panels hold 0 there
+  float lhs_scale;     // of quantised x or h; 0: found of every row when it is multiplied. Of integer-only layers its reciprocal
+  int32_t lhs_zero_point;
   uint32_t reserved[5];  // 0
 };
 
 enum class OpKind : uint32_t {
-  kRecurrent = 1,        // AttrRecurrent;  x, init_h, init_c, lengths -> y, y_h, y_c
-  kDense = 2,            // AttrDense;      x -> y
-  kUnary = 3,            // AttrUnary;      x -> y
-  kBinary = 4,           // AttrBinary;     a, b -> y
-  kSoftmax = 5,          // AttrSoftmax;    x -> y
-  kCopy = 6,             // AttrCopy;       x -> y (slice, concat, transpose of features: one strided copy)
-  kTimeStep = 7,         // AttrTimeStep;   sequence x -> row y (first or last step)
-  kConv = 8,             // AttrConv;       x -> y
-  kPool = 9,             // AttrPool;       x -> y
-  kReduce = 10,          // AttrReduce;     x -> y
-  kNorm = 11,            // AttrNorm;       x -> y
-  kWhere = 12,           // AttrWhere;      condition, a, b -> y
-  kGather = 13,          // AttrGather; i32 sequence input -> y
-  kMatMul = 14,          // AttrMatMul;     a, b -> y
-  kTimeReduce = 15,      // AttrTimeReduce; sequence x -> row y (over all steps)
-  kStateRead = 16,       // AttrState;    -> y (the state as it is before the step)
-  kStateWrite = 17,      // AttrState;    x, lengths -> (the state after the step)
-  kInnerRecurrent = 18,  // AttrInnerRecurrent; x, h, c -> y, y_h, y_c
-  kTimeReverse = 19,     // AttrTimeReverse; sequence x, lengths -> sequence y
+  kRecurrent = 1,          // AttrRecurrent;  x, init_h, init_c, lengths -> y, y_h, y_c
+  kDense = 2,              // AttrDense;      x -> y
+  kUnary = 3,              // AttrUnary;      x -> y
+  kBinary = 4,             // AttrBinary;     a, b -> y
+  kSoftmax = 5,            // AttrSoftmax;    x -> y
+  kCopy = 6,               // AttrCopy;       x -> y (slice, concat, transpose of features: one strided copy)
+  kTimeStep = 7,           // AttrTimeStep;   sequence x -> row y (first or last step)
+  kConv = 8,               // AttrConv;       x -> y
+  kPool = 9,               // AttrPool;       x -> y
+  kReduce = 10,            // AttrReduce;     x -> y
+  kNorm = 11,              // AttrNorm;       x -> y
+  kWhere = 12,             // AttrWhere;      condition, a, b -> y
+  kGather = 13,            // AttrGather; i32 sequence input -> y
+  kMatMul = 14,            // AttrMatMul;     a, b -> y
+  kTimeReduce = 15,        // AttrTimeReduce; sequence x -> row y (over all steps)
+  kStateRead = 16,         // AttrState;    -> y (the state as it is before the step)
+  kStateWrite = 17,        // AttrState;    x, lengths -> (the state after the step)
+  kFeatureRecurrent = 18,  // AttrFeatureRecurrent; x, h, c -> y, y_h, y_c
+  kTimeReverse = 19,       // AttrTimeReverse; sequence x, lengths -> sequence y
 };
 
 struct BlobNode {

@@ -89,17 +89,17 @@ struct AttrRecurrent {
   BlobDirection direction[2];
 };
 
-// A layer in integers: its matrices are panels of Scales::kFixed, its biases whole numbers; cells without clip, peepholes and
+// A integer-only layer: its matrices are panels of Scales::kIntegerOnly, its biases integers; cells without clip, peepholes and
 // coupled gates, of sigmoid and tanh alone.
-struct AttrFixedRecurrent {
+struct AttrIntegerRecurrent {
   AttrRecurrent layer;
   uint32_t c_bits[2];  // LSTM: fraction bits of each direction's c, 8 to 15; else 0
 };
 constexpr uint32_t kLeastCBits = 8, kMostCBits = 15;
 
-// A layer that runs along an axis of features, anew in every row: x [steps][rows][I], h and c [directions][rows][H] or absent
+// A layer that runs over a feature axis, anew in every row: x [steps][rows][I], h and c [directions][rows][H] or absent
 // (zeros), y [steps][rows][directions][H], y_h and y_c as h. The layer has no states, and its init_h, init_c say nothing.
-struct AttrInnerRecurrent {
+struct AttrFeatureRecurrent {
   AttrRecurrent layer;
   uint32_t steps;
   uint32_t rows;

@@ -79,7 +79,7 @@ class Flow {
 
   bool in_pool(uint32_t v) const { return v != kNone && m_.values[v].kind <= uint32_t(ValueKind::kRow); }
   bool is_row(uint32_t v) const { return v != kNone && ValueKind(m_.values[v].kind) == ValueKind::kRow; }
-  bool is_early(uint32_t v) const { return is_row(v) && m_.values[v].early != 0; }
+  bool is_computed_in_first_chunk(uint32_t v) const { return is_row(v) && m_.values[v].early != 0; }
   bool is_late(uint32_t v) const { return is_row(v) && m_.values[v].early == 0; }
   bool is_sequence(uint32_t v) const { return v != kNone && m_.values[v].sequence != 0; }
 
@@ -156,7 +156,7 @@ class Flow {
   bool outlasts_first_chunk(const BlobNode &n) const {
     for (uint32_t i = 0; i < n.output_count; ++i) {
       const uint32_t v = m_.node_output(n, i);
-      if (v != kNone && !is_early(v)) return true;
+      if (v != kNone && !is_computed_in_first_chunk(v)) return true;
     }
     return false;
   }
@@ -185,12 +185,12 @@ class Flow {
           memory_.spans[v].touch(steps_.first);
           memory_.spans[v].touch(steps_.last);
         }
-        if (outlasts && k < n.input_count && is_early(v)) whole_run(v);
+        if (outlasts && k < n.input_count && is_computed_in_first_chunk(v)) whole_run(v);
       }
     }
     for (uint32_t i = 0; i < m_.outputs.count; ++i) {
       const uint32_t v = m_.outputs[i].value;
-      if (is_early(v)) whole_run(v);
+      if (is_computed_in_first_chunk(v)) whole_run(v);
       memory_.spans[v].touch(m_.nodes.count);
     }
   }
@@ -259,7 +259,7 @@ class Flow {
     bool early = false, other = recurrent || n.output_count == 0;
     for (uint32_t i = 0; i < n.output_count; ++i) {
       const uint32_t v = m_.node_output(n, i);
-      early = early || is_early(v);
+      early = early || is_computed_in_first_chunk(v);
       other = other || is_sequence(v);
     }
     if (early && other) return false;

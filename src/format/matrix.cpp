@@ -58,7 +58,7 @@ Matrix Model::matrix(uint32_t i) const {
     m.unit_sums = static_cast<const int32_t *>(static_cast<const void *>(weights_or_none(b.unit_sums)));
     m.diagonal = weights_or_none(b.diagonal);
     m.group_k = b.group_k;
-    m.factor_scale = b.factor_scale;
+    m.lhs_scale = b.lhs_scale;
   }
   return m;
 }

@@ -31,8 +31,8 @@ RNNPACK_FOLDED bool scales_fit(const PanelFormat &f, const BlobMatrix &m, const 
 // one.
 RNNPACK_FOLDED bool factor_fits(const PanelFormat &f, const BlobMatrix &m, const MatrixShape &shape, uint32_t weights_bytes) {
   const bool quantised = f.factor == DType::kI8;
-  if (!quantised && !is_fixed_point(f) && (m.factor_scale != 0 || m.factor_zero != 0)) return false;
-  if (!(m.factor_scale >= 0) || m.factor_scale - m.factor_scale != 0 || m.factor_zero != 0) return false;
+  if (!quantised && !is_fixed_point(f) && (m.lhs_scale != 0 || m.lhs_zero_point != 0)) return false;
+  if (!(m.lhs_scale >= 0) || m.lhs_scale - m.lhs_scale != 0 || m.lhs_zero_point != 0) return false;
   return has_part(quantised && f.weight == DType::kI8 && !gates_are_apart(f), m.unit_sums, vector_bytes(f, shape), m,
                   weights_bytes);
 }

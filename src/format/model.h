@@ -33,7 +33,7 @@ struct Matrix {
   const float *diagonal;
   const uint8_t *index;
   uint32_t group_k;
-  float factor_scale;
+  float lhs_scale;
 
   const float *f32() const { return view_as<float>(panels); }
 };

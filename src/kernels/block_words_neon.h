@@ -1,5 +1,5 @@
 // block_words_neon.h -- the words on blocks of int8 for NEON, with dot products and without. Room: kernels; included by
-// gemm_blocks_neon*.cpp after their products of bytes. Contract: gemm_blocks_body.h. SPDX-License-Identifier: Apache-2.0
+// gemm_bsr_neon*.cpp after their products of bytes. Contract: gemm_bsr_body.h. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_BLOCK_WORDS_NEON_H_
 #define RNNPACK_KERNELS_BLOCK_WORDS_NEON_H_
 

@@ -4,7 +4,7 @@
 #define RNNPACK_KERNELS_BYTE_ENTRIES_BODY_H_
 
 #include "kernels/byte_rows.h"
-#include "kernels/gemm_blocks_body.h"
+#include "kernels/gemm_bsr_body.h"
 
 namespace rnnp {
 namespace {

@@ -1,5 +1,5 @@
 // byte_factors_avx2.h -- what the bytes of blocks are multiplied by, eight units to a vector. Room: kernels; included by
-// gemm_blocks_<isa>.cpp after a byte_dot_<isa>.h. Contract: gemm_blocks_body.h. SPDX-License-Identifier: Apache-2.0
+// gemm_bsr_<isa>.cpp after a byte_dot_<isa>.h. Contract: gemm_bsr_body.h. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_BYTE_FACTORS_AVX2_H_
 #define RNNPACK_KERNELS_BYTE_FACTORS_AVX2_H_
 

@@ -30,16 +30,16 @@ RNNPACK_INLINE ByteRows byte_rows(const GemmArgs &args, DType weight) {
 struct ByteScale {
   float to_byte, step;
 };
-RNNPACK_INLINE ByteScale byte_scale(float factor_scale, float largest) {
+RNNPACK_INLINE ByteScale byte_scale(float lhs_scale, float largest) {
   constexpr float kLeast = 1e-30f;
-  if (factor_scale != 0.0f) return {1.0f / factor_scale, factor_scale};
+  if (lhs_scale != 0.0f) return {1.0f / lhs_scale, lhs_scale};
   if (largest < kLeast) return {0.0f, 0.0f};
   return {127.0f / largest, largest / 127.0f};
 }
 
 RNNPACK_NOINLINE void quantise_row(const GemmArgs *args, size_t row, const ByteRows &to, size_t m, int zero) {
   const float *a = offset_bytes(args->a, row * args->a_row_bytes);
-  const ByteScale scale = byte_scale(args->factor_scale, args->factor_scale != 0.0f ? 0.0f : Bytes::largest(a, args->k));
+  const ByteScale scale = byte_scale(args->lhs_scale, args->lhs_scale != 0.0f ? 0.0f : Bytes::largest(a, args->k));
   Bytes::quantise(a, args->k, scale.to_byte, zero, to.bytes(m));
   *to.scale(m) = scale.step;
 }

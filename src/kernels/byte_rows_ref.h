@@ -16,7 +16,7 @@ inline float ref_largest(const float *a, size_t k) {
   return most;
 }
 
-// The nearest whole number of -127 to 127, halves to the even one; of NaN 0.
+// The nearest integer of -127 to 127, halves to the even one; of NaN 0.
 inline int8_t ref_byte(float v) {
   if (!(v == v)) return 0;
   const float cut = v < -127.0f ? -127.0f : v > 127.0f ? 127.0f : v;
@@ -29,7 +29,7 @@ inline int8_t ref_byte(float v) {
 // Of a row in the scratch; returns what one of its bytes is worth.
 inline float ref_quantise_row(const GemmArgs &args, const float *a, int8_t *to) {
   constexpr float kLeast = 1e-30f;
-  float to_byte = 0.0f, step = args.factor_scale;
+  float to_byte = 0.0f, step = args.lhs_scale;
   if (step != 0.0f) {
     to_byte = 1.0f / step;
   } else {

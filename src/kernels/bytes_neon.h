@@ -18,7 +18,7 @@ struct Bytes : RowFloats {
     return vreinterpretq_s8_u32(vdupq_n_u32(word));
   }
 
-  // The nearest whole numbers, halves to the even one.
+  // The nearest integers, halves to the even one.
   static RNNPACK_INLINE int32x4_t whole(float32x4_t cut) {
 #if defined(__aarch64__)
     return vcvtnq_s32_f32(cut);

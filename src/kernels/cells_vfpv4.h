@@ -1,6 +1,6 @@
 // lstm_vfpv4.h -- the plain LSTM cell in the Arm scalar FPU: the operations and bits of LstmCell (cell_body.h), the four gates side
 // by side. Room: kernels; included once by recur_vfpv4.cpp. Touches what LstmTiles points to. Why so: compilers spend a third of a
-// cell's instructions on cutting arguments to their range and on constants. Sizes are compared as whole numbers here, all gates' at
+// cell's instructions on cutting arguments to their range and on constants. Sizes are compared as integers here, all gates' at
 // once, and one load brings the constants that multiply-adds are added to. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_CELLS_VFPV4_H_
 #define RNNPACK_KERNELS_CELLS_VFPV4_H_

@@ -1,4 +1,4 @@
-// fixed_point.h -- layers in integers: numbers of floats, read and made by their bits, and the one function of a cell. No float
+// fixed_point.h -- integer-only layers: numbers of floats, read and made by their bits, and the one function of a cell. No float
 // instruction: CPUs without an FPU run this, and every other gives the same bits. Room: kernels. Contract: docs/KERNELS.md,
 // "Integer-only layers". SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_FIXED_POINT_H_
@@ -39,7 +39,7 @@ RNNPACK_INLINE int32_t clamped(int32_t v, int32_t most) {
   return v > most ? most : v < -most ? -most : v;
 }
 
-// The float times 2^bits, the nearest whole number, halves away from zero, within +-kMostFixed; NaN is 0.
+// The float times 2^bits, the nearest integer, halves away from zero, within +-kMostFixed; NaN is 0.
 RNNPACK_INLINE int32_t fixed_of_float(uint32_t word, uint32_t bits) {
   const uint32_t exponent = word >> 23 & 255, fraction = word & 0x7fffff;
   const int32_t shift = static_cast<int32_t>(150 - bits) - static_cast<int32_t>(exponent);

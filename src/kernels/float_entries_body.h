@@ -5,7 +5,7 @@
 #define RNNPACK_KERNELS_FLOAT_ENTRIES_BODY_H_
 
 #include "kernels/float_rows.h"
-#include "kernels/gemm_blocks_body.h"
+#include "kernels/gemm_bsr_body.h"
 
 namespace rnnp {
 namespace {

@@ -1,7 +1,7 @@
 // gemm_few_body.h -- rows against so few columns that a tile of them is mostly padding: the rows lie in the lanes.
 // Room: kernels; included by gemm_body.h, used by the ISAs whose Vec::kColumns is true. Touches only its arguments.
 // Contract: kernels.h, GemmArgs; the bits of gemm_body.h.
-// Why so: the outputs of one column are as many chains as there are rows; a small square of A is turned over in registers.
+// Why so: the outputs of one column are as many chains as there are rows; a small square of A is transposed in registers.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_GEMM_FEW_BODY_H_
 #define RNNPACK_KERNELS_GEMM_FEW_BODY_H_

@@ -1,4 +1,4 @@
-// gemm_i4_body.h -- rows against panels of int4: rows are bytes, sums over a group of k are whole numbers, each becomes a float
+// gemm_i4_body.h -- rows against panels of int4: rows are bytes, sums over a group of k are integers, each becomes a float
 // once. Room: kernels; included once by gemm_i4_<isa>.cpp after a vec_<isa>.h and Nibble, the words on bytes. Writes out and its
 // scratch. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Int4". A weight is stored 8 too large; 8 times the sum of a group's
 // bytes is taken off again. SPDX-License-Identifier: Apache-2.0

@@ -1,11 +1,11 @@
-// gemm_i8_body.h -- rows against panels of int8: rows are quantised to bytes, sums are whole numbers, each becomes a float once.
+// gemm_i8_body.h -- rows against panels of int8: rows are quantised to bytes, sums are integers, each becomes a float once.
 // Room: kernels; included once by gemm_i8_<isa>.cpp after a vec_<isa>.h and Int, the words on bytes. Writes out and its scratch.
 // Int: I are the sums of a vector of units. kZero is the byte of a zero, as the instructions want it: 0, or 127 where they take
 // no sign; to_float knows which. add_dot adds four k of a vector, or, where kGroups is more than one, add_groups that many times
 // four k of all vectors of a block. kSums is how many I are summed side by side to hide a latency, kMostVectors how many of one
 // row the registers hold beside what is added, kMostRows how many rows share a load, kTurns how often a loop does its work before
 // it looks whether it ends, kPairs whether blocks of four rows are summed by sum_pairs, kSharesPanel whether four rows share what
-// add_dots reads. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Int8". Whole numbers do not depend on the order of summing,
+// add_dots reads. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Int8". Integers do not depend on the order of summing,
 // so a block may take k in as many chains as hide the latency of a multiply-add; what follows the sum is two roundings in a fixed
 // order. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_GEMM_I8_BODY_H_
@@ -32,7 +32,7 @@ struct ByteBlock {
 };
 
 // The floats of whole sums, so many vectors for each row, on top of where they start: the way of every product.
-RNNPACK_NOINLINE void finish_seldom(const ByteBlock &b, const I *sum, size_t rows, size_t vectors) {
+RNNPACK_NOINLINE void finish_slow_path(const ByteBlock &b, const I *sum, size_t rows, size_t vectors) {
   const GemmArgs &g = *b.args;
   VectorPlace place = {0, b.tile, 0, b.width};
   RNNPACK_NO_UNROLL
@@ -63,12 +63,12 @@ RNNPACK_INLINE void finish_row(const ByteBlock &b, const I *sum, size_t row) {
   }
 }
 
-RNNPACK_INLINE bool is_seldom(const GemmArgs &g) {
+RNNPACK_INLINE bool is_slow_path(const GemmArgs &g) {
   return g.units != 0 || g.diagonal != nullptr || g.start == nullptr;
 }
 template <int kVectors>
 RNNPACK_NOINLINE void finish_rows(const ByteBlock &b, const I *sum, size_t rows) {
-  if (is_seldom(*b.args)) return finish_seldom(b, sum, rows, kVectors);
+  if (is_slow_path(*b.args)) return finish_slow_path(b, sum, rows, kVectors);
   RNNPACK_NO_UNROLL
   for (size_t m = 0; m < rows; ++m) finish_row<kVectors>(b, sum + m * kVectors, b.row + m);
 }
@@ -77,12 +77,12 @@ RNNPACK_NOINLINE void finish_rows(const ByteBlock &b, const I *sum, size_t rows)
 template <int kMr, int kVectors>
 RNNPACK_INLINE void finish_block(const ByteBlock &b, const I (&sum)[kMr][kVectors]) {
   if constexpr (kMr == 1) {
-    if (!is_seldom(*b.args)) return finish_row<kVectors>(b, sum[0], b.row);
+    if (!is_slow_path(*b.args)) return finish_row<kVectors>(b, sum[0], b.row);
   }
   I kept[kMr * kVectors];
   RNNPACK_UNROLL
   for (int i = 0; i < kMr * kVectors; ++i) kept[i] = sum[i / kVectors][i % kVectors];
-  kMr == 1 ? finish_seldom(b, kept, 1, kVectors) : finish_rows<kVectors>(b, kept, kMr);
+  kMr == 1 ? finish_slow_path(b, kept, 1, kVectors) : finish_rows<kVectors>(b, kept, kMr);
 }
 
 // Chains of sums per vector: as many as there is room for where rows and vectors alone are fewer.

@@ -52,7 +52,7 @@ struct Bytes {
     }
     return most;
   }
-  // The nearest whole number, halves to the even one, of minus v; NaN gives 0. Saturated on both sides of zero: -127 to 127.
+  // The nearest integer, halves to the even one, of minus v; NaN gives 0. Saturated on both sides of zero: -127 to 127.
   static RNNPACK_INLINE int32_t byte_of_minus(float v) {
     int32_t q;
     __asm__("vcvtr.s32.f32 %0, %0" : "+t"(v));

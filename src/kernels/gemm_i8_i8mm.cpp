@@ -1,7 +1,7 @@
 // gemm_i8_i8mm.cpp -- the gemm row of int8 panels for NEON with products of matrices of bytes: eight k of two rows by those of two
 // units at once, for blocks of four rows; dot products for fewer. Room: kernels; compiled with this instruction set's flags, so it
 // holds kernels and their rows only: no dispatch, no initialisers. Contract: kernels.h; rows in kernels.inc. Why so: panels hold
-// four k of a unit side by side, so two of their vectors are woven for each product: fewer rows would not pay for that.
+// four k of a unit side by side, so two of their vectors are smlad for each product: fewer rows would not pay for that.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 

@@ -12,7 +12,7 @@ namespace {
 // How panels lie: KR k of a unit together; those of all gates after one another, or of one gate and then of the next.
 struct Order {
   size_t nr, kr;
-  bool apart, woven;
+  bool apart, smlad;
 };
 
 // The four k at one place of the plain order.
@@ -31,8 +31,8 @@ inline int32_t ref_product(const Order &o, const int8_t *bytes, const uint8_t *p
   }
   for (; first < k; first += o.kr, panel += stride) {
     for (size_t i = 0; i < o.kr && first + i < k; ++i) {
-      const bool high = o.woven && i % 2 != 0;
-      sum += bytes[first + i] * (high ? high_of_woven(panel[i - 1], panel[i]) : low_of_woven(panel[i]));
+      const bool high = o.smlad && i % 2 != 0;
+      sum += bytes[first + i] * (high ? high_of_smlad(panel[i - 1], panel[i]) : low_of_smlad(panel[i]));
     }
   }
   return sum;
@@ -60,8 +60,8 @@ RNNPACK_NOINLINE void ref_gemm_bytes(const GemmArgs *args, const Order &o) {
 
 template <KernelFamily kFamily, uint32_t kNr>
 void ref_gemm_i8(const GemmArgs *args) {
-  constexpr bool kWoven = kFamily == KernelFamily::kGemmWoven, kApart = kFamily != KernelFamily::kGemm;
-  ref_gemm_bytes(args, {kNr, kWoven ? 8u : kApart ? 16u : 4u, kApart, kWoven});
+  constexpr bool kSmlad = kFamily == KernelFamily::kGemmSmlad, kApart = kFamily != KernelFamily::kGemm;
+  ref_gemm_bytes(args, {kNr, kSmlad ? 8u : kApart ? 16u : 4u, kApart, kSmlad});
 }
 
 }  // namespace

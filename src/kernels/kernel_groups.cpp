@@ -62,14 +62,14 @@ RNNPACK_LAYOUT_GROUPS(gemm4, kGemm4)
 #define RNNPACK_GEMM_FAMILY_kUnscaled(index_bytes) RNNPACK_GEMM_FAMILY_##index_bytes
 #define RNNPACK_GEMM_FAMILY_kPerUnit(index_bytes) RNNPACK_GEMM_FAMILY_##index_bytes
 #define RNNPACK_GEMM_FAMILY_kPerGroup(index_bytes) RNNPACK_GEMM_FAMILY_##index_bytes
-#define RNNPACK_GEMM_FAMILY_kFixed(index_bytes) kGemmFixed
-#define RNNPACK_GEMM_FAMILY_kWoven(index_bytes) kGemmWoven
-#define RNNPACK_GEMM_FAMILY_kRuns(index_bytes) kGemmRuns
+#define RNNPACK_GEMM_FAMILY_kIntegerOnly(index_bytes) kGemmQ15
+#define RNNPACK_GEMM_FAMILY_kSmlad(index_bytes) kGemmSmlad
+#define RNNPACK_GEMM_FAMILY_kKMajor16(index_bytes) kGemmKMajor16
 #define RNNPACK_GEMM_FAMILY_0 kGemm
-#define RNNPACK_GEMM_FAMILY_2 kGemmBlocks
-#define RNNPACK_GEMM_FAMILY_4 kGemmBlocks
-#define RNNPACK_GEMM_FAMILY_8 kGemmBlocks
-#define RNNPACK_GEMM_FAMILY_32 kGemmPairs
+#define RNNPACK_GEMM_FAMILY_2 kGemmBsr
+#define RNNPACK_GEMM_FAMILY_4 kGemmBsr
+#define RNNPACK_GEMM_FAMILY_8 kGemmBsr
+#define RNNPACK_GEMM_FAMILY_32 kGemmEll
 #define RNNPACK_GEMM_GROUP_0(name, family, weight)
 #define RNNPACK_GEMM_GROUP_4(name, family, weight) RNNPACK_GROUP(gemm_##name, family, weight, 4)
 #define RNNPACK_GEMM_GROUP_8(name, family, weight) RNNPACK_GROUP(gemm_##name, family, weight, 8)
@@ -100,7 +100,7 @@ RNNPACK_GROUP(binary_f32, kBinary, kF32, 0)
 RNNPACK_GROUP(softmax_f32, kSoftmax, kF32, 0)
 RNNPACK_GROUP(depthwise_f32, kDepthwise, kF32, 0)
 RNNPACK_GROUP(matmul_f32, kMatMul, kF32, 0)
-RNNPACK_GROUP(conv_planes_f32, kConvPlanes, kF32, 0)
+RNNPACK_GROUP(conv_nchw_f32, kConvNchw, kF32, 0)
 RNNPACK_GROUP(conv_winograd_f32, kConvWinograd, kF32, 0)
 
 }  // namespace rnnp

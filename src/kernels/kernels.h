@@ -32,12 +32,12 @@ struct GemmArgs {
   const int32_t *unit_sums;
   const float *diagonal;
   uint32_t group_k;
-  float factor_scale;
+  float lhs_scale;
   // Of sparse panels: where the entries of each panel and gate begin, [tiles * G + 1]; the k / 4 of each block of an entry,
   // [entries][strips].
   const uint32_t *first;
   const uint16_t *quads;
-  void *scratch;           // factor_scratch_bytes of pack/panel_format.h, 64-byte aligned
+  void *scratch;           // lhs_scratch_bytes of pack/panel_format.h, 64-byte aligned
   const float *start;      // tile 0's columns of row 0; nullptr: zeros
   size_t start_row_bytes;  // 0: all rows start from the same
   float *out;              // tile 0's columns of row 0
@@ -45,10 +45,10 @@ struct GemmArgs {
   uint16_t start_tile, out_tile;  // floats from tile to tile; 0: G*NR
   uint32_t rows;
   uint32_t k;
-  uint8_t gates;   // G, 1 to 4: read where the format is not f32
-  uint8_t strips;  // blocks of an entry of sparse panels: 1, 2, 4; 16: single weights
-  bool far;        // the panels lie beyond L2: the next tile's are asked for while these are used (same bits)
-  bool prepared;   // scratch holds these rows from the call before, kQuantisedRows at most; a kernel may prepare them again
+  uint8_t gates;            // G, 1 to 4: read where the format is not f32
+  uint8_t strips;           // blocks of an entry of sparse panels: 1, 2, 4; 16: single weights
+  bool prefetch_next_tile;  // the panels lie beyond L2: the next tile's are asked for while these are used (same bits)
+  bool prepared;  // scratch holds these rows from the call before, kQuantisedRows at most; a kernel may prepare them again
   uint32_t tile_begin, tile_end;
   uint32_t units;  // 0: out padded to whole tiles
 };
@@ -96,10 +96,10 @@ struct RecurArgs {
   uint32_t tile_begin, tile_end;
   uint32_t steps;      // above 1, where Kernel::runs_steps: so many steps of the one row, from one to the next as from row to row
   uint8_t descending;  // 1: sweep tiles from tile_end - 1 down to tile_begin (same bits; keeps the last ones in cache)
-  bool far;            // the R panels lie beyond L2: the next tile's is asked for while this one is used (same bits)
-  uint8_t fixed_nr;    // of layers in integers: NR of preact
-  uint8_t c_bits;      // and c's fraction bits, 8 to 15
-  CellParams cell;     // read by generic kernels only
+  bool prefetch_next_tile;  // the R panels lie beyond L2: the next tile's is asked for while this one is used (same bits)
+  uint8_t fixed_nr;         // of integer-only layers: NR of preact
+  uint8_t c_bits;           // and c's fraction bits, 8 to 15
+  CellParams cell;          // read by generic kernels only
 };
 using RecurFn = void (*)(const RecurArgs *);
 
@@ -174,7 +174,7 @@ static inline bool lanes_are_columns(const MatMulArgs &t) {
   return t.n > 1 && t.b_column == 1;
 }
 
-// --- conv_planes: convolution whose elements lie channel by channel ----------------------------------------------------------
+// --- conv_nchw: convolution whose elements lie channel by channel ----------------------------------------------------------
 // Channels of x become lines with zeros around them. Then y[u][line][column] = start[u] + sum over k of
 // lines[taps[k] + line * line_step + column] * panel[k][u], k ascending, in one chain. Panels of f32 are [tiles][k][nr], nr a
 // multiple of kPlaneUnits.
@@ -188,7 +188,7 @@ struct PlaneLines {
   uint32_t before, between, after;  // zeros of a channel before its first line, from one to the next and behind the last
 };
 
-struct ConvPlanesArgs {
+struct ConvNchwArgs {
   PlaneLines from;
   float *lines;          // and kPlaneSlack floats behind them, any of which are written
   const uint32_t *taps;  // [k]
@@ -200,7 +200,7 @@ struct ConvPlanesArgs {
   uint32_t nr;
   uint32_t unit_begin, unit_end;  // begin: a multiple of kPlaneUnits
 };
-using ConvPlanesFn = void (*)(const ConvPlanesArgs *);
+using ConvNchwFn = void (*)(const ConvNchwArgs *);
 
 // --- conv_winograd: 3x3 windows of planes that move by one, by F(2x2, 3x3) ---------------------------------------------------
 // A tile is 2 x 2 elements of y; D is the 4 x 4 of x under it, its first the element (2 line - pad[0], 2 column - pad[1]), zeros
@@ -249,13 +249,13 @@ enum class KernelFamily : uint32_t {
   kSoftmax,
   kActPlain,  // identity, relu, tanh and sigmoid only: a few hundred bytes where kAct is thousands; same bits as kAct
   kDepthwise,
-  kGemmBlocks,  // sparse panels, any number of gates
+  kGemmBsr,  // sparse panels, any number of gates
   kMatMul,
-  kConvPlanes,
-  kGemmFixed,  // int8 panels of layers in integers: preact, and out, are whole numbers where other gemms have floats
-  kGemmWoven,  // int8 panels whose neighbours are woven, any number of gates
-  kGemmRuns,   // int8 panels in runs of k, any number of gates
-  kGemmPairs,  // sparse panels of single weights, any number of gates
+  kConvNchw,
+  kGemmQ15,       // int8 panels of integer-only layers: preact, and out, are integers where other gemms have floats
+  kGemmSmlad,     // int8 panels whose neighbours are smlad, any number of gates
+  kGemmKMajor16,  // int8 panels in runs of k, any number of gates
+  kGemmEll,       // sparse panels of single weights, any number of gates
   kConvWinograd,
 };
 
@@ -285,7 +285,7 @@ struct Kernel {
     SoftmaxFn softmax;
     DepthwiseFn depthwise;
     MatMulFn matmul;
-    ConvPlanesFn conv_planes;
+    ConvNchwFn conv_nchw;
     ConvWinogradFn conv_winograd;
   };
 
@@ -303,8 +303,8 @@ struct Kernel {
       : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), depthwise(fn) {}
   constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, MatMulFn fn)
       : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), matmul(fn) {}
-  constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, ConvPlanesFn fn)
-      : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), conv_planes(fn) {}
+  constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, ConvNchwFn fn)
+      : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), conv_nchw(fn) {}
   constexpr Kernel(KernelFamily f, DType d, uint32_t n, uint32_t bits, const char *label, ConvWinogradFn fn)
       : family(f), dtype(d), nr(n), isa(bits), name(label), runs_steps(false), conv_winograd(fn) {}
 };

@@ -17,7 +17,7 @@ using F = Vec::F;
 constexpr float kRoundBiased = 12582912.0f + 127.0f;
 constexpr float kRound = 12582912.0f;
 constexpr float kLog2E = 1.44269504f;
-// ln 2 in two parts. Where products are rounded before they are added, the first part is short: times a whole number it is exact.
+// ln 2 in two parts. Where products are rounded before they are added, the first part is short: times an integer it is exact.
 constexpr float kLn2Hi = Vec::kFma ? 0.693147182f : 0.693359375f;
 constexpr float kLn2Lo = Vec::kFma ? -1.90465432e-9f : -2.12194440e-4f;
 

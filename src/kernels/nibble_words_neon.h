@@ -1,4 +1,4 @@
-// nibble_words_neon.h -- the words on halves of bytes that NEON with dot products and without share. Room: kernels; included by
+// nibble_words_neon.h -- the words on int4 that NEON with dot products and without share. Room: kernels; included by
 // gemm_i4_neon*.cpp. Contract: gemm_i4_body.h. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_NIBBLE_WORDS_NEON_H_
 #define RNNPACK_KERNELS_NIBBLE_WORDS_NEON_H_

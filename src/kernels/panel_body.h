@@ -141,7 +141,7 @@ RNNPACK_INLINE void accumulate_strided(F (&acc)[kMr][kTiles * kVectors], const R
 }
 
 // The most sums of a block, for registers to be left for operands: there are two of each where two k lie together, and of eight
-// registers two make a number of fewer bits.
+// registers two make a number of low precision.
 constexpr int kBlockVectors = Vec::kRegisters >= 32 ? 24 : Vec::kRegisters >= 16 ? 12 : 6;
 constexpr int block_vectors(bool f32, int kr) {
   return f32 ? kBlockVectors : Vec::kRegisters < 16 ? 4 : kr > 1 && Vec::kRegisters == 16 ? 8 : kBlockVectors;

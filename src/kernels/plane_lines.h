@@ -1,5 +1,5 @@
 // plane_lines.h -- channels put into lines with zeros around them, one behind the other.
-// Room: kernels; included by the rows of conv_planes. Contract: kernels.h, PlaneLines. Put: zeros(to, count) and line(to, from,
+// Room: kernels; included by the rows of conv_nchw. Contract: kernels.h, PlaneLines. Put: zeros(to, count) and line(to, from,
 // step, count), which may write up to kPlaneSlack floats more: what belongs there comes later. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_PLANE_LINES_H_
 #define RNNPACK_KERNELS_PLANE_LINES_H_

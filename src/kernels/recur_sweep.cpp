@@ -119,14 +119,14 @@ struct Sweep {
     const size_t panel_bytes = size_t{args->recurrent_k} * blocks.tile_floats * sizeof(float);
     const uint8_t *panels = static_cast<const uint8_t *>(static_cast<const void *>(args->r));
     // A panel that fills much of L1 is passed over alone.
-    const uint32_t near_group = panel_bytes > kFarPanelBytes && args->far ? 1 : blocks.most_tiles[1];
-    const uint32_t step = args->rows == 1 || (args->rows <= blocks.most_rows && !args->far) ? count : near_group;
+    const uint32_t near_group = panel_bytes > kFarPanelBytes && args->prefetch_next_tile ? 1 : blocks.most_tiles[1];
+    const uint32_t step = args->rows == 1 || (args->rows <= blocks.most_rows && !args->prefetch_next_tile) ? count : near_group;
     for (uint32_t done = 0; done < count; done += step) {
       const uint32_t group = count - done < step ? count - done : step;
       const uint32_t next = count - done - group < step ? count - done - group : step;
       const size_t tile = args->descending ? start - done : start + done;
       const size_t next_tile = args->descending ? tile - group - next : tile + group;
-      products.ahead = {panels + next_tile * panel_bytes, args->far ? next * panel_bytes : 0};
+      products.ahead = {panels + next_tile * panel_bytes, args->prefetch_next_tile ? next * panel_bytes : 0};
       for (uint32_t row = 0; row < args->rows;) {
         const uint32_t rows = even_share(args->rows - row, blocks.most_rows);
         if (rows == 1 && code->fused_tiles != 0) {
@@ -141,7 +141,7 @@ struct Sweep {
 };
 
 // Tiles of one row that go together.
-RNNPACK_INLINE uint32_t tiles_together(const RecurArgs *args, const SweepShape *shape) {
+RNNPACK_INLINE uint32_t fused_tiles(const RecurArgs *args, const SweepShape *shape) {
   const uint32_t count = args->tile_end - args->tile_begin;
   if (count == 1) return 1;
   const size_t k = size_t{args->recurrent_k} + (args->x != nullptr ? args->input_size : 0);
@@ -169,7 +169,7 @@ RNNPACK_NOINLINE void many_steps(const RecurArgs *args, const CellCode *code, ui
 }  // namespace
 
 void recur_sweep(const RecurArgs *args, const CellCode *code) {
-  const uint32_t count = args->tile_end - args->tile_begin, together = tiles_together(args, code->shape);
+  const uint32_t count = args->tile_end - args->tile_begin, together = fused_tiles(args, code->shape);
   if (args->steps <= 1) return one_step(args, code, together);
   const bool fused = count <= 2 && count <= together && code->steps[count - 1] != nullptr;
   return fused ? code->steps[count - 1](args) : many_steps(args, code, together);

@@ -1,4 +1,4 @@
-// tanh_table.cpp -- the points of fixed_point.h's tanh: the whole number nearest 32767 tanh(i / 32). Room: kernels. Constants only.
+// tanh_table.cpp -- the points of fixed_point.h's tanh: the integer nearest 32767 tanh(i / 32). Room: kernels. Constants only.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/fixed_point.h"
 

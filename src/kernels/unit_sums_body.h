@@ -1,4 +1,4 @@
-// unit_sums_body.h -- some units' sums at vectors of positions, what the rows of conv_planes and conv_winograd have in common.
+// unit_sums_body.h -- some units' sums at vectors of positions, what the rows of conv_nchw and conv_winograd have in common.
 // Room: kernels; included by their bodies after a vec_<isa>.h. Touches only its arguments.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_UNIT_SUMS_BODY_H_

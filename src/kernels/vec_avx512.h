@@ -65,7 +65,7 @@ struct Vec {
     return _mm_loadu_ps(static_cast<const float *>(static_cast<const void *>(p)));
   }
 
-  // Numbers of fewer bits, as they lie in panels (panel_types.h).
+  // Numbers of low precision, as they lie in panels (panel_types.h).
   static RNNPACK_INLINE F load_f16(const uint8_t *p) {
     return _mm512_maskz_cvtph_ps(kAll, _mm256_loadu_si256(static_cast<const __m256i *>(static_cast<const void *>(p))));
   }

@@ -78,7 +78,7 @@ struct Vec {
     *odd = both.val[1];
   }
 
-  // Numbers of fewer bits, as they lie in panels (panel_types.h).
+  // Numbers of low precision, as they lie in panels (panel_types.h).
   static RNNPACK_INLINE F load_f16(const uint8_t *p) {
 #if defined(__aarch64__)
     return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p)));

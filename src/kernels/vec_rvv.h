@@ -43,7 +43,7 @@ struct Vec {
     __riscv_vse32_v_f32m4(p, __riscv_vle32_v_f32m4(buffer, n), n);
   }
 
-  // Numbers of fewer bits, as they lie in panels (panel_types.h). An f16's exponent and mantissa, put where an f32 has them, are
+  // Numbers of low precision, as they lie in panels (panel_types.h). An f16's exponent and mantissa, put where an f32 has them, are
   // its number times 2^-112, denormals too; infinities and NaNs, whose exponent is all ones, get all of f32's.
   typedef int16_t Halves __attribute__((ext_vector_type(16), aligned(2), may_alias));
   typedef int32_t Pairs __attribute__((ext_vector_type(16), aligned(4), may_alias));

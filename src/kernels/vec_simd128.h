@@ -51,7 +51,7 @@ struct Vec {
     *odd = wasm_i32x4_shuffle(a, b, 1, 3, 5, 7);
   }
 
-  // Numbers of fewer bits, as they lie in panels (panel_types.h). An f16's exponent and mantissa, put where an f32 has them, are
+  // Numbers of low precision, as they lie in panels (panel_types.h). An f16's exponent and mantissa, put where an f32 has them, are
   // its number times 2^-112, denormals too; infinities and NaNs, whose exponent is all ones, get all of f32's.
   static RNNPACK_INLINE F load_f16(const uint8_t *p) {
     const v128_t exponent = wasm_i32x4_splat(31 << 23);

@@ -1,4 +1,4 @@
-// barrier.h -- the meeting point of a team of threads, once per time step.
+// barrier.h -- the barrier point of a team of threads, once per time step.
 // Every thread writes its own line and reads the others': one cache-line transfer per pair, no shared counter to fight over.
 // Waiting spins RNNP_SPINS_BEFORE_WAIT times at most, then is the executor's to do: a descheduled peer costs a time slice, not a
 // core. SPDX-License-Identifier: Apache-2.0
@@ -44,7 +44,7 @@ inline void wait_for_epoch(const uint32_t *epoch, uint32_t wanted, const Barrier
   }
 }
 
-__attribute__((noinline)) inline void barrier_meet(Barrier *lines, uint32_t threads, uint32_t self) {
+__attribute__((noinline)) inline void barrier_sync(Barrier *lines, uint32_t threads, uint32_t self) {
   const uint32_t epoch = lines[self].epoch + 1;
   __atomic_store_n(&lines[self].epoch, epoch, __ATOMIC_RELEASE);
   for (uint32_t i = 0; i < threads; ++i) wait_for_epoch(&lines[i].epoch, epoch, lines[self]);
@@ -53,7 +53,7 @@ __attribute__((noinline)) inline void barrier_meet(Barrier *lines, uint32_t thre
 // Thread `self` of the team lines[0 .. threads-1] waits until all have called this as often as it has. A thread that is alone has
 // nobody to meet and counts nothing.
 inline void barrier_wait(Barrier *lines, uint32_t threads, uint32_t self) {
-  if (kManyThreads && threads != 1) barrier_meet(lines, threads, self);
+  if (kManyThreads && threads != 1) barrier_sync(lines, threads, self);
 }
 
 }  // namespace rnnp

@@ -41,7 +41,7 @@ struct Conv {
 };
 
 bool accepts(const OpChoice &choice, const BlobNode &node) {
-  return !is_depthwise(*choice.model, node) && !lies_in_planes(*choice.model, node);
+  return !is_depthwise(*choice.model, node) && !is_nchw(*choice.model, node);
 }
 
 rnnp_status check(const Model &m, const BlobNode &n) {

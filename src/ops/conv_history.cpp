@@ -17,7 +17,7 @@ bool time_fits(const Model &m, const AttrConv &a, uint32_t x) {
   if ((a.time_taps != 1 || a.lead != 0) && !m.values[x].sequence) return false;
   if (reads_ahead(a) && (causal || a.state != kNone)) return false;
   if (a.state == kNone) return !causal || a.lead <= 0;
-  return a.lead > 0 && is_kept_state(m, a.state, uint64_t{static_cast<uint32_t>(a.lead)} * m.values[x].row_elems, 1);
+  return a.lead > 0 && is_persistent_state(m, a.state, uint64_t{static_cast<uint32_t>(a.lead)} * m.values[x].row_elems, 1);
 }
 
 bool depth_fits(const AttrConv &a) {
@@ -79,16 +79,16 @@ bool is_depthwise(const Model &m, const BlobNode &node) {
   return a != nullptr && a->matrix < m.matrices.count && m.matrix(a->matrix).format.nr == 0;
 }
 
-bool lies_in_planes(const Model &m, const BlobNode &node) {
+bool is_nchw(const Model &m, const BlobNode &node) {
   const AttrConv *a = m.attr<AttrConv>(node);
   return a != nullptr && a->y_plane != 0;
 }
 
 bool has_winograd_weights(const Model &m, const BlobNode &node) {
-  if (!lies_in_planes(m, node)) return false;
+  if (!is_nchw(m, node)) return false;
   const AttrConv &a = *m.attr<AttrConv>(node);
   return a.matrix < m.matrices.count &&
-         are_winograd_points(a.window.kernel[0], a.window.kernel[1], a.in_channels, m.matrix(a.matrix).shape.k);
+         are_winograd_weights(a.window.kernel[0], a.window.kernel[1], a.in_channels, m.matrix(a.matrix).shape.k);
 }
 
 rnnp_status check_planes(const Model &m, const AttrConv &a, uint32_t k) {

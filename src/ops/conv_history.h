@@ -12,8 +12,8 @@ namespace rnnp {
 // One channel in and out per group, weights side by side in one row: depthwise.cpp runs it.
 bool is_depthwise(const Model &m, const BlobNode &node);
 
-// Its result's channels lie one behind the other: conv_planes.cpp runs it.
-bool lies_in_planes(const Model &m, const BlobNode &node);
+// Its result's channels lie one behind the other: conv_nchw.cpp runs it.
+bool is_nchw(const Model &m, const BlobNode &node);
 
 // Whose weights are the 16 points of F(2x2, 3x3): conv_winograd.cpp runs it.
 bool has_winograd_weights(const Model &m, const BlobNode &node);
@@ -24,7 +24,7 @@ NodeCosts conv_costs(const Model &m, const BlobNode &node);
 // Everything in the attributes but the layout of the weights: window, time taps, state, kinds of x and y, activation.
 rnnp_status check_conv(const Model &m, const BlobNode &node, const AttrConv *a);
 
-// What lies_in_planes asks for beside that: nothing of other steps, f32 weights of `k` for each unit.
+// What is_nchw asks for beside that: nothing of other steps, f32 weights of `k` for each unit.
 rnnp_status check_planes(const Model &m, const AttrConv &a, uint32_t k);
 
 // Taps of the whole kernel times channels of one group; at most kWindowMost after check_conv.

@@ -13,7 +13,7 @@ constexpr size_t kMostVectors = 1u << 30;  // of one product: a count of rows ha
 
 struct Dense {
   RNNPACK_BYTES_32(128);
-  const ValueSlot *x, *y;  // of the short road
+  const ValueSlot *x, *y;  // of the fast path
   GemmArgs gemm;
   GemmFn run;
   ActFn act;

@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "ops/op.h"
 #include "ops/strides.h"
-#include "ops/turn.h"
+#include "ops/transpose4x4.h"
 
 namespace rnnp {
 namespace {
@@ -91,7 +91,7 @@ rnnp_status check_time_step(const Model &m, const BlobNode &node) {
     return RNNP_E_BLOB_CORRUPT;
   if (!m.values[x].sequence || m.values[y].sequence) return RNNP_E_BLOB_CORRUPT;
   const bool kept = a->last && (m.header->flags & kBlobCausal) != 0;
-  if (kept ? !is_kept_state(m, a->state, m.values[y].row_elems, 0) : a->state != kNone) return RNNP_E_BLOB_CORRUPT;
+  if (kept ? !is_persistent_state(m, a->state, m.values[y].row_elems, 0) : a->state != kNone) return RNNP_E_BLOB_CORRUPT;
   return RNNP_OK;
 }
 

@@ -29,8 +29,8 @@ constexpr uint64_t kElementCost = 8;  // of an element that is computed without 
 // nothing is shared: of all this only row_bytes is asked for, and the rest may be 0.
 struct NodeCosts {
   uint64_t macs;
-  uint64_t macs_between_meetings;  // of the threads that share the node; 0: they do not meet within it
-  uint32_t meetings;
+  uint64_t macs_per_sync;  // of the threads that share the node; 0: they do not meet within it
+  uint32_t syncs;
   size_t row_bytes;  // that the node makes of all steps of a chunk before it goes on; 0: nothing
 };
 

@@ -94,7 +94,7 @@ struct Op {
   NodeCosts (*costs)(const Model &m, const BlobNode &node);
   // Reserve memory from env->arena and, unless it is measuring, fill it. *object is what run gets.
   rnnp_status (*build)(BuildEnv *env, const BlobNode &node, void **object);
-  // nullptr, or called once after all nodes are built and placed. Returns the node's short road for single steps, or nullptr:
+  // nullptr, or called once after all nodes are built and placed. Returns the node's fast path for single steps, or nullptr:
   // then run serves them too.
   StepFn (*finish)(FinishEnv *env, const BlobNode &node, void *object);
   // Run the node on one chunk. Called by every thread of the team; the runtime puts a barrier after each node.
@@ -122,11 +122,11 @@ struct OpList {
 // C names, so that a registry in a C file can name them (rnnpack/registry.h).
 extern "C" {
 extern const Op rnnp_op_recurrent, rnnp_op_dense, rnnp_op_unary, rnnp_op_binary, rnnp_op_softmax, rnnp_op_copy, rnnp_op_time_step;
-extern const Op rnnp_op_time_reduce, rnnp_op_time_reverse, rnnp_op_unary_more, rnnp_op_compare, rnnp_op_reduce, rnnp_op_norm,
-    rnnp_op_where, rnnp_op_matmul, rnnp_op_gather;
-extern const Op rnnp_op_inner_recurrent, rnnp_op_recurrent_split;
+extern const Op rnnp_op_time_reduce, rnnp_op_time_reverse, rnnp_op_unary_without_kernel, rnnp_op_compare, rnnp_op_reduce,
+    rnnp_op_norm, rnnp_op_where, rnnp_op_matmul, rnnp_op_gather;
+extern const Op rnnp_op_feature_recurrent, rnnp_op_recurrent_split;
 extern const Op rnnp_op_state_read, rnnp_op_state_write;
-extern const Op rnnp_op_conv, rnnp_op_conv_planes, rnnp_op_conv_winograd, rnnp_op_depthwise, rnnp_op_pool;
+extern const Op rnnp_op_conv, rnnp_op_conv_nchw, rnnp_op_conv_winograd, rnnp_op_depthwise, rnnp_op_pool;
 extern const Op rnnp_op_xnn_dense, rnnp_op_xnn_softmax, rnnp_op_xnn_unary;  // ops/xnnpack, where it is built in
 }
 
@@ -171,9 +171,9 @@ inline const Kernel *find_panel_kernel(const OpChoice &choice, KernelFamily fami
 inline const Kernel *find_gemm(const OpChoice &choice, const PanelFormat &format, uint32_t gates) {
   if (is_fixed_point(format)) return nullptr;
   KernelFamily dense = format.weight == DType::kF32 ? gemm_family(gates) : KernelFamily::kGemm;
-  if (format.scales == Scales::kWoven) dense = KernelFamily::kGemmWoven;
-  if (format.scales == Scales::kRuns) dense = KernelFamily::kGemmRuns;
-  const KernelFamily sparse = is_pairs(format) ? KernelFamily::kGemmPairs : KernelFamily::kGemmBlocks;
+  if (format.scales == Scales::kSmlad) dense = KernelFamily::kGemmSmlad;
+  if (format.scales == Scales::kKMajor16) dense = KernelFamily::kGemmKMajor16;
+  const KernelFamily sparse = is_ell(format) ? KernelFamily::kGemmEll : KernelFamily::kGemmBsr;
   return find_panel_kernel(choice, is_sparse(format) ? sparse : dense, format);
 }
 
@@ -196,7 +196,7 @@ inline bool is_f32_value(const Model &m, uint32_t value, uint32_t elems) {
 }
 
 // A state of one buffer, of so many floats and, behind them, so many words.
-inline bool is_kept_state(const Model &m, uint32_t state, uint64_t floats, uint32_t words) {
+inline bool is_persistent_state(const Model &m, uint32_t state, uint64_t floats, uint32_t words) {
   if (state >= m.states.count) return false;
   const BlobState &s = m.states[state];
   return s.buffers == 1 && s.words == words && s.elems == floats + words;

@@ -12,7 +12,7 @@ void set_panels(GemmArgs *g, const Matrix &m, size_t i) {
 }
 
 size_t product_scratch_bytes(const Matrix &m, uint32_t k, size_t rows) {
-  return factor_scratch_bytes(m.format, k, rows);
+  return lhs_scratch_bytes(m.format, k, rows);
 }
 
 }  // namespace rnnp

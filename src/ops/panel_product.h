@@ -20,7 +20,7 @@ inline void set_product(GemmArgs *g, const Matrix &m) {
   g->unit_sums = m.unit_sums;
   g->diagonal = m.diagonal;
   g->group_k = m.group_k;
-  g->factor_scale = m.factor_scale;
+  g->lhs_scale = m.lhs_scale;
   g->k = m.shape.k;
   g->gates = static_cast<uint8_t>(m.shape.gates);
   if (is_sparse(m.format)) {

@@ -24,7 +24,7 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const RecurrentPlan 
   r.input_size = a.input_size;
   r.hidden_size = a.hidden_size;
   r.recurrent_k = plan.fused ? a.hidden_size : 0;
-  r.far = plan.far_r != 0 && plan.fused;
+  r.prefetch_next_tile = plan.prefetch_r != 0 && plan.fused;
   copy_bytes(r.cell.act, d.act, sizeof d.act);
   r.cell.clip = a.clip;
   r.cell.input_forget = a.input_forget;
@@ -36,7 +36,7 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const RecurrentPlan 
   set_product(&out->gemm, m.matrix(d.w));
   out->gemm.start = m.weights(d.bias);
   out->gemm.out_row_bytes = plan.row_bytes;
-  out->gemm.far = plan.far_w != 0;
+  out->gemm.prefetch_next_tile = plan.prefetch_w != 0;
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ rnnp_status build_recurrent(BuildEnv *env, const BlobNode &node, bool fixed, Rec
 
   // Without a buffer for pre-activations every step takes its input inside the recurrent kernel.
   const bool projects = plan.preact_bytes != 0;
-  const Kernel *gemm = fixed ? find_panel_kernel(*env, KernelFamily::kGemmFixed, w) : find_gemm(*env, w, plan.gates);
+  const Kernel *gemm = fixed ? find_panel_kernel(*env, KernelFamily::kGemmQ15, w) : find_gemm(*env, w, plan.gates);
   const DType cells = fixed ? DType::kI8 : DType::kF32;
   const uint32_t cell_nr = fixed ? 0 : w.nr;
   if (gemm == nullptr && projects) return RNNP_E_LAYOUT;
@@ -82,8 +82,8 @@ rnnp_status build_recurrent(BuildEnv *env, const BlobNode &node, bool fixed, Rec
   for (uint32_t d = 0; d < count; ++d) {
     fill_direction(m, *a, plan, a->direction[d], &layer->direction[d]);
     layer->direction[d].recur = steps[d]->recur;
-    layer->direction[d].together = kStepsTogether && plan.fused && steps[d]->runs_steps && shape.cell != Cell::kGru &&
-                                   !plan.serpentine && !a->direction[d].reverse;
+    layer->direction[d].multi_step = kMultiStep && plan.fused && steps[d]->runs_steps && shape.cell != Cell::kGru &&
+                                     !plan.serpentine && !a->direction[d].reverse;
     layer->direction[d].output = shape.cell == Cell::kGru ? outputs[d]->recur : nullptr;
   }
   return RNNP_OK;

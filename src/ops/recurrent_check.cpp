@@ -137,7 +137,7 @@ NodeCosts recurrent_costs(const Model &m, const BlobNode &node) {
   const Cell cell = Cell(a.cell);
   const uint64_t units = uint64_t{a.hidden_size} * cell_gates(cell) * a.direction_count;
   return {cost_product(units, uint64_t{a.input_size} + a.hidden_size + 2 * kElementCost),
-          macs_between_meetings(cell, a.hidden_size, a.direction_count), meetings_of_step(cell), widest_row_bytes(a.hidden_size)};
+          macs_per_sync(cell, a.hidden_size, a.direction_count), syncs_per_step(cell), widest_row_bytes(a.hidden_size)};
 }
 
 }  // namespace rnnp

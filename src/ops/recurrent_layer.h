@@ -10,7 +10,7 @@
 namespace rnnp {
 
 // Kernels of microcontrollers take one step a call.
-constexpr bool kStepsTogether = kManyThreads || (kCompiledIsa & ~(RNNP_ISA_VFPV4 | RNNP_ISA_MVE | RNNP_ISA_RVF)) != 0;
+constexpr bool kMultiStep = kManyThreads || (kCompiledIsa & ~(RNNP_ISA_VFPV4 | RNNP_ISA_MVE | RNNP_ISA_RVF)) != 0;
 
 struct Direction;
 struct SplitStep;
@@ -49,7 +49,7 @@ struct Direction {
   GemmArgs gemm;
   uint32_t state_h, state_c;
   bool reverse;
-  bool together;  // one call of the kernel may take many steps of one row
+  bool multi_step;  // one call of the kernel may take many steps of one row
 };
 
 // What a single step of all rows reads and writes besides the direction's arguments.

@@ -30,9 +30,9 @@ uint32_t choose_chunk_steps(size_t row_bytes, size_t weight_bytes, uint32_t batc
   return fit < 1 ? 1 : fit < wanted ? static_cast<uint32_t>(fit) : wanted;
 }
 
-uint64_t macs_between_meetings(Cell cell, uint32_t hidden_size, uint32_t directions) {
+uint64_t macs_per_sync(Cell cell, uint32_t hidden_size, uint32_t directions) {
   const uint64_t macs = uint64_t{cell_gates(cell)} * hidden_size * hidden_size * directions;
-  return meetings_of_step(cell) == 2 ? macs / 2 : macs;
+  return syncs_per_step(cell) == 2 ? macs / 2 : macs;
 }
 
 uint32_t choose_threads(uint64_t macs, uint32_t batch, uint32_t available) {
@@ -91,13 +91,13 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   // Steps one by one take their input inside the recurrent kernel, where it can.
   const bool buffered = !p.takes_input || (p.chunk_steps > 1 && !takes_input_in_step(shape, limits.max_batch));
   p.preact_bytes = buffered ? arena_align_up(mul_sat(mul_sat(p.row_bytes, limits.max_batch), p.chunk_steps), limits.machine) : 0;
-  p.far_r = is_far(p.recurrent_bytes / p.team_threads, limits.l2_bytes);
-  p.serpentine = (p.fused || p.far_r != 0) && sweeps_back(p, w_bytes, limits);
-  p.far_w = is_far(w_bytes / p.team_threads, limits.l2_bytes);
+  p.prefetch_r = is_far(p.recurrent_bytes / p.team_threads, limits.l2_bytes);
+  p.serpentine = (p.fused || p.prefetch_r != 0) && sweeps_back(p, w_bytes, limits);
+  p.prefetch_w = is_far(w_bytes / p.team_threads, limits.l2_bytes);
   const size_t state_bytes = mul_sat(mul_sat(state_row_elems(shape.hidden_size), sizeof(float)), limits.max_batch);
   p.gate_bytes = candidate_is_apart(shape.cell, shape.r) ? arena_align_up(state_bytes, limits.machine) : 0;
-  const size_t rows = mul_sat(limits.max_batch, p.chunk_steps), x_factors = factor_scratch_bytes(shape.w, shape.input_size, rows);
-  const size_t h_factors = factor_scratch_bytes(shape.r, shape.hidden_size, limits.max_batch);
+  const size_t rows = mul_sat(limits.max_batch, p.chunk_steps), x_factors = lhs_scratch_bytes(shape.w, shape.input_size, rows);
+  const size_t h_factors = lhs_scratch_bytes(shape.r, shape.hidden_size, limits.max_batch);
   p.factor_bytes = x_factors > h_factors ? x_factors : h_factors;
   p.team_bytes = add_sat(add_sat(p.preact_bytes, mul_sat(p.gate_bytes, 2)), mul_sat(p.factor_bytes, limits.threads));
   p.scratch_bytes = mul_sat(p.team_bytes, p.teams);

@@ -35,11 +35,11 @@ struct RecurrentCut {
 
 struct RecurrentPlan : RecurrentCut {
   uint32_t gates;
-  uint32_t team_threads;   // threads of the smallest team
-  uint32_t far_r, far_w;   // 1: a thread's share of R, of W, lies beyond L2
-  size_t row_bytes;        // of pre-activations, per (step, row)
-  size_t recurrent_bytes;  // R of one direction
-  size_t scratch_bytes;    // all of the layer's scratch
+  uint32_t team_threads;            // threads of the smallest team
+  uint32_t prefetch_r, prefetch_w;  // 1: a thread's share of R, of W, lies beyond L2
+  size_t row_bytes;                 // of pre-activations, per (step, row)
+  size_t recurrent_bytes;           // R of one direction
+  size_t scratch_bytes;             // all of the layer's scratch
 };
 
 constexpr uint32_t cell_gates(Cell cell) {
@@ -55,12 +55,12 @@ constexpr size_t widest_row_bytes(uint32_t hidden_size) {
 }
 
 // kGru's candidate needs all of r*h.
-constexpr uint32_t meetings_of_step(Cell cell) {
+constexpr uint32_t syncs_per_step(Cell cell) {
   return cell == Cell::kGru ? 2 : 1;
 }
 
-// Multiply-accumulates of a layer's recurrence, per row, from one meeting of its threads to the next.
-uint64_t macs_between_meetings(Cell cell, uint32_t hidden_size, uint32_t directions);
+// Multiply-accumulates of a layer's recurrence, per row, from one barrier of its threads to the next.
+uint64_t macs_per_sync(Cell cell, uint32_t hidden_size, uint32_t directions);
 
 // Meeting once per step costs a thread about as much as this work.
 constexpr uint64_t kFewestMacsPerThread = 6000;

@@ -156,8 +156,8 @@ void settle_rows(const RunEnv &env, StateSlot *s, uint32_t live) {
 }
 
 // All steps of a chunk in one call: one row on one thread, forwards.
-void run_together(const Direction &dir, const StateSlot &h, const StepFrame &frame, const RunEnv &env, size_t first, size_t count,
-                  RecurArgs *a, uint32_t *live) {
+void run_multi_step(const Direction &dir, const StateSlot &h, const StepFrame &frame, const RunEnv &env, size_t first, size_t count,
+                    RecurArgs *a, uint32_t *live) {
   place_step(a, env, frame, first, 0);
   a->h_prev = h.buffer[*live];
   a->h_next = h.buffer[*live ^ 1];
@@ -216,14 +216,14 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
   const Half half = {dir.recur, dir.split, layer.cell, false, dir.output == nullptr, factors};
   const Half second = {dir.output, dir.split, layer.cell, true, true, factors};
 
-  const bool together = kStepsTogether && dir.together && env.batch == 1 && team.threads == 1 && lengths == nullptr;
+  const bool together = kMultiStep && dir.multi_step && env.batch == 1 && team.threads == 1 && lengths == nullptr;
   for (size_t done = 0; done < env.steps;) {
     const size_t left = env.steps - done;
     const size_t count = left < layer.plan.chunk_steps ? left : layer.plan.chunk_steps;
     const size_t first = dir.reverse ? left - count : done;
     if (a.x == nullptr) project_input(env, layer, dir, frame, first, count, tiles);
     if (together) {
-      run_together(dir, h, frame, env, first, count, &a, &live);
+      run_multi_step(dir, h, frame, env, first, count, &a, &live);
       done += count;
       continue;
     }

@@ -1,8 +1,7 @@
-// recurrent_split.cpp -- recurrent layers whose R is in panels that recurrent kernels do not read (fewer bits): products of their
-// own add h * R to the pre-activations where they lie, then the recurrent kernel does the cells. Layers in integers differ in their
-// kernels alone: pre-activations are whole numbers where others have floats. Everything else is
-// build_recurrent's; an operator of its own, so that a program without such layers links none of this.
-// SPDX-License-Identifier: Apache-2.0
+// recurrent_split.cpp -- recurrent layers whose R is in panels that recurrent kernels do not read (low precision): products of
+// their own add h * R to the pre-activations where they lie, then the recurrent kernel does the cells. Integer-only layers differ
+// in their kernels alone: pre-activations are integers where others have floats. Everything else is build_recurrent's; an operator
+// of its own, so that a program without such layers links none of this. SPDX-License-Identifier: Apache-2.0
 #include "ops/panel_product.h"
 #include "ops/recurrent_build.h"
 #include "ops/recurrent_check.h"
@@ -53,7 +52,7 @@ GemmArgs product_with(const Matrix &matrix, const RecurrentPlan &plan, const Rec
   g.a_row_bytes = layer.direction[0].args.state_row_bytes;
   g.start_row_bytes = g.out_row_bytes = plan.row_bytes;
   g.start_tile = g.out_tile = static_cast<uint16_t>(plan.gates * layer.nr);
-  g.far = plan.far_r != 0;
+  g.prefetch_next_tile = plan.prefetch_r != 0;
   return g;
 }
 
@@ -75,7 +74,7 @@ void fill_split(const Model &m, const RecurrentPlan &plan, const Recurrent &laye
   out->alike = false;
   if (d.r_output == kNone) return;
   out->candidate = product_with(m.matrix(d.r_output), plan, layer);
-  out->alike = out->r.factor_scale == out->candidate.factor_scale && out->r.group_k == out->candidate.group_k;
+  out->alike = out->r.lhs_scale == out->candidate.lhs_scale && out->r.group_k == out->candidate.group_k;
   if (layer.cell == Cell::kGru) return;
   out->candidate.start = m.weights(d.r_bias);
   out->candidate.start_row_bytes = 0;
@@ -83,18 +82,18 @@ void fill_split(const Model &m, const RecurrentPlan &plan, const Recurrent &laye
   out->candidate.start_tile = out->candidate.out_tile = static_cast<uint16_t>(layer.nr);
 }
 
-// Layers in integers: all of their matrices are, and their cells are the plain ones.
-bool is_fixed(const Model &m, uint32_t matrix) {
+// Integer-only layers: all of their matrices are, and their cells are the plain ones.
+bool is_integer_only(const Model &m, uint32_t matrix) {
   return is_fixed_point(m.matrix(matrix).format);
 }
 
 // Far from where the exponents of floats end.
 bool factor_fits(const Model &m, uint32_t matrix) {
-  return matrix == kNone || (m.matrix(matrix).factor_scale >= 1e-30f && m.matrix(matrix).factor_scale <= 1e30f);
+  return matrix == kNone || (m.matrix(matrix).lhs_scale >= 1e-30f && m.matrix(matrix).lhs_scale <= 1e30f);
 }
 
 bool fixed_fits(const Model &m, const BlobNode &node) {
-  const AttrFixedRecurrent *a = m.attr<AttrFixedRecurrent>(node);
+  const AttrIntegerRecurrent *a = m.attr<AttrIntegerRecurrent>(node);
   if (a == nullptr) return false;
   for (uint32_t d = 0; d < a->layer.direction_count; ++d) {
     const BlobDirection &b = a->layer.direction[d];
@@ -118,8 +117,8 @@ rnnp_status check_split(const Model &m, const BlobNode &node) {
   const rnnp_status status = check_recurrent(m, node);
   if (status != RNNP_OK) return status;
   const BlobDirection &d = m.attr<AttrRecurrent>(node)->direction[0];
-  if (is_fixed(m, d.w) != is_fixed(m, d.r)) return RNNP_E_LAYOUT;
-  return !is_fixed(m, d.r) || fixed_fits(m, node) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+  if (is_integer_only(m, d.w) != is_integer_only(m, d.r)) return RNNP_E_LAYOUT;
+  return !is_integer_only(m, d.r) || fixed_fits(m, node) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
@@ -127,7 +126,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
   const PanelFormat r = m.matrix(a->direction[0].r).format;
   const bool fixed = is_fixed_point(r);
-  const Kernel *product = fixed ? find_panel_kernel(*env, KernelFamily::kGemmFixed, r) : find_gemm(*env, r, 2);
+  const Kernel *product = fixed ? find_panel_kernel(*env, KernelFamily::kGemmQ15, r) : find_gemm(*env, r, 2);
   if (product == nullptr) return RNNP_E_LAYOUT;
   RecurrentPlan plan;
   Recurrent *layer = nullptr;
@@ -141,7 +140,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
     layer->direction[d].split = &splits[d];
     if (!fixed) continue;
     layer->direction[d].args.fixed_nr = r.nr;
-    layer->direction[d].args.c_bits = static_cast<uint8_t>(m.attr<AttrFixedRecurrent>(node)->c_bits[d]);
+    layer->direction[d].args.c_bits = static_cast<uint8_t>(m.attr<AttrIntegerRecurrent>(node)->c_bits[d]);
   }
   return RNNP_OK;
 }

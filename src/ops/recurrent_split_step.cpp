@@ -1,4 +1,4 @@
-// recurrent_split_step.cpp -- the short road of a recurrent layer whose h * R is a product of its own. Touches what
+// recurrent_split_step.cpp -- the fast path of a recurrent layer whose h * R is a product of its own. Touches what
 // recurrent_step.cpp does, and the rows that products quantise. SPDX-License-Identifier: Apache-2.0
 #include "ops/recurrent_split_step.h"
 

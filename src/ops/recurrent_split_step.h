@@ -1,4 +1,4 @@
-// recurrent_split_step.h -- the products of recurrent layers whose h * R stands apart from the cells, and their short road.
+// recurrent_split_step.h -- the products of recurrent layers whose h * R stands apart from the cells, and their fast path.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_OPS_RECURRENT_SPLIT_STEP_H_
 #define RNNPACK_OPS_RECURRENT_SPLIT_STEP_H_

@@ -1,4 +1,4 @@
-// recurrent_step.cpp -- the short road of a recurrent layer: one step of all rows on the caller's thread, every argument but x, y,
+// recurrent_step.cpp -- the fast path of a recurrent layer: one step of all rows on the caller's thread, every argument but x, y,
 // h and the sweep set beforehand. Touches its object, its states, its outputs and, for kGru, the scratch. Why so: at small sizes a
 // step takes less time than finding out what it is about. SPDX-License-Identifier: Apache-2.0
 #include "ops/recurrent_step.h"

@@ -1,4 +1,4 @@
-// recurrent_step.h -- the short road of a recurrent layer: a single step of all rows.
+// recurrent_step.h -- the fast path of a recurrent layer: a single step of all rows.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_OPS_RECURRENT_STEP_H_
 #define RNNPACK_OPS_RECURRENT_STEP_H_
@@ -7,10 +7,10 @@
 
 namespace rnnp {
 
-// Op::finish of a recurrent layer: sets what its arguments need for single steps of all rows, where it has a short road for them.
+// Op::finish of a recurrent layer: sets what its arguments need for single steps of all rows, where it has a fast path for them.
 StepFn finish_recurrent(FinishEnv *env, const BlobNode &node, void *object);
 
-// --- What the short roads share ---------------------------------------------------------------------------------------------
+// --- What the fast paths share ---------------------------------------------------------------------------------------------
 
 // Sets what differs from step to step; returns the buffer of h that will be the live one. Inlined even where code is to be small.
 __attribute__((always_inline)) inline uint32_t begin_step(const Recurrent &layer, RecurArgs *a) {
@@ -23,7 +23,7 @@ __attribute__((always_inline)) inline uint32_t begin_step(const Recurrent &layer
   return live ^ 1;
 }
 
-// False where the layer has no short road.
+// False where the layer has no fast path.
 bool prepare_step(FinishEnv *env, const BlobNode &node, Recurrent *layer);
 // Where pre-activations, z and r*h lie; returns where products quantise their rows.
 void *place_scratch(const Recurrent &layer, void *scratch, uint32_t rows, Direction *d);

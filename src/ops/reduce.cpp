@@ -60,7 +60,7 @@ void run_row(const ReduceNode &r, const float *x, float *y) {
       reduce_row(r, FoldSumSquare(), x, y);
       return;
     default:
-      return reduce_seldom(r, x, y);
+      return reduce_slow_path(r, x, y);
   }
 }
 

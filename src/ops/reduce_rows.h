@@ -5,7 +5,7 @@
 
 #include "kernels/scalar_math.h"
 #include "ops/lanes.h"
-#include "ops/reduce_seldom.h"
+#include "ops/reduce_slow_path.h"
 #include "ops/strides.h"
 
 namespace rnnp {

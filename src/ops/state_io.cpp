@@ -12,7 +12,7 @@ bool state_fits(const Model &m, const AttrState *a, uint32_t value) {
   constexpr uint32_t kBoth = kBlobCausal | kBlobStepwise;
   if (a == nullptr || (m.header->flags & kBoth) != kBoth || a->state >= m.states.count) return false;
   const uint32_t elems = m.states[a->state].elems;
-  return is_kept_state(m, a->state, elems, 0) && is_f32_value(m, value, elems) && m.values[value].sequence;
+  return is_persistent_state(m, a->state, elems, 0) && is_f32_value(m, value, elems) && m.values[value].sequence;
 }
 
 rnnp_status check_read(const Model &m, const BlobNode &node) {

@@ -17,7 +17,7 @@ rnnp_status check(const Model &m, const BlobNode &node) {
   if (a == nullptr || a->op > uint32_t(Reduce::kProd) || !is_f32_value(m, y, 0) || !is_f32_value(m, x, m.values[y].row_elems))
     return RNNP_E_BLOB_CORRUPT;
   if (!m.values[x].sequence || m.values[y].sequence) return RNNP_E_BLOB_CORRUPT;
-  if (!is_kept_state(m, a->state, 2 * uint64_t{m.values[y].row_elems}, kCountWords)) return RNNP_E_BLOB_CORRUPT;
+  if (!is_persistent_state(m, a->state, 2 * uint64_t{m.values[y].row_elems}, kCountWords)) return RNNP_E_BLOB_CORRUPT;
   return RNNP_OK;
 }
 

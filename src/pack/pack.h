@@ -19,7 +19,7 @@ struct MatrixSource {
   // [all gates x units][groups of k] what the numbers of a row are whole multiples of, 0: the packer finds it; nullptr: it finds
   // all.
   const float *scales = nullptr;
-  // Of layers in integers: [all gates] what a sum of bytes times weights of one would be worth in pre-activations; nullptr: 1.
+  // Of integer-only layers: [all gates] what a sum of bytes times weights of one would be worth in pre-activations; nullptr: 1.
   const double *sum_worth = nullptr;
 };
 
@@ -31,7 +31,7 @@ struct PackedMatrix {
   uint32_t group_k = 0;
   std::vector<uint8_t> index = {};         // sparse: as docs/BLOB_FORMAT.md has it
   uint32_t entries = 0;                    // sparse: as many
-  std::vector<uint32_t> multipliers = {};  // of layers in integers, in the place of scales: [tiles][gates][NR]
+  std::vector<uint32_t> multipliers = {};  // of integer-only layers, in the place of scales: [tiles][gates][NR]
 };
 
 PackedMatrix pack_matrix(const PanelFormat &format, const MatrixSource &source);
@@ -59,14 +59,14 @@ PackedMatrix pack_i8(const PanelFormat &format, const MatrixSource &source);
 PackedMatrix pack_i4(const PanelFormat &format, const MatrixSource &source);
 // Symmetric, of -127 to 127, stored 128 too large; a multiplier in 16 bits and two shifts in bytes above it for
 // each unit of each gate. Weights are finite.
-PackedMatrix pack_fixed(const PanelFormat &format, const MatrixSource &source);
+PackedMatrix pack_q15(const PanelFormat &format, const MatrixSource &source);
 // That of a row whose sums are at most so large, one of them being worth so much; and what the shifts, which drop bits, take away
 // in the mean.
 uint32_t fixed_scale(int64_t most, double worth);
 double fixed_loss(uint32_t scale);
 // The blocks of the dense format's panels that are not all zeros. Where a unit's blocks are fewer than its neighbours' of the
 // entry, zeros fill up.
-PackedMatrix pack_blocks(const PanelFormat &format, const MatrixSource &source);
+PackedMatrix pack_sparse(const PanelFormat &format, const MatrixSource &source);
 // How many entries that comes to; 0 where the matrix is all zeros.
 uint64_t count_entries(const PanelFormat &format, const MatrixSource &source);
 

@@ -36,7 +36,7 @@ PackedMatrix pack_i8(const PanelFormat &format, const MatrixSource &s) {
         const size_t place = place_in_panels(format, s, g, unit, k);
         out.panels[place] = static_cast<uint8_t>(out.panels[place] + static_cast<int>(q));
         // A negative low half takes one away from the high one.
-        if (format.scales == Scales::kWoven && k % 2 == 0 && q < 0) out.panels[place + 1] = 255;
+        if (format.scales == Scales::kSmlad && k % 2 == 0 && q < 0) out.panels[place + 1] = 255;
         sum += static_cast<int32_t>(q);
       }
       scales.push_back(scale);

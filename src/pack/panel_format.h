@@ -11,10 +11,10 @@
 namespace rnnp {
 
 // How stored weights become numbers: as they are, times a scale of their unit and gate, or of their unit, gate and group of k.
-// Fixed: of layers in integers, whose sums become whole numbers by a multiplier and shifts of their unit and gate. Woven, in runs:
-// per unit, for the products that small CPUs have; one gate lies behind the other, and two neighbours of a woven unit, at an even k
+// Fixed: of integer-only layers, whose sums become integers by a multiplier and shifts of their unit and gate. Smlad, in runs:
+// per unit, for the products that small CPUs have; one gate lies behind the other, and two neighbours of a smlad unit, at an even k
 // and behind it, are the halves of a number of 16 bits, low + 256 high.
-enum class Scales : uint8_t { kUnscaled, kPerUnit, kPerGroup, kFixed, kWoven, kRuns };
+enum class Scales : uint8_t { kUnscaled, kPerUnit, kPerGroup, kIntegerOnly, kSmlad, kKMajor16 };
 
 struct PanelFormat {
   uint16_t id;
@@ -69,22 +69,22 @@ constexpr bool is_sparse(const PanelFormat &f) {
 }
 
 // Single weights, each with its k.
-constexpr bool is_pairs(const PanelFormat &f) {
+constexpr bool is_ell(const PanelFormat &f) {
   return is_sparse(f) && f.index_bytes == 2 * f.nr;
 }
 // The neighbouring k that an index of a sparse matrix stands for.
 constexpr uint32_t indexed_k(const PanelFormat &f) {
-  return is_pairs(f) ? 1 : kBlockK;
+  return is_ell(f) ? 1 : kBlockK;
 }
 
-// Of layers in integers: bytes in, whole numbers out.
+// Of integer-only layers: bytes in, integers out.
 constexpr bool is_fixed_point(const PanelFormat &f) {
-  return f.scales == Scales::kFixed;
+  return f.scales == Scales::kIntegerOnly;
 }
 
 // Whether a panel has one gate behind the other, not KR consecutive k of all gates side by side.
 constexpr bool gates_are_apart(const PanelFormat &f) {
-  return f.scales == Scales::kWoven || f.scales == Scales::kRuns;
+  return f.scales == Scales::kSmlad || f.scales == Scales::kKMajor16;
 }
 
 struct MatrixShape {
@@ -100,12 +100,12 @@ inline size_t place_in_panels(const PanelFormat &f, const MatrixShape &s, uint32
   return (group * width + unit % width) * f.kr + k % f.kr;
 }
 
-// The weights of a woven number.
-constexpr int32_t low_of_woven(uint8_t low) {
+// The weights of a smlad number.
+constexpr int32_t low_of_smlad(uint8_t low) {
   return static_cast<int8_t>(low);
 }
-constexpr int32_t high_of_woven(uint8_t low, uint8_t high) {
-  return static_cast<int8_t>(high) + (low_of_woven(low) < 0);
+constexpr int32_t high_of_smlad(uint8_t low, uint8_t high) {
+  return static_cast<int8_t>(high) + (low_of_smlad(low) < 0);
 }
 
 // Units of all panels, those that pad the last one included.
@@ -144,7 +144,7 @@ inline size_t quantised_row_bytes(DType weight, uint32_t k) {
   const size_t sums = weight == DType::kI4 ? align_up(k / kLeastGroup + 1, 16) * sizeof(int32_t) : 0;
   return add_sat(add_sat(align_up(k, 64), 64), sums);
 }
-inline size_t factor_scratch_bytes(const PanelFormat &f, uint32_t k, size_t rows) {
+inline size_t lhs_scratch_bytes(const PanelFormat &f, uint32_t k, size_t rows) {
   if (is_fixed_point(f)) return align_up(mul_sat(size_t{k} + 1, sizeof(int32_t)), 64);  // a row at a time, in words
   // Small cores quantise one row at a time, into 16 bits where they multiply these.
   if (f.factor == DType::kI8 && f.nr == 4) return add_sat(align_up(mul_sat(k, 2), 16), 16);

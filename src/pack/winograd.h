@@ -12,7 +12,7 @@ namespace rnnp {
 constexpr uint32_t kWinogradPoints = 16;
 
 // Whether so many weights of a unit are the points of its windows. Windows of 4 x 4 have as many.
-constexpr bool are_winograd_points(uint64_t high, uint64_t wide, uint64_t channels, uint64_t k) {
+constexpr bool are_winograd_weights(uint64_t high, uint64_t wide, uint64_t channels, uint64_t k) {
   return high == 3 && wide == 3 && k == kWinogradPoints * channels;
 }
 
@@ -28,7 +28,7 @@ float winograd_point(const T *window, size_t step, uint32_t point) {
 
 // Windows [outputs][3][3][channels] as points [outputs][16][channels].
 template <class T, class Point>
-void put_winograd_points(const T *windows, uint32_t outputs, uint32_t channels, Point *points) {
+void put_winograd_weights(const T *windows, uint32_t outputs, uint32_t channels, Point *points) {
   for (uint32_t o = 0; o < outputs; ++o, windows += size_t{9} * channels) {
     for (uint32_t p = 0; p < kWinogradPoints; ++p) {
       for (uint32_t i = 0; i < channels; ++i) *points++ = winograd_point(windows + i, channels, p);

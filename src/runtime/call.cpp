@@ -208,8 +208,8 @@ RNNPACK_NOINLINE CallError take_uncommon_io(const Session &s, const void *x) {
   if (!is_aligned(x, 4)) return CallError::kAlign;
   if (!step_indices_fit(s, x)) return CallError::kIndex;
   const Model &m = s.model;
-  for (uint32_t i = 0; i < m.inputs.count; ++i) s.lane.values[m.inputs[i].value].data = nullptr;
-  for (uint32_t i = 1; i < m.outputs.count; ++i) s.lane.values[m.outputs[i].value].data = output_rows(s, s.lane, i);
+  for (uint32_t i = 0; i < m.inputs.count; ++i) s.pipe.values[m.inputs[i].value].data = nullptr;
+  for (uint32_t i = 1; i < m.outputs.count; ++i) s.pipe.values[m.outputs[i].value].data = output_rows(s, s.pipe, i);
   return CallError::kNothing;
 }
 
@@ -226,7 +226,7 @@ rnnp_status take_step(Session *s, const void *x, void *y) {
   const bool overlap = from <= to ? to - from < in : from - to < out;
   if (!overlap) return run_single_step(s, x, y);
   if (!s->in_place || (from != to && s->model.outputs[0].role == RNNP_ROLE_SEQUENCE)) return fail(s, CallError::kOverlap);
-  void *made = output_rows(*s, s->lane, 0);
+  void *made = output_rows(*s, s->pipe, 0);
   run_single_step(s, x, made);
   copy_bytes(y, made, out);
   return RNNP_OK;

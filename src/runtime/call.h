@@ -30,20 +30,21 @@ rnnp_status take_plain_call(Session *session, size_t steps, const void *x, void 
 
 // --- call_io.cpp: binding and handing out ------------------------------------------------------------------------------------
 
-// Tensors without a time axis: once per call, before its first chunk, in every lane that the call goes through.
-void bind_rows(const Call &call, const Lane &lane);
-void hand_out_rows(const Call &call, const Lane &lane);
+// Tensors without a time axis: once per call, before its first chunk, in every pipe that the call goes through.
+void bind_rows(const Call &call, const PipelineSlot &pipe);
+void hand_out_rows(const Call &call, const PipelineSlot &pipe);
 // Tensors with one: per chunk of `steps` steps from `first` on.
-void bind_steps(const Call &call, const Lane &lane, size_t first, uint32_t steps);
-void hand_out_steps(const Call &call, const Lane &lane, size_t first, uint32_t steps);
+void bind_steps(const Call &call, const PipelineSlot &pipe, size_t first, uint32_t steps);
+void hand_out_steps(const Call &call, const PipelineSlot &pipe, size_t first, uint32_t steps);
 // Where an output is made that is not made in the caller's memory.
-void *output_rows(const Session &session, const Lane &lane, uint32_t output);
+void *output_rows(const Session &session, const PipelineSlot &pipe, uint32_t output);
 
-// --- schedule.cpp: the nodes, in chunks, in a wave, or one step alone --------------------------------------------------------
+// --- schedule.cpp: the nodes, in chunks, in a wavefront, or one step alone
+// --------------------------------------------------------
 
 void run_call(Call *call);
 // What the nodes are told of the chunk of `steps` steps from `first` on.
-RunEnv chunk_env(const Call &call, const Lane &lane, size_t first, uint32_t steps);
+RunEnv chunk_env(const Call &call, const PipelineSlot &pipe, size_t first, uint32_t steps);
 // One step of all rows on the caller's thread, y apart from x, both packed: for sessions with a step_input. RNNP_OK: the call's
 // last word.
 rnnp_status run_single_step(Session *session, const void *x, void *y);

@@ -1,5 +1,5 @@
 // call_io.cpp -- where the values of a chunk lie: in the caller's memory where it is packed, else staged (inputs) or in the pools
-// and copied out afterwards (outputs). Touches the lane's values, the staging buffers and the caller's outputs.
+// and copied out afterwards (outputs). Touches the pipe's values, the staging buffers and the caller's outputs.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "runtime/call.h"
@@ -25,12 +25,12 @@ RowPlaces rows_from(const TensorView &view, size_t first) {
   return {view.row(first, 0), view.step_bytes, view.row_bytes};
 }
 
-// `staging_rows`: the lane's place in the staging buffer, in rows.
-void bind_input(const Call &call, const Lane &lane, uint32_t i, size_t first, uint32_t steps, size_t staging_rows) {
+// `staging_rows`: the pipe's place in the staging buffer, in rows.
+void bind_input(const Call &call, const PipelineSlot &pipe, uint32_t i, size_t first, uint32_t steps, size_t staging_rows) {
   const Session &s = *call.session;
   const BlobIo &io = s.model.inputs[i];
   const TensorView &view = s.inputs[i].view;
-  ValueSlot &slot = lane.values[io.value];
+  ValueSlot &slot = pipe.values[io.value];
   if (view.data == nullptr || view.packed) {
     slot.data = view.data == nullptr ? nullptr : view.row(first, 0);
     return;
@@ -42,12 +42,12 @@ void bind_input(const Call &call, const Lane &lane, uint32_t i, size_t first, ui
 }
 
 // A node's result goes straight to the caller's packed memory; otherwise to the pool, and is copied out after the chunk.
-void bind_output(const Call &call, const Lane &lane, uint32_t i, size_t first) {
+void bind_output(const Call &call, const PipelineSlot &pipe, uint32_t i, size_t first) {
   const Session &s = *call.session;
   const BlobIo &io = s.model.outputs[i];
   const TensorView &view = s.outputs[i].view;
   const bool direct = view.data != nullptr && view.packed && !s.outputs[i].held && !(is_sequence(io) && call.last_step);
-  lane.values[io.value].data = direct ? view.row(first, 0) : output_rows(s, lane, i);
+  pipe.values[io.value].data = direct ? view.row(first, 0) : output_rows(s, pipe, i);
 }
 
 // Where rows end: the call's lengths, else the model's first LENGTHS input.
@@ -59,72 +59,72 @@ const int32_t *last_step_lengths(const Call &call) {
   return call.lengths;
 }
 
-void hand_out_last_step(const Call &call, const Lane &lane, uint32_t i, size_t first, uint32_t steps) {
+void hand_out_last_step(const Call &call, const PipelineSlot &pipe, uint32_t i, size_t first, uint32_t steps) {
   const Session &s = *call.session;
   const BlobIo &io = s.model.outputs[i];
   const size_t bytes = elem_bytes(s, io);
-  const RowPlaces from = packed_rows(call, lane.values[io.value].data, bytes);
+  const RowPlaces from = packed_rows(call, pipe.values[io.value].data, bytes);
   const LastSteps last = {
       rows_from(s.outputs[i].view, 0), from, last_step_lengths(call), first, steps, call.steps, call.batch, bytes};
   copy_last_steps(s.memory, last);
 }
 
-void copy_out(const Call &call, const Lane &lane, uint32_t i, size_t first, uint32_t steps) {
+void copy_out(const Call &call, const PipelineSlot &pipe, uint32_t i, size_t first, uint32_t steps) {
   const Session &s = *call.session;
   const BlobIo &io = s.model.outputs[i];
   const TensorView &view = s.outputs[i].view;
-  if (lane.values[io.value].data == view.row(first, 0)) return;  // it was made there
+  if (pipe.values[io.value].data == view.row(first, 0)) return;  // it was made there
   const size_t bytes = elem_bytes(s, io);
-  copy_rows(s.memory, {rows_from(view, first), packed_rows(call, lane.values[io.value].data, bytes), steps, call.batch, bytes});
+  copy_rows(s.memory, {rows_from(view, first), packed_rows(call, pipe.values[io.value].data, bytes), steps, call.batch, bytes});
 }
 
 }  // namespace
 
-void *output_rows(const Session &s, const Lane &lane, uint32_t output) {
+void *output_rows(const Session &s, const PipelineSlot &pipe, uint32_t output) {
   const BlobValue &v = s.model.values[s.model.outputs[output].value];
-  if (ValueKind(v.kind) == ValueKind::kSequence) return lane.sequence_pool + size_t{v.location} * s.max_batch * lane.pool_steps;
+  if (ValueKind(v.kind) == ValueKind::kSequence) return pipe.sequence_pool + size_t{v.location} * s.max_batch * pipe.pool_steps;
   return s.row_pool + size_t{v.location} * s.max_batch;
 }
 
-void bind_rows(const Call &call, const Lane &lane) {
+void bind_rows(const Call &call, const PipelineSlot &pipe) {
   const Model &m = call.session->model;
   for (uint32_t i = 0; i < m.inputs.count; ++i) {
-    if (!is_sequence(m.inputs[i])) bind_input(call, lane, i, 0, 1, 0);
+    if (!is_sequence(m.inputs[i])) bind_input(call, pipe, i, 0, 1, 0);
   }
   for (uint32_t i = 0; i < m.outputs.count; ++i) {
-    if (!is_sequence(m.outputs[i])) bind_output(call, lane, i, 0);
+    if (!is_sequence(m.outputs[i])) bind_output(call, pipe, i, 0);
   }
 }
 
-void hand_out_rows(const Call &call, const Lane &lane) {
+void hand_out_rows(const Call &call, const PipelineSlot &pipe) {
   const Session &s = *call.session;
   for (uint32_t i = 0; i < s.model.outputs.count; ++i) {
     const BlobIo &io = s.model.outputs[i];
-    if (!is_sequence(io) && s.outputs[i].view.data != nullptr) copy_out(call, lane, i, 0, 1);
+    if (!is_sequence(io) && s.outputs[i].view.data != nullptr) copy_out(call, pipe, i, 0, 1);
   }
 }
 
-void bind_steps(const Call &call, const Lane &lane, size_t first, uint32_t steps) {
+void bind_steps(const Call &call, const PipelineSlot &pipe, size_t first, uint32_t steps) {
   const Session &s = *call.session;
   const Model &m = s.model;
-  const size_t staging_rows = size_t{s.max_batch} * lane.staging_step;
+  const size_t staging_rows = size_t{s.max_batch} * pipe.staging_step;
   for (uint32_t i = 0; i < m.inputs.count; ++i) {
-    if (is_sequence(m.inputs[i])) bind_input(call, lane, i, first, steps, staging_rows);
+    if (is_sequence(m.inputs[i])) bind_input(call, pipe, i, first, steps, staging_rows);
   }
   for (uint32_t i = 0; i < m.outputs.count; ++i) {
-    if (is_sequence(m.outputs[i])) bind_output(call, lane, i, first);
+    if (is_sequence(m.outputs[i])) bind_output(call, pipe, i, first);
   }
 }
 
-void hand_out_steps(const Call &call, const Lane &lane, size_t first, uint32_t steps) {
+void hand_out_steps(const Call &call, const PipelineSlot &pipe, size_t first, uint32_t steps) {
   const Session &s = *call.session;
   for (uint32_t i = 0; i < s.model.outputs.count; ++i) {
     const BlobIo &io = s.model.outputs[i];
     if (!is_sequence(io) || s.outputs[i].view.data == nullptr) continue;
     if (call.last_step) {
-      hand_out_last_step(call, lane, i, first, steps);
+      hand_out_last_step(call, pipe, i, first, steps);
     } else {
-      copy_out(call, lane, i, first, steps);
+      copy_out(call, pipe, i, first, steps);
     }
   }
 }

@@ -18,7 +18,7 @@ inline bool all_have_arrived(const ExecutorTrial &t) {
 }
 
 // A pool that runs the tasks one after the other leaves the first one waiting; the others see that it gave up and return at once.
-inline void meet_in_trial(void *arg, uint32_t) {
+inline void sync_in_trial(void *arg, uint32_t) {
   ExecutorTrial *t = static_cast<ExecutorTrial *>(arg);
   __atomic_fetch_add(&t->arrived, 1u, __ATOMIC_ACQ_REL);
   for (uint32_t spins = 0; !all_have_arrived(*t); ++spins) {
@@ -36,7 +36,7 @@ inline void meet_in_trial(void *arg, uint32_t) {
 // True when all tasks have met. False after RNNP_EXECUTOR_TRIES calls of wait by one of them, or when tasks were left out.
 inline bool runs_all_at_once(const rnnp_executor &executor) {
   ExecutorTrial t = {&executor, 0, 0};
-  executor.parallel(executor.ctx, meet_in_trial, &t);
+  executor.parallel(executor.ctx, sync_in_trial, &t);
   return t.given_up == 0 && t.arrived == executor.threads;
 }
 

@@ -57,8 +57,8 @@ const char *op_name(const Model &m, const BlobNode &node) {
       return "TimeReduce";
     case OpKind::kTimeReverse:
       return "TimeReverse";
-    case OpKind::kInnerRecurrent:
-      return "InnerRecurrent";
+    case OpKind::kFeatureRecurrent:
+      return "FeatureRecurrent";
     case OpKind::kStateRead:
       return "StateRead";
     case OpKind::kStateWrite:

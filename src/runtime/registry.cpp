@@ -18,7 +18,7 @@ const rnnp::Op *const kOps[] = {
     &rnnp::rnnp_op_softmax,
     &rnnp::rnnp_op_copy,
     &rnnp::rnnp_op_time_step,
-    &rnnp::rnnp_op_unary_more,
+    &rnnp::rnnp_op_unary_without_kernel,
     &rnnp::rnnp_op_compare,
     &rnnp::rnnp_op_reduce,
     &rnnp::rnnp_op_norm,
@@ -28,12 +28,12 @@ const rnnp::Op *const kOps[] = {
     &rnnp::rnnp_op_state_read,
     &rnnp::rnnp_op_state_write,
     &rnnp::rnnp_op_conv,
-    &rnnp::rnnp_op_conv_planes,
+    &rnnp::rnnp_op_conv_nchw,
     &rnnp::rnnp_op_conv_winograd,
     &rnnp::rnnp_op_depthwise,
     &rnnp::rnnp_op_pool,
     &rnnp::rnnp_op_time_reduce,
-    &rnnp::rnnp_op_inner_recurrent,
+    &rnnp::rnnp_op_feature_recurrent,
     &rnnp::rnnp_op_recurrent_split,
     &rnnp::rnnp_op_time_reverse};
 const rnnp::KernelList *const kKernels[] = {&rnnp::kAllKernels};

@@ -1,5 +1,6 @@
-// schedule.cpp -- how a call's steps go through the nodes: chunk after chunk by the whole team, as a wave of chunks through groups
-// of layers, or one step alone. Touches the session through call_io.cpp and the operators. SPDX-License-Identifier: Apache-2.0
+// schedule.cpp -- how a call's steps go through the nodes: chunk after chunk by the whole team, as a wavefront of chunks through
+// groups of layers, or one step alone. Touches the session through call_io.cpp and the operators.
+// SPDX-License-Identifier: Apache-2.0
 #include "base/fpenv.h"
 #include "runtime/call.h"
 
@@ -17,13 +18,13 @@ uint32_t steps_of_chunk(const Call &call, size_t first, uint32_t chunk_steps) {
 
 }  // namespace
 
-RunEnv chunk_env(const Call &call, const Lane &lane, size_t first, uint32_t steps) {
+RunEnv chunk_env(const Call &call, const PipelineSlot &pipe, size_t first, uint32_t steps) {
   const Session &s = *call.session;
   RunEnv env;
   env.model = &s.model;
-  env.values = lane.values;
+  env.values = pipe.values;
   env.states = s.states;
-  env.scratch = lane.scratch;
+  env.scratch = pipe.scratch;
   env.barriers = s.barriers;
   env.team_barriers = s.team_barriers;
   env.lengths = call.lengths;
@@ -43,14 +44,14 @@ namespace {
 
 void run_chunk(const Call &call, size_t first, uint32_t steps, uint32_t thread) {
   const Session &s = *call.session;
-  if (thread == 0) bind_steps(call, s.lane, first, steps);
+  if (thread == 0) bind_steps(call, s.pipe, first, steps);
   team_barrier(call, thread);
-  const RunEnv env = chunk_env(call, s.lane, first, steps);
+  const RunEnv env = chunk_env(call, s.pipe, first, steps);
   for (uint32_t i = 0; i < s.model.nodes.count; ++i) {
     s.nodes[i].op->run(env, *s.nodes[i].node, s.nodes[i].object, thread);
     team_barrier(call, thread);
   }
-  if (thread == 0) hand_out_steps(call, s.lane, first, steps);
+  if (thread == 0) hand_out_steps(call, s.pipe, first, steps);
 }
 
 void run_thread(void *arg, uint32_t thread) {
@@ -66,64 +67,65 @@ void run_thread(void *arg, uint32_t thread) {
 
 void run_chunks(Call *call) {
   const Session &s = *call->session;
-  bind_rows(*call, s.lane);
+  bind_rows(*call, s.pipe);
   call->threads = kManyThreads && call->steps >= s.parallel_steps ? s.region_threads : 1;
   if (call->threads > 1) {
     s.executor.parallel(s.executor.ctx, run_thread, call);
   } else {
     run_thread(call, 0);
   }
-  hand_out_rows(*call, s.lane);
+  hand_out_rows(*call, s.pipe);
 }
 
-// --- The wave ------------------------------------------------------------------------------------------------------------------
+// --- The wavefront
+// ------------------------------------------------------------------------------------------------------------------
 
 // One stage's nodes on one chunk, alone.
-void run_stage(const Call &call, size_t first, uint32_t stage, const Lane &lane) {
+void run_stage(const Call &call, size_t first, uint32_t stage, const PipelineSlot &pipe) {
   const Session &s = *call.session;
-  const uint32_t steps = steps_of_chunk(call, first, s.wave.chunk_steps);
-  if (stage == 0) bind_steps(call, lane, first, steps);
-  RunEnv env = chunk_env(call, lane, first, steps);
-  env.scratch = s.waves[stage].scratch;
-  for (uint32_t i = s.wave.first_node[stage]; i < s.wave.first_node[stage + 1]; ++i)
+  const uint32_t steps = steps_of_chunk(call, first, s.wavefront.chunk_steps);
+  if (stage == 0) bind_steps(call, pipe, first, steps);
+  RunEnv env = chunk_env(call, pipe, first, steps);
+  env.scratch = s.slots[stage].scratch;
+  for (uint32_t i = s.wavefront.first_node[stage]; i < s.wavefront.first_node[stage + 1]; ++i)
     s.nodes[i].op->run(env, *s.nodes[i].node, s.nodes[i].object, 0);
-  if (stage + 1 == s.wave.stages) hand_out_steps(call, lane, first, steps);
+  if (stage + 1 == s.wavefront.stages) hand_out_steps(call, pipe, first, steps);
 }
 
-// Thread i is stage i: chunk c goes through stage i in round c + i, in lane c modulo the number of stages.
-void run_wave_thread(void *arg, uint32_t thread) {
+// Thread i is stage i: chunk c goes through stage i in round c + i, in pipe c modulo the number of stages.
+void run_wavefront_thread(void *arg, uint32_t thread) {
   const Call &call = *static_cast<const Call *>(arg);
   const Session &s = *call.session;
-  const uint32_t stages = s.wave.stages;
+  const uint32_t stages = s.wavefront.stages;
   if (thread >= stages) return;
   const FlushDenormals flush;
-  uint32_t lane = 0;
+  uint32_t pipe = 0;
   size_t first = 0;
-  for (uint32_t wait = 0; wait < thread; ++wait) barrier_wait(s.wave_barriers, stages, thread);
+  for (uint32_t wait = 0; wait < thread; ++wait) barrier_wait(s.wavefront_barriers, stages, thread);
   while (first < call.steps) {
-    run_stage(call, first, thread, s.waves[lane]);
-    first += s.wave.chunk_steps;
-    lane = lane + 1 == stages ? 0 : lane + 1;
-    barrier_wait(s.wave_barriers, stages, thread);
+    run_stage(call, first, thread, s.slots[pipe]);
+    first += s.wavefront.chunk_steps;
+    pipe = pipe + 1 == stages ? 0 : pipe + 1;
+    barrier_wait(s.wavefront_barriers, stages, thread);
   }
-  for (uint32_t wait = thread; wait + 1 < stages; ++wait) barrier_wait(s.wave_barriers, stages, thread);
+  for (uint32_t wait = thread; wait + 1 < stages; ++wait) barrier_wait(s.wavefront_barriers, stages, thread);
 }
 
 // Values without a time axis are the same in all lanes: bound before any stage begins, handed out when all have ended.
-void run_wave(Call *call) {
+void run_wavefront(Call *call) {
   const Session &s = *call->session;
-  for (uint32_t lane = 0; lane < s.wave.stages; ++lane) bind_rows(*call, s.waves[lane]);
+  for (uint32_t pipe = 0; pipe < s.wavefront.stages; ++pipe) bind_rows(*call, s.slots[pipe]);
   call->threads = 1;
-  s.executor.parallel(s.executor.ctx, run_wave_thread, call);
-  hand_out_rows(*call, s.waves[0]);
+  s.executor.parallel(s.executor.ctx, run_wavefront_thread, call);
+  hand_out_rows(*call, s.slots[0]);
 }
 
 }  // namespace
 
 void run_call(Call *call) {
   const Session &s = *call->session;
-  if (kManyThreads && s.wave.stages != 0 && call->steps >= s.wave.fewest_steps) {
-    run_wave(call);
+  if (kManyThreads && s.wavefront.stages != 0 && call->steps >= s.wavefront.fewest_steps) {
+    run_wavefront(call);
   } else {
     run_chunks(call);
   }

@@ -11,7 +11,7 @@
 
 #include "format/dataflow.h"
 #include "ops/op.h"
-#include "ops/wave_plan.h"
+#include "ops/wavefront_plan.h"
 #include "runtime/call_error.h"
 #include "runtime/refusal.h"
 #include "runtime/tensor_view.h"
@@ -36,9 +36,9 @@ struct IoSlot {
   bool held;         // an output in an input's memory: nothing is written there before the chunk's inputs have been read
 };
 
-// The buffers that a chunk of steps goes through. All chunks share one; in a wave, chunks under way at the same time have their
-// own.
-struct Lane {
+// The buffers that a chunk of steps goes through. All chunks share one; in a wavefront, chunks under way at the same time have
+// their own.
+struct PipelineSlot {
   RNNPACK_BYTES_32(20);
   ValueSlot *values;
   float *sequence_pool;
@@ -76,11 +76,11 @@ struct Session {
   NodeSlot *nodes;
   StateSlot *states;
   Barrier *barriers, *team_barriers;  // [threads] each; none for one thread
-  Barrier *wave_barriers;             // [wave.stages]
+  Barrier *wavefront_barriers;        // [wavefront.stages]
   IoSlot *inputs, *outputs;
-  Lane lane;    // of everything but the wave
-  Lane *waves;  // [wave.stages]
-  WavePlan wave;
+  PipelineSlot pipe;    // of everything but the wavefront
+  PipelineSlot *slots;  // [wavefront.stages]
+  WavefrontPlan wavefront;
   float *row_pool;
   RowMap rows;
 };
@@ -95,7 +95,7 @@ struct SessionConfig : PlanLimits {  // threads: of the executor, that share a l
   size_t session_bytes, data_bytes;  // data_bytes: of states, scratch, pools and staging where `memory` keeps them
   DataMemory *memory;
   uint32_t region_threads;  // of the executor that a call of many steps runs on
-  WavePlan wave;
+  WavefrontPlan wavefront;
   XnnUse xnnpack;
   rnnp_executor executor;
 };
@@ -116,9 +116,9 @@ rnnp_status reset_rows(const Session &s, uint32_t row);
 rnnp_status save_row(const Session &s, uint32_t row, void *dst, size_t bytes);
 rnnp_status load_row(const Session &s, uint32_t row, const void *src, size_t bytes);
 
-// Chunks of a wave that are under way at the same time; 0: there is no wave.
-inline uint32_t wave_stages(const WavePlan &wave) {
-  return kManyThreads ? wave.stages : 0;
+// Chunks of a wavefront that are under way at the same time; 0: there is no wavefront.
+inline uint32_t wavefront_stages(const WavefrontPlan &wavefront) {
+  return kManyThreads ? wavefront.stages : 0;
 }
 
 inline bool is_session(const Session *s) {

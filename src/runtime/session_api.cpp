@@ -50,7 +50,7 @@ rnnp_status rnnp_session_get_info(const rnnp_session *session, rnnp_session_info
   f.isa = session->recurrent_isa;
   f.xnnpack = session->xnnpack_count;
   f.xnnpack_refused = session->xnnpack_refused;
-  f.wave_stages = session->wave.stages;
-  f.wave_steps = session->wave.fewest_steps;
+  f.wavefront_stages = session->wavefront.stages;
+  f.wavefront_steps = session->wavefront.fewest_steps;
   return rnnp::give_struct(f, facts) ? RNNP_OK : RNNP_E_ARG;
 }

@@ -41,15 +41,15 @@ const float *constant_of(const SessionConfig &config, uint32_t value, const Blob
 }
 
 // Which buffer a value's rows are in for good; inputs and outputs are redirected per run.
-void place_values(const SessionConfig &config, const Session &s, const Lane &lane) {
+void place_values(const SessionConfig &config, const Session &s, const PipelineSlot &pipe) {
   const Model &m = *config.model;
   for (uint32_t i = 0; i < m.values.count; ++i) {
     const BlobValue &v = m.values[i];
-    ValueSlot &slot = lane.values[i];
+    ValueSlot &slot = pipe.values[i];
     slot.row_bytes = size_t{v.row_elems} * sizeof(float);
     switch (ValueKind(v.kind)) {
       case ValueKind::kSequence:
-        slot.data = lane.sequence_pool + size_t{v.location} * config.max_batch * lane.pool_steps;
+        slot.data = pipe.sequence_pool + size_t{v.location} * config.max_batch * pipe.pool_steps;
         break;
       case ValueKind::kRow:
         slot.data = s.row_pool + size_t{v.location} * config.max_batch;
@@ -77,10 +77,10 @@ void place_states(const SessionConfig &config, Arena *arena, Session *s) {
   }
 }
 
-// Steps for which pools and staging have room: a chunk, or the chunks of a wave that are under way.
+// Steps for which pools and staging have room: a chunk, or the chunks of a wavefront that are under way.
 uint32_t pool_steps(const SessionConfig &config) {
-  const uint32_t wave = wave_stages(config.wave) * config.wave.chunk_steps;
-  return wave > config.chunk_steps ? wave : config.chunk_steps;
+  const uint32_t wavefront = wavefront_stages(config.wavefront) * config.wavefront.chunk_steps;
+  return wavefront > config.chunk_steps ? wavefront : config.chunk_steps;
 }
 
 // Staging for an input of the caller's that is not packed: one chunk of rows.
@@ -98,46 +98,46 @@ void place_staging(const SessionConfig &config, Arena *arena, IoSlot *slots) {
 // Every table of the session in one go, so that placing them is one test.
 struct Tables {
   Session *session;
-  ValueSlot *values;  // of the lane, then of the wave's lanes
+  ValueSlot *values;  // of the pipe, then of the wavefront's lanes
   NodeSlot *nodes;
   StateSlot *states;
   Barrier *barriers;
   IoSlot *inputs, *outputs;
-  Lane *waves;
+  PipelineSlot *slots;
   uint32_t *rows;  // the three lists of the row map
 };
 
 // A line per thread and for each set of threads that meets.
 uint32_t barrier_lines(const SessionConfig &config) {
   if (!kManyThreads) return 0;
-  return (config.region_threads > 1 ? 2 * config.region_threads : 0) + wave_stages(config.wave);
+  return (config.region_threads > 1 ? 2 * config.region_threads : 0) + wavefront_stages(config.wavefront);
 }
 
 Tables take_tables(const SessionConfig &config, Arena *arena) {
   const Model &m = *config.model;
   Tables t;
   t.session = arena->take<Session>(1);
-  t.values = arena->take<ValueSlot>(mul_sat(m.values.count, 1 + wave_stages(config.wave)));
+  t.values = arena->take<ValueSlot>(mul_sat(m.values.count, 1 + wavefront_stages(config.wavefront)));
   t.nodes = arena->take<NodeSlot>(m.nodes.count);
   t.states = arena->take<StateSlot>(m.states.count);
   t.barriers = arena->take<Barrier>(barrier_lines(config));
   t.inputs = arena->take<IoSlot>(m.inputs.count);
   t.outputs = arena->take<IoSlot>(m.outputs.count);
-  t.waves = arena->take<Lane>(wave_stages(config.wave));
+  t.slots = arena->take<PipelineSlot>(wavefront_stages(config.wavefront));
   t.rows = arena->take<uint32_t>(mul_sat(config.max_batch, 3));
   return t;
 }
 
-// Threads have lines to meet at, of all, of teams and of the wave.
+// Threads have lines to meet at, of all, of teams and of the wavefront.
 void place_barriers(const SessionConfig &config, const Tables &t) {
   if (!kManyThreads) return;
   Session &s = *t.session;
   s.executor = config.executor;
-  s.wave = config.wave;
-  s.waves = t.waves;
+  s.wavefront = config.wavefront;
+  s.slots = t.slots;
   s.barriers = t.barriers;
   s.team_barriers = t.barriers + config.region_threads;
-  s.wave_barriers = t.barriers + (barrier_lines(config) - wave_stages(config.wave));
+  s.wavefront_barriers = t.barriers + (barrier_lines(config) - wavefront_stages(config.wavefront));
   for (uint32_t i = 0; i < barrier_lines(config); ++i) s.barriers[i] = {0, config.executor.wait, config.executor.ctx};
 }
 
@@ -172,7 +172,7 @@ uint32_t single_step_threads(const Session &s) {
 }
 
 void finish_nodes(Session *s) {
-  FinishEnv env = {&s->model, s->lane.values, s->states, s->max_batch, single_step_threads(*s), s->lane.scratch, 0, false};
+  FinishEnv env = {&s->model, s->pipe.values, s->states, s->max_batch, single_step_threads(*s), s->pipe.scratch, 0, false};
   for (uint32_t i = 0; i < s->model.nodes.count; ++i) {
     NodeSlot &n = s->nodes[i];
     n.step = n.op->finish != nullptr ? n.op->finish(&env, *n.node, n.object) : nullptr;
@@ -182,13 +182,13 @@ void finish_nodes(Session *s) {
 }
 
 // What rnnp_step needs to know, decided once.
-void prepare_short_road(Session *s) {
+void prepare_fast_path(Session *s) {
   const Model &m = s->model;
   if (!s->causal || s->run_input == kNone || single_step_threads(*s) != 1) return;
   s->plain_io = m.inputs.count == 1 && m.inputs[0].limit == 0 && m.outputs.count == 1;
-  s->step_input = &s->lane.values[m.inputs[s->run_input].value];
-  s->step_output = &s->lane.values[m.outputs[0].value];
-  s->step_env = chunk_env({s, nullptr, 1, s->max_batch, false, 1}, s->lane, 0, 1);
+  s->step_input = &s->pipe.values[m.inputs[s->run_input].value];
+  s->step_output = &s->pipe.values[m.outputs[0].value];
+  s->step_env = chunk_env({s, nullptr, 1, s->max_batch, false, 1}, s->pipe, 0, 1);
 }
 
 }  // namespace
@@ -211,7 +211,8 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Arena *data
   place_states(config, data, t.session);
   const size_t rows = mul_sat(config.max_batch, pool_steps(config));
   const size_t scratch_bytes = arena_align_up(env.scratch_bytes, config.machine);
-  uint8_t *scratch = data->take<uint8_t>(mul_sat(scratch_bytes, wave_stages(config.wave) > 1 ? wave_stages(config.wave) : 1));
+  uint8_t *scratch =
+      data->take<uint8_t>(mul_sat(scratch_bytes, wavefront_stages(config.wavefront) > 1 ? wavefront_stages(config.wavefront) : 1));
   float *sequence_pool = data->take<float>(mul_sat(m.header->sequence_pool_elems, rows));
   float *row_pool = data->take<float>(mul_sat(m.header->row_pool_elems, config.max_batch));
   place_staging(config, data, placing ? t.inputs : nullptr);
@@ -219,19 +220,19 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Arena *data
   if (arena->measuring()) return RNNP_OK;
   t.session->recurrent_isa = env.recurrent_isa;
   t.session->row_pool = row_pool;
-  t.session->lane = {t.values, sequence_pool, config.chunk_steps, 0, scratch};
-  place_values(config, *t.session, t.session->lane);
-  for (uint32_t i = 0; i < wave_stages(config.wave); ++i) {
-    const uint32_t steps = config.wave.chunk_steps;
+  t.session->pipe = {t.values, sequence_pool, config.chunk_steps, 0, scratch};
+  place_values(config, *t.session, t.session->pipe);
+  for (uint32_t i = 0; i < wavefront_stages(config.wavefront); ++i) {
+    const uint32_t steps = config.wavefront.chunk_steps;
     float *pool = sequence_pool + size_t{m.header->sequence_pool_elems} * config.max_batch * steps * i;
-    t.waves[i] = {t.values + size_t{m.values.count} * (i + 1), pool, steps, steps * i, scratch + scratch_bytes * i};
-    place_values(config, *t.session, t.waves[i]);
+    t.slots[i] = {t.values + size_t{m.values.count} * (i + 1), pool, steps, steps * i, scratch + scratch_bytes * i};
+    place_values(config, *t.session, t.slots[i]);
   }
   for (uint32_t i = 0; i < m.states.count; ++i) {
     for (uint32_t row = 0; row < config.max_batch; ++row) reset_state(*t.session, i, row);
   }
   finish_nodes(t.session);
-  prepare_short_road(t.session);
+  prepare_fast_path(t.session);
   t.session->tag = kSessionTag;
   *session = t.session;
   return RNNP_OK;

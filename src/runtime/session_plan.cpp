@@ -8,11 +8,11 @@
 namespace rnnp {
 namespace {
 
-// Of the nodes of one step: the dearest between two meetings, the widest, and all meetings.
+// Of the nodes of one step: the dearest between two syncs, the widest, and all syncs.
 struct StepNeeds {
-  uint64_t macs_between_meetings;
+  uint64_t macs_per_sync;
   size_t row_bytes;
-  uint32_t meetings;
+  uint32_t syncs;
 };
 
 // Of a node that has been checked.
@@ -68,8 +68,8 @@ rnnp_status check_nodes(const SessionConfig &c, StepNeeds *needs, Refusal *refus
     if (status != RNNP_OK) return refuse(refusal, reason_of(status), i);
     const NodeCosts costs = costs_of(*op, m, m.nodes[i]);
     if (!work.take(m, m.nodes[i], costs.macs)) return refuse(refusal, Reason::kTooMuchWork, i);
-    needs->meetings += costs.meetings;
-    if (costs.macs_between_meetings > needs->macs_between_meetings) needs->macs_between_meetings = costs.macs_between_meetings;
+    needs->syncs += costs.syncs;
+    if (costs.macs_per_sync > needs->macs_per_sync) needs->macs_per_sync = costs.macs_per_sync;
     if (costs.row_bytes > needs->row_bytes) needs->row_bytes = costs.row_bytes;
   }
   return RNNP_OK;
@@ -90,20 +90,20 @@ uint32_t program_chunk_steps(const SessionConfig &c, const rnnp_session_options 
 uint32_t session_threads(const SessionConfig &c, const rnnp_session_options &o, const StepNeeds &needs) {
   if (!kManyThreads || o.executor == nullptr) return 1;
   if (o.flags & RNNP_SESSION_ALL_THREADS) return o.executor->threads;
-  const uint64_t macs = needs.macs_between_meetings != 0 ? needs.macs_between_meetings : c.model->header->macs_per_step;
+  const uint64_t macs = needs.macs_per_sync != 0 ? needs.macs_per_sync : c.model->header->macs_per_step;
   return choose_threads(macs, c.max_batch, o.executor->threads);
 }
 
-// A wave may use threads that sharing a layer does not. It needs chunks that follow one another, none of which waits for the whole
-// of the one before it.
+// A wavefront may use threads that sharing a layer does not. It needs chunks that follow one another, none of which waits for the
+// whole of the one before it.
 void plan_threads(const rnnp_session_options &o, const StepNeeds &needs, SessionConfig *c) {
   if (!kManyThreads || o.executor == nullptr || (o.flags & RNNP_SESSION_ALL_THREADS)) return;
   if ((c->model->header->flags & (kBlobCausal | kBlobStepwise)) != kBlobCausal) return;
-  const StepCosts costs = {macs_of, c, c->model->nodes.count, needs.meetings};
-  c->wave = plan_wave(costs, o.executor->threads, c->threads, c->max_batch, c->chunk_steps);
-  if (c->wave.stages == 0) return;
+  const StepCosts costs = {macs_of, c, c->model->nodes.count, needs.syncs};
+  c->wavefront = plan_wavefront(costs, o.executor->threads, c->threads, c->max_batch, c->chunk_steps);
+  if (c->wavefront.stages == 0) return;
   if (c->threads != 1) return;
-  c->region_threads = c->wave.stages;
+  c->region_threads = c->wavefront.stages;
   c->parallel_steps = UINT32_MAX;
 }
 

@@ -1,4 +1,4 @@
-// session_plan.h -- how a session is cut up: steps of a chunk, threads that share a layer, a wave.
+// session_plan.h -- how a session is cut up: steps of a chunk, threads that share a layer, a wavefront.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_RUNTIME_SESSION_PLAN_H_
 #define RNNPACK_RUNTIME_SESSION_PLAN_H_

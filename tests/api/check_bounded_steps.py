@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-KINDS = ("zero", "wave", "huge", "denormal", "nan")
+KINDS = ("zero", "wavefront", "huge", "denormal", "nan")
 
 
 def instructions(program, blob, steps, kind, folder):

@@ -159,7 +159,7 @@ TEST(Explain, AnOperatorThatDeclinesIsNotAMissingOne) {
   EXPECT_NE(declines, a.refusal.reason);
 }
 
-TEST(Explain, ForgedNodesAreNamed) {
+TEST(Explain, MalformedNodesAreNamed) {
   const auto refused = [](rnnp_status want, uint32_t node, const char *op, auto change) {
     BlobTables t(dense_gru());
     change(&t);

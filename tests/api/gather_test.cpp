@@ -64,7 +64,7 @@ TEST(Gather, AnIndexOutsideChangesNothing) {
   }
 }
 
-TEST(Gather, ForgedModelsAreRefused) {
+TEST(Gather, MalformedModelsAreRefused) {
   EXPECT_ANY_THROW(Runner(model(kRows + 1)));  // the input lets an index through that the table has not
   EXPECT_ANY_THROW(Runner(model(0)));
   EXPECT_ANY_THROW(Runner(model(0x80000000u)));

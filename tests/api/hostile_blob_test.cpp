@@ -78,7 +78,7 @@ TEST(HostileBlob, EveryFlippedBitOfTheTablesIsRefused) {
 }
 
 // A running sum that the library keeps, behind a recurrent layer.
-std::vector<uint8_t> kept_state_blob() {
+std::vector<uint8_t> persistent_state_blob() {
   BlobBuilder b(5);
   const uint32_t x = b.add_input(3);
   RecurrentOptions rnn;
@@ -171,7 +171,7 @@ std::vector<uint8_t> plain_operators_blob() {
 }
 
 // With a mended checksum the tables' own checks have to hold: nothing may be read or written outside.
-void forge_everywhere(const std::vector<uint8_t> &blob) {
+void corrupt_everywhere(const std::vector<uint8_t> &blob) {
   rnnp::BlobHeader h;
   std::memcpy(&h, blob.data(), sizeof h);
   const uint32_t values[] = {
@@ -184,35 +184,35 @@ void forge_everywhere(const std::vector<uint8_t> &blob) {
       reseal(&bad);
       opened += open_and_run(bad) == RNNP_OK;
     }
-  EXPECT_GT(opened, 0u);  // some forgeries are valid models; that they ran under the sanitizers is the test
+  EXPECT_GT(opened, 0u);  // some corruptions are valid models; that they ran under the sanitizers is the test
 }
 
-TEST(HostileBlob, ForgedTablesAreSafe) {
-  forge_everywhere(sample_blob());
+TEST(HostileBlob, MalformedTablesAreSafe) {
+  corrupt_everywhere(sample_blob());
 }
 
-TEST(HostileBlob, ForgedKeptStatesAreSafe) {
-  EXPECT_EQ(RNNP_OK, open_and_run(kept_state_blob()));
-  forge_everywhere(kept_state_blob());
+TEST(HostileBlob, MalformedPersistentStatesAreSafe) {
+  EXPECT_EQ(RNNP_OK, open_and_run(persistent_state_blob()));
+  corrupt_everywhere(persistent_state_blob());
 }
 
-TEST(HostileBlob, ForgedConvolutionsAreSafe) {
+TEST(HostileBlob, MalformedConvolutionsAreSafe) {
   EXPECT_EQ(RNNP_OK, open_and_run(conv_blob()));
-  forge_everywhere(conv_blob());
+  corrupt_everywhere(conv_blob());
   EXPECT_EQ(RNNP_OK, open_and_run(points_blob()));
-  forge_everywhere(points_blob());
+  corrupt_everywhere(points_blob());
 }
 
-TEST(HostileBlob, ForgedPlainOperatorsAreSafe) {
+TEST(HostileBlob, MalformedPlainOperatorsAreSafe) {
   EXPECT_EQ(RNNP_OK, open_and_run(plain_operators_blob()));
-  forge_everywhere(plain_operators_blob());
+  corrupt_everywhere(plain_operators_blob());
 }
 
-TEST(HostileBlob, ForgedTimeReductionsAreSafe) {
+TEST(HostileBlob, MalformedTimeReductionsAreSafe) {
   const auto blob = [](uint32_t op, uint32_t state_elems, uint32_t words = 2) {
     BlobBuilder b(9);
     const uint32_t x = b.add_input(5);
-    const rnnp::AttrTimeReduce reduce = {op, b.add_kept(state_elems, words)};
+    const rnnp::AttrTimeReduce reduce = {op, b.add_persistent(state_elems, words)};
     b.add_output(b.add_dense(x, 5, 3));
     b.add_output(b.add_node(rnnp::OpKind::kTimeReduce, &reduce, sizeof reduce, {x}, 5, false), "total");
     return b.build();
@@ -222,11 +222,11 @@ TEST(HostileBlob, ForgedTimeReductionsAreSafe) {
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open_and_run(blob(uint32_t(rnnp::Reduce::kMean), 12, 1)));
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open_and_run(blob(uint32_t(rnnp::Reduce::kMean), 12, 12)));
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open_and_run(blob(uint32_t(rnnp::Reduce::kL1), 12)));
-  forge_everywhere(blob(uint32_t(rnnp::Reduce::kMax), 12));
+  corrupt_everywhere(blob(uint32_t(rnnp::Reduce::kMax), 12));
 }
 
-// Turned round in pieces, as rows, with lengths that are none.
-TEST(HostileBlob, ForgedTurnsAreSafe) {
+// reversed in pieces, as rows, with lengths that are none.
+TEST(HostileBlob, MalformedReversalsAreSafe) {
   enum class Wrong : uint8_t { kNothing, kCausal, kReserved, kLengths, kRow, kWidth };
   const auto blob = [](Wrong wrong) {
     BlobBuilder b(9);
@@ -236,20 +236,20 @@ TEST(HostileBlob, ForgedTurnsAreSafe) {
     const uint32_t row = b.add_time_step(x, false);
     const rnnp::AttrTimeReverse turn = {wrong == Wrong::kReserved ? 1u : 0u};
     const uint32_t by = wrong == Wrong::kLengths ? x : lengths, elems = wrong == Wrong::kWidth ? 4 : 5;
-    const uint32_t turned = wrong == Wrong::kRow ? row : x;
+    const uint32_t reversed = wrong == Wrong::kRow ? row : x;
     b.set_causal(wrong == Wrong::kCausal);
-    b.add_output(b.add_node(rnnp::OpKind::kTimeReverse, &turn, sizeof turn, {turned, by}, elems, true), "turned");
+    b.add_output(b.add_node(rnnp::OpKind::kTimeReverse, &turn, sizeof turn, {reversed, by}, elems, true), "reversed");
     b.add_output(row, "first");
     return b.build();
   };
   EXPECT_EQ(RNNP_OK, open_and_run(blob(Wrong::kNothing)));
   for (const Wrong wrong : {Wrong::kCausal, Wrong::kReserved, Wrong::kLengths, Wrong::kRow, Wrong::kWidth})
     EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open_and_run(blob(wrong))) << int(wrong);
-  forge_everywhere(blob(Wrong::kNothing));
+  corrupt_everywhere(blob(Wrong::kNothing));
 }
 
 // A window of 2^28 elements, of which one is in x: a step would take a second. macs_per_step counts such work.
-TEST(HostileBlob, ForgedWindowsMayNotTakeMoreThanTheFactsSay) {
+TEST(HostileBlob, MalformedWindowsMayNotTakeMoreThanTheFactsSay) {
   const auto blob = [](uint32_t taps, uint32_t y_elems) {
     BlobBuilder b(9);
     rnnp::AttrPool pool = {};
@@ -276,7 +276,7 @@ TEST(HostileBlob, ForgedWindowsMayNotTakeMoreThanTheFactsSay) {
 }
 
 // A matrix for each group: counts that do not divide, or ask for more weights than there are.
-TEST(HostileBlob, ForgedGroupedDenseIsSafe) {
+TEST(HostileBlob, MalformedGroupedDenseIsSafe) {
   const auto blob = [](uint32_t groups, uint32_t matrices) {
     BlobBuilder b(8);
     const uint32_t x = b.add_input(12);
@@ -288,13 +288,13 @@ TEST(HostileBlob, ForgedGroupedDenseIsSafe) {
   EXPECT_EQ(RNNP_OK, open_and_run(blob(4, 4)));
   EXPECT_EQ(RNNP_OK, open_and_run(blob(4, 2)));
   for (uint32_t matrices : {0u, 3u, 8u, 0x80000000u}) EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open_and_run(blob(4, matrices)));
-  forge_everywhere(blob(4, 4));
+  corrupt_everywhere(blob(4, 4));
 }
 
-// One field of the sample of kept states changed: refused.
+// One field of the sample of persistent states changed: refused.
 template <class Change>
 rnnp_status changed(Change change) {
-  std::vector<uint8_t> blob = kept_state_blob();
+  std::vector<uint8_t> blob = persistent_state_blob();
   rnnp::BlobHeader h;
   std::memcpy(&h, blob.data(), sizeof h);
   change(&blob, &h);
@@ -320,7 +320,7 @@ TEST(HostileBlob, ACopyOfManyTimesTheSameElementIsRefused) {
   }
 }
 
-TEST(HostileBlob, KeptStatesNeedStepsAndOneBuffer) {
+TEST(HostileBlob, PersistentStatesNeedStepsAndOneBuffer) {
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](std::vector<uint8_t> *, rnnp::BlobHeader *h) { h->flags = rnnp::kBlobCausal; }));
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](std::vector<uint8_t> *, rnnp::BlobHeader *h) { h->flags = rnnp::kBlobStepwise; }));
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](std::vector<uint8_t> *, rnnp::BlobHeader *h) { h->stream_steps = 0x80000000u; }));

@@ -84,14 +84,14 @@ struct Kind {
 };
 
 std::vector<Kind> kinds() {
-  return {{"unary", {&rnnp_op_unary, &rnnp_op_unary_more}, {unary(rnnp::Act::kTanh), unary(rnnp::Act::kErf)}},
+  return {{"unary", {&rnnp_op_unary, &rnnp_op_unary_without_kernel}, {unary(rnnp::Act::kTanh), unary(rnnp::Act::kErf)}},
           {"binary", {&rnnp_op_binary, &rnnp_op_compare}, {binary(rnnp::Binary::kAdd), binary(rnnp::Binary::kLess)}},
           {"conv", {&rnnp_op_conv, &rnnp_op_depthwise}, {conv(false), conv(true)}}};
 }
 
 TEST(OperatorChoice, ANodeHasOneOperatorInWhateverOrderTheyAreListed) {
   std::vector<Kind> all = kinds();
-  all.push_back({"planes", {&rnnp_op_conv_planes, &rnnp_op_conv_winograd}, {planes(false), planes(true)}});
+  all.push_back({"planes", {&rnnp_op_conv_nchw, &rnnp_op_conv_winograd}, {planes(false), planes(true)}});
   for (const Kind &k : all) {
     for (int i = 0; i < 2; ++i) {
       SCOPED_TRACE(std::string(k.name) + (i == 0 ? ", first" : ", second"));
@@ -119,7 +119,7 @@ TEST(OperatorChoice, ABrokenNodeIsCorruptAndNotUnsupported) {
     }
   }
   for (const uint32_t act : {uint32_t(rnnp::kLastAct) + 1, 0xffffffffu})
-    EXPECT_EQ(RNNP_E_BLOB_CORRUPT, measure(unary(rnnp::Act(act)), {&rnnp_op_unary, &rnnp_op_unary_more}));
+    EXPECT_EQ(RNNP_E_BLOB_CORRUPT, measure(unary(rnnp::Act(act)), {&rnnp_op_unary, &rnnp_op_unary_without_kernel}));
   for (const uint32_t op : {uint32_t(rnnp::Binary::kPRelu) + 1, 0xffffffffu})
     EXPECT_EQ(RNNP_E_BLOB_CORRUPT, measure(binary(rnnp::Binary(op)), {&rnnp_op_binary, &rnnp_op_compare}));
 }
@@ -128,7 +128,7 @@ TEST(OperatorChoice, ABrokenNodeIsCorruptAndNotUnsupported) {
 TEST(OperatorChoice, AKindThatNobodyKnowsIsUnsupported) {
   BlobTables t = unary(rnnp::Act::kTanh);
   t.nodes[0].op = 99;
-  EXPECT_EQ(RNNP_E_UNSUPPORTED, measure(t, {&rnnp_op_unary, &rnnp_op_unary_more}));
+  EXPECT_EQ(RNNP_E_UNSUPPORTED, measure(t, {&rnnp_op_unary, &rnnp_op_unary_without_kernel}));
 }
 
 TEST(OperatorChoice, ARegistryWithoutTheCheckIsForItsOwnBlobAlone) {
@@ -175,11 +175,11 @@ TEST(OperatorChoice, AnUncheckedOperatorRunsTheRegistrysBlobAlone) {
 }
 
 // An emitted registry may name any of them.
-TEST(OperatorChoice, EveryOperatorHasAnUncheckedTwin) {
+TEST(OperatorChoice, EveryOperatorHasAnUncheckedVariant) {
 #define RNNP_PAIR_(name) {&rnnp_op_##name, &rnnp_op_##name##_unchecked},
-  const std::pair<const rnnp_op *, const rnnp_op *> twins[] = {RNNP_FOR_EACH_OP(RNNP_PAIR_)};
+  const std::pair<const rnnp_op *, const rnnp_op *> variants[] = {RNNP_FOR_EACH_OP(RNNP_PAIR_)};
 #undef RNNP_PAIR_
-  for (const auto &twin : twins) EXPECT_NE(twin.first, twin.second);
+  for (const auto &variant : variants) EXPECT_NE(variant.first, variant.second);
 }
 
 TEST(OperatorChoice, ABlobOfAnotherLibraryDoesNotOpenWithARegistry) {

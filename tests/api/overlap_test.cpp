@@ -9,7 +9,7 @@ namespace {
 
 using rnnp::Act;
 
-constexpr size_t kSteps = 300;  // enough for a wave
+constexpr size_t kSteps = 300;  // enough for a wavefront
 
 // The input is read again behind the layers, so a result that is written too early is seen in the next one.
 std::vector<uint8_t> layers(uint32_t in, uint32_t out, uint32_t count = 2) {
@@ -56,7 +56,7 @@ std::vector<Way> ways() {
         for (const size_t cut : {size_t{0}, size_t{1}, size_t{7}}) all.push_back({{batch, 0, chunk, 0, threads, 0, true}, cut});
       }
     }
-    all.push_back({{batch, 0, 0, 0, 2, 0, false}, 0});  // threads as the planner wants them: a wave
+    all.push_back({{batch, 0, 0, 0, 2, 0, false}, 0});  // threads as the planner wants them: a wavefront
   }
   return all;
 }
@@ -91,8 +91,8 @@ TEST(Overlap, TheWaysHaveAWave) {
   Runner r(layers(12, 12), {1, 0, 0, 0, 2, 0, false});
   rnnp_session_info facts = RNNP_SESSION_INFO_INIT;
   ASSERT_EQ(RNNP_OK, rnnp_session_get_info(r.session(), &facts));
-  EXPECT_GE(facts.wave_stages, 2u);
-  EXPECT_LE(facts.wave_steps, kSteps);
+  EXPECT_GE(facts.wavefront_stages, 2u);
+  EXPECT_LE(facts.wavefront_steps, kSteps);
 }
 
 TEST(Overlap, WiderOutputsAreRefusedAndNothingIsWritten) {

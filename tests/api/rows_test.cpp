@@ -155,8 +155,8 @@ TEST(Rows, StreamsJoinMoveAndLeave) {
 TEST(Rows, StepsAfterwardsFindEveryRowInItsPlace) {
   Streams streams(3, 20);
   Runner runner(model(), {3});
-  const std::vector<uint32_t> turned = {2, 0, 1};
-  ASSERT_TRUE(streams.advance(&runner, turned, &turned, 2));
+  const std::vector<uint32_t> reversed = {2, 0, 1};
+  ASSERT_TRUE(streams.advance(&runner, reversed, &reversed, 2));
   std::vector<float> x;
   for (size_t i = 0; i < 3; ++i) x.insert(x.end(), streams.x[i].begin() + 2 * kInput, streams.x[i].begin() + 3 * kInput);
   const std::vector<float> y = runner.run(x, 1);

@@ -24,7 +24,7 @@ std::vector<uint8_t> running_sum() {
   return b.build();
 }
 
-// Small whole numbers, so that sums are exact.
+// Small integers, so that sums are exact.
 std::vector<float> numbers(size_t steps, uint32_t batch) {
   std::vector<float> x(steps * batch * kElems);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 37 % 23) - 11.0f;

@@ -15,14 +15,14 @@ static void *aligned(void *p) {
 }
 
 static float sample(const char *kind, int i) {
-  const float wave = (float)(i * 7919 % 1009) / 1009.0f - 0.5f;
+  const float wavefront = (float)(i * 7919 % 1009) / 1009.0f - 0.5f;
   const uint32_t nan_bits = 0x7fc00000u;
   float nan_value;
   memcpy(&nan_value, &nan_bits, sizeof nan_value);
   if (strcmp(kind, "zero") == 0) return 0.0f;
-  if (strcmp(kind, "huge") == 0) return wave * 3e38f;
-  if (strcmp(kind, "denormal") == 0) return wave * 1e-40f;
-  return strcmp(kind, "nan") == 0 ? nan_value : wave;
+  if (strcmp(kind, "huge") == 0) return wavefront * 3e38f;
+  if (strcmp(kind, "denormal") == 0) return wavefront * 1e-40f;
+  return strcmp(kind, "nan") == 0 ? nan_value : wavefront;
 }
 
 int main(int argc, char **argv) {

@@ -68,7 +68,7 @@ const Function kFunctions[] = {
     {"Cos", Act::kCos, 0, 0, [](double x) { return std::cos(x); }, 1e-6},
 };
 
-std::vector<float> odd_values() {
+std::vector<float> special_values() {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> x;
   for (const float v : {nan, inf, 0.0f, 1e-45f, 1e-40f, kSmallest, std::numeric_limits<float>::max(), 1e-20f, 1e20f, 8388609.0f,
@@ -102,7 +102,7 @@ class UnaryValues : public testing::TestWithParam<Function> {};
 
 TEST_P(UnaryValues, AreRightAtTheEndsOfTheRange) {
   const Function &f = GetParam();
-  const std::vector<float> odd = odd_values();
+  const std::vector<float> odd = special_values();
   for (const uint32_t isa : {uint32_t{RNNP_ISA_REFERENCE_ONLY}, uint32_t{RNNP_ISA_AVX2}, 0u})
     for (size_t turn = 0; turn < odd.size(); turn += 5) {  // another place, another lane
       std::vector<float> x(odd.begin() + turn, odd.end());

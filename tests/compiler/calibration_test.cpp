@@ -69,10 +69,10 @@ TEST(Calibration, EveryLayerHasItsScale) {
     Graph graph = graph_of(network(cell), "int8");
     const Reference reference(graph, kPanels, {file.path()});
     const double before = sqnr(compiler::write_blob(graph, kPanels), reference);
-    compiler::set_factor_scales(&graph, reference.seen());
+    compiler::set_lhs_scales(&graph, reference.seen());
     std::map<std::string, std::vector<float>> found;
     for (compiler::Node &node : graph.nodes) {
-      for (const compiler::MatrixRef &m : compiler::matrices_of(&node)) found[node.name].push_back(m.storage->factor_scale);
+      for (const compiler::MatrixRef &m : compiler::matrices_of(&node)) found[node.name].push_back(m.storage->lhs_scale);
     }
     EXPECT_NEAR(3.0 / 127, found.at("conv")[0], 0.005);
     EXPECT_EQ(1.0f / 127, found.at("layer")[1]);
@@ -196,8 +196,8 @@ TEST(Calibration, GptqKeepsPairsThatPanelsHold) {
   }
 }
 
-// Halves of bytes, on their own grid in groups of 32: less error by least squares, still less by GPTQ.
-TEST(Calibration, HalvesOfBytesAreRoundedInTheirGroups) {
+// Int4, on their own grid in groups of 32: less error by least squares, still less by GPTQ.
+TEST(Calibration, Int4AreRoundedInTheirGroups) {
   constexpr uint32_t kDepth = 72;
   compiler::Products products(kDepth);
   std::vector<std::vector<float>> rows;
@@ -245,7 +245,7 @@ TEST(Calibration, ReportsSayWhatIsLost) {
   const Reference reference(graph, kPanels, {file.path()});
   for (compiler::Node &node : graph.nodes) {
     for (const compiler::MatrixRef &m : compiler::matrices_of(&node)) {
-      if (node.name == "conv") m.storage->factor_scale = 0.5f / 127;  // two of three are cut
+      if (node.name == "conv") m.storage->lhs_scale = 0.5f / 127;  // two of three are cut
     }
   }
   const compiler::Report report = compiler::measure_errors(reference, graph, kPanels, {});

@@ -1,4 +1,4 @@
-"""How wide the cells of todays_cells.py are: small, as tests want them. Who wants others puts a module of this name before it.
+"""How wide the cells of modern_cells.py are: small, as tests want them. Who wants others puts a module of this name before it.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -90,7 +90,7 @@ TEST(Cells, HIsWhatComesBackInEitherOrder) {
     EXPECT_EQ(layers(cell(how), kStates), 1u);
     EXPECT_EQ(role_of(cell(how), "x"), static_cast<uint32_t>(RNNP_ROLE_SEQUENCE));
     EXPECT_EQ(role_of(cell(how), "h"), static_cast<uint32_t>(RNNP_ROLE_STATE));
-    check_kept_states(cell(how).proto, kStates, {5, 2});
+    check_persistent_states(cell(how).proto, kStates, {5, 2});
     check_against_f64(cell(how).proto, {1, 2});
   }
 }
@@ -110,7 +110,7 @@ TEST(Cells, XIsNoStateWhereTheStateIsProjected) {
         EXPECT_EQ(layers(cell(how), {}), 0u);
         EXPECT_EQ(layers(cell(how), kStates), 0u);
         EXPECT_EQ(role_of(cell(how), "x"), static_cast<uint32_t>(RNNP_ROLE_SEQUENCE));
-        check_kept_states(cell(how).proto, kStates, {5, 2});
+        check_persistent_states(cell(how).proto, kStates, {5, 2});
       }
     }
   }
@@ -124,7 +124,7 @@ TEST(Cells, OfTwoAsWideTheKeptOneIsH) {
     how.x_first = x_first;
     EXPECT_EQ(layers(cell(how), {}), 0u);
     EXPECT_EQ(layers(cell(how), kStates), 1u);
-    check_kept_states(cell(how).proto, kStates, {5, 2});
+    check_persistent_states(cell(how).proto, kStates, {5, 2});
     check_against_f64(cell(how).proto, {1, 2});
   }
 }
@@ -149,7 +149,7 @@ TEST(Cells, WithoutShapesOfOutputsTheCellStaysAsItIs) {
   how.shapes = false;
   EXPECT_EQ(layers(cell(how), {}), 0u);
   EXPECT_EQ(layers(cell(how), kStates), 1u);
-  check_kept_states(cell(how).proto, kStates, {5, 2});
+  check_persistent_states(cell(how).proto, kStates, {5, 2});
 }
 
 // A GRU with a matrix for each gate behind a state of its own that is no cell's; y is h', or computed from it.
@@ -182,7 +182,7 @@ OnnxBuilder gru_behind_a_mean(bool give_h) {
   return b;
 }
 
-TEST(KeptCells, AGruIsALayerHoweverItIsWrittenBesideOtherStates) {
+TEST(PersistentCells, AGruIsALayerHoweverItIsWrittenBesideOtherStates) {
   for (const bool give_h : {false, true}) {
     SCOPED_TRACE(give_h);
     const OnnxBuilder b = gru_behind_a_mean(give_h);
@@ -191,7 +191,7 @@ TEST(KeptCells, AGruIsALayerHoweverItIsWrittenBesideOtherStates) {
     const compiler::Graph graph = compiler::compile_graph(*compiler::check_model(b.proto), {"generic", both});
     ASSERT_EQ(graph.outputs.size(), 1u);
     EXPECT_EQ(graph.outputs[0].role, static_cast<uint32_t>(RNNP_ROLE_SEQUENCE));  // also where it is h'
-    check_kept_states(b.proto, both, {5, 2});
+    check_persistent_states(b.proto, both, {5, 2});
     EXPECT_EQ(layers(b, {}), 0u);
     check_against_f64(b.proto, {1, 2});
   }

@@ -158,7 +158,7 @@ class Axes(InFolder):
         for command in commands:
             rnnpack(*shlex.split(command.replace("=x.npy", f"={self.at}/x.npy"))[1:])
 
-    def test_verify_draws_whole_numbers_for_integers_that_become_floats(self):
+    def test_verify_draws_integers_for_integers_that_become_floats(self):
         nodes, constants = layer("a", "f", "y")
         save_onnx(self.onnx, [("Cast", ["x"], ["f"], {"to": TensorProto.FLOAT})] + nodes, {"x": ["T", "N", H]}, ["y"], constants)
         for kind, words in (("INT64", "integers from 0 to 9"), ("UINT8", "integers from 0 to 255"), ("BOOL", "integers from 0 to 1")):

@@ -48,7 +48,7 @@ class Cut(InFolder):
         rnnpack("run", blob, *flags, "--output", f"{name}={self.at / 'out.npy'}")
         return np.load(self.at / "out.npy")
 
-    def test_the_two_blobs_give_what_the_graph_does(self):
+    def test_the_split_graph_give_what_the_graph_does(self):
         self.encoder_decoder()
         for half, flags in zip(("encoder", "decoder"), self.proposed()):
             said = rnnpack("compile", self.onnx, *flags, "-o", self.at / f"{half}.rnnp").stderr

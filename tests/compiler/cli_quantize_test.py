@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Weights of fewer bits as a user meets them: data that decides, reports, an accuracy that is kept or refused, a measure of one's own.
+"""low-precision weights as a user meets them: data that decides, reports, an accuracy that is kept or refused, a measure of one's own.
 
 cli_quantize_test.py RNNPACK
 """
@@ -187,9 +187,9 @@ class Quantize(InFolder):
         self.assertGreater(self.layers()["gru"]["one_step"]["sqnr_db"], 35)
         document = json.loads(rnnpack("inspect", "--json", self.blob).stdout)
         self.assertEqual(document, read_blob.read(self.blob))
-        self.assertEqual({"i8_fixed_nr16", "i8_nr16"}, {m["format"] for m in document["matrices"]})
-        self.assertIn(" of fewer bits or blocks: ", rnnpack("verify", self.onnx, self.blob, "--input", f"x={self.x}", "--accuracy-min", 30).stdout)
-        self.compile("--target", "cortex-m", "--arithmetic", "integer", "--calibrate", self.x)  # no other weights of fewer bits
+        self.assertEqual({"i8_q15_nr16", "i8_nr16"}, {m["format"] for m in document["matrices"]})
+        self.assertIn(" of low precision or blocks: ", rnnpack("verify", self.onnx, self.blob, "--input", f"x={self.x}", "--accuracy-min", 30).stdout)
+        self.compile("--target", "cortex-m", "--arithmetic", "integer", "--calibrate", self.x)  # no other low-precision weights
         self.assertIn("exact evaluation of 1 layer", rnnpack("verify", self.onnx, self.blob, "--input", f"x={self.x}", "--accuracy-min", 30).stdout)
 
     def test_what_integers_need_is_said(self):

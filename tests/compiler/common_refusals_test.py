@@ -86,7 +86,7 @@ def dual_path():
     return m.model("out")
 
 
-def turned():
+def reversed_steps():
     m = Made(x=["batch", "steps", F])
     m.node("Slice", ["x", m.const("b", [-1]), m.const("e", [-2**63 + 1]), m.const("a", [1]), m.const("s", [-1])], "back")
     m.batch_first("back", "z")
@@ -213,7 +213,7 @@ ROWS = {
     "a text reader, width open, padding that keeps the columns": [reader("width")],
     "a text reader, width fixed": [reader(20)],
     "dual-path, sizes fixed": [dual_path()],
-    "a reversed sequence, steps open": [turned()],
+    "a reversed sequence, steps open": [reversed_steps()],
     "softmax over time (attention pooling)": [behind_a_layer(attention_pool)],
     "ArgMax at the end": [behind_a_layer(lambda m, z: m.node("ArgMax", [z], "y", axis=-1))],
     "TopK at the end": [behind_a_layer(top_k)],

@@ -1,4 +1,4 @@
-// conv_layer_dense.h -- a network of every kind of node that has weights, for tests of fewer bits; data for it.
+// conv_layer_dense.h -- a network of every kind of node that has weights, for tests of low precision; data for it.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_TESTS_COMPILER_CONV_LAYER_DENSE_H_
 #define RNNPACK_TESTS_COMPILER_CONV_LAYER_DENSE_H_

@@ -126,7 +126,7 @@ TEST(Conv, AnAdvance) {
   }
 }
 
-// Lines of x are the lines of y: nothing is turned over, constants per channel and activations go in, stacks stay so.
+// Lines of x are the lines of y: nothing is transposed, constants per channel and activations go in, stacks stay so.
 TEST(Conv, WideLinesOfManyChannelsStayLines) {
   OnnxBuilder b;
   b.input("X", {"N", 9, 10, 16})
@@ -147,7 +147,7 @@ TEST(Conv, WideLinesOfManyChannelsStayLines) {
 }
 
 // Kernels of lines read f32 alone.
-TEST(Conv, LinesOfWeightsOfFewerBitsHaveTheirChannelsTogether) {
+TEST(Conv, LinesOfWeightsOfLowPrecisionHaveTheirChannelsTogether) {
   OnnxBuilder b;
   b.input("X", {"N", 9, 8, 16}).random("W", {12, 9, 3, 3}).output("Y");
   b.node("Conv", {"X", "W"}, {"Y"});

@@ -29,7 +29,7 @@ std::string refusal_of_value(const OnnxBuilder &b) {
   return "";
 }
 
-TEST(Eval, ACastToFloatRoundsWholeNumbersAlone) {
+TEST(Eval, ACastToFloatRoundsIntegersAlone) {
   OnnxBuilder b;
   b.constant("x", {2}, {0.1f, 3}).constant("third", {1}, {3}).constant_ints("n", {1}, {16777217});
   b.node("Div", {"x", "third"}, {"real"});
@@ -150,10 +150,10 @@ TEST(Eval, NumbersBeyondAllTensorsAreRefusedByName) {
 }
 
 TEST(Eval, AxesThatAreNamedTwiceAreRefused) {
-  OnnxBuilder turned;
-  turned.constant("x", {2, 3}, {1, 2, 3, 4, 5, 6});
-  turned.node("Transpose", {"x"}, {"y"}).with("perm", Ints{1, 1});
-  EXPECT_NE(refusal_of_value(turned), "");
+  OnnxBuilder transposed;
+  transposed.constant("x", {2, 3}, {1, 2, 3, 4, 5, 6});
+  transposed.node("Transpose", {"x"}, {"y"}).with("perm", Ints{1, 1});
+  EXPECT_NE(refusal_of_value(transposed), "");
   OnnxBuilder cut;
   cut.constant("x", {4}, {1, 2, 3, 4})
       .constant_ints("two", {2}, {2, 2})

@@ -1,4 +1,4 @@
-// exact_test.cpp -- layers of fewer bits and of blocks beside their evaluation from the blob's own numbers.
+// exact_test.cpp -- layers of low precision and of blocks beside their evaluation from the blob's own numbers.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ std::vector<uint32_t> index_bytes_of(const std::vector<uint8_t> &blob) {
   return out;
 }
 
-TEST(Exact, LayersOfFewerBitsGiveTheBitsOfTheirEvaluation) {
+TEST(Exact, LayersOfLowPrecisionGiveTheBitsOfTheirEvaluation) {
   if (!can_compare()) GTEST_SKIP() << "the kernels here round products before they add them";
   for (const Cell &cell : kCells) {
     for (const char *type : {"int8", "bf16", "f16", "int4", "int4:64"}) {
@@ -109,7 +109,7 @@ TEST(Exact, PartsOfRThatAreQuantisedApartGiveTheBitsOfTheirEvaluation) {
       const AttrRecurrent *layer = model.attr<AttrRecurrent>(model.nodes[n]);
       if (OpKind(model.nodes[n].op) != OpKind::kRecurrent) continue;
       for (uint32_t d = 0; d < layer->direction_count; ++d) {
-        const auto *matrix = reinterpret_cast<const uint8_t *>(&model.matrices[layer->direction[d].r_output].factor_scale);
+        const auto *matrix = reinterpret_cast<const uint8_t *>(&model.matrices[layer->direction[d].r_output].lhs_scale);
         const float coarser = 1.0f / 50;
         std::memcpy(blob.data() + (matrix - model.blob), &coarser, sizeof coarser);
       }

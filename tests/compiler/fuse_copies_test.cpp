@@ -106,8 +106,8 @@ std::vector<int64_t> strides_in(const std::vector<int64_t> &sizes, const std::ve
   return strides;
 }
 
-// A tensor with its axes in order, put together along one of them from inputs whose axes lie in some order, then turned.
-uint32_t joined_and_turned(Copies *c, const std::vector<int64_t> &sizes, uint32_t to, int64_t at) {
+// A tensor with its axes in order, put together along one of them from inputs whose axes lie in some order, then transposed.
+uint32_t joined_and_transposed(Copies *c, const std::vector<int64_t> &sizes, uint32_t to, int64_t at) {
   const std::vector<int64_t> plain = strides_in(sizes, [&] {
     std::vector<size_t> order(sizes.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -124,9 +124,9 @@ uint32_t joined_and_turned(Copies *c, const std::vector<int64_t> &sizes, uint32_
     c->add_copy(c->input(product(part)), between, dims, 0, done * plain[axis]);
     done += part[axis];
   }
-  const std::vector<int64_t> turned = strides_in(sizes, c->order(sizes.size()));
+  const std::vector<int64_t> transposed = strides_in(sizes, c->order(sizes.size()));
   std::vector<CopyDim> dims;
-  for (size_t i = 0; i < sizes.size(); ++i) dims.push_back({sizes[i], plain[i], turned[i]});
+  for (size_t i = 0; i < sizes.size(); ++i) dims.push_back({sizes[i], plain[i], transposed[i]});
   c->add_copy(between, to, dims, 0, at);
   return between;
 }
@@ -141,13 +141,13 @@ std::vector<Elements> numbered(const Graph &graph) {
   return inputs;
 }
 
-TEST(FuseCopies, EveryElementOfPiecesThatAreJoinedAndTurnedGoesStraight) {
+TEST(FuseCopies, EveryElementOfPiecesThatAreJoinedAndReversedGoesStraight) {
   for (uint32_t seed = 1; seed <= 2000; ++seed) {
     Copies c(seed);
     const std::vector<int64_t> sizes = c.sizes();
     const int64_t elems = product(sizes), before = c.below(3);
     const uint32_t y = c.row(before + elems + c.below(2));
-    const uint32_t between = joined_and_turned(&c, sizes, y, before);
+    const uint32_t between = joined_and_transposed(&c, sizes, y, before);
     const size_t pieces = c.graph.nodes.size() - 1;
     if (seed % 5 == 0) c.output(between);  // read by more than the copy
     c.output(y);
@@ -173,9 +173,9 @@ TEST(FuseCopies, ElementsThatLieUnevenlyBehindTheSecondCopyKeepTheirPlaces) {
     if (seed % 2 == 0 && at + (count - 1) * step + 1 < elems && 2 * count <= elems) dims.push_back({2, count, 1});
     c.add_copy(x, between, dims, 0, at);
     const std::vector<int64_t> from = strides_in(sizes, c.order(sizes.size())), to = strides_in(sizes, c.order(sizes.size()));
-    std::vector<CopyDim> turned;
-    for (size_t i = 0; i < sizes.size(); ++i) turned.push_back({sizes[i], from[i], to[i]});
-    c.add_copy(between, y, turned, 0, 0);
+    std::vector<CopyDim> transposed;
+    for (size_t i = 0; i < sizes.size(); ++i) transposed.push_back({sizes[i], from[i], to[i]});
+    c.add_copy(between, y, transposed, 0, 0);
     c.output(y);
     const std::vector<Elements> inputs = numbered(c.graph);
     std::map<uint32_t, Elements> none;
@@ -188,8 +188,8 @@ TEST(FuseCopies, ElementsThatLieUnevenlyBehindTheSecondCopyKeepTheirPlaces) {
   EXPECT_GT(kept, 100u);
 }
 
-// What a step makes is kept turned over and read turned back, whole and, in some, a second time within a larger row.
-TEST(TurnStates, AStateLiesAsTheStepMakesIt) {
+// What a step makes is kept transposed and read reversed back, whole and, in some, a second time within a larger row.
+TEST(TransposeStates, AStateLiesAsTheStepMakesIt) {
   for (uint32_t seed = 1; seed <= 500; ++seed) {
     Copies c(seed);
     const std::vector<int64_t> sizes = c.sizes();
@@ -212,14 +212,14 @@ TEST(TurnStates, AStateLiesAsTheStepMakesIt) {
     if (seed % 2 == 0) c.output(larger);
     if (seed % 7 == 0) c.output(read);  // seen from outside: it stays as it is
     c.output(made);
-    Graph turned = c.graph;
-    turn_states(&turned);
-    drop_idle_copies(&turned);
+    Graph transposed = c.graph;
+    transpose_states(&transposed);
+    drop_idle_copies(&transposed);
     std::map<uint32_t, Elements> before = {{0, Elements(static_cast<size_t>(elems), 0)}}, after = before;
     for (int t = 0; t < 3; ++t)
-      ASSERT_EQ(step_of(turned, {}, &after), step_of(c.graph, {}, &before)) << "seed " << seed << " step " << t;
+      ASSERT_EQ(step_of(transposed, {}, &after), step_of(c.graph, {}, &before)) << "seed " << seed << " step " << t;
     if (seed % 7 != 0) {
-      ASSERT_EQ(turned.nodes.size(), seed % 2 == 0 ? 4u : 3u) << "seed " << seed;
+      ASSERT_EQ(transposed.nodes.size(), seed % 2 == 0 ? 4u : 3u) << "seed " << seed;
     }
   }
 }

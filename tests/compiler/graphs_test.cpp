@@ -140,7 +140,7 @@ TEST(Graphs, InitialStatesOfBothDirectionsFromOneTransposedInput) {
   check_against_f64(b.proto);
 }
 
-TEST(Graphs, InitialStateTurnedAroundIsCopied) {
+TEST(Graphs, InitialStateReversedAroundIsCopied) {
   OnnxBuilder b;
   b.input("X", {"T", "N", 5}).input("S", {1, "N", kHidden}).weights("", 3, 1, 5, kHidden).output("Y");
   b.constant_ints("first", {1}, {-1}).constant_ints("end", {1}, {INT64_MIN}).constant_ints("axis", {1}, {2});

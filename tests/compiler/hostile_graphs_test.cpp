@@ -98,7 +98,7 @@ bool survives(const onnx::ModelProto &proto) {
 TEST(HostileGraphs, StrangeNumbers) {
   int compiled = 0, refused = 0;
   for (uint32_t seed = 1; seed <= 200; ++seed) {
-    RandomGraph g = grown_graph(seed);
+    RandomGraph g = generated_graph(seed);
     const onnx::ModelProto sound = g.with_outputs({"firstY", g.values.back().name});
     for (int round = 0; round < 30; ++round) {
       onnx::ModelProto proto = sound;
@@ -119,7 +119,7 @@ TEST(HostileGraphs, StrangeNumbers) {
 }
 
 // One word of the tables, mostly of the nodes' attributes, becomes a strange number or another word.
-void forge_word(RandomGraph *g, std::vector<uint8_t> *blob) {
+void corrupt_word(RandomGraph *g, std::vector<uint8_t> *blob) {
   BlobHeader header;
   std::memcpy(&header, blob->data(), sizeof header);
   const std::vector<BlobSection> others = {header.values, header.nodes, header.args, header.inputs, header.outputs, header.states};
@@ -185,18 +185,18 @@ rnnp_status open_and_run(const std::vector<uint8_t> &bytes) {
   return status == RNNP_OK ? run_all(model, session, facts) : status;
 }
 
-TEST(HostileGraphs, ForgedTables) {
+TEST(HostileGraphs, MalformedTables) {
   int ran = 0, refused = 0;
   for (uint32_t seed = 1; seed <= 60; ++seed) {
-    RandomGraph g = grown_graph(seed);
+    RandomGraph g = generated_graph(seed);
     const auto model = compiler::check_model(g.with_outputs({"firstY", g.values.back().name}));
     const std::vector<uint8_t> blob = compiler::compile_model(*model, seed % 2 ? "generic" : "cortex-m").blob;
     EXPECT_EQ(open_and_run(blob), RNNP_OK) << seed;
     for (int round = 0; round < 60; ++round) {
-      std::vector<uint8_t> forged = blob;
-      for (int64_t i = 1 + g.below(2); i > 0; --i) forge_word(&g, &forged);
-      rnnp_test::reseal(&forged);
-      ++(open_and_run(forged) == RNNP_OK ? ran : refused);
+      std::vector<uint8_t> malformed = blob;
+      for (int64_t i = 1 + g.below(2); i > 0; --i) corrupt_word(&g, &malformed);
+      rnnp_test::reseal(&malformed);
+      ++(open_and_run(malformed) == RNNP_OK ? ran : refused);
     }
   }
   std::printf("%d ran, %d refused\n", ran, refused);

@@ -1,5 +1,5 @@
-// integer_layers_test.cpp -- recurrent layers in integers alone: their evaluation by docs/KERNELS.md, the laws, what is refused.
-// SPDX-License-Identifier: Apache-2.0
+// integer_layers_test.cpp -- recurrent integer-only layers alone: their evaluation by docs/KERNELS.md, the invariants, what is
+// refused. SPDX-License-Identifier: Apache-2.0
 #include "compiler/cli/integer_layers.h"
 
 #include <gtest/gtest.h>
@@ -273,27 +273,27 @@ rnnp_status plan(const BlobTables &t) {
   return rnnp_session_memory(&model, &o, &need);
 }
 
-TEST(IntegerLayers, ForgedOnesAreRefused) {
+TEST(IntegerLayers, MalformedOnesAreRefused) {
   const BlobTables good{InIntegers(kLayers[0]).blob()};
   ASSERT_EQ(RNNP_OK, plan(good));
-  const auto changed = [&](const std::function<void(BlobTables *, AttrFixedRecurrent *)> &change) {
+  const auto changed = [&](const std::function<void(BlobTables *, AttrIntegerRecurrent *)> &change) {
     BlobTables t = good;
-    auto a = t.attr<AttrFixedRecurrent>(t.nodes[0]);
+    auto a = t.attr<AttrIntegerRecurrent>(t.nodes[0]);
     change(&t, &a);
     t.set_attr(t.nodes[0], a);
     return plan(t);
   };
   for (const uint32_t bits : {0u, 7u, 16u, 0xffffffffu})
-    EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([&](BlobTables *, AttrFixedRecurrent *a) { a->c_bits[0] = bits; })) << bits;
+    EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([&](BlobTables *, AttrIntegerRecurrent *a) { a->c_bits[0] = bits; })) << bits;
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT,
-            changed([](BlobTables *t, AttrFixedRecurrent *) { t->nodes[0].attr_bytes = sizeof(AttrRecurrent); }));
-  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](BlobTables *, AttrFixedRecurrent *a) { a->layer.clip = 1; }));
-  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](BlobTables *, AttrFixedRecurrent *a) { a->layer.input_forget = 1; }));
-  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](BlobTables *, AttrFixedRecurrent *a) {
+            changed([](BlobTables *t, AttrIntegerRecurrent *) { t->nodes[0].attr_bytes = sizeof(AttrRecurrent); }));
+  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](BlobTables *, AttrIntegerRecurrent *a) { a->layer.clip = 1; }));
+  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](BlobTables *, AttrIntegerRecurrent *a) { a->layer.input_forget = 1; }));
+  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](BlobTables *, AttrIntegerRecurrent *a) {
               a->layer.direction[0].act[2].act = static_cast<uint32_t>(Act::kRelu);
             }));
   for (const uint32_t matrix : {0u, 1u}) {  // W, R as int8 of float layers: one of the two alone
-    EXPECT_EQ(RNNP_E_LAYOUT, changed([&](BlobTables *t, AttrFixedRecurrent *) {
+    EXPECT_EQ(RNNP_E_LAYOUT, changed([&](BlobTables *t, AttrIntegerRecurrent *) {
                 t->matrices[matrix].format = 11;
                 t->matrices[matrix].unit_sums = t->matrices[matrix].scales;
                 t->weights.resize(t->weights.size() + 65536);
@@ -301,7 +301,7 @@ TEST(IntegerLayers, ForgedOnesAreRefused) {
         << matrix;
   }
   for (const float factor : {0.0f, -1.0f, 1e-35f, 1e35f, std::nanf("")})
-    EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([&](BlobTables *t, AttrFixedRecurrent *) { t->matrices[1].factor_scale = factor; }))
+    EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([&](BlobTables *t, AttrIntegerRecurrent *) { t->matrices[1].lhs_scale = factor; }))
         << factor;
 }
 
@@ -316,7 +316,7 @@ TEST(IntegerLayers, PanelsOfIntegersAreForLayersAlone) {
   ASSERT_EQ(RNNP_OK, plan(t));
   t.matrices[0].format = 23;
   t.matrices[0].unit_sums = kNone;
-  t.matrices[0].factor_scale = 128;
+  t.matrices[0].lhs_scale = 128;
   EXPECT_EQ(RNNP_E_LAYOUT, plan(t));
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "compiler/compile.h"
-#include "compiler/ir/tie_states.h"
+#include "compiler/ir/bind_states.h"
 #include "compiler/onnx/problem.h"
 #include "onnx_builder.h"
 #include "rnnpack/rnnpack.h"
@@ -158,7 +158,7 @@ TEST_P(JoinedStates, AreKept) {
   EXPECT_TRUE(graph.causal) << graph.looks_ahead;
   EXPECT_EQ(graph.inputs.size(), 1u);
   EXPECT_EQ(graph.outputs.size(), 1u);
-  check_kept_states(proto, Enhancer::states(), {7, 1});
+  check_persistent_states(proto, Enhancer::states(), {7, 1});
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, JoinedStates,
@@ -213,11 +213,11 @@ OnnxBuilder policy(const char *op, const std::vector<Dim> &x, const std::vector<
 
 TEST(MaskedStates, OfOneStepACallAreKept) {
   for (const std::vector<Dim> &x : {std::vector<Dim>{"N", 4}, std::vector<Dim>{1, "N", 4}}) {
-    check_kept_states(policy("GRU", x, {true}).proto, {{"h", "h_out"}});
-    check_kept_states(policy("LSTM", x, {true, true}).proto, {{"h", "h_out"}, {"c", "c_out"}});
+    check_persistent_states(policy("GRU", x, {true}).proto, {{"h", "h_out"}});
+    check_persistent_states(policy("LSTM", x, {true, true}).proto, {{"h", "h_out"}, {"c", "c_out"}});
     // The layer would keep c itself, were h not computed anew at every step.
-    check_kept_states(policy("LSTM", x, {true, false}).proto, {{"h", "h_out"}, {"c", "c_out"}});
-    check_kept_states(policy("LSTM", x, {false, true}).proto, {{"c", "c_out"}, {"h", "h_out"}});
+    check_persistent_states(policy("LSTM", x, {true, false}).proto, {{"h", "h_out"}, {"c", "c_out"}});
+    check_persistent_states(policy("LSTM", x, {false, true}).proto, {{"c", "c_out"}, {"h", "h_out"}});
   }
 }
 

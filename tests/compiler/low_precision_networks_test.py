@@ -93,15 +93,15 @@ class Published(unittest.TestCase):
                 self.assertLessEqual(error.max(), largest)
 
     def nnom_matrix(self, data, name, along):
-        """int8 [outputs][inputs] and the scale of a matrix that lies as NNoM's products read it: four outputs woven, `along` inputs at a time."""
+        """int8 [outputs][inputs] and the scale of a matrix that lies as NNoM's products read it: four outputs smlad, `along` inputs at a time."""
         order = {2: [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (3, 0), (2, 1), (3, 1)],
                  4: [(0, 0), (1, 0), (0, 2), (1, 2), (2, 0), (3, 0), (2, 2), (3, 2), (0, 1), (1, 1), (0, 3), (1, 3), (2, 1), (3, 1), (2, 3), (3, 3)]}[along]
         inputs, outputs = data[name].shape
-        woven = data[name].ravel()
+        smlad = data[name].ravel()
         matrix, whole = np.zeros((outputs, inputs), np.int8), outputs // 4 * 4
         for place, (row, column) in enumerate(order):
-            matrix[row:whole:4, column::along] = woven[:whole * inputs].reshape(whole // 4, inputs // along, 4 * along)[:, :, place]
-        matrix[whole:] = woven[whole * inputs:].reshape(-1, inputs)
+            matrix[row:whole:4, column::along] = smlad[:whole * inputs].reshape(whole // 4, inputs // along, 4 * along)[:, :, place]
+        matrix[whole:] = smlad[whole * inputs:].reshape(-1, inputs)
         return matrix, np.float32(2.0 ** -data[name + "_dec_bits"][0])
 
     def nnom_denoiser(self):

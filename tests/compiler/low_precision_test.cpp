@@ -1,4 +1,4 @@
-// low_precision_test.cpp -- weights of fewer bits than f32, from the ONNX file to the results. SPDX-License-Identifier: Apache-2.0
+// low_precision_test.cpp -- low-precision weights than f32, from the ONNX file to the results. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -140,11 +140,11 @@ TEST(LowPrecision, OrdersOfBytesGiveTheSameBits) {
       options.target = target;
       blobs.push_back(compiler::compile_model(*model, options).blob);
     }
-    const compiler::Arrays plain = run(blobs[0]), woven = run(blobs[1]), runs = run(blobs[2]);
+    const compiler::Arrays plain = run(blobs[0]), smlad = run(blobs[1]), runs = run(blobs[2]);
     EXPECT_NE(blobs[0], blobs[1]);
     EXPECT_NE(blobs[0], blobs[2]);
     for (const auto &[name, array] : plain) {
-      EXPECT_EQ(array.f32, woven.at(name).f32) << cell.op << ' ' << name;
+      EXPECT_EQ(array.f32, smlad.at(name).f32) << cell.op << ' ' << name;
       EXPECT_EQ(array.f32, runs.at(name).f32) << cell.op << ' ' << name;
     }
   }
@@ -170,7 +170,7 @@ TEST(LowPrecision, ANodeThatIsNamedKeepsItsFloats) {
 }
 
 // Half a byte each and a scale for 32 or 64 k: fewer bytes still, and an error ten times that of bytes or so.
-TEST(LowPrecision, HalvesOfBytesCostTheirRounding) {
+TEST(LowPrecision, Int4CostTheirRounding) {
   for (const Cell &cell : kCells) {
     const onnx::ModelProto proto = network(cell);
     const std::vector<uint8_t> f32 = blob_of(proto, "f32"), small = blob_of(proto, "int4");

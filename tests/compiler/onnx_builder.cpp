@@ -223,7 +223,8 @@ void check_against_f64(const onnx::ModelProto &proto, const Sizes &sizes, const 
   }
 }
 
-void check_kept_states(const onnx::ModelProto &proto, const std::vector<StatePair> &states, const Sizes &sizes, double tolerance) {
+void check_persistent_states(const onnx::ModelProto &proto, const std::vector<StatePair> &states, const Sizes &sizes,
+                             double tolerance) {
   try {
     const auto model = check_model(proto);
     for (const char *target : {"generic", "cortex-m"}) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compiler/cli/runner.h"
-#include "compiler/ir/tie_states.h"
+#include "compiler/ir/bind_states.h"
 #include "compiler/onnx/specialise.h"
 
 namespace rnnp::testing_support {
@@ -75,8 +75,8 @@ void check_against_f64(const onnx::ModelProto &proto, const Sizes &sizes = {}, c
                        double tolerance = 1e-5, const compiler::Specialisation &wanted = {});
 
 // The same for a model whose states the library keeps: against one f64 evaluation per step, whole, step by step, in blocks of 3.
-void check_kept_states(const onnx::ModelProto &proto, const std::vector<compiler::StatePair> &states, const Sizes &sizes = {},
-                       double tolerance = 1e-5);
+void check_persistent_states(const onnx::ModelProto &proto, const std::vector<compiler::StatePair> &states, const Sizes &sizes = {},
+                             double tolerance = 1e-5);
 
 // The compiler's refusal of the model; empty when it compiles.
 std::string refusal_of(const onnx::ModelProto &proto);

@@ -28,13 +28,13 @@ const Format kFormats[] = {
 // Blobs name formats by these numbers.
 TEST(Pack, IdsOfFormatsArePinned) {
   const std::map<std::string, uint32_t> pinned = {
-      {"f32_nr16", 1},        {"f32_nr8", 2},        {"f32_nr4", 3},         {"f32_row", 4},        {"f16_nr16", 5},
-      {"f16_nr8", 6},         {"f16_nr4", 7},        {"bf16_nr16", 8},       {"bf16_nr8", 9},       {"bf16_nr4", 10},
-      {"i8_nr16", 11},        {"i8_nr8", 12},        {"i8_nr4", 13},         {"i4_nr16", 14},       {"i4_nr8", 15},
-      {"i4_nr4", 16},         {"f32_16x4_nr16", 17}, {"f32_8x4_nr16", 18},   {"f32_4x4_nr16", 19},  {"i8_16x4_nr16", 20},
-      {"i8_8x4_nr16", 21},    {"i8_4x4_nr16", 22},   {"bf16_16x4_nr16", 26}, {"bf16_8x4_nr16", 27}, {"bf16_4x4_nr16", 28},
-      {"i8_fixed_nr16", 23},  {"i8_fixed_nr8", 24},  {"i8_fixed_nr4", 25},   {"i8_woven_nr4", 29},  {"i8_runs_nr4", 30},
-      {"f32_pairs_nr16", 31}, {"i8_pairs_nr16", 32}};
+      {"f32_nr16", 1},      {"f32_nr8", 2},        {"f32_nr4", 3},         {"f32_row", 4},        {"f16_nr16", 5},
+      {"f16_nr8", 6},       {"f16_nr4", 7},        {"bf16_nr16", 8},       {"bf16_nr8", 9},       {"bf16_nr4", 10},
+      {"i8_nr16", 11},      {"i8_nr8", 12},        {"i8_nr4", 13},         {"i4_nr16", 14},       {"i4_nr8", 15},
+      {"i4_nr4", 16},       {"f32_16x4_nr16", 17}, {"f32_8x4_nr16", 18},   {"f32_4x4_nr16", 19},  {"i8_16x4_nr16", 20},
+      {"i8_8x4_nr16", 21},  {"i8_4x4_nr16", 22},   {"bf16_16x4_nr16", 26}, {"bf16_8x4_nr16", 27}, {"bf16_4x4_nr16", 28},
+      {"i8_q15_nr16", 23},  {"i8_q15_nr8", 24},    {"i8_q15_nr4", 25},     {"i8_smlad_nr4", 29},  {"i8_kmajor16_nr4", 30},
+      {"f32_ell_nr16", 31}, {"i8_ell_nr16", 32}};
   ASSERT_EQ(pinned.size(), std::size(kFormats));
   for (const Format &f : kFormats) {
     EXPECT_EQ(pinned.at(f.name), f.id);
@@ -169,7 +169,7 @@ TEST(Pack, BytesAreTheNearestOfTheirScale) {
   }
 }
 
-// The same numbers as those of i8_nr4, one gate behind the other; woven, a number of 16 bits holds two.
+// The same numbers as those of i8_nr4, one gate behind the other; smlad, a number of 16 bits holds two.
 TEST(Pack, BytesOfSmallCpusAreThoseOfOthers) {
   std::mt19937 rng(4);
   const uint32_t units = 11, k = 39, gates = 3;
@@ -177,12 +177,12 @@ TEST(Pack, BytesOfSmallCpusAreThoseOfOthers) {
   std::uniform_real_distribution<float> number(-1.0f, 1.0f);
   for (float &w : m) w = number(rng);
   const MatrixSource source = {m.data(), units, k, 0, gates};
-  const PackedMatrix plain = pack_matrix(find_panel_format(13), source), woven = pack_matrix(find_panel_format(29), source),
+  const PackedMatrix plain = pack_matrix(find_panel_format(13), source), smlad = pack_matrix(find_panel_format(29), source),
                      runs = pack_matrix(find_panel_format(30), source);
-  EXPECT_EQ(plain.scales, woven.scales);
+  EXPECT_EQ(plain.scales, smlad.scales);
   EXPECT_EQ(plain.scales, runs.scales);
-  EXPECT_TRUE(woven.unit_sums.empty() && runs.unit_sums.empty());
-  ASSERT_EQ(size_t{3 * gates * 5 * 4 * 8}, woven.panels.size());
+  EXPECT_TRUE(smlad.unit_sums.empty() && runs.unit_sums.empty());
+  ASSERT_EQ(size_t{3 * gates * 5 * 4 * 8}, smlad.panels.size());
   ASSERT_EQ(size_t{3 * gates * 3 * 4 * 16}, runs.panels.size());
   uint32_t borrowed = 0;
   for (uint32_t tile = 0; tile < 3; ++tile) {
@@ -195,7 +195,7 @@ TEST(Pack, BytesOfSmallCpusAreThoseOfOthers) {
           const int low = static_cast<int8_t>(plain.panels[first]), high = static_cast<int8_t>(plain.panels[first + 1]);
           ASSERT_EQ(low, static_cast<int8_t>(runs.panels[run]));
           ASSERT_EQ(high, static_cast<int8_t>(runs.panels[run + 1]));
-          ASSERT_EQ(low + 256 * high, static_cast<int16_t>(woven.panels[both] | woven.panels[both + 1] << 8));
+          ASSERT_EQ(low + 256 * high, static_cast<int16_t>(smlad.panels[both] | smlad.panels[both + 1] << 8));
           borrowed += low < 0;
         }
       }
@@ -258,8 +258,8 @@ TEST(Pack, BlocksAreThoseOfTheDensePanelsThatHoldAnything) {
   }
 }
 
-// Halves of bytes are the nearest of their group's scale, and what is beyond K or H is a zero.
-TEST(Pack, HalvesOfBytesAreTheNearestOfTheirGroup) {
+// Int4 are the nearest of their group's scale, and what is beyond K or H is a zero.
+TEST(Pack, Int4AreTheNearestOfTheirGroup) {
   std::mt19937 rng(4);
   std::uniform_real_distribution<float> number(-1.0f, 1.0f);
   const uint32_t units = 21, k = 77, gates = 3, group_k = 32, group_count = 3, octets = 10;
@@ -289,7 +289,7 @@ TEST(Pack, HalvesOfBytesAreTheNearestOfTheirGroup) {
 }
 
 // What a file holds as whole multiples of its own scales, -8 among them, is packed as it is.
-TEST(Pack, HalvesOfBytesWithAFilesScalesKeepAllSixteenNumbers) {
+TEST(Pack, Int4WithAFilesScalesKeepAllSixteenNumbers) {
   const uint32_t units = 5, k = 64, group_k = 32, groups = k / group_k;
   for (const Format &f : kFormats) {
     if (f.row.weight != DType::kI4) continue;

@@ -121,8 +121,8 @@ TEST(Products, SumsOverRepeatedElements) {
   OnnxBuilder b;
   b.input("X", {"T", "N", 3, 1}).constant_ints("again", {4}, {0, 0, 0, 0}).output("Y").output("Z");
   b.node("Gather", {"X", "again"}, {"wide"}).with("axis", int64_t{3});
-  b.node("Transpose", {"wide"}, {"turned"}).with("perm", Ints{0, 1, 3, 2});
-  b.node("MatMul", {"wide", "turned"}, {"Y"});
+  b.node("Transpose", {"wide"}, {"transposed"}).with("perm", Ints{0, 1, 3, 2});
+  b.node("MatMul", {"wide", "transposed"}, {"Y"});
   b.constant_ints("fifty", {4}, {1, 1, 3, 50});
   b.node("Expand", {"X", "fifty"}, {"expanded"});
   b.node("Einsum", {"expanded", "expanded"}, {"Z"}).with("equation", "abcd,abed->abce");

@@ -367,8 +367,8 @@ TEST(QuantizedForms, QuantisedEdgesAreScalesOfX) {
     net.b.node("DequantizeLinear", {"x_q", "x_s", "x_z"}, {"x_dq"});
     const compiler::Compiled made = compiled(net.done());
     const Blob blob(made.blob);
-    EXPECT_EQ(zero == 0 ? 0.03f : 0.0f, blob.matrix(0).factor_scale);
-    EXPECT_EQ(1.0f / 127.0f, blob.matrix(1).factor_scale);
+    EXPECT_EQ(zero == 0 ? 0.03f : 0.0f, blob.matrix(0).lhs_scale);
+    EXPECT_EQ(1.0f / 127.0f, blob.matrix(1).lhs_scale);
     EXPECT_EQ(zero == 0 ? 1u : 2u, made.graph.notes.size());
     EXPECT_LT(25, sqnr_against_f64(net.b.proto, made.blob));
   }

@@ -20,7 +20,7 @@ namespace rnnp::testing_support {
 
 constexpr int64_t kInputs = 8, kHidden = 16, kRows = 4 * kHidden;
 
-// Whole numbers from -`most` to `most`, none of whose neighbours add up to more than 129.
+// Integers from -`most` to `most`, none of whose neighbours add up to more than 129.
 inline std::vector<int64_t> integers(int64_t count, int64_t most, int seed) {
   std::vector<int64_t> q;
   for (int64_t i = 0; i < count; ++i) q.push_back((i * 37 + i * i * 11 + seed) % (2 * most + 1) - most);

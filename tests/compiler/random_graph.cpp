@@ -218,7 +218,7 @@ RandomGraph first_graph(uint32_t seed) {
 
 }  // namespace
 
-RandomGraph grown_graph(uint32_t seed, const std::function<void(const char *op, const std::string &refusal)> &tell) {
+RandomGraph generated_graph(uint32_t seed, const std::function<void(const char *op, const std::string &refusal)> &tell) {
   static const std::vector<RandomMove> kMoves = random_moves();
   RandomGraph graph = first_graph(seed);
   const int64_t moves = 3 + graph.below(8);

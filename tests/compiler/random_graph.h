@@ -105,7 +105,7 @@ std::vector<RandomMove> shape_moves();  // those of random_shapes.cpp
 
 // A first layer, mostly recurrent, which says what is time and what is batch (its output is "firstY"), then some moves. `tell`
 // hears of each move and of why the compiler refused it, "" where it did not.
-RandomGraph grown_graph(uint32_t seed, const std::function<void(const char *op, const std::string &refusal)> &tell = {});
+RandomGraph generated_graph(uint32_t seed, const std::function<void(const char *op, const std::string &refusal)> &tell = {});
 
 }  // namespace rnnp::testing_support
 #endif  // RNNPACK_TESTS_COMPILER_RANDOM_GRAPH_H_

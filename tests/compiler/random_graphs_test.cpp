@@ -21,7 +21,7 @@ struct Tally {
 using Tallies = std::map<std::string, Tally>;
 
 RandomGraph counted(uint32_t seed, Tallies *tallies) {
-  return grown_graph(seed, [&](const char *op, const std::string &refusal) {
+  return generated_graph(seed, [&](const char *op, const std::string &refusal) {
     Tally &tally = (*tallies)[op];
     if (refusal.empty()) {
       ++tally.accepted;
@@ -54,7 +54,7 @@ int failures() {
 }
 
 void check_graph(uint32_t seed) {
-  RandomGraph graph = grown_graph(seed);
+  RandomGraph graph = generated_graph(seed);
   const auto proto = graph.with_outputs(some_outputs(&graph));
   const int before = failures();
   check_against_f64(proto, {}, {}, 2e-4);

@@ -62,11 +62,11 @@ bool gemm(RandomGraph &g, const std::string &op) {
   };
   if (!g.find(fits, &x)) return false;
   const int64_t k = x.dims[1].size, n = 1 + g.below(7);
-  const bool turned = g.coin();
+  const bool transposed = g.coin();
   const std::string w =
-      g.weights(turned ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n}, 1 / std::sqrt(static_cast<double>(k)));
+      g.weights(transposed ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n}, 1 / std::sqrt(static_cast<double>(k)));
   const RandomValue y = g.result(x, {x.dims[0], feature(n)}, 2 * x.most + 1, x.spread);
-  g.node(op, {x.name, w, g.weights({n}, 0.3)}, y).with("transB", turned ? 1 : 0).with("alpha", 0.75);
+  g.node(op, {x.name, w, g.weights({n}, 0.3)}, y).with("transB", transposed ? 1 : 0).with("alpha", 0.75);
   g.keep(g.squashed(y));
   return true;
 }
@@ -139,9 +139,9 @@ bool recurrent(RandomGraph &g, const std::string &op) {
   node.with("hidden_size", hidden);
   if (kind < 2) node.with("direction", kind == 0 ? "bidirectional" : "reverse");
   if (op == "GRU") node.with("linear_before_reset", g.coin() ? 1 : 0);
-  const RandomValue turned = g.transposed(y, {0, 2, 1, 3});
+  const RandomValue transposed = g.transposed(y, {0, 2, 1, 3});
   const RandomValue flat = g.result(y, {t, n, feature(directions * hidden)}, 1);
-  g.node("Reshape", {turned.name, g.ints({0, 0, -1})}, flat);
+  g.node("Reshape", {transposed.name, g.ints({0, 0, -1})}, flat);
   g.keep(flat);
   if (state) g.keep(last);
   return true;
@@ -187,15 +187,15 @@ bool conv_of_features(RandomGraph &g, const std::string &op) {
   const int64_t kernel = 1 + g.below(3), stride = 1 + g.below(2), dilation = 1 + g.below(2), before = g.below(3),
                 after = g.below(3);
   const int64_t group = g.coin() ? channels : 1, maps = group * (1 + g.below(3));
-  const bool turned = op == "ConvTranspose";
+  const bool transposed = op == "ConvTranspose";
   const int64_t extent = (kernel - 1) * dilation + 1;
-  const int64_t size = turned                             ? stride * (length - 1) + extent - before - after
+  const int64_t size = transposed                         ? stride * (length - 1) + extent - before - after
                        : length + before + after < extent ? 0
                                                           : outputs_of(length, kernel, stride, dilation, before, after);
   if (size < 1) return false;
   const double deviation = 1 / std::sqrt(static_cast<double>(channels / group * kernel));
   const std::string w = g.weights(
-      turned ? std::vector<int64_t>{channels, maps / group, kernel} : std::vector<int64_t>{maps, channels / group, kernel},
+      transposed ? std::vector<int64_t>{channels, maps / group, kernel} : std::vector<int64_t>{maps, channels / group, kernel},
       deviation);
   const RandomValue y = g.result(x, {{Role::kBatch, 0}, feature(maps), feature(size)}, 2 * x.most + 1, false);
   if (y.features() > kMostFeatures) return false;

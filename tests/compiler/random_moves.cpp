@@ -221,9 +221,9 @@ RandomValue truth_of(RandomGraph &g, const RandomValue &x) {
     truth = both;
   }
   if (g.coin()) {
-    const RandomValue turned = g.result(truth, x.dims, 1);
-    g.node("Not", {truth.name}, turned);
-    truth = turned;
+    const RandomValue transposed = g.result(truth, x.dims, 1);
+    g.node("Not", {truth.name}, transposed);
+    truth = transposed;
   }
   return truth;
 }

@@ -15,7 +15,7 @@ import zlib
 NONE = 0xFFFFFFFF
 ALIGN = 64
 OPS = ["unknown 0", "recurrent", "dense", "unary", "binary", "softmax", "copy", "time_step", "conv", "pool", "reduce", "norm", "where",
-       "gather", "matmul", "time_reduce", "state_read", "state_write", "inner_recurrent", "time_reverse"]
+       "gather", "matmul", "time_reduce", "state_read", "state_write", "feature_recurrent", "time_reverse"]
 CELLS = ["rnn", "lstm", "gru", "gru_linear"]
 KINDS = ["sequence", "row", "const", "input"]
 TYPES = ["f32", "i32", "f16", "bf16", "i8", "i4"]
@@ -33,22 +33,22 @@ FORMATS = {1: ("f32_nr16", 32, 16, 1), 2: ("f32_nr8", 32, 8, 1), 3: ("f32_nr4", 
            5: ("f16_nr16", 16, 16, 1), 6: ("f16_nr8", 16, 8, 1), 7: ("f16_nr4", 16, 4, 1),
            8: ("bf16_nr16", 16, 16, 2), 9: ("bf16_nr8", 16, 8, 2), 10: ("bf16_nr4", 16, 4, 2),
            11: ("i8_nr16", 8, 16, 4), 12: ("i8_nr8", 8, 8, 4), 13: ("i8_nr4", 8, 4, 4),
-           29: ("i8_woven_nr4", 8, 4, 8), 30: ("i8_runs_nr4", 8, 4, 16),
+           29: ("i8_smlad_nr4", 8, 4, 8), 30: ("i8_kmajor16_nr4", 8, 4, 16),
            14: ("i4_nr16", 4, 16, 8), 15: ("i4_nr8", 4, 8, 8), 16: ("i4_nr4", 4, 4, 8)}
 BLOCKS = {17: (32, 1), 18: (32, 2), 19: (32, 4), 20: (8, 1), 21: (8, 2), 22: (8, 4),
           26: (16, 1), 27: (16, 2), 28: (16, 4), 31: (32, 16), 32: (8, 16)}  # bits of a weight, blocks of an entry
 PAIRS = {31: "f32", 32: "i8"}  # blocks of one weight
 APART = (29, 30)  # one gate behind the other
-FIXED = {23: 16, 24: 8, 25: 4}  # of layers in integers
-FORMATS.update({i: (f"i8_fixed_nr{nr}", 8, nr, 1) for i, nr in FIXED.items()})
+FIXED = {23: 16, 24: 8, 25: 4}  # of integer-only layers
+FORMATS.update({i: (f"i8_q15_nr{nr}", 8, nr, 1) for i, nr in FIXED.items()})
 FORMATS.update({i: (("f32", "bf16", "i8")[32 // bits // 2] + f"_{16 // n}x4_nr16", bits, 16, 32 // bits)
                 for i, (bits, n) in BLOCKS.items() if i not in PAIRS})
-FORMATS.update({i: (f"{kind}_pairs_nr16", BLOCKS[i][0], 16, 1) for i, kind in PAIRS.items()})
+FORMATS.update({i: (f"{kind}_ell_nr16", BLOCKS[i][0], 16, 1) for i, kind in PAIRS.items()})
 
 
 ATTR_BYTES = {"recurrent": 200, "dense": 32, "unary": 12, "binary": 104, "softmax": 16, "copy": 108, "time_step": 4, "conv": 128, "pool": 100,
               "reduce": 144, "norm": 28, "where": 144, "gather": 16, "matmul": 136, "time_reduce": 8, "state_read": 4, "state_write": 4,
-              "inner_recurrent": 208, "time_reverse": 4}
+              "feature_recurrent": 208, "time_reverse": 4}
 MOST_RANK = 8
 
 
@@ -134,18 +134,18 @@ class Blob:
 
     def matrices(self):
         out = []
-        names = "format count gates units k entries panels index tile_first scales group_k unit_sums diagonal factor_scale factor_zero".split()
+        names = "format count gates units k entries panels index tile_first scales group_k unit_sums diagonal lhs_scale lhs_zero_point".split()
         for fields in self.records("matrices", MATRIX):
             m = dict(zip(names, fields))
             self.check_matrix(m, fields[len(names):])
             absent = {name: maybe(m[name]) for name in ("index", "tile_first", "scales", "unit_sums", "diagonal")}
-            out.append({**m, **absent, "format": format_name(m["format"]), "factor_scale": number(m["factor_scale"])})
+            out.append({**m, **absent, "format": format_name(m["format"]), "lhs_scale": number(m["lhs_scale"])})
         return out
 
     def check_matrix(self, m, reserved):
         _, bits, nr, kr = FORMATS[m["format"]]
         assert not any(reserved) and all(m[name] > 0 for name in ("count", "gates", "units", "k", "entries"))
-        assert m["tile_first"] == NONE and m["factor_zero"] == 0
+        assert m["tile_first"] == NONE and m["lhs_zero_point"] == 0
         blocks = BLOCKS.get(m["format"], (0, 0))[1]
         assert (m["index"] != NONE) == (blocks > 0) and (m["count"] == 1 if blocks else m["entries"] == m["k"])
         scaled = bits <= 8
@@ -154,7 +154,7 @@ class Blob:
         assert (m["group_k"] != 0) == grouped and m["group_k"] % 32 == 0 and (m["unit_sums"] != NONE) == (scaled and not grouped and not fixed and m["format"] not in APART)
         assert (m["scales"] != NONE) == scaled and (scaled and not fixed or m["diagonal"] == NONE)
         groups = -(-m["k"] // m["group_k"]) if grouped else 1
-        assert m["factor_scale"] >= (1e-31 if fixed else 0) if scaled else m["factor_scale"] == 0
+        assert m["lhs_scale"] >= (1e-31 if fixed else 0) if scaled else m["lhs_scale"] == 0
         units = -(-m["units"] // nr) * nr if nr else m["units"]
         size = units * m["gates"] * -(-m["k"] // kr) * kr * bits // 8 * m["count"]
         columns = units // 16 * m["gates"]
@@ -282,7 +282,7 @@ class Blob:
             strides.append({"first": first, "row": row, "column": column, "batch": batch[:rank]})
         return {"m": m, "n": n, "k": k, "dims": dims[:rank], "a": strides[0], "b": strides[1]}
 
-    def inner_recurrent(self, at):
+    def feature_recurrent(self, at):
         steps, rows = self.unpack("2I", at + 200)
         return {**self.recurrent(at), "steps": steps, "rows": rows}
 

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "compiler/compile.h"
-#include "compiler/import/origins.h"
+#include "compiler/import/axis_inference.h"
 #include "compiler/onnx/problem.h"
 #include "onnx_builder.h"
 #include "rnnpack/rnnpack.h"

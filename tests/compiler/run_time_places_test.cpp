@@ -1,4 +1,4 @@
-// run_time_places_test.cpp -- places found and used at run time, sums and softmax along time, whole numbers that are divided.
+// run_time_places_test.cpp -- places found and used at run time, sums and softmax along time, integers that are divided.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 using Ints = std::vector<int64_t>;
 constexpr int kInt = onnx::TensorProto::INT64;
 
-compiler::Array whole_numbers(const Ints &shape, const std::vector<float> &values) {
+compiler::Array integers(const Ints &shape, const std::vector<float> &values) {
   compiler::Array array;
   array.shape = shape;
   array.f32 = values;
@@ -116,7 +116,7 @@ TEST(RunTimePlaces, NanHasAPlaceInTheAxis) {
   compiler::Tensor input(compiler::Elem::kFloat, {5, 5});
   std::copy(x.begin(), x.end(), input.data.begin());
   const auto evaluated = compiler::eval_graph(*model, {{"X", input}});
-  const auto ran = compiler::Runner(compiler::compile_model(*model, "generic").blob).run({{"X", whole_numbers({5, 5}, x)}}, {});
+  const auto ran = compiler::Runner(compiler::compile_model(*model, "generic").blob).run({{"X", integers({5, 5}, x)}}, {});
   for (const auto &each : wanted) {
     const std::vector<float> &got = ran.at(each.first).f32;
     const std::vector<double> &exact = evaluated.at(each.first).data;
@@ -180,7 +180,7 @@ TEST(OverTime, SoftmaxWeighsAllStepsOfAWholeSequence) {
   }
 }
 
-TEST(OverTime, PositionsAreCountedAndTurnedIntoWaves) {
+TEST(OverTime, PositionsAreCountedAndReversedIntoWaves) {
   OnnxBuilder b(18);
   b.input("X", {"T", "N", 4}).weights("", 3, 1, 4, 8).constant_ints("time", {}, {0}).constant("rate", {4}, {1, 0.3f, 0.1f, 0.01f});
   b.node("Mul", {"X", "zero"}, {"nothing"});
@@ -197,8 +197,8 @@ TEST(OverTime, PositionsAreCountedAndTurnedIntoWaves) {
   check_against_f64(b.proto);
 }
 
-// Whole numbers as ONNX divides them: towards zero, the rest with the sign of the divisor or, with fmod, of the dividend.
-TEST(WholeNumbers, AreDividedTowardsZeroAndHaveARest) {
+// Integers as ONNX divides them: towards zero, the rest with the sign of the divisor or, with fmod, of the dividend.
+TEST(Integers, AreDividedTowardsZeroAndHaveARest) {
   OnnxBuilder b(18);
   b.input("X", {"N", 6}, kInt).input("D", {"N", 6}, kInt);
   b.node("Div", {"X", "D"}, {"q"});
@@ -208,8 +208,8 @@ TEST(WholeNumbers, AreDividedTowardsZeroAndHaveARest) {
     b.node("Cast", {name}, {std::string(name) + "_out"}).with("to", 1);
     b.output(std::string(name) + "_out");
   }
-  const compiler::Array x = whole_numbers({2, 6}, {7, -7, 7, -7, 0, 8388607, 6, -6, 5, 1, -1, 8388606});
-  const compiler::Array d = whole_numbers({2, 6}, {3, 3, -3, -3, 5, 4096, 3, 3, 7, 2, 2, 8388607});
+  const compiler::Array x = integers({2, 6}, {7, -7, 7, -7, 0, 8388607, 6, -6, 5, 1, -1, 8388606});
+  const compiler::Array d = integers({2, 6}, {3, 3, -3, -3, 5, 4096, 3, 3, 7, 2, 2, 8388607});
   check_against_f64(b.proto, {}, {{"X", x}, {"D", d}});
 }
 
@@ -238,7 +238,7 @@ TEST(RunTimePlaces, ARingIsWrittenAndReadAtItsPosition) {
     b.node("GatherND", {"ring_next", "tuple2"}, {"newest"});
     b.node("Sub", {"newest", "oldest"}, {"out"});
     b.output("out").output("ring_next").output("at_next");
-    check_kept_states(b.proto, {{"ring", "ring_next"}, {"at", "at_next"}}, {13, 1});
+    check_persistent_states(b.proto, {{"ring", "ring_next"}, {"at", "at_next"}}, {13, 1});
   }
 }
 

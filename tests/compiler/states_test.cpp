@@ -125,7 +125,7 @@ TEST(States, ARecurrentLayersOwnStateIsDropped) {
   EXPECT_EQ(graph.inputs.size(), 1u);
   EXPECT_EQ(graph.outputs.size(), 1u);
   EXPECT_TRUE(graph.states.empty());
-  check_kept_states(stacked_lstm().proto, {{"S", "S_out"}});
+  check_persistent_states(stacked_lstm().proto, {{"S", "S_out"}});
 }
 
 // What the layer's c begins with is the h of the step before: no state of the layer's own, in either pairing.
@@ -136,7 +136,7 @@ TEST(States, TheOtherStateOfALayerIsNotItsOwn) {
     b.weights("", 4, 1, 5, kHidden);
     b.node("LSTM", {"X", "W", "R", "B", "", "h0", "c0"}, {"Y", "hn", "cn"}).with("hidden_size", kHidden);
     const std::vector<StatePair> pairs = {{"h0", crossed ? "cn" : "hn"}, {"c0", crossed ? "hn" : "cn"}};
-    check_kept_states(b.proto, pairs);
+    check_persistent_states(b.proto, pairs);
   }
 }
 
@@ -145,8 +145,8 @@ TEST(States, OthersAreReadAndWrittenEveryStep) {
   ASSERT_EQ(graph.states.size(), 2u);
   EXPECT_EQ(graph.states[0].elems, 8u);
   EXPECT_EQ(graph.inputs.size(), 1u);
-  check_kept_states(cached().proto, kCached);
-  check_kept_states(cached().proto, kCached, {5, 1});
+  check_persistent_states(cached().proto, kCached);
+  check_persistent_states(cached().proto, kCached, {5, 1});
 }
 
 TEST(States, SomeMayStayInputsAndOutputs) {
@@ -167,7 +167,7 @@ TEST(States, WithATimeAxisOfTheFile) {
   b.node("Add", {"X", "avg"}, {"s"});
   b.node("Mul", {"s", "half"}, {"avg_out"});
   b.node("GRU", {"avg_out", "W", "R", "B", "", "h"}, {"Y", "hn"}).with("hidden_size", kHidden);
-  check_kept_states(b.proto, {{"avg", "avg_out"}, {"h", "hn"}});
+  check_persistent_states(b.proto, {{"avg", "avg_out"}, {"h", "hn"}});
 }
 
 // Exported for streaming: the layer reads one step of a time axis, which is then an ordinary one that a cache is joined along.
@@ -187,8 +187,8 @@ TEST(States, AJoinAlongTimeMakesItAnOrdinaryAxis) {
   b.node("Slice", {"window", "first", "end", "time"}, {"cache_out"});
   b.node("Flatten", {"window"}, {"flat"});
   b.node("MatMul", {"flat", "M"}, {"Y"});
-  check_kept_states(b.proto, {{"h", "hn"}, {"cache", "cache_out"}});
-  check_kept_states(b.proto, {{"cache", "cache_out"}, {"h", "hn"}}, {4, 1});
+  check_persistent_states(b.proto, {{"h", "hn"}, {"cache", "cache_out"}});
+  check_persistent_states(b.proto, {{"cache", "cache_out"}, {"h", "hn"}}, {4, 1});
 }
 
 TEST(States, CellsWrittenOutBecomeLayers) {
@@ -202,7 +202,7 @@ TEST(States, CellsWrittenOutBecomeLayers) {
         ASSERT_EQ(graph.nodes.size(), 3u);
         EXPECT_EQ(graph.nodes[0].op, OpKind::kRecurrent);
         EXPECT_EQ(graph.nodes[1].op, OpKind::kRecurrent);
-        check_kept_states(proto, {{"S", "S_out"}});
+        check_persistent_states(proto, {{"S", "S_out"}});
         check_against_f64(proto, {1, 3});
       }
     }
@@ -212,7 +212,7 @@ TEST(States, CellsWrittenOutBecomeLayers) {
 TEST(States, CellsOfGemmsBecomeLayers) {
   const onnx::ModelProto proto = written_out("ifco", false, 13, true).proto;
   EXPECT_EQ(graph_of(proto, {{"S", "S_out"}}).nodes.size(), 3u);
-  check_kept_states(proto, {{"S", "S_out"}});
+  check_persistent_states(proto, {{"S", "S_out"}});
 }
 
 // What is no cell stays as it is: another activation, a gate used elsewhere in the same sum.
@@ -222,11 +222,11 @@ TEST(States, WhatIsNearlyACellStaysAsItIs) {
     if (node.output(0) == "t0" || node.output(0) == "t1") node.set_op_type("Softsign");
   }
   EXPECT_FALSE(graph_of(other, {{"S", "S_out"}}).states.empty());
-  check_kept_states(other, {{"S", "S_out"}});
+  check_persistent_states(other, {{"S", "S_out"}});
   OnnxBuilder read = written_out("icfo", false, 13);
   read.output("Z").node("Exp", {"cn0"}, {"Z"});
   EXPECT_FALSE(graph_of(read.proto, {{"S", "S_out"}}).states.empty());
-  check_kept_states(read.proto, {{"S", "S_out"}});
+  check_persistent_states(read.proto, {{"S", "S_out"}});
 }
 
 TEST(Streams, RefusedWithTheNodeThatLooksAhead) {
@@ -281,7 +281,7 @@ TEST(States, FinalStatesAreOutputsOfEachStep) {
   EXPECT_TRUE(graph.causal);
   for (size_t i = 0; i < 4; ++i)
     EXPECT_EQ(graph.outputs[i].role, static_cast<uint32_t>(i == 3 ? RNNP_ROLE_PER_RUN : RNNP_ROLE_SEQUENCE)) << i;
-  check_kept_states(b.proto, {{"S", "S_out"}});
+  check_persistent_states(b.proto, {{"S", "S_out"}});
   check_against_f64(b.proto, {1, 3});
 }
 
@@ -315,13 +315,13 @@ TEST(States, WhatDoesNotFitIsRefused) {
 
 // A tensor that layers start from and that is not their final state: they start anew at every step.
 TEST(States, LayersStartFromWhatTheStepBeforeMade) {
-  check_kept_states(cached().proto, {{"cache", "cache_out"}, {"avg", "avg_out"}, {"h", "Y"}});
+  check_persistent_states(cached().proto, {{"cache", "cache_out"}, {"avg", "avg_out"}, {"h", "Y"}});
   OnnxBuilder swapped = stacked_lstm();
   for (onnx::NodeProto &node : *swapped.proto.mutable_graph()->mutable_node()) {
     if (node.output(0) == "s0n") node.mutable_input()->SwapElements(0, 1);
   }
   EXPECT_EQ(graph_of(swapped.proto, {{"S", "S_out"}}).states.size(), 1u);
-  check_kept_states(swapped.proto, {{"S", "S_out"}});
+  check_persistent_states(swapped.proto, {{"S", "S_out"}});
 }
 
 }  // namespace

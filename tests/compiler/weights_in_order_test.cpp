@@ -23,11 +23,11 @@ std::vector<float> numbers(size_t count, uint32_t seed) {
 }
 
 // A row of lines x columns that a layer reads column by column.
-struct Turned {
+struct Reversed {
   Graph graph;
-  uint32_t made, turned, result;
+  uint32_t made, transposed, result;
 
-  explicit Turned(const std::vector<CopyDim> &dims = {{kColumns, 1, kLines}, {kLines, kColumns, 1}}) {
+  explicit Reversed(const std::vector<CopyDim> &dims = {{kColumns, 1, kLines}, {kLines, kColumns, 1}}) {
     Value x;
     x.kind = ValueKind::kInput;
     x.sequence = true;
@@ -35,9 +35,9 @@ struct Turned {
     x.input = 0;
     graph.inputs.push_back({"x", graph.add_value(x), 0, {}, 0});
     made = graph.add_row(kElems, true);
-    turned = graph.add_row(kElems, true);
+    transposed = graph.add_row(kElems, true);
     graph.nodes.push_back({OpKind::kUnary, "", {0}, {made}, AttrUnary{}});
-    graph.nodes.push_back({OpKind::kCopy, "", {made}, {turned}, copy_attr(dims, 0, 0)});
+    graph.nodes.push_back({OpKind::kCopy, "", {made}, {transposed}, copy_attr(dims, 0, 0)});
   }
   Dense &add_dense() {
     Dense dense;
@@ -45,7 +45,7 @@ struct Turned {
     dense.output_size = kOutputs;
     dense.w = numbers(size_t{kElems} * kOutputs, 1);
     result = graph.add_row(kOutputs, true);
-    graph.nodes.push_back({OpKind::kDense, "", {turned}, {result}, dense});
+    graph.nodes.push_back({OpKind::kDense, "", {transposed}, {result}, dense});
     graph.outputs.push_back({"y", result, 0, {}, 0});
     return std::get<Dense>(graph.nodes.back().attr);
   }
@@ -57,12 +57,12 @@ struct Turned {
 };
 
 std::vector<float> in_columns(const std::vector<float> &row) {
-  std::vector<float> turned(kElems);
-  for (uint32_t n = 0; n < kElems; ++n) turned[n % kColumns * kLines + n / kColumns] = row[n];
-  return turned;
+  std::vector<float> transposed(kElems);
+  for (uint32_t n = 0; n < kElems; ++n) transposed[n % kColumns * kLines + n / kColumns] = row[n];
+  return transposed;
 }
 
-// Whole numbers: the order of the sums does not show.
+// Integers: the order of the sums does not show.
 std::vector<float> times_row(const std::vector<float> &w, const std::vector<float> &x) {
   std::vector<float> y(w.size() / x.size(), 0.0f);
   for (size_t i = 0; i < w.size(); ++i) y[i / x.size()] += w[i] * x[i % x.size()];
@@ -71,7 +71,7 @@ std::vector<float> times_row(const std::vector<float> &w, const std::vector<floa
 
 TEST(WeightsInOrder, ALayerReadsTheRowAsItLies) {
   const std::vector<float> x = numbers(kElems, 7);
-  Turned t;
+  Reversed t;
   const std::vector<float> before = t.add_dense().w;
   put_weights_in_order(&t.graph);
   EXPECT_EQ(0u, t.copies());
@@ -81,14 +81,14 @@ TEST(WeightsInOrder, ALayerReadsTheRowAsItLies) {
 
 TEST(WeightsInOrder, EveryDirectionOfARecurrentLayerDoes) {
   const std::vector<float> x = numbers(kElems, 7);
-  Turned t;
+  Reversed t;
   Recurrent layer;
   layer.input_size = kElems;
   layer.hidden_size = 2;
   layer.directions.resize(2);
   for (uint32_t d = 0; d < 2; ++d) layer.directions[d].w = numbers(2 * kElems, 20 + d);
   const uint32_t y = t.graph.add_row(4, true);
-  t.graph.nodes.push_back({OpKind::kRecurrent, "", {t.turned}, {y}, layer});
+  t.graph.nodes.push_back({OpKind::kRecurrent, "", {t.transposed}, {y}, layer});
   t.graph.outputs.push_back({"y", y, 0, {}, 0});
   put_weights_in_order(&t.graph);
   EXPECT_EQ(0u, t.copies());
@@ -99,31 +99,31 @@ TEST(WeightsInOrder, EveryDirectionOfARecurrentLayerDoes) {
 TEST(WeightsInOrder, WhatMustStayWhereItIsStays) {
   const struct {
     const char *what;
-    std::function<void(Turned *)> make;
+    std::function<void(Reversed *)> make;
   } cases[] = {
       {"two read the copy",
-       [](Turned *t) {
-         t->add_dense(), t->graph.outputs.push_back({"z", t->turned, 0, {}, 0});
+       [](Reversed *t) {
+         t->add_dense(), t->graph.outputs.push_back({"z", t->transposed, 0, {}, 0});
        }},
-      {"two groups of x", [](Turned *t) { t->add_dense().groups = 2; }},
+      {"two groups of x", [](Reversed *t) { t->add_dense().groups = 2; }},
       {"integers with scales",
-       [](Turned *t) {
+       [](Reversed *t) {
          t->add_dense().storage.scales = {1, 1, 1, 1};
        }},
-      {"numbers already rounded", [](Turned *t) { t->add_dense().storage.rounded.resize(kElems * kOutputs); }},
+      {"numbers already rounded", [](Reversed *t) { t->add_dense().storage.rounded.resize(kElems * kOutputs); }},
       {"a sparse matrix",
-       [](Turned *t) {
+       [](Reversed *t) {
          Dense &d = t->add_dense();
          std::fill(d.w.begin(), d.w.begin() + kElems * kOutputs / 2, 0.0f);
        }},
       {"a value of two copies",
-       [](Turned *t) {
-         t->graph.nodes.push_back({OpKind::kCopy, "", {t->made}, {t->turned}, copy_attr({{kElems, 1, 1}}, 0, 0)});
+       [](Reversed *t) {
+         t->graph.nodes.push_back({OpKind::kCopy, "", {t->made}, {t->transposed}, copy_attr({{kElems, 1, 1}}, 0, 0)});
          t->add_dense();
        }},
   };
   for (const auto &c : cases) {
-    Turned t;
+    Reversed t;
     c.make(&t);
     const size_t before = t.copies();
     const std::vector<float> w = std::get<Dense>(t.last().attr).w;
@@ -131,8 +131,8 @@ TEST(WeightsInOrder, WhatMustStayWhereItIsStays) {
     EXPECT_EQ(before, t.copies()) << c.what;
     EXPECT_EQ(w, std::get<Dense>(t.last().attr).w) << c.what;
   }
-  Turned part({{kColumns, 1, kLines}, {kLines - 1, kColumns, 1}}), twice({{kColumns, 1, kLines}, {kLines, 0, 1}});
-  for (Turned *t : {&part, &twice}) {
+  Reversed part({{kColumns, 1, kLines}, {kLines - 1, kColumns, 1}}), twice({{kColumns, 1, kLines}, {kLines, 0, 1}});
+  for (Reversed *t : {&part, &twice}) {
     t->add_dense();
     put_weights_in_order(&t->graph);
     EXPECT_EQ(1u, t->copies()) << "not every element once";

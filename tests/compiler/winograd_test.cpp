@@ -18,7 +18,7 @@ OnnxBuilder over_planes(int64_t in, int64_t out, int64_t h, int64_t w, Ints kern
   return b;
 }
 
-bool goes_by_points(const OnnxBuilder &b, bool wanted = true, const std::string &target = "generic") {
+bool is_winograd(const OnnxBuilder &b, bool wanted = true, const std::string &target = "generic") {
   compiler::CompileOptions options;
   options.target = target;
   options.winograd = wanted;
@@ -27,19 +27,19 @@ bool goes_by_points(const OnnxBuilder &b, bool wanted = true, const std::string 
 }
 
 TEST(Winograd, ManyChannelsOfSquareWindowsGoByPoints) {
-  EXPECT_TRUE(goes_by_points(over_planes(16, 16, 16, 16)));
-  EXPECT_TRUE(goes_by_points(over_planes(64, 64, 16, 16)));
-  EXPECT_TRUE(goes_by_points(over_planes(32, 16, 15, 31)));
-  EXPECT_FALSE(goes_by_points(over_planes(8, 8, 16, 16)));    // transforms take what products save
-  EXPECT_FALSE(goes_by_points(over_planes(64, 80, 16, 16)));  // weights beyond the caches
-  EXPECT_FALSE(goes_by_points(over_planes(32, 32, 1, 64)));   // half of the tiles' results are none
-  EXPECT_FALSE(goes_by_points(over_planes(32, 32, 16, 16, {5, 3})));
-  EXPECT_FALSE(goes_by_points(over_planes(16, 16, 16, 16), false));
-  EXPECT_FALSE(goes_by_points(over_planes(16, 16, 16, 16), true, "cortex-m"));
+  EXPECT_TRUE(is_winograd(over_planes(16, 16, 16, 16)));
+  EXPECT_TRUE(is_winograd(over_planes(64, 64, 16, 16)));
+  EXPECT_TRUE(is_winograd(over_planes(32, 16, 15, 31)));
+  EXPECT_FALSE(is_winograd(over_planes(8, 8, 16, 16)));    // transforms take what products save
+  EXPECT_FALSE(is_winograd(over_planes(64, 80, 16, 16)));  // weights beyond the caches
+  EXPECT_FALSE(is_winograd(over_planes(32, 32, 1, 64)));   // half of the tiles' results are none
+  EXPECT_FALSE(is_winograd(over_planes(32, 32, 16, 16, {5, 3})));
+  EXPECT_FALSE(is_winograd(over_planes(16, 16, 16, 16), false));
+  EXPECT_FALSE(is_winograd(over_planes(16, 16, 16, 16), true, "cortex-m"));
   OnnxBuilder strided;
   strided.input("X", {"N", 16, 32, 16}).random("W", {16, 16, 3, 3}).output("Y");
   strided.node("Conv", {"X", "W"}, {"Y"}).with("pads", Ints{1, 1, 1, 1}).with("strides", Ints{2, 1});
-  EXPECT_FALSE(goes_by_points(strided));
+  EXPECT_FALSE(is_winograd(strided));
 }
 
 TEST(Winograd, ByPointsTheResultsAreThose) {
@@ -50,7 +50,7 @@ TEST(Winograd, ByPointsTheResultsAreThose) {
   b.node("Mul", {"c", "S"}, {"m"});
   b.node("Tanh", {"m"}, {"t"});
   b.node("Conv", {"t", "V"}, {"Y"}).with("pads", Ints{1, 1, 1, 1});
-  EXPECT_TRUE(goes_by_points(b));
+  EXPECT_TRUE(is_winograd(b));
   check_against_f64(b.proto);
 }
 

@@ -62,7 +62,7 @@ TEST_F(CudaApi, ALayerInIntegersIsRefusedByItsNameAndWithWhatWouldDo) {
   RecurrentOptions o;
   b.add_output(b.add_recurrent(b.add_input(4), 4, o));
   BlobTables t(b.build());
-  for (rnnp::BlobMatrix &m : t.matrices) m.format = 24, m.unit_sums = rnnp::kNone, m.factor_scale = 128;
+  for (rnnp::BlobMatrix &m : t.matrices) m.format = 24, m.unit_sums = rnnp::kNone, m.lhs_scale = 128;
   const AlignedBytes blob(t.bytes());
   rnnp_model model;
   ASSERT_EQ(rnnp_model_open(&model, blob.data(), blob.size(), 0), RNNP_OK);
@@ -98,8 +98,8 @@ TEST_F(CudaApi, SingleWeightsAreRefusedByTheirNodeAndWithWhatWouldDo) {
 TEST_F(CudaApi, ABlobThatTheCpuRefusesIsRefusedByItsName) {
   BlobBuilder b(3, 8);
   const uint32_t x = b.add_recurrent(b.add_input(4), 4, {});
-  const rnnp::AttrInnerRecurrent inner = {};
-  b.add_output(b.add_node(rnnp::OpKind::kInnerRecurrent, &inner, sizeof inner, {x}, 16, true));
+  const rnnp::AttrFeatureRecurrent inner = {};
+  b.add_output(b.add_node(rnnp::OpKind::kFeatureRecurrent, &inner, sizeof inner, {x}, 16, true));
   const AlignedBytes blob(b.build());
   rnnp_model model;
   ASSERT_EQ(rnnp_model_open(&model, blob.data(), blob.size(), 0), RNNP_OK);

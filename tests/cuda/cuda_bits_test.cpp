@@ -1,5 +1,5 @@
-// cuda_bits_test.cpp -- what docs/KERNELS.md says of bytes and blocks is a law of bits, on every machine: the CPU's are the GPU's.
-// Of layers whose activations round nothing the outputs show it. SPDX-License-Identifier: Apache-2.0
+// cuda_bits_test.cpp -- what docs/KERNELS.md says of bytes and blocks is a invariant of bits, on every machine: the CPU's are the
+// GPU's. Of layers whose activations round nothing the outputs show it. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -87,7 +87,7 @@ TEST(CudaBits, ADiagonalBesideBytesHasTheBitsOfTheCpu) {
 }
 
 // A unit has a chain of its groups' sums, whose order shows.
-TEST(CudaBits, HalvesOfBytesHaveTheBitsOfTheCpu) {
+TEST(CudaBits, Int4HaveTheBitsOfTheCpu) {
   for (const uint32_t group_k : {32u, 64u, 256u}) {
     for (const bool one_step : {true, false}) {
       for (const bool diagonal : {false, true}) {
@@ -99,7 +99,7 @@ TEST(CudaBits, HalvesOfBytesHaveTheBitsOfTheCpu) {
 }
 
 // More k-tiles than registers have room for, in two row tiles of each warp.
-TEST(CudaBits, HalvesOfBytesBeyondRegistersHaveTheBitsOfTheCpu) {
+TEST(CudaBits, Int4BeyondRegistersHaveTheBitsOfTheCpu) {
   expect_bits_of_the_cpu({kI4, 0, true, false, 64, 1230, 2});
 }
 
@@ -167,8 +167,8 @@ TEST(CudaBits, ConvolutionsOfBytesAndOfHalvesHaveTheBitsOfTheCpu) {
   }
 }
 
-// Weights that are stored as the points of F(2x2, 3x3) are windows' again there: on whole numbers, to the bit.
-TEST(CudaBits, WindowsThatWerePointsGiveTheWholeNumbersOfTheCpu) {
+// Weights that are stored as the points of F(2x2, 3x3) are windows' again there: on integers, to the bit.
+TEST(CudaBits, WindowsThatWerePointsGiveTheIntegersOfTheCpu) {
   constexpr uint32_t kHigh = 5, kWide = 7, kChannels = 6, kOut = 5, kElems = kHigh * kWide * kChannels;
   BlobBuilder b(12, 16);
   rnnp::AttrConv a = {};

@@ -29,7 +29,7 @@ TEST(CudaGraphs, RunAsOnTheCpu) {
   constexpr uint32_t kGraphs = 60;
   uint32_t ran = 0, of_bytes = 0;
   for (uint32_t seed = 1; seed <= kGraphs && !HasFailure(); ++seed) {
-    testing_support::RandomGraph graph = testing_support::grown_graph(seed);
+    testing_support::RandomGraph graph = testing_support::generated_graph(seed);
     std::vector<uint8_t> blob;
     const bool bytes = seed % 3 == 0;
     try {

@@ -228,7 +228,7 @@ TEST(CudaGathers, BlocksOfAnyOrderTakeAsFewSlotsAsTheirLargestDegree) {
   }
 }
 
-// In order there is no such law. Random patterns take a few slots more than their longest strip.
+// In order there is no such invariant. Random patterns take a few slots more than their longest strip.
 TEST(CudaGathers, BlocksInOrderTakeFewSlotsMore) {
   std::mt19937 random(6);
   for (const uint32_t height : {16u, 8u, 4u}) {

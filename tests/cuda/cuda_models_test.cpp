@@ -54,15 +54,15 @@ TEST_P(CudaModels, RunAsOnTheCpu) {
 
 INSTANTIATE_TEST_SUITE_P(Random, CudaModels, testing::Range(0u, 4u));
 
-// x turned round, and what is turned added to x; lengths by the call, by an input, by none.
-TEST(CudaModels, EachRowIsTurnedInsideItsOwnLength) {
+// x reversed, and what is reversed added to x; lengths by the call, by an input, by none.
+TEST(CudaModels, EachRowIsReversedInsideItsOwnLength) {
   constexpr uint32_t kElems = 7, kBatch = 4, kSteps = 9;
   for (const bool lengths_input : {false, true}) {
     BlobBuilder b(5);
     const uint32_t x = b.add_input(kElems), given = lengths_input ? b.add_lengths_input() : rnnp::kNone;
     const uint32_t y = b.add_time_reverse(x, given);
     const rnnp::AttrBinary twice = {uint32_t(rnnp::Binary::kAdd), 1, {kElems}, {1}, {1}};
-    b.add_output(y, "turned");
+    b.add_output(y, "reversed");
     b.add_output(b.add_node(rnnp::OpKind::kBinary, &twice, sizeof twice, {y, x}, kElems, true), "sum");
     BothSessions both(b.build(), kBatch, kSteps);
     std::mt19937 random(8);

@@ -17,7 +17,7 @@ constexpr uint32_t kMostK = 1101, kMostTiles = 5, kMostColumns = kMostTiles * 16
 struct Shape {
   uint32_t rows, k, gates, tiles, units, gap;  // floats between tiles of results
   bool start, diagonal;
-  float factor_scale;
+  float lhs_scale;
 };
 
 int8_t weights[kMostColumns][kMostK];
@@ -35,8 +35,8 @@ float draw() {
 }
 
 KernelFamily dense_family(const PanelFormat &f) {
-  if (f.scales == Scales::kWoven) return KernelFamily::kGemmWoven;
-  return f.scales == Scales::kRuns ? KernelFamily::kGemmRuns : KernelFamily::kGemm;
+  if (f.scales == Scales::kSmlad) return KernelFamily::kGemmSmlad;
+  return f.scales == Scales::kKMajor16 ? KernelFamily::kGemmKMajor16 : KernelFamily::kGemm;
 }
 
 const PanelFormat *format_of(const Kernel &kernel) {
@@ -68,7 +68,7 @@ void fill(const Shape &s, const PanelFormat &f, uint32_t kind) {
     const uint32_t tile = c / (4 * s.gates), gate = c / 4 % s.gates, unit = tile * 4 + c % 4;
     for (uint32_t k = 0; k < s.k; ++k) {
       const size_t place = place_in_panels(f, {s.gates, s.tiles * 4, s.k, s.k}, gate, unit, k);
-      const bool borrowed = f.scales == Scales::kWoven && k % 2 != 0 && weights[c][k - 1] < 0;
+      const bool borrowed = f.scales == Scales::kSmlad && k % 2 != 0 && weights[c][k - 1] < 0;
       panels[place] = static_cast<uint8_t>(weights[c][k] - borrowed);
     }
   }
@@ -82,7 +82,7 @@ int byte_of(float v) {
 }
 
 float expected(const Shape &s, uint32_t m, uint32_t c) {
-  float most = 0.0f, to_byte = s.factor_scale == 0.0f ? 0.0f : 1.0f / s.factor_scale, step = s.factor_scale;
+  float most = 0.0f, to_byte = s.lhs_scale == 0.0f ? 0.0f : 1.0f / s.lhs_scale, step = s.lhs_scale;
   for (uint32_t k = 0; k < s.k; ++k) {
     const float size = __builtin_fabsf(a[m][k]);
     if (size < __builtin_inff() && size > most) most = size;
@@ -105,7 +105,7 @@ bool check(const Kernel &kernel, const Shape &s, uint32_t kind) {
   GemmArgs g = {};
   g.a = a[0], g.a_row_bytes = sizeof a[0];
   g.panels = panels, g.scales = scales, g.diagonal = s.diagonal ? diagonal : nullptr;
-  g.factor_scale = s.factor_scale, g.scratch = scratch;
+  g.lhs_scale = s.lhs_scale, g.scratch = scratch;
   g.start = s.start ? start[0] : nullptr, g.start_row_bytes = sizeof start[0];
   g.out = out[0], g.out_row_bytes = sizeof out[0];
   g.start_tile = g.out_tile = static_cast<uint16_t>(s.gap == 0 ? 0 : 4 * s.gates + s.gap);

@@ -97,13 +97,13 @@ class Page:
         """All blocks of a page in one shell, as a reader would have them: variables stay."""
         lines = []
         for block, commands in script:
-            lines += [f"echo '@@ {block}'"] + commands
+            lines += [f"echo ' {block}'"] + commands
             self.ran += len([c for c in commands if c.strip()])
         if not any(commands for _, commands in script):
             return
         done = self.tree.run("\n".join(lines))
         if done.returncode != 0:
-            at = re.findall(r"^@@ (.*)$", done.stdout, re.M)
+            at = re.findall(r"^ (.*)$", done.stdout, re.M)
             self.fail(at[-1] if at else self.name, f"exit status {done.returncode}", done.stdout)
         if "Traceback (most recent call last)" in done.stdout:
             self.fail(self.name, "a traceback", done.stdout)

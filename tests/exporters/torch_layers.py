@@ -120,7 +120,7 @@ class JointCell(nn.Module):
 
 
 class StaysReversed(nn.Module):
-    """Turned round and not back: the last step's result comes first."""
+    """reversed and not back: the last step's result comes first."""
 
     def __init__(self):
         super().__init__()

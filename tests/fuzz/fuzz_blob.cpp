@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "api_walk.h"
-#include "grown_blob.h"
+#include "generated_blob.h"
+#include "random_api.h"
 #include "support/blob_builder.h"
 #ifdef RNNPACK_FUZZ_INSPECT
 #include "inspect_blob.h"
@@ -17,8 +17,8 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max
   rnnp_fuzz::ByteSource choices(uint64_t{seed});
   const uint32_t how = choices.below(8);
   if (how < 2) return LLVMFuzzerMutate(data, size, max_size);
-  rnnp_test::BlobTables tables = how == 2 ? rnnp_fuzz::grown_blob(&choices) : rnnp_test::BlobTables(data, size);
-  if (how > 2) rnnp_fuzz::forge(&tables, &choices);
+  rnnp_test::BlobTables tables = how == 2 ? rnnp_fuzz::generated_blob(&choices) : rnnp_test::BlobTables(data, size);
+  if (how > 2) rnnp_fuzz::corrupt(&tables, &choices);
   const std::vector<uint8_t> bytes = tables.bytes();
   if (bytes.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
   std::memcpy(data, bytes.data(), bytes.size());

@@ -1,15 +1,15 @@
 // fuzz_calls.cpp -- libFuzzer target: the input is a grammar's choices of a blob and then a sequence of API calls, on that blob and
-// on a forgery of it. SPDX-License-Identifier: Apache-2.0
-#include "api_walk.h"
-#include "grown_blob.h"
+// on a corruption of it. SPDX-License-Identifier: Apache-2.0
+#include "generated_blob.h"
+#include "random_api.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static rnnp_fuzz::GuardedMemory memory;
   static rnnp_fuzz::ThreadPool pool;
   rnnp_fuzz::ByteSource choices(data, size);
-  rnnp_test::BlobTables tables = rnnp_fuzz::grown_blob(&choices);
+  rnnp_test::BlobTables tables = rnnp_fuzz::generated_blob(&choices);
   rnnp_fuzz::walk(tables.bytes(), &choices, &memory, &pool);
-  rnnp_fuzz::forge(&tables, &choices);
+  rnnp_fuzz::corrupt(&tables, &choices);
   rnnp_fuzz::walk(tables.bytes(), &choices, &memory, &pool);
   return 0;
 }

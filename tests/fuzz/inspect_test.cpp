@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "grown_blob.h"
+#include "generated_blob.h"
 #include "inspect_blob.h"
 #include "support/blob_builder.h"
 
@@ -15,22 +15,22 @@ namespace {
 using namespace rnnp_fuzz;
 using rnnp_test::BlobTables;
 
-BlobTables grown(uint64_t seed, bool forged) {
+BlobTables generated(uint64_t seed, bool malformed) {
   ByteSource choices(seed);
-  BlobTables tables = grown_blob(&choices);
-  if (forged) forge(&tables, &choices);
+  BlobTables tables = generated_blob(&choices);
+  if (malformed) corrupt(&tables, &choices);
   return tables;
 }
 
 TEST(Inspect, ShowsEveryBlobThatOpens) {
   uint32_t shown = 0;
-  for (uint64_t seed = 1; seed <= 1500; ++seed) shown += !inspect_blob(grown(seed, seed % 4 != 0).bytes()).empty();
+  for (uint64_t seed = 1; seed <= 1500; ++seed) shown += !inspect_blob(generated(seed, seed % 4 != 0).bytes()).empty();
   EXPECT_GT(shown, 500u);
 }
 
 TEST(Inspect, SaysThatAnOperatorIsUnknown) {
   for (const uint32_t op : {0u, 77u, 99u, 0xffffffffu}) {
-    BlobTables t = grown(4, false);
+    BlobTables t = generated(4, false);
     ASSERT_FALSE(t.nodes.empty());
     t.nodes[0].op = op;
     t.nodes[0].input_count = 0;  // no operand that only the old operator may have
@@ -43,7 +43,7 @@ TEST(Inspect, SaysThatAnOperatorIsUnknown) {
 TEST(Inspect, SaysThatAttributesAreTooShort) {
   std::set<uint32_t> seen;
   for (uint64_t seed = 1; seed <= 400; ++seed) {
-    const BlobTables whole = grown(seed, false);
+    const BlobTables whole = generated(seed, false);
     for (size_t i = 0; i < whole.nodes.size(); ++i) {
       BlobTables t = whole;
       t.nodes[i].attr_bytes = static_cast<uint32_t>(seed % 4);
@@ -56,7 +56,7 @@ TEST(Inspect, SaysThatAttributesAreTooShort) {
 }
 
 TEST(Inspect, ShowsNamesThatAreNoText) {
-  BlobTables t = grown(4, false);
+  BlobTables t = generated(4, false);
   t.inputs[0].name = t.add_string("a\xff\xc3(z");
   EXPECT_NE(std::string::npos, inspect_blob(t.bytes()).find("a?"
                                                             "?(z"));
@@ -65,7 +65,7 @@ TEST(Inspect, ShowsNamesThatAreNoText) {
 int write_blobs(const std::string &folder) {
   uint32_t written = 0;
   for (uint64_t seed = 1; written < 60; ++seed) {
-    BlobTables t = grown(seed, seed % 4 != 0);
+    BlobTables t = generated(seed, seed % 4 != 0);
     if (seed % 8 == 1 && !t.nodes.empty()) t.nodes[0].attr_bytes = 0;
     const std::vector<uint8_t> bytes = t.bytes();
     if (inspect_blob(bytes).empty()) continue;

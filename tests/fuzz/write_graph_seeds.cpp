@@ -21,7 +21,7 @@ int main(int argc, char **argv) {
   if (argc != 3) return 1;
   try {
     for (uint32_t seed = 1; seed <= 40; ++seed) {
-      const auto graph = rnnp::testing_support::grown_graph(seed);
+      const auto graph = rnnp::testing_support::generated_graph(seed);
       const onnx::ModelProto proto = graph.with_outputs({"firstY", graph.values.back().name});
       const std::string bytes = proto.SerializeAsString(), name = "/graph" + std::to_string(seed);
       write(argv[1] + name + ".onnx", bytes.data(), bytes.size());

@@ -1,5 +1,5 @@
-// xnnpack_test.cpp -- XNNPACK behind dense, softmax and unary operators keeps the laws: cuts, rows and threads do not change bits.
-// SPDX-License-Identifier: Apache-2.0
+// xnnpack_test.cpp -- XNNPACK behind dense, softmax and unary operators keeps the invariants: cuts, rows and threads do not change
+// bits. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include "rnnpack/executor_pthreadpool.h"

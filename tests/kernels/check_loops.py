@@ -55,7 +55,7 @@ def put_on_stack(op, operands):
 def rule_of(file, loop):
     """The name of what a loop has to keep to, what breaks it, and how often that may be; None: nothing."""
     if any(op in BYTES for op, _ in loop):
-        return None if "gemm_blocks" in file or "gemm_pairs" in file else ("bytes", moved, 0)
+        return None if "gemm_bsr" in file or "gemm_ell" in file else ("bytes", moved, 0)
     added = sum(op.startswith("vfmadd") for op, _ in loop)
     return ("floats", put_on_stack, (added - 1) // 5) if added * 4 >= len(loop) else None
 

@@ -1,4 +1,4 @@
-// conv_winograd_test.cpp -- 3x3 convolutions of planes by F(2x2, 3x3): exact on small whole numbers beside the sum over windows at
+// conv_winograd_test.cpp -- 3x3 convolutions of planes by F(2x2, 3x3): exact on small integers beside the sum over windows at
 // every size and padding, the bits of the definition in kernels.h, near the windows' sums, and the same however lines are cut.
 // Room: tests/kernels.
 // SPDX-License-Identifier: Apache-2.0

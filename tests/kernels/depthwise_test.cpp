@@ -1,4 +1,4 @@
-// depthwise_test.cpp -- each channel by itself: exact on small whole numbers at every number of channels and taps.
+// depthwise_test.cpp -- each channel by itself: exact on small integers at every number of channels and taps.
 // Room: tests/kernels.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_support.h"

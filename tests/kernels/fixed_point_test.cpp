@@ -1,4 +1,4 @@
-// fixed_point_test.cpp -- layers in integers: numbers of floats and back, tanh's lines, whole sums of bytes at their limits.
+// fixed_point_test.cpp -- integer-only layers: numbers of floats and back, tanh's lines, whole sums of bytes at their limits.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/fixed_point.h"
 
@@ -48,7 +48,7 @@ double nearest(double v) {
   return std::copysign(std::floor(std::fabs(v) + 0.5), v);
 }
 
-TEST(FixedPoint, WholeNumbersOfFloatsAreTheNearestOnes) {
+TEST(FixedPoint, IntegersOfFloatsAreTheNearestOnes) {
   Random random(1);
   for (int i = 0; i < 200000; ++i) {
     float v = float_of(static_cast<uint32_t>(random.next()));
@@ -61,7 +61,7 @@ TEST(FixedPoint, WholeNumbersOfFloatsAreTheNearestOnes) {
   }
 }
 
-TEST(FixedPoint, FloatsOfWholeNumbersAreExact) {
+TEST(FixedPoint, FloatsOfIntegersAreExact) {
   for (const uint32_t bits : {8u, 13u, 15u}) {
     for (int32_t v = -32767; v <= 32767; ++v) {
       const float f = float_of(float_of_fixed(v, bits));
@@ -95,7 +95,7 @@ const PanelFormat &format_of_width(uint32_t nr) {
 // Every K to 79, all bytes and weights at their limits, and some between; rows and tiles in any parts.
 TEST(FixedPoint, SumsAreWhole) {
   Random random(3);
-  for (const Kernel *kernel : kernels_of({KernelFamily::kGemmFixed})) {
+  for (const Kernel *kernel : kernels_of({KernelFamily::kGemmQ15})) {
     const PanelFormat &format = format_of_width(kernel->nr);
     for (uint32_t k = 1; k <= 79; ++k) {
       for (const bool limits : {true, false}) {
@@ -108,7 +108,7 @@ TEST(FixedPoint, SumsAreWhole) {
         PackedMatrix m = pack_matrix(format, {weights.data(), units, k, 0, gates, 0, scales.data(), worth.data()});
         const uint32_t tiles = tile_count(units, kernel->nr), width = gates * kernel->nr;
         Rows panels(1, m.panels.size() / 4 + 1, 0, true), multipliers(1, m.multipliers.size(), 0, true),
-            scratch(1, factor_scratch_bytes(format, k, rows) / 4, 0, true), a(rows, k, k + 1, false);
+            scratch(1, lhs_scratch_bytes(format, k, rows) / 4, 0, true), a(rows, k, k + 1, false);
         std::memcpy(panels.data(), m.panels.data(), m.panels.size());
         std::memcpy(multipliers.data(), m.multipliers.data(), m.multipliers.size() * 4);
         Rows start(1, size_t{tiles} * width, 0, true), out(rows, size_t{tiles} * width, size_t{tiles} * width + 3, false);
@@ -118,7 +118,7 @@ TEST(FixedPoint, SumsAreWhole) {
         g.a_row_bytes = a.stride_bytes();
         g.panels = panels.data();
         g.scales = multipliers.data();
-        g.factor_scale = 128;
+        g.lhs_scale = 128;
         g.scratch = scratch.data();
         g.start = start.data();
         g.out_row_bytes = out.stride_bytes();

@@ -16,7 +16,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 struct Shape {
   uint32_t rows, k, gates, units;
   bool dense, bias, diagonal;
-  float factor_scale;  // 0: of each row
+  float lhs_scale;  // 0: of each row
   uint32_t group_k = 0;
 };
 
@@ -31,8 +31,8 @@ float draw_factor(Random *random, Draw draw) {
 }
 
 KernelFamily dense_family(const PanelFormat &f) {
-  if (f.scales == Scales::kWoven) return KernelFamily::kGemmWoven;
-  return f.scales == Scales::kRuns ? KernelFamily::kGemmRuns : KernelFamily::kGemm;
+  if (f.scales == Scales::kSmlad) return KernelFamily::kGemmSmlad;
+  return f.scales == Scales::kKMajor16 ? KernelFamily::kGemmKMajor16 : KernelFamily::kGemm;
 }
 
 const PanelFormat &format_of(const Kernel &kernel) {
@@ -67,7 +67,7 @@ struct Problem {
     bias_values = pack_vector(format, bias_values.data(), s.units, s.gates);
     diagonal.resize(bias_values.size());
     for (float &d : diagonal) d = random.uniform(-2.0f, 2.0f);
-    scratch.resize(factor_scratch_bytes(format, s.k, s.rows) + 64);
+    scratch.resize(lhs_scratch_bytes(format, s.k, s.rows) + 64);
   }
 
   size_t width() const { return size_t{s.gates} * format.nr; }
@@ -82,7 +82,7 @@ struct Problem {
     args.unit_sums = matrix.unit_sums.data();
     args.group_k = matrix.group_k;
     args.diagonal = s.diagonal ? diagonal.data() : nullptr;
-    args.factor_scale = s.factor_scale;
+    args.lhs_scale = s.lhs_scale;
     args.start = s.bias ? bias_values.data() : nullptr;
     args.out = out.row(row);
     args.out_row_bytes = out.stride_bytes();
@@ -104,11 +104,11 @@ struct Quantised {
   float step;
 };
 Quantised quantise(const Problem &p, size_t m) {
-  Quantised q = {{}, p.s.factor_scale};
-  float to_byte = p.s.factor_scale == 0.0f ? 0.0f : 1.0f / p.s.factor_scale, largest = 0.0f;
+  Quantised q = {{}, p.s.lhs_scale};
+  float to_byte = p.s.lhs_scale == 0.0f ? 0.0f : 1.0f / p.s.lhs_scale, largest = 0.0f;
   for (size_t k = 0; k < p.s.k; ++k)
     if (std::isfinite(p.a.at(m, k))) largest = std::max(largest, std::fabs(p.a.at(m, k)));
-  if (p.s.factor_scale == 0.0f && largest >= 1e-30f) to_byte = 127.0f / largest, q.step = largest / 127.0f;
+  if (p.s.lhs_scale == 0.0f && largest >= 1e-30f) to_byte = 127.0f / largest, q.step = largest / 127.0f;
   for (size_t k = 0; k < p.s.k; ++k) {
     const float v = p.a.at(m, k) * to_byte;
     q.bytes.push_back(std::isnan(v) ? 0 : static_cast<int>(std::nearbyint(std::min(std::max(v, -127.0f), 127.0f))));
@@ -118,13 +118,13 @@ Quantised quantise(const Problem &p, size_t m) {
 
 int stored(const Problem &p, size_t tile, size_t n, size_t k) {
   const size_t kr = p.format.kr, depth = (p.s.k + kr - 1) / kr, row = (tile * depth + k / kr) * p.width() + n;
-  if (p.format.scales == Scales::kWoven) {  // of two neighbours the number low + 256 high
+  if (p.format.scales == Scales::kSmlad) {  // of two neighbours the number low + 256 high
     const size_t column = tile * p.s.gates + n / p.format.nr;
     const uint8_t *at = &p.matrix.panels[((column * depth + k / 8) * 4 + n % 4) * 8 + k % 8 / 2 * 2];
     const int both = static_cast<int16_t>(at[0] | at[1] << 8), low = static_cast<int8_t>(at[0]);
     return k % 2 == 0 ? low : (both - low) / 256;
   }
-  if (p.format.scales == Scales::kRuns) {
+  if (p.format.scales == Scales::kKMajor16) {
     const size_t column = tile * p.s.gates + n / p.format.nr;
     return static_cast<int8_t>(p.matrix.panels[((column * depth + k / 16) * 4 + n % 4) * 16 + k % 16]);
   }
@@ -236,7 +236,7 @@ TEST_P(ByteGemmTest, TakesRowsAsTheCallBeforePreparedThem) {
 
 std::vector<const Kernel *> byte_kernels() {
   std::vector<const Kernel *> out;
-  for (const Kernel *kernel : kernels_of({KernelFamily::kGemm, KernelFamily::kGemmWoven, KernelFamily::kGemmRuns}))
+  for (const Kernel *kernel : kernels_of({KernelFamily::kGemm, KernelFamily::kGemmSmlad, KernelFamily::kGemmKMajor16}))
     if (kernel->dtype == DType::kI8 || kernel->dtype == DType::kI4) out.push_back(kernel);
   return out;
 }

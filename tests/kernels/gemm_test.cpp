@@ -61,7 +61,7 @@ struct Problem {
   void run(const Kernel &kernel, const Rows &out, uint32_t row, uint32_t rows, uint32_t tile_begin, uint32_t tile_end,
            bool far = false) const {
     GemmArgs call = args(out, row, rows, tile_begin, tile_end);
-    call.far = far;
+    call.prefetch_next_tile = far;
     kernel.gemm(&call);
   }
   Rows run(const Kernel &kernel) const {

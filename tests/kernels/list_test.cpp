@@ -52,16 +52,16 @@ TEST(KernelList, ReferencesCoverEveryFamilyAndTileWidth) {
       EXPECT_NE(find_kernel(kAllKernels, KernelFamily(family), DType::kF32, nr, 0), nullptr) << family << " nr " << nr;
   for (const PanelFormat &f : kPanelFormats) {
     if (f.nr == 0) continue;
-    const KernelFamily dense = f.scales == Scales::kFixed   ? KernelFamily::kGemmFixed
-                               : f.scales == Scales::kWoven ? KernelFamily::kGemmWoven
-                               : f.scales == Scales::kRuns  ? KernelFamily::kGemmRuns
-                                                            : KernelFamily::kGemm;
-    const KernelFamily sparse = is_pairs(f) ? KernelFamily::kGemmPairs : KernelFamily::kGemmBlocks;
+    const KernelFamily dense = f.scales == Scales::kIntegerOnly ? KernelFamily::kGemmQ15
+                               : f.scales == Scales::kSmlad     ? KernelFamily::kGemmSmlad
+                               : f.scales == Scales::kKMajor16  ? KernelFamily::kGemmKMajor16
+                                                                : KernelFamily::kGemm;
+    const KernelFamily sparse = is_ell(f) ? KernelFamily::kGemmEll : KernelFamily::kGemmBsr;
     EXPECT_NE(find_kernel(kAllKernels, is_sparse(f) ? sparse : dense, f.weight, f.nr, 0), nullptr) << "panel format " << f.id;
   }
   for (KernelFamily family :
        {KernelFamily::kAct, KernelFamily::kActPlain, KernelFamily::kBinary, KernelFamily::kSoftmax, KernelFamily::kDepthwise,
-        KernelFamily::kMatMul, KernelFamily::kConvPlanes, KernelFamily::kConvWinograd})
+        KernelFamily::kMatMul, KernelFamily::kConvNchw, KernelFamily::kConvWinograd})
     EXPECT_NE(find_kernel(kAllKernels, family, DType::kF32, 0, 0), nullptr);
   for (KernelFamily family :
        {KernelFamily::kRnnTanh, KernelFamily::kLstm, KernelFamily::kGruLinear, KernelFamily::kGruGates, KernelFamily::kGruOutput})

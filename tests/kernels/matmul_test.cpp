@@ -1,4 +1,4 @@
-// matmul_test.cpp -- products of two matrices made at run time: exact on small whole numbers at every shape and lay-out of both,
+// matmul_test.cpp -- products of two matrices made at run time: exact on small integers at every shape and lay-out of both,
 // near f64 on others, one column with the bits of one row, nothing read or written beside the matrices.
 // Room: tests/kernels.
 // SPDX-License-Identifier: Apache-2.0

@@ -252,7 +252,7 @@ RecurArgs args_of(const Step &st, const StepOut &out, const Cut &cut) {
   args.tile_begin = cut.tile_begin;
   args.tile_end = cut.tile_end;
   args.descending = cut.descending;
-  args.far = cut.far;
+  args.prefetch_next_tile = cut.prefetch_next_tile;
   args.cell = st.cell;
   return args;
 }

@@ -46,7 +46,7 @@ struct StepOut {
 struct Cut {
   uint32_t row, rows, tile_begin, tile_end;
   bool descending;
-  bool far = false;
+  bool prefetch_next_tile = false;
 };
 RecurArgs args_of(const Step &step, const StepOut &out, const Cut &cut);
 void run_step(const Kernel &kernel, const Step &step, const StepOut &out, const Cut &cut);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/tie_states.h"
+#include "compiler/ir/bind_states.h"
 
 namespace rnnp::networks {
 

@@ -14,7 +14,7 @@ NOT_ASKED = {("Dropout", "seed"), ("BatchNormalization", "training_mode"), ("Cas
 NOT_ASKED |= {("Reduce" + kind, "noop_with_empty_axes") for kind in ("LogSum", "Max", "Mean", "Prod", "Sum", "Min", "L1", "L2", "LogSumExp",
                                                                     "SumSquare")}  # drawn, but not each a few times
 
-# Not drawn here: the bodies of loops are graphs of their own; quantised forms, places and whole numbers at run time have tests of
+# Not drawn here: the bodies of loops are graphs of their own; quantised forms, places and integers at run time have tests of
 # their own in tests/compiler/ and tests/exporters/, which compare them.
 ELSEWHERE = {"Loop", "Scan", "QuantizeLinear", "DequantizeLinear", "ArgMax", "ArgMin", "Cos", "CumSum", "GatherND", "Mod",
              "OneHot", "Resize", "ReverseSequence", "ScatterElements", "ScatterND", "Sin", "TopK"}

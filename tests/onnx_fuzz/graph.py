@@ -253,10 +253,10 @@ class Graph:
         """Time first, then batch, all features in one axis."""
         lead = [r for r in (T, B) if value.has(r)]
         order = [value.dims.index(r) for r in lead] + value.axes("F")
-        turned = self.transpose(value, order)
-        if len(turned.dims) == len(lead) + 1:
-            return turned
-        return self.reshape(turned, lead + [value.features()], [0] * len(lead) + [self.pick(-1, value.features())])
+        transposed = self.transpose(value, order)
+        if len(transposed.dims) == len(lead) + 1:
+            return transposed
+        return self.reshape(transposed, lead + [value.features()], [0] * len(lead) + [self.pick(-1, value.features())])
 
     def squashed(self, value):
         """Kept from growing without bound through the layers."""

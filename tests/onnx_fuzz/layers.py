@@ -76,9 +76,9 @@ def product_of_two(g):
         return False
     order = list(range(len(x.dims)))
     order[-1], order[-2] = order[-2], order[-1]
-    turned = g.transpose(x, order)
+    transposed = g.transpose(x, order)
     dims = x.dims[:-1] + [x.dims[-2]]
-    y = g.made("MatMul", [x, turned], dims, x.most ** 2 * x.dims[-1])
+    y = g.made("MatMul", [x, transposed], dims, x.most ** 2 * x.dims[-1])
     g.keep(g.squashed(y))
     return True
 
@@ -138,7 +138,7 @@ def back(g, flat, y):
 
 def window(g, rest, op):
     """Attributes of a window over these axes, and what it leaves of them; None: nothing."""
-    turned, pool = op == "ConvTranspose", op.endswith("Pool")
+    transposed, pool = op == "ConvTranspose", op.endswith("Pool")
     kernel = [g.between(1, min(3, r)) for r in rest]
     stride = [g.pick(1, 1, 2, 3) for _ in rest]
     dilated = not pool or (op == "MaxPool" and g.opset >= 10) or (op == "AveragePool" and g.opset >= 19)
@@ -155,11 +155,11 @@ def window(g, rest, op):
         attributes["pads"] = before + after
     extra = [0] * len(rest)
     auto = None
-    if not any(before + after) and g.chance(0.4) and not turned and max(dilation) == 1:
+    if not any(before + after) and g.chance(0.4) and not transposed and max(dilation) == 1:
         auto = g.pick("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
         attributes.pop("pads", None)
         attributes["auto_pad"] = auto
-    if turned:
+    if transposed:
         if not any(before + after) and g.chance(0.2):
             attributes.pop("pads", None)
             attributes["auto_pad"] = g.pick("NOTSET", "VALID")
@@ -293,7 +293,7 @@ def conv_over_time(g):
     inputs = [x, w] + ([g.weights([maps], 0.3)] if g.chance(0.7) else [])
     dims = [B, maps, T]
     most = 2 * x.most + 1
-    how = g.pick("pads", "pads", "pad", "cut", "turned", "ahead")
+    how = g.pick("pads", "pads", "pad", "cut", "transposed", "ahead")
     if how == "pads":
         y = g.made("Conv", inputs, dims, most, pads=[span, 0], **attributes)
     elif how == "pad":
@@ -302,7 +302,7 @@ def conv_over_time(g):
     elif how == "cut" and span > 0:
         y = g.made("Conv", inputs, dims, most, pads=[span, span], **attributes)
         y = g.slice(y, 2, 0, -span, dims=dims)
-    elif how == "turned" and span > 0:
+    elif how == "transposed" and span > 0:
         w = g.weights([c, maps // group, kernel], 1 / np.sqrt(c // group * kernel))
         y = g.made("ConvTranspose", [x, w] + inputs[2:], dims, most, **attributes)
         y = g.slice(y, 2, 0, -span, dims=dims)

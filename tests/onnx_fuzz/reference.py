@@ -64,15 +64,15 @@ def adapted(model):
             continue
         for i, name in enumerate(node.input):
             if name and i in (0, 5, 6):
-                turned = f"{name}_in{count}_{i}"
-                nodes.append(helper.make_node("Transpose", [name], [turned], perm=[1, 0, 2]))
-                node.input[i] = turned
+                transposed = f"{name}_in{count}_{i}"
+                nodes.append(helper.make_node("Transpose", [name], [transposed], perm=[1, 0, 2]))
+                node.input[i] = transposed
         nodes.append(node)
         for i, name in enumerate(node.output):
             if name:
-                turned = f"{name}_out{count}"
-                node.output[i] = turned
-                nodes.append(helper.make_node("Transpose", [turned], [name], perm=[2, 0, 1, 3] if i == 0 else [1, 0, 2]))
+                transposed = f"{name}_out{count}"
+                node.output[i] = transposed
+                nodes.append(helper.make_node("Transpose", [transposed], [name], perm=[2, 0, 1, 3] if i == 0 else [1, 0, 2]))
     del graph.node[:]
     graph.node.extend(nodes)
     if model.opset_import[0].version == 22:

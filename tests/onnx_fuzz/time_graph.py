@@ -10,7 +10,7 @@ MOST_STEPS = 48
 LENGTHS = {TensorProto.INT32: np.int32, TensorProto.INT64: np.int64}
 
 
-class NotDrawn(Exception):
+class NotSampled(Exception):
     """The move does not fit the values that there are."""
 
 
@@ -36,7 +36,7 @@ class TimeGraph(Graph):
         """The name of an axis; `of`: its length at each size."""
         counts = tuple(int(c) for c in of)
         if counts[0] <= 0 or max(counts) > MOST_STEPS:
-            raise NotDrawn
+            raise NotSampled
         self.dead.update(i for i, c in enumerate(counts) if c <= 0)
         if counts == self.lengths[T]:
             return T
@@ -108,13 +108,13 @@ class TimeGraph(Graph):
     def sequence(self, fits=lambda v: True):
         found = [v for v in self.values if self.is_sequence(v) and fits(v)]
         if not found:
-            raise NotDrawn
+            raise NotSampled
         return found[-1] if self.chance(0.7) else self.pick(*found)
 
     def row(self, fits=lambda v: True):
         found = [v for v in self.values if self.is_row(v) and fits(v)]
         if not found:
-            raise NotDrawn
+            raise NotSampled
         return found[-1] if self.chance(0.7) else self.pick(*found)
 
     def laid(self, value, order):

@@ -6,7 +6,7 @@ import moves
 import time_moves
 import time_windows
 from graph import B, T
-from time_graph import NotDrawn, TimeGraph
+from time_graph import NotSampled, TimeGraph
 
 OPSETS = list(range(9, 23))
 BETWEEN = {**time_windows.MOVES, **time_moves.MOVES}
@@ -51,7 +51,7 @@ def draw(g, table, tries=8):
         move = g.rng.choices(list(table), list(table.values()))[0]
         try:
             name = move(g)
-        except NotDrawn:
+        except NotSampled:
             continue
         if table is BETWEEN:
             g.form(name)

@@ -5,7 +5,7 @@ from onnx import TensorProto
 
 import recurrent
 from graph import B, T, Value
-from time_graph import NotDrawn
+from time_graph import NotSampled
 from time_windows import cut
 
 REDUCE = ["ReduceMean", "ReduceMax", "ReduceSum", "ReduceMin", "ReduceMean"]
@@ -16,7 +16,7 @@ def pick_step(g):
     axis = g.time_of(x)
     k = g.pick(0, 0, -1, -1, -1, 1, -2, 2)
     if k < 0 and g.opset < 11:
-        raise NotDrawn
+        raise NotSampled
     if not all(-n <= k < n for i, n in enumerate(g.counts(x)) if i not in g.dead):
         g.changed(x.dims[axis], lambda n: 1 if -n <= k < n else 0)
     rest = x.dims[:axis] + x.dims[axis + 1:]
@@ -71,7 +71,7 @@ def arg_max(g):
 
 def cum_sum(g):
     if g.opset < 11:
-        raise NotDrawn
+        raise NotSampled
     x = g.any_order(g.sequence(lambda v: v.most <= 20))
     axis = g.time_of(x)
     backwards, exclusive = g.pick(None, None, 0, 1), g.pick(None, None, 1)
@@ -84,7 +84,7 @@ def cum_sum(g):
 def soft_max(g):
     """Weights over time, and what they sum up."""
     if g.opset < 13:
-        raise NotDrawn
+        raise NotSampled
     x = g.any_order(g.sequence())
     axis = g.time_of(x)
     y = g.made("Softmax", [x], x.dims, 1.0, axis=axis)
@@ -173,7 +173,7 @@ def tile(g):
 def numbers_of_steps(g, x, axis, whole=False):
     """Range(0, n), as [n]."""
     if g.opset < 11:
-        raise NotDrawn
+        raise NotSampled
     end = g.size_number(x, axis)
     name = g.node("Range", [g.int_scalar(0), end, g.int_scalar(1)])
     if whole:
@@ -212,7 +212,7 @@ def mask(g):
     x = g.any_order(g.sequence())
     axis = g.time_of(x)
     if g.opset < 12:
-        raise NotDrawn
+        raise NotSampled
     place, by = numbers_of_steps(g, x, axis, whole=True), g.pick("lengths", "number", "size")
     if by == "lengths" and "lengths" not in g.feeds:
         ends = g.ends_input(x.dims[axis], TensorProto.INT64)
@@ -249,7 +249,7 @@ def merge(g):
     elif how == "all steps":
         steps = g.same_at_all(x.dims[g.time_of(x)])
         if steps is None or steps * f > 160:
-            raise NotDrawn
+            raise NotSampled
         x = g.laid(x, "BLF")
         y = g.made("Reshape", [x, g.ints([g.pick(0, -1), steps * f])], [B, steps * f], x.most)
         y = g.made("MatMul", [y, g.weights([steps * f, n], 1 / np.sqrt(steps * f))], [B, n], 2 * x.most)
@@ -258,7 +258,7 @@ def merge(g):
         y = g.made("Reshape", [x, g.ints([0, -1, 2 * f])], [B, g.changed(x.dims[1], lambda m: 0 if m % 2 else m // 2), 2 * f], x.most)
     else:
         if f % 2:
-            raise NotDrawn
+            raise NotSampled
         x = g.laid(x, "BLF")
         y = g.made("Reshape", [x, g.ints([0, -1, f // 2])], [B, g.changed(x.dims[1], lambda m: 2 * m), f // 2], x.most)
     g.keep(g.squashed(y))
@@ -330,7 +330,7 @@ def decoder(g):
     elif how == "first step":
         x = cut(g, g.any_order(x), 0, 1)
     elif not states:
-        raise NotDrawn
+        raise NotSampled
     if states and (how == "state" or g.chance(0.4)):
         state = g.pick(*states)
         hidden, start = state.dims[2], [changed_state(g, state)]

@@ -3,7 +3,7 @@ SPDX-License-Identifier: Apache-2.0"""
 import numpy as np
 
 from graph import B
-from time_graph import NotDrawn
+from time_graph import NotSampled
 
 END, BEFORE_ALL = (1 << 63) - 1, -(1 << 63) + 1
 
@@ -14,7 +14,7 @@ def cut(g, x, first, end, step=1):
     dims = list(x.dims)
     dims[axis] = g.changed(x.dims[axis], lambda n: len(range(n)[first:end:step]))
     if step != 1 and g.opset < 10:
-        raise NotDrawn
+        raise NotSampled
     low = first if first is not None else 0 if step > 0 else g.pick(-1, END)
     high = end if end is not None else g.pick(END, END, 1 << 31) if step > 0 else g.pick(BEFORE_ALL, -(1 << 31))
     return g.slice(x, axis, low, high, step, dims)
@@ -35,7 +35,7 @@ def slice_by_size(g):
     x, k = g.any_order(g.sequence()), g.pick(1, 2)
     axis = g.time_of(x)
     if g.opset < 10:
-        raise NotDrawn
+        raise NotSampled
     size, half = g.size_of(x, axis), g.chance(0.3)
     if half:
         size = g.node("Div", [size, g.ints([2])])
@@ -55,7 +55,7 @@ def pad(g):
     before[axis], after[axis] = p, q
     dims = list(x.dims)
     if mode == "reflect" and g.lengths[dims[axis]][0] <= max(p, q):
-        raise NotDrawn
+        raise NotSampled
     dims[axis] = g.changed(dims[axis], lambda n: 0 if mode == "reflect" and n <= max(p, q) else n + p + q)
     number = g.pick(0.0, 0.0, 0.5) if mode == "constant" else 0.0
     g.keep(g.pad(x, before, after, number, mode=mode if mode != "constant" else None, dims=dims))
@@ -94,7 +94,7 @@ def conv(g):
     group = g.pick(1, 1, 1, c)
     maps = group * g.pick(1, 2, 3) if group > 1 else g.between(1, 6)
     if maps > 40:
-        raise NotDrawn
+        raise NotSampled
     dims = [B, maps, g.changed(x.dims[2], rule)]
     w = g.weights(([c, maps // group] if transposed else [maps, c // group]) + [k], 1 / np.sqrt(c // group * k))
     inputs = [x, w] + ([g.weights([maps], 0.3)] if g.chance(0.7) else [])
@@ -120,7 +120,7 @@ def conv_of_planes(g):
         p, q = attributes["pads"]
         attributes["pads"] = [p, 0, q, 0]
     if attributes["auto_pad"] and attributes["auto_pad"].startswith("SAME"):
-        raise NotDrawn
+        raise NotSampled
     steps = g.changed(x.dims[1], rule)
     plane = g.unsqueeze(x, [1])
     w = g.weights([maps, 1, k, wide], 1 / np.sqrt(wide * k))
@@ -181,7 +181,7 @@ def concat(g):
         parts = [x, cut(g, x, -1, None)] if g.chance(0.6) else [cut(g, x, 0, 1), x]
     else:
         if g.same_at_all(B) is None:
-            raise NotDrawn
+            raise NotSampled
         shape = [g.pick(1, 2) if d == x.dims[axis] else d if isinstance(d, int) else g.same_at_all(d) for d in x.dims]
         dims = list(x.dims)
         dims[axis] = g.length([shape[axis]] * len(g.runs))
@@ -201,7 +201,7 @@ def split(g):
     n, counts = g.same_at_all(x.dims[axis]), g.counts(x)
     if n is None:
         if g.opset < 18:
-            raise NotDrawn
+            raise NotSampled
         sizes = [[-(-c // 2) for c in counts], [c // 2 for c in counts]]
         names = g.node("Split", [x], 2, axis=g.axis(x, axis), num_outputs=2)
         parts = []
@@ -212,7 +212,7 @@ def split(g):
         how = "Split in halves"
     else:
         if n < 2:
-            raise NotDrawn
+            raise NotSampled
         head = n // 2 if n % 2 == 0 and g.chance(0.5) else g.between(1, n - 1)
         parts = g.split(x, axis, [head, n - head])
         for part, size in zip(parts, (head, n - head)):
@@ -267,7 +267,7 @@ def reverse(g):
         g.keep(cut(g, g.any_order(x), None, None, -1))
         return "reversal by Slice"
     if g.opset < 10:
-        raise NotDrawn
+        raise NotSampled
     axis = g.pick(0, 1)
     x = g.laid(x, "LBF" if axis == 0 else "BLF")
     n = g.same_at_all(x.dims[axis])

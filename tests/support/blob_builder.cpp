@@ -136,7 +136,7 @@ rnnp::BlobDirection BlobBuilder::pack_direction(const RecurrentLayer &layer, Dir
   out.r_output = split ? pack_matrix(d.r, h, h, 2, 1, recurrent_weights) : kNone;
   for (const uint32_t matrix : {out.r, out.r_output}) {
     const bool bytes = recurrent_weights == rnnp::DType::kI8 || recurrent_weights == rnnp::DType::kI4;
-    if (one_recurrent_step && matrix != kNone && bytes) matrices_[matrix].factor_scale = 1.0f / 127.0f;
+    if (one_recurrent_step && matrix != kNone && bytes) matrices_[matrix].lhs_scale = 1.0f / 127.0f;
   }
   out.bias = pack_vector(bias, h, gates);
   out.r_bias = linear ? pack_vector(std::vector<double>(d.rb.begin() + 2 * h, d.rb.end()), h, 1) : kNone;
@@ -243,7 +243,7 @@ void BlobBuilder::push_node(OpKind op, const void *attr, size_t bytes, const std
   nodes_.push_back(n);
 }
 
-uint32_t BlobBuilder::add_kept(uint32_t elems, uint32_t words) {
+uint32_t BlobBuilder::add_persistent(uint32_t elems, uint32_t words) {
   const uint32_t state = add_state(elems, {});
   states_[state].buffers = 1;
   states_[state].words = words;
@@ -252,13 +252,13 @@ uint32_t BlobBuilder::add_kept(uint32_t elems, uint32_t words) {
 
 uint32_t BlobBuilder::add_time_step(uint32_t x, bool last) {
   const uint32_t elems = values_[x].row_elems;
-  const rnnp::AttrTimeStep a = {last ? 1u : 0u, last && causal_ ? add_kept(elems) : kNone};
+  const rnnp::AttrTimeStep a = {last ? 1u : 0u, last && causal_ ? add_persistent(elems) : kNone};
   return add_node(OpKind::kTimeStep, &a, sizeof a, {x}, elems, false);
 }
 
 uint32_t BlobBuilder::add_time_reduce(uint32_t x, rnnp::Reduce op) {
   const uint32_t elems = values_[x].row_elems;
-  const rnnp::AttrTimeReduce a = {uint32_t(op), add_kept(2 * elems + 2, 2)};
+  const rnnp::AttrTimeReduce a = {uint32_t(op), add_persistent(2 * elems + 2, 2)};
   return add_node(OpKind::kTimeReduce, &a, sizeof a, {x}, elems, false);
 }
 
@@ -269,7 +269,7 @@ uint32_t BlobBuilder::add_time_reverse(uint32_t x, uint32_t lengths) {
 }
 
 uint32_t BlobBuilder::add_state_read(uint32_t elems, uint32_t *state) {
-  *state = add_kept(elems);
+  *state = add_persistent(elems);
   stepwise_ = true;
   const rnnp::AttrState attr = {*state};
   return add_node(OpKind::kStateRead, &attr, sizeof attr, {}, elems, true);
@@ -311,7 +311,7 @@ uint32_t BlobBuilder::add_convolution(uint32_t x, rnnp::AttrConv a, uint32_t out
   std::vector<double> stored = layer.w;
   if (winograd) {
     stored.resize(size_t{outputs} * stored_depth);
-    rnnp::put_winograd_points(layer.w.data(), outputs, a.in_channels, stored.data());
+    rnnp::put_winograd_weights(layer.w.data(), outputs, a.in_channels, stored.data());
   }
   const uint32_t matrices = depthwise ? 1 : a.groups, units = outputs / matrices, kept = nr_;
   if (depthwise) nr_ = units;

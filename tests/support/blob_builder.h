@@ -87,7 +87,7 @@ class BlobBuilder {
   uint32_t add_node(rnnp::OpKind op, const void *attr, size_t attr_bytes, std::vector<uint32_t> inputs, uint32_t out_elems,
                     bool sequence);
   // A state of one buffer, for an operator that keeps it between runs; the last `words` of its elements are integers.
-  uint32_t add_kept(uint32_t elems, uint32_t words = 0);
+  uint32_t add_persistent(uint32_t elems, uint32_t words = 0);
   // The last or the first step, once all layers that look ahead are there.
   uint32_t add_time_step(uint32_t x, bool last);
   // Over all steps so far, of each element.
@@ -98,7 +98,7 @@ class BlobBuilder {
   // A state of `elems` that the library keeps: its value before the step; add_state_write says what it becomes.
   uint32_t add_state_read(uint32_t elems, uint32_t *state);
   void add_state_write(uint32_t state, uint32_t x);
-  // A convolution of these words; its weights are small whole numbers, kept in `conv`. Its state, matrix and bias are filled in.
+  // A convolution of these words; its weights are small integers, kept in `conv`. Its state, matrix and bias are filled in.
   uint32_t add_conv(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems);
   // The same of 3 x 3 windows and planes, its weights stored as the points of F(2x2, 3x3).
   uint32_t add_winograd(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems);

@@ -87,7 +87,7 @@ uint32_t BlobBuilder::pack_matrices(rnnp::DType type, const std::vector<float> &
   out.scales = put(all.scales);
   out.unit_sums = all.unit_sums.empty() ? kNone : put(all.unit_sums);
   out.group_k = all.group_k;
-  out.factor_scale = matrix % 2 == 0 ? 0.0f : 1.0f / 127.0f;
+  out.lhs_scale = matrix % 2 == 0 ? 0.0f : 1.0f / 127.0f;
   if (diagonal) out.diagonal = pack_diagonal(format, source.units, source.gates, count);
   return matrix;
 }

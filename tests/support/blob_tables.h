@@ -1,5 +1,5 @@
-// blob_tables.h -- a blob taken apart into its tables, and put together again from any tables, sealed: for tests that forge blobs.
-// SPDX-License-Identifier: Apache-2.0
+// blob_tables.h -- a blob taken apart into its tables, and put together again from any tables, sealed: for tests that corrupt
+// blobs. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_TESTS_SUPPORT_BLOB_TABLES_H_
 #define RNNPACK_TESTS_SUPPORT_BLOB_TABLES_H_
 

@@ -139,7 +139,7 @@ class Maker {
     return b_.add_conv(x_, a, out);
   }
 
-  // x + the library's own kept sum: a stepwise model. Of whole sequences: their steps turned round.
+  // x + the library's own kept sum: a stepwise model. Of whole sequences: their steps reversed.
   uint32_t running() {
     if (whole_) return one_in(random_, 2) ? dense(width()) : b_.add_time_reverse(x_);
     if (!one_in(random_, 2)) return dense(width());

@@ -11,7 +11,7 @@
 namespace rnnp_test {
 namespace {
 
-constexpr uint32_t kMostSteps = 24, kMostWaveSteps = 400;
+constexpr uint32_t kMostSteps = 24, kMostWavefrontSteps = 400;
 constexpr uint32_t kInputGap = 0x7fc0dead;  // as a float not a number, as an index out of every table
 constexpr uint32_t kOutputGap = 0x5a5a5a5a;
 
@@ -111,7 +111,7 @@ Walk::Walk(const rnnp_model *model, uint32_t seed, ThreadTeam *team) : random_(s
   outputs_ = ports(session_->model(), f.output_count, rnnp_model_get_output);
   rnnp_session_info session = RNNP_SESSION_INFO_INIT;
   expect_ok(rnnp_session_get_info(session_->session(), &session), "session info");
-  wave_steps_ = session.wave_steps;
+  wavefront_steps_ = session.wavefront_steps;
   uint32_t required = 0;
   for (uint32_t i = 0; i < inputs_.size(); ++i) {
     required += inputs_[i].role <= RNNP_ROLE_PER_RUN;
@@ -122,7 +122,8 @@ Walk::Walk(const rnnp_model *model, uint32_t seed, ThreadTeam *team) : random_(s
 
 // Long enough for a wave now and then, where the session has one.
 size_t Walk::some_steps() {
-  if (wave_steps_ != 0 && wave_steps_ < kMostWaveSteps && one_in(random_, 3)) return wave_steps_ + below(random_, 2 * kMostSteps);
+  if (wavefront_steps_ != 0 && wavefront_steps_ < kMostWavefrontSteps && one_in(random_, 3))
+    return wavefront_steps_ + below(random_, 2 * kMostSteps);
   return one_in(random_, 3) ? 1 : 1 + below(random_, kMostSteps);
 }
 

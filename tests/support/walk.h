@@ -62,8 +62,8 @@ class Walk {
   std::vector<std::unique_ptr<Runner>> plain_;  // one per row
   std::vector<Port> inputs_, outputs_;
   bool causal_ = false, simple_ = false, in_place_ = false;
-  uint32_t x_ = 0;           // the input that must be given
-  uint32_t wave_steps_ = 0;  // calls so long go as a wave; 0: none does
+  uint32_t x_ = 0;                // the input that must be given
+  uint32_t wavefront_steps_ = 0;  // calls so long go as a wave; 0: none does
   std::string done_;
 };
 

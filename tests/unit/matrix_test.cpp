@@ -19,7 +19,7 @@ constexpr PanelFormat kRow = {91, DType::kF32, DType::kF32, 0, 1, Scales::kUnsca
 constexpr PanelFormat kBf16 = {92, DType::kBf16, DType::kF32, 16, 2, Scales::kUnscaled, 0};
 constexpr PanelFormat kI8 = {93, DType::kI8, DType::kI8, 16, 4, Scales::kPerUnit, 0};
 constexpr PanelFormat kI4 = {94, DType::kI4, DType::kI8, 16, 8, Scales::kPerGroup, 0};
-constexpr PanelFormat kFixed = {96, DType::kI8, DType::kI32, 16, 1, Scales::kFixed, 0};
+constexpr PanelFormat kFixed = {96, DType::kI8, DType::kI32, 16, 1, Scales::kIntegerOnly, 0};
 constexpr PanelFormat kPairs = {97, DType::kF32, DType::kF32, 8, 1, Scales::kUnscaled, 16};
 constexpr PanelFormat kSparse = {95, DType::kF32, DType::kF32, 8, 1, Scales::kUnscaled, 2};  // blocks of 8 x 4
 
@@ -27,7 +27,7 @@ constexpr PanelFormat kSparse = {95, DType::kF32, DType::kF32, 8, 1, Scales::kUn
 BlobMatrix sample(const PanelFormat &f) {
   BlobMatrix m = {f.id, 2, 3, 20, 30, 30, kOffset, kNone, kNone, kNone, 0, kNone, kNone, 0, 0, {}};
   if (f.index_bytes != 0) m.entries = 7, m.index = kOffset, m.count = 1;
-  if (f.scales != Scales::kUnscaled) m.scales = m.diagonal = kOffset, m.factor_scale = 0.01f;
+  if (f.scales != Scales::kUnscaled) m.scales = m.diagonal = kOffset, m.lhs_scale = 0.01f;
   if (f.weight == DType::kI8) m.unit_sums = kOffset;
   if (is_fixed_point(f)) m.unit_sums = m.diagonal = kNone;
   if (f.scales == Scales::kPerGroup) m.group_k = 32;
@@ -173,20 +173,20 @@ TEST(Matrix, OnlyAQuantisedOneHasScales) {
                        {"group_k", [](BlobMatrix *m) { m->group_k = 8; }},
                        {"unit_sums", [](BlobMatrix *m) { m->unit_sums = kOffset; }},
                        {"diagonal", [](BlobMatrix *m) { m->diagonal = kOffset; }},
-                       {"factor_scale", [](BlobMatrix *m) { m->factor_scale = 1; }},
-                       {"factor_zero", [](BlobMatrix *m) { m->factor_zero = 1; }}});
+                       {"lhs_scale", [](BlobMatrix *m) { m->lhs_scale = 1; }},
+                       {"lhs_zero_point", [](BlobMatrix *m) { m->lhs_zero_point = 1; }}});
   }
   const float inf = __builtin_inff(), nan = __builtin_nanf("");
   for (const PanelFormat &f : {kI8, kI4}) {
     expect_refused(f, {{"no scales", [](BlobMatrix *m) { m->scales = kNone; }},
                        {"scales at an odd place", [](BlobMatrix *m) { m->scales = kOffset + 4; }},
                        {"a diagonal beyond the weights", [](BlobMatrix *m) { m->diagonal = 0x40000000u; }},
-                       {"a negative scale", [](BlobMatrix *m) { m->factor_scale = -1; }},
-                       {"an infinite scale", [inf](BlobMatrix *m) { m->factor_scale = inf; }},
-                       {"no number as a scale", [nan](BlobMatrix *m) { m->factor_scale = nan; }},
-                       {"a zero point", [](BlobMatrix *m) { m->factor_zero = 1; }}});
+                       {"a negative scale", [](BlobMatrix *m) { m->lhs_scale = -1; }},
+                       {"an infinite scale", [inf](BlobMatrix *m) { m->lhs_scale = inf; }},
+                       {"no number as a scale", [nan](BlobMatrix *m) { m->lhs_scale = nan; }},
+                       {"a zero point", [](BlobMatrix *m) { m->lhs_zero_point = 1; }}});
     BlobMatrix found = sample(f), plain = sample(f);
-    found.factor_scale = 0;
+    found.lhs_scale = 0;
     plain.diagonal = kNone;
     EXPECT_TRUE(matrix_fits(f, found, 0x40000000u));
     EXPECT_TRUE(matrix_fits(f, plain, 0x40000000u));

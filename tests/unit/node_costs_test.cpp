@@ -47,14 +47,14 @@ NodeCosts recurrent(Cell cell, uint32_t input, uint32_t hidden, uint32_t directi
 TEST(NodeCosts, OfALayerAreItsProductsAndAFewOperationsPerUnit) {
   const NodeCosts lstm = recurrent(Cell::kLstm, 10, 32, 2);
   EXPECT_EQ(2u * 4 * 32 * (10 + 32 + 16), lstm.macs);
-  EXPECT_EQ(2u * 4 * 32 * 32, lstm.macs_between_meetings);
-  EXPECT_EQ(1u, lstm.meetings);
+  EXPECT_EQ(2u * 4 * 32 * 32, lstm.macs_per_sync);
+  EXPECT_EQ(1u, lstm.syncs);
   EXPECT_EQ(4u * 32 * sizeof(float), lstm.row_bytes);
   const NodeCosts gru = recurrent(Cell::kGru, 10, 32, 1);
   EXPECT_EQ(3u * 32 * (10 + 32 + 16), gru.macs);
-  EXPECT_EQ(3u * 32 * 32 / 2, gru.macs_between_meetings);
-  EXPECT_EQ(2u, gru.meetings);
-  EXPECT_EQ(1u, recurrent(Cell::kGruLinear, 10, 32, 1).meetings);
+  EXPECT_EQ(3u * 32 * 32 / 2, gru.macs_per_sync);
+  EXPECT_EQ(2u, gru.syncs);
+  EXPECT_EQ(1u, recurrent(Cell::kGruLinear, 10, 32, 1).syncs);
 }
 
 TEST(NodeCosts, OfADenseNodeAndAConvolutionAreOneProductForEachElement) {
@@ -70,9 +70,9 @@ TEST(NodeCosts, OfADenseNodeAndAConvolutionAreOneProductForEachElement) {
   const OneNode<AttrConv> c(OpKind::kConv, conv, 11);
   // Four products of points for a result.
   EXPECT_EQ(4u * 7 * 11, rnnp_op_conv_winograd.costs(c.m, c.node).macs);
-  for (const Op *op : {&rnnp_op_conv, &rnnp_op_conv_planes, &rnnp_op_depthwise}) {
+  for (const Op *op : {&rnnp_op_conv, &rnnp_op_conv_nchw, &rnnp_op_depthwise}) {
     EXPECT_EQ(2u * 3 * 5 * 7 * 11, op->costs(c.m, c.node).macs);
-    EXPECT_EQ(0u, op->costs(c.m, c.node).meetings);
+    EXPECT_EQ(0u, op->costs(c.m, c.node).syncs);
   }
 }
 

@@ -123,9 +123,9 @@ TEST(Plan, ThreadsOnlyWhenAStepIsWorthSharing) {
   EXPECT_EQ(10u, choose_threads(4 * 64 * 64, 4, 1000));
   EXPECT_EQ(2u, choose_threads(4 * 32 * 32, 4, 2));
   EXPECT_EQ(1u, choose_threads(0, 1, 1));
-  EXPECT_EQ(2u, choose_threads(macs_between_meetings(Cell::kGruLinear, 64, 1), 1, 2));
-  EXPECT_EQ(1u, choose_threads(macs_between_meetings(Cell::kGru, 64, 1), 1, 2));
-  EXPECT_EQ(2u, choose_threads(macs_between_meetings(Cell::kGru, 128, 1), 1, 2));
+  EXPECT_EQ(2u, choose_threads(macs_per_sync(Cell::kGruLinear, 64, 1), 1, 2));
+  EXPECT_EQ(1u, choose_threads(macs_per_sync(Cell::kGru, 64, 1), 1, 2));
+  EXPECT_EQ(2u, choose_threads(macs_per_sync(Cell::kGru, 128, 1), 1, 2));
 }
 
 TEST(Plan, ShortCallsStayOnOneThread) {
@@ -144,12 +144,12 @@ TEST(Plan, ImpossibleSizesSaturateInsteadOfWrapping) {
 TEST(Plan, WeightsAreFarWhereAThreadsShareExceedsItsL2) {
   const RecurrentShape shape = {Cell::kLstm, 64, 256, kNr16, kNr16, 1};  // R takes 1 MiB, W a quarter of it
   const auto plan = [&](uint32_t threads, uint32_t l2) { return plan_recurrent(shape, {1, 1000, threads, 32 * kKiB, l2, 0, 0}); };
-  EXPECT_EQ(1u, plan(1, kMiB).far_r) << "all of L2 is not for R";
-  EXPECT_EQ(0u, plan(1, kMiB).far_w);
-  EXPECT_EQ(0u, plan(1, 2 * kMiB).far_r);
-  EXPECT_EQ(0u, plan(2, kMiB).far_r);
-  EXPECT_EQ(1u, plan(1, 256 * kKiB).far_w);
-  EXPECT_EQ(0u, plan(1, 0).far_r) << "nothing is known of L2";
+  EXPECT_EQ(1u, plan(1, kMiB).prefetch_r) << "all of L2 is not for R";
+  EXPECT_EQ(0u, plan(1, kMiB).prefetch_w);
+  EXPECT_EQ(0u, plan(1, 2 * kMiB).prefetch_r);
+  EXPECT_EQ(0u, plan(2, kMiB).prefetch_r);
+  EXPECT_EQ(1u, plan(1, 256 * kKiB).prefetch_w);
+  EXPECT_EQ(0u, plan(1, 0).prefetch_r) << "nothing is known of L2";
 }
 
 TEST(Plan, ProductsApartFromTheCellsGoBackOnlyOverFarPanels) {

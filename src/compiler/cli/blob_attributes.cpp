@@ -98,10 +98,10 @@ class AttributeReader {
     return out;
   }
 
-  // Only layers in integers have them.
+  // Only integer-only layers have them.
   Json with_c_bits(Json layer) const {
-    if (node_.attr_bytes < sizeof(AttrFixedRecurrent)) return layer;
-    const auto a = attribute<AttrFixedRecurrent>();
+    if (node_.attr_bytes < sizeof(AttrIntegerRecurrent)) return layer;
+    const auto a = attribute<AttrIntegerRecurrent>();
     layer["c_bits"] = {a.c_bits[0], a.c_bits[1]};
     return layer;
   }
@@ -193,8 +193,8 @@ class AttributeReader {
                 {"a", matrix(a.a, a.rank)},
                 {"b", matrix(a.b, a.rank)}};
       }
-      case OpKind::kInnerRecurrent: {
-        const auto a = attribute<AttrInnerRecurrent>();
+      case OpKind::kFeatureRecurrent: {
+        const auto a = attribute<AttrFeatureRecurrent>();
         Json out = recurrent(a.layer);
         out.update({{"steps", a.steps}, {"rows", a.rows}});
         return out;

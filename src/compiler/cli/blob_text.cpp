@@ -68,7 +68,7 @@ std::string conv_text(const Json &attr, const Json &matrices) {
   if (attr["y_plane"] != 0) text += ", channel by channel";
   const size_t matrix = attr["matrix"];
   if (attr["y_plane"] != 0 && matrix < matrices.size() &&
-      are_winograd_points(attr["kernel"][0], attr["kernel"][1], attr["in_channels"], matrices[matrix]["k"]))
+      are_winograd_weights(attr["kernel"][0], attr["kernel"][1], attr["in_channels"], matrices[matrix]["k"]))
     text += ", by F(2x2, 3x3)";
   return text + (attr["bias"].is_null() ? "" : ", bias") + ", " + act_text(attr["activation"]);
 }
@@ -78,7 +78,7 @@ std::string attr_text(const Json &doc, const Json &node) {
   const std::string op = node["op"];
   if (attr.contains("unknown_bytes")) return attr["unknown_bytes"].dump() + " bytes of attributes that this tool does not know";
   if (op == "recurrent") return recurrent_text(attr);
-  if (op == "inner_recurrent")
+  if (op == "feature_recurrent")
     return recurrent_text(attr) + " along " + attr["steps"].dump() + " of " + attr["rows"].dump() + " rows";
   if (op == "dense") {
     const std::string groups = attr["groups"] == 1 ? "" : ", " + attr["groups"].dump() + " groups";

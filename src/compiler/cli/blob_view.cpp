@@ -125,8 +125,8 @@ class Reader {
                      {"group_k", m.group_k},
                      {"unit_sums", maybe(m.unit_sums)},
                      {"diagonal", maybe(m.diagonal)},
-                     {"factor_scale", number(m.factor_scale)},
-                     {"factor_zero", m.factor_zero}});
+                     {"lhs_scale", number(m.lhs_scale)},
+                     {"lhs_zero_point", m.lhs_zero_point}});
     }
     return out;
   }

@@ -13,10 +13,26 @@ namespace rnnp::compiler {
 
 using Json = nlohmann::ordered_json;
 
-inline constexpr const char *kOps[] = {
-    "unknown 0",  "recurrent",   "dense",           "unary",       "binary", "softmax", "copy",   "time_step",
-    "conv",       "pool",        "reduce",          "norm",        "where",  "gather",  "matmul", "time_reduce",
-    "state_read", "state_write", "inner_recurrent", "time_reverse"};
+inline constexpr const char *kOps[] = {"unknown 0",
+                                       "recurrent",
+                                       "dense",
+                                       "unary",
+                                       "binary",
+                                       "softmax",
+                                       "copy",
+                                       "time_step",
+                                       "conv",
+                                       "pool",
+                                       "reduce",
+                                       "norm",
+                                       "where",
+                                       "gather",
+                                       "matmul",
+                                       "time_reduce",
+                                       "state_read",
+                                       "state_write",
+                                       "feature_recurrent",
+                                       "time_reverse"};
 inline constexpr const char *kCells[] = {"rnn", "lstm", "gru", "gru_linear"};
 inline constexpr const char *kKinds[] = {"sequence", "row", "const", "input"};
 inline constexpr const char *kTypes[] = {"f32", "i32", "f16", "bf16", "i8", "i4"};

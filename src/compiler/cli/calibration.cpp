@@ -8,7 +8,7 @@
 #include <random>
 
 #include "compiler/cli/array_files.h"
-#include "compiler/cli/draw.h"
+#include "compiler/cli/random_inputs.h"
 #include "compiler/cli/wav.h"
 #include "compiler/emit/write_blob.h"
 #include "compiler/onnx/problem.h"
@@ -185,20 +185,20 @@ float fixed_step(const std::vector<float> &numbers, size_t width) {
   return rows != 0 && logs / rows > std::log(kWorth) ? 0.0f : step;
 }
 
-void set_factor_scales(Graph *graph, const SeenRun &seen) {
+void set_lhs_scales(Graph *graph, const SeenRun &seen) {
   for (size_t n = 0; n < graph->nodes.size(); ++n) {
     Node &node = graph->nodes[n];
     const std::vector<MatrixRef> matrices = matrices_of(&node);
     for (size_t i = 0; i < matrices.size(); ++i) {
       const MatrixRef &m = matrices[i];
-      if (!is_quantised(m.storage->type) || m.storage->factor_scale != 0) continue;
+      if (!is_quantised(m.storage->type) || m.storage->lhs_scale != 0) continue;
       std::vector<float> numbers;
       size_t width = 0;
       visit_rows(node, seen.nodes[n], m, direction_of(i), [&](const float *row, size_t k) {
         numbers.insert(numbers.end(), row, row + k);
         width = k;
       });
-      m.storage->factor_scale = fixed_step(numbers, width);
+      m.storage->lhs_scale = fixed_step(numbers, width);
     }
   }
 }

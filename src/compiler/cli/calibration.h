@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/cli/draw.h"
+#include "compiler/cli/random_inputs.h"
 #include "compiler/cli/watched_ops.h"
 #include "compiler/ir/graph.h"
 #include "compiler/quantize/choose_storage.h"
@@ -61,9 +61,9 @@ float best_step(const std::vector<float> &numbers);
 // that it is worth finding.
 float fixed_step(const std::vector<float> &numbers, size_t width);
 
-// Scales of x of every matrix of whole numbers that has none, from what its layer sees.
-void set_factor_scales(Graph *graph, const SeenRun &seen);
-// Rounds every matrix that is to hold whole numbers and has none yet.
+// Scales of x of every matrix of integers that has none, from what its layer sees.
+void set_lhs_scales(Graph *graph, const SeenRun &seen);
+// Rounds every matrix that is to hold integers and has none yet.
 void round_graph(Graph *graph, Rounding how, const SeenRun *seen);
 
 }  // namespace rnnp::compiler

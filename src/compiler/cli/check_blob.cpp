@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "compiler/cli/draw.h"
+#include "compiler/cli/random_inputs.h"
 #include "compiler/cli/step_eval.h"
 #include "compiler/eval/eval.h"
 #include "compiler/ir/passes.h"
@@ -63,7 +63,7 @@ class OtherConstants {
 BlobCheck::BlobCheck(OnnxModel *model, const Graph &graph, const std::vector<StatePair> &states, Runner *runner)
     : model_(model), states_(states), unread_(graph.unread), runner_(runner), implied_(steps_are_implied(*runner)) {
   // States that operators over time keep begin anew with every evaluation of the graph, as those of layers do.
-  by_steps_ = implied_ || std::any_of(graph.states.begin(), graph.states.end(), [&](const KeptState &state) {
+  by_steps_ = implied_ || std::any_of(graph.states.begin(), graph.states.end(), [&](const PersistentState &state) {
                 return std::any_of(states.begin(), states.end(), [&](const StatePair &pair) { return pair.input == state.name; });
               });
 }

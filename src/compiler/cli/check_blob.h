@@ -11,8 +11,8 @@
 #include "compiler/cli/comparison.h"
 #include "compiler/cli/runner.h"
 #include "compiler/cli/verify_sizes.h"
+#include "compiler/ir/bind_states.h"
 #include "compiler/ir/graph.h"
-#include "compiler/ir/tie_states.h"
 #include "compiler/onnx/model_file.h"
 #include "compiler/progress.h"
 

@@ -69,7 +69,7 @@ int run(const InspectArguments &options) {
           ? document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"
           : blob_text(document) + (options.memory ? memory_text(memory_map(document), nodes) : "") +
                 (gpu            ? plan
-                 : options.plan ? plan_text(document, options.machine) + wave_text(blob.data(), bytes.size(), options.machine)
+                 : options.plan ? plan_text(document, options.machine) + wavefront_text(blob.data(), bytes.size(), options.machine)
                                 : "");
   std::fputs(text.c_str(), stdout);
   return kExitOk;

@@ -11,11 +11,11 @@
 #include "compiler/cli/array_files.h"
 #include "compiler/cli/check_blob.h"
 #include "compiler/cli/command.h"
-#include "compiler/cli/draw.h"
 #include "compiler/cli/exact_check.h"
 #include "compiler/cli/model_options.h"
 #include "compiler/cli/numbers.h"
 #include "compiler/cli/progress_display.h"
+#include "compiler/cli/random_inputs.h"
 #include "compiler/cli/verify_sizes.h"
 #include "compiler/compile.h"
 #include "compiler/ir/passes.h"
@@ -46,7 +46,7 @@ struct Subject {
 
 // What the blob does not do as the graph has it.
 std::string difference(const VerifyArguments &options, const Runner &runner, const OnnxModel &model) {
-  if (runner.has_low_precision()) return "weights of fewer bits than f32";
+  if (runner.has_low_precision()) return "low-precision weights than f32";
   if (!options.prune.empty()) return "weights that are left out (--prune)";
   return rounds_values(model) ? "the graph rounds values that the blob keeps in f32" : "";
 }
@@ -245,7 +245,7 @@ void add_verify(CLI::App *app, Action *action) {
       ->check(not_negative());
   command
       ->add_option("--accuracy-min", options->accuracy_min,
-                   "smallest signal-to-noise ratio of every output, in dB, of a blob whose weights have fewer bits than f32")
+                   "smallest signal-to-noise ratio of every output, in dB, of a blob whose weights have low precision than f32")
       ->check(finite_number());
   command->add_option("--prune", options->prune, "what compile was given");
   add_model_options(command, &options->graph);

@@ -28,12 +28,12 @@ MatrixReport report_of(const Node &node, const SeenNode &seen, const MatrixRef &
   out.bytes = m.w->size() * dtype_bits(s.type) / 8;
   if (s.type == DType::kI8) out.bytes += rows * (sizeof(float) + sizeof(int32_t));
   if (s.type == DType::kI4) out.bytes += rows * s.groups(m.k) * sizeof(float);
-  out.x_scale = s.factor_scale;
-  if (!out.quantised || s.factor_scale == 0) return out;
+  out.x_scale = s.lhs_scale;
+  if (!out.quantised || s.lhs_scale == 0) return out;
   size_t count = 0, clipped = 0;
   visit_rows(node, seen, m, direction, [&](const float *row, size_t k) {
     count += k;
-    for (size_t i = 0; i < k; ++i) clipped += std::fabs(row[i]) > 127.5f * s.factor_scale ? 1 : 0;
+    for (size_t i = 0; i < k; ++i) clipped += std::fabs(row[i]) > 127.5f * s.lhs_scale ? 1 : 0;
   });
   if (count != 0) out.clipped_share = static_cast<double>(clipped) / static_cast<double>(count);
   return out;

@@ -1,4 +1,4 @@
-// error_report.h -- what weights of fewer bits cost on given data, for a network's outputs and for each of its layers: in figures,
+// error_report.h -- what low-precision weights cost on given data, for a network's outputs and for each of its layers: in figures,
 // as a table and as JSON. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_ERROR_REPORT_H_
 #define RNNPACK_COMPILER_CLI_ERROR_REPORT_H_

@@ -244,7 +244,7 @@ bool is_exact(Runner *runner, const Arrays &inputs, std::string *report) {
   }
   const ExactResult result = check_exactly(model, watch_run(runner, inputs, wanted));
   *report = "exact evaluation of " + std::to_string(result.layers) + (result.layers == 1 ? " layer" : " layers") +
-            " of fewer bits or blocks: ";
+            " of low precision or blocks: ";
   *report +=
       result.difference.empty() ? std::to_string(result.numbers) + " numbers, equal\n" : "DIFFERS: " + result.difference + "\n";
   for (const std::string &name : result.skipped) *report += "  not known to it: '" + name + "'\n";

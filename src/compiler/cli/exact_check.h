@@ -1,5 +1,5 @@
-// exact_check.h -- a blob's layers of fewer bits than f32, as a session runs them on given inputs, beside their exact evaluation:
-// the bits must be equal. SPDX-License-Identifier: Apache-2.0
+// exact_check.h -- a blob's layers of low precision than f32, as a session runs them on given inputs, beside their exact
+// evaluation: the bits must be equal. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_EXACT_CHECK_H_
 #define RNNPACK_COMPILER_CLI_EXACT_CHECK_H_
 
@@ -21,7 +21,7 @@ struct ExactResult {
 void initial_state(const Model &model, const SeenNode &seen, uint32_t state, size_t in, const BlobStrided &at, size_t row,
                    std::vector<float> *to);
 
-// Nodes with weights of fewer bits.
+// Nodes with low-precision weights.
 std::vector<bool> low_precision_nodes(const Model &model);
 
 // Every such node that was watched, given what a session gave it (x, h and so on), must make what the session made.

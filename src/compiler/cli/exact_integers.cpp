@@ -16,7 +16,7 @@ double cut(double v, double most) {
   return std::clamp(v, -most, most);
 }
 
-// Whole numbers of 2^-bits.
+// Integers of 2^-bits.
 double whole_of(float v, uint32_t bits) {
   return std::isnan(v) ? 0.0 : cut(to_the_nearest(std::ldexp(double{v}, static_cast<int>(bits))), 32767);
 }
@@ -85,7 +85,7 @@ uint32_t gates_of(rnnp::Cell cell) {
 }  // namespace
 
 ExactIntegers::Product::Product(const Matrix &m)
-    : weights(m, 0), scales(words_of(m.scales, m.shape.gates, m.shape.units, m.format.nr)), factor(leading(m.factor_scale)) {}
+    : weights(m, 0), scales(words_of(m.scales, m.shape.gates, m.shape.units, m.format.nr)), factor(leading(m.lhs_scale)) {}
 
 void ExactIntegers::Product::add(const float *row, double *pre) const {
   const uint32_t k = weights.k();
@@ -100,7 +100,7 @@ void ExactIntegers::Product::add(const float *row, double *pre) const {
   }
 }
 
-ExactIntegers::ExactIntegers(const Model &model, const AttrFixedRecurrent &attr, uint32_t d)
+ExactIntegers::ExactIntegers(const Model &model, const AttrIntegerRecurrent &attr, uint32_t d)
     : cell_(rnnp::Cell(attr.layer.cell)), hidden_(attr.layer.hidden_size), gates_(gates_of(cell_)), c_bits_(attr.c_bits[d]) {
   const BlobDirection &direction = attr.layer.direction[d];
   for (const uint32_t i : {direction.w, direction.r, direction.r_output}) {

@@ -1,4 +1,4 @@
-// exact_integers.h -- layers in integers evaluated as docs/KERNELS.md defines them, in f64: every number there is one of its whole
+// exact_integers.h -- integer-only layers evaluated as docs/KERNELS.md defines them, in f64: every number there is one of its whole
 // numbers. Nothing of the kernels is used, their table of tanh no more than their loops. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_EXACT_INTEGERS_H_
 #define RNNPACK_COMPILER_CLI_EXACT_INTEGERS_H_
@@ -11,7 +11,7 @@ namespace rnnp::compiler {
 
 class ExactIntegers {
  public:
-  ExactIntegers(const Model &model, const AttrFixedRecurrent &attr, uint32_t direction);
+  ExactIntegers(const Model &model, const AttrIntegerRecurrent &attr, uint32_t direction);
   // h and, of an LSTM, c are moved on by one step.
   void step(const float *x, float *h, float *c) const;
 

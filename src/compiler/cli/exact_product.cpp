@@ -36,13 +36,13 @@ float stored_number(DType type, const uint8_t *panel, size_t place) {
 
 }  // namespace
 
-ByteRow byte_row(const float *x, size_t k, float factor_scale) {
+ByteRow byte_row(const float *x, size_t k, float lhs_scale) {
   constexpr float kLeast = 1e-30f;
   ByteRow row;
   float to_byte = 0;
-  row.step = factor_scale;
-  if (factor_scale != 0) {
-    to_byte = 1.0f / factor_scale;
+  row.step = lhs_scale;
+  if (lhs_scale != 0) {
+    to_byte = 1.0f / lhs_scale;
   } else {
     float most = 0;
     for (size_t i = 0; i < k; ++i) {
@@ -74,10 +74,10 @@ int32_t half_byte(const uint8_t *panels, size_t place) {
   return (place % 8 < 4 ? byte & 15 : byte >> 4) - 8;
 }
 
-// Layers in integers have them 128 too large.
-int32_t whole_number(const PanelFormat &f, const uint8_t *panels, size_t place) {
+// Integer-only layers have them 128 too large.
+int32_t integer(const PanelFormat &f, const uint8_t *panels, size_t place) {
   if (f.weight == DType::kI4) return half_byte(panels, place);
-  if (f.scales == Scales::kWoven && place % 2 != 0) return high_of_woven(panels[place - 1], panels[place]);
+  if (f.scales == Scales::kSmlad && place % 2 != 0) return high_of_smlad(panels[place - 1], panels[place]);
   return is_fixed_point(f) ? panels[place] - 128 : static_cast<int8_t>(panels[place]);
 }
 
@@ -111,7 +111,7 @@ ExactMatrix::ExactMatrix(const Matrix &m, uint32_t index)
       bytes_(m.format.scales != Scales::kUnscaled),
       grouped_(m.format.scales == Scales::kPerGroup),
       group_k_(m.group_k != 0 ? m.group_k : m.shape.k),
-      factor_scale_(m.factor_scale) {
+      lhs_scale_(m.lhs_scale) {
   const PanelFormat &f = m.format;
   if (is_sparse(f)) {
     read_blocks(m);
@@ -130,7 +130,7 @@ void ExactMatrix::read_panels(const Matrix &m, const uint8_t *panels) {
     for (uint32_t k = 0; k < k_; ++k) {
       const size_t place = place_in_panels(f, m.shape, gate, unit, k);
       if (bytes_) {
-        integers_.push_back(whole_number(f, panels, place));
+        integers_.push_back(integer(f, panels, place));
       } else {
         weights_.push_back(stored_number(f.weight, panels, place));
       }
@@ -194,7 +194,7 @@ float ExactMatrix::product(const ByteRow &row, uint32_t i, float start) const {
 }
 
 void ExactMatrix::multiply(const float *x, const float *start, float *out) const {
-  const ByteRow row = bytes_ ? byte_row(x, k_, factor_scale_) : ByteRow();
+  const ByteRow row = bytes_ ? byte_row(x, k_, lhs_scale_) : ByteRow();
   for (uint32_t i = 0; i < rows_; ++i) {
     float result = start == nullptr ? 0.0f : start[i];
     if (bytes_) {

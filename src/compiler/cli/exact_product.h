@@ -1,5 +1,5 @@
 // exact_product.h -- products with a blob's matrices as docs/KERNELS.md defines them, in plain loops over numbers read back from
-// the panels: whole sums of whole numbers, then the fused multiply-adds in their order. Nothing of the kernels is used.
+// the panels: whole sums of integers, then the fused multiply-adds in their order. Nothing of the kernels is used.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_EXACT_PRODUCT_H_
 #define RNNPACK_COMPILER_CLI_EXACT_PRODUCT_H_
@@ -17,7 +17,7 @@ struct ByteRow {
   float step = 0;
   size_t clipped = 0;
 };
-ByteRow byte_row(const float *x, size_t k, float factor_scale);
+ByteRow byte_row(const float *x, size_t k, float lhs_scale);
 
 // One matrix of a record, read back.
 class ExactMatrix {
@@ -43,7 +43,7 @@ class ExactMatrix {
   bool bytes_, grouped_;
   uint32_t group_k_;
   uint32_t indexed_k_ = 0;  // of a sparse matrix
-  float factor_scale_;
+  float lhs_scale_;
   std::vector<float> weights_, scales_, diagonal_;
   std::vector<int32_t> integers_;
   std::vector<std::vector<uint32_t>> quads_;  // of a sparse matrix: what the index says of each row, in its order

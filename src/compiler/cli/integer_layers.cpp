@@ -56,11 +56,11 @@ float step_of_x(const SeenNode &seen) {
   return step > 0 ? step : 1.0f / 127;
 }
 
-void store_bytes(Storage *storage, float factor_scale) {
+void store_bytes(Storage *storage, float lhs_scale) {
   if (storage->type != DType::kI8 || storage->diagonal) *storage = Storage();
   storage->type = DType::kI8;
   storage->fixed = true;
-  storage->factor_scale = std::clamp(factor_scale, 2 * kLeastFactor, kMostFactor / 2);
+  storage->lhs_scale = std::clamp(lhs_scale, 2 * kLeastFactor, kMostFactor / 2);
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ void choose_integers(Graph *graph, const Reference &reference, const std::vector
     const SeenNode &seen = reference.seen().nodes[n];
     for (uint32_t d = 0; d < layer->directions.size(); ++d) {
       Direction &direction = layer->directions[d];
-      const float known = direction.w_storage.factor_scale;
+      const float known = direction.w_storage.lhs_scale;
       store_bytes(&direction.w_storage, known != 0 ? known : step_of_x(seen));
       store_bytes(&direction.r_storage, kByteOfH);
       if (layer->cell == Cell::kLstm) direction.c_bits = bits_for_c(largest_c(model, blob, d, seen));

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/tie_states.h"
+#include "compiler/ir/bind_states.h"
 #include "compiler/onnx/specialise.h"
 
 namespace CLI {

@@ -103,7 +103,7 @@ std::string plan_text(const Json &doc, const PlanMachine &m) {
   for (const Json &node : doc["nodes"]) {
     if (!can_plan(doc, node)) continue;
     const Json &attr = node["attr"];
-    macs = std::max(macs, macs_between_meetings(cell_of(attr["cell"]), attr["hidden_size"], uint32_t(attr["directions"].size())));
+    macs = std::max(macs, macs_per_sync(cell_of(attr["cell"]), attr["hidden_size"], uint32_t(attr["directions"].size())));
   }
   const uint32_t threads = choose_threads(macs, m.batch, m.threads);
   std::string text = "plan for batch " + std::to_string(m.batch) + ", " + std::to_string(m.steps) + " steps, " +
@@ -121,7 +121,7 @@ std::string plan_text(const Json &doc, const PlanMachine &m) {
   return text + line;
 }
 
-std::string wave_text(const void *blob, size_t bytes, const PlanMachine &m) {
+std::string wavefront_text(const void *blob, size_t bytes, const PlanMachine &m) {
   rnnp_executor executor = RNNP_EXECUTOR_INIT;
   executor.threads = m.threads;
   executor.parallel = [](void *, void (*)(void *, uint32_t), void *) {};  // nothing is run
@@ -141,11 +141,11 @@ std::string wave_text(const void *blob, size_t bytes, const PlanMachine &m) {
   rnnp_session *session = nullptr;
   rnnp_session_info facts = RNNP_SESSION_INFO_INIT;
   if (rnnp_session_init(&session, &model, &options, storage.data(), storage.size()) != RNNP_OK ||
-      rnnp_session_get_info(session, &facts) != RNNP_OK || facts.wave_stages == 0) {
+      rnnp_session_get_info(session, &facts) != RNNP_OK || facts.wavefront_stages == 0) {
     return "  no wavefront over layers\n";
   }
-  return "  wavefront over layers: " + std::to_string(facts.wave_stages) + " threads, in calls of " +
-         std::to_string(facts.wave_steps) + " steps or more\n";
+  return "  wavefront over layers: " + std::to_string(facts.wavefront_stages) + " threads, in calls of " +
+         std::to_string(facts.wavefront_steps) + " steps or more\n";
 }
 
 }  // namespace rnnp::compiler

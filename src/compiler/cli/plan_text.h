@@ -19,7 +19,7 @@ struct PlanMachine {
 std::string plan_text(const nlohmann::ordered_json &document, const PlanMachine &machine);
 
 // Whether the stacked layers of a blob would run as a wavefront, and in which calls.
-std::string wave_text(const void *blob, size_t bytes, const PlanMachine &machine);
+std::string wavefront_text(const void *blob, size_t bytes, const PlanMachine &machine);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_CLI_PLAN_TEXT_H_

@@ -55,7 +55,7 @@ void add_quantizer_options(CLI::App *command, QuantizerOptions *options) {
       "--prune", options->prune,
       "SIZE or SIZE:UNITS: blocks of 16 (8, 4) units by 4 inputs whose weights are all below SIZE become zeros, of 1 "
       "single weights; what that costs is measured");
-  command->add_option("--report", options->report, "a JSON file of what fewer bits cost, by outputs and layers");
+  command->add_option("--report", options->report, "a JSON file of what low precision cost, by outputs and layers");
   command
       ->add_option("--accuracy-min", options->accuracy_min,
                    "smallest signal-to-noise ratio of every output on the data, in dB (with --metric: in its units); what misses "
@@ -109,13 +109,13 @@ void Quantizer::adjust(Graph *graph, const PanelFormat &panels) {
   const Rounding rounding = rounding_named(options_.method);
   std::vector<std::string> decisions;
   if (options_.is_auto()) {
-    const SearchWish wish{options_.accuracy_min, options_.metric.empty() ? "dB" : "", l2_bytes_of(target_), options_.keep_float,
-                          rounding};
+    const SearchRequest request{options_.accuracy_min, options_.metric.empty() ? "dB" : "", l2_bytes_of(target_),
+                                options_.keep_float, rounding};
     decisions = search_types(
-        graph, panels, *reference_, [this](const Arrays &outputs) { return measure(outputs); }, wish, display_->part("types"));
+        graph, panels, *reference_, [this](const Arrays &outputs) { return measure(outputs); }, request, display_->part("types"));
   }
   if (options_.in_integers()) choose_integers(graph, *reference_, options_.keep_float);
-  if (has_data) set_factor_scales(graph, reference_->seen());
+  if (has_data) set_lhs_scales(graph, reference_->seen());
   round_graph(graph, rounding, has_data ? &reference_->seen() : nullptr);
   report_ = measure_errors(*reference_, *graph, panels, display_->part("layers"));
   report_->decisions = decisions;

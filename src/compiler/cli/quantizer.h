@@ -1,4 +1,4 @@
-// quantizer.h -- the options of `compile` about weights of fewer bits, and what they do to a graph before it is written.
+// quantizer.h -- the options of `compile` about low-precision weights, and what they do to a graph before it is written.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_QUANTIZER_H_
 #define RNNPACK_COMPILER_CLI_QUANTIZER_H_

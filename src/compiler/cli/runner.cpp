@@ -208,7 +208,7 @@ void Runner::read_input(const rnnp_tensor_info &facts, const Arrays &arrays, Job
   const bool all_whole = array.is_int || std::all_of(array.f32.begin(), array.f32.end(),
                                                      [](float v) { return v == std::floor(v) && std::fabs(v) <= 16777216.0f; });
   if (facts.dtype == RNNP_DTYPE_I32 && !all_whole)
-    throw UsageError("input " + quote(facts.name) + " holds indices; accepted: whole numbers");
+    throw UsageError("input " + quote(facts.name) + " holds indices; accepted: integers");
   const bool per_step = facts.role == RNNP_ROLE_SEQUENCE;
   std::vector<float> &rows = job->inputs.back();
   rows.assign((per_step ? job->steps : 1) * job->batch * facts.row_elems, 0.0f);

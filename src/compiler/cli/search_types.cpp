@@ -20,7 +20,7 @@ struct Slot {
   std::string name;
   DType sixteen;  // f16, unless weights are beyond it
   size_t type = 0;
-  // The measure where this alone is stored in fewer bits than f32, by types.
+  // The measure where this alone is stored in low precision than f32, by types.
   double alone[4] = {0, 0, 0, HUGE_VAL};
 };
 
@@ -31,26 +31,26 @@ struct TypeTrial {
 
 class Search {
  public:
-  Search(Graph *graph, const PanelFormat &panels, const Reference &reference, const Measure &measure, const SearchWish &wish,
+  Search(Graph *graph, const PanelFormat &panels, const Reference &reference, const Measure &measure, const SearchRequest &request,
          const Progress &progress)
-      : graph_(graph), panels_(panels), reference_(reference), measure_(measure), wish_(wish), progress_(progress) {}
+      : graph_(graph), panels_(panels), reference_(reference), measure_(measure), request_(request), progress_(progress) {}
 
   std::vector<std::string> run() {
     find_slots();
     if (slots_.empty()) {
       tell_whole(progress_);
-      return {"auto: no weights are left to be stored in fewer bits"};
+      return {"auto: no weights are left to be stored in low precision"};
     }
     round_all();
     try_alone();
     for (Slot &slot : slots_) {
-      while (wish_.least && slot.type + 1 < kTypes && slot.alone[slot.type] < *wish_.least) ++slot.type;
+      while (request_.least && slot.type + 1 < kTypes && slot.alone[slot.type] < *request_.least) ++slot.type;
     }
     TypeTrial now = trial(slots_);
     say("each in the fewest bits that it alone allows", now);
     while (!is_enough(now) && raise(&now)) {
     }
-    if (wish_.least) lower(&now);
+    if (request_.least) lower(&now);
     *graph_ = stored(slots_);
     finish(now);
     tell_whole(progress_);
@@ -74,7 +74,7 @@ class Search {
   void find_slots() {
     for (size_t n = 0; n < graph_->nodes.size(); ++n) {
       Node &node = graph_->nodes[n];
-      if (std::find(wish_.keep_float.begin(), wish_.keep_float.end(), node.name) != wish_.keep_float.end()) continue;
+      if (std::find(request_.keep_float.begin(), request_.keep_float.end(), node.name) != request_.keep_float.end()) continue;
       const std::vector<MatrixRef> matrices = matrices_of(&node);
       for (const char *name : {"W", "R"}) {
         Slot slot{n, {}, std::string(name) + " of " + quote(node.name), DType::kF16};
@@ -99,9 +99,9 @@ class Search {
         const std::vector<MatrixRef> matrices = matrices_of(&graph.nodes[slot.node]);
         for (const size_t i : slot.matrices) store(type_of(slot, type), matrices[i].storage);
       }
-      set_known_factor_scales(&graph);
-      set_factor_scales(&graph, reference_.seen());
-      round_graph(&graph, wish_.rounding, &reference_.seen());
+      set_known_lhs_scales(&graph);
+      set_lhs_scales(&graph, reference_.seen());
+      round_graph(&graph, request_.rounding, &reference_.seen());
     }
   }
 
@@ -130,7 +130,7 @@ class Search {
   // Each alone in every type, all together, raised as far as they go, lowered once.
   size_t usual_trials() const { return (2 * (kTypes - 1) + 1) * slots_.size() + 1; }
 
-  bool is_enough(const TypeTrial &trial) const { return wish_.least && trial.measure >= *wish_.least; }
+  bool is_enough(const TypeTrial &trial) const { return request_.least && trial.measure >= *request_.least; }
 
   // What each costs where all others are f32: which of them hide the rest, and which may have few bits.
   void try_alone() {
@@ -144,7 +144,7 @@ class Search {
         char number[64];
         std::snprintf(number, sizeof number, "%s %s %.4g%s", type == 0 ? "" : ",",
                       weight_type_name(type_of(slots_[i], type)).c_str(), slots_[i].alone[type],
-                      wish_.unit.empty() ? "" : (" " + wish_.unit).c_str());
+                      request_.unit.empty() ? "" : (" " + request_.unit).c_str());
         text += number;
       }
       lines_.push_back(text);
@@ -160,7 +160,7 @@ class Search {
       if (slots_[i].type + 1 >= kTypes) continue;
       ++slots_[i].type;
       const TypeTrial tried = trial(slots_);
-      if (!wish_.least && (tried.bytes > wish_.l2_bytes || tried.measure <= now->measure)) {
+      if (!request_.least && (tried.bytes > request_.l2_bytes || tried.measure <= now->measure)) {
         --slots_[i].type;
         continue;
       }
@@ -194,26 +194,26 @@ class Search {
 
   void say(const std::string &what, const TypeTrial &trial) {
     char text[96];
-    std::snprintf(text, sizeof text, ": %.1f%s, %zu bytes", trial.measure, wish_.unit.empty() ? "" : (" " + wish_.unit).c_str(),
-                  trial.bytes);
+    std::snprintf(text, sizeof text, ": %.1f%s, %zu bytes", trial.measure,
+                  request_.unit.empty() ? "" : (" " + request_.unit).c_str(), trial.bytes);
     lines_.push_back("auto: " + what + text);
   }
 
   void finish(const TypeTrial &now) {
     char text[128];
-    if (wish_.l2_bytes != 0) {
+    if (request_.l2_bytes != 0) {
       std::snprintf(text, sizeof text, "auto: %zu bytes %s the %zu KiB of L2 that the target is taken to have", now.bytes,
-                    now.bytes <= wish_.l2_bytes ? "fit" : "do not fit", wish_.l2_bytes / 1024);
+                    now.bytes <= request_.l2_bytes ? "fit" : "do not fit", request_.l2_bytes / 1024);
       lines_.emplace_back(text);
     }
-    if (wish_.least && !is_enough(now)) lines_.emplace_back("auto: f32 does not keep what is asked for either");
+    if (request_.least && !is_enough(now)) lines_.emplace_back("auto: f32 does not keep what is asked for either");
   }
 
   Graph *graph_;
   const PanelFormat &panels_;
   const Reference &reference_;
   const Measure &measure_;
-  const SearchWish &wish_;
+  const SearchRequest &request_;
   const Progress &progress_;
   std::vector<Slot> slots_;
   Graph rounded_[2];  // every slot in int4, in int8
@@ -231,8 +231,8 @@ size_t l2_bytes_of(const std::string &target) {
 }
 
 std::vector<std::string> search_types(Graph *graph, const PanelFormat &panels, const Reference &reference, const Measure &measure,
-                                      const SearchWish &wish, const Progress &progress) {
-  return Search(graph, panels, reference, measure, wish, progress).run();
+                                      const SearchRequest &request, const Progress &progress) {
+  return Search(graph, panels, reference, measure, request, progress).run();
 }
 
 }  // namespace rnnp::compiler

@@ -12,7 +12,7 @@
 
 namespace rnnp::compiler {
 
-struct SearchWish {
+struct SearchRequest {
   std::optional<double> least;  // the measure that is to be kept; none: the best measure whose bytes fit L2
   std::string unit;             // of the measure: "dB", or nothing
   size_t l2_bytes = 0;          // of the target
@@ -27,7 +27,7 @@ using Measure = std::function<double(const Arrays &outputs)>;
 // which it alone keeps the measure; while all together do not, what costs most alone is stored in more; then what was not needed is
 // taken back, the most bytes first. Returns what was tried and decided, in lines.
 std::vector<std::string> search_types(Graph *graph, const PanelFormat &panels, const Reference &reference, const Measure &measure,
-                                      const SearchWish &wish, const Progress &progress);
+                                      const SearchRequest &request, const Progress &progress);
 
 // Of the CPUs that a target is for, as assumed.
 size_t l2_bytes_of(const std::string &target);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/cli/runner.h"
-#include "compiler/ir/tie_states.h"
+#include "compiler/ir/bind_states.h"
 #include "compiler/onnx/model_file.h"
 #include "compiler/progress.h"
 

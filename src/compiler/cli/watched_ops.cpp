@@ -53,7 +53,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
   }
 }
 
-// The short road of single steps is not watched.
+// The fast path of single steps is not watched.
 template <size_t kAt>
 StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
   WatchedOps::originals[kAt]->finish(env, node, object);

@@ -148,14 +148,14 @@ class OneFile {
   }
 
   // A source that declares what its unit has already is a unit of its own.
-  bool meets(const std::string &path, const std::string &unit) const {
+  bool collides(const std::string &path, const std::string &unit) const {
     const std::set<std::string> names = private_names(text_of(path)), taken = private_names(unit);
     return std::any_of(names.begin(), names.end(), [&](const std::string &name) { return taken.count(name) != 0; });
   }
 
   void add(const std::string &path) {
     if (!added_.insert(path).second) return;
-    const std::string name = meets(path, units_[unit_of(path)].text) ? stem_of(path) : unit_of(path);
+    const std::string name = collides(path, units_[unit_of(path)].text) ? stem_of(path) : unit_of(path);
     Unit &unit = units_[name];
     unit.name = name;
     unit.condition = condition_of(text_of(path));

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "compiler/emit/fixed_layer.h"
+#include "compiler/emit/integer_layer.h"
 #include "compiler/emit/panel_choice.h"
 #include "compiler/onnx/problem.h"
 
@@ -94,8 +94,8 @@ uint32_t PackedWeights::matrix(const PanelFormat &format, const Storage &storage
   out.unit_sums = add_if_any(all.unit_sums);
   out.index = add_if_any(all.index);
   out.tile_first = kNone;
-  if (format.factor == DType::kI8) out.factor_scale = storage.factor_scale;
-  if (is_fixed_point(format)) out.factor_scale = leading_bits(1.0f / storage.factor_scale);
+  if (format.factor == DType::kI8) out.lhs_scale = storage.lhs_scale;
+  if (is_fixed_point(format)) out.lhs_scale = leading_bits(1.0f / storage.lhs_scale);
   return static_cast<uint32_t>(matrices_.append(&out, sizeof out) / sizeof out);
 }
 

@@ -18,7 +18,7 @@ struct Target {
 constexpr Target kTargets[] = {{"generic", 16, true, Scales::kPerUnit}, {"avx512", 16, true, Scales::kPerUnit},
                                {"avx2", 16, true, Scales::kPerUnit},    {"neon", 16, true, Scales::kPerUnit},
                                {"armv7", 8, false, Scales::kPerUnit},   {"cortex-m", 4, false, Scales::kPerUnit},
-                               {"cortex-m4", 4, false, Scales::kWoven}, {"cortex-m55", 4, false, Scales::kRuns}};
+                               {"cortex-m4", 4, false, Scales::kSmlad}, {"cortex-m55", 4, false, Scales::kKMajor16}};
 
 struct TypeName {
   const char *name;

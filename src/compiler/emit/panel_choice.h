@@ -30,7 +30,7 @@ PanelFormat dense_panels(DType weight, uint32_t nr);
 PanelFormat sparse_panels(DType weight, uint32_t nr, uint32_t index_bytes);
 // Dense, of int8.
 PanelFormat byte_panels(Scales scales, uint32_t nr);
-// Of layers in integers.
+// Of integer-only layers.
 PanelFormat fixed_panels(uint32_t nr);
 
 // "generic, avx512, ..."; "f32, f16, ..., int4[:GROUP]"

@@ -47,7 +47,7 @@ void choose_winograd(Graph *graph) {
 std::vector<float> winograd_weights(const Conv &conv) {
   const AttrConv &a = conv.shape;
   std::vector<float> points(size_t{a.out_channels} * kWinogradPoints * a.in_channels);
-  put_winograd_points(conv.w.data(), a.out_channels, a.in_channels, points.data());
+  put_winograd_weights(conv.w.data(), a.out_channels, a.in_channels, points.data());
   return points;
 }
 

@@ -9,7 +9,7 @@
 
 #include "compiler/emit/blob_checksum.h"
 #include "compiler/emit/blob_section.h"
-#include "compiler/emit/fixed_layer.h"
+#include "compiler/emit/integer_layer.h"
 #include "compiler/emit/packed_weights.h"
 #include "compiler/emit/winograd_choice.h"
 #include "compiler/ir/memory.h"
@@ -33,7 +33,7 @@ class Writer {
   std::vector<uint8_t> write() {
     strings_.append("", 1);
     write_values();
-    for (const KeptState &kept : graph_.states) state(kept.elems, {}, kept.name, 1, 0);
+    for (const PersistentState &kept : graph_.states) state(kept.elems, {}, kept.name, 1, 0);
     for (const Node &node : graph_.nodes) write_node(node);
     write_ios(graph_.inputs, &inputs_);
     write_ios(graph_.outputs, &outputs_);
@@ -95,9 +95,9 @@ class Writer {
     BlobDirection out{};
     const bool split = candidate_is_apart(r.cell, weights_.panels_of(d.r_storage));
     MatrixSource w = {d.w.data(), h, r.input_size, 0, gates}, of_h = {d.r.data(), h, h, 0, split ? 2 : gates};
-    FixedLayer fixed = {};
-    if (d.is_fixed()) {
-      fixed = fixed_layer(r, d, weights_.panels_of(d.w_storage));
+    IntegerLayer fixed = {};
+    if (d.is_integer_only()) {
+      fixed = integer_layer(r, d, weights_.panels_of(d.w_storage));
       w.sum_worth = fixed.x_worth.data();
       of_h.sum_worth = fixed.h_worth.data();
     }
@@ -106,8 +106,8 @@ class Writer {
     of_h.gate_begin = 2;
     of_h.gates = 1;
     out.r_output = split ? weights_.matrix(d.r_storage, of_h) : kNone;
-    out.bias = d.is_fixed() ? weights_.add_if_any(fixed.bias) : weights_.vector(d.bias, h, gates);
-    out.r_bias = d.is_fixed() ? weights_.add_if_any(fixed.r_bias) : weights_.vector(d.r_bias, h, 1);
+    out.bias = d.is_integer_only() ? weights_.add_if_any(fixed.bias) : weights_.vector(d.bias, h, gates);
+    out.r_bias = d.is_integer_only() ? weights_.add_if_any(fixed.r_bias) : weights_.vector(d.r_bias, h, 1);
     out.peephole = weights_.vector(d.peephole, h, 3);
     out.state_h = out.state_c = kNone;
     out.reverse = d.reverse;
@@ -137,17 +137,17 @@ class Writer {
     return out;
   }
 
-  AttrFixedRecurrent attr(const Recurrent &r, const Node &node) {
-    AttrFixedRecurrent out = {shape_of(r), {}};
+  AttrIntegerRecurrent attr(const Recurrent &r, const Node &node) {
+    AttrIntegerRecurrent out = {shape_of(r), {}};
     for (size_t i = 0; i < r.directions.size(); ++i) {
       out.layer.direction[i] = direction(r, r.directions[i], node.name);
-      if (r.directions[i].is_fixed() && r.cell == Cell::kLstm) out.c_bits[i] = r.directions[i].c_bits;
+      if (r.directions[i].is_integer_only() && r.cell == Cell::kLstm) out.c_bits[i] = r.directions[i].c_bits;
     }
     return out;
   }
 
-  AttrInnerRecurrent attr(const InnerRecurrent &inner, const Node &) {
-    AttrInnerRecurrent out{shape_of(inner.layer), inner.steps, inner.rows};
+  AttrFeatureRecurrent attr(const FeatureRecurrent &inner, const Node &) {
+    AttrFeatureRecurrent out{shape_of(inner.layer), inner.steps, inner.rows};
     for (size_t i = 0; i < inner.layer.directions.size(); ++i) {
       Direction plain = inner.layer.directions[i];
       plain.w_storage = plain.r_storage = Storage();
@@ -219,13 +219,13 @@ class Writer {
     return a;
   }
 
-  // Layers in integers alone have what comes behind the others' attributes.
+  // Integer-only layers alone have what comes behind the others' attributes.
   template <typename Any, typename Bytes>
   static uint32_t attr_bytes(const Any &, const Bytes &bytes) {
     return sizeof bytes;
   }
-  static uint32_t attr_bytes(const Recurrent &r, const AttrFixedRecurrent &bytes) {
-    return r.directions[0].is_fixed() ? sizeof bytes : sizeof bytes.layer;
+  static uint32_t attr_bytes(const Recurrent &r, const AttrIntegerRecurrent &bytes) {
+    return r.directions[0].is_integer_only() ? sizeof bytes : sizeof bytes.layer;
   }
 
   uint32_t arguments(const std::vector<uint32_t> &list) {

@@ -1,4 +1,4 @@
-// quantized_range.h -- the whole numbers that an ONNX type of integers has. SPDX-License-Identifier: Apache-2.0
+// quantized_range.h -- the integers that an ONNX type of integers has. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_EVAL_QUANTIZED_RANGE_H_
 #define RNNPACK_COMPILER_EVAL_QUANTIZED_RANGE_H_
 

@@ -93,7 +93,7 @@ View Builder::as_row(const View &view, const std::string &name) {
   return graph.values[view.value].kind == ValueKind::kConst ? copied(view, false, name) : view;
 }
 
-void Builder::meet(Axis *a, Axis *b) const {
+void Builder::unify(Axis *a, Axis *b) const {
   if (!discovering || a->size() != 1 || b->size() != 1 || a->front().size == b->front().size) return;
   Atom &x = a->front(), &y = b->front();
   if (x.origin < 0 || y.origin < 0 || x.size == 1 || y.size == 1) return;
@@ -209,9 +209,9 @@ namespace {
 std::string apart_text(const Axis &a, const Axis &b) {
   if (axis_size(a) != axis_size(b)) return "";
   const bool alike = a.size() == 1 && b.size() == 1 && a[0].kind == b[0].kind;
-  if (!alike || (a[0].lead == b[0].lead && a[0].turned == b[0].turned))
+  if (!alike || (a[0].lead == b[0].lead && a[0].reversed == b[0].reversed))
     return ": as many elements at the sizes in the file, but one of the two changes with the number of steps or batch rows";
-  if (a[0].turned != b[0].turned) return ": the steps of one lie in reverse order";
+  if (a[0].reversed != b[0].reversed) return ": the steps of one lie in reverse order";
   const auto first = [](const Atom &atom) { return std::to_string(-atom.lead); };
   return ": the first begins with step " + first(a[0]) + " of the run, the second with step " + first(b[0]) +
          "; accepted: the same steps of both";
@@ -227,7 +227,7 @@ View Builder::align(const View &a, const View &b, std::vector<AlignedAtom> *alig
   right.axes.insert(right.axes.begin(), rank - b.axes.size(), Axis{});
   for (size_t i = 0; i < rank; ++i) {
     Axis x, y;
-    meet(&left.axes[i], &right.axes[i]);
+    unify(&left.axes[i], &right.axes[i]);
     if (!align_axes(left.axes[i], right.axes[i], &x, &y)) {
       throw Refusal("shapes " + view_text(a) + " and " + view_text(b) + " do not broadcast" +
                     apart_text(left.axes[i], right.axes[i]));
@@ -336,7 +336,7 @@ const std::vector<const std::vector<ImportRow> *> &import_tables() {
   static const std::vector<const std::vector<ImportRow> *> kTables = {
       &kImportShape,  &kImportMath,    &kImportLinear, &kImportConv,     &kImportPool,   &kImportRecurrent,
       &kImportReduce, &kImportNorm,    &kImportSelect, &kImportProduct,  &kImportPieces, &kImportLoop,
-      &kImportPlace,  &kImportRunning, &kImportIndex,  &kImportQuantize, &kImportTurn};
+      &kImportPlace,  &kImportRunning, &kImportIndex,  &kImportQuantize, &kImportReverse};
   return kTables;
 }
 

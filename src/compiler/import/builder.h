@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/origins.h"
+#include "compiler/import/axis_inference.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/view.h"
 #include "compiler/onnx/attributes.h"
@@ -32,13 +32,13 @@ struct Builder {
   int64_t time_size = 1, batch_size = 1;
   bool time_dynamic = false, batch_dynamic = false;
   std::map<std::string, Bound> bound;
-  std::set<std::string> outputs;              // of the ONNX graph
-  std::set<std::string> kept;                 // inputs that the user wants kept from step to step
-  std::map<uint32_t, std::string> off_steps;  // value index -> why its time axis is not the run's steps; see steps.h
-  std::set<uint32_t> exact_beyond;            // convolutions' results that are right for steps before and behind the run too
-  std::map<uint32_t, std::string> turned_by;  // value index -> what turned its steps round
-  bool steps_in_rows = false;                 // the file's steps are features: an axis of one step is one of its own, not the run's
-  bool one_row_turned = false;     // one step of one row, [batch, steps, ...] in the inputs: a Reshape stands where a Transpose was
+  std::set<std::string> outputs;                // of the ONNX graph
+  std::set<std::string> kept;                   // inputs that the user wants kept from step to step
+  std::map<uint32_t, std::string> off_steps;    // value index -> why its time axis is not the run's steps; see steps.h
+  std::set<uint32_t> exact_beyond;              // convolutions' results that are right for steps before and behind the run too
+  std::map<uint32_t, std::string> reversed_by;  // value index -> what reversed its steps round
+  bool steps_in_rows = false;      // the file's steps are features: an axis of one step is one of its own, not the run's
+  bool one_row_reversed = false;   // one step of one row, [batch, steps, ...] in the inputs: a Reshape stands where a Transpose was
   std::set<uint32_t> step_counts;  // constants that stand for the number of steps, one for each row
   int unknown_dims = 0;            // made so far: names of their own
   bool float_weights = true;       // those that the file has as f32 stay so
@@ -55,7 +55,7 @@ struct Builder {
   // The view itself, or a copy of a constant: most nodes compute on rows only.
   View as_row(const View &view, const std::string &name);
   // Two axes that meet element by element are one, whatever stands in for their open sizes while axes are looked for.
-  void meet(Axis *a, Axis *b) const;
+  void unify(Axis *a, Axis *b) const;
   // What numbers an i32 input holds, as f32: a look-up in a table of them. Throws Refusal for an input that looks nothing up.
   View as_numbers(const View &x, const std::string &name);
   View unary(const View &x, const BlobActivation &act, const std::string &name);
@@ -150,7 +150,7 @@ extern const std::vector<ImportRow> kImportSelect;
 extern const std::vector<ImportRow> kImportProduct;
 extern const std::vector<ImportRow> kImportPieces;
 extern const std::vector<ImportRow> kImportLoop;
-extern const std::vector<ImportRow> kImportTurn;
+extern const std::vector<ImportRow> kImportReverse;
 extern const std::vector<ImportRow> kImportPlace;
 extern const std::vector<ImportRow> kImportRunning;
 extern const std::vector<ImportRow> kImportIndex;

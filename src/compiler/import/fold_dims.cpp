@@ -70,7 +70,7 @@ MaybeDim opposite(const MaybeDim &known) {
   return known ? MaybeDim(Dim(1) - *known) : std::nullopt;
 }
 
-// Whole numbers, rounded towards zero.
+// Integers, rounded towards zero.
 MaybeDim quotient(const Dim &a, const Dim &b, bool whole) {
   if (MaybeDim exact = a.exact_div(b)) return exact;
   const std::optional<int64_t> least = a.least();

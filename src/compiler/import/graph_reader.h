@@ -47,7 +47,7 @@ inline bool has_recurrent(const OnnxModel &model) {
 struct InputFacts {
   std::set<uint32_t> states;
   std::set<std::string> kept;  // and the outputs that give their next values
-  std::string two_blobs;       // for a refusal: two_blobs.h
+  std::string split_graph;     // for a refusal: split_graph.h
   bool float_weights;
 };
 
@@ -177,7 +177,7 @@ class GraphReader {
         b_.graph.notes.push_back("input " + quote(input.name) + " is " + elem_type_name(input.elem_type) +
                                  " in the file; the blob takes float32" +
                                  (view.mask    ? ", 0 or 1"
-                                  : view.whole ? " that hold whole numbers"
+                                  : view.whole ? " that hold integers"
                                                : ""));
       bound = {Bound::Kind::kView, nullptr, view};
     } catch (const Refusal &refusal) {
@@ -195,7 +195,7 @@ class GraphReader {
                            : "layers run along it and along " + quote(beside) +
                                  ", of which one is the number of steps; accepted: a fixed size of the other. try: ") +
            (name.empty() ? "--shape " + input.name + "=" + shape : "--dim " + name + "=SIZE") +
-           (beside.empty() ? "" : " (or --dim " + beside + "=SIZE" + facts_.two_blobs + ")");
+           (beside.empty() ? "" : " (or --dim " + beside + "=SIZE" + facts_.split_graph + ")");
   }
 
   void read_node(const onnx::NodeProto &node) {
@@ -313,7 +313,7 @@ class GraphReader {
   }
 
   // Back to the order of the inputs.
-  static void turn_one_row(View *view) {
+  static void reverse_one_row(View *view) {
     const auto is = [&](size_t axis, Atom::Kind kind) {
       return view->axes[axis].size() == 1 && view->axes[axis][0].kind == kind && view->axes[axis][0].size == 1;
     };
@@ -337,7 +337,7 @@ class GraphReader {
     if (constant && !has_recurrent(model_) && b_.origins->any(AxisRole::kBatch))
       throw Refusal("it is a constant; accepted: outputs computed from inputs, or inputs of fixed dimensions");
     View view = constant ? b_.const_view(*bound.tensor) : settled(b_, bound.view, name);
-    if (b_.one_row_turned) turn_one_row(&view);
+    if (b_.one_row_reversed) reverse_one_row(&view);
     const ValueKind kind = b_.graph.values[view.value].kind;
     const bool made = kind == ValueKind::kSequence || kind == ValueKind::kRow;
     bool has_steps = false;

@@ -2,7 +2,7 @@
 #ifndef RNNPACK_COMPILER_IMPORT_GUESS_AXES_H_
 #define RNNPACK_COMPILER_IMPORT_GUESS_AXES_H_
 
-#include "compiler/import/origins.h"
+#include "compiler/import/axis_inference.h"
 
 namespace rnnp::compiler {
 

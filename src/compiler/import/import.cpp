@@ -8,7 +8,7 @@
 
 #include "compiler/import/graph_reader.h"
 #include "compiler/import/guess_axes.h"
-#include "compiler/import/two_blobs.h"
+#include "compiler/import/split_graph.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/budget.h"
 #include "compiler/onnx/operator_attributes.h"
@@ -77,7 +77,7 @@ Graph finish(GraphReader *reader) {
 
 bool is_causal(Graph graph) {
   remove_dead(&graph);
-  find_early_rows(&graph);
+  find_first_chunk_rows(&graph);
   find_causality(&graph);
   return graph.causal;
 }
@@ -196,7 +196,7 @@ Graph import_model(const OnnxModel &model, const std::set<std::string> &kept, bo
     first.read();
     origins.decide();
     first_problems = first.problems();
-    facts.two_blobs = two_blobs_text(model, first.builder(), origins);
+    facts.split_graph = split_graph_text(model, first.builder(), origins);
     const std::vector<bool> states = only_states(first.builder().graph, first.outputs());
     for (const Io &input : first.builder().graph.inputs) {
       if (states[input.value]) facts.states.insert(first.builder().graph.values[input.value].input);

@@ -12,7 +12,7 @@
 namespace rnnp::compiler {
 
 // Throws ModelError holding every problem: node, operator, attribute, what would be accepted. `kept`: inputs that the library is to
-// keep from step to step (ir/tie_states.h); they are read as one row per step. `float_weights`: those that the file has as f32 are
+// keep from step to step (ir/bind_states.h); they are read as one row per step. `float_weights`: those that the file has as f32 are
 // stored so.
 Graph import_model(const OnnxModel &model, const std::set<std::string> &kept = {}, bool float_weights = true);
 

@@ -6,7 +6,7 @@
 
 namespace rnnp::compiler {
 
-// False where the node's indices are no whole numbers computed at run time.
+// False where the node's indices are no integers computed at run time.
 bool gather_at_run_time(OpCall &call);
 
 }  // namespace rnnp::compiler

@@ -14,7 +14,7 @@ namespace rnnp::compiler {
 enum class InputKind : uint8_t {
   kRefused,
   kReal,   // f32
-  kWhole,  // f32 that holds whole numbers: an integer tensor that is computed with
+  kWhole,  // f32 that holds integers: an integer tensor that is computed with
   kMask,   // f32 of 0 and 1: a bool tensor
   kIndex,  // i32: rows of a table, lengths
 };

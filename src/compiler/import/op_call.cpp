@@ -111,9 +111,9 @@ View OpCall::number_view(size_t i) const {
   const Bound &bound = input(i);
   if (bound.kind == Bound::Kind::kView && b.graph.values[bound.view.value].dtype != DType::kF32) {
     View numbers = bound.view;
-    const int64_t turned = take_turn(&numbers);
+    const int64_t reversed = take_reversal(&numbers);
     numbers = b.as_numbers(settled(b, numbers, name), name);
-    put_turn(&numbers, turned);
+    put_reversal(&numbers, reversed);
     return settled(b, numbers, name);
   }
   const View out = any_view(i);

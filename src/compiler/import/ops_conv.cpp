@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "compiler/import/sliding.h"
+#include "compiler/import/conv_import.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -96,7 +96,7 @@ void push_conv(Sliding *sliding, const std::string &name, const Kernel &kernel, 
     steps = gathered({step_of, kernel.groups, kernel.in, kernel.out, kernel.transposed, kernel.spatial, 0}, *sliding, t, h, w);
   }
   if (!conv.w.empty()) conv.storage = storage_of_file(type, conv.w, steps, conv.depth());
-  conv.storage.factor_scale = kernel.x_step;
+  conv.storage.lhs_scale = kernel.x_step;
   conv.bias = bias;
   sliding->push({OpKind::kConv, name, {}, {}, std::move(conv)});
 }
@@ -126,8 +126,8 @@ void convolve(OpCall &call, bool transposed) {
   sliding.place(outputs);
   if (sliding.slide(0).phases.size() * sliding.slide(1).phases.size() > kMostPhases)
     throw Refusal("its strides make more than 1024 phases");
-  if (stays_float(call, kernel) && sliding.can_lie_in_planes(kernel.in, kernel.out)) {
-    sliding.lie_in_planes();
+  if (stays_float(call, kernel) && sliding.can_be_nchw(kernel.in, kernel.out)) {
+    sliding.make_nchw();
   } else if (sliding.wants_channels_together(kernel.groups, kernel.in, kernel.out)) {
     sliding.bring_channels_together();
   }

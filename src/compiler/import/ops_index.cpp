@@ -5,7 +5,7 @@
 
 #include <onnx/onnx_pb.h>
 
-#include "compiler/import/pieces.h"
+#include "compiler/import/concat_slices.h"
 #include "compiler/import/select.h"
 #include "compiler/import/write_block.h"
 
@@ -24,10 +24,10 @@ int64_t feature_size(const View &x, size_t axis) {
 
 // Below 0: counted from the end.
 View from_front(Builder &b, const View &place, int64_t count, const std::string &name) {
-  View behind = b.binary(Binary::kLess, place, whole_number(b, 0), name);
+  View behind = b.binary(Binary::kLess, place, integer(b, 0), name);
   behind.mask = true;
   behind.whole = false;
-  return chosen(b, behind, b.binary(Binary::kAdd, place, whole_number(b, static_cast<double>(count)), name), place, name);
+  return chosen(b, behind, b.binary(Binary::kAdd, place, integer(b, static_cast<double>(count)), name), place, name);
 }
 
 View zero_of(Builder &b, const View &like) {
@@ -79,11 +79,10 @@ View flat_places(OpCall &call, const View &data, const View &tuples, size_t dept
     View each = cut(call, tuples, {last, static_cast<int64_t>(i), 1, 1});
     each.axes.pop_back();
     each = from_front(b, each, feature_size(data, i), call.name);
-    places =
-        i == 0 ? each
-               : b.binary(Binary::kAdd,
-                          b.binary(Binary::kMul, places, whole_number(b, static_cast<double>(axis_size(data.axes[i]))), call.name),
-                          each, call.name);
+    places = i == 0 ? each
+                    : b.binary(Binary::kAdd,
+                               b.binary(Binary::kMul, places, integer(b, static_cast<double>(axis_size(data.axes[i]))), call.name),
+                               each, call.name);
   }
   places.whole = true;
   return places;

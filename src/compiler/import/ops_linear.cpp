@@ -62,7 +62,7 @@ View dense_node(Builder &b, const View &x, FileMatrix given, std::vector<float> 
   dense.output_size = static_cast<uint32_t>(outputs);
   dense.groups = static_cast<uint32_t>(feature_count(whole) / inputs);
   dense.storage = storage_of_file(given.type, w, given.steps, dense.input_size);
-  dense.storage.factor_scale = x.known_step();
+  dense.storage.lhs_scale = x.known_step();
   dense.w = std::move(w);
   dense.bias = std::move(bias);
   View out = whole;

@@ -73,7 +73,7 @@ void mul(OpCall &call) {
 void sub(OpCall &call) {
   chain(call, Binary::kSub);
 }
-// Of whole numbers below 2^23 the rounded quotient lies between the same whole numbers as the exact one.
+// Of integers below 2^23 the rounded quotient lies between the same integers as the exact one.
 View whole_quotient(OpCall &call) {
   const View a = call.number_view(0), b = call.number_view(1);
   if (!a.whole || !b.whole) throw Refusal("its inputs are of float and of integer type; accepted: one type");

@@ -1,17 +1,17 @@
 // ops_place.cpp -- places found at run time: ArgMax, ArgMin and TopK, put together from comparisons and reductions. A place is a
-// whole number. Contract: builder.h; select.h for what they share with ops_index.cpp.
+// integer. Contract: builder.h; select.h for what they share with ops_index.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #include <onnx/onnx_pb.h>
 
 #include <limits>
 #include <numeric>
 
-#include "compiler/import/pieces.h"
+#include "compiler/import/concat_slices.h"
 #include "compiler/import/select.h"
 
 namespace rnnp::compiler {
 
-View whole_number(Builder &b, double value) {
+View integer(Builder &b, double value) {
   Tensor number(Elem::kInt, {});
   number.data[0] = value;
   return b.const_view(number);
@@ -57,7 +57,7 @@ std::vector<bool> only(const View &x, size_t axis) {
 // The first place where the mask is 1, or the last; where it is nowhere 1, beyond the end or -1.
 View place_of(Builder &b, const View &mask, size_t axis, int64_t count, bool last, bool keep, const std::string &name) {
   const View places = counted(b, count, mask.axes.size() - axis - 1);
-  const View marked = chosen(b, mask, places, whole_number(b, last ? -1 : static_cast<double>(count)), name);
+  const View marked = chosen(b, mask, places, integer(b, last ? -1 : static_cast<double>(count)), name);
   View place = b.reduced(marked, only(marked, axis), last ? Reduce::kMax : Reduce::kMin, keep, name);
   place.whole = true;
   return place;
@@ -139,12 +139,12 @@ class Taking {
     View best = b_.reduced(left, only(left, axis_), Reduce::kMin, true, call_.name);
     const View same = as_mask(b_.binary(Binary::kEqual, left, best, call_.name));
     View at = place(as_mask(b_.binary(Binary::kMul, same, numbers, call_.name)));
-    const View none = as_mask(b_.binary(Binary::kEqual, at, whole_number(b_, static_cast<double>(count_)), call_.name));
+    const View none = as_mask(b_.binary(Binary::kEqual, at, integer(b_, static_cast<double>(count_)), call_.name));
     Tensor nan(x_.whole ? Elem::kInt : Elem::kFloat, {});
     nan.data[0] = std::numeric_limits<double>::quiet_NaN();
     best.whole = x_.whole;
     *value = chosen(b_, none, b_.const_view(nan), best, call_.name);
-    *where = chosen(b_, none, any_taken_ ? place(free_) : whole_number(b_, 0), at, call_.name);
+    *where = chosen(b_, none, any_taken_ ? place(free_) : integer(b_, 0), at, call_.name);
   }
 
   OpCall &call_;
@@ -187,8 +187,8 @@ void one_hot(OpCall &call) {
   if (!index.whole) index = b.unary(index, {static_cast<uint32_t>(Act::kFloor), 0, 0}, call.name);
   index.whole = true;
   const int64_t places = static_cast<int64_t>(count);
-  const View below = as_mask(b.binary(Binary::kLess, index, whole_number(b, 0), call.name));
-  index = chosen(b, below, b.binary(Binary::kAdd, index, whole_number(b, count), call.name), index, call.name);
+  const View below = as_mask(b.binary(Binary::kLess, index, integer(b, 0), call.name));
+  index = chosen(b, below, b.binary(Binary::kAdd, index, integer(b, count), call.name), index, call.name);
   index.axes.insert(index.axes.begin() + static_cast<std::ptrdiff_t>(axis), Axis{});
   View out = is_at(b, index, axis, places, call.name);
   const double off = values.data[0], on = values.data[1];

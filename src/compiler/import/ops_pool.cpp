@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <onnx/onnx_pb.h>
 
-#include "compiler/import/sliding.h"
+#include "compiler/import/conv_import.h"
 
 namespace rnnp::compiler {
 namespace {

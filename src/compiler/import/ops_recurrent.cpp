@@ -31,7 +31,7 @@ class RecurrentImport : RecurrentOperands {
     node_.in.push_back(x_value(x));
     const uint32_t h = read_state(kInitialH, "initial_h"), c = is_lstm() ? read_state(kInitialC, "initial_c") : kNone;
     const uint32_t lengths = read_lengths();
-    if (turned_ != kInOrder) time_[0].turned = turned_;
+    if (reversed_ != kInOrder) time_[0].reversed = reversed_;
     node_.in.insert(node_.in.end(), {h, c, lengths});
     for (size_t i = 0; i < 3; ++i) node_.out.push_back(kNone);
     give_outputs();
@@ -92,24 +92,24 @@ class RecurrentImport : RecurrentOperands {
   // Steps that lie the other way round are read in order, in the other direction, where the layer can.
   View x_in_order() {
     View x = call_.any_view(kX);
-    const int64_t turned = take_turn(&x);
+    const int64_t reversed = take_reversal(&x);
     const bool plain = b_.graph.values[x.value].dtype == DType::kF32 && !x.mask && !x.whole;
-    if (turned == kInOrder || !plain || !may_go_back(x, turned)) return call_.real_view(kX);
-    turned_ = turned;
+    if (reversed == kInOrder || !plain || !may_go_back(x, reversed)) return call_.real_view(kX);
+    reversed_ = reversed;
     cell_.directions[0].reverse = !cell_.directions[0].reverse;
-    const auto by = b_.turned_by.find(x.value);
-    turned_by_ = by == b_.turned_by.end() ? call_.name : by->second;
+    const auto by = b_.reversed_by.find(x.value);
+    reversed_by_ = by == b_.reversed_by.end() ? call_.name : by->second;
     return settled(b_, x, call_.name);
   }
 
-  // One direction along whole axes, of each row as many steps as were turned round.
-  bool may_go_back(const View &x, int64_t turned) const {
+  // One direction along whole axes, of each row as many steps as were reversed.
+  bool may_go_back(const View &x, int64_t reversed) const {
     if (directions() == 2 || x.axes.size() != 3 || is_inner(x)) return false;
-    if (!call_.has(kLengths)) return turned == kAllTurned;
+    if (!call_.has(kLengths)) return reversed == kAllReversed;
     const Bound &lengths = call_.input(kLengths);
-    if (lengths.kind == Bound::Kind::kConst) return turned == kAllTurned && lengths.tensor->is_dynamic();
+    if (lengths.kind == Bound::Kind::kConst) return reversed == kAllReversed && lengths.tensor->is_dynamic();
     const bool all = b_.step_counts.count(lengths.view.value) != 0;
-    return turned == (all ? kAllTurned : int64_t{lengths.view.value});
+    return reversed == (all ? kAllReversed : int64_t{lengths.view.value});
   }
 
   // Inputs that hold weights: all of them in one message, with what makes them constants.
@@ -204,14 +204,14 @@ class RecurrentImport : RecurrentOperands {
     if (b_.steps_in_rows) return true;
     if (!b_.origins->any(AxisRole::kTime)) return false;  // a call is one step
     if (!b_.is_sequence(x)) return true;
-    return (b_.time_dynamic || b_.time_size != 1) && !reads_kept_states();
+    return (b_.time_dynamic || b_.time_size != 1) && !reads_persistent_states();
   }
 
   // A loop's body, or a model of one step, that carries all states of the layer: it runs on from step to step.
-  bool reads_kept_states() const {
+  bool reads_persistent_states() const {
     for (size_t i : {size_t{kInitialH}, size_t{kInitialC}}) {
       if (i == kInitialC && !is_lstm()) continue;
-      if (!call_.has(i) || call_.is_const(i) || !is_kept_input(call_.view(i))) return false;
+      if (!call_.has(i) || call_.is_const(i) || !is_persistent_input(call_.view(i))) return false;
     }
     return true;
   }
@@ -230,14 +230,14 @@ class RecurrentImport : RecurrentOperands {
     if (by_steps && (directions() == 2 || cell_.directions[0].reverse))
       throw Refusal("it runs from the last step to the first for " + std::to_string(feature_size(n)) +
                     " rows of features of each step; accepted: a fixed number of steps");
-    InnerRecurrent inner;
+    FeatureRecurrent inner;
     inner.steps = by_steps ? 1 : static_cast<uint32_t>(axis_size(t));
     inner.rows = static_cast<uint32_t>(std::min<int64_t>(feature_size(n), UINT32_MAX));
     View ordered = x;
     ordered.axes = {t, n, x.axes[2]};
     const View from = b_.dense(b_.as_row(ordered, call_.name), call_.name);
-    uint32_t h = inner_state(kInitialH, "initial_h", n, by_steps),
-             c = is_lstm() ? inner_state(kInitialC, "initial_c", n, by_steps) : kNone;
+    uint32_t h = feature_state(kInitialH, "initial_h", n, by_steps),
+             c = is_lstm() ? feature_state(kInitialC, "initial_c", n, by_steps) : kNone;
     bool sequence = b_.is_sequence(from);
     for (const uint32_t v : {h, c}) sequence = sequence || (v != kNone && b_.graph.values[v].sequence);
     StateRef kept[2];
@@ -264,7 +264,7 @@ class RecurrentImport : RecurrentOperands {
     return value;
   }
 
-  void give_inner(InnerRecurrent inner, uint32_t x, uint32_t h, uint32_t c, const View &given, bool sequence,
+  void give_inner(FeatureRecurrent inner, uint32_t x, uint32_t h, uint32_t c, const View &given, bool sequence,
                   const StateRef *kept) {
     const Axis &t = given.axes[time_axis()], &n = given.axes[batch_axis()];
     View y = output_view(t, n, true), final = state_view(n);
@@ -281,7 +281,7 @@ class RecurrentImport : RecurrentOperands {
     View finals[2] = {final, final};
     for (size_t i = 0; i < (is_lstm() ? 2u : 1u); ++i) out[i + 1] = finals[i].value = b_.new_row(feature_count(final), sequence);
     inner.layer = std::move(cell_);
-    b_.graph.nodes.push_back({OpKind::kInnerRecurrent, call_.name, {x, h, c}, out, std::move(inner)});
+    b_.graph.nodes.push_back({OpKind::kFeatureRecurrent, call_.name, {x, h, c}, out, std::move(inner)});
     call_.give(0, y);
     for (size_t i = 0; i < 2 && out[i + 1] != kNone; ++i) {
       if (kept != nullptr) b_.graph.nodes.push_back({OpKind::kStateWrite, call_.name, {out[i + 1], kNone}, {}, kept[i]});
@@ -293,7 +293,7 @@ class RecurrentImport : RecurrentOperands {
   }
 
   // A row of [directions][rows][H]; kNone for zeros.
-  uint32_t inner_state(size_t i, const char *name, const Axis &n, bool by_steps) {
+  uint32_t feature_state(size_t i, const char *name, const Axis &n, bool by_steps) {
     if (!call_.has(i)) return kNone;
     if (call_.is_const(i)) {
       const Tensor &t = call_.constant(i, name);
@@ -334,7 +334,7 @@ class RecurrentImport : RecurrentOperands {
     if (axis_size(steps) != 1 || axis_size(rows) != 1) return;
     if (b_.origins->any_open(AxisRole::kTime) || b_.origins->any_open(AxisRole::kBatch)) return;
     std::swap(steps, rows);
-    b_.one_row_turned = true;
+    b_.one_row_reversed = true;
   }
 
   uint32_t x_value(View x) {
@@ -358,15 +358,15 @@ class RecurrentImport : RecurrentOperands {
       View out = densified(output_view(time_, batch_, i == 0));
       out.value = b_.new_row(elems, i == 0);
       node_.out[i] = out.value;
-      if (turned_ != kInOrder) b_.turned_by[out.value] = turned_by_;
+      if (reversed_ != kInOrder) b_.reversed_by[out.value] = reversed_by_;
       call_.give(i, out);
     }
   }
 
   std::vector<Act> defaults_;
   Node node_{};
-  int64_t turned_ = kInOrder;
-  std::string turned_by_;
+  int64_t reversed_ = kInOrder;
+  std::string reversed_by_;
 };
 
 void rnn(OpCall &call) {

@@ -2,7 +2,7 @@
 // Contract: builder.h. SPDX-License-Identifier: Apache-2.0
 #include <onnx/onnx_pb.h>
 
-#include "compiler/import/pieces.h"
+#include "compiler/import/concat_slices.h"
 #include "compiler/import/steps.h"
 
 namespace rnnp::compiler {

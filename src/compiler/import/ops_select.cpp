@@ -105,7 +105,7 @@ void unite(const Builder &b, const Atom &x, const Atom &y) {
 
 // One axis of all three operands, lined up; false when they do not broadcast.
 bool align_three(const Builder &b, Axis *axes, Axis *out) {
-  for (size_t i = 0; i < 3; ++i) b.meet(&axes[i], &axes[(i + 1) % 3]);
+  for (size_t i = 0; i < 3; ++i) b.unify(&axes[i], &axes[(i + 1) % 3]);
   Axis a, two_a, two_b, c;
   if (!align_axes(axes[1], axes[2], &a, &two_b) || !align_axes(a, axes[0], &two_a, &c)) return false;
   for (size_t k = 0; k < a.size(); ++k) unite(b, a[k], two_b[k]);

@@ -171,7 +171,7 @@ View with_constant(Builder &b, const Factor &x, const Factor &w, const std::stri
   std::vector<float> steps;
   if (!w.constant->steps.empty()) steps = reordered({w.labels, {}, steps_tensor(*w.constant)}, group + output + input);
   dense.storage = storage_of_file(stored_type(*w.constant), dense.w, steps, dense.input_size);
-  dense.storage.factor_scale = x.view.known_step();
+  dense.storage.lhs_scale = x.view.known_step();
   lay_out(&groups, lay_out(&sorted, lay_out(&outputs, 1)));
   for (size_t i = 0; i < order.size(); ++i) frees[order[i]] = sorted[i];
 

@@ -41,7 +41,7 @@ class RecurrentOperands {
       direction.r = floats(r, d * rows * hidden(), rows * hidden());
       direction.w_storage = storage(w, direction.w, d, inputs);
       direction.r_storage = storage(r, direction.r, d, hidden());
-      direction.w_storage.factor_scale = x_step_;
+      direction.w_storage.lhs_scale = x_step_;
       direction.bias.assign(static_cast<size_t>(rows), 0.0f);
       if (cell_.cell == Cell::kGruLinear) direction.r_bias.assign(static_cast<size_t>(hidden()), 0.0f);
       if (call_.has(kB)) read_bias(call_.constant(kB, "B"), d, &direction);
@@ -118,7 +118,7 @@ class RecurrentOperands {
   // A state that is known at every step: one call of the graph is one step, so that the layer starts anew at each. Where the file
   // has a time axis a call may be many steps, unless all that the state is made from is kept from step to step.
   void check_starts_at_every_step(const View &state, const char *name) const {
-    if (is_kept_input(state)) return;
+    if (is_persistent_input(state)) return;
     if (call_.has(kLengths))
       throw Refusal(std::string(name) + " changes from step to step, and it has sequence_lens; accepted: none");
     if (!b_.origins->any(AxisRole::kTime) || b_.discovering) return;
@@ -131,7 +131,7 @@ class RecurrentOperands {
   }
 
   // An input that the user wants kept from step to step, read where it lies: the layer's own state, or tying it is refused.
-  bool is_kept_input(const View &state) const {
+  bool is_persistent_input(const View &state) const {
     const Value &value = b_.graph.values[state.value];
     int64_t stride = 1;
     return value.kind == ValueKind::kInput && b_.kept.count(b_.graph.inputs[value.input].name) != 0 &&

@@ -98,16 +98,16 @@ View evened(OpCall &call, View view, size_t axis) {
 }  // namespace
 
 View in_order(Builder &b, View view, const std::string &name) {
-  const int64_t turned = take_turn(&view);
-  if (turned == kInOrder || !b.is_sequence(view)) return view;  // or all steps are the same
-  const auto turn = b.turned_by.find(view.value);
-  const std::string by = turn == b.turned_by.end() ? name : turn->second;
+  const int64_t reversed = take_reversal(&view);
+  if (reversed == kInOrder || !b.is_sequence(view)) return view;  // or all steps are the same
+  const auto turn = b.reversed_by.find(view.value);
+  const std::string by = turn == b.reversed_by.end() ? name : turn->second;
   if (b.graph.values[view.value].dtype != DType::kF32)
-    throw Refusal("it reads integers whose steps node " + quote(by) + " turned round; accepted: float, or indices of a Gather");
+    throw Refusal("it reads integers whose steps node " + quote(by) + " reversed; accepted: float, or indices of a Gather");
   if (feature_count(view) < int64_t{b.row_elems(view)}) view = b.copied(view, true, by);
   const uint32_t from = view.value;
   view.value = b.new_row(b.row_elems(view), true);
-  const uint32_t lengths = turned == kAllTurned ? kNone : static_cast<uint32_t>(turned);
+  const uint32_t lengths = reversed == kAllReversed ? kNone : static_cast<uint32_t>(reversed);
   b.graph.nodes.push_back({OpKind::kTimeReverse, by, {from, lengths}, {view.value}, AttrTimeReverse{0}});
   return view;
 }
@@ -193,32 +193,33 @@ View cut_steps(OpCall &call, const View &view, const SliceRange &range) {
   return atom.lead + atom.trail == 0 ? evened(call, out, range.axis) : out;
 }
 
-View turn_steps(const OpCall &call, View view, size_t axis, int64_t lengths) {
+View reverse_steps(const OpCall &call, View view, size_t axis, int64_t lengths) {
   Atom &atom = view.axes[axis][0];
   if (atom.lead != 0 || atom.trail != 0 || view.axes[axis].size() != 1)
-    throw Refusal("it turns " + view_text(view) + " round; accepted: the run's steps");
-  if (atom.size == 1) throw Refusal("it turns one step round; accepted: more, or an open number");
-  if (atom.turned != kInOrder && atom.turned != lengths) return turn_steps(call, in_order(call.b, view, call.name), axis, lengths);
-  atom.turned = atom.turned == kInOrder ? lengths : kInOrder;
-  call.b.turned_by[view.value] = call.name;
+    throw Refusal("it reverses " + view_text(view) + "; accepted: the run's steps");
+  if (atom.size == 1) throw Refusal("it reverses one step; accepted: more, or an open number");
+  if (atom.reversed != kInOrder && atom.reversed != lengths)
+    return reverse_steps(call, in_order(call.b, view, call.name), axis, lengths);
+  atom.reversed = atom.reversed == kInOrder ? lengths : kInOrder;
+  call.b.reversed_by[view.value] = call.name;
   return view;
 }
 
-int64_t take_turn(View *view) {
-  int64_t turned = kInOrder;
+int64_t take_reversal(View *view) {
+  int64_t reversed = kInOrder;
   for (Axis &axis : view->axes) {
     for (Atom &atom : axis) {
-      if (atom.turned != kInOrder) turned = atom.turned;
-      atom.turned = kInOrder;
+      if (atom.reversed != kInOrder) reversed = atom.reversed;
+      atom.reversed = kInOrder;
     }
   }
-  return turned;
+  return reversed;
 }
 
-void put_turn(View *view, int64_t turned) {
+void put_reversal(View *view, int64_t reversed) {
   for (Axis &axis : view->axes) {
     for (Atom &atom : axis) {
-      if (atom.kind == Atom::Kind::kTime) atom.turned = turned;
+      if (atom.kind == Atom::Kind::kTime) atom.reversed = reversed;
     }
   }
 }

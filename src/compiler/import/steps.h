@@ -1,7 +1,7 @@
-// steps.h -- a time axis that is longer or shorter than the run, or turned round: Pad puts zeros before or behind the steps, a
+// steps.h -- a time axis that is longer or shorter than the run, or reversed: Pad puts zeros before or behind the steps, a
 // convolution that pads gives more results than there are steps, Slice takes some away. Nothing is done until it comes out even:
 // such a view is only passed on by operators that know it (Atom::lead, Atom::trail) and refused by all others. Steps that are
-// turned round (Atom::turned) cost nothing before a layer, which runs in the other direction, and a copy before all others.
+// reversed (Atom::reversed) cost nothing before a layer, which runs in the other direction, and a copy before all others.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_IMPORT_STEPS_H_
 #define RNNPACK_COMPILER_IMPORT_STEPS_H_
@@ -14,7 +14,7 @@ namespace rnnp::compiler {
 // One atom that is T, or, while axes are looked for, may be it.
 bool may_be_steps(const Builder &b, const Axis &axis);
 bool is_off_steps(const View &view);
-// Steps that lie the other way round are turned, in the name of what turned the view or else of `name`.
+// Steps that lie the other way round are reversed, in the name of what reversed the view or else of `name`.
 View in_order(Builder &b, View view, const std::string &name);
 // The view for an operator that takes the run's steps, in order, and no others; throws Refusal. While axes are looked for: as
 // features.
@@ -27,11 +27,11 @@ View settled_but_unknown(Builder &b, const View &view, const std::string &name);
 View cut_steps(OpCall &call, const View &view, const SliceRange &range);
 // Element `index` of a time axis as a row: the run's step that it is, counted from the end of the run that it is near to.
 View picked_step(OpCall &call, const View &view, size_t axis, int64_t index);
-// The steps the other way round, of each row its first `lengths` (a value, or kAllTurned); back again where they lie so already.
-View turn_steps(const OpCall &call, View view, size_t axis, int64_t lengths);
-// How the view's steps lie; in order from here on. put_turn: as they lay.
-int64_t take_turn(View *view);
-void put_turn(View *view, int64_t turned);
+// The steps the other way round, of each row its first `lengths` (a value, or kAllReversed); back again where they lie so already.
+View reverse_steps(const OpCall &call, View view, size_t axis, int64_t lengths);
+// How the view's steps lie; in order from here on. put_reversal: as they lay.
+int64_t take_reversal(View *view);
+void put_reversal(View *view, int64_t reversed);
 // Zeros before and behind the steps; below 0: steps left out there.
 View pad_steps(OpCall &call, const View &view, size_t axis, int64_t before, int64_t after);
 

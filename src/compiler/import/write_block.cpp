@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/import/pieces.h"
+#include "compiler/import/concat_slices.h"
 
 namespace rnnp::compiler {
 namespace {

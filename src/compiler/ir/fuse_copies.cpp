@@ -136,7 +136,7 @@ class Makers {
 
 // --- States ------------------------------------------------------------------------------------------------------------------
 
-struct TurnedState {
+struct TransposedState {
   size_t turn;                                       // the copy that turns the step's result into the state
   uint32_t made, read;                               // the result, and the state as a step reads it
   std::vector<std::pair<size_t, AttrCopy>> readers;  // copies of `read`, and what they are once it lies as `made` does
@@ -146,7 +146,7 @@ bool is_output(const Graph &graph, uint32_t value) {
   return std::any_of(graph.outputs.begin(), graph.outputs.end(), [&](const Io &io) { return io.value == value; });
 }
 
-std::optional<TurnedState> turned_state(const Graph &graph, const Node &write) {
+std::optional<TransposedState> transposed_state(const Graph &graph, const Node &write) {
   const uint32_t state = std::get<StateRef>(write.attr).state;
   const auto read = std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const Node &node) {
     return node.op == OpKind::kStateRead && std::get<StateRef>(node.attr).state == state;
@@ -154,7 +154,7 @@ std::optional<TurnedState> turned_state(const Graph &graph, const Node &write) {
   const std::vector<size_t> copies = copies_that_make(graph, write.in[0]);
   if (read == graph.nodes.end() || copies.size() != 1) return std::nullopt;
   const AttrCopy &turn = *copy_of(graph.nodes[copies[0]]);
-  TurnedState found = {copies[0], graph.nodes[copies[0]].in[0], read->out[0], {}};
+  TransposedState found = {copies[0], graph.nodes[copies[0]].in[0], read->out[0], {}};
   const uint32_t elems = graph.values[found.read].elems;
   const bool whole = turn.y_first == 0 && axes_of_whole(turn, elems) && graph.values[write.in[0]].elems == elems;
   if (!whole || graph.values[found.made].elems != elems || !graph.values[found.made].sequence || is_output(graph, found.read))
@@ -209,13 +209,13 @@ void fuse_copies(Graph *graph) {
   remove_dead(graph);
 }
 
-void turn_states(Graph *graph) {
+void transpose_states(Graph *graph) {
   for (Node &write : graph->nodes) {
     if (write.op != OpKind::kStateWrite) continue;
-    const std::optional<TurnedState> turned = turned_state(*graph, write);
-    if (!turned) continue;
-    write.in[0] = turned->made;
-    for (const auto &[n, attr] : turned->readers) graph->nodes[n].attr = attr;
+    const std::optional<TransposedState> transposed = transposed_state(*graph, write);
+    if (!transposed) continue;
+    write.in[0] = transposed->made;
+    for (const auto &[n, attr] : transposed->readers) graph->nodes[n].attr = attr;
   }
   remove_dead(graph);
 }

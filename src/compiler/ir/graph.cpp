@@ -14,7 +14,7 @@ struct Stored {
     }
     return sum;
   }
-  uint64_t operator()(const InnerRecurrent &inner) const { return (*this)(inner.layer); }
+  uint64_t operator()(const FeatureRecurrent &inner) const { return (*this)(inner.layer); }
   uint64_t operator()(const Dense &dense) const { return dense.w.size() + dense.bias.size(); }
   uint64_t operator()(const Conv &conv) const { return conv.w.size() + conv.bias.size(); }
   uint64_t operator()(const Gather &gather) const { return gather.table.size(); }

@@ -40,9 +40,9 @@ struct Direction {
   BlobStrided given_h = {0, 1}, given_c = {0, 1};  // within a row of the run-time initial state
   BlobActivation act[3] = {};
   bool reverse = false;
-  uint32_t c_bits = 0;  // of a layer in integers: c's fraction bits
+  uint32_t c_bits = 0;  // of a integer-only layer: c's fraction bits
 
-  bool is_fixed() const { return w_storage.fixed && r_storage.fixed; }
+  bool is_integer_only() const { return w_storage.fixed && r_storage.fixed; }
 };
 
 struct Recurrent {
@@ -53,8 +53,8 @@ struct Recurrent {
   std::vector<Direction> directions;
 };
 
-// A layer along an axis of features: AttrInnerRecurrent.
-struct InnerRecurrent {
+// A layer over a feature axis: AttrFeatureRecurrent.
+struct FeatureRecurrent {
   Recurrent layer;
   uint32_t steps = 1, rows = 1;
 };
@@ -79,7 +79,7 @@ struct Norm {
 struct StateRef {
   uint32_t state = 0;
 };
-struct KeptState {
+struct PersistentState {
   std::string name;
   uint32_t elems = 0;
 };
@@ -107,7 +107,7 @@ struct Gather {
   std::vector<float> table;
 };
 
-using Attr = std::variant<Recurrent, InnerRecurrent, Dense, Gather, AttrUnary, AttrBinary, AttrSoftmax, AttrCopy, AttrTimeStep,
+using Attr = std::variant<Recurrent, FeatureRecurrent, Dense, Gather, AttrUnary, AttrBinary, AttrSoftmax, AttrCopy, AttrTimeStep,
                           AttrReduce, Norm, AttrWhere, AttrMatMul, AttrTimeReduce, AttrTimeReverse, StateRef, Conv, AttrPool>;
 
 struct Node {
@@ -133,7 +133,7 @@ struct Graph {
   std::vector<Node> nodes;
   std::vector<Io> inputs, outputs;
   std::vector<Io> unread;  // the file's lengths and indices that nothing reads any more: no inputs of the blob
-  std::vector<KeptState> states;
+  std::vector<PersistentState> states;
   uint32_t fixed_batch = 0;
   uint32_t stream_steps = 0;  // 0, or the steps of one call that it is compiled for
   bool causal = true;

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "compiler/ir/bind_states.h"
 #include "compiler/ir/layers_by_step.h"
-#include "compiler/ir/tie_states.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp::compiler {

@@ -8,7 +8,7 @@
 namespace rnnp::compiler {
 
 // Where no input or output has a steps axis: final states are taken as the layer's output of each step, but for outputs that are
-// the partners of initial states (tie_states.h); those stay what is known when the run ends.
+// the partners of initial states (bind_states.h); those stay what is known when the run ends.
 void give_finals_per_step(Graph *graph);
 
 }  // namespace rnnp::compiler

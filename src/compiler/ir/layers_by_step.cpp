@@ -115,14 +115,14 @@ std::string run_by_step(Graph *graph, size_t at) {
   std::vector<Node> copies;
   const uint32_t h = StateRows(graph, node, false).place(&copies);
   const uint32_t c = layer.cell == Cell::kLstm ? StateRows(graph, node, true).place(&copies) : kNone;
-  InnerRecurrent inner;
+  FeatureRecurrent inner;
   inner.layer = layer;
   forget_initial_states(&inner.layer);
   for (const uint32_t made : node.out) {
     if (made != kNone) make_per_step(graph, made);
   }
   require_initial_states(graph, node);
-  graph->nodes[at] = {OpKind::kInnerRecurrent, node.name, {node.in[0], h, c}, node.out, std::move(inner)};
+  graph->nodes[at] = {OpKind::kFeatureRecurrent, node.name, {node.in[0], h, c}, node.out, std::move(inner)};
   graph->nodes.insert(graph->nodes.begin() + static_cast<std::ptrdiff_t>(at), copies.begin(), copies.end());
   return "";
 }

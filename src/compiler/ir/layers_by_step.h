@@ -10,11 +10,11 @@
 
 namespace rnnp::compiler {
 
-// The kRecurrent node becomes a kInnerRecurrent of one step, whose results are known at every step. Returns why it cannot, or "".
+// The kRecurrent node becomes a kFeatureRecurrent of one step, whose results are known at every step. Returns why it cannot, or "".
 std::string run_by_step(Graph *graph, size_t node);
 
 // What is made from values of every step is made at every step, and layers that start from such a value run by step. Returns why
-// that cannot be, or "". Inputs may be initial states of every step: tie_states.h decides about them.
+// that cannot be, or "". Inputs may be initial states of every step: bind_states.h decides about them.
 std::string spread_steps(Graph *graph);
 
 // Outputs that have become values of every step: given so where steps are implied, else as they are at the last step.

@@ -169,13 +169,13 @@ std::vector<Span> find_spans(const Graph &graph) {
   }
   const uint32_t end = static_cast<uint32_t>(graph.nodes.size());
   // An early row that something else than early rows reads is made in the first chunk and must last to the final one.
-  const auto is_early = [&](uint32_t value) { return value == kNone || graph.values[value].early; };
+  const auto is_computed_in_first_chunk = [&](uint32_t value) { return value == kNone || graph.values[value].early; };
   const auto lasts = [&](uint32_t value) {
     spans[value].touch(0);
     spans[value].touch(end);
   };
   for (const Node &node : graph.nodes) {
-    if (std::all_of(node.out.begin(), node.out.end(), is_early)) continue;
+    if (std::all_of(node.out.begin(), node.out.end(), is_computed_in_first_chunk)) continue;
     for (uint32_t value : node.in) {
       if (value != kNone && graph.values[value].early) lasts(value);
     }

@@ -45,7 +45,7 @@ struct AttrHash {
       if (d.init_h.per_row || d.init_c.per_row) h.number(uint32_t{d.init_h.per_row} + 2 * uint32_t{d.init_c.per_row});
     }
   }
-  void operator()(const InnerRecurrent &r) const {
+  void operator()(const FeatureRecurrent &r) const {
     (*this)(r.layer);
     h.number(r.steps);
     h.number(r.rows);
@@ -109,7 +109,7 @@ uint64_t model_id(const Graph &graph) {
       h.list(io.dims);
     }
   }
-  for (const KeptState &state : graph.states) h.number(state.elems);
+  for (const PersistentState &state : graph.states) h.number(state.elems);
   h.number(graph.fixed_batch);
   return h.value();
 }

@@ -85,7 +85,7 @@ void drop_unread_lengths(Graph *graph) {
 }
 
 // A row value is early when all that makes it is: assumed of every row, and taken back until nothing changes.
-void find_early_rows(Graph *graph) {
+void find_first_chunk_rows(Graph *graph) {
   for (Value &value : graph->values) value.early = value.kind == ValueKind::kRow;
   const auto is_late = [&](uint32_t v) {
     if (v == kNone) return false;
@@ -125,7 +125,7 @@ const char *look_ahead_of(const Graph &graph, const Node &node) {
     if (is_state && value.kind == ValueKind::kConst) return "its constant lengths count from the start of a run";
   }
   if (node.op == OpKind::kTimeStep && std::get<AttrTimeStep>(node.attr).last == 0) return "it takes the first step of a run";
-  if (node.op == OpKind::kTimeReverse) return "it turns the steps round";
+  if (node.op == OpKind::kTimeReverse) return "it reverses the steps";
   if (node.op == OpKind::kConv && std::get<Conv>(node.attr).reads_ahead()) return "it reads later steps";
   if (node.op != OpKind::kRecurrent) return nullptr;
   for (const Direction &direction : std::get<Recurrent>(node.attr).directions) {
@@ -154,12 +154,12 @@ void run_passes(Graph *graph) {
   fuse_linear_activation(graph);
   remove_dead(graph);
   fuse_copies(graph);
-  turn_states(graph);
+  transpose_states(graph);
   drop_idle_copies(graph);
   put_weights_in_order(graph);
   drop_unread_lengths(graph);
 
-  find_early_rows(graph);
+  find_first_chunk_rows(graph);
   find_causality(graph);
 }
 
@@ -169,9 +169,9 @@ uint64_t macs_per_step(const Graph &graph) {
     if (node.op == OpKind::kRecurrent) {
       const Recurrent &r = std::get<Recurrent>(node.attr);
       macs += uint64_t{r.hidden_size} * (uint64_t{r.input_size} + r.hidden_size) * gate_count(r.cell) * r.directions.size();
-    } else if (node.op == OpKind::kInnerRecurrent &&
+    } else if (node.op == OpKind::kFeatureRecurrent &&
                std::any_of(node.out.begin(), node.out.end(), [&](uint32_t v) { return v != kNone && graph.values[v].sequence; })) {
-      const InnerRecurrent &inner = std::get<InnerRecurrent>(node.attr);
+      const FeatureRecurrent &inner = std::get<FeatureRecurrent>(node.attr);
       const Recurrent &r = inner.layer;
       macs += uint64_t{r.hidden_size} * (uint64_t{r.input_size} + r.hidden_size) * gate_count(r.cell) * r.directions.size() *
               inner.steps * inner.rows;

@@ -17,12 +17,12 @@ void fuse_linear_activation(Graph *graph);  // dense or conv, then an activation
 void merge_equal_nodes(Graph *graph);       // the same element-wise node or reduction twice
 void fuse_norm(Graph *graph);               // means, squares and roots that make up a normalisation
 void fuse_copies(Graph *graph);             // copies that nobody but a copy reads
-void turn_states(Graph *graph);             // a state that is turned over before it is kept is kept as it was
+void transpose_states(Graph *graph);        // a state that is transposed before it is kept is kept as it was
 void drop_idle_copies(Graph *graph);        // copies of a whole row as it lies
 void put_weights_in_order(Graph *graph);    // of a layer that reads a copy of a row in another order
 void remove_dead(Graph *graph);             // nodes and values that reach no output
 void drop_unread_lengths(Graph *graph);     // integer inputs that no node reads
-void find_early_rows(Graph *graph);         // Value::early
+void find_first_chunk_rows(Graph *graph);   // Value::early
 void find_causality(Graph *graph);          // Graph::causal and looks_ahead
 
 // How many nodes and outputs read each value.

@@ -17,8 +17,8 @@ struct Storage {
   std::vector<float> rounded;  // in place of the weights; empty: they themselves
   uint8_t index_bytes = 0;     // of the sparse panels (PanelFormat); 0: dense
   bool diagonal = false;       // the matrix's diagonal stays f32, apart
-  float factor_scale = 0;      // what x is a multiple of; 0: found of every row
-  bool fixed = false;          // of a layer in integers; int8
+  float lhs_scale = 0;         // what x is a multiple of; 0: found of every row
+  bool fixed = false;          // of a integer-only layer; int8
   uint32_t moved_rows = 0;     // rows whose integers panels cannot hold, so that they were moved or are rounded anew
 
   uint32_t groups(uint32_t k) const { return group_k == 0 ? 1 : (k + group_k - 1) / group_k; }

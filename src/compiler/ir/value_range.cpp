@@ -56,7 +56,7 @@ ValueRange range_made(const Graph &graph, const Node &node, uint32_t value, int 
   // What they do not reach is zero.
   if (node.op == OpKind::kCopy || node.op == OpKind::kPool || node.op == OpKind::kTimeStep) return with_zero(of_x());
   const Recurrent *layer = std::get_if<Recurrent>(&node.attr);
-  if (const auto *inner = std::get_if<InnerRecurrent>(&node.attr)) layer = &inner->layer;
+  if (const auto *inner = std::get_if<FeatureRecurrent>(&node.attr)) layer = &inner->layer;
   const bool is_c = node.out.size() > 2 && node.out[2] == value;
   if (layer != nullptr && !is_c && every_h_is_bounded(*layer, node)) return {-1, 1};
   return kAnything;

@@ -317,7 +317,7 @@ bool align_axes(const Axis &a, const Axis &b, Axis *out_a, Axis *out_b) {
     if (x.kind != y.kind) return false;
     const int64_t piece = std::min(x.size, y.size);
     if (x.size % piece != 0 || y.size % piece != 0 || (x.size != y.size && !x.is_feature())) return false;
-    if (x.lead != y.lead || x.trail != y.trail || x.turned != y.turned) return false;
+    if (x.lead != y.lead || x.trail != y.trail || x.reversed != y.reversed) return false;
     out_a->push_back(split_front(&x, piece, &have_x));
     out_b->push_back(split_front(&y, piece, &have_y));
   }

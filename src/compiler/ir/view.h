@@ -13,27 +13,27 @@
 
 namespace rnnp::compiler {
 
-// Atom::turned: the steps lie as they come, or all of them the other way round.
-constexpr int64_t kInOrder = -1, kAllTurned = -2;
+// Atom::reversed: the steps lie as they come, or all of them the other way round.
+constexpr int64_t kInOrder = -1, kAllReversed = -2;
 
 struct Atom {
   enum class Kind : uint8_t { kFeature, kTime, kBatch };
   Kind kind = Kind::kFeature;
   int64_t size = 1;    // of T and B: as in the file, or the stand-in
   int64_t stride = 0;  // elements within the row; features only
-  int origin = -1;     // axis origin while T and B are still looked for; see import/origins.h
+  int origin = -1;     // axis origin while T and B are still looked for; see import/axis_inference.h
   int64_t rate = 1;    // with an origin: so many of that axis are one of this
   // Of T, or an axis that may be it: elements before step 0 and behind the last step of the run, negative where steps are left
   // out. They are zeros, or nobody knows: a convolution's results for steps that the run does not have.
   int64_t lead = 0, trail = 0;
   bool zeros = false;
   // Of T: the steps are read from the last to the first, or each row's first ones are, as many as this value says.
-  int64_t turned = kInOrder;
+  int64_t reversed = kInOrder;
 
   bool is_feature() const { return kind == Kind::kFeature; }
   // An atom that Reshape must not split: T, B, or an input axis that may turn out to be one.
   bool is_symbol() const { return kind != Kind::kFeature || origin >= 0; }
-  bool is_off_steps() const { return lead != 0 || trail != 0 || turned != kInOrder; }
+  bool is_off_steps() const { return lead != 0 || trail != 0 || reversed != kInOrder; }
   int64_t steps() const { return size - lead - trail; }
 };
 
@@ -51,7 +51,7 @@ struct View {
   int64_t first = 0;
   std::vector<Axis> axes;
   bool mask = false;   // ONNX calls it bool: elements are 0 or 1
-  bool whole = false;  // ONNX calls it an integer: elements are whole numbers
+  bool whole = false;  // ONNX calls it an integer: elements are integers
   // `quantized`: it stands between QuantizeLinear and DequantizeLinear, and may have been moved there. Where `step_of` names the
   // view's own value it has come out of them, and the file has its numbers as multiples of `step`. What QuantizeLinear divided by
   // and added is the grid.

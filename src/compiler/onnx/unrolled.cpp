@@ -128,9 +128,9 @@ std::optional<Found> find_steps(const Numbering &n, const Sequence &sequence, st
   return found;
 }
 
-class Roller {
+class Reroller {
  public:
-  Roller(const OnnxModel &model, const Numbering &n) : model_(model), n_(n), rewrite_(model) {}
+  Reroller(const OnnxModel &model, const Numbering &n) : model_(model), n_(n), rewrite_(model) {}
 
   std::unique_ptr<OnnxModel> write(const std::vector<Found> &all) {
     std::map<size_t, std::vector<const Found *>> behind;  // place of a node -> what may stand behind it
@@ -258,7 +258,7 @@ class Roller {
 
 }  // namespace
 
-Rolled roll_steps(const OnnxModel &model, const std::set<std::string> &kept) {
+Rerolled reroll_steps(const OnnxModel &model, const std::set<std::string> &kept) {
   constexpr int64_t kScanSince = 9;
   constexpr size_t kMostSequences = 32;
   const auto reads = std::count_if(model.nodes.begin(), model.nodes.end(), [](const NodeProto *node) {
@@ -276,9 +276,9 @@ Rolled roll_steps(const OnnxModel &model, const std::set<std::string> &kept) {
     }
   }
   if (all.empty()) return {};
-  Rolled out;
+  Rerolled out;
   for (const Found &found : all) out.loops.push_back(found.title);
-  out.model = Roller(model, numbering).write(all);
+  out.model = Reroller(model, numbering).write(all);
   return out;
 }
 

@@ -13,13 +13,13 @@
 
 namespace rnnp::compiler {
 
-struct Rolled {
+struct Rerolled {
   std::unique_ptr<OnnxModel> model;  // refers to nodes of the old one; nullptr where there are no such steps
   std::vector<std::string> loops;    // titles of the Scans
 };
 
 // `kept`: titles of Scans that are not to be made.
-Rolled roll_steps(const OnnxModel &model, const std::set<std::string> &kept);
+Rerolled reroll_steps(const OnnxModel &model, const std::set<std::string> &kept);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_UNROLLED_H_

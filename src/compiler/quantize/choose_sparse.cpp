@@ -22,31 +22,31 @@ struct Form {
 };
 constexpr Form kForms[] = {{2, 1.0, 1.0}, {4, 1.3, 1.3}, {8, 1.6, 1.6}, {kPairIndexBytes, 5.0, 14.0}};
 
-bool is_asked(const Form &form, SparseWish wish) {
-  return wish == SparseWish::kKeep || (form.index_bytes == kPairIndexBytes) == (wish == SparseWish::kPairs);
+bool is_asked(const Form &form, SparseRequest request) {
+  return request == SparseRequest::kKeep || (form.index_bytes == kPairIndexBytes) == (request == SparseRequest::kEll);
 }
 
 struct Choice {
   uint32_t index_bytes;
-  double cost;          // of dense panels: 1; of kPairs bytes alone count
-  std::string refusal;  // of kPairs: why not
+  double cost;          // of dense panels: 1; of kEll bytes alone count
+  std::string refusal;  // of kEll: why not
   bool too_dense = false;
 };
 
-Choice best_form(const MatrixRef &m, uint32_t gates, uint32_t units, uint32_t nr, SparseWish wish) {
+Choice best_form(const MatrixRef &m, uint32_t gates, uint32_t units, uint32_t nr, SparseRequest request) {
   Choice best = {0, 1.0, "pairs are of f32 or int8, and in panels of 16 units"};
   const PanelFormat dense = dense_panels(m.storage->type, nr);
   const MatrixSource source = {m.storage->rounded.empty() ? m.w->data() : m.storage->rounded.data(), units, m.k, 0, gates};
   for (const Form &form : kForms) {
     const PanelFormat f = sparse_panels(m.storage->type, nr, form.index_bytes);
-    if (!is_asked(form, wish) || f.id == 0) continue;
+    if (!is_asked(form, request) || f.id == 0) continue;
     const uint64_t entries = count_entries(f, source);
     best.refusal = "it has more inputs than an index can name";
     if (entries == 0 || entries > UINT32_MAX || m.k / indexed_k(f) >= UINT16_MAX) continue;
     const MatrixShape all = {gates, units, m.k, m.k}, kept = {gates, units, m.k, static_cast<uint32_t>(entries)};
     const double bytes =
         static_cast<double>(panels_bytes(f, kept) + index_bytes(f, kept)) / static_cast<double>(panels_bytes(dense, all));
-    const double of_byte = wish == SparseWish::kPairs ? 1.0 : m.storage->type == DType::kI8 ? form.of_bytes : form.of_floats;
+    const double of_byte = request == SparseRequest::kEll ? 1.0 : m.storage->type == DType::kI8 ? form.of_bytes : form.of_floats;
     best.too_dense = true;
     best.refusal = "pairs would be " + std::to_string(std::lround(bytes * 100)) + " % of its bytes";
     if (of_byte * bytes < best.cost) best.index_bytes = form.index_bytes, best.cost = of_byte * bytes;
@@ -84,21 +84,21 @@ bool every_gate_has_some(const MatrixRef &m, uint32_t gates) {
 
 }  // namespace
 
-SparseWish sparse_wish(const std::string &name) {
-  if (name.empty() || name == "keep") return SparseWish::kKeep;
-  if (name == "blocks") return SparseWish::kBlocks;
-  if (name == "pairs") return SparseWish::kPairs;
-  if (name == "off") return SparseWish::kOff;
+SparseRequest sparse_request(const std::string &name) {
+  if (name.empty() || name == "keep") return SparseRequest::kKeep;
+  if (name == "blocks") return SparseRequest::kBsr;
+  if (name == "pairs") return SparseRequest::kEll;
+  if (name == "off") return SparseRequest::kOff;
   throw UsageError("unknown sparse form " + quote(name) + "; accepted: keep, blocks, pairs, off");
 }
 
 namespace {
 
-Choice choose_form(const MatrixRef &m, uint32_t gates, uint32_t units, uint32_t nr, SparseWish wish) {
-  if (m.storage->fixed) return {0, 1.0, "layers in integers have no sparse panels"};
+Choice choose_form(const MatrixRef &m, uint32_t gates, uint32_t units, uint32_t nr, SparseRequest request) {
+  if (m.storage->fixed) return {0, 1.0, "integer-only layers have no sparse panels"};
   if (m.storage->diagonal) return {0, 1.0, "its diagonal is stored apart"};
   if (!every_gate_has_some(m, gates)) return {0, 1.0, "a gate of it holds nothing but zeros"};
-  return best_form(m, gates, units, nr, wish);
+  return best_form(m, gates, units, nr, request);
 }
 
 // Both directions of a layer are stored alike.
@@ -115,23 +115,23 @@ void store_in_full(Graph *graph, Node *node, const char *name, Storage Direction
 
 }  // namespace
 
-void choose_sparse(Graph *graph, SparseWish wish, uint32_t nr) {
+void choose_sparse(Graph *graph, SparseRequest request, uint32_t nr) {
   constexpr double kFarCheaper = 0.5;
-  if (wish == SparseWish::kOff) return;
+  if (request == SparseRequest::kOff) return;
   for (Node &node : graph->nodes) {
     uint32_t gates = 0, units = 0;
     shape_of(node, &gates, &units);
     if (units == 0) continue;
     const std::vector<MatrixRef> all = matrices_of(&node);
     for (const MatrixRef &m : all) {
-      const Choice choice = choose_form(m, gates, units, nr, wish);
+      const Choice choice = choose_form(m, gates, units, nr, request);
       const std::string what = "node " + quote(node.name) + ": " + m.name;
-      if (choice.cost < (wish == SparseWish::kKeep ? kFarCheaper : 1.0)) {
+      if (choice.cost < (request == SparseRequest::kKeep ? kFarCheaper : 1.0)) {
         m.storage->index_bytes = static_cast<uint8_t>(choice.index_bytes);
         graph->notes.push_back(what + " is stored as " + form_name(choice.index_bytes, nr) + ", " +
                                std::to_string(std::lround(choice.cost * 100)) +
-                               (wish == SparseWish::kPairs ? " % of the bytes of all of it" : " % of what all of it costs"));
-      } else if (wish == SparseWish::kPairs) {
+                               (request == SparseRequest::kEll ? " % of the bytes of all of it" : " % of what all of it costs"));
+      } else if (request == SparseRequest::kEll) {
         graph->notes.push_back((choice.too_dense ? "" : "warning: ") + what + " is stored in full: " + choice.refusal);
       }
     }

@@ -9,15 +9,15 @@
 
 namespace rnnp::compiler {
 
-// kKeep: those whose zeros make it cheaper than dense panels by far; kBlocks, kPairs: those where that form is fewer bytes at all;
+// kKeep: those whose zeros make it cheaper than dense panels by far; kBsr, kEll: those where that form is fewer bytes at all;
 // kOff: none.
-enum class SparseWish { kKeep, kBlocks, kPairs, kOff };
+enum class SparseRequest { kKeep, kBsr, kEll, kOff };
 // "keep", "blocks", "pairs", "off". Throws UsageError.
-SparseWish sparse_wish(const std::string &name);
+SparseRequest sparse_request(const std::string &name);
 
-// Sets what the matrices of recurrent and dense layers are stored as, panels being `nr` units wide, and notes it. Of kPairs,
+// Sets what the matrices of recurrent and dense layers are stored as, panels being `nr` units wide, and notes it. Of kEll,
 // what is stored in full all the same has a note that says why. After choose_storage.
-void choose_sparse(Graph *graph, SparseWish wish, uint32_t nr);
+void choose_sparse(Graph *graph, SparseRequest request, uint32_t nr);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_QUANTIZE_CHOOSE_SPARSE_H_

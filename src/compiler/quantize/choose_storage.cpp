@@ -40,22 +40,23 @@ std::vector<bool> bounded_values(const Graph &graph) {
 
 class Chooser {
  public:
-  Chooser(Graph *graph, const StorageWish &wish) : graph_(graph), wish_(wish) {}
+  Chooser(Graph *graph, const StorageRequest &request) : graph_(graph), request_(request) {}
 
   void run() {
     check_names();
     for (Node &node : graph_->nodes) {
-      const bool keeps_float = std::find(wish_.keep_float.begin(), wish_.keep_float.end(), node.name) != wish_.keep_float.end();
+      const bool keeps_float =
+          std::find(request_.keep_float.begin(), request_.keep_float.end(), node.name) != request_.keep_float.end();
       for (const MatrixRef &m : matrices_of(&node)) choose(node, m, keeps_float);
       if (auto *layer = std::get_if<Recurrent>(&node.attr)) settle(node.name, layer);
     }
-    set_known_factor_scales(graph_);
+    set_known_lhs_scales(graph_);
     if (!kept_.empty()) graph_->notes.push_back("the file's own " + kept_ + " are kept; --weights TYPE asks for others");
   }
 
  private:
   void check_names() const {
-    for (const std::string &name : wish_.keep_float) {
+    for (const std::string &name : request_.keep_float) {
       std::string names;
       bool known = false;
       for (Node &node : graph_->nodes) {
@@ -69,9 +70,9 @@ class Chooser {
 
   void choose(const Node &node, const MatrixRef &m, bool keeps_float) {
     Storage &s = *m.storage;
-    std::optional<WeightType> asked = m.recurrent && wish_.recurrent ? wish_.recurrent : wish_.weights;
+    std::optional<WeightType> asked = m.recurrent && request_.recurrent ? request_.recurrent : request_.weights;
     if (keeps_float) asked = {DType::kF32, 0};
-    const float factor_scale = s.factor_scale;
+    const float lhs_scale = s.lhs_scale;
     const bool fits_panels = s.group_k != 0 && s.group_k % kLeastGroup == 0;
     if (asked && !holds(asked->type, s)) s = Storage();
     if (asked && asked->type == DType::kI4 && (s.scales.empty() || !fits_panels)) {
@@ -84,7 +85,7 @@ class Chooser {
       s = Storage();
     }
     s.type = asked ? asked->type : s.type == DType::kI4 && !fits_panels ? DType::kI8 : s.type;
-    s.factor_scale = is_quantised(s.type) ? factor_scale : 0.0f;
+    s.lhs_scale = is_quantised(s.type) ? lhs_scale : 0.0f;
     if (s.moved_rows != 0)
       graph_->notes.push_back("node " + quote(node.name) + ": " + std::to_string(s.moved_rows) + " of " +
                               std::to_string(s.scales.size()) + " rows of " + m.name +
@@ -115,7 +116,7 @@ class Chooser {
   }
 
   Graph *graph_;
-  const StorageWish &wish_;
+  const StorageRequest &request_;
   std::string kept_;
 };
 
@@ -136,24 +137,24 @@ std::vector<MatrixRef> matrices_of(Node *node) {
   return out;
 }
 
-void set_known_factor_scales(Graph *graph) {
+void set_known_lhs_scales(Graph *graph) {
   const std::vector<bool> bounded = bounded_values(*graph);
   for (Node &node : graph->nodes) {
     auto *layer = std::get_if<Recurrent>(&node.attr);
     for (const MatrixRef &m : matrices_of(&node)) {
-      if (is_quantised(m.storage->type) && !m.recurrent && m.storage->factor_scale == 0 && bounded[node.in[0]])
-        m.storage->factor_scale = kUnitScale;
+      if (is_quantised(m.storage->type) && !m.recurrent && m.storage->lhs_scale == 0 && bounded[node.in[0]])
+        m.storage->lhs_scale = kUnitScale;
     }
     for (size_t d = 0; layer != nullptr && d < layer->directions.size(); ++d) {
       Direction &direction = layer->directions[d];
       if (is_quantised(direction.r_storage.type) && h_is_bounded(*layer, direction, h_is_given(node)))
-        direction.r_storage.factor_scale = kUnitScale;
+        direction.r_storage.lhs_scale = kUnitScale;
     }
   }
 }
 
-void choose_storage(Graph *graph, const StorageWish &wish) {
-  Chooser(graph, wish).run();
+void choose_storage(Graph *graph, const StorageRequest &request) {
+  Chooser(graph, request).run();
 }
 
 }  // namespace rnnp::compiler

@@ -12,7 +12,7 @@
 
 namespace rnnp::compiler {
 
-struct StorageWish {
+struct StorageRequest {
   std::optional<WeightType> weights, recurrent;  // none: as the file has them; `recurrent`: as the weights
   std::vector<std::string> keep_float;           // nodes, by name
 };
@@ -29,11 +29,11 @@ struct MatrixRef {
 std::vector<MatrixRef> matrices_of(Node *node);
 
 // What x and h of int8 matrices are multiples of, where that is known without data: 1/127 of what lies between -1 and 1.
-void set_known_factor_scales(Graph *graph);
+void set_known_lhs_scales(Graph *graph);
 
 // Sets every matrix's storage to one that has panels, and notes what the user should know of it. Throws UsageError for a node that
 // there is not.
-void choose_storage(Graph *graph, const StorageWish &wish);
+void choose_storage(Graph *graph, const StorageRequest &request);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_QUANTIZE_CHOOSE_STORAGE_H_

@@ -9,7 +9,7 @@
 namespace rnnp::compiler {
 namespace {
 
-// Whole numbers that panels of a type hold. Of bytes, neighbours at k = 2i and 2i + 1 add up to `pair` at most.
+// Integers that panels of a type hold. Of bytes, neighbours at k = 2i and 2i + 1 add up to `pair` at most.
 struct Range {
   double low, high, pair;
 };
@@ -29,8 +29,8 @@ double whole_scale(const Group &group, const Range &range) {
   return std::max(most / range.high, pair / (range.pair - 1));
 }
 
-// The whole number for place i, whose neighbour at an even place is decided already.
-double whole_number(double v, const double *q, uint32_t i, const Range &range) {
+// The integer for place i, whose neighbour at an even place is decided already.
+double integer(double v, const double *q, uint32_t i, const Range &range) {
   double low = range.low, high = range.high;
   if (i % 2 == 1) {
     high = std::min(high, range.pair - q[i - 1]);
@@ -42,7 +42,7 @@ double whole_number(double v, const double *q, uint32_t i, const Range &range) {
 double squared_error(const Group &group, double scale, const Range &range, double *q) {
   double sum = 0;
   for (uint32_t i = 0; i < group.count; ++i) {
-    q[i] = whole_number(double{group.w[i]} / scale, q, i, range);
+    q[i] = integer(double{group.w[i]} / scale, q, i, range);
     const double error = double{group.w[i]} - q[i] * scale;
     sum += error * error;
   }
@@ -99,7 +99,7 @@ void gptq_row(const float *w, uint32_t k, const float *scales, uint32_t group_k,
   std::vector<double> left(w, w + k);
   for (uint32_t i = 0; i < k; ++i) {
     const double scale = double{scales[i / group_k]};
-    q[i] = scale == 0 ? 0 : whole_number(left[i] / scale, q, i, range);
+    q[i] = scale == 0 ? 0 : integer(left[i] / scale, q, i, range);
     const double error = (left[i] - q[i] * scale) / u[size_t{i} * k + i];
     for (uint32_t j = i + 1; j < k; ++j) left[j] -= error * u[size_t{i} * k + j];
   }

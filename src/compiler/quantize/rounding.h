@@ -1,4 +1,4 @@
-// rounding.h -- which whole numbers stand for a matrix's weights: the nearest ones, those of the scale that errs least, or those
+// rounding.h -- which integers stand for a matrix's weights: the nearest ones, those of the scale that errs least, or those
 // that together err least on the data that the layer sees (GPTQ: Frantar et al., 2022). SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_QUANTIZE_ROUNDING_H_
 #define RNNPACK_COMPILER_QUANTIZE_ROUNDING_H_
@@ -29,7 +29,7 @@ class Products {
   std::vector<double> sums_;
 };
 
-// Sets the scales and rounded weights of storage of whole numbers that has none yet; weights w [rows][k]. `seen` may be nullptr
+// Sets the scales and rounded weights of storage of integers that has none yet; weights w [rows][k]. `seen` may be nullptr
 // except for kGptq.
 void round_weights(Rounding how, const std::vector<float> &w, uint32_t k, const Products *seen, Storage *storage);
 

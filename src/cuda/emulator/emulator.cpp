@@ -14,21 +14,21 @@ namespace {
 constexpr uint32_t kLanes = 32;
 constexpr uint32_t kMailBytes = 64;
 
-struct Meeting {
+struct Rendezvous {
   uint32_t size = 0, arrived = 0;
   bool any = false, last_any = false;
   std::vector<uint32_t> waiting;
 };
 
 struct Warp {
-  Meeting meeting;
+  Rendezvous rendezvous;
   uint8_t mail[2][kLanes][kMailBytes];
   uint32_t turn = 0;  // no lane can be two exchanges ahead of another, so two sets of mail do
 };
 
 struct Block {
   std::vector<uint8_t> shared;
-  Meeting meeting;
+  Rendezvous rendezvous;
   std::vector<Warp> warps;
 };
 
@@ -111,23 +111,23 @@ void drain_all() {
   while (!machine->stores.empty()) drain_one(0);
 }
 
-bool meet(Meeting *meeting, bool v) {
-  meeting->any |= v;
-  if (++meeting->arrived < meeting->size) {
-    meeting->waiting.push_back(machine->self);
+bool meet(Rendezvous *rendezvous, bool v) {
+  rendezvous->any |= v;
+  if (++rendezvous->arrived < rendezvous->size) {
+    rendezvous->waiting.push_back(machine->self);
     me().parked = true;
     to_scheduler();
-    return meeting->last_any;
+    return rendezvous->last_any;
   }
-  meeting->last_any = meeting->any;
-  meeting->any = false;
-  meeting->arrived = 0;
-  for (const uint32_t i : meeting->waiting) {
+  rendezvous->last_any = rendezvous->any;
+  rendezvous->any = false;
+  rendezvous->arrived = 0;
+  for (const uint32_t i : rendezvous->waiting) {
     machine->threads[i].parked = false;
     machine->ready.push_back(i);
   }
-  meeting->waiting.clear();
-  return meeting->last_any;
+  rendezvous->waiting.clear();
+  return rendezvous->last_any;
 }
 
 void choose_slow() {
@@ -158,9 +158,9 @@ bool run_blocks(uint32_t first, uint32_t count) {
   m.slow = {};
   for (Block &b : m.blocks) {
     b.shared.assign(l.shared_bytes + 128, 0xff);
-    b.meeting.size = l.threads;
+    b.rendezvous.size = l.threads;
     b.warps.resize(l.threads / kLanes);
-    for (Warp &w : b.warps) w.meeting.size = kLanes;
+    for (Warp &w : b.warps) w.rendezvous.size = kLanes;
   }
   while (fibers().size() < m.threads.size()) fibers().push_back(std::make_unique<Fiber>());
   for (uint32_t i = 0; i < m.threads.size(); ++i) {
@@ -216,9 +216,9 @@ bool run_grid(const Launch &launch, void (*kernel)(const void *), const void *ar
   m.args = args;
   m.random = launch.seed * 2654435761u + 88172645463325252ull;
   bool ended = true;
-  if (launch.meets == Meets::kNobody) {
+  if (launch.sync == Sync::kNobody) {
     run_alone();
-  } else if (launch.meets == Meets::kGrid) {
+  } else if (launch.sync == Sync::kGrid) {
     ended = run_blocks(0, launch.blocks);
   } else {
     for (uint32_t b = 0; b < launch.blocks && ended; ++b) ended = run_blocks(b, 1);
@@ -249,18 +249,18 @@ void pause() {
   to_scheduler();
 }
 void sync_block() {
-  meet(&my_block().meeting, false);
+  meet(&my_block().rendezvous, false);
 }
 bool sync_block_or(bool v) {
-  return meet(&my_block().meeting, v);
+  return meet(&my_block().rendezvous, v);
 }
 
 const void *warp_exchange(const void *mine, uint32_t bytes) {
   Warp &w = my_block().warps[me().index / kLanes];
   const uint32_t turn = w.turn;
   memcpy(w.mail[turn][me().index % kLanes], mine, bytes);
-  if (w.meeting.arrived + 1 == kLanes) w.turn ^= 1;
-  meet(&w.meeting, false);
+  if (w.rendezvous.arrived + 1 == kLanes) w.turn ^= 1;
+  meet(&w.rendezvous, false);
   return w.mail[turn];
 }
 void sync_warp() {

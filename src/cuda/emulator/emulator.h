@@ -10,14 +10,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cuda/kernel_meets.h"
+#include "cuda/kernel_sync.h"
 
 namespace simt {
 
 struct Launch {
   uint32_t blocks, threads, shared_bytes;
   uint64_t seed;
-  Meets meets;
+  Sync sync;
   uint32_t missing_blocks;  // of the grid's last, that never run: for tests
 };
 

@@ -1,4 +1,4 @@
-// byte_columns.h -- rows of x and h as bytes, and sums of bytes as numbers, by the law of the CPU's kernels (docs/KERNELS.md,
+// byte_columns.h -- rows of x and h as bytes, and sums of bytes as numbers, by the invariant of the CPU's kernels (docs/KERNELS.md,
 // "Int8"): the same bits. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_BYTE_COLUMNS_H_
 #define RNNPACK_CUDA_KERNELS_BYTE_COLUMNS_H_
@@ -11,7 +11,7 @@
 namespace rnnp {
 namespace cuda {
 
-// The nearest whole number of -127 to 127, halves to the even one; of NaN 0.
+// The nearest integer of -127 to 127, halves to the even one; of NaN 0.
 SIMT_FN int32_t byte_of(float v) {
   if (!(v == v)) return 0;
   return static_cast<int32_t>(rintf(v < -127.0f ? -127.0f : v > 127.0f ? 127.0f : v));

@@ -38,32 +38,31 @@ void call(const void *args) {
 
 // In the order of KernelId.
 const KernelFacts kKernels[] = {
-#define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps, generic)                               \
-  {"resident_mma<" #weights ", " #cell ", " #half_tiles ", " #reg_steps ", " #generic ">", simt::Meets::kGrid, \
-   sizeof(RecurrentArgs),                                                                                      \
+#define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps, generic)                              \
+  {"resident_mma<" #weights ", " #cell ", " #half_tiles ", " #reg_steps ", " #generic ">", simt::Sync::kGrid, \
+   sizeof(RecurrentArgs),                                                                                     \
    RNNPACK_CALL(RecurrentArgs, resident_mma<Weights::weights, Cell::cell, half_tiles, reg_steps, generic>)},
-#define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups, generic)                                            \
-  {"resident_f32<" #cell ", " #reg_groups ", " #generic ">", simt::Meets::kGrid, sizeof(RecurrentArgs), \
+#define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups, generic)                                           \
+  {"resident_f32<" #cell ", " #reg_groups ", " #generic ">", simt::Sync::kGrid, sizeof(RecurrentArgs), \
    RNNPACK_CALL(RecurrentArgs, resident_f32<Cell::cell, reg_groups, generic>)},
-#define RNNPACK_CUDA_RESIDENT_MMA_BOTH(weights, cell, half_tiles, reg_steps)                                            \
-  {"resident_mma_both<" #weights ", " #cell ", " #half_tiles ", " #reg_steps ">", simt::Meets::kGrid, sizeof(BothArgs), \
+#define RNNPACK_CUDA_RESIDENT_MMA_BOTH(weights, cell, half_tiles, reg_steps)                                           \
+  {"resident_mma_both<" #weights ", " #cell ", " #half_tiles ", " #reg_steps ">", simt::Sync::kGrid, sizeof(BothArgs), \
    RNNPACK_CALL(BothArgs, resident_mma_both<Weights::weights, Cell::cell, half_tiles, reg_steps>)},
-#define RNNPACK_CUDA_RESIDENT_F32_BOTH(cell, reg_groups)                                  \
-  {"resident_f32_both<" #cell ", " #reg_groups ">", simt::Meets::kGrid, sizeof(BothArgs), \
+#define RNNPACK_CUDA_RESIDENT_F32_BOTH(cell, reg_groups)                                 \
+  {"resident_f32_both<" #cell ", " #reg_groups ">", simt::Sync::kGrid, sizeof(BothArgs), \
    RNNPACK_CALL(BothArgs, resident_f32_both<Cell::cell, reg_groups>)},
-#define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held)                                                 \
-  {"resident_blocks<" #weights ", " #cell ", " #columns ", " #held ">", simt::Meets::kGrid, sizeof(RecurrentArgs), \
+#define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held)                                                \
+  {"resident_blocks<" #weights ", " #cell ", " #columns ", " #held ">", simt::Sync::kGrid, sizeof(RecurrentArgs), \
    RNNPACK_CALL(RecurrentArgs, resident_blocks<Weights::weights, Cell::cell, columns, held>)},
-#define RNNPACK_CUDA_RESIDENT_NIBBLES(cell, tiles, held)                                            \
-  {"resident_nibbles<" #cell ", " #tiles ", " #held ">", simt::Meets::kGrid, sizeof(RecurrentArgs), \
+#define RNNPACK_CUDA_RESIDENT_NIBBLES(cell, tiles, held)                                           \
+  {"resident_nibbles<" #cell ", " #tiles ", " #held ">", simt::Sync::kGrid, sizeof(RecurrentArgs), \
    RNNPACK_CALL(RecurrentArgs, resident_nibbles<Cell::cell, tiles, held>)},
-#define RNNPACK_CUDA_STEP(kernel, weights, cell, generic)                                         \
-  {#kernel "<" #weights ", " #cell ", " #generic ">", simt::Meets::kBlock, sizeof(RecurrentArgs), \
+#define RNNPACK_CUDA_STEP(kernel, weights, cell, generic)                                        \
+  {#kernel "<" #weights ", " #cell ", " #generic ">", simt::Sync::kBlock, sizeof(RecurrentArgs), \
    RNNPACK_CALL(RecurrentArgs, RNNPACK_STEP_##kernel(weights, cell, generic))},
-#define RNNPACK_CUDA_PRODUCT(kernel, weights)                          \
-  {#kernel "<" #weights ">", simt::Meets::kBlock, sizeof(ProductArgs), \
-   RNNPACK_CALL(ProductArgs, RNNPACK_PRODUCT_##kernel(weights))},
-#define RNNPACK_CUDA_PLAIN(name, args) {#name, simt::Meets::kNobody, sizeof(args), RNNPACK_CALL(args, name)},
+#define RNNPACK_CUDA_PRODUCT(kernel, weights) \
+  {#kernel "<" #weights ">", simt::Sync::kBlock, sizeof(ProductArgs), RNNPACK_CALL(ProductArgs, RNNPACK_PRODUCT_##kernel(weights))},
+#define RNNPACK_CUDA_PLAIN(name, args) {#name, simt::Sync::kNobody, sizeof(args), RNNPACK_CALL(args, name)},
 #include "cuda/kernels/device_kernels.inc"
 };
 

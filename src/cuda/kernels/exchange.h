@@ -11,7 +11,7 @@
 #include "cuda/kernels/args.h"
 #include "cuda/simt.h"
 
-// Tests break the protocol on purpose: 1 no meeting after the polling, 2 one slot, 3 a neighbour's flag is trusted.
+// Tests break the protocol on purpose: 1 no barrier after the polling, 2 one slot, 3 a neighbour's flag is trusted.
 #ifndef RNNPACK_CUDA_FAULT
 #define RNNPACK_CUDA_FAULT 0
 #endif
@@ -49,7 +49,7 @@ SIMT_FN bool poll(const RecurrentArgs &a, const uint64_t *words, uint32_t count,
 }
 
 // All threads of the block have done their part; true when one of them failed.
-SIMT_FN bool meet_after_poll(bool failed) {
+SIMT_FN bool sync_after_poll(bool failed) {
   return RNNPACK_CUDA_FAULT == 1 ? false : simt::sync_block_or(failed);
 }
 

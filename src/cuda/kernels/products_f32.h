@@ -1,6 +1,6 @@
 // products_f32.h -- 16 rows of a matrix times one column, exact products on the ordinary units; a warp has the rows and all of k.
-// Law of sums: lane l adds columns 64 g + 2 l and + 1 over g ascending, then lanes are added as a butterfly. Whoever multiplies
-// does it through these functions, so kernels and grids cannot change bits. SPDX-License-Identifier: Apache-2.0
+// Invariant of sums: lane l adds columns 64 g + 2 l and + 1 over g ascending, then lanes are added as a butterfly. Whoever
+// multiplies does it through these functions, so kernels and grids cannot change bits. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_PRODUCTS_F32_H_
 #define RNNPACK_CUDA_KERNELS_PRODUCTS_F32_H_
 

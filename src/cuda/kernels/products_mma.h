@@ -1,7 +1,7 @@
 // products_mma.h -- a block's rows of a matrix times up to 8 columns in shared memory, on the matrix units: halves (f16, bf16),
-// bytes or int4 (products_nibbles.h). Law of sums: 8 slices of k (k-tile mod 8, a warp each), each ascending from zero; slices are
-// added in order. Whoever multiplies does it through these functions, or keeps their order, so kernels and grids cannot change
-// bits. Sums of bytes are whole numbers, which no order changes. SPDX-License-Identifier: Apache-2.0
+// bytes or int4 (products_nibbles.h). Invariant of sums: 8 slices of k (k-tile mod 8, a warp each), each ascending from zero;
+// slices are added in order. Whoever multiplies does it through these functions, or keeps their order, so kernels and grids cannot
+// change bits. Sums of bytes are integers, which no order changes. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_PRODUCTS_MMA_H_
 #define RNNPACK_CUDA_KERNELS_PRODUCTS_MMA_H_
 
@@ -113,7 +113,7 @@ SIMT_FN void load_columns(uint16_t *in, float *steps, float factor, uint32_t k, 
   }
 }
 
-// start + the product of a row of the matrix. Of bytes by the CPU's law; own: the element that the row's diagonal multiplies.
+// start + the product of a row of the matrix. Of bytes by the CPU's invariant; own: the element that the row's diagonal multiplies.
 template <Weights kWeights>
 SIMT_FN float add_product(const ByteScales &s, uint64_t row, float start, typename MatrixUnits<kWeights>::Sum sum, float step,
                           const float *own) {

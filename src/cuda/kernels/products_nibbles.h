@@ -1,6 +1,6 @@
 // products_nibbles.h -- a block's rows of an int4 matrix times up to 8 columns of bytes in shared memory. A warp has whole row
-// tiles and all of their k, ascending: law of sums as on the CPU (docs/KERNELS.md, "Int4"), a group's sum is whole, and becomes a
-// float once, in a chain. Whoever multiplies does it through NibbleSums. SPDX-License-Identifier: Apache-2.0
+// tiles and all of their k, ascending: invariant of sums as on the CPU (docs/KERNELS.md, "Int4"), a group's sum is whole, and
+// becomes a float once, in a chain. Whoever multiplies does it through NibbleSums. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_PRODUCTS_NIBBLES_H_
 #define RNNPACK_CUDA_KERNELS_PRODUCTS_NIBBLES_H_
 
@@ -41,7 +41,7 @@ struct NibbleSums {
   float total[4];
 
   SIMT_FN void clear(NibbleSums *s) { SIMT_UNROLL for (uint32_t i = 0; i < 4; ++i) s->group[i] = 0, s->total[i] = 0.0f; }
-  // Halves of bytes become bytes by a shift: 16 times what they are.
+  // Int4 become bytes by a shift: 16 times what they are.
   SIMT_FN void multiply(NibbleSums *s, const Bits2 &w, const uint32_t b[2]) {
     constexpr uint32_t kHigh = 0xf0f0f0f0u;
     const uint32_t f[4] = {w.x << 4 & kHigh, w.x & kHigh, w.y << 4 & kHigh, w.y & kHigh};

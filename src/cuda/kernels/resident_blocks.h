@@ -134,7 +134,7 @@ resident_blocks(const RecurrentArgs a) {
       } else {
         load_planes<kWeights>(a, b, now);
       }
-      if (meet_after_poll(failed)) return time_out(a);
+      if (sync_after_poll(failed)) return time_out(a);
 
       Walk walk = {sums + part * part_sums + b.lane, set, gate_stride(s), now.live, {}};
       Walk::clear(&walk);

@@ -1,5 +1,5 @@
 // resident_f32.h -- the resident recurrence on f32 weights. As resident_mma.h, but a warp has 16 rows and all of k: no partial sums
-// and one meeting per step, for which what is multiplied has two places in shared memory.
+// and one barrier per step, for which what is multiplied has two places in shared memory.
 // kRegGroups: groups of 64 columns whose weights live in registers. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_RESIDENT_F32_H_
 #define RNNPACK_CUDA_KERNELS_RESIDENT_F32_H_
@@ -71,7 +71,7 @@ SIMT_FN void resident_f32_block(const RecurrentArgs &a, const BlockOf &of) {
   for (uint32_t t = 0; t < a.steps; ++t) {
     const uint32_t step = step_at(a, t), epoch = base + t + 1;
     SIMT_ROLLED for (uint32_t pass = 0; pass < kPasses; ++pass) {
-      // Two places in turn: what is written now was last read before the meeting that all have left.
+      // Two places in turn: what is written now was last read before the barrier that all have left.
       float *now = input + ((kPasses * t + pass) & 1) * B * stride;
       bool failed = false;
       if (t != 0 || pass != 0) {
@@ -80,7 +80,7 @@ SIMT_FN void resident_f32_block(const RecurrentArgs &a, const BlockOf &of) {
           if (i % row_words < H) memcpy(now + i / row_words * stride + i % row_words, &payload, sizeof payload);
         });
       }
-      if (meet_after_poll(failed)) return time_out(a);
+      if (sync_after_poll(failed)) return time_out(a);
       SIMT_ROLLED for (uint32_t n = 0; n < B; ++n) {
         const uint64_t place = ((uint64_t{step} * B + n) * blocks + block) * kF32BlockRows + warp * kWarpRows + row;
         const float pre = exists ? a.preact[place] : 0.0f;

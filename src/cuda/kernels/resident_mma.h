@@ -105,14 +105,14 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
     SIMT_ROLLED for (now.pass = 0; now.pass < kPasses; ++now.pass) {
       // Of the first cells this warp will finish: asked for before the wait.
       const float pre = preact_of<kWeights, kCell>(a, b, now, kGroups, warp);
-      bool failed = false;  // what the input held was last read before the meeting after the sums: its place is free
+      bool failed = false;  // what the input held was last read before the barrier after the sums: its place is free
       if (now.t != 0 || now.pass != 0) {
         failed = !receive<kWeights>(a, b, now);
       } else {
         load_columns<kWeights>(input, nullptr, a.r_bytes.factor, a.hidden, now.live,
                                [&](uint32_t n) { return a.h + state_place(a, now.first + n); });
       }
-      if (meet_after_poll(failed)) return time_out(a);
+      if (sync_after_poll(failed)) return time_out(a);
 
       Sum acc[kTiles][4];
       multiply_held<kWeights>(held, rest, column_words(input, s.k, warp, lane), lane / 4 < now.live, steps, bytes, lane, acc);

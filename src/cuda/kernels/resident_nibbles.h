@@ -114,7 +114,7 @@ resident_nibbles(const RecurrentArgs a) {
         load_columns<kWeights>(input, nullptr, a.r_bytes.factor, a.hidden, now.live,
                                [&](uint32_t n) { return a.h + state_place(a, now.first + n); });
       }
-      if (meet_after_poll(failed)) return time_out(a);
+      if (sync_after_poll(failed)) return time_out(a);
 
       NibbleSums sum[kTiles];
       multiply_rows_of_nibbles(&rows, words, b.lane / 4 < now.live, of_group, b.lane, sum);

@@ -8,7 +8,7 @@
 namespace rnnp {
 namespace cuda {
 
-extern const Op op_recurrent, op_inner_recurrent, op_dense;
+extern const Op op_recurrent, op_feature_recurrent, op_dense;
 extern const Op op_unary, op_binary, op_where, op_copy, op_softmax, op_norm, op_reduce, op_matmul, op_gather;
 extern const Op op_time_step, op_time_reduce, op_time_reverse, op_state_read, op_state_write, op_conv, op_pool;
 

@@ -104,7 +104,7 @@ void run_state_write(const RunEnv &env, const BlobNode &node, void *object, uint
 rnnp_status check_conv_node(const Model &m, const BlobNode &node) {
   const Op &op = is_depthwise(m, node)           ? rnnp_op_depthwise
                  : has_winograd_weights(m, node) ? rnnp_op_conv_winograd
-                 : lies_in_planes(m, node)       ? rnnp_op_conv_planes
+                 : is_nchw(m, node)              ? rnnp_op_conv_nchw
                                                  : rnnp_op_conv;
   return op.check(m, node);
 }
@@ -160,7 +160,7 @@ rnnp_status build_conv(BuildEnv *env, const BlobNode &node, void **object) {
       return number_beside(matrix, matrix.scales + index * beside, 1, 0, unit);
     });
     n.bytes.diagonal = matrix.diagonal != nullptr ? pack(matrix.diagonal) : nullptr;
-    n.bytes.factor = matrix.factor_scale;
+    n.bytes.factor = matrix.lhs_scale;
     n.bytes.group_k = matrix.group_k;
   }
   TimeNode *kept = env->arena->take<TimeNode>(1);

@@ -21,7 +21,7 @@ void pack_direction(Context *c, const AttrRecurrent &a, const BlobDirection &d, 
   if (are_blocks(plan.weights) && plan.resident != KernelId::count)
     to->r.image = pack_resident_blocks(c, plan, gates, {r, candidate, 0});
   to->candidate = are_blocks(plan.weights) && d.r_output != kNone ? put_blocks(c, candidate) : to->r.blocks;
-  to->candidate_factor = candidate.factor_scale;
+  to->candidate_factor = candidate.lhs_scale;
   to->bias = pack_numbers(c, plan.input.weights, w_shape, hidden,
                           [&](uint32_t gate, uint32_t unit) { return number_beside(w, m.weights(d.bias), gates, gate, unit); });
   to->r_bias = to->peephole = nullptr;

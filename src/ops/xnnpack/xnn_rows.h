@@ -52,7 +52,7 @@ bool all_finite(const float *x, size_t elems);
 struct XnnNode {
   const Op *portable;
   void *object;
-  StepFn step;  // the portable operator's short road
+  StepFn step;  // the portable operator's fast path
   bool taken;
 };
 

@@ -72,7 +72,7 @@ class Refusal(Sized):
 
 
 class SessionFacts(Sized):
-    _fields_ = _u32("struct_bytes", "max_batch", "chunk_steps", "threads", "isa", "xnnpack", "xnnpack_refused", "wave_stages", "wave_steps")
+    _fields_ = _u32("struct_bytes", "max_batch", "chunk_steps", "threads", "isa", "xnnpack", "xnnpack_refused", "wavefront_stages", "wavefront_steps")
 
 
 class Buffer(ctypes.Structure):

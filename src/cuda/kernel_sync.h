@@ -1,0 +1,13 @@
+// kernel_sync.h -- which threads of a kernel wait for one another. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_CUDA_KERNEL_MEETS_H_
+#define RNNPACK_CUDA_KERNEL_MEETS_H_
+
+#include <stdint.h>
+
+namespace simt {
+
+// Those of a whole grid must all be resident at the same time: a cooperative launch.
+enum class Sync : uint8_t { kNobody, kBlock, kGrid };
+
+}  // namespace simt
+#endif  // RNNPACK_CUDA_KERNEL_MEETS_H_

@@ -1,0 +1,97 @@
+// gemm_q15.cpp -- products of integer-only layers: bytes times bytes, whole sums, and from them pre-activations as integers,
+// which lie where other layers have floats. Room: kernels. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Integer-only layers";
+// rows in kernels.inc. SPDX-License-Identifier: Apache-2.0
+#include "kernels/fixed_point.h"
+#include "kernels/fixed_sums.h"
+#include "kernels/gemm_ref.h"
+#include "kernels/kernel_rows.h"
+
+namespace rnnp {
+namespace {
+
+// A row's bytes, a word each, and what the weights have too much times them.
+struct ByteWords {
+  int32_t *words;
+  uint32_t excess;
+};
+
+RNNPACK_NOINLINE uint32_t quantise_words(const float *a, size_t k, uint32_t factor_bits, int32_t *to) {
+  const ByteFactor factor = byte_factor(factor_bits);
+  int32_t sum = 0;
+  for (size_t i = 0; i < k; ++i) {
+    to[i] = byte_of_float(load_word(a + i), factor);
+    sum += to[i];
+  }
+  return static_cast<uint32_t>(sum) * 128;
+}
+
+// start + ((sum >> a) m >> b): m, a and b lie in a word.
+RNNPACK_INLINE int32_t scaled_sum(uint32_t sum, uint32_t scale, int32_t start) {
+  const int32_t kept = static_cast<int32_t>(sum) >> (scale >> 16 & 31);
+  const uint32_t product = static_cast<uint32_t>(kept) * (scale & 0xffff);
+  return wrapped_sum(start, static_cast<int32_t>(product) >> (scale >> 24 & 31));
+}
+
+// What some columns' sums are multiplied by, what they are added to, and where that goes.
+struct Columns {
+  const float *scales, *start;
+  float *out;
+};
+
+// Goes on to the columns behind these.
+RNNPACK_NOINLINE void finish_columns(const uint32_t *sums, size_t count, uint32_t excess, Columns *of) {
+  const float *scales = of->scales, *start = of->start;
+  float *out = of->out;
+  RNNPACK_NO_UNROLL
+  for (const uint32_t *end = sums + count; sums != end;) {
+    const int32_t from = static_cast<int32_t>(load_word(start++));
+    store_word(out++, static_cast<uint32_t>(scaled_sum(*sums++ - excess, load_word(scales++), from)));
+  }
+  *of = {scales, start, out};
+}
+
+RNNPACK_NOINLINE void fixed_row(const GemmArgs &g, const ByteWords &row, size_t m, size_t nr) {
+  const size_t width = g.gates * nr, start_tile = g.start_tile != 0 ? g.start_tile : width;
+  const uint8_t *panel = static_cast<const uint8_t *>(g.panels) + g.tile_begin * g.k * width;
+  Columns of = {g.scales + g.tile_begin * width, ref_row(g.start, m, g.start_row_bytes) + g.tile_begin * start_tile,
+                ref_out(g, m, g.tile_begin, 0, width)};
+  const size_t out_gap = (g.out_tile != 0 ? g.out_tile : width) - width, start_gap = start_tile - width;
+  for (size_t tile = g.tile_begin; tile < g.tile_end; ++tile, panel += (g.k - 1) * width) {
+    for (size_t left = width; left != 0;) {
+      uint32_t sums[kMostColumns];
+      const size_t count = fixed_sums(row.words, panel, g.k, width, left, sums);
+      finish_columns(sums, count, row.excess, &of);
+      panel += count;
+      left -= count;
+    }
+    of.start += start_gap;
+    of.out += out_gap;
+  }
+}
+
+void gemm_q15_rows(const GemmArgs *args, size_t nr) {
+  int32_t *words = static_cast<int32_t *>(args->scratch);
+  uint32_t factor;
+  __builtin_memcpy(&factor, &args->lhs_scale, sizeof factor);
+  // Behind its words a row's excess is kept for the product after this one.
+  int32_t &excess = words[args->k];
+  for (size_t m = 0; m < args->rows; ++m) {
+    if (!args->prepared || args->rows != 1)
+      excess = static_cast<int32_t>(quantise_words(ref_row(args->a, m, args->a_row_bytes), args->k, factor, words));
+    fixed_row(*args, {words, static_cast<uint32_t>(excess)}, m, nr);
+  }
+}
+
+template <uint32_t kNr>
+void gemm_q15_of(const GemmArgs *args) {
+  gemm_q15_rows(args, kNr);
+}
+
+}  // namespace
+
+#define RNNPACK_IN_gemm_q15 , RNNPACK_MAKE
+#define RNNPACK_RUN(family, dtype, nr) gemm_q15_of<nr>
+#include "kernels/kernel_objects.inc"
+#undef RNNPACK_IN_gemm_q15
+
+}  // namespace rnnp

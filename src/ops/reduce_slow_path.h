@@ -1,0 +1,20 @@
+// reduce_slow_path.h -- the reductions that are rarely in a network, built small. Declared here, so that whoever includes this gets
+// the source of the same name along (compiler/emit/one_file.cpp). SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_OPS_REDUCE_SLOW_PATH_H_
+#define RNNPACK_OPS_REDUCE_SLOW_PATH_H_
+
+#include "ops/op.h"
+
+namespace rnnp {
+
+struct ReduceNode {
+  RNNPACK_BYTES_32(12);
+  const AttrReduce *attr;
+  float count;   // elements per output
+  bool columns;  // outputs side by side
+};
+
+void reduce_slow_path(const ReduceNode &r, const float *x, float *y);
+
+}  // namespace rnnp
+#endif  // RNNPACK_OPS_REDUCE_SLOW_PATH_H_

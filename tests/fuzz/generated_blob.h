@@ -1,0 +1,19 @@
+// generated_blob.h -- blobs out of a fuzzer's choices: a grammar of every operator, its attributes at and around their limits,
+// values of every kind in memory used again, states, inputs of every role; and corruptions of any blob.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_TESTS_FUZZ_GENERATED_BLOB_H_
+#define RNNPACK_TESTS_FUZZ_GENERATED_BLOB_H_
+
+#include "byte_source.h"
+#include "support/blob_tables.h"
+
+namespace rnnp_fuzz {
+
+// A model that means something: it opens, and runs, nearly always.
+rnnp_test::BlobTables generated_blob(ByteSource *choices);
+
+// Changes one to four numbers of the tables.
+void corrupt(rnnp_test::BlobTables *tables, ByteSource *choices);
+
+}  // namespace rnnp_fuzz
+#endif  // RNNPACK_TESTS_FUZZ_GENERATED_BLOB_H_

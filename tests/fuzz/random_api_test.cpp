@@ -1,0 +1,63 @@
+// random_api_test.cpp -- the fuzzers' walks from fixed seeds, for builds without libFuzzer: under ASan, UBSan, TSan, and with guard
+// pages alone. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "generated_blob.h"
+#include "random_api.h"
+
+namespace {
+
+using namespace rnnp_fuzz;
+
+struct Counts {
+  uint64_t walks = 0, opened = 0, made = 0, ran = 0;
+  void add(const Walk &w) {
+    ++walks;
+    opened += w.opened;
+    made += w.made;
+    ran += w.ran != 0;
+  }
+};
+
+// RNNPACK_BLOB_WALKS=N takes N times as many, of other seeds than a run with another N.
+uint64_t times() {
+  const char *text = std::getenv("RNNPACK_BLOB_WALKS");
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
+}
+
+Counts walk_seeds(uint64_t first, uint64_t count, bool malformed, ThreadPool *pool) {
+  static GuardedMemory memory;
+  Counts counts;
+  first += times() << 32;
+  count *= times();
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    ByteSource choices(seed);
+    rnnp_test::BlobTables tables = generated_blob(&choices);
+    if (malformed) corrupt(&tables, &choices);
+    counts.add(walk(tables.bytes(), &choices, &memory, pool));
+  }
+  return counts;
+}
+
+TEST(Walks, GeneratedBlobsOpenAndRun) {
+  const Counts c = walk_seeds(1, 4000, false, nullptr);
+  EXPECT_GT(c.opened, c.walks * 99 / 100);
+  EXPECT_GT(c.made, c.walks * 3 / 4);
+  EXPECT_GT(c.ran, c.walks / 2);
+}
+
+TEST(Walks, MalformedBlobsGiveStatuses) {
+  const Counts c = walk_seeds(100001, 8000, true, nullptr);
+  EXPECT_GT(c.opened, c.walks / 8);
+  EXPECT_GT(c.ran, 0u);
+}
+
+TEST(Walks, ThreadsSynchronizeOnAnyBlob) {
+  ThreadPool pool;
+  EXPECT_GT(walk_seeds(200001, 3000, false, &pool).ran, 1500 * times());
+  EXPECT_GT(walk_seeds(300001, 3000, true, &pool).opened, 300 * times());
+}
+
+}  // namespace

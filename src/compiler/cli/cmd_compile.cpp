@@ -27,7 +27,7 @@ struct CompileArguments {
   std::string model, output, target = "generic", c_name, sparse = "keep", winograd = "auto";
   QuantizerOptions quantizer;
   uint32_t chunk_steps = 0, stream_steps = 0, max_steps = 100;
-  bool one_file = false, progress_lines = false, no_check = false;
+  bool one_file = false, incbin = false, progress_lines = false, no_check = false;
   ModelOptions inputs;
 };
 
@@ -134,10 +134,13 @@ std::vector<std::string> read_paths(const CompileArguments &options) {
 int run(const CompileArguments &options) {
   if (options.output.empty() && options.c_name.empty()) throw UsageError("nothing to write: give -o FILE or --emit-c NAME");
   if (options.one_file && options.c_name.empty()) throw UsageError("--one-file is said with --emit-c NAME");
+  if (options.incbin && (options.c_name.empty() || options.output.empty() || options.one_file))
+    throw UsageError("--incbin is said with --emit-c NAME and -o FILE, whose bytes NAME.S reads; --one-file has an array");
   const std::string code = options.c_name + (options.one_file ? ".cpp" : ".c");
   std::vector<std::string> outputs;
   if (!options.output.empty()) outputs.push_back(options.output);
   if (!options.c_name.empty()) outputs.insert(outputs.end(), {options.c_name + ".h", code});
+  if (options.incbin) outputs.push_back(options.c_name + ".S");
   if (!options.quantizer.report.empty()) outputs.push_back(options.quantizer.report);
   check_distinct(read_paths(options), outputs);
   ProgressDisplay display(options.progress_lines, 3 + options.quantizer.progress_parts());
@@ -160,7 +163,9 @@ int run(const CompileArguments &options) {
   if (!options.quantizer.report.empty()) files.push_back({options.quantizer.report, report.data(), report.size()});
   CSource source;
   if (!options.c_name.empty()) {
-    source = emit_c(compiled.blob, options.c_name, {chunk_steps_of(options), options.max_steps, options.one_file});
+    source = emit_c(compiled.blob, options.c_name,
+                    {chunk_steps_of(options), options.max_steps, options.incbin ? options.output : "", options.one_file});
+    if (options.incbin) files.push_back({options.c_name + ".S", source.assembly.data(), source.assembly.size()});
     files.push_back({options.c_name + ".h", source.header.data(), source.header.size()});
     files.push_back({code, source.code.data(), source.code.size()});
   }
@@ -204,6 +209,8 @@ void add_compile(CLI::App *app, Action *action) {
       ->check(CLI::Range(1u, 1024u));
   command->add_flag("--one-file", options->one_file,
                     "--emit-c writes NAME.cpp instead: model, registry and the library code it needs, nothing to install or link");
+  command->add_flag("--incbin", options->incbin,
+                    "--emit-c writes NAME.S also, which reads the blob of -o; NAME.c has no array, which takes long to compile");
   command
       ->add_option("--max-steps", options->max_steps,
                    "longest run that --emit-c sizes the session of a model for which is not causal")

@@ -173,6 +173,29 @@ constexpr const char *kOneFile =
     "program;\n"
     " * for several models see `rnnpack sources`.";
 
+// `%` is what every ELF target's assembler takes before a type.
+constexpr const char *kAssembly =
+    R"(/* @name@.S -- the array of @name@.h, read from the blob's file. Made by `rnnpack compile --emit-c --incbin`.
+ * The assembler looks for the file where it runs, and in the folders of -Wa,-I. */
+#ifndef @NAME@_BLOB_FILE
+#define @NAME@_BLOB_FILE "@file@"
+#endif
+  .section .rodata.@name@, "a", %progbits
+  .global @name@
+  .type @name@, %object
+  .p2align 6
+@name@:
+  .incbin @NAME@_BLOB_FILE
+.L@name@_end:
+  .size @name@, .L@name@_end - @name@
+  .if (.L@name@_end - @name@) - @bytes@
+  .error "the file has another size than the blob that @name@.h is of: write both anew"
+  .endif
+#ifdef __linux__
+  .section .note.GNU-stack, "", %progbits
+#endif
+)";
+
 std::string array_text(const std::vector<uint8_t> &blob) {
   std::string text;
   text.reserve(blob.size() * 4 + blob.size() / 20);
@@ -190,6 +213,7 @@ CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, const 
   const Sizes sizes = ask_sizes(blob, name, options);
   CSource out;
   out.header = kHeader;
+  if (!options.incbin.empty()) out.assembly = kAssembly;
   const std::pair<const char *, std::string> fields[] = {
       {"@api@", options.one_file ? public_headers_text() : "#include <rnnpack/registry.h>\n"},
       {"@about@", options.one_file ? kOneFile : kLinked},
@@ -202,14 +226,19 @@ CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, const 
       {"@narrow@", std::to_string(sizes.narrow_bytes)},
       {"@one_thread@", std::to_string(sizes.one_thread_bytes)},
       {"@session@", std::to_string(sizes.memory.session_bytes)},
+      {"@file@", options.incbin.substr(options.incbin.find_last_of('/') + 1)},
       {"@version@", std::to_string(RNNP_HEADER_VERSION)},
       {"@state@", std::to_string(sizes.memory.state_bytes)},
       {"@name@", name},
       {"@NAME@", upper(name)},
   };
-  for (const auto &field : fields) out.header = replace_all(out.header, field.first, field.second);
-  const std::string array =
-      "__attribute__((aligned(64))) const uint8_t " + name + "[" + upper(name) + "_BYTES] = {\n  " + array_text(blob) + "};\n\n";
+  for (const auto &field : fields) {
+    out.header = replace_all(out.header, field.first, field.second);
+    out.assembly = replace_all(out.assembly, field.first, field.second);
+  }
+  const std::string array = !options.incbin.empty() ? ""
+                                                    : "__attribute__((aligned(64))) const uint8_t " + name + "[" + upper(name) +
+                                                          "_BYTES] = {\n  " + array_text(blob) + "};\n\n";
   const std::string head = "/* " + name + (options.one_file ? ".cpp" : ".c") + " -- see " + name + ".h. */\n" +
                            (options.one_file ? language_guard() : "") + "#include \"" + name + ".h\"\n\n";
   out.code = head + (options.one_file ? library_text(sizes.registry.ops, sizes.registry.groups) + array +

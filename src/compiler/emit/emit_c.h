@@ -10,13 +10,14 @@
 namespace rnnp::compiler {
 
 struct CSource {
-  std::string header, code;
+  std::string header, code, assembly;  // assembly: NAME.S, with `incbin`
 };
 
 // What the session is sized for, and how the code is handed over.
 struct CSourceOptions {
   uint32_t chunk_steps = 16;
   uint32_t max_steps = 100;  // of a model that is not causal
+  std::string incbin;        // the blob's file, which NAME.S reads in the place of an array in NAME.c; empty: an array
   bool one_file = false;     // the library comes along: NAME.h includes nothing else, NAME.cpp instead of NAME.c, nothing to link
 };
 

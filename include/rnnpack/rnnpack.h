@@ -199,6 +199,13 @@ RNNP_NODISCARD RNNP_API rnnp_status rnnp_model_get_output(const rnnp_model *mode
 RNNP_NODISCARD RNNP_API rnnp_status rnnp_model_find_input(const rnnp_model *model, const char *name, uint32_t *index);
 RNNP_NODISCARD RNNP_API rnnp_status rnnp_model_find_output(const rnnp_model *model, const char *name, uint32_t *index);
 
+/* What the model says of itself: texts that the ONNX file or `rnnpack compile --meta KEY=VALUE` gave it. They lie in the blob.
+ * NULL: there is no such key. */
+RNNP_API const char *rnnp_model_meta(const rnnp_model *model, const char *key);
+/* The pair `index`, for listing all. RNNP_E_ARG, and *key and *value as they were, when there is none of that index. */
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_model_get_meta(const rnnp_model *model, uint32_t index, const char **key,
+                                                        const char **value);
+
 /* --- Executor ------------------------------------------------------------------------------------------------------------ */
 
 /* Threads that the caller lends. Ready-made: rnnp_threads_start (rnnpack/threads.h), rnnp_executor_from_pthreadpool.

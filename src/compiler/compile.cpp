@@ -180,6 +180,7 @@ Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
     throw ModelError("the model cannot run as a stream: " + out.graph.looks_ahead);
   }
   out.graph.stream_steps = options.stream_steps;
+  out.graph.metadata = metadata_of(model, options.metadata, options.onnx_metadata, &out.graph.notes);
   choose_storage(&out.graph, request);
   if (options.adjust) options.adjust(&out.graph, panels);
   choose_sparse(&out.graph, sparse, panels.nr);

@@ -10,6 +10,7 @@
 
 #include "compiler/ir/bind_states.h"
 #include "compiler/ir/graph.h"
+#include "compiler/onnx/metadata.h"
 #include "compiler/onnx/model_file.h"
 #include "pack/panel_format.h"
 
@@ -23,6 +24,8 @@ struct CompileOptions {
   std::string weights = {}, recurrent = {};
   std::vector<std::string> keep_float = {};  // nodes whose weights stay f32
   std::string sparse = {};                   // quantize/choose_sparse.h; empty: "keep"
+  Metadata metadata = {};                    // added to the file's, or in the place of it (onnx/metadata.h)
+  bool onnx_metadata = true;                 // keep the file's
   bool winograd = true;                      // emit/winograd_choice.h
   // Called before the blob is written, with its panels; may change what the graph's matrices are stored as.
   std::function<void(Graph *, const PanelFormat &)> adjust = {};

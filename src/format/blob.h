@@ -22,6 +22,7 @@ constexpr uint32_t kBlobMaxStates = 16384;
 constexpr uint32_t kBlobMaxMatrices = 65536;
 constexpr uint32_t kBlobMaxNodeInputs = 16;
 constexpr uint32_t kBlobMaxNodeOutputs = 4;
+constexpr uint32_t kBlobMaxMetadataBytes = 65536;
 
 struct BlobSection {
   uint32_t offset;
@@ -42,7 +43,7 @@ struct BlobHeader {
   uint64_t macs_per_step;
   uint32_t fixed_batch;          // 0 or the one batch
   uint32_t panel_format;         // that the model was compiled for: what every matrix has unless it asks for another
-  uint32_t reserved;             // 0
+  uint32_t metadata;             // strings offset of key, value, key, value ...; an empty key ends them. 0: none
   uint32_t sequence_pool_elems;  // f32 elements per (step, row) that all sequence values share
   uint32_t row_pool_elems;       // f32 elements per row that all row values share
   uint32_t stream_steps;         // 0, or the steps per call it was compiled for: a session's chunk unless asked otherwise

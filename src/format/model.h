@@ -51,6 +51,11 @@ struct Model {
   Table<BlobMatrix> matrices;
 
   const char *string(uint32_t offset) const { return reinterpret_cast<const char *>(blob + header->strings.offset + offset); }
+  // Where the string after this one begins.
+  uint32_t string_end(uint32_t offset) const {
+    while (*string(offset) != 0) ++offset;
+    return offset + 1;
+  }
   uint32_t node_input(const BlobNode &n, uint32_t i) const { return i < n.input_count ? args[n.input_first + i] : kNone; }
   uint32_t node_output(const BlobNode &n, uint32_t i) const { return i < n.output_count ? args[n.output_first + i] : kNone; }
 

@@ -55,7 +55,7 @@ rnnp_status check_header(const Model &m, size_t bytes) {
   if (status != RNNP_OK) return status;
   if (h.header_bytes != sizeof(BlobHeader) || h.align != kBlobAlign) return RNNP_E_BLOB_CORRUPT;
   if (h.file_bytes > bytes || h.file_bytes < sizeof(BlobHeader)) return RNNP_E_BLOB_CORRUPT;
-  if (h.stream_steps > (1u << 20) || h.reserved != 0) return RNNP_E_BLOB_CORRUPT;
+  if (h.stream_steps > (1u << 20)) return RNNP_E_BLOB_CORRUPT;
   const BlobSection &w = h.weights;
   if (w.offset < sizeof(BlobHeader) || w.offset % kBlobAlign != 0 || !range_fits(w.offset, w.bytes, h.file_bytes))
     return RNNP_E_BLOB_CORRUPT;
@@ -72,6 +72,18 @@ uint32_t tables_crc(const Model &m) {
 
 bool string_fits(const Model &m, uint32_t offset) {
   return offset < m.header->strings.bytes;
+}
+
+// Pairs up to an empty key, all inside the strings, whose last byte is a NUL.
+bool metadata_fits(const Model &m) {
+  const uint32_t first = m.header->metadata, end = m.header->strings.bytes;
+  if (first == 0) return true;
+  for (uint32_t at = first; at < end && at - first < kBlobMaxMetadataBytes; at = m.string_end(at)) {
+    if (m.string(at)[0] == 0) return true;
+    at = m.string_end(at);
+    if (at >= end) break;
+  }
+  return false;
 }
 
 bool tables_fit(const Model &m) {
@@ -225,7 +237,7 @@ rnnp_status model_open(Model *model, const void *blob, size_t bytes, uint32_t fl
   if (status != RNNP_OK) return status;
   if (tables_crc(m) != m.header->tables_crc) return RNNP_E_BLOB_CORRUPT;
   take_tables(&m);
-  if (!tables_fit(m) || !rows_fit(m)) return RNNP_E_BLOB_CORRUPT;
+  if (!tables_fit(m) || !metadata_fits(m) || !rows_fit(m)) return RNNP_E_BLOB_CORRUPT;
   status = check_matrices(m);
   if (status != RNNP_OK) return status;
   if (flags & RNNP_OPEN_CHECK_WEIGHTS) {

@@ -36,6 +36,19 @@ rnnp_status find(const Model &m, const Table<BlobIo> &table, const char *name, u
   return RNNP_E_ARG;
 }
 
+// Calls use(key, value) for each pair of metadata until it returns true.
+template <class Use>
+bool find_metadata(const rnnp_model *model, const Use &use) {
+  Model m;
+  if (!read_model(model, &m) || m.header->metadata == 0) return false;
+  for (uint32_t key = m.header->metadata; *m.string(key) != 0;) {
+    const uint32_t value = m.string_end(key);
+    if (use(m.string(key), m.string(value))) return true;
+    key = m.string_end(value);
+  }
+  return false;
+}
+
 }  // namespace
 
 uint32_t run_input(const Model &m) {
@@ -125,4 +138,26 @@ rnnp_status rnnp_model_find_input(const rnnp_model *model, const char *name, uin
 rnnp_status rnnp_model_find_output(const rnnp_model *model, const char *name, uint32_t *index) {
   rnnp::Model m;
   return rnnp::read_model(model, &m) ? rnnp::find(m, m.outputs, name, index) : RNNP_E_ARG;
+}
+
+const char *rnnp_model_meta(const rnnp_model *model, const char *key) {
+  const char *found = nullptr;
+  if (key == nullptr) return nullptr;
+  rnnp::find_metadata(model, [&](const char *name, const char *value) {
+    if (!rnnp::same_text(name, key)) return false;
+    found = value;
+    return true;
+  });
+  return found;
+}
+
+rnnp_status rnnp_model_get_meta(const rnnp_model *model, uint32_t index, const char **key, const char **value) {
+  if (key == nullptr || value == nullptr) return RNNP_E_ARG;
+  const bool found = rnnp::find_metadata(model, [&](const char *name, const char *text) {
+    if (index-- != 0) return false;
+    *key = name;
+    *value = text;
+    return true;
+  });
+  return found ? RNNP_OK : RNNP_E_ARG;
 }

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "support/blob_tables.h"
 #include "support/session_fixture.h"
 
 namespace rnnp_test {
@@ -42,6 +45,59 @@ TEST(Model, FindsInputsAndOutputsByTheirNames) {
   EXPECT_EQ(RNNP_E_ARG, rnnp_model_find_input(&m.model, nullptr, &index));
   EXPECT_EQ(RNNP_E_ARG, rnnp_model_find_input(&m.model, "first", nullptr));
   EXPECT_EQ(RNNP_E_ARG, rnnp_model_find_input(nullptr, "first", &index));
+}
+
+// A blob with this list of metadata, byte by byte, in the place of the strings' end.
+std::vector<uint8_t> with_metadata(const std::string &list) {
+  BlobTables t(two_inputs());
+  t.header.metadata = static_cast<uint32_t>(t.strings.size());
+  t.strings.insert(t.strings.end(), list.begin(), list.end());
+  return t.bytes();
+}
+
+rnnp_status status_of(const std::vector<uint8_t> &bytes) {
+  const AlignedBytes blob(bytes);
+  rnnp_model model;
+  return rnnp_model_open(&model, blob.data(), blob.size(), 0);
+}
+
+TEST(Metadata, IsFoundByKeyAndListed) {
+  using namespace std::string_literals;
+  const Open m(
+      with_metadata("rate\0"
+                    "16000\0labels\0\0rate\0again\0\0"s));
+  EXPECT_STREQ("16000", rnnp_model_meta(&m.model, "rate"));
+  EXPECT_STREQ("", rnnp_model_meta(&m.model, "labels"));
+  for (const char *key : {"", "rat", "rates", "16000", "again"}) EXPECT_EQ(nullptr, rnnp_model_meta(&m.model, key)) << key;
+  EXPECT_EQ(nullptr, rnnp_model_meta(&m.model, nullptr));
+  EXPECT_EQ(nullptr, rnnp_model_meta(nullptr, "rate"));
+  const char *key = nullptr, *value = nullptr;
+  EXPECT_EQ(RNNP_OK, rnnp_model_get_meta(&m.model, 2, &key, &value));
+  EXPECT_STREQ("rate", key);
+  EXPECT_STREQ("again", value);
+  EXPECT_EQ(RNNP_E_ARG, rnnp_model_get_meta(&m.model, 3, &key, &value));
+  EXPECT_EQ(RNNP_E_ARG, rnnp_model_get_meta(&m.model, 0, nullptr, &value));
+  EXPECT_EQ(RNNP_E_ARG, rnnp_model_get_meta(&m.model, 0, &key, nullptr));
+  EXPECT_EQ(RNNP_E_ARG, rnnp_model_get_meta(nullptr, 0, &key, &value));
+  EXPECT_STREQ("again", value);
+  const Open none(two_inputs());
+  EXPECT_EQ(nullptr, rnnp_model_meta(&none.model, ""));
+  EXPECT_EQ(RNNP_E_ARG, rnnp_model_get_meta(&none.model, 0, &key, &value));
+}
+
+TEST(Metadata, ThatLeavesTheStringsDoesNotOpen) {
+  using namespace std::string_literals;
+  const size_t most = rnnp::kBlobMaxMetadataBytes;
+  EXPECT_EQ(RNNP_OK, status_of(with_metadata("\0"s)));
+  EXPECT_EQ(RNNP_OK, status_of(with_metadata("a\0"s + std::string(most - 4, 'b') + "\0\0"s)));
+  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, status_of(with_metadata("a\0"s + std::string(most - 3, 'b') + "\0\0"s)));
+  for (const std::string &list : {""s, "a\0"s, "a\0b\0"s, "a\0b\0c\0"s})
+    EXPECT_EQ(RNNP_E_BLOB_CORRUPT, status_of(with_metadata(list))) << list.size();
+  BlobTables t(two_inputs());
+  for (const uint32_t at : {static_cast<uint32_t>(t.strings.size()), 0x7fffffffu, rnnp::kNone}) {
+    t.header.metadata = at;
+    EXPECT_EQ(RNNP_E_BLOB_CORRUPT, status_of(t.bytes())) << at;
+  }
 }
 
 TEST(Model, TwoRequiredInputsAreForRunIo) {

@@ -75,7 +75,7 @@ class Blob:
         self.data = data
         fields = HEADER.unpack_from(data, 0)
         names = "magic version header_bytes file_bytes align flags tables_crc weights_crc model_id macs_per_step " \
-                "fixed_batch panel_format reserved sequence_pool_elems row_pool_elems stream_steps"
+                "fixed_batch panel_format metadata sequence_pool_elems row_pool_elems stream_steps"
         self.header = dict(zip(names.split(), fields))
         self.sections = {name: fields[16 + 2 * i:18 + 2 * i] for i, name in enumerate(SECTIONS)}
         self.check()
@@ -97,9 +97,12 @@ class Blob:
         offset, size = self.sections[section]
         return list(struct.iter_unpack("<" + layout, self.data[offset:offset + size]))
 
-    def string(self, offset):
+    def bytes_at(self, offset):
         start = self.sections["strings"][0] + offset
-        text = self.data[start:self.data.index(b"\0", start)]
+        return self.data[start:self.data.index(b"\0", start)]
+
+    def string(self, offset):
+        text = self.bytes_at(offset)
         try:
             return text.decode()
         except UnicodeDecodeError:
@@ -112,6 +115,7 @@ class Blob:
             "version": h["version"], "model_id": f"{h['model_id']:016x}", "file_bytes": h["file_bytes"], "weight_bytes": size,
             "causal": bool(h["flags"] & 1), "stepwise": bool(h["flags"] & 2), "stream_steps": h["stream_steps"], "fixed_batch": h["fixed_batch"],
             "panel_format": format_name(h["panel_format"]), "macs_per_step": h["macs_per_step"],
+            "metadata": self.metadata(),
             "pools": {"sequence_elems": h["sequence_pool_elems"], "row_elems": h["row_pool_elems"]},
             "weights_crc_ok": zlib.crc32(self.data[offset:offset + size]) == h["weights_crc"],
             "inputs": self.ios("inputs"), "outputs": self.ios("outputs"),
@@ -122,6 +126,14 @@ class Blob:
             "values": [{"kind": word(KINDS, kind), "dtype": word(TYPES, dtype), "row_elems": elems, "location": maybe(location), "sequence": bool(sequence), "early": bool(early)}
                        for kind, dtype, elems, location, sequence, early in self.records("values", "6I")],
         }
+
+    def metadata(self):
+        at, out = self.header["metadata"], {}
+        while at and self.bytes_at(at):
+            value = at + len(self.bytes_at(at)) + 1
+            out.setdefault(self.string(at), self.string(value))
+            at = value + len(self.bytes_at(value)) + 1
+        return out
 
     def ios(self, section):
         values = self.records("values", "6I")

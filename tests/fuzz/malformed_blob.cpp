@@ -41,7 +41,7 @@ void corrupt_rows(std::vector<T> *rows, ByteSource *c) {
 }
 
 void corrupt_header(BlobHeader *h, ByteSource *c) {
-  uint32_t *const fields[] = {&h->flags,          &h->fixed_batch, &h->panel_format, &h->reserved, &h->sequence_pool_elems,
+  uint32_t *const fields[] = {&h->flags,          &h->fixed_batch, &h->panel_format, &h->metadata, &h->sequence_pool_elems,
                               &h->row_pool_elems, &h->stream_steps};
   uint32_t *field = fields[c->below(7)];
   *field = odd_number(c, *field);

@@ -106,7 +106,7 @@ def test_every_option_reaches_the_tool(tmp_path, monkeypatch):
 
     monkeypatch.setattr(rnnpack._model, "run_tool", stop)
     values = {"prune": 0.5, "accuracy_min": 3.5, "stream": 2, "calibrate": tmp_path / "x.npy", "metric": tmp_path / "m", "report": tmp_path / "r",
-              "set": {"a": [1, 2]}, "dim": {"a": 2}, "shape": {"x": [-1, 3]}, "axes": {"x": ["batch", "time"]}, "state": {"a": "b"}}
+              "set": {"a": [1, 2]}, "dim": {"a": 2}, "shape": {"x": [-1, 3]}, "axes": {"x": ["batch", "time"]}, "state": {"a": "b"}, "meta": {"k": "v"}, "no_onnx_meta": True}
     every = {name: values.get(name, "word") for name in keywords_of(rnnpack.compile) - {"progress", "check"}}
     with pytest.raises(rnnpack.UsageError, match="seen"):
         rnnpack.compile(VAD, **every)

@@ -36,6 +36,13 @@ def test_a_saved_file_is_the_blob_and_loads_where_it_lies(tmp_path, vad):
     assert str(tmp_path / "a.rnnp") in maps
 
 
+def test_metadata_goes_through_the_blob(tmp_path, vad):
+    model = rnnpack.compile(VAD, meta={"rate": "16000", "author": "Zoë = 1"}, no_onnx_meta=True)
+    assert model.meta == {"rate": "16000", "author": "Zoë = 1"} and pickle.loads(pickle.dumps(model)).meta == model.meta
+    assert model.info.model_id == vad.info.model_id
+    assert rnnpack.compile(VAD, no_onnx_meta=True).meta == {}
+
+
 @pytest.mark.parametrize("broken", [b"", b"RNNPACK?", "cut", "flipped"])
 def test_a_broken_blob_is_refused_in_the_librarys_words(tmp_path, vad, broken):
     data = bytes(vad.blob)

@@ -132,6 +132,20 @@ std::string states_of_caller_text(const Json &doc) {
   return text.empty() ? "" : "the caller hands its state on after every step: " + text + " (compile --state keeps it)\n";
 }
 
+// In quotes and escaped; the first bytes of long values.
+std::string metadata_text(const Json &metadata) {
+  constexpr size_t kShown = 100;
+  std::string text = metadata.empty() ? "" : "metadata:\n";
+  for (const auto &pair : metadata.items()) {
+    const std::string all = pair.value().get<std::string>();
+    const bool whole = all.size() <= kShown;
+    const auto replace = Json::error_handler_t::replace;  // a character that was cut
+    text += "  " + pad(pair.key(), 16) + " " + Json(whole ? all : all.substr(0, kShown)).dump(-1, ' ', false, replace) +
+            (whole ? "" : " ... (" + std::to_string(all.size()) + " bytes)") + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string blob_text(const Json &doc) {
@@ -145,6 +159,7 @@ std::string blob_text(const Json &doc) {
   text += doc["fixed_batch"] == 0 ? "\n" : ", batch fixed at " + doc["fixed_batch"].dump() + "\n";
   text += states_of_caller_text(doc);
   text += doc["macs_per_step"].dump() + " multiply-accumulates per step and row\n";
+  text += metadata_text(doc["metadata"]);
   text += "pools: " + doc["pools"]["sequence_elems"].dump() + " f32 per step and row, " + doc["pools"]["row_elems"].dump() +
           " f32 per row\n";
   for (const char *list : {"inputs", "outputs"}) {

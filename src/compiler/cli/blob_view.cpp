@@ -45,6 +45,7 @@ class Reader {
     doc["fixed_batch"] = h_.fixed_batch;
     doc["panel_format"] = panel_format_name(h_.panel_format);
     doc["macs_per_step"] = h_.macs_per_step;
+    doc["metadata"] = metadata();
     doc["pools"] = {{"sequence_elems", h_.sequence_pool_elems}, {"row_elems", h_.row_pool_elems}};
     doc["weights_crc_ok"] = crc32_of(bytes_ + h_.weights.offset, h_.weights.bytes) == h_.weights_crc;
     doc["inputs"] = ios(h_.inputs);
@@ -67,8 +68,17 @@ class Reader {
     std::memcpy(&out, bytes_ + s.offset + size_t{i} * sizeof(T), sizeof(T));
     return out;
   }
-  std::string string(uint32_t offset) const {
-    return readable(reinterpret_cast<const char *>(bytes_ + h_.strings.offset + offset));
+  std::string text(uint32_t offset) const { return reinterpret_cast<const char *>(bytes_ + h_.strings.offset + offset); }
+  std::string string(uint32_t offset) const { return readable(text(offset)); }
+
+  Json metadata() const {
+    Json out = Json::object();
+    for (uint32_t at = h_.metadata; at != 0 && !text(at).empty();) {
+      const uint32_t value = at + static_cast<uint32_t>(text(at).size()) + 1;
+      out.emplace(string(at), string(value));  // of a key that is there twice the first counts
+      at = value + static_cast<uint32_t>(text(value).size()) + 1;
+    }
+    return out;
   }
 
   Json ios(const BlobSection &s) const {

@@ -27,7 +27,8 @@ struct CompileArguments {
   std::string model, output, target = "generic", c_name, sparse = "keep", winograd = "auto";
   QuantizerOptions quantizer;
   uint32_t chunk_steps = 0, stream_steps = 0, max_steps = 100;
-  bool one_file = false, incbin = false, progress_lines = false, no_check = false;
+  bool one_file = false, incbin = false, progress_lines = false, no_check = false, no_onnx_meta = false;
+  std::vector<std::string> meta;
   ModelOptions inputs;
 };
 
@@ -151,6 +152,8 @@ int run(const CompileArguments &options) {
   Quantizer quantizer(options.quantizer, options.target, element_types(*model), &display);
   quantizer.prepare(&how);
   how.sparse = options.sparse;
+  how.metadata = metadata_from(options.meta);
+  how.onnx_metadata = !options.no_onnx_meta;
   how.winograd = options.winograd == "auto";
   const Compiled compiled = compiled_or_what_helps(*model, options, how);
   tell_whole(display.part("compile"));
@@ -224,6 +227,14 @@ void add_compile(CLI::App *app, Action *action) {
   command->add_flag("--no-check", options->no_check,
                     "do not compare the blob with the f64 evaluation of the graph before it is written; for builds that verify it "
                     "elsewhere");
+  command
+      ->add_option(
+          "--meta", options->meta,
+          "KEY=VALUE: a text that the blob carries (rnnp_model_meta), in the place of the ONNX file's of that key; nothing "
+          "behind = leaves the key out; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_flag("--no-onnx-meta", options->no_onnx_meta, "carry none of the ONNX file's metadata_props");
   add_model_options(command, &options->inputs);
   add_progress_option(command, &options->progress_lines);
   command->callback([options, action] { *action = [options] { return run(*options); }; });

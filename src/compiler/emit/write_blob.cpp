@@ -37,6 +37,7 @@ class Writer {
     for (const Node &node : graph_.nodes) write_node(node);
     write_ios(graph_.inputs, &inputs_);
     write_ios(graph_.outputs, &outputs_);
+    write_metadata();
     return assemble();
   }
 
@@ -46,6 +47,16 @@ class Writer {
     if (found != string_at_.end()) return found->second;
     const std::string clean = text.substr(0, text.find('\0'));
     return string_at_[text] = strings_.append(clean.c_str(), clean.size() + 1);
+  }
+
+  void write_metadata() {
+    if (graph_.metadata.empty()) return;
+    metadata_ = static_cast<uint32_t>(strings_.bytes().size());
+    for (const auto &pair : graph_.metadata) {
+      strings_.append(pair.first.c_str(), pair.first.size() + 1);
+      strings_.append(pair.second.c_str(), pair.second.size() + 1);
+    }
+    strings_.append("", 1);
   }
 
   void write_values() {
@@ -265,6 +276,7 @@ class Writer {
     h.macs_per_step = macs_per_step(graph_);
     h.fixed_batch = graph_.fixed_batch;
     h.panel_format = weights_.panels().id;
+    h.metadata = metadata_;
     h.sequence_pool_elems = plan_.sequence_elems;
     h.row_pool_elems = plan_.row_elems;
     std::vector<uint8_t> file(sizeof h);
@@ -299,6 +311,7 @@ class Writer {
   const MemoryPlan plan_;
   PackedWeights weights_;
   Section values_{8}, nodes_{8}, inputs_{8}, outputs_{8}, states_{8}, attrs_{8}, strings_{1};
+  uint32_t metadata_ = 0;
   std::vector<uint32_t> args_;
   std::map<std::string, uint32_t> string_at_;
 };

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -137,9 +138,10 @@ struct Graph {
   uint32_t fixed_batch = 0;
   uint32_t stream_steps = 0;  // 0, or the steps of one call that it is compiled for
   bool causal = true;
-  std::string looks_ahead;         // why the graph is not causal: the first node that looks ahead, by name; empty when it is
-  std::string axes;                // which axes of the file are time and batch, and why
-  std::vector<std::string> notes;  // what the user should know: generalised or shared dimensions
+  std::string looks_ahead;  // why the graph is not causal: the first node that looks ahead, by name; empty when it is
+  std::string axes;         // which axes of the file are time and batch, and why
+  std::vector<std::pair<std::string, std::string>> metadata;  // no part of the model id
+  std::vector<std::string> notes;                             // what the user should know: generalised or shared dimensions
 
   uint32_t add_value(Value value);
   uint32_t add_const(std::vector<float> data);

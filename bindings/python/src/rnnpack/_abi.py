@@ -107,6 +107,8 @@ def _load() -> ctypes.CDLL:
     for name, types in arguments.items():
         function = getattr(lib, name)
         function.argtypes, function.restype = types, c_int32
+    lib.rnnp_model_get_meta.argtypes = [model, c_uint32, pointer(c_char_p), pointer(c_char_p)]
+    lib.rnnp_model_get_meta.restype = c_int32
     lib.rnnp_version.restype = c_uint32
     lib.rnnp_status_string.argtypes, lib.rnnp_status_string.restype = [c_int32], c_char_p
     return lib

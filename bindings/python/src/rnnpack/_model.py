@@ -108,6 +108,17 @@ class Model:
         return self._outputs
 
     @property
+    def meta(self) -> Dict[str, str]:
+        """Texts that the blob carries: the ONNX file's metadata_props and compile(meta=...)."""
+        found: Dict[str, str] = {}
+        key, value = ctypes.c_char_p(), ctypes.c_char_p()
+        index = 0
+        while _abi.lib.rnnp_model_get_meta(ctypes.byref(self._opened), index, ctypes.byref(key), ctypes.byref(value)) == 0:
+            found.setdefault((key.value or b"").decode(errors="replace"), (value.value or b"").decode(errors="replace"))
+            index += 1
+        return found
+
+    @property
     def blob(self) -> memoryview:
         """The bytes of the blob, where they lie."""
         return memoryview(cast(Any, self._blob)).toreadonly()[:self._info.blob_bytes]
@@ -258,7 +269,7 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
             set: Optional[Constants] = None, dim: Optional[Mapping[str, int]] = None,
             shape: Optional[Mapping[str, Sequence[int]]] = None, axes: Optional[Mapping[str, Sequence[str]]] = None,
             state: Optional[Mapping[str, str]] = None, max_input: Union[None, int, str] = None, check: bool = True,
-            progress: Progress = False) -> Model:
+            meta: Optional[Mapping[str, str]] = None, no_onnx_meta: bool = False, progress: Progress = False) -> Model:
     """Compile an ONNX model: a file's path, an onnx.ModelProto, or the bytes of one. Keywords are the options of `rnnpack compile`.
 
     Where it runs
@@ -289,6 +300,8 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     state   inputs that take an output of the step before: the library keeps them
     from_, to  the part of the graph between these tensors: names, or {"tensor": [1, "batch", 16]} with sizes for from_
 
+    meta    texts that the blob carries, in the place of the ONNX file's of the same key; "" leaves a key out: Model.meta
+    no_onnx_meta  True carries none of the file's metadata_props
     check   compare the model with an f64 evaluation of the ONNX graph before it is returned; VerifyError where they differ
     progress  True shows a bar on standard error, a function is called with (done, of): the search of weights="auto" and the
             measurement of errors take a while
@@ -307,7 +320,8 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     given = kept_flags({"stream": stream, "target": target, "weights": weights, "recurrent": recurrent, "arithmetic": arithmetic,
                         "keep_float": keep_float, "calibrate": calibrate, "method": method, "prune": prune, "accuracy_min": accuracy_min,
                         "metric": metric, "sparse": sparse, "winograd": winograd, "from_": from_, "to": to, "set": set, "dim": dim,
-                        "shape": shape, "axes": axes, "state": state, "max_input": max_input, "no_check": not check})
+                        "shape": shape, "axes": axes, "state": state, "max_input": max_input, "meta": meta,
+                        "no_onnx_meta": no_onnx_meta, "no_check": not check})
     return _compiled(onnx, given, report, progress)
 
 

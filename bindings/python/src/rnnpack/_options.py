@@ -42,6 +42,8 @@ class CompileOptions(TypedDict, total=False):
     shape: Optional[Mapping[str, Sequence[int]]]
     state: Optional[Mapping[str, str]]
     max_input: Union[None, int, str]
+    meta: Optional[Mapping[str, str]]
+    no_onnx_meta: bool
     check: bool
     progress: Progress
 

@@ -1,6 +1,8 @@
 // operator_table.cpp -- the table of docs/OPERATORS.md. Contract: import.h.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <map>
+#include <utility>
 
 #include "compiler/eval/eval.h"
 #include "compiler/import/builder.h"
@@ -34,10 +36,18 @@ std::string operator_table() {
       if (*row.limits) rows[row.op_type] = &row;  // the importer's own have none
     }
   }
-  std::string text = "| operator | first opset (last: " + std::to_string(kMaxOpset) + ") | limits |\n|---|---|---|\n";
+  // Operators with one opset and one limit share a line, in the place of the first of them.
+  std::vector<std::pair<std::string, std::string>> lines;  // names, and the rest of the line
   for (const auto &row : rows) {
-    text += "| " + row.first + " | " + std::to_string(row.second->since) + " | " + row.second->limits + " |\n";
+    const std::string rest = " | " + std::to_string(row.second->since) + " | " + row.second->limits + " |\n";
+    const auto line = std::find_if(lines.begin(), lines.end(), [&](const auto &other) { return other.second == rest; });
+    if (line == lines.end())
+      lines.emplace_back(row.first, rest);
+    else
+      line->first += ", " + row.first;
   }
+  std::string text = "| operators | first opset (last: " + std::to_string(kMaxOpset) + ") | limits |\n|---|---|---|\n";
+  for (const auto &line : lines) text += "| " + line.first + line.second;
   std::vector<std::string> folded;
   for (const std::string &name : eval_operators()) {
     if (rows.count(name) == 0) folded.push_back(name);

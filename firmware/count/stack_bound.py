@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """stack_bound.py -- the most stack an image's library can use, from GCC's -fcallgraph-info=su: frames and calls. Calls through
-pointers have fixed roads: building reaches the operators' build and finish, running reaches their run, operators reach kernels."""
+pointers have fixed targets: building reaches the operators' build and finish, running reaches their run, operators reach kernels."""
 import os
 import re
 import subprocess
@@ -9,7 +9,7 @@ NODE = re.compile(r'node: \{ title: "([^"]+)" label: "([^"]*?)\\n[^"]*?(\d+) byt
 EDGE = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"(?: label: "([^"]*)")?')
 ENTRIES = ("rnnp_model_open_with", "rnnp_session_init_with", "rnnp_step")
 C_LIBRARY = 32  # memcpy and memset
-ROADS = (("src/runtime/session_build.cpp", re.compile(r"\((rnnp::)?(BuildEnv|FinishEnv)\*")),
+TARGETS = (("src/runtime/session_build.cpp", re.compile(r"\((rnnp::)?(BuildEnv|FinishEnv)\*")),
          ("src/runtime/schedule.cpp", re.compile(r"\(const rnnp::RunEnv&, const rnnp::BlobNode&, void\*")),
          ("src/ops/", re.compile(r"\(const rnnp::(Gemm|Recur|Act|Binary|Softmax)Args\*\)")))
 
@@ -37,8 +37,8 @@ class Graph:
     def targets(self, title):
         for target, site in self.calls.get(title, ()):
             if target == "__indirect_call":
-                for road, signature in ROADS:
-                    if road in site and "barrier" not in site:
+                for target, signature in TARGETS:
+                    if target in site and "barrier" not in site:
                         yield from (t for t, label in self.labels.items() if signature.search(label))
             else:
                 yield from (t for t in self.frames if t == target or plain(t) == target)

@@ -1,9 +1,9 @@
 /* cuda.h -- rnnpack's models on an NVIDIA GPU: librnnpack_cuda.a beside librnnpack.a. C99, no CUDA type in it.
  *
- * The road: open the blob (rnnp_model_open), ask what a session takes (rnnp_cuda_session_memory), allocate host and device memory,
- * pack the weights into an image (rnnp_cuda_pack, on any machine), make the session, run it on a stream. Nothing here allocates;
- * the CUDA runtime makes its context and loads the kernels at the first call that needs them, so call rnnp_cuda_session_init before
- * what has to be on time.
+ * The order of calls: open the blob (rnnp_model_open), ask what a session takes (rnnp_cuda_session_memory), allocate host and
+ * device memory, pack the weights into an image (rnnp_cuda_pack, on any machine), make the session, run it on a stream. Nothing
+ * here allocates; the CUDA runtime makes its context and loads the kernels at the first call that needs them, so call
+ * rnnp_cuda_session_init before what has to be on time.
  *
  * Common to all functions
  *   errors    a negative rnnp_status; every check precedes the first launch, so after an error outputs and states are as they were.

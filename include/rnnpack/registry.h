@@ -76,7 +76,7 @@ extern const rnnp_registry rnnp_default_registry;
   X(time_reduce)            \
   X(time_reverse)           \
   X(feature_recurrent)      \
-  X(recurrent_split)        \
+  X(recurrent_unfused)      \
   X(conv)                   \
   X(conv_nchw)              \
   X(conv_winograd)          \

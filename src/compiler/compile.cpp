@@ -149,7 +149,7 @@ namespace {
 StorageRequest request_of(const CompileOptions &options) {
   StorageRequest request;
   if (!options.weights.empty()) request.weights = weight_type(options.weights);
-  if (!options.recurrent.empty()) request.recurrent = weight_type(options.recurrent);
+  if (!options.recurrent_weights.empty()) request.recurrent = weight_type(options.recurrent_weights);
   request.keep_float = options.keep_float;
   return request;
 }

@@ -42,7 +42,7 @@ constexpr bool on_matrix_units(Weights w) {
 constexpr bool are_blocks(Weights w) {
   return w == Weights::kBlocks || w == Weights::kByteBlocks;
 }
-// What they are multiplied by is made bytes.
+// What they are multiplied by is quantized to int8.
 constexpr bool are_bytes(Weights w) {
   return w == Weights::kI8 || w == Weights::kByteBlocks || w == Weights::kI4;
 }

@@ -18,7 +18,7 @@ struct LayerShape {
   uint32_t input, hidden, directions;
   bool plain;  // default activations, no clip, no peepholes, no coupled gates
   Weights w, r;
-  bool one_step;                      // of bytes: h is always made bytes by the same number
+  bool one_step;                      // of bytes: h is always quantized to int8 by the same number
   uint32_t bundles[kMostGates] = {};  // of a sparse R: those of each gate's longest row group (gather_layout.h)
 };
 

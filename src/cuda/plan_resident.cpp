@@ -150,7 +150,7 @@ const char *words_for(Lacks lacks) {
     case Lacks::kRules:
       return "the resident kernels of these weights have the default activations only";
     case Lacks::kSteps:
-      return "h is not always made bytes by one number, or a candidate of r h has a diagonal";
+      return "h is not always quantized to int8 by one number, or a candidate of r h has a diagonal";
     case Lacks::kBlocks:
       return "more blocks than SMs may be used";
     case Lacks::kShared:

@@ -245,7 +245,7 @@ struct AttrTimeReverse {
 };
 
 struct AttrTimeStep {
-  uint32_t last;   // 1: the last step that the row has lived through, 0: the first of the run
+  uint32_t last;   // 1: the last valid step of the row so far, 0: the first of the run
   uint32_t state;  // index, last in a causal model: that step, of one buffer; else kNone
 };
 

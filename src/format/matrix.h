@@ -27,7 +27,7 @@ RNNPACK_FOLDED bool scales_fit(const PanelFormat &f, const BlobMatrix &m, const 
   return has_part(f.scales != Scales::kUnscaled, m.scales, scales_bytes(f, shape, m.group_k), m, weights_bytes);
 }
 
-// What x or h are quantised by, with zero as zero. CPUs that multiply bytes without a sign need the sums of what is stored with
+// What x or h are quantised by, with zero as zero. CPUs that multiply int8 without a sign need the sums of what is stored with
 // one.
 RNNPACK_FOLDED bool factor_fits(const PanelFormat &f, const BlobMatrix &m, const MatrixShape &shape, uint32_t weights_bytes) {
   const bool quantised = f.factor == DType::kI8;

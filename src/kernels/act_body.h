@@ -1,4 +1,4 @@
-// act_body.h -- y = f(x) over a dense row, two-operand arithmetic and softmax, on the vector words of Vec.
+// act_body.h -- y = f(x) over a dense row, two-operand arithmetic and softmax, on the SIMD primitives of Vec.
 // Room: kernels; included once by act_<isa>.cpp. Touches only its arguments; the last partial vector is loaded and stored masked.
 // Contract: kernels.h, ActArgs, BinaryArgs, SoftmaxArgs.
 // Why so: softmax sums in 16 fixed lanes whatever the vector's width, so that all ISAs give the same bits.

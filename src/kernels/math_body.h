@@ -1,4 +1,4 @@
-// math_body.h -- exp, expm1, log and what follows from them, on the vector words of Vec.
+// math_body.h -- exp, expm1, log and what follows from them, on the SIMD primitives of Vec.
 // Room: kernels; included once per *_<isa>.cpp after its vec_<isa>.h. Pure.
 // Contract: docs/KERNELS.md states each function's bound, range and value at the ends. NaN gives NaN.
 // Why so: plain IEEE operations in one order, so that every ISA with a fused multiply-add gives the same bits.

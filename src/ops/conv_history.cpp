@@ -41,7 +41,7 @@ Ring ring_of(const RunEnv &env, const AttrConv &a, uint32_t batch_row) {
   return {rows, rows + env.states[a.state].elems - 1};
 }
 
-// Where y lies in planes: they are whole, and all of them inside.
+// Where y is NCHW: they are whole, and all of them inside.
 bool planes_fit(const AttrConv &a, uint32_t y_elems) {
   const BlobWindow &w = a.window;
   if (a.y_plane == 0) return true;

@@ -27,7 +27,7 @@ struct RowsCopy {
   size_t bytes;
 };
 
-// Of each row the last step that it lives through, where that is one of [first, first + steps), which `from` begins with. to: one
+// Of each row the last valid step, where that is one of [first, first + steps), which `from` begins with. to: one
 // row per batch row; zeros where a row has no step at all.
 struct LastSteps {
   RowPlaces to, from;

@@ -95,7 +95,7 @@ rnnp_status check_time_step(const Model &m, const BlobNode &node) {
   return RNNP_OK;
 }
 
-// The last step that the row has lived through: of this chunk, else the one kept; zeros before the first.
+// The last valid step of the row so far: of this chunk, else the one kept; zeros before the first.
 void run_last_step(const RunEnv &env, const AttrTimeStep &a, const ValueSlot &x, const ValueSlot &y, size_t row) {
   const size_t bytes = x.row_bytes;
   const uint32_t steps = live_steps(env, row);

@@ -124,7 +124,7 @@ extern "C" {
 extern const Op rnnp_op_recurrent, rnnp_op_dense, rnnp_op_unary, rnnp_op_binary, rnnp_op_softmax, rnnp_op_copy, rnnp_op_time_step;
 extern const Op rnnp_op_time_reduce, rnnp_op_time_reverse, rnnp_op_unary_without_kernel, rnnp_op_compare, rnnp_op_reduce,
     rnnp_op_norm, rnnp_op_where, rnnp_op_matmul, rnnp_op_gather;
-extern const Op rnnp_op_feature_recurrent, rnnp_op_recurrent_split;
+extern const Op rnnp_op_feature_recurrent, rnnp_op_recurrent_unfused;
 extern const Op rnnp_op_state_read, rnnp_op_state_write;
 extern const Op rnnp_op_conv, rnnp_op_conv_nchw, rnnp_op_conv_winograd, rnnp_op_depthwise, rnnp_op_pool;
 extern const Op rnnp_op_xnn_dense, rnnp_op_xnn_softmax, rnnp_op_xnn_unary;  // ops/xnnpack, where it is built in
@@ -219,7 +219,7 @@ inline bool is_lengths_input(const Model &m, uint32_t value) {
   return ValueKind(v.kind) == ValueKind::kInput && m.inputs[v.location].role == RNNP_ROLE_LENGTHS;
 }
 
-// Steps of this chunk that a batch row lives through, by the call's lengths.
+// Steps of this chunk of a batch row that are valid, by the call's lengths.
 inline uint32_t live_steps(const RunEnv &env, size_t batch_row) {
   if (env.lengths == nullptr) return env.steps;
   const size_t length = static_cast<size_t>(env.lengths[batch_row]);

@@ -21,7 +21,7 @@ struct Half {
   const SplitStep *split;  // nullptr: the kernel multiplies by R
   Cell cell;
   bool candidate;  // of a kGru, the second
-  bool carries;    // rows that have ended
+  bool carries;    // rows past their length
   void *factors;   // of this thread
 };
 

@@ -45,7 +45,7 @@ RecurArgs rows_of(const RecurArgs &a, uint32_t first, uint32_t count) {
   return r;
 }
 
-// Rows that have ended keep their state (carried to h_next) and give zeros.
+// Rows past their length keep their state (carried to h_next) and give zeros.
 void carry_rows(const RecurArgs &a, uint32_t first, uint32_t count, TileRange tiles, uint32_t nr) {
   const uint32_t begin = tiles.begin * nr;
   const uint32_t end = tiles.end * nr < a.hidden_size ? tiles.end * nr : a.hidden_size;

@@ -1,5 +1,5 @@
 // call.h -- one call of rnnp_step, rnnp_run or rnnp_run_io after its checks: the same for all three from here on.
-// The road: call.cpp checks and resolves the caller's tensors into the session's views -> schedule.cpp runs the nodes chunk by
+// The data path: call.cpp checks and resolves the caller's tensors into the session's views -> schedule.cpp runs the nodes chunk by
 // chunk -> call_io.cpp binds views to values before a chunk and hands results out after it. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_RUNTIME_CALL_H_
 #define RNNPACK_RUNTIME_CALL_H_

@@ -34,7 +34,7 @@ const rnnp::Op *const kOps[] = {
     &rnnp::rnnp_op_pool,
     &rnnp::rnnp_op_time_reduce,
     &rnnp::rnnp_op_feature_recurrent,
-    &rnnp::rnnp_op_recurrent_split,
+    &rnnp::rnnp_op_recurrent_unfused,
     &rnnp::rnnp_op_time_reverse};
 const rnnp::KernelList *const kKernels[] = {&rnnp::kAllKernels};
 

@@ -211,7 +211,7 @@ std::vector<uint8_t> layer_of(rnnp::DType type, Cell cell, uint32_t inputs, uint
   return builder.build();
 }
 
-// Rows are made bytes some at a time, and what a call leaves of them the next may find.
+// Rows are quantized to int8 some at a time, and what a call leaves of them the next may find.
 TEST(InvariantsOfLowPrecision, MoreRowsThanAreQuantisedAtATimeAreIndependent) {
   constexpr uint32_t kBatch = 40, kInput = 5, kHidden = 19;
   for (const Cell cell : {Cell::kGruLinear, Cell::kLstm, Cell::kGru}) {

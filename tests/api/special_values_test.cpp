@@ -279,7 +279,7 @@ std::vector<Input> inputs(uint32_t elems) {
   return out;
 }
 
-void expect_alike(double want, float got, double scale) {
+void expect_equal_results(double want, float got, double scale) {
   if (std::isnan(want) || std::isnan(got)) {
     ASSERT_TRUE(std::isnan(want) && std::isnan(got)) << want << " and " << got;
   } else if (std::isinf(float(want)) || std::isinf(got)) {
@@ -307,7 +307,7 @@ TEST_P(SpecialValues, GiveWhatTheFormulaGivesAndStayInTheirRow) {
         if (scale > 100 && GetParam().name.rfind("Reduce8", 0) == 0) continue;  // the log of what is left when such numbers cancel
         for (size_t i = 0; i < r.out(); ++i) {
           SCOPED_TRACE(testing::Message() << "isa " << isa << " row " << row << " of " << in.row << ", result " << i);
-          ASSERT_NO_FATAL_FAILURE(expect_alike(want[i], y[row * r.out() + i], scale > 100 ? scale : 0));
+          ASSERT_NO_FATAL_FAILURE(expect_equal_results(want[i], y[row * r.out() + i], scale > 100 ? scale : 0));
         }
       }
     }
@@ -382,7 +382,7 @@ TEST(SpecialValuesOfMatrices, CellsSaturateAtInfinity) {
       for (const uint32_t isa : {uint32_t{RNNP_ISA_REFERENCE_ONLY}, 0u}) {
         const std::vector<float> y = Runner(bytes, {1, 0, 0, isa}).run(x);
         for (size_t i = 0; i < y.size(); ++i)
-          ASSERT_NO_FATAL_FAILURE(expect_alike(want[i], y[i], 0)) << "cell " << int(cell) << ' ' << i;
+          ASSERT_NO_FATAL_FAILURE(expect_equal_results(want[i], y[i], 0)) << "cell " << int(cell) << ' ' << i;
       }
     }
   }

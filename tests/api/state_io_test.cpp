@@ -1,5 +1,5 @@
 // state_io_test.cpp -- tensors that the library keeps from step to step: exact running sums, whatever the cuts, threads and
-// neighbours; rows that have ended or do not run keep theirs; reset, save and load cover them.
+// neighbours; rows past their length or do not run keep theirs; reset, save and load cover them.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 

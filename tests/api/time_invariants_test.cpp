@@ -1,5 +1,5 @@
-// time_invariants_test.cpp -- operators that look over time: reductions stay right however long a stream lives, and rows that have
-// ended give the same results however the run is cut into chunks and calls. SPDX-License-Identifier: Apache-2.0
+// time_invariants_test.cpp -- operators that look over time: reductions stay right however long a stream lives, and rows past
+// their length give the same results however the run is cut into chunks and calls. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -134,7 +134,7 @@ TEST(TimeReduce, InfinitiesAndNanAreKept) {
   EXPECT_EQ(-inf, run_row(&low, {1.0f, -inf, 2.0f}));
 }
 
-// --- Rows that have ended ----------------------------------------------------------------------------------------------------
+// --- Rows past their length ----------------------------------------------------------------------------------------------------
 
 constexpr uint32_t kIn = 5, kBatch = 4, kSteps = 23;
 

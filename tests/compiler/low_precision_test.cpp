@@ -46,7 +46,7 @@ onnx::ModelProto network(const Cell &cell, bool given = false) {
 std::vector<uint8_t> blob_of(const onnx::ModelProto &proto, const std::string &weights, const std::string &recurrent = "") {
   compiler::CompileOptions options;
   options.weights = weights;
-  options.recurrent = recurrent;
+  options.recurrent_weights = recurrent;
   return compiler::compile_model(*compiler::check_model(proto), options).blob;
 }
 

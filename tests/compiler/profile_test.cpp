@@ -7,8 +7,8 @@
 #include "compiler/cli/files.h"
 #include "compiler/cli/model_options.h"
 #include "compiler/cli/opened_blob.h"
+#include "compiler/cli/profiled_ops.h"
 #include "compiler/cli/random_call.h"
-#include "compiler/cli/timed_ops.h"
 #include "compiler/compile.h"
 
 namespace rnnp::compiler {
@@ -40,7 +40,7 @@ class Session {
   rnnp_session *session_ = nullptr;
 };
 
-TEST(TimedOps, GiveTheBitsOfTheOperatorsTheySurroundInRunsAndInSteps) {
+TEST(ProfiledOps, GiveTheBitsOfTheOperatorsTheySurroundInRunsAndInSteps) {
   const auto blob = detector();
   const Session plain(rnnp_default_registry, blob->model), timed(timed_registry(), blob->model);
   const RandomCall a(blob->model, 10, kBatch), b(blob->model, 10, kBatch);
@@ -52,7 +52,7 @@ TEST(TimedOps, GiveTheBitsOfTheOperatorsTheySurroundInRunsAndInSteps) {
   EXPECT_EQ(a.results(), b.results());
 }
 
-TEST(TimedOps, CountEachNodesCallsOncePerChunkAndOncePerStep) {
+TEST(ProfiledOps, CountEachNodesCallsOncePerChunkAndOncePerStep) {
   const auto blob = detector();
   rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
   ASSERT_EQ(rnnp_model_get_info(&blob->model, &facts), RNNP_OK);

@@ -89,7 +89,7 @@ TEST(SelfCheck, ComparesShapes) {
       << found.failure;
 }
 
-// Only rows that end early differ: the lengths of the file's graph are given to the layer, those of the other one are not.
+// Only rows of shorter lengths differ: the lengths of the file's graph are given to the layer, those of the other one are not.
 TEST(SelfCheck, GivesLengthsAndStates) {
   const auto model = [](bool lengths, bool state) {
     OnnxBuilder b;

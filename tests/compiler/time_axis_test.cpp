@@ -318,7 +318,7 @@ TEST(TimeAxisTest, StepsAlongTwoAxesAreRefused) {
   expect_refused(b, "has the steps along two axes");
 }
 
-// --- A loop beside rows that end
+// --- A loop next to rows of shorter lengths
 
 // A Scan goes over all steps, whatever lengths a layer before it has.
 TEST(TimeAxisTest, LoopBesideLengthsOfAnotherLayer) {

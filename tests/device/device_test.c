@@ -63,7 +63,7 @@ static int open_case(void) {
   rnnp_session_options_init(&options, sizeof options);
   options.max_batch = at->batch;
   options.max_steps = at->steps;
-  options.chunk_steps = (uint32_t)(at - device_cases) % 2 ? 4 : 1; /* both roads of the input projection */
+  options.chunk_steps = (uint32_t)(at - device_cases) % 2 ? 4 : 1; /* both paths of the input projection */
   expect_ok(rnnp_model_open(&model, at->blob, at->blob_bytes, RNNP_OPEN_CHECK_WEIGHTS), "open");
   expect_ok(rnnp_session_memory(&model, &options, &need), "memory");
   if (need.session_bytes > sizeof memory || need.state_bytes > sizeof saved) {

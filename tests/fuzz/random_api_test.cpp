@@ -27,7 +27,7 @@ uint64_t times() {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
 }
 
-Counts walk_seeds(uint64_t first, uint64_t count, bool malformed, ThreadPool *pool) {
+Counts random_api_seeds(uint64_t first, uint64_t count, bool malformed, ThreadPool *pool) {
   static GuardedMemory memory;
   Counts counts;
   first += times() << 32;
@@ -42,22 +42,22 @@ Counts walk_seeds(uint64_t first, uint64_t count, bool malformed, ThreadPool *po
 }
 
 TEST(Walks, GeneratedBlobsOpenAndRun) {
-  const Counts c = walk_seeds(1, 4000, false, nullptr);
+  const Counts c = random_api_seeds(1, 4000, false, nullptr);
   EXPECT_GT(c.opened, c.walks * 99 / 100);
   EXPECT_GT(c.made, c.walks * 3 / 4);
   EXPECT_GT(c.ran, c.walks / 2);
 }
 
 TEST(Walks, MalformedBlobsGiveStatuses) {
-  const Counts c = walk_seeds(100001, 8000, true, nullptr);
+  const Counts c = random_api_seeds(100001, 8000, true, nullptr);
   EXPECT_GT(c.opened, c.walks / 8);
   EXPECT_GT(c.ran, 0u);
 }
 
 TEST(Walks, ThreadsSynchronizeOnAnyBlob) {
   ThreadPool pool;
-  EXPECT_GT(walk_seeds(200001, 3000, false, &pool).ran, 1500 * times());
-  EXPECT_GT(walk_seeds(300001, 3000, true, &pool).opened, 300 * times());
+  EXPECT_GT(random_api_seeds(200001, 3000, false, &pool).ran, 1500 * times());
+  EXPECT_GT(random_api_seeds(300001, 3000, true, &pool).opened, 300 * times());
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ Options portable() {
 }
 
 // Alike in what is not a number, and near where it is.
-void expect_alike(const std::vector<float> &want, const std::vector<float> &got) {
+void expect_equal_results(const std::vector<float> &want, const std::vector<float> &got) {
   ASSERT_EQ(want.size(), got.size());
   for (size_t i = 0; i < want.size(); ++i) {
     ASSERT_EQ(std::isnan(want[i]), std::isnan(got[i])) << "at " << i << ": " << want[i] << " and " << got[i];
@@ -117,7 +117,7 @@ TEST_P(XnnpackNodes, TouchNothingBeyondTheCallersTensors) {
         Runner r(bytes, xnnpack());
         expect_ok(rnnp_run(r.session(), steps, in.data(), out.data()), "run");
         EXPECT_EQ(x, in.values());
-        expect_alike(Runner(bytes, portable()).run(x), out.values());
+        expect_equal_results(Runner(bytes, portable()).run(x), out.values());
       }
 }
 
@@ -137,7 +137,7 @@ TEST_P(XnnpackNodes, KeepNanAndInfinities) {
         for (const Options &options : {xnnpack(), xnnpack(3), xnnpack(1, 2, 2)}) {
           const std::vector<float> y = Runner(bytes, options).run(x);
           SCOPED_TRACE(testing::Message() << elems << " elements, row " << row << ", " << odd << ", threads " << options.threads);
-          ASSERT_NO_FATAL_FAILURE(expect_alike(Runner(bytes, portable()).run(x), y));
+          ASSERT_NO_FATAL_FAILURE(expect_equal_results(Runner(bytes, portable()).run(x), y));
           for (size_t i = 0; i < y.size(); ++i) {
             if (i / elems != row && !std::isnan(clean[i])) {
               ASSERT_EQ(clean[i], y[i]) << "another row's element " << i;
@@ -155,7 +155,7 @@ TEST(XnnpackDense, NanThatIsMadeInsideTheSumIsKept) {
     const std::vector<float> x(37, 1e38f);
     std::vector<float> many;
     for (int row = 0; row < 4; ++row) many.insert(many.end(), x.begin(), x.end());
-    expect_alike(Runner(bytes, portable()).run(many), Runner(bytes, xnnpack()).run(many));
+    expect_equal_results(Runner(bytes, portable()).run(many), Runner(bytes, xnnpack()).run(many));
   }
 }
 

@@ -2,7 +2,7 @@
 """check_loops.py OBJDUMP ARCHIVE -- the inner loops of products keep their sums in registers, in the library as it was built.
 
 Bytes (AVX-512 and AVX VNNI, AVX2): GCC 12 copies an accumulator before every vpdpbusd, and after every addition, that it is given as an
-intrinsic. Innermost loops that multiply bytes have no copy from register to register and no store; those of blocks and pairs put their
+intrinsic. Innermost loops that multiply int8 have no copy from register to register and no store; those of blocks and pairs put their
 factors together from several places, which takes moves, and are not looked at. Floats: innermost loops of which a quarter is
 multiply-adds store fewer vectors on the stack than one for five of these; a loop over sums that is not unrolled puts all of them there.
 SPDX-License-Identifier: Apache-2.0"""

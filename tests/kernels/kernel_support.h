@@ -1,4 +1,4 @@
-// kernel_support.h -- what all kernel tests share: this CPU's bits, random numbers, rows that end at a guard page.
+// kernel_support.h -- what all kernel tests share: this CPU's bits, random numbers, rows up to a guard page.
 // Room: tests/kernels.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_TESTS_KERNELS_KERNEL_SUPPORT_H_

@@ -19,7 +19,7 @@ constexpr PanelFormat kRow = {91, DType::kF32, DType::kF32, 0, 1, Scales::kUnsca
 constexpr PanelFormat kBf16 = {92, DType::kBf16, DType::kF32, 16, 2, Scales::kUnscaled, 0};
 constexpr PanelFormat kI8 = {93, DType::kI8, DType::kI8, 16, 4, Scales::kPerUnit, 0};
 constexpr PanelFormat kI4 = {94, DType::kI4, DType::kI8, 16, 8, Scales::kPerGroup, 0};
-constexpr PanelFormat kFixed = {96, DType::kI8, DType::kI32, 16, 1, Scales::kIntegerOnly, 0};
+constexpr PanelFormat kIntegerOnly = {96, DType::kI8, DType::kI32, 16, 1, Scales::kIntegerOnly, 0};
 constexpr PanelFormat kPairs = {97, DType::kF32, DType::kF32, 8, 1, Scales::kUnscaled, 16};
 constexpr PanelFormat kSparse = {95, DType::kF32, DType::kF32, 8, 1, Scales::kUnscaled, 2};  // blocks of 8 x 4
 
@@ -42,9 +42,10 @@ struct Sized {
 
 // By hand: (units padded) x gates x (k padded) x bits / 8, twice.
 const Sized kSamples[] = {
-    {"f32", kF32, 2 * 32 * 3 * 30 * 4}, {"row", kRow, 2 * 20 * 3 * 30 * 4}, {"bf16", kBf16, 2 * 32 * 3 * 30 * 2},
-    {"i8", kI8, 2 * 32 * 3 * 32},       {"i4", kI4, 2 * 32 * 3 * 32 / 2},   {"sparse", kSparse, 7 * 8 * 4 * 4},
-    {"fixed", kFixed, 2 * 32 * 3 * 30}, {"pairs", kPairs, 7 * 8 * 4},
+    {"f32", kF32, 2 * 32 * 3 * 30 * 4},       {"row", kRow, 2 * 20 * 3 * 30 * 4},
+    {"bf16", kBf16, 2 * 32 * 3 * 30 * 2},     {"i8", kI8, 2 * 32 * 3 * 32},
+    {"i4", kI4, 2 * 32 * 3 * 32 / 2},         {"sparse", kSparse, 7 * 8 * 4 * 4},
+    {"fixed", kIntegerOnly, 2 * 32 * 3 * 30}, {"pairs", kPairs, 7 * 8 * 4},
 };
 
 TEST(Matrix, FitsWhereItsLongestPartEnds) {
@@ -105,7 +106,7 @@ TEST(Matrix, SizesOfNothingAndOfMoreThanThereIsAreRefused) {
 }
 
 TEST(Matrix, ADenseOneKeepsEveryKAndASparseOneAnIndex) {
-  for (const PanelFormat &f : {kF32, kRow, kBf16, kI8, kI4, kFixed}) {
+  for (const PanelFormat &f : {kF32, kRow, kBf16, kI8, kI4, kIntegerOnly}) {
     expect_refused(f, {{"fewer entries", [](BlobMatrix *m) { m->entries = 29; }},
                        {"more entries", [](BlobMatrix *m) { m->entries = 31; }},
                        {"an index", [](BlobMatrix *m) { m->index = kOffset; }}});

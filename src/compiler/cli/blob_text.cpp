@@ -155,7 +155,7 @@ std::string blob_text(const Json &doc) {
   text += "model id " + doc["model_id"].get<std::string>() + ", panels " + doc["panel_format"].get<std::string>() + "\n";
   text += doc["causal"] == true ? "causal: may run in pieces" : "not causal: runs whole sequences";
   if (doc["stepwise"] == true) text += ", one step at a time";
-  if (doc["stream_steps"] != 0) text += ", made for streams of " + doc["stream_steps"].dump() + " steps a call";
+  if (doc["stream_steps"] != 0) text += ", a streaming model of " + doc["stream_steps"].dump() + " steps a call";
   text += doc["fixed_batch"] == 0 ? "\n" : ", batch fixed at " + doc["fixed_batch"].dump() + "\n";
   text += states_of_caller_text(doc);
   text += doc["macs_per_step"].dump() + " multiply-accumulates per step and row\n";

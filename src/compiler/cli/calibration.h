@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/cli/captured_ops.h"
 #include "compiler/cli/random_inputs.h"
-#include "compiler/cli/watched_ops.h"
 #include "compiler/ir/graph.h"
 #include "compiler/quantize/choose_storage.h"
 #include "compiler/quantize/rounding.h"

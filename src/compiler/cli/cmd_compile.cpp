@@ -221,7 +221,7 @@ void add_compile(CLI::App *app, Action *action) {
       ->capture_default_str();
   command
       ->add_option("--stream", options->stream_steps,
-                   "made for streams: refused when the model looks ahead; sessions are sized for this many steps a call, more run "
+                   "a streaming model: refused when the model looks ahead; sessions are sized for this many steps a call, more run "
                    "all the same")
       ->check(CLI::Range(1u, 1u << 20));
   command->add_flag("--no-check", options->no_check,

@@ -1,5 +1,5 @@
-// exact_integers.h -- integer-only layers evaluated as docs/KERNELS.md defines them, in f64: every number there is one of its whole
-// numbers. Nothing of the kernels is used, their table of tanh no more than their loops. SPDX-License-Identifier: Apache-2.0
+// exact_integers.h -- integer-only layers evaluated as docs/KERNELS.md defines them, in f64: every number there is one of its
+// integers. Nothing of the kernels is used, their table of tanh no more than their loops. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_EXACT_INTEGERS_H_
 #define RNNPACK_COMPILER_CLI_EXACT_INTEGERS_H_
 

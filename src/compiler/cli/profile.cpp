@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "compiler/cli/files.h"
+#include "compiler/cli/profiled_ops.h"
 #include "compiler/cli/random_call.h"
 #include "compiler/cli/refusal_text.h"
-#include "compiler/cli/timed_ops.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {

@@ -11,7 +11,7 @@
 namespace rnnp::compiler {
 
 struct ProfileTask {
-  size_t steps = 0;  // of one call; 1: the road of rnnp_step where the model has it
+  size_t steps = 0;  // of one call; 1: the path of rnnp_step where the model has it
   uint32_t batch = 1;
   double seconds = 0.3;
 };

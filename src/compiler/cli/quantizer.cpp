@@ -35,7 +35,7 @@ void add_quantizer_options(CLI::App *command, QuantizerOptions *options) {
   };
   command->add_option("--weights", options->weights,
                       "what weights are stored as: " + weight_type_names() + ", or auto; left out: what the file has");
-  command->add_option("--recurrent", options->recurrent, "the same of recurrent layers' R alone");
+  command->add_option("--recurrent-weights", options->recurrent_weights, "the same of recurrent layers' R alone");
   command
       ->add_option("--arithmetic", options->arithmetic,
                    "integer: recurrent layers of int8 run in integers alone, for CPUs without an FPU, with the same bits on every "
@@ -70,7 +70,7 @@ void Quantizer::prepare(CompileOptions *compile) {
   rounding_named(options_.method);
   if (!options_.prune.empty()) pruning_named(options_.prune);
   compile->weights = options_.is_auto() ? "" : options_.weights;
-  compile->recurrent = options_.recurrent;
+  compile->recurrent_weights = options_.recurrent_weights;
   compile->keep_float = options_.keep_float;
   if (options_.method == "gptq" && options_.calibrate.empty())
     throw UsageError("--method gptq needs data that the network is made for: --calibrate x.npy");

@@ -19,7 +19,7 @@ class App;
 namespace rnnp::compiler {
 
 struct QuantizerOptions {
-  std::string weights, recurrent, arithmetic = "float", method = "round", report, metric, prune;
+  std::string weights, recurrent_weights, arithmetic = "float", method = "round", report, metric, prune;
   std::vector<std::string> keep_float, calibrate;
   std::optional<double> accuracy_min;
 

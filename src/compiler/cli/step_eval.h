@@ -1,5 +1,5 @@
-// step_eval.h -- the f64 evaluation of an ONNX graph once per step, each step's states put into the next: what a blob with kept
-// states or implied steps has to give. SPDX-License-Identifier: Apache-2.0
+// step_eval.h -- the f64 evaluation of an ONNX graph once per step, each step's states put into the next: what a blob with
+// persistent states or implied steps has to give. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_STEP_EVAL_H_
 #define RNNPACK_COMPILER_CLI_STEP_EVAL_H_
 

@@ -1,5 +1,5 @@
-// integer_layer.h -- the numbers of a recurrent integer-only layer: what its matrices are packed with, and its biases as whole
-// numbers. SPDX-License-Identifier: Apache-2.0
+// integer_layer.h -- the numbers of a recurrent integer-only layer: what its matrices are packed with, and its biases as
+// integers. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_EMIT_INTEGER_LAYER_H_
 #define RNNPACK_COMPILER_EMIT_INTEGER_LAYER_H_
 

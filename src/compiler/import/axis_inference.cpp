@@ -50,7 +50,7 @@ Origins::Origins(const OnnxModel &model) {
       given_.push_back(dim.role != DimRole::kUnknown);
       if (dim.role == DimRole::kTime) roles_.back() = AxisRole::kTime;
       if (dim.role == DimRole::kBatch) roles_.back() = AxisRole::kBatch;
-      if (dim.role == DimRole::kFeatures) roles_.back() = AxisRole::kFixed;
+      if (dim.role == DimRole::kFeatures) roles_.back() = AxisRole::kFixedSize;
       sizes_.push_back(dim.value ? dim.value : stand_in(next, model.stand_ins));
       if (dim.value) continue;
       const auto found = dim.name.empty() ? named.end() : named.find(dim.name);
@@ -204,7 +204,7 @@ void Origins::decide() {
   int chosen = -1;
   for (const int time : times) {
     const AxisRole known = role(time);
-    if (known == AxisRole::kFixed || known == AxisRole::kBatch) continue;
+    if (known == AxisRole::kFixedSize || known == AxisRole::kBatch) continue;
     if (chosen < 0 || known == AxisRole::kTime || (role(chosen) != AxisRole::kTime && score(time) > score(chosen))) chosen = time;
   }
   if (chosen >= 0) mark(chosen, AxisRole::kTime, why_of(chosen, times));
@@ -214,7 +214,7 @@ void Origins::decide() {
     for (const int origin : layer.batch) {
       const AxisRole known = role(origin);
       const bool runs = std::find(times.begin(), times.end(), find(origin)) != times.end();
-      if (runs || known == AxisRole::kTime || known == AxisRole::kFixed) continue;
+      if (runs || known == AxisRole::kTime || known == AxisRole::kFixedSize) continue;
       mark(origin, AxisRole::kBatch, "it is the batch of recurrent layers");
       break;
     }

@@ -13,7 +13,7 @@
 
 namespace rnnp::compiler {
 
-enum class AxisRole : uint8_t { kUnknown, kTime, kBatch, kFixed };
+enum class AxisRole : uint8_t { kUnknown, kTime, kBatch, kFixedSize };
 
 class Origins {
  public:

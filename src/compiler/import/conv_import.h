@@ -49,7 +49,7 @@ class Sliding {
   const View &x() const { return x_; }
   const View &output() const { return out_; }
   const TimeSlide &time() const { return time_; }
-  // Elements of one channel of a result that lies in planes; else 0.
+  // Elements of one channel of an NCHW result; else 0.
   uint32_t plane() const { return planes_ ? static_cast<uint32_t>(positions_) : 0; }
   const Slide &slide(size_t i) const { return slides_[i]; }
   // The steps that a node of these two phases reads.

@@ -102,7 +102,7 @@ Choice choose_form(const MatrixRef &m, uint32_t gates, uint32_t units, uint32_t 
 }
 
 // Both directions of a layer are stored alike.
-bool are_alike(const Node &node, Storage Direction::*storage) {
+bool same_quantization(const Node &node, Storage Direction::*storage) {
   const auto *layer = std::get_if<Recurrent>(&node.attr);
   if (layer == nullptr) return true;
   return (layer->directions.front().*storage).index_bytes == (layer->directions.back().*storage).index_bytes;
@@ -135,8 +135,8 @@ void choose_sparse(Graph *graph, SparseRequest request, uint32_t nr) {
         graph->notes.push_back((choice.too_dense ? "" : "warning: ") + what + " is stored in full: " + choice.refusal);
       }
     }
-    if (!are_alike(node, &Direction::w_storage)) store_in_full(graph, &node, "W", &Direction::w_storage);
-    if (!are_alike(node, &Direction::r_storage)) store_in_full(graph, &node, "R", &Direction::r_storage);
+    if (!same_quantization(node, &Direction::w_storage)) store_in_full(graph, &node, "W", &Direction::w_storage);
+    if (!same_quantization(node, &Direction::r_storage)) store_in_full(graph, &node, "R", &Direction::r_storage);
   }
 }
 

@@ -1,7 +1,7 @@
 // resident_units.h -- what all resident kernels but f32's do with a block's units: h of all others comes as words (exchange.h),
-// sums become cells, and what h becomes is told to all. c and h of the units stay in shared memory. Of bytes, h is made bytes by
-// one number for all steps (r_bytes.factor), so whoever makes h sends its bytes, four to a word. A layer in one block, of a batch
-// that is computed at once, has nobody to tell: what it would publish goes where it is multiplied.
+// sums become cells, and what h becomes is told to all. c and h of the units stay in shared memory. Of bytes, h is quantized to
+// int8 by one number for all steps (r_bytes.factor), so whoever makes h sends its bytes, four to a word. A layer in one block, of a
+// batch that is computed at once, has nobody to tell: what it would publish goes where it is multiplied.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_RESIDENT_UNITS_H_
 #define RNNPACK_CUDA_KERNELS_RESIDENT_UNITS_H_

@@ -12,7 +12,7 @@
 namespace rnnp {
 namespace cuda {
 
-// Steps of the chunk that a batch row lives through.
+// Steps of the chunk of a batch row that are valid.
 SIMT_FN uint32_t live_steps(const ChunkArgs &c, uint64_t n) {
   if (c.lengths == nullptr) return c.steps;
   const uint64_t length = c.lengths[n] < 0 ? 0 : static_cast<uint64_t>(c.lengths[n]);
@@ -31,7 +31,7 @@ SIMT_FN void put_word(float *at, uint32_t word) {
   memcpy(at, &word, sizeof word);
 }
 
-// The first step, or the last that the row has lived through, zeros before that.
+// The first step, or the last valid one of the row so far, zeros before that.
 SIMT_KERNEL(256) take_time_step(const TimeStepArgs a) {
   SIMT_ROLLED for (uint64_t i = first_item(); i < a.count; i += item_step()) {
     const uint64_t n = i / a.elems, e = i % a.elems;
@@ -195,7 +195,7 @@ SIMT_KERNEL(256) conv_elements(const ConvArgs a) {
   }
 }
 
-// The same of bytes: an element's window is made bytes by its own largest size, unless one number does for all. Of int4 each
+// The same of bytes: an element's window is quantized to int8 by its own largest size, unless one number does for all. Of int4 each
 // group of k has a sum and a scale of its own.
 SIMT_KERNEL(256) conv_elements_of_bytes(const ConvArgs a) {
   SIMT_ROLLED for (uint64_t i = first_item(); i < a.count; i += item_step()) {

@@ -261,7 +261,7 @@ def _run_compile(onnx: Union[str, bytes], flags: Mapping[str, Any], output: path
 
 
 def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int] = None, target: Optional[str] = None,
-            weights: Optional[str] = None, recurrent: Optional[str] = None, arithmetic: Optional[str] = None,
+            weights: Optional[str] = None, recurrent_weights: Optional[str] = None, arithmetic: Optional[str] = None,
             keep_float: Optional[Names] = None, calibrate: Union[None, Data, Sequence[PathLike], Mapping[str, Data]] = None,
             method: Optional[str] = None, prune: Union[None, str, Number] = None, accuracy_min: Optional[Number] = None,
             metric: Optional[PathLike] = None, report: Optional[PathLike] = None, sparse: Optional[str] = None,
@@ -317,7 +317,7 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
         onnx = model.SerializeToString()
     else:
         raise TypeError(f"compile takes a path, an onnx.ModelProto or bytes, not {type(model).__name__}")
-    given = kept_flags({"stream": stream, "target": target, "weights": weights, "recurrent": recurrent, "arithmetic": arithmetic,
+    given = kept_flags({"stream": stream, "target": target, "weights": weights, "recurrent_weights": recurrent_weights, "arithmetic": arithmetic,
                         "keep_float": keep_float, "calibrate": calibrate, "method": method, "prune": prune, "accuracy_min": accuracy_min,
                         "metric": metric, "sparse": sparse, "winograd": winograd, "from_": from_, "to": to, "set": set, "dim": dim,
                         "shape": shape, "axes": axes, "state": state, "max_input": max_input, "meta": meta,

@@ -24,7 +24,7 @@ class CompileOptions(TypedDict, total=False):
     stream: Optional[int]
     target: Optional[str]
     weights: Optional[str]
-    recurrent: Optional[str]
+    recurrent_weights: Optional[str]
     arithmetic: Optional[str]
     keep_float: Optional[Names]
     calibrate: Union[None, Data, Sequence[PathLike], Mapping[str, Data]]

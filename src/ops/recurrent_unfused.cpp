@@ -1,4 +1,4 @@
-// recurrent_split.cpp -- recurrent layers whose R is in panels that recurrent kernels do not read (low precision): products of
+// recurrent_unfused.cpp -- recurrent layers whose R is in panels that recurrent kernels do not read (low precision): products of
 // their own add h * R to the pre-activations where they lie, then the recurrent kernel does the cells. Integer-only layers differ
 // in their kernels alone: pre-activations are integers where others have floats. Everything else is build_recurrent's; an operator
 // of its own, so that a program without such layers links none of this. SPDX-License-Identifier: Apache-2.0
@@ -6,7 +6,7 @@
 #include "ops/recurrent_build.h"
 #include "ops/recurrent_check.h"
 #include "ops/recurrent_run.h"
-#include "ops/recurrent_split_step.h"
+#include "ops/recurrent_unfused_step.h"
 #include "ops/share_tiles.h"
 
 namespace rnnp {
@@ -151,6 +151,6 @@ bool is_split(const OpChoice &choice, const BlobNode &node) {
 
 }  // namespace
 
-RNNPACK_OP(recurrent_split, {OpKind::kRecurrent, is_split, check_split, recurrent_costs, build, finish_split, run_recurrent});
+RNNPACK_OP(recurrent_unfused, {OpKind::kRecurrent, is_split, check_split, recurrent_costs, build, finish_split, run_recurrent});
 
 }  // namespace rnnp

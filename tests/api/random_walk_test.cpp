@@ -1,5 +1,5 @@
-// walk_test.cpp -- thousands of random walks over the API, on random models, one to four threads; RNNPACK_WALKS=N takes N on each
-// number of threads, from RNNPACK_WALK_SEED on. SPDX-License-Identifier: Apache-2.0
+// random_walk_test.cpp -- thousands of random walks over the API, on random models, one to four threads; RNNPACK_WALKS=N takes N on
+// each number of threads, from RNNPACK_WALK_SEED on. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,15 +1,15 @@
-// watched_ops.cpp -- Contract: watched_ops.h.
+// captured_ops.cpp -- Contract: captured_ops.h.
 // SPDX-License-Identifier: Apache-2.0
 #define RNNPACK_REGISTRY_NO_OBJECTS 1  // operators are known here by their full type
-#include "compiler/cli/watched_ops.h"
+#include "compiler/cli/captured_ops.h"
 
-#include "compiler/cli/surrounded_ops.h"
+#include "compiler/cli/instrumented_ops.h"
 
 namespace rnnp::compiler {
 namespace {
 
 struct Watching;
-using WatchedOps = SurroundedOps<Watching>;
+using CapturedOps = InstrumentedOps<Watching>;
 
 std::vector<bool> wanted_nodes;
 std::vector<SeenNode> seen_nodes;
@@ -47,7 +47,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
     const int32_t *lengths = layer ? row_lengths(env, env.model->node_input(node, 3)) : env.lengths;
     if (lengths != nullptr) seen->lengths.assign(lengths, lengths + env.batch);
   }
-  WatchedOps::originals[kAt]->run(env, node, object, thread);
+  CapturedOps::originals[kAt]->run(env, node, object, thread);
   if (watched) {
     for (uint32_t i = 0; i < node.output_count; ++i) see(env, env.model->node_output(node, i), &seen->out[i]);
   }
@@ -56,7 +56,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 // The fast path of single steps is not watched.
 template <size_t kAt>
 StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
-  WatchedOps::originals[kAt]->finish(env, node, object);
+  CapturedOps::originals[kAt]->finish(env, node, object);
   return nullptr;
 }
 
@@ -71,7 +71,7 @@ struct Watching {
 }  // namespace
 
 SeenRun watch_run(Runner *runner, const Arrays &inputs, const std::vector<bool> &wanted) {
-  static const WatchedOps watched;
+  static const CapturedOps watched;
   wanted_nodes = wanted;
   seen_nodes.assign(wanted.size(), {});
   RunOptions options;

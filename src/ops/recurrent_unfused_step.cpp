@@ -1,6 +1,6 @@
-// recurrent_split_step.cpp -- the fast path of a recurrent layer whose h * R is a product of its own. Touches what
+// recurrent_unfused_step.cpp -- the fast path of a recurrent layer whose h * R is a product of its own. Touches what
 // recurrent_step.cpp does, and the rows that products quantise. SPDX-License-Identifier: Apache-2.0
-#include "ops/recurrent_split_step.h"
+#include "ops/recurrent_unfused_step.h"
 
 #include "ops/recurrent_step.h"
 

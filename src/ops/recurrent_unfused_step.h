@@ -1,7 +1,7 @@
-// recurrent_split_step.h -- the products of recurrent layers whose h * R stands apart from the cells, and their fast path.
+// recurrent_unfused_step.h -- the products of recurrent layers whose h * R stands apart from the cells, and their fast path.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef RNNPACK_OPS_RECURRENT_SPLIT_STEP_H_
-#define RNNPACK_OPS_RECURRENT_SPLIT_STEP_H_
+#ifndef RNNPACK_OPS_RECURRENT_UNFUSED_STEP_H_
+#define RNNPACK_OPS_RECURRENT_UNFUSED_STEP_H_
 
 #include "ops/recurrent_layer.h"
 
@@ -14,4 +14,4 @@ void multiply_tiles(const SplitStep &split, const GemmArgs &g, bool descending);
 StepFn finish_split(FinishEnv *env, const BlobNode &node, void *object);
 
 }  // namespace rnnp
-#endif  // RNNPACK_OPS_RECURRENT_SPLIT_STEP_H_
+#endif  // RNNPACK_OPS_RECURRENT_UNFUSED_STEP_H_

@@ -1,7 +1,7 @@
-// surrounded_ops.h -- the library's operators, each with functions of its own around its functions. An operator's functions are
+// instrumented_ops.h -- the library's operators, each with functions of its own around its functions. An operator's functions are
 // called without anything of one's own, so each gets those of its place in the list. SPDX-License-Identifier: Apache-2.0
-#ifndef RNNPACK_COMPILER_CLI_SURROUNDED_OPS_H_
-#define RNNPACK_COMPILER_CLI_SURROUNDED_OPS_H_
+#ifndef RNNPACK_COMPILER_CLI_INSTRUMENTED_OPS_H_
+#define RNNPACK_COMPILER_CLI_INSTRUMENTED_OPS_H_
 
 #include <array>
 #include <utility>
@@ -14,7 +14,7 @@ namespace rnnp::compiler {
 
 // Around::surround<kAt>(Op *) puts its functions into a copy of the operator at kAt, originals[kAt].
 template <class Around>
-struct SurroundedOps {
+struct InstrumentedOps {
   static constexpr size_t kMostOps = 64;
   static inline const Op *originals[kMostOps];
 
@@ -22,7 +22,7 @@ struct SurroundedOps {
   std::array<const Op *, kMostOps> list;
   rnnp_registry registry;
 
-  SurroundedOps() : registry(rnnp_default_registry) {
+  InstrumentedOps() : registry(rnnp_default_registry) {
     if (registry.op_count > kMostOps) throw IoError("the library has more operators than can be surrounded");
     const Op *const *from = reinterpret_cast<const Op *const *>(registry.ops);
     for (size_t i = 0; i < registry.op_count; ++i) originals[i] = from[i];
@@ -45,4 +45,4 @@ struct SurroundedOps {
 };
 
 }  // namespace rnnp::compiler
-#endif  // RNNPACK_COMPILER_CLI_SURROUNDED_OPS_H_
+#endif  // RNNPACK_COMPILER_CLI_INSTRUMENTED_OPS_H_

@@ -1,7 +1,7 @@
-// watched_ops.h -- what the nodes of a blob are given and make, of a run on one thread.
+// captured_ops.h -- what the nodes of a blob are given and make, of a run on one thread.
 // One run at a time: what is seen is kept in one place until it is taken. SPDX-License-Identifier: Apache-2.0
-#ifndef RNNPACK_COMPILER_CLI_WATCHED_OPS_H_
-#define RNNPACK_COMPILER_CLI_WATCHED_OPS_H_
+#ifndef RNNPACK_COMPILER_CLI_CAPTURED_OPS_H_
+#define RNNPACK_COMPILER_CLI_CAPTURED_OPS_H_
 
 #include <cstdint>
 #include <vector>
@@ -35,4 +35,4 @@ struct SeenRun {
 SeenRun watch_run(Runner *runner, const Arrays &inputs, const std::vector<bool> &wanted);
 
 }  // namespace rnnp::compiler
-#endif  // RNNPACK_COMPILER_CLI_WATCHED_OPS_H_
+#endif  // RNNPACK_COMPILER_CLI_CAPTURED_OPS_H_

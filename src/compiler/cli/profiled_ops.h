@@ -1,7 +1,7 @@
-// timed_ops.h -- the library's operators with a clock around what each node runs, as a registry for sessions on one thread.
+// profiled_ops.h -- the library's operators with a clock around what each node runs, as a registry for sessions on one thread.
 // One session at a time: what is measured is kept in one place. SPDX-License-Identifier: Apache-2.0
-#ifndef RNNPACK_COMPILER_CLI_TIMED_OPS_H_
-#define RNNPACK_COMPILER_CLI_TIMED_OPS_H_
+#ifndef RNNPACK_COMPILER_CLI_PROFILED_OPS_H_
+#define RNNPACK_COMPILER_CLI_PROFILED_OPS_H_
 
 #include <cstdint>
 #include <vector>
@@ -22,4 +22,4 @@ const rnnp_registry &timed_registry();
 std::vector<NodeTime> take_node_times(size_t nodes);
 
 }  // namespace rnnp::compiler
-#endif  // RNNPACK_COMPILER_CLI_TIMED_OPS_H_
+#endif  // RNNPACK_COMPILER_CLI_PROFILED_OPS_H_

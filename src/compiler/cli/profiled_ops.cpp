@@ -1,17 +1,17 @@
-// timed_ops.cpp -- Contract: timed_ops.h.
+// profiled_ops.cpp -- Contract: profiled_ops.h.
 // SPDX-License-Identifier: Apache-2.0
 #define RNNPACK_REGISTRY_NO_OBJECTS 1  // operators are known here by their full type
-#include "compiler/cli/timed_ops.h"
+#include "compiler/cli/profiled_ops.h"
 
 #include <chrono>
 
-#include "compiler/cli/surrounded_ops.h"
+#include "compiler/cli/instrumented_ops.h"
 
 namespace rnnp::compiler {
 namespace {
 
 struct Timing;
-using TimedOps = SurroundedOps<Timing>;
+using ProfiledOps = InstrumentedOps<Timing>;
 
 std::vector<NodeTime> measured;  // by nodes
 
@@ -42,7 +42,7 @@ template <size_t kAt>
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   Timed *timed = env->arena->take<Timed>(1);
   void *own = nullptr;
-  const rnnp_status status = TimedOps::originals[kAt]->build(env, node, &own);
+  const rnnp_status status = ProfiledOps::originals[kAt]->build(env, node, &own);
   const size_t index = static_cast<size_t>(&node - &env->model->nodes[0]);
   if (index >= measured.size()) measured.resize(index + 1);
   if (timed != nullptr) *timed = {own, nullptr, index};
@@ -59,7 +59,7 @@ void timed_step(void *object) {
 template <size_t kAt>
 StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
   Timed *timed = static_cast<Timed *>(object);
-  if (TimedOps::originals[kAt]->finish != nullptr) timed->step = TimedOps::originals[kAt]->finish(env, node, timed->object);
+  if (ProfiledOps::originals[kAt]->finish != nullptr) timed->step = ProfiledOps::originals[kAt]->finish(env, node, timed->object);
   return timed->step != nullptr ? timed_step : nullptr;
 }
 
@@ -67,7 +67,7 @@ template <size_t kAt>
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const Timed &timed = *static_cast<const Timed *>(object);
   const Clock clock(timed.node);
-  TimedOps::originals[kAt]->run(env, node, timed.object, thread);
+  ProfiledOps::originals[kAt]->run(env, node, timed.object, thread);
 }
 
 struct Timing {
@@ -82,7 +82,7 @@ struct Timing {
 }  // namespace
 
 const rnnp_registry &timed_registry() {
-  static const TimedOps timed;
+  static const ProfiledOps timed;
   return timed.registry;
 }
 

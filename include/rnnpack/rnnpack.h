@@ -2,16 +2,28 @@
  *
  * Four calls run a model. `rnnpack compile model.onnx -o model.rnnp` makes the blob on a PC; on the device:
  *
- *   static uint64_t blob[];                                   the file, at an address that is a multiple of RNNP_BLOB_ALIGN
- *   rnnp_model model;
- *   rnnp_session *session;
- *   rnnp_memory need = RNNP_MEMORY_INIT;
+ *   #include <rnnpack/rnnpack.h>
+ *   #include <stdlib.h>
  *
- *   rnnp_model_open(&model, blob, blob_bytes, 0);             1. check the blob and open it in place
- *   rnnp_session_memory(&model, NULL, &need);                 2. ask how many bytes a session takes, and their alignment
- *   void *mem = aligned_alloc(need.alignment, need.session_bytes);
- *   rnnp_session_init(&session, &model, NULL, mem, need.session_bytes);    3. make a session: its state and scratch memory
- *   while (more()) rnnp_step(session, x, y);                  4. run it: one step per call, or rnnp_run for many
+ *   // blob: the file, at a multiple of RNNP_BLOB_ALIGN. x, y: one step, the model's row_elems floats each.
+ *   rnnp_status stream(const void *blob, size_t blob_bytes, int (*next)(float *x), void (*use)(const float *y),
+ *                      float *x, float *y) {
+ *     rnnp_model model;
+ *     rnnp_session *session;
+ *     rnnp_memory need = RNNP_MEMORY_INIT;
+ *     rnnp_status status = rnnp_model_open(&model, blob, blob_bytes, 0);  // 1. check the blob and open it in place
+ *     if (status != RNNP_OK) return status;
+ *     status = rnnp_session_memory(&model, NULL, &need);                  // 2. ask for the session's bytes and alignment
+ *     if (status != RNNP_OK) return status;
+ *     void *mem = aligned_alloc(need.alignment, need.session_bytes);      // or a static array: the memory is yours
+ *     status = rnnp_session_init(&session, &model, NULL, mem, need.session_bytes);  // 3. make the session in it
+ *     while (status == RNNP_OK && next(x)) {
+ *       status = rnnp_step_f32(session, x, y);                            // 4. run it: a step, or rnnp_run for many
+ *       if (status == RNNP_OK) use(y);
+ *     }
+ *     free(mem);                                                          // there is nothing else to free
+ *     return status;
+ *   }
  *
  * Each call returns an rnnp_status; check it. There is nothing to free but what the caller allocated: the library allocates
  * nothing, locks nothing, prints nothing and keeps no globals.
@@ -57,9 +69,10 @@
 #ifndef RNNP_NODISCARD
 #if defined(__cplusplus) && __cplusplus >= 201703L
 #define RNNP_NODISCARD [[nodiscard]]
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) || defined(__clang__)
 #define RNNP_NODISCARD __attribute__((warn_unused_result))
 #elif defined(_MSC_VER)
+#include <sal.h>
 #define RNNP_NODISCARD _Check_return_
 #else
 #define RNNP_NODISCARD
@@ -384,6 +397,26 @@ typedef struct rnnp_buffer {
   size_t step_stride_bytes;
   size_t row_stride_bytes;
 } rnnp_buffer;
+
+/* Where the type of the elements is known: a pointer to doubles, or to integers, does not compile. Not in the library. */
+RNNP_NODISCARD static inline rnnp_status rnnp_run_f32(rnnp_session *session, size_t steps, const float *x, float *y) {
+  return rnnp_run(session, steps, x, y);
+}
+RNNP_NODISCARD static inline rnnp_status rnnp_step_f32(rnnp_session *session, const float *x, float *y) {
+  return rnnp_step(session, x, y);
+}
+static inline rnnp_const_buffer rnnp_input_f32(const float *data, size_t step_stride_bytes, size_t row_stride_bytes) {
+  const rnnp_const_buffer buffer = {data, step_stride_bytes, row_stride_bytes};
+  return buffer;
+}
+static inline rnnp_const_buffer rnnp_input_i32(const int32_t *data, size_t step_stride_bytes, size_t row_stride_bytes) {
+  const rnnp_const_buffer buffer = {data, step_stride_bytes, row_stride_bytes};
+  return buffer;
+}
+static inline rnnp_buffer rnnp_output_f32(float *data, size_t step_stride_bytes, size_t row_stride_bytes) {
+  const rnnp_buffer buffer = {data, step_stride_bytes, row_stride_bytes};
+  return buffer;
+}
 
 #define RNNP_RUN_LAST_STEP 1u    /* sequence outputs get each row's last valid step only: [batch][row_elems] */
 #define RNNP_RUN_CHECK_FINITE 2u /* RNNP_E_NOT_FINITE, and nothing changes, where a float input holds NaN or infinity */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The pages, followed word for word. In a copy of the tree, whose folder `build` is this build, the sh blocks of a page are run from top to
-bottom, its C blocks compiled, its Python blocks run as one program by the Python that has the package (RNNPACK_PACKAGE_PYTHON); commands marked `# by hand: <why>` and those in running text are only asked whether they exist: make
+bottom, its C and C++ blocks compiled, its Python blocks run as one program by the Python that has the package (RNNPACK_PACKAGE_PYTHON); commands marked `# by hand: <why>` and those in running text are only asked whether they exist: make
 targets by `make -n`, scripts and their options by --help, the tool's likewise. A non-zero exit status or a traceback is a failure.
 
 docs_test.py SOURCE BUILD PAGE...      pages relative to SOURCE
@@ -65,10 +65,12 @@ class Page:
                 script.append((block, self.runnable(block)))
             elif block.language == "c":
                 self.compile(block)
+            elif block.language == "cpp":
+                self.compile(block, "snippet.cpp", "c++ -std=c++17")
             elif block.language == "python":
                 program.append(block)
             elif block.language != "text":
-                self.fail(block, f"a block of language '{block.language}'; known are sh, c, python and text")
+                self.fail(block, f"a block of language '{block.language}'; known are sh, c, cpp, python and text")
         self.run_blocks(script)
         self.run_python(program)
         for command in pages.inline_commands(self.text):
@@ -121,12 +123,12 @@ class Page:
         if done.returncode != 0:
             self.fail(blocks[0], "the page's Python fails", done.stdout)
 
-    def compile(self, block):
-        file = self.tree.at / (block.file_name or "snippet.c")
+    def compile(self, block, name="snippet.c", compiler="cc -std=c11"):
+        file = self.tree.at / (block.file_name or name)
         file.write_text(block.text)
         if block.file_name and '#include "' in block.text:
             return  # compiled by the commands that follow, which make what it includes
-        done = self.tree.run(f"cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -Iinclude -I. {file.name}")
+        done = self.tree.run(f"{compiler} -Wall -Wextra -Werror -fsyntax-only -Iinclude -I. {file.name}")
         self.ran += 1
         if done.returncode != 0:
             self.fail(block, "does not compile", done.stdout)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """check_pages.py SOURCE PAGE... -- pages that can be read: no line of more than 120 columns but rows of tables and what a program wrote,
-contents at the top of a long page that name all its sections, links and pictures that are there, pictures that are small.
+contents at the top of a long page that name all its sections, links and pictures that are there, pictures that are small. README and
+docs together stay under 35,000 words, and each page of docs but the blob format within 250 lines.
 SPDX-License-Identifier: Apache-2.0"""
 import pathlib
 import re
@@ -9,6 +10,7 @@ import sys
 import pages
 
 COLUMNS, LONG_PAGE, SECTIONS, PICTURE_BYTES = 120, 120, 4, 100_000
+WORDS, LINES, SPECIFICATION = 35_000, 250, "docs/BLOB_FORMAT.md"
 WRITTEN = re.compile(r"<!-- (\w+): begin -->.*?<!-- \1: end -->", re.S)  # by a program, between marks
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -33,6 +35,8 @@ def complaints(source, name):
     for number, line in enumerate(by_hand.splitlines(), 1):
         if len(line) > COLUMNS and not line.startswith("|") and " " in line.strip():
             yield f"line {number} has {len(line)} columns, {COLUMNS} fit (scripts/wrap_pages.py breaks those of paragraphs)"
+    if name.startswith("docs/") and name != SPECIFICATION and text.count("\n") > LINES:
+        yield f"it has {text.count(chr(10))} lines; {LINES} at most"
     sections = re.findall(r"^## (.*)$", pages.prose(text), re.M)
     if len(by_hand.splitlines()) > LONG_PAGE and len(sections) >= SECTIONS:
         contents = re.search(r"^Contents:(.*?)\n\n", text, re.S | re.M)
@@ -57,6 +61,10 @@ def main():
         for complaint in complaints(source, name):
             print(f"{name}: {complaint}")
             bad += 1
+    words = sum(len((source / name).read_text().split()) for name in sys.argv[2:] if name == "README.md" or name.startswith("docs/"))
+    if words > WORDS:
+        print(f"README.md and docs have {words} words; {WORDS} at most")
+        bad += 1
     print(f"{len(sys.argv) - 2} pages, {bad} complaints")
     return 1 if bad or len(sys.argv) < 12 else 0
 

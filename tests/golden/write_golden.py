@@ -90,7 +90,7 @@ def models():
     yield "state", ([("Add", ["x", "h"], ["a"], {}), ("Tanh", ["a"], ["y"], {}), ("Neg", ["y"], ["n"], {})],
                     {"x": ["N", 4], "h": ["N", 4]}, ["y", "n"], {}), ["--state", "h=n"], FLOAT
     layer, _, _, constants = cell("GRU", 4, 4)
-    yield "inner_recurrent", plain(("Transpose", ["x"], ["t"], {"perm": [2, 0, 1, 3]}), ("Reshape", ["t", "s"], ["u"], {}),
+    yield "feature_recurrent", plain(("Transpose", ["x"], ["t"], {"perm": [2, 0, 1, 3]}), ("Reshape", ["t", "s"], ["u"], {}),
                                    ("GRU", ["u", "w", "r", "b"], ["", "y"], {"hidden_size": 4}), shape=(3, 4), s=ints(3, -1, 4), **constants), [], FLOAT
     yield "time_reverse", plain(("ReverseSequence", ["x", "l"], ["y"], {"time_axis": 0, "batch_axis": 1}), l=ints(5, 5)), ["--shape", "x=5,2,8"], FLOAT
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """write_golden.py RNNPACK GOLDEN_TEST FOLDER -- the golden blobs of format version 1 and what they compute.
 
-FOLDER gets NAME.rnnp for every panel format, cell and operator that the compiler writes, list.txt with the largest deviation that
+FOLDER gets NAME.rnnp for each panel format, cell and operator that the compiler writes, list.txt with the largest deviation that
 instruction sets may have, and NAME.out, the outputs of the reference kernels, by golden_test --write. Blobs of a released version
 are never written again: a new version of the format gets blobs of its own beside them.
 SPDX-License-Identifier: Apache-2.0"""
+import hashlib
 import pathlib
 import subprocess
 import sys
@@ -14,10 +15,12 @@ HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "compiler"))
 
 import numpy as np  # noqa: E402
+import onnx  # noqa: E402
 from cli_support import save_onnx  # noqa: E402
 
 import read_blob  # noqa: E402
 
+DATA = "data.npy"
 FLOAT, BYTES, NIBBLES = 1e-4, 0.05, 0.2
 random = np.random.default_rng(7)
 
@@ -26,15 +29,15 @@ def weights(*shape):
     return (random.integers(-64, 65, shape) / 128).astype(np.float32)
 
 
-def cell(kind, units=16, inputs=8, sparse=0, directions=1, **attributes):
-    """A recurrent layer of [T, N, inputs]; sparse: rows of a block of 4 columns that are zero together in three of four blocks."""
+def cell(kind, units=16, inputs=8, sparse=0, zeros=4, directions=1, **attributes):
+    """A recurrent layer of [T, N, inputs]; sparse: rows of a block of 4 columns that are zero together in all but one of `zeros` blocks."""
     gates = {"RNN": 1, "LSTM": 4, "GRU": 3}[kind]
     w, r = weights(directions, gates * units, inputs), weights(directions, gates * units, units)
     if sparse:
         for matrix in (w, r):
             for row in range(0, matrix.shape[1], sparse):
                 for column in range(0, matrix.shape[2], 4 if sparse > 1 else 1):
-                    if random.integers(4):
+                    if random.integers(zeros):
                         matrix[:, row:row + sparse, column:column + (4 if sparse > 1 else 1)] = 0
     nodes = [(kind, ["x", "w", "r", "b"], ["y", "h"], {"hidden_size": units, **attributes})]
     return nodes, {"x": ["T", "N", inputs]}, ["y"], {"w": w, "r": r, "b": weights(directions, 2 * gates * units)}
@@ -53,22 +56,29 @@ def ints(*values):
     return np.array(values, np.int64)
 
 
+def with_indices(path):
+    model = onnx.load(str(path))
+    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.INT64
+    onnx.save(model, str(path))
+
+
 def models():
     """name: (what save_onnx takes, options of compile, tolerance)"""
-    for target in ("avx512", "avx2", "armv7"):
+    for target in ("avx512", "armv7", "cortex-m"):
         for kind, tolerance in (("f32", FLOAT), ("f16", FLOAT), ("bf16", FLOAT), ("int8", BYTES), ("int4", NIBBLES)):
-            yield f"lstm_{kind}_{target}", cell("LSTM", inputs=32, units=32 if kind == "int4" else 16), ["--target", target, "--weights", kind], tolerance
-    for target in ("cortex-m4", "cortex-m55", "cortex-m"):
+            yield f"lstm_{kind}_{target}", cell("LSTM", inputs=32 if kind == "int4" else 8), ["--target", target, "--weights", kind], tolerance
+        yield f"lstm_integer_{target}", cell("LSTM"), ["--target", target, "--weights", "int8", "--arithmetic", "integer", "--calibrate", DATA], BYTES
+    for target in ("cortex-m4", "cortex-m55"):
         yield f"lstm_int8_{target}", cell("LSTM", inputs=16), ["--target", target, "--weights", "int8"], BYTES
     for kind, tolerance in (("f32", FLOAT), ("bf16", FLOAT), ("int8", BYTES)):
         for block in (16, 8, 4):
-            yield f"lstm_blocks{block}_{kind}", cell("LSTM", 32, 32, block), ["--target", "avx512", "--weights", kind, "--sparse", "blocks"], tolerance
+            yield f"rnn_blocks{block}_{kind}", cell("RNN", 32, 32, block, 5 if block == 16 else 6), ["--target", "avx512", "--weights", kind, "--sparse", "blocks"], tolerance
     for kind, tolerance in (("f32", FLOAT), ("int8", BYTES)):
-        yield f"lstm_pairs_{kind}", cell("LSTM", 32, 32, 1), ["--target", "avx512", "--weights", kind, "--sparse", "pairs"], tolerance
+        yield f"rnn_pairs_{kind}", cell("RNN", 32, 32, 1, 16), ["--target", "avx512", "--weights", kind, "--sparse", "pairs"], tolerance
     yield "rnn", cell("RNN"), [], FLOAT
     yield "gru", cell("GRU"), [], FLOAT
     yield "gru_linear", cell("GRU", linear_before_reset=1), [], FLOAT
-    yield "lstm_bidirectional", cell("LSTM", directions=2, direction="bidirectional"), [], FLOAT
+    yield "lstm_bidirectional", cell("LSTM", 8, directions=2, direction="bidirectional"), [], FLOAT
     yield "dense", dense(), [], FLOAT
     yield "unary", plain(("Tanh", ["x"], ["a"], {}), ("Erf", ["a"], ["y"], {})), [], FLOAT
     yield "binary", plain(("Sub", ["x", "c"], ["a"], {}), ("Mul", ["a", "x"], ["y"], {}), c=weights(8)), [], FLOAT
@@ -85,24 +95,29 @@ def models():
     yield "depthwise", ([("Conv", ["x", "w"], ["y"], {"pads": [2, 0], "group": 8})], {"x": ["N", 8, "T"]}, ["y"], {"w": weights(8, 1, 3)}), \
         ["--axes", "x=batch,features,time"], FLOAT
     yield "pool", ([("MaxPool", ["x"], ["y"], {"kernel_shape": [2, 2], "strides": [2, 2]})], {"x": ["N", 2, 4, 4]}, ["y"], {}), [], FLOAT
-    yield "winograd", ([("Conv", ["x", "w"], ["y"], {"pads": [1, 1, 1, 1]})], {"x": ["N", 16, 8, 8]}, ["y"], {"w": weights(16, 16, 3, 3)}), \
+    yield "winograd", ([("Conv", ["x", "w"], ["y"], {"pads": [1, 1, 1, 1]}), ("ReduceMean", ["y"], ["z"], {"axes": [2, 3], "keepdims": 0})], {"x": ["N", 16, 8, 8]}, ["z"], {"w": weights(16, 16, 3, 3)}), \
         ["--target", "avx512"], FLOAT
     yield "state", ([("Add", ["x", "h"], ["a"], {}), ("Tanh", ["a"], ["y"], {}), ("Neg", ["y"], ["n"], {})],
                     {"x": ["N", 4], "h": ["N", 4]}, ["y", "n"], {}), ["--state", "h=n"], FLOAT
     layer, _, _, constants = cell("GRU", 4, 4)
     yield "feature_recurrent", plain(("Transpose", ["x"], ["t"], {"perm": [2, 0, 1, 3]}), ("Reshape", ["t", "s"], ["u"], {}),
-                                   ("GRU", ["u", "w", "r", "b"], ["", "y"], {"hidden_size": 4}), shape=(3, 4), s=ints(3, -1, 4), **constants), [], FLOAT
-    yield "time_reverse", plain(("ReverseSequence", ["x", "l"], ["y"], {"time_axis": 0, "batch_axis": 1}), l=ints(5, 5)), ["--shape", "x=5,2,8"], FLOAT
+                                     ("GRU", ["u", "w", "r", "b"], ["", "y"], {"hidden_size": 4}), shape=(3, 4), s=ints(3, -1, 4), **constants), ["--dim", "N=2"], FLOAT
+    yield "time_reverse", plain(("Slice", ["x", "a", "b", "o", "s"], ["y"], {}), a=ints(-1), b=ints(-(1 << 40)), o=ints(0), s=ints(-1)), [], FLOAT
+    yield "gather", ([("Gather", ["table", "x"], ["y"], {})], {"x": ["T", "N"]}, ["y"], {"table": weights(12, 4)}), [], FLOAT
 
 
 def main():
     tool, test, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     lines, formats, ops = [], set(), set()
     with tempfile.TemporaryDirectory() as work:
+        np.save(pathlib.Path(work) / DATA, random.uniform(-1, 1, (40, 1, 8)).astype(np.float32))
         for name, model, options, tolerance in models():
-            onnx, blob = pathlib.Path(work) / f"{name}.onnx", folder / f"{name}.rnnp"
-            save_onnx(onnx, *model)
-            done = subprocess.run([tool, "compile", onnx, "-o", blob, "--meta", f"name={name}", *options], capture_output=True, text=True)
+            file, blob = pathlib.Path(work) / f"{name}.onnx", folder / f"{name}.rnnp"
+            save_onnx(file, *model)
+            if name == "gather":
+                with_indices(file)
+            options = [pathlib.Path(work) / DATA if option == DATA else option for option in options]
+            done = subprocess.run([tool, "compile", file, "-o", blob, "--meta", f"name={name}", *options], capture_output=True, text=True)
             if done.returncode != 0:
                 print(f"{name}: {done.stderr}")
                 continue
@@ -112,7 +127,10 @@ def main():
             lines.append(f"{name} {tolerance:g}\n")
     (folder / "list.txt").write_text("".join(lines))
     print("without a blob:", *sorted({f[0] for f in read_blob.FORMATS.values()} - formats), *sorted({*read_blob.OPS[1:]} - ops))
-    return subprocess.run([test, folder, "--write"]).returncode
+    code = subprocess.run([test, folder, "--write"]).returncode
+    sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(folder.glob("*.[ro]*"))]
+    (folder / "SHA256SUMS").write_text("".join(sums))
+    return code
 
 
 if __name__ == "__main__":

@@ -420,6 +420,24 @@ TEST(GuessedAxesTest, TwoAxesOfAnInputAreNotBothTheBatch) {
   expect_refused(b, "input 'X': its axes 0 and 2 are both taken for the batch");
 }
 
+// Of a longer sequence: a run of one step has results behind its own, and step 1 is one of them.
+TEST(ChangedStepsTest, StepsThatShortRunsLackArePickedOfAConvolutionAlone) {
+  for (const bool from_end : {false, true}) {
+    for (const bool relu : {false, true}) {
+      SCOPED_TRACE(std::to_string(from_end) + std::to_string(relu));
+      OnnxBuilder b = layer(true);
+      b.output("z").random("K", {kHidden, kHidden, 2}).constant_ints("place", {}, {from_end ? -2 : 1});
+      b.node("Conv", {"yt", "K"}, {"long"}).with("pads", std::vector<int64_t>{1, 1});
+      b.node(relu ? "Relu" : "Identity", {"long"}, {"longer"});
+      b.node("Gather", {"longer", "place"}, {"z"}).with("axis", 2);
+      if (relu && !from_end)
+        expect_refused(b, "which a run of few steps has not");
+      else
+        expect_right(b, true);
+    }
+  }
+}
+
 // --- Dim
 
 using Size = compiler::Dim;

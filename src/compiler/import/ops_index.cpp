@@ -177,7 +177,7 @@ bool gather_at_run_time(OpCall &call) {
 }
 
 const std::vector<ImportRow> kImportIndex = {
-    {"GatherND", gather_nd, "feature axes; indices computed at run time; batch_dims 0", 11},
+    {"GatherND", gather_nd, "feature axes; indices computed at run time; batch_dims 0; or the last valid step of each row", 11},
     {"ScatterND", scatter_nd,
      "feature axes: a block at constant indices in all steps and rows, or up to 64 indices computed at run time; reduction none or "
      "add",

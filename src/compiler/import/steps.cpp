@@ -166,6 +166,12 @@ View picked_step(OpCall &call, const View &given, size_t axis, int64_t index) {
   if (!by_front && !by_back)
     throw Refusal("it takes a step of " + view_text(view) +
                   " that is computed from their number; accepted: one counted from either end");
+  // In a run of so few steps it is one behind the last, or before the first.
+  const bool leaves_the_run = by_front ? front > 0 && atom.trail > 0 : back > 0 && atom.lead > 0;
+  if (leaves_the_run && b.is_sequence(view) && !atom.zeros && b.exact_beyond.count(view.value) == 0)
+    throw Refusal("it takes step " + std::to_string(by_front ? index : -1 - (atom.size - 1 - index)) + " of " + view_text(view) +
+                  ", which a run of few steps has not, and what lies there was computed further; accepted: of a convolution's own "
+                  "result");
   View moved = by_front ? moved_steps(call, out, atom, -front, -front) : moved_steps(call, out, atom, back, -back);
   return b.time_step(moved, !by_front, call.name);
 }

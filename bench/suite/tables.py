@@ -59,9 +59,9 @@ def _summary_text(results: Results, markdown: bool) -> str:
 
 
 def summary_table(results: Results) -> list[str]:
-    """A line per group of rows, without the verdicts on targets."""
+    """A line per group of rows, without the verdicts on targets; "ahead" has the number of rows."""
     lines = [summary_of(group, threads, entries) for (group, threads), entries in _groups(results["rows"])]
-    titles = [title for title in lines[0] if title != "targets met"]
+    titles = [title for title in lines[0] if title not in ("rows", "least ratio", "targets met")]
     return _markdown_table([Column(title, itemgetter(title)) for title in titles], lines)
 
 
@@ -87,8 +87,9 @@ def _text_table(columns: list[Column], entries: list[Entry]) -> list[str]:
 
 def _markdown_table(columns: list[Column], entries: list[Entry]) -> list[str]:
     head, *body = _cells(columns, entries)
-    rule = ["---", *["---:"] * (len(columns) - 1)]
-    return ["| " + " | ".join(row) + " |" for row in (head, rule, *body)]
+    rule = "|---|" + "--:|" * (len(columns) - 1)
+    head, *body = ("| " + " | ".join(row) + " |" for row in (head, *body))
+    return [head, rule, *body]
 
 
 def _empty_calls(entries: list[Entry], peers: list[str]) -> list[str]:

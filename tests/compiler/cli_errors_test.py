@@ -217,7 +217,7 @@ class Errors(InFolder):
                 ("--steps-per-call", ["run", self.blob, "--steps-per-call", "0"]), ("z80", ["compile", self.onnx, "-o", self.at / "new", "--target", "z80"]),
                 ("C identifier", ["compile", self.onnx, "--emit-c", self.at / "9bad"]), ("C identifier", ["compile", self.onnx, "--emit-c", f"{self.at}/"]),
                 *(("that is taken", ["compile", self.onnx, "--emit-c", self.at / name]) for name in ("while", "rnnp", "rnnp_model")),
-                ("that is taken", ["compile", self.onnx, "--one-file", "--emit-c", self.at / "class"]), ("--incbin is said with", ["compile", self.onnx, "-o", self.at / "new", "--incbin"]), ("--chunk-steps", ["compile", self.onnx, "-o", self.at / "new", "--chunk-steps", "0"]),
+                ("that is taken", ["compile", self.onnx, "--one-file", "--emit-c", self.at / "class"]), ("unknown device 'cortex-m99'; accepted: cortex-m4, cortex-m7, cortex-m55", ["inspect", self.blob, "--target", "cortex-m99"]), ("--mhz", ["inspect", self.blob, "--mhz", "168"]), ("--incbin is said with", ["compile", self.onnx, "-o", self.at / "new", "--incbin"]), ("--chunk-steps", ["compile", self.onnx, "-o", self.at / "new", "--chunk-steps", "0"]),
                 ("--stream", ["compile", self.onnx, "-o", self.at / "new", "--stream", "0"]), ("nosuch", ["compile", self.onnx, "-o", self.at / "new", "--set", "nosuch=1"]),
                 ("NAME=VALUE", ["compile", self.onnx, "-o", self.at / "new", "--set", "x"]), ("not a number", ["compile", self.onnx, "-o", self.at / "new", "--dim", "T=a"]),
                 ("--tolerance", ["verify", self.onnx, self.blob, "--tolerance", "-1"]), ("--deviation", ["verify", self.onnx, self.blob, "--deviation", "0"]),

@@ -165,6 +165,20 @@ class EmittedC(unittest.TestCase):
                 sizes.add(need)
             self.assertEqual(len(sizes), 2)
 
+    def test_inspect_says_the_same_session_and_names_what_its_table_lacks(self):
+        vad = MODELS / "vad_gru" / "model.onnx"
+        for model, lacks in ((vad, set()), (mixed_layers(self.at / "mixed.onnx"), {"conv", "norm", "where", "reduce", "softmax"})):
+            self.emit(model, "--target", "cortex-m4")
+            said = json.loads(rnnpack("inspect", self.at / "net.rnnp", "--target", "cortex-m4", "--mhz", "100", "--json").stdout)["device"]
+            one_thread = re.findall(r"NET_SESSION_BYTES (\d+)u", (self.at / "net.h").read_text())[1]
+            self.assertEqual(said["session_bytes"], int(one_thread))
+            self.assertEqual(said["flash_bytes"] - said["library_bytes"], (self.at / "net.rnnp").stat().st_size)
+            self.assertAlmostEqual(said["us"], said["cycles"] / 100, delta=0.06)
+            self.assertLessEqual(lacks, {node.split()[0] for node in said["not_counted"]})
+            self.assertEqual(bool(lacks), bool(said["not_counted"]))
+            text = rnnpack("inspect", self.at / "net.rnnp", "--target", "cortex-m4").stdout
+            self.assertEqual("at least" in text, bool(lacks))
+
     def test_a_streams_chunk_is_its_call(self):
         self.check(MODELS / "kws_lstm" / "model.onnx", 3, "--stream", 3)
 

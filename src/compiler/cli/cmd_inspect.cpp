@@ -8,6 +8,7 @@
 #include "compiler/cli/blob_view.h"
 #include "compiler/cli/command.h"
 #include "compiler/cli/cuda_plan_text.h"
+#include "compiler/cli/device_estimate.h"
 #include "compiler/cli/memory_map.h"
 #include "compiler/cli/model_options.h"
 #include "compiler/cli/numbers.h"
@@ -21,7 +22,8 @@ namespace rnnp::compiler {
 namespace {
 
 struct InspectArguments {
-  std::string blob, onnx, prune, svg, cuda, cuda_weights = "f32";
+  std::string device, blob, onnx, prune, svg, cuda, cuda_weights = "f32";
+  double mhz = 0;
   bool json = false, memory = false, plan = false;
   PlanMachine machine;
   ModelOptions graph;
@@ -56,6 +58,7 @@ int run(const InspectArguments &options) {
   if (!bytes.empty()) std::memcpy(blob.data(), bytes.data(), bytes.size());
   nlohmann::ordered_json document = document_of(options.blob, blob);
   if (!options.onnx.empty()) document["axes"] = decided_axes(options, document);
+  if (!options.device.empty()) document["device"] = device_estimate(document, blob, options.device, options.mhz);
   const size_t nodes = document["nodes"].size();
   if (!options.svg.empty()) {
     const std::string picture = memory_svg(memory_map(document), nodes);
@@ -67,7 +70,8 @@ int run(const InspectArguments &options) {
   const std::string text =
       options.json
           ? document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"
-          : blob_text(document) + (options.memory ? memory_text(memory_map(document), nodes) : "") +
+          : blob_text(document) + (options.device.empty() ? "" : device_text(document["device"])) +
+                (options.memory ? memory_text(memory_map(document), nodes) : "") +
                 (gpu            ? plan
                  : options.plan ? plan_text(document, options.machine) + wavefront_text(blob.data(), bytes.size(), options.machine)
                                 : "");
@@ -88,6 +92,11 @@ void add_inspect(CLI::App *app, Action *action) {
   command->add_flag("--json", options->json, "as JSON, everything");
   command->add_flag("--memory", options->memory, "also the map of the pools");
   command->add_option("--svg", options->svg, "write the map of the pools there, as a picture");
+  command->add_option("--target", options->device,
+                      "also flash, RAM, instructions and cycles of a step there, by a table: " + device_names());
+  command->add_option("--mhz", options->mhz, "with --target: the CPU's clock, for microseconds")
+      ->check(above_zero())
+      ->needs("--target");
   command->add_flag(
       "--plan", options->plan,
       "also how the recurrent layers would be cut, and predicted times, on the machine that the options below describe");

@@ -40,21 +40,15 @@ std::string tensor_text(const rnnp_model &model, rnnp_status (*ask)(const rnnp_m
          onnx_name + ", " + (facts.dtype == RNNP_DTYPE_I32 ? "int32_t" : "float") + ", of " + rows[facts.role] + " */\n";
 }
 
-// Explicit chunk_steps, portable operators and no caches: but for the size of pointers, nothing is left that the machine decides.
 Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, const CSourceOptions &options) {
   AlignedBytes aligned(blob.size(), 64);
   std::memcpy(aligned.data(), blob.data(), blob.size());
   rnnp_model model;
   Sizes sizes{};
   rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
-  rnnp_session_options_init(&sizes.options, sizeof sizes.options);
   rnnp_status status = rnnp_model_open(&model, aligned.data(), blob.size(), 0);
   if (status == RNNP_OK) status = rnnp_model_get_info(&model, &facts);
-  if (facts.fixed_batch) sizes.options.max_batch = facts.fixed_batch;
-  sizes.options.max_steps = facts.causal ? 0 : options.max_steps;
-  sizes.options.chunk_steps = options.chunk_steps;
-  sizes.options.flags = RNNP_SESSION_PORTABLE_OPS;
-  sizes.options.l1d_bytes = sizes.options.l2_bytes = sizes.options.l3_bytes = RNNP_CACHE_NONE;
+  if (status == RNNP_OK) sizes.options = emitted_session_options(facts, options);
   if (status == RNNP_OK) status = rnnp_session_memory(&model, &sizes.options, &sizes.memory);
   if (status != RNNP_OK) throw ModelError(std::string("the library cannot run this blob: ") + rnnp_status_string(status));
   sizes.narrow_bytes = narrow_session_bytes(model, sizes.options, false);
@@ -207,6 +201,17 @@ std::string array_text(const std::vector<uint8_t> &blob) {
 }
 
 }  // namespace
+
+rnnp_session_options emitted_session_options(const rnnp_model_info &facts, const CSourceOptions &options) {
+  rnnp_session_options o;
+  rnnp_session_options_init(&o, sizeof o);
+  if (facts.fixed_batch) o.max_batch = facts.fixed_batch;
+  o.max_steps = facts.causal ? 0 : options.max_steps;
+  o.chunk_steps = options.chunk_steps;
+  o.flags = RNNP_SESSION_PORTABLE_OPS;
+  o.l1d_bytes = o.l2_bytes = o.l3_bytes = RNNP_CACHE_NONE;
+  return o;
+}
 
 CSource emit_c(const std::vector<uint8_t> &blob, const std::string &path, const CSourceOptions &options) {
   const std::string name = identifier(path, options.one_file);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "rnnpack/rnnpack.h"
+
 namespace rnnp::compiler {
 
 struct CSource {
@@ -20,6 +22,10 @@ struct CSourceOptions {
   std::string incbin;        // the blob's file, which NAME.S reads in the place of an array in NAME.c; empty: an array
   bool one_file = false;     // the library comes along: NAME.h includes nothing else, NAME.cpp instead of NAME.c, nothing to link
 };
+
+// What NAME_options sets: explicit chunk_steps, portable operators and no caches, so that but for the size of pointers nothing is
+// left that the machine decides.
+rnnp_session_options emitted_session_options(const rnnp_model_info &facts, const CSourceOptions &options);
 
 // `path` is where NAME.c (or NAME.cpp) and NAME.h will be; its last part names the array.
 // Throws UsageError when the name is no C identifier.

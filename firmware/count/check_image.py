@@ -20,7 +20,7 @@ def unneeded(names, model_source):
     linked = {n for n in names if re.match(r"rnnp_(op|kernels)_", n)}
     kernels = {re.search(r"kKernel_(\w+)_[a-z0-9]+?E?$", n).group(1) for n in names if "kKernel_" in n}
     wanted = {n[len("rnnp_kernels_"):] for n in asked if n.startswith("rnnp_kernels_")}
-    wanted = {re.sub("^gemm_i8_(fixed|smlad|runs)_", r"gemm_\1_i8_", n) for n in wanted}  # groups are named after formats
+    wanted = {re.sub(r"^gemm_i8_([a-z]\w*?)_(?=nr)", r"gemm_\1_i8_", n) for n in wanted}  # groups are named after formats
     return sorted(linked - asked) + sorted(f"kernel {k}" for k in kernels - wanted)
 
 

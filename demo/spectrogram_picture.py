@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """spectrogram_picture.py LABEL=WAV... --into FILE.svg -- spectrograms one below the other with axes, labels and a colour bar, one scale
-of colours for all: what `make demo-speech` wrote before and after, small enough for a page. SPDX-License-Identifier: Apache-2.0"""
+of colours for all, small enough for a page. README's, after `make demo-speech` with the published networks:
+spectrogram_picture.py "Noisy speech, 5 dB SNR=build/speech/silero_test_16k_before.wav" \\
+  "After DeepFilterNet 3=build/speech/silero_test_16k_DeepFilterNet3.wav" --seconds 12 --into docs/pictures/denoiser.svg
+SPDX-License-Identifier: Apache-2.0"""
 import argparse
 import base64
 import pathlib

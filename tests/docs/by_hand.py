@@ -29,7 +29,6 @@ LEFT_OUT = {
     "python3 bindings/python/examples/wavs_dataloader.py": "needs torch",
     "python3 bindings/python/examples/wavs_dask.py": "tests/test_examples.py runs it",
     "build/src/compiler/rnnpack compile": "data of the reader's",
-    "demo/spectrogram_picture.py": "needs published networks",
     "cmake -S . -B build-bench": "needs make bench",
     "cmake --build build-bench": "needs make bench",
 }

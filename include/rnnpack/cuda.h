@@ -9,8 +9,8 @@
  *   errors    a negative rnnp_status; every check precedes the first launch, so after an error outputs and states are as they were.
  *             What fails later, on the GPU, is told by rnnp_cuda_wait.
  *   stream    a cudaStream_t as void *; NULL is the default stream. A run enqueues all its work on it, in order, and returns:
- * nothing waits, allocates or makes handles. So run, run_io, step and state_reset may be captured into a CUDA graph; replayed, it
- *             goes on from the states as they are then. rows and lengths of a captured rnnp_cuda_run_io are those of the capture.
+ *             nothing waits, allocates or makes handles. So run, run_io, step and state_reset may be captured into a CUDA graph;
+ * replayed, it goes on from the states as they are then. rows and lengths of a captured rnnp_cuda_run_io are those of the capture.
  *   threads   a session is used by one thread at a time and has one run after the other in flight: RNNP_E_BUSY while a stream still
  *             runs it that is not the call's.
  *   lifetime  blob, host, weights and work stay where they are while the session is in use; the image may go once the stream has
@@ -102,14 +102,24 @@ RNNP_API rnnp_status rnnp_cuda_session_explain(const rnnp_model *model, const rn
  * options and model give the same bytes. image: aligned to 16. */
 RNNP_API rnnp_status rnnp_cuda_pack(const rnnp_model *model, const rnnp_cuda_options *options, void *image, size_t bytes);
 
-/* Make a session, all rows in the model's initial state.
- *   host            host_bytes of host memory, aligned to host_align
- *   image           what rnnp_cuda_pack wrote: copied to `weights` on the stream; NULL: the weights are there already
- *   weights, work   device memory of weight_bytes and work_bytes, aligned to 256
- * The image is told from one of another model, or of other options, by its checksum (RNNP_E_IMAGE_MISMATCH). */
+/* Where a session lives. */
+typedef struct rnnp_cuda_buffers {
+  uint32_t struct_bytes; /* set by the caller */
+  uint32_t reserved;     /* 0 */
+  void *host;            /* host memory, aligned to host_align */
+  size_t host_bytes;     /* of host, at least those of rnnp_cuda_memory */
+  const void *image;     /* what rnnp_cuda_pack wrote: copied to `weights` on the stream; NULL: the weights are there already */
+  void *weights;         /* device memory of weight_bytes, aligned to 256 */
+  void *work;            /* device memory of work_bytes, aligned to 256 */
+} rnnp_cuda_buffers;
+
+#define RNNP_CUDA_BUFFERS_INIT \
+  { sizeof(rnnp_cuda_buffers), 0, NULL, 0, NULL, NULL, NULL }
+
+/* Make a session, all rows in the model's initial state. *buffers is read during the call. An image of another model, or of other
+ * options, is noticed by its checksum (RNNP_E_IMAGE_MISMATCH). */
 RNNP_API rnnp_status rnnp_cuda_session_init(rnnp_cuda_session **session, const rnnp_model *model, const rnnp_cuda_options *options,
-                                            void *host, size_t host_bytes, const void *image, void *weights, void *work,
-                                            void *stream);
+                                            const rnnp_cuda_buffers *buffers, void *stream);
 
 /* What was decided for a recurrent layer. Predictions are arithmetic on the device's facts; nothing of them was measured. */
 typedef struct rnnp_cuda_layer_info {

@@ -107,18 +107,19 @@ rnnp_status end_work(rnnp_cuda_session *s) {
 using rnnp::cuda::Prepared;
 
 rnnp_status rnnp_cuda_session_init(rnnp_cuda_session **session, const rnnp_model *model, const rnnp_cuda_options *options,
-                                   void *host, size_t host_bytes, const void *image, void *weights, void *work, void *stream) {
-  if (session == nullptr) return RNNP_E_ARG;
+                                   const rnnp_cuda_buffers *buffers, void *stream) {
+  rnnp_cuda_buffers b = RNNP_CUDA_BUFFERS_INIT;
+  if (session == nullptr || !rnnp::take_struct(buffers, sizeof b, &b) || b.reserved != 0) return RNNP_E_ARG;
   Prepared p;
   rnnp::cuda::prepare(model, options, &p);
   if (p.status != RNNP_OK) return p.status;
-  rnnp_status status = rnnp::cuda::check_memory(p, host, host_bytes, weights, work);
-  if (status == RNNP_OK && image != nullptr) status = rnnp::cuda::check_image(p, image);
+  rnnp_status status = rnnp::cuda::check_memory(p, b.host, b.host_bytes, b.weights, b.work);
+  if (status == RNNP_OK && b.image != nullptr) status = rnnp::cuda::check_image(p, b.image);
   if (status != RNNP_OK) return status;
-  uint8_t *at = static_cast<uint8_t *>(host);
+  uint8_t *at = static_cast<uint8_t *>(b.host);
   status = rnnp::prepare_memory(p.config, at + p.own_bytes, p.config.session_bytes, &p.refusal);
   if (status != RNNP_OK) return status;
-  return rnnp::cuda::make(p, at, image, static_cast<uint8_t *>(weights), static_cast<uint8_t *>(work), stream, session);
+  return rnnp::cuda::make(p, at, b.image, static_cast<uint8_t *>(b.weights), static_cast<uint8_t *>(b.work), stream, session);
 }
 
 rnnp_status rnnp_cuda_layer_get_info(const rnnp_cuda_session *session, uint32_t layer, rnnp_cuda_layer_info *facts) {

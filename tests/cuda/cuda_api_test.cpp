@@ -131,8 +131,8 @@ TEST_F(CudaApi, AnImageOfOtherOptionsIsNoticed) {
   rnnp_cuda_session *session = nullptr;
   rnnp_cuda_options o = runner.options();
   const auto init = [&](const void *from, size_t host_bytes) {
-    return rnnp_cuda_session_init(&session, runner.model(), &o, host.data(), host_bytes, from, weights.data(), work.data(),
-                                  nullptr);
+    const rnnp_cuda_buffers places = {sizeof places, 0, host.data(), host_bytes, from, weights.data(), work.data()};
+    return rnnp_cuda_session_init(&session, runner.model(), &o, &places, nullptr);
   };
   ASSERT_EQ(rnnp_cuda_pack(runner.model(), &o, image.data(), need.image_bytes), RNNP_OK);
   EXPECT_EQ(rnnp_cuda_pack(runner.model(), &o, image.data(), need.image_bytes - 1), RNNP_E_SMALL_MEMORY);
@@ -148,6 +148,28 @@ TEST_F(CudaApi, AnImageOfOtherOptionsIsNoticed) {
   EXPECT_EQ(session, nullptr);
 }
 
+TEST_F(CudaApi, BuffersThatAreNotFilledInAreRefused) {
+  CudaRunner runner(lstm_blob());
+  const rnnp_cuda_memory need = runner.memory();
+  DeviceBytes host(need.host_bytes), weights(need.weight_bytes), work(need.work_bytes);
+  const rnnp_cuda_buffers good = {sizeof good, 0, host.data(), host.size(), nullptr, weights.data(), work.data()};
+  rnnp_cuda_session *session = nullptr;
+  const auto init = [&](const rnnp_cuda_buffers *places) {
+    return rnnp_cuda_session_init(&session, runner.model(), &runner.options(), places, nullptr);
+  };
+  EXPECT_EQ(init(nullptr), RNNP_E_ARG);
+  for (const uint32_t bytes : {0u, 8u, static_cast<uint32_t>(sizeof good) - 1}) {
+    rnnp_cuda_buffers places = good;
+    places.struct_bytes = bytes;
+    EXPECT_EQ(init(&places), RNNP_E_ARG) << bytes;
+  }
+  rnnp_cuda_buffers places = good;
+  places.reserved = 1;
+  EXPECT_EQ(init(&places), RNNP_E_ARG);
+  EXPECT_EQ(session, nullptr);
+  EXPECT_EQ(init(&good), RNNP_OK);
+}
+
 TEST_F(CudaApi, SessionsOfEqualOptionsShareWeights) {
   const std::vector<uint8_t> bytes = lstm_blob();
   CudaRunner runner(bytes);
@@ -155,9 +177,8 @@ TEST_F(CudaApi, SessionsOfEqualOptionsShareWeights) {
   DeviceBytes host(need.host_bytes), image(need.image_bytes), work(need.work_bytes);
   ASSERT_EQ(rnnp_cuda_pack(runner.model(), &runner.options(), image.data(), image.size()), RNNP_OK);
   rnnp_cuda_session *second = nullptr;  // the image lies where the device reads it: as its weights
-  ASSERT_EQ(rnnp_cuda_session_init(&second, runner.model(), &runner.options(), host.data(), host.size(), nullptr, image.data(),
-                                   work.data(), nullptr),
-            RNNP_OK);
+  const rnnp_cuda_buffers places = {sizeof places, 0, host.data(), host.size(), nullptr, image.data(), work.data()};
+  ASSERT_EQ(rnnp_cuda_session_init(&second, runner.model(), &runner.options(), &places, nullptr), RNNP_OK);
   const std::vector<float> in = random_floats(3 * 5, 1);
   SharedArray<float> x(in), y(3 * 40, 0.0f);
   ASSERT_EQ(rnnp_cuda_run(second, 3, x.data(), y.data(), nullptr), RNNP_OK);

@@ -43,9 +43,10 @@ class CudaRunner {
     std::memset(host_.data(), 0xA5, host_.size());
     weights_ = std::make_unique<DeviceBytes>(memory_.weight_bytes);
     work_ = std::make_unique<DeviceBytes>(memory_.work_bytes);
-    expect_ok(
-        rnnp_cuda_session_init(&session_, &model_, &c, host_.data(), host_.size(), at, weights_->data(), work_->data(), nullptr),
-        "init");
+    const rnnp_cuda_buffers places = {
+        sizeof places, 0, host_.data(), host_.size(), at, weights_->data(), work_->data(),
+    };
+    expect_ok(rnnp_cuda_session_init(&session_, &model_, &c, &places, nullptr), "init");
     expect_ok(rnnp_cuda_wait(session_, nullptr), "wait");
     rnnp_tensor_info f = RNNP_TENSOR_INFO_INIT;
     if (inputs() != 0) expect_ok(rnnp_model_get_input(&model_, 0, &f), "input");

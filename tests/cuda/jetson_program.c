@@ -28,7 +28,8 @@ int main(int argc, char **argv) {
   need(cudaMalloc(&work, memory.work_bytes) == 0, "work");
   need(rnnp_cuda_pack(&model, &options, image, memory.image_bytes) == RNNP_OK, "rnnp_cuda_pack");
   rnnp_cuda_session *session;
-  status = rnnp_cuda_session_init(&session, &model, &options, host, memory.host_bytes, image, weights, work, NULL);
+  rnnp_cuda_buffers buffers = {sizeof buffers, 0, host, memory.host_bytes, image, weights, work};
+  status = rnnp_cuda_session_init(&session, &model, &options, &buffers, NULL);
   need(status == RNNP_OK && rnnp_cuda_wait(session, NULL) == RNNP_OK, "rnnp_cuda_session_init");
   free(image);
 

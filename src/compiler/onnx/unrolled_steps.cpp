@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kOutside = -1, kUnknown = -2;
 constexpr int kDeepest = 256;  // operators of a step, one behind the other
-constexpr size_t kMostStates = 32;
+constexpr size_t kMostUnrolledStates = 32;
 
 bool is_in(const std::vector<int> &numbers, int number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
@@ -96,7 +96,7 @@ int StepsFinder::only_operand(int number) const {
 bool StepsFinder::pair_states() {
   before_ = states_into(1);
   const std::vector<int> after = states_into(2), next = states_into(3);
-  if (before_.empty() || before_.size() > kMostStates || before_.size() != after.size()) return false;
+  if (before_.empty() || before_.size() > kMostUnrolledStates || before_.size() != after.size()) return false;
   Images images;
   for (const int number : after) {
     const bool found = std::any_of(next.begin(), next.end(), [&](int other) {

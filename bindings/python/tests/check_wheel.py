@@ -10,8 +10,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 ALLOWED = re.compile(r"(libc|libgcc_s|libm|libpthread|libdl|librt|ld-linux-[\w-]+)\.so\.\d+$")
-NATIVE = ("rnnpack/_native/rnnpack", "rnnpack/_native/librnnpack.so.1", "rnnpack/_native/librnnpack_team.so",
-          "rnnpack/_native/_calls.abi3.so")
+NATIVE = ("rnnpack/_native/rnnpack", "rnnpack/_native/librnnpack.so.1", "rnnpack/_native/_calls.abi3.so")
 
 
 def needed(path):

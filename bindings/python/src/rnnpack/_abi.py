@@ -109,22 +109,15 @@ def _load() -> ctypes.CDLL:
         function.argtypes, function.restype = types, c_int32
     lib.rnnp_model_get_meta.argtypes = [model, c_uint32, pointer(c_char_p), pointer(c_char_p)]
     lib.rnnp_model_get_meta.restype = c_int32
+    lib.rnnp_threads_start.argtypes = [pointer(Executor), c_uint32, c_void_p, c_void_p, c_size_t]
+    lib.rnnp_threads_start.restype = c_int32
+    lib.rnnp_threads_stop.argtypes, lib.rnnp_threads_stop.restype = [pointer(Executor)], None
     lib.rnnp_version.restype = c_uint32
     lib.rnnp_status_string.argtypes, lib.rnnp_status_string.restype = [c_int32], c_char_p
     return lib
 
 
 lib = _load()
-
-
-def _load_team() -> ctypes.CDLL:
-    team = ctypes.CDLL(str(NATIVE / "librnnpack_team.so"))
-    team.rnnpack_team_new.argtypes, team.rnnpack_team_new.restype = [c_uint32, ctypes.POINTER(Executor)], c_void_p
-    team.rnnpack_team_free.argtypes, team.rnnpack_team_free.restype = [c_void_p], None
-    return team
-
-
-team_lib = _load_team()
 
 
 def version() -> str:

@@ -18,7 +18,9 @@
 #include <new>
 
 #include "rnnpack/rnnpack.h"
+#if __has_include("rnnpack/threads.h") /* not in builds without threads */
 #include "rnnpack/threads.h"
+#endif
 
 #ifndef RNNPACK_EXCEPTIONS
 #if defined(__cpp_exceptions)
@@ -274,6 +276,7 @@ class Session {
   bool y_per_step_ = true;
 };
 
+#ifdef RNNPACK_THREADS_H_
 /* Threads for Options::executor; stopped with it, after the sessions that use it. */
 class Threads {
  public:
@@ -306,6 +309,7 @@ class Threads {
   Memory owned_;
   bool running_ = false;
 };
+#endif
 
 }  // namespace rnnpack
 #endif /* RNNPACK_RNNPACK_HPP_ */

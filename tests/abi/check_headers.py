@@ -24,13 +24,13 @@ failures = []
 ran = 0
 
 
-def compiles(what, command, text, suffix, fails=False):
+def compiles(what, command, text, suffix, fails=False, of=include):
     global ran
     ran += 1
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / f"source{suffix}"
         source.write_text(text)
-        done = subprocess.run([*command, "-fsyntax-only", "-I", str(include), str(source)], capture_output=True, text=True)
+        done = subprocess.run([*command, "-fsyntax-only", "-I", str(of), str(source)], capture_output=True, text=True)
     if (done.returncode != 0) != fails:
         failures.append(f"{what}: {' '.join(command)} {'accepts' if fails else 'refuses'}\n{text}\n{done.stderr[:2000]}")
 
@@ -65,6 +65,12 @@ rnnp_status use(const void *blob, std::size_t bytes, const float *x, float *y) {
   return session.step({x, 4}, {y, 4});
 }
 """
+    with tempfile.TemporaryDirectory() as folder:  # as a build without threads installs it
+        alone = pathlib.Path(folder) / "rnnpack"
+        alone.mkdir()
+        for name in ("rnnpack.h", "rnnpack.hpp"):
+            shutil.copy(include / "rnnpack" / name, alone)
+        compiles("rnnpack.hpp", [cpp, "-std=c++17", *STRICT], text, ".cpp", of=pathlib.Path(folder))
     for standard in ("c++17", "c++20"):
         for more in ([], ["-fno-exceptions", "-fno-rtti"], ["-DRNNPACK_EXCEPTIONS=0"]):
             compiles("rnnpack.hpp", [cpp, f"-std={standard}", *STRICT, *more], text, ".cpp")

@@ -211,6 +211,65 @@ TEST(QuantizedForms, DynamicQuantizeLstmKeepsItsIntegers) {
   }
 }
 
+// Both directions of an LSTM, by `form`: a scale and a zero point for each direction, or for each of its columns.
+TEST(QuantizedForms, DynamicQuantizeLstmHasScalesAndZeroPointsOfEachDirection) {
+  for (const bool per_column : {false, true}) {
+    OnnxBuilder quantized, plain;
+    for (OnnxBuilder *b : {&quantized, &plain}) b->input("x", {"T", 1, kInputs}).output("y").random("B", {2, 2 * kRows}, 0.1);
+    std::vector<std::string> inputs = {"x", "Wq", "Rq", "B", "", "", "", ""};
+    for (const auto &part : {std::make_pair(std::string("W"), kInputs), {std::string("R"), kHidden}}) {
+      const int64_t k = part.second, groups = per_column ? 2 * kRows : 2;
+      const std::vector<int64_t> q = integers(2 * k * kRows, 60, static_cast<int>(k));
+      std::vector<float> s, w(q.size());
+      std::vector<int64_t> z;
+      for (int64_t i = 0; i < groups; ++i) {
+        s.push_back(0.001f + 0.002f * static_cast<float>(i % 7));
+        z.push_back(5 - i % 11);
+      }
+      for (int64_t d = 0; d < 2; ++d) {
+        for (int64_t i = 0; i < k; ++i) {
+          for (int64_t row = 0; row < kRows; ++row) {
+            const size_t at = static_cast<size_t>(per_column ? d * kRows + row : d);
+            const int64_t number = q[static_cast<size_t>((d * k + i) * kRows + row)];
+            w[static_cast<size_t>((d * kRows + row) * k + i)] = static_cast<float>(number - z[at]) * s[at];
+          }
+        }
+      }
+      const std::vector<int64_t> shape = per_column ? std::vector<int64_t>{2, kRows} : std::vector<int64_t>{2};
+      quantized.constant_ints(part.first + "q", {2, k, kRows}, q, TensorProto::INT8).constant(part.first + "s", shape, s);
+      quantized.constant_ints(part.first + "z", shape, z, TensorProto::INT8);
+      plain.constant(part.first, {2, kRows, k}, w);
+      inputs.insert(inputs.end(), {part.first + "s", part.first + "z"});
+    }
+    NodeBuilder node = quantized.node("DynamicQuantizeLSTM", inputs, {"y"}, "layer");
+    node.with("hidden_size", kHidden).with("direction", "bidirectional").proto().set_domain("com.microsoft");
+    plain.node("LSTM", {"x", "W", "R", "B"}, {"y"}, "layer").with("hidden_size", kHidden).with("direction", "bidirectional");
+    compiler::Array x;
+    x.shape = {5, 1, kInputs};
+    for (int i = 0; i < 5 * kInputs; ++i) x.f32.push_back(0.1f * static_cast<float>(i % 13 - 6));
+    compiler::Runner left(compiled(quantized.proto, "f32").blob), right(compiled(plain.proto, "f32").blob);
+    const std::vector<float> got = left.run({{"x", x}}, {}).at("y").f32, want = right.run({{"x", x}}, {}).at("y").f32;
+    ASSERT_EQ(want.size(), got.size());
+    for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(want[i], got[i], 1e-6) << per_column << " " << i;
+  }
+}
+
+// The blob has the numbers of the file then, and nothing is moved.
+TEST(QuantizedForms, RowsThatPanelsCannotHoldAreTheirNumbersWhereF32IsAskedFor) {
+  Lstm net;
+  std::vector<int64_t> w = integers(kRows * kInputs, 60, 1), r = integers(kRows * kHidden, 60, 5);
+  r[0] = 100, r[1] = 30;
+  for (int64_t k = 0; k < kInputs; ++k) w[static_cast<size_t>(kInputs + k)] = 120 + k % 2;
+  add_quantized(&net.b, "W", kInputs, w, {0.003f}, {});
+  add_quantized(&net.b, "R", kHidden, r, {0.003f}, {});
+  for (const std::string name : {"W", "R"}) net.b.node("DequantizeLinear", {name + "_q", name + "_s"}, {name});
+  const compiler::Compiled made = compiled(net.done(), "f32");
+  const Blob blob(made.blob);
+  for (uint32_t i = 0; i < 2; ++i) EXPECT_EQ(DType::kF32, blob.matrix(i).format.weight);
+  for (const std::string &note : made.graph.notes) EXPECT_EQ(std::string::npos, note.find("rows of")) << note;
+  EXPECT_LT(100, sqnr_against_f64(net.b.proto, made.blob));
+}
+
 OnnxBuilder product_chain() {
   OnnxBuilder b;
   b.input("x", {"T", 1, kInputs}).output("y");
@@ -416,6 +475,13 @@ TEST(QuantizedForms, OtherFormsAreRefusedByTheirNames) {
       EXPECT_NE("", refusal_of(damaged.proto)) << node << inputs;
     }
   }
+
+  OnnxBuilder other_scale;
+  other_scale.input("x", {"T", 1, kInputs}).output("y").constant("s", {}, {0.5f});
+  other_scale.node("DynamicQuantizeLinear", {"x"}, {"xq", "xs", "xz"});
+  other_scale.node("DequantizeLinear", {"xq", "s", "xz"}, {"y"}, "back");
+  text = refusal_of(other_scale.proto);
+  EXPECT_NE(std::string::npos, text.find("its scale is not that of the DynamicQuantizeLinear before it")) << text;
 
   Lstm net(21, "x_q");
   net.b.random("W", {1, kRows, kInputs}).random("R", {1, kRows, kHidden}).constant("s", {}, {0.03f});

@@ -143,6 +143,21 @@ TEST(Refusals, EqualShapesThatDoNotBroadcastSayWhy) {
   expect_all(refusal_of(b.proto), {"do not broadcast: as many elements at the sizes in the file, but one of the two changes"});
 }
 
+TEST(Refusals, WhatRunsAlongTheBatchIsNamed) {
+  for (const bool sum : {true, false}) {
+    OnnxBuilder b;
+    b.input("X", {"T", "N", 3}).output("Y").output("Z").weights("", 3, 1, 3, kHidden);
+    b.constant_ints("axis", {}, {1}).constant_ints("two", {1}, {2});
+    b.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+    if (sum)
+      b.node("CumSum", {"X", "axis"}, {"Z"}, "along");
+    else
+      b.node("TopK", {"X", "two"}, {"Z", "places"}, "along").with("axis", 1);
+    expect_all(refusal_of(b.proto),
+               {sum ? "'along' (CumSum): it adds along" : "'along' (TopK): it looks along the time or batch axis of"});
+  }
+}
+
 TEST(Refusals, AxesAreWhatTheUserSays) {
   OnnxBuilder b;
   b.input("X", {"p", "q", 3}).output("Y");

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is installed: headers, the archive, the shared library, the tool, and how CMake and pkg-config find them.
+# Components: runtime (the shared library), dev (what programs are built with), tools (the program rnnpack), cuda.
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 set(RNNPACK_USED_LIBRARIES "")
 set(RNNPACK_PC_LIBS "")
 foreach(option library flag IN ZIP_LISTS RNNPACK_HOSTED_OPTIONS RNNPACK_HOSTED_LIBRARIES RNNPACK_HOSTED_FLAGS)
@@ -16,6 +18,11 @@ if(RNNPACK_PTHREADPOOL)
   set(RNNPACK_PC_CFLAGS " -DRNNPACK_HAS_PTHREADPOOL=1")
 endif()
 
+# Debian's names of the components.
+set(RNNPACK_PACKAGE_runtime librnnpack${PROJECT_VERSION_MAJOR})
+set(RNNPACK_PACKAGE_dev librnnpack-dev)
+set(RNNPACK_PACKAGE_tools rnnpack-tools)
+
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/rnnpack)
 set(targets rnnpack)
 if(RNNPACK_HOSTED)
@@ -24,11 +31,15 @@ endif()
 if(RNNPACK_SHARED)
   list(APPEND targets rnnpack_shared)
 endif()
+# Windows has the shared library among the programs.
+install(TARGETS ${targets} EXPORT rnnpackTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+# Targets of their own: who installs the library alone has no program.
 if(TARGET rnnpack_tool)
-  list(APPEND targets rnnpack_tool)
+  install(TARGETS rnnpack_tool EXPORT rnnpackToolTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  install(EXPORT rnnpackToolTargets NAMESPACE rnnpack:: DESTINATION ${config_folder} COMPONENT tools)
 endif()
-install(TARGETS ${targets} EXPORT rnnpackTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES cmake/rnnpack_models.cmake DESTINATION ${config_folder})
 install(EXPORT rnnpackTargets NAMESPACE rnnpack:: DESTINATION ${config_folder})
 configure_package_config_file(cmake/rnnpackConfig.cmake.in rnnpackConfig.cmake INSTALL_DESTINATION ${config_folder})
@@ -71,3 +82,9 @@ if(RNNPACK_PTHREADPOOL)
   install(FILES include/rnnpack/executor_pthreadpool.h DESTINATION include/rnnpack)
 endif()
 install(FILES LICENSE THIRD_PARTY_NOTICES DESTINATION ${CMAKE_INSTALL_DOCDIR})
+foreach(component runtime tools)
+  install(FILES LICENSE THIRD_PARTY_NOTICES DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${RNNPACK_PACKAGE_${component}} COMPONENT ${component})
+endforeach()
+if(PROJECT_IS_TOP_LEVEL AND RNNPACK_SHARED AND CMAKE_SYSTEM_NAME STREQUAL Linux)
+  include(rnnpack_packages)
+endif()

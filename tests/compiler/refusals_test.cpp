@@ -158,6 +158,24 @@ TEST(Refusals, WhatRunsAlongTheBatchIsNamed) {
   }
 }
 
+// h0 is of one row, so the second layer has one. X may have several, of which the Slice takes the first.
+TEST(Refusals, OneRowOfABatchThatAnotherInputFixesAtOneIsNamed) {
+  for (const bool open : {true, false}) {
+    OnnxBuilder b;
+    b.input("X", {"T", open ? Dim("N") : Dim(1), 3}).input("h0", {1, 1, kHidden}).output("Z");
+    b.weights("", 3, 1, 3, kHidden).weights("2", 3, 1, kHidden, kHidden);
+    b.constant_ints("one", {1}, {1}).constant_ints("zero", {1}, {0});
+    b.node("GRU", {"X", "W", "R", "B"}, {"y4"}).with("hidden_size", kHidden);
+    b.node("Squeeze", {"y4", "one"}, {"y"});
+    b.node("Slice", {"y", "zero", "one", "one"}, {"first"}, "row");
+    b.node("GRU", {"first", "2W", "2R", "2B", "", "h0"}, {"Z"}).with("hidden_size", kHidden);
+    if (open)
+      expect_all(refusal_of(b.proto), {"'row' (Slice): it takes one row of the batch"});
+    else
+      EXPECT_EQ("", refusal_of(b.proto));
+  }
+}
+
 TEST(Refusals, AxesAreWhatTheUserSays) {
   OnnxBuilder b;
   b.input("X", {"p", "q", 3}).output("Y");

@@ -33,6 +33,10 @@ View cut_time(OpCall &call, const View &view, const SliceRange &range) {
 View cut(OpCall &call, const View &view, const SliceRange &range) {
   const Axis &axis = view.axes[range.axis];
   const int64_t size = axis_size(axis);
+  // One row of an input fixed at one counts as all rows. Where another input leaves the batch open, it may be one of several.
+  const bool one_of_rows = size == 1 && is_symbol_axis(axis, Atom::Kind::kBatch) && call.b.origins->any_open(AxisRole::kBatch);
+  if (one_of_rows && !call.b.discovering)
+    throw Refusal("it takes one row of the batch, which one input leaves open and another fixes at 1; accepted: the same of both");
   if (range.first == 0 && range.count == size && range.step == 1) return view;
   if (range.count == 1 && size == 1) return view;
   if (is_symbol_axis(axis, Atom::Kind::kTime)) return cut_time(call, view, range);

@@ -114,7 +114,7 @@ class Cli(unittest.TestCase):
         document = json.loads(rnnpack("inspect", "--json", self.at / "s.rnnp").stdout)
         self.assertEqual(document["stream_steps"], 3)
         self.assertEqual(document, read_blob.read(self.at / "s.rnnp"))
-        self.assertIn("streams of 3 steps", rnnpack("inspect", self.at / "s.rnnp").stdout)
+        self.assertIn("a streaming model of 3 steps", rnnpack("inspect", self.at / "s.rnnp").stdout)
         whole = self.run_model("y.npy")
         self.blob = self.at / "s.rnnp"
         for options in ([], ["--steps-per-call", 3], ["--steps-per-call", 5]):

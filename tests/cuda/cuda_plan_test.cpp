@@ -161,9 +161,9 @@ TEST(CudaPlan, OptionsAndRulesDecideAndAreNamed) {
   bytes.r = Weights::kI8;
   EXPECT_NE(reason(bytes, all).find("resident: "), std::string::npos) << reason(bytes, all);
   bytes.one_step = false;
-  EXPECT_NE(reason(bytes, all).find("bytes by one number"), std::string::npos) << reason(bytes, all);
+  EXPECT_NE(reason(bytes, all).find("quantized to int8 by one number"), std::string::npos) << reason(bytes, all);
   bytes.r = Weights::kByteBlocks;
-  EXPECT_NE(reason(bytes, all).find("bytes by one number"), std::string::npos) << reason(bytes, all);
+  EXPECT_NE(reason(bytes, all).find("quantized to int8 by one number"), std::string::npos) << reason(bytes, all);
   LayerShape large = shape;
   large.hidden = 512;
   large.w = large.r = Weights::kF32;

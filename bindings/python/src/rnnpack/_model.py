@@ -280,7 +280,7 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
 
     Low-precision weights; Model.errors has what they cost, where any of calibrate, accuracy_min, metric, prune or report is given
     weights  f32, f16, bf16, int8, int4 or int4:GROUP, or "auto"; left out: what the file has
-    recurrent  the same of recurrent layers' R alone
+    recurrent_weights  the same of recurrent layers' R alone
     arithmetic  "integer": recurrent layers of int8 without a float instruction, for CPUs without an FPU
     keep_float  nodes whose weights stay f32
     calibrate  data that the network is made for: an array, arrays by name, or files (.npy, .npz, .wav)

@@ -1,7 +1,7 @@
 /* registry.h -- link only what models need: name their operators and kernels, and the linker leaves all others out.
  *
- * rnnp_session_memory, _init and _explain use rnnp_default_registry. Where nobody defines it the archive does, with every operator
- * and kernel of the build. To link fewer, either
+ * rnnp_session_memory, _init and _explain use rnnp_default_registry. The archive defines it, with every operator and kernel of the
+ * build; the definition is weak (but on Windows), so a program's own takes its place. To link fewer, either
  *   add the file that `rnnpack registry model.rnnp ... -o registry.c` writes: it defines rnnp_default_registry, and nothing else of
  *   the program changes; or
  *   call the functions below with the registry that `rnnpack compile --emit-c` writes beside the model.

@@ -7,40 +7,25 @@ namespace {
 // The first of a kind that takes the node runs it.
 const rnnp::Op *const kOps[] = {
 #ifdef RNNPACK_HAS_XNNPACK
-    &rnnp::rnnp_op_xnn_dense,
-    &rnnp::rnnp_op_xnn_softmax,
-    &rnnp::rnnp_op_xnn_unary,
+    &rnnp::rnnp_op_xnn_dense, &rnnp::rnnp_op_xnn_softmax, &rnnp::rnnp_op_xnn_unary,
 #endif
-    &rnnp::rnnp_op_recurrent,
-    &rnnp::rnnp_op_dense,
-    &rnnp::rnnp_op_unary,
-    &rnnp::rnnp_op_binary,
-    &rnnp::rnnp_op_softmax,
-    &rnnp::rnnp_op_copy,
-    &rnnp::rnnp_op_time_step,
-    &rnnp::rnnp_op_unary_without_kernel,
-    &rnnp::rnnp_op_compare,
-    &rnnp::rnnp_op_reduce,
-    &rnnp::rnnp_op_norm,
-    &rnnp::rnnp_op_where,
-    &rnnp::rnnp_op_gather,
-    &rnnp::rnnp_op_matmul,
-    &rnnp::rnnp_op_state_read,
-    &rnnp::rnnp_op_state_write,
-    &rnnp::rnnp_op_conv,
-    &rnnp::rnnp_op_conv_nchw,
-    &rnnp::rnnp_op_conv_winograd,
-    &rnnp::rnnp_op_depthwise,
-    &rnnp::rnnp_op_pool,
-    &rnnp::rnnp_op_time_reduce,
-    &rnnp::rnnp_op_feature_recurrent,
-    &rnnp::rnnp_op_recurrent_unfused,
-    &rnnp::rnnp_op_time_reverse};
+#define RNNPACK_OP_OBJECT(name) &rnnp::rnnp_op_##name,
+    RNNP_FOR_EACH_OP(RNNPACK_OP_OBJECT)
+#undef RNNPACK_OP_OBJECT
+};
 const rnnp::KernelList *const kKernels[] = {&rnnp::kAllKernels};
 
 }  // namespace
 
+// Weak, so that a program's own takes its place even where all of the archive is linked (--whole-archive).
+#ifdef _WIN32
+#define RNNPACK_WEAK
+#else
+#define RNNPACK_WEAK __attribute__((weak))
+#endif
+
 extern "C" {
+extern RNNPACK_WEAK const rnnp_registry rnnp_default_registry;
 const rnnp_registry rnnp_default_registry = {sizeof(rnnp_registry),
                                              sizeof kOps / sizeof kOps[0],
                                              sizeof kKernels / sizeof kKernels[0],

@@ -99,6 +99,24 @@ TEST_F(CudaApi, ErrorsOfACallChangeNothing) {
   for (const float v : y.vector()) ASSERT_EQ(v, -7.0f);
 }
 
+// What the session before left there, its time-outs and its epochs among it, is no part of the next one's.
+TEST_F(CudaApi, ASessionStartsAnewInTheWorkMemoryOfTheOneBefore) {
+  const std::vector<uint8_t> bytes = lstm_blob();
+  const std::vector<float> x = random_floats(6 * 2 * 5, 1);
+  CudaRunner fresh(bytes, resident(2));
+  const std::vector<float> want = fresh.run(x);
+  for (size_t time = 0; time < 8; ++time) {  // each in another order of blocks
+    const size_t steps = 1 + time % 4;
+    DeviceBytes work(fresh.memory().work_bytes);
+    CudaOptions o = resident(2);
+    o.work = &work;
+    CudaRunner before(bytes, o);
+    before.run(random_floats(steps * 2 * 5, 2));
+    CudaRunner after(bytes, o);
+    ASSERT_EQ(want, after.run(x)) << time;
+  }
+}
+
 TEST_F(CudaApi, AGridThatDoesNotFitNowIsBusyAndLosesNothing) {
   CudaRunner runner(lstm_blob(5, 70), resident());
   ASSERT_GT(runner.layer().blocks, 1u);

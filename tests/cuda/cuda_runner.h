@@ -13,6 +13,7 @@ struct CudaOptions {
   uint32_t batch = 1, max_steps = 0, chunk = 0, launch_steps = 0, weights = RNNP_CUDA_F32, kernels = 0, sms = 4;
   uint32_t spins = 50000;                    // a broken exchange ends within seconds
   const rnnp_cuda_device *device = nullptr;  // nullptr: a small one of `sms` SMs
+  DeviceBytes *work = nullptr;               // nullptr: memory of its own
 };
 
 inline rnnp_cuda_device small_device(uint32_t sms) {
@@ -42,9 +43,10 @@ class CudaRunner {
     host_ = AlignedBytes(memory_.host_bytes);
     std::memset(host_.data(), 0xA5, host_.size());
     weights_ = std::make_unique<DeviceBytes>(memory_.weight_bytes);
-    work_ = std::make_unique<DeviceBytes>(memory_.work_bytes);
+    if (o.work == nullptr) work_ = std::make_unique<DeviceBytes>(memory_.work_bytes);
+    DeviceBytes &work = o.work != nullptr ? *o.work : *work_;
     const rnnp_cuda_buffers places = {
-        sizeof places, 0, host_.data(), host_.size(), at, weights_->data(), work_->data(),
+        sizeof places, 0, host_.data(), host_.size(), at, weights_->data(), work.data(),
     };
     expect_ok(rnnp_cuda_session_init(&session_, &model_, &c, &places, nullptr), "init");
     expect_ok(rnnp_cuda_wait(session_, nullptr), "wait");

@@ -5,7 +5,7 @@
 # folder (tests/release).
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
-build=$1 dist=$2 compiler=ON
+build=$(realpath -m "$1") dist=$2 compiler=ON
 [ "${3:-}" != library ] || compiler=OFF
 version=$(sed -n 's/^project(rnnpack VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 changed=$(git status --porcelain --untracked-files=no)

@@ -39,7 +39,7 @@ uint16_t bf16_of_value(float value);  // the same
 // Why kind_of_panels says no, and what would do.
 inline const char *words_for_panels(const PanelFormat &f) {
   if (is_ell(f)) return "single weights with an index each have no kernel on a GPU: compile the model with --sparse blocks or off";
-  return is_fixed_point(f) ? "a integer-only layer has no kernel on a GPU: compile the model without --arithmetic integer"
+  return is_fixed_point(f) ? "an integer-only layer has no kernel on a GPU: compile the model without --arithmetic integer"
                            : "no kernel on a GPU reads these panels: compile the model with other --weights";
 }
 

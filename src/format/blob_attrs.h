@@ -89,7 +89,7 @@ struct AttrRecurrent {
   BlobDirection direction[2];
 };
 
-// A integer-only layer: its matrices are panels of Scales::kIntegerOnly, its biases integers; cells without clip, peepholes and
+// An integer-only layer: its matrices are panels of Scales::kIntegerOnly, its biases integers; cells without clip, peepholes and
 // coupled gates, of sigmoid and tanh alone.
 struct AttrIntegerRecurrent {
   AttrRecurrent layer;

@@ -7,7 +7,7 @@
 
 namespace rnnp {
 
-// Op::build but for what is done with R's products. *built stays as it is while measuring. `fixed`: a integer-only layer.
+// Op::build but for what is done with R's products. *built stays as it is while measuring. `fixed`: an integer-only layer.
 rnnp_status build_recurrent(BuildEnv *env, const BlobNode &node, bool fixed, RecurrentPlan *planned, Recurrent **built);
 
 }  // namespace rnnp

@@ -1,4 +1,4 @@
-// reduce_slow_path.h -- the reductions that are rarely in a network, built small. Declared here, so that whoever includes this gets
+// reduce_slow_path.h -- the reductions that networks rarely have, built small. Declared here, so that whoever includes this gets
 // the source of the same name along (compiler/emit/one_file.cpp). SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_OPS_REDUCE_SLOW_PATH_H_
 #define RNNPACK_OPS_REDUCE_SLOW_PATH_H_

@@ -98,7 +98,7 @@ void place_staging(const SessionConfig &config, Arena *arena, IoSlot *slots) {
 // Every table of the session in one go, so that placing them is one test.
 struct Tables {
   Session *session;
-  ValueSlot *values;  // of the pipe, then of the wavefront's lanes
+  ValueSlot *values;  // of the session's own slot, then of the wavefront's
   NodeSlot *nodes;
   StateSlot *states;
   Barrier *barriers;

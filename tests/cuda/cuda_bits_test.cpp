@@ -1,4 +1,4 @@
-// cuda_bits_test.cpp -- what docs/KERNELS.md says of bytes and blocks is a invariant of bits, on every machine: the CPU's are the
+// cuda_bits_test.cpp -- what docs/KERNELS.md says of bytes and blocks is an invariant of bits, on every machine: the CPU's are the
 // GPU's. Of layers whose activations round nothing the outputs show it. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 

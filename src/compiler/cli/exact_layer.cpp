@@ -76,7 +76,7 @@ ExactLayer::ExactLayer(const Model &model, const AttrRecurrent &a, uint32_t d)
     : direction_(a.direction[d]), attr_(a), hidden_(a.hidden_size), gates_(gates_of(rnnp::Cell(a.cell))) {
   const Matrix w = model.matrix(direction_.w);
   if (is_fixed_point(w.format)) {
-    // The attributes begin what a integer-only layer has; its check has seen that they are all there.
+    // The attributes begin what an integer-only layer has; its check has seen that they are all there.
     const auto *fixed = reinterpret_cast<const AttrIntegerRecurrent *>(&a);
     integers_ = std::make_unique<ExactIntegers>(model, *fixed, d);
     return;

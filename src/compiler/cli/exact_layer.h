@@ -28,7 +28,7 @@ class ExactLayer {
   const BlobDirection &direction_;
   const AttrRecurrent &attr_;
   uint32_t hidden_, gates_;
-  std::unique_ptr<ExactIntegers> integers_;  // of a integer-only layer; what follows is empty then
+  std::unique_ptr<ExactIntegers> integers_;  // of an integer-only layer; what follows is empty then
   std::unique_ptr<ExactMatrix> w_, r_;
   std::unique_ptr<ExactMatrix> candidate_;  // R of gate h, apart
   std::vector<float> bias_, r_bias_, peephole_;

@@ -41,7 +41,7 @@ struct Direction {
   BlobStrided given_h = {0, 1}, given_c = {0, 1};  // within a row of the run-time initial state
   BlobActivation act[3] = {};
   bool reverse = false;
-  uint32_t c_bits = 0;  // of a integer-only layer: c's fraction bits
+  uint32_t c_bits = 0;  // of an integer-only layer: c's fraction bits
 
   bool is_integer_only() const { return w_storage.fixed && r_storage.fixed; }
 };

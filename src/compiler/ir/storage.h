@@ -18,7 +18,7 @@ struct Storage {
   uint8_t index_bytes = 0;     // of the sparse panels (PanelFormat); 0: dense
   bool diagonal = false;       // the matrix's diagonal stays f32, apart
   float lhs_scale = 0;         // what x is a multiple of; 0: found of every row
-  bool fixed = false;          // of a integer-only layer; int8
+  bool fixed = false;          // of an integer-only layer; int8
   uint32_t moved_rows = 0;     // rows whose integers panels cannot hold, so that they were moved or are rounded anew
 
   uint32_t groups(uint32_t k) const { return group_k == 0 ? 1 : (k + group_k - 1) / group_k; }

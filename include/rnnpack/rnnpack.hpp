@@ -186,21 +186,15 @@ class Session {
     const rnnp_memory need = memory(model, options, code);
     Memory room;
     if (code == RNNP_OK) code = room.allocate(need.session_bytes, need.alignment);
-    if (code == RNNP_OK) code = init(model, options, room.data(), need.session_bytes);
+    if (code == RNNP_OK) code = start(model, options, need, room.data(), need.session_bytes);
     if (code == RNNP_OK) owned_.swap(room);
     return code;
   }
   /* In the caller's memory, which outlives the session. */
   RNNP_NODISCARD rnnp_status init(const Model &model, const Options &options, void *mem, std::size_t bytes) noexcept {
-    rnnp_session *made = nullptr;
     rnnp_status code = RNNP_OK;
     const rnnp_memory need = memory(model, options, code);
-    if (code == RNNP_OK) code = rnnp_session_init(&made, model.get(), &options, mem, bytes);
-    if (code != RNNP_OK) return code;
-    session_ = made;
-    state_bytes_ = need.state_bytes;
-    find_sizes(model, options.max_batch);
-    return RNNP_OK;
+    return code == RNNP_OK ? start(model, options, need, mem, bytes) : code;
   }
 
   /* x: steps of all rows; y: as many steps, or one row per batch row for an output without a time axis. */
@@ -244,6 +238,15 @@ class Session {
   }
 
  private:
+  rnnp_status start(const Model &model, const Options &options, const rnnp_memory &need, void *mem, std::size_t bytes) noexcept {
+    rnnp_session *made = nullptr;
+    const rnnp_status code = rnnp_session_init(&made, model.get(), &options, mem, bytes);
+    if (code != RNNP_OK) return code;
+    session_ = made;
+    state_bytes_ = need.state_bytes;
+    find_sizes(model, options.max_batch);
+    return RNNP_OK;
+  }
   static bool holds(std::size_t size, std::size_t steps, std::size_t elems) noexcept {
     return elems != 0 && size % elems == 0 && size / elems == steps;
   }

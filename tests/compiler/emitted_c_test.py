@@ -167,8 +167,11 @@ class EmittedC(unittest.TestCase):
 
     def test_inspect_says_the_same_session_and_names_what_its_table_lacks(self):
         vad = MODELS / "vad_gru" / "model.onnx"
-        for model, lacks in ((vad, set()), (mixed_layers(self.at / "mixed.onnx"), {"conv", "norm", "where", "reduce", "softmax"})):
-            self.emit(model, "--target", "cortex-m4")
+        np.save(self.at / "x.npy", np.random.default_rng(1).uniform(-1, 1, (8, 1, 256)).astype(np.float32))
+        integers = ("--weights", "int8", "--arithmetic", "integer", "--calibrate", self.at / "x.npy")
+        for model, options, lacks in ((vad, (), set()), (vad, integers, {"recurrent"}),
+                                      (mixed_layers(self.at / "mixed.onnx"), (), {"conv", "norm", "where", "reduce", "softmax"})):
+            self.emit(model, "--target", "cortex-m4", *options)
             said = json.loads(rnnpack("inspect", self.at / "net.rnnp", "--target", "cortex-m4", "--mhz", "100", "--json").stdout)["device"]
             one_thread = re.findall(r"NET_SESSION_BYTES (\d+)u", (self.at / "net.h").read_text())[1]
             self.assertEqual(said["session_bytes"], int(one_thread))

@@ -45,14 +45,6 @@ OnnxBuilder packed(const char *op, const std::string &back, const std::string &f
   return b;
 }
 
-compiler::Arrays lengths_of(const std::vector<int32_t> &lengths) {
-  compiler::Array array;
-  array.shape = {static_cast<int64_t>(lengths.size())};
-  array.is_int = true;
-  array.i32 = lengths;
-  return {{"lengths", array}};
-}
-
 TEST(SortedRows, AreLeftInTheirOrder) {
   for (const char *op : {"LSTM", "GRU"}) {
     for (const char *back : {"scatter", "sort"}) {

@@ -260,6 +260,14 @@ void check_persistent_states(const onnx::ModelProto &proto, const std::vector<St
   }
 }
 
+compiler::Arrays lengths_of(const std::vector<int32_t> &lengths) {
+  compiler::Array array;
+  array.shape = {static_cast<int64_t>(lengths.size())};
+  array.is_int = true;
+  array.i32 = lengths;
+  return {{"lengths", array}};
+}
+
 std::string refusal_of(const onnx::ModelProto &proto) {
   try {
     compile_model(*check_model(proto), "generic");

@@ -74,6 +74,9 @@ struct Sizes {
 void check_against_f64(const onnx::ModelProto &proto, const Sizes &sizes = {}, const compiler::Arrays &given = {},
                        double tolerance = 1e-5, const compiler::Specialisation &wanted = {});
 
+// The input "lengths", as check_against_f64 takes it.
+compiler::Arrays lengths_of(const std::vector<int32_t> &lengths);
+
 // The same for a model whose states the library keeps: against one f64 evaluation per step, whole, step by step, in blocks of 3.
 void check_persistent_states(const onnx::ModelProto &proto, const std::vector<compiler::StatePair> &states, const Sizes &sizes = {},
                              double tolerance = 1e-5);

@@ -58,14 +58,6 @@ OnnxBuilder reversed(const Reversed &how) {
   return b;
 }
 
-compiler::Arrays lengths(const std::vector<int32_t> &values) {
-  compiler::Array array;
-  array.shape = {static_cast<int64_t>(values.size())};
-  array.is_int = true;
-  array.i32 = values;
-  return {{"lengths", array}};
-}
-
 TEST(Reversed, ALayerRunsInTheOtherDirection) {
   for (const char *layer : {"LSTM", "GRU", "RNN"}) {
     for (const char *by : {"all", "flip", "fixed"}) {
@@ -87,17 +79,17 @@ TEST(Reversed, RowsEndAtTheirOwnLengths) {
     how.layer = layer;
     how.lengths = "input";
     how.layer_lengths = true;
-    check_against_f64(reversed(how).proto, {6, 3}, lengths({6, 2, 4}));
+    check_against_f64(reversed(how).proto, {6, 3}, lengths_of({6, 2, 4}));
   }
 }
 
 TEST(Reversed, OtherLengthsThanTheLayersAreReversedBeforeIt) {
   Reversed how;
   how.lengths = "input";
-  check_against_f64(reversed(how).proto, {6, 3}, lengths({6, 2, 4}));
+  check_against_f64(reversed(how).proto, {6, 3}, lengths_of({6, 2, 4}));
   how.lengths = "flip";
   how.layer_lengths = true;
-  check_against_f64(reversed(how).proto, {6, 3}, lengths({6, 2, 4}));
+  check_against_f64(reversed(how).proto, {6, 3}, lengths_of({6, 2, 4}));
 }
 
 TEST(Reversed, StepsThatStayReversedAreAnOutput) {
@@ -119,8 +111,8 @@ TEST(Reversed, StepsThatStayReversedEndAtTheirOwnLengths) {
     how.lengths = "input";
     how.layer_lengths = layer_lengths;
     how.back = false;
-    check_against_f64(reversed(how).proto, {6, 3}, lengths({6, 2, 4}));
-    check_against_f64(reversed(how).proto, {1, 3}, lengths({1, 1, 1}));
+    check_against_f64(reversed(how).proto, {6, 3}, lengths_of({6, 2, 4}));
+    check_against_f64(reversed(how).proto, {1, 3}, lengths_of({1, 1, 1}));
   }
 }
 

@@ -57,14 +57,6 @@ void by_elements(OnnxBuilder *b, const Form &form, int64_t width) {
   b->node("Squeeze", {"z3", "time"}, {"z"});
 }
 
-compiler::Arrays lengths_of(const std::vector<int32_t> &lengths) {
-  compiler::Array array;
-  array.shape = {static_cast<int64_t>(lengths.size())};
-  array.is_int = true;
-  array.i32 = lengths;
-  return {{"lengths", array}};
-}
-
 TEST(ValidSteps, TheLastOneOfEachRow) {
   for (int form = 0; form < 16; ++form) {
     SCOPED_TRACE(form);

@@ -95,7 +95,7 @@ constexpr double padded(double units) {
 bool weight_kind(const Json &doc, const Json &matrix, StoredAs *kind) {
   if (!matrix.is_number_unsigned() || matrix.get<size_t>() >= doc["matrices"].size()) return false;
   const std::string format = doc["matrices"][matrix.get<size_t>()]["format"];
-  if (!doc["matrices"][matrix.get<size_t>()]["index"].is_null() || format.find("fixed") != std::string::npos) return false;
+  if (!doc["matrices"][matrix.get<size_t>()]["index"].is_null() || format.find("q15") != std::string::npos) return false;
   *kind = format.compare(0, 4, "f32_") == 0 ? StoredAs::f32 : StoredAs::int8;
   return *kind == StoredAs::f32 || format.compare(0, 3, "i8_") == 0;
 }

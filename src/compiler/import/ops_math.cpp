@@ -10,14 +10,6 @@
 namespace rnnp::compiler {
 namespace {
 
-BlobActivation blob_activation(const Activation &f) {
-  return {static_cast<uint32_t>(f.act), static_cast<float>(f.alpha), static_cast<float>(f.beta)};
-}
-
-BlobActivation plain(Act act, double alpha = 0, double beta = 0) {
-  return {static_cast<uint32_t>(act), static_cast<float>(alpha), static_cast<float>(beta)};
-}
-
 void unary(OpCall &call) {
   Activation f;
   if (!activation_of_node(call.node.op_type(), call.attributes, &f)) throw Refusal("the operator is not supported");
@@ -86,8 +78,9 @@ View as_whole(View view) {
 }
 
 View towards_zero(OpCall &call, const View &quotient) {
-  const View size = call.b.unary(call.b.unary(quotient, plain(Act::kAbs), call.name), plain(Act::kFloor), call.name);
-  return as_whole(call.b.binary(Binary::kMul, size, call.b.unary(quotient, plain(Act::kSign), call.name), call.name));
+  const View size =
+      call.b.unary(call.b.unary(quotient, blob_activation({Act::kAbs}), call.name), blob_activation({Act::kFloor}), call.name);
+  return as_whole(call.b.binary(Binary::kMul, size, call.b.unary(quotient, blob_activation({Act::kSign}), call.name), call.name));
 }
 
 // a - b * quotient, whose sign is that of b, or with fmod that of a.
@@ -95,7 +88,7 @@ void mod(OpCall &call) {
   if (!call.number_view(0).whole) throw Refusal("it takes the rest of a division of floats at run time; accepted: integers");
   const View quotient = whole_quotient(call);
   const bool as_a = call.attributes.integer("fmod", 0) != 0;
-  const View times = as_a ? towards_zero(call, quotient) : call.b.unary(quotient, plain(Act::kFloor), call.name);
+  const View times = as_a ? towards_zero(call, quotient) : call.b.unary(quotient, blob_activation({Act::kFloor}), call.name);
   const View all = as_whole(call.b.binary(Binary::kMul, times, call.number_view(1), call.name));
   call.give(0, as_whole(call.b.binary(Binary::kSub, call.number_view(0), all, call.name)));
 }
@@ -114,21 +107,22 @@ void maximum(OpCall &call) {
 void mean(OpCall &call) {
   const View sum = folded(call, Binary::kAdd);
   const double count = static_cast<double>(call.input_count());
-  call.give(0, count == 1 ? sum : call.b.unary(sum, plain(Act::kAffine, 1 / count), call.name));
+  call.give(0, count == 1 ? sum : call.b.unary(sum, blob_activation({Act::kAffine, 1 / count}), call.name));
 }
 
 void gelu(OpCall &call) {
   const std::string approximate = call.attributes.text("approximate", "none");
   if (approximate != "none" && approximate != "tanh")
     throw Refusal("attribute 'approximate' is " + quote(approximate) + "; accepted: none, tanh");
-  call.give(0, call.b.unary(call.real_view(0), plain(approximate == "tanh" ? Act::kGeluTanh : Act::kGelu), call.name));
+  call.give(0, call.b.unary(call.real_view(0), blob_activation({approximate == "tanh" ? Act::kGeluTanh : Act::kGelu}), call.name));
 }
 
 // gamma * elu(x, alpha)
 void selu(OpCall &call) {
   const double alpha = call.attributes.real("alpha", 1.67326319217681884765625);
-  const View elu = call.b.unary(call.real_view(0), plain(Act::kElu, alpha), call.name);
-  call.give(0, call.b.unary(elu, plain(Act::kAffine, call.attributes.real("gamma", 1.05070102214813232421875)), call.name));
+  const View elu = call.b.unary(call.real_view(0), blob_activation({Act::kElu, alpha}), call.name);
+  call.give(
+      0, call.b.unary(elu, blob_activation({Act::kAffine, call.attributes.real("gamma", 1.05070102214813232421875)}), call.name));
 }
 
 // alpha * elu(x / alpha, 1)
@@ -136,16 +130,17 @@ void celu(OpCall &call) {
   const double alpha = call.attributes.real("alpha", 1);
   if (alpha == 0) throw Refusal("attribute 'alpha' is 0");
   View y = call.real_view(0);
-  if (alpha != 1) y = call.b.unary(y, plain(Act::kAffine, 1 / alpha), call.name);
-  y = call.b.unary(y, plain(Act::kElu, 1), call.name);
-  if (alpha != 1) y = call.b.unary(y, plain(Act::kAffine, alpha), call.name);
+  if (alpha != 1) y = call.b.unary(y, blob_activation({Act::kAffine, 1 / alpha}), call.name);
+  y = call.b.unary(y, blob_activation({Act::kElu, 1}), call.name);
+  if (alpha != 1) y = call.b.unary(y, blob_activation({Act::kAffine, alpha}), call.name);
   call.give(0, y);
 }
 
 // x * tanh(softplus(x))
 void mish(OpCall &call) {
   const View x = call.real_view(0);
-  const View slope = call.b.unary(call.b.unary(x, plain(Act::kSoftplus), call.name), plain(Act::kTanh), call.name);
+  const View slope =
+      call.b.unary(call.b.unary(x, blob_activation({Act::kSoftplus}), call.name), blob_activation({Act::kTanh}), call.name);
   call.give(0, call.b.binary(Binary::kMul, x, slope, call.name));
 }
 
@@ -158,8 +153,8 @@ bool easy_power(OpCall &call) {
   const double e = exponent.data[0];
   if (e == 1) call.give(0, x);
   if (e == 2) call.give(0, call.b.binary(Binary::kMul, x, x, call.name));
-  if (e == 0.5) call.give(0, call.b.unary(x, plain(Act::kSqrt), call.name));
-  if (e == -1) call.give(0, call.b.unary(x, plain(Act::kReciprocal), call.name));
+  if (e == 0.5) call.give(0, call.b.unary(x, blob_activation({Act::kSqrt}), call.name));
+  if (e == -1) call.give(0, call.b.unary(x, blob_activation({Act::kReciprocal}), call.name));
   return e == 1 || e == 2 || e == 0.5 || e == -1;
 }
 
@@ -180,13 +175,13 @@ void power(OpCall &call) {
 // The largest of all steps first, as within a row: the run has to be whole.
 View softmax_over_steps(OpCall &call, const View &x, size_t axis, bool log) {
   Builder &b = call.b;
-  if (b.discovering) return b.unary(x, plain(Act::kExp), call.name);
+  if (b.discovering) return b.unary(x, blob_activation({Act::kExp}), call.name);
   std::vector<bool> over(x.axes.size(), false);
   over[axis] = true;
   const View less = b.binary(Binary::kSub, x, b.reduced(x, over, Reduce::kMax, true, call.name), call.name);
-  const View power = b.unary(less, plain(Act::kExp), call.name);
+  const View power = b.unary(less, blob_activation({Act::kExp}), call.name);
   const View sum = b.reduced(power, over, Reduce::kSum, true, call.name);
-  if (log) return b.binary(Binary::kSub, less, b.unary(sum, plain(Act::kLog), call.name), call.name);
+  if (log) return b.binary(Binary::kSub, less, b.unary(sum, blob_activation({Act::kLog}), call.name), call.name);
   return b.binary(Binary::kDiv, power, sum, call.name);
 }
 

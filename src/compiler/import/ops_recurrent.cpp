@@ -11,10 +11,6 @@
 namespace rnnp::compiler {
 namespace {
 
-BlobActivation blob_activation(const Activation &f) {
-  return {static_cast<uint32_t>(f.act), static_cast<float>(f.alpha), static_cast<float>(f.beta)};
-}
-
 class RecurrentImport : RecurrentOperands {
  public:
   RecurrentImport(OpCall &call, Cell cell, std::vector<Act> defaults)

@@ -31,5 +31,9 @@ std::vector<Activation> recurrent_activations(const Attributes &attributes, cons
 
 const char *activation_name(Act act);
 
+inline BlobActivation blob_activation(const Activation &f) {
+  return {static_cast<uint32_t>(f.act), static_cast<float>(f.alpha), static_cast<float>(f.beta)};
+}
+
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_ACTIVATION_H_

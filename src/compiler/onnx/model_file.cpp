@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 
+#include "compiler/onnx/attributes.h"
 #include "compiler/onnx/check_graphs.h"
 #include "compiler/onnx/external_data.h"
 #include "compiler/onnx/inline_functions.h"
@@ -178,6 +179,17 @@ std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto) {
   Sorter(model.get(), &problems).run();
   problems.raise();
   return model;
+}
+
+std::optional<std::vector<int64_t>> constant_ints(const OnnxModel &model, const std::string &name, const onnx::NodeProto *maker) {
+  const auto initializer = model.constants.find(name);
+  if (initializer != model.constants.end()) return to_ints(*initializer->second);
+  if (maker == nullptr || maker->op_type() != "Constant") return std::nullopt;
+  const Attributes a(*maker);
+  const onnx::AttributeProto *value = a.find("value");
+  if (value != nullptr && value->type() == onnx::AttributeProto::TENSOR) return to_ints(read_tensor(value->t()));
+  if (a.has("value_int")) return std::vector<int64_t>{a.integer("value_int", 0)};
+  return a.has("value_ints") ? std::optional(a.integers("value_ints")) : std::nullopt;
 }
 
 std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size, const std::string *folder) {

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,9 @@ struct OnnxModel {
 // looked for in `folder`; without one they are refused.
 std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size, const std::string *folder = nullptr);
 std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto);
+
+// The elements of a constant, be it an initializer or what `maker`, the node that makes the name if any, holds.
+std::optional<std::vector<int64_t>> constant_ints(const OnnxModel &model, const std::string &name, const onnx::NodeProto *maker);
 
 // The node's name, or its first output's where it has none.
 std::string node_title(const onnx::NodeProto &node);

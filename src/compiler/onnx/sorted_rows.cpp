@@ -44,15 +44,7 @@ class RowOrder {
     return found == maker_.end() ? nullptr : found->second;
   }
 
-  std::optional<std::vector<int64_t>> numbers(const std::string &name) const {
-    const auto found = model_.constants.find(name);
-    if (found != model_.constants.end()) return to_ints(*found->second);
-    const NodeProto *node = maker(name);
-    const onnx::AttributeProto *value =
-        node != nullptr && node->op_type() == "Constant" ? Attributes(*node).find("value") : nullptr;
-    if (value == nullptr || value->type() != onnx::AttributeProto::TENSOR) return std::nullopt;
-    return to_ints(read_tensor(value->t()));
-  }
+  std::optional<std::vector<int64_t>> numbers(const std::string &name) const { return constant_ints(model_, name, maker(name)); }
 
   // An input [batch], sorted as a whole.
   bool sorts_all_rows(const NodeProto &sort) const {

@@ -65,15 +65,7 @@ class StartShape {
     return std::nullopt;
   }
 
-  // Numbers of a constant, be it an initializer or a node's.
-  std::optional<std::vector<int64_t>> numbers(const std::string &name) const {
-    if (const Tensor *constant = constant_of(name)) return to_ints(*constant);
-    const NodeProto *node = maker_of(name);
-    const onnx::AttributeProto *value =
-        node != nullptr && node->op_type() == "Constant" ? Attributes(*node).find("value") : nullptr;
-    if (value == nullptr || value->type() != onnx::AttributeProto::TENSOR) return std::nullopt;
-    return to_ints(read_tensor(value->t()));
-  }
+  std::optional<std::vector<int64_t>> numbers(const std::string &name) const { return constant_ints(model_, name, maker_of(name)); }
 
   // A shape as numbers: constants, and others one by one.
   std::optional<Dims> in_numbers(const std::string &name) const {

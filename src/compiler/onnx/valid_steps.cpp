@@ -45,23 +45,10 @@ class LastSteps {
     return node != nullptr && node->op_type() == op ? node : nullptr;
   }
 
-  // The elements of a constant, an initializer or a node's; false where it is none.
   bool constant(const std::string &name, std::vector<int64_t> *out) const {
-    const auto given = model_.constants.find(name);
-    if (given != model_.constants.end()) {
-      *out = to_ints(*given->second);
-      return true;
-    }
-    const NodeProto *node = maker(name, "Constant");
-    if (node == nullptr) return false;
-    const Attributes a(*node);
-    if (const auto *value = a.find("value")) {
-      *out = to_ints(read_tensor(value->t()));
-      return true;
-    }
-    if (a.find("value_int") != nullptr) *out = {a.integer("value_int", 0)};
-    if (a.find("value_ints") != nullptr) *out = a.integers("value_ints");
-    return a.find("value_int") != nullptr || a.find("value_ints") != nullptr;
+    const auto found = constant_ints(model_, name, uses_.any_maker(name));
+    if (found) *out = *found;
+    return found.has_value();
   }
 
   bool is_number(const std::string &name, int64_t wanted) const {

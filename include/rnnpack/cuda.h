@@ -1,22 +1,29 @@
 /* cuda.h -- rnnpack's models on an NVIDIA GPU: librnnpack_cuda.a beside librnnpack.a. C99, no CUDA type in it.
  *
+ * EXPERIMENTAL, and outside the promise of 1.0: no kernel has run on a GPU yet. Functions, structs, results and images may change
+ * in any release; the values of its statuses stay.
+ *
  * The order of calls: open the blob (rnnp_model_open), ask what a session takes (rnnp_cuda_session_memory), allocate host and
  * device memory, pack the weights into an image (rnnp_cuda_pack, on any machine), make the session, run it on a stream. Nothing
- * here allocates; the CUDA runtime makes its context and loads the kernels at the first call that needs them, so call
- * rnnp_cuda_session_init before what has to be on time.
+ * here allocates; rnnp_cuda_session_init makes the CUDA runtime create its context and load all kernels of the session, so call it
+ * before what has to be on time.
  *
  * Common to all functions
  *   errors    a negative rnnp_status; every check precedes the first launch, so after an error outputs and states are as they were.
  *             What fails later, on the GPU, is told by rnnp_cuda_wait.
  *   stream    a cudaStream_t as void *; NULL is the default stream. A run enqueues all its work on it, in order, and returns:
  *             nothing waits, allocates or makes handles. So run, run_io, step and state_reset may be captured into a CUDA graph;
- * replayed, it goes on from the states as they are then. rows and lengths of a captured rnnp_cuda_run_io are those of the capture.
+ *             replayed, it goes on from the states as they are then. rows and lengths of a captured rnnp_cuda_run_io are those of
+ *             the capture. During a capture nobody looks whether another stream still uses the session.
  *   threads   a session is used by one thread at a time and has one run after the other in flight: RNNP_E_BUSY while a stream still
- *             runs it that is not the call's.
+ *             runs it that is not the call's: a stream that ran a session is destroyed after the session's last call, or after
+ *             another stream has run it.
+ *   GPU       a session is used with the thread's current GPU being the one that it was made on; else RNNP_E_DEVICE.
  *   lifetime  blob, host, weights and work stay where they are while the session is in use; the image may go once the stream has
  *             been waited for. Sessions of equal options on one model may share `weights`.
  *   tensors   f32, time-major, as in rnnpack.h, at addresses that the GPU can use: RNNP_E_ARG for memory that it is known not to
- *             reach. x and y may be mapped pinned memory; they are read and written once.
+ *             reach. y is written once; x is read by many blocks, some tens of times. So on a GPU with memory of its own x and y
+ *             belong into it. Where it shares the CPU's (Jetson), mapped pinned memory (cudaHostAlloc) serves both.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef RNNPACK_CUDA_H_
 #define RNNPACK_CUDA_H_
@@ -109,15 +116,16 @@ typedef struct rnnp_cuda_buffers {
   void *host;            /* host memory, aligned to host_align */
   size_t host_bytes;     /* of host, at least those of rnnp_cuda_memory */
   const void *image;     /* what rnnp_cuda_pack wrote: copied to `weights` on the stream; NULL: the weights are there already */
-  void *weights;         /* device memory of weight_bytes, aligned to 256 */
-  void *work;            /* device memory of work_bytes, aligned to 256 */
+  void *weights;         /* of weight_bytes, aligned to 256: cudaMalloc's memory on the current GPU; RNNP_E_ARG for any other */
+  void *work;            /* of work_bytes, alike */
 } rnnp_cuda_buffers;
 
 #define RNNP_CUDA_BUFFERS_INIT \
   { sizeof(rnnp_cuda_buffers), 0, NULL, 0, NULL, NULL, NULL }
 
-/* Make a session, all rows in the model's initial state. *buffers is read during the call. An image of another model, or of other
- * options, is noticed by its checksum (RNNP_E_IMAGE_MISMATCH). */
+/* Make a session, all rows in the model's initial state. *buffers is read during the call. RNNP_E_BUSY: the grid of a layer does
+ * not fit the GPU as it is now. RNNP_E_IMAGE_MISMATCH: an image of another model or another plan (kernels, blocks and units of its
+ * layers). A plan follows from options->device: give what rnnp_cuda_pack was given where an image was packed elsewhere. */
 RNNP_API rnnp_status rnnp_cuda_session_init(rnnp_cuda_session **session, const rnnp_model *model, const rnnp_cuda_options *options,
                                             const rnnp_cuda_buffers *buffers, void *stream);
 
@@ -157,7 +165,8 @@ RNNP_API rnnp_status rnnp_cuda_run(rnnp_cuda_session *session, size_t steps, con
 RNNP_API rnnp_status rnnp_cuda_step(rnnp_cuda_session *session, const void *x, void *y, void *stream);
 RNNP_API rnnp_status rnnp_cuda_run_io(rnnp_cuda_session *session, const rnnp_io *io, void *stream);
 
-/* Waits for the stream. RNNP_E_TIMEOUT, RNNP_E_INDEX, RNNP_E_DEVICE: a run since the last wait failed. */
+/* Waits for the stream. RNNP_E_TIMEOUT, RNNP_E_INDEX, RNNP_E_DEVICE: a run since the last wait failed; after RNNP_E_TIMEOUT no
+ * output of these runs counts, those enqueued after the one that failed included. */
 RNNP_API rnnp_status rnnp_cuda_wait(rnnp_cuda_session *session, void *stream);
 /* The cudaError_t behind the last RNNP_E_DEVICE; 0: there was none. */
 RNNP_API int32_t rnnp_cuda_error(const rnnp_cuda_session *session);

@@ -70,7 +70,25 @@ const float *initial(DataMemory *self, uint32_t state) {
 
 void begin_context(Context *context) {
   *context = {};
+  context->plan_key = kFirstKey;
   static_cast<DataMemory &>(*context) = {zero, copy, copy_rows_there, last_steps, read, write, constant, initial};
+}
+
+void load_plain_kernels(Context *c) {
+  for (uint32_t i = 0; i < static_cast<uint32_t>(KernelId::count); ++i) {
+    if (kKernels[i].sync == simt::Sync::kNobody) load_kernel(c, KernelId(i), 1, 0);
+  }
+}
+
+void add_plan(Context *c, const ProductPlan &p) {
+  const uint32_t parts[] = {static_cast<uint32_t>(p.weights), p.units, p.blocks};
+  for (const uint32_t part : parts) c->plan_key = add_to_key(c->plan_key, part);
+}
+void add_plan(Context *c, const LayerPlan &p) {
+  const uint32_t parts[] = {static_cast<uint32_t>(p.resident), static_cast<uint32_t>(p.weights), p.directions, p.units, p.blocks};
+  for (const uint32_t part : parts) c->plan_key = add_to_key(c->plan_key, part);
+  for (const uint32_t bundles : p.bundles) c->plan_key = add_to_key(c->plan_key, bundles);
+  add_plan(c, p.input);
 }
 
 void set_device_words(Context *c, void *to, const void *words, uint32_t count) {

@@ -45,6 +45,8 @@ struct Context : DataMemory {
   const float **constants, **initials;  // by value and by state; nullptr while there is no session
   size_t words_needed;                  // most of any layer, of each exchange
   bool both_exchanges;                  // the second is used
+  uint64_t plan_key;                    // of all plans: the image's layout
+  bool loads_kernels;                   // a walk of the nodes loads what their runs will launch
   uint64_t *words;                      // what follows: the device's
   uint32_t *control, *row_list;
   int32_t *length_list;
@@ -71,6 +73,21 @@ template <class Args>
 void launch(Context *c, KernelId kernel, uint32_t blocks, uint32_t shared_bytes, const Args &args) {
   if (c->error == 0) c->error = gpu_launch({kernel, blocks, shared_bytes, &args}, c->stream);
 }
+// What a node's runs will launch, of at most so many blocks; plain kernels need not be named.
+inline void load_kernel(Context *c, KernelId kernel, uint32_t blocks, uint32_t shared_bytes) {
+  if (c->loads_kernels && c->error == 0) c->error = gpu_load({kernel, blocks, shared_bytes, nullptr});
+}
+void load_plain_kernels(Context *c);
+
+constexpr uint64_t kFirstKey = 14695981039346656037ull;
+inline uint64_t add_to_key(uint64_t key, uint64_t v) {
+  constexpr uint64_t kFnvPrime = 1099511628211ull;
+  for (int i = 0; i < 8; ++i) key = (key ^ (v >> 8 * i & 255)) * kFnvPrime;
+  return key;
+}
+void add_plan(Context *c, const ProductPlan &plan);
+void add_plan(Context *c, const LayerPlan &plan);
+
 // One thread per element: args.count of them.
 template <class Args>
 void launch_plain(Context *c, KernelId kernel, const Args &args) {

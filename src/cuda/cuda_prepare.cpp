@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kChosenChunk = 256;
 constexpr uint32_t kChosenSpins = 1u << 23;  // some seconds
-constexpr uint32_t kImageVersion = 3;
+constexpr uint32_t kImageVersion = 4;
 constexpr size_t kFewestOptionBytes = offsetof(rnnp_cuda_options, max_steps);
 constexpr size_t kFewestDeviceBytes = offsetof(rnnp_cuda_device, l2_bytes);
 
@@ -29,7 +29,7 @@ bool take_device(const rnnp_cuda_options &o, Prepared *p) {
   } else if (gpu_query(-1, &d) != 0) {
     return refuse_with(p, RNNP_E_DEVICE, "there is no GPU, or no driver for it"), false;
   }
-  if (d.arch < kOldestArch) return refuse_with(p, RNNP_E_DEVICE, "the GPU is too old: kernels are for sm_87 and later"), false;
+  if (d.arch < kOldestArch) return refuse_with(p, RNNP_E_DEVICE, "the GPU is too old: kernels are for sm_80 and later"), false;
   if (d.sm_count == 0 || d.sm_count > 4096 || d.shared_per_block < 48 * 1024 || d.shared_per_block > (1u << 20))
     return refuse_with(p, RNNP_E_ARG, "options.device: sm_count or shared_per_block is no GPU's"), false;
   p->context.limits.device = d;
@@ -52,31 +52,11 @@ bool take_options(const rnnp_cuda_options &o, Prepared *p) {
   return take_device(o, p);
 }
 
-uint64_t add_to_key(uint64_t key, uint64_t v) {
-  constexpr uint64_t kFnvPrime = 1099511628211ull;
-  for (int i = 0; i < 8; ++i) key = (key ^ (v >> 8 * i & 255)) * kFnvPrime;
-  return key;
-}
-
-// Of all that the image depends on.
+// Of all that the image depends on: the model and the plans, not the facts that led to them.
 uint64_t key_of(const Prepared &p) {
-  const PlanLimits &l = p.context.limits;
-  const uint64_t parts[] = {kImageVersion,
-                            p.model.header->model_id,
-                            p.model.header->weights_crc,
-                            p.model.header->tables_crc,
-                            uint64_t(l.weights),
-                            l.max_batch,
-                            l.sm_limit,
-                            l.kernels_allowed,
-                            l.device.arch,
-                            l.device.sm_count,
-                            l.device.shared_per_block,
-                            l.device.clock_mhz,
-                            l.device.cooperative,
-                            p.config.chunk_steps,
-                            l.max_steps_per_launch};
-  uint64_t key = 14695981039346656037ull;
+  const BlobHeader &h = *p.model.header;
+  uint64_t key = p.context.plan_key;
+  const uint64_t parts[] = {kImageVersion, h.model_id, h.weights_crc, h.tables_crc};
   for (const uint64_t part : parts) key = add_to_key(key, part);
   return key;
 }
@@ -116,8 +96,9 @@ size_t align_device(size_t bytes) {
 
 }  // namespace
 
-void prepare(const rnnp_model *model, const rnnp_cuda_options *options, Prepared *p) {
+void prepare(const rnnp_model *model, const rnnp_cuda_options *options, Prepared *p, bool loads_kernels) {
   begin_context(&p->context);
+  p->context.loads_kernels = loads_kernels;
   refuse(&p->refusal, Reason::kNothing);
   p->reason = nullptr;
   rnnp_cuda_options o = RNNP_CUDA_OPTIONS_INIT;
@@ -139,6 +120,7 @@ void prepare(const rnnp_model *model, const rnnp_cuda_options *options, Prepared
   s.chunk_steps = o.chunk_steps != 0 ? o.chunk_steps : p->model.header->stream_steps != 0 ? 0 : kChosenChunk;
   s.isa_allowed = RNNP_ISA_REFERENCE_ONLY;
   s.flags = RNNP_SESSION_PORTABLE_OPS;
+  load_plain_kernels(&c);
   p->status = prepare_session(&kCudaRegistry, model, &s, &p->model, &p->config, &p->refusal, &c);
   const Model &m = p->model;
   const uint32_t node = p->refusal.node;

@@ -44,8 +44,10 @@ rnnp_status make(const Prepared &p, uint8_t *host, const void *image, uint8_t *w
   c.constants = own.take<const float *>(size_t{p.model.values.count} + p.model.states.count);
   c.initials = c.constants + p.model.values.count;
   c.stream = stream;
+  c.loads_kernels = false;
+  c.error = gpu_current(&s->device);
   place_own(p, work, &c);
-  if (image != nullptr) c.error = gpu_upload(weights, image, p.weight_bytes, stream);
+  if (c.error == 0 && image != nullptr) c.error = gpu_upload(weights, image, p.weight_bytes, stream);
   if (c.error == 0) c.error = gpu_zero(c.words, words_of_exchanges(c) * sizeof(uint64_t), stream);
   if (c.error == 0) c.error = gpu_zero(c.control, kControlBytes, stream);
   SessionConfig config = p.config;
@@ -68,7 +70,7 @@ rnnp_status check_memory(const Prepared &p, void *host, size_t host_bytes, const
   if (host == nullptr || weights == nullptr || work == nullptr) return RNNP_E_ARG;
   if (!is_aligned(host, kArenaAlign) || !is_aligned(weights, kDeviceAlign) || !is_aligned(work, kDeviceAlign)) return RNNP_E_ALIGN;
   if (host_bytes < p.host_bytes) return RNNP_E_SMALL_MEMORY;
-  return gpu_cannot_reach(weights) || gpu_cannot_reach(work) ? RNNP_E_ARG : RNNP_OK;
+  return gpu_owns(weights) && gpu_owns(work) ? RNNP_OK : RNNP_E_ARG;
 }
 
 const RecurrentNode *recurrent_node(const Session &s, uint32_t layer) {
@@ -80,17 +82,26 @@ const RecurrentNode *recurrent_node(const Session &s, uint32_t layer) {
 
 }  // namespace
 
+rnnp_status status_of_error(int32_t error) {
+  return error == 0 ? RNNP_OK : error == kGridDoesNotFit ? RNNP_E_BUSY : RNNP_E_DEVICE;
+}
+
 rnnp_status take_error(rnnp_cuda_session *s) {
   const int32_t error = s->context.error;
   s->context.error = 0;
-  if (error == 0) return RNNP_OK;
-  s->error = error;
-  return error == kGridDoesNotFit ? RNNP_E_BUSY : RNNP_E_DEVICE;
+  if (error != 0) s->error = error;
+  return status_of_error(error);
 }
 
 rnnp_status begin_work(rnnp_cuda_session *s, void *stream) {
   if (!is_cuda_session(s)) return RNNP_E_ARG;
-  if (s->has_run && s->last_stream != stream && gpu_is_busy(s->last_stream)) return RNNP_E_BUSY;
+  int32_t device = -1;
+  s->context.error = gpu_current(&device);
+  if (s->context.error == 0 && device != s->device) s->context.error = kInvalidDevice;
+  if (s->context.error != 0) return take_error(s);
+  // Nothing may be asked of a stream during a capture.
+  const bool elsewhere = s->has_run && s->last_stream != stream && !gpu_is_capturing(stream);
+  if (elsewhere && gpu_is_busy(s->last_stream)) return RNNP_E_BUSY;
   s->context.stream = stream;
   return RNNP_OK;
 }
@@ -111,7 +122,8 @@ rnnp_status rnnp_cuda_session_init(rnnp_cuda_session **session, const rnnp_model
   rnnp_cuda_buffers b = RNNP_CUDA_BUFFERS_INIT;
   if (session == nullptr || !rnnp::take_struct(buffers, sizeof b, &b) || b.reserved != 0) return RNNP_E_ARG;
   Prepared p;
-  rnnp::cuda::prepare(model, options, &p);
+  rnnp::cuda::prepare(model, options, &p, true);
+  if (p.status == RNNP_OK) p.status = rnnp::cuda::status_of_error(p.context.error);
   if (p.status != RNNP_OK) return p.status;
   rnnp_status status = rnnp::cuda::check_memory(p, b.host, b.host_bytes, b.weights, b.work);
   if (status == RNNP_OK && b.image != nullptr) status = rnnp::cuda::check_image(p, b.image);

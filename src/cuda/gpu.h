@@ -11,6 +11,7 @@ namespace rnnp {
 namespace cuda {
 
 constexpr int32_t kGridDoesNotFit = 720;  // cudaErrorCooperativeLaunchTooLarge
+constexpr int32_t kInvalidDevice = 101;   // cudaErrorInvalidDevice
 
 struct GpuLaunch {
   KernelId kernel;
@@ -20,17 +21,24 @@ struct GpuLaunch {
 
 // index -1: the thread's current GPU.
 int32_t gpu_query(int32_t index, rnnp_cuda_device *device);
+// Which GPU is the thread's current one.
+int32_t gpu_current(int32_t *index);
+// What must precede the first such launch on a GPU, and may happen at any time before: loads the kernel, allows it all the shared
+// memory that a block may have (one value for all sessions: launches never change it), and looks whether the grid fits.
+int32_t gpu_load(const GpuLaunch &launch);
 // Enqueued; kGridDoesNotFit: the blocks of a kernel that meets as a grid would not all run at the same time.
 int32_t gpu_launch(const GpuLaunch &launch, void *stream);
 int32_t gpu_zero(void *to, size_t bytes, void *stream);
 int32_t gpu_copy(void *to, const void *from, size_t bytes, void *stream);  // within the device
 int32_t gpu_upload(void *to, const void *host, size_t bytes, void *stream);
 int32_t gpu_wait(void *stream);
-// Whether work enqueued there has not ended yet; no while the stream is captured.
+// Whether work enqueued there has not ended yet. Not while any stream of the thread is captured: it would invalidate the capture.
 bool gpu_is_busy(void *stream);
 bool gpu_is_capturing(void *stream);
 // Memory that the GPU is known not to reach.
 bool gpu_cannot_reach(const void *p);
+// Memory of the current GPU, not the host's or managed memory.
+bool gpu_owns(const void *p);
 
 }  // namespace cuda
 }  // namespace rnnp

@@ -28,6 +28,11 @@ cudaError_t check_grid(const GpuLaunch &launch, const void *function) {
   return static_cast<uint32_t>(sms * per_sm) < launch.blocks ? cudaErrorCooperativeLaunchTooLarge : cudaSuccess;
 }
 
+int current_device() {
+  int device = -1;
+  return cudaGetDevice(&device) == cudaSuccess ? device : -1;
+}
+
 }  // namespace
 
 int32_t gpu_query(int32_t index, rnnp_cuda_device *device) {
@@ -50,18 +55,32 @@ int32_t gpu_query(int32_t index, rnnp_cuda_device *device) {
   return e;
 }
 
+int32_t gpu_current(int32_t *index) {
+  int device = 0;
+  const cudaError_t e = cudaGetDevice(&device);
+  *index = device;
+  return e;
+}
+
+int32_t gpu_load(const GpuLaunch &launch) {
+  const KernelFacts &k = kKernels[static_cast<uint32_t>(launch.kernel)];
+  cudaFuncAttributes facts = {};
+  cudaError_t e = cudaFuncGetAttributes(&facts, k.function);  // loads it where loading is lazy
+  if (e != cudaSuccess || k.sync == simt::Sync::kNobody) return e;
+  int most = 0;
+  e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, current_device());
+  if (e == cudaSuccess)
+    e = cudaFuncSetAttribute(k.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             most - static_cast<int>(facts.sharedSizeBytes));
+  return e == cudaSuccess && k.sync == simt::Sync::kGrid ? check_grid(launch, k.function) : e;
+}
+
 int32_t gpu_launch(const GpuLaunch &launch, void *stream) {
   const KernelFacts &k = kKernels[static_cast<uint32_t>(launch.kernel)];
-  cudaError_t e = cudaSuccess;
-  if (launch.shared_bytes > 48 * 1024)
-    e = cudaFuncSetAttribute(k.function, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(launch.shared_bytes));
-  if (e != cudaSuccess) return e;
   void *params[] = {const_cast<void *>(launch.args)};
   const dim3 grid(launch.blocks), block(kThreads);
   if (k.sync != simt::Sync::kGrid) return cudaLaunchKernel(k.function, grid, block, params, launch.shared_bytes, stream_of(stream));
-  e = check_grid(launch, k.function);
-  return e != cudaSuccess ? e
-                          : cudaLaunchCooperativeKernel(k.function, grid, block, params, launch.shared_bytes, stream_of(stream));
+  return cudaLaunchCooperativeKernel(k.function, grid, block, params, launch.shared_bytes, stream_of(stream));
 }
 
 int32_t gpu_zero(void *to, size_t bytes, void *stream) {
@@ -81,15 +100,19 @@ bool gpu_is_capturing(void *stream) {
   return cudaStreamIsCapturing(stream_of(stream), &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
 }
 bool gpu_is_busy(void *stream) {
-  return !gpu_is_capturing(stream) && cudaStreamQuery(stream_of(stream)) == cudaErrorNotReady;
+  return cudaStreamQuery(stream_of(stream)) == cudaErrorNotReady;
 }
 
 bool gpu_cannot_reach(const void *p) {
   cudaPointerAttributes attributes = {};
-  int device = 0, pageable = 0;
+  int pageable = 0;
   if (cudaPointerGetAttributes(&attributes, p) != cudaSuccess || attributes.type != cudaMemoryTypeUnregistered) return false;
-  if (cudaGetDevice(&device) != cudaSuccess) return false;
-  return cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, device) == cudaSuccess && pageable == 0;
+  return cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, current_device()) == cudaSuccess && pageable == 0;
+}
+bool gpu_owns(const void *p) {
+  cudaPointerAttributes attributes = {};
+  if (cudaPointerGetAttributes(&attributes, p) != cudaSuccess) return false;
+  return attributes.type == cudaMemoryTypeDevice && attributes.device == current_device();
 }
 
 }  // namespace cuda

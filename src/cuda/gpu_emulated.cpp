@@ -11,7 +11,8 @@ namespace rnnp {
 namespace cuda {
 namespace {
 
-constexpr int32_t kNoDevice = 100, kInvalidValue = 1, kLaunchFailure = 719, kCaptureUnsupported = 900;  // cudaError_t
+// cudaError_t
+constexpr int32_t kNoDevice = 100, kInvalidValue = 1, kInvalidFunction = 98, kLaunchFailure = 719, kCaptureUnsupported = 900;
 
 std::vector<std::function<int32_t()>> &recorded() {
   static std::vector<std::function<int32_t()>> all;
@@ -32,6 +33,11 @@ int32_t run_launch(const GpuLaunch &launch) {
   const simt::Launch l = {launch.blocks, kThreads, launch.shared_bytes, gpu.seed++, k.sync, missing};
   ++gpu.launches[static_cast<uint32_t>(launch.kernel)];
   return simt::run_grid(l, k.call, launch.args) ? 0 : kLaunchFailure;
+}
+
+bool is_within(const void *p, const void *from, size_t bytes) {
+  const auto at = reinterpret_cast<uintptr_t>(p), first = reinterpret_cast<uintptr_t>(from);
+  return from != nullptr && at >= first && at - first < bytes;
 }
 
 int32_t refuse_in_capture() {
@@ -59,6 +65,19 @@ int32_t gpu_query(int32_t index, rnnp_cuda_device *device) {
   return 0;
 }
 
+int32_t gpu_current(int32_t *index) {
+  *index = emulated_gpu().current;
+  return 0;
+}
+
+int32_t gpu_load(const GpuLaunch &launch) {
+  EmulatedGpu &gpu = emulated_gpu();
+  const uint32_t id = static_cast<uint32_t>(launch.kernel);
+  gpu.is_loaded[id] = true;
+  ++gpu.loads;
+  return kKernels[id].sync == simt::Sync::kGrid && launch.blocks > gpu.device.sm_count ? kGridDoesNotFit : 0;
+}
+
 int32_t gpu_launch(const GpuLaunch &launch, void *) {
   EmulatedGpu &gpu = emulated_gpu();
   const KernelFacts &k = kKernels[static_cast<uint32_t>(launch.kernel)];
@@ -67,6 +86,7 @@ int32_t gpu_launch(const GpuLaunch &launch, void *) {
     gpu.fail_next_launch = 0;
     return error;
   }
+  if (!gpu.is_loaded[static_cast<uint32_t>(launch.kernel)]) return kInvalidFunction;
   if (launch.blocks == 0 || launch.shared_bytes > gpu.device.shared_per_block) return kInvalidValue;
   if (k.sync == simt::Sync::kGrid && launch.blocks > gpu.device.sm_count) return kGridDoesNotFit;
   const auto *bytes = static_cast<const uint8_t *>(launch.args);
@@ -94,15 +114,19 @@ int32_t gpu_wait(void *) {
   return emulated_gpu().capturing ? refuse_in_capture() : 0;
 }
 bool gpu_is_busy(void *stream) {
-  return !emulated_gpu().capturing && emulated_gpu().busy_stream != nullptr && emulated_gpu().busy_stream == stream;
+  if (emulated_gpu().capturing) return refuse_in_capture() == 0;
+  return emulated_gpu().busy_stream != nullptr && emulated_gpu().busy_stream == stream;
 }
 bool gpu_is_capturing(void *) {
   return emulated_gpu().capturing;
 }
 bool gpu_cannot_reach(const void *p) {
   const EmulatedGpu &gpu = emulated_gpu();
-  const auto at = reinterpret_cast<uintptr_t>(p), from = reinterpret_cast<uintptr_t>(gpu.host_only);
-  return gpu.host_only != nullptr && at >= from && at - from < gpu.host_only_bytes;
+  return is_within(p, gpu.host_only, gpu.host_only_bytes);
+}
+bool gpu_owns(const void *p) {
+  const EmulatedGpu &gpu = emulated_gpu();
+  return !gpu_cannot_reach(p) && !is_within(p, gpu.mapped, gpu.mapped_bytes);
 }
 
 }  // namespace cuda

@@ -11,7 +11,7 @@
 namespace rnnp {
 namespace cuda {
 
-constexpr uint32_t kOldestArch = 870;
+constexpr uint32_t kOldestArch = 800;
 
 struct LayerShape {
   Cell cell;

@@ -93,7 +93,7 @@ def main():
     budgets = json.loads(pathlib.Path(args.budgets).read_text())
     with tempfile.TemporaryDirectory() as folder:
         cubin = pathlib.Path(folder) / "kernels.cubin"
-        command = [args.nvcc, "-std=c++17", "--expt-relaxed-constexpr", "--fmad=false", "-x", "cu", f"-arch=sm_{args.arch}", "-cubin",
+        command = [args.nvcc, "-std=c++17", "--expt-relaxed-constexpr", "--fmad=false", "--Werror=all-warnings", "-Xcompiler=-Wall,-Wextra", "-x", "cu", f"-arch=sm_{args.arch}", "-cubin",
                    "-Xptxas", "-v", "-DRNNPACK_MANY_THREADS", "-o", str(cubin), args.source]
         done = subprocess.run(command + ["-I" + one for one in args.includes.split(",")], capture_output=True, text=True)
         if done.returncode != 0:

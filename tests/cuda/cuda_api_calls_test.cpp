@@ -129,6 +129,31 @@ TEST_F(CudaApi, AGridThatDoesNotFitNowIsBusyAndLosesNothing) {
   EXPECT_EQ(rnnp_cuda_run(runner.session(), 4, x.data(), y.data(), nullptr), RNNP_OK);
 }
 
+// A query of the stream that the session ran on before would invalidate the capture of another.
+TEST_F(CudaApi, NoStreamIsQueriedDuringACapture) {
+  CudaRunner runner(lstm_blob());
+  SharedArray<float> x(4 * 5, 1.0f), y(4 * 40, 0.0f);
+  int captured = 0;
+  emulated_gpu().capturing = emulated_gpu().recording = true;
+  EXPECT_EQ(rnnp_cuda_run(runner.session(), 4, x.data(), y.data(), &captured), RNNP_OK);
+  EXPECT_EQ(rnnp_cuda_state_reset(runner.session(), 0, nullptr), RNNP_OK);
+  EXPECT_EQ(emulated_gpu().waits_in_capture, 0u);
+}
+
+TEST_F(CudaApi, ASessionIsOfTheGpuThatItWasMadeOn) {
+  CudaRunner runner(lstm_blob());
+  SharedArray<float> x(4 * 5, 1.0f), y(4 * 40, -7.0f);
+  const std::vector<uint8_t> before = runner.save(0);
+  emulated_gpu().current = 1;
+  EXPECT_EQ(rnnp_cuda_run(runner.session(), 4, x.data(), y.data(), nullptr), RNNP_E_DEVICE);
+  EXPECT_EQ(rnnp_cuda_error(runner.session()), 101);
+  EXPECT_EQ(rnnp_cuda_wait(runner.session(), nullptr), RNNP_E_DEVICE);
+  EXPECT_EQ(y.vector(), std::vector<float>(4 * 40, -7.0f));
+  emulated_gpu().current = 0;
+  EXPECT_EQ(before, runner.save(0));
+  EXPECT_EQ(rnnp_cuda_run(runner.session(), 4, x.data(), y.data(), nullptr), RNNP_OK);
+}
+
 TEST_F(CudaApi, AFailedLaunchIsToldWithItsError) {
   CudaRunner runner(lstm_blob());
   SharedArray<float> x(4 * 5, 1.0f), y(4 * 40, 0.0f);

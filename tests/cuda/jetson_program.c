@@ -37,14 +37,14 @@ int main(int argc, char **argv) {
   need(rnnp_model_get_input(&model, 0, &in) == RNNP_OK, "rnnp_model_get_input");
   need(rnnp_model_get_output(&model, 0, &out) == RNNP_OK, "rnnp_model_get_output");
   /* A Jetson's CPU and GPU share one memory. */
-  need(cudaMallocManaged(&x, 100 * in.row_elems * sizeof(float), cudaMemAttachGlobal) == 0, "x");
-  need(cudaMallocManaged(&y, 100 * out.row_elems * sizeof(float), cudaMemAttachGlobal) == 0, "y");
+  need(cudaHostAlloc(&x, 100 * in.row_elems * sizeof(float), cudaHostAllocMapped) == 0, "x");
+  need(cudaHostAlloc(&y, 100 * out.row_elems * sizeof(float), cudaHostAllocMapped) == 0, "y");
   for (size_t i = 0; i < 100 * in.row_elems; ++i) ((float *)x)[i] = 0.01f * (float)(i % 100);
   need(rnnp_cuda_run(session, 100, x, y, NULL) == RNNP_OK, "rnnp_cuda_run"); /* enqueued */
   status = rnnp_cuda_wait(session, NULL);                                    /* done */
   need(status == RNNP_OK, rnnp_status_string(status));
   printf("%g\n", (double)((float *)y)[100 * out.row_elems - 1]);
-  cudaFree(x), cudaFree(y), cudaFree(weights), cudaFree(work);
+  cudaFreeHost(x), cudaFreeHost(y), cudaFree(weights), cudaFree(work);
   free(host), free(blob), fclose(file);
   return 0;
 }

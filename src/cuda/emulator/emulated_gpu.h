@@ -15,9 +15,13 @@ struct EmulatedGpu {
   void *busy_stream = nullptr;      // a stream whose work has not ended
   const void *host_only = nullptr;  // memory that cannot be reached, from here on `host_only_bytes`
   size_t host_only_bytes = 0;
-  bool capturing = false;  // waits and copies from and to the host are errors, and counted
+  const void *mapped = nullptr;  // the host's memory that the GPU reaches, alike
+  size_t mapped_bytes = 0;
+  int32_t current = 0;     // the thread's GPU
+  bool capturing = false;  // waits, queries and copies from and to the host are errors, and counted
   uint32_t waits_in_capture = 0;
-  uint64_t launches[static_cast<uint32_t>(KernelId::count)] = {};
+  uint64_t launches[static_cast<uint32_t>(KernelId::count)] = {}, loads = 0;
+  bool is_loaded[static_cast<uint32_t>(KernelId::count)] = {};  // a launch of another kernel fails
   int32_t fail_next_launch = 0;
   // Every launch is recorded here while it is set; replay() makes them again.
   bool recording = false;

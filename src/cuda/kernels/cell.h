@@ -46,8 +46,10 @@ SIMT_FN float generic_lstm(const CellRules &rules, const GateLane &at, float v, 
 
 template <Cell kCell, bool kGeneric>
 SIMT_FN void load_peephole(const RecurrentArgs &a, uint32_t unit, UnitState *u) {
-  if (kCell != Cell::kLstm || !kGeneric || a.peephole == nullptr) return;
-  SIMT_UNROLL for (uint32_t i = 0; i < 3; ++i) u->peephole[i] = a.peephole[uint64_t{i} * a.hidden + unit];
+  if constexpr (kCell == Cell::kLstm && kGeneric) {
+    if (a.peephole == nullptr) return;
+    SIMT_UNROLL for (uint32_t i = 0; i < 3; ++i) u->peephole[i] = a.peephole[uint64_t{i} * a.hidden + unit];
+  }
 }
 
 // LSTM, RNN and the linear GRU: h after the step.

@@ -60,10 +60,13 @@ SIMT_FN const uint32_t *column_words(const uint16_t *in, uint32_t k, uint32_t wa
 template <Weights kWeights>
 SIMT_FN typename MatrixUnits<kWeights>::Sum sum_slices(const typename MatrixUnits<kWeights>::Sum *partial, uint32_t column,
                                                        uint32_t row, uint32_t stride, uint32_t columns) {
-  typename MatrixUnits<kWeights>::Sum sum = 0;
-  if constexpr (kWeights == Weights::kI4) return partial[column * stride + row];
-  SIMT_UNROLL for (uint32_t k = 0; k < kWarps; ++k) sum += partial[(k * columns + column) * stride + row];
-  return sum;
+  if constexpr (kWeights == Weights::kI4) {
+    return partial[column * stride + row];
+  } else {
+    typename MatrixUnits<kWeights>::Sum sum = 0;
+    SIMT_UNROLL for (uint32_t k = 0; k < kWarps; ++k) sum += partial[(k * columns + column) * stride + row];
+    return sum;
+  }
 }
 
 // All row tiles of an image in memory, one after the other. `live` of `columns` columns are there.

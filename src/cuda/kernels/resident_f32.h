@@ -85,8 +85,8 @@ SIMT_FN void resident_f32_block(const RecurrentArgs &a, const BlockOf &of) {
         const uint64_t place = ((uint64_t{step} * B + n) * blocks + block) * kF32BlockRows + warp * kWarpRows + row;
         const float pre = exists ? a.preact[place] : 0.0f;
         const float rec = multiply_held<kRegGroups>(held, rest, groups, now + n * stride, lane);
-        const uint32_t own = n * a.units + (owned ? u : 0);
-        UnitState state = {h_own[own], c_own[own], 0.0f, {0.0f, 0.0f, 0.0f}};
+        const uint32_t own = n * a.units + u;
+        UnitState state = {owned ? h_own[own] : 0.0f, owned ? c_own[own] : 0.0f, 0.0f, {0.0f, 0.0f, 0.0f}};
         if (kCell == Cell::kGruLinear && exists) state.r_bias = a.r_bias[unit];
         if (exists) load_peephole<kCell, kGeneric>(a, unit, &state);
         if (kCell == Cell::kGru && pass == 0) {
@@ -101,7 +101,7 @@ SIMT_FN void resident_f32_block(const RecurrentArgs &a, const BlockOf &of) {
         }
         float c_new = state.c, h_new;
         if constexpr (kCell == Cell::kGru) {
-          h_new = gru_output<kGeneric>(a.rules, gate, pre, rec, state.h, z_own[own]);
+          h_new = gru_output<kGeneric>(a.rules, gate, pre, rec, state.h, owned ? z_own[own] : 0.0f);
         } else {
           h_new = finish_cell<kCell, kGeneric>(a.rules, gate, pre, rec, state, &c_new);
         }

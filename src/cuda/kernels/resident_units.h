@@ -50,7 +50,9 @@ SIMT_FN ResidentBlock place_block(const RecurrentArgs &a, uint32_t block, uint32
   return b;
 }
 
-// The owned units' h and c between the device's memory and the block's.
+// The owned units' h and c between the device's memory and the block's. All blocks read all of a.h for step 0, its owner writes its
+// part after the last step, and only relaxed words order the two. That suffices: what is written depends on words of every block,
+// these on what the block read of a.h, and no value depends on itself (PTX: no thin air).
 template <Cell kCell>
 SIMT_FN void load_units(const RecurrentArgs &a, uint32_t block, float *h, float *c) {
   for (uint32_t i = simt::thread(); i < a.batch * a.units; i += kThreads) {
@@ -172,8 +174,8 @@ SIMT_FN void finish_units(const RecurrentArgs &a, const ResidentBlock &b, const 
     const bool owned = b.lane < kUnits * G && u < b.units, exists = owned && b.block * b.units + u < a.hidden;
     const GateLane gate = {b.lane / G * G, 1, b.lane % G};
     const auto sum = owned ? sum_of(column, u, gate.gate) : 0;
-    const uint32_t own = n * b.units + (owned ? u : 0);
-    UnitState unit = {b.h[own], b.c[own], 0.0f, {0.0f, 0.0f, 0.0f}};
+    const uint32_t own = n * b.units + u;
+    UnitState unit = {owned ? b.h[own] : 0.0f, owned ? b.c[own] : 0.0f, 0.0f, {0.0f, 0.0f, 0.0f}};
     if (kCell == Cell::kGruLinear && exists) unit.r_bias = a.r_bias[b.block * b.units + u];
     if (exists) load_peephole<kCell, kGeneric>(a, b.block * b.units + u, &unit);
     float rec = 0.0f;
@@ -196,13 +198,14 @@ SIMT_FN void finish_units(const RecurrentArgs &a, const ResidentBlock &b, const 
     } else {
       float c_new = unit.c, h_new;
       if constexpr (kCell == Cell::kGru) {
-        h_new = gru_output<kGeneric>(a.rules, gate, pre, rec, unit.h, b.z[own]);
+        h_new = gru_output<kGeneric>(a.rules, gate, pre, rec, unit.h, owned ? b.z[own] : 0.0f);
       } else {
         h_new = finish_cell<kCell, kGeneric>(a.rules, gate, pre, rec, unit, &c_new);
       }
       const bool ended = row_has_ended(a, now.step, n);
       if (ended) h_new = unit.h, c_new = unit.c;
       publish<kWeights>(a, b, a.words, n, u, leads && more, h_new, G, a.r_bytes.factor, epoch_of(now));
+      simt::sync_warp();  // all lanes of the unit have read the old state
       if (leads) {
         b.h[own] = h_new, b.c[own] = c_new;
         if (a.y != nullptr) a.y[(uint64_t{now.step} * a.batch + n) * a.y_row + b.block * b.units + u] = ended ? 0.0f : h_new;

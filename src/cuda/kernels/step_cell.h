@@ -35,6 +35,7 @@ SIMT_FN void step_cell(const RecurrentArgs &a, const GateLane &gate, float pre, 
   } else {
     h_new = finish_cell<kCell, kGeneric>(a.rules, gate, pre, rec, s, &c_new);
   }
+  simt::sync_warp();  // all lanes of the unit have read c
   if (!exists || !leads) return;
   const bool ended = row_has_ended(a, 0, n);
   a.h_next[at] = ended ? s.h : h_new;

@@ -34,6 +34,8 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   n.plan = plan_product(weights, 1, a->output_size, a->input_size, c->limits);
   n.count = matrix.count;
   if (!n.plan.fits) return RNNP_E_SMALL_MEMORY;
+  add_plan(c, n.plan);
+  load_kernel(c, product_kernel(weights), n.plan.blocks, n.plan.shared_bytes);
   DenseNode *kept = env->arena->take<DenseNode>(1);
   n.matrices = env->arena->take<DenseMatrix>(n.count);
   const Shape s = {1, a->input_size, n.plan.units};

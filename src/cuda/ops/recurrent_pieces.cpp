@@ -142,6 +142,12 @@ void run_piece(const Piece &l, const RecurrentArgs *args, uint32_t done, uint32_
   launch(l.context(), p.resident, p.directions * p.blocks, p.shared_bytes, both);
 }
 
+void load_layer_kernels(Context *c, const LayerPlan &p, Cell cell) {
+  if (p.resident != KernelId::count) load_kernel(c, p.resident, p.directions * p.blocks, p.shared_bytes);
+  load_kernel(c, step_kernel(p.weights, cell, !p.plain), p.step_blocks, p.step_shared_bytes);
+  load_kernel(c, product_kernel(p.input.weights), p.input.blocks, p.input.shared_bytes);
+}
+
 }  // namespace
 
 bool plan_recurrent_node(const Context &context, const AttrRecurrent &a, uint32_t max_batch, uint32_t chunk_steps, bool one_by_one,
@@ -163,6 +169,8 @@ rnnp_status build_layer(Context *c, const AttrRecurrent &a, uint32_t max_batch, 
   n->max_batch = max_batch;
   if (!plan_recurrent_node(*c, a, max_batch, chunk_steps, one_by_one, &n->plan)) return RNNP_E_LAYOUT;
   if (!n->plan.fits) return RNNP_E_SMALL_MEMORY;
+  add_plan(c, n->plan);
+  load_layer_kernels(c, n->plan, Cell(a.cell));
   for (uint32_t d = 0; d < a.direction_count; ++d) pack_direction(c, a, a.direction[d], n->plan, &n->direction[d]);
   const size_t words = mul_sat(mul_sat(max_batch, size_t{4}), size_t{a.hidden_size} + 2);  // two slots of h, two of r h
   if (words > c->words_needed) c->words_needed = words;

@@ -5,18 +5,21 @@
 
 #include <stdlib.h>
 
-enum { cudaMemAttachGlobal = 1 };
+enum { cudaHostAllocMapped = 2 };
 
 static inline int cudaMalloc(void **p, size_t bytes) {
   return posix_memalign(p, 256, bytes);
 }
-static inline int cudaMallocManaged(void **p, size_t bytes, unsigned flags) {
+static inline int cudaHostAlloc(void **p, size_t bytes, unsigned flags) {
   (void)flags;
   return posix_memalign(p, 256, bytes);
 }
 static inline int cudaFree(void *p) {
   free(p);
   return 0;
+}
+static inline int cudaFreeHost(void *p) {
+  return cudaFree(p);
 }
 
 #endif /* RNNPACK_TESTS_CUDA_EMULATED_RUNTIME_H_ */

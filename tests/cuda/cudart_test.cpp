@@ -1,0 +1,91 @@
+// cudart_test.cpp -- what gpu_cudart.cpp asks of CUDA's runtime, and when: on a runtime that writes it down (fake_runtime).
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "cuda/gpu.h"
+#include "cuda_runtime_api.h"
+
+namespace rnnp::cuda {
+
+namespace {
+const char places[3] = {};
+}
+// Enough of a table: a kernel of each sort.
+const KernelFacts kKernels[] = {{"grid", simt::Sync::kGrid, 8, places},
+                                {"block", simt::Sync::kBlock, 8, places + 1},
+                                {"plain", simt::Sync::kNobody, 8, places + 2}};
+
+namespace {
+
+constexpr KernelId kGrid = KernelId(0), kBlock = KernelId(1), kPlain = KernelId(2);
+
+class Cudart : public testing::Test {
+ protected:
+  void SetUp() override { fake_runtime() = FakeRuntime(); }
+  FakeRuntime &fake = fake_runtime();
+};
+
+// One value for all sessions and threads, not one of each launch: no launch can take from another what that was given.
+TEST_F(Cudart, AKernelMayHaveAllSharedMemoryFromItsLoadingOn) {
+  fake.static_shared = 16;
+  for (const KernelId kernel : {kGrid, kBlock}) {
+    ASSERT_EQ(gpu_load({kernel, 4, 1000, nullptr}), 0);
+    EXPECT_EQ(fake.shared_of[kKernels[static_cast<uint32_t>(kernel)].function], fake.optin - 16);
+  }
+  fake.calls.clear();
+  for (const uint32_t shared : {180000u, 60000u, 180000u}) {
+    EXPECT_EQ(gpu_launch({kGrid, 4, shared, nullptr}, nullptr), 0);
+    EXPECT_EQ(gpu_launch({kBlock, 4, shared, nullptr}, nullptr), 0);
+  }
+  EXPECT_EQ(fake.count("cudaFuncSetAttribute"), 0u);
+}
+
+TEST_F(Cudart, ALaunchIsOneCallOfTheRuntime) {
+  ASSERT_EQ(gpu_load({kGrid, 4, 1000, nullptr}), 0);
+  EXPECT_EQ(fake.count("cudaOccupancyMaxActiveBlocksPerMultiprocessor"), 1u);
+  fake.calls.clear();
+  ASSERT_EQ(gpu_launch({kGrid, 4, 1000, nullptr}, nullptr), 0);
+  EXPECT_EQ(fake.calls, std::vector<std::string>{"cudaLaunchCooperativeKernel"});
+}
+
+TEST_F(Cudart, LoadingFindsAGridThatDoesNotFit) {
+  EXPECT_EQ(gpu_load({kGrid, 5, 1000, nullptr}), kGridDoesNotFit);
+  EXPECT_EQ(gpu_load({kBlock, 5, 1000, nullptr}), 0);
+  EXPECT_EQ(gpu_load({kPlain, 5, 0, nullptr}), 0);
+  EXPECT_EQ(fake.loaded.size(), 3u);
+}
+
+// weights and work: not the host's memory, however well the GPU reaches it, nor another GPU's.
+TEST_F(Cudart, OnlyTheCurrentGpusOwnMemoryIsItsOwn) {
+  const char memory[5] = {};
+  fake.memory[memory] = {cudaMemoryTypeDevice, 0};
+  fake.memory[memory + 1] = {cudaMemoryTypeDevice, 1};
+  fake.memory[memory + 2] = {cudaMemoryTypeManaged, 0};
+  fake.memory[memory + 3] = {cudaMemoryTypeHost, 0};
+  fake.pageable = 1;
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(gpu_owns(memory + i), i == 0) << i;
+    EXPECT_FALSE(gpu_cannot_reach(memory + i)) << i;
+  }
+  fake.pageable = 0;
+  EXPECT_TRUE(gpu_cannot_reach(memory + 4));
+  fake.device = 1;
+  EXPECT_TRUE(gpu_owns(memory + 1));
+  int32_t current = -1;
+  EXPECT_EQ(gpu_current(&current), 0);
+  EXPECT_EQ(current, 1);
+}
+
+TEST_F(Cudart, WhetherAStreamIsCapturedIsAskedWithoutAQuery) {
+  char stream, other;
+  fake.capturing = &stream;
+  EXPECT_TRUE(gpu_is_capturing(&stream));
+  EXPECT_FALSE(gpu_is_capturing(&other));
+  EXPECT_EQ(fake.count("cudaStreamQuery"), 0u);
+  fake.capturing = nullptr;
+  fake.busy = 1;
+  EXPECT_TRUE(gpu_is_busy(&other));
+}
+
+}  // namespace
+}  // namespace rnnp::cuda

@@ -1,0 +1,137 @@
+// cuda_runtime_api.h -- as much of CUDA's runtime as gpu_cudart.cpp calls, on a GPU of which a test says what it is and that writes
+// down what it is asked. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_TESTS_CUDA_FAKE_RUNTIME_H_
+#define RNNPACK_TESTS_CUDA_FAKE_RUNTIME_H_
+
+#include <stddef.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+using cudaStream_t = void *;
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorNotReady = 600,
+  cudaErrorCooperativeLaunchTooLarge = 720,
+  cudaErrorStreamCaptureUnsupported = 900
+};
+enum cudaDeviceAttr {
+  cudaDevAttrComputeCapabilityMajor,
+  cudaDevAttrComputeCapabilityMinor,
+  cudaDevAttrMultiProcessorCount,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin,
+  cudaDevAttrL2CacheSize,
+  cudaDevAttrIntegrated,
+  cudaDevAttrCooperativeLaunch,
+  cudaDevAttrClockRate,
+  cudaDevAttrMemoryClockRate,
+  cudaDevAttrGlobalMemoryBusWidth,
+  cudaDevAttrPageableMemoryAccess
+};
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum cudaMemcpyKind { cudaMemcpyDefault };
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
+enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged };
+struct cudaFuncAttributes {
+  size_t sharedSizeBytes;
+};
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;
+};
+struct dim3 {
+  unsigned x;
+  explicit dim3(unsigned n) : x(n) {}
+};
+
+struct FakeRuntime {
+  std::vector<std::string> calls;  // by name, as they came
+  int device = 0, sms = 4, optin = 200000, pageable = 0, busy = 0;
+  size_t static_shared = 0;
+  std::set<const void *> loaded;
+  std::map<const void *, int> shared_of;  // what a function may have
+  std::map<const void *, cudaPointerAttributes> memory;
+  cudaStream_t capturing = nullptr;
+
+  size_t count(const char *name) const {
+    size_t n = 0;
+    for (const std::string &call : calls) n += call == name;
+    return n;
+  }
+};
+inline FakeRuntime &fake_runtime() {
+  static FakeRuntime fake;
+  return fake;
+}
+inline cudaError_t fake_call(const char *name) {
+  fake_runtime().calls.push_back(name);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaGetDevice(int *device) {
+  *device = fake_runtime().device;
+  return fake_call("cudaGetDevice");
+}
+inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr which, int) {
+  const FakeRuntime &f = fake_runtime();
+  *value = which == cudaDevAttrMultiProcessorCount            ? f.sms
+           : which == cudaDevAttrMaxSharedMemoryPerBlockOptin ? f.optin
+           : which == cudaDevAttrPageableMemoryAccess         ? f.pageable
+                                                              : 8;
+  return fake_call("cudaDeviceGetAttribute");
+}
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *facts, const void *function) {
+  fake_runtime().loaded.insert(function);
+  facts->sharedSizeBytes = fake_runtime().static_shared;
+  return fake_call("cudaFuncGetAttributes");
+}
+inline cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute, int value) {
+  fake_runtime().shared_of[function] = value;
+  fake_call("cudaFuncSetAttribute");
+  return value > fake_runtime().optin ? cudaErrorInvalidValue : cudaSuccess;
+}
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *, int, size_t) {
+  *blocks = 1;
+  return fake_call("cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+}
+inline cudaError_t fake_launch(const char *name, const void *function, size_t shared) {
+  fake_call(name);
+  const auto found = fake_runtime().shared_of.find(function);
+  const size_t most = found == fake_runtime().shared_of.end() ? 48 * 1024 : static_cast<size_t>(found->second);
+  return shared > most ? cudaErrorInvalidValue : cudaSuccess;
+}
+inline cudaError_t cudaLaunchKernel(const void *function, dim3, dim3, void **, size_t shared, cudaStream_t) {
+  return fake_launch("cudaLaunchKernel", function, shared);
+}
+inline cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3, dim3, void **, size_t shared, cudaStream_t) {
+  return fake_launch("cudaLaunchCooperativeKernel", function, shared);
+}
+inline cudaError_t cudaMemsetAsync(void *, int, size_t, cudaStream_t) {
+  return fake_call("cudaMemsetAsync");
+}
+inline cudaError_t cudaMemcpyAsync(void *, const void *, size_t, cudaMemcpyKind, cudaStream_t) {
+  return fake_call("cudaMemcpyAsync");
+}
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  return fake_call("cudaStreamSynchronize");
+}
+inline cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status) {
+  const bool captured = fake_runtime().capturing != nullptr && fake_runtime().capturing == stream;
+  *status = captured ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return fake_call("cudaStreamIsCapturing");
+}
+inline cudaError_t cudaStreamQuery(cudaStream_t) {
+  fake_call("cudaStreamQuery");
+  if (fake_runtime().capturing != nullptr) return cudaErrorStreamCaptureUnsupported;
+  return fake_runtime().busy != 0 ? cudaErrorNotReady : cudaSuccess;
+}
+inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *p) {
+  const auto found = fake_runtime().memory.find(p);
+  *attributes = found == fake_runtime().memory.end() ? cudaPointerAttributes{cudaMemoryTypeUnregistered, -1} : found->second;
+  return fake_call("cudaPointerGetAttributes");
+}
+
+#endif  // RNNPACK_TESTS_CUDA_FAKE_RUNTIME_H_

@@ -13,38 +13,19 @@
 #include <string>
 #include <vector>
 
-#if defined(__x86_64__) || defined(__i386__)
-#include <cpuid.h>
-#endif
-
+#include "base/compiled_isa.h"
 #include "base/fpenv.h"
 #include "kernels/kernels.h"
 #include "native/machine_loops.h"
 #include "pack/layout.h"
 #include "pack/pack.h"
+#include "platform/isa_of_cpu.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {
 namespace {
 
 double peak_gflops = 1.0;
-
-uint32_t cpu_isa_bits() {
-  uint32_t bits = 0;
-#if defined(__x86_64__) || defined(__i386__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) bits |= RNNP_ISA_AVX2;
-  uint32_t a, b, c, d;  // compilers have no name for it
-  if ((bits & RNNP_ISA_AVX2) && __get_cpuid_count(7, 0, &a, &b, &c, &d) && a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) &&
-      (a & 16))
-    bits |= RNNP_ISA_AVX_VNNI;
-  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    bits |= RNNP_ISA_AVX512;
-  if ((bits & RNNP_ISA_AVX512) && __builtin_cpu_supports("avx512vnni")) bits |= RNNP_ISA_AVX512_VNNI;
-#elif defined(__ARM_NEON)
-  bits |= RNNP_ISA_NEON;
-#endif
-  return bits;
-}
 
 // 64-byte aligned floats, small and random, never denormal.
 class Floats {
@@ -235,7 +216,7 @@ void add_act(const Kernel *k) {
 void add_all() {
   for (uint32_t i = 0; i < kAllKernels.count; ++i) {
     const Kernel *k = kAllKernels.rows[i];
-    if ((k->isa & ~cpu_isa_bits()) != 0) continue;
+    if ((k->isa & ~(kCompiledIsa | isa_of_cpu())) != 0) continue;
     if (k->family <= KernelFamily::kGemm4) add_gemm(k);
     // Cells of integer-only layers take other operands.
     if (k->family > KernelFamily::kGemm4 && k->family < KernelFamily::kAct && k->dtype == DType::kF32) add_recur(k);

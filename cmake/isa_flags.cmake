@@ -1,36 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The one table of instruction-set flags. A row, RNNPACK_ISA_<isa>_<arch>: the flags of <isa>'s files where the compiler produces
-# <arch>: what turns the set on, and what keeps the next one explicitly off.
+# The flags of instruction sets' files, from the rows of src/base/isa.inc.
 #
-# rnnpack_isa_sources(<result> <isa> <files>...): when this target's architecture can have <isa>, gives the files their flags, defines
-# RNNPACK_HAVE_<ISA> for the table of kernels and appends the files to <result>; else does nothing.
-set(RNNPACK_ISA_avx2_x86 "-mavx2;-mfma;-mf16c;-mno-avx512f")
-set(RNNPACK_ISA_avxvnni_x86 "-mavx2;-mfma;-mf16c;-mavxvnni;-mno-avx512f")
-set(RNNPACK_ISA_avx512_x86 "-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mno-avx512vnni;-mno-avx512bf16;-mprefer-vector-width=512")
-set(RNNPACK_ISA_avx512vnni_x86 "-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mprefer-vector-width=512")
-set(RNNPACK_ISA_neon_aarch64 "")
-set(RNNPACK_ISA_neondot_aarch64 "-march=armv8.2-a+dotprod")
-set(RNNPACK_ISA_i8mm_aarch64 "-march=armv8.2-a+dotprod+i8mm")
-set(RNNPACK_ISA_neon_armv7a "-mfpu=neon-vfpv4")
-set(RNNPACK_ISA_vfpv4_armv7a "-mfpu=vfpv4")
-set(RNNPACK_ISA_vfpv4_cortexm "")
-set(RNNPACK_ISA_vfpv4_cortexmdsp "")
-set(RNNPACK_ISA_dsp_cortexmdsp "")
-set(RNNPACK_ISA_vfpv4_helium "")
-set(RNNPACK_ISA_mve_helium "")
-set(RNNPACK_ISA_rvv_riscv64 "-march=rv64gcv;-mllvm;-enable-misched=false")
-set(RNNPACK_ISA_rvf_riscv64 "")
-set(RNNPACK_ISA_rvf_riscvf "")
-set(RNNPACK_ISA_simd128_wasm "")
-
-# GCC for Windows keeps the stack on 16 bytes and still spills wide vectors with aligned moves; the assembler can undo that.
-if(MINGW AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  list(APPEND RNNPACK_ISA_avx2_x86 -Wa,-muse-unaligned-vector-move)
-  list(APPEND RNNPACK_ISA_avxvnni_x86 -Wa,-muse-unaligned-vector-move)
-  list(APPEND RNNPACK_ISA_avx512_x86 -Wa,-muse-unaligned-vector-move)
-  list(APPEND RNNPACK_ISA_avx512vnni_x86 -Wa,-muse-unaligned-vector-move)
-endif()
-
 # The architecture the compiler produces code for, asked from the compiler itself: toolchain files need not say it.
 include(CheckCXXSourceCompiles)
 set(RNNPACK_TARGET_ARCH generic)
@@ -52,28 +22,55 @@ rnnpack_probe_arch(riscvf "defined(__riscv_flen)")
 # Vectors are spelt in clang's extensions: GCC 12 has no vectors for RISC-V.
 rnnpack_probe_arch(riscv64 "defined(__riscv) && __riscv_xlen == 64 && defined(__riscv_float_abi_double) && __clang_major__ >= 18")
 
-# Compilers older than GCC 11 do not know it.
+# Flags that every set's files get. GCC for Windows keeps the stack on 16 bytes and still spills wide vectors with aligned moves; the
+# assembler can undo that.
+set(RNNPACK_ISA_FLAGS "")
+if(MINGW AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  set(RNNPACK_ISA_FLAGS -Wa,-muse-unaligned-vector-move)
+endif()
+
+# rnnpack_flags_of(<result> <row>): the row's flags for this target's architecture; undefined where it has none.
+function(rnnpack_flags_of result row)
+  string(REGEX REPLACE "^[^\"]*\"[^\"]*\"[^\"]*\"([^\"]*)\".*$" "\\1" architectures "${row}")
+  string(REPLACE " | " ";" architectures "${architectures}")
+  foreach(one IN LISTS architectures)
+    separate_arguments(words UNIX_COMMAND "${one}")
+    list(POP_FRONT words arch)
+    if(arch STREQUAL RNNPACK_TARGET_ARCH)
+      set(${result} "${words}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  unset(${result} PARENT_SCOPE)
+endfunction()
+
+# rnnpack_add_isa_sources(<result>): for each set that this target's architecture can have and its compiler knows, gives the files
+# *_<set>.cpp of this folder their flags and appends them to <result>; RNNPACK_ISA_DEFINES gets RNNPACK_HAVE_<SET>=1.
+set(RNNPACK_ISA_TABLE ${CMAKE_CURRENT_LIST_DIR}/../src/base/isa.inc)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${RNNPACK_ISA_TABLE})
 include(CheckCXXCompilerFlag)
-if(RNNPACK_TARGET_X86)
-  check_cxx_compiler_flag(-mavxvnni RNNPACK_COMPILER_HAS_AVXVNNI)
-  if(NOT RNNPACK_COMPILER_HAS_AVXVNNI)
-    unset(RNNPACK_ISA_avxvnni_x86)
-  endif()
-endif()
-
-if(RNNPACK_TARGET_AARCH64)
-  check_cxx_compiler_flag(-march=armv8.2-a+dotprod+i8mm RNNPACK_COMPILER_HAS_I8MM)
-  if(NOT RNNPACK_COMPILER_HAS_I8MM)
-    unset(RNNPACK_ISA_i8mm_aarch64)
-  endif()
-endif()
-
-set(RNNPACK_ISA_DEFINES "")
-function(rnnpack_isa_sources result isa)
-  if(DEFINED RNNPACK_ISA_${isa}_${RNNPACK_TARGET_ARCH})
-    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${RNNPACK_ISA_${isa}_${RNNPACK_TARGET_ARCH}}")
-    string(TOUPPER ${isa} upper)
-    set(${result} ${${result}} ${ARGN} PARENT_SCOPE)
-    set(RNNPACK_ISA_DEFINES ${RNNPACK_ISA_DEFINES} RNNPACK_HAVE_${upper}=1 PARENT_SCOPE)
-  endif()
+function(rnnpack_add_isa_sources result)
+  file(STRINGS ${RNNPACK_ISA_TABLE} rows REGEX "^RNNPACK_ISA(_WITHOUT_BIT)?\\(")
+  foreach(row IN LISTS rows)
+    string(REGEX REPLACE "^RNNPACK_ISA[A-Z_]*\\(([A-Z0-9]+),.*$" "\\1" set "${row}")
+    rnnpack_flags_of(flags "${row}")
+    if(NOT DEFINED flags)
+      continue()
+    endif()
+    if(flags)
+      string(REPLACE ";" " " CMAKE_REQUIRED_FLAGS "${flags}")
+      check_cxx_source_compiles("int main() {}" RNNPACK_COMPILER_HAS_${set})
+      unset(CMAKE_REQUIRED_FLAGS)
+      if(NOT RNNPACK_COMPILER_HAS_${set})
+        continue()
+      endif()
+    endif()
+    string(TOLOWER ${set} suffix)
+    file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *_${suffix}.cpp)
+    set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "${flags};${RNNPACK_ISA_FLAGS}")
+    list(APPEND ${result} ${files})
+    list(APPEND RNNPACK_ISA_DEFINES RNNPACK_HAVE_${set}=1)
+  endforeach()
+  set(${result} ${${result}} PARENT_SCOPE)
+  set(RNNPACK_ISA_DEFINES ${RNNPACK_ISA_DEFINES} PARENT_SCOPE)
 endfunction()

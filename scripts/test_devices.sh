@@ -12,13 +12,13 @@ LINUX="aarch64-linux-gnu arm-linux-gnueabihf riscv64-linux-gnu s390x-linux-gnu i
 FIRMWARE="arm-none-eabi-cortex-m0plus arm-none-eabi-cortex-m3 arm-none-eabi-cortex-m4f arm-none-eabi-cortex-m7 arm-none-eabi-cortex-m55 riscv32-unknown-elf riscv32imc-unknown-elf"
 OTHERS="arm-none-eabi-cortex-m33 riscv64-unknown-elf wasm32-wasi x86_64-w64-mingw32 x86_64-linux-musl"
 
-# CPUs beyond the emulator's default, as QEMU_CPU: some that lack the vector instructions, and vector lengths.
+# CPUs beyond the emulator's default, as QEMU_CPU: those of src/base/isa.inc, and some that lack the vector instructions.
 cpus_of() {
   case $1 in
-    aarch64-linux-gnu) echo "cortex-a53 cortex-a72 cortex-a76 neoverse-n1" ;;
-    arm-linux-gnueabihf) echo "cortex-a7 cortex-a9 cortex-a15 max" ;;
-    riscv64-linux-gnu) echo "rv64 rv64,v=true,vlen=128 rv64,v=true,vlen=256 rv64,v=true,vlen=512" ;;
+    arm-linux-gnueabihf) echo cortex-a9 ;;
+    riscv64-linux-gnu) echo rv64 ;;
   esac
+  grep '^RNNPACK_ISA(' src/base/isa.inc | cut -d'"' -f6 | sed 's/ | /\n/g' | sed -n "s/^$1 //p"
 }
 
 # build TARGET FOLDER cmake-arguments...

@@ -11,7 +11,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-ISA = r"(avx2|avxvnni|avx512|avx512vnni|vnni|neon|rvv|simd128|mve|ref|reference|scalar|sse\w*)"
+ISA_TABLE = Path(__file__).resolve().parents[2] / "src/base/isa.inc"
+SETS = re.findall(r"^RNNPACK_ISA(?:_WITHOUT_BIT)?\((\w+)", ISA_TABLE.read_text(), re.MULTILINE)
+ISA = rf"({'|'.join(SETS).lower()}|ref|reference|scalar|sse\w*)"
 
 
 def footprint(archive: Path) -> list[dict[str, Any]]:

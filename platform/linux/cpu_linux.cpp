@@ -1,13 +1,11 @@
 // cpu_linux.cpp -- CPU facts on Linux without cpuinfo: cpuid on x86; elsewhere the kernel's hardware capabilities, and sysfs for
 // caches. No heap: sysfs is read with plain system calls into a few bytes of stack. SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
-#include "platform/linux/hwcap_aarch64.h"
+#include "platform/isa_of_cpu.h"
 #include "platform/platform.h"
 #include "platform/x86/cpuid_x86.h"
-#include "rnnpack/rnnpack.h"
 
 namespace rnnp {
 
@@ -19,24 +17,6 @@ CpuFacts platform_cpu() {
 
 #else
 namespace {
-
-// Bits of AT_HWCAP, fixed by the kernel's ABI; spelled out because not every C library names them.
-uint32_t hwcap_isa() {
-  const unsigned long bits = getauxval(AT_HWCAP);
-#if defined(__aarch64__)
-  if (!(bits & (1ul << 1))) return 0;               // ASIMD
-  if (!(bits & (1ul << 20))) return RNNP_ISA_NEON;  // ASIMDDP
-  return RNNP_ISA_NEON | RNNP_ISA_NEON_DOTPROD | (has_i8mm() ? uint32_t{RNNP_ISA_NEON_I8MM} : 0);
-#elif defined(__arm__)
-  if (!(bits & (1ul << 16))) return 0;  // VFPv4
-  return RNNP_ISA_VFPV4 | ((bits & (1ul << 12)) ? uint32_t{RNNP_ISA_NEON} : 0);
-#elif defined(__riscv)
-  return (bits & (1ul << ('V' - 'A'))) ? uint32_t{RNNP_ISA_RVV} : 0;
-#else
-  (void)bits;
-  return 0;
-#endif
-}
 
 constexpr char kCaches[] = "/sys/devices/system/cpu/cpu0/cache/index";
 constexpr uint32_t kPathBytes = sizeof kCaches + 24;
@@ -83,7 +63,7 @@ uint32_t read_sharers(uint32_t index) {
 
 CpuFacts platform_cpu() {
   CpuFacts facts = {};
-  facts.isa = hwcap_isa();
+  facts.isa = isa_of_cpu();
   for (uint32_t i = 0; i < 5; ++i) {
     char type[kTextBytes];
     if (read_text(i, "type", type) == 0 || type[0] == 'I') continue;

@@ -7,37 +7,11 @@
 #include <cpuid.h>
 #include <stdint.h>
 
+#include "platform/isa_of_cpu.h"
 #include "platform/platform.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {
-
-// The states that the operating system saves (XCR0): AVX needs bits 1 and 2, AVX-512 bits 5 to 7 too.
-inline uint32_t enabled_states() {
-  uint32_t low, high;
-  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return low;
-}
-
-// The first leaf says how many follow: what a CPU of before answers to a leaf that it has not means nothing.
-inline bool has_avx_vnni() {
-  uint32_t a, b, c, d;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & (1u << 4)) != 0;
-}
-
-inline uint32_t x86_isa() {
-  uint32_t a, b, c, d, b7, c7, d7;
-  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_FMA) || !(c & bit_F16C)) return 0;
-  if (!__get_cpuid_count(7, 0, &a, &b7, &c7, &d7)) return 0;
-  const uint32_t states = enabled_states();
-  uint32_t isa = 0;
-  if ((states & 0x6u) == 0x6u && (b7 & bit_AVX2)) isa |= RNNP_ISA_AVX2;
-  if ((isa & RNNP_ISA_AVX2) && has_avx_vnni()) isa |= RNNP_ISA_AVX_VNNI;
-  const uint32_t avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
-  if ((states & 0xe6u) == 0xe6u && (b7 & avx512) == avx512) isa |= RNNP_ISA_AVX512;
-  if ((isa & RNNP_ISA_AVX512) && (c7 & bit_AVX512VNNI)) isa |= RNNP_ISA_AVX512_VNNI;
-  return isa;
-}
 
 // The leaf that lists caches: 4 on Intel, 0x8000001d on AMD, in the same form.
 inline uint32_t cache_leaf() {
@@ -78,7 +52,7 @@ inline CpuFacts same_on_all_cores(CpuFacts facts, bool two_kinds) {
 
 inline CpuFacts x86_facts() {
   CpuFacts facts = {};
-  facts.isa = x86_isa();
+  facts.isa = isa_of_cpu();
   x86_caches(&facts);
   return same_on_all_cores(facts, has_two_kinds_of_cores());
 }

@@ -11,10 +11,10 @@ namespace rnnp {
 
 inline uint32_t isa_closure(uint32_t bits) {
   uint32_t all = bits;
-#define X(name, text, builds_on) \
-  if ((bits & RNNP_ISA_##name) && (builds_on) != 0) all |= builds_on;
-#include "base/isa_bits.inc"
-#undef X
+#define RNNPACK_ISA(set, bit, text, builds_on, flags, qemu, test) \
+  if ((bits & RNNP_ISA_##bit) && (builds_on) != 0) all |= builds_on;
+#include "base/isa.inc"
+#undef RNNPACK_ISA
   return all;
 }
 

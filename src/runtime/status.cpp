@@ -57,11 +57,11 @@ const char *rnnp_isa_name(uint32_t bit) {
   switch (bit) {
     case 0:
       return "reference";
-#define X(name, text, builds_on) \
-  case RNNP_ISA_##name:          \
+#define RNNPACK_ISA(set, bit, text, builds_on, flags, qemu, test) \
+  case RNNP_ISA_##bit:                                            \
     return text;
-#include "base/isa_bits.inc"
-#undef X
+#include "base/isa.inc"
+#undef RNNPACK_ISA
     default:
       return "unknown";
   }

@@ -106,10 +106,16 @@ TEST(Isa, EveryBitHasAName) {
   EXPECT_STREQ("reference", rnnp_isa_name(0));
   EXPECT_STREQ("unknown", rnnp_isa_name(1u << 30));
   EXPECT_STREQ("avx512_vnni", rnnp_isa_name(RNNP_ISA_AVX512_VNNI));
+  const std::vector<uint32_t> bits = {
+#define RNNPACK_ISA(set, bit, text, builds_on, flags, qemu, test) RNNP_ISA_##bit,
+#include "base/isa.inc"
+#undef RNNPACK_ISA
+  };
   std::vector<std::string> names;
-  for (uint32_t bit = 1; bit <= RNNP_ISA_NEON_I8MM; bit <<= 1) {
-    for (const std::string &other : names) EXPECT_NE(other, rnnp_isa_name(bit));
-    names.emplace_back(rnnp_isa_name(bit));
+  for (size_t i = 0; i < bits.size(); ++i) {
+    EXPECT_EQ(1u << i, bits[i]);
+    for (const std::string &other : names) EXPECT_NE(other, rnnp_isa_name(bits[i]));
+    names.emplace_back(rnnp_isa_name(bits[i]));
     EXPECT_NE("unknown", names.back());
   }
 }

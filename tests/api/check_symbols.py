@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """check_symbols.py -- the archive's promises, read with nm and objdump: no allocator, no C++ runtime, no global data, no weak symbols
 in files with instruction-set flags. Usage: check_symbols.py ARCHIVE [--hosted] (hosted: XNNPACK, cpuinfo, pthreadpool are built in)."""
+import pathlib
 import re
 import subprocess
 import sys
@@ -12,7 +13,9 @@ HOSTED = re.compile(r"^(xnn_|cpuinfo_|pthreadpool_|pthread_|sched_yield$|nanosle
 HEAP_IN = {"allocator.cpp.o": {"posix_memalign", "free"}}
 # The executor on plain threads; only programs that start one link it.
 THREADS_IN = {"executor_threads.cpp.o": re.compile(r"^(pthread_\w+|sched_yield|sched_setaffinity|nanosleep)$")}
-ISA_FILE = re.compile(r"_(avx2|avx512|neon|mve|rvv|simd128)\.cpp")
+ISA_TABLE = pathlib.Path(__file__).resolve().parents[2] / "src/base/isa.inc"
+SETS = re.findall(r"^RNNPACK_ISA(?:_WITHOUT_BIT)?\((\w+)", ISA_TABLE.read_text(), re.MULTILINE)
+ISA_FILE = re.compile(rf"_({'|'.join(SETS).lower()})\.cpp")
 SANITIZER = re.compile(r"^__(asan|ubsan|tsan|sanitizer)")
 
 

@@ -16,7 +16,7 @@ case $cpu in
 esac
 flags="--specs=picolibcpp.specs -Wno-psabi -mthumb -mfloat-abi=hard $flags"
 googletest=/usr/src/googletest/googletest
-compile="$flags -O2 -std=c++17 -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno -Iinclude -Isrc
+compile="$flags -O2 -std=c++17 -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno -Iinclude -Isrc -I.
   -Itests/kernels -isystem $googletest/include -isystem $googletest -D_GNU_SOURCE"
 for feature in POSIX_RE DEATH_TEST STREAM_REDIRECTION PTHREAD EXCEPTIONS RTTI; do compile="$compile -DGTEST_HAS_$feature=0"; done
 

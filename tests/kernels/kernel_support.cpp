@@ -15,23 +15,15 @@
 #include <limits>
 #include <utility>
 
-#if (defined(__arm__) || defined(__aarch64__)) && defined(__linux__)
-#include <asm/hwcap.h>
-#include <sys/auxv.h>
-#endif
-
 #if defined(__riscv) && defined(__linux__)
 #include <csetjmp>
 #include <csignal>
 #endif
 
-#if defined(__x86_64__) || defined(__i386__)
-#include <cpuid.h>
-#endif
-
 #include "base/compiled_isa.h"
 #include "pack/layout.h"
 #include "pack/pack.h"
+#include "platform/isa_of_cpu.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {
@@ -92,30 +84,9 @@ bool vectors_execute() {
 }  // namespace
 
 uint32_t cpu_isa_bits() {
-  uint32_t bits = 0;
-#if defined(__x86_64__) || defined(__i386__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) bits |= RNNP_ISA_AVX2;
-  uint32_t a, b, c, d;  // compilers have no name for it
-  if ((bits & RNNP_ISA_AVX2) && __get_cpuid_count(7, 0, &a, &b, &c, &d) && a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) &&
-      (a & 16))
-    bits |= RNNP_ISA_AVX_VNNI;
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl"))
-    bits |= RNNP_ISA_AVX512;
-  if ((bits & RNNP_ISA_AVX512) && __builtin_cpu_supports("avx512vnni")) bits |= RNNP_ISA_AVX512_VNNI;
-#elif defined(__arm__) && defined(__linux__)
-  const unsigned long caps = getauxval(AT_HWCAP);
-  if (caps & HWCAP_VFPv4) bits |= RNNP_ISA_VFPV4;
-  if ((caps & HWCAP_NEON) && (caps & HWCAP_VFPv4)) bits |= RNNP_ISA_NEON;
-#elif defined(__aarch64__) && defined(__linux__)
-  bits |= kCompiledIsa;
-  if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) bits |= RNNP_ISA_NEON_DOTPROD;
-  if ((bits & RNNP_ISA_NEON_DOTPROD) && (getauxval(AT_HWCAP2) & HWCAP2_I8MM)) bits |= RNNP_ISA_NEON_I8MM;
-#elif defined(__riscv) && defined(__linux__)
-  bits |= kCompiledIsa;
+  uint32_t bits = kCompiledIsa | isa_of_cpu();
+#if defined(__riscv) && defined(__linux__)
   if (vectors_execute()) bits |= RNNP_ISA_RVV;
-#else
-  bits |= kCompiledIsa;
 #endif
   return bits;
 }

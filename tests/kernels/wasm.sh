@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 mkdir -p "$out"
 googletest=/usr/src/googletest/googletest
 target="--target=wasm32-wasi -msimd128"
-compile="$target -O2 -std=c++17 -fno-exceptions -fno-rtti -ffp-contract=off -fno-math-errno -Iinclude -Isrc -Itests/kernels -DRNNPACK_HAVE_SIMD128=1
+compile="$target -O2 -std=c++17 -fno-exceptions -fno-rtti -ffp-contract=off -fno-math-errno -Iinclude -Isrc -I. -Itests/kernels -DRNNPACK_HAVE_SIMD128=1
   -isystem $googletest/include -isystem $googletest -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_PROCESS_CLOCKS -D_WASI_EMULATED_GETPID -w"
 for feature in POSIX_RE DEATH_TEST STREAM_REDIRECTION PTHREAD EXCEPTIONS RTTI; do compile="$compile -DGTEST_HAS_$feature=0"; done
 objects=""

@@ -28,7 +28,7 @@ TEST(CpuFacts, AreWhatTheKernelFinds) {
   std::ifstream file("/proc/cpuinfo");
   const std::string flags{std::istreambuf_iterator<char>(file), {}};
   const auto has = [&](const char *name) { return flags.find(std::string(" ") + name + " ") != std::string::npos; };
-  const uint32_t isa = rnnp::x86_isa();
+  const uint32_t isa = rnnp::isa_of_cpu();
   EXPECT_EQ(has("avx2") && has("fma") && has("f16c"), (isa & RNNP_ISA_AVX2) != 0);
   EXPECT_EQ(has("avx2") && has("avx_vnni"), (isa & RNNP_ISA_AVX_VNNI) != 0);
   EXPECT_EQ(has("avx512vl") && has("avx512_vnni"), (isa & RNNP_ISA_AVX512_VNNI) != 0);

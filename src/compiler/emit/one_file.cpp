@@ -111,7 +111,7 @@ class OneFile {
  private:
   // Instruction sets that have no kernel for the layouts in use: `gemm_f32_nr4` needs a row like gemm_f32_nr4_mve of kernels.inc.
   void leave_out_sets_without(const std::vector<std::string> &groups) {
-    const std::string rows = text_of("kernels/kernels.inc"), sets = text_of("kernels/isa.h");
+    const std::string rows = text_of("kernels/kernels.inc"), sets = text_of("base/isa.inc");
     for (const auto &source : sources_) {
       const std::string &path = source.first, isa = unit_of(path);
       const bool is_set = sets.find("RNNPACK_HAVE_" + upper(isa)) != std::string::npos;
@@ -197,7 +197,9 @@ class OneFile {
   }
 
   void append(Unit *unit, const std::string &path) {
+    const bool rows_only = path == "base/isa.inc";  // what it asks the compiler is in the shared text, once
     for (const std::string &line : lines_of(text_of(path))) {
+      if (rows_only && !starts_with(line, "RNNPACK_ISA(")) continue;
       const std::string next = included(line);
       if (!next.empty()) {
         include(unit, next);

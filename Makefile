@@ -13,7 +13,7 @@ BENCH_VENV ?= .venv-bench
 TARGET ?= cortex-m4f
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-speech test test-all test-by-hand test-exporters packages-build packages-test build lib freestanding board asan tsan fuzz fuzz-onnx mutants format format-check tidy wheel release install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
+.PHONY: help demo demo-speech test test-all test-by-hand test-exporters test-bindings docs packages-build packages-test build lib freestanding board asan tsan fuzz fuzz-onnx mutants format format-check tidy wheel release install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-24s %s\n", $$1, $$2}'
@@ -42,7 +42,7 @@ lib: ## build the library alone, with nothing but a C++ compiler: librnnpack.a l
 test: packages-test ## install what is missing, then stages format, hosted (every behaviour) and board (an emulated Cortex-M4F): eleven minutes
 	@scripts/test.sh $(BUILD)
 
-test-all: packages-test ## make test, then stages freestanding, asan (fuzzers too), tsan, tidy, devices (RNNPACK_TEST_DEVICES=all for every one) and by-hand
+test-all: packages-test ## make test, then stages freestanding, asan (fuzzers too), tsan, tidy, devices (RNNPACK_TEST_DEVICES=all for every one), bindings and by-hand
 	@scripts/test.sh $(BUILD) all
 
 asan: packages-test ## the tests and the fuzzers under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -65,6 +65,12 @@ fuzz-onnx: packages-test ## random ONNX models beside onnxruntime, in pieces, ro
 
 test-exporters: packages-test ## export the models of docs/EXPORTING.md from the current PyTorch and Keras, compile each, compare with onnxruntime (minutes; several GB of frameworks)
 	@scripts/test_exporters.sh $(BUILD) $(EXPORTERS)
+
+test-bindings: packages-build ## the same suite in every language (bindings/), and a table of what passed (LANGS="rust go" for some)
+	@scripts/test_bindings.sh $(BUILD)-bindings $(LANGS)
+
+docs: ## the API reference as HTML, in docs/api
+	@python3 -B scripts/abi/generate.py --html docs/api
 
 mutants: packages-test ## put one-line bugs in, one at a time, and say which test notices each (MUTANTS=--help; hours without a compiler cache)
 	@tests/mutants/mutants.py --work $(BUILD)-mutants --jobs $(JOBS) $(MUTANTS)

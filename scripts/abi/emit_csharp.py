@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C#: statuses, constants, blittable structs and DllImport declarations (netstandard2.0)."""
+from abi import LICENCE, MADE, camel, is_function, pointee, short
+
+SCALARS = {"u32": "uint", "i32": "int", "u64": "ulong", "usize": "UIntPtr", "rnnp_status": "Status", "void": "void"}
+
+
+def spell(kind, structs, parameter=False):
+    if is_function(kind):
+        return "IntPtr"
+    if not pointee(kind):
+        return camel(kind) if kind in structs else SCALARS[kind]
+    to, written = pointee(kind)
+    if parameter and to in structs:
+        return camel(to) + "*"
+    if parameter and to == "u32":
+        return "uint*"
+    if parameter and pointee(to):
+        return "IntPtr*"
+    return "IntPtr"
+
+
+def doc(text, indent):
+    plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
+    return f"{indent}/// <summary>{plain}</summary>\n" if plain else ""
+
+
+def emit(abi):
+    structs = [one["name"] for one in abi.structs]
+    out = f"// {MADE}\n// {LICENCE}\nusing System;\nusing System.Runtime.InteropServices;\n\nnamespace Rnnpack\n{{\n"
+    out += "    /// <summary>Why a call failed.</summary>\n    public enum Status\n    {\n"
+    for value in abi.status["values"]:
+        out += doc(value["text"], "        ") + f"        {camel(value['name'].replace('_E_', '_'))} = {value['value']},\n"
+    out += "    }\n\n    public static class Constants\n    {\n"
+    for one in abi.numbers():
+        kind = "int" if one["type"] == "i32" else "uint"
+        out += doc(one["text"], "        ") + f"        public const {kind} {camel(one['name'])} = {one['value']};\n"
+    out += "    }\n\n"
+    for one in abi.structs:
+        out += f"    [StructLayout(LayoutKind.Sequential)]\n    internal unsafe struct {camel(one['name'])}\n    {{\n"
+        for m in one["members"]:
+            kind, name = spell(m["type"], structs), m["name"].strip("_")
+            out += f"        public fixed {kind} {name}[{m['count']}];\n" if "count" in m else f"        public {kind} {name};\n"
+        out += "    }\n\n"
+    out += "    internal static unsafe class Native\n    {\n        private const string Library = \"rnnpack\";\n"
+    out += "        internal static readonly int[] Bytes64 = { " + ", ".join(f"{one['size']['64']}" for one in abi.structs) + " };\n"
+    out += "        internal static readonly int[] Bytes = { " + ", ".join(f"sizeof({camel(one['name'])})" for one in abi.structs) + " };\n"
+    for one in abi.functions:
+        parameters = ", ".join(f"{spell(p['type'], structs, True)} {short(p['name'])}" for p in one["parameters"])
+        out += f"        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]\n        internal static extern {spell(one['returns'], structs)} {one['name']}({parameters});\n"
+    return {"bindings/csharp/src/Abi.g.cs": out + "    }\n}\n"}

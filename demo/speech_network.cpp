@@ -16,53 +16,46 @@ void Network::check(rnnp_status status, const char *what) const {
 
 Network::Network(const std::string &path, std::initializer_list<Port> inputs, std::initializer_list<Port> outputs) : path_(path) {
   read_blob();
-  check(rnnp_model_open(&model_, blob_.data(), blob_bytes_, RNNP_OPEN_CHECK_WEIGHTS), "open");
+  check(model_.open(blob_.data(), blob_bytes_, RNNP_OPEN_CHECK_WEIGHTS), "open");
   bind(inputs, outputs);
-  open_session();
+  rnnpack::Options options;
+  options.chunk_steps = 1;  // one block at a time
+  check(session_.create(model_, options), "create");
+  rnnp_status status = RNNP_OK;
+  session_bytes_ = rnnpack::Session::memory(model_, options, status).session_bytes;
 }
 
 void Network::read_blob() {
   std::ifstream file(path_, std::ios::binary);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file || bytes.empty()) throw std::runtime_error(path_ + ": cannot be read");
-  blob_.resize((bytes.size() + sizeof(Line) - 1) / sizeof(Line));
+  check(blob_.allocate(bytes.size(), RNNP_BLOB_ALIGN), "allocate");
   blob_bytes_ = bytes.size();
-  std::copy(bytes.begin(), bytes.end(), blob_[0].bytes);
+  std::copy(bytes.begin(), bytes.end(), static_cast<char *>(blob_.data()));
 }
 
-size_t Network::find(const Port &port, Describe describe, uint32_t count) const {
-  for (uint32_t i = 0; i < count; ++i) {
-    rnnp_tensor_info facts = RNNP_TENSOR_INFO_INIT;
-    check(describe(&model_, i, &facts), "describe");
-    if (std::string(facts.name) == port.name && facts.role == RNNP_ROLE_SEQUENCE && facts.row_elems == port.elems) return i;
-  }
+uint32_t Network::find(const Port &port, Find by_name, Describe describe) const {
+  uint32_t index = 0;
+  rnnp_tensor_info facts = RNNP_TENSOR_INFO_INIT;
+  if ((model_.*by_name)(port.name, index) == RNNP_OK && (model_.*describe)(index, facts) == RNNP_OK &&
+      facts.role == RNNP_ROLE_SEQUENCE && facts.row_elems == port.elems)
+    return index;
   throw std::runtime_error(path_ + ": no sequence '" + port.name + "' of " + std::to_string(port.elems) + " floats a step");
 }
 
 void Network::bind(std::initializer_list<Port> inputs, std::initializer_list<Port> outputs) {
-  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
-  check(rnnp_model_get_info(&model_, &facts), "info");
+  using rnnpack::Model;
+  const rnnp_model_info facts = model_.info();
   if (facts.input_count != inputs.size()) throw std::runtime_error(path_ + ": other inputs than were named");
-  for (const Port &port : inputs) input_at_.push_back(find(port, rnnp_model_get_input, facts.input_count));
-  for (const Port &port : outputs) output_at_.push_back(find(port, rnnp_model_get_output, facts.output_count));
+  for (const Port &port : inputs) input_at_.push_back(find(port, &Model::find_input, &Model::input));
+  for (const Port &port : outputs) output_at_.push_back(find(port, &Model::find_output, &Model::output));
   inputs_.resize(facts.input_count);
   outputs_.resize(facts.output_count);
 }
 
-void Network::open_session() {
-  rnnp_session_options options;
-  rnnp_session_options_init(&options, sizeof options);
-  options.chunk_steps = 1;  // one block at a time
-  rnnp_memory memory = RNNP_MEMORY_INIT;
-  check(rnnp_session_memory(&model_, &options, &memory), "memory");
-  session_bytes_ = memory.session_bytes;
-  memory_.resize((session_bytes_ + sizeof(Line) - 1) / sizeof(Line));
-  check(rnnp_session_init(&session_, &model_, &options, memory_.data(), session_bytes_), "init");
-}
-
 void Network::step(std::initializer_list<const float *> x, std::initializer_list<float *> y) {
   if (x.size() != input_at_.size() || y.size() != output_at_.size()) throw std::logic_error(path_ + ": a step of other sequences");
-  for (size_t i = 0; i < input_at_.size(); ++i) inputs_[input_at_[i]].data = const_cast<float *>(x.begin()[i]);
+  for (size_t i = 0; i < input_at_.size(); ++i) inputs_[input_at_[i]].data = x.begin()[i];
   for (size_t i = 0; i < output_at_.size(); ++i) outputs_[output_at_[i]].data = y.begin()[i];
   rnnp_io io = RNNP_IO_INIT;
   io.steps = io.batch = 1;
@@ -71,22 +64,16 @@ void Network::step(std::initializer_list<const float *> x, std::initializer_list
   io.inputs = inputs_.data();
   io.outputs = outputs_.data();
   const auto start = std::chrono::steady_clock::now();
-  check(rnnp_run_io(session_, &io), "run");
+  check(session_.run_io(io), "run");
   step_us_ = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
 }
 
 void Network::reset() {
-  check(rnnp_state_reset(session_, RNNP_ALL_ROWS), "reset");
+  check(session_.reset(), "reset");
 }
 
 const char *Network::kernels() const {
-  rnnp_session_info facts = RNNP_SESSION_INFO_INIT;
-  check(rnnp_session_get_info(session_, &facts), "session info");
-  if (facts.isa & RNNP_ISA_AVX512) return "AVX-512";
-  if (facts.isa & RNNP_ISA_AVX2) return "AVX2";
-  if (facts.isa & RNNP_ISA_NEON) return "NEON";
-  if (facts.isa & RNNP_ISA_RVV) return "RVV";
-  return "reference";
+  return rnnp_isa_name(session_.info().isa);
 }
 
 }  // namespace demo

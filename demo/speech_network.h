@@ -1,10 +1,10 @@
-// speech_network.h -- a compiled network with one stream through it, by the public C API alone: a blob read from a file, a session
-// in memory of the size it asked for. The states are the library's: `rnnpack compile --state` where the network passes them on.
-// SPDX-License-Identifier: Apache-2.0
+// speech_network.h -- a compiled network with one stream through it, by the C++ wrapper of the public API alone: a blob read from a
+// file, a session in memory that it allocates. The states are the library's: `rnnpack compile --state` where the network passes
+// them on. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_DEMO_SPEECH_NETWORK_H_
 #define RNNPACK_DEMO_SPEECH_NETWORK_H_
 
-#include <rnnpack/rnnpack.h>
+#include <rnnpack/rnnpack.hpp>
 
 #include <initializer_list>
 #include <string>
@@ -36,25 +36,22 @@ class Network {
   const char *kernels() const;
 
  private:
-  struct alignas(64) Line {
-    unsigned char bytes[64];
-  };
   void check(rnnp_status status, const char *what) const;
-  using Describe = rnnp_status (*)(const rnnp_model *, uint32_t, rnnp_tensor_info *);
-  size_t find(const Port &port, Describe describe, uint32_t count) const;
+  using Find = rnnp_status (rnnpack::Model::*)(const char *, uint32_t &) const noexcept;
+  using Describe = rnnp_status (rnnpack::Model::*)(uint32_t, rnnp_tensor_info &) const noexcept;
+  uint32_t find(const Port &port, Find by_name, Describe describe) const;
   void read_blob();
   void bind(std::initializer_list<Port> inputs, std::initializer_list<Port> outputs);
-  void open_session();
 
   std::string path_;
-  std::vector<Line> blob_, memory_;
-  std::vector<size_t> input_at_, output_at_;  // of the ports in the model's tables
-  std::vector<rnnp_const_buffer> inputs_;     // the tables of a step
-  std::vector<rnnp_buffer> outputs_;
+  rnnpack::Memory blob_;
   size_t blob_bytes_ = 0, session_bytes_ = 0;
   double step_us_ = 0;
-  rnnp_model model_ = {};
-  rnnp_session *session_ = nullptr;
+  rnnpack::Model model_;
+  rnnpack::Session session_;
+  std::vector<uint32_t> input_at_, output_at_;  // of the ports in the model's tables
+  std::vector<rnnp_const_buffer> inputs_;       // the tables of a step
+  std::vector<rnnp_buffer> outputs_;
 };
 
 }  // namespace demo

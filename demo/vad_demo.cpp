@@ -2,13 +2,12 @@
 // The model is the C array that `rnnpack compile --emit-c vad_model` wrote; the session lives in a static buffer of the size its
 // header gives. Shows a timeline, latency per step, memory, and that nothing was allocated while it ran.
 // SPDX-License-Identifier: Apache-2.0
-#include <rnnpack/rnnpack.h>
+#include <rnnpack/rnnpack.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 
 #include "audio.h"
@@ -37,22 +36,7 @@ struct Stream {
   unsigned long allocations_in_run = 0;
 };
 
-void check(rnnp_status status, const char *what) {
-  if (status == RNNP_OK) return;
-  std::fprintf(stderr, "%s: %s\n", what, rnnp_status_string(status));
-  std::exit(1);
-}
-
-rnnp_session *open_session(rnnp_model *model) {
-  rnnp_session *session = nullptr;
-  rnnp_session_options options;
-  vad_model_options(&options);
-  check(rnnp_model_open(model, vad_model, VAD_MODEL_BYTES, RNNP_OPEN_CHECK_WEIGHTS), "open");
-  check(rnnp_session_init(&session, model, &options, session_memory, sizeof session_memory), "init");
-  return session;
-}
-
-Stream run_stream(rnnp_session *session, const std::vector<float> &samples) {
+Stream run_stream(rnnpack::Session &session, const std::vector<float> &samples) {
   Stream s;
   const size_t steps = samples.size() / kHop;
   s.speech.resize(steps);
@@ -60,7 +44,7 @@ Stream run_stream(rnnp_session *session, const std::vector<float> &samples) {
   const unsigned long before = allocations;
   for (size_t i = 0; i < steps; ++i) {
     const Clock::time_point start = Clock::now();
-    check(rnnp_step(session, &samples[i * kHop], &s.speech[i]), "step");
+    rnnpack::check(session.step({&samples[i * kHop], kHop}, {&s.speech[i], 1}));
     s.step_us[i] = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
   }
   s.allocations_in_run = allocations - before;
@@ -91,15 +75,7 @@ void print_agreement(const demo::Recording &r, const Stream &s) {
               false_alarms, silent);
 }
 
-void print_costs(const rnnp_model &model, rnnp_session *session, const Stream &s) {
-  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
-  check(rnnp_model_get_info(&model, &facts), "info");
-  rnnp_session_info used = RNNP_SESSION_INFO_INIT;
-  check(rnnp_session_get_info(session, &used), "session info");
-  const char *isa = used.isa & RNNP_ISA_AVX512 ? "AVX-512"
-                    : used.isa & RNNP_ISA_AVX2 ? "AVX2"
-                    : used.isa & RNNP_ISA_NEON ? "NEON"
-                                               : "reference";
+void print_costs(const rnnp_model_info &facts, const char *isa, const Stream &s) {
   const double median = quantile(s.step_us, 0.5);
   std::printf("  step latency               median %.2f us, p99 %.2f us, max %.2f us (%s kernels, clock included)\n", median,
               quantile(s.step_us, 0.99), quantile(s.step_us, 1.0), isa);
@@ -118,12 +94,15 @@ int run(int argc, char **argv) {
   const demo::Recording recording = demo::make_recording(speech, argv[2], kSnrDb, 0.8);
   std::printf("%.1f s of recorded speech, noise %.0f dB below it\n\n", double(recording.samples.size()) / demo::kSampleRate,
               kSnrDb);
-  rnnp_model model;
-  rnnp_session *session = open_session(&model);
+  const rnnpack::Model model(vad_model, VAD_MODEL_BYTES, RNNP_OPEN_CHECK_WEIGHTS);
+  rnnpack::Options options;
+  vad_model_options(&options);
+  rnnpack::Session session;
+  rnnpack::check(session.init(model, options, session_memory, sizeof session_memory));
   const Stream s = run_stream(session, recording.samples);
   std::printf("%s\n", demo::timeline(recording, s.speech, kHop, kThreshold, 100).c_str());
   print_agreement(recording, s);
-  print_costs(model, session, s);
+  print_costs(model.info(), rnnp_isa_name(session.info().isa), s);
   demo::write_svg(svg, recording, s.speech, kHop, kThreshold);
   std::printf("  picture                    %s\n", svg);
   return s.allocations_in_run == 0 ? 0 : 1;

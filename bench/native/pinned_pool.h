@@ -1,5 +1,6 @@
 /* A pool of pinned threads that lends itself as an rnnp_executor: the bench's stand-in for an application's own.
- * The helpers spin for a while between two calls, as the peers' pools do, then sleep.
+ * The helpers spin for a while between two calls, as the peers' pools do, then sleep. Not rnnp_threads, which sleeps at once: its
+ * call takes 34 us to begin and end, this pool's 0.5 us (two threads, EPYC Zen 4), so wake-ups would be compared, not kernels.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef RNNPACK_BENCH_PINNED_POOL_H_
 #define RNNPACK_BENCH_PINNED_POOL_H_

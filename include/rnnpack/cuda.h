@@ -129,6 +129,8 @@ typedef struct rnnp_cuda_buffers {
 RNNP_API rnnp_status rnnp_cuda_session_init(rnnp_cuda_session **session, const rnnp_model *model, const rnnp_cuda_options *options,
                                             const rnnp_cuda_buffers *buffers, void *stream);
 
+#define RNNP_CUDA_REASON_BYTES 164u /* fills rnnp_cuda_layer_info up to 200 bytes; longer texts are cut */
+
 /* What was decided for a recurrent layer. Predictions are arithmetic on the device's facts; nothing of them was measured. */
 typedef struct rnnp_cuda_layer_info {
   uint32_t struct_bytes; /* set by the caller */
@@ -139,8 +141,8 @@ typedef struct rnnp_cuda_layer_info {
   uint32_t held;         /* k-tiles, groups of 64 columns (f32) or bundles (sparse) whose weights a warp keeps in registers */
   uint32_t shared_bytes; /* of a block */
   uint32_t steps_per_launch;
-  uint32_t predicted_ns; /* of a step of one direction */
-  char reason[164];      /* one line of English */
+  uint32_t predicted_ns;               /* of a step of one direction */
+  char reason[RNNP_CUDA_REASON_BYTES]; /* one line of English, ends in a null byte */
 } rnnp_cuda_layer_info;
 
 #define RNNP_CUDA_LAYER_INFO_INIT                           \

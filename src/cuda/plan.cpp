@@ -209,6 +209,8 @@ LayerPlan plan_layer(const LayerShape &s, const PlanLimits &l) {
   return p;
 }
 
+static_assert(sizeof(rnnp_cuda_layer_info) == 200, "RNNP_CUDA_REASON_BYTES");
+
 rnnp_cuda_layer_info facts_of(const LayerPlan &p) {
   rnnp_cuda_layer_info f = RNNP_CUDA_LAYER_INFO_INIT;
   const bool steps = p.resident == KernelId::count;

@@ -11,8 +11,9 @@ namespace {
 struct Watching;
 using CapturedOps = InstrumentedOps<Watching>;
 
-std::vector<bool> wanted_nodes;
-std::vector<SeenNode> seen_nodes;
+// Of the thread's run.
+thread_local std::vector<bool> wanted_nodes;
+thread_local std::vector<SeenNode> seen_nodes;
 
 // Rows of this chunk behind those of the chunks before.
 void see(const RunEnv &env, uint32_t value, SeenRows *out) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "compiler/cli/add_options.h"
 #include "compiler/cli/blob_view.h"
 #include "compiler/cli/command.h"
 #include "compiler/cli/cuda_plan_text.h"
@@ -87,7 +88,7 @@ void add_inspect(CLI::App *app, Action *action) {
   command->add_option("model", options->blob, "model.rnnp")->required();
   command->add_option("--onnx", options->onnx,
                       "the file it was made from: also which axes were taken as time and batch, and why; takes compile's options");
-  add_model_options(command, &options->graph);
+  add_options(command, model_options(&options->graph));
   command->add_option("--prune", options->prune, "with --onnx: what compile was given");
   command->add_flag("--json", options->json, "as JSON, everything");
   command->add_flag("--memory", options->memory, "also the map of the pools");

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "compiler/cli/add_options.h"
 #include "compiler/cli/array_files.h"
 #include "compiler/cli/check_blob.h"
 #include "compiler/cli/command.h"
@@ -34,7 +35,7 @@ struct VerifyArguments {
   double deviation = 1;
   std::optional<double> tolerance, accuracy_min;
   ModelOptions graph;
-  bool progress_lines = false;
+  bool progress = false;
 };
 
 // One blob, the graph it was made from, and how the two are compared.
@@ -181,7 +182,7 @@ std::string short_text(double value) {
 }
 
 int run(const VerifyArguments &options) {
-  ProgressDisplay display(options.progress_lines, 3);
+  ProgressDisplay display({{}, progress_lines(options.progress), true}, 3);
   const auto model = load_model(options.model, options.graph);
   Runner runner(read_file(options.blob), quote(options.blob));
   const std::vector<StatePair> states = state_pairs(options.graph);
@@ -248,8 +249,8 @@ void add_verify(CLI::App *app, Action *action) {
                    "smallest signal-to-noise ratio of every output, in dB, of a blob whose weights have low precision than f32")
       ->check(finite_number());
   command->add_option("--prune", options->prune, "what compile was given");
-  add_model_options(command, &options->graph);
-  add_progress_option(command, &options->progress_lines);
+  add_options(command, model_options(&options->graph));
+  add_progress_option(command, &options->progress);
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }
 

@@ -22,7 +22,7 @@ namespace rnnp::compiler {
 
 namespace {
 
-uint64_t most_input_bytes = uint64_t{1} << 30;
+thread_local uint64_t most_input_bytes = uint64_t{1} << 30;
 
 [[noreturn]] void fail(const char *verb, const std::string &path) {
   throw IoError(std::string("cannot ") + verb + " " + quote(path) + ": " + std::strerror(errno));
@@ -144,6 +144,10 @@ uint64_t input_limit() {
 
 void set_input_limit(uint64_t bytes) {
   most_input_bytes = bytes;
+}
+
+InputLimit::InputLimit(std::optional<uint64_t> bytes) : before_(most_input_bytes) {
+  if (bytes) most_input_bytes = *bytes;
 }
 
 void check_input_bytes(uint64_t bytes, const std::string &what) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,20 @@ namespace rnnp::compiler {
 constexpr uint64_t kMostFileBytes = uint64_t{1} << 32;
 std::vector<uint8_t> read_file(const std::string &path, uint64_t most = kMostFileBytes);
 
-// What the arrays of one file of data may take, in the file and in memory; --max-input sets it for the whole run of the tool.
+// What the arrays of one file of data may take, in the file and in memory: of the thread, 1 GiB unless it is set (--max-input).
 uint64_t input_limit();
 void set_input_limit(uint64_t bytes);
+// Sets it, where a limit is given, as long as it lives.
+class InputLimit {
+ public:
+  explicit InputLimit(std::optional<uint64_t> bytes);
+  InputLimit(const InputLimit &) = delete;
+  InputLimit &operator=(const InputLimit &) = delete;
+  ~InputLimit() { set_input_limit(before_); }
+
+ private:
+  uint64_t before_;
+};
 // Throws IoError, naming the option.
 void check_input_bytes(uint64_t bytes, const std::string &what);
 

@@ -31,6 +31,8 @@ int act(const Action &action) {
     return fail(error, kExitRefused);
   } catch (const IoError &error) {
     return fail(error, kExitIo);
+  } catch (const VerifyError &error) {
+    return fail(error, kExitVerify);
   } catch (const std::bad_alloc &) {
     std::fprintf(stderr, "rnnpack: out of memory\n");
     return kExitIo;

@@ -1,6 +1,7 @@
 // metric.cpp -- Contract: metric.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/cli/metric.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -85,7 +86,7 @@ class Uninterrupted {
 // What the program prints; it is run as it is named, without a shell.
 std::string output_of(const std::string &program, const std::string &argument) {
   int ends[2];
-  if (pipe(ends) != 0) throw IoError("--metric: no pipe can be made");
+  if (pipe2(ends, O_CLOEXEC) != 0) throw IoError("--metric: no pipe can be made");
   const Uninterrupted uninterrupted;
   const pid_t child = fork();
   if (child == 0) {

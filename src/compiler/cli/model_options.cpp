@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/cli/model_options.h"
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -72,27 +72,27 @@ Tensor value_of(const std::string &text) {
 
 }  // namespace
 
-void add_model_options(CLI::App *command, ModelOptions *options) {
-  const auto list = [&](const char *name, std::vector<std::string> *to, const char *text) {
-    command->add_option(name, *to, text)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  };
-  list(
-      "--from", &options->from,
-      "TENSOR or TENSOR=1,batch,16: the part of the graph behind this tensor, which becomes an input of these sizes and names; may "
-      "be repeated");
-  list("--to", &options->to, "TENSOR: the part of the graph before this tensor, which becomes an output; may be repeated");
-  list("--set", &options->set, "NAME=VALUE, NAME=1,2,3 or NAME=file.npy: the input becomes a constant; may be repeated");
-  list("--dim", &options->dims, "NAME=SIZE: the size of a named dynamic dimension; may be repeated");
-  list("--shape", &options->shapes,
-       "INPUT=1,-1,576: the sizes of an input's dynamic dimensions, -1 for one left open; may be repeated");
-  list("--axes", &options->axes,
-       "INPUT=batch,time,features: what an input's axes are, where the compiler decides otherwise; may be repeated");
-  list("--state", &options->states,
+OptionRows model_options(ModelOptions *options) {
+  return {
+      {"--from", &options->from,
+       "TENSOR or TENSOR=1,batch,16: the part of the graph behind this tensor, which becomes an input of these sizes and names; "
+       "may "
+       "be repeated"},
+      {"--to", &options->to, "TENSOR: the part of the graph before this tensor, which becomes an output; may be repeated"},
+      {"--set", &options->set, "NAME=VALUE, NAME=1,2,3 or NAME=file.npy: the input becomes a constant; may be repeated"},
+      {"--dim", &options->dims, "NAME=SIZE: the size of a named dynamic dimension; may be repeated"},
+      {"--shape", &options->shapes,
+       "INPUT=1,-1,576: the sizes of an input's dynamic dimensions, -1 for one left open; may be repeated"},
+      {"--axes", &options->axes,
+       "INPUT=batch,time,features: what an input's axes are, where the compiler decides otherwise; may be repeated"},
+      {"--state", &options->states,
        "INPUT=OUTPUT: the library keeps the tensor from step to step, and the two are no input and output any more; may be "
-       "repeated");
+       "repeated"},
+  };
 }
 
-std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOptions &options) {
+// What the options ask for.
+static Specialisation specialisation_of(const ModelOptions &options) {
   Specialisation wanted;
   wanted.cut.to = options.to;
   for (const std::string &text : options.from) {
@@ -122,15 +122,29 @@ std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOption
       at = comma + 1;
     }
   }
-  const std::vector<uint8_t> bytes = read_file(path);
-  if (bytes.empty()) throw IoError(quote(path) + " is empty; an ONNX file is expected");
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  auto model = parse_model(bytes.data(), bytes.size(), &folder);
+  return wanted;
+}
+
+static std::unique_ptr<OnnxModel> parsed(const ModelSource &source) {
+  const std::string folder = std::filesystem::path(source.path).parent_path().string();
+  if (source.bytes != nullptr) return parse_model(source.bytes, source.size, source.path.empty() ? nullptr : &folder);
+  const std::vector<uint8_t> bytes = read_file(source.path);
+  if (bytes.empty()) throw IoError(quote(source.path) + " is empty; an ONNX file is expected");
+  return parse_model(bytes.data(), bytes.size(), &folder);
+}
+
+std::unique_ptr<OnnxModel> load_model(const ModelSource &source, const ModelOptions &options) {
+  const Specialisation wanted = specialisation_of(options);
+  auto model = parsed(source);
   specialise(model.get(), wanted);
   std::set<std::string> kept;
   for (const StatePair &pair : state_pairs(options)) kept.insert(pair.input);
   leave_out_unread(model.get(), kept);
   return model;
+}
+
+std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOptions &options) {
+  return load_model(ModelSource{path}, options);
 }
 
 std::vector<StatePair> state_pairs(const ModelOptions &options) {

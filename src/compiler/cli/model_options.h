@@ -8,12 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "compiler/cli/option_row.h"
 #include "compiler/ir/bind_states.h"
 #include "compiler/onnx/specialise.h"
-
-namespace CLI {
-class App;
-}
 
 namespace rnnp::compiler {
 
@@ -21,9 +18,18 @@ struct ModelOptions {
   std::vector<std::string> from, to, set, dims, shapes, axes, states;  // NAME=VALUE, as typed
 };
 
-void add_model_options(CLI::App *command, ModelOptions *options);
+OptionRows model_options(ModelOptions *options);
 
-// The model as the options make it. Throws UsageError beside what load_model throws.
+// An ONNX file: its bytes, or where there are none what `path` names. Weights outside it are looked for in the path's folder, where
+// there is a path.
+struct ModelSource {
+  std::string path;
+  const void *bytes = nullptr;
+  size_t size = 0;
+};
+
+// The model as the options make it. Throws UsageError beside what parse_model throws.
+std::unique_ptr<OnnxModel> load_model(const ModelSource &source, const ModelOptions &options);
 std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOptions &options);
 
 std::vector<StatePair> state_pairs(const ModelOptions &options);

@@ -26,24 +26,31 @@ void add_progress_option(CLI::App *command, bool *lines) {
   command->add_flag("--progress", *lines, "lines `progress: DONE of ALL` on standard error, for programs that show how far it is");
 }
 
-ProgressDisplay::ProgressDisplay(bool lines, size_t parts)
-    : lines_(lines), bar_(!lines && isatty(STDERR_FILENO) != 0), parts_(parts) {
-  if (lines_) std::fprintf(stderr, "progress: 0 of %zu\n", parts_ * kWhole);
+std::function<void(size_t done, size_t all)> progress_lines(bool wanted) {
+  if (!wanted) return {};
+  return [](size_t done, size_t all) {
+    std::fprintf(stderr, "progress: %zu of %zu\n", done, all);
+    std::fflush(stderr);
+  };
+}
+
+ProgressDisplay::ProgressDisplay(const Listener &listener, size_t parts)
+    : tell_(listener.progress), bar_(!tell_ && listener.draws_bar && isatty(STDERR_FILENO) != 0), parts_(parts) {
+  if (tell_) tell_(0, parts_ * kWhole);
 }
 
 void ProgressDisplay::say(size_t percent_of_parts) {
   if (percent_of_parts <= said_) return;
   said_ = percent_of_parts;
-  std::fprintf(stderr, "progress: %zu of %zu\n", said_, parts_ * kWhole);
-  std::fflush(stderr);
+  tell_(said_, parts_ * kWhole);
 }
 
 Progress ProgressDisplay::part(const char *what) {
-  if (!lines_ && !bar_) return {};
+  if (!tell_ && !bar_) return {};
   const size_t before = begun_++ * kWhole;
   return [this, what, before](size_t done, size_t all) {
     const size_t percent = all == 0 ? kWhole : done * kWhole / all;
-    if (lines_) {
+    if (tell_) {
       say(before + percent);
     } else {
       draw_bar(what, percent);

@@ -3,6 +3,7 @@
 #ifndef RNNPACK_COMPILER_CLI_PROGRESS_DISPLAY_H_
 #define RNNPACK_COMPILER_CLI_PROGRESS_DISPLAY_H_
 
+#include "compiler/cli/listener.h"
 #include "compiler/progress.h"
 
 namespace CLI {
@@ -13,17 +14,21 @@ namespace rnnp::compiler {
 
 void add_progress_option(CLI::App *command, bool *lines);
 
+// Lines `progress: DONE of ALL` on standard error; none where they are not wanted.
+std::function<void(size_t done, size_t all)> progress_lines(bool wanted);
+
 class ProgressDisplay {
  public:
   // `parts`: how many of them `part` is called for.
-  ProgressDisplay(bool lines, size_t parts);
+  ProgressDisplay(const Listener &listener, size_t parts);
   // The next part; `what` stands before its bar. The display must outlive it.
   Progress part(const char *what);
 
  private:
   void say(size_t percent_of_parts);
 
-  const bool lines_, bar_;
+  const std::function<void(size_t done, size_t all)> tell_;
+  const bool bar_;
   const size_t parts_;
   size_t begun_ = 0, said_ = 0;
 };

@@ -1,15 +1,14 @@
 // quantizer.cpp -- Contract: quantizer.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/cli/quantizer.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "compiler/cli/array_files.h"
 #include "compiler/cli/integer_layers.h"
 #include "compiler/cli/metric.h"
-#include "compiler/cli/numbers.h"
 #include "compiler/cli/search_types.h"
 #include "compiler/emit/panel_choice.h"
 #include "compiler/onnx/problem.h"
@@ -27,43 +26,41 @@ bool any_finite(const Arrays &arrays) {
   });
 }
 
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
 }  // namespace
 
-void add_quantizer_options(CLI::App *command, QuantizerOptions *options) {
-  const auto list = [&](const char *name, std::vector<std::string> *to, const std::string &text) {
-    command->add_option(name, *to, text)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+OptionRows quantizer_options(QuantizerOptions *options) {
+  return {
+      {"--weights", &options->weights,
+       "what weights are stored as: " + weight_type_names() + ", or auto; left out: what the file has"},
+      {"--recurrent-weights", &options->recurrent_weights, "the same of recurrent layers' R alone"},
+      {"--arithmetic", &options->arithmetic,
+       "integer: recurrent layers of int8 run in integers alone, for CPUs without an FPU, with the same bits on every CPU; float",
+       true},
+      {"--keep-float", &options->keep_float, "a node whose weights stay f32; may be repeated"},
+      {"--calibrate", &options->calibrate,
+       "x.npy for the first input, NAME=x.npy, x.npz, or x.wav: data that the network is made for, from which x of int8 layers "
+       "gets "
+       "its scales, and on which errors are measured; may be repeated"},
+      {"--max-input", ByteCountOption{&options->max_input},
+       "the most bytes that a file of data may take, in memory too; 1GiB without it"},
+      {"--method", &options->method, "how weights are rounded: round, mse (the scale that errs least) or gptq (on the data)", true},
+      {"--prune", &options->prune,
+       "SIZE or SIZE:UNITS: blocks of 16 (8, 4) units by 4 inputs whose weights are all below SIZE become zeros, of 1 "
+       "single weights; what that costs is measured"},
+      {"--report", &options->report, "a JSON file of what low precision cost, by outputs and layers"},
+      {"--accuracy-min", &options->accuracy_min,
+       "smallest signal-to-noise ratio of every output on the data, in dB (with --metric: in its units); what misses "
+       "it is not written"},
+      {"--metric", &options->metric,
+       "a program that is run with a folder of NAME.npy (outputs) and f32/NAME.npy (of the f32 network) and prints "
+       "one number, higher being better"},
   };
-  command->add_option("--weights", options->weights,
-                      "what weights are stored as: " + weight_type_names() + ", or auto; left out: what the file has");
-  command->add_option("--recurrent-weights", options->recurrent_weights, "the same of recurrent layers' R alone");
-  command
-      ->add_option("--arithmetic", options->arithmetic,
-                   "integer: recurrent layers of int8 run in integers alone, for CPUs without an FPU, with the same bits on every "
-                   "CPU; float")
-      ->capture_default_str();
-  list("--keep-float", &options->keep_float, "a node whose weights stay f32; may be repeated");
-  list(
-      "--calibrate", &options->calibrate,
-      "x.npy for the first input, NAME=x.npy, x.npz, or x.wav: data that the network is made for, from which x of int8 layers gets "
-      "its scales, and on which errors are measured; may be repeated");
-  add_input_limit(command);
-  command
-      ->add_option("--method", options->method,
-                   "how weights are rounded: round, mse (the scale that errs least) or gptq (on the data)")
-      ->capture_default_str();
-  command->add_option(
-      "--prune", options->prune,
-      "SIZE or SIZE:UNITS: blocks of 16 (8, 4) units by 4 inputs whose weights are all below SIZE become zeros, of 1 "
-      "single weights; what that costs is measured");
-  command->add_option("--report", options->report, "a JSON file of what low precision cost, by outputs and layers");
-  command
-      ->add_option("--accuracy-min", options->accuracy_min,
-                   "smallest signal-to-noise ratio of every output on the data, in dB (with --metric: in its units); what misses "
-                   "it is not written")
-      ->check(finite_number());
-  command->add_option("--metric", options->metric,
-                      "a program that is run with a folder of NAME.npy (outputs) and f32/NAME.npy (of the f32 network) and prints "
-                      "one number, higher being better");
 }
 
 void Quantizer::prepare(CompileOptions *compile) {
@@ -125,18 +122,19 @@ void Quantizer::adjust(Graph *graph, const PanelFormat &panels) {
   measured_ = measure(runner.run(reference_->inputs(), {}));
 }
 
-bool Quantizer::finish(size_t blob_bytes, std::string *json) {
-  if (!report_) return true;
+std::string Quantizer::finish(size_t blob_bytes, const Listener &listener) {
+  if (!report_) return "";
   report_->bytes = blob_bytes;
-  for (const std::string &line : report_->decisions) std::printf("%s\n", line.c_str());
-  std::printf("%s", report_table(*report_).c_str());
-  if (!options_.metric.empty()) std::printf("  metric: %g\n", measured_);
-  std::fflush(stdout);
-  *json = report_json(*report_);
-  if (!options_.accuracy_min || measured_ >= *options_.accuracy_min) return true;
-  std::fprintf(stderr, "NOT written: %g%s, and at least %g are asked for (--accuracy-min)\n", measured_,
-               options_.metric.empty() ? " dB" : "", *options_.accuracy_min);
-  return false;
+  std::string text;
+  for (const std::string &line : report_->decisions) text += line + "\n";
+  text += report_table(*report_);
+  const std::string measured = number_text(measured_);
+  if (!options_.metric.empty()) text += "  metric: " + measured + "\n";
+  listener.say(MessageKind::kReport, text);
+  if (options_.accuracy_min && measured_ < *options_.accuracy_min)
+    throw VerifyError("NOT written: " + measured + (options_.metric.empty() ? " dB" : "") + ", and at least " +
+                      number_text(*options_.accuracy_min) + " are asked for (--accuracy-min)");
+  return report_json(*report_);
 }
 
 }  // namespace rnnp::compiler

@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "compiler/cli/error_report.h"
+#include "compiler/cli/listener.h"
+#include "compiler/cli/option_row.h"
 #include "compiler/cli/progress_display.h"
 #include "compiler/compile.h"
-
-namespace CLI {
-class App;
-}
 
 namespace rnnp::compiler {
 
@@ -22,6 +20,7 @@ struct QuantizerOptions {
   std::string weights, recurrent_weights, arithmetic = "float", method = "round", report, metric, prune;
   std::vector<std::string> keep_float, calibrate;
   std::optional<double> accuracy_min;
+  std::optional<uint64_t> max_input;
 
   bool in_integers() const { return arithmetic == "integer"; }
   bool is_auto() const { return weights == "auto"; }
@@ -33,7 +32,7 @@ struct QuantizerOptions {
   size_t progress_parts() const { return static_cast<size_t>(measures()) + static_cast<size_t>(is_auto()); }
 };
 
-void add_quantizer_options(CLI::App *command, QuantizerOptions *options);
+OptionRows quantizer_options(QuantizerOptions *options);
 
 class Quantizer {
  public:
@@ -43,8 +42,9 @@ class Quantizer {
 
   // Fills in what the compiler is to store matrices as, and what it calls before it writes.
   void prepare(CompileOptions *compile);
-  // The table, once the blob is made; then the report's text, for its file. False: the outputs miss what is asked for.
-  bool finish(size_t blob_bytes, std::string *json);
+  // Says the table, once the blob is made, and gives the report's text for its file; empty where nothing was measured. Throws
+  // VerifyError where the outputs miss what is asked for.
+  std::string finish(size_t blob_bytes, const Listener &listener);
 
  private:
   void adjust(Graph *graph, const PanelFormat &panels);

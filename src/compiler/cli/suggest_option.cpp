@@ -109,11 +109,11 @@ std::vector<std::string> &values_of(const std::string &option, ModelOptions *opt
 }
 
 // To a blob that passes its check.
-bool compiles(const std::string &path, ModelOptions options, const std::vector<Try> &tries, const CompileOptions &how) {
+bool compiles(const ModelSource &source, ModelOptions options, const std::vector<Try> &tries, const CompileOptions &how) {
   for (const Try &one : tries) values_of(one.option, &options).push_back(one.value);
   try {
     const CompileOptions plain{how.target, state_pairs(options), how.stream_steps};
-    const auto model = load_model(path, options);
+    const auto model = load_model(source, options);
     return check_compiled(model.get(), compile_model(*model, plain), plain, false).failure.empty();
   } catch (const std::exception &) {
     return false;
@@ -152,15 +152,15 @@ std::string text_of(const std::vector<Try> &tries, const std::string &why) {
 
 }  // namespace
 
-std::string with_what_helps(const std::string &refused, const std::string &path, const ModelOptions &given,
+std::string with_what_helps(const std::string &refused, const ModelSource &source, const ModelOptions &given,
                             const CompileOptions &how) {
   const std::vector<Try> proposed = proposed_in(refused);
-  if (!proposed.empty() && compiles(path, given, proposed, how)) return refused;
+  if (!proposed.empty() && compiles(source, given, proposed, how)) return refused;
   const std::string refusal = without_proposals(refused);
   if (refusal.find("--set ") != std::string::npos) return refusal;
-  if (compiles(path, given, {}, how)) return refusal;  // it is about what weights are stored as
-  const auto model = load_model(path, given);
-  const auto helps = [&](const std::vector<Try> &tries) { return !tries.empty() && compiles(path, given, tries, how); };
+  if (compiles(source, given, {}, how)) return refusal;  // it is about what weights are stored as
+  const auto model = load_model(source, given);
+  const auto helps = [&](const std::vector<Try> &tries) { return !tries.empty() && compiles(source, given, tries, how); };
   const auto first_that_helps = [&](const std::string &size) {
     std::vector<Try> sizes = fixed_sizes(*model, size);
     sizes.resize(std::min(sizes.size(), kMostTries));

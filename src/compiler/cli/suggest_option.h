@@ -12,7 +12,7 @@ namespace rnnp::compiler {
 // The refusal, whose own proposals stay where they lead to a blob that passes its check. Else they go, and a line "try: ..."
 // follows where something helps: one open size that becomes fixed, also at a size that stands in the refusal; all of them; or that
 // all axes stay as they are.
-std::string with_what_helps(const std::string &refused, const std::string &path, const ModelOptions &given,
+std::string with_what_helps(const std::string &refused, const ModelSource &source, const ModelOptions &given,
                             const CompileOptions &how);
 
 }  // namespace rnnp::compiler

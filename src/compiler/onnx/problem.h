@@ -30,6 +30,11 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// What was compiled is not as good as it has to be: nothing is written.
+struct VerifyError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class Problems {
  public:
   void add(const std::string &node, const std::string &op, const std::string &what);

@@ -1,0 +1,16 @@
+// add_options.h -- rows of options in the tool's argument parser. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_ADD_OPTIONS_H_
+#define RNNPACK_COMPILER_CLI_ADD_OPTIONS_H_
+
+#include "compiler/cli/option_row.h"
+
+namespace CLI {
+class App;
+}
+
+namespace rnnp::compiler {
+
+void add_options(CLI::App *command, const OptionRows &rows);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_CLI_ADD_OPTIONS_H_

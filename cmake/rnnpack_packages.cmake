@@ -26,5 +26,5 @@ set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${RNNPACK_PACKAGE_runtime} (= ${PROJECT_VE
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS ${RNNPACK_PACKAGE_tools})
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The shared library.")
 set(CPACK_COMPONENT_DEV_DESCRIPTION "Headers, the static library, and files for CMake and pkg-config.")
-set(CPACK_COMPONENT_TOOLS_DESCRIPTION "The compiler: ONNX files to blobs, and verify, inspect and profile.")
+set(CPACK_COMPONENT_TOOLS_DESCRIPTION "The compiler: ONNX files to blobs, and verify, inspect and profile; and as a C library.")
 include(CPack)

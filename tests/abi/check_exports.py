@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """check_exports.py LIBRARY SYMBOLS.txt -- the shared library shows the symbols of the list and no others, needs nothing
 but the C library, and its name carries the major version.
+check_exports.py --compiler LIBRARY NAME... -- the compiler's library shows the names NAME... alone.
 check_exports.py --plugin LIBRARY NAME... -- a plug-in that links the archive shows its own symbols NAME... and none of the archive's.
 SPDX-License-Identifier: Apache-2.0"""
 import pathlib
@@ -27,7 +28,7 @@ def check(found, wanted):
 
 
 def main():
-    if sys.argv[1] == "--plugin":
+    if sys.argv[1] in ("--plugin", "--compiler"):
         problems = check(exported(sys.argv[2]), set(sys.argv[3:]))
     else:
         library, symbols = sys.argv[1:3]

@@ -75,6 +75,19 @@ elif by_cmake "COMPONENTS hosted" rnnpack::hosted 2>/dev/null; then
   echo "a hosted archive that there is not was found"; exit 1
 fi
 
+if [ -n "$(find "$work/prefix" -name 'librnnpack_compiler.so')" ]; then
+  consumer=$(dirname "$0")/compiler_consumer.c model=$(dirname "$0")/../../models/vad_gru/model.onnx
+  program=$(by_cmake "COMPONENTS compiler" rnnpack::compiler)
+  "$program" "$model"
+  # shellcheck disable=SC2046
+  program=$(by_hand compiler $(pkg-config --cflags --libs rnnpack-compiler))
+  LD_LIBRARY_PATH=$(dirname "$pc") "$program" "$model"
+  consumer=$2
+  echo "compiler as a library, both ways: ok"
+elif by_cmake "COMPONENTS compiler" rnnpack::compiler 2>/dev/null; then
+  echo "a compiler library that there is not was found"; exit 1
+fi
+
 if [ -n "$(find "$work/prefix" -name 'librnnpack_cuda.a')" ]; then
   consumer=$(dirname "$0")/cuda_consumer.c
   program=$(by_cmake "COMPONENTS cuda" rnnpack::cuda)

@@ -124,6 +124,7 @@ void prepare(const rnnp_model *model, const rnnp_cuda_options *options, Prepared
   p->status = prepare_session(&kCudaRegistry, model, &s, &p->model, &p->config, &p->refusal, &c);
   const Model &m = p->model;
   const uint32_t node = p->refusal.node;
+  if (p->status == RNNP_E_UNSUPPORTED && node != kNone) p->reason = why_not_on_cuda(m.nodes[node].op);
   if (p->status == RNNP_E_LAYOUT && node != kNone) p->reason = words_for_layer(m, m.nodes[node]);
   if (p->status != RNNP_OK) return;
   const size_t lists = mul_sat(add_sat(m.values.count, m.states.count), sizeof(float *));

@@ -7,10 +7,14 @@ namespace rnnp {
 namespace cuda {
 namespace {
 
-const Op *const kOps[] = {&op_recurrent, &op_feature_recurrent, &op_dense,        &op_unary,      &op_binary,      &op_where,
-                          &op_copy,      &op_softmax,           &op_norm,         &op_reduce,     &op_matmul,      &op_gather,
-                          &op_time_step, &op_time_reduce,       &op_time_reverse, &op_state_read, &op_state_write, &op_conv,
-                          &op_pool};
+const Op *const kOps[] = {
+#define RNNPACK_KIND(kind, id, attributes, word, name, cuda) cuda
+#define RNNPACK_ON_CUDA(object) &object,
+#define RNNPACK_NOT_ON_CUDA(why)
+#include "format/ops.inc"
+#undef RNNPACK_KIND
+#undef RNNPACK_ON_CUDA
+};
 const KernelList *const kNoKernels[] = {nullptr};
 
 }  // namespace
@@ -22,6 +26,22 @@ const rnnp_registry kCudaRegistry = {sizeof(rnnp_registry),
                                      reinterpret_cast<const rnnp_kernel_group *const *>(kNoKernels),
                                      reinterpret_cast<const rnnp_check *>(&rnnp_check_dataflow),
                                      nullptr};
+
+const char *why_not_on_cuda(uint32_t op) {
+  switch (OpKind(op)) {
+#define RNNPACK_KIND(kind, id, attributes, word, name, cuda) \
+  case OpKind::kind:                                         \
+    return cuda;
+#define RNNPACK_ON_CUDA(object) nullptr
+#undef RNNPACK_NOT_ON_CUDA
+#define RNNPACK_NOT_ON_CUDA(why) why
+#include "format/ops.inc"
+#undef RNNPACK_KIND
+#undef RNNPACK_ON_CUDA
+#undef RNNPACK_NOT_ON_CUDA
+  }
+  return nullptr;
+}
 
 }  // namespace cuda
 }  // namespace rnnp

@@ -125,25 +125,9 @@ struct BlobMatrix {
 };
 
 enum class OpKind : uint32_t {
-  kRecurrent = 1,          // AttrRecurrent;  x, init_h, init_c, lengths -> y, y_h, y_c
-  kDense = 2,              // AttrDense;      x -> y
-  kUnary = 3,              // AttrUnary;      x -> y
-  kBinary = 4,             // AttrBinary;     a, b -> y
-  kSoftmax = 5,            // AttrSoftmax;    x -> y
-  kCopy = 6,               // AttrCopy;       x -> y (slice, concat, transpose of features: one strided copy)
-  kTimeStep = 7,           // AttrTimeStep;   sequence x -> row y (first or last step)
-  kConv = 8,               // AttrConv;       x -> y
-  kPool = 9,               // AttrPool;       x -> y
-  kReduce = 10,            // AttrReduce;     x -> y
-  kNorm = 11,              // AttrNorm;       x -> y
-  kWhere = 12,             // AttrWhere;      condition, a, b -> y
-  kGather = 13,            // AttrGather; i32 sequence input -> y
-  kMatMul = 14,            // AttrMatMul;     a, b -> y
-  kTimeReduce = 15,        // AttrTimeReduce; sequence x -> row y (over all steps)
-  kStateRead = 16,         // AttrState;    -> y (the state as it is before the step)
-  kStateWrite = 17,        // AttrState;    x, lengths -> (the state after the step)
-  kFeatureRecurrent = 18,  // AttrFeatureRecurrent; x, h, c -> y, y_h, y_c
-  kTimeReverse = 19,       // AttrTimeReverse; sequence x, lengths -> sequence y
+#define RNNPACK_KIND(kind, id, attributes, word, name, cuda) kind = id,
+#include "format/ops.inc"
+#undef RNNPACK_KIND
 };
 
 struct BlobNode {

@@ -13,6 +13,9 @@
 #include "ops/data_memory.h"
 #include "ops/node_costs.h"
 
+#define RNNPACK_REGISTRY_NO_OBJECTS 1  // the objects are known here by their full types
+#include "rnnpack/registry.h"
+
 namespace rnnp {
 
 // Where a value's rows are, now. Rows are packed: row r at data + r * row_bytes; a constant has row_bytes 0.
@@ -121,12 +124,9 @@ struct OpList {
 
 // C names, so that a registry in a C file can name them (rnnpack/registry.h).
 extern "C" {
-extern const Op rnnp_op_recurrent, rnnp_op_dense, rnnp_op_unary, rnnp_op_binary, rnnp_op_softmax, rnnp_op_copy, rnnp_op_time_step;
-extern const Op rnnp_op_time_reduce, rnnp_op_time_reverse, rnnp_op_unary_without_kernel, rnnp_op_compare, rnnp_op_reduce,
-    rnnp_op_norm, rnnp_op_where, rnnp_op_matmul, rnnp_op_gather;
-extern const Op rnnp_op_feature_recurrent, rnnp_op_recurrent_unfused;
-extern const Op rnnp_op_state_read, rnnp_op_state_write;
-extern const Op rnnp_op_conv, rnnp_op_conv_nchw, rnnp_op_conv_winograd, rnnp_op_depthwise, rnnp_op_pool;
+#define RNNPACK_DECLARE_OP(name) extern const Op rnnp_op_##name;
+RNNP_FOR_EACH_OP(RNNPACK_DECLARE_OP)
+#undef RNNPACK_DECLARE_OP
 extern const Op rnnp_op_xnn_dense, rnnp_op_xnn_softmax, rnnp_op_xnn_unary;  // ops/xnnpack, where it is built in
 }
 

@@ -17,52 +17,16 @@ const char *words_of(Reason reason) {
   return "";
 }
 
-const char *recurrent_name(const Model &m, const BlobNode &node) {
-  const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
-  if (a == nullptr) return "recurrent";
-  return Cell(a->cell) == Cell::kLstm ? "LSTM" : Cell(a->cell) == Cell::kRnn ? "RNN" : "GRU";
-}
-
 const char *op_name(const Model &m, const BlobNode &node) {
+  const AttrRecurrent *a = OpKind(node.op) == OpKind::kRecurrent ? m.attr<AttrRecurrent>(node) : nullptr;
+  if (a != nullptr && Cell(a->cell) == Cell::kLstm) return "LSTM";
+  if (a != nullptr && Cell(a->cell) == Cell::kRnn) return "RNN";
   switch (OpKind(node.op)) {
-    case OpKind::kRecurrent:
-      return recurrent_name(m, node);
-    case OpKind::kDense:
-      return "Dense";
-    case OpKind::kUnary:
-      return "Unary";
-    case OpKind::kBinary:
-      return "Binary";
-    case OpKind::kSoftmax:
-      return "Softmax";
-    case OpKind::kCopy:
-      return "Copy";
-    case OpKind::kTimeStep:
-      return "TimeStep";
-    case OpKind::kConv:
-      return "Conv";
-    case OpKind::kPool:
-      return "Pool";
-    case OpKind::kReduce:
-      return "Reduce";
-    case OpKind::kNorm:
-      return "Norm";
-    case OpKind::kWhere:
-      return "Where";
-    case OpKind::kGather:
-      return "Gather";
-    case OpKind::kMatMul:
-      return "MatMul";
-    case OpKind::kTimeReduce:
-      return "TimeReduce";
-    case OpKind::kTimeReverse:
-      return "TimeReverse";
-    case OpKind::kFeatureRecurrent:
-      return "FeatureRecurrent";
-    case OpKind::kStateRead:
-      return "StateRead";
-    case OpKind::kStateWrite:
-      return "StateWrite";
+#define RNNPACK_KIND(kind, id, attributes, word, name, cuda) \
+  case OpKind::kind:                                         \
+    return name;
+#include "format/ops.inc"
+#undef RNNPACK_KIND
   }
   return "unknown";
 }

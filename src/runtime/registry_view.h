@@ -6,9 +6,6 @@
 #include "format/dataflow.h"
 #include "ops/op.h"
 
-#define RNNPACK_REGISTRY_NO_OBJECTS 1  // the objects are known here by their full types
-#include "rnnpack/registry.h"
-
 namespace rnnp {
 
 inline bool is_registry(const rnnp_registry *r) {

@@ -7,6 +7,8 @@ read_blob.py --compare RNNPACK model.rnnp...   runs the tool on each blob and co
 """
 import json
 import math
+import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -14,8 +16,6 @@ import zlib
 
 NONE = 0xFFFFFFFF
 ALIGN = 64
-OPS = ["unknown 0", "recurrent", "dense", "unary", "binary", "softmax", "copy", "time_step", "conv", "pool", "reduce", "norm", "where",
-       "gather", "matmul", "time_reduce", "state_read", "state_write", "feature_recurrent", "time_reverse"]
 CELLS = ["rnn", "lstm", "gru", "gru_linear"]
 KINDS = ["sequence", "row", "const", "input"]
 TYPES = ["f32", "i32", "f16", "bf16", "i8", "i4"]
@@ -46,9 +46,19 @@ FORMATS.update({i: (("f32", "bf16", "i8")[32 // bits // 2] + f"_{16 // n}x4_nr16
 FORMATS.update({i: (f"{kind}_ell_nr16", BLOCKS[i][0], 16, 1) for i, kind in PAIRS.items()})
 
 
-ATTR_BYTES = {"recurrent": 200, "dense": 32, "unary": 12, "binary": 104, "softmax": 16, "copy": 108, "time_step": 4, "conv": 128, "pool": 100,
-              "reduce": 144, "norm": 28, "where": 144, "gather": 16, "matmul": 136, "time_reduce": 8, "state_read": 4, "state_write": 4,
-              "feature_recurrent": 208, "time_reverse": 4}
+def operators():
+    """The page's names by number, and the bytes of their attributes: "u32 op  1 recurrent, ..." and "### name, 200 bytes ...: x -> y"."""
+    page = (pathlib.Path(__file__).resolve().parents[2] / "docs/BLOB_FORMAT.md").read_text()
+    numbers = re.search(r"^u32  op\b(.*?)^u32", page, re.MULTILINE | re.DOTALL)[1]
+    named = {int(i): name for i, name in re.findall(r"(\d+)\s+(\w+)", numbers)}
+    sizes = {}
+    for names, size in re.findall(r"^### ([\w, ]+?), (\d+) bytes[^:]*:.*->", page, re.MULTILINE):
+        sizes.update(dict.fromkeys(names.split(", "), int(size)))
+    assert sorted(named) == list(range(1, len(named) + 1)) and set(named.values()) <= set(sizes), (named, sizes)
+    return ["unknown 0", *(named[i] for i in sorted(named))], {name: sizes[name] for name in named.values()}
+
+
+OPS, ATTR_BYTES = operators()
 MOST_RANK = 8
 
 

@@ -74,6 +74,90 @@ Json convolution(const AttrConv &a) {
   return out;
 }
 
+Json document_of(const AttrRecurrent &a) {
+  return recurrent(a);
+}
+Json document_of(const AttrUnary &a) {
+  return {{"activation", activation(a.act)}};
+}
+Json document_of(const AttrConv &a) {
+  return convolution(a);
+}
+Json document_of(const AttrTimeReverse &) {
+  return Json::object();
+}
+Json document_of(const AttrState &a) {
+  return {{"state", a.state}};
+}
+Json document_of(const AttrDense &a) {
+  return {{"input_size", a.input_size}, {"output_size", a.output_size}, {"groups", a.groups},
+          {"matrix", a.matrix},         {"bias", maybe(a.bias)},        {"activation", activation(a.act)}};
+}
+Json document_of(const AttrBinary &a) {
+  return {{"op", word(kBinaries, a.op)},
+          {"dims", list(a.dims, a.rank)},
+          {"a_stride", list(a.a_stride, a.rank)},
+          {"b_stride", list(a.b_stride, a.rank)}};
+}
+Json document_of(const AttrSoftmax &a) {
+  return {{"outer", a.outer}, {"axis", a.axis}, {"inner", a.inner}, {"log", a.log != 0}};
+}
+Json document_of(const AttrCopy &a) {
+  return {{"dims", list(a.dims, a.rank)},
+          {"x_stride", list(a.x_stride, a.rank)},
+          {"y_stride", list(a.y_stride, a.rank)},
+          {"x_first", a.x_first},
+          {"y_first", a.y_first}};
+}
+Json document_of(const AttrTimeStep &a) {
+  return {{"last", a.last != 0}, {"state", maybe(a.state)}};
+}
+Json document_of(const AttrPool &a) {
+  Json out = {{"pool", word(kPools, a.pool)}, {"channels", a.channels}};
+  out.update(window(a.window));
+  out.update({{"counted_before", list(a.counted_before, 2)}, {"counted_after", list(a.counted_after, 2)}});
+  return out;
+}
+Json document_of(const AttrTimeReduce &a) {
+  return {{"op", word(kReductions, a.op)}, {"state", a.state}};
+}
+Json document_of(const AttrReduce &a) {
+  return {{"op", word(kReductions, a.op)},
+          {"x_first", a.x_first},
+          {"kept_dims", list(a.kept_dims, a.kept_rank)},
+          {"kept_stride", list(a.kept_stride, a.kept_rank)},
+          {"over_dims", list(a.over_dims, a.over_rank)},
+          {"over_stride", list(a.over_stride, a.over_rank)}};
+}
+Json document_of(const AttrNorm &a) {
+  return {{"outer", a.outer},
+          {"elems", a.elems},
+          {"centred", a.centred != 0},
+          {"per_outer", a.per_outer != 0},
+          {"epsilon", number(a.epsilon)},
+          {"scale", maybe(a.scale)},
+          {"bias", maybe(a.bias)}};
+}
+Json document_of(const AttrWhere &a) {
+  return {{"dims", list(a.dims, a.rank)},
+          {"condition_stride", list(a.stride[0], a.rank)},
+          {"a_stride", list(a.stride[1], a.rank)},
+          {"b_stride", list(a.stride[2], a.rank)},
+          {"first", list(a.first, 3)}};
+}
+Json document_of(const AttrGather &a) {
+  return {{"rows", a.rows}, {"elems", a.elems}, {"count", a.count}, {"table", a.table}};
+}
+Json document_of(const AttrMatMul &a) {
+  return {
+      {"m", a.m}, {"n", a.n}, {"k", a.k}, {"dims", list(a.dims, a.rank)}, {"a", matrix(a.a, a.rank)}, {"b", matrix(a.b, a.rank)}};
+}
+Json document_of(const AttrFeatureRecurrent &a) {
+  Json out = recurrent(a.layer);
+  out.update({{"steps", a.steps}, {"rows", a.rows}});
+  return out;
+}
+
 struct TooShort {};  // fewer bytes of attributes than the operator has
 
 class AttributeReader {
@@ -83,7 +167,7 @@ class AttributeReader {
   Json document() const {
     try {
       const Json known = attributes();
-      if (!known.is_null()) return known;
+      if (!known.is_null()) return with_c_bits(known);
     } catch (const TooShort &) {
     }
     return {{"unknown_bytes", node_.attr_bytes}};
@@ -100,7 +184,7 @@ class AttributeReader {
 
   // Only integer-only layers have them.
   Json with_c_bits(Json layer) const {
-    if (node_.attr_bytes < sizeof(AttrIntegerRecurrent)) return layer;
+    if (static_cast<OpKind>(node_.op) != OpKind::kRecurrent || node_.attr_bytes < sizeof(AttrIntegerRecurrent)) return layer;
     const auto a = attribute<AttrIntegerRecurrent>();
     layer["c_bits"] = {a.c_bits[0], a.c_bits[1]};
     return layer;
@@ -108,103 +192,11 @@ class AttributeReader {
 
   Json attributes() const {
     switch (static_cast<OpKind>(node_.op)) {
-      case OpKind::kRecurrent:
-        return with_c_bits(recurrent(attribute<AttrRecurrent>()));
-      case OpKind::kDense: {
-        const auto a = attribute<AttrDense>();
-        return {{"input_size", a.input_size}, {"output_size", a.output_size}, {"groups", a.groups},
-                {"matrix", a.matrix},         {"bias", maybe(a.bias)},        {"activation", activation(a.act)}};
-      }
-      case OpKind::kUnary:
-        return {{"activation", activation(attribute<AttrUnary>().act)}};
-      case OpKind::kBinary: {
-        const auto a = attribute<AttrBinary>();
-        return {{"op", word(kBinaries, a.op)},
-                {"dims", list(a.dims, a.rank)},
-                {"a_stride", list(a.a_stride, a.rank)},
-                {"b_stride", list(a.b_stride, a.rank)}};
-      }
-      case OpKind::kSoftmax: {
-        const auto a = attribute<AttrSoftmax>();
-        return {{"outer", a.outer}, {"axis", a.axis}, {"inner", a.inner}, {"log", a.log != 0}};
-      }
-      case OpKind::kCopy: {
-        const auto a = attribute<AttrCopy>();
-        return {{"dims", list(a.dims, a.rank)},
-                {"x_stride", list(a.x_stride, a.rank)},
-                {"y_stride", list(a.y_stride, a.rank)},
-                {"x_first", a.x_first},
-                {"y_first", a.y_first}};
-      }
-      case OpKind::kTimeStep: {
-        const auto a = attribute<AttrTimeStep>();
-        return {{"last", a.last != 0}, {"state", maybe(a.state)}};
-      }
-      case OpKind::kConv:
-        return convolution(attribute<AttrConv>());
-      case OpKind::kPool: {
-        const auto a = attribute<AttrPool>();
-        Json out = {{"pool", word(kPools, a.pool)}, {"channels", a.channels}};
-        out.update(window(a.window));
-        out.update({{"counted_before", list(a.counted_before, 2)}, {"counted_after", list(a.counted_after, 2)}});
-        return out;
-      }
-      case OpKind::kTimeReduce: {
-        const auto a = attribute<AttrTimeReduce>();
-        return {{"op", word(kReductions, a.op)}, {"state", a.state}};
-      }
-      case OpKind::kReduce: {
-        const auto a = attribute<AttrReduce>();
-        return {{"op", word(kReductions, a.op)},
-                {"x_first", a.x_first},
-                {"kept_dims", list(a.kept_dims, a.kept_rank)},
-                {"kept_stride", list(a.kept_stride, a.kept_rank)},
-                {"over_dims", list(a.over_dims, a.over_rank)},
-                {"over_stride", list(a.over_stride, a.over_rank)}};
-      }
-      case OpKind::kNorm: {
-        const auto a = attribute<AttrNorm>();
-        return {{"outer", a.outer},
-                {"elems", a.elems},
-                {"centred", a.centred != 0},
-                {"per_outer", a.per_outer != 0},
-                {"epsilon", number(a.epsilon)},
-                {"scale", maybe(a.scale)},
-                {"bias", maybe(a.bias)}};
-      }
-      case OpKind::kWhere: {
-        const auto a = attribute<AttrWhere>();
-        return {{"dims", list(a.dims, a.rank)},
-                {"condition_stride", list(a.stride[0], a.rank)},
-                {"a_stride", list(a.stride[1], a.rank)},
-                {"b_stride", list(a.stride[2], a.rank)},
-                {"first", list(a.first, 3)}};
-      }
-      case OpKind::kGather: {
-        const auto a = attribute<AttrGather>();
-        return {{"rows", a.rows}, {"elems", a.elems}, {"count", a.count}, {"table", a.table}};
-      }
-      case OpKind::kMatMul: {
-        const auto a = attribute<AttrMatMul>();
-        return {{"m", a.m},
-                {"n", a.n},
-                {"k", a.k},
-                {"dims", list(a.dims, a.rank)},
-                {"a", matrix(a.a, a.rank)},
-                {"b", matrix(a.b, a.rank)}};
-      }
-      case OpKind::kFeatureRecurrent: {
-        const auto a = attribute<AttrFeatureRecurrent>();
-        Json out = recurrent(a.layer);
-        out.update({{"steps", a.steps}, {"rows", a.rows}});
-        return out;
-      }
-      case OpKind::kTimeReverse:
-        attribute<AttrTimeReverse>();
-        return Json::object();
-      case OpKind::kStateRead:
-      case OpKind::kStateWrite:
-        return {{"state", attribute<AttrState>().state}};
+#define RNNPACK_KIND(kind, id, attributes, word, name, cuda) \
+  case OpKind::kind:                                         \
+    return document_of(attribute<attributes>());
+#include "format/ops.inc"
+#undef RNNPACK_KIND
     }
     return nullptr;
   }

@@ -107,7 +107,8 @@ std::string attr_text(const Json &doc, const Json &node) {
     const std::string sizes = attr["m"].dump() + " x " + attr["k"].dump() + " x " + attr["n"].dump();
     return attr["dims"].empty() ? sizes : dims_text(attr["dims"]) + " of " + sizes;
   }
-  return attr["last"] == true ? "last" : "first";
+  if (op == "time_step") return attr["last"] == true ? "last" : "first";
+  return "";
 }
 
 std::string pad(std::string text, size_t width) {

@@ -13,26 +13,21 @@ namespace rnnp::compiler {
 
 using Json = nlohmann::ordered_json;
 
-inline constexpr const char *kOps[] = {"unknown 0",
-                                       "recurrent",
-                                       "dense",
-                                       "unary",
-                                       "binary",
-                                       "softmax",
-                                       "copy",
-                                       "time_step",
-                                       "conv",
-                                       "pool",
-                                       "reduce",
-                                       "norm",
-                                       "where",
-                                       "gather",
-                                       "matmul",
-                                       "time_reduce",
-                                       "state_read",
-                                       "state_write",
-                                       "feature_recurrent",
-                                       "time_reverse"};
+inline constexpr const char *kOps[] = {
+    "unknown 0",
+#define RNNPACK_KIND(kind, id, attributes, word, name, cuda) word,
+#include "format/ops.inc"
+#undef RNNPACK_KIND
+};
+constexpr bool kinds_are_in_order() {
+  uint32_t at = 0;
+#define RNNPACK_KIND(kind, id, attributes, word, name, cuda) \
+  if (++at != id) return false;
+#include "format/ops.inc"
+#undef RNNPACK_KIND
+  return true;
+}
+static_assert(kinds_are_in_order(), "the rows of ops.inc count from 1: kOps is indexed by the kind");
 inline constexpr const char *kCells[] = {"rnn", "lstm", "gru", "gru_linear"};
 inline constexpr const char *kKinds[] = {"sequence", "row", "const", "input"};
 inline constexpr const char *kTypes[] = {"f32", "i32", "f16", "bf16", "i8", "i4"};

@@ -8,9 +8,16 @@
 namespace rnnp {
 namespace cuda {
 
-extern const Op op_recurrent, op_feature_recurrent, op_dense;
-extern const Op op_unary, op_binary, op_where, op_copy, op_softmax, op_norm, op_reduce, op_matmul, op_gather;
-extern const Op op_time_step, op_time_reduce, op_time_reverse, op_state_read, op_state_write, op_conv, op_pool;
+#define RNNPACK_KIND(kind, id, attributes, word, name, cuda) cuda
+#define RNNPACK_ON_CUDA(object) extern const Op object;
+#define RNNPACK_NOT_ON_CUDA(why)
+#include "format/ops.inc"
+#undef RNNPACK_KIND
+#undef RNNPACK_ON_CUDA
+#undef RNNPACK_NOT_ON_CUDA
+
+// Why sessions on a GPU refuse nodes of a kind; nullptr where they run them.
+const char *why_not_on_cuda(uint32_t op);
 
 // one_by_one: its directions are to be. False: no kernel reads its weights.
 bool plan_recurrent_node(const Context &context, const AttrRecurrent &a, uint32_t max_batch, uint32_t chunk_steps, bool one_by_one,

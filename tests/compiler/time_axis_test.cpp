@@ -379,7 +379,7 @@ TEST(LayersOverOneStepTest, RefuseAStateOfFewerRowsThanTheLayer) {
   b.node("GRU", {"X", "gW", "gR", "gB", "", "g0"}, {"all", "last"}).with("hidden_size", 2 * kIn);
   b.node("Reshape", {"last", "shape"}, {"x"});
   b.node("GRU", {"x", "W", "R", "B", "", "h0"}, {"y"}).with("hidden_size", kHidden);
-  expect_refused(b, "initial_h has axes");
+  expect_refused(b, "two batch axes, an open one ('rows') and one of size 1");
 }
 
 // Layers along the open axis and across it: one state has a fixed row, which says nothing about the size of the other axis.
@@ -396,7 +396,29 @@ TEST(LayersOverOneStepTest, AnOpenAxisIsNotOneRowBecauseAStateIs) {
   b.node("Squeeze", {"q4", "one"}, {"q"});
   b.node("Transpose", {"q"}, {"along"}).with("perm", std::vector<int64_t>{1, 0, 2});
   b.node("LSTM", {"along", "dW", "dR", "dB", "", "", "c1"}, {"y"}).with("hidden_size", 2);
-  expect_refused(b, "X has axes [batch, steps, 3]");
+  expect_refused(b, "two batch axes, an open one ('T') and one of size 1");
+}
+
+// The first layer has T rows, the second one row: the first of them, which is not the whole.
+TEST(LayersOverOneStepTest, OneRowOfAnOpenBatchIsNotAllOfThem) {
+  for (const bool open : {true, false}) {
+    OnnxBuilder b;
+    b.input("X", {1, 1, open ? Dim("T") : Dim(1)}).input("h0", {1, 1, kHidden}).output("y");
+    b.weights("a", 3, 1, 1, kHidden).weights("b", 1, 1, kHidden, kHidden).constant_ints("shape", {3}, {0, 0, kHidden});
+    b.constant_ints("zero", {1}, {0}).constant_ints("one", {1}, {1}).constant_ints("two", {1}, {2});
+    b.node("Transpose", {"X"}, {"x"}).with("perm", std::vector<int64_t>{0, 2, 1});
+    b.node("GRU", {"x", "aW", "aR", "aB"}, {"p"}).with("hidden_size", kHidden);
+    b.node("Transpose", {"p"}, {"q"}).with("perm", std::vector<int64_t>{0, 2, 1, 3});
+    b.node("Reshape", {"q", "shape"}, {"rows"});
+    b.node("Transpose", {"rows"}, {"last"}).with("perm", std::vector<int64_t>{0, 2, 1});
+    b.node("Slice", {"last", "zero", "one", "two"}, {"first"});
+    b.node("Transpose", {"first"}, {"z"}).with("perm", std::vector<int64_t>{2, 0, 1});
+    b.node("RNN", {"z", "bW", "bR", "bB", "", "h0"}, {"y"}).with("hidden_size", kHidden);
+    if (open)
+      expect_refused(b, "two batch axes, an open one ('T') and one of size 1");
+    else
+      check_against_f64(b.proto, {1, 1});
+  }
 }
 
 // The sum of a sequence without its first steps leaves them out too: it is not the run's own sum.

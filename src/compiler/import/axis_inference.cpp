@@ -326,7 +326,27 @@ bool Origins::any_open(AxisRole wanted) const {
   return false;
 }
 
+// An open batch axis that nothing joins to one of fixed size may have other rows.
+void Origins::refuse_two_batches() const {
+  std::map<int, std::pair<int, int>> groups;  // of each representative: an open axis, a fixed one
+  for (int i = 0; i < static_cast<int>(sizes_.size()); ++i) {
+    if (role(i) != AxisRole::kBatch) continue;
+    auto &group = groups.emplace(find(i), std::make_pair(-1, -1)).first->second;
+    (dynamic(i) ? group.first : group.second) = i;
+  }
+  for (const auto &open : groups) {
+    for (const auto &other : groups) {
+      if (open.second.second >= 0 || open.second.first < 0 || other.second.second < 0) continue;
+      const std::string &name = names_[static_cast<size_t>(open.second.first)];
+      throw Refusal("its inputs have two batch axes, an open one" + (name.empty() ? "" : " (" + quote(name) + ")") +
+                    " and one of size " + std::to_string(size(other.second.second)) +
+                    ", which no node joins; accepted: one size for all");
+    }
+  }
+}
+
 int64_t Origins::common_size(AxisRole wanted, bool *is_dynamic) const {
+  if (wanted == AxisRole::kBatch) refuse_two_batches();
   int64_t fixed = 0, stand_in = 0;
   for (size_t i = 0; i < sizes_.size(); ++i) {
     if (role(static_cast<int>(i)) != wanted) continue;

@@ -59,6 +59,7 @@ class Origins {
  private:
   int find(int origin) const;
   int score(int origin) const;
+  void refuse_two_batches() const;
   std::string strided_name(int64_t value) const;
   const char *why_of(int chosen, const std::vector<int> &times) const;
   std::string text_of(AxisRole role, const OnnxModel &model) const;

@@ -142,9 +142,17 @@ class RecurrentImport : RecurrentOperands {
       if (b_.step_counts.count(call_.input(i).view.value) != 0) continue;
       const View state = call_.view(i);
       const size_t axis = i == kLengths ? 0 : state_batch_axis();
-      if (axis < state.axes.size() && !are_rows_of_features(x.axes[batch_axis()], state.axes[axis]))
-        b_.origins->mark(state.axes[axis], AxisRole::kBatch, "it is the batch of recurrent layers' states");
+      if (axis >= state.axes.size() || are_rows_of_features(x.axes[batch_axis()], state.axes[axis])) continue;
+      b_.origins->mark(state.axes[axis], AxisRole::kBatch, "it is the batch of recurrent layers' states");
+      join_rows(x.axes[batch_axis()], state.axes[axis]);
     }
+  }
+
+  // ONNX wants as many rows of a state as of X.
+  void join_rows(const Axis &rows, const Axis &of_state) const {
+    if (rows.size() == 1 && of_state.size() == 1 && rows[0].origin >= 0 && of_state[0].origin >= 0 && rows[0].rate == 1 &&
+        b_.origins->role(rows[0].origin) != AxisRole::kTime)
+      b_.origins->unite(of_state[0].origin, rows[0].origin);
   }
 
   // Rows within each step, as many as the file says: a layer along time for each frequency.

@@ -13,7 +13,7 @@ BENCH_VENV ?= .venv-bench
 TARGET ?= cortex-m4f
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-speech test test-all test-by-hand test-exporters test-bindings docs packages-build packages-test build lib freestanding board asan tsan fuzz fuzz-onnx mutants format format-check tidy wheel release install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
+.PHONY: help demo demo-speech test test-all test-by-hand test-exporters test-bindings docs packages-build packages-test build lib freestanding board asan tsan fuzz fuzz-onnx mutants mutants-generated format format-check tidy wheel release install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-24s %s\n", $$1, $$2}'
@@ -72,8 +72,12 @@ test-bindings: packages-build ## the same suite in every language (bindings/), a
 docs: ## the API reference as HTML, in docs/api
 	@python3 -B scripts/abi/generate.py --html docs/api
 
-mutants: packages-test ## put one-line bugs in, one at a time, and say which test notices each (MUTANTS=--help; hours without a compiler cache)
+mutants: packages-test ## put one-line bugs in, one at a time, and say which test notices each; then 40 that are generated (MUTANTS=--help)
 	@tests/mutants/mutants.py --work $(BUILD)-mutants --jobs $(JOBS) $(MUTANTS)
+	@[ -n "$(MUTANTS)" ] || tests/mutants/generate.py --work $(BUILD)-mutants --jobs $(JOBS)
+
+mutants-generated: packages-test ## the same with bugs that a seed draws (GENERATED="--seed 2 --count 100 src/compiler/onnx"); those that no test notices are listed
+	@tests/mutants/generate.py --work $(BUILD)-mutants --jobs $(JOBS) $(GENERATED)
 
 format: ## clang-format everything in place
 	@git ls-files '*.h' '*.c' '*.cpp' | xargs clang-format -i

@@ -112,7 +112,7 @@ def main():
     for name in chosen:
         print(f"== {name}", flush=True)
         rows.append(run(name, build, build / "suite", wanted))
-        for problem in rows[-1]["problems"]:
+        for problem in rows[-1]["problems"][:20]:
             print(f"  {problem}")
     table(rows, len(wanted))
     for row in rows:

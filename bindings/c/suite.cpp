@@ -281,7 +281,7 @@ void run_growth(const Case &c) {
     if (i == count / 10) before = resident_kib();
   }
   const long grown = resident_kib() - before;
-  expect(grown <= 1024, "grew by " + std::to_string(grown) + " KiB");
+  expect(grown <= static_cast<long>(number(c, "limit_kib")), "grew by " + std::to_string(grown) + " KiB");
 }
 
 void run_overhead(const Case &c) {

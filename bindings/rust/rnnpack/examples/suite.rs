@@ -214,7 +214,7 @@ fn growth(case: &Case) -> Done {
         }
     }
     let grown = resident_kib() - before;
-    expect(grown <= 1024, format!("grew by {grown} KiB"))
+    expect(grown <= case.number("limit_kib"), format!("grew by {grown} KiB"))
 }
 
 /// What the compiler refuses is in the documentation of the crate, as examples that must not compile.

@@ -1,0 +1,3 @@
+module rnnpack
+
+go 1.19

@@ -127,6 +127,9 @@ extern const rnnp_registry rnnp_default_registry;
   X(gemm_bf16_4x4_nr16)               \
   X(gemm_f32_ell_nr16)                \
   X(gemm_i8_ell_nr16)                 \
+  X(gemm_q8_nr16)                     \
+  X(gemm_q8_nr8)                      \
+  X(gemm_q8_nr4)                      \
   X(rnn_tanh_f32_nr16)                \
   X(rnn_tanh_f32_nr8)                 \
   X(rnn_tanh_f32_nr4)                 \

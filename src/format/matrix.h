@@ -33,8 +33,7 @@ RNNPACK_FOLDED bool factor_fits(const PanelFormat &f, const BlobMatrix &m, const
   const bool quantised = f.factor == DType::kI8;
   if (!quantised && !is_fixed_point(f) && (m.lhs_scale != 0 || m.lhs_zero_point != 0)) return false;
   if (!(m.lhs_scale >= 0) || m.lhs_scale - m.lhs_scale != 0 || m.lhs_zero_point != 0) return false;
-  return has_part(quantised && f.weight == DType::kI8 && !gates_are_apart(f), m.unit_sums, vector_bytes(f, shape), m,
-                  weights_bytes);
+  return has_part(quantised && f.scales == Scales::kPerUnit, m.unit_sums, vector_bytes(f, shape), m, weights_bytes);
 }
 
 inline bool reserved_are_zero(const BlobMatrix &m) {

@@ -21,8 +21,8 @@ struct ByteRows {
   int32_t *group_sums(size_t m) const { return static_cast<int32_t *>(static_cast<void *>(bytes(m) + k_bytes + 64)); }
 };
 
-RNNPACK_INLINE ByteRows byte_rows(const GemmArgs &args, DType weight) {
-  return {static_cast<uint8_t *>(args.scratch), quantised_row_bytes(weight, args.k), align_up(args.k, 64)};
+RNNPACK_INLINE ByteRows byte_rows(const GemmArgs &args, bool in_groups) {
+  return {static_cast<uint8_t *>(args.scratch), quantised_row_bytes(in_groups, args.k), align_up(args.k, 64)};
 }
 
 // What v is multiplied by to be a byte, and what the byte is worth: of a given step, or such that the row's largest finite size is
@@ -48,7 +48,7 @@ RNNPACK_NOINLINE void quantise_row(const GemmArgs *args, size_t row, const ByteR
 template <int kZero>
 struct ByteRowScratch {
   ByteRows rows;
-  explicit ByteRowScratch(const GemmArgs &g) : rows(byte_rows(g, DType::kI8)) {}
+  explicit ByteRowScratch(const GemmArgs &g) : rows(byte_rows(g, false)) {}
   const uint8_t *row(size_t m) const { return rows.bytes(m); }
   float scale(size_t m) const { return *rows.scale(m); }
   void take(const GemmArgs &g, size_t from, size_t m) const { quantise_row(&g, from, rows, m, kZero); }

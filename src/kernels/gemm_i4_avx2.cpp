@@ -10,7 +10,7 @@
 namespace rnnp {
 namespace {
 
-struct Nibble : NibbleWords {
+struct GroupDot : NibbleWords {
   struct Partial {
     I sum;  // of 16 bits
     RNNPACK_INLINE void clear() { sum = _mm256_setzero_si256(); }
@@ -33,7 +33,7 @@ struct Nibble : NibbleWords {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i4_avx2 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_i4_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) gemm_group_run<nr>
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_gemm_i4_avx2
 

@@ -11,8 +11,10 @@ namespace rnnp {
 namespace {
 
 // The instruction wants one side without a sign: the weights, which are stored so.
-struct Nibble : Bytes {
+struct GroupDot : Bytes {
   static constexpr int kMostRows = 2, kMostVectors = 4;
+  static constexpr int32_t kExcess = 8;
+  static constexpr size_t kStepK = 8;
 
   static size_t tile_width(const GemmArgs &g) { return size_t{g.gates} * 16; }
   static RNNPACK_INLINE I minus(int32_t v) { return _mm512_set1_epi32(-v); }
@@ -33,6 +35,11 @@ struct Nibble : Bytes {
     RNNPACK_INLINE void add(I weights, I factor) { __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(weights), "v"(factor)); }
     RNNPACK_INLINE I added_to(I other) const { return _mm512_add_epi32(other, sum); }
   };
+
+  static RNNPACK_INLINE void add_step(Partial *part, const Weights &w, const uint8_t *a) {
+    part->add(w.low, broadcast(a));
+    part->add(w.high, broadcast(a + 4));
+  }
 };
 
 }  // namespace
@@ -45,7 +52,7 @@ struct Nibble : Bytes {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i4_avx512vnni , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_i4_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) gemm_group_run<nr>
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_gemm_i4_avx512vnni
 

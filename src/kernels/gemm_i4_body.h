@@ -1,7 +1,8 @@
-// gemm_i4_body.h -- rows against panels of int4: rows are bytes, sums over a group of k are integers, each becomes a float
-// once. Room: kernels; included once by gemm_i4_<isa>.cpp after a vec_<isa>.h and Nibble, the words on bytes. Writes out and its
-// scratch. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Int4". A weight is stored 8 too large; 8 times the sum of a group's
-// bytes is taken off again. SPDX-License-Identifier: Apache-2.0
+// gemm_i4_body.h -- rows against panels with a scale for each group of k, of int4 and int8: rows are bytes, sums over a group are
+// integers, each becomes a float once. Room: kernels; included once by gemm_i4_<isa>.cpp and gemm_q8_<isa>.cpp after a vec_<isa>.h
+// and GroupDot, the words on bytes. Writes out and its scratch. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Int4". GroupDot
+// multiplies weights that are kExcess too large; so many times the sum of a group's bytes are taken off again. kStepK: the k in
+// four bytes of a unit. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_KERNELS_GEMM_I4_BODY_H_
 #define RNNPACK_KERNELS_GEMM_I4_BODY_H_
 
@@ -11,11 +12,11 @@
 namespace rnnp {
 namespace {
 
-using NibbleSum = decltype(Nibble::minus(0));
-constexpr size_t kNibbleBytes = 4;  // eight k of a unit
-constexpr size_t kNibbleChunk = 4;  // times eight k: as much as Nibble::Partial takes
+using GroupSum = decltype(GroupDot::minus(0));
+constexpr size_t kStepBytes = 4;                  // of a unit
+constexpr size_t kChunk = 32 / GroupDot::kStepK;  // steps: as much as GroupDot::Partial takes
 
-// A row's bytes, and of each group of k eight times their sum.
+// A row's bytes, and of each group of k kExcess times their sum.
 RNNPACK_NOINLINE void quantise_groups(const GemmArgs *args, size_t row, const ByteRows &to, size_t m) {
   quantise_row(args, row, to, m, 0);
   const uint8_t *bytes = to.bytes(m);
@@ -24,37 +25,34 @@ RNNPACK_NOINLINE void quantise_groups(const GemmArgs *args, size_t row, const By
     const size_t left = align_up(args->k - k, 32), count = left < args->group_k ? left : args->group_k;
     int32_t sum = 0;
     for (size_t i = 0; i < count; i += 32) sum += sum_of_32_bytes(bytes + k + i);
-    *sums++ = sum * 8;
+    *sums++ = sum * GroupDot::kExcess;
   }
 }
 
 // Where a block of some rows and vectors of one tile lies.
-struct NibbleBlock {
+struct GroupBlock {
   const GemmArgs *args;
   const uint8_t *panel;  // of the block's first vector
-  size_t panel_k, octets, group_octets;
+  size_t panel_k, steps, group_steps;
   ByteRows rows;
   size_t row, first_row;  // among the quantised ones, and where those begin
   size_t tile, column;    // the block's first column within the tile
 };
 
-// Adds octets [from, end), kNibbleChunk at most, of one group.
+// Adds steps [from, end), kChunk at most, of one group.
 template <int kMr, int kVectors>
-RNNPACK_INLINE void add_octets(const NibbleBlock &b, size_t from, size_t end, NibbleSum (&sum)[kMr][kVectors]) {
-  typename Nibble::Partial part[kMr][kVectors];
+RNNPACK_INLINE void add_steps(const GroupBlock &b, size_t from, size_t end, GroupSum (&sum)[kMr][kVectors]) {
+  typename GroupDot::Partial part[kMr][kVectors];
   RNNPACK_UNROLL
   for (int i = 0; i < kMr * kVectors; ++i) part[i / kVectors][i % kVectors].clear();
   const uint8_t *panel = b.panel + from * b.panel_k;
   for (size_t k = from; k < end; ++k, panel += b.panel_k) {
     RNNPACK_UNROLL
     for (int v = 0; v < kVectors; ++v) {
-      const Nibble::Weights w(panel + static_cast<size_t>(v) * kWidth * kNibbleBytes);
+      const GroupDot::Weights w(panel + static_cast<size_t>(v) * kWidth * kStepBytes);
       RNNPACK_UNROLL
-      for (int m = 0; m < kMr; ++m) {
-        const uint8_t *a = b.rows.bytes(b.row + static_cast<size_t>(m)) + k * 8;
-        part[m][v].add(w.low, Bytes::broadcast(a));
-        part[m][v].add(w.high, Bytes::broadcast(a + 4));
-      }
+      for (int m = 0; m < kMr; ++m)
+        GroupDot::add_step(&part[m][v], w, b.rows.bytes(b.row + static_cast<size_t>(m)) + k * GroupDot::kStepK);
     }
   }
   RNNPACK_UNROLL
@@ -63,28 +61,27 @@ RNNPACK_INLINE void add_octets(const NibbleBlock &b, size_t from, size_t end, Ni
 }
 
 template <int kMr, int kVectors>
-RNNPACK_NOINLINE void nibble_block(const NibbleBlock &b) {
+RNNPACK_NOINLINE void group_block(const GroupBlock &b) {
   const GemmArgs &g = *b.args;
-  const size_t width = Nibble::tile_width(g), groups = (size_t{g.k} + g.group_k - 1) / g.group_k;
+  const size_t width = GroupDot::tile_width(g), groups = (size_t{g.k} + g.group_k - 1) / g.group_k;
   const float *scales = g.scales + b.tile * groups * width + b.column;
   F total[kMr][kVectors];
   RNNPACK_UNROLL
   for (int i = 0; i < kMr * kVectors; ++i) total[i / kVectors][i % kVectors] = Vec::set1(0.0f);
-  for (size_t group = 0, first = 0; group < groups; ++group, first += b.group_octets, scales += width) {
-    const size_t end = first + b.group_octets < b.octets ? first + b.group_octets : b.octets;
-    NibbleSum sum[kMr][kVectors];
+  for (size_t group = 0, first = 0; group < groups; ++group, first += b.group_steps, scales += width) {
+    const size_t end = first + b.group_steps < b.steps ? first + b.group_steps : b.steps;
+    GroupSum sum[kMr][kVectors];
     RNNPACK_UNROLL
     for (int m = 0; m < kMr; ++m) {
-      const NibbleSum excess = Nibble::minus(b.rows.group_sums(b.row + static_cast<size_t>(m))[group]);
+      const GroupSum excess = GroupDot::minus(b.rows.group_sums(b.row + static_cast<size_t>(m))[group]);
       RNNPACK_UNROLL
       for (int v = 0; v < kVectors; ++v) sum[m][v] = excess;
     }
-    for (size_t k = first; k < end; k += kNibbleChunk)
-      add_octets<kMr, kVectors>(b, k, k + kNibbleChunk < end ? k + kNibbleChunk : end, sum);
+    for (size_t k = first; k < end; k += kChunk) add_steps<kMr, kVectors>(b, k, k + kChunk < end ? k + kChunk : end, sum);
     RNNPACK_UNROLL
     for (int i = 0; i < kMr * kVectors; ++i) {
       const int m = i / kVectors, v = i % kVectors;
-      total[m][v] = Vec::fma(Nibble::to_float(sum[m][v]), Vec::load(scales + v * kWidth), total[m][v]);
+      total[m][v] = Vec::fma(GroupDot::to_float(sum[m][v]), Vec::load(scales + v * kWidth), total[m][v]);
     }
   }
   F kept[kMr * kVectors];
@@ -102,43 +99,43 @@ RNNPACK_NOINLINE void nibble_block(const NibbleBlock &b) {
 
 // All of the quantised rows against some vectors of a tile.
 template <int kVectors>
-RNNPACK_NOINLINE void nibble_rows(NibbleBlock b, size_t rows) {
+RNNPACK_NOINLINE void group_rows(GroupBlock b, size_t rows) {
   b.row = 0;
-  for (; b.row + Nibble::kMostRows <= rows; b.row += Nibble::kMostRows) nibble_block<Nibble::kMostRows, kVectors>(b);
-  for (; b.row < rows; ++b.row) nibble_block<1, kVectors>(b);
+  for (; b.row + GroupDot::kMostRows <= rows; b.row += GroupDot::kMostRows) group_block<GroupDot::kMostRows, kVectors>(b);
+  for (; b.row < rows; ++b.row) group_block<1, kVectors>(b);
 }
 
 // The next vectors of a tile that has `left` more, whose gates have kGateVectors each. Returns how many. One row takes a whole tile
 // of four gates where the registers hold what it adds up: its panel is then read from end to end.
 template <int kGateVectors>
-RNNPACK_INLINE size_t nibble_vectors(const NibbleBlock &b, size_t rows, size_t left) {
+RNNPACK_INLINE size_t group_vectors(const GroupBlock &b, size_t rows, size_t left) {
   constexpr int kWhole = 4 * kGateVectors;
-  if constexpr (kGateVectors > 1 && kWhole <= Nibble::kMostVectors) {
-    if (rows == 1 && left == kWhole) return nibble_block<1, kWhole>(b), kWhole;
+  if constexpr (kGateVectors > 1 && kWhole <= GroupDot::kMostVectors) {
+    if (rows == 1 && left == kWhole) return group_block<1, kWhole>(b), kWhole;
   }
-  if (kGateVectors % 4 == 0 || left >= 4) return nibble_rows<4>(b, rows), 4;
-  if (kGateVectors % 2 == 0 || left >= 2) return nibble_rows < kGateVectors % 4 == 0 ? 4 : 2 > (b, rows), 2;
-  return nibble_rows < kGateVectors == 1 ? 1 : 4 > (b, rows), 1;
+  if (kGateVectors % 4 == 0 || left >= 4) return group_rows<4>(b, rows), 4;
+  if (kGateVectors % 2 == 0 || left >= 2) return group_rows < kGateVectors % 4 == 0 ? 4 : 2 > (b, rows), 2;
+  return group_rows < kGateVectors == 1 ? 1 : 4 > (b, rows), 1;
 }
 
 template <int kNr>
-void gemm_i4_run(const GemmArgs *args) {
-  NibbleBlock b = {};
+void gemm_group_run(const GemmArgs *args) {
+  GroupBlock b = {};
   b.args = args;
-  b.rows = byte_rows(*args, DType::kI4);
-  b.panel_k = size_t{args->gates} * kNr * kNibbleBytes;
-  b.octets = (size_t{args->k} + 7) / 8;
-  b.group_octets = args->group_k / 8;
+  b.rows = byte_rows(*args, true);
+  b.panel_k = size_t{args->gates} * kNr * kStepBytes;
+  b.steps = (size_t{args->k} + GroupDot::kStepK - 1) / GroupDot::kStepK;
+  b.group_steps = args->group_k / GroupDot::kStepK;
   const size_t vectors = size_t{args->gates} * kNr / kWidth;
   for (b.first_row = 0; b.first_row < args->rows; b.first_row += kQuantisedRows) {
     const size_t left = args->rows - b.first_row, rows = left < kQuantisedRows ? left : kQuantisedRows;
     for (size_t m = 0; m < rows && !args->prepared; ++m) quantise_groups(args, b.first_row + m, b.rows, m);
     for (b.tile = args->tile_begin; b.tile < args->tile_end; ++b.tile) {
-      const uint8_t *panel = static_cast<const uint8_t *>(args->panels) + b.tile * b.octets * b.panel_k;
+      const uint8_t *panel = static_cast<const uint8_t *>(args->panels) + b.tile * b.steps * b.panel_k;
       for (size_t v = 0; v < vectors;) {
         b.column = v * kWidth;
-        b.panel = panel + b.column * kNibbleBytes;
-        v += nibble_vectors<kNr / kWidth>(b, rows, vectors - v);
+        b.panel = panel + b.column * kStepBytes;
+        v += group_vectors<kNr / kWidth>(b, rows, vectors - v);
       }
     }
   }

@@ -10,7 +10,7 @@
 namespace rnnp {
 namespace {
 
-struct Nibble : NibbleWords {
+struct GroupDot : NibbleWords {
   struct Partial {
     int16x8_t low, high;  // four products of a unit each
     RNNPACK_INLINE void clear() { low = high = vdupq_n_s16(0); }
@@ -34,7 +34,7 @@ struct Nibble : NibbleWords {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i4_neon , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_i4_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) gemm_group_run<nr>
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_gemm_i4_neon
 

@@ -10,7 +10,7 @@
 namespace rnnp {
 namespace {
 
-struct Nibble : NibbleWords {
+struct GroupDot : NibbleWords {
   struct Partial {
     int32x4_t sum;
     RNNPACK_INLINE void clear() { sum = vdupq_n_s32(0); }
@@ -29,7 +29,7 @@ struct Nibble : NibbleWords {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i4_neondot , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_i4_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) gemm_group_run<nr>
 #include "kernels/kernel_objects.inc"
 #undef RNNPACK_IN_gemm_i4_neondot
 

@@ -225,7 +225,7 @@ void gemm_i8_run(const GemmArgs *args) {
                                                                                                         : tile_vectors;
   ByteBlock b = {};
   b.args = args;
-  b.rows = byte_rows(*args, DType::kI8);
+  b.rows = byte_rows(*args, false);
   b.width = size_t{args->gates} * kNr;
   b.panel_k = b.width * kColumnBytes;
   b.groups = (size_t{args->k} + 3) / 4;

@@ -2,6 +2,7 @@
 // compiler. Room: kernels. Constants only. A group ends with the first row that every CPU of this build can run: the rows after it
 // could not be chosen, and firmware would carry them for nothing. Contract: kernels.h. SPDX-License-Identifier: Apache-2.0
 #include "base/compiled_isa.h"
+#include "kernels/gemm_families.h"
 #include "kernels/kernel_rows.h"
 
 namespace rnnp {
@@ -39,15 +40,16 @@ constexpr Found find_rows(KernelFamily family, DType dtype, uint32_t nr) {
 
 }  // namespace
 
-#define RNNPACK_GROUP(name, family, dtype, nr)                                       \
-  namespace {                                                                        \
-  constexpr Found kFound_##name = find_rows(KernelFamily::family, DType::dtype, nr); \
-  static_assert(kFound_##name.count != 0, "a group without a row");                  \
-  }                                                                                  \
-  extern "C" {                                                                       \
-  extern const KernelList rnnp_kernels_##name;                                       \
-  const KernelList rnnp_kernels_##name = {kFound_##name.rows, kFound_##name.count};  \
+#define RNNPACK_GROUP_OF(name, family, dtype, nr)                                   \
+  namespace {                                                                       \
+  constexpr Found kFound_##name = find_rows(family, DType::dtype, nr);              \
+  static_assert(kFound_##name.count != 0, "a group without a row");                 \
+  }                                                                                 \
+  extern "C" {                                                                      \
+  extern const KernelList rnnp_kernels_##name;                                      \
+  const KernelList rnnp_kernels_##name = {kFound_##name.rows, kFound_##name.count}; \
   }
+#define RNNPACK_GROUP(name, family, dtype, nr) RNNPACK_GROUP_OF(name, KernelFamily::family, dtype, nr)
 
 #define RNNPACK_LAYOUT_GROUPS(name, family)        \
   RNNPACK_GROUP(name##_f32_nr16, family, kF32, 16) \
@@ -58,22 +60,11 @@ RNNPACK_LAYOUT_GROUPS(gemm3, kGemm3)
 RNNPACK_LAYOUT_GROUPS(gemm4, kGemm4)
 // Products with panels of each format; of NR 0 there are none.
 #define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) \
-  RNNPACK_GEMM_GROUP_##nr(name, RNNPACK_GEMM_FAMILY_##scales(index_bytes), weight)
-#define RNNPACK_GEMM_FAMILY_kUnscaled(index_bytes) RNNPACK_GEMM_FAMILY_##index_bytes
-#define RNNPACK_GEMM_FAMILY_kPerUnit(index_bytes) RNNPACK_GEMM_FAMILY_##index_bytes
-#define RNNPACK_GEMM_FAMILY_kPerGroup(index_bytes) RNNPACK_GEMM_FAMILY_##index_bytes
-#define RNNPACK_GEMM_FAMILY_kIntegerOnly(index_bytes) kGemmQ15
-#define RNNPACK_GEMM_FAMILY_kSmlad(index_bytes) kGemmSmlad
-#define RNNPACK_GEMM_FAMILY_kKMajor16(index_bytes) kGemmKMajor16
-#define RNNPACK_GEMM_FAMILY_0 kGemm
-#define RNNPACK_GEMM_FAMILY_2 kGemmBsr
-#define RNNPACK_GEMM_FAMILY_4 kGemmBsr
-#define RNNPACK_GEMM_FAMILY_8 kGemmBsr
-#define RNNPACK_GEMM_FAMILY_32 kGemmEll
+  RNNPACK_GEMM_GROUP_##nr(name, gemm_family(find_panel_format(id)), weight)
 #define RNNPACK_GEMM_GROUP_0(name, family, weight)
-#define RNNPACK_GEMM_GROUP_4(name, family, weight) RNNPACK_GROUP(gemm_##name, family, weight, 4)
-#define RNNPACK_GEMM_GROUP_8(name, family, weight) RNNPACK_GROUP(gemm_##name, family, weight, 8)
-#define RNNPACK_GEMM_GROUP_16(name, family, weight) RNNPACK_GROUP(gemm_##name, family, weight, 16)
+#define RNNPACK_GEMM_GROUP_4(name, family, weight) RNNPACK_GROUP_OF(gemm_##name, family, weight, 4)
+#define RNNPACK_GEMM_GROUP_8(name, family, weight) RNNPACK_GROUP_OF(gemm_##name, family, weight, 8)
+#define RNNPACK_GEMM_GROUP_16(name, family, weight) RNNPACK_GROUP_OF(gemm_##name, family, weight, 16)
 #include "pack/panel_formats.inc"
 #undef RNNPACK_PANEL_FORMAT
 

@@ -257,6 +257,7 @@ enum class KernelFamily : uint32_t {
   kGemmKMajor16,  // int8 panels in runs of k, any number of gates
   kGemmEll,       // sparse panels of single weights, any number of gates
   kConvWinograd,
+  kGemmQ8,  // int8 panels with a scale for each group of k, any number of gates
 };
 
 // The gates of a gemm, and the gemm of so many gates. A family each, so that a program links the register blocks of its cells

@@ -12,6 +12,8 @@ namespace {
 // The instructions want one side without a sign: the weights, which are stored so.
 struct NibbleWords : Bytes {
   static constexpr int kMostRows = 2, kMostVectors = 8;
+  static constexpr int32_t kExcess = 8;
+  static constexpr size_t kStepK = 8;
 
   static size_t tile_width(const GemmArgs &g) { return size_t{g.gates} * 16; }
   static RNNPACK_INLINE I minus(int32_t v) { return _mm256_set1_epi32(-v); }
@@ -25,6 +27,12 @@ struct NibbleWords : Bytes {
       high = _mm256_and_si256(_mm256_srli_epi16(w, 4), mask);
     }
   };
+
+  template <class Partial>
+  static RNNPACK_INLINE void add_step(Partial *part, const Weights &w, const uint8_t *a) {
+    part->add(w.low, broadcast(a));
+    part->add(w.high, broadcast(a + 4));
+  }
 };
 
 }  // namespace

@@ -16,6 +16,8 @@ RNNPACK_INLINE int32_t sum_of_32_bytes(const uint8_t *p) {
 
 struct NibbleWords : Bytes {
   static constexpr int kMostRows = 1, kMostVectors = 4;
+  static constexpr int32_t kExcess = 8;
+  static constexpr size_t kStepK = 8;
 
   static size_t tile_width(const GemmArgs &g) { return size_t{g.gates} * 16; }
   static RNNPACK_INLINE int32x4_t minus(int32_t v) { return vdupq_n_s32(-v); }
@@ -29,6 +31,12 @@ struct NibbleWords : Bytes {
       high = vreinterpretq_s8_u8(vshrq_n_u8(w, 4));
     }
   };
+
+  template <class Partial>
+  static RNNPACK_INLINE void add_step(Partial *part, const Weights &w, const uint8_t *a) {
+    part->add(w.low, broadcast(a));
+    part->add(w.high, broadcast(a + 4));
+  }
 };
 
 }  // namespace

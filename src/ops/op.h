@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "format/model.h"
-#include "kernels/kernels.h"
+#include "kernels/gemm_families.h"
 #include "ops/barrier.h"
 #include "ops/data_memory.h"
 #include "ops/node_costs.h"
@@ -170,11 +170,7 @@ inline const Kernel *find_panel_kernel(const OpChoice &choice, KernelFamily fami
 // The product with panels of a format and so many gates, floats being what it makes.
 inline const Kernel *find_gemm(const OpChoice &choice, const PanelFormat &format, uint32_t gates) {
   if (is_fixed_point(format)) return nullptr;
-  KernelFamily dense = format.weight == DType::kF32 ? gemm_family(gates) : KernelFamily::kGemm;
-  if (format.scales == Scales::kSmlad) dense = KernelFamily::kGemmSmlad;
-  if (format.scales == Scales::kKMajor16) dense = KernelFamily::kGemmKMajor16;
-  const KernelFamily sparse = is_ell(format) ? KernelFamily::kGemmEll : KernelFamily::kGemmBsr;
-  return find_panel_kernel(choice, is_sparse(format) ? sparse : dense, format);
+  return find_panel_kernel(choice, gemm_family(format, gates), format);
 }
 
 // The kernel for an activation. A registry may bring the plain ones alone.

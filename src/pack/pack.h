@@ -48,26 +48,16 @@ inline size_t place_in_panels(const PanelFormat &f, const MatrixSource &s, uint3
   return place_in_panels(f, {s.gates, s.units, s.k, s.k}, g, unit, k);
 }
 
-// What makes the panels of a row; the rows name them.
-PackedMatrix pack_f32(const PanelFormat &format, const MatrixSource &source);
-PackedMatrix pack_f16(const PanelFormat &format, const MatrixSource &source);
-PackedMatrix pack_bf16(const PanelFormat &format, const MatrixSource &source);
-// Symmetric, a scale for each unit of each gate: the least with which no weight exceeds 127 and no two neighbours within the KR, at
-// even and odd k, add up to more than 129, so that 254 times such a pair fits in 16 bits. Weights are finite.
-PackedMatrix pack_i8(const PanelFormat &format, const MatrixSource &source);
-// Symmetric, of -7 to 7, a scale for each group of each unit of each gate. Weights are finite.
-PackedMatrix pack_i4(const PanelFormat &format, const MatrixSource &source);
-// Symmetric, of -127 to 127, stored 128 too large; a multiplier in 16 bits and two shifts in bytes above it for
-// each unit of each gate. Weights are finite.
-PackedMatrix pack_q15(const PanelFormat &format, const MatrixSource &source);
+// What makes the panels of a row, in pack_<kind>.cpp. Scaled weights are symmetric and finite.
+#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) \
+  PackedMatrix pack(const PanelFormat &format, const MatrixSource &source);
+#include "pack/panel_formats.inc"
+#undef RNNPACK_PANEL_FORMAT
 // That of a row whose sums are at most so large, one of them being worth so much; and what the shifts, which drop bits, take away
 // in the mean.
 uint32_t fixed_scale(int64_t most, double worth);
 double fixed_loss(uint32_t scale);
-// The blocks of the dense format's panels that are not all zeros. Where a unit's blocks are fewer than its neighbours' of the
-// entry, zeros fill up.
-PackedMatrix pack_sparse(const PanelFormat &format, const MatrixSource &source);
-// How many entries that comes to; 0 where the matrix is all zeros.
+// How many entries a sparse format makes of a matrix; 0 where the matrix is all zeros.
 uint64_t count_entries(const PanelFormat &format, const MatrixSource &source);
 
 // The number of 16 bits nearest to a value, halves to the even one; NaN stays NaN. What is too small for a normal bf16 becomes 0.

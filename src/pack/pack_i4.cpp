@@ -1,4 +1,5 @@
-// pack_i4.cpp -- panels of int4, of any width, with a scale for each group of k of each unit of each gate.
+// pack_i4.cpp -- panels of int4, of any width, with a scale for each group of k of each unit of each gate. Where no
+// scale is given weights are -7 to 7, else -8 to 7; a given one may be negative.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -38,10 +39,10 @@ PackedMatrix pack_i4(const PanelFormat &format, const MatrixSource &s) {
       for (uint32_t group = 0; group < groups; ++group) {
         const uint32_t first = group * out.group_k, end = std::min(s.k, first + out.group_k);
         const size_t given = (size_t{s.gate_begin + g} * s.units + unit) * groups + group;
-        const bool is_given = s.scales != nullptr && s.scales[given] > 0.0f;
+        const bool is_given = s.scales != nullptr && s.scales[given] != 0.0f;
         const float scale = is_given ? s.scales[given] : scale_of(row + first, end - first);
         out.scales[((unit / width * groups + group) * s.gates + g) * width + unit % width] = scale;
-        for (uint32_t k = first; k < end && scale > 0.0f; ++k) {
+        for (uint32_t k = first; k < end && scale != 0.0f; ++k) {
           const float q = std::nearbyint(std::min(std::max(row[k] / scale, is_given ? -kMost - 1 : -kMost), kMost));
           put(&out.panels, place_in_panels(format, s, g, unit, k), static_cast<int>(q));
         }

@@ -1,5 +1,6 @@
 // pack_i8.cpp -- panels of int8, of any width, with a scale for each unit of each gate, and a sum where sets of instructions need
-// it. SPDX-License-Identifier: Apache-2.0
+// it. The scale is the least with which no weight exceeds 127 and no two neighbours within the KR, at even and odd k, add up to
+// more than 129, so that 254 times such a pair fits in 16 bits. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 

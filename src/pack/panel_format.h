@@ -140,8 +140,8 @@ constexpr uint32_t kLeastGroup = 32;
 // What a product needs to quantise its rows in, of a thread: some of the rows at a time, each with its scale.
 constexpr uint32_t kQuantisedRows = 32;
 // Its bytes, what one of them is worth, and for weights of groups of k the sum of each group.
-inline size_t quantised_row_bytes(DType weight, uint32_t k) {
-  const size_t sums = weight == DType::kI4 ? align_up(k / kLeastGroup + 1, 16) * sizeof(int32_t) : 0;
+inline size_t quantised_row_bytes(bool in_groups, uint32_t k) {
+  const size_t sums = in_groups ? align_up(k / kLeastGroup + 1, 16) * sizeof(int32_t) : 0;
   return add_sat(add_sat(align_up(k, 64), 64), sums);
 }
 inline size_t lhs_scratch_bytes(const PanelFormat &f, uint32_t k, size_t rows) {
@@ -150,7 +150,7 @@ inline size_t lhs_scratch_bytes(const PanelFormat &f, uint32_t k, size_t rows) {
   if (f.factor == DType::kI8 && f.nr == 4) return add_sat(align_up(mul_sat(k, 2), 16), 16);
   // Rows of floats with zeros behind them, for blocks that reach beyond K and those that fill up an entry.
   const size_t float_row = is_sparse(f) ? mul_sat(align_up(size_t{k} + 2 * kBlockK, 16), sizeof(float)) : 0;
-  return mul_sat(f.factor == DType::kI8 ? quantised_row_bytes(f.weight, k) : float_row,
+  return mul_sat(f.factor == DType::kI8 ? quantised_row_bytes(f.scales == Scales::kPerGroup, k) : float_row,
                  rows < kQuantisedRows ? rows : kQuantisedRows);
 }
 // A u32 for each panel and gate, and one more: where its entries begin; then the blocks' k of every entry.

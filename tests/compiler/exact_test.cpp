@@ -58,7 +58,7 @@ std::vector<uint32_t> index_bytes_of(const std::vector<uint8_t> &blob) {
 TEST(Exact, LayersOfLowPrecisionGiveTheBitsOfTheirEvaluation) {
   if (!can_compare()) GTEST_SKIP() << "the kernels here round products before they add them";
   for (const Cell &cell : kCells) {
-    for (const char *type : {"int8", "bf16", "f16", "int4", "int4:64"}) {
+    for (const char *type : {"int8", "bf16", "f16", "int4", "int4:64", "q8_0", "q4_0"}) {
       SCOPED_TRACE(std::string(cell.op) + " " + cell.direction + " " + type);
       const compiler::ExactResult result = exact(compiler::write_blob(graph_of(network(cell), type), kPanels));
       EXPECT_EQ("", result.difference);

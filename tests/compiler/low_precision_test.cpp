@@ -12,6 +12,7 @@
 #include "compiler/emit/write_blob.h"
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/quantize/choose_storage.h"
 #include "compiler/quantize/prune.h"
 #include "onnx_builder.h"
 #include "pack/pack.h"
@@ -184,6 +185,51 @@ TEST(LowPrecision, Int4CostTheirRounding) {
   }
 }
 
+// A scale for every 32 inputs: the error of int8 and int4 is less.
+TEST(LowPrecision, ScalesOfGroupsCostLess) {
+  for (const Cell &cell : kCells) {
+    const onnx::ModelProto proto = network(cell);
+    const compiler::Arrays want = run(blob_of(proto, "f32"));
+    const auto of = [&](const char *type) { return sqnr(run(blob_of(proto, type)).at("Y"), want.at("Y")); };
+    SCOPED_TRACE(std::string(cell.op) + " " + std::to_string(cell.linear));
+    EXPECT_LT(of("int8") - 1, of("q8_0"));
+    EXPECT_LT(of("int4") - 3, of("q4_0"));
+  }
+}
+
+// The integers that a group of GGUF's Q4_0 has, -8 to 7 with -8 among them, times a scale of either sign, are found again.
+TEST(LowPrecision, Q40KeepsTheIntegersOfAFile) {
+  constexpr uint32_t kUnits = 5, kDepth = 80, kGroups = 3;
+  compiler::Dense dense;
+  dense.input_size = kDepth;
+  dense.output_size = kUnits;
+  std::vector<float> scales;
+  for (uint32_t i = 0; i < kUnits * kGroups; ++i)
+    scales.push_back(static_cast<float>(i * 7 + 1) * (i % 2 == 0 ? 0x1p-12f : -0x1p-12f));
+  for (uint32_t i = 0; i < kUnits * kDepth; ++i) {
+    const int q = i % kDepth % 32 == 3 ? -8 : static_cast<int>(i * 5 % 15) - 7;
+    dense.w.push_back(static_cast<float>(q) * scales[i / kDepth * kGroups + i % kDepth / 32]);
+  }
+  compiler::Graph graph;
+  graph.values.resize(2);
+  graph.nodes.push_back({OpKind::kDense, "fc", {0}, {1}, dense});
+  compiler::StorageRequest request;
+  request.weights = compiler::weight_type("q4_0");
+  compiler::choose_storage(&graph, request);
+  const compiler::Storage &storage = std::get<compiler::Dense>(graph.nodes[0].attr).storage;
+  EXPECT_EQ(DType::kI4, storage.type);
+  EXPECT_EQ(scales, storage.scales);
+  const PanelFormat format = compiler::dense_panels(DType::kI4, 16);
+  const MatrixSource source = {dense.w.data(), kUnits, kDepth, 0, 1, storage.group_k, storage.scales.data()};
+  const PackedMatrix packed = pack_matrix(format, source);
+  for (uint32_t i = 0; i < kUnits * kDepth; ++i) {
+    const size_t place = place_in_panels(format, source, 0, i / kDepth, i % kDepth);
+    const uint8_t byte = packed.panels[place / 8 * 4 + place % 4];
+    const int q = (place % 8 < 4 ? byte & 15 : byte >> 4) - 8;
+    ASSERT_EQ(dense.w[i], static_cast<float>(q) * scales[i / kDepth * kGroups + i % kDepth / 32]) << i;
+  }
+}
+
 // R and W of blocks of 8 x 4, or of single weights, one in ten of them there.
 onnx::ModelProto sparse_network(const Cell &cell, int64_t height = 8, int64_t width = 4) {
   onnx::ModelProto proto = network(cell);
@@ -322,7 +368,7 @@ std::string refusal(const onnx::ModelProto &proto, const std::string &weights) {
 
 TEST(LowPrecision, WhatCannotBeStoredIsNamed) {
   onnx::ModelProto proto = network(kCells[3]);
-  EXPECT_EQ("unknown type of weights 'int9'; accepted: f32, f16, bf16, int8, int4", refusal(proto, "int9"));
+  EXPECT_EQ("unknown type of weights 'int9'; accepted: f32, f16, bf16, int8, int4, q8_0, q4_0", refusal(proto, "int9"));
   for (const char *odd : {"int4:", "int4:33", "int4:x", "int4:0", "int4:99999999", "int4:-32"})
     EXPECT_NE(std::string::npos, refusal(proto, odd).find("a multiple of 32")) << odd;
   EXPECT_NE(std::string::npos, refusal(proto, "int8:32").find("with int4 only"));

@@ -34,7 +34,7 @@ TEST(Pack, IdsOfFormatsArePinned) {
       {"i4_nr4", 16},       {"f32_16x4_nr16", 17}, {"f32_8x4_nr16", 18},   {"f32_4x4_nr16", 19},  {"i8_16x4_nr16", 20},
       {"i8_8x4_nr16", 21},  {"i8_4x4_nr16", 22},   {"bf16_16x4_nr16", 26}, {"bf16_8x4_nr16", 27}, {"bf16_4x4_nr16", 28},
       {"i8_q15_nr16", 23},  {"i8_q15_nr8", 24},    {"i8_q15_nr4", 25},     {"i8_smlad_nr4", 29},  {"i8_kmajor16_nr4", 30},
-      {"f32_ell_nr16", 31}, {"i8_ell_nr16", 32}};
+      {"f32_ell_nr16", 31}, {"i8_ell_nr16", 32},   {"q8_nr16", 33},        {"q8_nr8", 34},        {"q8_nr4", 35}};
   ASSERT_EQ(pinned.size(), std::size(kFormats));
   for (const Format &f : kFormats) {
     EXPECT_EQ(pinned.at(f.name), f.id);
@@ -138,7 +138,7 @@ TEST(Pack, NumbersOfSixteenBitsAreTheNearest) {
 TEST(Pack, BytesAreTheNearestOfTheirScale) {
   std::mt19937 rng(3);
   for (const Format &f : kFormats) {
-    if (f.row.factor != DType::kI8 || f.row.weight != DType::kI8 || is_sparse(f.row) || gates_are_apart(f.row)) continue;
+    if (f.row.weight != DType::kI8 || f.row.scales != Scales::kPerUnit || is_sparse(f.row)) continue;
     const uint32_t units = 21, k = 39, gates = 3;
     std::vector<float> m(units * k * gates);
     std::uniform_real_distribution<float> number(-1.0f, 1.0f);
@@ -310,6 +310,33 @@ TEST(Pack, Int4WithAFilesScalesKeepAllSixteenNumbers) {
         const float scale = packed.scales[(unit / width * groups + i / group_k) * width + unit % width];
         ASSERT_EQ(m[unit * k + i], static_cast<float>(q) * scale) << unit << ' ' << i;
       }
+    }
+  }
+}
+
+// The integers that a group of GGUF's Q8_0 has, -127 to 127 with 127 or -127 among them, are found again, and so is their scale.
+TEST(Pack, Int8InGroupsKeepsTheIntegersOfQ80) {
+  const uint32_t units = 21, gates = 3, k = 77, groups = 3;
+  for (const Format &f : kFormats) {
+    if (f.row.weight != DType::kI8 || f.row.scales != Scales::kPerGroup) continue;
+    std::vector<float> m(size_t{gates} * units * k), scales(size_t{gates} * units * groups);
+    for (size_t i = 0; i < scales.size(); ++i) scales[i] = static_cast<float>(i % 1000 + 1) * 0x1p-14f;  // of f16
+    for (size_t i = 0; i < m.size(); ++i) {
+      const size_t row = i / k, at = i % k;
+      const int q = at % 32 == 5 ? (row % 2 == 0 ? 127 : -127) : static_cast<int>((i * 37) % 255) - 127;
+      m[i] = static_cast<float>(q) * scales[row * groups + at / 32];
+    }
+    const PackedMatrix packed = pack_matrix(f.row, {m.data(), units, k, 0, gates});
+    EXPECT_EQ(32u, packed.group_k);
+    EXPECT_TRUE(packed.unit_sums.empty());
+    ASSERT_EQ(packed.scales.size() * 4, scales_bytes(f.row, {gates, units, k, k}, 32));
+    for (size_t i = 0; i < m.size(); ++i) {
+      const uint32_t gate = static_cast<uint32_t>(i / k / units), unit = static_cast<uint32_t>(i / k % units);
+      const uint32_t at = static_cast<uint32_t>(i % k), nr = f.row.nr;
+      const float scale = packed.scales[((unit / nr * groups + at / 32) * gates + gate) * nr + unit % nr];
+      ASSERT_EQ(scales[i / k * groups + at / 32], scale);
+      const uint8_t q = packed.panels[place_in_panels(f.row, {gates, units, k, k}, gate, unit, at)];
+      ASSERT_EQ(m[i], static_cast<float>(static_cast<int8_t>(q)) * scale) << i;
     }
   }
 }

@@ -28,31 +28,31 @@ ACTIVATIONS = ("Identity Relu Tanh Sigmoid Affine LeakyRelu ThresholdedRelu Scal
 HEADER = struct.Struct("<8I2Q6I20I")
 SECTIONS = "values nodes args inputs outputs states matrices attrs strings weights".split()
 MATRIX = "13Ifi5I"
-# id: name, bits of a weight, NR, k that lie together; without scales and indices
-FORMATS = {1: ("f32_nr16", 32, 16, 1), 2: ("f32_nr8", 32, 8, 1), 3: ("f32_nr4", 32, 4, 1), 4: ("f32_row", 32, 0, 1),
-           5: ("f16_nr16", 16, 16, 1), 6: ("f16_nr8", 16, 8, 1), 7: ("f16_nr4", 16, 4, 1),
-           8: ("bf16_nr16", 16, 16, 2), 9: ("bf16_nr8", 16, 8, 2), 10: ("bf16_nr4", 16, 4, 2),
-           11: ("i8_nr16", 8, 16, 4), 12: ("i8_nr8", 8, 8, 4), 13: ("i8_nr4", 8, 4, 4),
-           29: ("i8_smlad_nr4", 8, 4, 8), 30: ("i8_kmajor16_nr4", 8, 4, 16),
-           14: ("i4_nr16", 4, 16, 8), 15: ("i4_nr8", 4, 8, 8), 16: ("i4_nr4", 4, 4, 8)}
-BLOCKS = {17: (32, 1), 18: (32, 2), 19: (32, 4), 20: (8, 1), 21: (8, 2), 22: (8, 4),
-          26: (16, 1), 27: (16, 2), 28: (16, 4), 31: (32, 16), 32: (8, 16)}  # bits of a weight, blocks of an entry
-PAIRS = {31: "f32", 32: "i8"}  # blocks of one weight
-APART = (29, 30)  # one gate behind the other
-FIXED = {23: 16, 24: 8, 25: 4}  # of integer-only layers
-FORMATS.update({i: (f"i8_q15_nr{nr}", 8, nr, 1) for i, nr in FIXED.items()})
-FORMATS.update({i: (("f32", "bf16", "i8")[32 // bits // 2] + f"_{16 // n}x4_nr16", bits, 16, 32 // bits)
-                for i, (bits, n) in BLOCKS.items() if i not in PAIRS})
-FORMATS.update({i: (f"{kind}_ell_nr16", BLOCKS[i][0], 16, 1) for i, kind in PAIRS.items()})
+PAGE = (pathlib.Path(__file__).resolve().parents[2] / "docs/BLOB_FORMAT.md").read_text()
+
+
+def formats():
+    """Of each row of the page's table: name, bits of a weight, NR, KR, blocks of an entry, and what it is used for, by id."""
+    table = {}
+    for ids, names, weight, nr, kr, use in re.findall(r"^\| ([\d, ]+) \| (\w+[\w, ]*) \| (\w+) \| \w+ \| ([\d, ]+) \| (\d+) \| (.*) \|$",
+                                                      PAGE, re.MULTILINE):
+        names, widths = names.split(", "), nr.split(", ")
+        for at, i in enumerate(ids.split(", ")):
+            height = re.search(r"_(\d+)x4", names[at])
+            blocks = 16 // int(height[1]) if height else 16 if "unstructured" in use else 0
+            table[int(i)] = (names[at], int(re.search(r"\d+", weight)[0]), int(widths[at % len(widths)]), int(kr), blocks, use)
+    return table
+
+
+FORMATS = formats()
 
 
 def operators():
     """The page's names by number, and the bytes of their attributes: "u32 op  1 recurrent, ..." and "### name, 200 bytes ...: x -> y"."""
-    page = (pathlib.Path(__file__).resolve().parents[2] / "docs/BLOB_FORMAT.md").read_text()
-    numbers = re.search(r"^u32  op\b(.*?)^u32", page, re.MULTILINE | re.DOTALL)[1]
+    numbers = re.search(r"^u32  op\b(.*?)^u32", PAGE, re.MULTILINE | re.DOTALL)[1]
     named = {int(i): name for i, name in re.findall(r"(\d+)\s+(\w+)", numbers)}
     sizes = {}
-    for names, size in re.findall(r"^### ([\w, ]+?), (\d+) bytes[^:]*:.*->", page, re.MULTILINE):
+    for names, size in re.findall(r"^### ([\w, ]+?), (\d+) bytes[^:]*:.*->", PAGE, re.MULTILINE):
         sizes.update(dict.fromkeys(names.split(", "), int(size)))
     assert sorted(named) == list(range(1, len(named) + 1)) and set(named.values()) <= set(sizes), (named, sizes)
     return ["unknown 0", *(named[i] for i in sorted(named))], {name: sizes[name] for name in named.values()}
@@ -165,15 +165,14 @@ class Blob:
         return out
 
     def check_matrix(self, m, reserved):
-        _, bits, nr, kr = FORMATS[m["format"]]
+        _, bits, nr, kr, blocks, use = FORMATS[m["format"]]
         assert not any(reserved) and all(m[name] > 0 for name in ("count", "gates", "units", "k", "entries"))
         assert m["tile_first"] == NONE and m["lhs_zero_point"] == 0
-        blocks = BLOCKS.get(m["format"], (0, 0))[1]
         assert (m["index"] != NONE) == (blocks > 0) and (m["count"] == 1 if blocks else m["entries"] == m["k"])
         scaled = bits <= 8
-        grouped = bits == 4
-        fixed = m["format"] in FIXED
-        assert (m["group_k"] != 0) == grouped and m["group_k"] % 32 == 0 and (m["unit_sums"] != NONE) == (scaled and not grouped and not fixed and m["format"] not in APART)
+        grouped = "groups of k" in use
+        fixed, apart, indexed_k = use == "integer-only", use.startswith("target"), 1 if "unstructured" in use else 4
+        assert (m["group_k"] != 0) == grouped and m["group_k"] % 32 == 0 and (m["unit_sums"] != NONE) == (scaled and not grouped and not fixed and not apart)
         assert (m["scales"] != NONE) == scaled and (scaled and not fixed or m["diagonal"] == NONE)
         groups = -(-m["k"] // m["group_k"]) if grouped else 1
         assert m["lhs_scale"] >= (1e-31 if fixed else 0) if scaled else m["lhs_scale"] == 0
@@ -181,20 +180,19 @@ class Blob:
         size = units * m["gates"] * -(-m["k"] // kr) * kr * bits // 8 * m["count"]
         columns = units // 16 * m["gates"]
         if blocks:
-            size = m["entries"] * 16 * (1 if m["format"] in PAIRS else 4) * bits // 8
-            self.check_index(m, columns, blocks)
+            size = m["entries"] * 16 * indexed_k * bits // 8
+            self.check_index(m, columns, blocks, indexed_k)
         vector = 4 * units * m["gates"] * m["count"]
         parts = [(m["panels"], size), (m["scales"], vector * groups), (m["unit_sums"], vector), (m["diagonal"], vector),
                  (m["index"], 4 * (columns + 1) + 2 * m["entries"] * blocks)]
         for offset, part in parts:
             assert offset == NONE or (offset % ALIGN == 0 and offset + part <= self.sections["weights"][1])
 
-    def check_index(self, m, columns, blocks):
+    def check_index(self, m, columns, blocks, indexed_k):
         at = self.sections["weights"][0] + m["index"]
         first = struct.unpack_from(f"<{columns + 1}I", self.data, at)
         quads = struct.unpack_from(f"<{m['entries'] * blocks}H", self.data, at + 4 * (columns + 1))
         assert first[0] == 0 and first[-1] == m["entries"] and all(a <= b for a, b in zip(first, first[1:]))
-        indexed_k = 1 if m["format"] in PAIRS else 4
         assert all(quad <= -(-m["k"] // indexed_k) for quad in quads)
 
     def nodes(self):

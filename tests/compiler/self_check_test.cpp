@@ -43,7 +43,7 @@ SelfCheck check(const OnnxBuilder &file, const CompileOptions &how = {}) {
 }
 
 TEST(SelfCheck, PassesWhatIsRight) {
-  for (const char *weights : {"", "bf16", "int8", "int4"}) {
+  for (const char *weights : {"", "bf16", "int8", "int4", "q8_0", "q4_0"}) {
     for (const char *target : {"generic", "cortex-m4"}) {
       CompileOptions how;
       how.weights = weights;

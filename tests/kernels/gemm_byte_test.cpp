@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernel_support.h"
+#include "kernels/gemm_families.h"
 #include "pack/pack.h"
 
 namespace rnnp {
@@ -30,14 +31,9 @@ float draw_factor(Random *random, Draw draw) {
   return odd[random->below(9)];
 }
 
-KernelFamily dense_family(const PanelFormat &f) {
-  if (f.scales == Scales::kSmlad) return KernelFamily::kGemmSmlad;
-  return f.scales == Scales::kKMajor16 ? KernelFamily::kGemmKMajor16 : KernelFamily::kGemm;
-}
-
 const PanelFormat &format_of(const Kernel &kernel) {
   for (const PanelFormat &f : kPanelFormats)
-    if (f.weight == kernel.dtype && f.nr == kernel.nr && f.index_bytes == 0 && dense_family(f) == kernel.family) return f;
+    if (f.weight == kernel.dtype && f.nr == kernel.nr && f.index_bytes == 0 && gemm_family(f) == kernel.family) return f;
   std::abort();
 }
 
@@ -236,7 +232,8 @@ TEST_P(ByteGemmTest, TakesRowsAsTheCallBeforePreparedThem) {
 
 std::vector<const Kernel *> byte_kernels() {
   std::vector<const Kernel *> out;
-  for (const Kernel *kernel : kernels_of({KernelFamily::kGemm, KernelFamily::kGemmSmlad, KernelFamily::kGemmKMajor16}))
+  for (const Kernel *kernel :
+       kernels_of({KernelFamily::kGemm, KernelFamily::kGemmQ8, KernelFamily::kGemmSmlad, KernelFamily::kGemmKMajor16}))
     if (kernel->dtype == DType::kI8 || kernel->dtype == DType::kI4) out.push_back(kernel);
   return out;
 }

@@ -7,7 +7,7 @@
 
 #include "base/isa_closure.h"
 #include "kernel_support.h"
-#include "pack/panel_format.h"
+#include "kernels/gemm_families.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {
@@ -53,12 +53,7 @@ TEST(KernelList, ReferencesCoverEveryFamilyAndTileWidth) {
       EXPECT_NE(find_kernel(kAllKernels, KernelFamily(family), DType::kF32, nr, 0), nullptr) << family << " nr " << nr;
   for (const PanelFormat &f : kPanelFormats) {
     if (f.nr == 0) continue;
-    const KernelFamily dense = f.scales == Scales::kIntegerOnly ? KernelFamily::kGemmQ15
-                               : f.scales == Scales::kSmlad     ? KernelFamily::kGemmSmlad
-                               : f.scales == Scales::kKMajor16  ? KernelFamily::kGemmKMajor16
-                                                                : KernelFamily::kGemm;
-    const KernelFamily sparse = is_ell(f) ? KernelFamily::kGemmEll : KernelFamily::kGemmBsr;
-    EXPECT_NE(find_kernel(kAllKernels, is_sparse(f) ? sparse : dense, f.weight, f.nr, 0), nullptr) << "panel format " << f.id;
+    EXPECT_NE(find_kernel(kAllKernels, gemm_family(f), f.weight, f.nr, 0), nullptr) << "panel format " << f.id;
   }
   for (KernelFamily family :
        {KernelFamily::kAct, KernelFamily::kActPlain, KernelFamily::kBinary, KernelFamily::kSoftmax, KernelFamily::kDepthwise,

@@ -26,8 +26,8 @@ MatrixReport report_of(const Node &node, const SeenNode &seen, const MatrixRef &
   out.quantised = is_quantised(s.type);
   const size_t rows = m.w->size() / m.k;
   out.bytes = m.w->size() * dtype_bits(s.type) / 8;
-  if (s.type == DType::kI8) out.bytes += rows * (sizeof(float) + sizeof(int32_t));
-  if (s.type == DType::kI4) out.bytes += rows * s.groups(m.k) * sizeof(float);
+  if (out.quantised) out.bytes += rows * s.groups(m.k) * sizeof(float);
+  if (s.type == DType::kI8 && s.group_k == 0) out.bytes += rows * sizeof(int32_t);
   out.x_scale = s.lhs_scale;
   if (!out.quantised || s.lhs_scale == 0) return out;
   size_t count = 0, clipped = 0;

@@ -57,7 +57,7 @@ float step_of_x(const SeenNode &seen) {
 }
 
 void store_bytes(Storage *storage, float lhs_scale) {
-  if (storage->type != DType::kI8 || storage->diagonal) *storage = Storage();
+  if (storage->type != DType::kI8 || storage->diagonal || storage->group_k != 0) *storage = Storage();
   storage->type = DType::kI8;
   storage->fixed = true;
   storage->lhs_scale = std::clamp(lhs_scale, 2 * kLeastFactor, kMostFactor / 2);

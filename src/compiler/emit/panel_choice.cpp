@@ -22,10 +22,15 @@ constexpr Target kTargets[] = {{"generic", 16, true, Scales::kPerUnit}, {"avx512
 
 struct TypeName {
   const char *name;
-  DType dtype;
+  WeightType type;
 };
-constexpr TypeName kWeightTypes[] = {
-    {"f32", DType::kF32}, {"f16", DType::kF16}, {"bf16", DType::kBf16}, {"int8", DType::kI8}, {"int4", DType::kI4}};
+constexpr TypeName kWeightTypes[] = {{"f32", {DType::kF32, 0}},
+                                     {"f16", {DType::kF16, 0}},
+                                     {"bf16", {DType::kBf16, 0}},
+                                     {"int8", {DType::kI8, 0}},
+                                     {"int4", {DType::kI4, kLeastGroup}},
+                                     {"q8_0", {DType::kI8, kLeastGroup}},
+                                     {"q4_0", {DType::kI4, kLeastGroup, true}}};
 
 template <class Row, size_t kCount>
 std::string names(const Row (&rows)[kCount]) {
@@ -66,16 +71,18 @@ bool has_fast_blocks(const std::string &target) {
 }
 WeightType weight_type(const std::string &name) {
   const size_t colon = name.find(':');
-  const DType type = find(kWeightTypes, name.substr(0, colon), "type of weights").dtype;
-  if (type == DType::kI4) return {type, colon == std::string::npos ? kLeastGroup : group_of(name.substr(colon + 1))};
-  if (colon != std::string::npos) throw UsageError(quote(name) + " has a group of k; accepted: with int4 only, as int4:64");
-  return {type, 0};
+  const TypeName &row = find(kWeightTypes, name.substr(0, colon), "type of weights");
+  if (colon == std::string::npos) return row.type;
+  if (std::string(row.name) != "int4") throw UsageError(quote(name) + " has a group of k; accepted: with int4 only, as int4:64");
+  return {row.type.type, group_of(name.substr(colon + 1))};
 }
 
 std::string weight_type_name(const WeightType &type) {
   const bool has_group = type.type == DType::kI4 && type.group_k != kLeastGroup;
   for (const TypeName &row : kWeightTypes) {
-    if (row.dtype == type.type) return row.name + (has_group ? ":" + std::to_string(type.group_k) : std::string());
+    const bool same_groups = (row.type.group_k != 0) == (type.group_k != 0);
+    if (row.type.type == type.type && (same_groups || type.type == DType::kI4))
+      return row.name + (has_group ? ":" + std::to_string(type.group_k) : std::string());
   }
   return "?";
 }
@@ -106,7 +113,8 @@ std::string target_names() {
   return names(kTargets);
 }
 std::string weight_type_names() {
-  return names(kWeightTypes) + "[:GROUP]";
+  std::string list = names(kWeightTypes);
+  return list.insert(list.find("int4") + 4, "[:GROUP]");
 }
 
 }  // namespace rnnp::compiler

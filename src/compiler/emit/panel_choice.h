@@ -11,7 +11,8 @@ namespace rnnp::compiler {
 
 struct WeightType {
   DType type;
-  uint32_t group_k;  // of a type with a scale for each group of k; else 0
+  uint32_t group_k;         // of a type with a scale for each group of k; else 0
+  bool full_range = false;  // int4: scales that give a group's largest weight, with its sign, the integer -8
 };
 
 // How many units lie side by side in a target's panels, and the type of weights of a name ("int4:64": with its group). Throw

@@ -35,6 +35,7 @@ struct Choice {
 
 Choice best_form(const MatrixRef &m, uint32_t gates, uint32_t units, uint32_t nr, SparseRequest request) {
   Choice best = {0, 1.0, "pairs are of f32 or int8, and in panels of 16 units"};
+  if (m.storage->group_k != 0) return best;
   const PanelFormat dense = dense_panels(m.storage->type, nr);
   const MatrixSource source = {m.storage->rounded.empty() ? m.w->data() : m.storage->rounded.data(), units, m.k, 0, gates};
   for (const Form &form : kForms) {

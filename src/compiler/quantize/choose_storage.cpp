@@ -2,6 +2,7 @@
 #include "compiler/quantize/choose_storage.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/emit/panel_choice.h"
 #include "compiler/ir/value_range.h"
@@ -75,9 +76,10 @@ class Chooser {
     const float lhs_scale = s.lhs_scale;
     const bool fits_panels = s.group_k != 0 && s.group_k % kLeastGroup == 0;
     if (asked && !holds(asked->type, s)) s = Storage();
-    if (asked && asked->type == DType::kI4 && (s.scales.empty() || !fits_panels)) {
+    if (asked && asked->group_k != 0 && (s.scales.empty() || !fits_panels)) {
       s = Storage();
       s.group_k = asked->group_k;
+      if (asked->full_range) s.scales = full_range_scales(*m.w, m.k, s.group_k);
     }
     if (!asked && s.type == DType::kI4 && s.group_k != 0 && !fits_panels) {
       graph_->notes.push_back("node " + quote(node.name) + ": " + m.name + " has four-bit integers with a scale for every " +
@@ -92,6 +94,21 @@ class Chooser {
                               " have integers that panels of int8 do not hold (beyond 127, or neighbours that add up to more than "
                               "129): they are moved or rounded anew, whichever errs less");
     if (!asked && s.type != DType::kF32) note_kept(s);
+  }
+
+  // As GGUF's Q4_0: a scale may be negative.
+  static std::vector<float> full_range_scales(const std::vector<float> &w, uint32_t k, uint32_t group_k) {
+    std::vector<float> scales;
+    for (size_t row = 0; row < w.size(); row += k) {
+      for (uint32_t first = 0; first < k; first += group_k) {
+        float most = 0;
+        for (uint32_t i = first; i < std::min(k, first + group_k); ++i) {
+          if (std::fabs(w[row + i]) > std::fabs(most)) most = w[row + i];
+        }
+        scales.push_back(most / -8);
+      }
+    }
+    return scales;
   }
 
   // Integers of four bits with one scale a row are integers of eight as well.

@@ -13,7 +13,7 @@ namespace {
 struct Range {
   double low, high, pair;
 };
-constexpr Range kBytes = {-127, 127, 129}, kHalves = {-8, 7, 1000};
+constexpr Range kBytes = {-127, 127, 129}, kByteGroups = {-127, 127, 1000}, kHalves = {-8, 7, 1000};
 
 // Weights that share a scale: [0, count), the first of which is at an even place.
 struct Group {
@@ -131,7 +131,7 @@ void round_weights(Rounding how, const std::vector<float> &w, uint32_t k, const 
   if (std::any_of(w.begin(), w.end(), [](float v) { return !std::isfinite(v); })) return;
   const bool gptq = how == Rounding::kGptq && seen != nullptr && seen->rows() != 0;
   const bool bytes = storage->type == DType::kI8;
-  const Range &range = bytes ? kBytes : kHalves;
+  const Range &range = !bytes ? kHalves : storage->group_k != 0 ? kByteGroups : kBytes;
   const uint32_t group_k = storage->group_k == 0 ? k : storage->group_k, groups = storage->groups(k);
   const std::vector<double> u = gptq ? factor_of_inverse(*seen) : std::vector<double>();
   std::vector<double> q(k);

@@ -279,7 +279,7 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     winograd  "off": 3 x 3 convolutions stay as they are; "auto" where left out
 
     Low-precision weights; Model.errors has what they cost, where any of calibrate, accuracy_min, metric, prune or report is given
-    weights  f32, f16, bf16, int8, int4 or int4:GROUP, or "auto"; left out: what the file has
+    weights  f32, f16, bf16, int8, int4, int4:GROUP, q8_0 or q4_0, or "auto"; left out: what the file has
     recurrent_weights  the same of recurrent layers' R alone
     arithmetic  "integer": recurrent layers of int8 without a float instruction, for CPUs without an FPU
     keep_float  nodes whose weights stay f32

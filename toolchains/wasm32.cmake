@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# WebAssembly without a system: no WASI, no imports. With simd128, or for every engine (RNNPACK_WASM_SCALAR=ON). bindings/js links it.
+set(CMAKE_SYSTEM_NAME Generic)
+set(RNNPACK_C_ONLY ON)
+set(CMAKE_SYSTEM_PROCESSOR wasm32)
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES RNNPACK_WASM_SCALAR)
+set(CMAKE_C_COMPILER clang-19)
+set(CMAKE_CXX_COMPILER clang++-19)
+set(CMAKE_C_COMPILER_TARGET wasm32-unknown-unknown)
+set(CMAKE_CXX_COMPILER_TARGET wasm32-unknown-unknown)
+set(CMAKE_AR llvm-ar-19)
+set(CMAKE_RANLIB llvm-ranlib-19)
+if(RNNPACK_WASM_SCALAR)
+  set(wasm_features -mcpu=mvp)
+else()
+  set(wasm_features "-msimd128 -mbulk-memory")
+endif()
+# <string.h>, which clang has no copy of.
+set(CMAKE_C_FLAGS_INIT "${wasm_features} -isystem ${CMAKE_CURRENT_LIST_DIR}/parts/wasm32")
+set(CMAKE_CXX_FLAGS_INIT "${CMAKE_C_FLAGS_INIT}")
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+set(CMAKE_EXECUTABLE_SUFFIX .wasm)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

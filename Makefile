@@ -13,7 +13,7 @@ BENCH_VENV ?= .venv-bench
 TARGET ?= cortex-m4f
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-speech test test-all test-by-hand test-exporters test-bindings docs packages-build packages-test build lib freestanding board asan tsan fuzz fuzz-onnx mutants mutants-generated format format-check tidy wheel release install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
+.PHONY: help demo demo-speech demo-web test test-all test-by-hand test-exporters test-bindings docs packages-build packages-test build lib freestanding board asan tsan fuzz fuzz-onnx mutants mutants-generated format format-check tidy wheel release install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-24s %s\n", $$1, $$2}'
@@ -34,6 +34,11 @@ demo: build ## compile the voice-activity detector, stream recorded speech throu
 
 demo-speech: build ## take the noise out of speech with published networks (RNNPACK_MODELS_DIR), or gate it with the project's own
 	@demo/run_speech_demo.sh $(BUILD)
+
+demo-web: build ## the page of demo/web on http://localhost:8000: voice detection and noise suppression (RNNPACK_MODELS_DIR) in an audio worklet
+	@scripts/install_packages.sh bindings/js/packages.txt
+	@demo/web/make_page.sh $(BUILD)
+	@python3 -m http.server --bind 127.0.0.1 --directory $(BUILD)/web 8000
 
 lib: ## build the library alone, with nothing but a C++ compiler: librnnpack.a links with cc
 	@cmake -S . -B $(BUILD)-lib $(GENERATOR) $(LAUNCHER) -DCMAKE_BUILD_TYPE=Release >/dev/null

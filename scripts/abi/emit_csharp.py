@@ -35,7 +35,7 @@ def emit(abi):
     for one in abi.numbers():
         kind = "int" if one["type"] == "i32" else "uint"
         out += doc(one["text"], "        ") + f"        public const {kind} {camel(one['name'])} = {one['value']};\n"
-    out += "    }\n\n"
+    out += "    }\n}\n\n// Apart, so that the binding's classes may have the same names.\nnamespace Rnnpack.Interop\n{\n"
     for one in abi.structs:
         out += f"    [StructLayout(LayoutKind.Sequential)]\n    internal unsafe struct {camel(one['name'])}\n    {{\n"
         for m in one["members"]:

@@ -120,7 +120,11 @@ namespace Rnnpack
         public const uint DtypeF32 = 0;
         public const uint DtypeI32 = 1;
     }
+}
 
+// Apart, so that the binding's classes may have the same names.
+namespace Rnnpack.Interop
+{
     [StructLayout(LayoutKind.Sequential)]
     internal unsafe struct Model
     {

@@ -82,6 +82,17 @@ TEST(ThreadedWavefront, IsChosenForSmallStackedLayers) {
   EXPECT_EQ(3u, Session(stack(), 1, 3).facts().wavefront_stages);
 }
 
+// One small layer neither is shared nor has a neighbour to run beside.
+TEST(ThreadedWavefront, AModelTooSmallForThreadsSaysThatItHasOne) {
+  BlobBuilder b(1);
+  RecurrentOptions gru;
+  gru.hidden = kHidden;
+  b.add_output(b.add_recurrent(b.add_input(kIn), kIn, gru));
+  const rnnp_session_info facts = Session(b.build(), 1, 2).facts();
+  EXPECT_EQ(0u, facts.wavefront_stages);
+  EXPECT_EQ(1u, facts.threads);
+}
+
 TEST(ThreadedWavefront, SameBitsAsOneThread) {
   const std::vector<uint8_t> blob = stack();
   for (uint32_t threads : {2u, 3u, 5u}) {

@@ -31,7 +31,7 @@ struct Net {
   }
   std::vector<double> reference(const std::vector<float> &x, size_t steps, size_t batch) const {
     std::vector<double> v = run_dense(b.dense[0], {x.begin(), x.end()});
-    for (double &e : v) e = 1 / (1 + std::exp(-e));
+    for (double &e : v) e = apply_act({uint32_t(Act::kSigmoid), 0, 0}, e);
     v = run_dense(b.dense[1], run_recurrent(b.recurrent[0], v, steps, batch).y);
     for (size_t r = 0; r < steps * batch; ++r) {
       double sum = 0;

@@ -1,4 +1,4 @@
-// recur_oracle.cpp -- see recur_oracle.h. The equations are ONNX's, in f64, with libm.
+// recur_oracle.cpp -- see recur_oracle.h. The equations are those of support/equations.h.
 // Room: tests/kernels.
 // SPDX-License-Identifier: Apache-2.0
 #include "recur_oracle.h"
@@ -7,35 +7,13 @@
 #include <cmath>
 
 #include "pack/layout.h"
+#include "support/equations.h"
 
 namespace rnnp {
 namespace {
 
 BlobActivation act_of(Act act, float alpha = 0.0f, float beta = 0.0f) {
   return {uint32_t(act), alpha, beta};
-}
-
-double activate(const BlobActivation &a, double x) {
-  switch (Act(a.act)) {
-    case Act::kIdentity:
-      return x;
-    case Act::kRelu:
-      return std::max(0.0, x);
-    case Act::kTanh:
-      return std::tanh(x);
-    case Act::kSigmoid:
-      return 1.0 / (1.0 + std::exp(-x));
-    case Act::kAffine:
-      return double{a.alpha} * x + a.beta;
-    case Act::kHardSigmoid:
-      return std::clamp(double{a.alpha} * x + a.beta, 0.0, 1.0);
-    case Act::kSoftsign:
-      return x / (1.0 + std::fabs(x));
-    default:
-      break;
-  }
-  ADD_FAILURE() << "activation " << a.act << " is not in the oracle";
-  return x;
 }
 
 // A value and the size of its error: eps * (terms + 1) * sum of the terms' sizes.
@@ -75,11 +53,8 @@ struct Unit {
     return sum;
   }
   CellKind kind() const { return st.kind; }
-  double act(int which, double pre) const {
-    const double limit = st.cell.clip;
-    return activate(st.cell.act[which], limit == 0.0 ? pre : std::clamp(pre, -limit, limit));
-  }
-  double peep(uint32_t g, double c) const { return st.s.peephole ? st.peephole_values[size_t{g} * st.s.hidden + u] * c : 0.0; }
+  rnnp_test::CellRules rules() const { return {st.cell.act, st.cell.clip, st.cell.input_forget != 0}; }
+  double peep(uint32_t g) const { return st.s.peephole ? st.peephole_values[size_t{g} * st.s.hidden + u] : 0.0; }
 };
 
 struct UnitOut {
@@ -89,21 +64,22 @@ struct UnitOut {
 UnitOut step_unit(const Unit &at) {
   const Step &st = at.st;
   UnitOut out;
+  const rnnp_test::CellRules rules = at.rules();
   const double h = st.h.at(at.m, at.u);
   switch (at.kind()) {
     case CellKind::kRnn: {
       const Sum a = at.gate(0);
-      out.h = at.act(0, a.value);
+      out.h = rules.f(a.value);
       out.error = a.error();
       break;
     }
     case CellKind::kLstm: {
       const Sum i = at.gate(0), o = at.gate(1), f = at.gate(2), g = at.gate(3);
       const double c = st.c.at(at.m, at.u);
-      const double input = at.act(0, i.value + at.peep(0, c));
-      const double forget = st.cell.input_forget ? 1.0 - input : at.act(0, f.value + at.peep(2, c));
-      out.c = forget * c + input * at.act(1, g.value);
-      out.h = at.act(0, o.value + at.peep(1, out.c)) * activate(st.cell.act[2], out.c);
+      const rnnp_test::LstmUnit unit =
+          rnnp_test::lstm_unit(rules, {i.value, o.value, f.value, g.value}, {at.peep(0), at.peep(1), at.peep(2)}, c);
+      out.h = unit.h;
+      out.c = unit.c;
       out.error = (i.error() + f.error() + g.error() + o.error()) * (1.0 + std::fabs(c)) * 2.0;
       break;
     }
@@ -112,23 +88,22 @@ UnitOut step_unit(const Unit &at) {
       Sum nh;
       nh.add(st.r_bias_values[at.u]);
       at.recurrent(&nh, 2, st.h);
-      const double zv = at.act(0, z.value);
-      const double n = at.act(1, nx.value + at.act(0, r.value) * nh.value);
-      out.h = (1.0 - zv) * n + zv * h;
+      const double candidate = nx.value + rules.f(r.value) * nh.value, n = rules.g(candidate);
+      out.h = rnnp_test::gru_unit(rules, rules.f(z.value), candidate, h);
       out.error = (z.error() + r.error() * std::fabs(nh.value) + nx.error() + nh.error()) * (1.0 + std::fabs(h) + std::fabs(n));
       break;
     }
     case CellKind::kGruGates: {
       const Sum z = at.gate(0), r = at.gate(1);
-      out.z = at.act(0, z.value);
-      out.rh = at.act(0, r.value) * h;
+      out.z = rules.f(z.value);
+      out.rh = rules.f(r.value) * h;
       out.error = z.error() + r.error() * std::fabs(h);
       break;
     }
     case CellKind::kGruOutput: {
       const Sum a = at.gate(2);
       const double z = st.z.at(at.m, at.u);
-      out.h = (1.0 - z) * at.act(1, a.value) + z * h;
+      out.h = rnnp_test::gru_unit(rules, z, a.value, h);
       out.error = a.error();
       break;
     }

@@ -3,44 +3,10 @@
 #include "support/reference_layers.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace rnnp_test {
 
-using rnnp::Act;
 using rnnp::Cell;
-
-double apply_act(const rnnp::BlobActivation &a, double x) {
-  const double alpha = a.alpha, beta = a.beta;
-  switch (Act(a.act)) {
-    case Act::kIdentity:
-      return x;
-    case Act::kRelu:
-      return std::max(x, 0.0);
-    case Act::kTanh:
-      return std::tanh(x);
-    case Act::kSigmoid:
-      return 1 / (1 + std::exp(-x));
-    case Act::kAffine:
-      return alpha * x + beta;
-    case Act::kLeakyRelu:
-      return x >= 0 ? x : alpha * x;
-    case Act::kThresholdedRelu:
-      return x > alpha ? x : 0;
-    case Act::kScaledTanh:
-      return alpha * std::tanh(beta * x);
-    case Act::kHardSigmoid:
-      return std::min(std::max(alpha * x + beta, 0.0), 1.0);
-    case Act::kElu:
-      return x >= 0 ? x : alpha * std::expm1(x);
-    case Act::kSoftsign:
-      return x / (1 + std::fabs(x));
-    case Act::kSoftplus:
-      return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
-    default:
-      return NAN;
-  }
-}
 
 namespace {
 
@@ -55,10 +21,6 @@ double dot(const double *m, const double *v, size_t n) {
   return sum;
 }
 
-double clip(double v, double limit) {
-  return limit > 0 ? std::min(std::max(v, -limit), limit) : v;
-}
-
 struct Step {
   const RecurrentLayer &l;
   const DirectionWeights &d;
@@ -70,42 +32,37 @@ struct Step {
     return dot(&d.r[(g * l.hidden + u) * l.hidden], h.data(), l.hidden);
   }
   double rb(size_t g, size_t u) const { return d.rb[g * l.hidden + u]; }
-  double act(int i, double v) const { return apply_act(d.act[i], clip(v, l.clip)); }
+  double sum(size_t g, size_t u) const { return in(g, u) + rec(g, u, row->h) + rb(g, u); }
+  CellRules rules() const { return {d.act, l.clip, l.input_forget}; }
+  double peephole(size_t g, size_t u) const { return d.p.empty() ? 0 : d.p[g * l.hidden + u]; }
 
   void rnn() {
     std::vector<double> next(l.hidden);
-    for (size_t u = 0; u < l.hidden; ++u) next[u] = act(0, in(0, u) + rec(0, u, row->h) + rb(0, u));
+    for (size_t u = 0; u < l.hidden; ++u) next[u] = rules().f(sum(0, u));
     row->h = next;
   }
 
   void lstm() {
     std::vector<double> h(l.hidden), c(l.hidden);
     for (size_t u = 0; u < l.hidden; ++u) {
-      double a[4];
-      for (size_t g = 0; g < 4; ++g) a[g] = in(g, u) + rec(g, u, row->h) + rb(g, u);
-      const bool p = !d.p.empty();
-      if (p) a[0] += d.p[u] * row->c[u];
-      if (p) a[2] += d.p[2 * l.hidden + u] * row->c[u];
-      const double i = act(0, a[0]);
-      const double f = l.input_forget ? 1 - i : act(0, a[2]);
-      c[u] = f * row->c[u] + i * act(1, a[3]);
-      if (p) a[1] += d.p[l.hidden + u] * c[u];
-      h[u] = act(0, a[1]) * apply_act(d.act[2], c[u]);
+      const LstmUnit unit = lstm_unit(rules(), {sum(0, u), sum(1, u), sum(2, u), sum(3, u)},
+                                      {peephole(0, u), peephole(1, u), peephole(2, u)}, row->c[u]);
+      h[u] = unit.h;
+      c[u] = unit.c;
     }
     row->h = h;
     row->c = c;
   }
 
   void gru() {
-    std::vector<double> z(l.hidden), r(l.hidden), rh(l.hidden), h(l.hidden);
+    std::vector<double> r(l.hidden), rh(l.hidden), h(l.hidden);
     for (size_t u = 0; u < l.hidden; ++u) {
-      z[u] = act(0, in(0, u) + rec(0, u, row->h) + rb(0, u));
-      r[u] = act(0, in(1, u) + rec(1, u, row->h) + rb(1, u));
+      r[u] = rules().f(sum(1, u));
       rh[u] = r[u] * row->h[u];
     }
     for (size_t u = 0; u < l.hidden; ++u) {
       const double recurrent = l.cell == Cell::kGruLinear ? r[u] * (rec(2, u, row->h) + rb(2, u)) : rec(2, u, rh) + rb(2, u);
-      h[u] = (1 - z[u]) * act(1, in(2, u) + recurrent) + z[u] * row->h[u];
+      h[u] = gru_unit(rules(), rules().f(sum(0, u)), in(2, u) + recurrent, row->h[u]);
     }
     row->h = h;
   }

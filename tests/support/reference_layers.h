@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "support/blob_builder.h"
+#include "support/equations.h"
 
 namespace rnnp_test {
-
-double apply_act(const rnnp::BlobActivation &a, double x);
 
 struct RecurrentResult {
   std::vector<double> y;         // [T][B][D*H]

@@ -69,8 +69,12 @@ void body_by_gates(OnnxBuilder *b, const std::string &kind) {
     b->node("MatMul", {x, "M_" + to}, {"p_" + to});
     b->node("Add", {"b_" + to, "p_" + to}, {to});
   };
+  const bool x_backwards = kind == "after, x from the last gate";
+  const auto dense_of_x = [&](const std::string &name) {
+    if (!x_backwards) dense("x", kIn, "x" + name);
+  };
   const auto gate = [&](const std::string &name, const char *f, const std::string &of_h = "h") {
-    dense("x", kIn, "x" + name);
+    dense_of_x(name);
     dense(of_h, kHidden, "h" + name);
     b->node("Add", {"x" + name, "h" + name}, {name + "_in"});
     b->node(f, {name + "_in"}, {name});
@@ -82,13 +86,16 @@ void body_by_gates(OnnxBuilder *b, const std::string &kind) {
     b->node("Tanh", {"sum"}, {"h_next"});
     return;
   }
+  for (const char *name : {"n", "r", "z"}) {
+    if (x_backwards) dense("x", kIn, std::string("x") + name);
+  }
   gate("z", "Sigmoid");
   gate("r", "Sigmoid");
   if (kind == "before") {
     b->node("Mul", {"r", "h"}, {"rh"});
     gate("n", "Tanh", "rh");
   } else {
-    dense("x", kIn, "xn");
+    dense_of_x("n");
     dense("h", kHidden, "hn");
     b->node("Mul", {"r", "hn"}, {"inner"});
     b->node("Add", {"xn", "inner"}, {"n_in"});

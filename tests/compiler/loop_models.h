@@ -17,7 +17,8 @@ using Body = void (*)(OnnxBuilder *);
 
 void gru_body(OnnxBuilder *b, bool reset_after, bool keep_is_z);
 void rnn_body(OnnxBuilder *b);
-// A dense layer with a bias for each gate of each operand; `kind`: rnn, or a GRU that resets "after" or "before" the product.
+// A dense layer with a bias for each gate of each operand; `kind`: rnn, a GRU that resets "after" or "before" the product, or
+// "after, x from the last gate".
 void body_by_gates(OnnxBuilder *b, const std::string &kind);
 // One matrix for x and h side by side, in either order; GRU: its candidate's reads x beside r*h.
 void joint_body(OnnxBuilder *b, bool gru, bool x_first);

@@ -31,7 +31,7 @@ TEST(Loops, AnRnnCellIsALayer) {
 }
 
 TEST(Loops, ACellWithAMatrixForEachGateIsALayer) {
-  for (const char *kind : {"rnn", "after", "before"}) {
+  for (const char *kind : {"rnn", "after", "before", "after, x from the last gate"}) {
     SCOPED_TRACE(kind);
     OnnxBuilder body;
     body_by_gates(&body, kind);

@@ -2,6 +2,7 @@
 #include "compiler/onnx/step_sums.h"
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
@@ -15,12 +16,14 @@ class Reader {
  public:
   explicit Reader(const StepGraph &step) : step_(step), constants_(step.constants) { fold(); }
 
-  // Products of one operand stand side by side in the order of the step: one matrix for all gates, or one for each.
+  // Products of one operand stand side by side in the order of the step: one matrix for all gates, or one for each. Those of x
+  // follow the order of what they are added to.
   std::optional<StepSums> read(const std::string &h) {
     StepSums out;
     std::vector<Product> inner;  // of what is neither x nor h
     std::vector<Product> all;
     if (!find_products(h, &all)) return std::nullopt;
+    order_like_sums(h, &all);
     const int64_t width = width_of_h(all, h);
     for (Product &each : all) {
       if (each.other != h && !each.other.empty())
@@ -119,6 +122,56 @@ class Reader {
       all->push_back(std::move(each));
     }
     return true;
+  }
+
+  // Keras multiplies x with the gates' matrices in another order than h.
+  void order_like_sums(const std::string &h, std::vector<Product> *all) const {
+    std::vector<size_t> of_x, others;  // places in *all; of the others those of h first
+    for (const bool inner : {false, true}) {
+      for (size_t i = 0; i < all->size(); ++i) {
+        const Product &each = (*all)[i];
+        if (each.is_joint()) return;
+        if (!each.of_x && (each.other != h) == inner) others.push_back(i);
+        if (each.of_x && !inner) of_x.push_back(i);
+      }
+    }
+    if (of_x.size() != others.size()) return;
+    const std::map<size_t, size_t> partner = partners(*all);
+    std::vector<const Product *> wanted;
+    std::set<size_t> placed;
+    for (const size_t other : others) {
+      const auto found = partner.find(other);
+      wanted.push_back(found == partner.end() ? nullptr : &(*all)[found->second]);
+      if (found != partner.end()) placed.insert(found->second);
+    }
+    std::vector<Product> ordered;
+    size_t next = 0;
+    for (const Product *each : wanted) {
+      while (each == nullptr && placed.count(of_x[next]) != 0) ++next;
+      ordered.push_back(each != nullptr ? *each : (*all)[of_x[next++]]);
+    }
+    for (size_t i = 0; i < of_x.size(); ++i) (*all)[of_x[i]] = std::move(ordered[i]);
+  }
+
+  // Of each product of h, or of what is made of it: the product of x that it is added to.
+  std::map<size_t, size_t> partners(const std::vector<Product> &all) const {
+    std::map<std::string, std::set<size_t>> terms;
+    std::map<size_t, size_t> partner;
+    std::set<size_t> taken;
+    for (size_t i = 0; i < all.size(); ++i) terms[all[i].node->output(0)] = {i};
+    for (const NodeProto *node : step_.nodes) {
+      if (node->op_type() != "Add" || node->input_size() != 2) continue;
+      std::set<size_t> sum;
+      for (const std::string &name : node->input()) {
+        const auto found = terms.find(source(name));
+        if (found != terms.end()) sum.insert(found->second.begin(), found->second.end());
+      }
+      terms[node->output(0)] = sum;
+      if (sum.size() != 2 || all[*sum.begin()].of_x == all[*sum.rbegin()].of_x) continue;
+      const size_t x = all[*sum.begin()].of_x ? *sum.begin() : *sum.rbegin(), other = *sum.begin() + *sum.rbegin() - x;
+      if (partner.count(other) == 0 && taken.insert(x).second) partner[other] = x;
+    }
+    return partner;
   }
 
   // Two rows side by side; nullptr for what is made otherwise.

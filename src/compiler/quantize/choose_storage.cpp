@@ -50,6 +50,7 @@ class Chooser {
           std::find(request_.keep_float.begin(), request_.keep_float.end(), node.name) != request_.keep_float.end();
       for (const MatrixRef &m : matrices_of(&node)) choose(node, m, keeps_float);
       if (auto *layer = std::get_if<Recurrent>(&node.attr)) settle(node.name, layer);
+      if (const auto *inner = std::get_if<FeatureRecurrent>(&node.attr)) note_floats(node.name, inner->layer);
     }
     set_known_lhs_scales(graph_);
     if (!kept_.empty()) graph_->notes.push_back("the file's own " + kept_ + " are kept; --weights TYPE asks for others");
@@ -66,6 +67,16 @@ class Chooser {
         names += (names.empty() ? "" : ", ") + quote(node.name);
       }
       if (!known) throw UsageError("no node " + quote(name) + " has weights that could be stored otherwise; accepted: " + names);
+    }
+  }
+
+  // Their kernels take f32 alone.
+  void note_floats(const std::string &name, const Recurrent &layer) {
+    for (const Direction &direction : layer.directions) {
+      if (direction.w_storage.type == DType::kF32 && direction.r_storage.type == DType::kF32) continue;
+      graph_->notes.push_back("node " + quote(name) +
+                              ": it runs along a feature axis, so its weights are stored as f32, other than in the file");
+      return;
     }
   }
 

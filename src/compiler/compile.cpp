@@ -19,6 +19,7 @@
 #include "compiler/onnx/plain_indices.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/onnx/sorted_rows.h"
+#include "compiler/onnx/step_positions.h"
 #include "compiler/onnx/unrolled.h"
 #include "compiler/onnx/valid_steps.h"
 #include "compiler/quantize/choose_sparse.h"
@@ -109,7 +110,9 @@ std::optional<Graph> graph_of_rerolled(const OnnxModel &model, const Reading &ho
 Graph graph_with_states(const OnnxModel &given_file, const Reading &given) {
   const std::unique_ptr<OnnxModel> unsorted = with_rows_unsorted(given_file);
   const std::unique_ptr<OnnxModel> valid = with_valid_steps(unsorted ? *unsorted : given_file);
-  const OnnxModel &file = valid ? *valid : unsorted ? *unsorted : given_file;
+  const OnnxModel &rows = valid ? *valid : unsorted ? *unsorted : given_file;
+  const std::unique_ptr<OnnxModel> counted = with_step_positions(rows);
+  const OnnxModel &file = counted ? *counted : rows;
   const std::unique_ptr<OnnxModel> plain = with_plain_indices(file);
   if (std::optional<Graph> rerolled = graph_of_rerolled(plain ? *plain : file, given)) return std::move(*rerolled);
   const WithoutLoops expanded = expand_loops(plain ? *plain : file);

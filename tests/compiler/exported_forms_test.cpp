@@ -13,7 +13,8 @@ namespace {
 using Ints = std::vector<int64_t>;
 
 // pack_padded_sequence(enforce_sorted=False) and pad_packed_sequence around a layer; `back`: how the way back is made.
-OnnxBuilder packed(const char *op, const std::string &back, const std::string &flaw = "") {
+// `start`: its initial_h, a "part" of zeros for several layers, or constants of three "rows".
+OnnxBuilder packed(const char *op, const std::string &back, const std::string &flaw = "", const std::string &start = "") {
   OnnxBuilder b;
   b.input("X", {"N", "T", 4}).input("lengths", {"N"}, onnx::TensorProto::INT64).output("Y").output("hn");
   b.weights("", std::string(op) == "LSTM" ? 4 : 3, 2, 4, kHidden).constant_ints("first", {}, {0}).constant_ints("one", {}, {1});
@@ -33,7 +34,18 @@ OnnxBuilder packed(const char *op, const std::string &back, const std::string &f
   }
   b.node("Cast", {"sorted"}, {"lens"}).with("to", onnx::TensorProto::INT32);
   b.node("Transpose", {"x"}, {"xt"}).with("perm", Ints{1, 0, 2});
-  b.node(op, {"xt", "W", "R", "B", "lens"}, {"y4", "hs"}).with("hidden_size", kHidden).with("direction", "bidirectional");
+  if (start == "part") {
+    b.constant_ints("four", {1}, {4}).constant_ints("units", {1}, {kHidden});
+    b.constant_ints("from", {1}, {2}).constant_ints("axis", {1}, {0});
+    b.node("Concat", {"four", "k", "units"}, {"all_layers"}).with("axis", 0);
+    b.node("ConstantOfShape", {"all_layers"}, {"zero_states"});
+    b.node("Slice", {"zero_states", "from", "four", "axis"}, {"h0"});
+  } else if (start == "rows") {
+    b.random("h0", {2, 3, kHidden});
+  }
+  b.node(op, {"xt", "W", "R", "B", "lens", start.empty() ? "" : "h0"}, {"y4", "hs"})
+      .with("hidden_size", kHidden)
+      .with("direction", "bidirectional");
   b.node("Transpose", {"y4"}, {"yt"}).with("perm", Ints{2, 0, 1, 3});
   b.node("Reshape", {"yt", "merged"}, {"y"});
   b.node("Gather", {flaw == "twice" ? "X" : "y", "inverse"}, {"Y"}).with("axis", 0);
@@ -55,9 +67,84 @@ TEST(SortedRows, AreLeftInTheirOrder) {
   }
 }
 
-// What is given out in the sorted order, or is put back without having been sorted, needs the order itself.
+TEST(SortedRows, MayStartFromAPartOfTheZerosOfAllLayers) {
+  for (const char *op : {"LSTM", "GRU"}) check_against_f64(packed(op, "scatter", "", "part").proto, {7, 3}, lengths_of({2, 7, 4}));
+}
+
+// What is given out in the sorted order, or is put back without having been sorted, needs the order itself. So does a constant
+// state of each row, which belongs to a place of the sorted ones.
 TEST(SortedRows, ThatAreNotPutBackAreRefused) {
   for (const char *flaw : {"kept", "twice"}) EXPECT_NE(refusal_of(packed("GRU", "scatter", flaw).proto), "") << flaw;
+  EXPECT_NE(refusal_of(packed("GRU", "scatter", "", "rows").proto), "");
+}
+
+// Steps below each row's length, counted by a Range to the number of steps.
+OnnxBuilder masked_by_lengths(bool mean, const char *compares = "Less", const char *size_of = "steps") {
+  OnnxBuilder b;
+  b.input("X", {"N", "T", 4}).input("lengths", {"N"}, onnx::TensorProto::INT64).output("Y").weights("", 3, 1, 4, kHidden);
+  b.constant_ints("first", {}, {0}).constant_ints("one", {}, {1}).constant_ints("axis", {1}, {1}).constant_ints("last", {1}, {-1});
+  b.node("Shape", {"X"}, {"sizes"});
+  b.node("Gather", {"sizes", std::string(size_of) == "steps" ? "one" : "first"}, {"size"});
+  b.node("Range", {"first", "size", "one"}, {"places"}, "counted");
+  b.constant_ints("zero", {1}, {0});
+  b.node("Unsqueeze", {"places", "zero"}, {"row"});
+  b.node("Unsqueeze", {"lengths", "axis"}, {"column"});
+  b.node(compares, {"row", "column"}, {"valid"});
+  b.node("Cast", {"valid"}, {"mask"}).with("to", onnx::TensorProto::FLOAT);
+  b.node("Unsqueeze", {"mask", "last"}, {"mask3"});
+  b.node("Mul", {"X", "mask3"}, {"x"});
+  b.node("Transpose", {"x"}, {"xt"}).with("perm", Ints{1, 0, 2});
+  b.node("GRU", {"xt", "W", "R", "B"}, {"y4"}).with("hidden_size", kHidden);
+  b.node("Squeeze", {"y4", "axis"}, {"yt"});
+  b.node("Transpose", {"yt"}, {"y"}).with("perm", Ints{1, 0, 2});
+  b.node("Mul", {"y", "mask3"}, {mean ? "kept" : "Y"});
+  if (!mean) return b;
+  b.node("ReduceSum", {"kept", "axis"}, {"sum"}).with("keepdims", 0);
+  b.node("ReduceSum", {"mask3", "axis"}, {"count"}).with("keepdims", 0);
+  b.node("Div", {"sum", "count"}, {"Y"});
+  return b;
+}
+
+compiler::Arrays real_lengths(const std::vector<float> &lengths) {
+  compiler::Array array;
+  array.shape = {static_cast<int64_t>(lengths.size())};
+  array.f32 = lengths;
+  return {{"lengths", array}};
+}
+
+TEST(MasksByLengths, CountTheStepsOfAnyRun) {
+  for (const bool mean : {true, false}) {
+    for (const char *compares : {"Less", "LessOrEqual"}) {
+      check_against_f64(masked_by_lengths(mean, compares).proto, {7, 3}, real_lengths({2, 7, 4}));
+      check_against_f64(masked_by_lengths(mean, compares).proto, {1, 2}, real_lengths({1, 1}));
+      check_against_f64(masked_by_lengths(mean, compares).proto, {12, 1}, real_lengths({5}));
+    }
+  }
+}
+
+// A count of rows, and places that something else reads than a comparison.
+TEST(MasksByLengths, OtherCountsAreRefused) {
+  EXPECT_NE(refusal_of(masked_by_lengths(false, "Less", "rows").proto), "");
+  OnnxBuilder b = masked_by_lengths(true);
+  b.node("Cast", {"places"}, {"Z"}).with("to", onnx::TensorProto::FLOAT);
+  b.output("Z");
+  EXPECT_NE(refusal_of(b.proto).find("'counted' (Range)"), std::string::npos) << refusal_of(b.proto);
+}
+
+// Exporters make the zeros of a state as large as the example's batch. Other constants stay those of its rows.
+TEST(NumbersOfTheBatch, AreThoseOfEveryRow) {
+  for (const bool number : {true, false}) {
+    OnnxBuilder b;
+    b.input("X", {2, 5}).output("Y").random("half", {2, 5});
+    number ? b.constant("first", {2, 3}, std::vector<float>(6, 0.5f)) : b.random("first", {2, 3});
+    b.node("Concat", {"first", "X"}, {"joined"}).with("axis", 1);
+    b.constant("two", {2, 8}, std::vector<float>(16, 2.0f));
+    b.node("Mul", {"two", "joined"}, {"m"});
+    b.node("Tanh", {"m"}, {"Y"});
+    const compiler::Graph graph = compiler::compile_graph(*compiler::check_model(b.proto), {"generic", {}});
+    EXPECT_EQ(graph.notes.empty(), number);  // the sizes of the file are kept
+    check_against_f64(b.proto, {1, number ? 2 : 1});
+  }
 }
 
 // An integer input that looks nothing up arrives as floats.

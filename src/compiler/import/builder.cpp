@@ -219,6 +219,17 @@ std::string apart_text(const Axis &a, const Axis &b) {
 
 }  // namespace
 
+// Exporters make zeros as large as the example's batch: the same number in every row is one of all rows.
+void Builder::spread_number(View *constant, size_t axis, const Axis &like) const {
+  const Value &value = graph.values[constant->value];
+  const bool rows = like.size() == 1 && like[0].kind == Atom::Kind::kBatch && axis_size(like) > 1;
+  if (!rows || value.kind != ValueKind::kConst || value.f32.empty() || !axis_is_features(constant->axes[axis])) return;
+  if (axis_size(constant->axes[axis]) != axis_size(like)) return;
+  if (std::any_of(value.f32.begin(), value.f32.end(), [&](float v) { return v != value.f32[0]; })) return;
+  constant->axes[axis] = like;
+  constant->axes[axis][0].stride = 0;
+}
+
 View Builder::align(const View &a, const View &b, std::vector<AlignedAtom> *aligned) {
   const size_t rank = std::max(a.axes.size(), b.axes.size());
   View left = a, right = b, out;
@@ -228,6 +239,8 @@ View Builder::align(const View &a, const View &b, std::vector<AlignedAtom> *alig
   for (size_t i = 0; i < rank; ++i) {
     Axis x, y;
     unify(&left.axes[i], &right.axes[i]);
+    spread_number(&left, i, right.axes[i]);
+    spread_number(&right, i, left.axes[i]);
     if (!align_axes(left.axes[i], right.axes[i], &x, &y)) {
       throw Refusal("shapes " + view_text(a) + " and " + view_text(b) + " do not broadcast" +
                     apart_text(left.axes[i], right.axes[i]));

@@ -49,12 +49,29 @@ View cut(OpCall &call, const View &view, const SliceRange &range) {
   return slice_axis(whole, range.axis, range.first, range.count, range.step);
 }
 
+namespace {
+
+// Constants beside rows of the batch.
+void spread_numbers(const Builder &b, std::vector<View> *parts, size_t axis) {
+  for (View &part : *parts) {
+    for (const View &other : *parts) {
+      for (size_t i = 0; i < std::min(part.axes.size(), other.axes.size()); ++i) {
+        if (i != axis) b.spread_number(&part, i, other.axes[i]);
+      }
+    }
+  }
+}
+
+}  // namespace
+
 View joined(OpCall &call, std::vector<View> parts, size_t axis) {
   Builder &b = call.b;
   View out = parts[0];
   std::vector<int64_t> sizes;
   int64_t total = 0;
   bool sequence = false;
+  spread_numbers(b, &parts, axis);
+  out = parts[0];
   for (View &part : parts) {
     if (part.axes.size() != out.axes.size()) throw Refusal("its inputs differ in rank");
     if (!axis_is_features(part.axes[axis])) throw Refusal("it joins along the time or batch axis; accepted: feature axes");

@@ -58,6 +58,10 @@ View over_steps(OpCall &call, const View &given, bool exclusive, bool reverse) {
   return exclusive ? before : sum;
 }
 
+bool is_const_value(const Builder &b, const View &x) {
+  return b.graph.values[x.value].kind == ValueKind::kConst;
+}
+
 void cum_sum(OpCall &call) {
   const View given = call.number_view(0);
   const View x = call.b.discovering ? given : settled(call.b, given, call.name);  // steps that were left out would be added too
@@ -67,7 +71,8 @@ void cum_sum(OpCall &call) {
   const bool exclusive = call.attributes.integer("exclusive", 0) != 0, reverse = call.attributes.integer("reverse", 0) != 0;
   const Axis along = merged(x.axes[axis]);
   View out;
-  if (call.b.discovering && along.size() == 1 && along[0].origin >= 0) {
+  const bool open = along.size() == 1 && (along[0].origin >= 0 || is_const_value(call.b, x));
+  if (call.b.discovering && open) {
     out = densified(x);
     out.value = call.b.new_row(feature_count(x), true);
     call.b.graph.nodes.push_back({OpKind::kUnary, call.name, {x.value}, {out.value}, AttrUnary{}});

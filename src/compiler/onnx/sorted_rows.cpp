@@ -135,14 +135,24 @@ class RowOrder {
     return start && delta && *start == std::vector<int64_t>{0} && *delta == std::vector<int64_t>{1};
   }
 
-  // The same for every row: nothing, constants, or a constant that was made as large as the batch.
+  // The same for every row: nothing, a constant without rows of its own, one that was made as large as the batch, or a part of it.
   bool is_of_all_rows(const std::string &name) const {
-    if (name.empty() || model_.constants.count(name) != 0) return true;
+    if (name.empty()) return true;
+    const auto constant = model_.constants.find(name);
+    if (constant != model_.constants.end()) return has_one_number(*constant->second) || has_one_row(*constant->second);
     const NodeProto *node = maker(name);
     if (node == nullptr) return false;
-    if (node->op_type() == "Constant" || node->op_type() == "ConstantOfShape") return true;
-    return node->op_type() == "Expand" && is_of_all_rows(node->input(0));
+    if (node->op_type() == "ConstantOfShape") return true;
+    const bool part = node->op_type() == "Slice" && is_of_all_rows(node->input(0));
+    return part || (node->op_type() == "Expand" && is_of_all_rows(node->input(0)));
   }
+
+  static bool has_one_number(const Tensor &t) {
+    return std::all_of(t.data.begin(), t.data.end(), [&](double v) { return v == t.data[0]; });
+  }
+
+  // [directions, 1, units]
+  static bool has_one_row(const Tensor &t) { return t.rank() == 3 && t.shape[1] == 1; }
 
   bool pass_layer(const NodeProto &node) {
     if (Attributes(node).integer("layout", 0) != 0 || axis_of(node.input(0)) != 1) return false;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Java: Status and the constants. Structs stay on C's side of the JNI code."""
-from abi import LICENCE, MADE
+"""Java: Status, its exceptions and the constants. Structs stay on C's side of the JNI code."""
+from abi import LICENCE, MADE, camel
 
 FOLDER = "bindings/java/src/main/java/org/rnnpack/"
 
@@ -8,6 +8,28 @@ FOLDER = "bindings/java/src/main/java/org/rnnpack/"
 def doc(text, indent):
     plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
     return f"{indent}/** {plain} */\n" if plain else ""
+
+
+def exceptions(abi):
+    """A class for each status."""
+    values = [(v["name"][5:].removeprefix("E_"), v["text"]) for v in abi.status["values"] if v["value"] != 0]
+    text = "/** A call of the library failed: a class for each status. */\npublic class RnnpackException extends RuntimeException {\n"
+    text += "    private static final long serialVersionUID = 1;\n    private final Status status;\n\n"
+    text += "    RnnpackException(Status status, String message) {\n        super(message);\n        this.status = status;\n    }\n\n"
+    text += "    public Status status() {\n        return status;\n    }\n\n"
+    text += "    static void check(int code, String doing) {\n        if (code != 0) throw of(code, doing, null);\n    }\n\n"
+    text += "    /** The error of a status, with the library's text. */\n"
+    text += "    public static RnnpackException of(Status status) {\n        return of(status.code, null, null);\n    }\n\n"
+    text += "    static RnnpackException of(int code, String doing, String why) {\n"
+    text += "        String reason = why == null || why.isEmpty() ? Native.statusText(code) : why;\n"
+    text += "        String message = doing == null ? reason : doing + \": \" + reason;\n        switch (Status.of(code)) {\n"
+    for name, _ in values:
+        text += f"            case {name}:\n                return new {camel(name)}(message);\n"
+    text += "            default:\n                return new RnnpackException(Status.OK, message);\n        }\n    }\n"
+    for name, about in values:
+        text += f"\n{doc(about, '    ')}    public static final class {camel(name)} extends RnnpackException {{\n        private static final long serialVersionUID = 1;\n\n"
+        text += f"        {camel(name)}(String message) {{\n            super(Status.{name}, message);\n        }}\n    }}\n"
+    return text + "}\n"
 
 
 def emit(abi):
@@ -21,4 +43,4 @@ def emit(abi):
     for one in abi.numbers():
         value = one["value"] - (1 << 32) if one["value"] >= 1 << 31 else one["value"]
         numbers += doc(one["text"], "    ") + f"    public static final int {one['name'][5:]} = {value};\n"
-    return {FOLDER + "Status.java": status, FOLDER + "Constants.java": numbers + "}\n"}
+    return {FOLDER + "Status.java": status, FOLDER + "Constants.java": numbers + "}\n", FOLDER + "RnnpackException.java": head + exceptions(abi)}

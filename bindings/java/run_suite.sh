@@ -1,0 +1,14 @@
+#!/bin/sh
+# run_suite.sh BUILD [SUITE] -- builds rnnpack.jar and runs the common suite on it; once more with -Xcheck:jni, which complains of lost
+# references and exceptions. SPDX-License-Identifier: Apache-2.0
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+out=$1/java
+java=${JAVA_HOME:-$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")}
+"$here/build.sh" "$1"
+mkdir -p "$out/test"
+"$java/bin/javac" --release 8 -Xlint:all,-options,-try -Werror -cp "$out/rnnpack.jar" -d "$out/test" "$here/src/test/java/Suite.java"
+[ -n "${2:-}" ] || exit 0
+"$java/bin/java" -Xcheck:jni -cp "$out/rnnpack.jar:$out/test" Suite "$2" >"$out/checked.log" 2>&1 || true
+! grep -E "^(WARNING|FATAL).*JNI" "$out/checked.log" || exit 1
+exec "$java/bin/java" -Xms64m -Xmx64m -XX:+AlwaysPreTouch -cp "$out/rnnpack.jar:$out/test" Suite "$2"

@@ -1,0 +1,100 @@
+// many_axes_test.cpp -- operators that walk over up to eight axes of a row, each operand with strides of its own: exact, against
+// plain loops, on random shapes. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "support/random_model.h"
+#include "support/session_fixture.h"
+
+namespace {
+
+using namespace rnnp_test;
+using rnnp::kBlobMaxRank;
+using rnnp::OpKind;
+
+constexpr uint32_t kShapes = 200, kSteps = 3;
+
+// Dimensions, and strides of as many operands: dense over the axes that an operand has, 0 over the others.
+struct Shape {
+  uint32_t rank, elems = 1;
+  uint32_t dims[kBlobMaxRank] = {};
+  int32_t stride[3][kBlobMaxRank] = {};
+
+  explicit Shape(std::mt19937 *random) : rank(1 + below(*random, kBlobMaxRank)) {
+    for (uint32_t i = 0; i < rank; ++i) elems *= dims[i] = 1 + below(*random, elems < 300 ? 4 : 1);
+    for (auto &strides : stride) {
+      int32_t step = 1;
+      for (uint32_t i = rank; i-- > 0;) {
+        if (one_in(*random, 3)) continue;
+        strides[i] = step;
+        step *= static_cast<int32_t>(dims[i]);
+      }
+    }
+  }
+
+  // Where operand `which` has element `flat` of the result.
+  size_t place(int which, uint32_t flat) const {
+    size_t at = 0;
+    for (uint32_t i = rank; i-- > 0; flat /= dims[i]) at += flat % dims[i] * static_cast<size_t>(stride[which][i]);
+    return at;
+  }
+
+  std::vector<uint8_t> blob(OpKind op, const void *attr, size_t bytes, uint32_t operands) const {
+    BlobBuilder b(1);
+    const uint32_t x = b.add_input(elems);
+    b.add_output(b.add_node(op, attr, bytes, std::vector<uint32_t>(operands, x), elems, true));
+    return b.build();
+  }
+};
+
+// `exact` gives an element of a row's result.
+template <class Attr, class Exact>
+void check(const Shape &s, OpKind op, const Attr &attr, uint32_t operands, const Exact &exact) {
+  std::vector<float> x = random_floats(kSteps * s.elems, s.elems), want;
+  for (size_t i = 0; i < x.size(); i += 3) x[i] = 0;
+  for (uint32_t t = 0; t < kSteps; ++t)
+    for (uint32_t i = 0; i < s.elems; ++i) want.push_back(exact(x.data() + size_t{t} * s.elems, i));
+  EXPECT_EQ(want, Runner(s.blob(op, &attr, sizeof attr, operands), {1}).run(x));
+}
+
+template <class Try>
+void try_shapes(const Try &one) {
+  std::mt19937 random(7);
+  for (uint32_t i = 0; i < kShapes && !testing::Test::HasFailure(); ++i) {
+    SCOPED_TRACE(i);
+    one(Shape(&random));
+  }
+}
+
+TEST(ManyAxes, OfABinaryOperation) {
+  try_shapes([](const Shape &s) {
+    rnnp::AttrBinary a = {uint32_t(rnnp::Binary::kSub), s.rank, {}, {}, {}};
+    std::copy_n(s.dims, s.rank, a.dims);
+    std::copy_n(s.stride[0], s.rank, a.a_stride);
+    std::copy_n(s.stride[1], s.rank, a.b_stride);
+    if (a.a_stride[s.rank - 1] > 1 || a.b_stride[s.rank - 1] > 1) return;
+    check(s, OpKind::kBinary, a, 2, [&](const float *x, uint32_t i) { return x[s.place(0, i)] - x[s.place(1, i)]; });
+  });
+}
+
+TEST(ManyAxes, OfWhere) {
+  try_shapes([](const Shape &s) {
+    rnnp::AttrWhere w = {s.rank, {}, {}, {}};
+    std::copy_n(s.dims, s.rank, w.dims);
+    for (int i = 0; i < 3; ++i) std::copy_n(s.stride[i], s.rank, w.stride[i]);
+    check(s, OpKind::kWhere, w, 3,
+          [&](const float *x, uint32_t i) { return x[s.place(0, i)] != 0 ? x[s.place(1, i)] : x[s.place(2, i)]; });
+  });
+}
+
+TEST(ManyAxes, OfACopy) {
+  try_shapes([](const Shape &s) {
+    rnnp::AttrCopy c = {s.rank, {}, {}, {}, 0, 0};
+    std::copy_n(s.dims, s.rank, c.dims);
+    std::copy_n(s.stride[0], s.rank, c.x_stride);
+    int32_t step = 1;
+    for (uint32_t i = s.rank; i-- > 0; step *= static_cast<int32_t>(s.dims[i])) c.y_stride[i] = step;
+    check(s, OpKind::kCopy, c, 1, [&](const float *x, uint32_t i) { return x[s.place(0, i)]; });
+  });
+}
+
+}  // namespace

@@ -36,7 +36,7 @@ demo-speech: build ## take the noise out of speech with published networks (RNNP
 	@demo/run_speech_demo.sh $(BUILD)
 
 demo-web: build ## the page of demo/web on http://localhost:8000: voice detection and noise suppression (RNNPACK_MODELS_DIR) in an audio worklet
-	@scripts/install_packages.sh bindings/js/packages.txt
+	@scripts/install_packages.sh bindings/js/packages-build.txt
 	@demo/web/make_page.sh $(BUILD)
 	@python3 -m http.server --bind 127.0.0.1 --directory $(BUILD)/web 8000
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # build.sh [BUILD] -- makes rnnpack.wasm (simd128) and rnnpack-scalar.wasm (every engine) beside package.json. BUILD-wasm and
-# BUILD-wasm-scalar (default: build in the tree) keep the objects. Needs clang-19, lld-19, llvm-19 (packages.txt).
+# BUILD-wasm-scalar (default: build in the tree) keep the objects. Needs clang-19, lld-19, llvm-19 (packages-build.txt).
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

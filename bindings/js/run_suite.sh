@@ -8,6 +8,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 suite=${2:+$(cd "$2" && pwd)}
 cd "$here"
 tsc --noEmit --strict --target es2020 --lib es2020,dom --moduleResolution node tests/types.ts
-node --expose-gc --test tests/ >"$1-js.log" 2>&1 || { cat "$1-js.log"; exit 1; }
+node --expose-gc --test tests/*.test.mjs >"$1-js.log" 2>&1 || { cat "$1-js.log"; exit 1; }
 ../../demo/web/test.sh "$1" >"$1-web.log" 2>&1 || { cat "$1-web.log"; exit 1; }
 [ -z "$suite" ] || exec node tests/suite.mjs "$suite"

@@ -225,7 +225,7 @@ internal static class Suite
             Thread[] threads = Enumerable.Range(0, 2).Select(_ => new Thread(() =>
             {
                 var out1 = new float[4000];
-                for (int i = 0; i < 500 && Volatile.Read(ref refused) == 0; ++i)
+                for (int i = 0; i < 40 && Volatile.Read(ref refused) == 0; ++i)
                 {
                     try { session.Run(4000, long1, out1); }
                     catch (InvalidOperationException) { Interlocked.Increment(ref refused); }

@@ -1,5 +1,5 @@
 // session.js -- a running instance: its states, and the tensors of a call, which lie in the module's memory and are shown as typed
-// arrays. step() and run() allocate nothing and copy nothing. SPDX-License-Identifier: Apache-2.0
+// arrays. step() and run() copy nothing and allocate nothing but views of rows and lengths. SPDX-License-Identifier: Apache-2.0
 import { constants, layouts, Status } from './abi.js';
 import { errorOf, StaleError } from './errors.js';
 import { forgotten } from './model.js';
@@ -88,7 +88,7 @@ export class Session {
     count(steps, 'steps', this.#room);
     count(batch, 'batch', this.#batch);
     if ((rows && rows.length !== batch) || (lengths && lengths.length !== batch)) throw errorOf(Status.E_SHAPE, 'rows and lengths have one number per row');
-    const [rowsAt, lengthsAt] = this.#tables.slice(2);
+    const rowsAt = this.#tables[2], lengthsAt = this.#tables[3];
     if (rows) new Uint32Array(this.#module.heap.buffer, rowsAt, batch).set(rows);
     if (lengths) new Int32Array(this.#module.heap.buffer, lengthsAt, batch).set(lengths);
     const flags = (lastStep ? constants.RUN_LAST_STEP : 0) | (checkFinite ? constants.RUN_CHECK_FINITE : 0);

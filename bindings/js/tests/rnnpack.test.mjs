@@ -147,15 +147,17 @@ for (const simd of [true, false]) {
       assert.deepEqual(rnnpack.memory, before);
     });
 
-    test('a step allocates nothing, in the module or in JavaScript', async () => {
-      const model = lstm(await loaded), session = model.session();
+    test('steps and runs allocate nothing, in the module or in JavaScript', async () => {
+      const rnnpack = await loaded, model = lstm(rnnpack), session = model.session();
       session.input().fill(0.5);
-      for (let i = 0; i < 20000; ++i) session.step();
-      const heap = process.memoryUsage(), taken = (await loaded).memory.taken;
-      for (let i = 0; i < 20000; ++i) session.step();
-      const grown = process.memoryUsage().heapUsed - heap.heapUsed;
-      assert.ok(grown < 20000 * 4, `${grown} bytes of garbage in 20000 steps`);
-      assert.equal((await loaded).memory.taken, taken);
+      for (const use of [() => session.step(), () => session.run(1)]) {
+        for (let i = 0; i < 20000; ++i) use();
+        const heap = process.memoryUsage(), { taken } = rnnpack.memory;
+        for (let i = 0; i < 20000; ++i) use();
+        const grown = process.memoryUsage().heapUsed - heap.heapUsed;
+        assert.ok(grown < 20000 * 4, `${grown} bytes of garbage in 20000 calls of ${use}`);
+        assert.equal(rnnpack.memory.taken, taken);
+      }
       session.close();
       model.close();
     });

@@ -291,7 +291,7 @@ public final class Suite {
             threads.add(new Thread(() -> {
                 FloatBuffer x = Session.floats(256 * 4000);
                 FloatBuffer y = Session.floats(4000);
-                for (int i = 0; i < 500 && refused.get() == 0; ++i) {
+                for (int i = 0; i < 40 && refused.get() == 0; ++i) {
                     try {
                         session.run(4000, x, y);
                     } catch (IllegalStateException error) {

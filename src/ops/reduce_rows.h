@@ -24,21 +24,28 @@ float reduce_one(const AttrReduce &a, const Fold &fold, const float *x) {
   return fold_end<Fold>(lanes);
 }
 
-// `width` outputs side by side, at most kLanes.
+constexpr uint32_t kColumnBlock = 256;
+
+// `width` outputs side by side, at most kLanes. Blocks are folded alone: the sum of a large image rounds less.
 template <class Fold>
 void reduce_columns(const AttrReduce &a, const Fold &fold, const float *x, uint32_t width, float *y) {
   float sum[kLanes];
   fold_start<Fold>(sum);
+  uint32_t folded = 0;
   Walk walk(a.over_rank, a.over_dims, a.over_stride, 0);
   do {
     const float *from = x + walk.at;
+    if (folded++ % kColumnBlock == 0 && folded != 1) {
+      for (uint32_t l = 0; l < width; ++l) y[l] = folded == kColumnBlock + 1 ? sum[l] : Fold::join(y[l], sum[l]);
+      fold_start<Fold>(sum);
+    }
     if (width == kLanes) {
       for (uint32_t l = 0; l < kLanes; ++l) sum[l] = Fold::join(sum[l], fold.map(from[l]));
     } else {
       for (uint32_t l = 0; l < width; ++l) sum[l] = Fold::join(sum[l], fold.map(from[l]));
     }
   } while (walk.next());
-  for (uint32_t l = 0; l < width; ++l) y[l] = sum[l];
+  for (uint32_t l = 0; l < width; ++l) y[l] = folded <= kColumnBlock ? sum[l] : Fold::join(y[l], sum[l]);
 }
 
 // Returns the number of outputs.

@@ -52,6 +52,21 @@ TEST(Reductions, EveryOperatorOverEveryAxis) {
   }
 }
 
+// Sums one after the other lose 1e-3 of such a mean.
+TEST(Reductions, OfManyRowsOfOneSignKeepTheirAccuracy) {
+  constexpr int64_t kRows = 100000, kColumns = 3;
+  OnnxBuilder b(18);
+  b.input("X", {"N", kRows, kColumns}).constant_ints("rows", {1}, {1});
+  compiler::Array x;
+  x.shape = {1, kRows, kColumns};
+  for (int64_t i = 0; i < kRows * kColumns; ++i) x.f32.push_back(1.1f - 0.35f * static_cast<float>(i % kColumns));
+  for (const char *op : {"ReduceSum", "ReduceMean", "ReduceL2", "ReduceL1", "ReduceMax"}) {
+    b.node(op, {"X", "rows"}, {op}).with("keepdims", 0);
+    b.output(op);
+  }
+  check_against_f64(b.proto, {1, 1}, {{"X", x}}, 1e-5);
+}
+
 TEST(Reductions, OfTransposedAndSlicedViews) {
   OnnxBuilder b = sequence(17, false);
   b.constant_ints("s", {1}, {17}).constant_ints("e", {1}, {1}).constant_ints("a", {1}, {3}).constant_ints("st", {1}, {-2});

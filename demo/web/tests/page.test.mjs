@@ -117,6 +117,19 @@ describe('in headless Chromium', () => {
     });
   }
 
+  test('a stream in blocks of 128 gives what the engine gives in its own, later', async () => {
+    const { Stream } = await import(pathToFileURL(join(web, 'engines.js'))), { Rnnpack } = await import(pathToFileURL(join(web, 'rnnpack/rnnpack.js')));
+    for (const { kind, blobs } of networks) {
+      const rnnpack = await Rnnpack.load(readFileSync(join(web, 'rnnpack/rnnpack.wasm'))), setup = { kind, blobs: blobs.map((blob) => readFileSync(join(web, blob))) };
+      const stream = new Stream(rnnpack, setup), out = new Float32Array(RATE), samples = sound(1);
+      for (let i = 0; i + 128 <= RATE; i += 128) stream.push(samples.subarray(i, i + 128), out.subarray(i, i + 128));
+      const { engine, block, delay } = new Stream(await Rnnpack.load(readFileSync(join(web, 'rnnpack/rnnpack.wasm'))), setup);
+      const own = new Float32Array(RATE), whole = RATE - (RATE % block), late = kind === 'detector' ? 0 : delay - engine.delay;
+      for (let i = 0; i < whole; i += block) engine.process(samples.subarray(i, i + block), own.subarray(i, i + block));
+      assert.deepEqual(out.subarray(late, whole), own.subarray(0, whole - late), kind);
+    }
+  });
+
   test('bypass passes the sound with the same delay', async () => {
     const { Stream } = await import(pathToFileURL(join(web, 'engines.js'))), { Rnnpack } = await import(pathToFileURL(join(web, 'rnnpack/rnnpack.js')));
     const rnnpack = await Rnnpack.load(readFileSync(join(web, 'rnnpack/rnnpack.wasm')));

@@ -10,6 +10,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 ALLOWED = re.compile(r"(libc|libgcc_s|libm|libpthread|libdl|librt|ld-linux-[\w-]+)\.so\.\d+$")
+OPTIONAL = "rnnpack/_native/librnnpack_compiler.so.1"
 NATIVE = ("rnnpack/_native/rnnpack", "rnnpack/_native/librnnpack.so.1", "rnnpack/_native/_calls.abi3.so")
 
 
@@ -28,7 +29,7 @@ def main():
             kept = [one for one in names if one.endswith(f".dist-info/licenses/{name}")]
             bad += [] if kept and archive.read(kept[0]) == (ROOT / name).read_bytes() else [f"{name} is missing"]
         bad += [f"{name} should not be in it" for name in names if ".libs/" in name or name.endswith((".h", ".a", ".pyc"))]
-        for name in names & set(NATIVE):
+        for name in names & {*NATIVE, OPTIONAL}:
             bad += [f"{name} needs {library}" for library in needed(archive.extract(name, work)) if not ALLOWED.match(library)]
     for line in bad:
         print(line)

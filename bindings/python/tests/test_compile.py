@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """rnnpack.compile: what it takes, what it hands to the tool, what it says."""
+import concurrent.futures
 import inspect
 import json
 import keyword
@@ -14,6 +15,7 @@ import pytest
 from conftest import VAD, layer, random
 
 import rnnpack
+from rnnpack._compiler import library
 from rnnpack._tool import TOOL, options_of
 
 
@@ -100,11 +102,12 @@ def test_an_unknown_keyword_is_refused():
 def test_every_option_reaches_the_tool(tmp_path, monkeypatch):
     given = []
 
-    def stop(arguments, progress):
-        given.extend(arguments)
+    def stop(onnx, pairs, report):
+        given.extend(rnnpack._tool.arguments_of(pairs))
         raise rnnpack.UsageError("seen")
 
-    monkeypatch.setattr(rnnpack._model, "run_tool", stop)
+    monkeypatch.setattr(rnnpack._model, "library", lambda: True)
+    monkeypatch.setattr(rnnpack._model, "compile_here", stop)
     values = {"prune": 0.5, "accuracy_min": 3.5, "stream": 2, "calibrate": tmp_path / "x.npy", "metric": tmp_path / "m", "report": tmp_path / "r",
               "set": {"a": [1, 2]}, "dim": {"a": 2}, "shape": {"x": [-1, 3]}, "axes": {"x": ["batch", "time"]}, "state": {"a": "b"}, "meta": {"k": "v"}, "no_onnx_meta": True}
     every = {name: values.get(name, "word") for name in keywords_of(rnnpack.compile) - {"progress", "check"}}
@@ -239,13 +242,47 @@ def test_what_progress_raises_ends_the_work(monkeypatch):
     def stop(done, of):
         raise KeyboardInterrupt
 
-    rnnpack.compile(VAD)  # the options' names are known now
+    with pytest.raises(KeyboardInterrupt):
+        rnnpack.compile(VAD, weights="auto", accuracy_min=40, calibrate=random((4000, 1, 256)), progress=stop)
+    monkeypatch.setattr(rnnpack._model, "library", lambda: None)
     monkeypatch.setattr(subprocess, "Popen", Watched)
     with pytest.raises(KeyboardInterrupt):
         rnnpack.compile(VAD, weights="auto", accuracy_min=40, calibrate=random((4000, 1, 256)), progress=stop)
     assert [child.returncode for child in Watched.started] == [-9]
     with pytest.raises(rnnpack.UsageError, match="nothing"):
         rnnpack.compile(VAD, stream=1, axes={"nothing": ["time"]}, progress=lambda *_: None)
+
+
+@pytest.mark.skipif(library() is None, reason="the package has the tool alone")
+def test_the_library_and_the_tool_give_and_say_the_same(tmp_path, monkeypatch):
+    flags = {"weights": "int8", "calibrate": random((40, 1, 256)) * 0.1, "meta": {"rate": "16000"}}
+    here = rnnpack.compile(VAD, **flags)
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+    here.to_c("net", tmp_path / "here")
+    with pytest.raises(rnnpack.Error) as refused:
+        rnnpack.compile(layer(direction="bidirectional"), stream=1)
+    monkeypatch.setattr(rnnpack._model, "library", lambda: None)
+    there = rnnpack.compile(VAD, **flags)
+    there.to_c("net", tmp_path / "there")
+    assert bytes(here.blob) == bytes(there.blob) and here.notes == there.notes and here.errors == there.errors
+    for name in ("net.c", "net.h"):
+        assert (tmp_path / "here" / name).read_text() == (tmp_path / "there" / name).read_text()
+    with pytest.raises(type(refused.value)) as again:
+        rnnpack.compile(layer(direction="bidirectional"), stream=1)
+    assert str(refused.value) == str(again.value)
+
+
+@pytest.mark.skipif(library() is None, reason="the package has the tool alone")
+def test_threads_compile_side_by_side_in_this_process(monkeypatch):
+    def no_process(*_, **__):
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr(subprocess, "Popen", no_process)
+    alone = [bytes(rnnpack.compile(model).blob) for model in (VAD, layer("LSTM"))]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for i, model in enumerate(pool.map(rnnpack.compile, [VAD, layer("LSTM")] * 8)):
+            assert bytes(model.blob) == alone[i % 2]
 
 
 def beyond_f32():

@@ -76,8 +76,9 @@ std::string summary_of(const Compiled &compiled, const CompileArguments &options
   const Graph &graph = compiled.graph;
   const auto has_steps = [](const Io &io) { return std::find(io.dims.begin(), io.dims.end(), RNNP_DIM_STEPS) != io.dims.end(); };
   const bool steps = std::any_of(graph.inputs.begin(), graph.inputs.end(), has_steps);
-  std::string text = "made " + name + ": " + list_text(graph.inputs) + " -> " + list_text(graph.outputs) + "; " +
-                     std::to_string(graph.nodes.size()) + " nodes, " + std::to_string(compiled.blob.size()) + " bytes\n";
+  std::string text = "made " + (name.empty() ? "a blob" : name) + ": " + list_text(graph.inputs) + " -> " +
+                     list_text(graph.outputs) + "; " + std::to_string(graph.nodes.size()) + " nodes, " +
+                     std::to_string(compiled.blob.size()) + " bytes\n";
   if (!graph.causal) {
     text += "streams: no, it runs whole sequences: " + graph.looks_ahead + "\n";
   } else if (const std::string states = handed_on(graph); !states.empty()) {
@@ -86,7 +87,7 @@ std::string summary_of(const Compiled &compiled, const CompileArguments &options
     text += std::string("streams: yes, ") +
             (steps ? "in pieces of any number of steps" : "one call of the ONNX graph is one step") + ", with the same bits\n";
   }
-  return text + "next: " + next_of(options, graph) + "\n";
+  return name.empty() ? text : text + "next: " + next_of(options, graph) + "\n";
 }
 
 Compiled compiled_or_what_helps(const OnnxModel &model, const ModelSource &source, const ModelOptions &inputs,

@@ -17,14 +17,15 @@ import numpy.typing as npt
 
 from . import _abi
 from ._accuracy import QuantizationErrors, errors_of
+from ._compiler import compile_here, library
 from ._errors import Error, FileError, UsageError
 from ._files import file_errors, work_folder
 from ._html import tensors_html
 from ._options import Constants, Data, Names, Number, PathLike, Sizes, measures
-from ._progress import Progress
+from ._progress import Progress, reporter
 from ._session import Session, SessionOptions
 from ._tensors import Tensor, tensor_of
-from ._tool import Said, arguments_of, kept_flags, options_of, run_tool
+from ._tool import Said, arguments_of, fail, kept_flags, options_of, pairs_of, run_tool
 
 if TYPE_CHECKING:
     from ._report import Report
@@ -175,10 +176,9 @@ class Model:
                              "(rnnpack.compile(path)) and ask that model")
         with work_folder() as place:
             flags = {**self._source.flags, "target": target, "one_file": one_file, "chunk_steps": chunk_steps, "max_steps": max_steps}
-            again = place / "again.rnnp"
             base = pathlib.Path(folder) / name
-            _run_compile(self._source.onnx, {**flags, "emit_c": str(base)}, again, place, progress)
-            if Model(again.read_bytes()).info.model_id != self._info.model_id:
+            again, _ = _run_compile(self._source.onnx, {**flags, "emit_c": str(base)}, place, progress)
+            if Model(again).info.model_id != self._info.model_id:
                 raise Error(f"'{self._source.onnx!s}' is not what this model was made from any more; the files written are of what it is now")
         return base.with_name(name + ".h"), base.with_name(name + (".cpp" if one_file else ".c"))
 
@@ -207,7 +207,7 @@ class Model:
             chosen = kept_flags({**model_flags, "input": input, "steps": steps, "batch": batch, "seed": seed, "deviation": deviation,
                                  "tolerance": tolerance, "accuracy_min": accuracy_min, **({} if max_input is None else {"max_input": max_input})})
             onnx = _onnx_file(self._source.onnx, place)
-            return run_tool(["verify", onnx, str(place / "model.rnnp"), *arguments_of(chosen, place)], progress).out
+            return run_tool(["verify", onnx, str(place / "model.rnnp"), *arguments_of(pairs_of(chosen, place))], progress).out
 
     def report(self, *, steps: Optional[int] = None, batch: int = 1) -> Report:
         """What the model is made of, where its values lie in memory and how long each node takes on this machine: print it, or leave it
@@ -253,11 +253,25 @@ def _onnx_file(onnx: Union[str, bytes], folder: pathlib.Path) -> str:
     return str(file)
 
 
-def _run_compile(onnx: Union[str, bytes], flags: Mapping[str, Any], output: pathlib.Path, folder: pathlib.Path,
-                 progress: Progress = False) -> Said:
+def _run_compile(onnx: Union[str, bytes], flags: Mapping[str, Any], folder: pathlib.Path, progress: Progress = False) -> Tuple[bytes, Said]:
+    """The blob, and what the compiler said: in this process, or in the tool's where the package has no library of it. Files that options
+    name are written."""
     with file_errors():
-        arguments = arguments_of(kept_flags(flags), folder)
-    return run_tool(["compile", _onnx_file(onnx, folder), "-o", str(output), *arguments], progress)
+        pairs = pairs_of(kept_flags(flags), folder)
+    if library() is None:
+        output = folder / "made.rnnp"
+        said = run_tool(["compile", _onnx_file(onnx, folder), "-o", str(output), *arguments_of(pairs)], progress)
+        with file_errors():
+            return output.read_bytes(), said
+    made = compile_here(onnx, pairs, reporter(progress))
+    said = Said(made.out, made.err)
+    if made.status != 0:
+        fail(made.status, said)
+    with file_errors():
+        for path, content in made.files.items():
+            if path:
+                pathlib.Path(path).write_bytes(content)
+    return made.files[""], said
 
 
 def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int] = None, target: Optional[str] = None,
@@ -327,15 +341,14 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
 
 def _compiled(onnx: Union[str, bytes], given: Mapping[str, Any], report: Optional[PathLike], progress: Progress) -> Model:
     with work_folder() as place:
-        output, errors = place / "model.rnnp", None
+        errors = None
         flags: Dict[str, Any] = dict(given)
         if report is not None or measures(given):
             flags["report"] = os.fspath(report) if report is not None else str(place / "errors.json")
-        said = _run_compile(onnx, flags, output, place, progress)
-        with file_errors():
-            if "report" in flags:
+        blob, said = _run_compile(onnx, flags, place, progress)
+        if "report" in flags:
+            with file_errors():
                 errors = errors_of(json.loads(pathlib.Path(flags["report"]).read_text(encoding="utf-8")), said.out)
-            blob = output.read_bytes()
         # Which file it made, and commands to go on with it, are for a command line.
         notes = [line for line in said.err.splitlines() if line and not line.startswith(("made ", "next: "))]
         return Model(blob, notes=[*notes, *(errors.notes if errors else ())], source=Source(onnx, given), errors=errors)

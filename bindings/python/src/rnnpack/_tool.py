@@ -8,7 +8,7 @@ import pathlib
 import re
 import subprocess
 import tempfile
-from typing import IO, Any, Callable, Dict, FrozenSet, List, Mapping, NamedTuple, NoReturn, Sequence, cast
+from typing import IO, Any, Callable, Dict, FrozenSet, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Tuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,8 @@ class Said(NamedTuple):
     err: str
 
 
-def _fail(code: int, said: Said) -> NoReturn:
+def fail(code: int, said: Said) -> NoReturn:
+    """Raise what the tool's exit code stands for."""
     text = said.err.strip() or said.out.strip()
     if code == 4:
         text = (said.out + said.err).strip()
@@ -58,7 +59,7 @@ def run_tool(arguments: Sequence[str], progress: Progress = False) -> Said:
         out.seek(0)
         said = Said(out.read(), err)
     if child.returncode != 0:
-        _fail(child.returncode, said)
+        fail(child.returncode, said)
     return said
 
 
@@ -93,34 +94,33 @@ def _saved(option: str, value: npt.NDArray[Any], folder: pathlib.Path) -> str:
     return str(file)
 
 
-def _pairs(option: str, values: Mapping[str, object], folder: pathlib.Path) -> List[str]:
-    arguments = []
-    for name, value in values.items():
-        if isinstance(value, np.ndarray):
-            value = _saved(option, value, folder)
-        arguments += [f"--{option}", f"{name}={_text(value)}"]
-    return arguments
-
-
-def arguments_of(flags: Mapping[str, Any], folder: pathlib.Path) -> List[str]:
-    """Keyword arguments as the tool's options: one_file=True is --one-file, state={"h": "hn"} is --state h=hn. Arrays are written to
-    files in `folder`."""
-    arguments: List[str] = []
+def pairs_of(flags: Mapping[str, Any], folder: pathlib.Path) -> List[Tuple[str, Optional[str]]]:
+    """Keyword arguments as the compiler's options and their values: one_file=True is one-file, which has none, state={"h": "hn"} is
+    state and h=hn. Arrays are written to files in `folder`."""
+    pairs: List[Tuple[str, Optional[str]]] = []
     for name, value in flags.items():
         option = name.rstrip("_").replace("_", "-")  # from_: a word of Python's own
         if value is None or value is False:
             continue
         if value is True:
-            arguments.append(f"--{option}")
+            pairs.append((option, None))
         elif isinstance(value, np.ndarray):
-            arguments += [f"--{option}", _saved(option, value, folder)]
+            pairs.append((option, _saved(option, value, folder)))
         elif isinstance(value, Mapping):
-            arguments += _pairs(option, value, folder)
+            for one, of in value.items():
+                pairs.append((option, f"{one}={_saved(option, of, folder) if isinstance(of, np.ndarray) else _text(of)}"))
         elif isinstance(value, (list, tuple)):
-            for one in value:
-                arguments += [f"--{option}", _text(one)]
+            pairs += [(option, _text(one)) for one in value]
         else:
-            arguments += [f"--{option}", os.fspath(value) if isinstance(value, os.PathLike) else _text(value)]
+            pairs.append((option, os.fspath(value) if isinstance(value, os.PathLike) else _text(value)))
+    return pairs
+
+
+def arguments_of(pairs: Sequence[Tuple[str, Optional[str]]]) -> List[str]:
+    """As the tool's command line has them."""
+    arguments: List[str] = []
+    for option, value in pairs:
+        arguments += [f"--{option}"] if value is None else [f"--{option}", value]
     return arguments
 
 

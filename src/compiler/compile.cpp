@@ -3,7 +3,6 @@
 #include "compiler/compile.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include "compiler/emit/winograd_choice.h"
@@ -29,119 +28,88 @@ namespace rnnp::compiler {
 
 namespace {
 
-// The ways to write a model with its cells in one piece, the best first. None where a small file shares large matrices between many
-// cells.
-std::vector<std::unique_ptr<OnnxModel>> fused_cells(const OnnxModel &model, const StateNames &states) {
-  std::vector<std::unique_ptr<OnnxModel>> ways;
-  for (const auto fuse : {fuse_persistent_cells, fuse_cells}) {
-    try {
-      if (std::unique_ptr<OnnxModel> fused = fuse(model, states)) ways.push_back(std::move(fused));
-    } catch (const Refusal &) {
-      // As the file has them.
-    }
-  }
-  return ways;
-}
-
-}  // namespace
-
-namespace {
-
 // What of the options decides how a graph is read.
 struct Reading {
   std::vector<StatePair> states;
   bool float_weights;
 };
 
-Graph graph_of(const OnnxModel &model, const Reading &how, const StateNames &names) {
-  std::set<std::string> kept;
-  for (const auto &state : names) kept.insert({state.first, state.second});
-  Graph graph = import_model(model, kept, how.float_weights);
-  give_finals_per_step(&graph);
-  bind_states(&graph, how.states);
-  fix_batch_of_one(&graph);
-  run_passes(&graph);
-  return graph;
-}
-
-// With cells in one piece where that works, else as the file has it.
-Graph graph_without_loops(const OnnxModel &model, const Reading &how) {
-  StateNames names;
-  for (const StatePair &pair : how.states) names.emplace(pair.input, pair.output);
-  for (const auto &fused : fused_cells(model, names)) {
-    try {
-      Graph graph = graph_of(*fused, how, names);
-      graph.notes.emplace_back("cells written in primitive operators are run as recurrent layers");
-      if (how.states.empty() || graph.causal) return graph;
-    } catch (const ModelError &) {
-      // The file's own graph says what is wrong, if anything is.
-    } catch (const UsageError &) {
-    }
+// The file's graph and what its rewrites made of it, the last of which is imported. A rewrite knows from the graph alone whether it
+// applies: nothing is imported to find out.
+class Prepared {
+ public:
+  Prepared(const OnnxModel &file, const Reading &how) : how_(how), model_(&file) {
+    use(with_rows_unsorted(*model_));
+    use(with_valid_steps(*model_));
+    use(with_step_positions(*model_));
+    use(with_plain_indices(*model_));
+    if (!reroll()) expand();
+    fuse();
   }
-  return graph_of(model, how, names);
-}
 
-// Steps that were written out one after the other as layers; nothing where they are none.
-std::optional<Graph> graph_of_rerolled(const OnnxModel &model, const Reading &how) {
-  std::set<std::string> kept;
-  try {
+  Graph import() {
+    std::set<std::string> kept;
+    for (const StatePair &pair : how_.states) kept.insert({pair.input, pair.output});
+    Graph graph = import_model(*model_, kept, how_.float_weights);
+    give_finals_per_step(&graph);
+    bind_states(&graph, how_.states);
+    fix_batch_of_one(&graph);
+    run_passes(&graph);
+    graph.notes.insert(graph.notes.end(), notes_.begin(), notes_.end());
+    return graph;
+  }
+
+ private:
+  bool use(std::unique_ptr<OnnxModel> rewritten) {
+    if (!rewritten) return false;
+    owned_.push_back(std::move(rewritten));
+    model_ = owned_.back().get();
+    return true;
+  }
+
+  // Steps that were written out one after the other become layers: those of which all became a layer. Others stay as they are.
+  bool reroll() {
+    std::set<std::string> kept;
     for (;;) {
-      const Rerolled rerolled = reroll_steps(model, kept);
-      if (!rerolled.model) return std::nullopt;
-      const WithoutLoops expanded = expand_loops(*rerolled.model);
+      Rerolled rerolled = reroll_steps(*model_, kept);
+      if (!rerolled.model) return false;
+      WithoutLoops expanded = expand_loops(*rerolled.model);
       const size_t before = kept.size();
       for (const std::string &loop : rerolled.loops) {
         if (std::find(expanded.layers.begin(), expanded.layers.end(), loop) == expanded.layers.end()) kept.insert(loop);
       }
       if (kept.size() != before) continue;
-      if (!expanded.states.empty()) return std::nullopt;
-      Graph graph = graph_without_loops(*expanded.model, how);
-      if (!how.states.empty() && !graph.causal) return std::nullopt;
-      graph.notes.emplace_back("cells written out step after step are run as recurrent layers");
-      return graph;
+      if (!expanded.states.empty()) return false;
+      use(std::move(rerolled.model));
+      use(std::move(expanded.model));
+      notes_.emplace_back("cells written out step after step are run as recurrent layers");
+      return true;
     }
-  } catch (const ModelError &) {
-  } catch (const UsageError &) {
-  } catch (const Refusal &) {
   }
-  return std::nullopt;  // the file's own graph says what is wrong, if anything is
-}
 
-Graph graph_with_states(const OnnxModel &given_file, const Reading &given) {
-  const std::unique_ptr<OnnxModel> unsorted = with_rows_unsorted(given_file);
-  const std::unique_ptr<OnnxModel> valid = with_valid_steps(unsorted ? *unsorted : given_file);
-  const OnnxModel &rows = valid ? *valid : unsorted ? *unsorted : given_file;
-  const std::unique_ptr<OnnxModel> counted = with_step_positions(rows);
-  const OnnxModel &file = counted ? *counted : rows;
-  const std::unique_ptr<OnnxModel> plain = with_plain_indices(file);
-  if (std::optional<Graph> rerolled = graph_of_rerolled(plain ? *plain : file, given)) return std::move(*rerolled);
-  const WithoutLoops expanded = expand_loops(plain ? *plain : file);
-  Reading how = given;
-  for (const auto &state : expanded.states) how.states.push_back({state.first, state.second, true});
-  return graph_without_loops(expanded.model ? *expanded.model : plain ? *plain : file, how);
-}
-
-bool can_be_bound(const OnnxModel &model, const Reading &how) {
-  try {
-    return graph_with_states(model, how).causal;
-  } catch (const ModelError &) {
-    return false;
-  } catch (const UsageError &) {
-    return false;
+  void expand() {
+    WithoutLoops expanded = expand_loops(*model_);
+    for (const auto &state : expanded.states) how_.states.push_back({state.first, state.second, true});
+    use(std::move(expanded.model));
   }
-}
 
-// Notes the pairs that look like states and can be tied: all together, or each alone.
-void note_evident_states(const OnnxModel &model, const std::vector<StatePair> &given, Graph *graph) {
-  constexpr size_t kMostTrials = 16;  // each compiles the graph
-  std::vector<StatePair> pairs = evident_states(*graph), all = given;
-  all.insert(all.end(), pairs.begin(), pairs.end());
-  const bool together = !pairs.empty() && can_be_bound(model, {all, true});
-  if (!together && pairs.size() > kMostTrials) pairs.resize(kMostTrials);
-  for (const StatePair &pair : pairs) {
-    all = given;
-    all.push_back(pair);
-    if (!together && (pairs.size() == 1 || !can_be_bound(model, {all, true}))) continue;
+  // Cells in one piece: those that the states tell, else those that their structure tells.
+  void fuse() {
+    StateNames names;
+    for (const StatePair &pair : how_.states) names.emplace(pair.input, pair.output);
+    if (use(fuse_persistent_cells(*model_, names)) || use(fuse_cells(*model_, names)))
+      notes_.insert(notes_.begin(), "cells written in primitive operators are run as recurrent layers");
+  }
+
+  Reading how_;
+  const OnnxModel *model_;
+  std::vector<std::unique_ptr<OnnxModel>> owned_;
+  std::vector<std::string> notes_;
+};
+
+// Notes the pairs that look like states and may be tied, as the graph as it was imported says.
+void note_evident_states(Graph *graph) {
+  for (const StatePair &pair : states_to_propose(*graph)) {
     graph->notes.push_back("input " + quote(pair.input) + " and output " + quote(pair.output) + " look like a state; --state " +
                            pair.input + "=" + pair.output + " keeps it in the library");
   }
@@ -164,8 +132,8 @@ StorageRequest request_of(const CompileOptions &options) {
 Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
   const Budget budget("compiling it", reading_limits(model.file_bytes));
   const bool float_weights = !options.adjust && (options.weights.empty() || options.weights == "f32");
-  Graph graph = graph_with_states(model, {options.states, float_weights});
-  note_evident_states(model, options.states, &graph);
+  Graph graph = Prepared(model, {options.states, float_weights}).import();
+  note_evident_states(&graph);
   for (const std::string &name : model.unread)
     graph.notes.push_back("input " + quote(name) + ": no output needs it, so the blob has no such input");
   return graph;

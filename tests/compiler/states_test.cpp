@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/compile.h"
+#include "compiler/import/import.h"
 #include "compiler/onnx/problem.h"
 #include "onnx_builder.h"
 
@@ -227,6 +228,25 @@ TEST(States, WhatIsNearlyACellStaysAsItIs) {
   read.output("Z").node("Exp", {"cn0"}, {"Z"});
   EXPECT_FALSE(graph_of(read.proto, {{"S", "S_out"}}).states.empty());
   check_persistent_states(read.proto, {{"S", "S_out"}});
+}
+
+// However much of a graph has to be found out: cells, states that look like some, what cannot be tied.
+TEST(States, EveryCompileImportsOneGraph) {
+  OnnxBuilder near = written_out("icfo", false, 13);
+  near.output("Z").node("Exp", {"cn0"}, {"Z"});
+  OnnxBuilder ahead;
+  ahead.input("X", {"T", "N", 5}).input("H0", {1, "N", kHidden}).output("Y").output("Y_h").weights("", 3, 1, 5, kHidden);
+  ahead.node("GRU", {"X", "W", "R", "B", "", "H0"}, {"Y", "Y_h"}).with("hidden_size", kHidden).with("direction", "reverse");
+  const std::vector<compiler::StatePair> none, tied = {{"S", "S_out"}};
+  for (const auto &each : {std::pair(written_out("icfo", false, 13).proto, none),
+                           std::pair(written_out("icfo", false, 13).proto, tied), std::pair(near.proto, tied),
+                           std::pair(near.proto, none), std::pair(stacked_lstm().proto, none), std::pair(ahead.proto, none)}) {
+    compiler::imports_counted();
+    compiler::CompileOptions options;
+    options.states = each.second;
+    EXPECT_FALSE(compiler::compile_model(*compiler::check_model(each.first), options).blob.empty());
+    EXPECT_EQ(compiler::imports_counted(), 1);
+  }
 }
 
 TEST(Streams, RefusedWithTheNodeThatLooksAhead) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/compile.h"
+#include "compiler/import/import.h"
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
@@ -180,7 +181,9 @@ size_t layers(const OnnxBuilder &b) {
 // As layers, with the numbers of the file.
 void expect_layers(const Written &how, size_t many) {
   const OnnxBuilder b = unrolled(how);
+  compiler::imports_counted();
   EXPECT_EQ(layers(b), many);
+  EXPECT_EQ(compiler::imports_counted(), 1);
   check_against_f64(b.proto, {kSteps, kBatch});
 }
 

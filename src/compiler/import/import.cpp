@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "compiler/import/graph_reader.h"
 #include "compiler/import/guess_axes.h"
@@ -18,6 +19,8 @@
 
 namespace rnnp::compiler {
 namespace {
+
+thread_local int imports = 0;
 
 // For each value: it is used, and only as states and lengths of recurrent nodes, possibly through copies. Nodes are in order, so
 // one walk from the last to the first sees all readers of a value before its makers.
@@ -186,7 +189,12 @@ std::optional<Graph> read_with(const OnnxModel &model, Origins *axes, const Inpu
 
 }  // namespace
 
+int imports_counted() {
+  return std::exchange(imports, 0);
+}
+
 Graph import_model(const OnnxModel &model, const std::set<std::string> &kept, bool float_weights) {
+  ++imports;
   Origins origins(model);
   InputFacts facts{{}, kept, "", float_weights};
   Problems first_problems;

@@ -16,6 +16,9 @@ namespace rnnp::compiler {
 // stored so.
 Graph import_model(const OnnxModel &model, const std::set<std::string> &kept = {}, bool float_weights = true);
 
+// How often the thread has called import_model since the last call; for tests.
+int imports_counted();
+
 // The table of docs/OPERATORS.md as Markdown, and the operators that are only folded, from the importers' and the evaluator's
 // tables.
 std::string operator_table();

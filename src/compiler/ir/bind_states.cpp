@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compiler/ir/layers_by_step.h"
+#include "compiler/ir/passes.h"
 #include "compiler/ir/state_names.h"
 #include "compiler/onnx/problem.h"
 #include "rnnpack/rnnpack.h"
@@ -291,7 +292,44 @@ uint32_t same_shape(const Graph &graph, const Io &input) {
   return found;
 }
 
+// After every step, not at the end of a run alone.
+bool is_known_per_step(const Graph &graph, const StatePair &pair, const Sources &sources) {
+  const Binding tie = find_binding(graph, pair);
+  const uint32_t output = graph.outputs[tie.out].value;
+  if (graph.values[graph.inputs[tie.in].value].dtype != DType::kF32) return false;
+  if (tie.own || graph.values[output].sequence) return true;
+  for (uint32_t elem = 0; elem < graph.values[output].elems; ++elem) {
+    const Place from = sources.of(output, elem);
+    const bool made = std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node &node) {
+      return node.op == OpKind::kRecurrent && from.first != kNone && (node.out[1] == from.first || node.out[0] == from.first) &&
+             is_forward(std::get<Recurrent>(node.attr));
+    });
+    if (!made) return false;
+  }
+  return true;
+}
+
+bool may_be_tied(const Graph &graph, const std::vector<StatePair> &pairs, const Sources &sources) {
+  std::set<std::string> outputs;
+  std::vector<uint32_t> kept;
+  for (const StatePair &pair : pairs) {
+    if (!outputs.insert(pair.output).second || !is_known_per_step(graph, pair, sources)) return false;
+    kept.push_back(graph.inputs[find_io(graph.inputs, pair.input, "input")].value);
+  }
+  return would_be_causal(graph, kept);
+}
+
 }  // namespace
+
+std::vector<StatePair> states_to_propose(const Graph &graph) {
+  std::vector<StatePair> pairs = evident_states(graph);
+  if (pairs.empty()) return pairs;
+  const Sources sources(graph);
+  if (may_be_tied(graph, pairs, sources)) return pairs;
+  const auto is_hopeless = [&](const StatePair &pair) { return !may_be_tied(graph, {pair}, sources); };
+  pairs.erase(std::remove_if(pairs.begin(), pairs.end(), is_hopeless), pairs.end());
+  return pairs;
+}
 
 void bind_states(Graph *graph, const std::vector<StatePair> &pairs) {
   std::set<std::string> used;

@@ -25,8 +25,11 @@ void bind_states(Graph *graph, const std::vector<StatePair> &pairs);
 // For each output: it is, element by element, the final state of layers that start from one input.
 std::vector<bool> outputs_that_are_states(const Graph &graph);
 
-// Pairs that by structure or by name and shape look like states. Whether they can be tied only trying tells.
+// Pairs that by structure or by name and shape look like states.
 std::vector<StatePair> evident_states(const Graph &graph);
+// Those of them that may be tied, all together or else each alone: the output is known after every step, and the graph then runs
+// step by step.
+std::vector<StatePair> states_to_propose(const Graph &graph);
 
 // Those of them that the caller has to give with every step; a layer's own may be left out.
 std::vector<StatePair> states_of_the_caller(const Graph &graph);

@@ -146,6 +146,26 @@ void find_causality(Graph *graph) {
   graph->causal = graph->looks_ahead.empty();
 }
 
+bool would_be_causal(const Graph &graph, const std::vector<uint32_t> &kept) {
+  // What is computed from them once a run would be computed at every step.
+  std::vector<bool> per_step(graph.values.size(), false);
+  for (const uint32_t value : kept) per_step[value] = true;
+  return std::all_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node &node) {
+    Node tied = node;
+    const bool layer = node.op == OpKind::kRecurrent;
+    const auto is_per_step = [&](uint32_t value) { return value != kNone && per_step[value]; };
+    if (layer) std::replace_if(tied.in.begin() + 1, tied.in.end(), is_per_step, kNone);
+    if (look_ahead_of(graph, tied) != nullptr) return false;
+    if (layer || std::none_of(node.in.begin(), node.in.end(), is_per_step)) return true;
+    for (const uint32_t made : node.out) {
+      if (made != kNone) per_step[made] = true;
+    }
+    return std::none_of(node.in.begin(), node.in.end(), [&](uint32_t value) {
+      return value != kNone && !per_step[value] && graph.values[value].kind == ValueKind::kRow && !graph.values[value].early;
+    });
+  });
+}
+
 void run_passes(Graph *graph) {
   remove_dead(graph);
   merge_equal_nodes(graph);

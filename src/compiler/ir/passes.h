@@ -25,6 +25,9 @@ void drop_unread_lengths(Graph *graph);     // integer inputs that no node reads
 void find_first_chunk_rows(Graph *graph);   // Value::early
 void find_causality(Graph *graph);          // Graph::causal and looks_ahead
 
+// Causal, if the library kept these inputs.
+bool would_be_causal(const Graph &graph, const std::vector<uint32_t> &kept);
+
 // How many nodes and outputs read each value.
 std::vector<uint32_t> use_counts(const Graph &graph);
 // The copies that make up a value; nothing where another node writes it too.

@@ -312,6 +312,36 @@ class CellRewriter {
 
 }  // namespace
 
+namespace {
+
+// An output that is a state's next value holds final states of cells beside values of every step: the former are known when a run
+// ends, so that cells stay as they are.
+bool mixes_finals(const Uses &uses, const StateNames &states, const std::vector<Cell> &cells) {
+  std::set<std::string> finals;
+  for (const Cell &cell : cells) finals.insert({cell.h_node->output(0), cell.c_node->output(0)});
+  return std::any_of(states.begin(), states.end(), [&](const auto &state) {
+    bool some = false, others = false;
+    std::set<std::string> seen;
+    std::vector<std::string> open = {state.second};
+    while (!open.empty()) {
+      const std::string name = open.back();
+      open.pop_back();
+      if (!seen.insert(name).second) continue;
+      const NodeProto *maker = uses.any_maker(name);
+      if (finals.count(name) != 0) {
+        some = true;
+      } else if (maker != nullptr && uses.leads_out(*maker)) {
+        open.insert(open.end(), maker->input().begin(), maker->input().end());
+      } else if (maker != nullptr) {
+        others = true;
+      }
+    }
+    return some && others;
+  });
+}
+
+}  // namespace
+
 std::unique_ptr<OnnxModel> fuse_cells(const OnnxModel &model, const StateNames &states) {
   const Uses uses(model);
   const Finder finder(model, uses, states);
@@ -321,7 +351,8 @@ std::unique_ptr<OnnxModel> fuse_cells(const OnnxModel &model, const StateNames &
     if (finder.find(*node, &cell)) cells.push_back(cell);
   }
   constexpr size_t kMostCells = 256;  // each copies its matrices
-  return cells.empty() || cells.size() > kMostCells ? nullptr : CellRewriter(model, uses).write(cells);
+  if (cells.empty() || cells.size() > kMostCells) return nullptr;
+  return mixes_finals(uses, states, cells) ? nullptr : CellRewriter(model, uses).write(cells);
 }
 
 }  // namespace rnnp::compiler

@@ -83,6 +83,7 @@ class Reads {
 struct Found {
   Sequence sequence;
   bool reverse = false;
+  std::vector<int> elements;  // of the sequence, as the steps follow each other
   UnrolledSteps steps;
   struct Collected {
     const Numbering::Op *concat;
@@ -114,6 +115,7 @@ std::optional<Found> find_steps(const Numbering &n, const Sequence &sequence, st
   found.title = std::string("steps written out ") + (reverse ? "backwards " : "") + "over " + n.value(sequence.first).name;
   if (sequence.second != 0) found.title += " along axis " + std::to_string(sequence.second);
   if (reverse) std::reverse(elements.begin(), elements.end());
+  found.elements = elements;
   StepsFinder finder(n, elements);
   if (!finder.find()) return std::nullopt;
   for (const Numbering::Op &op : n.ops()) {
@@ -258,6 +260,27 @@ class Reroller {
 
 }  // namespace
 
+namespace {
+
+// The Scan would go over fewer steps than the sequence has, as far as the file says.
+bool ends_early(const OnnxModel &model, const Numbering &n, const Found &found) {
+  const std::string &name = n.value(found.sequence.first).name;
+  const auto input =
+      std::find_if(model.inputs.begin(), model.inputs.end(), [&](const DeclaredInput &one) { return one.name == name; });
+  if (input == model.inputs.end()) return false;
+  const size_t axis = static_cast<size_t>(found.sequence.second);
+  return axis >= input->dims.size() || input->dims[axis].value != static_cast<int64_t>(found.steps.count);
+}
+
+// A step's own nodes are still there: something else reads what is inside of it.
+bool is_read_inside(const OnnxModel &rerolled, const Numbering &n, const Found &found) {
+  return std::any_of(rerolled.nodes.begin(), rerolled.nodes.end(), [&](const NodeProto *node) {
+    return std::any_of(found.elements.begin(), found.elements.end(), [&](int element) { return n.maker(element)->node == node; });
+  });
+}
+
+}  // namespace
+
 Rerolled reroll_steps(const OnnxModel &model, const std::set<std::string> &kept) {
   constexpr int64_t kScanSince = 9;
   constexpr size_t kMostSequences = 32;
@@ -272,14 +295,18 @@ Rerolled reroll_steps(const OnnxModel &model, const std::set<std::string> &kept)
   for (const auto &each : sequences) {
     for (const bool reverse : {false, true}) {
       std::optional<Found> found = find_steps(numbering, each.first, each.second, reverse);
-      if (found && kept.count(found->title) == 0) all.push_back(std::move(*found));
+      if (found && kept.count(found->title) == 0 && !ends_early(model, numbering, *found)) all.push_back(std::move(*found));
     }
   }
   if (all.empty()) return {};
   Rerolled out;
   for (const Found &found : all) out.loops.push_back(found.title);
   out.model = Reroller(model, numbering).write(all);
-  return out;
+  std::set<std::string> inside = kept;
+  for (const Found &found : all) {
+    if (is_read_inside(*out.model, numbering, found)) inside.insert(found.title);
+  }
+  return inside.size() == kept.size() ? std::move(out) : reroll_steps(model, inside);
 }
 
 }  // namespace rnnp::compiler

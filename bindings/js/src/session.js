@@ -7,6 +7,8 @@ import { forgotten } from './model.js';
 const ISA = { all: 0, reference: constants.ISA_REFERENCE_ONLY };
 const [STEPS, BATCH, FLAGS, ROWS, LENGTHS] = ['steps', 'batch', 'flags', 'rows', 'lengths'].map((member) => layouts.rnnp_io[member] / 4);
 
+const DEFAULTS = Object.freeze({}); // made once: a run makes no garbage
+
 function count(value, name, most = 0xffffffff) {
   if (!Number.isInteger(value) || value < 0 || value > most) throw errorOf(Status.E_SHAPE, `${name} is ${value}: an integer from 0 to ${most} is needed`);
   return value;
@@ -83,8 +85,9 @@ export class Session {
   }
 
   // `steps` steps from the start of input(). rows and lengths: of the rows that run, as arrays; lastStep, checkFinite: RNNP_RUN_*.
-  run(steps, { rows, lengths, batch = rows?.length ?? this.#batch, lastStep = false, checkFinite = false } = {}) {
+  run(steps, options = DEFAULTS) {
     this.#check();
+    const { rows, lengths, batch = rows?.length ?? this.#batch, lastStep = false, checkFinite = false } = options;
     count(steps, 'steps', this.#room);
     count(batch, 'batch', this.#batch);
     if ((rows && rows.length !== batch) || (lengths && lengths.length !== batch)) throw errorOf(Status.E_SHAPE, 'rows and lengths have one number per row');

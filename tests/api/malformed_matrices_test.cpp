@@ -32,12 +32,15 @@ rnnp_status plan(const BlobTables &t) {
 }
 
 // x -> GRU (reset before the product: three matrices) -> dense -> a convolution in groups -> one of each channel by itself.
-BlobTables sample() {
+BlobTables sample(rnnp::DType layer_weights = rnnp::DType::kF32) {
   BlobBuilder b(5);
   RecurrentOptions gru;
   gru.cell = rnnp::Cell::kGru;
   gru.hidden = 6;
-  const uint32_t x = b.add_input(5), h = b.add_recurrent(x, 5, gru), d = b.add_dense(h, 6, 4);
+  b.weights = b.recurrent_weights = layer_weights;
+  const uint32_t x = b.add_input(5), h = b.add_recurrent(x, 5, gru);
+  b.weights = b.recurrent_weights = rnnp::DType::kF32;
+  const uint32_t d = b.add_dense(h, 6, 4);
   rnnp::AttrConv a = {};
   a.window = {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 0, {4, 4, 1}, 0, {4, 4}};
   a.time_taps = 2;
@@ -175,6 +178,24 @@ TEST(MalformedMatrices, ALayerNeedsMatricesOfItsOwnShapes) {
   a.direction[0].r_output = kNone;
   t.set_attr(t.nodes[0], a);
   EXPECT_EQ(RNNP_OK, plan(t));
+}
+
+// Another operator runs these, with checks of its own behind those that all layers share.
+TEST(MalformedMatrices, ALayerOfLowPrecisionIsCheckedLikeTheOthers) {
+  for (const rnnp::DType type : {rnnp::DType::kI8, rnnp::DType::kI4, rnnp::DType::kBf16}) {
+    ASSERT_EQ(RNNP_OK, plan(sample(type)));
+    for (const auto &malform : std::initializer_list<std::function<void(rnnp::AttrRecurrent *)>>{
+             [](rnnp::AttrRecurrent *a) { a->direction[0].w = kMatrices; }, [](rnnp::AttrRecurrent *a) { a->direction[0].w = 1; },
+             [](rnnp::AttrRecurrent *a) { a->direction[0].r_output = kNone; },
+             [](rnnp::AttrRecurrent *a) { a->direction[0].bias = 1u << 30; }, [](rnnp::AttrRecurrent *a) { a->input_size = 6; },
+             [](rnnp::AttrRecurrent *a) { a->direction[0].act[0].act = 1000; }}) {
+      BlobTables t = sample(type);
+      auto a = t.attr<rnnp::AttrRecurrent>(t.nodes[0]);
+      malform(&a);
+      t.set_attr(t.nodes[0], a);
+      EXPECT_EQ(RNNP_E_BLOB_CORRUPT, plan(t)) << uint32_t(type);
+    }
+  }
 }
 
 // Panels of 4 units beside panels of 16: sizes that fit, and no kernel that reads both. A row is no panel, panels are no row.

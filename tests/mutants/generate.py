@@ -14,6 +14,7 @@ import random
 import re
 import subprocess
 import sys
+import time
 
 import in_copy
 
@@ -132,6 +133,7 @@ class Programs:
         self.options = options
         commands = [command for command in self.copy.commands.values() if any(word.startswith("--gtest_filter") for word in command)]
         self.all = sorted({command[0] for command in commands})
+        self.seconds = {}  # of each program on the clean copy
 
     def those(self, pattern):
         return [program for program in self.all if re.search(pattern, pathlib.Path(program).name)]
@@ -145,10 +147,12 @@ class Programs:
         """The first case that fails, a crash or a hang; None: all pass."""
         for program in sorted(programs, key=lambda each: "api_test" not in each):
             command = [program, "--gtest_fail_fast", "--gtest_brief=1", "--gtest_color=no"]
+            limit, began = max(self.options.timeout, 5 * self.seconds.get(program, 0)), time.monotonic()
             try:
-                done = subprocess.run(command, capture_output=True, timeout=self.options.timeout, preexec_fn=self.copy.set_limits, cwd=pathlib.Path(program).parent)
+                done = subprocess.run(command, capture_output=True, timeout=limit, preexec_fn=self.copy.set_limits, cwd=pathlib.Path(program).parent)
             except subprocess.TimeoutExpired:
                 return f"{pathlib.Path(program).name} hangs"
+            self.seconds.setdefault(program, time.monotonic() - began)
             if done.returncode != 0:
                 case = re.search(rb"\[  FAILED  \] (\S+?),? ", done.stdout + b" ")
                 return case[1].decode() if case else f"{pathlib.Path(program).name} ends with {done.returncode}"
@@ -194,7 +198,7 @@ def parse_arguments():
     parser.add_argument("--count", type=int, default=40, help="so many that build")
     parser.add_argument("--list", action="store_true", help="print the first that the seed draws; build nothing")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--timeout", type=int, default=300, help="seconds for one program of one bug; a hang counts as killed")
+    parser.add_argument("--timeout", type=int, default=300, help="seconds for one program, and at least five times what it takes on the clean copy; a hang counts as killed")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build-mutants", help="folder of the copies and their builds")
     return parser.parse_args()
 

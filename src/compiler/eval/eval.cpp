@@ -7,6 +7,7 @@
 #include "compiler/onnx/budget.h"
 #include "compiler/onnx/operator_attributes.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/onnx/refusal_of.h"
 #include "compiler/onnx/subgraph.h"
 
 namespace rnnp::compiler {
@@ -75,7 +76,7 @@ class Walk {
   std::map<std::string, std::shared_ptr<const Tensor>> known;
 
   void run(const onnx::NodeProto &node) {
-    try {
+    const auto refusal = refusal_of([&] {
       if (node.op_type() == "If")
         branch(node);
       else if (node.op_type() == "Loop")
@@ -84,11 +85,11 @@ class Walk {
         scan(node);
       else
         compute(node);
-    } catch (const Refusal &refusal) {
-      Problems problems;
-      problems.add(node_title(node), node.op_type(), refusal.what());
-      problems.raise();
-    }
+    });
+    if (!refusal) return;
+    Problems problems;
+    problems.add(node_title(node), node.op_type(), *refusal);
+    problems.raise();
   }
 
  private:

@@ -47,6 +47,12 @@ View Builder::const_view(const Tensor &tensor) {
 }
 
 AttrCopy copy_attr(std::vector<CopyDim> dims, int64_t x_first, int64_t y_first) {
+  const std::optional<AttrCopy> copy = one_copy(std::move(dims), x_first, y_first);
+  if (!copy) throw Refusal("it moves data over more than 8 axes");
+  return *copy;
+}
+
+std::optional<AttrCopy> one_copy(std::vector<CopyDim> dims, int64_t x_first, int64_t y_first) {
   std::stable_sort(dims.begin(), dims.end(), [](const CopyDim &a, const CopyDim &b) { return a.y_stride > b.y_stride; });
   std::vector<CopyDim> kept;
   for (const CopyDim &dim : dims) {
@@ -59,7 +65,7 @@ AttrCopy copy_attr(std::vector<CopyDim> dims, int64_t x_first, int64_t y_first) 
     }
   }
   if (kept.empty()) kept.push_back({1, 1, 1});
-  if (kept.size() > kBlobMaxRank) throw Refusal("it moves data over more than 8 axes");
+  if (kept.size() > kBlobMaxRank) return std::nullopt;
   AttrCopy attr{};
   attr.rank = static_cast<uint32_t>(kept.size());
   for (size_t i = 0; i < kept.size(); ++i) {

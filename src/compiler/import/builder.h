@@ -166,6 +166,8 @@ struct CopyDim {
   int64_t size, x_stride, y_stride;
 };
 AttrCopy copy_attr(std::vector<CopyDim> dims, int64_t x_first, int64_t y_first);
+// Nothing past kBlobMaxRank.
+std::optional<AttrCopy> one_copy(std::vector<CopyDim> dims, int64_t x_first, int64_t y_first);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_IMPORT_BUILDER_H_

@@ -14,6 +14,7 @@
 #include "compiler/import/steps.h"
 #include "compiler/onnx/budget.h"
 #include "compiler/onnx/operator_attributes.h"
+#include "compiler/onnx/refusal_of.h"
 #include "compiler/onnx/rewrite.h"
 #include "compiler/onnx/subgraph.h"
 #include "rnnpack/rnnpack.h"
@@ -96,12 +97,11 @@ class GraphReader {
   }
 
   void find_sizes() {
-    try {
+    const auto refusal = refusal_of([&] {
       b_.time_size = b_.origins->common_size(AxisRole::kTime, &b_.time_dynamic);
       b_.batch_size = b_.origins->common_size(AxisRole::kBatch, &b_.batch_dynamic);
-    } catch (const Refusal &refusal) {
-      problems_.add("", "graph", refusal.what() + std::string(" (") + fixed_axes() + ")");
-    }
+    });
+    if (refusal) problems_.add("", "graph", *refusal + " (" + fixed_axes() + ")");
   }
 
   // Which input has which of the fixed sizes of steps and batch rows.
@@ -141,48 +141,49 @@ class GraphReader {
   }
 
   void add_input(uint32_t index) {
+    const auto refusal = refusal_of([&] { read_input(index); });
+    if (refusal) problems_.add("", "input " + quote(model_.inputs[index].name), *refusal);
+  }
+
+  void read_input(uint32_t index) {
     const DeclaredInput &input = model_.inputs[index];
     Bound &bound = b_.bound[input.name];
-    try {
-      const InputUse use = uses_[index];
-      check_input_type(input, use.kind);
-      View view;
-      bool has_time = false;
-      for (size_t axis = 0; axis < input.dims.size(); ++axis) {
-        const int origin = b_.origins->of(index, axis);
-        view.axes.push_back(b_.input_axis(origin));
-        if (!b_.discovering && axis_is_features(view.axes.back()) && b_.origins->dynamic(origin)) {
-          throw Refusal(open_axis_text(input, axis, origin));
-        }
-        has_time = has_time || (!view.axes.back().empty() && view.axes.back()[0].kind == Atom::Kind::kTime);
+    const InputUse use = uses_[index];
+    check_input_type(input, use.kind);
+    View view;
+    bool has_time = false;
+    for (size_t axis = 0; axis < input.dims.size(); ++axis) {
+      const int origin = b_.origins->of(index, axis);
+      view.axes.push_back(b_.input_axis(origin));
+      if (!b_.discovering && axis_is_features(view.axes.back()) && b_.origins->dynamic(origin)) {
+        throw Refusal(open_axis_text(input, axis, origin));
       }
-      if (!b_.discovering) check_roles(view);
-      view = densified(view);
-      const bool per_step = has_time || (facts_.states.count(index) == 0 &&
-                                         (!b_.origins->any(AxisRole::kTime) || facts_.kept.count(input.name) != 0));
-      const int64_t elems = feature_count(view);
-      if (!b_.discovering && elems > int64_t{kMaxRowElems}) throw Refusal("a row of it has " + std::to_string(elems) + " elements");
-      Value value;
-      value.kind = ValueKind::kInput;
-      value.dtype = use.kind == InputKind::kIndex ? DType::kI32 : DType::kF32;
-      view.mask = use.kind == InputKind::kMask;
-      view.whole = use.kind == InputKind::kWhole;
-      value.elems = static_cast<uint32_t>(std::min<int64_t>(elems, INT32_MAX));
-      value.sequence = per_step && value.dtype == DType::kF32;
-      value.input = index;
-      view.value = b_.graph.add_value(value);
-      b_.graph.inputs.push_back({input.name, view.value, 0, dims_of(view)});
-      if (use.kind == InputKind::kIndex && use.rows > 0) b_.index_rows[view.value] = use.rows;
-      if (input.elem_type != onnx::TensorProto::FLOAT && use.kind != InputKind::kIndex)
-        b_.graph.notes.push_back("input " + quote(input.name) + " is " + elem_type_name(input.elem_type) +
-                                 " in the file; the blob takes float32" +
-                                 (view.mask    ? ", 0 or 1"
-                                  : view.whole ? " that hold integers"
-                                               : ""));
-      bound = {Bound::Kind::kView, nullptr, view};
-    } catch (const Refusal &refusal) {
-      problems_.add("", "input " + quote(input.name), refusal.what());
+      has_time = has_time || (!view.axes.back().empty() && view.axes.back()[0].kind == Atom::Kind::kTime);
     }
+    if (!b_.discovering) check_roles(view);
+    view = densified(view);
+    const bool per_step =
+        has_time || (facts_.states.count(index) == 0 && (!b_.origins->any(AxisRole::kTime) || facts_.kept.count(input.name) != 0));
+    const int64_t elems = feature_count(view);
+    if (!b_.discovering && elems > int64_t{kMaxRowElems}) throw Refusal("a row of it has " + std::to_string(elems) + " elements");
+    Value value;
+    value.kind = ValueKind::kInput;
+    value.dtype = use.kind == InputKind::kIndex ? DType::kI32 : DType::kF32;
+    view.mask = use.kind == InputKind::kMask;
+    view.whole = use.kind == InputKind::kWhole;
+    value.elems = static_cast<uint32_t>(std::min<int64_t>(elems, INT32_MAX));
+    value.sequence = per_step && value.dtype == DType::kF32;
+    value.input = index;
+    view.value = b_.graph.add_value(value);
+    b_.graph.inputs.push_back({input.name, view.value, 0, dims_of(view)});
+    if (use.kind == InputKind::kIndex && use.rows > 0) b_.index_rows[view.value] = use.rows;
+    if (input.elem_type != onnx::TensorProto::FLOAT && use.kind != InputKind::kIndex)
+      b_.graph.notes.push_back("input " + quote(input.name) + " is " + elem_type_name(input.elem_type) +
+                               " in the file; the blob takes float32" +
+                               (view.mask    ? ", 0 or 1"
+                                : view.whole ? " that hold integers"
+                                             : ""));
+    bound = {Bound::Kind::kView, nullptr, view};
   }
 
   // Why an axis has to be fixed, and what fixes it.
@@ -203,28 +204,29 @@ class GraphReader {
       if (!name.empty()) b_.bound[name] = {};
     }
     OpCall call{b_, node, Attributes(node), model_.opset, node_title(node)};
-    try {
-      if (!is_onnx_domain(node))
-        throw Refusal("the operator is of domain " + quote(node.domain()) + "; accepted: standard ONNX operators");
-      check_attributes(node, model_.opset);
-      const ImportFn import = find_import(node.op_type());
-      if (!import && !find_eval(node.op_type()))
-        throw Refusal("the operator is not supported; see docs/OPERATORS.md for those that are");
-      for (size_t i = 0; i < call.input_count(); ++i) {
-        if (call.has(i) && call.input(i).kind == Bound::Kind::kUnknown) return;
-      }
-      if (node.op_type() == "If" && call.is_const(0) && !call.input(0).tensor->is_dynamic()) {
-        read_branch(call, taken_branch(node, *call.input(0).tensor));
-        return;
-      }
-      if (fold(call)) return;
-      if (!import) throw Refusal("the operator is only supported where all its inputs are constants" + call.run_time_input());
-      const size_t values = b_.graph.values.size(), nodes = b_.graph.nodes.size();
-      import(call);
-      charge_made(values, nodes);
-    } catch (const Refusal &refusal) {
-      problems_.add(call.name, title_of_operator(node), b_.origins->named(refusal.what()));
+    const auto refusal = refusal_of([&] { read_call(call, node); });
+    if (refusal) problems_.add(call.name, title_of_operator(node), b_.origins->named(*refusal));
+  }
+
+  void read_call(OpCall &call, const onnx::NodeProto &node) {
+    if (!is_onnx_domain(node))
+      throw Refusal("the operator is of domain " + quote(node.domain()) + "; accepted: standard ONNX operators");
+    check_attributes(node, model_.opset);
+    const ImportFn import = find_import(node.op_type());
+    if (!import && !find_eval(node.op_type()))
+      throw Refusal("the operator is not supported; see docs/OPERATORS.md for those that are");
+    for (size_t i = 0; i < call.input_count(); ++i) {
+      if (call.has(i) && call.input(i).kind == Bound::Kind::kUnknown) return;
     }
+    if (node.op_type() == "If" && call.is_const(0) && !call.input(0).tensor->is_dynamic()) {
+      read_branch(call, taken_branch(node, *call.input(0).tensor));
+      return;
+    }
+    if (fold(call)) return;
+    if (!import) throw Refusal("the operator is only supported where all its inputs are constants" + call.run_time_input());
+    const size_t values = b_.graph.values.size(), nodes = b_.graph.nodes.size();
+    import(call);
+    charge_made(values, nodes);
   }
 
   // What the node copied out of constants: one constant may feed any number of nodes.
@@ -232,13 +234,11 @@ class GraphReader {
     int64_t elements = 0;
     for (size_t i = values; i < b_.graph.values.size(); ++i) elements += static_cast<int64_t>(b_.graph.values[i].f32.size());
     for (size_t i = nodes; i < b_.graph.nodes.size(); ++i) elements += static_cast<int64_t>(stored_elements(b_.graph.nodes[i]));
-    try {
-      Budget::charge_elements(elements);
-    } catch (const Refusal &) {
-      for (size_t i = values; i < b_.graph.values.size(); ++i) b_.graph.values[i].f32 = {};
-      b_.graph.nodes.erase(b_.graph.nodes.begin() + static_cast<std::ptrdiff_t>(nodes), b_.graph.nodes.end());
-      throw;
-    }
+    const auto refusal = refusal_of([&] { Budget::charge_elements(elements); });
+    if (!refusal) return;
+    for (size_t i = values; i < b_.graph.values.size(); ++i) b_.graph.values[i].f32 = {};
+    b_.graph.nodes.erase(b_.graph.nodes.begin() + static_cast<std::ptrdiff_t>(nodes), b_.graph.nodes.end());
+    throw Refusal(*refusal);
   }
 
   // The branch's nodes in the place of the If. Names made inside hide those outside until its end.
@@ -291,11 +291,8 @@ class GraphReader {
   void add_outputs() {
     std::set<uint32_t> used;
     for (const std::string &name : model_.outputs) {
-      try {
-        add_output(name, &used);
-      } catch (const Refusal &refusal) {
-        problems_.add("", "output " + quote(name), refusal.what());
-      }
+      const auto refusal = refusal_of([&] { add_output(name, &used); });
+      if (refusal) problems_.add("", "output " + quote(name), *refusal);
     }
   }
 
@@ -304,11 +301,8 @@ class GraphReader {
     for (const std::string &name : model_.outputs) {
       const auto bound = b_.bound.find(name);  // not there where reading ended early
       if (bound == b_.bound.end() || bound->second.kind != Bound::Kind::kView) continue;
-      try {
-        settled(b_, bound->second.view, name);
-      } catch (const Refusal &refusal) {
-        problems_.add("", "output " + quote(name), refusal.what());
-      }
+      const auto refusal = refusal_of([&] { settled(b_, bound->second.view, name); });
+      if (refusal) problems_.add("", "output " + quote(name), *refusal);
     }
   }
 

@@ -67,12 +67,8 @@ void guess_without_recurrent(const OnnxModel &model, Origins *origins) {
 
 bool mark_batch_beside_time(const OnnxModel &model, Origins *origins) {
   bool dynamic = false, marked = false;
-  int64_t batch = 0;
-  try {
-    batch = origins->any(AxisRole::kBatch) ? origins->common_size(AxisRole::kBatch, &dynamic) : 0;
-  } catch (const Refusal &) {
-    return false;  // the sizes differ, which the reading itself says better
-  }
+  if (origins->sizes_differ(AxisRole::kBatch)) return false;  // which the reading itself says better
+  const int64_t batch = origins->any(AxisRole::kBatch) ? origins->common_size(AxisRole::kBatch, &dynamic) : 0;
   if (batch == 0 || dynamic) return false;
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     const size_t rank = model.inputs[i].dims.size();

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "compiler/import/concat_slices.h"
+#include "compiler/onnx/refusal_of.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -105,16 +106,13 @@ void reshape(OpCall &call) {
   const std::vector<int64_t> wanted = to_ints(given);
   const Shape target = reshape_target(view_shape(x), wanted, call.attributes.integer("allowzero", 0) != 0);
   if (was_transpose(call, x, target)) std::swap(x.axes[0], x.axes[1]);
-  try {
-    call.give(0, with_sizes(call, reshape_view(x, target), sizes));
-  } catch (const Refusal &) {
-    // Elements that do not lie in order cannot be regrouped in place; a copy in order can.
-    View whole = call.b.dense(x, call.name);
-    for (Axis &axis : whole.axes) {
-      for (Atom &atom : axis) atom.origin = -1;
-    }
-    call.give(0, with_sizes(call, reshape_view(whole, target), sizes));
+  if (!refusal_of([&] { call.give(0, with_sizes(call, reshape_view(x, target), sizes)); })) return;
+  // Elements that do not lie in order cannot be regrouped in place; a copy in order can.
+  View whole = call.b.dense(x, call.name);
+  for (Axis &axis : whole.axes) {
+    for (Atom &atom : axis) atom.origin = -1;
   }
+  call.give(0, with_sizes(call, reshape_view(whole, target), sizes));
 }
 
 void flatten(OpCall &call) {

@@ -93,11 +93,7 @@ std::optional<AttrCopy> in_one(const AttrCopy &first, const AttrCopy &second, ui
     if (!through.run(first.dims[i], first.x_stride[i], first.y_stride[i], &dims)) return std::nullopt;
   }
   if (!through.stays_within()) return std::nullopt;
-  try {
-    return copy_attr(std::move(dims), first.x_first, y_first);
-  } catch (const Refusal &) {
-    return std::nullopt;  // of too many axes
-  }
+  return one_copy(std::move(dims), first.x_first, y_first);
 }
 
 // The copies that make up each value so far.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/onnx/model_file.h"
+#include "compiler/onnx/refusal_of.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -69,11 +70,10 @@ class Checker {
 
   void nodes(const Nodes &nodes) {
     for (const onnx::NodeProto &node : nodes) {
-      try {
+      const auto refusal = refusal_of([&] {
         if (functions_.count({plain(node.domain()), node.op_type()}) == 0) check(node);
-      } catch (const Refusal &refusal) {
-        problems_->add(node_title(node), node.op_type(), refusal.what());
-      }
+      });
+      if (refusal) problems_->add(node_title(node), node.op_type(), *refusal);
       for (const onnx::AttributeProto &attribute : node.attribute()) {
         if (attribute.has_g()) graph(attribute.g());
         for (const onnx::GraphProto &inner : attribute.graphs()) graph(inner);

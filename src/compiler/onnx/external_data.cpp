@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "compiler/onnx/problem.h"
+#include "compiler/onnx/refusal_of.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -57,18 +58,16 @@ Place place_of(const onnx::TensorProto &tensor) {
   return place;
 }
 
-// One cause for many tensors.
-struct MissingFile : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 class Folder {
  public:
   explicit Folder(const std::string &path) : root_(fs::canonical(path.empty() ? "." : path)) {}
 
-  void fill(onnx::TensorProto *tensor) {
+  // Gives what is missing, one cause for many tensors; empty where nothing is.
+  std::string fill(onnx::TensorProto *tensor) {
     const Place place = place_of(*tensor);
     File &file = open(place.file);
+    if (!file.stream.is_open())
+      return "they are in " + quote(place.file) + ", which is not beside the model: keep the two files together";
     const uint64_t left = place.offset <= file.bytes ? file.bytes - place.offset : 0, bytes = place.bytes.value_or(left);
     if (place.offset > file.bytes || bytes > left)
       throw Refusal("its data reach beyond the end of " + quote(place.file) + ", which has " + std::to_string(file.bytes) +
@@ -83,6 +82,7 @@ class Folder {
       throw Refusal("its data in " + quote(place.file) + " cannot be read");
     tensor->clear_external_data();
     tensor->set_data_location(onnx::TensorProto::DEFAULT);
+    return "";
   }
 
   std::vector<std::string> files() const {
@@ -109,9 +109,7 @@ class Folder {
     if (known != files_.end()) return known->second;
     File file;
     if (fs::is_regular_file(full, error)) file.stream.open(full, std::ios::binary);
-    if (!file.stream.is_open())
-      throw MissingFile("they are in " + quote(name) + ", which is not beside the model: keep the two files together");
-    file.bytes = fs::file_size(full);
+    if (file.stream.is_open()) file.bytes = fs::file_size(full);
     return files_.emplace(full.string(), std::move(file)).first->second;
   }
 
@@ -126,13 +124,10 @@ std::vector<std::string> read_external_data(onnx::ModelProto *model, const std::
   Problems problems;
   const Visit visit = [&](onnx::TensorProto *tensor) {
     if (tensor->data_location() != onnx::TensorProto::EXTERNAL && tensor->external_data_size() == 0) return;
-    try {
-      files.fill(tensor);
-    } catch (const MissingFile &missing) {
-      problems.add("", "weights", missing.what());
-    } catch (const Refusal &refusal) {
-      problems.add("", "tensor " + quote(tensor->name()), refusal.what());
-    }
+    std::string missing;
+    const auto refusal = refusal_of([&] { missing = files.fill(tensor); });
+    if (refusal) problems.add("", "tensor " + quote(tensor->name()), *refusal);
+    if (!missing.empty()) problems.add("", "weights", missing);
   };
   visit_graph(model->mutable_graph(), visit);
   for (onnx::FunctionProto &function : *model->mutable_functions()) visit_nodes(function.mutable_node(), visit);

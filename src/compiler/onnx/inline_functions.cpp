@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compiler/onnx/model_file.h"
+#include "compiler/onnx/refusal_of.h"
 #include "format/blob.h"
 
 namespace rnnp::compiler {
@@ -122,15 +123,14 @@ class Inliner {
   void put(onnx::NodeProto *node, int depth, Nodes *out) {
     const auto found = functions_.find(key(node->domain(), node->op_type()));
     if (found != functions_.end()) {
-      try {
-        Nodes body;
-        call(*node, *found->second, depth, &body);
+      Nodes body;
+      const auto refusal = refusal_of([&] { call(*node, *found->second, depth, &body); });
+      if (!refusal) {
         for (onnx::NodeProto &made : body) out->Add()->Swap(&made);
         return;
-      } catch (const Refusal &refusal) {
-        if (depth > 0) throw;
-        problems_->add(node_title(*node), node->op_type(), refusal.what());
       }
+      if (depth > 0) throw Refusal(*refusal);
+      problems_->add(node_title(*node), node->op_type(), *refusal);
     }
     for (onnx::AttributeProto &attribute : *node->mutable_attribute()) {
       if (attribute.has_g()) graph(attribute.mutable_g(), depth);

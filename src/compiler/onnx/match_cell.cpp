@@ -8,6 +8,7 @@
 #include <set>
 
 #include "compiler/onnx/problem.h"
+#include "compiler/onnx/refusal_of.h"
 #include "compiler/onnx/step_sums.h"
 
 namespace rnnp::compiler {
@@ -246,11 +247,9 @@ std::optional<MatchedCell> match_cell(const StepGraph &step) {
   if (step.before.empty() || step.before.size() > 2 || step.before.size() != step.after.size() || !may_be_cell(step))
     return std::nullopt;
   for (size_t h = 0; h < step.before.size(); ++h) {
-    try {
-      if (std::optional<MatchedCell> cell = match_with(step, h)) return cell;
-    } catch (const Refusal &) {
-      // Not a step of dense operators on rows.
-    }
+    std::optional<MatchedCell> cell;
+    // What the evaluator refuses is no step of dense operators on rows.
+    if (!refusal_of([&] { cell = match_with(step, h); }) && cell) return cell;
   }
   return std::nullopt;
 }

@@ -14,6 +14,7 @@
 #include "compiler/onnx/inline_functions.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/onnx/quantized_forms.h"
+#include "compiler/onnx/refusal_of.h"
 #include "compiler/onnx/subgraph.h"
 
 namespace rnnp::compiler {
@@ -33,18 +34,13 @@ void read_opset(OnnxModel *model, Problems *problems) {
 
 void read_initializers(OnnxModel *model, Problems *problems) {
   for (const onnx::TensorProto &proto : model->proto.graph().initializer()) {
-    try {
-      model->constants[proto.name()] = std::make_shared<const Tensor>(read_tensor(proto));
-    } catch (const Refusal &refusal) {
-      problems->add("", "initializer " + quote(proto.name()), refusal.what());
-    }
+    const auto refusal = refusal_of([&] { model->constants[proto.name()] = std::make_shared<const Tensor>(read_tensor(proto)); });
+    if (refusal) problems->add("", "initializer " + quote(proto.name()), *refusal);
   }
   for (const onnx::SparseTensorProto &proto : model->proto.graph().sparse_initializer()) {
-    try {
-      model->constants[proto.values().name()] = std::make_shared<const Tensor>(read_sparse_tensor(proto));
-    } catch (const Refusal &refusal) {
-      problems->add("", "sparse initializer " + quote(proto.values().name()), refusal.what());
-    }
+    const auto refusal =
+        refusal_of([&] { model->constants[proto.values().name()] = std::make_shared<const Tensor>(read_sparse_tensor(proto)); });
+    if (refusal) problems->add("", "sparse initializer " + quote(proto.values().name()), *refusal);
   }
 }
 
@@ -74,12 +70,11 @@ void read_inputs_outputs(OnnxModel *model, Problems *problems) {
   std::set<std::string> seen;
   for (const onnx::ValueInfoProto &info : model->proto.graph().input()) {
     if (model->constants.count(info.name())) continue;
-    try {
+    const auto refusal = refusal_of([&] {
       if (!seen.insert(info.name()).second) throw Refusal("the name is used twice");
       model->inputs.push_back(declared(info));
-    } catch (const Refusal &refusal) {
-      problems->add("", "input " + quote(info.name()), refusal.what());
-    }
+    });
+    if (refusal) problems->add("", "input " + quote(info.name()), *refusal);
   }
   for (const onnx::ValueInfoProto &info : model->proto.graph().output()) model->outputs.push_back(info.name());
   if (model->outputs.empty()) problems->add("", "graph", "it has no outputs");

@@ -8,6 +8,7 @@
 
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/onnx/refusal_of.h"
 #include "compiler/onnx/rewrite.h"
 
 namespace rnnp::compiler {
@@ -40,11 +41,9 @@ class Indices {
     std::set<const NodeProto *> way;
     std::set<std::string> from;
     if (!collect(gather.input(1), &way, &from) || from.size() != 1) return "";
-    try {
-      return wraps(gather.input(1), *from.begin(), way, table->second->shape[0]) ? *from.begin() : "";
-    } catch (const Refusal &) {
-      return "";
-    }
+    bool plain = false;
+    const auto refusal = refusal_of([&] { plain = wraps(gather.input(1), *from.begin(), way, table->second->shape[0]); });
+    return plain && !refusal ? *from.begin() : "";
   }
 
  private:

@@ -9,6 +9,7 @@
 #include "compiler/onnx/attributes.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/onnx/quantized_graph.h"
+#include "compiler/onnx/refusal_of.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -62,11 +63,8 @@ class Replacer {
   template <typename Function>
   void replace(NodeProto *node, Function function) {
     const std::string title = node_title(*node), op = node->op_type();
-    try {
-      any_ = function(node) || any_;
-    } catch (const Refusal &refusal) {
-      problems_->add(title, op, refusal.what());
-    }
+    const auto refusal = refusal_of([&] { any_ = function(node) || any_; });
+    if (refusal) problems_->add(title, op, *refusal);
   }
   bool replace_linear(NodeProto *node) { return replace_linear_operator(&graph_, node); }
 

@@ -97,4 +97,34 @@ TEST(ManyAxes, OfACopy) {
   });
 }
 
+constexpr uint32_t kElems = 12, kHalf = kElems / 2;
+
+// Whether a session can be made of a node whose operands are all x.
+template <class Attr>
+rnnp_status plan(OpKind op, const Attr &attr, uint32_t operands) {
+  BlobBuilder b(1);
+  const uint32_t x = b.add_input(kElems);
+  b.add_output(b.add_node(op, &attr, sizeof attr, std::vector<uint32_t>(operands, x), kElems, true));
+  const AlignedBytes blob(b.build());
+  rnnp_model model;
+  const rnnp_status status = rnnp_model_open(&model, blob.data(), blob.size(), 0);
+  rnnp_memory need = RNNP_MEMORY_INIT;
+  return status == RNNP_OK ? rnnp_session_memory(&model, nullptr, &need) : status;
+}
+
+// Each stride in turn reaches the element behind the last one.
+TEST(ManyAxes, AnElementBehindTheLastOneIsRefused) {
+  for (uint32_t bad = 0; bad <= 2; ++bad) {
+    const uint32_t outer[2] = {bad == 1 ? kHalf + 1 : kHalf, bad == 2 ? kHalf + 1 : kHalf};
+    const int32_t first = int32_t(outer[0]), second = int32_t(outer[1]), half = int32_t(kHalf);
+    const rnnp_status want = bad == 0 ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+    const rnnp::AttrBinary binary = {uint32_t(rnnp::Binary::kSub), 2, {2, kHalf}, {outer[0], 1}, {outer[1], 1}};
+    EXPECT_EQ(want, plan(OpKind::kBinary, binary, 2)) << bad;
+    const rnnp::AttrCopy copy = {2, {2, kHalf}, {first, 1}, {second, 1}, 0, 0};
+    EXPECT_EQ(want, plan(OpKind::kCopy, copy, 1)) << bad;
+    const rnnp::AttrWhere where = {2, {2, kHalf}, {{first, 1}, {second, 1}, {half, 1}}, {0, 0, 0}};
+    EXPECT_EQ(want, plan(OpKind::kWhere, where, 3)) << bad;
+  }
+}
+
 }  // namespace

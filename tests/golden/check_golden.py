@@ -20,7 +20,7 @@ for name, digest in sums.items():
 for name in listed:
     problems += [f"{file} is not in SHA256SUMS" for file in (f"{name}.rnnp", f"{name}.out") if file not in sums]
 documents = [read_blob.read(folder / f"{name}.rnnp") for name in listed]
-known = {name for name in re.findall(r"\b(?:f32|f16|bf16|i8|i4)_\w+", (source / "src/pack/panel_formats.inc").read_text())
+known = {name for name in re.findall(r"\b(?:f32|f16|bf16|i8|i4|q8)_\w+", (source / "src/pack/panel_formats.inc").read_text())
          if name in {f[0] for f in read_blob.FORMATS.values()}}
 for what, wanted, found in (
         ("panel format", known, {m["format"] for d in documents for m in d["matrices"]}),

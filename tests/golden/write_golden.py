@@ -104,6 +104,8 @@ def models():
                                      ("GRU", ["u", "w", "r", "b"], ["", "y"], {"hidden_size": 4}), shape=(3, 4), s=ints(3, -1, 4), **constants), ["--dim", "N=2"], FLOAT
     yield "time_reverse", plain(("Slice", ["x", "a", "b", "o", "s"], ["y"], {}), a=ints(-1), b=ints(-(1 << 40)), o=ints(0), s=ints(-1)), [], FLOAT
     yield "gather", ([("Gather", ["table", "x"], ["y"], {})], {"x": ["T", "N"]}, ["y"], {"table": weights(12, 4)}), [], FLOAT
+    for target in ("avx512", "armv7", "cortex-m"):  # after the others: what is random in those stays
+        yield f"lstm_q8_{target}", cell("LSTM", inputs=40), ["--target", target, "--weights", "q8_0"], BYTES
 
 
 def main():

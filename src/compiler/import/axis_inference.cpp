@@ -345,16 +345,6 @@ void Origins::refuse_two_batches() const {
   }
 }
 
-bool Origins::sizes_differ(AxisRole wanted) const {
-  int64_t fixed = 0;
-  for (size_t i = 0; i < sizes_.size(); ++i) {
-    if (role(static_cast<int>(i)) != wanted || dynamic_[i]) continue;
-    if (fixed != 0 && fixed != sizes_[i]) return true;
-    fixed = sizes_[i];
-  }
-  return false;
-}
-
 int64_t Origins::common_size(AxisRole wanted, bool *is_dynamic) const {
   if (wanted == AxisRole::kBatch) refuse_two_batches();
   int64_t fixed = 0, stand_in = 0;

@@ -50,7 +50,6 @@ class Origins {
   bool any_open(AxisRole role) const;  // an axis whose size the file leaves open, whatever others have
   // Size shared by all axes of this role: the declared one where there is one. Throws Refusal when declared sizes differ.
   int64_t common_size(AxisRole role, bool *is_dynamic) const;
-  bool sizes_differ(AxisRole role) const;  // of declared ones
   // The same with batch axes alone: those of time keep their size.
   Origins without_time(const OnnxModel &model) const;
   // The same with time axes that the file fixes left open, to see whether the graph is for any number of steps.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/onnx/problem.h"
+#include "compiler/onnx/refusal_of.h"
 
 namespace rnnp::compiler {
 
@@ -67,8 +67,9 @@ void guess_without_recurrent(const OnnxModel &model, Origins *origins) {
 
 bool mark_batch_beside_time(const OnnxModel &model, Origins *origins) {
   bool dynamic = false, marked = false;
-  if (origins->sizes_differ(AxisRole::kBatch)) return false;  // which the reading itself says better
-  const int64_t batch = origins->any(AxisRole::kBatch) ? origins->common_size(AxisRole::kBatch, &dynamic) : 0;
+  int64_t batch = 0;
+  // Where sizes differ, the reading itself says so better.
+  if (origins->any(AxisRole::kBatch) && refusal_of([&] { batch = origins->common_size(AxisRole::kBatch, &dynamic); })) return false;
   if (batch == 0 || dynamic) return false;
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     const size_t rank = model.inputs[i].dims.size();

@@ -32,10 +32,17 @@ void read_opset(OnnxModel *model, Problems *problems) {
   }
 }
 
+// What a constant has, the message need not keep as well.
+void drop_data(onnx::TensorProto *tensor) {
+  delete tensor->release_raw_data();
+  google::protobuf::RepeatedField<float>().Swap(tensor->mutable_float_data());
+}
+
 void read_initializers(OnnxModel *model, Problems *problems) {
-  for (const onnx::TensorProto &proto : model->proto.graph().initializer()) {
+  for (onnx::TensorProto &proto : *model->proto.mutable_graph()->mutable_initializer()) {
     const auto refusal = refusal_of([&] { model->constants[proto.name()] = std::make_shared<const Tensor>(read_tensor(proto)); });
     if (refusal) problems->add("", "initializer " + quote(proto.name()), *refusal);
+    drop_data(&proto);
   }
   for (const onnx::SparseTensorProto &proto : model->proto.graph().sparse_initializer()) {
     const auto refusal =

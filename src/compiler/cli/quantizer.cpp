@@ -26,7 +26,7 @@ bool any_finite(const Arrays &arrays) {
   });
 }
 
-std::string number_text(double value) {
+std::string accuracy_text(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);
   return text;
@@ -128,12 +128,12 @@ std::string Quantizer::finish(size_t blob_bytes, const Listener &listener) {
   std::string text;
   for (const std::string &line : report_->decisions) text += line + "\n";
   text += report_table(*report_);
-  const std::string measured = number_text(measured_);
+  const std::string measured = accuracy_text(measured_);
   if (!options_.metric.empty()) text += "  metric: " + measured + "\n";
   listener.say(MessageKind::kReport, text);
   if (options_.accuracy_min && measured_ < *options_.accuracy_min)
     throw VerifyError("NOT written: " + measured + (options_.metric.empty() ? " dB" : "") + ", and at least " +
-                      number_text(*options_.accuracy_min) + " are asked for (--accuracy-min)");
+                      accuracy_text(*options_.accuracy_min) + " are asked for (--accuracy-min)");
   return report_json(*report_);
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """check_kernels.py NVCC ARCH BUDGETS SOURCE INCLUDES [--nvdisasm PROGRAM] -- every kernel compiled for one architecture, within its
-budget: registers as BUDGETS says, nothing on the stack, nothing spilled. With a disassembler, of the resident kernels' machine code
+budget: as many blocks on an SM as BUDGETS says for names that begin so (of several, the longest), whose threads share 64 K
+registers; nothing on the stack, nothing spilled. With a disassembler, of the resident kernels' machine code
 too: products on the matrix units, weights loaded 16 bytes wide before the first poll and never after it, words stored and loaded as
 one, no local memory. INCLUDES: folders, apart by commas. SPDX-License-Identifier: Apache-2.0"""
 import argparse
@@ -12,6 +13,7 @@ import sys
 import tempfile
 
 NAME = re.compile(r"rnnp::cuda::(\w+(?:<[^>]*>)?)\(rnnp")
+REGISTERS, THREADS, REGISTERS_AT_ONCE = 65536, 256, 8
 CELLS = {"0": "kRnn", "1": "kLstm", "2": "kGru", "3": "kGruLinear"}
 WEIGHTS = {"0": "kF32", "1": "kF16", "2": "kBf16", "3": "kI8", "4": "kBlocks", "5": "kByteBlocks", "6": "kI4"}
 
@@ -84,6 +86,12 @@ def complaints_of_code(name, code):
         yield "loads weights after the first poll"
 
 
+def budget_of(budgets, name):
+    """The budget's name and how many registers a thread may have, for so many blocks of 256 threads on an SM."""
+    prefix = max((one for one in budgets if name.startswith(one)), key=len)
+    return prefix, min(255, REGISTERS // (THREADS * budgets[prefix]) // REGISTERS_AT_ONCE * REGISTERS_AT_ONCE)
+
+
 def main():
     parser = argparse.ArgumentParser()
     for name in ("nvcc", "arch", "budgets", "source", "includes"):
@@ -100,14 +108,13 @@ def main():
             sys.exit(done.stdout + done.stderr)
         found = resources(done.stdout + done.stderr)
         code = machine_code(args.nvdisasm, cubin) if args.nvdisasm else {}
-    bad = []
-    for name in sorted(set(budgets) | set(found)):
-        if name not in found or name not in budgets:
-            bad.append(f"{name}: " + ("is in no budget" if name in found else "has a budget and is not there"))
-            continue
+    used = {budget_of(budgets, name)[0] for name in found}
+    bad = [f"{prefix}: has a budget, but no kernel" for prefix in sorted(set(budgets) - used)]
+    for name in sorted(found):
         registers, stack, spilled = found[name]
-        if registers > budgets[name]:
-            bad.append(f"{name}: {registers} registers, its budget is {budgets[name]}")
+        prefix, most = budget_of(budgets, name)
+        if registers > most:
+            bad.append(f"{name}: {registers} registers; with more than {most}, an SM has no room for {budgets[prefix]} blocks")
         if stack or spilled:
             bad.append(f"{name}: {stack} bytes of stack, {spilled} spilled")
         if args.nvdisasm:

@@ -12,6 +12,7 @@
 #include "compiler/cli/array_files.h"
 #include "compiler/cli/check_blob.h"
 #include "compiler/cli/command.h"
+#include "compiler/cli/comparison.h"
 #include "compiler/cli/exact_check.h"
 #include "compiler/cli/model_options.h"
 #include "compiler/cli/numbers.h"
@@ -175,12 +176,6 @@ bool cut_run_agrees(const Subject &subject, const BothRuns &runs) {
   return good;
 }
 
-std::string short_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
-
 int run(const VerifyArguments &options) {
   ProgressDisplay display({{}, progress_lines(options.progress), true}, 3);
   const auto model = load_model(options.model, options.graph);
@@ -214,9 +209,9 @@ int run(const VerifyArguments &options) {
     std::printf("%s", report.c_str());
   }
   tell_whole(display.part("checks"));
-  std::string measure = ", tolerance " + short_text(options.tolerance.value_or(kTolerance));
+  std::string measure = ", tolerance " + number_text(options.tolerance.value_or(kTolerance));
   if (!subject.differs.empty() && !options.tolerance)
-    measure = options.accuracy_min ? ", at least " + short_text(*options.accuracy_min) + " dB" : ", errors as measured";
+    measure = options.accuracy_min ? ", at least " + number_text(*options.accuracy_min) + " dB" : ", errors as measured";
   std::printf("%s: %s%s\n", good ? "verified" : "NOT verified", sizes_text(runs.sizes).c_str(), measure.c_str());
   return good ? kExitOk : kExitVerify;
 }

@@ -57,6 +57,12 @@ Comparison compare(const Array &got, const Tensor &expected) {
   return result;
 }
 
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
 std::string index_text(const Shape &shape, size_t at) {
   Shape index(shape.size(), 0);
   for (size_t i = shape.size(); i-- > 0;) {

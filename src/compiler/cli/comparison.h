@@ -27,6 +27,8 @@ struct Comparison {
   bool agrees(double tolerance) const { return is_comparable() && worst_relative <= tolerance; }
 };
 
+// "0.00125": at most six digits.
+std::string number_text(double value);
 // "[3, 0, 7]": the index of element `at` of an array of this shape.
 std::string index_text(const Shape &shape, size_t at);
 

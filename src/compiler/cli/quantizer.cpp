@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include "compiler/cli/array_files.h"
+#include "compiler/cli/comparison.h"
 #include "compiler/cli/integer_layers.h"
 #include "compiler/cli/metric.h"
 #include "compiler/cli/search_types.h"
@@ -24,12 +24,6 @@ bool any_finite(const Arrays &arrays) {
     const std::vector<float> &v = array.second.f32;
     return std::any_of(v.begin(), v.end(), [](float x) { return std::isfinite(x); });
   });
-}
-
-std::string accuracy_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
 }
 
 }  // namespace
@@ -128,12 +122,12 @@ std::string Quantizer::finish(size_t blob_bytes, const Listener &listener) {
   std::string text;
   for (const std::string &line : report_->decisions) text += line + "\n";
   text += report_table(*report_);
-  const std::string measured = accuracy_text(measured_);
+  const std::string measured = number_text(measured_);
   if (!options_.metric.empty()) text += "  metric: " + measured + "\n";
   listener.say(MessageKind::kReport, text);
   if (options_.accuracy_min && measured_ < *options_.accuracy_min)
     throw VerifyError("NOT written: " + measured + (options_.metric.empty() ? " dB" : "") + ", and at least " +
-                      accuracy_text(*options_.accuracy_min) + " are asked for (--accuracy-min)");
+                      number_text(*options_.accuracy_min) + " are asked for (--accuracy-min)");
   return report_json(*report_);
 }
 

@@ -4,10 +4,10 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
 
 #include "compiler/cli/check_blob.h"
+#include "compiler/cli/comparison.h"
 #include "compiler/cli/exact_check.h"
 #include "compiler/emit/write_blob.h"
 #include "compiler/onnx/problem.h"
@@ -29,12 +29,6 @@ bool jumps(const onnx::GraphProto &graph) {
     return kJumps.count(node.op_type()) != 0 ||
            std::any_of(node.attribute().begin(), node.attribute().end(), [](const auto &a) { return a.has_g() && jumps(a.g()); });
   });
-}
-
-std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
 }
 
 enum class Finding { kAgrees, kDiffers, kSaysNothing };

@@ -44,6 +44,19 @@ def pointee(kind):
     return None
 
 
+C_SCALARS = {"u32": "uint32_t", "i32": "int32_t", "u64": "uint64_t", "usize": "size_t", "f32": "float"}
+
+
+def c_type(kind, name=""):
+    """A declaration of that type, as C writes it."""
+    if is_function(kind):
+        return f"{c_type(kind['returns'])} (*{name})({', '.join(c_type(p) for p in kind['parameters'])})"
+    if pointee(kind):
+        to, written = pointee(kind)
+        return ("" if written or pointee(to) else "const ") + c_type(to, "*" + name)
+    return f"{C_SCALARS.get(kind, kind)} {name}".rstrip()
+
+
 def short(name):
     """RNNP_E_ARG -> E_ARG, rnnp_model_info -> model_info."""
     return name.removeprefix("RNNP_").removeprefix("rnnp_")

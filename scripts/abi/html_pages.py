@@ -10,16 +10,6 @@ nav a{margin-right:1em}h2{margin-top:2em;border-top:1px solid #999;padding-top:.
 pre{white-space:pre-wrap;background:#f3f3f3;padding:.6em;overflow-x:auto}table{border-collapse:collapse;display:block;overflow-x:auto}
 th,td{text-align:left;vertical-align:top;padding:.15em .8em .15em 0;border-bottom:1px solid #ccc}
 @media(prefers-color-scheme:dark){body{color:#eee;background:#161616}pre{background:#262626}a{color:#8cf}}"""
-SCALARS = {"u32": "uint32_t", "i32": "int32_t", "u64": "uint64_t", "usize": "size_t", "f32": "float"}
-
-
-def c_type(kind, name=""):
-    if abi.is_function(kind):
-        return f"{c_type(kind['returns'])} (*{name})({', '.join(c_type(p) for p in kind['parameters'])})"
-    if abi.pointee(kind):
-        to, written = abi.pointee(kind)
-        return ("" if written or abi.pointee(to) else "const ") + c_type(to, "*" + name)
-    return f"{SCALARS.get(kind, kind)} {name}".rstrip()
 
 
 def table(heads, rows):
@@ -48,14 +38,14 @@ class Pages:
         return re.sub(r"\b(?:rnnp_\w+|RNNP_\w+)\b", lambda m: self.link(m.group(0)) if m.group(0) in self.page_of else m.group(0), plain)
 
     def function(self, one):
-        parameters = ", ".join(c_type(p["type"], p["name"]) for p in one["parameters"]) or "void"
+        parameters = ", ".join(abi.c_type(p["type"], p["name"]) for p in one["parameters"]) or "void"
         rows = [(f"<code>{p['name']}</code>", p["direction"], html.escape(p.get("bytes", "")), p.get("until", ""), p.get("null", ""))
                 for p in one["parameters"]]
-        body = f"<pre>{html.escape(c_type(one['returns'], one['name']))}({html.escape(parameters)});</pre>\n<pre>{self.text(one['text'])}</pre>\n"
+        body = f"<pre>{html.escape(abi.c_type(one['returns'], one['name']))}({html.escape(parameters)});</pre>\n<pre>{self.text(one['text'])}</pre>\n"
         return body + (table(("parameter", "direction", "bytes", "stays until the end of", "may be NULL"), rows) if rows else "")
 
     def struct(self, one):
-        rows = [(html.escape(c_type(m["type"], m["name"]) + (f"[{m['count']}]" if "count" in m else "")), m["offset"]["64"], m["offset"]["32"],
+        rows = [(html.escape(abi.c_type(m["type"], m["name"]) + (f"[{m['count']}]" if "count" in m else "")), m["offset"]["64"], m["offset"]["32"],
                  self.text(m.get("text", ""))) for m in one["members"]]
         return f"<pre>{self.text(one['text'])}</pre>\n" + table(("member", "offset, 64 bits", "32 bits", ""), rows)
 

@@ -25,9 +25,9 @@ namespace {
 constexpr uint32_t kRowFormat = 4;
 const PanelFormat kChannelPanels = find_panel_format(kRowFormat);
 
-class Writer {
+class BlobWriter {
  public:
-  Writer(const Graph &graph, const PanelFormat &panels, Scales bytes)
+  BlobWriter(const Graph &graph, const PanelFormat &panels, Scales bytes)
       : graph_(graph), plan_(plan_memory(graph)), weights_(panels, bytes) {}
 
   std::vector<uint8_t> write() {
@@ -325,7 +325,7 @@ std::vector<uint8_t> write_blob(const Graph &graph, const PanelFormat &panels, S
   if (graph.values.size() > kBlobMaxValues)
     throw ModelError("the graph has " + std::to_string(graph.values.size()) + " values; accepted: up to " +
                      std::to_string(kBlobMaxValues));
-  return Writer(graph, panels, bytes).write();
+  return BlobWriter(graph, panels, bytes).write();
 }
 
 }  // namespace rnnp::compiler

@@ -12,10 +12,10 @@ namespace rnnp::compiler {
 namespace {
 
 // The part of one window along one axis: taps [first, last), and how many of all taps lie on the axis or its padding.
-struct Span {
+struct TapSpan {
   int64_t first, last, padded;
 };
-Span span_of(const WindowAxis &axis, int64_t out) {
+TapSpan span_of(const WindowAxis &axis, int64_t out) {
   const int64_t start = out * axis.stride - axis.before;
   const auto taps_until = [&](int64_t end) {
     const int64_t room = end - start;
@@ -45,7 +45,7 @@ void pool(EvalCall &call, double start, Step step, Finish finish) {
     Shape inside, steps;
     int64_t first = 0, padded = 1;
     for (size_t i = 0; i < window.size(); ++i) {
-      const Span span = span_of(window[i], index[i]);
+      const TapSpan span = span_of(window[i], index[i]);
       first += (index[i] * window[i].stride - window[i].before + span.first * window[i].dilation) * strides[i];
       inside.push_back(std::max<int64_t>(span.last - span.first, 0));
       steps.push_back(window[i].dilation * strides[i]);

@@ -20,7 +20,7 @@ struct Sizes {
 using Row = std::vector<double>;
 
 // What one direction reads; P order i o f, gate order of the ONNX text.
-struct Weights {
+struct CellWeights {
   const double *w, *r;
   const double *wb = nullptr, *rb = nullptr, *p = nullptr;
   const Activation *act;
@@ -63,8 +63,8 @@ class Layer {
   }
 
   // x W_g^T + Wb_g and h R_g^T + Rb_g of one gate.
-  Row from_input(const Weights &m, int64_t gate, const double *x) const { return affine(m.w, m.wb, gate, x, s_.inputs); }
-  Row from_state(const Weights &m, int64_t gate, const double *h) const { return affine(m.r, m.rb, gate, h, s_.hidden); }
+  Row from_input(const CellWeights &m, int64_t gate, const double *x) const { return affine(m.w, m.wb, gate, x, s_.inputs); }
+  Row from_state(const CellWeights &m, int64_t gate, const double *h) const { return affine(m.r, m.rb, gate, h, s_.hidden); }
   double squash(const Activation &f, double x) const {
     if (clip_ > 0 && !std::isnan(x)) x = std::min(std::max(x, -clip_), clip_);
     return activate(f, x);
@@ -123,9 +123,9 @@ class Layer {
     return out;
   }
 
-  Weights weights(int64_t d) const {
+  CellWeights weights(int64_t d) const {
     const int64_t rows = s_.gates * s_.hidden;
-    Weights m{};
+    CellWeights m{};
     m.w = call_.in[1]->data.data() + d * rows * s_.inputs;
     m.r = call_.in[2]->data.data() + d * rows * s_.hidden;
     if (call_.has(3)) m.wb = call_.in[3]->data.data() + d * 2 * rows;
@@ -166,12 +166,12 @@ class Layer {
   size_t per_direction_ = 1;
 };
 
-void rnn_step(const Layer &layer, const Weights &m, const double *x, Row *h, Row *) {
+void rnn_step(const Layer &layer, const CellWeights &m, const double *x, Row *h, Row *) {
   const Row a = layer.from_input(m, 0, x), b = layer.from_state(m, 0, h->data());
   for (size_t u = 0; u < h->size(); ++u) (*h)[u] = layer.squash(m.act[0], a[u] + b[u]);
 }
 
-void gru_step(const Layer &layer, const Weights &m, const double *x, Row *h, Row *) {
+void gru_step(const Layer &layer, const CellWeights &m, const double *x, Row *h, Row *) {
   const size_t n = h->size();
   const Row xz = layer.from_input(m, 0, x), xr = layer.from_input(m, 1, x), xh = layer.from_input(m, 2, x);
   const Row hz = layer.from_state(m, 0, h->data()), hr = layer.from_state(m, 1, h->data());
@@ -189,7 +189,7 @@ void gru_step(const Layer &layer, const Weights &m, const double *x, Row *h, Row
   }
 }
 
-void lstm_step(const Layer &layer, const Weights &m, const double *x, Row *h, Row *c) {
+void lstm_step(const Layer &layer, const CellWeights &m, const double *x, Row *h, Row *c) {
   const size_t n = h->size();
   Row pre[4];
   for (int64_t gate = 0; gate < 4; ++gate) {

@@ -12,7 +12,7 @@
 namespace rnnp::compiler {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 28;  // sizes and offsets of a window
+constexpr int64_t kMostInWindow = int64_t{1} << 28;  // sizes and offsets of a window
 constexpr int64_t kMostTime = int64_t{1} << 24;
 
 Axis axis_of(int64_t size, int64_t stride = 0) {
@@ -49,7 +49,8 @@ Sliding::Sliding(OpCall &call, View x, Window window, Sort sort)
     : call_(call), b_(call.b), x_(in_order(call.b, std::move(x), call.name)), window_(std::move(window)), sort_(sort) {}
 
 uint32_t size_number(int64_t v, const char *what) {
-  if (v < 0 || v > kMost) throw Refusal(std::string("its ") + what + " is " + std::to_string(v) + "; accepted: up to 268435456");
+  if (v < 0 || v > kMostInWindow)
+    throw Refusal(std::string("its ") + what + " is " + std::to_string(v) + "; accepted: up to 268435456");
   return static_cast<uint32_t>(v);
 }
 
@@ -112,7 +113,7 @@ bool Sliding::can_be_nchw(int64_t in, int64_t out) const {
   }
   const Slide &line = slides_[1];
   const int64_t lanes = (line.window.out + kLanes - 1) / kLanes * kLanes;
-  return copied <= kMost && positions_ >= kFewPositions && line.x_stride == 1 && line.phases[0].stride == 1 &&
+  return copied <= kMostInWindow && positions_ >= kFewPositions && line.x_stride == 1 && line.phases[0].stride == 1 &&
          4 * line.window.out >= 3 * lanes;
 }
 
@@ -161,13 +162,14 @@ BlobWindow Sliding::window(const Phase &h, const Phase &w) const {
     out.kernel[i] = size_number(p.kernel, "kernel");
     out.stride[i] = size_number(p.stride, "stride");
     out.dilation[i] = size_number(p.dilation, "dilation");
-    if (p.pad > kMost || p.pad < -kMost) throw Refusal("its padding is " + std::to_string(p.pad) + "; accepted: up to 268435456");
+    if (p.pad > kMostInWindow || p.pad < -kMostInWindow)
+      throw Refusal("its padding is " + std::to_string(p.pad) + "; accepted: up to 268435456");
     out.pad[i] = static_cast<int32_t>(p.pad);
     out.x_stride[i] = static_cast<int32_t>(slides_[i].x_stride);
     out.y_stride[i] = size_number(times(slides_[i].y_stride, p.step), "row");
     y_first = plus(y_first, times(p.first, slides_[i].y_stride));
   }
-  if (extent_of(h) > kMost || extent_of(w) > kMost) throw Refusal("its window is larger than 268435456");
+  if (extent_of(h) > kMostInWindow || extent_of(w) > kMostInWindow) throw Refusal("its window is larger than 268435456");
   out.x_first = size_number(x_.first, "row");
   out.x_stride[2] = static_cast<int32_t>(stride_of(x_.axes[1]));
   out.y_first = size_number(y_first, "row");

@@ -63,12 +63,6 @@ View place_of(Builder &b, const View &mask, size_t axis, int64_t count, bool las
   return place;
 }
 
-View as_mask(View view) {
-  view.mask = true;
-  view.whole = false;
-  return view;
-}
-
 // What is a number, or what is NaN.
 View compared_with_itself(OpCall &call, const View &x, Binary op) {
   return as_mask(call.b.binary(op, x, x, call.name));

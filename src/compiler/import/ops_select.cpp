@@ -9,12 +9,6 @@
 namespace rnnp::compiler {
 namespace {
 
-View as_mask(View view) {
-  view.mask = true;
-  view.whole = false;
-  return view;
-}
-
 void compare(OpCall &call, Binary op) {
   const auto operand = [&](size_t i) {
     const View view = call.view(i);
@@ -126,7 +120,7 @@ void where(OpCall &call) {
   call.give(0, chosen(call.b, call.mask_view(0), operand(1), operand(2), call.name));
 }
 
-constexpr const char *kBroadcast = "general broadcasting";
+constexpr const char *kOperandsBroadcast = "general broadcasting";
 constexpr const char *kMasks = "general broadcasting; the result is 0 or 1";
 
 }  // namespace
@@ -179,8 +173,8 @@ const std::vector<ImportRow> kImportSelect = {
     {"Or", either, kMasks},
     {"Xor", one_of_two, kMasks},
     {"Not", invert, kMasks},
-    {"Where", where, kBroadcast, 9},
-    {"PRelu", prelu, kBroadcast},
+    {"Where", where, kOperandsBroadcast, 9},
+    {"PRelu", prelu, kOperandsBroadcast},
 };
 
 }  // namespace rnnp::compiler

@@ -10,6 +10,13 @@ namespace rnnp::compiler {
 // x where the condition (a mask) is 1, else y; general broadcasting. Throws Refusal.
 View chosen(Builder &b, const View &condition, const View &x, const View &y, const std::string &name);
 
+// The same values, which are 0 and 1 alone.
+inline View as_mask(View view) {
+  view.mask = true;
+  view.whole = false;
+  return view;
+}
+
 // A constant number, and 0, 1, ... along an axis of size `count` with `behind` axes of size 1 after it: integers.
 View integer(Builder &b, double value);
 View counted(Builder &b, int64_t count, size_t behind);

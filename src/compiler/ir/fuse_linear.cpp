@@ -19,9 +19,9 @@ BlobActivation &activation_of(Node *node) {
 }
 
 // Who makes each value, kept up to date while nodes are taken in.
-class Makers {
+class LinearMakers {
  public:
-  explicit Makers(Graph *graph) : made_by_(graph->values.size()), uses_(use_counts(*graph)) {
+  explicit LinearMakers(Graph *graph) : made_by_(graph->values.size()), uses_(use_counts(*graph)) {
     for (Node &node : graph->nodes) {
       for (uint32_t value : node.out) {
         if (value != kNone) made_by_[value].push_back(&node);
@@ -93,17 +93,17 @@ bool numbers_of(const AttrBinary &attr, bool value_is_a, const std::vector<float
   return true;
 }
 
-struct Weights {
+struct LinearWeights {
   std::vector<float> *w, *bias;
   Storage *storage;
 };
 
 template <class Layer>
-Weights weights_of(Layer *layer) {
+LinearWeights linear_weights(Layer *layer) {
   return {&layer->w, &layer->bias, &layer->storage};
 }
-Weights weights_of(Node *node) {
-  return node->op == OpKind::kDense ? weights_of(&std::get<Dense>(node->attr)) : weights_of(&std::get<Conv>(node->attr));
+LinearWeights linear_weights(Node *node) {
+  return node->op == OpKind::kDense ? linear_weights(&std::get<Dense>(node->attr)) : linear_weights(&std::get<Conv>(node->attr));
 }
 
 // Integers stay what they are times another scale; numbers of 16 bits become others.
@@ -123,7 +123,7 @@ void scale_storage(Storage *storage, size_t rows, Apply apply) {
 }
 
 void scale(Node *node, const std::vector<float> &numbers, bool divide) {
-  const Weights of = weights_of(node);
+  const LinearWeights of = linear_weights(node);
   const size_t depth = of.w->size() / numbers.size();
   const auto apply = [&](float &v, float by) { v = divide ? v / by : v * by; };
   scale_storage(of.storage, numbers.size(), [&](float &v, size_t row) { apply(v, numbers[row]); });
@@ -132,7 +132,7 @@ void scale(Node *node, const std::vector<float> &numbers, bool divide) {
 }
 
 void add(Node *node, const std::vector<float> &numbers, float sign) {
-  std::vector<float> &bias = *weights_of(node).bias;
+  std::vector<float> &bias = *linear_weights(node).bias;
   bias.resize(numbers.size(), 0.0f);
   for (size_t i = 0; i < bias.size(); ++i) bias[i] += sign * numbers[i];
 }
@@ -151,7 +151,7 @@ void drop_emptied(Graph *graph) {
               nodes.end());
 }
 
-bool fuse_binary(const Graph &graph, Node *node, Makers *all) {
+bool fuse_binary(const Graph &graph, Node *node, LinearMakers *all) {
   const AttrBinary &attr = std::get<AttrBinary>(node->attr);
   const Binary op = static_cast<Binary>(attr.op);
   const bool commutes = op == Binary::kAdd || op == Binary::kMul;
@@ -177,14 +177,14 @@ void fuse_linear_constants(Graph *graph) {
   // Nodes are in order, so a chain is taken from its front.
   for (bool changed = true; changed;) {
     changed = false;
-    Makers all(graph);
+    LinearMakers all(graph);
     for (Node &node : graph->nodes) changed = (node.op == OpKind::kBinary && fuse_binary(*graph, &node, &all)) || changed;
     drop_emptied(graph);
   }
 }
 
 void fuse_linear_activation(Graph *graph) {
-  Makers all(graph);
+  LinearMakers all(graph);
   for (Node &node : graph->nodes) {
     if (node.op != OpKind::kUnary || !has_kernel(std::get<AttrUnary>(node.attr).act)) continue;
     const std::vector<Node *> makers = all.of(node.in[0]);

@@ -11,18 +11,18 @@ namespace rnnp::compiler {
 
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 60;
+constexpr int64_t kMostStride = int64_t{1} << 60;
 
 }  // namespace
 
 int64_t times(int64_t a, int64_t b) {
   int64_t out = 0;
-  if (__builtin_mul_overflow(a, b, &out)) return (a < 0) == (b < 0) ? kMost : -kMost;
-  return std::clamp(out, -kMost, kMost);
+  if (__builtin_mul_overflow(a, b, &out)) return (a < 0) == (b < 0) ? kMostStride : -kMostStride;
+  return std::clamp(out, -kMostStride, kMostStride);
 }
 
 int64_t plus(int64_t a, int64_t b) {
-  return std::clamp(a + b, -kMost, kMost);
+  return std::clamp(a + b, -kMostStride, kMostStride);
 }
 
 int64_t axis_size(const Axis &axis) {

@@ -11,7 +11,7 @@
 namespace rnnp::compiler {
 namespace {
 
-struct Row {
+struct ActivationRow {
   const char *name;
   Act act;
   bool in_recurrent;  // one of the eleven that RNN, GRU and LSTM accept
@@ -19,7 +19,7 @@ struct Row {
   double alpha, beta;  // defaults
 };
 
-constexpr Row kRows[] = {
+constexpr ActivationRow kActivationRows[] = {
     {"Identity", Act::kIdentity, false, false, false, 0, 0},
     {"Relu", Act::kRelu, true, false, false, 0, 0},
     {"Tanh", Act::kTanh, true, false, false, 0, 0},
@@ -51,21 +51,21 @@ constexpr Row kRows[] = {
     {"Cos", Act::kCos, false, false, false, 0, 0},
 };
 
-std::string lower(std::string text) {
+std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
-const Row *recurrent_row(const std::string &name) {
-  for (const Row &row : kRows) {
-    if (row.in_recurrent && lower(row.name) == lower(name)) return &row;
+const ActivationRow *recurrent_row(const std::string &name) {
+  for (const ActivationRow &row : kActivationRows) {
+    if (row.in_recurrent && lower_case(row.name) == lower_case(name)) return &row;
   }
   return nullptr;
 }
 
 std::string recurrent_names() {
   std::string list;
-  for (const Row &row : kRows) {
+  for (const ActivationRow &row : kActivationRows) {
     if (row.in_recurrent) list += (list.empty() ? "" : ", ") + std::string(row.name);
   }
   return list;
@@ -74,7 +74,7 @@ std::string recurrent_names() {
 }  // namespace
 
 const char *activation_name(Act act) {
-  for (const Row &row : kRows) {
+  for (const ActivationRow &row : kActivationRows) {
     if (row.act == act) return row.name;
   }
   return "?";
@@ -149,7 +149,7 @@ double activate(const Activation &f, double x) {
 bool activation_of_node(const std::string &op_type, const Attributes &attributes, Activation *out) {
   // These are more than an element-wise function of one input, or have forms.
   if (op_type == "Identity" || op_type == "Clip" || op_type == "Gelu" || op_type == "GeluTanh") return false;
-  for (const Row &row : kRows) {
+  for (const ActivationRow &row : kActivationRows) {
     if (op_type != row.name) continue;
     *out = {row.act, row.alpha, row.beta};
     if (row.takes_alpha) out->alpha = attributes.real("alpha", row.alpha);
@@ -173,7 +173,7 @@ std::vector<Activation> recurrent_activations(const Attributes &attributes, cons
   size_t alpha = 0, beta = 0;
   std::vector<Activation> out;
   for (const std::string &name : names) {
-    const Row *row = recurrent_row(name);
+    const ActivationRow *row = recurrent_row(name);
     if (!row) throw Refusal("attribute 'activations' has " + quote(name) + "; accepted: " + recurrent_names());
     Activation f{row->act, row->alpha, row->beta};
     if (row->takes_alpha && alpha < alphas.size()) f.alpha = alphas[alpha++];

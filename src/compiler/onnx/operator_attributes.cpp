@@ -20,12 +20,12 @@ namespace {
 
 // attributes: "name:type" separated by blanks, with ">=N" or "<=N" where only some of the opsets 7 to 22 have it. Types: i INT,
 // f FLOAT, s STRING, t TENSOR, g GRAPH; capitals are lists.
-struct Row {
+struct AttributeRow {
   const char *op_type;
   const char *attributes;
 };
 
-const Row kRows[] = {
+const AttributeRow kAttributeRows[] = {
     {kStepOf, ""},
     {kStepsOf, ""},
     {kLastStep, ""},
@@ -185,7 +185,7 @@ Known parse(const std::string &text) {
 const std::map<std::string, std::vector<Known>> &table() {
   static const std::map<std::string, std::vector<Known>> kTable = [] {
     std::map<std::string, std::vector<Known>> made;
-    for (const Row &row : kRows) {
+    for (const AttributeRow &row : kAttributeRows) {
       std::vector<Known> &list = made[row.op_type];
       std::istringstream words(row.attributes);
       for (std::string word; words >> word;) list.push_back(parse(word));

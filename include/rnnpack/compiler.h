@@ -1,4 +1,4 @@
-/* compiler.h -- the compiler of rnnpack as a C library: the bytes of an ONNX file in, a blob out, as `rnnpack compile` makes it.
+/* compiler.h -- the compiler of rnnpack as a C library: the bytes of a model's file in, a blob out, as `rnnpack compile` makes it.
  *
  *   static int keep(void *user, const char *path, const void *bytes, size_t size) {
  *     (void)path;                                           // "": without the option output the blob has no name
@@ -14,7 +14,8 @@
  * Rules
  *   options    The long options of `rnnpack compile` without their dashes, "key=value", of a flag "key" alone; those that may be
  *              repeated may be here. `rnnpack compile --help` lists them, with their values and what they do. `model` names the
- *              ONNX file: it is read where no bytes are given, and weights in files of their own are looked for in its folder.
+ *              file: it is read where no bytes are given, and weights in files of their own are looked for in its folder. ONNX or
+ *              another kind (docs/FORMATS.md): the content tells.
  *   files      Nothing is written: what the tool writes goes to the sink. Files that options name (calibrate, set, model) are read.
  *   messages   UTF-8 text without a newline at its end, valid during the call.
  *   threads    No globals: calls run at the same time on any number of threads. Callbacks come on the thread of the call. The

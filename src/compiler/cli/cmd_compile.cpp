@@ -1,4 +1,4 @@
-// cmd_compile.cpp -- `rnnpack compile`: ONNX file to blob, and with --emit-c to a C array.
+// cmd_compile.cpp -- `rnnpack compile`: a model's file to a blob, and with --emit-c to a C array.
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -45,7 +45,7 @@ int list_operators() {
 
 void add_compile(CLI::App *app, Action *action) {
   auto options = std::make_shared<CompileArguments>();
-  CLI::App *command = app->add_subcommand("compile", "Compile an ONNX model into a blob");
+  CLI::App *command = app->add_subcommand("compile", "Compile a model into a blob: ONNX or another kind, which the content tells");
   add_options(command, compile_options(options.get()));
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }

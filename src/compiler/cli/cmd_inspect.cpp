@@ -33,7 +33,7 @@ struct InspectArguments {
 // What the compiler decided of the file's axes when it made the blob.
 std::string decided_axes(const InspectArguments &options, const nlohmann::ordered_json &document) {
   const auto model = load_model(options.onnx, options.graph);
-  Graph graph = compile_graph(*model, {"generic", state_pairs(options.graph)});
+  Graph graph = compile_graph(*model, {"generic", state_pairs(options.graph, *model)});
   if (!options.prune.empty()) prune(&graph, pruning_named(options.prune));
   char id[20];
   std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>(model_id(graph)));

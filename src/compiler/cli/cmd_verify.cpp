@@ -180,7 +180,7 @@ int run(const VerifyArguments &options) {
   ProgressDisplay display({{}, progress_lines(options.progress), true}, 3);
   const auto model = load_model(options.model, options.graph);
   Runner runner(read_file(options.blob), quote(options.blob));
-  const std::vector<StatePair> states = state_pairs(options.graph);
+  const std::vector<StatePair> states = state_pairs(options.graph, *model);
   Graph graph = compile_graph(*model, {"generic", states});
   if (!options.prune.empty()) prune(&graph, pruning_named(options.prune));
   if (model_id(graph) != runner.facts().model_id) {

@@ -2,6 +2,7 @@
 #include "compiler/cli/compile_job.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "compiler/cli/files.h"
@@ -46,6 +47,11 @@ std::string flags_of(const ModelOptions &options) {
   std::string text;
   for (const auto &list : kLists) {
     for (const std::string &value : *list.second) text += std::string(" ") + list.first + " " + value;
+  }
+  if (options.quality) {
+    char number[32];
+    std::snprintf(number, sizeof number, " --quality %g", *options.quality);
+    text += number;
   }
   return text;
 }
@@ -150,7 +156,8 @@ void add_c_source(const Compiled &compiled, const CompileArguments &options, std
 
 OptionRows compile_options(CompileArguments *options) {
   OptionRows rows = {
-      {"model", &options->model, "model.onnx; weights in a file of their own (model.onnx.data) are found beside it"},
+      {"model", &options->model,
+       "model.onnx, or a file of another kind; weights in a file of their own (model.onnx.data) are found beside it"},
       {"-o,--output", &options->output, "blob to write"},
       {"--target", &options->target, target_names() + ": the layout of the packed weights", true},
   };
@@ -199,7 +206,7 @@ CompileResult run_compile(const CompileArguments &options, const void *onnx, siz
   const auto model = load_model(source, options.inputs);
   tell_whole(display.part("read"));
   check_distinct(model->data_files, outputs);
-  CompileOptions how{options.target, state_pairs(options.inputs), options.stream_steps};
+  CompileOptions how{options.target, state_pairs(options.inputs, *model), options.stream_steps};
   Quantizer quantizer(options.quantizer, options.target, element_types(*model), &display);
   quantizer.prepare(&how);
   how.sparse = options.sparse;

@@ -8,6 +8,7 @@
 
 #include "compiler/cli/files.h"
 #include "compiler/cli/npy.h"
+#include "compiler/front_ends/front_ends.h"
 #include "compiler/onnx/cut_graph.h"
 #include "compiler/onnx/problem.h"
 
@@ -88,6 +89,9 @@ OptionRows model_options(ModelOptions *options) {
       {"--state", &options->states,
        "INPUT=OUTPUT: the library keeps the tensor from step to step, and the two are no input and output any more; may be "
        "repeated"},
+      {"--quality", &options->quality,
+       "of a file that holds several networks (Neural Amp Modeler's SlimmableContainer): from 0, the smallest, to 1, the best; "
+       "left out: 1"},
   };
 }
 
@@ -125,20 +129,23 @@ static Specialisation specialisation_of(const ModelOptions &options) {
   return wanted;
 }
 
-static std::unique_ptr<OnnxModel> parsed(const ModelSource &source) {
+static std::unique_ptr<OnnxModel> parsed(const ModelSource &source, const ReadOptions &how) {
   const std::string folder = std::filesystem::path(source.path).parent_path().string();
-  if (source.bytes != nullptr) return parse_model(source.bytes, source.size, source.path.empty() ? nullptr : &folder);
+  if (source.bytes != nullptr) {
+    const auto *bytes = static_cast<const uint8_t *>(source.bytes);
+    return read_model_file({bytes, source.size, source.path.empty() ? nullptr : &folder}, how);
+  }
   const std::vector<uint8_t> bytes = read_file(source.path);
-  if (bytes.empty()) throw IoError(quote(source.path) + " is empty; an ONNX file is expected");
-  return parse_model(bytes.data(), bytes.size(), &folder);
+  if (bytes.empty()) throw IoError(quote(source.path) + " is empty; a model's file is expected");
+  return read_model_file({bytes.data(), bytes.size(), &folder}, how);
 }
 
 std::unique_ptr<OnnxModel> load_model(const ModelSource &source, const ModelOptions &options) {
   const Specialisation wanted = specialisation_of(options);
-  auto model = parsed(source);
+  auto model = parsed(source, {options.quality});
   specialise(model.get(), wanted);
   std::set<std::string> kept;
-  for (const StatePair &pair : state_pairs(options)) kept.insert(pair.input);
+  for (const StatePair &pair : state_pairs(options, *model)) kept.insert(pair.input);
   leave_out_unread(model.get(), kept);
   return model;
 }
@@ -147,8 +154,12 @@ std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOption
   return load_model(ModelSource{path}, options);
 }
 
-std::vector<StatePair> state_pairs(const ModelOptions &options) {
+std::vector<StatePair> state_pairs(const ModelOptions &options, const OnnxModel &model) {
   std::vector<StatePair> pairs;
+  for (const auto &state : model.states) {
+    const auto is_input = [&](const DeclaredInput &input) { return input.name == state.first; };
+    if (std::any_of(model.inputs.begin(), model.inputs.end(), is_input)) pairs.push_back({state.first, state.second});
+  }
   for (const std::string &text : options.states) {
     const Pair pair = split(text, "--state");
     pairs.push_back({pair.name, pair.value});

@@ -1,10 +1,11 @@
-// model_options.h -- the options of every command that reads an ONNX file: --from, --to, --set, --dim, --shape,
-// --axes and --state.
+// model_options.h -- the options of every command that reads a model's file: --from, --to, --set, --dim, --shape,
+// --axes, --state and --quality.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_MODEL_OPTIONS_H_
 #define RNNPACK_COMPILER_CLI_MODEL_OPTIONS_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,23 +17,24 @@ namespace rnnp::compiler {
 
 struct ModelOptions {
   std::vector<std::string> from, to, set, dims, shapes, axes, states;  // NAME=VALUE, as typed
+  std::optional<double> quality;
 };
 
 OptionRows model_options(ModelOptions *options);
 
-// An ONNX file: its bytes, or where there are none what `path` names. Weights outside it are looked for in the path's folder, where
-// there is a path.
+// A file of any kind (front_ends.h): its bytes, or where there are none what `path` names. Weights outside it are looked for in the
+// path's folder, where there is a path.
 struct ModelSource {
   std::string path;
   const void *bytes = nullptr;
   size_t size = 0;
 };
 
-// The model as the options make it. Throws UsageError beside what parse_model throws.
+// The model as the options make it. Throws UsageError beside what read_model_file throws.
 std::unique_ptr<OnnxModel> load_model(const ModelSource &source, const ModelOptions &options);
 std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOptions &options);
 
-std::vector<StatePair> state_pairs(const ModelOptions &options);
+std::vector<StatePair> state_pairs(const ModelOptions &options, const OnnxModel &model);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_CLI_MODEL_OPTIONS_H_

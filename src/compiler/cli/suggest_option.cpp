@@ -112,8 +112,8 @@ std::vector<std::string> &values_of(const std::string &option, ModelOptions *opt
 bool compiles(const ModelSource &source, ModelOptions options, const std::vector<Try> &tries, const CompileOptions &how) {
   for (const Try &one : tries) values_of(one.option, &options).push_back(one.value);
   try {
-    const CompileOptions plain{how.target, state_pairs(options), how.stream_steps};
     const auto model = load_model(source, options);
+    const CompileOptions plain{how.target, state_pairs(options, *model), how.stream_steps};
     return check_compiled(model.get(), compile_model(*model, plain), plain, false).failure.empty();
   } catch (const std::exception &) {
     return false;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/onnx/tensor.h"
@@ -46,6 +47,7 @@ struct OnnxModel {
   int stand_ins = 0;                // which numbers views compute with for open sizes: any give the same blob
   std::vector<std::string> unread;  // graph inputs that no output needs, left out of `inputs`
   std::map<std::string, std::shared_ptr<const Tensor>> constants;  // initialisers by name
+  std::vector<std::pair<std::string, std::string>> states;         // inputs and what they are in the next step, as the file says
 
   OnnxModel() = default;
   OnnxModel(const OnnxModel &) = delete;

@@ -282,9 +282,11 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
             winograd: Optional[str] = None, from_: Union[None, Names, Sizes] = None, to: Optional[Names] = None,
             set: Optional[Constants] = None, dim: Optional[Mapping[str, int]] = None,
             shape: Optional[Mapping[str, Sequence[int]]] = None, axes: Optional[Mapping[str, Sequence[str]]] = None,
-            state: Optional[Mapping[str, str]] = None, max_input: Union[None, int, str] = None, check: bool = True,
+            state: Optional[Mapping[str, str]] = None, quality: Optional[Number] = None, max_input: Union[None, int, str] = None,
+            check: bool = True,
             meta: Optional[Mapping[str, str]] = None, no_onnx_meta: bool = False, progress: Progress = False) -> Model:
-    """Compile an ONNX model: a file's path, an onnx.ModelProto, or the bytes of one. Keywords are the options of `rnnpack compile`.
+    """Compile a model: the path of an ONNX file or of another kind that the tool reads (docs/FORMATS.md), an onnx.ModelProto, or the
+    bytes of one. Keywords are the options of `rnnpack compile`.
 
     Where it runs
     stream  steps of a call that sessions are sized for; refused when the model looks ahead
@@ -312,6 +314,7 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     shape   sizes of an input's dynamic dimensions, -1 for one left open
     axes    what an input's axes are: {"x": ["batch", "time", "features"]}
     state   inputs that take an output of the step before: the library keeps them
+    quality  of a file that holds several networks (Neural Amp Modeler's): from 0, the smallest, to 1, the best; left out: 1
     from_, to  the part of the graph between these tensors: names, or {"tensor": [1, "batch", 16]} with sizes for from_
 
     meta    texts that the blob carries, in the place of the ONNX file's of the same key; "" leaves a key out: Model.meta
@@ -334,7 +337,7 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     given = kept_flags({"stream": stream, "target": target, "weights": weights, "recurrent_weights": recurrent_weights, "arithmetic": arithmetic,
                         "keep_float": keep_float, "calibrate": calibrate, "method": method, "prune": prune, "accuracy_min": accuracy_min,
                         "metric": metric, "sparse": sparse, "winograd": winograd, "from_": from_, "to": to, "set": set, "dim": dim,
-                        "shape": shape, "axes": axes, "state": state, "max_input": max_input, "meta": meta,
+                        "shape": shape, "axes": axes, "state": state, "quality": quality, "max_input": max_input, "meta": meta,
                         "no_onnx_meta": no_onnx_meta, "no_check": not check})
     return _compiled(onnx, given, report, progress)
 

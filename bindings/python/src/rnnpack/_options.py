@@ -41,6 +41,7 @@ class CompileOptions(TypedDict, total=False):
     dim: Optional[Mapping[str, int]]
     shape: Optional[Mapping[str, Sequence[int]]]
     state: Optional[Mapping[str, str]]
+    quality: Optional[Number]
     max_input: Union[None, int, str]
     meta: Optional[Mapping[str, str]]
     no_onnx_meta: bool

@@ -1,11 +1,11 @@
-// write_graph_seeds.cpp -- random graphs as seeds of both fuzzers: write_graph_seeds ONNX_FOLDER BLOB_FOLDER.
+// write_graph_seeds.cpp -- random models as seeds of both fuzzers: write_graph_seeds ONNX_FOLDER BLOB_FOLDER.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
 
 #include "compiler/compile.h"
-#include "random_graph.h"
+#include "random_models.h"
 
 namespace {
 
@@ -21,8 +21,7 @@ int main(int argc, char **argv) {
   if (argc != 3) return 1;
   try {
     for (uint32_t seed = 1; seed <= 40; ++seed) {
-      const auto graph = rnnp::testing_support::generated_graph(seed);
-      const onnx::ModelProto proto = graph.with_outputs({"firstY", graph.values.back().name});
+      const onnx::ModelProto proto = rnnp::testing_support::random_onnx(seed);
       const std::string bytes = proto.SerializeAsString(), name = "/graph" + std::to_string(seed);
       write(argv[1] + name + ".onnx", bytes.data(), bytes.size());
       const auto model = rnnp::compiler::check_model(proto);

@@ -14,22 +14,22 @@
 #include "compiler/quantize/choose_storage.h"
 
 namespace rnnp::compiler {
-namespace {
 
-// Results of the first two are compared where they exist; more where the graph cannot be evaluated at them.
-const std::vector<int64_t> kSteps = {12, 7, 20, 33, 3, 100, 400, 2, 1}, kBatches = {2, 3, 1};
-
-// Operators whose results jump: a rounding of f32 may move one element as far as a fault would.
-bool jumps(const onnx::GraphProto &graph) {
+bool has_jumps(const onnx::GraphProto &graph) {
   static const std::set<std::string> kJumps = {
       "ArgMax",         "ArgMin",         "Cast",    "Ceil", "DynamicQuantizeLinear", "Equal", "Floor",
       "Greater",        "GreaterOrEqual", "Hardmax", "Less", "LessOrEqual",           "Mod",   "NonZero",
       "QuantizeLinear", "Round",          "Shrink",  "Sign", "ThresholdedRelu",       "TopK"};
   return std::any_of(graph.node().begin(), graph.node().end(), [](const onnx::NodeProto &node) {
-    return kJumps.count(node.op_type()) != 0 ||
-           std::any_of(node.attribute().begin(), node.attribute().end(), [](const auto &a) { return a.has_g() && jumps(a.g()); });
+    return kJumps.count(node.op_type()) != 0 || std::any_of(node.attribute().begin(), node.attribute().end(),
+                                                            [](const auto &a) { return a.has_g() && has_jumps(a.g()); });
   });
 }
+
+namespace {
+
+// Results of the first two are compared where they exist; more where the graph cannot be evaluated at them.
+const std::vector<int64_t> kSteps = {12, 7, 20, 33, 3, 100, 400, 2, 1}, kBatches = {2, 3, 1};
 
 enum class Finding { kAgrees, kDiffers, kSaysNothing };
 
@@ -37,7 +37,7 @@ enum class Finding { kAgrees, kDiffers, kSaysNothing };
 class Comparing {
  public:
   Comparing(const BlobCheck &check, double work)
-      : check_(check), work_(work), jumps_(jumps(check.model().proto.graph())), rounded_(rounds_values(check.model())) {
+      : check_(check), work_(work), jumps_(has_jumps(check.model().proto.graph())), rounded_(rounds_values(check.model())) {
     const Runner &runner = check.runner();
     steps_ = check.has_implied_steps() ? (implied_steps_are_open(runner) ? kSteps : std::vector<int64_t>{1})
                                        : sizes_to_try(check.model(), runner, RNNP_DIM_STEPS, kSteps);

@@ -10,6 +10,8 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
+
+#include "platform/x86/tile_permission.h"
 #elif defined(__linux__)
 #include <sys/auxv.h>
 #endif
@@ -26,10 +28,11 @@ namespace rnnp {
 #define RNNPACK_X86(...) __VA_ARGS__
 
 // ECX of leaf 1; EBX and ECX of leaf 7; EAX of leaf 7, 1; the states that the operating system saves (XCR0): AVX needs bits 1 and
-// 2, AVX-512 bits 5 to 7 too.
+// 2, AVX-512 bits 5 to 7 too, tiles bits 17 and 18; EDX of leaf 7, its tiles only where this process may use them.
 struct CpuWords {
-  uint32_t words[5];
+  uint32_t words[6];
 };
+constexpr uint32_t kTileBits = 1u << 22 | 1u << 24 | 1u << 25;  // of EDX: with bf16, at all, with int8
 
 // All 0 where the operating system does not say which states it saves. Leaf 7 says how many follow: what an older CPU answers to a
 // leaf that it lacks means nothing.
@@ -42,6 +45,7 @@ inline CpuWords words_of_cpu() {
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return cpu;
   cpu.words[1] = b;
   cpu.words[2] = c;
+  cpu.words[5] = (d & kTileBits) != 0 && !may_use_tiles() ? d & ~kTileBits : d;
   if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) cpu.words[3] = a;
   return cpu;
 }

@@ -171,6 +171,9 @@ const (
 	// builds on RNNP_ISA_NEON_DOTPROD: int8 matrix products
 	ISANeonI8mm = 2048
 
+	// builds on RNNP_ISA_AVX512_VNNI: tiles of int8, where the process may use them
+	ISAAmxInt8 = 4096
+
 	ISAReferenceOnly = 2147483648
 
 	// of l1d_bytes, l2_bytes, l3_bytes: there is no such cache

@@ -43,7 +43,7 @@ struct GemmArgs {
   float *out;              // tile 0's columns of row 0
   size_t out_row_bytes;
   uint16_t start_tile, out_tile;  // floats from tile to tile; 0: G*NR
-  uint32_t rows;
+  uint32_t rows;                  // 0: a kernel of tiles touches them, once in each thread, and does nothing else
   uint32_t k;
   uint8_t gates;            // G, 1 to 4: read where the format is not f32
   uint8_t strips;           // blocks of an entry of sparse panels: 1, 2, 4; 16: single weights

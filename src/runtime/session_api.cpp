@@ -3,6 +3,7 @@
 #include "runtime/executor_check.h"
 #include "runtime/prepare.h"
 #include "runtime/structs.h"
+#include "runtime/warm_threads.h"
 
 void rnnp_session_options_init(rnnp_session_options *options, size_t struct_bytes) {
   const rnnp_session_options defaults = RNNP_SESSION_OPTIONS_INIT;
@@ -37,6 +38,7 @@ rnnp_status rnnp_session_init_with(const rnnp_registry *registry, rnnp_session *
     built->tag = 0;  // memory of no session
     return RNNP_E_EXECUTOR;
   }
+  rnnp::warm_threads(c, *built);
   *session = static_cast<rnnp_session *>(built);
   return RNNP_OK;
 }

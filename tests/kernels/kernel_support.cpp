@@ -25,6 +25,7 @@
 #include "pack/pack.h"
 #include "platform/isa_of_cpu.h"
 #include "rnnpack/rnnpack.h"
+#include "support/tile_emulator.h"
 
 namespace rnnp {
 namespace {
@@ -85,6 +86,7 @@ bool vectors_execute() {
 
 uint32_t cpu_isa_bits() {
   uint32_t bits = kCompiledIsa | isa_of_cpu();
+  if (make_tiles_run()) bits |= RNNP_ISA_AMX_INT8;
 #if defined(__riscv) && defined(__linux__)
   if (vectors_execute()) bits |= RNNP_ISA_RVV;
 #endif

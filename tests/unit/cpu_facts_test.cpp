@@ -32,6 +32,19 @@ TEST(CpuFacts, AreWhatTheKernelFinds) {
   EXPECT_EQ(has("avx2") && has("fma") && has("f16c"), (isa & RNNP_ISA_AVX2) != 0);
   EXPECT_EQ(has("avx2") && has("avx_vnni"), (isa & RNNP_ISA_AVX_VNNI) != 0);
   EXPECT_EQ(has("avx512vl") && has("avx512_vnni"), (isa & RNNP_ISA_AVX512_VNNI) != 0);
+  EXPECT_EQ(has("amx_int8") && rnnp::may_use_tiles(), (isa & RNNP_ISA_AMX_INT8) != 0);
+}
+
+// Nobody gets them without the program's request.
+TEST(CpuFacts, TilesAreThereWhereTheProcessAskedForThem) {
+  const bool granted = rnnp::request_tiles();
+  std::ifstream file("/proc/cpuinfo");
+  const std::string flags{std::istreambuf_iterator<char>(file), {}};
+  if (flags.find(" amx_int8 ") == std::string::npos) {
+    EXPECT_FALSE(granted && (rnnp::isa_of_cpu() & RNNP_ISA_AMX_INT8) != 0);
+    GTEST_SKIP() << "this CPU has no AMX";
+  }
+  EXPECT_EQ(granted, (rnnp::isa_of_cpu() & RNNP_ISA_AMX_INT8) != 0);
 }
 #endif
 

@@ -100,6 +100,8 @@ namespace Rnnpack
         public const uint IsaAvxVnni = 1024;
         /// <summary>builds on RNNP_ISA_NEON_DOTPROD: int8 matrix products</summary>
         public const uint IsaNeonI8mm = 2048;
+        /// <summary>builds on RNNP_ISA_AVX512_VNNI: tiles of int8, where the process may use them</summary>
+        public const uint IsaAmxInt8 = 4096;
         public const uint IsaReferenceOnly = 2147483648;
         /// <summary>of l1d_bytes, l2_bytes, l3_bytes: there is no such cache</summary>
         public const uint CacheNone = 4294967295;

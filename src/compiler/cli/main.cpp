@@ -9,6 +9,7 @@
 #include "compiler/cli/command.h"
 #include "compiler/emit/version.h"
 #include "compiler/onnx/problem.h"
+#include "platform/x86/tile_permission.h"
 
 using namespace rnnp::compiler;
 
@@ -91,7 +92,8 @@ int run_tool(int argc, char **argv) {
 
 }  // namespace
 
-// Every exception ends here.
+// Every exception ends here. The process is the tool's own, so it asks for all that the CPU has.
 int main(int argc, char **argv) {
+  rnnp::request_tiles();
   return flush(act([&] { return run_tool(argc, argv); }));
 }

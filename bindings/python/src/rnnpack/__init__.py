@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ._abi import version as _version
 from ._accuracy import ErrorFigures, LayerErrors, MatrixErrors, QuantizationErrors
+from ._amx import request_amx
 from ._errors import BusyError, Error, FileError, LibraryError, ModelError, UsageError, VerifyError
 from ._isa import Isa
 from ._model import Model, ModelInfo, compile
@@ -24,5 +25,5 @@ load = Model.load
 __all__ = [
     "BusyError", "Error", "ErrorFigures", "FileError", "Isa", "LayerErrors", "LibraryError", "MatrixErrors", "Model", "ModelError",
     "ModelInfo", "NodeReport", "QuantizationErrors", "Report", "SavedState", "Session", "SessionInfo", "State", "Tensor", "UsageError",
-    "VerifyError", "compile", "from_torch", "load", "torch_without_projection", "__version__",
+    "VerifyError", "compile", "from_torch", "load", "request_amx", "torch_without_projection", "__version__",
 ]

@@ -20,3 +20,4 @@ class Isa(enum.IntFlag):
     NEON_DOTPROD = 1 << 9
     AVX_VNNI = 1 << 10
     NEON_I8MM = 1 << 11
+    AMX_INT8 = 1 << 12

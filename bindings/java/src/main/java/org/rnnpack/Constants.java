@@ -51,6 +51,8 @@ public final class Constants {
     public static final int ISA_AVX_VNNI = 1024;
     /** builds on RNNP_ISA_NEON_DOTPROD: int8 matrix products */
     public static final int ISA_NEON_I8MM = 2048;
+    /** builds on RNNP_ISA_AVX512_VNNI: tiles of int8, where the process may use them */
+    public static final int ISA_AMX_INT8 = 4096;
     public static final int ISA_REFERENCE_ONLY = -2147483648;
     /** of l1d_bytes, l2_bytes, l3_bytes: there is no such cache */
     public static final int CACHE_NONE = -1;

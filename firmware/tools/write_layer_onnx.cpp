@@ -2,6 +2,7 @@
 // measuring instructions per multiply-accumulate. CELL is lstm or gru. STYLE says whose export it looks like: `plain` is the ONNX
 // node between tensors in its own order, `keras` what tf2onnx makes of a Keras layer with return_sequences: batch first, initial
 // states of zeros whose shape is computed from the input's, transposes around the node. The weights do not depend on the style.
+// `dense` is a layer of half as many inputs, and a dense layer of so many units behind it: EdgeMark's networks at 64 units.
 // SPDX-License-Identifier: Apache-2.0
 #include <onnx/onnx_pb.h>
 
@@ -21,14 +22,14 @@ using Ints = std::vector<int64_t>;
 
 class LayerModel {
  public:
-  LayerModel(const std::string &cell, int64_t units) : is_lstm_(cell == "lstm"), units_(units) {
+  LayerModel(const std::string &cell, int64_t units, int64_t inputs) : is_lstm_(cell == "lstm"), units_(units), inputs_(inputs) {
     if (!is_lstm_ && cell != "gru") throw std::runtime_error("no cell is called " + cell);
     model_.set_ir_version(8);
     model_.add_opset_import()->set_version(13);
     graph_ = model_.mutable_graph();
     graph_->set_name(cell);
     const int64_t gates = is_lstm_ ? 4 : 3;
-    random_constant("W", {1, gates * units, units});
+    random_constant("W", {1, gates * units, inputs});
     random_constant("R", {1, gates * units, units});
     random_constant("B", {1, 2 * gates * units});
     int_constant("one", {1});
@@ -38,6 +39,16 @@ class LayerModel {
     input({"steps", "batch"});
     recurrent("x", {});
     node("Squeeze", {"sequence", "one"}, {"y"});
+  }
+
+  void write_dense() {
+    input({"steps", "batch"});
+    recurrent("x", {});
+    node("Squeeze", {"sequence", "one"}, {"h"});
+    random_constant("V", {units_, inputs_});
+    random_constant("V_bias", {inputs_});
+    node("MatMul", {"h", "V"}, {"product"});
+    node("Add", {"product", "V_bias"}, {"y"});
   }
 
   void write_keras() {
@@ -71,7 +82,7 @@ class LayerModel {
     auto *tensor = x->mutable_type()->mutable_tensor_type();
     tensor->set_elem_type(onnx::TensorProto::FLOAT);
     for (const std::string &dim : open_dims) tensor->mutable_shape()->add_dim()->set_dim_param(dim);
-    tensor->mutable_shape()->add_dim()->set_dim_value(units_);
+    tensor->mutable_shape()->add_dim()->set_dim_value(inputs_);
   }
 
   onnx::TensorProto *add_constant(const std::string &name, const Ints &shape, int type) {
@@ -127,7 +138,7 @@ class LayerModel {
   onnx::ModelProto model_;
   onnx::GraphProto *graph_;
   bool is_lstm_;
-  int64_t units_;
+  int64_t units_, inputs_;
   std::mt19937 random_{1};
 };
 
@@ -153,16 +164,17 @@ void write_data(int64_t units, const std::string &path) {
 
 int main(int argc, char **argv) {
   if (argc != 5 && argc != 6) {
-    std::fprintf(stderr, "usage: write_layer_onnx lstm|gru plain|keras UNITS OUT.onnx [X.npy]\n");
+    std::fprintf(stderr, "usage: write_layer_onnx lstm|gru plain|keras|dense UNITS OUT.onnx [X.npy]\n");
     return 2;
   }
   try {
-    LayerModel model(argv[1], std::stol(argv[3]));
     const std::string style = argv[2];
-    if (style != "plain" && style != "keras") throw std::runtime_error("no style is called " + style);
-    style == "keras" ? model.write_keras() : model.write_plain();
+    if (style != "plain" && style != "keras" && style != "dense") throw std::runtime_error("no style is called " + style);
+    const int64_t units = std::stol(argv[3]), inputs = style == "dense" ? units / 2 : units;
+    LayerModel model(argv[1], units, inputs);
+    style == "dense" ? model.write_dense() : style == "keras" ? model.write_keras() : model.write_plain();
     model.save(argv[4]);
-    if (argc == 6) write_data(std::stol(argv[3]), argv[5]);
+    if (argc == 6) write_data(inputs, argv[5]);
   } catch (const std::exception &e) {
     std::fprintf(stderr, "write_layer_onnx: %s\n", e.what());
     return 1;

@@ -15,7 +15,7 @@ ROWS = [
     ("sequence/lstm/T100.B1.I64.H64.t1", "LSTM 64, 100 steps"), ("sequence/gru_lbr/T100.B1.I128.H128.t1", "GRU 128, 100 steps"),
     ("sequence/lstm/T100.B1.I256.H256.t1", "LSTM 256, 100 steps"), ("batch/gru_lbr/T100.B4.I256.H256.t1", "GRU 256, 100 steps, batch 4"),
 ]
-COLOURS = {"onnxruntime": "#0072b2", "torch": "#d55e00", "openvino": "#009e73", "ncnn": "#cc79a7", "litert": "#e69f00", "onednn": "#56b4e9"}
+COLOURS = {"onnxruntime": "#0072b2", "torch": "#d55e00", "openvino": "#009e73", "ncnn": "#cc79a7", "litert": "#e69f00", "onednn": "#56b4e9", "tract": "#000000"}
 OURS = "#111"
 LEFT, RIGHT, WIDTH, LINE, TOP, LEAST, MOST = 290, 30, 900, 28, 64, 0.7, 1000
 

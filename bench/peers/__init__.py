@@ -3,5 +3,5 @@
 SPDX-License-Identifier: Apache-2.0
 """
 
-NAMES = ("onnxruntime", "torch", "openvino", "ncnn", "litert", "onednn")
+NAMES = ("onnxruntime", "torch", "openvino", "ncnn", "litert", "onednn", "tract")
 OURS = "rnnpack"

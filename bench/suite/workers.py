@@ -84,7 +84,10 @@ class Family:
             self._start(peer)
 
     def ask(self, peer: str, do: str, limit_seconds: float = 600, **arguments: Any) -> dict[str, Any]:
-        """As WorkerProcess.ask; a lost worker is replaced, so that the next row has it again, and the reason is returned."""
+        """As WorkerProcess.ask; a lost worker is replaced, so that the next row has it again, and the reason is returned. One that could
+        not be replaced is absent from then on."""
+        if peer not in self.workers:
+            return {"failed": self.absent[peer]}
         try:
             return self.workers[peer].ask(do, limit_seconds, **arguments)
         except Lost as reason:

@@ -9,7 +9,7 @@ namespace {
 
 class BlobGenerator : GeneratedLayers {
  public:
-  explicit BlobGenerator(ByteSource *c) : GeneratedLayers(c) {}
+  BlobGenerator(ByteSource *c, bool defined) : GeneratedLayers(c), defined_(defined) {}
 
   BlobTables grow() {
     t_.header.magic = kBlobMagic;
@@ -122,8 +122,8 @@ class BlobGenerator : GeneratedLayers {
       a.x_first = (a.dims[0] - 1) * static_cast<uint32_t>(a.x_stride[0]);
       a.x_stride[0] = -a.x_stride[0];
     }
-    a.y_first = c_.below(4);
-    const uint32_t more = c_.below(4);
+    a.y_first = defined_ ? 0 : c_.below(4);
+    const uint32_t more = defined_ ? 0 : c_.below(4);
     add(OpKind::kCopy, a, {x}, {result(elems(x) + a.y_first + more, {x})});
   }
 
@@ -304,12 +304,14 @@ class BlobGenerator : GeneratedLayers {
       if (c_.once_in(3)) t_.add_output(made[i]);
     }
   }
+
+  bool defined_;
 };
 
 }  // namespace
 
-BlobTables generated_blob(ByteSource *choices) {
-  return BlobGenerator(choices).grow();
+BlobTables generated_blob(ByteSource *choices, bool defined) {
+  return BlobGenerator(choices, defined).grow();
 }
 
 }  // namespace rnnp_fuzz

@@ -4,13 +4,13 @@
 #ifndef RNNPACK_TESTS_FUZZ_GENERATED_BLOB_H_
 #define RNNPACK_TESTS_FUZZ_GENERATED_BLOB_H_
 
-#include "byte_source.h"
+#include "fuzz/byte_source.h"
 #include "support/blob_tables.h"
 
 namespace rnnp_fuzz {
 
-// A model that means something: it opens, and runs, nearly always.
-rnnp_test::BlobTables generated_blob(ByteSource *choices);
+// A model that means something: it opens, and runs, nearly always. `defined`: each element of its outputs is written by some node.
+rnnp_test::BlobTables generated_blob(ByteSource *choices, bool defined = false);
 
 // Changes one to four numbers of the tables.
 void corrupt(rnnp_test::BlobTables *tables, ByteSource *choices);

@@ -19,6 +19,8 @@ inline bool one_in(std::mt19937 &random, uint32_t n) {
 
 // The blob of a model of one to five layers behind one sequence input.
 std::vector<uint8_t> random_model(uint32_t seed);
+// The same of the fuzzers' grammar (fuzz/generated_blob.h): every operator, on f32 weights.
+std::vector<uint8_t> generated_model(uint32_t seed);
 
 }  // namespace rnnp_test
 #endif  // RNNPACK_TESTS_SUPPORT_RANDOM_MODEL_H_

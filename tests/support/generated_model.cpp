@@ -18,8 +18,11 @@ bool can_walk(const std::vector<uint8_t> &bytes) {
   rnnp_session_options options;
   rnnp_session_options_init(&options, sizeof options);
   options.max_steps = 1;
-  if (rnnp_model_open(&model, blob.data(), blob.size(), 0) != RNNP_OK || rnnp_model_get_info(&model, &info) != RNNP_OK) return false;
-  if (info.output_count == 0 || info.stream_steps > 4 || info.fixed_batch != 0 || rnnp_session_memory(&model, &options, &need) != RNNP_OK) return false;
+  if (rnnp_model_open(&model, blob.data(), blob.size(), 0) != RNNP_OK || rnnp_model_get_info(&model, &info) != RNNP_OK)
+    return false;
+  if (info.output_count == 0 || info.stream_steps > 4 || info.fixed_batch != 0 ||
+      rnnp_session_memory(&model, &options, &need) != RNNP_OK)
+    return false;
   bool sequence = false;
   for (uint32_t i = 0; i < info.input_count + info.output_count; ++i) {
     rnnp_tensor_info tensor = RNNP_TENSOR_INFO_INIT;

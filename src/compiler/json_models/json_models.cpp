@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/json_models/json_value.h"
+#include "compiler/nam/nam_model.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/rtneural/rtneural.h"
 #include "compiler/rtneural/state_dict.h"
@@ -19,6 +20,7 @@ struct JsonKind {
 };
 
 constexpr JsonKind kJsonKinds[] = {
+    {"Neural Amp Modeler", is_nam, read_nam, true},
     {"RTNeural or AIDA-X", is_rtneural, read_rtneural, false},
     {"GuitarML (Proteus)", is_guitarml, read_guitarml, false},
     {"PyTorch state_dict", is_state_dict, read_state_dict, false},

@@ -1,0 +1,44 @@
+// nam_model.h -- Neural Amp Modeler's files (.nam, JSON): LSTM, WaveNet, Linear, and containers of several networks.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_NAM_NAM_MODEL_H_
+#define RNNPACK_COMPILER_NAM_NAM_MODEL_H_
+
+#include <memory>
+#include <vector>
+
+#include "compiler/front_ends/front_ends.h"
+#include "compiler/json_models/json_value.h"
+#include "compiler/nam/nam_graph.h"
+
+namespace rnnp::compiler {
+
+bool is_nam(const JsonValue &file);
+std::unique_ptr<OnnxModel> read_nam(const JsonValue &file, const ReadOptions &options);
+
+// The flat list of weights of one network, from the first to the last.
+class NamWeights {
+ public:
+  explicit NamWeights(const JsonValue &json) : json_(json), all_(json.numbers()) {}
+  std::vector<float> take(int64_t count);
+  // Throws ModelError where some are left over.
+  void finish() const;
+  size_t size() const { return all_.size(); }
+
+ private:
+  JsonValue json_;
+  std::vector<float> all_;
+  size_t next_ = 0;
+};
+
+constexpr int64_t kNamMostChannels = 4096;
+
+// A network's layers on a value; `json` has architecture, config and weights. Results are plain.
+NamValue add_nam_network(NamGraph *graph, const std::string &name, const JsonValue &json, const NamValue &input);
+NamValue add_nam_wavenet(NamGraph *graph, const std::string &name, const JsonValue &json, const NamValue &input);
+NamValue add_nam_lstm(NamGraph *graph, const std::string &name, const JsonValue &json, const NamValue &input);
+
+// Samples a second; 0 where the file has none.
+double nam_sample_rate(const JsonValue &json);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_NAM_NAM_MODEL_H_

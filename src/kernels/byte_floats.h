@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "kernels/compiler.h"
+#include "kernels/inlining.h"
 
 namespace rnnp {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "kernels/compiler.h"
+#include "kernels/inlining.h"
 
 namespace rnnp {
 namespace {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/compiler.h"
+#include "kernels/inlining.h"
 
 #ifdef __ARM_ARCH_6M__
 #include "kernels/fixed_sums_v6m.h"

@@ -5,7 +5,7 @@
 #ifndef RNNPACK_KERNELS_FIXED_SUMS_V6M_H_
 #define RNNPACK_KERNELS_FIXED_SUMS_V6M_H_
 
-#include "kernels/compiler.h"
+#include "kernels/inlining.h"
 
 namespace rnnp {
 namespace {

@@ -14,8 +14,10 @@ struct GroupDot : ByteGroupWords {
   struct Partial {
     I sum;
     RNNPACK_INLINE void clear() { sum = _mm256_setzero_si256(); }
+    // Spelt out: GCC 12 copies the sums before it adds to them, and has no registers left for that.
     RNNPACK_INLINE void add(I sizes, I factor) {
-      sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(sizes, factor), _mm256_set1_epi16(1)));
+      const I quads = _mm256_madd_epi16(_mm256_maddubs_epi16(sizes, factor), _mm256_set1_epi16(1));
+      __asm__("vpaddd %1, %0, %0" : "+x"(sum) : "x"(quads));
     }
     RNNPACK_INLINE I added_to(I other) const { return _mm256_add_epi32(other, sum); }
   };

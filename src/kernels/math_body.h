@@ -6,7 +6,7 @@
 #ifndef RNNPACK_KERNELS_MATH_BODY_H_
 #define RNNPACK_KERNELS_MATH_BODY_H_
 
-#include "kernels/compiler.h"
+#include "kernels/inlining.h"
 
 namespace rnnp {
 namespace {

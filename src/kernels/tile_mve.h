@@ -9,7 +9,7 @@
 #include <arm_mve.h>
 #include <stddef.h>
 
-#include "kernels/compiler.h"
+#include "kernels/inlining.h"
 
 namespace rnnp {
 namespace {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/compiler.h"
+#include "kernels/inlining.h"
 #include "kernels/scalar_pow.h"
 
 namespace rnnp {

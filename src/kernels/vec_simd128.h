@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <wasm_simd128.h>
 
-#include "kernels/compiler.h"
+#include "kernels/inlining.h"
 
 namespace rnnp {
 namespace {

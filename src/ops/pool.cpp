@@ -3,7 +3,7 @@
 // Touches its output only. Threads own positions.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
-#include "kernels/compiler.h"
+#include "kernels/inlining.h"
 #include "ops/four_floats.h"
 #include "ops/window.h"
 

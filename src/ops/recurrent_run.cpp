@@ -5,7 +5,7 @@
 #include "ops/recurrent_run.h"
 
 #include "base/bytes.h"
-#include "kernels/compiler.h"
+#include "kernels/inlining.h"
 
 namespace rnnp {
 namespace {

@@ -2,7 +2,7 @@
 // Touches its output only; in place allowed. A second Op beside pointwise.cpp's, so that firmware without them links none of it.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/sine.h"
-#include "kernels/compiler.h"
+#include "kernels/inlining.h"
 #include "kernels/scalar_math.h"
 #include "ops/op.h"
 

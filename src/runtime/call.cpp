@@ -3,7 +3,7 @@
 #include "runtime/call.h"
 
 #include "base/bytes.h"
-#include "kernels/compiler.h"
+#include "kernels/inlining.h"
 #include "runtime/structs.h"
 
 namespace rnnp {

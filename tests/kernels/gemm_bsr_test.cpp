@@ -142,7 +142,8 @@ TEST_P(BlockGemmTest, GivesTheBitsOfItsDefinition) {
       if (kernel().dtype == DType::kI8) {  // whole sums: what is left out adds nothing
         PanelFormat dense = {};
         for (const PanelFormat &f : kPanelFormats) {
-          if (f.weight == DType::kI8 && f.factor == DType::kI8 && f.nr == 16 && !is_sparse(f)) dense = f;
+          if (f.weight == DType::kI8 && f.factor == DType::kI8 && f.nr == 16 && f.scales == Scales::kPerUnit && !is_sparse(f))
+            dense = f;
         }
         Problem all(s, dense, 1);
         for (size_t m = 0; m < s.rows; ++m)

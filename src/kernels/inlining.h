@@ -1,8 +1,8 @@
-// compiler.h -- the few words about inlining and unrolling that kernel bodies need from the compiler.
+// inlining.h -- the few words about inlining and unrolling that kernel bodies need from the compiler.
 // Room: kernels. Macros only because attributes and pragmas cannot be anything else.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef RNNPACK_KERNELS_COMPILER_H_
-#define RNNPACK_KERNELS_COMPILER_H_
+#ifndef RNNPACK_KERNELS_INLINING_H_
+#define RNNPACK_KERNELS_INLINING_H_
 
 #define RNNPACK_INLINE inline __attribute__((always_inline))
 #define RNNPACK_NOINLINE __attribute__((noinline))
@@ -19,4 +19,4 @@
 #define RNNPACK_UNROLL_4 _Pragma("GCC unroll 4")
 #endif
 
-#endif  // RNNPACK_KERNELS_COMPILER_H_
+#endif  // RNNPACK_KERNELS_INLINING_H_

@@ -1,6 +1,6 @@
 """Recurrent modern recurrent cells, as steps with --state and as whole sequences, beside the f64 evaluation, and onnxruntime where it is there.
 
-modern_cells_test.py rnnpack [--table docs/NETWORKS.md]: writes the table of the page. SPDX-License-Identifier: Apache-2.0
+modern_cells_test.py rnnpack [--table bench/results/networks.md]: writes the table of the page. SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import pathlib

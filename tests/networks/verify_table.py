@@ -2,7 +2,7 @@
 """Compiles the published networks as docs/NETWORKS.md says and lets `rnnpack verify` judge each: beside the f64 evaluation of its ONNX
 file, and chunked into calls.
 
-verify_table.py RNNPACK [--table docs/NETWORKS.md]      77 where RNNPACK_MODELS_DIR names no folder of them
+verify_table.py RNNPACK [--table bench/results/networks.md]      77 where RNNPACK_MODELS_DIR names no folder of them
 SPDX-License-Identifier: Apache-2.0
 """
 import os

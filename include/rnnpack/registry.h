@@ -78,6 +78,7 @@ extern const rnnp_registry rnnp_default_registry;
   X(feature_recurrent)      \
   X(recurrent_unfused)      \
   X(conv)                   \
+  X(conv_taps)              \
   X(conv_nchw)              \
   X(conv_winograd)          \
   X(depthwise)              \

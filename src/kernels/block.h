@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/kernels.h"
+
 namespace rnnp {
 
 constexpr size_t kAllColumns = SIZE_MAX;
@@ -24,6 +26,8 @@ struct BlockArgs {
   const uint8_t *panel;
   size_t panel_tile, panel_k;  // from tile to tile, and from KR k to the next KR
   size_t k;
+  const GemmArgs *gemm;  // of blocks of parts: its taps are in the place of a, and the block's first row is `row`
+  size_t row;
   float *out;
   size_t out_row_bytes, out_tile;
   size_t columns;     // of out, from its first on; those beyond are not written. kAllColumns but at the end of a row of one gate
@@ -45,6 +49,9 @@ struct BlockLayout {
   BlockFn blocks[kMostRows][kMostTiles];
 };
 
+// In the place of a number of gates: one, whose rows of factors lie in parts (GemmArgs::taps).
+constexpr int kParts = 0;
+
 // Blocks_<layout>_<isa><gates>::layout: objects of their own, so that a program links those of its cells alone.
 #define RNNPACK_BLOCKS_OF(name, gates) \
   template <>                          \
@@ -59,21 +66,27 @@ struct BlockLayout {
   RNNPACK_BLOCKS_OF(name, 3)         \
   RNNPACK_BLOCKS_OF(name, 4)
 RNNPACK_BLOCKS(nr16_avx512)
+RNNPACK_BLOCKS_OF(nr16_avx512, kParts)
 RNNPACK_BLOCKS(kF16_nr16_avx512)
 RNNPACK_BLOCKS(kBf16_nr16_avx512)
 RNNPACK_BLOCKS(nr16_avx2)
+RNNPACK_BLOCKS_OF(nr16_avx2, kParts)
 RNNPACK_BLOCKS(kF16_nr16_avx2)
 RNNPACK_BLOCKS(kBf16_nr16_avx2)
 RNNPACK_BLOCKS(nr16_neon)
+RNNPACK_BLOCKS_OF(nr16_neon, kParts)
 RNNPACK_BLOCKS(kF16_nr16_neon)
 RNNPACK_BLOCKS(kBf16_nr16_neon)
 RNNPACK_BLOCKS(nr8_neon)
+RNNPACK_BLOCKS_OF(nr8_neon, kParts)
 RNNPACK_BLOCKS(kF16_nr8_neon)
 RNNPACK_BLOCKS(kBf16_nr8_neon)
 RNNPACK_BLOCKS(nr16_simd128)
+RNNPACK_BLOCKS_OF(nr16_simd128, kParts)
 RNNPACK_BLOCKS(kF16_nr16_simd128)
 RNNPACK_BLOCKS(kBf16_nr16_simd128)
 RNNPACK_BLOCKS(nr16_rvv)
+RNNPACK_BLOCKS_OF(nr16_rvv, kParts)
 RNNPACK_BLOCKS(kF16_nr16_rvv)
 RNNPACK_BLOCKS(kBf16_nr16_rvv)
 #undef RNNPACK_BLOCKS

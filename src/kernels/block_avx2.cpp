@@ -11,6 +11,7 @@
 namespace rnnp {
 
 RNNPACK_BLOCKS(nr16_avx2, PanelF32, 16)
+RNNPACK_PART_BLOCKS(nr16_avx2, 16)
 
 }  // namespace rnnp
 

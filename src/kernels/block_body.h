@@ -73,17 +73,35 @@ RNNPACK_INLINE void store_block(const BlockArgs *b, const F (&acc)[kMr][kTiles *
   }
 }
 
-// kRow: floats from one k to the next; 0: an argument.
-template <class Panel, int kMr, int kTiles, int kVectors, int kRow>
-RNNPACK_NOINLINE void block(const BlockArgs *b) {
-  constexpr int kCount = kTiles * kVectors;
-  F acc[kMr][kCount];
+template <int kMr, int kTiles, int kVectors>
+RNNPACK_INLINE void load_start(const BlockArgs *b, F (&acc)[kMr][kTiles * kVectors]) {
   RNNPACK_UNROLL
   for (int m = 0; m < kMr; ++m) {
     const float *start = offset_bytes(b->start, m * b->start_row_bytes);
     RNNPACK_UNROLL
-    for (int n = 0; n < kCount; ++n) acc[m][n] = Vec::load(start + n / kVectors * b->start_tile + n % kVectors * kWidth);
+    for (int n = 0; n < kTiles * kVectors; ++n) acc[m][n] = Vec::load(start + n / kVectors * b->start_tile + n % kVectors * kWidth);
   }
+}
+
+// k terms of rows whose factors lie at `a`. kRow: floats from one k to the next; 0: an argument.
+template <class Panel, int kMr, int kTiles, int kVectors, int kRow>
+RNNPACK_INLINE void add_terms(const BlockArgs *b, F (&acc)[kMr][kTiles * kVectors], const float *a, size_t a_row_bytes,
+                              const uint8_t *panel, size_t k) {
+  const Rows<kMr> rows = rows_at<kMr>(a, a_row_bytes);
+  if constexpr (kFixedRows && kIsF32<Panel>) {
+    accumulate<kMr, kTiles, kVectors, kRow>(acc, rows, static_cast<const float *>(static_cast<const void *>(panel)),
+                                            b->panel_tile / sizeof(float), k,
+                                            kRow != 0 ? size_t{kRow} : b->panel_k / sizeof(float));
+  } else {
+    accumulate_strided<Panel, kMr, kTiles, kVectors>(acc, rows, panel, b->panel_tile, b->panel_k, k, b->ahead);
+  }
+}
+
+template <class Panel, int kMr, int kTiles, int kVectors, int kRow>
+RNNPACK_NOINLINE void block(const BlockArgs *b) {
+  constexpr int kCount = kTiles * kVectors;
+  F acc[kMr][kCount];
+  load_start<kMr, kTiles, kVectors>(b, acc);
   if constexpr (kVectors == 3) {
     if (b->last_start != nullptr) {
       RNNPACK_UNROLL
@@ -94,31 +112,44 @@ RNNPACK_NOINLINE void block(const BlockArgs *b) {
       }
     }
   }
-  const Rows<kMr> rows = rows_at<kMr>(b->a, b->a_row_bytes);
-  if constexpr (kFixedRows && kIsF32<Panel>) {
-    const float *panel = static_cast<const float *>(static_cast<const void *>(b->panel));
-    accumulate<kMr, kTiles, kVectors, kRow>(acc, rows, panel, b->panel_tile / sizeof(float), b->k,
-                                            kRow != 0 ? size_t{kRow} : b->panel_k / sizeof(float));
-  } else {
-    accumulate_strided<Panel, kMr, kTiles, kVectors>(acc, rows, b->panel, b->panel_tile, b->panel_k, b->k, b->ahead);
+  add_terms<Panel, kMr, kTiles, kVectors, kRow>(b, acc, b->a, b->a_row_bytes, b->panel, b->k);
+  store_block<kMr, kTiles, kVectors>(b, acc);
+}
+
+// The same of rows in parts, of f32.
+template <int kMr, int kTiles, int kVectors, int kRow>
+RNNPACK_NOINLINE void block_of_parts(const BlockArgs *b) {
+  F acc[kMr][kTiles * kVectors];
+  load_start<kMr, kTiles, kVectors>(b, acc);
+  const uint8_t *panel = b->panel;
+  const GemmTap *tap = b->gemm->taps;
+  for (size_t left = b->gemm->tap_count; left != 0; --left, ++tap) {
+    add_terms<PanelF32, kMr, kTiles, kVectors, kRow>(b, acc, offset_bytes(tap->a, b->row * tap->row_bytes), tap->row_bytes, panel,
+                                                     tap->k);
+    panel += tap->k * b->panel_k;
   }
   store_block<kMr, kTiles, kVectors>(b, acc);
 }
 
-template <class Panel, int kTileVectors, int kMr, int kTiles>
+template <class Panel, int kTileVectors, bool kParts, int kMr, int kTiles>
 constexpr void add_blocks(BlockLayout *layout) {
   constexpr int kVectors = kTiles == 1 ? pass_vectors(kMr, kTileVectors, kIsF32<Panel>, Panel::kKr) : kTileVectors;
   constexpr int kRow = kFixedRows && kIsF32<Panel> ? fixed_row(kMr, kTiles, kTileVectors * kWidth) : 0;
-  layout->blocks[kMr - 1][kTiles - 1] = block<Panel, kMr, kTiles, kVectors, kRow>;
-  if constexpr (kTiles > 1) add_blocks<Panel, kTileVectors, kMr, fewer_tiles(kMr, kTiles, kIsF32<Panel>)>(layout);
+  if constexpr (kParts) {
+    layout->blocks[kMr - 1][kTiles - 1] = block_of_parts<kMr, kTiles, kVectors, kRow>;
+  } else {
+    layout->blocks[kMr - 1][kTiles - 1] = block<Panel, kMr, kTiles, kVectors, kRow>;
+  }
+  if constexpr (kTiles > 1)
+    add_blocks<Panel, kTileVectors, kParts, kMr, fewer_tiles(kMr, kTiles, kIsF32<Panel> && !kParts)>(layout);
 }
 
 // The blocks of kMr rows and up to kTiles tiles.
-template <class Panel, int kTileVectors, int kMr, int kTiles>
+template <class Panel, int kTileVectors, bool kParts, int kMr, int kTiles>
 constexpr void add_height(BlockLayout *layout) {
-  add_blocks<Panel, kTileVectors, kMr, kTiles>(layout);
+  add_blocks<Panel, kTileVectors, kParts, kMr, kTiles>(layout);
   layout->pass[kMr - 1] = pass_vectors(kMr, kTileVectors, kIsF32<Panel>, Panel::kKr) * kWidth;
-  layout->every_count[kMr - 1] = every_count(kMr, kIsF32<Panel>);
+  layout->every_count[kMr - 1] = every_count(kMr, kIsF32<Panel> && !kParts);
   layout->most_tiles[kMr - 1] = kTiles;
   uint8_t widest = 1;
   for (int t = 0; t < kTiles; ++t) {
@@ -127,13 +158,20 @@ constexpr void add_height(BlockLayout *layout) {
   }
 }
 
-template <class Panel, int kTileVectors, int kMr>
-constexpr void add_rows(BlockLayout *layout) {
-  add_height<Panel, kTileVectors, kMr, block_tiles(kMr, kTileVectors, kIsF32<Panel>, Panel::kKr)>(layout);
-  if constexpr (kMr > 1) add_rows<Panel, kTileVectors, kMr - 1>(layout);
+// Blocks of parts are of one tile but where rows are few: chains enough, in little code.
+constexpr int part_tiles(int rows, int tiles) {
+  const int most = rows == 1 ? 4 : rows == 2 ? 2 : 1;
+  return tiles < most ? tiles : most;
 }
 
-template <class Panel, int kTileVectors>
+template <class Panel, int kTileVectors, bool kParts, int kMr>
+constexpr void add_rows(BlockLayout *layout) {
+  constexpr int kTiles = block_tiles(kMr, kTileVectors, kIsF32<Panel>, Panel::kKr);
+  add_height<Panel, kTileVectors, kParts, kMr, kParts ? part_tiles(kMr, kTiles) : kTiles>(layout);
+  if constexpr (kMr > 1) add_rows<Panel, kTileVectors, kParts, kMr - 1>(layout);
+}
+
+template <class Panel, int kTileVectors, bool kParts = false>
 constexpr BlockLayout block_layout() {
   constexpr int kMost = kIsF32<Panel> ? block_rows(kTileVectors) : Panel::kMostRows;
   BlockLayout layout = {};
@@ -141,11 +179,11 @@ constexpr BlockLayout block_layout() {
   layout.kr = Panel::kKr;
   layout.column_bytes = Panel::kColumnBytes;
   layout.most_rows = kMost;
-  add_rows<Panel, kTileVectors, kMost>(&layout);
+  add_rows<Panel, kTileVectors, kParts, kMost>(&layout);
   if constexpr (has_tall_blocks(kTileVectors) && kIsF32<Panel>) {
-    add_height<Panel, kTileVectors, kTallRows, 2>(&layout);
+    add_height<Panel, kTileVectors, kParts, kTallRows, kParts ? 1 : 2>(&layout);
     layout.tall_rows = kTallRows;
-    layout.tall_tiles = 2;
+    layout.tall_tiles = kParts ? BlockLayout::kMostTiles : 2;
   }
   return layout;
 }
@@ -156,6 +194,10 @@ constexpr BlockLayout block_layout() {
 #define RNNPACK_BLOCKS_OF(name, panel, gates, nr) \
   template <>                                     \
   const BlockLayout Blocks_##name<gates>::layout = block_layout<panel, gates *(nr) / kWidth>();
+// Of one gate, of f32, rows in parts.
+#define RNNPACK_PART_BLOCKS(name, nr) \
+  template <>                         \
+  const BlockLayout Blocks_##name<kParts>::layout = block_layout<PanelF32, (nr) / kWidth, true>();
 #define RNNPACK_BLOCKS(name, panel, nr) \
   RNNPACK_BLOCKS_OF(name, panel, 1, nr) \
   RNNPACK_BLOCKS_OF(name, panel, 2, nr) \

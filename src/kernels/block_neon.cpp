@@ -11,8 +11,10 @@
 namespace rnnp {
 
 RNNPACK_BLOCKS(nr16_neon, PanelF32, 16)
+RNNPACK_PART_BLOCKS(nr16_neon, 16)
 #ifdef __arm__
 RNNPACK_BLOCKS(nr8_neon, PanelF32, 8)
+RNNPACK_PART_BLOCKS(nr8_neon, 8)
 #endif
 
 }  // namespace rnnp

@@ -11,6 +11,7 @@
 namespace rnnp {
 
 RNNPACK_BLOCKS(nr16_rvv, PanelF32, 16)
+RNNPACK_PART_BLOCKS(nr16_rvv, 16)
 
 }  // namespace rnnp
 

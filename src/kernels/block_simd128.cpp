@@ -11,6 +11,7 @@
 namespace rnnp {
 
 RNNPACK_BLOCKS(nr16_simd128, PanelF32, 16)
+RNNPACK_PART_BLOCKS(nr16_simd128, 16)
 
 }  // namespace rnnp
 

@@ -24,6 +24,9 @@ void gemm_run(const GemmArgs *args) {
   if constexpr (kGates == 1 && Vec::kColumns) {
     if (args->units - 1 < kFewUnits && args->tile_end == 1 && args->start_row_bytes == 0) done = few_units<kNr, Vec>(args);
   }
+  if constexpr (kGates == 1) {
+    if (args->tap_count != 0) return gemm_sweep(args, &Blocks<kParts>::layout, done);
+  }
   gemm_sweep(args, &Blocks<kGates>::layout, done);
 }
 

@@ -48,12 +48,16 @@ RNNPACK_NOINLINE void rows_apart(const GemmArgs *args) {
   const uint32_t last = args->rows - kWidth;
   for (uint32_t next = 0; next < args->rows; next += kWidth) {
     const uint32_t row = next < last ? next : last;  // some of the last ones twice
-    const float *a = offset_bytes(args->a, row * args->a_row_bytes);
     float *out = offset_bytes(args->out, row * args->out_row_bytes);
     for (uint32_t unit = 0; unit < args->units; ++unit) {
-      const F start = Vec::set1(args->start != nullptr ? args->start[unit] : 0.0f);
-      store_column(out + unit, args->out_row_bytes,
-                   sum_column<kRow, V>(start, a, args->a_row_bytes, static_cast<const float *>(args->panels) + unit, args->k));
+      F sum = Vec::set1(args->start != nullptr ? args->start[unit] : 0.0f);
+      const float *panel = static_cast<const float *>(args->panels) + unit;
+      const GemmTap whole_row = {args->a, args->a_row_bytes, args->k}, *tap = args->tap_count != 0 ? args->taps : &whole_row;
+      for (size_t left = args->tap_count != 0 ? args->tap_count : 1; left != 0; --left, ++tap) {
+        sum = sum_column<kRow, V>(sum, offset_bytes(tap->a, row * tap->row_bytes), tap->row_bytes, panel, tap->k);
+        panel += tap->k * kRow;
+      }
+      store_column(out + unit, args->out_row_bytes, sum);
     }
   }
 }
@@ -142,7 +146,8 @@ RNNPACK_INLINE uint32_t few_units(const GemmArgs *args) {
   constexpr void (*kBySlide[])(const GemmArgs *) = {sliding_rows<kRow, V, 1>, sliding_rows<kRow, V, 2>, sliding_rows<kRow, V, 3>,
                                                     sliding_rows<kRow, V, 4>};
   if (args->rows < kWidth) return 0;
-  const bool slides = args->a_row_bytes == sizeof(float) && args->rows >= uint32_t{kSlidingVectors * kWidth};
+  const bool slides =
+      args->tap_count == 0 && args->a_row_bytes == sizeof(float) && args->rows >= uint32_t{kSlidingVectors * kWidth};
   slides ? kBySlide[args->units - 1](args) : rows_apart<kRow, V>(args);
   return args->rows;
 }

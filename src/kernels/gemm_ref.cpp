@@ -59,8 +59,27 @@ void sum_rows(const GemmArgs *args, size_t row) {
   }
 }
 
+// The same of f32 and one gate, rows lying in parts.
+void sum_parts(const GemmArgs *args, size_t row) {
+  for (uint32_t m = 0; m < args->rows; ++m) {
+    for (size_t column = args->tile_begin * row; column < args->tile_end * row && ref_is_written(*args, column); ++column) {
+      const size_t tile = column / row, n = column % row;
+      const float *panel = static_cast<const float *>(args->panels) + tile * args->k * row + n;
+      float sum = ref_start(*args, m, tile, n, row);
+      for (const GemmTap *tap = args->taps; tap != args->taps + args->tap_count; ++tap) {
+        const float *a = ref_row(tap->a, m, tap->row_bytes);
+        for (size_t k = 0; k < tap->k; ++k, panel += row) sum += a[k] * *panel;
+      }
+      *ref_out(*args, m, tile, n, row) = sum;
+    }
+  }
+}
+
 template <DType kType, uint32_t kGates, uint32_t kNr>
 void ref_gemm(const GemmArgs *args) {
+  if constexpr (kType == DType::kF32 && kGates == 1) {
+    if (args->tap_count != 0) return sum_parts(args, kNr);
+  }
   sum_rows<kType>(args, (kType == DType::kF32 ? kGates : args->gates) * kNr);
 }
 

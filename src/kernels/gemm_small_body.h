@@ -13,6 +13,7 @@ namespace {
 
 template <int kRow>
 void gemm_run(const GemmArgs *args) {
+  constexpr bool kMayBeParts = kRow == 4;  // one gate
   float zeros[kRow] = {}, edge[kRow];
   const size_t start_tile = args->start_tile != 0 ? args->start_tile : kRow, out_tile = args->out_tile != 0 ? args->out_tile : kRow;
   for (size_t tile = args->tile_begin; tile < args->tile_end; ++tile) {
@@ -23,7 +24,15 @@ void gemm_run(const GemmArgs *args) {
       const float *start = zeros;
       if (args->start != nullptr) start = offset_bytes(args->start, row * args->start_row_bytes) + tile * start_tile;
       float *out = offset_bytes(args->out, row * args->out_row_bytes) + tile * out_tile;
-      panel_sum<kRow>(whole ? out : edge, start, offset_bytes(args->a, row * args->a_row_bytes), panel, args->k);
+      const GemmTap whole_row = {args->a, args->a_row_bytes, args->k};
+      const GemmTap *tap = kMayBeParts && args->tap_count != 0 ? args->taps : &whole_row;
+      const float *at = panel;
+      float *sums = whole ? out : edge;
+      for (size_t parts = kMayBeParts && args->tap_count != 0 ? args->tap_count : 1; parts != 0; --parts, ++tap) {
+        panel_sum<kRow>(sums, start, offset_bytes(tap->a, row * tap->row_bytes), at, tap->k);
+        at += tap->k * kRow;
+        start = sums;
+      }
       for (size_t n = 0; !whole && n < left; ++n) out[n] = edge[n];
     }
   }

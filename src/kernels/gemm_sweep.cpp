@@ -32,6 +32,7 @@ struct Gemm {
     b.start_tile = args->start == nullptr ? 0 : args->start_tile != 0 ? args->start_tile : row;
     b.last_start = nullptr;
     b.a_row_bytes = args->a_row_bytes;
+    b.gemm = args;
     b.panel_tile = panel_bytes(layout, args->k);
     b.panel_k = row * layout.column_bytes;
     b.k = args->k;
@@ -42,6 +43,7 @@ struct Gemm {
   // All of `count` tiles for some rows that one block can take.
   RNNPACK_INLINE void group(uint32_t row, uint32_t tile, uint32_t count, uint32_t rows) {
     const float *a = offset_bytes(args->a, row * args->a_row_bytes);
+    b.row = row;
     while (count != 0) {
       const uint32_t tiles = next_tiles(layout, rows, count);
       const size_t column = tile * b.out_tile;

@@ -18,20 +18,33 @@
 
 namespace rnnp {
 
+// Part of the factors of all rows: `k` of row m at a + m * row_bytes.
+struct GemmTap {
+  const float *a;
+  size_t row_bytes;  // 0: the same for all rows
+  uint32_t k;
+};
+
 // --- gemm: rows against panels of any format --------------------------------------------------------------------------------
 // out[m][tile][g][n] = start[m][tile][g][n] + sum_k a[m][k] * panel[tile][k][g][n]     for tile in [tile_begin, tile_end)
 // G is the family's: 1, 3 or 4; of formats other than f32 `gates`. With `units` != 0 (dense, G = 1) out is an unpadded row of
 // `units` floats: columns tile*NR+n >= units are not written. out may be start. Panels of bytes and less: docs/KERNELS.md says what
 // their rows are quantised to and what is summed.
 struct GemmArgs {
-  const float *a;      // [rows][k]
+  union {
+    const float *a;       // [rows][k]
+    const GemmTap *taps;  // where tap_count is not 0: the parts of rows, one after the other, `k` in all
+  };
   size_t a_row_bytes;  // may be less than a row: windows that overlap
   const void *panels;  // tile 0's panel
   // What panels of some formats have beside them (BlobMatrix); else nullptr, 0.
   const float *scales;
   const int32_t *unit_sums;
   const float *diagonal;
-  uint32_t group_k;
+  union {
+    uint32_t group_k;
+    uint32_t tap_count;  // of kGemm and f32 alone
+  };
   float lhs_scale;
   // Of sparse panels: where the entries of each panel and gate begin, [tiles * G + 1]; the k / 4 of each block of an entry,
   // [entries][strips].

@@ -41,20 +41,14 @@ struct Conv {
 };
 
 bool accepts(const OpChoice &choice, const BlobNode &node) {
-  return !is_depthwise(*choice.model, node) && !is_nchw(*choice.model, node);
+  const Model &m = *choice.model;
+  return !is_depthwise(m, node) && !is_nchw(m, node) && !has_taps_in_place(m, node);
 }
 
 rnnp_status check(const Model &m, const BlobNode &n) {
   const AttrConv *a = m.attr<AttrConv>(n);
   const rnnp_status status = check_conv(m, n, a);
-  if (status != RNNP_OK) return status;
-  if (!m.has_matrix(a->matrix, 1, a->out_channels, conv_depth(*a), a->groups)) return RNNP_E_BLOB_CORRUPT;
-  return a->bias == kNone || m.vector_fits(a->bias, m.matrix(a->matrix), 1) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
-}
-
-bool window_is_inside(const BlobWindow &w, int axis) {
-  const int64_t last = int64_t{w.out_size[axis] - 1} * w.stride[axis] + int64_t{w.kernel[axis] - 1} * w.dilation[axis];
-  return w.pad[axis] <= 0 && last - w.pad[axis] < int64_t{w.in_size[axis]};
+  return status != RNNP_OK ? status : check_conv_matrix(m, *a);
 }
 
 PositionStrides x_strides(const AttrConv &a, uint32_t row_elems) {
@@ -62,11 +56,8 @@ PositionStrides x_strides(const AttrConv &a, uint32_t row_elems) {
   return {int64_t{w.stride[1]} * w.x_stride[1], int64_t{w.stride[0]} * w.x_stride[0], row_elems};
 }
 
-bool patches_lie_in_x(const AttrConv &a, const Patches &g, const PositionStrides &x) {
-  const BlobWindow &w = a.window;
-  if (a.time_taps != 1 || a.lead != 0 || !window_is_inside(w, 0) || !window_is_inside(w, 1) || !g.whole_lines) return false;
-  if (w.kernel[0] > 1 && int64_t{w.dilation[0]} * w.x_stride[0] != int64_t{w.kernel[1]} * a.in_channels) return false;
-  return even_stride(w, x) > 0;
+bool patches_lie_in_x(const AttrConv &a, const PositionStrides &x) {
+  return a.time_taps == 1 && a.lead == 0 && taps_lie_in_x(a) && even_stride(a.window, x) > 0;
 }
 
 uint32_t block_rows(const BuildEnv &env, uint32_t depth, size_t positions) {
@@ -99,7 +90,7 @@ void plan_strides(const Model &m, const BlobNode &node, Conv *c) {
   const PositionStrides x = x_strides(a, m.values[m.node_input(node, 0)].row_elems);
   const PositionStrides y = {a.window.y_stride[1], a.window.y_stride[0], m.values[m.node_output(node, 0)].row_elems};
   c->patches = patches_of(a);
-  c->in_place = patches_lie_in_x(a, c->patches, x);
+  c->in_place = patches_lie_in_x(a, x);
   c->reach = even_reach(a.window, y);
   const Reach x_reach = even_reach(a.window, x);
   if (c->in_place && x_reach < c->reach) c->reach = x_reach;
@@ -153,19 +144,6 @@ const float *patch_in_x(const Conv &c, const ValueSlot &x, const Position &p, ui
 
 // --- Products ----------------------------------------------------------------------------------------------------------------
 
-void activate(const Conv &c, const GemmArgs &g) {
-  const uint32_t nr = c.nr, units = c.attr->out_channels;
-  const uint32_t begin = g.tile_begin * nr, end = g.tile_end * nr < units ? g.tile_end * nr : units;
-  const bool solid = begin == 0 && end == units && g.out_row_bytes == units * sizeof(float);
-  const uint32_t runs = solid ? 1 : g.rows;
-  const size_t elems = solid ? size_t{g.rows} * units : end - begin;
-  for (uint32_t i = 0; i < runs; ++i) {
-    float *y = view_as<float>(reinterpret_cast<uint8_t *>(g.out) + i * g.out_row_bytes) + begin;
-    const ActArgs args = {y, y, elems, c.attr->act};
-    c.act(&args);
-  }
-}
-
 void set_group(const RunEnv &env, const Conv &c, uint32_t group, GemmArgs *g) {
   if (group != 0) set_panels(g, env.model->matrix(c.attr->matrix), group);
   if (g->start != nullptr) g->start += group * c.bias_elems;
@@ -184,7 +162,7 @@ void run_group(const RunEnv &env, const Conv &c, const ValueSlot &x, const Value
     g.a = c.in_place ? patch_in_x(c, x, p, group) : scratch + size_t{done} * c.depth;
     g.out = window_output(c.attr->window, y, p) + size_t{group} * c.attr->out_channels;
     c.run(&g);
-    if (c.act != nullptr) activate(c, g);
+    if (c.act != nullptr) activate_product(c.act, c.attr->act, g, c.nr);
     skip_positions(c.attr->window, env.batch, g.rows, &p);
   }
 }
@@ -227,7 +205,7 @@ void activate_strips(const Conv &c, const ValueSlot &y, Position p, uint32_t alo
   for (uint32_t i = 0; i < lines; ++i, ++p.h) {
     for (uint32_t group = 0; group < c.attr->groups; ++group) {
       g.out = window_output(w, y, p) + size_t{group} * c.attr->out_channels;
-      activate(c, g);
+      activate_product(c.act, c.attr->act, g, c.nr);
     }
   }
 }

@@ -65,9 +65,12 @@ void keep_row(const RunEnv &env, const AttrConv &a, const ValueSlot &x, uint32_t
     step = live - lead;
     at = (at + step % lead) % lead;
   }
-  for (; step < live; ++step) {
-    copy_bytes(ring.rows + at * (x.row_bytes / sizeof(float)), row_of(x, size_t{step} * env.batch + batch_row), x.row_bytes);
-    at = at + 1 == lead ? 0 : at + 1;
+  while (step < live) {
+    uint32_t rows = 1;  // that lie side by side in x, too
+    if (env.batch == 1) rows = live - step < lead - at ? live - step : lead - at;
+    copy_bytes(ring.rows + at * (x.row_bytes / sizeof(float)), row_of(x, size_t{step} * env.batch + batch_row), rows * x.row_bytes);
+    at = at + rows == lead ? 0 : at + rows;
+    step += rows;
   }
   write_word(ring.place, at);
 }
@@ -99,6 +102,11 @@ rnnp_status check_planes(const Model &m, const AttrConv &a, uint32_t k) {
   return a.bias == kNone || m.vector_fits(a.bias, m.matrix(a.matrix), 1) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
+rnnp_status check_conv_matrix(const Model &m, const AttrConv &a) {
+  if (!m.has_matrix(a.matrix, 1, a.out_channels, conv_depth(a), a.groups)) return RNNP_E_BLOB_CORRUPT;
+  return a.bias == kNone || m.vector_fits(a.bias, m.matrix(a.matrix), 1) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+}
+
 NodeCosts conv_costs(const Model &m, const BlobNode &node) {
   return element_costs(m, node, conv_depth(*m.attr<AttrConv>(node)));
 }
@@ -119,22 +127,34 @@ rnnp_status check_conv(const Model &m, const BlobNode &node, const AttrConv *a) 
   return a->act.act <= uint32_t(Act::kCeil) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
-const float *tap_row(const RunEnv &env, const AttrConv &a, const ValueSlot &x, const Position &p, uint32_t tap) {
+TapRows tap_rows(const RunEnv &env, const AttrConv &a, const ValueSlot &x, const Position &p, uint32_t tap) {
   const int64_t step = int64_t{p.step} - a.lead + int64_t{tap} * a.time_dilation;
-  const auto ended = [&](size_t within) { return within >= live_steps(env, p.batch_row); };
+  const uint32_t live = live_steps(env, p.batch_row), left = env.steps - p.step;
+  const bool ahead = reads_ahead(a);
   // The ring stands still where a row has ended, so behind that a step sees no other: how far the end is back is not known.
-  if (!reads_ahead(a) && step != int64_t{p.step} && ended(p.step)) return nullptr;
+  const bool stands = !ahead && step != int64_t{p.step};
+  if (stands && p.step >= live) return {nullptr, left, false};
+  const uint32_t goes_on = stands ? live - p.step : left;
+  const auto fewer = [&](int64_t steps) { return steps < int64_t{goes_on} ? static_cast<uint32_t>(steps) : goes_on; };
   if (step >= 0) {
-    if (step >= int64_t{env.steps}) return nullptr;
-    const size_t within = static_cast<size_t>(step);
-    return reads_ahead(a) && ended(within) ? nullptr : row_of(x, within * env.batch + p.batch_row);
+    const int64_t end = ahead ? live : env.steps;
+    if (step >= end) return {nullptr, left, false};
+    return {row_of(x, static_cast<size_t>(step) * env.batch + p.batch_row), fewer(end - step), false};
   }
-  if (a.state == kNone) return nullptr;
+  if (a.state == kNone) return {nullptr, fewer(-step), false};
   const Ring ring = ring_of(env, a, p.batch_row);
   const uint32_t lead = static_cast<uint32_t>(a.lead), age = static_cast<uint32_t>(-step);
   const uint32_t oldest = oldest_row(a, ring);
   const uint32_t at = oldest >= age ? oldest - age : oldest + lead - age;
-  return ring.rows + at * (x.row_bytes / sizeof(float));
+  return {ring.rows + at * (x.row_bytes / sizeof(float)), fewer(age < lead - at ? age : lead - at), true};
+}
+
+bool rings_are_even(const RunEnv &env, const AttrConv &a) {
+  if (a.state == kNone) return true;
+  for (uint32_t row = 1; row < env.batch; ++row) {
+    if (oldest_row(a, ring_of(env, a, row)) != oldest_row(a, ring_of(env, a, 0))) return false;
+  }
+  return true;
 }
 
 void keep_history(const RunEnv &env, const AttrConv &a, const ValueSlot &x, uint32_t thread) {

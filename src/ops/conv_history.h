@@ -27,6 +27,9 @@ rnnp_status check_conv(const Model &m, const BlobNode &node, const AttrConv *a);
 // What is_nchw asks for beside that: nothing of other steps, f32 weights of `k` for each unit.
 rnnp_status check_planes(const Model &m, const AttrConv &a, uint32_t k);
 
+// A matrix for each group, and a bias.
+rnnp_status check_conv_matrix(const Model &m, const AttrConv &a);
+
 // Taps of the whole kernel times channels of one group; at most kWindowMost after check_conv.
 inline uint32_t conv_depth(const AttrConv &a) {
   return a.time_taps * a.window.kernel[0] * a.window.kernel[1] * a.in_channels;
@@ -36,8 +39,21 @@ inline bool reads_ahead(const AttrConv &a) {
   return int64_t{a.time_taps - 1} * a.time_dilation > a.lead;
 }
 
-// The row of x that time tap `tap` of this step reads; nullptr: zeros.
-const float *tap_row(const RunEnv &env, const AttrConv &a, const ValueSlot &x, const Position &p, uint32_t tap);
+// The row of x that a time tap reads at a step, nullptr for zeros, and how many steps' rows, this one's included, follow each
+// other: in the ring side by side, else a step of x apart.
+struct TapRows {
+  const float *first;
+  uint32_t steps;
+  bool in_ring;
+};
+TapRows tap_rows(const RunEnv &env, const AttrConv &a, const ValueSlot &x, const Position &p, uint32_t tap);
+
+inline const float *tap_row(const RunEnv &env, const AttrConv &a, const ValueSlot &x, const Position &p, uint32_t tap) {
+  return tap_rows(env, a, x, p, tap).first;
+}
+
+// Whether the rings of all batch rows have their oldest row in the same place.
+bool rings_are_even(const RunEnv &env, const AttrConv &a);
 
 // After the node's last reading: every thread of the team calls this, waits for the others and keeps its share of the new rows.
 void keep_history(const RunEnv &env, const AttrConv &a, const ValueSlot &x, uint32_t thread);

@@ -76,13 +76,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
 }
 
 void activate(const Dense &d, const GemmArgs &g) {
-  const uint32_t nr = d.nr, units = d.attr->output_size;
-  const uint32_t begin = g.tile_begin * nr, end = g.tile_end * nr < units ? g.tile_end * nr : units;
-  for (uint32_t row = 0; row < g.rows; ++row) {
-    float *y = view_as<float>(reinterpret_cast<uint8_t *>(g.out) + row * g.out_row_bytes) + begin;
-    const ActArgs args = {y, y, end - begin, d.attr->act};
-    d.act(&args);
-  }
+  activate_product(d.act, d.attr->act, g, d.nr);
 }
 
 void run_single(void *object) {

@@ -15,4 +15,16 @@ size_t product_scratch_bytes(const Matrix &m, uint32_t k, size_t rows) {
   return lhs_scratch_bytes(m.format, k, rows);
 }
 
+void activate_product(ActFn act, const BlobActivation &how, const GemmArgs &g, uint32_t nr) {
+  const uint32_t begin = g.tile_begin * nr, end = g.tile_end * nr < g.units ? g.tile_end * nr : g.units;
+  const bool solid = begin == 0 && end == g.units && g.out_row_bytes == g.units * sizeof(float);
+  const uint32_t runs = solid ? 1 : g.rows;
+  const size_t elems = solid ? size_t{g.rows} * g.units : end - begin;
+  for (uint32_t i = 0; i < runs; ++i) {
+    float *y = view_as<float>(reinterpret_cast<uint8_t *>(g.out) + i * g.out_row_bytes) + begin;
+    const ActArgs args = {y, y, elems, how};
+    act(&args);
+  }
+}
+
 }  // namespace rnnp

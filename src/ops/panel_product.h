@@ -12,6 +12,9 @@ void set_panels(GemmArgs *g, const Matrix &m, size_t i);
 // GemmArgs::scratch of so many rows of k factors.
 size_t product_scratch_bytes(const Matrix &m, uint32_t k, size_t rows);
 
+// The activation of what a product has made, of panels of NR units.
+void activate_product(ActFn act, const BlobActivation &how, const GemmArgs &made, uint32_t nr);
+
 // A product with the first matrix; where rows come from and go to is left open.
 inline void set_product(GemmArgs *g, const Matrix &m) {
   *g = {};

@@ -15,6 +15,13 @@ bool lines_are_whole(const AttrConv &a) {
   return w.kernel[1] == 1 || int64_t{w.dilation[1]} * w.x_stride[1] == int64_t{a.in_channels};
 }
 
+// Of windows that fit; of others, either.
+bool windows_are_inside(const BlobWindow &w, int axis) {
+  const uint64_t last = uint64_t{w.out_size[axis] - 1} * w.stride[axis] + uint64_t{w.kernel[axis] - 1} * w.dilation[axis];
+  const int64_t end = int64_t{w.in_size[axis]} + w.pad[axis];
+  return w.pad[axis] <= 0 && end > 0 && last < static_cast<uint64_t>(end);
+}
+
 // Taps of one line that lie apart. x: its group's first channel at w 0.
 float *gather_taps(const AttrConv &a, const float *x, int32_t start, uint32_t taps, float *to) {
   const BlobWindow &w = a.window;
@@ -70,6 +77,20 @@ Patches patches_of(const AttrConv &a) {
   return {&a, lines_are_whole(a), a.in_channels <= kFewChannels && a.window.kernel[1] <= kShortLine / a.in_channels};
 }
 
+bool taps_lie_in_x(const AttrConv &a) {
+  const BlobWindow &w = a.window;
+  if (!windows_are_inside(w, 0) || !windows_are_inside(w, 1) || !lines_are_whole(a)) return false;
+  return w.kernel[0] == 1 || static_cast<uint64_t>(int64_t{w.dilation[0]} * w.x_stride[0]) == uint64_t{w.kernel[1]} * a.in_channels;
+}
+
+bool has_taps_in_place(const Model &m, const BlobNode &node) {
+  const AttrConv *a = m.attr<AttrConv>(node);
+  if (a == nullptr || a->matrix >= m.matrices.count || (a->time_taps == 1 && a->lead == 0)) return false;
+  const PanelFormat &format = m.matrix(a->matrix).format;
+  const bool plain = format.weight == DType::kF32 && format.nr != 0 && !is_sparse(format);
+  return plain && window_positions(a->window) == 1 && taps_lie_in_x(*a);
+}
+
 void gather_window(const Patches &g, const float *x, const Position &p, uint32_t lines, uint32_t taps, uint32_t group, float *to) {
   const AttrConv &a = *g.attr;
   const BlobWindow &w = a.window;
@@ -99,19 +120,19 @@ void gather_patches(const RunEnv &env, const Patches &g, const ValueSlot &x, Pos
                     float *to) {
   const AttrConv &a = *g.attr;
   const BlobWindow &w = a.window;
-  const size_t tap_elems = size_t{w.kernel[0]} * w.kernel[1] * a.in_channels, depth = conv_depth(a);
+  const size_t tap_floats = tap_elems(a), depth = conv_depth(a);
   while (count != 0) {
     const uint32_t same = positions_within(w, g.short_lines ? Reach::kLine : Reach::kRow, p, count);
     Position next = p;
     for (uint32_t tap = 0; tap < a.time_taps; ++tap) {
       const float *row = tap_row(env, a, x, p, tap);
       if (g.short_lines) {
-        gather_columns(a, row, p, same, group, to + tap * tap_elems);
+        gather_columns(a, row, p, same, group, to + tap * tap_floats);
         continue;
       }
       next = p;
       for (uint32_t i = 0; i < same; ++i) {
-        gather_window(g, row, next, w.kernel[0], w.kernel[1], group, to + i * depth + tap * tap_elems);
+        gather_window(g, row, next, w.kernel[0], w.kernel[1], group, to + i * depth + tap * tap_floats);
         next_position(w, env.batch, &next);
       }
     }

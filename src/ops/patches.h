@@ -15,6 +15,18 @@ struct Patches {
 
 Patches patches_of(const AttrConv &a);
 
+// The elements under each window of one step lie side by side, none of them outside of x. Of attributes that may be anything.
+bool taps_lie_in_x(const AttrConv &a);
+
+// Earlier or later steps, of one window each that lies in x as it is, by products that may read rows part by part: conv_taps.cpp
+// runs it.
+bool has_taps_in_place(const Model &m, const BlobNode &node);
+
+// Elements of x that a window of one step has.
+inline uint32_t tap_elems(const AttrConv &a) {
+  return a.window.kernel[0] * a.window.kernel[1] * a.in_channels;
+}
+
 // [count][time taps][kernel h][kernel w][channels]: the windows of so many positions from p on.
 void gather_patches(const RunEnv &env, const Patches &g, const ValueSlot &x, Position p, uint32_t count, uint32_t group, float *to);
 

@@ -1,5 +1,5 @@
-// pointwise.cpp -- unary activations and binary arithmetic with broadcasting, row by row; threads own rows.
-// Touches its output only; the output may share memory with an input of the same shape.
+// pointwise.cpp -- unary activations and binary arithmetic with broadcasting, of all rows at once where they are evenly spaced,
+// else row by row; threads own rows. Touches its output only; the output may share memory with an input of the same shape.
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/op.h"
 
@@ -39,16 +39,16 @@ void run_unary(const RunEnv &env, const BlobNode &node, void *object, uint32_t t
   if (!runs_in_chunk(env, y)) return;
   size_t begin, end;
   split_range(chunk_rows(env, y), env.threads, thread, &begin, &end);
-  for (size_t row = begin; row < end; ++row) {
-    const ActArgs args = {row_of(env.values[x], row), row_of(env.values[y], row), u.elems, u.act};
-    u.fn(&args);
-  }
+  const ActArgs args = {row_of(env.values[x], begin), row_of(env.values[y], begin), (end - begin) * u.elems, u.act};
+  u.fn(&args);
 }
 
 struct BinaryNode {
-  RNNPACK_BYTES_32(8);
+  RNNPACK_BYTES_32(20);
   BinaryFn fn;
   const AttrBinary *attr;
+  uint32_t elems;  // of a row of the result; 0: a row takes calls of its own
+  uint32_t a_step, b_step;
 };
 
 // Largest element offset that `stride` reaches over dims.
@@ -88,13 +88,29 @@ rnnp_status check_binary(const Model &m, const BlobNode &node) {
   return RNNP_OK;
 }
 
+// Whether an operand's elements are read one after the other (*step 1), or one of them throughout (0).
+bool is_run(const AttrBinary &a, const uint32_t *stride, uint32_t *step) {
+  uint32_t dense = 1;
+  bool solid = true, single = true;
+  for (uint32_t i = a.rank; i-- > 0; dense *= a.dims[i]) {
+    if (a.dims[i] == 1) continue;
+    solid = solid && stride[i] == dense;
+    single = single && stride[i] == 0;
+  }
+  *step = solid ? 1 : 0;
+  return solid || single;
+}
+
 rnnp_status build_binary(BuildEnv *env, const BlobNode &node, void **object) {
   const AttrBinary *a = env->model->attr<AttrBinary>(node);
   const Kernel *k = find_kernel(*env->kernels, KernelFamily::kBinary, DType::kF32, 0, env->isa);
   if (k == nullptr) return RNNP_E_LAYOUT;
   BinaryNode *b = env->arena->take<BinaryNode>(1);
   *object = b;
-  if (b != nullptr) *b = {k->binary, a};
+  if (b == nullptr) return RNNP_OK;
+  *b = {k->binary, a, 0, 0, 0};
+  if (is_run(*a, a->a_stride, &b->a_step) && is_run(*a, a->b_stride, &b->b_step))
+    b->elems = env->model->values[env->model->node_output(node, 0)].row_elems;
   return RNNP_OK;
 }
 
@@ -122,22 +138,45 @@ void binary_row(const BinaryNode &node, const float *a, const float *b, float *y
   }
 }
 
-// A once-per-run operand of a per-step result repeats for every step: its row is the batch row.
-const float *operand_row(const RunEnv &env, uint32_t operand, uint32_t y, size_t row) {
+// Where an operand's rows are. A once-per-run operand of a per-step result repeats for every step: its row is the batch row.
+struct OperandRows {
+  const ValueSlot &slot;
+  uint32_t period;  // 0: as many rows as the result has
+
+  float *row(size_t i) const { return row_of(slot, period != 0 ? i % period : i); }
+  bool evenly_spaced() const { return period <= 1 || slot.row_bytes == 0; }
+  size_t elems() const { return period == 1 ? 0 : slot.row_bytes / sizeof(float); }
+};
+
+OperandRows operand_rows(const RunEnv &env, uint32_t operand, uint32_t y) {
   const bool repeats = env.model->values[operand].sequence != env.model->values[y].sequence;
-  return row_of(env.values[operand], repeats ? row % env.batch : row);
+  return {env.values[operand], repeats ? env.batch : 0};
+}
+
+// All of them, in as few calls as their number allows.
+void binary_rows(const BinaryNode &node, const OperandRows &a, const OperandRows &b, const ValueSlot &y, size_t begin, size_t end) {
+  constexpr uint32_t kMost = 1u << 30;
+  while (begin < end) {
+    const uint32_t rows = end - begin < kMost ? static_cast<uint32_t>(end - begin) : kMost;
+    BinaryArgs args = {a.row(begin),  b.row(begin), row_of(y, begin), node.elems, node.a_step, node.b_step,
+                       node.attr->op, rows,         a.elems(),        b.elems()};
+    if (args.n == 1) args.a_step = args.a_row != 0, args.b_step = args.b_row != 0;
+    if (args.a_row == args.n * args.a_step && args.b_row == args.n * args.b_step) args.n *= rows, args.rows = 1;
+    node.fn(&args);
+    begin += rows;
+  }
 }
 
 void run_binary(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
-  const BinaryNode &b = *static_cast<const BinaryNode *>(object);
+  const BinaryNode &n = *static_cast<const BinaryNode *>(object);
   const uint32_t y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
+  const OperandRows a = operand_rows(env, env.model->node_input(node, 0), y),
+                    b = operand_rows(env, env.model->node_input(node, 1), y);
   size_t begin, end;
   split_range(chunk_rows(env, y), env.threads, thread, &begin, &end);
-  for (size_t row = begin; row < end; ++row) {
-    binary_row(b, operand_row(env, env.model->node_input(node, 0), y, row),
-               operand_row(env, env.model->node_input(node, 1), y, row), row_of(env.values[y], row));
-  }
+  if (n.elems != 0 && a.evenly_spaced() && b.evenly_spaced()) return binary_rows(n, a, b, env.values[y], begin, end);
+  for (size_t row = begin; row < end; ++row) binary_row(n, a.row(row), b.row(row), row_of(env.values[y], row));
 }
 
 }  // namespace

@@ -63,6 +63,20 @@ BlobTables conv(bool depthwise) {
   return BlobTables(b.build());
 }
 
+// Two steps, of one window or of two.
+BlobTables steps(uint32_t windows) {
+  rnnp::AttrConv a = {};
+  a.window = {{1, 2}, {1, windows}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 0, {10, 5, 1}, 0, {10, 5}};
+  a.time_taps = 2;
+  a.time_dilation = a.groups = 1;
+  a.lead = 1;
+  a.in_channels = a.out_channels = 5;
+  BlobBuilder b(1);
+  const uint32_t x = b.add_input(10);
+  b.add_output(b.add_conv(x, a, 5 * windows));
+  return BlobTables(b.build());
+}
+
 // Windows of 3 x 3 of planes, their weights as they are or as points of F(2x2, 3x3).
 BlobTables planes(bool points) {
   rnnp::AttrConv a = {};
@@ -86,7 +100,8 @@ struct Kind {
 std::vector<Kind> kinds() {
   return {{"unary", {&rnnp_op_unary, &rnnp_op_unary_without_kernel}, {unary(rnnp::Act::kTanh), unary(rnnp::Act::kErf)}},
           {"binary", {&rnnp_op_binary, &rnnp_op_compare}, {binary(rnnp::Binary::kAdd), binary(rnnp::Binary::kLess)}},
-          {"conv", {&rnnp_op_conv, &rnnp_op_depthwise}, {conv(false), conv(true)}}};
+          {"conv", {&rnnp_op_conv, &rnnp_op_depthwise}, {conv(false), conv(true)}},
+          {"steps", {&rnnp_op_conv, &rnnp_op_conv_taps}, {steps(2), steps(1)}}};
 }
 
 TEST(OperatorChoice, ANodeHasOneOperatorInWhateverOrderTheyAreListed) {

@@ -1,5 +1,6 @@
 // gemm_test.cpp -- the gemm rows whose sums are in f32: exact on integers, within the bound of a sum on reals, the same bits
 // however the work is cut. Room: tests/kernels. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -233,6 +234,34 @@ TEST_P(GemmTest, RowsThatOverlapGiveTheBitsOfRowsApart) {
                   << rows << " rows of " << k << ", unit " << u << " of " << units << ", row " << m;
         }
       }
+}
+
+// A row whose factors lie in parts has the bits of a row in one piece.
+TEST_P(GemmTest, PartsOfRowsGiveTheBitsOfWholeRows) {
+  SKIP_UNLESS_CPU_RUNS(*GetParam());
+  if (GetParam()->family != KernelFamily::kGemm || GetParam()->dtype != DType::kF32) return;
+  uint64_t seed = 400;
+  for (const Shape &s : shapes(*GetParam())) {
+    const Problem p(s, *GetParam(), false, seed++);
+    Random random(seed);
+    std::vector<Rows> parts;
+    std::vector<GemmTap> taps;
+    for (uint32_t done = 0; done < s.k;) {
+      const uint32_t k = std::min(s.k - done, 1 + random.below(s.k < 8 ? 2 : s.k / 3));
+      parts.emplace_back(s.rows, k, k + random.below(4));
+      for (uint32_t m = 0; m < s.rows; ++m)
+        for (uint32_t i = 0; i < k; ++i) parts.back().at(m, i) = p.a.at(m, done + i);
+      taps.push_back({parts.back().data(), parts.back().stride_bytes(), k});
+      done += k;
+    }
+    const Rows whole = p.run(*GetParam()), out = p.new_out();
+    GemmArgs args = p.args(out, 0, s.rows, 0, p.tiles);
+    args.taps = taps.data();
+    args.tap_count = static_cast<uint32_t>(taps.size());
+    GetParam()->gemm(&args);
+    ASSERT_TRUE(same_bits(whole.values(), out.values())) << s.rows << 'x' << s.k << " G" << s.gates << " units " << s.units;
+    ASSERT_TRUE(out.gaps_are_untouched());
+  }
 }
 
 TEST_P(GemmTest, AddsToTilesFartherApart) {

@@ -70,7 +70,7 @@ TEST(NodeCosts, OfADenseNodeAndAConvolutionAreOneProductForEachElement) {
   const OneNode<AttrConv> c(OpKind::kConv, conv, 11);
   // Four products of points for a result.
   EXPECT_EQ(4u * 7 * 11, rnnp_op_conv_winograd.costs(c.m, c.node).macs);
-  for (const Op *op : {&rnnp_op_conv, &rnnp_op_conv_nchw, &rnnp_op_depthwise}) {
+  for (const Op *op : {&rnnp_op_conv, &rnnp_op_conv_taps, &rnnp_op_conv_nchw, &rnnp_op_depthwise}) {
     EXPECT_EQ(2u * 3 * 5 * 7 * 11, op->costs(c.m, c.node).macs);
     EXPECT_EQ(0u, op->costs(c.m, c.node).syncs);
   }

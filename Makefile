@@ -13,7 +13,7 @@ BENCH_VENV ?= .venv-bench
 TARGET ?= cortex-m4f
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-speech demo-web test test-all test-by-hand test-exporters test-bindings docs packages-build packages-test build lib freestanding board asan tsan fuzz fuzz-onnx mutants mutants-generated format format-check tidy wheel release install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
+.PHONY: help demo demo-speech demo-web test test-all test-by-hand test-exporters test-bindings test-desktops docs packages-build packages-test build lib freestanding board asan tsan fuzz fuzz-onnx mutants mutants-generated format format-check tidy wheel release install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-24s %s\n", $$1, $$2}'
@@ -47,7 +47,7 @@ lib: ## build the library alone, with nothing but a C++ compiler: librnnpack.a l
 test: packages-test ## install what is missing, then stages format, hosted (every behaviour) and board (an emulated Cortex-M4F): eleven minutes
 	@scripts/test.sh $(BUILD)
 
-test-all: packages-test ## make test, then stages freestanding, asan (fuzzers too), tsan, tidy, devices (RNNPACK_TEST_DEVICES=all for every one), bindings and by-hand
+test-all: packages-test ## make test, then stages freestanding, asan (fuzzers too), tsan, tidy, devices (RNNPACK_TEST_DEVICES=all for every one), bindings, desktops and by-hand
 	@scripts/test.sh $(BUILD) all
 
 asan: packages-test ## the tests and the fuzzers under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -73,6 +73,10 @@ test-exporters: packages-test ## export the models of docs/EXPORTING.md from the
 
 test-bindings: packages-build ## the same suite in every language (bindings/), and a table of what passed (LANGS="rust go" for some)
 	@scripts/test_bindings.sh $(BUILD)-bindings $(LANGS)
+
+test-desktops: packages-build ## the library for macOS, Windows and musl: built, linked, its symbols listed; run by Wine and QEMU (TARGETS="aarch64-macos")
+	@scripts/install_packages.sh scripts/packages-desktops.txt
+	@tests/desktops/test_desktops.py $(BUILD)-desktops $(TARGETS)
 
 docs: ## the API reference as HTML, in docs/api
 	@python3 -B scripts/abi/generate.py --html docs/api

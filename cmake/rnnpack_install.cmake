@@ -35,6 +35,9 @@ endif()
 install(TARGETS ${targets} EXPORT rnnpackTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+if(MINGW AND RNNPACK_SHARED)
+  install(FILES ${PROJECT_BINARY_DIR}/src/rnnpack.def DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+endif()
 # Targets of their own: who installs the library alone has no program.
 if(TARGET rnnpack_tool)
   install(TARGETS rnnpack_tool EXPORT rnnpackToolTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)

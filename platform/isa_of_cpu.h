@@ -1,5 +1,5 @@
 // isa_of_cpu.h -- the RNNP_ISA_* bits that this CPU and its operating system can run, beyond those the compiler was told of: each
-// row of base/isa.inc is tested. x86 is asked itself, Linux elsewhere; nobody else reports any.
+// row of base/isa.inc is tested. x86 is asked itself, Linux elsewhere; nobody else reports any here (sysctl: platform/darwin).
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_PLATFORM_ISA_OF_CPU_H_
 #define RNNPACK_PLATFORM_ISA_OF_CPU_H_

@@ -10,7 +10,7 @@ set -u
 build=$1
 shift
 stages=${*:-format hosted board}
-[ "$stages" != all ] || stages="make-test hosted-rest freestanding asan tsan tidy devices bindings by-hand"
+[ "$stages" != all ] || stages="make-test hosted-rest freestanding asan tsan tidy devices bindings desktops by-hand"
 for stage in ${RNNPACK_TEST_LEAVE_OUT:-}; do stages=" $stages " && stages=${stages/ $stage / }; done
 jobs=${JOBS:-$(nproc)}
 # What needs no package beside those of make test. aarch64-linux-gnu, RISC-V, WebAssembly and the others: see docs/DEVICES.md.
@@ -189,8 +189,9 @@ for stage in $stages; do
     format) stage_command format check_format ;;
     tidy) stage_command tidy check_tidy ;;
     bindings) stage_counted bindings scripts/test_bindings.sh "$build-bindings" ;;
+    desktops) stage_counted desktops make --no-print-directory test-desktops BUILD="$build" ;;
     by-hand) stage_by_hand ;;
-    *) echo "test.sh: no stage '$stage'; there are: format hosted board make-test hosted-rest freestanding asan tsan tidy devices bindings by-hand fuzz" >&2; exit 1 ;;
+    *) echo "test.sh: no stage '$stage'; there are: format hosted board make-test hosted-rest freestanding asan tsan tidy devices bindings desktops by-hand fuzz" >&2; exit 1 ;;
   esac
   spent
   echo "== $stage: $((seconds - before)) s of CPU, $((SECONDS - began)) s"

@@ -12,6 +12,9 @@
 #include <sched.h>
 #include <time.h>
 #endif
+#if defined(__APPLE__)
+#include <pthread/qos.h>
+#endif
 
 namespace rnnp {
 
@@ -107,9 +110,22 @@ class SystemThread {
   bool start(void (*run)(void *arg), void *arg) {
     run_ = run;
     arg_ = arg;
+#if defined(__APPLE__)
+    // The starter's class: a thread of another one may be kept on slow cores, and the others wait for it every step.
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return false;
+    const qos_class_t own = qos_class_self();
+    if (own != QOS_CLASS_UNSPECIFIED) pthread_attr_set_qos_class_np(&attributes, own, 0);
+    const bool started = pthread_create(&thread_, &attributes, enter, this) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
+#else
     return pthread_create(&thread_, nullptr, enter, this) == 0;
+#endif
   }
-  void join() { pthread_join(thread_, nullptr); }
+  void join() {
+    pthread_join(thread_, nullptr);
+  }
 
  private:
   static void *enter(void *self) {

@@ -4,9 +4,37 @@
 
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 
+#include "platform/darwin/facts_darwin.h"
 #include "platform/x86/cpuid_x86.h"
+
+namespace {
+
+// sysctl of an M2, of a first iPhone with 64 bits, and of nobody.
+TEST(CpuFacts, ComeFromSysctlOnDarwin) {
+  std::map<std::string, uint64_t> values;
+  const auto read = [&](const char *name) { return values.count(name) != 0 ? values[name] : 0; };
+  const rnnp::CpuFacts none = rnnp::darwin_facts(read);
+  EXPECT_EQ(none.isa, RNNP_ISA_NEON);
+  EXPECT_EQ(none.l1d_bytes + none.l2_bytes + none.l3_bytes, 0u);
+  values = {{"hw.l1dcachesize", 64u << 10}, {"hw.l2cachesize", 1u << 20}, {"hw.optional.arm.FEAT_I8MM", 1}};
+  const rnnp::CpuFacts old = rnnp::darwin_facts(read);
+  EXPECT_EQ(old.isa, RNNP_ISA_NEON);
+  EXPECT_EQ(old.l1d_bytes, 64u << 10);
+  EXPECT_EQ(old.l2_bytes, 1u << 20);
+  values.insert({{"hw.perflevel0.l1dcachesize", 128u << 10},
+                 {"hw.perflevel0.l2cachesize", 16u << 20},
+                 {"hw.perflevel0.cpusperl2", 4},
+                 {"hw.optional.arm.FEAT_DotProd", 1}});
+  const rnnp::CpuFacts now = rnnp::darwin_facts(read);
+  EXPECT_EQ(now.isa, RNNP_ISA_NEON | RNNP_ISA_NEON_DOTPROD | RNNP_ISA_NEON_I8MM);
+  EXPECT_EQ(now.l1d_bytes, 128u << 10);
+  EXPECT_EQ(now.l2_bytes, 4u << 20);
+}
+
+}  // namespace
 
 #if defined(__x86_64__) || defined(__i386__)
 namespace {

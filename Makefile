@@ -74,7 +74,7 @@ test-exporters: packages-test ## export the models of docs/EXPORTING.md from the
 test-bindings: packages-build ## the same suite in every language (bindings/), and a table of what passed (LANGS="rust go" for some)
 	@scripts/test_bindings.sh $(BUILD)-bindings $(LANGS)
 
-test-desktops: packages-build ## the library for macOS, Windows and musl: built, linked, its symbols listed; run by Wine and QEMU (TARGETS="aarch64-macos")
+test-desktops: packages-build ## the library for macOS and Windows, by name musl too: built, linked, its symbols listed; run by Wine and QEMU (TARGETS=aarch64-linux-musl)
 	@scripts/install_packages.sh scripts/packages-desktops.txt
 	@tests/desktops/test_desktops.py $(BUILD)-desktops $(TARGETS)
 

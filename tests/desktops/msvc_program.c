@@ -1,5 +1,5 @@
-/* msvc_program.c -- a program as MSVC's compiler would make it, on rnnpack.dll and its import library. Without a C library, which is not
- * at hand here. Ends with 0 where the DLL answers. SPDX-License-Identifier: Apache-2.0 */
+/* msvc_program.c -- a program as MSVC's compiler would make it, on rnnpack.dll and its import library. It has no C library: MSVC's
+ * is not at hand here. Ends with 0 where the DLL answers. SPDX-License-Identifier: Apache-2.0 */
 #include <rnnpack/rnnpack.h>
 
 __declspec(dllimport) __declspec(noreturn) void ExitProcess(unsigned code);

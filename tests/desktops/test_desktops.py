@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 ZIG = {"aarch64-macos": None, "x86_64-macos": None, "x86_64-windows-gnu": "wine", "x86_64-linux-musl": "",
        "aarch64-linux-musl": "qemu-aarch64-static"}
 GCC = "x86_64-w64-mingw32"  # what the DLL for users is made by
+USUAL = ["aarch64-macos", "x86_64-macos", GCC]  # without names; the others take as long again
 WINE = shutil.which("wine64") or "/usr/lib/wine/wine64"
 BLOB = ROOT / "tests/golden/v1/lstm_f32_avx512.rnnp"
 LLVM = "-19"
@@ -102,7 +103,7 @@ def as_msvc(folder):
 
 
 def main():
-    base, targets = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:] or [*ZIG, GCC]
+    base, targets = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:] or USUAL
     unknown = [one for one in targets if one not in ZIG and one != GCC]
     if unknown:
         sys.exit(f"no target {' '.join(unknown)}; there are: {' '.join([*ZIG, GCC])}")

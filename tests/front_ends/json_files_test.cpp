@@ -188,6 +188,7 @@ TEST(JsonFiles, RefusalsNameThePlace) {
     EXPECT_NE(refusal.find(words), std::string::npos) << refusal;
   };
   refused(good.substr(0, good.size() / 2), "the file is not whole or damaged: it begins as JSON; parse error at line 1");
+  refused("{\"layers\": 1e999}", "the file is not whole or damaged: it begins as JSON; number overflow parsing '1e999'");
   refused("{}", "the file is JSON of a kind that is not known; accepted: ");
   refused("{\"layers\": 3, \"in_shape\": [1]}", "layers: an array is expected");
   refused(net.rtneural("transformer", 4), "layers[0].type: layers of type 'transformer' are not supported; accepted: activation, ");

@@ -49,9 +49,10 @@ nlohmann::ordered_json parse_json(const ModelFile &file) {
   };
   try {
     return nlohmann::ordered_json::parse(file.bytes, file.bytes + file.size, limits);
-  } catch (const nlohmann::ordered_json::parse_error &error) {
-    const std::string why = error.what();
-    const std::string quoted = quote(why.substr(std::min(why.find("parse error"), why.size())));
+  } catch (const nlohmann::ordered_json::exception &error) {
+    const std::string why = error.what();  // "[json.exception.parse_error.101] parse error at ..."
+    const size_t bracket = why.find("] ");
+    const std::string quoted = quote(bracket == std::string::npos ? why : why.substr(bracket + 2));
     throw ModelError("the file is not whole or damaged: it begins as JSON; " + quoted.substr(1, quoted.size() - 2));
   }
 }

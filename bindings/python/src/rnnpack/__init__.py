@@ -13,17 +13,19 @@ from ._accuracy import ErrorFigures, LayerErrors, MatrixErrors, QuantizationErro
 from ._amx import request_amx
 from ._errors import BusyError, Error, FileError, LibraryError, ModelError, UsageError, VerifyError
 from ._isa import Isa
+from ._keras import from_keras
 from ._model import Model, ModelInfo, compile
 from ._report import NodeReport, Report
 from ._session import Session, SessionInfo
 from ._state import SavedState, State
 from ._tensors import Tensor
 from ._torch import from_torch, torch_without_projection
+from ._weights import from_weights
 
 __version__ = _version()
 load = Model.load
 __all__ = [
     "BusyError", "Error", "ErrorFigures", "FileError", "Isa", "LayerErrors", "LibraryError", "MatrixErrors", "Model", "ModelError",
     "ModelInfo", "NodeReport", "QuantizationErrors", "Report", "SavedState", "Session", "SessionInfo", "State", "Tensor", "UsageError",
-    "VerifyError", "compile", "from_torch", "load", "request_amx", "torch_without_projection", "__version__",
+    "VerifyError", "compile", "from_keras", "from_torch", "from_weights", "load", "request_amx", "torch_without_projection", "__version__",
 ]

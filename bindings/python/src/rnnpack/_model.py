@@ -285,8 +285,8 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
             state: Optional[Mapping[str, str]] = None, quality: Optional[Number] = None, max_input: Union[None, int, str] = None,
             check: bool = True,
             meta: Optional[Mapping[str, str]] = None, no_onnx_meta: bool = False, progress: Progress = False) -> Model:
-    """Compile a model: the path of an ONNX file or of another kind that the tool reads (docs/FORMATS.md), an onnx.ModelProto, or the
-    bytes of one. Keywords are the options of `rnnpack compile`.
+    """Compile a model: the path of an ONNX file or of another kind that the tool reads (docs/FORMATS.md) or of Keras (from_keras), an
+    onnx.ModelProto, or the bytes of one. Keywords are the options of `rnnpack compile`.
 
     Where it runs
     stream  steps of a call that sessions are sized for; refused when the model looks ahead
@@ -328,6 +328,9 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     onnx: Union[str, bytes]
     if isinstance(model, (str, os.PathLike)):
         onnx = os.path.abspath(os.fspath(model))
+        if _is_of_keras(onnx):
+            from ._keras import keras_to_onnx
+            onnx = keras_to_onnx(onnx)
     elif isinstance(model, bytes):
         onnx = model
     elif hasattr(model, "SerializeToString"):
@@ -340,6 +343,14 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
                         "shape": shape, "axes": axes, "state": state, "quality": quality, "max_input": max_input, "meta": meta,
                         "no_onnx_meta": no_onnx_meta, "no_check": not check})
     return _compiled(onnx, given, report, progress)
+
+
+def _is_of_keras(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(8).startswith((b"PK\3\4", b"\x89HDF\r\n\x1a\n"))
+    except OSError:
+        return False  # the compiler says what is wrong
 
 
 def _compiled(onnx: Union[str, bytes], given: Mapping[str, Any], report: Optional[PathLike], progress: Progress) -> Model:

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keras models from their files, .keras and .h5, by h5py: TensorFlow and Keras are not needed."""
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import zipfile
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._errors import FileError, ModelError, UsageError
+from ._files import file_errors
+from ._graph import Size
+from ._keras_layers import MERGES, KerasLayer, add_layer
+from ._layers import Array, Layers, Value
+from ._model import Model, compile
+from ._options import CompileOptions, PathLike
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_ORDER = ("forward_layer", "backward_layer", "cell", "cells", "layer")  # of what is inside a layer, as Keras lists weights
+
+
+def from_keras(path: PathLike, **options: Unpack[CompileOptions]) -> Model:
+    """Compile a Keras model: a .keras or .h5 file of Sequential or of functional models, read by h5py. `options`: those of compile().
+
+    Inputs and outputs are the model's layers' names; the first open size behind the batch is `steps`.
+    """
+    return compile(keras_to_onnx(path), **options)
+
+
+def keras_to_onnx(path: PathLike) -> bytes:
+    config, weights = _read(os.fspath(path))
+    return _Importer(config, weights).model()
+
+
+def _h5py() -> Any:
+    try:
+        import h5py
+    except ImportError as error:
+        raise UsageError("files of Keras are read by h5py: pip install h5py") from error
+    return h5py
+
+
+def _read(path: str) -> Tuple[Mapping[str, Any], Mapping[str, List[Array]]]:
+    """The configuration, and the weights of each layer by its name or, in .keras files, by the name that it is stored as."""
+    h5py = _h5py()
+    with file_errors(), open(path, "rb") as file:
+        start = file.read(8)
+    try:
+        if start[:4] == b"PK\3\4":
+            with zipfile.ZipFile(path) as archive:
+                config = json.loads(archive.read("config.json"))
+                with h5py.File(io.BytesIO(archive.read("model.weights.h5")), "r") as stored:
+                    return config, {name: _arrays(h5py, group) for name, group in stored.get("layers", {}).items()}
+        if start == b"\x89HDF\r\n\x1a\n":
+            with h5py.File(path, "r") as stored:
+                if "model_config" not in stored.attrs:
+                    raise ModelError(f"'{path}' holds weights alone: save the whole model (model.save), or use from_weights")
+                text = stored.attrs["model_config"]
+                return json.loads(text), {name: [np.asarray(group[weight]) for weight in group.attrs.get("weight_names", [])]
+                                          for name, group in stored["model_weights"].items() if hasattr(group, "keys")}
+    except (zipfile.BadZipFile, KeyError, OSError, ValueError, RuntimeError) as error:
+        raise ModelError(f"'{path}' is not whole, damaged or no model of Keras: {error}") from error
+    raise FileError(f"'{path}' is no model of Keras: neither a .keras nor an HDF5 file")
+
+
+def _arrays(h5py: Any, group: Any) -> List[Array]:
+    """Own variables first, then those of what is inside."""
+    found: List[Array] = []
+    if "vars" in group:
+        own = group["vars"]
+        found += [np.asarray(own[name]) for name in sorted((n for n in own if n.isdigit()), key=int)]
+    inside = [name for name in group if isinstance(group[name], h5py.Group) and name not in ("vars", "seed_generator")]
+    inside.sort(key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
+    for name in inside:
+        found += _arrays(h5py, group[name])
+    return found
+
+
+def _snake(name: str) -> str:
+    name = re.sub(r"\W+", "", name)
+    name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+def _calls(node: Any) -> List[Tuple[str, int]]:
+    """Layer and output of each tensor that a call is given."""
+    if isinstance(node, Mapping):
+        if node.get("class_name") == "__keras_tensor__":
+            history = node["config"]["keras_history"]
+            return [(history[0], history[2])]
+        parts: Sequence[Any] = [node.get("args", []), node.get("kwargs", {}).get("initial_state", [])]
+        return [call for part in parts for call in _calls(part)]
+    if isinstance(node, (list, tuple)):
+        if len(node) >= 3 and isinstance(node[0], str) and isinstance(node[1], int):
+            return [(node[0], node[2])]
+        return [call for part in node for call in _calls(part)]
+    return []
+
+
+class _Importer:
+    def __init__(self, config: Mapping[str, Any], weights: Mapping[str, List[Array]]) -> None:
+        self._kind, self._config = config.get("class_name"), config.get("config", {})
+        if self._kind not in ("Sequential", "Functional", "Model"):
+            raise ModelError(f"a model of class '{self._kind}' is not supported; accepted: Sequential, Functional")
+        if isinstance(self._config, list):
+            self._config = {"layers": self._config}
+        self._weights = weights
+        self._layers = Layers()
+        self._values: Dict[Tuple[str, int], Value] = {}
+        self._by_class: Dict[str, int] = {}
+
+    def model(self) -> bytes:
+        graph = self._layers.graph
+        if self._kind == "Sequential":
+            layers = self._config.get("layers", [])
+            last = layers[-1].get("config", {}).get("name", "output") if layers else "output"
+            reserved = graph.unused(last)
+            graph.output_of(self._sequential().name, reserved)
+        else:
+            calls = _calls(self._config["output_layers"])
+            alone = len({name for name, _ in calls}) == len(calls)
+            names = [graph.unused(name if alone else f"{name}_{index}") for name, index in calls]
+            self._functional()
+            for (name, index), reserved in zip(calls, names):
+                graph.output_of(self._value(name, index).name, reserved)
+        return graph.model()
+
+    def _value(self, name: str, index: int) -> Value:
+        if (name, index) not in self._values:
+            raise ModelError(f"layer '{name}' has no output {index}, or none before it is used")
+        return self._values[name, index]
+
+    def _stored(self, layer: KerasLayer) -> List[Array]:
+        """By its name in .h5 files; in .keras files by its class, counted over the layers."""
+        plain = _snake(layer.kind)
+        at = self._by_class.get(plain, 0)
+        self._by_class[plain] = at + 1
+        by_class = f"{plain}_{at}" if at else plain
+        in_keras = "input_layer" in self._weights or by_class in self._weights
+        return list(self._weights.get(by_class if in_keras and by_class in self._weights else layer.name, []))
+
+    def _made(self, config: Mapping[str, Any]) -> KerasLayer:
+        settings = config.get("config", {})
+        name = settings.get("name") or config.get("name") or "layer"
+        layer = KerasLayer(str(config["class_name"]).split(">")[-1], name, settings, [])
+        layer.weights = self._stored(layer)
+        return layer
+
+    def _input(self, layer: KerasLayer, shape: Optional[Sequence[Optional[int]]], dtype: Any) -> Value:
+        if shape is None:
+            raise ModelError(f"input '{layer.name}' has no shape")
+        sizes: List[Size] = []
+        for at, size in enumerate(shape):
+            name = "batch" if at == 0 else "steps" if "steps" not in sizes else f"size{at}"
+            sizes.append(name if size is None else int(size))
+        kind = dtype if isinstance(dtype, str) else "float32"
+        return self._layers.input(layer.name, sizes, integer="int" in kind)
+
+    def _sequential(self) -> Value:
+        value: Optional[Value] = None
+        for config in self._config.get("layers", []):
+            layer = self._made(config)
+            shape = layer.settings.get("batch_shape") or layer.settings.get("batch_input_shape")
+            if value is None:
+                shape = shape or self._config.get("build_input_shape")
+                integer = "int32" if layer.kind == "Embedding" else layer.settings.get("dtype") if layer.kind == "InputLayer" else "float32"
+                named = layer if layer.kind == "InputLayer" else KerasLayer("InputLayer", "input", {}, [])
+                value = self._input(named, shape, integer)
+            if layer.kind != "InputLayer":
+                made = add_layer(self._layers, layer, [value])
+                value = made[0]
+        if value is None:
+            raise ModelError("the model has no layers")
+        return value
+
+    def _functional(self) -> None:
+        for config in self._config["layers"]:
+            layer = self._made(config)
+            if layer.kind == "InputLayer":
+                shape = layer.settings.get("batch_shape") or layer.settings.get("batch_input_shape")
+                self._values[layer.name, 0] = self._input(layer, shape, layer.settings.get("dtype"))
+                continue
+            calls = config.get("inbound_nodes", [])
+            if len(calls) != 1:
+                raise ModelError(f"layer '{layer.name}' is called {len(calls)} times; accepted: once")
+            given = [self._value(*call) for call in _calls(calls[0])]
+            if len(given) > 1 and layer.kind not in MERGES and layer.kind not in ("LSTM", "GRU", "SimpleRNN"):
+                raise ModelError(f"layer '{layer.name}' ({layer.kind}) has {len(given)} inputs; accepted: one")
+            for index, value in enumerate(add_layer(self._layers, layer, given)):
+                self._values[layer.name, index] = value

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layers of Keras and PyTorch on values [batch, steps, features] or [batch, features], as nodes of a Graph. Weights come as Keras has
+them; of_torch() turns those of PyTorch."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._errors import ModelError
+from ._graph import Graph, Size
+
+Array = npt.NDArray[Any]
+GATES = {"rnn": 1, "gru": 3, "lstm": 4}
+_ORDER = {"rnn": (0,), "gru": (0, 1, 2), "lstm": (0, 3, 1, 2)}  # Keras' gates in ONNX's order
+_ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "sigmoid": "Sigmoid", "softmax": "Softmax", "elu": "Elu", "selu": "Selu", "softplus": "Softplus",
+                "softsign": "Softsign", "exponential": "Exp"}
+_INNER = {"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "softsign": "Softsign", "softplus": "Softplus"}
+
+
+@dataclass(frozen=True)
+class Value:
+    name: str
+    shape: Tuple[Size, ...]
+
+    @property
+    def features(self) -> int:
+        last = self.shape[-1]
+        if not isinstance(last, int):
+            raise ModelError(f"'{self.name}': its last size is open; layers need it")
+        return last
+
+
+def fitting(what: str, weights: Array, shape: Sequence[int]) -> Array:
+    if tuple(weights.shape) != tuple(shape):
+        raise ModelError(f"{what} has shape {list(weights.shape)}; expected: {list(shape)}")
+    return weights
+
+
+@dataclass(frozen=True)
+class Recurrent:
+    """Of one direction, as Keras has it: kernel [I, G H], recurrent [H, G H], bias [G H], [2, G H] or none."""
+    kind: str
+    kernel: Array
+    recurrent: Array
+    bias: Optional[Array]
+    reset_after: bool = True
+    activation: str = "tanh"
+    gate: str = "sigmoid"
+
+    def packed(self, title: str, inputs: int) -> Tuple[Array, Array, Array]:
+        gates, hidden = GATES[self.kind], self.recurrent.shape[0]
+        width = gates * hidden
+        kernel = fitting(f"'{title}': its kernel", self.kernel, (inputs, width))
+        recurrent = fitting(f"'{title}': its recurrent kernel", self.recurrent, (hidden, width))
+        bias = np.zeros((2, width), np.float32)
+        if self.bias is not None:
+            rows = self.bias.reshape(-1, width) if self.bias.size in (width, 2 * width) else fitting(f"'{title}': its bias", self.bias, (width,))
+            bias[:len(rows)] = rows
+        order = np.concatenate([np.arange(g * hidden, (g + 1) * hidden) for g in _ORDER[self.kind]])
+        return kernel.T[order], recurrent.T[order], bias[:, order].ravel()
+
+
+def of_torch(kind: str, ih: Array, hh: Array, bias_ih: Optional[Array], bias_hh: Optional[Array]) -> Recurrent:
+    """Gates i f g o are Keras' i f c o; r z n are its r, z, h in another order."""
+    hidden = hh.shape[1]
+    order = np.arange(GATES[kind] * hidden)
+    if kind == "gru":
+        order = np.concatenate([order[hidden:2 * hidden], order[:hidden], order[2 * hidden:]])
+    if ih.shape[0] != order.size or hh.shape[0] != order.size:
+        raise ModelError(f"weights of {ih.shape[0]} and {hh.shape[0]} rows are not those of a {kind.upper()} of {hidden}")
+    bias = None if bias_ih is None or bias_hh is None else np.stack([bias_ih[order], bias_hh[order]])
+    return Recurrent(kind, ih[order].T, hh[order].T, bias)
+
+
+class Layers:
+    def __init__(self) -> None:
+        self.graph = Graph()
+
+    def input(self, name: str, shape: Sequence[Size], integer: bool = False) -> Value:
+        return Value(self.graph.input(name, shape, integer), tuple(shape))
+
+    def made(self, op: str, inputs: Sequence[str], title: str, shape: Sequence[Size], **attributes: Any) -> Value:
+        return Value(self.graph.node(op, inputs, title, **attributes), tuple(shape))
+
+    def ints(self, title: str, values: npt.ArrayLike) -> str:
+        return self.graph.constant(title, values, integer=True)
+
+    def activation(self, title: str, x: Value, kind: Optional[str]) -> Value:
+        if kind in (None, "", "linear"):
+            return x
+        if kind in ("silu", "swish"):
+            return self.made("Mul", [x.name, self.graph.node("Sigmoid", [x.name], title + ".gate")], title, x.shape)
+        if kind == "gelu":
+            return self.made("Gelu", [x.name], title, x.shape)
+        if kind not in _ACTIVATIONS:
+            raise ModelError(f"'{title}': the activation '{kind}' is not supported; accepted: {', '.join(sorted(_ACTIVATIONS))}, gelu, silu")
+        return self.made(_ACTIVATIONS[kind], [x.name], title, x.shape)
+
+    def dense(self, title: str, x: Value, kernel: Array, bias: Optional[Array]) -> Value:
+        fitting(f"'{title}': its kernel", kernel, (x.features, kernel.shape[-1]))
+        shape = (*x.shape[:-1], kernel.shape[1])
+        y = self.made("MatMul", [x.name, self.graph.constant(title + ".kernel", kernel)], title, shape)
+        return y if bias is None else self.made("Add", [y.name, self.graph.constant(title + ".bias", fitting(f"'{title}': its bias", bias, kernel.shape[1:]))],
+                                                title + ".biased", shape)
+
+    def conv(self, title: str, x: Value, kernel: Array, bias: Optional[Array], *, padding: str = "causal", stride: int = 1, dilation: int = 1,
+             groups: int = 1) -> Value:
+        """kernel [taps, in / groups, out]."""
+        taps, _, out = fitting(f"'{title}': its kernel", kernel, (kernel.shape[0], x.features // groups, kernel.shape[-1])).shape
+        whole = (taps - 1) * dilation
+        attributes: Dict[str, Any] = {"dilations": [dilation], "strides": [stride], "group": groups}
+        if padding == "same" and stride != 1:
+            attributes["auto_pad"] = "SAME_UPPER"
+        else:
+            attributes["pads"] = {"causal": [whole, 0], "same": [whole // 2, whole - whole // 2], "valid": [0, 0]}[padding]
+        inputs = [self.graph.node("Transpose", [x.name], title + ".channels", perm=[0, 2, 1]), self.graph.constant(title + ".kernel", kernel.transpose(2, 1, 0))]
+        if bias is not None:
+            inputs.append(self.graph.constant(title + ".bias", bias))
+        y = self.graph.node("Conv", inputs, title, **attributes)
+        return self.made("Transpose", [y], title + ".steps", (x.shape[0], _steps(x.shape[1], taps, dilation, stride, padding), out), perm=[0, 2, 1])
+
+    def pool(self, title: str, x: Value, op: str, size: int, stride: int, padding: str) -> Value:
+        inner = self.graph.node("Transpose", [x.name], title + ".channels", perm=[0, 2, 1])
+        pad = {"auto_pad": "SAME_UPPER"} if padding == "same" else {}
+        y = self.graph.node(op, [inner], title, kernel_shape=[size], strides=[stride], **pad)
+        return self.made("Transpose", [y], title + ".steps", (x.shape[0], _steps(x.shape[1], size, 1, stride, padding), x.shape[2]), perm=[0, 2, 1])
+
+    def scale_shift(self, title: str, x: Value, scale: Array, shift: Array) -> Value:
+        fitting(f"'{title}': its scale", scale, (x.features,))
+        scaled = self.made("Mul", [x.name, self.graph.constant(title + ".scale", scale)], title, x.shape)
+        return self.made("Add", [scaled.name, self.graph.constant(title + ".shift", shift)], title + ".shifted", x.shape)
+
+    def batch_norm(self, title: str, x: Value, gamma: Optional[Array], beta: Optional[Array], mean: Array, variance: Array, epsilon: float) -> Value:
+        scale = (1.0 if gamma is None else gamma.astype(np.float64)) / np.sqrt(variance.astype(np.float64) + epsilon)
+        shift = (0.0 if beta is None else beta.astype(np.float64)) - mean * scale
+        return self.scale_shift(title, x, np.asarray(scale), np.asarray(shift))
+
+    def layer_norm(self, title: str, x: Value, gamma: Optional[Array], beta: Optional[Array], epsilon: float) -> Value:
+        scale = np.ones(x.features) if gamma is None else gamma
+        inputs = [x.name, self.graph.constant(title + ".scale", fitting(f"'{title}': its scale", scale, (x.features,)))]
+        if beta is not None:
+            inputs.append(self.graph.constant(title + ".shift", beta))
+        return self.made("LayerNormalization", inputs, title, x.shape, axis=-1, epsilon=float(epsilon))
+
+    def prelu(self, title: str, x: Value, slopes: Array) -> Value:
+        return self.made("PRelu", [x.name, self.graph.constant(title + ".slopes", slopes)], title, x.shape)
+
+    def embedding(self, title: str, x: Value, table: Array) -> Value:
+        return self.made("Gather", [self.graph.constant(title + ".table", table), x.name], title, (*x.shape, table.shape[1]), axis=0)
+
+    def concat(self, title: str, values: Sequence[Value], axis: int) -> Value:
+        axis = axis % len(values[0].shape)
+        sizes = [v.shape[axis] for v in values]
+        total: Size = sum(s for s in sizes if isinstance(s, int)) if all(isinstance(s, int) for s in sizes) else "joined"
+        shape = (*values[0].shape[:axis], total, *values[0].shape[axis + 1:])
+        return self.made("Concat", [v.name for v in values], title, shape, axis=axis)
+
+    def recurrent(self, title: str, x: Value, layers: Sequence[Recurrent], *, reverse: bool = False,
+                  states: Sequence[Value] = ()) -> Tuple[Value, List[Value]]:
+        """Of one direction, or of two: forward, then reverse. All steps [batch, steps, directions H], and the last states, each
+        [batch, H]: h, for LSTM c, of every direction."""
+        kind, hidden = layers[0].kind, layers[0].recurrent.shape[0]
+        packed = [layer.packed(title, x.features) for layer in layers]
+        inputs = [self.graph.node("Transpose", [x.name], title + ".by_step", perm=[1, 0, 2])]
+        inputs += [self.graph.constant(f"{title}.{name}", np.stack([part[i] for part in packed])) for i, name in enumerate("WRB")]
+        inputs += ["", *(self.graph.node("Unsqueeze", [s.name, self.ints(title + ".axis", [0])], title + ".initial") for s in states)]
+        attributes: Dict[str, Any] = {"hidden_size": hidden, "direction": "bidirectional" if len(layers) == 2 else "reverse" if reverse else "forward"}
+        if kind == "gru":
+            attributes["linear_before_reset"] = int(layers[0].reset_after)
+        names = [name for layer in layers for name in _inner_activations(title, layer)]
+        if any(layer.activation != "tanh" or layer.gate != "sigmoid" for layer in layers):
+            attributes["activations"] = names
+        while not inputs[-1]:
+            inputs.pop()
+        outputs = [self.graph.unused(f"{title}.{name}") for name in (["Y", "h", "c"] if kind == "lstm" else ["Y", "h"])]
+        self.graph.node_to({"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}[kind], inputs, outputs, title, attributes)
+        wide = len(layers) * hidden
+        by_row = self.graph.node("Transpose", [outputs[0]], title + ".by_row", perm=[2, 0, 1, 3])  # [steps, directions, batch, H]
+        y = self.made("Reshape", [by_row, self.ints(title + ".shape", [0, 0, wide])], title, (x.shape[0], x.shape[1], wide))
+        last = []
+        for direction in range(len(layers)):
+            for state in outputs[1:]:
+                last.append(self.made("Gather", [state, self.ints(title + ".direction", direction)], title + ".last", (x.shape[0], hidden), axis=0))
+        return y, last
+
+    def reversed_steps(self, title: str, x: Value) -> Value:
+        ends = [self.ints(f"{title}.{name}", [value]) for name, value in (("from", -1), ("to", -(1 << 62)), ("axis", 1), ("by", -1))]
+        return self.made("Slice", [x.name, *ends], title, x.shape)
+
+
+def _inner_activations(title: str, layer: Recurrent) -> List[str]:
+    for name in (layer.activation, layer.gate):
+        if name not in _INNER:
+            raise ModelError(f"'{title}': the activation '{name}' is not supported in recurrent layers; accepted: {', '.join(sorted(_INNER))}")
+    outer, gate = _INNER[layer.activation], _INNER[layer.gate]
+    return {"rnn": [outer], "gru": [gate, outer], "lstm": [gate, outer, outer]}[layer.kind]
+
+
+def _steps(steps: Size, taps: int, dilation: int, stride: int, padding: str) -> Size:
+    if isinstance(steps, str):
+        return steps
+    kept = steps - (taps - 1) * dilation if padding == "valid" else steps
+    return -(-kept // stride)
+
+
+def torch_recurrent(weights: Mapping[str, Array], prefix: str, kind: str, title: str) -> List[List[Recurrent]]:
+    """All layers of one nn.RNN, GRU or LSTM, with their directions."""
+    found: List[List[Recurrent]] = []
+    while f"{prefix}weight_ih_l{len(found)}" in weights:
+        directions = []
+        for suffix in (f"_l{len(found)}", f"_l{len(found)}_reverse"):
+            if f"{prefix}weight_ih{suffix}" in weights:
+                directions.append(of_torch(kind, weights[f"{prefix}weight_ih{suffix}"], weights[f"{prefix}weight_hh{suffix}"],
+                                           weights.get(f"{prefix}bias_ih{suffix}"), weights.get(f"{prefix}bias_hh{suffix}")))
+        found.append(directions)
+    if not found:
+        raise ModelError(f"'{title}': there is no '{prefix}weight_ih_l0'")
+    return found

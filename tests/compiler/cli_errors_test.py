@@ -209,6 +209,16 @@ class Errors(InFolder):
         for made in (bomb, sparse, wide, self.at / "y.npy"):
             made.unlink()
 
+    def test_integers_that_float32_does_not_hold_are_refused(self):
+        numbers = np.zeros((4, 1, 256), np.int64)
+        numbers[1, 0, 7] = 16777217
+        np.save(self.x, numbers)
+        self.before = contents(self.at)
+        self.refuse(USAGE, ["'frames' has the integer 16777217, which float32 does not hold"], "run", self.blob, "--input", self.x)
+        numbers[1, 0, 7] = 16777216
+        np.save(self.x, numbers)
+        self.assertEqual(rnnpack("run", self.blob, "--input", self.x).returncode, 0)
+
     def test_wrong_options_are_named(self):
         for words, command in (
                 ("subcommand", []), ("there is no command 'nonsense'; accepted: compile", ["nonsense"]), ("model", ["compile"]), ("nothing to write", ["compile", self.onnx]),

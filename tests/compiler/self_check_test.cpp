@@ -67,6 +67,28 @@ TEST(SelfCheck, FindsOneStepTooLate) {
   EXPECT_NE(check(gru(1, 1), gru(1)).failure, "");
 }
 
+// The file adds 1 where the run has one step; the blob does not.
+TEST(SelfCheck, FindsWhatIsWrongForOneStepAlone) {
+  const auto model = [](float more) {
+    OnnxBuilder b;
+    b.input("x", {"T", "N", kInputs}).output("y").weights("g", 3, 1, kInputs, kHidden).constant("more", {}, {more});
+    b.constant_ints("first", {}, {0}).constant_ints("one", {}, {1});
+    b.node("GRU", {"x", "gW", "gR", "gB"}, {"Y"}).with("hidden_size", kHidden);
+    b.node("Shape", {"x"}, {"sizes"});
+    b.node("Gather", {"sizes", "first"}, {"steps"});
+    b.node("Equal", {"steps", "one"}, {"is_one"});
+    b.node("Cast", {"is_one"}, {"as_number"}).with("to", int64_t{1});
+    b.node("Mul", {"as_number", "more"}, {"added"});
+    b.node("Add", {"Y", "added"}, {"y"});
+    return b;
+  };
+  OnnxBuilder without;
+  without.input("x", {"T", "N", kInputs}).output("y").weights("g", 3, 1, kInputs, kHidden);
+  without.node("GRU", {"x", "gW", "gR", "gB"}, {"y"}).with("hidden_size", kHidden);
+  EXPECT_EQ(check(model(0), without).failure, "");
+  EXPECT_NE(check(model(1), without).failure.find("at 1 step, batch 2: output 'y'"), std::string::npos);
+}
+
 // The file fixes its sizes: other ones are no sizes of its graph.
 TEST(SelfCheck, ChecksFixedSizesAtThem) {
   const std::vector<Dim> fixed = {5, 1, kInputs};

@@ -283,5 +283,45 @@ TEST(Unrolled, ResultsInTheOrderInWhichAReversedLoopMakesThemStayAsTheyAre) {
   expect_layers(how, 0);
 }
 
+// As PyTorch's newer exporter writes nn.LSTM(proj_size=P): h is a product, so the operators run as they are.
+TEST(Unrolled, AProjectedLstmRunsInBothDirections) {
+  constexpr int kProjected = 2;
+  OnnxBuilder b;
+  b.input("x", {kSteps, kBatch, kIn}).output("y").constant_ints("front", {1}, {0});
+  b.constant_ints("gates", {4}, {kHidden, kHidden, kHidden, kHidden}).constant_ints("steps", {kSteps}, Ints(kSteps, 1));
+  for (const char *name : {"forwards", "backwards"}) {
+    const std::string way = name;
+    b.random(way + "W", {kIn, 4 * kHidden}).random(way + "R", {kProjected, 4 * kHidden}).random(way + "P", {kHidden, kProjected});
+    b.constant(way + "h", {kBatch, kProjected}, std::vector<float>(kBatch * kProjected));
+    b.constant(way + "c", {kBatch, kHidden}, std::vector<float>(kBatch * kHidden));
+    Names x, y(kSteps);
+    for (int t = 0; t < kSteps; ++t) x.push_back(way + std::to_string(t));
+    b.node("MatMul", {"x", way + "W"}, {way + "x"});
+    b.node("Split", {way + "x", "steps"}, x).with("axis", 0);
+    std::string h = way + "h", c = way + "c";
+    for (int i = 0; i < kSteps; ++i) {
+      const int t = way == "forwards" ? i : kSteps - 1 - i;
+      const std::string at = x[t] + ":";
+      b.node("Squeeze", {x[t], "front"}, {at + "x"});
+      b.node("MatMul", {h, way + "R"}, {at + "r"});
+      b.node("Add", {at + "x", at + "r"}, {at + "sum"});
+      b.node("Split", {at + "sum", "gates"}, {at + "i", at + "f", at + "g", at + "o"}).with("axis", 1);
+      for (const char *gate : {"i", "f", "o"}) b.node("Sigmoid", {at + gate}, {at + gate + "s"});
+      b.node("Tanh", {at + "g"}, {at + "gs"});
+      b.node("Mul", {at + "fs", c}, {at + "kept"});
+      b.node("Mul", {at + "is", at + "gs"}, {at + "new"});
+      b.node("Add", {at + "kept", at + "new"}, {at + "c"});
+      b.node("Tanh", {at + "c"}, {at + "ct"});
+      b.node("Mul", {at + "os", at + "ct"}, {at + "whole"});
+      b.node("MatMul", {at + "whole", way + "P"}, {at + "h"});
+      b.node("Unsqueeze", {at + "h", "front"}, {at + "y"});
+      h = at + "h", c = at + "c", y[t] = at + "y";
+    }
+    b.node("Concat", y, {way}).with("axis", 0);
+  }
+  b.node("Concat", {"forwards", "backwards"}, {"y"}).with("axis", 2);
+  check_against_f64(b.proto);
+}
+
 }  // namespace
 }  // namespace rnnp::testing_support

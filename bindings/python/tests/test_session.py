@@ -237,6 +237,7 @@ def test_sound_in_integers_is_scaled_where_that_is_asked_for(vad, kind, least, m
     (np.zeros((0, 1, 256)), "accepted"),
     (np.zeros((3, 2, 256)), r"2 rows for a session of 1: model.session\(batch=2\)"),
     (np.zeros((3, 1, 256), complex), "not complex128"),
+    (np.full((3, 1, 256), 2**24 + 1), "has integers beyond 16777216"),
     (np.zeros((3, 1, 256), np.int16), "not converted silently: pcm=True scales"),
     (np.zeros((3, 1, 256), np.uint8), "pcm=True"), (np.zeros((3, 1, 256), np.int32), "pcm=True"),
     (np.zeros((3, 1, 256), np.uint16), r"not converted silently: x.astype\(np.float32\)"),

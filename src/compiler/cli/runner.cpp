@@ -209,6 +209,11 @@ void Runner::read_input(const rnnp_tensor_info &facts, const Arrays &arrays, Job
                                                      [](float v) { return v == std::floor(v) && std::fabs(v) <= 16777216.0f; });
   if (facts.dtype == RNNP_DTYPE_I32 && !all_whole)
     throw UsageError("input " + quote(facts.name) + " holds indices; accepted: integers");
+  for (const int32_t v : array.i32) {
+    if (facts.dtype == RNNP_DTYPE_F32 && static_cast<double>(static_cast<float>(v)) != v)
+      throw UsageError("input " + quote(facts.name) + " has the integer " + std::to_string(v) +
+                       ", which float32 does not hold; accepted: up to 16777216");
+  }
   const bool per_step = facts.role == RNNP_ROLE_SEQUENCE;
   std::vector<float> &rows = job->inputs.back();
   rows.assign((per_step ? job->steps : 1) * job->batch * facts.row_elems, 0.0f);

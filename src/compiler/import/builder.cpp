@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "compiler/import/integer_bounds.h"
 #include "compiler/import/steps.h"
 
 namespace rnnp::compiler {
@@ -40,6 +41,7 @@ View Builder::const_view(const Tensor &tensor) {
   View view = dense_view(0, tensor.shape);
   view.whole = tensor.elem == Elem::kInt;
   view.mask = tensor.elem == Elem::kBool;
+  if (view.whole) view.bounds = bounds_of(tensor);
   std::vector<float> data;
   for (double v : tensor.data) data.push_back(static_cast<float>(v));
   view.value = graph.add_const(std::move(data));
@@ -121,6 +123,7 @@ View Builder::as_numbers(const View &x, const std::string &name) {
   for (int64_t i = 0; i < rows->second; ++i) attr.table.push_back(static_cast<float>(i));
   View out = densified(x);
   out.whole = true;
+  out.bounds = {0, static_cast<double>(rows->second - 1)};
   out.value = new_row(feature_count(out), true);
   graph.nodes.push_back({OpKind::kGather, name, {x.value}, {out.value}, std::move(attr)});
   return out;
@@ -270,6 +273,8 @@ View Builder::binary(Binary op, const View &a, const View &b, const std::string 
   std::vector<AlignedAtom> aligned;
   View out = align(a, b, &aligned);
   out.whole = a.whole && b.whole;
+  if (out.whole) out.bounds = bounds_after(op, a.bounds, b.bounds);
+  if (out.whole && !discovering) check_held(out.bounds);
   const size_t by = feature_count(b) > feature_count(a) ? 1 : 0;
   std::stable_sort(aligned.begin(), aligned.end(),
                    [&](const AlignedAtom &x, const AlignedAtom &y) { return std::abs(x.stride[by]) > std::abs(y.stride[by]); });

@@ -97,6 +97,7 @@ View joined(OpCall &call, std::vector<View> parts, size_t axis) {
     sizes.push_back(axis_size(part.axes[axis]));
     total = plus(total, sizes.back());
     sequence = sequence || b.is_sequence(part);
+    out.bounds = hull(out.bounds, part.bounds);
   }
   // The row keeps the order of the first part, so that what lies channels-last stays so.
   const Axis first = merged(parts[0].axes[axis]);

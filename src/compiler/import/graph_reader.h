@@ -11,6 +11,7 @@
 #include "compiler/import/builder.h"
 #include "compiler/import/fold.h"
 #include "compiler/import/input_kinds.h"
+#include "compiler/import/integer_bounds.h"
 #include "compiler/import/steps.h"
 #include "compiler/onnx/budget.h"
 #include "compiler/onnx/operator_attributes.h"
@@ -171,6 +172,7 @@ class GraphReader {
     value.dtype = use.kind == InputKind::kIndex ? DType::kI32 : DType::kF32;
     view.mask = use.kind == InputKind::kMask;
     view.whole = use.kind == InputKind::kWhole;
+    view.bounds = bounds_of_type(input.elem_type);
     value.elems = static_cast<uint32_t>(std::min<int64_t>(elems, INT32_MAX));
     value.sequence = per_step && value.dtype == DType::kF32;
     value.input = index;

@@ -7,6 +7,7 @@
 
 #include "compiler/import/concat_slices.h"
 #include "compiler/import/index.h"
+#include "compiler/import/integer_bounds.h"
 #include "compiler/import/ops_resize.h"
 #include "compiler/import/steps.h"
 
@@ -106,6 +107,8 @@ void look_up(OpCall &call) {
   Gather attr{static_cast<uint32_t>(rows), static_cast<uint32_t>(elems), value.elems, {}};
   for (double v : table.data) attr.table.push_back(static_cast<float>(v));
   View out = index;
+  out.whole = table.elem == Elem::kInt;
+  if (out.whole) out.bounds = bounds_of(table);
   for (size_t i = 1; i < table.shape.size(); ++i)
     out.axes.push_back(table.shape[i] == 1 ? Axis{} : Axis{Atom{Atom::Kind::kFeature, table.shape[i]}});
   out = densified(out);

@@ -27,7 +27,9 @@ View from_front(Builder &b, const View &place, int64_t count, const std::string 
   View behind = b.binary(Binary::kLess, place, integer(b, 0), name);
   behind.mask = true;
   behind.whole = false;
-  return chosen(b, behind, b.binary(Binary::kAdd, place, integer(b, static_cast<double>(count)), name), place, name);
+  View at = chosen(b, behind, b.binary(Binary::kAdd, place, integer(b, static_cast<double>(count)), name), place, name);
+  at.bounds = {0, static_cast<double>(count - 1)};  // of those that name a place
+  return at;
 }
 
 View zero_of(Builder &b, const View &like) {
@@ -56,6 +58,7 @@ View taken(Builder &b, const View &data, size_t axis, const View &given, const s
   over[axis + many] = true;
   View out = b.reduced(only, over, Reduce::kSum, false, name);
   out.whole = data.whole;
+  out.bounds = data.bounds;
   return out;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "compiler/import/steps.h"
@@ -80,7 +81,9 @@ View as_whole(View view) {
 View towards_zero(OpCall &call, const View &quotient) {
   const View size =
       call.b.unary(call.b.unary(quotient, blob_activation({Act::kAbs}), call.name), blob_activation({Act::kFloor}), call.name);
-  return as_whole(call.b.binary(Binary::kMul, size, call.b.unary(quotient, blob_activation({Act::kSign}), call.name), call.name));
+  View sign = call.b.unary(quotient, blob_activation({Act::kSign}), call.name);
+  sign.bounds = {-1, 1};
+  return as_whole(call.b.binary(Binary::kMul, size, sign, call.name));
 }
 
 // a - b * quotient, whose sign is that of b, or with fmod that of a.
@@ -89,8 +92,13 @@ void mod(OpCall &call) {
   const View quotient = whole_quotient(call);
   const bool as_a = call.attributes.integer("fmod", 0) != 0;
   const View times = as_a ? towards_zero(call, quotient) : call.b.unary(quotient, blob_activation({Act::kFloor}), call.name);
-  const View all = as_whole(call.b.binary(Binary::kMul, times, call.number_view(1), call.name));
-  call.give(0, as_whole(call.b.binary(Binary::kSub, call.number_view(0), all, call.name)));
+  const View a = call.number_view(0), b = call.number_view(1);
+  View all = as_whole(call.b.binary(Binary::kMul, times, b, call.name));
+  const double size = std::max(-b.bounds.least, b.bounds.most);
+  all.bounds = {a.bounds.least - size, a.bounds.most + size};
+  View rest = as_whole(call.b.binary(Binary::kSub, a, all, call.name));
+  rest.bounds = {-size, size};
+  call.give(0, rest);
 }
 
 void div(OpCall &call) {

@@ -190,6 +190,7 @@ void one_hot(OpCall &call) {
     out = b.unary(out, {static_cast<uint32_t>(Act::kAffine), static_cast<float>(on - off), static_cast<float>(off)}, call.name);
   out.mask = values.elem == Elem::kBool;
   out.whole = values.elem == Elem::kInt;
+  out.bounds = hull({off, off}, {on, on});
   call.give(0, out);
 }
 

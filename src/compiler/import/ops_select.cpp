@@ -157,6 +157,7 @@ View chosen(Builder &b, const View &condition, const View &x, const View &y, con
   out = densified(out);
   out.mask = x.mask;
   out.whole = x.whole;
+  out.bounds = hull(x.bounds, y.bounds);
   out.value = b.new_row(feature_count(out), sequence);
   b.graph.nodes.push_back(
       {OpKind::kWhere, name, {operands[0].value, operands[1].value, operands[2].value}, {out.value}, where_attr(dims, operands)});

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "compiler/import/concat_slices.h"
+#include "compiler/import/integer_bounds.h"
 #include "compiler/onnx/refusal_of.h"
 
 namespace rnnp::compiler {
@@ -45,6 +46,7 @@ void cast(OpCall &call) {
     if (!to_real && !to_mask) return call.give(0, x);
     x = call.number_view(0);
   }
+  if (x.whole && !to_real && !to_mask) check_narrowing(x.bounds, static_cast<int>(to));
   View out = x;
   if (to_mask && !x.mask) {
     Tensor zero(x.whole ? Elem::kInt : Elem::kFloat, {});
@@ -54,6 +56,7 @@ void cast(OpCall &call) {
   }
   out.mask = to_mask;
   out.whole = !to_real && !to_mask;
+  if (!x.whole) out.bounds = x.mask ? IntegerBounds{0, 1} : bounds_of_type(to);
   call.give(0, out);
 }
 

@@ -15,6 +15,10 @@ constexpr int64_t kMostStride = int64_t{1} << 60;
 
 }  // namespace
 
+IntegerBounds hull(const IntegerBounds &a, const IntegerBounds &b) {
+  return {std::min(a.least, b.least), std::max(a.most, b.most)};
+}
+
 int64_t times(int64_t a, int64_t b) {
   int64_t out = 0;
   if (__builtin_mul_overflow(a, b, &out)) return (a < 0) == (b < 0) ? kMostStride : -kMostStride;

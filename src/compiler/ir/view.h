@@ -39,6 +39,13 @@ struct Atom {
 
 using Axis = std::vector<Atom>;
 
+// Bounds of integers, as far as they are known. Those that a caller or a cast gives are taken to be of this size at most, unless
+// their type holds fewer: ids, positions, counts. What is computed from them must stay where float32 holds every integer.
+struct IntegerBounds {
+  double least = -4096, most = 4096;
+};
+IntegerBounds hull(const IntegerBounds &a, const IntegerBounds &b);
+
 // Where QuantizeLinear has a scale for each index of an axis: they, and how its tensor lay.
 struct ChannelGrid {
   std::vector<double> scale, zero;
@@ -52,6 +59,7 @@ struct View {
   std::vector<Axis> axes;
   bool mask = false;   // ONNX calls it bool: elements are 0 or 1
   bool whole = false;  // ONNX calls it an integer: elements are integers
+  IntegerBounds bounds;
   // `quantized`: it stands between QuantizeLinear and DequantizeLinear, and may have been moved there. Where `step_of` names the
   // view's own value it has come out of them, and the file has its numbers as multiples of `step`. What QuantizeLinear divided by
   // and added is the grid.

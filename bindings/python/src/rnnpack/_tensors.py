@@ -107,6 +107,8 @@ def _typed(tensor: Tensor, value: npt.ArrayLike, pcm: bool = False) -> Array:
             raise UsageError(f"input '{tensor.name}' has integers beyond 32 bits")
     elif array.dtype.kind not in "fiub":
         raise UsageError(f"input '{tensor.name}' holds numbers; accepted: float32 and what converts to it, not {array.dtype}")
+    elif array.dtype.kind in "iu" and array.size and max(int(array.max()), -int(array.min())) > 2**24:
+        raise UsageError(f"input '{tensor.name}' has integers beyond 16777216, which float32 does not hold")
     return np.require(array, tensor.dtype, ["C", "A"])
 
 

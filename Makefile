@@ -97,8 +97,11 @@ format-check: ## fail when a file is not formatted
 tidy: packages-test ## clang-tidy over the device library
 	@scripts/test.sh $(BUILD) tidy
 
-test-cuda: packages-build ## build for GPUs (nvcc) and run the CUDA tests there; without nvcc or a GPU it says so and runs nothing
+test-cuda: packages-build packages-test ## build for GPUs (nvcc) and run the CUDA tests there; without nvcc or a GPU it says so and runs nothing
 	@scripts/test_cuda.sh $(BUILD)-cuda test || [ $$? = 77 ]
+
+cuda-bundle: packages-build packages-test ## for a first session on a GPU elsewhere: one archive of at most 60 MB (CUDAARCHS=90-real); without nvcc it says so
+	@scripts/make_cuda_bundle.sh $(BUILD)-cuda-bundle $(CUDAARCHS) || [ $$? = 77 ]
 
 bench-cuda: packages-build ## time the CUDA kernels on this machine's GPU; without nvcc or a GPU it says so and runs nothing
 	@scripts/test_cuda.sh $(BUILD)-cuda bench || [ $$? = 77 ]

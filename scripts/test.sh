@@ -181,7 +181,7 @@ for stage in $stages; do
     asan) stage_cmake asan --label-exclude '^sharded$' ;;
     freestanding) stage_cmake freestanding -E callgrind --label-exclude '^sharded$' ;;
     fuzz) stage_cmake asan -R '^fuzz' ;;
-    tsan) stage_cmake tsan -R '(Thread|Bidirectional|Xnnpack|Walk)' -E Pthreadpool ;;
+    tsan) stage_cmake tsan -R '(Thread|Bidirectional|Xnnpack|Walk|cuda\.Orders)' -E Pthreadpool ;;
     board) stage_targets board arm-none-eabi-cortex-m4f ;;
     devices) [ "$devices" != all ] || devices=""
       # shellcheck disable=SC2086

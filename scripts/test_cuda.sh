@@ -6,12 +6,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1 what=$2
-if ! command -v nvcc >/dev/null; then
-  echo "no nvcc on PATH: nothing was built and nothing was run (docs/CUDA.md says where it comes from)"
+if ! nvcc=$(scripts/find_nvcc.sh); then
+  echo "no nvcc: nothing was built and nothing was run (docs/CUDA.md says where it comes from)"
   exit 77
 fi
-cmake -S . -B "$build" -DRNNPACK_TESTS=ON -DRNNPACK_BENCH=ON -DRNNPACK_CUDA=ON -DCMAKE_BUILD_TYPE=Release >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
+cmake -S . -B "$build" -DRNNPACK_TESTS=ON -DRNNPACK_BENCH=ON -DRNNPACK_CUDA=ON -DCMAKE_CUDA_COMPILER="$nvcc" \
+  -DRNNPACK_CUDA_ARCHITECTURES="${CUDAARCHS:-native}" -DCMAKE_BUILD_TYPE=Release >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
 cmake --build "$build" -j "$(nproc)" --target has_gpu gpu_check cuda_gpu_test bench_cuda jetson_program >>"$build.log" 2>&1 || { tail -50 "$build.log"; exit 1; }
+[ "$what" != bench ] || cmake --build "$build" --target bench_cudnn >>"$build.log" 2>&1 || true  # where cuDNN was found
 "$build/tests/cuda/has_gpu" || exit $?
 if [ "$what" = bench ]; then
   results=docs/GPU_RESULTS.md
@@ -25,7 +27,7 @@ if [ "$what" = bench ]; then
     printf '\n## Exchange\n\n'
     "$build/bench/cuda/gpu_check"
     printf '\n## Layers\n\n'
-    "$build/bench/cuda/bench_cuda"
+    if [ -x "$build/bench/cuda/bench_cudnn" ]; then "$build/bench/cuda/bench_cudnn"; else "$build/bench/cuda/bench_cuda"; fi
     printf '\n## PyTorch and FlashRNN\n\n'
     python3 bench/cuda/torch_peer.py || [ $? = 77 ]
   } | tee "$results.new"

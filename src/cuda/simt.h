@@ -110,6 +110,10 @@ SIMT_FN uint32_t flag_acquire(const uint32_t *p) {
   return v;
 }
 SIMT_FN void pause() {}
+// Nothing at run time: what a thread has read (told) comes before what a thread that saw `words` does (were told), because the
+// words depend on what was read. For the emulator's eyes; the reason stands where these are called.
+SIMT_FN void reads_are_told(const uint64_t *) {}
+SIMT_FN void reads_were_told(const uint64_t *) {}
 // What follows from v is computed here, not once ahead of a loop and kept in registers.
 SIMT_FN void renew(uint32_t *v) {
   asm volatile("" : "+r"(*v));

@@ -2,21 +2,28 @@
 #include "cuda/emulator/emulator.h"
 
 #include <cstdlib>
-#include <deque>
 #include <memory>
+#include <numeric>
 #include <vector>
 
+#include "cuda/emulator/emulated_memory.h"
 #include "cuda/emulator/fiber.h"
+#include "cuda/emulator/order.h"
 
 namespace simt {
 namespace {
 
 constexpr uint32_t kLanes = 32;
 constexpr uint32_t kMailBytes = 64;
+constexpr uint32_t kTogether = 3;      // blocks of a kernel whose blocks wait for nobody
+constexpr uint32_t kWatched = 4096;    // threads that a sanitizer is shown
+constexpr uint32_t kWatchedOnes = 64;  // of a kernel whose threads wait for nobody
 
 struct Rendezvous {
   uint32_t size = 0, arrived = 0;
   bool any = false, last_any = false;
+  uint8_t order[2] = {0, 0};  // of this meeting and the next
+  uint32_t turn = 0;
   std::vector<uint32_t> waiting;
 };
 
@@ -27,6 +34,7 @@ struct Warp {
 };
 
 struct Block {
+  uint32_t id = 0;
   std::vector<uint8_t> shared;
   Rendezvous rendezvous;
   std::vector<Warp> warps;
@@ -35,12 +43,6 @@ struct Block {
 struct Thread {
   uint32_t block = 0, index = 0;  // of the block in `blocks`, in its block
   bool done = false, parked = false;
-};
-
-struct Pending {
-  void *p;
-  uint64_t v;
-  uint32_t bytes;
 };
 
 // Who falls behind: threads [first, first + count), until so many switches have been made.
@@ -52,11 +54,12 @@ struct Machine {
   Launch launch;
   void (*kernel)(const void *);
   const void *args;
-  uint32_t first_block;  // of those that run now
+  EmulatedMemory memory;
   std::vector<Thread> threads;
   std::vector<Block> blocks;
+  std::vector<std::vector<Block>> past_blocks;  // their memory is not given to others while order is watched
   std::vector<uint32_t> ready;
-  std::deque<Pending> stores;
+  size_t first_fiber = 0;
   Slow slow;
   Fiber scheduler;
   uint32_t self = 0;
@@ -65,6 +68,7 @@ struct Machine {
 
 Machine *machine;
 uint64_t switches_made;
+uint8_t launch_begins, launch_ends;  // for order.h: where they are is what counts
 
 std::vector<std::unique_ptr<Fiber>> &fibers() {
   static std::vector<std::unique_ptr<Fiber>> all;
@@ -87,31 +91,21 @@ Block &my_block() {
 }
 
 void to_scheduler(bool for_good = false) {
-  fibers()[machine->self]->switch_to(&machine->scheduler, for_good);
+  fibers()[machine->first_fiber + machine->self]->switch_to(&machine->scheduler, for_good);
 }
 
 void enter_thread() {
   Fiber::entered();
+  order_acquire(&launch_begins);
   machine->kernel(machine->args);
+  order_release(&launch_ends);
   me().done = true;
   to_scheduler(true);
   std::abort();
 }
 
-// The oldest store to the address of store `pick` becomes visible.
-void drain_one(size_t pick) {
-  std::deque<Pending> &stores = machine->stores;
-  size_t i = 0;
-  while (stores[i].p != stores[pick].p) ++i;
-  memcpy(stores[i].p, &stores[i].v, stores[i].bytes);
-  stores.erase(stores.begin() + static_cast<std::ptrdiff_t>(i));
-}
-
-void drain_all() {
-  while (!machine->stores.empty()) drain_one(0);
-}
-
 bool meet(Rendezvous *rendezvous, bool v) {
+  const Unseen unseen;
   rendezvous->any |= v;
   if (++rendezvous->arrived < rendezvous->size) {
     rendezvous->waiting.push_back(machine->self);
@@ -119,6 +113,7 @@ bool meet(Rendezvous *rendezvous, bool v) {
     to_scheduler();
     return rendezvous->last_any;
   }
+  ++rendezvous->turn;
   rendezvous->last_any = rendezvous->any;
   rendezvous->any = false;
   rendezvous->arrived = 0;
@@ -128,6 +123,14 @@ bool meet(Rendezvous *rendezvous, bool v) {
   }
   rendezvous->waiting.clear();
   return rendezvous->last_any;
+}
+// A barrier: what was before it is ordered before what is after it. Shuffles and products are none.
+bool meet_in_order(Rendezvous *rendezvous, bool v) {
+  uint8_t *order = &rendezvous->order[rendezvous->turn & 1];
+  order_release(order);
+  const bool any = meet(rendezvous, v);
+  order_acquire(order);
+  return any;
 }
 
 void choose_slow() {
@@ -147,82 +150,112 @@ size_t choose_next(uint64_t r) {
   return at;
 }
 
-// `count` blocks from `first` on, all at the same time.
-bool run_blocks(uint32_t first, uint32_t count) {
+// The blocks of ids[first] to ids[first + count - 1], all at the same time.
+void place_blocks(const uint32_t *ids, uint32_t count) {
   Machine &m = *machine;
   const Launch &l = m.launch;
-  m.first_block = first;
+  if (kOrderIsWatched && !m.blocks.empty()) m.past_blocks.push_back(std::move(m.blocks));
   m.blocks = std::vector<Block>(count);
   m.threads.assign(size_t{count} * l.threads, {});
   m.ready.clear();
   m.slow = {};
   for (Block &b : m.blocks) {
+    b.id = *ids++;
     b.shared.assign(l.shared_bytes + 128, 0xff);
     b.rendezvous.size = l.threads;
     b.warps.resize(l.threads / kLanes);
     for (Warp &w : b.warps) w.rendezvous.size = kLanes;
   }
-  while (fibers().size() < m.threads.size()) fibers().push_back(std::make_unique<Fiber>());
+  order_release(&launch_begins);
+  while (fibers().size() < m.first_fiber + m.threads.size()) fibers().push_back(std::make_unique<Fiber>());
   for (uint32_t i = 0; i < m.threads.size(); ++i) {
     m.threads[i].block = i / l.threads;
     m.threads[i].index = i % l.threads;
-    if (first + m.threads[i].block >= l.blocks - l.missing_blocks) continue;
-    fibers()[i]->begin(enter_thread);
+    if (m.blocks[m.threads[i].block].id >= l.blocks - l.missing_blocks) continue;
+    fibers()[m.first_fiber + i]->begin(enter_thread);
     m.ready.push_back(i);
   }
+}
+
+bool run_blocks(const uint32_t *ids, uint32_t count) {
+  Machine &m = *machine;
+  place_blocks(ids, count);
   size_t left = m.ready.size();
   while (left != 0 && !m.ready.empty()) {
     const uint64_t r = next_random();
-    if (!m.stores.empty() && (r >> 40 & 3) == 0) drain_one((r >> 20) % m.stores.size());
+    m.memory.pass_time(r);
     if (m.switched >= m.slow.until) choose_slow();
     const size_t at = choose_next(r);
     m.self = m.ready[at];
     m.ready[at] = m.ready.back();
     m.ready.pop_back();
     ++m.switched;
-    m.scheduler.switch_to(fibers()[m.self].get());
+    m.memory.show_to(my_block().id);
+    m.scheduler.switch_to(fibers()[m.first_fiber + m.self].get());
     if (me().done) {
       --left;
     } else if (!me().parked) {
       m.ready.push_back(m.self);
     }
   }
-  drain_all();
   return left == 0;
+}
+
+// Blocks that wait for nobody: some at a time, in any order.
+bool run_apart(uint32_t *ids) {
+  Machine &m = *machine;
+  const uint32_t count = m.launch.blocks;
+  for (uint32_t i = count; i > 1; --i) std::swap(ids[i - 1], ids[next_random() % i]);
+  bool ended = true;
+  for (uint32_t b = 0; b < count && ended; b += kTogether) {
+    ended = run_blocks(ids + b, count - b < kTogether ? count - b : kTogether);
+    m.first_fiber += kOrderIsWatched ? kTogether * m.launch.threads : 0;
+    if (m.first_fiber + kTogether * m.launch.threads > kWatched) m.first_fiber = 0;
+  }
+  return ended;
 }
 
 // Threads that wait for nobody need no stacks of their own.
 void run_alone() {
   Machine &m = *machine;
+  static std::vector<void *> watched;
+  while (kOrderIsWatched && watched.size() < kWatchedOnes) watched.push_back(order_new_thread());
+  void *const self = order_this_thread();
   m.threads.assign(1, {});
   m.blocks = std::vector<Block>(1);
-  for (uint32_t b = 0; b < m.launch.blocks; ++b) {
-    m.first_block = b;
-    for (uint32_t t = 0; t < m.launch.threads; ++t) {
-      m.threads[0].index = t;
-      m.kernel(m.args);
-    }
+  order_release(&launch_begins);
+  const uint64_t count = uint64_t{m.launch.blocks} * m.launch.threads, from = next_random() % count;
+  const bool backwards = (next_random() & 1) != 0;
+  for (uint64_t n = 0; n < count; ++n) {
+    const uint64_t i = (from + (backwards ? count - n : n)) % count;
+    m.blocks[0].id = static_cast<uint32_t>(i / m.launch.threads);
+    m.threads[0].index = static_cast<uint32_t>(i % m.launch.threads);
+    m.memory.show_to(m.blocks[0].id);
+    if (kOrderIsWatched) order_become(watched[n % kWatchedOnes]);
+    order_acquire(&launch_begins);
+    m.kernel(m.args);
+    order_release(&launch_ends);
+    if (kOrderIsWatched) order_become(self);
   }
-  drain_all();
 }
 
 }  // namespace
 
 bool run_grid(const Launch &launch, void (*kernel)(const void *), const void *args) {
-  Machine m;
+  const Unseen unseen;
+  Machine m = {launch, kernel, args, EmulatedMemory(launch), {}, {}, {}, {}, 0, {}, {}, 0, 0, 0};
   machine = &m;
-  m.launch = launch;
-  m.kernel = kernel;
-  m.args = args;
   m.random = launch.seed * 2654435761u + 88172645463325252ull;
   bool ended = true;
   if (launch.sync == Sync::kNobody) {
     run_alone();
-  } else if (launch.sync == Sync::kGrid) {
-    ended = run_blocks(0, launch.blocks);
   } else {
-    for (uint32_t b = 0; b < launch.blocks && ended; ++b) ended = run_blocks(b, 1);
+    std::vector<uint32_t> ids(launch.blocks);
+    std::iota(ids.begin(), ids.end(), 0u);
+    ended = launch.sync == Sync::kGrid ? run_blocks(ids.data(), launch.blocks) : run_apart(ids.data());
   }
+  m.memory.drain_all();
+  order_acquire(&launch_ends);
   switches_made = m.switched;
   machine = nullptr;
   return ended;
@@ -236,7 +269,7 @@ uint32_t thread() {
   return me().index;
 }
 uint32_t block() {
-  return machine->first_block + me().block;
+  return my_block().id;
 }
 uint32_t block_count() {
   return machine->launch.blocks;
@@ -249,115 +282,57 @@ void pause() {
   to_scheduler();
 }
 void sync_block() {
-  meet(&my_block().rendezvous, false);
+  meet_in_order(&my_block().rendezvous, false);
 }
 bool sync_block_or(bool v) {
-  return meet(&my_block().rendezvous, v);
+  return meet_in_order(&my_block().rendezvous, v);
 }
 
 const void *warp_exchange(const void *mine, uint32_t bytes) {
   Warp &w = my_block().warps[me().index / kLanes];
   const uint32_t turn = w.turn;
-  memcpy(w.mail[turn][me().index % kLanes], mine, bytes);
+  {
+    const Unseen unseen;
+    memcpy(w.mail[turn][me().index % kLanes], mine, bytes);
+  }
   if (w.rendezvous.arrived + 1 == kLanes) w.turn ^= 1;
   meet(&w.rendezvous, false);
   return w.mail[turn];
 }
 void sync_warp() {
-  const uint32_t none = 0;
-  warp_exchange(&none, sizeof none);
+  Warp &w = my_block().warps[me().index / kLanes];
+  if (w.rendezvous.arrived + 1 == kLanes) w.turn ^= 1;
+  meet_in_order(&w.rendezvous, false);
 }
 
-void arrive(uint32_t *p) {
-  drain_all();
-  ++*p;
+void reads_are_told(const uint64_t *words) {
+  order_release(const_cast<uint64_t *>(words));
+}
+void reads_were_told(const uint64_t *words) {
+  order_acquire(const_cast<uint64_t *>(words));
 }
 void delayed_store(void *p, uint64_t v, uint32_t bytes) {
-  machine->stores.push_back({p, v, bytes});
+  const Unseen unseen;
+  machine->memory.store(my_block().id, p, v, bytes);
 }
-
-float half_value(uint16_t h) {
-  const uint32_t exponent = h >> 10 & 31, fraction = h & 1023;
-  const float sign = h & 0x8000 ? -1.0f : 1.0f;
-  if (exponent == 31) return fraction != 0 ? NAN : sign * INFINITY;
-  if (exponent == 0) return sign * ldexpf(static_cast<float>(fraction), -24);
-  return sign * ldexpf(static_cast<float>(1024 + fraction), static_cast<int>(exponent) - 25);
+uint64_t word_load(const void *p, uint32_t bytes) {
+  const Unseen unseen;
+  return machine->memory.load(my_block().id, p, bytes, next_random());
 }
-
-uint16_t half_bits(float x) {
-  uint32_t u;
-  memcpy(&u, &x, sizeof u);
-  const uint32_t sign = u >> 16 & 0x8000, magnitude = u & 0x7fffffff;
-  if (magnitude > 0x7f800000) return 0x7fff;
-  if (magnitude >= 0x477ff000) return static_cast<uint16_t>(sign | 0x7c00);
-  if (magnitude < 0x38800000) return static_cast<uint16_t>(sign | static_cast<uint32_t>(nearbyintf(fabsf(x) * 16777216.0f)));
-  return static_cast<uint16_t>(sign | ((magnitude + 0xfff + (magnitude >> 13 & 1) - 0x38000000) >> 13));
+void arrive_at(uint32_t *p) {
+  order_release(p);
+  const Unseen unseen;
+  machine->memory.release(my_block().id, p);
+  ++*p;
 }
-
-uint16_t bf16_bits(float x) {
-  uint32_t u;
-  memcpy(&u, &x, sizeof u);
-  if ((u & 0x7fffffff) > 0x7f800000) return 0x7fff;
-  return static_cast<uint16_t>((u + 0x7fff + (u >> 16 & 1)) >> 16);
-}
-
-namespace {
-
-float bf16_value(uint16_t h) {
-  const uint32_t u = uint32_t{h} << 16;
-  float x;
-  memcpy(&x, &u, sizeof x);
-  return x;
-}
-
-// Which lane and register have which element: PTX ISA, fragments of mma.m16n8k16.
-void mma_halves(float d[4], const uint32_t a[4], const uint32_t b[2], float (*value)(uint16_t)) {
-  uint16_t in[12];
-  memcpy(in, a, 16);
-  memcpy(in + 8, b, 8);
-  float mine[12];
-  for (int i = 0; i < 12; ++i) mine[i] = value(in[i]);
-  const uint8_t *mail = static_cast<const uint8_t *>(warp_exchange(mine, sizeof mine));
-  const auto element = [&](uint32_t lane, uint32_t i) {
-    float v;
-    memcpy(&v, mail + kMailBytes * lane + 4 * i, sizeof v);
-    return v;
-  };
-  const uint32_t lane = me().index % kLanes;
-  for (uint32_t i = 0; i < 4; ++i) {
-    const uint32_t row = lane / 4 + (i & 2 ? 8 : 0), column = 2 * (lane % 4) + (i & 1);
-    for (uint32_t k = 0; k < 16; ++k) {
-      const uint32_t pair = k % 8 / 2;
-      d[i] +=
-          element(row % 8 * 4 + pair, 4 * (k / 8) + 2 * (row / 8) + k % 2) * element(column * 4 + pair, 8 + 2 * (k / 8) + k % 2);
-    }
+uint32_t flag_acquire(const uint32_t *p) {
+  const uint32_t v = static_cast<uint32_t>(word_load(p, 4));
+  {
+    const Unseen unseen;
+    machine->memory.acquire(my_block().id, p);
   }
-}
-
-}  // namespace
-
-void mma_f16(float d[4], const uint32_t a[4], const uint32_t b[2]) {
-  mma_halves(d, a, b, half_value);
-}
-void mma_bf16(float d[4], const uint32_t a[4], const uint32_t b[2]) {
-  mma_halves(d, a, b, bf16_value);
-}
-
-// The fragments of mma.m16n8k32: register i of a lane has 4 k, from 16 (i / 2) + 4 (lane % 4) on.
-void mma_i8(int32_t d[4], const uint32_t a[4], const uint32_t b[2]) {
-  int8_t mine[24];
-  memcpy(mine, a, 16);
-  memcpy(mine + 16, b, 8);
-  const int8_t *mail = static_cast<const int8_t *>(warp_exchange(mine, sizeof mine));
-  const uint32_t lane = me().index % kLanes;
-  for (uint32_t i = 0; i < 4; ++i) {
-    const uint32_t row = lane / 4 + (i & 2 ? 8 : 0), column = 2 * (lane % 4) + (i & 1);
-    for (uint32_t k = 0; k < 32; ++k) {
-      const uint32_t quad = k % 16 / 4;
-      const int8_t *from = mail + kMailBytes * (row % 8 * 4 + quad), *other = mail + kMailBytes * (column * 4 + quad);
-      d[i] += from[4 * (2 * (k / 16) + row / 8) + k % 4] * other[16 + 4 * (k / 16) + k % 4];
-    }
-  }
+  order_acquire(const_cast<uint32_t *>(p));
+  return v;
 }
 
 }  // namespace simt

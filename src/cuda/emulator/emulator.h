@@ -1,12 +1,13 @@
 // emulator.h -- runs a kernel on the host: every CUDA thread is a fiber, one OS thread runs them all in an order that a seed
-// repeats. Weak memory: a word stored for other blocks becomes visible later, and not in the order of its storing but for one
-// address, so a protocol that forgets a barrier or a fence fails here, where threads of a CPU would hide it. Shared memory begins
-// as NaNs. Now and then a thread, a warp or a block falls far behind: chance alone would keep all of them in step.
-// SPDX-License-Identifier: Apache-2.0
+// repeats, that of the blocks included. Memory is weak (emulated_memory.h), so a protocol that forgets a barrier or a fence fails
+// here, where threads of a CPU would hide it. Shared memory begins as NaNs. Now and then a thread, a warp or a block falls far
+// behind: chance alone would keep all of them in step. In a build for ThreadSanitizer, that sees each CUDA thread as a thread
+// (order.h). SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_EMULATOR_EMULATOR_H_
 #define RNNPACK_CUDA_EMULATOR_EMULATOR_H_
 
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -14,11 +15,19 @@
 
 namespace simt {
 
+// Memory that kernels store to as to any other.
+struct PlainMemory {
+  void *p;
+  size_t bytes;
+};
 struct Launch {
   uint32_t blocks, threads, shared_bytes;
   uint64_t seed;
   Sync sync;
-  uint32_t missing_blocks;  // of the grid's last, that never run: for tests
+  uint32_t missing_blocks;             // of the grid's last, that never run: for tests
+  bool old_values = false;             // words may be read as they were before, until something orders them
+  const PlainMemory *plain = nullptr;  // what is stored there stays with its block for a while
+  uint32_t plain_count = 0;
 };
 
 // Returns when all threads have ended; false when those of a block wait for one another for ever.
@@ -35,6 +44,8 @@ bool sync_block_or(bool v);
 void sync_warp();
 void pause();  // in every polling loop
 inline void renew(uint32_t *) {}
+void reads_are_told(const uint64_t *words);
+void reads_were_told(const uint64_t *words);
 // All 32 lanes leave `bytes` (at most 64) and find those of every lane, 64 bytes apart.
 const void *warp_exchange(const void *mine, uint32_t bytes);
 void delayed_store(void *p, uint64_t v, uint32_t bytes);
@@ -71,23 +82,40 @@ inline int32_t dot4(uint32_t a, uint32_t b, int32_t sum) {
   return sum;
 }
 
+// ThreadSanitizer sees a word's store where the kernel makes it.
+#if defined(__SANITIZE_THREAD__)
+inline void note_word(uint64_t *p) {
+  __atomic_fetch_add(p, 0, __ATOMIC_RELAXED);
+}
+inline void note_word(uint32_t *p) {
+  __atomic_fetch_add(p, 0, __ATOMIC_RELAXED);
+}
+#else
+inline void note_word(const void *) {}
+#endif
+
 inline void ll_store(uint64_t *p, uint32_t payload, uint32_t epoch) {
+  note_word(p);
   delayed_store(p, uint64_t{epoch} << 32 | payload, 8);
 }
+uint64_t word_load(const void *p, uint32_t bytes);
 // Two words, each whole, with no order between them.
 inline void ll_load2(const uint64_t *p, uint64_t v[2]) {
-  v[0] = p[0];
+  v[0] = word_load(p, 8);
   pause();
-  v[1] = p[1];
+  v[1] = word_load(p + 1, 8);
 }
-void arrive(uint32_t *p);
-inline uint32_t flag_acquire(const uint32_t *p) {
-  return *p;
+void arrive_at(uint32_t *p);
+inline void arrive(uint32_t *p) {
+  note_word(p);
+  arrive_at(p);
 }
+uint32_t flag_acquire(const uint32_t *p);
 inline uint32_t flag_load(const uint32_t *p) {
-  return *p;
+  return static_cast<uint32_t>(word_load(p, 4));
 }
 inline void flag_store(uint32_t *p, uint32_t v) {
+  note_word(p);
   delayed_store(p, v, 4);
 }
 

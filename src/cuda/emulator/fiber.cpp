@@ -1,6 +1,8 @@
 // fiber.cpp -- Contract: fiber.h. SPDX-License-Identifier: Apache-2.0
 #include "cuda/emulator/fiber.h"
 
+#include "cuda/emulator/order.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define RNNPACK_ASAN 1
 #elif defined(__has_feature)
@@ -41,7 +43,7 @@ namespace {
 #ifdef RNNPACK_ASAN
 constexpr size_t kStackBytes = 256 * 1024;
 #else
-constexpr size_t kStackBytes = 48 * 1024;
+constexpr size_t kStackBytes = (kOrderIsWatched ? 96 : 48) * 1024;
 #endif
 
 Fiber *left_for_entry;  // whom a fiber that begins was switched from
@@ -49,6 +51,7 @@ Fiber *left_for_entry;  // whom a fiber that begins was switched from
 }  // namespace
 
 void Fiber::begin(void (*entry)()) {
+  if (thread_ == nullptr) thread_ = order_new_thread();
   if (stack_ == nullptr) stack_.reset(new uint8_t[kStackBytes]);
   bottom_ = stack_.get();
   bytes_ = kStackBytes;
@@ -76,6 +79,8 @@ void Fiber::switch_to(Fiber *to, bool for_good) {
 #else
   (void)for_good;
 #endif
+  if (thread_ == nullptr) thread_ = order_this_thread();
+  order_become(to->thread_);
   rnnp_fiber_switch(&stack_pointer_, to->stack_pointer_);
 #ifdef RNNPACK_ASAN
   __sanitizer_finish_switch_fiber(fake_stack_, nullptr, nullptr);

@@ -28,6 +28,7 @@ class Fiber {
   const void *bottom_ = nullptr;
   size_t bytes_ = 0;
   void *fake_stack_ = nullptr;
+  void *thread_ = nullptr;  // order.h
 };
 
 }  // namespace simt

@@ -11,7 +11,8 @@
 #include "cuda/kernels/args.h"
 #include "cuda/simt.h"
 
-// Tests break the protocol on purpose: 1 no barrier after the polling, 2 one slot, 3 a neighbour's flag is trusted.
+// Tests break the protocol on purpose: 1 no barrier after the polling, 2 one slot, 3 a neighbour's flag is trusted, 4 relaxed where
+// it acquires, 5 words loaded as plain memory, which a compiler reads once.
 #ifndef RNNPACK_CUDA_FAULT
 #define RNNPACK_CUDA_FAULT 0
 #endif
@@ -35,7 +36,7 @@ SIMT_FN bool poll(const RecurrentArgs &a, const uint64_t *words, uint32_t count,
   SIMT_ROLLED for (uint32_t i = 2 * simt::thread(); i < count; i += 2 * kThreads) {
     uint64_t v[2];
     for (uint32_t spins = 0;; ++spins) {
-      simt::ll_load2(words + i, v);
+      if (RNNPACK_CUDA_FAULT != 5 || spins == 0) simt::ll_load2(words + i, v);
       const bool first = RNNPACK_CUDA_FAULT == 3 || static_cast<uint32_t>(v[0] >> 32) == epoch;
       if (first && static_cast<uint32_t>(v[1] >> 32) == epoch) break;
       const bool look = spins % kSpinsPerLook == kSpinsPerLook - 1;
@@ -53,6 +54,10 @@ SIMT_FN bool sync_after_poll(bool failed) {
   return RNNPACK_CUDA_FAULT == 1 ? false : simt::sync_block_or(failed);
 }
 
+SIMT_FN uint32_t arrived(const RecurrentArgs &a) {
+  return RNNPACK_CUDA_FAULT == 4 ? simt::flag_load(a.control + kArrived) : simt::flag_acquire(a.control + kArrived);
+}
+
 // *base: the epoch that this launch counts from. False: time-out.
 SIMT_FN bool begin_epochs(const RecurrentArgs &a, const BlockOf &at, uint32_t *base) {
   *base = simt::flag_load(a.control + kEpoch);
@@ -64,7 +69,7 @@ SIMT_FN bool begin_epochs(const RecurrentArgs &a, const BlockOf &at, uint32_t *b
   bool ok = true;
   if (simt::thread() == 0) {
     simt::arrive(a.control + kArrived);
-    for (uint32_t spins = 0; simt::flag_acquire(a.control + kArrived) != at.blocks && ok; ++spins) {
+    for (uint32_t spins = 0; arrived(a) != at.blocks && ok; ++spins) {
       ok = spins < a.spin_limit;
       simt::pause();
     }

@@ -133,6 +133,7 @@ resident_blocks(const RecurrentArgs a) {
         failed = !receive<kWeights>(a, b, now);
       } else {
         load_planes<kWeights>(a, b, now);
+        simt::reads_are_told(a.words);
       }
       if (sync_after_poll(failed)) return time_out(a);
 

@@ -59,6 +59,7 @@ SIMT_FN void resident_f32_block(const RecurrentArgs &a, const BlockOf &of) {
   SIMT_ROLLED for (uint32_t i = kRegGroups * 256 + lane; i < groups * 256; i += 32) rest[i - kRegGroups * 256] = mine[i];
   SIMT_ROLLED for (uint32_t i = simt::thread(); i < 2 * B * stride; i += kThreads) input[i] =
       i % stride < H && i < B * stride ? a.h[state_place(a, i / stride) + i % stride] : 0.0f;
+  simt::reads_are_told(a.words);
   load_units<kCell>(a, block, h_own, c_own);
   const uint32_t row_words = (H + 1) & ~1u, slot_words = B * row_words;
   uint64_t *rh_words = a.words + 2 * slot_words;

@@ -64,6 +64,7 @@ SIMT_FN void load_units(const RecurrentArgs &a, uint32_t block, float *h, float 
 }
 template <Cell kCell>
 SIMT_FN void store_units(const RecurrentArgs &a, uint32_t block, const float *h, const float *c) {
+  simt::reads_were_told(a.words);
   for (uint32_t i = simt::thread(); i < a.batch * a.units; i += kThreads) {
     const uint32_t unit = block * a.units + i % a.units;
     if (unit >= a.hidden) continue;

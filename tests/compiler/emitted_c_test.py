@@ -219,6 +219,24 @@ int main(void) {
         subprocess.run([self.at / "fast"], check=True)
         self.assertIn("nothing.rnnp", rnnpack("tune", self.at / "nothing.rnnp", code=3).stderr)
 
+    def test_a_machine_file_has_the_options_of_a_run(self):
+        self.emit(MODELS / "vad_gru" / "model.onnx")
+        tuned, golden = self.at / "tuned.json", f"--input={MODELS / 'vad_gru' / 'golden.npz'}"
+        rnnpack("tune", self.at / "net.rnnp", "--steps", 3, "--threads", 2, "--seconds", 0, "-o", tuned)
+        document = json.loads(tuned.read_text())
+        document["options"] = {"threads": 2, "all_threads": True, "chunk_steps": 3, "isa_allowed": ["avx2"], "l2_bytes": 262144} | {
+            name: value for name, value in document["options"].items() if name not in ("threads", "all_threads", "chunk_steps", "isa_allowed", "l2_bytes")}
+        tuned.write_text(json.dumps(document))
+        rnnpack("run", self.at / "net.rnnp", golden, "--output", self.at / "y.npy")
+        rnnpack("run", self.at / "net.rnnp", golden, "--output", self.at / "z.npy", "--machine", tuned)
+        self.assertEqual((self.at / "y.npy").read_bytes(), (self.at / "z.npy").read_bytes())
+        for changed, said in (({"threads": 0}, '"threads" is no integer from 1 to 256'), ({"isa_allowed": ["sse9"]}, '"sse9"'),
+                              ({"all_threads": 1}, '"all_threads"'), ({"l2_bytes": -1}, '"l2_bytes"')):
+            tuned.write_text(json.dumps({**document, "options": {**document["options"], **changed}}))
+            self.assertIn(said, rnnpack("run", self.at / "net.rnnp", golden, "--machine", tuned, code=1).stderr)
+        tuned.write_text("{")
+        self.assertIn("rnnpack machine 1", rnnpack("run", self.at / "net.rnnp", golden, "--machine", tuned, code=1).stderr)
+
     def test_a_library_of_another_version_is_refused_by_the_compiler(self):
         self.emit(MODELS / "vad_gru" / "model.onnx")
         header = (self.at / "net.h").read_text()

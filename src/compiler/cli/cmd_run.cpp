@@ -11,6 +11,7 @@
 
 #include "compiler/cli/array_files.h"
 #include "compiler/cli/command.h"
+#include "compiler/cli/machine_file.h"
 #include "compiler/cli/runner.h"
 #include "compiler/onnx/problem.h"
 
@@ -18,7 +19,7 @@ namespace rnnp::compiler {
 namespace {
 
 struct RunArguments {
-  std::string blob;
+  std::string blob, machine;
   std::vector<std::string> inputs, outputs;
   uint32_t threads = 1;
   size_t steps_per_call = 0;
@@ -75,6 +76,19 @@ std::string summary_text(const Arrays &results) {
   return text + "nothing was written: --output NAME=y.npy does that\n";
 }
 
+// Other options of the command stay what they are; the file has none of them.
+void run_as_tuned(const std::string &path, RunOptions *how) {
+  const std::vector<uint8_t> bytes = read_file(path);
+  const MachineFile file = read_machine({bytes.begin(), bytes.end()}, path);
+  if (file.cpu != cpu_name())
+    std::fprintf(stderr, "rnnpack: %s was made on %s; this is %s\n", quote(path).c_str(), file.cpu.c_str(), cpu_name().c_str());
+  how->threads = file.tuning.threads;
+  how->all_threads = (file.tuning.flags & RNNP_SESSION_ALL_THREADS) != 0;
+  how->chunk_steps = file.tuning.chunk_steps;
+  how->l2_bytes = file.tuning.l2_bytes;
+  if (how->isa_allowed == 0) how->isa_allowed = file.tuning.isa_allowed;
+}
+
 int run(const RunArguments &options) {
   Runner runner(read_file(options.blob), quote(options.blob));
   const auto outputs = files_by_name(options.outputs, runner.outputs(), "output");
@@ -86,6 +100,7 @@ int run(const RunArguments &options) {
   how.last_step = options.last_step;
   how.portable_ops = options.portable_ops;
   how.isa_allowed = options.reference ? RNNP_ISA_REFERENCE_ONLY : 0;
+  if (!options.machine.empty()) run_as_tuned(options.machine, &how);
   if (isatty(STDERR_FILENO)) {
     // Results do not depend on the cut, so long work is cut where someone watches.
     constexpr size_t kWatchedSteps = 2000;
@@ -112,9 +127,11 @@ void add_run(CLI::App *app, Action *action) {
                    "y.npy for the first output, or NAME=file.npy; may be repeated; without it a summary is printed")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--threads", options->threads, "threads, the caller's included")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
+  CLI::Option *threads = command->add_option("--threads", options->threads, "threads, the caller's included")
+                             ->check(CLI::Range(1, 256))
+                             ->capture_default_str();
+  command->add_option("--machine", options->machine, "tuned.json of rnnpack tune: threads, chunk, instruction sets, size of L2")
+      ->excludes(threads);
   command->add_option("--steps-per-call", options->steps_per_call, "run as a stream, this many steps a call")
       ->check(CLI::Range(size_t{1}, size_t{1} << 40));
   command->add_flag("--last-step", options->last_step, "of sequence outputs write each row's last valid step only");

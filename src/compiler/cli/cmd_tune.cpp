@@ -1,13 +1,13 @@
-// cmd_tune.cpp -- `rnnpack tune`: which session options run a blob fastest on this machine, as a table and as a C header.
-// SPDX-License-Identifier: Apache-2.0
+// cmd_tune.cpp -- `rnnpack tune`: which session options run a blob fastest on this machine, as a table, a C header or a machine
+// file. SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <cctype>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 
 #include "compiler/cli/command.h"
 #include "compiler/cli/files.h"
+#include "compiler/cli/machine_file.h"
 #include "compiler/cli/opened_blob.h"
 #include "compiler/cli/refusal_text.h"
 #include "compiler/cli/tune.h"
@@ -20,13 +20,6 @@ struct TuneArguments {
   std::string blob, output;
   TuneTask task;
 };
-
-std::string cpu_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.compare(0, 10, "model name") == 0) return line.substr(line.find(':') + 2);
-  return "a CPU without a name";
-}
 
 std::string stem_of(const std::string &path) {
   std::string name = path.substr(path.find_last_of('/') + 1);
@@ -52,6 +45,10 @@ std::string header_text(const std::string &path, const Tuned &tuned, const TuneA
          "u;\n}\n\n#endif /* " + guard + " */\n";
 }
 
+bool is_machine_file(const std::string &path) {
+  return path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0;
+}
+
 int run(TuneArguments options) {
   const std::unique_ptr<OpenedBlob> blob = open_blob(options.blob);
   rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
@@ -69,7 +66,8 @@ int run(TuneArguments options) {
     std::printf("| %s | %.2f | %.2f | %s |\n", t.what.c_str(), t.best_us, t.us, t.taken ? "taken" : "");
   std::printf("\n%s: %.2f of the time of the library's choice\n", text_of(tuned.tuning).c_str(), tuned.ratio);
   if (!options.output.empty()) {
-    const std::string text = header_text(options.output, tuned, options);
+    const std::string text =
+        is_machine_file(options.output) ? machine_text(tuned, options.task) : header_text(options.output, tuned, options);
     write_file(options.output, text.data(), text.size());
   }
   return kExitOk;
@@ -91,7 +89,8 @@ void add_tune(CLI::App *app, Action *action) {
   command->add_option("--seconds", options->task.seconds, "for each comparison")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  command->add_option("-o,--output", options->output, "C header to write: NAME.h has NAME(options) and NAME_THREADS");
+  command->add_option("-o,--output", options->output,
+                      "C header to write: NAME.h has NAME(options) and NAME_THREADS; NAME.json: a machine file for run --machine");
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }
 

@@ -369,6 +369,7 @@ Arrays Runner::run(const Arrays &given, const RunOptions &options) {
   session.max_steps = facts_.causal ? 0 : static_cast<uint32_t>(job.steps);
   session.chunk_steps = options.chunk_steps;
   session.isa_allowed = options.isa_allowed;
+  session.l2_bytes = options.l2_bytes;
   session.flags = (options.portable_ops ? RNNP_SESSION_PORTABLE_OPS : 0u) | (options.all_threads ? RNNP_SESSION_ALL_THREADS : 0u);
   session.executor = executor ? executor->get() : nullptr;
   job.backend = options.backend;

@@ -36,7 +36,7 @@ struct RunOptions {
   size_t steps_per_call = 0;  // 0: all steps in one call
   uint32_t chunk_steps = 0;   // of the session; 0: the library's choice
   bool last_step = false, portable_ops = false;
-  uint32_t isa_allowed = 0;
+  uint32_t isa_allowed = 0, l2_bytes = 0;
   std::vector<size_t> cuts;  // sizes of the calls; overrides steps_per_call, must sum to the steps
   std::function<void(size_t done, size_t steps)> progress;
   const ::rnnp_registry *registry = nullptr;  // nullptr: the default one

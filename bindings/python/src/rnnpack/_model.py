@@ -21,6 +21,7 @@ from ._compiler import compile_here, library
 from ._errors import Error, FileError, UsageError
 from ._files import file_errors, work_folder
 from ._html import tensors_html
+from ._machine import read_machine
 from ._options import Constants, Data, Names, Number, PathLike, Sizes, measures
 from ._progress import Progress, reporter
 from ._session import Session, SessionOptions
@@ -125,7 +126,7 @@ class Model:
         return memoryview(cast(Any, self._blob)).toreadonly()[:self._info.blob_bytes]
 
     def session(self, batch: Optional[int] = None, threads: int = 1, *, max_steps: Optional[int] = None, chunk_steps: int = 0,
-                all_threads: bool = False, reference: bool = False, portable_ops: bool = False) -> Session:
+                all_threads: bool = False, reference: bool = False, portable_ops: bool = False, machine: Optional[PathLike] = None) -> Session:
         """A running instance: `batch` independent streams (1, or what the model was exported for), on up to `threads` threads.
 
         max_steps     of a model that looks ahead: its longest run; left out, memory grows with the longest one so far
@@ -133,10 +134,17 @@ class Model:
         all_threads   use them even where a step is too little work to gain from it
         reference     reference kernels only, whose bits are the same on every CPU
         portable_ops  without XNNPACK, where the library has it
+        machine       a machine file of `rnnpack tune`, in the place of threads, chunk_steps and all_threads
         """
         batch = self._info.fixed_batch or 1 if batch is None else batch
         if batch < 1 or not 1 <= threads <= 1024:
             raise UsageError("batch is at least 1, threads are 1 to 1024")
+        if machine is not None:
+            if threads != 1 or chunk_steps != 0 or all_threads:
+                raise UsageError("machine takes the place of threads, chunk_steps and all_threads")
+            m = read_machine(machine)
+            return Session(self, SessionOptions(batch, m.threads, max_steps, m.chunk_steps, m.all_threads, reference, portable_ops,
+                                                m.isa_allowed, m.l2_bytes))
         return Session(self, SessionOptions(batch, threads, max_steps, chunk_steps, all_threads, reference, portable_ops))
 
     def save(self, path: PathLike) -> None:

@@ -38,6 +38,8 @@ class SessionOptions:
     all_threads: bool = False
     reference: bool = False
     portable_ops: bool = False
+    isa_allowed: int = 0
+    l2_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Session:
         flags = (o.all_threads and _abi.SESSION_ALL_THREADS) | (o.portable_ops and _abi.SESSION_PORTABLE_OPS)
         options = _abi.SessionOptions(max_batch=o.batch, max_steps=0 if self._model.info.causal else self._longest,
                                       chunk_steps=o.chunk_steps, flags=flags,
-                                      isa_allowed=_abi.ISA_REFERENCE_ONLY if o.reference else 0)
+                                      isa_allowed=_abi.ISA_REFERENCE_ONLY if o.reference else o.isa_allowed, l2_bytes=o.l2_bytes)
         if self._team is not None:
             options.executor = ctypes.pointer(self._team.executor)
         need, handle, facts = _abi.Memory(), ctypes.c_void_p(), _abi.SessionFacts()

@@ -17,11 +17,11 @@ esac
 flags="--specs=picolibcpp.specs -Wno-psabi -mthumb -mfloat-abi=hard $flags"
 googletest=/usr/src/googletest/googletest
 compile="$flags -O2 -std=c++17 -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno -Iinclude -Isrc -I.
-  -Itests/kernels -isystem $googletest/include -isystem $googletest -D_GNU_SOURCE"
+  -Itests -Itests/kernels -isystem $googletest/include -isystem $googletest -D_GNU_SOURCE"
 for feature in POSIX_RE DEATH_TEST STREAM_REDIRECTION PTHREAD EXCEPTIONS RTTI; do compile="$compile -DGTEST_HAS_$feature=0"; done
 
 objects=""
-for source in src/kernels/*.cpp src/pack/*.cpp tests/kernels/*.cpp "$googletest"/src/gtest-all.cc "$googletest"/src/gtest_main.cc; do
+for source in src/kernels/*.cpp src/pack/*.cpp tests/kernels/*.cpp tests/support/{equations,tile_emulator}.cpp "$googletest"/src/gtest-all.cc "$googletest"/src/gtest_main.cc; do
   object=$out/$(basename "$source").o
   $(command -v ccache) arm-none-eabi-g++ $compile -c "$source" -o "$object"
   objects="$objects $object"

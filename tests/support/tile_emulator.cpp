@@ -24,6 +24,7 @@ struct State {
   uint64_t products;
 };
 thread_local State state;
+uint64_t configurations = 0;
 bool emulated = false;
 
 [[noreturn]] void forbidden(const char *what) {
@@ -89,6 +90,7 @@ void configure(const uint8_t *from) {
   const uint64_t products = state.products;
   state = {};
   state.configured = true;
+  __atomic_fetch_add(&configurations, uint64_t{1}, __ATOMIC_RELAXED);
   state.products = products;
   for (unsigned t = 0; t < 16; ++t) {
     const unsigned rows = from[48 + t], row_bytes = from[16 + 2 * t] | from[17 + 2 * t] << 8;
@@ -208,6 +210,9 @@ bool tiles_are_in_use() {
 uint64_t tile_products() {
   return state.products;
 }
+uint64_t tile_configurations() {
+  return __atomic_load_n(&configurations, __ATOMIC_RELAXED);
+}
 
 }  // namespace rnnp
 
@@ -223,6 +228,9 @@ bool tiles_are_in_use() {
   return false;
 }
 uint64_t tile_products() {
+  return 0;
+}
+uint64_t tile_configurations() {
   return 0;
 }
 }  // namespace rnnp

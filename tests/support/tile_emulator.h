@@ -14,6 +14,8 @@ bool make_tiles_run();
 bool tiles_are_emulated();
 bool tiles_are_in_use();
 uint64_t tile_products();
+// Of all threads: how often tiles were configured.
+uint64_t tile_configurations();
 
 }  // namespace rnnp
 #endif  // RNNPACK_TESTS_SUPPORT_TILE_EMULATOR_H_

@@ -1,6 +1,6 @@
 // tiles_test.cpp -- the gemm row of AMX beside the one of VNNI: the same bits for every number of rows, tiles that are taken only
-// where rows fill them, and none in use behind a call. Without AMX its instructions are emulated. SPDX-License-Identifier:
-// Apache-2.0
+// where rows fill them, and none in use behind a call. Without AMX its instructions are emulated.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
 #include "kernel_support.h"

@@ -30,7 +30,7 @@ void walk(uint32_t threads, uint32_t walks) {
   ThreadTeam team(threads);
   for (uint32_t i = 0; i < walks; i += kWalksPerModel) {
     const uint32_t seed = first + i + threads * 1000003;
-    const AlignedBytes blob(seed / kWalksPerModel % 2 != 0 ? random_model(seed) : generated_model(seed));
+    const AlignedBytes blob(random_model(seed));
     rnnp_model model;
     ASSERT_EQ(RNNP_OK, rnnp_model_open(&model, blob.data(), blob.size(), 0)) << "model " << seed;
     for (uint32_t k = 0; k < kWalksPerModel; ++k) {

@@ -1,6 +1,8 @@
 // cuda_models_test.cpp -- random models of every kind of layer, state, input and output as CUDA sessions beside CPU sessions: calls
 // of any length, rows and lengths, states that move from one to the other between calls. SPDX-License-Identifier: Apache-2.0
 #include "cuda/both_sessions.h"
+#include "pack/panel_format.h"
+#include "support/blob_tables.h"
 #include "support/random_model.h"
 
 namespace rnnp_test {
@@ -21,8 +23,17 @@ bool is_refused(const std::vector<uint8_t> &bytes) {
   const rnnp_status status = rnnp_cuda_session_explain(&model, &o, &why);
   if (status == RNNP_OK) return false;
   EXPECT_EQ(status, RNNP_E_LAYOUT) << why.op << ": " << why.reason;
-  EXPECT_NE(std::string(why.reason).find("single weights"), std::string::npos) << why.reason;
+  EXPECT_NE(std::string(why.reason).find("weights"), std::string::npos) << why.reason;  // single ones, or other --weights
   return true;
+}
+
+// Where rows are rounded to int8 a bit of x may move an element by a step.
+double bound_of(const std::vector<uint8_t> &blob) {
+  const BlobTables tables(blob);
+  const bool bytes = std::any_of(tables.matrices.begin(), tables.matrices.end(), [](const rnnp::BlobMatrix &m) {
+    return rnnp::find_panel_format(m.format).factor == rnnp::DType::kI8;
+  });
+  return bytes ? 3e-2 : 1e-4;
 }
 
 TEST_P(CudaModels, RunAsOnTheCpu) {
@@ -30,7 +41,7 @@ TEST_P(CudaModels, RunAsOnTheCpu) {
   constexpr size_t kSteps = 5;
   uint32_t ran = 0;
   for (uint32_t seed = GetParam() * kSeeds; seed < (GetParam() + 1) * kSeeds; ++seed) {
-    const std::vector<uint8_t> blob = random_model(seed);
+    const std::vector<uint8_t> blob = random_model(seed, true);
     if (is_refused(blob)) continue;
     ++ran;
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -44,7 +55,7 @@ TEST_P(CudaModels, RunAsOnTheCpu) {
       std::vector<int32_t> lengths(batch);
       for (int32_t &n : lengths) n = static_cast<int32_t>(random() % (steps + 1));
       both.expect_same(steps, batch, random() % 2 != 0 ? lengths.data() : nullptr, random() % 2 != 0 ? rows.data() : nullptr,
-                       random() % 4 == 0 ? RNNP_RUN_LAST_STEP : 0, &random, 1e-4);
+                       random() % 4 == 0 ? RNNP_RUN_LAST_STEP : 0, &random, bound_of(blob));
       both.cpu().load(0, both.gpu().save(0));  // from the GPU to the CPU,
       both.gpu().load(1, both.cpu().save(1));  // and back
     }

@@ -9,7 +9,8 @@ namespace {
 
 class BlobGenerator : GeneratedLayers {
  public:
-  BlobGenerator(ByteSource *c, bool defined) : GeneratedLayers(c), defined_(defined) {}
+  BlobGenerator(ByteSource *c, Outputs outputs)
+      : GeneratedLayers(c, outputs == Outputs::kSmooth), defined_(outputs != Outputs::kAny) {}
 
   BlobTables grow() {
     t_.header.magic = kBlobMagic;
@@ -31,7 +32,7 @@ class BlobGenerator : GeneratedLayers {
     if (stepwise_) write_states();
     add_outputs();
     t_.header.flags = (causal_ ? uint32_t(kBlobCausal) : 0u) | (stepwise_ ? uint32_t(kBlobStepwise) : 0u);
-    t_.weights.resize((t_.weights.size() + 63) / 64 * 64);
+    join_weights();
     return std::move(t_);
   }
 
@@ -310,8 +311,8 @@ class BlobGenerator : GeneratedLayers {
 
 }  // namespace
 
-BlobTables generated_blob(ByteSource *choices, bool defined) {
-  return BlobGenerator(choices, defined).grow();
+BlobTables generated_blob(ByteSource *choices, Outputs outputs) {
+  return BlobGenerator(choices, outputs).grow();
 }
 
 }  // namespace rnnp_fuzz

@@ -9,8 +9,10 @@
 
 namespace rnnp_fuzz {
 
-// A model that means something: it opens, and runs, nearly always. `defined`: each element of its outputs is written by some node.
-rnnp_test::BlobTables generated_blob(ByteSource *choices, bool defined = false);
+// A model that means something: it opens, and runs, nearly always. What its outputs are for:
+// kAny: some elements may be left as they were. kDefined: each is written. kSmooth: activations neither jump nor amplify, either.
+enum class Outputs { kAny, kDefined, kSmooth };
+rnnp_test::BlobTables generated_blob(ByteSource *choices, Outputs outputs = Outputs::kAny);
 
 // Changes one to four numbers of the tables.
 void corrupt(rnnp_test::BlobTables *tables, ByteSource *choices);

@@ -11,15 +11,17 @@ class GeneratedLayers : protected GeneratedValues {
  protected:
   using GeneratedValues::GeneratedValues;
 
-  BlobDirection direction(const AttrRecurrent &a, bool reverse, bool with_states) {
+  // `formats`: weights of any panel format, else f32.
+  BlobDirection direction(const AttrRecurrent &a, bool reverse, bool with_states, bool formats) {
     static constexpr uint32_t kGates[] = {1, 4, 3, 3};
     const uint32_t gates = kGates[a.cell], units = padded(a.hidden_size);
     const bool lstm = a.cell == uint32_t(Cell::kLstm);
     BlobDirection d = {};
-    const bool split = a.cell == uint32_t(Cell::kGru);
-    d.w = matrix(gates, a.hidden_size, a.input_size);
-    d.r = matrix(split ? 2 : gates, a.hidden_size, a.hidden_size);
-    d.r_output = split ? matrix(1, a.hidden_size, a.hidden_size) : kNone;
+    const PanelFormat *w_format = formats ? panel_format(1) : nullptr, *r_format = formats ? panel_format(1) : nullptr;
+    const bool split = a.cell == uint32_t(Cell::kGru) || (a.cell == uint32_t(Cell::kGruLinear) && r_format != nullptr);
+    d.w = matrix(w_format, gates, a.hidden_size, a.input_size);
+    d.r = matrix(r_format, split ? 2 : gates, a.hidden_size, a.hidden_size);
+    d.r_output = split ? matrix(r_format, 1, a.hidden_size, a.hidden_size) : kNone;
     d.bias = weights(uint64_t{units} * gates);
     d.r_bias = a.cell == uint32_t(Cell::kGruLinear) ? weights(units) : kNone;
     d.peephole = lstm && c_.once_in(3) ? weights(uint64_t{units} * 3) : kNone;
@@ -56,7 +58,8 @@ class GeneratedLayers : protected GeneratedValues {
     a.direction_count = any_direction && c_.once_in(2) ? 2 : 1;
     a.input_forget = a.cell == uint32_t(Cell::kLstm) && c_.once_in(6);
     a.clip = c_.once_in(6) ? 0.5f : 0.0f;
-    for (uint32_t d = 0; d < a.direction_count; ++d) a.direction[d] = direction(a, any_direction && c_.once_in(2), with_states);
+    for (uint32_t d = 0; d < a.direction_count; ++d)
+      a.direction[d] = direction(a, any_direction && c_.once_in(2), with_states, with_states);
     return a;
   }
 
@@ -107,7 +110,7 @@ class GeneratedLayers : protected GeneratedValues {
     while (elems(x) % groups != 0) --groups;
     AttrDense a = {elems(x) / groups, c_.range(1, 20), 0, 0, activation(), groups};
     const uint32_t matrices = c_.once_in(2) ? groups : 1;
-    a.matrix = matrix(1, a.output_size, a.input_size, matrices);
+    a.matrix = matrix(panel_format(matrices), 1, a.output_size, a.input_size, matrices);
     a.bias = maybe_weights(uint64_t{padded(a.output_size)} * matrices);
     add(OpKind::kDense, a, {x}, {result(a.output_size * groups, {x})});
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "generated_blob.h"
+#include "pack/pack.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp_fuzz {
@@ -17,7 +18,7 @@ constexpr uint32_t kMostElems = 24;
 
 class GeneratedValues {
  protected:
-  explicit GeneratedValues(ByteSource *c) : c_(*c) {}
+  GeneratedValues(ByteSource *c, bool smooth) : c_(*c), smooth_(smooth) {}
 
   const BlobValue &value(uint32_t v) const { return t_.values[v]; }
   uint32_t elems(uint32_t v) const { return value(v).row_elems; }
@@ -116,8 +117,66 @@ class GeneratedValues {
     return t_.add_matrix(rnnp_test::format_of_nr(nr_), gates, units, k, at, count);
   }
 
+  // Of low precision or sparse now and then, for `count` matrices of one size; nullptr: dense f32. Integer-only layers are not
+  // made.
+  const PanelFormat *panel_format(uint32_t count) {
+    if (!c_.once_in(3)) return nullptr;
+    std::vector<const PanelFormat *> fit;
+    for (const PanelFormat &f : kPanelFormats) {
+      const bool special = f.scales == Scales::kIntegerOnly || f.scales == Scales::kSmlad || f.scales == Scales::kKMajor16;
+      const bool plain = f.weight == DType::kF32 && f.index_bytes == 0;
+      if (f.nr == nr_ && !special && !plain && (count == 1 || f.index_bytes == 0)) fit.push_back(&f);
+    }
+    return fit[c_.below(static_cast<uint32_t>(fit.size()))];
+  }
+
+  uint32_t matrix(const PanelFormat *format, uint32_t gates, uint32_t units, uint32_t k, uint32_t count = 1) {
+    if (format == nullptr) return matrix(gates, units, k, count);
+    PackedMatrix all;
+    for (uint32_t i = 0; i < count; ++i) {
+      std::vector<float> m(size_t{gates} * units * k);
+      for (size_t at = 0; at < m.size(); ++at) m[at] = constant_pool_[at % 61];
+      for (size_t at = c_.below(4); format->index_bytes != 0 && at < m.size(); at += c_.range(1, 4)) m[at] = 0;
+      const PackedMatrix one = pack_matrix(*format, {m.data(), units, k, 0, gates});
+      all.panels.insert(all.panels.end(), one.panels.begin(), one.panels.end());
+      all.scales.insert(all.scales.end(), one.scales.begin(), one.scales.end());
+      all.unit_sums.insert(all.unit_sums.end(), one.unit_sums.begin(), one.unit_sums.end());
+      all.index = one.index;
+      all.entries = one.entries;
+      all.group_k = one.group_k;
+    }
+    const uint32_t made = t_.add_matrix(format->id, gates, units, k, put(all.panels), count);
+    BlobMatrix &out = t_.matrices[made];
+    if (format->index_bytes != 0) out.entries = all.entries, out.index = put(all.index);
+    if (!all.scales.empty()) out.scales = put(all.scales);
+    if (!all.unit_sums.empty()) out.unit_sums = put(all.unit_sums);
+    out.group_k = all.group_k;
+    if (format->factor == DType::kI8) out.lhs_scale = c_.once_in(2) ? 0.0f : 1.0f / 127.0f;
+    return made;
+  }
+
+  // What is packed lies behind all arrays that lie in one another; until those end, offsets count from there.
+  template <class T>
+  uint32_t put(const std::vector<T> &v) {
+    const size_t at = packed_.size();
+    packed_.resize((at + v.size() * sizeof(T) + 63) / 64 * 64);
+    if (!v.empty()) std::memcpy(packed_.data() + at, v.data(), v.size() * sizeof(T));
+    return static_cast<uint32_t>(at);
+  }
+  void join_weights() {
+    t_.weights.resize((t_.weights.size() + 63) / 64 * 64);
+    const uint32_t base = static_cast<uint32_t>(t_.weights.size());
+    for (BlobMatrix &m : t_.matrices) {
+      const PanelFormat f = find_panel_format(m.format);
+      if (f.weight == DType::kF32 && f.index_bytes == 0) continue;
+      for (uint32_t *offset : {&m.panels, &m.index, &m.scales, &m.unit_sums})
+        if (*offset != kNone) *offset += base;
+    }
+    t_.weights.insert(t_.weights.end(), packed_.begin(), packed_.end());
+  }
+
   BlobActivation activation(bool any_unary = false) {
-    const uint32_t act = c_.once_in(2) ? c_.below(4) : c_.below(uint32_t(any_unary ? kLastAct : kLastKernelAct) + 1);
+    const uint32_t act = smooth_ || c_.once_in(2) ? c_.below(4) : c_.below(uint32_t(any_unary ? kLastAct : kLastKernelAct) + 1);
     return {act, c_.real(), c_.real()};
   }
 
@@ -159,10 +218,12 @@ class GeneratedValues {
   }
 
   ByteSource &c_;
+  const bool smooth_;
   BlobTables t_;
   uint32_t nr_ = 16, lengths_ = kNone, indices_ = kNone;
   bool causal_ = true, stepwise_ = false, reuse_ = true;
   std::vector<float> constant_pool_;
+  std::vector<uint8_t> packed_;
   std::vector<uint32_t> operands_, kept_;  // values that nodes may read; states read by a node
 };
 

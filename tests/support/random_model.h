@@ -1,4 +1,4 @@
-// random_model.h -- small random models straight from blob.h: every kind of layer, state, input and output that a call can meet.
+// random_model.h -- small random models: every kind of layer, state, input and output that a call can meet.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_TESTS_SUPPORT_RANDOM_MODEL_H_
 #define RNNPACK_TESTS_SUPPORT_RANDOM_MODEL_H_
@@ -17,10 +17,9 @@ inline bool one_in(std::mt19937 &random, uint32_t n) {
   return below(random, n) == 0;
 }
 
-// The blob of a model of one to five layers behind one sequence input.
-std::vector<uint8_t> random_model(uint32_t seed);
-// The same of the fuzzers' grammar (fuzz/generated_blob.h): every operator, on f32 weights.
-std::vector<uint8_t> generated_model(uint32_t seed);
+// A blob of the fuzzers' grammar (fuzz/generated_blob.h) that opens and runs: every operator, weights of every format. `smooth`:
+// two right implementations give outputs that are near each other.
+std::vector<uint8_t> random_model(uint32_t seed, bool smooth = false);
 
 }  // namespace rnnp_test
 #endif  // RNNPACK_TESTS_SUPPORT_RANDOM_MODEL_H_

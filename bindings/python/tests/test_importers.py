@@ -3,6 +3,8 @@
 them: Keras itself is not needed."""
 import io
 import json
+import os
+import pathlib
 import struct
 import zipfile
 
@@ -217,6 +219,29 @@ def test_a_residual_network_by_names():
     y = sum(padded[:, 3 * k:3 * k + STEPS] @ arrays["conv.weight"][:, :, k].T.astype(float) for k in range(2))
     y = (y - arrays["norm.running_mean"]) / np.sqrt(1 + 1e-5)
     close(rnnpack.from_weights(description, arrays).session(batch=2).run(X), np.where(y > 0, y, y * arrays["act.weight"]) + X)
+
+
+@pytest.mark.skipif("RNNPACK_MODELS_IN_DIR" not in os.environ, reason="RNNPACK_MODELS_IN_DIR is not set")
+def test_rtneurals_micro_tcn():
+    """Its parts are files of a state_dict each; the output is PyTorch's, which leaves out the steps that lack taps."""
+    folder = pathlib.Path(os.environ["RNNPACK_MODELS_IN_DIR"]) / "rtneural"
+    arrays = {f"{part}.{name}": np.array(values, np.float32) for part in ("conv1", "bn", "relu", "res")
+              for name, values in json.loads((folder / f"microtcn/{part}.json").read_text()).items() if isinstance(values, list)}
+    description = {"inputs": {"x": ["batch", "steps", 1]}, "layers": [
+        {"type": "conv1d", "weights": "conv1", "dilation": 10}, {"type": "batch_norm", "weights": "bn"}, {"type": "prelu", "weights": "relu"},
+        {"type": "conv1d", "name": "res", "weights": "res", "from": "x"}, {"type": "add", "from": ["prelu", "res"]}]}
+    x, y = np.loadtxt(folder / "microtcn_x.csv", dtype=np.float32), np.loadtxt(folder / "microtcn_y.csv", delimiter=",")
+    close(rnnpack.from_weights(description, arrays).session().run(x.reshape(1, -1, 1))[0, 30:], y.T)
+
+
+@pytest.mark.skipif("RNNPACK_MODELS_IN_DIR" not in os.environ, reason="RNNPACK_MODELS_IN_DIR is not set")
+def test_rtneurals_strided_convolution():
+    """The file does not tell the stride; the output of every step is there."""
+    folder = pathlib.Path(os.environ["RNNPACK_MODELS_IN_DIR"]) / "rtneural"
+    arrays = {name: np.array(values, np.float32) for name, values in json.loads((folder / "conv1d_torch_stride_3.json").read_text()).items()}
+    description = {"inputs": {"x": ["batch", 1000, 1]}, "layers": [{"type": "conv1d", "stride": 3, "padding": "valid"}]}
+    x, y = np.loadtxt(folder / "conv1d_torch_x.csv", dtype=np.float32), np.loadtxt(folder / "conv1d_torch_y.csv", delimiter=",")
+    close(rnnpack.from_weights(description, arrays).session().run(x.reshape(1, -1, 1))[0], y.T[::3])
 
 
 def test_weights_that_are_refused(tmp_path):

@@ -75,7 +75,7 @@ def keywords_of(function):
 
 @pytest.mark.parametrize("command, function, elsewhere", [
     ("compile", rnnpack.compile, {"emit_c", "chunk_steps", "one_file", "max_steps", "no_check", "incbin"}),  # of Model.to_c; check=False; the tool's alone
-    ("verify", rnnpack.Model.verify, {"prune", "from_", "to", "set", "dim", "shape", "axes", "state"}),  # what compile was given
+    ("verify", rnnpack.Model.verify, {"prune", "from_", "to", "set", "dim", "shape", "axes", "state", "quality"}),  # what compile was given
 ])
 def test_every_option_of_the_tool_is_a_keyword_with_a_type_and_a_text(command, function, elsewhere):
     options = {option.replace("-", "_") + "_" * keyword.iskeyword(option) for option in options_of(command)}

@@ -43,7 +43,8 @@ def prepare(build, folder):
     shutil.copytree(ROOT / suite["golden"]["folder"], folder / "golden")
     lines = cases(suite)
     (folder / "suite.txt").write_text("\n".join(lines) + "\n")
-    subprocess.run([build / "src/compiler/rnnpack", "compile", ROOT / "models/vad_gru/model.onnx", "-o", folder / "vad.rnnp"],
+    shutil.copy(ROOT / "models/vad_gru/model.onnx", folder / "vad.onnx")
+    subprocess.run([build / "src/compiler/rnnpack", "compile", folder / "vad.onnx", "-o", folder / "vad.rnnp"],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     subprocess.run([build / "bindings/c/suite_c", "prepare", folder, SOUNDS / "Noise.wav", *(SOUNDS / f"{name}.wav" for name in SPEECH)], check=True)
     return [line.split()[1] for line in lines]

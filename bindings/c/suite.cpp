@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "../../demo/audio.h"
+#include "compile_case.h"
 
 namespace {
 
@@ -263,6 +264,15 @@ void run_run(const Case &c) {
   expect(status == std::stol(c.at("status")), "gives " + std::to_string(status));
 }
 
+void run_compile(const Case &c) {
+  const Bytes onnx = read(c.at("onnx"));
+  const char *const option = c.at("option").c_str();
+  Compiled made;
+  const rnnp_compile_status status = compile_here(onnx, &option, c.at("option") == "-" ? 0 : 1, &made);
+  expect(status == std::stol(c.at("status")), "gives " + std::to_string(status) + ": " + made.why);
+  expect(status == RNNP_COMPILED ? made.blob == read(c.at("blob")) : !made.why.empty(), "another blob, or no reason");
+}
+
 long resident_kib() {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {
@@ -299,9 +309,9 @@ void run_overhead(const Case &c) {
 
 int run_all() {
   const std::map<std::string, void (*)(const Case &)> kinds = {
-      {"status", run_status}, {"stream", run_stream}, {"golden", run_golden},    {"threads", run_threads},
-      {"state", run_state},   {"load", run_load},     {"open", run_refused},     {"session", run_refused},
-      {"run", run_run},       {"growth", run_growth}, {"overhead", run_overhead}};
+      {"status", run_status}, {"stream", run_stream}, {"golden", run_golden},   {"threads", run_threads},
+      {"state", run_state},   {"load", run_load},     {"open", run_refused},    {"session", run_refused},
+      {"run", run_run},       {"growth", run_growth}, {"compile", run_compile}, {"overhead", run_overhead}};
   std::ifstream file(folder + "/suite.txt");
   std::printf("version %s\n", __VERSION__);
   int failures = 0;

@@ -5,4 +5,4 @@ here=$(cd "$(dirname "$0")" && pwd)
 place=$here/lib/$(go env GOOS)_$(go env GOARCH)
 mkdir -p "$place" "$here/include/rnnpack"
 cp "$1/src/librnnpack.a" "$place/"
-cp "$here/../../include/rnnpack/rnnpack.h" "$here/include/rnnpack/"
+cp "$here/../../include/rnnpack/rnnpack.h" "$here/../../include/rnnpack/compiler.h" "$here/include/rnnpack/"

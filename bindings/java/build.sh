@@ -11,6 +11,6 @@ rm -rf "$out/classes"
 mkdir -p "$folder"
 cmake --build "$1" --target src/librnnpack.a >"$out/build.log" 2>&1 || { tail -n 40 "$out/build.log"; exit 1; }
 ${CC:-cc} -std=c99 -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -shared -I"$root/include" -I"$java/include" -I"$java/include/linux" \
-  "$here/src/main/c/rnnpack_jni.c" "$1/src/librnnpack.a" -Wl,--gc-sections -Wl,-z,defs -o "$folder/librnnpack_jni.so"
+  "$here/src/main/c/rnnpack_jni.c" "$here/src/main/c/compiler_jni.c" "$1/src/librnnpack.a" -Wl,--gc-sections -Wl,-z,defs -ldl -o "$folder/librnnpack_jni.so"
 "$java/bin/javac" --release 8 -Xlint:all,-options -Werror -d "$out/classes" "$here"/src/main/java/org/rnnpack/*.java
 "$java/bin/jar" --create --file "$out/rnnpack.jar" -C "$out/classes" .

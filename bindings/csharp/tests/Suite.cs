@@ -172,6 +172,20 @@ internal static class Suite
             using (var model = new Model(Bytes(c["blob"])))
             using (var session = new Session(model, Reference())) Misuse[c["what"]](model, session, x, y);
         },
+        ["compile"] = c =>
+        {
+            Action compile = () =>
+            {
+                Compiled made = Compiler.Compile(Bytes(c["onnx"]), c["option"] == "-" ? new string[0] : new[] { c["option"] });
+                Expect(made.Blob.SequenceEqual(Bytes(c["blob"])), "another blob");
+            };
+            if (c["status"] == "0") compile();
+            else
+            {
+                var error = Throws<CompileException>(compile);
+                Expect((int)error.Status == int.Parse(c["status"]) && error.Message.Length > 8, "gives " + error.Status + ": " + error.Message);
+            }
+        },
         ["overhead"] = c =>
         {
             using (var model = new Model(Bytes(c["blob"])))

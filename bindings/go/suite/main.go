@@ -371,7 +371,7 @@ func (c *testCase) run() (why interface{}) {
 	defer func() { why = recover() }()
 	kinds := map[string]func(){"status": c.runStatus, "stream": c.runStream, "golden": c.runGolden, "threads": c.runThreads,
 		"state": c.runState, "load": c.runLoad, "open": c.runOpen, "session": c.runSession, "run": c.runRefused,
-		"growth": c.runGrowth, "misuse": c.runMisuse, "overhead": c.runOverhead}
+		"growth": c.runGrowth, "misuse": c.runMisuse, "compile": c.runCompile, "overhead": c.runOverhead}
 	kinds[c.kind]()
 	return nil
 }

@@ -121,6 +121,9 @@ const kinds = {
     const session = sessionOf(blob), length = session.input().length;
     misuse[what](session, floats(input).subarray(0, length));
   },
+  compile() {
+    throw new NotHere('the compiler is a program for hosts');
+  },
   overhead({ blob, count }) {
     const session = open(blob).session(), piece = 1000;
     let least = Infinity;

@@ -39,7 +39,7 @@ const FEATURES: &[(&str, &str)] = &[
 ];
 
 fn main() {
-    for name in ["RNNPACK_LIB_DIR", "RNNPACK_SOURCES", "CXX", "AR", "CXXFLAGS"] {
+    for name in ["RNNPACK_LIB_DIR", "RNNPACK_SOURCES", "RNNPACK_COMPILER_DIR", "CXX", "AR", "CXXFLAGS"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
     let packaged = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("library");
@@ -57,6 +57,12 @@ fn main() {
     if env::var("CARGO_CFG_TARGET_OS").unwrap() != "none" && env::var("CARGO_CFG_UNIX").is_ok() {
         println!("cargo:rustc-link-lib=m");
         println!("cargo:rustc-link-lib=pthread");
+    }
+    if env::var_os("CARGO_FEATURE_COMPILER").is_some() {
+        if let Some(folder) = env::var_os("RNNPACK_COMPILER_DIR") {
+            println!("cargo:rustc-link-search=native={}", folder.to_string_lossy());
+        }
+        println!("cargo:rustc-link-lib=dylib=rnnpack_compiler");
     }
 }
 

@@ -70,17 +70,20 @@ class Model:
                  errors: Optional[QuantizationErrors] = None) -> None:
         """`blob`: what `rnnpack compile` wrote. Copied once if it does not lie on 64 bytes, else used where it is."""
         view = np.frombuffer(blob, np.uint8)
-        if view.__array_interface__["data"][0] % _abi.BLOB_ALIGNMENT or isinstance(blob, bytearray):
+        place = view.__array_interface__["data"][0]
+        if place % _abi.BLOB_ALIGNMENT or isinstance(blob, bytearray):
             room = np.empty(view.size + _abi.BLOB_ALIGNMENT, np.uint8)
-            start = -room.__array_interface__["data"][0] % _abi.BLOB_ALIGNMENT
+            place = room.__array_interface__["data"][0]  # the address of an empty slice may be another
+            start = -place % _abi.BLOB_ALIGNMENT
             room[start:start + view.size] = view
             view = room[start:start + view.size]
+            place += start
         self._blob: npt.NDArray[np.uint8] = view
         self._source = source
         self.notes: Tuple[str, ...] = tuple(notes)  # what the compiler had to say
         self.errors = errors  # what low-precision weights cost, where compile() measured it; else None
         self._opened = _abi.Model()
-        _abi.check(_abi.lib.rnnp_model_open(ctypes.byref(self._opened), view.__array_interface__["data"][0], view.size,
+        _abi.check(_abi.lib.rnnp_model_open(ctypes.byref(self._opened), place, view.size,
                                             _abi.OPEN_CHECK_WEIGHTS), "the blob does not open")
         facts = _abi.ModelFacts()
         _abi.check(_abi.lib.rnnp_model_get_info(ctypes.byref(self._opened), ctypes.byref(facts)))

@@ -231,6 +231,16 @@ fn misuse(case: &Case) -> Done {
     Ok(session.step(&input[..256], &mut [0.0])?)
 }
 
+fn compile(case: &Case) -> Done {
+    let option = case.text("option");
+    let options: &[&str] = if option == "-" { &[] } else { &[option] };
+    let status = case.number("status");
+    match rnnpack::compiler::compile(&std::fs::read(case.folder.join(case.text("onnx")))?, options) {
+        Ok(made) => expect(status == 0 && made.blob == std::fs::read(case.folder.join(case.text("blob")))?, "another blob"),
+        Err(why) => expect(why.reason as i64 == status && !why.text.is_empty(), format!("gives {:?}: {why}", why.reason)),
+    }
+}
+
 fn overhead(case: &Case) -> Done {
     const PIECE: i64 = 1000;
     let blob = case.blob()?;
@@ -260,6 +270,7 @@ fn run(case: &Case) -> Done {
         "run" => run_refused(case),
         "growth" => growth(case),
         "misuse" => misuse(case),
+        "compile" => compile(case),
         "overhead" => overhead(case),
         kind => Err(kind.into()),
     }

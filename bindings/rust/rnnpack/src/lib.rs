@@ -74,6 +74,8 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![warn(missing_docs)]
 
+#[cfg(feature = "compiler")]
+pub mod compiler;
 mod memory;
 mod model;
 mod session;

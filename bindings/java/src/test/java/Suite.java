@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.rnnpack.Compiler;
 import org.rnnpack.Constants;
 import org.rnnpack.Model;
 import org.rnnpack.Options;
@@ -307,6 +308,17 @@ public final class Suite {
         expect(refused.get() > 0 && other.get() == 0, "the second thread is not refused");
     }
 
+    static void compile(Map<String, String> c) throws IOException {
+        byte[] onnx = bytes(c.get("onnx"));
+        String[] options = c.get("option").equals("-") ? new String[0] : new String[] {c.get("option")};
+        if (number(c, "status") == 0) {
+            expect(Arrays.equals(Compiler.compile(onnx, options).blob(), bytes(c.get("blob"))), "another blob");
+            return;
+        }
+        Compiler.CompileException error = thrown(Compiler.CompileException.class, () -> Compiler.compile(onnx, options));
+        expect(error.status == number(c, "status") && error.getMessage().length() > 8, "gives " + error.status + ": " + error.getMessage());
+    }
+
     static void overhead(Map<String, String> c) throws IOException {
         try (Model model = new Model(bytes(c.get("blob"))); Session session = new Session(model)) {
             FloatBuffer x = Session.floats(model.inputs().get(0).rowElems);
@@ -336,6 +348,7 @@ public final class Suite {
         kinds.put("run", Suite::refusedRun);
         kinds.put("growth", Suite::growth);
         kinds.put("misuse", Suite::misuse);
+        kinds.put("compile", Suite::compile);
         kinds.put("overhead", Suite::overhead);
         boolean failed = false;
         for (String text : Files.readAllLines(folder.resolve("suite.txt"))) {

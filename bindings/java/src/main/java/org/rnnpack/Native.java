@@ -58,6 +58,9 @@ final class Native {
 
     static native int loadState(long session, int row, byte[] state);
 
+    /** Statuses of the compiler; -1: no library of this name. Calls keep and hear of made. */
+    static native int compile(String library, byte[] onnx, String[] options, Compiler.Output made);
+
     /** The file that org.rnnpack.library names, the jar's, or the system's (Android). */
     private static void load() {
         String named = System.getProperty("org.rnnpack.library");

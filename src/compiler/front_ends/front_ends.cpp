@@ -3,6 +3,7 @@
 
 #include "compiler/json_models/json_models.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/tflite/tflite_model.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -18,7 +19,7 @@ std::unique_ptr<OnnxModel> read_onnx(const ModelFile &file, const ReadOptions &)
 // The first that takes the file reads it; what no other one takes is ONNX, or nothing.
 const FrontEnd *front_end_of(const ModelFile &file) {
   static const FrontEnd kOnnx = {"ONNX", is_anything, read_onnx};
-  static const FrontEnd *const kFrontEnds[] = {&json_models(), &kOnnx};
+  static const FrontEnd *const kFrontEnds[] = {&json_models(), &tflite_models(), &kOnnx};
   for (const FrontEnd *front : kFrontEnds) {
     if (front->detect(file)) return front;
   }

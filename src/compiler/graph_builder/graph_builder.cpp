@@ -27,6 +27,15 @@ BuiltNode &BuiltNode::with(const char *name, const std::vector<int64_t> &values)
   attribute->mutable_ints()->Add(values.begin(), values.end());
   return *this;
 }
+BuiltNode &BuiltNode::with_floats(const char *name, const std::vector<float> &values) {
+  onnx::AttributeProto *attribute = add(name, onnx::AttributeProto::FLOATS);
+  attribute->mutable_floats()->Add(values.begin(), values.end());
+  return *this;
+}
+BuiltNode &BuiltNode::with_graph(const char *name, onnx::GraphProto graph) {
+  *add(name, onnx::AttributeProto::GRAPH)->mutable_g() = std::move(graph);
+  return *this;
+}
 BuiltNode &BuiltNode::with(const char *name, const std::vector<std::string> &values) {
   onnx::AttributeProto *attribute = add(name, onnx::AttributeProto::STRINGS);
   for (const std::string &value : values) attribute->add_strings(value);

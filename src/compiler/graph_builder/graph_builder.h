@@ -36,6 +36,8 @@ class BuiltNode {
   BuiltNode &with(const char *name, const char *value);
   BuiltNode &with(const char *name, const std::vector<int64_t> &values);
   BuiltNode &with(const char *name, const std::vector<std::string> &values);
+  BuiltNode &with_floats(const char *name, const std::vector<float> &values);
+  BuiltNode &with_graph(const char *name, onnx::GraphProto graph);
   // Names of its outputs.
   const std::string &output(int index = 0) const { return node_->output(index); }
   operator const std::string &() const { return output(); }  // NOLINT: a node of one output is its value
@@ -73,6 +75,8 @@ class GraphBuilder {
 
   // The model, checked as one that was read from an ONNX file; the builder is empty afterwards. Throws ModelError.
   std::unique_ptr<OnnxModel> take();
+  // The graph alone, as the body of a Loop or Scan.
+  onnx::GraphProto take_graph() { return std::move(*proto_.mutable_graph()); }
 
  private:
   onnx::TensorProto *add_constant(const std::string &wished, const std::vector<int64_t> &shape, int type);

@@ -24,7 +24,10 @@ std::unique_ptr<OnnxModel> model_of(const std::string &file, const ReadOptions &
 }
 
 Compiled compiled_of(const std::string &file, const ReadOptions &options) {
-  return compile_model(*model_of(file, options), "generic");
+  const auto model = model_of(file, options);
+  CompileOptions how;
+  for (const auto &state : model->states) how.states.push_back({state.first, state.second});
+  return compile_model(*model, how);
 }
 
 Floats outputs_of(const std::string &file, const Floats &input, int64_t features, const ReadOptions &options) {

@@ -1,0 +1,329 @@
+// tflite_float_test.cpp -- TensorFlow Lite's recurrent operators and loops in float, against plain loops in f64.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "compiler/cli/runner.h"
+#include "model_of.h"
+#include "tflite_writer.h"
+
+namespace rnnp::testing_support {
+namespace {
+
+using namespace rnnp::compiler;
+using Code = TfliteCode;
+
+constexpr int kSteps = 9, kInputs = 3, kUnits = 4;
+constexpr float kTolerance = 2e-6f;
+
+double logistic(double x) {
+  return 1 / (1 + std::exp(-x));
+}
+
+// Rows of a matrix [rows, columns] times x.
+Doubles times(const Floats &w, const Doubles &x) {
+  Doubles y(w.size() / x.size(), 0.0);
+  for (size_t i = 0; i < w.size(); ++i) y[i / x.size()] += static_cast<double>(w[i]) * x[i % x.size()];
+  return y;
+}
+
+Doubles step_of(const Floats &x, size_t t, size_t features) {
+  const auto from = x.begin() + static_cast<std::ptrdiff_t>(t * features);
+  return Doubles(from, from + static_cast<std::ptrdiff_t>(features));
+}
+
+Floats run(const std::string &file, const std::vector<int64_t> &shape, const Floats &x) {
+  Runner runner(compiled_of(file).blob);
+  Array array;
+  array.shape = shape;
+  array.f32 = x;
+  return runner.run({{"input", array}}, {}).at("output").f32;
+}
+
+FlatOut activation(int field, int which) {
+  return FlatOut().number(field, static_cast<int8_t>(which));
+}
+
+// Weights of gates i f c o, of peepholes i f o, of biases.
+struct LstmWeights {
+  Floats w[4], r[4], p[3], b[4];
+};
+
+LstmWeights lstm_weights(uint32_t seed) {
+  LstmWeights out;
+  for (size_t g = 0; g < 4; ++g) {
+    out.w[g] = random_numbers(kUnits * kInputs, 0.7f, seed + 10 * static_cast<uint32_t>(g));
+    out.r[g] = random_numbers(kUnits * kUnits, 0.7f, seed + 1 + 10 * static_cast<uint32_t>(g));
+    out.b[g] = random_numbers(kUnits, 0.5f, seed + 2 + 10 * static_cast<uint32_t>(g));
+    if (g < 3) out.p[g] = random_numbers(kUnits, 0.5f, seed + 3 + 10 * static_cast<uint32_t>(g));
+  }
+  return out;
+}
+
+Doubles lstm(const LstmWeights &w, const Floats &x, bool peepholes, bool coupled, bool reverse = false) {
+  Doubles h(kUnits, 0.0), c(kUnits, 0.0), out(kSteps * kUnits);
+  for (size_t s = 0; s < kSteps; ++s) {
+    const size_t t = reverse ? kSteps - 1 - s : s;
+    Doubles pre[4];
+    for (size_t g = 0; g < 4; ++g) {
+      const Doubles a = times(w.w[g], step_of(x, t, kInputs)), b = times(w.r[g], h);
+      for (size_t i = 0; i < kUnits; ++i) pre[g].push_back(a[i] + b[i] + static_cast<double>(w.b[g][i]));
+    }
+    for (size_t i = 0; i < kUnits; ++i) {
+      const double p = peepholes ? 1 : 0;
+      const double f = logistic(pre[1][i] + p * static_cast<double>(w.p[1][i]) * c[i]);
+      const double in = coupled ? 1 - f : logistic(pre[0][i] + p * static_cast<double>(w.p[0][i]) * c[i]);
+      c[i] = f * c[i] + in * std::tanh(pre[2][i]);
+      h[i] = logistic(pre[3][i] + p * static_cast<double>(w.p[2][i]) * c[i]) * std::tanh(c[i]);
+      out[t * kUnits + i] = h[i];
+    }
+  }
+  return out;
+}
+
+// Operands of one direction, from its first matrix on to its last bias; left out: -1.
+std::vector<int32_t> lstm_operands(TfliteWriter *file, const LstmWeights &w, bool peepholes, bool coupled) {
+  std::vector<int32_t> out;
+  for (int g = 0; g < 4; ++g) out.push_back(coupled && g == 0 ? -1 : file->floats({kUnits, kInputs}, w.w[g]));
+  for (int g = 0; g < 4; ++g) out.push_back(coupled && g == 0 ? -1 : file->floats({kUnits, kUnits}, w.r[g]));
+  for (int g = 0; g < 3; ++g) out.push_back(!peepholes || (coupled && g == 0) ? -1 : file->floats({kUnits}, w.p[g]));
+  for (int g = 0; g < 4; ++g) out.push_back(coupled && g == 0 ? -1 : file->floats({kUnits}, w.b[g]));
+  return out;
+}
+
+std::string lstm_file(const LstmWeights &w, bool peepholes, bool coupled) {
+  TfliteWriter file;
+  const int x = file.tensor("input", {1, kSteps, kInputs}), y = file.tensor("output", {1, kSteps, kUnits});
+  std::vector<int32_t> operands = {x};
+  for (const int32_t i : lstm_operands(&file, w, peepholes, coupled)) operands.push_back(i);
+  operands.insert(operands.end(), {-1, -1, file.tensor("h", {1, kUnits}), file.tensor("c", {1, kUnits})});
+  file.op(Code::kLstm, operands, {y}, activation(0, 4));
+  file.graph_io({x}, {y});
+  return file.file();
+}
+
+TEST(TfliteLstm, IsThePlainLoop) {
+  const LstmWeights w = lstm_weights(1);
+  const Floats x = random_numbers(kSteps * kInputs, 1, 5);
+  EXPECT_LT(largest_difference(outputs_of(lstm_file(w, false, false), x, kInputs), lstm(w, x, false, false)), kTolerance);
+  EXPECT_LT(largest_difference(outputs_of(lstm_file(w, true, false), x, kInputs), lstm(w, x, true, false)), kTolerance)
+      << "peepholes";
+}
+
+TEST(TfliteLstm, CouplesItsInputGateWhereThatIsLeftOut) {
+  const LstmWeights w = lstm_weights(2);
+  const Floats x = random_numbers(kSteps * kInputs, 1, 6);
+  EXPECT_LT(largest_difference(outputs_of(lstm_file(w, false, true), x, kInputs), lstm(w, x, false, true)), kTolerance);
+  EXPECT_LT(largest_difference(outputs_of(lstm_file(w, true, true), x, kInputs), lstm(w, x, true, true)), kTolerance)
+      << "peepholes";
+}
+
+TEST(TfliteLstm, OfTwoDirections) {
+  const LstmWeights forward = lstm_weights(3), backward = lstm_weights(4);
+  TfliteWriter file;
+  const int x = file.tensor("input", {kSteps, 1, kInputs}), y = file.tensor("output", {kSteps, 1, 2 * kUnits});
+  std::vector<int32_t> operands = {x};
+  for (const auto *w : {&forward, &backward}) {
+    for (const int32_t i : lstm_operands(&file, *w, false, false)) operands.push_back(i);
+    operands.insert(operands.end(), {-1, -1});
+  }
+  for (int i = 0; i < 4; ++i) operands.push_back(file.tensor("state", {1, kUnits}));
+  operands.resize(48, -1);
+  file.op(Code::kBidirectionalLstm, operands, {y}, activation(0, 4).number(3, uint8_t{1}));
+  file.graph_io({x}, {y});
+  const Floats input = random_numbers(kSteps * kInputs, 1, 7);
+  const Doubles a = lstm(forward, input, false, false), b = lstm(backward, input, false, false, true);
+  Doubles expected;
+  for (size_t t = 0; t < kSteps; ++t) {
+    for (const Doubles *half : {&a, &b})
+      expected.insert(expected.end(), half->begin() + static_cast<std::ptrdiff_t>(t * kUnits),
+                      half->begin() + static_cast<std::ptrdiff_t>((t + 1) * kUnits));
+  }
+  EXPECT_LT(largest_difference(run(file.file(), {kSteps, 1, kInputs}, input), expected), kTolerance);
+}
+
+Doubles rnn(const Floats &w, const Floats &r, const Floats &b, const Floats &x, const std::function<double(double)> &act,
+            bool reverse) {
+  Doubles h(kUnits, 0.0), out(kSteps * kUnits);
+  for (size_t s = 0; s < kSteps; ++s) {
+    const size_t t = reverse ? kSteps - 1 - s : s;
+    const Doubles in = times(w, step_of(x, t, kInputs)), back = times(r, h);
+    for (size_t i = 0; i < kUnits; ++i) out[t * kUnits + i] = h[i] = act(in[i] + back[i] + static_cast<double>(b[i]));
+  }
+  return out;
+}
+
+TEST(TfliteRnn, IsThePlainLoopWithEachActivation) {
+  const Floats w = random_numbers(kUnits * kInputs, 0.7f, 1), r = random_numbers(kUnits * kUnits, 0.4f, 2),
+               b = random_numbers(kUnits, 0.5f, 3);
+  const Floats x = random_numbers(kSteps * kInputs, 1, 4);
+  const std::pair<int, std::function<double(double)>> kActivations[] = {
+      {0, [](double v) { return v; }}, {1, [](double v) { return std::fmax(v, 0); }}, {4, [](double v) { return std::tanh(v); }}};
+  for (const auto &act : kActivations) {
+    TfliteWriter file;
+    const int in = file.tensor("input", {1, kSteps, kInputs}), out = file.tensor("output", {1, kSteps, kUnits});
+    file.op(Code::kRnn,
+            {in, file.floats({kUnits, kInputs}, w), file.floats({kUnits, kUnits}, r), file.floats({kUnits}, b),
+             file.tensor("h", {1, kUnits})},
+            {out}, activation(1, act.first));
+    file.graph_io({in}, {out});
+    EXPECT_LT(largest_difference(outputs_of(file.file(), x, kInputs), rnn(w, r, b, x, act.second, false)), kTolerance) << act.first;
+  }
+}
+
+TEST(TfliteRnn, OfTwoDirectionsAddsBoth) {
+  Floats w[2], r[2], b[2];
+  TfliteWriter file;
+  const int in = file.tensor("input", {kSteps, 1, kInputs}), forward = file.tensor("forward", {kSteps, 1, kUnits}),
+            backward = file.tensor("backward", {kSteps, 1, kUnits}), out = file.tensor("output", {kSteps, 1, kUnits});
+  std::vector<int32_t> operands = {in};
+  for (uint32_t d = 0; d < 2; ++d) {
+    w[d] = random_numbers(kUnits * kInputs, 0.7f, 11 + d), r[d] = random_numbers(kUnits * kUnits, 0.4f, 21 + d),
+    b[d] = random_numbers(kUnits, 0.5f, 31 + d);
+    operands.insert(operands.end(), {file.floats({kUnits, kInputs}, w[d]), file.floats({kUnits, kUnits}, r[d]),
+                                     file.floats({kUnits}, b[d]), file.tensor("h", {1, kUnits})});
+  }
+  operands.resize(12, -1);
+  file.op(Code::kBidirectionalRnn, operands, {forward, backward}, activation(1, 4).number(0, uint8_t{1}));
+  file.op(Code::kAdd, {forward, backward}, {out});
+  file.graph_io({in}, {out});
+  const Floats x = random_numbers(kSteps * kInputs, 1, 4);
+  const auto tanh = [](double v) { return std::tanh(v); };
+  Doubles expected = rnn(w[0], r[0], b[0], x, tanh, false);
+  const Doubles other = rnn(w[1], r[1], b[1], x, tanh, true);
+  for (size_t i = 0; i < expected.size(); ++i) expected[i] += other[i];
+  EXPECT_LT(largest_difference(run(file.file(), {kSteps, 1, kInputs}, x), expected), kTolerance);
+}
+
+TEST(TfliteSvdf, RemembersWhatItsFiltersMade) {
+  constexpr int kRank = 2, kFilters = kRank * kUnits, kMemory = 5;
+  const Floats feature = random_numbers(kFilters * kInputs, 0.7f, 1), time = random_numbers(kFilters * kMemory, 0.7f, 2),
+               b = random_numbers(kUnits, 0.5f, 3);
+  TfliteWriter file;
+  const int in = file.tensor("input", {1, kInputs}), out = file.tensor("output", {1, kUnits});
+  file.op(Code::kSvdf,
+          {in, file.floats({kFilters, kInputs}, feature), file.floats({kFilters, kMemory}, time), file.floats({kUnits}, b),
+           file.tensor("state", {1, kFilters * kMemory})},
+          {out}, FlatOut().number(0, int32_t{kRank}).number(1, int8_t{1}));
+  file.graph_io({in}, {out});
+  const Floats x = random_numbers(kSteps * kInputs, 1, 4);
+  Doubles memory(kFilters * kMemory, 0.0), expected;
+  for (size_t t = 0; t < kSteps; ++t) {
+    const Doubles now = times(feature, step_of(x, t, kInputs));
+    Doubles y(b.begin(), b.end());
+    for (size_t f = 0; f < kFilters; ++f) {
+      for (size_t m = 0; m < kMemory; ++m) {
+        double &cell = memory[f * kMemory + m];
+        cell = m + 1 < kMemory ? memory[f * kMemory + m + 1] : now[f];
+        y[f / kRank] += cell * static_cast<double>(time[f * kMemory + m]);
+      }
+    }
+    for (const double v : y) expected.push_back(std::fmax(v, 0));
+  }
+  EXPECT_LT(largest_difference(run(file.file(), {kSteps, 1, kInputs}, x), expected), kTolerance);
+}
+
+struct GruWeights {
+  Floats w, r, bw, br;  // gates z r h, one behind the other
+};
+
+// The body's tensors are those that a converter writes: list pieces before, at and behind the step.
+void gru_body(TfliteWriter *file, const GruWeights &weights) {
+  file->begin_graph();
+  const int i = file->tensor("i", {}, TfliteType::kInt32), t = file->tensor("t", {}, TfliteType::kInt32),
+            list = file->tensor("list", {kSteps, 1, kUnits}), h = file->tensor("h", {1, kUnits}),
+            x = file->tensor("x", {kSteps, 1, kInputs});
+  const int one = file->ints({1}, true), ni = file->tensor("ni", {}, TfliteType::kInt32),
+            nt = file->tensor("nt", {}, TfliteType::kInt32);
+  file->op(Code::kAdd, {i, one}, {ni});
+  file->op(Code::kAdd, {t, one}, {nt});
+  const int xt = file->tensor("xt", {1, kInputs}), a = file->tensor("a", {1, 3 * kUnits}), b = file->tensor("b", {1, 3 * kUnits});
+  file->op(Code::kGather, {x, t}, {xt});
+  file->op(Code::kFullyConnected, {xt, file->floats({3 * kUnits, kInputs}, weights.w), file->floats({3 * kUnits}, weights.bw)},
+           {a});
+  file->op(Code::kFullyConnected, {h, file->floats({3 * kUnits, kUnits}, weights.r), file->floats({3 * kUnits}, weights.br)}, {b});
+  const auto value = [&](const char *name) { return file->tensor(name, {1, kUnits}); };
+  const int az = value("az"), ar = value("ar"), ah = value("ah"), bz = value("bz"), br = value("br"), bh = value("bh");
+  file->op(Code::kSplit, {one, a}, {az, ar, ah}, FlatOut().number(0, int32_t{3}));
+  file->op(Code::kSplit, {one, b}, {bz, br, bh}, FlatOut().number(0, int32_t{3}));
+  const int zs = value("zs"), z = value("z"), rs = value("rs"), r = value("r"), rh = value("rh"), hs = value("hs"),
+            hh = value("hh"), kept = value("kept"), less = value("less"), added = value("added"), next = value("next");
+  file->op(Code::kAdd, {az, bz}, {zs});
+  file->op(Code::kLogistic, {zs}, {z});
+  file->op(Code::kAdd, {ar, br}, {rs});
+  file->op(Code::kLogistic, {rs}, {r});
+  file->op(Code::kMul, {r, bh}, {rh});
+  file->op(Code::kAdd, {ah, rh}, {hs});
+  file->op(Code::kTanh, {hs}, {hh});
+  file->op(Code::kMul, {z, h}, {kept});
+  file->op(Code::kSub, {file->floats({}, {1}), z}, {less});
+  file->op(Code::kMul, {less, hh}, {added});
+  file->op(Code::kAdd, {kept, added}, {next});
+  const auto shaped = [&](int at) {
+    const int out = file->tensor("index", {1}, TfliteType::kInt32);
+    file->op(Code::kReshape, {at, file->ints({1})}, {out});
+    return out;
+  };
+  const int size = file->tensor("size", {3}, TfliteType::kInt32), begin = file->tensor("begin", {3}, TfliteType::kInt32),
+            before = file->tensor("before", {1, 1, kUnits}), behind = file->tensor("behind", {1, 1, kUnits}),
+            row = file->tensor("row", {1, 1, kUnits}), made = file->tensor("made", {kSteps, 1, kUnits});
+  file->op(Code::kConcatenation, {shaped(t), file->ints({-1, -1})}, {size});
+  file->op(Code::kSlice, {list, file->ints({0, 0, 0}), size}, {before});
+  file->op(Code::kConcatenation, {shaped(nt), file->ints({0, 0})}, {begin});
+  file->op(Code::kSlice, {list, begin, file->ints({-1, -1, -1})}, {behind});
+  file->op(Code::kReshape, {next, file->ints({1, 1, kUnits})}, {row});
+  file->op(Code::kConcatenation, {before, row, behind}, {made});
+  file->graph_io({i, t, list, h, x}, {ni, nt, made, next, x});
+}
+
+std::string gru_loop(const GruWeights &weights, int trips) {
+  TfliteWriter file;
+  const int x = file.tensor("input", {1, kSteps, kInputs}), y = file.tensor("output", {1, kSteps, kUnits}),
+            xs = file.tensor("xs", {kSteps, 1, kInputs});
+  file.op(Code::kReshape, {x, file.ints({kSteps, 1, kInputs})}, {xs});
+  const int zero = file.ints({0}, true), list = file.floats({kSteps, 1, kUnits}, Floats(kSteps * kUnits)),
+            h = file.floats({1, kUnits}, Floats(kUnits));
+  std::vector<int32_t> results;
+  for (const std::vector<int32_t> &shape :
+       std::vector<std::vector<int32_t>>{{}, {}, {kSteps, 1, kUnits}, {1, kUnits}, {kSteps, 1, kInputs}})
+    results.push_back(file.tensor("r", shape));
+  file.op(Code::kWhile, {zero, zero, list, h, xs}, results, FlatOut().number(0, int32_t{1}).number(1, int32_t{2}));
+  file.op(Code::kReshape, {results[2], file.ints({1, kSteps, kUnits})}, {y});
+  file.graph_io({x}, {y});
+  file.begin_graph();
+  std::vector<int32_t> inputs;
+  for (int i = 0; i < 5; ++i)
+    inputs.push_back(file.tensor("c", i < 2 ? std::vector<int32_t>() : std::vector<int32_t>{1},
+                                 i < 2 ? TfliteType::kInt32 : TfliteType::kFloat32));
+  const int less = file.tensor("less", {}, TfliteType::kBool);
+  file.op(Code::kLess, {inputs[1], file.ints({trips}, true)}, {less});
+  file.graph_io(inputs, {less});
+  gru_body(&file, weights);
+  return file.file();
+}
+
+TEST(TfliteWhile, OfKerasIsAGruLayer) {
+  const GruWeights w = {random_numbers(3 * kUnits * kInputs, 0.7f, 1), random_numbers(3 * kUnits * kUnits, 0.7f, 2),
+                        random_numbers(3 * kUnits, 0.4f, 3), random_numbers(3 * kUnits, 0.4f, 4)};
+  const Floats x = random_numbers(kSteps * kInputs, 1, 5);
+  Doubles h(kUnits, 0.0), expected;
+  for (size_t t = 0; t < kSteps; ++t) {
+    const Doubles a = times(w.w, step_of(x, t, kInputs)), b = times(w.r, h);
+    for (size_t i = 0; i < kUnits; ++i) {
+      const auto in = [&](size_t g) { return a[g * kUnits + i] + static_cast<double>(w.bw[g * kUnits + i]); };
+      const auto back = [&](size_t g) { return b[g * kUnits + i] + static_cast<double>(w.br[g * kUnits + i]); };
+      const double z = logistic(in(0) + back(0)), r = logistic(in(1) + back(1));
+      h[i] = z * h[i] + (1 - z) * std::tanh(in(2) + r * back(2));
+    }
+    expected.insert(expected.end(), h.begin(), h.end());
+  }
+  const std::string file = gru_loop(w, kSteps);
+  EXPECT_LT(largest_difference(outputs_of(file, x, kInputs), expected), kTolerance);
+  EXPECT_EQ(compiled_of(file).graph.nodes.size(), 1u) << "the loop is one layer";
+  EXPECT_NE(refusal_of_file(gru_loop(w, kSteps - 1)).find("how often it runs"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rnnp::testing_support

@@ -7,7 +7,6 @@ low_precision_networks_test.py RNNPACK
 """
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -20,7 +19,6 @@ from cli_support import Tool
 
 rnnpack = Tool(sys.argv[1])
 models = os.environ.get("RNNPACK_MODELS_LP_DIR")
-SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 H = 1024
 
 
@@ -163,18 +161,13 @@ class Published(unittest.TestCase):
         self.assertGreater(decibels, 30)
         self.assertLess(error[:3].max(), 0.05)
 
-    def converted(self, name):
-        path, blob = self.at / f"{name}.onnx", self.at / f"{name}.rnnp"
-        subprocess.run([sys.executable, SCRIPTS / "tflite_to_onnx.py", self.models / f"tflite_lstm_int8/{name}.tflite", path], check=True)
-        self.assertIn("int8 weights and their scales are kept", rnnpack("compile", path, "-o", blob).stderr)
-        return blob
-
     def test_the_integer_lstms_of_tensorflow_lite_are_as_near_as_its_runtimes_are_to_each_other(self):
         folder = self.models / "tflite_lstm_int8"
-        blob = self.converted("dtln_noise_suppression")
+        blob = self.at / "dtln.rnnp"
+        self.assertIn("int8 weights and their scales are kept", rnnpack("compile", folder / "dtln_noise_suppression.tflite", "-o", blob).stderr)
         micro, lite = (np.load(folder / f"{name}.npz") for name in ("dtln_noise_suppression_golden_tflm", "dtln_tflm_int8_golden_litert"))
         x = ((micro["x"].astype(np.float64) + 128) * 0.06857891).astype(np.float32)
-        y, = self.run_blob(blob, ["y0"], x0=x[None])
+        y, = self.run_blob(blob, ["activation_20"], input_7=x[None])
         goldens = [(g["y"].reshape(50, 257).astype(np.float64) + 128) / 256 for g in (micro, lite)]
         sqnr = lambda got, want: 10 * np.log10((want ** 2).sum() / ((got - want) ** 2).sum())
         print(f"dtln: {sqnr(y[0], goldens[0]):.1f} and {sqnr(y[0], goldens[1]):.1f} dB; TFLM beside LiteRT {sqnr(goldens[1], goldens[0]):.1f} dB")
@@ -182,7 +175,9 @@ class Published(unittest.TestCase):
             self.assertGreater(sqnr(y[0], golden), 29)
             self.assertLess(np.abs(y[0, 0] - golden[0]).max(), 4 / 256)  # the first step, before states drift apart
         digits = np.load(folder / "trained_lstm_int8_golden_tflm.npz")
-        y, = self.run_blob(self.converted("trained_lstm_int8"), ["y0"], x0=((digits["x"].astype(np.float64) + 128) / 255).astype(np.float32))
+        blob = self.at / "digits.rnnp"
+        rnnpack("compile", folder / "trained_lstm_int8.tflite", "-o", blob)
+        y, = self.run_blob(blob, ["sequential"], fixed_input=((digits["x"].astype(np.float64) + 128) / 255).astype(np.float32))
         golden = (digits["y"].reshape(8, 10).astype(np.float64) + 128) / 256
         print(f"digits: largest {np.abs(y - golden).max():.3f}")
         self.assertTrue((y.argmax(1) == golden.argmax(1)).all())

@@ -25,7 +25,6 @@ LEFT_OUT = {
     "bench/": "needs make bench, or several minutes of a quiet machine",
     "build-bench/": "needs make bench",
     "rnnpack ": "a model of the reader's",
-    "python3 scripts/tflite_to_onnx.py": "a model of the reader's",
     "python3 bindings/python/examples/wavs_dataloader.py": "needs torch",
     "python3 bindings/python/examples/wavs_dask.py": "tests/test_examples.py runs it",
     "build/src/compiler/rnnpack compile": "data of the reader's",

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "compiler/cli/runner.h"
+#include "compiler/cli/self_check.h"
 #include "model_of.h"
 #include "tflite_goldens.h"
 #include "tflite_writer.h"
@@ -178,6 +179,22 @@ TEST(TfliteInt8, StreamsWithTheIntegersOfTheInterpreter) {
     std::copy(window.begin() + kDepth, window.end(), window.begin());
   }
   EXPECT_GT(most - least, 60) << "the results hardly differ, so they show little";
+}
+
+// Their integers are exact in bf16, and so are the sums. States are written by nodes without a result, which the check passes by.
+TEST(TfliteInt8, HasTheSameBitsWithWeightsOfSixteenBits) {
+  const auto model = model_of(Network().file());
+  CompileOptions how;
+  for (const auto &state : model->states) how.states.push_back({state.first, state.second});
+  const Array x =
+      stream_of(random_ints(kSteps * kDepth, 127, 10), static_cast<double>(kInScale), kInZero, {kSteps, 1, 1, 1, kDepth});
+  Runner plain(compile_model(*model, how).blob);
+  how.weights = "bf16";
+  const Compiled low = compile_model(*model, how);
+  EXPECT_EQ(check_compiled(model.get(), low, how, false).failure, "");
+  Runner half(low.blob);
+  EXPECT_TRUE(half.has_low_precision());
+  EXPECT_EQ(half.run({{"input", x}}, {}).at("output").f32, plain.run({{"input", x}}, {}).at("output").f32);
 }
 
 // Features that drift as those of speech do: both programs make them from integers.

@@ -34,7 +34,8 @@ template <size_t kAt>
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const size_t index = static_cast<size_t>(&node - &env.model->nodes[0]);
   // Rows of a run are made in its first chunk or in its last; in others their memory may hold anything.
-  const bool layer = OpKind(node.op) == OpKind::kRecurrent, works = layer || runs_in_chunk(env, env.model->node_output(node, 0));
+  const bool layer = OpKind(node.op) == OpKind::kRecurrent, has_result = node.output_count != 0;
+  const bool works = layer || (has_result && runs_in_chunk(env, env.model->node_output(node, 0)));
   const bool watched = works && index < wanted_nodes.size() && wanted_nodes[index];
   SeenNode *seen = watched ? &seen_nodes[index] : nullptr;
   if (watched) {

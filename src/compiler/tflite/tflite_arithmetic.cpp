@@ -12,7 +12,7 @@ namespace {
 struct SameName {
   const char *tflite, *onnx;
 };
-constexpr SameName kSame[] = {
+constexpr SameName kSameOperators[] = {
     {"LOGISTIC", "Sigmoid"}, {"TANH", "Tanh"},       {"ELU", "Elu"},     {"EXP", "Exp"},     {"LOG", "Log"},
     {"SQRT", "Sqrt"},        {"ABS", "Abs"},         {"NEG", "Neg"},     {"FLOOR", "Floor"}, {"CEIL", "Ceil"},
     {"ROUND", "Round"},      {"SIN", "Sin"},         {"COS", "Cos"},     {"SIGN", "Sign"},   {"LOGICAL_NOT", "Not"},
@@ -24,7 +24,8 @@ constexpr SameName kSame[] = {
 
 std::string onnx_name(const TfCall &call) {
   const std::string name = tflite_operator_name(call.op());
-  const auto *row = std::find_if(std::begin(kSame), std::end(kSame), [&](const SameName &s) { return name == s.tflite; });
+  const auto *row =
+      std::find_if(std::begin(kSameOperators), std::end(kSameOperators), [&](const SameName &s) { return name == s.tflite; });
   return row->onnx;
 }
 

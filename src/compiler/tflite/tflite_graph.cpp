@@ -1,6 +1,8 @@
 // tflite_graph.cpp -- Contract: tflite_graph.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/tflite/tflite_graph.h"
 
+#include <onnx/onnx_pb.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -187,7 +189,7 @@ void TfGraph::convert(size_t at) {
   // What another refusal has left without a value is no news.
   if (row != nullptr && !context_->problems.empty() && std::any_of(op.inputs.begin(), op.inputs.end(), missing)) return;
   const auto refused = refusal_of([&] {
-    if (row == nullptr) throw Refusal("this operator of TensorFlow Lite is not read; docs/OPERATORS.md lists those that are");
+    if (row == nullptr) throw Refusal("this operator of TensorFlow Lite is not read; docs/FORMATS.md lists those that are");
     TfCall call(this, op, title);
     row->convert(call);
   });
@@ -255,6 +257,16 @@ bool TfCall::moves_steps(size_t i, size_t o) const {
 void TfCall::give_moved(size_t i, const std::string &name, size_t o) {
   if (moves_steps(i, o)) return graph_.give_steps(out(o), name);
   give(name, {1}, 0, o);
+}
+
+std::string TfCall::on_grid(size_t i) {
+  const std::string x_real = real(i);
+  if (!x(i).is_quantized() || x(i).type != TfType::kInt8 || !has_single_scale(x(i))) return x_real;
+  GraphBuilder &constants = *graph_.context().constants;
+  const std::string scale = constants.constant(title_ + "_x_scale", {}, {x(i).scales[0]});
+  const std::string zero =
+      constants.constant_raw(title_ + "_x_zero", onnx::TensorProto::INT8, {}, std::string(1, static_cast<char>(x(i).zeros[0])));
+  return node("DequantizeLinear", {node("QuantizeLinear", {x_real, scale, zero}), scale, zero});
 }
 
 BuiltNode TfCall::open_node(const std::string &onnx, const std::vector<std::string> &inputs) {

@@ -37,6 +37,9 @@ struct TfContext {
   std::map<std::string, Variable> variables = {};
   std::map<std::string, std::string> next = {};  // of states
   int depth = 0;                                 // of loops
+  // An int8 recurrent layer computes its cells in float, so the bits are not the interpreter's: other layers keep int8 weights,
+  // too.
+  bool keeps_int8 = false;
 
   // A tensor that the library keeps, zero at first; what it is in the next step is set later.
   std::string state(const std::string &wished, const std::vector<int64_t> &shape);
@@ -122,6 +125,8 @@ class TfCall {
   // The integers of a constant; throws Refusal where it is computed.
   std::vector<int64_t> ints(size_t i, const char *what) const;
   std::vector<double> numbers(size_t i, const char *what) const;
+  // Real numbers that int8 products know as integers of one scale.
+  std::string on_grid(size_t i);
   // The rank of an input, axes counted from either end.
   size_t rank(size_t i) const { return x(i).shape.size(); }
   int64_t axis(int64_t given, size_t rank) const;

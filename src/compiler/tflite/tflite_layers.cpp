@@ -12,17 +12,18 @@ namespace {
 struct Operands {
   std::string x, weights, bias;  // weights as the file has their axes
   std::vector<double> factors = {1};
+  bool are_integers = false;
 };
 
-bool sums_integers(const TfCall &call, size_t x, size_t w) {
-  return call.x(x).is_quantized() && call.x(w).is_quantized() && call.x(w).is_constant();
+bool sums_integers(TfCall &call, size_t x, size_t w) {
+  return !call.graph().context().keeps_int8 && call.x(x).is_quantized() && call.x(w).is_quantized() && call.x(w).is_constant();
 }
 
 Operands operands_of(TfCall &call, size_t x, size_t w, size_t b) {
   Operands out;
   const bool has_bias = call.has(b) && call.x(b).elements() != 0;
   if (!sums_integers(call, x, w)) {
-    out.x = call.real(x);
+    out.x = call.on_grid(x);
     out.weights = call.real(w);
     if (has_bias) out.bias = call.floats_constant({call.x(b).elements()}, reals_of(call.x(b)), "_bias");
     return out;
@@ -32,8 +33,14 @@ Operands operands_of(TfCall &call, size_t x, size_t w, size_t b) {
   if (has_bias) out.bias = call.floats_constant({call.x(b).elements()}, elements_of(call.x(b)), "_bias");
   const double scale = grid_of(call.x(x)).scale;
   out.factors.clear();
+  out.are_integers = true;
   for (const float of_channel : call.x(w).scales) out.factors.push_back(scale * of_channel);
   return out;
+}
+
+void give_layer(TfCall &call, const std::string &y, const Operands &operands, int activation, bool is_twice) {
+  if (operands.are_integers) return call.give_sums(y, operands.factors, activation, is_twice);
+  call.give(y, operands.factors, activation);
 }
 
 // A weight's axis of output channels is where its scales are.
@@ -68,7 +75,7 @@ void fully_connected(TfCall &call) {
     operands.x = call.node("Reshape", {operands.x, call.ints_constant({-1, depth})});
   std::string y = call.node("MatMul", {operands.x, call.transposed(operands.weights, {1, 0})});
   if (!operands.bias.empty()) y = call.node("Add", {y, operands.bias});
-  call.give_sums(y, operands.factors, call.options().number<int8_t>(0, 0), false);
+  give_layer(call, y, operands, call.options().number<int8_t>(0, 0), false);
 }
 
 void batch_matmul(TfCall &call) {
@@ -140,7 +147,7 @@ void convolve(TfCall &call, Window window, int64_t groups, int64_t channels, con
   set_window(&node, window, true);
   pad_window(&node, window, call.x(0).shape, call.options().number<int8_t>(0, 0) == 1);
   if (groups != 1) node.with("group", groups);
-  call.give_sums(as_nhwc(call, node), operands.factors, activation, true);
+  give_layer(call, as_nhwc(call, node), operands, activation, true);
 }
 
 void conv_2d(TfCall &call) {
@@ -200,7 +207,7 @@ void transpose_conv(TfCall &call) {
   set_window(&node, window, false);
   node.with("pads", pads);
   if (more[0] != 0 || more[1] != 0) node.with("output_padding", more);
-  call.give_sums(as_nhwc(call, node), operands.factors, options.number<int8_t>(3, 0), true);
+  give_layer(call, as_nhwc(call, node), operands, options.number<int8_t>(3, 0), true);
 }
 
 std::string pooled(TfCall &call, const char *onnx, const std::string &x) {

@@ -60,10 +60,19 @@ void noting(Problems *problems, const char *what, const Act &act) {
   if (const auto refused = refusal_of(act)) problems->add("", what, *refused);
 }
 
+bool has_int8_sequences(const TfSubgraph &graph) {
+  return std::any_of(graph.operators.begin(), graph.operators.end(), [&](const TfOperator &op) {
+    const bool is_sequence = tflite_operator_name(op).find("DIRECTIONAL_SEQUENCE") != std::string::npos;
+    return is_sequence && !op.inputs.empty() && op.inputs[0] >= 0 &&
+           graph.tensors[static_cast<size_t>(op.inputs[0])].is_quantized();
+  });
+}
+
 std::unique_ptr<OnnxModel> converted(const TfModel &model) {
   GraphBuilder builder("tflite");
   TfContext context{model, &builder};
   const TfSubgraph &main = model.graphs[0];
+  context.keeps_int8 = has_int8_sequences(main);
   TfGraph graph(&context, main, &builder, "");
   for (size_t i = 0; i < main.inputs.size(); ++i)
     noting(&context.problems, "input", [&] { add_input(model, main.inputs[i], i, &builder, &graph); });

@@ -1,7 +1,6 @@
 // tflite_sequences.cpp -- the recurrent operators of TensorFlow Lite. State that the file keeps from call to call is the layer's
-// own; it starts at zero. Integers of weights stay what they are; c and the gates are computed as floats. SPDX-License-Identifier:
-// Apache-2.0
-#include <onnx/onnx_pb.h>
+// own; it starts at zero. Integers of weights stay what they are; c and the gates are computed as floats.
+// SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
 
@@ -18,19 +17,6 @@ const char *activation_name(int activation) {
   if (activation == kReluActivation) return "Relu";
   if (activation == kNoActivation) return "Affine";
   throw Refusal("its activation is " + std::to_string(activation) + "; accepted: tanh, relu, none");
-}
-
-// x as the layer's int8 products take it: integers of one scale.
-std::string layer_input(TfCall &call, size_t i) {
-  const TfTensor &x = call.x(i);
-  const std::string real = call.real(i);
-  if (!x.is_quantized() || x.type != TfType::kInt8) return real;
-  GraphBuilder &constants = *call.graph().context().constants;
-  const std::string scale = constants.constant(call.title() + "_x_scale", {}, {x.scales[0]});
-  const std::string zero =
-      constants.constant_raw(call.title() + "_x_zero", onnx::TensorProto::INT8, {}, std::string(1, static_cast<char>(x.zeros[0])));
-  const std::string q = call.node("QuantizeLinear", {real, scale, zero});
-  return call.node("DequantizeLinear", {q, scale, zero});
 }
 
 std::string weight(TfCall &call, size_t i, int64_t rows, int64_t columns) {
@@ -154,7 +140,7 @@ void check_lstm_options(const TfCall &call) {
 }
 
 void finish_lstm(TfCall &call, const std::vector<Direction> &directions, bool is_time_major, bool is_merged, int64_t units) {
-  const std::vector<std::string> inputs = joined(call, time_first(call, layer_input(call, 0), is_time_major), directions);
+  const std::vector<std::string> inputs = joined(call, time_first(call, call.on_grid(0), is_time_major), directions);
   const std::string y = call.graph().nodes().unused(call.title() + "_y");
   BuiltNode node = call.graph().nodes().node_to("LSTM", inputs, {y});
   node.with("hidden_size", units);
@@ -204,7 +190,7 @@ Direction rnn_direction(TfCall &call, size_t first) {
 void finish_rnn(TfCall &call, const std::vector<Direction> &directions, bool is_merged) {
   const bool is_time_major = call.options().flag(0);
   const std::string name = activation_name(call.options().number<int8_t>(1, 0));
-  const std::vector<std::string> inputs = joined(call, time_first(call, layer_input(call, 0), is_time_major), directions);
+  const std::vector<std::string> inputs = joined(call, time_first(call, call.on_grid(0), is_time_major), directions);
   const std::string y = call.graph().nodes().unused(call.title() + "_y");
   BuiltNode node = call.graph().nodes().node_to("RNN", inputs, {y});
   node.with("hidden_size", call.x(1).shape[0]).with("activations", std::vector<std::string>(directions.size(), name));

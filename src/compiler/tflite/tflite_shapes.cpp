@@ -141,14 +141,14 @@ void split_v(TfCall &call) {
 }
 
 // One axis of a slice.
-struct Range {
+struct SliceRange {
   int64_t axis, begin, end, step;
 };
 
-std::string sliced(TfCall &call, const std::string &x, const std::vector<Range> &ranges) {
+std::string sliced(TfCall &call, const std::string &x, const std::vector<SliceRange> &ranges) {
   if (ranges.empty()) return x;
   Sizes axes, begins, ends, steps;
-  for (const Range &r : ranges) {
+  for (const SliceRange &r : ranges) {
     axes.push_back(r.axis), begins.push_back(r.begin), ends.push_back(r.end), steps.push_back(r.step);
   }
   return call.node("Slice",
@@ -163,7 +163,7 @@ void strided_slice(TfCall &call) {
     throw Refusal("it has an ellipsis or new axes; accepted: none");
   if (begin.size() != end.size() || begin.size() != step.size() || begin.size() > call.rank(0))
     throw Refusal("begin, end and strides have other lengths");
-  std::vector<Range> ranges;
+  std::vector<SliceRange> ranges;
   Sizes gone;
   for (size_t i = 0; i < begin.size(); ++i) {
     const int64_t axis = static_cast<int64_t>(i), size = call.x(0).shape[i];
@@ -186,7 +186,7 @@ void slice(TfCall &call) {
   const Sizes begin = call.ints(1, "its begin"), size = call.ints(2, "its size");
   if (begin.size() != call.rank(0) || size.size() != begin.size())
     throw Refusal("begin and size have other lengths than its input's axes");
-  std::vector<Range> ranges;
+  std::vector<SliceRange> ranges;
   for (size_t i = 0; i < begin.size(); ++i) {
     if (begin[i] < 0 || begin[i] > 1 << 30 || size[i] > 1 << 30) throw Refusal("begin or size is out of range");
     const int64_t end = size[i] < 0 ? INT64_MAX : begin[i] + size[i];
@@ -261,7 +261,7 @@ void broadcast_to(TfCall &call) {
 }
 
 void reverse_v2(TfCall &call) {
-  std::vector<Range> ranges;
+  std::vector<SliceRange> ranges;
   for (const int64_t axis : call.ints(1, "its axes")) ranges.push_back({call.axis(axis, call.rank(0)), -1, INT64_MIN, -1});
   call.give_moved(0, sliced(call, call.moved(0), ranges));
 }

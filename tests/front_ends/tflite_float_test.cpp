@@ -7,7 +7,7 @@
 
 #include "compiler/cli/runner.h"
 #include "model_of.h"
-#include "tflite_writer.h"
+#include "tflite_files.h"
 
 namespace rnnp::testing_support {
 namespace {
@@ -15,7 +15,6 @@ namespace {
 using namespace rnnp::compiler;
 using Code = TfliteCode;
 
-constexpr int kSteps = 9, kInputs = 3, kUnits = 4;
 constexpr float kTolerance = 2e-6f;
 
 double logistic(double x) {
@@ -42,26 +41,6 @@ Floats run(const std::string &file, const std::vector<int64_t> &shape, const Flo
   return runner.run({{"input", array}}, {}).at("output").f32;
 }
 
-FlatOut activation(int field, int which) {
-  return FlatOut().number(field, static_cast<int8_t>(which));
-}
-
-// Weights of gates i f c o, of peepholes i f o, of biases.
-struct LstmWeights {
-  Floats w[4], r[4], p[3], b[4];
-};
-
-LstmWeights lstm_weights(uint32_t seed) {
-  LstmWeights out;
-  for (size_t g = 0; g < 4; ++g) {
-    out.w[g] = random_numbers(kUnits * kInputs, 0.7f, seed + 10 * static_cast<uint32_t>(g));
-    out.r[g] = random_numbers(kUnits * kUnits, 0.7f, seed + 1 + 10 * static_cast<uint32_t>(g));
-    out.b[g] = random_numbers(kUnits, 0.5f, seed + 2 + 10 * static_cast<uint32_t>(g));
-    if (g < 3) out.p[g] = random_numbers(kUnits, 0.5f, seed + 3 + 10 * static_cast<uint32_t>(g));
-  }
-  return out;
-}
-
 Doubles lstm(const LstmWeights &w, const Floats &x, bool peepholes, bool coupled, bool reverse = false) {
   Doubles h(kUnits, 0.0), c(kUnits, 0.0), out(kSteps * kUnits);
   for (size_t s = 0; s < kSteps; ++s) {
@@ -81,27 +60,6 @@ Doubles lstm(const LstmWeights &w, const Floats &x, bool peepholes, bool coupled
     }
   }
   return out;
-}
-
-// Operands of one direction, from its first matrix on to its last bias; left out: -1.
-std::vector<int32_t> lstm_operands(TfliteWriter *file, const LstmWeights &w, bool peepholes, bool coupled) {
-  std::vector<int32_t> out;
-  for (int g = 0; g < 4; ++g) out.push_back(coupled && g == 0 ? -1 : file->floats({kUnits, kInputs}, w.w[g]));
-  for (int g = 0; g < 4; ++g) out.push_back(coupled && g == 0 ? -1 : file->floats({kUnits, kUnits}, w.r[g]));
-  for (int g = 0; g < 3; ++g) out.push_back(!peepholes || (coupled && g == 0) ? -1 : file->floats({kUnits}, w.p[g]));
-  for (int g = 0; g < 4; ++g) out.push_back(coupled && g == 0 ? -1 : file->floats({kUnits}, w.b[g]));
-  return out;
-}
-
-std::string lstm_file(const LstmWeights &w, bool peepholes, bool coupled) {
-  TfliteWriter file;
-  const int x = file.tensor("input", {1, kSteps, kInputs}), y = file.tensor("output", {1, kSteps, kUnits});
-  std::vector<int32_t> operands = {x};
-  for (const int32_t i : lstm_operands(&file, w, peepholes, coupled)) operands.push_back(i);
-  operands.insert(operands.end(), {-1, -1, file.tensor("h", {1, kUnits}), file.tensor("c", {1, kUnits})});
-  file.op(Code::kLstm, operands, {y}, activation(0, 4));
-  file.graph_io({x}, {y});
-  return file.file();
 }
 
 TEST(TfliteLstm, IsThePlainLoop) {
@@ -223,85 +181,6 @@ TEST(TfliteSvdf, RemembersWhatItsFiltersMade) {
     for (const double v : y) expected.push_back(std::fmax(v, 0));
   }
   EXPECT_LT(largest_difference(run(file.file(), {kSteps, 1, kInputs}, x), expected), kTolerance);
-}
-
-struct GruWeights {
-  Floats w, r, bw, br;  // gates z r h, one behind the other
-};
-
-// The body's tensors are those that a converter writes: list pieces before, at and behind the step.
-void gru_body(TfliteWriter *file, const GruWeights &weights) {
-  file->begin_graph();
-  const int i = file->tensor("i", {}, TfliteType::kInt32), t = file->tensor("t", {}, TfliteType::kInt32),
-            list = file->tensor("list", {kSteps, 1, kUnits}), h = file->tensor("h", {1, kUnits}),
-            x = file->tensor("x", {kSteps, 1, kInputs});
-  const int one = file->ints({1}, true), ni = file->tensor("ni", {}, TfliteType::kInt32),
-            nt = file->tensor("nt", {}, TfliteType::kInt32);
-  file->op(Code::kAdd, {i, one}, {ni});
-  file->op(Code::kAdd, {t, one}, {nt});
-  const int xt = file->tensor("xt", {1, kInputs}), a = file->tensor("a", {1, 3 * kUnits}), b = file->tensor("b", {1, 3 * kUnits});
-  file->op(Code::kGather, {x, t}, {xt});
-  file->op(Code::kFullyConnected, {xt, file->floats({3 * kUnits, kInputs}, weights.w), file->floats({3 * kUnits}, weights.bw)},
-           {a});
-  file->op(Code::kFullyConnected, {h, file->floats({3 * kUnits, kUnits}, weights.r), file->floats({3 * kUnits}, weights.br)}, {b});
-  const auto value = [&](const char *name) { return file->tensor(name, {1, kUnits}); };
-  const int az = value("az"), ar = value("ar"), ah = value("ah"), bz = value("bz"), br = value("br"), bh = value("bh");
-  file->op(Code::kSplit, {one, a}, {az, ar, ah}, FlatOut().number(0, int32_t{3}));
-  file->op(Code::kSplit, {one, b}, {bz, br, bh}, FlatOut().number(0, int32_t{3}));
-  const int zs = value("zs"), z = value("z"), rs = value("rs"), r = value("r"), rh = value("rh"), hs = value("hs"),
-            hh = value("hh"), kept = value("kept"), less = value("less"), added = value("added"), next = value("next");
-  file->op(Code::kAdd, {az, bz}, {zs});
-  file->op(Code::kLogistic, {zs}, {z});
-  file->op(Code::kAdd, {ar, br}, {rs});
-  file->op(Code::kLogistic, {rs}, {r});
-  file->op(Code::kMul, {r, bh}, {rh});
-  file->op(Code::kAdd, {ah, rh}, {hs});
-  file->op(Code::kTanh, {hs}, {hh});
-  file->op(Code::kMul, {z, h}, {kept});
-  file->op(Code::kSub, {file->floats({}, {1}), z}, {less});
-  file->op(Code::kMul, {less, hh}, {added});
-  file->op(Code::kAdd, {kept, added}, {next});
-  const auto shaped = [&](int at) {
-    const int out = file->tensor("index", {1}, TfliteType::kInt32);
-    file->op(Code::kReshape, {at, file->ints({1})}, {out});
-    return out;
-  };
-  const int size = file->tensor("size", {3}, TfliteType::kInt32), begin = file->tensor("begin", {3}, TfliteType::kInt32),
-            before = file->tensor("before", {1, 1, kUnits}), behind = file->tensor("behind", {1, 1, kUnits}),
-            row = file->tensor("row", {1, 1, kUnits}), made = file->tensor("made", {kSteps, 1, kUnits});
-  file->op(Code::kConcatenation, {shaped(t), file->ints({-1, -1})}, {size});
-  file->op(Code::kSlice, {list, file->ints({0, 0, 0}), size}, {before});
-  file->op(Code::kConcatenation, {shaped(nt), file->ints({0, 0})}, {begin});
-  file->op(Code::kSlice, {list, begin, file->ints({-1, -1, -1})}, {behind});
-  file->op(Code::kReshape, {next, file->ints({1, 1, kUnits})}, {row});
-  file->op(Code::kConcatenation, {before, row, behind}, {made});
-  file->graph_io({i, t, list, h, x}, {ni, nt, made, next, x});
-}
-
-std::string gru_loop(const GruWeights &weights, int trips) {
-  TfliteWriter file;
-  const int x = file.tensor("input", {1, kSteps, kInputs}), y = file.tensor("output", {1, kSteps, kUnits}),
-            xs = file.tensor("xs", {kSteps, 1, kInputs});
-  file.op(Code::kReshape, {x, file.ints({kSteps, 1, kInputs})}, {xs});
-  const int zero = file.ints({0}, true), list = file.floats({kSteps, 1, kUnits}, Floats(kSteps * kUnits)),
-            h = file.floats({1, kUnits}, Floats(kUnits));
-  std::vector<int32_t> results;
-  for (const std::vector<int32_t> &shape :
-       std::vector<std::vector<int32_t>>{{}, {}, {kSteps, 1, kUnits}, {1, kUnits}, {kSteps, 1, kInputs}})
-    results.push_back(file.tensor("r", shape));
-  file.op(Code::kWhile, {zero, zero, list, h, xs}, results, FlatOut().number(0, int32_t{1}).number(1, int32_t{2}));
-  file.op(Code::kReshape, {results[2], file.ints({1, kSteps, kUnits})}, {y});
-  file.graph_io({x}, {y});
-  file.begin_graph();
-  std::vector<int32_t> inputs;
-  for (int i = 0; i < 5; ++i)
-    inputs.push_back(file.tensor("c", i < 2 ? std::vector<int32_t>() : std::vector<int32_t>{1},
-                                 i < 2 ? TfliteType::kInt32 : TfliteType::kFloat32));
-  const int less = file.tensor("less", {}, TfliteType::kBool);
-  file.op(Code::kLess, {inputs[1], file.ints({trips}, true)}, {less});
-  file.graph_io(inputs, {less});
-  gru_body(&file, weights);
-  return file.file();
 }
 
 TEST(TfliteWhile, OfKerasIsAGruLayer) {

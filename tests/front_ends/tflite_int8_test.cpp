@@ -10,19 +10,16 @@
 #include "compiler/cli/runner.h"
 #include "compiler/cli/self_check.h"
 #include "model_of.h"
+#include "tflite_files.h"
 #include "tflite_goldens.h"
-#include "tflite_writer.h"
 
 namespace rnnp::testing_support {
 namespace {
 
 using namespace rnnp::compiler;
 using Code = TfliteCode;
-using Ints = std::vector<int>;
 
-constexpr int kDepth = 4, kTaps = 3, kChannels = 6, kResults = 2, kSteps = 200;
-constexpr float kInScale = 0.1f, kConvScale = 0.9f, kDepthwiseScale = 0.3f, kDenseScale = 0.05f;
-constexpr int kInZero = -128, kConvZero = -128, kDepthwiseZero = -18, kDenseZero = 7;
+constexpr int kStreamSteps = 200;
 
 // A factor as the interpreter has it: 31 bits and a shift.
 struct Multiplier {
@@ -48,81 +45,8 @@ int64_t multiplied_once(int64_t sum, double factor) {
   return (sum * m.q + (int64_t{1} << (30 + m.shift))) >> (31 + m.shift);
 }
 
-Ints random_ints(size_t count, int most, uint32_t seed) {
-  std::mt19937 random(seed);
-  Ints out(count);
-  for (int &v : out) v = static_cast<int>(random() % static_cast<uint32_t>(2 * most + 1)) - most;
-  return out;
-}
-
-// The parts of a streaming network as wake-word engines have it.
-struct Network {
-  Ints conv = random_ints(kChannels * kTaps * kDepth, 127, 1), conv_bias = random_ints(kChannels, 3000, 2);
-  Ints depthwise = random_ints(kChannels, 127, 3), depthwise_bias = random_ints(kChannels, 2000, 4);
-  Ints dense = random_ints(kResults * kChannels, 127, 5), dense_bias = random_ints(kResults, 900, 6);
-  Ints start = random_ints((kTaps - 1) * kDepth, 100, 7);
-  Floats conv_scales = scales(0.004f), depthwise_scales = scales(0.007f), dense_scales = {0.003f};
-
-  static Floats scales(float around) {
-    Floats out;
-    for (int i = 0; i < kChannels; ++i) out.push_back(around * (1 + 0.13f * static_cast<float>(i)));
-    return out;
-  }
-  static TfliteGrid bias_grid(float x, const Floats &w) {
-    TfliteGrid grid;
-    for (const float scale : w) grid.scales.push_back(x * scale);
-    return grid;
-  }
-  std::string file() const;
-};
-
-FlatOut named(const char *name) {
-  return FlatOut().text(0, "").text(1, name);
-}
-
-std::string Network::file() const {
-  TfliteWriter file;
-  const TfliteGrid in_grid = {{kInScale}, {kInZero}}, conv_grid = {{kConvScale}, {kConvZero}},
-                   depthwise_grid = {{kDepthwiseScale}, {kDepthwiseZero}}, dense_grid = {{kDenseScale}, {kDenseZero}};
-  const auto value = [&](const char *name, const std::vector<int32_t> &shape, const TfliteGrid &grid) {
-    return file.tensor(name, shape, TfliteType::kInt8, grid);
-  };
-  const int x = value("input", {1, 1, 1, kDepth}, in_grid), before = value("before", {1, kTaps - 1, 1, kDepth}, in_grid),
-            all = value("all", {1, kTaps, 1, kDepth}, in_grid), next = value("next", {1, kTaps - 1, 1, kDepth}, in_grid),
-            a = value("a", {1, 1, 1, kChannels}, conv_grid), b = value("b", {1, 1, 1, kChannels}, depthwise_grid),
-            y = value("output", {1, kResults}, dense_grid), p = value("probability", {1, kResults}, {{1.0f / 256}, {-128}}),
-            handle = file.tensor("handle", {}, TfliteType::kResource);
-  file.op(Code::kCallOnce, {}, {}, FlatOut().number(0, int32_t{1}));
-  file.op(Code::kVarHandle, {}, {handle}, named("memory"));
-  file.op(Code::kReadVariable, {handle}, {before});
-  file.op(Code::kConcatenation, {before, x}, {all}, FlatOut().number(0, int32_t{1}));
-  file.op(Code::kStridedSlice, {all, file.ints({0, 1, 0, 0}), file.ints({0, 0, 0, 0}), file.ints({1, 1, 1, 1})}, {next},
-          FlatOut().number(0, int32_t{13}).number(1, int32_t{15}));
-  file.op(Code::kAssignVariable, {handle, next}, {});
-  file.op(Code::kConv,
-          {all, file.int8s({kChannels, kTaps, 1, kDepth}, conv, {conv_scales, {}, 0}),
-           file.int32s(conv_bias, bias_grid(kInScale, conv_scales))},
-          {a}, FlatOut().number(0, int8_t{1}).number(1, int32_t{1}).number(2, int32_t{1}).number(3, int8_t{1}));
-  file.op(Code::kDepthwiseConv,
-          {a, file.int8s({1, 1, 1, kChannels}, depthwise, {depthwise_scales, {}, 3}),
-           file.int32s(depthwise_bias, bias_grid(kConvScale, depthwise_scales))},
-          {b}, FlatOut().number(0, int8_t{1}).number(1, int32_t{1}).number(2, int32_t{1}).number(3, int32_t{1}));
-  file.op(Code::kFullyConnected,
-          {b, file.int8s({kResults, kChannels}, dense, {dense_scales}),
-           file.int32s(dense_bias, bias_grid(kDepthwiseScale, dense_scales))},
-          {y});
-  file.op(Code::kLogistic, {y}, {p});
-  file.graph_io({x}, {y, p});
-  file.begin_graph();
-  const int other = file.tensor("handle", {}, TfliteType::kResource);
-  file.op(Code::kVarHandle, {}, {other}, named("memory"));
-  file.op(Code::kAssignVariable, {other, file.int8s({1, kTaps - 1, 1, kDepth}, start, in_grid)}, {});
-  file.graph_io({}, {});
-  return file.file();
-}
-
 // Results of one step; `window`: the last kTaps inputs.
-Ints expected_of(const Network &n, const Ints &window) {
+Ints expected_of(const Int8Network &n, const Ints &window) {
   Ints a, b, y;
   for (size_t c = 0; c < kChannels; ++c) {
     int64_t sum = n.conv_bias[c];
@@ -158,14 +82,15 @@ int integer_of(float y, double scale, int zero) {
 }
 
 TEST(TfliteInt8, StreamsWithTheIntegersOfTheInterpreter) {
-  const Network network;
-  const Ints x = random_ints(kSteps * kDepth, 127, 9);
+  const Int8Network network;
+  const Ints x = random_ints(kStreamSteps * kDepth, 127, 9);
   Runner runner(compiled_of(network.file()).blob);
-  const auto got = runner.run({{"input", stream_of(x, static_cast<double>(kInScale), kInZero, {kSteps, 1, 1, 1, kDepth})}}, {});
+  const auto got =
+      runner.run({{"input", stream_of(x, static_cast<double>(kInScale), kInZero, {kStreamSteps, 1, 1, 1, kDepth})}}, {});
   Ints window = network.start;
   window.resize(kTaps * kDepth);
   int least = 127, most = -128;
-  for (size_t t = 0; t < kSteps; ++t) {
+  for (size_t t = 0; t < kStreamSteps; ++t) {
     std::copy(x.begin() + static_cast<std::ptrdiff_t>(t * kDepth), x.begin() + static_cast<std::ptrdiff_t>((t + 1) * kDepth),
               window.end() - kDepth);
     const Ints y = expected_of(network, window);
@@ -183,11 +108,11 @@ TEST(TfliteInt8, StreamsWithTheIntegersOfTheInterpreter) {
 
 // Their integers are exact in bf16, and so are the sums. States are written by nodes without a result, which the check passes by.
 TEST(TfliteInt8, HasTheSameBitsWithWeightsOfSixteenBits) {
-  const auto model = model_of(Network().file());
+  const auto model = model_of(Int8Network().file());
   CompileOptions how;
   for (const auto &state : model->states) how.states.push_back({state.first, state.second});
-  const Array x =
-      stream_of(random_ints(kSteps * kDepth, 127, 10), static_cast<double>(kInScale), kInZero, {kSteps, 1, 1, 1, kDepth});
+  const Array x = stream_of(random_ints(kStreamSteps * kDepth, 127, 10), static_cast<double>(kInScale), kInZero,
+                            {kStreamSteps, 1, 1, 1, kDepth});
   Runner plain(compile_model(*model, how).blob);
   how.weights = "bf16";
   const Compiled low = compile_model(*model, how);

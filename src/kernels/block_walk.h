@@ -14,6 +14,7 @@ namespace {
 // two.
 RNNPACK_INLINE uint32_t even_share(uint32_t left, uint32_t most) {
   if (left <= most) return left;
+  if (left >= most * (most - 1)) return most;  // what the divisions give, too
   const uint32_t shares = (left + most - 1) / most;
   return (left + shares - 1) / shares;
 }
@@ -21,6 +22,7 @@ RNNPACK_INLINE uint32_t even_share(uint32_t left, uint32_t most) {
 // Rows of the next block of `tiles` tiles when `left` are to be done.
 RNNPACK_INLINE uint32_t next_rows(const BlockLayout &layout, uint32_t tiles, uint32_t left) {
   if (tiles <= layout.tall_tiles) {
+    if (left > 3u * layout.tall_rows) return layout.tall_rows;  // shares of so many are tall
     const uint32_t share = even_share(left, layout.tall_rows);
     if (share > layout.most_rows && left >= layout.tall_rows) return layout.tall_rows;
   }

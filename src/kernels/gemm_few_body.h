@@ -13,6 +13,8 @@ namespace rnnp {
 namespace {
 
 constexpr uint32_t kFewUnits = 4;
+// Rows at once, in vectors: the chains of fewer would not hide the latency of a multiply-add.
+constexpr int kFewVectors = 2;
 
 // Element k of kWidth rows.
 RNNPACK_INLINE F load_column(const float *a, size_t row_bytes) {
@@ -21,18 +23,23 @@ RNNPACK_INLINE F load_column(const float *a, size_t row_bytes) {
   return Vec::load(column);
 }
 
-// One column of kWidth rows; `panel` is its element of k = 0.
-template <int kRow, class V>
-RNNPACK_INLINE F sum_column(F sum, const float *a, size_t row_bytes, const float *panel, size_t k) {
-  size_t i = 0;
-  for (; i + 4 <= k; i += 4, panel += 4 * kRow) {
-    F columns[4];
-    V::load_columns(a + i, row_bytes, columns);
-    RNNPACK_UNROLL
-    for (int n = 0; n < 4; ++n) sum = Vec::fma(columns[n], Vec::broadcast(panel + n * kRow), sum);
+// The first `count` elements of kWidth rows, four at most, column after column.
+template <class V>
+RNNPACK_NOINLINE void few_columns(const float *a, size_t row_bytes, size_t count, float *to) {
+  F columns[4];
+  if (count == 4) {
+    V::load_columns(a, row_bytes, columns);
+  } else if (row_bytes != count * sizeof(float)) {
+    for (size_t n = 0; n < count; ++n) Vec::store(to + n * kWidth, load_column(a + n, row_bytes));
+    return;
+  } else if (count == 3) {
+    V::load_threes(a, columns);
+  } else if (count == 2) {
+    V::unzip(Vec::load(a), Vec::load(a + kWidth), &columns[0], &columns[1]);
+  } else {
+    columns[0] = Vec::load(a);
   }
-  for (; i < k; ++i, panel += kRow) sum = Vec::fma(load_column(a + i, row_bytes), Vec::broadcast(panel), sum);
-  return sum;
+  for (size_t n = 0; n < count; ++n) Vec::store(to + n * kWidth, columns[n]);
 }
 
 RNNPACK_INLINE void store_column(float *out, size_t row_bytes, F column) {
@@ -40,34 +47,6 @@ RNNPACK_INLINE void store_column(float *out, size_t row_bytes, F column) {
   float rows[kWidth];
   Vec::store(rows, column);
   for (int m = 0; m < kWidth; ++m, out = offset_bytes(out, row_bytes)) *out = rows[m];
-}
-
-// There are kWidth rows and more.
-template <int kRow, class V>
-RNNPACK_NOINLINE void rows_apart(const GemmArgs *args) {
-  const uint32_t last = args->rows - kWidth;
-  for (uint32_t next = 0; next < args->rows; next += kWidth) {
-    const uint32_t row = next < last ? next : last;  // some of the last ones twice
-    float *out = offset_bytes(args->out, row * args->out_row_bytes);
-    for (uint32_t unit = 0; unit < args->units; ++unit) {
-      F sum = Vec::set1(args->start != nullptr ? args->start[unit] : 0.0f);
-      const float *panel = static_cast<const float *>(args->panels) + unit;
-      const GemmTap whole_row = {args->a, args->a_row_bytes, args->k}, *tap = args->tap_count != 0 ? args->taps : &whole_row;
-      for (size_t left = args->tap_count != 0 ? args->tap_count : 1; left != 0; --left, ++tap) {
-        sum = sum_column<kRow, V>(sum, offset_bytes(tap->a, row * tap->row_bytes), tap->row_bytes, panel, tap->k);
-        panel += tap->k * kRow;
-      }
-      store_column(out + unit, args->out_row_bytes, sum);
-    }
-  }
-}
-
-// --- A window that slides by one element: its rows lie in the lanes as they are ----------------------------------------------
-
-// Rows at once, in vectors: the chains of fewer would not hide the latency of a multiply-add.
-constexpr int kSlidingVectors = 2;
-constexpr int most_sliding_vectors(int units) {
-  return units > 2 ? kSlidingVectors : 2 * kSlidingVectors;
 }
 
 // Columns one after another become rows one after another.
@@ -91,13 +70,63 @@ RNNPACK_INLINE void store_side_by_side(float *out, const F (&column)[4]) {
   for (int half = 0; half < 2; ++half) store_side_by_side<V>(out + 2 * half * kWidth, {even[half], odd[half]});
 }
 
+template <class V>
+RNNPACK_INLINE void store_side_by_side(float *out, const F (&column)[3]) {
+  V::store_threes(out, column);
+}
+
 template <class V, int kUnits>
 RNNPACK_INLINE void store_columns(float *out, size_t row_bytes, const F (&column)[kUnits]) {
-  if constexpr (kUnits != 3) {
-    if (row_bytes == kUnits * sizeof(float)) return store_side_by_side<V>(out, column);
-  }
+  if (row_bytes == kUnits * sizeof(float)) return store_side_by_side<V>(out, column);
   RNNPACK_UNROLL
   for (int u = 0; u < kUnits; ++u) store_column(out + u, row_bytes, column[u]);
+}
+
+// There are kFewVectors vectors of rows and more.
+template <int kRow, class V, int kUnits>
+RNNPACK_NOINLINE void rows_apart(const GemmArgs *args) {
+  constexpr int kVectors = kFewVectors;
+  constexpr uint32_t kRows = kVectors * kWidth;
+  const uint32_t last = args->rows - kRows;
+  const GemmTap whole_row = {args->a, args->a_row_bytes, args->k};
+  for (uint32_t next = 0; next < args->rows; next += kRows) {
+    const uint32_t row = next < last ? next : last;  // some of the last ones twice
+    const float *panel = static_cast<const float *>(args->panels);
+    F sum[kVectors][kUnits];
+    RNNPACK_UNROLL
+    for (int i = 0; i < kVectors * kUnits; ++i)
+      sum[i / kUnits][i % kUnits] = Vec::set1(args->start != nullptr ? args->start[i % kUnits] : 0.0f);
+    const GemmTap *tap = args->tap_count != 0 ? args->taps : &whole_row;
+    for (size_t left = args->tap_count != 0 ? args->tap_count : 1; left != 0; --left, ++tap) {
+      const float *a = offset_bytes(tap->a, row * tap->row_bytes);
+      for (size_t i = 0, count; i < tap->k; i += count, a += count) {
+        count = tap->k - i < 4 ? tap->k - i : 4;
+        float columns[kVectors][4 * kWidth];
+        for (int v = 0; v < kVectors; ++v)
+          few_columns<V>(offset_bytes(a, static_cast<size_t>(v * kWidth) * tap->row_bytes), tap->row_bytes, count, columns[v]);
+        for (size_t n = 0; n < count; ++n, panel += kRow) {
+          RNNPACK_UNROLL
+          for (int v = 0; v < kVectors; ++v) {
+            const F column = Vec::load(columns[v] + n * kWidth);
+            RNNPACK_UNROLL
+            for (int u = 0; u < kUnits; ++u) sum[v][u] = Vec::fma(column, Vec::broadcast(panel + u), sum[v][u]);
+          }
+        }
+      }
+    }
+    float *out = offset_bytes(args->out, row * args->out_row_bytes);
+    RNNPACK_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      store_columns<V>(out, args->out_row_bytes, sum[v]);
+      out = offset_bytes(out, kWidth * args->out_row_bytes);
+    }
+  }
+}
+
+// --- A window that slides by one element: its rows lie in the lanes as they are ----------------------------------------------
+
+constexpr int most_sliding_vectors(int units) {
+  return units > 2 ? kFewVectors : 2 * kFewVectors;
 }
 
 // There are kVectors vectors of rows and more.
@@ -132,11 +161,11 @@ RNNPACK_NOINLINE void sliding_vectors(const GemmArgs *args) {
   }
 }
 
-// There are kSlidingVectors vectors of rows and more.
+// There are kFewVectors vectors of rows and more.
 template <int kRow, class V, int kUnits>
 void sliding_rows(const GemmArgs *args) {
   constexpr int kMost = most_sliding_vectors(kUnits);
-  if (args->rows < uint32_t{kMost * kWidth}) return sliding_vectors<kRow, V, kUnits, kSlidingVectors>(args);
+  if (args->rows < uint32_t{kMost * kWidth}) return sliding_vectors<kRow, V, kUnits, kFewVectors>(args);
   sliding_vectors<kRow, V, kUnits, kMost>(args);
 }
 
@@ -145,10 +174,11 @@ template <int kRow, class V>
 RNNPACK_INLINE uint32_t few_units(const GemmArgs *args) {
   constexpr void (*kBySlide[])(const GemmArgs *) = {sliding_rows<kRow, V, 1>, sliding_rows<kRow, V, 2>, sliding_rows<kRow, V, 3>,
                                                     sliding_rows<kRow, V, 4>};
-  if (args->rows < kWidth) return 0;
-  const bool slides =
-      args->tap_count == 0 && args->a_row_bytes == sizeof(float) && args->rows >= uint32_t{kSlidingVectors * kWidth};
-  slides ? kBySlide[args->units - 1](args) : rows_apart<kRow, V>(args);
+  constexpr void (*kApart[])(const GemmArgs *) = {rows_apart<kRow, V, 1>, rows_apart<kRow, V, 2>, rows_apart<kRow, V, 3>,
+                                                  rows_apart<kRow, V, 4>};
+  if (args->rows < uint32_t{kFewVectors * kWidth}) return 0;
+  const bool slides = args->tap_count == 0 && args->a_row_bytes == sizeof(float);
+  (slides ? kBySlide : kApart)[args->units - 1](args);
   return args->rows;
 }
 

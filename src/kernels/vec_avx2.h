@@ -58,6 +58,27 @@ struct Vec {
     *even = _mm256_castpd_ps(_mm256_permute4x64_pd(first, 0xd8));
     *odd = _mm256_castpd_ps(_mm256_permute4x64_pd(second, 0xd8));
   }
+  // Three columns of rows that lie side by side; element i of column n is number 3 i + n.
+  static RNNPACK_INLINE void load_threes(const float *p, F (&columns)[4]) {
+    const F a = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + 12), 1);
+    const F b = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p + 4)), _mm_loadu_ps(p + 16), 1);
+    const F c = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p + 8)), _mm_loadu_ps(p + 20), 1);
+    const F bc = _mm256_shuffle_ps(b, c, 0x9e), ab = _mm256_shuffle_ps(a, b, 0x49);
+    columns[0] = _mm256_shuffle_ps(a, bc, 0x8c);
+    columns[1] = _mm256_shuffle_ps(ab, bc, 0xd8);
+    columns[2] = _mm256_shuffle_ps(ab, c, 0xcd);
+  }
+  static RNNPACK_INLINE void store_threes(float *p, const F (&columns)[3]) {
+    const F xy = _mm256_shuffle_ps(columns[0], columns[1], 0x88), yz = _mm256_shuffle_ps(columns[1], columns[2], 0xdd);
+    const F zx = _mm256_shuffle_ps(columns[2], columns[0], 0xd8);
+    const F a = _mm256_shuffle_ps(xy, zx, 0x88), b = _mm256_shuffle_ps(yz, xy, 0xd8), c = _mm256_shuffle_ps(zx, yz, 0xdd);
+    _mm_storeu_ps(p, _mm256_castps256_ps128(a));
+    _mm_storeu_ps(p + 4, _mm256_castps256_ps128(b));
+    _mm_storeu_ps(p + 8, _mm256_castps256_ps128(c));
+    _mm_storeu_ps(p + 12, _mm256_extractf128_ps(a, 1));
+    _mm_storeu_ps(p + 16, _mm256_extractf128_ps(b, 1));
+    _mm_storeu_ps(p + 20, _mm256_extractf128_ps(c, 1));
+  }
   static RNNPACK_INLINE __m128 four(const char *p) {
     return _mm_loadu_ps(static_cast<const float *>(static_cast<const void *>(p)));
   }

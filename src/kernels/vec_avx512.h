@@ -61,6 +61,31 @@ struct Vec {
     *even = _mm512_maskz_permutex2var_ps(kAll, a, evens, b);
     *odd = _mm512_maskz_permutex2var_ps(kAll, a, _mm512_add_epi32(evens, _mm512_set1_epi32(1)), b);
   }
+  // Three columns of rows that lie side by side; element i of column n is number 3 i + n.
+  static RNNPACK_INLINE void load_threes(const float *p, F (&columns)[4]) {
+    const F a = load(p), b = load(p + 16), c = load(p + 32);
+    const __m512i ab = _mm512_setr_epi32(0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0);
+    const __m512i c0 = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29);
+    const __m512i c1 = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 18, 21, 24, 27, 30);
+    const __m512i c2 = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31);
+    const __m512i one = _mm512_set1_epi32(1);
+    columns[0] = _mm512_maskz_permutex2var_ps(kAll, _mm512_maskz_permutex2var_ps(kAll, a, ab, b), c0, c);
+    columns[1] = _mm512_maskz_permutex2var_ps(kAll, _mm512_maskz_permutex2var_ps(kAll, a, _mm512_add_epi32(ab, one), b), c1, c);
+    columns[2] = _mm512_maskz_permutex2var_ps(
+        kAll, _mm512_maskz_permutex2var_ps(kAll, a, _mm512_add_epi32(ab, _mm512_add_epi32(one, one)), b), c2, c);
+  }
+  static RNNPACK_INLINE void store_threes(float *p, const F (&columns)[3]) {
+    const __m512i ab0 = _mm512_setr_epi32(0, 16, 0, 1, 17, 0, 2, 18, 0, 3, 19, 0, 4, 20, 0, 5);
+    const __m512i ab1 = _mm512_setr_epi32(21, 0, 6, 22, 0, 7, 23, 0, 8, 24, 0, 9, 25, 0, 10, 26);
+    const __m512i ab2 = _mm512_setr_epi32(0, 11, 27, 0, 12, 28, 0, 13, 29, 0, 14, 30, 0, 15, 31, 0);
+    const __m512i c0 = _mm512_setr_epi32(0, 1, 16, 3, 4, 17, 6, 7, 18, 9, 10, 19, 12, 13, 20, 15);
+    const __m512i c1 = _mm512_setr_epi32(0, 21, 2, 3, 22, 5, 6, 23, 8, 9, 24, 11, 12, 25, 14, 15);
+    const __m512i c2 = _mm512_setr_epi32(26, 1, 2, 27, 4, 5, 28, 7, 8, 29, 10, 11, 30, 13, 14, 31);
+    const F a = columns[0], b = columns[1], c = columns[2];
+    store(p, _mm512_maskz_permutex2var_ps(kAll, _mm512_maskz_permutex2var_ps(kAll, a, ab0, b), c0, c));
+    store(p + 16, _mm512_maskz_permutex2var_ps(kAll, _mm512_maskz_permutex2var_ps(kAll, a, ab1, b), c1, c));
+    store(p + 32, _mm512_maskz_permutex2var_ps(kAll, _mm512_maskz_permutex2var_ps(kAll, a, ab2, b), c2, c));
+  }
   static RNNPACK_INLINE __m128 four(const char *p) {
     return _mm_loadu_ps(static_cast<const float *>(static_cast<const void *>(p)));
   }

@@ -67,6 +67,16 @@ struct Vec {
       columns[n + 2] = vcombine_f32(vget_high_f32(a.val[n]), vget_high_f32(b.val[n]));
     }
   }
+  // Three columns of rows that lie side by side; element i of column n is number 3 i + n.
+  static RNNPACK_INLINE void load_threes(const float *p, F (&columns)[4]) {
+    const float32x4x3_t threes = vld3q_f32(p);
+    for (int n = 0; n < 3; ++n) columns[n] = threes.val[n];
+  }
+  static RNNPACK_INLINE void store_threes(float *p, const F (&columns)[3]) {
+    float32x4x3_t threes;
+    for (int n = 0; n < 3; ++n) threes.val[n] = columns[n];
+    vst3q_f32(p, threes);
+  }
   static RNNPACK_INLINE void zip(F a, F b, F *low, F *high) {
     const float32x4x2_t pairs = vzipq_f32(a, b);
     *low = pairs.val[0];

@@ -13,6 +13,7 @@ namespace {
 constexpr uint32_t kPatchBytes = 64 * 1024;  // of one block, where there are caches
 constexpr uint32_t kFewestRows = 8;          // of a block: what a gemm kernel wants
 constexpr uint32_t kMostRows = 256;
+constexpr uint32_t kMostStepRows = 1u << 16;  // of the fast path
 
 // Windows of positions next to each other along one axis, in one strip.
 struct Strips {
@@ -23,9 +24,10 @@ struct Strips {
 };
 
 struct Conv {
-  RNNPACK_BYTES_32(184);
+  RNNPACK_BYTES_32(192);
   const AttrConv *attr;
-  GemmArgs gemm;  // of group 0; a, out, rows and tiles are set per call
+  const ValueSlot *x, *y;  // of the fast path
+  GemmArgs gemm;           // of group 0; a, out, rows and tiles are set per call
   GemmFn run;
   ActFn act;
   size_t bias_elems;  // from group to group
@@ -261,8 +263,34 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
   if (c.attr->state != kNone) keep_history(env, *c.attr, x, thread);
 }
 
+// One step whose patches lie in x, evenly spaced through all rows.
+void run_step(void *object) {
+  Conv &c = *static_cast<Conv *>(object);
+  c.gemm.a = patch_in_x(c, *c.x, {}, 0);
+  c.gemm.out = window_output(c.attr->window, *c.y, {});
+  c.run(&c.gemm);
+  if (c.act != nullptr) activate_product(c.act, c.attr->act, c.gemm, c.nr);
+}
+
+StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
+  Conv &c = *static_cast<Conv *>(object);
+  const uint32_t y = env->model->node_output(node, 0);
+  const uint64_t positions = uint64_t{env->max_batch} * window_positions(c.attr->window);
+  if (!c.in_place || c.reach != Reach::kAll || c.attr->groups != 1 || env->threads != 1 || positions > kMostStepRows)
+    return nullptr;
+  if (!env->model->values[y].sequence || c.scratch_bytes != 0) return nullptr;
+  c.x = &env->values[env->model->node_input(node, 0)];
+  c.y = &env->values[y];
+  c.gemm.a_row_bytes = static_cast<size_t>(c.x_step) * sizeof(float);
+  c.gemm.out_row_bytes = static_cast<size_t>(c.y_step) * sizeof(float);
+  c.gemm.rows = static_cast<uint32_t>(positions);
+  c.gemm.tile_begin = 0;
+  c.gemm.tile_end = c.tiles;
+  return run_step;
+}
+
 }  // namespace
 
-RNNPACK_OP(conv, {OpKind::kConv, accepts, check, conv_costs, build, nullptr, run});
+RNNPACK_OP(conv, {OpKind::kConv, accepts, check, conv_costs, build, finish, run});
 
 }  // namespace rnnp

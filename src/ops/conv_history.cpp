@@ -30,15 +30,8 @@ bool depth_fits(const AttrConv &a) {
   return true;
 }
 
-// A ring in the state of one batch row.
-struct Ring {
-  float *rows;
-  float *place;  // a word
-};
-
 Ring ring_of(const RunEnv &env, const AttrConv &a, uint32_t batch_row) {
-  float *rows = kept_row(env, a.state, batch_row);
-  return {rows, rows + env.states[a.state].elems - 1};
+  return ring_in(env.states[a.state], batch_row);
 }
 
 // Where y is NCHW: they are whole, and all of them inside.
@@ -48,12 +41,6 @@ bool planes_fit(const AttrConv &a, uint32_t y_elems) {
   const uint64_t plane = uint64_t{w.out_size[0]} * w.out_size[1];
   if (a.y_plane != plane || w.y_stride[1] != 1 || w.y_stride[0] != w.out_size[1]) return false;
   return plane <= kWindowMost && w.y_first + plane * a.out_channels <= y_elems;
-}
-
-// A loaded state may hold anything.
-uint32_t oldest_row(const AttrConv &a, const Ring &ring) {
-  const uint32_t place = read_word(ring.place);
-  return place < static_cast<uint32_t>(a.lead) ? place : 0;
 }
 
 void keep_row(const RunEnv &env, const AttrConv &a, const ValueSlot &x, uint32_t batch_row) {
@@ -144,8 +131,7 @@ TapRows tap_rows(const RunEnv &env, const AttrConv &a, const ValueSlot &x, const
   if (a.state == kNone) return {nullptr, fewer(-step), false};
   const Ring ring = ring_of(env, a, p.batch_row);
   const uint32_t lead = static_cast<uint32_t>(a.lead), age = static_cast<uint32_t>(-step);
-  const uint32_t oldest = oldest_row(a, ring);
-  const uint32_t at = oldest >= age ? oldest - age : oldest + lead - age;
+  const uint32_t at = row_of_age(a, oldest_row(a, ring), age);
   return {ring.rows + at * (x.row_bytes / sizeof(float)), fewer(age < lead - at ? age : lead - at), true};
 }
 

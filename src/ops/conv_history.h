@@ -52,6 +52,28 @@ inline const float *tap_row(const RunEnv &env, const AttrConv &a, const ValueSlo
   return tap_rows(env, a, x, p, tap).first;
 }
 
+// A ring in the state of one batch row: its rows of x, and a word behind them, the place of the oldest.
+struct Ring {
+  float *rows;
+  float *place;
+};
+
+inline Ring ring_in(const StateSlot &state, uint32_t batch_row) {
+  float *rows = state.buffer[state.live] + size_t{batch_row} * state.row_elems;
+  return {rows, rows + state.elems - 1};
+}
+
+// A loaded state may hold anything.
+inline uint32_t oldest_row(const AttrConv &a, const Ring &ring) {
+  const uint32_t place = read_word(ring.place);
+  return place < static_cast<uint32_t>(a.lead) ? place : 0;
+}
+
+// Which row of the ring is that of `age` steps before the present one, from 1 to lead.
+inline uint32_t row_of_age(const AttrConv &a, uint32_t oldest, uint32_t age) {
+  return oldest >= age ? oldest - age : oldest + static_cast<uint32_t>(a.lead) - age;
+}
+
 // Whether the rings of all batch rows have their oldest row in the same place.
 bool rings_are_even(const RunEnv &env, const AttrConv &a);
 

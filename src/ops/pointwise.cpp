@@ -7,7 +7,9 @@ namespace rnnp {
 namespace {
 
 struct Unary {
-  RNNPACK_BYTES_32(20);
+  RNNPACK_BYTES_32(32);
+  const ValueSlot *x, *y;  // of the fast path
+  size_t step_elems;
   ActFn fn;
   BlobActivation act;
   uint32_t elems;
@@ -29,7 +31,7 @@ rnnp_status build_unary(BuildEnv *env, const BlobNode &node, void **object) {
   if (k == nullptr) return RNNP_E_LAYOUT;
   Unary *u = env->arena->take<Unary>(1);
   *object = u;
-  if (u != nullptr) *u = {k->act, a->act, m.values[m.node_output(node, 0)].row_elems};
+  if (u != nullptr) *u = {nullptr, nullptr, 0, k->act, a->act, m.values[m.node_output(node, 0)].row_elems};
   return RNNP_OK;
 }
 
@@ -43,8 +45,26 @@ void run_unary(const RunEnv &env, const BlobNode &node, void *object, uint32_t t
   u.fn(&args);
 }
 
+void run_unary_step(void *object) {
+  const Unary &u = *static_cast<const Unary *>(object);
+  const ActArgs args = {row_of(*u.x, 0), row_of(*u.y, 0), u.step_elems, u.act};
+  u.fn(&args);
+}
+
+StepFn finish_unary(FinishEnv *env, const BlobNode &node, void *object) {
+  Unary &u = *static_cast<Unary *>(object);
+  const uint32_t y = env->model->node_output(node, 0);
+  if (env->threads != 1 || !env->model->values[y].sequence) return nullptr;
+  u.x = &env->values[env->model->node_input(node, 0)];
+  u.y = &env->values[y];
+  u.step_elems = size_t{env->max_batch} * u.elems;
+  return run_unary_step;
+}
+
 struct BinaryNode {
-  RNNPACK_BYTES_32(20);
+  RNNPACK_BYTES_32(72);
+  const ValueSlot *step_a, *step_b, *step_y;  // of the fast path
+  BinaryArgs step;
   BinaryFn fn;
   const AttrBinary *attr;
   uint32_t elems;  // of a row of the result; 0: a row takes calls of its own
@@ -108,7 +128,9 @@ rnnp_status build_binary(BuildEnv *env, const BlobNode &node, void **object) {
   BinaryNode *b = env->arena->take<BinaryNode>(1);
   *object = b;
   if (b == nullptr) return RNNP_OK;
-  *b = {k->binary, a, 0, 0, 0};
+  *b = {};
+  b->fn = k->binary;
+  b->attr = a;
   if (is_run(*a, a->a_stride, &b->a_step) && is_run(*a, a->b_stride, &b->b_step))
     b->elems = env->model->values[env->model->node_output(node, 0)].row_elems;
   return RNNP_OK;
@@ -148,9 +170,17 @@ struct OperandRows {
   size_t elems() const { return period == 1 ? 0 : slot.row_bytes / sizeof(float); }
 };
 
-OperandRows operand_rows(const RunEnv &env, uint32_t operand, uint32_t y) {
-  const bool repeats = env.model->values[operand].sequence != env.model->values[y].sequence;
-  return {env.values[operand], repeats ? env.batch : 0};
+OperandRows operand_rows(const Model &m, const ValueSlot *values, uint32_t batch, uint32_t operand, uint32_t y) {
+  const bool repeats = m.values[operand].sequence != m.values[y].sequence;
+  return {values[operand], repeats ? batch : 0};
+}
+
+// Of so many rows; where they lie is left open.
+BinaryArgs args_of(const BinaryNode &node, const OperandRows &a, const OperandRows &b, uint32_t rows) {
+  BinaryArgs args = {nullptr, nullptr, nullptr, node.elems, node.a_step, node.b_step, node.attr->op, rows, a.elems(), b.elems()};
+  if (args.n == 1) args.a_step = args.a_row != 0, args.b_step = args.b_row != 0;
+  if (args.a_row == args.n * args.a_step && args.b_row == args.n * args.b_step) args.n *= rows, args.rows = 1;
+  return args;
 }
 
 // All of them, in as few calls as their number allows.
@@ -158,21 +188,44 @@ void binary_rows(const BinaryNode &node, const OperandRows &a, const OperandRows
   constexpr uint32_t kMost = 1u << 30;
   while (begin < end) {
     const uint32_t rows = end - begin < kMost ? static_cast<uint32_t>(end - begin) : kMost;
-    BinaryArgs args = {a.row(begin),  b.row(begin), row_of(y, begin), node.elems, node.a_step, node.b_step,
-                       node.attr->op, rows,         a.elems(),        b.elems()};
-    if (args.n == 1) args.a_step = args.a_row != 0, args.b_step = args.b_row != 0;
-    if (args.a_row == args.n * args.a_step && args.b_row == args.n * args.b_step) args.n *= rows, args.rows = 1;
+    BinaryArgs args = args_of(node, a, b, rows);
+    args.a = a.row(begin);
+    args.b = b.row(begin);
+    args.y = row_of(y, begin);
     node.fn(&args);
     begin += rows;
   }
+}
+
+void run_binary_step(void *object) {
+  BinaryNode &n = *static_cast<BinaryNode *>(object);
+  n.step.a = row_of(*n.step_a, 0);
+  n.step.b = row_of(*n.step_b, 0);
+  n.step.y = row_of(*n.step_y, 0);
+  n.fn(&n.step);
+}
+
+StepFn finish_binary(FinishEnv *env, const BlobNode &node, void *object) {
+  BinaryNode &n = *static_cast<BinaryNode *>(object);
+  const Model &m = *env->model;
+  const uint32_t y = m.node_output(node, 0);
+  if (env->threads != 1 || !m.values[y].sequence || n.elems == 0) return nullptr;
+  const OperandRows a = operand_rows(m, env->values, env->max_batch, m.node_input(node, 0), y);
+  const OperandRows b = operand_rows(m, env->values, env->max_batch, m.node_input(node, 1), y);
+  if (!a.evenly_spaced() || !b.evenly_spaced()) return nullptr;
+  n.step_a = &a.slot;
+  n.step_b = &b.slot;
+  n.step_y = &env->values[y];
+  n.step = args_of(n, a, b, env->max_batch);
+  return run_binary_step;
 }
 
 void run_binary(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const BinaryNode &n = *static_cast<const BinaryNode *>(object);
   const uint32_t y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
-  const OperandRows a = operand_rows(env, env.model->node_input(node, 0), y),
-                    b = operand_rows(env, env.model->node_input(node, 1), y);
+  const OperandRows a = operand_rows(*env.model, env.values, env.batch, env.model->node_input(node, 0), y);
+  const OperandRows b = operand_rows(*env.model, env.values, env.batch, env.model->node_input(node, 1), y);
   size_t begin, end;
   split_range(chunk_rows(env, y), env.threads, thread, &begin, &end);
   if (n.elems != 0 && a.evenly_spaced() && b.evenly_spaced()) return binary_rows(n, a, b, env.values[y], begin, end);
@@ -181,7 +234,7 @@ void run_binary(const RunEnv &env, const BlobNode &node, void *object, uint32_t 
 
 }  // namespace
 
-RNNPACK_OP(unary, {OpKind::kUnary, accepts_unary, check_unary, nullptr, build_unary, nullptr, run_unary});
-RNNPACK_OP(binary, {OpKind::kBinary, accepts_binary, check_binary, nullptr, build_binary, nullptr, run_binary});
+RNNPACK_OP(unary, {OpKind::kUnary, accepts_unary, check_unary, nullptr, build_unary, finish_unary, run_unary});
+RNNPACK_OP(binary, {OpKind::kBinary, accepts_binary, check_binary, nullptr, build_binary, finish_binary, run_binary});
 
 }  // namespace rnnp

@@ -212,6 +212,15 @@ TEST_P(CausalConvInvariants, SavedStatesDoNotDependOnTheCutAndContinue) {
   EXPECT_EQ(whole, other.run(x));
 }
 
+TEST_P(CausalConvInvariants, SingleStepsOfOneRowGiveTheBitsOfARun) {
+  const std::vector<uint8_t> bytes = blob();
+  const std::vector<float> x = real_input(1);
+  Runner whole(bytes), steps(bytes);
+  EXPECT_EQ(whole.run(x), steps.run(x, 1));
+  EXPECT_EQ(whole.save(0), steps.save(0));
+  EXPECT_EQ(whole.run(x), steps.run(x, 2));
+}
+
 // A row ends at its length: what follows does not reach its results, and its ring goes on from there.
 TEST_P(ConvInvariants, RowsEndAtTheirLengths) {
   const std::vector<uint8_t> bytes = blob();

@@ -53,7 +53,9 @@ void check(const Shape &s, OpKind op, const Attr &attr, uint32_t operands, const
   for (size_t i = 0; i < x.size(); i += 3) x[i] = 0;
   for (uint32_t t = 0; t < kSteps; ++t)
     for (uint32_t i = 0; i < s.elems; ++i) want.push_back(exact(x.data() + size_t{t} * s.elems, i));
-  EXPECT_EQ(want, Runner(s.blob(op, &attr, sizeof attr, operands), {1}).run(x));
+  const std::vector<uint8_t> bytes = s.blob(op, &attr, sizeof attr, operands);
+  EXPECT_EQ(want, Runner(bytes, {1}).run(x));
+  EXPECT_EQ(want, Runner(bytes, {1}).run(x, 1));
 }
 
 template <class Try>

@@ -1,6 +1,6 @@
-// gemm_q15.cpp -- products of integer-only layers: bytes times bytes, whole sums, and from them pre-activations as integers,
-// which lie where other layers have floats. Room: kernels. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Integer-only layers";
-// rows in kernels.inc. SPDX-License-Identifier: Apache-2.0
+// gemm_q15.cpp -- products of integer-only layers: bytes times bytes, whole sums, and from them pre-activations as integers.
+// Room: kernels. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Integer-only layers"; rows in kernels.inc.
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/fixed_point.h"
 #include "kernels/fixed_sums.h"
 #include "kernels/gemm_ref.h"
@@ -34,28 +34,35 @@ RNNPACK_INLINE int32_t scaled_sum(uint32_t sum, uint32_t scale, int32_t start) {
 
 // What some columns' sums are multiplied by, what they are added to, and where that goes.
 struct Columns {
-  const float *scales, *start;
-  float *out;
+  const float *scales;
+  const int32_t *start;
+  int32_t *out;
 };
+
+template <class T>
+T *at_row(T *first, size_t m, size_t row_bytes) {
+  return first + m * (row_bytes / sizeof(T));
+}
 
 // Goes on to the columns behind these.
 RNNPACK_NOINLINE void finish_columns(const uint32_t *sums, size_t count, uint32_t excess, Columns *of) {
-  const float *scales = of->scales, *start = of->start;
-  float *out = of->out;
+  const float *scales = of->scales;
+  const int32_t *start = of->start;
+  int32_t *out = of->out;
   RNNPACK_NO_UNROLL
   for (const uint32_t *end = sums + count; sums != end;) {
-    const int32_t from = static_cast<int32_t>(load_word(start++));
-    store_word(out++, static_cast<uint32_t>(scaled_sum(*sums++ - excess, load_word(scales++), from)));
+    *out++ = scaled_sum(*sums++ - excess, load_word(scales++), *start++);
   }
   *of = {scales, start, out};
 }
 
 RNNPACK_NOINLINE void fixed_row(const GemmArgs &g, const ByteWords &row, size_t m, size_t nr) {
   const size_t width = g.gates * nr, start_tile = g.start_tile != 0 ? g.start_tile : width;
+  const size_t out_tile = g.out_tile != 0 ? g.out_tile : width;
   const uint8_t *panel = static_cast<const uint8_t *>(g.panels) + g.tile_begin * g.k * width;
-  Columns of = {g.scales + g.tile_begin * width, ref_row(g.start, m, g.start_row_bytes) + g.tile_begin * start_tile,
-                ref_out(g, m, g.tile_begin, 0, width)};
-  const size_t out_gap = (g.out_tile != 0 ? g.out_tile : width) - width, start_gap = start_tile - width;
+  Columns of = {g.scales + g.tile_begin * width, at_row(g.start_q, m, g.start_row_bytes) + g.tile_begin * start_tile,
+                at_row(g.out_q, m, g.out_row_bytes) + g.tile_begin * out_tile};
+  const size_t out_gap = out_tile - width, start_gap = start_tile - width;
   for (size_t tile = g.tile_begin; tile < g.tile_end; ++tile, panel += (g.k - 1) * width) {
     for (size_t left = width; left != 0;) {
       uint32_t sums[kMostColumns];

@@ -50,10 +50,16 @@ struct GemmArgs {
   // [entries][strips].
   const uint32_t *first;
   const uint16_t *quads;
-  void *scratch;           // lhs_scratch_bytes of pack/panel_format.h, 64-byte aligned
-  const float *start;      // tile 0's columns of row 0; nullptr: zeros
+  void *scratch;  // lhs_scratch_bytes of pack/panel_format.h, 64-byte aligned
+  union {
+    const float *start;      // tile 0's columns of row 0; nullptr: zeros
+    const int32_t *start_q;  // of kGemmQ15, never nullptr
+  };
   size_t start_row_bytes;  // 0: all rows start from the same
-  float *out;              // tile 0's columns of row 0
+  union {
+    float *out;      // tile 0's columns of row 0
+    int32_t *out_q;  // of kGemmQ15
+  };
   size_t out_row_bytes;
   uint16_t start_tile, out_tile;  // floats from tile to tile; 0: G*NR
   uint32_t rows;                  // 0: a kernel of tiles touches them, once in each thread, and does nothing else
@@ -83,21 +89,36 @@ struct CellParams {
   uint32_t input_forget;
 };
 
+// Integer-only layers: preact, r_bias and z hold integers, in the members that end in _q.
+struct IntegerCell {
+  uint8_t nr;      // NR of preact
+  uint8_t c_bits;  // c's fraction bits, 8 to 15
+};
+
 struct RecurArgs {
-  const float *r;           // tile 0's R panel
-  const float *w;           // tile 0's W panel, used when x != nullptr
-  const float *bias;        // [tiles][G][NR], used when x != nullptr
-  const float *r_bias;      // [tiles][NR], kGruLinear only
+  const float *r;     // tile 0's R panel
+  const float *w;     // tile 0's W panel, used when x != nullptr
+  const float *bias;  // [tiles][G][NR], used when x != nullptr
+  union {
+    const float *r_bias;  // [tiles][NR], kGruLinear only
+    const int32_t *r_bias_q;
+  };
   size_t r_bias_row_bytes;  // 0: the same for all rows
   const float *peephole;    // [tiles][3][NR] (i o f) or nullptr, kLstm generic kernels only
-  const float *preact;      // row 0, tile 0; tiles G*NR floats apart
+  union {
+    const float *preact;  // row 0, tile 0; tiles G*NR floats apart
+    const int32_t *preact_q;
+  };
   size_t preact_row_bytes;
   const float *x;  // [rows][input_size] or nullptr
   size_t x_row_bytes;
-  const float *h_prev;     // [rows][H], read only
-  float *h_next;           // [rows][tiles*NR], not h_prev
-  float *c;                // [rows][tiles*NR], in place, kLstm only
-  float *z;                // kGru only
+  const float *h_prev;  // [rows][H], read only
+  float *h_next;        // [rows][tiles*NR], not h_prev
+  float *c;             // [rows][tiles*NR], in place, kLstm only
+  union {
+    float *z;  // kGru only
+    int32_t *z_q;
+  };
   float *rh;               // kGru only
   size_t state_row_bytes;  // of h_prev, h_next, c, z, rh
   float *y;                // [rows][H] or nullptr
@@ -110,9 +131,8 @@ struct RecurArgs {
   uint32_t steps;      // above 1, where Kernel::runs_steps: so many steps of the one row, from one to the next as from row to row
   uint8_t descending;  // 1: sweep tiles from tile_end - 1 down to tile_begin (same bits; keeps the last ones in cache)
   bool prefetch_next_tile;  // the R panels lie beyond L2: the next tile's is asked for while this one is used (same bits)
-  uint8_t fixed_nr;         // of integer-only layers: NR of preact
-  uint8_t c_bits;           // and c's fraction bits, 8 to 15
-  CellParams cell;          // read by generic kernels only
+  IntegerCell integer;
+  CellParams cell;  // read by generic kernels only
 };
 using RecurFn = void (*)(const RecurArgs *);
 
@@ -265,7 +285,7 @@ enum class KernelFamily : uint32_t {
   kGemmBsr,  // sparse panels, any number of gates
   kMatMul,
   kConvNchw,
-  kGemmQ15,       // int8 panels of integer-only layers: preact, and out, are integers where other gemms have floats
+  kGemmQ15,       // int8 panels of integer-only layers: start and out are integers, start_q and out_q
   kGemmSmlad,     // int8 panels whose neighbours are smlad, any number of gates
   kGemmKMajor16,  // int8 panels in runs of k, any number of gates
   kGemmEll,       // sparse panels of single weights, any number of gates

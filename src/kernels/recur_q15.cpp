@@ -7,20 +7,22 @@
 namespace rnnp {
 namespace {
 
-const float *at_byte(const float *p, size_t bytes) {
-  return static_cast<const float *>(static_cast<const void *>(reinterpret_cast<const char *>(p) + bytes));
+template <class T>
+const T *at_byte(const T *p, size_t bytes) {
+  return static_cast<const T *>(static_cast<const void *>(reinterpret_cast<const char *>(p) + bytes));
 }
-float *at_byte(float *p, size_t bytes) {
-  return static_cast<float *>(static_cast<void *>(reinterpret_cast<char *>(p) + bytes));
+template <class T>
+T *at_byte(T *p, size_t bytes) {
+  return static_cast<T *>(static_cast<void *>(reinterpret_cast<char *>(p) + bytes));
 }
 
 // A unit of a row, by where its words lie; pre-activations are nr apart from gate to gate.
 struct Unit {
   const RecurArgs *args;
-  const float *preact;
+  const int32_t *preact;
   size_t nr, state, r_bias, y;  // bytes, of the last three
 
-  RNNPACK_INLINE int32_t pre(size_t gate) const { return static_cast<int32_t>(load_word(preact + gate * nr)); }
+  RNNPACK_INLINE int32_t pre(size_t gate) const { return preact[gate * nr]; }
   RNNPACK_INLINE int32_t old_h() const { return fixed_of_float(load_word(at_byte(args->h_prev, state)), kFractionBits); }
   RNNPACK_INLINE void store_h(int32_t h) const {
     const uint32_t word = float_of_fixed(h, kFractionBits);
@@ -43,7 +45,7 @@ struct RnnFixed {
 struct LstmFixed {
   static constexpr size_t kGates = 4;
   static RNNPACK_INLINE void step(const Unit &u) {
-    const uint32_t bits = u.args->c_bits;
+    const uint32_t bits = u.args->integer.c_bits;
     float *c = at_byte(u.args->c, u.state);
     const int32_t old = fixed_of_float(load_word(c), bits);
     const int32_t kept = (fixed_sigmoid(u.pre(2)) * old) >> 1;
@@ -58,7 +60,7 @@ struct LstmFixed {
 struct GruLinearFixed {
   static constexpr size_t kGates = 3;
   static RNNPACK_INLINE void step(const Unit &u) {
-    const int32_t recurrent = clamped(static_cast<int32_t>(load_word(at_byte(u.args->r_bias, u.r_bias))), 65536);
+    const int32_t recurrent = clamped(*at_byte(u.args->r_bias_q, u.r_bias), 65536);
     const int32_t part = ((fixed_sigmoid(u.pre(1)) >> 2) * recurrent) >> 14;
     const int32_t n = fixed_tanh(wrapped_sum(u.pre(2), part));
     u.store_h(moved(fixed_sigmoid(u.pre(0)), n, u.old_h()));
@@ -68,7 +70,7 @@ struct GruLinearFixed {
 struct GruGatesFixed {
   static constexpr size_t kGates = 3;
   static RNNPACK_INLINE void step(const Unit &u) {
-    store_word(at_byte(u.args->z, u.state), static_cast<uint32_t>(fixed_sigmoid(u.pre(0))));
+    *at_byte(u.args->z_q, u.state) = fixed_sigmoid(u.pre(0));
     const int32_t rh = (fixed_sigmoid(u.pre(1)) * u.old_h() + (1 << 15)) >> 16;
     store_word(at_byte(u.args->rh, u.state), float_of_fixed(rh, kFractionBits));
   }
@@ -77,18 +79,18 @@ struct GruGatesFixed {
 struct GruOutputFixed {
   static constexpr size_t kGates = 3;
   static RNNPACK_INLINE void step(const Unit &u) {
-    u.store_h(moved(static_cast<int32_t>(load_word(at_byte(u.args->z, u.state))), fixed_tanh(u.pre(2)), u.old_h()));
+    u.store_h(moved(*at_byte(u.args->z_q, u.state), fixed_tanh(u.pre(2)), u.old_h()));
   }
 };
 
 template <class Cell>
 void run(const RecurArgs *args) {
-  const size_t nr = args->fixed_nr, width = nr * Cell::kGates;
+  const size_t nr = args->integer.nr, width = nr * Cell::kGates;
   for (size_t m = 0; m < args->rows; ++m) {
     for (size_t tile = args->tile_begin; tile < args->tile_end; ++tile) {
       const size_t unit = tile * nr * sizeof(float), left = args->hidden_size - tile * nr;
       Unit u = {args,
-                at_byte(args->preact, m * args->preact_row_bytes) + tile * width,
+                at_byte(args->preact_q, m * args->preact_row_bytes) + tile * width,
                 nr,
                 unit + m * args->state_row_bytes,
                 unit + m * args->r_bias_row_bytes,

@@ -7,8 +7,18 @@
 
 namespace rnnp {
 
-// Op::build but for what is done with R's products. *built stays as it is while measuring. `fixed`: an integer-only layer.
-rnnp_status build_recurrent(BuildEnv *env, const BlobNode &node, bool fixed, RecurrentPlan *planned, Recurrent **built);
+// What a layer has besides its cells. `phases` are left for who builds an unfused layer: `before` of them before each of cells.
+struct RecurrentKernels {
+  const Kernel *input;  // the product with W; nullptr: there is none
+  bool fixed;           // an integer-only layer
+  uint32_t before, phases;
+};
+
+RecurrentShape recurrent_shape(const Model &m, const AttrRecurrent &a);
+
+// Op::build of a layer, but for scratch. *built stays as it is while measuring.
+rnnp_status build_recurrent(BuildEnv *env, const AttrRecurrent &a, const RecurrentPlan &plan, const RecurrentKernels &kernels,
+                            Recurrent **built);
 
 }  // namespace rnnp
 #endif  // RNNPACK_OPS_RECURRENT_BUILD_H_

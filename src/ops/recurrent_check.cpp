@@ -126,7 +126,7 @@ rnnp_status check_recurrent(const Model &m, const BlobNode &n) {
   return check_recurrent_weights(m, *a);
 }
 
-bool splits_step(const Model &m, const BlobNode &node) {
+bool is_unfused(const Model &m, const BlobNode &node) {
   const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
   return a != nullptr && a->direction[0].r < m.matrices.count && !is_fused(format_of(m.matrices[a->direction[0].r].format));
 }

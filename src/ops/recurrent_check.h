@@ -15,7 +15,7 @@ bool recurrent_sizes_fit(const AttrRecurrent &a);
 rnnp_status check_recurrent_weights(const Model &m, const AttrRecurrent &a);
 
 // Whether products of their own multiply by R. Of any node of the kind.
-bool splits_step(const Model &m, const BlobNode &node);
+bool is_unfused(const Model &m, const BlobNode &node);
 
 // Of a node that has been checked.
 NodeCosts recurrent_costs(const Model &m, const BlobNode &node);

@@ -1,4 +1,15 @@
-// recurrent_layer.h -- a recurrent node of a session, as build_recurrent makes it.
+// recurrent_layer.h -- a recurrent node of a session, as build_recurrent makes it: of each direction a step as a list of phases.
+// One interpreter (recurrent_phases.h) takes them for single steps, sequences, ragged rows, teams of threads and both
+// directions; what a layer's kernels are, and in which order they run, is decided here, when the session is made.
+//
+//   fused             cells
+//   fused kGru        cells (z, r*h) | cells
+//   unfused           product, cells
+//   unfused kGru      product, cells (z, r*h) | product, cells
+//   kGruLinear        product, product, cells: the products in the order in which the sweep meets what is in cache
+//
+// The threads meet at | and at the end of a step.
+// Before the steps of a chunk comes the product with the input, where a layer's cells do not take it themselves.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_OPS_RECURRENT_LAYER_H_
 #define RNNPACK_OPS_RECURRENT_LAYER_H_
@@ -12,44 +23,44 @@ namespace rnnp {
 // Kernels of microcontrollers take one step a call.
 constexpr bool kMultiStep = kManyThreads || (kCompiledIsa & ~(RNNP_ISA_VFPV4 | RNNP_ISA_MVE | RNNP_ISA_RVF)) != 0;
 
-struct Direction;
-struct SplitStep;
-
-// A step up to where the threads meet: all of it, or one of a kGru's two.
-struct Half {
-  RecurFn cells;
-  const SplitStep *split;  // nullptr: the kernel multiplies by R
-  Cell cell;
-  bool candidate;  // of a kGru, the second
-  bool carries;    // rows past their length
-  void *factors;   // of this thread
+// Products are for formats that recurrent kernels do not read: h, or r*h, times a matrix of R, onto pre-activations.
+enum class PhaseKind : uint8_t {
+  kCells,      // what is left of the step, or of a kGru's first half
+  kGates,      // product with all of R, or with what a kGru, or a kGruLinear, has for z and r
+  kCandidate,  // product with what those have for gate h; a kGruLinear's goes to z
 };
 
-// h * R by products of its own, before a recurrent kernel that does the cells alone: for formats that such kernels do not read.
-// Both add to pre-activations where they lie; kGruLinear's second gives `candidate`.
-struct SplitStep {
+struct Phase {
+  RNNPACK_BYTES_32(12);
+  RecurFn cells;  // of cells, and the panels of R that they multiply by
+  const float *r;
+  PhaseKind kind;
+  bool prepared;  // the product before it has quantised the same rows alike
+  bool meets;     // the threads wait for each other behind it
+  bool last;      // of the step: rows past their length are carried
+};
+
+// The products of an unfused layer. A program whose layers are fused links none of what is behind the pointer.
+struct Products {
   RNNPACK_BYTES_32(196);
-  void (*multiply)(const Half &half, const RecurArgs &a, uint32_t nr);
-  // Which tiles of a direction one thread of its team owns.
-  void (*share)(const Direction &direction, size_t tiles, uint32_t threads, uint32_t thread, size_t *begin, size_t *end);
+  void (*multiply)(const Phase &phase, const RecurArgs &a, Products *products);  // of rows and tiles of `a`
   GemmFn gemm;
-  GemmArgs r;            // all gates; of a GRU z and r
-  GemmArgs candidate;    // of a GRU: r*h, or h, times gate h's
-  bool alike;            // both quantise a row alike
-  uint32_t back_panels;  // of each piece of a sweep backwards: [K, NR] of one gate, so that it holds for r as for candidate
+  uint32_t piece_tiles[2];    // that a sweep downwards takes at a time, of gates, of candidate
+  uint16_t candidate_column;  // of a kGru: floats of pre-activations before gate h's
+  bool linear;                // kGruLinear
+  GemmArgs gates, candidate;
 };
 
 struct Direction {
-  RNNPACK_BYTES_32(264);
-  RecurFn recur;          // the step; for kGru gates z and r
-  RecurFn output;         // kGru: the candidate; else nullptr
-  RecurArgs args;         // what changes from step to step is set there
-  const float *output_r;  // kGru: the candidate's panels, the only argument of its kernel that differs
-  SplitStep *split;       // nullptr: the kernels multiply by R
-  GemmArgs gemm;
+  RNNPACK_BYTES_32(256);
+  Phase *phases;       // of a step, up to the last
+  Products *products;  // nullptr: all phases are cells
+  RecurArgs args;      // what changes from step to step is set there
+  GemmArgs input;
   uint32_t state_h, state_c;
   bool reverse;
-  bool multi_step;  // one call of the kernel may take many steps of one row
+  bool multi_step;    // one call of the kernel may take many steps of one row
+  uint8_t downwards;  // where the phases of a step that sweeps the tiles downwards begin; 0: they are the same
 };
 
 // What a single step of all rows reads and writes besides the direction's arguments.
@@ -59,12 +70,11 @@ struct SingleStep {
 };
 
 struct Recurrent {
-  RNNPACK_BYTES_32(60);
+  RNNPACK_BYTES_32(56);
   RecurrentCut plan;
   Cell cell;
-  uint32_t hidden_size;
   uint8_t nr, direction_count;
-  GemmFn gemm;
+  GemmFn gemm;           // with the input; nullptr: cells take it themselves
   Direction *direction;  // [direction_count]
   SingleStep single;
 };

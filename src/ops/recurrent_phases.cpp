@@ -1,0 +1,273 @@
+// recurrent_phases.cpp -- Contract: recurrent_phases.h. Threads own tiles for the session's life (DeepCPU's weight-centric
+// streamlining) and meet where a phase says so: once per step, twice for kGru, whose candidate needs all of r*h.
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/recurrent_phases.h"
+
+#include "kernels/inlining.h"
+#include "ops/share_tiles.h"
+
+namespace rnnp {
+namespace {
+
+// The phases up to where threads meet; returns the last of them. A product may use what the one before it has quantised, so all of
+// them go before other rows do.
+const Phase *run_phases(const Phase *p, RecurArgs *a, Products *products) {
+  for (;; ++p) {
+    if (p->kind == PhaseKind::kCells) {
+      a->r = p->r;
+      p->cells(a);
+    } else {
+      products->multiply(*p, *a, products);
+    }
+    if (p->meets) return p;
+  }
+}
+
+const Phase *next_meeting(const Phase *p) {
+  while (!p->meets) ++p;
+  return p;
+}
+
+// The phases of a step that goes over the tiles as `a` says.
+RNNPACK_INLINE const Phase *phases_of(const Direction &d, const RecurArgs &a) {
+  return d.phases + (a.descending ? d.downwards : 0);
+}
+
+// --- Rows past their length ----------------------------------------------------------------------------------------------------
+
+// The same step for rows [first, first + count).
+RecurArgs rows_of(const RecurArgs &a, uint32_t first, uint32_t count) {
+  RecurArgs r = a;
+  const size_t state = a.state_row_bytes * first;
+  r.preact = offset_bytes(a.preact, a.preact_row_bytes * first);
+  r.x = offset_bytes(a.x, a.x_row_bytes * first);
+  r.h_prev = a.h_prev + state / sizeof(float);
+  r.h_next = a.h_next + state / sizeof(float);
+  r.c = offset_bytes(a.c, state);
+  r.z = offset_bytes(a.z, state);
+  r.rh = offset_bytes(a.rh, state);
+  r.r_bias = offset_bytes(a.r_bias, a.r_bias_row_bytes * first);
+  r.y = offset_bytes(a.y, a.y_row_bytes * first);
+  r.rows = count;
+  return r;
+}
+
+// They keep their state (carried to h_next) and give zeros.
+void carry_rows(const RecurArgs &a, uint32_t nr) {
+  const uint32_t begin = a.tile_begin * nr, end = a.tile_end * nr < a.hidden_size ? a.tile_end * nr : a.hidden_size;
+  if (begin >= end) return;
+  for (uint32_t row = 0; row < a.rows; ++row) {
+    const RecurArgs r = rows_of(a, row, 1);
+    copy_bytes(r.h_next + begin, r.h_prev + begin, (end - begin) * sizeof(float));
+    if (r.y != nullptr) zero_bytes(r.y + begin, (end - begin) * sizeof(float));
+  }
+}
+
+// Runs of rows that are active at `step` go through the phases, the others are carried where the step ends.
+const Phase *run_ragged(const Sequence &s, const Phase *p, size_t step) {
+  const Phase *end = next_meeting(p);
+  const auto is_active = [&](uint32_t row) { return step < static_cast<size_t>(s.lengths[row]); };
+  for (uint32_t row = 0, next; row < s.args.rows; row = next) {
+    for (next = row + 1; next < s.args.rows && is_active(next) == is_active(row);) ++next;
+    RecurArgs some = rows_of(s.args, row, next - row);
+    if (is_active(row)) {
+      run_phases(p, &some, s.products);
+    } else if (end->last) {
+      carry_rows(some, s.layer->nr);
+    }
+  }
+  return end;
+}
+
+// --- Steps -----------------------------------------------------------------------------------------------------------------------
+
+// Step `at` of the sequence, `local` of those whose pre-activations are there.
+void place_step(Sequence *s, size_t at, size_t local) {
+  RecurArgs &a = s->args;
+  if (s->project != nullptr) {
+    a.preact = offset_bytes(s->preact, local * a.rows * a.preact_row_bytes);
+  } else {
+    a.x = offset_bytes(s->x, at * s->x_step);
+  }
+  a.y = offset_bytes(s->y, at * s->y_step);
+  a.h_prev = s->h[s->live];
+  a.h_next = s->h[s->live ^ 1];
+  a.descending = static_cast<uint8_t>(s->layer->plan.serpentine & s->live);
+}
+
+void run_step(Sequence *s, size_t at, size_t local) {
+  place_step(s, at, local);
+  const RecurArgs &a = s->args;
+  const Phase *p = phases_of(*s->direction, a);
+  for (bool ended = false; !ended; ++p) {
+    if (a.tile_begin == a.tile_end) {
+      p = next_meeting(p);
+    } else if (s->lengths == nullptr) {
+      p = run_phases(p, &s->args, s->products);
+    } else {
+      p = run_ragged(*s, p, s->first_step + at);
+    }
+    barrier_wait(s->team.lines, s->team.threads, s->team.self);
+    ended = p->last;
+  }
+  s->live ^= 1;
+}
+
+// All steps of a chunk in one call: one row on one thread, forwards.
+void run_multi_step(Sequence *s, size_t first, size_t count) {
+  place_step(s, first, 0);
+  s->args.steps = static_cast<uint32_t>(count);
+  s->direction->phases->cells(&s->args);
+  s->live ^= count & 1;
+}
+
+// Which tiles the thread owns. A layer with one matrix of R has that twice.
+void share_direction(const Direction &d, size_t tiles, const Team &team, size_t *begin, size_t *end) {
+  const GemmArgs *all[3] = {&d.input};
+  uint32_t count = 0;
+  if (d.products != nullptr) {
+    all[1] = &d.products->gates;
+    all[2] = &d.products->candidate;
+    count = all[1]->panels == all[2]->panels ? 2 : 3;
+  }
+  share_tiles(all, count, tiles, team.threads, team.self, begin, end);
+}
+
+// Where pre-activations, z and r*h of a team lie in its scratch; returns what lies behind them, of the thread: where products
+// quantise their rows.
+uint8_t *place_scratch(const Recurrent &layer, uint8_t *scratch, uint32_t thread, RecurArgs *a) {
+  const RecurrentCut &plan = layer.plan;
+  a->preact = view_as<float>(scratch);
+  if (plan.gate_bytes != 0) {
+    a->z = view_as<float>(scratch + plan.preact_bytes);
+    a->rh = view_as<float>(scratch + plan.preact_bytes + plan.gate_bytes);
+  }
+  if (layer.direction->products != nullptr && layer.cell == Cell::kGruLinear) {
+    a->r_bias = a->z;
+    a->r_bias_row_bytes = a->state_row_bytes;
+  }
+  return scratch + plan.preact_bytes + 2 * plan.gate_bytes + thread * plan.factor_bytes;
+}
+
+}  // namespace
+
+void start_sequence(const Recurrent &layer, const Direction &direction, const Team &team, uint8_t *scratch, Products *products,
+                    Sequence *s) {
+  size_t begin, end;
+  share_direction(direction, layer.plan.tiles, team, &begin, &end);
+  s->layer = &layer;
+  s->direction = &direction;
+  s->team = team;
+  s->products = products;
+  RecurArgs &a = s->args = direction.args;
+  s->factors = place_scratch(layer, scratch, team.self, &a);
+  s->preact = const_cast<float *>(a.preact);
+  a.tile_begin = static_cast<uint32_t>(begin);
+  a.tile_end = static_cast<uint32_t>(end);
+  if (direction.products == nullptr) return;
+  *products = *direction.products;
+  GemmArgs *const both[2] = {&products->gates, &products->candidate};
+  for (GemmArgs *g : both) {
+    g->tile_begin = a.tile_begin;
+    g->tile_end = a.tile_end;
+    g->scratch = s->factors;
+  }
+}
+
+void project_rows(const Sequence &s, size_t first, size_t count) {
+  GemmArgs g = s.direction->input;
+  g.a = offset_bytes(s.x, s.x_step * first);
+  g.a_row_bytes = s.args.x_row_bytes;
+  g.out = s.preact;
+  g.rows = static_cast<uint32_t>(count * s.args.rows);
+  g.tile_begin = s.args.tile_begin;
+  g.tile_end = s.args.tile_end;
+  g.scratch = s.factors;
+  s.layer->gemm(&g);
+}
+
+void run_sequence(Sequence *s) {
+  const Direction &d = *s->direction;
+  const bool contiguous = s->args.rows == 1 && s->team.threads == 1 && s->lengths == nullptr;
+  if (s->project != nullptr) s->args.x = nullptr;
+  for (size_t done = 0; done < s->steps;) {
+    const size_t left = s->steps - done, count = left < s->most ? left : s->most, first = d.reverse ? left - count : done;
+    if (s->project != nullptr && s->args.tile_begin != s->args.tile_end) s->project(*s, first, count);
+    if (kMultiStep && d.multi_step && contiguous) {
+      run_multi_step(s, first, count);
+    } else {
+      for (size_t i = 0; i < count; ++i) {
+        const size_t local = d.reverse ? count - 1 - i : i;
+        run_step(s, first + local, local);
+      }
+    }
+    done += count;
+  }
+}
+
+// --- A single step of all rows on the caller's thread ----------------------------------------------------------------------------
+// Every argument but x, y, h and the sweep is set beforehand: at small sizes a step takes less time than finding out what it is
+// about.
+namespace {
+
+// kTakesInput: of a layer whose one phase is its cells, which take the input.
+template <bool kTakesInput>
+void run_single_step(void *object) {
+  Recurrent &layer = *static_cast<Recurrent *>(object);
+  Direction &d = layer.direction[0];
+  RecurArgs &a = d.args;
+  const SingleStep &s = layer.single;
+  if (!kTakesInput) {
+    d.input.a = static_cast<const float *>(s.x->data);
+    layer.gemm(&d.input);
+  }
+  const uint32_t live = s.h->live;
+  a.y = static_cast<float *>(s.y->data);
+  a.h_prev = s.h->buffer[live];
+  a.h_next = s.h->buffer[live ^ 1];
+  a.descending = static_cast<uint8_t>(layer.plan.serpentine & live);
+  if (kTakesInput) {
+    a.x = static_cast<const float *>(s.x->data);
+    d.phases->cells(&a);
+  } else {
+    const Phase *p = phases_of(d, a);
+    do p = run_phases(p, &a, d.products);
+    while (!p++->last);
+  }
+  s.h->live = live ^ 1;
+}
+
+// Forward, one direction, no optional input or final state.
+bool is_plain(const Model &m, const BlobNode &node, const Recurrent &layer) {
+  for (uint32_t i = 1; i < node.input_count; ++i) {
+    if (m.node_input(node, i) != kNone) return false;
+  }
+  for (uint32_t i = 1; i < node.output_count; ++i) {
+    if (m.node_output(node, i) != kNone) return false;
+  }
+  return layer.direction_count == 1 && m.node_output(node, 0) != kNone;
+}
+
+}  // namespace
+
+StepFn finish_recurrent(FinishEnv *env, const BlobNode &node, void *object) {
+  Recurrent &layer = *static_cast<Recurrent *>(object);
+  const Model &m = *env->model;
+  Direction &d = layer.direction[0];
+  if (env->threads != 1 || !is_plain(m, node, layer)) return nullptr;
+  layer.single = {&env->states[d.state_h], &env->values[m.node_input(node, 0)], &env->values[m.node_output(node, 0)]};
+  RecurArgs &a = d.args;
+  a.x_row_bytes = layer.single.x->row_bytes;
+  a.y_row_bytes = layer.single.y->row_bytes;
+  a.c = d.state_c != kNone ? env->states[d.state_c].buffer[0] : nullptr;
+  a.rows = env->max_batch;
+  if (layer.plan.takes_input) return run_single_step<true>;
+  d.input.scratch = place_scratch(layer, static_cast<uint8_t *>(env->scratch), 0, &a);
+  d.input.out = const_cast<float *>(a.preact);
+  d.input.a_row_bytes = a.x_row_bytes;
+  d.input.rows = a.rows;
+  if (d.products != nullptr) d.products->gates.scratch = d.products->candidate.scratch = d.input.scratch;
+  return run_single_step<false>;
+}
+
+}  // namespace rnnp

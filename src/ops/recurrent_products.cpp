@@ -1,0 +1,187 @@
+// recurrent_products.cpp -- recurrent layers whose R is in panels that recurrent kernels do not read (low precision, sparse): the
+// phase that multiplies by R. Integer-only layers differ in their kernels alone. An operator of its own, so that a program without
+// such layers links none of this. SPDX-License-Identifier: Apache-2.0
+#include "ops/panel_product.h"
+#include "ops/recurrent.h"
+#include "ops/recurrent_check.h"
+
+namespace rnnp {
+namespace {
+
+// A gemm takes tiles upwards: a sweep downwards goes in pieces.
+void multiply(const Phase &phase, const RecurArgs &a, Products *products) {
+  const bool candidate = phase.kind == PhaseKind::kCandidate;
+  GemmArgs &g = candidate ? products->candidate : products->gates;
+  if (candidate && products->linear) {
+    g.a = a.h_prev;
+    g.out = a.z;
+  } else {
+    g.a = candidate ? a.rh : a.h_prev;
+    g.start = g.out = const_cast<float *>(a.preact) + (candidate ? products->candidate_column : 0);
+  }
+  g.rows = a.rows;
+  g.prepared = phase.prepared && a.rows <= kQuantisedRows;
+  if (!a.descending || a.rows > kQuantisedRows) return products->gemm(&g);
+  const uint32_t begin = g.tile_begin, end = g.tile_end, piece = products->piece_tiles[candidate];
+  while (g.tile_end != begin) {
+    const uint32_t left = g.tile_end - begin;
+    g.tile_begin = g.tile_end - (left < piece ? left : piece);
+    products->gemm(&g);
+    g.tile_end = g.tile_begin;
+    g.prepared = true;
+  }
+  g.tile_end = end;
+}
+
+// Pieces so small that what the step before left in L2 is met before it is gone; of as many vectors as hide the latency of a
+// multiply-add, however large those are.
+uint32_t tiles_of_a_piece(const RecurrentPlan &plan, uint32_t nr, uint32_t gates, uint32_t l2_bytes) {
+  constexpr uint32_t kUnits = 128;
+  const size_t panel_bytes = plan.recurrent_bytes / (plan.tiles * plan.gates) + 1;
+  const uint32_t fit = static_cast<uint32_t>(l2_bytes / 16 / panel_bytes), chains = kUnits / nr;
+  const uint32_t panels = fit < chains ? chains : fit;
+  return panels < gates ? 1 : panels / gates;
+}
+
+// h, or r*h, times a matrix of R, onto pre-activations.
+GemmArgs product_with(const Matrix &matrix, const RecurrentPlan &plan, uint32_t nr, const RecurArgs &a) {
+  GemmArgs g;
+  set_product(&g, matrix);
+  g.a_row_bytes = a.state_row_bytes;
+  g.start_row_bytes = g.out_row_bytes = plan.row_bytes;
+  g.start_tile = g.out_tile = static_cast<uint16_t>(plan.gates * nr);
+  g.tile_end = plan.tiles;
+  g.prefetch_next_tile = plan.prefetch_r != 0;
+  return g;
+}
+
+// kGruLinear's gate h has its product by itself, onto its bias.
+void fill_linear(const float *r_bias, uint32_t nr, const RecurArgs &a, GemmArgs *candidate) {
+  candidate->start = r_bias;
+  candidate->start_row_bytes = 0;
+  candidate->out_row_bytes = a.state_row_bytes;
+  candidate->start_tile = candidate->out_tile = static_cast<uint16_t>(nr);
+}
+
+Phase phase_of(PhaseKind kind, bool prepared) {
+  return {nullptr, nullptr, kind, prepared, false, false};
+}
+
+// Before the cells come the products (recurrent_layer.h). A sweep downwards meets first what the product of the step before has
+// left in cache.
+void list_products(Cell cell, bool alike, bool serpentine, Phase *p, Direction *direction) {
+  p[0] = phase_of(PhaseKind::kGates, false);
+  if (cell == Cell::kGru) p[2] = phase_of(PhaseKind::kCandidate, false);
+  if (cell != Cell::kGruLinear) return;
+  p[1] = phase_of(PhaseKind::kCandidate, alike);
+  if (!serpentine) return;
+  p[3] = phase_of(PhaseKind::kCandidate, false);
+  p[4] = phase_of(PhaseKind::kGates, alike);
+  p[5] = p[2];
+  direction->downwards = 3;
+}
+
+uint32_t product_phases(Cell cell, bool serpentine) {
+  return cell == Cell::kGruLinear ? serpentine ? 5 : 2 : cell == Cell::kGru ? 2 : 1;
+}
+
+void fill_products(const BuildEnv &env, const RecurrentPlan &plan, const BlobDirection &d, GemmFn gemm, const Recurrent &layer,
+                   Products *products, Direction *direction) {
+  const Model &m = *env.model;
+  const uint32_t nr = layer.nr;
+  const RecurArgs &a = direction->args;
+  direction->products = products;
+  Products &p = *products;
+  direction->products = products;
+  p.multiply = multiply;
+  p.gemm = gemm;
+  p.candidate_column = static_cast<uint16_t>(2 * nr);
+  p.linear = layer.cell == Cell::kGruLinear;
+  p.gates = p.candidate = product_with(m.matrix(d.r), plan, nr, a);
+  if (d.r_output != kNone) p.candidate = product_with(m.matrix(d.r_output), plan, nr, a);
+  if (p.linear) fill_linear(m.weights(d.r_bias), nr, a, &p.candidate);
+  p.piece_tiles[0] = tiles_of_a_piece(plan, nr, p.gates.gates, env.l2_bytes);
+  p.piece_tiles[1] = tiles_of_a_piece(plan, nr, p.candidate.gates, env.l2_bytes);
+  const bool alike = p.gates.lhs_scale == p.candidate.lhs_scale && p.gates.group_k == p.candidate.group_k;
+  list_products(layer.cell, alike, plan.serpentine != 0, direction->phases, direction);
+}
+
+bool is_integer_only(const Model &m, uint32_t matrix) {
+  return is_fixed_point(m.matrix(matrix).format);
+}
+
+// Far from where the exponents of floats end.
+bool factor_fits(const Model &m, uint32_t matrix) {
+  return matrix == kNone || (m.matrix(matrix).lhs_scale >= 1e-30f && m.matrix(matrix).lhs_scale <= 1e30f);
+}
+
+// Integer-only layers: all of their matrices are, and their cells are the plain ones.
+bool fixed_fits(const Model &m, const BlobNode &node) {
+  const AttrIntegerRecurrent *a = m.attr<AttrIntegerRecurrent>(node);
+  if (a == nullptr) return false;
+  for (uint32_t d = 0; d < a->layer.direction_count; ++d) {
+    const BlobDirection &b = a->layer.direction[d];
+    if (!factor_fits(m, b.w) || !factor_fits(m, b.r) || !factor_fits(m, b.r_output)) return false;
+    switch (step_family(a->layer, b)) {
+      case KernelFamily::kLstm:
+        if (a->c_bits[d] < kLeastCBits || a->c_bits[d] > kMostCBits) return false;
+        break;
+      case KernelFamily::kRnnTanh:
+      case KernelFamily::kGruLinear:
+      case KernelFamily::kGruGates:
+        break;
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
+rnnp_status check(const Model &m, const BlobNode &node) {
+  const rnnp_status status = check_recurrent(m, node);
+  if (status != RNNP_OK) return status;
+  const BlobDirection &d = m.attr<AttrRecurrent>(node)->direction[0];
+  if (is_integer_only(m, d.w) != is_integer_only(m, d.r)) return RNNP_E_LAYOUT;
+  return !is_integer_only(m, d.r) || fixed_fits(m, node) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+}
+
+rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+  const Model &m = *env->model;
+  const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
+  const PanelFormat r = m.matrix(a->direction[0].r).format;
+  const bool fixed = is_fixed_point(r);
+  const Kernel *product = fixed ? find_panel_kernel(*env, KernelFamily::kGemmQ15, r) : find_gemm(*env, r, 2);
+  if (product == nullptr) return RNNP_E_LAYOUT;
+  Recurrent *layer = nullptr;
+  const RecurrentPlan plan = plan_recurrent(recurrent_shape(m, *a), *env);
+  const Cell cell = Cell(a->cell);
+  const PanelFormat w = m.matrix(a->direction[0].w).format;
+  const Kernel *input = fixed ? find_panel_kernel(*env, KernelFamily::kGemmQ15, w) : find_gemm(*env, w, plan.gates);
+  const RecurrentKernels kernels = {input, fixed, cell == Cell::kGruLinear ? 2u : 1u, product_phases(cell, plan.serpentine != 0)};
+  const rnnp_status status = build_over_time(env, *a, plan, kernels, &layer);
+  Products *products = env->arena->take<Products>(a->direction_count);
+  *object = layer;
+  for (uint32_t d = 0; layer != nullptr && products != nullptr && d < a->direction_count; ++d) {
+    Direction &direction = layer->direction[d];
+    fill_products(*env, plan, a->direction[d], product->gemm, *layer, products + d, &direction);
+    if (!fixed) continue;
+    const uint32_t c_bits = m.attr<AttrIntegerRecurrent>(node)->c_bits[d];
+    direction.args.integer = {static_cast<uint8_t>(r.nr), static_cast<uint8_t>(c_bits)};
+  }
+  return status;
+}
+
+void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+  Products products;
+  run_over_time(env, node, *static_cast<const Recurrent *>(object), thread, &products);
+}
+
+bool accepts(const OpChoice &choice, const BlobNode &node) {
+  return is_unfused(*choice.model, node);
+}
+
+}  // namespace
+
+RNNPACK_OP(recurrent_unfused, {OpKind::kRecurrent, accepts, check, recurrent_costs, build, finish_recurrent, run});
+
+}  // namespace rnnp

@@ -88,7 +88,7 @@ if(TARGET rnnpack_compiler_shared)
   configure_file(cmake/rnnpack-compiler.pc.in rnnpack-compiler.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/rnnpack-compiler.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT tools)
 endif()
-install(FILES include/rnnpack/rnnpack.h include/rnnpack/rnnpack.hpp include/rnnpack/registry.h include/rnnpack/rnnpack.abi.json
+install(FILES include/rnnpack/rnnpack.h include/rnnpack/rnnpack.hpp include/rnnpack/registry.h include/rnnpack/trace.h include/rnnpack/rnnpack.abi.json
   DESTINATION include/rnnpack)
 if(RNNPACK_HAS_THREADS)
   install(FILES include/rnnpack/threads.h DESTINATION include/rnnpack)

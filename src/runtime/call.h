@@ -45,6 +45,8 @@ void *output_rows(const Session &session, const PipelineSlot &pipe, uint32_t out
 void run_call(Call *call);
 // What the nodes are told of the chunk of `steps` steps from `first` on.
 RunEnv chunk_env(const Call &call, const PipelineSlot &pipe, size_t first, uint32_t steps);
+// Session::run_nodes without a trace.
+void run_nodes(const Session &s, const RunEnv &env, uint32_t stage, uint32_t thread);
 // One step of all rows on the caller's thread, y apart from x, both packed: for sessions with a step_input. RNNP_OK: the call's
 // last word.
 rnnp_status run_single_step(Session *session, const void *x, void *y);

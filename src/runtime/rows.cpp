@@ -15,46 +15,51 @@ void swap_elems(float *a, float *b, uint32_t count) {
   }
 }
 
+uint32_t *seen_of(const Session &s) {
+  return s.rows.slot_of + size_t{2} * s.max_batch;
+}
+
 void swap_slots(Session *s, uint32_t a, uint32_t b) {
   for (uint32_t i = 0; i < s->model.states.count; ++i) {
     const StateSlot &state = s->states[i];
     float *base = state.buffer[state.live];
     swap_elems(base + size_t{a} * state.row_elems, base + size_t{b} * state.row_elems, state.row_elems);
   }
-  RowMap &map = s->rows;
-  const uint32_t row = map.row_at[a];
-  map.row_at[a] = map.row_at[b];
-  map.row_at[b] = row;
-  map.slot_of[map.row_at[a]] = a;
-  map.slot_of[row] = b;
+  uint32_t *slot_of = s->rows.slot_of, *row_at = slot_of + s->max_batch;
+  const uint32_t row = row_at[a];
+  row_at[a] = row_at[b];
+  row_at[b] = row;
+  slot_of[row_at[a]] = a;
+  slot_of[row] = b;
 }
 
 }  // namespace
 
 bool rows_fit(Session *s, const uint32_t *rows, uint32_t count) {
   RowMap &map = s->rows;
+  uint32_t *seen = seen_of(*s);
   if (s->model.header->fixed_batch != 0) return false;
   if (++map.stamp == 0) {
-    for (uint32_t i = 0; i < s->max_batch; ++i) map.seen[i] = 0;
+    for (uint32_t i = 0; i < s->max_batch; ++i) seen[i] = 0;
     map.stamp = 1;
   }
   for (uint32_t i = 0; i < count; ++i) {
-    if (rows[i] >= s->max_batch || map.seen[rows[i]] == map.stamp) return false;
-    map.seen[rows[i]] = map.stamp;
+    if (rows[i] >= s->max_batch || seen[rows[i]] == map.stamp) return false;
+    seen[rows[i]] = map.stamp;
   }
   return true;
 }
 
 void arrange_rows(Session *s, const uint32_t *rows, uint32_t count) {
   RowMap &map = s->rows;
-  if (rows == nullptr && s->rows_in_order) return;
+  if (rows == nullptr && !(s->detours & kRowsMoved)) return;
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t from = map.slot_of[rows != nullptr ? rows[i] : i];
     if (from == i) continue;
     swap_slots(s, i, from);
-    s->rows_in_order = false;
+    s->detours |= kRowsMoved;
   }
-  if (rows == nullptr && count == s->max_batch) s->rows_in_order = true;
+  if (rows == nullptr && count == s->max_batch) s->detours = static_cast<uint8_t>(s->detours & ~kRowsMoved);
 }
 
 }  // namespace rnnp

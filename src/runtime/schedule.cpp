@@ -38,6 +38,13 @@ RunEnv chunk_env(const Call &call, const PipelineSlot &pipe, size_t first, uint3
   return env;
 }
 
+void run_nodes(const Session &s, const RunEnv &env, uint32_t stage, uint32_t thread) {
+  for (uint32_t i = first_node(s, stage); i != end_node(s, stage); ++i) {
+    s.nodes[i].op->run(env, *s.nodes[i].node, s.nodes[i].object, thread);
+    barrier_wait(env.barriers, env.threads, thread);
+  }
+}
+
 namespace {
 
 // --- Chunks ------------------------------------------------------------------------------------------------------------------
@@ -47,10 +54,7 @@ void run_chunk(const Call &call, size_t first, uint32_t steps, uint32_t thread) 
   if (thread == 0) bind_steps(call, s.pipe, first, steps);
   team_barrier(call, thread);
   const RunEnv env = chunk_env(call, s.pipe, first, steps);
-  for (uint32_t i = 0; i < s.model.nodes.count; ++i) {
-    s.nodes[i].op->run(env, *s.nodes[i].node, s.nodes[i].object, thread);
-    team_barrier(call, thread);
-  }
+  s.run_nodes(s, env, kEveryNode, thread);
   if (thread == 0) hand_out_steps(call, s.pipe, first, steps);
 }
 
@@ -87,8 +91,7 @@ void run_stage(const Call &call, size_t first, uint32_t stage, const PipelineSlo
   if (stage == 0) bind_steps(call, pipe, first, steps);
   RunEnv env = chunk_env(call, pipe, first, steps);
   env.scratch = s.slots[stage].scratch;
-  for (uint32_t i = s.wavefront.first_node[stage]; i < s.wavefront.first_node[stage + 1]; ++i)
-    s.nodes[i].op->run(env, *s.nodes[i].node, s.nodes[i].object, 0);
+  s.run_nodes(s, env, stage, 0);
   if (stage + 1 == s.wavefront.stages) hand_out_steps(call, pipe, first, steps);
 }
 
@@ -132,10 +135,16 @@ void run_call(Call *call) {
 }
 
 rnnp_status run_single_step(Session *s, const void *x, void *y) {
-  if (!s->rows_in_order) arrange_rows(s, nullptr, s->max_batch);
   const FlushDenormals flush;
   s->step_input->data = const_cast<void *>(x);
   s->step_output->data = y;
+  if (s->detours != 0) {
+    arrange_rows(s, nullptr, s->max_batch);
+    if (s->detours != 0) {
+      s->run_nodes(*s, s->step_env, kEveryNode, 0);
+      return RNNP_OK;
+    }
+  }
   const NodeSlot *end = s->nodes + s->model.nodes.count;
   for (const NodeSlot *n = s->nodes; n != end; ++n) {
     if (n->step != nullptr) {

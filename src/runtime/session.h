@@ -16,6 +16,8 @@
 #include "runtime/refusal.h"
 #include "runtime/tensor_view.h"
 
+struct rnnp_trace;
+
 namespace rnnp {
 
 constexpr uint32_t kSessionTag = 0x73657373u;
@@ -49,10 +51,12 @@ struct PipelineSlot {
 
 // Rows are the caller's numbers, slots are where their states lie now.
 struct RowMap {
-  uint32_t *slot_of, *row_at;  // [max_batch], each the other's inverse
-  uint32_t *seen;              // [max_batch] stamp of the call that named the row last
+  uint32_t *slot_of;  // [max_batch]; behind it row_at, its inverse, and seen, the stamp of the call that named a row last
   uint32_t stamp;
 };
+
+// Why a single step does not go straight through the nodes: bits of Session::detours.
+constexpr uint8_t kRowsMoved = 1, kTraced = 2;
 
 struct Session {
   RNNPACK_BYTES_32_BY_THREADS(316, 288);
@@ -65,7 +69,7 @@ struct Session {
   bool xnnpack_refused, causal;
   bool in_place;         // y may be x
   bool plain_io;         // no input but x, of floats, and no output but y
-  bool rows_in_order;    // every row in the slot of its number
+  uint8_t detours;       // kRowsMoved: not every row is in the slot of its number
   CallError call_error;  // of the last call that was refused
   // A single step goes straight through the nodes, on the caller's thread, with x and y here; nullptr: it is a call like others.
   ValueSlot *step_input, *step_output;
@@ -83,6 +87,9 @@ struct Session {
   WavefrontPlan wavefront;
   float *row_pool;
   RowMap rows;
+  const rnnp_trace *trace;
+  // The nodes of a stage, or kEveryNode, on one chunk, by one thread of those that share them.
+  void (*run_nodes)(const Session &s, const RunEnv &env, uint32_t stage, uint32_t thread);
 };
 
 // Options after defaults and platform facts are filled in; checked.
@@ -119,6 +126,15 @@ rnnp_status load_row(const Session &s, uint32_t row, const void *src, size_t byt
 // Chunks of a wavefront that are under way at the same time; 0: there is no wavefront.
 inline uint32_t wavefront_stages(const WavefrontPlan &wavefront) {
   return kManyThreads ? wavefront.stages : 0;
+}
+
+constexpr uint32_t kEveryNode = UINT32_MAX;
+
+inline uint32_t first_node(const Session &s, uint32_t stage) {
+  return kManyThreads && stage != kEveryNode ? s.wavefront.first_node[stage] : 0;
+}
+inline uint32_t end_node(const Session &s, uint32_t stage) {
+  return kManyThreads && stage != kEveryNode ? s.wavefront.first_node[stage + 1] : s.model.nodes.count;
 }
 
 inline bool is_session(const Session *s) {

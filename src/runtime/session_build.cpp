@@ -157,10 +157,10 @@ void fill_session(const SessionConfig &config, const Tables &t, size_t bytes) {
   s.states = t.states;
   s.inputs = t.inputs;
   s.outputs = t.outputs;
-  s.rows = {t.rows, t.rows + config.max_batch, t.rows + size_t{2} * config.max_batch, 0};
-  s.rows_in_order = true;
+  s.rows = {t.rows, 0};
+  s.run_nodes = run_nodes;
   for (uint32_t i = 0; i < config.max_batch; ++i) {
-    s.rows.slot_of[i] = s.rows.row_at[i] = i;
+    s.rows.slot_of[i] = s.rows.slot_of[config.max_batch + i] = i;
   }
   place_barriers(config, t);
   s.run_input = run_input(s.model);

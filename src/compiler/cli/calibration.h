@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/cli/captured_ops.h"
+#include "compiler/cli/captured_nodes.h"
 #include "compiler/cli/random_inputs.h"
 #include "compiler/ir/graph.h"
 #include "compiler/quantize/choose_storage.h"

@@ -8,6 +8,7 @@
 
 #include "compiler/cli/blob_view.h"
 #include "compiler/cli/command.h"
+#include "compiler/cli/files.h"
 #include "compiler/cli/opened_blob.h"
 #include "compiler/cli/profile.h"
 #include "compiler/cli/refusal_text.h"
@@ -16,7 +17,7 @@ namespace rnnp::compiler {
 namespace {
 
 struct ProfileArguments {
-  std::string blob;
+  std::string blob, trace;
   ProfileTask task;
   bool json = false;
 };
@@ -33,6 +34,23 @@ nlohmann::ordered_json document_of(const OpenedBlob &blob, const ProfileTask &ta
         {{"name", nodes[i]["name"]}, {"op", nodes[i]["op"]}, {"us", us}, {"share", sum > 0 ? us / sum : 0.0}});
   }
   return document;
+}
+
+// As Chrome's trace events: https://ui.perfetto.dev and chrome://tracing open it.
+nlohmann::ordered_json trace_of(const nlohmann::ordered_json &nodes, const std::vector<NodeSpan> &spans) {
+  nlohmann::ordered_json events = nlohmann::ordered_json::array();
+  for (const NodeSpan &span : spans) {
+    const auto &node = nodes[span.node];
+    events.push_back({{"name", node["name"]},
+                      {"cat", node["op"]},
+                      {"ph", "X"},
+                      {"ts", span.begin_us},
+                      {"dur", span.us},
+                      {"pid", 1},
+                      {"tid", span.thread},
+                      {"args", {{"node", span.node}, {"op", node["op"]}, {"steps", span.steps}}}});
+  }
+  return {{"displayTimeUnit", "ns"}, {"traceEvents", events}};
 }
 
 void print_table(const nlohmann::ordered_json &document) {
@@ -55,7 +73,13 @@ int run(ProfileArguments options) {
   constexpr size_t kUsualSteps = 100;
   if (options.task.steps == 0) options.task.steps = facts.stream_steps != 0 ? facts.stream_steps : kUsualSteps;
   if (facts.fixed_batch != 0) options.task.batch = facts.fixed_batch;
-  const nlohmann::ordered_json document = document_of(*blob, options.task, profile(blob->model, options.task));
+  const Profile found = profile(blob->model, options.task);
+  const nlohmann::ordered_json document = document_of(*blob, options.task, found);
+  if (!options.trace.empty()) {
+    const std::string text =
+        trace_of(document["nodes"], found.spans).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    write_file(options.trace, text.data(), text.size());
+  }
   if (options.json) {
     std::printf("%s\n", document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
   } else {
@@ -75,6 +99,7 @@ void add_profile(CLI::App *app, Action *action) {
   command->add_option("--batch", options->task.batch, "rows")->check(CLI::Range(1u, 1u << 16))->capture_default_str();
   command->add_option("--seconds", options->task.seconds, "to spend")->check(CLI::Range(0.0, 3600.0))->capture_default_str();
   command->add_flag("--json", options->json, "as JSON");
+  command->add_option("--trace", options->trace, "file for Perfetto or Chrome: when each node of ten calls ran, as trace events");
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/cli/captured_ops.h"
+#include "compiler/cli/captured_nodes.h"
 #include "format/model.h"
 
 namespace rnnp::compiler {

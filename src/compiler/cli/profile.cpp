@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "compiler/cli/files.h"
-#include "compiler/cli/profiled_ops.h"
 #include "compiler/cli/random_call.h"
 #include "compiler/cli/refusal_text.h"
 #include "compiler/onnx/problem.h"
@@ -26,13 +25,14 @@ double empty_clock_ns() {
   return least;
 }
 
-// A session on one thread, and calls of it.
+// A session on one thread, and calls of it; clock: nullptr, or its trace.
 class Subject {
  public:
-  Subject(const rnnp_registry &registry, const rnnp_model &model, const ProfileTask &task)
-      : call_(model, task.steps, task.batch), memory_(memory_of(registry, model, task)) {
+  Subject(const rnnp_model &model, const ProfileTask &task, const NodeClock *clock)
+      : call_(model, task.steps, task.batch), memory_(memory_of(model, task)) {
     const rnnp_session_options options = options_of(model, task);
-    check(rnnp_session_init_with(&registry, &session_, &model, &options, memory_.data(), memory_.size()), "rnnp_session_init");
+    check(rnnp_session_init(&session_, &model, &options, memory_.data(), memory_.size()), "rnnp_session_init");
+    if (clock != nullptr) check(rnnp_session_set_trace(session_, clock->trace()), "rnnp_session_set_trace");
     const rnnp_io &io = *call_.io();
     const auto is_given = [](const auto &buffer) { return buffer.data != nullptr; };
     const bool one_input = std::count_if(io.inputs, io.inputs + io.input_count, is_given) == 1 && is_given(io.inputs[0]);
@@ -55,10 +55,10 @@ class Subject {
     return options;
   }
 
-  static AlignedBytes memory_of(const rnnp_registry &registry, const rnnp_model &model, const ProfileTask &task) {
+  static AlignedBytes memory_of(const rnnp_model &model, const ProfileTask &task) {
     const rnnp_session_options options = options_of(model, task);
     rnnp_memory memory = RNNP_MEMORY_INIT;
-    check(rnnp_session_memory_with(&registry, &model, &options, &memory), "the library cannot run this blob");
+    check(rnnp_session_memory(&model, &options, &memory), "the library cannot run this blob");
     return AlignedBytes(memory.session_bytes, memory.alignment);
   }
 
@@ -86,18 +86,23 @@ Profile profile(const rnnp_model &model, const ProfileTask &task) {
   found.node_us.assign(facts.node_count, HUGE_VAL);
   found.call_us = HUGE_VAL;
   const double clock_ns = empty_clock_ns();
-  Subject plain(rnnp_default_registry, model, task), timed(timed_registry(), model, task);
+  NodeClock clock(facts.node_count);
+  Subject plain(model, task, nullptr), timed(model, task, &clock);
   plain.us(), timed.us();
-  take_node_times(facts.node_count);
+  clock.take_times();
   for_seconds(task.seconds, [&] {
     found.call_us = std::min(found.call_us, plain.us());
     timed.us();
-    const std::vector<NodeTime> times = take_node_times(facts.node_count);
+    const std::vector<NodeTime> times = clock.take_times();
     for (size_t i = 0; i < times.size(); ++i) {
       const double ns = times[i].ns - clock_ns * static_cast<double>(times[i].calls);
       found.node_us[i] = std::min(found.node_us[i], std::max(ns, 0.0) / 1000);
     }
   });
+  constexpr int kTracedCalls = 10;
+  clock.keep_spans();
+  for (int i = 0; i < kTracedCalls; ++i) timed.us();
+  found.spans = clock.take_spans();
   return found;
 }
 

@@ -1,12 +1,12 @@
-// profile.h -- how long each node of a blob takes on this machine: sessions of a registry whose operators are the library's own
-// with a clock around them. SPDX-License-Identifier: Apache-2.0
+// profile.h -- how long each node of a blob takes on this machine: sessions with a clock as their trace.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_PROFILE_H_
 #define RNNPACK_COMPILER_CLI_PROFILE_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "rnnpack/rnnpack.h"
+#include "compiler/cli/node_clock.h"
 
 namespace rnnp::compiler {
 
@@ -19,7 +19,8 @@ struct ProfileTask {
 // Microseconds of a call, the least of many.
 struct Profile {
   std::vector<double> node_us;  // by nodes in the blob's order, the clock's own time taken off
-  double call_us = 0;           // of a session without clocks
+  double call_us = 0;           // of a session without a clock
+  std::vector<NodeSpan> spans;  // of some calls, one after the other
 };
 
 // Throws IoError when the library refuses the model.

@@ -10,7 +10,7 @@
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
 #include "format/model.h"
-#include "rnnpack/registry.h"
+#include "rnnpack/trace.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -322,13 +322,12 @@ bool Runner::has_low_precision() const {
 // The memory that the job's session is in.
 AlignedBytes Runner::make_session(const rnnp_session_options &session, const RunOptions &options, Job *job) {
   rnnp_memory memory = RNNP_MEMORY_INIT;
-  const rnnp_registry &registry = options.registry != nullptr ? *options.registry : rnnp_default_registry;
   check_session(model_, session);
-  check(rnnp_session_memory_with(&registry, &model_, &session, &memory), "rnnp_session_memory");
+  check(rnnp_session_memory(&model_, &session, &memory), "rnnp_session_memory");
   AlignedBytes bytes(memory.session_bytes, memory.alignment);
   check_session(model_, session, bytes.data(), memory.session_bytes);
-  check(rnnp_session_init_with(&registry, &job->session, &model_, &session, bytes.data(), memory.session_bytes),
-        "rnnp_session_init");
+  check(rnnp_session_init(&job->session, &model_, &session, bytes.data(), memory.session_bytes), "rnnp_session_init");
+  check(rnnp_session_set_trace(job->session, options.trace), "rnnp_session_set_trace");
   session_ = {};
   session_.struct_bytes = sizeof session_;
   check(rnnp_session_get_info(job->session, &session_), "rnnp_session_get_info");

@@ -15,7 +15,7 @@
 #include "compiler/cli/npy.h"
 #include "rnnpack/rnnpack.h"
 
-struct rnnp_registry;
+struct rnnp_trace;
 
 namespace rnnp::compiler {
 
@@ -39,8 +39,8 @@ struct RunOptions {
   uint32_t isa_allowed = 0, l2_bytes = 0;
   std::vector<size_t> cuts;  // sizes of the calls; overrides steps_per_call, must sum to the steps
   std::function<void(size_t done, size_t steps)> progress;
-  const ::rnnp_registry *registry = nullptr;  // nullptr: the default one
-  Backend *backend = nullptr;                 // nullptr: a session of the library
+  const ::rnnp_trace *trace = nullptr;  // of the session
+  Backend *backend = nullptr;           // nullptr: a session of the library
 };
 
 class Runner {

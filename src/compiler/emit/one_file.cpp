@@ -76,7 +76,7 @@ class OneFile {
   }
 
   std::string public_headers() {
-    for (const char *path : {"rnnpack/rnnpack.h", "rnnpack/registry.h"}) share(path, true);
+    for (const char *path : {"rnnpack/rnnpack.h", "rnnpack/registry.h", "rnnpack/trace.h"}) share(path, true);
     return "#define RNNPACK_REGISTRY_NO_OBJECTS 1\n" + shared_;
   }
 

@@ -1,7 +1,6 @@
-// captured_ops.h -- what the nodes of a blob are given and make, of a run on one thread.
-// One run at a time: what is seen is kept in one place until it is taken. SPDX-License-Identifier: Apache-2.0
-#ifndef RNNPACK_COMPILER_CLI_CAPTURED_OPS_H_
-#define RNNPACK_COMPILER_CLI_CAPTURED_OPS_H_
+// captured_nodes.h -- what the nodes of a blob are given and make, of a run on one thread. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_CLI_CAPTURED_NODES_H_
+#define RNNPACK_COMPILER_CLI_CAPTURED_NODES_H_
 
 #include <cstdint>
 #include <vector>
@@ -31,8 +30,8 @@ struct SeenRun {
   std::vector<SeenNode> nodes;  // in the blob's order; empty where they were not wanted
 };
 
-// Runs the blob with the default registry's operators on its own kernels and keeps what the nodes of `wanted` read and write.
+// Runs the blob and keeps what the nodes of `wanted` read and write.
 SeenRun watch_run(Runner *runner, const Arrays &inputs, const std::vector<bool> &wanted);
 
 }  // namespace rnnp::compiler
-#endif  // RNNPACK_COMPILER_CLI_CAPTURED_OPS_H_
+#endif  // RNNPACK_COMPILER_CLI_CAPTURED_NODES_H_

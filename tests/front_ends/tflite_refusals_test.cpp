@@ -69,6 +69,15 @@ TEST(TfliteRefusals, OfEveryTruncatedFile) {
   }
 }
 
+TEST(TfliteRefusals, OfLoopsThatCarryTooMuch) {
+  TfliteWriter file;
+  const int x = file.tensor("input", {1, 4});
+  const std::vector<int32_t> many(65, x);
+  file.op(Code::kWhile, many, many, FlatOut().number(0, int32_t{0}).number(1, int32_t{0}));
+  file.graph_io({x}, {x});
+  expect_refused(file.file(), "it carries 65 tensors");
+}
+
 // Whatever the bytes are, the file compiles or is refused.
 TEST(TfliteRefusals, OrNothingOfChangedBytes) {
   std::mt19937 random(1);

@@ -189,6 +189,7 @@ void TfGraph::convert(size_t at) {
   // What another refusal has left without a value is no news.
   if (row != nullptr && !context_->problems.empty() && std::any_of(op.inputs.begin(), op.inputs.end(), missing)) return;
   const auto refused = refusal_of([&] {
+    Budget::charge_elements(256);  // nodes take memory, and many loops may run one body
     if (row == nullptr) throw Refusal("this operator of TensorFlow Lite is not read; docs/FORMATS.md lists those that are");
     TfCall call(this, op, title);
     row->convert(call);

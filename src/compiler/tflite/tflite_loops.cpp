@@ -5,12 +5,16 @@
 #include <map>
 #include <set>
 
+#include "compiler/onnx/budget.h"
 #include "compiler/tflite/tflite_graph.h"
 
 namespace rnnp::compiler {
 namespace {
 
+constexpr size_t kMostCarried = 64;
+
 const TfOperator *producer(const TfSubgraph &graph, int32_t tensor) {
+  Budget::charge_operations(100.0 * static_cast<double>(graph.operators.size()));
   for (const TfOperator &op : graph.operators) {
     if (std::count(op.outputs.begin(), op.outputs.end(), tensor) != 0) return &op;
   }
@@ -253,6 +257,8 @@ void while_loop(TfCall &call) {
   const TfSubgraph &condition = subgraph(call, context.model, 0), &body = subgraph(call, context.model, 1);
   const size_t carried = call.inputs();
   if (context.depth != 0) throw Refusal("it is inside another loop; accepted: loops side by side");
+  if (carried > kMostCarried)
+    throw Refusal("it carries " + std::to_string(carried) + " tensors; accepted: " + std::to_string(kMostCarried));
   if (body.inputs.size() != carried || body.outputs.size() != carried || call.op().outputs.size() != carried)
     throw Refusal("its subgraphs carry other numbers of tensors");
   ++context.depth;

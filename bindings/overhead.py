@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""overhead.py BUILD [--rounds N] [--write FILE.md] -- what a step of a 16-unit LSTM costs in each language that `make test-bindings` has
+built into BUILD, above the same step in C, and in onnxruntime's Python package from PyPI. Languages take turns, N rounds; the least
+counts. SPDX-License-Identifier: Apache-2.0"""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+GOALS = {"rust": 0, "go": 100, "csharp": 30, "java": 50, "js": 50, "lua": 10}
+CASE = "overhead overhead blob=golden/lstm_f32_avx512.rnnp count=200000\n"
+NAMES = {"c": "C", "rust": "Rust", "go": "Go", "csharp": "C# (mono)", "java": "Java", "js": "JavaScript (wasm, simd128)", "lua": "LuaJIT", "ada": "Ada",
+         "python": "Python"}
+# A step of the same size in onnxruntime, with its states fed back: by arrays, and by tensors that are bound once.
+ONNXRUNTIME = r'''
+import time, numpy as np, onnx, onnxruntime as ort
+from onnx import helper, TensorProto
+rng = np.random.default_rng(1)
+w = [helper.make_tensor(n, TensorProto.FLOAT, s, rng.standard_normal(s).astype(np.float32).ravel()) for n, s in
+     (("W", (1, 64, 8)), ("R", (1, 64, 16)), ("B", (1, 128)))]
+value = lambda n, s: helper.make_tensor_value_info(n, TensorProto.FLOAT, s)
+node = helper.make_node("LSTM", ["x", "W", "R", "B", "", "h", "c"], ["y", "hn", "cn"], hidden_size=16)
+graph = helper.make_graph([node], "g", [value("x", (1, 1, 8)), value("h", (1, 1, 16)), value("c", (1, 1, 16))],
+                          [value("y", (1, 1, 1, 16)), value("hn", (1, 1, 16)), value("cn", (1, 1, 16))], w)
+model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8)
+options = ort.SessionOptions()
+options.intra_op_num_threads = 1
+session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+feed = {"x": np.zeros((1, 1, 8), np.float32), "h": np.zeros((1, 1, 16), np.float32), "c": np.zeros((1, 1, 16), np.float32)}
+def arrays():
+    _, feed["h"], feed["c"] = session.run(None, feed)
+binding = session.io_binding()
+values = {n: ort.OrtValue.ortvalue_from_numpy(v) for n, v in feed.items()}
+for n, v in values.items():
+    binding.bind_ortvalue_input(n, v)
+for n in ("y", "hn", "cn"):
+    binding.bind_ortvalue_output(n, ort.OrtValue.ortvalue_from_shape_and_type([1, 1, 1, 16] if n == "y" else [1, 1, 16], np.float32))
+bound = lambda: session.run_with_iobinding(binding)
+for name, call in (("arrays", arrays), ("bound", bound)):
+    least = 1e18
+    for _ in range(60):
+        start = time.perf_counter_ns()
+        for _ in range(200):
+            call()
+        least = min(least, (time.perf_counter_ns() - start) / 200)
+    print("onnxruntime", ort.__version__, name, least)
+'''
+
+
+def commands(build, suite):
+    library = str(build / "src/librnnpack.so")
+    found = {
+        "c": [build / "bindings/c/suite_c", "run", suite],
+        "rust": [build / "rust/release/examples/suite", suite],
+        "go": [build / "go-suite", suite],
+        "csharp": ["mono", build / "csharp/Suite.exe", suite],
+        "java": ["java", "-Xms64m", "-cp", f"{build}/java/rnnpack.jar:{build}/java/test", "Suite", suite],
+        "js": ["node", ROOT / "bindings/js/tests/suite.mjs", suite],
+        "lua": ["env", f"RNNPACK_LIBRARY={library}", f"LUA_PATH={ROOT}/bindings/lua/?.lua", "luajit", ROOT / "bindings/lua/suite.lua", suite],
+        "ada": [build / "ada/native/suite", suite],
+        "python": [f"{build}-python-venv/bin/python", "-B", ROOT / "bindings/python/tests/suite.py", suite],
+    }
+    built = {"csharp": found["csharp"][1], "java": build / "java/rnnpack.jar", "js": ROOT / "bindings/js/rnnpack.wasm", "lua": pathlib.Path(library)}
+    return {name: words for name, words in found.items() if pathlib.Path(built.get(name, words[0])).exists()}
+
+
+def measure(build, rounds):
+    suite = build / "suite-overhead"
+    (suite / "golden").mkdir(parents=True, exist_ok=True)
+    (suite / "suite.txt").write_text(CASE)
+    blob = "lstm_f32_avx512.rnnp"
+    (suite / "golden" / blob).write_bytes((ROOT / "tests/golden/v1" / blob).read_bytes())
+    env = dict(os.environ, LD_LIBRARY_PATH=str(build / "src/compiler"))
+    least = {}
+    for _ in range(rounds):
+        for name, words in commands(build, suite).items():
+            done = subprocess.run([str(word) for word in words], capture_output=True, text=True, env=env)
+            said = re.search(r"^overhead (.*)$", done.stdout, re.M)
+            if not said:
+                sys.exit(f"{name}: {done.stdout[-500:]}{done.stderr[-500:]}")
+            least[name] = min(least.get(name, 1e18), float(said.group(1)))
+    return least
+
+
+def onnxruntime(build):
+    """Lines of (name, nanoseconds)."""
+    venv = pathlib.Path(f"{build}-onnxruntime-venv")
+    if not (venv / ".done").exists():
+        subprocess.run(["/usr/bin/python3", "-m", "venv", venv], check=True)
+        subprocess.run([venv / "bin/python", "-m", "pip", "-q", "--disable-pip-version-check", "install", "--only-binary=:all:", "onnxruntime", "onnx"], check=True)
+        (venv / ".done").touch()
+    said = subprocess.run([venv / "bin/python", "-c", ONNXRUNTIME], capture_output=True, text=True, check=True).stdout
+    return [(f"onnxruntime {version}, Python, {'tensors bound once' if how == 'bound' else 'arrays'}", float(ns))
+            for version, how, ns in re.findall(r"^onnxruntime (\S+) (\S+) (\S+)$", said, re.M)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--write", type=pathlib.Path)
+    options = parser.parse_args()
+    build = options.build.resolve()
+    least = measure(build, options.rounds)
+    lines = ["| language | step, ns | above C, ns | goal |", "|---|---|---|---|"]
+    for name, ns in least.items():
+        goal = f"{GOALS[name]}" if name in GOALS else ""
+        lines.append(f"| {NAMES[name]} | {ns:.0f} | {ns - least['c']:+.0f} | {goal} |")
+    lines += [f"| {name} | {ns:.0f} | {ns - least['c']:+.0f} | |" for name, ns in onnxruntime(build)]
+    print("\n".join(lines))
+    if options.write:
+        cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text()).group(1)
+        head = f"# A step in each language\n\n`bindings/overhead.py BUILD --write FILE` on {cpu}: a step of an LSTM with 8 inputs and 16 units, the least of\nmany pieces of 1000 calls. C calls `rnnp_step`; the others' checks of lengths and owners are in their numbers.\n\n"
+        options.write.write_text(head + "\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

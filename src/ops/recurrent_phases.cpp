@@ -11,7 +11,7 @@ namespace {
 
 // The phases up to where threads meet; returns the last of them. A product may use what the one before it has quantised, so all of
 // them go before other rows do.
-const Phase *run_phases(const Phase *p, RecurArgs *a, Products *products) {
+RNNPACK_INLINE const Phase *run_phases_inline(const Phase *p, RecurArgs *a, Products *products) {
   for (;; ++p) {
     if (p->kind == PhaseKind::kCells) {
       a->r = p->r;
@@ -21,6 +21,10 @@ const Phase *run_phases(const Phase *p, RecurArgs *a, Products *products) {
     }
     if (p->meets) return p;
   }
+}
+
+const Phase *run_phases(const Phase *p, RecurArgs *a, Products *products) {
+  return run_phases_inline(p, a, products);
 }
 
 const Phase *next_meeting(const Phase *p) {
@@ -231,7 +235,7 @@ void run_single_step(void *object) {
     d.phases->cells(&a);
   } else {
     const Phase *p = phases_of(d, a);
-    do p = run_phases(p, &a, d.products);
+    do p = kManyThreads ? run_phases_inline(p, &a, d.products) : run_phases(p, &a, d.products);
     while (!p++->last);
   }
   s.h->live = live ^ 1;

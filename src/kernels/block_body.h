@@ -131,25 +131,25 @@ RNNPACK_NOINLINE void block_of_parts(const BlockArgs *b) {
   store_block<kMr, kTiles, kVectors>(b, acc);
 }
 
-template <class Panel, int kTileVectors, bool kParts, int kMr, int kTiles>
+template <class Panel, int kTileVectors, bool kOfParts, int kMr, int kTiles>
 constexpr void add_blocks(BlockLayout *layout) {
   constexpr int kVectors = kTiles == 1 ? pass_vectors(kMr, kTileVectors, kIsF32<Panel>, Panel::kKr) : kTileVectors;
   constexpr int kRow = kFixedRows && kIsF32<Panel> ? fixed_row(kMr, kTiles, kTileVectors * kWidth) : 0;
-  if constexpr (kParts) {
+  if constexpr (kOfParts) {
     layout->blocks[kMr - 1][kTiles - 1] = block_of_parts<kMr, kTiles, kVectors, kRow>;
   } else {
     layout->blocks[kMr - 1][kTiles - 1] = block<Panel, kMr, kTiles, kVectors, kRow>;
   }
   if constexpr (kTiles > 1)
-    add_blocks<Panel, kTileVectors, kParts, kMr, fewer_tiles(kMr, kTiles, kIsF32<Panel> && !kParts)>(layout);
+    add_blocks<Panel, kTileVectors, kOfParts, kMr, fewer_tiles(kMr, kTiles, kIsF32<Panel> && !kOfParts)>(layout);
 }
 
 // The blocks of kMr rows and up to kTiles tiles.
-template <class Panel, int kTileVectors, bool kParts, int kMr, int kTiles>
+template <class Panel, int kTileVectors, bool kOfParts, int kMr, int kTiles>
 constexpr void add_height(BlockLayout *layout) {
-  add_blocks<Panel, kTileVectors, kParts, kMr, kTiles>(layout);
+  add_blocks<Panel, kTileVectors, kOfParts, kMr, kTiles>(layout);
   layout->pass[kMr - 1] = pass_vectors(kMr, kTileVectors, kIsF32<Panel>, Panel::kKr) * kWidth;
-  layout->every_count[kMr - 1] = every_count(kMr, kIsF32<Panel> && !kParts);
+  layout->every_count[kMr - 1] = every_count(kMr, kIsF32<Panel> && !kOfParts);
   layout->most_tiles[kMr - 1] = kTiles;
   uint8_t widest = 1;
   for (int t = 0; t < kTiles; ++t) {
@@ -164,14 +164,14 @@ constexpr int part_tiles(int rows, int tiles) {
   return tiles < most ? tiles : most;
 }
 
-template <class Panel, int kTileVectors, bool kParts, int kMr>
+template <class Panel, int kTileVectors, bool kOfParts, int kMr>
 constexpr void add_rows(BlockLayout *layout) {
   constexpr int kTiles = block_tiles(kMr, kTileVectors, kIsF32<Panel>, Panel::kKr);
-  add_height<Panel, kTileVectors, kParts, kMr, kParts ? part_tiles(kMr, kTiles) : kTiles>(layout);
-  if constexpr (kMr > 1) add_rows<Panel, kTileVectors, kParts, kMr - 1>(layout);
+  add_height<Panel, kTileVectors, kOfParts, kMr, kOfParts ? part_tiles(kMr, kTiles) : kTiles>(layout);
+  if constexpr (kMr > 1) add_rows<Panel, kTileVectors, kOfParts, kMr - 1>(layout);
 }
 
-template <class Panel, int kTileVectors, bool kParts = false>
+template <class Panel, int kTileVectors, bool kOfParts = false>
 constexpr BlockLayout block_layout() {
   constexpr int kMost = kIsF32<Panel> ? block_rows(kTileVectors) : Panel::kMostRows;
   BlockLayout layout = {};
@@ -179,11 +179,11 @@ constexpr BlockLayout block_layout() {
   layout.kr = Panel::kKr;
   layout.column_bytes = Panel::kColumnBytes;
   layout.most_rows = kMost;
-  add_rows<Panel, kTileVectors, kParts, kMost>(&layout);
+  add_rows<Panel, kTileVectors, kOfParts, kMost>(&layout);
   if constexpr (has_tall_blocks(kTileVectors) && kIsF32<Panel>) {
-    add_height<Panel, kTileVectors, kParts, kTallRows, kParts ? 1 : 2>(&layout);
+    add_height<Panel, kTileVectors, kOfParts, kTallRows, kOfParts ? 1 : 2>(&layout);
     layout.tall_rows = kTallRows;
-    layout.tall_tiles = kParts ? BlockLayout::kMostTiles : 2;
+    layout.tall_tiles = kOfParts ? BlockLayout::kMostTiles : 2;
   }
   return layout;
 }

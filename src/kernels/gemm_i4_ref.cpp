@@ -2,8 +2,8 @@
 // is tested against them. Room: kernels. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Int4"; rows in kernels.inc.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/byte_rows_ref.h"
-#include "kernels/inlining.h"
 #include "kernels/gemm_ref.h"
+#include "kernels/inlining.h"
 #include "kernels/kernel_rows.h"
 
 namespace rnnp {

@@ -1,8 +1,8 @@
 // gemm_i8_ref.cpp -- the gemm rows of int8 panels in plain loops: every CPU runs them, every other row is tested against them.
 // Room: kernels. Contract: kernels.h, GemmArgs; docs/KERNELS.md, "Int8"; rows in kernels.inc. SPDX-License-Identifier: Apache-2.0
 #include "kernels/byte_rows_ref.h"
-#include "kernels/inlining.h"
 #include "kernels/gemm_ref.h"
+#include "kernels/inlining.h"
 #include "kernels/kernel_rows.h"
 #include "pack/panel_format.h"
 

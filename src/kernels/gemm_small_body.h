@@ -11,6 +11,17 @@
 namespace rnnp {
 namespace {
 
+// A row whose factors lie in parts.
+template <int kRow>
+RNNPACK_NOINLINE void sum_parts(float *sums, const float *start, const GemmArgs *args, size_t row, const float *panel) {
+  const GemmTap *tap = args->taps;
+  for (size_t left = args->tap_count; left != 0; --left, ++tap) {
+    panel_sum<kRow>(sums, start, offset_bytes(tap->a, row * tap->row_bytes), panel, tap->k);
+    panel += tap->k * kRow;
+    start = sums;
+  }
+}
+
 template <int kRow>
 void gemm_run(const GemmArgs *args) {
   constexpr bool kMayBeParts = kRow == 4;  // one gate
@@ -24,15 +35,13 @@ void gemm_run(const GemmArgs *args) {
       const float *start = zeros;
       if (args->start != nullptr) start = offset_bytes(args->start, row * args->start_row_bytes) + tile * start_tile;
       float *out = offset_bytes(args->out, row * args->out_row_bytes) + tile * out_tile;
-      const GemmTap whole_row = {args->a, args->a_row_bytes, args->k};
-      const GemmTap *tap = kMayBeParts && args->tap_count != 0 ? args->taps : &whole_row;
-      const float *at = panel;
       float *sums = whole ? out : edge;
-      for (size_t parts = kMayBeParts && args->tap_count != 0 ? args->tap_count : 1; parts != 0; --parts, ++tap) {
-        panel_sum<kRow>(sums, start, offset_bytes(tap->a, row * tap->row_bytes), at, tap->k);
-        at += tap->k * kRow;
-        start = sums;
+      bool in_parts = false;
+      if constexpr (kMayBeParts) {
+        in_parts = args->tap_count != 0;
+        if (in_parts) sum_parts<kRow>(sums, start, args, row, panel);
       }
+      if (!in_parts) panel_sum<kRow>(sums, start, offset_bytes(args->a, row * args->a_row_bytes), panel, args->k);
       for (size_t n = 0; !whole && n < left; ++n) out[n] = edge[n];
     }
   }

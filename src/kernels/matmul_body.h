@@ -13,7 +13,7 @@
 namespace rnnp {
 namespace {
 
-constexpr int kSumLanes = int(kMatMulLanes), kParts = kSumLanes / kWidth;
+constexpr int kSumLanes = int(kMatMulLanes), kSumParts = kSumLanes / kWidth;
 
 // --- Columns side by side ----------------------------------------------------------------------------------------------------
 
@@ -70,9 +70,9 @@ RNNPACK_INLINE void take_lanes(const float *x, ptrdiff_t step, size_t count, flo
 }
 
 template <int kColumns>
-RNNPACK_INLINE void add_lanes(const float *a, const float *const (&b)[kColumns], F (&sum)[kColumns][kParts]) {
+RNNPACK_INLINE void add_lanes(const float *a, const float *const (&b)[kColumns], F (&sum)[kColumns][kSumParts]) {
   RNNPACK_UNROLL
-  for (int p = 0; p < kParts; ++p) {
+  for (int p = 0; p < kSumParts; ++p) {
     const F factor = Vec::load(a + p * kWidth);
     RNNPACK_UNROLL
     for (int j = 0; j < kColumns; ++j) sum[j][p] = Vec::fma(factor, Vec::load(b[j] + p * kWidth), sum[j][p]);
@@ -82,7 +82,7 @@ RNNPACK_INLINE void add_lanes(const float *a, const float *const (&b)[kColumns],
 // The sixteen k from k on, of which `count` are there, wherever they lie.
 template <int kColumns>
 RNNPACK_INLINE void add_taken(const MatMulArgs &t, const float *a, const float *b, size_t k, size_t count,
-                              F (&sum)[kColumns][kParts]) {
+                              F (&sum)[kColumns][kSumParts]) {
   float factors[kSumLanes], lanes[kColumns][kSumLanes];
   const float *at[kColumns];
   take_lanes(a + ptrdiff_t(k) * t.a_column, t.a_column, count, factors);
@@ -93,9 +93,9 @@ RNNPACK_INLINE void add_taken(const MatMulArgs &t, const float *a, const float *
   add_lanes<kColumns>(factors, at, sum);
 }
 
-RNNPACK_INLINE float join_lanes(F (&sum)[kParts]) {
+RNNPACK_INLINE float join_lanes(F (&sum)[kSumParts]) {
   RNNPACK_UNROLL
-  for (int half = kParts / 2; half > 0; half /= 2) {
+  for (int half = kSumParts / 2; half > 0; half /= 2) {
     RNNPACK_UNROLL
     for (int p = 0; p < half; ++p) sum[p] = Vec::add(sum[p], sum[p + half]);
   }
@@ -104,11 +104,11 @@ RNNPACK_INLINE float join_lanes(F (&sum)[kParts]) {
 
 template <int kColumns>
 RNNPACK_INLINE void dot_block(const MatMulArgs &t, const float *a, const float *b, float *y) {
-  F sum[kColumns][kParts];
+  F sum[kColumns][kSumParts];
   RNNPACK_UNROLL
   for (int j = 0; j < kColumns; ++j) {
     RNNPACK_UNROLL
-    for (int p = 0; p < kParts; ++p) sum[j][p] = Vec::set1(0.0f);
+    for (int p = 0; p < kSumParts; ++p) sum[j][p] = Vec::set1(0.0f);
   }
   size_t k = 0;
   if (t.a_column == 1 && t.b_row == 1) {
@@ -127,7 +127,7 @@ RNNPACK_INLINE void dot_block(const MatMulArgs &t, const float *a, const float *
 }
 
 RNNPACK_NOINLINE void by_dots(const MatMulArgs &t) {
-  constexpr uint32_t kMost = kParts == 1 ? 8 : kParts == 2 || Vec::kRegisters >= 32 ? 4 : 2;
+  constexpr uint32_t kMost = kSumParts == 1 ? 8 : kSumParts == 2 || Vec::kRegisters >= 32 ? 4 : 2;
   float *y = t.y;
   for (uint32_t i = 0; i < t.m; ++i) {
     const float *a = t.a + ptrdiff_t(i) * t.a_row;

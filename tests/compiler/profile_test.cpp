@@ -63,7 +63,8 @@ TEST(Profile, HasATimeForEveryNodeAndForTheWholeCall) {
     const Profile found = profile(blob->model, {steps, kBatch, 0});
     ASSERT_EQ(found.node_us.size(), 4u);
     for (const double us : found.node_us) EXPECT_TRUE(us >= 0 && us < 1e6) << us;
-    EXPECT_EQ(found.spans.size(), 10u * 4);  // of ten calls
+    EXPECT_GE(found.spans.size(), 10u * 4);  // of ten calls, in one chunk or more
+    EXPECT_EQ(found.spans.size() % (10 * 4), 0u);
     for (size_t i = 1; i < found.spans.size(); ++i)
       EXPECT_GE(found.spans[i].begin_us, found.spans[i - 1].begin_us + found.spans[i - 1].us);
     EXPECT_TRUE(found.call_us > 0 && found.call_us < 1e6) << found.call_us;

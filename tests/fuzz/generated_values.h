@@ -137,6 +137,7 @@ class GeneratedValues {
       std::vector<float> m(size_t{gates} * units * k);
       for (size_t at = 0; at < m.size(); ++at) m[at] = constant_pool_[at % 61];
       for (size_t at = c_.below(4); format->index_bytes != 0 && at < m.size(); at += c_.range(1, 4)) m[at] = 0;
+      m[0] = 1;  // sparse weights have an entry
       const PackedMatrix one = pack_matrix(*format, {m.data(), units, k, 0, gates});
       all.panels.insert(all.panels.end(), one.panels.begin(), one.panels.end());
       all.scales.insert(all.scales.end(), one.scales.begin(), one.scales.end());

@@ -7,8 +7,8 @@
 //        gate. A fragment of mma.m16n8k32 is the same with two bytes in the place of each half.
 //   int4 for each row tile of 16 rows, for each k-tile of 32 k: the A fragment of mma.m16n8k32, 32 lanes x 8 bytes, rows 0..7 in
 //        the low int4 and rows 8..15 in the high ones; then the 16 rows' scales
-//   f32  for each warp (16 rows), for each group of 64 columns, for each pair of rows: 32 lanes x { w[r][c] w[r][c+1] w[r+1][c]
-//        w[r+1][c+1] }, c = 64 group + 2 lane. A warp has 16 / G whole units; what is left of its rows is 0.
+//   f32  for each warp (4, 8 or 16 rows, the least that do), for each group of 64 columns, for each pair of rows: 32 lanes x
+//        { w[r][c] w[r][c+1] w[r+1][c] w[r+1][c+1] }, c = 64 group + 2 lane. A warp has rows / G whole units; the rest is 0.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_DEVICE_LAYOUT_H_
 #define RNNPACK_CUDA_DEVICE_LAYOUT_H_
@@ -20,9 +20,8 @@ namespace rnnp {
 namespace cuda {
 
 constexpr uint32_t kWarps = 8, kThreads = 256, kLanes = 32;
-constexpr uint32_t kMmaColumns = 8;  // batch rows that an mma multiplies at once
-constexpr uint32_t kWarpRows = 16;   // f32
-constexpr uint32_t kF32BlockRows = kWarps * kWarpRows;
+constexpr uint32_t kMmaColumns = 8;     // batch rows that an mma multiplies at once
+constexpr uint32_t kMostWarpRows = 16;  // f32
 
 constexpr uint32_t ceil_div(uint32_t a, uint32_t b) {
   return a / b + (a % b != 0);
@@ -124,18 +123,36 @@ constexpr uint32_t partial_stride(const Shape &s) {
 
 // --- f32 ---------------------------------------------------------------------------------------------------------------------
 
-constexpr uint32_t units_per_warp(uint32_t gates) {
-  return kWarpRows / gates;
+// Rows of a warp in blocks of so many units, and the units that they are.
+constexpr uint32_t rows_of_warp(uint32_t gates, uint32_t units) {
+  uint32_t rows = 4;
+  while (rows < kMostWarpRows && kWarps * (rows / gates) < units) rows *= 2;
+  return rows;
+}
+constexpr uint32_t units_per_warp(uint32_t gates, uint32_t units) {
+  return rows_of_warp(gates, units) / gates;
+}
+constexpr uint32_t most_f32_units(uint32_t gates, uint32_t rows = kMostWarpRows) {
+  return kWarps * (rows / gates);
+}
+// Pairs of rows that are stored of a warp that has all its units.
+constexpr uint32_t pairs_of_warp(uint32_t gates, uint32_t rows) {
+  return ceil_div(rows / gates * gates, 2);
+}
+// Those with units, of warp `warp`: its units come one after the other, and those of warp 0 first.
+constexpr uint32_t used_pairs(uint32_t gates, uint32_t rows, uint32_t units, uint32_t warp) {
+  const uint32_t each = rows / gates, before = warp * each, mine = units <= before ? 0 : units - before;
+  return ceil_div((mine < each ? mine : each) * gates, 2);
 }
 constexpr uint32_t column_groups(uint32_t k) {
   return ceil_div(k, 64);
 }
-constexpr size_t f32_image_bytes(uint32_t k) {
-  return size_t{kWarps} * column_groups(k) * 8 * 512;
+constexpr size_t f32_image_bytes(const Shape &s) {
+  return size_t{kWarps} * column_groups(s.k) * pairs_of_warp(s.gates, rows_of_warp(s.gates, s.units)) * 512;
 }
-constexpr size_t f32_place(uint32_t k_count, uint32_t row, uint32_t k) {
-  const uint32_t warp = row / kWarpRows, r = row % kWarpRows;
-  return ((size_t{warp} * column_groups(k_count) + k / 64) * 8 + r / 2) * 512 + k % 64 / 2 * 16 + 8 * (r % 2) + 4 * (k % 2);
+constexpr size_t f32_place(const Shape &s, uint32_t row, uint32_t k) {
+  const uint32_t rows = rows_of_warp(s.gates, s.units), warp = row / rows, r = row % rows, pairs = pairs_of_warp(s.gates, rows);
+  return ((size_t{warp} * column_groups(s.k) + k / 64) * pairs + r / 2) * 512 + k % 64 / 2 * 16 + 8 * (r % 2) + 4 * (k % 2);
 }
 
 // --- Blocks of a sparse matrix ------------------------------------------------------------------------------------------------
@@ -155,21 +172,22 @@ constexpr uint32_t block_column_bytes(Weights w, uint32_t k) {
 // --- All ---------------------------------------------------------------------------------------------------------------------
 
 constexpr size_t image_bytes(Weights weights, const Shape &s) {
-  return on_matrix_units(weights) ? matrix_image_bytes(weights, in_halves(weights, s)) : f32_image_bytes(s.k);
+  return on_matrix_units(weights) ? matrix_image_bytes(weights, in_halves(weights, s)) : f32_image_bytes(s);
 }
 // Rows of a block in the order of its pre-activations and biases, and the row of a gate of one of its units.
 constexpr uint32_t block_rows(Weights weights, const Shape &s) {
-  return weights == Weights::kF32 ? kF32BlockRows : mma_rows(s);
+  return weights == Weights::kF32 ? kWarps * rows_of_warp(s.gates, s.units) : mma_rows(s);
 }
-constexpr uint32_t row_of_gate(Weights weights, uint32_t gates, uint32_t unit, uint32_t gate) {
-  if (weights != Weights::kF32) return unit * gates + gate;
-  return unit / units_per_warp(gates) * kWarpRows + unit % units_per_warp(gates) * gates + gate;
+constexpr uint32_t row_of_gate(Weights weights, const Shape &s, uint32_t unit, uint32_t gate) {
+  if (weights != Weights::kF32) return unit * s.gates + gate;
+  const uint32_t each = units_per_warp(s.gates, s.units);
+  return unit / each * rows_of_warp(s.gates, s.units) + unit % each * s.gates + gate;
 }
 // Dense ones: the byte, of int4 the half of one.
 constexpr size_t place_of_weight(Weights weights, const Shape &s, uint32_t row, uint32_t k) {
   if (weights == Weights::kI4) return nibble_place(in_halves(weights, s), row, k);
   if (weights == Weights::kI8) return mma_place(in_halves(weights, s), row, k / 2) + k % 2;
-  return weights == Weights::kF32 ? f32_place(s.k, row, k) : mma_place(s, row, k);
+  return weights == Weights::kF32 ? f32_place(s, row, k) : mma_place(s, row, k);
 }
 
 // --- Shared memory -----------------------------------------------------------------------------------------------------------
@@ -217,7 +235,9 @@ constexpr ResidentShared resident_f32_shared(const Shape &s, uint32_t batch, uin
   m.h = m.c + own;
   m.z = m.h + own;
   m.weights = align_shared(m.z + own);
-  m.bytes = m.weights + kWarps * rest * 8 * 512;
+  const uint32_t rows = rows_of_warp(s.gates, s.units);
+  for (uint32_t warp = 0; warp < kWarps; ++warp) m.bytes += used_pairs(s.gates, rows, s.units, warp);
+  m.bytes = m.weights + rest * m.bytes * 512;
   return m;
 }
 // Of the step and the product kernel: one matrix's columns at a time, partial sums, the pre-activations of a step that takes its

@@ -13,9 +13,9 @@ namespace cuda {
 enum class KernelId : uint32_t {
 #define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps, generic) \
   resident_##weights##_##cell##_##half_tiles##_##reg_steps##_##generic,
-#define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups, generic) resident_f32_##cell##_##reg_groups##_##generic,
+#define RNNPACK_CUDA_RESIDENT_F32(cell, rows, reg_groups, generic) resident_f32_##cell##_##rows##_##generic,
 #define RNNPACK_CUDA_RESIDENT_MMA_BOTH(weights, cell, half_tiles, reg_steps) resident_both_##weights##_##cell##_##half_tiles,
-#define RNNPACK_CUDA_RESIDENT_F32_BOTH(cell, reg_groups) resident_both_f32_##cell,
+#define RNNPACK_CUDA_RESIDENT_F32_BOTH(cell, rows, reg_groups) resident_both_f32_##cell##_##rows,
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held) resident_##weights##_##cell##_##columns##_##held,
 #define RNNPACK_CUDA_RESIDENT_NIBBLES(cell, tiles, held) resident_nibbles_##cell##_##tiles##_##held,
 #define RNNPACK_CUDA_STEP(kernel, weights, cell, generic) step_##weights##_##cell##_##generic,
@@ -25,8 +25,8 @@ enum class KernelId : uint32_t {
   count
 };
 
-// What there is of resident kernels. half_tiles: on matrix units, of int4 at most; columns: of blocks, batch rows at a time; held:
-// k-tiles, groups of columns, or bundles, in registers; generic: for all rules but the plain ones.
+// What there is of resident kernels. half_tiles: on matrix units, of int4 at most; of f32, rows of a warp; columns: of blocks,
+// batch rows at a time; held: k-tiles, groups of columns, or bundles, in registers; generic: for all rules but the plain ones.
 struct Resident {
   KernelId id;
   Weights weights;
@@ -45,12 +45,12 @@ inline constexpr Resident kResidents[] = {
    0,                                                                              \
    reg_steps,                                                                      \
    generic},
-#define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups, generic) \
-  {KernelId::resident_f32_##cell##_##reg_groups##_##generic, Weights::kF32, Cell::cell, 0, 0, reg_groups, generic},
+#define RNNPACK_CUDA_RESIDENT_F32(cell, rows, reg_groups, generic) \
+  {KernelId::resident_f32_##cell##_##rows##_##generic, Weights::kF32, Cell::cell, rows, 0, reg_groups, generic},
 #define RNNPACK_CUDA_RESIDENT_MMA_BOTH(weights, cell, half_tiles, reg_steps) \
   {KernelId::resident_both_##weights##_##cell##_##half_tiles, Weights::weights, Cell::cell, half_tiles, 0, reg_steps, false, 2},
-#define RNNPACK_CUDA_RESIDENT_F32_BOTH(cell, reg_groups) \
-  {KernelId::resident_both_f32_##cell, Weights::kF32, Cell::cell, 0, 0, reg_groups, false, 2},
+#define RNNPACK_CUDA_RESIDENT_F32_BOTH(cell, rows, reg_groups) \
+  {KernelId::resident_both_f32_##cell##_##rows, Weights::kF32, Cell::cell, rows, 0, reg_groups, false, 2},
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held) \
   {KernelId::resident_##weights##_##cell##_##columns##_##held, Weights::weights, Cell::cell, 0, columns, held, false},
 #define RNNPACK_CUDA_RESIDENT_NIBBLES(cell, tiles, held) \

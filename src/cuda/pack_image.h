@@ -33,7 +33,7 @@ const uint8_t *pack_weights(Context *c, Weights weights, const Shape &s, uint32_
   zero_bytes(part.host, blocks * bytes);
   for (uint32_t unit = 0; unit < all_units; ++unit) {
     for (uint32_t gate = 0; gate < s.gates; ++gate) {
-      const uint32_t row = row_of_gate(weights, s.gates, unit % s.units, gate);
+      const uint32_t row = row_of_gate(weights, s, unit % s.units, gate);
       uint8_t *block = part.host + unit / s.units * bytes;
       for (uint32_t k = 0; weights == Weights::kI4 && k < s.k; k += kNibbleTileK) {
         const float v = scale(gate, unit, k);
@@ -56,7 +56,7 @@ const float *pack_numbers(Context *c, Weights weights, const Shape &s, uint32_t 
   for (uint32_t unit = 0; unit < all_units; ++unit) {
     for (uint32_t gate = 0; gate < s.gates; ++gate) {
       const float v = number(gate, unit);
-      const size_t row = size_t{unit / s.units} * rows + row_of_gate(weights, s.gates, unit % s.units, gate);
+      const size_t row = size_t{unit / s.units} * rows + row_of_gate(weights, s, unit % s.units, gate);
       copy_bytes(part.host + row * sizeof v, &v, sizeof v);
     }
   }

@@ -87,7 +87,10 @@ uint64_t predict_step(const LayerShape &s, const PlanLimits &l) {
 
 // Units of a block that shares a layer with as many others as there are SMs.
 uint32_t units_of_step(Weights weights, uint32_t gates, uint32_t units, const PlanLimits &l) {
-  if (weights == Weights::kF32) return kWarps * units_per_warp(gates);
+  if (weights == Weights::kF32) {
+    const uint32_t most = most_f32_units(gates), even_share = ceil_div(units, l.device.sm_count);
+    return even_share < most_f32_units(gates, 4) ? most_f32_units(gates, 4) : even_share < most ? even_share : most;
+  }
   if (are_blocks(weights)) return units_of_blocks(gates);
   const uint32_t share = even(ceil_div(units, l.device.sm_count));
   return share < 4 ? 4 : share > 32 ? 32 : share;
@@ -120,7 +123,7 @@ void plan_resident(const Choice &c, LayerPlan *p) {
   const uint32_t of_held = are_blocks(weights)        ? kBundleBytes / kLanes / 4
                            : weights == Weights::kI4  ? c.resident->half_tiles / kWarps
                            : on_matrix_units(weights) ? 2 * c.resident->half_tiles
-                                                      : 32;
+                                                      : 4 * pairs_of_warp(gates_of(c.resident->cell), c.resident->half_tiles);
   snprintf(p->reason, sizeof p->reason, "resident%s: %u blocks x %u units, up to %u registers and %u KiB of shared memory",
            words_for_kernel(*c.resident), c.blocks, c.units, of_held * c.resident->held, ceil_div(p->shared_bytes, 1024));
 }

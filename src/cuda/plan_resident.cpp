@@ -26,7 +26,11 @@ uint32_t allowed_blocks(const PlanLimits &l) {
 // kernel's row tiles. 0: there is none.
 uint32_t units_for(const Resident &r, uint32_t hidden, const PlanLimits &l) {
   const uint32_t gates = gates_of(r.cell);
-  if (r.weights == Weights::kF32) return kWarps * units_per_warp(gates);
+  if (r.weights == Weights::kF32) {
+    const uint32_t most = most_f32_units(gates, r.half_tiles), even_share = ceil_div(hidden, ceil_div(hidden, most));
+    const uint32_t least = r.half_tiles == 4 ? 1 : most_f32_units(gates, r.half_tiles / 2) + 1;  // fewer have fewer rows
+    return even_share < least ? least : even_share;
+  }
   if (are_blocks(r.weights)) return ceil_div(ceil_div(hidden, kGroupUnits), allowed_blocks(l)) * kGroupUnits;
   const uint32_t word = are_bytes(r.weights) ? 4 : 2, most = r.half_tiles * 8 / gates / word * word;
   const uint32_t share = most == 0 ? 0 : ceil_div(ceil_div(hidden, ceil_div(hidden, most)), word) * word;
@@ -59,7 +63,8 @@ Work nibble_work(const Resident &r, const LayerShape &s, const Choice &c, uint64
 }
 Work f32_work(const Resident &r, const LayerShape &s, uint64_t batch, const ArchRates &rates) {
   const uint64_t total = column_groups(s.hidden), rest = total > r.held ? total - r.held : 0;
-  return {uint64_t{kF32BlockRows} * total * 64 * batch / rates.ffma_per_clock, rest * kWarps * 4096 * batch};
+  const uint64_t pairs = pairs_of_warp(gates_of(s.cell), r.half_tiles);
+  return {kWarps * pairs * 2 * total * 64 * batch / rates.ffma_per_clock, rest * kWarps * pairs * 512 * batch};
 }
 // A slot of a warp reads a word for each lane, from 32 banks. Instructions of a bundle, of which four warps issue one at a time.
 constexpr uint64_t kBundleInstructions = 14, kInstructionsOfColumn = 8;
@@ -122,6 +127,13 @@ bool try_resident(const Resident &r, const LayerShape &s, const PlanLimits &l, C
   c->columns = r.weights == Weights::kF32 || l.max_batch < columns_of(r) ? l.max_batch : columns_of(r);
   if (!is_countable(s, l, *c)) return false;
   c->shared_bytes = shared_bytes_of(r, s, l, *c);
+  const uint32_t spread = ceil_div(s.hidden, allowed_blocks(l) / r.directions);
+  if (c->shared_bytes > l.device.shared_per_block && r.weights == Weights::kF32 && spread < c->units &&
+      rows_of_warp(gates_of(s.cell), spread) == r.half_tiles) {
+    c->units = spread;  // as few units in a block as its warps allow: their rows take less room
+    c->blocks = ceil_div(s.hidden, spread);
+    c->shared_bytes = shared_bytes_of(r, s, l, *c);
+  }
   c->predicted_ns = predict(r, s, l, *c);
   return true;
 }

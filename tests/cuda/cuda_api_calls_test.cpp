@@ -29,7 +29,7 @@ std::vector<uint8_t> blob_of(const ResidentKind &kind, Cell cell = Cell::kLstm) 
   b.one_recurrent_step = true;
   RecurrentOptions o;
   o.cell = cell;
-  o.hidden = 70;
+  o.hidden = 90;
   o.initial_state = true;
   o.bidirectional = kind.side_by_side;
   b.add_output(b.add_recurrent(b.add_input(5), 5, o));

@@ -107,6 +107,39 @@ TEST(CudaPlan, EveryPlanIsOneThatItsKernelCanRun) {
   EXPECT_GT(resident, 1000u);
 }
 
+// The largest layer that stays on the chip, of multiples of 32 units, one row, one direction: f32, f16, int8.
+struct Largest {
+  uint32_t sms;
+  Cell cell;
+  uint32_t f32, f16, i8;
+};
+const Largest kLargest[] = {
+    {8, Cell::kLstm, 256, 512, 768},           {8, Cell::kGruLinear, 320, 640, 768}, {8, Cell::kGru, 320, 512, 768},
+    {8, Cell::kRnn, 704, 1152, 1536},          {16, Cell::kLstm, 512, 768, 1024},    {16, Cell::kGruLinear, 608, 896, 1280},
+    {16, Cell::kGru, 608, 768, 1024},          {16, Cell::kRnn, 1024, 1536, 2304},   {132, Cell::kLstm, 1696, 2304, 3328},
+    {132, Cell::kGruLinear, 2048, 2560, 4096}, {132, Cell::kGru, 1984, 2112, 3584},  {132, Cell::kRnn, 3424, 4224, 6400},
+};
+
+TEST(CudaPlan, LargestResidentLayersAreThoseOfTheTable) {
+  const auto largest = [](const rnnp_cuda_device &d, Cell cell, Weights weights) {
+    uint32_t most = 0;
+    for (uint32_t hidden = 32; hidden < 8000; hidden += 32) most = is_resident(plan(d, cell, hidden, weights)) ? hidden : most;
+    return most;
+  };
+  for (const Largest &row : kLargest) {
+    rnnp_cuda_device d = device(row.sms == 132 ? "h100" : row.sms == 16 ? "orin64" : "orin-nx");
+    SCOPED_TRACE(std::to_string(row.sms) + " SMs, cell " + std::to_string(static_cast<uint32_t>(row.cell)));
+    ASSERT_EQ(d.sm_count, row.sms);
+    EXPECT_EQ(largest(d, row.cell, Weights::kF32), row.f32);
+    EXPECT_EQ(largest(d, row.cell, Weights::kF16), row.f16);
+    EXPECT_EQ(largest(d, row.cell, Weights::kI8), row.i8);
+  }
+  EXPECT_TRUE(is_resident(plan(device("h100"), Cell::kLstm, 1700, Weights::kF32)));
+  const LayerPlan flagship = plan(device("orin64"), Cell::kLstm, 1024, Weights::kI8);
+  EXPECT_TRUE(is_resident(flagship)) << flagship.reason;
+  EXPECT_LT(flagship.predicted_ns, 2500u);
+}
+
 TEST(CudaPlan, MoreSmsNeverMakeALayerSlower) {
   for (const uint32_t hidden : {64u, 200u, 512u, 700u}) {
     uint32_t before = UINT32_MAX;
@@ -133,7 +166,7 @@ TEST(CudaPlan, ASmallLayerIsAloneInOneBlock) {
     EXPECT_EQ(p.blocks, 1u) << p.reason;
     EXPECT_LT(p.predicted_ns, 1000u);
     EXPECT_GT(more.predicted_ns, 1000u) << more.reason;
-    EXPECT_GT(plan(device("orin64"), cell, 66, Weights::kF16).blocks, 1u);
+    EXPECT_GT(plan(device("orin64"), cell, 146, Weights::kF16).blocks, 1u);
   }
 }
 
@@ -251,17 +284,18 @@ TEST(CudaPlan, ASparseLayerTakesAsManyRowsAtATimeAsThereAre) {
 
 // Every weight has a place of its own within the image, in all layouts.
 TEST(CudaLayout, EveryWeightHasAPlaceOfItsOwn) {
-  const Shape shapes[] = {{4, 70, 16}, {3, 33, 22}, {1, 130, 16}, {3, 64, 10}, {1, 5, 6}, {4, 200, 2}};
+  const Shape shapes[] = {{4, 70, 16}, {3, 33, 22}, {1, 130, 16}, {3, 64, 10}, {1, 5, 6},
+                          {4, 200, 2}, {4, 70, 13}, {3, 33, 40},  {1, 70, 101}};
   for (const Shape &s : shapes) {
     for (const Weights weights : {Weights::kF16, Weights::kF32, Weights::kI8, Weights::kI4}) {
-      const uint32_t units = weights == Weights::kF32 ? kWarps * units_per_warp(s.gates) : s.units;
-      const Shape shape = {s.gates, s.k, units};
+      const Shape shape = s;
+      const uint32_t units = s.units;
       const size_t bytes = weights == Weights::kF16 ? 2 : are_bytes(weights) ? 1 : 4;  // of int4 a half
       std::set<size_t> places;
       for (uint32_t unit = 0; unit < units; ++unit) {
         for (uint32_t gate = 0; gate < s.gates; ++gate) {
           for (uint32_t k = 0; k < s.k; ++k) {
-            const size_t at = place_of_weight(weights, shape, row_of_gate(weights, s.gates, unit, gate), k);
+            const size_t at = place_of_weight(weights, shape, row_of_gate(weights, shape, unit, gate), k);
             ASSERT_EQ(at % bytes, 0u);
             ASSERT_LE(at + bytes, image_bytes(weights, shape) * (weights == Weights::kI4 ? 2 : 1));
             ASSERT_TRUE(places.insert(at).second) << "two weights in one place";

@@ -41,7 +41,7 @@ class KernelCase {
   // One step of a layer that takes its own input where that can be.
   KernelCase(Weights w, Cell cell, bool generic) : id_(step_kernel(w, cell, generic)) {
     const uint32_t gates = gates_of(cell);
-    const uint32_t units = w == Weights::kF32 ? kWarps * units_per_warp(gates) : are_blocks(w) ? units_of_blocks(gates) : 12;
+    const uint32_t units = w == Weights::kF32 ? most_f32_units(gates) : are_blocks(w) ? units_of_blocks(gates) : 12;
     const uint32_t hidden = 2 * units - 1;
     const Shape s = {gates, hidden, units}, halves = in_halves(w, s);
     RecurrentArgs &a = both_.direction[0];
@@ -64,7 +64,7 @@ class KernelCase {
     a.image = are_blocks(w) ? nullptr : weights(w, 2 * image_bytes(w, s));
     a.bias = numbers(2 * block_rows(w, s)), a.x = numbers(size_t{a.count} * k), a.x_row = k;
     a.out_row = size_t{2} * block_rows(w, s), a.out = result(a.count * a.out_row);
-    a.per_warp = w == Weights::kF32 ? kWarpRows / gates : 0;
+    a.f32_units = w == Weights::kF32 ? units : 0;
     a.bytes = scales(w, 2 * block_rows(w, s));
     if (are_blocks(w)) a.blocks_of_matrix = matrix(w, k, gates);
     blocks_ = 2 * ceil_div(a.count, a.columns);
@@ -176,7 +176,7 @@ class KernelCase {
   }
   static uint32_t units_of(const Resident &r) {
     const uint32_t gates = gates_of(r.cell), word = are_bytes(r.weights) ? 4 : 2;
-    if (r.weights == Weights::kF32) return kWarps * units_per_warp(gates);
+    if (r.weights == Weights::kF32) return most_f32_units(gates, r.half_tiles);
     return are_blocks(r.weights) ? kGroupUnits : r.half_tiles * 8 / gates / word * word;
   }
   static GatherShape gathers(const Resident &r, uint32_t hidden, uint32_t units) {

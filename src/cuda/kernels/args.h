@@ -89,16 +89,17 @@ struct ProductArgs {
   uint64_t x_row, out_row;
   uint32_t count;  // rows of x
   uint32_t k, gates, units, blocks;
-  uint32_t outputs;   // units of the whole matrix
-  uint32_t columns;   // rows of x of a block
-  uint32_t per_warp;  // units of 16 neighbouring results: f32's order of a layer's rows; 0: unit by unit
+  uint32_t outputs;    // units of the whole matrix
+  uint32_t columns;    // rows of x of a block
+  uint32_t f32_units;  // of a block: results have the order of rows of f32's kernels; 0: unit by unit
   ByteScales bytes;
   BlockMatrix blocks_of_matrix;
   BlobActivation act;
 };
 constexpr uint64_t place_of_result(const ProductArgs &a, uint32_t unit, uint32_t gate) {
-  if (a.per_warp == 0) return uint64_t{unit} * a.gates + gate;
-  return uint64_t{unit / a.per_warp} * kWarpRows + unit % a.per_warp * a.gates + gate;
+  if (a.f32_units == 0) return uint64_t{unit} * a.gates + gate;
+  const Shape s = {a.gates, 0, a.f32_units};
+  return uint64_t{unit / a.f32_units} * block_rows(Weights::kF32, s) + row_of_gate(Weights::kF32, s, unit % a.f32_units, gate);
 }
 
 }  // namespace cuda

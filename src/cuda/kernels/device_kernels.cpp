@@ -42,15 +42,15 @@ const KernelFacts kKernels[] = {
   {"resident_mma<" #weights ", " #cell ", " #half_tiles ", " #reg_steps ", " #generic ">", simt::Sync::kGrid, \
    sizeof(RecurrentArgs),                                                                                     \
    RNNPACK_CALL(RecurrentArgs, resident_mma<Weights::weights, Cell::cell, half_tiles, reg_steps, generic>)},
-#define RNNPACK_CUDA_RESIDENT_F32(cell, reg_groups, generic)                                           \
-  {"resident_f32<" #cell ", " #reg_groups ", " #generic ">", simt::Sync::kGrid, sizeof(RecurrentArgs), \
-   RNNPACK_CALL(RecurrentArgs, resident_f32<Cell::cell, reg_groups, generic>)},
+#define RNNPACK_CUDA_RESIDENT_F32(cell, rows, reg_groups, generic)                                                \
+  {"resident_f32<" #cell ", " #rows ", " #reg_groups ", " #generic ">", simt::Sync::kGrid, sizeof(RecurrentArgs), \
+   RNNPACK_CALL(RecurrentArgs, resident_f32<Cell::cell, rows, reg_groups, generic>)},
 #define RNNPACK_CUDA_RESIDENT_MMA_BOTH(weights, cell, half_tiles, reg_steps)                                           \
   {"resident_mma_both<" #weights ", " #cell ", " #half_tiles ", " #reg_steps ">", simt::Sync::kGrid, sizeof(BothArgs), \
    RNNPACK_CALL(BothArgs, resident_mma_both<Weights::weights, Cell::cell, half_tiles, reg_steps>)},
-#define RNNPACK_CUDA_RESIDENT_F32_BOTH(cell, reg_groups)                                 \
-  {"resident_f32_both<" #cell ", " #reg_groups ">", simt::Sync::kGrid, sizeof(BothArgs), \
-   RNNPACK_CALL(BothArgs, resident_f32_both<Cell::cell, reg_groups>)},
+#define RNNPACK_CUDA_RESIDENT_F32_BOTH(cell, rows, reg_groups)                                      \
+  {"resident_f32_both<" #cell ", " #rows ", " #reg_groups ">", simt::Sync::kGrid, sizeof(BothArgs), \
+   RNNPACK_CALL(BothArgs, resident_f32_both<Cell::cell, rows, reg_groups>)},
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held)                                                \
   {"resident_blocks<" #weights ", " #cell ", " #columns ", " #held ">", simt::Sync::kGrid, sizeof(RecurrentArgs), \
    RNNPACK_CALL(RecurrentArgs, resident_blocks<Weights::weights, Cell::cell, columns, held>)},

@@ -1,5 +1,5 @@
-// products_f32.h -- 16 rows of a matrix times one column, exact products on the ordinary units; a warp has the rows and all of k.
-// Invariant of sums: lane l adds columns 64 g + 2 l and + 1 over g ascending, then lanes are added as a butterfly. Whoever
+// products_f32.h -- up to 16 rows of a matrix times one column, exact products on the ordinary units; a warp has the rows and all
+// of k. Invariant of sums: lane l adds columns 64 g + 2 l and + 1 over g ascending, then lanes are added as a butterfly. Whoever
 // multiplies does it through these functions, so kernels and grids cannot change bits. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_PRODUCTS_F32_H_
 #define RNNPACK_CUDA_KERNELS_PRODUCTS_F32_H_
@@ -23,37 +23,53 @@ SIMT_FN void multiply_pair(const Floats4 &w, float first, float second, float *u
 }
 
 // Lanes that differ in bit 2 * kHalf share 2 * kHalf sums: each keeps half of them, and adds the other's.
-template <int kHalf>
-SIMT_FN void halve(float acc[16], uint32_t lane) {
+template <int kHalf, int kRows>
+SIMT_FN void halve(float acc[kRows], uint32_t lane) {
   const bool upper = (lane & (2 * kHalf)) != 0;
   SIMT_UNROLL for (int r = 0; r < kHalf; ++r) {
     const float send = upper ? acc[r] : acc[r + kHalf], keep = upper ? acc[r + kHalf] : acc[r];
     acc[r] = keep + simt::shuffle_xor(send, 2 * kHalf);
   }
 }
-
-// 16 sums over 32 lanes in 16 shuffles; lanes 2 r and 2 r + 1 then hold row r's.
-SIMT_FN float add_lanes(float acc[16], uint32_t lane) {
-  halve<8>(acc, lane);
-  halve<4>(acc, lane);
-  halve<2>(acc, lane);
-  halve<1>(acc, lane);
-  return acc[0] + simt::shuffle_xor(acc[0], 1);
+// Where there are fewer sums than that, all lanes keep them all.
+template <int kHalf, int kRows>
+SIMT_FN void add_other_half(float acc[kRows], uint32_t lane) {
+  if constexpr (kRows > kHalf) {
+    halve<kHalf, kRows>(acc, lane);
+  } else {
+    SIMT_UNROLL for (int r = 0; r < kRows; ++r) acc[r] += simt::shuffle_xor(acc[r], 2 * kHalf);
+  }
 }
 
-// This warp's rows of an image in memory times `k` floats.
-SIMT_FN float multiply_rows(const uint8_t *image, uint32_t k, const float *column) {
-  const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes, groups = column_groups(k);
-  const Floats4 *mine = reinterpret_cast<const Floats4 *>(image) + uint64_t{warp} * groups * 256;
-  float acc[16];
-  SIMT_UNROLL for (uint32_t r = 0; r < 16; ++r) acc[r] = 0.0f;
+// The sums of kRows rows over 32 lanes; lane l then holds row_of_sum's. The order of a row's sums is the same for any kRows.
+template <int kRows>
+SIMT_FN float add_lanes(float acc[kRows], uint32_t lane) {
+  add_other_half<8, kRows>(acc, lane);
+  add_other_half<4, kRows>(acc, lane);
+  add_other_half<2, kRows>(acc, lane);
+  halve<1, kRows>(acc, lane);
+  return acc[0] + simt::shuffle_xor(acc[0], 1);
+}
+template <int kRows>
+constexpr uint32_t row_of_sum(uint32_t lane) {
+  return lane % (2 * kRows) / 2;
+}
+
+// This warp's rows of a block's image in memory times a column; of fewer than 16 rows the others' sums are 0.
+SIMT_FN float multiply_rows(const uint8_t *image, const Shape &s, const float *column) {
+  const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes, groups = column_groups(s.k);
+  const uint32_t pairs = pairs_of_warp(s.gates, rows_of_warp(s.gates, s.units));
+  const Floats4 *mine = reinterpret_cast<const Floats4 *>(image) + uint64_t{warp} * groups * pairs * kLanes + lane;
+  float acc[kMostWarpRows];
+  SIMT_UNROLL for (uint32_t r = 0; r < kMostWarpRows; ++r) acc[r] = 0.0f;
   SIMT_ROLLED for (uint32_t i = 0; i < groups; ++i) {
     const uint32_t at = i * 64 + 2 * lane;
-    const float first = at < k ? column[at] : 0.0f, second = at + 1 < k ? column[at + 1] : 0.0f;
-    SIMT_UNROLL for (uint32_t r = 0; r < 8; ++r)
-        multiply_pair(mine[(i * 8 + r) * 32 + lane], first, second, &acc[2 * r], &acc[2 * r + 1]);
+    const float first = at < s.k ? column[at] : 0.0f, second = at + 1 < s.k ? column[at + 1] : 0.0f;
+    SIMT_UNROLL for (uint32_t r = 0; r < kMostWarpRows / 2; ++r) {
+      if (r < pairs) multiply_pair(mine[(i * pairs + r) * kLanes], first, second, &acc[2 * r], &acc[2 * r + 1]);
+    }
   }
-  return add_lanes(acc, lane);
+  return add_lanes<kMostWarpRows>(acc, lane);
 }
 
 }  // namespace cuda

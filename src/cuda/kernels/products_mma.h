@@ -80,7 +80,7 @@ SIMT_FN void multiply_slices(const uint8_t *image, const Shape &s, const uint16_
   SIMT_ROLLED for (uint32_t m = 0; m < tiles; ++m) {
     const bool half = m == half_row_tiles(s) / 2;
     typename MatrixUnits<kWeights>::Sum acc[4] = {0, 0, 0, 0};
-    SIMT_ROLLED for (uint32_t i = 0; i < steps; ++i) {
+    SIMT_UNROLLED_BY_8 for (uint32_t i = 0; i < steps; ++i) {  // so many loads in flight
       uint32_t f[4], b[2];
       load_fragment(mine + i * step_bytes(s) + m * 512, half, lane, f);
       load_column(words, lane / 4 < live, i, b);

@@ -1,6 +1,6 @@
-// resident_f32.h -- the resident recurrence on f32 weights. As resident_mma.h, but a warp has 16 rows and all of k: no partial sums
-// and one barrier per step, for which what is multiplied has two places in shared memory.
-// kRegGroups: groups of 64 columns whose weights live in registers. SPDX-License-Identifier: Apache-2.0
+// resident_f32.h -- the resident recurrence on f32 weights. As resident_mma.h, but a warp has kRows rows and all of k: no partial
+// sums and one barrier per step, for which what is multiplied has two places in shared memory. kRegGroups: groups of 64 columns
+// whose weights live in registers. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_RESIDENT_F32_H_
 #define RNNPACK_CUDA_KERNELS_RESIDENT_F32_H_
 
@@ -16,22 +16,25 @@ struct alignas(8) Floats2 {
   float x, y;
 };
 
-template <int kRegGroups>
-SIMT_FN float multiply_held(const Floats4 held[][8], const Floats4 *rest, uint32_t groups, const float *column, uint32_t lane) {
-  float acc[16];
-  SIMT_UNROLL for (uint32_t r = 0; r < 16; ++r) acc[r] = 0.0f;
+// Of a warp's rows: kPairs of them have units in the kernel's shape, `used` in this warp; `rest` has these alone.
+template <int kRows, int kPairs, int kRegGroups>
+SIMT_FN float multiply_held(const Floats4 held[][kPairs], const Floats4 *rest, uint32_t used, uint32_t groups, const float *column,
+                            uint32_t lane) {
+  float acc[kRows];
+  SIMT_UNROLL for (uint32_t r = 0; r < kRows; ++r) acc[r] = 0.0f;
   const Floats2 *mine = reinterpret_cast<const Floats2 *>(column) + lane;
   SIMT_UNROLL for (uint32_t i = 0; i < kRegGroups; ++i) {
     if (i >= groups) break;
     const Floats2 v = mine[i * 32];
-    SIMT_UNROLL for (uint32_t r = 0; r < 8; ++r) multiply_pair(held[i][r], v.x, v.y, &acc[2 * r], &acc[2 * r + 1]);
+    SIMT_UNROLL for (uint32_t r = 0; r < kPairs; ++r) multiply_pair(held[i][r], v.x, v.y, &acc[2 * r], &acc[2 * r + 1]);
   }
   SIMT_ROLLED for (uint32_t i = kRegGroups; i < groups; ++i) {
     const Floats2 v = mine[i * 32];
-    SIMT_UNROLL for (uint32_t r = 0; r < 8; ++r)
-        multiply_pair(rest[((i - kRegGroups) * 8 + r) * 32 + lane], v.x, v.y, &acc[2 * r], &acc[2 * r + 1]);
+    SIMT_UNROLL for (uint32_t r = 0; r < kPairs; ++r) {
+      if (r < used) multiply_pair(rest[((i - kRegGroups) * used + r) * 32 + lane], v.x, v.y, &acc[2 * r], &acc[2 * r + 1]);
+    }
   }
-  return add_lanes(acc, lane);
+  return add_lanes<kRows>(acc, lane);
 }
 
 SIMT_FN void publish_float(const RecurrentArgs &a, uint64_t *words, uint32_t row_words, uint32_t n, uint32_t unit, float v,
@@ -41,22 +44,28 @@ SIMT_FN void publish_float(const RecurrentArgs &a, uint64_t *words, uint32_t row
   simt::ll_store(words + slot_of(epoch) * a.batch * row_words + n * row_words + unit, bits, epoch);
 }
 
-template <Cell kCell, int kRegGroups, bool kGeneric>
+template <Cell kCell, int kRows, int kRegGroups, bool kGeneric>
 SIMT_FN void resident_f32_block(const RecurrentArgs &a, const BlockOf &of) {
-  constexpr uint32_t G = gates_of(kCell), kUnits = units_per_warp(G), kPasses = kCell == Cell::kGru ? 2 : 1;
+  constexpr uint32_t G = gates_of(kCell), kUnits = kRows / G, kPairs = pairs_of_warp(G, kRows),
+                     kPasses = kCell == Cell::kGru ? 2 : 1;
   const Shape s = {G, a.hidden, a.units};
   const ResidentShared at = resident_f32_shared(s, a.batch, kRegGroups);
   const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes, block = of.block, B = a.batch, H = a.hidden;
   const uint32_t groups = column_groups(H), stride = groups * 64, blocks = ceil_div(H, a.units);
   float *input = reinterpret_cast<float *>(simt::shared() + at.input), *c_own = reinterpret_cast<float *>(simt::shared() + at.c);
   float *h_own = reinterpret_cast<float *>(simt::shared() + at.h), *z_own = reinterpret_cast<float *>(simt::shared() + at.z);
+  const uint32_t used = used_pairs(G, kRows, a.units, warp), full = used_pairs(G, kRows, a.units, 0);
   Floats4 *rest =
-      reinterpret_cast<Floats4 *>(simt::shared() + at.weights) + warp * (groups > kRegGroups ? groups - kRegGroups : 0) * 256;
-  const Floats4 *mine = reinterpret_cast<const Floats4 *>(a.r + block * f32_image_bytes(H)) + uint64_t{warp} * groups * 256;
-  Floats4 held[kRegGroups][8];
-  SIMT_UNROLL for (uint32_t i = 0; i < kRegGroups; ++i) SIMT_UNROLL for (uint32_t r = 0; r < 8; ++r) held[i][r] =
-      i < groups ? mine[(i * 8 + r) * 32 + lane] : Floats4{0, 0, 0, 0};
-  SIMT_ROLLED for (uint32_t i = kRegGroups * 256 + lane; i < groups * 256; i += 32) rest[i - kRegGroups * 256] = mine[i];
+      reinterpret_cast<Floats4 *>(simt::shared() + at.weights) +
+      warp * full * (groups > kRegGroups ? groups - kRegGroups : 0) * kLanes;  // only warps without units follow one with few
+  const Floats4 *mine =
+      reinterpret_cast<const Floats4 *>(a.r + block * f32_image_bytes(s)) + uint64_t{warp} * groups * kPairs * kLanes + lane;
+  Floats4 held[kRegGroups][kPairs];
+  SIMT_UNROLL for (uint32_t i = 0; i < kRegGroups; ++i) SIMT_UNROLL for (uint32_t r = 0; r < kPairs; ++r) held[i][r] =
+      i < groups ? mine[(i * kPairs + r) * kLanes] : Floats4{0, 0, 0, 0};
+  SIMT_ROLLED for (uint32_t i = kRegGroups; i < groups; ++i) SIMT_UNROLL for (uint32_t r = 0; r < kPairs; ++r) {
+    if (r < used) rest[((i - kRegGroups) * used + r) * kLanes + lane] = mine[(i * kPairs + r) * kLanes];
+  }
   SIMT_ROLLED for (uint32_t i = simt::thread(); i < 2 * B * stride; i += kThreads) input[i] =
       i % stride < H && i < B * stride ? a.h[state_place(a, i / stride) + i % stride] : 0.0f;
   simt::reads_are_told(a.words);
@@ -65,8 +74,9 @@ SIMT_FN void resident_f32_block(const RecurrentArgs &a, const BlockOf &of) {
   uint64_t *rh_words = a.words + 2 * slot_words;
   uint32_t base;
   if (!begin_epochs(a, of, &base)) return time_out(a);
-  const uint32_t row = lane / 2, u = warp * kUnits + row / G, unit = block * a.units + u;
-  const bool owned = row / G < kUnits && u < a.units, exists = owned && unit < H, leads = exists && lane % 2 == 0 && row % G == 0;
+  const uint32_t row = row_of_sum<kRows>(lane), u = warp * kUnits + row / G, unit = block * a.units + u;
+  const bool owned = row / G < kUnits && u < a.units, exists = owned && unit < H,
+             leads = exists && lane % 2 == 0 && lane < 2 * kRows && row % G == 0;
   const GateLane gate = {2 * (row / G * G), 2, row % G};
 
   for (uint32_t t = 0; t < a.steps; ++t) {
@@ -83,9 +93,9 @@ SIMT_FN void resident_f32_block(const RecurrentArgs &a, const BlockOf &of) {
       }
       if (sync_after_poll(failed)) return time_out(a);
       SIMT_ROLLED for (uint32_t n = 0; n < B; ++n) {
-        const uint64_t place = ((uint64_t{step} * B + n) * blocks + block) * kF32BlockRows + warp * kWarpRows + row;
+        const uint64_t place = ((uint64_t{step} * B + n) * blocks + block) * kWarps * kRows + warp * kRows + row;
         const float pre = exists ? a.preact[place] : 0.0f;
-        const float rec = multiply_held<kRegGroups>(held, rest, groups, now + n * stride, lane);
+        const float rec = multiply_held<kRows, kPairs, kRegGroups>(held, rest, used, groups, now + n * stride, lane);
         const uint32_t own = n * a.units + u;
         UnitState state = {owned ? h_own[own] : 0.0f, owned ? c_own[own] : 0.0f, 0.0f, {0.0f, 0.0f, 0.0f}};
         if (kCell == Cell::kGruLinear && exists) state.r_bias = a.r_bias[unit];
@@ -125,17 +135,17 @@ SIMT_FN void resident_f32_block(const RecurrentArgs &a, const BlockOf &of) {
   end_epochs(a, of, base);
 }
 
-template <Cell kCell, int kRegGroups, bool kGeneric>
+template <Cell kCell, int kRows, int kRegGroups, bool kGeneric>
 SIMT_KERNEL(256)
 resident_f32(const RecurrentArgs a) {
-  resident_f32_block<kCell, kRegGroups, kGeneric>(a, all_blocks());
+  resident_f32_block<kCell, kRows, kRegGroups, kGeneric>(a, all_blocks());
 }
 
-template <Cell kCell, int kRegGroups>
+template <Cell kCell, int kRows, int kRegGroups>
 SIMT_KERNEL(256)
 resident_f32_both(const SIMT_PARAMETER BothArgs both) {
   const uint32_t blocks = simt::block_count() / 2, second = simt::block() >= blocks;
-  resident_f32_block<kCell, kRegGroups, false>(both.direction[second], {simt::block() - second * blocks, blocks});
+  resident_f32_block<kCell, kRows, kRegGroups, false>(both.direction[second], {simt::block() - second * blocks, blocks});
 }
 
 }  // namespace cuda

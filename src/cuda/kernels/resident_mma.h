@@ -46,39 +46,67 @@ SIMT_FN void hold_weights(HeldWeights<kHalfTiles, kRegSteps> *held, const uint8_
   }
 }
 
-// This warp's k-tiles times the columns in shared memory: those in registers, then the rest from shared memory.
-template <Weights kWeights, int kHalfTiles, int kRegSteps>
+// Row tiles whose sums are in registers at the same time: more of them take turns, and so do fewer beside many weights.
+constexpr uint32_t kManyWeights = 165;
+constexpr uint32_t tiles_at_once(uint32_t tiles, uint32_t held_registers) {
+  return ceil_div(tiles, ceil_div(tiles, held_registers >= kManyWeights ? 4 : 8));
+}
+
+// This warp's k-tiles, of row tiles from kFirst on, times the columns in shared memory: those in registers, then the rest from
+// shared memory.
+template <Weights kWeights, int kHalfTiles, int kRegSteps, int kFirst, int kTiles>
 SIMT_FN void multiply_held(const HeldWeights<kHalfTiles, kRegSteps> &held, const uint8_t *rest, const uint32_t *words, bool column,
-                           uint32_t steps, uint32_t bytes, uint32_t lane, typename MatrixUnits<kWeights>::Sum acc[][4]) {
+                           uint32_t steps, uint32_t bytes, uint32_t lane, typename MatrixUnits<kWeights>::Sum acc[kTiles][4]) {
   using Held = HeldWeights<kHalfTiles, kRegSteps>;
-  SIMT_UNROLL for (uint32_t m = 0; m < Held::kTiles; ++m) acc[m][0] = acc[m][1] = acc[m][2] = acc[m][3] = 0;
+  SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) acc[m][0] = acc[m][1] = acc[m][2] = acc[m][3] = 0;
   SIMT_UNROLL for (uint32_t i = 0; i < kRegSteps; ++i) {
     if (i >= steps) break;
     uint32_t b[2];
     load_column(words, column, i, b);
-    SIMT_UNROLL for (uint32_t m = 0; m < Held::kTiles; ++m) {
+    SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) {
       constexpr uint32_t kLast = kHalfTiles * 2 - 1;
-      const bool half = Held::is_half(m);
-      const uint32_t f[4] = {held.w[i][4 * m], half ? 0 : held.w[i][4 * m + 1], held.w[i][half ? 4 * m + 1 : 4 * m + 2],
-                             half ? 0 : held.w[i][half ? kLast : 4 * m + 3]};
+      const uint32_t tile = kFirst + m;
+      const bool half = Held::is_half(tile);
+      const uint32_t f[4] = {held.w[i][4 * tile], half ? 0 : held.w[i][4 * tile + 1], held.w[i][half ? 4 * tile + 1 : 4 * tile + 2],
+                             half ? 0 : held.w[i][half ? kLast : 4 * tile + 3]};
       MatrixUnits<kWeights>::multiply(acc[m], f, b);
     }
   }
   SIMT_ROLLED for (uint32_t i = kRegSteps; i < steps; ++i) {
     uint32_t b[2];
     load_column(words, column, i, b);
-    SIMT_UNROLL for (uint32_t m = 0; m < Held::kTiles; ++m) {
+    SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) {
       uint32_t f[4];
-      load_fragment(rest + (i - kRegSteps) * bytes + m * 512, Held::is_half(m), lane, f);
+      load_fragment(rest + (i - kRegSteps) * bytes + (kFirst + m) * 512, Held::is_half(kFirst + m), lane, f);
       MatrixUnits<kWeights>::multiply(acc[m], f, b);
     }
   }
 }
 
+// What a warp multiplies in a step.
+struct HeldColumns {
+  const uint8_t *rest;
+  const uint32_t *words;
+  uint32_t steps, bytes, stride, columns, live;
+};
+// All row tiles, as many at once as have room for their sums.
+template <Weights kWeights, int kHalfTiles, int kRegSteps, int kFirst = 0>
+SIMT_FN void multiply_tiles(const HeldWeights<kHalfTiles, kRegSteps> &held, const HeldColumns &in, const ResidentBlock &b,
+                            typename MatrixUnits<kWeights>::Sum *partial) {
+  constexpr int kAll = HeldWeights<kHalfTiles, kRegSteps>::kTiles, kAtOnce = tiles_at_once(kAll, 2 * kHalfTiles * kRegSteps);
+  constexpr int kTiles = kAll - kFirst < kAtOnce ? kAll - kFirst : kAtOnce;
+  typename MatrixUnits<kWeights>::Sum acc[kTiles][4];
+  multiply_held<kWeights, kHalfTiles, kRegSteps, kFirst, kTiles>(held, in.rest, in.words, b.lane / 4 < in.live, in.steps, in.bytes,
+                                                                 b.lane, acc);
+  SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m)
+      store_sums(acc[m], partial, kFirst + m, in.stride, in.columns, in.live, b.warp, b.lane);
+  if constexpr (kFirst + kTiles < kAll) multiply_tiles<kWeights, kHalfTiles, kRegSteps, kFirst + kTiles>(held, in, b, partial);
+}
+
 template <Weights kWeights, Cell kCell, int kHalfTiles, int kRegSteps, bool kGeneric>
 SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   using Sum = typename MatrixUnits<kWeights>::Sum;
-  constexpr uint32_t G = gates_of(kCell), kTiles = (kHalfTiles + 1) / 2, kUnitsPerWarp = units_of_cells<kWeights, kCell>();
+  constexpr uint32_t G = gates_of(kCell), kUnitsPerWarp = units_of_cells<kWeights, kCell>();
   constexpr uint32_t kGroups = (kHalfTiles * 8 / G + kUnitsPerWarp - 1) / kUnitsPerWarp;  // warps' worth of units in a block
   constexpr uint32_t kPasses = kCell == Cell::kGru ? 2 : 1;
   const Shape s = in_halves(kWeights, {G, a.hidden, a.units});
@@ -115,9 +143,8 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
       }
       if (sync_after_poll(failed)) return time_out(a);
 
-      Sum acc[kTiles][4];
-      multiply_held<kWeights>(held, rest, column_words(input, s.k, warp, lane), lane / 4 < now.live, steps, bytes, lane, acc);
-      SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) store_sums(acc[m], partial, m, stride, a.columns, now.live, warp, lane);
+      multiply_tiles<kWeights>(held, {rest, column_words(input, s.k, warp, lane), steps, bytes, stride, a.columns, now.live}, b,
+                               partial);
       simt::sync_block();  // all slices are there
       finish_units<kWeights, kCell, kGeneric>(a, b, now, kGroups, pre, [&](uint32_t column, uint32_t unit, uint32_t gate) {
         return sum_slices<kWeights>(partial, column, unit * G + gate, stride, a.columns);

@@ -104,9 +104,9 @@ step_blocks(const RecurrentArgs a) {
   const BlocksShared shared = blocks_shared(kWeights, a.hidden);
   uint8_t *in = simt::shared() + shared.input, *other = simt::shared() + shared.second;
   float *steps = reinterpret_cast<float *>(simt::shared() + shared.steps);
-  float *done = reinterpret_cast<float *>(simt::shared() + shared.sums);  // [column][row of the block]
-  const uint32_t blocks = ceil_div(a.hidden, kUnits), block = simt::block() % blocks;
-  const uint32_t first = simt::block() / blocks * kBlockColumns, column_bytes = block_column_bytes(kWeights, a.hidden);
+  float *done = reinterpret_cast<float *>(simt::shared() + shared.sums);                   // [column][row of the block]
+  const uint32_t among = ceil_div(a.batch, kBlockColumns), block = simt::block() / among;  // neighbours have the same weights
+  const uint32_t first = simt::block() % among * kBlockColumns, column_bytes = block_column_bytes(kWeights, a.hidden);
   const uint32_t live = a.batch - first < kBlockColumns ? a.batch - first : kBlockColumns;
   const bool second = kCell == Cell::kGru && a.half == 1;
   const auto row_of = [&](uint32_t n) { return second ? a.rh + (first + n) * a.state_row : a.h + state_place(a, first + n); };
@@ -157,7 +157,8 @@ product_blocks(const ProductArgs a) {
   const BlocksShared shared = blocks_shared(kWeights, a.k);
   uint8_t *in = simt::shared() + shared.input;
   float *steps = reinterpret_cast<float *>(simt::shared() + shared.steps);
-  const uint32_t block = simt::block() % a.blocks, first = simt::block() / a.blocks * kBlockColumns;
+  const uint32_t among = ceil_div(a.count, kBlockColumns);  // neighbours have the same weights
+  const uint32_t block = simt::block() / among, first = simt::block() % among * kBlockColumns;
   const uint32_t live = a.count - first < kBlockColumns ? a.count - first : kBlockColumns;
   load_block_columns<kWeights>(in, steps, a.bytes.factor, a.k, live, [&](uint32_t n) { return a.x + (first + n) * a.x_row; });
   simt::sync_block();

@@ -13,35 +13,42 @@ namespace cuda {
 template <Cell kCell, bool kGeneric>
 SIMT_KERNEL(256)
 step_f32(const RecurrentArgs a) {
-  constexpr uint32_t G = gates_of(kCell), kUnits = units_per_warp(G);
-  const uint32_t blocks = ceil_div(a.hidden, a.units), block = simt::block() % blocks, first = simt::block() / blocks * a.columns;
+  constexpr uint32_t G = gates_of(kCell);
+  const Shape r = {G, a.hidden, a.units}, w = {G, a.input, a.units};
+  const uint32_t rows = rows_of_warp(G, a.units), per_warp = rows / G;
+  const uint32_t blocks = ceil_div(a.hidden, a.units), among = ceil_div(a.batch, a.columns);  // neighbours have the same weights
+  const uint32_t block = simt::block() / among, first = simt::block() % among * a.columns;
   const uint32_t last = a.batch - first < a.columns ? a.batch : first + a.columns;
   const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes, row = lane / 2;
-  const uint32_t unit = block * a.units + warp * kUnits + row / G;
-  const bool owned = row / G < kUnits, exists = owned && unit < a.hidden, second = kCell == Cell::kGru && a.half == 1;
-  const uint64_t place = uint64_t{block} * kF32BlockRows + warp * kWarpRows + row;
+  const uint32_t u = warp * per_warp + row / G, unit = block * a.units + u;
+  const bool owned = row / G < per_warp && u < a.units, exists = owned && unit < a.hidden,
+             second = kCell == Cell::kGru && a.half == 1;
+  const uint64_t place = (uint64_t{block} * kWarps + warp) * rows + row;
   SIMT_ROLLED for (uint32_t n = first; n < last; ++n) {
     float pre;
     if (a.preact == nullptr) {
-      pre = a.bias[place] + multiply_rows(a.w + block * f32_image_bytes(a.input), a.input, a.x + n * a.x_row);
+      pre = (exists ? a.bias[place] : 0.0f) + multiply_rows(a.w + block * f32_image_bytes(w), w, a.x + n * a.x_row);
     } else {
-      pre = a.preact[uint64_t{n} * blocks * kF32BlockRows + place];
+      pre = exists ? a.preact[uint64_t{n} * blocks * kWarps * rows + place] : 0.0f;
     }
     const float *column = second ? a.rh + n * a.state_row : a.h + state_place(a, n);
-    const float rec = multiply_rows(a.r + block * f32_image_bytes(a.hidden), a.hidden, column);
+    const float rec = multiply_rows(a.r + block * f32_image_bytes(r), r, column);
     step_cell<kCell, kGeneric, false>(a, {2 * (row / G * G), 2, row % G}, pre, rec, n, unit, exists, lane % 2 == 0 && row % G == 0);
   }
 }
 
 SIMT_KERNEL(256) product_f32(const ProductArgs a) {
-  const uint32_t block = simt::block() % a.blocks, first = simt::block() / a.blocks * a.columns;
+  const uint32_t among = ceil_div(a.count, a.columns);  // neighbours have the same weights
+  const uint32_t block = simt::block() / among, first = simt::block() % among * a.columns;
   const uint32_t last = a.count - first < a.columns ? a.count : first + a.columns;
   const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes;
-  const uint32_t per_warp = kWarpRows / a.gates, row = lane / 2, unit = block * a.units + warp * per_warp + row / a.gates;
-  const uint64_t from = uint64_t{block} * kF32BlockRows + warp * kWarpRows + row;
-  const bool stores = lane % 2 == 0 && row / a.gates < per_warp && unit < a.outputs;
+  const Shape s = {a.gates, a.k, a.units};
+  const uint32_t rows = rows_of_warp(a.gates, a.units), per_warp = rows / a.gates, row = lane / 2;
+  const uint32_t u = warp * per_warp + row / a.gates, unit = block * a.units + u;
+  const uint64_t from = (uint64_t{block} * kWarps + warp) * rows + row;
+  const bool stores = lane % 2 == 0 && row / a.gates < per_warp && u < a.units && unit < a.outputs;
   SIMT_ROLLED for (uint32_t n = first; n < last; ++n) {
-    const float sum = multiply_rows(a.image + block * f32_image_bytes(a.k), a.k, a.x + n * a.x_row);
+    const float sum = multiply_rows(a.image + block * f32_image_bytes(s), s, a.x + n * a.x_row);
     if (stores) a.out[n * a.out_row + place_of_result(a, unit, row % a.gates)] = activate(a.act, a.bias[from] + sum);
   }
 }

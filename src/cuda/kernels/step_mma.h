@@ -32,8 +32,9 @@ SIMT_FN StepBlock<kWeights> place_step(const RecurrentArgs &a, uint32_t gates) {
   b.taken = reinterpret_cast<float *>(shared + at.preact);
   b.steps = reinterpret_cast<float *>(shared + at.steps);
   b.kept = reinterpret_cast<float *>(shared + at.kept);
-  b.blocks = ceil_div(a.hidden, a.units), b.block = simt::block() % b.blocks;
-  b.first = simt::block() / b.blocks * a.columns;
+  const uint32_t groups = ceil_div(a.batch, a.columns);  // neighbours have the same weights
+  b.blocks = ceil_div(a.hidden, a.units), b.block = simt::block() / groups;
+  b.first = simt::block() % groups * a.columns;
   b.live = a.batch - b.first < a.columns ? a.batch - b.first : a.columns;
   b.columns = a.columns, b.stride = partial_stride(b.r), b.rows = mma_rows(b.r);
   return b;
@@ -137,7 +138,8 @@ product_mma(const ProductArgs a) {
   uint16_t *in = reinterpret_cast<uint16_t *>(simt::shared() + at.input);
   auto *partial = reinterpret_cast<typename MatrixUnits<kWeights>::Sum *>(simt::shared() + at.partial);
   float *steps = reinterpret_cast<float *>(simt::shared() + at.steps);
-  const uint32_t block = simt::block() % a.blocks, first = simt::block() / a.blocks * a.columns;
+  const uint32_t groups = ceil_div(a.count, a.columns);  // neighbours have the same weights
+  const uint32_t block = simt::block() / groups, first = simt::block() % groups * a.columns;
   const uint32_t live = a.count - first < a.columns ? a.count - first : a.columns, rows = mma_rows(s), stride = partial_stride(s);
   load_columns<kWeights>(in, steps, a.bytes.factor, a.k, live, [&](uint32_t n) { return a.x + (first + n) * a.x_row; });
   simt::sync_block();

@@ -71,7 +71,7 @@ void multiply_input(const Piece &l, const RecurrentArgs &a, float *preact) {
   g.units = p.units;
   g.blocks = p.blocks;
   g.outputs = a.hidden;
-  g.per_warp = l.n.plan.weights == Weights::kF32 ? units_per_warp(gates) : 0;
+  g.f32_units = l.n.plan.weights == Weights::kF32 ? l.n.plan.units : 0;
   g.columns = p.columns;
   launch(l.context(), product_kernel(p.weights), p.blocks * ceil_div(g.count, g.columns), p.shared_bytes, g);
 }

@@ -14,7 +14,7 @@ namespace {
 // two.
 RNNPACK_INLINE uint32_t even_share(uint32_t left, uint32_t most) {
   if (left <= most) return left;
-  if (left >= most * (most - 1)) return most;  // what the divisions give, too
+  if (most < 2 || left >= most * (most - 1)) return most;  // what the divisions give, too
   const uint32_t shares = (left + most - 1) / most;
   return (left + shares - 1) / shares;
 }

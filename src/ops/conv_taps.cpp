@@ -186,7 +186,7 @@ void run_step(Work *w, uint32_t step) {
 // Steps of all batch rows that read this chunk alone.
 void run_inside(Work *w, uint32_t begin, uint32_t end) {
   const RunEnv &env = w->env;
-  const uint32_t most = kMostRows / env.batch;
+  const uint32_t most = env.batch > 1 ? kMostRows / env.batch : kMostRows;
   while (begin < end) {
     const uint32_t steps = end - begin < most ? end - begin : most;
     for (uint32_t tap = 0; tap < w->c.attr->time_taps; ++tap)

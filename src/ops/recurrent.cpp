@@ -82,18 +82,19 @@ void run_direction(const RunEnv &env, const BlobNode &node, const Recurrent &lay
   const Direction &dir = layer.direction[d];
   load_states(env, node, dir, d, team);
   StateSlot &h = env.states[dir.state_h];
-  const StateSlot *c = dir.state_c != kNone ? &env.states[dir.state_c] : nullptr;
+  const bool has_c = dir.state_c != kNone;
+  const StateSlot &c = env.states[has_c ? dir.state_c : dir.state_h];
   Sequence s;
   start_sequence(layer, dir, team, scratch, products, &s);
   place_chunk(env, node, d, &s);
-  s.args.c = c != nullptr ? c->buffer[c->live] : nullptr;
+  s.args.c = has_c ? c.buffer[c.live] : nullptr;
   s.h[0] = h.buffer[0];
   s.h[1] = h.buffer[1];
   s.live = h.live;
   run_sequence(&s);
   if (env.last_chunk) {
     store_final(env, env.model->node_output(node, 1), h, s.live, d, team);
-    if (c != nullptr) store_final(env, env.model->node_output(node, 2), *c, c->live, d, team);
+    if (has_c) store_final(env, env.model->node_output(node, 2), c, c.live, d, team);
   }
   if (team.self == 0) settle_rows(env, &h, s.live);
 }

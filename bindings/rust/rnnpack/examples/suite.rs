@@ -233,7 +233,8 @@ fn misuse(case: &Case) -> Done {
 
 fn compile(case: &Case) -> Done {
     let option = case.text("option");
-    let options: &[&str] = if option == "-" { &[] } else { &[option] };
+    let one = [option];
+    let options: &[&str] = if option == "-" { &[] } else { &one };
     let status = case.number("status");
     match rnnpack::compiler::compile(&std::fs::read(case.folder.join(case.text("onnx")))?, options) {
         Ok(made) => expect(status == 0 && made.blob == std::fs::read(case.folder.join(case.text("blob")))?, "another blob"),

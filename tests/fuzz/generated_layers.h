@@ -28,7 +28,7 @@ class GeneratedLayers : protected GeneratedValues {
     d.state_h = with_states ? add_state(a.hidden_size, 2) : kNone;
     d.state_c = with_states && lstm ? add_state(a.hidden_size, 1) : kNone;
     d.reverse = reverse;
-    const bool plain = c_.once_in(2);
+    const bool plain = smooth_ || c_.once_in(2);  // a gate without a bound amplifies
     const Act defaults[4][3] = {{Act::kTanh, Act::kIdentity, Act::kIdentity},
                                 {Act::kSigmoid, Act::kTanh, Act::kTanh},
                                 {Act::kSigmoid, Act::kTanh, Act::kIdentity},

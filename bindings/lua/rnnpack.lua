@@ -193,24 +193,23 @@ end
 
 -- --- Memory ----------------------------------------------------------------------------------------------------------------
 
---- Floats for inputs and outputs: `data[0]` is the first of `count`. From a number: zeros; from a table: its numbers.
-function rnnpack.floats(from)
+local function array(make, from)
   local count = type(from) == "table" and #from or from
-  local made = Floats(count, count)
+  local made = make(count, count)
   if count ~= from then
     for i = 1, count do made.data[i - 1] = from[i] end
   end
   return made
 end
 
+--- Floats for inputs and outputs: `data[0]` is the first of `count`. From a number: zeros; from a table: its numbers.
+function rnnpack.floats(from)
+  return array(Floats, from)
+end
+
 --- The same of 32-bit integers: indices and lengths.
 function rnnpack.ints(from)
-  local count = type(from) == "table" and #from or from
-  local made = Ints(count, count)
-  if count ~= from then
-    for i = 1, count do made.data[i - 1] = from[i] end
-  end
-  return made
+  return array(Ints, from)
 end
 
 -- Memory at a multiple of an alignment: what frees it, and its address.

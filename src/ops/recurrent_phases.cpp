@@ -27,7 +27,7 @@ const Phase *run_phases(const Phase *p, RecurArgs *a, Products *products) {
   return run_phases_inline(p, a, products);
 }
 
-const Phase *next_meeting(const Phase *p) {
+const Phase *next_barrier(const Phase *p) {
   while (!p->meets) ++p;
   return p;
 }
@@ -69,7 +69,7 @@ void carry_rows(const RecurArgs &a, uint32_t nr) {
 
 // Runs of rows that are active at `step` go through the phases, the others are carried where the step ends.
 const Phase *run_ragged(const Sequence &s, const Phase *p, size_t step) {
-  const Phase *end = next_meeting(p);
+  const Phase *end = next_barrier(p);
   const auto is_active = [&](uint32_t row) { return step < static_cast<size_t>(s.lengths[row]); };
   for (uint32_t row = 0, next; row < s.args.rows; row = next) {
     for (next = row + 1; next < s.args.rows && is_active(next) == is_active(row);) ++next;
@@ -105,7 +105,7 @@ void run_step(Sequence *s, size_t at, size_t local) {
   const Phase *p = phases_of(*s->direction, a);
   for (bool ended = false; !ended; ++p) {
     if (a.tile_begin == a.tile_end) {
-      p = next_meeting(p);
+      p = next_barrier(p);
     } else if (s->lengths == nullptr) {
       p = run_phases(p, &s->args, s->products);
     } else {

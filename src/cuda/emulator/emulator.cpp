@@ -22,7 +22,7 @@ constexpr uint32_t kWatchedOnes = 64;  // of a kernel whose threads wait for nob
 struct Rendezvous {
   uint32_t size = 0, arrived = 0;
   bool any = false, last_any = false;
-  uint8_t order[2] = {0, 0};  // of this meeting and the next
+  uint8_t order[2] = {0, 0};  // of this barrier and the next
   uint32_t turn = 0;
   std::vector<uint32_t> waiting;
 };

@@ -18,14 +18,22 @@ def plain(title):
     return title.rsplit(":", 1)[-1]
 
 
+def graph_of(obj):
+    """The call graph that GCC wrote with the object: not one that an earlier compilation left."""
+    path = obj.removesuffix(".obj") + ".ci"
+    if not os.path.exists(path) or os.path.getmtime(obj) - os.path.getmtime(path) > 60:
+        raise SystemExit(f"stack_bound: {path} is not of this object: compile it anew without a compiler cache")
+    return open(path).read()
+
+
 class Graph:
     def __init__(self, build, symbols):
         self.frames, self.labels, self.calls = {}, {}, {}
         for top in ("src", "platform"):
             for folder, _, files in os.walk(os.path.join(build, top)):
                 for name in files:
-                    if name.endswith(".ci"):
-                        self.read(open(os.path.join(folder, name)).read(), symbols)
+                    if name.endswith(".cpp.obj"):
+                        self.read(graph_of(os.path.join(folder, name)), symbols)
 
     def read(self, text, symbols):
         for title, label, size, _ in NODE.findall(text):

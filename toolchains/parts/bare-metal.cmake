@@ -10,7 +10,10 @@ set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 set(CMAKE_EXECUTABLE_SUFFIX .elf)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 
-# Frames and calls go into .su and .ci files beside the objects (tests/device/check_stack.py, firmware/count/stack_bound.py).
+# Frames and calls go into .su and .ci files beside the objects (tests/device/check_stack.py, firmware/count/stack_bound.py). ccache keeps
+# no .ci files: what it restores would leave the graph without the calls of that file, and the bound on the stack too small.
+set(CMAKE_C_COMPILER_LAUNCHER "")
+set(CMAKE_CXX_COMPILER_LAUNCHER "")
 set(flags "--specs=picolibc.specs ${RNNPACK_CPU_FLAGS} -fstack-usage -fcallgraph-info=su")
 set(CMAKE_C_FLAGS_INIT "${flags}")
 set(CMAKE_CXX_FLAGS_INIT "${flags}")

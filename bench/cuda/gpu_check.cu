@@ -81,7 +81,8 @@ void check(uint32_t blocks) {
   a.word_count = 2 * words;
   a.spin_limit = 1u << 24;
   need(cudaMalloc(&a.words, a.word_count * sizeof *a.words), "cudaMalloc");
-  need(cudaMalloc(&a.control, kControlWords * sizeof *a.control), "cudaMalloc");
+  need(cudaMalloc(&a.control, (kControlWords + kFindings) * sizeof *a.control), "cudaMalloc");
+  a.findings = a.control + kControlWords;
   need(cudaMemset(a.words, 0, a.word_count * sizeof *a.words), "cudaMemset");
   need(cudaMemset(a.control, 0, kControlWords * sizeof *a.control), "cudaMemset");
   const double by_words = us_a_step([&](uint32_t steps) {

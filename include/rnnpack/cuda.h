@@ -5,8 +5,8 @@
  *
  * The order of calls: open the blob (rnnp_model_open), ask what a session takes (rnnp_cuda_session_memory), allocate host and
  * device memory, pack the weights into an image (rnnp_cuda_pack, on any machine), make the session, run it on a stream. Nothing
- * here allocates; rnnp_cuda_session_init makes the CUDA runtime create its context and load all kernels of the session, so call it
- * before what has to be on time.
+ * here allocates but rnnp_cuda_alloc and rnnp_cuda_graph_make; rnnp_cuda_session_init makes the CUDA runtime create its context and
+ * load all kernels of the session, so call it before what has to be on time.
  *
  * Common to all functions
  *   errors    a negative rnnp_status; every check precedes the first launch, so after an error outputs and states are as they were.
@@ -118,10 +118,13 @@ typedef struct rnnp_cuda_buffers {
   const void *image;     /* what rnnp_cuda_pack wrote: copied to `weights` on the stream; NULL: the weights are there already */
   void *weights;         /* of weight_bytes, aligned to 256: cudaMalloc's memory on the current GPU; RNNP_E_ARG for any other */
   void *work;            /* of work_bytes, alike */
+  void *findings; /* RNNP_CUDA_FINDINGS_BYTES of mapped pinned memory, aligned to 64, of this session alone: kernels tell there
+                     what failed, and rnnp_cuda_wait copies nothing. NULL: each wait copies some bytes (10 us or so) */
 } rnnp_cuda_buffers;
 
+#define RNNP_CUDA_FINDINGS_BYTES 64u
 #define RNNP_CUDA_BUFFERS_INIT \
-  { sizeof(rnnp_cuda_buffers), 0, NULL, 0, NULL, NULL, NULL }
+  { sizeof(rnnp_cuda_buffers), 0, NULL, 0, NULL, NULL, NULL, NULL }
 
 /* Make a session, all rows in the model's initial state. *buffers is read during the call. RNNP_E_BUSY: the grid of a layer does
  * not fit the GPU as it is now. RNNP_E_IMAGE_MISMATCH: an image of another model or another plan (kernels, blocks and units of its
@@ -170,6 +173,18 @@ RNNP_API rnnp_status rnnp_cuda_run_io(rnnp_cuda_session *session, const rnnp_io 
 /* Waits for the stream. RNNP_E_TIMEOUT, RNNP_E_INDEX, RNNP_E_DEVICE: a run since the last wait failed; after RNNP_E_TIMEOUT no
  * output of these runs counts, those enqueued after the one that failed included. */
 RNNP_API rnnp_status rnnp_cuda_wait(rnnp_cuda_session *session, void *stream);
+
+/* A CUDA graph of one call, for calls that are made again and again: a cudaGraphExec_t, which cudaGraphLaunch takes too. */
+typedef struct rnnp_cuda_graph rnnp_cuda_graph;
+
+/* The graph of rnnp_cuda_run_io(session, io, stream), which is captured and not run: the same tensors, rows and lengths at every
+ * run. stream: any but the default one, which cannot be captured (RNNP_E_ARG). The graph goes before the session. */
+RNNP_API rnnp_status rnnp_cuda_graph_make(rnnp_cuda_graph **graph, rnnp_cuda_session *session, const rnnp_io *io, void *stream);
+/* As rnnp_cuda_run_io, on any stream: it goes on from the states as they are. graph: one of this session. */
+RNNP_API rnnp_status rnnp_cuda_graph_run(rnnp_cuda_session *session, rnnp_cuda_graph *graph, void *stream);
+/* NULL: nothing happens. Not while it runs. */
+RNNP_API void rnnp_cuda_graph_free(rnnp_cuda_graph *graph);
+
 /* The cudaError_t behind the last RNNP_E_DEVICE; 0: there was none. */
 RNNP_API int32_t rnnp_cuda_error(const rnnp_cuda_session *session);
 
@@ -180,6 +195,19 @@ RNNP_API int32_t rnnp_cuda_error(const rnnp_cuda_session *session);
 RNNP_API rnnp_status rnnp_cuda_state_reset(rnnp_cuda_session *session, uint32_t row, void *stream);
 RNNP_API rnnp_status rnnp_cuda_state_save(rnnp_cuda_session *session, uint32_t row, void *dst, size_t bytes, void *stream);
 RNNP_API rnnp_status rnnp_cuda_state_load(rnnp_cuda_session *session, uint32_t row, const void *src, size_t bytes, void *stream);
+
+/* --- Memory ---------------------------------------------------------------------------------------------------------------- */
+
+/* For callers without CUDA's own runtime: other languages, the tool. */
+#define RNNP_CUDA_DEVICE_MEMORY 0u /* cudaMalloc's, of the current GPU: weights, work, tensors */
+#define RNNP_CUDA_MAPPED_MEMORY 1u /* pinned host memory that the GPU reaches at the same address: findings, a Jetson's tensors */
+
+/* *memory: aligned to 256. RNNP_E_DEVICE: no GPU, or no memory. */
+RNNP_API rnnp_status rnnp_cuda_alloc(uint32_t kind, size_t bytes, void **memory);
+/* kind: that of its rnnp_cuda_alloc. NULL: nothing happens. */
+RNNP_API void rnnp_cuda_free(uint32_t kind, void *memory);
+/* From and to any memory, the host's among it; in the stream's order, and waited for. */
+RNNP_API rnnp_status rnnp_cuda_copy(void *to, const void *from, size_t bytes, void *stream);
 
 #ifdef __cplusplus
 }

@@ -49,6 +49,8 @@ struct Context : DataMemory {
   bool loads_kernels;                   // a walk of the nodes loads what their runs will launch
   uint64_t *words;                      // what follows: the device's
   uint32_t *control, *row_list;
+  uint32_t *findings;  // the host's too where has_mapped_findings
+  bool has_mapped_findings;
   int32_t *length_list;
   // Of the call under way.
   void *stream;

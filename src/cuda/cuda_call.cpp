@@ -49,18 +49,26 @@ rnnp_status run_plain(rnnp_cuda_session *s, size_t steps, const void *x, void *y
 // What the kernels found since the last look, which is over with that.
 rnnp_status take_findings(rnnp_cuda_session *s) {
   Context &c = s->context;
-  uint32_t control[kExchanges][kControlWords] = {};
-  c.read(&c, control, c.control, sizeof control);
-  rnnp_status status = take_error(s);
-  const bool timed_out = control[0][kTimedOut] != 0 || control[1][kTimedOut] != 0;
-  if (status != RNNP_OK || (!timed_out && control[0][kBadIndex] == 0)) return status;
-  status = timed_out ? RNNP_E_TIMEOUT : RNNP_E_INDEX;
-  // Words of a launch that stopped half way look fresh to the next: it is made to clear them.
-  uint32_t anew[kExchanges][kControlWords] = {};
-  for (uint32_t i = 0; i < kExchanges; ++i) anew[i][kEpoch] = timed_out ? kClearFromEpoch : control[i][kEpoch];
-  c.write(&c, c.control, anew, sizeof anew);
+  uint32_t found[kFindings] = {};
+  if (c.has_mapped_findings) {
+    c.error = gpu_wait(c.stream);
+    copy_bytes(found, c.findings, sizeof found);  // written by kernels that have ended
+  } else {
+    c.read(&c, found, c.findings, sizeof found);
+  }
+  const rnnp_status status = take_error(s);
+  const bool timed_out = found[kFoundTimeOut] != 0;
+  if (status != RNNP_OK || (!timed_out && found[kFoundBadIndex] == 0)) return status;
+  const uint32_t none[kFindings] = {};
+  c.write(&c, c.findings, none, sizeof none);
+  if (timed_out) {
+    // Words of a launch that stopped half way look fresh to the next: it is made to clear them.
+    uint32_t anew[kExchanges][kControlWords] = {};
+    for (uint32_t i = 0; i < kExchanges; ++i) anew[i][kEpoch] = kClearFromEpoch;
+    c.write(&c, c.control, anew, sizeof anew);
+  }
   const rnnp_status written = take_error(s);
-  return written != RNNP_OK ? written : status;
+  return written != RNNP_OK ? written : timed_out ? RNNP_E_TIMEOUT : RNNP_E_INDEX;
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ rnnp_status check_image(const Prepared &p, const void *image) {
 }
 
 // The session's own memory behind what the runtime has: words, control, lists of rows and lengths.
-void place_own(const Prepared &p, uint8_t *work, Context *c) {
+void place_own(const Prepared &p, uint8_t *work, void *findings, Context *c) {
   const auto take = [&](size_t bytes) {
     uint8_t *at = work;
     work += align_up(bytes, kDeviceAlign);
@@ -29,13 +29,17 @@ void place_own(const Prepared &p, uint8_t *work, Context *c) {
   take(p.config.data_bytes);
   c->words = static_cast<uint64_t *>(take(words_of_exchanges(*c) * sizeof(uint64_t)));
   c->control = static_cast<uint32_t *>(take(kControlBytes));
+  static_assert((kExchanges * kControlWords + kFindings) * sizeof(uint32_t) <= kControlBytes, "room for all");
+  c->has_mapped_findings = findings != nullptr;
+  c->findings = findings != nullptr ? static_cast<uint32_t *>(findings) : c->control + kExchanges * kControlWords;
   c->row_list = static_cast<uint32_t *>(take(c->limits.max_batch * sizeof(uint32_t)));
   c->length_list = static_cast<int32_t *>(take(c->limits.max_batch * sizeof(int32_t)));
 }
 
 // In memory that has been checked.
-rnnp_status make(const Prepared &p, uint8_t *host, const void *image, uint8_t *weights, uint8_t *work, void *stream,
-                 rnnp_cuda_session **session) {
+rnnp_status make(const Prepared &p, const rnnp_cuda_buffers &b, void *stream, rnnp_cuda_session **session) {
+  uint8_t *const host = static_cast<uint8_t *>(b.host), *const weights = static_cast<uint8_t *>(b.weights);
+  uint8_t *const work = static_cast<uint8_t *>(b.work);
   Arena own(host, p.own_bytes);
   rnnp_cuda_session *s = own.take<rnnp_cuda_session>(1);
   *s = {};
@@ -46,8 +50,9 @@ rnnp_status make(const Prepared &p, uint8_t *host, const void *image, uint8_t *w
   c.stream = stream;
   c.loads_kernels = false;
   c.error = gpu_current(&s->device);
-  place_own(p, work, &c);
-  if (c.error == 0 && image != nullptr) c.error = gpu_upload(weights, image, p.weight_bytes, stream);
+  place_own(p, work, b.findings, &c);
+  if (c.has_mapped_findings) zero_bytes(c.findings, kFindings * sizeof(uint32_t));
+  if (c.error == 0 && b.image != nullptr) c.error = gpu_upload(weights, b.image, p.weight_bytes, stream);
   if (c.error == 0) c.error = gpu_zero(c.words, words_of_exchanges(c) * sizeof(uint64_t), stream);
   if (c.error == 0) c.error = gpu_zero(c.control, kControlBytes, stream);
   SessionConfig config = p.config;
@@ -66,11 +71,14 @@ rnnp_status make(const Prepared &p, uint8_t *host, const void *image, uint8_t *w
   return RNNP_OK;
 }
 
-rnnp_status check_memory(const Prepared &p, void *host, size_t host_bytes, const void *weights, const void *work) {
-  if (host == nullptr || weights == nullptr || work == nullptr) return RNNP_E_ARG;
-  if (!is_aligned(host, kArenaAlign) || !is_aligned(weights, kDeviceAlign) || !is_aligned(work, kDeviceAlign)) return RNNP_E_ALIGN;
-  if (host_bytes < p.host_bytes) return RNNP_E_SMALL_MEMORY;
-  return gpu_owns(weights) && gpu_owns(work) ? RNNP_OK : RNNP_E_ARG;
+rnnp_status check_memory(const Prepared &p, const rnnp_cuda_buffers &b) {
+  if (b.host == nullptr || b.weights == nullptr || b.work == nullptr) return RNNP_E_ARG;
+  if (!is_aligned(b.host, kArenaAlign) || !is_aligned(b.weights, kDeviceAlign) || !is_aligned(b.work, kDeviceAlign) ||
+      !is_aligned(b.findings, RNNP_CUDA_FINDINGS_BYTES))
+    return RNNP_E_ALIGN;
+  if (b.host_bytes < p.host_bytes) return RNNP_E_SMALL_MEMORY;
+  if (b.findings != nullptr && !gpu_is_mapped(b.findings)) return RNNP_E_ARG;
+  return gpu_owns(b.weights) && gpu_owns(b.work) ? RNNP_OK : RNNP_E_ARG;
 }
 
 const RecurrentNode *recurrent_node(const Session &s, uint32_t layer) {
@@ -120,18 +128,17 @@ using rnnp::cuda::Prepared;
 rnnp_status rnnp_cuda_session_init(rnnp_cuda_session **session, const rnnp_model *model, const rnnp_cuda_options *options,
                                    const rnnp_cuda_buffers *buffers, void *stream) {
   rnnp_cuda_buffers b = RNNP_CUDA_BUFFERS_INIT;
-  if (session == nullptr || !rnnp::take_struct(buffers, sizeof b, &b) || b.reserved != 0) return RNNP_E_ARG;
+  if (session == nullptr || !rnnp::take_struct(buffers, offsetof(rnnp_cuda_buffers, findings), &b) || b.reserved != 0)
+    return RNNP_E_ARG;
   Prepared p;
   rnnp::cuda::prepare(model, options, &p, true);
   if (p.status == RNNP_OK) p.status = rnnp::cuda::status_of_error(p.context.error);
   if (p.status != RNNP_OK) return p.status;
-  rnnp_status status = rnnp::cuda::check_memory(p, b.host, b.host_bytes, b.weights, b.work);
+  rnnp_status status = rnnp::cuda::check_memory(p, b);
   if (status == RNNP_OK && b.image != nullptr) status = rnnp::cuda::check_image(p, b.image);
   if (status != RNNP_OK) return status;
-  uint8_t *at = static_cast<uint8_t *>(b.host);
-  status = rnnp::prepare_memory(p.config, at + p.own_bytes, p.config.session_bytes, &p.refusal);
-  if (status != RNNP_OK) return status;
-  return rnnp::cuda::make(p, at, b.image, static_cast<uint8_t *>(b.weights), static_cast<uint8_t *>(b.work), stream, session);
+  status = rnnp::prepare_memory(p.config, static_cast<uint8_t *>(b.host) + p.own_bytes, p.config.session_bytes, &p.refusal);
+  return status != RNNP_OK ? status : rnnp::cuda::make(p, b, stream, session);
 }
 
 rnnp_status rnnp_cuda_layer_get_info(const rnnp_cuda_session *session, uint32_t layer, rnnp_cuda_layer_info *facts) {

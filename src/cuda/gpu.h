@@ -35,6 +35,16 @@ int32_t gpu_wait(void *stream);
 // Whether work enqueued there has not ended yet. Not while any stream of the thread is captured: it would invalidate the capture.
 bool gpu_is_busy(void *stream);
 bool gpu_is_capturing(void *stream);
+// All that is enqueued between the two goes into *graph and does not run; graph nullptr: it goes away. Not on the default stream.
+int32_t gpu_begin_capture(void *stream);
+int32_t gpu_end_capture(void *stream, void **graph);
+int32_t gpu_run_graph(void *graph, void *stream);
+void gpu_free_graph(void *graph);
+// kind: RNNP_CUDA_DEVICE_MEMORY or _MAPPED_MEMORY.
+int32_t gpu_alloc(uint32_t kind, size_t bytes, void **memory);
+void gpu_free(uint32_t kind, void *memory);
+// Host memory that the GPU reaches at the same address.
+bool gpu_is_mapped(const void *p);
 // Memory that the GPU is known not to reach.
 bool gpu_cannot_reach(const void *p);
 // Memory of the current GPU, not the host's or managed memory.

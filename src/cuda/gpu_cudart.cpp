@@ -103,6 +103,40 @@ bool gpu_is_busy(void *stream) {
   return cudaStreamQuery(stream_of(stream)) == cudaErrorNotReady;
 }
 
+int32_t gpu_begin_capture(void *stream) {
+  return cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureModeThreadLocal);
+}
+int32_t gpu_end_capture(void *stream, void **graph) {
+  cudaGraph_t captured = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  cudaError_t e = cudaStreamEndCapture(stream_of(stream), &captured);
+  if (e == cudaSuccess && graph != nullptr) e = cudaGraphInstantiate(&exec, captured, 0);
+  if (captured != nullptr) cudaGraphDestroy(captured);
+  if (e == cudaSuccess && graph != nullptr) {
+    *graph = exec;
+    e = cudaGraphUpload(exec, stream_of(stream));  // the first run pays nothing
+  }
+  return e;
+}
+int32_t gpu_run_graph(void *graph, void *stream) {
+  return cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph), stream_of(stream));
+}
+void gpu_free_graph(void *graph) {
+  cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph));
+}
+
+int32_t gpu_alloc(uint32_t kind, size_t bytes, void **memory) {
+  return kind == RNNP_CUDA_MAPPED_MEMORY ? cudaHostAlloc(memory, bytes, cudaHostAllocMapped | cudaHostAllocPortable)
+                                         : cudaMalloc(memory, bytes);
+}
+void gpu_free(uint32_t kind, void *memory) {
+  kind == RNNP_CUDA_MAPPED_MEMORY ? cudaFreeHost(memory) : cudaFree(memory);
+}
+bool gpu_is_mapped(const void *p) {
+  cudaPointerAttributes attributes = {};
+  if (cudaPointerGetAttributes(&attributes, p) != cudaSuccess) return false;
+  return attributes.type == cudaMemoryTypeHost && attributes.devicePointer == p;
+}
 bool gpu_cannot_reach(const void *p) {
   cudaPointerAttributes attributes = {};
   int pageable = 0;

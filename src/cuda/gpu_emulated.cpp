@@ -1,5 +1,6 @@
 // gpu_emulated.cpp -- Contract: gpu.h. A GPU of a few SMs whose memory is the host's and whose streams are done at once.
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <vector>
@@ -12,16 +13,18 @@ namespace cuda {
 namespace {
 
 // cudaError_t
-constexpr int32_t kNoDevice = 100, kInvalidValue = 1, kInvalidFunction = 98, kLaunchFailure = 719, kCaptureUnsupported = 900;
+constexpr int32_t kNoDevice = 100, kInvalidValue = 1, kOutOfMemory = 2, kInvalidFunction = 98, kLaunchFailure = 719,
+                  kCaptureUnsupported = 900;
 
-std::vector<std::function<int32_t()>> &recorded() {
-  static std::vector<std::function<int32_t()>> all;
+using Graph = std::vector<std::function<int32_t()>>;
+Graph &recorded() {
+  static Graph all;
   return all;
 }
 
-// Does it, and remembers it for a replay.
+// Does it; during a capture it is a node of the graph.
 int32_t enqueue(std::function<int32_t()> work) {
-  if (!emulated_gpu().recording) return work();
+  if (!emulated_gpu().capturing) return work();
   recorded().push_back(std::move(work));
   return 0;
 }
@@ -50,13 +53,6 @@ int32_t refuse_in_capture() {
 EmulatedGpu &emulated_gpu() {
   static EmulatedGpu gpu;
   return gpu;
-}
-
-void replay_recorded() {
-  for (const auto &work : recorded()) work();
-}
-void forget_recorded() {
-  recorded().clear();
 }
 
 int32_t gpu_query(int32_t index, rnnp_cuda_device *device) {
@@ -107,6 +103,7 @@ int32_t gpu_copy(void *to, const void *from, size_t bytes, void *) {
 }
 int32_t gpu_upload(void *to, const void *host, size_t bytes, void *) {
   if (emulated_gpu().capturing) return refuse_in_capture();
+  ++emulated_gpu().host_copies;
   std::memcpy(to, host, bytes);
   return 0;
 }
@@ -119,6 +116,42 @@ bool gpu_is_busy(void *stream) {
 }
 bool gpu_is_capturing(void *) {
   return emulated_gpu().capturing;
+}
+int32_t gpu_begin_capture(void *stream) {
+  if (stream == nullptr || emulated_gpu().capturing) return kCaptureUnsupported;
+  recorded().clear();
+  emulated_gpu().capturing = true;
+  return 0;
+}
+int32_t gpu_end_capture(void *, void **graph) {
+  if (!emulated_gpu().capturing) return kCaptureUnsupported;
+  emulated_gpu().capturing = false;
+  if (graph != nullptr) *graph = new Graph(recorded());
+  recorded().clear();
+  return 0;
+}
+int32_t gpu_run_graph(void *graph, void *) {
+  for (const auto &work : *static_cast<Graph *>(graph)) {
+    const int32_t error = work();
+    if (error != 0) return error;
+  }
+  return 0;
+}
+void gpu_free_graph(void *graph) {
+  delete static_cast<Graph *>(graph);
+}
+
+int32_t gpu_alloc(uint32_t, size_t bytes, void **memory) {
+  constexpr size_t kAlign = 256;
+  if (emulated_gpu().no_device != 0) return kNoDevice;
+  *memory = std::aligned_alloc(kAlign, (bytes / kAlign + 1) * kAlign);
+  return *memory != nullptr ? 0 : kOutOfMemory;
+}
+void gpu_free(uint32_t, void *memory) {
+  std::free(memory);
+}
+bool gpu_is_mapped(const void *p) {
+  return !gpu_cannot_reach(p);
 }
 bool gpu_cannot_reach(const void *p) {
   const EmulatedGpu &gpu = emulated_gpu();

@@ -23,10 +23,7 @@ inline std::vector<uint8_t> lstm_blob(uint32_t input = 5, uint32_t hidden = 40, 
 class CudaApi : public testing::Test {
  protected:
   void SetUp() override { rnnp::cuda::emulated_gpu() = rnnp::cuda::EmulatedGpu(); }
-  void TearDown() override {
-    rnnp::cuda::emulated_gpu() = rnnp::cuda::EmulatedGpu();
-    rnnp::cuda::forget_recorded();
-  }
+  void TearDown() override { rnnp::cuda::emulated_gpu() = rnnp::cuda::EmulatedGpu(); }
   static CudaOptions resident(uint32_t batch = 1) {
     CudaOptions o;
     o.batch = batch;

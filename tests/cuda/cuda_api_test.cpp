@@ -134,7 +134,7 @@ TEST_F(CudaApi, AnImageOfOtherOptionsIsNoticed) {
   rnnp_cuda_session *session = nullptr;
   rnnp_cuda_options o = runner.options();
   const auto init = [&](const void *from, size_t host_bytes) {
-    const rnnp_cuda_buffers places = {sizeof places, 0, host.data(), host_bytes, from, weights.data(), work.data()};
+    const rnnp_cuda_buffers places = {sizeof places, 0, host.data(), host_bytes, from, weights.data(), work.data(), nullptr};
     return rnnp_cuda_session_init(&session, runner.model(), &o, &places, nullptr);
   };
   ASSERT_EQ(rnnp_cuda_pack(runner.model(), &o, image.data(), need.image_bytes), RNNP_OK);
@@ -162,7 +162,8 @@ TEST_F(CudaApi, AnImageBelongsToAPlanNotToTheFactsThatLedToIt) {
   ASSERT_EQ(rnnp_cuda_pack(runner.model(), &o, image.data(), image.size()), RNNP_OK);
   const auto init = [&] {
     rnnp_cuda_session *session = nullptr;
-    const rnnp_cuda_buffers places = {sizeof places, 0, host.data(), host.size(), image.data(), weights.data(), work.data()};
+    const rnnp_cuda_buffers places = {sizeof places,  0,           host.data(), host.size(), image.data(),
+                                      weights.data(), work.data(), nullptr};
     return rnnp_cuda_session_init(&session, runner.model(), &o, &places, nullptr);
   };
   device.clock_mhz = 918;
@@ -178,7 +179,7 @@ TEST_F(CudaApi, WeightsAndWorkAreDeviceMemory) {
   CudaRunner runner(lstm_blob());
   const rnnp_cuda_memory need = runner.memory();
   DeviceBytes host(need.host_bytes), weights(need.weight_bytes), work(need.work_bytes);
-  const rnnp_cuda_buffers places = {sizeof places, 0, host.data(), host.size(), nullptr, weights.data(), work.data()};
+  const rnnp_cuda_buffers places = {sizeof places, 0, host.data(), host.size(), nullptr, weights.data(), work.data(), nullptr};
   rnnp_cuda_session *session = nullptr;
   for (DeviceBytes *mapped : {&weights, &work}) {
     emulated_gpu().mapped = mapped->data();
@@ -200,7 +201,7 @@ TEST_F(CudaApi, ASessionLoadsItsKernelsAndChecksItsGridAtInit) {
   const rnnp_cuda_memory need = runner.memory();
   DeviceBytes host(need.host_bytes), weights(need.weight_bytes), work(need.work_bytes);
   const std::vector<uint8_t> untouched(work.data(), work.data() + work.size());
-  const rnnp_cuda_buffers places = {sizeof places, 0, host.data(), host.size(), nullptr, weights.data(), work.data()};
+  const rnnp_cuda_buffers places = {sizeof places, 0, host.data(), host.size(), nullptr, weights.data(), work.data(), nullptr};
   rnnp_cuda_session *session = nullptr;
   emulated_gpu().device.sm_count = 1;
   EXPECT_EQ(rnnp_cuda_session_init(&session, runner.model(), &runner.options(), &places, nullptr), RNNP_E_BUSY);
@@ -223,13 +224,13 @@ TEST_F(CudaApi, BuffersThatAreNotFilledInAreRefused) {
   CudaRunner runner(lstm_blob());
   const rnnp_cuda_memory need = runner.memory();
   DeviceBytes host(need.host_bytes), weights(need.weight_bytes), work(need.work_bytes);
-  const rnnp_cuda_buffers good = {sizeof good, 0, host.data(), host.size(), nullptr, weights.data(), work.data()};
+  const rnnp_cuda_buffers good = {sizeof good, 0, host.data(), host.size(), nullptr, weights.data(), work.data(), nullptr};
   rnnp_cuda_session *session = nullptr;
   const auto init = [&](const rnnp_cuda_buffers *places) {
     return rnnp_cuda_session_init(&session, runner.model(), &runner.options(), places, nullptr);
   };
   EXPECT_EQ(init(nullptr), RNNP_E_ARG);
-  for (const uint32_t bytes : {0u, 8u, static_cast<uint32_t>(sizeof good) - 1}) {
+  for (const uint32_t bytes : {0u, 8u, static_cast<uint32_t>(offsetof(rnnp_cuda_buffers, findings)) - 1}) {
     rnnp_cuda_buffers places = good;
     places.struct_bytes = bytes;
     EXPECT_EQ(init(&places), RNNP_E_ARG) << bytes;
@@ -241,6 +242,31 @@ TEST_F(CudaApi, BuffersThatAreNotFilledInAreRefused) {
   EXPECT_EQ(init(&good), RNNP_OK);
 }
 
+// What kernels found is read where they wrote it: a wait copies nothing.
+TEST_F(CudaApi, FindingsAreInMappedMemoryWhereThereIsSome) {
+  for (const bool maps : {true, false}) {
+    CudaOptions o = resident();
+    o.maps_findings = maps;
+    CudaRunner runner(lstm_blob(), o);
+    runner.run(random_floats(4 * 5, 1));
+    const uint64_t copies = emulated_gpu().host_copies;
+    EXPECT_EQ(rnnp_cuda_wait(runner.session(), nullptr), RNNP_OK);
+    EXPECT_EQ(emulated_gpu().host_copies - copies, maps ? 0u : 1u);
+  }
+  CudaRunner runner(lstm_blob());
+  const rnnp_cuda_memory need = runner.memory();
+  DeviceBytes host(need.host_bytes), weights(need.weight_bytes), work(need.work_bytes), found(256);
+  rnnp_cuda_buffers places = {sizeof places, 0, host.data(), host.size(), nullptr, weights.data(), work.data(), found.data() + 4};
+  rnnp_cuda_session *session = nullptr;
+  EXPECT_EQ(rnnp_cuda_session_init(&session, runner.model(), &runner.options(), &places, nullptr), RNNP_E_ALIGN);
+  places.findings = found.data();
+  emulated_gpu().host_only = found.data();
+  emulated_gpu().host_only_bytes = 64;
+  EXPECT_EQ(rnnp_cuda_session_init(&session, runner.model(), &runner.options(), &places, nullptr), RNNP_E_ARG);
+  emulated_gpu().host_only = nullptr;
+  EXPECT_EQ(rnnp_cuda_session_init(&session, runner.model(), &runner.options(), &places, nullptr), RNNP_OK);
+}
+
 TEST_F(CudaApi, SessionsOfEqualOptionsShareWeights) {
   const std::vector<uint8_t> bytes = lstm_blob();
   CudaRunner runner(bytes);
@@ -248,7 +274,7 @@ TEST_F(CudaApi, SessionsOfEqualOptionsShareWeights) {
   DeviceBytes host(need.host_bytes), image(need.image_bytes), work(need.work_bytes);
   ASSERT_EQ(rnnp_cuda_pack(runner.model(), &runner.options(), image.data(), image.size()), RNNP_OK);
   rnnp_cuda_session *second = nullptr;  // the image lies where the device reads it: as its weights
-  const rnnp_cuda_buffers places = {sizeof places, 0, host.data(), host.size(), nullptr, image.data(), work.data()};
+  const rnnp_cuda_buffers places = {sizeof places, 0, host.data(), host.size(), nullptr, image.data(), work.data(), nullptr};
   ASSERT_EQ(rnnp_cuda_session_init(&second, runner.model(), &runner.options(), &places, nullptr), RNNP_OK);
   const std::vector<float> in = random_floats(3 * 5, 1);
   SharedArray<float> x(in), y(3 * 40, 0.0f);

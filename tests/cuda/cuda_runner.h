@@ -14,6 +14,7 @@ struct CudaOptions {
   uint32_t spins = 50000;                    // a broken exchange ends within seconds
   const rnnp_cuda_device *device = nullptr;  // nullptr: a small one of `sms` SMs
   DeviceBytes *work = nullptr;               // nullptr: memory of its own
+  bool maps_findings = true;                 // else each wait copies them
 };
 
 inline rnnp_cuda_device small_device(uint32_t sms) {
@@ -45,9 +46,8 @@ class CudaRunner {
     weights_ = std::make_unique<DeviceBytes>(memory_.weight_bytes);
     if (o.work == nullptr) work_ = std::make_unique<DeviceBytes>(memory_.work_bytes);
     DeviceBytes &work = o.work != nullptr ? *o.work : *work_;
-    const rnnp_cuda_buffers places = {
-        sizeof places, 0, host_.data(), host_.size(), at, weights_->data(), work.data(),
-    };
+    if (o.maps_findings) expect_ok(rnnp_cuda_alloc(RNNP_CUDA_MAPPED_MEMORY, RNNP_CUDA_FINDINGS_BYTES, &findings_), "findings");
+    const rnnp_cuda_buffers places = {sizeof places, 0, host_.data(), host_.size(), at, weights_->data(), work.data(), findings_};
     expect_ok(rnnp_cuda_session_init(&session_, &model_, &c, &places, nullptr), "init");
     expect_ok(rnnp_cuda_wait(session_, nullptr), "wait");
     rnnp_tensor_info f = RNNP_TENSOR_INFO_INIT;
@@ -56,6 +56,7 @@ class CudaRunner {
     expect_ok(rnnp_model_get_output(&model_, 0, &f), "output");
     out_ = f.row_elems;
   }
+  ~CudaRunner() { rnnp_cuda_free(RNNP_CUDA_MAPPED_MEMORY, findings_); }
   CudaRunner(const CudaRunner &) = delete;
   CudaRunner &operator=(const CudaRunner &) = delete;
 
@@ -138,6 +139,7 @@ class CudaRunner {
   rnnp_cuda_options options_;
   rnnp_cuda_memory memory_ = RNNP_CUDA_MEMORY_INIT;
   std::unique_ptr<DeviceBytes> weights_, work_;
+  void *findings_ = nullptr;
   rnnp_cuda_session *session_ = nullptr;
   uint32_t batch_;
   size_t in_ = 0, out_ = 0;

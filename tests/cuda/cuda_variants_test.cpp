@@ -75,7 +75,7 @@ Outcome run(const Variant &variant, uint64_t seed, bool wraps) {
   std::vector<uint64_t> words(4 * (variant.words_of_row + 2), wraps ? uint64_t{2} << 32 | 0x7fff7fff : 0);
   for (size_t i = variant.words_of_row; wraps && i < 2 * size_t{variant.words_of_row}; ++i)
     words[i] = uint64_t{1} << 32 | 0x7fff7fff;
-  uint32_t control[kControlWords] = {wraps ? kClearFromEpoch : 1, 0, 0, 0};
+  uint32_t control[kControlWords] = {wraps ? kClearFromEpoch : 1, 0, 0}, findings[kFindings] = {};
   RecurrentArgs a = {};
   a.r = static_cast<const uint8_t *>(static_cast<const void *>(variant.image.data()));
   a.preact = preact.data();
@@ -87,6 +87,7 @@ Outcome run(const Variant &variant, uint64_t seed, bool wraps) {
   a.words = words.data();
   a.word_count = static_cast<uint32_t>(words.size());
   a.control = control;
+  a.findings = findings;
   a.hidden = kHidden;
   a.units = variant.units;
   a.batch = a.columns = 1;
@@ -96,7 +97,7 @@ Outcome run(const Variant &variant, uint64_t seed, bool wraps) {
   simt::Launch launch = {blocks, kThreads, variant.shared_bytes, seed, simt::Sync::kGrid, 0};
   launch.old_values = true;
   const bool ended = simt::run_grid(launch, variant.kernel, &a);
-  return {y, ended, control[kTimedOut]};
+  return {y, ended, findings[kFoundTimeOut]};
 }
 
 bool has_nan(const std::vector<float> &y) {

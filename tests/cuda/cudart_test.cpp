@@ -58,15 +58,16 @@ TEST_F(Cudart, LoadingFindsAGridThatDoesNotFit) {
 // weights and work: not the host's memory, however well the GPU reaches it, nor another GPU's.
 TEST_F(Cudart, OnlyTheCurrentGpusOwnMemoryIsItsOwn) {
   const char memory[5] = {};
-  fake.memory[memory] = {cudaMemoryTypeDevice, 0};
-  fake.memory[memory + 1] = {cudaMemoryTypeDevice, 1};
-  fake.memory[memory + 2] = {cudaMemoryTypeManaged, 0};
-  fake.memory[memory + 3] = {cudaMemoryTypeHost, 0};
+  const cudaMemoryType types[] = {cudaMemoryTypeDevice, cudaMemoryTypeDevice, cudaMemoryTypeManaged, cudaMemoryTypeHost};
+  for (int i = 0; i < 4; ++i) fake.memory[memory + i] = {types[i], i == 1, const_cast<char *>(memory + i)};
   fake.pageable = 1;
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(gpu_owns(memory + i), i == 0) << i;
     EXPECT_FALSE(gpu_cannot_reach(memory + i)) << i;
+    EXPECT_EQ(gpu_is_mapped(memory + i), i == 3) << i;
   }
+  fake.memory[memory + 3].devicePointer = nullptr;  // the GPU has it elsewhere
+  EXPECT_FALSE(gpu_is_mapped(memory + 3));
   fake.pageable = 0;
   EXPECT_TRUE(gpu_cannot_reach(memory + 4));
   fake.device = 1;
@@ -85,6 +86,39 @@ TEST_F(Cudart, WhetherAStreamIsCapturedIsAskedWithoutAQuery) {
   fake.capturing = nullptr;
   fake.busy = 1;
   EXPECT_TRUE(gpu_is_busy(&other));
+}
+
+TEST_F(Cudart, AGraphIsMadeOnceAndWhatItWasMadeFromGoes) {
+  char stream;
+  void *graph = nullptr;
+  ASSERT_EQ(gpu_begin_capture(&stream), 0);
+  ASSERT_EQ(gpu_end_capture(&stream, &graph), 0);
+  EXPECT_EQ(graph, &fake.exec);
+  EXPECT_EQ(fake.count("cudaGraphDestroy"), 1u);
+  EXPECT_EQ(fake.count("cudaGraphUpload"), 1u) << "so that the first run pays nothing";
+  fake.calls.clear();
+  EXPECT_EQ(gpu_run_graph(graph, &stream), 0);
+  EXPECT_EQ(fake.calls, std::vector<std::string>{"cudaGraphLaunch"});
+  gpu_free_graph(graph);
+  EXPECT_EQ(fake.count("cudaGraphExecDestroy"), 1u);
+  // A capture that is given up, and one that CUDA gave up.
+  fake.calls.clear();
+  ASSERT_EQ(gpu_begin_capture(&stream), 0);
+  EXPECT_EQ(gpu_end_capture(&stream, nullptr), 0);
+  fake.capture_ends = cudaErrorStreamCaptureUnsupported;
+  graph = nullptr;
+  EXPECT_NE(gpu_end_capture(&stream, &graph), 0);
+  EXPECT_EQ(graph, nullptr);
+  EXPECT_EQ(fake.count("cudaGraphInstantiate"), 0u);
+}
+
+TEST_F(Cudart, EachKindOfMemoryHasItsOwnCalls) {
+  void *memory = nullptr;
+  EXPECT_EQ(gpu_alloc(RNNP_CUDA_DEVICE_MEMORY, 8, &memory), 0);
+  gpu_free(RNNP_CUDA_DEVICE_MEMORY, memory);
+  EXPECT_EQ(gpu_alloc(RNNP_CUDA_MAPPED_MEMORY, 8, &memory), 0);
+  gpu_free(RNNP_CUDA_MAPPED_MEMORY, memory);
+  EXPECT_EQ(fake.calls, (std::vector<std::string>{"cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaFreeHost"}));
 }
 
 }  // namespace

@@ -72,5 +72,33 @@ class SharedArray {
   size_t count_;
 };
 
+// A stream that is not the default one.
+class TestStream {
+ public:
+#ifdef RNNPACK_CUDA_EMULATED
+  void *get() const {
+    return const_cast<char *>(&place_);
+  }
+
+ private:
+  char place_ = 0;
+#else
+  TestStream() {
+    if (cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking) != cudaSuccess) throw std::runtime_error("no stream");
+  }
+  ~TestStream() {
+    cudaStreamDestroy(stream_);
+  }
+  TestStream(const TestStream &) = delete;
+  TestStream &operator=(const TestStream &) = delete;
+  void *get() const {
+    return stream_;
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+#endif
+};
+
 }  // namespace rnnp_test
 #endif  // RNNPACK_TESTS_CUDA_DEVICE_BYTES_H_

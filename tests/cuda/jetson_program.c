@@ -11,7 +11,7 @@ static void need(int good, const char *what) {
 
 int main(int argc, char **argv) {
   FILE *file = fopen(argc > 1 ? argv[1] : "model.rnnp", "rb");
-  void *blob = NULL, *host, *image, *weights, *work, *x, *y;
+  void *blob = NULL, *host, *image, *weights, *work, *findings, *x, *y;
   need(file && posix_memalign(&blob, 64, 1 << 24) == 0, "open");
   size_t bytes = fread(blob, 1, 1 << 24, file);
   rnnp_model model;
@@ -26,9 +26,10 @@ int main(int argc, char **argv) {
   need(posix_memalign(&image, 64, memory.image_bytes) == 0, "image");
   need(cudaMalloc(&weights, memory.weight_bytes) == 0, "weights");
   need(cudaMalloc(&work, memory.work_bytes) == 0, "work");
+  need(cudaHostAlloc(&findings, RNNP_CUDA_FINDINGS_BYTES, cudaHostAllocMapped) == 0, "findings");
   need(rnnp_cuda_pack(&model, &options, image, memory.image_bytes) == RNNP_OK, "rnnp_cuda_pack");
   rnnp_cuda_session *session;
-  rnnp_cuda_buffers buffers = {sizeof buffers, 0, host, memory.host_bytes, image, weights, work};
+  rnnp_cuda_buffers buffers = {sizeof buffers, 0, host, memory.host_bytes, image, weights, work, findings};
   status = rnnp_cuda_session_init(&session, &model, &options, &buffers, NULL);
   need(status == RNNP_OK && rnnp_cuda_wait(session, NULL) == RNNP_OK, "rnnp_cuda_session_init");
   free(image);
@@ -44,7 +45,7 @@ int main(int argc, char **argv) {
   status = rnnp_cuda_wait(session, NULL);                                    /* done */
   need(status == RNNP_OK, rnnp_status_string(status));
   printf("%g\n", (double)((float *)y)[100 * out.row_elems - 1]);
-  cudaFreeHost(x), cudaFreeHost(y), cudaFree(weights), cudaFree(work);
+  cudaFreeHost(x), cudaFreeHost(y), cudaFreeHost(findings), cudaFree(weights), cudaFree(work);
   free(host), free(blob), fclose(file);
   return 0;
 }

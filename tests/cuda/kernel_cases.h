@@ -167,7 +167,7 @@ class KernelCase {
     a.y = result(steps * B * size_t{hidden}), a.y_row = hidden;
     a.word_count = 4 * B * (hidden + 2);
     a.words = take<uint64_t>(a.word_count);
-    a.control = take<uint32_t>(kControlWords);
+    a.control = take<uint32_t>(kControlWords), a.findings = take<uint32_t>(kFindings);
     a.hidden = hidden, a.units = units, a.batch = a.columns = B, a.steps = steps, a.spin_limit = 200000, a.reverse = reverse;
     a.r_bytes = scales(w, blocks * rows), a.w_bytes = scales(w, blocks * rows);
     a.candidate_factor = 1.0f / 127;

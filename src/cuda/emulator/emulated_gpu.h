@@ -18,19 +18,14 @@ struct EmulatedGpu {
   const void *mapped = nullptr;  // the host's memory that the GPU reaches, alike
   size_t mapped_bytes = 0;
   int32_t current = 0;     // the thread's GPU
-  bool capturing = false;  // waits, queries and copies from and to the host are errors, and counted
+  bool capturing = false;  // nothing runs; waits, queries and copies from and to the host are errors, and counted
   uint32_t waits_in_capture = 0;
-  uint64_t launches[static_cast<uint32_t>(KernelId::count)] = {}, loads = 0;
+  uint64_t launches[static_cast<uint32_t>(KernelId::count)] = {}, loads = 0, host_copies = 0;
   bool is_loaded[static_cast<uint32_t>(KernelId::count)] = {};  // a launch of another kernel fails
   int32_t fail_next_launch = 0;
-  // Every launch is recorded here while it is set; replay() makes them again.
-  bool recording = false;
 };
 
 EmulatedGpu &emulated_gpu();
-// What was enqueued while `recording` was set, once more.
-void replay_recorded();
-void forget_recorded();
 
 }  // namespace cuda
 }  // namespace rnnp

@@ -14,7 +14,9 @@ constexpr uint32_t gates_of(Cell cell) {
 }
 
 // Words of a session's control block.
-enum Control : uint32_t { kEpoch = 0, kTimedOut = 1, kArrived = 2, kBadIndex = 3, kControlWords = 4 };
+enum Control : uint32_t { kEpoch = 0, kTimedOut = 1, kArrived = 2, kControlWords = 4 };
+// What kernels found, since rnnp_cuda_wait looked: in mapped memory, or behind the control words of all exchanges.
+enum Finding : uint32_t { kFoundTimeOut = 0, kFoundBadIndex = 1, kFindings = 2 };
 
 constexpr uint32_t kClearFromEpoch = 0x80000000u;  // a launch that begins here or later clears all words first
 
@@ -57,7 +59,7 @@ struct RecurrentArgs {
   const int32_t *lengths;  // [batch] or nullptr
   const uint32_t *rows;    // [batch]: which row's state is whose; nullptr: in order
   uint64_t *words;         // [2 slots][batch][row words], and as many again for r h
-  uint32_t *control;
+  uint32_t *control, *findings;
   uint64_t x_row, y_row, state_row;
   uint64_t preact_row;  // floats of a row of preact
   uint32_t word_count;  // all of the session's

@@ -23,7 +23,9 @@ namespace cuda {
 constexpr uint32_t kSpinsPerLook = 256;  // at the error word
 
 SIMT_FN void time_out(const RecurrentArgs &a) {
-  if (simt::thread() == 0) simt::flag_store(a.control + kTimedOut, 1);
+  if (simt::thread() != 0) return;
+  simt::flag_store(a.control + kTimedOut, 1);       // for the other blocks
+  simt::flag_store(a.findings + kFoundTimeOut, 1);  // for rnnp_cuda_wait
 }
 
 SIMT_FN uint32_t slot_of(uint32_t epoch) {

@@ -75,7 +75,7 @@ struct GatherArgs {
   const int32_t *x;
   const float *table;
   float *y;
-  uint32_t *control;
+  uint32_t *findings;
   AttrGather attr;
 };
 

@@ -203,7 +203,7 @@ SIMT_KERNEL(256) gather_elements(const GatherArgs a) {
   SIMT_ROLLED for (uint64_t i = first_item(); i < a.count; i += item_step()) {
     const int64_t given = a.x[i / a.attr.elems], at = given < 0 ? given + a.attr.rows : given;
     const bool inside = at >= 0 && at < static_cast<int64_t>(a.attr.rows);
-    if (!inside) simt::flag_store(a.control + kBadIndex, 1);
+    if (!inside) simt::flag_store(a.findings + kFoundBadIndex, 1);
     a.y[i] = inside ? a.table[at * a.attr.elems + static_cast<int64_t>(i % a.attr.elems)] : 0.0f;
   }
 }

@@ -159,7 +159,7 @@ void run_gather(const RunEnv &env, const BlobNode &node, void *object, uint32_t)
   const PlainNode &n = *static_cast<const PlainNode *>(object);
   const int32_t *x = static_cast<const int32_t *>(env.values[s.x].data);
   go(object, KernelId::gather_elements,
-     GatherArgs{s.rows * s.y_elems(), x, n.first, s.to(), n.context->control, *env.model->attr<AttrGather>(node)});
+     GatherArgs{s.rows * s.y_elems(), x, n.first, s.to(), n.context->findings, *env.model->attr<AttrGather>(node)});
 }
 
 }  // namespace

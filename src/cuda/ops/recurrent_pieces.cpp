@@ -201,6 +201,7 @@ RecurrentArgs layer_args(const RecurrentNode &n, const AttrRecurrent &attr, uint
   const uint32_t exchange = n.plan.directions == 1 ? 0 : direction;
   a.words = c.words + exchange * c.words_needed;
   a.control = c.control + exchange * kControlWords;
+  a.findings = c.findings;
   a.word_count = static_cast<uint32_t>(c.words_needed);
   a.input = attr.input_size;
   a.hidden = attr.hidden_size;

@@ -11,6 +11,8 @@
 #include <vector>
 
 using cudaStream_t = void *;
+using cudaGraph_t = void *;
+using cudaGraphExec_t = void *;
 enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
@@ -32,6 +34,8 @@ enum cudaDeviceAttr {
   cudaDevAttrPageableMemoryAccess
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum { cudaHostAllocPortable = 1, cudaHostAllocMapped = 2 };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal };
 enum cudaMemcpyKind { cudaMemcpyDefault };
 enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
 enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged };
@@ -41,6 +45,7 @@ struct cudaFuncAttributes {
 struct cudaPointerAttributes {
   cudaMemoryType type;
   int device;
+  void *devicePointer;
 };
 struct dim3 {
   unsigned x;
@@ -55,6 +60,8 @@ struct FakeRuntime {
   std::map<const void *, int> shared_of;  // what a function may have
   std::map<const void *, cudaPointerAttributes> memory;
   cudaStream_t capturing = nullptr;
+  cudaError_t capture_ends = cudaSuccess;
+  char graph = 0, exec = 0;
 
   size_t count(const char *name) const {
     size_t n = 0;
@@ -130,8 +137,48 @@ inline cudaError_t cudaStreamQuery(cudaStream_t) {
 }
 inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *p) {
   const auto found = fake_runtime().memory.find(p);
-  *attributes = found == fake_runtime().memory.end() ? cudaPointerAttributes{cudaMemoryTypeUnregistered, -1} : found->second;
+  *attributes =
+      found == fake_runtime().memory.end() ? cudaPointerAttributes{cudaMemoryTypeUnregistered, -1, nullptr} : found->second;
   return fake_call("cudaPointerGetAttributes");
+}
+
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  fake_runtime().capturing = stream;
+  return fake_call("cudaStreamBeginCapture");
+}
+inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph) {
+  fake_call("cudaStreamEndCapture");
+  fake_runtime().capturing = nullptr;
+  *graph = fake_runtime().capture_ends == cudaSuccess ? &fake_runtime().graph : nullptr;
+  return fake_runtime().capture_ends;
+}
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t, unsigned long long) {
+  *exec = &fake_runtime().exec;
+  return fake_call("cudaGraphInstantiate");
+}
+inline cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) {
+  return fake_call("cudaGraphUpload");
+}
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) {
+  return fake_call("cudaGraphLaunch");
+}
+inline cudaError_t cudaGraphDestroy(cudaGraph_t) {
+  return fake_call("cudaGraphDestroy");
+}
+inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) {
+  return fake_call("cudaGraphExecDestroy");
+}
+inline cudaError_t cudaMalloc(void **, size_t) {
+  return fake_call("cudaMalloc");
+}
+inline cudaError_t cudaHostAlloc(void **, size_t, unsigned) {
+  return fake_call("cudaHostAlloc");
+}
+inline cudaError_t cudaFree(void *) {
+  return fake_call("cudaFree");
+}
+inline cudaError_t cudaFreeHost(void *) {
+  return fake_call("cudaFreeHost");
 }
 
 #endif  // RNNPACK_TESTS_CUDA_FAKE_RUNTIME_H_

@@ -47,11 +47,13 @@ enum {
   RNNP_COMPILE_UNVERIFIED = 4, /* the blob misses what accuracy-min asks for, or differs from the graph: it is not given out */
   RNNP_COMPILE_STOPPED = 5     /* a callback returned something else than 0 */
 };
-#ifndef __cplusplus
+
+/* What a message is. */
+#ifdef __cplusplus
+enum rnnp_compile_message : int32_t {
+#else
 typedef int32_t rnnp_compile_message;
 enum {
-#else
-enum rnnp_compile_message : int32_t {
 #endif
   RNNP_COMPILE_ERROR = 0,   /* why the call fails; once, the last message */
   RNNP_COMPILE_NOTE = 1,    /* something to know about the model */

@@ -7,6 +7,7 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PATH = ROOT / "include/rnnpack/rnnpack.abi.json"
 BOUND = ("rnnpack.h", "threads.h")
+COMPILER = ("compiler.h",)  # what languages bind beside it where a host has the compiler
 MADE = "Made by scripts/abi/generate.py from include/rnnpack/rnnpack.abi.json: do not edit."
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 
@@ -15,13 +16,14 @@ class Abi:
     def __init__(self, headers=BOUND):
         whole = json.loads(PATH.read_text(encoding="utf-8"))
         self.rules, self.headers = whole["rules"], whole["headers"]
-        of = {kind: [one for one in whole[kind] if one["header"] in headers] for kind in ("constants", "enums", "opaque", "structs", "functions")}
-        self.constants, self.structs = of["constants"], of["structs"]
+        of = {kind: [one for one in whole[kind] if one["header"] in headers] for kind in ("constants", "enums", "opaque", "structs", "callbacks", "functions")}
+        self.constants, self.structs, self.callbacks = of["constants"], of["structs"], of["callbacks"]
         self.opaque = [one["name"] for one in of["opaque"]]
         self.functions = [one for one in of["functions"] if not one["inline"]]  # what the library has
         self.inline = [one for one in of["functions"] if one["inline"]]
         self.status = next((one for one in of["enums"] if one["name"] == "rnnp_status"), None)
         self.enums = [one for one in of["enums"] if one["name"] != "rnnp_status"]
+        self.pinned = {one["name"]: one["values"] for one in self.enums if one["type"] == "i32"}  # enums that have a name in C
 
     def numbers(self):
         """Constants and the values of enums but statuses, which all languages but C have in one form."""
@@ -60,6 +62,11 @@ def c_type(kind, name=""):
 def short(name):
     """RNNP_E_ARG -> E_ARG, rnnp_model_info -> model_info."""
     return name.removeprefix("RNNP_").removeprefix("rnnp_")
+
+
+def of_compiler(name):
+    """RNNP_COMPILE_USAGE -> USAGE, RNNP_COMPILED -> COMPILED."""
+    return name.removeprefix("RNNP_COMPILE_").removeprefix("RNNP_")
 
 
 def camel(name):

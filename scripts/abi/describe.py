@@ -13,13 +13,15 @@ import rules
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include"
-HEADERS = ("rnnpack.h", "threads.h", "cuda.h")
+HEADERS = ("rnnpack.h", "threads.h", "cuda.h", "compiler.h")
+GROUPS = {"threads.h": "Threads", "compiler.h": "Compiler"}  # of headers without titles
 # i386 aligns 64-bit integers to 4 bytes in structs; every other target of 32 bits to 8.
 LAYOUTS = {"64": "x86_64-linux-gnu", "32": "armv7-linux-gnueabihf", "i386": "i386-linux-gnu"}
 Cursor, Type = clang.CursorKind, clang.TypeKind
 SCALARS = {Type.INT: "i32", Type.UINT: "u32", Type.ULONG: "u64", Type.ULONGLONG: "u64", Type.VOID: "void", Type.CHAR_S: "char",
            Type.CHAR_U: "char", Type.FLOAT: "f32"}
 NAMED = {"size_t": "usize", "uint32_t": "u32", "int32_t": "i32", "uint64_t": "u64"}
+PINNED = ("rnnp_status", "rnnp_compile_status", "rnnp_compile_message")  # enums of 32 bits, which have a name
 
 
 def parse(header, target):
@@ -34,6 +36,7 @@ class Text:
     """Comments of one header: what stands above a declaration, and behind it on its line."""
 
     def __init__(self, header):
+        self.header = header
         self.source = (INCLUDE / "rnnpack" / header).read_text(encoding="utf-8")
         self.lines = self.source.split("\n")
 
@@ -64,11 +67,11 @@ class Text:
     def group(self, line):
         titles = [re.match(r"/\* --- (.*?) -+ \*/", text) for text in self.lines[:line]]
         titles = [title.group(1).split(":")[0] for title in titles if title]
-        return titles[-1] if titles else "Threads"
+        return titles[-1] if titles else GROUPS[self.header]
 
     def rules(self):
         """The paragraphs of the header's opening comment that have a name."""
-        opening = re.search(r"^ \* (?:Rules of|Common to) all functions\n(.*?)SPDX", self.source, re.S | re.M)
+        opening = re.search(r"^ \* (?:Rules of all functions|Common to all functions|Rules)\n(.*?)SPDX", self.source, re.S | re.M)
         found, lines = [], opening.group(1).split("\n") if opening else []
         for line in lines:
             named = re.match(r" \*   ([a-z]+) {1,7}(\S.*)", line)
@@ -82,13 +85,13 @@ class Text:
 def spell(kind):
     """A type as data: Rust's notation for pointers, which reads from the outside in; functions as an object."""
     name = kind.spelling.replace("const ", "").strip()
-    if name in NAMED or name == "rnnp_status":
+    if name in NAMED or name in PINNED:
         return NAMED.get(name, name)
     plain = kind.get_canonical()
     if plain.kind == Type.POINTER:
         to = kind.get_pointee() if kind.kind == Type.POINTER else plain.get_pointee()
         if to.get_canonical().kind == Type.FUNCTIONPROTO:
-            return signature(to)
+            return name if name.startswith("rnnp_") else signature(to)  # a callback has a name
         return ("*const " if to.is_const_qualified() else "*mut ") + spell(to)
     if plain.kind == Type.RECORD:
         return plain.get_declaration().spelling
@@ -151,23 +154,38 @@ def enum(node, text):
     values = [{"name": one.spelling, "value": one.enum_value, "text": text.behind(one.extent.end.line)} for one in node.get_children()]
     if len({value["text"] for value in values}) == 1 and len(values) > 1:
         values = [{**value, "text": ""} for value in values]
-    named = values[0]["name"].rsplit("_", 1)[0]
-    status = values[0]["name"] == "RNNP_OK"
     line = node.extent.start.line
-    return {"name": "rnnp_status" if status else named, "type": "i32" if status else "u32", "group": text.group(line),
-            "text": text.above(line - 4 if status else line), "values": values}
+    pinned = re.fullmatch(r"typedef int32_t (\w+);", text.lines[line - 2])
+    return {"name": pinned[1] if pinned else values[0]["name"].rsplit("_", 1)[0], "type": "i32" if pinned else "u32", "group": text.group(line),
+            "text": text.above(line - 4 if pinned else line), "values": values}
+
+
+def parameters_of(name, nodes):
+    found = []
+    for one in nodes:
+        kind = spell(one.type)
+        found.append({"name": one.spelling, "type": kind, **(rules.rule(name, one.spelling) if kind.startswith("*") else {"direction": "in"})})
+    return found
+
+
+def callback(node, text):
+    """A type of functions that the caller has."""
+    line, name = node.extent.start.line, node.spelling
+    returned = spell(node.underlying_typedef_type.get_pointee().get_canonical().get_result())
+    parameters = [one for one in node.get_children() if one.kind == Cursor.PARM_DECL]
+    return {"name": name, "group": text.group(line), "returns": returned, "parameters": parameters_of(name, parameters), "text": text.above(line)}
+
+
+def is_callback(node):
+    return node.kind == Cursor.TYPEDEF_DECL and node.underlying_typedef_type.get_pointee().get_canonical().kind == Type.FUNCTIONPROTO
 
 
 def function(node, text):
     line, name = node.extent.start.line, node.spelling
-    parameters = []
-    for one in node.get_arguments():
-        kind = spell(one.type)
-        parameters.append({"name": one.spelling, "type": kind, **(rules.rule(name, one.spelling) if kind.startswith("*") else {"direction": "in"})})
     inline = node.storage_class == clang.StorageClass.STATIC
     source = "\n".join(text.lines[line - 1:node.extent.end.line])
     return {"name": name, "group": text.group(line), "inline": inline, "nodiscard": "RNNP_NODISCARD" in source,
-            "returns": spell(node.result_type), "parameters": parameters, "text": text.above(line)}
+            "returns": spell(node.result_type), "parameters": parameters_of(name, node.get_arguments()), "text": text.above(line)}
 
 
 def describe(header):
@@ -182,6 +200,7 @@ def describe(header):
         "enums": [enum(node, text) for node in nodes if node.kind == Cursor.ENUM_DECL],
         "opaque": sorted({n.spelling for n in nodes if n.kind == Cursor.STRUCT_DECL} - set(records["64"])),
         "structs": [struct(node, {bits: records[bits][name] for bits in records}, text, values.get(name)) for name, node in records["64"].items()],
+        "callbacks": [callback(node, text) for node in nodes if is_callback(node)],
         "functions": [function(node, text) for node in nodes if node.kind == Cursor.FUNCTION_DECL],
     }
     return text.rules(), {kind: [{**one, "header": header} if isinstance(one, dict) else {"name": one, "header": header} for one in all_of]
@@ -191,13 +210,13 @@ def describe(header):
 def document():
     whole = {"about": "The C ABI of rnnpack, written by scripts/abi/describe.py from the headers. SPDX-License-Identifier: Apache-2.0",
              "headers": list(HEADERS), "layouts": {"64": "pointers of 64 bits", "32": "pointers of 32 bits", "i386": "where it differs from 32"},
-             "rules": {}, "constants": [], "enums": [], "opaque": [], "structs": [], "functions": []}
+             "rules": {}, "constants": [], "enums": [], "opaque": [], "structs": [], "callbacks": [], "functions": []}
     for header in HEADERS:
         found, part = describe(header)
         whole["rules"][header] = found
         for kind, all_of in part.items():
             whole[kind] += all_of
-    unknown = set(rules.RULES) - {one["name"] for one in whole["functions"]}
+    unknown = set(rules.RULES) - {one["name"] for one in whole["functions"] + whole["callbacks"]}
     if unknown:
         sys.exit(f"scripts/abi/rules.py has functions that no header has: {sorted(unknown)}")
     return lines_of(whole)

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """C#: statuses, constants, blittable structs and DllImport declarations (netstandard2.0)."""
-from abi import LICENCE, MADE, camel, is_function, pointee, short
+from abi import LICENCE, MADE, camel, is_function, of_compiler, pointee, short
 
 SCALARS = {"u32": "uint", "i32": "int", "u64": "ulong", "usize": "UIntPtr", "rnnp_status": "Status", "void": "void"}
 
 
-def spell(kind, structs, parameter=False):
+def spell(kind, named, parameter=False):
+    """`named`: types that have a name of their own here."""
     if is_function(kind):
         return "IntPtr"
     if not pointee(kind):
-        return camel(kind) if kind in structs else SCALARS[kind]
+        return camel(kind) if kind in named else SCALARS[kind]
     to, written = pointee(kind)
-    if parameter and to in structs:
+    if parameter and to in named:
         return camel(to) + "*"
     if parameter and to == "u32":
         return "uint*"
@@ -45,7 +46,28 @@ def emit(abi):
     out += "    internal static unsafe class Native\n    {\n        private const string Library = \"rnnpack\";\n"
     out += "        internal static readonly int[] Bytes64 = { " + ", ".join(f"{one['size']['64']}" for one in abi.structs) + " };\n"
     out += "        internal static readonly int[] Bytes = { " + ", ".join(f"sizeof({camel(one['name'])})" for one in abi.structs) + " };\n"
-    for one in abi.functions:
-        parameters = ", ".join(f"{spell(p['type'], structs, True)} {short(p['name'])}" for p in one["parameters"])
-        out += f"        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]\n        internal static extern {spell(one['returns'], structs)} {one['name']}({parameters});\n"
+    out += "".join(imported(one, structs) for one in abi.functions)
     return {"bindings/csharp/src/Abi.g.cs": out + "    }\n}\n"}
+
+
+def imported(one, named):
+    parameters = ", ".join(f"{spell(p['type'], named, True)} {short(p['name'])}" for p in one["parameters"])
+    return ("        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]\n"
+            f"        internal static extern {spell(one['returns'], named)} {one['name']}({parameters});\n")
+
+
+def emit_compiler(abi):
+    named = [one["name"] for one in abi.enums + abi.callbacks]
+    out = f"// {MADE}\n// {LICENCE}\nusing System;\nusing System.Runtime.InteropServices;\n\nnamespace Rnnpack\n{{\n"
+    for one in abi.enums:
+        about = {"rnnp_compile_status": "Why there is no blob."}.get(one["name"], one["text"])
+        out += doc(about, "    ") + f"    {'public' if one['name'].endswith('status') else 'internal'} enum {camel(one['name'])}\n    {{\n"
+        out += "".join(doc(v["text"], "        ") + f"        {camel(of_compiler(v['name']))} = {v['value']},\n" for v in one["values"]) + "    }\n"
+    out += "}\n\nnamespace Rnnpack.Interop\n{\n"
+    for one in abi.callbacks:
+        parameters = ", ".join(f"{spell(p['type'], named)} {p['name']}" for p in one["parameters"])
+        out += doc(one["text"], "    ") + "    [UnmanagedFunctionPointer(CallingConvention.Cdecl)]\n"
+        out += f"    internal delegate {spell(one['returns'], named)} {camel(one['name'])}({parameters});\n\n"
+    out += "    internal static unsafe class CompilerNative\n    {\n        private const string Library = \"rnnpack_compiler\";\n"
+    out += "".join(imported(one, named) for one in abi.functions)
+    return {"bindings/csharp/src/CompilerAbi.g.cs": out + "    }\n}\n"}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Java: Status, its exceptions and the constants. Structs stay on C's side of the JNI code."""
-from abi import LICENCE, MADE, camel
+from abi import LICENCE, MADE, camel, of_compiler
 
 FOLDER = "bindings/java/src/main/java/org/rnnpack/"
 
@@ -44,3 +44,14 @@ def emit(abi):
         value = one["value"] - (1 << 32) if one["value"] >= 1 << 31 else one["value"]
         numbers += doc(one["text"], "    ") + f"    public static final int {one['name'][5:]} = {value};\n"
     return {FOLDER + "Status.java": status, FOLDER + "Constants.java": numbers + "}\n", FOLDER + "RnnpackException.java": head + exceptions(abi)}
+
+
+def emit_compiler(abi):
+    head = f"// {MADE}\n// {LICENCE}\npackage org.rnnpack;\n\n"
+    status = head + "/** Why there is no blob: the tool's exit codes. */\npublic enum CompileStatus {\n"
+    values = [doc(v["text"], "    ") + f"    {of_compiler(v['name'])}({v['value']})" for v in abi.pinned["rnnp_compile_status"]]
+    status += ",\n".join(values) + ";\n\n    /** The number that C has for it. */\n    public final int code;\n\n"
+    status += "    CompileStatus(int code) {\n        this.code = code;\n    }\n\n    static CompileStatus of(int code) {\n        return values()[code];\n    }\n}\n"
+    kinds = head + "/** What a message of the compiler is. */\nfinal class CompileMessage {\n    private CompileMessage() {}\n\n"
+    kinds += "".join(doc(v["text"], "    ") + f"    static final int {of_compiler(v['name'])} = {v['value']};\n" for v in abi.pinned["rnnp_compile_message"])
+    return {FOLDER + "CompileStatus.java": status, FOLDER + "CompileMessage.java": kinds + "}\n"}

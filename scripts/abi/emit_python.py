@@ -2,7 +2,7 @@
 """The ctypes tables of the Python package: structs, arguments and constants; _abi.py gives them their names there."""
 from abi import LICENCE, MADE, is_function, pointee
 
-SCALARS = {"u32": "c_uint32", "i32": "c_int32", "rnnp_status": "c_int32", "u64": "c_uint64", "usize": "c_size_t"}
+SCALARS = {"rnnp_compile_status": "c_int32", "rnnp_compile_message": "c_int32", "u32": "c_uint32", "i32": "c_int32", "rnnp_status": "c_int32", "u64": "c_uint64", "usize": "c_size_t"}
 
 
 def spell(kind, structs):
@@ -41,3 +41,15 @@ def emit(abi):
         arguments = ", ".join("c_void_p" if p["name"] in ("session", "cpu_ids") and "*mut *mut" not in p["type"] else spell(p["type"], structs) for p in one["parameters"])
         out += f"    \"{one['name']}\": ({returned}, [{arguments}]),\n"
     return {"bindings/python/src/rnnpack/_abi_tables.py": out.replace(", Optional", "") + "}\n"}
+
+
+def emit_compiler(abi):
+    out = f"# {MADE}\n# {LICENCE}\n" + '"""Statuses, kinds of messages, callbacks and functions of rnnpack/compiler.h, for ctypes."""\nfrom __future__ import annotations\n\n'
+    out += "from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int32, c_size_t, c_uint32, c_void_p\nfrom typing import Any, Dict, List, Tuple\n\n"
+    out += "".join(f"{value['name'][5:]} = {value['value']}\n" for one in abi.enums for value in one["values"]) + "\n"
+    for one in abi.callbacks:
+        out += f"{one['name']} = CFUNCTYPE({', '.join(spell(kind, []) for kind in [one['returns'], *(p['type'] for p in one['parameters'])])})\n"
+    out += "\n# name: what it returns, and takes\nFUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {\n"
+    for one in abi.functions:
+        out += f"    \"{one['name']}\": ({spell(one['returns'], [])}, [{', '.join(spell(p['type'], []) for p in one['parameters'])}]),\n"
+    return {"bindings/python/src/rnnpack/_compiler_tables.py": out + "}\n"}

@@ -15,6 +15,11 @@ def spell(kind):
     return SCALARS.get(kind, kind)
 
 
+def signature(one):
+    parameters = ", ".join(f"{p['name']}: {spell(p['type'])}" for p in one["parameters"])
+    return f"({parameters})" + ("" if one["returns"] == "void" else f" -> {spell(one['returns'])}")
+
+
 def initial(member):
     value = member["initial"]
     if value == "size":
@@ -77,11 +82,20 @@ def emit(abi):
     out += "".join(map(struct_text, abi.structs))
     out += "extern \"C\" {\n"
     for one in abi.functions:
-        parameters = ", ".join(f"{p['name']}: {spell(p['type'])}" for p in one["parameters"])
-        returned = "" if one["returns"] == "void" else f" -> {spell(one['returns'])}"
         threads = "    #[cfg(feature = \"threads\")]\n" if one["header"] == "threads.h" else ""
-        out += comment(one["text"], "///", indent="    ") + threads + f"    pub fn {one['name']}({parameters}){returned};\n"
+        out += comment(one["text"], "///", indent="    ") + threads + f"    pub fn {one['name']}{signature(one)};\n"
     return {"bindings/rust/rnnpack-sys/src/bindings.rs": out + "}\n", "bindings/rust/rnnpack/src/status.rs": status_file(abi)}
+
+
+def emit_compiler(abi):
+    out = f"// {MADE}\n// {LICENCE}\n//! The compiler's C ABI: see `rnnpack/compiler.h`.\nuse crate::c_char;\nuse core::ffi::c_void;\n\n"
+    for one in abi.enums:
+        out += comment(one["text"], "///") + f"pub type {one['name']} = i32;\n"
+        out += "".join(comment(v["text"], "///") + f"pub const {v['name']}: {one['name']} = {v['value']};\n" for v in one["values"]) + "\n"
+    for one in abi.callbacks:
+        out += comment(one["text"], "///") + f"pub type {one['name']} = Option<unsafe extern \"C\" fn{signature(one)}>;\n\n"
+    out += "extern \"C\" {\n" + "".join(comment(f["text"], "///", indent="    ") + f"    pub fn {f['name']}{signature(f)};\n" for f in abi.functions)
+    return {"bindings/rust/rnnpack-sys/src/compiler.rs": out + "}\n"}
 
 
 def status_file(abi):

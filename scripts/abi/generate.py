@@ -14,7 +14,10 @@ def generated():
     """Path: text, of all languages."""
     files = {}
     for path in sorted(HERE.glob("emit_*.py")):
-        files.update(importlib.import_module(path.stem).emit(abi.Abi()))
+        language = importlib.import_module(path.stem)
+        files.update(language.emit(abi.Abi()))
+        if hasattr(language, "emit_compiler"):
+            files.update(language.emit_compiler(abi.Abi(abi.COMPILER)))
     return files
 
 

@@ -19,8 +19,8 @@ def table(heads, rows):
 
 class Pages:
     def __init__(self):
-        self.whole = abi.Abi(headers=("rnnpack.h", "threads.h", "cuda.h"))
-        everything = [*self.whole.constants, *self.whole.enums, self.whole.status, *self.whole.structs, *self.whole.functions, *self.whole.inline]
+        self.whole = abi.Abi(headers=("rnnpack.h", "threads.h", "cuda.h", "compiler.h"))
+        everything = [*self.whole.constants, *self.whole.enums, self.whole.status, *self.whole.structs, *self.whole.callbacks, *self.whole.functions, *self.whole.inline]
         self.page_of = {one["name"]: self.file(one) for one in everything}
         self.groups = list(dict.fromkeys((one["header"], one["group"]) for one in everything))
         self.everything = everything
@@ -41,7 +41,8 @@ class Pages:
         parameters = ", ".join(abi.c_type(p["type"], p["name"]) for p in one["parameters"]) or "void"
         rows = [(f"<code>{p['name']}</code>", p["direction"], html.escape(p.get("bytes", "")), p.get("until", ""), p.get("null", ""))
                 for p in one["parameters"]]
-        body = f"<pre>{html.escape(abi.c_type(one['returns'], one['name']))}({html.escape(parameters)});</pre>\n<pre>{self.text(one['text'])}</pre>\n"
+        declared = abi.c_type(one["returns"], one["name"]) if "inline" in one else f"typedef {abi.c_type(one['returns'])} (*{one['name']})"
+        body = f"<pre>{html.escape(declared)}({html.escape(parameters)});</pre>\n<pre>{self.text(one['text'])}</pre>\n"
         return body + (table(("parameter", "direction", "bytes", "stays until the end of", "may be NULL"), rows) if rows else "")
 
     def struct(self, one):

@@ -2,8 +2,9 @@
 """What the headers say of pointer parameters in words: the direction, how many bytes are read or written, and how long the memory
 has to stay. describe.py puts it into rnnpack.abi.json and fails where a pointer has no rule.
 
-A rule is (direction, bytes[, until]). Directions: in, out, inout, handle (an object of the library). `one` is one object of the
-pointer's type; `text` a NUL-terminated string. row(x) is 4 * row_elems of that tensor."""
+A rule is (direction, bytes[, until]). Directions: in, out, inout, handle (an object of the library), handed (what a callback is given
+as it is; nothing looks into it). `one` is one object of the pointer's type; `text` a NUL-terminated string. row(x) is 4 * row_elems
+of that tensor. Parameters of callbacks are here too: what the library gives is `in`."""
 
 CALL = "call"          # may go when the call returns
 SESSION = "session"    # until the last call on the session
@@ -15,6 +16,7 @@ OPTIONS = ("in", "one", CALL, "null: the defaults")
 OUT, INOUT, IN, NAME = ("out", "one"), ("inout", "one"), ("in", "one"), ("in", "text")
 STREAM = ("handle", "one", CALL, "null: the default stream")
 X, Y = ("in", "steps * max_batch * row(input)"), ("out", "steps * max_batch * row(output), or max_batch * row(output) of a per-run output")
+USER = ("handed", "none")
 STEP_X, STEP_Y = ("in", "max_batch * row(input)"), ("out", "max_batch * row(output)")
 
 RULES = {
@@ -46,6 +48,10 @@ RULES = {
     "rnnp_state_load": {"session": LIVE, "src": ("in", "bytes")},
     "rnnp_threads_start": {"executor": INOUT, "cpu_ids": ("in", "4 * threads", CALL, "null: no pinning"), "mem": ("inout", "bytes", EXECUTOR)},
     "rnnp_threads_stop": {"executor": ("inout", "one", CALL, "null: nothing happens")},
+    "rnnp_compile_sink": {"user": USER, "path": NAME, "bytes": ("in", "size")},
+    "rnnp_compile_listener": {"user": USER, "text": NAME},
+    "rnnp_compile": {"onnx": ("in", "onnx_bytes", CALL, "null: the file that the option model names"),
+                     "options": ("in", "option_count texts", CALL, "null: none"), "user": USER},
     "rnnp_cuda_device_query": {"device": INOUT},
     "rnnp_cuda_session_memory": {"model": MODEL, "options": OPTIONS, "memory": INOUT},
     "rnnp_cuda_session_explain": {"model": MODEL, "options": OPTIONS, "refusal": INOUT},

@@ -8,9 +8,6 @@ using Rnnpack.Interop;
 
 namespace Rnnpack
 {
-    /// <summary>Why there is no blob.</summary>
-    public enum CompileStatus { Compiled = 0, Usage = 1, Refused = 2, Io = 3, Unverified = 4, Stopped = 5 }
-
     public sealed class CompileException : Exception
     {
         internal CompileException(CompileStatus status, string text) : base(text) { Status = status; }
@@ -31,19 +28,7 @@ namespace Rnnpack
 
     public static unsafe class Compiler
     {
-        private const string Library = "rnnpack_compiler";
-
-        [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-        private delegate int Sink(IntPtr user, IntPtr path, IntPtr bytes, UIntPtr size);
-        [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-        private delegate int Listener(IntPtr user, int kind, IntPtr text);
-
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        private static extern int rnnp_compile(IntPtr onnx, UIntPtr bytes, IntPtr* options, UIntPtr count, Sink sink, Listener listener, IntPtr user);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        private static extern uint rnnp_compiler_version();
-
-        public static uint Version => rnnp_compiler_version();
+        public static uint Version => CompilerNative.rnnp_compiler_version();
 
         /// <summary>Compiles an ONNX file's bytes. Options are the tool's long ones without their dashes: "target=avx2". Calls may
         /// run at the same time.</summary>
@@ -58,7 +43,7 @@ namespace Rnnpack
                 catch (Exception error) { thrown = error; }
                 return thrown == null ? 0 : 1;
             };
-            Sink sink = (user, path, bytes, size) => guarded(() =>
+            CompileSink sink = (user, path, bytes, size) => guarded(() =>
             {
                 var content = new byte[(int)size];
                 Marshal.Copy(bytes, content, 0, content.Length);
@@ -66,10 +51,10 @@ namespace Rnnpack
                 if (name == "") made.Blob = content;
                 else made.Files[name] = content;
             });
-            Listener listener = (user, kind, text) => guarded(() =>
+            CompileListener listener = (user, kind, text) => guarded(() =>
             {
-                if (kind == 0) why = Utf8.Read(text);
-                else if (kind != 4) made.Messages.Add(Utf8.Read(text));
+                if (kind == CompileMessage.Error) why = Utf8.Read(text);
+                else if (kind != CompileMessage.Progress) made.Messages.Add(Utf8.Read(text));
             });
             var texts = new GCHandle[options.Length];
             var pointers = new IntPtr[options.Length + 1];
@@ -80,16 +65,16 @@ namespace Rnnpack
                     texts[i] = GCHandle.Alloc(Encoding.UTF8.GetBytes(options[i] + "\0"), GCHandleType.Pinned);
                     pointers[i] = texts[i].AddrOfPinnedObject();
                 }
-                int status;
+                CompileStatus status;
                 fixed (byte* data = onnx)
                 fixed (IntPtr* first = pointers)
                 {
-                    status = rnnp_compile((IntPtr)data, (UIntPtr)onnx.Length, first, (UIntPtr)options.Length, sink, listener, IntPtr.Zero);
+                    status = CompilerNative.rnnp_compile((IntPtr)data, (UIntPtr)onnx.Length, first, (UIntPtr)options.Length, sink, listener, IntPtr.Zero);
                 }
                 GC.KeepAlive(sink);
                 GC.KeepAlive(listener);
                 if (thrown != null) throw thrown;
-                if (status != 0) throw new CompileException((CompileStatus)status, why);
+                if (status != CompileStatus.Compiled) throw new CompileException(status, why);
                 return made;
             }
             finally

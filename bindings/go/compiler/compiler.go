@@ -27,18 +27,6 @@ import (
 	"unsafe"
 )
 
-// Status is an exit code of the tool.
-type Status int32
-
-// Why there is no blob.
-const (
-	Usage      Status = 1
-	Refused    Status = 2
-	IO         Status = 3
-	Unverified Status = 4
-	Stopped    Status = 5
-)
-
 // Error says why there is no blob.
 type Error struct {
 	Status Status
@@ -78,7 +66,7 @@ func Compile(onnx []byte, options ...string) (*Output, error) {
 		data = unsafe.Pointer(&onnx[0])
 	}
 	status := Status(C.compile(data, C.size_t(len(onnx)), &texts[0], C.size_t(len(options)), C.uintptr_t(handle)))
-	if status != 0 {
+	if status != Compiled {
 		return nil, &Error{status, one.why}
 	}
 	return &one.made, nil

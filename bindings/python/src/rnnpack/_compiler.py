@@ -6,18 +6,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-from ctypes import c_char_p, c_int, c_int32, c_size_t, c_uint32, c_void_p
+from ctypes import c_char_p
 from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
+from . import _compiler_tables as tables
 from ._abi import NATIVE
 
 LIBRARY = NATIVE / "librnnpack_compiler.so.1"
 Pairs = Sequence[Tuple[str, Optional[str]]]
-
-_STOPPED = 5
-_ERROR, _NOTE, _REPORT, _SUMMARY, _PROGRESS = range(5)
-_SINK = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_void_p, c_size_t)
-_LISTENER = ctypes.CFUNCTYPE(c_int, c_void_p, c_int32, c_char_p)
 
 
 class Compiled(NamedTuple):
@@ -36,9 +32,9 @@ def library() -> Optional[ctypes.CDLL]:
         loaded = ctypes.CDLL(str(LIBRARY))
     except OSError:
         return None
-    loaded.rnnp_compile.argtypes = [c_char_p, c_size_t, ctypes.POINTER(c_char_p), c_size_t, _SINK, _LISTENER, c_void_p]
-    loaded.rnnp_compile.restype = c_int32
-    loaded.rnnp_compiler_version.restype = c_uint32
+    for name, (returned, arguments) in tables.FUNCTIONS.items():
+        function = getattr(loaded, name)
+        function.argtypes, function.restype = arguments, returned
     return loaded
 
 
@@ -60,13 +56,13 @@ class _Call:
         return self._guarded(lambda: self._hear(kind, text.decode(errors="replace")))
 
     def _hear(self, kind: int, text: str) -> None:
-        if kind == _PROGRESS:
+        if kind == tables.COMPILE_PROGRESS:
             done, of = text.split(" of ")
             self._report(int(done), int(of))
-        elif kind == _REPORT:
+        elif kind == tables.COMPILE_REPORT:
             self.out.append(text)
         else:
-            self.err.append({_ERROR: "rnnpack: ", _NOTE: "note: "}.get(kind, "") + text)
+            self.err.append({tables.COMPILE_ERROR: "rnnpack: ", tables.COMPILE_NOTE: "note: "}.get(kind, "") + text)
 
     def _guarded(self, act: Callable[[], None]) -> int:
         if self.raised is None:
@@ -86,8 +82,9 @@ def compile_here(onnx: Union[str, bytes], pairs: Pairs, report: Callable[[int, i
     texts = [option if value is None else f"{option}={value}" for option, value in [*pairs, ("progress", None), *named]]
     options = (c_char_p * len(texts))(*(os.fsencode(text) for text in texts))
     call = _Call(report)
-    status = loaded.rnnp_compile(data, len(data or b""), options, len(texts), _SINK(call.take), _LISTENER(call.hear), None)
+    status = loaded.rnnp_compile(data, len(data or b""), options, len(texts), tables.rnnp_compile_sink(call.take),
+                                 tables.rnnp_compile_listener(call.hear), None)
     if call.raised is not None:
         raise call.raised
-    assert status != _STOPPED
+    assert status != tables.COMPILE_STOPPED
     return Compiled(status, call.files, "".join(f"{text}\n" for text in call.out), "".join(f"{text}\n" for text in call.err))

@@ -13,13 +13,15 @@ from typing import IO, Any, Callable, Dict, FrozenSet, List, Mapping, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from . import _compiler_tables as tables
 from ._abi import NATIVE
 from ._errors import Error, FileError, ModelError, UsageError, VerifyError
 from ._files import file_errors
 from ._progress import Progress, reporter
 
 TOOL = NATIVE / "rnnpack"
-_ERRORS = {1: UsageError, 2: ModelError, 3: FileError, 4: VerifyError}
+_ERRORS = {tables.COMPILE_USAGE: UsageError, tables.COMPILE_REFUSED: ModelError, tables.COMPILE_IO: FileError,
+           tables.COMPILE_UNVERIFIED: VerifyError}
 
 
 class Said(NamedTuple):
@@ -31,7 +33,7 @@ class Said(NamedTuple):
 def fail(code: int, said: Said) -> NoReturn:
     """Raise what the tool's exit code stands for."""
     text = said.err.strip() or said.out.strip()
-    if code == 4:
+    if code == tables.COMPILE_UNVERIFIED:
         text = (said.out + said.err).strip()
     if text.startswith("rnnpack: "):
         text = text[len("rnnpack: "):]

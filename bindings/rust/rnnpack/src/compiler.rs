@@ -5,23 +5,7 @@ use core::ffi::c_void;
 use std::ffi::{CStr, CString};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-use crate::sys::c_char;
-
-type Sink = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_void, usize) -> i32;
-type Listener = unsafe extern "C" fn(*mut c_void, i32, *const c_char) -> i32;
-
-extern "C" {
-    fn rnnp_compile(
-        onnx: *const c_void,
-        onnx_bytes: usize,
-        options: *const *const c_char,
-        option_count: usize,
-        sink: Sink,
-        listener: Listener,
-        user: *mut c_void,
-    ) -> i32;
-    fn rnnp_compiler_version() -> u32;
-}
+use crate::sys::{self, c_char};
 
 /// What a call made.
 #[derive(Default, Debug)]
@@ -39,15 +23,15 @@ pub struct Output {
 #[non_exhaustive]
 pub enum Reason {
     /// An option or its value is wrong.
-    Usage = 1,
+    Usage = sys::RNNP_COMPILE_USAGE as isize,
     /// The model is refused; the text names nodes and reasons.
-    Refused = 2,
+    Refused = sys::RNNP_COMPILE_REFUSED as isize,
     /// A file could not be read, or memory is exhausted.
-    Io = 3,
+    Io = sys::RNNP_COMPILE_IO as isize,
     /// The blob misses the accuracy that was asked for.
-    Unverified = 4,
-    /// Another status: the library is newer.
-    Unknown = 5,
+    Unverified = sys::RNNP_COMPILE_UNVERIFIED as isize,
+    /// Memory ran out while the call's files and messages were kept, or the library is newer.
+    Unknown = sys::RNNP_COMPILE_STOPPED as isize,
 }
 
 /// An error of the compiler.
@@ -94,12 +78,12 @@ unsafe extern "C" fn keep(user: *mut c_void, path: *const c_char, bytes: *const 
     })
 }
 
-unsafe extern "C" fn hear(user: *mut c_void, kind: i32, said: *const c_char) -> i32 {
+unsafe extern "C" fn hear(user: *mut c_void, kind: sys::rnnp_compile_message, said: *const c_char) -> i32 {
     guarded(|| {
         let (call, said) = (&mut *user.cast::<Call>(), text(said));
         match kind {
-            0 => call.why = said,
-            4 => {} // progress
+            sys::RNNP_COMPILE_ERROR => call.why = said,
+            sys::RNNP_COMPILE_PROGRESS => {}
             _ => call.made.messages.push(said),
         }
     })
@@ -117,19 +101,19 @@ pub fn compile(onnx: &[u8], options: &[&str]) -> Result<Output, CompileError> {
     let mut call = Call::default();
     let status = unsafe {
         let user: *mut Call = &mut call;
-        rnnp_compile(onnx.as_ptr().cast(), onnx.len(), pointers.as_ptr(), pointers.len(), keep, hear, user.cast())
+        sys::rnnp_compile(onnx.as_ptr().cast(), onnx.len(), pointers.as_ptr(), pointers.len(), Some(keep), Some(hear), user.cast())
     };
     match status {
-        0 => Ok(call.made),
-        1 => fails(Reason::Usage, &call.why),
-        2 => fails(Reason::Refused, &call.why),
-        3 => fails(Reason::Io, &call.why),
-        4 => fails(Reason::Unverified, &call.why),
+        sys::RNNP_COMPILED => Ok(call.made),
+        sys::RNNP_COMPILE_USAGE => fails(Reason::Usage, &call.why),
+        sys::RNNP_COMPILE_REFUSED => fails(Reason::Refused, &call.why),
+        sys::RNNP_COMPILE_IO => fails(Reason::Io, &call.why),
+        sys::RNNP_COMPILE_UNVERIFIED => fails(Reason::Unverified, &call.why),
         _ => fails(Reason::Unknown, &call.why),
     }
 }
 
 /// The version of the compiler's library: major * 10000 + minor * 100 + patch.
 pub fn version() -> u32 {
-    unsafe { rnnp_compiler_version() }
+    unsafe { sys::rnnp_compiler_version() }
 }

@@ -316,7 +316,7 @@ public final class Suite {
             return;
         }
         Compiler.CompileException error = thrown(Compiler.CompileException.class, () -> Compiler.compile(onnx, options));
-        expect(error.status == number(c, "status") && error.getMessage().length() > 8, "gives " + error.status + ": " + error.getMessage());
+        expect(error.status.code == number(c, "status") && error.getMessage().length() > 8, "gives " + error.status + ": " + error.getMessage());
     }
 
     static void overhead(Map<String, String> c) throws IOException {

@@ -16,10 +16,10 @@ public final class Compiler {
     /** Why there is no blob. */
     public static final class CompileException extends RuntimeException {
         private static final long serialVersionUID = 1;
-        /** 1 usage, 2 refused, 3 input or output, 4 not as accurate as asked for: the tool's exit codes. */
-        public final int status;
+        /** What kind of error it is. */
+        public final CompileStatus status;
 
-        CompileException(int status, String message) {
+        CompileException(CompileStatus status, String message) {
             super(message);
             this.status = status;
         }
@@ -54,8 +54,8 @@ public final class Compiler {
         }
 
         void hear(int kind, String text) {
-            if (kind == 0) why = text;
-            else if (kind != 4) messages.add(text);
+            if (kind == CompileMessage.ERROR) why = text;
+            else if (kind != CompileMessage.PROGRESS) messages.add(text);
         }
     }
 
@@ -67,7 +67,7 @@ public final class Compiler {
         Output made = new Output();
         int status = Native.compile(named, onnx, options, made);
         if (status < 0) throw new UnsatisfiedLinkError(named + ": not found, or without rnnp_compile (system property org.rnnpack.compiler)");
-        if (status != 0) throw new CompileException(status, made.why);
+        if (status != 0) throw new CompileException(CompileStatus.of(status), made.why);
         return made;
     }
 }

@@ -69,6 +69,26 @@ class Cli(unittest.TestCase):
         rnnpack("inspect", "--plan", "--cuda", self.at / "nowhere", self.blob, code=3)
         rnnpack("inspect", "--cuda", "h100", self.blob, code=1)
 
+    def test_run_on_a_gpu(self):
+        y = self.at / "y.npy"
+        rnnpack("run", self.blob, "--input", self.x, "--cuda", "--threads", "2", code=1)
+        rnnpack("run", self.blob, "--input", self.x, "--cuda-weights", "f16", code=1)
+        done = rnnpack.run("run", self.blob, "--input", self.x, "--output", y, "--cuda")
+        if "emulates a GPU" not in done.stderr and done.returncode != 0:  # the build, or this machine, has none
+            self.assertEqual(done.returncode, 3)
+            self.assertRegex(done.stderr, "was built without CUDA|there is no GPU here")
+            return self.assertFalse(y.exists())
+        shape, on_gpu = read_npy(y)
+        on_cpu = self.run_model("cpu.npy")
+        self.assertEqual(shape, on_cpu[0])
+        np.testing.assert_allclose(on_gpu, on_cpu[1], atol=1e-5)
+        self.assertEqual(self.run_model("cut.npy", "--cuda", "--steps-per-call", 3), (shape, on_gpu))
+        last = self.run_model("last.npy", "--cuda", "--last-step")[1]
+        self.assertEqual(last, on_gpu[-len(last):])
+        in_halves = self.run_model("halves.npy", "--cuda", "--cuda-weights", "f16")[1]
+        self.assertNotEqual(in_halves, on_gpu)
+        np.testing.assert_allclose(in_halves, on_gpu, atol=1e-2)
+
     def test_second_reader_agrees(self):
         for target in ("generic", "cortex-m"):
             rnnpack("compile", MODEL, "-o", self.blob, "--target", target)

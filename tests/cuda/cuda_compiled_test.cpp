@@ -1,7 +1,10 @@
 // cuda_compiled_test.cpp -- what the compiler makes, as CUDA sessions beside CPU sessions: random models of every operator that it
 // knows, and the published networks, which lie in the folder RNNPACK_MODELS_DIR. SPDX-License-Identifier: Apache-2.0
+#include "compiler/cli/cuda_backend.h"
 #include "compiler/cli/self_check.h"
+#include "compiler/onnx/problem.h"
 #include "cuda/both_sessions.h"
+#include "cuda/emulator/emulated_gpu.h"
 #include "networks/network_blob.h"
 #include "random_models.h"
 
@@ -24,6 +27,22 @@ rnnp_model_info facts_of_blob(const std::vector<uint8_t> &bytes, rnnp_refusal *w
   const rnnp_status status = rnnp_cuda_session_explain(&model, &o, why);
   EXPECT_EQ(status, why->status);
   return facts;
+}
+
+// rnnpack run --cuda on a machine without a GPU.
+TEST(CudaGraphs, AToolWithoutAGpuSaysSo) {
+  BlobBuilder b(1);
+  b.add_output(b.add_recurrent(b.add_input(3), 3, {}));
+  const compiler::Runner runner(b.build());
+  cuda::emulated_gpu().no_device = 100;
+  std::string said;
+  try {
+    compiler::make_cuda_backend(runner, "f32");
+  } catch (const compiler::IoError &error) {
+    said = error.what();
+  }
+  cuda::emulated_gpu() = cuda::EmulatedGpu();
+  EXPECT_NE(said.find("no GPU"), std::string::npos) << said;
 }
 
 TEST(CudaGraphs, RunAsOnTheCpu) {

@@ -11,6 +11,7 @@
 
 #include "compiler/cli/array_files.h"
 #include "compiler/cli/command.h"
+#include "compiler/cli/cuda_backend.h"
 #include "compiler/cli/machine_file.h"
 #include "compiler/cli/runner.h"
 #include "compiler/onnx/problem.h"
@@ -19,11 +20,11 @@ namespace rnnp::compiler {
 namespace {
 
 struct RunArguments {
-  std::string blob, machine;
+  std::string blob, machine, cuda_weights = "f32";
   std::vector<std::string> inputs, outputs;
   uint32_t threads = 1;
   size_t steps_per_call = 0;
-  bool last_step = false, portable_ops = false, reference = false;
+  bool last_step = false, portable_ops = false, reference = false, cuda = false;
 };
 
 void show_progress(size_t done, size_t steps) {
@@ -101,6 +102,8 @@ int run(const RunArguments &options) {
   how.portable_ops = options.portable_ops;
   how.isa_allowed = options.reference ? RNNP_ISA_REFERENCE_ONLY : 0;
   if (!options.machine.empty()) run_as_tuned(options.machine, &how);
+  const std::unique_ptr<Backend> gpu = options.cuda ? make_cuda_backend(runner, options.cuda_weights) : nullptr;
+  how.backend = gpu.get();
   if (isatty(STDERR_FILENO)) {
     // Results do not depend on the cut, so long work is cut where someone watches.
     constexpr size_t kWatchedSteps = 2000;
@@ -137,6 +140,13 @@ void add_run(CLI::App *app, Action *action) {
   command->add_flag("--last-step", options->last_step, "of sequence outputs write each row's last valid step only");
   command->add_flag("--portable-ops", options->portable_ops, "without XNNPACK, as the sessions of --emit-c run");
   command->add_flag("--reference", options->reference, "reference kernels only, whose bits are the same on every CPU");
+  CLI::Option *cuda =
+      command->add_flag("--cuda", options->cuda, "on this machine's GPU (experimental)")->excludes(threads)->excludes("--machine");
+  cuda->excludes("--portable-ops")->excludes("--reference");
+  command->add_option("--cuda-weights", options->cuda_weights, "what the GPU's copy of dense weights is: f32, f16, bf16")
+      ->check(CLI::IsMember({"f32", "f16", "bf16"}))
+      ->capture_default_str()
+      ->needs(cuda);
   command->callback([options, action] { *action = [options] { return run(*options); }; });
 }
 

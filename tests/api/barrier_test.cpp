@@ -5,9 +5,9 @@
 
 #include <atomic>
 
+#include "support/plain_sessions.h"
 #include "support/random_model.h"
 #include "support/session_fixture.h"
-#include "support/walk.h"
 
 namespace {
 
@@ -106,7 +106,7 @@ TEST(ThreadedBarriers, SessionsOfOneModelSideBySide) {
     for (uint32_t i = 0; i < 3; ++i)
       walkers.emplace_back([&, i] {
         ThreadTeam team(1 + i % 2);
-        wrong[i] = Walk(&model, seed * 10 + i, i % 2 ? &team : nullptr).go(8);
+        wrong[i] = walk_beside_plain(&model, seed * 10 + i, i % 2 ? &team : nullptr, 8);
       });
     for (std::thread &t : walkers) t.join();
     for (const std::string &w : wrong) ASSERT_EQ("", w) << "model " << seed;

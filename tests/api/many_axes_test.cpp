@@ -2,7 +2,7 @@
 // plain loops, on random shapes. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "support/random_model.h"
+#include "fuzz/byte_source.h"
 #include "support/session_fixture.h"
 
 namespace {
@@ -19,12 +19,12 @@ struct Shape {
   uint32_t dims[kBlobMaxRank] = {};
   int32_t stride[3][kBlobMaxRank] = {};
 
-  explicit Shape(std::mt19937 *random) : rank(1 + below(*random, kBlobMaxRank)) {
-    for (uint32_t i = 0; i < rank; ++i) elems *= dims[i] = 1 + below(*random, elems < 300 ? 4 : 1);
+  explicit Shape(rnnp_fuzz::ByteSource *random) : rank(random->range(1, kBlobMaxRank)) {
+    for (uint32_t i = 0; i < rank; ++i) elems *= dims[i] = random->range(1, elems < 300 ? 4 : 1);
     for (auto &strides : stride) {
       int32_t step = 1;
       for (uint32_t i = rank; i-- > 0;) {
-        if (one_in(*random, 3)) continue;
+        if (random->once_in(3)) continue;
         strides[i] = step;
         step *= static_cast<int32_t>(dims[i]);
       }
@@ -60,7 +60,7 @@ void check(const Shape &s, OpKind op, const Attr &attr, uint32_t operands, const
 
 template <class Try>
 void try_shapes(const Try &one) {
-  std::mt19937 random(7);
+  rnnp_fuzz::ByteSource random(uint64_t{7});
   for (uint32_t i = 0; i < kShapes && !testing::Test::HasFailure(); ++i) {
     SCOPED_TRACE(i);
     one(Shape(&random));

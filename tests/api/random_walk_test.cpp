@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 
+#include "support/plain_sessions.h"
 #include "support/random_model.h"
-#include "support/walk.h"
 
 namespace {
 
@@ -34,8 +34,8 @@ void walk(uint32_t threads, uint32_t walks) {
     rnnp_model model;
     ASSERT_EQ(RNNP_OK, rnnp_model_open(&model, blob.data(), blob.size(), 0)) << "model " << seed;
     for (uint32_t k = 0; k < kWalksPerModel; ++k) {
-      Walk walk(&model, seed + k, threads > 1 ? &team : nullptr);
-      ASSERT_EQ("", walk.go(kCalls)) << "model " << seed << ", walk " << seed + k << ", " << threads << " threads";
+      ASSERT_EQ("", walk_beside_plain(&model, seed + k, threads > 1 ? &team : nullptr, kCalls))
+          << "model " << seed << ", walk " << seed + k << ", " << threads << " threads";
     }
   }
 }

@@ -26,14 +26,12 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static rnnp_fuzz::GuardedMemory memory;
-  static rnnp_fuzz::ThreadPool pool;
   std::vector<uint8_t> bytes(data, data + size);
   if (size >= sizeof(rnnp::BlobHeader)) rnnp_test::reseal(&bytes);
   uint64_t seed = size;
   for (size_t i = 0; i < size; i += 1 + size / 64) seed = (seed ^ data[i]) * 0x100000001b3u;
   rnnp_fuzz::ByteSource choices(seed);
-  rnnp_fuzz::walk(bytes, &choices, &memory, &pool);
+  rnnp_fuzz::walk(bytes, &choices, true);
 #ifdef RNNPACK_FUZZ_INSPECT
   if (choices.once_in(16)) rnnp_fuzz::inspect_blob(bytes);
 #endif

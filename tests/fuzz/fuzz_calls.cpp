@@ -4,12 +4,10 @@
 #include "random_api.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static rnnp_fuzz::GuardedMemory memory;
-  static rnnp_fuzz::ThreadPool pool;
   rnnp_fuzz::ByteSource choices(data, size);
   rnnp_test::BlobTables tables = rnnp_fuzz::generated_blob(&choices);
-  rnnp_fuzz::walk(tables.bytes(), &choices, &memory, &pool);
+  rnnp_fuzz::walk(tables.bytes(), &choices, true);
   rnnp_fuzz::corrupt(&tables, &choices);
-  rnnp_fuzz::walk(tables.bytes(), &choices, &memory, &pool);
+  rnnp_fuzz::walk(tables.bytes(), &choices, true);
   return 0;
 }

@@ -3,33 +3,27 @@
 #ifndef RNNPACK_TESTS_FUZZ_GUARDED_MEMORY_H_
 #define RNNPACK_TESTS_FUZZ_GUARDED_MEMORY_H_
 
-#include <cstddef>
-#include <cstdint>
+#include "support/walk_memory.h"
 
 namespace rnnp_fuzz {
 
-class GuardedMemory {
+class GuardedMemory : public rnnp_test::WalkMemory {
  public:
   static constexpr size_t kSmall = 64 << 10, kLarge = 1 << 20;
 
   GuardedMemory();
-  ~GuardedMemory();
+  ~GuardedMemory() override;
   GuardedMemory(const GuardedMemory &) = delete;
   GuardedMemory &operator=(const GuardedMemory &) = delete;
 
-  // A place in use: what is taken until release(mark) is given back together.
-  struct Mark {
-    size_t small, large;
-  };
-  Mark mark() const { return {small_, large_}; }
-  void release(Mark m) {
+  Mark mark() const override { return {small_, large_}; }
+  void release(Mark m) override {
     small_ = m.small;
     large_ = m.large;
   }
 
   // `bytes` whose last (at_end) or first one lies against a guard; aligned, so up to align - 1 bytes of slack lie behind the last.
-  // nullptr when there is no such room left.
-  uint8_t *take(size_t bytes, size_t align, bool at_end);
+  uint8_t *take(size_t bytes, size_t align, bool at_end) override;
 
  private:
   size_t small_ = 0, large_ = 0;

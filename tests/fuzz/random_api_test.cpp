@@ -13,7 +13,7 @@ using namespace rnnp_fuzz;
 
 struct Counts {
   uint64_t walks = 0, opened = 0, made = 0, ran = 0;
-  void add(const Walk &w) {
+  void add(const Walked &w) {
     ++walks;
     opened += w.opened;
     made += w.made;
@@ -27,8 +27,7 @@ uint64_t times() {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
 }
 
-Counts random_api_seeds(uint64_t first, uint64_t count, bool malformed, ThreadPool *pool) {
-  static GuardedMemory memory;
+Counts random_api_seeds(uint64_t first, uint64_t count, bool malformed, bool threads) {
   Counts counts;
   first += times() << 32;
   count *= times();
@@ -36,28 +35,27 @@ Counts random_api_seeds(uint64_t first, uint64_t count, bool malformed, ThreadPo
     ByteSource choices(seed);
     rnnp_test::BlobTables tables = generated_blob(&choices);
     if (malformed) corrupt(&tables, &choices);
-    counts.add(walk(tables.bytes(), &choices, &memory, pool));
+    counts.add(walk(tables.bytes(), &choices, threads));
   }
   return counts;
 }
 
 TEST(Walks, GeneratedBlobsOpenAndRun) {
-  const Counts c = random_api_seeds(1, 4000, false, nullptr);
+  const Counts c = random_api_seeds(1, 4000, false, false);
   EXPECT_GT(c.opened, c.walks * 99 / 100);
   EXPECT_GT(c.made, c.walks * 7 / 10);
   EXPECT_GT(c.ran, c.walks / 2);
 }
 
 TEST(Walks, MalformedBlobsGiveStatuses) {
-  const Counts c = random_api_seeds(100001, 8000, true, nullptr);
+  const Counts c = random_api_seeds(100001, 8000, true, false);
   EXPECT_GT(c.opened, c.walks / 8);
   EXPECT_GT(c.ran, 0u);
 }
 
 TEST(Walks, ThreadsSynchronizeOnAnyBlob) {
-  ThreadPool pool;
-  EXPECT_GT(random_api_seeds(200001, 3000, false, &pool).ran, 1500 * times());
-  EXPECT_GT(random_api_seeds(300001, 3000, true, &pool).opened, 300 * times());
+  EXPECT_GT(random_api_seeds(200001, 3000, false, true).ran, 1500 * times());
+  EXPECT_GT(random_api_seeds(300001, 3000, true, true).opened, 300 * times());
 }
 
 }  // namespace

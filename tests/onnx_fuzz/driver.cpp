@@ -7,11 +7,12 @@
 #include <exception>
 #include <set>
 
+#include "case_walk.h"
 #include "compiler/compile.h"
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/cut_graph.h"
 #include "compiler/onnx/problem.h"
-#include "walk.h"
+#include "fuzz/byte_source.h"
 
 namespace rnnp::onnx_fuzz {
 namespace {
@@ -33,18 +34,19 @@ void check_before_the_ends(const Network &network, const std::vector<Words> &who
 }
 
 void walk_all(const Network &network, const std::vector<Words> &plain, const Request &request) {
-  Random random(request.seed);
+  rnnp_fuzz::ByteSource random(uint64_t{request.seed});
   for (uint32_t i = 0; i < request.walks; ++i) {
     const uint32_t seed = request.seed * 16 + i;
     if (i % 2 == 0 || !network.causal()) {
-      walk(network, plain, {}, seed, request.serial != 0);
+      walk_case(network, plain, {}, seed, request.serial != 0);
       continue;
     }
     std::vector<int32_t> lengths;
-    for (uint32_t row = 0; row < network.batch(); ++row) lengths.push_back(static_cast<int32_t>(random.below(network.steps() + 1)));
+    for (uint32_t row = 0; row < network.batch(); ++row)
+      lengths.push_back(static_cast<int32_t>(random.below(static_cast<uint32_t>(network.steps()) + 1)));
     const std::vector<Words> ended = network.plain(lengths.data());
     if (!network.ends_rows()) check_before_the_ends(network, plain, ended, lengths);
-    walk(network, ended, lengths, seed, request.serial != 0);
+    walk_case(network, ended, lengths, seed, request.serial != 0);
   }
 }
 
@@ -66,7 +68,7 @@ void evaluate(const compiler::OnnxModel &model, const Request &request, Answer *
 }
 
 // Which kernels and operators: any, so that all are tried.
-void choose_kernels(Network *network, Random *random) {
+void choose_kernels(Network *network, rnnp_fuzz::ByteSource *random) {
   constexpr uint32_t kIsas[] = {0, 0, RNNP_ISA_AVX2, RNNP_ISA_REFERENCE_ONLY};
   constexpr uint32_t kFlags[] = {0, 0, RNNP_SESSION_PORTABLE_OPS, RNNP_SESSION_ALL_XNNPACK};
   network->isa_allowed = kIsas[random->below(4)];
@@ -122,7 +124,7 @@ Answer answer_to(const Request &request, Models *models) {
     const std::vector<uint8_t> &blob = models->blob_of(request);
     if (request.evaluate) evaluate(models->model(), request, &answer);
     Network network(blob, request);
-    Random random(request.seed);
+    rnnp_fuzz::ByteSource random(uint64_t{request.seed});
     choose_kernels(&network, &random);
     if (request.portable) network.flags = RNNP_SESSION_PORTABLE_OPS;
     answer.causal = network.causal();

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "support/session_fixture.h"
+
 namespace rnnp::onnx_fuzz {
 
 bool same_bits(const uint32_t *a, const uint32_t *b, size_t count) {
@@ -62,24 +64,20 @@ void walk_axes(const Axes &axes, size_t axis, int64_t *element, int64_t word, Vi
 
 }  // namespace
 
-void expect_ok(rnnp_status status, const std::string &what) {
-  if (status != RNNP_OK) throw Wrong(what + ": " + rnnp_status_string(status));
-}
-
 Network::Network(const std::vector<uint8_t> &blob, const Request &request) : blob_(blob.size(), 64) {
   std::memcpy(blob_.data(), blob.data(), blob.size());
-  expect_ok(rnnp_model_open(&model_, blob_.data(), blob.size(), RNNP_OPEN_CHECK_WEIGHTS), "rnnp_model_open");
+  rnnp_test::expect_ok(rnnp_model_open(&model_, blob_.data(), blob.size(), RNNP_OPEN_CHECK_WEIGHTS), "rnnp_model_open");
   facts_.struct_bytes = sizeof facts_;
-  expect_ok(rnnp_model_get_info(&model_, &facts_), "rnnp_model_get_info");
+  rnnp_test::expect_ok(rnnp_model_get_info(&model_, &facts_), "rnnp_model_get_info");
   inputs_.resize(facts_.input_count);
   outputs_.resize(facts_.output_count);
   for (uint32_t i = 0; i < facts_.input_count; ++i) {
     inputs_[i].struct_bytes = sizeof inputs_[i];
-    expect_ok(rnnp_model_get_input(&model_, i, &inputs_[i]), "rnnp_model_get_input");
+    rnnp_test::expect_ok(rnnp_model_get_input(&model_, i, &inputs_[i]), "rnnp_model_get_input");
   }
   for (uint32_t i = 0; i < facts_.output_count; ++i) {
     outputs_[i].struct_bytes = sizeof outputs_[i];
-    expect_ok(rnnp_model_get_output(&model_, i, &outputs_[i]), "rnnp_model_get_output");
+    rnnp_test::expect_ok(rnnp_model_get_output(&model_, i, &outputs_[i]), "rnnp_model_get_output");
   }
   read_sizes(request);
   for (const rnnp_tensor_info &facts : inputs_) {
@@ -152,13 +150,12 @@ Words Network::rows_of(const rnnp_tensor_info &facts, const Wired &array) const 
 }
 
 std::vector<Words> Network::plain(const int32_t *lengths) const {
-  rnnp_session_options options;
-  rnnp_session_options_init(&options, sizeof options);
-  options.max_batch = batch_;
+  rnnp_test::Options options;
+  options.batch = batch_;
   options.max_steps = static_cast<uint32_t>(steps_);
   options.flags = flags;
-  options.isa_allowed = isa_allowed;
-  const Session session(*this, options);
+  options.isa = isa_allowed;
+  rnnp_test::Runner session(&model_, options);
   std::vector<rnnp_const_buffer> in;
   std::vector<rnnp_buffer> out;
   std::vector<Words> results;
@@ -173,7 +170,7 @@ std::vector<Words> Network::plain(const int32_t *lengths) const {
   io.lengths = lengths;
   io.inputs = in.data();
   io.outputs = out.data();
-  expect_ok(rnnp_run_io(session.get(), &io), "the plain run");
+  rnnp_test::expect_ok(rnnp_run_io(session.session(), &io), "the plain run");
   return results;
 }
 
@@ -189,13 +186,6 @@ Wired Network::array_of(size_t output, const Words &rows) const {
   int64_t element = 0;
   walk_axes(axes, 0, &element, 0, [&](size_t i, size_t word) { std::memcpy(&array.data[i], &rows[word], sizeof(float)); });
   return array;
-}
-
-Session::Session(const Network &network, const rnnp_session_options &options) {
-  expect_ok(rnnp_session_memory(network.model(), &options, &memory_), "rnnp_session_memory");
-  bytes_ = std::make_unique<compiler::AlignedBytes>(memory_.session_bytes, memory_.alignment);
-  std::memset(bytes_->data(), 0xA5, memory_.session_bytes);
-  expect_ok(rnnp_session_init(&session_, network.model(), &options, bytes_->data(), memory_.session_bytes), "rnnp_session_init");
 }
 
 }  // namespace rnnp::onnx_fuzz

@@ -5,13 +5,12 @@
 #define RNNPACK_TESTS_ONNX_FUZZ_NETWORK_H_
 
 #include <map>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "compiler/cli/files.h"
-#include "rnnpack/rnnpack.h"
+#include "support/walk.h"
 #include "wire.h"
 
 namespace rnnp::onnx_fuzz {
@@ -19,17 +18,12 @@ namespace rnnp::onnx_fuzz {
 // Floats of the same bits. A NaN is one: its sign and payload are those of an operand, and where two meet either is right.
 bool same_bits(const uint32_t *a, const uint32_t *b, size_t count);
 
-// The library did what it must not: the case is wrong.
-struct Wrong : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+using rnnp_test::Wrong;
 
 // The last step of the blob would be incomplete at the sizes of the case.
 struct PartOfAStep : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-
-void expect_ok(rnnp_status status, const std::string &what);
 
 // The rows of one tensor; words, so that indices, lengths and NaNs keep their bits.
 using Words = std::vector<uint32_t>;
@@ -69,19 +63,6 @@ class Network {
   std::vector<Words> rows_;
   size_t steps_ = 0;
   uint32_t batch_ = 0;
-};
-
-// A session with memory of its own, exactly as large as asked for.
-class Session {
- public:
-  Session(const Network &network, const rnnp_session_options &options);
-  rnnp_session *get() const { return session_; }
-  const rnnp_memory &memory() const { return memory_; }
-
- private:
-  rnnp_memory memory_ = RNNP_MEMORY_INIT;
-  std::unique_ptr<compiler::AlignedBytes> bytes_;
-  rnnp_session *session_ = nullptr;
 };
 
 }  // namespace rnnp::onnx_fuzz

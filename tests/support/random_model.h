@@ -4,18 +4,9 @@
 #define RNNPACK_TESTS_SUPPORT_RANDOM_MODEL_H_
 
 #include <cstdint>
-#include <random>
 #include <vector>
 
 namespace rnnp_test {
-
-// A number below `n`, the same on every standard library.
-inline uint32_t below(std::mt19937 &random, uint32_t n) {
-  return static_cast<uint32_t>(random() % n);
-}
-inline bool one_in(std::mt19937 &random, uint32_t n) {
-  return below(random, n) == 0;
-}
 
 // A blob of the fuzzers' grammar (fuzz/generated_blob.h) that opens and runs: every operator, weights of every format. `smooth`:
 // two right implementations give outputs that are near each other.

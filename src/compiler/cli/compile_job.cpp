@@ -111,9 +111,9 @@ void check_itself(OnnxModel *model, const Compiled &compiled, const CompileOptio
   if (!check.note.empty()) listener.say(MessageKind::kNote, check.note);
   if (check.failure.empty()) return;
   throw VerifyError(
-      "NOT written: what was compiled does not compute what the ONNX graph does. This is a fault of rnnpack, not of "
+      "NOT written: what was compiled does not compute what the model's graph does. This is a fault of rnnpack, not of "
       "the file.\n  " +
-      check.failure + "\nplease report it with the ONNX file; its weights may be replaced by random ones");
+      check.failure + "\nplease report it with the model's file; its weights may be replaced by random ones");
 }
 
 std::vector<std::string> read_paths(const CompileArguments &options) {

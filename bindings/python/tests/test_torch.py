@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """from_torch: modules as they are, with the axes that they have."""
+import pathlib
+
 import numpy as np
 import pytest
 
@@ -198,3 +200,20 @@ def test_a_module_without_projections_is_given_back_itself():
     assert rnnpack.torch_without_projection(module) is module
     with pytest.raises(rnnpack.UsageError, match="torch.nn.Module"):
         rnnpack.torch_without_projection(7)
+
+
+def test_a_model_as_an_operator_of_torch(monkeypatch):
+    """examples/torch_op.py on the CPU, by torch's own check of operators, in a module and exported."""
+    monkeypatch.syspath_prepend(str(pathlib.Path(__file__).resolve().parents[1] / "examples"))
+    torch_op = pytest.importorskip("torch_op")
+    module = Net("LSTM").eval()
+    layer = torch_op.RnnpackLayer(rnnpack.from_torch(module, torch.zeros(2, 4, 10)))
+    x = torch.randn(3, 7, 10)
+    torch.library.opcheck(torch.ops.rnnpack.run, (x, layer.number))
+    with torch.no_grad():
+        for _ in range(2):  # each call from the initial state
+            assert torch.allclose(layer(x), module(x), atol=1e-5)
+        both = torch.nn.Sequential(torch.nn.Identity(), layer, torch.nn.Sigmoid())
+        assert torch.allclose(torch.export.export(both, (x,)).module()(x), torch.sigmoid(module(x)), atol=1e-5)
+    with pytest.raises(rnnpack.UsageError, match="shape"):
+        layer(torch.randn(3, 7, 9))

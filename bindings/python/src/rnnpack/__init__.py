@@ -11,6 +11,8 @@ from __future__ import annotations
 from ._abi import version as _version
 from ._accuracy import ErrorFigures, LayerErrors, MatrixErrors, QuantizationErrors
 from ._amx import request_amx
+from ._cuda import CudaInfo, CudaSession
+from ._cuda_arrays import CudaArray
 from ._errors import BusyError, Error, FileError, LibraryError, ModelError, UsageError, VerifyError
 from ._isa import Isa
 from ._keras import from_keras
@@ -25,7 +27,7 @@ from ._weights import from_weights
 __version__ = _version()
 load = Model.load
 __all__ = [
-    "BusyError", "Error", "ErrorFigures", "FileError", "Isa", "LayerErrors", "LibraryError", "MatrixErrors", "Model", "ModelError",
+    "BusyError", "CudaArray", "CudaInfo", "CudaSession", "Error", "ErrorFigures", "FileError", "Isa", "LayerErrors", "LibraryError", "MatrixErrors", "Model", "ModelError",
     "ModelInfo", "NodeReport", "QuantizationErrors", "Report", "SavedState", "Session", "SessionInfo", "State", "Tensor", "UsageError",
     "VerifyError", "compile", "from_keras", "from_torch", "from_weights", "load", "request_amx", "torch_without_projection", "__version__",
 ]

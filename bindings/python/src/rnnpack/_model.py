@@ -10,7 +10,7 @@ import pathlib
 import tempfile
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Protocol, Sequence, Tuple, Union, cast
+from typing import TYPE_CHECKING, Any, Dict, Literal, Mapping, Optional, Protocol, Sequence, Tuple, Union, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from . import _abi
 from ._accuracy import QuantizationErrors, errors_of
 from ._compiler import compile_here, library
+from ._cuda import CudaSession
 from ._errors import Error, FileError, UsageError
 from ._files import file_errors, work_folder
 from ._html import tensors_html
@@ -128,8 +129,18 @@ class Model:
         """The bytes of the blob, where they lie."""
         return memoryview(cast(Any, self._blob)).toreadonly()[:self._info.blob_bytes]
 
+    @overload
     def session(self, batch: Optional[int] = None, threads: int = 1, *, max_steps: Optional[int] = None, chunk_steps: int = 0,
-                all_threads: bool = False, reference: bool = False, portable_ops: bool = False, machine: Optional[PathLike] = None) -> Session:
+                all_threads: bool = False, reference: bool = False, portable_ops: bool = False, machine: Optional[PathLike] = None,
+                device: Literal["cpu"] = "cpu") -> Session: ...
+
+    @overload
+    def session(self, batch: Optional[int] = None, *, max_steps: Optional[int] = None, chunk_steps: int = 0, device: Literal["cuda"],
+                cuda_weights: str = "f32") -> CudaSession: ...
+
+    def session(self, batch: Optional[int] = None, threads: int = 1, *, max_steps: Optional[int] = None, chunk_steps: int = 0,
+                all_threads: bool = False, reference: bool = False, portable_ops: bool = False, machine: Optional[PathLike] = None,
+                device: str = "cpu", cuda_weights: str = "f32") -> Union[Session, CudaSession]:
         """A running instance: `batch` independent streams (1, or what the model was exported for), on up to `threads` threads.
 
         max_steps     of a model that looks ahead: its longest run; left out, memory grows with the longest one so far
@@ -138,10 +149,18 @@ class Model:
         reference     reference kernels only, whose bits are the same on every CPU
         portable_ops  without XNNPACK, where the library has it
         machine       a machine file of `rnnpack tune`, in the place of threads, chunk_steps and all_threads
+        device        "cuda": on the current GPU (experimental), where batch, max_steps and chunk_steps count
+        cuda_weights  what dense weights are there: f32, f16 or bf16
         """
         batch = self._info.fixed_batch or 1 if batch is None else batch
         if batch < 1 or not 1 <= threads <= 1024:
             raise UsageError("batch is at least 1, threads are 1 to 1024")
+        if device == "cuda":
+            if threads != 1 or all_threads or reference or portable_ops or machine is not None:
+                raise UsageError("threads, all_threads, reference, portable_ops and machine are of sessions on a CPU")
+            return CudaSession(self, batch, max_steps=max_steps, chunk_steps=chunk_steps, weights=cuda_weights)
+        if device != "cpu" or cuda_weights != "f32":
+            raise UsageError(f'device is cpu or cuda, not {device}; cuda_weights are of session(device="cuda")')
         if machine is not None:
             if threads != 1 or chunk_steps != 0 or all_threads:
                 raise UsageError("machine takes the place of threads, chunk_steps and all_threads")

@@ -18,7 +18,7 @@ from ._html import table, tensors_html
 from ._isa import Isa
 from ._progress import Progress
 from ._run_io import RunIo, Signature
-from ._state import SavedState, State, load_row, save_row
+from ._state import CPU_CALLS, SavedState, State, load_row, save_row
 from ._team import Team
 from ._tensors import Array
 
@@ -60,6 +60,8 @@ class Session:
     independent of each other and may run at once; the interpreter's lock is not held while they do. A session with threads does not
     outlive a fork: make it in the child.
     """
+
+    _state_calls = CPU_CALLS
 
     def __init__(self, model: Model, options: SessionOptions) -> None:
         self._model, self._options = model, options

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import Any, Optional, Protocol, Tuple, Union
+from typing import Any, Callable, ContextManager, NamedTuple, Optional, Protocol, Tuple, Union
 
 from . import _abi
-from ._calls import Turn
 from ._errors import UsageError
 
 
@@ -18,14 +17,25 @@ class _Info(Protocol):
     def state_bytes(self) -> int: ...
 
 
+class StateCalls(NamedTuple):
+    """The library's functions on the state of a row, of a CPU's sessions or a GPU's; each gives a status."""
+    reset: Callable[[Any, int], int]
+    save: Callable[[Any, int, Any, int], int]
+    load: Callable[[Any, int, bytes, int], int]
+
+
+CPU_CALLS = StateCalls(_abi.lib.rnnp_state_reset, _abi.lib.rnnp_state_save, _abi.lib.rnnp_state_load)
+
+
 class Owner(Protocol):
     """A session, as far as its state is concerned."""
     _handle: ctypes.c_void_p
+    _state_calls: StateCalls
 
     @property
     def info(self) -> _Info: ...
 
-    def _turn(self) -> Turn: ...
+    def _turn(self) -> ContextManager[None]: ...
 
 
 @dataclass(frozen=True)
@@ -39,12 +49,12 @@ class SavedState:
 
 def save_row(session: Owner, row: int) -> bytes:
     place = ctypes.create_string_buffer(session.info.state_bytes)
-    _abi.check(_abi.lib.rnnp_state_save(session._handle, row, place, len(place)))
+    _abi.check(session._state_calls.save(session._handle, row, place, len(place)))
     return place.raw
 
 
 def load_row(session: Owner, row: int, saved: bytes) -> None:
-    _abi.check(_abi.lib.rnnp_state_load(session._handle, row, saved, len(saved)), f"state of stream {row}")
+    _abi.check(session._state_calls.load(session._handle, row, saved, len(saved)), f"state of stream {row}")
 
 
 class State:
@@ -56,7 +66,7 @@ class State:
     def reset(self, row: Optional[int] = None) -> None:
         """Back to the model's initial state."""
         with self._session._turn():
-            _abi.check(_abi.lib.rnnp_state_reset(self._session._handle, _abi.ALL_ROWS if row is None else self._row(row)))
+            _abi.check(self._session._state_calls.reset(self._session._handle, _abi.ALL_ROWS if row is None else self._row(row)))
 
     def save(self, row: Optional[int] = None) -> SavedState:
         rows = range(self._session.info.batch) if row is None else [self._row(row)]

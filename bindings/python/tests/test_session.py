@@ -269,3 +269,21 @@ def test_a_session_that_cannot_be_is_explained(vad):
         vad.session(batch=0)
     with pytest.raises(rnnpack.UsageError):
         vad.session(threads=0)
+
+
+def test_numbers_that_are_none_are_found_where_that_is_asked_for(vad):
+    session, x = vad.session(), random((3, 1, 256))
+    spoiled = x.copy()
+    spoiled[1, 0, 7] = np.nan
+    before = session.run(x, check_finite=True)
+    with pytest.raises(rnnpack.LibraryError) as caught:
+        session.run(spoiled, check_finite=True)
+    assert caught.value.status == -21
+    fresh = vad.session()
+    assert np.array_equal(before, fresh.run(x)) and np.array_equal(session.run(x), fresh.run(x))  # the state had not moved
+
+
+def test_a_model_that_looks_ahead_has_no_session_of_no_steps():
+    with pytest.raises(rnnpack.LibraryError) as caught:
+        rnnpack.compile(layer(direction="bidirectional")).session(max_steps=0)
+    assert caught.value.status == -10

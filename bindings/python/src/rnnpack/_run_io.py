@@ -104,8 +104,9 @@ class RunIo:
 
     def __init__(self, signature: Signature, x: Any, out: Union[None, Array, Mapping[str, Array]], *, one_step: bool = False,
                  lengths: Optional[npt.ArrayLike] = None, rows: Optional[Sequence[int]] = None, last_step: bool = False,
-                 pcm: bool = False) -> None:
+                 check_finite: bool = False, pcm: bool = False) -> None:
         self.signature, self._last_step, self._one_step = signature, last_step, one_step
+        self._check_finite = check_finite
         self._given = signature.named_inputs(x)
         whole, squeeze = signature.with_steps(self._given) if one_step else (self._given, False)
         self.sizes = signature.sizes(whole)
@@ -146,7 +147,7 @@ class RunIo:
         _abi.check(_abi.lib.rnnp_run_io(handle, ctypes.byref(io)), self._hint(steps))
 
     def _flags(self) -> int:
-        return _abi.RUN_LAST_STEP if self._last_step else 0
+        return (_abi.RUN_LAST_STEP if self._last_step else 0) | (_abi.RUN_CHECK_FINITE if self._check_finite else 0)
 
     def _hint(self, steps: int) -> str:
         if not self.signature.causal:
@@ -155,7 +156,7 @@ class RunIo:
 
     def prepared(self) -> Optional[Prepared]:
         """The next call on arrays of this layout, or None where something was converted, copied or is rarely given."""
-        if self._lengths is not None or self._rows is not None or (self._outs and len(self._outs) != len(self._made)):
+        if self._lengths is not None or self._rows is not None or self._check_finite or (self._outs and len(self._outs) != len(self._made)):
             return None
         inputs = [self._entry(self._given.get(t.name), t.dtype, p) for t, p in zip(self.signature.inputs, self._placed)]
         outputs = [self._entry(m.array, np.float32, m.placed) for m in self._made]

@@ -66,7 +66,8 @@ class Session:
     def __init__(self, model: Model, options: SessionOptions) -> None:
         self._model, self._options = model, options
         self._team = Team(options.threads) if options.threads > 1 else None
-        self._longest = options.max_steps or max(100, model.info.stream_steps)  # of a model that looks ahead
+        longest = max(100, model.info.stream_steps) if options.max_steps is None else options.max_steps
+        self._longest = longest  # of a model that looks ahead
         self._signature = Signature(model.inputs, model.outputs, model.info.causal, model.info.fixed_batch, options.batch)
         needed = self._signature.needed
         names = Names(tuple(t.name for t in model.inputs), tuple(t.name for t in model.outputs),
@@ -131,18 +132,22 @@ class Session:
 
     @overload
     def run(self, x: npt.ArrayLike, *, out: Optional[Array] = None, lengths: Optional[npt.ArrayLike] = None,
-            rows: Optional[Sequence[int]] = None, last_step: bool = False, pcm: bool = False, progress: Progress = False) -> Array: ...
+            rows: Optional[Sequence[int]] = None, last_step: bool = False, check_finite: bool = False, pcm: bool = False,
+            progress: Progress = False) -> Array: ...
 
     @overload
     def run(self, x: Union[npt.ArrayLike, _Named], *, out: Mapping[str, Array], lengths: Optional[npt.ArrayLike] = None,
-            rows: Optional[Sequence[int]] = None, last_step: bool = False, pcm: bool = False, progress: Progress = False) -> Any: ...
+            rows: Optional[Sequence[int]] = None, last_step: bool = False, check_finite: bool = False, pcm: bool = False,
+            progress: Progress = False) -> Any: ...
 
     @overload
     def run(self, x: _Named, *, out: Optional[Array] = None, lengths: Optional[npt.ArrayLike] = None,
-            rows: Optional[Sequence[int]] = None, last_step: bool = False, pcm: bool = False, progress: Progress = False) -> Any: ...
+            rows: Optional[Sequence[int]] = None, last_step: bool = False, check_finite: bool = False, pcm: bool = False,
+            progress: Progress = False) -> Any: ...
 
     def run(self, x: Any, *, out: Any = None, lengths: Optional[npt.ArrayLike] = None, rows: Optional[Sequence[int]] = None,
-            last_step: bool = False, pcm: bool = False, progress: Progress = False) -> Any:
+            last_step: bool = False, check_finite: bool = False, pcm: bool = False,
+            progress: Progress = False) -> Any:
         """Run a sequence, continuing from the session's state and leaving it where the sequence ends.
 
         x        one array, or arrays by name. Axes as in the ONNX file; inputs of role "state" and "lengths" may be left out
@@ -150,6 +155,7 @@ class Session:
         lengths  of each row: where it ends
         rows     which of the session's streams these are; default: the first ones
         last_step  of outputs with steps give each row's last one only
+        check_finite  NaN or infinity in an input is refused before a state is touched
         pcm      integer samples are scaled to -1..1: int16 by 1 / 32768, int32 by 1 / 2^31, uint8 by 1 / 128 around 128. Without it they are
                  refused
         progress  True shows a bar on standard error, a function is called with (steps done, of); the run is cut into pieces for it,
@@ -158,11 +164,11 @@ class Session:
         One output is given as an array, several as a dict in the order of Model.outputs. float32 arrays (int32 for indices) whose rows
         are dense are read and written where they lie, without a copy.
         """
-        if lengths is None and rows is None and not pcm and progress is False:
+        if lengths is None and rows is None and not pcm and not check_finite and progress is False:
             y = self._calls.call(LAST_STEP if last_step else RUN, x, out)
             if y is not None:
                 return y
-        return self._run(RunIo(self._signature, x, out, lengths=lengths, rows=rows, last_step=last_step, pcm=pcm), progress)
+        return self._run(RunIo(self._signature, x, out, lengths=lengths, rows=rows, last_step=last_step, check_finite=check_finite, pcm=pcm), progress)
 
     @overload
     def step(self, x: npt.ArrayLike, *, out: Optional[Array] = None, pcm: bool = False) -> Array: ...

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """overhead.py BUILD [--rounds N] [--write FILE.md] -- what a step of a 16-unit LSTM costs in each language that `make test-bindings` has
 built into BUILD, above the same step in C, and in onnxruntime's Python package from PyPI. Languages take turns, N rounds; the least
-counts. SPDX-License-Identifier: Apache-2.0"""
+counts. Beside Go and C# stands what an empty call costs there, beside JavaScript what the step costs within the module. SPDX-License-Identifier: Apache-2.0"""
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -12,7 +13,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 GOALS = {"rust": 0, "go": 100, "csharp": 30, "java": 50, "js": 50, "lua": 10}
 CASE = "overhead overhead blob=golden/lstm_f32_avx512.rnnp count=200000\n"
-NAMES = {"c": "C", "rust": "Rust", "go": "Go", "csharp": "C# (mono)", "java": "Java", "js": "JavaScript (wasm, simd128)", "lua": "LuaJIT", "ada": "Ada",
+NAMES = {"c": "C", "cpp": "C++", "rust": "Rust", "go": "Go", "csharp": "C# (mono)", "java": "Java", "js": "JavaScript (wasm, simd128)", "lua": "LuaJIT", "ada": "Ada",
          "python": "Python"}
 # A step of the same size in onnxruntime, with its states fed back: by arrays, and by tensors that are bound once.
 ONNXRUNTIME = r'''
@@ -54,6 +55,7 @@ def commands(build, suite):
     library = str(build / "src/librnnpack.so")
     found = {
         "c": [build / "bindings/c/suite_c", "run", suite],
+        "cpp": [build / "bindings/c/suite_cpp", suite],
         "rust": [build / "rust/release/examples/suite", suite],
         "go": [build / "go-suite", suite],
         "csharp": ["mono", build / "csharp/Suite.exe", suite],
@@ -74,7 +76,7 @@ def measure(build, rounds):
     blob = "lstm_f32_avx512.rnnp"
     (suite / "golden" / blob).write_bytes((ROOT / "tests/golden/v1" / blob).read_bytes())
     env = dict(os.environ, LD_LIBRARY_PATH=str(build / "src/compiler"))
-    least = {}
+    least, empty = {}, {}
     for _ in range(rounds):
         for name, words in commands(build, suite).items():
             done = subprocess.run([str(word) for word in words], capture_output=True, text=True, env=env)
@@ -82,7 +84,23 @@ def measure(build, rounds):
             if not said:
                 sys.exit(f"{name}: {done.stdout[-500:]}{done.stderr[-500:]}")
             least[name] = min(least.get(name, 1e18), float(said.group(1)))
-    return least
+            for ns in re.findall(r"^empty (.*)$", done.stdout, re.M):
+                empty[name] = min(empty.get(name, 1e18), float(ns))
+    return least, empty
+
+
+def within_module(build):
+    """JavaScript: nanoseconds of a step called within the module, and of an empty call into it."""
+    objects, module = pathlib.Path(f"{build}-wasm"), build / "step_loop.wasm"
+    wasm = ["--target=wasm32-unknown-unknown", "-msimd128", "-Os", "-I", ROOT / "include", "-isystem", ROOT / "toolchains/parts/wasm32"]
+    subprocess.run(["clang-19", *wasm, "-c", ROOT / "bindings/js/tests/step_loop.c", "-o", build / "step_loop.o"], check=True)
+    functions = json.loads((ROOT / "include/rnnpack/rnnpack.abi.json").read_text())["functions"]
+    shown = ["step_loop", "__heap_base", *(one["name"] for one in functions if one["header"] == "rnnpack.h" and not one["inline"])]
+    subprocess.run(["wasm-ld-19", "--no-entry", "--gc-sections", "-O2", "-z", "stack-size=65536", "--stack-first", *(f"--export={one}" for one in shown),
+                    build / "step_loop.o", objects / "runtime.o", objects / "src/librnnpack.a", "-o", module], check=True)
+    said = subprocess.run(["node", ROOT / "bindings/js/tests/step_loop.mjs", module, ROOT / "tests/golden/v1/lstm_f32_avx512.rnnp"],
+                          check=True, capture_output=True, text=True).stdout
+    return {name: float(ns) for name, ns in re.findall(r"^(\w+) (\S+)$", said, re.M)}
 
 
 def onnxruntime(build):
@@ -104,12 +122,16 @@ def main():
     parser.add_argument("--write", type=pathlib.Path)
     options = parser.parse_args()
     build = options.build.resolve()
-    least = measure(build, options.rounds)
-    lines = ["| language | step, ns | above C, ns | goal |", "|---|---|---|---|"]
+    least, empty = measure(build, options.rounds)
+    inside = within_module(build) if "js" in least else {}
+    empty.update({"js": inside["empty"]} if inside else {})
+    lines = ["| language | step, ns | above C, ns | goal | an empty call, ns |", "|---|---|---|---|---|"]
     for name, ns in least.items():
-        goal = f"{GOALS[name]}" if name in GOALS else ""
-        lines.append(f"| {NAMES[name]} | {ns:.0f} | {ns - least['c']:+.0f} | {goal} |")
-    lines += [f"| {name} | {ns:.0f} | {ns - least['c']:+.0f} | |" for name, ns in onnxruntime(build)]
+        goal, call = f"{GOALS[name]}" if name in GOALS else "", f"{empty[name]:.0f}" if name in empty else ""
+        lines.append(f"| {NAMES[name]} | {ns:.0f} | {ns - least['c']:+.0f} | {goal} | {call} |")
+        if name == "js":
+            lines.append(f"| the same step called within the module | {inside['inside']:.0f} | {inside['inside'] - least['c']:+.0f} | | |")
+    lines += [f"| {name} | {ns:.0f} | {ns - least['c']:+.0f} | | |" for name, ns in onnxruntime(build)]
     print("\n".join(lines))
     if options.write:
         cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text()).group(1)

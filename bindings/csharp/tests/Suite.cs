@@ -201,9 +201,21 @@ internal static class Suite
                     least = Math.Min(least, (Stopwatch.GetTimestamp() - start) * 1e9 / Stopwatch.Frequency / 1000);
                 }
                 Console.WriteLine("overhead " + least.ToString("F1"));
+                least = 1e9;
+                for (int piece = 0; piece < 1000; ++piece)
+                {
+                    long start = Stopwatch.GetTimestamp();
+                    for (int i = 0; i < 1000; ++i) rnnp_version();
+                    least = Math.Min(least, (Stopwatch.GetTimestamp() - start) * 1e9 / Stopwatch.Frequency / 1000);
+                }
+                Console.WriteLine("empty " + least.ToString("F1"));
             }
         },
     };
+
+    // What a call costs at least (bindings/overhead.py).
+    [DllImport("rnnpack", CallingConvention = CallingConvention.Cdecl)]
+    private static extern uint rnnp_version();
 
     private static readonly Dictionary<string, Action<Model, Session, float[], float[]>> Misuse = new Dictionary<string, Action<Model, Session, float[], float[]>>
     {
@@ -225,6 +237,7 @@ internal static class Suite
         ["short_input"] = (model, session, x, y) =>
         {
             Fails("-12", () => session.Step(new ReadOnlySpan<float>(x, 0, 255), y));
+            Fails("-12", () => session.Step(new float[255], new float[1]));
             session.Step(x, y);
         },
         ["short_output"] = (model, session, x, y) =>

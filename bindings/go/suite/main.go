@@ -365,6 +365,17 @@ func (c *testCase) runOverhead() {
 		}
 	}
 	fmt.Printf("overhead %.1f\n", float64(least.Nanoseconds())/piece)
+	least = time.Hour
+	for i := 0; i < 1000; i++ {
+		start := time.Now()
+		for k := 0; k < piece; k++ {
+			rnnpack.Version()
+		}
+		if spent := time.Since(start); spent < least {
+			least = spent
+		}
+	}
+	fmt.Printf("empty %.1f\n", float64(least.Nanoseconds())/piece)
 }
 
 func (c *testCase) run() (why interface{}) {

@@ -48,7 +48,9 @@ nlohmann::ordered_json parse_json(const ModelFile &file) {
     return true;
   };
   try {
-    return nlohmann::ordered_json::parse(file.bytes, file.bytes + file.size, limits);
+    // libc++ has no traits of unsigned char, which the parser asks for.
+    const char *text = reinterpret_cast<const char *>(file.bytes);
+    return nlohmann::ordered_json::parse(text, text + file.size, limits);
   } catch (const nlohmann::ordered_json::exception &error) {
     const std::string why = error.what();  // "[json.exception.parse_error.101] parse error at ..."
     const size_t bracket = why.find("] ");

@@ -111,6 +111,100 @@ TEST(ValidSteps, AreThoseOfTheRunAlone) {
   }
 }
 
+// y[rows, lengths - 1] as TorchScript's exporter writes it: both axes as one, and the sizes of what is taken from the places' own.
+void by_places(OnnxBuilder *b, bool steps_first, const std::string &size_of) {
+  b->constant_ints("first", {}, {0})
+      .constant_ints("step", {}, {1})
+      .constant_ints("second", {}, {1})
+      .constant_ints("behind", {1}, {2});
+  b->constant_ints("any", {1}, {-1}).constant_ints("end", {1}, {3});
+  b->node("Squeeze", {"rows"}, {"n"});
+  b->node("Range", {"first", "n", "step"}, {"each"});
+  b->node("Shape", {size_of}, {"sizes"});
+  b->node("Gather", {"sizes", "second"}, {"size"});
+  b->node("Slice", {"sizes", "behind", "end"}, {"features"});
+  b->node("Flatten", {"y"}, {"flat_y"}).with("axis", 2);
+  b->node("Mul", {steps_first ? "last" : "each", "size"}, {"scaled"});
+  b->node("Add", {steps_first ? "each" : "last", "scaled"}, {"places"});
+  b->node("Gather", {"flat_y", "places"}, {"taken"});
+  b->node("Shape", {"places"}, {"count"});
+  b->node("Concat", {"count", "features"}, {"shape"}).with("axis", 0);
+  b->node("Reshape", {"taken", "shape"}, {"z"});
+}
+
+TEST(ValidSteps, ByPlacesInBothAxesAsOne) {
+  for (const bool steps_first : {false, true}) {
+    SCOPED_TRACE(steps_first);
+    OnnxBuilder b = layer({false, steps_first, true, false});
+    by_places(&b, steps_first, "y");
+    check_against_f64(b.proto, {6, 4}, lengths_of({3, 6, 1, 4}));
+    check_against_f64(b.proto, {5, 3}, lengths_of({0, 5, 2}));
+  }
+}
+
+// Rows times another size are other places.
+TEST(ValidSteps, ByPlacesWithAnotherSizeAreRefused) {
+  OnnxBuilder b = layer({false, false, true, false});
+  b.node("Transpose", {"y"}, {"turned"}).with("perm", Ints{1, 0, 2});
+  by_places(&b, false, "turned");
+  EXPECT_NE(refusal_of(b.proto), "");
+}
+
+// PyTorch's expand(-1, -1, features): -1 keeps a size.
+TEST(ValidSteps, ByIndicesExpandedByMinusOne) {
+  for (const bool steps_first : {false, true}) {
+    SCOPED_TRACE(steps_first);
+    OnnxBuilder b = layer({true, steps_first, true, false});
+    b.constant_ints("column", {3}, steps_first ? Ints{1, -1, 1} : Ints{-1, 1, 1}).constant_ints("keep", {}, {-1});
+    b.constant_ints("wanted", {3}, steps_first ? Ints{1, -1, kHidden} : Ints{-1, 1, kHidden}).constant_ints("sizes", {1}, {3});
+    b.constant_ints("time", {1}, {steps_first ? 0 : 1});
+    b.node("Reshape", {"last", "column"}, {"at"});
+    b.node("Identity", {"wanted"}, {"wanted_now"});
+    onnx::NodeProto &ones = b.node("ConstantOfShape", {"sizes"}, {"ones"}).proto();
+    onnx::AttributeProto *one = ones.add_attribute();
+    one->set_name("value");
+    one->set_type(onnx::AttributeProto::TENSOR);
+    one->mutable_t()->set_data_type(onnx::TensorProto::INT64);
+    one->mutable_t()->add_dims(1);
+    one->mutable_t()->add_int64_data(1);
+    b.node("Mul", {"ones", "keep"}, {"kept"});
+    b.node("Equal", {"wanted_now", "kept"}, {"is_kept"});
+    b.node("Where", {"is_kept", "ones", "wanted_now"}, {"shape"});
+    b.node("Expand", {"at", "shape"}, {"places"});
+    b.node("GatherElements", {"y", "places"}, {"z3"}).with("axis", steps_first ? 0 : 1);
+    b.node("Squeeze", {"z3", "time"}, {"z"});
+    check_against_f64(b.proto, {6, 4}, lengths_of({3, 6, 1, 4}));
+  }
+}
+
+// A file whose sizes are fixed has the rows as constants, and its blob is as open as without the picking.
+TEST(ValidSteps, OfAFileOfFixedSizes) {
+  for (const bool elements : {false, true}) {
+    OnnxBuilder b;
+    b.input("X", {6, 2, kIn}).input("lengths", {2}, onnx::TensorProto::INT64).output("z").weights("", 3, 1, kIn, kHidden);
+    b.constant_ints("one", {1}, {1}).constant_ints("each", {2, 1}, {0, 1}).constant_ints("behind", {1}, {-1});
+    b.constant_ints("column", {3}, {-1, 1, 1})
+        .constant_ints("wanted", {3}, {1, 1, kHidden})
+        .constant_ints("flat", {3}, {6, 2, kHidden});
+    b.node("GRU", {"X", "W", "R", "B"}, {"y4", "H"}).with("hidden_size", kHidden);
+    b.node("Reshape", {"y4", "flat"}, {"yf"});
+    b.node("Transpose", {"yf"}, {"y"}).with("perm", Ints{1, 0, 2});
+    b.node("Sub", {"lengths", "one"}, {"last"});
+    if (elements) {
+      b.node("Reshape", {"last", "column"}, {"at"});
+      b.node("Expand", {"at", "wanted"}, {"places"});
+      b.node("GatherElements", {"y", "places"}, {"z3"}).with("axis", 1);
+      b.node("Squeeze", {"z3", "one"}, {"z"});
+    } else {
+      b.node("Unsqueeze", {"last", "behind"}, {"at"});
+      b.node("Concat", {"each", "at"}, {"pairs"}).with("axis", -1);
+      b.node("GatherND", {"y", "pairs"}, {"z"});
+    }
+    check_against_f64(b.proto, {6, 2}, lengths_of({3, 6}));
+    check_against_f64(b.proto, {6, 2}, lengths_of({1, 5}));
+  }
+}
+
 TEST(ValidSteps, OfAPartOfTheFeaturesAreRefused) {
   OnnxBuilder b = layer({true, false, true, false});
   by_elements(&b, {true, false, true, false}, 1);

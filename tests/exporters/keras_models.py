@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import itertools
 import os
 import sys
 
@@ -14,6 +15,7 @@ import tensorflow as tf  # noqa: E402
 from keras import layers as kl  # noqa: E402
 
 from case import Folder  # noqa: E402
+from keras_networks import network_models  # noqa: E402
 
 STEPS, FEATURES, UNITS = 7, 6, 10
 
@@ -127,7 +129,7 @@ def main():
     random = np.random.default_rng(1)
     wanted = sys.argv[2:]
     folder = Folder(sys.argv[1])
-    for name, model in models():
+    for name, model in itertools.chain(models(), network_models()):
         if wanted and name not in wanted:
             continue
         title = f"{name}.keras"

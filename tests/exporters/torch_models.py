@@ -12,6 +12,9 @@ import numpy as np
 import torch
 
 from case import Folder
+from torch_cells import cell_models
+from torch_decoders import decoder_models
+from torch_denoisers import denoiser_models
 from torch_layers import layer_models
 from torch_networks import network_models
 
@@ -21,7 +24,7 @@ DYNAMO_DYNAMIC = {"lstm", "gru_batch_first", "lstm_stacked_bidirectional", "lstm
 SCRIPT_FIXED = {"lstm", "gru_batch_first", "lstm_last_step", "reader_lstm", "dual_path", "attention_self", "lstm_projected",
                 "gru_features_zeroed", "gru_features_written"}
 INPUTS = ("x", "y", "z")
-STATES = ("x", "h", "c")
+STATES = ("x", "h", "c", "n", "m")
 
 
 def flat(values):
@@ -31,7 +34,7 @@ def flat(values):
 
 
 def names_of(axes, count):
-    return list(axes)[:count] if axes and len(axes) == count else list(STATES if count == 3 else INPUTS)[:count]
+    return list(axes)[:count] if axes and len(axes) == count else list(STATES if count >= 3 else INPUTS)[:count]
 
 
 def export(folder, name, model, args, axes, exporter, dynamic):
@@ -68,7 +71,9 @@ def main():
     torch.backends.mha.set_fastpath_enabled(False)  # has no ONNX form
     wanted = sys.argv[2:]
     folder = Folder(sys.argv[1])
-    for name, model, args, axes in itertools.chain(layer_models(), network_models()):
+    later = list(itertools.chain(decoder_models(), denoiser_models()))  # by dynamo with dynamic sizes too
+    open_sizes = DYNAMO_DYNAMIC | {name for name, _, _, axes in later if axes}
+    for name, model, args, axes in itertools.chain(layer_models(), network_models(), later, cell_models()):
         if wanted and name not in wanted:
             continue
         model.eval()
@@ -79,7 +84,7 @@ def main():
         if scripted:
             continue
         export(folder, name, model, args, axes, "dynamo", False)
-        if name in DYNAMO_DYNAMIC:
+        if name in open_sizes:
             export(folder, name, model, args, axes, "dynamo", True)
     folder.close()
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "compiler/onnx/attributes.h"
 #include "compiler/onnx/rewrite.h"
@@ -24,8 +25,10 @@ struct LastIndex {
 struct Taken {
   std::string sequence, lengths;
   int64_t time = 0, rows = 0;
-  std::string count;  // GatherND: how many rows
-  std::string shape;  // GatherElements: of the result
+  std::string count;   // GatherND and Gather: how many rows,
+  int64_t fixed = 0;   // or the number where the file has it
+  std::string shape;   // GatherElements: of the result
+  std::string places;  // Gather: of rows times steps, as many as rows
 };
 
 class LastSteps {
@@ -36,6 +39,7 @@ class LastSteps {
     if (node.input_size() != 2 || node.output_size() != 1) return false;
     out->sequence = node.input(0);
     if (node.op_type() == "GatherND") return by_rows(node, out);
+    if (node.op_type() == "Gather") return by_places(node, out);
     return node.op_type() == "GatherElements" && by_elements(node, out);
   }
 
@@ -114,8 +118,10 @@ class LastSteps {
     return index;
   }
 
-  // As many as rows: 0, 1, 2 ... along the first axis; `count` is the size that the file computes.
-  bool all_rows(std::string name, std::string *count) const {
+  // As many as rows: 0, 1, 2 ... along the first axis; `count` is the size that the file computes or, where its sizes are fixed,
+  // empty, and `fixed` has the size.
+  bool all_rows(std::string name, Taken *out) const {
+    if (counted(name, &out->fixed)) return true;
     for (const NodeProto *node = uses_.any_maker(name); node != nullptr && node->op_type() != "Range";
          node = uses_.any_maker(name)) {
       const std::string &op = node->op_type();
@@ -127,8 +133,19 @@ class LastSteps {
     const NodeProto *range = maker(name, "Range");
     std::vector<int64_t> fixed;
     if (range == nullptr || !is_number(range->input(0), 0) || !is_number(range->input(2), 1)) return false;
-    *count = range->input(1);
-    return !constant(*count, &fixed);
+    out->count = range->input(1);
+    return !constant(out->count, &fixed);
+  }
+
+  // The constants 0, 1, 2 ... as a column or alone.
+  bool counted(const std::string &name, int64_t *size) const {
+    std::vector<int64_t> rows;
+    if (!constant(name, &rows) || rows.empty()) return false;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i] != static_cast<int64_t>(i)) return false;
+    }
+    *size = static_cast<int64_t>(rows.size());
+    return true;
   }
 
   bool by_rows(const NodeProto &node, Taken *out) const {
@@ -142,9 +159,53 @@ class LastSteps {
       out->lengths = index.lengths;
       out->time = time;
       out->rows = 1 - time;
-      return all_rows(pairs->input(1 - time), &out->count);
+      return all_rows(pairs->input(1 - time), out);
     }
     return false;
+  }
+
+  // As TorchScript's exporter writes y[rows, lengths - 1]: the first two axes are one, and places in it are a * size of the second
+  // + b.
+  bool by_places(const NodeProto &node, Taken *out) const {
+    const NodeProto *flat = maker(node.input(0), "Flatten"), *places = maker(node.input(1), "Add");
+    if (flat == nullptr || places == nullptr || Attributes(*flat).integer("axis", 1) != 2) return false;
+    if (Attributes(node).integer("axis", 0) != 0) return false;
+    out->sequence = flat->input(0);
+    out->places = places->output(0);
+    for (int second = 0; second < 2; ++second) {
+      const NodeProto *scaled = maker(places->input(1 - second), "Mul");
+      if (scaled == nullptr) continue;
+      for (int factor = 0; factor < 2; ++factor) {
+        if (!is_size(scaled->input(factor), out->sequence)) continue;
+        const std::string indices[] = {scaled->input(1 - factor), places->input(second)};
+        if (by_axes(indices, out)) return true;
+      }
+    }
+    return false;
+  }
+
+  // indices[0] are places of the first axis, indices[1] of the second.
+  bool by_axes(const std::string (&indices)[2], Taken *out) const {
+    for (int time = 0; time < 2; ++time) {
+      const LastIndex index = last_index(indices[time]);
+      if (index.lengths.empty() || index.rank != 1 || !all_rows(indices[1 - time], out)) continue;
+      out->lengths = index.lengths;
+      out->time = time;
+      out->rows = 1 - time;
+      return true;
+    }
+    return false;
+  }
+
+  // The size of the tensor's second axis; the exporter may have transposed it once more for that.
+  bool is_size(const std::string &name, const std::string &tensor) const {
+    const NodeProto *pick = maker(name, "Gather");
+    const NodeProto *shape = pick == nullptr || !is_number(pick->input(1), 1) ? nullptr : maker(pick->input(0), "Shape");
+    if (shape == nullptr || shape->attribute_size() != 0) return false;
+    if (shape->input(0) == tensor) return true;
+    const NodeProto *a = maker(shape->input(0), "Transpose"), *b = maker(tensor, "Transpose");
+    return a != nullptr && b != nullptr && a->input(0) == b->input(0) &&
+           Attributes(*a).integers("perm") == Attributes(*b).integers("perm");
   }
 
   bool by_elements(const NodeProto &node, Taken *out) const {
@@ -155,8 +216,20 @@ class LastSteps {
     out->time = axis < 0 ? axis + 3 : axis;
     out->rows = static_cast<int64_t>(index.row_axis);
     out->lengths = index.lengths;
-    out->shape = expand->input(1);
+    out->shape = sizes_of(expand->input(1));
     return !index.lengths.empty() && index.rank == 3 && out->time + out->rows == 1;
+  }
+
+  // PyTorch's -1, which keeps a size, is written as Where(sizes == -1, 1, sizes); a Reshape keeps it as it is.
+  std::string sizes_of(const std::string &name) const {
+    const NodeProto *where = maker(name, "Where");
+    const NodeProto *kept = where == nullptr ? nullptr : maker(where->input(0), "Equal");
+    const NodeProto *minus = kept == nullptr || kept->input(0) != where->input(2) ? nullptr : maker(kept->input(1), "Mul");
+    const NodeProto *ones = minus == nullptr ? nullptr : maker(where->input(1), "ConstantOfShape");
+    if (ones == nullptr || minus->input(0) != ones->output(0) || !is_number(minus->input(1), -1)) return name;
+    const auto *value = Attributes(*ones).find("value");
+    if (value == nullptr || read_tensor(value->t()).data != std::vector<double>{1}) return name;
+    return where->input(2);
   }
 
   const OnnxModel &model_;
@@ -179,6 +252,13 @@ class Writer {
  public:
   Writer(const OnnxModel &model, Rewrite *rewrite) : model_(model), rewrite_(*rewrite) {}
 
+  // How many rows there are, as an array of one.
+  void count_to(const Taken &taken, const std::string &to) {
+    if (taken.count.empty()) return rewrite_.set_constant(to, ints({taken.fixed}));
+    rewrite_.set_constant(to + "/one", ints({1}));
+    rewrite_.add("Reshape", to, {taken.count, to + "/one"}, {to});
+  }
+
   void write(const NodeProto &node, const Taken &taken) {
     name_ = node.output(0);
     const auto constant = [&](const char *what, Tensor tensor) {
@@ -192,14 +272,12 @@ class Writer {
     set_attribute(reversed, "batch_axis", taken.rows);
     pick(of("reversed"), zero, of("first"), taken.time);
     pick(taken.sequence, last, of("run_end"), taken.time);
-    rewrite_.add("Shape", of("sizes"), {taken.sequence}, {of("sizes")});
-    any_step(taken, constant, one);
+    any_step(taken, constant, zero, one);
     rewrite_.add("Where", of("step"), {of("any"), of("first"), of("run_end")}, {of("step")});
     if (taken.shape.empty()) {
       rewrite_.add("Shape", of("row"), {of("step")}, {of("row")});
       rewrite_.add("Slice", of("features"), {of("row"), one, end, zero}, {of("features")});
-      const std::string scalar = constant("scalar", ints({1}));
-      rewrite_.add("Reshape", of("count"), {taken.count, scalar}, {of("count")});
+      count_to(taken, of("count"));
       joined({of("count"), of("features")}, of("shape"));
       rewrite_.add("Reshape", name_, {of("step"), of("shape")}, {name_});
     } else {
@@ -220,24 +298,37 @@ class Writer {
     rewrite_.reshaping("Squeeze", to + "4", to, {axis});
   }
 
-  // Whether a row has steps: a layer over ones gives 1 for it, and without steps the 0 that it starts from. That is computed, so
-  // that every run starts anew: no number is above itself.
+  // Whether a row has steps: a layer over ones gives 1 for it, and without steps the 0 that it starts from. Both are computed from
+  // the sequence, the 0 so that every run starts anew, the ones so that they have its axes: no number is above itself.
   template <typename Constant>
-  void any_step(const Taken &taken, const Constant &constant, const std::string &one) {
-    const std::string axes = constant("axes", ints({taken.time, taken.rows}));
-    set_attribute(rewrite_.add("Gather", of("outer"), {of("sizes"), axes}, {of("outer")}), "axis", 0);
-    joined({of("outer"), one}, of("ones_shape"));
-    rewrite_.add("Expand", of("ones"), {constant("one_number", reals({1, 1, 1}, 1)), of("ones_shape")}, {of("ones")});
-    rewrite_.add("Slice", of("feature"), {of("first"), constant("from", ints({0})), one, one}, {of("feature")});
-    rewrite_.add("Greater", of("none"), {of("feature"), of("feature")}, {of("none")});
-    set_attribute(rewrite_.add("Cast", of("start"), {of("none")}, {of("start")}), "to", onnx::TensorProto::FLOAT);
-    rewrite_.reshaping("Unsqueeze", of("start"), of("start3"), {0});
+  void any_step(const Taken &taken, const Constant &constant, const std::string &zero, const std::string &one) {
+    zeros("every", taken.sequence, zero, one, constant("features_axis", ints({2})));
+    rewrite_.add("Add", of("ones"), {of("every_start"), constant("one_number", reals({1}, 1))}, {of("ones")});
+    std::string ones = of("ones");
+    if (taken.time == 1) {
+      onnx::AttributeProto *perm = rewrite_.add("Transpose", of("ones_first"), {ones}, {of("ones_first")})->add_attribute();
+      perm->set_name("perm");
+      perm->set_type(onnx::AttributeProto::INTS);
+      for (const int64_t axis : {1, 0, 2}) perm->add_ints(axis);
+      ones = of("ones_first");
+    }
+    zeros("row", of("first"), zero, one, one);
+    rewrite_.reshaping("Unsqueeze", of("row_start"), of("start3"), {0});
     const std::string w = constant("W", reals({1, 1, 1}, 1)), r = constant("R", reals({1, 1, 1}, 0));
-    NodeProto *layer = rewrite_.add("RNN", of("counted"), {of("ones"), w, r, "", taken.lengths, of("start3")}, {"", of("ended")});
+    NodeProto *layer = rewrite_.add("RNN", of("counted"), {ones, w, r, "", taken.lengths, of("start3")}, {"", of("ended")});
     set_attribute(layer, "hidden_size", 1);
     set_attribute(layer, "activations", std::vector<std::string>{"Relu"});
     rewrite_.reshaping("Squeeze", of("ended"), of("ended2"), {0});
     rewrite_.add("Greater", of("any"), {of("ended2"), constant("half", reals({1}, 0.5))}, {of("any")});
+  }
+
+  // Zeros of a tensor's size and one feature, computed from it.
+  void zeros(const std::string &what, const std::string &from, const std::string &zero, const std::string &one,
+             const std::string &axis) {
+    const std::string at = name_ + "/valid_steps/" + what;
+    rewrite_.add("Slice", at + "_feature", {from, zero, one, axis}, {at + "_feature"});
+    rewrite_.add("Greater", at + "_none", {at + "_feature", at + "_feature"}, {at + "_none"});
+    set_attribute(rewrite_.add("Cast", at + "_start", {at + "_none"}, {at + "_start"}), "to", onnx::TensorProto::FLOAT);
   }
 
   // An Expand keeps an axis where it says 1.
@@ -263,17 +354,26 @@ std::unique_ptr<OnnxModel> with_valid_steps(const OnnxModel &model) {
   const LastSteps steps(model);
   Rewrite rewrite(model);
   Writer writer(model, &rewrite);
-  bool any = false;
+  std::map<const NodeProto *, Taken> found;
+  std::map<std::string, const Taken *> places;  // whose Shape the file may read
   for (const NodeProto *node : model.nodes) {
     Taken taken;
-    if (!steps.find(*node, &taken)) {
-      rewrite.keep(node);
-      continue;
-    }
-    any = true;
-    writer.write(*node, taken);
+    if (!steps.find(*node, &taken)) continue;
+    const Taken &kept = found.emplace(node, taken).first->second;
+    if (!taken.places.empty()) places.emplace(taken.places, &kept);
   }
-  return any ? rewrite.done() : nullptr;
+  for (const NodeProto *node : model.nodes) {
+    const bool shape = node->op_type() == "Shape" && node->attribute_size() == 0;
+    const auto of_places = shape ? places.find(node->input(0)) : places.end();
+    const auto taken = found.find(node);
+    if (of_places != places.end())
+      writer.count_to(*of_places->second, node->output(0));
+    else if (taken != found.end())
+      writer.write(*node, taken->second);
+    else
+      rewrite.keep(node);
+  }
+  return found.empty() ? nullptr : rewrite.done();
 }
 
 }  // namespace rnnp::compiler

@@ -1,5 +1,6 @@
 #!/bin/bash
-# test_exporters.sh BUILD [check.py's arguments] -- exports models from PyTorch and Keras, compiles each and compares with onnxruntime.
+# test_exporters.sh BUILD [check.py's arguments] -- exports models from PyTorch and Keras, quantizes some by onnxruntime's tools, compiles
+# each and compares with onnxruntime. BUILD-exporters/table.md lists them all, counts.md the results of each exporter.
 # The frameworks go into two virtual environments under BUILD-exporters (several GB: PyTorch's wheel brings its GPU libraries; give
 # PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS for a smaller one). SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -20,19 +21,22 @@ venv() {  # venv NAME: made anew where the list of packages has changed
   cp "$list" "$folder/$1/.packages"
 }
 
-cases() {  # cases NAME: exported anew where the programs or packages have changed
-  local stamp
-  stamp=$(cat "$tests"/case.py "$tests/$1"_*.py "$tests/packages-$1.txt" | cksum)
-  [ "$(cat "$folder/$1-cases/.stamp" 2>/dev/null)" = "$stamp" ] && return
-  "$folder/$1/bin/python" -B "$tests/$1_models.py" "$folder/$1-cases" >"$folder/$1.log" 2>&1 || { tail -n 40 "$folder/$1.log"; exit 1; }
-  echo "$stamp" >"$folder/$1-cases/.stamp"
+cases() {  # cases NAME VENV [argument]: made anew where the programs, packages or what they start from have changed
+  local name=$1 venv=$2 stamp
+  shift 2
+  stamp=$(cat "$tests"/case.py "$tests/$name"_*.py "$tests/packages-$venv.txt" ${1:+"$1/.stamp"} | cksum)
+  [ "$(cat "$folder/$name-cases/.stamp" 2>/dev/null)" = "$stamp" ] && return
+  "$folder/$venv/bin/python" -B "$tests/${name}_models.py" "$@" "$folder/$name-cases" >"$folder/$name.log" 2>&1 ||
+    { tail -n 40 "$folder/$name.log"; exit 1; }
+  echo "$stamp" >"$folder/$name-cases/.stamp"
 }
 
 venv torch
 venv keras
 log=$build-hosted.log
 { cmake --preset hosted -B "$build-hosted" "${arguments[@]}" && cmake --build "$build-hosted" --target rnnpack_tool -j "${JOBS:-$(nproc)}"; } >"$log" 2>&1 || { tail -n 60 "$log"; exit 1; }
-cases torch
-cases keras
+cases torch torch
+cases keras keras
+cases quantised torch "$folder/torch-cases"
 exec "$folder/torch/bin/python" -B "$tests/check.py" --tool "$build-hosted/src/compiler/rnnpack" --refused "$tests/refused.txt" \
-  --table "$folder/table.md" "$@" "$folder/torch-cases" "$folder/keras-cases"
+  --table "$folder/table.md" --counts "$folder/counts.md" "$@" "$folder/torch-cases" "$folder/keras-cases" "$folder/quantised-cases"

@@ -184,6 +184,27 @@ TEST(InPieces, AxesOfOneStepThatAreJoinedAreOpenedTogether) {
   EXPECT_EQ(graph_of(open.proto).inputs[0].dims[0], RNNP_DIM_STEPS);
 }
 
+// Batch and steps in one axis, as dual-path networks have them, are not one input's and another's.
+TEST(InPieces, PartsOfBatchTimesStepsAreJoined) {
+  OnnxBuilder b;
+  b.input("X", {"N", "T", 2, 4}).output("Y").weights("", 3, 1, 16, kHidden);
+  b.constant_ints("i0", {1}, {0}).constant_ints("i1", {1}, {1}).constant_ints("rest", {2}, {2, 4}).constant_ints("all", {1}, {-1});
+  b.node("Shape", {"X"}, {"sizes"});
+  b.node("Gather", {"sizes", "i0"}, {"n"});
+  b.node("Gather", {"sizes", "i1"}, {"t"});
+  b.node("Mul", {"n", "t"}, {"rows"});
+  b.node("Concat", {"rows", "rest"}, {"merged"}).with("axis", 0);
+  b.node("Concat", {"n", "t", "all"}, {"apart"}).with("axis", 0);
+  b.node("Reshape", {"X", "merged"}, {"x"});
+  b.node("Relu", {"x"}, {"a"});
+  b.node("Tanh", {"x"}, {"b"});
+  b.node("Concat", {"a", "b"}, {"ab"}).with("axis", -1);
+  b.node("Reshape", {"ab", "apart"}, {"flat"});
+  b.node("Transpose", {"flat"}, {"turned"}).with("perm", Ints{1, 0, 2});
+  b.node("GRU", {"turned", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+  check_against_f64(b.proto, {6, 3});
+}
+
 TEST(InPieces, AFileForItsOwnNumberOfStepsSaysSo) {
   OnnxBuilder b;
   b.input("X", {7, 2, 4}).output("Y").weights("", 3, 1, 4, kHidden).constant_ints("shape", {3}, {7, 2, kHidden});

@@ -138,6 +138,26 @@ TEST(Exact, LayersOfTheLastStepAreSeenInTheChunkThatMakesThem) {
   }
 }
 
+// A layer along features of which only the final state is read has no first output.
+TEST(Exact, LayersBehindALayerAlongFeaturesAreSeen) {
+  if (!can_compare()) GTEST_SKIP() << "the kernels here round products before they add them";
+  constexpr int64_t kPatches = 4;
+  OnnxBuilder b;
+  b.input("X", {"N", kPatches * kInputs}).output("Y").weights("", 3, 1, kInputs, kHidden).random("D", {kHidden, kOutputs}, 0.3);
+  b.constant_ints("patches", {3}, {0, kPatches, kInputs}).constant_ints("first", {1}, {0});
+  b.node("Reshape", {"X", "patches"}, {"p"});
+  b.node("Transpose", {"p"}, {"t"}).with("perm", std::vector<int64_t>{1, 0, 2});
+  b.node("GRU", {"t", "W", "R", "B"}, {"", "last"}).with("hidden_size", kHidden).with("linear_before_reset", 1);
+  b.node("Squeeze", {"last", "first"}, {"rows"});
+  b.node("MatMul", {"rows", "D"}, {"Y"}, "dense");
+  compiler::Arrays x;
+  x["X"].shape = {2, kPatches * kInputs};
+  for (int64_t i = 0; i < 2 * kPatches * kInputs; ++i) x["X"].f32.push_back(std::sin(static_cast<float>(i * i % 1013)));
+  compiler::Runner runner(compiler::write_blob(graph_of(b.proto, "int8"), kPanels));
+  std::string report;
+  EXPECT_TRUE(compiler::is_exact(&runner, x, &report)) << report;
+}
+
 TEST(Exact, OneBitIsNamed) {
   if (!can_compare()) GTEST_SKIP() << "the kernels here round products before they add them";
   const std::vector<uint8_t> blob = compiler::write_blob(graph_of(network(kCells[3]), "int8"), kPanels);

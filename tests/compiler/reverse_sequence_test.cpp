@@ -23,17 +23,17 @@ void lengths_of_all(OnnxBuilder *b) {
 
 struct Reversed {
   const char *layer = "GRU";
-  std::string lengths = "all";  // all: computed; input; flip: by Slice; fixed: a constant, X has 6 steps
+  std::string lengths = "all";  // all: computed; input; flip: by Slice; fixed: a constant, X has 6 steps; fixed steps: computed
   bool layer_lengths = false;
   bool back = true;  // the result is reversed again
   const char *direction = "forward";
 };
 
 OnnxBuilder reversed(const Reversed &how) {
-  const bool fixed = how.lengths == "fixed";
+  const bool fixed = how.lengths == "fixed", fixed_steps = how.lengths == "fixed steps";
   OnnxBuilder b;
-  b.input("X", fixed ? std::vector<Dim>{6, 3, kIn} : std::vector<Dim>{"T", "N", kIn}).output("Y").output("H");
-  if (how.lengths == "all") lengths_of_all(&b);
+  b.input("X", {fixed || fixed_steps ? Dim(6) : Dim("T"), fixed ? Dim(3) : Dim("N"), kIn}).output("Y").output("H");
+  if (how.lengths == "all" || fixed_steps) lengths_of_all(&b);
   if (how.lengths == "input" || how.layer_lengths) b.input("lengths", {"N"}, onnx::TensorProto::INT32);
   if (fixed) b.constant_ints("lengths", {3}, {6, 6, 6});
   b.constant_ints("end", {1}, {-1}).constant_ints("start", {1}, {INT64_MIN}).constant_ints("axis", {1}, {0});
@@ -60,7 +60,7 @@ OnnxBuilder reversed(const Reversed &how) {
 
 TEST(Reversed, ALayerRunsInTheOtherDirection) {
   for (const char *layer : {"LSTM", "GRU", "RNN"}) {
-    for (const char *by : {"all", "flip", "fixed"}) {
+    for (const char *by : {"all", "flip", "fixed", "fixed steps"}) {
       for (const char *direction : {"forward", "reverse"}) {
         SCOPED_TRACE(::testing::Message() << layer << by << direction);
         Reversed how;
@@ -93,7 +93,7 @@ TEST(Reversed, OtherLengthsThanTheLayersAreReversedBeforeIt) {
 }
 
 TEST(Reversed, StepsThatStayReversedAreAnOutput) {
-  for (const char *by : {"all", "flip", "fixed"}) {
+  for (const char *by : {"all", "flip", "fixed", "fixed steps"}) {
     for (const char *layer : {"LSTM", "GRU", "RNN"}) {
       SCOPED_TRACE(::testing::Message() << layer << by);
       Reversed how;

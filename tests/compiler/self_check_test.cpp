@@ -126,6 +126,19 @@ TEST(SelfCheck, GivesLengthsAndStates) {
 }
 
 // Floor jumps, and 0.1 * 30 may be on either side of 3: one element that falls to the other side is no fault.
+// TorchScript's exporter names an output twice where a module returns a tensor twice.
+TEST(SelfCheck, TakesAnOutputThatIsNamedTwiceOnce) {
+  OnnxBuilder b;
+  b.input("x", {"N", kInputs}).input("h", {"N", kInputs}).output("y").output("y").output("next").constant("half", {}, {0.5f});
+  b.node("Add", {"x", "h"}, {"sum"});
+  b.node("Tanh", {"sum"}, {"y"});
+  b.node("Mul", {"y", "half"}, {"next"});
+  CompileOptions how;
+  EXPECT_EQ(check(b, how).failure, "");
+  how.states.push_back({"h", "next"});
+  EXPECT_EQ(check(b, how).failure, "");
+}
+
 TEST(SelfCheck, TellsJumpsFromFaults) {
   const auto model = [](float factor) {
     OnnxBuilder b = gru(factor);

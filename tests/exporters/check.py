@@ -62,6 +62,7 @@ def run_blob(tool, blob, arrays, folder):
     text = tool("inspect", blob).stdout
     inputs, outputs = (re.findall(r"^  (\S+)", text.split(f"\n{part}:\n")[1].split("\nstates:")[0].split("\nmatrices:")[0].split("\noutputs:")[0].split("\nnodes:")[0], re.M)
                        for part in ("inputs", "outputs"))
+    outputs = list(dict.fromkeys(outputs))  # TorchScript's exporter may name one twice
     args = ["run", blob]
     for name in inputs:
         if name not in arrays:
@@ -156,6 +157,8 @@ def compile_and_compare(tool, folder, case, flags, work):
     name, path = case["name"], folder / f"{case['name']}.onnx"
     done = tool("compile", path, "-o", work / "m.rnnp", *flags)
     if done.returncode:
+        if done.returncode < 0:
+            return "wrong", f"the tool ended by signal {-done.returncode}"
         return "wrong" if done.returncode == CHECK_FAILED else "refused", done.stderr.strip()
     arrays, outputs = inputs_of(folder, name)
     from onnx import load

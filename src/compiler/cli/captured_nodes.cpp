@@ -36,8 +36,11 @@ const RunEnv &chunk_of(const rnnp_trace_event &event) {
 SeenNode *seen_node(Capture *capture, const rnnp_trace_event &event) {
   const RunEnv &env = chunk_of(event);
   const BlobNode &node = env.model->nodes[event.node];
-  const bool layer = OpKind(node.op) == OpKind::kRecurrent, has_result = node.output_count != 0;
-  const bool works = layer || (has_result && runs_in_chunk(env, env.model->node_output(node, 0)));
+  bool works = OpKind(node.op) == OpKind::kRecurrent;
+  for (uint32_t i = 0; i < node.output_count && !works; ++i) {
+    const uint32_t value = env.model->node_output(node, i);
+    works = value != kNone && runs_in_chunk(env, value);
+  }
   return works && event.node < capture->wanted.size() && capture->wanted[event.node] ? &capture->seen[event.node] : nullptr;
 }
 

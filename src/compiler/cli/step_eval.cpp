@@ -114,7 +114,10 @@ std::map<std::string, Tensor> eval_steps(const OnnxModel &model, const Runner &r
       now[facts.name] = step_of(facts, inputs.at(facts.name), static_cast<size_t>(step));
     }
     const std::map<std::string, Tensor> out = eval_graph(model, now);
-    for (const rnnp_tensor_info &facts : runner.outputs()) made[facts.name].push_back(out.at(facts.name));
+    for (const rnnp_tensor_info &facts : runner.outputs()) {
+      std::vector<Tensor> &of = made[facts.name];  // a file may have the same output twice
+      if (of.size() == static_cast<size_t>(step)) of.push_back(out.at(facts.name));
+    }
     for (const StatePair &pair : states) {
       Tensor next = out.at(pair.output);
       next.shape = now[pair.input].shape;  // ones may have come or gone

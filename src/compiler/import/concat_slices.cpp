@@ -83,8 +83,9 @@ View joined(OpCall &call, std::vector<View> parts, size_t axis) {
         throw Refusal("its inputs differ outside the axis: " + view_text(out) + " and " + view_text(part));
       }
       if (i == axis) continue;
-      // Of input axes that are joined one cannot be longer than the other.
-      if (b.discovering && mine.size() == 2 && mine[0].origin >= 0 && mine[1].origin >= 0) {
+      // Of input axes that are joined one cannot be longer than the other. Batch and steps merged are two in each part.
+      const bool one_each = out.axes[i].size() == 1 && part.axes[i].size() == 1;
+      if (b.discovering && one_each && mine.size() == 2 && mine[0].origin >= 0 && mine[1].origin >= 0) {
         b.origins->unite(mine[0].origin, mine[1].origin);
         mine.pop_back();
       }

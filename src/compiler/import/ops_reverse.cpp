@@ -15,6 +15,12 @@ bool is_length_of(const OpCall &call, const Tensor &lengths, const Axis &axis) {
   return std::all_of(given.begin(), given.end(), [&](const Dim &length) { return length == call.b.dim_of(axis); });
 }
 
+// All elements of a file of fixed sizes, the same number for each row.
+bool is_all_of(const OpCall &call, const Value &lengths, const Axis &axis) {
+  const auto is_all = [&](float length) { return Dim(static_cast<int64_t>(length)) == call.b.dim_of(axis); };
+  return lengths.kind == ValueKind::kConst && !lengths.f32.empty() && std::all_of(lengths.f32.begin(), lengths.f32.end(), is_all);
+}
+
 // How many elements are reversed: kAllReversed, or the value of an input with a number for each row.
 int64_t lengths_of(const OpCall &call, const Axis &axis) {
   Builder &b = call.b;
@@ -25,6 +31,7 @@ int64_t lengths_of(const OpCall &call, const Axis &axis) {
   }
   const View lengths = call.view(1);
   const Value &value = b.graph.values[lengths.value];
+  if (is_all_of(call, value, axis)) return kAllReversed;
   const bool rows = lengths.axes.size() == 1 &&
                     (lengths.axes[0].empty() || (lengths.axes[0].size() == 1 && lengths.axes[0][0].kind == Atom::Kind::kBatch));
   if (value.kind != ValueKind::kInput || value.dtype != DType::kI32 || !rows)

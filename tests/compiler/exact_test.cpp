@@ -133,7 +133,7 @@ TEST(Exact, LayersOfTheLastStepAreSeenInTheChunkThatMakesThem) {
   for (const char *weights : {"bf16", "int8"}) {
     compiler::Runner runner(compiler::write_blob(graph_of(b.proto, weights), kPanels));
     std::string report;
-    EXPECT_TRUE(compiler::is_exact(&runner, x, &report)) << weights << ": " << report;
+    EXPECT_TRUE(compiler::is_exact(&runner, x, compiler::kAllWork, &report)) << weights << ": " << report;
     EXPECT_NE(report.find("of 2 layers"), std::string::npos) << report;
   }
 }

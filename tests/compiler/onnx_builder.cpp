@@ -245,7 +245,7 @@ void check_persistent_states(const onnx::ModelProto &proto, const std::vector<St
         array.f32.resize(array.f32.size() * static_cast<size_t>(sizes.steps));
         for (float &v : array.f32) v = normal(random);
       }
-      const auto expected = eval_steps(*model, runner, {}, inputs, states, sizes.steps, sizes.batch);
+      const auto expected = eval_steps(*model, runner, {}, inputs, states, {sizes.steps, sizes.batch});
       RunOptions options;
       const Arrays whole = runner.run(inputs, options);
       for (const auto &output : expected) compare(target + (" " + output.first), whole.at(output.first), output.second, tolerance);

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "compiler/cli/joint_check.h"
 #include "compiler/cli/verify_sizes.h"
 #include "onnx_builder.h"
 
@@ -180,14 +183,81 @@ TEST(SelfCheck, VerifyTakesFewerStepsOfLargeNetworks) {
   EXPECT_EQ(compiler::usual_steps(1e12), 2);
 }
 
-// Work is counted, not timed: a call of more than the bound is left to `verify`, and the note says so.
-TEST(SelfCheck, LeavesHugeCallsToVerify) {
+// Two convolutions and a product, too much work to be evaluated whole.
+OnnxBuilder large(float factor, int64_t pad = 1) {
   OnnxBuilder b;
-  b.input("x", {1, 64, 200, 400}).output("y").random("w", {64, 64, 3, 3});
-  b.node("Conv", {"x", "w"}, {"y"}).with("pads", std::vector<int64_t>{1, 1, 1, 1});
-  const SelfCheck found = check(b);
-  EXPECT_EQ(found.failure, "");
-  EXPECT_NE(found.note.find("rnnpack verify"), std::string::npos) << found.note;
+  b.input("x", {1, 32, 100, 200}).output("y").random("w", {64, 32, 3, 3}).random("v", {64, 64, 3, 3}).random("d", {64, 5});
+  b.constant("factor", {}, {factor}).constant_ints("axes", {2}, {2, 3});
+  b.node("Conv", {"x", "w"}, {"a"}, "first").with("pads", std::vector<int64_t>{pad, 1, 2 - pad, 1});
+  b.node("Mul", {"a", "factor"}, {"scaled"});
+  b.node("Relu", {"scaled"}, {"r"});
+  b.node("Conv", {"r", "v"}, {"c"}, "second").with("pads", std::vector<int64_t>{1, 1, 1, 1});
+  b.node("Transpose", {"c"}, {"t"}).with("perm", std::vector<int64_t>{0, 2, 3, 1});
+  b.node("MatMul", {"t", "d"}, {"y"});
+  return b;
+}
+
+// What `compiled_from` makes of every graph, held against that of `file` by joints alone.
+std::string joints_differ(const OnnxBuilder &file, const OnnxBuilder &compiled_from) {
+  const std::unique_ptr<OnnxModel> model = compiler::check_model(file.proto), other = compiler::check_model(compiled_from.proto);
+  const Compiled compiled = compiler::compile_model(*other, "generic");
+  compiler::Runner runner(compiled.blob);
+  const compiler::BlobCheck check(model.get(), compiled.graph, {}, &runner);
+  const compiler::JointCheck joints(other.get(), {}, check);
+  std::string refused;
+  const auto found = joints.at(check.start({}, {1, 1}, {}), true, 1, {}, &refused);
+  EXPECT_TRUE(found) << refused;
+  EXPECT_GT(found ? found->samples : 0, 5000u);
+  return found ? found->failure : refused;
+}
+
+// Work is counted, not timed.
+TEST(SelfCheck, ChecksLargeNetworksBySamples) {
+  for (const char *weights : {"", "int8"}) {
+    CompileOptions how;
+    how.weights = weights;
+    const SelfCheck found = check(large(1), how);
+    EXPECT_EQ(found.failure, "") << weights;
+    EXPECT_EQ(found.note, "") << weights;
+  }
+  EXPECT_NE(check(large(1), large(1.01f)).failure.find("of samples: output 'y'"), std::string::npos);
+}
+
+// A fault of the compiler is in the blob with joints as in the other.
+TEST(SelfCheck, FindsFaultsAtTheJoints) {
+  EXPECT_EQ(joints_differ(large(1), large(1)), "");
+  EXPECT_NE(joints_differ(large(1, 1), large(1, 2)).find("node 'first' (Conv), element ["), std::string::npos);
+  EXPECT_NE(joints_differ(large(1), large(1.01f)).find("node 'second' (Conv), element ["), std::string::npos);
+}
+
+// Every operator that is sampled gives what it gives whole.
+TEST(SelfCheck, SamplesAreElementsOfTheWhole) {
+  OnnxBuilder b;
+  b.random("x", {2, 4, 9, 7}).random("w", {6, 2, 3, 2}).random("b", {6}).random("u", {4, 3, 3, 2}).random("m", {2, 1, 7, 5});
+  b.random("p", {7, 6}).random("q", {5, 7}).random("c", {5});
+  b.node("Conv", {"x", "w", "b"}, {"1"}).with("group", int64_t{2}).with("strides", std::vector<int64_t>{2, 1});
+  b.node("Conv", {"x", "w"}, {"2"}).with("group", int64_t{2}).with("auto_pad", "SAME_UPPER");
+  b.node("ConvTranspose", {"x", "u"}, {"3"}).with("group", int64_t{2}).with("strides", std::vector<int64_t>{2, 3});
+  b.node("ConvTranspose", {"x", "u", "b"}, {"4"}).with("group", int64_t{2}).with("pads", std::vector<int64_t>{1, 0, 2, 1});
+  b.node("MatMul", {"x", "m"}, {"5"});
+  b.node("Gemm", {"p", "q", "c"}, {"6"}).with("transA", int64_t{1}).with("transB", int64_t{1}).with("alpha", 0.5).with("beta", 3.0);
+  b.output("1");
+  const std::unique_ptr<OnnxModel> model = compiler::check_model(b.proto);
+  for (const onnx::NodeProto &node : b.proto.graph().node()) {
+    std::vector<const compiler::Tensor *> in;
+    for (const std::string &name : node.input()) in.push_back(model->constants.at(name).get());
+    const compiler::EvalCall call{node, compiler::Attributes(node), 13, in, {}};
+    const auto sampled = compiler::sampled_node(call);
+    const compiler::Tensor whole = compiler::eval_node(node, 13, in)[0];
+    EXPECT_EQ(sampled->shape(), whole.shape) << node.output(0);
+    std::set<int64_t> seen;
+    for (const compiler::Sample &sample : sampled->draw(1e6, 3)) {
+      EXPECT_NEAR(sample.value, whole.data[static_cast<size_t>(sample.at)], 1e-9) << node.output(0) << " at " << sample.at;
+      seen.insert(sample.at);
+    }
+    EXPECT_GT(static_cast<int64_t>(seen.size()), std::min<int64_t>(whole.size() / 4, 48)) << node.output(0);
+    EXPECT_TRUE(compiler::can_be_sampled(node.op_type()));
+  }
 }
 
 }  // namespace

@@ -109,23 +109,33 @@ void BlobCheck::add_unread(const RunSizes &sizes, Tensors *tensors) const {
   }
 }
 
-Tensors BlobCheck::evaluate(const Arrays &inputs, const RunSizes &sizes, const Progress &progress) const {
+Tensors BlobCheck::evaluate_at(const Arrays &inputs, const RunSizes &sizes, const Progress &progress,
+                               const EvalInstead &instead) const {
   Tensors tensors;
   add_unread(sizes, &tensors);
-  if (by_steps_) return eval_steps(*model_, *runner_, tensors, inputs, states_, sizes.steps, sizes.batch, progress);
+  if (by_steps_) return eval_steps(*model_, *runner_, tensors, inputs, states_, sizes, progress, instead);
   for (const auto &input : inputs) tensors[input.first] = to_tensor(input.second);
   add_initial_states(*model_, states_, sizes.batch, &tensors);
-  return eval_graph(*model_, tensors, progress);
+  return eval_graph(*model_, tensors, progress, instead);
 }
 
-std::optional<BothRuns> BlobCheck::run(const Arrays &given, const RunSizes &sizes, const RandomInputs &random,
-                                       const Progress &progress, std::string *refused) const {
+BothRuns BlobCheck::start(const Arrays &given, const RunSizes &sizes, const RandomInputs &random) const {
   BothRuns runs;
   runs.sizes = sizes;
   runs.inputs = complete(given, sizes, random);
   runs.whole = runner_->run(runs.inputs, {});
+  return runs;
+}
+
+Tensors BlobCheck::evaluate(const BothRuns &runs, const Progress &progress, const EvalInstead &instead) const {
+  return evaluate_at(optional_filled(runs.inputs, runs.sizes), runs.sizes, progress, instead);
+}
+
+std::optional<BothRuns> BlobCheck::run(const Arrays &given, const RunSizes &sizes, const RandomInputs &random,
+                                       const Progress &progress, std::string *refused) const {
+  BothRuns runs = start(given, sizes, random);
   try {
-    runs.expected = evaluate(optional_filled(runs.inputs, sizes), sizes, progress);
+    runs.expected = evaluate(runs, progress);
   } catch (const std::runtime_error &error) {
     *refused = "the ONNX graph itself cannot be evaluated at " + sizes_text(sizes) + ": " + error.what() + "\n";
     return std::nullopt;
@@ -133,7 +143,7 @@ std::optional<BothRuns> BlobCheck::run(const Arrays &given, const RunSizes &size
   return runs;
 }
 
-Tensors BlobCheck::evaluate_disturbed(const BothRuns &runs, uint32_t seed) const {
+Tensors BlobCheck::evaluate_disturbed(const BothRuns &runs, uint32_t seed, const EvalInstead &instead) const {
   constexpr double kStep = 1.0 / (1 << 22);
   std::mt19937 random(seed);
   const auto factor = [&] { return random() & 1 ? 1 + kStep : 1 - kStep; };
@@ -149,7 +159,7 @@ Tensors BlobCheck::evaluate_disturbed(const BothRuns &runs, uint32_t seed) const
     for (float &v : input.second.f32) v = static_cast<float>(static_cast<double>(v) * factor());
   }
   const OtherConstants disturbed(model_, std::move(constants));
-  return evaluate(inputs, runs.sizes, {});
+  return evaluate_at(inputs, runs.sizes, {}, instead);
 }
 
 Comparison BlobCheck::compare_output(const BothRuns &runs, const std::string &name) const {

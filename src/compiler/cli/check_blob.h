@@ -11,6 +11,7 @@
 #include "compiler/cli/comparison.h"
 #include "compiler/cli/runner.h"
 #include "compiler/cli/verify_sizes.h"
+#include "compiler/eval/eval.h"
 #include "compiler/ir/bind_states.h"
 #include "compiler/ir/graph.h"
 #include "compiler/onnx/model_file.h"
@@ -46,11 +47,17 @@ class BlobCheck {
   // One call of the ONNX graph is one step: no input has an axis of steps.
   bool has_implied_steps() const { return implied_; }
 
+  // Steps are evaluated one by one: a state goes from each to the next.
+  bool takes_single_steps() const { return by_steps_; }
+
+  // What the library is given and makes of it, not yet what is expected.
+  BothRuns start(const Arrays &given, const RunSizes &sizes, const RandomInputs &random) const;
+  Tensors evaluate(const BothRuns &runs, const Progress &progress, const EvalInstead &instead = {}) const;
   // Nothing where the ONNX graph itself cannot be evaluated at these sizes; then *refused says why.
   std::optional<BothRuns> run(const Arrays &given, const RunSizes &sizes, const RandomInputs &random, const Progress &progress,
                               std::string *refused) const;
   // The evaluation with every weight and input off by four roundings of f32: what is then lost, no f32 arithmetic can keep.
-  Tensors evaluate_disturbed(const BothRuns &runs, uint32_t seed) const;
+  Tensors evaluate_disturbed(const BothRuns &runs, uint32_t seed, const EvalInstead &instead = {}) const;
 
   // Compares an output, its shape included.
   Comparison compare_output(const BothRuns &runs, const std::string &name) const;
@@ -59,7 +66,7 @@ class BlobCheck {
   Arrays complete(const Arrays &given, const RunSizes &sizes, const RandomInputs &random) const;
   Arrays optional_filled(Arrays inputs, const RunSizes &sizes) const;
   void add_unread(const RunSizes &sizes, Tensors *tensors) const;
-  Tensors evaluate(const Arrays &inputs, const RunSizes &sizes, const Progress &progress) const;
+  Tensors evaluate_at(const Arrays &inputs, const RunSizes &sizes, const Progress &progress, const EvalInstead &instead) const;
 
   OnnxModel *model_;
   const std::vector<StatePair> &states_;

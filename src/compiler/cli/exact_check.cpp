@@ -33,8 +33,8 @@ struct Place {
 
 class Check {
  public:
-  Check(const Model &model, const BlobNode &node, const SeenNode &seen, ExactResult *result)
-      : model_(model), node_(node), seen_(seen), result_(result) {}
+  Check(const Model &model, const BlobNode &node, const SeenNode &seen, double most_work, ExactResult *result)
+      : model_(model), node_(node), seen_(seen), most_work_(most_work), result_(result) {}
 
   void run() {
     if (OpKind(node_.op) == OpKind::kRecurrent) recurrent();
@@ -48,6 +48,18 @@ class Check {
   size_t row_count(const SeenRows &rows) const { return rows.elems == 0 ? 0 : rows.rows.size() / rows.elems; }
   size_t live(size_t row, size_t steps) const {
     return seen_.lengths.empty() ? steps : std::min(steps, static_cast<size_t>(seen_.lengths[row]));
+  }
+
+  // Every how-manieth of `count` places is evaluated that take so many multiply-adds each: an odd number, so that all of a row of
+  // places have their turn.
+  size_t stride_of(size_t count, double each) const {
+    const double all = static_cast<double>(count) * each;
+    return all <= most_work_ ? 1 : static_cast<size_t>(all / most_work_) | 1;
+  }
+
+  double work_of(const BlobDirection &direction) const {
+    const MatrixShape w = model_.matrix(direction.w).shape, r = model_.matrix(direction.r).shape;
+    return double(w.gates) * w.units * (double(w.k) + r.k);
   }
 
   void compare(float got, float want, const Place &at) {
@@ -69,18 +81,21 @@ class Check {
 
   void direction(const AttrRecurrent &a, const ExactLayer &layer, uint32_t d, size_t row) {
     const BlobDirection &direction = a.direction[d];
-    const size_t steps = row_count(seen_.in[0]) / batch(), last = live(row, steps), h_size = layer.hidden();
+    const size_t steps = row_count(seen_.in[0]) / batch(), whole = live(row, steps), h_size = layer.hidden();
+    // A layer's step needs those before it: of a long run the first ones are evaluated.
+    const size_t last =
+        std::min(whole, std::max<size_t>(2, whole / stride_of(steps * batch() * a.direction_count, work_of(direction))));
     std::vector<float> h(h_size, 0.0f), c(h_size, 0.0f);
     initial_state(model_, seen_, direction.state_h, 1, direction.init_h, row, &h);
     if (direction.state_c != kNone) initial_state(model_, seen_, direction.state_c, 2, direction.init_c, row, &c);
     for (size_t i = 0; i < last; ++i) {
-      const size_t t = direction.reverse ? last - 1 - i : i;
+      const size_t t = direction.reverse ? whole - 1 - i : i;
       layer.step(seen_.in[0].row(t * batch() + row), h.data(), c.data());
       if (!is_seen(0)) continue;
       const float *y = seen_.out[0].row(t * batch() + row) + d * h_size;
       for (size_t k = 0; k < h_size; ++k) compare(y[k], h[k], {t, row, k});
     }
-    for (size_t out = 1; out < 3; ++out) {
+    for (size_t out = 1; out < 3 && last == whole; ++out) {
       if (!is_seen(out)) continue;
       const float *y = seen_.out[out].row(row) + d * h_size;
       for (size_t k = 0; k < h_size; ++k) compare(y[k], out == 1 ? h[k] : c[k], {last, row, k});
@@ -96,13 +111,14 @@ class Check {
       std::vector<float> bias(a.output_size, 0.0f), y(a.output_size);
       if (a.bias != kNone) bias = unit_numbers(model_.weights(a.bias) + i * bias_size, 1, a.output_size, m.format.nr);
       const uint32_t repeats = a.groups / m.count;
-      for (size_t row = 0; row < row_count(seen_.in[0]); ++row) {
-        for (uint32_t v = i * repeats; v < (i + 1) * repeats; ++v) {
-          matrix.multiply(seen_.in[0].row(row) + size_t{v} * a.input_size, bias.data(), y.data());
-          const float *got = seen_.out[0].row(row) + size_t{v} * a.output_size;
-          for (uint32_t k = 0; k < a.output_size; ++k)
-            compare(got[k], exact_activation(a.act, y[k]), {row / batch(), row % batch(), size_t{v} * a.output_size + k});
-        }
+      const size_t rows = row_count(seen_.in[0]), stride = stride_of(rows * a.groups, double(a.input_size) * a.output_size);
+      for (size_t place = 0; place < rows * repeats; place += stride) {
+        const size_t row = place / repeats;
+        const uint32_t v = i * repeats + static_cast<uint32_t>(place % repeats);
+        matrix.multiply(seen_.in[0].row(row) + size_t{v} * a.input_size, bias.data(), y.data());
+        const float *got = seen_.out[0].row(row) + size_t{v} * a.output_size;
+        for (uint32_t k = 0; k < a.output_size; ++k)
+          compare(got[k], exact_activation(a.act, y[k]), {row / batch(), row % batch(), size_t{v} * a.output_size + k});
       }
     }
   }
@@ -137,21 +153,21 @@ class Check {
       const ExactMatrix matrix(m, group);
       std::vector<float> bias(a.out_channels, 0.0f);
       if (a.bias != kNone) bias = unit_numbers(model_.weights(a.bias) + group * bias_size, 1, a.out_channels, m.format.nr);
+      const size_t height = a.window.out_size[0], width = a.window.out_size[1], places = height * width;
+      const size_t stride = stride_of(batch() * steps * places * m.count, double(a.out_channels) * m.shape.k);
       for (size_t row = 0; row < batch(); ++row) {
         const size_t last = live(row, steps);
-        for (size_t t = 0; t < last; ++t) {
-          for (uint32_t oh = 0; oh < a.window.out_size[0]; ++oh) {
-            for (uint32_t ow = 0; ow < a.window.out_size[1]; ++ow) {
-              patch(a, row, static_cast<int64_t>(t), static_cast<int64_t>(last), {oh, ow}, group, x.data());
-              matrix.multiply(x.data(), bias.data(), y.data());
-              const size_t first = a.window.y_first + size_t{oh} * a.window.y_stride[0] + size_t{ow} * a.window.y_stride[1] +
-                                   size_t{group} * a.out_channels;
-              const size_t apart = a.y_plane != 0 ? a.y_plane : 1;
-              const float *got = seen_.out[0].row(t * batch() + row) + first;
-              for (uint32_t k = 0; k < a.out_channels; ++k)
-                compare(got[k * apart], exact_activation(a.act, y[k]), {t, row, first + k * apart});
-            }
-          }
+        for (size_t i = 0; i < last * places; i += stride) {
+          const size_t t = i / places;
+          const uint32_t at[2] = {static_cast<uint32_t>(i % places / width), static_cast<uint32_t>(i % width)};
+          patch(a, row, static_cast<int64_t>(t), static_cast<int64_t>(last), at, group, x.data());
+          matrix.multiply(x.data(), bias.data(), y.data());
+          const size_t first = a.window.y_first + size_t{at[0]} * a.window.y_stride[0] + size_t{at[1]} * a.window.y_stride[1] +
+                               size_t{group} * a.out_channels;
+          const size_t apart = a.y_plane != 0 ? a.y_plane : 1;
+          const float *got = seen_.out[0].row(t * batch() + row) + first;
+          for (uint32_t k = 0; k < a.out_channels; ++k)
+            compare(got[k * apart], exact_activation(a.act, y[k]), {t, row, first + k * apart});
         }
       }
     }
@@ -160,6 +176,7 @@ class Check {
   const Model &model_;
   const BlobNode &node_;
   const SeenNode &seen_;
+  const double most_work_;
   ExactResult *result_;
 };
 
@@ -198,7 +215,7 @@ std::vector<bool> low_precision_nodes(const Model &m) {
   return out;
 }
 
-ExactResult check_exactly(const Model &m, const SeenRun &seen) {
+ExactResult check_exactly(const Model &m, const SeenRun &seen, double most_work) {
   const FlushDenormals flush;
   ExactResult result;
   const std::vector<bool> wanted = low_precision_nodes(m);
@@ -208,7 +225,7 @@ ExactResult check_exactly(const Model &m, const SeenRun &seen) {
       result.skipped.emplace_back(m.string(m.nodes[n].name));
       continue;
     }
-    Check(m, m.nodes[n], seen.nodes[n], &result).run();
+    Check(m, m.nodes[n], seen.nodes[n], most_work, &result).run();
     ++result.layers;
   }
   return result;
@@ -234,7 +251,7 @@ static std::vector<bool> integer_nodes(const Model &m) {
   return out;
 }
 
-bool is_exact(Runner *runner, const Arrays &inputs, std::string *report) {
+bool is_exact(Runner *runner, const Arrays &inputs, double most_work, std::string *report) {
   Model model;
   if (!read_model(&runner->opened(), &model)) return false;
   const std::vector<bool> wanted = kernels_fuse(model) ? low_precision_nodes(model) : integer_nodes(model);
@@ -242,7 +259,7 @@ bool is_exact(Runner *runner, const Arrays &inputs, std::string *report) {
     *report = "not compared with the exact evaluation: the kernels that run this blob here round products before they add them\n";
     return true;
   }
-  const ExactResult result = check_exactly(model, watch_run(runner, inputs, wanted));
+  const ExactResult result = check_exactly(model, watch_run(runner, inputs, wanted), most_work);
   *report = "exact evaluation of " + std::to_string(result.layers) + (result.layers == 1 ? " layer" : " layers") +
             " of low precision or blocks: ";
   *report +=

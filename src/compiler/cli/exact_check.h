@@ -11,6 +11,8 @@
 
 namespace rnnp::compiler {
 
+constexpr double kAllWork = 1e300;
+
 struct ExactResult {
   size_t layers = 0, numbers = 0;    // compared
   std::vector<std::string> skipped;  // layers whose formats or operators the evaluation does not know
@@ -25,13 +27,14 @@ void initial_state(const Model &model, const SeenNode &seen, uint32_t state, siz
 std::vector<bool> low_precision_nodes(const Model &model);
 
 // Every such node that was watched, given what a session gave it (x, h and so on), must make what the session made.
-ExactResult check_exactly(const Model &model, const SeenRun &seen);
+ExactResult check_exactly(const Model &model, const SeenRun &seen, double most_work = kAllWork);
 
 // Whether kernels with fused multiply-adds run the blob here: the reference rounds twice, and its bits are others.
 bool kernels_fuse(const Model &model);
 
-// Runs the blob on the inputs and says what came of it, in a line. False when something differs.
-bool is_exact(Runner *runner, const Arrays &inputs, std::string *report);
+// Runs the blob on the inputs and says what came of it, in a line. False when something differs. `most_work`: multiply-adds of each
+// node; of one that takes more, some rows and steps are evaluated.
+bool is_exact(Runner *runner, const Arrays &inputs, double most_work, std::string *report);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_CLI_EXACT_CHECK_H_

@@ -9,6 +9,7 @@
 #include "compiler/cli/check_blob.h"
 #include "compiler/cli/comparison.h"
 #include "compiler/cli/exact_check.h"
+#include "compiler/cli/joint_check.h"
 #include "compiler/emit/write_blob.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/quantize/choose_storage.h"
@@ -36,13 +37,22 @@ Shape without_ones(Shape shape) {
   return shape;
 }
 
+// Inputs of other kinds follow where results are not finite or amplified.
+const RandomInputs kKinds[] = {{1, 1, false, true}, {2, 0.5, true, true}, {3, 0.1, false, true}};
+
 enum class Finding { kAgrees, kDiffers, kSaysNothing };
 
 // One blob held against the evaluation at all sizes.
 class Comparing {
  public:
-  Comparing(const BlobCheck &check, double work)
-      : check_(check), work_(work), jumps_(has_jumps(check.model().proto.graph())), rounded_(rounds_values(check.model())) {
+  Comparing(OnnxModel *model, const std::vector<StatePair> &states, const BlobCheck &check, double work, const Progress &progress)
+      : model_(model),
+        graph_states_(states),
+        check_(check),
+        work_(work),
+        progress_(progress),
+        jumps_(has_jumps(check.model().proto.graph())),
+        rounded_(rounds_values(check.model())) {
     const Runner &runner = check.runner();
     steps_ = check.has_implied_steps() ? (implied_steps_are_open(runner) ? kSteps : std::vector<int64_t>{1})
                                        : sizes_to_try(check.model(), runner, RNNP_DIM_STEPS, kSteps);
@@ -53,7 +63,7 @@ class Comparing {
     SelfCheck out;
     const std::optional<RunSizes> first = at_first_sizes(all_sizes(), true, &out);
     if (!first) {
-      if (out.failure.empty()) out.note = refused_.empty() ? too_large() : "not checked: " + refused_;
+      if (out.failure.empty()) by_joints(&out);
       return out;
     }
     first_ = runs_;
@@ -70,10 +80,6 @@ class Comparing {
   bool is_affordable(const RunSizes &sizes) const {
     constexpr double kMost = 4e8;  // a few tenths of a second
     return work_ * static_cast<double>(sizes.steps) * static_cast<double>(sizes.batch) <= kMost;
-  }
-
-  std::string too_large() const {
-    return "not checked, as one call is too much work: `rnnpack verify` compares it with the ONNX graph";
   }
 
   std::vector<RunSizes> all_sizes() const {
@@ -102,6 +108,54 @@ class Comparing {
     return std::nullopt;
   }
 
+  // What is too much work to be evaluated whole.
+  void by_joints(SelfCheck *out) {
+    std::vector<RunSizes> offered = all_sizes();
+    const auto is_left_out = [&](const RunSizes &s) { return is_affordable(s) || (check_.takes_single_steps() && s.steps != 1); };
+    offered.erase(std::remove_if(offered.begin(), offered.end(), is_left_out), offered.end());
+    if (offered.empty() && refused_.empty()) offered.push_back({1, batches_[0]});
+    try {
+      for (int tries = 0; tries < 3 && !offered.empty(); ++tries) {
+        const JointCheck joints(model_, graph_states_, check_);
+        const RunSizes sizes = sizes_by_joints(offered, work_);
+        if (joints_agree(joints, sizes, tries == 0 ? progress_ : Progress(), out)) return;
+        const auto is_tried = [&](const RunSizes &s) { return s.steps == sizes.steps && s.batch == sizes.batch; };
+        offered.erase(std::remove_if(offered.begin(), offered.end(), is_tried), offered.end());
+      }
+    } catch (const ModelError &error) {
+      refused_ = std::string("with the results of its layers as outputs, too, it is refused: ") + error.what();
+    }
+    out->note = "not checked: " + refused_;
+  }
+
+  // False: the graph cannot be evaluated at these sizes.
+  bool joints_agree(const JointCheck &joints, const RunSizes &sizes, const Progress &progress, SelfCheck *out) {
+    std::string failure;
+    bool says_something = false;
+    for (uint32_t seed = 1; seed <= 3 && !says_something; ++seed) {
+      RandomInputs kind = kKinds[failure.empty() ? seed - 1 : 0];
+      kind.seed = seed;
+      runs_ = check_.start({}, sizes, kind);
+      std::string refused;
+      const std::optional<JointFinding> finding = joints.at(*runs_, true, seed, seed == 1 ? progress : Progress(), &refused);
+      if (!finding) {
+        if (refused_.empty()) refused_ = refused.substr(0, refused.find('\n'));
+        return false;
+      }
+      failure = finding->failure;
+      // Of what jumps, one element that falls to the other side is no fault.
+      says_something = failure.empty() ? finding->says_something : !jumps_ || rounded_;
+    }
+    first_ = runs_;
+    if (!failure.empty()) {
+      out->failure = "at " + sizes_text(sizes) + ", of samples: " + failure;
+    } else {
+      if (!says_something) out->note = "not checked: at random inputs its results are not finite";
+      pieces(*runs_, out);
+    }
+    return true;
+  }
+
   // An axis of one element is not always the steps, and a run may be shorter than a window.
   void at_one_step(const RunSizes &first, const std::optional<RunSizes> &second, SelfCheck *out) {
     const RunSizes one = {1, first.batch};
@@ -109,11 +163,11 @@ class Comparing {
     if (is_open && first.steps != 1 && !(second && second->steps == 1) && is_affordable(one)) at(one, false, out);
   }
 
-  // False: the graph cannot be evaluated at these sizes. Inputs of other kinds follow where results are not finite or amplified.
+  // False: the graph cannot be evaluated at these sizes.
   bool at(const RunSizes &sizes, bool all_optional, SelfCheck *out) {
-    const RandomInputs kKinds[] = {{1, 1, false, all_optional}, {2, 0.5, true, all_optional}, {3, 0.1, false, all_optional}};
     bool agreed = false;
-    for (const RandomInputs &kind : kKinds) {
+    for (RandomInputs kind : kKinds) {
+      kind.all_optional = all_optional;
       std::string differs;
       const std::optional<Finding> finding = of_kind(sizes, kind, &differs);
       if (!finding) return false;
@@ -191,8 +245,11 @@ class Comparing {
     if (!good) out->failure = "at " + sizes_text(runs.sizes) + ": " + report;
   }
 
+  OnnxModel *model_;
+  const std::vector<StatePair> &graph_states_;
   const BlobCheck &check_;
   const double work_;
+  const Progress progress_;
   const bool jumps_, rounded_;
   std::vector<int64_t> steps_, batches_;
   std::optional<BothRuns> runs_, first_;
@@ -200,12 +257,7 @@ class Comparing {
   bool is_whole_ = true;  // the last judged run had finite numbers only
 };
 
-Graph with_f32_weights(Graph graph) {
-  for (Node &node : graph.nodes) {
-    for (const MatrixRef &m : matrices_of(&node)) *m.storage = Storage();
-  }
-  return graph;
-}
+constexpr double kMostExact = 2e8;  // multiply-adds of layers that are evaluated exactly; of more, parts are
 
 // Layers of low precision, bit for bit as their exact evaluation, and the whole in pieces.
 void check_low_precision(const std::vector<uint8_t> &blob, OnnxModel *model, const Graph &graph,
@@ -222,18 +274,19 @@ void check_low_precision(const std::vector<uint8_t> &blob, OnnxModel *model, con
   const size_t steps = static_cast<size_t>(runs.sizes.steps);
   const bool in_pieces = runner.facts().causal && steps > 1;
   if (in_pieces && !cuts_agree(check, own, random_cuts(steps, 1), &report)) out->failure = report;
-  if (!is_exact(&runner, runs.inputs, &report)) out->failure = report;
+  if (!is_exact(&runner, runs.inputs, kMostExact, &report)) out->failure = report;
   if (!out->failure.empty()) out->failure = "at " + sizes_text(runs.sizes) + ": " + out->failure;
 }
 
-SelfCheck check_by_weights(OnnxModel *model, const Compiled &compiled, const CompileOptions &how, bool pruned) {
+SelfCheck check_by_weights(OnnxModel *model, const Compiled &compiled, const CompileOptions &how, bool pruned,
+                           const Progress &progress) {
   const bool low = Runner(compiled.blob).has_low_precision();
   const PanelFormat panels = dense_panels(DType::kF32, panel_width(how.target));
   const Graph plain = pruned ? compile_graph(*model, how) : low ? with_f32_weights(compiled.graph) : Graph();
   const Graph &graph = pruned || low ? plain : compiled.graph;
   Runner runner(pruned || low ? write_blob(plain, panels) : compiled.blob);
   const BlobCheck check(model, graph, how.states, &runner);
-  Comparing comparing(check, work_per_step(graph));
+  Comparing comparing(model, how.states, check, work_per_step(graph), progress);
   SelfCheck out = comparing.run();
   if (out.failure.empty() && comparing.first() && (pruned || low))
     check_low_precision(compiled.blob, model, compiled.graph, how.states, *comparing.first(), &out);
@@ -246,7 +299,7 @@ SelfCheck check_compiled(OnnxModel *model, const Compiled &compiled, const Compi
                          const Progress &progress) {
   SelfCheck out;
   try {
-    out = check_by_weights(model, compiled, how, pruned);
+    out = check_by_weights(model, compiled, how, pruned, progress);
   } catch (const IoError &error) {
     out.failure = error.what();
   }

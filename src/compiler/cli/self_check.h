@@ -1,6 +1,6 @@
 // self_check.h -- what `compile` does before it writes: the blob is run by the public API and compared with the f64 evaluation of
 // the ONNX graph, at two sizes where more than one is taken, in one call and in pieces. The work is bounded by counted
-// multiply-adds. SPDX-License-Identifier: Apache-2.0
+// multiply-adds: of more, large nodes are checked by samples (joint_check.h). SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_SELF_CHECK_H_
 #define RNNPACK_COMPILER_CLI_SELF_CHECK_H_
 

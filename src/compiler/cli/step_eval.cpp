@@ -100,11 +100,12 @@ bool steps_are_implied(const Runner &runner) {
 }
 
 std::map<std::string, Tensor> eval_steps(const OnnxModel &model, const Runner &runner, const std::map<std::string, Tensor> &same,
-                                         const Arrays &inputs, const std::vector<StatePair> &states, int64_t steps, int64_t batch,
-                                         const Progress &progress) {
+                                         const Arrays &inputs, const std::vector<StatePair> &states, const RunSizes &sizes,
+                                         const Progress &progress, const EvalInstead &instead) {
+  const int64_t steps = sizes.steps;
   if (steps > 1) check_layers(model);
   std::map<std::string, Tensor> now = same;
-  for (const StatePair &pair : states) now[pair.input] = initial(model, pair.input, batch);
+  for (const StatePair &pair : states) now[pair.input] = initial(model, pair.input, sizes.batch);
   std::map<std::string, std::vector<Tensor>> made;
   for (int64_t step = 0; step < steps; ++step) {
     for (const rnnp_tensor_info &facts : runner.inputs()) {
@@ -113,7 +114,7 @@ std::map<std::string, Tensor> eval_steps(const OnnxModel &model, const Runner &r
                          " is a state that is not kept; name all states with --state, or run one step");
       now[facts.name] = step_of(facts, inputs.at(facts.name), static_cast<size_t>(step));
     }
-    const std::map<std::string, Tensor> out = eval_graph(model, now);
+    const std::map<std::string, Tensor> out = eval_graph(model, now, {}, instead);
     for (const rnnp_tensor_info &facts : runner.outputs()) {
       std::vector<Tensor> &of = made[facts.name];  // a file may have the same output twice
       if (of.size() == static_cast<size_t>(step)) of.push_back(out.at(facts.name));

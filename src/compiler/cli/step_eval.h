@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "compiler/cli/runner.h"
+#include "compiler/cli/verify_sizes.h"
+#include "compiler/eval/eval.h"
 #include "compiler/ir/bind_states.h"
 #include "compiler/onnx/model_file.h"
 #include "compiler/progress.h"
@@ -20,8 +22,8 @@ bool steps_are_implied(const Runner &runner);
 // `same`: tensors of every step that are no inputs of the blob. `inputs` as Runner::run takes them; states start from zeros. Gives
 // the blob's outputs with elements in the runner's order.
 std::map<std::string, Tensor> eval_steps(const OnnxModel &model, const Runner &runner, const std::map<std::string, Tensor> &same,
-                                         const Arrays &inputs, const std::vector<StatePair> &states, int64_t steps, int64_t batch,
-                                         const Progress &progress = {});
+                                         const Arrays &inputs, const std::vector<StatePair> &states, const RunSizes &sizes,
+                                         const Progress &progress = {}, const EvalInstead &instead = {});
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_CLI_STEP_EVAL_H_

@@ -3,6 +3,7 @@
 #include "compiler/eval/eval.h"
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/onnx/budget.h"
 #include "compiler/onnx/operator_attributes.h"
@@ -75,7 +76,7 @@ class Walk {
 
   std::map<std::string, std::shared_ptr<const Tensor>> known;
 
-  void run(const onnx::NodeProto &node) {
+  void run(const onnx::NodeProto &node, const EvalInstead &instead = {}) {
     const auto refusal = refusal_of([&] {
       if (node.op_type() == "If")
         branch(node);
@@ -84,7 +85,7 @@ class Walk {
       else if (node.op_type() == "Scan")
         scan(node);
       else
-        compute(node);
+        compute(node, instead);
     });
     if (!refusal) return;
     Problems problems;
@@ -99,10 +100,11 @@ class Walk {
     return found->second;
   }
 
-  void compute(const onnx::NodeProto &node) {
+  void compute(const onnx::NodeProto &node, const EvalInstead &instead) {
     std::vector<const Tensor *> in;
     for (const std::string &name : node.input()) in.push_back(name.empty() ? nullptr : value_of(name).get());
-    std::vector<Tensor> out = eval_node(node, opset_, in);
+    std::optional<std::vector<Tensor>> given = instead ? instead(node, in) : std::nullopt;
+    std::vector<Tensor> out = given ? std::move(*given) : eval_node(node, opset_, in);
     for (size_t i = 0; i < out.size(); ++i) {
       const std::string &name = node.output(static_cast<int>(i));
       if (!name.empty()) known[name] = std::make_shared<const Tensor>(std::move(out[i]));
@@ -270,10 +272,24 @@ Tensor as_declared(Tensor value, int elem_type) {
   return value;
 }
 
+// For each node the names that none behind it reads, so that large graphs do not keep every value.
+std::vector<std::vector<std::string>> read_for_the_last_time(const OnnxModel &model) {
+  std::vector<std::vector<std::string>> out(model.nodes.size());
+  std::set<std::string> seen(model.outputs.begin(), model.outputs.end());
+  for (size_t n = model.nodes.size(); n-- > 0;) {
+    std::vector<std::string> names = names_read(*model.nodes[n]);
+    names.insert(names.end(), model.nodes[n]->output().begin(), model.nodes[n]->output().end());
+    for (const std::string &name : names) {
+      if (seen.insert(name).second) out[n].push_back(name);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<std::string, Tensor> &inputs,
-                                         const Progress &progress) {
+                                         const Progress &progress, const EvalInstead &instead) {
   int64_t given = 0;
   for (const auto &input : inputs) given += input.second.size();
   const Budget budget("evaluating it", evaluation_limits(model.file_bytes, given));
@@ -284,8 +300,10 @@ std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<
     const auto found = walk.known.find(input.name);
     if (found != walk.known.end()) found->second = std::make_shared<const Tensor>(as_declared(*found->second, input.elem_type));
   }
+  const std::vector<std::vector<std::string>> last_read = read_for_the_last_time(model);
   for (size_t n = 0; n < model.nodes.size(); ++n) {
-    walk.run(*model.nodes[n]);
+    walk.run(*model.nodes[n], instead);
+    for (const std::string &name : last_read[n]) walk.known.erase(name);
     if (progress) progress(n + 1, model.nodes.size());
   }
   std::map<std::string, Tensor> outputs;

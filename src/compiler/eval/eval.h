@@ -6,7 +6,9 @@
 #define RNNPACK_COMPILER_EVAL_EVAL_H_
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,9 +45,13 @@ EvalFn find_eval(const std::string &op_type);
 std::vector<std::string> eval_operators();  // sorted
 std::vector<Tensor> eval_node(const onnx::NodeProto &node, int64_t opset, const std::vector<const Tensor *> &in);
 
+// Outputs of a node that are taken in the place of its evaluation; nothing where it is evaluated. Not asked for nodes of subgraphs.
+using EvalInstead =
+    std::function<std::optional<std::vector<Tensor>>(const onnx::NodeProto &node, const std::vector<const Tensor *> &in)>;
+
 // The whole graph. `inputs` by name; gives all graph outputs by name. Throws ModelError naming the node that failed.
 std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<std::string, Tensor> &inputs,
-                                         const Progress &progress = {});
+                                         const Progress &progress = {}, const EvalInstead &instead = {});
 
 // The tables, one per file.
 extern const std::vector<EvalRow> kEvalMath;

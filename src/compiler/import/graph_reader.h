@@ -296,6 +296,15 @@ class GraphReader {
       const auto refusal = refusal_of([&] { add_output(name, &used); });
       if (refusal) problems_.add("", "output " + quote(name), *refusal);
     }
+    if (problems_.empty()) add_joints(&used);
+  }
+
+  // Those that cannot be outputs are left out.
+  void add_joints(std::set<uint32_t> *used) {
+    for (const std::string &name : model_.joints) {
+      const auto bound = b_.bound.find(name);
+      if (bound != b_.bound.end() && bound->second.kind == Bound::Kind::kView) refusal_of([&] { add_output(name, used); });
+    }
   }
 
   // Where nodes were refused: what can be said of outputs all the same.

@@ -18,6 +18,7 @@ Rewrite::Rewrite(const OnnxModel &model) : out_(std::make_unique<OnnxModel>()) {
   out_->outputs = model.outputs;
   out_->stand_ins = model.stand_ins;
   out_->unread = model.unread;
+  out_->joints = model.joints;
   out_->constants = model.constants;
   *out_->proto.mutable_graph()->mutable_output() = model.proto.graph().output();
 }

@@ -185,4 +185,11 @@ void choose_storage(Graph *graph, const StorageRequest &request) {
   Chooser(graph, request).run();
 }
 
+Graph with_f32_weights(Graph graph) {
+  for (Node &node : graph.nodes) {
+    for (const MatrixRef &m : matrices_of(&node)) *m.storage = Storage();
+  }
+  return graph;
+}
+
 }  // namespace rnnp::compiler

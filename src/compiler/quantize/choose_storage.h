@@ -27,6 +27,7 @@ struct MatrixRef {
 };
 // Those that can be stored otherwise than f32.
 std::vector<MatrixRef> matrices_of(Node *node);
+Graph with_f32_weights(Graph graph);
 
 // What x and h of int8 matrices are multiples of, where that is known without data: 1/127 of what lies between -1 and 1.
 void set_known_lhs_scales(Graph *graph);

@@ -155,7 +155,7 @@ TEST(Exact, LayersBehindALayerAlongFeaturesAreSeen) {
   for (int64_t i = 0; i < 2 * kPatches * kInputs; ++i) x["X"].f32.push_back(std::sin(static_cast<float>(i * i % 1013)));
   compiler::Runner runner(compiler::write_blob(graph_of(b.proto, "int8"), kPanels));
   std::string report;
-  EXPECT_TRUE(compiler::is_exact(&runner, x, &report)) << report;
+  EXPECT_TRUE(compiler::is_exact(&runner, x, compiler::kAllWork, &report)) << report;
 }
 
 TEST(Exact, OneBitIsNamed) {

@@ -2,7 +2,9 @@
 """Compiles what a firmware project gets, the folder of `rnnpack sources` and files of --one-file, as its build system would: every
 optimisation level, the frameworks' language versions, gcc and clang. Objects are made, because instructions are only checked then.
 
-compile_matrix.py RNNPACK SOURCE [--all]      without --all: Cortex-M0+ and M4F, in a minute; with it every target that has a compiler
+compile_matrix.py RNNPACK SOURCE                 Cortex-M0+ and M4F: each level, language version and model occurs, for each compiler
+compile_matrix.py RNNPACK SOURCE --pairs         the same targets: every level with every model, every language version with every model
+compile_matrix.py RNNPACK SOURCE --all           the pairs for every target that has a compiler, and the folder at every level
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
@@ -86,17 +88,27 @@ class Matrix:
             if answer:
                 self.failed.append(answer)
 
-    def target(self, name, kinds, pool, thorough):
+    def one_file_jobs(self, base, levels, pairs):
+        if pairs:
+            ways = [(STANDARDS[1], level, path) for level in levels for path in self.files]
+            ways += [(standard, "-Os", path) for standard in STANDARDS if standard != STANDARDS[1] for path in self.files]
+        else:  # another model and language version with each level
+            count = len(self.files)
+            ways = [(STANDARDS[(i + i // count) % len(STANDARDS)], level, self.files[i % count]) for i, level in enumerate(levels)]
+        return [([*base, f"-std={standard}", level], path) for standard, level, path in ways]
+
+    def target(self, name, kinds, pool, pairs, thorough):
         for kind, compiler in kinds.items():
             if shutil.which(compiler[0]) is None:
                 print(f"left out: {name} with {kind}: there is no {compiler[0]}")
                 continue
             base = [*compiler, *FLAGS, *WARNINGS] + (["-ffreestanding"] if "--target=arm-none-eabi" in compiler else [])
             before = self.compiled
-            self.run([([*base, f"-std={STANDARDS[1]}", level], path) for level in LEVELS[kind] for path in self.files], pool)
-            self.run([([*base, f"-std={standard}", "-Os"], path) for standard in STANDARDS for path in self.files], pool)
+            self.run(self.one_file_jobs(base, LEVELS[kind], pairs), pool)
             levels = LEVELS[kind] if thorough else ["-Os"] if kind == "gcc" else []
-            self.run([([*base, f"-std={STANDARDS[0]}", level], path) for level in levels for path in self.package], pool)
+            # One target shows what the other files are; kernels differ.
+            files = [path for path in self.package if pairs or name == next(iter(CHEAP)) or "kernels" in path.parts]
+            self.run([([*base, f"-std={STANDARDS[0]}", level], path) for level in levels for path in files], pool)
             print(f"{name} with {kind}: {self.compiled - before} objects", flush=True)
 
     def older_language_is_named(self, compiler):
@@ -109,12 +121,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool", type=pathlib.Path)
     parser.add_argument("source", type=pathlib.Path)
+    parser.add_argument("--pairs", action="store_true")
     parser.add_argument("--all", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         matrix = Matrix(options.tool.resolve(), options.source.resolve(), pathlib.Path(folder))
         for name, kinds in (TARGETS if options.all else CHEAP).items():
-            matrix.target(name, kinds, pool, options.all)
+            matrix.target(name, kinds, pool, options.pairs or options.all, options.all)
         matrix.older_language_is_named(["g++"])
     print("\n".join(matrix.failed[:8]))
     print(f"{matrix.compiled} objects compiled, {len(matrix.failed)} problems")

@@ -23,15 +23,11 @@ struct Strips {
   uint32_t tap_elems;    // from tap to tap along the axis
 };
 
-struct Conv {
+struct Conv : PanelProduct {
   RNNPACK_BYTES_32(192);
   const AttrConv *attr;
   const ValueSlot *x, *y;  // of the fast path
-  GemmArgs gemm;           // of group 0; a, out, rows and tiles are set per call
-  GemmFn run;
-  ActFn act;
-  size_t bias_elems;  // from group to group
-  uint32_t tiles, nr, depth;
+  uint32_t depth;
   uint32_t block;                     // positions per block
   size_t patch_bytes;                 // of one thread
   size_t scratch_bytes;               // of one thread: patches, and what the product needs
@@ -104,21 +100,11 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv *a = m.attr<AttrConv>(node);
   const Matrix matrix = m.matrix(a->matrix);
-  const Kernel *gemm = find_gemm(*env, matrix.format, 1);
-  const bool activated = a->act.act != uint32_t(Act::kIdentity);
-  const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
-  if (gemm == nullptr || (activated && act == nullptr)) return RNNP_E_LAYOUT;
   Conv c = {};
+  const rnnp_status status = find_product(*env, matrix, a->bias, a->act, a->out_channels, &c);
+  if (status != RNNP_OK) return status;
   c.attr = a;
-  c.run = gemm->gemm;
-  c.act = act ? act->act : nullptr;
   c.depth = conv_depth(*a);
-  c.nr = matrix.format.nr;
-  c.tiles = panel_count(matrix.format, a->out_channels);
-  c.bias_elems = vector_bytes(matrix.format, matrix.shape) / sizeof(float);
-  set_product(&c.gemm, matrix);
-  c.gemm.start = m.weights_or_none(a->bias);
-  c.gemm.units = a->out_channels;
   plan_strides(m, node, &c);
   const size_t rows = m.values[m.node_output(node, 0)].sequence ? mul_sat(env->max_batch, env->chunk_steps) : env->max_batch;
   c.block = block_rows(*env, c.depth, mul_sat(rows, window_positions(a->window)));

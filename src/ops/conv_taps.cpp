@@ -17,16 +17,11 @@ struct PlacedTap : GemmTap {
   RNNPACK_BYTES_32(12);
 };
 
-struct ConvTaps {
+struct ConvTaps : PanelProduct {
   RNNPACK_BYTES_32(140);
   const AttrConv *attr;
   const ValueSlot *x, *y;  // of the fast path
   const StateSlot *state;
-  GemmArgs gemm;  // of group 0; taps, out, rows and tiles are set per call
-  GemmFn run;
-  ActFn act;
-  size_t bias_elems;  // from group to group
-  uint32_t tiles, nr;
   ptrdiff_t x_first;   // of a tap within a row of x
   PlacedTap *taps;     // of each thread
   size_t copy_bytes;   // of a thread's scratch; 0: nothing is copied
@@ -61,11 +56,9 @@ rnnp_status check(const Model &m, const BlobNode &node) {
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv *a = m.attr<AttrConv>(node);
-  const Matrix matrix = m.matrix(a->matrix);
-  const Kernel *gemm = find_gemm(*env, matrix.format, 1);
-  const bool activated = a->act.act != uint32_t(Act::kIdentity);
-  const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
-  if (gemm == nullptr || (activated && act == nullptr)) return RNNP_E_LAYOUT;
+  PanelProduct product;
+  const rnnp_status status = find_product(*env, m.matrix(a->matrix), a->bias, a->act, a->out_channels, &product);
+  if (status != RNNP_OK) return status;
   PlacedTap *taps = env->arena->take<PlacedTap>(mul_sat(a->time_taps, env->threads));
   float *zeros = env->arena->take<float>(tap_elems(*a));
   ConvTaps *c = env->arena->take<ConvTaps>(1);
@@ -80,20 +73,13 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   zero_bytes(zeros, tap_elems(*a) * sizeof(float));
   for (size_t i = 0; i < size_t{a->time_taps} * env->threads; ++i) taps[i].k = tap_elems(*a);
   *c = {};
+  static_cast<PanelProduct &>(*c) = product;
   c->attr = a;
-  c->run = gemm->gemm;
-  c->act = act ? act->act : nullptr;
-  c->tiles = panel_count(matrix.format, a->out_channels);
-  c->nr = matrix.format.nr;
-  c->bias_elems = vector_bytes(matrix.format, matrix.shape) / sizeof(float);
   const BlobWindow &w = a->window;
   c->x_first = w.x_first + ptrdiff_t{window_start(w, 0, 0)} * w.x_stride[0] + ptrdiff_t{window_start(w, 1, 0)} * w.x_stride[1];
   c->taps = taps;
   c->zeros = zeros;
   c->copy_bytes = copy_bytes;
-  set_product(&c->gemm, matrix);
-  c->gemm.start = m.weights_or_none(a->bias);
-  c->gemm.units = a->out_channels;
   c->gemm.tap_count = a->time_taps;
   return RNNP_OK;
 }

@@ -11,16 +11,11 @@ namespace {
 
 constexpr size_t kMostVectors = 1u << 30;  // of one product: a count of rows has 32 bits
 
-struct Dense {
+struct Dense : PanelProduct {
   RNNPACK_BYTES_32(128);
   const ValueSlot *x, *y;  // of the fast path
-  GemmArgs gemm;
-  GemmFn run;
-  ActFn act;
   const AttrDense *attr;
-  uint32_t tiles, nr;
   uint32_t matrices;
-  size_t bias_elems;     // from matrix to matrix
   size_t scratch_bytes;  // of one thread
 };
 
@@ -48,10 +43,9 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrDense *a = m.attr<AttrDense>(node);
   const Matrix matrix = m.matrix(a->matrix);
-  const Kernel *gemm = find_gemm(*env, matrix.format, 1);
-  const bool activated = a->act.act != uint32_t(Act::kIdentity);
-  const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
-  if (gemm == nullptr || (activated && act == nullptr)) return RNNP_E_LAYOUT;
+  PanelProduct product;
+  const rnnp_status status = find_product(*env, matrix, a->bias, a->act, a->output_size, &product);
+  if (status != RNNP_OK) return status;
   const size_t steps = m.values[m.node_output(node, 0)].sequence ? env->chunk_steps : 1;
   const size_t rows = mul_sat(mul_sat(env->max_batch, a->groups), steps);
   const size_t thread_scratch = product_scratch_bytes(matrix, a->input_size, rows);
@@ -62,16 +56,9 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   if (d == nullptr) return RNNP_OK;
   *d = {};
   d->attr = a;
-  d->run = gemm->gemm;
-  d->act = act ? act->act : nullptr;
-  d->nr = matrix.format.nr;
-  d->tiles = panel_count(matrix.format, a->output_size);
+  static_cast<PanelProduct &>(*d) = product;
   d->matrices = matrix.count;
-  d->bias_elems = vector_bytes(matrix.format, matrix.shape) / sizeof(float);
   d->scratch_bytes = thread_scratch;
-  set_product(&d->gemm, matrix);
-  d->gemm.start = m.weights_or_none(a->bias);
-  d->gemm.units = a->output_size;
   return RNNP_OK;
 }
 

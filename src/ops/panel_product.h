@@ -33,5 +33,18 @@ inline void set_product(GemmArgs *g, const Matrix &m) {
   }
 }
 
+// What a layer of one product and an activation keeps of them.
+struct PanelProduct {
+  GemmArgs gemm;  // with the first matrix; where rows come from and go to, and their tiles, are set per call
+  GemmFn run;
+  ActFn act;          // nullptr: none
+  size_t bias_elems;  // from matrix to matrix
+  uint32_t tiles, nr;
+};
+
+// RNNP_E_LAYOUT: the machine has no kernel for the matrix or the activation.
+rnnp_status find_product(const BuildEnv &env, const Matrix &m, uint32_t bias, const BlobActivation &how, uint32_t units,
+                         PanelProduct *product);
+
 }  // namespace rnnp
 #endif  // RNNPACK_OPS_PANEL_PRODUCT_H_

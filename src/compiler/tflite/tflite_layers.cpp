@@ -150,44 +150,41 @@ void convolve(TfCall &call, Window window, int64_t groups, int64_t channels, con
   give_layer(call, as_nhwc(call, node), operands, activation, true);
 }
 
-void conv_2d(TfCall &call) {
-  check_rank(call, 0, 4, "its input");
+// Of weights whose axis `channels` is that of the output channels; `dilations`: where the options have them, the width's first.
+// 0: they have none.
+Window window_of(TfCall &call, size_t x, size_t channels, int dilations) {
+  check_rank(call, x, 4, "its input");
   check_rank(call, 1, 4, "its weight");
-  check_scales(call, 1, 0);
+  check_scales(call, 1, channels);
   const FlatTable &options = call.options();
   const std::vector<int64_t> &w = call.x(1).shape;
-  const Window window = {{w[1], w[2]},
-                         {options.number<int32_t>(2, 0), options.number<int32_t>(1, 0)},
-                         {options.number<int32_t>(5, 1), options.number<int32_t>(4, 1)}};
+  Window window = {{w[1], w[2]}, {options.number<int32_t>(2, 0), options.number<int32_t>(1, 0)}};
+  for (int i = 0; i < 2 && dilations != 0; ++i) window.dilation[i] = options.number<int32_t>(dilations + 1 - i, 1);
+  return window;
+}
+
+void conv_2d(TfCall &call) {
+  const Window window = window_of(call, 0, 0, 4);
+  const std::vector<int64_t> &w = call.x(1).shape;
   const int64_t depth = call.x(0).shape[3];
   if (w[3] < 1 || depth < 1 || depth % w[3] != 0)
     throw Refusal("its weight of shape " + shape_text(w) + " does not fit " + std::to_string(depth) + " input channels");
-  convolve(call, window, depth / w[3], w[0], {0, 3, 1, 2}, options.number<int8_t>(3, 0));
+  convolve(call, window, depth / w[3], w[0], {0, 3, 1, 2}, call.options().number<int8_t>(3, 0));
 }
 
 void depthwise_conv_2d(TfCall &call) {
-  check_rank(call, 0, 4, "its input");
-  check_rank(call, 1, 4, "its weight");
-  check_scales(call, 1, 3);
-  const FlatTable &options = call.options();
+  const Window window = window_of(call, 0, 3, 5);
   const std::vector<int64_t> &w = call.x(1).shape;
-  const Window window = {{w[1], w[2]},
-                         {options.number<int32_t>(2, 0), options.number<int32_t>(1, 0)},
-                         {options.number<int32_t>(6, 1), options.number<int32_t>(5, 1)}};
   const int64_t depth = call.x(0).shape[3];
   if (w[0] != 1 || depth < 1 || w[3] % depth != 0)
     throw Refusal("its weight of shape " + shape_text(w) + " does not fit " + std::to_string(depth) + " input channels");
-  convolve(call, window, depth, w[3], {3, 0, 1, 2}, options.number<int8_t>(4, 0));
+  convolve(call, window, depth, w[3], {3, 0, 1, 2}, call.options().number<int8_t>(4, 0));
 }
 
 // Of operands (the result's shape, weights, x, bias).
 void transpose_conv(TfCall &call) {
-  check_rank(call, 2, 4, "its input");
-  check_rank(call, 1, 4, "its weight");
-  check_scales(call, 1, 0);
-  const FlatTable &options = call.options();
+  const Window window = window_of(call, 2, 0, 0);
   const std::vector<int64_t> &w = call.x(1).shape, &x = call.x(2).shape, y = call.ints(0, "the shape of its result");
-  const Window window = {{w[1], w[2]}, {options.number<int32_t>(2, 0), options.number<int32_t>(1, 0)}};
   check_window(window);
   check_bias(call, 3, w[0]);
   if (y.size() != 4 || w[3] != x[3])
@@ -207,7 +204,7 @@ void transpose_conv(TfCall &call) {
   set_window(&node, window, false);
   node.with("pads", pads);
   if (more[0] != 0 || more[1] != 0) node.with("output_padding", more);
-  give_layer(call, as_nhwc(call, node), operands, options.number<int8_t>(3, 0), true);
+  give_layer(call, as_nhwc(call, node), operands, call.options().number<int8_t>(3, 0), true);
 }
 
 std::string pooled(TfCall &call, const char *onnx, const std::string &x) {

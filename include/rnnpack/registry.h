@@ -57,6 +57,7 @@ extern const rnnp_registry rnnp_default_registry;
 /* X(name) for every operator: the object rnnp_op_<name>, and rnnp_op_<name>_unchecked, which takes nodes of registry->blob alone
  * and leaves what checks a blob's nodes out of the program. */
 #define RNNP_FOR_EACH_OP(X) \
+  X(recurrent_norm)         \
   X(recurrent)              \
   X(dense)                  \
   X(unary)                  \

@@ -56,7 +56,13 @@ enum class Cell : uint32_t {
   kLstm = 1,       // 4 gates, i o f c
   kGru = 2,        // 3 gates, z r h; linear_before_reset 0
   kGruLinear = 3,  // 3 gates, z r h; linear_before_reset 1
+  kLstmNorm = 4,   // 4 gates, i o f c; layer norms of the gates and of c (AttrNormRecurrent)
 };
+
+// Cells of four gates, i o f c, and two states.
+constexpr bool has_c(Cell cell) {
+  return cell == Cell::kLstm || cell == Cell::kLstmNorm;
+}
 
 // Where a direction's H initial values lie within a row of init_h or init_c: element i at first + i * stride.
 struct BlobStrided {
@@ -70,10 +76,10 @@ struct BlobDirection {
   uint32_t r;         // matrix: G gates, H; kGru: z r alone
   uint32_t r_output;  // matrix: kGru's gate h, H; else kNone
   uint32_t bias;      // weights offset: [tiles][G][NR], Wb + Rb (kGruLinear: Wb only for gate h)
-  uint32_t r_bias;    // weights offset: [tiles][NR], Rb of gate h for kGruLinear; else kNone
+  uint32_t r_bias;    // weights offset: [tiles][NR], Rb of gate h for kGruLinear; kLstmNorm: [tiles][4][NR], Rb; or kNone
   uint32_t peephole;  // weights offset: [tiles][3][NR], i o f; or kNone
   uint32_t state_h;   // state index
-  uint32_t state_c;   // state index, kLstm only; else kNone
+  uint32_t state_c;   // state index, where has_c; else kNone
   uint32_t reverse;   // 1: runs from the last step to the first
   BlobStrided init_h, init_c;
   BlobActivation act[3];  // ONNX order: LSTM f g h, GRU f g, RNN f
@@ -96,6 +102,25 @@ struct AttrIntegerRecurrent {
   uint32_t c_bits[2];  // LSTM: fraction bits of each direction's c, 8 to 15; else 0
 };
 constexpr uint32_t kLeastCBits = 8, kMostCBits = 15;
+
+// The norms of a kLstmNorm, vectors per unit as the layer's: what n(v) = (v - mean) / sqrt(variance + epsilon) is multiplied by,
+// and what is added.
+struct BlobCellNorm {
+  uint32_t x_scale;  // weights offset: [tiles][4][NR]
+  uint32_t h_scale;  // the same of R h; kNone: one norm, of W x + R h
+  uint32_t bias;     // weights offset: [tiles][4][NR], added behind the norms
+  uint32_t c_scale;  // weights offset: [tiles][NR]
+  uint32_t c_bias;
+  float x_epsilon, h_epsilon, c_epsilon;
+};
+
+// Sigmoid and tanh, no clip, peepholes or coupled gates.
+struct AttrNormRecurrent {
+  AttrRecurrent layer;
+  uint32_t by_gate;  // 1: a mean and variance for each gate; 0: over all four
+  uint32_t keeps_c;  // 1: the state is c as it is before its norm
+  BlobCellNorm norm[2];
+};
 
 // A layer that runs over a feature axis, anew in every row: x [steps][rows][I], h and c [directions][rows][H] or absent
 // (zeros), y [steps][rows][directions][H], y_h and y_c as h. The layer has no states, and its init_h, init_c say nothing.

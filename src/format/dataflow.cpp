@@ -114,7 +114,7 @@ class Flow {
       if (a == nullptr || a->direction_count > 2) return false;
       for (uint32_t d = 0; d < a->direction_count; ++d) {
         if (!own(a->direction[d].state_h)) return false;
-        if (a->cell == uint32_t(Cell::kLstm) && !own(a->direction[d].state_c)) return false;
+        if (has_c(Cell(a->cell)) && !own(a->direction[d].state_c)) return false;
       }
     } else if (n.op == uint32_t(OpKind::kConv)) {
       const AttrConv *a = m_.attr<AttrConv>(n);

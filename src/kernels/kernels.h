@@ -95,6 +95,8 @@ struct IntegerCell {
   uint8_t c_bits;  // c's fraction bits, 8 to 15
 };
 
+struct CellNorm;  // of a kLstmNorm (ops/lstm_norm.cpp)
+
 struct RecurArgs {
   const float *r;     // tile 0's R panel
   const float *w;     // tile 0's W panel, used when x != nullptr
@@ -104,7 +106,10 @@ struct RecurArgs {
     const int32_t *r_bias_q;
   };
   size_t r_bias_row_bytes;  // 0: the same for all rows
-  const float *peephole;    // [tiles][3][NR] (i o f) or nullptr, kLstm generic kernels only
+  union {
+    const float *peephole;  // [tiles][3][NR] (i o f) or nullptr, kLstm generic kernels only
+    const CellNorm *norm;
+  };
   union {
     const float *preact;  // row 0, tile 0; tiles G*NR floats apart
     const int32_t *preact_q;

@@ -52,7 +52,7 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const RecurrentPlan 
   r.cell.input_forget = a.input_forget;
   out->products = nullptr;
   out->state_h = d.state_h;
-  out->state_c = cell == Cell::kLstm ? d.state_c : kNone;
+  out->state_c = has_c(cell) ? d.state_c : kNone;
   out->reverse = d.reverse;
   out->downwards = 0;
   set_product(&out->input, m.matrix(d.w));
@@ -78,7 +78,7 @@ rnnp_status build_recurrent(BuildEnv *env, const AttrRecurrent &a, const Recurre
   // Without a buffer for pre-activations every step takes its input inside the recurrent kernel.
   const bool projects = plan.preact_bytes != 0;
   if (kernels.input == nullptr && projects) return RNNP_E_LAYOUT;
-  const uint32_t phase_count = (gru ? 2 : 1) + kernels.phases;
+  const uint32_t phase_count = (kernels.own_cells ? 0 : gru ? 2 : 1) + kernels.phases;
   Recurrent *layer = env->arena->take<Recurrent>(1);
   Direction *direction = env->arena->take<Direction>(a.direction_count);
   Phase *phases = env->arena->take<Phase>(phase_count * a.direction_count);
@@ -90,8 +90,8 @@ rnnp_status build_recurrent(BuildEnv *env, const AttrRecurrent &a, const Recurre
   }
   for (uint32_t i = 0; i < a.direction_count; ++i) {
     const BlobDirection &b = a.direction[i];
-    const Kernel *cells = take_cells(env, a, b, kernels, w.nr, phases);
-    if (cells == nullptr) return RNNP_E_LAYOUT;
+    const Kernel *cells = kernels.own_cells ? nullptr : take_cells(env, a, b, kernels, w.nr, phases);
+    if (cells == nullptr && !kernels.own_cells) return RNNP_E_LAYOUT;
     if (!placing) continue;
     fill_direction(m, a, plan, b, direction);
     direction->multi_step = kMultiStep && plan.fused && cells->runs_steps && !gru && !plan.serpentine && !b.reverse;

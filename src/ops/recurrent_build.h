@@ -12,6 +12,7 @@ struct RecurrentKernels {
   const Kernel *input;  // the product with W; nullptr: there is none
   bool fixed;           // an integer-only layer
   uint32_t before, phases;
+  bool own_cells = false;  // all phases are left
 };
 
 RecurrentShape recurrent_shape(const Model &m, const AttrRecurrent &a);

@@ -34,7 +34,7 @@ bool weights_fit(const Model &m, const AttrRecurrent &a, const BlobDirection &d)
 
 bool states_fit(const Model &m, const AttrRecurrent &a, const BlobDirection &d) {
   const uint32_t h = a.hidden_size;
-  return state_is(m, d.state_h, h, 2) && (Cell(a.cell) != Cell::kLstm || (state_is(m, d.state_c, h, 1) && d.state_c != d.state_h));
+  return state_is(m, d.state_h, h, 2) && (!has_c(Cell(a.cell)) || (state_is(m, d.state_c, h, 1) && d.state_c != d.state_h));
 }
 
 // Tiles of one width, of which each direction's cells are; the same format for all of R, and for W of both directions.
@@ -80,7 +80,7 @@ bool values_fit(const Model &m, const BlobNode &n, const AttrRecurrent &a) {
     const uint32_t out = m.node_output(n, i);
     if (out != kNone && !is_rows(m, out, width, i == 0)) return false;
   }
-  return Cell(a.cell) == Cell::kLstm || (m.node_input(n, 2) == kNone && m.node_output(n, 2) == kNone);
+  return has_c(Cell(a.cell)) || (m.node_input(n, 2) == kNone && m.node_output(n, 2) == kNone);
 }
 
 }  // namespace
@@ -93,6 +93,7 @@ KernelFamily step_family(const AttrRecurrent &a, const BlobDirection &d) {
       if (plain && is_act(d.act[0], Act::kTanh)) return KernelFamily::kRnnTanh;
       return plain && is_act(d.act[0], Act::kRelu) ? KernelFamily::kRnnRelu : KernelFamily::kRnnGeneric;
     case Cell::kLstm:
+    case Cell::kLstmNorm:
       return sigmoid_tanh && is_act(d.act[2], Act::kTanh) ? KernelFamily::kLstm : KernelFamily::kLstmGeneric;
     case Cell::kGru:
       return sigmoid_tanh ? KernelFamily::kGruGates : KernelFamily::kGruGatesGeneric;
@@ -102,10 +103,10 @@ KernelFamily step_family(const AttrRecurrent &a, const BlobDirection &d) {
   return sigmoid_tanh ? KernelFamily::kGruLinear : KernelFamily::kGruLinearGeneric;
 }
 
-bool recurrent_sizes_fit(const AttrRecurrent &a) {
+bool recurrent_sizes_fit(const AttrRecurrent &a, Cell last) {
   constexpr uint32_t kMostUnits = 1u << 20;
-  return a.cell <= uint32_t(Cell::kGruLinear) && a.direction_count >= 1 && a.direction_count <= 2 && a.input_size != 0 &&
-         a.hidden_size != 0 && a.input_size <= kMostUnits && a.hidden_size <= kMostUnits && a.clip >= 0 && a.input_forget <= 1;
+  return a.cell <= uint32_t(last) && a.direction_count >= 1 && a.direction_count <= 2 && a.input_size != 0 && a.hidden_size != 0 &&
+         a.input_size <= kMostUnits && a.hidden_size <= kMostUnits && a.clip >= 0 && a.input_forget <= 1;
 }
 
 rnnp_status check_recurrent_weights(const Model &m, const AttrRecurrent &a) {
@@ -116,14 +117,23 @@ rnnp_status check_recurrent_weights(const Model &m, const AttrRecurrent &a) {
 }
 
 rnnp_status check_recurrent(const Model &m, const BlobNode &n) {
+  return check_recurrent_of(m, n, Cell::kGruLinear);
+}
+
+rnnp_status check_recurrent_of(const Model &m, const BlobNode &n, Cell last) {
   const AttrRecurrent *a = m.attr<AttrRecurrent>(n);
-  if (a == nullptr || !recurrent_sizes_fit(*a) || !values_fit(m, n, *a)) return RNNP_E_BLOB_CORRUPT;
+  if (a == nullptr || !recurrent_sizes_fit(*a, last) || !values_fit(m, n, *a)) return RNNP_E_BLOB_CORRUPT;
   for (uint32_t d = 0; d < a->direction_count; ++d) {
     if (!states_fit(m, *a, a->direction[d])) return RNNP_E_BLOB_CORRUPT;
     if (a->direction[d].reverse && (m.header->flags & kBlobCausal)) return RNNP_E_BLOB_CORRUPT;
   }
   if (a->direction_count == 2 && a->direction[0].state_h == a->direction[1].state_h) return RNNP_E_BLOB_CORRUPT;
   return check_recurrent_weights(m, *a);
+}
+
+bool has_norms(const Model &m, const BlobNode &node) {
+  const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
+  return a != nullptr && a->cell == uint32_t(Cell::kLstmNorm);
 }
 
 bool is_unfused(const Model &m, const BlobNode &node) {

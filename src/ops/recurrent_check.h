@@ -9,10 +9,15 @@ namespace rnnp {
 
 // Shapes, matrices, vectors, states, operands and results, as docs/BLOB_FORMAT.md asks for them.
 rnnp_status check_recurrent(const Model &m, const BlobNode &node);
+// The same where cells up to `last` may be.
+rnnp_status check_recurrent_of(const Model &m, const BlobNode &node, Cell last);
 
 // The same of a layer alone: its numbers, then, where they fit, its matrices and vectors.
-bool recurrent_sizes_fit(const AttrRecurrent &a);
+bool recurrent_sizes_fit(const AttrRecurrent &a, Cell last = Cell::kGruLinear);
 rnnp_status check_recurrent_weights(const Model &m, const AttrRecurrent &a);
+
+// Whether the cell is a kLstmNorm. Of any node of the kind.
+bool has_norms(const Model &m, const BlobNode &node);
 
 // Whether products of their own multiply by R. Of any node of the kind.
 bool is_unfused(const Model &m, const BlobNode &node);

@@ -7,6 +7,7 @@
 //   unfused           product, cells
 //   unfused kGru      product, cells (z, r*h) | product, cells
 //   kGruLinear        product, product, cells: the products in the order in which the sweep meets what is in cache
+//   kLstmNorm         product | cells (gates, c) | cells (h)
 //
 // The threads meet at | and at the end of a step.
 // Before the steps of a chunk comes the product with the input, where a layer's cells do not take it themselves.

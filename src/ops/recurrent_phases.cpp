@@ -1,6 +1,6 @@
 // recurrent_phases.cpp -- Contract: recurrent_phases.h. Threads own tiles for the session's life (DeepCPU's weight-centric
-// streamlining) and meet where a phase says so: once per step, twice for kGru, whose candidate needs all of r*h.
-// SPDX-License-Identifier: Apache-2.0
+// streamlining) and meet where a phase says so: once per step, twice for kGru, whose candidate needs all of r*h, thrice for
+// kLstmNorm. SPDX-License-Identifier: Apache-2.0
 #include "ops/recurrent_phases.h"
 
 #include "kernels/inlining.h"
@@ -146,10 +146,7 @@ uint8_t *place_scratch(const Recurrent &layer, uint8_t *scratch, uint32_t thread
     a->z = view_as<float>(scratch + plan.preact_bytes);
     a->rh = view_as<float>(scratch + plan.preact_bytes + plan.gate_bytes);
   }
-  if (layer.direction->products != nullptr && layer.cell == Cell::kGruLinear) {
-    a->r_bias = a->z;
-    a->r_bias_row_bytes = a->state_row_bytes;
-  }
+  if (a->r_bias_row_bytes != 0) a->r_bias = a->z;
   return scratch + plan.preact_bytes + 2 * plan.gate_bytes + thread * plan.factor_bytes;
 }
 

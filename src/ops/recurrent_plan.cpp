@@ -32,7 +32,7 @@ uint32_t choose_chunk_steps(size_t row_bytes, size_t weight_bytes, uint32_t batc
 
 uint64_t macs_per_sync(Cell cell, uint32_t hidden_size, uint32_t directions) {
   const uint64_t macs = uint64_t{cell_gates(cell)} * hidden_size * hidden_size * directions;
-  return syncs_per_step(cell) == 2 ? macs / 2 : macs;
+  return syncs_per_step(cell) != 1 ? macs / 2 : macs;
 }
 
 uint32_t choose_threads(uint64_t macs, uint32_t batch, uint32_t available) {
@@ -76,7 +76,7 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   const MatrixShape w = {p.gates, shape.hidden_size, shape.input_size, shape.input_size};
   const MatrixShape r = {p.gates, shape.hidden_size, shape.hidden_size, shape.hidden_size};
   p.tiles = panel_count(shape.w, shape.hidden_size);
-  p.fused = is_fused(shape.r);
+  p.fused = is_fused(shape.r) && shape.cell != Cell::kLstmNorm;
   p.takes_input = p.fused && is_fused(shape.w) && shape.cell != Cell::kGru;
   p.teams = kManyThreads && shape.directions == 2 && limits.threads >= 2 ? 2 : 1;
   p.team_threads = kManyThreads ? limits.threads / p.teams : 1;
@@ -94,8 +94,10 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   p.prefetch_r = is_far(p.recurrent_bytes / p.team_threads, limits.l2_bytes);
   p.serpentine = (p.fused || p.prefetch_r != 0) && sweeps_back(p, w_bytes, limits);
   p.prefetch_w = is_far(w_bytes / p.team_threads, limits.l2_bytes);
-  const size_t state_bytes = mul_sat(mul_sat(state_row_elems(shape.hidden_size), sizeof(float)), limits.max_batch);
-  p.gate_bytes = candidate_is_apart(shape.cell, shape.r) ? arena_align_up(state_bytes, limits.machine) : 0;
+  const bool normed = shape.cell == Cell::kLstmNorm;
+  const size_t gate_row = normed ? p.row_bytes : size_t{state_row_elems(shape.hidden_size)} * sizeof(float);
+  const bool buffers = normed || candidate_is_apart(shape.cell, shape.r);
+  p.gate_bytes = buffers ? arena_align_up(mul_sat(gate_row, limits.max_batch), limits.machine) : 0;
   const size_t rows = mul_sat(limits.max_batch, p.chunk_steps), x_factors = lhs_scratch_bytes(shape.w, shape.input_size, rows);
   const size_t h_factors = lhs_scratch_bytes(shape.r, shape.hidden_size, limits.max_batch);
   p.factor_bytes = x_factors > h_factors ? x_factors : h_factors;

@@ -24,7 +24,8 @@ struct RecurrentCut {
   uint32_t tiles;
   uint32_t chunk_steps;  // steps per input GEMM
   size_t preact_bytes;   // pre-activations of one chunk; 0 where the step takes its input itself
-  size_t gate_bytes;     // kGru: z, and again r*h, of one step; kGruLinear, not fused: gate h's h * R; else 0
+  size_t gate_bytes;     // kGru: z, and again r*h, of one step; kGruLinear, not fused: gate h's h * R; kLstmNorm: c,
+                         // and all of h * R; else 0
   size_t factor_bytes;   // what a thread's products quantise their rows in
   size_t team_bytes;     // scratch of one team: preact, gates, factors
   uint8_t teams;         // 2: the directions run side by side, each on its half of the threads
@@ -43,7 +44,7 @@ struct RecurrentPlan : RecurrentCut {
 };
 
 constexpr uint32_t cell_gates(Cell cell) {
-  return cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3;
+  return has_c(cell) ? 4 : cell == Cell::kRnn ? 1 : 3;
 }
 
 // Steps per input GEMM for rows of `row_bytes` pre-activations and weights of `weight_bytes`; 1 when L2 is unknown (0).
@@ -54,9 +55,9 @@ constexpr size_t widest_row_bytes(uint32_t hidden_size) {
   return size_t{hidden_size} * cell_gates(Cell::kLstm) * sizeof(float);
 }
 
-// kGru's candidate needs all of r*h.
+// kGru's candidate needs all of r*h, kLstmNorm's norms all of the gates, then all of c.
 constexpr uint32_t syncs_per_step(Cell cell) {
-  return cell == Cell::kGru ? 2 : 1;
+  return cell == Cell::kGru ? 2 : cell == Cell::kLstmNorm ? 3 : 1;
 }
 
 // Multiply-accumulates of a layer's recurrence, per row, from one barrier of its threads to the next.

@@ -4,11 +4,11 @@
 #include "ops/panel_product.h"
 #include "ops/recurrent.h"
 #include "ops/recurrent_check.h"
+#include "ops/sweep_tiles.h"
 
 namespace rnnp {
 namespace {
 
-// A gemm takes tiles upwards: a sweep downwards goes in pieces.
 void multiply(const Phase &phase, const RecurArgs &a, Products *products) {
   const bool candidate = phase.kind == PhaseKind::kCandidate;
   GemmArgs &g = candidate ? products->candidate : products->gates;
@@ -21,38 +21,7 @@ void multiply(const Phase &phase, const RecurArgs &a, Products *products) {
   }
   g.rows = a.rows;
   g.prepared = phase.prepared && a.rows <= kQuantisedRows;
-  if (!a.descending || a.rows > kQuantisedRows) return products->gemm(&g);
-  const uint32_t begin = g.tile_begin, end = g.tile_end, piece = products->piece_tiles[candidate];
-  while (g.tile_end != begin) {
-    const uint32_t left = g.tile_end - begin;
-    g.tile_begin = g.tile_end - (left < piece ? left : piece);
-    products->gemm(&g);
-    g.tile_end = g.tile_begin;
-    g.prepared = true;
-  }
-  g.tile_end = end;
-}
-
-// Pieces so small that what the step before left in L2 is met before it is gone; of as many vectors as hide the latency of a
-// multiply-add, however large those are.
-uint32_t tiles_of_a_piece(const RecurrentPlan &plan, uint32_t nr, uint32_t gates, uint32_t l2_bytes) {
-  constexpr uint32_t kUnits = 128;
-  const size_t panel_bytes = plan.recurrent_bytes / (plan.tiles * plan.gates) + 1;
-  const uint32_t fit = static_cast<uint32_t>(l2_bytes / 16 / panel_bytes), chains = kUnits / nr;
-  const uint32_t panels = fit < chains ? chains : fit;
-  return panels < gates ? 1 : panels / gates;
-}
-
-// h, or r*h, times a matrix of R, onto pre-activations.
-GemmArgs product_with(const Matrix &matrix, const RecurrentPlan &plan, uint32_t nr, const RecurArgs &a) {
-  GemmArgs g;
-  set_product(&g, matrix);
-  g.a_row_bytes = a.state_row_bytes;
-  g.start_row_bytes = g.out_row_bytes = plan.row_bytes;
-  g.start_tile = g.out_tile = static_cast<uint16_t>(plan.gates * nr);
-  g.tile_end = plan.tiles;
-  g.prefetch_next_tile = plan.prefetch_r != 0;
-  return g;
+  sweep_tiles(products->gemm, &g, products->piece_tiles[candidate], a);
 }
 
 // kGruLinear's gate h has its product by itself, onto its bias.
@@ -99,6 +68,7 @@ void fill_products(const BuildEnv &env, const RecurrentPlan &plan, const BlobDir
   p.linear = layer.cell == Cell::kGruLinear;
   p.gates = p.candidate = product_with(m.matrix(d.r), plan, nr, a);
   if (d.r_output != kNone) p.candidate = product_with(m.matrix(d.r_output), plan, nr, a);
+  if (p.linear) direction->args.r_bias_row_bytes = a.state_row_bytes;
   if (p.linear) fill_linear(m.weights(d.r_bias), nr, a, &p.candidate);
   p.piece_tiles[0] = tiles_of_a_piece(plan, nr, p.gates.gates, env.l2_bytes);
   p.piece_tiles[1] = tiles_of_a_piece(plan, nr, p.candidate.gates, env.l2_bytes);

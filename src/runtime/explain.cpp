@@ -19,7 +19,7 @@ const char *words_of(Reason reason) {
 
 const char *op_name(const Model &m, const BlobNode &node) {
   const AttrRecurrent *a = OpKind(node.op) == OpKind::kRecurrent ? m.attr<AttrRecurrent>(node) : nullptr;
-  if (a != nullptr && Cell(a->cell) == Cell::kLstm) return "LSTM";
+  if (a != nullptr && has_c(Cell(a->cell))) return "LSTM";
   if (a != nullptr && Cell(a->cell) == Cell::kRnn) return "RNN";
   switch (OpKind(node.op)) {
 #define RNNPACK_KIND(kind, id, attributes, word, name, cuda) \

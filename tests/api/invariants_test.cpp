@@ -52,6 +52,14 @@ std::vector<Case> cases() {
   Case linear_affine = {"grulinear_affine", make(Cell::kGruLinear, 18), 7};
   linear_affine.options.acts = {Act::kHardSigmoid, Act::kScaledTanh};
   v.push_back(linear_affine);
+  for (const uint32_t units : {3u, 17u, 64u}) {
+    Case norm = {units == 3 ? "lstm_norm3" : units == 17 ? "lstm_norm17" : "lstm_norm64", make(Cell::kLstmNorm, units), 33};
+    norm.options.keeps_c = units == 17;
+    v.push_back(norm);
+  }
+  Case by_gate = {"lstm_norm_by_gate", make(Cell::kLstmNorm, 21), 7};
+  by_gate.options.by_gate = by_gate.options.joint = by_gate.options.initial_state = true;
+  v.push_back(by_gate);
   return v;
 }
 
@@ -234,7 +242,7 @@ TEST(InvariantsOfLowPrecision, MoreRowsThanAreQuantisedAtATimeAreIndependent) {
 
 TEST(InvariantsOfLowPrecision, CachesDoNotMatter) {
   constexpr uint32_t kInput = 5, kHidden = 83, kFewSteps = 6;
-  for (const Cell cell : {Cell::kRnn, Cell::kLstm, Cell::kGruLinear, Cell::kGru}) {
+  for (const Cell cell : {Cell::kRnn, Cell::kLstm, Cell::kGruLinear, Cell::kGru, Cell::kLstmNorm}) {
     for (const rnnp::DType type : {rnnp::DType::kF16, rnnp::DType::kBf16, rnnp::DType::kI8, rnnp::DType::kI4}) {
       const std::vector<uint8_t> blob = layer_of(type, cell, kInput, kHidden);
       for (const uint32_t batch : {1u, 3u, 40u}) {

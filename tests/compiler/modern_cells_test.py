@@ -17,7 +17,7 @@ STEPS = 9
 TOLERANCE = 1e-5
 BEGIN, END = "<!-- cells: begin -->", "<!-- cells: end -->"
 # Cells that a layer gives; all others run as the operators that they are written in.
-LAYERS = {"LSTM, written out", "GRU, written out", "GRU, a matrix for each gate"}
+LAYERS = {"LSTM, written out", "LSTM with layer norm", "GRU, written out", "GRU, a matrix for each gate"}
 
 
 def compiled(tool, folder, name, model, states):

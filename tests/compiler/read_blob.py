@@ -16,7 +16,7 @@ import zlib
 
 NONE = 0xFFFFFFFF
 ALIGN = 64
-CELLS = ["rnn", "lstm", "gru", "gru_linear"]
+CELLS = ["rnn", "lstm", "gru", "gru_linear", "lstm_norm"]
 KINDS = ["sequence", "row", "const", "input"]
 TYPES = ["f32", "i32", "f16", "bf16", "i8", "i4"]
 ROLES = ["sequence", "row", "state", "lengths"]
@@ -203,7 +203,7 @@ class Blob:
             known = attr_bytes >= ATTR_BYTES.get(kind, 1 << 32)
             shown = getattr(self, kind)(self.sections["attrs"][0] + attr) if known else {"unknown_bytes": attr_bytes}
             if kind == "recurrent" and attr_bytes >= 208:
-                shown["c_bits"] = list(self.unpack("2I", self.sections["attrs"][0] + attr + 200))
+                shown.update(self.rest_of_recurrent(shown, self.sections["attrs"][0] + attr + 200, attr_bytes))
             out.append({"name": self.string(name), "op": kind, "inputs": args[in_first:in_first + in_count],
                         "outputs": args[out_first:out_first + out_count], "attr": shown})
         return out
@@ -221,11 +221,22 @@ class Blob:
         for i in range(min(count, 2)):
             w, r, r_output, bias, r_bias, peephole, state_h, state_c, reverse, *rest = self.unpack("13I" + 3 * "Iff", at + 24 + 88 * i)
             inits, acts = rest[:4], rest[4:]
-            used = {"rnn": 1, "lstm": 3}.get(word(CELLS, cell), 2)
+            used = {"rnn": 1, "lstm": 3, "lstm_norm": 3}.get(word(CELLS, cell), 2)
             directions.append({"w": w, "r": r, "r_output": maybe(r_output), "bias": bias, "r_bias": maybe(r_bias), "peephole": maybe(peephole), "state_h": state_h,
                                "state_c": maybe(state_c), "reverse": bool(reverse), "init_h": inits[:2], "init_c": inits[2:],
                                "activations": [self.activation(*acts[3 * k:3 * k + 3]) for k in range(used)]})
         return {"cell": word(CELLS, cell), "input_size": inputs, "hidden_size": hidden, "input_forget": bool(forget), "clip": number(clip), "directions": directions}
+
+    def rest_of_recurrent(self, layer, at, attr_bytes):
+        if layer["cell"] != "lstm_norm":
+            return {"c_bits": list(self.unpack("2I", at))}
+        if attr_bytes < 272:
+            return {}
+        by_gate, keeps_c, *norms = self.unpack("2I" + 2 * "5I3f", at)
+        shown = []
+        for n in (norms[:8], norms[8:])[:len(layer["directions"])]:
+            shown.append({"x_scale": n[0], "h_scale": maybe(n[1]), "bias": n[2], "c_scale": n[3], "c_bias": n[4], "epsilons": [number(e) for e in n[5:]]})
+        return {"by_gate": by_gate, "keeps_c": keeps_c, "norms": shown}
 
     def dense(self, at):
         inputs, outputs, matrix, bias, act, alpha, beta, groups = self.unpack("5IffI", at)

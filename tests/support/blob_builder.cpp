@@ -21,7 +21,7 @@ using rnnp::OpKind;
 using rnnp::ValueKind;
 
 uint32_t gates_of(Cell cell) {
-  return cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3;
+  return has_c(cell) ? 4 : cell == Cell::kRnn ? 1 : 3;
 }
 
 static uint32_t round_up(uint32_t n, uint32_t to) {
@@ -126,7 +126,7 @@ rnnp::BlobDirection BlobBuilder::pack_direction(const RecurrentLayer &layer, Dir
   std::vector<double> bias(size_t{gates} * h);
   for (size_t i = 0; i < bias.size(); ++i) {
     const bool apart = linear && i >= size_t{2} * h;
-    bias[i] = apart ? d.wb[i] : static_cast<float>(d.wb[i]) + static_cast<float>(d.rb[i]);
+    bias[i] = apart || !d.h_scale.empty() ? d.wb[i] : static_cast<float>(d.wb[i]) + static_cast<float>(d.rb[i]);
   }
   rnnp::BlobDirection out = {};
   out.w = pack_matrix(d.w, h, layer.input, 0, gates, weights);
@@ -140,14 +140,32 @@ rnnp::BlobDirection BlobBuilder::pack_direction(const RecurrentLayer &layer, Dir
   }
   out.bias = pack_vector(bias, h, gates);
   out.r_bias = linear ? pack_vector(std::vector<double>(d.rb.begin() + 2 * h, d.rb.end()), h, 1) : kNone;
+  if (!d.h_scale.empty()) out.r_bias = pack_vector(d.rb, h, 4);
   std::vector<double> p = d.p;  // ONNX's order i o f is the blob's
   out.peephole = p.empty() ? kNone : pack_vector(p, h, 3);
   out.state_h = add_state(h, d.h0);
-  out.state_c = layer.cell == Cell::kLstm ? add_state(h, d.c0) : kNone;
+  out.state_c = has_c(layer.cell) ? add_state(h, d.c0) : kNone;
   if (out.state_c != kNone) states_[out.state_c].buffers = 1;
   out.reverse = d.reverse;
   for (int i = 0; i < 3; ++i) out.act[i] = d.act[i];
   return out;
+}
+
+rnnp::BlobCellNorm BlobBuilder::add_norm(const RecurrentOptions &o, DirectionWeights *d) {
+  const uint32_t h = o.hidden, all = 4 * h;
+  d->x_scale = random(all, 1.5);
+  if (!o.joint) d->h_scale = random(all, 1.5);
+  d->norm_bias = random(all, 0.5);
+  d->c_scale = random(h, 1.5);
+  d->c_bias = random(h, 0.5);
+  return {pack_vector(d->x_scale, h, 4),
+          o.joint ? kNone : pack_vector(d->h_scale, h, 4),
+          pack_vector(d->norm_bias, h, 4),
+          pack_vector(d->c_scale, h, 1),
+          pack_vector(d->c_bias, h, 1),
+          kNormEpsilons[0],
+          kNormEpsilons[1],
+          kNormEpsilons[2]};
 }
 
 uint32_t BlobBuilder::add_recurrent(uint32_t x, uint32_t input, const RecurrentOptions &o, uint32_t *y_h, uint32_t *y_c,
@@ -160,7 +178,10 @@ uint32_t BlobBuilder::add_recurrent(uint32_t x, uint32_t input, const RecurrentO
   layer.clip = static_cast<float>(o.clip);
   const uint32_t gates = gates_of(o.cell), h = o.hidden, count = o.bidirectional ? 2 : 1;
   const double bound = 1.0 / std::sqrt(double(h));
-  rnnp::AttrRecurrent a = {};
+  layer.by_gate = o.by_gate;
+  layer.keeps_c = o.keeps_c;
+  rnnp::AttrNormRecurrent attr = {{}, o.by_gate, o.keeps_c, {}};
+  rnnp::AttrRecurrent &a = attr.layer;
   a.cell = uint32_t(o.cell);
   a.input_size = input;
   a.hidden_size = h;
@@ -177,12 +198,16 @@ uint32_t BlobBuilder::add_recurrent(uint32_t x, uint32_t input, const RecurrentO
     d.rb = random(size_t{gates} * h, bound);
     if (o.peephole) d.p = random(size_t{3} * h, bound);
     if (o.initial_state) d.h0 = random(h, 0.5);
-    if (o.initial_state && o.cell == Cell::kLstm) d.c0 = random(h, 0.5);
+    if (o.initial_state && has_c(o.cell)) d.c0 = random(h, 0.5);
     d.reverse = o.reverse || i == 1;
-    const Act defaults[4][3] = {
-        {Act::kTanh}, {Act::kSigmoid, Act::kTanh, Act::kTanh}, {Act::kSigmoid, Act::kTanh}, {Act::kSigmoid, Act::kTanh}};
+    const Act defaults[5][3] = {{Act::kTanh},
+                                {Act::kSigmoid, Act::kTanh, Act::kTanh},
+                                {Act::kSigmoid, Act::kTanh},
+                                {Act::kSigmoid, Act::kTanh},
+                                {Act::kSigmoid, Act::kTanh, Act::kTanh}};
     for (size_t k = 0; k < 3; ++k) d.act[k] = with_defaults(k < o.acts.size() ? o.acts[k] : defaults[uint32_t(o.cell)][k]);
     if (d.reverse) causal_ = false;
+    if (o.cell == Cell::kLstmNorm) attr.norm[i] = add_norm(o, &d);
     a.direction[i] = pack_direction(layer, d);
     a.direction[i].init_h = a.direction[i].init_c = {i * h, 1};
     layer.directions.push_back(d);
@@ -194,7 +219,7 @@ uint32_t BlobBuilder::add_recurrent(uint32_t x, uint32_t input, const RecurrentO
   std::vector<uint32_t> out = {y, kNone, kNone};
   if (y_h != nullptr) *y_h = out[1] = add_value(ValueKind::kRow, count * h, false);
   if (y_c != nullptr) *y_c = out[2] = add_value(ValueKind::kRow, count * h, false);
-  push_node(OpKind::kRecurrent, &a, sizeof a, in, out);
+  push_node(OpKind::kRecurrent, &attr, o.cell == Cell::kLstmNorm ? sizeof attr : sizeof a, in, out);
   macs_per_step_ += uint64_t{count} * gates * h * (input + h);
   return y;
 }

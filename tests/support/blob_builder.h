@@ -19,6 +19,8 @@ namespace rnnp_test {
 struct DirectionWeights {
   std::vector<double> w, r, wb, rb, p;  // [G*H][I], [G*H][H], [G*H], [G*H], [3*H] or empty
   std::vector<double> h0, c0;           // [H] or empty for zeros
+  // kLstmNorm: [4H], of R h empty where one norm is of both; behind the norms; [H].
+  std::vector<double> x_scale, h_scale, norm_bias, c_scale, c_bias;
   bool reverse = false;
   rnnp::BlobActivation act[3] = {};
 };
@@ -27,6 +29,7 @@ struct RecurrentLayer {
   rnnp::Cell cell = rnnp::Cell::kLstm;
   uint32_t input = 0, hidden = 0;
   bool input_forget = false;
+  bool by_gate = false, keeps_c = false;  // kLstmNorm
   double clip = 0;
   std::vector<DirectionWeights> directions;
 };
@@ -47,9 +50,13 @@ struct RecurrentOptions {
   rnnp::Cell cell = rnnp::Cell::kLstm;
   uint32_t hidden = 16;
   bool bidirectional = false, reverse = false, peephole = false, input_forget = false, initial_state = false;
+  bool by_gate = false, keeps_c = false, joint = false;  // kLstmNorm; joint: one norm of W x + R h
   double clip = 0;
   std::vector<rnnp::Act> acts;  // empty: the defaults
 };
+
+// What is added to the variance of each norm of a kLstmNorm: of x, of h, of c.
+constexpr float kNormEpsilons[3] = {1e-5f, 1e-4f, 1e-3f};
 
 uint32_t gates_of(rnnp::Cell cell);
 
@@ -156,6 +163,7 @@ class BlobBuilder {
   // As block_units says: a matrix's weights of all gates.
   void thin_out(std::vector<double> *rows, uint32_t units, uint32_t k) const;
   rnnp::BlobDirection pack_direction(const RecurrentLayer &layer, DirectionWeights &d);
+  rnnp::BlobCellNorm add_norm(const RecurrentOptions &options, DirectionWeights *d);
   void push_node(rnnp::OpKind op, const void *attr, size_t bytes, const std::vector<uint32_t> &in,
                  const std::vector<uint32_t> &out);
 

@@ -3,6 +3,7 @@
 #include "support/reference_layers.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace rnnp_test {
 
@@ -54,6 +55,38 @@ struct Step {
     row->c = c;
   }
 
+  // (v - mean) / sqrt(variance + epsilon) of so many numbers at a time.
+  static void normalise(std::vector<double> *v, size_t count, double epsilon) {
+    for (size_t first = 0; first < v->size(); first += count) {
+      double mean = 0, variance = 0;
+      for (size_t i = first; i < first + count; ++i) mean += (*v)[i] / static_cast<double>(count);
+      for (size_t i = first; i < first + count; ++i) variance += std::pow((*v)[i] - mean, 2) / static_cast<double>(count);
+      for (size_t i = first; i < first + count; ++i) (*v)[i] = ((*v)[i] - mean) / std::sqrt(variance + epsilon);
+    }
+  }
+
+  void lstm_norm() {
+    const size_t units = l.hidden, all = 4 * units, span = l.by_gate ? units : all;
+    const bool joint = d.h_scale.empty();
+    std::vector<double> pre(all), of_h(all), raw(units);
+    for (size_t i = 0; i < all; ++i) {
+      of_h[i] = rec(i / units, i % units, row->h) + rb(i / units, i % units);
+      pre[i] = in(i / units, i % units) + (joint ? of_h[i] : 0);
+    }
+    normalise(&pre, span, kNormEpsilons[0]);
+    normalise(&of_h, span, kNormEpsilons[1]);
+    for (size_t i = 0; i < all; ++i) pre[i] = pre[i] * d.x_scale[i] + d.norm_bias[i] + (joint ? 0 : of_h[i] * d.h_scale[i]);
+    for (size_t u = 0; u < units; ++u)
+      raw[u] = rules().f(pre[2 * units + u]) * row->c[u] + rules().f(pre[u]) * rules().g(pre[3 * units + u]);
+    row->c = raw;
+    normalise(&raw, units, kNormEpsilons[2]);
+    for (size_t u = 0; u < units; ++u) {
+      const double c = raw[u] * d.c_scale[u] + d.c_bias[u];
+      if (!l.keeps_c) row->c[u] = c;
+      row->h[u] = rules().f(pre[units + u]) * rules().h(c);
+    }
+  }
+
   void gru() {
     std::vector<double> r(l.hidden), rh(l.hidden), h(l.hidden);
     for (size_t u = 0; u < l.hidden; ++u) {
@@ -86,7 +119,10 @@ RecurrentResult run_recurrent(const RecurrentLayer &l, const std::vector<double>
       for (size_t i = 0; i < length; ++i) {
         const size_t t = dw.reverse ? length - 1 - i : i;
         Step step = {l, dw, &x[(t * batch + b) * l.input], &row};
-        l.cell == Cell::kLstm ? step.lstm() : l.cell == Cell::kRnn ? step.rnn() : step.gru();
+        l.cell == Cell::kLstmNorm ? step.lstm_norm()
+        : l.cell == Cell::kLstm   ? step.lstm()
+        : l.cell == Cell::kRnn    ? step.rnn()
+                                  : step.gru();
         std::copy(row.h.begin(), row.h.end(), out.y.begin() + (t * batch + b) * width + d * l.hidden);
       }
       std::copy(row.h.begin(), row.h.end(), out.y_h.begin() + at);

@@ -24,7 +24,7 @@ Json list(const T *v, uint32_t count) {
 }
 
 Json recurrent(const AttrRecurrent &a) {
-  const uint32_t acts = a.cell == static_cast<uint32_t>(Cell::kLstm) ? 3 : a.cell == static_cast<uint32_t>(Cell::kRnn) ? 1 : 2;
+  const uint32_t acts = has_c(Cell(a.cell)) ? 3 : a.cell == static_cast<uint32_t>(Cell::kRnn) ? 1 : 2;
   Json directions = Json::array();
   for (uint32_t d = 0; d < a.direction_count && d < 2; ++d) {
     const BlobDirection &b = a.direction[d];
@@ -167,7 +167,7 @@ class AttributeReader {
   Json document() const {
     try {
       const Json known = attributes();
-      if (!known.is_null()) return with_c_bits(known);
+      if (!known.is_null()) return with_rest(known);
     } catch (const TooShort &) {
     }
     return {{"unknown_bytes", node_.attr_bytes}};
@@ -182,12 +182,24 @@ class AttributeReader {
     return out;
   }
 
-  // Only integer-only layers have them.
-  Json with_c_bits(Json layer) const {
+  // What comes behind the others' attributes: fraction bits of integer-only layers, norms of a kLstmNorm.
+  Json with_rest(Json layer) const {
     if (static_cast<OpKind>(node_.op) != OpKind::kRecurrent || node_.attr_bytes < sizeof(AttrIntegerRecurrent)) return layer;
-    const auto a = attribute<AttrIntegerRecurrent>();
-    layer["c_bits"] = {a.c_bits[0], a.c_bits[1]};
+    if (Cell(attribute<AttrRecurrent>().cell) != Cell::kLstmNorm) {
+      const auto a = attribute<AttrIntegerRecurrent>();
+      layer["c_bits"] = {a.c_bits[0], a.c_bits[1]};
+    } else if (node_.attr_bytes >= sizeof(AttrNormRecurrent)) {
+      const auto a = attribute<AttrNormRecurrent>();
+      layer.update({{"by_gate", a.by_gate}, {"keeps_c", a.keeps_c}, {"norms", Json::array()}});
+      for (uint32_t d = 0; d < a.layer.direction_count && d < 2; ++d) layer["norms"].push_back(norms(a.norm[d]));
+    }
     return layer;
+  }
+
+  static Json norms(const BlobCellNorm &n) {
+    return {{"x_scale", n.x_scale}, {"h_scale", maybe(n.h_scale)},
+            {"bias", n.bias},       {"c_scale", n.c_scale},
+            {"c_bias", n.c_bias},   {"epsilons", {number(n.x_epsilon), number(n.h_epsilon), number(n.c_epsilon)}}};
   }
 
   Json attributes() const {

@@ -28,7 +28,7 @@ constexpr bool kinds_are_in_order() {
   return true;
 }
 static_assert(kinds_are_in_order(), "the rows of ops.inc count from 1: kOps is indexed by the kind");
-inline constexpr const char *kCells[] = {"rnn", "lstm", "gru", "gru_linear"};
+inline constexpr const char *kCells[] = {"rnn", "lstm", "gru", "gru_linear", "lstm_norm"};
 inline constexpr const char *kKinds[] = {"sequence", "row", "const", "input"};
 inline constexpr const char *kTypes[] = {"f32", "i32", "f16", "bf16", "i8", "i4"};
 inline constexpr const char *kBinaries[] = {"add",       "mul",   "sub",  "div",           "min",     "max",

@@ -19,7 +19,7 @@ namespace rnnp::compiler {
 namespace {
 
 uint32_t gates_of(rnnp::Cell cell) {
-  return cell == rnnp::Cell::kRnn ? 1 : cell == rnnp::Cell::kLstm ? 4 : 3;
+  return cell == rnnp::Cell::kRnn ? 1 : has_c(cell) ? 4 : 3;
 }
 
 // Pre-activations by gates and units; nx: what the input gives gate h of a kGruLinear.
@@ -85,7 +85,10 @@ ExactLayer::ExactLayer(const Model &model, const AttrRecurrent &a, uint32_t d)
   r_ = std::make_unique<ExactMatrix>(model.matrix(direction_.r), 0);
   if (direction_.r_output != kNone) candidate_ = std::make_unique<ExactMatrix>(model.matrix(direction_.r_output), 0);
   bias_ = unit_numbers(model.weights(direction_.bias), gates_, hidden_, w.format.nr);
-  if (direction_.r_bias != kNone) r_bias_ = unit_numbers(model.weights(direction_.r_bias), 1, hidden_, w.format.nr);
+  if (rnnp::Cell(a.cell) == rnnp::Cell::kLstmNorm)
+    norm_ = std::make_unique<ExactNorm>(model, *reinterpret_cast<const AttrNormRecurrent *>(&a), d);
+  if (direction_.r_bias != kNone)
+    r_bias_ = unit_numbers(model.weights(direction_.r_bias), norm_ ? gates_ : 1, hidden_, w.format.nr);
   if (direction_.peephole != kNone) peephole_ = unit_numbers(model.weights(direction_.peephole), 3, hidden_, w.format.nr);
 }
 
@@ -94,6 +97,13 @@ void ExactLayer::step(const float *x, float *h, float *c) const {
   const rnnp::Cell cell = rnnp::Cell(attr_.cell);
   std::vector<float> pre(size_t{gates_} * hidden_), recurrent(hidden_), next(hidden_), z(hidden_), rh(hidden_);
   w_->multiply(x, bias_.data(), pre.data());
+  if (norm_) {
+    std::vector<float> of_h(r_bias_);
+    of_h.resize(pre.size(), 0.0f);
+    float *sums = norm_->is_apart() ? of_h.data() : pre.data();
+    r_->multiply(h, sums, sums);
+    return norm_->step(pre, of_h, h, c);
+  }
   const float *nx = nullptr;
   if (cell == rnnp::Cell::kGruLinear) {
     // Gate h's two sums stay apart.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/cli/exact_integers.h"
+#include "compiler/cli/exact_norm.h"
 #include "compiler/cli/exact_product.h"
 
 namespace rnnp::compiler {
@@ -29,6 +30,7 @@ class ExactLayer {
   const AttrRecurrent &attr_;
   uint32_t hidden_, gates_;
   std::unique_ptr<ExactIntegers> integers_;  // of an integer-only layer; what follows is empty then
+  std::unique_ptr<ExactNorm> norm_;          // of a kLstmNorm
   std::unique_ptr<ExactMatrix> w_, r_;
   std::unique_ptr<ExactMatrix> candidate_;  // R of gate h, apart
   std::vector<float> bias_, r_bias_, peephole_;

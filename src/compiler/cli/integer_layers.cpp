@@ -20,6 +20,7 @@ constexpr float kLeastFactor = 1e-30f, kMostFactor = 1e30f;
 
 // Why a layer cannot run in integers; empty: it can.
 std::string obstacle(const Recurrent &r) {
+  if (r.cell == Cell::kLstmNorm) return "its cell has layer norms";
   if (r.clip != 0) return "it clips its pre-activations";
   if (r.input_forget) return "its input and forget gates are coupled";
   for (const Direction &d : r.directions) {

@@ -44,6 +44,7 @@ Prediction predict(const RecurrentPlan &p, const RecurrentShape &s, const PlanMa
 
 Cell cell_of(const std::string &name) {
   if (name == "lstm") return Cell::kLstm;
+  if (name == "lstm_norm") return Cell::kLstmNorm;
   if (name == "gru") return Cell::kGru;
   return name == "rnn" ? Cell::kRnn : Cell::kGruLinear;
 }

@@ -104,7 +104,7 @@ class BlobWriter {
   BlobDirection weights_of(const Recurrent &r, const Direction &d) {
     const uint32_t h = r.hidden_size, gates = gate_count(r.cell);
     BlobDirection out{};
-    const bool split = candidate_is_apart(r.cell, weights_.panels_of(d.r_storage));
+    const bool split = candidate_is_apart(r.cell, weights_.panels_of(d.r_storage)), normed = r.cell == Cell::kLstmNorm;
     MatrixSource w = {d.w.data(), h, r.input_size, 0, gates}, of_h = {d.r.data(), h, h, 0, split ? 2 : gates};
     IntegerLayer fixed = {};
     if (d.is_integer_only()) {
@@ -118,7 +118,7 @@ class BlobWriter {
     of_h.gates = 1;
     out.r_output = split ? weights_.matrix(d.r_storage, of_h) : kNone;
     out.bias = d.is_integer_only() ? weights_.add_if_any(fixed.bias) : weights_.vector(d.bias, h, gates);
-    out.r_bias = d.is_integer_only() ? weights_.add_if_any(fixed.r_bias) : weights_.vector(d.r_bias, h, 1);
+    out.r_bias = d.is_integer_only() ? weights_.add_if_any(fixed.r_bias) : weights_.vector(d.r_bias, h, normed ? gates : 1);
     out.peephole = weights_.vector(d.peephole, h, 3);
     out.state_h = out.state_c = kNone;
     out.reverse = d.reverse;
@@ -131,7 +131,7 @@ class BlobWriter {
     BlobDirection out = weights_of(r, d);
     const std::string suffix = d.reverse ? ".reverse" : "";
     out.state_h = state(h, d.init_h, name + suffix + ".h", 2, 0);
-    out.state_c = r.cell == Cell::kLstm ? state(h, d.init_c, name + suffix + ".c", 1, 0) : kNone;
+    out.state_c = has_c(r.cell) ? state(h, d.init_c, name + suffix + ".c", 1, 0) : kNone;
     out.init_h = d.given_h;
     out.init_c = d.given_c;
     return out;
@@ -148,13 +148,38 @@ class BlobWriter {
     return out;
   }
 
-  AttrIntegerRecurrent attr(const Recurrent &r, const Node &node) {
-    AttrIntegerRecurrent out = {shape_of(r), {}};
+  // A layer's attributes begin alike.
+  union RecurrentWords {
+    AttrIntegerRecurrent integer;
+    AttrNormRecurrent norm;
+  };
+
+  RecurrentWords attr(const Recurrent &r, const Node &node) {
+    RecurrentWords out = {};
+    if (r.cell == Cell::kLstmNorm) {
+      out.norm = {shape_of(r), r.norm_by_gate, r.keeps_c, {}};
+    } else {
+      out.integer = {shape_of(r), {}};
+    }
     for (size_t i = 0; i < r.directions.size(); ++i) {
-      out.layer.direction[i] = direction(r, r.directions[i], node.name);
-      if (r.directions[i].is_integer_only() && r.cell == Cell::kLstm) out.c_bits[i] = r.directions[i].c_bits;
+      const Direction &d = r.directions[i];
+      const BlobDirection written = direction(r, d, node.name);
+      (r.cell == Cell::kLstmNorm ? out.norm.layer : out.integer.layer).direction[i] = written;
+      if (r.cell == Cell::kLstmNorm) out.norm.norm[i] = norms(d.norms, r.hidden_size);
+      if (d.is_integer_only() && r.cell == Cell::kLstm) out.integer.c_bits[i] = d.c_bits;
     }
     return out;
+  }
+
+  BlobCellNorm norms(const CellNorms &n, uint32_t h) {
+    return {weights_.vector(n.x_scale, h, 4),
+            weights_.vector(n.h_scale, h, 4),
+            weights_.vector(n.bias, h, 4),
+            weights_.vector(n.c_scale, h, 1),
+            weights_.vector(n.c_bias, h, 1),
+            n.epsilons[0],
+            n.epsilons[1],
+            n.epsilons[2]};
   }
 
   AttrFeatureRecurrent attr(const FeatureRecurrent &inner, const Node &) {
@@ -235,8 +260,9 @@ class BlobWriter {
   static uint32_t attr_bytes(const Any &, const Bytes &bytes) {
     return sizeof bytes;
   }
-  static uint32_t attr_bytes(const Recurrent &r, const AttrIntegerRecurrent &bytes) {
-    return r.directions[0].is_integer_only() ? sizeof bytes : sizeof bytes.layer;
+  static uint32_t attr_bytes(const Recurrent &r, const RecurrentWords &words) {
+    if (r.cell == Cell::kLstmNorm) return sizeof words.norm;
+    return r.directions[0].is_integer_only() ? sizeof words.integer : sizeof words.integer.layer;
   }
 
   uint32_t arguments(const std::vector<uint32_t> &list) {

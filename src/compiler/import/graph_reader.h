@@ -33,7 +33,9 @@ inline std::string title_of_operator(const onnx::NodeProto &node) {
 
 // In a branch of an If too.
 inline bool is_recurrent(const onnx::NodeProto &node) {
-  if (node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN" || node.op_type() == kStepOf) return true;
+  if (node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN" || node.op_type() == kStepOf ||
+      node.op_type() == kLstmNorm)
+    return true;
   return std::any_of(node.attribute().begin(), node.attribute().end(), [](const onnx::AttributeProto &attribute) {
     const auto &inner = attribute.g().node();
     return attribute.type() == onnx::AttributeProto::GRAPH && std::any_of(inner.begin(), inner.end(), is_recurrent);

@@ -7,6 +7,7 @@
 #include "compiler/import/recurrent_operands.h"
 #include "compiler/import/steps.h"
 #include "compiler/onnx/activation.h"
+#include "compiler/onnx/rewrite.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -22,6 +23,7 @@ class RecurrentImport : RecurrentOperands {
     const View x = read_x();
     if (b_.discovering) return discover(x);
     read_weights();
+    if (cell_.cell == Cell::kLstmNorm) read_norms();
     if (is_inner(x)) return run_inner(x);
     node_ = {OpKind::kRecurrent, call_.name, {}, {}, {}};
     node_.in.push_back(x_value(x));
@@ -229,6 +231,8 @@ class RecurrentImport : RecurrentOperands {
   void run_inner(const View &x) {
     const Axis &t = x.axes[time_axis()], &n = x.axes[batch_axis()];
     const bool by_steps = !axis_is_features(t);
+    if (cell_.cell == Cell::kLstmNorm)
+      throw Refusal("an LSTM with layer norms does not run along whole axes of steps and batch; accepted: LSTM, GRU, RNN");
     if (call_.has(kLengths))
       throw Refusal("it has sequence_lens and does not run along whole axes of steps and batch; accepted: none");
     if (by_steps && (directions() == 2 || cell_.directions[0].reverse))
@@ -382,11 +386,15 @@ void gru(OpCall &call) {
 void lstm(OpCall &call) {
   RecurrentImport(call, Cell::kLstm, {Act::kSigmoid, Act::kTanh, Act::kTanh}).run();
 }
+void lstm_norm(OpCall &call) {
+  RecurrentImport(call, Cell::kLstmNorm, {Act::kSigmoid, Act::kTanh, Act::kTanh}).run();
+}
 
 constexpr const char *kLimits = "all attributes; W, R, B (and P) constant";
 
 }  // namespace
 
-const std::vector<ImportRow> kImportRecurrent = {{"RNN", rnn, kLimits}, {"GRU", gru, kLimits}, {"LSTM", lstm, kLimits}};
+const std::vector<ImportRow> kImportRecurrent = {
+    {"RNN", rnn, kLimits}, {"GRU", gru, kLimits}, {"LSTM", lstm, kLimits}, {kLstmNorm, lstm_norm, ""}};
 
 }  // namespace rnnp::compiler

@@ -10,11 +10,11 @@ namespace rnnp::compiler {
 
 class RecurrentOperands {
  protected:
-  enum Input : size_t { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kP };
+  enum Input : size_t { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kP, kNorms };
 
   RecurrentOperands(OpCall &call, Cell cell) : call_(call), b_(call.b) { cell_.cell = cell; }
 
-  bool is_lstm() const { return cell_.cell == Cell::kLstm; }
+  bool is_lstm() const { return has_c(cell_.cell); }
   int64_t hidden() const { return cell_.hidden_size; }
   int64_t gates() const { return gate_count(cell_.cell); }
 
@@ -62,10 +62,30 @@ class RecurrentOperands {
     for (int64_t i = 0; i < rows; ++i) {
       const double wb = bias.data[static_cast<size_t>(d * 2 * rows + i)],
                    rb = bias.data[static_cast<size_t>((d * 2 + 1) * rows + i)];
-      const bool apart = cell_.cell == Cell::kGruLinear && i >= 2 * hidden();
-      direction->bias[static_cast<size_t>(i)] = static_cast<float>(apart ? wb : wb + rb);
+      const bool apart = cell_.cell == Cell::kGruLinear && i >= 2 * hidden(), normed = cell_.cell == Cell::kLstmNorm;
+      direction->bias[static_cast<size_t>(i)] = static_cast<float>(apart || normed ? wb : wb + rb);
+      if (normed) direction->r_bias.push_back(static_cast<float>(rb));
       if (apart) direction->r_bias[static_cast<size_t>(i - 2 * hidden())] = static_cast<float>(rb);
     }
+  }
+
+  // Of a layer that the compiler has made: MatchedCell::norms.
+  void read_norms() {
+    const Tensor &t = call_.constant(kNorms, "norms");
+    const std::vector<double> epsilons = call_.attributes.reals("epsilons");
+    const bool joint = call_.attributes.integer("joint", 0) != 0;
+    cell_.norm_by_gate = call_.attributes.integer("by_gate", 0) != 0;
+    cell_.keeps_c = call_.attributes.integer("keeps_c", 0) != 0;
+    Direction &d = cell_.directions[0];
+    CellNorms &n = d.norms;
+    const int64_t h = hidden(), all = 4 * h;
+    n.x_scale = floats(t, 0, all);
+    if (!joint) n.h_scale = floats(t, all, all);
+    n.bias = floats(t, 2 * all, all);
+    n.c_scale = floats(t, 3 * all, h);
+    n.c_bias = floats(t, 3 * all + h, h);
+    for (size_t i = 0; i < 3; ++i) n.epsilons[i] = static_cast<float>(epsilons[i]);
+    if (std::all_of(d.r_bias.begin(), d.r_bias.end(), [](float v) { return v == 0; })) d.r_bias.clear();
   }
 
   // ONNX's P is i o f already; all zeros is none.

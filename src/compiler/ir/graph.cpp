@@ -11,6 +11,7 @@ struct Stored {
     uint64_t sum = 0;
     for (const Direction &d : layer.directions) {
       for (const auto *list : {&d.w, &d.r, &d.bias, &d.r_bias, &d.peephole, &d.init_h.data, &d.init_c.data}) sum += list->size();
+      sum += d.norms.x_scale.size() + d.norms.h_scale.size() + d.norms.bias.size() + d.norms.c_scale.size() + d.norms.c_bias.size();
     }
     return sum;
   }

@@ -33,9 +33,17 @@ struct StateInit {
   bool per_row = false;
 };
 
-// W [gates*H][I], R [gates*H][H], bias [gates][H], r_bias [H] (kGruLinear), peephole [3][H] i o f or empty.
+// The norms of a kLstmNorm: AttrNormRecurrent. h_scale is empty where one norm is of W x + R h.
+struct CellNorms {
+  std::vector<float> x_scale, h_scale, bias, c_scale, c_bias;
+  float epsilons[3] = {};  // of x, h, c
+};
+
+// W [gates*H][I], R [gates*H][H], bias [gates][H], r_bias [H] (kGruLinear) or [gates][H] (kLstmNorm, or empty), peephole [3][H] i o
+// f or empty.
 struct Direction {
   std::vector<float> w, r, bias, r_bias, peephole;
+  CellNorms norms;
   Storage w_storage, r_storage;
   StateInit init_h, init_c;
   BlobStrided given_h = {0, 1}, given_c = {0, 1};  // within a row of the run-time initial state
@@ -51,6 +59,7 @@ struct Recurrent {
   uint32_t input_size = 0, hidden_size = 0;
   float clip = 0;
   bool input_forget = false;
+  bool norm_by_gate = false, keeps_c = false;  // kLstmNorm
   std::vector<Direction> directions;
 };
 
@@ -150,7 +159,7 @@ struct Graph {
 };
 
 inline uint32_t gate_count(Cell cell) {
-  return cell == Cell::kRnn ? 1 : cell == Cell::kLstm ? 4 : 3;
+  return cell == Cell::kRnn ? 1 : has_c(cell) ? 4 : 3;
 }
 
 // True for activations that other nodes than unary ones may carry.

@@ -106,6 +106,7 @@ std::string run_by_step(Graph *graph, size_t at) {
   const Node node = graph->nodes[at];
   const Recurrent &layer = std::get<Recurrent>(node.attr);
   const std::string title = "node " + std::string("'") + node.name + "': its initial state changes from step to step, ";
+  if (layer.cell == Cell::kLstmNorm) return title + "and its cell has layer norms; accepted: LSTM, GRU, RNN";
   if (node.in[3] != kNone) return title + "and it has sequence_lens; accepted: none";
   for (const Direction &direction : layer.directions) {
     if (direction.reverse && graph_has_steps(*graph)) return title + "and it runs from the last step to the first";

@@ -39,11 +39,17 @@ struct AttrHash {
     for (const Direction &d : r.directions) {
       for (const auto *v : {&d.w, &d.r, &d.bias, &d.r_bias, &d.peephole, &d.init_h.data, &d.init_c.data}) h.list(*v);
       for (const BlobActivation &a : d.act) h.act(a);
+      if (r.cell == Cell::kLstmNorm) norms(r, d.norms);
       h.number(d.reverse);
       place(d.given_h, 0);
       place(d.given_c, 1);
       if (d.init_h.per_row || d.init_c.per_row) h.number(uint32_t{d.init_h.per_row} + 2 * uint32_t{d.init_c.per_row});
     }
+  }
+  void norms(const Recurrent &r, const CellNorms &n) const {
+    h.number(uint32_t{r.norm_by_gate} + 2 * uint32_t{r.keeps_c});
+    for (const auto *v : {&n.x_scale, &n.h_scale, &n.bias, &n.c_scale, &n.c_bias}) h.list(*v);
+    h.bytes(n.epsilons, sizeof n.epsilons);
   }
   void operator()(const FeatureRecurrent &r) const {
     (*this)(r.layer);

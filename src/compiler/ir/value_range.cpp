@@ -83,7 +83,7 @@ bool h_is_bounded(const Recurrent &layer, const Direction &direction, bool start
   if (start_is_given || std::any_of(start.begin(), start.end(), exceeds)) return false;
   const auto is = [&](int i, Act act) { return direction.act[i].act == static_cast<uint32_t>(act); };
   if (layer.cell == Cell::kRnn) return is(0, Act::kTanh);
-  if (layer.cell == Cell::kLstm) return is(0, Act::kSigmoid) && is(2, Act::kTanh);
+  if (has_c(layer.cell)) return is(0, Act::kSigmoid) && is(2, Act::kTanh);
   return is(0, Act::kSigmoid) && is(1, Act::kTanh);
 }
 

@@ -48,7 +48,7 @@ class LayerRewriter {
     const auto earlier = per_step_.find(layer.x);
     rewrite_.reshaping("Unsqueeze", earlier == per_step_.end() ? layer.x : earlier->second, at + ":x", {0});
     rewrite_.reshaping("Unsqueeze", step_.before[layer.h], at + ":h", {0});
-    const bool lstm = layer.cell.op == "LSTM";
+    const bool lstm = layer.cell.has_c();
     if (lstm) rewrite_.reshaping("Unsqueeze", step_.before[layer.c], at + ":c", {0});
     add_layer(&rewrite_, layer.cell, node_title(node), at, at + ":x", false);
     // An output that is h' is given at every step, but for the one that is the state.

@@ -147,12 +147,12 @@ class Expander {
                           const std::string &x) {
     const MatchedCell &cell = layer.cell;
     rewrite_.reshaping("Unsqueeze", form.states[layer.h].start, at + ":h", {0});
-    if (cell.op == "LSTM") rewrite_.reshaping("Unsqueeze", form.states[layer.c].start, at + ":c", {0});
+    if (cell.has_c()) rewrite_.reshaping("Unsqueeze", form.states[layer.c].start, at + ":c", {0});
     add_layer(&rewrite_, cell, node_title(node), at, x, form.reverse);
     rewrite_.reshaping("Squeeze", at + ":y", at + ":steps", {1});
     const std::string &h = form.states[layer.h].final, &c = form.states[layer.c].final;
     if (!h.empty()) rewrite_.reshaping("Squeeze", at + ":hn", h, {0});
-    if (cell.op == "LSTM" && !c.empty()) rewrite_.reshaping("Squeeze", at + ":cn", c, {0});
+    if (cell.has_c() && !c.empty()) rewrite_.reshaping("Squeeze", at + ":cn", c, {0});
     return at + ":steps";
   }
 
@@ -163,7 +163,7 @@ class Expander {
       if (state.final.empty()) continue;
       size_t copied = layers.size();
       for (size_t k = 0; k < layers.size(); ++k) {
-        if (layers[k].h == i || (layers[k].cell.op == "LSTM" && layers[k].c == i)) {
+        if (layers[k].h == i || (layers[k].cell.has_c() && layers[k].c == i)) {
           copied = layers.size();
           break;
         }

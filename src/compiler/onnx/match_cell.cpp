@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "compiler/onnx/match_norm_cell.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/onnx/refusal_of.h"
 #include "compiler/onnx/step_sums.h"
@@ -244,8 +245,8 @@ std::optional<MatchedCell> match_with(const StepGraph &step, size_t h) {
 }  // namespace
 
 std::optional<MatchedCell> match_cell(const StepGraph &step) {
-  if (step.before.empty() || step.before.size() > 2 || step.before.size() != step.after.size() || !may_be_cell(step))
-    return std::nullopt;
+  if (step.before.empty() || step.before.size() > 2 || step.before.size() != step.after.size()) return std::nullopt;
+  if (!may_be_cell(step)) return match_norm_cell(step);
   for (size_t h = 0; h < step.before.size(); ++h) {
     std::optional<MatchedCell> cell;
     // What the evaluator refuses is no step of dense operators on rows.

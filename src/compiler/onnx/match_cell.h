@@ -27,12 +27,18 @@ struct StepGraph {
 
 // As ONNX's nodes take them; state: which of the step's states is h, and for LSTM which is c.
 struct MatchedCell {
-  std::string op;  // RNN, GRU or LSTM
+  std::string op;  // RNN, GRU, LSTM or kLstmNorm
   std::vector<std::string> activations;
   std::vector<float> alphas, betas;
   int64_t hidden = 0, linear_before_reset = 0;
   Tensor w, r, b;
   size_t h = 0, c = 0;
+  // kLstmNorm: x_scale, h_scale, bias [4 H], c_scale, c_bias [H] one behind the other; AttrNormRecurrent says what they are.
+  Tensor norms;
+  std::vector<float> epsilons;
+  bool by_gate = false, joint = false, keeps_c = false;
+
+  bool has_c() const { return op == "LSTM" || !epsilons.empty(); }
 };
 
 std::optional<MatchedCell> match_cell(const StepGraph &step);

@@ -31,6 +31,7 @@ const AttributeRow kAttributeRows[] = {
     {kLastStep, ""},
     {kStartsAtZero, ""},
     {kTripsOf, ""},
+    {kLstmNorm, "activations:S by_gate:i direction:s epsilons:F hidden_size:i joint:i keeps_c:i"},
     {"Abs", ""},
     {"Acos", ""},
     {"Acosh", ""},

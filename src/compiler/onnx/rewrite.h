@@ -43,6 +43,8 @@ void set_attribute(onnx::NodeProto *node, const std::string &name, const std::ve
 // TripsOf(n, X) a number of trips that is not X's number of steps.
 constexpr const char *kStepOf = "rnnpack.StepOf", *kStepsOf = "rnnpack.StepsOf", *kLastStep = "rnnpack.LastStep",
                      *kStartsAtZero = "rnnpack.StartsAtZero", *kTripsOf = "rnnpack.TripsOf";
+// And a layer-normalised LSTM: an LSTM whose input 8 is MatchedCell::norms.
+constexpr const char *kLstmNorm = "rnnpack.LstmNorm";
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_REWRITE_H_

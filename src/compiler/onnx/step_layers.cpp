@@ -220,15 +220,24 @@ void add_layer(Rewrite *rewrite, const MatchedCell &cell, const std::string &tit
   rewrite->set_constant(at + ":r", cell.r);
   rewrite->set_constant(at + ":b", cell.b);
   std::vector<std::string> in = {x, at + ":w", at + ":r", at + ":b", "", at + ":h"}, out = {at + ":y", at + ":hn"};
-  if (cell.op == "LSTM") {
+  if (cell.has_c()) {
     in.push_back(at + ":c");
     out.push_back(at + ":cn");
+  }
+  if (cell.op == kLstmNorm) {
+    rewrite->set_constant(at + ":norms", cell.norms);
+    in.insert(in.end(), {"", at + ":norms"});
   }
   NodeProto *made = rewrite->add(cell.op, title, in, out);
   set_attribute(made, "hidden_size", cell.hidden);
   set_attribute(made, "activations", cell.activations);
   add_numbers(made, "activation_alpha", cell.alphas);
   add_numbers(made, "activation_beta", cell.betas);
+  if (cell.op == kLstmNorm) {
+    add_numbers(made, "epsilons", cell.epsilons);
+    for (const auto &flag : {std::pair{"by_gate", cell.by_gate}, {"joint", cell.joint}, {"keeps_c", cell.keeps_c}})
+      set_attribute(made, flag.first, int64_t{flag.second});
+  }
   if (cell.op == "GRU") set_attribute(made, "linear_before_reset", cell.linear_before_reset);
   if (reverse) set_attribute(made, "direction", std::string("reverse"));
 }

@@ -15,8 +15,16 @@ constexpr int kOutside = -1, kUnknown = -2;
 constexpr int kDeepest = 256;  // operators of a step, one behind the other
 constexpr size_t kMostUnrolledStates = 32;
 
+const std::set<std::string> kLinear = {"MatMul", "Gemm",   "Add",     "Sub",       "Mul",     "Split",
+                                       "Slice",  "Gather", "Squeeze", "Unsqueeze", "Reshape", "Transpose"};
+const std::set<std::string> kOfNorms = {"LayerNormalization", "ReduceMean", "Sqrt", "Pow", "Div", "Reciprocal"};
+
 bool is_in(const std::vector<int> &numbers, int number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+bool is_product(const Numbering::Op *op) {
+  return op != nullptr && (op->node->op_type() == "MatMul" || op->node->op_type() == "Gemm");
 }
 
 bool alike(const Numbering::Op *a, const Numbering::Op *b) {
@@ -66,30 +74,61 @@ std::vector<int> StepsFinder::states_into(int level) const {
       if (in >= 0 && levels_[static_cast<size_t>(in)] == level - 1) open.push_back(in);
     }
   }
-  std::set<int> found, seen;
-  while (!open.empty()) {
-    const int number = open.back();
-    open.pop_back();
-    if (!seen.insert(number).second) continue;
-    const int from = only_operand(number);
-    from >= 0 ? open.push_back(from) : static_cast<void>(found.insert(number));
-  }
+  std::set<int> found;
+  for (const int number : open) found.insert(state_behind(number));
   return {found.begin(), found.end()};
 }
 
-// Of an operator that is linear or only moves, what it is computed from where that is one thing; -1 for others.
-int StepsFinder::only_operand(int number) const {
-  static const std::set<std::string> kLinear = {"MatMul", "Gemm",   "Add",     "Sub",       "Mul",     "Split",
-                                                "Slice",  "Gather", "Squeeze", "Unsqueeze", "Reshape", "Transpose"};
-  const Numbering::Op *op = n_.maker(number);
-  if (op == nullptr || kLinear.count(op->node->op_type()) == 0 || is_element(number)) return -1;
-  int only = -1;
-  for (const int in : op->in) {
-    if (in < 0 || levels_[static_cast<size_t>(in)] == kOutside || in == only) continue;
-    if (only >= 0 || is_element(in)) return -1;
-    only = in;
+// A norm is the next step's where it is one of a product, else it is what the step gives.
+int StepsFinder::state_behind(int number) const {
+  int state = number, factor = number;  // factor: of the last product
+  bool normed = false;
+  for (int depth = 0; depth < kDeepest; ++depth) {
+    const bool product = is_product(n_.maker(number));
+    number = only_operand(number, &normed);
+    if (number < 0) break;
+    if (product) factor = number;
+    state = normed ? factor : number;
   }
+  return state;
+}
+
+// What an operator is computed from that is linear, only moves, or belongs to a norm; nothing of others.
+std::set<int> StepsFinder::operands_of(int number) const {
+  const Numbering::Op *op = n_.maker(number);
+  if (op == nullptr || is_element(number)) return {};
+  if (kOfNorms.count(op->node->op_type()) == 0 && kLinear.count(op->node->op_type()) == 0) return {};
+  std::set<int> from;
+  for (const int in : op->in) {
+    if (in < 0 || levels_[static_cast<size_t>(in)] == kOutside) continue;
+    if (is_element(in)) return {};
+    from.insert(in);
+  }
+  return from;
+}
+
+// Their one operand; of a norm's operators, where one of two is computed from the other alone, that. -1: there is none. *normed: in
+// a norm, up to the product that it is of.
+int StepsFinder::only_operand(int number, bool *normed) const {
+  const std::set<int> from = operands_of(number);
+  if (from.empty() || from.size() > 2) return -1;
+  const int first = *from.begin(), second = *from.rbegin(), only = leads_to(first, second) ? second : first;
+  if (only == first && !leads_to(second, first)) return -1;
+  const Numbering::Op *op = n_.maker(number);
+  const bool linear = from.size() == 1 && kOfNorms.count(op->node->op_type()) == 0;
+  *normed = !linear || (*normed && !is_product(op));
   return only;
+}
+
+// Whether a number is another, or computed from it by few operators and from nothing else.
+bool StepsFinder::leads_to(int number, int other) const {
+  constexpr int kMostOfNorm = 8;
+  for (int i = 0; i < kMostOfNorm && number != other; ++i) {
+    const std::set<int> from = operands_of(number);
+    if (from.size() != 1) return false;
+    number = *from.begin();
+  }
+  return number == other;
 }
 
 // Each state's numbers at the beginning and the end of the second step: at its end it is what its like is in the third step.
@@ -222,8 +261,7 @@ bool StepsFinder::set_zeros() {
     if (starts_[i] != kUnknown) continue;
     int64_t width = 0;
     for (const Numbering::Op *op : step_nodes(after_)) {
-      const bool product = op->node->op_type() == "MatMul" || op->node->op_type() == "Gemm";
-      if (!product || op->in[0] != before_[i] || op->in[1] < 0 || !n_.value(op->in[1]).constant) continue;
+      if (!is_product(op) || op->in[0] != before_[i] || op->in[1] < 0 || !n_.value(op->in[1]).constant) continue;
       const Tensor &matrix = *n_.value(op->in[1]).constant;
       if (matrix.rank() != 2) return false;
       width = matrix.shape[Attributes(*op->node).integer("transB", 0) != 0 ? 1 : 0];

@@ -43,7 +43,10 @@ class StepsFinder {
   void find_levels();
   bool is_element(int number) const { return is_element_[static_cast<size_t>(number)]; }
   std::vector<int> states_into(int level) const;
-  int only_operand(int number) const;
+  int state_behind(int number) const;
+  std::set<int> operands_of(int number) const;
+  int only_operand(int number, bool *normed) const;
+  bool leads_to(int number, int other) const;
   bool pair_states();
   bool matches(int tmpl, int other, int step, int depth, Images *images) const;
   std::vector<const Numbering::Op *> step_nodes(const std::vector<int> &wanted) const;

@@ -21,6 +21,10 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   return RNNP_OK;
 }
 
+rnnp_status check(const Model &m, const BlobNode &node) {
+  return has_norms(m, node) ? RNNP_E_LAYOUT : check_recurrent(m, node);
+}
+
 struct Layer {
   const RunEnv &env;
   const BlobNode &node;
@@ -114,7 +118,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
 
 }  // namespace
 
-const Op op_recurrent = {OpKind::kRecurrent, nullptr, check_recurrent, nullptr, build, nullptr, run};
+const Op op_recurrent = {OpKind::kRecurrent, nullptr, check, nullptr, build, nullptr, run};
 
 }  // namespace cuda
 }  // namespace rnnp

@@ -97,13 +97,16 @@ format-check: ## fail when a file is not formatted
 tidy: packages-test ## clang-tidy over the device library
 	@scripts/test.sh $(BUILD) tidy
 
-test-cuda: packages-build packages-test ## build for GPUs (nvcc) and run the CUDA tests there; without nvcc or a GPU it says so and runs nothing
+packages-cuda: scripts/packages-cuda.txt
+	@scripts/install_packages.sh $^
+
+test-cuda: packages-cuda ## build for GPUs (nvcc) and run the CUDA tests there; without nvcc or a GPU it says so and runs nothing
 	@scripts/test_cuda.sh $(BUILD)-cuda test || [ $$? = 77 ]
 
-cuda-bundle: packages-build packages-test ## for a first session on a GPU elsewhere: one archive of at most 60 MB (CUDAARCHS=90-real); without nvcc it says so
+cuda-bundle: packages-cuda ## for a first session on a GPU elsewhere: one archive of at most 60 MB (CUDAARCHS=90-real); without nvcc it says so
 	@scripts/make_cuda_bundle.sh $(BUILD)-cuda-bundle $(CUDAARCHS) || [ $$? = 77 ]
 
-bench-cuda: packages-build ## time the CUDA kernels on this machine's GPU; without nvcc or a GPU it says so and runs nothing
+bench-cuda: packages-cuda ## time the CUDA kernels on this machine's GPU; without nvcc or a GPU it says so and runs nothing
 	@scripts/test_cuda.sh $(BUILD)-cuda bench || [ $$? = 77 ]
 
 bench-build: scripts/packages-build.txt

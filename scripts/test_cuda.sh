@@ -1,6 +1,6 @@
 #!/bin/bash
 # test_cuda.sh BUILD test|bench -- builds the CUDA library for GPUs and runs its tests, or its benchmark, on this machine's. Ends with
-# 77 where there is no nvcc, or no GPU: then nothing was run. What an exchange of h costs comes first, by words and by a barrier. The
+# 77 where there is no nvcc, or no GPU: then nothing was built. CUDAARCHS names another architecture than the GPU's. What an exchange of h costs comes first, by words and by a barrier. The
 # benchmark writes docs/GPU_RESULTS.md. The compiler's sanitizer runs beside the tests where it is installed.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
@@ -10,8 +10,10 @@ if ! nvcc=$(scripts/find_nvcc.sh); then
   echo "no nvcc: nothing was built and nothing was run (docs/CUDA.md says where it comes from)"
   exit 77
 fi
+architecture=${CUDAARCHS:-$(scripts/gpu_architecture.sh "$nvcc" || true)}
+[ -n "$architecture" ] || { echo "no GPU: nothing was built and nothing was run"; exit 77; }
 cmake -S . -B "$build" -DRNNPACK_TESTS=ON -DRNNPACK_BENCH=ON -DRNNPACK_CUDA=ON -DCMAKE_CUDA_COMPILER="$nvcc" \
-  -DRNNPACK_CUDA_ARCHITECTURES="${CUDAARCHS:-native}" -DCMAKE_BUILD_TYPE=Release >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
+  -DRNNPACK_CUDA_ARCHITECTURES="$architecture" -DCMAKE_BUILD_TYPE=Release >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
 cmake --build "$build" -j "$(nproc)" --target gpu_programs jetson_program >>"$build.log" 2>&1 || { tail -50 "$build.log"; exit 1; }
 "$build/tests/cuda/has_gpu" || exit $?
 if [ "$what" = bench ]; then

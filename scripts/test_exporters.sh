@@ -22,9 +22,10 @@ venv() {  # venv NAME: made anew where the list of packages has changed
 }
 
 cases() {  # cases NAME VENV [argument]: made anew where the programs, packages or what they start from have changed
-  local name=$1 venv=$2 stamp
+  local name=$1 venv=$2 stamp reader=()
   shift 2
-  stamp=$(cat "$tests"/case.py "$tests/$name"_*.py "$tests/packages-$venv.txt" ${1:+"$1/.stamp"} | cksum)
+  [ "$name" != keras ] || reader=(bindings/python/src/rnnpack/_*.py)
+  stamp=$(cat "$tests"/case.py "$tests/$name"_*.py "$tests/packages-$venv.txt" "${reader[@]}" ${1:+"$1/.stamp"} | cksum)
   [ "$(cat "$folder/$name-cases/.stamp" 2>/dev/null)" = "$stamp" ] && return
   "$folder/$venv/bin/python" -B "$tests/${name}_models.py" "$@" "$folder/$name-cases" >"$folder/$name.log" 2>&1 ||
     { tail -n 40 "$folder/$name.log"; exit 1; }
@@ -34,7 +35,15 @@ cases() {  # cases NAME VENV [argument]: made anew where the programs, packages 
 venv torch
 venv keras
 log=$build-hosted.log
-{ cmake --preset hosted -B "$build-hosted" "${arguments[@]}" && cmake --build "$build-hosted" --target rnnpack_tool -j "${JOBS:-$(nproc)}"; } >"$log" 2>&1 || { tail -n 60 "$log"; exit 1; }
+{ cmake --preset hosted -B "$build-hosted" "${arguments[@]}" && cmake --build "$build-hosted" --target rnnpack_tool rnnpack_shared -j "${JOBS:-$(nproc)}"; } >"$log" 2>&1 || { tail -n 60 "$log"; exit 1; }
+# The Python package without its installation: what reads .keras and .h5 files.
+package=$folder/package
+rm -rf "$package"
+mkdir -p "$package"
+cp -r bindings/python/src/rnnpack "$package/"
+mkdir -p "$package/rnnpack/_native"
+cp -L "$build-hosted/src/compiler/rnnpack" "$build-hosted/src/librnnpack.so.1" "$package/rnnpack/_native/"
+export PYTHONPATH=$PWD/$package
 cases torch torch
 cases keras keras
 cases quantised torch "$folder/torch-cases"

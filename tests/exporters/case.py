@@ -34,5 +34,9 @@ class Folder:
         text = str(error).strip().splitlines() or [type(error).__name__]
         self.cases.append({"name": name, "kind": kind, "exporter": exporter, "not_exported": text[0][:160]})
 
+    def refused(self, name, kind, exporter, error):
+        """By the package, which reads the framework's own files."""
+        self.cases.append({"name": name, "kind": kind, "exporter": exporter, "refused": str(error)})
+
     def close(self):
         (self.path / "cases.json").write_text(json.dumps(self.cases, indent=1))

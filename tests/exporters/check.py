@@ -188,6 +188,8 @@ def compile_and_compare(tool, folder, case, flags, work):
 def examine(tool, folder, case, work):
     if "not_exported" in case:
         return {"result": "not exported", "message": case["not_exported"], "flags": ""}
+    if "refused" in case:
+        return {"result": "refused", "message": case["refused"], "flags": ""}
     result, message = compile_and_compare(tool, folder, case, [], work)
     flags = []
     if result in ("refused", "not run"):

@@ -1,5 +1,6 @@
 """Exports Keras models as a user would, by model.export(format="onnx") (tf2onnx): keras_models.py FOLDER [NAME...].
 
+Each is also saved as .keras and .h5, which the Python package (on PYTHONPATH) reads without TensorFlow.
 SPDX-License-Identifier: Apache-2.0
 """
 import itertools
@@ -16,6 +17,9 @@ from keras import layers as kl  # noqa: E402
 
 from case import Folder  # noqa: E402
 from keras_networks import network_models  # noqa: E402
+
+import rnnpack  # noqa: E402
+from rnnpack._keras import keras_to_onnx  # noqa: E402
 
 STEPS, FEATURES, UNITS = 7, 6, 10
 
@@ -124,6 +128,22 @@ def sample(spec, random):
     return random.standard_normal(shape).astype(name)
 
 
+def add_files(folder, name, model, inputs, outputs):
+    for ending in ("keras", "h5"):
+        title = f"{name}.{ending}_file"
+        file = folder.path / f"{name}.{ending}"
+        try:
+            model.save(file)
+        except Exception as error:  # noqa: BLE001
+            folder.failed(title, "Keras", f"{ending}_file", error)
+            continue
+        try:
+            folder.model_path(title).write_bytes(keras_to_onnx(file))
+            folder.add(title, "Keras", f"{ending}_file", inputs, outputs)
+        except rnnpack.Error as error:
+            folder.refused(title, "Keras", f"{ending}_file", error)
+
+
 def main():
     keras.utils.set_random_seed(1)
     random = np.random.default_rng(1)
@@ -138,8 +158,10 @@ def main():
             if "mask" in name:
                 inputs[0][0, 4:] = 0
             expected = model(inputs[0] if len(inputs) == 1 else inputs)
+            outputs = [np.asarray(e) for e in tf.nest.flatten(expected)]
+            add_files(folder, name, model, inputs, outputs)
             model.export(str(folder.model_path(title)), format="onnx", verbose=False)
-            folder.add(title, "Keras", "keras", inputs, [np.asarray(e) for e in tf.nest.flatten(expected)])
+            folder.add(title, "Keras", "keras", inputs, outputs)
         except Exception as error:  # noqa: BLE001: what an exporter cannot do is a row of the table
             folder.failed(title, "Keras", "keras", error)
         print(title, file=sys.stderr, flush=True)

@@ -117,6 +117,32 @@ def test_functional_models(tmp_path):
     close(rnnpack.from_keras(tmp_path / "m.keras").session(batch=2).run(X), expected)
 
 
+def test_names_of_a_second_model(tmp_path):
+    """Keras counts on from model to model: lstm_1 is the first layer here. Each gets its own weights."""
+    config = sequential(*(layer("LSTM", f"lstm_{at}", units=HIDDEN, **RECURRENT) for at in (1, 2)))
+    second = [weights(HIDDEN, 4 * HIDDEN), *LSTM[1:]]
+    write_h5(tmp_path / "m.h5", config, {"lstm_1": LSTM, "lstm_2": second})
+    write_keras(tmp_path / "m.keras", config, {"lstm/cell": LSTM, "lstm_1/cell": second})
+    for name in ("m.keras", "m.h5"):
+        close(rnnpack.from_keras(tmp_path / name).session(batch=2).run(X), lstm(lstm(X, *LSTM), *second))
+
+
+def test_cells_of_two_kinds(tmp_path):
+    cells = [layer("LSTMCell", "a", units=HIDDEN, **RECURRENT), layer("GRUCell", "b", units=HIDDEN, reset_after=True, **RECURRENT)]
+    config = sequential(layer("RNN", "r", return_sequences=True, cell={"class_name": "StackedRNNCells", "config": {"cells": cells}}))
+    second = [weights(HIDDEN, 3 * HIDDEN), *GRU[1:]]
+    write_keras(tmp_path / "m.keras", config, {"rnn/cell/cells/lstm_cell": LSTM, "rnn/cell/cells/gru_cell": second})
+    close(rnnpack.from_keras(tmp_path / "m.keras").session(batch=2).run(X), gru(lstm(X, *LSTM), *second))
+
+
+def test_inputs_in_the_models_order(tmp_path):
+    other = layer("InputLayer", "z", batch_shape=[None, None, INPUTS], dtype="float32")
+    config = {"class_name": "Functional", "config": {"layers": [INPUT, other, layer("Add", "sum", ["x", "z"])],
+                                                     "input_layers": [["z", 0, 0], ["x", 0, 0]], "output_layers": [["sum", 0, 0]]}}
+    write_keras(tmp_path / "m.keras", config, {})
+    assert [one.name for one in rnnpack.from_keras(tmp_path / "m.keras").inputs] == ["z", "x"]
+
+
 def test_both_directions_and_the_reverse(tmp_path):
     inner = layer("LSTM", "inner", units=HIDDEN, **RECURRENT)
     both = sequential(layer("Bidirectional", "both", layer=inner, merge_mode="concat"))

@@ -34,8 +34,7 @@ def from_keras(path: PathLike, **options: Unpack[CompileOptions]) -> Model:
 
 
 def keras_to_onnx(path: PathLike) -> bytes:
-    config, weights = _read(os.fspath(path))
-    return _Importer(config, weights).model()
+    return _Importer(*_read(os.fspath(path))).model()
 
 
 def _h5py() -> Any:
@@ -46,8 +45,8 @@ def _h5py() -> Any:
     return h5py
 
 
-def _read(path: str) -> Tuple[Mapping[str, Any], Mapping[str, List[Array]]]:
-    """The configuration, and the weights of each layer by its name or, in .keras files, by the name that it is stored as."""
+def _read(path: str) -> Tuple[Mapping[str, Any], Mapping[str, List[Array]], bool]:
+    """The configuration, the weights of each layer by its name or, in .keras files, by the name that it is stored as, and which."""
     h5py = _h5py()
     with file_errors(), open(path, "rb") as file:
         start = file.read(8)
@@ -56,17 +55,28 @@ def _read(path: str) -> Tuple[Mapping[str, Any], Mapping[str, List[Array]]]:
             with zipfile.ZipFile(path) as archive:
                 config = json.loads(archive.read("config.json"))
                 with h5py.File(io.BytesIO(archive.read("model.weights.h5")), "r") as stored:
-                    return config, {name: _arrays(h5py, group) for name, group in stored.get("layers", {}).items()}
+                    return config, _by_class(h5py, stored.get("layers", {})), True
         if start == b"\x89HDF\r\n\x1a\n":
             with h5py.File(path, "r") as stored:
                 if "model_config" not in stored.attrs:
                     raise ModelError(f"'{path}' holds weights alone: save the whole model (model.save), or use from_weights")
                 text = stored.attrs["model_config"]
-                return json.loads(text), {name: [np.asarray(group[weight]) for weight in group.attrs.get("weight_names", [])]
-                                          for name, group in stored["model_weights"].items() if hasattr(group, "keys")}
+                weights = {name: [np.asarray(group[weight]) for weight in group.attrs.get("weight_names", [])]
+                           for name, group in stored["model_weights"].items() if hasattr(group, "keys")}
+                return json.loads(text), weights, False
     except (zipfile.BadZipFile, KeyError, OSError, ValueError, RuntimeError) as error:
         raise ModelError(f"'{path}' is not whole, damaged or no model of Keras: {error}") from error
     raise FileError(f"'{path}' is no model of Keras: neither a .keras nor an HDF5 file")
+
+
+def _by_class(h5py: Any, layers: Mapping[str, Any]) -> Mapping[str, List[Array]]:
+    """Of a layer whole, and of each cell of one with several as layer/cell: which cell is the first only the configuration says."""
+    found: Dict[str, List[Array]] = {}
+    for name, group in layers.items():
+        found[name] = _arrays(h5py, group)
+        for cell, part in group.get("cell/cells", {}).items():
+            found[f"{name}/{cell}"] = _arrays(h5py, part)
+    return found
 
 
 def _arrays(h5py: Any, group: Any) -> List[Array]:
@@ -88,6 +98,14 @@ def _snake(name: str) -> str:
     return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
+def _counted(seen: Dict[str, int], kind: str) -> str:
+    """The name that Keras stores the next one of a class under."""
+    plain = _snake(kind)
+    at = seen.get(plain, 0)
+    seen[plain] = at + 1
+    return f"{plain}_{at}" if at else plain
+
+
 def _calls(node: Any) -> List[Tuple[str, int]]:
     """Layer and output of each tensor that a call is given."""
     if isinstance(node, Mapping):
@@ -104,13 +122,13 @@ def _calls(node: Any) -> List[Tuple[str, int]]:
 
 
 class _Importer:
-    def __init__(self, config: Mapping[str, Any], weights: Mapping[str, List[Array]]) -> None:
+    def __init__(self, config: Mapping[str, Any], weights: Mapping[str, List[Array]], in_keras: bool) -> None:
         self._kind, self._config = config.get("class_name"), config.get("config", {})
         if self._kind not in ("Sequential", "Functional", "Model"):
             raise ModelError(f"a model of class '{self._kind}' is not supported; accepted: Sequential, Functional")
         if isinstance(self._config, list):
             self._config = {"layers": self._config}
-        self._weights = weights
+        self._weights, self._in_keras = weights, in_keras
         self._layers = Layers()
         self._values: Dict[Tuple[str, int], Value] = {}
         self._by_class: Dict[str, int] = {}
@@ -138,12 +156,16 @@ class _Importer:
 
     def _stored(self, layer: KerasLayer) -> List[Array]:
         """By its name in .h5 files; in .keras files by its class, counted over the layers."""
-        plain = _snake(layer.kind)
-        at = self._by_class.get(plain, 0)
-        self._by_class[plain] = at + 1
-        by_class = f"{plain}_{at}" if at else plain
-        in_keras = "input_layer" in self._weights or by_class in self._weights
-        return list(self._weights.get(by_class if in_keras and by_class in self._weights else layer.name, []))
+        if not self._in_keras:
+            return list(self._weights.get(layer.name, []))
+        by_class = _counted(self._by_class, layer.kind)
+        stored = by_class if by_class in self._weights else layer.name
+        cells = layer.get("cell", {}).get("config", {}).get("cells")
+        if not cells:
+            return list(self._weights.get(stored, []))
+        seen: Dict[str, int] = {}
+        kinds = [str(cell.get("class_name")).split(">")[-1] for cell in cells]
+        return [array for kind in kinds for array in self._weights.get(f"{stored}/{_counted(seen, kind)}", [])]
 
     def _made(self, config: Mapping[str, Any]) -> KerasLayer:
         settings = config.get("config", {})
@@ -180,11 +202,14 @@ class _Importer:
         return value
 
     def _functional(self) -> None:
-        for config in self._config["layers"]:
-            layer = self._made(config)
+        order = [name for name, _ in _calls(self._config.get("input_layers", []))]
+        made = [self._made(config) for config in self._config["layers"]]
+        inputs = [layer for layer in made if layer.kind == "InputLayer"]
+        for layer in sorted(inputs, key=lambda layer: order.index(layer.name) if layer.name in order else len(order)):
+            shape = layer.settings.get("batch_shape") or layer.settings.get("batch_input_shape")
+            self._values[layer.name, 0] = self._input(layer, shape, layer.settings.get("dtype"))
+        for layer, config in zip(made, self._config["layers"]):
             if layer.kind == "InputLayer":
-                shape = layer.settings.get("batch_shape") or layer.settings.get("batch_input_shape")
-                self._values[layer.name, 0] = self._input(layer, shape, layer.settings.get("dtype"))
                 continue
             calls = config.get("inbound_nodes", [])
             if len(calls) != 1:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup_zig.sh FOLDER TARGET... -- `zig cc` from PyPI in an environment of its own, and in FOLDER/tools a compiler by name for each
+# setup_zig.sh FOLDER TARGET... -- `zig cc` from PyPI in an environment of its own, and in FOLDER/tools compilers by name for each
 # target (toolchains/zig.cmake). SPDX-License-Identifier: Apache-2.0
 set -eu
 folder=$1
@@ -32,5 +32,6 @@ tool ar ar
 tool ranlib ranlib
 for target in "$@"; do
   tool "$target-cc" cc -target "$target"
-  tool "$target-c++" cc -target "$target"  # c++ would compile the C++ library, which nothing here needs
+  tool "$target-c++" cc -target "$target"  # without a C++ library, which the device library does not need
+  tool "$target-libc++" c++ -target "$target"
 done

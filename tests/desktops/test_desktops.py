@@ -68,6 +68,10 @@ def run_program(name, target, program, place):
     if runner is None:
         note(f"{name} links; nothing here runs it")
         return
+    loader = pathlib.Path(f"/lib/ld-musl-{target.split('-')[0]}.so.1")
+    if "musl" in target and name.endswith("shared library") and not loader.exists():
+        note(f"{name} links; nothing here has {loader}")
+        return
     command = [WINE if runner == "wine" else runner] if runner else []
     env = dict(os.environ, WINEDEBUG="-all", LD_LIBRARY_PATH=str(place), WINEPATH=str(place))
     ran(f"{name} runs", *command, program, BLOB, env=env, timeout=120)

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 rnnp_cuda_device device_in_file(const std::string &path) {
   const std::vector<uint8_t> bytes = read_file(path);
-  const Json doc = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  const Json doc = Json::parse(std::string(bytes.begin(), bytes.end()), nullptr, false);
   if (!doc.is_object()) throw IoError(quote(path) + ": no JSON object of a GPU's facts");
   rnnp_cuda_device d = RNNP_CUDA_DEVICE_INIT;
   d.cooperative = 1;

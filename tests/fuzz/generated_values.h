@@ -138,13 +138,7 @@ class GeneratedValues {
       for (size_t at = 0; at < m.size(); ++at) m[at] = constant_pool_[at % 61];
       for (size_t at = c_.below(4); format->index_bytes != 0 && at < m.size(); at += c_.range(1, 4)) m[at] = 0;
       m[0] = 1;  // sparse weights have an entry
-      const PackedMatrix one = pack_matrix(*format, {m.data(), units, k, 0, gates});
-      all.panels.insert(all.panels.end(), one.panels.begin(), one.panels.end());
-      all.scales.insert(all.scales.end(), one.scales.begin(), one.scales.end());
-      all.unit_sums.insert(all.unit_sums.end(), one.unit_sums.begin(), one.unit_sums.end());
-      all.index = one.index;
-      all.entries = one.entries;
-      all.group_k = one.group_k;
+      rnnp_test::append_matrix(pack_matrix(*format, {m.data(), units, k, 0, gates}), &all);
     }
     const uint32_t made = t_.add_matrix(format->id, gates, units, k, put(all.panels), count);
     BlobMatrix &out = t_.matrices[made];

@@ -16,6 +16,15 @@ static const rnnp::PanelFormat &panels_of(rnnp::DType type, uint32_t nr, uint32_
   std::abort();
 }
 
+void append_matrix(const rnnp::PackedMatrix &one, rnnp::PackedMatrix *all) {
+  all->panels.insert(all->panels.end(), one.panels.begin(), one.panels.end());
+  all->scales.insert(all->scales.end(), one.scales.begin(), one.scales.end());
+  all->unit_sums.insert(all->unit_sums.end(), one.unit_sums.begin(), one.unit_sums.end());
+  all->index = one.index;
+  all->entries = one.entries;
+  all->group_k = one.group_k;
+}
+
 // panel[k][g][n] of every tile, straight from pack/layout.h's words.
 std::vector<float> BlobBuilder::panels(const std::vector<double> &m, uint32_t units, uint32_t k, uint32_t first_gate,
                                        uint32_t gates) const {
@@ -74,11 +83,7 @@ uint32_t BlobBuilder::pack_matrices(rnnp::DType type, const std::vector<float> &
   source.group_k = group_k;
   for (uint32_t i = 0; i < count; ++i) {
     source.m = rows.data() + size_t{i} * source.gates * source.units * source.k;
-    const rnnp::PackedMatrix one = rnnp::pack_matrix(format, source);
-    all.panels.insert(all.panels.end(), one.panels.begin(), one.panels.end());
-    all.scales.insert(all.scales.end(), one.scales.begin(), one.scales.end());
-    all.unit_sums.insert(all.unit_sums.end(), one.unit_sums.begin(), one.unit_sums.end());
-    all.group_k = one.group_k;
+    append_matrix(rnnp::pack_matrix(format, source), &all);
   }
   const uint32_t matrix = add_matrix(source.gates, source.units, source.k, put(all.panels), count);
   rnnp::BlobMatrix &out = matrices_[matrix];

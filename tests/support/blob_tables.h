@@ -10,10 +10,16 @@
 
 #include "format/blob.h"
 
+namespace rnnp {
+struct PackedMatrix;
+}
+
 namespace rnnp_test {
 
 // The id of panels of so many units (docs/BLOB_FORMAT.md, "Panel formats"); of 0: of weights in one row.
 uint32_t format_of_nr(uint32_t nr);
+// Behind the matrices of one format and size in `all`; sparse ones are alone.
+void append_matrix(const rnnp::PackedMatrix &one, rnnp::PackedMatrix *all);
 
 struct BlobTables {
   rnnp::BlobHeader header = {};  // its sections, sizes and checksums are made anew by bytes()

@@ -5,6 +5,7 @@
 #include "compiler/eval/eval.h"
 #include "compiler/import/builder.h"
 #include "compiler/onnx/operator_attributes.h"
+#include "compiler/onnx/read_proto.h"
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
@@ -14,7 +15,7 @@ using Ints = std::vector<int64_t>;
 
 std::string refusal(const onnx::NodeProto &node, int64_t opset) {
   try {
-    compiler::check_attributes(node, opset);
+    compiler::check_attributes(compiler::read_node(node), opset);
   } catch (const compiler::Refusal &refusal) {
     return refusal.what();
   }

@@ -182,7 +182,7 @@ TEST(Budget, WorkWithoutMemory) {
   for (const auto &kind : kinds) {
     const bool product = kind.second > 1e6;
     const compiler::Budget small("evaluating it", {1 << 24, kind.second});
-    onnx::NodeProto node;
+    compiler::OnnxNode node;
     node.set_op_type(kind.first);
     node.add_output("y");
     const std::vector<const compiler::Tensor *> in(product ? 2 : 1, &m);

@@ -243,7 +243,7 @@ TEST(SelfCheck, SamplesAreElementsOfTheWhole) {
   b.node("Gemm", {"p", "q", "c"}, {"6"}).with("transA", int64_t{1}).with("transB", int64_t{1}).with("alpha", 0.5).with("beta", 3.0);
   b.output("1");
   const std::unique_ptr<OnnxModel> model = compiler::check_model(b.proto);
-  for (const onnx::NodeProto &node : b.proto.graph().node()) {
+  for (const compiler::OnnxNode &node : model->graph.node()) {
     std::vector<const compiler::Tensor *> in;
     for (const std::string &name : node.input()) in.push_back(model->constants.at(name).get());
     const compiler::EvalCall call{node, compiler::Attributes(node), 13, in, {}};

@@ -11,7 +11,7 @@
 
 #include "compiler/cli/runner.h"
 #include "compiler/onnx/model_file.h"
-#include "compiler/onnx/tensor.h"
+#include "compiler/onnx/read_proto.h"
 
 namespace rnnp::conformance {
 

@@ -55,7 +55,7 @@ void evaluate(const compiler::OnnxModel &model, const Request &request, Answer *
   for (const compiler::DeclaredInput &declared : model.inputs) {
     const auto found = request.inputs.find(declared.name);
     if (found == request.inputs.end()) return;
-    const bool is_float = declared.elem_type == onnx::TensorProto::FLOAT;
+    const bool is_float = declared.elem_type == compiler::kOnnxFloat;
     compiler::Tensor tensor(is_float ? compiler::Elem::kFloat : compiler::Elem::kInt, found->second.shape);
     for (size_t i = 0; i < tensor.data.size(); ++i) {
       int32_t whole;

@@ -1,8 +1,6 @@
 // calibration.cpp -- Contract: calibration.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/cli/calibration.h"
 
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -132,7 +130,7 @@ Reference::Reference(Graph graph, const PanelFormat &panels, int64_t steps, uint
     const bool in_front = facts.role == RNNP_ROLE_SEQUENCE &&
                           std::find(facts.dims, facts.dims + facts.rank, RNNP_DIM_STEPS) == facts.dims + facts.rank;
     const auto type = types.find(facts.name);
-    const int elem_type = type == types.end() ? onnx::TensorProto::FLOAT : type->second;
+    const int elem_type = type == types.end() ? kOnnxFloat : type->second;
     inputs_.emplace(facts.name, draw_array(facts, elem_type, steps, batch, in_front, 1.0, &random));
   }
   run(&runner);

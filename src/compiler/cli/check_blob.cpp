@@ -1,8 +1,6 @@
 // check_blob.cpp -- Contract: check_blob.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/cli/check_blob.h"
 
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -192,8 +190,8 @@ double work_per_step(const Graph &graph) {
 }
 
 bool rounds_values(const OnnxModel &model) {
-  const auto &nodes = model.proto.graph().node();
-  return std::any_of(nodes.begin(), nodes.end(), [&](const onnx::NodeProto &node) {
+  const auto &nodes = model.graph.node();
+  return std::any_of(nodes.begin(), nodes.end(), [&](const OnnxNode &node) {
     const bool quantises = node.op_type() == "QuantizeLinear" || node.op_type() == "DynamicQuantizeLinear";
     return quantises && node.input_size() != 0 && model.constants.count(node.input(0)) == 0;
   });

@@ -1,8 +1,6 @@
 // joint_check.cpp -- Contract: joint_check.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/cli/joint_check.h"
 
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -23,7 +21,7 @@ constexpr double kMostAmplified = 1e-2, kMostApart = 1e-3;
 
 std::set<std::string> joint_names(const OnnxModel &model) {
   std::set<std::string> names;
-  for (const onnx::NodeProto *node : model.nodes) {
+  for (const OnnxNode *node : model.nodes) {
     if (can_be_sampled(node->op_type()) && node->output_size() != 0) names.insert(node->output(0));
   }
   for (const std::string &output : model.outputs) names.erase(output);
@@ -64,7 +62,7 @@ Tensor tensor_of(const Array &array, const Shape &shape) {
 
 // What was drawn of one node, and what the library made there.
 struct JointCheck::Drawn {
-  const onnx::NodeProto *node = nullptr;
+  const OnnxNode *node = nullptr;
   Shape shape;
   size_t made_elements = 0;
   std::vector<Sample> samples;
@@ -88,7 +86,7 @@ JointCheck::JointCheck(OnnxModel *model, const std::vector<StatePair> &states, c
 
 EvalInstead JointCheck::joints(const Arrays &probed, uint32_t seed, bool disturbed, DrawnNodes *drawn) const {
   auto random = std::make_shared<std::mt19937>(seed);
-  return [=, &probed](const onnx::NodeProto &node, const std::vector<const Tensor *> &in) -> std::optional<std::vector<Tensor>> {
+  return [=, &probed](const OnnxNode &node, const std::vector<const Tensor *> &in) -> std::optional<std::vector<Tensor>> {
     const auto found = node.output_size() != 0 ? probed.find(node.output(0)) : probed.end();
     if (found == probed.end() || !can_be_sampled(node.op_type())) return std::nullopt;
     EvalCall call{node, Attributes(node), check_.model().opset, in, std::vector<Tensor>(static_cast<size_t>(node.output_size()))};

@@ -5,8 +5,6 @@
 #include <cstdio>
 #include <optional>
 
-#include <onnx/onnx_pb.h>
-
 namespace rnnp::compiler {
 namespace {
 
@@ -16,21 +14,20 @@ struct Range {
 
 // Of the integers that an input holds; nothing where it holds real ones.
 std::optional<Range> integers(const rnnp_tensor_info &facts, int64_t steps, int elem_type) {
-  using onnx::TensorProto;
   if (facts.dtype == RNNP_DTYPE_I32) return Range{0, static_cast<int32_t>(facts.limit != 0 ? int64_t{facts.limit} - 1 : steps)};
   switch (elem_type) {
-    case TensorProto::BOOL:
+    case kOnnxBool:
       return Range{0, 1};
-    case TensorProto::UINT8:
+    case kOnnxUint8:
       return Range{0, 255};
-    case TensorProto::INT8:
+    case kOnnxInt8:
       return Range{-128, 127};
-    case TensorProto::INT16:
-    case TensorProto::UINT16:
-    case TensorProto::INT32:
-    case TensorProto::UINT32:
-    case TensorProto::INT64:
-    case TensorProto::UINT64:
+    case kOnnxInt16:
+    case kOnnxUint16:
+    case kOnnxInt32:
+    case kOnnxUint32:
+    case kOnnxInt64:
+    case kOnnxUint64:
       return Range{0, 9};  // what they count is not known: few enough to be places of anything
     default:
       return std::nullopt;

@@ -1,8 +1,6 @@
 // self_check.cpp -- Contract: self_check.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/cli/self_check.h"
 
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <set>
 
@@ -16,14 +14,15 @@
 
 namespace rnnp::compiler {
 
-bool has_jumps(const onnx::GraphProto &graph) {
+bool has_jumps(const OnnxGraph &graph) {
   static const std::set<std::string> kJumps = {
       "ArgMax",         "ArgMin",         "Cast",    "Ceil", "DynamicQuantizeLinear", "Equal", "Floor",
       "Greater",        "GreaterOrEqual", "Hardmax", "Less", "LessOrEqual",           "Mod",   "NonZero",
       "QuantizeLinear", "Round",          "Shrink",  "Sign", "ThresholdedRelu",       "TopK"};
-  return std::any_of(graph.node().begin(), graph.node().end(), [](const onnx::NodeProto &node) {
-    return kJumps.count(node.op_type()) != 0 || std::any_of(node.attribute().begin(), node.attribute().end(),
-                                                            [](const auto &a) { return a.has_g() && has_jumps(a.g()); });
+  return std::any_of(graph.node().begin(), graph.node().end(), [](const OnnxNode &node) {
+    return kJumps.count(node.op_type()) != 0 || std::any_of(node.attribute().begin(), node.attribute().end(), [](const auto &a) {
+             return a.type() == OnnxAttribute::kGraph && has_jumps(a.g());
+           });
   });
 }
 
@@ -51,7 +50,7 @@ class Comparing {
         check_(check),
         work_(work),
         progress_(progress),
-        jumps_(has_jumps(check.model().proto.graph())),
+        jumps_(has_jumps(check.model().graph)),
         rounded_(rounds_values(check.model())) {
     const Runner &runner = check.runner();
     steps_ = check.has_implied_steps() ? (implied_steps_are_open(runner) ? kSteps : std::vector<int64_t>{1})

@@ -10,14 +10,14 @@
 #include "compiler/compile.h"
 #include "compiler/progress.h"
 
-namespace onnx {
-class GraphProto;
-}
+namespace onnx {}
 
 namespace rnnp::compiler {
 
+class OnnxGraph;
+
 // Whether results of the graph jump (ArgMax, Round, ...): there a rounding of f32 may move an element as far as a fault would.
-bool has_jumps(const onnx::GraphProto &graph);
+bool has_jumps(const OnnxGraph &graph);
 
 struct SelfCheck {
   std::string failure;  // empty: none was found

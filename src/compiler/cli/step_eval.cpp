@@ -56,7 +56,7 @@ Tensor step_of(const rnnp_tensor_info &facts, const Array &array, size_t step) {
 
 // A layer that starts from zeros in every evaluation, while the library goes on from where it was.
 void check_layers(const OnnxModel &model) {
-  for (const onnx::NodeProto *node : model.nodes) {
+  for (const OnnxNode *node : model.nodes) {
     const std::string &op = node->op_type();
     const bool recurrent = op == "LSTM" || op == "GRU" || op == "RNN";
     if (recurrent && (node->input_size() < 6 || node->input(5).empty()))

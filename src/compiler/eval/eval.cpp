@@ -52,7 +52,7 @@ std::vector<std::string> eval_operators() {
   return names;
 }
 
-std::vector<Tensor> eval_node(const onnx::NodeProto &node, int64_t opset, const std::vector<const Tensor *> &in) {
+std::vector<Tensor> eval_node(const OnnxNode &node, int64_t opset, const std::vector<const Tensor *> &in) {
   const EvalFn function = find_eval(node.op_type());
   if (!function) throw Refusal("the operator is not supported");
   check_attributes(node, opset);
@@ -76,7 +76,7 @@ class Walk {
 
   std::map<std::string, std::shared_ptr<const Tensor>> known;
 
-  void run(const onnx::NodeProto &node, const EvalInstead &instead = {}) {
+  void run(const OnnxNode &node, const EvalInstead &instead = {}) {
     const auto refusal = refusal_of([&] {
       if (node.op_type() == "If")
         branch(node);
@@ -100,7 +100,7 @@ class Walk {
     return found->second;
   }
 
-  void compute(const onnx::NodeProto &node, const EvalInstead &instead) {
+  void compute(const OnnxNode &node, const EvalInstead &instead) {
     std::vector<const Tensor *> in;
     for (const std::string &name : node.input()) in.push_back(name.empty() ? nullptr : value_of(name).get());
     std::optional<std::vector<Tensor>> given = instead ? instead(node, in) : std::nullopt;
@@ -111,10 +111,10 @@ class Walk {
     }
   }
 
-  void branch(const onnx::NodeProto &node) {
+  void branch(const OnnxNode &node) {
     check_attributes(node, opset_);
     if (node.input_size() != 1) throw Refusal("it needs one condition");
-    const onnx::GraphProto &graph = taken_branch(node, *value_of(node.input(0)));
+    const OnnxGraph &graph = taken_branch(node, *value_of(node.input(0)));
     const Values results = inside(graph, {});
     for (size_t i = 0; i < results.size(); ++i) known[node.output(static_cast<int>(i))] = results[i];
   }
@@ -123,29 +123,28 @@ class Walk {
   using Values = std::vector<Value>;
 
   // A graph's outputs with `given` as its inputs; names made in it hide those outside until its end.
-  Values inside(const onnx::GraphProto &graph, const Values &given) {
+  Values inside(const OnnxGraph &graph, const Values &given) {
     std::map<std::string, Value> hidden;
     std::vector<std::string> made = names_made(graph);
-    for (const onnx::ValueInfoProto &input : graph.input()) made.push_back(input.name());
+    for (const OnnxValue &input : graph.input()) made.push_back(input.name());
     for (const std::string &name : made) {
       const auto found = known.find(name);
       if (found != known.end()) hidden.insert(*found);
     }
-    for (const onnx::TensorProto &constant : graph.initializer())
-      known[constant.name()] = std::make_shared<const Tensor>(read_tensor(constant));
+    for (const OnnxTensor &constant : graph.initializer()) known[constant.name()] = constant.tensor();
     for (size_t i = 0; i < given.size(); ++i) known[graph.input(static_cast<int>(i)).name()] = given[i];
-    for (const onnx::NodeProto &inner : graph.node()) run(inner);
+    for (const OnnxNode &inner : graph.node()) run(inner);
     Values results;
-    for (const onnx::ValueInfoProto &output : graph.output()) results.push_back(value_of(output.name()));
+    for (const OnnxValue &output : graph.output()) results.push_back(value_of(output.name()));
     for (const std::string &name : made) known.erase(name);
     for (auto &outer : hidden) known[outer.first] = std::move(outer.second);
     return results;
   }
 
-  const onnx::GraphProto &body_of(const onnx::NodeProto &node) const {
+  const OnnxGraph &body_of(const OnnxNode &node) const {
     check_attributes(node, opset_);
-    const onnx::AttributeProto *attribute = Attributes(node).find("body");
-    if (attribute == nullptr || attribute->type() != onnx::AttributeProto::GRAPH) throw Refusal("attribute 'body' is missing");
+    const OnnxAttribute *attribute = Attributes(node).find("body");
+    if (attribute == nullptr || attribute->type() != OnnxAttribute::kGraph) throw Refusal("attribute 'body' is missing");
     return attribute->g();
   }
 
@@ -163,7 +162,7 @@ class Walk {
   }
 
   // What the body carries on and what it adds to sequences, handed out as the node's outputs.
-  void finish(const onnx::NodeProto &node, const Values &carried, const std::vector<Values> &made) {
+  void finish(const OnnxNode &node, const Values &carried, const std::vector<Values> &made) {
     if (static_cast<size_t>(node.output_size()) > carried.size() + made.size()) throw Refusal("it has too many outputs");
     for (int i = 0; i < node.output_size(); ++i) {
       const size_t k = static_cast<size_t>(i);
@@ -178,8 +177,8 @@ class Walk {
     return tensor.data[0];
   }
 
-  void loop(const onnx::NodeProto &node) {
-    const onnx::GraphProto &body = body_of(node);
+  void loop(const OnnxNode &node) {
+    const OnnxGraph &body = body_of(node);
     const int count = node.input_size() - 2;
     if (count < 0 || body.input_size() != count + 2 || body.output_size() < count + 1) throw Refusal("its body does not fit it");
     const int64_t most = node.input(0).empty() ? INT64_MAX : to_int(one_number(*value_of(node.input(0)), "number of trips"));
@@ -202,8 +201,8 @@ class Walk {
     finish(node, carried, made);
   }
 
-  void scan(const onnx::NodeProto &node) {
-    const onnx::GraphProto &body = body_of(node);
+  void scan(const OnnxNode &node) {
+    const OnnxGraph &body = body_of(node);
     const Attributes a(node);
     const int64_t count = a.integer("num_scan_inputs", 0);
     if (count < 1 || count > node.input_size())
@@ -255,13 +254,13 @@ namespace {
 // The library takes every number as float32; the graph computes with what its file says.
 Tensor as_declared(Tensor value, int elem_type) {
   switch (elem_type) {
-    case onnx::TensorProto::FLOAT:
-    case onnx::TensorProto::FLOAT16:
-    case onnx::TensorProto::DOUBLE:
-    case onnx::TensorProto::BFLOAT16:
+    case kOnnxFloat:
+    case kOnnxFloat16:
+    case kOnnxDouble:
+    case kOnnxBfloat16:
       value.elem = Elem::kFloat;
       break;
-    case onnx::TensorProto::BOOL:
+    case kOnnxBool:
       value.elem = Elem::kBool;
       for (double &v : value.data) v = v != 0 ? 1 : 0;
       break;

@@ -20,7 +20,7 @@
 namespace rnnp::compiler {
 
 struct EvalCall {
-  const onnx::NodeProto &node;
+  const OnnxNode &node;
   Attributes attributes;
   int64_t opset;
   std::vector<const Tensor *> in;  // nullptr: absent
@@ -43,11 +43,10 @@ struct EvalRow {
 // nullptr when the operator is unknown here.
 EvalFn find_eval(const std::string &op_type);
 std::vector<std::string> eval_operators();  // sorted
-std::vector<Tensor> eval_node(const onnx::NodeProto &node, int64_t opset, const std::vector<const Tensor *> &in);
+std::vector<Tensor> eval_node(const OnnxNode &node, int64_t opset, const std::vector<const Tensor *> &in);
 
 // Outputs of a node that are taken in the place of its evaluation; nothing where it is evaluated. Not asked for nodes of subgraphs.
-using EvalInstead =
-    std::function<std::optional<std::vector<Tensor>>(const onnx::NodeProto &node, const std::vector<const Tensor *> &in)>;
+using EvalInstead = std::function<std::optional<std::vector<Tensor>>(const OnnxNode &node, const std::vector<const Tensor *> &in)>;
 
 // The whole graph. `inputs` by name; gives all graph outputs by name. Throws ModelError naming the node that failed.
 std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<std::string, Tensor> &inputs,

@@ -1,7 +1,5 @@
 // eval_quantize.cpp -- QuantizeLinear and DequantizeLinear in double. Contract: eval.h.
 // SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -58,8 +56,7 @@ void dequantize(EvalCall &call) {
   const Scales scales(call, x.shape);
   Tensor out(Elem::kFloat, x.shape);
   out.file_type = x.file_type;
-  const bool whole = x.file_type == onnx::TensorProto::INT8 || x.file_type == onnx::TensorProto::UINT8 ||
-                     x.file_type == kInt4Type || x.file_type == kUint4Type;
+  const bool whole = x.file_type == kOnnxInt8 || x.file_type == kOnnxUint8 || x.file_type == kOnnxInt4 || x.file_type == kOnnxUint4;
   if (whole) out.steps.resize(x.data.size());
   for (size_t i = 0; i < x.data.size(); ++i) {
     const int64_t at = static_cast<int64_t>(i);
@@ -90,19 +87,19 @@ void quantize(EvalCall &call) {
 QuantizedRange quantized_range(int type) {
   switch (type) {
     case 0:
-    case onnx::TensorProto::UINT8:
-      return {onnx::TensorProto::UINT8, 0, 255};
-    case onnx::TensorProto::INT8:
+    case kOnnxUint8:
+      return {kOnnxUint8, 0, 255};
+    case kOnnxInt8:
       return {type, -128, 127};
-    case onnx::TensorProto::UINT16:
+    case kOnnxUint16:
       return {type, 0, 65535};
-    case onnx::TensorProto::INT16:
+    case kOnnxInt16:
       return {type, -32768, 32767};
-    case onnx::TensorProto::INT32:
+    case kOnnxInt32:
       return {type, -2147483648.0, 2147483647.0};
-    case kUint4Type:
+    case kOnnxUint4:
       return {type, 0, 15};
-    case kInt4Type:
+    case kOnnxInt4:
       return {type, -8, 7};
     default:
       throw Refusal("it quantises to the element type " + std::to_string(type) + "; accepted: integers of 4, 8 and 16 bits");

@@ -141,7 +141,7 @@ void dropout(EvalCall &call) {
 
 void constant(EvalCall &call) {
   const Attributes &a = call.attributes;
-  if (const auto *value = a.find("value")) return call.give(read_tensor(value->t()));
+  if (const auto *value = a.find("value")) return call.give(*value->t().tensor());
   if (a.has("value_int")) return call.give(reshaped(int_tensor({a.integer("value_int", 0)}), {}));
   if (a.has("value_ints")) return call.give(int_tensor(a.integers("value_ints")));
   const bool scalar = a.has("value_float");
@@ -154,7 +154,7 @@ void constant(EvalCall &call) {
 
 void constant_of_shape(EvalCall &call) {
   Tensor value(Elem::kFloat, {1});
-  if (const auto *given = call.attributes.find("value")) value = read_tensor(given->t());
+  if (const auto *given = call.attributes.find("value")) value = *given->t().tensor();
   if (value.size() != 1) throw Refusal("attribute 'value' must have one element");
   Tensor out(value.elem, to_ints(call.input(0)));
   std::fill(out.data.begin(), out.data.end(), value.data[0]);
@@ -164,11 +164,10 @@ void constant_of_shape(EvalCall &call) {
 void cast(EvalCall &call) {
   Tensor out = call.input(0);
   const int64_t to = call.attributes.integer("to", 0);
-  const bool real = to == onnx::TensorProto::FLOAT || to == onnx::TensorProto::DOUBLE || to == onnx::TensorProto::FLOAT16 ||
-                    to == onnx::TensorProto::BFLOAT16;
-  out.elem = real ? Elem::kFloat : to == onnx::TensorProto::BOOL ? Elem::kBool : Elem::kInt;
+  const bool real = to == kOnnxFloat || to == kOnnxDouble || to == kOnnxFloat16 || to == kOnnxBfloat16;
+  out.elem = real ? Elem::kFloat : to == kOnnxBool ? Elem::kBool : Elem::kInt;
   // What is real stands for f32 already: rounded, it would differ from itself.
-  const bool rounds = to == onnx::TensorProto::FLOAT && call.input(0).elem != Elem::kFloat;
+  const bool rounds = to == kOnnxFloat && call.input(0).elem != Elem::kFloat;
   for (double &v : out.data) {
     if (out.elem == Elem::kBool) v = v != 0 ? 1 : 0;
     if (out.elem == Elem::kInt) v = std::trunc(v);

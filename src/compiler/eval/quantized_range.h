@@ -5,7 +5,7 @@
 namespace rnnp::compiler {
 
 struct QuantizedRange {
-  int type;  // onnx::TensorProto::DataType
+  int type;  // OnnxType
   double least, most;
 };
 

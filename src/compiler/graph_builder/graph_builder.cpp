@@ -73,7 +73,7 @@ std::string GraphBuilder::input(const std::string &name, const std::vector<Built
 void GraphBuilder::output(const std::string &name) {
   onnx::ValueInfoProto *info = proto_.mutable_graph()->add_output();
   info->set_name(name);
-  info->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+  info->mutable_type()->mutable_tensor_type()->set_elem_type(kOnnxFloat);
 }
 
 void GraphBuilder::state(const std::string &input, const std::string &next) {
@@ -89,14 +89,14 @@ onnx::TensorProto *GraphBuilder::add_constant(const std::string &wished, const s
 }
 
 std::string GraphBuilder::constant(const std::string &wished, const std::vector<int64_t> &shape, const std::vector<float> &values) {
-  onnx::TensorProto *tensor = add_constant(wished, shape, onnx::TensorProto::FLOAT);
+  onnx::TensorProto *tensor = add_constant(wished, shape, kOnnxFloat);
   tensor->mutable_float_data()->Add(values.begin(), values.end());
   return tensor->name();
 }
 
 std::string GraphBuilder::constant_ints(const std::string &wished, const std::vector<int64_t> &shape,
                                         const std::vector<int64_t> &values) {
-  onnx::TensorProto *tensor = add_constant(wished, shape, onnx::TensorProto::INT64);
+  onnx::TensorProto *tensor = add_constant(wished, shape, kOnnxInt64);
   tensor->mutable_int64_data()->Add(values.begin(), values.end());
   return tensor->name();
 }

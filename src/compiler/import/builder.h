@@ -96,7 +96,7 @@ struct Builder {
 // One node being imported.
 struct OpCall {
   Builder &b;
-  const onnx::NodeProto &node;
+  const OnnxNode &node;
   Attributes attributes;
   int64_t opset;
   std::string name;

@@ -1,8 +1,6 @@
 // fold_dims.cpp -- Contract: fold_dims.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/import/fold_dims.h"
 
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <map>
 #include <set>

@@ -22,28 +22,28 @@
 
 namespace rnnp::compiler {
 
-inline bool is_onnx_domain(const onnx::NodeProto &node) {
+inline bool is_onnx_domain(const OnnxNode &node) {
   return node.domain().empty() || node.domain() == "ai.onnx";
 }
 
 // The importer's own operators stand where the file has a loop.
-inline std::string title_of_operator(const onnx::NodeProto &node) {
+inline std::string title_of_operator(const OnnxNode &node) {
   return node.op_type().find("rnnpack.") == 0 ? "Loop" : node.op_type();
 }
 
 // In a branch of an If too.
-inline bool is_recurrent(const onnx::NodeProto &node) {
+inline bool is_recurrent(const OnnxNode &node) {
   if (node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN" || node.op_type() == kStepOf ||
       node.op_type() == kLstmNorm)
     return true;
-  return std::any_of(node.attribute().begin(), node.attribute().end(), [](const onnx::AttributeProto &attribute) {
-    const auto &inner = attribute.g().node();
-    return attribute.type() == onnx::AttributeProto::GRAPH && std::any_of(inner.begin(), inner.end(), is_recurrent);
+  return std::any_of(node.attribute().begin(), node.attribute().end(), [](const OnnxAttribute &attribute) {
+    return attribute.type() == OnnxAttribute::kGraph &&
+           std::any_of(attribute.g().node().begin(), attribute.g().node().end(), is_recurrent);
   });
 }
 
 inline bool has_recurrent(const OnnxModel &model) {
-  return std::any_of(model.nodes.begin(), model.nodes.end(), [](const onnx::NodeProto *node) { return is_recurrent(*node); });
+  return std::any_of(model.nodes.begin(), model.nodes.end(), [](const OnnxNode *node) { return is_recurrent(*node); });
 }
 
 // What is known of the inputs before the graph is built: those that only start recurrent layers, by index, and those that are
@@ -181,7 +181,7 @@ class GraphReader {
     view.value = b_.graph.add_value(value);
     b_.graph.inputs.push_back({input.name, view.value, 0, dims_of(view)});
     if (use.kind == InputKind::kIndex && use.rows > 0) b_.index_rows[view.value] = use.rows;
-    if (input.elem_type != onnx::TensorProto::FLOAT && use.kind != InputKind::kIndex)
+    if (input.elem_type != kOnnxFloat && use.kind != InputKind::kIndex)
       b_.graph.notes.push_back("input " + quote(input.name) + " is " + elem_type_name(input.elem_type) +
                                " in the file; the blob takes float32" +
                                (view.mask    ? ", 0 or 1"
@@ -203,7 +203,7 @@ class GraphReader {
            (beside.empty() ? "" : " (or --dim " + beside + "=SIZE" + facts_.split_graph + ")");
   }
 
-  void read_node(const onnx::NodeProto &node) {
+  void read_node(const OnnxNode &node) {
     for (const std::string &name : node.output()) {
       if (!name.empty()) b_.bound[name] = {};
     }
@@ -212,7 +212,7 @@ class GraphReader {
     if (refusal) problems_.add(call.name, title_of_operator(node), b_.origins->named(*refusal));
   }
 
-  void read_call(OpCall &call, const onnx::NodeProto &node) {
+  void read_call(OpCall &call, const OnnxNode &node) {
     if (!is_onnx_domain(node))
       throw Refusal("the operator is of domain " + quote(node.domain()) + "; accepted: standard ONNX operators");
     check_attributes(node, model_.opset);
@@ -246,19 +246,19 @@ class GraphReader {
   }
 
   // The branch's nodes in the place of the If. Names made inside hide those outside until its end.
-  void read_branch(OpCall &call, const onnx::GraphProto &branch) {
+  void read_branch(OpCall &call, const OnnxGraph &branch) {
     std::map<std::string, Bound> hidden;
     const std::vector<std::string> made = names_made(branch);
     for (const std::string &name : made) {
       const auto found = b_.bound.find(name);
       if (found != b_.bound.end()) hidden.insert(*found);
     }
-    for (const onnx::TensorProto &constant : branch.initializer()) {
-      b_.bound[constant.name()] = {Bound::Kind::kConst, std::make_shared<const Tensor>(read_tensor(constant)), {}};
+    for (const OnnxTensor &constant : branch.initializer()) {
+      b_.bound[constant.name()] = {Bound::Kind::kConst, constant.tensor(), {}};
     }
-    for (const onnx::NodeProto &node : branch.node()) read_node(node);
+    for (const OnnxNode &node : branch.node()) read_node(node);
     std::vector<Bound> results;
-    for (const onnx::ValueInfoProto &output : branch.output()) {
+    for (const OnnxValue &output : branch.output()) {
       const auto found = b_.bound.find(output.name());
       if (found == b_.bound.end()) throw Refusal("output " + quote(output.name()) + " of its branch is made by nothing");
       results.push_back(found->second);

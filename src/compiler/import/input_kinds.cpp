@@ -11,16 +11,13 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
-using onnx::TensorProto;
-
 bool is_real(int type) {
-  return type == TensorProto::FLOAT || type == TensorProto::FLOAT16 || type == TensorProto::DOUBLE || type == TensorProto::BFLOAT16;
+  return type == kOnnxFloat || type == kOnnxFloat16 || type == kOnnxDouble || type == kOnnxBfloat16;
 }
 
 bool is_whole(int64_t type) {
-  return type == TensorProto::INT8 || type == TensorProto::UINT8 || type == TensorProto::INT16 || type == TensorProto::UINT16 ||
-         type == TensorProto::INT32 || type == TensorProto::INT64 || type == TensorProto::UINT32 || type == TensorProto::UINT64;
+  return type == kOnnxInt8 || type == kOnnxUint8 || type == kOnnxInt16 || type == kOnnxUint16 || type == kOnnxInt32 ||
+         type == kOnnxInt64 || type == kOnnxUint32 || type == kOnnxUint64;
 }
 
 struct Ends {
@@ -31,10 +28,11 @@ struct Ends {
 class Ways {
  public:
   explicit Ways(const OnnxModel &model) : model_(model) {
-    for (const NodeProto *node : model.nodes) {
+    for (const OnnxNode *node : model.nodes) {
       for (const std::string &name : names_read(*node)) readers_[name].push_back(node);
-      const onnx::AttributeProto *value = node->op_type() == "Constant" ? Attributes(*node).find("value") : nullptr;
-      if (value != nullptr && value->t().dims_size() > 0) made_[node->output(0)] = &value->t();
+      const OnnxAttribute *value = node->op_type() == "Constant" ? Attributes(*node).find("value") : nullptr;
+      if (value != nullptr && value->type() == OnnxAttribute::kTensor && !value->t().dims().empty())
+        made_[node->output(0)] = &value->t();
     }
   }
 
@@ -48,7 +46,7 @@ class Ways {
       open.pop_back();
       out.other = out.other || std::find(model_.outputs.begin(), model_.outputs.end(), next) != model_.outputs.end();
       const auto found = readers_.find(next);
-      for (const NodeProto *reader : found == readers_.end() ? std::vector<const NodeProto *>{} : found->second) {
+      for (const OnnxNode *reader : found == readers_.end() ? std::vector<const OnnxNode *>{} : found->second) {
         if (!passes_on(*reader, next)) {
           add_end(*reader, next, &out);
         } else {
@@ -62,31 +60,31 @@ class Ways {
   }
 
  private:
-  bool passes_on(const NodeProto &node, const std::string &name) const {
+  bool passes_on(const OnnxNode &node, const std::string &name) const {
     static const std::set<std::string> kMoves = {"Identity", "Squeeze", "Unsqueeze", "Reshape", "Transpose", "Flatten"};
     if (node.input_size() == 0 || node.input(0) != name) return false;
     if (node.op_type() == "ReverseSequence" || is_flip(node)) return true;
     return kMoves.count(node.op_type()) != 0 || (node.op_type() == "Cast" && is_whole(Attributes(node).integer("to", 0)));
   }
 
-  bool is_flip(const NodeProto &node) const {
+  bool is_flip(const OnnxNode &node) const {
     if (node.op_type() != "Slice" || node.input_size() != 5) return false;
     const auto given = model_.constants.find(node.input(4));
     const auto made = made_.find(node.input(4));
     if (given == model_.constants.end() && made == made_.end()) return false;
-    const Tensor steps = made == made_.end() ? *given->second : read_tensor(*made->second);
+    const Tensor steps = made == made_.end() ? *given->second : *made->second->tensor();
     return std::all_of(steps.data.begin(), steps.data.end(), [](double step) { return step == -1; });
   }
 
   // Of a constant, be it an initializer or a node's; 0 of what is none.
   int64_t rows_of_table(const std::string &name) const {
     const auto made = made_.find(name);
-    if (made != made_.end()) return made->second->dims(0);
+    if (made != made_.end()) return made->second->dims()[0];
     const auto given = model_.constants.find(name);
     return given == model_.constants.end() || given->second->rank() == 0 ? 0 : given->second->shape[0];
   }
 
-  void add_end(const NodeProto &node, const std::string &name, Ends *out) const {
+  void add_end(const OnnxNode &node, const std::string &name, Ends *out) const {
     const std::string &op = node.op_type();
     if (op == "Shape" || op == "Size") return;
     const bool layer = op == "LSTM" || op == "GRU" || op == "RNN";
@@ -106,8 +104,8 @@ class Ways {
   }
 
   const OnnxModel &model_;
-  std::map<std::string, const TensorProto *> made_;  // by Constant nodes
-  std::map<std::string, std::vector<const NodeProto *>> readers_;
+  std::map<std::string, const OnnxTensor *> made_;  // by Constant nodes
+  std::map<std::string, std::vector<const OnnxNode *>> readers_;
 };
 
 }  // namespace
@@ -120,7 +118,7 @@ std::vector<InputUse> input_uses(const OnnxModel &model) {
     InputUse use{InputKind::kRefused, ends.rows};
     if (is_real(input.elem_type)) {
       use.kind = (ends.index || ends.length) && !ends.other && !ends.branch ? InputKind::kIndex : InputKind::kReal;
-    } else if (input.elem_type == TensorProto::BOOL) {
+    } else if (input.elem_type == kOnnxBool) {
       use.kind = InputKind::kMask;
     } else if (is_whole(input.elem_type)) {
       use.kind = ends.other && !ends.index && !ends.length && !ends.branch ? InputKind::kWhole : InputKind::kIndex;
@@ -131,7 +129,7 @@ std::vector<InputUse> input_uses(const OnnxModel &model) {
 }
 
 std::string elem_type_name(int elem_type) {
-  return TensorProto::DataType_Name(static_cast<TensorProto::DataType>(elem_type));
+  return onnx_type_name(elem_type);
 }
 
 }  // namespace rnnp::compiler

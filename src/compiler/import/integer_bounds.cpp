@@ -1,8 +1,6 @@
 // integer_bounds.cpp -- Contract: integer_bounds.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/import/integer_bounds.h"
 
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -29,11 +27,11 @@ IntegerBounds products(const IntegerBounds &a, const IntegerBounds &b) {
 
 IntegerBounds bounds_of_type(int64_t elem_type) {
   switch (elem_type) {
-    case onnx::TensorProto::BOOL:
+    case kOnnxBool:
       return {0, 1};
-    case onnx::TensorProto::INT8:
+    case kOnnxInt8:
       return {-128, 127};
-    case onnx::TensorProto::UINT8:
+    case kOnnxUint8:
       return {0, 255};
     default:
       return {};

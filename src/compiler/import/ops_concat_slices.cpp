@@ -1,8 +1,6 @@
 // ops_concat_slices.cpp -- Gather with constant indices, Pad and Tile: views where the elements lie in steps, else pieces joined.
 // Contract: builder.h.
 // SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 
 #include "compiler/import/concat_slices.h"

@@ -1,7 +1,5 @@
 // ops_conv.cpp -- convolutions, plain and transposed, and BatchNormalization. Contract: builder.h.
 // SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <cmath>
 
 #include "compiler/import/conv_import.h"

@@ -3,8 +3,6 @@
 // nothing. Contract: builder.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/import/index.h"
 
-#include <onnx/onnx_pb.h>
-
 #include "compiler/import/concat_slices.h"
 #include "compiler/import/select.h"
 #include "compiler/import/write_block.h"

@@ -1,7 +1,5 @@
 // ops_linear.cpp -- MatMul and Gemm: with one constant matrix a dense node, else a product of product.h. Contract: builder.h.
 // SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <cmath>
 

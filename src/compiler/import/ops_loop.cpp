@@ -1,7 +1,5 @@
 // ops_loop.cpp -- the importer's own operators for the steps of a loop (onnx/rewrite.h), and what says no to loops that are left.
 // Contract: builder.h. SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 
 #include "compiler/import/builder.h"

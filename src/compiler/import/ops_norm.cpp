@@ -1,7 +1,5 @@
 // ops_norm.cpp -- LayerNormalization, InstanceNormalization and GroupNormalization over feature axes. Contract: builder.h.
 // SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 
 #include "compiler/import/builder.h"

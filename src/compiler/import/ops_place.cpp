@@ -1,8 +1,6 @@
 // ops_place.cpp -- places found at run time: ArgMax, ArgMin and TopK, put together from comparisons and reductions. A place is a
 // integer. Contract: builder.h; select.h for what they share with ops_index.cpp.
 // SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <limits>
 #include <numeric>
 

@@ -1,7 +1,5 @@
 // ops_pool.cpp -- pools. Contract: builder.h.
 // SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include "compiler/import/conv_import.h"
 
 namespace rnnp::compiler {

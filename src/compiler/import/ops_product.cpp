@@ -1,7 +1,5 @@
 // ops_product.cpp -- Einsum. Contract: builder.h.
 // SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <map>
 

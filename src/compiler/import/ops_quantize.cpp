@@ -1,8 +1,6 @@
 // ops_quantize.cpp -- QuantizeLinear and DequantizeLinear of what is computed at run time: a Clip to what the integers in between
 // can hold. They are not rounded: the view's numbers stay those of the float network. The step is what an int8 layer quantizes its
 // x by. Contract: builder.h. SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,5 @@
 // ops_recurrent.cpp -- RNN, GRU and LSTM with every attribute of opset 7 to 22. Contract: builder.h.
 // SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 
 #include "compiler/import/recurrent_operands.h"

@@ -1,7 +1,5 @@
 // ops_reduce.cpp -- ReduceX over feature axes: one node, the result in the order of memory; over time: one more. Contract:
 // builder.h. SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 
 #include "compiler/eval/eval.h"

@@ -1,7 +1,5 @@
 // ops_reverse.cpp -- ReverseSequence: steps reversed are read by a layer in the other direction, and reversed back; before all else
 // they are copied. Contract: steps.h. SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 
 #include "compiler/import/concat_slices.h"

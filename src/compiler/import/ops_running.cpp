@@ -1,7 +1,5 @@
 // ops_running.cpp -- CumSum: over features by sums at doubling distances, over time with the sum so far as a state of the library.
 // Contract: builder.h. SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include "compiler/import/concat_slices.h"
 #include "compiler/import/steps.h"
 

@@ -1,7 +1,5 @@
 // ops_select.cpp -- comparisons, logic on masks and Where; a bool tensor is an f32 value of 0 and 1. Contract: builder.h.
 // SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 
 #include "compiler/import/select.h"

@@ -1,7 +1,5 @@
 // ops_shape.cpp -- operators that move data: most become views and cost nothing. Contract: builder.h.
 // SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -25,8 +23,7 @@ void dropout(OpCall &call) {
 }
 
 bool is_real_type(int64_t type) {
-  return type == onnx::TensorProto::FLOAT || type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::DOUBLE ||
-         type == onnx::TensorProto::BFLOAT16;
+  return type == kOnnxFloat || type == kOnnxFloat16 || type == kOnnxDouble || type == kOnnxBfloat16;
 }
 
 // Towards zero: what a cast to an integer type keeps.
@@ -39,8 +36,8 @@ View truncated(OpCall &call, const View &x) {
 void cast(OpCall &call) {
   View x = call.any_view(0);
   const int64_t to = call.attributes.integer("to", 0);
-  const bool to_real = is_real_type(to), to_mask = to == onnx::TensorProto::BOOL;
-  if (to == onnx::TensorProto::STRING || to == 0) throw Refusal("attribute 'to' asks for strings; accepted: numbers and bool");
+  const bool to_real = is_real_type(to), to_mask = to == kOnnxBool;
+  if (to == kOnnxString || to == 0) throw Refusal("attribute 'to' asks for strings; accepted: numbers and bool");
   if (call.b.graph.values[x.value].dtype != DType::kF32) {
     // Indices stay what they are, whatever their width; computed with, they are numbers.
     if (!to_real && !to_mask) return call.give(0, x);
@@ -273,7 +270,7 @@ void expand(OpCall &call) {
 
 void constant_of_shape(OpCall &call) {
   Tensor value(Elem::kFloat, {1});
-  if (const auto *given = call.attributes.find("value")) value = read_tensor(given->t());
+  if (const auto *given = call.attributes.find("value")) value = *given->t().tensor();
   if (value.size() != 1) throw Refusal("attribute 'value' must have one element");
   value.shape = {};
   call.give(0, expand_view(call.b.const_view(value), target_axes(call.b, call.sizes(0, "shape"))));

@@ -25,7 +25,7 @@ bool has_open_steps(const OnnxModel &model, size_t input, const Origins &origins
 Names made_of(const OnnxModel &model, size_t input) {
   Names own = {model.inputs[input].name}, known;
   for (const DeclaredInput &other : model.inputs) known.insert(other.name);
-  for (const onnx::NodeProto *node : model.nodes) {
+  for (const OnnxNode *node : model.nodes) {
     const std::vector<std::string> reads = names_read(*node);
     const auto is_own = [&](const std::string &name) { return own.count(name) != 0; };
     const auto is_other = [&](const std::string &name) { return known.count(name) != 0 && own.count(name) == 0; };
@@ -45,7 +45,7 @@ Names made_of(const OnnxModel &model, size_t input) {
 // What the rest of the graph reads of it.
 std::vector<std::string> read_by_others(const OnnxModel &model, const Names &own) {
   std::vector<std::string> found;
-  for (const onnx::NodeProto *node : model.nodes) {
+  for (const OnnxNode *node : model.nodes) {
     const bool is_own =
         std::any_of(node->output().begin(), node->output().end(), [&](const std::string &name) { return own.count(name) != 0; });
     for (const std::string &name : names_read(*node)) {

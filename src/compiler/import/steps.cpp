@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/import/steps.h"
 
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <cstdlib>
 

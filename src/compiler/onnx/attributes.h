@@ -7,16 +7,14 @@
 #include <string>
 #include <vector>
 
-namespace onnx {
-class NodeProto;
-class AttributeProto;
-}  // namespace onnx
-
 namespace rnnp::compiler {
+
+class OnnxNode;
+class OnnxAttribute;
 
 class Attributes {
  public:
-  explicit Attributes(const onnx::NodeProto &node) : node_(&node) {}
+  explicit Attributes(const OnnxNode &node) : node_(&node) {}
 
   bool has(const char *name) const { return find(name) != nullptr; }
   int64_t integer(const char *name, int64_t otherwise) const;
@@ -26,11 +24,11 @@ class Attributes {
   std::vector<double> reals(const char *name) const;
   std::vector<std::string> texts(const char *name) const;
   // nullptr when absent.
-  const onnx::AttributeProto *find(const char *name) const;
+  const OnnxAttribute *find(const char *name) const;
 
  private:
-  const onnx::AttributeProto *typed(const char *name, int type, const char *type_name) const;
-  const onnx::NodeProto *node_;
+  const OnnxAttribute *typed(const char *name, int type, const char *type_name) const;
+  const OnnxNode *node_;
 };
 
 }  // namespace rnnp::compiler

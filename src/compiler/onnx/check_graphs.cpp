@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "compiler/onnx/model_file.h"
+#include "compiler/onnx/read_proto.h"
 #include "compiler/onnx/refusal_of.h"
 
 namespace rnnp::compiler {

@@ -10,10 +10,8 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
-
-const NodeProto *maker_of(const OnnxModel &model, const std::string &name) {
-  for (const NodeProto *node : model.nodes) {
+const OnnxNode *maker_of(const OnnxModel &model, const std::string &name) {
+  for (const OnnxNode *node : model.nodes) {
     if (std::find(node->output().begin(), node->output().end(), name) != node->output().end()) return node;
   }
   return nullptr;
@@ -50,14 +48,14 @@ std::vector<DeclaredDim> given_dims(const std::string &name, const std::string &
 
 // As the file's own list of inner tensors has it.
 DeclaredInput declared_in_file(const OnnxModel &model, const std::string &name) {
-  DeclaredInput input{name, onnx::TensorProto::FLOAT, {}};
-  for (const onnx::ValueInfoProto &info : model.proto.graph().value_info()) {
-    if (info.name() != name || !info.type().has_tensor_type()) continue;
-    input.elem_type = info.type().tensor_type().elem_type();
-    for (const auto &dim : info.type().tensor_type().shape().dim()) {
+  DeclaredInput input{name, kOnnxFloat, {}};
+  for (const OnnxValue &info : model.graph.value_info()) {
+    if (info.name() != name || !info.is_tensor()) continue;
+    input.elem_type = info.type().elem_type;
+    for (const OnnxValue::Dim &dim : info.type().dims) {
       DeclaredDim out;
-      if (dim.has_dim_value() && dim.dim_value() > 0) out.value = std::min(dim.dim_value(), kMaxDim);
-      if (!dim.has_dim_value()) out.name = dim.dim_param();
+      out.value = std::clamp<int64_t>(dim.value, 0, kMaxDim);
+      if (!dim.has_value) out.name = dim.name;
       input.dims.push_back(out);
     }
   }
@@ -65,11 +63,11 @@ DeclaredInput declared_in_file(const OnnxModel &model, const std::string &name) 
 }
 
 // Nodes behind the outputs, up to what is given.
-std::set<const NodeProto *> needed_nodes(const OnnxModel &model, const std::set<std::string> &given, std::set<std::string> *read) {
-  std::set<const NodeProto *> needed;
+std::set<const OnnxNode *> needed_nodes(const OnnxModel &model, const std::set<std::string> &given, std::set<std::string> *read) {
+  std::set<const OnnxNode *> needed;
   std::set<std::string> wanted(model.outputs.begin(), model.outputs.end());
   for (size_t i = model.nodes.size(); i-- > 0;) {
-    const NodeProto *node = model.nodes[i];
+    const OnnxNode *node = model.nodes[i];
     if (std::none_of(node->output().begin(), node->output().end(),
                      [&](const std::string &name) { return wanted.count(name) != 0 && given.count(name) == 0; }))
       continue;
@@ -98,9 +96,9 @@ void cut_graph(OnnxModel *model, const Cut &cut) {
     model->inputs.push_back(std::move(input));
   }
   if (!cut.to.empty()) model->outputs = cut.to;
-  const std::set<const NodeProto *> needed = needed_nodes(*model, given, &read);
+  const std::set<const OnnxNode *> needed = needed_nodes(*model, given, &read);
   for (const std::string &name : given) {
-    const NodeProto *maker = maker_of(*model, name);
+    const OnnxNode *maker = maker_of(*model, name);
     if (read.count(name) == 0) throw UsageError("--from " + name + ": what is given out does not need it");
     if (needed.count(maker) == 0) continue;
     std::string others;
@@ -110,7 +108,7 @@ void cut_graph(OnnxModel *model, const Cut &cut) {
     throw UsageError("--from " + name + ": node " + quote(node_title(*maker)) +
                      " makes it and more that is needed; accepted: also" + others);
   }
-  const auto left_out = [&](const NodeProto *node) { return needed.count(node) == 0; };
+  const auto left_out = [&](const OnnxNode *node) { return needed.count(node) == 0; };
   const auto not_read = [&](const DeclaredInput &input) { return read.count(input.name) == 0; };
   model->nodes.erase(std::remove_if(model->nodes.begin(), model->nodes.end(), left_out), model->nodes.end());
   model->inputs.erase(std::remove_if(model->inputs.begin(), model->inputs.end(), not_read), model->inputs.end());
@@ -118,12 +116,12 @@ void cut_graph(OnnxModel *model, const Cut &cut) {
 
 void leave_out_unread(OnnxModel *model, const std::set<std::string> &kept) {
   std::set<std::string> read;
-  const std::set<const NodeProto *> needed = needed_nodes(*model, {}, &read);
+  const std::set<const OnnxNode *> needed = needed_nodes(*model, {}, &read);
   const auto is_read = [&](const DeclaredInput &input) { return read.count(input.name) != 0 || kept.count(input.name) != 0; };
   if (std::none_of(model->inputs.begin(), model->inputs.end(), is_read)) return;
-  std::vector<const NodeProto *> nodes;
+  std::vector<const OnnxNode *> nodes;
   std::vector<DeclaredInput> inputs;
-  for (const NodeProto *node : model->nodes) {
+  for (const OnnxNode *node : model->nodes) {
     if (needed.count(node) != 0) nodes.push_back(node);
   }
   for (DeclaredInput &input : model->inputs) {

@@ -12,14 +12,12 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
-
 using Constant = std::shared_ptr<const Tensor>;
 using Product = std::pair<std::string, Constant>;  // what is multiplied by the matrix
 
 // Names of one cell. gates: outputs of the split in ONNX's order i o f c, as positions of the split.
 struct Cell {
-  const NodeProto *c_node = nullptr, *h_node = nullptr;
+  const OnnxNode *c_node = nullptr, *h_node = nullptr;
   std::string x, h, c;
   Constant w, r;  // [I][4H], [H][4H]
   std::vector<Constant> biases;
@@ -38,17 +36,15 @@ class Finder {
  public:
   Finder(const OnnxModel &model, const Uses &uses, const StateNames &states) : model_(model), uses_(uses), states_(states) {
     for (const DeclaredInput &input : model.inputs) shapes_[input.name] = input.dims;
-    for (const onnx::ValueInfoProto &output : model.proto.graph().output()) {
-      if (!output.type().tensor_type().has_shape()) continue;
+    for (const OnnxValue &output : model.graph.output()) {
+      if (!output.type().has_shape) continue;
       std::vector<DeclaredDim> &dims = shapes_[output.name()];
-      for (const auto &dim : output.type().tensor_type().shape().dim()) {
-        dims.push_back({dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value() : 0, dim.dim_param()});
-      }
+      for (const OnnxValue::Dim &dim : output.type().dims) dims.push_back({std::max<int64_t>(dim.value, 0), dim.name});
     }
   }
 
   // The cell whose new c this Add is.
-  bool find(const NodeProto &add, Cell *cell) const {
+  bool find(const OnnxNode &add, Cell *cell) const {
     if (add.op_type() != "Add" || add.input_size() != 2 || add.output_size() != 1) return false;
     *cell = {};
     cell->c_node = &add;
@@ -59,14 +55,14 @@ class Finder {
  private:
   // The input of an activation.
   std::string activated(const std::string &name, const char *op) const {
-    const NodeProto *node = uses_.maker(name, op, 1);
+    const OnnxNode *node = uses_.maker(name, op, 1);
     return node ? node->input(0) : "";
   }
 
   // f * c + i * g, each product and the sum in either order.
-  bool find_sum(const NodeProto &add, std::string *i, std::string *f, std::string *g, Cell *cell) const {
+  bool find_sum(const OnnxNode &add, std::string *i, std::string *f, std::string *g, Cell *cell) const {
     for (int swap = 0; swap < 2; ++swap) {
-      const NodeProto *keep = uses_.maker(add.input(swap), "Mul", 2), *write = uses_.maker(add.input(1 - swap), "Mul", 2);
+      const OnnxNode *keep = uses_.maker(add.input(swap), "Mul", 2), *write = uses_.maker(add.input(1 - swap), "Mul", 2);
       if (!keep || !write) return false;
       for (int a = 0; a < 2; ++a) {
         *i = activated(write->input(a), "Sigmoid");
@@ -84,7 +80,7 @@ class Finder {
 
   // o * tanh(c'); nothing else may read c' before it leaves the graph.
   bool find_output(const std::string &c_new, std::string *o, Cell *cell) const {
-    for (const NodeProto *reader : uses_.readers(c_new)) {
+    for (const OnnxNode *reader : uses_.readers(c_new)) {
       if (uses_.leads_out(*reader)) continue;
       if (reader->op_type() != "Tanh" || reader->output_size() != 1 || cell->h_node) return false;
       const auto &next = uses_.readers(reader->output(0));
@@ -97,7 +93,7 @@ class Finder {
   }
 
   bool find_gates(const std::string &i, const std::string &o, const std::string &f, const std::string &g, Cell *cell) const {
-    const NodeProto *split = uses_.any_maker(i);
+    const OnnxNode *split = uses_.any_maker(i);
     if (!split || split->op_type() != "Split" || split->output_size() != 4 || split->input_size() < 1) return false;
     const std::string names[4] = {i, o, f, g};
     std::set<size_t> seen;
@@ -116,7 +112,7 @@ class Finder {
   }
 
   // Four equal parts of the gates' axis.
-  bool even_split(const NodeProto &split, int64_t width) const {
+  bool even_split(const OnnxNode &split, int64_t width) const {
     std::vector<int64_t> sizes = Attributes(split).integers("split");
     if (split.input_size() > 1 && !split.input(1).empty()) {
       const auto given = model_.constants.find(split.input(1));
@@ -132,7 +128,7 @@ class Finder {
   }
 
   // A Gemm of x with a constant matrix and vector, without factors: a product and a bias.
-  bool read_gemm(const NodeProto &gemm, std::vector<Product> *products, Cell *cell) const {
+  bool read_gemm(const OnnxNode &gemm, std::vector<Product> *products, Cell *cell) const {
     const Attributes a(gemm);
     const Constant matrix = constant(gemm.input(1), 2), bias = gemm.input_size() == 3 ? constant(gemm.input(2), 1) : nullptr;
     if (!matrix || (gemm.input_size() == 3 && !bias) || a.integer("transA", 0) != 0) return false;
@@ -159,14 +155,14 @@ class Finder {
       cell->biases.push_back(bias);
       return true;
     }
-    if (const NodeProto *add = uses_.maker(sum, "Add", 2)) {
+    if (const OnnxNode *add = uses_.maker(sum, "Add", 2)) {
       return depth < kDeepest && find_products(add->input(0), depth + 1, products, cell) &&
              find_products(add->input(1), depth + 1, products, cell);
     }
     for (int inputs = 2; inputs <= 3; ++inputs) {
-      if (const NodeProto *gemm = uses_.maker(sum, "Gemm", inputs)) return read_gemm(*gemm, products, cell);
+      if (const OnnxNode *gemm = uses_.maker(sum, "Gemm", inputs)) return read_gemm(*gemm, products, cell);
     }
-    const NodeProto *product = uses_.maker(sum, "MatMul", 2);
+    const OnnxNode *product = uses_.maker(sum, "MatMul", 2);
     const Constant matrix = product ? constant(product->input(1), 2) : nullptr;
     if (!matrix) return false;
     products->emplace_back(product->input(0), matrix);
@@ -236,7 +232,7 @@ class CellRewriter {
   CellRewriter(const OnnxModel &model, const Uses &uses) : model_(model), uses_(uses), rewrite_(model) {}
 
   std::unique_ptr<OnnxModel> write(const std::vector<Cell> &cells) {
-    for (const NodeProto *node : model_.nodes) {
+    for (const OnnxNode *node : model_.nodes) {
       for (const Cell &cell : cells) {
         if (node == cell.c_node) write_cell(cell);
       }
@@ -282,10 +278,10 @@ class CellRewriter {
     rewrite_.set_constant(at + ":w", gate_rows(*cell.w, cell));
     rewrite_.set_constant(at + ":r", gate_rows(*cell.r, cell));
     rewrite_.set_constant(at + ":b", bias_of(cell));
-    NodeProto *lstm = rewrite_.made("LSTM", name);
+    OnnxNode *lstm = rewrite_.made("LSTM", name);
     for (const char *input : {":x", ":w", ":r", ":b", "", ":h", ":c"}) lstm->add_input(*input ? at + input : "");
     for (const char *output : {":y", ":hn", ":cn"}) lstm->add_output(at + output);
-    set_attribute(lstm, "hidden_size", cell.hidden);
+    lstm->add_attribute("hidden_size", cell.hidden);
     rewrite_.keep(lstm);
     rewrite_.reshaping("Squeeze", at + ":y", at + ":out", {0, 1});
     rewrite_.reshaping("Squeeze", at + ":hn", cell.h_node->output(0), {0});
@@ -294,10 +290,10 @@ class CellRewriter {
   }
 
   // h' is the layer's output where it is computed with, and its final state where it leaves the graph.
-  const NodeProto *redirected(const NodeProto &node) {
+  const OnnxNode *redirected(const OnnxNode &node) {
     const auto named = [&](const std::string &name) { return per_step_.count(name) != 0; };
     if (std::none_of(node.input().begin(), node.input().end(), named) || uses_.leads_out(node)) return &node;
-    NodeProto *copy = rewrite_.copied(node);
+    OnnxNode *copy = rewrite_.copied(node);
     for (std::string &name : *copy->mutable_input()) {
       if (named(name)) name = per_step_.at(name);
     }
@@ -327,7 +323,7 @@ bool mixes_finals(const Uses &uses, const StateNames &states, const std::vector<
       const std::string name = open.back();
       open.pop_back();
       if (!seen.insert(name).second) continue;
-      const NodeProto *maker = uses.any_maker(name);
+      const OnnxNode *maker = uses.any_maker(name);
       if (finals.count(name) != 0) {
         some = true;
       } else if (maker != nullptr && uses.leads_out(*maker)) {
@@ -346,7 +342,7 @@ std::unique_ptr<OnnxModel> fuse_cells(const OnnxModel &model, const StateNames &
   const Uses uses(model);
   const Finder finder(model, uses, states);
   std::vector<Cell> cells;
-  for (const NodeProto *node : model.nodes) {
+  for (const OnnxNode *node : model.nodes) {
     Cell cell;
     if (finder.find(*node, &cell)) cells.push_back(cell);
   }

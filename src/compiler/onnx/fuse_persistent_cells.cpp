@@ -10,8 +10,6 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
-
 // In the place of the node that makes the first of a cell's next states stands the layer of one step.
 class LayerRewriter {
  public:
@@ -20,7 +18,7 @@ class LayerRewriter {
 
   std::unique_ptr<OnnxModel> write(const std::vector<StepLayer> &layers) {
     std::set<const StepLayer *> written;
-    for (const NodeProto *node : model_.nodes) {
+    for (const OnnxNode *node : model_.nodes) {
       const StepLayer *layer = made_by(*node, layers);
       if (layer == nullptr) {
         rewrite_.keep(redirected(*node));
@@ -34,7 +32,7 @@ class LayerRewriter {
  private:
   std::string next(size_t state) const { return origin_of(step_.nodes, step_.after[state]); }
 
-  const StepLayer *made_by(const NodeProto &node, const std::vector<StepLayer> &layers) const {
+  const StepLayer *made_by(const OnnxNode &node, const std::vector<StepLayer> &layers) const {
     for (const StepLayer &layer : layers) {
       for (const std::string &name : node.output()) {
         if (name == next(layer.h) || name == next(layer.c)) return &layer;
@@ -43,7 +41,7 @@ class LayerRewriter {
     return nullptr;
   }
 
-  void write_layer(const NodeProto &node, const StepLayer &layer) {
+  void write_layer(const OnnxNode &node, const StepLayer &layer) {
     const std::string at = node_title(node) + ":layer", h = next(layer.h);
     const auto earlier = per_step_.find(layer.x);
     rewrite_.reshaping("Unsqueeze", earlier == per_step_.end() ? layer.x : earlier->second, at + ":x", {0});
@@ -61,18 +59,18 @@ class LayerRewriter {
   }
 
   // h' is the layer's final state where it goes to the outputs that are kept alone, else its output.
-  const NodeProto *redirected(const NodeProto &node) {
+  const OnnxNode *redirected(const OnnxNode &node) {
     const auto named = [&](const std::string &name) { return per_step_.count(name) != 0; };
     if (std::none_of(node.input().begin(), node.input().end(), named)) return &node;
     const std::map<std::string, std::string> &names = is_kept(node) ? finals_ : per_step_;
-    NodeProto *copy = rewrite_.copied(node);
+    OnnxNode *copy = rewrite_.copied(node);
     for (std::string &name : *copy->mutable_input()) {
       if (named(name)) name = names.at(name);
     }
     return copy;
   }
 
-  bool is_kept(const NodeProto &node) const {
+  bool is_kept(const OnnxNode &node) const {
     if (!uses_.leads_out(node)) return false;
     return std::all_of(node.output().begin(), node.output().end(), [&](const std::string &name) {
       const std::set<std::string> outputs = uses_.outputs_of(name);

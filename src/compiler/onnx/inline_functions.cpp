@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "compiler/onnx/model_file.h"
+#include "compiler/onnx/read_proto.h"
 #include "compiler/onnx/refusal_of.h"
 #include "format/blob.h"
 

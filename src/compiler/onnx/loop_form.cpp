@@ -10,45 +10,42 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::GraphProto;
-using onnx::NodeProto;
-
 class LoopReader {
  public:
   explicit LoopReader(const OnnxModel &model) : model_(model) {}
 
   // False where it is no loop over the steps of sequences.
-  bool read(const NodeProto &node, LoopForm *form) const {
-    const onnx::AttributeProto *attribute = Attributes(node).find("body");
-    if (attribute == nullptr || attribute->type() != onnx::AttributeProto::GRAPH) return false;
+  bool read(const OnnxNode &node, LoopForm *form) const {
+    const OnnxAttribute *attribute = Attributes(node).find("body");
+    if (attribute == nullptr || attribute->type() != OnnxAttribute::kGraph) return false;
     form->body = &attribute->g();
-    if (form->body->sparse_initializer_size() > 0) return false;
+    if (form->body->has_sparse_initializers()) return false;
     return node.op_type() == "Loop" ? read_loop(node, form) : read_scan(node, form);
   }
 
  private:
-  static bool makes(const NodeProto &node, const std::string &name) {
+  static bool makes(const OnnxNode &node, const std::string &name) {
     return std::find(node.output().begin(), node.output().end(), name) != node.output().end();
   }
 
-  static const NodeProto *maker(const GraphProto &body, const std::string &name) {
-    for (const NodeProto &node : body.node()) {
+  static const OnnxNode *maker(const OnnxGraph &body, const std::string &name) {
+    for (const OnnxNode &node : body.node()) {
       if (makes(node, name)) return &node;
     }
     return nullptr;
   }
 
-  const NodeProto *outer_maker(const std::string &name) const {
-    for (const NodeProto *node : model_.nodes) {
+  const OnnxNode *outer_maker(const std::string &name) const {
+    for (const OnnxNode *node : model_.nodes) {
       if (makes(*node, name)) return node;
     }
     return nullptr;
   }
 
   // What a name is another name of, also as another type where `casts`.
-  static std::string source(const GraphProto &body, std::string name, bool casts = false) {
+  static std::string source(const OnnxGraph &body, std::string name, bool casts = false) {
     for (int i = 0; i < body.node_size(); ++i) {
-      const NodeProto *node = maker(body, name);
+      const OnnxNode *node = maker(body, name);
       if (node == nullptr || node->input_size() != 1 || !(node->op_type() == "Identity" || (casts && node->op_type() == "Cast")))
         break;
       name = node->input(0);
@@ -56,22 +53,22 @@ class LoopReader {
     return name;
   }
 
-  bool is_number(const GraphProto &body, const std::string &name, double value) const {
-    for (const onnx::TensorProto &constant : body.initializer()) {
-      if (constant.name() == name) return is_scalar(read_tensor(constant), value);
+  bool is_number(const OnnxGraph &body, const std::string &name, double value) const {
+    for (const OnnxTensor &constant : body.initializer()) {
+      if (constant.name() == name) return is_scalar(*constant.tensor(), value);
     }
     const auto found = model_.constants.find(name);
     if (found != model_.constants.end()) return is_scalar(*found->second, value);
-    const NodeProto *node = maker(body, name);
-    const onnx::AttributeProto *t = node != nullptr && node->op_type() == "Constant" ? Attributes(*node).find("value") : nullptr;
-    return t != nullptr && t->type() == onnx::AttributeProto::TENSOR && is_scalar(read_tensor(t->t()), value);
+    const OnnxNode *node = maker(body, name);
+    const OnnxAttribute *t = node != nullptr && node->op_type() == "Constant" ? Attributes(*node).find("value") : nullptr;
+    return t != nullptr && t->type() == OnnxAttribute::kTensor && is_scalar(*t->t().tensor(), value);
   }
 
   static bool is_scalar(const Tensor &t, double value) { return t.size() == 1 && t.data[0] == value; }
 
   // A number that starts at 0 and grows by one: the step's.
-  bool is_counter(const GraphProto &body, const std::string &before, const std::string &after, const std::string &start) const {
-    const NodeProto *add = maker(body, after);
+  bool is_counter(const OnnxGraph &body, const std::string &before, const std::string &after, const std::string &start) const {
+    const OnnxNode *add = maker(body, after);
     if (add == nullptr || add->op_type() != "Add" || add->input_size() != 2 || !is_number(body, start, 0)) return false;
     for (int i = 0; i < 2; ++i) {
       if (source(body, add->input(i)) == before && is_number(body, add->input(1 - i), 1)) return true;
@@ -79,8 +76,8 @@ class LoopReader {
     return false;
   }
 
-  bool read_loop(const NodeProto &node, LoopForm *form) const {
-    const GraphProto &body = *form->body;
+  bool read_loop(const OnnxNode &node, LoopForm *form) const {
+    const OnnxGraph &body = *form->body;
     const int carried = node.input_size() - 2;
     if (carried < 1 || body.input_size() != carried + 2 || body.output_size() != node.output_size() + 1 ||
         node.output_size() < carried)
@@ -107,15 +104,15 @@ class LoopReader {
     std::set<std::string> wanted;
     for (const LoopForm::State &state : form.states) wanted.insert(state.after);
     for (const LoopForm::Steps &made : form.makes) wanted.insert(made.each);
-    const std::vector<const NodeProto *> needed = nodes_behind(form.nodes, wanted, {});
-    return std::any_of(needed.begin(), needed.end(), [&](const NodeProto *each) {
+    const std::vector<const OnnxNode *> needed = nodes_behind(form.nodes, wanted, {});
+    return std::any_of(needed.begin(), needed.end(), [&](const OnnxNode *each) {
       return std::any_of(each->input().begin(), each->input().end(),
                          [&](const std::string &name) { return counters.count(name) != 0; });
     });
   }
 
   // How often the body runs: M times, unless the condition ends the loop. A condition that only counts is a number of trips, too.
-  bool take_trips(const NodeProto &node, const std::set<std::string> &counters, const std::set<std::string> &counted,
+  bool take_trips(const OnnxNode &node, const std::set<std::string> &counters, const std::set<std::string> &counted,
                   LoopForm *form) const {
     if (!node.input(0).empty()) form->trips.push_back(node.input(0));
     bool ends = !form->trips.empty();
@@ -126,7 +123,7 @@ class LoopReader {
   bool begins(std::string name, LoopForm *form) const {
     const auto constant = model_.constants.find(name);
     if (name.empty() || (constant != model_.constants.end() && is_scalar(*constant->second, 1))) return true;
-    const NodeProto *node = outer_maker(name);
+    const OnnxNode *node = outer_maker(name);
     if (node == nullptr || node->input_size() != 2) return false;
     if (node->op_type() == "And") return begins(node->input(0), form) && begins(node->input(1), form);
     if (node->op_type() != "Less" || !is_number(*form->body, node->input(0), 0)) return false;
@@ -140,10 +137,10 @@ class LoopReader {
   // counted this step; one that has not would let another step run.
   bool goes_on(const std::string &name, const std::set<std::string> &counters, const std::set<std::string> &counted, LoopForm *form,
                bool *ends) const {
-    const GraphProto &body = *form->body;
+    const OnnxGraph &body = *form->body;
     const std::string condition = source(body, name);
     if (condition == body.input(1).name() || is_number(body, condition, 1)) return true;
-    const NodeProto *node = maker(body, condition);
+    const OnnxNode *node = maker(body, condition);
     if (node == nullptr || node->input_size() != 2) return false;
     if (node->op_type() == "And") {
       return goes_on(node->input(0), counters, counted, form, ends) && goes_on(node->input(1), counters, counted, form, ends);
@@ -157,16 +154,16 @@ class LoopReader {
     return true;
   }
 
-  static bool is_input(const GraphProto &body, const std::string &name) {
+  static bool is_input(const OnnxGraph &body, const std::string &name) {
     return std::any_of(body.input().begin(), body.input().end(), [&](const auto &input) { return input.name() == name; });
   }
 
   // Gather(X, i) is X's step. The condition stays among the nodes, where nothing reads it.
   void take_reads(const std::set<std::string> &counters, LoopForm *form) const {
-    const GraphProto &body = *form->body;
+    const OnnxGraph &body = *form->body;
     std::set<std::string> inner;
-    for (const NodeProto &node : body.node()) inner.insert(node.output().begin(), node.output().end());
-    for (const NodeProto &node : body.node()) {
+    for (const OnnxNode &node : body.node()) inner.insert(node.output().begin(), node.output().end());
+    for (const OnnxNode &node : body.node()) {
       const bool steps = node.op_type() == "Gather" && node.input_size() == 2 && Attributes(node).integer("axis", 0) == 0 &&
                          counters.count(source(body, node.input(1))) != 0;
       const std::string from = steps ? source(body, node.input(0)) : "";
@@ -189,8 +186,8 @@ class LoopReader {
     return std::all_of(given.begin(), given.end(), [&](int64_t v) { return v == (form->reverse ? 1 : 0); });
   }
 
-  bool read_scan(const NodeProto &node, LoopForm *form) const {
-    const GraphProto &body = *form->body;
+  bool read_scan(const OnnxNode &node, LoopForm *form) const {
+    const OnnxGraph &body = *form->body;
     const Attributes a(node);
     const int64_t steps = a.integer("num_scan_inputs", 0);
     if (steps < 1 || steps > node.input_size()) return false;
@@ -209,7 +206,7 @@ class LoopReader {
       form->states.push_back({body.input(i).name(), body.output(i).name(), node.input(i), node.output(i), &body.input(i)});
     for (int i = states; i < node.input_size(); ++i) form->reads.push_back({body.input(i).name(), node.input(i)});
     for (int i = states; i < node.output_size(); ++i) form->makes.push_back({body.output(i).name(), node.output(i)});
-    for (const NodeProto &inner : body.node()) form->nodes.push_back(&inner);
+    for (const OnnxNode &inner : body.node()) form->nodes.push_back(&inner);
     return true;
   }
 
@@ -218,7 +215,7 @@ class LoopReader {
 
 }  // namespace
 
-std::optional<LoopForm> read_loop_form(const OnnxModel &model, const NodeProto &node) {
+std::optional<LoopForm> read_loop_form(const OnnxModel &model, const OnnxNode &node) {
   LoopForm form;
   if ((node.op_type() != "Loop" && node.op_type() != "Scan") || !LoopReader(model).read(node, &form)) return std::nullopt;
   return form;

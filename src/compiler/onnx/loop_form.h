@@ -16,22 +16,22 @@ namespace rnnp::compiler {
 struct LoopForm {
   struct State {
     std::string before, after, start, final;
-    const onnx::ValueInfoProto *info;
+    const OnnxValue *info;
   };
   struct Steps {
     std::string each, all;  // one step's operand or result in the body; the whole sequence outside
   };
-  const onnx::GraphProto *body = nullptr;
+  const OnnxGraph *body = nullptr;
   bool reverse = false;            // from the last step to the first
   std::vector<std::string> trips;  // of either side; each must be the sequence's number of steps
   std::vector<State> states;
   std::vector<Steps> reads, makes;
-  std::vector<const onnx::NodeProto *> nodes;     // of the body, without the reads
+  std::vector<const OnnxNode *> nodes;            // of the body, without the reads
   std::map<std::string, std::string> outer_name;  // body inputs that are always the same
 };
 
 // Nothing where it is no loop over the steps of sequences.
-std::optional<LoopForm> read_loop_form(const OnnxModel &model, const onnx::NodeProto &node);
+std::optional<LoopForm> read_loop_form(const OnnxModel &model, const OnnxNode &node);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_LOOP_FORM_H_

@@ -14,15 +14,13 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
-
 class Expander {
  public:
   explicit Expander(const OnnxModel &model) : model_(model), rewrite_(model) {}
 
   WithoutLoops run() {
     bool any = false;
-    for (const NodeProto *node : model_.nodes) {
+    for (const OnnxNode *node : model_.nodes) {
       const std::optional<LoopForm> form = read_loop_form(model_, *node);
       if (!form || !write_loop(*node, *form)) {
         rewrite_.keep(node);
@@ -35,7 +33,7 @@ class Expander {
   }
 
  private:
-  bool write_loop(const NodeProto &node, const LoopForm &form) {
+  bool write_loop(const OnnxNode &node, const LoopForm &form) {
     std::vector<std::string> made;
     for (const LoopForm::Steps &each : form.makes) made.push_back(each.each);
     const StepGraph step = step_of(form);
@@ -60,8 +58,7 @@ class Expander {
       step.before.push_back(state.before);
       step.after.push_back(state.after);
     }
-    for (const onnx::TensorProto &constant : form.body->initializer())
-      step.constants[constant.name()] = std::make_shared<const Tensor>(read_tensor(constant));
+    for (const OnnxTensor &constant : form.body->initializer()) step.constants[constant.name()] = constant.tensor();
     for (const auto &name : form.outer_name) {
       const auto found = model_.constants.find(name.second);
       if (found != model_.constants.end()) step.constants[name.first] = found->second;
@@ -72,17 +69,17 @@ class Expander {
   // A loop's body under names of its own: its constants, a view of each sequence that it reads, then nodes as they are asked for.
   class Inside {
    public:
-    Inside(Expander *out, const NodeProto &node, const LoopForm &form) : out_(out), form_(form), at_(node_title(node) + "/") {
+    Inside(Expander *out, const OnnxNode &node, const LoopForm &form) : out_(out), form_(form), at_(node_title(node) + "/") {
       names_ = form.outer_name;
-      for (const onnx::TensorProto &constant : form.body->initializer()) {
-        out_->rewrite_.set_constant(own(constant.name()), read_tensor(constant));
+      for (const OnnxTensor &constant : form.body->initializer()) {
+        out_->rewrite_.set_constant(own(constant.name()), *constant.tensor());
       }
       for (const LoopForm::Steps &read : form.reads) {
         out_->rewrite_.add(kStepOf, node_title(node), {read.all}, {own(read.each)});
         for (const std::string &trips : form.trips) out_->rewrite_.add(kTripsOf, node_title(node), {of(trips), read.all}, {});
       }
       for (const LoopForm::State &state : form.states) own(state.before);
-      for (const NodeProto *inner : form.nodes) {
+      for (const OnnxNode *inner : form.nodes) {
         for (const std::string &name : inner->output()) own(name);
       }
     }
@@ -94,8 +91,8 @@ class Expander {
     // Names that are made already count as leaves.
     void leaf(const std::string &name) { leaves_.insert(name); }
     void write(const std::set<std::string> &wanted) {
-      for (const NodeProto *inner : nodes_behind(form_.nodes, wanted, leaves_)) {
-        NodeProto *copy = out_->rewrite_.copied(*inner);
+      for (const OnnxNode *inner : nodes_behind(form_.nodes, wanted, leaves_)) {
+        OnnxNode *copy = out_->rewrite_.copied(*inner);
         for (std::string &name : *copy->mutable_input()) name = of(name);
         for (std::string &name : *copy->mutable_output()) name = of(name);
         out_->rewrite_.keep(copy);
@@ -114,7 +111,7 @@ class Expander {
   };
 
   // A layer gives h at every step and its states at the end.
-  void write_layers(const NodeProto &node, const LoopForm &form, const std::vector<StepLayer> &layers) {
+  void write_layers(const OnnxNode &node, const LoopForm &form, const std::vector<StepLayer> &layers) {
     Inside inside(this, node, form);
     std::map<std::string, std::string> whole;  // names of the step that are there as sequences
     for (const LoopForm::Steps &read : form.reads) whole[read.each] = read.all;
@@ -143,7 +140,7 @@ class Expander {
   }
 
   // Gives the name of h at every step, [steps, batch, H].
-  std::string write_layer(const NodeProto &node, const LoopForm &form, const StepLayer &layer, const std::string &at,
+  std::string write_layer(const OnnxNode &node, const LoopForm &form, const StepLayer &layer, const std::string &at,
                           const std::string &x) {
     const MatchedCell &cell = layer.cell;
     rewrite_.reshaping("Unsqueeze", form.states[layer.h].start, at + ":h", {0});
@@ -157,7 +154,7 @@ class Expander {
   }
 
   // Of states that only hold a layer's h again.
-  void write_finals(const NodeProto &node, const LoopForm &form, const std::vector<StepLayer> &layers) {
+  void write_finals(const OnnxNode &node, const LoopForm &form, const std::vector<StepLayer> &layers) {
     for (size_t i = 0; i < form.states.size(); ++i) {
       const LoopForm::State &state = form.states[i];
       if (state.final.empty()) continue;
@@ -176,7 +173,7 @@ class Expander {
   }
 
   // The body's nodes in the place of the loop.
-  void write_steps(const NodeProto &node, const LoopForm &form) {
+  void write_steps(const OnnxNode &node, const LoopForm &form) {
     Inside inside(this, node, form);
     std::set<std::string> wanted;
     for (const LoopForm::State &state : form.states) {
@@ -197,7 +194,7 @@ class Expander {
       rewrite_.add(kStepsOf, node_title(node), {inside.of(made.each), sequence}, {made.all});
   }
 
-  static bool declares_shape(const LoopForm::State &state) { return state.info->type().tensor_type().has_shape(); }
+  static bool declares_shape(const LoopForm::State &state) { return state.info->type().has_shape; }
 
   bool all_shapes_known(const LoopForm &form) const {
     return std::all_of(form.states.begin(), form.states.end(), [&](const LoopForm::State &state) {
@@ -205,13 +202,12 @@ class Expander {
     });
   }
 
-  void add_state(const NodeProto &node, const LoopForm::State &state, const std::string &name) {
+  void add_state(const OnnxNode &node, const LoopForm::State &state, const std::string &name) {
     DeclaredInput input;
     input.name = name;
-    input.elem_type = onnx::TensorProto::FLOAT;
+    input.elem_type = kOnnxFloat;
     input.of_loop = true;
-    for (const auto &dim : state.info->type().tensor_type().shape().dim())
-      input.dims.push_back({dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value() : 0, ""});
+    for (const OnnxValue::Dim &dim : state.info->type().dims) input.dims.push_back({std::max<int64_t>(dim.value, 0), ""});
     if (!declares_shape(state)) input.dims = *start_shape(model_, state.start);
     rewrite_.model().inputs.push_back(input);
     rewrite_.add(kStartsAtZero, node_title(node), {state.start}, {});
@@ -226,7 +222,7 @@ class Expander {
 
 WithoutLoops expand_loops(const OnnxModel &model) {
   const bool any = std::any_of(model.nodes.begin(), model.nodes.end(),
-                               [](const NodeProto *node) { return node->op_type() == "Loop" || node->op_type() == "Scan"; });
+                               [](const OnnxNode *node) { return node->op_type() == "Loop" || node->op_type() == "Scan"; });
   return any ? Expander(model).run() : WithoutLoops{};
 }
 

@@ -15,8 +15,6 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
-
 // Rows of x and h. Small ones tell the equations apart, large ones what bounds a value far out.
 constexpr int64_t kTrials = 6;
 constexpr double kScales[kTrials] = {1, 1, 0.3, 8, 60, 1000};
@@ -200,7 +198,7 @@ bool may_be_cell(const StepGraph &step) {
                                              "Reshape", "Transpose", "Constant", "Flatten", "Gather",      "Reciprocal"};
   std::set<std::string> wanted(step.after.begin(), step.after.end());
   for (size_t i = step.nodes.size(); i-- > 0;) {
-    const NodeProto &node = *step.nodes[i];
+    const OnnxNode &node = *step.nodes[i];
     if (std::none_of(node.output().begin(), node.output().end(), [&](const std::string &name) { return wanted.count(name) != 0; }))
       continue;
     if (kOps.count(node.op_type()) == 0) return false;

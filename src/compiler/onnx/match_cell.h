@@ -18,7 +18,7 @@ using Constants = std::map<std::string, std::shared_ptr<const Tensor>>;
 
 // One step: nodes in order, what is constant, and the names of its operand and of its states before and after.
 struct StepGraph {
-  std::vector<const onnx::NodeProto *> nodes;
+  std::vector<const OnnxNode *> nodes;
   Constants constants;
   int64_t opset = 0;
   std::string x;

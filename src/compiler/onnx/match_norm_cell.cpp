@@ -16,7 +16,6 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
 using NormRow = std::vector<double>;
 
 constexpr size_t kNormGates = 4;  // i o f c
@@ -54,7 +53,7 @@ class NormCell {
  private:
   // The product of x, then that of h, or one of both; each with the constants that are added to it alone.
   bool find_products() {
-    for (const NodeProto *node : step_.nodes) {
+    for (const OnnxNode *node : step_.nodes) {
       const bool product = node->op_type() == "MatMul" || node->op_type() == "Gemm";
       if (!product || is_constant(node->input(0))) continue;
       const bool of_x = source(node->input(0)) == source(step_.x);
@@ -63,29 +62,29 @@ class NormCell {
     return products_.size() == 1 || products_.size() == 2;
   }
 
-  const NodeProto *maker_of(const std::string &name) const {
-    for (const NodeProto *node : step_.nodes) {
+  const OnnxNode *maker_of(const std::string &name) const {
+    for (const OnnxNode *node : step_.nodes) {
       if (std::find(node->output().begin(), node->output().end(), name) != node->output().end()) return node;
     }
     return nullptr;
   }
 
   std::string source(std::string name) const {
-    for (const NodeProto *maker = maker_of(name); maker != nullptr && maker->op_type() == "Identity"; maker = maker_of(name))
+    for (const OnnxNode *maker = maker_of(name); maker != nullptr && maker->op_type() == "Identity"; maker = maker_of(name))
       name = maker->input(0);
     return name;
   }
 
   bool is_constant(const std::string &name) const {
     if (step_.constants.count(name) != 0) return true;
-    const NodeProto *maker = maker_of(name);
+    const OnnxNode *maker = maker_of(name);
     return maker != nullptr && (maker->op_type() == "Constant" || (maker->op_type() == "Identity" && is_constant(maker->input(0))));
   }
 
   std::string with_constants(std::string name) const {
     for (;;) {
-      std::vector<const NodeProto *> users;
-      for (const NodeProto *node : step_.nodes) {
+      std::vector<const OnnxNode *> users;
+      for (const OnnxNode *node : step_.nodes) {
         const std::vector<std::string> read = names_read(*node);
         if (std::find(read.begin(), read.end(), name) != read.end()) users.push_back(node);
       }
@@ -99,7 +98,7 @@ class NormCell {
   bool find_gates() {
     std::set<std::string> own(products_.begin(), products_.end()), of_c = {step_.before[c_]};
     NormGate tanh;
-    for (const NodeProto *node : step_.nodes) {
+    for (const OnnxNode *node : step_.nodes) {
       const auto reads = [&](const std::set<std::string> &names) {
         return std::any_of(node->input().begin(), node->input().end(), [&](const std::string &in) { return names.count(in) != 0; });
       };
@@ -306,7 +305,7 @@ class NormCell {
 };
 
 bool has_norm(const StepGraph &step) {
-  return std::any_of(step.nodes.begin(), step.nodes.end(), [](const NodeProto *node) {
+  return std::any_of(step.nodes.begin(), step.nodes.end(), [](const OnnxNode *node) {
     return node->op_type() == "LayerNormalization" || node->op_type() == "ReduceMean" || node->op_type() == "ReduceSum";
   });
 }

@@ -41,16 +41,16 @@ Metadata metadata_of(const OnnxModel &model, const Metadata &given, bool of_file
   }
   size_t left_out = 0;
   std::string why;
-  for (const auto &prop : model.proto.metadata_props()) {
-    if (!of_file || prop.value().empty() || taken.count(prop.key())) continue;
-    const std::string problem = metadata_problem(prop.key(), prop.value(), bytes);
+  for (const auto &[key, value] : model.metadata) {
+    if (!of_file || value.empty() || taken.count(key)) continue;
+    const std::string problem = metadata_problem(key, value, bytes);
     if (!problem.empty()) {
-      if (left_out++ == 0) why = quote(prop.key()) + ", " + std::to_string(prop.value().size()) + " bytes: " + problem;
+      if (left_out++ == 0) why = quote(key) + ", " + std::to_string(value.size()) + " bytes: " + problem;
       continue;
     }
-    taken.insert(prop.key());
-    bytes += metadata_bytes(prop.key(), prop.value());
-    all.emplace_back(prop.key(), prop.value());
+    taken.insert(key);
+    bytes += metadata_bytes(key, value);
+    all.emplace_back(key, value);
   }
   if (left_out != 0)
     notes->push_back("of the file's metadata " + std::to_string(left_out) + (left_out == 1 ? " text is" : " texts are") +

@@ -14,17 +14,18 @@
 #include "compiler/onnx/inline_functions.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/onnx/quantized_forms.h"
+#include "compiler/onnx/read_proto.h"
 #include "compiler/onnx/refusal_of.h"
 #include "compiler/onnx/subgraph.h"
 
 namespace rnnp::compiler {
 namespace {
 
-void read_opset(OnnxModel *model, Problems *problems) {
-  for (const auto &import : model->proto.opset_import()) {
+void read_opset(const onnx::ModelProto &proto, OnnxModel *model, Problems *problems) {
+  for (const auto &import : proto.opset_import()) {
     if (import.domain().empty() || import.domain() == "ai.onnx") model->opset = import.version();
   }
-  if (model->opset == 0 && model->proto.opset_import_size() == 0) model->opset = 1;
+  if (model->opset == 0 && proto.opset_import_size() == 0) model->opset = 1;
   if (model->opset < kMinOpset || model->opset > kMaxOpset) {
     problems->add("", "model",
                   "opset " + std::to_string(model->opset) + " is not supported; accepted: " + std::to_string(kMinOpset) + " to " +
@@ -38,35 +39,36 @@ void drop_data(onnx::TensorProto *tensor) {
   google::protobuf::RepeatedField<float>().Swap(tensor->mutable_float_data());
 }
 
-void read_initializers(OnnxModel *model, Problems *problems) {
-  for (onnx::TensorProto &proto : *model->proto.mutable_graph()->mutable_initializer()) {
+void read_initializers(onnx::GraphProto *graph, OnnxModel *model, Problems *problems) {
+  for (onnx::TensorProto &proto : *graph->mutable_initializer()) {
     const auto refusal = refusal_of([&] { model->constants[proto.name()] = std::make_shared<const Tensor>(read_tensor(proto)); });
     if (refusal) problems->add("", "initializer " + quote(proto.name()), *refusal);
     drop_data(&proto);
   }
-  for (const onnx::SparseTensorProto &proto : model->proto.graph().sparse_initializer()) {
+  for (const onnx::SparseTensorProto &proto : graph->sparse_initializer()) {
     const auto refusal =
         refusal_of([&] { model->constants[proto.values().name()] = std::make_shared<const Tensor>(read_sparse_tensor(proto)); });
     if (refusal) problems->add("", "sparse initializer " + quote(proto.values().name()), *refusal);
   }
+  graph->clear_initializer();
+  graph->clear_sparse_initializer();
 }
 
-DeclaredInput declared(const onnx::ValueInfoProto &info) {
+DeclaredInput declared(const OnnxValue &info) {
   DeclaredInput input;
   input.name = info.name();
-  if (!info.type().has_tensor_type()) throw Refusal("it is not a tensor");
-  const auto &type = info.type().tensor_type();
-  input.elem_type = type.elem_type();
-  if (!type.has_shape()) throw Refusal("it has no declared rank; give it a shape (dimensions may be symbolic)");
-  for (const auto &dim : type.shape().dim()) {
+  if (!info.is_tensor()) throw Refusal("it is not a tensor");
+  input.elem_type = info.type().elem_type;
+  if (!info.type().has_shape) throw Refusal("it has no declared rank; give it a shape (dimensions may be symbolic)");
+  for (const OnnxValue::Dim &dim : info.type().dims) {
     DeclaredDim out;
-    if (dim.has_dim_value() && dim.dim_value() > 0) {
-      if (dim.dim_value() > kMaxDim) throw Refusal("its dimension " + std::to_string(dim.dim_value()) + " is too large");
-      out.value = dim.dim_value();
-    } else if (dim.has_dim_value() && dim.dim_value() < -1) {
-      throw Refusal("it has the negative dimension " + std::to_string(dim.dim_value()));
+    if (dim.value > 0) {
+      if (dim.value > kMaxDim) throw Refusal("its dimension " + std::to_string(dim.value) + " is too large");
+      out.value = dim.value;
+    } else if (dim.value < -1) {
+      throw Refusal("it has the negative dimension " + std::to_string(dim.value));
     } else {
-      out.name = dim.dim_param();
+      out.name = dim.name;
     }
     input.dims.push_back(out);
   }
@@ -75,7 +77,7 @@ DeclaredInput declared(const onnx::ValueInfoProto &info) {
 
 void read_inputs_outputs(OnnxModel *model, Problems *problems) {
   std::set<std::string> seen;
-  for (const onnx::ValueInfoProto &info : model->proto.graph().input()) {
+  for (const OnnxValue &info : model->graph.input()) {
     if (model->constants.count(info.name())) continue;
     const auto refusal = refusal_of([&] {
       if (!seen.insert(info.name()).second) throw Refusal("the name is used twice");
@@ -83,7 +85,7 @@ void read_inputs_outputs(OnnxModel *model, Problems *problems) {
     });
     if (refusal) problems->add("", "input " + quote(info.name()), *refusal);
   }
-  for (const onnx::ValueInfoProto &info : model->proto.graph().output()) model->outputs.push_back(info.name());
+  for (const OnnxValue &info : model->graph.output()) model->outputs.push_back(info.name());
   if (model->outputs.empty()) problems->add("", "graph", "it has no outputs");
 }
 
@@ -94,7 +96,7 @@ class Sorter {
 
   void run() {
     find_makers();
-    const auto &nodes = model_->proto.graph().node();
+    const auto &nodes = model_->graph.node();
     std::vector<int> missing(static_cast<size_t>(nodes.size()), 0);
     std::vector<std::vector<int>> users(static_cast<size_t>(nodes.size()));
     for (int i = 0; i < nodes.size(); ++i) {
@@ -125,7 +127,7 @@ class Sorter {
     std::set<std::string> known;
     for (const DeclaredInput &input : model_->inputs) known.insert(input.name);
     for (const auto &constant : model_->constants) known.insert(constant.first);
-    const auto &nodes = model_->proto.graph().node();
+    const auto &nodes = model_->graph.node();
     for (int i = 0; i < nodes.size(); ++i) {
       for (const std::string &name : nodes[i].output()) {
         if (name.empty()) continue;
@@ -155,27 +157,21 @@ class Sorter {
 
 }  // namespace
 
-std::string node_title(const onnx::NodeProto &node) {
-  if (!node.name().empty()) return node.name();
-  for (const std::string &name : node.output()) {
-    if (!name.empty()) return name;
-  }
-  return "unnamed";
-}
-
 std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto) {
   auto model = std::make_unique<OnnxModel>();
-  model->proto.Swap(&proto);
-  model->file_bytes = static_cast<int64_t>(model->proto.ByteSizeLong());
+  model->file_bytes = static_cast<int64_t>(proto.ByteSizeLong());
   Problems problems;
-  if (!model->proto.has_graph()) throw ModelError("the file holds no graph: it is not an ONNX model");
-  read_opset(model.get(), &problems);
-  check_graphs(model->proto, model->opset, &problems);
+  if (!proto.has_graph()) throw ModelError("the file holds no graph: it is not an ONNX model");
+  read_opset(proto, model.get(), &problems);
+  check_graphs(proto, model->opset, &problems);
   problems.raise();  // what follows relies on it
-  inline_functions(&model->proto, model->opset, &problems);
-  check_graphs(model->proto, model->opset, &problems);  // a call may leave out an input that its body needs
+  inline_functions(&proto, model->opset, &problems);
+  check_graphs(proto, model->opset, &problems);  // a call may leave out an input that its body needs
   problems.raise();
-  read_initializers(model.get(), &problems);
+  read_initializers(proto.mutable_graph(), model.get(), &problems);
+  model->graph = read_graph(proto.graph());
+  for (const auto &prop : proto.metadata_props()) model->metadata.emplace_back(prop.key(), prop.value());
+  proto.Clear();
   read_inputs_outputs(model.get(), &problems);
   replace_quantized_forms(model.get(), &problems);
   Sorter(model.get(), &problems).run();
@@ -183,13 +179,13 @@ std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto) {
   return model;
 }
 
-std::optional<std::vector<int64_t>> constant_ints(const OnnxModel &model, const std::string &name, const onnx::NodeProto *maker) {
+std::optional<std::vector<int64_t>> constant_ints(const OnnxModel &model, const std::string &name, const OnnxNode *maker) {
   const auto initializer = model.constants.find(name);
   if (initializer != model.constants.end()) return to_ints(*initializer->second);
   if (maker == nullptr || maker->op_type() != "Constant") return std::nullopt;
   const Attributes a(*maker);
-  const onnx::AttributeProto *value = a.find("value");
-  if (value != nullptr && value->type() == onnx::AttributeProto::TENSOR) return to_ints(read_tensor(value->t()));
+  const OnnxAttribute *value = a.find("value");
+  if (value != nullptr && value->type() == OnnxAttribute::kTensor) return to_ints(*value->t().tensor());
   if (a.has("value_int")) return std::vector<int64_t>{a.integer("value_int", 0)};
   return a.has("value_ints") ? std::optional(a.integers("value_ints")) : std::nullopt;
 }

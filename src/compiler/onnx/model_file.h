@@ -4,8 +4,6 @@
 #ifndef RNNPACK_COMPILER_ONNX_MODEL_FILE_H_
 #define RNNPACK_COMPILER_ONNX_MODEL_FILE_H_
 
-#include <onnx/onnx_pb.h>
-
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,7 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/onnx/tensor.h"
+#include "compiler/onnx/typed_graph.h"
+
+namespace onnx {
+class ModelProto;
+}  // namespace onnx
 
 namespace rnnp::compiler {
 
@@ -31,18 +33,19 @@ struct DeclaredDim {
 
 struct DeclaredInput {
   std::string name;
-  int elem_type = 0;  // onnx::TensorProto::DataType
+  int elem_type = 0;  // OnnxType
   std::vector<DeclaredDim> dims;
   bool of_loop = false;  // a state that a loop carries: no input of the file
 };
 
 struct OnnxModel {
-  onnx::ModelProto proto;
+  OnnxGraph graph;                                            // the file's, and nodes that passes made
+  std::vector<std::pair<std::string, std::string>> metadata;  // metadata_props
   int64_t opset = 0;
-  int64_t file_bytes = 0;                      // what budgets are measured by
-  std::vector<std::string> data_files;         // in which weights were found, beside the model's file
-  std::vector<const onnx::NodeProto *> nodes;  // topological order
-  std::vector<DeclaredInput> inputs;           // graph inputs that are not initialisers
+  int64_t file_bytes = 0;               // what budgets are measured by
+  std::vector<std::string> data_files;  // in which weights were found, beside the model's file
+  std::vector<const OnnxNode *> nodes;  // topological order
+  std::vector<DeclaredInput> inputs;    // graph inputs that are not initialisers
   std::vector<std::string> outputs;
   int stand_ins = 0;                // which numbers views compute with for open sizes: any give the same blob
   std::vector<std::string> unread;  // graph inputs that no output needs, left out of `inputs`
@@ -61,10 +64,7 @@ std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size, const std
 std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto);
 
 // The elements of a constant, be it an initializer or what `maker`, the node that makes the name if any, holds.
-std::optional<std::vector<int64_t>> constant_ints(const OnnxModel &model, const std::string &name, const onnx::NodeProto *maker);
-
-// The node's name, or its first output's where it has none.
-std::string node_title(const onnx::NodeProto &node);
+std::optional<std::vector<int64_t>> constant_ints(const OnnxModel &model, const std::string &name, const OnnxNode *maker);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_MODEL_FILE_H_

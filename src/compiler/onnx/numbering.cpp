@@ -10,8 +10,6 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
-
 uint64_t hash_of(const Tensor &t) {
   uint64_t hash = 14695981039346656037u;
   for (const double number : t.data) {
@@ -28,12 +26,12 @@ bool same_bits(const Tensor &a, const Tensor &b) {
 }
 
 // Empty for what does not give the same for the same operands, or reads more than its inputs.
-std::string kind_of(const NodeProto &node) {
+std::string kind_of(const OnnxNode &node) {
   if (node.op_type().find("Random") == 0 || node.op_type() == "Multinomial" || node.op_type() == "Bernoulli") return "";
   std::vector<std::string> attributes;
-  for (const onnx::AttributeProto &attribute : node.attribute()) {
-    if (attribute.type() == onnx::AttributeProto::GRAPH || attribute.type() == onnx::AttributeProto::GRAPHS) return "";
-    attributes.push_back(attribute.SerializeAsString());
+  for (const OnnxAttribute &attribute : node.attribute()) {
+    if (attribute.type() == OnnxAttribute::kGraph || attribute.type() == OnnxAttribute::kOther) return "";
+    attributes.push_back(attribute_key(attribute));
   }
   std::sort(attributes.begin(), attributes.end());
   std::string kind = node.domain() + ":" + node.op_type() + ":" + std::to_string(node.output_size());
@@ -79,7 +77,7 @@ std::string Numbering::key(const std::string &kind, const std::vector<int> &in) 
   return text;
 }
 
-void Numbering::read(const NodeProto &node, size_t place) {
+void Numbering::read(const OnnxNode &node, size_t place) {
   if (node.op_type() == "Constant" && node.output_size() == 1) {
     numbers_[node.output(0)] = constant(node.output(0), std::make_shared<const Tensor>(std::move(eval_node(node, opset_, {})[0])));
     return;

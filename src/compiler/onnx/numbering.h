@@ -16,7 +16,7 @@ namespace rnnp::compiler {
 class Numbering {
  public:
   struct Op {
-    const onnx::NodeProto *node = nullptr;
+    const OnnxNode *node = nullptr;
     size_t place = 0;     // among the model's nodes
     std::string kind;     // operator and attributes; empty where no other node is like it
     std::vector<int> in;  // -1: absent
@@ -46,7 +46,7 @@ class Numbering {
  private:
   int add(Value value);
   int constant(const std::string &name, std::shared_ptr<const Tensor> tensor);
-  void read(const onnx::NodeProto &node, size_t place);
+  void read(const OnnxNode &node, size_t place);
   static std::string key(const std::string &kind, const std::vector<int> &in);
 
   int64_t opset_;

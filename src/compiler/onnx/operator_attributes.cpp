@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/onnx/operator_attributes.h"
 
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -198,14 +196,14 @@ const std::map<std::string, std::vector<Known>> &table() {
 
 struct Type {
   char letter;
-  int type;
+  OnnxAttribute::Kind type;
   const char *name;
 };
 constexpr Type kTypes[] = {
-    {'i', onnx::AttributeProto::INT, "an integer"},          {'f', onnx::AttributeProto::FLOAT, "a float"},
-    {'s', onnx::AttributeProto::STRING, "a string"},         {'t', onnx::AttributeProto::TENSOR, "a tensor"},
-    {'g', onnx::AttributeProto::GRAPH, "a graph"},           {'I', onnx::AttributeProto::INTS, "a list of integers"},
-    {'F', onnx::AttributeProto::FLOATS, "a list of floats"}, {'S', onnx::AttributeProto::STRINGS, "a list of strings"},
+    {'i', OnnxAttribute::kInt, "an integer"},          {'f', OnnxAttribute::kFloat, "a float"},
+    {'s', OnnxAttribute::kString, "a string"},         {'t', OnnxAttribute::kTensor, "a tensor"},
+    {'g', OnnxAttribute::kGraph, "a graph"},           {'I', OnnxAttribute::kInts, "a list of integers"},
+    {'F', OnnxAttribute::kFloats, "a list of floats"}, {'S', OnnxAttribute::kStrings, "a list of strings"},
 };
 
 // Letters to change, add or take away, whatever their case.
@@ -242,7 +240,7 @@ size_t distance(const std::string &a, const std::string &b) {
   throw Refusal(text);
 }
 
-void check(const onnx::AttributeProto &attribute, const std::vector<Known> &known, int64_t opset) {
+void check(const OnnxAttribute &attribute, const std::vector<Known> &known, int64_t opset) {
   const auto found = std::find_if(known.begin(), known.end(), [&](const Known &each) { return each.name == attribute.name(); });
   if (found == known.end()) refuse_unknown(attribute.name(), known, opset);
   if (opset < found->first || opset > found->last) {
@@ -263,11 +261,11 @@ bool has_attribute_row(const std::string &op_type) {
   return table().count(op_type) != 0;
 }
 
-void check_attributes(const onnx::NodeProto &node, int64_t opset) {
+void check_attributes(const OnnxNode &node, int64_t opset) {
   const auto row = table().find(node.op_type());
   if (row == table().end()) return;
   std::vector<std::string> seen;
-  for (const onnx::AttributeProto &attribute : node.attribute()) {
+  for (const OnnxAttribute &attribute : node.attribute()) {
     check(attribute, row->second, opset);
     // The table bounds how many there can be.
     if (std::find(seen.begin(), seen.end(), attribute.name()) != seen.end())

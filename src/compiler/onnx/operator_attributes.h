@@ -8,14 +8,14 @@
 #include <string>
 
 namespace onnx {
-class NodeProto;
+class OnnxNode;
 }
 
 namespace rnnp::compiler {
 
 // Throws Refusal: an attribute that the operator does not have (in this opset), one of the wrong type, or one given twice.
 // Operators that are not in the table pass.
-void check_attributes(const onnx::NodeProto &node, int64_t opset);
+void check_attributes(const OnnxNode &node, int64_t opset);
 
 bool has_attribute_row(const std::string &op_type);
 

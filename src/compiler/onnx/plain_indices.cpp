@@ -14,8 +14,6 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
-
 bool is_elementwise(const std::string &op) {
   static const std::set<std::string> kOps = {"Identity",    "Cast",    "Add", "Sub", "Mul", "Less",
                                              "LessOrEqual", "Greater", "Not", "And", "Or",  "GreaterOrEqual",
@@ -26,19 +24,19 @@ bool is_elementwise(const std::string &op) {
 class Indices {
  public:
   explicit Indices(const OnnxModel &model) : model_(model) {
-    for (const NodeProto *node : model.nodes) {
+    for (const OnnxNode *node : model.nodes) {
       for (const std::string &name : node->output()) maker_[name] = node;
     }
     for (const DeclaredInput &input : model.inputs) inputs_.insert(input.name);
   }
 
   // The input that the indices of this Gather are but for their wrapping; empty where they are computed, or are it already.
-  std::string plain(const NodeProto &gather) const {
+  std::string plain(const OnnxNode &gather) const {
     if (gather.op_type() != "Gather" || gather.input_size() != 2 || inputs_.count(gather.input(1)) != 0) return "";
     const auto table = model_.constants.find(gather.input(0));
     constexpr int64_t kMostRows = 1 << 20;
     if (table == model_.constants.end() || table->second->rank() < 1 || table->second->shape[0] > kMostRows) return "";
-    std::set<const NodeProto *> way;
+    std::set<const OnnxNode *> way;
     std::set<std::string> from;
     if (!collect(gather.input(1), &way, &from) || from.size() != 1) return "";
     bool plain = false;
@@ -47,7 +45,7 @@ class Indices {
   }
 
  private:
-  bool collect(const std::string &name, std::set<const NodeProto *> *way, std::set<std::string> *from) const {
+  bool collect(const std::string &name, std::set<const OnnxNode *> *way, std::set<std::string> *from) const {
     if (model_.constants.count(name) != 0) return model_.constants.at(name)->size() == 1;
     if (inputs_.count(name) != 0) {
       from->insert(name);
@@ -61,11 +59,11 @@ class Indices {
                        [&](const std::string &input) { return input.empty() || collect(input, way, from); });
   }
 
-  bool wraps(const std::string &wanted, const std::string &input, const std::set<const NodeProto *> &way, int64_t rows) const {
+  bool wraps(const std::string &wanted, const std::string &input, const std::set<const OnnxNode *> &way, int64_t rows) const {
     std::map<std::string, Tensor> known;
     Tensor &ids = known[input] = Tensor(Elem::kInt, {2 * rows});
     for (int64_t i = 0; i < 2 * rows; ++i) ids.data[static_cast<size_t>(i)] = static_cast<double>(i - rows);
-    for (const NodeProto *node : model_.nodes) {
+    for (const OnnxNode *node : model_.nodes) {
       if (way.count(node) == 0) continue;
       std::vector<const Tensor *> in;
       for (const std::string &name : node->input()) {
@@ -85,7 +83,7 @@ class Indices {
   }
 
   const OnnxModel &model_;
-  std::map<std::string, const NodeProto *> maker_;
+  std::map<std::string, const OnnxNode *> maker_;
   std::set<std::string> inputs_;
 };
 
@@ -95,14 +93,14 @@ std::unique_ptr<OnnxModel> with_plain_indices(const OnnxModel &model) {
   const Indices indices(model);
   Rewrite rewrite(model);
   bool any = false;
-  for (const NodeProto *node : model.nodes) {
+  for (const OnnxNode *node : model.nodes) {
     const std::string input = indices.plain(*node);
     if (input.empty()) {
       rewrite.keep(node);
       continue;
     }
     any = true;
-    NodeProto *copy = rewrite.copied(*node);
+    OnnxNode *copy = rewrite.copied(*node);
     copy->set_input(1, input);
     rewrite.keep(copy);
   }

@@ -1,8 +1,6 @@
 // quantized_forms.cpp -- Contract: quantized_forms.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/onnx/quantized_forms.h"
 
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <set>
 
@@ -13,8 +11,6 @@
 
 namespace rnnp::compiler {
 namespace {
-
-using onnx::NodeProto;
 
 // [outer][rows][columns] of integers, each column of each outer index with a scale and a zero point, as floats; or with rows and
 // columns changed about.
@@ -53,22 +49,22 @@ class Replacer {
 
   void run() {
     const int count = graph_.node_count();
-    for (int i = 0; i < count; ++i) replace(graph_.node(i), [this](NodeProto *node) { return replace_linear(node); });
-    for (int i = 0; i < count; ++i) replace(graph_.node(i), [this](NodeProto *node) { return replace_dynamic(node); });
-    for (int i = 0; i < count; ++i) replace(graph_.node(i), [this](NodeProto *node) { return replace_choice(&graph_, node); });
+    for (int i = 0; i < count; ++i) replace(graph_.node(i), [this](OnnxNode *node) { return replace_linear(node); });
+    for (int i = 0; i < count; ++i) replace(graph_.node(i), [this](OnnxNode *node) { return replace_dynamic(node); });
+    for (int i = 0; i < count; ++i) replace(graph_.node(i), [this](OnnxNode *node) { return replace_choice(&graph_, node); });
     if (any_) graph_.drop_unread({"DynamicQuantizeLinear", "MatMulInteger", "ConvInteger", "Cast", "Mul"});
   }
 
  private:
   template <typename Function>
-  void replace(NodeProto *node, Function function) {
+  void replace(OnnxNode *node, Function function) {
     const std::string title = node_title(*node), op = node->op_type();
     const auto refusal = refusal_of([&] { any_ = function(node) || any_; });
     if (refusal) problems_->add(title, op, *refusal);
   }
-  bool replace_linear(NodeProto *node) { return replace_linear_operator(&graph_, node); }
+  bool replace_linear(OnnxNode *node) { return replace_linear_operator(&graph_, node); }
 
-  bool replace_dynamic(NodeProto *node) {
+  bool replace_dynamic(OnnxNode *node) {
     const std::string &op = node->op_type();
     const bool microsoft = node->domain() == "com.microsoft";
     if (microsoft && op == "DynamicQuantizeLSTM") {
@@ -98,14 +94,14 @@ class Replacer {
                   shape_text(q.shape));
   }
 
-  std::string add_columns(const NodeProto &node, const char *which, const Columns &columns) {
+  std::string add_columns(const OnnxNode &node, const char *which, const Columns &columns) {
     check_scales(columns.q, columns.scale, "a scale");
     if (columns.zero != nullptr) check_scales(columns.q, *columns.zero, "a zero point");
     return graph_.add_constant(node_title(node) + ":" + which, columns.floats(true));
   }
 
   // X, W [D][I][4H], R [D][H][4H], B, lengths, h, c, P, then scale and zero point of W and of R.
-  void plain_lstm(NodeProto *node) {
+  void plain_lstm(OnnxNode *node) {
     if (node->input_size() < 12) throw Refusal("it has " + std::to_string(node->input_size()) + " inputs; accepted: 12");
     const Tensor &w = graph_.needed(*node, 1, "W"), &r = graph_.needed(*node, 2, "R");
     if (w.rank() != 3 || r.rank() != 3 || w.elem != Elem::kInt || r.elem != Elem::kInt)
@@ -114,14 +110,14 @@ class Replacer {
     const std::string plain_w = add_columns(*node, "W", {w, graph_.needed(*node, 8, "W_scale"), graph_.constant(*node, 9)});
     const std::string plain_r = add_columns(*node, "R", {r, graph_.needed(*node, 10, "R_scale"), graph_.constant(*node, 11)});
     node->set_op_type("LSTM");
-    node->clear_domain();
+    node->set_domain("");
     node->set_input(1, plain_w);
     node->set_input(2, plain_r);
-    node->mutable_input()->DeleteSubrange(8, node->input_size() - 8);
+    node->mutable_input()->resize(8);
   }
 
-  NodeProto *only_reader(const NodeProto &node, const char *op) const {
-    const std::vector<NodeProto *> readers = graph_.readers(node.output(0));
+  OnnxNode *only_reader(const OnnxNode &node, const char *op) const {
+    const std::vector<OnnxNode *> readers = graph_.readers(node.output(0));
     if (graph_.is_output(node.output(0)) || readers.size() != 1 || readers[0]->op_type() != op || readers[0]->output_size() != 1)
       throw Refusal(
           "it is not part of the chain DynamicQuantizeLinear, MatMulInteger or ConvInteger, Cast, Mul; accepted: that "
@@ -130,28 +126,28 @@ class Replacer {
   }
 
   // The DynamicQuantizeLinear whose integers and zero point the node has as its inputs 0 and 2; nullptr for others.
-  const NodeProto *dynamic_source(const NodeProto &node, int zero = 2) const {
-    const NodeProto *source = node.input_size() == 0 ? nullptr : graph_.maker(node.input(0));
+  const OnnxNode *dynamic_source(const OnnxNode &node, int zero = 2) const {
+    const OnnxNode *source = node.input_size() == 0 ? nullptr : graph_.maker(node.input(0));
     if (source == nullptr || source->op_type() != "DynamicQuantizeLinear" || source->output_size() < 3 || source->input_size() != 1)
       return nullptr;
     const bool same = zero < node.input_size() && node.input(zero) == source->output(2) && node.input(0) == source->output(0);
     return same ? source : nullptr;
   }
 
-  void plain_copy(NodeProto *node) {
-    const NodeProto *source = dynamic_source(*node);
+  void plain_copy(OnnxNode *node) {
+    const OnnxNode *source = dynamic_source(*node);
     if (node->input(1) != source->output(1)) throw Refusal("its scale is not that of the DynamicQuantizeLinear before it");
     const std::string x = source->input(0);
     node->set_op_type("Identity");
-    node->clear_domain();
-    node->clear_attribute();
-    node->clear_input();
+    node->set_domain("");
+    node->mutable_attribute()->clear();
+    node->mutable_input()->clear();
     node->add_input(x);
   }
 
   // Integers as the floats that they stand for: the tensor before DynamicQuantizeLinear, or behind DequantizeLinear.
-  std::string unquantized(const NodeProto &node, int scale, int zero) {
-    if (const NodeProto *source = dynamic_source(node, zero)) {
+  std::string unquantized(const OnnxNode &node, int scale, int zero) {
+    if (const OnnxNode *source = dynamic_source(node, zero)) {
       if (node.input(scale) == source->output(1)) return source->input(0);
     }
     if (node.input_size() <= scale) throw Refusal("it has " + std::to_string(node.input_size()) + " inputs; it needs more");
@@ -167,7 +163,7 @@ class Replacer {
     std::string x;
     int scale, zero, bias;
   };
-  void plain_matmul(NodeProto *node, const Places &at) {
+  void plain_matmul(OnnxNode *node, const Places &at) {
     if (node->input_size() <= at.scale || node->output_size() != 1) throw Refusal("it needs weights with a scale, and one output");
     const Tensor &q = graph_.needed(*node, 1, "B");
     const std::string title = node_title(*node), y = node->output(0);
@@ -184,31 +180,31 @@ class Replacer {
 
   static size_t last_axis(const Tensor &t) { return t.rank() == 0 ? 0 : t.rank() - 1; }
 
-  static void become(NodeProto *node, const char *op, const std::vector<std::string> &inputs) {
+  static void become(OnnxNode *node, const char *op, const std::vector<std::string> &inputs) {
     node->set_op_type(op);
-    node->clear_domain();
-    node->clear_input();
+    node->set_domain("");
+    node->mutable_input()->clear();
     for (const std::string &name : inputs) node->add_input(name);
   }
 
-  void integer_product(NodeProto *node) {
+  void integer_product(OnnxNode *node) {
     if (node->input_size() < 2 || node->output_size() != 1) throw Refusal("it needs two inputs and one output");
     const Tensor &q = graph_.needed(*node, 1, "its second factor");
     if (node->op_type() == "ConvInteger" ? q.rank() < 3 : q.rank() != 2)
       throw Refusal("its constant has shape " + shape_text(q.shape) + "; accepted: one matrix, or a convolution's weights");
-    const NodeProto *source = graph_.maker(node->input(0));
+    const OnnxNode *source = graph_.maker(node->input(0));
     if (dynamic_source(*node) != nullptr) return behind_dynamic(*node, q);
     if (source != nullptr && source->op_type() == "QuantizeLinear" && source->input_size() >= 2)
       return behind_static(node, q, *source);
     throw Refusal("its first input is made by neither DynamicQuantizeLinear nor QuantizeLinear; accepted: these");
   }
 
-  static size_t axis_of_outputs(const NodeProto &node, const Tensor &q) {
+  static size_t axis_of_outputs(const OnnxNode &node, const Tensor &q) {
     return node.op_type() == "ConvInteger" ? 0 : last_axis(q);
   }
 
   // A constant that the result is multiplied by: one number, or one for each output where it broadcasts along these.
-  static void check_factor(const NodeProto &node, const Tensor &q, const Tensor &scale) {
+  static void check_factor(const OnnxNode &node, const Tensor &q, const Tensor &scale) {
     const size_t from_end = node.op_type() == "ConvInteger" ? q.rank() - 1 : 1;
     const bool each = scale.rank() >= from_end && scale.shape[scale.rank() - from_end] == scale.size();
     if (scale.size() != 1 && !each)
@@ -216,12 +212,12 @@ class Replacer {
   }
 
   // y = Cast(MatMulInteger(quantised x, W)) (x's scale W's scale) becomes MatMul(x, W), and so for ConvInteger.
-  void behind_dynamic(const NodeProto &node, const Tensor &q) {
-    const NodeProto *source = dynamic_source(node);
-    const NodeProto *cast = only_reader(node, "Cast");
-    NodeProto *result = only_reader(*cast, "Mul");
+  void behind_dynamic(const OnnxNode &node, const Tensor &q) {
+    const OnnxNode *source = dynamic_source(node);
+    const OnnxNode *cast = only_reader(node, "Cast");
+    OnnxNode *result = only_reader(*cast, "Mul");
     if (result->input_size() != 2) throw Refusal("its chain lacks inputs");
-    const NodeProto *scales = graph_.maker(result->input(result->input(0) == cast->output(0) ? 1 : 0));
+    const OnnxNode *scales = graph_.maker(result->input(result->input(0) == cast->output(0) ? 1 : 0));
     const Tensor *scale = nullptr;
     for (int i = 0; scales != nullptr && scales->op_type() == "Mul" && scales->input_size() == 2 && i < 2; ++i) {
       if (scales->input(i) == source->output(1)) scale = graph_.constant(*scales, 1 - i);
@@ -236,9 +232,9 @@ class Replacer {
   }
 
   // The sum of integers is that of x and the weights over x's scale; it is cast to float next.
-  void behind_static(NodeProto *node, const Tensor &q, const NodeProto &source) {
-    for (const NodeProto *reader : graph_.readers(node->output(0))) {
-      if (reader->op_type() != "Cast" || Attributes(*reader).integer("to", 0) != onnx::TensorProto::FLOAT)
+  void behind_static(OnnxNode *node, const Tensor &q, const OnnxNode &source) {
+    for (const OnnxNode *reader : graph_.readers(node->output(0))) {
+      if (reader->op_type() != "Cast" || Attributes(*reader).integer("to", 0) != kOnnxFloat)
         throw Refusal("its integers are read by " + reader->op_type() + "; accepted: Cast to float");
     }
     if (graph_.is_output(node->output(0))) throw Refusal("its integers are an output; accepted: Cast to float behind it");

@@ -1,8 +1,6 @@
 // quantized_graph.cpp -- Contract: quantized_graph.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/onnx/quantized_graph.h"
 
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 
 #include "compiler/eval/eval.h"
@@ -11,25 +9,25 @@
 namespace rnnp::compiler {
 
 QuantizedGraph::QuantizedGraph(OnnxModel *model) : model_(model) {
-  onnx::GraphProto *graph = model->proto.mutable_graph();
-  for (onnx::NodeProto &node : *graph->mutable_node()) {
+  OnnxGraph *graph = &model->graph;
+  for (OnnxNode &node : *graph->mutable_node()) {
     for (const std::string &name : node.output()) maker_[name] = &node;
     for (const std::string &name : node.input()) readers_[name].push_back(&node);
     names_.insert(node.output().begin(), node.output().end());
   }
-  for (const onnx::ValueInfoProto &info : graph->output()) outputs_.insert(info.name());
+  for (const OnnxValue &info : graph->output()) outputs_.insert(info.name());
   for (const DeclaredInput &input : model->inputs) names_.insert(input.name);
   for (const auto &constant : model->constants) names_.insert(constant.first);
 }
 
-const onnx::NodeProto *QuantizedGraph::maker(const std::string &name) const {
+const OnnxNode *QuantizedGraph::maker(const std::string &name) const {
   const auto found = maker_.find(name);
   return name.empty() || found == maker_.end() ? nullptr : found->second;
 }
 
-std::vector<onnx::NodeProto *> QuantizedGraph::readers(const std::string &name) const {
+std::vector<OnnxNode *> QuantizedGraph::readers(const std::string &name) const {
   const auto found = readers_.find(name);
-  return found == readers_.end() ? std::vector<onnx::NodeProto *>() : found->second;
+  return found == readers_.end() ? std::vector<OnnxNode *>() : found->second;
 }
 
 const Tensor *QuantizedGraph::found(const std::string &name, int left) {
@@ -37,7 +35,7 @@ const Tensor *QuantizedGraph::found(const std::string &name, int left) {
   if (stored != model_->constants.end()) return stored->second.get();
   const auto known = folded_.find(name);
   if (known != folded_.end()) return known->second.get();
-  const onnx::NodeProto *node = maker(name);
+  const OnnxNode *node = maker(name);
   if (node == nullptr || left == 0 || node->output_size() != 1) return nullptr;
   if (node->op_type() == "Identity" && node->input_size() == 1) return found(node->input(0), left - 1);
   if (node->op_type() != "Constant") return nullptr;
@@ -45,12 +43,12 @@ const Tensor *QuantizedGraph::found(const std::string &name, int left) {
   return (folded_[name] = std::make_shared<const Tensor>(std::move(made[0]))).get();
 }
 
-const Tensor *QuantizedGraph::constant(const onnx::NodeProto &node, int input) {
+const Tensor *QuantizedGraph::constant(const OnnxNode &node, int input) {
   constexpr int kMostCopies = 8;
   return input >= node.input_size() || node.input(input).empty() ? nullptr : found(node.input(input), kMostCopies);
 }
 
-const Tensor &QuantizedGraph::needed(const onnx::NodeProto &node, int input, const char *what) {
+const Tensor &QuantizedGraph::needed(const OnnxNode &node, int input, const char *what) {
   const Tensor *tensor = constant(node, input);
   if (tensor == nullptr) throw Refusal(std::string(what) + " is no constant; accepted: initializers and Constant nodes");
   return *tensor;
@@ -68,9 +66,9 @@ std::string QuantizedGraph::add_constant(const std::string &name, Tensor tensor)
   return made;
 }
 
-onnx::NodeProto *QuantizedGraph::add_node(const std::string &op, const std::string &title, const std::vector<std::string> &inputs,
-                                          const std::string &output) {
-  onnx::NodeProto *node = model_->proto.mutable_graph()->add_node();
+OnnxNode *QuantizedGraph::add_node(const std::string &op, const std::string &title, const std::vector<std::string> &inputs,
+                                   const std::string &output) {
+  OnnxNode *node = model_->graph.add_node();
   node->set_op_type(op);
   node->set_name(title);
   for (const std::string &name : inputs) node->add_input(name);
@@ -81,16 +79,16 @@ onnx::NodeProto *QuantizedGraph::add_node(const std::string &op, const std::stri
 }
 
 void QuantizedGraph::drop_unread(const std::set<std::string> &operators) {
-  auto *nodes = model_->proto.mutable_graph()->mutable_node();
+  StableList<OnnxNode> *nodes = model_->graph.mutable_node();
   for (bool dropped = true; dropped;) {
     dropped = false;
     std::set<std::string> read = outputs_;
-    for (const onnx::NodeProto &node : *nodes) read.insert(node.input().begin(), node.input().end());
+    for (const OnnxNode &node : *nodes) read.insert(node.input().begin(), node.input().end());
     for (int i = nodes->size(); i-- > 0;) {
-      const onnx::NodeProto &node = nodes->Get(i);
+      const OnnxNode &node = (*nodes)[i];
       const auto is_read = [&](const std::string &name) { return read.count(name) != 0; };
       if (operators.count(node.op_type()) == 0 || std::any_of(node.output().begin(), node.output().end(), is_read)) continue;
-      nodes->DeleteSubrange(i, 1);
+      nodes->erase(i);
       dropped = true;
     }
   }
@@ -109,8 +107,7 @@ Tensor dequantized(const Tensor &q, const Tensor &scale, const Tensor *zero, siz
   int64_t inner = 1;
   for (size_t i = axis + 1; i < q.rank(); ++i) inner *= q.shape[i];
   Tensor out(Elem::kFloat, q.shape, kMaxTensorElems);
-  const bool knows = q.file_type == onnx::TensorProto::INT8 || q.file_type == onnx::TensorProto::UINT8 ||
-                     q.file_type == kInt4Type || q.file_type == kUint4Type;
+  const bool knows = q.file_type == kOnnxInt8 || q.file_type == kOnnxUint8 || q.file_type == kOnnxInt4 || q.file_type == kOnnxUint4;
   if (knows) out.file_type = q.file_type;
   if (knows) out.steps.resize(out.data.size());
   for (size_t i = 0; i < out.data.size(); ++i) {

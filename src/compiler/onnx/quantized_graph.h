@@ -18,23 +18,23 @@ class QuantizedGraph {
 
   OnnxModel &model() { return *model_; }
   // Nodes of the file as they were at first; those that are added come behind them.
-  onnx::NodeProto *node(int i) { return model_->proto.mutable_graph()->mutable_node(i); }
-  int node_count() const { return model_->proto.graph().node_size(); }
+  OnnxNode *node(int i) { return &(*model_->graph.mutable_node())[i]; }
+  int node_count() const { return model_->graph.node_size(); }
 
-  const onnx::NodeProto *maker(const std::string &name) const;
-  std::vector<onnx::NodeProto *> readers(const std::string &name) const;
+  const OnnxNode *maker(const std::string &name) const;
+  std::vector<OnnxNode *> readers(const std::string &name) const;
   bool is_output(const std::string &name) const { return outputs_.count(name) != 0; }
 
   // Initializers, and what Constant and Identity nodes make; nullptr for all else.
-  const Tensor *constant(const onnx::NodeProto &node, int input);
+  const Tensor *constant(const OnnxNode &node, int input);
   // Throws Refusal where it is none.
-  const Tensor &needed(const onnx::NodeProto &node, int input, const char *what);
+  const Tensor &needed(const OnnxNode &node, int input, const char *what);
 
   // Gives the name that it has in the end.
   std::string add_constant(const std::string &name, Tensor tensor);
   std::string fresh(const std::string &name);
-  onnx::NodeProto *add_node(const std::string &op, const std::string &title, const std::vector<std::string> &inputs,
-                            const std::string &output);
+  OnnxNode *add_node(const std::string &op, const std::string &title, const std::vector<std::string> &inputs,
+                     const std::string &output);
   // Nodes of these operators whose results nobody reads.
   void drop_unread(const std::set<std::string> &operators);
 
@@ -42,8 +42,8 @@ class QuantizedGraph {
   const Tensor *found(const std::string &name, int left);
 
   OnnxModel *model_;
-  std::map<std::string, onnx::NodeProto *> maker_;
-  std::map<std::string, std::vector<onnx::NodeProto *>> readers_;
+  std::map<std::string, OnnxNode *> maker_;
+  std::map<std::string, std::vector<OnnxNode *>> readers_;
   std::map<std::string, std::shared_ptr<const Tensor>> folded_;
   std::set<std::string> outputs_, names_;
 };
@@ -54,10 +54,10 @@ Tensor dequantized(const Tensor &q, const Tensor &scale, const Tensor *zero, siz
 
 // com.microsoft's and ONNX' operators on integers with scales (QLinearConv, QGemm ...): DequantizeLinear, the operator on floats,
 // QuantizeLinear. True for those that it has replaced; throws Refusal.
-bool replace_linear_operator(QuantizedGraph *graph, onnx::NodeProto *node);
+bool replace_linear_operator(QuantizedGraph *graph, OnnxNode *node);
 // So for operators that only choose among the integers that QuantizeLinear gives (MaxPool, Slice ...), once all others are
 // replaced.
-bool replace_choice(QuantizedGraph *graph, onnx::NodeProto *node);
+bool replace_choice(QuantizedGraph *graph, OnnxNode *node);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_QUANTIZED_GRAPH_H_

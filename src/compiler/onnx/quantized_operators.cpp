@@ -1,7 +1,5 @@
 // quantized_operators.cpp -- operators on integers that have their scales as inputs, as DequantizeLinear, the operator on floats
 // and QuantizeLinear. Contract: quantized_graph.h. SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 
 #include "compiler/onnx/attributes.h"
@@ -12,11 +10,9 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
-
 class LinearOperator {
  public:
-  LinearOperator(QuantizedGraph *graph, NodeProto *node) : graph_(*graph), node_(*node), title_(node_title(*node)) {}
+  LinearOperator(QuantizedGraph *graph, OnnxNode *node) : graph_(*graph), node_(*node), title_(node_title(*node)) {}
 
   void convolution() {
     need(8);
@@ -80,7 +76,7 @@ class LinearOperator {
 
   // Chooses among the integers of one input: the same of the floats.
   bool choose() {
-    const NodeProto *source = quantizer(node_.input_size() == 0 ? "" : node_.input(0));
+    const OnnxNode *source = quantizer(node_.input_size() == 0 ? "" : node_.input(0));
     if (source == nullptr || node_.output_size() != 1) return false;
     const std::vector<std::string> grid(source->input().begin() + 1, source->input().end());
     std::vector<std::string> inputs = {node_.input(0)};
@@ -103,13 +99,13 @@ class LinearOperator {
   }
 
   // What quantizes a tensor, also from before operators that move its elements.
-  const NodeProto *quantizer(std::string name) const {
+  const OnnxNode *quantizer(std::string name) const {
     static const std::set<std::string> kMoves = {"Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
     constexpr int kMostMoves = 16;
     for (int i = 0; i < kMostMoves; ++i) {
-      const NodeProto *made = graph_.maker(name);
+      const OnnxNode *made = graph_.maker(name);
       if (made == nullptr || made->input_size() == 0) return nullptr;
-      if (made->op_type() == "QuantizeLinear" && made->attribute_size() == 0) return made->input_size() > 1 ? made : nullptr;
+      if (made->op_type() == "QuantizeLinear" && made->attribute().empty()) return made->input_size() > 1 ? made : nullptr;
       if (kMoves.count(made->op_type()) == 0) return nullptr;
       name = made->input(0);
     }
@@ -147,10 +143,9 @@ class LinearOperator {
   }
 
   void drop_attributes(const std::vector<std::string> &names) {
-    auto *all = node_.mutable_attribute();
-    for (int i = all->size(); i-- > 0;) {
-      if (std::find(names.begin(), names.end(), all->Get(i).name()) != names.end()) all->DeleteSubrange(i, 1);
-    }
+    std::vector<OnnxAttribute> *all = node_.mutable_attribute();
+    const auto named = [&](const OnnxAttribute &each) { return std::find(names.begin(), names.end(), each.name()) != names.end(); };
+    all->erase(std::remove_if(all->begin(), all->end(), named), all->end());
   }
 
   // The node on floats, and the grid of its result: inputs `grid` and the one behind it. Without a scale it is a float.
@@ -163,13 +158,13 @@ class LinearOperator {
       node_.set_output(0, plain);
     }
     node_.set_op_type(op);
-    node_.clear_domain();
-    node_.clear_input();
+    node_.set_domain("");
+    node_.mutable_input()->clear();
     for (const std::string &name : inputs) node_.add_input(name);
   }
 
   QuantizedGraph &graph_;
-  NodeProto &node_;
+  OnnxNode &node_;
   const std::string title_;
 };
 
@@ -195,10 +190,10 @@ const std::map<std::string, Replace> &linear_operators() {
 
 }  // namespace
 
-bool replace_linear_operator(QuantizedGraph *graph, onnx::NodeProto *node) {
+bool replace_linear_operator(QuantizedGraph *graph, OnnxNode *node) {
   const bool standard = node->domain().empty() || node->domain() == "ai.onnx", microsoft = node->domain() == "com.microsoft";
   if (microsoft && (node->op_type() == "QuantizeLinear" || node->op_type() == "DequantizeLinear")) {
-    node->clear_domain();
+    node->set_domain("");
     return true;
   }
   const auto found = linear_operators().find(node->op_type());
@@ -208,7 +203,7 @@ bool replace_linear_operator(QuantizedGraph *graph, onnx::NodeProto *node) {
   return true;
 }
 
-bool replace_choice(QuantizedGraph *graph, onnx::NodeProto *node) {
+bool replace_choice(QuantizedGraph *graph, OnnxNode *node) {
   static const std::set<std::string> kChoices = {"DepthToSpace", "Expand", "Gather", "MaxPool", "Slice", "SpaceToDepth", "Tile"};
   const bool standard = node->domain().empty() || node->domain() == "ai.onnx";
   return standard && kChoices.count(node->op_type()) != 0 && LinearOperator(graph, node).choose();

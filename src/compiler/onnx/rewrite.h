@@ -17,13 +17,13 @@ class Rewrite {
   explicit Rewrite(const OnnxModel &model);
 
   OnnxModel &model() { return *out_; }
-  void keep(const onnx::NodeProto *node) { out_->nodes.push_back(node); }
+  void keep(const OnnxNode *node) { out_->nodes.push_back(node); }
   // A node of the model's own, not yet among its nodes.
-  onnx::NodeProto *made(const std::string &op, const std::string &name);
-  onnx::NodeProto *copied(const onnx::NodeProto &node);
+  OnnxNode *made(const std::string &op, const std::string &name);
+  OnnxNode *copied(const OnnxNode &node);
   // The same at the end of the model's nodes.
-  onnx::NodeProto *add(const std::string &op, const std::string &name, const std::vector<std::string> &inputs,
-                       const std::vector<std::string> &outputs);
+  OnnxNode *add(const std::string &op, const std::string &name, const std::vector<std::string> &inputs,
+                const std::vector<std::string> &outputs);
   void set_constant(const std::string &name, Tensor tensor);
   // Squeeze or Unsqueeze; its axes are an attribute before opset 13.
   void reshaping(const std::string &op, const std::string &from, const std::string &to, const std::vector<int64_t> &axes);
@@ -33,10 +33,6 @@ class Rewrite {
  private:
   std::unique_ptr<OnnxModel> out_;
 };
-
-void set_attribute(onnx::NodeProto *node, const std::string &name, int64_t value);
-void set_attribute(onnx::NodeProto *node, const std::string &name, const std::string &value);
-void set_attribute(onnx::NodeProto *node, const std::string &name, const std::vector<std::string> &values);
 
 // The importer's own operators, for steps of a loop: StepOf(X) is X without its first axis, at every step; StepsOf(y, X) has that
 // axis again; LastStep(y, X) is y at the last step; StartsAtZero(x) refuses what is not zeros,

@@ -12,23 +12,21 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
-
 class RowOrder {
  public:
   explicit RowOrder(const OnnxModel &model) : model_(model) {
-    for (const NodeProto *node : model.nodes) {
+    for (const OnnxNode *node : model.nodes) {
       for (const std::string &name : node->output()) maker_[name] = node;
     }
   }
 
   // Rows sorted by what this TopK gives; false where they are not all put back.
-  bool follow(const NodeProto &sort) {
+  bool follow(const OnnxNode &sort) {
     if (!sorts_all_rows(sort)) return false;
     order_ = {sort.output(1)};
     axes_[sort.output(0)] = 0;
     replaced_[&sort] = sort.input(0);
-    for (const NodeProto *node : model_.nodes) {
+    for (const OnnxNode *node : model_.nodes) {
       if (node != &sort && !pass(*node)) return false;
     }
     return std::none_of(model_.outputs.begin(), model_.outputs.end(),
@@ -36,10 +34,10 @@ class RowOrder {
   }
 
   // What an Identity gives in the place of a node.
-  const std::map<const NodeProto *, std::string> &replaced() const { return replaced_; }
+  const std::map<const OnnxNode *, std::string> &replaced() const { return replaced_; }
 
  private:
-  const NodeProto *maker(const std::string &name) const {
+  const OnnxNode *maker(const std::string &name) const {
     const auto found = maker_.find(name);
     return found == maker_.end() ? nullptr : found->second;
   }
@@ -47,7 +45,7 @@ class RowOrder {
   std::optional<std::vector<int64_t>> numbers(const std::string &name) const { return constant_ints(model_, name, maker(name)); }
 
   // An input [batch], sorted as a whole.
-  bool sorts_all_rows(const NodeProto &sort) const {
+  bool sorts_all_rows(const OnnxNode &sort) const {
     if (sort.op_type() != "TopK" || sort.input_size() != 2 || sort.output_size() != 2) return false;
     const std::string from = root(sort.input(0));
     const auto input =
@@ -58,7 +56,7 @@ class RowOrder {
   }
 
   std::string root(std::string name) const {
-    for (const NodeProto *node = maker(name); node != nullptr; node = maker(name)) {
+    for (const OnnxNode *node = maker(name); node != nullptr; node = maker(name)) {
       if (node->op_type() != "Cast" && node->op_type() != "Identity") break;
       name = node->input(0);
     }
@@ -67,7 +65,7 @@ class RowOrder {
 
   bool is_size_of(std::string name, const std::string &from) const {
     static const std::set<std::string> kMoves = {"Gather", "Reshape", "Squeeze", "Unsqueeze", "Slice", "Cast", "Identity"};
-    for (const NodeProto *node = maker(name); node != nullptr; node = maker(name)) {
+    for (const OnnxNode *node = maker(name); node != nullptr; node = maker(name)) {
       if (node->op_type() == "Shape" || node->op_type() == "Size") return root(node->input(0)) == from;
       if (kMoves.count(node->op_type()) == 0) return false;
       name = node->input(0);
@@ -80,7 +78,7 @@ class RowOrder {
     return found == axes_.end() ? -1 : found->second;
   }
 
-  bool pass(const NodeProto &node) {
+  bool pass(const OnnxNode &node) {
     const auto among = [&](const std::set<std::string> &names) {
       return std::any_of(node.input().begin(), node.input().end(), [&](const std::string &name) { return names.count(name) != 0; });
     };
@@ -92,7 +90,7 @@ class RowOrder {
   }
 
   // What takes the order itself: rows sorted or put back, and the way back made of it.
-  bool pass_order(const NodeProto &node) {
+  bool pass_order(const OnnxNode &node) {
     const std::string &op = node.op_type();
     const bool is_order = order_.count(node.input(0)) != 0;
     if (op == "Cast" || op == "Identity") {
@@ -111,7 +109,7 @@ class RowOrder {
     return true;
   }
 
-  bool pass_gather(const NodeProto &node) {
+  bool pass_gather(const OnnxNode &node) {
     const std::string &data = node.input(0), &index = node.input(1);
     const int64_t axis = Attributes(node).integer("axis", 0);
     const bool back = back_.count(index) != 0;
@@ -129,7 +127,7 @@ class RowOrder {
       }
       return !all->empty();
     }
-    const NodeProto *node = maker(root(name));
+    const OnnxNode *node = maker(root(name));
     if (node == nullptr || node->op_type() != "Range") return false;
     const auto start = numbers(node->input(0)), delta = numbers(node->input(2));
     return start && delta && *start == std::vector<int64_t>{0} && *delta == std::vector<int64_t>{1};
@@ -140,7 +138,7 @@ class RowOrder {
     if (name.empty()) return true;
     const auto constant = model_.constants.find(name);
     if (constant != model_.constants.end()) return has_one_number(*constant->second) || has_one_row(*constant->second);
-    const NodeProto *node = maker(name);
+    const OnnxNode *node = maker(name);
     if (node == nullptr) return false;
     if (node->op_type() == "ConstantOfShape") return true;
     const bool part = node->op_type() == "Slice" && is_of_all_rows(node->input(0));
@@ -154,7 +152,7 @@ class RowOrder {
   // [directions, 1, units]
   static bool has_one_row(const Tensor &t) { return t.rank() == 3 && t.shape[1] == 1; }
 
-  bool pass_layer(const NodeProto &node) {
+  bool pass_layer(const OnnxNode &node) {
     if (Attributes(node).integer("layout", 0) != 0 || axis_of(node.input(0)) != 1) return false;
     const int64_t wanted[] = {1, -1, -1, -1, 0, 1, 1, -1};
     for (int i = 1; i < node.input_size() && i < 8; ++i) {
@@ -165,7 +163,7 @@ class RowOrder {
     return true;
   }
 
-  bool pass_move(const NodeProto &node) {
+  bool pass_move(const OnnxNode &node) {
     const std::optional<int64_t> axis = moved(node, axis_of(node.input(0)));
     if (!axis || node.output_size() != 1) return false;
     axes_[node.output(0)] = *axis;
@@ -173,7 +171,7 @@ class RowOrder {
   }
 
   // Where the rows' axis is behind the node.
-  std::optional<int64_t> moved(const NodeProto &node, int64_t axis) const {
+  std::optional<int64_t> moved(const OnnxNode &node, int64_t axis) const {
     static const std::set<std::string> kEach = {"Identity", "Cast", "Relu", "Tanh", "Sigmoid", "LeakyRelu", "Dropout"};
     const std::string &op = node.op_type();
     const Attributes a(node);
@@ -206,7 +204,7 @@ class RowOrder {
     return std::nullopt;
   }
 
-  std::optional<int64_t> without_ones(const NodeProto &node, int64_t axis, bool squeeze) const {
+  std::optional<int64_t> without_ones(const OnnxNode &node, int64_t axis, bool squeeze) const {
     std::optional<std::vector<int64_t>> axes = Attributes(node).integers("axes");
     if (node.input_size() > 1) axes = numbers(node.input(1));
     if (!axes || axes->empty()) return std::nullopt;
@@ -220,21 +218,21 @@ class RowOrder {
   }
 
   const OnnxModel &model_;
-  std::map<std::string, const NodeProto *> maker_;
+  std::map<std::string, const OnnxNode *> maker_;
   std::map<std::string, int64_t> axes_;  // of tensors whose rows are sorted
   std::set<std::string> order_, back_;   // the places that rows are taken from, and those that put them back
-  std::map<const NodeProto *, std::string> replaced_;
+  std::map<const OnnxNode *, std::string> replaced_;
 };
 
 }  // namespace
 
 std::unique_ptr<OnnxModel> with_rows_unsorted(const OnnxModel &model) {
-  for (const NodeProto *sort : model.nodes) {
+  for (const OnnxNode *sort : model.nodes) {
     if (sort->op_type() != "TopK") continue;
     RowOrder rows(model);
     if (!rows.follow(*sort)) continue;
     Rewrite rewrite(model);
-    for (const NodeProto *node : model.nodes) {
+    for (const OnnxNode *node : model.nodes) {
       const auto found = rows.replaced().find(node);
       if (found == rows.replaced().end())
         rewrite.keep(node);

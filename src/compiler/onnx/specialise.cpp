@@ -71,11 +71,11 @@ void say_axes(OnnxModel *model, const std::string &name, const std::vector<std::
 
 Elem elem_of(const DeclaredInput &input) {
   switch (input.elem_type) {
-    case onnx::TensorProto::FLOAT:
-    case onnx::TensorProto::FLOAT16:
-    case onnx::TensorProto::DOUBLE:
+    case kOnnxFloat:
+    case kOnnxFloat16:
+    case kOnnxDouble:
       return Elem::kFloat;
-    case onnx::TensorProto::BOOL:
+    case kOnnxBool:
       return Elem::kBool;
     default:
       return Elem::kInt;

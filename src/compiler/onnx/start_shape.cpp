@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/onnx/start_shape.h"
 
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 
 #include "compiler/onnx/attributes.h"
@@ -12,7 +10,6 @@ namespace rnnp::compiler {
 namespace {
 
 using Dims = std::vector<DeclaredDim>;
-using onnx::NodeProto;
 
 class StartShape {
  public:
@@ -25,7 +22,7 @@ class StartShape {
       if (input.name == name) return input.dims;
     }
     if (std::optional<Dims> declared = declared_of(name)) return declared;
-    const NodeProto *node = maker_of(name);
+    const OnnxNode *node = maker_of(name);
     if (node == nullptr || node->input_size() == 0 || depth == kDeepest) return std::nullopt;
     const std::string &op = node->op_type();
     if (op == "Identity" || op == "Cast") return of(node->input(0), depth + 1);
@@ -42,8 +39,8 @@ class StartShape {
     return dims;
   }
 
-  const NodeProto *maker_of(const std::string &name) const {
-    for (const NodeProto *node : model_.nodes) {
+  const OnnxNode *maker_of(const std::string &name) const {
+    for (const OnnxNode *node : model_.nodes) {
       if (std::find(node->output().begin(), node->output().end(), name) != node->output().end()) return node;
     }
     return nullptr;
@@ -55,11 +52,10 @@ class StartShape {
   }
 
   std::optional<Dims> declared_of(const std::string &name) const {
-    for (const onnx::ValueInfoProto &info : model_.proto.graph().value_info()) {
-      if (info.name() != name || !info.type().tensor_type().has_shape()) continue;
+    for (const OnnxValue &info : model_.graph.value_info()) {
+      if (info.name() != name || !info.type().has_shape) continue;
       Dims dims;
-      for (const auto &dim : info.type().tensor_type().shape().dim())
-        dims.push_back({dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value() : 0, ""});
+      for (const OnnxValue::Dim &dim : info.type().dims) dims.push_back({std::max<int64_t>(dim.value, 0), ""});
       return dims;
     }
     return std::nullopt;
@@ -70,7 +66,7 @@ class StartShape {
   // A shape as numbers: constants, and others one by one.
   std::optional<Dims> in_numbers(const std::string &name) const {
     if (const auto all = numbers(name)) return sizes(*all);
-    const NodeProto *node = maker_of(name);
+    const OnnxNode *node = maker_of(name);
     if (node == nullptr) return std::nullopt;
     if (node->op_type() == "Cast" || node->op_type() == "Identity") return in_numbers(node->input(0));
     if (node->op_type() == "Unsqueeze") return Dims{{0, ""}};
@@ -93,7 +89,7 @@ class StartShape {
     return dims;
   }
 
-  std::optional<Dims> reshaped(const NodeProto &node, int depth) const {
+  std::optional<Dims> reshaped(const OnnxNode &node, int depth) const {
     std::optional<Dims> dims = of(node.input(0), depth + 1);
     std::optional<std::vector<int64_t>> axes = Attributes(node).integers("axes");
     if (node.input_size() > 1) axes = numbers(node.input(1));

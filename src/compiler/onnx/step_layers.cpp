@@ -9,8 +9,6 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
-
 constexpr size_t kMostStates = 64;  // bits of a mask
 
 // Which states a name is computed from; the h of layers that are known are given and need none.
@@ -19,7 +17,7 @@ class Needs {
   Needs(const StepGraph &step, const std::set<std::string> &given) {
     for (size_t i = 0; i < step.before.size(); ++i)
       needs_[step.before[i]] = given.count(step.before[i]) != 0 ? 0 : uint64_t{1} << i;
-    for (const NodeProto *node : step.nodes) {
+    for (const OnnxNode *node : step.nodes) {
       uint64_t mask = 0;
       for (const std::string &name : names_read(*node)) mask |= of(name);
       for (const std::string &name : node->output()) needs_[name] = given.count(name) != 0 ? 0 : mask;
@@ -143,11 +141,11 @@ class LayerFinder {
     return false;
   }
 
-  std::vector<std::string> operands(const std::vector<const NodeProto *> &nodes, const Needs &needs) const {
+  std::vector<std::string> operands(const std::vector<const OnnxNode *> &nodes, const Needs &needs) const {
     constexpr size_t kMostTrials = 4;
     std::vector<std::string> found;
     for (size_t i = nodes.size(); i-- > 0 && found.size() < kMostTrials;) {
-      const NodeProto &node = *nodes[i];
+      const OnnxNode &node = *nodes[i];
       if ((node.op_type() != "MatMul" && node.op_type() != "Gemm") || node.input_size() < 2) continue;
       for (const std::string &x : factors(nodes, node.input(0), needs)) {
         if (needs.of(x) != 0 || step_.constants.count(x) != 0) continue;
@@ -158,10 +156,9 @@ class LayerFinder {
   }
 
   // What a product multiplies: one thing, or an operand beside a state.
-  static std::vector<std::string> factors(const std::vector<const NodeProto *> &nodes, const std::string &name,
-                                          const Needs &needs) {
+  static std::vector<std::string> factors(const std::vector<const OnnxNode *> &nodes, const std::string &name, const Needs &needs) {
     const std::string from = origin_of(nodes, name);
-    for (const NodeProto *node : nodes) {
+    for (const OnnxNode *node : nodes) {
       if (needs.of(name) != 0 && node->op_type() == "Concat" && node->input_size() == 2 && node->output(0) == from)
         return {node->input(0), node->input(1)};
     }
@@ -187,9 +184,9 @@ std::vector<StepLayer> some_layers_of_step(const StepGraph &step) {
   return LayerFinder(step).find_some();
 }
 
-std::vector<const NodeProto *> nodes_behind(const std::vector<const NodeProto *> &nodes, std::set<std::string> wanted,
-                                            const std::set<std::string> &leaves) {
-  std::vector<const NodeProto *> found;
+std::vector<const OnnxNode *> nodes_behind(const std::vector<const OnnxNode *> &nodes, std::set<std::string> wanted,
+                                           const std::set<std::string> &leaves) {
+  std::vector<const OnnxNode *> found;
   for (size_t i = nodes.size(); i-- > 0;) {
     const auto &made = nodes[i]->output();
     if (std::none_of(made.begin(), made.end(),
@@ -204,12 +201,9 @@ std::vector<const NodeProto *> nodes_behind(const std::vector<const NodeProto *>
 
 namespace {
 
-void add_numbers(NodeProto *node, const char *name, const std::vector<float> &values) {
+void add_numbers(OnnxNode *node, const char *name, const std::vector<float> &values) {
   if (values.empty()) return;
-  onnx::AttributeProto *attribute = node->add_attribute();
-  attribute->set_name(name);
-  attribute->set_type(onnx::AttributeProto::FLOATS);
-  for (const float value : values) attribute->add_floats(value);
+  node->add_attribute(name, values);
 }
 
 }  // namespace
@@ -228,23 +222,23 @@ void add_layer(Rewrite *rewrite, const MatchedCell &cell, const std::string &tit
     rewrite->set_constant(at + ":norms", cell.norms);
     in.insert(in.end(), {"", at + ":norms"});
   }
-  NodeProto *made = rewrite->add(cell.op, title, in, out);
-  set_attribute(made, "hidden_size", cell.hidden);
-  set_attribute(made, "activations", cell.activations);
+  OnnxNode *made = rewrite->add(cell.op, title, in, out);
+  made->add_attribute("hidden_size", cell.hidden);
+  made->add_attribute("activations", cell.activations);
   add_numbers(made, "activation_alpha", cell.alphas);
   add_numbers(made, "activation_beta", cell.betas);
   if (cell.op == kLstmNorm) {
     add_numbers(made, "epsilons", cell.epsilons);
     for (const auto &flag : {std::pair{"by_gate", cell.by_gate}, {"joint", cell.joint}, {"keeps_c", cell.keeps_c}})
-      set_attribute(made, flag.first, int64_t{flag.second});
+      made->add_attribute(flag.first, int64_t{flag.second});
   }
-  if (cell.op == "GRU") set_attribute(made, "linear_before_reset", cell.linear_before_reset);
-  if (reverse) set_attribute(made, "direction", std::string("reverse"));
+  if (cell.op == "GRU") made->add_attribute("linear_before_reset", cell.linear_before_reset);
+  if (reverse) made->add_attribute("direction", std::string("reverse"));
 }
 
-std::string origin_of(const std::vector<const NodeProto *> &nodes, std::string name) {
+std::string origin_of(const std::vector<const OnnxNode *> &nodes, std::string name) {
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const auto maker = std::find_if(nodes.begin(), nodes.end(), [&](const NodeProto *node) {
+    const auto maker = std::find_if(nodes.begin(), nodes.end(), [&](const OnnxNode *node) {
       return node->op_type() == "Identity" && node->output_size() == 1 && node->output(0) == name;
     });
     if (maker == nodes.end()) break;

@@ -26,15 +26,15 @@ std::vector<StepLayer> layers_of_step(const StepGraph &step, const std::vector<s
 std::vector<StepLayer> some_layers_of_step(const StepGraph &step);
 
 // The nodes that make the wanted names, in order, when the leaves are given.
-std::vector<const onnx::NodeProto *> nodes_behind(const std::vector<const onnx::NodeProto *> &nodes, std::set<std::string> wanted,
-                                                  const std::set<std::string> &leaves);
+std::vector<const OnnxNode *> nodes_behind(const std::vector<const OnnxNode *> &nodes, std::set<std::string> wanted,
+                                           const std::set<std::string> &leaves);
 
 // The cell as a node over x [steps, batch, inputs], from at:h and at:c to at:y, at:hn and at:cn.
 void add_layer(Rewrite *rewrite, const MatchedCell &cell, const std::string &title, const std::string &at, const std::string &x,
                bool reverse);
 
 // A name without the Identities before it.
-std::string origin_of(const std::vector<const onnx::NodeProto *> &nodes, std::string name);
+std::string origin_of(const std::vector<const OnnxNode *> &nodes, std::string name);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_STEP_LAYERS_H_

@@ -12,13 +12,11 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
-
 class Positions {
  public:
   explicit Positions(const OnnxModel &model) : model_(model), uses_(model) {}
 
-  bool are_made_by(const NodeProto &node) const {
+  bool are_made_by(const OnnxNode &node) const {
     if (node.op_type() != "Range" || node.input_size() != 3 || node.output_size() != 1) return false;
     if (!is_number(node.input(0), 0) || !is_number(node.input(2), 1)) return false;
     const std::string &size = node.input(1);
@@ -34,7 +32,7 @@ class Positions {
   // An element of a shape.
   bool is_a_size(std::string name) const {
     static const std::set<std::string> kMoves = {"Cast", "Gather", "Identity", "Reshape", "Slice", "Squeeze"};
-    for (const NodeProto *node = uses_.any_maker(name); node != nullptr; node = uses_.any_maker(name)) {
+    for (const OnnxNode *node = uses_.any_maker(name); node != nullptr; node = uses_.any_maker(name)) {
       if (node->op_type() == "Shape") return true;
       if (kMoves.count(node->op_type()) == 0 || node->input_size() == 0) return false;
       name = node->input(0);
@@ -50,7 +48,7 @@ class Positions {
     if (depth > kDeepest || readers.empty() ||
         std::find(model_.outputs.begin(), model_.outputs.end(), name) != model_.outputs.end())
       return false;
-    return std::all_of(readers.begin(), readers.end(), [&](const NodeProto *node) {
+    return std::all_of(readers.begin(), readers.end(), [&](const OnnxNode *node) {
       if (kCompares.count(node->op_type()) != 0 || node->op_type() == "Shape") return true;
       const bool moves = kMoves.count(node->op_type()) != 0 && node->input(0) == name;
       return moves && is_only_compared(node->output(0), depth + 1);
@@ -67,7 +65,7 @@ Tensor one_int(const Shape &shape, double value) {
   return out;
 }
 
-void write_positions(const NodeProto &range, Rewrite *rewrite) {
+void write_positions(const OnnxNode &range, Rewrite *rewrite) {
   const std::string at = range.output(0) + "/positions/";
   const auto constant = [&](const char *what, Tensor tensor) {
     rewrite->set_constant(at + what, std::move(tensor));
@@ -76,7 +74,7 @@ void write_positions(const NodeProto &range, Rewrite *rewrite) {
   const std::string row = constant("row", one_int({1}, 1)), axis = constant("axis", one_int({}, 0));
   rewrite->add("Reshape", node_title(range), {range.input(1), row}, {at + "size"});
   rewrite->add("Expand", node_title(range), {constant("one", one_int({1}, 1)), at + "size"}, {at + "ones"});
-  set_attribute(rewrite->add("CumSum", node_title(range), {at + "ones", axis}, {range.output(0)}), "exclusive", 1);
+  rewrite->add("CumSum", node_title(range), {at + "ones", axis}, {range.output(0)})->add_attribute("exclusive", int64_t{1});
 }
 
 }  // namespace
@@ -87,7 +85,7 @@ std::unique_ptr<OnnxModel> with_step_positions(const OnnxModel &model) {
   const Positions positions(model);
   Rewrite rewrite(model);
   bool any = false;
-  for (const NodeProto *node : model.nodes) {
+  for (const OnnxNode *node : model.nodes) {
     if (!positions.are_made_by(*node)) {
       rewrite.keep(node);
       continue;

@@ -10,8 +10,6 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
-
 class Reader {
  public:
   explicit Reader(const StepGraph &step) : step_(step), constants_(step.constants) { fold(); }
@@ -48,7 +46,7 @@ class Reader {
   std::vector<Tensor> run(const std::map<std::string, Tensor> &given, const std::vector<std::string> &wanted) const {
     Tensors known = constants_;
     for (const auto &each : given) known[each.first] = std::make_shared<const Tensor>(each.second);
-    for (const NodeProto *node : step_.nodes) evaluate(*node, &known);
+    for (const OnnxNode *node : step_.nodes) evaluate(*node, &known);
     std::vector<Tensor> results;
     for (const std::string &name : wanted) {
       if (known.count(name) == 0) throw Refusal("the step does not make " + quote(name));
@@ -61,7 +59,7 @@ class Reader {
   using Tensors = std::map<std::string, std::shared_ptr<const Tensor>>;
 
   // Adds what a node makes of tensors that are all known.
-  void evaluate(const NodeProto &node, Tensors *known) const {
+  void evaluate(const OnnxNode &node, Tensors *known) const {
     std::vector<const Tensor *> in;
     for (const std::string &name : node.input()) {
       const auto found = known->find(name);
@@ -75,7 +73,7 @@ class Reader {
 
   // Constants made of constants.
   void fold() {
-    for (const NodeProto *node : step_.nodes) {
+    for (const OnnxNode *node : step_.nodes) {
       if (find_eval(node->op_type()) != nullptr) evaluate(*node, &constants_);
     }
   }
@@ -83,7 +81,7 @@ class Reader {
   // A name without the Identities before it.
   std::string source(std::string name) const {
     for (size_t i = 0; i < step_.nodes.size(); ++i) {
-      const auto maker = std::find_if(step_.nodes.begin(), step_.nodes.end(), [&](const NodeProto *node) {
+      const auto maker = std::find_if(step_.nodes.begin(), step_.nodes.end(), [&](const OnnxNode *node) {
         return node->op_type() == "Identity" && node->output_size() == 1 && node->output(0) == name;
       });
       if (maker == step_.nodes.end()) break;
@@ -94,7 +92,7 @@ class Reader {
 
   // A product with constants: of x, of something else of the step, or of both side by side.
   struct Product {
-    const NodeProto *node = nullptr;
+    const OnnxNode *node = nullptr;
     Matrix m;
     std::vector<double> added;
     bool of_x = false, x_first = true;
@@ -103,13 +101,13 @@ class Reader {
   };
 
   bool find_products(const std::string &h, std::vector<Product> *all) const {
-    for (const NodeProto *node : step_.nodes) {
+    for (const OnnxNode *node : step_.nodes) {
       if ((node->op_type() != "MatMul" && node->op_type() != "Gemm") || constants_.count(node->output(0)) != 0) continue;
       Product each;
       each.node = node;
       if (!product(*node, &each.m, &each.added)) return false;
       const std::string from = source(node->input(0));
-      const NodeProto *joined = from == step_.x || from == h ? nullptr : joint_of(from);
+      const OnnxNode *joined = from == step_.x || from == h ? nullptr : joint_of(from);
       if (joined == nullptr) {
         each.of_x = from == step_.x;
         if (!each.of_x) each.other = from;
@@ -159,7 +157,7 @@ class Reader {
     std::map<size_t, size_t> partner;
     std::set<size_t> taken;
     for (size_t i = 0; i < all.size(); ++i) terms[all[i].node->output(0)] = {i};
-    for (const NodeProto *node : step_.nodes) {
+    for (const OnnxNode *node : step_.nodes) {
       if (node->op_type() != "Add" || node->input_size() != 2) continue;
       std::set<size_t> sum;
       for (const std::string &name : node->input()) {
@@ -175,8 +173,8 @@ class Reader {
   }
 
   // Two rows side by side; nullptr for what is made otherwise.
-  const NodeProto *joint_of(const std::string &name) const {
-    for (const NodeProto *node : step_.nodes) {
+  const OnnxNode *joint_of(const std::string &name) const {
+    for (const OnnxNode *node : step_.nodes) {
       if (node->op_type() != "Concat" || node->input_size() != 2 || node->output(0) != name) continue;
       const int64_t axis = Attributes(*node).integer("axis", 0);
       return axis == 1 || axis == -1 ? node : nullptr;
@@ -219,7 +217,7 @@ class Reader {
     return {count, m.columns, {begin, begin + static_cast<std::ptrdiff_t>(count * m.columns)}};
   }
 
-  bool product(const NodeProto &node, Matrix *m, std::vector<double> *added) const {
+  bool product(const OnnxNode &node, Matrix *m, std::vector<double> *added) const {
     if (node.input_size() < 2 || constants_.count(node.input(1)) == 0) return false;
     const Tensor &t = *constants_.at(node.input(1));
     if (t.rank() != 2) return false;
@@ -257,7 +255,7 @@ class Reader {
 
   // What is added to the products, alone or together.
   bool add_biases(StepSums *a) {
-    for (const NodeProto *node : step_.nodes) {
+    for (const OnnxNode *node : step_.nodes) {
       if (node->op_type() != "Add" || node->input_size() != 2 || constants_.count(node->output(0)) != 0) continue;
       const auto sum = [&](int i) {
         const auto found = products_.find(source(node->input(i)));

@@ -10,49 +10,49 @@
 namespace rnnp::compiler {
 namespace {
 
-void add_outer_names(const onnx::GraphProto &graph, std::vector<std::string> *names) {
+void add_outer_names(const OnnxGraph &graph, std::vector<std::string> *names) {
   std::set<std::string> made;
   const auto read = [&](const std::string &name) {
     if (!name.empty() && made.count(name) == 0) names->push_back(name);
   };
-  for (const onnx::TensorProto &constant : graph.initializer()) made.insert(constant.name());
-  for (const onnx::ValueInfoProto &input : graph.input()) made.insert(input.name());  // of a Loop's body
-  for (const onnx::NodeProto &node : graph.node()) {
+  for (const OnnxTensor &constant : graph.initializer()) made.insert(constant.name());
+  for (const OnnxValue &input : graph.input()) made.insert(input.name());  // of a Loop's body
+  for (const OnnxNode &node : graph.node()) {
     for (const std::string &name : names_read(node)) read(name);
     made.insert(node.output().begin(), node.output().end());
   }
-  for (const onnx::ValueInfoProto &output : graph.output()) read(output.name());
+  for (const OnnxValue &output : graph.output()) read(output.name());
 }
 
 }  // namespace
 
-std::vector<std::string> names_read(const onnx::NodeProto &node) {
+std::vector<std::string> names_read(const OnnxNode &node) {
   std::vector<std::string> names(node.input().begin(), node.input().end());
-  for (const onnx::AttributeProto &attribute : node.attribute()) {
-    if (attribute.type() == onnx::AttributeProto::GRAPH) add_outer_names(attribute.g(), &names);
+  for (const OnnxAttribute &attribute : node.attribute()) {
+    if (attribute.type() == OnnxAttribute::kGraph) add_outer_names(attribute.g(), &names);
   }
   return names;
 }
 
-const onnx::GraphProto &taken_branch(const onnx::NodeProto &node, const Tensor &condition) {
+const OnnxGraph &taken_branch(const OnnxNode &node, const Tensor &condition) {
   if (condition.size() != 1) throw Refusal("its condition has shape " + shape_text(condition.shape) + "; accepted: one element");
   const char *name = condition.data[0] != 0 ? "then_branch" : "else_branch";
-  const onnx::AttributeProto *attribute = Attributes(node).find(name);
-  if (attribute == nullptr || attribute->type() != onnx::AttributeProto::GRAPH) {
+  const OnnxAttribute *attribute = Attributes(node).find(name);
+  if (attribute == nullptr || attribute->type() != OnnxAttribute::kGraph) {
     throw Refusal("attribute '" + std::string(name) + "' is missing");
   }
   if (attribute->g().output_size() != node.output_size()) {
     throw Refusal("attribute '" + std::string(name) + "' has " + std::to_string(attribute->g().output_size()) +
                   " outputs, the node has " + std::to_string(node.output_size()));
   }
-  if (attribute->g().sparse_initializer_size() > 0) throw Refusal("sparse initializers are not supported; store them dense");
+  if (attribute->g().has_sparse_initializers()) throw Refusal("sparse initializers are not supported; store them dense");
   return attribute->g();
 }
 
-std::vector<std::string> names_made(const onnx::GraphProto &graph) {
+std::vector<std::string> names_made(const OnnxGraph &graph) {
   std::vector<std::string> names;
-  for (const onnx::TensorProto &constant : graph.initializer()) names.push_back(constant.name());
-  for (const onnx::NodeProto &node : graph.node()) names.insert(names.end(), node.output().begin(), node.output().end());
+  for (const OnnxTensor &constant : graph.initializer()) names.push_back(constant.name());
+  for (const OnnxNode &node : graph.node()) names.insert(names.end(), node.output().begin(), node.output().end());
   return names;
 }
 

@@ -4,8 +4,6 @@
 #ifndef RNNPACK_COMPILER_ONNX_SUBGRAPH_H_
 #define RNNPACK_COMPILER_ONNX_SUBGRAPH_H_
 
-#include <onnx/onnx_pb.h>
-
 #include <string>
 #include <vector>
 
@@ -14,14 +12,14 @@
 namespace rnnp::compiler {
 
 // Names that must be known before the node runs: its inputs, and what its subgraphs read from outside. May repeat.
-std::vector<std::string> names_read(const onnx::NodeProto &node);
+std::vector<std::string> names_read(const OnnxNode &node);
 
 // The branch that `condition` takes. Throws Refusal: no such branch, another number of outputs, a condition of more than one
 // element.
-const onnx::GraphProto &taken_branch(const onnx::NodeProto &node, const Tensor &condition);
+const OnnxGraph &taken_branch(const OnnxNode &node, const Tensor &condition);
 
 // Every name that the graph itself makes: initialisers and outputs of its nodes.
-std::vector<std::string> names_made(const onnx::GraphProto &graph);
+std::vector<std::string> names_made(const OnnxGraph &graph);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_SUBGRAPH_H_

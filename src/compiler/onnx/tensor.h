@@ -11,11 +11,6 @@
 #include "base/dtype.h"
 #include "compiler/onnx/dim.h"
 
-namespace onnx {
-class TensorProto;
-class SparseTensorProto;
-}  // namespace onnx
-
 namespace rnnp::compiler {
 
 using Shape = std::vector<int64_t>;
@@ -23,9 +18,6 @@ using Shape = std::vector<int64_t>;
 enum class Elem : uint8_t { kFloat, kInt, kBool };
 
 constexpr size_t kMaxTensorRank = 64;
-
-// onnx::TensorProto::DataType of numbers of four bits, which older onnx headers do not name.
-constexpr int kUint4Type = 21, kInt4Type = 22;
 
 // A stored tensor is at most this large (the file holds its bytes), a computed one at most kMaxComputedElems (a small file could
 // ask for any size).
@@ -39,7 +31,7 @@ struct Tensor {
   // Empty, or what each element is: some follow from dimensions that are open until run time. Their places in `data` then hold
   // stand-ins, which may shape tensors but never enter their arithmetic.
   std::vector<Dim> dims;
-  // onnx::TensorProto::DataType in which the file has these numbers; 0: they are computed. It and the steps move with the data
+  // OnnxType in which the file has these numbers; 0: they are computed. It and the steps move with the data
   // while constants are folded.
   int file_type = 0;
   // Empty, or for each element of a float tensor the number of which the file has a whole multiple here; 0: of none.
@@ -83,11 +75,6 @@ Tensor steps_tensor(const Tensor &tensor);
 // What panels of weights may be stored as to hold these numbers as the file has them; kF32 where it has floats of 32 bits and more,
 // or integers that have been calculated with.
 DType stored_type(const Tensor &tensor);
-
-// Reads an initialiser or a Constant's value. Throws Refusal: external data, unknown type, size mismatch.
-Tensor read_tensor(const onnx::TensorProto &proto);
-// The same of values and their places; zeros elsewhere.
-Tensor read_sparse_tensor(const onnx::SparseTensorProto &proto);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_TENSOR_H_

@@ -12,8 +12,6 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
-
 // An axis that is read element by element.
 using Sequence = std::pair<int, int64_t>;  // number of the tensor, axis
 using Elements = std::map<int64_t, int>;   // index -> number
@@ -178,10 +176,7 @@ class Reroller {
   }
 
   void transpose(const std::string &from, const std::string &to, const std::vector<int64_t> &perm) {
-    onnx::AttributeProto *attribute = rewrite_.add("Transpose", to, {from}, {to})->add_attribute();
-    attribute->set_name("perm");
-    attribute->set_type(onnx::AttributeProto::INTS);
-    for (const int64_t axis : perm) attribute->add_ints(axis);
+    rewrite_.add("Transpose", to, {from}, {to})->add_attribute("perm", perm);
   }
 
   void write_scan(const Found &found) {
@@ -207,8 +202,8 @@ class Reroller {
     }
     in.push_back(x);
     for (size_t i = 0; i < found.collected.size(); ++i) out.push_back(at + ":y" + std::to_string(i));
-    NodeProto *scan = rewrite_.add("Scan", at, in, out);
-    set_attribute(scan, "num_scan_inputs", int64_t{1});
+    OnnxNode *scan = rewrite_.add("Scan", at, in, out);
+    scan->add_attribute("num_scan_inputs", int64_t{1});
     if (found.reverse) {
       set_integers(scan, "scan_input_directions", 1);
       set_integers(scan, "scan_output_directions", found.collected.size());
@@ -225,31 +220,26 @@ class Reroller {
     }
   }
 
-  static void set_integers(NodeProto *node, const char *name, size_t many) {
-    onnx::AttributeProto *attribute = node->add_attribute();
-    attribute->set_name(name);
-    attribute->set_type(onnx::AttributeProto::INTS);
-    for (size_t i = 0; i < many; ++i) attribute->add_ints(1);
+  static void set_integers(OnnxNode *node, const char *name, size_t many) {
+    node->add_attribute(name, std::vector<int64_t>(many, 1));
   }
 
-  void write_body(const UnrolledSteps &steps, NodeProto *scan) const {
-    onnx::AttributeProto *attribute = scan->add_attribute();
-    attribute->set_name("body");
-    attribute->set_type(onnx::AttributeProto::GRAPH);
-    onnx::GraphProto *body = attribute->mutable_g();
+  void write_body(const UnrolledSteps &steps, OnnxNode *scan) const {
+    const auto body = std::make_shared<OnnxGraph>();
     const auto name = [&](int number) { return n_.value(number).name; };
-    for (const int before : steps.before) body->add_input()->set_name(name(before));
-    body->add_input()->set_name(name(steps.x));
-    for (const int after : steps.after) body->add_output()->set_name(name(after));
-    for (const int made : steps.made) body->add_output()->set_name(name(made));
+    for (const int before : steps.before) body->mutable_input()->emplace_back(name(before));
+    body->mutable_input()->emplace_back(name(steps.x));
+    for (const int after : steps.after) body->mutable_output()->emplace_back(name(after));
+    for (const int made : steps.made) body->mutable_output()->emplace_back(name(made));
     for (const Numbering::Op *op : steps.nodes) {
-      NodeProto *copy = body->add_node();
+      OnnxNode *copy = body->add_node();
       *copy = *op->node;
       for (int i = 0; i < copy->input_size(); ++i) {
         if (op->in[static_cast<size_t>(i)] >= 0) copy->set_input(i, name(op->in[static_cast<size_t>(i)]));
       }
       for (int i = 0; i < copy->output_size(); ++i) copy->set_output(i, name(op->out[static_cast<size_t>(i)]));
     }
+    scan->add_attribute("body", std::shared_ptr<const OnnxGraph>(body));
   }
 
   const OnnxModel &model_;
@@ -274,7 +264,7 @@ bool ends_early(const OnnxModel &model, const Numbering &n, const Found &found) 
 
 // A step's own nodes are still there: something else reads what is inside of it.
 bool is_read_inside(const OnnxModel &rerolled, const Numbering &n, const Found &found) {
-  return std::any_of(rerolled.nodes.begin(), rerolled.nodes.end(), [&](const NodeProto *node) {
+  return std::any_of(rerolled.nodes.begin(), rerolled.nodes.end(), [&](const OnnxNode *node) {
     return std::any_of(found.elements.begin(), found.elements.end(), [&](int element) { return n.maker(element)->node == node; });
   });
 }
@@ -284,7 +274,7 @@ bool is_read_inside(const OnnxModel &rerolled, const Numbering &n, const Found &
 Rerolled reroll_steps(const OnnxModel &model, const std::set<std::string> &kept) {
   constexpr int64_t kScanSince = 9;
   constexpr size_t kMostSequences = 32;
-  const auto reads = std::count_if(model.nodes.begin(), model.nodes.end(), [](const NodeProto *node) {
+  const auto reads = std::count_if(model.nodes.begin(), model.nodes.end(), [](const OnnxNode *node) {
     return node->op_type() == "Gather" || node->op_type() == "Squeeze";
   });
   if (model.opset < kScanSince || static_cast<size_t>(reads) < kFewestSteps) return {};

@@ -7,8 +7,6 @@
 
 namespace rnnp::compiler {
 
-using onnx::NodeProto;
-
 namespace {
 
 bool only_moves(const std::string &op) {
@@ -21,7 +19,7 @@ bool only_moves(const std::string &op) {
 
 Uses::Uses(const OnnxModel &model) : outputs_(model.outputs.begin(), model.outputs.end()) {
   for (const DeclaredInput &input : model.inputs) inputs_.insert(input.name);
-  for (const NodeProto *node : model.nodes) {
+  for (const OnnxNode *node : model.nodes) {
     for (const std::string &name : node->output()) maker_[name] = node;
     for (const std::string &name : names_read(*node)) readers_[name].push_back(node);
   }
@@ -31,18 +29,18 @@ Uses::Uses(const OnnxModel &model) : outputs_(model.outputs.begin(), model.outpu
   }
 }
 
-const NodeProto *Uses::maker(const std::string &name, const char *op, int inputs) const {
+const OnnxNode *Uses::maker(const std::string &name, const char *op, int inputs) const {
   const auto found = maker_.find(name);
   if (found == maker_.end()) return nullptr;
-  const NodeProto &node = *found->second;
+  const OnnxNode &node = *found->second;
   return node.op_type() == op && node.input_size() == inputs && node.output_size() == 1 ? &node : nullptr;
 }
-const NodeProto *Uses::any_maker(const std::string &name) const {
+const OnnxNode *Uses::any_maker(const std::string &name) const {
   const auto found = maker_.find(name);
   return found == maker_.end() ? nullptr : found->second;
 }
-const std::vector<const NodeProto *> &Uses::readers(const std::string &name) const {
-  static const std::vector<const NodeProto *> kNone;
+const std::vector<const OnnxNode *> &Uses::readers(const std::string &name) const {
+  static const std::vector<const OnnxNode *> kNone;
   const auto found = readers_.find(name);
   return found == readers_.end() ? kNone : found->second;
 }
@@ -66,7 +64,7 @@ std::set<std::string> Uses::outputs_of(const std::string &name) const {
     const std::string next = open.back();
     open.pop_back();
     if (outputs_.count(next)) found.insert(next);
-    for (const NodeProto *reader : readers(next)) {
+    for (const OnnxNode *reader : readers(next)) {
       if (!only_moves(reader->op_type())) continue;
       for (const std::string &made : reader->output()) {
         if (seen.insert(made).second) open.push_back(made);
@@ -76,12 +74,12 @@ std::set<std::string> Uses::outputs_of(const std::string &name) const {
   return found;
 }
 
-bool Uses::takes_out(const NodeProto &node) const {
+bool Uses::takes_out(const OnnxNode &node) const {
   if (!only_moves(node.op_type())) return false;
   return std::all_of(node.output().begin(), node.output().end(), [&](const std::string &name) {
     const auto &next = readers(name);
     return (outputs_.count(name) || !next.empty()) &&
-           std::all_of(next.begin(), next.end(), [&](const NodeProto *reader) { return leads_out(*reader); });
+           std::all_of(next.begin(), next.end(), [&](const OnnxNode *reader) { return leads_out(*reader); });
   });
 }
 

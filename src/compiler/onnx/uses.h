@@ -17,23 +17,23 @@ class Uses {
   explicit Uses(const OnnxModel &model);
 
   // The node of this operator with so many inputs that makes the name alone; nullptr otherwise.
-  const onnx::NodeProto *maker(const std::string &name, const char *op, int inputs) const;
-  const onnx::NodeProto *any_maker(const std::string &name) const;
-  const std::vector<const onnx::NodeProto *> &readers(const std::string &name) const;
+  const OnnxNode *maker(const std::string &name, const char *op, int inputs) const;
+  const OnnxNode *any_maker(const std::string &name) const;
+  const std::vector<const OnnxNode *> &readers(const std::string &name) const;
   // The graph input that a name is a part of; empty when it is computed.
   std::string root(std::string name) const;
   // The graph's outputs that a name goes to through moves alone.
   std::set<std::string> outputs_of(const std::string &name) const;
   // True when the node only takes its input on towards outputs of the graph: a state on its way out.
-  bool leads_out(const onnx::NodeProto &node) const { return leads_out_.count(&node) != 0; }
+  bool leads_out(const OnnxNode &node) const { return leads_out_.count(&node) != 0; }
 
  private:
-  bool takes_out(const onnx::NodeProto &node) const;
+  bool takes_out(const OnnxNode &node) const;
 
   std::set<std::string> inputs_, outputs_;
-  std::map<std::string, const onnx::NodeProto *> maker_;
-  std::map<std::string, std::vector<const onnx::NodeProto *>> readers_;
-  std::set<const onnx::NodeProto *> leads_out_;
+  std::map<std::string, const OnnxNode *> maker_;
+  std::map<std::string, std::vector<const OnnxNode *>> readers_;
+  std::set<const OnnxNode *> leads_out_;
 };
 
 }  // namespace rnnp::compiler

@@ -13,8 +13,6 @@
 namespace rnnp::compiler {
 namespace {
 
-using onnx::NodeProto;
-
 // Lengths - 1 of every row, as an axis among others of size 1.
 struct LastIndex {
   std::string lengths;  // the graph's input; empty: it is something else
@@ -35,7 +33,7 @@ class LastSteps {
  public:
   explicit LastSteps(const OnnxModel &model) : model_(model), uses_(model) {}
 
-  bool find(const NodeProto &node, Taken *out) const {
+  bool find(const OnnxNode &node, Taken *out) const {
     if (node.input_size() != 2 || node.output_size() != 1) return false;
     out->sequence = node.input(0);
     if (node.op_type() == "GatherND") return by_rows(node, out);
@@ -44,8 +42,8 @@ class LastSteps {
   }
 
  private:
-  const NodeProto *maker(const std::string &name, const char *op) const {
-    const NodeProto *node = uses_.any_maker(name);
+  const OnnxNode *maker(const std::string &name, const char *op) const {
+    const OnnxNode *node = uses_.any_maker(name);
     return node != nullptr && node->op_type() == op ? node : nullptr;
   }
 
@@ -61,7 +59,7 @@ class LastSteps {
   }
 
   // Where Unsqueeze or Reshape put the only axis that is not of size 1.
-  bool moved(const NodeProto &node, LastIndex *index) const {
+  bool moved(const OnnxNode &node, LastIndex *index) const {
     std::vector<int64_t> given;
     if (node.op_type() == "Unsqueeze") {
       given = Attributes(node).integers("axes");
@@ -91,10 +89,10 @@ class LastSteps {
   // Nodes between the input and `name`, the last first: lengths, casts, one subtraction of 1, axes of size 1.
   LastIndex last_index(std::string name) const {
     constexpr size_t kLongest = 16;
-    std::vector<const NodeProto *> moves;
+    std::vector<const OnnxNode *> moves;
     int64_t less = 0;
     for (size_t i = 0; i < kLongest; ++i) {
-      const NodeProto *node = uses_.any_maker(name);
+      const OnnxNode *node = uses_.any_maker(name);
       if (node == nullptr || node->input_size() == 0) break;
       const std::string &op = node->op_type();
       if ((op == "Sub" && is_number(node->input(1), 1)) || (op == "Add" && is_number(node->input(1), -1))) {
@@ -110,7 +108,7 @@ class LastSteps {
         std::find_if(model_.inputs.begin(), model_.inputs.end(), [&](const DeclaredInput &input) { return input.name == name; });
     if (less != 1 || declared == model_.inputs.end() || declared->dims.size() != 1) return {};
     const int type = declared->elem_type;
-    if (type != onnx::TensorProto::INT32 && type != onnx::TensorProto::INT64) return {};
+    if (type != kOnnxInt32 && type != kOnnxInt64) return {};
     LastIndex index{name, 1, 0};
     for (size_t i = moves.size(); i-- > 0;) {
       if (!moved(*moves[i], &index)) return {};
@@ -122,7 +120,7 @@ class LastSteps {
   // empty, and `fixed` has the size.
   bool all_rows(std::string name, Taken *out) const {
     if (counted(name, &out->fixed)) return true;
-    for (const NodeProto *node = uses_.any_maker(name); node != nullptr && node->op_type() != "Range";
+    for (const OnnxNode *node = uses_.any_maker(name); node != nullptr && node->op_type() != "Range";
          node = uses_.any_maker(name)) {
       const std::string &op = node->op_type();
       LastIndex column;
@@ -130,7 +128,7 @@ class LastSteps {
       if (moves ? !moved(*node, &column) || column.row_axis != 0 : op != "Identity" && op != "Cast") return false;
       name = node->input(0);
     }
-    const NodeProto *range = maker(name, "Range");
+    const OnnxNode *range = maker(name, "Range");
     std::vector<int64_t> fixed;
     if (range == nullptr || !is_number(range->input(0), 0) || !is_number(range->input(2), 1)) return false;
     out->count = range->input(1);
@@ -148,8 +146,8 @@ class LastSteps {
     return true;
   }
 
-  bool by_rows(const NodeProto &node, Taken *out) const {
-    const NodeProto *pairs = maker(node.input(1), "Concat");
+  bool by_rows(const OnnxNode &node, Taken *out) const {
+    const OnnxNode *pairs = maker(node.input(1), "Concat");
     if (pairs == nullptr || pairs->input_size() != 2 || Attributes(node).integer("batch_dims", 0) != 0) return false;
     const int64_t axis = Attributes(*pairs).integer("axis", 0);
     if (axis != -1 && axis != 1) return false;
@@ -166,14 +164,14 @@ class LastSteps {
 
   // As TorchScript's exporter writes y[rows, lengths - 1]: the first two axes are one, and places in it are a * size of the second
   // + b.
-  bool by_places(const NodeProto &node, Taken *out) const {
-    const NodeProto *flat = maker(node.input(0), "Flatten"), *places = maker(node.input(1), "Add");
+  bool by_places(const OnnxNode &node, Taken *out) const {
+    const OnnxNode *flat = maker(node.input(0), "Flatten"), *places = maker(node.input(1), "Add");
     if (flat == nullptr || places == nullptr || Attributes(*flat).integer("axis", 1) != 2) return false;
     if (Attributes(node).integer("axis", 0) != 0) return false;
     out->sequence = flat->input(0);
     out->places = places->output(0);
     for (int second = 0; second < 2; ++second) {
-      const NodeProto *scaled = maker(places->input(1 - second), "Mul");
+      const OnnxNode *scaled = maker(places->input(1 - second), "Mul");
       if (scaled == nullptr) continue;
       for (int factor = 0; factor < 2; ++factor) {
         if (!is_size(scaled->input(factor), out->sequence)) continue;
@@ -199,17 +197,17 @@ class LastSteps {
 
   // The size of the tensor's second axis; the exporter may have transposed it once more for that.
   bool is_size(const std::string &name, const std::string &tensor) const {
-    const NodeProto *pick = maker(name, "Gather");
-    const NodeProto *shape = pick == nullptr || !is_number(pick->input(1), 1) ? nullptr : maker(pick->input(0), "Shape");
-    if (shape == nullptr || shape->attribute_size() != 0) return false;
+    const OnnxNode *pick = maker(name, "Gather");
+    const OnnxNode *shape = pick == nullptr || !is_number(pick->input(1), 1) ? nullptr : maker(pick->input(0), "Shape");
+    if (shape == nullptr || !shape->attribute().empty()) return false;
     if (shape->input(0) == tensor) return true;
-    const NodeProto *a = maker(shape->input(0), "Transpose"), *b = maker(tensor, "Transpose");
+    const OnnxNode *a = maker(shape->input(0), "Transpose"), *b = maker(tensor, "Transpose");
     return a != nullptr && b != nullptr && a->input(0) == b->input(0) &&
            Attributes(*a).integers("perm") == Attributes(*b).integers("perm");
   }
 
-  bool by_elements(const NodeProto &node, Taken *out) const {
-    const NodeProto *expand = maker(node.input(1), "Expand");
+  bool by_elements(const OnnxNode &node, Taken *out) const {
+    const OnnxNode *expand = maker(node.input(1), "Expand");
     if (expand == nullptr) return false;
     const LastIndex index = last_index(expand->input(0));
     const int64_t axis = Attributes(node).integer("axis", 0);
@@ -222,13 +220,14 @@ class LastSteps {
 
   // PyTorch's -1, which keeps a size, is written as Where(sizes == -1, 1, sizes); a Reshape keeps it as it is.
   std::string sizes_of(const std::string &name) const {
-    const NodeProto *where = maker(name, "Where");
-    const NodeProto *kept = where == nullptr ? nullptr : maker(where->input(0), "Equal");
-    const NodeProto *minus = kept == nullptr || kept->input(0) != where->input(2) ? nullptr : maker(kept->input(1), "Mul");
-    const NodeProto *ones = minus == nullptr ? nullptr : maker(where->input(1), "ConstantOfShape");
+    const OnnxNode *where = maker(name, "Where");
+    const OnnxNode *kept = where == nullptr ? nullptr : maker(where->input(0), "Equal");
+    const OnnxNode *minus = kept == nullptr || kept->input(0) != where->input(2) ? nullptr : maker(kept->input(1), "Mul");
+    const OnnxNode *ones = minus == nullptr ? nullptr : maker(where->input(1), "ConstantOfShape");
     if (ones == nullptr || minus->input(0) != ones->output(0) || !is_number(minus->input(1), -1)) return name;
     const auto *value = Attributes(*ones).find("value");
-    if (value == nullptr || read_tensor(value->t()).data != std::vector<double>{1}) return name;
+    if (value == nullptr || value->type() != OnnxAttribute::kTensor || value->t().tensor()->data != std::vector<double>{1})
+      return name;
     return where->input(2);
   }
 
@@ -259,7 +258,7 @@ class Writer {
     rewrite_.add("Reshape", to, {taken.count, to + "/one"}, {to});
   }
 
-  void write(const NodeProto &node, const Taken &taken) {
+  void write(const OnnxNode &node, const Taken &taken) {
     name_ = node.output(0);
     const auto constant = [&](const char *what, Tensor tensor) {
       rewrite_.set_constant(of(what), std::move(tensor));
@@ -267,9 +266,9 @@ class Writer {
     };
     const std::string zero = constant("0", ints({0})), one = constant("1", ints({1})), last = constant("last", ints({-1})),
                       end = constant("end", ints({std::numeric_limits<int32_t>::max()}));
-    NodeProto *reversed = rewrite_.add("ReverseSequence", of("reversed"), {taken.sequence, taken.lengths}, {of("reversed")});
-    set_attribute(reversed, "time_axis", taken.time);
-    set_attribute(reversed, "batch_axis", taken.rows);
+    OnnxNode *reversed = rewrite_.add("ReverseSequence", of("reversed"), {taken.sequence, taken.lengths}, {of("reversed")});
+    reversed->add_attribute("time_axis", taken.time);
+    reversed->add_attribute("batch_axis", taken.rows);
     pick(of("reversed"), zero, of("first"), taken.time);
     pick(taken.sequence, last, of("run_end"), taken.time);
     any_step(taken, constant, zero, one);
@@ -289,12 +288,12 @@ class Writer {
   std::string of(const char *what) const { return name_ + "/valid_steps/" + what; }
 
   void joined(const std::vector<std::string> &parts, const std::string &to) {
-    set_attribute(rewrite_.add("Concat", to, parts, {to}), "axis", 0);
+    rewrite_.add("Concat", to, parts, {to})->add_attribute("axis", int64_t{0});
   }
 
   // A step without its axis.
   void pick(const std::string &from, const std::string &index, const std::string &to, int64_t axis) {
-    set_attribute(rewrite_.add("Gather", to + "4", {from, index}, {to + "4"}), "axis", axis);
+    rewrite_.add("Gather", to + "4", {from, index}, {to + "4"})->add_attribute("axis", axis);
     rewrite_.reshaping("Squeeze", to + "4", to, {axis});
   }
 
@@ -306,18 +305,16 @@ class Writer {
     rewrite_.add("Add", of("ones"), {of("every_start"), constant("one_number", reals({1}, 1))}, {of("ones")});
     std::string ones = of("ones");
     if (taken.time == 1) {
-      onnx::AttributeProto *perm = rewrite_.add("Transpose", of("ones_first"), {ones}, {of("ones_first")})->add_attribute();
-      perm->set_name("perm");
-      perm->set_type(onnx::AttributeProto::INTS);
-      for (const int64_t axis : {1, 0, 2}) perm->add_ints(axis);
+      OnnxNode *turned = rewrite_.add("Transpose", of("ones_first"), {ones}, {of("ones_first")});
+      turned->add_attribute("perm", std::vector<int64_t>{1, 0, 2});
       ones = of("ones_first");
     }
     zeros("row", of("first"), zero, one, one);
     rewrite_.reshaping("Unsqueeze", of("row_start"), of("start3"), {0});
     const std::string w = constant("W", reals({1, 1, 1}, 1)), r = constant("R", reals({1, 1, 1}, 0));
-    NodeProto *layer = rewrite_.add("RNN", of("counted"), {ones, w, r, "", taken.lengths, of("start3")}, {"", of("ended")});
-    set_attribute(layer, "hidden_size", 1);
-    set_attribute(layer, "activations", std::vector<std::string>{"Relu"});
+    OnnxNode *layer = rewrite_.add("RNN", of("counted"), {ones, w, r, "", taken.lengths, of("start3")}, {"", of("ended")});
+    layer->add_attribute("hidden_size", int64_t{1});
+    layer->add_attribute("activations", std::vector<std::string>{"Relu"});
     rewrite_.reshaping("Squeeze", of("ended"), of("ended2"), {0});
     rewrite_.add("Greater", of("any"), {of("ended2"), constant("half", reals({1}, 0.5))}, {of("any")});
   }
@@ -328,7 +325,7 @@ class Writer {
     const std::string at = name_ + "/valid_steps/" + what;
     rewrite_.add("Slice", at + "_feature", {from, zero, one, axis}, {at + "_feature"});
     rewrite_.add("Greater", at + "_none", {at + "_feature", at + "_feature"}, {at + "_none"});
-    set_attribute(rewrite_.add("Cast", at + "_start", {at + "_none"}, {at + "_start"}), "to", onnx::TensorProto::FLOAT);
+    rewrite_.add("Cast", at + "_start", {at + "_none"}, {at + "_start"})->add_attribute("to", int64_t{kOnnxFloat});
   }
 
   // An Expand keeps an axis where it says 1.
@@ -354,16 +351,16 @@ std::unique_ptr<OnnxModel> with_valid_steps(const OnnxModel &model) {
   const LastSteps steps(model);
   Rewrite rewrite(model);
   Writer writer(model, &rewrite);
-  std::map<const NodeProto *, Taken> found;
+  std::map<const OnnxNode *, Taken> found;
   std::map<std::string, const Taken *> places;  // whose Shape the file may read
-  for (const NodeProto *node : model.nodes) {
+  for (const OnnxNode *node : model.nodes) {
     Taken taken;
     if (!steps.find(*node, &taken)) continue;
     const Taken &kept = found.emplace(node, taken).first->second;
     if (!taken.places.empty()) places.emplace(taken.places, &kept);
   }
-  for (const NodeProto *node : model.nodes) {
-    const bool shape = node->op_type() == "Shape" && node->attribute_size() == 0;
+  for (const OnnxNode *node : model.nodes) {
+    const bool shape = node->op_type() == "Shape" && node->attribute().empty();
     const auto of_places = shape ? places.find(node->input(0)) : places.end();
     const auto taken = found.find(node);
     if (of_places != places.end())

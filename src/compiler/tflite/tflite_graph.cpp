@@ -266,7 +266,7 @@ std::string TfCall::on_grid(size_t i) {
   GraphBuilder &constants = *graph_.context().constants;
   const std::string scale = constants.constant(title_ + "_x_scale", {}, {x(i).scales[0]});
   const std::string zero =
-      constants.constant_raw(title_ + "_x_zero", onnx::TensorProto::INT8, {}, std::string(1, static_cast<char>(x(i).zeros[0])));
+      constants.constant_raw(title_ + "_x_zero", kOnnxInt8, {}, std::string(1, static_cast<char>(x(i).zeros[0])));
   return node("DequantizeLinear", {node("QuantizeLinear", {x_real, scale, zero}), scale, zero});
 }
 

@@ -42,7 +42,7 @@ void add_input(const TfModel &model, int32_t tensor, size_t at, GraphBuilder *bu
   }
   const bool is_float = t.is_quantized() || t.type == TfType::kFloat32;
   const std::string name = builder->input(io_name(model.input_names, graph->graph(), tensor, "x" + std::to_string(at)), dims,
-                                          is_float ? static_cast<int>(onnx::TensorProto::FLOAT) : onnx_element_type(t.type));
+                                          is_float ? static_cast<int>(kOnnxFloat) : onnx_element_type(t.type));
   if (t.is_quantized())
     graph->give(tensor, name);
   else

@@ -87,25 +87,25 @@ std::string raw_of(const TfTensor &tensor) {
 int onnx_element_type(TfType type) {
   switch (type) {
     case TfType::kFloat32:
-      return onnx::TensorProto::FLOAT;
+      return kOnnxFloat;
     case TfType::kFloat16:
-      return onnx::TensorProto::FLOAT16;
+      return kOnnxFloat16;
     case TfType::kBfloat16:
-      return onnx::TensorProto::BFLOAT16;
+      return kOnnxBfloat16;
     case TfType::kInt8:
-      return onnx::TensorProto::INT8;
+      return kOnnxInt8;
     case TfType::kUint8:
-      return onnx::TensorProto::UINT8;
+      return kOnnxUint8;
     case TfType::kInt16:
-      return onnx::TensorProto::INT16;
+      return kOnnxInt16;
     case TfType::kInt32:
-      return onnx::TensorProto::INT32;
+      return kOnnxInt32;
     case TfType::kInt64:
-      return onnx::TensorProto::INT64;
+      return kOnnxInt64;
     case TfType::kBool:
-      return onnx::TensorProto::BOOL;
+      return kOnnxBool;
     case TfType::kInt4:
-      return kInt4Type;
+      return kOnnxInt4;
     case TfType::kResource:
       break;
   }
@@ -157,7 +157,7 @@ std::vector<double> reals_of(const TfTensor &tensor) {
 std::string dequantized_constant(GraphBuilder *nodes, GraphBuilder *constants, const TfTensor &tensor, const std::string &wished) {
   const std::string raw = constants->constant_raw(wished, onnx_element_type(tensor.type), tensor.shape, raw_of(tensor));
   if (tensor.type == TfType::kFloat16 || tensor.type == TfType::kBfloat16)
-    return nodes->node("Cast", {raw}, wished + "_f32").with("to", static_cast<int>(onnx::TensorProto::FLOAT));
+    return nodes->node("Cast", {raw}, wished + "_f32").with("to", static_cast<int>(kOnnxFloat));
   if (!tensor.is_quantized()) return raw;
   const std::vector<int64_t> shape =
       tensor.scales.size() == 1 ? std::vector<int64_t>() : std::vector<int64_t>{static_cast<int64_t>(tensor.scales.size())};

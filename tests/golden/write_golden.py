@@ -52,6 +52,20 @@ def plain(*nodes, shape=(8,), opset=13, **constants):
     return list(nodes), {"x": ["T", "N", *shape]}, ["y"], constants, opset
 
 
+def normed_lstm(inputs, units):
+    """One step of an LSTM with norms of W x, of R h and of the new c."""
+    nodes = [("MatMul", ["x", "w"], ["wx"], {}), ("LayerNormalization", ["wx", "xs", "xb"], ["nx"], {}),
+             ("MatMul", ["h", "r"], ["rh"], {}), ("LayerNormalization", ["rh", "hs", "hb"], ["nh"], {}), ("Add", ["nx", "nh"], ["p"], {}),
+             ("Split", ["p", "four"], ["pi", "pf", "pg", "po"], {"axis": 1}),
+             *[("Sigmoid", [f"p{g}"], [g], {}) for g in "ifo"], ("Tanh", ["pg"], ["g"], {}),
+             ("Mul", ["f", "c"], ["fc"], {}), ("Mul", ["i", "g"], ["ig"], {}), ("Add", ["fc", "ig"], ["raw"], {}),
+             ("LayerNormalization", ["raw", "cs", "cb"], ["cn"], {}), ("Tanh", ["cn"], ["tc"], {}), ("Mul", ["o", "tc"], ["hn"], {}), ("Neg", ["hn"], ["y"], {})]
+    scales = {name: 1 + weights(n) / 2 for name, n in (("xs", 4 * units), ("hs", 4 * units), ("cs", units))}
+    biases = {name: weights(n) for name, n in (("xb", 4 * units), ("hb", 4 * units), ("cb", units))}
+    return nodes, {"x": ["N", inputs], "h": ["N", units], "c": ["N", units]}, ["y", "hn", "cn"], \
+        {"w": weights(inputs, 4 * units), "r": weights(units, 4 * units), "four": ints(units, units, units, units), **scales, **biases}, 17
+
+
 def ints(*values):
     return np.array(values, np.int64)
 
@@ -106,6 +120,7 @@ def models():
     yield "gather", ([("Gather", ["table", "x"], ["y"], {})], {"x": ["T", "N"]}, ["y"], {"table": weights(12, 4)}), [], FLOAT
     for target in ("avx512", "armv7", "cortex-m"):  # after the others: what is random in those stays
         yield f"lstm_q8_{target}", cell("LSTM", inputs=40), ["--target", target, "--weights", "q8_0"], BYTES
+    yield "lstm_norm", normed_lstm(8, 6), ["--state", "h=hn", "--state", "c=cn"], FLOAT
 
 
 def main():

@@ -53,7 +53,7 @@ typedef struct rnnp_cuda_device {
   { sizeof(rnnp_cuda_device), 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* The facts of GPU `index`. RNNP_E_DEVICE: there is no driver, or no such GPU. */
-RNNP_API rnnp_status rnnp_cuda_device_query(int32_t index, rnnp_cuda_device *device);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_device_query(int32_t index, rnnp_cuda_device *device);
 
 /* --- Options --------------------------------------------------------------------------------------------------------------- */
 
@@ -100,14 +100,17 @@ typedef struct rnnp_cuda_memory {
 
 /* What a session takes. RNNP_E_UNSUPPORTED, RNNP_E_LAYOUT: an operator, or its weights' format, has no kernel here: see
  * rnnp_cuda_session_explain. options NULL means the defaults. */
-RNNP_API rnnp_status rnnp_cuda_session_memory(const rnnp_model *model, const rnnp_cuda_options *options, rnnp_cuda_memory *memory);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_session_memory(const rnnp_model *model, const rnnp_cuda_options *options,
+                                                             rnnp_cuda_memory *memory);
 
 /* The answer of rnnp_cuda_session_memory, and why: the node that is refused by name. *refusal is filled whatever the answer. */
-RNNP_API rnnp_status rnnp_cuda_session_explain(const rnnp_model *model, const rnnp_cuda_options *options, rnnp_refusal *refusal);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_session_explain(const rnnp_model *model, const rnnp_cuda_options *options,
+                                                              rnnp_refusal *refusal);
 
 /* The weights as the kernels want them: image_bytes in host memory. No GPU is needed where options->device is given; the same
  * options and model give the same bytes. image: aligned to 16. */
-RNNP_API rnnp_status rnnp_cuda_pack(const rnnp_model *model, const rnnp_cuda_options *options, void *image, size_t bytes);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_pack(const rnnp_model *model, const rnnp_cuda_options *options, void *image,
+                                                   size_t bytes);
 
 /* Where a session lives. */
 typedef struct rnnp_cuda_buffers {
@@ -129,8 +132,9 @@ typedef struct rnnp_cuda_buffers {
 /* Make a session, all rows in the model's initial state. *buffers is read during the call. RNNP_E_BUSY: the grid of a layer does
  * not fit the GPU as it is now. RNNP_E_IMAGE_MISMATCH: an image of another model or another plan (kernels, blocks and units of its
  * layers). A plan follows from options->device: give what rnnp_cuda_pack was given where an image was packed elsewhere. */
-RNNP_API rnnp_status rnnp_cuda_session_init(rnnp_cuda_session **session, const rnnp_model *model, const rnnp_cuda_options *options,
-                                            const rnnp_cuda_buffers *buffers, void *stream);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_session_init(rnnp_cuda_session **session, const rnnp_model *model,
+                                                           const rnnp_cuda_options *options, const rnnp_cuda_buffers *buffers,
+                                                           void *stream);
 
 #define RNNP_CUDA_REASON_BYTES 164u /* fills rnnp_cuda_layer_info up to 200 bytes; longer texts are cut */
 
@@ -156,32 +160,34 @@ typedef struct rnnp_cuda_layer_info {
   }
 
 /* Of the recurrent layer `layer`, in the blob's order. RNNP_E_ARG when there is none. */
-RNNP_API rnnp_status rnnp_cuda_layer_get_info(const rnnp_cuda_session *session, uint32_t layer, rnnp_cuda_layer_info *facts);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_layer_get_info(const rnnp_cuda_session *session, uint32_t layer,
+                                                             rnnp_cuda_layer_info *facts);
 /* The same without a session, or a GPU where options->device is given. */
-RNNP_API rnnp_status rnnp_cuda_plan(const rnnp_model *model, const rnnp_cuda_options *options, uint32_t layer,
-                                    rnnp_cuda_layer_info *facts);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_plan(const rnnp_model *model, const rnnp_cuda_options *options, uint32_t layer,
+                                                   rnnp_cuda_layer_info *facts);
 
 /* --- Run ------------------------------------------------------------------------------------------------------------------- */
 
 /* rnnp_run, rnnp_step and rnnp_run_io on a stream. Of io, lengths and rows are host memory, read during the call; tensors are the
  * device's, a LENGTHS input and indices too: lengths beyond the run count as its end, and an index outside its table gives a row of
  * zeros and RNNP_E_INDEX from rnnp_cuda_wait. */
-RNNP_API rnnp_status rnnp_cuda_run(rnnp_cuda_session *session, size_t steps, const void *x, void *y, void *stream);
-RNNP_API rnnp_status rnnp_cuda_step(rnnp_cuda_session *session, const void *x, void *y, void *stream);
-RNNP_API rnnp_status rnnp_cuda_run_io(rnnp_cuda_session *session, const rnnp_io *io, void *stream);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_run(rnnp_cuda_session *session, size_t steps, const void *x, void *y, void *stream);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_step(rnnp_cuda_session *session, const void *x, void *y, void *stream);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_run_io(rnnp_cuda_session *session, const rnnp_io *io, void *stream);
 
 /* Waits for the stream. RNNP_E_TIMEOUT, RNNP_E_INDEX, RNNP_E_DEVICE: a run since the last wait failed; after RNNP_E_TIMEOUT no
  * output of these runs counts, those enqueued after the one that failed included. */
-RNNP_API rnnp_status rnnp_cuda_wait(rnnp_cuda_session *session, void *stream);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_wait(rnnp_cuda_session *session, void *stream);
 
 /* A CUDA graph of one call, for calls that are made again and again: a cudaGraphExec_t, which cudaGraphLaunch takes too. */
 typedef struct rnnp_cuda_graph rnnp_cuda_graph;
 
 /* The graph of rnnp_cuda_run_io(session, io, stream), which is captured and not run: the same tensors, rows and lengths at every
  * run. stream: any but the default one, which cannot be captured (RNNP_E_ARG). The graph goes before the session. */
-RNNP_API rnnp_status rnnp_cuda_graph_make(rnnp_cuda_graph **graph, rnnp_cuda_session *session, const rnnp_io *io, void *stream);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_graph_make(rnnp_cuda_graph **graph, rnnp_cuda_session *session, const rnnp_io *io,
+                                                         void *stream);
 /* As rnnp_cuda_run_io, on any stream: it goes on from the states as they are. graph: one of this session. */
-RNNP_API rnnp_status rnnp_cuda_graph_run(rnnp_cuda_session *session, rnnp_cuda_graph *graph, void *stream);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_graph_run(rnnp_cuda_session *session, rnnp_cuda_graph *graph, void *stream);
 /* NULL: nothing happens. Not while it runs. */
 RNNP_API void rnnp_cuda_graph_free(rnnp_cuda_graph *graph);
 
@@ -192,9 +198,11 @@ RNNP_API int32_t rnnp_cuda_error(const rnnp_cuda_session *session);
 
 /* rnnp_state_reset, _save and _load. The bytes are those of rnnp_state_save: a stream may move from CPU to GPU and back. Reset is
  * enqueued; save and load wait for the stream, so they are not for captures. */
-RNNP_API rnnp_status rnnp_cuda_state_reset(rnnp_cuda_session *session, uint32_t row, void *stream);
-RNNP_API rnnp_status rnnp_cuda_state_save(rnnp_cuda_session *session, uint32_t row, void *dst, size_t bytes, void *stream);
-RNNP_API rnnp_status rnnp_cuda_state_load(rnnp_cuda_session *session, uint32_t row, const void *src, size_t bytes, void *stream);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_state_reset(rnnp_cuda_session *session, uint32_t row, void *stream);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_state_save(rnnp_cuda_session *session, uint32_t row, void *dst, size_t bytes,
+                                                         void *stream);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_state_load(rnnp_cuda_session *session, uint32_t row, const void *src, size_t bytes,
+                                                         void *stream);
 
 /* --- Memory ---------------------------------------------------------------------------------------------------------------- */
 
@@ -203,11 +211,11 @@ RNNP_API rnnp_status rnnp_cuda_state_load(rnnp_cuda_session *session, uint32_t r
 #define RNNP_CUDA_MAPPED_MEMORY 1u /* pinned host memory that the GPU reaches at the same address: findings, a Jetson's tensors */
 
 /* *memory: aligned to 256. RNNP_E_DEVICE: no GPU, or no memory. */
-RNNP_API rnnp_status rnnp_cuda_alloc(uint32_t kind, size_t bytes, void **memory);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_alloc(uint32_t kind, size_t bytes, void **memory);
 /* kind: that of its rnnp_cuda_alloc. NULL: nothing happens. */
 RNNP_API void rnnp_cuda_free(uint32_t kind, void *memory);
 /* From and to any memory, the host's among it; in the stream's order, and waited for. */
-RNNP_API rnnp_status rnnp_cuda_copy(void *to, const void *from, size_t bytes, void *stream);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_copy(void *to, const void *from, size_t bytes, void *stream);
 
 #ifdef __cplusplus
 }

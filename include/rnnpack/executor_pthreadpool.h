@@ -16,7 +16,8 @@ extern "C" {
  *   cpu_ids  NULL, or one CPU id per thread: each thread, the caller's too, is pinned there now. Pinning keeps a thread's weights
  *            in its core's L2; ids that the operating system refuses give RNNP_E_ARG and leave the threads as they were.
  * While a run is in progress the pool is busy: do not use it from another thread. */
-RNNP_API rnnp_status rnnp_executor_from_pthreadpool(rnnp_executor *executor, pthreadpool_t pool, const int32_t *cpu_ids);
+RNNP_NODISCARD RNNP_API rnnp_status rnnp_executor_from_pthreadpool(rnnp_executor *executor, pthreadpool_t pool,
+                                                                   const int32_t *cpu_ids);
 
 #ifdef __cplusplus
 }

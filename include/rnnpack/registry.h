@@ -40,16 +40,17 @@ typedef struct rnnp_registry {
 /* Opens registry->blob as rnnp_model_open would, but for the checks: the blob is as much a part of the program as the code is, and
  * a program that opens no other blob links none of them. *model must stay as long as its sessions. RNNP_E_ARG: an argument is NULL
  * or names no blob; RNNP_E_ALIGN; RNNP_E_BLOB_MAGIC, RNNP_E_BLOB_VERSION: it is another library's. */
-rnnp_status rnnp_model_open_with(const rnnp_registry *registry, rnnp_model *model);
+RNNP_NODISCARD rnnp_status rnnp_model_open_with(const rnnp_registry *registry, rnnp_model *model);
 
 /* rnnp_session_memory and rnnp_session_init with the operators and kernels of `registry` only. The registry is read during the
  * call; what it points to must stay. */
-rnnp_status rnnp_session_memory_with(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,
-                                     rnnp_memory *memory);
-rnnp_status rnnp_session_init_with(const rnnp_registry *registry, rnnp_session **session, const rnnp_model *model,
-                                   const rnnp_session_options *options, void *mem, size_t bytes);
-rnnp_status rnnp_session_explain_with(const rnnp_registry *registry, const rnnp_model *model, const rnnp_session_options *options,
-                                      void *mem, size_t bytes, rnnp_refusal *refusal);
+RNNP_NODISCARD rnnp_status rnnp_session_memory_with(const rnnp_registry *registry, const rnnp_model *model,
+                                                    const rnnp_session_options *options, rnnp_memory *memory);
+RNNP_NODISCARD rnnp_status rnnp_session_init_with(const rnnp_registry *registry, rnnp_session **session, const rnnp_model *model,
+                                                  const rnnp_session_options *options, void *mem, size_t bytes);
+RNNP_NODISCARD rnnp_status rnnp_session_explain_with(const rnnp_registry *registry, const rnnp_model *model,
+                                                     const rnnp_session_options *options, void *mem, size_t bytes,
+                                                     rnnp_refusal *refusal);
 
 /* What a session that names no registry may use. A program that defines it links that in the place of everything. */
 extern const rnnp_registry rnnp_default_registry;

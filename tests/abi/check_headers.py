@@ -3,7 +3,7 @@
 
 C99 and C11 (pedantic), C++11 to C++20, clang's -Weverything, clang for Windows' ABI where nothing but the compiler's own headers
 is found; rnnpack.hpp with and without exceptions and RTTI. The example that rnnpack.h opens with compiles. Pointers to doubles do
-not pass for floats.
+not pass for floats. Every function that returns a status says that it must not be ignored, and an ignored one is refused.
 SPDX-License-Identifier: Apache-2.0"""
 import pathlib
 import re
@@ -91,6 +91,17 @@ def check_types(c, cpp):
             compiles("f32", [c, "-std=c11", "-Werror=incompatible-pointer-types"], text, ".c", fails)
 
 
+def check_statuses(cpp):
+    for header in sorted((include / "rnnpack").glob("*.h")):
+        text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+        found = re.findall(r"^([A-Z_ ]*)rnnp_status (rnnp_\w+)\(", text, re.M)
+        failures.extend(f"{header.name}: {name} lacks RNNP_NODISCARD" for before, name in found if "RNNP_NODISCARD" not in before)
+    for header, call, arguments in (("rnnpack.h", "rnnp_state_reset(s, 0)", "rnnp_session *s"), ("cuda.h", "rnnp_cuda_wait(s, 0)", "rnnp_cuda_session *s")):
+        for kept, fails in (("return ", False), ("", True)):
+            text = includes([header]) + f"rnnp_status use({arguments});\nrnnp_status use({arguments}) {{ {kept}{call}; return RNNP_OK; }}\n"
+            compiles("status", [cpp, "-std=c++17", "-Werror"], text, ".cpp", fails)
+
+
 def check_example(c, cpp):
     opening = (include / "rnnpack/rnnpack.h").read_text().split("*/")[0]
     example = [line[5:] for line in opening.split("on the device:")[1].split(" * Each call returns")[0].splitlines() if line.startswith(" *   ")]
@@ -111,6 +122,7 @@ for c, cpp in compilers:
     check_plain(c, cpp, clang)
     check_wrapper(cpp, clang)
     check_types(c, cpp)
+    check_statuses(cpp)
     check_example(c, cpp)
 print(f"{ran} compilations, {len(failures)} not as expected")
 sys.exit("\n".join(failures) if failures else 0)

@@ -202,8 +202,9 @@ std::string joints_differ(const OnnxBuilder &file, const OnnxBuilder &compiled_f
   const std::unique_ptr<OnnxModel> model = compiler::check_model(file.proto), other = compiler::check_model(compiled_from.proto);
   const Compiled compiled = compiler::compile_model(*other, "generic");
   compiler::Runner runner(compiled.blob);
-  const compiler::BlobCheck check(model.get(), compiled.graph, {}, &runner);
-  const compiler::JointCheck joints(other.get(), {}, check);
+  const std::vector<compiler::StatePair> no_states;  // kept by reference
+  const compiler::BlobCheck check(model.get(), compiled.graph, no_states, &runner);
+  const compiler::JointCheck joints(other.get(), no_states, check);
   std::string refused;
   const auto found = joints.at(check.start({}, {1, 1}, {}), true, 1, {}, &refused);
   EXPECT_TRUE(found) << refused;

@@ -32,13 +32,18 @@ def exceptions(abi):
     return text + "}\n"
 
 
+def enum_of(name, about, values, label, of):
+    """An enum whose constants have the numbers of C's; `of`: its method from a number."""
+    text = f"/** {about} */\npublic enum {name} {{\n"
+    text += ",\n".join(doc(v["text"], "    ") + f"    {label(v['name'])}({v['value']})" for v in values)
+    text += ";\n\n    /** The number that C has for it. */\n    public final int code;\n\n"
+    return text + f"    {name}(int code) {{\n        this.code = code;\n    }}\n\n{of}}}\n"
+
+
 def emit(abi):
     head = f"// {MADE}\n// {LICENCE}\npackage org.rnnpack;\n\n"
-    status = head + "/** Why a call failed. */\npublic enum Status {\n"
-    values = [doc(v["text"], "    ") + f"    {v['name'][5:].removeprefix('E_')}({v['value']})" for v in abi.status["values"]]
-    status += ",\n".join(values) + ";\n\n    /** The number that C has for it. */\n    public final int code;\n\n"
-    status += "    Status(int code) {\n        this.code = code;\n    }\n\n"
-    status += "    /** The status of a number, which the library gave. */\n    public static Status of(int code) {\n        return values()[-code];\n    }\n}\n"
+    status = head + enum_of("Status", "Why a call failed.", abi.status["values"], lambda name: name[5:].removeprefix("E_"),
+                            "    /** The status of a number, which the library gave. */\n    public static Status of(int code) {\n        return values()[-code];\n    }\n")
     numbers = head + "/** The constants of rnnpack.h. */\npublic final class Constants {\n    private Constants() {}\n\n"
     for one in abi.numbers():
         value = one["value"] - (1 << 32) if one["value"] >= 1 << 31 else one["value"]
@@ -48,10 +53,8 @@ def emit(abi):
 
 def emit_compiler(abi):
     head = f"// {MADE}\n// {LICENCE}\npackage org.rnnpack;\n\n"
-    status = head + "/** Why there is no blob: the tool's exit codes. */\npublic enum CompileStatus {\n"
-    values = [doc(v["text"], "    ") + f"    {of_compiler(v['name'])}({v['value']})" for v in abi.pinned["rnnp_compile_status"]]
-    status += ",\n".join(values) + ";\n\n    /** The number that C has for it. */\n    public final int code;\n\n"
-    status += "    CompileStatus(int code) {\n        this.code = code;\n    }\n\n    static CompileStatus of(int code) {\n        return values()[code];\n    }\n}\n"
+    status = head + enum_of("CompileStatus", "Why there is no blob: the tool's exit codes.", abi.pinned["rnnp_compile_status"], of_compiler,
+                            "    static CompileStatus of(int code) {\n        return values()[code];\n    }\n")
     kinds = head + "/** What a message of the compiler is. */\nfinal class CompileMessage {\n    private CompileMessage() {}\n\n"
     kinds += "".join(doc(v["text"], "    ") + f"    static final int {of_compiler(v['name'])} = {v['value']};\n" for v in abi.pinned["rnnp_compile_message"])
     return {FOLDER + "CompileStatus.java": status, FOLDER + "CompileMessage.java": kinds + "}\n"}

@@ -249,12 +249,4 @@ OnnxGraph read_graph(const onnx::GraphProto &proto) {
   return graph;
 }
 
-std::string node_title(const onnx::NodeProto &node) {
-  if (!node.name().empty()) return node.name();
-  for (const std::string &name : node.output()) {
-    if (!name.empty()) return name;
-  }
-  return "unnamed";
-}
-
 }  // namespace rnnp::compiler

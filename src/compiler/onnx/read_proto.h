@@ -18,8 +18,5 @@ Tensor read_sparse_tensor(const onnx::SparseTensorProto &proto);
 OnnxNode read_node(const onnx::NodeProto &proto);
 OnnxGraph read_graph(const onnx::GraphProto &proto);
 
-// The node's name, or its first output's where it has none.
-std::string node_title(const onnx::NodeProto &node);
-
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_READ_PROTO_H_

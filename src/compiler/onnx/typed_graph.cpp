@@ -39,14 +39,6 @@ std::string onnx_type_name(int type) {
   }
 }
 
-std::string node_title(const OnnxNode &node) {
-  if (!node.name().empty()) return node.name();
-  for (const std::string &name : node.output()) {
-    if (!name.empty()) return name;
-  }
-  return "unnamed";
-}
-
 std::string attribute_key(const OnnxAttribute &attribute) {
   std::string text = attribute.name() + ":" + std::to_string(attribute.type()) + ":";
   switch (attribute.type()) {

@@ -208,8 +208,15 @@ class OnnxGraph {
   bool has_sparse_ = false;
 };
 
-// The node's name, or its first output's where it has none.
-std::string node_title(const OnnxNode &node);
+// The node's name, or its first output's where it has none; of a file's message, too.
+template <class Node>
+std::string node_title(const Node &node) {
+  if (!node.name().empty()) return node.name();
+  for (const std::string &name : node.output()) {
+    if (!name.empty()) return name;
+  }
+  return "unnamed";
+}
 
 // The attribute's type and value as text: equal for equal attributes. Not for graphs.
 std::string attribute_key(const OnnxAttribute &attribute);

@@ -1,8 +1,6 @@
 // tflite_graph.cpp -- Contract: tflite_graph.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/tflite/tflite_graph.h"
 
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>

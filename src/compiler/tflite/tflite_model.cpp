@@ -1,8 +1,6 @@
 // tflite_model.cpp -- Contract: tflite_model.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/tflite/tflite_model.h"
 
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 
 #include "compiler/onnx/budget.h"

@@ -1,6 +1,4 @@
 // tflite_values.cpp -- constants and grids of a TensorFlow Lite file. Contract: tflite_graph.h. SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <cmath>
 

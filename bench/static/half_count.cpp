@@ -17,13 +17,13 @@ void multiply(const Kernel &gemm, const uint16_t *weights, const float *a, const
   GemmArgs args = {};
   args.a = a;
   args.a_row_bytes = sizeof x;
-  args.panels = weights;
+  args.w.panels = weights;
   args.start = start;
   args.out = preact;
   args.start_row_bytes = args.out_row_bytes = sizeof preact;
   args.rows = 1;
-  args.k = kHidden;
-  args.gates = kGates;
+  args.w.k = kHidden;
+  args.w.gates = kGates;
   args.tile_end = kHidden / gemm.nr;
   gemm.gemm(&args);
 }

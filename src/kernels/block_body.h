@@ -123,7 +123,7 @@ RNNPACK_NOINLINE void block_of_parts(const BlockArgs *b) {
   load_start<kMr, kTiles, kVectors>(b, acc);
   const uint8_t *panel = b->panel;
   const GemmTap *tap = b->gemm->taps;
-  for (size_t left = b->gemm->tap_count; left != 0; --left, ++tap) {
+  for (size_t left = b->k; left != 0; left -= tap->k, ++tap) {
     add_terms<PanelF32, kMr, kTiles, kVectors, kRow>(b, acc, offset_bytes(tap->a, b->row * tap->row_bytes), tap->row_bytes, panel,
                                                      tap->k);
     panel += tap->k * b->panel_k;

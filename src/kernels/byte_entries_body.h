@@ -17,13 +17,15 @@ struct ByteEntries : Words {
 
   struct Sum {
     Words::I all;
-    RNNPACK_INLINE void begin(const GemmArgs &g, size_t column) { all = Words::start(g.unit_sums + column); }
+    RNNPACK_INLINE void begin(const GemmArgs &g, size_t column) { all = Words::start(g.w.unit_sums + column); }
     RNNPACK_INLINE void clear() { all = Words::zero(); }
     RNNPACK_INLINE void add(Words::Factor factor, const uint8_t *weights) { Words::add_dot(&all, factor, weights); }
     RNNPACK_INLINE void join(const Sum &other) { all = Words::add(all, other.all); }
     RNNPACK_INLINE F floats() const { return Words::floats(all); }
   };
-  static RNNPACK_INLINE F worth(const GemmArgs &g, size_t column, F scale) { return Vec::mul(Vec::load(g.scales + column), scale); }
+  static RNNPACK_INLINE F worth(const GemmArgs &g, size_t column, F scale) {
+    return Vec::mul(Vec::load(g.w.scales + column), scale);
+  }
 };
 
 }  // namespace

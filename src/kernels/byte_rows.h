@@ -22,7 +22,7 @@ struct ByteRows {
 };
 
 RNNPACK_INLINE ByteRows byte_rows(const GemmArgs &args, bool in_groups) {
-  return {static_cast<uint8_t *>(args.scratch), quantised_row_bytes(in_groups, args.k), align_up(args.k, 64)};
+  return {static_cast<uint8_t *>(args.scratch), quantised_row_bytes(in_groups, args.w.k), align_up(args.w.k, 64)};
 }
 
 // What v is multiplied by to be a byte, and what the byte is worth: of a given step, or such that the row's largest finite size is
@@ -39,8 +39,8 @@ RNNPACK_INLINE ByteScale byte_scale(float lhs_scale, float largest) {
 
 RNNPACK_NOINLINE void quantise_row(const GemmArgs *args, size_t row, const ByteRows &to, size_t m, int zero) {
   const float *a = offset_bytes(args->a, row * args->a_row_bytes);
-  const ByteScale scale = byte_scale(args->lhs_scale, args->lhs_scale != 0.0f ? 0.0f : Bytes::largest(a, args->k));
-  Bytes::quantise(a, args->k, scale.to_byte, zero, to.bytes(m));
+  const ByteScale scale = byte_scale(args->w.lhs_scale, args->w.lhs_scale != 0.0f ? 0.0f : Bytes::largest(a, args->w.k));
+  Bytes::quantise(a, args->w.k, scale.to_byte, zero, to.bytes(m));
   *to.scale(m) = scale.step;
 }
 

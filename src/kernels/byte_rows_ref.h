@@ -29,14 +29,14 @@ inline int8_t ref_byte(float v) {
 // Of a row in the scratch; returns what one of its bytes is worth.
 inline float ref_quantise_row(const GemmArgs &args, const float *a, int8_t *to) {
   constexpr float kLeast = 1e-30f;
-  float to_byte = 0.0f, step = args.lhs_scale;
+  float to_byte = 0.0f, step = args.w.lhs_scale;
   if (step != 0.0f) {
     to_byte = 1.0f / step;
   } else {
-    const float largest = ref_largest(a, args.k);
+    const float largest = ref_largest(a, args.w.k);
     if (largest >= kLeast) to_byte = 127.0f / largest, step = largest / 127.0f;
   }
-  for (size_t k = 0; k < args.k; ++k) to[k] = ref_byte(a[k] * to_byte);
+  for (size_t k = 0; k < args.w.k; ++k) to[k] = ref_byte(a[k] * to_byte);
   return step;
 }
 

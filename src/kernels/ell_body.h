@@ -46,7 +46,7 @@ struct BytePairs : Pairs {
   struct Sum {
     Pairs::I all;
     RNNPACK_INLINE void clear() { all = Pairs::zero(); }
-    RNNPACK_INLINE void begin(const GemmArgs &g, size_t column) { all = Pairs::start(g.unit_sums + column); }
+    RNNPACK_INLINE void begin(const GemmArgs &g, size_t column) { all = Pairs::start(g.w.unit_sums + column); }
     RNNPACK_INLINE void add(Pairs::Factor factor, const uint8_t *weights) { Pairs::add_product(&all, factor, weights); }
     RNNPACK_INLINE void join(const Sum &) {}
     RNNPACK_INLINE F floats() const { return Pairs::floats(all); }
@@ -55,7 +55,9 @@ struct BytePairs : Pairs {
   static RNNPACK_INLINE auto factors(const uint8_t *row, const uint16_t *k) {
     return Pairs::gather_bytes(row, k);
   }
-  static RNNPACK_INLINE F worth(const GemmArgs &g, size_t column, F scale) { return Vec::mul(Vec::load(g.scales + column), scale); }
+  static RNNPACK_INLINE F worth(const GemmArgs &g, size_t column, F scale) {
+    return Vec::mul(Vec::load(g.w.scales + column), scale);
+  }
 };
 
 template <class Entries>

@@ -15,11 +15,11 @@ struct VectorPlace {
 };
 
 RNNPACK_NOINLINE F add_diagonal(const GemmArgs &g, const VectorPlace &p, F sum) {
-  const size_t nr = p.width / g.gates, unit = p.tile * nr + p.column % nr;
+  const size_t nr = p.width / g.w.gates, unit = p.tile * nr + p.column % nr;
   const float *a = offset_bytes(g.a, p.row * g.a_row_bytes) + unit;
-  const F weights = Vec::load(g.diagonal + p.tile * p.width + p.column);
-  if (unit + kWidth <= g.k) return Vec::fma(Vec::load(a), weights, sum);
-  return unit < g.k ? Vec::fma(Vec::load_first(a, g.k - unit), weights, sum) : sum;
+  const F weights = Vec::load(g.w.diagonal + p.tile * p.width + p.column);
+  if (unit + kWidth <= g.w.k) return Vec::fma(Vec::load(a), weights, sum);
+  return unit < g.w.k ? Vec::fma(Vec::load_first(a, g.w.k - unit), weights, sum) : sum;
 }
 
 // out = value * factor + start, and the diagonal's product after it.
@@ -28,7 +28,7 @@ RNNPACK_INLINE void finish_vector(const GemmArgs &g, const VectorPlace &p, F val
   F from = Vec::set1(0.0f);
   if (g.start != nullptr) from = Vec::load(offset_bytes(g.start, p.row * g.start_row_bytes) + p.tile * start_tile + p.column);
   F result = Vec::fma(value, factor, from);
-  if (g.diagonal != nullptr) result = add_diagonal(g, p, result);
+  if (g.w.diagonal != nullptr) result = add_diagonal(g, p, result);
   const size_t column = p.tile * out_tile + p.column;
   float *out = offset_bytes(g.out, p.row * g.out_row_bytes) + column;
   if (g.units == 0 || column + kWidth <= g.units) {

@@ -34,13 +34,13 @@ RNNPACK_NOINLINE void finish_slow_path(const ByteBlock &b, const I *sum, size_t 
     place.row = b.first_row + row;
     place.column = b.column + i % vectors * kWidth;
     const size_t of_unit = b.tile * b.width + place.column;
-    const F scale = Vec::mul(Vec::load(g.scales + of_unit), Vec::set1(*b.rows.scale(row)));
-    finish_vector(g, place, Int::to_float(sum[i], g.unit_sums + of_unit), scale);
+    const F scale = Vec::mul(Vec::load(g.w.scales + of_unit), Vec::set1(*b.rows.scale(row)));
+    finish_vector(g, place, Int::to_float(sum[i], g.w.unit_sums + of_unit), scale);
   }
 }
 
 RNNPACK_INLINE bool is_slow_path(const GemmArgs &g) {
-  return g.units != 0 || g.diagonal != nullptr || g.start == nullptr;
+  return g.units != 0 || g.w.diagonal != nullptr || g.start == nullptr;
 }
 
 }  // namespace

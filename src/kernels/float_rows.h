@@ -13,14 +13,15 @@ namespace {
 struct FloatRows {
   float *first;
   size_t elems;
-  explicit FloatRows(const GemmArgs &g) : first(static_cast<float *>(g.scratch)), elems(align_up(size_t{g.k} + 2 * kBlockK, 16)) {}
+  explicit FloatRows(const GemmArgs &g)
+      : first(static_cast<float *>(g.scratch)), elems(align_up(size_t{g.w.k} + 2 * kBlockK, 16)) {}
   const float *row(size_t m) const { return first + m * elems; }
   float scale(size_t) const { return 1.0f; }
   RNNPACK_NOINLINE void take(const GemmArgs &g, size_t from, size_t m) const {
     const float *a = offset_bytes(g.a, from * g.a_row_bytes);
     float *to = first + m * elems;
-    for (size_t k = 0; k < g.k; ++k) to[k] = a[k];
-    for (size_t k = g.k; k < elems; ++k) to[k] = 0.0f;
+    for (size_t k = 0; k < g.w.k; ++k) to[k] = a[k];
+    for (size_t k = g.w.k; k < elems; ++k) to[k] = 0.0f;
   }
 };
 

@@ -15,7 +15,7 @@ namespace {
 template <template <int> class Blocks>
 void gemm_run_any(const GemmArgs *args) {
   const BlockLayout *const layouts[] = {&Blocks<1>::layout, &Blocks<2>::layout, &Blocks<3>::layout, &Blocks<4>::layout};
-  gemm_sweep(args, layouts[args->gates - 1], 0);
+  gemm_sweep(args, layouts[args->w.gates - 1], 0);
 }
 
 template <template <int> class Blocks, int kGates, int kNr>
@@ -25,7 +25,7 @@ void gemm_run(const GemmArgs *args) {
     if (args->units - 1 < kFewUnits && args->tile_end == 1 && args->start_row_bytes == 0) done = few_units<kNr, Vec>(args);
   }
   if constexpr (kGates == 1) {
-    if (args->tap_count != 0) return gemm_sweep(args, &Blocks<kParts>::layout, done);
+    if (args->in_parts) return gemm_sweep(args, &Blocks<kParts>::layout, done);
   }
   gemm_sweep(args, &Blocks<kGates>::layout, done);
 }

@@ -51,13 +51,13 @@ template <class Entries, int kMr, int kStrips>
 RNNPACK_NOINLINE void add_columns(const BlockRows<Entries> &b) {
   constexpr int kChains = Entries::kChains;
   const GemmArgs &g = *b.args;
-  const size_t gates = g.gates, width = gates * kEntryUnits;
+  const size_t gates = g.w.gates, width = gates * kEntryUnits;
   const size_t start_tile = g.start_tile != 0 ? g.start_tile : width, out_tile = g.out_tile != 0 ? g.out_tile : width;
   const size_t start_row_bytes = g.start_row_bytes, out_row_bytes = g.out_row_bytes;
-  const bool slow_path = g.units != 0 || g.diagonal != nullptr || g.start == nullptr;
-  const uint32_t *first = g.first + b.tile_begin * gates;
-  const uint16_t *quad = g.quads + size_t{*first} * kStrips;
-  const uint8_t *weights = static_cast<const uint8_t *>(g.panels) + *first * Entries::kEntryBytes;
+  const bool slow_path = g.units != 0 || g.w.diagonal != nullptr || g.start == nullptr;
+  const uint32_t *first = g.w.first + b.tile_begin * gates;
+  const uint16_t *quad = g.w.quads + size_t{*first} * kStrips;
+  const uint8_t *weights = static_cast<const uint8_t *>(g.w.panels) + *first * Entries::kEntryBytes;
   const size_t first_row = b.first_row + b.row;
   const float *start = offset_bytes(g.start, first_row * start_row_bytes) + b.tile_begin * start_tile;
   float *out = offset_bytes(g.out, first_row * out_row_bytes) + b.tile_begin * out_tile;
@@ -133,9 +133,10 @@ RNNPACK_INLINE void for_rows(const GemmArgs *args, const Add &add) {
 template <class Entries>
 void gemm_bsr_run(const GemmArgs *args) {
   for_rows<Entries>(args, [&](const BlockRows<Entries> &b, size_t rows) {
-    if (args->strips == 1) {
+    const uint32_t strips = strips_of(args->w.format);
+    if (strips == 1) {
       add_rows<Entries, 1>(args, b, rows);
-    } else if (args->strips == 2) {
+    } else if (strips == 2) {
       add_rows<Entries, 2>(args, b, rows);
     } else {
       add_rows<Entries, 4>(args, b, rows);

@@ -41,20 +41,20 @@ float weight_at(const uint16_t *panels, size_t entry, size_t lane, size_t j) {
 // Four sums, one for each k of a block.
 template <class Weight>
 float product_of_floats(const GemmArgs &g, const Column &c, const float *a, size_t lane) {
-  const Weight *panels = static_cast<const Weight *>(g.panels);
+  const Weight *panels = static_cast<const Weight *>(g.w.panels);
   float sum[kBlockK] = {};
   for (size_t e = c.begin; e < c.end; ++e) {
     for (size_t j = 0; j < kBlockK; ++j)
-      sum[j] += (c.at(e) * kBlockK + j < g.k ? a[c.at(e) * kBlockK + j] : 0.0f) * weight_at(panels, e, lane, j);
+      sum[j] += (c.at(e) * kBlockK + j < g.w.k ? a[c.at(e) * kBlockK + j] : 0.0f) * weight_at(panels, e, lane, j);
   }
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 // Of single weights: one sum.
 float product_of_pairs(const GemmArgs &g, const Column &c, const float *a, size_t lane) {
-  const float *weights = static_cast<const float *>(g.panels);
+  const float *weights = static_cast<const float *>(g.w.panels);
   float sum = 0.0f;
-  for (size_t e = c.begin; e < c.end; ++e) sum += (c.at(e) < g.k ? a[c.at(e)] : 0.0f) * weights[e * kUnits + lane];
+  for (size_t e = c.begin; e < c.end; ++e) sum += (c.at(e) < g.w.k ? a[c.at(e)] : 0.0f) * weights[e * kUnits + lane];
   return sum;
 }
 
@@ -63,8 +63,8 @@ template <size_t kK>
 int32_t product_of_bytes(const GemmArgs &g, const Column &c, const int8_t *bytes, size_t lane) {
   int32_t sum = 0;
   for (size_t e = c.begin; e < c.end; ++e) {
-    const int8_t *w = static_cast<const int8_t *>(g.panels) + (e * kUnits + lane) * kK;
-    for (size_t j = 0; j < kK && c.at(e) * kK + j < g.k; ++j) sum += bytes[c.at(e) * kK + j] * w[j];
+    const int8_t *w = static_cast<const int8_t *>(g.w.panels) + (e * kUnits + lane) * kK;
+    for (size_t j = 0; j < kK && c.at(e) * kK + j < g.w.k; ++j) sum += bytes[c.at(e) * kK + j] * w[j];
   }
   return sum;
 }
@@ -74,7 +74,7 @@ void ref_gemm_sparse(const GemmArgs *args) {
   using Weight = typename StoredFloat<kWeight>::Type;
   constexpr bool kBytes = kWeight == DType::kI8;
   const GemmArgs &g = *args;
-  const size_t width = g.gates * kUnits;
+  const size_t width = g.w.gates * kUnits;
   int8_t *bytes = static_cast<int8_t *>(g.scratch);
   for (uint32_t m = 0; m < g.rows; ++m) {
     const float *a = ref_row(g.a, m, g.a_row_bytes);
@@ -82,17 +82,18 @@ void ref_gemm_sparse(const GemmArgs *args) {
     for (uint32_t tile = g.tile_begin; tile < g.tile_end; ++tile) {
       for (size_t n = 0; n < width && ref_is_written(g, tile * width + n); ++n) {
         const size_t lane = n % kUnits, column = tile * width + n, unit = tile * kUnits + lane;
-        const uint32_t *first = g.first + tile * g.gates + n / kUnits;
-        const Column c = {first[0], first[1], g.strips, lane / (kUnits / g.strips), g.quads};
+        const uint32_t *first = g.w.first + tile * g.w.gates + n / kUnits;
+        const uint32_t strips = strips_of(g.w.format);
+        const Column c = {first[0], first[1], strips, lane / (kUnits / strips), g.w.quads};
         float value = ref_start(g, m, tile, n, width);
         if (kBytes) {
-          value += static_cast<float>(product_of_bytes<kK>(g, c, bytes, lane)) * (g.scales[column] * step);
+          value += static_cast<float>(product_of_bytes<kK>(g, c, bytes, lane)) * (g.w.scales[column] * step);
         } else if (kK == 1) {
           value += product_of_pairs(g, c, a, lane);
         } else {
           value += product_of_floats<Weight>(g, c, a, lane);
         }
-        if (g.diagonal != nullptr && unit < g.k) value += a[unit] * g.diagonal[column];
+        if (g.w.diagonal != nullptr && unit < g.w.k) value += a[unit] * g.w.diagonal[column];
         *ref_out(g, m, tile, n, width) = value;
       }
     }

@@ -88,16 +88,16 @@ RNNPACK_NOINLINE void rows_apart(const GemmArgs *args) {
   constexpr int kVectors = kFewVectors;
   constexpr uint32_t kRows = kVectors * kWidth;
   const uint32_t last = args->rows - kRows;
-  const GemmTap whole_row = {args->a, args->a_row_bytes, args->k};
+  const GemmTap whole_row = {args->a, args->a_row_bytes, args->w.k};
   for (uint32_t next = 0; next < args->rows; next += kRows) {
     const uint32_t row = next < last ? next : last;  // some of the last ones twice
-    const float *panel = static_cast<const float *>(args->panels);
+    const float *panel = static_cast<const float *>(args->w.panels);
     F sum[kVectors][kUnits];
     RNNPACK_UNROLL
     for (int i = 0; i < kVectors * kUnits; ++i)
       sum[i / kUnits][i % kUnits] = Vec::set1(args->start != nullptr ? args->start[i % kUnits] : 0.0f);
-    const GemmTap *tap = args->tap_count != 0 ? args->taps : &whole_row;
-    for (size_t left = args->tap_count != 0 ? args->tap_count : 1; left != 0; --left, ++tap) {
+    const GemmTap *tap = args->in_parts ? args->taps : &whole_row;
+    for (size_t left = args->w.k; left != 0; left -= tap->k, ++tap) {
       const float *a = offset_bytes(tap->a, row * tap->row_bytes);
       for (size_t i = 0, count; i < tap->k; i += count, a += count) {
         count = tap->k - i < 4 ? tap->k - i : 4;
@@ -136,12 +136,12 @@ RNNPACK_NOINLINE void sliding_vectors(const GemmArgs *args) {
   const uint32_t last = args->rows - kRows;
   for (uint32_t next = 0; next < args->rows; next += kRows) {
     const uint32_t row = next < last ? next : last;
-    const float *a = args->a + row, *panel = static_cast<const float *>(args->panels);
+    const float *a = args->a + row, *panel = static_cast<const float *>(args->w.panels);
     F sum[kVectors][kUnits];
     RNNPACK_UNROLL
     for (int i = 0; i < kVectors * kUnits; ++i)
       sum[i / kUnits][i % kUnits] = Vec::set1(args->start != nullptr ? args->start[i % kUnits] : 0.0f);
-    for (size_t i = 0; i < args->k; ++i, panel += kRow) {
+    for (size_t i = 0; i < args->w.k; ++i, panel += kRow) {
       F weight[kUnits];
       RNNPACK_UNROLL
       for (int u = 0; u < kUnits; ++u) weight[u] = Vec::broadcast(panel + u);
@@ -177,7 +177,7 @@ RNNPACK_INLINE uint32_t few_units(const GemmArgs *args) {
   constexpr void (*kApart[])(const GemmArgs *) = {rows_apart<kRow, V, 1>, rows_apart<kRow, V, 2>, rows_apart<kRow, V, 3>,
                                                   rows_apart<kRow, V, 4>};
   if (args->rows < uint32_t{kFewVectors * kWidth}) return 0;
-  const bool slides = args->tap_count == 0 && args->a_row_bytes == sizeof(float);
+  const bool slides = !args->in_parts && args->a_row_bytes == sizeof(float);
   (slides ? kBySlide : kApart)[args->units - 1](args);
   return args->rows;
 }

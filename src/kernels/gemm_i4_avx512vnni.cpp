@@ -16,7 +16,7 @@ struct GroupDot : Bytes {
   static constexpr int32_t kExcess = 8;
   static constexpr size_t kStepK = 8;
 
-  static size_t tile_width(const GemmArgs &g) { return size_t{g.gates} * 16; }
+  static size_t tile_width(const GemmArgs &g) { return size_t{g.w.gates} * 16; }
   static RNNPACK_INLINE I minus(int32_t v) { return _mm512_set1_epi32(-v); }
   static RNNPACK_INLINE __m512 to_float(I sum) { return _mm512_maskz_cvtepi32_ps(kAll, sum); }
 

@@ -21,8 +21,8 @@ RNNPACK_NOINLINE void quantise_groups(const GemmArgs *args, size_t row, const By
   quantise_row(args, row, to, m, 0);
   const uint8_t *bytes = to.bytes(m);
   int32_t *sums = to.group_sums(m);
-  for (size_t k = 0; k < args->k; k += args->group_k) {
-    const size_t left = align_up(args->k - k, 32), count = left < args->group_k ? left : args->group_k;
+  for (size_t k = 0; k < args->w.k; k += args->w.group_k) {
+    const size_t left = align_up(args->w.k - k, 32), count = left < args->w.group_k ? left : args->w.group_k;
     int32_t sum = 0;
     for (size_t i = 0; i < count; i += 32) sum += sum_of_32_bytes(bytes + k + i);
     *sums++ = sum * GroupDot::kExcess;
@@ -63,8 +63,8 @@ RNNPACK_INLINE void add_steps(const GroupBlock &b, size_t from, size_t end, Grou
 template <int kMr, int kVectors>
 RNNPACK_NOINLINE void group_block(const GroupBlock &b) {
   const GemmArgs &g = *b.args;
-  const size_t width = GroupDot::tile_width(g), groups = (size_t{g.k} + g.group_k - 1) / g.group_k;
-  const float *scales = g.scales + b.tile * groups * width + b.column;
+  const size_t width = GroupDot::tile_width(g), groups = (size_t{g.w.k} + g.w.group_k - 1) / g.w.group_k;
+  const float *scales = g.w.scales + b.tile * groups * width + b.column;
   F total[kMr][kVectors];
   RNNPACK_UNROLL
   for (int i = 0; i < kMr * kVectors; ++i) total[i / kVectors][i % kVectors] = Vec::set1(0.0f);
@@ -123,15 +123,15 @@ void gemm_group_run(const GemmArgs *args) {
   GroupBlock b = {};
   b.args = args;
   b.rows = byte_rows(*args, true);
-  b.panel_k = size_t{args->gates} * kNr * kStepBytes;
-  b.steps = (size_t{args->k} + GroupDot::kStepK - 1) / GroupDot::kStepK;
-  b.group_steps = args->group_k / GroupDot::kStepK;
-  const size_t vectors = size_t{args->gates} * kNr / kWidth;
+  b.panel_k = size_t{args->w.gates} * kNr * kStepBytes;
+  b.steps = (size_t{args->w.k} + GroupDot::kStepK - 1) / GroupDot::kStepK;
+  b.group_steps = args->w.group_k / GroupDot::kStepK;
+  const size_t vectors = size_t{args->w.gates} * kNr / kWidth;
   for (b.first_row = 0; b.first_row < args->rows; b.first_row += kQuantisedRows) {
     const size_t left = args->rows - b.first_row, rows = left < kQuantisedRows ? left : kQuantisedRows;
     for (size_t m = 0; m < rows && !args->prepared; ++m) quantise_groups(args, b.first_row + m, b.rows, m);
     for (b.tile = args->tile_begin; b.tile < args->tile_end; ++b.tile) {
-      const uint8_t *panel = static_cast<const uint8_t *>(args->panels) + b.tile * b.steps * b.panel_k;
+      const uint8_t *panel = static_cast<const uint8_t *>(args->w.panels) + b.tile * b.steps * b.panel_k;
       for (size_t v = 0; v < vectors;) {
         b.column = v * kWidth;
         b.panel = panel + b.column * kStepBytes;

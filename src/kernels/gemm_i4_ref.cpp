@@ -17,25 +17,25 @@ int32_t group_weight(const uint8_t *column, size_t row, size_t k, bool is_byte) 
 }
 
 RNNPACK_NOINLINE void ref_gemm_groups(const GemmArgs *args, uint32_t nr, bool is_byte) {
-  const size_t row = size_t{args->gates} * nr, steps = is_byte ? (size_t{args->k} + 3) / 4 : (size_t{args->k} + 7) / 8;
-  const size_t group_k = args->group_k, groups = (args->k + group_k - 1) / group_k;
+  const size_t row = size_t{args->w.gates} * nr, steps = is_byte ? (size_t{args->w.k} + 3) / 4 : (size_t{args->w.k} + 7) / 8;
+  const size_t group_k = args->w.group_k, groups = (args->w.k + group_k - 1) / group_k;
   int8_t *bytes = static_cast<int8_t *>(args->scratch);
   for (uint32_t m = 0; m < args->rows; ++m) {
     const float *a = ref_row(args->a, m, args->a_row_bytes);
     const float step = ref_quantise_row(*args, a, bytes);
     for (uint32_t tile = args->tile_begin; tile < args->tile_end; ++tile) {
-      const uint8_t *panel = static_cast<const uint8_t *>(args->panels) + tile * steps * row * 4;
+      const uint8_t *panel = static_cast<const uint8_t *>(args->w.panels) + tile * steps * row * 4;
       for (size_t n = 0; n < row && ref_is_written(*args, tile * row + n); ++n) {
         float total = 0.0f;
         for (size_t group = 0; group < groups; ++group) {
           int32_t sum = 0;
-          for (size_t k = group * group_k; k < args->k && k < (group + 1) * group_k; ++k)
+          for (size_t k = group * group_k; k < args->w.k && k < (group + 1) * group_k; ++k)
             sum += bytes[k] * group_weight(panel + n * 4, row, k, is_byte);
-          total += static_cast<float>(sum) * args->scales[(tile * groups + group) * row + n];
+          total += static_cast<float>(sum) * args->w.scales[(tile * groups + group) * row + n];
         }
         const size_t column = tile * row + n, unit = tile * nr + n % nr;
         float value = total * step + ref_start(*args, m, tile, n, row);
-        if (args->diagonal != nullptr && unit < args->k) value += a[unit] * args->diagonal[column];
+        if (args->w.diagonal != nullptr && unit < args->w.k) value += a[unit] * args->w.diagonal[column];
         *ref_out(*args, m, tile, n, row) = value;
       }
     }

@@ -27,8 +27,8 @@ RNNPACK_INLINE void finish_row(const ByteBlock &b, const I *sum, size_t row) {
   const F of_row = Vec::set1(*b.rows.scale(row));
   RNNPACK_UNROLL
   for (int v = 0; v < kVectors; ++v) {
-    const F scale = Vec::mul(Vec::load(g.scales + of_unit + v * kWidth), of_row);
-    const F value = Int::to_float(sum[v], g.unit_sums + of_unit + v * kWidth);
+    const F scale = Vec::mul(Vec::load(g.w.scales + of_unit + v * kWidth), of_row);
+    const F value = Int::to_float(sum[v], g.w.unit_sums + of_unit + v * kWidth);
     Vec::store(out + v * kWidth, Vec::fma(value, scale, Vec::load(start + v * kWidth)));
   }
 }
@@ -187,20 +187,20 @@ RNNPACK_INLINE bool whole_tile(ByteBlock *b, const uint8_t *panel, int vectors) 
 template <int kNr>
 void gemm_i8_run(const GemmArgs *args) {
   constexpr int kGateVectors = kNr / kWidth;
-  const int tile_vectors = static_cast<int>(args->gates) * kGateVectors, pass = tile_vectors % 4 == 0   ? 4
-                                                                                : tile_vectors % 3 == 0 ? 3
-                                                                                                        : tile_vectors;
+  const int tile_vectors = static_cast<int>(args->w.gates) * kGateVectors, pass = tile_vectors % 4 == 0   ? 4
+                                                                                  : tile_vectors % 3 == 0 ? 3
+                                                                                                          : tile_vectors;
   ByteBlock b = {};
   b.args = args;
   b.rows = byte_rows(*args, false);
-  b.width = size_t{args->gates} * kNr;
+  b.width = size_t{args->w.gates} * kNr;
   b.panel_k = b.width * kColumnBytes;
-  b.groups = (size_t{args->k} + 3) / 4;
+  b.groups = (size_t{args->w.k} + 3) / 4;
   for (b.first_row = 0; b.first_row < args->rows; b.first_row += kQuantisedRows) {
     const size_t left = args->rows - b.first_row, rows = left < kQuantisedRows ? left : kQuantisedRows;
     for (size_t m = 0; m < rows && !args->prepared; ++m) quantise_row(args, b.first_row + m, b.rows, m, Int::kZero);
     for (b.tile = args->tile_begin; b.tile < args->tile_end; ++b.tile) {
-      const uint8_t *panel = static_cast<const uint8_t *>(args->panels) + b.tile * b.groups * b.panel_k;
+      const uint8_t *panel = static_cast<const uint8_t *>(args->w.panels) + b.tile * b.groups * b.panel_k;
       if (rows == 1 && whole_tile<kGateVectors>(&b, panel, tile_vectors)) continue;
       for (int v = 0; v < tile_vectors; v += pass) {
         b.column = static_cast<size_t>(v) * kWidth;

@@ -39,19 +39,19 @@ inline int32_t ref_product(const Order &o, const int8_t *bytes, const uint8_t *p
 }
 
 RNNPACK_NOINLINE void ref_gemm_bytes(const GemmArgs *args, const Order &o) {
-  const size_t row = size_t{args->gates} * o.nr, padded_k = align_up(args->k, o.kr);
+  const size_t row = size_t{args->w.gates} * o.nr, padded_k = align_up(args->w.k, o.kr);
   int8_t *bytes = static_cast<int8_t *>(args->scratch);
   for (uint32_t m = 0; m < args->rows; ++m) {
     const float *a = ref_row(args->a, m, args->a_row_bytes);
     const float step = ref_quantise_row(*args, a, bytes);
     for (uint32_t tile = args->tile_begin; tile < args->tile_end; ++tile) {
-      const uint8_t *panel = static_cast<const uint8_t *>(args->panels) + tile * padded_k * row;
+      const uint8_t *panel = static_cast<const uint8_t *>(args->w.panels) + tile * padded_k * row;
       for (size_t n = 0; n < row && ref_is_written(*args, tile * row + n); ++n) {
         const size_t before = o.apart ? n / o.nr * o.nr * padded_k + n % o.nr * o.kr : n * o.kr;
-        const int32_t sum = ref_product(o, bytes, panel + before, (o.apart ? o.nr : row) * o.kr, args->k);
+        const int32_t sum = ref_product(o, bytes, panel + before, (o.apart ? o.nr : row) * o.kr, args->w.k);
         const size_t column = tile * row + n, unit = tile * o.nr + n % o.nr;
-        float value = static_cast<float>(sum) * (args->scales[column] * step) + ref_start(*args, m, tile, n, row);
-        if (args->diagonal != nullptr && unit < args->k) value += a[unit] * args->diagonal[column];
+        float value = static_cast<float>(sum) * (args->w.scales[column] * step) + ref_start(*args, m, tile, n, row);
+        if (args->w.diagonal != nullptr && unit < args->w.k) value += a[unit] * args->w.diagonal[column];
         *ref_out(*args, m, tile, n, row) = value;
       }
     }

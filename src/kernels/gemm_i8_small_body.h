@@ -43,24 +43,24 @@ RNNPACK_NOINLINE void add_diagonal(const float *diagonal, const float *a, size_t
 // One quantised row against all tiles.
 RNNPACK_NOINLINE void byte_row(const GemmArgs &g, const uint8_t *bytes, float row_step, size_t row) {
   static const float kZeros[kUnits] = {};
-  const size_t width = g.gates * kUnits, groups = (size_t{g.k} + 3) / 4, panel_bytes = groups * width * 4;
+  const size_t width = g.w.gates * kUnits, groups = (size_t{g.w.k} + 3) / 4, panel_bytes = groups * width * 4;
   const size_t start_tile = g.start == nullptr ? 0 : g.start_tile != 0 ? g.start_tile : width;
   const size_t out_tile = g.out_tile != 0 ? g.out_tile : width;
   size_t tile = g.tile_begin;
-  TilePlace p = {static_cast<const uint8_t *>(g.panels) + tile * panel_bytes, g.scales + tile * width, kZeros, g.diagonal,
+  TilePlace p = {static_cast<const uint8_t *>(g.w.panels) + tile * panel_bytes, g.w.scales + tile * width, kZeros, g.w.diagonal,
                  offset_bytes(g.out, row * g.out_row_bytes) + tile * out_tile};
   if (g.start != nullptr) p.start = offset_bytes(g.start, row * g.start_row_bytes) + tile * start_tile;
   for (; tile < g.tile_end; ++tile) {
     int32_t sums[kMostGates * kUnits];
     float edge[kMostGates * kUnits];
-    Bytes::dot(bytes, p.panel, groups, g.gates, sums);
+    Bytes::dot(bytes, p.panel, groups, g.w.gates, sums);
     const size_t left = g.units - tile * width;
     const bool whole = g.units == 0 || left >= width;
     float *out = whole ? p.out : edge;
     finish_tile(p, sums, row_step, out, start_tile == 0 ? 0 : kUnits, width);
     if (p.diagonal != nullptr) {
       const float *a = offset_bytes(g.a, row * g.a_row_bytes);
-      add_diagonal(p.diagonal + tile * width, a, g.k, tile * kUnits, out, width);
+      add_diagonal(p.diagonal + tile * width, a, g.w.k, tile * kUnits, out, width);
     }
     for (size_t n = 0; !whole && n < left; ++n) p.out[n] = edge[n];
     p.panel += panel_bytes, p.scales += width, p.start += start_tile, p.out += out_tile;
@@ -70,7 +70,7 @@ RNNPACK_NOINLINE void byte_row(const GemmArgs &g, const uint8_t *bytes, float ro
 template <int kNr>
 void gemm_i8_run(const GemmArgs *args) {
   static_assert(kNr == kUnits, "a gate of a tile is four units");
-  const ByteRows rows = {static_cast<uint8_t *>(args->scratch), 0, align_up(size_t{args->k} * 2, 16)};
+  const ByteRows rows = {static_cast<uint8_t *>(args->scratch), 0, align_up(size_t{args->w.k} * 2, 16)};
   for (size_t row = 0; row < args->rows; ++row) {
     quantise_row(args, row, rows, 0, 0);
     byte_row(*args, rows.bytes(0), *rows.scale(0), row);

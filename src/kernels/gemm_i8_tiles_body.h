@@ -45,8 +45,8 @@ struct TileColumns {
   const GemmArgs *args;
   size_t panel_k, panel_bytes;  // of four k, and of a panel
   const uint8_t *at(size_t column) const {
-    const size_t tile = column / args->gates, gate = column % args->gates;
-    return static_cast<const uint8_t *>(args->panels) + tile * panel_bytes + gate * kTileBytes;
+    const size_t tile = column / args->w.gates, gate = column % args->w.gates;
+    return static_cast<const uint8_t *>(args->w.panels) + tile * panel_bytes + gate * kTileBytes;
   }
 };
 
@@ -107,8 +107,8 @@ RNNPACK_INLINE void finish_tile_column(const ByteBlock &b, const I *sum, size_t 
   const size_t of_unit = b.tile * b.width + b.column, at = b.first_row + b.row;
   const float *start = offset_bytes(g.start, at * g.start_row_bytes) + b.tile * start_tile + b.column;
   float *out = offset_bytes(g.out, at * g.out_row_bytes) + b.tile * out_tile + b.column;
-  const F unit_scale = Vec::load(g.scales + of_unit);
-  const I excess = Int::start(g.unit_sums + of_unit);
+  const F unit_scale = Vec::load(g.w.scales + of_unit);
+  const I excess = Int::start(g.w.unit_sums + of_unit);
   RNNPACK_NO_UNROLL
   for (size_t m = 0; m < rows; ++m) {
     const F scale = Vec::mul(unit_scale, Vec::set1(*b.rows.scale(b.row + m)));
@@ -126,8 +126,8 @@ RNNPACK_INLINE void tile_columns(const TileColumns &columns, ByteBlock *b, size_
   I sums[4][kTileRows];
   sum_tiles<kRowTiles, kColumns>(b->rows, panel, columns.panel_k, b->groups, sums);
   for (size_t c = 0; c < kColumns; ++c) {
-    b->tile = (column + c) / b->args->gates;
-    b->column = (column + c) % b->args->gates * kWidth;
+    b->tile = (column + c) / b->args->w.gates;
+    b->column = (column + c) % b->args->w.gates * kWidth;
     b->row = 0;
     finish_tile_column(*b, sums[c], rows < kTileRows ? rows : kTileRows);
     if constexpr (kRowTiles == 2) {
@@ -138,8 +138,8 @@ RNNPACK_INLINE void tile_columns(const TileColumns &columns, ByteBlock *b, size_
 }
 
 RNNPACK_INLINE void sweep_columns(const TileColumns &columns, ByteBlock *b, size_t rows) {
-  const size_t end = size_t{b->args->tile_end} * b->args->gates, at_once = rows > kTileRows ? 2 : 4;
-  for (size_t column = size_t{b->args->tile_begin} * b->args->gates; column < end;) {
+  const size_t end = size_t{b->args->tile_end} * b->args->w.gates, at_once = rows > kTileRows ? 2 : 4;
+  for (size_t column = size_t{b->args->tile_begin} * b->args->w.gates; column < end;) {
     const size_t left = end - column, count = left < at_once ? left : at_once;
     if (rows > kTileRows) {
       count == 2 ? tile_columns<2, 2>(columns, b, column, rows) : tile_columns<2, 1>(columns, b, column, rows);
@@ -158,9 +158,9 @@ void gemm_i8_tiles_run(const GemmArgs *args) {
   ByteBlock b = {};
   b.args = args;
   b.rows = byte_rows(*args, false);
-  b.width = size_t{args->gates} * kWidth;
+  b.width = size_t{args->w.gates} * kWidth;
   b.panel_k = b.width * kColumnBytes;
-  b.groups = (size_t{args->k} + 3) / 4;
+  b.groups = (size_t{args->w.k} + 3) / 4;
   const TileColumns columns = {args, b.panel_k, b.groups * b.panel_k};
   for (b.first_row = 0; b.first_row < args->rows; b.first_row += kQuantisedRows) {
     const size_t left = args->rows - b.first_row, rows = left < kQuantisedRows ? left : kQuantisedRows;

@@ -36,17 +36,17 @@ struct Bytes {
   // Conversions saturate, and make 0 of NaN. Zeros behind k up to a run's end.
   static RNNPACK_NOINLINE float quantise(const GemmArgs &g, const float *a) {
     constexpr float kLeast = 1e-30f;
-    float to_byte = 0.0f, step = g.lhs_scale;
+    float to_byte = 0.0f, step = g.w.lhs_scale;
     if (step != 0.0f) {
       to_byte = 1.0f / step;
     } else {
-      const float most = largest(a, g.k);
+      const float most = largest(a, g.w.k);
       if (most >= kLeast) to_byte = 127.0f / most, step = most / 127.0f;
     }
     int8_t *to = static_cast<int8_t *>(g.scratch);
-    vstrbq_s8(to + (g.k - 1) / kGroup * kGroup, vdupq_n_s8(0));
-    for (size_t i = 0; i < g.k; i += 4) {
-      const int32x4_t q = vcvtnq_s32_f32(vmulq_n_f32(load(a, g.k, i), to_byte));
+    vstrbq_s8(to + (g.w.k - 1) / kGroup * kGroup, vdupq_n_s8(0));
+    for (size_t i = 0; i < g.w.k; i += 4) {
+      const int32x4_t q = vcvtnq_s32_f32(vmulq_n_f32(load(a, g.w.k, i), to_byte));
       vstrbq_s32(to + i, vminq_s32(vmaxq_s32(q, vdupq_n_s32(-127)), vdupq_n_s32(127)));
     }
     return step;
@@ -98,7 +98,7 @@ struct Bytes {
 
   static void run(const GemmArgs &g, Columns *columns) {
     constexpr size_t kKept = 4;
-    const size_t runs = (size_t{g.k} + kGroup - 1) / kGroup;
+    const size_t runs = (size_t{g.w.k} + kGroup - 1) / kGroup;
     const uint8_t *bytes = static_cast<const uint8_t *>(g.scratch);
     if (runs >= kKept) {
       run_kept(columns, bytes, runs - kKept);

@@ -57,16 +57,16 @@ RNNPACK_NOINLINE void finish_columns(const uint32_t *sums, size_t count, uint32_
 }
 
 RNNPACK_NOINLINE void fixed_row(const GemmArgs &g, const ByteWords &row, size_t m, size_t nr) {
-  const size_t width = g.gates * nr, start_tile = g.start_tile != 0 ? g.start_tile : width;
+  const size_t width = g.w.gates * nr, start_tile = g.start_tile != 0 ? g.start_tile : width;
   const size_t out_tile = g.out_tile != 0 ? g.out_tile : width;
-  const uint8_t *panel = static_cast<const uint8_t *>(g.panels) + g.tile_begin * g.k * width;
-  Columns of = {g.scales + g.tile_begin * width, at_row(g.start_q, m, g.start_row_bytes) + g.tile_begin * start_tile,
+  const uint8_t *panel = static_cast<const uint8_t *>(g.w.panels) + g.tile_begin * g.w.k * width;
+  Columns of = {g.w.scales + g.tile_begin * width, at_row(g.start_q, m, g.start_row_bytes) + g.tile_begin * start_tile,
                 at_row(g.out_q, m, g.out_row_bytes) + g.tile_begin * out_tile};
   const size_t out_gap = out_tile - width, start_gap = start_tile - width;
-  for (size_t tile = g.tile_begin; tile < g.tile_end; ++tile, panel += (g.k - 1) * width) {
+  for (size_t tile = g.tile_begin; tile < g.tile_end; ++tile, panel += (g.w.k - 1) * width) {
     for (size_t left = width; left != 0;) {
       uint32_t sums[kMostColumns];
-      const size_t count = fixed_sums(row.words, panel, g.k, width, left, sums);
+      const size_t count = fixed_sums(row.words, panel, g.w.k, width, left, sums);
       finish_columns(sums, count, row.excess, &of);
       panel += count;
       left -= count;
@@ -79,12 +79,12 @@ RNNPACK_NOINLINE void fixed_row(const GemmArgs &g, const ByteWords &row, size_t 
 void gemm_q15_rows(const GemmArgs *args, size_t nr) {
   int32_t *words = static_cast<int32_t *>(args->scratch);
   uint32_t factor;
-  __builtin_memcpy(&factor, &args->lhs_scale, sizeof factor);
+  __builtin_memcpy(&factor, &args->w.lhs_scale, sizeof factor);
   // Behind its words a row's excess is kept for the product after this one.
-  int32_t &excess = words[args->k];
+  int32_t &excess = words[args->w.k];
   for (size_t m = 0; m < args->rows; ++m) {
     if (!args->prepared || args->rows != 1)
-      excess = static_cast<int32_t>(quantise_words(ref_row(args->a, m, args->a_row_bytes), args->k, factor, words));
+      excess = static_cast<int32_t>(quantise_words(ref_row(args->a, m, args->a_row_bytes), args->w.k, factor, words));
     fixed_row(*args, {words, static_cast<uint32_t>(excess)}, m, nr);
   }
 }

@@ -45,14 +45,14 @@ template <DType kType>
 void sum_rows(const GemmArgs *args, size_t row) {
   using Weights = Stored<kType>;
   constexpr size_t kKr = Weights::kKr;
-  const size_t places = (args->k + kKr - 1) / kKr * kKr;
+  const size_t places = (args->w.k + kKr - 1) / kKr * kKr;
   for (uint32_t m = 0; m < args->rows; ++m) {
     const float *a = ref_row(args->a, m, args->a_row_bytes);
     for (uint32_t tile = args->tile_begin; tile < args->tile_end; ++tile) {
-      const auto *panel = static_cast<const typename Weights::Weight *>(args->panels) + tile * places * row;
+      const auto *panel = static_cast<const typename Weights::Weight *>(args->w.panels) + tile * places * row;
       for (size_t n = 0; n < row && ref_is_written(*args, tile * row + n); ++n) {
         float sum = ref_start(*args, m, tile, n, row);
-        for (size_t k = 0; k < args->k; ++k) sum += a[k] * Weights::value(panel[(k / kKr * row + n) * kKr + k % kKr]);
+        for (size_t k = 0; k < args->w.k; ++k) sum += a[k] * Weights::value(panel[(k / kKr * row + n) * kKr + k % kKr]);
         *ref_out(*args, m, tile, n, row) = sum;
       }
     }
@@ -64,9 +64,10 @@ void sum_parts(const GemmArgs *args, size_t row) {
   for (uint32_t m = 0; m < args->rows; ++m) {
     for (size_t column = args->tile_begin * row; column < args->tile_end * row && ref_is_written(*args, column); ++column) {
       const size_t tile = column / row, n = column % row;
-      const float *panel = static_cast<const float *>(args->panels) + tile * args->k * row + n;
+      const float *panel = static_cast<const float *>(args->w.panels) + tile * args->w.k * row + n;
       float sum = ref_start(*args, m, tile, n, row);
-      for (const GemmTap *tap = args->taps; tap != args->taps + args->tap_count; ++tap) {
+      uint32_t left = args->w.k;
+      for (const GemmTap *tap = args->taps; left != 0; left -= tap->k, ++tap) {
         const float *a = ref_row(tap->a, m, tap->row_bytes);
         for (size_t k = 0; k < tap->k; ++k, panel += row) sum += a[k] * *panel;
       }
@@ -78,9 +79,9 @@ void sum_parts(const GemmArgs *args, size_t row) {
 template <DType kType, uint32_t kGates, uint32_t kNr>
 void ref_gemm(const GemmArgs *args) {
   if constexpr (kType == DType::kF32 && kGates == 1) {
-    if (args->tap_count != 0) return sum_parts(args, kNr);
+    if (args->in_parts) return sum_parts(args, kNr);
   }
-  sum_rows<kType>(args, (kType == DType::kF32 ? kGates : args->gates) * kNr);
+  sum_rows<kType>(args, (kType == DType::kF32 ? kGates : args->w.gates) * kNr);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 template <int kRow>
 RNNPACK_NOINLINE void sum_parts(float *sums, const float *start, const GemmArgs *args, size_t row, const float *panel) {
   const GemmTap *tap = args->taps;
-  for (size_t left = args->tap_count; left != 0; --left, ++tap) {
+  for (size_t left = args->w.k; left != 0; left -= tap->k, ++tap) {
     panel_sum<kRow>(sums, start, offset_bytes(tap->a, row * tap->row_bytes), panel, tap->k);
     panel += tap->k * kRow;
     start = sums;
@@ -28,7 +28,7 @@ void gemm_run(const GemmArgs *args) {
   float zeros[kRow] = {}, edge[kRow];
   const size_t start_tile = args->start_tile != 0 ? args->start_tile : kRow, out_tile = args->out_tile != 0 ? args->out_tile : kRow;
   for (size_t tile = args->tile_begin; tile < args->tile_end; ++tile) {
-    const float *panel = static_cast<const float *>(args->panels) + tile * args->k * kRow;
+    const float *panel = static_cast<const float *>(args->w.panels) + tile * args->w.k * kRow;
     const size_t left = args->units - tile * kRow;
     const bool whole = args->units == 0 || left >= kRow;
     for (size_t row = 0; row < args->rows; ++row) {
@@ -38,10 +38,10 @@ void gemm_run(const GemmArgs *args) {
       float *sums = whole ? out : edge;
       bool in_parts = false;
       if constexpr (kMayBeParts) {
-        in_parts = args->tap_count != 0;
+        in_parts = args->in_parts;
         if (in_parts) sum_parts<kRow>(sums, start, args, row, panel);
       }
-      if (!in_parts) panel_sum<kRow>(sums, start, offset_bytes(args->a, row * args->a_row_bytes), panel, args->k);
+      if (!in_parts) panel_sum<kRow>(sums, start, offset_bytes(args->a, row * args->a_row_bytes), panel, args->w.k);
       for (size_t n = 0; !whole && n < left; ++n) out[n] = edge[n];
     }
   }

@@ -101,7 +101,7 @@ struct Bytes {
   static constexpr size_t kGroup = rnnp::kGroup;
   static float quantise(const GemmArgs &g, const float *a) { return quantise_smlad(g, a, static_cast<uint32_t *>(g.scratch)); }
   static void run(const GemmArgs &g, Columns *columns) {
-    const size_t groups = (size_t{g.k} + kGroup - 1) / kGroup;
+    const size_t groups = (size_t{g.w.k} + kGroup - 1) / kGroup;
     set_factors(columns, static_cast<const uint32_t *>(g.scratch), groups);
     if (groups <= kMostGroups) {
       run_columns(columns);

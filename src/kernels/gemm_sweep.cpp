@@ -22,7 +22,7 @@ struct Gemm {
   BlockArgs b;
 
   RNNPACK_INLINE const uint8_t *panel(size_t tile) const {
-    return static_cast<const uint8_t *>(args->panels) + tile * b.panel_tile;
+    return static_cast<const uint8_t *>(args->w.panels) + tile * b.panel_tile;
   }
 
   // What all blocks have in common.
@@ -33,9 +33,9 @@ struct Gemm {
     b.last_start = nullptr;
     b.a_row_bytes = args->a_row_bytes;
     b.gemm = args;
-    b.panel_tile = panel_bytes(layout, args->k);
+    b.panel_tile = panel_bytes(layout, args->w.k);
     b.panel_k = row * layout.column_bytes;
-    b.k = args->k;
+    b.k = args->w.k;
     b.out_row_bytes = args->out_row_bytes;
     b.out_tile = args->out_tile != 0 ? args->out_tile : row;
   }
@@ -61,7 +61,7 @@ struct Gemm {
 
   // Rows whose share of A is about 256 KiB stay in L2 while all tiles pass over them.
   RNNPACK_INLINE uint32_t chunk_rows() const {
-    const uint32_t rows = 256u * 1024u / 4u / (args->k == 0 ? 1 : args->k), most = layout.most_rows;
+    const uint32_t rows = 256u * 1024u / 4u / (args->w.k == 0 ? 1 : args->w.k), most = layout.most_rows;
     return rows < 4 * most ? 4 * most : rows / most * most;
   }
 

@@ -1,5 +1,5 @@
 // kernels.h -- contracts of the micro-kernels and the table row by which they are chosen.
-// Room: kernels see base, format/blob.h's enums and pack/layout.h, nothing else: no libc, no globals, no CPU queries, no status.
+// Room: kernels see base, format/blob.h's enums and pack's headers, nothing else: no libc, no globals, no CPU queries, no status.
 //
 // For every kernel: pure and reentrant; sizes > 0 unless said; strides in bytes and >= the row; operands disjoint unless said;
 // panels and per-unit vectors 64-byte aligned and zero-padded to NR; x, h, y, preact rows need element alignment only.
@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "format/blob.h"
+#include "pack/panel_view.h"
 
 namespace rnnp {
 
@@ -27,49 +28,34 @@ struct GemmTap {
 
 // --- gemm: rows against panels of any format --------------------------------------------------------------------------------
 // out[m][tile][g][n] = start[m][tile][g][n] + sum_k a[m][k] * panel[tile][k][g][n]     for tile in [tile_begin, tile_end)
-// G is the family's: 1, 3 or 4; of formats other than f32 `gates`. With `units` != 0 (dense, G = 1) out is an unpadded row of
-// `units` floats: columns tile*NR+n >= units are not written. out may be start. Panels of bytes and less: docs/KERNELS.md says what
-// their rows are quantised to and what is summed.
+// G is the matrix's gates. With `units` != 0 (dense, G = 1) out is an unpadded row of `units` floats: columns tile*NR+n >= units
+// are not written. out may be start. Panels of bytes and less: docs/KERNELS.md says what their rows are quantised to and what is
+// summed.
 struct GemmArgs {
+  PanelView w;
   union {
     const float *a;       // [rows][k]
-    const GemmTap *taps;  // where tap_count is not 0: the parts of rows, one after the other, `k` in all
+    const GemmTap *taps;  // where in_parts is set: the parts of rows, one behind the other, `k` in all
   };
   size_t a_row_bytes;  // may be less than a row: windows that overlap
-  const void *panels;  // tile 0's panel
-  // What panels of some formats have beside them (BlobMatrix); else nullptr, 0.
-  const float *scales;
-  const int32_t *unit_sums;
-  const float *diagonal;
-  union {
-    uint32_t group_k;
-    uint32_t tap_count;  // of kGemm and f32 alone
-  };
-  float lhs_scale;
-  // Of sparse panels: where the entries of each panel and gate begin, [tiles * G + 1]; the k / 4 of each block of an entry,
-  // [entries][strips].
-  const uint32_t *first;
-  const uint16_t *quads;
-  void *scratch;  // lhs_scratch_bytes of pack/panel_format.h, 64-byte aligned
+  void *scratch;       // lhs_scratch_bytes of pack/panel_format.h, 64-byte aligned
   union {
     const float *start;      // tile 0's columns of row 0; nullptr: zeros
-    const int32_t *start_q;  // of kGemmQ15, never nullptr
+    const int32_t *start_q;  // of integer-only layers, never nullptr
   };
   size_t start_row_bytes;  // 0: all rows start from the same
   union {
     float *out;      // tile 0's columns of row 0
-    int32_t *out_q;  // of kGemmQ15
+    int32_t *out_q;  // of integer-only layers
   };
   size_t out_row_bytes;
   uint16_t start_tile, out_tile;  // floats from tile to tile; 0: G*NR
   uint32_t rows;                  // 0: a kernel of tiles touches them, once in each thread, and does nothing else
-  uint32_t k;
-  uint8_t gates;            // G, 1 to 4: read where the format is not f32
-  uint8_t strips;           // blocks of an entry of sparse panels: 1, 2, 4; 16: single weights
+  uint32_t tile_begin, tile_end;
+  uint32_t units;           // 0: out padded to whole tiles
+  bool in_parts;            // of one gate and f32 alone
   bool prefetch_next_tile;  // the panels lie beyond L2: the next tile's are asked for while these are used (same bits)
   bool prepared;  // scratch holds these rows from the call before, kQuantisedRows at most; a kernel may prepare them again
-  uint32_t tile_begin, tile_end;
-  uint32_t units;  // 0: out padded to whole tiles
 };
 using GemmFn = void (*)(const GemmArgs *);
 

@@ -15,7 +15,7 @@ struct NibbleWords : Bytes {
   static constexpr int32_t kExcess = 8;
   static constexpr size_t kStepK = 8;
 
-  static size_t tile_width(const GemmArgs &g) { return size_t{g.gates} * 16; }
+  static size_t tile_width(const GemmArgs &g) { return size_t{g.w.gates} * 16; }
   static RNNPACK_INLINE I minus(int32_t v) { return _mm256_set1_epi32(-v); }
   static RNNPACK_INLINE __m256 to_float(I sum) { return _mm256_cvtepi32_ps(sum); }
 

@@ -19,7 +19,7 @@ struct NibbleWords : Bytes {
   static constexpr int32_t kExcess = 8;
   static constexpr size_t kStepK = 8;
 
-  static size_t tile_width(const GemmArgs &g) { return size_t{g.gates} * 16; }
+  static size_t tile_width(const GemmArgs &g) { return size_t{g.w.gates} * 16; }
   static RNNPACK_INLINE int32x4_t minus(int32_t v) { return vdupq_n_s32(-v); }
   static RNNPACK_INLINE float32x4_t to_float(int32x4_t sum) { return vcvtq_f32_s32(sum); }
 

@@ -60,21 +60,21 @@ RNNPACK_INLINE const float *four_bytes(const float *a, float minus_to_byte, uint
 // Returns what one of the bytes is worth.
 RNNPACK_NOINLINE float quantise_smlad(const GemmArgs &g, const float *a, uint32_t *to) {
   constexpr float kLeast = 1e-30f;
-  float to_byte = 0.0f, step = g.lhs_scale;
+  float to_byte = 0.0f, step = g.w.lhs_scale;
   if (step != 0.0f) {
     to_byte = 1.0f / step;
   } else {
-    const float most = largest(a, g.k);
+    const float most = largest(a, g.w.k);
     if (most >= kLeast) to_byte = 127.0f / most, step = most / 127.0f;
   }
-  const float *const end = a + g.k / 8 * 8;
+  const float *const end = a + g.w.k / 8 * 8;
   for (; a != end; to += 4) {
     a = four_bytes(a, -to_byte, to);
     a = four_bytes(a, -to_byte, to + 2);
   }
-  if (g.k % 8 == 0) return step;
+  if (g.w.k % 8 == 0) return step;
   float tail[8] = {};
-  for (size_t i = 0; i < g.k % 8; ++i) tail[i] = a[i];
+  for (size_t i = 0; i < g.w.k % 8; ++i) tail[i] = a[i];
   four_bytes(tail, -to_byte, to);
   four_bytes(tail + 4, -to_byte, to + 2);
   return step;

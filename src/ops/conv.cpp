@@ -24,7 +24,7 @@ struct Strips {
 };
 
 struct Conv : PanelProduct {
-  RNNPACK_BYTES_32(192);
+  RNNPACK_BYTES_32(200);
   const AttrConv *attr;
   const ValueSlot *x, *y;  // of the fast path
   uint32_t depth;
@@ -133,7 +133,7 @@ const float *patch_in_x(const Conv &c, const ValueSlot &x, const Position &p, ui
 // --- Products ----------------------------------------------------------------------------------------------------------------
 
 void set_group(const RunEnv &env, const Conv &c, uint32_t group, GemmArgs *g) {
-  if (group != 0) set_panels(g, env.model->matrix(c.attr->matrix), group);
+  if (group != 0) set_panels(&g->w, env.model->matrix(c.attr->matrix), group);
   if (g->start != nullptr) g->start += group * c.bias_elems;
 }
 

@@ -18,7 +18,7 @@ struct PlacedTap : GemmTap {
 };
 
 struct ConvTaps : PanelProduct {
-  RNNPACK_BYTES_32(140);
+  RNNPACK_BYTES_32(152);
   const AttrConv *attr;
   const ValueSlot *x, *y;  // of the fast path
   const StateSlot *state;
@@ -80,7 +80,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   c->taps = taps;
   c->zeros = zeros;
   c->copy_bytes = copy_bytes;
-  c->gemm.tap_count = a->time_taps;
+  c->gemm.in_parts = true;
   return RNNP_OK;
 }
 
@@ -98,7 +98,7 @@ void multiply(Work *w, uint32_t rows, float *y, size_t y_row_bytes) {
     c.run(&g);
     if (c.act != nullptr) activate_product(c.act, a.act, g, c.nr);
     if (++group == a.groups) return;
-    set_panels(&g, w->env.model->matrix(a.matrix), group);
+    set_panels(&g.w, w->env.model->matrix(a.matrix), group);
     if (g.start != nullptr) g.start += c.bias_elems;
     g.out += a.out_channels;
     const ptrdiff_t next = ptrdiff_t{static_cast<int32_t>(a.in_channels)} * a.window.x_stride[2];

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMostVectors = 1u << 30;  // of one product: a count of rows has 32 bits
 
 struct Dense : PanelProduct {
-  RNNPACK_BYTES_32(128);
+  RNNPACK_BYTES_32(140);
   const ValueSlot *x, *y;  // of the fast path
   const AttrDense *attr;
   uint32_t matrices;
@@ -136,7 +136,7 @@ void run_matrices(const RunEnv &env, const BlobNode &node, const Dense &d, const
       g.a += a.input_size;
       g.out += a.output_size;
       if ((v + 1) % each != 0 || v + 1 == a.groups) continue;
-      set_panels(&g, matrix, (v + 1) / each);
+      set_panels(&g.w, matrix, (v + 1) / each);
       if (g.start != nullptr) g.start += d.bias_elems;
     }
     done += g.rows;

@@ -7,7 +7,7 @@
 namespace rnnp {
 
 // Matrix i of a matrix's count.
-void set_panels(GemmArgs *g, const Matrix &m, size_t i);
+void set_panels(PanelView *w, const Matrix &m, size_t i);
 
 // GemmArgs::scratch of so many rows of k factors.
 size_t product_scratch_bytes(const Matrix &m, uint32_t k, size_t rows);
@@ -18,18 +18,19 @@ void activate_product(ActFn act, const BlobActivation &how, const GemmArgs &made
 // A product with the first matrix; where rows come from and go to is left open.
 inline void set_product(GemmArgs *g, const Matrix &m) {
   *g = {};
-  g->panels = m.panels;
-  g->scales = m.scales;
-  g->unit_sums = m.unit_sums;
-  g->diagonal = m.diagonal;
-  g->group_k = m.group_k;
-  g->lhs_scale = m.lhs_scale;
-  g->k = m.shape.k;
-  g->gates = static_cast<uint8_t>(m.shape.gates);
+  PanelView &w = g->w;
+  w.panels = m.panels;
+  w.scales = m.scales;
+  w.unit_sums = m.unit_sums;
+  w.diagonal = m.diagonal;
+  w.k = m.shape.k;
+  w.group_k = m.group_k;
+  w.lhs_scale = m.lhs_scale;
+  w.format = m.format;
+  w.gates = static_cast<uint8_t>(m.shape.gates);
   if (is_sparse(m.format)) {
-    g->first = view_as<uint32_t>(m.index);
-    g->quads = view_as<uint16_t>(g->first + sparse_columns(m.format, m.shape) + 1);
-    g->strips = static_cast<uint8_t>(m.format.index_bytes / 2);
+    w.first = view_as<uint32_t>(m.index);
+    w.quads = view_as<uint16_t>(w.first + sparse_columns(m.format, m.shape) + 1);
   }
 }
 

@@ -132,7 +132,7 @@ void share_direction(const Direction &d, size_t tiles, const Team &team, size_t 
   if (d.products != nullptr) {
     all[1] = &d.products->gates;
     all[2] = &d.products->candidate;
-    count = all[1]->panels == all[2]->panels ? 2 : 3;
+    count = all[1]->w.panels == all[2]->w.panels ? 2 : 3;
   }
   share_tiles(all, count, tiles, team.threads, team.self, begin, end);
 }

@@ -70,9 +70,9 @@ void fill_products(const BuildEnv &env, const RecurrentPlan &plan, const BlobDir
   if (d.r_output != kNone) p.candidate = product_with(m.matrix(d.r_output), plan, nr, a);
   if (p.linear) direction->args.r_bias_row_bytes = a.state_row_bytes;
   if (p.linear) fill_linear(m.weights(d.r_bias), nr, a, &p.candidate);
-  p.piece_tiles[0] = tiles_of_a_piece(plan, nr, p.gates.gates, env.l2_bytes);
-  p.piece_tiles[1] = tiles_of_a_piece(plan, nr, p.candidate.gates, env.l2_bytes);
-  const bool alike = p.gates.lhs_scale == p.candidate.lhs_scale && p.gates.group_k == p.candidate.group_k;
+  p.piece_tiles[0] = tiles_of_a_piece(plan, nr, p.gates.w.gates, env.l2_bytes);
+  p.piece_tiles[1] = tiles_of_a_piece(plan, nr, p.candidate.w.gates, env.l2_bytes);
+  const bool alike = p.gates.w.lhs_scale == p.candidate.w.lhs_scale && p.gates.w.group_k == p.candidate.w.group_k;
   list_products(layer.cell, alike, plan.serpentine != 0, direction->phases, direction);
 }
 

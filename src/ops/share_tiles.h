@@ -9,8 +9,8 @@ namespace rnnp {
 
 // Blocks of a product in tiles before `tile`. Of a dense matrix all are there.
 inline uint64_t blocks_before(const GemmArgs &g, size_t tile) {
-  const size_t column = tile * g.gates;
-  return g.first != nullptr ? g.first[column] : uint64_t{column} * ((size_t{g.k} + kBlockK - 1) / kBlockK);
+  const size_t column = tile * g.w.gates;
+  return g.w.first != nullptr ? g.w.first[column] : uint64_t{column} * ((size_t{g.w.k} + kBlockK - 1) / kBlockK);
 }
 
 // The first tile that does not belong to threads before `thread`: as much work lies before it as is theirs, or less than a tile
@@ -41,7 +41,7 @@ inline size_t first_tile(const GemmArgs *const *products, size_t count, size_t t
 inline void share_tiles(const GemmArgs *const *products, size_t count, size_t tiles, uint32_t threads, uint32_t thread,
                         size_t *begin, size_t *end) {
   bool sparse = false;
-  for (size_t i = 0; i < count; ++i) sparse = sparse || products[i]->first != nullptr;
+  for (size_t i = 0; i < count; ++i) sparse = sparse || products[i]->w.first != nullptr;
   if (!kManyThreads || !sparse) {
     split_range(tiles, threads, thread, begin, end);
     return;

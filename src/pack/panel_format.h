@@ -18,10 +18,10 @@ enum class Scales : uint8_t { kUnscaled, kPerUnit, kPerGroup, kIntegerOnly, kSml
 
 struct PanelFormat {
   uint16_t id;
-  DType weight;  // as stored
-  DType factor;  // what rows of x and h are multiplied as
-  uint8_t nr;    // units side by side; 0: all of the matrix, in one panel without padding
-  uint8_t kr;    // consecutive k of a unit that lie together
+  DType weight : 8;  // as stored
+  DType factor : 8;  // what rows of x and h are multiplied as
+  uint8_t nr;        // units side by side; 0: all of the matrix, in one panel without padding
+  uint8_t kr;        // consecutive k of a unit that lie together
   Scales scales;
   // 0: dense, every k has its place. Else blocks of kBlockK k of some units, or pairs, single weights: an entry is NR units wide,
   // and for each block or weight in it two bytes say which k it holds.
@@ -75,6 +75,11 @@ constexpr bool is_ell(const PanelFormat &f) {
 // The neighbouring k that an index of a sparse matrix stands for.
 constexpr uint32_t indexed_k(const PanelFormat &f) {
   return is_ell(f) ? 1 : kBlockK;
+}
+
+// Blocks of an entry of a sparse matrix, or its single weights.
+constexpr uint32_t strips_of(const PanelFormat &f) {
+  return f.index_bytes / 2u;
 }
 
 // Of integer-only layers: bytes in, integers out.

@@ -104,12 +104,12 @@ bool check(const Kernel &kernel, const Shape &s, uint32_t kind) {
   fill(s, *format_of(kernel), kind);
   GemmArgs g = {};
   g.a = a[0], g.a_row_bytes = sizeof a[0];
-  g.panels = panels, g.scales = scales, g.diagonal = s.diagonal ? diagonal : nullptr;
-  g.lhs_scale = s.lhs_scale, g.scratch = scratch;
+  g.w.panels = panels, g.w.scales = scales, g.w.diagonal = s.diagonal ? diagonal : nullptr;
+  g.w.lhs_scale = s.lhs_scale, g.scratch = scratch;
   g.start = s.start ? start[0] : nullptr, g.start_row_bytes = sizeof start[0];
   g.out = out[0], g.out_row_bytes = sizeof out[0];
   g.start_tile = g.out_tile = static_cast<uint16_t>(s.gap == 0 ? 0 : 4 * s.gates + s.gap);
-  g.rows = s.rows, g.k = s.k, g.gates = static_cast<uint8_t>(s.gates), g.units = s.units;
+  g.rows = s.rows, g.w.k = s.k, g.w.gates = static_cast<uint8_t>(s.gates), g.units = s.units;
   const uint32_t cuts[] = {0, s.tiles / 2, s.tiles};
   for (const uint32_t cut : cuts) {  // in two calls
     g.tile_end = cut;

@@ -108,12 +108,12 @@ TEST_P(GemmBitsTest, AreThoseOfEveryFusedRow) {
         GemmArgs args = {};
         args.a = a.data();
         args.a_row_bytes = a.stride_bytes();
-        args.panels = panels.data();
+        args.w.panels = panels.data();
         args.out = out.data();
         args.out_row_bytes = out.stride_bytes();
         args.rows = rows;
-        args.k = k;
-        args.gates = static_cast<uint8_t>(gates);
+        args.w.k = k;
+        args.w.gates = static_cast<uint8_t>(gates);
         args.tile_end = tiles;
         kernel.gemm(&args);
         std::vector<float> values;

@@ -93,13 +93,13 @@ TEST_P(ConvNchwTest, GivesTheBitsOfAProductOfPatches) {
     for (uint32_t k = 0; k < kDepth; ++k) patch[k] = p.tap(i, k);
     GemmArgs args = {};
     args.a = patch.data();
-    args.panels = p.panels.data();
+    args.w.panels = p.panels.data();
     args.start = p.start.data();
     args.out = product.data();
     args.rows = 1;
-    args.k = kDepth;
+    args.w.k = kDepth;
     args.units = p.units;
-    args.gates = 1;
+    args.w.gates = 1;
     args.tile_end = 2;
     gemm->gemm(&args);
     for (uint32_t u = 0; u < p.units; ++u) ASSERT_EQ(product[u], y[u * p.plane() + i]) << "unit " << u << " at " << i;

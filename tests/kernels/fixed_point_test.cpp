@@ -116,14 +116,14 @@ TEST(FixedPoint, SumsAreWhole) {
         for (uint32_t r = 0; r < rows; ++r) std::memcpy(a.row(r), x.data() + size_t{r} * k, k * sizeof(float));
         GemmArgs g = {};
         g.a_row_bytes = a.stride_bytes();
-        g.panels = panels.data();
-        g.scales = multipliers.data();
-        g.lhs_scale = 128;
+        g.w.panels = panels.data();
+        g.w.scales = multipliers.data();
+        g.w.lhs_scale = 128;
         g.scratch = scratch.data();
         g.start = start.data();
         g.out_row_bytes = out.stride_bytes();
-        g.k = k;
-        g.gates = static_cast<uint8_t>(gates);
+        g.w.k = k;
+        g.w.gates = static_cast<uint8_t>(gates);
         cut_at_random(rows, tiles, &random, [&](uint32_t row, uint32_t count, uint32_t tile, uint32_t end) {
           g.a = a.row(row), g.out = out.row(row), g.rows = count, g.tile_begin = tile, g.tile_end = end;
           kernel->gemm(&g);

@@ -47,13 +47,13 @@ struct Problem {
     GemmArgs args = {};
     args.a = a.row(row);
     args.a_row_bytes = a.stride_bytes();
-    args.panels = panels.data();
+    args.w.panels = panels.data();
     args.start = s.bias ? bias.data() : nullptr;
     args.out = out.row(row);
     args.out_row_bytes = out.stride_bytes();
     args.rows = rows;
-    args.k = s.k;
-    args.gates = static_cast<uint8_t>(s.gates);
+    args.w.k = s.k;
+    args.w.gates = static_cast<uint8_t>(s.gates);
     args.tile_begin = tile_begin;
     args.tile_end = tile_end;
     args.units = s.dense ? s.units : 0;
@@ -176,10 +176,10 @@ TEST_P(GemmTest, TakesEveryPatternOf16BitsForItsNumber) {
       GemmArgs args = {};
       args.a = a.data();
       args.a_row_bytes = a.stride_bytes();
-      args.panels = panels.data();
+      args.w.panels = panels.data();
       args.rows = rows;
-      args.k = k;
-      args.gates = static_cast<uint8_t>(gates);
+      args.w.k = k;
+      args.w.gates = static_cast<uint8_t>(gates);
       args.tile_end = static_cast<uint32_t>(tiles);
       for (const auto &[row, to] : {std::pair(&kernel, &out), std::pair(&ref, &want)}) {
         args.out = to->data();
@@ -257,7 +257,7 @@ TEST_P(GemmTest, PartsOfRowsGiveTheBitsOfWholeRows) {
     const Rows whole = p.run(*GetParam()), out = p.new_out();
     GemmArgs args = p.args(out, 0, s.rows, 0, p.tiles);
     args.taps = taps.data();
-    args.tap_count = static_cast<uint32_t>(taps.size());
+    args.in_parts = true;
     GetParam()->gemm(&args);
     ASSERT_TRUE(same_bits(whole.values(), out.values())) << s.rows << 'x' << s.k << " G" << s.gates << " units " << s.units;
     ASSERT_TRUE(out.gaps_are_untouched());

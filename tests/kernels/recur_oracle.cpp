@@ -239,13 +239,13 @@ static void add_gate(const Kernel &gemm, const Step &st, const Rows &a, uint32_t
   GemmArgs args = {};
   args.a = a.data();
   args.a_row_bytes = a.stride_bytes();
-  args.panels = panels.data();
+  args.w.panels = panels.data();
   args.start = args.out = at;
   args.start_row_bytes = args.out_row_bytes = out.stride_bytes();
   args.start_tile = args.out_tile = static_cast<uint16_t>(out_tile);
   args.rows = st.s.rows;
-  args.k = st.s.hidden;
-  args.gates = 1;
+  args.w.k = st.s.hidden;
+  args.w.gates = 1;
   args.tile_end = st.tiles;
   gemm.gemm(&args);
 }

@@ -62,7 +62,8 @@ TEST(Matrix, EveryPartIsMeasured) {
   EXPECT_EQ(32u * 3 * 30 * 2, panels_bytes(kBf16, shape));
   EXPECT_EQ(32u * 3 * 32, panels_bytes(kI8, shape));
   EXPECT_EQ(32u * 3 * 32 / 2, panels_bytes(kI4, shape));
-  EXPECT_EQ(1u, panels_bytes({94, DType::kI4, DType::kI8, 0, 1, Scales::kUnscaled, 0}, {1, 1, 1, 1}));
+  constexpr PanelFormat kOneI4 = {94, DType::kI4, DType::kI8, 0, 1, Scales::kUnscaled, 0};
+  EXPECT_EQ(1u, panels_bytes(kOneI4, {1, 1, 1, 1}));
   EXPECT_EQ(32u * 3 * 4, vector_bytes(kI8, shape));
   EXPECT_EQ(32u * 3 * 4, scales_bytes(kI8, shape, 0));
   EXPECT_EQ(4u * 32 * 3 * 4, scales_bytes(kI4, {3, 20, 100, 100}, 32));

@@ -13,9 +13,9 @@ using namespace rnnp;
 
 struct Sparse {
   explicit Sparse(std::vector<uint32_t> ends) : first(std::move(ends)) {
-    args.first = first.data();
-    args.gates = 1;
-    args.k = 64;
+    args.w.first = first.data();
+    args.w.gates = 1;
+    args.w.k = 64;
   }
   std::vector<uint32_t> first;
   GemmArgs args = {};
@@ -62,15 +62,15 @@ TEST(ShareTiles, EveryTileHasOneOwnerAndNoShareIsAboutATileMoreThanEqual) {
 
 TEST(ShareTiles, DenseMatricesGoByCount) {
   GemmArgs dense = {};
-  dense.gates = 4;
-  dense.k = 100;
+  dense.w.gates = 4;
+  dense.w.k = 100;
   EXPECT_EQ((std::vector<size_t>{0, 3, 5, 7}), bounds_of({&dense}, 7, 3));
 }
 
 TEST(ShareTiles, ADenseMatrixBesideASparseOneCountsWhole) {
   GemmArgs dense = {};
-  dense.gates = 1;
-  dense.k = 4000;
+  dense.w.gates = 1;
+  dense.w.k = 4000;
   const Sparse p({0, 900, 900, 900, 900});
   EXPECT_EQ((std::vector<size_t>{0, 2, 4}), bounds_of({&dense, &p.args}, 4, 2));
 }

@@ -82,6 +82,7 @@ extern const rnnp_registry rnnp_default_registry;
   X(conv)                   \
   X(conv_taps)              \
   X(conv_nchw)              \
+  X(conv_channel_major)     \
   X(conv_winograd)          \
   X(depthwise)              \
   X(pool)

@@ -110,7 +110,7 @@ RNNPACK_INLINE uint32_t next_vectors(uint32_t left) {
 
 void conv_nchw_run(const ConvNchwArgs *args) {
   const ConvNchwArgs &t = *args;
-  put_planes<PutVectors>(t.from, t.lines);
+  if (t.from.channels != 0) put_planes<PutVectors>(t.from, t.lines);
   const uint32_t per_line = (t.y_columns + uint32_t{kWidth} - 1) / uint32_t{kWidth};
   uint32_t line = 0, column = 0;
   for (uint32_t left = t.y_lines * per_line; left != 0;) {

@@ -29,7 +29,7 @@ void some_units(const ConvNchwArgs &t, uint32_t unit, const float *x, float *y) 
 
 void ref_conv_nchw(const ConvNchwArgs *args) {
   const ConvNchwArgs &t = *args;
-  put_planes<PutFloats>(t.from, t.lines);
+  if (t.from.channels != 0) put_planes<PutFloats>(t.from, t.lines);
   for (uint32_t unit = t.unit_begin; unit < t.unit_end; unit += kPlaneUnits) {
     float *y = t.y + unit * t.y_plane;
     for (uint32_t line = 0; line < t.y_lines; ++line) {

@@ -213,7 +213,7 @@ struct PlaneLines {
 };
 
 struct ConvNchwArgs {
-  PlaneLines from;
+  PlaneLines from;       // of no channels: the lines are there, and nothing is written
   float *lines;          // and kPlaneSlack floats behind them, any of which are written
   const uint32_t *taps;  // [k]
   const float *panels;

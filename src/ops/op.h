@@ -81,10 +81,23 @@ struct RunEnv {
   uint32_t max_batch;
   uint32_t threads;
   bool first_chunk, last_chunk;
+  // [values]: those marked are channel-major, [element][step]; nullptr: none is. One row runs then, on one thread, to no lengths.
+  const uint8_t *channel_major;
 };
 
 // One step of all rows on one thread, with everything decided at init but the slots' data.
 using StepFn = void (*)(void *object);
+
+struct Op;
+
+// A node of a session.
+struct NodeSlot {
+  RNNPACK_BYTES_32(16);
+  const Op *op;
+  const BlobNode *node;
+  void *object;
+  StepFn step;  // nullptr: run serves single steps
+};
 
 struct Op {
   OpKind kind;
@@ -102,6 +115,10 @@ struct Op {
   StepFn (*finish)(FinishEnv *env, const BlobNode &node, void *object);
   // Run the node on one chunk. Called by every thread of the team; the runtime puts a barrier after each node.
   void (*run)(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread);
+  // Whether the node may be run where values are channel-major; nullptr: none may. Asked after check and accepts.
+  bool (*takes_channel_major)(const OpChoice &choice, const BlobNode &node) = nullptr;
+  // Of an operator that runs nodes there alone, in the place of another of the kind (channel_major.h); else nullptr.
+  bool (*mark_channel_major)(const OpChoice &choice, const NodeSlot *rows, NodeSlot *nodes, uint8_t *marks) = nullptr;
 };
 
 // The operator without its check: for nodes of a blob that is part of the program.
@@ -221,6 +238,10 @@ inline uint32_t live_steps(const RunEnv &env, size_t batch_row) {
   const size_t length = static_cast<size_t>(env.lengths[batch_row]);
   if (length <= env.first_step) return 0;
   return length - env.first_step < env.steps ? static_cast<uint32_t>(length - env.first_step) : env.steps;
+}
+
+inline bool is_channel_major(const RunEnv &env, uint32_t value) {
+  return kManyThreads && env.channel_major != nullptr && env.channel_major[value] != 0;
 }
 
 // The live floats of a state's row.

@@ -220,10 +220,35 @@ StepFn finish_binary(FinishEnv *env, const BlobNode &node, void *object) {
   return run_binary_step;
 }
 
+// An element of a constant for all steps of an element, or one for all.
+bool has_constant(const Model &m, const BlobNode &node) {
+  return is_const(m, m.node_input(node, 0)) || is_const(m, m.node_input(node, 1));
+}
+
+void run_binary_channel_major(const RunEnv &env, const BlobNode &node, const BinaryNode &n) {
+  const Model &m = *env.model;
+  const uint32_t a = m.node_input(node, 0), b = m.node_input(node, 1), y = m.node_output(node, 0);
+  const auto row = [&](uint32_t operand, const uint32_t *stride) {
+    return is_const(m, operand) ? size_t{reach(*n.attr, stride) != 0} : size_t{env.steps};
+  };
+  const BinaryArgs args = {row_of(env.values[a], 0),
+                           row_of(env.values[b], 0),
+                           row_of(env.values[y], 0),
+                           env.steps,
+                           !is_const(m, a),
+                           !is_const(m, b),
+                           n.attr->op,
+                           m.values[y].row_elems,
+                           row(a, n.attr->a_stride),
+                           row(b, n.attr->b_stride)};
+  n.fn(&args);
+}
+
 void run_binary(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const BinaryNode &n = *static_cast<const BinaryNode *>(object);
   const uint32_t y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
+  if (is_channel_major(env, y) && has_constant(*env.model, node)) return run_binary_channel_major(env, node, n);
   const OperandRows a = operand_rows(*env.model, env.values, env.batch, env.model->node_input(node, 0), y);
   const OperandRows b = operand_rows(*env.model, env.values, env.batch, env.model->node_input(node, 1), y);
   size_t begin, end;
@@ -232,9 +257,34 @@ void run_binary(const RunEnv &env, const BlobNode &node, void *object, uint32_t 
   for (size_t row = begin; row < end; ++row) binary_row(n, a.row(row), b.row(row), row_of(env.values[y], row));
 }
 
+// Where every operand's element is that of the result, or one for all, it does not matter in which order elements come.
+bool unary_takes_channel_major(const OpChoice &choice, const BlobNode &node) {
+  return choice.model->values[choice.model->node_output(node, 0)].sequence != 0;
+}
+
+bool operand_is_by_element(const Model &m, uint32_t operand, uint32_t y, const AttrBinary &a, const uint32_t *stride) {
+  if (is_const(m, operand) && reach(a, stride) == 0) return true;
+  uint64_t packed = 1;
+  for (uint32_t i = a.rank; i-- > 0; packed *= a.dims[i]) {
+    if (a.dims[i] != 1 && stride[i] != packed) return false;
+  }
+  const BlobValue &v = m.values[operand];
+  return v.row_elems == m.values[y].row_elems && (v.sequence || is_const(m, operand));
+}
+
+bool binary_takes_channel_major(const OpChoice &choice, const BlobNode &node) {
+  const Model &m = *choice.model;
+  const AttrBinary &a = *m.attr<AttrBinary>(node);
+  const uint32_t y = m.node_output(node, 0);
+  return m.values[y].sequence && operand_is_by_element(m, m.node_input(node, 0), y, a, a.a_stride) &&
+         operand_is_by_element(m, m.node_input(node, 1), y, a, a.b_stride);
+}
+
 }  // namespace
 
-RNNPACK_OP(unary, {OpKind::kUnary, accepts_unary, check_unary, nullptr, build_unary, finish_unary, run_unary});
-RNNPACK_OP(binary, {OpKind::kBinary, accepts_binary, check_binary, nullptr, build_binary, finish_binary, run_binary});
+RNNPACK_OP(unary,
+           {OpKind::kUnary, accepts_unary, check_unary, nullptr, build_unary, finish_unary, run_unary, unary_takes_channel_major});
+RNNPACK_OP(binary, {OpKind::kBinary, accepts_binary, check_binary, nullptr, build_binary, finish_binary, run_binary,
+                    binary_takes_channel_major});
 
 }  // namespace rnnp

@@ -2,6 +2,7 @@
 // groups of layers, or one step alone. Touches the session through call_io.cpp and the operators.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/fpenv.h"
+#include "ops/channel_major.h"
 #include "runtime/call.h"
 
 namespace rnnp {
@@ -35,12 +36,14 @@ RunEnv chunk_env(const Call &call, const PipelineSlot &pipe, size_t first, uint3
   env.threads = call.threads;
   env.first_chunk = first == 0;
   env.last_chunk = first + steps == call.steps;
+  env.channel_major = kManyThreads && steps >= kFewestChannelMajorSteps && call.lengths == nullptr ? s.channel_major : nullptr;
   return env;
 }
 
 void run_nodes(const Session &s, const RunEnv &env, uint32_t stage, uint32_t thread) {
+  const NodeSlot *nodes = nodes_of(s, env);
   for (uint32_t i = first_node(s, stage); i != end_node(s, stage); ++i) {
-    s.nodes[i].op->run(env, *s.nodes[i].node, s.nodes[i].object, thread);
+    nodes[i].op->run(env, *nodes[i].node, nodes[i].object, thread);
     barrier_wait(env.barriers, env.threads, thread);
   }
 }

@@ -22,14 +22,6 @@ namespace rnnp {
 
 constexpr uint32_t kSessionTag = 0x73657373u;
 
-struct NodeSlot {
-  RNNPACK_BYTES_32(16);
-  const Op *op;
-  const BlobNode *node;
-  void *object;
-  StepFn step;  // nullptr: run serves single steps
-};
-
 // How a user's tensor is reached: in place when it is packed, through a staging buffer when it is strided.
 struct IoSlot {
   RNNPACK_BYTES_32(28);
@@ -59,7 +51,7 @@ struct RowMap {
 constexpr uint8_t kRowsMoved = 1, kTraced = 2;
 
 struct Session {
-  RNNPACK_BYTES_32_BY_THREADS(316, 288);
+  RNNPACK_BYTES_32_BY_THREADS(328, 300);
   uint32_t tag;
   uint32_t max_batch, chunk_steps, max_steps;
   uint32_t region_threads;  // of the executor that a call of many steps runs on
@@ -78,6 +70,8 @@ struct Session {
   DataMemory *memory;  // nullptr: of the CPU
   rnnp_executor executor;
   NodeSlot *nodes;
+  NodeSlot *channel_major_nodes;  // [nodes], of chunks with channel-major values
+  uint8_t *channel_major;         // RunEnv::channel_major of such chunks; nullptr: there are none
   StateSlot *states;
   Barrier *barriers, *team_barriers;  // [threads] each; none for one thread
   Barrier *wavefront_barriers;        // [wavefront.stages]
@@ -97,7 +91,8 @@ struct SessionConfig : PlanLimits {  // threads: of the executor, that share a l
   const Model *model;
   OpList ops;
   KernelGroups kernels;
-  const BlobCheck *check;  // nullptr: the blob came with the program
+  const Op *channel_major;  // runs nodes where values are channel-major; nullptr: none are
+  const BlobCheck *check;   // nullptr: the blob came with the program
   uint32_t max_steps, parallel_steps, isa;
   size_t session_bytes, data_bytes;  // data_bytes: of states, scratch, pools and staging where `memory` keeps them
   DataMemory *memory;
@@ -129,6 +124,11 @@ inline uint32_t wavefront_stages(const WavefrontPlan &wavefront) {
 }
 
 constexpr uint32_t kEveryNode = UINT32_MAX;
+
+// Of a chunk.
+inline const NodeSlot *nodes_of(const Session &s, const RunEnv &env) {
+  return kManyThreads && env.channel_major != nullptr ? s.channel_major_nodes : s.nodes;
+}
 
 inline uint32_t first_node(const Session &s, uint32_t stage) {
   return kManyThreads && stage != kEveryNode ? s.wavefront.first_node[stage] : 0;

@@ -25,9 +25,8 @@ bool another_isa_would_do(SessionConfig any, const BuildEnv &env, const BlobNode
          op->build(&trial, node, &object) == RNNP_OK;
 }
 
-rnnp_status build_node(const SessionConfig &config, BuildEnv *env, uint32_t index, NodeSlot *slot, Refusal *refusal) {
+rnnp_status build_node(const SessionConfig &config, const Op *op, BuildEnv *env, uint32_t index, NodeSlot *slot, Refusal *refusal) {
   const BlobNode &node = config.model->nodes[index];
-  const Op *op = operator_of(config, node);
   void *object = nullptr;
   const rnnp_status status = op->build(env, node, &object);
   if (status == RNNP_OK && slot != nullptr) *slot = {op, &node, object, nullptr};
@@ -95,6 +94,11 @@ void place_staging(const SessionConfig &config, Arena *arena, IoSlot *slots) {
   }
 }
 
+// A library for one thread has none.
+bool has_channel_major(const SessionConfig &config) {
+  return kManyThreads && config.channel_major != nullptr && has_many_threads(config.machine);
+}
+
 // Every table of the session in one go, so that placing them is one test.
 struct Tables {
   Session *session;
@@ -105,6 +109,8 @@ struct Tables {
   IoSlot *inputs, *outputs;
   PipelineSlot *slots;
   uint32_t *rows;  // the three lists of the row map
+  NodeSlot *channel_major_nodes;
+  uint8_t *channel_major;
 };
 
 // A line per thread and for each set of threads that meets.
@@ -125,6 +131,9 @@ Tables take_tables(const SessionConfig &config, Arena *arena) {
   t.outputs = arena->take<IoSlot>(m.outputs.count);
   t.slots = arena->take<PipelineSlot>(wavefront_stages(config.wavefront));
   t.rows = arena->take<uint32_t>(mul_sat(config.max_batch, 3));
+  const bool channel_major = has_channel_major(config);
+  t.channel_major_nodes = arena->take<NodeSlot>(channel_major ? m.nodes.count : 0);
+  t.channel_major = arena->take<uint8_t>(channel_major ? m.values.count : 0);
   return t;
 }
 
@@ -181,6 +190,15 @@ void finish_nodes(Session *s) {
   s->xnnpack_refused = env.xnnpack_refused;
 }
 
+// Of nodes that run channel-major values, and of all others, what runs them there.
+void mark_channel_major(const SessionConfig &config, const Tables &t) {
+  OpChoice choice = choice_of(config);
+  choice.model = &t.session->model;
+  if (!config.channel_major->mark_channel_major(choice, t.nodes, t.channel_major_nodes, t.channel_major)) return;
+  t.session->channel_major_nodes = t.channel_major_nodes;
+  t.session->channel_major = t.channel_major;
+}
+
 // What rnnp_step needs to know, decided once.
 void prepare_fast_path(Session *s) {
   const Model &m = s->model;
@@ -205,7 +223,11 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Arena *data
   if (placing) fill_session(config, t, arena->used());
   env.model = placing ? &t.session->model : config.model;
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
-    const rnnp_status status = build_node(config, &env, i, placing ? &t.nodes[i] : nullptr, refusal);
+    const Op *op = operator_of(config, m.nodes[i]);
+    const Op *channel_major = has_channel_major(config) ? channel_major_of(config, m.nodes[i]) : nullptr;
+    rnnp_status status = build_node(config, op, &env, i, placing ? &t.nodes[i] : nullptr, refusal);
+    if (status == RNNP_OK && channel_major != nullptr)
+      status = build_node(config, channel_major, &env, i, placing ? &t.channel_major_nodes[i] : nullptr, refusal);
     if (status != RNNP_OK) return status;
   }
   place_states(config, data, t.session);
@@ -231,6 +253,7 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Arena *data
   for (uint32_t i = 0; i < m.states.count; ++i) {
     for (uint32_t row = 0; row < config.max_batch; ++row) reset_state(*t.session, i, row);
   }
+  if (has_channel_major(config)) mark_channel_major(config, t);
   finish_nodes(t.session);
   prepare_fast_path(t.session);
   t.session->tag = kSessionTag;

@@ -3,6 +3,7 @@
 #include "runtime/session_plan.h"
 
 #include "base/many_threads.h"
+#include "ops/channel_major.h"
 #include "ops/recurrent_plan.h"
 
 namespace rnnp {
@@ -107,13 +108,33 @@ void plan_threads(const rnnp_session_options &o, const StepNeeds &needs, Session
   c->parallel_steps = UINT32_MAX;
 }
 
+// One row on one thread, in chunks of many steps.
+void plan_channel_major(SessionConfig *c) {
+  if (!kManyThreads || c->max_batch != 1 || c->threads != 1 || c->memory != nullptr || c->chunk_steps < kFewestChannelMajorSteps)
+    return;
+  for (uint32_t i = 0; i < c->ops.count; ++i) {
+    if (c->ops.ops[i]->mark_channel_major != nullptr) c->channel_major = c->ops.ops[i];
+  }
+  for (uint32_t i = 0; i < c->model->nodes.count; ++i) {
+    if (channel_major_of(*c, c->model->nodes[i]) != nullptr) return;
+  }
+  c->channel_major = nullptr;
+}
+
 }  // namespace
+
+const Op *channel_major_of(const SessionConfig &c, const BlobNode &node) {
+  const Op *op = kManyThreads ? c.channel_major : nullptr;
+  return op != nullptr && uint32_t(op->kind) == node.op && op->takes_channel_major(choice_of(c), node) ? op : nullptr;
+}
 
 const Op *operator_of(const SessionConfig &c, const BlobNode &node) {
   const OpChoice choice = choice_of(c);
   for (uint32_t i = 0; i < c.ops.count; ++i) {
     const Op *op = c.ops.ops[i];
-    if (uint32_t(op->kind) == node.op && (op->accepts == nullptr || op->accepts(choice, node))) return op;
+    if (uint32_t(op->kind) == node.op && (!kManyThreads || op->mark_channel_major == nullptr) &&
+        (op->accepts == nullptr || op->accepts(choice, node)))
+      return op;
   }
   return nullptr;
 }
@@ -130,6 +151,7 @@ rnnp_status plan_session(const rnnp_session_options &o, SessionConfig *c, Refusa
   const bool always = !kManyThreads || (o.flags & RNNP_SESSION_ALL_THREADS) != 0;
   c->parallel_steps = always ? 1 : choose_parallel_steps(c->model->header->macs_per_step, o.max_batch);
   plan_threads(o, needs, c);
+  plan_channel_major(c);
   return RNNP_OK;
 }
 

@@ -12,7 +12,7 @@ namespace {
 void run_traced(const Session &s, const RunEnv &env, uint32_t stage, uint32_t thread) {
   const rnnp_trace &trace = *s.trace;
   for (uint32_t i = first_node(s, stage); i != end_node(s, stage); ++i) {
-    const NodeSlot &n = s.nodes[i];
+    const NodeSlot &n = nodes_of(s, env)[i];
     const rnnp_trace_event event = {i, stage != kEveryNode ? stage : thread, env.first_step, env.steps, env.batch, &env};
     trace.begin(trace.ctx, &event);
     if (n.step != nullptr && &env == &s.step_env) {

@@ -224,6 +224,11 @@ uint32_t BlobBuilder::add_recurrent(uint32_t x, uint32_t input, const RecurrentO
   return y;
 }
 
+uint32_t BlobBuilder::add_constant(const std::vector<float> &v) {
+  values_.push_back({uint32_t(ValueKind::kConst), uint32_t(rnnp::DType::kF32), uint32_t(v.size()), put(v), 0, 0});
+  return uint32_t(values_.size() - 1);
+}
+
 uint32_t BlobBuilder::add_dense(uint32_t x, uint32_t input, uint32_t output, Act act) {
   DenseLayer layer;
   layer.input = input;

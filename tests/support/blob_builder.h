@@ -115,6 +115,8 @@ class BlobBuilder {
   uint32_t add_matrix(uint32_t gates, uint32_t units, uint32_t k, uint32_t panels, uint32_t count = 1);
   // Floats for an attribute to refer to; returns their offset.
   uint32_t add_weights(const std::vector<float> &v) { return put(v); }
+  // One row for all steps and rows.
+  uint32_t add_constant(const std::vector<float> &v);
   void add_output(uint32_t value, const std::string &name = "y");
 
   std::vector<uint8_t> build();

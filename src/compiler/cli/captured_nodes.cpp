@@ -22,6 +22,11 @@ void see(const RunEnv &env, uint32_t value, SeenRows *out) {
   out->per_step = v.sequence != 0;
   if (!out->per_step) out->rows.clear();
   const size_t count = chunk_rows(env, value);
+  if (is_channel_major(env, value)) {
+    const float *first = row_of(env.values[value], 0);
+    for (size_t i = 0; i < count * v.row_elems; ++i) out->rows.push_back(first[i % v.row_elems * count + i / v.row_elems]);
+    return;
+  }
   for (size_t i = 0; i < count; ++i) {
     const float *row = row_of(env.values[value], i);
     out->rows.insert(out->rows.end(), row, row + v.row_elems);

@@ -4,6 +4,7 @@
 #include "compiler/emit/emit_registry.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "compiler/cli/refusal_text.h"
@@ -42,10 +43,11 @@ std::vector<const T *> objects(const std::vector<Named<T>> &list) {
   return v;
 }
 
-bool suffices(const Choice &choice, const std::vector<RegistryUse> &uses) {
+// Of all sessions together; nothing where the choice does not suffice.
+std::optional<uint64_t> session_bytes(const Choice &choice, const std::vector<RegistryUse> &uses) {
   const auto ops = objects(choice.ops);
   const auto groups = objects(choice.groups);
-  if (ops.empty() || groups.empty()) return false;
+  if (ops.empty() || groups.empty()) return {};
   const rnnp_registry registry = {sizeof(rnnp_registry),
                                   static_cast<uint32_t>(ops.size()),
                                   static_cast<uint32_t>(groups.size()),
@@ -53,10 +55,17 @@ bool suffices(const Choice &choice, const std::vector<RegistryUse> &uses) {
                                   groups.data(),
                                   &rnnp_check_dataflow,
                                   nullptr};
-  return std::all_of(uses.begin(), uses.end(), [&](const RegistryUse &use) {
+  uint64_t bytes = 0;
+  for (const RegistryUse &use : uses) {
     rnnp_memory memory = RNNP_MEMORY_INIT;
-    return rnnp_session_memory_with(&registry, &use.model, &use.options, &memory) == RNNP_OK;
-  });
+    if (rnnp_session_memory_with(&registry, &use.model, &use.options, &memory) != RNNP_OK) return {};
+    bytes += memory.session_bytes;
+  }
+  return bytes;
+}
+
+bool suffices(const Choice &choice, const std::vector<RegistryUse> &uses) {
+  return session_bytes(choice, uses).has_value();
 }
 
 // Drop every element of `list`, a member of `choice`, that is not missed.
@@ -67,6 +76,16 @@ void thin_out(Choice *choice, std::vector<Named<T>> Choice::*list, const std::ve
     (without.*list).erase((without.*list).begin() + static_cast<std::ptrdiff_t>(i));
     if (suffices(without, uses)) *choice = without;
   }
+}
+
+// Sessions can do without it, but networks of few channels are faster by it; of those a session takes more memory.
+void keep_channel_major(Choice *choice, const std::vector<RegistryUse> &uses) {
+  Choice with = *choice;
+  with.ops.push_back({"rnnp_op_conv_channel_major", &rnnp_op_conv_channel_major});
+  const auto is_kernel = [](const Named<rnnp_kernel_group> &group) { return group.object == &rnnp_kernels_conv_nchw_f32; };
+  if (std::none_of(with.groups.begin(), with.groups.end(), is_kernel))
+    with.groups.push_back({"rnnp_kernels_conv_nchw_f32", &rnnp_kernels_conv_nchw_f32});
+  if (session_bytes(with, uses) > session_bytes(*choice, uses)) *choice = with;
 }
 
 // Panels of 4 units are for CPUs without vectors.
@@ -144,6 +163,7 @@ RegistryNames registry_names(const std::vector<RegistryUse> &uses) {
   thin_out(&choice, &Choice::ops, uses);
   if (std::any_of(uses.begin(), uses.end(), [](const RegistryUse &use) { return has_vectors(use.model); })) keep_act(&choice);
   thin_out(&choice, &Choice::groups, uses);
+  keep_channel_major(&choice, uses);
   return {names_of(choice.ops), names_of(choice.groups)};
 }
 

@@ -1,0 +1,198 @@
+// channel_major_test.cpp -- convolutions of few channels, whose values are channel-major in a chunk of many steps of one row:
+// random networks give the bits that two rows and single steps give, and leave the same states, however steps are cut.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "rnnpack/registry.h"
+#include "support/session_fixture.h"
+
+namespace {
+
+using namespace rnnp_test;
+using rnnp::OpKind;
+
+rnnp::AttrConv conv_attr(uint32_t in, uint32_t out, uint32_t taps, uint32_t dilation, uint32_t late) {
+  rnnp::AttrConv a = {};
+  a.window = {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 0, {0, 0, 1}, 0, {out, out}};
+  a.time_taps = taps;
+  a.time_dilation = dilation;
+  a.lead = int32_t((taps - 1) * dilation + late);
+  a.groups = 1;
+  a.in_channels = in;
+  a.out_channels = out;
+  return a;
+}
+
+// A network of convolutions, activations and arithmetic; some nodes take rows alone.
+class Network {
+ public:
+  explicit Network(uint32_t seed) : rng_(seed), b_(seed) {}
+
+  std::vector<uint8_t> build(uint32_t layers) {
+    in_ = draw({1, 1, 2, 5});
+    Value x = conv({b_.add_input(in_), in_});
+    for (uint32_t i = 0; i < layers; ++i) x = layer(x);
+    const uint32_t out = draw({1, 1, 3});
+    b_.add_output(b_.add_conv(x.at, conv_attr(x.elems, out, draw({1, 4}), 1, 0), out));
+    return b_.build();
+  }
+  uint32_t in() const { return in_; }
+
+ private:
+  struct Value {
+    uint32_t at, elems;
+  };
+
+  uint32_t draw(std::vector<uint32_t> from) { return from[rng_() % from.size()]; }
+
+  Value conv(Value x) {
+    const uint32_t out = draw({1, 2, 3, 4, 7, 8, 16, 17}), taps = draw({1, 1, 2, 3, 6}), late = draw({0, 0, 0, 2});
+    rnnp::AttrConv a = conv_attr(x.elems, out, taps, draw({1, 3, 29, 70}), taps > 1 ? late : 0);
+    a.act.act = uint32_t(draw({0, 1}) != 0 ? rnnp::Act::kSigmoid : rnnp::Act::kIdentity);
+    if (x.elems > 2 && draw({0, 0, 1}) != 0) a.window.x_first = 1, a.in_channels = x.elems - 1;
+    return {b_.add_conv(x.at, a, out), out};
+  }
+
+  Value binary(rnnp::Binary op, Value x, uint32_t other, bool one_for_all) {
+    const rnnp::AttrBinary a = {uint32_t(op), 1, {x.elems}, {1}, {one_for_all ? 0u : 1u}};
+    return {b_.add_node(OpKind::kBinary, &a, sizeof a, {x.at, other}, x.elems, true), x.elems};
+  }
+
+  Value unary(Value x) {
+    const rnnp::AttrUnary a = {{uint32_t(draw({0, 1}) != 0 ? rnnp::Act::kTanh : rnnp::Act::kLeakyRelu), 0.01f, 0}};
+    return {b_.add_node(OpKind::kUnary, &a, sizeof a, {x.at}, x.elems, true), x.elems};
+  }
+
+  Value layer(Value x) {
+    switch (rng_() % 6) {
+      case 0:
+      case 1:
+        return conv(unary(x));
+      case 2:
+        return binary(rnnp::Binary::kAdd, unary(x), x.at, false);
+      case 3:
+        return binary(rnnp::Binary::kMul, x, b_.add_constant({0.25f}), true);
+      case 4:
+        return binary(rnnp::Binary::kSub, x, b_.add_constant(random_floats(x.elems, uint32_t(rng_()))), false);
+      default:
+        if (draw({0, 0, 1}) == 0) return unary(x);
+        return {b_.add_dense(x.at, x.elems, 8), 8};  // takes rows
+    }
+  }
+
+  std::mt19937 rng_;
+  BlobBuilder b_;
+  uint32_t in_ = 0;
+};
+
+// Two rows run as they come: the first of them.
+std::vector<float> run_rows(Runner *r, const std::vector<float> &x, size_t in) {
+  std::vector<float> both, y;
+  for (size_t at = 0; at < x.size(); at += in) {
+    both.insert(both.end(), x.begin() + long(at), x.begin() + long(at + in));
+    both.insert(both.end(), in, 0.5f);
+  }
+  const std::vector<float> all = r->run(both);
+  for (size_t at = 0; at < all.size(); at += 2 * r->out())
+    y.insert(y.end(), all.begin() + long(at), all.begin() + long(at + r->out()));
+  return y;
+}
+
+TEST(ChannelMajor, GivesTheBitsOfRowsHoweverStepsAreCut) {
+  constexpr size_t kSteps = 300;
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Network network(seed);
+    const std::vector<uint8_t> bytes = network.build(3 + seed % 12);
+    const size_t in = network.in();
+    const std::vector<float> x = random_floats(kSteps * in, seed);
+    Runner rows(bytes, {2});
+    const std::vector<float> want = run_rows(&rows, x, in);
+    for (const size_t cut : {0, 1, 15, 16, 17, 64, 100}) {
+      Runner alone(bytes);
+      ASSERT_EQ(want, alone.run(x, cut)) << "cut " << cut;
+      ASSERT_EQ(rows.save(0), alone.save(0)) << "cut " << cut;
+    }
+    ASSERT_EQ(want, Runner(bytes, {1, 0, 37}).run(x)) << "chunks of 37";
+    ASSERT_EQ(want, Runner(bytes, {1, 0, 256, RNNP_ISA_AVX2}).run(x)) << "AVX2";
+    Runner mixed(bytes);
+    std::vector<float> y;
+    for (size_t from = 0, n = 1; from < kSteps; from += n, n = (n * 7 + seed) % 90 + 1) {
+      const size_t steps = std::min(n, kSteps - from);
+      const std::vector<float> part =
+          mixed.run(std::vector<float>(x.begin() + long(from * in), x.begin() + long((from + steps) * in)));
+      y.insert(y.end(), part.begin(), part.end());
+    }
+    ASSERT_EQ(want, y) << "cut at random";
+    ASSERT_EQ(rows.save(0), mixed.save(0));
+  }
+}
+
+// A call that says where its row ends runs in rows.
+TEST(ChannelMajor, RowsOfALengthGoOnAfterIt) {
+  Network network(4);
+  const std::vector<uint8_t> bytes = network.build(9);
+  const size_t in = network.in();
+  const std::vector<float> x = random_floats(140 * in, 4);
+  Runner whole(bytes), parts(bytes);
+  const std::vector<float> want = whole.run(x);
+  std::vector<float> y(100 * parts.out());
+  const int32_t length = 40;
+  const rnnp_const_buffer inputs[] = {{x.data(), 0, 0}};
+  const rnnp_buffer outputs[] = {{y.data(), 0, 0}};
+  rnnp_io io = RNNP_IO_INIT;
+  io.steps = 100;
+  io.batch = 1;
+  io.input_count = io.output_count = 1;
+  io.lengths = &length;
+  io.inputs = inputs;
+  io.outputs = outputs;
+  ASSERT_EQ(RNNP_OK, rnnp_run_io(parts.session(), &io));
+  const std::vector<float> rest = parts.run(std::vector<float>(x.begin() + long(40 * in), x.end()));
+  EXPECT_EQ(std::vector<float>(want.begin() + long(40 * whole.out()), want.end()), rest);
+}
+
+size_t session_bytes(const std::vector<uint8_t> &blob, bool with_it) {
+#define RNNP_NAME_(name) &rnnp_op_##name,
+  std::vector<const rnnp_op *> ops = {RNNP_FOR_EACH_OP(RNNP_NAME_)};
+#undef RNNP_NAME_
+#define RNNP_NAME_(name) &rnnp_kernels_##name,
+  const rnnp_kernel_group *const kernels[] = {RNNP_FOR_EACH_KERNEL_GROUP(RNNP_NAME_)};
+#undef RNNP_NAME_
+  if (!with_it) ops.erase(std::find(ops.begin(), ops.end(), &rnnp_op_conv_channel_major));
+  const rnnp_registry registry = {sizeof(rnnp_registry),
+                                  uint32_t(ops.size()),
+                                  sizeof kernels / sizeof kernels[0],
+                                  ops.data(),
+                                  kernels,
+                                  &rnnp_check_dataflow,
+                                  nullptr};
+  const AlignedBytes bytes(blob);
+  rnnp_model model;
+  expect_ok(rnnp_model_open(&model, bytes.data(), bytes.size(), 0), "open");
+  rnnp_memory memory = RNNP_MEMORY_INIT;
+  expect_ok(rnnp_session_memory_with(&registry, &model, nullptr, &memory), "memory");
+  return memory.session_bytes;
+}
+
+// Of many channels the vectors are full in rows, too.
+TEST(ChannelMajor, IsForFewChannelsAlone) {
+  const auto network = [](uint32_t channels) {
+    BlobBuilder b(1);
+    const uint32_t x = b.add_conv(b.add_input(1), conv_attr(1, channels, 1, 1, 0), channels);
+    b.add_output(b.add_conv(x, conv_attr(channels, channels, 3, 2, 0), channels));
+    return b.build();
+  };
+  EXPECT_EQ(session_bytes(network(32), false), session_bytes(network(32), true));
+  const size_t rows = session_bytes(network(8), false), more = session_bytes(network(8), true);
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) {
+    EXPECT_LT(rows, more);
+  }
+#endif
+  EXPECT_LE(rows, more);
+}
+
+}  // namespace

@@ -13,7 +13,7 @@ BENCH_VENV ?= .venv-bench
 TARGET ?= cortex-m4f
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-speech demo-web test test-all test-by-hand test-exporters test-bindings test-desktops docs packages-build packages-test build lib freestanding board asan tsan fuzz fuzz-onnx mutants mutants-generated format format-check tidy wheel release install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
+.PHONY: help demo demo-speech demo-web test test-all test-by-hand test-exporters test-bindings test-desktops docs packages-build packages-test build lib freestanding board asan tsan fuzz fuzz-onnx mutants mutants-generated format format-check tidy wheel wheels release install clean bench-build bench bench-networks bench-low-precision bench-streams bench-quick bench-static test-devices firmware
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-24s %s\n", $$1, $$2}'
@@ -156,6 +156,10 @@ test-by-hand: packages-build ## run what README and docs mark "by hand", as a ne
 
 wheel: packages-build ## the Python package as a manylinux wheel in BUILD-wheel, tested in a clean environment (WHEEL_PYTHONS="python3.9 python3.13")
 	@scripts/make_wheel.sh $(BUILD)-wheel $(WHEEL_PYTHONS)
+
+wheels: packages-build ## by zig cc, wheels for musl and for AArch64 in BUILD-wheels; on each the common suite of the bindings, under QEMU or musl's loader (WHEELS=aarch64-linux-gnu)
+	@scripts/install_packages.sh scripts/packages-wheels.txt
+	@scripts/make_cross_wheel.sh $(BUILD)-wheels $(BUILD)-bindings $(WHEELS)
 
 release: packages-build ## what a release consists of in dist/: sources, wheel, Debian packages, SPDX bill of materials, SHA-256 sums
 	@scripts/make_release.sh $(BUILD) dist

@@ -80,6 +80,11 @@ void load_plain_kernels(Context *c) {
   }
 }
 
+void load_product_kernels(Context *c, const ProductPlan &p) {
+  load_kernel(c, product_kernel(p.weights), p.blocks, p.shared_bytes);
+  if (p.wide_columns != 0) load_kernel(c, wide_product_kernel(p.weights), p.wide_blocks, wide_shared_bytes(p.k, p.wide_columns));
+}
+
 void add_plan(Context *c, const ProductPlan &p) {
   const uint32_t parts[] = {static_cast<uint32_t>(p.weights), p.units, p.blocks};
   for (const uint32_t part : parts) c->plan_key = add_to_key(c->plan_key, part);

@@ -80,6 +80,7 @@ inline void load_kernel(Context *c, KernelId kernel, uint32_t blocks, uint32_t s
   if (c->loads_kernels && c->error == 0) c->error = gpu_load({kernel, blocks, shared_bytes, nullptr});
 }
 void load_plain_kernels(Context *c);
+void load_product_kernels(Context *c, const ProductPlan &plan);
 
 constexpr uint64_t kFirstKey = 14695981039346656037ull;
 inline uint64_t add_to_key(uint64_t key, uint64_t v) {

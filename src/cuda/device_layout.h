@@ -22,6 +22,7 @@ namespace cuda {
 constexpr uint32_t kWarps = 8, kThreads = 256, kLanes = 32;
 constexpr uint32_t kMmaColumns = 8;     // batch rows that an mma multiplies at once
 constexpr uint32_t kMostWarpRows = 16;  // f32
+constexpr uint32_t kF32Columns = 8;     // that share a load of f32 weights
 
 constexpr uint32_t ceil_div(uint32_t a, uint32_t b) {
   return a / b + (a % b != 0);
@@ -255,6 +256,17 @@ constexpr StepShared mma_step_shared(const Shape &s, uint32_t widest_k, uint32_t
   m.kept = m.steps + columns * 4;
   m.bytes = m.kept + sums;
   return m;
+}
+
+// Of the product of many rows: their columns, in whose place their sums come, and what a byte of each is worth.
+constexpr uint32_t kMostWideColumns = 64, kLeastWideColumns = 16;
+constexpr uint32_t kWideRows = kWarps * 16, kWideStride = kWideRows + 4;  // of a block; sums from column to column
+constexpr uint32_t wide_steps(uint32_t k, uint32_t columns) {
+  const uint32_t halves = columns * column_stride(k) * 2, sums = columns * kWideStride * 4;
+  return align_shared(halves > sums ? halves : sums);
+}
+constexpr uint32_t wide_shared_bytes(uint32_t k, uint32_t columns) {
+  return wide_steps(k, columns) + columns * 4;
 }
 
 // Of the kernels of blocks: rows that are multiplied, the same as other bytes, what their bytes are worth, and sums.

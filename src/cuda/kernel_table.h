@@ -20,6 +20,7 @@ enum class KernelId : uint32_t {
 #define RNNPACK_CUDA_RESIDENT_NIBBLES(cell, tiles, held) resident_nibbles_##cell##_##tiles##_##held,
 #define RNNPACK_CUDA_STEP(kernel, weights, cell, generic) step_##weights##_##cell##_##generic,
 #define RNNPACK_CUDA_PRODUCT(kernel, weights) product_##weights,
+#define RNNPACK_CUDA_PRODUCT_WIDE(weights) product_wide_##weights,
 #define RNNPACK_CUDA_PLAIN(name, args) name,
 #include "cuda/kernels/device_kernels.inc"
   count
@@ -69,6 +70,14 @@ constexpr KernelId step_kernel(Weights weights, Cell cell, bool generic) {
 constexpr KernelId product_kernel(Weights weights) {
 #define RNNPACK_CUDA_PRODUCT(kernel, of_weights) \
   if (weights == Weights::of_weights) return KernelId::product_##of_weights;
+#include "cuda/kernels/device_kernels.inc"
+  return KernelId::count;
+}
+
+// Of more rows than product_kernel takes at once; count: there is none.
+constexpr KernelId wide_product_kernel(Weights weights) {
+#define RNNPACK_CUDA_PRODUCT_WIDE(of_weights) \
+  if (weights == Weights::of_weights) return KernelId::product_wide_##of_weights;
 #include "cuda/kernels/device_kernels.inc"
   return KernelId::count;
 }

@@ -16,7 +16,6 @@ namespace {
 constexpr uint64_t kMostPreactBytes = 16u << 20;
 constexpr uint32_t kMostStepsPerLaunch = 4096;
 constexpr uint32_t kProductUnits = 64;  // outputs of a block of a dense layer
-constexpr uint32_t kF32Columns = 8;
 
 uint32_t even(uint32_t n) {
   return n + n % 2;
@@ -136,6 +135,12 @@ bool is_plain(const AttrRecurrent &a, const BlobDirection &d) {
   return Cell(a.cell) != Cell::kLstm || is(d.act[2], Act::kTanh);
 }
 
+uint32_t wide_columns(uint32_t k, uint32_t shared_bytes) {
+  uint32_t columns = kMostWideColumns;
+  while (columns >= kLeastWideColumns && wide_shared_bytes(k, columns) > shared_bytes) columns /= 2;
+  return columns >= kLeastWideColumns ? columns : 0;
+}
+
 // A product by blocks of so many units.
 ProductPlan plan_product_of(Weights weights, uint32_t gates, uint32_t outputs, uint32_t k, uint32_t units, const PlanLimits &l) {
   ProductPlan p = {};
@@ -150,7 +155,11 @@ ProductPlan plan_product_of(Weights weights, uint32_t gates, uint32_t outputs, u
     const Shape shape = in_halves(weights, {gates, k, units});
     p.columns = mma_columns(shape, shape.k, kMmaColumns, l);
     p.shared_bytes = mma_step_shared(shape, shape.k, p.columns).bytes;
+    p.k = shape.k;
+    p.wide_blocks = ceil_div(p.blocks * row_tiles(shape), kWarps);
+    p.wide_columns = shape.k <= kWidestColumn ? wide_columns(shape.k, l.device.shared_per_block) : 0;
   }
+  p.sm_count = l.device.sm_count;
   p.fits = p.columns != 0 && p.shared_bytes <= l.device.shared_per_block;
   return p;
 }
@@ -171,6 +180,15 @@ ProductPlan plan_product(Weights weights, uint32_t gates, uint32_t outputs, uint
   const uint32_t units =
       few ? (outputs < kProductUnits ? even(outputs) : kProductUnits) : units_of_step(weights, gates, outputs, l);
   return plan_product_of(weights, gates, outputs, k, units, l);
+}
+
+// As many columns share a fragment as leave every SM a block.
+ProductLaunch launch_of(const ProductPlan &p, uint32_t count) {
+  if (count <= p.columns || p.wide_columns == 0)
+    return {product_kernel(p.weights), p.columns, p.blocks * ceil_div(count, p.columns), p.shared_bytes};
+  uint32_t columns = p.wide_columns;
+  while (columns > kLeastWideColumns && p.wide_blocks * ceil_div(count, columns) < p.sm_count) columns /= 2;
+  return {wide_product_kernel(p.weights), columns, p.wide_blocks * ceil_div(count, columns), wide_shared_bytes(p.k, columns)};
 }
 
 bool layer_shape(const Model &m, const AttrRecurrent &a, Weights floats, LayerShape *s) {

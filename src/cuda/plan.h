@@ -38,7 +38,15 @@ struct ProductPlan {
   bool fits;
   Weights weights;
   uint32_t units, blocks, columns, shared_bytes;
+  uint32_t wide_columns, wide_blocks;  // of the kernel of many rows, 0 where there is none; wide_blocks: of one group of columns
+  uint32_t k, sm_count;
 };
+// A launch of it for `count` rows.
+struct ProductLaunch {
+  KernelId kernel;
+  uint32_t columns, blocks, shared_bytes;
+};
+ProductLaunch launch_of(const ProductPlan &plan, uint32_t count);
 ProductPlan plan_product(Weights weights, uint32_t gates, uint32_t outputs, uint32_t k, const PlanLimits &limits);
 
 struct LayerPlan {

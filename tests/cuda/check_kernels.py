@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """check_kernels.py NVCC ARCH BUDGETS SOURCE INCLUDES [--nvdisasm PROGRAM] -- every kernel compiled for one architecture, within its
 budget: as many blocks on an SM as BUDGETS says for names that begin so (of several, the longest), whose threads share 64 K
-registers; nothing on the stack, nothing spilled. With a disassembler, of the resident kernels' machine code
-too: products on the matrix units, weights loaded 16 bytes wide before the first poll and never after it, words stored and loaded as
-one, no local memory. INCLUDES: folders, apart by commas. SPDX-License-Identifier: Apache-2.0"""
+registers; nothing on the stack, nothing spilled. With a disassembler, of the machine code too: no local memory; of the resident
+kernels, products on the matrix units, weights loaded 16 bytes wide before the first poll and never after it, words stored and loaded
+as one, few instructions and no division between a word's arrival and shared memory; of those that read weights from memory, so many
+loads in flight. INCLUDES: folders, apart by commas. SPDX-License-Identifier: Apache-2.0"""
 import argparse
 import json
 import pathlib
@@ -14,6 +15,12 @@ import tempfile
 
 NAME = re.compile(r"rnnp::cuda::(\w+(?:<[^>]*>)?)\(rnnp")
 REGISTERS, THREADS, REGISTERS_AT_ONCE = 65536, 256, 8
+# From the last load of a poll to where the first word is in shared memory: the comparison of four pairs, and their stores.
+AFTER_POLL = 48
+# Loads of 8 bytes and more without an instruction between them that needs one of theirs: of weights on their way to shared memory,
+# and in kernels that read them from memory.
+TO_SHARED = 8
+IN_FLIGHT = {"product_mma": 8, "product_wide": 8, "product_f32": 8, "step_mma": 8, "step_f32": 8}
 CELLS = {"0": "kRnn", "1": "kLstm", "2": "kGru", "3": "kGruLinear"}
 WEIGHTS = {"0": "kF32", "1": "kF16", "2": "kBf16", "3": "kI8", "4": "kBlocks", "5": "kByteBlocks", "6": "kI4"}
 
@@ -59,16 +66,65 @@ def machine_code(nvdisasm, cubin):
     return found
 
 
+def loads_in_flight(code):
+    """The most loads of 8 bytes and more that are under way before one's result is used."""
+    most, pending = 0, []
+    for line in code:
+        load = re.search(r"\bLDG?\.E\.(64|128)(\.CONSTANT)? R(\d+)", line)
+        registers = {int(r) for r in re.findall(r"\bR(\d+)", line if not load else line.split(",", 1)[1])}
+        if any(registers & loaded for loaded in pending):
+            pending = []
+        if load:
+            first = int(load.group(3))
+            pending.append(set(range(first, first + int(load.group(1)) // 32)))
+            most = max(most, len(pending))
+    return most
+
+
+def loads_before_stores(code):
+    """The most such loads between two branches of which the first is then stored to shared memory."""
+    most, loaded = 0, []
+    for line in code:
+        load = re.search(r"\bLDG?\.E\.(64|128)(\.CONSTANT)? R(\d+)", line)
+        if load:
+            loaded.append("R" + load.group(3))
+        elif re.search(r"\bSTS\.(64|128)\b", line) and loaded and re.search(rf"\b{loaded[0]}\b", line.split(",")[-1]):
+            most = max(most, len(loaded))
+        if re.search(r"\bBRA\b|\bSTS\b", line):
+            loaded = []
+    return most
+
+
+def after_poll(code, polls):
+    """The instructions between the last load of a poll and the first store to shared memory behind it."""
+    found = []
+    for line in code[polls[-1] + 1:]:
+        found.append(line)
+        if re.search(r"\bSTS\b", line):
+            return found
+    return None
+
+
 def complaints_of_code(name, code):
     joined = "\n".join(code)
     if re.search(r"\b(LDL|STL)\b", joined):
         yield "uses local memory"
+    least = next((least for prefix, least in IN_FLIGHT.items() if name.startswith(prefix)), 0)
+    if loads_in_flight(code) < least:
+        yield f"has {loads_in_flight(code)} loads in flight, not {least}"
     if not name.startswith("resident"):
         return
     polls = [i for i, line in enumerate(code) if re.search(r"\bLDG?\.E\.128\.STRONG\.GPU\b", line)]
     if not polls:
         yield "polls no words of 16 bytes"
         return
+    if loads_before_stores(code) < TO_SHARED:
+        yield f"has {loads_before_stores(code)} weights on their way to shared memory, not {TO_SHARED}"
+    behind = after_poll(code, polls)
+    if behind is None:
+        yield "stores no words to shared memory behind a poll"
+    elif len(behind) > AFTER_POLL or re.search(r"\b(MUFU|I2F|F2I)\b", "\n".join(behind)):
+        yield f"needs {len(behind)} instructions from a word to shared memory, of at most {AFTER_POLL} without a division"
     if not re.search(r"\bSTG?\.E\.64\.STRONG\.GPU\b", joined):
         yield "publishes no words of 8 bytes"
     wide = [i for i, line in enumerate(code) if re.search(r"\bLDG\.E\.(64|128)(\.CONSTANT)?\b(?!\.STRONG)", line)]

@@ -55,20 +55,21 @@ class KernelCase {
                                    : mma_step_shared(halves, halves.k, kCaseBatch).bytes;
   }
   // Many rows times a matrix.
-  explicit KernelCase(Weights w) : id_(product_kernel(w)), is_product_(true) {
+  explicit KernelCase(Weights w, bool wide = false) : id_(wide ? wide_product_kernel(w) : product_kernel(w)), is_product_(true) {
     const uint32_t gates = 4, k = 45, units = w == Weights::kF32 ? 32 : are_blocks(w) ? 16 : 12;
     const Shape s = {gates, k, units}, halves = in_halves(w, s);
     ProductArgs &a = product_;
-    a.blocks = 2, a.k = k, a.gates = gates, a.units = units, a.outputs = 2 * units - 1, a.count = 11;
-    a.columns = are_blocks(w) ? kBlockColumns : kMmaColumns;
+    a.blocks = 2, a.k = k, a.gates = gates, a.units = units, a.outputs = 2 * units - 1, a.count = wide ? 70 : 11;
+    a.columns = are_blocks(w) ? kBlockColumns : wide ? kMostWideColumns : kMmaColumns;
     a.image = are_blocks(w) ? nullptr : weights(w, 2 * image_bytes(w, s));
     a.bias = numbers(2 * block_rows(w, s)), a.x = numbers(size_t{a.count} * k), a.x_row = k;
     a.out_row = size_t{2} * block_rows(w, s), a.out = result(a.count * a.out_row);
     a.f32_units = w == Weights::kF32 ? units : 0;
     a.bytes = scales(w, 2 * block_rows(w, s));
     if (are_blocks(w)) a.blocks_of_matrix = matrix(w, k, gates);
-    blocks_ = 2 * ceil_div(a.count, a.columns);
-    shared_ = are_blocks(w)        ? blocks_shared(w, k).bytes
+    blocks_ = (wide ? ceil_div(2 * row_tiles(halves), kWarps) : 2) * ceil_div(a.count, a.columns);
+    shared_ = wide                 ? wide_shared_bytes(halves.k, a.columns)
+              : are_blocks(w)      ? blocks_shared(w, k).bytes
               : w == Weights::kF32 ? 0
                                    : mma_step_shared(halves, halves.k, a.columns).bytes;
   }
@@ -221,6 +222,7 @@ void for_each_kernel(Take take) {
       for (const bool generic : {false, true}) take(KernelCase(Weights(w), cell, generic));
     }
     take(KernelCase(Weights(w)));
+    if (wide_product_kernel(Weights(w)) != KernelId::count) take(KernelCase(Weights(w), true));
   }
 }
 

@@ -32,10 +32,20 @@ SIMT_FN ByteStep step_of_bytes(float factor, float most) {
   return most >= kLeast ? ByteStep{127.0f / most, most / 127.0f} : ByteStep{0.0f, 0.0f};
 }
 
+// A lane's next numbers of a row of k: so many loads are under way at a time. Behind k, the first once more.
+constexpr uint32_t kFloatsAtOnce = 8;
+SIMT_FN void load_floats(float v[kFloatsAtOnce], const float *from, uint32_t k, uint32_t i) {
+  SIMT_UNROLL for (uint32_t j = 0; j < kFloatsAtOnce; ++j) v[j] = from[i + j * kLanes < k ? i + j * kLanes : 0];
+}
+
 // The largest finite size in a row, for all lanes of the warp.
 SIMT_FN float largest_of(const float *from, uint32_t k) {
   float most = 0.0f;
-  SIMT_ROLLED for (uint32_t i = simt::thread() % kLanes; i < k; i += kLanes) most = larger_finite(most, from[i]);
+  SIMT_ROLLED for (uint32_t i = simt::thread() % kLanes; i < k; i += kLanes * kFloatsAtOnce) {
+    float v[kFloatsAtOnce];
+    load_floats(v, from, k, i);
+    SIMT_UNROLL for (uint32_t j = 0; j < kFloatsAtOnce; ++j) most = larger_finite(most, v[j]);
+  }
   SIMT_ROLLED for (uint32_t mask = kLanes / 2; mask != 0; mask /= 2) {
     const float other = simt::shuffle_xor(most, mask);
     if (other > most) most = other;
@@ -50,8 +60,14 @@ SIMT_FN void quantise_columns(int8_t *to, uint32_t bytes, float *steps, float fa
   SIMT_ROLLED for (uint32_t n = simt::thread() / kLanes; n < live; n += kWarps) {
     const float *from = row(n);
     const ByteStep step = step_of_bytes(factor, factor != 0.0f ? 0.0f : largest_of(from, k));
-    SIMT_ROLLED for (uint32_t i = lane; i < bytes; i += kLanes) to[n * bytes + i] =
-        i < k ? static_cast<int8_t>(byte_of(from[i] * step.to_byte)) : 0;
+    SIMT_ROLLED for (uint32_t first = lane; first < bytes; first += kLanes * kFloatsAtOnce) {
+      float v[kFloatsAtOnce];
+      load_floats(v, from, k, first);
+      SIMT_UNROLL for (uint32_t j = 0; j < kFloatsAtOnce; ++j) {
+        const uint32_t i = first + j * kLanes;
+        if (i < bytes) to[n * bytes + i] = i < k ? static_cast<int8_t>(byte_of(v[j] * step.to_byte)) : 0;
+      }
+    }
     if (lane == 0 && steps != nullptr) steps[n] = step.worth;
   }
 }

@@ -1,6 +1,7 @@
 // device_kernels.cpp -- all kernels and their table: nvcc compiles this for GPUs, any other compiler for the emulator.
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/kernel_table.h"
+#include "cuda/kernels/product_wide.h"
 #include "cuda/kernels/resident_blocks.h"
 #include "cuda/kernels/resident_f32.h"
 #include "cuda/kernels/resident_mma.h"
@@ -62,6 +63,8 @@ const KernelFacts kKernels[] = {
    RNNPACK_CALL(RecurrentArgs, RNNPACK_STEP_##kernel(weights, cell, generic))},
 #define RNNPACK_CUDA_PRODUCT(kernel, weights) \
   {#kernel "<" #weights ">", simt::Sync::kBlock, sizeof(ProductArgs), RNNPACK_CALL(ProductArgs, RNNPACK_PRODUCT_##kernel(weights))},
+#define RNNPACK_CUDA_PRODUCT_WIDE(weights) \
+  {"product_wide<" #weights ">", simt::Sync::kBlock, sizeof(ProductArgs), RNNPACK_CALL(ProductArgs, product_wide<Weights::weights>)},
 #define RNNPACK_CUDA_PLAIN(name, args) {#name, simt::Sync::kNobody, sizeof(args), RNNPACK_CALL(args, name)},
 #include "cuda/kernels/device_kernels.inc"
 };

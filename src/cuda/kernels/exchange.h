@@ -21,6 +21,7 @@ namespace rnnp {
 namespace cuda {
 
 constexpr uint32_t kSpinsPerLook = 256;  // at the error word
+constexpr uint32_t kPairsAtOnce = 4;     // of words, that a thread asks for
 
 SIMT_FN void time_out(const RecurrentArgs &a) {
   if (simt::thread() != 0) return;
@@ -32,21 +33,44 @@ SIMT_FN uint32_t slot_of(uint32_t epoch) {
   return RNNPACK_CUDA_FAULT == 2 ? 0 : epoch & 1;
 }
 
-// Polls `words` (a multiple of 2) until all carry `epoch`; gives each payload to take(index, payload). False: time-out.
-template <class Take>
-SIMT_FN bool poll(const RecurrentArgs &a, const uint64_t *words, uint32_t count, uint32_t epoch, Take take) {
-  SIMT_ROLLED for (uint32_t i = 2 * simt::thread(); i < count; i += 2 * kThreads) {
-    uint64_t v[2];
+SIMT_FN bool is_fresh(const uint64_t v[2], uint32_t epoch) {
+  const bool first = RNNPACK_CUDA_FAULT == 3 || static_cast<uint32_t>(v[0] >> 32) == epoch;
+  return first && static_cast<uint32_t>(v[1] >> 32) == epoch;
+}
+
+// Polls `count` words (a multiple of 2) until all carry `epoch`; gives each pair of payloads to take(place(index), first, second).
+// A thread asks for all its pairs of a round at once, and finds their places while the words are under way. False: time-out.
+template <class Place, class Take>
+SIMT_FN bool poll(const RecurrentArgs &a, const uint64_t *words, uint32_t count, uint32_t epoch, Place place, Take take) {
+  constexpr uint32_t kHop = 2 * kThreads;
+  SIMT_ROLLED for (uint32_t i = 2 * simt::thread(); i < count; i += kPairsAtOnce * kHop) {
+    uint64_t v[kPairsAtOnce][2];
+    uint32_t to[kPairsAtOnce], missing = 0;
+    SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) {
+      to[j] = 0, v[j][0] = v[j][1] = 0;
+      if (i + j * kHop >= count) continue;
+      missing |= 1u << j;
+      simt::ll_load2(words + i + j * kHop, v[j]);
+    }
+    SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) {
+      if (j == 0 || i + j * kHop < count) to[j] = place(i + j * kHop);
+      simt::renew(&to[j]);
+    }
     for (uint32_t spins = 0;; ++spins) {
-      if (RNNPACK_CUDA_FAULT != 5 || spins == 0) simt::ll_load2(words + i, v);
-      const bool first = RNNPACK_CUDA_FAULT == 3 || static_cast<uint32_t>(v[0] >> 32) == epoch;
-      if (first && static_cast<uint32_t>(v[1] >> 32) == epoch) break;
+      SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) {
+        if (is_fresh(v[j], epoch)) missing &= ~(1u << j);
+      }
+      if (missing == 0) break;
       const bool look = spins % kSpinsPerLook == kSpinsPerLook - 1;
       if (spins >= a.spin_limit || (look && simt::flag_load(a.control + kTimedOut) != 0)) return false;
       simt::pause();
+      SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) {
+        if ((missing >> j & 1) != 0 && RNNPACK_CUDA_FAULT != 5) simt::ll_load2(words + i + j * kHop, v[j]);
+      }
     }
-    take(i, static_cast<uint32_t>(v[0]));
-    take(i + 1, static_cast<uint32_t>(v[1]));
+    SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) {
+      if (j == 0 || i + j * kHop < count) take(to[j], static_cast<uint32_t>(v[j][0]), static_cast<uint32_t>(v[j][1]));
+    }
   }
   return true;
 }

@@ -55,21 +55,63 @@ constexpr uint32_t row_of_sum(uint32_t lane) {
   return lane % (2 * kRows) / 2;
 }
 
-// This warp's rows of a block's image in memory times a column; of fewer than 16 rows the others' sums are 0.
-SIMT_FN float multiply_rows(const uint8_t *image, const Shape &s, const float *column) {
+// kColumns columns that are multiplied by the same rows: pairs of a lane, kGroups groups of 64 columns at a time. row(n): where
+// column n lies.
+template <int kPairs, int kGroups, int kColumns>
+struct RowSums {
+  float acc[kColumns][kMostWarpRows];
+
+  template <class Row>
+  SIMT_FN void multiply(const Floats4 *mine, uint32_t pairs, uint32_t k, Row row, RowSums *s) {
+    const uint32_t lane = simt::thread() % kLanes, groups = column_groups(k);
+    SIMT_UNROLL for (uint32_t n = 0; n < kColumns; ++n) SIMT_UNROLL for (uint32_t r = 0; r < kMostWarpRows; ++r) s->acc[n][r] =
+        0.0f;
+    SIMT_ROLLED for (uint32_t first = 0; first < groups; first += kGroups) {
+      Floats4 w[kGroups][kPairs];
+      SIMT_UNROLL for (uint32_t j = 0; j < kGroups; ++j) SIMT_UNROLL for (uint32_t r = 0; r < kPairs; ++r) {
+        const uint32_t group = first + j < groups ? first + j : groups - 1, pair = r < pairs ? r : pairs - 1;
+        w[j][r] = mine[(group * pairs + pair) * kLanes];
+      }
+      SIMT_UNROLL for (uint32_t n = 0; n < kColumns; ++n) SIMT_UNROLL for (uint32_t j = 0; j < kGroups; ++j) {
+        if (j != 0 && first + j >= groups) break;
+        const uint32_t at = (first + j) * 64 + 2 * lane;
+        const float *column = row(n), one = at < k ? column[at] : 0.0f, two = at + 1 < k ? column[at + 1] : 0.0f;
+        SIMT_UNROLL for (uint32_t r = 0; r < kPairs; ++r)
+            multiply_pair(w[j][r], one, two, &s->acc[n][2 * r], &s->acc[n][2 * r + 1]);
+      }
+    }
+  }
+};
+
+// This warp's rows of a block's image in memory times columns: of each, the sums of its rows over all lanes (add_lanes). A weight
+// is loaded once for kColumns of them, and at least eight loads are under way.
+template <int kColumns, class Row>
+SIMT_FN void multiply_rows(const uint8_t *image, const Shape &s, Row row, float sums[kColumns]) {
   const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes, groups = column_groups(s.k);
   const uint32_t pairs = pairs_of_warp(s.gates, rows_of_warp(s.gates, s.units));
   const Floats4 *mine = reinterpret_cast<const Floats4 *>(image) + uint64_t{warp} * groups * pairs * kLanes + lane;
-  float acc[kMostWarpRows];
-  SIMT_UNROLL for (uint32_t r = 0; r < kMostWarpRows; ++r) acc[r] = 0.0f;
-  SIMT_ROLLED for (uint32_t i = 0; i < groups; ++i) {
-    const uint32_t at = i * 64 + 2 * lane;
-    const float first = at < s.k ? column[at] : 0.0f, second = at + 1 < s.k ? column[at + 1] : 0.0f;
-    SIMT_UNROLL for (uint32_t r = 0; r < kMostWarpRows / 2; ++r) {
-      if (r < pairs) multiply_pair(mine[(i * pairs + r) * kLanes], first, second, &acc[2 * r], &acc[2 * r + 1]);
-    }
+  const auto add_all = [&](float acc[kColumns][kMostWarpRows]) {
+    SIMT_UNROLL for (uint32_t n = 0; n < kColumns; ++n) sums[n] = add_lanes<kMostWarpRows>(acc[n], lane);
+  };
+  if (pairs <= 2) {
+    RowSums<2, 4, kColumns> all;
+    RowSums<2, 4, kColumns>::multiply(mine, pairs, s.k, row, &all);
+    add_all(all.acc);
+  } else if (pairs <= 4) {
+    RowSums<4, 2, kColumns> all;
+    RowSums<4, 2, kColumns>::multiply(mine, pairs, s.k, row, &all);
+    add_all(all.acc);
+  } else {
+    RowSums<8, 1, kColumns> all;
+    RowSums<8, 1, kColumns>::multiply(mine, pairs, s.k, row, &all);
+    add_all(all.acc);
   }
-  return add_lanes<kMostWarpRows>(acc, lane);
+}
+template <class Row>
+SIMT_FN float multiply_rows(const uint8_t *image, const Shape &s, Row row) {
+  float sum[1];
+  multiply_rows<1>(image, s, row, sum);
+  return sum[0];
 }
 
 }  // namespace cuda

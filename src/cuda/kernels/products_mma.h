@@ -5,6 +5,7 @@
 #ifndef RNNPACK_CUDA_KERNELS_PRODUCTS_MMA_H_
 #define RNNPACK_CUDA_KERNELS_PRODUCTS_MMA_H_
 
+#include "cuda/kernels/products_f32.h"
 #include "cuda/kernels/products_nibbles.h"
 
 namespace rnnp {
@@ -51,6 +52,10 @@ SIMT_FN void load_fragment(const uint8_t *tile, bool half, uint32_t lane, uint32
 SIMT_FN void load_column(const uint32_t *words, bool column, uint32_t i, uint32_t b[2]) {
   b[0] = column ? words[i * 64] : 0;
   b[1] = column ? words[i * 64 + 4] : 0;
+}
+// Of k-tiles that a loop walks: one tile's column is loaded while that before it is multiplied.
+SIMT_FN void next_column(const uint32_t *words, bool column, uint32_t i, uint32_t steps, uint32_t b[2]) {
+  load_column(words, column && i < steps, i, b);
 }
 SIMT_FN const uint32_t *column_words(const uint16_t *in, uint32_t k, uint32_t warp, uint32_t lane) {
   return reinterpret_cast<const uint32_t *>(in) + lane / 4 * (column_stride(k) / 2) + lane % 4 + warp * 8;
@@ -99,6 +104,35 @@ SIMT_FN void multiply_image(const uint8_t *image, const Shape &s, const uint16_t
   }
 }
 
+// Numbers [first, last) of a row of k as halves, zeros behind k: a warp's work, so many loads of it under way at a time.
+template <Weights kWeights>
+SIMT_FN void load_halves(uint16_t *to, const float *from, uint32_t k, uint32_t first, uint32_t last) {
+  using Units = MatrixUnits<kWeights>;
+  const uint32_t lane = simt::thread() % kLanes;
+  if (k % 4 == 0 && reinterpret_cast<uintptr_t>(from) % sizeof(Floats4) == 0) {
+    Floats4 v[kFloatsAtOnce];
+    SIMT_UNROLL for (uint32_t j = 0; j < kFloatsAtOnce; ++j) {
+      const uint32_t i = first + (lane + j * kLanes) * 4;
+      v[j] = *reinterpret_cast<const Floats4 *>(from + (i < k ? i : 0));
+    }
+    SIMT_UNROLL for (uint32_t j = 0; j < kFloatsAtOnce; ++j) {
+      const uint32_t i = first + (lane + j * kLanes) * 4;
+      const bool there = i < k;
+      const Bits2 halves = {there ? Units::pair(v[j].x, v[j].y) : 0, there ? Units::pair(v[j].z, v[j].w) : 0};
+      if (i < last) *reinterpret_cast<Bits2 *>(to + i) = halves;
+    }
+    return;
+  }
+  SIMT_ROLLED for (uint32_t part = first + lane; part < last; part += kLanes * kFloatsAtOnce) {
+    float v[kFloatsAtOnce];
+    SIMT_UNROLL for (uint32_t j = 0; j < kFloatsAtOnce; ++j) v[j] = from[part + j * kLanes < k ? part + j * kLanes : 0];
+    SIMT_UNROLL for (uint32_t j = 0; j < kFloatsAtOnce; ++j) {
+      const uint32_t i = part + j * kLanes;
+      if (i < last) to[i] = static_cast<uint16_t>(Units::pair(i < k ? v[j] : 0.0f, 0.0f));
+    }
+  }
+}
+
 // Rows of floats, `k` of each, as columns of halves or bytes with zeros behind. row(n): where row n begins. Of bytes, steps[n]
 // (where asked for) is what one of row n's is worth: `factor`, or of each row its own where that is 0.
 template <Weights kWeights, class Row>
@@ -107,11 +141,11 @@ SIMT_FN void load_columns(uint16_t *in, float *steps, float factor, uint32_t k, 
     const uint32_t bytes = column_stride(ceil_div(k, 2)) * 2;
     quantise_columns(reinterpret_cast<int8_t *>(in), bytes, steps, factor, k, live, row);
   } else {
-    const uint32_t stride = column_stride(k);
-    SIMT_ROLLED for (uint32_t n = 0; n < live; ++n) {
-      const float *from = row(n);
-      SIMT_ROLLED for (uint32_t i = simt::thread(); i < stride; i += kThreads) in[n * stride + i] =
-          static_cast<uint16_t>(MatrixUnits<kWeights>::pair(i < k ? from[i] : 0.0f, 0.0f));
+    constexpr uint32_t kPiece = 4, kOfWarp = kLanes * kPiece * kFloatsAtOnce;  // numbers of a row that a warp takes at once
+    const uint32_t stride = column_stride(k), parts = ceil_div(stride, kOfWarp);
+    SIMT_ROLLED for (uint32_t item = simt::thread() / kLanes; item < live * parts; item += kWarps) {
+      const uint32_t n = item / parts, first = item % parts * kOfWarp;
+      load_halves<kWeights>(in + n * stride, row(n), k, first, stride - first < kOfWarp ? stride : first + kOfWarp);
     }
   }
 }

@@ -57,25 +57,45 @@ struct NibbleSums {
   }
 };
 
+// A row tile in memory times kGroups groups of 8 columns, that are so many words apart. column: whether this lane's is there. So
+// many loads of weights are under way at a time.
+constexpr uint32_t kTilesAtOnce = 8;
+template <int kGroups>
+SIMT_FN void multiply_nibble_tile(const uint8_t *tile, const uint32_t *words, uint32_t group_words, bool column, uint32_t tiles,
+                                  uint32_t of_group, uint32_t lane, NibbleSums sums[kGroups]) {
+  SIMT_UNROLL for (uint32_t c = 0; c < kGroups; ++c) NibbleSums::clear(&sums[c]);
+  uint32_t left = of_group;
+  SIMT_ROLLED for (uint32_t first = 0; first < tiles; first += kTilesAtOnce) {
+    Bits2 f[kTilesAtOnce];
+    SIMT_UNROLL for (uint32_t j = 0; j < kTilesAtOnce; ++j) {
+      const uint32_t i = first + j < tiles ? first + j : tiles - 1;
+      f[j] = *reinterpret_cast<const Bits2 *>(tile + i * kNibbleTile + lane * 8);
+    }
+    SIMT_UNROLL for (uint32_t j = 0; j < kTilesAtOnce; ++j) {
+      const uint32_t i = first + j;
+      if (i >= tiles) break;
+      SIMT_UNROLL for (uint32_t c = 0; c < kGroups; ++c) {
+        uint32_t b[2];
+        load_nibble_column(words + c * group_words, column, i, b);
+        NibbleSums::multiply(&sums[c], f[j], b);
+      }
+      if (--left != 0 && i + 1 != tiles) continue;
+      left = of_group;
+      const float *scales = reinterpret_cast<const float *>(tile + i * kNibbleTile + kNibbleWords);
+      SIMT_UNROLL for (uint32_t c = 0; c < kGroups; ++c) NibbleSums::end_group(&sums[c], scales, lane);
+    }
+  }
+}
+
 // All row tiles of an image in memory.
 SIMT_FN void multiply_nibbles(const uint8_t *image, const Shape &s, const uint16_t *in, uint32_t live, uint32_t columns,
                               uint32_t group_k, float *sums) {
-  const uint32_t lane = simt::thread() % kLanes, tiles = k_tiles(s), of_group = group_k / kNibbleTileK;
+  const uint32_t lane = simt::thread() % kLanes;
   const uint32_t *words = nibble_columns(in, s.k, lane);
   SIMT_ROLLED for (uint32_t m = simt::thread() / kLanes; m < row_tiles(s); m += kWarps) {
-    const uint8_t *tile = image + nibble_tile(s, m, 0);
-    NibbleSums sum;
-    NibbleSums::clear(&sum);
-    uint32_t left = of_group;
-    SIMT_ROLLED for (uint32_t i = 0; i < tiles; ++i, tile += kNibbleTile) {
-      uint32_t b[2];
-      load_nibble_column(words, lane / 4 < live, i, b);
-      NibbleSums::multiply(&sum, *reinterpret_cast<const Bits2 *>(tile + lane * 8), b);
-      if (--left != 0 && i + 1 != tiles) continue;
-      NibbleSums::end_group(&sum, reinterpret_cast<const float *>(tile + kNibbleWords), lane);
-      left = of_group;
-    }
-    store_sums(sum.total, sums, m, partial_stride(s), columns, live, 0, lane);
+    NibbleSums sum[1];
+    multiply_nibble_tile<1>(image + nibble_tile(s, m, 0), words, 0, lane / 4 < live, k_tiles(s), group_k / kNibbleTileK, lane, sum);
+    store_sums(sum[0].total, sums, m, partial_stride(s), columns, live, 0, lane);
   }
 }
 

@@ -117,8 +117,7 @@ resident_blocks(const RecurrentArgs a) {
   LaneBundle held[kHeld];
   SIMT_UNROLL for (uint32_t i = 0; i < kHeld; ++i) held[i] =
       i < bundles ? load_bundle(mine + i * kBundleBytes, b.lane) : LaneBundle{{0, 0, 0, 0}, {0, 0}};
-  SIMT_ROLLED for (uint32_t i = kHeld * kBundleBytes + b.lane * 16; i < bundles * kBundleBytes; i += kLanes * 16) *
-      reinterpret_cast<Bits4 *>(rest + (i - kHeld * kBundleBytes)) = *reinterpret_cast<const Bits4 *>(mine + i);
+  if (bundles > kHeld) copy_bytes_of_warp(rest, mine + kHeld * kBundleBytes, (bundles - kHeld) * kBundleBytes, b.lane);
   load_units<kCell>(a, b.block, b.h, b.c);
   uint32_t base;
   if (!begin_epochs(a, all_blocks(), &base)) return time_out(a);

@@ -63,9 +63,9 @@ SIMT_FN void resident_f32_block(const RecurrentArgs &a, const BlockOf &of) {
   Floats4 held[kRegGroups][kPairs];
   SIMT_UNROLL for (uint32_t i = 0; i < kRegGroups; ++i) SIMT_UNROLL for (uint32_t r = 0; r < kPairs; ++r) held[i][r] =
       i < groups ? mine[(i * kPairs + r) * kLanes] : Floats4{0, 0, 0, 0};
-  SIMT_ROLLED for (uint32_t i = kRegGroups; i < groups; ++i) SIMT_UNROLL for (uint32_t r = 0; r < kPairs; ++r) {
-    if (r < used) rest[((i - kRegGroups) * used + r) * kLanes + lane] = mine[(i * kPairs + r) * kLanes];
-  }
+  SIMT_ROLLED for (uint32_t r = 0; r < used; ++r)
+      copy_pieces(rest + r * kLanes + lane, used * kLanes, mine + (kRegGroups * kPairs + r) * kLanes, kPairs * kLanes,
+                  groups > kRegGroups ? groups - kRegGroups : 0);
   SIMT_ROLLED for (uint32_t i = simt::thread(); i < 2 * B * stride; i += kThreads) input[i] =
       i % stride < H && i < B * stride ? a.h[state_place(a, i / stride) + i % stride] : 0.0f;
   simt::reads_are_told(a.words);
@@ -87,9 +87,15 @@ SIMT_FN void resident_f32_block(const RecurrentArgs &a, const BlockOf &of) {
       bool failed = false;
       if (t != 0 || pass != 0) {
         const uint64_t *words = pass == 0 ? a.words + slot_of(epoch - 1) * slot_words : rh_words + slot_of(epoch) * slot_words;
-        failed = !poll(a, words, slot_words, pass == 0 ? epoch - 1 : epoch, [&](uint32_t i, uint32_t payload) {
-          if (i % row_words < H) memcpy(now + i / row_words * stride + i % row_words, &payload, sizeof payload);
-        });
+        const auto place = [&](uint32_t i) {
+          const uint32_t n = B == 1 ? 0 : i / row_words;
+          return n * stride + i - n * row_words;
+        };
+        failed =
+            !poll(a, words, slot_words, pass == 0 ? epoch - 1 : epoch, place, [&](uint32_t to, uint32_t first, uint32_t second) {
+              const Bits2 both = {first, second};
+              memcpy(now + to, &both, sizeof both);
+            });
       }
       if (sync_after_poll(failed)) return time_out(a);
       SIMT_ROLLED for (uint32_t n = 0; n < B; ++n) {

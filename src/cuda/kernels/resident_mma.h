@@ -59,10 +59,12 @@ SIMT_FN void multiply_held(const HeldWeights<kHalfTiles, kRegSteps> &held, const
                            uint32_t steps, uint32_t bytes, uint32_t lane, typename MatrixUnits<kWeights>::Sum acc[kTiles][4]) {
   using Held = HeldWeights<kHalfTiles, kRegSteps>;
   SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) acc[m][0] = acc[m][1] = acc[m][2] = acc[m][3] = 0;
+  uint32_t b[2], next[2];
+  next_column(words, column, 0, steps, next);
   SIMT_UNROLL for (uint32_t i = 0; i < kRegSteps; ++i) {
     if (i >= steps) break;
-    uint32_t b[2];
-    load_column(words, column, i, b);
+    b[0] = next[0], b[1] = next[1];
+    next_column(words, column, i + 1, steps, next);
     SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) {
       constexpr uint32_t kLast = kHalfTiles * 2 - 1;
       const uint32_t tile = kFirst + m;
@@ -73,8 +75,8 @@ SIMT_FN void multiply_held(const HeldWeights<kHalfTiles, kRegSteps> &held, const
     }
   }
   SIMT_ROLLED for (uint32_t i = kRegSteps; i < steps; ++i) {
-    uint32_t b[2];
-    load_column(words, column, i, b);
+    b[0] = next[0], b[1] = next[1];
+    next_column(words, column, i + 1, steps, next);
     SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) {
       uint32_t f[4];
       load_fragment(rest + (i - kRegSteps) * bytes + (kFirst + m) * 512, Held::is_half(kFirst + m), lane, f);
@@ -120,8 +122,7 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   const uint8_t *mine = a.r + size_t{b.block} * mma_image_bytes(s) + size_t{warp} * steps * bytes;
   HeldWeights<kHalfTiles, kRegSteps> held;
   hold_weights(&held, mine, steps, bytes, lane);
-  SIMT_ROLLED for (uint32_t i = kRegSteps; i < steps; ++i) SIMT_ROLLED for (uint32_t o = lane * 8; o < bytes; o += 256) *
-      reinterpret_cast<Bits2 *>(rest + (i - kRegSteps) * bytes + o) = *reinterpret_cast<const Bits2 *>(mine + i * bytes + o);
+  if (steps > kRegSteps) copy_bytes_of_warp(rest, mine + kRegSteps * bytes, (steps - kRegSteps) * bytes, lane);
   load_units<kCell>(a, of.block, b.h, b.c);
   uint32_t base;
   if (!begin_epochs(a, of, &base)) return time_out(a);

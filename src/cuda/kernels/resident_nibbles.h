@@ -35,11 +35,9 @@ SIMT_FN void hold_nibbles(const RecurrentArgs &a, const ResidentBlock &b, const 
       if (there && i < all) v = *reinterpret_cast<const Bits2 *>(from + i * kNibbleTile + b.lane * 8);
       rows->held[i][m] = v;
     }
-    SIMT_ROLLED for (uint32_t i = kHeld; there && i < all; ++i) {
-      uint8_t *to = rest + (m * behind + i - kHeld) * kNibbleWords + b.lane * 8;
-      *reinterpret_cast<Bits2 *>(to) = *reinterpret_cast<const Bits2 *>(from + i * kNibbleTile + b.lane * 8);
-    }
-    SIMT_ROLLED for (uint32_t i = b.lane; there && i < all * 16; i += kLanes) {
+    copy_pieces(reinterpret_cast<Bits2 *>(rest + m * behind * kNibbleWords) + b.lane, kNibbleWords / 8,
+                reinterpret_cast<const Bits2 *>(from + kHeld * kNibbleTile) + b.lane, kNibbleTile / 8, there ? behind : 0);
+    SIMT_UNROLLED_BY_8 for (uint32_t i = b.lane; i < (there ? all * 16 : 0); i += kLanes) {
       const uint8_t *scale = from + i / 16 * kNibbleTile + kNibbleWords;
       scales[m * all * 16 + i] = reinterpret_cast<const float *>(scale)[i % 16];
     }

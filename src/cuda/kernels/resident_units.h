@@ -50,6 +50,24 @@ SIMT_FN ResidentBlock place_block(const RecurrentArgs &a, uint32_t block, uint32
   return b;
 }
 
+// A lane's part of weights into shared memory: `count` pieces, so far apart there and here. Eight loads are under way at a time.
+template <class Piece>
+SIMT_FN void copy_pieces(Piece *to, uint32_t to_step, const Piece *from, uint32_t from_step, uint32_t count) {
+  constexpr uint32_t kAtOnce = 8;
+  uint32_t i = 0;
+  SIMT_ROLLED for (; i + kAtOnce <= count; i += kAtOnce) {
+    Piece piece[kAtOnce];
+    SIMT_UNROLL for (uint32_t j = 0; j < kAtOnce; ++j) piece[j] = from[uint64_t{i + j} * from_step];
+    SIMT_UNROLL for (uint32_t j = 0; j < kAtOnce; ++j) to[(i + j) * to_step] = piece[j];
+  }
+  SIMT_ROLLED for (; i < count; ++i) to[i * to_step] = from[uint64_t{i} * from_step];
+}
+// A warp's bytes, a multiple of 16: one after the other, here as there.
+SIMT_FN void copy_bytes_of_warp(uint8_t *to, const uint8_t *from, uint32_t bytes, uint32_t lane) {
+  const uint32_t pieces = bytes / sizeof(Bits4), mine = pieces > lane ? ceil_div(pieces - lane, kLanes) : 0;
+  copy_pieces(reinterpret_cast<Bits4 *>(to) + lane, kLanes, reinterpret_cast<const Bits4 *>(from) + lane, kLanes, mine);
+}
+
 // The owned units' h and c between the device's memory and the block's. All blocks read all of a.h for step 0, its owner writes its
 // part after the last step, and only relaxed words order the two. That suffices: what is written depends on words of every block,
 // these on what the block read of a.h, and no value depends on itself (PTX: no thin air).
@@ -78,11 +96,15 @@ SIMT_FN bool is_alone(const RecurrentArgs &a) {
   return a.units >= a.hidden && a.batch <= a.columns;
 }
 
-// Where word i of a row of h is multiplied: floats of blocks go to the plane of their k.
+// Where word i of a row of h is multiplied: floats of blocks go to the plane of their k. The word that makes a row's number even
+// has a place too, which no weight reads.
+template <Weights kWeights>
+SIMT_FN uint32_t place_of_word(const ResidentBlock &b, uint32_t column, uint32_t i) {
+  return column * b.column_words + (kWeights == Weights::kBlocks ? i % 4 * (b.column_words / 4) + i / 4 : i);
+}
 template <Weights kWeights>
 SIMT_FN uint32_t *input_word(const ResidentBlock &b, uint32_t column, uint32_t i) {
-  uint32_t *row = b.input + column * b.column_words;
-  return kWeights == Weights::kBlocks ? row + i % 4 * (b.column_words / 4) + i / 4 : row + i;
+  return b.input + place_of_word<kWeights>(b, column, i);
 }
 
 // Where a launch is: step t, that is `step` of preact and y; batch rows from first on; of a GRU's two passes which.
@@ -107,8 +129,16 @@ SIMT_FN bool receive(const RecurrentArgs &a, const ResidentBlock &b, const Resid
   if (is_alone(a)) return true;
   const uint32_t epoch = now.pass == 1 ? epoch_of(now) : epoch_of(now) - 1;
   const uint64_t *words = (now.pass == 1 ? b.rh_words : a.words) + slot_of(epoch) * b.slot_words + now.first * b.row_words;
-  return poll(a, words, now.live * b.row_words, epoch, [&](uint32_t i, uint32_t payload) {
-    if (i % b.row_words < b.words) *input_word<kWeights>(b, i / b.row_words, i % b.row_words) = payload;
+  const auto place = [&](uint32_t i) {
+    const uint32_t column = now.live == 1 ? 0 : i / b.row_words;
+    return place_of_word<kWeights>(b, column, i - column * b.row_words);
+  };
+  return poll(a, words, now.live * b.row_words, epoch, place, [&](uint32_t to, uint32_t first, uint32_t second) {
+    if constexpr (kWeights == Weights::kBlocks) {
+      b.input[to] = first, b.input[to + b.column_words / 4] = second;
+    } else {
+      *reinterpret_cast<Bits2 *>(b.input + to) = {first, second};
+    }
   });
 }
 

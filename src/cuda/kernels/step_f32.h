@@ -27,12 +27,13 @@ step_f32(const RecurrentArgs a) {
   SIMT_ROLLED for (uint32_t n = first; n < last; ++n) {
     float pre;
     if (a.preact == nullptr) {
-      pre = (exists ? a.bias[place] : 0.0f) + multiply_rows(a.w + block * f32_image_bytes(w), w, a.x + n * a.x_row);
+      pre = (exists ? a.bias[place] : 0.0f) +
+            multiply_rows(a.w + block * f32_image_bytes(w), w, [&](uint32_t) { return a.x + n * a.x_row; });
     } else {
       pre = exists ? a.preact[uint64_t{n} * blocks * kWarps * rows + place] : 0.0f;
     }
     const float *column = second ? a.rh + n * a.state_row : a.h + state_place(a, n);
-    const float rec = multiply_rows(a.r + block * f32_image_bytes(r), r, column);
+    const float rec = multiply_rows(a.r + block * f32_image_bytes(r), r, [&](uint32_t) { return column; });
     step_cell<kCell, kGeneric, false>(a, {2 * (row / G * G), 2, row % G}, pre, rec, n, unit, exists, lane % 2 == 0 && row % G == 0);
   }
 }
@@ -47,9 +48,21 @@ SIMT_KERNEL(256) product_f32(const ProductArgs a) {
   const uint32_t u = warp * per_warp + row / a.gates, unit = block * a.units + u;
   const uint64_t from = (uint64_t{block} * kWarps + warp) * rows + row;
   const bool stores = lane % 2 == 0 && row / a.gates < per_warp && u < a.units && unit < a.outputs;
-  SIMT_ROLLED for (uint32_t n = first; n < last; ++n) {
-    const float sum = multiply_rows(a.image + block * f32_image_bytes(s), s, a.x + n * a.x_row);
+  const uint8_t *image = a.image + block * f32_image_bytes(s);
+  const auto store = [&](uint32_t n, float sum) {
     if (stores) a.out[n * a.out_row + place_of_result(a, unit, row % a.gates)] = activate(a.act, a.bias[from] + sum);
+  };
+  float sums[kF32Columns];
+  if (last - first == 1) {
+    sums[0] = multiply_rows(image, s, [&](uint32_t) { return a.x + first * a.x_row; });
+  } else {
+    multiply_rows<kF32Columns>(
+        image, s, [&](uint32_t n) { return a.x + (first + n < last ? first + n : first) * a.x_row; }, sums);
+  }
+  SIMT_ROLLED for (uint32_t n = 0; first + n < last; ++n) {
+    float sum = sums[0];
+    SIMT_UNROLL for (uint32_t i = 1; i < kF32Columns; ++i) sum = n == i ? sums[i] : sum;
+    store(first + n, sum);
   }
 }
 

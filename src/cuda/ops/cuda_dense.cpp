@@ -35,7 +35,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   n.count = matrix.count;
   if (!n.plan.fits) return RNNP_E_SMALL_MEMORY;
   add_plan(c, n.plan);
-  load_kernel(c, product_kernel(weights), n.plan.blocks, n.plan.shared_bytes);
+  load_product_kernels(c, n.plan);
   DenseNode *kept = env->arena->take<DenseNode>(1);
   n.matrices = env->arena->take<DenseMatrix>(n.count);
   const Shape s = {1, a->input_size, n.plan.units};
@@ -69,7 +69,8 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   g.units = n.plan.units;
   g.blocks = n.plan.blocks;
   g.outputs = a.output_size;
-  g.columns = n.plan.columns;
+  const ProductLaunch l = launch_of(n.plan, g.count);
+  g.columns = l.columns;
   g.act = a.act;
   for (uint32_t v = 0; v < a.groups; v += together) {
     const DenseMatrix &d = n.matrices[v / each];
@@ -79,7 +80,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
     g.bias = d.bias;
     g.x = row_of(env.values[env.model->node_input(node, 0)], 0) + size_t{v} * a.input_size;
     g.out = row_of(env.values[y], 0) + size_t{v} * a.output_size;
-    launch(n.context, product_kernel(n.plan.weights), g.blocks * ceil_div(g.count, g.columns), n.plan.shared_bytes, g);
+    launch(n.context, l.kernel, l.blocks, l.shared_bytes, g);
   }
 }
 

@@ -72,8 +72,9 @@ void multiply_input(const Piece &l, const RecurrentArgs &a, float *preact) {
   g.blocks = p.blocks;
   g.outputs = a.hidden;
   g.f32_units = l.n.plan.weights == Weights::kF32 ? l.n.plan.units : 0;
-  g.columns = p.columns;
-  launch(l.context(), product_kernel(p.weights), p.blocks * ceil_div(g.count, g.columns), p.shared_bytes, g);
+  const ProductLaunch how = launch_of(p, g.count);
+  g.columns = how.columns;
+  launch(l.context(), how.kernel, how.blocks, how.shared_bytes, g);
 }
 
 void launch_step(const Piece &l, RecurrentArgs a) {
@@ -145,7 +146,7 @@ void run_piece(const Piece &l, const RecurrentArgs *args, uint32_t done, uint32_
 void load_layer_kernels(Context *c, const LayerPlan &p, Cell cell) {
   if (p.resident != KernelId::count) load_kernel(c, p.resident, p.directions * p.blocks, p.shared_bytes);
   load_kernel(c, step_kernel(p.weights, cell, !p.plain), p.step_blocks, p.step_shared_bytes);
-  load_kernel(c, product_kernel(p.input.weights), p.input.blocks, p.input.shared_bytes);
+  load_product_kernels(c, p.input);
 }
 
 }  // namespace

@@ -191,13 +191,17 @@ RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_graph_run(rnnp_cuda_session *sessi
 /* NULL: nothing happens. Not while it runs. */
 RNNP_API void rnnp_cuda_graph_free(rnnp_cuda_graph *graph);
 
+/* The GPU that was current when it was made, which it is used on; -1: no session. */
+RNNP_API int32_t rnnp_cuda_session_device(const rnnp_cuda_session *session);
+
 /* The cudaError_t behind the last RNNP_E_DEVICE; 0: there was none. */
 RNNP_API int32_t rnnp_cuda_error(const rnnp_cuda_session *session);
 
 /* --- State ----------------------------------------------------------------------------------------------------------------- */
 
 /* rnnp_state_reset, _save and _load. The bytes are those of rnnp_state_save: a stream may move from CPU to GPU and back. Reset is
- * enqueued; save and load wait for the stream, so they are not for captures. */
+ * enqueued, so a run on another stream answers RNNP_E_BUSY until it is done: reset where the session runs, or wait between the two.
+ * save and load wait for the stream, so they are not for captures. */
 RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_state_reset(rnnp_cuda_session *session, uint32_t row, void *stream);
 RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_state_save(rnnp_cuda_session *session, uint32_t row, void *dst, size_t bytes,
                                                          void *stream);

@@ -70,6 +70,7 @@ RULES = {
     "rnnp_cuda_free": {"memory": ("handle", "one", CALL, "null: nothing happens")},
     "rnnp_cuda_copy": {"to": ("out", "bytes"), "from": ("in", "bytes"), "stream": STREAM},
     "rnnp_cuda_error": {"session": LIVE},
+    "rnnp_cuda_session_device": {"session": LIVE},
     "rnnp_cuda_state_reset": {"session": LIVE, "stream": STREAM},
     "rnnp_cuda_state_save": {"session": LIVE, "dst": ("out", "bytes"), "stream": STREAM},
     "rnnp_cuda_state_load": {"session": LIVE, "src": ("in", "bytes"), "stream": STREAM},

@@ -152,6 +152,10 @@ int32_t rnnp_cuda_error(const rnnp_cuda_session *session) {
   return rnnp::cuda::is_cuda_session(session) ? session->error : 0;
 }
 
+int32_t rnnp_cuda_session_device(const rnnp_cuda_session *session) {
+  return rnnp::cuda::is_cuda_session(session) ? session->device : -1;
+}
+
 rnnp_status rnnp_cuda_state_reset(rnnp_cuda_session *session, uint32_t row, void *stream) {
   rnnp_status status = rnnp::cuda::begin_work(session, stream);
   if (status != RNNP_OK) return status;

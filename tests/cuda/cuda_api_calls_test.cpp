@@ -144,7 +144,10 @@ TEST_F(CudaApi, ASessionIsOfTheGpuThatItWasMadeOn) {
   CudaRunner runner(lstm_blob());
   SharedArray<float> x(4 * 5, 1.0f), y(4 * 40, -7.0f);
   const std::vector<uint8_t> before = runner.save(0);
+  EXPECT_EQ(rnnp_cuda_session_device(runner.session()), 0);
+  EXPECT_EQ(rnnp_cuda_session_device(nullptr), -1);
   emulated_gpu().current = 1;
+  EXPECT_EQ(rnnp_cuda_session_device(runner.session()), 0);
   EXPECT_EQ(rnnp_cuda_run(runner.session(), 4, x.data(), y.data(), nullptr), RNNP_E_DEVICE);
   EXPECT_EQ(rnnp_cuda_error(runner.session()), 101);
   EXPECT_EQ(rnnp_cuda_wait(runner.session(), nullptr), RNNP_E_DEVICE);

@@ -40,7 +40,7 @@ class ByDlpack:
 
 def on_gpu(array):
     """A CudaArray of these elements."""
-    made = _cuda_arrays.CudaArray(rnnpack._cuda._load(), array)
+    made = _cuda_arrays.CudaArray(rnnpack._cuda._load(), array, 0)
     made._copies.copy(made._address, array.ctypes.data, array.nbytes)
     return made
 
@@ -151,7 +151,11 @@ def test_a_dlpack_tensor_is_kept_as_long_as_it_is_used_and_no_longer(gru):
     assert shown.stream == 1, "the default stream, which the producer makes wait"
     gc.collect()
     assert _cuda_arrays._given_away == before
-    assert y.__dlpack_device__()[0] == 2
+    assert y.__dlpack_device__() == (2, 0)
+    elsewhere = _cuda_arrays.CudaArray(rnnpack._cuda._load(), random((3, 1, 5)), 3)
+    capsule = elsewhere.__dlpack__()
+    managed = ctypes.cast(_cuda_arrays._api.PyCapsule_GetPointer(capsule, _cuda_arrays._NAME), ctypes.POINTER(_cuda_arrays._DLManagedTensor))
+    assert elsewhere.__dlpack_device__() == (2, 3) and managed.contents.tensor.device.device_id == 3
     odd = on_gpu(random((3, 1, 5)))
     odd.dtype = np.dtype(np.int32)
     with pytest.raises(rnnpack.UsageError, match="float32"):

@@ -18,7 +18,8 @@ from . import _cuda_tables as tables
 from ._cuda_arrays import CudaArray, is_on_gpu, on_gpu
 from ._errors import BusyError, LibraryError, UsageError
 from ._run_io import Signature
-from ._state import SavedState, State, StateCalls
+from ._state import Owner, StateCalls
+from ._streams import Streams
 from ._tensors import Array, Placed, Sizes, Tensor, _by_rows, _place, place_input, place_output
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class CudaInfo:
     layers: Tuple[str, ...]  # of each recurrent layer: its kernel, and why
 
 
-class CudaSession:
+class CudaSession(Streams[CudaInfo]):
     """Made by Model.session(device="cuda"). As Session, on the GPU that is the thread's current one.
 
     Arrays on the GPU (torch, CuPy, JAX, Numba: __cuda_array_interface__ or __dlpack__) are read and written where they lie, as float32
@@ -116,6 +117,7 @@ class CudaSession:
         _abi.check(lib.rnnp_cuda_session_init(ctypes.byref(self._handle), opened, ctypes.byref(options), ctypes.byref(places), None),
                    "rnnp_cuda_session_init")
         _abi.check(lib.rnnp_cuda_wait(self._handle, None), "rnnp_cuda_session_init")
+        self._device = int(lib.rnnp_cuda_session_device(self._handle))
         self._info = CudaInfo(options.max_batch, weights, need.weight_bytes + need.work_bytes, need.state_bytes, tuple(self._layers()))
 
     def _layers(self) -> Iterator[str]:
@@ -130,22 +132,8 @@ class CudaSession:
         weakref.finalize(self, self._cuda.lib.rnnp_cuda_free, kind, place)
         return place
 
-    @property
-    def model(self) -> Model:
-        return self._model
-
-    @property
-    def info(self) -> CudaInfo:
-        return self._info
-
-    @property
-    def state(self) -> State:
-        """The state of the session's streams: save(), load(), reset(), and pickle; those of CPU sessions too."""
-        return State(self)
-
-    @state.setter
-    def state(self, saved: SavedState) -> None:
-        State(self).load(saved)
+    def _as_owner(self) -> Owner:
+        return self
 
     def run(self, x: Any, *, out: Any = None, lengths: Optional[npt.ArrayLike] = None, rows: Optional[Sequence[int]] = None,
             last_step: bool = False, stream: int = 0) -> Any:
@@ -171,7 +159,7 @@ class CudaSession:
                 if tensor.name in whole:
                     ins[at], keeper = self._input(tensor, whole[tensor.name], sizes, tensor.name in there, stream)
                     kept.append(keeper)
-            results = [_Result(self._cuda, t, sizes, last_step, signature.named_outputs(out).get(t.name), squeeze, stream)
+            results = [_Result(self._cuda, self._device, t, sizes, last_step, signature.named_outputs(out).get(t.name), squeeze, stream)
                        for t in signature.outputs]
             outs = (_abi.Buffer * len(results))(*(one.placed.buffer() for one in results))
             ends, which = signature.lengths(lengths, sizes), signature.rows(rows, sizes)
@@ -189,7 +177,7 @@ class CudaSession:
     def _input(self, tensor: Tensor, value: Any, sizes: Sizes, is_there: bool, stream: int) -> Tuple[_abi.Buffer, Any]:
         if not is_there:
             packed = np.ascontiguousarray(place_input(tensor, value, sizes).kept)
-            copied = CudaArray(self._cuda, packed)
+            copied = CudaArray(self._cuda, packed, self._device)
             self._cuda.copy(copied.__cuda_array_interface__["data"][0], packed.__array_interface__["data"][0], packed.nbytes, stream or None)
             return _abi.Buffer(copied.__cuda_array_interface__["data"][0], 0, 0), copied
         dims = ("steps", *tensor.dims) if value.ndim > len(tensor.dims) else tensor.dims
@@ -215,14 +203,15 @@ class CudaSession:
 class _Result:
     """An output: a new array of the GPU, or the caller's own where it is there."""
 
-    def __init__(self, cuda: _Library, tensor: Tensor, sizes: Sizes, last_step: bool, out: Any, squeeze: bool, stream: int) -> None:
+    def __init__(self, cuda: _Library, device: int, tensor: Tensor, sizes: Sizes, last_step: bool, out: Any, squeeze: bool,
+                 stream: int) -> None:
         self._cuda, self._out = cuda, out
         self._made = place_output(tensor, sizes, last_step, None, squeeze)
         shape = self._made.array.shape
         if out is None or isinstance(out, np.ndarray):
             if out is not None:
                 place_output(tensor, sizes, last_step, out, squeeze)  # says what is wrong of it
-            self._array = CudaArray(cuda, self._made.array)
+            self._array = CudaArray(cuda, self._made.array, device)
             address = self._array.__cuda_array_interface__["data"][0]
             self.placed = Placed(self._made.array, address, self._made.placed.step_bytes, self._made.placed.row_bytes)
             return

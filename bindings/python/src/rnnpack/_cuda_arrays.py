@@ -127,9 +127,9 @@ _DELETER, _DESTRUCTOR = _Deleter(_take_back), ctypes.PYFUNCTYPE(None, ctypes.c_v
 class CudaArray:
     """A result on the GPU. torch, CuPy, JAX and Numba take it where it lies (torch.from_dlpack(y), cupy.asarray(y)); numpy() copies it."""
 
-    def __init__(self, copies: Copies, like: Array) -> None:
-        """Of `like`'s shape and strides, whose own elements lie side by side."""
-        self._copies, self._bytes = copies, like.nbytes
+    def __init__(self, copies: Copies, like: Array, device: int) -> None:
+        """Of `like`'s shape and strides, whose own elements lie side by side, on GPU `device`, which is the current one."""
+        self._copies, self._bytes, self._device = copies, like.nbytes, device
         address = copies.alloc(like.nbytes)
         weakref.finalize(self, copies.free, address)
         self._strides, self._address = like.strides, address
@@ -142,13 +142,13 @@ class CudaArray:
                 "stream": None}
 
     def __dlpack_device__(self) -> Tuple[int, int]:
-        return _CUDA, 0
+        return _CUDA, self._device
 
     def __dlpack__(self, *, stream: Any = None, **_: Any) -> Any:
         rank = len(self.shape)
         shape, strides = (ctypes.c_int64 * rank)(*self.shape), (ctypes.c_int64 * rank)(*(s // 4 for s in self._strides))
         code, bits = next(key for key, dtype in _TYPES.items() if dtype == self.dtype)
-        tensor = _DLTensor(self._address, _DLDevice(_CUDA, 0), rank, _DLDataType(code, bits, 1), shape, strides, 0)
+        tensor = _DLTensor(self._address, _DLDevice(_CUDA, self._device), rank, _DLDataType(code, bits, 1), shape, strides, 0)
         managed = _DLManagedTensor(tensor, None, _DELETER)
         _given_away[ctypes.addressof(managed)] = (managed, shape, strides, self)
         return _api.PyCapsule_New(ctypes.addressof(managed), _NAME, ctypes.cast(_DESTRUCTOR, ctypes.c_void_p))

@@ -105,6 +105,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "rnnp_cuda_graph_make": (c_int32, [POINTER(c_void_p), c_void_p, POINTER(rnnp_io), c_void_p]),
     "rnnp_cuda_graph_run": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "rnnp_cuda_graph_free": (None, [c_void_p]),
+    "rnnp_cuda_session_device": (c_int32, [c_void_p]),
     "rnnp_cuda_error": (c_int32, [c_void_p]),
     "rnnp_cuda_state_reset": (c_int32, [c_void_p, c_uint32, c_void_p]),
     "rnnp_cuda_state_save": (c_int32, [c_void_p, c_uint32, c_void_p, c_size_t, c_void_p]),

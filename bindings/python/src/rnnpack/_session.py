@@ -18,7 +18,8 @@ from ._html import table, tensors_html
 from ._isa import Isa
 from ._progress import Progress
 from ._run_io import RunIo, Signature
-from ._state import CPU_CALLS, SavedState, State, load_row, save_row
+from ._state import CPU_CALLS, Owner, SavedState, load_row, save_row
+from ._streams import Streams
 from ._team import Team
 from ._tensors import Array
 
@@ -53,7 +54,7 @@ class SessionInfo:
     state_bytes: int  # of one saved row
 
 
-class Session:
+class Session(Streams[SessionInfo]):
     """Made by Model.session(). `batch` streams side by side, each with a state of its own.
 
     One thread at a time: a call that finds another one running raises BusyError and changes nothing. Sessions of one model are
@@ -113,22 +114,8 @@ class Session:
         needed = f" ({why.needed} would do)" if why.needed else ""
         raise LibraryError(f"no session: {node}{why.reason.decode()}{needed}", why.status)
 
-    @property
-    def model(self) -> Model:
-        return self._model
-
-    @property
-    def info(self) -> SessionInfo:
-        return self._info
-
-    @property
-    def state(self) -> State:
-        """The state of the session's streams: save(), load(), reset(), and pickle."""
-        return State(self)
-
-    @state.setter
-    def state(self, saved: SavedState) -> None:
-        State(self).load(saved)
+    def _as_owner(self) -> Owner:
+        return self
 
     @overload
     def run(self, x: npt.ArrayLike, *, out: Optional[Array] = None, lengths: Optional[npt.ArrayLike] = None,

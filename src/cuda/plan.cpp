@@ -63,14 +63,9 @@ uint32_t steps_per_launch(const LayerShape &s, const PlanLimits &l, const LayerP
   return steps != 0 ? static_cast<uint32_t>(steps) : 1;
 }
 
-// Of int4 with a scale for each 32.
-uint64_t bits_of_weight(Weights w) {
-  return w == Weights::kI4 ? 5 : are_bytes(w) ? 8 : on_matrix_units(w) ? 16 : 32;
-}
-
 // What a step reads of R; of a sparse one, where every row group has as many blocks as the longest of its gate.
 uint64_t bytes_of_step(const LayerShape &s) {
-  if (!are_blocks(s.r)) return uint64_t{gates_of(s.cell)} * s.hidden * s.hidden * bits_of_weight(s.r) / 8;
+  if (!are_blocks(s.r)) return matrix_bytes(s.r, uint64_t{gates_of(s.cell)} * s.hidden, s.hidden);
   uint64_t bundles = 0;
   for (const uint32_t of_gate : s.bundles) bundles += of_gate;
   return bundles * ceil_div(s.hidden, kGroupUnits) * kParts * kBundleWords;
@@ -216,6 +211,7 @@ LayerPlan plan_layer(const LayerShape &s, const PlanLimits &l) {
   } else {
     plan_by_steps(s, l, lacks, &p);
   }
+  p.predicted_ns += static_cast<uint32_t>(predict_input(s, l));
   p.weights = s.r;
   p.plain = s.plain;
   p.fits = plan_step(s, l, &p);

@@ -1,5 +1,6 @@
-// plan_resident.cpp -- Contract: plan_resident.h. What a step is predicted to take is arithmetic: the exchange of h, plus the
-// longest of products, shared memory and words, plus the cell. SPDX-License-Identifier: Apache-2.0
+// plan_resident.cpp -- Contract: plan_resident.h. What a step is predicted to take is arithmetic: the exchange of h, by blocks and
+// words; the longest of products, shared memory and words; the cells that a warp finishes one after the other, of each group of
+// columns; and its share of the weights that a launch loads. SPDX-License-Identifier: Apache-2.0
 #include "cuda/plan_resident.h"
 
 #include "cuda/kernels/args.h"
@@ -9,9 +10,9 @@ namespace cuda {
 namespace {
 
 constexpr ArchRates kRates[] = {
-    {870, 1000, 250, 1024, 128, 128, 32, 2000},
-    {900, 600, 250, 1270, 128, 128, 64, 1000},
-    {1100, 800, 250, 1024, 128, 128, 32, 1500},
+    {870, 900, 6000, 350, 250, 130, 1024, 128, 128, 32, 2000},
+    {900, 520, 600, 300, 250, 110, 1270, 128, 128, 28, 1000},
+    {1100, 700, 5000, 330, 250, 120, 1024, 128, 128, 32, 1500},
 };
 
 uint64_t longest(uint64_t a, uint64_t b) {
@@ -80,21 +81,54 @@ uint64_t units_of_exchanged_word(Weights w) {
   return are_bytes(w) ? 4 : on_matrix_units(w) ? 2 : 1;
 }
 
-// The layer's time per step and direction, but for the launch.
+uint64_t clocks_per_us(const PlanLimits &l) {
+  return l.device.clock_mhz != 0 ? l.device.clock_mhz : 1000;
+}
+uint64_t memory_rate(const PlanLimits &l) {
+  return l.device.memory_mb_per_s != 0 ? l.device.memory_mb_per_s : 100000;
+}
+// Of a launch, at most.
+uint64_t steps_of_launch(const PlanLimits &l) {
+  const uint64_t steps =
+      l.max_steps_per_launch != 0 && l.max_steps_per_launch < l.chunk_steps ? l.max_steps_per_launch : l.chunk_steps;
+  return steps != 0 ? steps : 1;
+}
+
+// Of one group of columns after the other, a round of cells after the other. Of f32 a warp has whole units, and all columns.
+uint64_t cells_ns(const Resident &r, const LayerShape &s, const PlanLimits &l, const Choice &c, const ArchRates &rates) {
+  if (r.weights == Weights::kF32) return rates.cell_ns + (l.max_batch - 1) * uint64_t{rates.next_cell_ns};
+  const uint32_t of_warp = kLanes / gates_of(s.cell), last = (l.max_batch - 1) % c.columns + 1;
+  const auto rounds = [&](uint64_t columns) { return (columns * ceil_div(c.units, of_warp) + kWarps - 1) / kWarps; };
+  const uint64_t whole = (l.max_batch - 1) / c.columns;
+  return whole * (rates.cell_ns + (rounds(c.columns) - 1) * rates.next_cell_ns) + rates.cell_ns +
+         (rounds(last) - 1) * rates.next_cell_ns;
+}
+
+// Words of all blocks of a direction that each block reads; a thread asks for kPairsOfPoll pairs at once.
+constexpr uint64_t kPairsOfPoll = 4;
+uint64_t exchange_ns(const Resident &r, const PlanLimits &l, const Choice &c, uint64_t words, const ArchRates &rates) {
+  if (r.weights != Weights::kF32 && c.blocks == 1 && c.columns == l.max_batch) return 0;  // nobody to tell
+  const uint64_t of_round = 2 * kThreads * kPairsOfPoll, group = r.weights == Weights::kF32 ? l.max_batch : c.columns;
+  const uint64_t rounds = (words * group + of_round - 1) / of_round, groups = (l.max_batch + group - 1) / group;
+  return rates.exchange_ns + uint64_t{rates.exchange_block_ps} * c.blocks * r.directions / 1000 +
+         (rounds - 1 + groups - 1) * rates.trip_ns;
+}
+
+// The layer's time per step and direction, but for the launch and the input's product.
 uint64_t predict(const Resident &r, const LayerShape &s, const PlanLimits &l, const Choice &c) {
   const ArchRates &rates = rates_of(l.device.arch);
-  const uint64_t passes = s.cell == Cell::kGru ? 2 : 1, groups = ceil_div(l.max_batch, c.columns);
-  const uint64_t mhz = l.device.clock_mhz != 0 ? l.device.clock_mhz : 1000;
+  const uint64_t passes = s.cell == Cell::kGru ? 2 : 1, groups = ceil_div(l.max_batch, c.columns), mhz = clocks_per_us(l);
   const Work work = are_blocks(r.weights)        ? gather_work(r, s, c, l.max_batch, groups)
                     : r.weights == Weights::kI4  ? nibble_work(r, s, c, groups, rates)
                     : on_matrix_units(r.weights) ? mma_work(r, s, c, groups, rates)
                                                  : f32_work(r, s, l.max_batch, rates);
-  const uint64_t of_word = units_of_exchanged_word(r.weights);
-  const uint64_t words = uint64_t{l.max_batch} * ((s.hidden + of_word - 1) / of_word) * 8 * c.blocks * r.directions;
-  const uint64_t word_clocks = words / (uint64_t{rates.l2_bytes_per_clock} * l.device.sm_count);
+  const uint64_t of_word = units_of_exchanged_word(r.weights), words = (s.hidden + of_word - 1) / of_word;
+  const uint64_t word_bytes = l.max_batch * words * 8 * c.blocks * r.directions;
+  const uint64_t word_clocks = word_bytes / (uint64_t{rates.l2_bytes_per_clock} * l.device.sm_count);
   const uint64_t clocks = longest(longest(work.product_clocks, work.shared_bytes / rates.shared_bytes_per_clock), word_clocks);
-  const bool alone = r.weights != Weights::kF32 && c.blocks == 1 && c.columns == l.max_batch;
-  const uint64_t step = passes * ((alone ? 0 : rates.exchange_ns) + clocks * 1000 / mhz) + rates.cell_ns;
+  const uint64_t load = are_blocks(s.r) ? 0 : matrix_bytes(s.r, uint64_t{gates_of(s.cell)} * s.hidden, s.hidden) * r.directions;
+  const uint64_t step = passes * (exchange_ns(r, l, c, words, rates) + clocks * 1000 / mhz + cells_ns(r, s, l, c, rates)) +
+                        load * 1000 / memory_rate(l) / steps_of_launch(l);
   return (step + r.directions - 1) / r.directions;
 }
 
@@ -151,6 +185,25 @@ const ArchRates &rates_of(uint32_t arch) {
     if (r.arch <= arch) best = &r;
   }
   return *best;
+}
+
+// Of int4 with a scale for each 32.
+uint64_t matrix_bytes(Weights w, uint64_t rows, uint64_t k) {
+  return rows * k * (w == Weights::kI4 ? 5 : are_bytes(w) ? 8 : on_matrix_units(w) ? 16 : 32) / 8;
+}
+
+// A launch multiplies all its rows: weights come from memory once, and from L2 for every so many rows.
+uint64_t predict_input(const LayerShape &s, const PlanLimits &l) {
+  const ArchRates &rates = rates_of(l.device.arch);
+  const uint64_t gates = gates_of(s.cell), steps = steps_of_launch(l), all = steps * l.max_batch, sms = l.device.sm_count;
+  if (are_blocks(s.w)) return rates.launch_ns / steps;
+  const uint64_t together = s.w == Weights::kF32 ? kF32Columns : kMostWideColumns,
+                 bytes = matrix_bytes(s.w, gates * s.hidden, s.input);
+  const uint64_t macs = gates * s.hidden * s.input * l.max_batch;
+  const uint64_t rate = s.w == Weights::kF32 ? rates.ffma_per_clock : rates.mma_macs_per_clock;
+  const uint64_t reads = bytes * ((all + together - 1) / together) / steps;
+  const uint64_t clocks = longest(macs / (rate * sms), reads / (rates.l2_bytes_per_clock * sms));
+  return longest(clocks * 1000 / clocks_per_us(l), bytes * 1000 / memory_rate(l) / steps) + rates.launch_ns / steps;
 }
 
 const char *words_for(Lacks lacks) {

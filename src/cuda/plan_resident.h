@@ -11,11 +11,17 @@ namespace cuda {
 // What the model of a step's time knows of an architecture; none of it was measured.
 struct ArchRates {
   uint32_t arch;
-  uint32_t exchange_ns, cell_ns;
-  uint32_t mma_macs_per_clock, ffma_per_clock, shared_bytes_per_clock, l2_bytes_per_clock;
+  uint32_t exchange_ns, exchange_block_ps;  // of h: of few blocks, and what each more adds
+  uint32_t trip_ns;                         // to L2 and back: what words beyond one round of polls cost, and groups of columns
+  uint32_t cell_ns, next_cell_ns;           // the first cell of a warp, and those after it
+  uint32_t mma_macs_per_clock, ffma_per_clock, shared_bytes_per_clock, l2_bytes_per_clock;  // of an SM
   uint32_t launch_ns;
 };
 const ArchRates &rates_of(uint32_t arch);
+
+// The input's product for all steps of a launch, of a step.
+uint64_t predict_input(const LayerShape &shape, const PlanLimits &limits);
+uint64_t matrix_bytes(Weights weights, uint64_t rows, uint64_t k);
 
 // A candidate for a resident layer.
 struct Choice {

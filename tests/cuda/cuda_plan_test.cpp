@@ -114,10 +114,13 @@ struct Largest {
   uint32_t f32, f16, i8;
 };
 const Largest kLargest[] = {
-    {8, Cell::kLstm, 256, 512, 768},           {8, Cell::kGruLinear, 320, 640, 768}, {8, Cell::kGru, 320, 512, 768},
-    {8, Cell::kRnn, 704, 1152, 1536},          {16, Cell::kLstm, 512, 768, 1024},    {16, Cell::kGruLinear, 608, 896, 1280},
-    {16, Cell::kGru, 608, 768, 1024},          {16, Cell::kRnn, 1024, 1536, 2304},   {132, Cell::kLstm, 1696, 2304, 3328},
-    {132, Cell::kGruLinear, 2048, 2560, 4096}, {132, Cell::kGru, 1984, 2112, 3584},  {132, Cell::kRnn, 3424, 4224, 6400},
+    {8, Cell::kLstm, 256, 512, 768},        {8, Cell::kGruLinear, 320, 640, 768},    {8, Cell::kGru, 320, 512, 768},
+    {8, Cell::kRnn, 704, 1152, 1536},       {14, Cell::kLstm, 448, 672, 896},        {14, Cell::kGruLinear, 544, 768, 1120},
+    {14, Cell::kGru, 544, 768, 1024},       {14, Cell::kRnn, 896, 1344, 2016},       {16, Cell::kLstm, 512, 768, 1024},
+    {16, Cell::kGruLinear, 608, 896, 1280}, {16, Cell::kGru, 608, 768, 1024},        {16, Cell::kRnn, 1024, 1536, 2304},
+    {20, Cell::kLstm, 640, 896, 1280},      {20, Cell::kGruLinear, 768, 1120, 1536}, {20, Cell::kGru, 768, 1024, 1280},
+    {20, Cell::kRnn, 1280, 1920, 2816},     {132, Cell::kLstm, 1696, 2304, 3328},    {132, Cell::kGruLinear, 2048, 2560, 4096},
+    {132, Cell::kGru, 1984, 2112, 3584},    {132, Cell::kRnn, 3424, 4224, 6400},
 };
 
 TEST(CudaPlan, LargestResidentLayersAreThoseOfTheTable) {
@@ -127,7 +130,9 @@ TEST(CudaPlan, LargestResidentLayersAreThoseOfTheTable) {
     return most;
   };
   for (const Largest &row : kLargest) {
-    rnnp_cuda_device d = device(row.sms == 132 ? "h100" : row.sms == 16 ? "orin64" : "orin-nx");
+    uint32_t at = 0;
+    while (at < kNamedDeviceCount - 1 && kNamedDevices[at].device.sm_count != row.sms) ++at;
+    const rnnp_cuda_device &d = kNamedDevices[at].device;
     SCOPED_TRACE(std::to_string(row.sms) + " SMs, cell " + std::to_string(static_cast<uint32_t>(row.cell)));
     ASSERT_EQ(d.sm_count, row.sms);
     EXPECT_EQ(largest(d, row.cell, Weights::kF32), row.f32);
@@ -161,13 +166,31 @@ TEST(CudaPlan, MoreSmsNeverMakeALayerSlower) {
 // Who has no other block to tell exchanges nothing, but group after group of columns is exchanged by words.
 TEST(CudaPlan, ASmallLayerIsAloneInOneBlock) {
   for (const Cell cell : {Cell::kLstm, Cell::kGruLinear, Cell::kGru, Cell::kRnn}) {
-    const LayerPlan p = plan(device("orin64"), cell, 64, Weights::kF16, 8),
-                    more = plan(device("orin64"), cell, 64, Weights::kF16, 9);
+    const LayerPlan p = plan(device("orin64"), cell, 64, Weights::kF16), more = plan(device("orin64"), cell, 64, Weights::kF16, 9);
     EXPECT_EQ(p.blocks, 1u) << p.reason;
     EXPECT_LT(p.predicted_ns, 1000u);
     EXPECT_GT(more.predicted_ns, 1000u) << more.reason;
     EXPECT_GT(plan(device("orin64"), cell, 146, Weights::kF16).blocks, 1u);
   }
+}
+
+// The exchange by blocks and words, cells and groups by batch, the launch's weights, the input's product.
+TEST(CudaPlan, APredictionGrowsWithAllThatAStepWaitsFor) {
+  const rnnp_cuda_device &h100 = device("h100");
+  const auto predicted = [](const rnnp_cuda_device &d, uint32_t input, uint32_t hidden, uint32_t batch, Weights weights,
+                            uint32_t steps) {
+    return plan_layer({Cell::kLstm, input, hidden, 1, true, weights, weights, true}, {d, weights, batch, 256, steps, 0, 0})
+        .predicted_ns;
+  };
+  const uint32_t one = predicted(h100, 512, 512, 1, Weights::kF16, 0);
+  EXPECT_GT(one, 700u);
+  EXPECT_LT(one, 1200u);
+  EXPECT_GT(predicted(h100, 512, 512, 8, Weights::kF16, 0), one) << "cells and words of eight rows";
+  EXPECT_GT(predicted(h100, 512, 512, 1, Weights::kF16, 4), one + 200) << "weights for four steps";
+  EXPECT_GT(predicted(h100, 8192, 512, 1, Weights::kF32, 0), predicted(h100, 512, 512, 1, Weights::kF32, 0) + 100);
+  const uint32_t groups = predicted(h100, 800, 800, 20, Weights::kF16, 0);
+  EXPECT_GT(groups, 2000u) << "three groups of columns, one after the other";
+  EXPECT_LT(groups, 4500u);
 }
 
 TEST(CudaPlan, OptionsAndRulesDecideAndAreNamed) {

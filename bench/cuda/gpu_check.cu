@@ -37,8 +37,10 @@ __global__ void __launch_bounds__(256, 1) words_only(const RecurrentArgs a) {
   if (!begin_epochs(a, all_blocks(), &base)) return time_out(a);
   for (uint32_t t = 0; t < a.steps; ++t) {
     bool failed = false;
-    if (t != 0)
-      failed = !poll(a, a.words + slot_of(base + t) * words, words, base + t, [&](uint32_t i, uint32_t payload) { in[i] = payload; });
+    if (t != 0) {
+      const auto take = [&](uint32_t at, uint32_t first, uint32_t second) { in[at] = first, in[at + 1] = second; };
+      failed = !poll(a, a.words + slot_of(base + t) * words, words, base + t, [](uint32_t i) { return i; }, take);
+    }
     if (sync_after_poll(failed)) return time_out(a);
     uint64_t *to = a.words + slot_of(base + t + 1) * words + simt::block() * mine;
     if (simt::thread() < mine) simt::ll_store(to + simt::thread(), t == 0 ? 0 : in[0] + 1, base + t + 1);

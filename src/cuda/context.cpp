@@ -76,7 +76,7 @@ void begin_context(Context *context) {
 
 void load_plain_kernels(Context *c) {
   for (uint32_t i = 0; i < static_cast<uint32_t>(KernelId::count); ++i) {
-    if (kKernels[i].sync == simt::Sync::kNobody) load_kernel(c, KernelId(i), 1, 0);
+    if (is_plain(kKernels[i])) load_kernel(c, KernelId(i), 1, 0);
   }
 }
 

@@ -99,6 +99,14 @@ void launch_plain(Context *c, KernelId kernel, const Args &args) {
   if (blocks != 0) launch(c, kernel, static_cast<uint32_t>(blocks < kMostBlocks ? blocks : kMostBlocks), 0, args);
 }
 
+// `each` results of args.count a block.
+template <class Args>
+void launch_by_warps(Context *c, KernelId kernel, uint32_t each, uint32_t shared_bytes, const Args &args) {
+  constexpr uint64_t kMostBlocks = 1u << 16;
+  const uint64_t blocks = (args.count + each - 1) / each;
+  if (blocks != 0) launch(c, kernel, static_cast<uint32_t>(blocks < kMostBlocks ? blocks : kMostBlocks), shared_bytes, args);
+}
+
 // Numbers to the device's memory, by launches, so that a capture has them.
 void set_device_words(Context *c, void *to, const void *words, uint32_t count);
 

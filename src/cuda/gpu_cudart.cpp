@@ -66,7 +66,7 @@ int32_t gpu_load(const GpuLaunch &launch) {
   const KernelFacts &k = kKernels[static_cast<uint32_t>(launch.kernel)];
   cudaFuncAttributes facts = {};
   cudaError_t e = cudaFuncGetAttributes(&facts, k.function);  // loads it where loading is lazy
-  if (e != cudaSuccess || k.sync == simt::Sync::kNobody) return e;
+  if (e != cudaSuccess || is_plain(k)) return e;
   int most = 0;
   e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, current_device());
   if (e == cudaSuccess)

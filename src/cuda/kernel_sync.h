@@ -6,8 +6,9 @@
 
 namespace simt {
 
-// Those of a whole grid must all be resident at the same time: a cooperative launch.
-enum class Sync : uint8_t { kNobody, kBlock, kGrid };
+// Those of a whole grid must all be resident at the same time: a cooperative launch. kWarp: of a plain operator, those of a warp or
+// of a block that knows no session.
+enum class Sync : uint8_t { kNobody, kWarp, kBlock, kGrid };
 
 }  // namespace simt
 #endif  // RNNPACK_CUDA_KERNEL_MEETS_H_

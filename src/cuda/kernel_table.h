@@ -22,6 +22,7 @@ enum class KernelId : uint32_t {
 #define RNNPACK_CUDA_PRODUCT(kernel, weights) product_##weights,
 #define RNNPACK_CUDA_PRODUCT_WIDE(weights) product_wide_##weights,
 #define RNNPACK_CUDA_PLAIN(name, args) name,
+#define RNNPACK_CUDA_BY_WARPS(name, args) name,
 #include "cuda/kernels/device_kernels.inc"
   count
 };
@@ -95,6 +96,11 @@ struct KernelFacts {
 
 // [KernelId::count]
 extern const KernelFacts kKernels[];
+
+// Of an operator that needs no plan: loaded with every session.
+inline bool is_plain(const KernelFacts &kernel) {
+  return kernel.sync == simt::Sync::kNobody || kernel.sync == simt::Sync::kWarp;
+}
 
 }  // namespace cuda
 }  // namespace rnnp

@@ -17,6 +17,7 @@
 #define SIMT_PARAMETER __grid_constant__
 #define SIMT_UNROLL _Pragma("unroll")
 #define SIMT_ROLLED _Pragma("unroll 1")
+#define SIMT_UNROLLED_BY_4 _Pragma("unroll 4")
 #define SIMT_UNROLLED_BY_8 _Pragma("unroll 8")
 
 namespace simt {
@@ -129,6 +130,7 @@ SIMT_FN void renew(uint32_t *v) {
 #define SIMT_PARAMETER
 #define SIMT_UNROLL
 #define SIMT_ROLLED
+#define SIMT_UNROLLED_BY_4
 #define SIMT_UNROLLED_BY_8
 #endif
 

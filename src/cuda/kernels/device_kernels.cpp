@@ -63,9 +63,11 @@ const KernelFacts kKernels[] = {
    RNNPACK_CALL(RecurrentArgs, RNNPACK_STEP_##kernel(weights, cell, generic))},
 #define RNNPACK_CUDA_PRODUCT(kernel, weights) \
   {#kernel "<" #weights ">", simt::Sync::kBlock, sizeof(ProductArgs), RNNPACK_CALL(ProductArgs, RNNPACK_PRODUCT_##kernel(weights))},
-#define RNNPACK_CUDA_PRODUCT_WIDE(weights) \
-  {"product_wide<" #weights ">", simt::Sync::kBlock, sizeof(ProductArgs), RNNPACK_CALL(ProductArgs, product_wide<Weights::weights>)},
+#define RNNPACK_CUDA_PRODUCT_WIDE(weights)                                \
+  {"product_wide<" #weights ">", simt::Sync::kBlock, sizeof(ProductArgs), \
+   RNNPACK_CALL(ProductArgs, product_wide<Weights::weights>)},
 #define RNNPACK_CUDA_PLAIN(name, args) {#name, simt::Sync::kNobody, sizeof(args), RNNPACK_CALL(args, name)},
+#define RNNPACK_CUDA_BY_WARPS(name, args) {#name, simt::Sync::kWarp, sizeof(args), RNNPACK_CALL(args, name)},
 #include "cuda/kernels/device_kernels.inc"
 };
 

@@ -43,13 +43,13 @@ struct CopyArgs {
   uint32_t elems;
   AttrCopy attr;
 };
-struct SoftmaxArgs {  // a thread for each line along the axis
+struct SoftmaxArgs {  // a warp for each line along the axis
   uint64_t count;
   const float *x;
   float *y;
   AttrSoftmax attr;
 };
-struct NormArgs {  // a thread for each group of a row
+struct NormArgs {  // a warp for each group of a row
   uint64_t count;
   const float *x, *scale, *bias;
   float *y;

@@ -78,10 +78,10 @@ SIMT_FN void multiply_wide(const Shape &s, uint32_t group_k, const WideTile &t, 
   WideSums<kWeights, kGroups> w;
   if (there) WideSums<kWeights, kGroups>::multiply(t, s, group_k, &w);
   simt::sync_block();  // all columns have been read: sums take their place
-  if (!there) return;
-  SIMT_UNROLL for (uint32_t c = 0; c < kGroups; ++c) SIMT_UNROLL for (uint32_t i = 0; i < 4; ++i) {
-    const uint32_t n = c * kMmaColumns + t.lane % 4 * 2 + i % 2, row = simt::thread() / kLanes * 16 + t.lane / 4 + i / 2 * 8;
-    sums[n * kWideStride + row] = w.total[c][i];
+  const uint32_t first = simt::thread() / kLanes * 16 + t.lane / 4;
+  SIMT_UNROLL for (uint32_t c = 0; there && c < kGroups; ++c) {
+    const uint32_t n = c * kMmaColumns + t.lane % 4 * 2;
+    SIMT_UNROLL for (uint32_t i = 0; i < 4; ++i) sums[(n + i % 2) * kWideStride + first + i / 2 * 8] = w.total[c][i];
   }
 }
 

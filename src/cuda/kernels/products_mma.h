@@ -105,11 +105,11 @@ SIMT_FN void multiply_image(const uint8_t *image, const Shape &s, const uint16_t
 }
 
 // Numbers [first, last) of a row of k as halves, zeros behind k: a warp's work, so many loads of it under way at a time.
-template <Weights kWeights>
+template <Weights kWeights, bool kByPieces>
 SIMT_FN void load_halves(uint16_t *to, const float *from, uint32_t k, uint32_t first, uint32_t last) {
   using Units = MatrixUnits<kWeights>;
   const uint32_t lane = simt::thread() % kLanes;
-  if (k % 4 == 0 && reinterpret_cast<uintptr_t>(from) % sizeof(Floats4) == 0) {
+  if (kByPieces && k % 4 == 0 && reinterpret_cast<uintptr_t>(from) % sizeof(Floats4) == 0) {
     Floats4 v[kFloatsAtOnce];
     SIMT_UNROLL for (uint32_t j = 0; j < kFloatsAtOnce; ++j) {
       const uint32_t i = first + (lane + j * kLanes) * 4;
@@ -135,7 +135,8 @@ SIMT_FN void load_halves(uint16_t *to, const float *from, uint32_t k, uint32_t f
 
 // Rows of floats, `k` of each, as columns of halves or bytes with zeros behind. row(n): where row n begins. Of bytes, steps[n]
 // (where asked for) is what one of row n's is worth: `factor`, or of each row its own where that is 0.
-template <Weights kWeights, class Row>
+// kByPieces: 16 bytes at a time where they lie so.
+template <Weights kWeights, bool kByPieces = true, class Row>
 SIMT_FN void load_columns(uint16_t *in, float *steps, float factor, uint32_t k, uint32_t live, Row row) {
   if constexpr (are_bytes(kWeights)) {
     const uint32_t bytes = column_stride(ceil_div(k, 2)) * 2;
@@ -145,7 +146,7 @@ SIMT_FN void load_columns(uint16_t *in, float *steps, float factor, uint32_t k, 
     const uint32_t stride = column_stride(k), parts = ceil_div(stride, kOfWarp);
     SIMT_ROLLED for (uint32_t item = simt::thread() / kLanes; item < live * parts; item += kWarps) {
       const uint32_t n = item / parts, first = item % parts * kOfWarp;
-      load_halves<kWeights>(in + n * stride, row(n), k, first, stride - first < kOfWarp ? stride : first + kOfWarp);
+      load_halves<kWeights, kByPieces>(in + n * stride, row(n), k, first, stride - first < kOfWarp ? stride : first + kOfWarp);
     }
   }
 }

@@ -138,8 +138,8 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
       if (now.t != 0 || now.pass != 0) {
         failed = !receive<kWeights>(a, b, now);
       } else {
-        load_columns<kWeights>(input, nullptr, a.r_bytes.factor, a.hidden, now.live,
-                               [&](uint32_t n) { return a.h + state_place(a, now.first + n); });
+        load_columns<kWeights, false>(input, nullptr, a.r_bytes.factor, a.hidden, now.live,
+                                      [&](uint32_t n) { return a.h + state_place(a, now.first + n); });
         simt::reads_are_told(a.words);
       }
       if (sync_after_poll(failed)) return time_out(a);

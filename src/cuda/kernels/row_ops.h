@@ -1,5 +1,5 @@
-// row_ops.h -- the plain operators within a row: one thread for each element, line or group of the result, sums with ascending
-// index in one accumulator. SPDX-License-Identifier: Apache-2.0
+// row_ops.h -- the plain operators within a row: one thread for each element of the result; where there are sums, a warp for each
+// line, group or result (matmul: a warp for a slice of 32 results), in the orders said here. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_ROW_OPS_H_
 #define RNNPACK_CUDA_KERNELS_ROW_OPS_H_
 
@@ -100,17 +100,38 @@ SIMT_KERNEL(256) copy_elements(const CopyArgs a) {
   }
 }
 
+// Sums of a warp: lane l adds elements l, l + 32, ... in order, then lanes are added as a butterfly. All lanes get the same.
+SIMT_FN uint64_t first_of_warps() {
+  return uint64_t{simt::block()} * kWarps + simt::thread() / kLanes;
+}
+SIMT_FN uint64_t warp_step() {
+  return uint64_t{simt::block_count()} * kWarps;
+}
+template <class Add>
+SIMT_FN float over_lanes(float v, Add add) {
+  SIMT_ROLLED for (uint32_t mask = kLanes / 2; mask != 0; mask /= 2) v = add(v, simt::shuffle_xor(v, mask));
+  return v;
+}
+SIMT_FN float sum_over_lanes(float v) {
+  return over_lanes(v, [](float a, float b) { return a + b; });
+}
+SIMT_FN float larger_or_nan(float so_far, float v) {
+  return v > so_far || v != v ? v : so_far;
+}
+
 SIMT_KERNEL(256) softmax_lines(const SoftmaxArgs a) {
   const uint64_t inner = a.attr.inner, axis = a.attr.axis;
-  SIMT_ROLLED for (uint64_t i = first_item(); i < a.count; i += item_step()) {
+  const uint32_t lane = simt::thread() % kLanes;
+  SIMT_ROLLED for (uint64_t i = first_of_warps(); i < a.count; i += warp_step()) {
     const uint64_t first = i / inner * axis * inner + i % inner;
     const float *x = a.x + first;
-    float *y = a.y + first, largest = x[0], sum = 0.0f;
-    SIMT_ROLLED for (uint64_t k = 1; k < axis; ++k) largest =
-        x[k * inner] > largest || x[k * inner] != x[k * inner] ? x[k * inner] : largest;
-    SIMT_ROLLED for (uint64_t k = 0; k < axis; ++k) sum += expf(x[k * inner] - largest);
+    float *y = a.y + first, largest = -INFINITY, sum = 0.0f;
+    SIMT_UNROLLED_BY_8 for (uint64_t k = lane; k < axis; k += kLanes) largest = larger_or_nan(largest, x[k * inner]);
+    largest = over_lanes(largest, larger_or_nan);
+    SIMT_UNROLLED_BY_8 for (uint64_t k = lane; k < axis; k += kLanes) sum += expf(x[k * inner] - largest);
+    sum = sum_over_lanes(sum);
     const float log_sum = logf(sum);
-    SIMT_ROLLED for (uint64_t k = 0; k < axis; ++k) {
+    SIMT_ROLLED for (uint64_t k = lane; k < axis; k += kLanes) {
       const float v = x[k * inner] - largest;
       y[k * inner] = a.attr.log ? v - log_sum : expf(v) / sum;
     }
@@ -119,14 +140,19 @@ SIMT_KERNEL(256) softmax_lines(const SoftmaxArgs a) {
 
 SIMT_KERNEL(256) norm_groups(const NormArgs a) {
   const uint64_t elems = a.attr.elems;
-  SIMT_ROLLED for (uint64_t i = first_item(); i < a.count; i += item_step()) {
+  const uint32_t lane = simt::thread() % kLanes;
+  SIMT_ROLLED for (uint64_t i = first_of_warps(); i < a.count; i += warp_step()) {
     const float *x = a.x + i * elems;
     float *y = a.y + i * elems, sum = 0.0f, squares = 0.0f;
-    SIMT_ROLLED for (uint64_t k = 0; a.attr.centred && k < elems; ++k) sum += x[k];
+    if (a.attr.centred) {
+      SIMT_UNROLLED_BY_8 for (uint64_t k = lane; k < elems; k += kLanes) sum += x[k];
+      sum = sum_over_lanes(sum);
+    }
     const float mean = sum / static_cast<float>(elems);
-    SIMT_ROLLED for (uint64_t k = 0; k < elems; ++k) squares = fmaf(x[k] - mean, x[k] - mean, squares);
+    SIMT_UNROLLED_BY_8 for (uint64_t k = lane; k < elems; k += kLanes) squares = fmaf(x[k] - mean, x[k] - mean, squares);
+    squares = sum_over_lanes(squares);
     const float factor = 1.0f / sqrtf(squares / static_cast<float>(elems) + a.attr.epsilon);
-    SIMT_ROLLED for (uint64_t k = 0; k < elems; ++k) {
+    SIMT_ROLLED for (uint64_t k = lane; k < elems; k += kLanes) {
       const uint64_t at = a.attr.per_outer ? i % a.attr.outer : k;
       const float v = (x[k] - mean) * factor * (a.scale != nullptr ? a.scale[at] : 1.0f);
       y[k] = a.bias != nullptr ? v + a.bias[at] : v;
@@ -158,11 +184,18 @@ SIMT_FN float reduce_with(Reduce op, float so_far, float v, float shift) {
   return so_far + v;
 }
 
+// What the lanes of a warp made of their elements, together.
+SIMT_FN float reduce_over_lanes(Reduce op, float v) {
+  if (op == Reduce::kProd) return over_lanes(v, [](float a, float b) { return a * b; });
+  if (op == Reduce::kMax || op == Reduce::kMin)
+    return over_lanes(v, [op](float a, float b) { return reduce_with(op, a, b, 0.0f); });
+  return sum_over_lanes(v);
+}
 SIMT_FN float reduce_elements(const AttrReduce &t, Reduce op, const float *x, uint32_t count, float shift) {
   float sum = op == Reduce::kProd ? 1.0f : op == Reduce::kMax ? -INFINITY : op == Reduce::kMin ? INFINITY : 0.0f;
-  SIMT_ROLLED for (uint32_t k = 0; k < count; ++k) sum =
+  SIMT_UNROLLED_BY_4 for (uint32_t k = simt::thread() % kLanes; k < count; k += kLanes) sum =
       reduce_with(op, sum, x[offset_at(k, t.over_rank, t.over_dims, t.over_stride)], shift);
-  return sum;
+  return reduce_over_lanes(op, sum);
 }
 
 SIMT_KERNEL(256) reduce_results(const ReduceArgs a) {
@@ -170,31 +203,56 @@ SIMT_KERNEL(256) reduce_results(const ReduceArgs a) {
   const Reduce op = Reduce(t.op);
   uint32_t count = 1;
   SIMT_ROLLED for (uint32_t i = 0; i < t.over_rank; ++i) count *= t.over_dims[i];
-  SIMT_ROLLED for (uint64_t i = first_item(); i < a.count; i += item_step()) {
+  SIMT_ROLLED for (uint64_t i = first_of_warps(); i < a.count; i += warp_step()) {
     const uint32_t e = static_cast<uint32_t>(i % a.elems);
     const float *x = a.x + i / a.elems * a.x_row + t.x_first + offset_at(e, t.kept_rank, t.kept_dims, t.kept_stride);
+    float result;
     if (op != Reduce::kLogSumExp) {
       const float sum = reduce_elements(t, op, x, count, 0.0f);
       const float mean = op == Reduce::kMean ? sum / static_cast<float>(count) : sum;
-      a.y[i] = op == Reduce::kL2 ? sqrtf(mean) : op == Reduce::kLogSum ? logf(mean) : mean;
-      continue;
+      result = op == Reduce::kL2 ? sqrtf(mean) : op == Reduce::kLogSum ? logf(mean) : mean;
+    } else {
+      const float largest = reduce_elements(t, Reduce::kMax, x, count, 0.0f);
+      const bool finite = largest - largest == 0.0f;
+      result = finite ? largest + logf(reduce_elements(t, op, x, count, largest)) : largest;
     }
-    const float largest = reduce_elements(t, Reduce::kMax, x, count, 0.0f);
-    const bool finite = largest - largest == 0.0f;
-    a.y[i] = finite ? largest + logf(reduce_elements(t, op, x, count, largest)) : largest;
+    if (simt::thread() % kLanes == 0) a.y[i] = result;
   }
 }
 
+// A lane has an element and a warp a slice of k (k mod 8), ascending from zero; slices are added in order.
 SIMT_KERNEL(256) matmul_elements(const MatMulArgs a) {
+  constexpr uint32_t kAtOnce = 4;  // of k, whose loads are under way
   const AttrMatMul &t = a.attr;
-  SIMT_ROLLED for (uint64_t i = first_item(); i < a.count; i += item_step()) {
-    const uint64_t row = i / a.elems;
+  const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes;
+  float *slices = reinterpret_cast<float *>(simt::shared());
+  SIMT_ROLLED for (uint64_t first = uint64_t{simt::block()} * kLanes; first < a.count;
+                   first += uint64_t{simt::block_count()} * kLanes) {
+    const uint64_t i = first + lane, row = i / a.elems;
     const uint32_t e = static_cast<uint32_t>(i % a.elems), n = e % t.n, m = e / t.n % t.m, batch = e / t.n / t.m;
-    const float *x = row_of_operand(a.a, row) + t.a.first + offset_at(batch, t.rank, t.dims, t.a.batch) + int64_t{m} * t.a.row;
-    const float *y = row_of_operand(a.b, row) + t.b.first + offset_at(batch, t.rank, t.dims, t.b.batch) + int64_t{n} * t.b.column;
     float sum = 0.0f;
-    SIMT_ROLLED for (uint32_t k = 0; k < t.k; ++k) sum = fmaf(x[int64_t{k} * t.a.column], y[int64_t{k} * t.b.row], sum);
-    a.y[i] = sum;
+    if (i < a.count) {
+      const float *x = row_of_operand(a.a, row) + t.a.first + offset_at(batch, t.rank, t.dims, t.a.batch) + int64_t{m} * t.a.row;
+      const float *y = row_of_operand(a.b, row) + t.b.first + offset_at(batch, t.rank, t.dims, t.b.batch) + int64_t{n} * t.b.column;
+      SIMT_ROLLED for (uint32_t k = warp; k < t.k; k += kAtOnce * kWarps) {
+        float u[kAtOnce], v[kAtOnce];
+        SIMT_UNROLL for (uint32_t j = 0; j < kAtOnce; ++j) {
+          const int64_t at = k + j * kWarps < t.k ? k + j * kWarps : k;
+          u[j] = x[at * t.a.column], v[j] = y[at * t.b.row];
+        }
+        SIMT_UNROLL for (uint32_t j = 0; j < kAtOnce; ++j) {
+          if (k + j * kWarps < t.k) sum = fmaf(u[j], v[j], sum);
+        }
+      }
+    }
+    slices[warp * kLanes + lane] = sum;
+    simt::sync_block();
+    if (warp == 0 && i < a.count) {
+      float all = 0.0f;
+      SIMT_UNROLL for (uint32_t s = 0; s < kWarps; ++s) all += slices[s * kLanes + lane];
+      a.y[i] = all;
+    }
+    simt::sync_block();  // before the next are written
   }
 }
 

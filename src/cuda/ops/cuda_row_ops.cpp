@@ -47,6 +47,11 @@ void go(void *object, KernelId kernel, const Args &args) {
   launch_plain(static_cast<const PlainNode *>(object)->context, kernel, args);
 }
 
+template <class Args>
+void go_by_warps(void *object, KernelId kernel, const Args &args) {
+  launch_by_warps(static_cast<const PlainNode *>(object)->context, kernel, kWarps, 0, args);
+}
+
 rnnp_status check_unary(const Model &m, const BlobNode &node) {
   const AttrUnary *a = m.attr<AttrUnary>(node);
   if (a != nullptr && a->act.act > uint32_t(kLastAct)) return RNNP_E_BLOB_CORRUPT;
@@ -102,7 +107,7 @@ void run_softmax(const RunEnv &env, const BlobNode &node, void *object, uint32_t
   const Single s(env, node);
   if (!s.is_due()) return;
   const AttrSoftmax &t = *env.model->attr<AttrSoftmax>(node);
-  go(object, KernelId::softmax_lines, SoftmaxArgs{s.rows * t.outer * t.inner, s.from(), s.to(), t});
+  go_by_warps(object, KernelId::softmax_lines, SoftmaxArgs{s.rows * t.outer * t.inner, s.from(), s.to(), t});
 }
 
 rnnp_status check_norm(const Model &m, const BlobNode &node) {
@@ -121,7 +126,7 @@ void run_norm(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   if (!s.is_due()) return;
   const PlainNode &n = *static_cast<const PlainNode *>(object);
   const AttrNorm &t = *env.model->attr<AttrNorm>(node);
-  go(object, KernelId::norm_groups, NormArgs{s.rows * t.outer, s.from(), n.first, n.second, s.to(), t});
+  go_by_warps(object, KernelId::norm_groups, NormArgs{s.rows * t.outer, s.from(), n.first, n.second, s.to(), t});
 }
 
 rnnp_status check_reduce(const Model &m, const BlobNode &node) {
@@ -130,9 +135,9 @@ rnnp_status check_reduce(const Model &m, const BlobNode &node) {
 void run_reduce(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   const Single s(env, node);
   if (!s.is_due()) return;
-  go(object, KernelId::reduce_results,
-     ReduceArgs{s.rows * s.y_elems(), s.from(), s.to(), env.model->values[s.x].row_elems, s.y_elems(),
-                *env.model->attr<AttrReduce>(node)});
+  go_by_warps(object, KernelId::reduce_results,
+              ReduceArgs{s.rows * s.y_elems(), s.from(), s.to(), env.model->values[s.x].row_elems, s.y_elems(),
+                         *env.model->attr<AttrReduce>(node)});
 }
 
 rnnp_status check_matmul(const Model &m, const BlobNode &node) {
@@ -141,9 +146,9 @@ rnnp_status check_matmul(const Model &m, const BlobNode &node) {
 void run_matmul(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   const Single s(env, node);
   if (!s.is_due()) return;
-  go(object, KernelId::matmul_elements,
-     MatMulArgs{s.rows * s.y_elems(), operand_of(env, s.x, s.y), operand_of(env, env.model->node_input(node, 1), s.y), s.to(),
-                s.y_elems(), *env.model->attr<AttrMatMul>(node)});
+  launch_by_warps(static_cast<const PlainNode *>(object)->context, KernelId::matmul_elements, kLanes, kThreads * sizeof(float),
+                  MatMulArgs{s.rows * s.y_elems(), operand_of(env, s.x, s.y), operand_of(env, env.model->node_input(node, 1), s.y),
+                             s.to(), s.y_elems(), *env.model->attr<AttrMatMul>(node)});
 }
 
 rnnp_status check_gather(const Model &m, const BlobNode &node) {

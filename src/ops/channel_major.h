@@ -8,7 +8,7 @@
 
 namespace rnnp {
 
-constexpr uint32_t kFewestChannelMajorSteps = 16;  // of a chunk: they fill a vector of any CPU
+constexpr uint32_t kFewestChannelMajorSteps = 8;  // of a chunk; measured, Zen 4 (bench/notebook/kernels.md)
 
 // `rows`: all nodes as they run rows. `nodes`: those that another operator runs where values are channel-major; the rest is
 // filled in. Marks values, and says whether there is anything to be run so. Where such an operator runs a node its result is

@@ -11,7 +11,7 @@
 #include "support/session_fixture.h"
 
 namespace rnnp_test {
-namespace {
+namespace api_rules_test {
 
 constexpr uint32_t kIn = 4, kHidden = 8;
 
@@ -220,5 +220,5 @@ TEST(Versions, BlobsOfOtherVersionsAreRefused) {
   }
 }
 
-}  // namespace
+}  // namespace api_rules_test
 }  // namespace rnnp_test

@@ -8,7 +8,7 @@
 #include "support/session_fixture.h"
 #include "support/window_of.h"
 
-namespace {
+namespace conv_invariants_test {
 
 using namespace rnnp_test;
 
@@ -411,4 +411,4 @@ std::vector<Shape> causal_shapes() {
 INSTANTIATE_TEST_SUITE_P(Shapes, CausalConvInvariants, testing::ValuesIn(causal_shapes()),
                          [](const auto &c) { return std::string(c.param.name); });
 
-}  // namespace
+}  // namespace conv_invariants_test

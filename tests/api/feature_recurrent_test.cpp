@@ -9,7 +9,7 @@
 #include "malformed_sample.h"
 #include "support/feature_blobs.h"
 
-namespace {
+namespace feature_recurrent_test {
 
 using namespace rnnp_test;
 using rnnp::AttrFeatureRecurrent;
@@ -154,4 +154,4 @@ TEST(FeatureRecurrent, MalformedOperandsAreRefused) {
   }
 }
 
-}  // namespace
+}  // namespace feature_recurrent_test

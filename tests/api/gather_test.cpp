@@ -5,7 +5,7 @@
 #include "support/session_fixture.h"
 
 namespace rnnp_test {
-namespace {
+namespace gather_test {
 
 constexpr uint32_t kRows = 5, kElems = 3, kCount = 2, kHidden = 6;
 
@@ -71,5 +71,5 @@ TEST(Gather, MalformedModelsAreRefused) {
   EXPECT_ANY_THROW(Runner(model(kRows, kCount + 1)));
 }
 
-}  // namespace
+}  // namespace gather_test
 }  // namespace rnnp_test

@@ -8,7 +8,7 @@
 #include "support/reference_layers.h"
 #include "support/session_fixture.h"
 
-namespace {
+namespace invariants_test {
 
 using namespace rnnp_test;
 using rnnp::Act;
@@ -261,4 +261,4 @@ TEST(InvariantsOfLowPrecision, CachesDoNotMatter) {
   }
 }
 
-}  // namespace
+}  // namespace invariants_test

@@ -7,7 +7,7 @@
 #include "support/blob_tables.h"
 #include "support/session_fixture.h"
 
-namespace {
+namespace malformed_matrices_test {
 
 using namespace rnnp_test;
 using rnnp::kNone;
@@ -219,4 +219,4 @@ TEST(MalformedMatrices, FormatsThatNoKernelReadsTogetherAreALayoutWithoutAKernel
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT, plan(panels));  // four matrices are wanted
 }
 
-}  // namespace
+}  // namespace malformed_matrices_test

@@ -4,7 +4,7 @@
 
 #include "malformed_sample.h"
 
-namespace {
+namespace malformed_tables_test {
 
 using namespace rnnp_test;
 
@@ -293,4 +293,4 @@ TEST(MalformedTables, ANodeNamesAFewValues) {
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT, open(blob(1, rnnp::kBlobMaxNodeOutputs + 1)));
 }
 
-}  // namespace
+}  // namespace malformed_tables_test

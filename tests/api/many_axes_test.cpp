@@ -5,7 +5,7 @@
 #include "fuzz/byte_source.h"
 #include "support/session_fixture.h"
 
-namespace {
+namespace many_axes_test {
 
 using namespace rnnp_test;
 using rnnp::kBlobMaxRank;
@@ -129,4 +129,4 @@ TEST(ManyAxes, AnElementBehindTheLastOneIsRefused) {
   }
 }
 
-}  // namespace
+}  // namespace many_axes_test

@@ -5,7 +5,7 @@
 
 #include "support/session_fixture.h"
 
-namespace {
+namespace matmul_invariants_test {
 
 using namespace rnnp_test;
 
@@ -96,4 +96,4 @@ TEST_P(MatMulInvariants, CutsChunksAndThreadsDoNotMatter) {
 INSTANTIATE_TEST_SUITE_P(All, MatMulInvariants, testing::ValuesIn(kShapes),
                          [](const auto &given) { return std::string(given.param.name); });
 
-}  // namespace
+}  // namespace matmul_invariants_test

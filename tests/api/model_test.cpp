@@ -8,7 +8,7 @@
 #include "support/session_fixture.h"
 
 namespace rnnp_test {
-namespace {
+namespace model_test {
 
 std::vector<uint8_t> two_inputs() {
   BlobBuilder b(1);
@@ -133,5 +133,5 @@ TEST(Model, MayBeCopiedAndDroppedWhileSessionsRun) {
   EXPECT_EQ(RNNP_E_ARG, rnnp_model_get_info(&copy, &facts));
 }
 
-}  // namespace
+}  // namespace model_test
 }  // namespace rnnp_test

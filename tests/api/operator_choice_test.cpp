@@ -6,7 +6,7 @@
 #include "support/blob_tables.h"
 #include "support/session_fixture.h"
 
-namespace {
+namespace operator_choice_test {
 
 using namespace rnnp_test;
 using rnnp::OpKind;
@@ -215,4 +215,4 @@ TEST(OperatorChoice, ABlobOfAnotherLibraryDoesNotOpenWithARegistry) {
   }
 }
 
-}  // namespace
+}  // namespace operator_choice_test

@@ -5,7 +5,7 @@
 #include "support/session_fixture.h"
 
 namespace rnnp_test {
-namespace {
+namespace overlap_test {
 
 using rnnp::Act;
 
@@ -342,5 +342,5 @@ TEST(Overlap, TheLastStepMayReplaceTheFirst) {
   EXPECT_EQ(0, std::memcmp(x.data() + 5, &all[((kSteps - 1) * 2 + 1) * 5], 5 * sizeof(float)));
 }
 
-}  // namespace
+}  // namespace overlap_test
 }  // namespace rnnp_test

@@ -8,7 +8,7 @@
 #include "support/session_fixture.h"
 #include "support/window_of.h"
 
-namespace {
+namespace pool_invariants_test {
 
 using namespace rnnp_test;
 
@@ -148,4 +148,4 @@ INSTANTIATE_TEST_SUITE_P(All, PoolInvariants,
                                   (std::get<1>(given.param) == rnnp::Pool::kMax ? "_max" : "_average");
                          });
 
-}  // namespace
+}  // namespace pool_invariants_test

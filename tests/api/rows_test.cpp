@@ -7,7 +7,7 @@
 
 #include "support/session_fixture.h"
 
-namespace {
+namespace rows_test {
 
 using namespace rnnp_test;
 
@@ -184,4 +184,4 @@ TEST(Rows, WhatDoesNotFitIsRefusedAndChangesNothing) {
   EXPECT_EQ(before[2], runner.save(2));
 }
 
-}  // namespace
+}  // namespace rows_test

@@ -5,7 +5,7 @@
 #include "support/reference_layers.h"
 #include "support/session_fixture.h"
 
-namespace {
+namespace run_io_test {
 
 using namespace rnnp_test;
 using rnnp::Cell;
@@ -240,4 +240,4 @@ TEST(State, DamagedOrForeignStateIsRefused) {
   EXPECT_EQ(RNNP_E_SHAPE, rnnp_state_reset(r.session(), kBatch));
 }
 
-}  // namespace
+}  // namespace run_io_test

@@ -9,7 +9,7 @@
 #include "support/reference_layers.h"
 #include "support/session_fixture.h"
 
-namespace {
+namespace special_values_test {
 
 using namespace rnnp_test;
 using rnnp::Act;
@@ -388,4 +388,4 @@ TEST(SpecialValuesOfMatrices, CellsSaturateAtInfinity) {
   }
 }
 
-}  // namespace
+}  // namespace special_values_test

@@ -5,7 +5,7 @@
 
 #include "support/session_fixture.h"
 
-namespace {
+namespace state_io_test {
 
 using namespace rnnp_test;
 
@@ -90,4 +90,4 @@ TEST(StateIo, ResetSaveAndLoad) {
   EXPECT_EQ(kElems * sizeof(float), facts.state_bytes_per_row);
 }
 
-}  // namespace
+}  // namespace state_io_test

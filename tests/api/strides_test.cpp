@@ -5,7 +5,7 @@
 
 #include "support/session_fixture.h"
 
-namespace {
+namespace strides_test {
 
 using namespace rnnp_test;
 
@@ -125,4 +125,4 @@ TEST(Strides, LengthsArePacked) {
   }
 }
 
-}  // namespace
+}  // namespace strides_test

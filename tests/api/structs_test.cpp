@@ -6,7 +6,7 @@
 
 #include "support/session_fixture.h"
 
-namespace {
+namespace structs_test {
 
 using namespace rnnp_test;
 
@@ -199,4 +199,4 @@ TEST(Structs, NoCacheIsNotTheSameAsNotKnown) {
   EXPECT_LT(none.session_bytes, large.session_bytes);
 }
 
-}  // namespace
+}  // namespace structs_test

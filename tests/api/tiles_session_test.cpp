@@ -17,7 +17,7 @@ CpuFacts platform_cpu() {
 
 }  // namespace rnnp
 
-namespace {
+namespace tiles_session_test {
 
 using namespace rnnp_test;
 
@@ -94,4 +94,4 @@ TEST(TileThreads, TouchTilesInEveryThreadWhenTheyAreMade) {
   EXPECT_EQ(2u, threads.configured);
 }
 
-}  // namespace
+}  // namespace tiles_session_test

@@ -9,7 +9,7 @@
 
 #include "support/session_fixture.h"
 
-namespace {
+namespace time_invariants_test {
 
 using namespace rnnp_test;
 using rnnp::OpKind;
@@ -351,4 +351,4 @@ TEST(FirstChunkRows, AreThereInEveryChunk) {
     }
 }
 
-}  // namespace
+}  // namespace time_invariants_test

@@ -7,7 +7,7 @@
 #include "support/session_fixture.h"
 
 namespace rnnp_test {
-namespace {
+namespace trace_test {
 
 constexpr uint32_t kIn = 5, kHidden = 12, kOut = 7, kMostThreads = 4;
 
@@ -146,5 +146,5 @@ TEST(TraceOfSteps, NeedsBothFunctions) {
   EXPECT_EQ(rnnp_session_set_trace(nullptr, nullptr), RNNP_E_ARG);
 }
 
-}  // namespace
+}  // namespace trace_test
 }  // namespace rnnp_test

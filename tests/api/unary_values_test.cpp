@@ -8,7 +8,7 @@
 #include "support/equations.h"
 #include "support/session_fixture.h"
 
-namespace {
+namespace unary_values_test {
 
 using namespace rnnp_test;
 using rnnp::Act;
@@ -146,4 +146,4 @@ TEST(UnaryValuesOfZero, KeepTheirSign) {
 INSTANTIATE_TEST_SUITE_P(Functions, UnaryValues, testing::ValuesIn(kFunctions),
                          [](const auto &c) { return std::string(c.param.name); });
 
-}  // namespace
+}  // namespace unary_values_test

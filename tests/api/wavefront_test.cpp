@@ -5,7 +5,7 @@
 #include "support/session_fixture.h"
 
 namespace rnnp_test {
-namespace {
+namespace wavefront_test {
 
 using rnnp::Act;
 using rnnp::Cell;
@@ -124,5 +124,5 @@ TEST(ThreadedWavefront, RaggedRows) {
   }
 }
 
-}  // namespace
+}  // namespace wavefront_test
 }  // namespace rnnp_test

@@ -9,7 +9,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace attributes_test {
 
 using Ints = std::vector<int64_t>;
 
@@ -108,5 +108,5 @@ TEST(Attributes, SplitsIntoAsManyAsItSays) {
   EXPECT_NE(refusal_of(b.proto).find("num_outputs"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace attributes_test
 }  // namespace rnnp::testing_support

@@ -22,7 +22,7 @@
 #include "temporary_file.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace calibration_test {
 
 using compiler::Array;
 using compiler::Arrays;
@@ -85,7 +85,7 @@ TEST(Calibration, EveryLayerHasItsScale) {
 // What a file has as bytes is drawn as bytes: a scale of x that real numbers had given would cut most of them off.
 TEST(Calibration, WithoutDataInputsAreDrawnOfTheFilesType) {
   OnnxBuilder b;
-  b.input("X", {"T", kInputs}).output("Y").random("D", {kInputs, kOutputs}, 0.3);
+  b.input("X", {"T", kLayerInputs}).output("Y").random("D", {kLayerInputs, kOutputs}, 0.3);
   b.node("Cast", {"X"}, {"f"}).with("to", onnx::TensorProto::FLOAT);
   b.node("MatMul", {"f", "D"}, {"Y"}, "dense");
   for (const int type : {onnx::TensorProto::UINT8, onnx::TensorProto::FLOAT}) {
@@ -258,7 +258,7 @@ TEST(Calibration, ReportsSayWhatIsLost) {
   size_t beyond = 0;
   const std::vector<float> x = data().at("X").f32;
   for (const float v : x) beyond += std::fabs(v) > 127.5f * (0.5f / 127) ? 1 : 0;
-  EXPECT_NEAR(static_cast<double>(beyond) / (kInputs * kSteps), *conv.matrices[0].clipped_share, 1e-9);
+  EXPECT_NEAR(static_cast<double>(beyond) / (kLayerInputs * kSteps), *conv.matrices[0].clipped_share, 1e-9);
   EXPECT_EQ(0u, conv.one_step_steps);
   EXPECT_EQ(4u, layer.matrices.size());
   EXPECT_EQ(kSteps, static_cast<int64_t>(layer.one_step_steps));
@@ -267,7 +267,7 @@ TEST(Calibration, ReportsSayWhatIsLost) {
   EXPECT_LT(20, layer.one_step.sqnr());
   ASSERT_TRUE(layer.first_beyond.has_value());
   EXPECT_GT(2u, *layer.first_beyond);
-  EXPECT_GT(2u * kHidden, *layer.worst_unit);
+  EXPECT_GT(2u * kLayerHidden, *layer.worst_unit);
   const nlohmann::json json = nlohmann::json::parse(compiler::report_json(report));
   EXPECT_NEAR(layer.one_step.sqnr(), json["layers"][1]["one_step"]["sqnr_db"].get<double>(), 1e-9);
   EXPECT_EQ(*layer.first_beyond, json["layers"][1]["free_running"]["first_step_over_0.1"].get<size_t>());
@@ -352,5 +352,5 @@ TEST(Calibration, WavesAreTheirSamples) {
   EXPECT_THROW(compiler::read_wav(none.path()), compiler::IoError);
 }
 
-}  // namespace
+}  // namespace calibration_test
 }  // namespace rnnp::testing_support

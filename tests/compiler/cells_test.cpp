@@ -8,7 +8,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace cells_test {
 
 using compiler::StatePair;
 using Ints = std::vector<int64_t>;
@@ -197,5 +197,5 @@ TEST(PersistentCells, AGruIsALayerHoweverItIsWrittenBesideOtherStates) {
   }
 }
 
-}  // namespace
+}  // namespace cells_test
 }  // namespace rnnp::testing_support

@@ -8,7 +8,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace concat_slices_test {
 
 using compiler::StatePair;
 using Ints = std::vector<int64_t>;
@@ -234,5 +234,5 @@ TEST(InPieces, ProposedStatesAreAccepted) {
   }
 }
 
-}  // namespace
+}  // namespace concat_slices_test
 }  // namespace rnnp::testing_support

@@ -14,7 +14,7 @@
 
 namespace rnnp::testing_support {
 
-constexpr int64_t kInputs = 19, kHidden = 37, kOutputs = 11, kSteps = 40;
+constexpr int64_t kLayerInputs = 19, kLayerHidden = 37, kOutputs = 11, kSteps = 40;
 
 struct Cell {
   const char *op;
@@ -28,14 +28,16 @@ inline const Cell kCells[] = {
 inline onnx::ModelProto network(const Cell &cell) {
   const int64_t directions = std::string(cell.direction) == "bidirectional" ? 2 : 1;
   OnnxBuilder b;
-  b.input("X", {1, kInputs, "T"}).output("Y");
-  b.random("K", {kInputs, kInputs, 3}, 0.3).random("D", {kHidden * directions, kOutputs}, 0.3).random("d", {kOutputs}, 0.3);
-  b.weights("", cell.gates, directions, kInputs, kHidden).constant_ints("shape", {3}, {0, 1, -1});
+  b.input("X", {1, kLayerInputs, "T"}).output("Y");
+  b.random("K", {kLayerInputs, kLayerInputs, 3}, 0.3)
+      .random("D", {kLayerHidden * directions, kOutputs}, 0.3)
+      .random("d", {kOutputs}, 0.3);
+  b.weights("", cell.gates, directions, kLayerInputs, kLayerHidden).constant_ints("shape", {3}, {0, 1, -1});
   b.node("Conv", {"X", "K"}, {"c"}, "conv").with("pads", std::vector<int64_t>{2, 0});
   b.node("Relu", {"c"}, {"c0"});
   b.node("Transpose", {"c0"}, {"c1"}).with("perm", std::vector<int64_t>{2, 0, 1});
   NodeBuilder node = b.node(cell.op, {"c1", "W", "R", "B"}, {"y4"}, "layer");
-  node.with("hidden_size", kHidden).with("direction", cell.direction);
+  node.with("hidden_size", kLayerHidden).with("direction", cell.direction);
   if (cell.linear != 0) node.with("linear_before_reset", 1);
   b.node("Transpose", {"y4"}, {"y5"}).with("perm", std::vector<int64_t>{0, 2, 1, 3});
   b.node("Reshape", {"y5", "shape"}, {"y"});
@@ -48,8 +50,8 @@ inline onnx::ModelProto network(const Cell &cell) {
 inline compiler::Arrays data(float size = 1.0f) {
   compiler::Arrays arrays;
   compiler::Array &x = arrays["X"];
-  x.shape = {1, kInputs, kSteps};
-  x.f32.resize(static_cast<size_t>(kInputs * kSteps));
+  x.shape = {1, kLayerInputs, kSteps};
+  x.f32.resize(static_cast<size_t>(kLayerInputs * kSteps));
   for (size_t i = 0; i < x.f32.size(); ++i) x.f32[i] = size * std::sin(static_cast<float>(i * i % 1013));
   return arrays;
 }

@@ -9,7 +9,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace conv_test {
 
 using Ints = std::vector<int64_t>;
 
@@ -392,5 +392,5 @@ TEST(Conv, JoinedChannelsStayInOrder) {
   check_against_f64(b.proto);
 }
 
-}  // namespace
+}  // namespace conv_test
 }  // namespace rnnp::testing_support

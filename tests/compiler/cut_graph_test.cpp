@@ -10,7 +10,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace cut_graph_test {
 
 using Names = std::vector<std::string>;
 
@@ -121,5 +121,5 @@ TEST(CutGraph, LeavesOutLengthsThatNothingReadsAnyMore) {
   EXPECT_EQ(found.note, "");
 }
 
-}  // namespace
+}  // namespace cut_graph_test
 }  // namespace rnnp::testing_support

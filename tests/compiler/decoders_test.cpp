@@ -6,7 +6,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace decoders_test {
 
 constexpr int kWords = 11, kWide = 4, kHidden = 6, kSource = 5;
 using Ints = std::vector<int64_t>;
@@ -101,5 +101,5 @@ TEST(Decoders, AProjectionIsNamedWhereItIsRefused) {
   EXPECT_NE(text.find("proj_size"), std::string::npos) << text;
 }
 
-}  // namespace
+}  // namespace decoders_test
 }  // namespace rnnp::testing_support

@@ -12,7 +12,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace defaults_test {
 
 using Ints = std::vector<int64_t>;
 using Floats = std::vector<float>;
@@ -270,5 +270,5 @@ TEST(Defaults, OfLayers) {
   check({"GRU", {1, 1, 1}, {1}, {0.259267f}, 17, weights(3, 1, 1), {"w", "r", "b"}, size});
 }
 
-}  // namespace
+}  // namespace defaults_test
 }  // namespace rnnp::testing_support

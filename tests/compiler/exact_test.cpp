@@ -14,7 +14,7 @@
 #include "support/blob_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace exact_test {
 
 compiler::ExactResult exact(const std::vector<uint8_t> &blob, const std::function<void(compiler::SeenRun *)> &spoil = {}) {
   compiler::Runner runner(blob);
@@ -38,11 +38,11 @@ void keep_blocks(onnx::ModelProto *proto, const std::string &name, int64_t gates
     if (tensor.name() != name) continue;
     const int64_t k = tensor.dims(2), rows = tensor.dims(0) * tensor.dims(1);
     for (int64_t at = 0; at < rows * k; ++at) {
-      const int64_t unit = at / k % kHidden, block = unit / height * 5 + at % k / width + at / k / kHidden;
+      const int64_t unit = at / k % kLayerHidden, block = unit / height * 5 + at % k / width + at / k / kLayerHidden;
       if (block % 8 != 0) tensor.set_float_data(static_cast<int>(at), 0.0f);
     }
     for (int64_t gate = 0; gate < tensor.dims(0) * gates; ++gate)
-      tensor.set_float_data(static_cast<int>(gate * kHidden * k), 0.25f);
+      tensor.set_float_data(static_cast<int>(gate * kLayerHidden * k), 0.25f);
   }
 }
 
@@ -65,7 +65,7 @@ TEST(Exact, LayersOfLowPrecisionGiveTheBitsOfTheirEvaluation) {
       EXPECT_EQ(3u, result.layers);
       EXPECT_TRUE(result.skipped.empty());
       const int64_t directions = std::string(cell.direction) == "bidirectional" ? 2 : 1;
-      EXPECT_EQ(static_cast<size_t>(kSteps * (kInputs + directions * kHidden + kOutputs)), result.numbers);
+      EXPECT_EQ(static_cast<size_t>(kSteps * (kLayerInputs + directions * kLayerHidden + kOutputs)), result.numbers);
     }
   }
 }
@@ -123,13 +123,16 @@ TEST(Exact, PartsOfRThatAreQuantisedApartGiveTheBitsOfTheirEvaluation) {
 TEST(Exact, LayersOfTheLastStepAreSeenInTheChunkThatMakesThem) {
   if (!can_compare()) GTEST_SKIP() << "the kernels here round products before they add them";
   OnnxBuilder b;
-  b.input("X", {"T", 1, kInputs}).output("Y").weights("", 3, 1, kInputs, kHidden).random("D", {kHidden, kOutputs}, 0.3);
-  b.node("GRU", {"X", "W", "R", "B"}, {"all", "last"}).with("hidden_size", kHidden);
+  b.input("X", {"T", 1, kLayerInputs})
+      .output("Y")
+      .weights("", 3, 1, kLayerInputs, kLayerHidden)
+      .random("D", {kLayerHidden, kOutputs}, 0.3);
+  b.node("GRU", {"X", "W", "R", "B"}, {"all", "last"}).with("hidden_size", kLayerHidden);
   b.node("Relu", {"last"}, {"positive"});
   b.node("MatMul", {"positive", "D"}, {"Y"}, "dense");
   compiler::Arrays x;
-  x["X"].shape = {1000, 1, kInputs};
-  for (int64_t i = 0; i < 1000 * kInputs; ++i) x["X"].f32.push_back(std::sin(static_cast<float>(i * i % 1013)));
+  x["X"].shape = {1000, 1, kLayerInputs};
+  for (int64_t i = 0; i < 1000 * kLayerInputs; ++i) x["X"].f32.push_back(std::sin(static_cast<float>(i * i % 1013)));
   for (const char *weights : {"bf16", "int8"}) {
     compiler::Runner runner(compiler::write_blob(graph_of(b.proto, weights), kPanels));
     std::string report;
@@ -143,16 +146,19 @@ TEST(Exact, LayersBehindALayerAlongFeaturesAreSeen) {
   if (!can_compare()) GTEST_SKIP() << "the kernels here round products before they add them";
   constexpr int64_t kPatches = 4;
   OnnxBuilder b;
-  b.input("X", {"N", kPatches * kInputs}).output("Y").weights("", 3, 1, kInputs, kHidden).random("D", {kHidden, kOutputs}, 0.3);
-  b.constant_ints("patches", {3}, {0, kPatches, kInputs}).constant_ints("first", {1}, {0});
+  b.input("X", {"N", kPatches * kLayerInputs})
+      .output("Y")
+      .weights("", 3, 1, kLayerInputs, kLayerHidden)
+      .random("D", {kLayerHidden, kOutputs}, 0.3);
+  b.constant_ints("patches", {3}, {0, kPatches, kLayerInputs}).constant_ints("first", {1}, {0});
   b.node("Reshape", {"X", "patches"}, {"p"});
   b.node("Transpose", {"p"}, {"t"}).with("perm", std::vector<int64_t>{1, 0, 2});
-  b.node("GRU", {"t", "W", "R", "B"}, {"", "last"}).with("hidden_size", kHidden).with("linear_before_reset", 1);
+  b.node("GRU", {"t", "W", "R", "B"}, {"", "last"}).with("hidden_size", kLayerHidden).with("linear_before_reset", 1);
   b.node("Squeeze", {"last", "first"}, {"rows"});
   b.node("MatMul", {"rows", "D"}, {"Y"}, "dense");
   compiler::Arrays x;
-  x["X"].shape = {2, kPatches * kInputs};
-  for (int64_t i = 0; i < 2 * kPatches * kInputs; ++i) x["X"].f32.push_back(std::sin(static_cast<float>(i * i % 1013)));
+  x["X"].shape = {2, kPatches * kLayerInputs};
+  for (int64_t i = 0; i < 2 * kPatches * kLayerInputs; ++i) x["X"].f32.push_back(std::sin(static_cast<float>(i * i % 1013)));
   compiler::Runner runner(compiler::write_blob(graph_of(b.proto, "int8"), kPanels));
   std::string report;
   EXPECT_TRUE(compiler::is_exact(&runner, x, compiler::kAllWork, &report)) << report;
@@ -177,5 +183,5 @@ TEST(Exact, OneBitIsNamed) {
   }
 }
 
-}  // namespace
+}  // namespace exact_test
 }  // namespace rnnp::testing_support

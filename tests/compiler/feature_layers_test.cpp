@@ -5,22 +5,17 @@
 #include <algorithm>
 
 #include "compiler/compile.h"
+#include "loop_models.h"
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace feature_layers_test {
 
 using Ints = std::vector<int64_t>;
 constexpr int kHidden = 5;
 
 int gates(const std::string &op) {
   return op == "LSTM" ? 4 : op == "GRU" ? 3 : 1;
-}
-
-size_t count(const OnnxBuilder &b, OpKind op) {
-  const compiler::Graph graph = compiler::compile_graph(*compiler::check_model(b.proto), {});
-  return static_cast<size_t>(
-      std::count_if(graph.nodes.begin(), graph.nodes.end(), [&](const compiler::Node &node) { return node.op == op; }));
 }
 
 struct Case {
@@ -169,5 +164,5 @@ TEST(FeatureLayers, StatesOfTheWrongShapeAreRefused) {
   EXPECT_NE(refusal_of(b.proto).find("initial_h has shape [1, 1, 6]"), std::string::npos) << refusal_of(b.proto);
 }
 
-}  // namespace
+}  // namespace feature_layers_test
 }  // namespace rnnp::testing_support

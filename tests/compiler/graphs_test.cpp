@@ -7,7 +7,7 @@
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace graphs_test {
 
 using Ints = std::vector<int64_t>;
 
@@ -356,5 +356,5 @@ TEST(Graphs, InputsAndConstantsAsOutputs) {
   EXPECT_EQ(compiler::compile_model(*model, "generic").graph.outputs.size(), 4u);
 }
 
-}  // namespace
+}  // namespace graphs_test
 }  // namespace rnnp::testing_support

@@ -12,7 +12,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace hostile_arity_test {
 
 using onnx::NodeProto;
 
@@ -212,5 +212,5 @@ TEST(HostileArity, MoreNodesThanABlobCanHoldEndTheReading) {
       << refusal_of(b.proto);
 }
 
-}  // namespace
+}  // namespace hostile_arity_test
 }  // namespace rnnp::testing_support

@@ -5,7 +5,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace integer_bounds_test {
 
 constexpr int64_t kFloat = 1, kUint8 = 2, kInt8 = 3, kInt32 = 6, kInt64 = 7;
 
@@ -88,5 +88,5 @@ TEST(IntegerBounds, ATableBoundsWhatIsComputedFromIt) {
   check_against_f64(b.proto);
 }
 
-}  // namespace
+}  // namespace integer_bounds_test
 }  // namespace rnnp::testing_support

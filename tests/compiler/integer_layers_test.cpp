@@ -22,7 +22,7 @@
 #include "temporary_file.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace integer_layers_test {
 
 using compiler::Graph;
 using compiler::Reference;
@@ -332,5 +332,5 @@ TEST(IntegerLayers, AnyNumbersRun) {
   }
 }
 
-}  // namespace
+}  // namespace integer_layers_test
 }  // namespace rnnp::testing_support

@@ -18,7 +18,7 @@
 #include "pack/pack.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace low_precision_test {
 
 constexpr int64_t kInputs = 19, kHidden = 37, kOutputs = 11, kSteps = 9, kBatch = 3;
 
@@ -437,5 +437,5 @@ TEST(LowPrecision, GroupsOfAConvolutionHaveTheirOwnScales) {
   EXPECT_GT(sqnr(compiler::Runner(bytes).run(x, {}).at("Y"), compiler::Runner(floats).run(x, {}).at("Y")), 30);
 }
 
-}  // namespace
+}  // namespace low_precision_test
 }  // namespace rnnp::testing_support

@@ -11,7 +11,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace mutation_regression_test {
 
 using namespace rnnp::compiler;
 using Ints = std::vector<int64_t>;
@@ -345,5 +345,5 @@ TEST(ModelId, EveryPartOfOtherNodesCounts) {
   EXPECT_EQ(ids.size(), attrs.size() + 3);
 }
 
-}  // namespace
+}  // namespace mutation_regression_test
 }  // namespace rnnp::testing_support

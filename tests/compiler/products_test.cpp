@@ -6,7 +6,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace products_test {
 
 using Ints = std::vector<int64_t>;
 
@@ -178,5 +178,5 @@ TEST(Products, EquationsThatAreRefused) {
   }
 }
 
-}  // namespace
+}  // namespace products_test
 }  // namespace rnnp::testing_support

@@ -9,7 +9,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace quantized_pairs_test {
 
 using onnx::TensorProto;
 constexpr float kStep = 0.01f;
@@ -172,5 +172,5 @@ TEST(QuantizedPairs, OperatorsInBetweenAreRefused) {
   EXPECT_NE(std::string::npos, refusal_of(b.proto).find("'between' (Abs)")) << refusal_of(b.proto);
 }
 
-}  // namespace
+}  // namespace quantized_pairs_test
 }  // namespace rnnp::testing_support

@@ -5,7 +5,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace recurrent_test {
 
 constexpr int kInputs = 5, kHidden = 6;
 
@@ -258,5 +258,5 @@ TEST(Recurrent, OutputsInAnyCombination) {
   }
 }
 
-}  // namespace
+}  // namespace recurrent_test
 }  // namespace rnnp::testing_support

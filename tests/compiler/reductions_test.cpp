@@ -6,7 +6,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace reductions_test {
 
 using Ints = std::vector<int64_t>;
 
@@ -293,5 +293,5 @@ TEST(Norms, OfOtherAxesStayAsWritten) {
   check_against_f64(b.proto, {}, {}, 3e-5);
 }
 
-}  // namespace
+}  // namespace reductions_test
 }  // namespace rnnp::testing_support

@@ -11,7 +11,7 @@
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace refusals_test {
 
 using Edit = std::function<void(OnnxBuilder &, NodeBuilder &)>;
 
@@ -342,5 +342,5 @@ TEST(Refusals, ARangeOverTheStepsNamesKerasWrapperWhereItIsOne) {
   }
 }
 
-}  // namespace
+}  // namespace refusals_test
 }  // namespace rnnp::testing_support

@@ -7,7 +7,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace reverse_sequence_test {
 
 constexpr int kIn = 5, kHidden = 6;
 using Names = std::vector<std::string>;
@@ -230,5 +230,5 @@ TEST(Reversed, TheCountOfStepsIsNothingToComputeWith) {
   EXPECT_NE(text.find("it computes with the number of steps"), std::string::npos) << text;
 }
 
-}  // namespace
+}  // namespace reverse_sequence_test
 }  // namespace rnnp::testing_support

@@ -11,7 +11,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace self_check_test {
 
 using compiler::check_compiled;
 using compiler::Compiled;
@@ -261,5 +261,5 @@ TEST(SelfCheck, SamplesAreElementsOfTheWhole) {
   }
 }
 
-}  // namespace
+}  // namespace self_check_test
 }  // namespace rnnp::testing_support

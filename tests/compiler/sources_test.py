@@ -190,11 +190,10 @@ message(STATUS "SOURCES ${{sources}}")
         """What headers hold and this model does not use is in the main file here, where Clang would say so."""
         for options in ([], ["--weights", "int8"], ["--weights", "int4"], ["--target", "cortex-m4", "--weights", "int8"]):
             self.emit(MODEL, "--one-file", *options)
-            for flags in (["-march=x86-64-v3"], ["-march=x86-64-v4", "-mavx512vnni"], ["-DRNNPACK_REFERENCE_KERNELS"]):
-                for standard in ("c++14", "c++17"):
-                    command = ["clang++", f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", *flags, self.at / "net.cpp"]
-                    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-                    self.assertEqual((done.returncode, done.stderr), (0, ""), f"{options} {flags}")
+            for standard, flags in (("c++14", ["-march=x86-64-v3"]), ("c++17", ["-march=x86-64-v4", "-mavx512vnni"]), ("c++14", ["-DRNNPACK_REFERENCE_KERNELS"])):
+                command = ["clang++", f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", *flags, self.at / "net.cpp"]
+                done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), f"{options} {flags}")
 
     def test_one_file_holds_several_instruction_sets(self):
         for model, options in ((MODEL, ["--weights", "int8"]), (MIXED, [])):

@@ -8,7 +8,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace specialise_test {
 
 using compiler::Specialisation;
 
@@ -155,5 +155,5 @@ TEST(Specialise, WhatDoesNotExistOrFitIsNamed) {
   EXPECT_NE(usage_error(wanted), "");
 }
 
-}  // namespace
+}  // namespace specialise_test
 }  // namespace rnnp::testing_support

@@ -9,7 +9,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace states_test {
 
 using compiler::StatePair;
 using Ints = std::vector<int64_t>;
@@ -344,5 +344,5 @@ TEST(States, LayersStartFromWhatTheStepBeforeMade) {
   check_persistent_states(swapped.proto, {{"S", "S_out"}});
 }
 
-}  // namespace
+}  // namespace states_test
 }  // namespace rnnp::testing_support

@@ -6,7 +6,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace strided_time_test {
 
 using Ints = std::vector<int64_t>;
 constexpr int kHidden = 5;
@@ -174,5 +174,5 @@ TEST(StridedTime, LayersOfTwoRatesAreRefused) {
   EXPECT_NE(refusal_of(b.proto).find("X has axes [steps*2, batch, 5]"), std::string::npos) << refusal_of(b.proto);
 }
 
-}  // namespace
+}  // namespace strided_time_test
 }  // namespace rnnp::testing_support

@@ -8,7 +8,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace time_axis_test {
 
 constexpr int kIn = 3, kHidden = 4, kFixedSteps = 6;
 constexpr int64_t kEnd = int64_t{1} << 40;
@@ -494,5 +494,5 @@ TEST(DimTest, ComparisonsHoldForAllSizesOrAreOpen) {
   EXPECT_FALSE(Size::unknown("a", 5).is_less(Size(0)));
 }
 
-}  // namespace
+}  // namespace time_axis_test
 }  // namespace rnnp::testing_support

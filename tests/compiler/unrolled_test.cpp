@@ -9,7 +9,7 @@
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace unrolled_test {
 
 constexpr int kIn = 5, kHidden = 4, kSteps = 6, kBatch = 3;
 using Names = std::vector<std::string>;
@@ -323,5 +323,5 @@ TEST(Unrolled, AProjectedLstmRunsInBothDirections) {
   check_against_f64(b.proto);
 }
 
-}  // namespace
+}  // namespace unrolled_test
 }  // namespace rnnp::testing_support

@@ -10,7 +10,7 @@
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace valid_steps_test {
 
 using Ints = std::vector<int64_t>;
 
@@ -230,5 +230,5 @@ TEST(ValidSteps, OfOtherStepsAreRefused) {
   EXPECT_NE(refusal_of(b.proto), "");
 }
 
-}  // namespace
+}  // namespace valid_steps_test
 }  // namespace rnnp::testing_support

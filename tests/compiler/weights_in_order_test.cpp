@@ -9,7 +9,7 @@
 #include "compiler/ir/passes.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace weights_in_order_test {
 
 using namespace rnnp::compiler;
 
@@ -139,5 +139,5 @@ TEST(WeightsInOrder, WhatMustStayWhereItIsStays) {
   }
 }
 
-}  // namespace
+}  // namespace weights_in_order_test
 }  // namespace rnnp::testing_support

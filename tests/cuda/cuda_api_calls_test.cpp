@@ -7,7 +7,7 @@
 #include "cuda_api_fixture.h"
 
 namespace rnnp_test {
-namespace {
+namespace cuda_api_calls_test {
 
 using rnnp::Cell;
 using rnnp::cuda::emulated_gpu;
@@ -261,5 +261,5 @@ TEST_F(CudaApi, AModelThatReadsTheFutureWantsWholeSequences) {
   EXPECT_EQ(rnnp_cuda_run(runner.session(), 5, x.data(), y.data(), nullptr), RNNP_E_SHAPE);
 }
 
-}  // namespace
+}  // namespace cuda_api_calls_test
 }  // namespace rnnp_test

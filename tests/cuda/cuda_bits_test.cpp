@@ -8,7 +8,7 @@
 #include "cuda/both_sessions.h"
 
 namespace rnnp_test {
-namespace {
+namespace cuda_bits_test {
 
 using rnnp::Cell;
 
@@ -213,5 +213,5 @@ TEST(CudaBits, SinesAndCosinesAreTheCpus) {
   }
 }
 
-}  // namespace
+}  // namespace cuda_bits_test
 }  // namespace rnnp_test

@@ -7,7 +7,7 @@
 #include "cuda/cuda_runner.h"
 
 namespace rnnp_test {
-namespace {
+namespace cuda_both_test {
 
 using rnnp::Cell;
 
@@ -92,5 +92,5 @@ std::string name_of_cell(const testing::TestParamInfo<Cell> &param) {
 }
 INSTANTIATE_TEST_SUITE_P(Cells, CudaBoth, testing::Values(Cell::kRnn, Cell::kLstm, Cell::kGru, Cell::kGruLinear), name_of_cell);
 
-}  // namespace
+}  // namespace cuda_both_test
 }  // namespace rnnp_test

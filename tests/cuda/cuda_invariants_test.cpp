@@ -8,7 +8,7 @@
 #include "support/reference_layers.h"
 
 namespace rnnp_test {
-namespace {
+namespace cuda_invariants_test {
 
 using rnnp::Cell;
 
@@ -237,5 +237,5 @@ TEST_P(CudaInvariants, AStreamMovesFromTheCpuToTheGpuAndBack) {
 INSTANTIATE_TEST_SUITE_P(Layers, CudaInvariants, testing::ValuesIn(kCases),
                          [](const auto &param) { return std::string(param.param.name); });
 
-}  // namespace
+}  // namespace cuda_invariants_test
 }  // namespace rnnp_test

@@ -9,7 +9,7 @@
 #include "support/reference_layers.h"
 
 namespace rnnp_test {
-namespace {
+namespace cuda_rules_test {
 
 using rnnp::Act;
 using rnnp::Cell;
@@ -128,5 +128,5 @@ std::string name_of_cell(const testing::TestParamInfo<Cell> &param) {
 }
 INSTANTIATE_TEST_SUITE_P(Cells, CudaRules, testing::Values(Cell::kRnn, Cell::kLstm, Cell::kGru, Cell::kGruLinear), name_of_cell);
 
-}  // namespace
+}  // namespace cuda_rules_test
 }  // namespace rnnp_test

@@ -7,7 +7,7 @@
 #include "model_of.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace json_files_test {
 
 constexpr size_t kHidden = 3, kSteps = 40;
 
@@ -231,5 +231,5 @@ TEST(JsonFiles, OriginalsOfRtneural) {
   EXPECT_LT(largest_difference(whole, by_step), 1e-6);
 }
 
-}  // namespace
+}  // namespace json_files_test
 }  // namespace rnnp::testing_support

@@ -9,7 +9,7 @@
 #include "nam_reference.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace nam_test {
 
 constexpr size_t kSamples = 120, kSilence = 200;
 
@@ -199,5 +199,5 @@ TEST(Nam, OriginalsOfNeuralAmpModeler) {
   }
 }
 
-}  // namespace
+}  // namespace nam_test
 }  // namespace rnnp::testing_support

@@ -10,7 +10,7 @@
 #include "tflite_files.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace tflite_float_test {
 
 using namespace rnnp::compiler;
 using Code = TfliteCode;
@@ -204,5 +204,5 @@ TEST(TfliteWhile, OfKerasIsAGruLayer) {
   EXPECT_NE(refusal_of_file(gru_loop(w, kSteps - 1)).find("how often it runs"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace tflite_float_test
 }  // namespace rnnp::testing_support

@@ -14,7 +14,7 @@
 #include "tflite_goldens.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace tflite_int8_test {
 
 using namespace rnnp::compiler;
 using Code = TfliteCode;
@@ -150,5 +150,5 @@ TEST(TfliteInt8, WakeWordsArePublishedAsTheReferenceInterpreterRunsThem) {
   }
 }
 
-}  // namespace
+}  // namespace tflite_int8_test
 }  // namespace rnnp::testing_support

@@ -12,7 +12,7 @@
 #include "support/equations.h"
 
 namespace rnnp {
-namespace {
+namespace act_test {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -213,5 +213,5 @@ TEST_P(ActTest, GivesTheSameBitsAtEveryLengthAndPlace) {
 
 INSTANTIATE_TEST_SUITE_P(All, ActTest, testing::ValuesIn(kernels_of({KernelFamily::kAct})), kernel_name);
 
-}  // namespace
+}  // namespace act_test
 }  // namespace rnnp

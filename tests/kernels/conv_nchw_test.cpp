@@ -4,7 +4,7 @@
 #include "kernel_support.h"
 
 namespace rnnp {
-namespace {
+namespace conv_nchw_test {
 
 constexpr uint32_t kDepth = 11;
 constexpr float kUntouched = -77.0f;
@@ -108,5 +108,5 @@ TEST_P(ConvNchwTest, GivesTheBitsOfAProductOfPatches) {
 
 INSTANTIATE_TEST_SUITE_P(All, ConvNchwTest, testing::ValuesIn(kernels_of({KernelFamily::kConvNchw})), kernel_name);
 
-}  // namespace
+}  // namespace conv_nchw_test
 }  // namespace rnnp

@@ -9,7 +9,7 @@
 #include "kernels/winograd_block.h"
 
 namespace rnnp {
-namespace {
+namespace conv_winograd_test {
 
 constexpr float kUntouched = -77.0f;
 constexpr uint32_t kTaps = 9;
@@ -237,5 +237,5 @@ TEST_P(ConvWinogradTest, CutsBetweenLinesDoNotChangeBits) {
 
 INSTANTIATE_TEST_SUITE_P(All, ConvWinogradTest, testing::ValuesIn(kernels_of({KernelFamily::kConvWinograd})), kernel_name);
 
-}  // namespace
+}  // namespace conv_winograd_test
 }  // namespace rnnp

@@ -8,7 +8,7 @@
 #include "pack/pack.h"
 
 namespace rnnp {
-namespace {
+namespace gemm_bsr_test {
 
 struct Shape {
   uint32_t rows, k, gates, units;
@@ -225,5 +225,5 @@ std::vector<const Kernel *> block_kernels() {
 
 INSTANTIATE_TEST_SUITE_P(All, BlockGemmTest, testing::ValuesIn(block_kernels()), kernel_name);
 
-}  // namespace
+}  // namespace gemm_bsr_test
 }  // namespace rnnp

@@ -10,7 +10,7 @@
 #include "pack/pack.h"
 
 namespace rnnp {
-namespace {
+namespace gemm_byte_test {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -240,5 +240,5 @@ std::vector<const Kernel *> byte_kernels() {
 
 INSTANTIATE_TEST_SUITE_P(All, ByteGemmTest, testing::ValuesIn(byte_kernels()), kernel_name);
 
-}  // namespace
+}  // namespace gemm_byte_test
 }  // namespace rnnp

@@ -9,7 +9,7 @@
 #include "pack/layout.h"
 
 namespace rnnp {
-namespace {
+namespace gemm_test {
 
 struct Shape {
   uint32_t rows, k, gates, units;
@@ -323,5 +323,5 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FusedGemmTest);
 INSTANTIATE_TEST_SUITE_P(All, GemmTest, testing::ValuesIn(gemms()), kernel_name);
 INSTANTIATE_TEST_SUITE_P(All, FusedGemmTest, testing::ValuesIn(with_fused_peers(gemms())), kernel_name);
 
-}  // namespace
+}  // namespace gemm_test
 }  // namespace rnnp

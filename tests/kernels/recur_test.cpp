@@ -7,7 +7,7 @@
 #include "recur_oracle.h"
 
 namespace rnnp {
-namespace {
+namespace recur_test {
 
 std::vector<const Kernel *> recurrent_kernels() {
   return kernels_of({KernelFamily::kRnnTanh, KernelFamily::kRnnRelu, KernelFamily::kRnnGeneric, KernelFamily::kLstm,
@@ -190,5 +190,5 @@ INSTANTIATE_TEST_SUITE_P(All, SaturatingRecurTest,
                          testing::ValuesIn(recurrent_kernels_where([](const Kernel &k) { return !is_relu(k); })), kernel_name);
 INSTANTIATE_TEST_SUITE_P(All, FusedRecurTest, testing::ValuesIn(with_fused_peers(recurrent_kernels())), kernel_name);
 
-}  // namespace
+}  // namespace recur_test
 }  // namespace rnnp

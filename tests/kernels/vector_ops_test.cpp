@@ -8,7 +8,7 @@
 #include "kernel_support.h"
 
 namespace rnnp {
-namespace {
+namespace vector_ops_test {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -180,5 +180,5 @@ TEST_P(SoftmaxTest, GivesTheSameBitsInEveryFusedRowAndAtEveryStride) {
 
 INSTANTIATE_TEST_SUITE_P(All, SoftmaxTest, testing::ValuesIn(kernels_of({KernelFamily::kSoftmax})), kernel_name);
 
-}  // namespace
+}  // namespace vector_ops_test
 }  // namespace rnnp

@@ -17,10 +17,11 @@ if(RNNPACK_COMPILER)
     OPTIONS ${RNNPACK_COMPILER_TEST_OPTIONS})
 endif()
 
-# rnnpack_test_target(<target> [LAYERS ...]): a host target whose files include GoogleTest.
+# rnnpack_test_target(<target> [LAYERS ...]): a host target whose files include GoogleTest, compiled several at a time.
 function(rnnpack_test_target name)
   cmake_parse_arguments(arg "" "" "LAYERS" ${ARGN})
   rnnpack_host_target(${name} LAYERS ${arg_LAYERS})
+  rnnpack_unity(${name})
   if(compiler IN_LIST arg_LAYERS)
     target_compile_options(${name} PRIVATE ${RNNPACK_COMPILER_TEST_OPTIONS})
     target_link_libraries(${name} PRIVATE rnnpack_onnx)

@@ -5,7 +5,7 @@
 #include "ops/op.h"
 #include "ops/recurrent_plan.h"
 
-namespace {
+namespace plan_test {
 
 using namespace rnnp;
 
@@ -160,4 +160,4 @@ TEST(Plan, ProductsApartFromTheCellsGoBackOnlyOverFarPanels) {
   EXPECT_EQ(0u, plan(kMiB).serpentine);
 }
 
-}  // namespace
+}  // namespace plan_test

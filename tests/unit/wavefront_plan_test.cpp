@@ -6,7 +6,7 @@
 
 #include "ops/wavefront_plan.h"
 
-namespace {
+namespace wavefront_plan_test {
 
 using namespace rnnp;
 
@@ -84,4 +84,4 @@ TEST(WavefrontPlan, EveryNodeHasOneStage) {
   }
 }
 
-}  // namespace
+}  // namespace wavefront_plan_test

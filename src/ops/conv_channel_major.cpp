@@ -179,6 +179,7 @@ void keep_channel_major(const Work &w) {
   const AttrConv &a = *w.c.attr;
   const Ring ring = ring_in(w.env.states[a.state], 0);
   const uint32_t lead = lead_of(a), steps = w.env.steps, elems = static_cast<uint32_t>(elems_of(w.x));
+  if (lead == 0) __builtin_unreachable();  // of a state
   uint32_t step = steps > lead ? steps - lead : 0, at = (oldest_row(a, ring) + step) % lead;
   while (step < steps) {
     const uint32_t rows = steps - step < lead - at ? steps - step : lead - at;

@@ -133,7 +133,7 @@ RNNPACK_INLINE void for_rows(const GemmArgs *args, const Add &add) {
 template <class Entries>
 void gemm_bsr_run(const GemmArgs *args) {
   for_rows<Entries>(args, [&](const BlockRows<Entries> &b, size_t rows) {
-    const uint32_t strips = strips_of(args->w.format);
+    const uint32_t strips = args->w.index_bytes / 2u;
     if (strips == 1) {
       add_rows<Entries, 1>(args, b, rows);
     } else if (strips == 2) {

@@ -83,7 +83,7 @@ void ref_gemm_sparse(const GemmArgs *args) {
       for (size_t n = 0; n < width && ref_is_written(g, tile * width + n); ++n) {
         const size_t lane = n % kUnits, column = tile * width + n, unit = tile * kUnits + lane;
         const uint32_t *first = g.w.first + tile * g.w.gates + n / kUnits;
-        const uint32_t strips = strips_of(g.w.format);
+        const uint32_t strips = g.w.index_bytes / 2u;
         const Column c = {first[0], first[1], strips, lane / (kUnits / strips), g.w.quads};
         float value = ref_start(g, m, tile, n, width);
         if (kBytes) {

@@ -82,7 +82,7 @@ struct Gemm {
         const uint32_t count = even_share(args->tile_end - tile, most);
         const uint32_t next = args->tile_end - tile - count;
         ahead.at = panel(size_t{tile} + count);
-        ahead.bytes = args->prefetch_next_tile ? (next < count ? next : count) * b.panel_tile : 0;
+        ahead.bytes = args->w.prefetch_next_tile ? (next < count ? next : count) * b.panel_tile : 0;
         for (uint32_t row = from; row < to;) {
           const uint32_t rows = next_rows(layout, count, to - row);
           group(row, tile, count, rows);

@@ -32,6 +32,9 @@ struct GemmTap {
 // are not written. out may be start. Panels of bytes and less: docs/KERNELS.md says what their rows are quantised to and what is
 // summed.
 struct GemmArgs {
+  uint8_t start_tile, out_tile;  // floats from tile to tile; 0: G*NR
+  bool in_parts;                 // of one gate and f32 alone
+  bool prepared;  // scratch holds these rows from the call before, kQuantisedRows at most; a kernel may prepare them again
   PanelView w;
   union {
     const float *a;       // [rows][k]
@@ -49,13 +52,9 @@ struct GemmArgs {
     int32_t *out_q;  // of integer-only layers
   };
   size_t out_row_bytes;
-  uint16_t start_tile, out_tile;  // floats from tile to tile; 0: G*NR
-  uint32_t rows;                  // 0: a kernel of tiles touches them, once in each thread, and does nothing else
+  uint32_t rows;  // 0: a kernel of tiles touches them, once in each thread, and does nothing else
   uint32_t tile_begin, tile_end;
-  uint32_t units;           // 0: out padded to whole tiles
-  bool in_parts;            // of one gate and f32 alone
-  bool prefetch_next_tile;  // the panels lie beyond L2: the next tile's are asked for while these are used (same bits)
-  bool prepared;  // scratch holds these rows from the call before, kQuantisedRows at most; a kernel may prepare them again
+  uint32_t units;  // 0: out padded to whole tiles
 };
 using GemmFn = void (*)(const GemmArgs *);
 

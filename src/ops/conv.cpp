@@ -24,7 +24,7 @@ struct Strips {
 };
 
 struct Conv : PanelProduct {
-  RNNPACK_BYTES_32(200);
+  RNNPACK_BYTES_32(192);
   const AttrConv *attr;
   const ValueSlot *x, *y;  // of the fast path
   uint32_t depth;

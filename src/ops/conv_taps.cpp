@@ -18,7 +18,7 @@ struct PlacedTap : GemmTap {
 };
 
 struct ConvTaps : PanelProduct {
-  RNNPACK_BYTES_32(152);
+  RNNPACK_BYTES_32(140);
   const AttrConv *attr;
   const ValueSlot *x, *y;  // of the fast path
   const StateSlot *state;

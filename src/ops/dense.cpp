@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMostVectors = 1u << 30;  // of one product: a count of rows has 32 bits
 
 struct Dense : PanelProduct {
-  RNNPACK_BYTES_32(140);
+  RNNPACK_BYTES_32(128);
   const ValueSlot *x, *y;  // of the fast path
   const AttrDense *attr;
   uint32_t matrices;

@@ -26,7 +26,7 @@ inline void set_product(GemmArgs *g, const Matrix &m) {
   w.k = m.shape.k;
   w.group_k = m.group_k;
   w.lhs_scale = m.lhs_scale;
-  w.format = m.format;
+  w.index_bytes = m.format.index_bytes;
   w.gates = static_cast<uint8_t>(m.shape.gates);
   if (is_sparse(m.format)) {
     w.first = view_as<uint32_t>(m.index);

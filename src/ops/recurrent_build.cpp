@@ -59,7 +59,7 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const RecurrentPlan 
   out->input.start = m.weights(d.bias);
   out->input.out_row_bytes = plan.row_bytes;
   out->input.tile_end = plan.tiles;
-  out->input.prefetch_next_tile = plan.prefetch_w != 0;
+  out->input.w.prefetch_next_tile = plan.prefetch_w != 0;
 }
 
 }  // namespace

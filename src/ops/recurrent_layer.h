@@ -43,7 +43,7 @@ struct Phase {
 
 // The products of an unfused layer. A program whose layers are fused links none of what is behind the pointer.
 struct Products {
-  RNNPACK_BYTES_32(220);
+  RNNPACK_BYTES_32(196);
   void (*multiply)(const Phase &phase, const RecurArgs &a, Products *products);  // of rows and tiles of `a`
   GemmFn gemm;
   uint32_t piece_tiles[2];    // that a sweep downwards takes at a time, of gates, of candidate
@@ -53,7 +53,7 @@ struct Products {
 };
 
 struct Direction {
-  RNNPACK_BYTES_32(268);
+  RNNPACK_BYTES_32(256);
   Phase *phases;       // of a step, up to the last
   Products *products;  // nullptr: all phases are cells
   RecurArgs args;      // what changes from step to step is set there

@@ -29,7 +29,7 @@ void fill_linear(const float *r_bias, uint32_t nr, const RecurArgs &a, GemmArgs 
   candidate->start = r_bias;
   candidate->start_row_bytes = 0;
   candidate->out_row_bytes = a.state_row_bytes;
-  candidate->start_tile = candidate->out_tile = static_cast<uint16_t>(nr);
+  candidate->start_tile = candidate->out_tile = static_cast<uint8_t>(nr);
 }
 
 Phase phase_of(PhaseKind kind, bool prepared) {

@@ -38,9 +38,9 @@ inline GemmArgs product_with(const Matrix &matrix, const RecurrentPlan &plan, ui
   set_product(&g, matrix);
   g.a_row_bytes = a.state_row_bytes;
   g.start_row_bytes = g.out_row_bytes = plan.row_bytes;
-  g.start_tile = g.out_tile = static_cast<uint16_t>(plan.gates * nr);
+  g.start_tile = g.out_tile = static_cast<uint8_t>(plan.gates * nr);
   g.tile_end = plan.tiles;
-  g.prefetch_next_tile = plan.prefetch_r != 0;
+  g.w.prefetch_next_tile = plan.prefetch_r != 0;
   return g;
 }
 

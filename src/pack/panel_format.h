@@ -77,11 +77,6 @@ constexpr uint32_t indexed_k(const PanelFormat &f) {
   return is_ell(f) ? 1 : kBlockK;
 }
 
-// Blocks of an entry of a sparse matrix, or its single weights.
-constexpr uint32_t strips_of(const PanelFormat &f) {
-  return f.index_bytes / 2u;
-}
-
 // Of integer-only layers: bytes in, integers out.
 constexpr bool is_fixed_point(const PanelFormat &f) {
   return f.scales == Scales::kIntegerOnly;

@@ -1,4 +1,4 @@
-// panel_view.h -- a matrix of panels as kernels see it: its format and where its parts lie. Touches nothing.
+// panel_view.h -- a matrix of panels as kernels see it: what they read of its format, and where its parts lie. Touches nothing.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_PACK_PANEL_VIEW_H_
 #define RNNPACK_PACK_PANEL_VIEW_H_
@@ -9,19 +9,20 @@ namespace rnnp {
 
 // What a format does not have is nullptr, 0 (BlobMatrix).
 struct PanelView {
-  const void *panels;  // tile 0's panel
+  uint8_t gates;            // 1 to 4
+  uint8_t index_bytes;      // the format's, PanelFormat
+  bool prefetch_next_tile;  // the panels lie beyond L2: the next tile's are asked for while these are used (same bits)
+  const void *panels;       // tile 0's panel
   const float *scales;
   const int32_t *unit_sums;
   const float *diagonal;
   // Of sparse panels: where the entries of each panel and gate begin, [tiles * gates + 1]; the k of each block of an entry in units
-  // of indexed_k, [entries][strips_of].
+  // of indexed_k, [entries][index_bytes / 2].
   const uint32_t *first;
   const uint16_t *quads;
   uint32_t k;
   uint32_t group_k;
   float lhs_scale;
-  PanelFormat format;
-  uint8_t gates;  // 1 to 4
 };
 
 }  // namespace rnnp

@@ -108,7 +108,7 @@ bool check(const Kernel &kernel, const Shape &s, uint32_t kind) {
   g.w.lhs_scale = s.lhs_scale, g.scratch = scratch;
   g.start = s.start ? start[0] : nullptr, g.start_row_bytes = sizeof start[0];
   g.out = out[0], g.out_row_bytes = sizeof out[0];
-  g.start_tile = g.out_tile = static_cast<uint16_t>(s.gap == 0 ? 0 : 4 * s.gates + s.gap);
+  g.start_tile = g.out_tile = static_cast<uint8_t>(s.gap == 0 ? 0 : 4 * s.gates + s.gap);
   g.rows = s.rows, g.w.k = s.k, g.w.gates = static_cast<uint8_t>(s.gates), g.units = s.units;
   const uint32_t cuts[] = {0, s.tiles / 2, s.tiles};
   for (const uint32_t cut : cuts) {  // in two calls

@@ -70,7 +70,7 @@ struct Problem {
     args.w.scales = matrix.scales.data();
     args.w.unit_sums = matrix.unit_sums.data();
     if (is_sparse(format)) args.w.first = first(), args.w.quads = quads();
-    args.w.format = format;
+    args.w.index_bytes = format.index_bytes;
     args.start = s.bias ? bias_values.data() : nullptr;
     args.out = out.row(row);
     args.out_row_bytes = out.stride_bytes();

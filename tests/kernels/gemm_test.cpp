@@ -62,7 +62,7 @@ struct Problem {
   void run(const Kernel &kernel, const Rows &out, uint32_t row, uint32_t rows, uint32_t tile_begin, uint32_t tile_end,
            bool far = false) const {
     GemmArgs call = args(out, row, rows, tile_begin, tile_end);
-    call.prefetch_next_tile = far;
+    call.w.prefetch_next_tile = far;
     kernel.gemm(&call);
   }
   Rows run(const Kernel &kernel) const {
@@ -279,7 +279,7 @@ TEST_P(GemmTest, AddsToTilesFartherApart) {
       GemmArgs args = p.args(both, 0, rows, 0, p.tiles);
       args.start = both.data();
       args.start_row_bytes = both.stride_bytes();
-      args.start_tile = args.out_tile = static_cast<uint16_t>(wide);
+      args.start_tile = args.out_tile = static_cast<uint8_t>(wide);
       GetParam()->gemm(&args);
       const Rows apart = p.new_out();
       args = p.args(apart, 0, rows, 0, p.tiles);

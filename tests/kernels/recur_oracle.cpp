@@ -242,7 +242,7 @@ static void add_gate(const Kernel &gemm, const Step &st, const Rows &a, uint32_t
   args.w.panels = panels.data();
   args.start = args.out = at;
   args.start_row_bytes = args.out_row_bytes = out.stride_bytes();
-  args.start_tile = args.out_tile = static_cast<uint16_t>(out_tile);
+  args.start_tile = args.out_tile = static_cast<uint8_t>(out_tile);
   args.rows = st.s.rows;
   args.w.k = st.s.hidden;
   args.w.gates = 1;

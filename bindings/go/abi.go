@@ -174,6 +174,9 @@ const (
 	// builds on RNNP_ISA_AVX512_VNNI: tiles of int8, where the process may use them
 	ISAAmxInt8 = 4096
 
+	// builds on RNNP_ISA_AVX512: products of bf16
+	ISAAvx512Bf16 = 8192
+
 	ISAReferenceOnly = 2147483648
 
 	// of l1d_bytes, l2_bytes, l3_bytes: there is no such cache

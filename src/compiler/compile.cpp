@@ -124,6 +124,7 @@ StorageRequest request_of(const CompileOptions &options) {
   if (!options.weights.empty()) request.weights = weight_type(options.weights);
   if (!options.recurrent_weights.empty()) request.recurrent = weight_type(options.recurrent_weights);
   request.keep_float = options.keep_float;
+  request.rounds_lhs = options.bf16_products;
   return request;
 }
 

@@ -22,6 +22,7 @@ struct CompileOptions {
   uint32_t stream_steps = 0;  // 0, or the steps of every call: memory is planned for them
   // Types that matrices are stored as (emit/panel_choice.h); empty: as the file has them, R as the other weights.
   std::string weights = {}, recurrent_weights = {};
+  bool bf16_products = false;                // x and h of bf16 matrices are rounded to bf16, too
   std::vector<std::string> keep_float = {};  // nodes whose weights stay f32
   std::string sparse = {};                   // quantize/choose_sparse.h; empty: "keep"
   Metadata metadata = {};                    // added to the file's, or in the place of it (onnx/metadata.h)

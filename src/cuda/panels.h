@@ -11,7 +11,8 @@ namespace rnnp {
 namespace cuda {
 
 inline bool is_dense_numbers(const PanelFormat &f) {
-  return !is_sparse(f) && (f.weight == DType::kF32 || f.weight == DType::kF16 || f.weight == DType::kBf16);
+  return !is_sparse(f) && f.factor == DType::kF32 &&
+         (f.weight == DType::kF32 || f.weight == DType::kF16 || f.weight == DType::kBf16);
 }
 
 // What panels of a format are multiplied as where dense numbers are as `floats`; false: no kernel reads them.
@@ -39,6 +40,7 @@ uint16_t bf16_of_value(float value);  // the same
 // Why kind_of_panels says no, and what would do.
 inline const char *words_for_panels(const PanelFormat &f) {
   if (is_ell(f)) return "single weights with an index each have no kernel on a GPU: compile the model with --sparse blocks or off";
+  if (f.factor == DType::kBf16) return "products of bf16 have no kernel on a GPU: compile the model without --arithmetic bf16";
   return is_fixed_point(f) ? "an integer-only layer has no kernel on a GPU: compile the model without --arithmetic integer"
                            : "no kernel on a GPU reads these panels: compile the model with other --weights";
 }

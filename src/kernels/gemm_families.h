@@ -11,6 +11,7 @@ namespace rnnp {
 // Of panels of a format with so many gates; dense f32 has a family for each number of gates.
 constexpr KernelFamily gemm_family(const PanelFormat &f, uint32_t gates = 1) {
   if (is_sparse(f)) return is_ell(f) ? KernelFamily::kGemmEll : KernelFamily::kGemmBsr;
+  if (f.factor == DType::kBf16) return KernelFamily::kGemmDot;
   if (f.weight == DType::kI8 && f.scales == Scales::kPerGroup) return KernelFamily::kGemmQ8;
   if (f.scales == Scales::kIntegerOnly) return KernelFamily::kGemmQ15;
   if (f.scales == Scales::kSmlad) return KernelFamily::kGemmSmlad;

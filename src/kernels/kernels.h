@@ -31,6 +31,10 @@ struct GemmTap {
 // G is the matrix's gates. With `units` != 0 (dense, G = 1) out is an unpadded row of `units` floats: columns tile*NR+n >= units
 // are not written. out may be start. Panels of bytes and less: docs/KERNELS.md says what their rows are quantised to and what is
 // summed.
+// kGemmDot, in the order of TDPBF16PS: a is rounded to bf16 (to nearest, halves to even; denormals are zeros of their sign), K is
+// filled up with zeros to whole blocks of kDotBlock. Each block has two accumulators from 0, of its even and of its odd k,
+// ascending; then out += even + odd. A product of two bf16 is exact unless it leaves the range of f32, so that kernels without a
+// fused multiply-add give the same bits but there.
 struct GemmArgs {
   uint8_t start_tile, out_tile;  // floats from tile to tile; 0: G*NR
   bool in_parts;                 // of one gate and f32 alone
@@ -57,6 +61,7 @@ struct GemmArgs {
   uint32_t units;  // 0: out padded to whole tiles
 };
 using GemmFn = void (*)(const GemmArgs *);
+constexpr uint32_t kDotBlock = 32;
 
 // --- recur: one step of one layer and direction, pre-activations and cell in registers ------------------------------------
 // For tiles [tile_begin, tile_end) and rows 0..rows-1:
@@ -280,7 +285,8 @@ enum class KernelFamily : uint32_t {
   kGemmKMajor16,  // int8 panels in runs of k, any number of gates
   kGemmEll,       // sparse panels of single weights, any number of gates
   kConvWinograd,
-  kGemmQ8,  // int8 panels with a scale for each group of k, any number of gates
+  kGemmQ8,   // int8 panels with a scale for each group of k, any number of gates
+  kGemmDot,  // bf16 panels whose rows are rounded to bf16, any number of gates
 };
 
 // The gates of a gemm, and the gemm of so many gates. A family each, so that a program links the register blocks of its cells

@@ -148,6 +148,10 @@ inline size_t lhs_scratch_bytes(const PanelFormat &f, uint32_t k, size_t rows) {
   if (is_fixed_point(f)) return align_up(mul_sat(size_t{k} + 1, sizeof(int32_t)), 64);  // a row at a time, in words
   // Small cores quantise one row at a time, into 16 bits where they multiply these.
   if (f.factor == DType::kI8 && f.nr == 4) return add_sat(align_up(mul_sat(k, 2), 16), 16);
+  // Rows of rounded floats with zeros up to a whole block; small cores round where they multiply.
+  if (f.factor == DType::kBf16) {
+    return f.nr == 4 ? 0 : mul_sat(mul_sat(align_up(size_t{k}, 32), sizeof(float)), rows < kQuantisedRows ? rows : kQuantisedRows);
+  }
   // Rows of floats with zeros behind them, for blocks that reach beyond K and those that fill up an entry.
   const size_t float_row = is_sparse(f) ? mul_sat(align_up(size_t{k} + 2 * kBlockK, 16), sizeof(float)) : 0;
   return mul_sat(f.factor == DType::kI8 ? quantised_row_bytes(f.scales == Scales::kPerGroup, k) : float_row,

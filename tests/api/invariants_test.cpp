@@ -240,6 +240,45 @@ TEST(InvariantsOfLowPrecision, MoreRowsThanAreQuantisedAtATimeAreIndependent) {
   }
 }
 
+// A layer and a dense one, in products of bf16.
+std::vector<uint8_t> bf16_layers(Cell cell, uint32_t inputs, uint32_t hidden, uint32_t outputs) {
+  BlobBuilder builder(11);
+  builder.rounds_lhs = true;
+  builder.weights = builder.recurrent_weights = rnnp::DType::kBf16;
+  const uint32_t h = builder.add_recurrent(builder.add_input(inputs), inputs, make(cell, hidden));
+  builder.add_output(builder.add_dense(h, hidden, outputs, Act::kIdentity));
+  return builder.build();
+}
+
+// Sets with fused multiply-add that this CPU has beside its best one.
+std::vector<uint32_t> narrower_sets() {
+  std::vector<uint32_t> sets;
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) sets.push_back(RNNP_ISA_AVX2);
+  if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")) sets.push_back(RNNP_ISA_AVX512);
+#endif
+  return sets;
+}
+
+// Few rows and many have kernels of their own, and so have instruction sets: the sums of all have one order.
+TEST(InvariantsOfLowPrecision, ProductsOfBf16DependNeitherOnRowsNorOnInstructionSets) {
+  constexpr uint32_t kBatch = 40, kInput = 21, kHidden = 83, kOut = 35, kFewSteps = 4;
+  for (const Cell cell : {Cell::kRnn, Cell::kLstm, Cell::kGruLinear, Cell::kGru, Cell::kLstmNorm}) {
+    const std::vector<uint8_t> blob = bf16_layers(cell, kInput, kHidden, kOut);
+    const std::vector<float> in = random_floats(size_t{kFewSteps} * kBatch * kInput, 4), all = Runner(blob, {kBatch}).run(in);
+    for (const uint32_t isa : narrower_sets()) EXPECT_EQ(all, Runner(blob, {kBatch, 0, 0, isa}).run(in)) << int(cell) << " " << isa;
+    for (const uint32_t threads : {2u, 3u}) EXPECT_EQ(all, Runner(blob, {kBatch, 0, 0, 0, threads}).run(in, 1)) << int(cell);
+    for (const uint32_t rows : {1u, 7u, 9u}) {
+      std::vector<float> some, want;
+      for (size_t t = 0; t < kFewSteps; ++t) {
+        some.insert(some.end(), in.begin() + t * kBatch * kInput, in.begin() + (t * kBatch + rows) * kInput);
+        want.insert(want.end(), all.begin() + t * kBatch * kOut, all.begin() + (t * kBatch + rows) * kOut);
+      }
+      for (const uint32_t chunk : {1u, 3u}) EXPECT_EQ(want, Runner(blob, {rows, 0, chunk}).run(some)) << int(cell) << ", " << rows;
+    }
+  }
+}
+
 TEST(InvariantsOfLowPrecision, CachesDoNotMatter) {
   constexpr uint32_t kInput = 5, kHidden = 83, kFewSteps = 6;
   for (const Cell cell : {Cell::kRnn, Cell::kLstm, Cell::kGruLinear, Cell::kGru, Cell::kLstmNorm}) {

@@ -192,9 +192,21 @@ class Quantize(InFolder):
         self.compile("--target", "cortex-m", "--arithmetic", "integer", "--calibrate", self.x)  # no other low-precision weights
         self.assertIn("exact evaluation of 1 layer", rnnpack("verify", self.onnx, self.blob, "--input", f"x={self.x}", "--accuracy-min", 30).stdout)
 
+    def test_products_of_bf16(self):
+        self.compile("--arithmetic", "bf16")
+        document = json.loads(rnnpack("inspect", "--json", self.blob).stdout)
+        self.assertEqual(document, read_blob.read(self.blob))
+        self.assertEqual({"bf16_dot_nr16"}, {m["format"] for m in document["matrices"]})
+        self.assertIn("exact evaluation of 2 layers", rnnpack("verify", self.onnx, self.blob, "--input", f"x={self.x}", "--accuracy-min", 35).stdout)
+        self.compile("--arithmetic", "bf16", "--keep-float", "fc", "--calibrate", self.x, "--report", self.report)
+        self.assertEqual(self.layers()["fc"]["matrices"][0]["type"], "f32")
+        self.assertGreater(self.layers()["gru"]["one_step"]["sqnr_db"], 45)
+        self.assertIn("exact evaluation of 1 layer", rnnpack("verify", self.onnx, self.blob, "--input", f"x={self.x}", "--accuracy-min", 35).stdout)
+        self.assertIn("accepted with it: --weights bf16", self.compile("--arithmetic", "bf16", "--weights", "int8", code=1).stderr)
+
     def test_what_integers_need_is_said(self):
         self.assertIn("--calibrate", self.compile("--arithmetic", "integer", code=1).stderr)
-        self.assertIn("accepted: float, integer", self.compile("--arithmetic", "fixed", code=1).stderr)
+        self.assertIn("accepted: float, bf16, integer", self.compile("--arithmetic", "fixed", code=1).stderr)
         self.assertIn("a type", self.compile("--arithmetic", "integer", "--weights", "auto", "--calibrate", self.x, code=1).stderr)
         self.assertIn("no recurrent layer", self.compile("--arithmetic", "integer", "--calibrate", self.x, "--keep-float", "gru", code=1).stderr)
 

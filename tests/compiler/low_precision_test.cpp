@@ -44,8 +44,10 @@ onnx::ModelProto network(const Cell &cell, bool given = false) {
   return b.proto;
 }
 
-std::vector<uint8_t> blob_of(const onnx::ModelProto &proto, const std::string &weights, const std::string &recurrent = "") {
+std::vector<uint8_t> blob_of(const onnx::ModelProto &proto, const std::string &weights, const std::string &recurrent = "",
+                             bool bf16_products = false) {
   compiler::CompileOptions options;
+  options.bf16_products = bf16_products;
   options.weights = weights;
   options.recurrent_weights = recurrent;
   return compiler::compile_model(*compiler::check_model(proto), options).blob;
@@ -109,6 +111,21 @@ double sqnr(const compiler::Array &got, const compiler::Array &want) {
     noise += error * error;
   }
   return 10 * std::log10(signal / noise);
+}
+
+// x and h rounded to bf16 cost about what its weights do.
+TEST(LowPrecision, ProductsOfBf16CostNoMoreThanTheirRounding) {
+  for (const Cell &cell : kCells) {
+    for (const char *recurrent : {"", "f32", "int8"}) {
+      SCOPED_TRACE(std::string(cell.op) + " " + std::to_string(cell.linear) + " R " + recurrent);
+      const onnx::ModelProto proto = network(cell);
+      const std::vector<uint8_t> weights = blob_of(proto, "bf16", recurrent), products = blob_of(proto, "bf16", recurrent, true);
+      EXPECT_EQ(weights.size(), products.size());
+      const compiler::Arrays of_weights = run(weights), got = run(products), want = run(blob_of(proto, "f32"));
+      EXPECT_LT(sqnr(of_weights.at("Y"), want.at("Y")) - 8, sqnr(got.at("Y"), want.at("Y")));
+      EXPECT_NE(0, std::memcmp(got.at("Y").f32.data(), of_weights.at("Y").f32.data(), got.at("Y").f32.size() * 4));
+    }
+  }
 }
 
 // Bytes of a scale each, x and h in bytes as well: near 40 dB. A given state beyond 1 has a scale of its own.

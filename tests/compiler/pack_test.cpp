@@ -28,13 +28,14 @@ const Format kFormats[] = {
 // Blobs name formats by these numbers.
 TEST(Pack, IdsOfFormatsArePinned) {
   const std::map<std::string, uint32_t> pinned = {
-      {"f32_nr16", 1},      {"f32_nr8", 2},        {"f32_nr4", 3},         {"f32_row", 4},        {"f16_nr16", 5},
-      {"f16_nr8", 6},       {"f16_nr4", 7},        {"bf16_nr16", 8},       {"bf16_nr8", 9},       {"bf16_nr4", 10},
-      {"i8_nr16", 11},      {"i8_nr8", 12},        {"i8_nr4", 13},         {"i4_nr16", 14},       {"i4_nr8", 15},
-      {"i4_nr4", 16},       {"f32_16x4_nr16", 17}, {"f32_8x4_nr16", 18},   {"f32_4x4_nr16", 19},  {"i8_16x4_nr16", 20},
-      {"i8_8x4_nr16", 21},  {"i8_4x4_nr16", 22},   {"bf16_16x4_nr16", 26}, {"bf16_8x4_nr16", 27}, {"bf16_4x4_nr16", 28},
-      {"i8_q15_nr16", 23},  {"i8_q15_nr8", 24},    {"i8_q15_nr4", 25},     {"i8_smlad_nr4", 29},  {"i8_kmajor16_nr4", 30},
-      {"f32_ell_nr16", 31}, {"i8_ell_nr16", 32},   {"q8_nr16", 33},        {"q8_nr8", 34},        {"q8_nr4", 35}};
+      {"f32_nr16", 1},       {"f32_nr8", 2},        {"f32_nr4", 3},         {"f32_row", 4},        {"f16_nr16", 5},
+      {"f16_nr8", 6},        {"f16_nr4", 7},        {"bf16_nr16", 8},       {"bf16_nr8", 9},       {"bf16_nr4", 10},
+      {"i8_nr16", 11},       {"i8_nr8", 12},        {"i8_nr4", 13},         {"i4_nr16", 14},       {"i4_nr8", 15},
+      {"i4_nr4", 16},        {"f32_16x4_nr16", 17}, {"f32_8x4_nr16", 18},   {"f32_4x4_nr16", 19},  {"i8_16x4_nr16", 20},
+      {"i8_8x4_nr16", 21},   {"i8_4x4_nr16", 22},   {"bf16_16x4_nr16", 26}, {"bf16_8x4_nr16", 27}, {"bf16_4x4_nr16", 28},
+      {"i8_q15_nr16", 23},   {"i8_q15_nr8", 24},    {"i8_q15_nr4", 25},     {"i8_smlad_nr4", 29},  {"i8_kmajor16_nr4", 30},
+      {"f32_ell_nr16", 31},  {"i8_ell_nr16", 32},   {"q8_nr16", 33},        {"q8_nr8", 34},        {"q8_nr4", 35},
+      {"bf16_dot_nr16", 36}, {"bf16_dot_nr8", 37},  {"bf16_dot_nr4", 38}};
   ASSERT_EQ(pinned.size(), std::size(kFormats));
   for (const Format &f : kFormats) {
     EXPECT_EQ(pinned.at(f.name), f.id);

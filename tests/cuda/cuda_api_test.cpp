@@ -78,6 +78,19 @@ TEST_F(CudaApi, ALayerInIntegersIsRefusedByItsNameAndWithWhatWouldDo) {
   EXPECT_EQ(rnnp_cuda_session_memory(&model, nullptr, &memory), RNNP_E_LAYOUT);
 }
 
+TEST_F(CudaApi, ProductsOfBf16AreRefusedWithWhatWouldDo) {
+  BlobBuilder b(3, 16);
+  b.rounds_lhs = true;
+  b.weights = b.recurrent_weights = rnnp::DType::kBf16;
+  b.add_output(b.add_recurrent(b.add_input(4), 4, {}));
+  const AlignedBytes blob(b.build());
+  rnnp_model model;
+  ASSERT_EQ(rnnp_model_open(&model, blob.data(), blob.size(), 0), RNNP_OK);
+  rnnp_refusal why = RNNP_REFUSAL_INIT;
+  EXPECT_EQ(rnnp_cuda_session_explain(&model, nullptr, &why), RNNP_E_LAYOUT);
+  EXPECT_NE(std::string(why.reason).find("without --arithmetic bf16"), std::string::npos) << why.reason;
+}
+
 TEST_F(CudaApi, SingleWeightsAreRefusedByTheirNodeAndWithWhatWouldDo) {
   for (const bool recurrent : {true, false}) {
     for (const rnnp::DType type : {rnnp::DType::kF32, rnnp::DType::kI8}) {

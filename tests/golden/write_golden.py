@@ -21,7 +21,7 @@ from cli_support import save_onnx  # noqa: E402
 import read_blob  # noqa: E402
 
 DATA = "data.npy"
-FLOAT, BYTES, NIBBLES = 1e-4, 0.05, 0.2
+FLOAT, ROUNDED, BYTES, NIBBLES = 1e-4, 0.01, 0.05, 0.2
 random = np.random.default_rng(7)
 
 
@@ -121,6 +121,8 @@ def models():
     for target in ("avx512", "armv7", "cortex-m"):  # after the others: what is random in those stays
         yield f"lstm_q8_{target}", cell("LSTM", inputs=40), ["--target", target, "--weights", "q8_0"], BYTES
     yield "lstm_norm", normed_lstm(8, 6), ["--state", "h=hn", "--state", "c=cn"], FLOAT
+    for target in ("avx512", "armv7", "cortex-m"):
+        yield f"lstm_bf16_dot_{target}", cell("LSTM", inputs=40), ["--target", target, "--arithmetic", "bf16"], ROUNDED
 
 
 def main():

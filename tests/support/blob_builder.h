@@ -127,6 +127,9 @@ class BlobBuilder {
   // int8, int4: what a byte of h is worth is known of all of R, and alike; else of every second matrix.
   bool one_recurrent_step = false;
 
+  // bf16: of panels whose rows are rounded to bf16.
+  bool rounds_lhs = false;
+
   // int4: k of one scale; 0: the fewest that there can be.
   uint32_t group_k = 0;
 

@@ -9,8 +9,9 @@ namespace rnnp_test {
 
 using rnnp::kNone;
 
-static const rnnp::PanelFormat &panels_of(rnnp::DType type, uint32_t nr, uint32_t index_bytes) {
+static const rnnp::PanelFormat &panels_of(rnnp::DType type, uint32_t nr, uint32_t index_bytes, bool rounds_lhs = false) {
   for (const rnnp::PanelFormat &f : rnnp::kPanelFormats) {
+    if (rounds_lhs && f.factor != rnnp::DType::kBf16) continue;
     if (f.weight == type && f.nr == nr && f.index_bytes == index_bytes) return f;
   }
   std::abort();
@@ -78,7 +79,7 @@ uint32_t BlobBuilder::pack_sparse(std::vector<double> m, uint32_t units, uint32_
 }
 
 uint32_t BlobBuilder::pack_matrices(rnnp::DType type, const std::vector<float> &rows, rnnp::MatrixSource source, uint32_t count) {
-  const rnnp::PanelFormat &format = panels_of(type, nr_, 0);
+  const rnnp::PanelFormat &format = panels_of(type, nr_, 0, rounds_lhs && type == rnnp::DType::kBf16);
   rnnp::PackedMatrix all;
   source.group_k = group_k;
   for (uint32_t i = 0; i < count; ++i) {

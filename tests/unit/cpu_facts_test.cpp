@@ -60,6 +60,7 @@ TEST(CpuFacts, AreWhatTheKernelFinds) {
   EXPECT_EQ(has("avx2") && has("fma") && has("f16c"), (isa & RNNP_ISA_AVX2) != 0);
   EXPECT_EQ(has("avx2") && has("avx_vnni"), (isa & RNNP_ISA_AVX_VNNI) != 0);
   EXPECT_EQ(has("avx512vl") && has("avx512_vnni"), (isa & RNNP_ISA_AVX512_VNNI) != 0);
+  EXPECT_EQ(has("avx512vl") && has("avx512_bf16"), (isa & RNNP_ISA_AVX512_BF16) != 0);
   EXPECT_EQ(has("amx_int8") && rnnp::may_use_tiles(), (isa & RNNP_ISA_AMX_INT8) != 0);
 }
 

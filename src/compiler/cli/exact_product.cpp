@@ -15,6 +15,15 @@ float from_bits(uint32_t bits) {
   return value;
 }
 
+// A denormal is taken for the zero of its sign.
+float nearest_bf16_value(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  if (std::isnan(x)) return x;
+  if ((bits & 0x7f800000u) == 0) return from_bits(bits & 0x80000000u);
+  return from_bits((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
+}
+
 float half_value(uint16_t bits) {
   const int exponent = bits >> 10 & 31, fraction = bits & 1023;
   const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
@@ -99,7 +108,7 @@ std::vector<float> scales_of(const Matrix &m, uint32_t index) {
 bool ExactMatrix::knows(const Matrix &m) {
   const PanelFormat &f = m.format;
   if (f.nr == 0) return false;
-  if (f.scales == Scales::kUnscaled) return f.factor == DType::kF32;
+  if (f.scales == Scales::kUnscaled) return f.factor == DType::kF32 || f.factor == DType::kBf16;
   if (is_fixed_point(f)) return true;
   return f.factor == DType::kI8;
 }
@@ -109,6 +118,7 @@ ExactMatrix::ExactMatrix(const Matrix &m, uint32_t index)
       units_(m.shape.units),
       k_(m.shape.k),
       bytes_(m.format.scales != Scales::kUnscaled),
+      rounds_lhs_(m.format.factor == DType::kBf16),
       grouped_(m.format.scales == Scales::kPerGroup),
       group_k_(m.group_k != 0 ? m.group_k : m.shape.k),
       lhs_scale_(m.lhs_scale) {
@@ -193,6 +203,19 @@ float ExactMatrix::product(const ByteRow &row, uint32_t i, float start) const {
   return std::fma(total, row.step, start);
 }
 
+// Of blocks of 32 k, filled up with zeros: the products of even k, those of odd k, and both onto what was before.
+float ExactMatrix::product_of_bf16(const float *x, uint32_t row, float start) const {
+  constexpr uint32_t kBlock = 32;
+  const float *w = weights_.data() + size_t{row} * k_;
+  for (uint32_t block = 0; block < k_; block += kBlock) {
+    float sum[2] = {};
+    for (uint32_t k = block; k < block + kBlock; ++k)
+      sum[k % 2] = k < k_ ? std::fma(nearest_bf16_value(x[k]), w[k], sum[k % 2]) : std::fma(0.0f, 0.0f, sum[k % 2]);
+    start += sum[0] + sum[1];
+  }
+  return start;
+}
+
 void ExactMatrix::multiply(const float *x, const float *start, float *out) const {
   const ByteRow row = bytes_ ? byte_row(x, k_, lhs_scale_) : ByteRow();
   for (uint32_t i = 0; i < rows_; ++i) {
@@ -201,6 +224,8 @@ void ExactMatrix::multiply(const float *x, const float *start, float *out) const
       result = product(row, i, result);
     } else if (!quads_.empty()) {
       result = product_of_blocks(x, i) + result;
+    } else if (rounds_lhs_) {
+      result = product_of_bf16(x, i, result);
     } else {
       const float *w = weights_.data() + size_t{i} * k_;
       for (uint32_t k = 0; k < k_; ++k) result = std::fma(x[k], w[k], result);

@@ -38,9 +38,10 @@ class ExactMatrix {
   void read_blocks(const Matrix &matrix);
   float product(const ByteRow &row, uint32_t i, float start) const;
   float product_of_blocks(const float *x, uint32_t i) const;
+  float product_of_bf16(const float *x, uint32_t row, float start) const;
 
   uint32_t rows_, units_, k_;
-  bool bytes_, grouped_;
+  bool bytes_, rounds_lhs_, grouped_;
   uint32_t group_k_;
   uint32_t indexed_k_ = 0;  // of a sparse matrix
   float lhs_scale_;

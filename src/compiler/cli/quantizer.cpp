@@ -34,7 +34,8 @@ OptionRows quantizer_options(QuantizerOptions *options) {
        "what weights are stored as: " + weight_type_names() + ", or auto; left out: what the file has"},
       {"--recurrent-weights", &options->recurrent_weights, "the same of recurrent layers' R alone"},
       {"--arithmetic", &options->arithmetic,
-       "integer: recurrent layers of int8 run in integers alone, for CPUs without an FPU, with the same bits on every CPU; float",
+       "integer: recurrent layers of int8 run in integers alone, for CPUs without an FPU, with the same bits on every CPU; bf16: "
+       "weights are bf16, and x and h are rounded to bf16 where they are multiplied; float",
        true},
       {"--keep-float", &options->keep_float, "a node whose weights stay f32; may be repeated"},
       {"--calibrate", &options->calibrate,
@@ -61,14 +62,18 @@ void Quantizer::prepare(CompileOptions *compile) {
   rounding_named(options_.method);
   if (!options_.prune.empty()) pruning_named(options_.prune);
   compile->weights = options_.is_auto() ? "" : options_.weights;
+  compile->bf16_products = options_.in_bf16();
+  if (options_.in_bf16() && compile->weights.empty()) compile->weights = "bf16";
   compile->recurrent_weights = options_.recurrent_weights;
   compile->keep_float = options_.keep_float;
   if (options_.method == "gptq" && options_.calibrate.empty())
     throw UsageError("--method gptq needs data that the network is made for: --calibrate x.npy");
   if (options_.is_auto() && options_.calibrate.empty())
     throw UsageError("--weights auto needs data that the network is made for: --calibrate x.npy");
-  if (options_.arithmetic != "float" && options_.arithmetic != "integer")
-    throw UsageError("--arithmetic " + quote(options_.arithmetic) + "; accepted: float, integer");
+  if (options_.arithmetic != "float" && !options_.in_bf16() && !options_.in_integers())
+    throw UsageError("--arithmetic " + quote(options_.arithmetic) + "; accepted: float, bf16, integer");
+  if (options_.in_bf16() && (options_.is_auto() || compile->weights != "bf16"))
+    throw UsageError("--arithmetic bf16 multiplies weights of bf16; accepted with it: --weights bf16, or none");
   if (options_.in_integers() && options_.calibrate.empty())
     throw UsageError("--arithmetic integer needs data, which gives x and c their ranges: --calibrate x.npy");
   if (options_.in_integers() && options_.is_auto())

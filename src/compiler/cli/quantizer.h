@@ -23,6 +23,7 @@ struct QuantizerOptions {
   std::optional<uint64_t> max_input;
 
   bool in_integers() const { return arithmetic == "integer"; }
+  bool in_bf16() const { return arithmetic == "bf16"; }
   bool is_auto() const { return weights == "auto"; }
   // Whether anything is measured.
   bool measures() const {

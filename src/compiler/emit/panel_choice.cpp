@@ -96,6 +96,12 @@ PanelFormat sparse_panels(DType weight, uint32_t nr, uint32_t index_bytes) {
   }
   return {};
 }
+PanelFormat dot_panels(uint32_t nr) {
+  for (const PanelFormat &f : kPanelFormats) {
+    if (f.factor == DType::kBf16 && f.nr == nr) return f;
+  }
+  return {};
+}
 PanelFormat byte_panels(Scales scales, uint32_t nr) {
   for (const PanelFormat &f : kPanelFormats) {
     if (f.weight == DType::kI8 && f.nr == nr && f.index_bytes == 0 && f.scales == scales) return f;

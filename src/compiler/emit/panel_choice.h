@@ -31,6 +31,8 @@ PanelFormat dense_panels(DType weight, uint32_t nr);
 PanelFormat sparse_panels(DType weight, uint32_t nr, uint32_t index_bytes);
 // Dense, of int8.
 PanelFormat byte_panels(Scales scales, uint32_t nr);
+// Of bf16, whose rows are rounded to bf16.
+PanelFormat dot_panels(uint32_t nr);
 // Of integer-only layers.
 PanelFormat fixed_panels(uint32_t nr);
 

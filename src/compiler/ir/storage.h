@@ -19,6 +19,7 @@ struct Storage {
   bool diagonal = false;       // the matrix's diagonal stays f32, apart
   float lhs_scale = 0;         // what x is a multiple of; 0: found of every row
   bool fixed = false;          // of an integer-only layer; int8
+  bool rounds_lhs = false;     // bf16: x and h are rounded to bf16, too
   uint32_t moved_rows = 0;     // rows whose integers panels cannot hold, so that they were moved or are rounded anew
 
   uint32_t groups(uint32_t k) const { return group_k == 0 ? 1 : (k + group_k - 1) / group_k; }

@@ -97,6 +97,7 @@ namespace {
 
 Choice choose_form(const MatrixRef &m, uint32_t gates, uint32_t units, uint32_t nr, SparseRequest request) {
   if (m.storage->fixed) return {0, 1.0, "integer-only layers have no sparse panels"};
+  if (m.storage->rounds_lhs) return {0, 1.0, "products of bf16 have no sparse panels"};
   if (m.storage->diagonal) return {0, 1.0, "its diagonal is stored apart"};
   if (!every_gate_has_some(m, gates)) return {0, 1.0, "a gate of it holds nothing but zeros"};
   return best_form(m, gates, units, nr, request);

@@ -99,6 +99,7 @@ class Chooser {
     }
     s.type = asked ? asked->type : s.type == DType::kI4 && !fits_panels ? DType::kI8 : s.type;
     s.lhs_scale = is_quantised(s.type) ? lhs_scale : 0.0f;
+    s.rounds_lhs = request_.rounds_lhs && s.type == DType::kBf16;
     if (s.moved_rows != 0)
       graph_->notes.push_back("node " + quote(node.name) + ": " + std::to_string(s.moved_rows) + " of " +
                               std::to_string(s.scales.size()) + " rows of " + m.name +

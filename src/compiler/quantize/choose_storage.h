@@ -15,6 +15,7 @@ namespace rnnp::compiler {
 struct StorageRequest {
   std::optional<WeightType> weights, recurrent;  // none: as the file has them; `recurrent`: as the weights
   std::vector<std::string> keep_float;           // nodes, by name
+  bool rounds_lhs = false;                       // of bf16 matrices
 };
 
 // A matrix of a node: `count` of [units of all gates][k].

@@ -21,3 +21,4 @@ class Isa(enum.IntFlag):
     AVX_VNNI = 1 << 10
     NEON_I8MM = 1 << 11
     AMX_INT8 = 1 << 12
+    AVX512_BF16 = 1 << 13

@@ -327,7 +327,8 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     Low-precision weights; Model.errors has what they cost, where any of calibrate, accuracy_min, metric, prune or report is given
     weights  f32, f16, bf16, int8, int4, int4:GROUP, q8_0 or q4_0, or "auto"; left out: what the file has
     recurrent_weights  the same of recurrent layers' R alone
-    arithmetic  "integer": recurrent layers of int8 without a float instruction, for CPUs without an FPU
+    arithmetic  "integer": recurrent layers of int8 without a float instruction, for CPUs without an FPU; "bf16": bf16 weights,
+            and x and h rounded to bf16 where they are multiplied
     keep_float  nodes whose weights stay f32
     calibrate  data that the network is made for: an array, arrays by name, or files (.npy, .npz, .wav)
     max_input  largest array of calibrate and set that is read: bytes, or "4GiB" (1 GiB)

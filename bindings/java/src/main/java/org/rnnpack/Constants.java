@@ -53,6 +53,8 @@ public final class Constants {
     public static final int ISA_NEON_I8MM = 2048;
     /** builds on RNNP_ISA_AVX512_VNNI: tiles of int8, where the process may use them */
     public static final int ISA_AMX_INT8 = 4096;
+    /** builds on RNNP_ISA_AVX512: products of bf16 */
+    public static final int ISA_AVX512_BF16 = 8192;
     public static final int ISA_REFERENCE_ONLY = -2147483648;
     /** of l1d_bytes, l2_bytes, l3_bytes: there is no such cache */
     public static final int CACHE_NONE = -1;

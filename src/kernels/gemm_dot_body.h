@@ -1,0 +1,267 @@
+// gemm_dot_body.h -- rows rounded to bf16 against panels of bf16, in the order of TDPBF16PS: of each block of k two accumulators,
+// of even and of odd k. Room: kernels; included once by gemm_dot_<isa>.cpp, after Dot, the words on bf16. Writes out and its
+// scratch. Contract: kernels.h, GemmArgs, kGemmDot. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_KERNELS_GEMM_DOT_BODY_H_
+#define RNNPACK_KERNELS_GEMM_DOT_BODY_H_
+
+#include "kernels/kernels.h"
+#include "kernels/rows_body.h"
+#include "pack/panel_format.h"
+
+namespace rnnp {
+namespace {
+
+constexpr int kVectors = 16 / kWidth;  // of a column: 16 units of one gate
+constexpr size_t kPairBytes = 4, kColumnBytes = 16 * kPairBytes, kBlockPairs = kDotBlock / 2;
+constexpr size_t kMostColumns = 4;
+
+// What one block of rows and columns needs. A prepared row is Dot::kBlockWords words for each block of k.
+struct DotBlock {
+  const float *rows;
+  size_t row_words, panel_k, pairs;
+  size_t start_row_bytes, out_row_bytes;
+  const uint8_t *panel[kMostColumns];
+  const float *start[kMostColumns];
+  float *out[kMostColumns];
+  size_t units[kMostColumns];  // 16, or those before the end of a dense row
+  size_t first;                // of the columns
+  bool has_start;
+};
+
+// The floats of vector v of a column of `units`.
+RNNPACK_INLINE size_t lanes_of(size_t units, size_t v) {
+  const size_t before = v * kWidth;
+  return units <= before ? 0 : units - before;
+}
+
+template <int kRows, int kColumns>
+struct DotSums {
+  static constexpr int kCount = kColumns * kVectors;
+  F v[kRows][kCount];
+
+  RNNPACK_INLINE void zero() {
+    RNNPACK_UNROLL
+    for (int i = 0; i < kRows * kCount; ++i) v[i / kCount][i % kCount] = Vec::set1(0.0f);
+  }
+  // What fills a block up: of a sum that was rounded to -0 it makes 0.
+  RNNPACK_INLINE void add_zero() {
+    RNNPACK_UNROLL
+    for (int i = 0; i < kRows * kCount; ++i) v[i / kCount][i % kCount] = Vec::add(v[i / kCount][i % kCount], Vec::set1(0.0f));
+  }
+  RNNPACK_INLINE void add(const DotSums &even, const DotSums &odd) {
+    RNNPACK_UNROLL
+    for (int i = 0; i < kRows * kCount; ++i) {
+      const int m = i / kCount, n = i % kCount;
+      v[m][n] = Vec::add(v[m][n], Vec::add(even.v[m][n], odd.v[m][n]));
+    }
+  }
+  RNNPACK_INLINE void load(const DotBlock &b) {
+    zero();
+    if (!b.has_start) return;
+    RNNPACK_UNROLL
+    for (int n = 0; n < kCount; ++n) {
+      const size_t lanes = lanes_of(b.units[b.first + n / kVectors], n % kVectors);
+      RNNPACK_UNROLL
+      for (int m = 0; m < kRows; ++m) {
+        const float *from = offset_bytes(b.start[b.first + n / kVectors], m * b.start_row_bytes) + n % kVectors * kWidth;
+        if (lanes >= kWidth) v[m][n] = Vec::load(from);
+        if (lanes != 0 && lanes < kWidth) v[m][n] = Vec::load_first(from, lanes);
+      }
+    }
+  }
+  RNNPACK_INLINE void store(const DotBlock &b) const {
+    RNNPACK_UNROLL
+    for (int n = 0; n < kCount; ++n) {
+      const size_t lanes = lanes_of(b.units[b.first + n / kVectors], n % kVectors);
+      RNNPACK_UNROLL
+      for (int m = 0; m < kRows; ++m) {
+        float *to = offset_bytes(b.out[b.first + n / kVectors], m * b.out_row_bytes) + n % kVectors * kWidth;
+        if (lanes >= kWidth) Vec::store(to, v[m][n]);
+        if (lanes != 0 && lanes < kWidth) Vec::store_first(to, v[m][n], lanes);
+      }
+    }
+  }
+};
+
+// What does not change within a block of rows and columns, in registers.
+template <int kColumns>
+struct DotSteps {
+  const uint8_t *panel[kColumns];
+  size_t row_words, panel_k;
+
+  RNNPACK_INLINE explicit DotSteps(const DotBlock &b) : row_words(b.row_words), panel_k(b.panel_k) {
+    RNNPACK_UNROLL
+    for (int n = 0; n < kColumns; ++n) panel[n] = b.panel[b.first + n];
+  }
+
+  // The weights of one step of column n / kVectors; kLast: one pair, where there is no other.
+  template <bool kLast>
+  RNNPACK_INLINE void load(int n, size_t at, typename Dot::Weights *even, typename Dot::Weights *odd) const {
+    Dot::template load<kLast>(panel[n / kVectors] + at + n % kVectors * (kWidth * kPairBytes), panel_k, even, odd);
+  }
+
+  // The k of one step, Dot::kPairs pairs of them. Of rows and panel vectors the fewer are held in registers, the others pass.
+  template <int kRows, bool kLast>
+  RNNPACK_INLINE void add(const float *words, size_t at, DotSums<kRows, kColumns> *even, DotSums<kRows, kColumns> *odd) const {
+    constexpr int kCount = kColumns * kVectors, kHeld = kRows < kCount ? 1 : kCount;
+    typename Dot::Weights evens[kHeld], odds[kHeld];
+    if constexpr (kHeld == kCount) {
+      RNNPACK_UNROLL
+      for (int n = 0; n < kCount; ++n) load<kLast>(n, at, &evens[n], &odds[n]);
+      RNNPACK_UNROLL
+      for (int i = 0; i < kRows * kCount; ++i) {
+        const int m = i / kCount, n = i % kCount;
+        even->v[m][n] = Dot::add(words + m * row_words, evens[n], even->v[m][n]);
+        odd->v[m][n] = Dot::add(words + m * row_words + 1, odds[n], odd->v[m][n]);
+      }
+    } else {
+      RNNPACK_UNROLL
+      for (int n = 0; n < kCount; ++n) {
+        load<kLast>(n, at, &evens[0], &odds[0]);
+        RNNPACK_UNROLL
+        for (int m = 0; m < kRows; ++m) {
+          even->v[m][n] = Dot::add(words + m * row_words, evens[0], even->v[m][n]);
+          odd->v[m][n] = Dot::add(words + m * row_words + 1, odds[0], odd->v[m][n]);
+        }
+      }
+    }
+  }
+};
+
+template <int kRows, int kColumns>
+RNNPACK_NOINLINE void dot_block(const DotBlock *b) {
+  const DotSteps<kColumns> steps(*b);
+  DotSums<kRows, kColumns> sums, even, odd;
+  sums.load(*b);
+  const float *words = b->rows;
+  size_t at = 0;
+  RNNPACK_NO_UNROLL
+  for (size_t left = b->pairs; left != 0;) {
+    const size_t pairs = left < kBlockPairs ? left : kBlockPairs;
+    even.zero();
+    odd.zero();
+    RNNPACK_NO_UNROLL
+    for (size_t i = pairs / Dot::kPairs; i != 0; --i) {
+      steps.template add<kRows, false>(words, at, &even, &odd);
+      words += 2;
+      at += Dot::kPairs * steps.panel_k;
+    }
+    if (Dot::kPairs > 1 && pairs % Dot::kPairs != 0) steps.template add<kRows, true>(words, at, &even, &odd);
+    if (pairs != kBlockPairs) {
+      even.add_zero();
+      odd.add_zero();
+    }
+    sums.add(even, odd);
+    left -= pairs;
+  }
+  sums.store(*b);
+}
+
+// As many accumulators as registers hold, two for each output; what those are added to at the end of a block lies in memory.
+constexpr int kDotRows = kVectors == 1 ? 6 : 2;
+constexpr int columns_of_rows(int rows) {
+  return kVectors == 1 ? (rows <= 2 ? 4 : 2) : rows == 1 && kVectors == 2 ? 2 : 1;
+}
+
+template <int kRows>
+RNNPACK_INLINE void run_columns(const DotBlock &b, size_t columns) {
+  constexpr int kMost = columns_of_rows(kRows);
+  if constexpr (kMost == 4) {
+    if (columns == 4) return dot_block<kRows, 4>(&b);
+  }
+  if constexpr (kMost >= 2) {
+    if (columns == 2) return dot_block<kRows, 2>(&b);
+  }
+  dot_block<kRows, 1>(&b);
+}
+
+RNNPACK_INLINE void run_rows(const DotBlock &b, size_t rows, size_t columns) {
+  if constexpr (kDotRows == 6) {
+    if (rows == 3) return run_columns<3>(b, columns);
+    if (rows == 4) return run_columns<4>(b, columns);
+    if (rows == 5) return run_columns<5>(b, columns);
+    if (rows == 6) return run_columns<6>(b, columns);
+  }
+  rows == 1 ? run_columns<1>(b, columns) : run_columns<2>(b, columns);
+}
+
+// Rows of nearly equal blocks.
+RNNPACK_INLINE size_t next_dot_rows(size_t left) {
+  const size_t blocks = (left + kDotRows - 1) / kDotRows;
+  return (left + blocks - 1) / blocks;
+}
+
+// The prepared rows against columns that lie one after the other, whatever tile they belong to.
+struct DotSweep {
+  const GemmArgs &g;
+  size_t start_tile, out_tile, panel_bytes, group;  // group: columns at a time
+  DotBlock b;
+
+  RNNPACK_INLINE explicit DotSweep(const GemmArgs &args) : g(args) {
+    const size_t width = size_t{g.w.gates} * 16;
+    start_tile = g.start_tile != 0 ? g.start_tile : width;
+    out_tile = g.out_tile != 0 ? g.out_tile : width;
+    group = static_cast<size_t>(columns_of_rows(g.rows < kDotRows ? static_cast<int>(g.rows) : kDotRows));
+    b = {};
+    b.row_words = (size_t{g.w.k} + kDotBlock - 1) / kDotBlock * Dot::kBlockWords;
+    b.panel_k = width * kPairBytes;
+    b.pairs = (size_t{g.w.k} + 1) / 2;
+    b.start_row_bytes = g.start_row_bytes;
+    b.out_row_bytes = g.out_row_bytes;
+    b.has_start = g.start != nullptr;
+    panel_bytes = b.pairs * b.panel_k;
+  }
+
+  RNNPACK_INLINE void set_column(size_t i, size_t tile, size_t gate, size_t row) {
+    b.panel[i] = static_cast<const uint8_t *>(g.w.panels) + tile * panel_bytes + gate * kColumnBytes;
+    if (b.has_start) b.start[i] = offset_bytes(g.start, row * g.start_row_bytes) + tile * start_tile + gate * 16;
+    b.out[i] = offset_bytes(g.out, row * g.out_row_bytes) + tile * out_tile + gate * 16;
+    const size_t left = g.units == 0 ? 16 : g.units - tile * 16;
+    b.units[i] = left < 16 ? left : 16;
+  }
+
+  // All rows pass over some columns, whose panels stay near.
+  RNNPACK_INLINE void run_group(const float *prepared, size_t rows, size_t columns) {
+    for (size_t row = 0; row < rows;) {
+      const size_t some = next_dot_rows(rows - row);
+      b.rows = prepared + row * b.row_words;
+      for (b.first = 0; b.first < columns;) {
+        const size_t left = columns - b.first, next = left >= group ? group : left >= 2 && group > 2 ? 2 : 1;
+        run_rows(b, some, next);
+        b.first += next;
+      }
+      for (size_t i = 0; i < columns; ++i) {
+        if (b.has_start) b.start[i] = offset_bytes(b.start[i], some * b.start_row_bytes);
+        b.out[i] = offset_bytes(b.out[i], some * b.out_row_bytes);
+      }
+      row += some;
+    }
+  }
+
+  RNNPACK_INLINE void run(size_t first_row, size_t rows) {
+    float *prepared = static_cast<float *>(g.scratch);
+    for (size_t m = 0; m < rows && !g.prepared; ++m)
+      Dot::round_row(offset_bytes(g.a, (first_row + m) * g.a_row_bytes), g.w.k, prepared + m * b.row_words);
+    size_t tile = g.tile_begin, gate = 0;
+    while (tile < g.tile_end) {
+      size_t columns = 0;
+      while (columns < group && tile < g.tile_end) {
+        set_column(columns++, tile, gate, first_row);
+        if (++gate == g.w.gates) gate = 0, ++tile;
+      }
+      run_group(prepared, rows, columns);
+    }
+  }
+};
+
+void gemm_dot_run(const GemmArgs *args) {
+  DotSweep sweep(*args);
+  for (size_t row = 0; row < args->rows; row += kQuantisedRows) {
+    const size_t left = args->rows - row;
+    sweep.run(row, left < kQuantisedRows ? left : kQuantisedRows);
+  }
+}
+
+}  // namespace
+}  // namespace rnnp
+#endif  // RNNPACK_KERNELS_GEMM_DOT_BODY_H_

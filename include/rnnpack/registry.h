@@ -134,9 +134,9 @@ extern const rnnp_registry rnnp_default_registry;
   X(gemm_q8_nr16)                     \
   X(gemm_q8_nr8)                      \
   X(gemm_q8_nr4)                      \
-  X(gemm_bf16_dot_nr16)               \
-  X(gemm_bf16_dot_nr8)                \
-  X(gemm_bf16_dot_nr4)                \
+  X(gemm_dot_bf16_nr16)               \
+  X(gemm_dot_bf16_nr8)                \
+  X(gemm_dot_bf16_nr4)                \
   X(rnn_tanh_f32_nr16)                \
   X(rnn_tanh_f32_nr8)                 \
   X(rnn_tanh_f32_nr4)                 \

@@ -11,32 +11,32 @@
 namespace rnnp {
 namespace {
 
-constexpr int kVectors = 16 / kWidth;  // of a column: 16 units of one gate
-constexpr size_t kPairBytes = 4, kColumnBytes = 16 * kPairBytes, kBlockPairs = kDotBlock / 2;
-constexpr size_t kMostColumns = 4;
+constexpr int kDotVectors = 16 / kWidth;  // of a column: 16 units of one gate
+constexpr size_t kDotPairBytes = 4, kDotColumnBytes = 16 * kDotPairBytes, kDotBlockPairs = kDotBlock / 2;
+constexpr size_t kMostDotColumns = 4;
 
 // What one block of rows and columns needs. A prepared row is Dot::kBlockWords words for each block of k.
 struct DotBlock {
   const float *rows;
   size_t row_words, panel_k, pairs;
   size_t start_row_bytes, out_row_bytes;
-  const uint8_t *panel[kMostColumns];
-  const float *start[kMostColumns];
-  float *out[kMostColumns];
-  size_t units[kMostColumns];  // 16, or those before the end of a dense row
-  size_t first;                // of the columns
+  const uint8_t *panel[kMostDotColumns];
+  const float *start[kMostDotColumns];
+  float *out[kMostDotColumns];
+  size_t units[kMostDotColumns];  // 16, or those before the end of a dense row
+  size_t first;                   // of the columns
   bool has_start;
 };
 
 // The floats of vector v of a column of `units`.
-RNNPACK_INLINE size_t lanes_of(size_t units, size_t v) {
+RNNPACK_INLINE size_t dot_lanes(size_t units, size_t v) {
   const size_t before = v * kWidth;
   return units <= before ? 0 : units - before;
 }
 
 template <int kRows, int kColumns>
 struct DotSums {
-  static constexpr int kCount = kColumns * kVectors;
+  static constexpr int kCount = kColumns * kDotVectors;
   F v[kRows][kCount];
 
   RNNPACK_INLINE void zero() {
@@ -60,10 +60,10 @@ struct DotSums {
     if (!b.has_start) return;
     RNNPACK_UNROLL
     for (int n = 0; n < kCount; ++n) {
-      const size_t lanes = lanes_of(b.units[b.first + n / kVectors], n % kVectors);
+      const size_t lanes = dot_lanes(b.units[b.first + n / kDotVectors], n % kDotVectors);
       RNNPACK_UNROLL
       for (int m = 0; m < kRows; ++m) {
-        const float *from = offset_bytes(b.start[b.first + n / kVectors], m * b.start_row_bytes) + n % kVectors * kWidth;
+        const float *from = offset_bytes(b.start[b.first + n / kDotVectors], m * b.start_row_bytes) + n % kDotVectors * kWidth;
         if (lanes >= kWidth) v[m][n] = Vec::load(from);
         if (lanes != 0 && lanes < kWidth) v[m][n] = Vec::load_first(from, lanes);
       }
@@ -72,10 +72,10 @@ struct DotSums {
   RNNPACK_INLINE void store(const DotBlock &b) const {
     RNNPACK_UNROLL
     for (int n = 0; n < kCount; ++n) {
-      const size_t lanes = lanes_of(b.units[b.first + n / kVectors], n % kVectors);
+      const size_t lanes = dot_lanes(b.units[b.first + n / kDotVectors], n % kDotVectors);
       RNNPACK_UNROLL
       for (int m = 0; m < kRows; ++m) {
-        float *to = offset_bytes(b.out[b.first + n / kVectors], m * b.out_row_bytes) + n % kVectors * kWidth;
+        float *to = offset_bytes(b.out[b.first + n / kDotVectors], m * b.out_row_bytes) + n % kDotVectors * kWidth;
         if (lanes >= kWidth) Vec::store(to, v[m][n]);
         if (lanes != 0 && lanes < kWidth) Vec::store_first(to, v[m][n], lanes);
       }
@@ -94,16 +94,16 @@ struct DotSteps {
     for (int n = 0; n < kColumns; ++n) panel[n] = b.panel[b.first + n];
   }
 
-  // The weights of one step of column n / kVectors; kLast: one pair, where there is no other.
+  // The weights of one step of column n / kDotVectors; kLast: one pair, where there is no other.
   template <bool kLast>
   RNNPACK_INLINE void load(int n, size_t at, typename Dot::Weights *even, typename Dot::Weights *odd) const {
-    Dot::template load<kLast>(panel[n / kVectors] + at + n % kVectors * (kWidth * kPairBytes), panel_k, even, odd);
+    Dot::template load<kLast>(panel[n / kDotVectors] + at + n % kDotVectors * (kWidth * kDotPairBytes), panel_k, even, odd);
   }
 
   // The k of one step, Dot::kPairs pairs of them. Of rows and panel vectors the fewer are held in registers, the others pass.
   template <int kRows, bool kLast>
   RNNPACK_INLINE void add(const float *words, size_t at, DotSums<kRows, kColumns> *even, DotSums<kRows, kColumns> *odd) const {
-    constexpr int kCount = kColumns * kVectors, kHeld = kRows < kCount ? 1 : kCount;
+    constexpr int kCount = kColumns * kDotVectors, kHeld = kRows < kCount ? 1 : kCount;
     typename Dot::Weights evens[kHeld], odds[kHeld];
     if constexpr (kHeld == kCount) {
       RNNPACK_UNROLL
@@ -129,7 +129,7 @@ struct DotSteps {
 };
 
 template <int kRows, int kColumns>
-RNNPACK_NOINLINE void dot_block(const DotBlock *b) {
+RNNPACK_NOINLINE void run_dot_block(const DotBlock *b) {
   const DotSteps<kColumns> steps(*b);
   DotSums<kRows, kColumns> sums, even, odd;
   sums.load(*b);
@@ -137,7 +137,7 @@ RNNPACK_NOINLINE void dot_block(const DotBlock *b) {
   size_t at = 0;
   RNNPACK_NO_UNROLL
   for (size_t left = b->pairs; left != 0;) {
-    const size_t pairs = left < kBlockPairs ? left : kBlockPairs;
+    const size_t pairs = left < kDotBlockPairs ? left : kDotBlockPairs;
     even.zero();
     odd.zero();
     RNNPACK_NO_UNROLL
@@ -147,7 +147,7 @@ RNNPACK_NOINLINE void dot_block(const DotBlock *b) {
       at += Dot::kPairs * steps.panel_k;
     }
     if (Dot::kPairs > 1 && pairs % Dot::kPairs != 0) steps.template add<kRows, true>(words, at, &even, &odd);
-    if (pairs != kBlockPairs) {
+    if (pairs != kDotBlockPairs) {
       even.add_zero();
       odd.add_zero();
     }
@@ -158,31 +158,31 @@ RNNPACK_NOINLINE void dot_block(const DotBlock *b) {
 }
 
 // As many accumulators as registers hold, two for each output; what those are added to at the end of a block lies in memory.
-constexpr int kDotRows = kVectors == 1 ? 6 : 2;
-constexpr int columns_of_rows(int rows) {
-  return kVectors == 1 ? (rows <= 2 ? 4 : 2) : rows == 1 && kVectors == 2 ? 2 : 1;
+constexpr int kDotRows = kDotVectors == 1 ? 6 : 2;
+constexpr int dot_columns(int rows) {
+  return kDotVectors == 1 ? (rows <= 2 ? 4 : 2) : rows == 1 && kDotVectors == 2 ? 2 : 1;
 }
 
 template <int kRows>
-RNNPACK_INLINE void run_columns(const DotBlock &b, size_t columns) {
-  constexpr int kMost = columns_of_rows(kRows);
+RNNPACK_INLINE void run_dot_columns(const DotBlock &b, size_t columns) {
+  constexpr int kMost = dot_columns(kRows);
   if constexpr (kMost == 4) {
-    if (columns == 4) return dot_block<kRows, 4>(&b);
+    if (columns == 4) return run_dot_block<kRows, 4>(&b);
   }
   if constexpr (kMost >= 2) {
-    if (columns == 2) return dot_block<kRows, 2>(&b);
+    if (columns == 2) return run_dot_block<kRows, 2>(&b);
   }
-  dot_block<kRows, 1>(&b);
+  run_dot_block<kRows, 1>(&b);
 }
 
-RNNPACK_INLINE void run_rows(const DotBlock &b, size_t rows, size_t columns) {
+RNNPACK_INLINE void run_dot_rows(const DotBlock &b, size_t rows, size_t columns) {
   if constexpr (kDotRows == 6) {
-    if (rows == 3) return run_columns<3>(b, columns);
-    if (rows == 4) return run_columns<4>(b, columns);
-    if (rows == 5) return run_columns<5>(b, columns);
-    if (rows == 6) return run_columns<6>(b, columns);
+    if (rows == 3) return run_dot_columns<3>(b, columns);
+    if (rows == 4) return run_dot_columns<4>(b, columns);
+    if (rows == 5) return run_dot_columns<5>(b, columns);
+    if (rows == 6) return run_dot_columns<6>(b, columns);
   }
-  rows == 1 ? run_columns<1>(b, columns) : run_columns<2>(b, columns);
+  rows == 1 ? run_dot_columns<1>(b, columns) : run_dot_columns<2>(b, columns);
 }
 
 // Rows of nearly equal blocks.
@@ -201,10 +201,10 @@ struct DotSweep {
     const size_t width = size_t{g.w.gates} * 16;
     start_tile = g.start_tile != 0 ? g.start_tile : width;
     out_tile = g.out_tile != 0 ? g.out_tile : width;
-    group = static_cast<size_t>(columns_of_rows(g.rows < kDotRows ? static_cast<int>(g.rows) : kDotRows));
+    group = static_cast<size_t>(dot_columns(g.rows < kDotRows ? static_cast<int>(g.rows) : kDotRows));
     b = {};
     b.row_words = (size_t{g.w.k} + kDotBlock - 1) / kDotBlock * Dot::kBlockWords;
-    b.panel_k = width * kPairBytes;
+    b.panel_k = width * kDotPairBytes;
     b.pairs = (size_t{g.w.k} + 1) / 2;
     b.start_row_bytes = g.start_row_bytes;
     b.out_row_bytes = g.out_row_bytes;
@@ -213,7 +213,7 @@ struct DotSweep {
   }
 
   RNNPACK_INLINE void set_column(size_t i, size_t tile, size_t gate, size_t row) {
-    b.panel[i] = static_cast<const uint8_t *>(g.w.panels) + tile * panel_bytes + gate * kColumnBytes;
+    b.panel[i] = static_cast<const uint8_t *>(g.w.panels) + tile * panel_bytes + gate * kDotColumnBytes;
     if (b.has_start) b.start[i] = offset_bytes(g.start, row * g.start_row_bytes) + tile * start_tile + gate * 16;
     b.out[i] = offset_bytes(g.out, row * g.out_row_bytes) + tile * out_tile + gate * 16;
     const size_t left = g.units == 0 ? 16 : g.units - tile * 16;
@@ -227,7 +227,7 @@ struct DotSweep {
       b.rows = prepared + row * b.row_words;
       for (b.first = 0; b.first < columns;) {
         const size_t left = columns - b.first, next = left >= group ? group : left >= 2 && group > 2 ? 2 : 1;
-        run_rows(b, some, next);
+        run_dot_rows(b, some, next);
         b.first += next;
       }
       for (size_t i = 0; i < columns; ++i) {

@@ -196,7 +196,7 @@ class Quantize(InFolder):
         self.compile("--arithmetic", "bf16")
         document = json.loads(rnnpack("inspect", "--json", self.blob).stdout)
         self.assertEqual(document, read_blob.read(self.blob))
-        self.assertEqual({"bf16_dot_nr16"}, {m["format"] for m in document["matrices"]})
+        self.assertEqual({"dot_bf16_nr16"}, {m["format"] for m in document["matrices"]})
         self.assertIn("exact evaluation of 2 layers", rnnpack("verify", self.onnx, self.blob, "--input", f"x={self.x}", "--accuracy-min", 35).stdout)
         self.compile("--arithmetic", "bf16", "--keep-float", "fc", "--calibrate", self.x, "--report", self.report)
         self.assertEqual(self.layers()["fc"]["matrices"][0]["type"], "f32")

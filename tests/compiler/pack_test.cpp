@@ -35,7 +35,7 @@ TEST(Pack, IdsOfFormatsArePinned) {
       {"i8_8x4_nr16", 21},   {"i8_4x4_nr16", 22},   {"bf16_16x4_nr16", 26}, {"bf16_8x4_nr16", 27}, {"bf16_4x4_nr16", 28},
       {"i8_q15_nr16", 23},   {"i8_q15_nr8", 24},    {"i8_q15_nr4", 25},     {"i8_smlad_nr4", 29},  {"i8_kmajor16_nr4", 30},
       {"f32_ell_nr16", 31},  {"i8_ell_nr16", 32},   {"q8_nr16", 33},        {"q8_nr8", 34},        {"q8_nr4", 35},
-      {"bf16_dot_nr16", 36}, {"bf16_dot_nr8", 37},  {"bf16_dot_nr4", 38}};
+      {"dot_bf16_nr16", 36}, {"dot_bf16_nr8", 37},  {"dot_bf16_nr4", 38}};
   ASSERT_EQ(pinned.size(), std::size(kFormats));
   for (const Format &f : kFormats) {
     EXPECT_EQ(pinned.at(f.name), f.id);

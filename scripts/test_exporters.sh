@@ -2,7 +2,7 @@
 # test_exporters.sh BUILD [check.py's arguments] -- exports models from PyTorch and Keras, quantizes some by onnxruntime's tools, compiles
 # each and compares with onnxruntime. BUILD-exporters/table.md lists them all, counts.md the results of each exporter.
 # The frameworks go into two virtual environments under BUILD-exporters (several GB: PyTorch's wheel brings its GPU libraries; give
-# PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS for a smaller one). SPDX-License-Identifier: Apache-2.0
+# PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS for a smaller one). CASES="lstm policy_loop" takes models of these names alone. SPDX-License-Identifier: Apache-2.0
 set -eu
 build=$1
 shift
@@ -10,6 +10,7 @@ arguments=()
 command -v ccache >/dev/null && arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
 folder=$build-exporters
 tests=tests/exporters
+read -ra names <<<"${CASES:-}"
 mkdir -p "$folder"
 
 venv() {  # venv NAME: made anew where the list of packages has changed
@@ -25,9 +26,9 @@ cases() {  # cases NAME VENV [argument]: made anew where the programs, packages 
   local name=$1 venv=$2 stamp reader=()
   shift 2
   [ "$name" != keras ] || reader=(bindings/python/src/rnnpack/_*.py)
-  stamp=$(cat "$tests"/case.py "$tests/$name"_*.py "$tests/packages-$venv.txt" "${reader[@]}" ${1:+"$1/.stamp"} | cksum)
+  stamp=$(cat "$tests"/case.py "$tests/$name"_*.py "$tests/packages-$venv.txt" "${reader[@]}" ${1:+"$1/.stamp"} <(echo "${names[@]}") | cksum)
   [ "$(cat "$folder/$name-cases/.stamp" 2>/dev/null)" = "$stamp" ] && return
-  "$folder/$venv/bin/python" -B "$tests/${name}_models.py" "$@" "$folder/$name-cases" >"$folder/$name.log" 2>&1 ||
+  "$folder/$venv/bin/python" -B "$tests/${name}_models.py" "$@" "$folder/$name-cases" "${names[@]}" >"$folder/$name.log" 2>&1 ||
     { tail -n 40 "$folder/$name.log"; exit 1; }
   echo "$stamp" >"$folder/$name-cases/.stamp"
 }

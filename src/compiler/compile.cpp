@@ -21,6 +21,7 @@
 #include "compiler/onnx/step_positions.h"
 #include "compiler/onnx/unrolled.h"
 #include "compiler/onnx/valid_steps.h"
+#include "compiler/onnx/written_out.h"
 #include "compiler/quantize/choose_sparse.h"
 #include "compiler/quantize/choose_storage.h"
 
@@ -148,7 +149,10 @@ Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
   Compiled out;
   out.graph = compile_graph(model, options);
   if (!out.graph.states.empty() && !out.graph.causal) {
-    throw ModelError("the model looks ahead, so no state can be kept from step to step: " + out.graph.looks_ahead);
+    const bool loops = std::any_of(model.nodes.begin(), model.nodes.end(),
+                                   [](const OnnxNode *node) { return node->op_type() == "Loop" || node->op_type() == "Scan"; });
+    throw ModelError("the model looks ahead, so no state can be kept from step to step: " + out.graph.looks_ahead +
+                     (loops ? std::string("; of a loop that is no LSTM, GRU or RNN cell is accepted: ") + kWrittenOut : ""));
   }
   if (options.stream_steps != 0 && !out.graph.causal) {
     throw ModelError("the model cannot run as a stream: " + out.graph.looks_ahead);

@@ -151,7 +151,8 @@ bool state_fits(const Model &m, const BlobState &s) {
 
 // An input that a call may leave out stands only where its operator asks whether it is there.
 bool may_be_left_out(uint32_t op, uint32_t operand, uint32_t role) {
-  if (role == RNNP_ROLE_STATE) return op == uint32_t(OpKind::kRecurrent) && (operand == 1 || operand == 2);
+  if (role == RNNP_ROLE_STATE)
+    return (op == uint32_t(OpKind::kRecurrent) && (operand == 1 || operand == 2)) || op == uint32_t(OpKind::kStateRead);
   const bool at_end = op == uint32_t(OpKind::kStateWrite) || op == uint32_t(OpKind::kTimeReverse);
   return (op == uint32_t(OpKind::kRecurrent) && operand == 3) || (at_end && operand == 1);
 }

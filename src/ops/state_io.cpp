@@ -1,4 +1,5 @@
-// state_io.cpp -- a tensor that the library keeps from step to step: read at the step's start, written at its end.
+// state_io.cpp -- a tensor that the library keeps from step to step: read at the step's start, written at its end. A run may bring
+// what it starts from.
 // Touches its output, or its state; a row that has ended keeps its state. Only in models that run one step per chunk, so that a
 // step reads what the step before wrote. Threads own rows. SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
@@ -16,7 +17,12 @@ bool state_fits(const Model &m, const AttrState *a, uint32_t value) {
 }
 
 rnnp_status check_read(const Model &m, const BlobNode &node) {
-  return state_fits(m, m.attr<AttrState>(node), m.node_output(node, 0)) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
+  const AttrState *a = m.attr<AttrState>(node);
+  const uint32_t start = m.node_input(node, 0);
+  if (!state_fits(m, a, m.node_output(node, 0))) return RNNP_E_BLOB_CORRUPT;
+  const bool good = start == kNone || (is_f32_value(m, start, m.states[a->state].elems) && !m.values[start].sequence &&
+                                       ValueKind(m.values[start].kind) == ValueKind::kInput);
+  return good ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
 rnnp_status check_write(const Model &m, const BlobNode &node) {
@@ -27,10 +33,16 @@ rnnp_status check_write(const Model &m, const BlobNode &node) {
 
 void run_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const uint32_t state = (*static_cast<const AttrState *const *>(object))->state;
+  const uint32_t start = env.model->node_input(node, 0);
   const ValueSlot &y = env.values[env.model->node_output(node, 0)];
+  const bool starts = env.first_chunk && start != kNone && env.values[start].data != nullptr;
   size_t begin, end;
   split_range(env.batch, env.threads, thread, &begin, &end);
-  for (size_t row = begin; row < end; ++row) copy_bytes(row_of(y, row), kept_row(env, state, row), y.row_bytes);
+  for (size_t row = begin; row < end; ++row) {
+    float *kept = kept_row(env, state, row);
+    if (starts) copy_bytes(kept, row_of(env.values[start], row), y.row_bytes);
+    copy_bytes(row_of(y, row), kept, y.row_bytes);
+  }
 }
 
 void run_write(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {

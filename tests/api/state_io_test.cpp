@@ -11,12 +11,13 @@ using namespace rnnp_test;
 
 constexpr uint32_t kElems = 5;
 
-// y = sum of all x so far.
-std::vector<uint8_t> running_sum() {
+// y = sum of all x so far, and of what a run starts from where it may bring that, as so many elements.
+std::vector<uint8_t> running_sum(uint32_t start_elems = 0) {
   BlobBuilder b(1);
   const uint32_t x = b.add_input(kElems);
   uint32_t state;
-  const uint32_t before = b.add_state_read(kElems, &state);
+  const uint32_t start = start_elems == 0 ? rnnp::kNone : b.add_state_input(start_elems, "start");
+  const uint32_t before = b.add_state_read(kElems, &state, start);
   const rnnp::AttrBinary add = {uint32_t(rnnp::Binary::kAdd), 1, {kElems}, {1}, {1}};
   const uint32_t after = b.add_node(rnnp::OpKind::kBinary, &add, sizeof add, {before, x}, kElems, true);
   b.add_state_write(state, after);
@@ -72,6 +73,43 @@ TEST(StateIo, RowsThatEndedOrDoNotRunKeepTheirs) {
   EXPECT_EQ(10.0f, y[kElems]);
   EXPECT_EQ(12.0f, y[2 * kElems]);
   EXPECT_EQ(10.0f, y[3 * kElems]);
+}
+
+// One call of `steps` steps of two rows of ones; start: nullptr, or a number for each row. Gives the first element of row 0 and 1
+// after the last step.
+std::pair<float, float> run_from(rnnp_session *session, const float *start, size_t steps, const int32_t *lengths = nullptr) {
+  const std::vector<float> x(steps * 2 * kElems, 1.0f);
+  std::vector<float> y(x.size()), begin(2 * kElems);
+  for (size_t i = 0; start != nullptr && i < begin.size(); ++i) begin[i] = start[i / kElems];
+  const rnnp_const_buffer in[2] = {{x.data(), 0, 0}, {start == nullptr ? nullptr : begin.data(), 0, 0}};
+  const rnnp_buffer out = {y.data(), 0, 0};
+  rnnp_io io = RNNP_IO_INIT;
+  io.steps = steps;
+  io.batch = 2;
+  io.input_count = 2;
+  io.output_count = 1;
+  io.lengths = lengths;
+  io.inputs = in;
+  io.outputs = &out;
+  EXPECT_EQ(RNNP_OK, rnnp_run_io(session, &io));
+  return {y[(steps - 1) * 2 * kElems], y[(2 * steps - 1) * kElems]};
+}
+
+TEST(StateIo, ARunMayBringWhatItStartsFrom) {
+  using Sums = std::pair<float, float>;
+  for (const uint32_t threads : {1u, 2u}) {
+    Runner runner(running_sum(kElems), {2, 0, 4, 0, threads});
+    const float tens[] = {10.0f, 20.0f}, hundreds[] = {100.0f, 200.0f};
+    EXPECT_EQ(Sums(3.0f, 3.0f), run_from(runner.session(), nullptr, 3));
+    EXPECT_EQ(Sums(13.0f, 23.0f), run_from(runner.session(), tens, 3));
+    EXPECT_EQ(Sums(14.0f, 24.0f), run_from(runner.session(), nullptr, 1));
+    EXPECT_EQ(Sums(101.0f, 201.0f), run_from(runner.session(), hundreds, 1));
+    // A row that has no step has begun, too.
+    const int32_t lengths[] = {2, 0};
+    run_from(runner.session(), tens, 2, lengths);
+    EXPECT_EQ(Sums(13.0f, 21.0f), run_from(runner.session(), nullptr, 1));
+  }
+  for (const uint32_t elems : {kElems - 1, kElems + 1}) EXPECT_ANY_THROW(Runner(running_sum(elems))) << elems;
 }
 
 TEST(StateIo, ResetSaveAndLoad) {

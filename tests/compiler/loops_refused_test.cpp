@@ -123,5 +123,25 @@ TEST(Loops, AStateThatStartsElsewhereIsRefusedUnlessALayerHasIt) {
   }
 }
 
+// Keras' Bidirectional of a cell of the user's own, or behind a mask: a loop over reversed steps. The refusal says what helps.
+TEST(Loops, ALoopOverReversedStepsThatIsNoLayerSaysWhatHelps) {
+  OnnxBuilder body;
+  decay_body(&body);
+  OnnxBuilder b = with_scan(scan_graph(body));
+  onnx::GraphProto *g = b.proto.mutable_graph();
+  const onnx::NodeProto scan = g->node(g->node_size() - 1);
+  g->mutable_node()->RemoveLast();
+  b.constant_ints("from", {1}, {-1})
+      .constant_ints("to", {1}, {INT64_MIN})
+      .constant_ints("along", {1}, {0})
+      .constant_ints("by", {1}, {-1});
+  b.node("Slice", {"X", "from", "to", "along", "by"}, {"reversed"});
+  *g->add_node() = scan;
+  g->mutable_node(g->node_size() - 1)->set_input(1, "reversed");
+  const std::string text = refusal_of(b.proto);
+  EXPECT_NE(text.find("so no state can be kept"), std::string::npos) << text;
+  EXPECT_NE(text.find("a fixed number of steps, written out"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace rnnp::testing_support

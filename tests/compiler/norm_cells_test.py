@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from cli_support import Tool
 from modern_cells import FEATURES, ROWS, UNITS, Step, model, sequence_model, step_model, tensor
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 STEPS = 7
 SHAPES = [(UNITS,)] * 2
@@ -114,6 +114,21 @@ def unrolled_model(cell, seed):
     return model(helper.make_graph(nodes, "unrolled", [tensor("X", [STEPS, ROWS, FEATURES])], [tensor("Y")], weights))
 
 
+def loop_model(cell, seed):
+    """The step in a Loop that reads X at its counter, as TorchScript's exporter writes it."""
+    single = step_model(cell, seed).graph
+    names = [tensor(f"state{i}", [ROWS, UNITS]) for i in range(2)]
+    body = [helper.make_node("Gather", ["X", "t"], ["x"], axis=0), *single.node, helper.make_node("Identity", ["go"], ["goes_on"])]
+    flags = [helper.make_tensor_value_info("go", TensorProto.BOOL, []), helper.make_tensor_value_info("goes_on", TensorProto.BOOL, [])]
+    graph = helper.make_graph(body, "body", [helper.make_tensor_value_info("t", TensorProto.INT64, []), flags[0], *names],
+                              [flags[1], tensor("next0"), tensor("next1"), tensor("y")])
+    nodes = [helper.make_node("Shape", ["X"], ["sizes"]), helper.make_node("Gather", ["sizes", "zero"], ["trips"]),
+             helper.make_node("Loop", ["trips", "yes", "start0", "start1"], ["last0", "last1", "Y"], name="loop", body=graph)]
+    weights = list(single.initializer) + [numpy_helper.from_array(np.zeros((ROWS, UNITS), np.float32), f"start{i}") for i in range(2)]
+    weights += [numpy_helper.from_array(np.array(0), "zero"), numpy_helper.from_array(np.array(True), "yes")]
+    return model(helper.make_graph(nodes, "looped", [tensor("X", ["steps", ROWS, FEATURES])], [tensor("Y")], weights))
+
+
 def nodes_of(tool, folder, name, graph, flags, options=()):
     path, blob = folder / f"{name}.onnx", folder / f"{name}.rnnp"
     onnx.save(graph, str(path))
@@ -131,7 +146,7 @@ def are_layers(nodes, count):
 
 def check(tool, folder, index, name, step):
     cell, states = (name, step, SHAPES), [word for i in range(2) for word in ("--state", f"state{i}=next{i}")]
-    for form, graph, flags, count in (("step", step_model(cell, index), states, 1), ("Scan", sequence_model(cell, index), (), 1),
+    for form, graph, flags, count in (("step", step_model(cell, index), states, 1), ("Scan", sequence_model(cell, index), (), 1), ("Loop", loop_model(cell, index), (), 1),
                                       ("two directions", reversed_model(cell, index), (), 2), ("unrolled", unrolled_model(cell, index), (), 1)):
         nodes = nodes_of(tool, folder, f"{form}{index}".replace(" ", ""), graph, flags)
         assert are_layers(nodes, count), f"{name}, {form}: {[node['op'] for node in nodes]}"

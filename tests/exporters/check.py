@@ -267,6 +267,8 @@ def main():
         args.json.write_text(json.dumps(rows, indent=1))
     if args.counts:
         args.counts.write_text(counts(rows))
+    if not rows:
+        raise SystemExit("no model has such a name")
     verdicts = collections.Counter(verdict(row) for row in rows)
     print(f"{len(rows)} models: " + ", ".join(f"{count} {what}" for what, count in sorted(verdicts.items())))
     print(f"{sum(r['result'] == 'right' for r in rows)} right without a flag")

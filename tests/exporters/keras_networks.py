@@ -154,6 +154,10 @@ def network_models():
     yield "own_cell_normalized", chain(kl.RNN(NormCell(UNITS), **SEQ), kl.Dense(2))
     yield "own_cell_leaky", chain(kl.RNN(LeakyCell(UNITS)), kl.Dense(2))
     yield "own_cell_bidirectional", chain(both(kl.RNN(LeakyCell(UNITS), **SEQ)), kl.Dense(2))
+    # What the refusals of the three forms above that are loops over reversed steps propose.
+    yield "own_cell_unrolled_bidirectional", chain(both(kl.RNN(LeakyCell(UNITS), unroll=True, **SEQ)), kl.Dense(2), shape=fixed)
+    yield "masking_unrolled_bidirectional", chain(kl.Masking(), both(kl.LSTM(UNITS, unroll=True, **SEQ)), kl.Dense(2), shape=fixed)
+    yield "ids_mask_unrolled_bidirectional", chain(kl.Embedding(20, 8, mask_zero=True), both(kl.LSTM(UNITS, unroll=True)), kl.Dense(1), shape=(STEPS,), dtype="int32")
     for name in ("lstm", "gru", "simple_rnn"):
         kind = {"lstm": kl.LSTM, "gru": kl.GRU, "simple_rnn": kl.SimpleRNN}[name]
         yield f"{name}_softsign", chain(kind(UNITS, activation="softsign", **SEQ))

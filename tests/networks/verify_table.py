@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles the published networks as docs/NETWORKS.md says and lets `rnnpack verify` judge each: beside the f64 evaluation of its ONNX
+"""Compiles the published networks as docs/NETWORKS.md says, all of them checked, and lets `rnnpack verify` judge each: beside the f64 evaluation of its ONNX
 file, and chunked into calls.
 
 verify_table.py RNNPACK [--table bench/results/networks.md]      77 where RNNPACK_MODELS_DIR names no folder of them
@@ -54,6 +54,8 @@ def row(tool, models, name, pattern, flags):
             done = subprocess.run([tool, *map(str, command), *flags], capture_output=True, text=True, timeout=250)
             if done.returncode:
                 raise SystemExit(f"{name}: {done.stdout}{done.stderr}")
+            if "not checked" in done.stdout + done.stderr:
+                raise SystemExit(f"{name}: the check of compile left something out: {done.stdout}{done.stderr}")
     said = done.stdout
     worst = max(float(v) for v in re.findall(r"max relative error (\S+)", said))
     steps = re.search(r"^verified: (\d+ steps?)", said, re.M).group(1)

@@ -298,11 +298,12 @@ uint32_t BlobBuilder::add_time_reverse(uint32_t x, uint32_t lengths) {
   return add_node(OpKind::kTimeReverse, &a, sizeof a, {x, lengths}, values_[x].row_elems, true);
 }
 
-uint32_t BlobBuilder::add_state_read(uint32_t elems, uint32_t *state) {
+uint32_t BlobBuilder::add_state_read(uint32_t elems, uint32_t *state, uint32_t start) {
   *state = add_persistent(elems);
   stepwise_ = true;
   const rnnp::AttrState attr = {*state};
-  return add_node(OpKind::kStateRead, &attr, sizeof attr, {}, elems, true);
+  const std::vector<uint32_t> in = start == kNone ? std::vector<uint32_t>() : std::vector<uint32_t>{start};
+  return add_node(OpKind::kStateRead, &attr, sizeof attr, in, elems, true);
 }
 
 void BlobBuilder::add_state_write(uint32_t state, uint32_t x) {

@@ -103,7 +103,8 @@ class BlobBuilder {
   // Makes the model one that is not causal.
   uint32_t add_time_reverse(uint32_t x, uint32_t lengths = rnnp::kNone);
   // A state of `elems` that the library keeps: its value before the step; add_state_write says what it becomes.
-  uint32_t add_state_read(uint32_t elems, uint32_t *state);
+  // `start`: an input that a run may bring for it.
+  uint32_t add_state_read(uint32_t elems, uint32_t *state, uint32_t start = rnnp::kNone);
   void add_state_write(uint32_t state, uint32_t x);
   // A convolution of these words; its weights are small integers, kept in `conv`. Its state, matrix and bias are filled in.
   uint32_t add_conv(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems);

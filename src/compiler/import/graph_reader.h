@@ -18,6 +18,7 @@
 #include "compiler/onnx/refusal_of.h"
 #include "compiler/onnx/rewrite.h"
 #include "compiler/onnx/subgraph.h"
+#include "compiler/onnx/written_out.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp::compiler {
@@ -192,6 +193,9 @@ class GraphReader {
 
   // Why an axis has to be fixed, and what fixes it.
   std::string open_axis_text(const DeclaredInput &input, size_t axis, int origin) const {
+    if (input.of_loop)
+      return std::string("a loop whose body is no LSTM, GRU or RNN cell carries it beside steps in another order; accepted: ") +
+             kWrittenOut;
     const std::string &name = input.dims[axis].name, beside = b_.origins->time_beside(origin);
     std::string shape;
     for (size_t i = 0; i < input.dims.size(); ++i) shape += (i ? "," : "") + (i == axis ? std::string("SIZE") : std::string("-1"));

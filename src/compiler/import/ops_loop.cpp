@@ -4,6 +4,7 @@
 
 #include "compiler/import/builder.h"
 #include "compiler/onnx/rewrite.h"
+#include "compiler/onnx/written_out.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -43,21 +44,50 @@ void last_step(OpCall &call) {
   call.give(0, many && !call.b.discovering && call.b.is_sequence(y) ? call.b.time_step(y, true, call.name) : y);
 }
 
-// A layer starts from anything; a state that the library keeps for other operators starts at zero.
-void starts_at_zero(OpCall &call) {
-  const Bound &bound = call.input(0);
-  bool zero = bound.kind == Bound::Kind::kConst;
-  if (zero) {
-    zero = std::all_of(bound.tensor->data.begin(), bound.tensor->data.end(), [](double v) { return v == 0; });
-  } else {
-    const Value &value = call.b.graph.values[bound.view.value];
-    zero = value.kind == ValueKind::kConst && std::all_of(value.f32.begin(), value.f32.end(), [](float v) { return v == 0; });
+bool is_zero(const OpCall &call, const Bound &bound) {
+  if (bound.kind == Bound::Kind::kConst)
+    return std::all_of(bound.tensor->data.begin(), bound.tensor->data.end(), [](double v) { return v == 0; });
+  const Value &value = call.b.graph.values[bound.view.value];
+  return value.kind == ValueKind::kConst && std::all_of(value.f32.begin(), value.f32.end(), [](float v) { return v == 0; });
+}
+
+// The state's rows are the start's.
+void join_axes(OpCall &call) {
+  const View start = call.view(0), state = call.view(1);
+  for (size_t i = 0; i < start.axes.size() && start.axes.size() == state.axes.size(); ++i) {
+    const Axis &from = start.axes[i], &to = state.axes[i];
+    if (from.size() == 1 && to.size() == 1 && from[0].origin >= 0 && to[0].origin >= 0)
+      call.b.origins->unite(from[0].origin, to[0].origin);
   }
-  if (!zero && !call.b.discovering)
-    throw Refusal(
-        "the Loop carries a state that starts from " + quote(call.node.input(0)) +
-        ", which is not zeros, through a body that is no LSTM, GRU or RNN cell; accepted: zeros, or such a cell. Exporting one "
-        "step of the model with its state as input and output, and --state INPUT=OUTPUT, does without the Loop");
+}
+
+// An input that a run may bring for the state; kNone for what is made otherwise.
+uint32_t start_of_run(OpCall &call) {
+  const View start = call.view(0), state = call.view(1);
+  const Value &value = call.b.graph.values[start.value];
+  const bool fits = value.kind == ValueKind::kInput && value.dtype == DType::kF32 && !value.sequence &&
+                    value.elems == call.b.graph.values[state.value].elems && start.axes.size() == state.axes.size();
+  return fits && call.b.dense(start, call.name).value == start.value ? start.value : kNone;
+}
+
+// A layer starts from anything; a state that the library keeps for other operators starts at zero or from an input.
+void starts_at(OpCall &call) {
+  const Bound &bound = call.input(0);
+  if (is_zero(call, bound)) return;
+  const bool computed = bound.kind != Bound::Kind::kConst;
+  if (call.b.discovering) {
+    if (computed) join_axes(call);
+    return;
+  }
+  const uint32_t start = computed ? start_of_run(call) : kNone;
+  if (start == kNone)
+    throw Refusal("the Loop carries a state that starts from " + quote(call.node.input(0)) +
+                  ", which is neither zeros nor an input as it is, through a body that is no LSTM, GRU or RNN cell; accepted: "
+                  "zeros, an input, "
+                  "or such a cell. Exporting one step of the model with its state as input and output, and --state INPUT=OUTPUT, "
+                  "does without "
+                  "the Loop");
+  call.b.graph.starts.emplace(call.view(1).value, start);
 }
 
 void trips_of(OpCall &call) {
@@ -69,7 +99,13 @@ void trips_of(OpCall &call) {
                   " that is not the number of steps of the sequence it reads; accepted: all its steps");
 }
 
-void loop(OpCall &) {
+void loop(OpCall &call) {
+  const std::vector<int64_t> directions = call.attributes.integers("scan_input_directions");
+  if (!directions.empty() && std::all_of(directions.begin(), directions.end(), [](int64_t way) { return way == 1; }))
+    throw Refusal(
+        std::string("it goes from the last step to the first with a body that is no LSTM, GRU or RNN cell (one whose state is "
+                    "multiplied by a mask of each step is none); accepted: such a cell, from the first step to the last, or ") +
+        kWrittenOut);
   throw Refusal(
       "it is a loop that does not go over the steps of one sequence from the first to the last; accepted: a body that reads step i "
       "of its "
@@ -83,11 +119,9 @@ const std::vector<ImportRow> kImportLoop = {
     {kStepOf, step_of, ""},
     {kStepsOf, steps_of, ""},
     {kLastStep, last_step, ""},
-    {kStartsAtZero, starts_at_zero, ""},
+    {kStartsAt, starts_at, ""},
     {kTripsOf, trips_of, ""},
-    {"Loop", loop,
-     "over the steps of sequences: an LSTM, GRU or RNN cell becomes that layer; another body with states that start at zero runs "
-     "at every step"},
+    {"Loop", loop, "over the steps of sequences: an LSTM, GRU or RNN cell becomes that layer; any other body runs at every step"},
     {"Scan", loop, "as Loop; along the first axis, from its end where the body is a cell", 9},
 };
 

@@ -128,10 +128,10 @@ void drop_input(Graph *graph, size_t index) {
   for (uint32_t i = 0; i < graph->inputs.size(); ++i) graph->values[graph->inputs[i].value].input = i;
 }
 
-// The layers keep it themselves.
-void drop_initial_state(Graph *graph, uint32_t value) {
+// The layers keep it themselves, and a run may bring what a loop's starts from.
+void drop_initial_state(Graph *graph, uint32_t value, uint32_t start) {
   for (Node &node : graph->nodes) {
-    if (node.op == OpKind::kRecurrent) std::replace(node.in.begin() + 1, node.in.end(), value, kNone);
+    if (node.op == OpKind::kRecurrent) std::replace(node.in.begin() + 1, node.in.end(), value, start);
   }
 }
 
@@ -166,13 +166,33 @@ uint32_t lengths_input(const Graph &graph) {
   return kNone;
 }
 
+// The input that a loop's state starts from, which a run may leave out; kNone: zeros.
+uint32_t loop_start(Graph *graph, uint32_t state) {
+  const auto found = graph->starts.find(state);
+  if (found == graph->starts.end()) return kNone;
+  const uint32_t start = found->second;
+  const auto input = std::find_if(graph->inputs.begin(), graph->inputs.end(), [&](const Io &io) { return io.value == start; });
+  const bool others = std::any_of(graph->nodes.begin(), graph->nodes.end(), [&](const Node &node) {
+    const bool starts =
+        node.op == OpKind::kStateRead || (node.op == OpKind::kRecurrent && node.in[0] != start && node.in[3] != start);
+    return !starts && std::count(node.in.begin(), node.in.end(), start) != 0;
+  });
+  if (others)
+    throw ModelError("input " + quote(input->name) + ": a loop starts from it, and something else reads it; accepted: one of both");
+  input->role = RNNP_ROLE_STATE;
+  return start;
+}
+
 void keep_tensor(Graph *graph, const Io &input, uint32_t output, bool of_loop) {
+  const uint32_t start = loop_start(graph, input.value);
   Value &value = graph->values[input.value];
   value.kind = ValueKind::kSequence;
   value.input = kNone;
   const StateRef state{static_cast<uint32_t>(graph->states.size())};
   graph->states.push_back({input.name, value.elems});
-  graph->nodes.insert(graph->nodes.begin(), {OpKind::kStateRead, input.name, {}, {input.value}, state});
+  Node read = {OpKind::kStateRead, input.name, {}, {input.value}, state};
+  if (start != kNone) read.in.push_back(start);
+  graph->nodes.insert(graph->nodes.begin(), std::move(read));
   graph->nodes.push_back({OpKind::kStateWrite, input.name, {output, of_loop ? kNone : lengths_input(*graph)}, {}, state});
 }
 
@@ -243,7 +263,7 @@ void tie(Graph *graph, const StatePair &pair) {
   const Io input = graph->inputs[found.in], output = graph->outputs[found.out];
   graph->outputs.erase(graph->outputs.begin() + static_cast<std::ptrdiff_t>(found.out));
   const Sources sources(*graph);
-  if (found.own) drop_initial_state(graph, input.value);
+  if (found.own) drop_initial_state(graph, input.value, loop_start(graph, input.value));
   drop_input(graph, found.in);
   if (found.own && found.only_state) return;
   const uint32_t next = graph->values[output.value].sequence ? output.value : value_per_step(graph, output.value, sources);

@@ -148,7 +148,7 @@ std::optional<TransposedState> transposed_state(const Graph &graph, const Node &
     return node.op == OpKind::kStateRead && std::get<StateRef>(node.attr).state == state;
   });
   const std::vector<size_t> copies = copies_that_make(graph, write.in[0]);
-  if (read == graph.nodes.end() || copies.size() != 1) return std::nullopt;
+  if (read == graph.nodes.end() || !read->in.empty() || copies.size() != 1) return std::nullopt;
   const AttrCopy &turn = *copy_of(graph.nodes[copies[0]]);
   TransposedState found = {copies[0], graph.nodes[copies[0]].in[0], read->out[0], {}};
   const uint32_t elems = graph.values[found.read].elems;

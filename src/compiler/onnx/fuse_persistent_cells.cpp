@@ -30,24 +30,22 @@ class LayerRewriter {
   }
 
  private:
-  std::string next(size_t state) const { return origin_of(step_.nodes, step_.after[state]); }
-
   const StepLayer *made_by(const OnnxNode &node, const std::vector<StepLayer> &layers) const {
     for (const StepLayer &layer : layers) {
       for (const std::string &name : node.output()) {
-        if (name == next(layer.h) || name == next(layer.c)) return &layer;
+        if (name == layer.h_after || name == layer.c_after) return &layer;
       }
     }
     return nullptr;
   }
 
   void write_layer(const OnnxNode &node, const StepLayer &layer) {
-    const std::string at = node_title(node) + ":layer", h = next(layer.h);
+    const std::string at = node_title(node) + ":layer", &h = layer.h_after;
     const auto earlier = per_step_.find(layer.x);
     rewrite_.reshaping("Unsqueeze", earlier == per_step_.end() ? layer.x : earlier->second, at + ":x", {0});
-    rewrite_.reshaping("Unsqueeze", step_.before[layer.h], at + ":h", {0});
+    rewrite_.reshaping("Unsqueeze", layer.h_before, at + ":h", {0});
     const bool lstm = layer.cell.has_c();
-    if (lstm) rewrite_.reshaping("Unsqueeze", step_.before[layer.c], at + ":c", {0});
+    if (lstm) rewrite_.reshaping("Unsqueeze", layer.c_before, at + ":c", {0});
     add_layer(&rewrite_, layer.cell, node_title(node), at, at + ":x", false);
     // An output that is h' is given at every step, but for the one that is the state.
     const bool given = kept_.count(h) == 0 && std::find(model_.outputs.begin(), model_.outputs.end(), h) != model_.outputs.end();
@@ -55,7 +53,7 @@ class LayerRewriter {
     finals_[h] = given ? at + ":final" : h;
     rewrite_.reshaping("Squeeze", at + ":y", per_step_[h], {0, 1});
     rewrite_.reshaping("Squeeze", at + ":hn", finals_[h], {0});
-    if (lstm) rewrite_.reshaping("Squeeze", at + ":cn", next(layer.c), {0});
+    if (lstm) rewrite_.reshaping("Squeeze", at + ":cn", layer.c_after, {0});
   }
 
   // h' is the layer's final state where it goes to the outputs that are kept alone, else its output.

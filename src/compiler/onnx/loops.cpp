@@ -59,6 +59,10 @@ class Expander {
       step.after.push_back(state.after);
     }
     for (const OnnxTensor &constant : form.body->initializer()) step.constants[constant.name()] = constant.tensor();
+    for (const OnnxNode *node : model_.nodes) {
+      const OnnxAttribute *value = node->op_type() == "Constant" ? Attributes(*node).find("value") : nullptr;
+      if (value != nullptr && value->type() == OnnxAttribute::kTensor) step.constants.emplace(node->output(0), value->t().tensor());
+    }
     for (const auto &name : form.outer_name) {
       const auto found = model_.constants.find(name.second);
       if (found != model_.constants.end()) step.constants[name.first] = found->second;
@@ -210,7 +214,7 @@ class Expander {
     for (const OnnxValue::Dim &dim : state.info->type().dims) input.dims.push_back({std::max<int64_t>(dim.value, 0), ""});
     if (!declares_shape(state)) input.dims = *start_shape(model_, state.start);
     rewrite_.model().inputs.push_back(input);
-    rewrite_.add(kStartsAtZero, node_title(node), {state.start}, {});
+    rewrite_.add(kStartsAt, node_title(node), {state.start, name}, {});
   }
 
   const OnnxModel &model_;

@@ -27,7 +27,7 @@ const AttributeRow kAttributeRows[] = {
     {kStepOf, ""},
     {kStepsOf, ""},
     {kLastStep, ""},
-    {kStartsAtZero, ""},
+    {kStartsAt, ""},
     {kTripsOf, ""},
     {kLstmNorm, "activations:S by_gate:i direction:s epsilons:F hidden_size:i joint:i keeps_c:i"},
     {"Abs", ""},

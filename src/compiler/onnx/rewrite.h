@@ -35,10 +35,10 @@ class Rewrite {
 };
 
 // The importer's own operators, for steps of a loop: StepOf(X) is X without its first axis, at every step; StepsOf(y, X) has that
-// axis again; LastStep(y, X) is y at the last step; StartsAtZero(x) refuses what is not zeros,
-// TripsOf(n, X) a number of trips that is not X's number of steps.
+// axis again; LastStep(y, X) is y at the last step; StartsAt(x, state) has x as what a run starts the state from: zeros or an
+// input; TripsOf(n, X) a number of trips that is not X's number of steps.
 constexpr const char *kStepOf = "rnnpack.StepOf", *kStepsOf = "rnnpack.StepsOf", *kLastStep = "rnnpack.LastStep",
-                     *kStartsAtZero = "rnnpack.StartsAtZero", *kTripsOf = "rnnpack.TripsOf";
+                     *kStartsAt = "rnnpack.StartsAt", *kTripsOf = "rnnpack.TripsOf";
 // And a layer-normalised LSTM: an LSTM whose input 8 is MatchedCell::norms.
 constexpr const char *kLstmNorm = "rnnpack.LstmNorm";
 

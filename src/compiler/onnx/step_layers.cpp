@@ -109,18 +109,69 @@ class LayerFinder {
     return dropped != 0;
   }
 
-  // The nearest operands of products with matrices that need no state: one of them is x.
+  using Names = std::vector<std::string>;
+
+  // As the states are; or, of one step alone, as a mask leaves them before the cell or behind it.
   bool match(const std::vector<size_t> &states, const Needs &needs) {
+    Names before, after, masked, unmasked;
+    for (const size_t i : states) {
+      before.push_back(step_.before[i]);
+      after.push_back(step_.after[i]);
+      masked.push_back(masked_state(step_.before[i], needs));
+      unmasked.push_back(unmasked_state(step_.after[i], needs));
+    }
+    if (match_between(states, before, after, needs)) return true;
+    return others_are_given_ && ((masked != before && match_between(states, masked, after, needs)) ||
+                                 (unmasked != after && match_between(states, before, unmasked, needs)));
+  }
+
+  // Which input of the node a state goes through, where the others need none; -1: it is no mask.
+  static int through_mask(const OnnxNode &node, const Needs &needs) {
+    const bool where = node.op_type() == "Where";
+    if (node.output_size() != 1 || node.input_size() != (where ? 3 : 2) || (!where && node.op_type() != "Mul")) return -1;
+    int through = -1;
+    for (int i = 0; i < node.input_size(); ++i) {
+      if (needs.of(node.input(i)) == 0) continue;
+      if (through >= 0 || (where && i == 0)) return -1;
+      through = i;
+    }
+    return through;
+  }
+
+  // The one mask that reads the state, and what it makes of it; the state itself where something else reads it.
+  std::string masked_state(const std::string &name, const Needs &needs) const {
+    const OnnxNode *reader = nullptr;
+    for (const OnnxNode *node : step_.nodes) {
+      const auto &read = names_read(*node);
+      if (node->output_size() == 0 || std::find(read.begin(), read.end(), name) == read.end()) continue;
+      if (reader != nullptr) return name;
+      reader = node;
+    }
+    const int through = reader == nullptr ? -1 : through_mask(*reader, needs);
+    return through < 0 || reader->input(through) != name ? name : reader->output(0);
+  }
+
+  // What a mask makes the state's next value of.
+  std::string unmasked_state(const std::string &name, const Needs &needs) const {
+    const std::string made = origin_of(step_.nodes, name);
+    for (const OnnxNode *node : step_.nodes) {
+      const bool makes = node->output_size() == 1 && node->output(0) == made;
+      const int through = makes ? through_mask(*node, needs) : -1;
+      if (through >= 0) return node->input(through);
+    }
+    return name;
+  }
+
+  // The nearest operands of products with matrices that need no state: one of them is x.
+  bool match_between(const std::vector<size_t> &states, const Names &before, const Names &made, const Needs &needs) {
     StepGraph cell;
     cell.constants = step_.constants;
     cell.opset = step_.opset;
-    std::set<std::string> after, leaves = known_;
-    for (const size_t i : states) {
-      cell.before.push_back(step_.before[i]);
-      cell.after.push_back(step_.after[i]);
-      after.insert(step_.after[i]);
-      leaves.insert(step_.before[i]);
-    }
+    cell.before = before;
+    cell.after = made;
+    const std::set<std::string> after(made.begin(), made.end());
+    std::set<std::string> leaves = known_;
+    leaves.insert(before.begin(), before.end());
     for (const std::string &x : operands(nodes_behind(step_.nodes, after, leaves), needs)) {
       std::set<std::string> with_x = leaves;
       with_x.insert(x);
@@ -131,10 +182,14 @@ class LayerFinder {
       StepLayer layer;
       layer.h = states[matched->h];
       layer.c = states[matched->c];
+      layer.h_before = before[matched->h];
+      layer.c_before = before[matched->c];
+      layer.h_after = origin_of(step_.nodes, made[matched->h]);
+      layer.c_after = origin_of(step_.nodes, made[matched->c]);
       layer.x = x;
       layer.cell = std::move(*matched);
-      known_.insert(origin_of(step_.nodes, step_.after[layer.h]));
-      known_.insert(step_.after[layer.h]);
+      known_.insert(layer.h_after);
+      known_.insert(made[matched->h]);
       layers_.push_back(std::move(layer));
       return true;
     }

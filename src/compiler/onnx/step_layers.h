@@ -16,13 +16,16 @@ struct StepLayer {
   MatchedCell cell;
   std::string x;        // what it reads, a name of the step
   size_t h = 0, c = 0;  // which of the step's states; c of LSTM alone
+  // What the cell itself starts from and makes: the states before and after the step, or what is left of them behind a mask.
+  std::string h_before, c_before, h_after, c_after;
 };
 
 // In the order in which one reads another. Empty where a state is no cell's, or where something of `made`, what the step gives out,
 // needs a state other than by the h that a layer gives.
 std::vector<StepLayer> layers_of_step(const StepGraph &step, const std::vector<std::string> &made);
 
-// The same of one step alone, for those states that are a cell's; the others are given, as x is.
+// The same of one step alone, for those states that are a cell's; the others are given, as x is. A cell may start from its states
+// multiplied by what needs no state, or chosen by it (policies clear them where an episode ended), or leave them so.
 std::vector<StepLayer> some_layers_of_step(const StepGraph &step);
 
 // The nodes that make the wanted names, in order, when the leaves are given.

@@ -93,6 +93,8 @@ void move_state(const RunEnv &env, const BlobNode &node, void *object, uint32_t 
       StateCopyArgs{uint64_t{env.batch} * elems, row_of(env.values[value], 0), elems, writes, chunk_of(env, *c, state, lengths)});
 }
 void run_state_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
+  const uint32_t start = env.model->node_input(node, 0);
+  if (env.first_chunk && start != kNone && env.values[start].data != nullptr) move_state(env, node, object, start, true);
   move_state(env, node, object, env.model->node_output(node, 0), false);
 }
 void run_state_write(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {

@@ -206,9 +206,13 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
   keep_history(env, a, w.x, thread);
 }
 
+bool never_rows(const OpChoice &, const BlobNode &) {
+  return false;
+}
+
 }  // namespace
 
 RNNPACK_OP(conv_channel_major,
-           {OpKind::kConv, nullptr, nullptr, conv_costs, build, nullptr, run, takes_channel_major, mark_channel_major});
+           {OpKind::kConv, never_rows, nullptr, conv_costs, build, nullptr, run, takes_channel_major, mark_channel_major});
 
 }  // namespace rnnp

@@ -117,7 +117,8 @@ struct Op {
   void (*run)(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread);
   // Whether the node may be run where values are channel-major; nullptr: none may. Asked after check and accepts.
   bool (*takes_channel_major)(const OpChoice &choice, const BlobNode &node) = nullptr;
-  // Of an operator that runs nodes there alone, in the place of another of the kind (channel_major.h); else nullptr.
+  // Of an operator that runs nodes there alone, in the place of another of the kind (channel_major.h), and so accepts none in rows;
+  // else nullptr.
   bool (*mark_channel_major)(const OpChoice &choice, const NodeSlot *rows, NodeSlot *nodes, uint8_t *marks) = nullptr;
 };
 

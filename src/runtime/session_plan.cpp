@@ -132,9 +132,7 @@ const Op *operator_of(const SessionConfig &c, const BlobNode &node) {
   const OpChoice choice = choice_of(c);
   for (uint32_t i = 0; i < c.ops.count; ++i) {
     const Op *op = c.ops.ops[i];
-    if (uint32_t(op->kind) == node.op && (!kManyThreads || op->mark_channel_major == nullptr) &&
-        (op->accepts == nullptr || op->accepts(choice, node)))
-      return op;
+    if (uint32_t(op->kind) == node.op && (op->accepts == nullptr || op->accepts(choice, node))) return op;
   }
   return nullptr;
 }

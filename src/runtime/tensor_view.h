@@ -10,7 +10,7 @@
 namespace rnnp {
 
 struct TensorView {
-  uint8_t *data;      // nullptr: left out
+  uint8_t *data;      // nullptr: left out, or of no steps, so that it lies nowhere
   size_t step_bytes;  // 0: one row per batch row, whatever the step
   size_t row_bytes;
   size_t bytes;  // from data to the end of the last row
@@ -40,7 +40,11 @@ inline CallError resolve(const rnnp_buffer &b, const TensorShape &shape, TensorV
   if (shape.sequence) {
     view->step_bytes = b.step_stride_bytes != 0 ? b.step_stride_bytes : mul_sat(view->row_bytes, shape.batch);
     if (view->step_bytes < shape.elem_bytes) return CallError::kStride;
-    last_step = mul_sat(view->step_bytes, shape.steps != 0 ? shape.steps - 1 : 0);
+    if (shape.steps == 0) {
+      view->data = nullptr;
+      return CallError::kNothing;
+    }
+    last_step = mul_sat(view->step_bytes, shape.steps - 1);
   }
   view->bytes = add_sat(add_sat(last_step, last_row), shape.elem_bytes);
   if (view->bytes > SIZE_MAX / 2) return CallError::kStride;

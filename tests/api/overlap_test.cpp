@@ -272,6 +272,25 @@ TEST(Overlap, TensorsMayTouch) {
   EXPECT_EQ(RNNP_OK, rnnp_run(plain.session(), 20, both.data() + 20 * 12, both.data()));
 }
 
+// Those of a call of no steps have no bytes: beside the lengths, or on them, where no result may be.
+TEST(Overlap, SequencesOfNoStepsLieNowhere) {
+  Runner r(States().blob, {States::kBatch, 0, 4});
+  const std::vector<uint8_t> state = r.save(0);
+  for (const int at : {-1, 0, 1, 2}) {
+    States none;
+    none.io.steps = 0;
+    alignas(float) int32_t words[States::kBatch + 2] = {};
+    none.in[2].data = words + 1;
+    none.in[0].data = none.out[0].data = words + 1 + at;
+    EXPECT_EQ(RNNP_OK, rnnp_run_io(r.session(), &none.io)) << at << ": " << rnnp_session_last_error(r.session());
+    std::swap(none.out[0].data, none.out[1].data);  // the final state has its rows in any call
+    none.out[0].data = none.y.data();
+    EXPECT_EQ(at < 2 ? RNNP_E_ARG : RNNP_OK, rnnp_run_io(r.session(), &none.io)) << at;
+    for (const int32_t word : words) EXPECT_EQ(0, word);
+  }
+  EXPECT_EQ(state, r.save(0));
+}
+
 // Rows of batch outermost, x and y in one array: a row of y lies in the row of x of the same step, or beside it.
 TEST(Overlap, StridedRowsMayLieInOrBetweenOneAnother) {
   constexpr uint32_t kIn = 12, kOut = 5, kBatch = 3, kRow = 20;

@@ -25,9 +25,7 @@ bool CallTensor::place(const Shape &s, uint64_t most_bytes, WalkMemory *memory, 
   // A stride that is not used may be anything that is a row at least.
   const size_t step_stride = dense_steps ? 0 : s.sequence ? step_words_ : elems_ + c.below(9);
   count_ = steps_ == 0 ? 0 : (steps_ - 1) * step_words_ + (batch_ - 1) * row_words_ + elems_;
-  // A call of no steps still takes a buffer for a row's: one that touches another is refused.
-  const size_t rows = steps_ == 0 ? (batch_ - 1) * row_words_ + elems_ : count_;
-  const size_t bytes = std::max(rows, s.also_words) * sizeof(uint32_t);
+  const size_t bytes = std::max(count_, s.also_words) * sizeof(uint32_t);
   words_ = reinterpret_cast<uint32_t *>(memory->take(bytes, sizeof(uint32_t), c.once_in(2)));
   if (words_ == nullptr) return false;
   std::fill_n(words_, count_, gap_);

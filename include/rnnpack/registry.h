@@ -57,34 +57,35 @@ extern const rnnp_registry rnnp_default_registry;
 
 /* X(name) for every operator: the object rnnp_op_<name>, and rnnp_op_<name>_unchecked, which takes nodes of registry->blob alone
  * and leaves what checks a blob's nodes out of the program. */
-#define RNNP_FOR_EACH_OP(X) \
-  X(recurrent_norm)         \
-  X(recurrent)              \
-  X(dense)                  \
-  X(unary)                  \
-  X(binary)                 \
-  X(softmax)                \
-  X(copy)                   \
-  X(time_step)              \
-  X(unary_without_kernel)   \
-  X(compare)                \
-  X(reduce)                 \
-  X(norm)                   \
-  X(where)                  \
-  X(matmul)                 \
-  X(gather)                 \
-  X(state_read)             \
-  X(state_write)            \
-  X(time_reduce)            \
-  X(time_reverse)           \
-  X(feature_recurrent)      \
-  X(recurrent_unfused)      \
-  X(conv)                   \
-  X(conv_taps)              \
-  X(conv_nchw)              \
-  X(conv_channel_major)     \
-  X(conv_winograd)          \
-  X(depthwise)              \
+#define RNNP_FOR_EACH_OP(X)    \
+  X(recurrent_norm)            \
+  X(recurrent)                 \
+  X(dense)                     \
+  X(unary)                     \
+  X(binary)                    \
+  X(softmax)                   \
+  X(copy)                      \
+  X(time_step)                 \
+  X(unary_without_kernel)      \
+  X(compare)                   \
+  X(reduce)                    \
+  X(norm)                      \
+  X(where)                     \
+  X(matmul)                    \
+  X(gather)                    \
+  X(state_read)                \
+  X(state_write)               \
+  X(time_reduce)               \
+  X(time_reverse)              \
+  X(feature_recurrent)         \
+  X(recurrent_unfused)         \
+  X(feature_recurrent_unfused) \
+  X(conv)                      \
+  X(conv_taps)                 \
+  X(conv_nchw)                 \
+  X(conv_channel_major)        \
+  X(conv_winograd)             \
+  X(depthwise)                 \
   X(pool)
 
 /* X(name) for every kernel group: the object rnnp_kernels_<name>. */

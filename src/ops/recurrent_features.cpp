@@ -2,9 +2,10 @@
 // axis (a GRU along the frequencies of a frame, the columns of an image). Rows are independent, so each thread runs its own, a
 // block of them side by side in the kernels. Touches: its object, its thread's part of the scratch, its outputs.
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/recurrent_features.h"
+
 #include "base/bytes.h"
 #include "ops/feature_rows.h"
-#include "ops/recurrent_build.h"
 #include "ops/recurrent_check.h"
 #include "ops/recurrent_phases.h"
 #include "pack/layout.h"
@@ -16,16 +17,6 @@ constexpr uint32_t kMostBlock = 32;  // rows side by side
 // Positions whose input one product takes: W is read once for all of them. A W that stays in L1 is multiplied within the step.
 constexpr uint32_t kProjectedRows = 32;
 constexpr size_t kNearInputBytes = 16 << 10;
-
-struct FeatureLayer {
-  RNNPACK_BYTES_32(32);
-  const Recurrent *layer;
-  uint32_t steps, rows, input_size;
-  uint32_t block;       // rows that one call of a kernel takes
-  uint32_t positions;   // rows times steps whose pre-activations are made at once; 0: the step takes its input itself
-  size_t state_bytes;   // of one buffer of `block` rows
-  size_t thread_bytes;  // of the scratch: the layer's, then h twice, then c
-};
 
 bool is_optional(const Model &m, uint32_t value, uint64_t elems) {
   return value == kNone || (is_f32_value(m, value, 0) && m.values[value].row_elems == elems);
@@ -58,56 +49,12 @@ bool inner_values_fit(const Model &m, const BlobNode &n, const AttrFeatureRecurr
   return results != 0 && (Cell(a.layer.cell) == Cell::kLstm || (operands[1] == kNone && m.node_output(n, 2) == kNone));
 }
 
-rnnp_status check(const Model &m, const BlobNode &n) {
-  const AttrFeatureRecurrent *a = m.attr<AttrFeatureRecurrent>(n);
-  if (a == nullptr || !recurrent_sizes_fit(a->layer) || !inner_values_fit(m, n, *a)) return RNNP_E_BLOB_CORRUPT;
-  const rnnp_status status = check_recurrent_weights(m, a->layer);
-  const BlobDirection &d = a->layer.direction[0];
-  // One kernel multiplies by both.
-  if (status != RNNP_OK) return status;
-  return is_fused(m.matrix(d.w).format) && is_fused(m.matrix(d.r).format) ? RNNP_OK : RNNP_E_LAYOUT;
-}
-
-NodeCosts costs(const Model &m, const BlobNode &node) {
-  const AttrFeatureRecurrent &a = *m.attr<AttrFeatureRecurrent>(node);
-  const uint64_t units = uint64_t{a.layer.hidden_size} * cell_gates(Cell(a.layer.cell)) * a.layer.direction_count;
-  const uint64_t step = cost_product(units, uint64_t{a.layer.input_size} + a.layer.hidden_size + 2 * kElementCost);
-  return {cost_product(step, uint64_t{a.rows} * a.steps), 0, 0, 0};
-}
-
 // Calls may have fewer rows side by side than the block has room for, and then take more steps. The same bits either way.
-uint32_t positions_projected(Cell cell, const Matrix &w, uint32_t block, const OtherMachine &machine) {
-  if (!has_many_threads(machine)) return cell == Cell::kGru ? block : 0;
-  if (cell != Cell::kGru && panels_bytes(w.format, w.shape) <= kNearInputBytes) return 0;
+uint32_t positions_projected(const RecurrentPlan &plan, const RecurrentShape &shape, uint32_t block, const OtherMachine &machine) {
+  if (!has_many_threads(machine)) return plan.takes_input ? 0 : block;
+  const MatrixShape w = {plan.gates, shape.hidden_size, shape.input_size, shape.input_size};
+  if (plan.takes_input && panels_bytes(shape.w, w) <= kNearInputBytes) return 0;
   return block < kProjectedRows ? kProjectedRows : block;
-}
-
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
-  const AttrFeatureRecurrent *attr = m.attr<AttrFeatureRecurrent>(node);
-  const AttrRecurrent &a = attr->layer;
-  const Cell cell = Cell(a.cell);
-  const size_t most = mul_sat(env->chunk_steps, env->max_batch);
-  const uint32_t wanted = attr->rows > 1 ? attr->rows : most < kMostBlock ? static_cast<uint32_t>(most) : kMostBlock;
-  const uint32_t block = wanted < kMostBlock ? wanted : kMostBlock;
-  const size_t state_row = size_t{state_row_elems(a.hidden_size)} * sizeof(float);
-  const size_t state_bytes = arena_align_up(state_row * block, env->machine);
-  const uint32_t positions = positions_projected(cell, m.matrix(a.direction[0].w), block, env->machine);
-  const RecurrentShape shape = recurrent_shape(m, a);
-  RecurrentPlan plan = plan_recurrent(shape, *env);
-  plan.preact_bytes = arena_align_up(mul_sat(plan.row_bytes, positions), env->machine);
-  plan.gate_bytes = cell == Cell::kGru ? state_bytes : 0;
-  const size_t buffers = cell == Cell::kGru ? 4 : cell == Cell::kLstm ? 3 : 2;
-  const size_t thread_bytes = add_sat(plan.preact_bytes, mul_sat(state_bytes, buffers));
-  const size_t scratch = mul_sat(thread_bytes, env->threads);
-  if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;
-  Recurrent *layer = nullptr;
-  const rnnp_status status = build_recurrent(env, a, plan, {find_gemm(*env, shape.w, plan.gates), false, 0, 0}, &layer);
-  FeatureLayer *features = env->arena->take<FeatureLayer>(1);
-  *object = features;
-  if (status != RNNP_OK || features == nullptr) return status;
-  *features = {layer, attr->steps, attr->rows, a.input_size, block, positions, state_bytes, thread_bytes};
-  return RNNP_OK;
 }
 
 // Rows side by side (feature_rows.h): what one operand or result holds of them, row i being i strides on.
@@ -141,6 +88,7 @@ void project_apart(const Sequence &s, size_t first, size_t count) {
   g.a_row_bytes = by_step ? a.x_row_bytes : s.x_step;
   g.out_row_bytes = by_step ? row_bytes : row_bytes * a.rows;
   g.rows = by_step ? a.rows : static_cast<uint32_t>(count);
+  g.scratch = s.factors;
   for (size_t i = 0; i < (by_step ? count : a.rows); ++i) {
     g.a = offset_bytes(s.x, s.x_step * first + next * i);
     g.out = offset_bytes(s.preact, (by_step ? row_bytes * a.rows : row_bytes) * i);
@@ -154,7 +102,8 @@ struct Rows {
   uint32_t first, count, d;
 };
 
-void run_rows(const RunEnv &env, const BlobNode &node, const FeatureLayer &features, const Rows &at, uint8_t *scratch) {
+void run_rows(const RunEnv &env, const BlobNode &node, const FeatureLayer &features, const Rows &at, uint8_t *scratch,
+              Products *products) {
   const Model &m = *env.model;
   const Recurrent &layer = *features.layer;
   const size_t hidden = layer.direction->args.hidden_size, width = hidden * layer.direction_count;
@@ -165,8 +114,8 @@ void run_rows(const RunEnv &env, const BlobNode &node, const FeatureLayer &featu
   const RowBlock x = block(m.node_input(node, 0), at.first * size_t{features.input_size}, features.input_size);
   const RowBlock y = block(m.node_output(node, 0), at.first * width + at.d * hidden, width);
   Sequence s;
-  start_sequence(layer, layer.direction[at.d], {nullptr, 1, 0}, scratch, nullptr, &s);
-  s.h[0] = view_as<float>(static_cast<uint8_t *>(s.factors));
+  start_sequence(layer, layer.direction[at.d], {nullptr, 1, 0}, scratch, products, &s);
+  s.h[0] = view_as<float>(static_cast<uint8_t *>(s.factors) + layer.plan.factor_bytes);
   s.h[1] = offset_bytes(s.h[0], features.state_bytes);
   s.live = 0;
   s.x = x.data;
@@ -197,8 +146,78 @@ void run_rows(const RunEnv &env, const BlobNode &node, const FeatureLayer &featu
   if (lstm) finish_rows(block(y_c, state_at, hidden), a.c, a.state_row_bytes, at.count, a.hidden_size);
 }
 
+bool is_fused_layer(const OpChoice &choice, const BlobNode &node) {
+  return !is_unfused(*choice.model, node);
+}
+
+rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+  const AttrFeatureRecurrent &a = *env->model->attr<AttrFeatureRecurrent>(node);
+  const FeaturePlan plan = plan_features(*env, a);
+  const PanelFormat w = format_of(env->model->matrices[a.layer.direction[0].w].format);
+  FeatureLayer *features = nullptr;
+  const rnnp_status status = build_over_features(env, a, plan, {find_gemm(*env, w, plan.cut.gates), false, 0, 0}, &features);
+  *object = features;
+  return status;
+}
+
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
-  const FeatureLayer &features = *static_cast<const FeatureLayer *>(object);
+  run_over_features(env, node, *static_cast<const FeatureLayer *>(object), thread, nullptr);
+}
+
+}  // namespace
+
+rnnp_status check_features(const Model &m, const BlobNode &n) {
+  const AttrFeatureRecurrent *a = m.attr<AttrFeatureRecurrent>(n);
+  if (a == nullptr || !recurrent_sizes_fit(a->layer) || !inner_values_fit(m, n, *a)) return RNNP_E_BLOB_CORRUPT;
+  const rnnp_status status = check_recurrent_weights(m, a->layer);
+  const BlobDirection &d = a->layer.direction[0];
+  if (status != RNNP_OK) return status;
+  return is_fixed_point(m.matrix(d.w).format) || is_fixed_point(m.matrix(d.r).format) ? RNNP_E_LAYOUT : RNNP_OK;
+}
+
+NodeCosts feature_costs(const Model &m, const BlobNode &node) {
+  const AttrFeatureRecurrent &a = *m.attr<AttrFeatureRecurrent>(node);
+  const uint64_t units = uint64_t{a.layer.hidden_size} * cell_gates(Cell(a.layer.cell)) * a.layer.direction_count;
+  const uint64_t step = cost_product(units, uint64_t{a.layer.input_size} + a.layer.hidden_size + 2 * kElementCost);
+  return {cost_product(step, uint64_t{a.rows} * a.steps), 0, 0, 0};
+}
+
+FeaturePlan plan_features(const BuildEnv &env, const AttrFeatureRecurrent &attr) {
+  const AttrRecurrent &a = attr.layer;
+  const Cell cell = Cell(a.cell);
+  const RecurrentShape shape = recurrent_shape(*env.model, a);
+  const size_t most = mul_sat(env.chunk_steps, env.max_batch);
+  const uint32_t wanted = attr.rows > 1 ? attr.rows : most < kMostBlock ? static_cast<uint32_t>(most) : kMostBlock;
+  FeaturePlan p;
+  RecurrentPlan &cut = p.cut;
+  cut = plan_recurrent(shape, env);
+  p.block = wanted < kMostBlock ? wanted : kMostBlock;
+  p.positions = positions_projected(cut, shape, p.block, env.machine);
+  p.state_bytes = arena_align_up(size_t{state_row_elems(a.hidden_size)} * sizeof(float) * p.block, env.machine);
+  cut.preact_bytes = arena_align_up(mul_sat(cut.row_bytes, p.positions), env.machine);
+  cut.gate_bytes = candidate_is_apart(cell, shape.r) ? p.state_bytes : 0;
+  const size_t x_factors = lhs_scratch_bytes(shape.w, a.input_size, p.positions);
+  const size_t h_factors = lhs_scratch_bytes(shape.r, a.hidden_size, p.block);
+  cut.factor_bytes = arena_align_up(x_factors > h_factors ? x_factors : h_factors, env.machine);
+  const size_t states = mul_sat(p.state_bytes, has_c(cell) ? 3 : 2);
+  p.thread_bytes = add_sat(add_sat(cut.preact_bytes, mul_sat(cut.gate_bytes, 2)), add_sat(cut.factor_bytes, states));
+  return p;
+}
+
+rnnp_status build_over_features(BuildEnv *env, const AttrFeatureRecurrent &a, const FeaturePlan &plan,
+                                const RecurrentKernels &kernels, FeatureLayer **built) {
+  const size_t scratch = mul_sat(plan.thread_bytes, env->threads);
+  if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;
+  Recurrent *layer = nullptr;
+  const rnnp_status status = build_recurrent(env, a.layer, plan.cut, kernels, &layer);
+  FeatureLayer *features = env->arena->take<FeatureLayer>(1);
+  if (status != RNNP_OK || features == nullptr) return status;
+  *built = features;
+  *features = {layer, a.steps, a.rows, a.layer.input_size, plan.block, plan.positions, plan.state_bytes, plan.thread_bytes};
+  return RNNP_OK;
+}
+
+void run_over_features(const RunEnv &env, const BlobNode &node, const FeatureLayer &features, uint32_t thread, Products *products) {
   uint32_t y = kNone;
   for (uint32_t i = 3; i-- > 0;) y = env.model->node_output(node, i) != kNone ? env.model->node_output(node, i) : y;
   if (!runs_in_chunk(env, y)) return;
@@ -211,15 +230,13 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
     for (uint32_t d = 0; d < features.layer->direction_count; ++d) {
       for (uint32_t first = 0; first < features.rows; first += features.block) {
         const uint32_t left = features.rows - first, block = left < features.block ? left : features.block;
-        run_rows(env, node, features, {row, first, inner ? block : count, d}, scratch);
+        run_rows(env, node, features, {row, first, inner ? block : count, d}, scratch, products);
       }
     }
     row += count;
   }
 }
 
-}  // namespace
-
-RNNPACK_OP(feature_recurrent, {OpKind::kFeatureRecurrent, nullptr, check, costs, build, nullptr, run});
+RNNPACK_OP(feature_recurrent, {OpKind::kFeatureRecurrent, is_fused_layer, check_features, feature_costs, build, nullptr, run});
 
 }  // namespace rnnp

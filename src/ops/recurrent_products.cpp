@@ -1,6 +1,8 @@
 // recurrent_products.cpp -- recurrent layers whose R is in panels that recurrent kernels do not read (low precision, sparse): the
 // phase that multiplies by R. Integer-only layers differ in their kernels alone. An operator of its own, so that a program without
 // such layers links none of this. SPDX-License-Identifier: Apache-2.0
+#include "ops/recurrent_products.h"
+
 #include "ops/panel_product.h"
 #include "ops/recurrent.h"
 #include "ops/recurrent_check.h"
@@ -61,7 +63,6 @@ void fill_products(const BuildEnv &env, const RecurrentPlan &plan, const BlobDir
   const RecurArgs &a = direction->args;
   direction->products = products;
   Products &p = *products;
-  direction->products = products;
   p.multiply = multiply;
   p.gemm = gemm;
   p.candidate_column = static_cast<uint16_t>(2 * nr);
@@ -116,27 +117,18 @@ rnnp_status check(const Model &m, const BlobNode &node) {
 }
 
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
-  const Model &m = *env->model;
-  const AttrRecurrent *a = m.attr<AttrRecurrent>(node);
-  const PanelFormat r = m.matrix(a->direction[0].r).format;
-  const bool fixed = is_fixed_point(r);
-  const Kernel *product = fixed ? find_panel_kernel(*env, KernelFamily::kGemmQ15, r) : find_gemm(*env, r, 2);
-  if (product == nullptr) return RNNP_E_LAYOUT;
+  const AttrRecurrent &a = *env->model->attr<AttrRecurrent>(node);
+  const RecurrentPlan plan = plan_recurrent(recurrent_shape(*env->model, a), *env);
+  UnfusedKernels kernels;
+  rnnp_status status = find_unfused_kernels(*env, a, plan, &kernels);
+  if (status != RNNP_OK) return status;
   Recurrent *layer = nullptr;
-  const RecurrentPlan plan = plan_recurrent(recurrent_shape(m, *a), *env);
-  const Cell cell = Cell(a->cell);
-  const PanelFormat w = m.matrix(a->direction[0].w).format;
-  const Kernel *input = fixed ? find_panel_kernel(*env, KernelFamily::kGemmQ15, w) : find_gemm(*env, w, plan.gates);
-  const RecurrentKernels kernels = {input, fixed, cell == Cell::kGruLinear ? 2u : 1u, product_phases(cell, plan.serpentine != 0)};
-  const rnnp_status status = build_over_time(env, *a, plan, kernels, &layer);
-  Products *products = env->arena->take<Products>(a->direction_count);
+  status = build_over_time(env, a, plan, kernels.others, &layer);
+  add_products(env, a, plan, kernels.product, layer);
   *object = layer;
-  for (uint32_t d = 0; layer != nullptr && products != nullptr && d < a->direction_count; ++d) {
-    Direction &direction = layer->direction[d];
-    fill_products(*env, plan, a->direction[d], product->gemm, *layer, products + d, &direction);
-    if (!fixed) continue;
-    const uint32_t c_bits = m.attr<AttrIntegerRecurrent>(node)->c_bits[d];
-    direction.args.integer = {static_cast<uint8_t>(r.nr), static_cast<uint8_t>(c_bits)};
+  for (uint32_t d = 0; layer != nullptr && kernels.others.fixed && d < a.direction_count; ++d) {
+    const uint32_t c_bits = env->model->attr<AttrIntegerRecurrent>(node)->c_bits[d];
+    layer->direction[d].args.integer = {layer->nr, static_cast<uint8_t>(c_bits)};
   }
   return status;
 }
@@ -151,6 +143,23 @@ bool accepts(const OpChoice &choice, const BlobNode &node) {
 }
 
 }  // namespace
+
+rnnp_status find_unfused_kernels(const BuildEnv &env, const AttrRecurrent &a, const RecurrentPlan &plan, UnfusedKernels *kernels) {
+  const RecurrentShape shape = recurrent_shape(*env.model, a);
+  const bool fixed = is_fixed_point(shape.r);
+  const Kernel *product = fixed ? find_panel_kernel(env, KernelFamily::kGemmQ15, shape.r) : find_gemm(env, shape.r, 2);
+  if (product == nullptr) return RNNP_E_LAYOUT;
+  const Kernel *input = fixed ? find_panel_kernel(env, KernelFamily::kGemmQ15, shape.w) : find_gemm(env, shape.w, plan.gates);
+  const uint32_t before = shape.cell == Cell::kGruLinear ? 2u : 1u;
+  *kernels = {product->gemm, {input, fixed, before, product_phases(shape.cell, plan.serpentine != 0)}};
+  return RNNP_OK;
+}
+
+void add_products(BuildEnv *env, const AttrRecurrent &a, const RecurrentPlan &plan, GemmFn product, Recurrent *layer) {
+  Products *products = env->arena->take<Products>(a.direction_count);
+  for (uint32_t d = 0; layer != nullptr && products != nullptr && d < a.direction_count; ++d)
+    fill_products(*env, plan, a.direction[d], product, *layer, products + d, &layer->direction[d]);
+}
 
 RNNPACK_OP(recurrent_unfused, {OpKind::kRecurrent, accepts, check, recurrent_costs, build, finish_recurrent, run});
 

@@ -212,31 +212,6 @@ TEST(QuantizedForms, DynamicQuantizeLstmKeepsItsIntegers) {
   }
 }
 
-// Along a feature axis weights are f32, which a note says.
-TEST(QuantizedForms, ALayerAlongAFeatureAxisSaysThatItsIntegersAreNotKept) {
-  for (const bool columns : {true, false}) {
-    const int64_t wide = columns ? 6 * kInputs : kInputs;
-    OnnxBuilder b;
-    b.input("x", {"T", 1, 4}).output("y").random("Bq", {1, 2 * kRows}, 0.1).weights("", 3, 1, 4, wide);
-    b.constant("s", {1}, {0.003f}).constant_ints("z", {1}, {0}, TensorProto::INT8);
-    b.constant_ints("Wq", {1, kInputs, kRows}, integers(kRows * kInputs, 120, 1), TensorProto::INT8);
-    b.constant_ints("Rq", {1, kHidden, kRows}, integers(kRows * kHidden, 127, 5), TensorProto::INT8);
-    b.constant_ints("rows", {3}, {-1, 6, kInputs}).constant_ints("one", {1}, {1});
-    b.node("GRU", {"x", "W", "R", "B"}, {"h4"}).with("hidden_size", wide);
-    b.node("Squeeze", {"h4", "one"}, {"h"});
-    if (columns) b.node("Reshape", {"h", "rows"}, {"frames"});
-    if (columns) b.node("Transpose", {"frames"}, {"along"}).with("perm", std::vector<int64_t>{1, 0, 2});
-    const std::string from = columns ? "along" : "h";
-    NodeBuilder node = b.node("DynamicQuantizeLSTM", {from, "Wq", "Rq", "Bq", "", "", "", "", "s", "z", "s", "z"}, {"y"}, "layer");
-    node.with("hidden_size", kHidden).proto().set_domain("com.microsoft");
-    const compiler::Compiled made = compiled(b.proto);
-    const auto said = [](const std::string &note) {
-      return note.find("'layer': it runs along a feature axis") != std::string::npos;
-    };
-    EXPECT_EQ(std::any_of(made.graph.notes.begin(), made.graph.notes.end(), said), columns);
-  }
-}
-
 // Both directions of an LSTM, by `form`: a scale and a zero point for each direction, or for each of its columns.
 TEST(QuantizedForms, DynamicQuantizeLstmHasScalesAndZeroPointsOfEachDirection) {
   for (const bool per_column : {false, true}) {

@@ -9,6 +9,13 @@ namespace rnnp_test {
 
 constexpr uint32_t kFeatureIn = 5, kFeatureHidden = 9;
 
+// What a layer's matrices are stored as; members as the builder's.
+struct FeatureWeights {
+  rnnp::DType w = rnnp::DType::kF32, r = rnnp::DType::kF32;
+  bool one_recurrent_step = false;
+  uint32_t block_units = 0;
+};
+
 inline RecurrentOptions options_of(rnnp::Cell cell, bool bidirectional) {
   RecurrentOptions o;
   o.cell = cell;
@@ -18,16 +25,21 @@ inline RecurrentOptions options_of(rnnp::Cell cell, bool bidirectional) {
 }
 
 // A layer along time: [steps][5] -> [steps][directions * 9].
-inline BlobTables along_time(rnnp::Cell cell, bool bidirectional) {
+inline BlobTables along_time(rnnp::Cell cell, bool bidirectional, const FeatureWeights &stored = {}) {
   BlobBuilder b(19);
+  b.weights = stored.w;
+  b.recurrent_weights = stored.r;
+  b.one_recurrent_step = stored.one_recurrent_step;
+  b.block_units = stored.block_units;
   const uint32_t x = b.add_input(kFeatureIn);
   b.add_output(b.add_recurrent(x, kFeatureIn, options_of(cell, bidirectional)));
   return BlobTables(b.build());
 }
 
 // The same layer within each row: [inner steps][rows][5] -> [inner steps][rows][directions * 9], with its final states behind it.
-inline BlobTables along_the_row(rnnp::Cell cell, bool bidirectional, uint32_t steps, uint32_t rows) {
-  BlobTables t = along_time(cell, bidirectional);
+inline BlobTables along_the_row(rnnp::Cell cell, bool bidirectional, uint32_t steps, uint32_t rows,
+                                const FeatureWeights &stored = {}) {
+  BlobTables t = along_time(cell, bidirectional, stored);
   rnnp::AttrFeatureRecurrent inner = {t.attr<rnnp::AttrRecurrent>(t.nodes[0]), steps, rows};
   const uint32_t y = t.outputs[0].value, width = t.values[y].row_elems;
   t.values[0].row_elems = steps * rows * kFeatureIn;

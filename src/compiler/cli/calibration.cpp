@@ -60,19 +60,21 @@ void visit_rows(const Node &node, const SeenNode &seen, const MatrixRef &m, uint
                 const std::function<void(const float *row, size_t k)> &visit) {
   if (seen.in.empty() || seen.in[0].elems == 0) return;
   const SeenRows &x = seen.in[0];
-  const size_t rows = x.rows.size() / x.elems;
   if (!m.recurrent) {
     const size_t width = node.op == OpKind::kConv ? x.elems : m.k;
-    for (size_t at = 0; at + width <= rows * x.elems; at += width) visit(x.rows.data() + at, width);
+    for (size_t at = 0; at + width <= x.rows.size(); at += width) visit(x.rows.data() + at, width);
     return;
   }
-  const auto &layer = std::get<Recurrent>(node.attr);
   const SeenRows &y = seen.out[0];
   if (y.elems == 0) return;
-  const size_t steps = rows / seen.batch;
-  for (size_t t = 0; t + 1 < steps; ++t) {
-    const size_t from = layer.directions[direction].reverse ? t + 1 : t;
-    for (size_t row = 0; row < seen.batch; ++row) visit(y.row(from * seen.batch + row) + direction * layer.hidden_size, m.k);
+  const Recurrent &layer = *layer_of(node);
+  const size_t width = layer.directions.size() * layer.hidden_size, all = y.rows.size() / width;
+  const auto *inner = std::get_if<FeatureRecurrent>(&node.attr);
+  const size_t beside = inner != nullptr ? inner->rows : seen.batch, steps = inner != nullptr ? inner->steps : all / beside;
+  // [times that it starts][steps][rows side by side]
+  for (size_t i = 0; i < all; ++i) {
+    const size_t step = i / beside % steps, last = layer.directions[direction].reverse ? 0 : steps - 1;
+    if (step != last) visit(y.rows.data() + i * width + direction * layer.hidden_size, m.k);
   }
 }
 
@@ -93,9 +95,16 @@ Arrays calibration_inputs(const std::vector<std::string> &files, const Runner &r
 
 Graph with_every_step(Graph graph) {
   for (Node &node : graph.nodes) {
-    if (node.op != OpKind::kRecurrent || node.out[0] != kNone) continue;
-    const auto &layer = std::get<Recurrent>(node.attr);
-    node.out[0] = graph.add_row(static_cast<uint32_t>(layer.directions.size()) * layer.hidden_size, true);
+    const Recurrent *layer = layer_of(node);
+    if (layer == nullptr || node.out[0] != kNone) continue;
+    const uint32_t elems = static_cast<uint32_t>(layer->directions.size()) * layer->hidden_size;
+    if (const auto *inner = std::get_if<FeatureRecurrent>(&node.attr)) {
+      const Value state = graph.values[node.out[1] != kNone ? node.out[1] : node.out[2]];
+      node.out[0] = graph.add_row(elems * inner->steps * inner->rows, state.sequence);
+      graph.values[node.out[0]].early = state.early;
+    } else {
+      node.out[0] = graph.add_row(elems, true);
+    }
   }
   return graph;
 }

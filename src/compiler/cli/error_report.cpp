@@ -168,7 +168,7 @@ Report measure_errors(const Reference &reference, const Graph &graph, const Pane
     if (matrices.empty() || want.nodes[n].in.empty()) continue;
     LayerReport layer;
     layer.name = node.name;
-    layer.kind = node.op == OpKind::kRecurrent ? "recurrent" : node.op == OpKind::kDense ? "dense" : "conv";
+    layer.kind = layer_of(node) != nullptr ? "recurrent" : node.op == OpKind::kDense ? "dense" : "conv";
     for (size_t i = 0; i < matrices.size(); ++i)
       layer.matrices.push_back(report_of(node, want.nodes[n], matrices[i], static_cast<uint32_t>(i / 2)));
     const SeenRows &x = want.nodes[n].in[0];

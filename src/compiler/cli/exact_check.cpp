@@ -13,7 +13,7 @@ namespace {
 
 std::vector<uint32_t> matrices_of_node(const Model &m, const BlobNode &node) {
   std::vector<uint32_t> out;
-  if (OpKind(node.op) == OpKind::kRecurrent) {
+  if (OpKind(node.op) == OpKind::kRecurrent || OpKind(node.op) == OpKind::kFeatureRecurrent) {
     const AttrRecurrent &a = *m.attr<AttrRecurrent>(node);
     for (uint32_t d = 0; d < a.direction_count; ++d) {
       out.insert(out.end(), {a.direction[d].w, a.direction[d].r});
@@ -38,6 +38,7 @@ class Check {
 
   void run() {
     if (OpKind(node_.op) == OpKind::kRecurrent) recurrent();
+    if (OpKind(node_.op) == OpKind::kFeatureRecurrent) features();
     if (OpKind(node_.op) == OpKind::kDense) dense();
     if (OpKind(node_.op) == OpKind::kConv) conv();
   }
@@ -99,6 +100,45 @@ class Check {
       if (!is_seen(out)) continue;
       const float *y = seen_.out[out].row(row) + d * h_size;
       for (size_t k = 0; k < h_size; ++k) compare(y[k], out == 1 ? h[k] : c[k], {last, row, k});
+    }
+  }
+
+  // From element `first` of a value's row on; one row a run serves every step.
+  const float *row_at(const SeenRows &rows, size_t row, size_t first) const {
+    return rows.row(rows.per_step ? row : row % batch()) + first;
+  }
+
+  void features() {
+    const AttrFeatureRecurrent &a = *model_.attr<AttrFeatureRecurrent>(node_);
+    size_t values = 0;
+    for (size_t out = 0; out < seen_.out.size(); ++out) values = is_seen(out) ? row_count(seen_.out[out]) : values;
+    for (uint32_t d = 0; d < a.layer.direction_count; ++d) {
+      const ExactLayer layer(model_, a.layer, d);
+      const size_t all = values * a.rows,
+                   stride = stride_of(all * a.layer.direction_count, work_of(a.layer.direction[d]) * a.steps);
+      for (size_t i = 0; i < all; i += stride) feature_row(a, layer, d, i / a.rows, i % a.rows);
+    }
+  }
+
+  void feature_row(const AttrFeatureRecurrent &a, const ExactLayer &layer, uint32_t d, size_t value, size_t row) {
+    const size_t h_size = layer.hidden(), width = a.layer.direction_count * h_size, state = (d * a.rows + row) * h_size;
+    std::vector<float> h(h_size, 0.0f), c(h_size, 0.0f);
+    for (size_t in = 1; in < 3; ++in) {
+      if (in >= seen_.in.size() || seen_.in[in].rows.empty()) continue;
+      std::copy_n(row_at(seen_.in[in], value, state), h_size, (in == 1 ? h : c).begin());
+    }
+    const size_t step = value / batch(), batch_row = value % batch();
+    for (size_t i = 0; i < a.steps; ++i) {
+      const size_t t = a.layer.direction[d].reverse ? a.steps - 1 - i : i, at = t * a.rows + row;
+      layer.step(row_at(seen_.in[0], value, at * a.layer.input_size), h.data(), c.data());
+      if (!is_seen(0)) continue;
+      const size_t first = at * width + d * h_size;
+      for (size_t k = 0; k < h_size; ++k) compare(row_at(seen_.out[0], value, first)[k], h[k], {step, batch_row, first + k});
+    }
+    for (size_t out = 1; out < 3; ++out) {
+      if (!is_seen(out)) continue;
+      const float *y = row_at(seen_.out[out], value, state);
+      for (size_t k = 0; k < h_size; ++k) compare(y[k], out == 1 ? h[k] : c[k], {step, batch_row, state + k});
     }
   }
 

@@ -184,11 +184,8 @@ class BlobWriter {
 
   AttrFeatureRecurrent attr(const FeatureRecurrent &inner, const Node &) {
     AttrFeatureRecurrent out{shape_of(inner.layer), inner.steps, inner.rows};
-    for (size_t i = 0; i < inner.layer.directions.size(); ++i) {
-      Direction plain = inner.layer.directions[i];
-      plain.w_storage = plain.r_storage = Storage();
-      out.layer.direction[i] = weights_of(inner.layer, plain);
-    }
+    for (size_t i = 0; i < inner.layer.directions.size(); ++i)
+      out.layer.direction[i] = weights_of(inner.layer, inner.layer.directions[i]);
     return out;
   }
 

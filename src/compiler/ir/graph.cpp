@@ -28,6 +28,15 @@ struct Stored {
 
 }  // namespace
 
+Recurrent *layer_of(Node *node) {
+  auto *inner = std::get_if<FeatureRecurrent>(&node->attr);
+  return inner != nullptr ? &inner->layer : std::get_if<Recurrent>(&node->attr);
+}
+const Recurrent *layer_of(const Node &node) {
+  const auto *inner = std::get_if<FeatureRecurrent>(&node.attr);
+  return inner != nullptr ? &inner->layer : std::get_if<Recurrent>(&node.attr);
+}
+
 uint64_t stored_elements(const Node &node) {
   return std::visit(Stored{}, node.attr);
 }

@@ -128,6 +128,10 @@ struct Node {
   Attr attr;
 };
 
+// The layer of a recurrent node, over time or over a feature axis; nullptr of any other node.
+Recurrent *layer_of(Node *node);
+const Recurrent *layer_of(const Node &node);
+
 // Numbers that the node itself holds: weights, tables, initial states.
 uint64_t stored_elements(const Node &node);
 

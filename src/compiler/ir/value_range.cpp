@@ -55,8 +55,7 @@ ValueRange range_made(const Graph &graph, const Node &node, uint32_t value, int 
   if (node.op == OpKind::kSoftmax && std::get<AttrSoftmax>(node.attr).log == 0) return {0, 1};
   // What they do not reach is zero.
   if (node.op == OpKind::kCopy || node.op == OpKind::kPool || node.op == OpKind::kTimeStep) return with_zero(of_x());
-  const Recurrent *layer = std::get_if<Recurrent>(&node.attr);
-  if (const auto *inner = std::get_if<FeatureRecurrent>(&node.attr)) layer = &inner->layer;
+  const Recurrent *layer = layer_of(node);
   const bool is_c = node.out.size() > 2 && node.out[2] == value;
   if (layer != nullptr && !is_c && every_h_is_bounded(*layer, node)) return {-1, 1};
   return kAnything;

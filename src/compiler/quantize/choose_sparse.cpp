@@ -64,7 +64,7 @@ std::string form_name(uint32_t index_bytes, uint32_t nr) {
 void shape_of(const Node &node, uint32_t *gates, uint32_t *units) {
   *gates = 1;
   *units = 0;
-  if (const auto *layer = std::get_if<Recurrent>(&node.attr)) {
+  if (const Recurrent *layer = layer_of(node)) {
     *gates = gate_count(layer->cell);
     *units = layer->hidden_size;
   } else if (const auto *dense = std::get_if<Dense>(&node.attr)) {
@@ -105,12 +105,12 @@ Choice choose_form(const MatrixRef &m, uint32_t gates, uint32_t units, uint32_t 
 
 // Both directions of a layer are stored alike.
 bool same_quantization(const Node &node, Storage Direction::*storage) {
-  const auto *layer = std::get_if<Recurrent>(&node.attr);
+  const Recurrent *layer = layer_of(node);
   if (layer == nullptr) return true;
   return (layer->directions.front().*storage).index_bytes == (layer->directions.back().*storage).index_bytes;
 }
 void store_in_full(Graph *graph, Node *node, const char *name, Storage Direction::*storage) {
-  for (Direction &d : std::get<Recurrent>(node->attr).directions) (d.*storage).index_bytes = 0;
+  for (Direction &d : layer_of(node)->directions) (d.*storage).index_bytes = 0;
   graph->notes.push_back("node " + quote(node->name) + ": " + name +
                          " is stored in full after all: what suits one direction does not suit the other");
 }

@@ -30,7 +30,7 @@ std::vector<bool> bounded_values(const Graph &graph) {
     if (const auto *unary = std::get_if<AttrUnary>(&node.attr)) is = is_bounded_act(unary->act);
     if (const auto *dense = std::get_if<Dense>(&node.attr)) is = is_bounded_act(dense->act);
     if (const auto *conv = std::get_if<Conv>(&node.attr)) is = is_bounded_act(conv->shape.act);
-    if (const auto *layer = std::get_if<Recurrent>(&node.attr)) {
+    if (const Recurrent *layer = layer_of(node)) {
       is = std::all_of(layer->directions.begin(), layer->directions.end(),
                        [&](const Direction &d) { return h_is_bounded(*layer, d, h_is_given(node)); });
     }
@@ -49,8 +49,7 @@ class Chooser {
       const bool keeps_float =
           std::find(request_.keep_float.begin(), request_.keep_float.end(), node.name) != request_.keep_float.end();
       for (const MatrixRef &m : matrices_of(&node)) choose(node, m, keeps_float);
-      if (auto *layer = std::get_if<Recurrent>(&node.attr)) settle(node.name, layer);
-      if (const auto *inner = std::get_if<FeatureRecurrent>(&node.attr)) note_floats(node.name, inner->layer);
+      if (Recurrent *layer = layer_of(&node)) settle(node.name, layer);
     }
     set_known_lhs_scales(graph_);
     if (!kept_.empty()) graph_->notes.push_back("the file's own " + kept_ + " are kept; --weights TYPE asks for others");
@@ -67,16 +66,6 @@ class Chooser {
         names += (names.empty() ? "" : ", ") + quote(node.name);
       }
       if (!known) throw UsageError("no node " + quote(name) + " has weights that could be stored otherwise; accepted: " + names);
-    }
-  }
-
-  // Their kernels take f32 alone.
-  void note_floats(const std::string &name, const Recurrent &layer) {
-    for (const Direction &direction : layer.directions) {
-      if (direction.w_storage.type == DType::kF32 && direction.r_storage.type == DType::kF32) continue;
-      graph_->notes.push_back("node " + quote(name) +
-                              ": it runs along a feature axis, so its weights are stored as f32, other than in the file");
-      return;
     }
   }
 
@@ -153,7 +142,7 @@ class Chooser {
 
 std::vector<MatrixRef> matrices_of(Node *node) {
   std::vector<MatrixRef> out;
-  if (auto *layer = std::get_if<Recurrent>(&node->attr)) {
+  if (Recurrent *layer = layer_of(node)) {
     for (Direction &d : layer->directions) {
       out.push_back({"W", &d.w, &d.w_storage, layer->input_size, 1, false});
       out.push_back({"R", &d.r, &d.r_storage, layer->hidden_size, 1, true});
@@ -169,7 +158,7 @@ std::vector<MatrixRef> matrices_of(Node *node) {
 void set_known_lhs_scales(Graph *graph) {
   const std::vector<bool> bounded = bounded_values(*graph);
   for (Node &node : graph->nodes) {
-    auto *layer = std::get_if<Recurrent>(&node.attr);
+    Recurrent *layer = layer_of(&node);
     for (const MatrixRef &m : matrices_of(&node)) {
       if (is_quantised(m.storage->type) && !m.recurrent && m.storage->lhs_scale == 0 && bounded[node.in[0]])
         m.storage->lhs_scale = kUnitScale;

@@ -22,7 +22,7 @@ struct Weights {
 
 std::vector<Weights> weights_of(Node *node) {
   std::vector<Weights> out;
-  if (auto *layer = std::get_if<Recurrent>(&node->attr)) {
+  if (Recurrent *layer = layer_of(node)) {
     for (Direction &d : layer->directions) {
       out.push_back({"W", &d.w, &d.w_storage, gate_count(layer->cell), layer->hidden_size, layer->input_size});
       out.push_back({"R", &d.r, &d.r_storage, gate_count(layer->cell), layer->hidden_size, layer->hidden_size});

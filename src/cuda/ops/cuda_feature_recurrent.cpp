@@ -20,7 +20,10 @@ struct FeatureNode {
 };
 
 rnnp_status check(const Model &m, const BlobNode &node) {
-  return rnnp_op_feature_recurrent.check(m, node);
+  const rnnp_status status = rnnp_op_feature_recurrent.check(m, node);
+  if (status != RNNP_OK) return status;
+  const BlobDirection &d = m.attr<AttrRecurrent>(node)->direction[0];
+  return is_fused(m.matrix(d.w).format) && is_fused(m.matrix(d.r).format) ? RNNP_OK : RNNP_E_LAYOUT;
 }
 
 uint32_t rows_together(const AttrFeatureRecurrent &a, size_t rows, size_t step_floats) {

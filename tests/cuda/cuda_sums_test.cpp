@@ -114,10 +114,10 @@ TEST(CudaSums, OfReductions) {
 }
 
 TEST(CudaSums, OfMatrixProducts) {
-  constexpr uint32_t kM = 5, kN = 13, kRows = 2;
+  constexpr uint32_t kM = 5, kN = 13, kBatch = 2;
   for (const uint32_t depth : kSizes) {
-    const std::vector<float> x = numbers(size_t{kRows} * kM * depth, depth), w = numbers(size_t{depth} * kN, 3);
-    std::vector<float> y(size_t{kRows} * kM * kN), want(y.size());
+    const std::vector<float> x = numbers(size_t{kBatch} * kM * depth, depth), w = numbers(size_t{depth} * kN, 3);
+    std::vector<float> y(size_t{kBatch} * kM * kN), want(y.size());
     AttrMatMul t = {};
     t.m = kM, t.n = kN, t.k = depth;
     t.a.row = static_cast<int32_t>(depth), t.a.column = 1, t.b.row = kN, t.b.column = 1;

@@ -215,8 +215,8 @@ TEST(Overlap, WhatIsReadInEveryChunkIsNoPlaceForASequence) {
   on_state.io.flags = RNNP_RUN_LAST_STEP;
   EXPECT_EQ(RNNP_E_ARG, rnnp_run_io(r.session(), &on_state.io));
   on_lengths.out[0].data = on_lengths.lengths;
-  on_lengths.io.steps = 0;
-  on_lengths.lengths[0] = on_lengths.lengths[1] = 0;
+  on_lengths.io.steps = 1;
+  on_lengths.lengths[0] = on_lengths.lengths[1] = 1;
   EXPECT_EQ(RNNP_E_ARG, rnnp_run_io(r.session(), &on_lengths.io));
   state_on_lengths.out[1].data = state_on_lengths.lengths;
   EXPECT_EQ(RNNP_E_ARG, rnnp_run_io(r.session(), &state_on_lengths.io));

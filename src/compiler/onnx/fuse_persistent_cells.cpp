@@ -14,7 +14,7 @@ namespace {
 class LayerRewriter {
  public:
   LayerRewriter(const OnnxModel &model, const StepGraph &step)
-      : model_(model), step_(step), uses_(model), rewrite_(model), kept_(step.after.begin(), step.after.end()) {}
+      : model_(model), uses_(model), rewrite_(model), kept_(step.after.begin(), step.after.end()) {}
 
   std::unique_ptr<OnnxModel> write(const std::vector<StepLayer> &layers) {
     std::set<const StepLayer *> written;
@@ -77,7 +77,6 @@ class LayerRewriter {
   }
 
   const OnnxModel &model_;
-  const StepGraph &step_;
   Uses uses_;
   Rewrite rewrite_;
   std::set<std::string> kept_;                            // outputs that are states

@@ -262,7 +262,7 @@ void Origins::set_period(int time) {
 // "S/4+1", "S-2" of what strides, windows and cuts leave of an open size. Powers of two are sizes that files have.
 std::string Origins::strided_name(int64_t value) const {
   constexpr int64_t kMostStride = 16, kWindow = 64;
-  if ((value & (value - 1)) == 0) return "";
+  if ((value & (value - 1)) == 0 || std::abs(value) > INT64_MAX / (2 * kMostStride)) return "";
   std::string name;
   int64_t nearest = INT64_MAX;
   for (size_t k = 0; k < sizes_.size(); ++k) {

@@ -49,13 +49,12 @@ uint32_t lead_of(const AttrConv &a) {
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv *a = m.attr<AttrConv>(node);
-  const bool activated = a->act.act != uint32_t(Act::kIdentity);
-  const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
-  if (activated && act == nullptr) return RNNP_E_LAYOUT;
+  ActFn act = nullptr;
+  if (!find_act_behind(*env, a->act, &act)) return RNNP_E_LAYOUT;
   ConvChannelMajor c = {};
   c.attr = a;
   c.run = find_kernel(*env->kernels, KernelFamily::kConvNchw, DType::kF32, 0, env->isa)->conv_nchw;
-  c.act = act ? act->act : nullptr;
+  c.act = act;
   c.apart = lead_of(*a) > (a->time_taps - 1) * kBlock;
   c.line = kBlock + (c.apart ? 0 : lead_of(*a));
   const size_t lines = size_t{c.apart ? a->time_taps : 1} * a->in_channels * c.line + kPlaneSlack;

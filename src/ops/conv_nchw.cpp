@@ -72,13 +72,12 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const AttrConv *a = m.attr<AttrConv>(node);
   const Matrix matrix = m.matrix(a->matrix);
   const Kernel *kernel = find_kernel(*env->kernels, KernelFamily::kConvNchw, DType::kF32, 0, env->isa);
-  const bool activated = a->act.act != uint32_t(Act::kIdentity);
-  const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
-  if (kernel == nullptr || (activated && act == nullptr)) return RNNP_E_LAYOUT;
+  ActFn act = nullptr;
+  if (kernel == nullptr || !find_act_behind(*env, a->act, &act)) return RNNP_E_LAYOUT;
   ConvNchw c = {};
   c.attr = a;
   c.run = kernel->conv_nchw;
-  c.act = act ? act->act : nullptr;
+  c.act = act;
   c.lines = reach(a->window, 0);
   c.columns = reach(a->window, 1);
   c.copy_bytes = align_up((size_t{c.lines} * c.columns * a->in_channels + kPlaneSlack) * sizeof(float), kBlobAlign);

@@ -49,14 +49,13 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const AttrConv *a = m.attr<AttrConv>(node);
   const Matrix matrix = m.matrix(a->matrix);
   const Kernel *kernel = find_kernel(*env->kernels, KernelFamily::kConvWinograd, DType::kF32, 0, env->isa);
-  const bool activated = a->act.act != uint32_t(Act::kIdentity);
-  const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
-  if (kernel == nullptr || (activated && act == nullptr)) return RNNP_E_LAYOUT;
+  ActFn act = nullptr;
+  if (kernel == nullptr || !find_act_behind(*env, a->act, &act)) return RNNP_E_LAYOUT;
   const BlobWindow &w = a->window;
   ConvWinograd c = {};
   c.attr = a;
   c.run = kernel->conv_winograd;
-  c.act = act ? act->act : nullptr;
+  c.act = act;
   c.tile_lines = (w.out_size[0] + 1) / 2;
   c.args.x_channel = w.x_stride[2];
   c.args.x_line = w.x_stride[0];

@@ -33,9 +33,8 @@ rnnp_status check(const Model &m, const BlobNode &n) {
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv *a = m.attr<AttrConv>(node);
-  const bool activated = a->act.act != uint32_t(Act::kIdentity);
-  const Kernel *act = activated ? find_act(*env, a->act) : nullptr;
-  if (activated && act == nullptr) return RNNP_E_LAYOUT;
+  ActFn act = nullptr;
+  if (!find_act_behind(*env, a->act, &act)) return RNNP_E_LAYOUT;
   const Matrix matrix = m.matrix(a->matrix);
   const Kernel *kernel = find_panel_kernel(*env, KernelFamily::kDepthwise, matrix.format);
   if (kernel == nullptr) return RNNP_E_LAYOUT;
@@ -45,7 +44,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   Depthwise *d = env->arena->take<Depthwise>(1);
   *object = d;
   if (d == nullptr) return RNNP_OK;
-  *d = {a, matrix.f32(), a->bias == kNone ? nullptr : m.weights(a->bias), kernel->depthwise, act ? act->act : nullptr, list_bytes};
+  *d = {a, matrix.f32(), a->bias == kNone ? nullptr : m.weights(a->bias), kernel->depthwise, act, list_bytes};
   return RNNP_OK;
 }
 

@@ -199,6 +199,16 @@ inline const Kernel *find_act(const OpChoice &env, const BlobActivation &a) {
   return all == nullptr && plain ? find_kernel(*env.kernels, KernelFamily::kActPlain, DType::kF32, 0, env.isa) : all;
 }
 
+// The kernel for an activation behind a sum, nullptr where it is the identity. False: no kernel of the machine has it.
+inline bool find_act_behind(const OpChoice &env, const BlobActivation &a, ActFn *act) {
+  *act = nullptr;
+  if (a.act == uint32_t(Act::kIdentity)) return true;
+  const Kernel *kernel = find_act(env, a);
+  if (kernel == nullptr) return false;
+  *act = kernel->act;
+  return true;
+}
+
 inline float *row_of(const ValueSlot &v, size_t row) {
   return view_as<float>(static_cast<uint8_t *>(v.data) + row * v.row_bytes);
 }

@@ -32,10 +32,7 @@ float weight_at(const float *panels, size_t entry, size_t lane, size_t j) {
 }
 // Of bf16: pairs of k lie together.
 float weight_at(const uint16_t *panels, size_t entry, size_t lane, size_t j) {
-  const uint32_t bits = uint32_t{panels[((entry * kBlockK / 2 + j / 2) * kUnits + lane) * 2 + j % 2]} << 16;
-  float value;
-  __builtin_memcpy(&value, &bits, sizeof value);
-  return value;
+  return ref_from_bf16(panels[((entry * kBlockK / 2 + j / 2) * kUnits + lane) * 2 + j % 2]);
 }
 
 // Four sums, one for each k of a block.

@@ -7,17 +7,10 @@
 namespace rnnp {
 namespace {
 
-float value_of_bf16(uint16_t w) {
-  const uint32_t bits = uint32_t{w} << 16;
-  float value;
-  copy_bytes(&value, &bits, sizeof value);
-  return value;
-}
-
 // Column n of a panel: the products of one block of k, added to sum.
 float add_dot_block(const float *a, const uint16_t *panel, size_t row, size_t count, float sum) {
   float of[2] = {0.0f, 0.0f};
-  for (size_t k = 0; k < count; ++k) of[k % 2] += rounded_to_bf16(a[k]) * value_of_bf16(panel[k / 2 * row * 2 + k % 2]);
+  for (size_t k = 0; k < count; ++k) of[k % 2] += rounded_to_bf16(a[k]) * ref_from_bf16(panel[k / 2 * row * 2 + k % 2]);
   // What fills the block up: a sum that was rounded to -0 becomes 0.
   if (count < kDotBlock) of[1] += 0.0f;
   if (count + 1 < kDotBlock) of[0] += 0.0f;

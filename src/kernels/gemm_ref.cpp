@@ -7,12 +7,6 @@
 namespace rnnp {
 namespace {
 
-float from_bits(uint32_t bits) {
-  float value;
-  copy_bytes(&value, &bits, sizeof value);
-  return value;
-}
-
 // How a stored weight becomes a number; kKr consecutive k of a unit lie together.
 template <DType kType>
 struct Stored;
@@ -26,7 +20,7 @@ template <>
 struct Stored<DType::kBf16> {
   using Weight = uint16_t;
   static constexpr size_t kKr = 2;
-  static float value(uint16_t w) { return from_bits(uint32_t{w} << 16); }
+  static float value(uint16_t w) { return ref_from_bf16(w); }
 };
 template <>
 struct Stored<DType::kF16> {
@@ -34,8 +28,9 @@ struct Stored<DType::kF16> {
   static constexpr size_t kKr = 1;
   static float value(uint16_t w) {
     const uint32_t sign = uint32_t{w & 0x8000u} << 16, exponent = w >> 10 & 31u, mantissa = w & 0x3ffu;
-    if (exponent == 31) return from_bits(sign | 0x7f800000u | mantissa << 13);
-    const float size = exponent != 0 ? from_bits((exponent + 112) << 23 | mantissa << 13) : static_cast<float>(mantissa) * 0x1p-24f;
+    if (exponent == 31) return ref_from_bits(sign | 0x7f800000u | mantissa << 13);
+    const float size =
+        exponent != 0 ? ref_from_bits((exponent + 112) << 23 | mantissa << 13) : static_cast<float>(mantissa) * 0x1p-24f;
     return sign != 0 ? -size : size;
   }
 };

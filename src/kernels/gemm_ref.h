@@ -3,12 +3,22 @@
 #ifndef RNNPACK_KERNELS_GEMM_REF_H_
 #define RNNPACK_KERNELS_GEMM_REF_H_
 
+#include "base/bytes.h"
 #include "kernels/kernels.h"
 
 namespace rnnp {
 
 inline const float *ref_row(const float *first, size_t m, size_t row_bytes) {
   return static_cast<const float *>(static_cast<const void *>(reinterpret_cast<const char *>(first) + m * row_bytes));
+}
+
+inline float ref_from_bits(uint32_t bits) {
+  float value;
+  copy_bytes(&value, &bits, sizeof value);
+  return value;
+}
+inline float ref_from_bf16(uint16_t w) {
+  return ref_from_bits(uint32_t{w} << 16);
 }
 
 // Column n of a tile whose gates are `row` columns.

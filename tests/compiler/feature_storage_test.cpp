@@ -9,7 +9,7 @@
 #include "quantized_lstm.h"
 
 namespace rnnp::testing_support {
-namespace {
+namespace feature_storage_test {
 
 constexpr int64_t kBands = 7;
 const PanelFormat kPanels = compiler::dense_panels(DType::kI8, 16);
@@ -202,5 +202,5 @@ TEST(FeatureStorage, RowsOfRAreThoseThatStepsStartFrom) {
   EXPECT_EQ(4u, checked);
 }
 
-}  // namespace
+}  // namespace feature_storage_test
 }  // namespace rnnp::testing_support

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "gemm_problem.h"
 #include "kernel_support.h"
 #include "pack/pack.h"
 
@@ -63,24 +64,11 @@ struct Problem {
   Rows new_out() const { return Rows(s.rows, s.dense_out ? s.units : tiles * width(), tiles * width() + 5); }
   void run(const Kernel &kernel, const Rows &out, uint32_t row, uint32_t rows, uint32_t begin, uint32_t end,
            bool prepared = false) {
-    GemmArgs args = {};
-    args.a = a.row(row);
-    args.a_row_bytes = a.stride_bytes();
-    args.w.panels = panels.data();
+    GemmArgs args = gemm_call(this, s.dense_out, out, row, rows, begin, end);
     args.w.scales = matrix.scales.data();
     args.w.unit_sums = matrix.unit_sums.data();
     if (is_sparse(format)) args.w.first = first(), args.w.quads = quads();
     args.w.index_bytes = format.index_bytes;
-    args.start = s.bias ? bias_values.data() : nullptr;
-    args.out = out.row(row);
-    args.out_row_bytes = out.stride_bytes();
-    args.scratch = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
-    args.rows = rows;
-    args.w.k = s.k;
-    args.w.gates = static_cast<uint8_t>(s.gates);
-    args.tile_begin = begin;
-    args.tile_end = end;
-    args.units = s.dense_out ? s.units : 0;
     args.prepared = prepared;
     kernel.gemm(&args);
   }
@@ -177,11 +165,7 @@ TEST_P(BlockGemmTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
   for (const PanelFormat &format : formats()) {
     for (const Shape &s : shapes()) {
       Problem p(s, format, seed++);
-      const Rows whole = p.new_out(), cut = p.new_out();
-      p.run(kernel(), whole, 0, s.rows, 0, p.tiles);
-      cut_at_random(s.rows, p.tiles, &random,
-                    [&](uint32_t row, uint32_t rows, uint32_t tile, uint32_t end) { p.run(kernel(), cut, row, rows, tile, end); });
-      ASSERT_TRUE(same_bits(whole.values(), cut.values()));
+      expect_same_bits_however_cut(&p, kernel(), &random);
     }
   }
 }
@@ -191,12 +175,8 @@ TEST_P(BlockGemmTest, TakesRowsAsTheCallBeforePreparedThem) {
   uint64_t seed = 900;
   for (const PanelFormat &format : formats()) {
     for (const Shape &s : shapes()) {
-      if (s.rows > kQuantisedRows) continue;
       Problem p(s, format, seed++);
-      const Rows whole = p.new_out(), again = p.new_out();
-      p.run(kernel(), whole, 0, s.rows, 0, p.tiles);
-      p.run(kernel(), again, 0, s.rows, 0, p.tiles, true);
-      ASSERT_TRUE(same_bits(whole.values(), again.values()));
+      expect_same_bits_once_prepared(&p, kernel());
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "gemm_problem.h"
 #include "kernel_support.h"
 #include "kernels/gemm_families.h"
 #include "pack/pack.h"
@@ -70,25 +71,12 @@ struct Problem {
   Rows new_out() const { return Rows(s.rows, s.dense ? s.units : tiles * width(), tiles * width() + 5); }
   void run(const Kernel &kernel, const Rows &out, uint32_t row, uint32_t rows, uint32_t begin, uint32_t end,
            bool prepared = false) {
-    GemmArgs args = {};
-    args.a = a.row(row);
-    args.a_row_bytes = a.stride_bytes();
-    args.w.panels = panels.data();
+    GemmArgs args = gemm_call(this, s.dense, out, row, rows, begin, end);
     args.w.scales = matrix.scales.data();
     args.w.unit_sums = matrix.unit_sums.data();
     args.w.group_k = matrix.group_k;
     args.w.diagonal = s.diagonal ? diagonal.data() : nullptr;
     args.w.lhs_scale = s.lhs_scale;
-    args.start = s.bias ? bias_values.data() : nullptr;
-    args.out = out.row(row);
-    args.out_row_bytes = out.stride_bytes();
-    args.scratch = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
-    args.rows = rows;
-    args.w.k = s.k;
-    args.w.gates = static_cast<uint8_t>(s.gates);
-    args.tile_begin = begin;
-    args.tile_end = end;
-    args.units = s.dense ? s.units : 0;
     args.prepared = prepared;
     kernel.gemm(&args);
   }
@@ -209,11 +197,7 @@ TEST_P(ByteGemmTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
   uint64_t seed = 500;
   for (const Shape &s : shapes()) {
     Problem p(s, kernel(), Draw::kUniform, seed++);
-    const Rows whole = p.new_out(), cut = p.new_out();
-    p.run(kernel(), whole, 0, s.rows, 0, p.tiles);
-    cut_at_random(s.rows, p.tiles, &random,
-                  [&](uint32_t row, uint32_t rows, uint32_t tile, uint32_t end) { p.run(kernel(), cut, row, rows, tile, end); });
-    ASSERT_TRUE(same_bits(whole.values(), cut.values()));
+    expect_same_bits_however_cut(&p, kernel(), &random);
   }
 }
 
@@ -221,12 +205,8 @@ TEST_P(ByteGemmTest, TakesRowsAsTheCallBeforePreparedThem) {
   SKIP_UNLESS_CPU_RUNS(kernel());
   uint64_t seed = 900;
   for (const Shape &s : shapes()) {
-    if (s.rows > kQuantisedRows) continue;
     Problem p(s, kernel(), Draw::kUniform, seed++);
-    const Rows whole = p.new_out(), again = p.new_out();
-    p.run(kernel(), whole, 0, s.rows, 0, p.tiles);
-    p.run(kernel(), again, 0, s.rows, 0, p.tiles, true);
-    ASSERT_TRUE(same_bits(whole.values(), again.values()));
+    expect_same_bits_once_prepared(&p, kernel());
   }
 }
 

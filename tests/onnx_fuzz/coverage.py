@@ -18,7 +18,6 @@ NOT_ASKED |= {("Reduce" + kind, "noop_with_empty_axes") for kind in ("LogSum", "
 # their own in tests/compiler/ and tests/exporters/, which compare them.
 ELSEWHERE = {"Loop", "Scan", "QuantizeLinear", "DequantizeLinear", "ArgMax", "ArgMin", "Cos", "CumSum", "GatherND", "Mod",
              "OneHot", "Resize", "ReverseSequence", "ScatterElements", "ScatterND", "Sin", "TopK"}
-NOT_ASKED = {*NOT_ASKED, ("AveragePool", "dilations")}  # in one model of 1300
 
 
 class Coverage:

@@ -1,5 +1,6 @@
 #!/bin/sh
-# run.sh [SCRIPT.py] [arguments of it, or of fuzz.py] -- as a test: with the Python that scripts/test.sh has set up; 77 (skipped) where there is none.
+# run.sh [SCRIPT.py] [arguments of it, or of fuzz.py] -- as a test: with the Python that scripts/test.sh has set up; 77 (skipped)
+# where there is none.
 # SPDX-License-Identifier: Apache-2.0
 python=${RNNPACK_ONNX_FUZZ_PYTHON:-}
 if [ -z "$python" ] || ! "$python" -c 'import onnx, onnxruntime' 2>/dev/null; then

@@ -149,8 +149,8 @@ struct Graph {
   std::vector<Io> inputs, outputs;
   std::vector<Io> unread;  // the file's lengths and indices that nothing reads any more: no inputs of the blob
   std::vector<PersistentState> states;
-  std::map<uint32_t, uint32_t>
-      starts;  // of loops' states, until bind_states(): the value of a state -> of the input it starts from
+  // Of loops' states, until bind_states(): the value of a state -> of the input it starts from.
+  std::map<uint32_t, uint32_t> starts;
   uint32_t fixed_batch = 0;
   uint32_t stream_steps = 0;  // 0, or the steps of one call that it is compiled for
   bool causal = true;

@@ -12,7 +12,8 @@ alignas(64) constexpr float kZeros[64] = {};
 
 // From tile to tile of panels of k.
 size_t panel_bytes(const BlockLayout &layout, size_t k) {
-  return (k + layout.kr - 1) / layout.kr * layout.column_bytes * layout.tile_floats;
+  const size_t columns = layout.kr == 1 ? k : (k + layout.kr - 1) / layout.kr;  // small products feel a division
+  return columns * layout.column_bytes * layout.tile_floats;
 }
 
 struct Gemm {
@@ -20,6 +21,9 @@ struct Gemm {
   const BlockLayout &layout;
   Ahead ahead;
   BlockArgs b;
+
+  // run() sets the rest: zeros for it first are a twentieth of a small product.
+  RNNPACK_INLINE Gemm(const GemmArgs *a, const BlockLayout &l) : args(a), layout(l) {}
 
   RNNPACK_INLINE const uint8_t *panel(size_t tile) const {
     return static_cast<const uint8_t *>(args->w.panels) + tile * b.panel_tile;
@@ -59,9 +63,11 @@ struct Gemm {
     }
   }
 
-  // Rows whose share of A is about 256 KiB stay in L2 while all tiles pass over them.
+  // Rows whose share of A is about 256 KiB stay in L2 while all tiles pass over them; four blocks' rows do in any case.
   RNNPACK_INLINE uint32_t chunk_rows() const {
-    const uint32_t rows = 256u * 1024u / 4u / (args->w.k == 0 ? 1 : args->w.k), most = layout.most_rows;
+    const uint32_t most = layout.most_rows;
+    if (args->rows <= 4 * most) return 4 * most;
+    const uint32_t rows = 256u * 1024u / 4u / (args->w.k == 0 ? 1 : args->w.k);
     return rows < 4 * most ? 4 * most : rows / most * most;
   }
 
@@ -98,7 +104,7 @@ struct Gemm {
 }  // namespace
 
 void gemm_sweep(const GemmArgs *args, const BlockLayout *layout, uint32_t row) {
-  Gemm gemm = {args, *layout, {}, {}};
+  Gemm gemm(args, *layout);
   gemm.run(row);
 }
 

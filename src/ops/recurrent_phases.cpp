@@ -9,22 +9,19 @@
 namespace rnnp {
 namespace {
 
-// The phases up to where threads meet; returns the last of them. A product may use what the one before it has quantised, so all of
-// them go before other rows do.
-RNNPACK_INLINE const Phase *run_phases_inline(const Phase *p, RecurArgs *a, Products *products) {
-  for (;; ++p) {
-    if (p->kind == PhaseKind::kCells) {
-      a->r = p->r;
-      p->cells(a);
-    } else {
-      products->multiply(*p, *a, products);
-    }
-    if (p->meets) return p;
-  }
+RNNPACK_INLINE void run_phase(const Phase &p, RecurArgs *a, Products *products) {
+  if (p.kind != PhaseKind::kCells) return products->multiply(p, *a, products);
+  a->r = p.r;
+  p.cells(a);
 }
 
+// The phases up to where threads meet; returns the last of them. A product may use what the one before it has quantised, so all of
+// them go before other rows do.
 const Phase *run_phases(const Phase *p, RecurArgs *a, Products *products) {
-  return run_phases_inline(p, a, products);
+  for (;; ++p) {
+    run_phase(*p, a, products);
+    if (p->meets) return p;
+  }
 }
 
 const Phase *next_barrier(const Phase *p) {
@@ -232,7 +229,7 @@ void run_single_step(void *object) {
     d.phases->cells(&a);
   } else {
     const Phase *p = phases_of(d, a);
-    do p = kManyThreads ? run_phases_inline(p, &a, d.products) : run_phases(p, &a, d.products);
+    do run_phase(*p, &a, d.products);
     while (!p++->last);
   }
   s.h->live = live ^ 1;

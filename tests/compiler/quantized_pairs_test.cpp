@@ -162,6 +162,116 @@ TEST(QuantizedPairs, CostNothingWhereTheRangeIsProven) {
   EXPECT_EQ(1u, after("Relu", above));  // one node for both
 }
 
+// [1, 4, T] with two steps put in front of what the pair makes, by Pad before, within or behind it.
+OnnxBuilder padded_pair(size_t place, const Kind &kind, float value) {
+  OnnxBuilder b(21);
+  b.input("x", {1, 4, "T"}).output("y").random("K", {6, 4, 3}).constant_ints("pads", {6}, {0, 0, 2, 0, 0, 0});
+  b.constant("s", {}, {kind.scale}).constant_ints("z", {}, {kind.zero}, kind.type).constant("v", {}, {value});
+  const char *const operators[] = {"QuantizeLinear", "DequantizeLinear"};
+  std::string last = "x";
+  for (size_t i = 0; i < 3; ++i) {
+    if (i == place) b.node("Pad", {last, "pads", i == 1 ? "z" : "v"}, {"p"}, "pad");
+    if (i == place) last = "p";
+    if (i == 2) break;
+    b.node(operators[i], {last, "s", "z"}, {operators[i]});
+    last = operators[i];
+  }
+  b.node("Conv", {last, "K"}, {"y"});
+  return b;
+}
+
+// 0 is the zero point of every grid, whichever it is, so that steps of zeros stay so through the pair.
+TEST(QuantizedPairs, BehindAPaddedTimeAxis) {
+  for (const Kind &kind : {Kind{TensorProto::UINT16, 0, 3e-5f}, Kind{TensorProto::UINT16, 65535, 3e-5f},
+                           Kind{TensorProto::UINT16, 30001, 3e-5f}, Kind{TensorProto::INT16, -4000, 3e-5f}}) {
+    for (size_t place = 0; place < 3; ++place) {
+      SCOPED_TRACE(std::to_string(kind.zero) + ", Pad in place " + std::to_string(place));
+      const OnnxBuilder b = padded_pair(place, kind, 0);
+      EXPECT_TRUE(graph_of(b).causal);
+      check_against_f64(b.proto, {}, {}, 3e-4);
+    }
+  }
+}
+
+// Numbers that are no zero point are known for a fixed number of steps, and refused for others.
+TEST(QuantizedPairs, BehindATimeAxisPaddedWithAnotherNumber) {
+  for (const float value : {0.5f, 1e-5f, 3.0f}) {  // on the grid, between its numbers, beyond them
+    OnnxBuilder b = padded_pair(0, {TensorProto::UINT16, 30000, 1e-4f / 4}, value);
+    EXPECT_EQ("node 'pad' (Pad): it pads the time axis; accepted: feature axes", refusal_of(b.proto).substr(0, 71)) << value;
+    compiler::Specialisation fixed;
+    fixed.dims["T"] = 7;
+    check_against_f64(b.proto, {}, {}, 3e-4, fixed);
+  }
+}
+
+// Between the pair the number is an integer: 0 stands for another number than the zero point.
+TEST(QuantizedPairs, PaddedWithAnIntegerInBetween) {
+  OnnxBuilder b;
+  b.input("x", {"T", 1, 6}).output("y").constant("s", {}, {kStep}).constant("t", {}, {2 * kStep});
+  b.constant_ints("z", {}, {-7}, TensorProto::INT8).constant_ints("u", {}, {5}, TensorProto::INT8);
+  b.constant_ints("pads", {6}, {0, 0, 1, 0, 0, 2});
+  b.node("QuantizeLinear", {"x", "s", "z"}, {"q"});
+  b.node("Pad", {"q", "pads"}, {"p"});
+  b.node("DequantizeLinear", {"p", "t", "u"}, {"y"});
+  check_against_f64(b.proto, {}, {}, 2 * kHalf);
+
+  OnnxBuilder steps = padded_pair(1, {TensorProto::UINT16, 30000, 3e-5f}, 0);
+  steps.constant_ints("other", {}, {0}, TensorProto::UINT16);
+  steps.proto.mutable_graph()->mutable_node(1)->set_input(2, "other");
+  EXPECT_NE(std::string::npos, refusal_of(steps.proto).find("node 'pad' (Pad): it pads the time axis")) << refusal_of(steps.proto);
+}
+
+// Zeros that the second grid does not have as zero are no zeros behind it.
+TEST(QuantizedPairs, OfTwoZeroPointsTakeNoPaddedSteps) {
+  OnnxBuilder b = padded_pair(0, {TensorProto::UINT16, 30000, 3e-5f}, 0);
+  b.constant_ints("u", {}, {29000}, TensorProto::UINT16);
+  b.proto.mutable_graph()->mutable_node(2)->set_input(2, "u");
+  EXPECT_NE(std::string::npos, refusal_of(b.proto).find("where node 'pad' (Pad) pads the time axis")) << refusal_of(b.proto);
+}
+
+TEST(QuantizedPairs, OfManyScalesBehindAPaddedTimeAxis) {
+  for (const int64_t other : {0, 9}) {  // a zero point for each channel is no one number to pad with
+    for (const bool within : {false, true}) {
+      OnnxBuilder b(21);
+      b.input("x", {1, 3, "T"}).output("y").random("K", {6, 3, 3}).constant_ints("pads", {6}, {0, 0, 2, 0, 0, 0});
+      b.constant("s", {3}, {3e-5f, 2e-5f, 4e-5f}).constant_ints("z", {3}, {0, other, 0}, TensorProto::INT16);
+      b.constant_ints("v", {}, {0}, TensorProto::INT16);
+      if (!within) b.node("Pad", {"x", "pads"}, {"p"}, "pad");
+      b.node("QuantizeLinear", {within ? "x" : "p", "s", "z"}, {"q"});
+      if (within) b.node("Pad", {"q", "pads", "v"}, {"pq"}, "pad");
+      b.node("DequantizeLinear", {within ? "pq" : "q", "s", "z"}, {"d"});
+      b.node("Conv", {"d", "K"}, {"y"});
+      if (within && other != 0) {
+        EXPECT_NE(std::string::npos, refusal_of(b.proto).find("(Pad): it pads integers of several scales with another number"));
+      } else {
+        check_against_f64(b.proto, {}, {}, 3e-4);
+      }
+    }
+  }
+}
+
+// So for all that makes 0 of 0 on each element alone, and for nothing else.
+TEST(QuantizedPairs, ActivationsBehindAPaddedTimeAxis) {
+  for (const std::string op : {"Relu", "Tanh", "LeakyRelu", "Abs", "Softsign", "Clip", "Sigmoid", "Exp", "Cos", "ClipAbove"}) {
+    OnnxBuilder b;
+    b.input("x", {1, 4, "T"}).output("y").random("K", {6, 4, 3}).constant_ints("pads", {6}, {0, 0, 2, 0, 0, 0});
+    b.constant("low", {}, {op == "Clip" ? -0.5f : 0.25f}).constant("high", {}, {0.75f});
+    b.node("Pad", {"x", "pads"}, {"p"}, "pad");
+    if (op.substr(0, 4) == "Clip") {
+      b.node("Clip", {"p", "low", "high"}, {"a"});
+    } else {
+      b.node(op, {"p"}, {"a"});
+    }
+    b.node("Conv", {"a", "K"}, {"y"});
+    if (op == "Sigmoid" || op == "Exp" || op == "Cos" || op == "ClipAbove") {
+      EXPECT_NE(std::string::npos, refusal_of(b.proto).find("where node 'pad' (Pad) pads the time axis")) << op;
+    } else {
+      SCOPED_TRACE(op);
+      check_against_f64(b.proto);
+    }
+  }
+}
+
 // What nobody can move is refused where it stands between the two.
 TEST(QuantizedPairs, OperatorsInBetweenAreRefused) {
   OnnxBuilder b;

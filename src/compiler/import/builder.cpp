@@ -132,6 +132,7 @@ View Builder::unary(const View &x, const BlobActivation &act, const std::string 
   if (!is_permutation(out, row_elems(out))) out = copied(out, is_sequence(out), name);
   const uint32_t from = out.value;
   out.value = new_row(row_elems(out), is_sequence(out));
+  if (const auto why = off_steps.find(x.value); why != off_steps.end()) off_steps[out.value] = why->second;
   graph.nodes.push_back({OpKind::kUnary, name, {from}, {out.value}, AttrUnary{act}});
   return out;
 }

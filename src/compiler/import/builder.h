@@ -111,8 +111,9 @@ struct OpCall {
   View real_view(size_t i) const;                            // f32
   View number_view(size_t i) const;                          // f32, of a float or an integer type
   View mask_view(size_t i) const;                            // bool
-  View any_view(size_t i) const;        // for operators that know a time axis which is not the run's steps; see steps.h
-  View pointwise_view(size_t i) const;  // f32, for operators on each element alone
+  View any_view(size_t i) const;  // for operators that know a time axis which is not the run's steps; see steps.h
+  // f32, for operators on each element alone, which may make 0 of 0.
+  View pointwise_view(size_t i, bool keeps_zero = false) const;
   // Input i, a number for each channel, as it broadcasts over x, whose axis 1 they are.
   View per_channel(size_t i, const View &x) const;
   bool wants(size_t i) const;

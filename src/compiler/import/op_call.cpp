@@ -68,8 +68,8 @@ View OpCall::any_view(size_t i) const {
   if (bound.kind == Bound::Kind::kConst) return b.const_view(*bound.tensor);
   if (b.step_counts.count(bound.view.value) != 0)
     throw Refusal("it computes with the number of steps, which is not known before run time");
-  static const std::set<std::string> kMayFollow = {"DequantizeLinear", "Flatten",   "Identity", "Reshape",
-                                                   "Squeeze",          "Transpose", "Unsqueeze"};
+  static const std::set<std::string> kMayFollow = {"DequantizeLinear", "Flatten", "Identity",  "Pad",
+                                                   "Reshape",          "Squeeze", "Transpose", "Unsqueeze"};
   if (kMayFollow.count(node.op_type()) == 0) check_not_quantized(bound.view, "input " + std::to_string(i));
   return bound.view;
 }
@@ -78,10 +78,10 @@ View OpCall::view(size_t i) const {
   return settled(b, any_view(i), name);
 }
 
-View OpCall::pointwise_view(size_t i) const {
+View OpCall::pointwise_view(size_t i, bool keeps_zero) const {
   const View out = any_view(i);
-  return b.graph.values[out.value].dtype == DType::kF32 && !out.mask && !out.whole ? settled_but_unknown(b, out, name)
-                                                                                   : real_view(i);
+  if (b.graph.values[out.value].dtype != DType::kF32 || out.mask || out.whole) return real_view(i);
+  return keeps_zero ? settled_but_zeros(b, out, name) : settled_but_unknown(b, out, name);
 }
 
 View OpCall::real_view(size_t i) const {

@@ -176,13 +176,33 @@ View padded(OpCall &call, const View &x, size_t axis, int64_t begin, int64_t end
   return taken(call, x, axis, runs, spec.value);
 }
 
+// Between QuantizeLinear and DequantizeLinear: what an integer stands for there.
+double number_of_integer(const View &x, double integer) {
+  if (x.channel_grid == nullptr) return static_cast<double>(static_cast<float>((integer - x.grid_zero) * x.grid_scale));
+  const std::vector<double> &zeros = x.channel_grid->zero;
+  if (std::any_of(zeros.begin(), zeros.end(), [&](double zero) { return zero != integer; }))
+    throw Refusal("it pads integers of several scales with another number than their zero point; accepted: the zero point");
+  return 0;
+}
+
+View with_grid_of(const View &from, View x) {
+  x.quantized = true;
+  x.step = from.step;
+  x.grid_scale = from.grid_scale;
+  x.grid_zero = from.grid_zero;
+  x.channel_grid = from.channel_grid;
+  return x;
+}
+
 // Zeros before and behind the time axis are counted there; see steps.h. Feature axes first: they want the run's steps.
 void pad(OpCall &call) {
   for (size_t i = 1; i < call.input_count(); ++i) {
     if (call.has(i)) call.constant(i, i == 1 ? "pads" : i == 2 ? "constant_value" : "axes");
   }
-  View x = call.any_view(0);
-  const PadSpec spec = pad_spec(call.attributes, call.opset, call.constants(), x.axes.size());
+  const View given = call.any_view(0);
+  View x = given;
+  PadSpec spec = pad_spec(call.attributes, call.opset, call.constants(), x.axes.size());
+  if (x.quantized && spec.mode == PadMode::kConstant) spec.value = number_of_integer(x, spec.value);
   const bool zeros = spec.mode == PadMode::kConstant && spec.value == 0;
   std::vector<size_t> times, features;
   for (size_t axis = 0; axis < x.axes.size(); ++axis) {
@@ -192,6 +212,7 @@ void pad(OpCall &call) {
   if (times.empty() || !features.empty()) x = call.real_view(0);
   for (size_t axis : features) x = padded(call, x, axis, -spec.before[axis], axis_size(x.axes[axis]) + spec.after[axis], spec);
   for (size_t axis : times) x = pad_steps(call, x, axis, spec.before[axis], spec.after[axis]);
+  if (given.quantized) x = with_grid_of(given, std::move(x));
   call.give(0, x);
 }
 
@@ -216,7 +237,9 @@ const std::vector<ImportRow> kImportPieces = {
     {"Gather", gather,
      "constant indices (on time one step, counted from either end); rows of a constant table by an integer input; feature axes by "
      "indices computed at run time"},
-    {"Pad", pad, "feature axes; zeros on time before a convolution or where Slice removes as many; constant pads"},
+    {"Pad", pad,
+     "feature axes; zeros on time before a convolution (what keeps 0 may come between) or where Slice removes as many; constant "
+     "pads"},
     {"Tile", tile, "feature axes; constant repeats, or the number of steps or batch rows"},
     {"Resize", import_resize,
      "feature axes; nearest or linear; half_pixel, pytorch_half_pixel, align_corners or asymmetric; constant scales or sizes", 10},

@@ -9,10 +9,14 @@
 namespace rnnp::compiler {
 namespace {
 
+void give_activated(OpCall &call, const Activation &f) {
+  call.give(0, call.b.unary(call.pointwise_view(0, activate(f, 0) == 0), blob_activation(f), call.name));
+}
+
 void unary(OpCall &call) {
   Activation f;
   if (!activation_of_node(call.node.op_type(), call.attributes, &f)) throw Refusal("the operator is not supported");
-  call.give(0, call.b.unary(call.pointwise_view(0), blob_activation(f), call.name));
+  give_activated(call, f);
 }
 
 double bound_of(OpCall &call, size_t i, const char *name, double otherwise) {
@@ -26,7 +30,7 @@ double bound_of(OpCall &call, size_t i, const char *name, double otherwise) {
 void clip(OpCall &call) {
   constexpr double kFree = std::numeric_limits<double>::infinity();
   const Activation f{Act::kClip, bound_of(call, 1, "min", -kFree), bound_of(call, 2, "max", kFree)};
-  call.give(0, call.b.unary(call.pointwise_view(0), blob_activation(f), call.name));
+  give_activated(call, f);
 }
 
 // Two inputs, or more as a chain.

@@ -31,6 +31,9 @@ Grid grid_of(const OpCall &call, const View &x) {
   }
   if (grid.is_single()) return grid;
   grid.axis = normal_axis(call.attributes.integer("axis", 1), x.axes.size());
+  for (const Atom &atom : x.axes[grid.axis]) {
+    if (atom.is_off_steps()) throw Refusal("it has a scale for each step of " + view_text(x) + ", which Pad or Slice changed");
+  }
   if (call.attributes.integer("block_size", 0) != 0 || scale.rank() != 1 || scale.size() != axis_size(x.axes[grid.axis]))
     throw Refusal("its scale has shape " + shape_text(scale.shape) +
                   "; accepted: one number, or one for each index of an axis, for what is computed at run time");
@@ -88,7 +91,7 @@ View clipped_by_channel(const OpCall &call, const View &x, const Grid &grid, con
 
 // int8 panels take x as integers from -127 to 127 around 0. Another range is no scale of x.
 void quantize(OpCall &call) {
-  View x = call.pointwise_view(0);
+  View x = call.pointwise_view(0, true);  // 0 is the zero point, which all types have
   const Grid grid = grid_of(call, x);
   const int type =
       call.has(2) ? call.constant(2, "the zero point").file_type : static_cast<int>(call.attributes.integer("output_dtype", 0));
@@ -113,7 +116,7 @@ void quantize(OpCall &call) {
 }
 
 bool lies_as(const View &x, const std::vector<Axis> &axes) {
-  const auto same = [](const Atom &a, const Atom &b) { return a.kind == b.kind && a.size == b.size && a.stride == b.stride; };
+  const auto same = [](const Atom &a, const Atom &b) { return a.kind == b.kind && a.steps() == b.steps() && a.stride == b.stride; };
   return std::equal(x.axes.begin(), x.axes.end(), axes.begin(), axes.end(),
                     [&](const Axis &a, const Axis &b) { return std::equal(a.begin(), a.end(), b.begin(), b.end(), same); });
 }
@@ -145,6 +148,7 @@ void dequantize(OpCall &call) {
       throw Refusal("it has a scale for each index of an axis, QuantizeLinear before it one; accepted: the same");
     const double scale = grid.scale[0], zero = grid.zero[0];
     const double stretch = scale / x.grid_scale, shift = (x.grid_zero - zero) * scale;
+    if (shift != 0) x = settled_but_unknown(call.b, x, call.name);
     x.quantized = false;
     x.step_of = x.step == static_cast<float>(scale) && shift == 0 ? x.value : kNone;
     if (stretch != 1) x = with_number(call, Binary::kMul, x, stretch);

@@ -27,11 +27,14 @@ bool is_open(const Builder &b, const Atom &atom) {
                 count_text(atom.lead + atom.trail) + " than the run has");
 }
 
-View settled_if(Builder &b, const View &given, bool unknown_may_stay, const std::string &name) {
+// What may be off the run's steps for an operator that works on each element alone.
+enum class MayStay : uint8_t { kNothing, kUnknown, kZerosToo };
+
+View settled_if(Builder &b, const View &given, MayStay may_stay, const std::string &name) {
   View view = in_order(b, given, name);
   for (Axis &axis : view.axes) {
     for (Atom &atom : axis) {
-      const bool stays = unknown_may_stay && !atom.zeros && atom.lead <= 0;
+      const bool stays = atom.zeros ? may_stay == MayStay::kZerosToo : may_stay != MayStay::kNothing && atom.lead <= 0;
       if (!atom.is_off_steps() || stays) continue;
       if (!b.discovering) refuse(b, view, atom);
       atom = Atom{Atom::Kind::kFeature, atom.size, atom.stride, -1};
@@ -124,11 +127,15 @@ bool is_off_steps(const View &view) {
 }
 
 View settled(Builder &b, const View &view, const std::string &name) {
-  return settled_if(b, view, false, name);
+  return settled_if(b, view, MayStay::kNothing, name);
 }
 
 View settled_but_unknown(Builder &b, const View &view, const std::string &name) {
-  return settled_if(b, view, true, name);
+  return settled_if(b, view, MayStay::kUnknown, name);
+}
+
+View settled_but_zeros(Builder &b, const View &view, const std::string &name) {
+  return settled_if(b, view, MayStay::kZerosToo, name);
 }
 
 namespace {

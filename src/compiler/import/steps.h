@@ -21,6 +21,8 @@ View in_order(Builder &b, View view, const std::string &name);
 View settled(Builder &b, const View &view, const std::string &name);
 // As settled, but results that the run has no steps for may stay: the operator works on each element alone.
 View settled_but_unknown(Builder &b, const View &view, const std::string &name);
+// As settled_but_unknown, but zeros that Pad put there stay too: the operator makes 0 of 0.
+View settled_but_zeros(Builder &b, const View &view, const std::string &name);
 
 // Elements [first, first + count) of a time axis, step by step. Shifts the value in time where that is what is left. Throws Refusal
 // where a run of fewer steps than that would give another number of them.

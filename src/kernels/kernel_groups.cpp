@@ -2,7 +2,6 @@
 // compiler. Room: kernels. Constants only. A group ends with the first row that every CPU of this build can run: the rows after it
 // could not be chosen, and firmware would carry them for nothing. Contract: kernels.h. SPDX-License-Identifier: Apache-2.0
 #include "base/compiled_isa.h"
-#include "kernels/gemm_families.h"
 #include "kernels/kernel_rows.h"
 
 namespace rnnp {
@@ -59,8 +58,8 @@ constexpr Found find_rows(KernelFamily family, DType dtype, uint32_t nr) {
 RNNPACK_LAYOUT_GROUPS(gemm3, kGemm3)
 RNNPACK_LAYOUT_GROUPS(gemm4, kGemm4)
 // Products with panels of each format; of NR 0 there are none.
-#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) \
-  RNNPACK_GEMM_GROUP_##nr(name, gemm_family(find_panel_format(id)), weight)
+#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack, gemm) \
+  RNNPACK_GEMM_GROUP_##nr(name, KernelFamily::gemm, weight)
 #define RNNPACK_GEMM_GROUP_0(name, family, weight)
 #define RNNPACK_GEMM_GROUP_4(name, family, weight) RNNPACK_GROUP_OF(gemm_##name, family, weight, 4)
 #define RNNPACK_GEMM_GROUP_8(name, family, weight) RNNPACK_GROUP_OF(gemm_##name, family, weight, 8)

@@ -277,16 +277,13 @@ enum class KernelFamily : uint32_t {
   kSoftmax,
   kActPlain,  // identity, relu, tanh and sigmoid only: a few hundred bytes where kAct is thousands; same bits as kAct
   kDepthwise,
-  kGemmBsr,  // sparse panels, any number of gates
   kMatMul,
   kConvNchw,
-  kGemmQ15,       // int8 panels of integer-only layers: start and out are integers, start_q and out_q
-  kGemmSmlad,     // int8 panels whose neighbours are smlad, any number of gates
-  kGemmKMajor16,  // int8 panels in runs of k, any number of gates
-  kGemmEll,       // sparse panels of single weights, any number of gates
   kConvWinograd,
-  kGemmQ8,   // int8 panels with a scale for each group of k, any number of gates
-  kGemmDot,  // bf16 panels whose rows are rounded to bf16, any number of gates
+// Products with panels of other kinds.
+#define RNNPACK_GEMM_FAMILY(name) name,
+#include "pack/panel_formats.inc"
+#undef RNNPACK_GEMM_FAMILY
 };
 
 // The gates of a gemm, and the gemm of so many gates. A family each, so that a program links the register blocks of its cells

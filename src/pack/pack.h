@@ -49,7 +49,7 @@ inline size_t place_in_panels(const PanelFormat &f, const MatrixSource &s, uint3
 }
 
 // What makes the panels of a row, in pack_<kind>.cpp. Scaled weights are symmetric and finite.
-#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) \
+#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack, gemm) \
   PackedMatrix pack(const PanelFormat &format, const MatrixSource &source);
 #include "pack/panel_formats.inc"
 #undef RNNPACK_PANEL_FORMAT

@@ -29,7 +29,7 @@ struct PanelFormat {
 };
 
 inline constexpr PanelFormat kPanelFormats[] = {
-#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack) \
+#define RNNPACK_PANEL_FORMAT(name, id, weight, factor, nr, kr, scales, index_bytes, pack, gemm) \
   {id, DType::weight, DType::factor, nr, kr, Scales::scales, index_bytes},
 #include "pack/panel_formats.inc"
 #undef RNNPACK_PANEL_FORMAT
@@ -45,6 +45,13 @@ constexpr bool ids_are_apart() {
   return true;
 }
 static_assert(ids_are_apart(), "each row of panel_formats.inc has an id of its own, and none is 0");
+
+constexpr uint32_t most_id() {
+  uint32_t most = 0;
+  for (const PanelFormat &f : kPanelFormats) most = f.id > most ? f.id : most;
+  return most;
+}
+constexpr uint32_t kMostFormatId = most_id();
 
 // Its id is 0 when this build knows none.
 constexpr PanelFormat find_panel_format(uint32_t format_id) {

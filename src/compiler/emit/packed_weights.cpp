@@ -52,11 +52,7 @@ void PackedWeights::check_finite(const MatrixSource &source, uint32_t count) con
 }
 
 PanelFormat PackedWeights::panels_of(const Storage &storage) const {
-  if (storage.fixed) return fixed_panels(panels_.nr);
-  if (storage.rounds_lhs) return dot_panels(panels_.nr);
-  if (storage.type == DType::kI8 && storage.index_bytes == 0)
-    return byte_panels(storage.group_k != 0 ? Scales::kPerGroup : bytes_, panels_.nr);
-  return sparse_panels(storage.type, panels_.nr, storage.index_bytes);
+  return compiler::panels_of(storage, panels_.nr, bytes_);
 }
 
 uint32_t PackedWeights::matrix(const PanelFormat &format, const Storage &storage, MatrixSource source, uint32_t count) {

@@ -87,32 +87,28 @@ std::string weight_type_name(const WeightType &type) {
   return "?";
 }
 
+PanelFormat panels_of(const Storage &storage, uint32_t nr, Scales bytes) {
+  DType factor = storage.rounds_lhs ? DType::kBf16 : DType::kF32;
+  Scales scales = Scales::kUnscaled;
+  if (storage.fixed) {
+    factor = DType::kI32;
+    scales = Scales::kIntegerOnly;
+  } else if (is_quantised(storage.type)) {
+    factor = DType::kI8;
+    scales = storage.group_k != 0 || storage.type == DType::kI4 ? Scales::kPerGroup
+             : storage.index_bytes != 0                         ? Scales::kPerUnit
+                                                                : bytes;
+  }
+  for (const PanelFormat &f : kPanelFormats) {
+    if (f.weight == storage.type && f.factor == factor && f.scales == scales && f.nr == nr && f.index_bytes == storage.index_bytes)
+      return f;
+  }
+  return {};
+}
 PanelFormat dense_panels(DType weight, uint32_t nr) {
-  return sparse_panels(weight, nr, 0);
-}
-PanelFormat sparse_panels(DType weight, uint32_t nr, uint32_t index_bytes) {
-  for (const PanelFormat &f : kPanelFormats) {
-    if (f.weight == weight && f.nr == nr && f.index_bytes == index_bytes && !is_fixed_point(f) && !gates_are_apart(f)) return f;
-  }
-  return {};
-}
-PanelFormat dot_panels(uint32_t nr) {
-  for (const PanelFormat &f : kPanelFormats) {
-    if (f.factor == DType::kBf16 && f.nr == nr) return f;
-  }
-  return {};
-}
-PanelFormat byte_panels(Scales scales, uint32_t nr) {
-  for (const PanelFormat &f : kPanelFormats) {
-    if (f.weight == DType::kI8 && f.nr == nr && f.index_bytes == 0 && f.scales == scales) return f;
-  }
-  return {};
-}
-PanelFormat fixed_panels(uint32_t nr) {
-  for (const PanelFormat &f : kPanelFormats) {
-    if (is_fixed_point(f) && f.nr == nr) return f;
-  }
-  return {};
+  Storage storage;
+  storage.type = weight;
+  return panels_of(storage, nr);
 }
 
 std::string target_names() {

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "compiler/ir/storage.h"
 #include "pack/panel_format.h"
 
 namespace rnnp::compiler {
@@ -25,16 +26,11 @@ bool has_fast_blocks(const std::string &target);
 WeightType weight_type(const std::string &name);
 std::string weight_type_name(const WeightType &type);
 
-// Panels of so many units that keep every k; of id 0 where there are none.
+// Panels of so many units for what is stored so; of id 0 where there are none. bytes: what dense int8 with a scale for each unit
+// is.
+PanelFormat panels_of(const Storage &storage, uint32_t nr, Scales bytes = Scales::kPerUnit);
+// Those that keep every k.
 PanelFormat dense_panels(DType weight, uint32_t nr);
-// Those whose index has so many bytes an entry; of id 0 where there are none.
-PanelFormat sparse_panels(DType weight, uint32_t nr, uint32_t index_bytes);
-// Dense, of int8.
-PanelFormat byte_panels(Scales scales, uint32_t nr);
-// Of bf16, whose rows are rounded to bf16.
-PanelFormat dot_panels(uint32_t nr);
-// Of integer-only layers.
-PanelFormat fixed_panels(uint32_t nr);
 
 // "generic, avx512, ..."; "f32, f16, ..., int4[:GROUP]"
 std::string target_names();

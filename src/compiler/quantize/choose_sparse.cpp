@@ -17,7 +17,7 @@ constexpr uint32_t kPairIndexBytes = 32;
 // weights are gathered one by one, whatever they are stored as, and dense bytes are multiplied four times as fast as floats: as
 // AMD's CPUs gather, at a third of the rate of Intel's.
 struct Form {
-  uint32_t index_bytes;
+  uint8_t index_bytes;
   double of_floats, of_bytes;
 };
 constexpr Form kForms[] = {{2, 1.0, 1.0}, {4, 1.3, 1.3}, {8, 1.6, 1.6}, {kPairIndexBytes, 5.0, 14.0}};
@@ -38,8 +38,11 @@ Choice best_form(const MatrixRef &m, uint32_t gates, uint32_t units, uint32_t nr
   if (m.storage->group_k != 0) return best;
   const PanelFormat dense = dense_panels(m.storage->type, nr);
   const MatrixSource source = {m.storage->rounded.empty() ? m.w->data() : m.storage->rounded.data(), units, m.k, 0, gates};
+  Storage stored;
+  stored.type = m.storage->type;
   for (const Form &form : kForms) {
-    const PanelFormat f = sparse_panels(m.storage->type, nr, form.index_bytes);
+    stored.index_bytes = form.index_bytes;
+    const PanelFormat f = panels_of(stored, nr);
     if (!is_asked(form, request) || f.id == 0) continue;
     const uint64_t entries = count_entries(f, source);
     best.refusal = "it has more inputs than an index can name";

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
 #include <set>
 
 #include "compiler/cli/joint_check.h"
@@ -198,7 +200,7 @@ OnnxBuilder large(float factor, int64_t pad = 1) {
 }
 
 // What `compiled_from` makes of every graph, held against that of `file` by joints alone.
-std::string joints_differ(const OnnxBuilder &file, const OnnxBuilder &compiled_from) {
+std::string joints_differ(const OnnxBuilder &file, const OnnxBuilder &compiled_from, const compiler::RunSizes &sizes = {1, 1}) {
   const std::unique_ptr<OnnxModel> model = compiler::check_model(file.proto), other = compiler::check_model(compiled_from.proto);
   const Compiled compiled = compiler::compile_model(*other, "generic");
   compiler::Runner runner(compiled.blob);
@@ -206,9 +208,10 @@ std::string joints_differ(const OnnxBuilder &file, const OnnxBuilder &compiled_f
   const compiler::BlobCheck check(model.get(), compiled.graph, no_states, &runner);
   const compiler::JointCheck joints(other.get(), no_states, check);
   std::string refused;
-  const auto found = joints.at(check.start({}, {1, 1}, {}), true, 1, {}, &refused);
+  const compiler::BothRuns runs = check.start({}, sizes, {});
+  const auto found = joints.at(runs, &runs, 1, {}, &refused);
   EXPECT_TRUE(found) << refused;
-  EXPECT_GT(found ? found->samples : 0, 5000u);
+  EXPECT_GT(found ? found->samples : 0, 2000u);
   return found ? found->failure : refused;
 }
 
@@ -229,6 +232,124 @@ TEST(SelfCheck, FindsFaultsAtTheJoints) {
   EXPECT_EQ(joints_differ(large(1), large(1)), "");
   EXPECT_NE(joints_differ(large(1, 1), large(1, 2)).find("node 'first' (Conv), element ["), std::string::npos);
   EXPECT_NE(joints_differ(large(1), large(1.01f)).find("node 'second' (Conv), element ["), std::string::npos);
+}
+
+// A layer of a fixed number of steps, too much work to be evaluated whole. `fault` is added to one number of a tensor of weights.
+struct LargeLayer {
+  std::string op = "LSTM", direction = "forward", wanted = "Y";
+  int64_t linear_before_reset = 0, steps = 40, hidden = 128;
+  bool peepholes = false;
+};
+OnnxBuilder large_layer(const LargeLayer &of, const std::string &faulty = "", size_t at = 0, float fault = 0) {
+  const int64_t gates = of.op == "LSTM" ? 4 : of.op == "GRU" ? 3 : 1, directions = of.direction == "bidirectional" ? 2 : 1;
+  const int64_t inputs = 200, rows = gates * of.hidden;
+  OnnxBuilder b;
+  b.input("x", {of.steps, "N", inputs}).output("y");
+  std::mt19937 random(3);
+  const auto add = [&](const std::string &name, const std::vector<int64_t> &shape, float scale) {
+    std::vector<float> numbers(static_cast<size_t>(compiler::element_count(shape)));
+    for (float &v : numbers) v = scale * (static_cast<float>(random() % 2001) / 1000 - 1);
+    if (name == faulty) numbers[at] += fault;
+    b.constant(name, shape, numbers);
+  };
+  add("W", {directions, rows, inputs}, 0.1f);
+  add("R", {directions, rows, of.hidden}, 0.08f);
+  add("B", {directions, 2 * rows}, 0.2f);
+  if (of.peepholes) add("P", {directions, 3 * of.hidden}, 0.3f);
+  std::vector<std::string> in = {"x", "W", "R", "B"}, out = {of.wanted == "Y" ? "Y" : ""};
+  if (of.peepholes) in.insert(in.end(), {"", "", "", "P"});
+  if (of.wanted != "Y") out.push_back(of.wanted == "Y_h" ? "Y" : "");
+  if (of.wanted == "Y_c") out.push_back("Y");
+  NodeBuilder node = b.node(of.op, in, out, "layer").with("hidden_size", of.hidden).with("direction", of.direction.c_str());
+  if (of.op == "GRU") node.with("linear_before_reset", of.linear_before_reset);
+  b.node("Neg", {"Y"}, {"y"});
+  return b;
+}
+
+const LargeLayer kLargeLayers[] = {{},
+                                   {"LSTM", "reverse", "Y_h"},
+                                   {"LSTM", "bidirectional", "Y_c"},
+                                   {"LSTM", "forward", "Y", 0, 40, 128, true},
+                                   {"GRU", "bidirectional", "Y", 0},
+                                   {"GRU", "reverse", "Y_h", 1, 60},
+                                   {"RNN", "forward", "Y", 0, 60, 320}};
+
+TEST(SelfCheck, SamplesLargeRecurrentLayers) {
+  for (const LargeLayer &of : kLargeLayers) {
+    SCOPED_TRACE(of.op + " " + of.direction + " " + of.wanted);
+    EXPECT_EQ(joints_differ(large_layer(of), large_layer(of), {of.steps, 2}), "");
+    // One bias of the last unit's first gate, and a weight of its last one from h.
+    const size_t gates = of.op == "LSTM"  ? 4
+                         : of.op == "GRU" ? 3
+                                          : 1,
+                 last = gates * static_cast<size_t>(of.hidden * of.hidden) - 1;
+    const std::string title = "node 'layer' (" + of.op + "), element [";
+    const std::string bias =
+        joints_differ(large_layer(of), large_layer(of, "B", static_cast<size_t>(of.hidden) - 1, 0.02f), {of.steps, 2});
+    EXPECT_NE(bias.find(title), std::string::npos) << bias;
+    const std::string weight = joints_differ(large_layer(of), large_layer(of, "R", last, 0.3f), {of.steps, 2});
+    EXPECT_NE(weight.find(title), std::string::npos) << weight;
+  }
+}
+
+// As `compile` calls it, of work that is counted.
+TEST(SelfCheck, ChecksLargeLayersBySamples) {
+  for (const char *weights : {"", "int8"}) {
+    CompileOptions how;
+    how.weights = weights;
+    const SelfCheck found = check(large_layer({"LSTM", "forward", "Y", 0, 700, 320}), how);
+    EXPECT_EQ(found.failure, "") << weights;
+    EXPECT_EQ(found.note, "") << weights;
+  }
+}
+
+// Each sample of a layer is the element that the whole evaluation has there, of every row up to its length and behind it.
+TEST(SelfCheck, SamplesOfLayersAreElementsOfTheWhole) {
+  for (const char *op : {"LSTM", "GRU", "RNN"}) {
+    for (int variant = 0; variant < 8; ++variant) {
+      const int64_t gates = std::string(op) == "LSTM" ? 4 : std::string(op) == "GRU" ? 3 : 1, steps = 90, batch = 3, hidden = 5;
+      const bool layout = variant & 1, both = variant & 2, states = variant & 4;
+      const int64_t directions = both ? 2 : 1;
+      OnnxBuilder b;
+      b.random("x", layout ? std::vector<int64_t>{batch, steps, 4} : std::vector<int64_t>{steps, batch, 4});
+      b.random("w", {directions, gates * hidden, 4}).random("r", {directions, gates * hidden, hidden});
+      b.random("b", {directions, 2 * gates * hidden}).constant_ints("lens", {batch}, {steps, 0, 70}, onnx::TensorProto::INT32);
+      const std::vector<int64_t> state =
+          layout ? std::vector<int64_t>{batch, directions, hidden} : std::vector<int64_t>{directions, batch, hidden};
+      b.random("h", state).random("c", state).random("p", {directions, 3 * hidden});
+      std::vector<std::string> in = {"x", "w", "r", "b", "lens", states ? "h" : ""};
+      if (gates == 4) in.insert(in.end(), {states ? "c" : "", states ? "p" : ""});
+      std::vector<std::string> out = {"Y", "Yh"};
+      if (gates == 4) out.push_back("Yc");
+      auto made_of = b.node(op, in, out).with("hidden_size", hidden).with("layout", int64_t{layout});
+      made_of.with("direction", both ? "bidirectional" : states ? "reverse" : "forward");
+      if (gates == 3) made_of.with("linear_before_reset", int64_t{states});
+      if (gates == 4) made_of.with("input_forget", int64_t{layout}).with("clip", 2.0);
+      b.output("Y");
+      const std::unique_ptr<OnnxModel> model = compiler::check_model(b.proto);
+      const compiler::OnnxNode &node = *model->nodes[0];
+      std::vector<const compiler::Tensor *> given;
+      for (const std::string &name : node.input()) given.push_back(name.empty() ? nullptr : model->constants.at(name).get());
+      const std::vector<compiler::Tensor> whole = compiler::eval_node(node, 14, given);
+      compiler::EvalCall call{node, compiler::Attributes(node), 14, given, {whole[0], {}, {}}};
+      const auto sampled = compiler::sampled_node(call);
+      SCOPED_TRACE(std::string(op) + std::to_string(variant));
+      std::set<std::pair<size_t, int64_t>> seen;
+      const std::vector<compiler::Sample> samples = sampled->draw(3e5, 3, whole[0]);
+      size_t close = 0;
+      for (const compiler::Sample &sample : samples) {
+        const double want = whole[sample.output].data[static_cast<size_t>(sample.at)];
+        EXPECT_NEAR(sample.value, want, 1e-9 + compiler::kRounding * sample.magnitude) << sample.output << " at " << sample.at;
+        close += std::fabs(sample.value - want) < 1e-9 ? 1 : 0;
+        seen.insert({sample.output, sample.at});
+      }
+      EXPECT_GT(seen.size(), 300u);
+      EXPECT_GT(close, samples.size() / 2);  // all but those of long runs from within a row
+      EXPECT_EQ(gates == 4, seen.upper_bound({1, 0}) != seen.end());
+      sampled->follow(&call);
+      EXPECT_EQ(call.out[1].data, whole[1].data);
+    }
+  }
 }
 
 // Every operator that is sampled gives what it gives whole.
@@ -252,7 +373,7 @@ TEST(SelfCheck, SamplesAreElementsOfTheWhole) {
     const compiler::Tensor whole = compiler::eval_node(node, 13, in)[0];
     EXPECT_EQ(sampled->shape(), whole.shape) << node.output(0);
     std::set<int64_t> seen;
-    for (const compiler::Sample &sample : sampled->draw(1e6, 3)) {
+    for (const compiler::Sample &sample : sampled->draw(1e6, 3, {})) {
       EXPECT_NEAR(sample.value, whole.data[static_cast<size_t>(sample.at)], 1e-9) << node.output(0) << " at " << sample.at;
       seen.insert(sample.at);
     }

@@ -117,10 +117,15 @@ Tensors BlobCheck::evaluate_at(const Arrays &inputs, const RunSizes &sizes, cons
   return eval_graph(*model_, tensors, progress, instead);
 }
 
-BothRuns BlobCheck::start(const Arrays &given, const RunSizes &sizes, const RandomInputs &random) const {
+BothRuns BlobCheck::drawn(const Arrays &given, const RunSizes &sizes, const RandomInputs &random) const {
   BothRuns runs;
   runs.sizes = sizes;
   runs.inputs = complete(given, sizes, random);
+  return runs;
+}
+
+BothRuns BlobCheck::start(const Arrays &given, const RunSizes &sizes, const RandomInputs &random) const {
+  BothRuns runs = drawn(given, sizes, random);
   runs.whole = runner_->run(runs.inputs, {});
   return runs;
 }

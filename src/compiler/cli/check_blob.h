@@ -50,7 +50,9 @@ class BlobCheck {
   // Steps are evaluated one by one: a state goes from each to the next.
   bool takes_single_steps() const { return by_steps_; }
 
-  // What the library is given and makes of it, not yet what is expected.
+  // What the library is given, not yet what it makes of it.
+  BothRuns drawn(const Arrays &given, const RunSizes &sizes, const RandomInputs &random) const;
+  // And that, not yet what is expected.
   BothRuns start(const Arrays &given, const RunSizes &sizes, const RandomInputs &random) const;
   Tensors evaluate(const BothRuns &runs, const Progress &progress, const EvalInstead &instead = {}) const;
   // Nothing where the ONNX graph itself cannot be evaluated at these sizes; then *refused says why.

@@ -91,7 +91,8 @@ std::optional<BothRuns> run_by_joints(const Subject &subject, OnnxModel *model, 
   const JointCheck joints(model, states, subject.check);
   BothRuns runs = subject.check.start(given, sizes, {subject.options.seed, subject.options.deviation});
   std::string refused;
-  const std::optional<JointFinding> found = joints.at(runs, subject.differs.empty(), subject.options.seed, progress, &refused);
+  const std::optional<JointFinding> found =
+      joints.at(runs, subject.differs.empty() ? &runs : nullptr, subject.options.seed, progress, &refused);
   if (!found || (found->failure.empty() && !found->says_something)) return std::nullopt;
   say_inputs(subject, given, runs);
   std::printf("evaluated by samples, as the whole is much work: %zu of %zu layers, each from what came in; all else is evaluated\n",

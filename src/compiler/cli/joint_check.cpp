@@ -8,6 +8,7 @@
 #include "compiler/compile.h"
 #include "compiler/emit/panel_choice.h"
 #include "compiler/emit/write_blob.h"
+#include "compiler/eval/evaluated_layer.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/quantize/choose_storage.h"
 
@@ -15,14 +16,24 @@ namespace rnnp::compiler {
 namespace {
 
 constexpr double kSampledWork = 4e6;  // multiply-adds in f64 a node: some milliseconds
+constexpr double kLayerWork = 4e7;    // of a recurrent layer at most, of which one sample is some steps
 constexpr double kWholeWork = 4e6;    // nodes up to here are evaluated whole
-constexpr double kRounding = 1.0 / (1 << 18);
 constexpr double kMostAmplified = 1e-2, kMostApart = 1e-3;
+
+// What a node's output is as a joint; a layer of whose results the file takes the last one alone has a name for all of them.
+std::string joint_name(const OnnxNode &node, int output) {
+  const int last = node.output_size() - 1;
+  if (last < output) return "";
+  if (!node.output(output).empty() || output != 0 || !RecurrentLayer::is(node.op_type())) return node.output(output);
+  return node.output(last) + " (all steps of its layer)";
+}
 
 std::set<std::string> joint_names(const OnnxModel &model) {
   std::set<std::string> names;
   for (const OnnxNode *node : model.nodes) {
-    if (can_be_sampled(node->op_type()) && node->output_size() != 0) names.insert(node->output(0));
+    if (!can_be_sampled(node->op_type())) continue;
+    names.insert(joint_name(*node, 0));
+    if (node->op_type() == "LSTM") names.insert(joint_name(*node, 2));
   }
   for (const std::string &output : model.outputs) names.erase(output);
   names.erase("");
@@ -34,13 +45,22 @@ class WithJoints {
  public:
   WithJoints(OnnxModel *model, const std::set<std::string> &names) : model_(model) {
     model_->joints.assign(names.begin(), names.end());
+    for (OnnxNode &node : *model_->graph.mutable_node()) {
+      if (node.output_size() == 0 || !node.output(0).empty() || names.count(joint_name(node, 0)) == 0) continue;
+      unnamed_.push_back(&node);
+      node.set_output(0, joint_name(node, 0));
+    }
   }
-  ~WithJoints() { model_->joints.clear(); }
+  ~WithJoints() {
+    model_->joints.clear();
+    for (OnnxNode *node : unnamed_) node->set_output(0, "");
+  }
   WithJoints(const WithJoints &) = delete;
   WithJoints &operator=(const WithJoints &) = delete;
 
  private:
   OnnxModel *model_;
+  std::vector<OnnxNode *> unnamed_;
 };
 
 double relative_error(double got, double want) {
@@ -63,8 +83,8 @@ Tensor tensor_of(const Array &array, const Shape &shape) {
 // What was drawn of one node, and what the library made there.
 struct JointCheck::Drawn {
   const OnnxNode *node = nullptr;
-  Shape shape;
-  size_t made_elements = 0;
+  std::map<size_t, Shape> shapes;          // of its outputs
+  std::map<size_t, size_t> made_elements;  // in the library's
   std::vector<Sample> samples;
   std::vector<float> made;
 };
@@ -87,24 +107,37 @@ JointCheck::JointCheck(OnnxModel *model, const std::vector<StatePair> &states, c
 EvalInstead JointCheck::joints(const Arrays &probed, uint32_t seed, bool disturbed, DrawnNodes *drawn) const {
   auto random = std::make_shared<std::mt19937>(seed);
   return [=, &probed](const OnnxNode &node, const std::vector<const Tensor *> &in) -> std::optional<std::vector<Tensor>> {
-    const auto found = node.output_size() != 0 ? probed.find(node.output(0)) : probed.end();
-    if (found == probed.end() || !can_be_sampled(node.op_type())) return std::nullopt;
+    if (!can_be_sampled(node.op_type()) || probed.count(joint_name(node, 0)) == 0) return std::nullopt;
     EvalCall call{node, Attributes(node), check_.model().opset, in, std::vector<Tensor>(static_cast<size_t>(node.output_size()))};
     const std::unique_ptr<SampledNode> sampled = sampled_node(call);
     if (sampled->work() <= kWholeWork) return std::nullopt;
-    const Array &array = found->second;
-    Drawn result{&node, sampled->shape(), array.f32.size(), {}, {}};
-    if (static_cast<int64_t>(array.f32.size()) != element_count(result.shape)) {
+    Drawn result;
+    result.node = &node;
+    std::map<size_t, const Array *> arrays;
+    bool fits = true;
+    for (size_t i = 0; i < call.out.size(); ++i) {
+      if (!sampled->takes(i)) continue;
+      const auto found = probed.find(joint_name(node, static_cast<int>(i)));
+      if (found == probed.end()) return std::nullopt;
+      arrays[i] = &found->second;
+      result.shapes[i] = sampled->shape(i);
+      result.made_elements[i] = found->second.f32.size();
+      fits = fits && static_cast<int64_t>(found->second.f32.size()) == element_count(result.shapes[i]);
+    }
+    if (!fits) {
       drawn->push_back(std::move(result));
       return std::nullopt;
     }
-    result.samples = sampled->draw(kSampledWork, seed + static_cast<uint32_t>(drawn->size()));
-    for (const Sample &sample : result.samples) result.made.push_back(array.f32[static_cast<size_t>(sample.at)]);
-    drawn->push_back(std::move(result));
-    call.out[0] = tensor_of(array, drawn->back().shape);
-    if (disturbed) {
-      for (double &v : call.out[0].data) v = moved_a_little(v, random.get());
+    for (const auto &array : arrays) {
+      call.out[array.first] = tensor_of(*array.second, result.shapes[array.first]);
+      for (double &v : call.out[array.first].data) v = disturbed ? moved_a_little(v, random.get()) : v;
     }
+    const bool layer = RecurrentLayer::is(node.op_type());
+    const double most = layer ? std::clamp(sampled->work() / 50, kSampledWork, kLayerWork) : kSampledWork;
+    result.samples = sampled->draw(most, seed + static_cast<uint32_t>(drawn->size()), call.out[0]);
+    for (const Sample &sample : result.samples) result.made.push_back(arrays[sample.output]->f32[static_cast<size_t>(sample.at)]);
+    drawn->push_back(std::move(result));
+    sampled->follow(&call);
     return std::move(call.out);
   };
 }
@@ -117,8 +150,11 @@ std::string JointCheck::samples_differ(const DrawnNodes &drawn, const std::funct
   for (size_t n = 0; n < drawn.size(); ++n) {
     const Drawn &node = drawn[n];
     const std::string title = "node " + quote(node_title(*node.node)) + " (" + node.node->op_type() + ")";
-    if (static_cast<int64_t>(node.made_elements) != element_count(node.shape))
-      return title + " gives " + std::to_string(node.made_elements) + " elements, the graph " + shape_text(node.shape);
+    for (const auto &output : node.shapes) {
+      const size_t made = node.made_elements.at(output.first);
+      if (static_cast<int64_t>(made) != element_count(output.second))
+        return title + " gives " + std::to_string(made) + " elements, the graph " + shape_text(output.second);
+    }
     double signal = 0, noise = 0;
     std::string first;
     for (size_t i = 0; i < node.samples.size(); ++i) {
@@ -134,8 +170,9 @@ std::string JointCheck::samples_differ(const DrawnNodes &drawn, const std::funct
         const double apart = relative_error(moved[n].samples[i].value, sample.value);
         if (apart > kMostAmplified || relative_error(got, sample.value) <= 4 * apart) continue;
       }
-      first = title + ", element " + index_text(node.shape, static_cast<size_t>(sample.at)) + " of " + shape_text(node.shape) +
-              " is " + number_text(got) + ", where the graph gives " + number_text(sample.value);
+      const Shape &shape = node.shapes.at(sample.output);
+      first = title + ", element " + index_text(shape, static_cast<size_t>(sample.at)) + " of " + shape_text(shape) + " is " +
+              number_text(got) + ", where the graph gives " + number_text(sample.value);
     }
     const bool noisy = !rounded || !(10 * std::log10(signal / noise) >= kLeastSqnr);
     if (!first.empty() && noisy) return first;
@@ -173,15 +210,15 @@ std::string JointCheck::blob_differs(const BothRuns &runs, const Arrays &probed,
   return "";
 }
 
-std::optional<JointFinding> JointCheck::at(const BothRuns &runs, bool same, uint32_t seed, const Progress &progress,
+std::optional<JointFinding> JointCheck::at(const BothRuns &runs, const BothRuns *blob, uint32_t seed, const Progress &progress,
                                            std::string *refused) const {
   JointFinding out;
   const Arrays probed = runner_->run(runs.inputs, {});
-  if (same) out.failure = blob_differs(runs, probed, seed);
+  if (blob) out.failure = blob_differs(*blob, blob == &runs ? probed : runner_->run(blob->inputs, {}), seed);
   if (!out.failure.empty()) return out;
   DrawnNodes drawn;
   BothRuns held{runs.sizes, runs.inputs, {}, {}};
-  for (const auto &output : runs.whole) held.whole.insert(*probed.find(output.first));
+  for (const rnnp_tensor_info &output : check_.runner().outputs()) held.whole.insert(*probed.find(output.name));
   try {
     held.expected = check_.evaluate(runs, progress, joints(probed, seed, false, &drawn));
   } catch (const std::runtime_error &error) {

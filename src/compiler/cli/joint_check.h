@@ -1,7 +1,7 @@
-// joint_check.h -- a large network checked in bounded work. The graph is compiled once more with the results of its convolutions
-// and products as further outputs (joints). Of each large one single elements are computed in f64 from what came in; then the
-// library's own result stands for the whole. All else is evaluated, and the blob itself has to give what the one with joints gives.
-// SPDX-License-Identifier: Apache-2.0
+// joint_check.h -- a large network checked in bounded work. The graph is compiled once more with the results of its convolutions,
+// products and recurrent layers as further outputs (joints). Of each large one single elements are computed in f64 from what came
+// in; then the library's own result stands for the whole. All else is evaluated, and the blob itself has to give what the one with
+// joints gives. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_CLI_JOINT_CHECK_H_
 #define RNNPACK_COMPILER_CLI_JOINT_CHECK_H_
 
@@ -28,9 +28,10 @@ class JointCheck {
   // `model`: what is compiled with its joints, that of the check; `states`: what --state ties. Throws ModelError.
   JointCheck(OnnxModel *model, const std::vector<StatePair> &states, const BlobCheck &check);
 
-  // `same`: the blob's weights are the file's, so its outputs have to be those of the one with joints. At sizes of one step where
-  // check.takes_single_steps(). Nothing where the graph cannot be evaluated; *refused says why.
-  std::optional<JointFinding> at(const BothRuns &runs, bool same, uint32_t seed, const Progress &progress,
+  // Of the inputs of `runs`. `blob`: runs of the blob, where its weights are the file's, whose outputs have to be those of the one
+  // with joints; nullptr: none. At sizes of one step where check.takes_single_steps(). Nothing where the graph cannot be evaluated;
+  // *refused says why.
+  std::optional<JointFinding> at(const BothRuns &runs, const BothRuns *blob, uint32_t seed, const Progress &progress,
                                  std::string *refused) const;
 
  private:

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/eval/eval_window.h"
+#include "compiler/eval/evaluated_layer.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -37,15 +38,15 @@ class SampledConv : public SampledNode {
     taps_ = element_count(kernel_);
   }
 
-  Shape shape() const override {
+  Shape shape(size_t) const override {
     Shape out{x_.shape[0], maps_};
     for (const WindowAxis &axis : window_) out.push_back(axis.out);
     return out;
   }
-  double work() const override { return static_cast<double>(element_count(shape())) * each(); }
+  double work() const override { return static_cast<double>(element_count(shape(0))) * each(); }
 
-  std::vector<Sample> draw(double work, uint32_t seed) const override {
-    const Shape dims = shape(), strides = dense_strides(dims);
+  std::vector<Sample> draw(double work, uint32_t seed, const Tensor &) const override {
+    const Shape dims = shape(0), strides = dense_strides(dims);
     Places places(seed);
     std::vector<Sample> out(samples_for(work, each(), static_cast<double>(element_count(dims))));
     for (size_t i = 0; i < out.size(); ++i) {
@@ -108,12 +109,12 @@ class SampledProduct : public SampledNode {
     call.node.op_type() == "Gemm" ? read_gemm(call) : read_matmul();
   }
 
-  Shape shape() const override { return shape_; }
+  Shape shape(size_t) const override { return shape_; }
   double work() const override {
     return static_cast<double>(element_count(outer_)) * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(k_);
   }
 
-  std::vector<Sample> draw(double work, uint32_t seed) const override {
+  std::vector<Sample> draw(double work, uint32_t seed, const Tensor &) const override {
     const Shape dense = dense_strides(outer_);
     Places places(seed);
     std::vector<Sample> out(samples_for(work, static_cast<double>(k_), static_cast<double>(element_count(shape_))));
@@ -180,13 +181,14 @@ class SampledProduct : public SampledNode {
 }  // namespace
 
 bool can_be_sampled(const std::string &op_type) {
-  return op_type == "Conv" || op_type == "ConvTranspose" || op_type == "MatMul" || op_type == "Gemm";
+  return op_type == "Conv" || op_type == "ConvTranspose" || op_type == "MatMul" || op_type == "Gemm" || RecurrentLayer::is(op_type);
 }
 
 std::unique_ptr<SampledNode> sampled_node(const EvalCall &call) {
   const std::string &op = call.node.op_type();
   if (op == "Conv" || op == "ConvTranspose") return std::make_unique<SampledConv>(call, op == "ConvTranspose");
   if (op == "MatMul" || op == "Gemm") return std::make_unique<SampledProduct>(call);
+  if (RecurrentLayer::is(op)) return sampled_layer(call);
   return nullptr;
 }
 

@@ -32,6 +32,9 @@ struct Gemm {
   // What all blocks have in common.
   RNNPACK_INLINE void prepare() {
     const size_t row = layout.tile_floats;
+#ifndef NDEBUG
+    if (args->start == nullptr && args->start_row_bytes != 0) __builtin_trap();  // kZeros are one row
+#endif
     b.start_row_bytes = args->start_row_bytes;
     b.start_tile = args->start == nullptr ? 0 : args->start_tile != 0 ? args->start_tile : row;
     b.last_start = nullptr;

@@ -50,7 +50,7 @@ struct GemmArgs {
     const float *start;      // tile 0's columns of row 0; nullptr: zeros
     const int32_t *start_q;  // of integer-only layers, never nullptr
   };
-  size_t start_row_bytes;  // 0: all rows start from the same
+  size_t start_row_bytes;  // 0: all rows start from the same, as they must where start is nullptr
   union {
     float *out;      // tile 0's columns of row 0
     int32_t *out_q;  // of integer-only layers

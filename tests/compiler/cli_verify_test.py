@@ -47,6 +47,15 @@ class Verify(InFolder):
             self.assertEqual(sum(map(int, re.findall(r"\d+", sizes))), 12)
         self.assertIn("not cut into calls: it is one step", self.verify("--steps", 1))
 
+    def test_finds_the_graph_of_every_type_of_weights(self):
+        w = np.random.default_rng(4).standard_normal((16, 16, 3, 3)).astype(np.float32) / 10
+        for weights in ("f32", "int8", "bf16"):
+            with self.subTest(weights):
+                save_onnx(self.onnx, [("Conv", ["x", "w"], ["y"], {"pads": [1, 1, 1, 1]})], {"x": ["N", 16, 16, 32]}, ["y"], {"w": w})
+                rnnpack("compile", self.onnx, "-o", self.blob, "--weights", weights)
+                self.assertIn("verified", self.verify("--steps", 2))
+                self.assertIn("axes: ", rnnpack("inspect", self.blob, "--onnx", self.onnx).stdout)
+
     def test_a_constant_state_of_one_row_is_compared_at_the_batch_its_graph_takes(self):
         self.compile(*gru(0.3, initial=True))
         said = self.verify()

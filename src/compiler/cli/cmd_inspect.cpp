@@ -15,9 +15,7 @@
 #include "compiler/cli/numbers.h"
 #include "compiler/cli/plan_text.h"
 #include "compiler/compile.h"
-#include "compiler/ir/passes.h"
 #include "compiler/onnx/problem.h"
-#include "compiler/quantize/prune.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -33,15 +31,13 @@ struct InspectArguments {
 // What the compiler decided of the file's axes when it made the blob.
 std::string decided_axes(const InspectArguments &options, const nlohmann::ordered_json &document) {
   const auto model = load_model(options.onnx, options.graph);
-  Graph graph = compile_graph(*model, {"generic", state_pairs(options.graph, *model)});
-  if (!options.prune.empty()) prune(&graph, pruning_named(options.prune));
-  char id[20];
-  std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>(model_id(graph)));
-  if (document["model_id"] != id)
+  const uint64_t id = std::stoull(document["model_id"].get<std::string>(), nullptr, 16);
+  const std::optional<Graph> graph = graph_of_blob(*model, options.graph, options.prune, id);
+  if (!graph)
     throw UsageError(quote(options.blob) + " is not made from " + quote(options.onnx) +
                      " with these options (their model ids differ): give inspect the --set, --dim, --shape, --axes, --state and "
                      "--prune that compile had");
-  return graph.axes;
+  return graph->axes;
 }
 
 nlohmann::ordered_json document_of(const std::string &path, const AlignedBytes &blob) {

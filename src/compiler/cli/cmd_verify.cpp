@@ -23,7 +23,6 @@
 #include "compiler/compile.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/problem.h"
-#include "compiler/quantize/prune.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -208,14 +207,14 @@ int run(const VerifyArguments &options) {
   const auto model = load_model(options.model, options.graph);
   Runner runner(read_file(options.blob), quote(options.blob));
   const std::vector<StatePair> states = state_pairs(options.graph, *model);
-  Graph graph = compile_graph(*model, {"generic", states});
-  if (!options.prune.empty()) prune(&graph, pruning_named(options.prune));
-  if (model_id(graph) != runner.facts().model_id) {
+  const std::optional<Graph> made_from = graph_of_blob(*model, options.graph, options.prune, runner.facts().model_id);
+  if (!made_from) {
     std::printf(
         "the blob is not made from this ONNX file with these options (their model ids differ): compile it anew, and give verify "
         "the --set, --dim, --shape, --axes, --state and --prune that compile had\n");
     return kExitVerify;
   }
+  const Graph &graph = *made_from;
   tell_whole(display.part("read"));
   const BlobCheck check(model.get(), graph, states, &runner);
   const Subject subject{options, check, difference(options, runner, *model)};

@@ -8,9 +8,12 @@
 
 #include "compiler/cli/files.h"
 #include "compiler/cli/npy.h"
+#include "compiler/compile.h"
 #include "compiler/front_ends/front_ends.h"
+#include "compiler/ir/passes.h"
 #include "compiler/onnx/cut_graph.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/quantize/prune.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -165,6 +168,18 @@ std::vector<StatePair> state_pairs(const ModelOptions &options, const OnnxModel 
     pairs.push_back({pair.name, pair.value});
   }
   return pairs;
+}
+
+// Weights of f32 and of other types may lie otherwise in convolutions.
+std::optional<Graph> graph_of_blob(const OnnxModel &model, const ModelOptions &options, const std::string &pruning, uint64_t id) {
+  for (const char *weights : {"f32", "int8"}) {
+    CompileOptions how{"generic", state_pairs(options, model)};
+    how.weights = weights;
+    Graph graph = compile_graph(model, how);
+    if (!pruning.empty()) prune(&graph, pruning_named(pruning));
+    if (model_id(graph) == id) return graph;
+  }
+  return std::nullopt;
 }
 
 }  // namespace rnnp::compiler

@@ -11,6 +11,7 @@
 
 #include "compiler/cli/option_row.h"
 #include "compiler/ir/bind_states.h"
+#include "compiler/ir/graph.h"
 #include "compiler/onnx/specialise.h"
 
 namespace rnnp::compiler {
@@ -35,6 +36,9 @@ std::unique_ptr<OnnxModel> load_model(const ModelSource &source, const ModelOpti
 std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOptions &options);
 
 std::vector<StatePair> state_pairs(const ModelOptions &options, const OnnxModel &model);
+
+// The model's graph that a blob of this model id was written from; `pruning`: what --prune was. Nothing: it was another one.
+std::optional<Graph> graph_of_blob(const OnnxModel &model, const ModelOptions &options, const std::string &pruning, uint64_t id);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_CLI_MODEL_OPTIONS_H_

@@ -28,6 +28,8 @@ struct PutVectors {
 };
 
 constexpr uint32_t kMostPlaneVectors = Vec::kRegisters >= 32 ? 3 : 2;
+// Of so few units a block has more vectors; 0: it has not.
+constexpr uint32_t kFewUnits = Vec::kRegisters >= 32 ? 3 : 0, kFewUnitsVectors = 4;
 
 // A vector of positions.
 struct PlanePlace {
@@ -50,13 +52,90 @@ RNNPACK_INLINE void store_planes(const ConvNchwArgs &t, uint32_t unit, const Pla
   }
 }
 
-[[maybe_unused]] RNNPACK_NOINLINE void store_parts(const ConvNchwArgs &t, uint32_t unit, uint32_t units, uint32_t vectors,
-                                                   const PlanePlace *places, const float *from) {
-  for (uint32_t u = 0; u < units && unit + u < t.unit_end; ++u) {
-    for (uint32_t v = 0; v < vectors; ++v, from += kWidth) {
-      float *y = places[v].y + (unit + u) * t.y_plane;
-      store_up_to(y, Vec::load(from), places[v].columns);
+// What is added to the sums of a block of whole vectors, a second product of one factor among it.
+template <uint32_t kUnits, uint32_t kVectors>
+RNNPACK_INLINE void add_after(const ConvNchwArgs &t, uint32_t unit, size_t column, F (&acc)[kUnits][kVectors]) {
+  const AfterSums &a = *t.after;
+  if (a.k != 0) {
+    const float *x = a.lines + a.taps[0] + column, *weights = a.panels + size_t{unit / a.nr} * a.nr + unit % a.nr;
+    F second[kUnits][kVectors];
+    begin_sums(a.start != nullptr ? a.start + unit : nullptr, second);
+    F factors[kVectors];
+    RNNPACK_UNROLL
+    for (uint32_t v = 0; v < kVectors; ++v) factors[v] = Vec::load(x + v * uint32_t{kWidth});
+    add_products(factors, weights, second);
+    RNNPACK_UNROLL
+    for (uint32_t u = 0; u < kUnits; ++u) {
+      RNNPACK_UNROLL
+      for (uint32_t v = 0; v < kVectors; ++v) acc[u][v] = Vec::add(acc[u][v], second[u][v]);
     }
+  }
+  if (a.add == nullptr) return;
+  const float *add = a.add + unit * t.y_plane + column;
+  RNNPACK_UNROLL
+  for (uint32_t u = 0; u < kUnits; ++u, add += t.y_plane) {
+    RNNPACK_UNROLL
+    for (uint32_t v = 0; v < kVectors; ++v) acc[u][v] = Vec::add(acc[u][v], Vec::load(add + v * uint32_t{kWidth}));
+  }
+}
+
+// The same of any block, [unit][vector]; the vectors of a unit have so many columns.
+RNNPACK_NOINLINE void add_after_parts(const ConvNchwArgs &t, uint32_t unit, uint32_t units, size_t column, uint32_t columns,
+                                      float *parts) {
+  const AfterSums &a = *t.after;
+  for (uint32_t u = unit; u < unit + units; ++u) {
+    const float *panel = a.k != 0 ? a.panels + size_t{u / a.nr} * a.k * a.nr + u % a.nr : nullptr;
+    for (uint32_t i = 0; i < columns; i += uint32_t{kWidth}, parts += kWidth) {
+      const uint32_t left = columns - i;
+      F sums = Vec::load(parts);
+      if (a.k != 0) {
+        F second[1][1];
+        begin_sums(a.start != nullptr ? a.start + u : nullptr, second);
+        for (uint32_t k = 0; k < a.k; ++k) {
+          const F x[1] = {Vec::load(a.lines + a.taps[k] + column + i)};
+          add_products(x, panel + size_t{k} * a.nr, second);
+        }
+        sums = Vec::add(sums, second[0][0]);
+      }
+      if (a.add != nullptr) {
+        const float *add = a.add + u * t.y_plane + column + i;
+        sums = Vec::add(sums, left >= uint32_t{kWidth} ? Vec::load(add) : Vec::load_first(add, left));
+      }
+      Vec::store(parts, sums);
+    }
+  }
+}
+
+// sum = y + other.
+RNNPACK_INLINE void add_last(const ConvNchwArgs &t, uint32_t unit, uint32_t units, size_t column, uint32_t columns,
+                             const float *y) {
+  for (uint32_t u = unit; u < unit + units; ++u) {
+    const float *other = t.after->other + u * t.y_plane + column;
+    float *sum = t.after->sum + u * t.y_plane + column;
+    uint32_t i = 0;
+    for (; i + uint32_t{kWidth} <= columns; i += uint32_t{kWidth}, y += kWidth)
+      Vec::store(sum + i, Vec::add(Vec::load(other + i), Vec::load(y)));
+    if (i == columns) continue;
+    Vec::store_first(sum + i, Vec::add(Vec::load_first(other + i, columns - i), Vec::load(y)), columns - i);
+    y += kWidth;
+  }
+}
+
+// A block's sums, [unit][vector], and what is made of them; `added`: all but the activation and the last sum is done.
+RNNPACK_NOINLINE void store_parts(const ConvNchwArgs &t, uint32_t unit, uint32_t units, uint32_t vectors, const PlanePlace *places,
+                                  bool added, float *parts) {
+  if (unit + units > t.unit_end) units = t.unit_end - unit;
+  if (t.after != nullptr) {
+    const size_t column = static_cast<size_t>(places[0].y - t.y);
+    const uint32_t columns = (vectors - 1) * uint32_t{kWidth} + places[vectors - 1].columns;
+    if (!added) add_after_parts(t, unit, units, column, columns, parts);
+    const ActArgs act = {parts, parts, size_t{units} * vectors * kWidth, t.after->how};
+    if (t.after->act != nullptr) t.after->act(&act);
+    if (t.after->other != nullptr) add_last(t, unit, units, column, columns, parts);
+  }
+  for (uint32_t u = 0; u < units; ++u) {
+    for (uint32_t v = 0; v < vectors; ++v, parts += kWidth)
+      store_up_to(places[v].y + (unit + u) * t.y_plane, Vec::load(parts), places[v].columns);
   }
 }
 
@@ -79,14 +158,22 @@ RNNPACK_NOINLINE void plane_block(const ConvNchwArgs &t, uint32_t unit, const Pl
   const float *weights = t.panels + size_t{unit / t.nr} * t.k * t.nr + unit % t.nr;
   RNNPACK_NO_UNROLL
   for (uint32_t k = 0; k < t.k; ++k, weights += t.nr) add_tap<kUnits, kVectors>(from, t.taps[k], weights, acc);
-  if (kMasksCostNothing || t.y_columns % uint32_t{kWidth} == 0) return store_planes<kUnits, kVectors>(t, unit, places, acc);
+  bool added = t.after == nullptr, last = added;
+  if (kVectors % 2 == 0 && !added && places[kVectors - 1].columns == uint32_t{kWidth} && t.after->k <= 1 &&
+      unit + kUnits <= t.unit_end) {
+    add_after<kUnits, kVectors>(t, unit, static_cast<size_t>(places[0].y - t.y), acc);
+    added = true;
+    last = t.after->act == nullptr && t.after->other == nullptr;
+  }
+  if (last && (kMasksCostNothing || t.y_columns % uint32_t{kWidth} == 0))
+    return store_planes<kUnits, kVectors>(t, unit, places, acc);
   alignas(64) float parts[kUnits][kVectors][kWidth];
   RNNPACK_UNROLL
   for (uint32_t u = 0; u < kUnits; ++u) {
     RNNPACK_UNROLL
     for (uint32_t v = 0; v < kVectors; ++v) Vec::store(parts[u][v], acc[u][v]);
   }
-  store_parts(t, unit, kUnits, kVectors, places, &parts[0][0][0]);
+  store_parts(t, unit, kUnits, kVectors, places, added, &parts[0][0][0]);
 }
 
 // All units of some vectors of positions: their part of x stays in L1.
@@ -104,7 +191,8 @@ RNNPACK_INLINE void plane_units(const ConvNchwArgs &t, const PlanePlace *places)
 }
 
 // Vectors of the next block when `left` are to be done: no block of one is left over.
-RNNPACK_INLINE uint32_t next_vectors(uint32_t left) {
+RNNPACK_INLINE uint32_t next_vectors(uint32_t left, bool after) {
+  if (after && left >= 2) return 2;
   return left <= kMostPlaneVectors ? left : left == kMostPlaneVectors + 1 ? 2 : kMostPlaneVectors;
 }
 
@@ -114,8 +202,9 @@ void conv_nchw_run(const ConvNchwArgs *args) {
   const uint32_t per_line = (t.y_columns + uint32_t{kWidth} - 1) / uint32_t{kWidth};
   uint32_t line = 0, column = 0;
   for (uint32_t left = t.y_lines * per_line; left != 0;) {
-    const uint32_t count = next_vectors(left);
-    PlanePlace places[kMostPlaneVectors];
+    const bool few = kFewUnits != 0 && left >= kFewUnitsVectors && t.unit_end - t.unit_begin <= kFewUnits;
+    const uint32_t count = few ? kFewUnitsVectors : next_vectors(left, t.after != nullptr);
+    PlanePlace places[kFewUnitsVectors];
     for (uint32_t v = 0; v < count; ++v) {
       const uint32_t columns = t.y_columns - column;
       places[v] = {t.lines + line * t.line_step + column, t.y + size_t{line} * t.y_columns + column,
@@ -123,7 +212,9 @@ void conv_nchw_run(const ConvNchwArgs *args) {
       column += uint32_t{kWidth};
       if (column >= t.y_columns) ++line, column = 0;
     }
-    if (kMostPlaneVectors > 2 && count == kMostPlaneVectors) {
+    if (few) {
+      plane_block<kFewUnits != 0 ? kFewUnits : 1, kFewUnitsVectors>(t, t.unit_begin, places);
+    } else if (kMostPlaneVectors > 2 && count == kMostPlaneVectors) {
       plane_units<kMostPlaneVectors>(t, places);
     } else if (count == 2) {
       plane_units<2>(t, places);

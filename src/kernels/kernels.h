@@ -214,6 +214,21 @@ struct PlaneLines {
   ptrdiff_t x_channel, x_line, x_column;
   uint32_t channels, lines, columns;
   uint32_t before, between, after;  // zeros of a channel before its first line, from one to the next and behind the last
+  // Where it is not 0: floats from a channel's line to the next one's. Each has one, `before` floats on, and no zeros around it.
+  uint32_t apart;
+};
+
+// What follows the sums of a plane's elements, all of y's form and of one line: y = act(sums + second + add), sum = y + other.
+struct AfterSums {
+  const float *lines;  // of the second product; where its k is 0 there is none
+  const uint32_t *taps;
+  const float *panels, *start;
+  uint32_t k, nr;
+  const float *add;  // nullptr: nothing
+  ActFn act;         // nullptr: the identity
+  BlobActivation how;
+  const float *other;  // nullptr: there is no sum
+  float *sum;
 };
 
 struct ConvNchwArgs {
@@ -227,6 +242,7 @@ struct ConvNchwArgs {
   uint32_t k, y_lines, y_columns;
   uint32_t nr;
   uint32_t unit_begin, unit_end;  // begin: a multiple of kPlaneUnits
+  const AfterSums *after;         // nullptr: nothing
 };
 using ConvNchwFn = void (*)(const ConvNchwArgs *);
 

@@ -12,6 +12,9 @@ namespace {
 template <class Put>
 void put_planes(const PlaneLines &p, float *to) {
   const float *channel = p.x;
+  for (uint32_t i = 0; p.apart != 0 && i < p.channels; ++i, channel += p.x_channel, to += p.apart)
+    Put::line(to + p.before, channel, p.x_column, p.columns);
+  if (p.apart != 0) return;
   for (uint32_t i = 0; i < p.channels; ++i, channel += p.x_channel) {
     Put::zeros(to, p.before);
     to += p.before;

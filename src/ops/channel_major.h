@@ -10,10 +10,41 @@ namespace rnnp {
 
 constexpr uint32_t kFewestChannelMajorSteps = 8;  // of a chunk; measured, Zen 4 (bench/notebook/kernels.md)
 
-// `rows`: all nodes as they run rows. `nodes`: those that another operator runs where values are channel-major; the rest is
-// filled in. Marks values, and says whether there is anything to be run so. Where such an operator runs a node its result is
-// channel-major, x as it may be; of other nodes all operands are alike.
-bool mark_channel_major(const OpChoice &choice, const NodeSlot *rows, NodeSlot *nodes, uint8_t *marks);
+// The nodes of a session: as they run rows; as they run where values are channel-major; the same where a node does the work of
+// some that follow it, too.
+struct ChannelMajorNodes {
+  const NodeSlot *rows;
+  NodeSlot *apart, *joined;
+  uint8_t *marks;  // [values]: channel-major
+};
+
+struct ChannelMajorOp {
+  // `apart` has the nodes that the operator runs; the rest is filled in. False: there is nothing to be run so.
+  bool (*plan)(const OpChoice &choice, const ChannelMajorNodes &nodes);
+  // Steps that the object alone holds go into the node's state.
+  void (*keep)(const Model &m, StateSlot *states, const BlobNode &node, void *object);
+  // The state has changed: the object's steps are no longer those before the next one.
+  void (*forget)(void *object);
+};
+
+// Marks values, and says whether there is anything to be run so. Where an operator for it runs a node its result is channel-major,
+// x as it may be; of other nodes all operands are alike.
+bool mark_channel_major(const OpChoice &choice, const ChannelMajorNodes &nodes);
+
+// Nodes are joined: behind a convolution of channel-major values a sum with another's or a value, an activation, and one more sum.
+// What is left out is made by no node then, and nothing else reads it.
+struct JoinedNodes {
+  RNNPACK_BYTES_32(28);
+  uint32_t count;       // of nodes, the convolution included
+  uint32_t second;      // the other convolution, a node; kNone
+  uint32_t add;         // a value; kNone
+  uint32_t unary;       // a node; kNone
+  uint32_t y;           // what comes of it, a value
+  uint32_t other, sum;  // sum = y + other, values; kNone
+};
+using JoinFn = void (*)(const OpChoice &choice, const JoinedNodes &j, const NodeSlot *apart, NodeSlot *joined);
+// `join` has all nodes as they run apart and the first of those that are joined.
+void join_nodes(const OpChoice &choice, const ChannelMajorNodes &nodes, JoinFn join);
 
 }  // namespace rnnp
 #endif  // RNNPACK_OPS_CHANNEL_MAJOR_H_

@@ -1,6 +1,7 @@
 // conv_channel_major.cpp -- convolution along time of few channels with a channel-major result: steps are the lanes of the sums.
-// What the taps of some steps read is put into lines, one for each channel, from x, channel-major or rows, and from the ring; the
-// kernel of NCHW convolutions makes the sums, in the order of a product of rows. Touches its output and its own state only.
+// The last steps of x lie in lines, one for each element, which the taps read in place; they go into the state's ring when someone
+// else reads that. The kernel of NCHW convolutions makes the sums, in the order of a product of rows, and what nodes behind make of
+// them. Touches its output, those nodes' and its own state only.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "kernels/inlining.h"
@@ -14,20 +15,47 @@ namespace {
 constexpr uint32_t kMostUnits = 16;     // measured, Zen 4: of 8 channels rows take twice as long, of 16 a tenth longer
 constexpr uint32_t kFewestUnits = 8;    // of a panel: those of 4 are for CPUs without vectors
 constexpr uint32_t kMostDepth = 1024;   // of a unit
+constexpr uint32_t kMostBeside = 4;     // elements of x for each that is read
 constexpr uint32_t kBlock = 64;         // steps whose lines stay in L1
+constexpr uint32_t kBlocks = 4;         // for which lines have room, at least, before earlier steps are moved to their begin
 constexpr uint32_t kWholeVectors = 16;  // steps that fill vectors of every CPU
+constexpr uint32_t kManySteps = 1u << 30;
+
+// The last steps of x, a line for each element. Those that have come since are not in the state's ring yet.
+struct Lines {
+  RNNPACK_BYTES_32(20);
+  float *at;
+  uint32_t line;    // floats from one to the next
+  uint32_t end;     // behind the last step
+  uint32_t behind;  // steps; of many as many modulo the ring
+  bool known;       // `lead` steps before `end` are those of the stream
+};
+
+struct Joined;
 
 struct ConvChannelMajor {
-  RNNPACK_BYTES_32(124);
-  const AttrConv *attr;
-  ConvNchwArgs args;
-  ConvNchwFn run;
-  ActFn act;
-  uint32_t *taps;
-  uint32_t line;      // floats of one
-  bool apart;         // a tap's steps are lines of their own
+  RNNPACK_BYTES_32(164);
+  // What each block needs lies side by side.
   uint32_t placed;    // steps of x that the taps are in; 0: they are in lines
-  ptrdiff_t x_first;  // of channel 0 within a row of x
+  uint32_t x, first;  // the value, and its element that is the first channel
+  uint32_t elems;     // of a step of x
+  uint32_t lead;
+  bool pointwise;  // reads a step's x alone
+  Lines lines;
+  ConvNchwFn run;
+  ConvNchwArgs args;
+  ActFn act;
+  const AttrConv *attr;
+  uint32_t *taps;
+  Joined *joined;  // where nodes are
+};
+
+// With what the nodes behind it do.
+struct Joined {
+  RNNPACK_BYTES_32(88);
+  ConvChannelMajor *first, *second;  // second: nullptr
+  JoinedNodes nodes;
+  AfterSums after;
 };
 
 bool takes_channel_major(const OpChoice &choice, const BlobNode &node) {
@@ -36,6 +64,7 @@ bool takes_channel_major(const OpChoice &choice, const BlobNode &node) {
   if (a == nullptr || a->matrix >= m.matrices.count || a->groups != 1 || a->y_plane != 0) return false;
   const PanelFormat &format = m.matrix(a->matrix).format;
   if (format.weight != DType::kF32 || format.nr < kFewestUnits || is_sparse(format)) return false;
+  if (m.values[m.node_input(node, 0)].row_elems > kMostBeside * a->in_channels) return false;
   if (a->out_channels > kMostUnits || conv_depth(*a) > kMostDepth || a->lead < 0 || reads_ahead(*a)) return false;
   if (window_positions(a->window) != 1 || a->window.kernel[0] != 1 || a->window.kernel[1] != 1 || !taps_lie_in_x(*a)) return false;
   const Kernel *kernel = find_kernel(*choice.kernels, KernelFamily::kConvNchw, DType::kF32, 0, choice.isa);
@@ -44,6 +73,11 @@ bool takes_channel_major(const OpChoice &choice, const BlobNode &node) {
 
 uint32_t lead_of(const AttrConv &a) {
   return static_cast<uint32_t>(a.lead);
+}
+
+// An odd number of cache lines: those of neighbours do not share their places in a cache.
+uint32_t line_floats(uint32_t lead) {
+  return ((2 * lead + kBlocks * kBlock + 15) / 16 | 1) * 16;
 }
 
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
@@ -55,17 +89,21 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   c.attr = a;
   c.run = find_kernel(*env->kernels, KernelFamily::kConvNchw, DType::kF32, 0, env->isa)->conv_nchw;
   c.act = act;
-  c.apart = lead_of(*a) > (a->time_taps - 1) * kBlock;
-  c.line = kBlock + (c.apart ? 0 : lead_of(*a));
-  const size_t lines = size_t{c.apart ? a->time_taps : 1} * a->in_channels * c.line + kPlaneSlack;
-  if (lines * sizeof(float) > env->scratch_bytes) env->scratch_bytes = lines * sizeof(float);
+  c.x = m.node_input(node, 0);
+  c.elems = m.values[c.x].row_elems;
   const BlobWindow &w = a->window;
-  c.x_first = w.x_first + ptrdiff_t{window_start(w, 0, 0)} * w.x_stride[0] + ptrdiff_t{window_start(w, 1, 0)} * w.x_stride[1];
+  c.first = static_cast<uint32_t>(w.x_first + ptrdiff_t{window_start(w, 0, 0)} * w.x_stride[0] +
+                                  ptrdiff_t{window_start(w, 1, 0)} * w.x_stride[1]);
+  c.lead = lead_of(*a);
+  c.pointwise = a->time_taps == 1 && a->lead == 0;
+  const Matrix matrix = m.matrix(a->matrix);
   c.taps = env->arena->take<uint32_t>(conv_depth(*a));
   ConvChannelMajor *kept = env->arena->take<ConvChannelMajor>(1);
+  c.joined = env->arena->take<Joined>(1);
+  c.lines.line = line_floats(c.lead);
+  c.lines.at = env->arena->take<float>(mul_sat(c.elems, c.lines.line) + kPlaneSlack);
   *object = kept;
-  if (kept == nullptr || c.taps == nullptr) return RNNP_OK;
-  const Matrix matrix = m.matrix(a->matrix);
+  if (kept == nullptr || c.joined == nullptr || c.taps == nullptr || c.lines.at == nullptr) return RNNP_OK;
   c.args.taps = c.taps;
   c.args.panels = matrix.f32();
   c.args.start = m.weights_or_none(a->bias);
@@ -87,56 +125,74 @@ RNNPACK_NOINLINE void transpose(const float *x, size_t x_row, float *y, size_t y
   turn(x, static_cast<ptrdiff_t>(x_row), y, static_cast<ptrdiff_t>(y_row), rows, columns);
 }
 
-struct Work {
-  const RunEnv &env;
-  ConvChannelMajor &c;
-  const ValueSlot &x;
-  bool x_channel_major;
-};
-
-size_t elems_of(const ValueSlot &value) {
-  return value.row_bytes / sizeof(float);
-}
-
-// Channels of `count` steps from `age` steps before the chunk's first on.
-RNNPACK_NOINLINE void put_earlier(const Work &w, uint32_t age, uint32_t count, float *to) {
-  const AttrConv &a = *w.c.attr;
-  const size_t row = elems_of(w.x);
+// Steps before the next one: out of the ring, or zeros.
+RNNPACK_NOINLINE void begin_lines(const RunEnv &env, ConvChannelMajor *c) {
+  const AttrConv &a = *c->attr;
+  const uint32_t lead = lead_of(a);
+  Lines &l = c->lines;
+  l.end = lead;
+  l.behind = 0;
+  l.known = a.state != kNone;  // of none each run begins with zeros
   if (a.state == kNone) {
-    for (uint32_t i = 0; i < a.in_channels; ++i) zero_bytes(to + size_t{i} * w.c.line, count * sizeof(float));
+    for (uint32_t i = 0; i < c->elems; ++i) zero_bytes(l.at + size_t{i} * l.line, lead * sizeof(float));
     return;
   }
-  const Ring ring = ring_in(w.env.states[a.state], 0);
-  const uint32_t at = row_of_age(a, oldest_row(a, ring), age), left = lead_of(a) - at, whole = count < left ? count : left;
-  transpose(ring.rows + at * row + w.c.x_first, row, to, w.c.line, a.in_channels, whole);
-  if (count != whole) transpose(ring.rows + w.c.x_first, row, to + whole, w.c.line, a.in_channels, count - whole);
+  const Ring ring = ring_in(env.states[a.state], 0);
+  const uint32_t oldest = oldest_row(a, ring);
+  transpose(ring.rows + size_t{oldest} * c->elems, c->elems, l.at, l.line, c->elems, lead - oldest);
+  if (oldest != 0) transpose(ring.rows, c->elems, l.at + (lead - oldest), l.line, c->elems, oldest);
 }
 
-// Of `count` steps of this chunk.
-void put_present(const Work &w, uint32_t first, uint32_t count, float *to) {
-  const ConvChannelMajor &c = w.c;
-  if (!w.x_channel_major) return transpose(row_of(w.x, first) + c.x_first, elems_of(w.x), to, c.line, c.attr->in_channels, count);
-  const float *from = row_of(w.x, 0) + static_cast<size_t>(c.x_first) * w.env.steps + first;
-  for (uint32_t i = 0; i < c.attr->in_channels; ++i, from += w.env.steps, to += c.line) copy_bytes(to, from, count * sizeof(float));
-}
-
-// Of `count` steps from `back` before `first` on.
-RNNPACK_NOINLINE void put_steps(const Work &w, uint32_t first, uint32_t back, uint32_t count, float *to) {
-  if (back > first) {
-    const uint32_t earlier = back - first < count ? back - first : count;
-    put_earlier(w, back - first, earlier, to);
-    to += earlier;
-    count -= earlier;
-    first = back;
+// The steps that the ring has not seen go into it, as rows.
+void keep(const Model &, StateSlot *states, const BlobNode &, void *object) {
+  ConvChannelMajor &c = *static_cast<ConvChannelMajor *>(object);
+  const AttrConv &a = *c.attr;
+  Lines &l = c.lines;
+  if (a.state == kNone || l.behind == 0) return;
+  const Ring ring = ring_in(states[a.state], 0);
+  const uint32_t lead = lead_of(a);
+  if (lead == 0) __builtin_unreachable();  // of a state
+  uint32_t left = l.behind < lead ? l.behind : lead, at = (oldest_row(a, ring) + (l.behind - left)) % lead;
+  while (left != 0) {
+    const uint32_t rows = left < lead - at ? left : lead - at;
+    transpose(l.at + (l.end - left), l.line, ring.rows + size_t{at} * c.elems, c.elems, rows, c.elems);
+    at = at + rows == lead ? 0 : at + rows;
+    left -= rows;
   }
-  if (count != 0) put_present(w, first - back, count, to);
+  write_word(ring.place, at);
+  l.behind = 0;
 }
 
-void put_lines(const Work &w, uint32_t first, uint32_t steps, float *to) {
-  const AttrConv &a = *w.c.attr;
-  if (!w.c.apart) return put_steps(w, first, lead_of(a), lead_of(a) + steps, to);
-  for (uint32_t tap = 0; tap < a.time_taps; ++tap, to += size_t{a.in_channels} * w.c.line)
-    put_steps(w, first, lead_of(a) - tap * a.time_dilation, steps, to);
+void forget(void *object) {
+  static_cast<ConvChannelMajor *>(object)->lines.known = false;
+}
+
+// Room for a block behind the last step.
+void make_room(ConvChannelMajor *c) {
+  Lines &l = c->lines;
+  const uint32_t lead = c->lead;
+  if (l.end + kBlock <= l.line) return;
+  for (uint32_t i = 0; i < c->elems; ++i)
+    copy_bytes(l.at + size_t{i} * l.line, l.at + size_t{i} * l.line + (l.end - lead), lead * sizeof(float));
+  l.end = lead;
+}
+
+// `count` steps of this chunk go behind those before them; of channel-major ones the kernel puts them there, where it may.
+void append(const RunEnv &env, ConvChannelMajor *c, uint32_t first, uint32_t count, bool by_kernel) {
+  Lines &l = c->lines;
+  make_room(c);
+  const ValueSlot &x = env.values[c->x];
+  float *to = l.at + l.end;
+  l.end += count;
+  l.behind += count;
+  if (l.behind >= kManySteps) l.behind -= (kManySteps / 2) / (c->lead + 1) * c->lead;
+  if (!is_channel_major(env, c->x)) return transpose(row_of(x, first), c->elems, to, l.line, c->elems, count);
+  const float *from = row_of(x, 0) + first;
+  if (by_kernel) {
+    c->args.from = {from, static_cast<ptrdiff_t>(env.steps), 0, 1, c->elems, 1, count, c->lead, 0, 0, l.line};
+    return;
+  }
+  for (uint32_t i = 0; i < c->elems; ++i, from += env.steps, to += l.line) copy_bytes(to, from, count * sizeof(float));
 }
 
 void place_taps(ConvChannelMajor *c, uint32_t steps, uint32_t tap, uint32_t channel) {
@@ -144,74 +200,120 @@ void place_taps(ConvChannelMajor *c, uint32_t steps, uint32_t tap, uint32_t chan
   c->placed = steps;
   uint32_t *to = c->taps;
   for (uint32_t t = 0; t < c->attr->time_taps; ++t) {
-    for (uint32_t i = 0; i < c->attr->in_channels; ++i) *to++ = t * tap + i * channel;
+    for (uint32_t i = 0; i < c->attr->in_channels; ++i) *to++ = t * tap + (c->first + i) * channel;
   }
 }
 
 // --- Steps -------------------------------------------------------------------------------------------------------------------
 
-void run_blocks(const Work &w, float *y) {
-  ConvChannelMajor &c = w.c;
-  const AttrConv &a = *c.attr;
-  const uint32_t steps = w.env.steps;
-  ConvNchwArgs args = c.args;
-  args.y_plane = steps;
-  if (a.time_taps == 1 && a.lead == 0 && w.x_channel_major && steps % kWholeVectors == 0) {
-    place_taps(&c, steps, 0, steps);
-    args.lines = row_of(w.x, 0) + static_cast<size_t>(c.x_first) * steps;
-    args.y = y;
-    args.y_columns = steps;
-    return c.run(&args);
-  }
-  place_taps(&c, 0, c.apart ? a.in_channels * c.line : a.time_dilation, c.line);
-  args.lines = view_as<float>(w.env.scratch);
-  for (uint32_t first = 0; first < steps; first += kBlock) {
-    args.y = y + first;
-    args.y_columns = steps - first < kBlock ? steps - first : kBlock;
-    put_lines(w, first, args.y_columns, args.lines);
-    c.run(&args);
+// x as it lies, without lines of its own.
+bool is_in_place(const RunEnv &env, const ConvChannelMajor &c) {
+  return c.pointwise && env.steps % kWholeVectors == 0 && is_channel_major(env, c.x);
+}
+
+// Before a chunk's first block.
+void begin_chunk(const RunEnv &env, ConvChannelMajor *c) {
+  if (is_in_place(env, *c)) return place_taps(c, env.steps, 0, env.steps);
+  place_taps(c, 0, c->attr->time_dilation, c->lines.line);
+  if (!c->lines.known) begin_lines(env, c);
+}
+
+// What the taps of `count` steps are in.
+float *lines_of(const RunEnv &env, ConvChannelMajor *c, uint32_t first, uint32_t count, bool by_kernel) {
+  c->args.from.channels = 0;
+  if (is_in_place(env, *c)) return row_of(env.values[c->x], 0) + first;
+  append(env, c, first, count, by_kernel);
+  return c->lines.at + (c->lines.end - count - c->lead);
+}
+
+float *plane_of(const RunEnv &env, uint32_t value, uint32_t first) {
+  return value == kNone ? nullptr : row_of(env.values[value], 0) + first;
+}
+
+// Blocks of steps; of one that reads x as it lies all are one.
+template <class Block>
+void run_blocks(const RunEnv &env, ConvChannelMajor *c, bool in_place, const Block &block) {
+  const uint32_t most = in_place ? env.steps : kBlock;
+  for (uint32_t first = 0; first < env.steps; first += most) {
+    const uint32_t count = env.steps - first < most ? env.steps - first : most;
+    c->args.lines = lines_of(env, c, first, count, true);
+    c->args.y_columns = count;
+    c->args.y_plane = env.steps;
+    block(first, count);
+    c->run(&c->args);
   }
 }
 
-// The last steps of x go into the ring, as rows.
-void keep_channel_major(const Work &w) {
-  const AttrConv &a = *w.c.attr;
-  const Ring ring = ring_in(w.env.states[a.state], 0);
-  const uint32_t lead = lead_of(a), steps = w.env.steps, elems = static_cast<uint32_t>(elems_of(w.x));
-  if (lead == 0) __builtin_unreachable();  // of a state
-  uint32_t step = steps > lead ? steps - lead : 0, at = (oldest_row(a, ring) + step) % lead;
-  while (step < steps) {
-    const uint32_t rows = steps - step < lead - at ? steps - step : lead - at;
-    transpose(row_of(w.x, 0) + step, steps, ring.rows + size_t{at} * elems, elems, rows, elems);
-    at = at + rows == lead ? 0 : at + rows;
-    step += rows;
-  }
-  write_word(ring.place, at);
-}
-
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   ConvChannelMajor &c = *static_cast<ConvChannelMajor *>(object);
   const AttrConv &a = *c.attr;
-  const uint32_t x = env.model->node_input(node, 0);
   float *y = row_of(env.values[env.model->node_output(node, 0)], 0) + size_t{a.window.y_first} * env.steps;
-  const Work w = {env, c, env.values[x], is_channel_major(env, x)};
-  run_blocks(w, y);
-  if (c.act != nullptr) {
-    const ActArgs act = {y, y, size_t{a.out_channels} * env.steps, a.act};
-    c.act(&act);
+  begin_chunk(env, &c);
+  c.args.after = nullptr;
+  run_blocks(env, &c, is_in_place(env, c), [&](uint32_t first, uint32_t) { c.args.y = y + first; });
+  if (c.act == nullptr) return;
+  const ActArgs act = {y, y, size_t{a.out_channels} * env.steps, a.act};
+  c.act(&act);
+}
+
+void run_joined(const RunEnv &env, const BlobNode &, void *object, uint32_t) {
+  Joined &j = *static_cast<Joined *>(object);
+  ConvChannelMajor &c = *j.first;
+  AfterSums &after = j.after;
+  begin_chunk(env, &c);
+  if (j.second != nullptr) begin_chunk(env, j.second);
+  c.args.after = &after;
+  run_blocks(env, &c, is_in_place(env, c) && (j.second == nullptr || is_in_place(env, *j.second)),
+             [&](uint32_t first, uint32_t count) {
+               if (j.second != nullptr) after.lines = lines_of(env, j.second, first, count, false);
+               after.add = plane_of(env, j.nodes.add, first);
+               after.other = plane_of(env, j.nodes.other, first);
+               after.sum = plane_of(env, j.nodes.sum, first);
+               c.args.y = plane_of(env, j.nodes.y, first);
+             });
+}
+
+const Op kJoined = {OpKind::kConv, nullptr, nullptr, nullptr, nullptr, nullptr, run_joined};
+
+void join(const OpChoice &choice, const JoinedNodes &nodes, const NodeSlot *apart, NodeSlot *joined) {
+  const Model &m = *choice.model;
+  ConvChannelMajor *c = static_cast<ConvChannelMajor *>(joined->object);
+  Joined *j = c->joined;
+  *j = {};
+  j->first = c;
+  j->nodes = nodes;
+  if (nodes.second != kNone) {
+    ConvChannelMajor *second = static_cast<ConvChannelMajor *>(apart[nodes.second].object);
+    j->second = second;
+    j->after.taps = second->taps;
+    j->after.panels = second->args.panels;
+    j->after.start = second->args.start;
+    j->after.k = second->args.k;
+    j->after.nr = second->args.nr;
   }
-  if (a.state == kNone) return;
-  if (w.x_channel_major) return keep_channel_major(w);
-  keep_history(env, a, w.x, thread);
+  if (nodes.unary != kNone) {
+    j->after.how = m.attr<AttrUnary>(m.nodes[nodes.unary])->act;
+    if (!find_act_behind(choice, j->after.how, &j->after.act)) return;
+  }
+  joined->op = &kJoined;
+  joined->object = j;
 }
 
 bool never_rows(const OpChoice &, const BlobNode &) {
   return false;
 }
 
+bool plan(const OpChoice &choice, const ChannelMajorNodes &nodes) {
+  if (!mark_channel_major(choice, nodes)) return false;
+  join_nodes(choice, nodes, join);
+  return true;
+}
+
+const ChannelMajorOp kChannelMajor = {plan, keep, forget};
+
 }  // namespace
 
 RNNPACK_OP(conv_channel_major,
-           {OpKind::kConv, never_rows, nullptr, conv_costs, build, nullptr, run, takes_channel_major, mark_channel_major});
+           {OpKind::kConv, never_rows, nullptr, conv_costs, build, nullptr, run, takes_channel_major, &kChannelMajor});
 
 }  // namespace rnnp

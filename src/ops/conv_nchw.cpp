@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kUnitsPerShare = 8;
 
 struct ConvNchw {
-  RNNPACK_BYTES_32(124);
+  RNNPACK_BYTES_32(132);
   const AttrConv *attr;
   ConvNchwArgs args;
   ConvNchwFn run;
@@ -47,7 +47,7 @@ void place_lines(ConvNchw *c) {
   w.dilation[0] = w.dilation[1] = 1;
   const Taps h = taps_inside(w, 0, -w.pad[0], c->lines), v = taps_inside(w, 1, -w.pad[1], c->columns);
   PlaneLines &from = c->args.from;
-  from = {nullptr, w.x_stride[2], w.x_stride[0], w.x_stride[1], c->attr->in_channels, h.end - h.begin, v.end - v.begin, 0, 0, 0};
+  from = {nullptr, w.x_stride[2], w.x_stride[0], w.x_stride[1], c->attr->in_channels, h.end - h.begin, v.end - v.begin, 0, 0, 0, 0};
   from.before = h.begin * c->columns + v.begin;
   from.between = c->columns - from.columns;
   from.after = (c->lines - h.end) * c->columns + c->columns - v.end;

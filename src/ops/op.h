@@ -89,11 +89,12 @@ struct RunEnv {
 using StepFn = void (*)(void *object);
 
 struct Op;
+struct ChannelMajorOp;
 
 // A node of a session.
 struct NodeSlot {
   RNNPACK_BYTES_32(16);
-  const Op *op;
+  const Op *op;  // nullptr: a node before it does its work
   const BlobNode *node;
   void *object;
   StepFn step;  // nullptr: run serves single steps
@@ -119,7 +120,7 @@ struct Op {
   bool (*takes_channel_major)(const OpChoice &choice, const BlobNode &node) = nullptr;
   // Of an operator that runs nodes there alone, in the place of another of the kind (channel_major.h), and so accepts none in rows;
   // else nullptr.
-  bool (*mark_channel_major)(const OpChoice &choice, const NodeSlot *rows, NodeSlot *nodes, uint8_t *marks) = nullptr;
+  const ChannelMajorOp *channel_major = nullptr;
 };
 
 // The operator without its check: for nodes of a blob that is part of the program.

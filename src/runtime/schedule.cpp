@@ -17,6 +17,12 @@ uint32_t steps_of_chunk(const Call &call, size_t first, uint32_t chunk_steps) {
   return left < chunk_steps ? static_cast<uint32_t>(left) : chunk_steps;
 }
 
+// All chunks of a call are, or none.
+bool is_channel_major(const Call &call) {
+  return kManyThreads && call.steps >= kFewestChannelMajorSteps && call.lengths == nullptr &&
+         call.session->channel_major != nullptr;
+}
+
 }  // namespace
 
 RunEnv chunk_env(const Call &call, const PipelineSlot &pipe, size_t first, uint32_t steps) {
@@ -36,13 +42,14 @@ RunEnv chunk_env(const Call &call, const PipelineSlot &pipe, size_t first, uint3
   env.threads = call.threads;
   env.first_chunk = first == 0;
   env.last_chunk = first + steps == call.steps;
-  env.channel_major = kManyThreads && steps >= kFewestChannelMajorSteps && call.lengths == nullptr ? s.channel_major : nullptr;
+  env.channel_major = is_channel_major(call) ? s.channel_major : nullptr;
   return env;
 }
 
 void run_nodes(const Session &s, const RunEnv &env, uint32_t stage, uint32_t thread) {
-  const NodeSlot *nodes = nodes_of(s, env);
+  const NodeSlot *nodes = kManyThreads && env.channel_major != nullptr ? s.joined_nodes : s.nodes;
   for (uint32_t i = first_node(s, stage); i != end_node(s, stage); ++i) {
+    if (kManyThreads && nodes[i].op == nullptr) continue;
     nodes[i].op->run(env, *nodes[i].node, nodes[i].object, thread);
     barrier_wait(env.barriers, env.threads, thread);
   }
@@ -128,8 +135,37 @@ void run_wavefront(Call *call) {
 
 }  // namespace
 
+void bring_states_up(const Session &s) {
+  if (!kManyThreads) return;
+  for (uint32_t i = 0; i < s.model.nodes.count; ++i) {
+    const NodeSlot &n = s.channel_major_nodes[i];
+    if (n.op->channel_major != nullptr) n.op->channel_major->keep(s.model, s.states, *n.node, n.object);
+  }
+}
+
+namespace {
+
+// Steps of rows read the states, those of channel-major values what the nodes hold.
+void hand_over_steps(Session *s, bool channel_major) {
+  if (!kManyThreads || s->channel_major == nullptr) return;
+  if (!channel_major) {
+    if (s->detours & kStatesBehind) bring_states_up(*s);
+    states_written(s);
+    return;
+  }
+  for (uint32_t i = 0; s->nodes_behind && i < s->model.nodes.count; ++i) {
+    const NodeSlot &n = s->channel_major_nodes[i];
+    if (n.op->channel_major != nullptr) n.op->channel_major->forget(n.object);
+  }
+  s->nodes_behind = false;
+  s->detours |= kStatesBehind;
+}
+
+}  // namespace
+
 void run_call(Call *call) {
   const Session &s = *call->session;
+  hand_over_steps(call->session, is_channel_major(*call));
   if (kManyThreads && s.wavefront.stages != 0 && call->steps >= s.wavefront.fewest_steps) {
     run_wavefront(call);
   } else {
@@ -143,6 +179,7 @@ rnnp_status run_single_step(Session *s, const void *x, void *y) {
   s->step_output->data = y;
   if (s->detours != 0) {
     arrange_rows(s, nullptr, s->max_batch);
+    if (kManyThreads && (s->detours & kStatesBehind)) hand_over_steps(s, false);
     if (s->detours != 0) {
       s->run_nodes(*s, s->step_env, kEveryNode, 0);
       return RNNP_OK;

@@ -48,10 +48,10 @@ struct RowMap {
 };
 
 // Why a single step does not go straight through the nodes: bits of Session::detours.
-constexpr uint8_t kRowsMoved = 1, kTraced = 2;
+constexpr uint8_t kRowsMoved = 1, kTraced = 2, kStatesBehind = 4;
 
 struct Session {
-  RNNPACK_BYTES_32_BY_THREADS(328, 300);
+  RNNPACK_BYTES_32_BY_THREADS(332, 304);
   uint32_t tag;
   uint32_t max_batch, chunk_steps, max_steps;
   uint32_t region_threads;  // of the executor that a call of many steps runs on
@@ -61,7 +61,8 @@ struct Session {
   bool xnnpack_refused, causal;
   bool in_place;         // y may be x
   bool plain_io;         // no input but x, of floats, and no output but y
-  uint8_t detours;       // kRowsMoved: not every row is in the slot of its number
+  uint8_t detours;       // kRowsMoved: not every row is in the slot of its number; kStatesBehind: nodes hold steps of their own
+  bool nodes_behind;     // the steps that nodes of channel-major values hold are not the last ones
   CallError call_error;  // of the last call that was refused
   // A single step goes straight through the nodes, on the caller's thread, with x and y here; nullptr: it is a call like others.
   ValueSlot *step_input, *step_output;
@@ -71,6 +72,7 @@ struct Session {
   rnnp_executor executor;
   NodeSlot *nodes;
   NodeSlot *channel_major_nodes;  // [nodes], of chunks with channel-major values
+  NodeSlot *joined_nodes;         // the same, some doing others' work
   uint8_t *channel_major;         // RunEnv::channel_major of such chunks; nullptr: there are none
   StateSlot *states;
   Barrier *barriers, *team_barriers;  // [threads] each; none for one thread
@@ -143,6 +145,15 @@ inline bool is_session(const Session *s) {
 
 // Back to the initial state, one state of one row.
 void reset_state(const Session &s, uint32_t state, uint32_t row);
+
+// Where nodes hold steps of their own their states hold them, too, from here on.
+void bring_states_up(const Session &s);
+// The states have been written.
+inline void states_written(Session *s) {
+  if (!kManyThreads) return;
+  s->detours = static_cast<uint8_t>(s->detours & ~kStatesBehind);
+  s->nodes_behind = true;
+}
 
 // True when `rows` are rows of the session, none twice, and the model lets them run alone.
 bool rows_fit(Session *s, const uint32_t *rows, uint32_t count);

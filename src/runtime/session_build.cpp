@@ -2,6 +2,7 @@
 // Touches the arena only, and only when it is placing.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
+#include "ops/channel_major.h"
 #include "pack/layout.h"
 #include "runtime/call.h"
 #include "runtime/session_plan.h"
@@ -109,7 +110,7 @@ struct Tables {
   IoSlot *inputs, *outputs;
   PipelineSlot *slots;
   uint32_t *rows;  // the three lists of the row map
-  NodeSlot *channel_major_nodes;
+  NodeSlot *channel_major_nodes, *joined_nodes;
   uint8_t *channel_major;
 };
 
@@ -133,6 +134,7 @@ Tables take_tables(const SessionConfig &config, Arena *arena) {
   t.rows = arena->take<uint32_t>(mul_sat(config.max_batch, 3));
   const bool channel_major = has_channel_major(config);
   t.channel_major_nodes = arena->take<NodeSlot>(channel_major ? m.nodes.count : 0);
+  t.joined_nodes = arena->take<NodeSlot>(channel_major ? m.nodes.count : 0);
   t.channel_major = arena->take<uint8_t>(channel_major ? m.values.count : 0);
   return t;
 }
@@ -194,8 +196,11 @@ void finish_nodes(Session *s) {
 void mark_channel_major(const SessionConfig &config, const Tables &t) {
   OpChoice choice = choice_of(config);
   choice.model = &t.session->model;
-  if (!config.channel_major->mark_channel_major(choice, t.nodes, t.channel_major_nodes, t.channel_major)) return;
+  const ChannelMajorNodes nodes = {t.nodes, t.channel_major_nodes, t.joined_nodes, t.channel_major};
+  if (!config.channel_major->channel_major->plan(choice, nodes)) return;
   t.session->channel_major_nodes = t.channel_major_nodes;
+  t.session->joined_nodes = t.joined_nodes;
+  t.session->nodes_behind = true;
   t.session->channel_major = t.channel_major;
 }
 

@@ -113,7 +113,7 @@ void plan_channel_major(SessionConfig *c) {
   if (!kManyThreads || c->max_batch != 1 || c->threads != 1 || c->memory != nullptr || c->chunk_steps < kFewestChannelMajorSteps)
     return;
   for (uint32_t i = 0; i < c->ops.count; ++i) {
-    if (c->ops.ops[i]->mark_channel_major != nullptr) c->channel_major = c->ops.ops[i];
+    if (c->ops.ops[i]->channel_major != nullptr) c->channel_major = c->ops.ops[i];
   }
   for (uint32_t i = 0; i < c->model->nodes.count; ++i) {
     if (channel_major_of(*c, c->model->nodes[i]) != nullptr) return;

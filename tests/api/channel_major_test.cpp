@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "rnnpack/registry.h"
+#include "rnnpack/trace.h"
 #include "support/session_fixture.h"
 
 namespace {
@@ -32,7 +33,8 @@ class Network {
 
   std::vector<uint8_t> build(uint32_t layers) {
     in_ = draw({1, 1, 2, 5});
-    Value x = conv({b_.add_input(in_), in_});
+    input_ = b_.add_input(in_);
+    Value x = conv({input_, in_});
     for (uint32_t i = 0; i < layers; ++i) x = layer(x);
     const uint32_t out = draw({1, 1, 3});
     b_.add_output(b_.add_conv(x.at, conv_attr(x.elems, out, draw({1, 4}), 1, 0), out));
@@ -66,7 +68,10 @@ class Network {
   }
 
   Value layer(Value x) {
-    switch (rng_() % 6) {
+    switch (rng_() % 8) {
+      case 6:
+      case 7:
+        return wavenet(x);
       case 0:
       case 1:
         return conv(unary(x));
@@ -82,9 +87,30 @@ class Network {
     }
   }
 
+  Value plain_conv(Value x, uint32_t out, uint32_t taps, uint32_t dilation) {
+    rnnp::AttrConv a = conv_attr(x.elems, out, taps, dilation, 0);
+    if (draw({0, 0, 1}) != 0) a.act.act = uint32_t(rnnp::Act::kTanh);  // which joins nothing behind it
+    return {b_.add_conv(x.at, a, out), out};
+  }
+
+  Value add(Value a, Value b) {
+    return draw({0, 1}) != 0 ? binary(rnnp::Binary::kAdd, a, b.at, false) : binary(rnnp::Binary::kAdd, b, a.at, false);
+  }
+
+  // Nodes that are joined, or would be but for one.
+  Value wavenet(Value x) {
+    Value z = plain_conv(x, x.elems, draw({1, 2, 3}), draw({1, 5, 40}));
+    if (draw({0, 1, 1}) != 0) z = add(z, plain_conv({input_, in_}, x.elems, 1, 1));
+    if (draw({0, 1, 1}) != 0) z = unary(z);
+    if (skips_.elems == z.elems) z = draw({0, 1}) != 0 ? add(z, skips_) : z;
+    skips_ = z;
+    return add(x, plain_conv(z, x.elems, 1, 1));
+  }
+
   std::mt19937 rng_;
   BlobBuilder b_;
-  uint32_t in_ = 0;
+  uint32_t in_ = 0, input_ = 0;
+  Value skips_ = {0, 0};
 };
 
 // Two rows run as they come: the first of them.
@@ -127,6 +153,47 @@ TEST(ChannelMajor, GivesTheBitsOfRowsHoweverStepsAreCut) {
     }
     ASSERT_EQ(want, y) << "cut at random";
     ASSERT_EQ(rows.save(0), mixed.save(0));
+  }
+}
+
+void see_nothing(void *, const rnnp_trace_event *) {}
+
+// A trace sees each node run alone.
+TEST(ChannelMajor, JoinedNodesGiveTheBitsOfNodesApart) {
+  for (uint32_t seed = 101; seed <= 140; ++seed) {
+    SCOPED_TRACE(seed);
+    Network network(seed);
+    const std::vector<uint8_t> bytes = network.build(4 + seed % 9);
+    const std::vector<float> x = random_floats(200 * network.in(), seed);
+    const rnnp_trace trace = {sizeof trace, nullptr, see_nothing, see_nothing};
+    Runner joined(bytes), apart(bytes);
+    ASSERT_EQ(RNNP_OK, rnnp_session_set_trace(apart.session(), &trace));
+    ASSERT_EQ(apart.run(x, 64), joined.run(x, 64));
+    ASSERT_EQ(apart.save(0), joined.save(0));
+  }
+}
+
+// Steps that only nodes hold are saved, and forgotten where a state is loaded or reset.
+TEST(ChannelMajor, StatesAreSavedLoadedAndResetBetweenBlocks) {
+  for (uint32_t seed = 201; seed <= 220; ++seed) {
+    SCOPED_TRACE(seed);
+    Network network(seed);
+    const std::vector<uint8_t> bytes = network.build(4 + seed % 9);
+    const size_t in = network.in();
+    const std::vector<float> x = random_floats(192 * in, seed), head(x.begin(), x.begin() + long(64 * in)),
+                             tail(x.begin() + long(64 * in), x.end());
+    Runner r(bytes), other(bytes);
+    const std::vector<float> first = r.run(head, 64);
+    const auto state = r.save(0);
+    const std::vector<float> rest = r.run(tail, 64);
+    other.run(tail, 64);
+    ASSERT_EQ(RNNP_OK, rnnp_state_load(other.session(), 0, state.data(), state.size()));
+    ASSERT_EQ(state, other.save(0));
+    ASSERT_EQ(rest, other.run(tail, 64));
+    ASSERT_EQ(r.save(0), other.save(0));
+    ASSERT_EQ(RNNP_OK, rnnp_state_reset(other.session(), 0));
+    ASSERT_EQ(first, other.run(head, 64));
+    ASSERT_EQ(state, other.save(0));
   }
 }
 

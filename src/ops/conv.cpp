@@ -24,9 +24,10 @@ struct Strips {
 };
 
 struct Conv : PanelProduct {
-  RNNPACK_BYTES_32(192);
+  RNNPACK_BYTES_32(200);
   const AttrConv *attr;
-  const ValueSlot *x, *y;  // of the fast path
+  const ValueSlot *x, *y;      // of the fast path
+  ptrdiff_t x_first, y_first;  // in a row, of the same
   uint32_t depth;
   uint32_t block;                     // positions per block
   size_t patch_bytes;                 // of one thread
@@ -124,10 +125,14 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   return RNNP_OK;
 }
 
+ptrdiff_t patch_in_row(const AttrConv &a, const Position &p, uint32_t group) {
+  const BlobWindow &w = a.window;
+  return w.x_first + ptrdiff_t{window_start(w, 0, p.h)} * w.x_stride[0] + ptrdiff_t{window_start(w, 1, p.w)} * w.x_stride[1] +
+         static_cast<ptrdiff_t>(group * a.in_channels) * w.x_stride[2];
+}
+
 const float *patch_in_x(const Conv &c, const ValueSlot &x, const Position &p, uint32_t group) {
-  const BlobWindow &w = c.attr->window;
-  return row_of(x, p.row) + w.x_first + ptrdiff_t{window_start(w, 0, p.h)} * w.x_stride[0] +
-         ptrdiff_t{window_start(w, 1, p.w)} * w.x_stride[1] + static_cast<ptrdiff_t>(group * c.attr->in_channels) * w.x_stride[2];
+  return row_of(x, p.row) + patch_in_row(*c.attr, p, group);
 }
 
 // --- Products ----------------------------------------------------------------------------------------------------------------
@@ -252,8 +257,8 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 // One step whose patches lie in x, evenly spaced through all rows.
 void run_step(void *object) {
   Conv &c = *static_cast<Conv *>(object);
-  c.gemm.a = patch_in_x(c, *c.x, {}, 0);
-  c.gemm.out = window_output(c.attr->window, *c.y, {});
+  c.gemm.a = row_of(*c.x, 0) + c.x_first;
+  c.gemm.out = row_of(*c.y, 0) + c.y_first;
   c.run(&c.gemm);
   if (c.act != nullptr) activate_product(c.act, c.attr->act, c.gemm, c.nr);
 }
@@ -267,6 +272,8 @@ StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
   if (!env->model->values[y].sequence || c.scratch_bytes != 0) return nullptr;
   c.x = &env->values[env->model->node_input(node, 0)];
   c.y = &env->values[y];
+  c.x_first = patch_in_row(*c.attr, {}, 0);
+  c.y_first = static_cast<ptrdiff_t>(c.attr->window.y_first);
   c.gemm.a_row_bytes = static_cast<size_t>(c.x_step) * sizeof(float);
   c.gemm.out_row_bytes = static_cast<size_t>(c.y_step) * sizeof(float);
   c.gemm.rows = static_cast<uint32_t>(positions);

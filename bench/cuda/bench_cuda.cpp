@@ -33,6 +33,11 @@ const Row kRows[] = {{"LSTM", Cell::kLstm, 128, 64, 1},        {"LSTM", Cell::kL
                      {"LSTM", Cell::kLstm, 800, 300, 20},      {"GRU", Cell::kGruLinear, 512, 300, 1},
                      {"GRU", Cell::kGruLinear, 1024, 1500, 1}, {"GRU, resets first", Cell::kGru, 512, 300, 1}};
 
+std::string label_of(const Row &row) {
+  return std::string(row.name) + " " + std::to_string(row.hidden) + ", T " + std::to_string(row.steps) + ", batch " +
+         std::to_string(row.batch);
+}
+
 struct Kind {
   const char *name;
   uint32_t weights;
@@ -102,8 +107,8 @@ class Measurement {
     const std::vector<float> want = runners_[0].output();
     for (Contender &r : runners_) {
       const double us = median(r.seconds) * 1e6;
-      std::printf("| %s %u, T %u, batch %u | %s | %s | %.2f | %.1f | %.1e |\n", row_.name, row_.hidden, row_.steps, row_.batch,
-                  kind_.name, r.name.c_str(), us / row_.steps, us, largest_difference(r.output(), want));
+      std::printf("| %s | %s | %s | %.2f | %.1f | %.1e |\n", label_of(row_).c_str(), kind_.name, r.name.c_str(), us / row_.steps,
+                  us, largest_difference(r.output(), want));
     }
     for (const std::string &line : refused_) std::puts(line.c_str());
     const rnnp_cuda_layer_info facts = ours_[0]->layer();
@@ -201,16 +206,21 @@ int main(int argc, char **argv) {
       kRounds, device.arch / 10, device.sm_count, device.clock_mhz);
   std::puts("| layer | weights | by | us a step | us a call | difference |\n|---|---|---|---|---|---|");
   std::vector<std::string> reasons;
-  const bool with_cpu = argc < 2 || std::strcmp(argv[1], "--no-cpu") != 0;  // it takes minutes
+  bool with_cpu = true;   // it takes minutes
+  const char *only = "";  // rows whose first two columns hold this
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--no-cpu") == 0) with_cpu = false;
+    if (std::strncmp(argv[i], "--only=", 7) == 0) only = argv[i] + 7;
+  }
   for (const Row &row : kRows) {
     for (const Kind &kind : kKinds) {
+      if ((label_of(row) + " | " + kind.name).find(only) == std::string::npos) continue;
       try {
         Measurement m(row, kind, device, with_cpu);
         m.print();
         reasons.push_back(m.reason());
       } catch (const std::exception &failure) {  // of this row; the others go on
-        std::printf("| %s %u, T %u, batch %u | %s | failed: %s | | | |\n", row.name, row.hidden, row.steps, row.batch, kind.name,
-                    failure.what());
+        std::printf("| %s | %s | failed: %s | | | |\n", label_of(row).c_str(), kind.name, failure.what());
       }
       std::fflush(stdout);
     }

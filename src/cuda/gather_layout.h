@@ -74,9 +74,9 @@ constexpr uint32_t index_in_bundle(uint32_t lane, uint32_t slot) {
   return kBundleWords + lane * 8 + slot * 2;
 }
 
-// Words of a plane of what is multiplied, and planes.
+// Words of a plane of what is multiplied, an even number since bytes come two words at a time; and planes.
 constexpr uint32_t plane_words(uint32_t k) {
-  return ceil_div(k, 4) + kBanks;
+  return (ceil_div(k, 4) + kBanks + 1) & ~1u;
 }
 constexpr uint32_t planes(Weights weights) {
   return are_bytes(weights) ? 1 : 4;

@@ -14,7 +14,7 @@ cmake --build "$build" --target gpu_programs >>"$build.log" 2>&1 || { tail -n 40
 bundle=$build/rnnpack-cuda-bundle
 rm -rf "$bundle"
 mkdir "$bundle"
-for program in tests/cuda/has_gpu tests/cuda/cuda_gpu_test bench/cuda/gpu_check bench/cuda/bench_cuda bench/cuda/bench_cudnn; do
+for program in tests/cuda/has_gpu tests/cuda/cuda_gpu_test bench/cuda/gpu_check bench/cuda/phase_times bench/cuda/bench_cuda bench/cuda/bench_cudnn; do
   [ -x "$build/$program" ] || continue
   cp "$build/$program" "$bundle"
   strip "$bundle/${program##*/}"

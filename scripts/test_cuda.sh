@@ -27,6 +27,8 @@ if [ "$what" = bench ]; then
     "$build/tests/cuda/has_gpu"
     printf '\n## Exchange\n\n'
     "$build/bench/cuda/gpu_check"
+    printf '\n## Phases of a step\n\n'
+    "$build/bench/cuda/phase_times"
     printf '\n## Layers\n\n'
     if [ -x "$build/bench/cuda/bench_cudnn" ]; then "$build/bench/cuda/bench_cudnn"; else "$build/bench/cuda/bench_cuda"; fi
     printf '\n## PyTorch and FlashRNN\n\n'

@@ -59,6 +59,7 @@ tests=$here/cuda_gpu_test
 step facts 20 bash -c facts
 step exchange 30 "$here/gpu_check"
 step exchange-again 30 "$here/gpu_check"
+step phases 30 "$here/phase_times"
 step kernels 60 "$tests" --gtest_brief=1 --gtest_filter='*BothKernels*'
 step tests 120 "$tests" --gtest_brief=1
 step repeats 60 "$tests" --gtest_brief=1 --gtest_repeat=20 --gtest_filter='*GivesTheSameBits*F16*:*GivesTheSameBits*F32*'

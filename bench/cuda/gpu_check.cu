@@ -1,5 +1,5 @@
-// gpu_check.cu -- the first program for a real GPU: what an exchange of h costs by words (kernels/exchange.h) and by a barrier of the
-// grid, for 4 to 128 blocks. The resident kernels are right in using words where these are 1.3 times as fast at 16 and at 128
+// gpu_check.cu -- the first program for a real GPU: what an exchange of h costs by words (kernels/exchange.h) and by a barrier of
+// the grid, for 4 to 128 blocks. The resident kernels are right in using words where these are 1.3 times as fast at 16 and at 128
 // blocks. Ends with 77 where there is no GPU. Has never run on one. SPDX-License-Identifier: Apache-2.0
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -39,7 +39,8 @@ __global__ void __launch_bounds__(256, 1) words_only(const RecurrentArgs a) {
     bool failed = false;
     if (t != 0) {
       const auto take = [&](uint32_t at, uint32_t first, uint32_t second) { in[at] = first, in[at + 1] = second; };
-      failed = !poll(a, a.words + slot_of(base + t) * words, words, base + t, [](uint32_t i) { return i; }, take);
+      failed = !poll_together(
+          a, a.words + slot_of(base + t) * words, words, base + t, [](uint32_t i) { return i; }, take);
     }
     if (sync_after_poll(failed)) return time_out(a);
     uint64_t *to = a.words + slot_of(base + t + 1) * words + simt::block() * mine;
@@ -96,7 +97,7 @@ void check(uint32_t blocks) {
   uint32_t control[kControlWords];
   need(cudaMemcpy(control, a.control, sizeof control, cudaMemcpyDeviceToHost), "cudaMemcpy");
   printf("| %u | %.3f | %.3f | %.2f%s |\n", blocks, by_words, by_barrier, by_barrier / by_words,
-         control[kTimedOut] != 0               ? ", timed out"
+         control[kTimedOut] != 0            ? ", timed out"
          : by_barrier / by_words < kWorthIt ? ", not worth it"
                                             : "");
   cudaFree(a.words);

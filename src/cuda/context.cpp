@@ -82,7 +82,7 @@ void load_plain_kernels(Context *c) {
 
 void load_product_kernels(Context *c, const ProductPlan &p) {
   load_kernel(c, product_kernel(p.weights), p.blocks, p.shared_bytes);
-  if (p.wide_columns != 0) load_kernel(c, wide_product_kernel(p.weights), p.wide_blocks, wide_shared_bytes(p.k, p.wide_columns));
+  if (p.wide_columns != 0) load_kernel(c, wide_product_kernel(p.weights), p.wide_blocks, wide_product_bytes(p, p.wide_columns));
 }
 
 void add_plan(Context *c, const ProductPlan &p) {

@@ -46,6 +46,11 @@ constexpr bool are_blocks(Weights w) {
 constexpr bool are_bytes(Weights w) {
   return w == Weights::kI8 || w == Weights::kByteBlocks || w == Weights::kI4;
 }
+// Of the matrix units, but for int4, a warp multiplies k-tiles of its own, and their sums are added over warps. In an exchange
+// their words come one after the other: a load of a warp's lanes then has no gaps.
+constexpr bool is_sliced(Weights w) {
+  return on_matrix_units(w) && w != Weights::kI4;
+}
 // A sum begins with what it is added to, as on the CPU; else it is added to it at the end.
 constexpr bool is_chained(Weights w) {
   return are_blocks(w) || are_bytes(w);
@@ -113,13 +118,21 @@ constexpr size_t scale_place(const Shape &s, uint32_t row, uint32_t k_tile) {
 constexpr size_t matrix_image_bytes(Weights weights, const Shape &s) {
   return weights == Weights::kI4 ? nibble_image_bytes(s) : mma_image_bytes(s);
 }
+// Words that a row of h takes in an exchange, at most: of matrix units, whole k-tiles for every warp.
+constexpr uint32_t most_row_words(uint32_t hidden) {
+  const uint32_t sliced = ceil_div(hidden, 128) * 64;
+  return sliced > hidden + 2 ? sliced : hidden + 2;
+}
 // Halves from one column of h or x to the next in shared memory: 4 words mod 8, so no two lanes of a fragment share a bank.
 constexpr uint32_t column_stride(uint32_t k) {
   return ceil_div(k, 128) * 128 + 8;
 }
-// Floats from one column of partial sums to the next.
+// Floats from one slice of a column's partial sums to the next.
+constexpr uint32_t partial_stride_of(uint32_t half_tiles) {
+  return ceil_div(half_tiles, 2) * 16 + 4;
+}
 constexpr uint32_t partial_stride(const Shape &s) {
-  return ceil_div(half_row_tiles(s), 2) * 16 + 4;
+  return partial_stride_of(half_row_tiles(s));
 }
 
 // --- f32 ---------------------------------------------------------------------------------------------------------------------
@@ -197,16 +210,17 @@ constexpr uint32_t align_shared(uint32_t bytes) {
   return (bytes + 127) & ~127u;
 }
 
-// Of the resident kernels: what is multiplied, partial sums (matrix units), the owned units' c, h and, of a GRU that resets before
-// it multiplies, z; then the weights that are not in registers. columns: those computed at a time; f32, all.
+// Of the resident kernels: what is multiplied, partial sums in as many places (matrix units), the owned units' c, h and, of a GRU
+// that resets before it multiplies, z; then the weights that are not in registers. columns: those computed at a time; f32, all.
 struct ResidentShared {
   uint32_t input, partial, c, h, z, weights, bytes;
 };
-constexpr ResidentShared resident_mma_shared(const Shape &s, uint32_t batch, uint32_t columns, uint32_t reg_steps) {
+constexpr ResidentShared resident_mma_shared(const Shape &s, uint32_t batch, uint32_t columns, uint32_t reg_steps,
+                                             uint32_t places = 2) {
   ResidentShared m = {};
   const uint32_t steps = k_tiles_per_warp(s), rest = steps > reg_steps ? steps - reg_steps : 0, own = batch * s.units * 4;
   m.partial = align_shared(columns * column_stride(s.k) * 2);
-  m.c = m.partial + kWarps * columns * partial_stride(s) * 4;
+  m.c = m.partial + places * kWarps * columns * partial_stride(s) * 4;
   m.h = m.c + own;
   m.z = m.h + own;
   m.weights = align_shared(m.z + own);
@@ -267,6 +281,22 @@ constexpr uint32_t wide_steps(uint32_t k, uint32_t columns) {
 }
 constexpr uint32_t wide_shared_bytes(uint32_t k, uint32_t columns) {
   return wide_steps(k, columns) + columns * 4;
+}
+
+// Of f32: sums of a lane, which say how many columns share a load of weights, and the floats of each that shared memory has at a
+// time.
+constexpr uint32_t kWideF32Sums = 128, kWideF32Floats = 16384;
+constexpr uint32_t wide_f32_columns(uint32_t gates, uint32_t units) {
+  return kWideF32Sums / (2 * (pairs_of_warp(gates, rows_of_warp(gates, units)) <= 2   ? 2
+                              : pairs_of_warp(gates, rows_of_warp(gates, units)) <= 4 ? 4
+                                                                                      : 8));
+}
+constexpr uint32_t wide_f32_stretch(uint32_t columns) {
+  return kWideF32Floats / columns / 64 * 64;
+}
+constexpr uint32_t wide_f32_shared_bytes(uint32_t k, uint32_t columns) {
+  const uint32_t stretch = wide_f32_stretch(columns), all = column_groups(k) * 64;
+  return columns * (stretch < all ? stretch : all) * 4;
 }
 
 // Of the kernels of blocks: rows that are multiplied, the same as other bytes, what their bytes are worth, and sums.

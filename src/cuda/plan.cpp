@@ -110,6 +110,7 @@ void plan_resident(const Choice &c, LayerPlan *p) {
   p->units = c.units;
   p->blocks = c.blocks;
   p->columns = c.columns;
+  p->places = c.places;
   p->held = c.resident->held;
   p->shared_bytes = static_cast<uint32_t>(c.shared_bytes);
   p->predicted_ns = static_cast<uint32_t>(c.predicted_ns);
@@ -144,6 +145,9 @@ ProductPlan plan_product_of(Weights weights, uint32_t gates, uint32_t outputs, u
   p.blocks = ceil_div(outputs, units);
   if (weights == Weights::kF32) {
     p.columns = kF32Columns;
+    p.k = k;
+    p.wide_blocks = p.blocks;
+    p.wide_columns = wide_f32_columns(gates, units);
   } else if (are_blocks(weights)) {
     if (k <= kWidestColumn) p.columns = kBlockColumns, p.shared_bytes = blocks_shared(weights, k).bytes;
   } else {
@@ -177,13 +181,17 @@ ProductPlan plan_product(Weights weights, uint32_t gates, uint32_t outputs, uint
   return plan_product_of(weights, gates, outputs, k, units, l);
 }
 
+uint32_t wide_product_bytes(const ProductPlan &p, uint32_t columns) {
+  return p.weights == Weights::kF32 ? wide_f32_shared_bytes(p.k, columns) : wide_shared_bytes(p.k, columns);
+}
+
 // As many columns share a fragment as leave every SM a block.
 ProductLaunch launch_of(const ProductPlan &p, uint32_t count) {
   if (count <= p.columns || p.wide_columns == 0)
     return {product_kernel(p.weights), p.columns, p.blocks * ceil_div(count, p.columns), p.shared_bytes};
   uint32_t columns = p.wide_columns;
   while (columns > kLeastWideColumns && p.wide_blocks * ceil_div(count, columns) < p.sm_count) columns /= 2;
-  return {wide_product_kernel(p.weights), columns, p.wide_blocks * ceil_div(count, columns), wide_shared_bytes(p.k, columns)};
+  return {wide_product_kernel(p.weights), columns, p.wide_blocks * ceil_div(count, columns), wide_product_bytes(p, columns)};
 }
 
 bool layer_shape(const Model &m, const AttrRecurrent &a, Weights floats, LayerShape *s) {

@@ -47,6 +47,7 @@ struct ProductLaunch {
   uint32_t columns, blocks, shared_bytes;
 };
 ProductLaunch launch_of(const ProductPlan &plan, uint32_t count);
+uint32_t wide_product_bytes(const ProductPlan &plan, uint32_t columns);  // of shared memory
 ProductPlan plan_product(Weights weights, uint32_t gates, uint32_t outputs, uint32_t k, const PlanLimits &limits);
 
 struct LayerPlan {
@@ -54,6 +55,7 @@ struct LayerPlan {
   KernelId resident;                                      // count: a launch for each step
   uint32_t directions;                                    // of a resident launch
   uint32_t units, blocks, columns, held, shared_bytes;    // blocks: of a direction
+  uint32_t places;                                        // for partial sums
   uint32_t step_blocks, step_columns, step_shared_bytes;  // of the kernel of one step
   bool plain;                                             // as the layer's
   bool takes_input;                                       // that kernel multiplies the input itself where there is one step

@@ -9,10 +9,12 @@ namespace rnnp {
 namespace cuda {
 namespace {
 
+// sm_90 is fitted to an H100 (docs/GPU_RESULTS.md), the others are data sheets and what others measured; their slices_ns are
+// sm_90's clocks.
 constexpr ArchRates kRates[] = {
-    {870, 900, 6000, 350, 250, 130, 1024, 128, 128, 32, 2000},
-    {900, 520, 600, 300, 250, 110, 1270, 128, 128, 28, 1000},
-    {1100, 700, 5000, 330, 250, 120, 1024, 128, 128, 32, 1500},
+    {870, 900, 6000, 350, 250, 130, 0, 1024, 128, 128, 32, 2000},
+    {900, 600, 900, 300, 200, 110, 440, 640, 42, 128, 28, 3900},
+    {1100, 700, 5000, 330, 250, 120, 0, 1024, 128, 128, 32, 1500},
 };
 
 uint64_t longest(uint64_t a, uint64_t b) {
@@ -97,11 +99,11 @@ uint64_t steps_of_launch(const PlanLimits &l) {
 // Of one group of columns after the other, a round of cells after the other. Of f32 a warp has whole units, and all columns.
 uint64_t cells_ns(const Resident &r, const LayerShape &s, const PlanLimits &l, const Choice &c, const ArchRates &rates) {
   if (r.weights == Weights::kF32) return rates.cell_ns + (l.max_batch - 1) * uint64_t{rates.next_cell_ns};
+  const uint64_t first = rates.cell_ns + (is_sliced(r.weights) ? rates.slices_ns : 0);
   const uint32_t of_warp = kLanes / gates_of(s.cell), last = (l.max_batch - 1) % c.columns + 1;
   const auto rounds = [&](uint64_t columns) { return (columns * ceil_div(c.units, of_warp) + kWarps - 1) / kWarps; };
   const uint64_t whole = (l.max_batch - 1) / c.columns;
-  return whole * (rates.cell_ns + (rounds(c.columns) - 1) * rates.next_cell_ns) + rates.cell_ns +
-         (rounds(last) - 1) * rates.next_cell_ns;
+  return whole * (first + (rounds(c.columns) - 1) * rates.next_cell_ns) + first + (rounds(last) - 1) * rates.next_cell_ns;
 }
 
 // Words of all blocks of a direction that each block reads; a thread asks for kPairsOfPoll pairs at once.
@@ -136,7 +138,7 @@ uint64_t shared_bytes_of(const Resident &r, const LayerShape &s, const PlanLimit
   const Shape shape = in_halves(r.weights, {gates_of(s.cell), s.hidden, c.units});
   if (r.weights == Weights::kI4)
     return resident_nibbles_shared(shape, l.max_batch, c.columns, r.half_tiles / 2 / kWarps, r.held).bytes;
-  if (on_matrix_units(r.weights)) return resident_mma_shared(shape, l.max_batch, c.columns, r.held).bytes;
+  if (on_matrix_units(r.weights)) return resident_mma_shared(shape, l.max_batch, c.columns, r.held, c.places).bytes;
   if (!are_blocks(r.weights)) return resident_f32_shared(shape, l.max_batch, r.held).bytes;
   return gather_shared(r.weights, gather_shape(s, c.units), l.max_batch, c.columns, r.held).bytes;
 }
@@ -155,12 +157,14 @@ bool is_countable(const LayerShape &s, const PlanLimits &l, const Choice &c) {
 }
 
 bool try_resident(const Resident &r, const LayerShape &s, const PlanLimits &l, Choice *c) {
-  *c = {&r, units_for(r, s.hidden, l), 0, 0, 0, 0};
+  *c = {&r, units_for(r, s.hidden, l), 0, 0, 2, 0, 0};
   if (c->units == 0) return false;
   c->blocks = ceil_div(s.hidden, c->units);
   c->columns = r.weights == Weights::kF32 || l.max_batch < columns_of(r) ? l.max_batch : columns_of(r);
   if (!is_countable(s, l, *c)) return false;
   c->shared_bytes = shared_bytes_of(r, s, l, *c);
+  if (c->shared_bytes > l.device.shared_per_block && is_sliced(r.weights))
+    c->places = 1, c->shared_bytes = shared_bytes_of(r, s, l, *c);
   const uint32_t spread = ceil_div(s.hidden, allowed_blocks(l) / r.directions);
   if (c->shared_bytes > l.device.shared_per_block && r.weights == Weights::kF32 && spread < c->units &&
       rows_of_warp(gates_of(s.cell), spread) == r.half_tiles) {

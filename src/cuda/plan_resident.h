@@ -8,12 +8,13 @@
 namespace rnnp {
 namespace cuda {
 
-// What the model of a step's time knows of an architecture; none of it was measured.
+// What the model of a step's time knows of an architecture.
 struct ArchRates {
   uint32_t arch;
   uint32_t exchange_ns, exchange_block_ps;  // of h: of few blocks, and what each more adds
   uint32_t trip_ns;                         // to L2 and back: what words beyond one round of polls cost, and groups of columns
   uint32_t cell_ns, next_cell_ns;           // the first cell of a warp, and those after it
+  uint32_t slices_ns;                       // where warps multiply slices of k: their first product, their meeting and the sum
   uint32_t mma_macs_per_clock, ffma_per_clock, shared_bytes_per_clock, l2_bytes_per_clock;  // of an SM
   uint32_t launch_ns;
 };
@@ -27,6 +28,7 @@ uint64_t matrix_bytes(Weights weights, uint64_t rows, uint64_t k);
 struct Choice {
   const Resident *resident;
   uint32_t units, blocks, columns;
+  uint32_t places;  // for partial sums of the matrix units
   uint64_t shared_bytes, predicted_ns;
 };
 

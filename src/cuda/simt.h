@@ -50,6 +50,17 @@ SIMT_FN float shuffle(float v, uint32_t lane) {
 SIMT_FN float shuffle_xor(float v, uint32_t mask) {
   return __shfl_xor_sync(0xffffffffu, v, mask);
 }
+// 2^x and 1/x, to a few units in the last place; what is smaller than a normal number is 0.
+SIMT_FN float fast_exp2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+SIMT_FN float fast_reciprocal(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
 SIMT_FN uint32_t half2_bits(float lo, float hi) {
   const __half2 h = __floats2half2_rn(lo, hi);
   uint32_t u;
@@ -119,6 +130,20 @@ SIMT_FN void reads_were_told(const uint64_t *) {}
 // What follows from v is computed here, not once ahead of a loop and kept in registers.
 SIMT_FN void renew(uint32_t *v) {
   asm volatile("" : "+r"(*v));
+}
+// v is kept in registers, not computed again where it is needed.
+SIMT_FN void keep(uint32_t *v) {
+  asm volatile("" : "+r"(*v));
+}
+SIMT_FN void keep(float *v) {
+  asm volatile("" : "+f"(*v));
+}
+SIMT_FN void keep(int64_t *v) {
+  asm volatile("" : "+l"(*v));
+}
+template <class T>
+SIMT_FN void keep(T **v) {
+  asm volatile("" : "+l"(*v));
 }
 
 }  // namespace simt

@@ -12,12 +12,13 @@ import tempfile
 import time
 
 NO_GPU = "echo 'no GPU: nothing was run'\nexit 77\n"
-GOOD = {"tests/cuda/has_gpu": NO_GPU, "tests/cuda/cuda_gpu_test": NO_GPU, "bench/cuda/gpu_check": NO_GPU, "bench/cuda/bench_cuda": NO_GPU}
+GOOD = {"tests/cuda/has_gpu": NO_GPU, "tests/cuda/cuda_gpu_test": NO_GPU, "bench/cuda/gpu_check": NO_GPU, "bench/cuda/phase_times": NO_GPU,
+        "bench/cuda/bench_cuda": NO_GPU}
 BAD = {"tests/cuda/has_gpu": NO_GPU, "tests/cuda/cuda_gpu_test": 'case "$*" in *repeat*) kill -SEGV $$ ;; esac\n' + NO_GPU,
        "bench/cuda/bench_cuda": "sleep 600\n", "bench/cuda/bench_cudnn": "echo 'libcudnn.so.9: cannot open' >&2\nexit 127\n"}
 BAD_TOLD = ["exchange: not there", "kernels: skipped: no GPU", "tests: skipped: no GPU", "repeats: FAILED (139)", "bench-cudnn: not there",
             "bench: ended after", "all in"]
-GOOD_TOLD = [f"{step}: skipped: no GPU" for step in ("facts", "exchange", "exchange-again", "kernels", "tests", "repeats", "bench")] + ["all in"]
+GOOD_TOLD = [f"{step}: skipped: no GPU" for step in ("facts", "exchange", "exchange-again", "phases", "kernels", "tests", "repeats", "bench")] + ["all in"]
 
 
 def write_program(path, text):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_programs.py NVCC CXX CC SOURCE INCLUDES -- the programs of make test-cuda and make bench-cuda compile, where there is an nvcc:
-those of the host with CUDA's headers (cuDNN's comparison where its header is), gpu_check by nvcc, which is also linked and run: right
-where it finds a GPU, or says that there is none and ends with 77. INCLUDES: folders, apart by commas.
+those of the host with CUDA's headers (cuDNN's comparison where its header is), gpu_check and phase_times by nvcc, which are also linked
+and run: right where they find a GPU, or they say that there is none and end with 77. INCLUDES: folders, apart by commas.
 SPDX-License-Identifier: Apache-2.0"""
 import pathlib
 import shutil
@@ -35,14 +35,15 @@ def main():
         compiler = [cc, "-std=c99"] if name.endswith(".c") else [cxx, "-std=c++17"]
         must([*compiler, "-fsyntax-only", *WARNINGS, *folders, f"-I{source / 'tests'}", "-isystem", str(toolkit), str(source / name)])
     with tempfile.TemporaryDirectory() as folder:
-        program = pathlib.Path(folder) / "gpu_check"
-        must([nvcc, "-std=c++17", "--expt-relaxed-constexpr", "-arch=sm_90", "-o", str(program), *folders,
-              str(source / "bench/cuda/gpu_check.cu")])
-        done = subprocess.run([program], capture_output=True, text=True)
-    print(done.stdout)
-    if done.returncode == 77 and "nothing was run" in done.stdout:
-        return 0
-    return done.returncode
+        for name in ("gpu_check", "phase_times"):
+            program = pathlib.Path(folder) / name
+            must([nvcc, "-std=c++17", "--expt-relaxed-constexpr", "--fmad=false", "-arch=sm_90", "-o", str(program), *folders,
+                  str(source / f"bench/cuda/{name}.cu")])
+            done = subprocess.run([program], capture_output=True, text=True)
+            print(done.stdout)
+            if done.returncode != 0 and not (done.returncode == 77 and "nothing was run" in done.stdout):
+                return done.returncode
+    return 0
 
 
 if __name__ == "__main__":

@@ -184,13 +184,13 @@ TEST(CudaPlan, APredictionGrowsWithAllThatAStepWaitsFor) {
   };
   const uint32_t one = predicted(h100, 512, 512, 1, Weights::kF16, 0);
   EXPECT_GT(one, 700u);
-  EXPECT_LT(one, 1200u);
+  EXPECT_LT(one, 1700u);
   EXPECT_GT(predicted(h100, 512, 512, 8, Weights::kF16, 0), one) << "cells and words of eight rows";
   EXPECT_GT(predicted(h100, 512, 512, 1, Weights::kF16, 4), one + 200) << "weights for four steps";
   EXPECT_GT(predicted(h100, 8192, 512, 1, Weights::kF32, 0), predicted(h100, 512, 512, 1, Weights::kF32, 0) + 100);
   const uint32_t groups = predicted(h100, 800, 800, 20, Weights::kF16, 0);
   EXPECT_GT(groups, 2000u) << "three groups of columns, one after the other";
-  EXPECT_LT(groups, 4500u);
+  EXPECT_LT(groups, 6500u);
 }
 
 TEST(CudaPlan, OptionsAndRulesDecideAndAreNamed) {

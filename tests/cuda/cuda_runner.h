@@ -11,7 +11,11 @@ namespace rnnp_test {
 
 struct CudaOptions {
   uint32_t batch = 1, max_steps = 0, chunk = 0, launch_steps = 0, weights = RNNP_CUDA_F32, kernels = 0, sms = 4;
-  uint32_t spins = 50000;                    // a broken exchange ends within seconds
+#ifdef RNNPACK_CUDA_EMULATED
+  uint32_t spins = 50000;  // a broken exchange ends within seconds
+#else
+  uint32_t spins = 0;  // as many as there are: the compiler's sanitizers are slow
+#endif
   const rnnp_cuda_device *device = nullptr;  // nullptr: a small one of `sms` SMs
   DeviceBytes *work = nullptr;               // nullptr: memory of its own
   bool maps_findings = true;                 // else each wait copies them

@@ -39,7 +39,7 @@ Variant mma_variant() {
       [](const void *args) { resident_mma<Weights::kF16, Cell::kLstm, 8, 5, false>(*static_cast<const RecurrentArgs *>(args)); },
       s.units,
       resident_mma_shared(s, 1, 1, 5).bytes,
-      kHidden / 2,
+      ceil_div(kHidden, 128) * 64,
       0,
       image};
 }
@@ -91,6 +91,7 @@ Outcome run(const Variant &variant, uint64_t seed, bool wraps) {
   a.hidden = kHidden;
   a.units = variant.units;
   a.batch = a.columns = 1;
+  a.places = 2;
   a.steps = kSteps;
   a.spin_limit = 20000;
   for (uint32_t &bundles : a.bundles) bundles = variant.bundles;

@@ -18,6 +18,11 @@ namespace rnnp::cuda {
 
 constexpr uint32_t kCaseSteps = 3, kCaseBatch = 2, kCaseBundles = 2;
 
+// One place for partial sums, or two.
+constexpr uint32_t places_of(Cell cell) {
+  return cell == Cell::kRnn || cell == Cell::kGru ? 1 : 2;
+}
+
 class KernelCase {
  public:
   explicit KernelCase(const Resident &r) : id_(r.id) {
@@ -27,6 +32,7 @@ class KernelCase {
     for (uint32_t d = 0; d < r.directions; ++d) {
       RecurrentArgs &a = both_.direction[d];
       a = recurrent(r.weights, hidden, units, image, block_rows(r.weights, s), kCaseSteps, d);
+      a.places = places_of(r.cell);
       if (are_blocks(r.weights)) fill_bundles(&a, hidden, 2 * image);
       if (r.columns != 0 && r.columns < kCaseBatch) a.columns = r.columns;
     }
@@ -36,7 +42,7 @@ class KernelCase {
                   ? gather_shared(r.weights, gathers(r, hidden, units), kCaseBatch, both_.direction[0].columns, r.held).bytes
               : r.weights == Weights::kI4 ? resident_nibbles_shared(halves, kCaseBatch, kCaseBatch, r.half_tiles / 16, r.held).bytes
               : r.weights == Weights::kF32 ? resident_f32_shared(s, kCaseBatch, r.held).bytes
-                                           : resident_mma_shared(halves, kCaseBatch, kCaseBatch, r.held).bytes;
+                                           : resident_mma_shared(halves, kCaseBatch, kCaseBatch, r.held, places_of(r.cell)).bytes;
   }
   // One step of a layer that takes its own input where that can be.
   KernelCase(Weights w, Cell cell, bool generic) : id_(step_kernel(w, cell, generic)) {
@@ -60,15 +66,20 @@ class KernelCase {
     const Shape s = {gates, k, units}, halves = in_halves(w, s);
     ProductArgs &a = product_;
     a.blocks = 2, a.k = k, a.gates = gates, a.units = units, a.outputs = 2 * units - 1, a.count = wide ? 70 : 11;
-    a.columns = are_blocks(w) ? kBlockColumns : wide ? kMostWideColumns : kMmaColumns;
+    a.columns = are_blocks(w)        ? kBlockColumns
+                : !wide              ? kMmaColumns
+                : w == Weights::kF32 ? wide_f32_columns(gates, units)
+                                     : kMostWideColumns;
     a.image = are_blocks(w) ? nullptr : weights(w, 2 * image_bytes(w, s));
     a.bias = numbers(2 * block_rows(w, s)), a.x = numbers(size_t{a.count} * k), a.x_row = k;
     a.out_row = size_t{2} * block_rows(w, s), a.out = result(a.count * a.out_row);
     a.f32_units = w == Weights::kF32 ? units : 0;
     a.bytes = scales(w, 2 * block_rows(w, s));
     if (are_blocks(w)) a.blocks_of_matrix = matrix(w, k, gates);
-    blocks_ = (wide ? ceil_div(2 * row_tiles(halves), kWarps) : 2) * ceil_div(a.count, a.columns);
-    shared_ = wide                 ? wide_shared_bytes(halves.k, a.columns)
+    const bool mma_wide = wide && w != Weights::kF32;
+    blocks_ = (mma_wide ? ceil_div(2 * row_tiles(halves), kWarps) : 2) * ceil_div(a.count, a.columns);
+    shared_ = mma_wide             ? wide_shared_bytes(halves.k, a.columns)
+              : wide               ? wide_f32_shared_bytes(k, a.columns)
               : are_blocks(w)      ? blocks_shared(w, k).bytes
               : w == Weights::kF32 ? 0
                                    : mma_step_shared(halves, halves.k, a.columns).bytes;
@@ -166,7 +177,7 @@ class KernelCase {
     a.h = result(B * state), a.h_next = result(B * state), a.c = result(B * state);
     a.z = result(B * state), a.rh = result(B * state), a.state_row = state;
     a.y = result(steps * B * size_t{hidden}), a.y_row = hidden;
-    a.word_count = 4 * B * (hidden + 2);
+    a.word_count = 4 * B * most_row_words(hidden);
     a.words = take<uint64_t>(a.word_count);
     a.control = take<uint32_t>(kControlWords), a.findings = take<uint32_t>(kFindings);
     a.hidden = hidden, a.units = units, a.batch = a.columns = B, a.steps = steps, a.spin_limit = 200000, a.reverse = reverse;

@@ -44,6 +44,8 @@ bool sync_block_or(bool v);
 void sync_warp();
 void pause();  // in every polling loop
 inline void renew(uint32_t *) {}
+template <class T>
+inline void keep(T *) {}
 void reads_are_told(const uint64_t *words);
 void reads_were_told(const uint64_t *words);
 // All 32 lanes leave `bytes` (at most 64) and find those of every lane, 64 bytes apart.
@@ -57,6 +59,12 @@ uint16_t half_bits(float x);  // nearest, halves to the even one
 uint16_t bf16_bits(float x);  // the same
 float half_value(uint16_t h);
 
+inline float fast_exp2(float x) {
+  return exp2f(x);
+}
+inline float fast_reciprocal(float x) {
+  return 1.0f / x;
+}
 inline uint32_t half2_bits(float lo, float hi) {
   return half_bits(lo) | uint32_t{half_bits(hi)} << 16;
 }

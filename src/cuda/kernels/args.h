@@ -65,6 +65,7 @@ struct RecurrentArgs {
   uint32_t word_count;  // all of the session's
   uint32_t input, hidden, units, batch, first_step, steps, spin_limit;
   uint32_t columns;        // of the batch, that are computed at a time
+  uint32_t places;         // for a resident kernel's partial sums: 2, or 1 where 2 have no room
   uint32_t reverse, half;  // half: 0 gates z and r, 1 the candidate
   ByteScales w_bytes, r_bytes;
   float candidate_factor;                   // the candidate's r_bytes.factor

@@ -79,12 +79,19 @@ SIMT_FN float add_diagonal(const ByteScales &s, uint64_t row, float v, float own
 SIMT_FN float add_own(const ByteScales &s, uint64_t row, float v, const float *own) {
   return s.diagonal != nullptr && own != nullptr ? add_diagonal(s, row, v, *own) : v;
 }
+// scale: the row's.
+SIMT_FN float add_bytes(const ByteScales &s, uint64_t row, float scale, float start, int32_t sum, float step, const float *own) {
+  return add_own(s, row, fmaf(static_cast<float>(sum), scale * step, start), own);
+}
 SIMT_FN float add_bytes(const ByteScales &s, uint64_t row, float start, int32_t sum, float step, const float *own) {
-  return add_own(s, row, fmaf(static_cast<float>(sum), s.scale[row] * step, start), own);
+  return add_bytes(s, row, s.scale[row], start, sum, step, own);
 }
 // Of int4: the chain of a row's groups, scaled already.
 SIMT_FN float add_bytes(const ByteScales &s, uint64_t row, float start, float total, float step, const float *own) {
   return add_own(s, row, fmaf(total, step, start), own);
+}
+SIMT_FN float add_bytes(const ByteScales &s, uint64_t row, float, float start, float total, float step, const float *own) {
+  return add_bytes(s, row, start, total, step, own);
 }
 
 }  // namespace cuda

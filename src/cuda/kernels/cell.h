@@ -30,10 +30,10 @@ SIMT_FN float clipped(const CellRules &rules, int which, float v) {
 }
 
 SIMT_FN float plain_lstm(const GateLane &at, float v, float c_old, float *c_new) {
-  const float t = tanhf(at.gate == 3 ? v : 0.5f * v), s = at.gate == 3 ? t : 0.5f * t + 0.5f;
+  const float s = follow(sigmoid_or_tanh(at.gate == 3), v);
   const float i = of_gate(at, s, 0), o = of_gate(at, s, 1), f = of_gate(at, s, 2), g = of_gate(at, s, 3);
   *c_new = f * c_old + i * g;
-  return o * tanhf(*c_new);
+  return o * cell_tanh(*c_new);
 }
 
 SIMT_FN float generic_lstm(const CellRules &rules, const GateLane &at, float v, const UnitState &u, float *c_new) {
@@ -61,11 +61,11 @@ SIMT_FN float finish_cell(const CellRules &rules, const GateLane &at, float pre,
   } else if constexpr (kCell == Cell::kRnn) {
     if constexpr (kGeneric) return clipped(rules, 0, pre + rec);
     const float v = pre + rec;
-    return Act(rules.act[0].act) == Act::kRelu ? (v < 0.0f ? 0.0f : v) : tanhf(v);
+    return Act(rules.act[0].act) == Act::kRelu ? (v < 0.0f ? 0.0f : v) : cell_tanh(v);
   } else {
-    const float s = kGeneric ? clipped(rules, 0, pre + rec) : sigmoid(pre + rec);
+    const float s = kGeneric ? clipped(rules, 0, pre + rec) : cell_sigmoid(pre + rec);
     const float z = of_gate(at, s, 0), r = of_gate(at, s, 1), x = of_gate(at, pre, 2), h = of_gate(at, rec, 2);
-    const float v = x + r * (h + u.r_bias), n = kGeneric ? clipped(rules, 1, v) : tanhf(v);
+    const float v = x + r * (h + u.r_bias), n = kGeneric ? clipped(rules, 1, v) : cell_tanh(v);
     return (1.0f - z) * n + z * u.h;
   }
 }
@@ -73,14 +73,14 @@ SIMT_FN float finish_cell(const CellRules &rules, const GateLane &at, float pre,
 // A GRU that resets h before it multiplies: z, and r h.
 template <bool kGeneric>
 SIMT_FN float gru_gates(const CellRules &rules, const GateLane &at, float pre, float rec, float h, float *z) {
-  const float s = kGeneric ? clipped(rules, 0, pre + rec) : sigmoid(pre + rec);
+  const float s = kGeneric ? clipped(rules, 0, pre + rec) : cell_sigmoid(pre + rec);
   *z = of_gate(at, s, 0);
   return of_gate(at, s, 1) * h;
 }
 // rec: of r h.
 template <bool kGeneric>
 SIMT_FN float gru_output(const CellRules &rules, const GateLane &at, float pre, float rec, float h, float z) {
-  const float v = of_gate(at, pre + rec, 2), n = kGeneric ? clipped(rules, 1, v) : tanhf(v);
+  const float v = of_gate(at, pre + rec, 2), n = kGeneric ? clipped(rules, 1, v) : cell_tanh(v);
   return (1.0f - z) * n + z * h;
 }
 

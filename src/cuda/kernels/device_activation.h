@@ -14,6 +14,24 @@ namespace cuda {
 SIMT_FN float sigmoid(float x) {
   return 0.5f * tanhf(0.5f * x) + 0.5f;
 }
+// The curves of cells: high / (1 + e^(-slope x)) + low. An absolute error of some 2e-7, in five instructions that each wait for the
+// one before: a step of a resident layer waits for two of them.
+struct Curve {
+  float to_exponent, high, low;
+};
+SIMT_FN Curve sigmoid_or_tanh(bool is_tanh) {
+  constexpr float kLog2E = 1.44269504f;
+  return {is_tanh ? -2.0f * kLog2E : -kLog2E, is_tanh ? 2.0f : 1.0f, is_tanh ? -1.0f : 0.0f};
+}
+SIMT_FN float follow(const Curve &c, float x) {
+  return fmaf(c.high, simt::fast_reciprocal(1.0f + simt::fast_exp2(c.to_exponent * x)), c.low);
+}
+SIMT_FN float cell_sigmoid(float x) {
+  return follow(sigmoid_or_tanh(false), x);
+}
+SIMT_FN float cell_tanh(float x) {
+  return follow(sigmoid_or_tanh(true), x);
+}
 // NaN stays NaN.
 SIMT_FN float clamp(float x, float low, float high) {
   const float y = x < low ? low : x;

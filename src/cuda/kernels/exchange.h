@@ -38,41 +38,76 @@ SIMT_FN bool is_fresh(const uint64_t v[2], uint32_t epoch) {
   return first && static_cast<uint32_t>(v[1] >> 32) == epoch;
 }
 
-// Polls `count` words (a multiple of 2) until all carry `epoch`; gives each pair of payloads to take(place(index), first, second).
-// A thread asks for all its pairs of a round at once, and finds their places while the words are under way. False: time-out.
+// Which pairs of words a thread polls: first, first + hop and so on, below count.
+struct PairsOfThread {
+  uint32_t first, hop, count;
+};
+// A pair of words: which, and where its payloads go.
+struct PairPlace {
+  uint32_t word, to;
+};
+
+// False: it is time to give up.
+SIMT_FN bool may_spin(const RecurrentArgs &a, uint32_t spins) {
+  const bool look = spins % kSpinsPerLook == kSpinsPerLook - 1;
+  return spins < a.spin_limit && (!look || simt::flag_load(a.control + kTimedOut) == 0);
+}
+
 template <class Place, class Take>
-SIMT_FN bool poll(const RecurrentArgs &a, const uint64_t *words, uint32_t count, uint32_t epoch, Place place, Take take) {
-  constexpr uint32_t kHop = 2 * kThreads;
-  SIMT_ROLLED for (uint32_t i = 2 * simt::thread(); i < count; i += kPairsAtOnce * kHop) {
+SIMT_FN bool poll_pair(const RecurrentArgs &a, const uint64_t *words, uint32_t pair, uint32_t epoch, Place place, Take take) {
+  const PairPlace at = place(pair);
+  const uint64_t *from = words + at.word;
+  uint64_t v[2];
+  simt::ll_load2(from, v);
+  SIMT_ROLLED for (uint32_t spins = 0; !is_fresh(v, epoch); ++spins) {
+    if (!may_spin(a, spins)) return false;
+    simt::pause();
+    if (RNNPACK_CUDA_FAULT != 5) simt::ll_load2(from, v);
+  }
+  take(at.to, static_cast<uint32_t>(v[0]), static_cast<uint32_t>(v[1]));
+  return true;
+}
+
+// Polls pairs of words until all carry `epoch`; gives each pair of payloads to take(place, first, second). A thread asks for all
+// its pairs of a round at once, and finds their places while the words are under way. False: time-out.
+template <class Place, class Take>
+SIMT_FN bool poll(const RecurrentArgs &a, const uint64_t *words, const PairsOfThread &pairs, uint32_t epoch, Place place,
+                  Take take) {
+  if (pairs.count <= pairs.hop) return pairs.first >= pairs.count || poll_pair(a, words, pairs.first, epoch, place, take);
+  SIMT_ROLLED for (uint32_t i = pairs.first; i < pairs.count; i += kPairsAtOnce * pairs.hop) {
     uint64_t v[kPairsAtOnce][2];
-    uint32_t to[kPairsAtOnce], missing = 0;
+    PairPlace at[kPairsAtOnce];
+    uint32_t missing = 0;
     SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) {
-      to[j] = 0, v[j][0] = v[j][1] = 0;
-      if (i + j * kHop >= count) continue;
+      at[j] = {0, 0}, v[j][0] = v[j][1] = 0;
+      if (i + j * pairs.hop >= pairs.count) continue;
       missing |= 1u << j;
-      simt::ll_load2(words + i + j * kHop, v[j]);
+      at[j] = place(i + j * pairs.hop);
+      simt::ll_load2(words + at[j].word, v[j]);
     }
-    SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) {
-      if (j == 0 || i + j * kHop < count) to[j] = place(i + j * kHop);
-      simt::renew(&to[j]);
-    }
+    SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) simt::renew(&at[j].to);
     for (uint32_t spins = 0;; ++spins) {
       SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) {
         if (is_fresh(v[j], epoch)) missing &= ~(1u << j);
       }
       if (missing == 0) break;
-      const bool look = spins % kSpinsPerLook == kSpinsPerLook - 1;
-      if (spins >= a.spin_limit || (look && simt::flag_load(a.control + kTimedOut) != 0)) return false;
+      if (!may_spin(a, spins)) return false;
       simt::pause();
       SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) {
-        if ((missing >> j & 1) != 0 && RNNPACK_CUDA_FAULT != 5) simt::ll_load2(words + i + j * kHop, v[j]);
+        if ((missing >> j & 1) != 0 && RNNPACK_CUDA_FAULT != 5) simt::ll_load2(words + at[j].word, v[j]);
       }
     }
     SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) {
-      if (j == 0 || i + j * kHop < count) take(to[j], static_cast<uint32_t>(v[j][0]), static_cast<uint32_t>(v[j][1]));
+      if (j == 0 || i + j * pairs.hop < pairs.count) take(at[j].to, static_cast<uint32_t>(v[j][0]), static_cast<uint32_t>(v[j][1]));
     }
   }
   return true;
+}
+// All threads of a block poll `count` words (a multiple of 2), a pair after the other. place(index of a word): where it goes.
+template <class Place, class Take>
+SIMT_FN bool poll_together(const RecurrentArgs &a, const uint64_t *words, uint32_t count, uint32_t epoch, Place place, Take take) {
+  const auto pair = [&](uint32_t i) { return PairPlace{2 * i, place(2 * i)}; };
+  return poll(a, words, {simt::thread(), kThreads, count / 2}, epoch, pair, take);
 }
 
 // All threads of the block have done their part; true when one of them failed.

@@ -12,6 +12,9 @@
 namespace rnnp {
 namespace cuda {
 
+struct alignas(8) Floats2 {
+  float x, y;
+};
 struct alignas(16) Floats4 {
   float x, y, z, w;
 };
@@ -22,37 +25,28 @@ SIMT_FN void multiply_pair(const Floats4 &w, float first, float second, float *u
   *lower = fmaf(w.w, second, fmaf(w.z, first, *lower));
 }
 
-// Lanes that differ in bit 2 * kHalf share 2 * kHalf sums: each keeps half of them, and adds the other's.
-template <int kHalf, int kRows>
-SIMT_FN void halve(float acc[kRows], uint32_t lane) {
-  const bool upper = (lane & (2 * kHalf)) != 0;
-  SIMT_UNROLL for (int r = 0; r < kHalf; ++r) {
-    const float send = upper ? acc[r] : acc[r + kHalf], keep = upper ? acc[r + kHalf] : acc[r];
-    acc[r] = keep + simt::shuffle_xor(send, 2 * kHalf);
-  }
-}
-// Where there are fewer sums than that, all lanes keep them all.
-template <int kHalf, int kRows>
-SIMT_FN void add_other_half(float acc[kRows], uint32_t lane) {
-  if constexpr (kRows > kHalf) {
-    halve<kHalf, kRows>(acc, lane);
-  } else {
-    SIMT_UNROLL for (int r = 0; r < kRows; ++r) acc[r] += simt::shuffle_xor(acc[r], 2 * kHalf);
-  }
-}
-
-// The sums of kRows rows over 32 lanes; lane l then holds row_of_sum's. The order of a row's sums is the same for any kRows.
-template <int kRows>
+// The sums of kRows rows over 32 lanes, where lanes that differ in bit kMask have the others' parts: each keeps half of the rows
+// and adds the other's, until it has one. Lane l ends with row_of_sum's. The order of a row's sums is the same for any kRows.
+template <int kRows, int kMask = 16>
 SIMT_FN float add_lanes(float acc[kRows], uint32_t lane) {
-  add_other_half<8, kRows>(acc, lane);
-  add_other_half<4, kRows>(acc, lane);
-  add_other_half<2, kRows>(acc, lane);
-  halve<1, kRows>(acc, lane);
-  return acc[0] + simt::shuffle_xor(acc[0], 1);
+  if constexpr (kRows > 1) {
+    constexpr int kHalf = kRows / 2;
+    const bool upper = (lane & kMask) != 0;
+    SIMT_UNROLL for (int r = 0; r < kHalf; ++r) {
+      const float send = upper ? acc[r] : acc[r + kHalf], keep = upper ? acc[r + kHalf] : acc[r];
+      acc[r] = keep + simt::shuffle_xor(send, kMask);
+    }
+    return add_lanes<kHalf, kMask / 2>(acc, lane);
+  } else {
+    const float sum = acc[0] + simt::shuffle_xor(acc[0], kMask);
+    if constexpr (kMask == 1) return sum;
+    float next[1] = {sum};
+    return add_lanes<1, kMask / 2>(next, lane);
+  }
 }
 template <int kRows>
 constexpr uint32_t row_of_sum(uint32_t lane) {
-  return lane % (2 * kRows) / 2;
+  return lane / (kLanes / kRows);
 }
 
 // kColumns columns that are multiplied by the same rows: pairs of a lane, kGroups groups of 64 columns at a time. row(n): where

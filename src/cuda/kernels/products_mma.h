@@ -64,19 +64,20 @@ SIMT_FN const uint32_t *column_words(const uint16_t *in, uint32_t k, uint32_t wa
 // Slices are added in order; of int4 a warp has all k, and there is one.
 template <Weights kWeights>
 SIMT_FN typename MatrixUnits<kWeights>::Sum sum_slices(const typename MatrixUnits<kWeights>::Sum *partial, uint32_t column,
-                                                       uint32_t row, uint32_t stride, uint32_t columns) {
+                                                       uint32_t row, uint32_t stride) {
   if constexpr (kWeights == Weights::kI4) {
     return partial[column * stride + row];
   } else {
+    const typename MatrixUnits<kWeights>::Sum *from = partial + column * kWarps * stride + row;
     typename MatrixUnits<kWeights>::Sum sum = 0;
-    SIMT_UNROLL for (uint32_t k = 0; k < kWarps; ++k) sum += partial[(k * columns + column) * stride + row];
+    SIMT_UNROLL for (uint32_t k = 0; k < kWarps; ++k) sum += from[k * stride];
     return sum;
   }
 }
 
-// All row tiles of an image in memory, one after the other. `live` of `columns` columns are there.
+// All row tiles of an image in memory, one after the other. `live` columns are there.
 template <Weights kWeights>
-SIMT_FN void multiply_slices(const uint8_t *image, const Shape &s, const uint16_t *in, uint32_t live, uint32_t columns,
+SIMT_FN void multiply_slices(const uint8_t *image, const Shape &s, const uint16_t *in, uint32_t live,
                              typename MatrixUnits<kWeights>::Sum *partial) {
   const uint32_t lane = simt::thread() % kLanes, warp = simt::thread() / kLanes;
   const uint32_t steps = k_tiles_per_warp(s), tiles = ceil_div(half_row_tiles(s), 2);
@@ -84,23 +85,23 @@ SIMT_FN void multiply_slices(const uint8_t *image, const Shape &s, const uint16_
   const uint32_t *words = column_words(in, s.k, warp, lane);
   SIMT_ROLLED for (uint32_t m = 0; m < tiles; ++m) {
     const bool half = m == half_row_tiles(s) / 2;
-    typename MatrixUnits<kWeights>::Sum acc[4] = {0, 0, 0, 0};
+    typename MatrixUnits<kWeights>::Sum acc[1][4] = {{0, 0, 0, 0}};
     SIMT_UNROLLED_BY_8 for (uint32_t i = 0; i < steps; ++i) {  // so many loads in flight
       uint32_t f[4], b[2];
       load_fragment(mine + i * step_bytes(s) + m * 512, half, lane, f);
       load_column(words, lane / 4 < live, i, b);
-      MatrixUnits<kWeights>::multiply(acc, f, b);
+      MatrixUnits<kWeights>::multiply(acc[0], f, b);
     }
-    store_sums(acc, partial, m, partial_stride(s), columns, live, warp, lane);
+    store_sums<1>(acc, partial, m, partial_stride(s), kWarps, live, warp, lane);
   }
 }
 template <Weights kWeights>
-SIMT_FN void multiply_image(const uint8_t *image, const Shape &s, const uint16_t *in, uint32_t live, uint32_t columns,
-                            uint32_t group_k, typename MatrixUnits<kWeights>::Sum *partial) {
+SIMT_FN void multiply_image(const uint8_t *image, const Shape &s, const uint16_t *in, uint32_t live, uint32_t group_k,
+                            typename MatrixUnits<kWeights>::Sum *partial) {
   if constexpr (kWeights == Weights::kI4) {
-    multiply_nibbles(image, s, in, live, columns, group_k, partial);
+    multiply_nibbles(image, s, in, live, group_k, partial);
   } else {
-    multiply_slices<kWeights>(image, s, in, live, columns, partial);
+    multiply_slices<kWeights>(image, s, in, live, partial);
   }
 }
 

@@ -16,13 +16,18 @@ struct alignas(16) Bits4 {
   uint32_t x, y, z, w;
 };
 
-// A row tile's sums of this warp to partial[(slice * columns + column) * stride + row].
-template <class Sum>
-SIMT_FN void store_sums(const Sum acc[4], Sum *partial, uint32_t tile, uint32_t stride, uint32_t columns, uint32_t live,
+// Sums of kTiles row tiles, from tile `first` on, to partial[(column * slices + slice) * stride + row].
+template <int kTiles, class Sum>
+SIMT_FN void store_sums(const Sum acc[kTiles][4], Sum *partial, uint32_t first, uint32_t stride, uint32_t slices, uint32_t live,
                         uint32_t slice, uint32_t lane) {
-  SIMT_UNROLL for (uint32_t i = 0; i < 4; ++i) {
-    const uint32_t n = lane % 4 * 2 + i % 2, row = tile * 16 + lane / 4 + i / 2 * 8;
-    if (n < live) partial[(slice * columns + n) * stride + row] = acc[i];
+  const uint32_t n = lane % 4 * 2;
+  Sum *to = partial + (n * slices + slice) * stride + first * 16 + lane / 4;
+  if (n < live) {
+    SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) to[m * 16] = acc[m][0], to[m * 16 + 8] = acc[m][2];
+  }
+  if (n + 1 < live) {
+    to += slices * stride;
+    SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) to[m * 16] = acc[m][1], to[m * 16 + 8] = acc[m][3];
   }
 }
 
@@ -88,14 +93,14 @@ SIMT_FN void multiply_nibble_tile(const uint8_t *tile, const uint32_t *words, ui
 }
 
 // All row tiles of an image in memory.
-SIMT_FN void multiply_nibbles(const uint8_t *image, const Shape &s, const uint16_t *in, uint32_t live, uint32_t columns,
-                              uint32_t group_k, float *sums) {
+SIMT_FN void multiply_nibbles(const uint8_t *image, const Shape &s, const uint16_t *in, uint32_t live, uint32_t group_k,
+                              float *sums) {
   const uint32_t lane = simt::thread() % kLanes;
   const uint32_t *words = nibble_columns(in, s.k, lane);
   SIMT_ROLLED for (uint32_t m = simt::thread() / kLanes; m < row_tiles(s); m += kWarps) {
     NibbleSums sum[1];
     multiply_nibble_tile<1>(image + nibble_tile(s, m, 0), words, 0, lane / 4 < live, k_tiles(s), group_k / kNibbleTileK, lane, sum);
-    store_sums(sum[0].total, sums, m, partial_stride(s), columns, live, 0, lane);
+    store_sums<1>(&sum[0].total, sums, m, partial_stride(s), 1, live, 0, lane);
   }
 }
 

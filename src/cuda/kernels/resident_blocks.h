@@ -121,12 +121,18 @@ resident_blocks(const RecurrentArgs a) {
   load_units<kCell>(a, b.block, b.h, b.c);
   uint32_t base;
   if (!begin_epochs(a, all_blocks(), &base)) return time_out(a);
+  simt::sync_block();  // the units' states are there
 
   ResidentStep now = {base, 0, 0, 0, 0, 0};
+  CellLane cells = {};
+  PhaseClock clock;
+  PhaseClock::begin(&clock);
   for (; now.t < a.steps; next_columns(a, &now)) {
     begin_columns(a, &now);
+    first_cells<kWeights, kCell>(a, b, now, groups, &cells);
     SIMT_ROLLED for (now.pass = 0; now.pass < kPasses; ++now.pass) {
-      const float pre = preact_of<kWeights, kCell>(a, b, now, groups, b.warp);
+      const KnownCell known = known_of<kWeights, kCell, false>(a, b, now, cells);
+      PhaseClock::end(&clock, kAsk);
       bool failed = false;
       if (now.t != 0 || now.pass != 0) {
         failed = !receive<kWeights>(a, b, now);
@@ -134,7 +140,9 @@ resident_blocks(const RecurrentArgs a) {
         load_planes<kWeights>(a, b, now);
         simt::reads_are_told(a.words);
       }
+      PhaseClock::end(&clock, kPoll);
       if (sync_after_poll(failed)) return time_out(a);
+      PhaseClock::end(&clock, kMeet);
 
       Walk walk = {sums + part * part_sums + b.lane, set, gate_stride(s), now.live, {}};
       Walk::clear(&walk);
@@ -150,12 +158,15 @@ resident_blocks(const RecurrentArgs a) {
         multiply_bundle(bundle, plane, b.column_words, now.live, &walk.sums);
         Walk::look(&walk, bundle);
       }
+      PhaseClock::end(&clock, kProducts);
       simt::sync_block();  // all parts are there
-      finish_units<kWeights, kCell, false>(a, b, now, groups, pre, [&](uint32_t column, uint32_t unit, uint32_t gate) {
-        return sum_parts(sums + (column * G + gate) * gate_stride(s) + unit, part_sums);
+      finish_units<kWeights, kCell, false>(a, b, now, groups, cells, known, &clock, [&](uint32_t column, uint32_t row) {
+        return sum_parts(sums + (column * G + row % G) * gate_stride(s) + row / G, part_sums);
       });
+      PhaseClock::end(&clock, kStore);
     }
   }
+  PhaseClock::store(clock);
   simt::sync_block();
   store_units<kCell>(a, b.block, b.h, b.c);
   end_epochs(a, all_blocks(), base);

@@ -2,7 +2,7 @@
 // per SM. Weights stay in registers and shared memory, c and h of a block's units never leave it, h of all others comes as words
 // (exchange.h).
 //
-//   a step:  ask for preact(t) | poll h(t-1) into shared | meet | products | partial sums | meet | cells | publish h(t), write y
+//   a step:  ask for preact(t) | poll this warp's part of h(t-1) | products | partial sums | meet | cells | publish h(t), write y
 //
 // A GRU that resets h before it multiplies does this twice: z, r and r h first, then the candidate from the words of r h; all rows
 // are multiplied both times. Batches of more than 8 go group by group; the others' words travel meanwhile.
@@ -89,7 +89,7 @@ SIMT_FN void multiply_held(const HeldWeights<kHalfTiles, kRegSteps> &held, const
 struct HeldColumns {
   const uint8_t *rest;
   const uint32_t *words;
-  uint32_t steps, bytes, stride, columns, live;
+  uint32_t steps, bytes, live;
 };
 // All row tiles, as many at once as have room for their sums.
 template <Weights kWeights, int kHalfTiles, int kRegSteps, int kFirst = 0>
@@ -100,8 +100,7 @@ SIMT_FN void multiply_tiles(const HeldWeights<kHalfTiles, kRegSteps> &held, cons
   typename MatrixUnits<kWeights>::Sum acc[kTiles][4];
   multiply_held<kWeights, kHalfTiles, kRegSteps, kFirst, kTiles>(held, in.rest, in.words, b.lane / 4 < in.live, in.steps, in.bytes,
                                                                  b.lane, acc);
-  SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m)
-      store_sums(acc[m], partial, kFirst + m, in.stride, in.columns, in.live, b.warp, b.lane);
+  store_sums<kTiles>(acc, partial, kFirst, partial_stride_of(kHalfTiles), kWarps, in.live, b.warp, b.lane);
   if constexpr (kFirst + kTiles < kAll) multiply_tiles<kWeights, kHalfTiles, kRegSteps, kFirst + kTiles>(held, in, b, partial);
 }
 
@@ -112,11 +111,12 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   constexpr uint32_t kGroups = (kHalfTiles * 8 / G + kUnitsPerWarp - 1) / kUnitsPerWarp;  // warps' worth of units in a block
   constexpr uint32_t kPasses = kCell == Cell::kGru ? 2 : 1;
   const Shape s = in_halves(kWeights, {G, a.hidden, a.units});
-  const ResidentShared at = resident_mma_shared(s, a.batch, a.columns, kRegSteps);
+  const ResidentShared at = resident_mma_shared(s, a.batch, a.columns, kRegSteps, a.places);
   const ResidentBlock b = place_block<kWeights>(a, of.block, at.input, at.c, at.h, at.z, column_stride(s.k) / 2);
-  Sum *partial = reinterpret_cast<Sum *>(simt::shared() + at.partial);
+  constexpr uint32_t stride = partial_stride_of(kHalfTiles);
+  Sum *partials = reinterpret_cast<Sum *>(simt::shared() + at.partial);
   uint16_t *input = reinterpret_cast<uint16_t *>(b.input);
-  const uint32_t steps = k_tiles_per_warp(s), bytes = step_bytes(s), stride = partial_stride(s), lane = b.lane, warp = b.warp;
+  const uint32_t steps = k_tiles_per_warp(s), bytes = step_bytes(s), lane = b.lane, warp = b.warp;
 
   uint8_t *rest = simt::shared() + at.weights + warp * (steps > kRegSteps ? steps - kRegSteps : 0) * bytes;
   const uint8_t *mine = a.r + size_t{b.block} * mma_image_bytes(s) + size_t{warp} * steps * bytes;
@@ -126,32 +126,49 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   load_units<kCell>(a, of.block, b.h, b.c);
   uint32_t base;
   if (!begin_epochs(a, of, &base)) return time_out(a);
+  simt::sync_block();  // the units' states are there
 
-  // Group after group of columns, step after step.
+  // Group after group of columns, step after step. Where partial sums have two places, a warp may multiply again while another
+  // still finishes cells.
   ResidentStep now = {base, 0, 0, 0, 0, 0};
+  const uint32_t place_sums = a.places == 2 ? kWarps * a.columns * stride : 0;
+  uint32_t place = 0;
+  const WarpWords mine_words = words_of_warp(b);
+  CellLane cells = {};
+  PhaseClock clock;
+  PhaseClock::begin(&clock);
   for (; now.t < a.steps; next_columns(a, &now)) {
     begin_columns(a, &now);
+    first_cells<kWeights, kCell>(a, b, now, kGroups, &cells);
     SIMT_ROLLED for (now.pass = 0; now.pass < kPasses; ++now.pass) {
-      // Of the first cells this warp will finish: asked for before the wait.
-      const float pre = preact_of<kWeights, kCell>(a, b, now, kGroups, warp);
-      bool failed = false;  // what the input held was last read before the barrier after the sums: its place is free
-      if (now.t != 0 || now.pass != 0) {
-        failed = !receive<kWeights>(a, b, now);
-      } else {
+      const KnownCell known = known_of<kWeights, kCell, kGeneric>(a, b, now, cells);
+      PhaseClock::end(&clock, kAsk);
+      bool failed = false;
+      if (now.t == 0 && now.pass == 0) {
         load_columns<kWeights, false>(input, nullptr, a.r_bytes.factor, a.hidden, now.live,
                                       [&](uint32_t n) { return a.h + state_place(a, now.first + n); });
         simt::reads_are_told(a.words);
+        simt::sync_block();
+      } else if (b.alone) {
+        simt::sync_block();
+      } else {
+        failed = !receive_slice<kWeights>(a, b, now, mine_words);
+        if (place_sums == 0) simt::sync_block();
       }
-      if (sync_after_poll(failed)) return time_out(a);
-
-      multiply_tiles<kWeights>(held, {rest, column_words(input, s.k, warp, lane), steps, bytes, stride, a.columns, now.live}, b,
-                               partial);
-      simt::sync_block();  // all slices are there
-      finish_units<kWeights, kCell, kGeneric>(a, b, now, kGroups, pre, [&](uint32_t column, uint32_t unit, uint32_t gate) {
-        return sum_slices<kWeights>(partial, column, unit * G + gate, stride, a.columns);
+      PhaseClock::end(&clock, kPoll);
+      Sum *partial = partials + place;
+      place = place_sums - place;
+      multiply_tiles<kWeights>(held, {rest, column_words(input, s.k, warp, lane), steps, bytes, now.live}, b, partial);
+      PhaseClock::end(&clock, kProducts);
+      if (sync_after_poll(failed)) return time_out(a);  // all slices are there
+      PhaseClock::end(&clock, kMeet);
+      finish_units<kWeights, kCell, kGeneric>(a, b, now, kGroups, cells, known, &clock, [&](uint32_t column, uint32_t row) {
+        return sum_slices<kWeights>(partial, column, row, stride);
       });
+      PhaseClock::end(&clock, kStore);
     }
   }
+  PhaseClock::store(clock);
   simt::sync_block();
   store_units<kCell>(a, of.block, b.h, b.c);
   end_epochs(a, of, base);

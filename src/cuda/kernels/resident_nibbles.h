@@ -99,12 +99,18 @@ resident_nibbles(const RecurrentArgs a) {
   load_units<kCell>(a, b.block, b.h, b.c);
   uint32_t base;
   if (!begin_epochs(a, all_blocks(), &base)) return time_out(a);
+  simt::sync_block();  // the units' states are there
 
   ResidentStep now = {base, 0, 0, 0, 0, 0};
+  CellLane cells = {};
+  PhaseClock clock;
+  PhaseClock::begin(&clock);
   for (; now.t < a.steps; next_columns(a, &now)) {
     begin_columns(a, &now);
+    first_cells<kWeights, kCell>(a, b, now, groups, &cells);
     SIMT_ROLLED for (now.pass = 0; now.pass < kPasses; ++now.pass) {
-      const float pre = preact_of<kWeights, kCell>(a, b, now, groups, b.warp);
+      const KnownCell known = known_of<kWeights, kCell, false>(a, b, now, cells);
+      PhaseClock::end(&clock, kAsk);
       bool failed = false;
       if (now.t != 0 || now.pass != 0) {
         failed = !receive<kWeights>(a, b, now);
@@ -113,19 +119,23 @@ resident_nibbles(const RecurrentArgs a) {
                                [&](uint32_t n) { return a.h + state_place(a, now.first + n); });
         simt::reads_are_told(a.words);
       }
+      PhaseClock::end(&clock, kPoll);
       if (sync_after_poll(failed)) return time_out(a);
+      PhaseClock::end(&clock, kMeet);
 
       NibbleSums sum[kTiles];
       multiply_rows_of_nibbles(&rows, words, b.lane / 4 < now.live, of_group, b.lane, sum);
       SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) {
-        if (m < rows.tiles) store_sums(sum[m].total, sums, b.warp + m * kWarps, stride, a.columns, now.live, 0, b.lane);
+        if (m < rows.tiles) store_sums<1>(&sum[m].total, sums, b.warp + m * kWarps, stride, 1, now.live, 0, b.lane);
       }
+      PhaseClock::end(&clock, kProducts);
       simt::sync_block();  // all rows are there
-      finish_units<kWeights, kCell, false>(a, b, now, groups, pre, [&](uint32_t column, uint32_t unit, uint32_t gate) {
-        return sums[column * stride + unit * G + gate];
-      });
+      finish_units<kWeights, kCell, false>(a, b, now, groups, cells, known, &clock,
+                                           [&](uint32_t column, uint32_t row) { return sums[column * stride + row]; });
+      PhaseClock::end(&clock, kStore);
     }
   }
+  PhaseClock::store(clock);
   simt::sync_block();
   store_units<kCell>(a, b.block, b.h, b.c);
   end_epochs(a, all_blocks(), base);

@@ -8,6 +8,7 @@
 
 #include "cuda/kernels/cell.h"
 #include "cuda/kernels/exchange.h"
+#include "cuda/kernels/phase_clock.h"
 #include "cuda/kernels/products_mma.h"
 
 namespace rnnp {
@@ -17,6 +18,7 @@ template <Weights kWeights>
 constexpr uint32_t units_of_word() {
   return are_bytes(kWeights) ? 4 : kWeights == Weights::kBlocks ? 1 : 2;
 }
+constexpr uint32_t kTileWords = 8;  // of a k-tile
 // Units whose cells a warp finishes at once, a lane for each gate: whole words of them.
 template <Weights kWeights, Cell kCell>
 constexpr uint32_t units_of_cells() {
@@ -26,12 +28,19 @@ constexpr uint32_t units_of_cells() {
 // A block's part of the layer, and where things lie.
 struct ResidentBlock {
   uint32_t block, blocks, lane, warp, units;
-  uint32_t words, row_words, slot_words;  // of a row of h, with the one that makes their number even, of all rows
+  uint32_t words, row_words, slot_words;  // of a row of h, with those that no one writes, of all rows
+  uint32_t warp_words;                    // of a row, that a warp of the matrix units multiplies
   uint32_t column_words;                  // from one row of what is multiplied to the next
+  float to_byte, to_candidate_byte;       // of bytes, what h and r h are multiplied by
+  uint32_t alone;                         // it has nobody to tell
   uint32_t *input;
   float *c, *h, *z;
   uint64_t *rh_words;
 };
+
+SIMT_FN bool is_alone(const RecurrentArgs &a) {
+  return a.units >= a.hidden && a.batch <= a.columns;
+}
 
 template <Weights kWeights>
 SIMT_FN ResidentBlock place_block(const RecurrentArgs &a, uint32_t block, uint32_t input, uint32_t c, uint32_t h, uint32_t z,
@@ -41,12 +50,19 @@ SIMT_FN ResidentBlock place_block(const RecurrentArgs &a, uint32_t block, uint32
   b.block = block, b.blocks = ceil_div(a.hidden, a.units);
   b.lane = simt::thread() % kLanes, b.warp = simt::thread() / kLanes;
   b.units = a.units, b.column_words = column_words;
-  b.words = ceil_div(a.hidden, units_of_word<kWeights>()), b.row_words = (b.words + 1) & ~1u, b.slot_words = a.batch * b.row_words;
+  b.words = ceil_div(a.hidden, units_of_word<kWeights>());
+  b.warp_words = ceil_div(b.words, kWarps * kTileWords) * kTileWords;
+  b.row_words = is_sliced(kWeights) ? kWarps * b.warp_words : (b.words + 1) & ~1u;
+  b.slot_words = a.batch * b.row_words;
+  b.alone = is_alone(a);
+  if (are_bytes(kWeights)) b.to_byte = 1.0f / a.r_bytes.factor, b.to_candidate_byte = 1.0f / a.candidate_factor;
   b.input = reinterpret_cast<uint32_t *>(shared + input);
   b.c = reinterpret_cast<float *>(shared + c);
   b.h = reinterpret_cast<float *>(shared + h);
   b.z = reinterpret_cast<float *>(shared + z);
   b.rh_words = a.words + 2 * b.slot_words;
+  simt::keep(&b.row_words), simt::keep(&b.slot_words), simt::keep(&b.lane), simt::keep(&b.warp), simt::keep(&b.alone);
+  if (are_bytes(kWeights)) simt::keep(&b.to_byte), simt::keep(&b.to_candidate_byte);
   return b;
 }
 
@@ -92,10 +108,6 @@ SIMT_FN void store_units(const RecurrentArgs &a, uint32_t block, const float *h,
   }
 }
 
-SIMT_FN bool is_alone(const RecurrentArgs &a) {
-  return a.units >= a.hidden && a.batch <= a.columns;
-}
-
 // Where word i of a row of h is multiplied: floats of blocks go to the plane of their k. The word that makes a row's number even
 // has a place too, which no weight reads.
 template <Weights kWeights>
@@ -123,131 +135,244 @@ SIMT_FN void next_columns(const RecurrentArgs &a, ResidentStep *now) {
   if (now->first >= a.batch) now->first = 0, ++now->t;
 }
 
-// Words of the columns to shared memory: h of the step before, or r h of this one. False: time-out.
+// The words that a pass multiplies: h of the step before, or r h of this one.
+struct PassWords {
+  const uint64_t *words;
+  uint32_t epoch;
+};
+SIMT_FN PassWords words_of_pass(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now) {
+  const uint32_t epoch = now.pass == 1 ? epoch_of(now) : epoch_of(now) - 1;
+  return {(now.pass == 1 ? b.rh_words : a.words) + slot_of(epoch) * b.slot_words + now.first * b.row_words, epoch};
+}
+
+// Words of the columns to shared memory, by all threads for all. False: time-out.
 template <Weights kWeights>
 SIMT_FN bool receive(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now) {
-  if (is_alone(a)) return true;
-  const uint32_t epoch = now.pass == 1 ? epoch_of(now) : epoch_of(now) - 1;
-  const uint64_t *words = (now.pass == 1 ? b.rh_words : a.words) + slot_of(epoch) * b.slot_words + now.first * b.row_words;
+  if (b.alone) return true;
+  const PassWords from = words_of_pass(a, b, now);
   const auto place = [&](uint32_t i) {
     const uint32_t column = now.live == 1 ? 0 : i / b.row_words;
     return place_of_word<kWeights>(b, column, i - column * b.row_words);
   };
-  return poll(a, words, now.live * b.row_words, epoch, place, [&](uint32_t to, uint32_t first, uint32_t second) {
+  const auto take = [&](uint32_t to, uint32_t first, uint32_t second) {
     if constexpr (kWeights == Weights::kBlocks) {
       b.input[to] = first, b.input[to + b.column_words / 4] = second;
     } else {
       *reinterpret_cast<Bits2 *>(b.input + to) = {first, second};
     }
-  });
+  };
+  return poll_together(a, from.words, now.live * b.row_words, from.epoch, place, take);
 }
 
-// The value of unit u, and those of its neighbours where u begins a word, as one word. v: of every lane's unit.
+// Each warp receives the words of its own k-tiles, which no other warp reads, so that no warp waits for another before it
+// multiplies.
+struct WarpWords {
+  uint32_t pairs, word, to;  // of a row; the warp's first, there and in shared memory
+};
+SIMT_FN WarpWords words_of_warp(const ResidentBlock &b) {
+  constexpr uint32_t kHop = kTileWords * kWarps;
+  const uint32_t first = b.warp * kTileWords, left = b.words > first ? b.words - first : 0, rest = left % kHop;
+  const uint32_t words = left / kHop * kTileWords + (rest < kTileWords ? rest : kTileWords);
+  WarpWords w = {ceil_div(words, 2), b.warp * b.warp_words, first};
+  simt::keep(&w.pairs), simt::keep(&w.word), simt::keep(&w.to);
+  return w;
+}
 template <Weights kWeights>
-SIMT_FN void publish(const RecurrentArgs &a, const ResidentBlock &b, uint64_t *words, uint32_t n, uint32_t u, bool leads, float v,
-                     uint32_t gates, float factor, uint32_t epoch) {
+SIMT_FN bool receive_slice(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, const WarpWords &mine) {
+  const PassWords from = words_of_pass(a, b, now);
+  const auto place = [&](uint32_t i) {
+    const uint32_t column = now.live == 1 ? 0 : i / mine.pairs, p = i - column * mine.pairs;
+    return PairPlace{column * b.row_words + mine.word + 2 * p,
+                     column * b.column_words + mine.to + p / (kTileWords / 2) * kWarps * kTileWords + 2 * p % kTileWords};
+  };
+  const auto take = [&](uint32_t to, uint32_t first, uint32_t second) {
+    *reinterpret_cast<Bits2 *>(b.input + to) = {first, second};
+  };
+  const bool received = poll(a, from.words, {b.lane, kLanes, now.live * mine.pairs}, from.epoch, place, take);
+  simt::sync_warp();
+  return received;
+}
+
+// Where word i of a row is among the words.
+template <Weights kWeights>
+SIMT_FN uint32_t place_among_words(const ResidentBlock &b, uint32_t i) {
+  if (!is_sliced(kWeights)) return i;
+  const uint32_t tile = i / kTileWords;
+  return tile % kWarps * b.warp_words + tile / kWarps * kTileWords + i % kTileWords;
+}
+
+// What a lane has of the cells that its warp finishes at once: a gate of a unit of a column.
+struct CellLane {
+  uint32_t n, column, row, unit, own;  // row: of the block; own: where the unit's c and h lie
+  uint32_t units_left;                 // of the layer, from this one on
+  bool owned, exists, leads, tells;    // leads: has the unit's first gate; tells: and its word's first unit
+  uint64_t *word;                      // that the unit is in, of h's first slot
+  const float *preact;                 // the input's part of its pre-activation
+  float *y;
+  int64_t preact_step, y_step;  // to the next step's
+  float r_bias, scale;          // of a linear GRU's candidate; of bytes, of its row
+};
+// groups: warps' worth of units in a block, an item each for each column.
+template <Weights kWeights, Cell kCell>
+SIMT_FN CellLane cells_of(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, uint32_t groups, uint32_t item) {
+  constexpr uint32_t G = gates_of(kCell), kUnits = units_of_cells<kWeights, kCell>();
+  CellLane l;
+  l.column = item / groups;
+  l.n = now.first + l.column;
+  l.row = item % groups * kUnits * G + b.lane;
+  const uint32_t u = l.row / G;
+  l.unit = b.block * b.units + u;
+  l.own = l.n * b.units + u;
+  l.owned = l.column < now.live && b.lane < kUnits * G && u < b.units;
+  l.exists = l.owned && l.unit < a.hidden;
+  l.units_left = l.unit < a.hidden ? a.hidden - l.unit : 0;
+  l.leads = l.exists && b.lane % G == 0;
+  l.tells = l.leads && l.unit % units_of_word<kWeights>() == 0;
+  l.word = a.words + l.n * b.row_words + place_among_words<kWeights>(b, l.unit / units_of_word<kWeights>());
+  l.preact = a.preact + ((uint64_t{now.step} * a.batch + l.n) * b.blocks + b.block) * (b.units * G) + l.row;
+  l.y = a.y == nullptr ? nullptr : a.y + (uint64_t{now.step} * a.batch + l.n) * a.y_row + l.unit;
+  const int64_t direction = a.reverse ? -1 : 1;
+  l.preact_step = direction * static_cast<int64_t>(uint64_t{a.batch} * b.blocks * (b.units * G));
+  l.y_step = a.y == nullptr ? 0 : direction * static_cast<int64_t>(a.batch * a.y_row);
+  l.r_bias = kCell == Cell::kGruLinear && l.exists ? a.r_bias[l.unit] : 0.0f;
+  l.scale =
+      are_bytes(kWeights) && kWeights != Weights::kI4 && l.exists ? a.r_bytes.scale[uint64_t{b.block} * b.units * G + l.row] : 0.0f;
+  return l;
+}
+// The first that a warp finishes, found before it waits. Where all columns are computed at a time they are the last step's, a step
+// on.
+template <Weights kWeights, Cell kCell>
+SIMT_FN void first_cells(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, uint32_t groups, CellLane *l) {
+  if (now.t == 0 || now.live != a.batch) {
+    *l = cells_of<kWeights, kCell>(a, b, now, groups, b.warp);
+    simt::keep(&l->own), simt::keep(&l->row), simt::keep(&l->word), simt::keep(&l->units_left);
+    simt::keep(&l->preact_step), simt::keep(&l->y_step), simt::keep(&l->y), simt::keep(&l->preact);
+    return;
+  }
+  l->preact += l->preact_step, l->y += l->y_step;
+}
+
+// The value of a lane's unit, and those of its neighbours where it begins a word, as one word. v: of every lane's unit.
+template <Weights kWeights>
+SIMT_FN void publish(const ResidentBlock &b, const CellLane &l, uint64_t *word, bool tells, float v, uint32_t gates, float to_byte,
+                     uint32_t epoch) {
   constexpr uint32_t kUnits = units_of_word<kWeights>();
-  const uint32_t unit = b.block * b.units + u;
   uint32_t payload = 0;
   if constexpr (are_bytes(kWeights)) {
-    const int32_t mine = byte_of(v * (1.0f / factor));
+    const int32_t mine = byte_of(v * to_byte);
     SIMT_UNROLL for (uint32_t i = 0; i < kUnits; ++i) {
       const int32_t other = simt::shuffle_word(mine, (b.lane + i * gates) & 31);
-      if (unit + i < a.hidden) payload |= static_cast<uint32_t>(other & 255) << 8 * i;
+      if (i < l.units_left) payload |= static_cast<uint32_t>(other & 255) << 8 * i;
     }
   } else if constexpr (kWeights == Weights::kBlocks) {
     memcpy(&payload, &v, sizeof payload);
   } else {
     const float next = simt::shuffle(v, (b.lane + gates) & 31);
-    payload = MatrixUnits<kWeights>::pair(v, unit + 1 < a.hidden ? next : 0.0f);
+    payload = MatrixUnits<kWeights>::pair(v, l.units_left > 1 ? next : 0.0f);
   }
-  if (!leads || u % kUnits != 0) return;
-  if (is_alone(a)) {
-    *input_word<kWeights>(b, n, unit / kUnits) = payload;
+  if (!tells) return;
+  if (b.alone) {
+    *input_word<kWeights>(b, l.n, l.unit / kUnits) = payload;
   } else {
-    simt::ll_store(words + slot_of(epoch) * b.slot_words + n * b.row_words + unit / kUnits, payload, epoch);
+    simt::ll_store(word, payload, epoch);
   }
 }
 
-// A word that only makes a row's number even has no writer: the last block keeps it company.
-SIMT_FN void publish_padding(const ResidentBlock &b, uint64_t *words, const ResidentStep &now) {
+// A word that only makes a pair whole has no writer: the last block keeps it company.
+template <Weights kWeights>
+SIMT_FN void publish_padding(const RecurrentArgs &a, const ResidentBlock &b, uint32_t first, const ResidentStep &now) {
   if (b.words % 2 != 0 && b.block == b.blocks - 1 && simt::thread() < now.live)
-    simt::ll_store(words + slot_of(epoch_of(now)) * b.slot_words + (now.first + simt::thread()) * b.row_words + b.words, 0,
+    simt::ll_store(a.words + first + (now.first + simt::thread()) * b.row_words + place_among_words<kWeights>(b, b.words), 0,
                    epoch_of(now));
-}
-
-// The input's part of a lane's pre-activation; groups: warps' worth of units in a block, an item each for each column.
-template <Weights kWeights, Cell kCell>
-SIMT_FN float preact_of(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, uint32_t groups, uint32_t item) {
-  constexpr uint32_t G = gates_of(kCell), kUnits = units_of_cells<kWeights, kCell>();
-  const uint32_t n = item / groups, row = item % groups * kUnits * G + b.lane, rows = b.units * G;
-  const bool there = n < now.live && b.lane < kUnits * G && row < rows;
-  return there ? a.preact[((uint64_t{now.step} * a.batch + now.first + n) * b.blocks + b.block) * rows + row] : 0.0f;
 }
 
 // Of chained sums (device_layout.h): the pre-activation that a sum ends as, added to what it begins with.
 template <Weights kWeights, class Sum>
-SIMT_FN float end_chain(const RecurrentArgs &a, uint64_t row, float start, Sum sum, uint32_t pass, const float *own) {
+SIMT_FN float end_chain(const RecurrentArgs &a, uint64_t row, float scale, float start, Sum sum, uint32_t pass, const float *own) {
   if constexpr (are_bytes(kWeights)) {
-    return add_bytes(a.r_bytes, row, start, sum, pass == 1 ? a.candidate_factor : a.r_bytes.factor, own);
+    return add_bytes(a.r_bytes, row, scale, start, sum, pass == 1 ? a.candidate_factor : a.r_bytes.factor, own);
   } else {
     return sum + start;
   }
 }
 
-// All cells of the block's units and these columns. pre: preact_of this warp's first; sum_of(column, unit, gate): of R h.
-template <Weights kWeights, Cell kCell, bool kGeneric, class SumOf>
-SIMT_FN void finish_units(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, uint32_t groups, float pre,
-                          SumOf sum_of) {
-  constexpr uint32_t G = gates_of(kCell), kUnits = units_of_cells<kWeights, kCell>();
-  SIMT_ROLLED for (uint32_t item = b.warp; item < now.live * groups; item += kWarps) {  // the same for all lanes of a warp
-    const uint32_t column = item / groups, n = now.first + column, row = item % groups * kUnits * G + b.lane, u = row / G;
-    const bool owned = b.lane < kUnits * G && u < b.units, exists = owned && b.block * b.units + u < a.hidden;
-    const GateLane gate = {b.lane / G * G, 1, b.lane % G};
-    const auto sum = owned ? sum_of(column, u, gate.gate) : 0;
-    const uint32_t own = n * b.units + u;
-    UnitState unit = {owned ? b.h[own] : 0.0f, owned ? b.c[own] : 0.0f, 0.0f, {0.0f, 0.0f, 0.0f}};
-    if (kCell == Cell::kGruLinear && exists) unit.r_bias = a.r_bias[b.block * b.units + u];
-    if (exists) load_peephole<kCell, kGeneric>(a, b.block * b.units + u, &unit);
-    float rec = 0.0f;
-    if constexpr (!is_chained(kWeights)) {
-      rec = sum;
-    } else if (exists) {
-      const bool apart = kCell == Cell::kGruLinear && gate.gate == 2;
-      const float v =
-          end_chain<kWeights>(a, uint64_t{b.block} * b.units * G + row, apart ? unit.r_bias : pre, sum, now.pass, &unit.h);
-      if (apart) rec = v;
-      if (!apart) pre = v;
-    }
-    if (is_chained(kWeights)) unit.r_bias = 0.0f;
-    const bool leads = exists && row % G == 0, more = now.t + 1 < a.steps;
-    if (kCell == Cell::kGru && now.pass == 0) {
-      float z;
-      const float rh = gru_gates<kGeneric>(a.rules, gate, pre, rec, unit.h, &z);
-      publish<kWeights>(a, b, b.rh_words, n, u, leads, rh, G, a.candidate_factor, epoch_of(now));
-      if (leads) b.z[own] = z;
-    } else {
-      float c_new = unit.c, h_new;
-      if constexpr (kCell == Cell::kGru) {
-        h_new = gru_output<kGeneric>(a.rules, gate, pre, rec, unit.h, owned ? b.z[own] : 0.0f);
-      } else {
-        h_new = finish_cell<kCell, kGeneric>(a.rules, gate, pre, rec, unit, &c_new);
-      }
-      const bool ended = row_has_ended(a, now.step, n);
-      if (ended) h_new = unit.h, c_new = unit.c;
-      publish<kWeights>(a, b, a.words, n, u, leads && more, h_new, G, a.r_bytes.factor, epoch_of(now));
-      simt::sync_warp();  // all lanes of the unit have read the old state
-      if (leads) {
-        b.h[own] = h_new, b.c[own] = c_new;
-        if (a.y != nullptr) a.y[(uint64_t{now.step} * a.batch + n) * a.y_row + b.block * b.units + u] = ended ? 0.0f : h_new;
-      }
-    }
-    pre = preact_of<kWeights, kCell>(a, b, now, groups, item + kWarps);
+// What is known of a lane's cell before its sum is.
+struct KnownCell {
+  float pre;  // the input's part
+  UnitState unit;
+  bool ended;
+  uint64_t *word;  // of its slot
+};
+template <Weights kWeights, Cell kCell, bool kGeneric>
+SIMT_FN KnownCell known_of(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, const CellLane &l) {
+  KnownCell k = {0.0f, {0.0f, 0.0f, l.r_bias, {0.0f, 0.0f, 0.0f}}, false, l.word + slot_of(epoch_of(now)) * b.slot_words};
+  if (kCell == Cell::kGru && now.pass == 0) k.word += 2 * b.slot_words;
+  if (l.owned) k.pre = *l.preact, k.unit.h = b.h[l.own], k.unit.c = b.c[l.own];
+  if (l.exists) load_peephole<kCell, kGeneric>(a, l.unit, &k.unit);
+  k.ended = l.owned && row_has_ended(a, now.step, l.n);
+  simt::keep(&k.word);
+  return k;
+}
+
+// A lane's part of a cell. sum: of R h.
+template <Weights kWeights, Cell kCell, bool kGeneric, class Sum>
+SIMT_FN void finish_cell_of(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, const CellLane &l, KnownCell k,
+                            Sum sum, PhaseClock *clock) {
+  constexpr uint32_t G = gates_of(kCell);
+  const GateLane gate = {b.lane / G * G, 1, b.lane % G};
+  UnitState &unit = k.unit;
+  float rec = 0.0f;
+  if constexpr (!is_chained(kWeights)) {
+    rec = sum;
+  } else if (l.exists) {
+    const bool apart = kCell == Cell::kGruLinear && gate.gate == 2;
+    const float v = end_chain<kWeights>(a, uint64_t{b.block} * b.units * G + l.row, l.scale, apart ? unit.r_bias : k.pre, sum,
+                                        now.pass, &unit.h);
+    if (apart) rec = v;
+    if (!apart) k.pre = v;
   }
+  if (is_chained(kWeights)) unit.r_bias = 0.0f;
   if (kCell == Cell::kGru && now.pass == 0) {
-    publish_padding(b, b.rh_words, now);
+    float z;
+    const float rh = gru_gates<kGeneric>(a.rules, gate, k.pre, rec, unit.h, &z);
+    PhaseClock::end(clock, kCells);
+    publish<kWeights>(b, l, k.word, l.tells, rh, G, b.to_candidate_byte, epoch_of(now));
+    PhaseClock::end(clock, kPublish);
+    if (l.leads) b.z[l.own] = z;
+    return;
+  }
+  float c_new = unit.c, h_new;
+  if constexpr (kCell == Cell::kGru) {
+    h_new = gru_output<kGeneric>(a.rules, gate, k.pre, rec, unit.h, l.owned ? b.z[l.own] : 0.0f);
+  } else {
+    h_new = finish_cell<kCell, kGeneric>(a.rules, gate, k.pre, rec, unit, &c_new);
+  }
+  if (k.ended) h_new = unit.h, c_new = unit.c;
+  PhaseClock::end(clock, kCells);
+  publish<kWeights>(b, l, k.word, l.tells && now.t + 1 < a.steps, h_new, G, b.to_byte, epoch_of(now));
+  PhaseClock::end(clock, kPublish);
+  simt::sync_warp();  // all lanes of the unit have read the old state
+  if (!l.leads) return;
+  b.h[l.own] = h_new, b.c[l.own] = c_new;
+  if (l.y != nullptr) *l.y = k.ended ? 0.0f : h_new;
+}
+
+// All cells of the block's units and these columns. first: first_cells(), known: of these; sum_of(column, row): of R h.
+template <Weights kWeights, Cell kCell, bool kGeneric, class SumOf>
+SIMT_FN void finish_units(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, uint32_t groups,
+                          const CellLane &first, const KnownCell &known, PhaseClock *clock, SumOf sum_of) {
+  const auto sum = [&](const CellLane &l) { return l.owned ? sum_of(l.column, l.row) : 0; };
+  const uint32_t items = now.live * groups;  // the same for all lanes of a warp
+  if (b.warp < items) finish_cell_of<kWeights, kCell, kGeneric>(a, b, now, first, known, sum(first), clock);
+  SIMT_ROLLED for (uint32_t item = b.warp + kWarps; item < items; item += kWarps) {
+    const CellLane l = cells_of<kWeights, kCell>(a, b, now, groups, item);
+    finish_cell_of<kWeights, kCell, kGeneric>(a, b, now, l, known_of<kWeights, kCell, kGeneric>(a, b, now, l), sum(l), clock);
+  }
+  simt::sync_warp();  // states are read by all lanes of their unit
+  if (kCell == Cell::kGru && now.pass == 0) {
+    publish_padding<kWeights>(a, b, slot_of(epoch_of(now)) * b.slot_words + 2 * b.slot_words, now);
   } else if (now.t + 1 < a.steps) {
-    publish_padding(b, a.words, now);
+    publish_padding<kWeights>(a, b, slot_of(epoch_of(now)) * b.slot_words, now);
   }
 }
 

@@ -15,7 +15,7 @@ template <Weights kWeights>
 struct StepBlock {
   using Sum = typename MatrixUnits<kWeights>::Sum;
   Shape r, w;
-  uint32_t blocks, block, first, live, columns, stride, rows;
+  uint32_t blocks, block, first, live, stride, rows;
   uint16_t *in;
   Sum *partial;
   float *taken, *steps, *kept;
@@ -36,7 +36,7 @@ SIMT_FN StepBlock<kWeights> place_step(const RecurrentArgs &a, uint32_t gates) {
   b.blocks = ceil_div(a.hidden, a.units), b.block = simt::block() / groups;
   b.first = simt::block() % groups * a.columns;
   b.live = a.batch - b.first < a.columns ? a.batch - b.first : a.columns;
-  b.columns = a.columns, b.stride = partial_stride(b.r), b.rows = mma_rows(b.r);
+  b.stride = partial_stride(b.r), b.rows = mma_rows(b.r);
   return b;
 }
 
@@ -46,14 +46,14 @@ SIMT_FN void take_input(const RecurrentArgs &a, const StepBlock<kWeights> &b, ui
   load_columns<kWeights>(b.in, b.steps, a.w_bytes.factor, a.input, b.live,
                          [&](uint32_t n) { return a.x + (b.first + n) * a.x_row; });
   simt::sync_block();
-  multiply_image<kWeights>(a.w + size_t{b.block} * matrix_image_bytes(kWeights, b.w), b.w, b.in, b.live, b.columns,
-                           a.w_bytes.group_k, b.partial);
+  multiply_image<kWeights>(a.w + size_t{b.block} * matrix_image_bytes(kWeights, b.w), b.w, b.in, b.live, a.w_bytes.group_k,
+                           b.partial);
   simt::sync_block();
   SIMT_ROLLED for (uint32_t i = simt::thread(); i < b.live * b.rows; i += kThreads) {
     const uint32_t n = i / b.rows, row = i % b.rows, unit = b.block * a.units + row / gates;
     const uint64_t at = uint64_t{b.block} * b.rows + row;
     b.taken[n * b.stride + row] =
-        add_product<kWeights>(a.w_bytes, at, a.bias[at], sum_slices<kWeights>(b.partial, n, row, b.stride, b.columns), b.steps[n],
+        add_product<kWeights>(a.w_bytes, at, a.bias[at], sum_slices<kWeights>(b.partial, n, row, b.stride), b.steps[n],
                               unit < a.input ? a.x + (b.first + n) * a.x_row + unit : nullptr);
   }
   simt::sync_block();
@@ -72,8 +72,8 @@ SIMT_FN void multiply_state(const RecurrentArgs &a, const StepBlock<kWeights> &b
     return second ? a.rh + (b.first + n) * a.state_row : a.h + state_place(a, b.first + n);
   });
   simt::sync_block();
-  multiply_image<kWeights>(a.r + size_t{b.block} * matrix_image_bytes(kWeights, b.r), b.r, b.in, b.live, b.columns,
-                           a.r_bytes.group_k, b.partial);
+  multiply_image<kWeights>(a.r + size_t{b.block} * matrix_image_bytes(kWeights, b.r), b.r, b.in, b.live, a.r_bytes.group_k,
+                           b.partial);
   simt::sync_block();
 }
 
@@ -83,9 +83,9 @@ SIMT_FN void finish_gates_first(const RecurrentArgs &a, const StepBlock<kWeights
   SIMT_ROLLED for (uint32_t i = simt::thread(); i < b.live * b.rows; i += kThreads) {
     const uint32_t n = i / b.rows, row = i % b.rows, unit = b.block * a.units + row / 3;
     if (row % 3 == 2 || unit >= a.hidden) continue;
-    b.kept[n * b.stride + row] = add_bytes(a.r_bytes, uint64_t{b.block} * b.rows + row, preact_of(a, b, n, row),
-                                           sum_slices<kWeights>(b.partial, n, row, b.stride, b.columns), b.steps[n],
-                                           a.h + state_place(a, b.first + n) + unit);
+    b.kept[n * b.stride + row] =
+        add_bytes(a.r_bytes, uint64_t{b.block} * b.rows + row, preact_of(a, b, n, row),
+                  sum_slices<kWeights>(b.partial, n, row, b.stride), b.steps[n], a.h + state_place(a, b.first + n) + unit);
   }
   simt::sync_block();
   multiply_state(a, b, a.candidate_factor, false);
@@ -114,7 +114,7 @@ step_mma(const RecurrentArgs a) {
     float pre = 0.0f, rec = 0.0f;
     if (exists) {
       pre = preact_of(a, b, column, row);
-      const auto sum = sum_slices<kWeights>(b.partial, column, row, b.stride, b.columns);
+      const auto sum = sum_slices<kWeights>(b.partial, column, row, b.stride);
       if constexpr (are_bytes(kWeights)) {
         const bool apart = kCell == Cell::kGruLinear && row % G == 2;
         const float *own = second ? a.rh + uint64_t{n} * a.state_row + unit : a.h + state_place(a, n) + unit;
@@ -143,8 +143,7 @@ product_mma(const ProductArgs a) {
   const uint32_t live = a.count - first < a.columns ? a.count - first : a.columns, rows = mma_rows(s), stride = partial_stride(s);
   load_columns<kWeights>(in, steps, a.bytes.factor, a.k, live, [&](uint32_t n) { return a.x + (first + n) * a.x_row; });
   simt::sync_block();
-  multiply_image<kWeights>(a.image + size_t{block} * matrix_image_bytes(kWeights, s), s, in, live, a.columns, a.bytes.group_k,
-                           partial);
+  multiply_image<kWeights>(a.image + size_t{block} * matrix_image_bytes(kWeights, s), s, in, live, a.bytes.group_k, partial);
   simt::sync_block();
   SIMT_ROLLED for (uint32_t i = simt::thread(); i < live * rows; i += kThreads) {
     const uint32_t n = i / rows, row = i % rows, unit = block * a.units + row / a.gates;
@@ -152,7 +151,7 @@ product_mma(const ProductArgs a) {
     const uint64_t from = uint64_t{block} * rows + row;
     const float *own = unit < a.k ? a.x + (first + n) * a.x_row + unit : nullptr;
     const float v =
-        add_product<kWeights>(a.bytes, from, a.bias[from], sum_slices<kWeights>(partial, n, row, stride, a.columns), steps[n], own);
+        add_product<kWeights>(a.bytes, from, a.bias[from], sum_slices<kWeights>(partial, n, row, stride), steps[n], own);
     a.out[(first + n) * a.out_row + place_of_result(a, unit, row % a.gates)] = activate(a.act, v);
   }
 }

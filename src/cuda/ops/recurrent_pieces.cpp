@@ -173,7 +173,7 @@ rnnp_status build_layer(Context *c, const AttrRecurrent &a, uint32_t max_batch, 
   add_plan(c, n->plan);
   load_layer_kernels(c, n->plan, Cell(a.cell));
   for (uint32_t d = 0; d < a.direction_count; ++d) pack_direction(c, a, a.direction[d], n->plan, &n->direction[d]);
-  const size_t words = mul_sat(mul_sat(max_batch, size_t{4}), size_t{a.hidden_size} + 2);  // two slots of h, two of r h
+  const size_t words = mul_sat(mul_sat(max_batch, size_t{4}), size_t{most_row_words(a.hidden_size)});  // two slots of h, two of r h
   if (words > c->words_needed) c->words_needed = words;
   if (n->plan.directions != 1) c->both_exchanges = true;
   return RNNP_OK;
@@ -207,6 +207,7 @@ RecurrentArgs layer_args(const RecurrentNode &n, const AttrRecurrent &attr, uint
   a.input = attr.input_size;
   a.hidden = attr.hidden_size;
   a.units = n.plan.units;
+  a.places = n.plan.places;
   a.preact_row = preact_row(n, attr);
   a.spin_limit = c.spin_limit;
   a.reverse = blob.reverse;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # test_cuda.sh BUILD test|bench -- builds the CUDA library for GPUs and runs its tests, or its benchmark, on this machine's. Ends with
 # 77 where there is no nvcc, or no GPU: then nothing was built. CUDAARCHS names another architecture than the GPU's. What an exchange of h costs comes first, by words and by a barrier. The
-# benchmark writes docs/GPU_RESULTS.md. The compiler's sanitizer runs beside the tests where it is installed.
+# benchmark writes bench/results/gpu_tables.md. The compiler's sanitizer runs beside the tests where it is installed.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,7 +17,7 @@ cmake -S . -B "$build" -DRNNPACK_TESTS=ON -DRNNPACK_BENCH=ON -DRNNPACK_CUDA=ON -
 cmake --build "$build" -j "$(nproc)" --target gpu_programs jetson_program >>"$build.log" 2>&1 || { tail -50 "$build.log"; exit 1; }
 "$build/tests/cuda/has_gpu" || exit $?
 if [ "$what" = bench ]; then
-  results=docs/GPU_RESULTS.md
+  results=bench/results/gpu_tables.md
   {
     echo "# Results on a GPU"
     echo

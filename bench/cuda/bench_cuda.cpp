@@ -1,7 +1,7 @@
 // bench_cuda.cpp -- recurrent layers on this machine's GPU, as tables of Markdown: us a step of a call (launch, run and wait), the
 // resident kernel beside a launch for each step, cuDNN's algorithms by name and this machine's CPU, in turns in one process.
-// Outputs are poisoned before and compared after. Clocks are read, not set. Ends with 77 where there is no GPU. Has never run on
-// one. SPDX-License-Identifier: Apache-2.0
+// Outputs are poisoned before and compared after. Clocks are read, not set. Ends with 77 where there is no GPU.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
 #include <cmath>

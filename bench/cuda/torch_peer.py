@@ -2,7 +2,7 @@
 """torch_peer.py -- PyTorch's nn.LSTM and nn.GRU, and FlashRNN's LSTM, on this machine's GPU, as rows of bench_cuda's table: medians of
 calls, launch and wait included. PyTorch asks cuDNN for its persistent algorithm where it is f16, the hidden size and batch are
 those that its source names (aten/src/ATen/native/cudnn/RNN.cpp, use_persist_common_heuristics), else for the standard one. Says what
-is absent. Ends with 77 where there is no GPU. Has never run on one. SPDX-License-Identifier: Apache-2.0"""
+is absent. Ends with 77 where there is no GPU. SPDX-License-Identifier: Apache-2.0"""
 import statistics
 import sys
 import time

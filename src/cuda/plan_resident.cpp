@@ -9,7 +9,7 @@ namespace rnnp {
 namespace cuda {
 namespace {
 
-// sm_90 is fitted to an H100 (docs/GPU_RESULTS.md), the others are data sheets and what others measured; their slices_ns are
+// sm_90 is fitted to an H100 (bench/results/gpu.md), the others are data sheets and what others measured; their slices_ns are
 // sm_90's clocks.
 constexpr ArchRates kRates[] = {
     {870, 900, 6000, 350, 250, 130, 0, 1024, 128, 128, 32, 2000},

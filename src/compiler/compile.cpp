@@ -32,7 +32,7 @@ namespace {
 // What of the options decides how a graph is read.
 struct Reading {
   std::vector<StatePair> states;
-  bool float_weights;
+  WeightForms weights;
 };
 
 // The file's graph and what its rewrites made of it, the last of which is imported. A rewrite knows from the graph alone whether it
@@ -51,7 +51,7 @@ class Prepared {
   Graph import() {
     std::set<std::string> kept;
     for (const StatePair &pair : how_.states) kept.insert({pair.input, pair.output});
-    Graph graph = import_model(*model_, kept, how_.float_weights);
+    Graph graph = import_model(*model_, kept, how_.weights);
     give_finals_per_step(&graph);
     bind_states(&graph, how_.states);
     fix_batch_of_one(&graph);
@@ -134,7 +134,8 @@ StorageRequest request_of(const CompileOptions &options) {
 Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
   const Budget budget("compiling it", reading_limits(model.file_bytes));
   const bool float_weights = !options.adjust && (options.weights.empty() || options.weights == "f32");
-  Graph graph = Prepared(model, {options.states, float_weights}).import();
+  const bool winograd = options.winograd && has_fast_blocks(options.target);
+  Graph graph = Prepared(model, {options.states, {float_weights, winograd}}).import();
   note_evident_states(&graph);
   for (const std::string &name : model.unread)
     graph.notes.push_back("input " + quote(name) + ": no output needs it, so the blob has no such input");

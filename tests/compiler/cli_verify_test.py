@@ -48,11 +48,12 @@ class Verify(InFolder):
         self.assertIn("not cut into calls: it is one step", self.verify("--steps", 1))
 
     def test_finds_the_graph_of_every_type_of_weights(self):
-        w = np.random.default_rng(4).standard_normal((16, 16, 3, 3)).astype(np.float32) / 10
-        for weights in ("f32", "int8", "bf16"):
-            with self.subTest(weights):
-                save_onnx(self.onnx, [("Conv", ["x", "w"], ["y"], {"pads": [1, 1, 1, 1]})], {"x": ["N", 16, 16, 32]}, ["y"], {"w": w})
-                rnnpack("compile", self.onnx, "-o", self.blob, "--weights", weights)
+        w = np.random.default_rng(4).standard_normal((32, 32, 3, 3)).astype(np.float32) / 10
+        for options in (["--weights", "f32"], ["--winograd", "off"], ["--weights", "int8"], ["--weights", "bf16"]):
+            with self.subTest(options):
+                nodes = [("Transpose", ["x"], ["t"], {"perm": [0, 3, 1, 2]}), ("Conv", ["t", "w"], ["y"], {"pads": [1, 1, 1, 1]})]
+                save_onnx(self.onnx, nodes, {"x": ["N", 16, 32, 32]}, ["y"], {"w": w})
+                rnnpack("compile", self.onnx, "-o", self.blob, *options)
                 self.assertIn("verified", self.verify("--steps", 2))
                 self.assertIn("axes: ", rnnpack("inspect", self.blob, "--onnx", self.onnx).stdout)
 

@@ -2,6 +2,8 @@
 // windows. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "compiler/compile.h"
 #include "onnx_builder.h"
 
@@ -40,6 +42,46 @@ TEST(Winograd, ManyChannelsOfSquareWindowsGoByPoints) {
   strided.input("X", {"N", 16, 32, 16}).random("W", {16, 16, 3, 3}).output("Y");
   strided.node("Conv", {"X", "W"}, {"Y"}).with("pads", Ints{1, 1, 1, 1}).with("strides", Ints{2, 1});
   EXPECT_FALSE(is_winograd(strided));
+}
+
+// The same of channels that lie together: X [N, h, w, in] -> "Y" [N, h, w, out].
+OnnxBuilder over_rows(int64_t in, int64_t out, int64_t h, int64_t w) {
+  OnnxBuilder b;
+  b.input("X", {"N", h, w, in}).random("W", {out, in, 3, 3}).random("B", {out}).output("Y");
+  b.node("Transpose", {"X"}, {"x"}).with("perm", Ints{0, 3, 1, 2});
+  b.node("Conv", {"x", "W", "B"}, {"y"}, "conv").with("pads", Ints{1, 1, 1, 1});
+  b.node("Transpose", {"y"}, {"Y"}).with("perm", Ints{0, 2, 3, 1});
+  return b;
+}
+
+// So many copies, and whether the convolution between them has transformed weights.
+std::pair<size_t, bool> copies_and_winograd(const OnnxBuilder &b, const compiler::CompileOptions &options = {}) {
+  const compiler::Graph graph = compiler::compile_model(*compiler::check_model(b.proto), options).graph;
+  std::pair<size_t, bool> out;
+  for (const compiler::Node &node : graph.nodes) {
+    out.first += node.op == OpKind::kCopy ? 1 : 0;
+    if (const auto *conv = std::get_if<compiler::Conv>(&node.attr)) out.second = conv->winograd;
+  }
+  return out;
+}
+
+// Two copies cost less than the products that are saved, but for few channels and lines that fill no block of tiles.
+TEST(Winograd, ChannelsThatLieTogetherAreMovedWhereItPays) {
+  using Found = std::pair<size_t, bool>;
+  EXPECT_EQ(copies_and_winograd(over_rows(32, 32, 24, 24)), Found(2, true));
+  EXPECT_EQ(copies_and_winograd(over_rows(64, 64, 12, 30)), Found(2, true));
+  EXPECT_EQ(copies_and_winograd(over_rows(16, 16, 24, 24)), Found(0, false));
+  EXPECT_EQ(copies_and_winograd(over_rows(32, 32, 24, 36)), Found(0, false));
+  compiler::CompileOptions options;
+  options.winograd = false;
+  EXPECT_EQ(copies_and_winograd(over_rows(32, 32, 24, 24), options), Found(0, false));
+  options = {};
+  options.target = "cortex-m";
+  EXPECT_EQ(copies_and_winograd(over_rows(32, 32, 24, 24), options), Found(0, false));
+  options = {};
+  options.weights = "int8";
+  EXPECT_EQ(copies_and_winograd(over_rows(32, 32, 24, 24), options), Found(0, false));
+  check_against_f64(over_rows(32, 32, 9, 24).proto);
 }
 
 TEST(Winograd, ByPointsTheResultsAreThose) {

@@ -170,11 +170,12 @@ std::vector<StatePair> state_pairs(const ModelOptions &options, const OnnxModel 
   return pairs;
 }
 
-// Weights of f32 and of other types may lie otherwise in convolutions.
+// Convolutions may lie otherwise for weights of f32 and of other types, and for --winograd off.
 std::optional<Graph> graph_of_blob(const OnnxModel &model, const ModelOptions &options, const std::string &pruning, uint64_t id) {
-  for (const char *weights : {"f32", "int8"}) {
+  for (const char *weights : {"f32", "f32 by windows", "int8"}) {
     CompileOptions how{"generic", state_pairs(options, model)};
-    how.weights = weights;
+    how.winograd = std::string(weights) == "f32";
+    how.weights = std::string(weights) == "int8" ? "int8" : "f32";
     Graph graph = compile_graph(model, how);
     if (!pruning.empty()) prune(&graph, pruning_named(pruning));
     if (model_id(graph) == id) return graph;

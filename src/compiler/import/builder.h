@@ -42,6 +42,7 @@ struct Builder {
   std::set<uint32_t> step_counts;  // constants that stand for the number of steps, one for each row
   int unknown_dims = 0;            // made so far: names of their own
   bool float_weights = true;       // those that the file has as f32 stay so
+  bool winograd = true;            // convolutions may be written for F(2x2, 3x3)
   std::map<uint32_t, std::string> const_names;  // value index of a graph input -> name
   std::map<uint32_t, int64_t> index_rows;       // value index of an i32 input -> rows of the smallest table that it looks up
 

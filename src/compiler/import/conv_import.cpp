@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "compiler/import/steps.h"
+#include "compiler/ir/winograd_cost.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -99,7 +100,7 @@ void Sliding::place(int64_t channels) {
   make_view();
 }
 
-bool Sliding::can_be_nchw(int64_t in, int64_t out) const {
+bool Sliding::fits_nchw(int64_t in, int64_t out) const {
   constexpr int64_t kFewChannels = 8, kLanes = 16, kFewPositions = 4 * kLanes;
   if (sort_ != Sort::kConv || time_.axis >= 0 || in < kFewChannels || out < kFewChannels) return false;
   int64_t copied = in;
@@ -111,8 +112,22 @@ bool Sliding::can_be_nchw(int64_t in, int64_t out) const {
   }
   const Slide &line = slides_[1];
   const int64_t lanes = (line.window.out + kLanes - 1) / kLanes * kLanes;
-  return copied <= kMostInWindow && positions_ >= kFewPositions && line.x_stride == 1 && line.phases[0].stride == 1 &&
-         4 * line.window.out >= 3 * lanes;
+  return copied <= kMostInWindow && positions_ >= kFewPositions && line.phases[0].stride == 1 && 4 * line.window.out >= 3 * lanes;
+}
+
+bool Sliding::wants_planes(int64_t in, int64_t out) const {
+  for (const Slide &slide : slides_) {
+    if (slide.phases.size() != 1 || slide.from < 0) return false;
+    const Phase &p = slide.phases[0];
+    if (p.kernel != 3 || p.stride != 1 || p.dilation != 1) return false;
+  }
+  const uint32_t results[2] = {size_number(slides_[0].window.out, "output"), size_number(slides_[1].window.out, "output")};
+  return fits_nchw(in, out) && winograd_pays_copies(static_cast<uint64_t>(in), static_cast<uint64_t>(out), results);
+}
+
+void Sliding::bring_planes() {
+  x_ = b_.copied(x_, b_.is_sequence(x_), call_.name);
+  find_slides();
 }
 
 void Sliding::make_nchw() {

@@ -40,8 +40,11 @@ class Sliding {
   // Finds the axes, copies x where they do not lie evenly, and makes the output's view.
   void place(int64_t channels);
   // x lies line by line, and so may the result of a convolution of so many channels: nothing is transposed then.
-  bool can_be_nchw(int64_t in, int64_t out) const;
+  bool can_be_nchw(int64_t in, int64_t out) const { return fits_nchw(in, out) && slides_[1].x_stride == 1; }
   void make_nchw();
+  // It pays to bring x there by a copy.
+  bool wants_planes(int64_t in, int64_t out) const;
+  void bring_planes();
   // Depthwise convolutions read x's channels side by side; others that read an element more than once are faster so.
   bool wants_channels_together(int64_t groups, int64_t in, int64_t out) const;
   void bring_channels_together();
@@ -59,6 +62,7 @@ class Sliding {
   void push(Node node);
 
  private:
+  bool fits_nchw(int64_t in, int64_t out) const;
   std::vector<Phase> phases_of(const WindowAxis &w) const;
   Axis discovered_axis(const WindowAxis &w, const Axis &axis) const;
   bool lies_evenly() const;

@@ -10,6 +10,7 @@
 #include "compiler/eval/eval.h"
 #include "compiler/import/builder.h"
 #include "compiler/import/fold.h"
+#include "compiler/import/import.h"
 #include "compiler/import/input_kinds.h"
 #include "compiler/import/integer_bounds.h"
 #include "compiler/import/steps.h"
@@ -53,7 +54,7 @@ struct InputFacts {
   std::set<uint32_t> states;
   std::set<std::string> kept;  // and the outputs that give their next values
   std::string split_graph;     // for a refusal: split_graph.h
-  bool float_weights;
+  WeightForms weights;
 };
 
 class GraphReader {
@@ -62,7 +63,8 @@ class GraphReader {
     b_.origins = origins;
     b_.discovering = discovering;
     b_.kept = facts.kept;
-    b_.float_weights = facts.float_weights;
+    b_.float_weights = facts.weights.stay_f32;
+    b_.winograd = facts.weights.winograd;
     b_.outputs.insert(model.outputs.begin(), model.outputs.end());
   }
 

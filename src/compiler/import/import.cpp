@@ -193,10 +193,10 @@ int imports_counted() {
   return std::exchange(imports, 0);
 }
 
-Graph import_model(const OnnxModel &model, const std::set<std::string> &kept, bool float_weights) {
+Graph import_model(const OnnxModel &model, const std::set<std::string> &kept, const WeightForms &weights) {
   ++imports;
   Origins origins(model);
-  InputFacts facts{{}, kept, "", float_weights};
+  InputFacts facts{{}, kept, "", weights};
   Problems first_problems;
   bool recurrent = has_recurrent(model);
   if (recurrent) {

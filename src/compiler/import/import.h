@@ -11,10 +11,15 @@
 
 namespace rnnp::compiler {
 
+// What is known of how weights will be stored: where convolutions lie depends on it.
+struct WeightForms {
+  bool stay_f32 = true;  // those that the file has so
+  bool winograd = true;  // those of windows of 3 x 3 may be written for F(2x2, 3x3)
+};
+
 // Throws ModelError holding every problem: node, operator, attribute, what would be accepted. `kept`: inputs that the library is to
-// keep from step to step (ir/bind_states.h); they are read as one row per step. `float_weights`: those that the file has as f32 are
-// stored so.
-Graph import_model(const OnnxModel &model, const std::set<std::string> &kept = {}, bool float_weights = true);
+// keep from step to step (ir/bind_states.h); they are read as one row per step.
+Graph import_model(const OnnxModel &model, const std::set<std::string> &kept = {}, const WeightForms &weights = {});
 
 // How often the thread has called import_model since the last call; for tests.
 int imports_counted();

@@ -124,6 +124,9 @@ void convolve(OpCall &call, bool transposed) {
   sliding.place(outputs);
   if (sliding.slide(0).phases.size() * sliding.slide(1).phases.size() > kMostPhases)
     throw Refusal("its strides make more than 1024 phases");
+  const bool by_planes = stays_float(call, kernel) && call.b.winograd;
+  if (by_planes && !sliding.can_be_nchw(kernel.in, kernel.out) && sliding.wants_planes(kernel.in, kernel.out))
+    sliding.bring_planes();
   if (stays_float(call, kernel) && sliding.can_be_nchw(kernel.in, kernel.out)) {
     sliding.make_nchw();
   } else if (sliding.wants_channels_together(kernel.groups, kernel.in, kernel.out)) {

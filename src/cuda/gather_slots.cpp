@@ -110,7 +110,7 @@ uint32_t deal_slots_in_order(const RowGroup &group, SlotTable *table) {
     dealing.skip_fillers(strip);
   }
   for (uint32_t slot = 0;; ++slot) {
-    uint32_t order[kMostStrips], word[kBanks], used = 0;
+    uint32_t order[kMostStrips] = {}, word[kBanks], used = 0;
     bool any = false;
     dealing.sort(order);
     for (uint32_t i = 0; i < group.strips(); ++i) {

@@ -27,7 +27,8 @@ float scale_of(const float *row, uint32_t k) {
 uint32_t fixed_scale(int64_t most, double worth) {
   uint32_t first = 0, second = 0;
   while (first < kMostShift && most >> first > kMostKept) ++first;
-  const double limit = std::min(kMostMultiplier, static_cast<double>(kMostProduct / std::max<int64_t>(1, (most >> first) + 1)));
+  const int64_t most_factor = kMostProduct / std::max<int64_t>(1, (most >> first) + 1);
+  const double limit = std::min(kMostMultiplier, static_cast<double>(most_factor));
   double multiplier = worth * std::ldexp(1.0, static_cast<int>(first));
   while (second < kMostShift && multiplier * 2 + 0.5 < limit) multiplier *= 2, ++second;
   return static_cast<uint32_t>(std::nearbyint(std::min(multiplier, limit))) | first << 16 | second << 24;

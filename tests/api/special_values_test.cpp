@@ -202,8 +202,8 @@ Case pool(Pool kind) {
         for (int at = 2 * o - 1; at < 2 * o + 2; ++at) {
           if (at >= -1 && at < int(kPlaces) + 2) ++count;
           if (at < 0 || at >= int(kPlaces)) continue;
-          most = pick(most, x[size_t(2 * at + c)], true);
-          sum += x[size_t(2 * at + c)];
+          most = pick(most, x[size_t(2) * size_t(at) + size_t(c)], true);
+          sum += x[size_t(2) * size_t(at) + size_t(c)];
         }
         y.push_back(kind == Pool::kMax ? most : sum / count);
       }

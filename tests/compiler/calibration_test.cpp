@@ -204,7 +204,7 @@ TEST(Calibration, Int4AreRoundedInTheirGroups) {
   for (int i = 0; i < 300; ++i) {
     std::vector<float> row;
     for (uint32_t k = 0; k < kDepth; ++k)
-      row.push_back(std::sin(static_cast<float>(i * 7 + k * k)) + 0.9f * std::sin(static_cast<float>(i + k / 8)));
+      row.push_back(std::sin(static_cast<float>(i * 7 + k * k)) + 0.9f * std::sin(static_cast<float>(i + (k >> 3))));
     products.add(row.data());
     rows.push_back(row);
   }

@@ -217,7 +217,7 @@ TEST_P(CudaInvariants, AStreamMovesFromTheCpuToTheGpuAndBack) {
   const std::vector<float> in = random_floats(9 * c.input, 5);
   const auto part = [&](size_t first) {
     const auto at = in.begin() + static_cast<ptrdiff_t>(first * c.input);
-    return std::vector<float>(at, at + static_cast<ptrdiff_t>(3 * c.input));
+    return std::vector<float>(at, at + 3 * static_cast<ptrdiff_t>(c.input));
   };
   Runner cpu(bytes), all(bytes);
   CudaRunner gpu(bytes, options(0, 2));

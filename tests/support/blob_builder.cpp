@@ -243,7 +243,7 @@ uint32_t BlobBuilder::add_dense(uint32_t x, uint32_t input, uint32_t output, Act
   return add_node(OpKind::kDense, &a, sizeof a, {x}, output, values_[x].sequence != 0);
 }
 
-uint32_t BlobBuilder::add_node(OpKind op, const void *attr, size_t bytes, std::vector<uint32_t> inputs, uint32_t out_elems,
+uint32_t BlobBuilder::add_node(OpKind op, const void *attr, size_t bytes, const std::vector<uint32_t> &inputs, uint32_t out_elems,
                                bool sequence) {
   const uint32_t y = add_value(sequence ? ValueKind::kSequence : ValueKind::kRow, out_elems, sequence);
   bool early = !sequence && !inputs.empty();

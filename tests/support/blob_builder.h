@@ -91,7 +91,7 @@ class BlobBuilder {
   uint32_t add_recurrent(uint32_t x, uint32_t input, const RecurrentOptions &options, uint32_t *y_h = nullptr,
                          uint32_t *y_c = nullptr, std::vector<uint32_t> extra_inputs = {});
   uint32_t add_dense(uint32_t x, uint32_t input, uint32_t output, rnnp::Act act = rnnp::Act::kIdentity);
-  uint32_t add_node(rnnp::OpKind op, const void *attr, size_t attr_bytes, std::vector<uint32_t> inputs, uint32_t out_elems,
+  uint32_t add_node(rnnp::OpKind op, const void *attr, size_t attr_bytes, const std::vector<uint32_t> &inputs, uint32_t out_elems,
                     bool sequence);
   // A state of one buffer, for an operator that keeps it between runs; the last `words` of its elements are integers.
   uint32_t add_persistent(uint32_t elems, uint32_t words = 0);

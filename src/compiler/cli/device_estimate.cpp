@@ -88,7 +88,8 @@ struct Sums {
 };
 
 constexpr double padded(double units) {
-  return static_cast<double>((static_cast<uint64_t>(units) + 3) / 4 * 4);
+  const uint64_t quads = (static_cast<uint64_t>(units) + 3) / 4;
+  return static_cast<double>(4 * quads);
 }
 
 // False: another type, sparse, or integer-only.

@@ -97,7 +97,7 @@ void print(std::string *text, const char *format, Args... args) {
 std::string title(const PoolMap &map) {
   std::string text;
   print(&text, "%s pool: %llu f32 (%llu bytes) per %s, largest live set %llu", map.kind.c_str(),
-        static_cast<unsigned long long>(map.elems), static_cast<unsigned long long>(4 * map.elems),
+        static_cast<unsigned long long>(map.elems), 4 * static_cast<unsigned long long>(map.elems),
         map.kind == "sequence" ? "step and row" : "row", static_cast<unsigned long long>(map.live));
   return text;
 }

@@ -21,7 +21,7 @@ std::string entry(const std::string &header, const std::string &key, const std::
   const size_t at = header.find("'" + key + "'");
   const size_t colon = at == std::string::npos ? at : header.find(':', at);
   if (colon == std::string::npos) throw IoError(what + ": no '" + key + "' in its header");
-  size_t begin = header.find_first_not_of(" ", colon + 1);
+  size_t begin = header.find_first_not_of(' ', colon + 1);
   if (begin == std::string::npos) throw IoError(what + ": its header is cut off");
   const size_t end = header[begin] == '(' ? header.find(')', begin) : header.find_first_of(",}", begin);
   if (end == std::string::npos) throw IoError(what + ": its header is cut off");

@@ -156,7 +156,7 @@ std::string with_what_helps(const std::string &refused, const ModelSource &sourc
                             const CompileOptions &how) {
   const std::vector<Try> proposed = proposed_in(refused);
   if (!proposed.empty() && compiles(source, given, proposed, how)) return refused;
-  const std::string refusal = without_proposals(refused);
+  std::string refusal = without_proposals(refused);
   if (refusal.find("--set ") != std::string::npos) return refusal;
   if (compiles(source, given, {}, how)) return refusal;  // it is about what weights are stored as
   const auto model = load_model(source, given);

@@ -78,7 +78,7 @@ bool is_taken(const std::string &name, bool cpp) {
 }
 
 std::string identifier(const std::string &path, bool cpp) {
-  const std::string name = path.substr(path.find_last_of('/') + 1);
+  std::string name = path.substr(path.find_last_of('/') + 1);
   const bool valid = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) && !is_taken(name, cpp) &&
                      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
   if (!valid)

@@ -85,7 +85,7 @@ View OpCall::pointwise_view(size_t i, bool keeps_zero) const {
 }
 
 View OpCall::real_view(size_t i) const {
-  const View out = view(i);
+  View out = view(i);
   if (b.graph.values[out.value].dtype != DType::kF32)
     throw Refusal("input " + std::to_string(i) + " is an integer tensor; accepted: float");
   if (out.mask) throw Refusal("input " + std::to_string(i) + " is a bool tensor; accepted: float");
@@ -121,7 +121,7 @@ View OpCall::number_view(size_t i) const {
 }
 
 View OpCall::mask_view(size_t i) const {
-  const View out = view(i);
+  View out = view(i);
   if (!out.mask) throw Refusal("input " + std::to_string(i) + " is not a bool tensor");
   return out;
 }

@@ -35,7 +35,7 @@ View zero_of(Builder &b, const View &like) {
 }
 
 View run_time_index(const OpCall &call, size_t i) {
-  const View index = call.number_view(i);
+  View index = call.number_view(i);
   if (!index.whole) throw Refusal("its indices are floats");
   return index;
 }

@@ -122,7 +122,7 @@ std::vector<float> gemm_bias(OpCall &call, int64_t outputs, double beta) {
 }
 
 // alpha y + beta C, C at run time or of a shape that is no bias.
-View with_sum(OpCall &call, View y, double beta) {
+View with_sum(OpCall &call, const View &y, double beta) {
   View c = call.real_view(2);
   if (c.axes.size() > 2) throw Refusal("C has rank " + std::to_string(c.axes.size()) + "; accepted: up to 2");
   if (beta != 1) {

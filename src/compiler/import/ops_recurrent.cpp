@@ -61,7 +61,7 @@ class RecurrentImport : RecurrentOperands {
   }
 
   View read_x() {
-    const View x = x_in_order();
+    View x = x_in_order();
     if (x.axes.size() != 3) throw Refusal("X has rank " + std::to_string(x.axes.size()) + "; accepted: 3");
     for (const Atom &atom : x.axes[2]) {
       if (atom.origin >= 0 && b_.origins->dynamic(atom.origin))

@@ -136,7 +136,7 @@ std::string spread_steps(Graph *graph) {
       const auto starts_anew = [&](uint32_t v) { return is_per_step(*graph, v) && graph->values[v].kind != ValueKind::kInput; };
       if (std::none_of(in.begin() + 1, in.begin() + 3, starts_anew)) continue;
       const size_t before = graph->nodes.size();
-      const std::string why = run_by_step(graph, n);
+      std::string why = run_by_step(graph, n);
       if (!why.empty()) return why;
       n += graph->nodes.size() - before;
       continue;

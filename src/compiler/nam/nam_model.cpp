@@ -36,7 +36,7 @@ JsonValue chosen(const JsonValue &file, const ReadOptions &options) {
       list[i].at("max_value").refuse("it is not above the one before");
     if (quality < list[i].at("max_value").number()) use = i;
   }
-  const JsonValue model = list[use].at("model");
+  JsonValue model = list[use].at("model");
   check_version(model.at("version"));
   return model;
 }

@@ -153,7 +153,7 @@ class Replacer {
     if (node.input_size() <= scale) throw Refusal("it has " + std::to_string(node.input_size()) + " inputs; it needs more");
     std::vector<std::string> inputs = {node.input(0), node.input(scale)};
     if (zero < node.input_size() && !node.input(zero).empty()) inputs.push_back(node.input(zero));
-    const std::string x = graph_.fresh(node.input(0) + ":float");
+    std::string x = graph_.fresh(node.input(0) + ":float");
     graph_.add_node("DequantizeLinear", node_title(node), inputs, x);
     return x;
   }

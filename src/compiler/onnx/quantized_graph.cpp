@@ -61,7 +61,7 @@ std::string QuantizedGraph::fresh(const std::string &name) {
 }
 
 std::string QuantizedGraph::add_constant(const std::string &name, Tensor tensor) {
-  const std::string made = fresh(name);
+  std::string made = fresh(name);
   model_->constants[made] = std::make_shared<const Tensor>(std::move(tensor));
   return made;
 }

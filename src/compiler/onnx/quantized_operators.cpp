@@ -114,7 +114,7 @@ class LinearOperator {
 
   // Input i of integers, with its scale and zero point behind it.
   std::string run_time(int i) {
-    const std::string x = graph_.fresh(node_.input(i) + ":float");
+    std::string x = graph_.fresh(node_.input(i) + ":float");
     std::vector<std::string> inputs = {node_.input(i), node_.input(i + 1)};
     if (has(i + 2)) inputs.push_back(node_.input(i + 2));
     graph_.add_node("DequantizeLinear", title_, inputs, x);

@@ -259,7 +259,7 @@ void TfCall::give_moved(size_t i, const std::string &name, size_t o) {
 }
 
 std::string TfCall::on_grid(size_t i) {
-  const std::string x_real = real(i);
+  std::string x_real = real(i);
   if (!x(i).is_quantized() || x(i).type != TfType::kInt8 || !has_single_scale(x(i))) return x_real;
   GraphBuilder &constants = *graph_.context().constants;
   const std::string scale = constants.constant(title_ + "_x_scale", {}, {x(i).scales[0]});

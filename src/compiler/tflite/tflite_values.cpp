@@ -153,7 +153,7 @@ std::vector<double> reals_of(const TfTensor &tensor) {
 }
 
 std::string dequantized_constant(GraphBuilder *nodes, GraphBuilder *constants, const TfTensor &tensor, const std::string &wished) {
-  const std::string raw = constants->constant_raw(wished, onnx_element_type(tensor.type), tensor.shape, raw_of(tensor));
+  std::string raw = constants->constant_raw(wished, onnx_element_type(tensor.type), tensor.shape, raw_of(tensor));
   if (tensor.type == TfType::kFloat16 || tensor.type == TfType::kBfloat16)
     return nodes->node("Cast", {raw}, wished + "_f32").with("to", static_cast<int>(kOnnxFloat));
   if (!tensor.is_quantized()) return raw;

@@ -136,8 +136,8 @@ std::string write_case(Writer *out, const Case &c, uint32_t index) {
   return write_content(out, {c.name, blob, kInput, width, x, want, c.ragged, !c.options.bidirectional && !c.ragged}, index);
 }
 
-uint32_t add(BlobBuilder *b, rnnp::OpKind op, const void *attr, size_t bytes, std::vector<uint32_t> in, uint32_t elems) {
-  return b->add_node(op, attr, bytes, std::move(in), elems, true);
+uint32_t add(BlobBuilder *b, rnnp::OpKind op, const void *attr, size_t bytes, const std::vector<uint32_t> &in, uint32_t elems) {
+  return b->add_node(op, attr, bytes, in, elems, true);
 }
 
 // Over a row of six positions with two channels: a convolution over time and position, one per channel over positions, a pool, a

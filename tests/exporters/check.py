@@ -222,8 +222,10 @@ def table(rows):
 
 def counts(rows):
     lines = ["| exporter | exports | right | right with the option proposed | refused | wrong | not exported |", "|---|--:|--:|--:|--:|--:|--:|"]
-    for exporter, title in [*EXPORTERS.items(), (None, "together")]:
-        of = [r for r in rows if exporter in (None, r["exporter"])]
+    exporters = [exporter for exporter in EXPORTERS if exporter not in READERS]
+    for title, which in [*((EXPORTERS[e], [e]) for e in exporters), ("exporters together", exporters),
+                         *((EXPORTERS[e], [e]) for e in READERS)]:
+        of = [r for r in rows if r["exporter"] in which]
         made = [r for r in of if r["result"] != "not exported"]
         right, all_right = sum(r["result"] == "right" for r in of), sum(verdict(r) == "right" for r in of)
         wrong = sum(verdict(r) in ("wrong", "not run") for r in of)

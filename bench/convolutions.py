@@ -138,7 +138,7 @@ def arrays_of(tool: Path, blob: Path, steps: int) -> dict[str, np.ndarray]:
 def measure(network: Network, steps: int, blob: Path, sides: dict[str, tuple[ctypes.CDLL, Path]], options: argparse.Namespace) -> dict[str, Any]:
     tool, cpus = sides["now"][1], choose_cpus(options.cpus, 1)
     arrays = arrays_of(tool, blob, steps)
-    runs = {name: Ours(library, tool, blob, arrays, steps, cpus) for name, (library, _) in sides.items()}
+    runs = {name: Ours(library, tool, blob, arrays, steps, cpus, from_start=False) for name, (library, _) in sides.items()}
     for ours in runs.values():
         ours.run()
     first = {name: [array.copy() for array, _ in ours.outputs.values()] for name, ours in runs.items()}

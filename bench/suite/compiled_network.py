@@ -22,11 +22,14 @@ MAX_SAMPLES = 1 << 14
 class Ours:
     """The compiled network through the C timing library."""
 
-    def __init__(self, library: ctypes.CDLL, tool: Path, blob: Path, arrays: dict[str, np.ndarray], steps: int, cpus: list[int]) -> None:
+    def __init__(self, library: ctypes.CDLL, tool: Path, blob: Path, arrays: dict[str, np.ndarray], steps: int, cpus: list[int],
+                 from_start: bool | None = None) -> None:
+        """from_start: each timed call begins with the initial state; left out: where it has several steps."""
+        from_start = steps > 1 if from_start is None else from_start
         self.library, self.handle = library, ctypes.c_void_p()
         document = json.loads(subprocess.run([tool, "inspect", "--json", blob], capture_output=True, text=True, check=True).stdout)
         threads = (ctypes.c_int * len(cpus))(*cpus)
-        self._check(library.rnnpack_network_open(ctypes.byref(self.handle), str(blob).encode(), steps, threads, len(cpus), int(steps > 1)))
+        self._check(library.rnnpack_network_open(ctypes.byref(self.handle), str(blob).encode(), steps, threads, len(cpus), int(from_start)))
         self.arrays: list[np.ndarray] = []
         for index, io in enumerate(document["inputs"]):
             self._bind(0, index, canonical(arrays[io["name"]], io["dims"], steps))

@@ -23,8 +23,8 @@ struct ChannelMajorOp {
   bool (*plan)(const OpChoice &choice, const ChannelMajorNodes &nodes);
   // Steps that the object alone holds go into the node's state.
   void (*keep)(const Model &m, StateSlot *states, const BlobNode &node, void *object);
-  // The state has changed: the object's steps are no longer those before the next one.
-  void (*forget)(void *object);
+  // The state has changed: the object's steps are no longer those before the next one. `initial`: it is what a session begins with.
+  void (*forget)(void *object, bool initial);
 };
 
 // Marks values, and says whether there is anything to be run so. Where an operator for it runs a node its result is channel-major,

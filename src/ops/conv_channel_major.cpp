@@ -40,7 +40,9 @@ struct ConvChannelMajor {
   uint32_t x, first;  // the value, and its element that is the first channel
   uint32_t elems;     // of a step of x
   uint32_t lead;
-  bool pointwise;  // reads a step's x alone
+  bool pointwise;          // reads a step's x alone
+  bool begins_with_zeros;  // the state, or what is read where there is none
+  bool zeros;              // it does so now
   Lines lines;
   ConvNchwFn run;
   ConvNchwArgs args;
@@ -95,6 +97,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   c.first = static_cast<uint32_t>(w.x_first + ptrdiff_t{window_start(w, 0, 0)} * w.x_stride[0] +
                                   ptrdiff_t{window_start(w, 1, 0)} * w.x_stride[1]);
   c.lead = lead_of(*a);
+  c.begins_with_zeros = c.zeros = a->state == kNone || m.states[a->state].init == kNone;
   c.pointwise = a->time_taps == 1 && a->lead == 0;
   const Matrix matrix = m.matrix(a->matrix);
   c.taps = env->arena->take<uint32_t>(conv_depth(*a));
@@ -133,7 +136,7 @@ RNNPACK_NOINLINE void begin_lines(const RunEnv &env, ConvChannelMajor *c) {
   l.end = lead;
   l.behind = 0;
   l.known = a.state != kNone;  // of none each run begins with zeros
-  if (a.state == kNone) {
+  if (c->zeros) {
     for (uint32_t i = 0; i < c->elems; ++i) zero_bytes(l.at + size_t{i} * l.line, lead * sizeof(float));
     return;
   }
@@ -163,8 +166,10 @@ void keep(const Model &, StateSlot *states, const BlobNode &, void *object) {
   l.behind = 0;
 }
 
-void forget(void *object) {
-  static_cast<ConvChannelMajor *>(object)->lines.known = false;
+void forget(void *object, bool initial) {
+  ConvChannelMajor &c = *static_cast<ConvChannelMajor *>(object);
+  c.lines.known = false;
+  c.zeros = c.attr->state == kNone || (c.begins_with_zeros && initial);
 }
 
 // Room for a block behind the last step.

@@ -136,7 +136,7 @@ void run_wavefront(Call *call) {
 }  // namespace
 
 void bring_states_up(const Session &s) {
-  if (!kManyThreads) return;
+  if (!kManyThreads || s.held != Held::kLast) return;
   for (uint32_t i = 0; i < s.model.nodes.count; ++i) {
     const NodeSlot &n = s.channel_major_nodes[i];
     if (n.op->channel_major != nullptr) n.op->channel_major->keep(s.model, s.states, *n.node, n.object);
@@ -149,16 +149,16 @@ namespace {
 void hand_over_steps(Session *s, bool channel_major) {
   if (!kManyThreads || s->channel_major == nullptr) return;
   if (!channel_major) {
-    if (s->detours & kStatesBehind) bring_states_up(*s);
-    states_written(s);
+    if (s->detours & kHandOver) bring_states_up(*s);
+    states_written(s, Held::kOthers);
     return;
   }
-  for (uint32_t i = 0; s->nodes_behind && i < s->model.nodes.count; ++i) {
+  for (uint32_t i = 0; s->held != Held::kLast && i < s->model.nodes.count; ++i) {
     const NodeSlot &n = s->channel_major_nodes[i];
-    if (n.op->channel_major != nullptr) n.op->channel_major->forget(n.object);
+    if (n.op->channel_major != nullptr) n.op->channel_major->forget(n.object, s->held == Held::kInitial);
   }
-  s->nodes_behind = false;
-  s->detours |= kStatesBehind;
+  s->held = Held::kLast;
+  s->detours |= kHandOver;
 }
 
 }  // namespace
@@ -179,7 +179,7 @@ rnnp_status run_single_step(Session *s, const void *x, void *y) {
   s->step_output->data = y;
   if (s->detours != 0) {
     arrange_rows(s, nullptr, s->max_batch);
-    if (kManyThreads && (s->detours & kStatesBehind)) hand_over_steps(s, false);
+    if (kManyThreads && (s->detours & kHandOver)) hand_over_steps(s, false);
     if (s->detours != 0) {
       s->run_nodes(*s, s->step_env, kEveryNode, 0);
       return RNNP_OK;

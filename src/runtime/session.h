@@ -48,7 +48,10 @@ struct RowMap {
 };
 
 // Why a single step does not go straight through the nodes: bits of Session::detours.
-constexpr uint8_t kRowsMoved = 1, kTraced = 2, kStatesBehind = 4;
+constexpr uint8_t kRowsMoved = 1, kTraced = 2, kHandOver = 4;
+
+// The steps that nodes hold: the last ones; others, the states having them; others, the states being the initial ones.
+enum class Held : uint8_t { kLast, kOthers, kInitial };
 
 struct Session {
   RNNPACK_BYTES_32_BY_THREADS(332, 304);
@@ -61,8 +64,8 @@ struct Session {
   bool xnnpack_refused, causal;
   bool in_place;         // y may be x
   bool plain_io;         // no input but x, of floats, and no output but y
-  uint8_t detours;       // kRowsMoved: not every row is in the slot of its number; kStatesBehind: nodes hold steps of their own
-  bool nodes_behind;     // the steps that nodes of channel-major values hold are not the last ones
+  uint8_t detours;       // kRowsMoved: not every row is in the slot of its number; kHandOver: see Held; a run of rows changes it
+  Held held;             // by nodes of channel-major values
   CallError call_error;  // of the last call that was refused
   // A single step goes straight through the nodes, on the caller's thread, with x and y here; nullptr: it is a call like others.
   ValueSlot *step_input, *step_output;
@@ -149,10 +152,11 @@ void reset_state(const Session &s, uint32_t state, uint32_t row);
 // Where nodes hold steps of their own their states hold them, too, from here on.
 void bring_states_up(const Session &s);
 // The states have been written.
-inline void states_written(Session *s) {
+inline void states_written(Session *s, Held held) {
   if (!kManyThreads) return;
-  s->detours = static_cast<uint8_t>(s->detours & ~kStatesBehind);
-  s->nodes_behind = true;
+  const bool ends = held == Held::kInitial && s->channel_major != nullptr;  // by a step of rows
+  s->detours = static_cast<uint8_t>((s->detours & ~kHandOver) | (ends ? kHandOver : 0));
+  s->held = held;
 }
 
 // True when `rows` are rows of the session, none twice, and the model lets them run alone.

@@ -200,8 +200,8 @@ void mark_channel_major(const SessionConfig &config, const Tables &t) {
   if (!config.channel_major->channel_major->plan(choice, nodes)) return;
   t.session->channel_major_nodes = t.channel_major_nodes;
   t.session->joined_nodes = t.joined_nodes;
-  t.session->nodes_behind = true;
   t.session->channel_major = t.channel_major;
+  states_written(t.session, Held::kInitial);
 }
 
 // What rnnp_step needs to know, decided once.

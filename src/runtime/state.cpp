@@ -58,7 +58,7 @@ rnnp_status save_row(const Session &s, uint32_t row, void *dst, size_t bytes) {
   const Model &m = s.model;
   const size_t total = saved_state_bytes(m);
   if (bytes < total) return RNNP_E_SMALL_MEMORY;
-  if (kManyThreads && (s.detours & kStatesBehind)) bring_states_up(s);
+  if (kManyThreads && (s.detours & kHandOver)) bring_states_up(s);
   uint8_t *to = static_cast<uint8_t *>(dst) + sizeof(StateHeader);
   for (uint32_t i = 0; i < m.states.count; ++i) {
     const size_t part = size_t{m.states[i].elems} * sizeof(float);
@@ -98,7 +98,7 @@ rnnp_status load_row(const Session &s, uint32_t row, const void *src, size_t byt
 rnnp_status rnnp_state_reset(rnnp_session *session, uint32_t row) {
   if (!rnnp::is_session(session)) return RNNP_E_ARG;
   const rnnp_status status = rnnp::reset_rows(*session, row);
-  if (status == RNNP_OK) rnnp::states_written(session);
+  if (status == RNNP_OK) rnnp::states_written(session, rnnp::Held::kInitial);
   return status;
 }
 
@@ -109,6 +109,6 @@ rnnp_status rnnp_state_save(const rnnp_session *session, uint32_t row, void *dst
 rnnp_status rnnp_state_load(rnnp_session *session, uint32_t row, const void *src, size_t bytes) {
   if (!rnnp::is_session(session)) return RNNP_E_ARG;
   const rnnp_status status = rnnp::load_row(*session, row, src, bytes);
-  if (status == RNNP_OK) rnnp::states_written(session);
+  if (status == RNNP_OK) rnnp::states_written(session, rnnp::Held::kOthers);
   return status;
 }

@@ -194,6 +194,17 @@ TEST(ChannelMajor, StatesAreSavedLoadedAndResetBetweenBlocks) {
     ASSERT_EQ(RNNP_OK, rnnp_state_reset(other.session(), 0));
     ASSERT_EQ(first, other.run(head, 64));
     ASSERT_EQ(state, other.save(0));
+    // A step alone behind a reset: what blocks after it read is no longer what they began with.
+    Runner alone(bytes);
+    std::vector<float> step(r.out()), want_step(first.begin(), first.begin() + long(r.out()));
+    ASSERT_EQ(RNNP_OK, rnnp_state_reset(other.session(), 0));
+    for (Runner *each : {&alone, &other}) {
+      ASSERT_EQ(RNNP_OK, rnnp_step(each->session(), x.data(), step.data()));
+      ASSERT_EQ(want_step, step);
+      const std::vector<float> after = each->run({x.begin() + long(in), x.begin() + long(64 * in)}, 63);
+      ASSERT_EQ(std::vector<float>(first.begin() + long(r.out()), first.end()), after);
+      ASSERT_EQ(state, each->save(0));
+    }
   }
 }
 

@@ -32,7 +32,7 @@ struct Planes {
   std::vector<float> run(const Kernel &kernel, uint32_t begin, uint32_t end) const {
     std::vector<float> y((units + 1) * plane(), kUntouched);
     ConvNchwArgs args = {};
-    args.from = {x.data(), 0, ptrdiff_t(columns), 1, 1, lines, columns, line + 2, 5, line + 3};
+    args.from = {x.data(), 0, ptrdiff_t(columns), 1, 1, lines, columns, line + 2, 5, line + 3, 0};
     std::vector<float> copy((lines + 2) * line + kPlaneSlack, kUntouched);
     args.lines = copy.data();
     args.taps = taps.data();

@@ -95,7 +95,9 @@ class KernelCase {
       plain.push_back({r.data, r.before.size() * sizeof(float)});
     }
     for (RecurrentArgs &a : both_.direction) {
-      if (a.control != nullptr) a.control[kEpoch] = 1;
+      if (a.control == nullptr) continue;
+      a.control[kEpoch] = 1;  // as before the run before, whose words would look fresh
+      std::fill_n(a.words, a.word_count, 0);
     }
     const KernelFacts &k = kKernels[static_cast<uint32_t>(id_)];
     simt::Launch launch = {blocks_, kThreads, shared_, seed, k.sync, 0};

@@ -55,10 +55,11 @@ SIMT_FN bool may_spin(const RecurrentArgs &a, uint32_t spins) {
 
 template <class Place, class Take>
 SIMT_FN bool poll_pair(const RecurrentArgs &a, const uint64_t *words, uint32_t pair, uint32_t epoch, Place place, Take take) {
-  const PairPlace at = place(pair);
+  PairPlace at = place(pair);
   const uint64_t *from = words + at.word;
   uint64_t v[2];
   simt::ll_load2(from, v);
+  simt::renew(&at.to);  // found while the words are under way
   SIMT_ROLLED for (uint32_t spins = 0; !is_fresh(v, epoch); ++spins) {
     if (!may_spin(a, spins)) return false;
     simt::pause();

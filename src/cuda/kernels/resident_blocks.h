@@ -104,8 +104,9 @@ resident_blocks(const RecurrentArgs a) {
   constexpr uint32_t G = gates_of(kCell), kUnitsPerWarp = units_of_cells<kWeights, kCell>(), kPasses = kCell == Cell::kGru ? 2 : 1;
   const GatherShape s = {G, a.hidden, a.units, {a.bundles[0], a.bundles[1], a.bundles[2], a.bundles[3]}};
   const GatherShared at = gather_shared(kWeights, s, a.batch, a.columns, kHeld);
+  constexpr Room kRoom = room_beside(6 * kHeld);
   const ResidentBlock b =
-      place_block<kWeights>(a, simt::block(), at.input, at.c, at.h, at.z, planes(kWeights) * plane_words(a.hidden));
+      place_block<kWeights, kRoom>(a, simt::block(), at.input, at.c, at.h, at.z, planes(kWeights) * plane_words(a.hidden));
   const uint32_t set = b.warp / kParts, part = b.warp % kParts, bundles = bundles_of_warp(s, set);
   const uint32_t groups = ceil_div(a.units, kUnitsPerWarp), part_sums = a.columns * G * gate_stride(s);
   const uint32_t *plane = b.input + (planes(kWeights) == 1 ? 0 : part) * plane_words(a.hidden);
@@ -129,9 +130,8 @@ resident_blocks(const RecurrentArgs a) {
   PhaseClock::begin(&clock);
   for (; now.t < a.steps; next_columns(a, &now)) {
     begin_columns(a, &now);
-    first_cells<kWeights, kCell>(a, b, now, groups, &cells);
     SIMT_ROLLED for (now.pass = 0; now.pass < kPasses; ++now.pass) {
-      const KnownCell known = known_of<kWeights, kCell, false>(a, b, now, cells);
+      const KnownCell known = ask_for_cells<kWeights, kCell, false, kRoom>(a, b, now, groups, &cells);
       PhaseClock::end(&clock, kAsk);
       bool failed = false;
       if (now.t != 0 || now.pass != 0) {
@@ -160,7 +160,7 @@ resident_blocks(const RecurrentArgs a) {
       }
       PhaseClock::end(&clock, kProducts);
       simt::sync_block();  // all parts are there
-      finish_units<kWeights, kCell, false>(a, b, now, groups, cells, known, &clock, [&](uint32_t column, uint32_t row) {
+      finish_units<kWeights, kCell, false, kRoom>(a, b, now, groups, cells, known, &clock, [&](uint32_t column, uint32_t row) {
         return sum_parts(sums + (column * G + row % G) * gate_stride(s) + row / G, part_sums);
       });
       PhaseClock::end(&clock, kStore);

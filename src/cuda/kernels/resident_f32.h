@@ -48,9 +48,8 @@ SIMT_FN float multiply_held(const Floats4 held[][kPairs], const Floats4 *rest, u
 struct F32Lane {
   uint32_t column, unit, own;  // own: of the first of its columns
   bool owned, exists, leads;
-  uint64_t *word;       // of h's first slot
-  const float *preact;  // of this step
-  float *y;
+  uint64_t *word;   // of h's first slot
+  uint32_t preact;  // its place in a row of them
   float r_bias;
 };
 
@@ -72,9 +71,7 @@ SIMT_FN bool run_f32_steps(const RecurrentArgs &a, const F32Block<pairs_of_warp(
   const uint32_t groups = column_groups(H), stride = groups * 64, blocks = ceil_div(H, a.units);
   const uint32_t row_words = (H + 1) & ~1u, slot_words = B * row_words, base = at.base;
   const uint32_t sum = row_of_sum<kRows * kColumns>(lane), row = sum % kRows, u = warp * kUnits + row / G;
-  const uint64_t preact_row = uint64_t{blocks} * kWarps * kRows;
-  const int64_t direction = a.reverse ? -1 : 1, preact_step = direction * static_cast<int64_t>(B * preact_row),
-                y_step = direction * static_cast<int64_t>(B * a.y_row);
+  const uint32_t preact_row = blocks * kWarps * kRows;
   const GateLane gate = {(sum - row + row / G * G) * kLanesOfSum, kLanesOfSum, row % G};
   F32Lane l = {};
   l.column = sum / kRows, l.unit = block * a.units + u, l.own = l.column * a.units + u;
@@ -82,12 +79,11 @@ SIMT_FN bool run_f32_steps(const RecurrentArgs &a, const F32Block<pairs_of_warp(
   l.exists = l.owned && l.unit < H;
   l.leads = l.exists && lane % kLanesOfSum == 0 && row % G == 0;
   l.word = a.words + l.column * row_words + l.unit;
-  l.preact = a.preact + (uint64_t{step_at(a, 0)} * B + l.column) * preact_row + (block * kWarps + warp) * kRows + row;
-  if (a.y != nullptr) l.y = a.y + (uint64_t{step_at(a, 0)} * B + l.column) * a.y_row + l.unit;
+  l.preact = (block * kWarps + warp) * kRows + row;
   if (kCell == Cell::kGruLinear && l.exists) l.r_bias = a.r_bias[l.unit];
   PhaseClock clock;
   PhaseClock::begin(&clock);
-  for (uint32_t t = 0; t < a.steps; ++t, l.preact += preact_step, l.y += l.y == nullptr ? 0 : y_step) {
+  for (uint32_t t = 0; t < a.steps; ++t) {
     const uint32_t step = step_at(a, t), epoch = base + t + 1, slot = slot_of(epoch) * slot_words;
     const bool more = t + 1 < a.steps;
     SIMT_ROLLED for (uint32_t pass = 0; pass < kPasses; ++pass) {
@@ -95,7 +91,8 @@ SIMT_FN bool run_f32_steps(const RecurrentArgs &a, const F32Block<pairs_of_warp(
       const uint32_t tell = gates_only ? slot + 2 * slot_words : slot;
       // Two places in turn: what is written now was last read before the barrier that all have left.
       float *now = at.input + ((kPasses * t + pass) & 1) * B * stride;
-      float pre = l.exists ? *l.preact : 0.0f;  // asked for before the wait
+      const auto preact_of = [&](uint32_t n) { return a.preact[(uint64_t{step} * B + n) * preact_row + l.preact]; };
+      float pre = l.exists ? preact_of(l.column) : 0.0f;  // asked for before the wait
       PhaseClock::end(&clock, kAsk);
       bool failed = false;
       if (t != 0 || pass != 0) {
@@ -144,9 +141,9 @@ SIMT_FN bool run_f32_steps(const RecurrentArgs &a, const F32Block<pairs_of_warp(
         simt::sync_warp();  // all lanes of the unit have read the old state; z is read by all
         if (leads && !gates_only) {
           at.h[own] = h_new, at.c[own] = c_new;
-          if (l.y != nullptr) l.y[first * a.y_row] = ended ? 0.0f : h_new;
+          if (a.y != nullptr) a.y[(uint64_t{step} * B + n) * a.y_row + l.unit] = ended ? 0.0f : h_new;
         }
-        if (first + kColumns < B && l.exists && n + kColumns < B) pre = l.preact[(first + kColumns) * preact_row];
+        if (first + kColumns < B && l.exists && n + kColumns < B) pre = preact_of(n + kColumns);
       }
       PhaseClock::end(&clock, kStore);
       // A word that only makes a row's number even has no writer: the last block keeps it company.

@@ -47,9 +47,9 @@ SIMT_FN void hold_weights(HeldWeights<kHalfTiles, kRegSteps> *held, const uint8_
 }
 
 // Row tiles whose sums are in registers at the same time: more of them take turns, and so do fewer beside many weights.
-constexpr uint32_t kManyWeights = 165;
+constexpr uint32_t kManyWeights = 165, kMostWeights = 190;
 constexpr uint32_t tiles_at_once(uint32_t tiles, uint32_t held_registers) {
-  return ceil_div(tiles, ceil_div(tiles, held_registers >= kManyWeights ? 4 : 8));
+  return ceil_div(tiles, ceil_div(tiles, held_registers >= kMostWeights ? 2 : held_registers >= kManyWeights ? 4 : 8));
 }
 
 // This warp's k-tiles, of row tiles from kFirst on, times the columns in shared memory: those in registers, then the rest from
@@ -112,7 +112,8 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   constexpr uint32_t kPasses = kCell == Cell::kGru ? 2 : 1;
   const Shape s = in_halves(kWeights, {G, a.hidden, a.units});
   const ResidentShared at = resident_mma_shared(s, a.batch, a.columns, kRegSteps, a.places);
-  const ResidentBlock b = place_block<kWeights>(a, of.block, at.input, at.c, at.h, at.z, column_stride(s.k) / 2);
+  constexpr Room kRoom = room_beside(2 * kHalfTiles * kRegSteps);
+  const ResidentBlock b = place_block<kWeights, kRoom>(a, of.block, at.input, at.c, at.h, at.z, column_stride(s.k) / 2);
   constexpr uint32_t stride = partial_stride_of(kHalfTiles);
   Sum *partials = reinterpret_cast<Sum *>(simt::shared() + at.partial);
   uint16_t *input = reinterpret_cast<uint16_t *>(b.input);
@@ -133,15 +134,15 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   ResidentStep now = {base, 0, 0, 0, 0, 0};
   const uint32_t place_sums = a.places == 2 ? kWarps * a.columns * stride : 0;
   uint32_t place = 0;
-  const WarpWords mine_words = words_of_warp(b);
+  WarpWords mine_words = words_of_warp(b);
+  if (kRoom == kForAll) simt::keep(&mine_words.pairs), simt::keep(&mine_words.word), simt::keep(&mine_words.to);
   CellLane cells = {};
   PhaseClock clock;
   PhaseClock::begin(&clock);
   for (; now.t < a.steps; next_columns(a, &now)) {
     begin_columns(a, &now);
-    first_cells<kWeights, kCell>(a, b, now, kGroups, &cells);
     SIMT_ROLLED for (now.pass = 0; now.pass < kPasses; ++now.pass) {
-      const KnownCell known = known_of<kWeights, kCell, kGeneric>(a, b, now, cells);
+      const KnownCell known = ask_for_cells<kWeights, kCell, kGeneric, kRoom>(a, b, now, kGroups, &cells);
       PhaseClock::end(&clock, kAsk);
       bool failed = false;
       if (now.t == 0 && now.pass == 0) {
@@ -162,7 +163,7 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
       PhaseClock::end(&clock, kProducts);
       if (sync_after_poll(failed)) return time_out(a);  // all slices are there
       PhaseClock::end(&clock, kMeet);
-      finish_units<kWeights, kCell, kGeneric>(a, b, now, kGroups, cells, known, &clock, [&](uint32_t column, uint32_t row) {
+      finish_units<kWeights, kCell, kGeneric, kRoom>(a, b, now, kGroups, cells, known, &clock, [&](uint32_t column, uint32_t row) {
         return sum_slices<kWeights>(partial, column, row, stride);
       });
       PhaseClock::end(&clock, kStore);

@@ -86,7 +86,8 @@ resident_nibbles(const RecurrentArgs a) {
   constexpr uint32_t kUnitsPerWarp = units_of_cells<kWeights, kCell>();
   const Shape s = in_halves(kWeights, {G, a.hidden, a.units});
   const NibblesShared at = resident_nibbles_shared(s, a.batch, a.columns, kTiles, kHeld);
-  const ResidentBlock b = place_block<kWeights>(a, simt::block(), at.input, at.c, at.h, at.z, column_stride(s.k) / 2);
+  constexpr Room kRoom = room_beside(2 * kTiles * kHeld);
+  const ResidentBlock b = place_block<kWeights, kRoom>(a, simt::block(), at.input, at.c, at.h, at.z, column_stride(s.k) / 2);
   const uint32_t groups = ceil_div(a.units, kUnitsPerWarp), stride = partial_stride(s), of_group = a.r_bytes.group_k / kNibbleTileK;
   float *sums = reinterpret_cast<float *>(simt::shared() + at.sums);
   uint16_t *input = reinterpret_cast<uint16_t *>(b.input);
@@ -107,9 +108,8 @@ resident_nibbles(const RecurrentArgs a) {
   PhaseClock::begin(&clock);
   for (; now.t < a.steps; next_columns(a, &now)) {
     begin_columns(a, &now);
-    first_cells<kWeights, kCell>(a, b, now, groups, &cells);
     SIMT_ROLLED for (now.pass = 0; now.pass < kPasses; ++now.pass) {
-      const KnownCell known = known_of<kWeights, kCell, false>(a, b, now, cells);
+      const KnownCell known = ask_for_cells<kWeights, kCell, false, kRoom>(a, b, now, groups, &cells);
       PhaseClock::end(&clock, kAsk);
       bool failed = false;
       if (now.t != 0 || now.pass != 0) {
@@ -130,8 +130,8 @@ resident_nibbles(const RecurrentArgs a) {
       }
       PhaseClock::end(&clock, kProducts);
       simt::sync_block();  // all rows are there
-      finish_units<kWeights, kCell, false>(a, b, now, groups, cells, known, &clock,
-                                           [&](uint32_t column, uint32_t row) { return sums[column * stride + row]; });
+      finish_units<kWeights, kCell, false, kRoom>(a, b, now, groups, cells, known, &clock,
+                                                  [&](uint32_t column, uint32_t row) { return sums[column * stride + row]; });
       PhaseClock::end(&clock, kStore);
     }
   }

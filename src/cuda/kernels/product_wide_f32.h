@@ -1,7 +1,8 @@
 // product_wide_f32.h -- the product of many rows of x with an f32 matrix: a warp has its rows of a block and 128 sums a lane, so
 // that a load of weights is multiplied by as many rows of x as have room; these lie in shared memory, a stretch of k at a time.
-// Contract and bits of product_f32 (step_f32.h). Grid: blocks of the matrix x groups of columns. SPDX-License-Identifier:
-// Apache-2.0
+// Contract and bits of product_f32 (step_f32.h). Grid: blocks of the matrix x groups of columns.
+//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_PRODUCT_WIDE_F32_H_
 #define RNNPACK_CUDA_KERNELS_PRODUCT_WIDE_F32_H_
 

@@ -70,7 +70,7 @@ def sequential(*layers):
     return {"class_name": "Sequential", "config": {"name": "m", "layers": [INPUT, *layers]}}
 
 
-def write_keras(path, config, stored):
+def write_keras(path, config, stored, version=None):
     """`stored`: {"lstm/cell": [arrays]}, as Keras 3 names them: by class, not by the layer's name."""
     buffer = io.BytesIO()
     with h5py.File(buffer, "w") as file:
@@ -79,11 +79,15 @@ def write_keras(path, config, stored):
                 file[f"layers/{place}/vars/{at}"] = array
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("config.json", json.dumps(config))
+        if version is not None:
+            archive.writestr("metadata.json", json.dumps({"keras_version": version}))
         archive.writestr("model.weights.h5", buffer.getvalue())
 
 
-def write_h5(path, config, stored):
+def write_h5(path, config, stored, version=None):
     with h5py.File(path, "w") as file:
+        if version is not None:
+            file.attrs["keras_version"] = version
         file.attrs["model_config"] = json.dumps(config)
         for name, arrays in stored.items():
             group = file.create_group(f"model_weights/{name}")
@@ -165,6 +169,52 @@ def test_layers_between(tmp_path):
     y = np.maximum(sum(padded[:, 2 * k:2 * k + STEPS] @ conv[0][k].astype(float) for k in range(3)) + conv[1], 0)
     y = norm[0] * (y - norm[2]) / np.sqrt(norm[3] + 0.5) + norm[1]
     close(rnnpack.from_keras(tmp_path / "m.keras").session(batch=2).run(X), lstm(np.where(y > 0, y, 0.25 * y), *kernel)[:, -1])
+
+
+def test_hard_sigmoid_is_that_of_the_keras_that_wrote_the_file(tmp_path):
+    config = sequential(layer("SimpleRNN", "r", units=HIDDEN, activation="hard_sigmoid", use_bias=True, return_sequences=True),
+                        layer("GRU", "g", units=HIDDEN, reset_after=True, **{**RECURRENT, "activation": "linear", "recurrent_activation": "hard_sigmoid"}),
+                        layer("Activation", "a", activation="hard_sigmoid"))
+    simple = [weights(INPUTS, HIDDEN), weights(HIDDEN, HIDDEN), weights(HIDDEN)]
+    second = [weights(HIDDEN, 3 * HIDDEN, seed=4), *GRU[1:]]
+    for version, slope in (("3.4.1", 1 / 6), ("2.15.0", 0.2)):
+        def hard(v):
+            return np.clip(slope * v + 0.5, 0, 1)
+        h, g, out = np.zeros((2, HIDDEN)), np.zeros((2, HIDDEN)), []
+        for t in range(STEPS):
+            h = hard(X[:, t] @ simple[0].astype(float) + h @ simple[1] + simple[2])
+            xz, xr, xh = np.split(h @ second[0].astype(float) + second[2][0], 3, axis=1)
+            hz, hr, hh = np.split(g @ second[1].astype(float) + second[2][1], 3, axis=1)
+            z = hard(xz + hz)
+            g = z * g + (1 - z) * (xh + hard(xr + hr) * hh)
+            out.append(hard(g))
+        write_keras(tmp_path / "m.keras", config, {"simple_rnn/cell": simple, "gru/cell": second}, version)
+        write_h5(tmp_path / "m.h5", config, {"r": simple, "g": second}, version)
+        for name in ("m.keras", "m.h5"):
+            close(rnnpack.from_keras(tmp_path / name).session(batch=2).run(X), np.stack(out, 1))
+    write_keras(tmp_path / "m.keras", config, {"simple_rnn/cell": simple, "gru/cell": second})
+    with pytest.raises(rnnpack.ModelError, match="'r': hard_sigmoid has slope 1/6 in Keras 3 and 0.2 before"):
+        rnnpack.from_keras(tmp_path / "m.keras")
+
+
+def test_convolutions_of_each_channel(tmp_path):
+    settings = {"kernel_size": [3], "strides": [1], "padding": "same", "dilation_rate": [1], "use_bias": True}
+    kernel, mix, bias = weights(3, INPUTS, 2), weights(1, 2 * INPUTS, 4), weights(2 * INPUTS)
+    config = sequential(layer("DepthwiseConv1D", "d", depth_multiplier=2, activation="relu", **settings),
+                        layer("SeparableConv1D", "s", filters=4, depth_multiplier=1, **settings))
+    second = [weights(3, 2 * INPUTS, 1, seed=2), mix, weights(4)]
+    write_keras(tmp_path / "m.keras", config, {"depthwise_conv1d": [kernel, bias], "depthwise_conv1_d": [kernel, bias], "separable_conv1_d": second,
+                                               "separable_conv1d": second})
+
+    def each(x, kernel):  # [taps, in, multiplier]
+        padded = np.pad(x, ((0, 0), (1, 1), (0, 0)))
+        y = sum(padded[:, k:k + STEPS, :, None] * kernel[k].astype(float) for k in range(3))
+        return y.reshape(2, STEPS, -1)
+    y = each(np.maximum(each(X, kernel) + bias, 0), second[0]) @ mix[0].astype(float) + second[2]
+    close(rnnpack.from_keras(tmp_path / "m.keras").session(batch=2).run(X), y)
+    write_keras(tmp_path / "m.keras", config, {"depthwise_conv1d": [kernel[:, :2], bias], "depthwise_conv1_d": [kernel[:, :2], bias]})
+    with pytest.raises(rnnpack.ModelError, match=r"'d': its kernel has shape \[3, 2, 2\]; expected: \[3, 3, 2\]"):
+        rnnpack.from_keras(tmp_path / "m.keras")
 
 
 def test_keras_files_that_are_refused(tmp_path):

@@ -41,6 +41,8 @@ def _attribute(name: str, value: Any) -> bytes:
         return _bytes(1, name) + _bytes(4, value) + _number(20, 3)
     if all(isinstance(v, str) for v in value):
         return _bytes(1, name) + b"".join(_bytes(9, v) for v in value) + _number(20, 8)
+    if any(isinstance(v, float) for v in value):
+        return _bytes(1, name) + b"".join(_varint(7 << 3 | 5) + struct.pack("<f", v) for v in value) + _number(20, 6)
     return _bytes(1, name) + b"".join(_number(8, int(v)) for v in value) + _number(20, 7)
 
 

@@ -15,7 +15,7 @@ from ._errors import FileError, ModelError, UsageError
 from ._files import file_errors
 from ._graph import Size
 from ._keras_layers import MERGES, KerasLayer, add_layer
-from ._layers import Array, Layers, Value
+from ._layers import HARD_SLOPE, OLD_HARD_SLOPE, Array, Layers, Value
 from ._model import Model, compile
 from ._options import CompileOptions, PathLike
 
@@ -45,8 +45,9 @@ def _h5py() -> Any:
     return h5py
 
 
-def _read(path: str) -> Tuple[Mapping[str, Any], Mapping[str, List[Array]], bool]:
-    """The configuration, the weights of each layer by its name or, in .keras files, by the name that it is stored as, and which."""
+def _read(path: str) -> Tuple[Mapping[str, Any], Mapping[str, List[Array]], bool, str]:
+    """The configuration, the weights of each layer by its name or, in .keras files, by the name that it is stored as; which of
+    the two; and the version of Keras that wrote it."""
     h5py = _h5py()
     with file_errors(), open(path, "rb") as file:
         start = file.read(8)
@@ -54,8 +55,9 @@ def _read(path: str) -> Tuple[Mapping[str, Any], Mapping[str, List[Array]], bool
         if start[:4] == b"PK\3\4":
             with zipfile.ZipFile(path) as archive:
                 config = json.loads(archive.read("config.json"))
+                facts = json.loads(archive.read("metadata.json")) if "metadata.json" in archive.namelist() else {}
                 with h5py.File(io.BytesIO(archive.read("model.weights.h5")), "r") as stored:
-                    return config, _by_class(h5py, stored.get("layers", {})), True
+                    return config, _by_class(h5py, stored.get("layers", {})), True, str(facts.get("keras_version", ""))
         if start == b"\x89HDF\r\n\x1a\n":
             with h5py.File(path, "r") as stored:
                 if "model_config" not in stored.attrs:
@@ -63,10 +65,14 @@ def _read(path: str) -> Tuple[Mapping[str, Any], Mapping[str, List[Array]], bool
                 text = stored.attrs["model_config"]
                 weights = {name: [np.asarray(group[weight]) for weight in group.attrs.get("weight_names", [])]
                            for name, group in stored["model_weights"].items() if hasattr(group, "keys")}
-                return json.loads(text), weights, False
+                return json.loads(text), weights, False, _text(stored.attrs.get("keras_version", ""))
     except (zipfile.BadZipFile, KeyError, OSError, ValueError, RuntimeError) as error:
         raise ModelError(f"'{path}' is not whole, damaged or no model of Keras: {error}") from error
     raise FileError(f"'{path}' is no model of Keras: neither a .keras nor an HDF5 file")
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _by_class(h5py: Any, layers: Mapping[str, Any]) -> Mapping[str, List[Array]]:
@@ -122,7 +128,7 @@ def _calls(node: Any) -> List[Tuple[str, int]]:
 
 
 class _Importer:
-    def __init__(self, config: Mapping[str, Any], weights: Mapping[str, List[Array]], in_keras: bool) -> None:
+    def __init__(self, config: Mapping[str, Any], weights: Mapping[str, List[Array]], in_keras: bool, version: str) -> None:
         self._kind, self._config = config.get("class_name"), config.get("config", {})
         if self._kind not in ("Sequential", "Functional", "Model"):
             raise ModelError(f"a model of class '{self._kind}' is not supported; accepted: Sequential, Functional")
@@ -130,6 +136,7 @@ class _Importer:
             self._config = {"layers": self._config}
         self._weights, self._in_keras = weights, in_keras
         self._layers = Layers()
+        self._layers.hard_slope = {"": None, "1": OLD_HARD_SLOPE, "2": OLD_HARD_SLOPE}.get(version.split(".")[0], HARD_SLOPE)
         self._values: Dict[Tuple[str, int], Value] = {}
         self._by_class: Dict[str, int] = {}
 

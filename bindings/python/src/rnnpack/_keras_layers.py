@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 import numpy as np
 
 from ._errors import ModelError
-from ._layers import Array, Layers, Recurrent, Value
+from ._layers import Array, Layers, Recurrent, Value, fitting
 
 MERGES = {"Add": "Add", "Multiply": "Mul", "Maximum": "Max", "Minimum": "Min", "Subtract": "Sub", "Average": "Mean", "Concatenate": "Concat"}
 _SAME = ("Dropout", "SpatialDropout1D", "GaussianNoise", "GaussianDropout", "ActivityRegularization", "Identity")
@@ -83,6 +83,24 @@ def _conv(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     kernel = layer.take()
     y = layers.conv(layer.name, x, kernel, layer.take() if layer.get("use_bias", True) else None, padding=str(layer.get("padding", "valid")),
                     stride=layer.one("strides"), dilation=layer.one("dilation_rate"), groups=layer.one("groups"))
+    return layers.activation(layer.name + ".activation", y, layer.activation())
+
+
+def _depthwise(layers: Layers, layer: KerasLayer, x: Value) -> Value:
+    """A kernel [taps, in, multiplier] for every channel; a separable one is then mixed."""
+    if layer.get("data_format", "channels_last") != "channels_last":
+        raise layer.unsupported("data_format is not channels_last")
+    kernel = layer.take()
+    if kernel.ndim != 3:
+        raise layer.unsupported(f"a kernel of shape {list(kernel.shape)}; expected: [taps, channels, multiplier]")
+    fitting(f"'{layer.name}': its kernel", kernel, (kernel.shape[0], x.features, kernel.shape[2]))
+    separable = layer.kind == "SeparableConv1D"
+    mix = layer.take() if separable else None
+    bias = layer.take() if layer.get("use_bias", True) else None
+    y = layers.conv(layer.name + (".depthwise" if separable else ""), x, kernel.reshape(kernel.shape[0], 1, -1), None if separable else bias,
+                    padding=str(layer.get("padding", "valid")), stride=layer.one("strides"), dilation=layer.one("dilation_rate"), groups=x.features)
+    if mix is not None:
+        y = layers.conv(layer.name, y, mix, bias)
     return layers.activation(layer.name + ".activation", y, layer.activation())
 
 
@@ -212,12 +230,12 @@ def _time_distributed(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     return made[0]
 
 
-def _weights_of(layer: KerasLayer, kind: str, settings: KerasLayer) -> Recurrent:
+def _weights_of(layers: Layers, layer: KerasLayer, kind: str, settings: KerasLayer) -> Recurrent:
     kernel, recurrent = layer.take(), layer.take()
     bias = layer.take() if settings.get("use_bias", True) else None
     gate = settings.activation("recurrent_activation") or ("sigmoid" if kind != "rnn" else "")
     return Recurrent(kind, kernel, recurrent, bias, bool(settings.get("reset_after", False)), settings.activation() or "linear",
-                     "sigmoid" if kind == "rnn" else gate)
+                     "sigmoid" if kind == "rnn" else gate, layers.hard_slope)
 
 
 def _finish(layers: Layers, layer: KerasLayer, x: Value, recurrent: Recurrent, states: Sequence[Value]) -> List[Value]:
@@ -232,7 +250,7 @@ def _finish(layers: Layers, layer: KerasLayer, x: Value, recurrent: Recurrent, s
 def _recurrent(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> List[Value]:
     if layer.get("time_major", False):
         raise layer.unsupported("time_major is not supported")
-    return _finish(layers, layer, inputs[0], _weights_of(layer, _KINDS[layer.kind], layer), inputs[1:])
+    return _finish(layers, layer, inputs[0], _weights_of(layers, layer, _KINDS[layer.kind], layer), inputs[1:])
 
 
 def _rnn(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> List[Value]:
@@ -246,7 +264,7 @@ def _rnn(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> List[Val
         kind = str(one.get("class_name")).split(">")[-1]
         if kind not in _KINDS:
             raise layer.unsupported(f"the cell '{kind}' is not supported; accepted: LSTMCell, GRUCell, SimpleRNNCell")
-        recurrent = _weights_of(layer, _KINDS[kind], KerasLayer(kind, layer.name, one.get("config", {}), []))
+        recurrent = _weights_of(layers, layer, _KINDS[kind], KerasLayer(kind, layer.name, one.get("config", {}), []))
         if at + 1 == len(cells):
             return _finish(layers, layer, x, recurrent, inputs[1:])
         x, _ = layers.recurrent(f"{layer.name}.{at}", x, [recurrent])
@@ -260,7 +278,7 @@ def _bidirectional(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -
     merge = layer.settings.get("merge_mode", "concat")
     if kind not in ("LSTM", "GRU", "SimpleRNN") or merge not in ("concat", "sum", "mul", "ave") or settings.get("return_state", False):
         raise layer.unsupported(f"around '{kind}' with merge_mode {merge!r} it is not supported")
-    pair = [_weights_of(layer, _KINDS[kind], settings) for _ in range(2)]
+    pair = [_weights_of(layers, layer, _KINDS[kind], settings) for _ in range(2)]
     if not settings.get("return_sequences", False):
         _, last = layers.recurrent(layer.name, inputs[0], pair)
         halves = [last[0], last[len(last) // 2]]
@@ -278,7 +296,7 @@ def _bidirectional(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -
 _RECURRENT: Dict[str, Callable[[Layers, KerasLayer, Sequence[Value]], List[Value]]] = {
     "LSTM": _recurrent, "GRU": _recurrent, "SimpleRNN": _recurrent, "RNN": _rnn, "Bidirectional": _bidirectional}
 _PLAIN: Dict[str, Callable[[Layers, KerasLayer, Value], Value]] = {
-    "Dense": _dense, "Conv1D": _conv, "MaxPooling1D": _pool("MaxPool"), "AveragePooling1D": _pool("AveragePool"),
+    "Dense": _dense, "Conv1D": _conv, "DepthwiseConv1D": _depthwise, "SeparableConv1D": _depthwise, "MaxPooling1D": _pool("MaxPool"), "AveragePooling1D": _pool("AveragePool"),
     "GlobalAveragePooling1D": _over_steps("ReduceMean"), "GlobalMaxPooling1D": _over_steps("ReduceMax"), "BatchNormalization": _batch_norm,
     "LayerNormalization": _layer_norm, "Activation": _activation, "ReLU": _relu, "LeakyReLU": _leaky_relu, "ELU": _elu, "PReLU": _prelu,
     "Softmax": _softmax, "Embedding": _embedding, "RepeatVector": _repeat, "Flatten": _flatten, "Reshape": _reshape, "Permute": _permute,

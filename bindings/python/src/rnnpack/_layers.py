@@ -13,11 +13,13 @@ from ._errors import ModelError
 from ._graph import Graph, Size
 
 Array = npt.NDArray[Any]
+HARD_SLOPE, OLD_HARD_SLOPE = 1 / 6, 0.2  # of hard_sigmoid, whose middle is 0.5: of Keras 3, and before
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 _ORDER = {"rnn": (0,), "gru": (0, 1, 2), "lstm": (0, 3, 1, 2)}  # Keras' gates in ONNX's order
 _ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "sigmoid": "Sigmoid", "softmax": "Softmax", "elu": "Elu", "selu": "Selu", "softplus": "Softplus",
                 "softsign": "Softsign", "exponential": "Exp"}
-_INNER = {"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "softsign": "Softsign", "softplus": "Softplus"}
+_INNER = {"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "softsign": "Softsign", "softplus": "Softplus", "hard_sigmoid": "HardSigmoid",
+          "linear": "Affine"}
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Recurrent:
     reset_after: bool = True
     activation: str = "tanh"
     gate: str = "sigmoid"
+    slope: Optional[float] = HARD_SLOPE  # of hard_sigmoid
 
     def packed(self, title: str, inputs: int) -> Tuple[Array, Array, Array]:
         gates, hidden = GATES[self.kind], self.recurrent.shape[0]
@@ -76,6 +79,8 @@ def of_torch(kind: str, ih: Array, hh: Array, bias_ih: Optional[Array], bias_hh:
 
 
 class Layers:
+    hard_slope: Optional[float] = HARD_SLOPE  # of hard_sigmoid; None: who wrote the file is not known
+
     def __init__(self) -> None:
         self.graph = Graph()
 
@@ -95,8 +100,10 @@ class Layers:
             return self.made("Mul", [x.name, self.graph.node("Sigmoid", [x.name], title + ".gate")], title, x.shape)
         if kind == "gelu":
             return self.made("Gelu", [x.name], title, x.shape)
+        if kind == "hard_sigmoid":
+            return self.made("HardSigmoid", [x.name], title, x.shape, alpha=_slope(title, self.hard_slope), beta=0.5)
         if kind not in _ACTIVATIONS:
-            raise ModelError(f"'{title}': the activation '{kind}' is not supported; accepted: {', '.join(sorted(_ACTIVATIONS))}, gelu, silu")
+            raise ModelError(f"'{title}': the activation '{kind}' is not supported; accepted: {', '.join(sorted(_ACTIVATIONS))}, gelu, hard_sigmoid, silu")
         return self.made(_ACTIVATIONS[kind], [x.name], title, x.shape)
 
     def dense(self, title: str, x: Value, kernel: Array, bias: Optional[Array]) -> Value:
@@ -172,7 +179,10 @@ class Layers:
             attributes["linear_before_reset"] = int(layers[0].reset_after)
         names = [name for layer in layers for name in _inner_activations(title, layer)]
         if any(layer.activation != "tanh" or layer.gate != "sigmoid" for layer in layers):
-            attributes["activations"] = names
+            attributes["activations"] = [name for name, _ in names]
+            numbers = [both for _, both in names if both is not None]
+            if numbers:
+                attributes["activation_alpha"], attributes["activation_beta"] = ([float(one[i]) for one in numbers] for i in (0, 1))
         while not inputs[-1]:
             inputs.pop()
         outputs = [self.graph.unused(f"{title}.{name}") for name in (["Y", "h", "c"] if kind == "lstm" else ["Y", "h"])]
@@ -191,12 +201,21 @@ class Layers:
         return self.made("Slice", [x.name, *ends], title, x.shape)
 
 
-def _inner_activations(title: str, layer: Recurrent) -> List[str]:
+def _inner_activations(title: str, layer: Recurrent) -> List[Tuple[str, Optional[Tuple[float, float]]]]:
+    """Their names, with alpha and beta of those that have both."""
+    made = []
     for name in (layer.activation, layer.gate):
         if name not in _INNER:
             raise ModelError(f"'{title}': the activation '{name}' is not supported in recurrent layers; accepted: {', '.join(sorted(_INNER))}")
-    outer, gate = _INNER[layer.activation], _INNER[layer.gate]
+        made.append((_INNER[name], (_slope(title, layer.slope), 0.5) if name == "hard_sigmoid" else (1.0, 0.0) if name == "linear" else None))
+    outer, gate = made
     return {"rnn": [outer], "gru": [gate, outer], "lstm": [gate, outer, outer]}[layer.kind]
+
+
+def _slope(title: str, slope: Optional[float]) -> float:
+    if slope is None:
+        raise ModelError(f"'{title}': hard_sigmoid has slope 1/6 in Keras 3 and 0.2 before, and the file does not say which Keras wrote it")
+    return slope
 
 
 def _steps(steps: Size, taps: int, dilation: int, stride: int, padding: str) -> Size:

@@ -29,7 +29,7 @@ struct PutVectors {
 
 constexpr uint32_t kMostPlaneVectors = Vec::kRegisters >= 32 ? 3 : 2;
 // Of so few units a block has more vectors; 0: it has not.
-constexpr uint32_t kFewUnits = Vec::kRegisters >= 32 ? 3 : 0, kFewUnitsVectors = 4;
+constexpr uint32_t kFewPlaneUnits = Vec::kRegisters >= 32 ? 3 : 0, kFewPlaneVectors = 4;
 
 // A vector of positions.
 struct PlanePlace {
@@ -202,9 +202,9 @@ void conv_nchw_run(const ConvNchwArgs *args) {
   const uint32_t per_line = (t.y_columns + uint32_t{kWidth} - 1) / uint32_t{kWidth};
   uint32_t line = 0, column = 0;
   for (uint32_t left = t.y_lines * per_line; left != 0;) {
-    const bool few = kFewUnits != 0 && left >= kFewUnitsVectors && t.unit_end - t.unit_begin <= kFewUnits;
-    const uint32_t count = few ? kFewUnitsVectors : next_vectors(left, t.after != nullptr);
-    PlanePlace places[kFewUnitsVectors];
+    const bool few = kFewPlaneUnits != 0 && left >= kFewPlaneVectors && t.unit_end - t.unit_begin <= kFewPlaneUnits;
+    const uint32_t count = few ? kFewPlaneVectors : next_vectors(left, t.after != nullptr);
+    PlanePlace places[kFewPlaneVectors];
     for (uint32_t v = 0; v < count; ++v) {
       const uint32_t columns = t.y_columns - column;
       places[v] = {t.lines + line * t.line_step + column, t.y + size_t{line} * t.y_columns + column,
@@ -213,7 +213,7 @@ void conv_nchw_run(const ConvNchwArgs *args) {
       if (column >= t.y_columns) ++line, column = 0;
     }
     if (few) {
-      plane_block<kFewUnits != 0 ? kFewUnits : 1, kFewUnitsVectors>(t, t.unit_begin, places);
+      plane_block<kFewPlaneUnits != 0 ? kFewPlaneUnits : 1, kFewPlaneVectors>(t, t.unit_begin, places);
     } else if (kMostPlaneVectors > 2 && count == kMostPlaneVectors) {
       plane_units<kMostPlaneVectors>(t, places);
     } else if (count == 2) {

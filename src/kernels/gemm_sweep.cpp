@@ -23,6 +23,7 @@ struct Gemm {
   BlockArgs b;
 
   // run() sets the rest: zeros for it first are a twentieth of a small product.
+  // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject)
   RNNPACK_INLINE Gemm(const GemmArgs *a, const BlockLayout &l) : args(a), layout(l) {}
 
   RNNPACK_INLINE const uint8_t *panel(size_t tile) const {

@@ -23,7 +23,6 @@ constexpr uint32_t kManySteps = 1u << 30;
 
 // The last steps of x, a line for each element. Those that have come since are not in the state's ring yet.
 struct Lines {
-  RNNPACK_BYTES_32(20);
   float *at;
   uint32_t line;    // floats from one to the next
   uint32_t end;     // behind the last step

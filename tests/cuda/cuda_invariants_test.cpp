@@ -30,6 +30,7 @@ constexpr rnnp::DType kI8 = rnnp::DType::kI8, kI4 = rnnp::DType::kI4, kF32 = rnn
 
 // Odd sizes, half row tiles, several blocks, batches beyond the 8 columns of a product.
 const Case kCases[] = {
+    {"GruF32LongInput", Cell::kGruLinear, 1100, 20, 3, 6, RNNP_CUDA_F32, 1e-5},  // x in more than one stretch
     {"LstmF32", Cell::kLstm, 5, 70, 3, 3, RNNP_CUDA_F32, 2e-6},
     {"LstmF16", Cell::kLstm, 20, 70, 3, 5, RNNP_CUDA_F16, 2e-3},
     {"LstmF16Batch10", Cell::kLstm, 3, 40, 10, 3, RNNP_CUDA_F16, 2e-3},

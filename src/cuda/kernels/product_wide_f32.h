@@ -58,7 +58,6 @@ SIMT_FN void multiply_wide_f32(const ProductArgs &a) {
   SIMT_UNROLL for (uint32_t i = 0; i < kWideF32Sums; ++i) sums.acc[i] = 0.0f;
   SIMT_ROLLED for (uint32_t k = 0; k < groups * 64; k += stride) {
     const uint32_t length = groups * 64 - k < stride ? groups * 64 - k : stride;
-    if (k != 0) simt::sync_block();
     SIMT_ROLLED for (uint32_t n = warp; n < a.columns; n += kWarps) {
       const float *from = a.x + (first + (n < live ? n : 0)) * a.x_row;
       SIMT_UNROLLED_BY_8 for (uint32_t i = lane; i < length; i += kLanes) x[n * stride + i] = k + i < a.k ? from[k + i] : 0.0f;
@@ -66,6 +65,7 @@ SIMT_FN void multiply_wide_f32(const ProductArgs &a) {
     simt::sync_block();
     Rows::multiply(mine + uint64_t{k / 64} * pairs * kLanes, pairs, length / 64, reinterpret_cast<const Floats2 *>(x) + lane,
                    stride, live, &sums);
+    if (k + stride < groups * 64) simt::sync_block();  // all have read it
   }
   const uint32_t sum = row_of_sum<Rows::kSums>(lane), row = sum % Rows::kRows, u = warp * per_warp + row / a.gates;
   const uint32_t unit = block * a.units + u;

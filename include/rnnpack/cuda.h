@@ -1,6 +1,6 @@
 /* cuda.h -- rnnpack's models on an NVIDIA GPU: librnnpack_cuda.a beside librnnpack.a. C99, no CUDA type in it.
  *
- * EXPERIMENTAL, and outside the promise of 1.0: tested on an H100 and an H200, on no Jetson. Functions, structs, results and images
+ * EXPERIMENTAL, and outside the promise of 1.0: run on an H100 and an H200, on no Jetson. Functions, structs, results and images
  * may change in any release; the values of its statuses stay.
  *
  * The order of calls: open the blob (rnnp_model_open), ask what a session takes (rnnp_cuda_session_memory), allocate host and

@@ -227,8 +227,7 @@ void join_nodes(const OpChoice &choice, const ChannelMajorNodes &nodes, JoinFn j
   for (uint32_t i = 0; i < m.nodes.count;) {
     JoinedNodes j = {1, kNone, kNone, kNone, kNone, kNone, kNone};
     if (nodes.apart[i].op->channel_major != nullptr) j = joined_at(m, nodes, i);
-    if (j.count > 1) {
-      join(choice, j, nodes.apart, &nodes.joined[i]);
+    if (j.count > 1 && join(choice, j, nodes.apart, &nodes.joined[i])) {
       for (uint32_t k = 1; k < j.count; ++k) nodes.joined[i + k].op = nullptr;
     }
     i += j.count;

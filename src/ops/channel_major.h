@@ -42,8 +42,8 @@ struct JoinedNodes {
   uint32_t y;           // what comes of it, a value
   uint32_t other, sum;  // sum = y + other, values; kNone
 };
-using JoinFn = void (*)(const OpChoice &choice, const JoinedNodes &j, const NodeSlot *apart, NodeSlot *joined);
-// `join` has all nodes as they run apart and the first of those that are joined.
+using JoinFn = bool (*)(const OpChoice &choice, const JoinedNodes &j, const NodeSlot *apart, NodeSlot *joined);
+// `join` has all nodes as they run apart and the first of those that are joined. False: they stay apart.
 void join_nodes(const OpChoice &choice, const ChannelMajorNodes &nodes, JoinFn join);
 
 }  // namespace rnnp

@@ -279,7 +279,7 @@ void run_joined(const RunEnv &env, const BlobNode &, void *object, uint32_t) {
 
 const Op kJoined = {OpKind::kConv, nullptr, nullptr, nullptr, nullptr, nullptr, run_joined};
 
-void join(const OpChoice &choice, const JoinedNodes &nodes, const NodeSlot *apart, NodeSlot *joined) {
+bool join(const OpChoice &choice, const JoinedNodes &nodes, const NodeSlot *apart, NodeSlot *joined) {
   const Model &m = *choice.model;
   ConvChannelMajor *c = static_cast<ConvChannelMajor *>(joined->object);
   Joined *j = c->joined;
@@ -297,10 +297,11 @@ void join(const OpChoice &choice, const JoinedNodes &nodes, const NodeSlot *apar
   }
   if (nodes.unary != kNone) {
     j->after.how = m.attr<AttrUnary>(m.nodes[nodes.unary])->act;
-    if (!find_act_behind(choice, j->after.how, &j->after.act)) return;
+    if (!find_act_behind(choice, j->after.how, &j->after.act)) return false;
   }
   joined->op = &kJoined;
   joined->object = j;
+  return true;
 }
 
 bool never_rows(const OpChoice &, const BlobNode &) {

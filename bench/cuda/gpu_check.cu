@@ -10,20 +10,17 @@
 #include <vector>
 
 #include "cuda/kernels/exchange.h"
+#include "gpu_program.h"
 
 namespace {
 
 using namespace rnnp::cuda;
+using rnnp_bench::launch_us;
+using rnnp_bench::need;
 
 constexpr uint32_t kShortRun = 1000, kLongRun = 11000, kRounds = 9;
 constexpr uint32_t kHidden = 1024;
 constexpr double kWorthIt = 1.3;
-
-void need(cudaError_t error, const char *what) {
-  if (error == cudaSuccess) return;
-  printf("%s: %s\n", what, cudaGetErrorString(error));
-  exit(1);
-}
 
 __global__ void __launch_bounds__(256, 1) barrier_only(uint32_t steps) {
   for (uint32_t t = 0; t < steps; ++t) cooperative_groups::this_grid().sync();
@@ -48,22 +45,6 @@ __global__ void __launch_bounds__(256, 1) words_only(const RecurrentArgs a) {
     simt::sync_block();
   }
   end_epochs(a, all_blocks(), base);
-}
-
-double launch_us(const void *kernel, void *args, uint32_t blocks, uint32_t shared_bytes) {
-  cudaEvent_t from, to;
-  need(cudaEventCreate(&from), "cudaEventCreate");
-  need(cudaEventCreate(&to), "cudaEventCreate");
-  void *params[] = {args};
-  need(cudaEventRecord(from), "cudaEventRecord");
-  need(cudaLaunchCooperativeKernel(kernel, dim3(blocks), dim3(kThreads), params, shared_bytes, nullptr), "cooperative launch");
-  need(cudaEventRecord(to), "cudaEventRecord");
-  need(cudaEventSynchronize(to), "cudaEventSynchronize");
-  float ms = 0;
-  need(cudaEventElapsedTime(&ms, from, to), "cudaEventElapsedTime");
-  cudaEventDestroy(from);
-  cudaEventDestroy(to);
-  return ms * 1e3;
 }
 
 // The median of the differences between a long run and a short one. go(steps): us of a launch.
@@ -107,17 +88,13 @@ void check(uint32_t blocks) {
 }  // namespace
 
 int main() {
-  int count = 0, sms = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-    puts("no GPU: nothing was run");
-    return 77;
-  }
-  need(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "cudaDeviceGetAttribute");
+  const uint32_t sms = rnnp_bench::sms_of_gpu();
+  if (sms == 0) return 77;
   printf("Exchange of h, H %u in halves, us a step (medians of %u differences between %u and %u steps):\n\n", kHidden, kRounds,
          kLongRun, kShortRun);
   puts("| blocks | words | barrier of the grid | barrier / words |\n|---|---|---|---|");
   for (const uint32_t blocks : {4u, 8u, 16u, 32u, 64u, 128u}) {
-    if (blocks <= static_cast<uint32_t>(sms)) check(blocks);
+    if (blocks <= sms) check(blocks);
   }
   return 0;
 }

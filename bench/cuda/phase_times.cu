@@ -14,11 +14,13 @@
 
 #include "cuda/kernels/resident_f32.h"
 #include "cuda/kernels/resident_mma.h"
+#include "gpu_program.h"
 
 namespace {
 
 using namespace rnnp;
 using namespace rnnp::cuda;
+using rnnp_bench::need;
 
 constexpr uint32_t kShortRun = 300, kLongRun = 3000, kRounds = 5;
 
@@ -29,12 +31,6 @@ struct Layer {
   Cell cell;
   uint32_t hidden, units, batch, held;
 };
-
-void need(cudaError_t e, const char *what) {
-  if (e == cudaSuccess) return;
-  printf("%s: %s\n", what, cudaGetErrorString(e));
-  exit(1);
-}
 
 class Memory {
  public:
@@ -97,23 +93,11 @@ class Random {
   uint32_t state_ = 12345;
 };
 
-double launch_us(const Layer &l, RecurrentArgs *a, uint32_t blocks, uint32_t shared, uint32_t steps) {
+double run_us(const Layer &l, RecurrentArgs *a, uint32_t blocks, uint32_t shared, uint32_t steps) {
   a->steps = steps;
   need(cudaMemset(a->h, 0, a->state_row * l.batch * sizeof(float)), "cudaMemset");
   need(cudaMemset(a->c, 0, a->state_row * l.batch * sizeof(float)), "cudaMemset");
-  cudaEvent_t from, to;
-  need(cudaEventCreate(&from), "cudaEventCreate");
-  need(cudaEventCreate(&to), "cudaEventCreate");
-  need(cudaEventRecord(from), "cudaEventRecord");
-  void *params[] = {a};
-  need(cudaLaunchCooperativeKernel(l.kernel, dim3(blocks), dim3(kThreads), params, shared, nullptr), "cudaLaunchCooperativeKernel");
-  need(cudaEventRecord(to), "cudaEventRecord");
-  need(cudaEventSynchronize(to), "cudaEventSynchronize");
-  float ms = 0;
-  need(cudaEventElapsedTime(&ms, from, to), "cudaEventElapsedTime");
-  cudaEventDestroy(from);
-  cudaEventDestroy(to);
-  return ms * 1e3;
+  return rnnp_bench::launch_us(l.kernel, a, blocks, shared);
 }
 
 uint64_t hash_of(const std::vector<float> &v) {
@@ -157,7 +141,7 @@ void print(const Layer &l) {
        "cudaFuncSetAttribute");
   std::vector<double> all;
   for (uint32_t i = 0; i <= kRounds; ++i) {  // the first warms up
-    const double few = launch_us(l, &a, blocks, shared, kShortRun), many = launch_us(l, &a, blocks, shared, kLongRun);
+    const double few = run_us(l, &a, blocks, shared, kShortRun), many = run_us(l, &a, blocks, shared, kLongRun);
     if (i != 0) all.push_back((many - few) / (kLongRun - kShortRun));
   }
   std::sort(all.begin(), all.end());
@@ -186,12 +170,8 @@ void print(const Layer &l) {
 }  // namespace
 
 int main() {
-  int count = 0, sms = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-    puts("no GPU: nothing was run");
-    return 77;
-  }
-  need(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "cudaDeviceGetAttribute");
+  const uint32_t sms = rnnp_bench::sms_of_gpu();
+  if (sms == 0) return 77;
   const Layer layers[] = {
       {"LSTM 256, f16", MMA(Weights::kF16, Cell::kLstm, 4, 10), 256, 8, 1, 10},
       {"LSTM 512, f16", MMA(Weights::kF16, Cell::kLstm, 4, 10), 512, 8, 1, 10},
@@ -212,7 +192,7 @@ int main() {
   puts("| layer | blocks | warp | us a step | ask | poll | products | meet | cells | publish | store | hash of y |");
   puts("|---|---|---|---|---|---|---|---|---|---|---|---|");
   for (const Layer &l : layers) {
-    if (ceil_div(l.hidden, l.units) <= static_cast<uint32_t>(sms)) print(l);
+    if (ceil_div(l.hidden, l.units) <= sms) print(l);
   }
   return 0;
 }

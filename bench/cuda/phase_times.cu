@@ -189,7 +189,7 @@ int main() {
       {"GRU 512, f32", F32(Cell::kGruLinear, 4, 20), 512, 8, 1, 20},
   };
   printf("us a step and clocks of its phases: %u SMs, steps %u less %u.\n\n", sms, kLongRun, kShortRun);
-  puts("| layer | blocks | warp | us a step | ask | poll | products | meet | cells | publish | store | hash of y |");
+  puts("| layer | blocks | warp | us a step | ask | poll | products | barrier | cells | publish | store | hash of y |");
   puts("|---|---|---|---|---|---|---|---|---|---|---|---|");
   for (const Layer &l : layers) {
     if (ceil_div(l.hidden, l.units) <= sms) print(l);

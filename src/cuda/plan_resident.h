@@ -14,7 +14,7 @@ struct ArchRates {
   uint32_t exchange_ns, exchange_block_ps;  // of h: of few blocks, and what each more adds
   uint32_t trip_ns;                         // to L2 and back: what words beyond one round of polls cost, and groups of columns
   uint32_t cell_ns, next_cell_ns;           // the first cell of a warp, and those after it
-  uint32_t slices_ns;                       // where warps multiply slices of k: their first product, their meeting and the sum
+  uint32_t slices_ns;                       // where warps multiply slices of k: their first product, the barrier and the sum
   uint32_t mma_macs_per_clock, ffma_per_clock, shared_bytes_per_clock, l2_bytes_per_clock;  // of an SM
   uint32_t launch_ns;
 };

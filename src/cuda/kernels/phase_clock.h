@@ -10,7 +10,7 @@ namespace cuda {
 
 // What a warp does until the end of a phase: asks for what it needs, waits for words, multiplies, waits for the block's other
 // warps, adds slices and finishes cells up to h, tells h, and stores the rest.
-enum Phase : uint32_t { kAsk, kPoll, kProducts, kMeet, kCells, kPublish, kStore, kPhases };
+enum Phase : uint32_t { kAsk, kPoll, kProducts, kBarrier, kCells, kPublish, kStore, kPhases };
 
 #ifdef RNNPACK_CUDA_PHASES
 constexpr uint32_t kMostClockedBlocks = 256;

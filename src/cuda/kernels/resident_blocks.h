@@ -104,9 +104,9 @@ resident_blocks(const RecurrentArgs a) {
   constexpr uint32_t G = gates_of(kCell), kUnitsPerWarp = units_of_cells<kWeights, kCell>(), kPasses = kCell == Cell::kGru ? 2 : 1;
   const GatherShape s = {G, a.hidden, a.units, {a.bundles[0], a.bundles[1], a.bundles[2], a.bundles[3]}};
   const GatherShared at = gather_shared(kWeights, s, a.batch, a.columns, kHeld);
-  constexpr Room kRoom = room_beside(6 * kHeld);
+  constexpr Spare kSpare = spare_beside(6 * kHeld);
   const ResidentBlock b =
-      place_block<kWeights, kRoom>(a, simt::block(), at.input, at.c, at.h, at.z, planes(kWeights) * plane_words(a.hidden));
+      place_block<kWeights, kSpare>(a, simt::block(), at.input, at.c, at.h, at.z, planes(kWeights) * plane_words(a.hidden));
   const uint32_t set = b.warp / kParts, part = b.warp % kParts, bundles = bundles_of_warp(s, set);
   const uint32_t groups = ceil_div(a.units, kUnitsPerWarp), part_sums = a.columns * G * gate_stride(s);
   const uint32_t *plane = b.input + (planes(kWeights) == 1 ? 0 : part) * plane_words(a.hidden);
@@ -131,7 +131,7 @@ resident_blocks(const RecurrentArgs a) {
   for (; now.t < a.steps; next_columns(a, &now)) {
     begin_columns(a, &now);
     SIMT_ROLLED for (now.pass = 0; now.pass < kPasses; ++now.pass) {
-      const KnownCell known = ask_for_cells<kWeights, kCell, false, kRoom>(a, b, now, groups, &cells);
+      const KnownCell known = ask_for_cells<kWeights, kCell, false, kSpare>(a, b, now, groups, &cells);
       PhaseClock::end(&clock, kAsk);
       bool failed = false;
       if (now.t != 0 || now.pass != 0) {
@@ -142,7 +142,7 @@ resident_blocks(const RecurrentArgs a) {
       }
       PhaseClock::end(&clock, kPoll);
       if (sync_after_poll(failed)) return time_out(a);
-      PhaseClock::end(&clock, kMeet);
+      PhaseClock::end(&clock, kBarrier);
 
       Walk walk = {sums + part * part_sums + b.lane, set, gate_stride(s), now.live, {}};
       Walk::clear(&walk);
@@ -160,7 +160,7 @@ resident_blocks(const RecurrentArgs a) {
       }
       PhaseClock::end(&clock, kProducts);
       simt::sync_block();  // all parts are there
-      finish_units<kWeights, kCell, false, kRoom>(a, b, now, groups, cells, known, &clock, [&](uint32_t column, uint32_t row) {
+      finish_units<kWeights, kCell, false, kSpare>(a, b, now, groups, cells, known, &clock, [&](uint32_t column, uint32_t row) {
         return sum_parts(sums + (column * G + row % G) * gate_stride(s) + row / G, part_sums);
       });
       PhaseClock::end(&clock, kStore);

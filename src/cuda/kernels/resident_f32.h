@@ -109,7 +109,7 @@ SIMT_FN bool run_f32_steps(const RecurrentArgs &a, const F32Block<pairs_of_warp(
       }
       PhaseClock::end(&clock, kPoll);
       if (sync_after_poll(failed)) return false;
-      PhaseClock::end(&clock, kMeet);
+      PhaseClock::end(&clock, kBarrier);
       SIMT_ROLLED for (uint32_t first = 0; first < B; first += kColumns) {
         const float rec = multiply_held<kRows, kPairs, kRegGroups, kColumns>(at.held, at.rest, at.used, groups,
                                                                              now + first * stride, stride, B - first, lane);

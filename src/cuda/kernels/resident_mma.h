@@ -2,7 +2,8 @@
 // per SM. Weights stay in registers and shared memory, c and h of a block's units never leave it, h of all others comes as words
 // (exchange.h).
 //
-//   a step:  ask for preact(t) | poll this warp's part of h(t-1) | products | partial sums | meet | cells | publish h(t), write y
+//   a step:  ask for preact(t) | poll this warp's part of h(t-1) | products | partial sums | barrier | cells | publish h(t), write
+//   y
 //
 // A GRU that resets h before it multiplies does this twice: z, r and r h first, then the candidate from the words of r h; all rows
 // are multiplied both times. Batches of more than 8 go group by group; the others' words travel meanwhile.
@@ -112,8 +113,8 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   constexpr uint32_t kPasses = kCell == Cell::kGru ? 2 : 1;
   const Shape s = in_halves(kWeights, {G, a.hidden, a.units});
   const ResidentShared at = resident_mma_shared(s, a.batch, a.columns, kRegSteps, a.places);
-  constexpr Room kRoom = room_beside(2 * kHalfTiles * kRegSteps);
-  const ResidentBlock b = place_block<kWeights, kRoom>(a, of.block, at.input, at.c, at.h, at.z, column_stride(s.k) / 2);
+  constexpr Spare kSpare = spare_beside(2 * kHalfTiles * kRegSteps);
+  const ResidentBlock b = place_block<kWeights, kSpare>(a, of.block, at.input, at.c, at.h, at.z, column_stride(s.k) / 2);
   constexpr uint32_t stride = partial_stride_of(kHalfTiles);
   Sum *partials = reinterpret_cast<Sum *>(simt::shared() + at.partial);
   uint16_t *input = reinterpret_cast<uint16_t *>(b.input);
@@ -135,14 +136,14 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   const uint32_t place_sums = a.places == 2 ? kWarps * a.columns * stride : 0;
   uint32_t place = 0;
   WarpWords mine_words = words_of_warp(b);
-  if (kRoom == kForAll) simt::keep(&mine_words.pairs), simt::keep(&mine_words.word), simt::keep(&mine_words.to);
+  if (kSpare == kForAll) simt::keep(&mine_words.pairs), simt::keep(&mine_words.word), simt::keep(&mine_words.to);
   CellLane cells = {};
   PhaseClock clock;
   PhaseClock::begin(&clock);
   for (; now.t < a.steps; next_columns(a, &now)) {
     begin_columns(a, &now);
     SIMT_ROLLED for (now.pass = 0; now.pass < kPasses; ++now.pass) {
-      const KnownCell known = ask_for_cells<kWeights, kCell, kGeneric, kRoom>(a, b, now, kGroups, &cells);
+      const KnownCell known = ask_for_cells<kWeights, kCell, kGeneric, kSpare>(a, b, now, kGroups, &cells);
       PhaseClock::end(&clock, kAsk);
       bool failed = false;
       if (now.t == 0 && now.pass == 0) {
@@ -162,8 +163,8 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
       multiply_tiles<kWeights>(held, {rest, column_words(input, s.k, warp, lane), steps, bytes, now.live}, b, partial);
       PhaseClock::end(&clock, kProducts);
       if (sync_after_poll(failed)) return time_out(a);  // all slices are there
-      PhaseClock::end(&clock, kMeet);
-      finish_units<kWeights, kCell, kGeneric, kRoom>(a, b, now, kGroups, cells, known, &clock, [&](uint32_t column, uint32_t row) {
+      PhaseClock::end(&clock, kBarrier);
+      finish_units<kWeights, kCell, kGeneric, kSpare>(a, b, now, kGroups, cells, known, &clock, [&](uint32_t column, uint32_t row) {
         return sum_slices<kWeights>(partial, column, row, stride);
       });
       PhaseClock::end(&clock, kStore);

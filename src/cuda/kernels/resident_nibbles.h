@@ -86,8 +86,8 @@ resident_nibbles(const RecurrentArgs a) {
   constexpr uint32_t kUnitsPerWarp = units_of_cells<kWeights, kCell>();
   const Shape s = in_halves(kWeights, {G, a.hidden, a.units});
   const NibblesShared at = resident_nibbles_shared(s, a.batch, a.columns, kTiles, kHeld);
-  constexpr Room kRoom = room_beside(2 * kTiles * kHeld);
-  const ResidentBlock b = place_block<kWeights, kRoom>(a, simt::block(), at.input, at.c, at.h, at.z, column_stride(s.k) / 2);
+  constexpr Spare kSpare = spare_beside(2 * kTiles * kHeld);
+  const ResidentBlock b = place_block<kWeights, kSpare>(a, simt::block(), at.input, at.c, at.h, at.z, column_stride(s.k) / 2);
   const uint32_t groups = ceil_div(a.units, kUnitsPerWarp), stride = partial_stride(s), of_group = a.r_bytes.group_k / kNibbleTileK;
   float *sums = reinterpret_cast<float *>(simt::shared() + at.sums);
   uint16_t *input = reinterpret_cast<uint16_t *>(b.input);
@@ -109,7 +109,7 @@ resident_nibbles(const RecurrentArgs a) {
   for (; now.t < a.steps; next_columns(a, &now)) {
     begin_columns(a, &now);
     SIMT_ROLLED for (now.pass = 0; now.pass < kPasses; ++now.pass) {
-      const KnownCell known = ask_for_cells<kWeights, kCell, false, kRoom>(a, b, now, groups, &cells);
+      const KnownCell known = ask_for_cells<kWeights, kCell, false, kSpare>(a, b, now, groups, &cells);
       PhaseClock::end(&clock, kAsk);
       bool failed = false;
       if (now.t != 0 || now.pass != 0) {
@@ -121,7 +121,7 @@ resident_nibbles(const RecurrentArgs a) {
       }
       PhaseClock::end(&clock, kPoll);
       if (sync_after_poll(failed)) return time_out(a);
-      PhaseClock::end(&clock, kMeet);
+      PhaseClock::end(&clock, kBarrier);
 
       NibbleSums sum[kTiles];
       multiply_rows_of_nibbles(&rows, words, b.lane / 4 < now.live, of_group, b.lane, sum);
@@ -130,8 +130,8 @@ resident_nibbles(const RecurrentArgs a) {
       }
       PhaseClock::end(&clock, kProducts);
       simt::sync_block();  // all rows are there
-      finish_units<kWeights, kCell, false, kRoom>(a, b, now, groups, cells, known, &clock,
-                                                  [&](uint32_t column, uint32_t row) { return sums[column * stride + row]; });
+      finish_units<kWeights, kCell, false, kSpare>(a, b, now, groups, cells, known, &clock,
+                                                   [&](uint32_t column, uint32_t row) { return sums[column * stride + row]; });
       PhaseClock::end(&clock, kStore);
     }
   }

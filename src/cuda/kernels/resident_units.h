@@ -27,8 +27,8 @@ constexpr uint32_t units_of_cells() {
 
 // What there are registers for beside so many of a thread's 255 that have weights: what is the same in all steps and what can be
 // known before the wait; the input's part of a pre-activation alone; nothing.
-enum Room : uint32_t { kForAll, kForPre, kForNothing };
-constexpr Room room_beside(uint32_t registers) {
+enum Spare : uint32_t { kForAll, kForPre, kForNothing };
+constexpr Spare spare_beside(uint32_t registers) {
   return registers <= 130 ? kForAll : registers < 190 ? kForPre : kForNothing;
 }
 
@@ -49,7 +49,7 @@ SIMT_FN bool is_alone(const RecurrentArgs &a) {
   return a.units >= a.hidden && a.batch <= a.columns;
 }
 
-template <Weights kWeights, Room kRoom>
+template <Weights kWeights, Spare kSpare>
 SIMT_FN ResidentBlock place_block(const RecurrentArgs &a, uint32_t block, uint32_t input, uint32_t c, uint32_t h, uint32_t z,
                                   uint32_t column_words) {
   uint8_t *shared = simt::shared();
@@ -68,7 +68,7 @@ SIMT_FN ResidentBlock place_block(const RecurrentArgs &a, uint32_t block, uint32
   b.h = reinterpret_cast<float *>(shared + h);
   b.z = reinterpret_cast<float *>(shared + z);
   b.rh_words = a.words + 2 * b.slot_words;
-  if (kRoom == kForAll) {
+  if (kSpare == kForAll) {
     simt::keep(&b.row_words), simt::keep(&b.slot_words), simt::keep(&b.lane), simt::keep(&b.warp), simt::keep(&b.alone);
     if (are_bytes(kWeights)) simt::keep(&b.to_byte), simt::keep(&b.to_candidate_byte);
   }
@@ -365,35 +365,35 @@ SIMT_FN void finish_cell_of(const RecurrentArgs &a, const ResidentBlock &b, cons
 }
 
 // What a lane has of its warp's first cells, before the wait: all that can be known, or what there is room for.
-template <Weights kWeights, Cell kCell, bool kGeneric, Room kRoom>
+template <Weights kWeights, Cell kCell, bool kGeneric, Spare kSpare>
 SIMT_FN KnownCell ask_for_cells(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, uint32_t groups,
                                 CellLane *first) {
-  if constexpr (kRoom == kForAll) {
+  if constexpr (kSpare == kForAll) {
     if (now.pass == 0) first_cells<kWeights, kCell>(a, b, now, groups, first);
     return known_of<kWeights, kCell, kGeneric>(a, b, now, *first);
   } else {
     const CellLane l = cells_of<kWeights, kCell>(a, b, now, groups, b.warp);
     KnownCell k = {};
-    if (kRoom == kForPre && l.owned) k.pre = *l.preact;
+    if (kSpare == kForPre && l.owned) k.pre = *l.preact;
     return k;
   }
 }
 
 // All cells of the block's units and these columns. first, known: ask_for_cells(); sum_of(column, row): of R h.
-template <Weights kWeights, Cell kCell, bool kGeneric, Room kRoom, class SumOf>
+template <Weights kWeights, Cell kCell, bool kGeneric, Spare kSpare, class SumOf>
 SIMT_FN void finish_units(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, uint32_t groups,
                           const CellLane &first, const KnownCell &known, PhaseClock *clock, SumOf sum_of) {
   const auto sum = [&](const CellLane &l) { return l.owned ? sum_of(l.column, l.row) : 0; };
   const uint32_t items = now.live * groups;  // the same for all lanes of a warp
   if (b.warp < items) {
-    if constexpr (kRoom == kForAll) {
+    if constexpr (kSpare == kForAll) {
       finish_cell_of<kWeights, kCell, kGeneric>(a, b, now, first, known, sum(first), clock);
     } else {
       ResidentStep again = now;
       simt::renew(&again.step), simt::renew(&again.first);
       const CellLane l = cells_of<kWeights, kCell>(a, b, again, groups, b.warp);
       KnownCell k = known_of<kWeights, kCell, kGeneric>(a, b, again, l);
-      if (kRoom == kForPre) k.pre = known.pre;
+      if (kSpare == kForPre) k.pre = known.pre;
       finish_cell_of<kWeights, kCell, kGeneric>(a, b, now, l, k, sum(l), clock);
     }
   }

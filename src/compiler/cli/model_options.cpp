@@ -172,10 +172,14 @@ std::vector<StatePair> state_pairs(const ModelOptions &options, const OnnxModel 
 
 // Convolutions may lie otherwise for weights of f32 and of other types, and for --winograd off.
 std::optional<Graph> graph_of_blob(const OnnxModel &model, const ModelOptions &options, const std::string &pruning, uint64_t id) {
-  for (const char *weights : {"f32", "f32 by windows", "int8"}) {
+  struct Form {
+    const char *weights;
+    bool winograd;
+  };
+  for (const Form &form : {Form{"f32", true}, Form{"f32", false}, Form{"int8", false}}) {
     CompileOptions how{"generic", state_pairs(options, model)};
-    how.winograd = std::string(weights) == "f32";
-    how.weights = std::string(weights) == "int8" ? "int8" : "f32";
+    how.weights = form.weights;
+    how.winograd = form.winograd;
     Graph graph = compile_graph(model, how);
     if (!pruning.empty()) prune(&graph, pruning_named(pruning));
     if (model_id(graph) == id) return graph;

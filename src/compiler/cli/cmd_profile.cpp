@@ -11,7 +11,7 @@
 #include "compiler/cli/files.h"
 #include "compiler/cli/opened_blob.h"
 #include "compiler/cli/profile.h"
-#include "compiler/cli/refusal_text.h"
+#include "compiler/emit/refusal_text.h"
 
 namespace rnnp::compiler {
 namespace {

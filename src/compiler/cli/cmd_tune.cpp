@@ -9,8 +9,8 @@
 #include "compiler/cli/files.h"
 #include "compiler/cli/machine_file.h"
 #include "compiler/cli/opened_blob.h"
-#include "compiler/cli/refusal_text.h"
 #include "compiler/cli/tune.h"
+#include "compiler/emit/refusal_text.h"
 #include "compiler/emit/upper.h"
 
 namespace rnnp::compiler {

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <list>
 
-#include "compiler/cli/refusal_text.h"
+#include "compiler/emit/refusal_text.h"
 #include "rnnpack/cuda.h"
 #endif
 

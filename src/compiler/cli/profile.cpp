@@ -7,7 +7,7 @@
 
 #include "compiler/cli/files.h"
 #include "compiler/cli/random_call.h"
-#include "compiler/cli/refusal_text.h"
+#include "compiler/emit/refusal_text.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {

@@ -4,7 +4,7 @@
 #define RNNPACK_COMPILER_CLI_PROGRESS_DISPLAY_H_
 
 #include "compiler/cli/listener.h"
-#include "compiler/progress.h"
+#include "compiler/eval/progress.h"
 
 namespace CLI {
 class App;

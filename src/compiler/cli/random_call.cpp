@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/cli/refusal_text.h"
+#include "compiler/emit/refusal_text.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "compiler/cli/refusal_text.h"
+#include "compiler/emit/refusal_text.h"
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
 #include "format/model.h"

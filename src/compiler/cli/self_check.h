@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/compile.h"
-#include "compiler/progress.h"
+#include "compiler/eval/progress.h"
 
 namespace onnx {}
 

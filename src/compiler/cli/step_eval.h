@@ -10,9 +10,9 @@
 #include "compiler/cli/runner.h"
 #include "compiler/cli/verify_sizes.h"
 #include "compiler/eval/eval.h"
+#include "compiler/eval/progress.h"
 #include "compiler/ir/bind_states.h"
 #include "compiler/onnx/model_file.h"
-#include "compiler/progress.h"
 
 namespace rnnp::compiler {
 

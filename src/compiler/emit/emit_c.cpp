@@ -6,7 +6,6 @@
 #include <cctype>
 #include <cstring>
 
-#include "compiler/cli/files.h"
 #include "compiler/emit/emit_registry.h"
 #include "compiler/emit/narrow_session.h"
 #include "compiler/emit/one_file.h"

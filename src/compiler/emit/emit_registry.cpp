@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/cli/refusal_text.h"
+#include "compiler/emit/refusal_text.h"
 #include "compiler/onnx/problem.h"
 #include "rnnpack/registry.h"
 

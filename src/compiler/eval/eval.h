@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "compiler/eval/progress.h"
 #include "compiler/onnx/attributes.h"
 #include "compiler/onnx/model_file.h"
 #include "compiler/onnx/tensor.h"
-#include "compiler/progress.h"
 
 namespace rnnp::compiler {
 

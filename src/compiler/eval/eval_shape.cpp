@@ -140,16 +140,7 @@ void dropout(EvalCall &call) {
 }
 
 void constant(EvalCall &call) {
-  const Attributes &a = call.attributes;
-  if (const auto *value = a.find("value")) return call.give(*value->t().tensor());
-  if (a.has("value_int")) return call.give(reshaped(int_tensor({a.integer("value_int", 0)}), {}));
-  if (a.has("value_ints")) return call.give(int_tensor(a.integers("value_ints")));
-  const bool scalar = a.has("value_float");
-  if (!scalar && !a.has("value_floats")) throw Refusal("it has no value; accepted: value, value_int(s), value_float(s)");
-  Tensor out;
-  out.data = scalar ? std::vector<double>{a.real("value_float", 0)} : a.reals("value_floats");
-  if (!scalar) out.shape = {out.size()};
-  call.give(std::move(out));
+  call.give(constant_of(call.node));
 }
 
 void constant_of_shape(EvalCall &call) {

@@ -1,7 +1,7 @@
 // front_ends.cpp -- Contract: front_ends.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/front_ends/front_ends.h"
 
-#include "compiler/json_models/json_models.h"
+#include "compiler/front_ends/json_models.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/tflite/tflite_model.h"
 

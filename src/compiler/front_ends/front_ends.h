@@ -1,37 +1,11 @@
-// front_ends.h -- the kinds of model files that are read. A front end tells its kind by the content and makes of it the graph that
-// an ONNX file of the same network would be, so everything behind it is the same for all.
-// To add one: a folder of its own with a FrontEnd, and its line in the table of front_ends.cpp. SPDX-License-Identifier: Apache-2.0
+// front_ends.h -- the kinds of model files that are read. To add one: a folder of its own with a FrontEnd (onnx/front_end.h), and
+// its line in the table of front_ends.cpp. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_FRONT_ENDS_FRONT_ENDS_H_
 #define RNNPACK_COMPILER_FRONT_ENDS_FRONT_ENDS_H_
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-
-#include "compiler/onnx/model_file.h"
+#include "compiler/onnx/front_end.h"
 
 namespace rnnp::compiler {
-
-struct ModelFile {
-  const uint8_t *bytes = nullptr;
-  size_t size = 0;
-  const std::string *folder = nullptr;  // where files that it names are looked for; null: they are refused
-};
-
-struct ReadOptions {
-  std::optional<double> quality;  // which of the networks that a file holds: 0 the smallest, 1 the best
-};
-
-struct FrontEnd {
-  const char *name;  // "TensorFlow Lite"
-  // From a few bytes, or none of them: is the file of this kind, be it damaged? Throws nothing.
-  bool (*detect)(const ModelFile &file);
-  // Throws ModelError, which names what is wrong; memory and time are bounded by the file's size.
-  std::unique_ptr<OnnxModel> (*read)(const ModelFile &file, const ReadOptions &options);
-  bool has_quality = false;  // it may hold several networks
-};
 
 // The model of a file of any kind. Throws ModelError, and UsageError where an option says nothing for such a file.
 std::unique_ptr<OnnxModel> read_model_file(const ModelFile &file, const ReadOptions &options = {});

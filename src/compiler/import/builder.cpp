@@ -52,32 +52,6 @@ AttrCopy copy_attr(std::vector<CopyDim> dims, int64_t x_first, int64_t y_first) 
   return *copy;
 }
 
-std::optional<AttrCopy> one_copy(std::vector<CopyDim> dims, int64_t x_first, int64_t y_first) {
-  std::stable_sort(dims.begin(), dims.end(), [](const CopyDim &a, const CopyDim &b) { return a.y_stride > b.y_stride; });
-  std::vector<CopyDim> kept;
-  for (const CopyDim &dim : dims) {
-    if (dim.size == 1) continue;
-    CopyDim *last = kept.empty() ? nullptr : &kept.back();
-    if (last && last->x_stride == times(dim.x_stride, dim.size) && last->y_stride == times(dim.y_stride, dim.size)) {
-      *last = {times(last->size, dim.size), dim.x_stride, dim.y_stride};
-    } else {
-      kept.push_back(dim);
-    }
-  }
-  if (kept.empty()) kept.push_back({1, 1, 1});
-  if (kept.size() > kBlobMaxRank) return std::nullopt;
-  AttrCopy attr{};
-  attr.rank = static_cast<uint32_t>(kept.size());
-  for (size_t i = 0; i < kept.size(); ++i) {
-    attr.dims[i] = static_cast<uint32_t>(kept[i].size);
-    attr.x_stride[i] = static_cast<int32_t>(kept[i].x_stride);
-    attr.y_stride[i] = static_cast<int32_t>(kept[i].y_stride);
-  }
-  attr.x_first = static_cast<uint32_t>(x_first);
-  attr.y_first = static_cast<uint32_t>(y_first);
-  return attr;
-}
-
 View Builder::copied(const View &view, bool sequence, const std::string &name) {
   if (graph.values[view.value].dtype != DType::kF32) throw Refusal("it moves integers at run time; accepted: float");
   View out = densified(view);

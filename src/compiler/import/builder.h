@@ -11,6 +11,7 @@
 
 #include "compiler/import/axis_inference.h"
 #include "compiler/ir/graph.h"
+#include "compiler/ir/one_copy.h"
 #include "compiler/ir/view.h"
 #include "compiler/onnx/attributes.h"
 #include "compiler/onnx/model_file.h"
@@ -162,14 +163,8 @@ extern const std::vector<ImportRow> kImportQuantize;
 const std::vector<const std::vector<ImportRow> *> &import_tables();
 ImportFn find_import(const std::string &op_type);
 
-// One strided copy; dims with their strides on both sides, in any order, coalesced: y is written front to back. Throws Refusal past
-// kBlobMaxRank.
-struct CopyDim {
-  int64_t size, x_stride, y_stride;
-};
+// one_copy; throws Refusal past kBlobMaxRank.
 AttrCopy copy_attr(std::vector<CopyDim> dims, int64_t x_first, int64_t y_first);
-// Nothing past kBlobMaxRank.
-std::optional<AttrCopy> one_copy(std::vector<CopyDim> dims, int64_t x_first, int64_t y_first);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_IMPORT_BUILDER_H_

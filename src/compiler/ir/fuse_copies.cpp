@@ -6,8 +6,9 @@
 #include <optional>
 #include <set>
 
-#include "compiler/import/builder.h"
+#include "compiler/ir/one_copy.h"
 #include "compiler/ir/passes.h"
+#include "compiler/ir/view.h"
 
 namespace rnnp::compiler {
 namespace {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "compiler/front_ends/front_ends.h"
-#include "compiler/json_models/json_value.h"
+#include "compiler/json/json_value.h"
 #include "compiler/nam/nam_graph.h"
+#include "compiler/onnx/front_end.h"
 
 namespace rnnp::compiler {
 

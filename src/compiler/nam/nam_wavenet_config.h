@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/json_models/json_value.h"
+#include "compiler/json/json_value.h"
 #include "compiler/nam/nam_graph.h"
 
 namespace rnnp::compiler {

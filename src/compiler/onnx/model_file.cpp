@@ -179,6 +179,23 @@ std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto) {
   return model;
 }
 
+Tensor constant_of(const OnnxNode &node) {
+  const Attributes a(node);
+  if (const OnnxAttribute *value = a.find("value")) return *value->t().tensor();
+  Tensor out;
+  if (a.has("value_int") || a.has("value_ints")) {
+    const bool scalar = a.has("value_int");
+    out = int_tensor(scalar ? std::vector<int64_t>{a.integer("value_int", 0)} : a.integers("value_ints"));
+    if (scalar) out.shape = {};
+    return out;
+  }
+  const bool scalar = a.has("value_float");
+  if (!scalar && !a.has("value_floats")) throw Refusal("it has no value; accepted: value, value_int(s), value_float(s)");
+  out.data = scalar ? std::vector<double>{a.real("value_float", 0)} : a.reals("value_floats");
+  if (!scalar) out.shape = {out.size()};
+  return out;
+}
+
 std::optional<std::vector<int64_t>> constant_ints(const OnnxModel &model, const std::string &name, const OnnxNode *maker) {
   const auto initializer = model.constants.find(name);
   if (initializer != model.constants.end()) return to_ints(*initializer->second);

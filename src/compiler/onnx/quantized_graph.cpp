@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/eval/eval.h"
+#include "compiler/onnx/operator_attributes.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -39,8 +39,8 @@ const Tensor *QuantizedGraph::found(const std::string &name, int left) {
   if (node == nullptr || left == 0 || node->output_size() != 1) return nullptr;
   if (node->op_type() == "Identity" && node->input_size() == 1) return found(node->input(0), left - 1);
   if (node->op_type() != "Constant") return nullptr;
-  std::vector<Tensor> made = eval_node(*node, model_->opset, {});
-  return (folded_[name] = std::make_shared<const Tensor>(std::move(made[0]))).get();
+  check_attributes(*node, model_->opset);
+  return (folded_[name] = std::make_shared<const Tensor>(constant_of(*node))).get();
 }
 
 const Tensor *QuantizedGraph::constant(const OnnxNode &node, int input) {

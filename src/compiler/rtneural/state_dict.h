@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "compiler/front_ends/front_ends.h"
-#include "compiler/json_models/json_value.h"
+#include "compiler/json/json_value.h"
+#include "compiler/onnx/front_end.h"
 
 namespace rnnp::compiler {
 

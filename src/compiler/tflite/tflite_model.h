@@ -4,7 +4,7 @@
 #ifndef RNNPACK_COMPILER_TFLITE_TFLITE_MODEL_H_
 #define RNNPACK_COMPILER_TFLITE_TFLITE_MODEL_H_
 
-#include "compiler/front_ends/front_ends.h"
+#include "compiler/onnx/front_end.h"
 
 namespace rnnp::compiler {
 

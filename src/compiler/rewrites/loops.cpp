@@ -1,0 +1,233 @@
+// loops.cpp -- Contract: loops.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/rewrites/loops.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/onnx/attributes.h"
+#include "compiler/onnx/problem.h"
+#include "compiler/onnx/rewrite.h"
+#include "compiler/rewrites/loop_form.h"
+#include "compiler/rewrites/start_shape.h"
+#include "compiler/rewrites/step_layers.h"
+
+namespace rnnp::compiler {
+namespace {
+
+class Expander {
+ public:
+  explicit Expander(const OnnxModel &model) : model_(model), rewrite_(model) {}
+
+  WithoutLoops run() {
+    bool any = false;
+    for (const OnnxNode *node : model_.nodes) {
+      const std::optional<LoopForm> form = read_loop_form(model_, *node);
+      if (!form || !write_loop(*node, *form)) {
+        rewrite_.keep(node);
+        continue;
+      }
+      any = true;
+    }
+    if (any) out_.model = rewrite_.done();
+    return std::move(out_);
+  }
+
+ private:
+  bool write_loop(const OnnxNode &node, const LoopForm &form) {
+    std::vector<std::string> made;
+    for (const LoopForm::Steps &each : form.makes) made.push_back(each.each);
+    const StepGraph step = step_of(form);
+    const std::vector<StepLayer> layers = layers_of_step(step, made);
+    if (!layers.empty()) {
+      write_layers(node, form, layers);
+    } else if (form.reverse || !all_shapes_known(form)) {
+      return false;
+    } else {
+      write_steps(node, form);
+    }
+    return true;
+  }
+
+  // All that a step reads which does not change: the body's own constants and the graph's.
+  StepGraph step_of(const LoopForm &form) const {
+    StepGraph step;
+    step.nodes = form.nodes;
+    step.opset = model_.opset;
+    step.constants = model_.constants;
+    for (const LoopForm::State &state : form.states) {
+      step.before.push_back(state.before);
+      step.after.push_back(state.after);
+    }
+    for (const OnnxTensor &constant : form.body->initializer()) step.constants[constant.name()] = constant.tensor();
+    for (const OnnxNode *node : model_.nodes) {
+      const OnnxAttribute *value = node->op_type() == "Constant" ? Attributes(*node).find("value") : nullptr;
+      if (value != nullptr && value->type() == OnnxAttribute::kTensor) step.constants.emplace(node->output(0), value->t().tensor());
+    }
+    for (const auto &name : form.outer_name) {
+      const auto found = model_.constants.find(name.second);
+      if (found != model_.constants.end()) step.constants[name.first] = found->second;
+    }
+    return step;
+  }
+
+  // A loop's body under names of its own: its constants, a view of each sequence that it reads, then nodes as they are asked for.
+  class Inside {
+   public:
+    Inside(Expander *out, const OnnxNode &node, const LoopForm &form) : out_(out), form_(form), at_(node_title(node) + "/") {
+      names_ = form.outer_name;
+      for (const OnnxTensor &constant : form.body->initializer()) {
+        out_->rewrite_.set_constant(own(constant.name()), *constant.tensor());
+      }
+      for (const LoopForm::Steps &read : form.reads) {
+        out_->rewrite_.add(kStepOf, node_title(node), {read.all}, {own(read.each)});
+        for (const std::string &trips : form.trips) out_->rewrite_.add(kTripsOf, node_title(node), {of(trips), read.all}, {});
+      }
+      for (const LoopForm::State &state : form.states) own(state.before);
+      for (const OnnxNode *inner : form.nodes) {
+        for (const std::string &name : inner->output()) own(name);
+      }
+    }
+
+    std::string of(const std::string &name) const {
+      const auto found = names_.find(name);
+      return found == names_.end() ? name : found->second;
+    }
+    // Names that are made already count as leaves.
+    void leaf(const std::string &name) { leaves_.insert(name); }
+    void write(const std::set<std::string> &wanted) {
+      for (const OnnxNode *inner : nodes_behind(form_.nodes, wanted, leaves_)) {
+        OnnxNode *copy = out_->rewrite_.copied(*inner);
+        for (std::string &name : *copy->mutable_input()) name = of(name);
+        for (std::string &name : *copy->mutable_output()) name = of(name);
+        out_->rewrite_.keep(copy);
+        leaves_.insert(inner->output().begin(), inner->output().end());
+      }
+    }
+
+   private:
+    const std::string &own(const std::string &name) { return names_[name] = at_ + name; }
+
+    Expander *out_;
+    const LoopForm &form_;
+    std::string at_;
+    std::map<std::string, std::string> names_;
+    std::set<std::string> leaves_;
+  };
+
+  // A layer gives h at every step and its states at the end.
+  void write_layers(const OnnxNode &node, const LoopForm &form, const std::vector<StepLayer> &layers) {
+    Inside inside(this, node, form);
+    std::map<std::string, std::string> whole;  // names of the step that are there as sequences
+    for (const LoopForm::Steps &read : form.reads) whole[read.each] = read.all;
+    const auto all_steps = [&](const std::string &each, const std::string &all) {
+      const auto found = whole.find(origin_of(form.nodes, each));
+      if (found != whole.end()) return found->second;
+      inside.write({each});
+      rewrite_.add(kStepsOf, node_title(node), {inside.of(each), form.reads[0].all}, {all});
+      return all;
+    };
+    for (size_t i = 0; i < layers.size(); ++i) {
+      const std::string at = node_title(node) + ":layer" + (i == 0 ? "" : std::to_string(i));
+      const std::string y = write_layer(node, form, layers[i], at, all_steps(layers[i].x, at + ":x"));
+      const std::string &after = form.states[layers[i].h].after, made = origin_of(form.nodes, after);
+      rewrite_.add(kStepOf, node_title(node), {y}, {inside.of(made)});
+      inside.leaf(made);
+      if (after != made) inside.write({after});
+      whole[made] = y;
+    }
+    for (const LoopForm::Steps &made : form.makes) {
+      const std::string all = all_steps(made.each, made.all);
+      if (all != made.all) rewrite_.add("Identity", node_title(node), {all}, {made.all});
+    }
+    write_finals(node, form, layers);
+    out_.layers.push_back(node_title(node));
+  }
+
+  // Gives the name of h at every step, [steps, batch, H].
+  std::string write_layer(const OnnxNode &node, const LoopForm &form, const StepLayer &layer, const std::string &at,
+                          const std::string &x) {
+    const MatchedCell &cell = layer.cell;
+    rewrite_.reshaping("Unsqueeze", form.states[layer.h].start, at + ":h", {0});
+    if (cell.has_c()) rewrite_.reshaping("Unsqueeze", form.states[layer.c].start, at + ":c", {0});
+    add_layer(&rewrite_, cell, node_title(node), at, x, form.reverse);
+    rewrite_.reshaping("Squeeze", at + ":y", at + ":steps", {1});
+    const std::string &h = form.states[layer.h].final, &c = form.states[layer.c].final;
+    if (!h.empty()) rewrite_.reshaping("Squeeze", at + ":hn", h, {0});
+    if (cell.has_c() && !c.empty()) rewrite_.reshaping("Squeeze", at + ":cn", c, {0});
+    return at + ":steps";
+  }
+
+  // Of states that only hold a layer's h again.
+  void write_finals(const OnnxNode &node, const LoopForm &form, const std::vector<StepLayer> &layers) {
+    for (size_t i = 0; i < form.states.size(); ++i) {
+      const LoopForm::State &state = form.states[i];
+      if (state.final.empty()) continue;
+      size_t copied = layers.size();
+      for (size_t k = 0; k < layers.size(); ++k) {
+        if (layers[k].h == i || (layers[k].cell.has_c() && layers[k].c == i)) {
+          copied = layers.size();
+          break;
+        }
+        if (origin_of(form.nodes, form.states[layers[k].h].after) == origin_of(form.nodes, state.after)) copied = k;
+      }
+      if (copied == layers.size()) continue;
+      const std::string at = node_title(node) + ":layer" + (copied == 0 ? "" : std::to_string(copied));
+      rewrite_.reshaping("Squeeze", at + ":hn", state.final, {0});
+    }
+  }
+
+  // The body's nodes in the place of the loop.
+  void write_steps(const OnnxNode &node, const LoopForm &form) {
+    Inside inside(this, node, form);
+    std::set<std::string> wanted;
+    for (const LoopForm::State &state : form.states) {
+      add_state(node, state, inside.of(state.before));
+      wanted.insert(state.after);
+    }
+    for (const LoopForm::Steps &made : form.makes) wanted.insert(made.each);
+    inside.write(wanted);
+    const std::string &sequence = form.reads[0].all;
+    for (const LoopForm::State &state : form.states) {
+      const std::string after = inside.of(state.before) + ":next";
+      rewrite_.add("Identity", node_title(node), {inside.of(state.after)}, {after});
+      rewrite_.model().outputs.push_back(after);
+      out_.states.emplace_back(inside.of(state.before), after);
+      if (!state.final.empty()) rewrite_.add(kLastStep, node_title(node), {after, sequence}, {state.final});
+    }
+    for (const LoopForm::Steps &made : form.makes)
+      rewrite_.add(kStepsOf, node_title(node), {inside.of(made.each), sequence}, {made.all});
+  }
+
+  static bool declares_shape(const LoopForm::State &state) { return state.info->type().has_shape; }
+
+  bool all_shapes_known(const LoopForm &form) const {
+    return std::all_of(form.states.begin(), form.states.end(), [&](const LoopForm::State &state) {
+      return declares_shape(state) || start_shape(model_, state.start).has_value();
+    });
+  }
+
+  void add_state(const OnnxNode &node, const LoopForm::State &state, const std::string &name) {
+    DeclaredInput input;
+    input.name = name;
+    input.elem_type = kOnnxFloat;
+    input.of_loop = true;
+    for (const OnnxValue::Dim &dim : state.info->type().dims) input.dims.push_back({std::max<int64_t>(dim.value, 0), ""});
+    if (!declares_shape(state)) input.dims = *start_shape(model_, state.start);
+    rewrite_.model().inputs.push_back(input);
+    rewrite_.add(kStartsAt, node_title(node), {state.start, name}, {});
+  }
+
+  const OnnxModel &model_;
+  Rewrite rewrite_;
+  WithoutLoops out_;
+};
+
+}  // namespace
+
+WithoutLoops expand_loops(const OnnxModel &model) {
+  const bool any = std::any_of(model.nodes.begin(), model.nodes.end(),
+                               [](const OnnxNode *node) { return node->op_type() == "Loop" || node->op_type() == "Scan"; });
+  return any ? Expander(model).run() : WithoutLoops{};
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,18 @@
+// start_shape.h -- the shape of a loop's state where its body declares none: that of the value it starts from.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_REWRITES_START_SHAPE_H_
+#define RNNPACK_COMPILER_REWRITES_START_SHAPE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/onnx/model_file.h"
+
+namespace rnnp::compiler {
+
+// Sizes that are known at run time only are left open. Nothing where not even the rank is known.
+std::optional<std::vector<DeclaredDim>> start_shape(const OnnxModel &model, const std::string &name);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_REWRITES_START_SHAPE_H_

@@ -158,9 +158,10 @@ RNNPACK_NOINLINE void run_dot_block(const DotBlock *b) {
 }
 
 // As many accumulators as registers hold, two for each output; what those are added to at the end of a block lies in memory.
-constexpr int kDotRows = kDotVectors == 1 ? 6 : 2;
+constexpr bool kManyDots = kDotVectors == 1 && Vec::kRegisters == 32;
+constexpr int kDotRows = kManyDots ? 6 : 2;
 constexpr int dot_columns(int rows) {
-  return kDotVectors == 1 ? (rows <= 2 ? 4 : 2) : rows == 1 && kDotVectors == 2 ? 2 : 1;
+  return kManyDots ? (rows <= 2 ? 4 : 2) : rows == 1 && kDotVectors <= 2 ? 2 : 1;
 }
 
 template <int kRows>

@@ -13,6 +13,13 @@ namespace {
 
 using Int = ByteDot;
 
+struct TileProduct {
+  template <int kSums, int kA, int kB>
+  static RNNPACK_INLINE void add() {
+    Tiles::add_dots<kSums, kA, kB>();
+  }
+};
+
 }  // namespace
 }  // namespace rnnp
 

@@ -40,6 +40,11 @@ struct Tiles {
   static RNNPACK_INLINE void add_dots() {
     __asm__ volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSums), "i"(kA), "i"(kB));
   }
+  // sums[m][n] += the sum of the even k of row m of a times column n of b, plus that of the odd k: two bf16 in each four bytes.
+  template <int kSums, int kA, int kB>
+  static RNNPACK_INLINE void add_bf16() {
+    __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSums), "i"(kA), "i"(kB));
+  }
 };
 
 }  // namespace

@@ -15,10 +15,19 @@ inline void warm_thread(void *gemm, uint32_t) {
   (*static_cast<const GemmFn *>(gemm))(&none);
 }
 
+// A kernel that uses tiles; nullptr: none does.
+inline const Kernel *kernel_of_tiles(const SessionConfig &c) {
+  constexpr uint32_t kTiles = RNNP_ISA_AMX_INT8 | RNNP_ISA_AMX_BF16;
+  if ((c.isa & kTiles) == 0) return nullptr;
+  const Kernel *bytes = find_kernel(c.kernels, KernelFamily::kGemm, DType::kI8, 16, c.isa);
+  if (bytes != nullptr && (bytes->isa & kTiles) != 0) return bytes;
+  const Kernel *halves = find_kernel(c.kernels, KernelFamily::kGemmDot, DType::kBf16, 16, c.isa);
+  return halves != nullptr && (halves->isa & kTiles) != 0 ? halves : nullptr;
+}
+
 inline void warm_threads(const SessionConfig &c, const Session &s) {
-  if ((c.isa & RNNP_ISA_AMX_INT8) == 0) return;
-  const Kernel *tiles = find_kernel(c.kernels, KernelFamily::kGemm, DType::kI8, 16, c.isa);
-  if (tiles == nullptr || (tiles->isa & RNNP_ISA_AMX_INT8) == 0) return;
+  const Kernel *tiles = kernel_of_tiles(c);
+  if (tiles == nullptr) return;
   GemmFn gemm = tiles->gemm;
   if (kManyThreads && s.region_threads > 1) return c.executor.parallel(c.executor.ctx, warm_thread, &gemm);
   warm_thread(&gemm, 0);

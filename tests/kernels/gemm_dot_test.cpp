@@ -117,6 +117,8 @@ std::vector<Shape> shapes() {
   out.push_back({kQuantisedRows + 1, 37, 3, 40, false, true});  // more rows than are rounded at a time
   out.push_back({67, 130, 4, 20, false, true});
   out.push_back({1, 4100, 2, 17, false, false});
+  out.push_back({20, 40, 1, 37, true, true});  // dense rows whose last column is not full, enough of them for tiles
+  out.push_back({41, 72, 1, 69, true, false});
   return out;
 }
 

@@ -86,7 +86,8 @@ bool vectors_execute() {
 
 uint32_t cpu_isa_bits() {
   uint32_t bits = kCompiledIsa | isa_of_cpu();
-  if (make_tiles_run()) bits |= RNNP_ISA_AMX_INT8;
+  if (make_tiles_run()) bits |= isa_of_cpu() | RNNP_ISA_AMX_INT8;
+  if (tiles_are_emulated() && (bits & RNNP_ISA_AVX512_BF16) != 0) bits |= RNNP_ISA_AMX_BF16;
 #if defined(__riscv) && defined(__linux__)
   if (vectors_execute()) bits |= RNNP_ISA_RVV;
 #endif

@@ -1,5 +1,5 @@
-// tiles_test.cpp -- the gemm row of AMX beside the one of VNNI: the same bits for every number of rows, tiles that are taken only
-// where rows fill them, and none in use behind a call. Without AMX its instructions are emulated.
+// tiles_test.cpp -- the gemm rows of AMX beside those of VNNI and VDPBF16PS: the same bits for every number of rows, tiles that are
+// taken only where rows fill them, and none in use behind a call. Without AMX its instructions are emulated.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
@@ -11,22 +11,32 @@
 namespace rnnp {
 namespace {
 
-const Kernel *tile_kernel() {
-  const Kernel *best = find_kernel(kAllKernels, KernelFamily::kGemm, DType::kI8, 16, ~0u);
-  return best != nullptr && (best->isa & RNNP_ISA_AMX_INT8) != 0 && cpu_runs(*best) ? best : nullptr;
+constexpr uint32_t kTileSets = RNNP_ISA_AMX_INT8 | RNNP_ISA_AMX_BF16;
+
+struct TileFormat {
+  const char *name;
+  KernelFamily family;
+  DType dtype;
+  uint32_t format, k;  // k: of a tile's row
+};
+
+const Kernel *tile_kernel(const TileFormat &of) {
+  const Kernel *best = find_kernel(kAllKernels, of.family, of.dtype, 16, ~0u);
+  return best != nullptr && (best->isa & kTileSets) != 0 && cpu_runs(*best) ? best : nullptr;
 }
 
 struct Product {
   uint32_t rows, k, gates, units;
-  PanelFormat format = find_panel_format(11);
+  PanelFormat format;
   PackedMatrix matrix;
   Rows a, panels, start;
   std::vector<uint8_t> scratch;
 
-  Product(uint32_t rows_, uint32_t k_, uint32_t gates_, uint32_t units_) : rows(rows_), k(k_), gates(gates_), units(units_) {
+  Product(const TileFormat &of, uint32_t rows_, uint32_t k_, uint32_t gates_, uint32_t units_)
+      : rows(rows_), k(k_), gates(gates_), units(units_), format(find_panel_format(of.format)) {
     Random random(rows_ * 1000 + k_);
     std::vector<float> weights(size_t{gates} * units * k);
-    for (float &w : weights) w = random.uniform(-1.0f, 1.0f);
+    for (float &w : weights) w = static_cast<float>(static_cast<int>(random.below(255)) - 127) / 128;  // exact in each format
     matrix = pack_matrix(format, {weights.data(), units, k, 0, gates, 0});
     a = Rows(rows, k, k + 1);
     for (size_t m = 0; m < rows; ++m)
@@ -63,36 +73,45 @@ struct Product {
   }
 };
 
-TEST(TileProducts, HaveTheBitsOfDotProductsForEveryNumberOfRows) {
-  const Kernel *tiles = tile_kernel();
-  if (tiles == nullptr) GTEST_SKIP() << "this CPU has no AMX and no AVX-512 to emulate it beside";
-  const Kernel &dots = *find_kernel(kAllKernels, KernelFamily::kGemm, DType::kI8, 16, tiles->isa & ~RNNP_ISA_AMX_INT8);
+class TileProducts : public testing::TestWithParam<TileFormat> {
+ protected:
+  void SetUp() override {
+    if (tiles == nullptr) GTEST_SKIP() << "this CPU has no AMX, and nothing to emulate it beside";
+  }
+  const Kernel *tiles = tile_kernel(GetParam());
+};
+
+TEST_P(TileProducts, HaveTheBitsOfDotProductsForEveryNumberOfRows) {
+  const TileFormat &of = GetParam();
+  const Kernel &dots = *find_kernel(kAllKernels, of.family, of.dtype, 16, tiles->isa & ~kTileSets);
   for (uint32_t rows = 1; rows <= 66; ++rows) {
-    Product p(rows, 60 + rows * 7 % 80, 1 + rows % 4, 16 + rows % 5 * 16);
+    Product p(of, rows, 60 + rows * 7 % 80, 1 + rows % 4, 16 + rows % 5 * 16);
     ASSERT_TRUE(same_bits(p.run(dots), p.run(*tiles))) << rows;
     EXPECT_FALSE(tiles_are_in_use()) << rows;
   }
 }
 
-TEST(TileProducts, AreTakenFromEightRowsOn) {
-  const Kernel *tiles = tile_kernel();
-  if (tiles == nullptr || !tiles_are_emulated()) GTEST_SKIP() << "tiles are not emulated here";
+TEST_P(TileProducts, AreTakenFromEightRowsOn) {
+  if (!tiles_are_emulated()) GTEST_SKIP() << "tiles are not emulated here";
   for (const uint32_t rows : {1u, 7u, 8u, 16u, 20u, 32u}) {
-    Product p(rows, 256, 4, 64);
+    Product p(GetParam(), rows, 256, 4, 64);
     const uint64_t before = tile_products();
     p.run(*tiles);
     const uint64_t blocks = rows < 8 ? 0 : (rows + 15) / 16;
-    EXPECT_EQ(blocks * 16 * 4, tile_products() - before) << rows;  // 16 columns of units, 64 k each
+    EXPECT_EQ(blocks * 16 * (256 / GetParam().k), tile_products() - before) << rows;  // 16 columns of units
   }
 }
 
-TEST(TileProducts, OfNoRowsTouchTilesAlone) {
-  const Kernel *tiles = tile_kernel();
-  if (tiles == nullptr) GTEST_SKIP() << "this CPU has no AMX and no AVX-512 to emulate it beside";
+TEST_P(TileProducts, OfNoRowsTouchTilesAlone) {
   const GemmArgs none = {};
   tiles->gemm(&none);
   EXPECT_FALSE(tiles_are_in_use());
 }
+
+INSTANTIATE_TEST_SUITE_P(All, TileProducts,
+                         testing::Values(TileFormat{"int8", KernelFamily::kGemm, DType::kI8, 11, 64},
+                                         TileFormat{"bf16", KernelFamily::kGemmDot, DType::kBf16, 36, 32}),
+                         [](const auto &each) { return each.param.name; });
 
 }  // namespace
 }  // namespace rnnp

@@ -1,5 +1,5 @@
-// tile_emulator.cpp -- Contract: tile_emulator.h. The instructions of AMX-TILE and AMX-INT8 as in Intel's manual, volume 2;
-// whatever that forbids ends the program. SPDX-License-Identifier: Apache-2.0
+// tile_emulator.cpp -- Contract: tile_emulator.h. The instructions of AMX-TILE, AMX-INT8 and AMX-BF16 as in Intel's manual, volume
+// 2; whatever that forbids ends the program. SPDX-License-Identifier: Apache-2.0
 #include "support/tile_emulator.h"
 
 #include "platform/x86/tile_permission.h"
@@ -8,7 +8,9 @@
 #include <signal.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <xmmintrin.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -122,12 +124,16 @@ int byte_of(uint8_t byte, bool with_sign) {
   return with_sign ? static_cast<int8_t>(byte) : byte;
 }
 
-// TDPBUUD, TDPBUSD, TDPBSUD and TDPBSSD, in the order of prefixes.
-void add_dots(unsigned sums, unsigned a, unsigned b, unsigned prefix) {
+void check_product(unsigned sums, unsigned a, unsigned b) {
   check_tile(sums), check_tile(a), check_tile(b);
   if (sums == a || sums == b || a == b || state.rows[sums] != state.rows[a] || state.row_bytes[sums] != state.row_bytes[b] ||
       state.row_bytes[a] != 4 * state.rows[b])
     forbidden("a product of tiles that do not fit\n");
+}
+
+// TDPBUUD, TDPBUSD, TDPBSUD and TDPBSSD, in the order of prefixes.
+void add_dots(unsigned sums, unsigned a, unsigned b, unsigned prefix) {
+  check_product(sums, a, b);
   const bool a_sign = prefix >= 2, b_sign = prefix % 2 == 1;
   for (unsigned m = 0; m < state.rows[a]; ++m) {
     for (unsigned k = 0; k < state.row_bytes[a] / 4; ++k) {
@@ -142,6 +148,34 @@ void add_dots(unsigned sums, unsigned a, unsigned b, unsigned prefix) {
       }
     }
   }
+  ++state.products;
+}
+
+float half_of(unsigned t, unsigned row, unsigned number) {
+  uint32_t bits = 0;
+  std::memcpy(reinterpret_cast<uint8_t *>(&bits) + 2, &state.bytes[t][row][2 * number], 2);
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+
+// TDPBF16PS: even and odd k apart, each from 0, then both onto the sums; rounded to nearest, denormals are zeros both ways,
+// whatever the program has set.
+void add_halves(unsigned sums, unsigned a, unsigned b) {
+  check_product(sums, a, b);
+  const unsigned old = _mm_getcsr();
+  _mm_setcsr(0x9fc0);
+  for (unsigned m = 0; m < state.rows[a]; ++m) {
+    for (unsigned n = 0; n < state.row_bytes[b] / 4; ++n) {
+      float half[2] = {0.0f, 0.0f}, sum;
+      for (unsigned k = 0; k < state.row_bytes[a] / 2; ++k)
+        half[k % 2] = std::fma(half_of(a, m, k), half_of(b, k / 2, 2 * n + k % 2), half[k % 2]);
+      std::memcpy(&sum, &state.bytes[sums][m][4 * n], 4);
+      sum = sum + (half[0] + half[1]);
+      std::memcpy(&state.bytes[sums][m][4 * n], &sum, 4);
+    }
+  }
+  _mm_setcsr(old);
   ++state.products;
 }
 
@@ -164,6 +198,8 @@ bool run_instruction(const Instruction &in) {
     store(in.reg, in);
   } else if (in.opcode == 0x5e && !in.in_memory) {
     add_dots(in.reg, in.rm, in.third, in.prefix);
+  } else if (in.opcode == 0x5c && !in.in_memory && in.prefix == 2) {
+    add_halves(in.reg, in.rm, in.third);
   } else {
     return false;
   }

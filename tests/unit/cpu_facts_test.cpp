@@ -62,6 +62,7 @@ TEST(CpuFacts, AreWhatTheKernelFinds) {
   EXPECT_EQ(has("avx512vl") && has("avx512_vnni"), (isa & RNNP_ISA_AVX512_VNNI) != 0);
   EXPECT_EQ(has("avx512vl") && has("avx512_bf16"), (isa & RNNP_ISA_AVX512_BF16) != 0);
   EXPECT_EQ(has("amx_int8") && rnnp::may_use_tiles(), (isa & RNNP_ISA_AMX_INT8) != 0);
+  EXPECT_EQ(has("amx_bf16") && has("avx512_bf16") && rnnp::may_use_tiles(), (isa & RNNP_ISA_AMX_BF16) != 0);
 }
 
 // Nobody gets them without the program's request.

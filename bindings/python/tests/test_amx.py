@@ -21,3 +21,4 @@ def test_request_says_what_the_cpu_has():
 
 def test_tiles_are_an_instruction_set():
     assert rnnpack.Isa.AMX_INT8 == 1 << 12
+    assert rnnpack.Isa.AMX_BF16 == 1 << 14

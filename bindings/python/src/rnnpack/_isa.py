@@ -22,3 +22,4 @@ class Isa(enum.IntFlag):
     NEON_I8MM = 1 << 11
     AMX_INT8 = 1 << 12
     AVX512_BF16 = 1 << 13
+    AMX_BF16 = 1 << 14

@@ -55,6 +55,8 @@ public final class Constants {
     public static final int ISA_AMX_INT8 = 4096;
     /** builds on RNNP_ISA_AVX512: products of bf16 */
     public static final int ISA_AVX512_BF16 = 8192;
+    /** builds on RNNP_ISA_AVX512_BF16: tiles of bf16, where the process may use them */
+    public static final int ISA_AMX_BF16 = 16384;
     public static final int ISA_REFERENCE_ONLY = -2147483648;
     /** of l1d_bytes, l2_bytes, l3_bytes: there is no such cache */
     public static final int CACHE_NONE = -1;

@@ -12,8 +12,9 @@ namespace rnnp {
 namespace {
 
 // As LDTILECFG reads it.
-struct alignas(64) TileShapes {
-  uint8_t palette, start_row, reserved[14];
+struct TileShapes {
+  alignas(64) uint8_t palette;
+  uint8_t start_row, reserved[14];
   uint16_t row_bytes[16];
   uint8_t rows[16];
 };

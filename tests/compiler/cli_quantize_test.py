@@ -204,6 +204,15 @@ class Quantize(InFolder):
         self.assertIn("exact evaluation of 1 layer", rnnpack("verify", self.onnx, self.blob, "--input", f"x={self.x}", "--accuracy-min", 35).stdout)
         self.assertIn("accepted with it: --weights bf16", self.compile("--arithmetic", "bf16", "--weights", "int8", code=1).stderr)
 
+    def test_convolutions_in_products_of_bf16(self):
+        random = np.random.default_rng(3)
+        weights = {"w": random.standard_normal((33, I, 3)).astype(np.float32) * 0.2, "p": random.standard_normal((7, 33, 1)).astype(np.float32) * 0.2}
+        save_onnx(self.onnx, [("Conv", ["x", "w"], ["a"], {"kernel_shape": [3], "pads": [2, 0]}), ("Relu", ["a"], ["b"], {}),
+                              ("Conv", ["b", "p"], ["y"], {"kernel_shape": [1]})], {"x": ["N", I, "T"]}, ["y"], weights)
+        self.compile("--arithmetic", "bf16")
+        self.assertEqual({"dot_bf16_nr16"}, {m["format"] for m in json.loads(rnnpack("inspect", "--json", self.blob).stdout)["matrices"]})
+        self.assertIn("exact evaluation of 2 layers", rnnpack("verify", self.onnx, self.blob, "--accuracy-min", 35).stdout)
+
     def test_what_integers_need_is_said(self):
         self.assertIn("--calibrate", self.compile("--arithmetic", "integer", code=1).stderr)
         self.assertIn("accepted: float, bf16, integer", self.compile("--arithmetic", "fixed", code=1).stderr)

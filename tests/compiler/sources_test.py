@@ -196,10 +196,12 @@ message(STATUS "SOURCES ${{sources}}")
                 self.assertEqual((done.returncode, done.stderr), (0, ""), f"{options} {flags}")
 
     def test_one_file_holds_several_instruction_sets(self):
-        for model, options in ((MODEL, ["--weights", "int8"]), (MIXED, [])):
+        tiles = ["-mavx512vnni", "-mavx512bf16", "-mamx-tile", "-mamx-int8", "-mamx-bf16"]
+        for model, options, sets in ((MODEL, ["--weights", "int8"], []), (MIXED, [], []), (MODEL, ["--weights", "int8"], tiles),
+                                     (MODEL, ["--arithmetic", "bf16"], tiles)):
             self.emit(model, "--one-file", *options)
-            subprocess.run([CXX, "-std=c++17", "-march=x86-64-v4", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror", "-fsyntax-only", self.at / "net.cpp"],
-                           check=True, timeout=600)
+            subprocess.run([CXX, "-std=c++17", "-march=x86-64-v4", *sets, "-Wall", "-Wextra", "-Wno-unused-function", "-Werror", "-fsyntax-only",
+                            self.at / "net.cpp"], check=True, timeout=600)
 
     @unittest.skipUnless(ARM, "no arm-none-eabi-gcc")
     def test_one_file_holds_the_kernels_of_every_arm(self):

@@ -218,14 +218,15 @@ struct PlaneLines {
   uint32_t apart;
 };
 
-// What follows the sums of a plane's elements, all of y's form and of one line: y = act(sums + second + add), sum = y + other.
+// What follows the sums of all units' planes, all of y's form and of one line: y = act(sums + second + add), sum = y + other.
 struct AfterSums {
   const float *lines;  // of the second product; where its k is 0 there is none
   const uint32_t *taps;
   const float *panels, *start;
   uint32_t k, nr;
   const float *add;  // nullptr: nothing
-  ActFn act;         // nullptr: the identity
+  size_t add_plane;
+  ActFn act;  // nullptr: the identity
   BlobActivation how;
   const float *other;  // nullptr: there is no sum
   float *sum;
@@ -243,6 +244,10 @@ struct ConvNchwArgs {
   uint32_t nr;
   uint32_t unit_begin, unit_end;  // begin: a multiple of kPlaneUnits
   const AfterSums *after;         // nullptr: nothing
+  // It follows: pointwise, of all y, whose lines have whole vectors then, with `add` alone behind its sums; nullptr: nothing.
+  // `inner`: y is for it alone, and need not be written.
+  const ConvNchwArgs *then;
+  bool inner;
 };
 using ConvNchwFn = void (*)(const ConvNchwArgs *);
 

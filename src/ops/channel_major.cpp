@@ -171,6 +171,19 @@ struct Joining {
     if (j.other != kNone) j.sum = m.node_output(m.nodes[next++], 0);
   }
 
+  // y may be read by the sum and by this one alone, which then need not be written.
+  void take_then() {
+    if (!is_plain_conv(next) || m.node_input(m.nodes[next], 0) != j.y) return;
+    const AttrConv &a = *m.attr<AttrConv>(m.nodes[next]);
+    if (a.time_taps != 1 || a.lead != 0 || a.in_channels != m.values[j.y].row_elems) return;
+    j.then_add = added_by(next + 1, m.node_output(m.nodes[next], 0));
+    if (j.then_add == kNone) return;
+    j.then = next;
+    j.then_y = m.node_output(m.nodes[next + 1], 0);
+    j.inner = count_readers(m, j.y) == 1u + (j.other != kNone);
+    next += 2;
+  }
+
   bool apart(uint32_t a, uint32_t b) const {
     const BlobValue &x = m.values[a], &y = m.values[b];
     if (x.kind != y.kind) return true;
@@ -180,12 +193,21 @@ struct Joining {
     return apart(a, b) || (m.values[a].location == m.values[b].location && m.values[a].row_elems == m.values[b].row_elems);
   }
 
-  // Results are written while all of these are read.
-  bool fits(uint32_t result) const {
-    if (result == kNone) return true;
-    if (!apart(result, m.node_input(m.nodes[next - j.count], 0))) return false;
-    if (j.second != kNone && !apart(result, m.node_input(m.nodes[j.second], 0))) return false;
-    return (j.add == kNone || apart_or_same(result, j.add)) && (j.other == kNone || apart_or_same(result, j.other));
+  uint32_t x_of(uint32_t node) const { return node == kNone ? kNone : m.node_input(m.nodes[node], 0); }
+
+  // Results are written while all of these are read; the last one when of its steps nothing but y and its sum is read any more.
+  bool fit() const {
+    const uint32_t results[] = {j.y, j.sum, j.then_y}, read[] = {x_of(next - j.count), x_of(j.second), j.then_add, j.add, j.other};
+    for (uint32_t i = 0; i < 3; ++i) {
+      for (uint32_t k = 0; k < 5; ++k) {
+        if (!fits(results[i], read[k], i == 2 || k > 2)) return false;
+      }
+      if (i != 0 && !fits(results[i], results[i - 1], false)) return false;
+    }
+    return fits(j.then_y, j.y, false);
+  }
+  bool fits(uint32_t result, uint32_t other, bool may_be_same) const {
+    return result == kNone || other == kNone || (may_be_same ? apart_or_same(result, other) : apart(result, other));
   }
 };
 
@@ -205,27 +227,38 @@ void clear_readers(const Model &m, uint8_t *marks) {
 }
 
 JoinedNodes joined_at(const Model &m, const ChannelMajorNodes &nodes, uint32_t first) {
-  const JoinedNodes alone = {1, kNone, kNone, kNone, m.node_output(m.nodes[first], 0), kNone, kNone};
-  for (int parts = 3; parts > 0; --parts) {
+  const JoinedNodes alone = {1, kNone, kNone, kNone, m.node_output(m.nodes[first], 0), kNone, kNone, kNone, kNone, kNone, 0};
+  for (int parts = 4; parts > 0; --parts) {
     Joining all = {m, nodes, nodes.apart[first].op, alone, first + 1};
     if (!all.is_plain_conv(first)) return alone;
     all.take_sum();
     if (parts > 1) all.take_unary();
     if (parts > 2) all.take_last_sum();
+    if (parts > 3) all.take_then();
     all.j.count = all.next - first;
-    if (all.fits(all.j.y) && all.fits(all.j.sum) && (all.j.sum == kNone || all.apart(all.j.y, all.j.sum))) return all.j;
+    if (all.fit()) return all.j;
   }
   return alone;
 }
 
 }  // namespace
 
+uint32_t count_readers(const Model &m, uint32_t value) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < m.nodes.count; ++i) {
+    for (uint32_t k = 0; k < m.nodes[i].input_count; ++k) count += m.node_input(m.nodes[i], k) == value;
+  }
+  for (uint32_t i = 0; i < m.outputs.count; ++i) count += m.outputs[i].value == value;
+  return count;
+}
+
 void join_nodes(const OpChoice &choice, const ChannelMajorNodes &nodes, JoinFn join) {
   const Model &m = *choice.model;
   for (uint32_t i = 0; i < m.nodes.count; ++i) nodes.joined[i] = nodes.apart[i];
   mark_readers(m, nodes.marks);
   for (uint32_t i = 0; i < m.nodes.count;) {
-    JoinedNodes j = {1, kNone, kNone, kNone, kNone, kNone, kNone};
+    JoinedNodes j = {};
+    j.count = 1;
     if (nodes.apart[i].op->channel_major != nullptr) j = joined_at(m, nodes, i);
     if (j.count > 1 && join(choice, j, nodes.apart, &nodes.joined[i])) {
       for (uint32_t k = 1; k < j.count; ++k) nodes.joined[i + k].op = nullptr;

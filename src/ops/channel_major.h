@@ -15,7 +15,8 @@ constexpr uint32_t kFewestChannelMajorSteps = 8;  // of a chunk; measured, Zen 4
 struct ChannelMajorNodes {
   const NodeSlot *rows;
   NodeSlot *apart, *joined;
-  uint8_t *marks;  // [values]: channel-major
+  uint8_t *marks;     // [values]: channel-major
+  bool side_by_side;  // some nodes may run on a chunk while those before them run on the next
 };
 
 struct ChannelMajorOp {
@@ -31,20 +32,29 @@ struct ChannelMajorOp {
 // x as it may be; of other nodes all operands are alike.
 bool mark_channel_major(const OpChoice &choice, const ChannelMajorNodes &nodes);
 
-// Nodes are joined: behind a convolution of channel-major values a sum with another's or a value, an activation, and one more sum.
+// Nodes are joined: behind a convolution of channel-major values a sum with another's or a value, an activation, one more sum, and
+// a pointwise convolution of what came of the activation, with a sum behind it.
 // What is left out is made by no node then, and nothing else reads it.
 struct JoinedNodes {
-  RNNPACK_BYTES_32(28);
+  RNNPACK_BYTES_32(44);
   uint32_t count;       // of nodes, the convolution included
   uint32_t second;      // the other convolution, a node; kNone
   uint32_t add;         // a value; kNone
   uint32_t unary;       // a node; kNone
   uint32_t y;           // what comes of it, a value
   uint32_t other, sum;  // sum = y + other, values; kNone
+  uint32_t then;        // the pointwise convolution, a node; kNone
+  uint32_t then_add;    // a value
+  uint32_t then_y;      // what comes of it
+  uint32_t inner;       // 1: nothing else reads y
+
+  uint32_t result() const { return then != kNone ? then_y : y; }
 };
 using JoinFn = bool (*)(const OpChoice &choice, const JoinedNodes &j, const NodeSlot *apart, NodeSlot *joined);
 // `join` has all nodes as they run apart and the first of those that are joined. False: they stay apart.
 void join_nodes(const OpChoice &choice, const ChannelMajorNodes &nodes, JoinFn join);
+// Nodes that read a value, each as often as it does.
+uint32_t count_readers(const Model &m, uint32_t value);
 
 }  // namespace rnnp
 #endif  // RNNPACK_OPS_CHANNEL_MAJOR_H_

@@ -116,7 +116,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
     gathered = size_t{strip_taps(a->window, c.strips.axis, c.block)} * c.strips.tap_elems;
   }
   c.patch_bytes = align_up(mul_sat(gathered, sizeof(float)), kBlobAlign);
-  c.scratch_bytes = add_sat(c.patch_bytes, product_scratch_bytes(matrix, c.depth, c.block));
+  c.scratch_bytes = add_sat(c.patch_bytes, product_scratch_bytes(matrix.format, c.depth, c.block));
   const size_t scratch = mul_sat(c.scratch_bytes, env->threads);
   if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;
   Conv *kept = env->arena->take<Conv>(1);

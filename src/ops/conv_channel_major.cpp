@@ -33,7 +33,7 @@ struct Lines {
 struct Joined;
 
 struct ConvChannelMajor {
-  RNNPACK_BYTES_32(164);
+  RNNPACK_BYTES_32(172);
   // What each block needs lies side by side.
   uint32_t placed;    // steps of x that the taps are in; 0: they are in lines
   uint32_t x, first;  // the value, and its element that is the first channel
@@ -53,10 +53,13 @@ struct ConvChannelMajor {
 
 // With what the nodes behind it do.
 struct Joined {
-  RNNPACK_BYTES_32(88);
-  ConvChannelMajor *first, *second;  // second: nullptr
+  RNNPACK_BYTES_32(176);
+  ConvChannelMajor *first, *second, *then;  // second, then: nullptr
+  // What comes of it goes into this one's lines, and nobody else reads it; nullptr: into a value.
+  ConvChannelMajor *home;
+  bool is_home;  // x is in the first one's lines already
   JoinedNodes nodes;
-  AfterSums after;
+  AfterSums after, after_then;
 };
 
 bool takes_channel_major(const OpChoice &choice, const BlobNode &node) {
@@ -78,7 +81,12 @@ uint32_t lead_of(const AttrConv &a) {
 
 // An odd number of cache lines: those of neighbours do not share their places in a cache.
 uint32_t line_floats(uint32_t lead) {
-  return ((2 * lead + kBlocks * kBlock + 15) / 16 | 1) * 16;
+  return ((2 * lead + kBlocks * kBlock + 2 * 15) / 16 | 1) * 16;
+}
+
+// Behind the earlier steps of lines that begin: where a cache line does.
+uint32_t first_end(uint32_t lead) {
+  return (lead + 15) / 16 * 16;
 }
 
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
@@ -132,17 +140,18 @@ RNNPACK_NOINLINE void begin_lines(const RunEnv &env, ConvChannelMajor *c) {
   const AttrConv &a = *c->attr;
   const uint32_t lead = lead_of(a);
   Lines &l = c->lines;
-  l.end = lead;
+  l.end = first_end(lead);
+  float *at = l.at + (l.end - lead);
   l.behind = 0;
   l.known = a.state != kNone;  // of none each run begins with zeros
   if (c->zeros) {
-    for (uint32_t i = 0; i < c->elems; ++i) zero_bytes(l.at + size_t{i} * l.line, lead * sizeof(float));
+    for (uint32_t i = 0; i < c->elems; ++i) zero_bytes(at + size_t{i} * l.line, lead * sizeof(float));
     return;
   }
   const Ring ring = ring_in(env.states[a.state], 0);
   const uint32_t oldest = oldest_row(a, ring);
-  transpose(ring.rows + size_t{oldest} * c->elems, c->elems, l.at, l.line, c->elems, lead - oldest);
-  if (oldest != 0) transpose(ring.rows, c->elems, l.at + (lead - oldest), l.line, c->elems, oldest);
+  transpose(ring.rows + size_t{oldest} * c->elems, c->elems, at, l.line, c->elems, lead - oldest);
+  if (oldest != 0) transpose(ring.rows, c->elems, at + (lead - oldest), l.line, c->elems, oldest);
 }
 
 // The steps that the ring has not seen go into it, as rows.
@@ -171,25 +180,35 @@ void forget(void *object, bool initial) {
   c.zeros = c.attr->state == kNone || (c.begins_with_zeros && initial);
 }
 
-// Room for a block behind the last step.
-void make_room(ConvChannelMajor *c) {
+// Room for so many behind the last step.
+void make_room(ConvChannelMajor *c, uint32_t steps) {
   Lines &l = c->lines;
   const uint32_t lead = c->lead;
-  if (l.end + kBlock <= l.line) return;
-  for (uint32_t i = 0; i < c->elems; ++i)
-    copy_bytes(l.at + size_t{i} * l.line, l.at + size_t{i} * l.line + (l.end - lead), lead * sizeof(float));
-  l.end = lead;
+  if (l.end + steps <= l.line) return;
+  const uint32_t end = first_end(lead);
+  for (uint32_t i = 0; i < c->elems; ++i) {
+    float *line = l.at + size_t{i} * l.line;
+    copy_bytes(line + (end - lead), line + (l.end - lead), lead * sizeof(float));
+  }
+  l.end = end;
+}
+
+// Where `count` steps go that come behind the last one.
+float *extend(ConvChannelMajor *c, uint32_t count) {
+  Lines &l = c->lines;
+  make_room(c, count);
+  float *to = l.at + l.end;
+  l.end += count;
+  l.behind += count;
+  if (l.behind >= kManySteps) l.behind -= (kManySteps / 2) / (c->lead + 1) * c->lead;
+  return to;
 }
 
 // `count` steps of this chunk go behind those before them; of channel-major ones the kernel puts them there, where it may.
 void append(const RunEnv &env, ConvChannelMajor *c, uint32_t first, uint32_t count, bool by_kernel) {
   Lines &l = c->lines;
-  make_room(c);
   const ValueSlot &x = env.values[c->x];
-  float *to = l.at + l.end;
-  l.end += count;
-  l.behind += count;
-  if (l.behind >= kManySteps) l.behind -= (kManySteps / 2) / (c->lead + 1) * c->lead;
+  float *to = extend(c, count);
   if (!is_channel_major(env, c->x)) return transpose(row_of(x, first), c->elems, to, l.line, c->elems, count);
   const float *from = row_of(x, 0) + first;
   if (by_kernel) {
@@ -234,17 +253,16 @@ float *plane_of(const RunEnv &env, uint32_t value, uint32_t first) {
   return value == kNone ? nullptr : row_of(env.values[value], 0) + first;
 }
 
-// Blocks of steps; of one that reads x as it lies all are one.
-template <class Block>
-void run_blocks(const RunEnv &env, ConvChannelMajor *c, bool in_place, const Block &block) {
+// Blocks of steps; of one that reads x as it lies all are one. lines: of a block; block: what else the kernel is told of it.
+template <class LinesOf, class Block>
+void run_blocks(const RunEnv &env, ConvChannelMajor *c, bool in_place, const LinesOf &lines, const Block &block) {
   const uint32_t most = in_place ? env.steps : kBlock;
   for (uint32_t first = 0; first < env.steps; first += most) {
     const uint32_t count = env.steps - first < most ? env.steps - first : most;
-    c->args.lines = lines_of(env, c, first, count, true);
+    c->args.lines = lines(first, count);
     c->args.y_columns = count;
     c->args.y_plane = env.steps;
     block(first, count);
-    c->run(&c->args);
   }
 }
 
@@ -254,30 +272,106 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   float *y = row_of(env.values[env.model->node_output(node, 0)], 0) + size_t{a.window.y_first} * env.steps;
   begin_chunk(env, &c);
   c.args.after = nullptr;
-  run_blocks(env, &c, is_in_place(env, c), [&](uint32_t first, uint32_t) { c.args.y = y + first; });
+  c.args.then = nullptr;
+  run_blocks(
+      env, &c, is_in_place(env, c), [&](uint32_t first, uint32_t count) { return lines_of(env, &c, first, count, true); },
+      [&](uint32_t first, uint32_t) {
+        c.args.y = y + first;
+        c.run(&c.args);
+      });
   if (c.act == nullptr) return;
   const ActArgs act = {y, y, size_t{a.out_channels} * env.steps, a.act};
   c.act(&act);
 }
 
+// Steps of a chunk that lines have room for, whoever fills them.
+bool lines_have_room(const RunEnv &env) {
+  return env.steps <= kBlocks * kBlock;
+}
+
+// Elements by steps.
+struct Planes {
+  float *at;
+  size_t plane;
+};
+
+Planes planes_of(const RunEnv &env, uint32_t value) {
+  return {plane_of(env, value, 0), env.steps};
+}
+
+// The last steps of lines, this chunk's where they were made there.
+Planes last_steps(const RunEnv &env, const Lines &l) {
+  return {l.at + (l.end - env.steps), l.line};
+}
+
+Planes result_of(const RunEnv &env, const Joined &j) {
+  if (j.home == nullptr || !lines_have_room(env)) return planes_of(env, j.nodes.result());
+  if (!j.home->lines.known) begin_lines(env, j.home);
+  return {extend(j.home, env.steps), j.home->lines.line};
+}
+
+// What the kernel is told of the convolution behind, but for a block's.
+void begin_then(const RunEnv &env, Joined *j, const Planes &y, const Planes &add) {
+  begin_chunk(env, j->then);
+  ConvNchwArgs &args = j->then->args;
+  args.after = &j->after_then;
+  args.from.channels = 0;
+  args.y_plane = y.plane;
+  j->after_then.add_plane = add.plane;
+}
+
 void run_joined(const RunEnv &env, const BlobNode &, void *object, uint32_t) {
   Joined &j = *static_cast<Joined *>(object);
-  ConvChannelMajor &c = *j.first;
+  ConvChannelMajor &c = *j.first, *then = j.then;
   AfterSums &after = j.after;
   begin_chunk(env, &c);
   if (j.second != nullptr) begin_chunk(env, j.second);
+  const bool is_here = j.is_home && lines_have_room(env);
+  const bool in_place = is_in_place(env, c) && (j.second == nullptr || is_in_place(env, *j.second));
+  const bool one_call = then != nullptr && env.steps % kWholeVectors == 0;
+  const Planes x = is_here ? last_steps(env, c.lines) : Planes{nullptr, 0}, y = result_of(env, j);
+  const Planes then_add = is_here && j.nodes.then_add == c.x ? x : planes_of(env, j.nodes.then_add);
+  if (then != nullptr) begin_then(env, &j, y, then_add);
   c.args.after = &after;
-  run_blocks(env, &c, is_in_place(env, c) && (j.second == nullptr || is_in_place(env, *j.second)),
-             [&](uint32_t first, uint32_t count) {
-               if (j.second != nullptr) after.lines = lines_of(env, j.second, first, count, false);
-               after.add = plane_of(env, j.nodes.add, first);
-               after.other = plane_of(env, j.nodes.other, first);
-               after.sum = plane_of(env, j.nodes.sum, first);
-               c.args.y = plane_of(env, j.nodes.y, first);
-             });
+  c.args.then = one_call ? &then->args : nullptr;
+  c.args.inner = one_call && j.nodes.inner != 0;
+  after.add_plane = env.steps;
+  const auto lines = [&](uint32_t first, uint32_t count) {
+    if (!is_here) return lines_of(env, &c, first, count, true);
+    c.args.from.channels = 0;
+    return x.at + first - c.lead;
+  };
+  run_blocks(env, &c, in_place, lines, [&](uint32_t first, uint32_t count) {
+    if (j.second != nullptr) after.lines = lines_of(env, j.second, first, count, false);
+    after.add = plane_of(env, j.nodes.add, first);
+    after.other = plane_of(env, j.nodes.other, first);
+    after.sum = plane_of(env, j.nodes.sum, first);
+    if (then == nullptr) {
+      c.args.y = y.at + first;
+      c.args.y_plane = y.plane;
+      return c.run(&c.args);
+    }
+    c.args.y = plane_of(env, j.nodes.y, first);
+    then->args.lines = c.args.y;
+    then->args.y = y.at + first;
+    then->args.y_columns = count;
+    j.after_then.add = then_add.at + first;
+    c.run(&c.args);
+    if (one_call) return;
+    then->args.lines = lines_of(env, then, first, count, true);
+    then->run(&then->args);
+  });
 }
 
 const Op kJoined = {OpKind::kConv, nullptr, nullptr, nullptr, nullptr, nullptr, run_joined};
+
+void follow(ConvChannelMajor *c, AfterSums *after) {
+  after->taps = c->taps;
+  after->panels = c->args.panels;
+  after->start = c->args.start;
+  after->k = c->args.k;
+  after->nr = c->args.nr;
+}
 
 bool join(const OpChoice &choice, const JoinedNodes &nodes, const NodeSlot *apart, NodeSlot *joined) {
   const Model &m = *choice.model;
@@ -287,14 +381,10 @@ bool join(const OpChoice &choice, const JoinedNodes &nodes, const NodeSlot *apar
   j->first = c;
   j->nodes = nodes;
   if (nodes.second != kNone) {
-    ConvChannelMajor *second = static_cast<ConvChannelMajor *>(apart[nodes.second].object);
-    j->second = second;
-    j->after.taps = second->taps;
-    j->after.panels = second->args.panels;
-    j->after.start = second->args.start;
-    j->after.k = second->args.k;
-    j->after.nr = second->args.nr;
+    j->second = static_cast<ConvChannelMajor *>(apart[nodes.second].object);
+    follow(j->second, &j->after);
   }
+  if (nodes.then != kNone) j->then = static_cast<ConvChannelMajor *>(apart[nodes.then].object);
   if (nodes.unary != kNone) {
     j->after.how = m.attr<AttrUnary>(m.nodes[nodes.unary])->act;
     if (!find_act_behind(choice, j->after.how, &j->after.act)) return false;
@@ -304,6 +394,29 @@ bool join(const OpChoice &choice, const JoinedNodes &nodes, const NodeSlot *apar
   return true;
 }
 
+// The joined node that reads a value as its x, which nothing reads besides.
+Joined *reader_of(const Model &m, const ChannelMajorNodes &nodes, uint32_t value) {
+  for (uint32_t i = 0; i < m.nodes.count; ++i) {
+    if (nodes.joined[i].op != &kJoined) continue;
+    Joined *j = static_cast<Joined *>(nodes.joined[i].object);
+    if (j->first->x != value || j->first->pointwise || j->first->attr->state == kNone) continue;
+    return count_readers(m, value) == 1u + (j->nodes.then_add == value) ? j : nullptr;
+  }
+  return nullptr;
+}
+
+void find_homes(const Model &m, const ChannelMajorNodes &nodes) {
+  for (uint32_t i = 0; i < m.nodes.count && !nodes.side_by_side; ++i) {
+    if (nodes.joined[i].op != &kJoined) continue;
+    Joined *j = static_cast<Joined *>(nodes.joined[i].object);
+    if (j->nodes.then == kNone && j->nodes.sum != kNone) continue;  // y has the planes of that
+    Joined *reader = reader_of(m, nodes, j->nodes.result());
+    if (reader == nullptr) continue;
+    j->home = reader->first;
+    reader->is_home = true;
+  }
+}
+
 bool never_rows(const OpChoice &, const BlobNode &) {
   return false;
 }
@@ -311,6 +424,7 @@ bool never_rows(const OpChoice &, const BlobNode &) {
 bool plan(const OpChoice &choice, const ChannelMajorNodes &nodes) {
   if (!mark_channel_major(choice, nodes)) return false;
   join_nodes(choice, nodes, join);
+  find_homes(*choice.model, nodes);
   return true;
 }
 

@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kUnitsPerShare = 8;
 
 struct ConvNchw {
-  RNNPACK_BYTES_32(132);
+  RNNPACK_BYTES_32(140);
   const AttrConv *attr;
   ConvNchwArgs args;
   ConvNchwFn run;

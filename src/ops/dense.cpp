@@ -48,7 +48,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   if (status != RNNP_OK) return status;
   const size_t steps = m.values[m.node_output(node, 0)].sequence ? env->chunk_steps : 1;
   const size_t rows = mul_sat(mul_sat(env->max_batch, a->groups), steps);
-  const size_t thread_scratch = product_scratch_bytes(matrix, a->input_size, rows);
+  const size_t thread_scratch = product_scratch_bytes(matrix.format, a->input_size, rows);
   const size_t scratch = mul_sat(thread_scratch, env->threads);
   if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;
   Dense *d = env->arena->take<Dense>(1);

@@ -11,8 +11,8 @@ void set_panels(PanelView *w, const Matrix &m, size_t i) {
   w->diagonal = m.diagonal == nullptr ? nullptr : m.diagonal + vector;
 }
 
-size_t product_scratch_bytes(const Matrix &m, uint32_t k, size_t rows) {
-  return lhs_scratch_bytes(m.format, k, rows);
+size_t product_scratch_bytes(const PanelFormat &format, uint32_t k, size_t rows) {
+  return lhs_scratch_bytes(format, k, rows);
 }
 
 rnnp_status find_product(const BuildEnv &env, const Matrix &m, uint32_t bias, const BlobActivation &how, uint32_t units,

@@ -10,7 +10,7 @@ namespace rnnp {
 void set_panels(PanelView *w, const Matrix &m, size_t i);
 
 // GemmArgs::scratch of so many rows of k factors.
-size_t product_scratch_bytes(const Matrix &m, uint32_t k, size_t rows);
+size_t product_scratch_bytes(const PanelFormat &format, uint32_t k, size_t rows);
 
 // The activation of what a product has made, of panels of NR units.
 void activate_product(ActFn act, const BlobActivation &how, const GemmArgs &made, uint32_t nr);

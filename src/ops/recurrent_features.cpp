@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "ops/feature_rows.h"
+#include "ops/panel_product.h"
 #include "ops/recurrent_check.h"
 #include "ops/recurrent_phases.h"
 #include "pack/layout.h"
@@ -196,8 +197,8 @@ FeaturePlan plan_features(const BuildEnv &env, const AttrFeatureRecurrent &attr)
   p.state_bytes = arena_align_up(size_t{state_row_elems(a.hidden_size)} * sizeof(float) * p.block, env.machine);
   cut.preact_bytes = arena_align_up(mul_sat(cut.row_bytes, p.positions), env.machine);
   cut.gate_bytes = candidate_is_apart(cell, shape.r) ? p.state_bytes : 0;
-  const size_t x_factors = lhs_scratch_bytes(shape.w, a.input_size, p.positions);
-  const size_t h_factors = lhs_scratch_bytes(shape.r, a.hidden_size, p.block);
+  const size_t x_factors = product_scratch_bytes(shape.w, a.input_size, p.positions);
+  const size_t h_factors = product_scratch_bytes(shape.r, a.hidden_size, p.block);
   cut.factor_bytes = arena_align_up(x_factors > h_factors ? x_factors : h_factors, env.machine);
   const size_t states = mul_sat(p.state_bytes, has_c(cell) ? 3 : 2);
   p.thread_bytes = add_sat(add_sat(cut.preact_bytes, mul_sat(cut.gate_bytes, 2)), add_sat(cut.factor_bytes, states));

@@ -3,6 +3,7 @@
 #include "ops/recurrent_plan.h"
 
 #include "base/arena.h"
+#include "ops/panel_product.h"
 #include "pack/layout.h"
 
 namespace rnnp {
@@ -98,8 +99,8 @@ RecurrentPlan plan_recurrent(const RecurrentShape &shape, const PlanLimits &limi
   const size_t gate_row = normed ? p.row_bytes : size_t{state_row_elems(shape.hidden_size)} * sizeof(float);
   const bool buffers = normed || candidate_is_apart(shape.cell, shape.r);
   p.gate_bytes = buffers ? arena_align_up(mul_sat(gate_row, limits.max_batch), limits.machine) : 0;
-  const size_t rows = mul_sat(limits.max_batch, p.chunk_steps), x_factors = lhs_scratch_bytes(shape.w, shape.input_size, rows);
-  const size_t h_factors = lhs_scratch_bytes(shape.r, shape.hidden_size, limits.max_batch);
+  const size_t rows = mul_sat(limits.max_batch, p.chunk_steps), x_factors = product_scratch_bytes(shape.w, shape.input_size, rows);
+  const size_t h_factors = product_scratch_bytes(shape.r, shape.hidden_size, limits.max_batch);
   p.factor_bytes = x_factors > h_factors ? x_factors : h_factors;
   p.team_bytes = add_sat(add_sat(p.preact_bytes, mul_sat(p.gate_bytes, 2)), mul_sat(p.factor_bytes, limits.threads));
   p.scratch_bytes = mul_sat(p.team_bytes, p.teams);

@@ -196,7 +196,7 @@ void finish_nodes(Session *s) {
 void mark_channel_major(const SessionConfig &config, const Tables &t) {
   OpChoice choice = choice_of(config);
   choice.model = &t.session->model;
-  const ChannelMajorNodes nodes = {t.nodes, t.channel_major_nodes, t.joined_nodes, t.channel_major};
+  const ChannelMajorNodes nodes = {t.nodes, t.channel_major_nodes, t.joined_nodes, t.channel_major, config.wavefront.stages != 0};
   if (!config.channel_major->channel_major->plan(choice, nodes)) return;
   t.session->channel_major_nodes = t.channel_major_nodes;
   t.session->joined_nodes = t.joined_nodes;

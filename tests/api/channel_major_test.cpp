@@ -40,6 +40,16 @@ class Network {
     b_.add_output(b_.add_conv(x.at, conv_attr(x.elems, out, draw({1, 4}), 1, 0), out));
     return b_.build();
   }
+  // Layers of a WaveNet alone, of so many channels.
+  std::vector<uint8_t> build_wavenet(uint32_t layers, uint32_t channels) {
+    in_ = 1;
+    input_ = b_.add_input(in_);
+    Value x = {b_.add_conv(input_, conv_attr(in_, channels, 1, 1, 0), channels), channels};
+    for (uint32_t i = 0; i < layers; ++i) x = wavenet(x);
+    const Value last = draw({0, 1}) != 0 ? skips_ : x;
+    b_.add_output(b_.add_conv(last.at, conv_attr(last.elems, 1, 7, 1, 0), 1));
+    return b_.build();
+  }
   uint32_t in() const { return in_; }
 
  private:
@@ -99,12 +109,23 @@ class Network {
 
   // Nodes that are joined, or would be but for one.
   Value wavenet(Value x) {
-    Value z = plain_conv(x, x.elems, draw({1, 2, 3}), draw({1, 5, 40}));
-    if (draw({0, 1, 1}) != 0) z = add(z, plain_conv({input_, in_}, x.elems, 1, 1));
+    const uint32_t units = draw({x.elems, x.elems, x.elems, 3});
+    Value z = plain_conv(x, units, draw({1, 2, 3}), draw({1, 5, 40}));
+    if (draw({0, 1, 1}) != 0) z = add(z, plain_conv({input_, in_}, units, 1, 1));
     if (draw({0, 1, 1}) != 0) z = unary(z);
-    if (skips_.elems == z.elems) z = draw({0, 1}) != 0 ? add(z, skips_) : z;
-    skips_ = z;
-    return add(x, plain_conv(z, x.elems, 1, 1));
+    // The sum of those so far beside the layer, or in it.
+    const Value made = z, sum = skips_.elems == z.elems && draw({0, 1, 1}) != 0 ? over(skips_, add(z, skips_)) : z;
+    if (draw({0, 0, 1}) != 0) z = sum;
+    skips_ = sum;
+    const Value y = add(x, plain_conv(z, x.elems, 1, 1));
+    if (sum.at != made.at && z.at == made.at && units == x.elems && draw({0, 0, 1}) != 0) return over(made, y);
+    return over(x, y);
+  }
+
+  // As the compiler has it where `before` is read for the last time.
+  Value over(Value before, Value x) {
+    if (draw({0, 1, 1}) != 0) b_.place_over(x.at, before.at);
+    return x;
   }
 
   std::mt19937 rng_;
@@ -126,33 +147,68 @@ std::vector<float> run_rows(Runner *r, const std::vector<float> &x, size_t in) {
   return y;
 }
 
-TEST(ChannelMajor, GivesTheBitsOfRowsHoweverStepsAreCut) {
+// However steps are cut; chunks of 300 are longer than what is made in the memory of the layer that reads it.
+void expect_bits_of_rows(const std::vector<uint8_t> &bytes, size_t in, uint32_t seed) {
   constexpr size_t kSteps = 300;
+  const std::vector<float> x = random_floats(kSteps * in, seed);
+  Runner rows(bytes, {2});
+  const std::vector<float> want = run_rows(&rows, x, in);
+  for (const size_t cut : {0, 1, 7, 8, 9, 16, 17, 64, 100, 128}) {
+    Runner alone(bytes, {1, 0, 256});
+    ASSERT_EQ(want, alone.run(x, cut)) << "cut " << cut;
+    ASSERT_EQ(rows.save(0), alone.save(0)) << "cut " << cut;
+  }
+  ASSERT_EQ(want, Runner(bytes).run(x)) << "chunks that fit";
+  ASSERT_EQ(want, Runner(bytes, {1, 0, 37}).run(x)) << "chunks of 37";
+  ASSERT_EQ(want, Runner(bytes, {1, 0, 300}).run(x)) << "chunks of 300";
+  ASSERT_EQ(want, Runner(bytes, {1, 0, 256, RNNP_ISA_AVX2}).run(x)) << "AVX2";
+  Runner mixed(bytes, {1, 0, 300});
+  std::vector<float> y;
+  for (size_t from = 0, n = 1; from < kSteps; from += n, n = (n * 7 + seed) % 90 + 1) {
+    const size_t steps = std::min(n, kSteps - from);
+    const std::vector<float> part =
+        mixed.run(std::vector<float>(x.begin() + long(from * in), x.begin() + long((from + steps) * in)));
+    y.insert(y.end(), part.begin(), part.end());
+  }
+  ASSERT_EQ(want, y) << "cut at random";
+  ASSERT_EQ(rows.save(0), mixed.save(0));
+  // Long pieces behind one another: steps move to where lines begin.
+  ASSERT_EQ(mixed.run(x), run_rows(&rows, x, in));
+}
+
+TEST(ChannelMajor, GivesTheBitsOfRowsHoweverStepsAreCut) {
   for (uint32_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
     Network network(seed);
     const std::vector<uint8_t> bytes = network.build(3 + seed % 12);
-    const size_t in = network.in();
-    const std::vector<float> x = random_floats(kSteps * in, seed);
-    Runner rows(bytes, {2});
-    const std::vector<float> want = run_rows(&rows, x, in);
-    for (const size_t cut : {0, 1, 7, 8, 9, 16, 17, 64, 100}) {
-      Runner alone(bytes);
-      ASSERT_EQ(want, alone.run(x, cut)) << "cut " << cut;
-      ASSERT_EQ(rows.save(0), alone.save(0)) << "cut " << cut;
-    }
-    ASSERT_EQ(want, Runner(bytes, {1, 0, 37}).run(x)) << "chunks of 37";
-    ASSERT_EQ(want, Runner(bytes, {1, 0, 256, RNNP_ISA_AVX2}).run(x)) << "AVX2";
-    Runner mixed(bytes);
-    std::vector<float> y;
-    for (size_t from = 0, n = 1; from < kSteps; from += n, n = (n * 7 + seed) % 90 + 1) {
-      const size_t steps = std::min(n, kSteps - from);
-      const std::vector<float> part =
-          mixed.run(std::vector<float>(x.begin() + long(from * in), x.begin() + long((from + steps) * in)));
-      y.insert(y.end(), part.begin(), part.end());
-    }
-    ASSERT_EQ(want, y) << "cut at random";
-    ASSERT_EQ(rows.save(0), mixed.save(0));
+    ASSERT_NO_FATAL_FAILURE(expect_bits_of_rows(bytes, network.in(), seed));
+  }
+}
+
+// Layers that make their results in the memory of the next one.
+TEST(ChannelMajor, LayersInARowGiveTheBitsOfRows) {
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    Network network(seed);
+    const std::vector<uint8_t> bytes = network.build_wavenet(2 + seed % 9, seed % 4 != 0 ? 3 : seed / 4 % 2 != 0 ? 4 : 8);
+    ASSERT_NO_FATAL_FAILURE(expect_bits_of_rows(bytes, network.in(), seed));
+  }
+}
+
+// Groups of layers run side by side on chunks that follow one another: what is a race there the thread sanitizer sees.
+TEST(ThreadedChannelMajor, LayersSideBySideGiveTheBitsOfRows) {
+  for (uint32_t seed = 1; seed <= 6; ++seed) {
+    SCOPED_TRACE(seed);
+    Network network(seed);
+    const std::vector<uint8_t> bytes = network.build_wavenet(12, 16);
+    const std::vector<float> x = random_floats(1500, seed);
+    Runner rows(bytes, {2}), many(bytes, {1, 0, 0, 0, 2, 0, false});
+    rnnp_session_info info = {};
+    info.struct_bytes = sizeof info;
+    expect_ok(rnnp_session_get_info(many.session(), &info), "info");
+    EXPECT_EQ(2u, info.wavefront_stages);
+    ASSERT_EQ(run_rows(&rows, x, 1), many.run(x));
+    ASSERT_EQ(rows.save(0), many.save(0));
   }
 }
 
@@ -163,12 +219,17 @@ TEST(ChannelMajor, JoinedNodesGiveTheBitsOfNodesApart) {
   for (uint32_t seed = 101; seed <= 140; ++seed) {
     SCOPED_TRACE(seed);
     Network network(seed);
-    const std::vector<uint8_t> bytes = network.build(4 + seed % 9);
+    const std::vector<uint8_t> bytes = seed % 3 == 0 ? network.build_wavenet(2 + seed % 5, 3) : network.build(4 + seed % 9);
     const std::vector<float> x = random_floats(200 * network.in(), seed);
     const rnnp_trace trace = {sizeof trace, nullptr, see_nothing, see_nothing};
-    Runner joined(bytes), apart(bytes);
+    Runner joined(bytes, {1, 0, 256}), apart(bytes, {1, 0, 256});
     ASSERT_EQ(RNNP_OK, rnnp_session_set_trace(apart.session(), &trace));
     ASSERT_EQ(apart.run(x, 64), joined.run(x, 64));
+    ASSERT_EQ(apart.save(0), joined.save(0));
+    // What one left the other goes on with.
+    ASSERT_EQ(RNNP_OK, rnnp_session_set_trace(apart.session(), nullptr));
+    ASSERT_EQ(RNNP_OK, rnnp_session_set_trace(joined.session(), &trace));
+    ASSERT_EQ(apart.run(x, 48), joined.run(x, 48));
     ASSERT_EQ(apart.save(0), joined.save(0));
   }
 }
@@ -178,11 +239,11 @@ TEST(ChannelMajor, StatesAreSavedLoadedAndResetBetweenBlocks) {
   for (uint32_t seed = 201; seed <= 220; ++seed) {
     SCOPED_TRACE(seed);
     Network network(seed);
-    const std::vector<uint8_t> bytes = network.build(4 + seed % 9);
+    const std::vector<uint8_t> bytes = seed % 2 == 0 ? network.build_wavenet(2 + seed % 5, 3) : network.build(4 + seed % 9);
     const size_t in = network.in();
     const std::vector<float> x = random_floats(192 * in, seed), head(x.begin(), x.begin() + long(64 * in)),
                              tail(x.begin() + long(64 * in), x.end());
-    Runner r(bytes), other(bytes);
+    Runner r(bytes, {1, 0, 256}), other(bytes, {1, 0, 256});
     const std::vector<float> first = r.run(head, 64);
     const auto state = r.save(0);
     const std::vector<float> rest = r.run(tail, 64);

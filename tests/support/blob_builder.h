@@ -93,6 +93,8 @@ class BlobBuilder {
   uint32_t add_dense(uint32_t x, uint32_t input, uint32_t output, rnnp::Act act = rnnp::Act::kIdentity);
   uint32_t add_node(rnnp::OpKind op, const void *attr, size_t attr_bytes, const std::vector<uint32_t> &inputs, uint32_t out_elems,
                     bool sequence);
+  // A value takes the place of one of its size that is not read any more, as the compiler has it.
+  void place_over(uint32_t value, uint32_t before) { values_[value].location = values_[before].location; }
   // A state of one buffer, for an operator that keeps it between runs; the last `words` of its elements are integers.
   uint32_t add_persistent(uint32_t elems, uint32_t words = 0);
   // The last or the first step, once all layers that look ahead are there.

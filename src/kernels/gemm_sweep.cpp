@@ -49,7 +49,7 @@ struct Gemm {
   }
 
   // All of `count` tiles for some rows that one block can take.
-  RNNPACK_INLINE void group(uint32_t row, uint32_t tile, uint32_t count, uint32_t rows) {
+  RNNPACK_NOINLINE void group(uint32_t row, uint32_t tile, uint32_t count, uint32_t rows) {
     const float *a = offset_bytes(args->a, row * args->a_row_bytes);
     b.row = row;
     while (count != 0) {
@@ -85,6 +85,10 @@ struct Gemm {
   // Within a chunk all row blocks pass over a group of tiles before the next group.
   void run(uint32_t done) {
     prepare();
+    if (args->rows - done == 1 && args->tile_end - args->tile_begin == 1) {  // of few units much of the time goes by below
+      ahead.bytes = 0;
+      return group(done, args->tile_begin, 1, 1);
+    }
     const uint32_t most = group_tiles(), chunk = chunk_rows();
     for (uint32_t from = done; from < args->rows;) {
       const uint32_t to = from + even_share(args->rows - from, chunk);

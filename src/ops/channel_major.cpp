@@ -248,7 +248,6 @@ uint32_t count_readers(const Model &m, uint32_t value) {
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
     for (uint32_t k = 0; k < m.nodes[i].input_count; ++k) count += m.node_input(m.nodes[i], k) == value;
   }
-  for (uint32_t i = 0; i < m.outputs.count; ++i) count += m.outputs[i].value == value;
   return count;
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Whole networks beside ONNX Runtime, one thread: the same file, the same inputs, outputs compared, then timed in turns.
 
-The networks come from the folder RNNPACK_MODELS_DIR (a network that is not there is named and left out) and from the project's models/.
+The networks come from the folder RNNPACK_MODELS_DIR (a network that is not there is named and left out) and from the project's models/; one
+of AECMOS's form, of which there are no free weights, is made here with random ones.
 `call`: one step, as a device runs it block by block. `sequence`: many steps in one call, where the file leaves their number open.
 ONNX Runtime is called through IOBinding on prepared arrays; ours by rnnp_run_io from C. Exit status 1 when an output is wrong.
 SPDX-License-Identifier: Apache-2.0
@@ -24,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import onnxruntime as ort
+from convolutions import Graph
 
 from peers.prepared import SAMPLE_NS, sample
 from suite.compiled_network import Ours, open_library
@@ -71,7 +73,19 @@ NETWORKS = (
     Network("deepfilternet3_enc", "deepfilternet3/enc.onnx", 100, step_name="S", goal=NO_SLOWER),
     Network("deepfilternet3_erb_dec", "deepfilternet3/erb_dec.onnx", 100, step_name="S", goal=NO_SLOWER),
     Network("deepfilternet3_df_dec", "deepfilternet3/df_dec.onnx", 100, step_name="S", goal=NO_SLOWER),
+    Network("aecmos_form", "", 901, step_name="steps", goal=NO_SLOWER),
 )
+
+
+def write_aecmos_form(path: Path) -> None:
+    """901 frames of 161 bins, 3 channels: four 3 x 3 convolutions, each with a pool of two bins behind it, and a GRU; it looks ahead."""
+    g, x, channels = Graph(9), "x", 3
+    for out in (32, 64, 64, 64):
+        x = g.node("Relu", [g.conv(x, (out, channels, 3, 3), [1, 1, 1, 1])])
+        x, channels = g.node("MaxPool", [x], kernel_shape=[1, 2], strides=[1, 2]), out
+    rows = g.node("Reshape", [g.node("Transpose", [x], perm=[2, 0, 1, 3]), g.constant(np.array([0, 0, -1]))])
+    y = g.node("GRU", [rows, g.weight(1, 192, 640), g.weight(1, 192, 64), g.weight(1, 384)], hidden_size=64, linear_before_reset=1)
+    g.save(path, g.node("Squeeze", [y, g.constant(np.array([1]))]), [1, 3, "steps", 161], ["steps", 1, 64])
 
 
 class Peer:
@@ -194,16 +208,19 @@ def main() -> int:
     parser.add_argument("--models", type=Path, default=os.environ.get("RNNPACK_MODELS_DIR"), help="folder of the networks (default: RNNPACK_MODELS_DIR)")
     parser.add_argument("--output", type=Path, help="results file (default <build>/bench-networks.json)")
     options, built, library = start(parser, "networks", 1.0, 5)
-    entries = []
+    entries, made = [], tempfile.TemporaryDirectory()
     for network in NETWORKS:
         folder = BENCH.parent / "models" if network.own else options.models
         path = Path(folder) / network.file if folder else None
         if options.filter not in network.name:
             continue
+        if not network.file:
+            path = Path(made.name) / "made.onnx"
+            write_aecmos_form(path)
         if path is None or not path.exists():
             entries.append({"network": network.name, "steps": network.steps, "goal": network.goal, "reason": "not in RNNPACK_MODELS_DIR"})
             continue
-        for steps in [1] + [network.steps] * (network.steps > 0):
+        for steps in [1] * (network.file != "") + [network.steps] * (network.steps > 0):
             entries.append(measure(network, steps, path, library, built, options))
             print(f"bench: {network.name}, {steps} steps: {entries[-1].get('ratio') or entries[-1].get('wrong') or entries[-1].get('reason')}",
                   file=sys.stderr, flush=True)

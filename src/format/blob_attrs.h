@@ -303,7 +303,8 @@ struct AttrConv {
   uint32_t in_channels;   // of one group
   uint32_t out_channels;  // of one group
   // One gate. Per group a matrix of O = out_channels units, k = time taps x kernel x in_channels; or, with one channel in and out
-  // per group, one matrix of all groups as units and taps as k, in a format of NR 0.
+  // per group, one matrix of all groups as units and taps as k, in a format of NR 0. Or the points of F(2x2, 3x3) or F(2, 3)
+  // (pack/winograd.h).
   uint32_t matrix;
   uint32_t bias;  // weights offset: per matrix [ceil(O/NR)][NR]; kNone: zeros
   BlobActivation act;

@@ -41,7 +41,7 @@ struct Conv : PanelProduct {
 
 bool accepts(const OpChoice &choice, const BlobNode &node) {
   const Model &m = *choice.model;
-  return !is_depthwise(m, node) && !is_nchw(m, node) && !has_taps_in_place(m, node);
+  return !is_depthwise(m, node) && !is_nchw(m, node) && !has_taps_in_place(m, node) && !has_winograd_weights(m, node);
 }
 
 rnnp_status check(const Model &m, const BlobNode &n) {

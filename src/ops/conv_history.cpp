@@ -75,10 +75,11 @@ bool is_nchw(const Model &m, const BlobNode &node) {
 }
 
 bool has_winograd_weights(const Model &m, const BlobNode &node) {
-  if (!is_nchw(m, node)) return false;
-  const AttrConv &a = *m.attr<AttrConv>(node);
-  return a.matrix < m.matrices.count &&
-         are_winograd_weights(a.window.kernel[0], a.window.kernel[1], a.in_channels, m.matrix(a.matrix).shape.k);
+  const AttrConv *a = m.attr<AttrConv>(node);
+  if (a == nullptr || a->matrix >= m.matrices.count) return false;
+  const uint32_t *kernel = a->window.kernel, k = m.matrix(a->matrix).shape.k;
+  return a->y_plane != 0 ? are_winograd_weights(kernel[0], kernel[1], a->in_channels, k)
+                         : a->groups == 1 && are_line_points(kernel[0], kernel[1], a->time_taps, a->in_channels, k);
 }
 
 rnnp_status check_planes(const Model &m, const AttrConv &a, uint32_t k) {

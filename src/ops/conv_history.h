@@ -15,7 +15,7 @@ bool is_depthwise(const Model &m, const BlobNode &node);
 // Its result's channels lie one behind the other: conv_nchw.cpp runs it.
 bool is_nchw(const Model &m, const BlobNode &node);
 
-// Whose weights are the 16 points of F(2x2, 3x3): conv_winograd.cpp runs it.
+// Whose weights are the 16 points of F(2x2, 3x3), or where no planes are the 4 of F(2, 3): conv_winograd.cpp runs it.
 bool has_winograd_weights(const Model &m, const BlobNode &node);
 
 // Of any.

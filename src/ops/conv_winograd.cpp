@@ -1,8 +1,9 @@
 // conv_winograd.cpp -- 3x3 convolution of planes whose weights the compiler has transformed for F(2x2, 3x3): 16 products in the
-// place of 36 for four results. Threads own lines of tiles of rows. Touches its output only. SPDX-License-Identifier: Apache-2.0
+// place of 36 for four results. Threads own lines of tiles of rows. Touches its output only. Where x's channels lie side by side:
+// winograd_lines.h. SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "kernels/winograd_block.h"
-#include "ops/conv_history.h"
+#include "ops/winograd_lines.h"
 
 namespace rnnp {
 namespace {
@@ -35,18 +36,22 @@ rnnp_status check(const Model &m, const BlobNode &n) {
   const AttrConv *a = m.attr<AttrConv>(n);
   const rnnp_status status = check_conv(m, n, a);
   if (status != RNNP_OK) return status;
+  if (a->y_plane == 0) return check_winograd_lines(m, *a);
   if (!windows_fit(a->window) || a->in_channels > kMostChannels) return RNNP_E_BLOB_CORRUPT;
   return check_planes(m, *a, kWinogradPoints * a->in_channels);
 }
 
-// A product of a point counts for four results.
+// A product of a point counts for four results, of lines for two.
 NodeCosts costs(const Model &m, const BlobNode &node) {
-  return element_costs(m, node, kWinogradPoints / 4 * m.attr<AttrConv>(node)->in_channels);
+  const AttrConv &a = *m.attr<AttrConv>(node);
+  if (a.y_plane == 0) return element_costs(m, node, kLinePoints / 2 * uint64_t{a.time_taps} * a.in_channels);
+  return element_costs(m, node, kWinogradPoints / 4 * a.in_channels);
 }
 
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv *a = m.attr<AttrConv>(node);
+  if (a->y_plane == 0) return build_winograd_lines(env, node, object);
   const Matrix matrix = m.matrix(a->matrix);
   const Kernel *kernel = find_kernel(*env->kernels, KernelFamily::kConvWinograd, DType::kF32, 0, env->isa);
   ActFn act = nullptr;
@@ -91,6 +96,7 @@ void activate(const ConvWinograd &c, const ConvWinogradArgs &made) {
 }
 
 void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+  if (env.model->attr<AttrConv>(node)->y_plane == 0) return run_winograd_lines(env, node, object, thread);
   const ConvWinograd &c = *static_cast<const ConvWinograd *>(object);
   const uint32_t y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;

@@ -3,6 +3,8 @@
 #ifndef RNNPACK_OPS_FOUR_FLOATS_H_
 #define RNNPACK_OPS_FOUR_FLOATS_H_
 
+#include <stddef.h>
+
 #include "base/bytes.h"
 
 #if defined(__SSE2__) || defined(__ARM_NEON) || defined(__wasm_simd128__)
@@ -26,6 +28,19 @@ inline FourFloats load_four(const float *from) {
 }
 inline void store_four(float *to, const FourFloats &four) {
   copy_bytes(to, &four, sizeof four);
+}
+
+// Four rows of y: the columns of four rows, where those begin.
+inline void transpose_four(const float *const (&x)[4], float *y, ptrdiff_t y_row) {
+  const FourFloats a = load_four(x[0]), b = load_four(x[1]), c = load_four(x[2]), d = load_four(x[3]);
+  const FourFloats ab = RNNPACK_FOUR_OF(a, b, 0, 4, 1, 5), cd = RNNPACK_FOUR_OF(c, d, 0, 4, 1, 5);
+  const FourFloats ab2 = RNNPACK_FOUR_OF(a, b, 2, 6, 3, 7), cd2 = RNNPACK_FOUR_OF(c, d, 2, 6, 3, 7);
+  const FourFloats rows[4] = {RNNPACK_FOUR_OF(ab, cd, 0, 1, 4, 5), RNNPACK_FOUR_OF(ab, cd, 2, 3, 6, 7),
+                              RNNPACK_FOUR_OF(ab2, cd2, 0, 1, 4, 5), RNNPACK_FOUR_OF(ab2, cd2, 2, 3, 6, 7)};
+  for (const FourFloats &row : rows) {
+    store_four(y, row);
+    y += y_row;
+  }
 }
 
 }  // namespace rnnp

@@ -8,17 +8,8 @@ namespace {
 
 #if RNNPACK_FOUR_FLOATS
 
-// Four rows of four.
 inline void transpose4x4(const float *x, ptrdiff_t x_row, float *y, ptrdiff_t y_row) {
-  const FourFloats a = load_four(x), b = load_four(x + x_row), c = load_four(x + 2 * x_row), d = load_four(x + 3 * x_row);
-  const FourFloats ab = RNNPACK_FOUR_OF(a, b, 0, 4, 1, 5), cd = RNNPACK_FOUR_OF(c, d, 0, 4, 1, 5);
-  const FourFloats ab2 = RNNPACK_FOUR_OF(a, b, 2, 6, 3, 7), cd2 = RNNPACK_FOUR_OF(c, d, 2, 6, 3, 7);
-  const FourFloats rows[4] = {RNNPACK_FOUR_OF(ab, cd, 0, 1, 4, 5), RNNPACK_FOUR_OF(ab, cd, 2, 3, 6, 7),
-                              RNNPACK_FOUR_OF(ab2, cd2, 0, 1, 4, 5), RNNPACK_FOUR_OF(ab2, cd2, 2, 3, 6, 7)};
-  for (const FourFloats &row : rows) {
-    store_four(y, row);
-    y += y_row;
-  }
+  transpose_four({x, x + x_row, x + 2 * x_row, x + 3 * x_row}, y, y_row);
 }
 constexpr ptrdiff_t kReversed = 4;
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "support/session_fixture.h"
 #include "support/window_of.h"
@@ -42,6 +43,7 @@ const Shape kShapes[] = {
     {"late_strips", 17, 3, 6, 34, 1, {4, 1}, {2, 1}, {1, 1}, {2, 0}, 1, 1, 3, false, true},
     {"long_strips", 300, 1, 5, 2, 1, {3, 1}, {1, 1}, {1, 1}, {1, 0}, 1, 1, 0, false, false},
     {"channels", 3, 7, 18, 18, 18, {3, 3}, {1, 2}, {1, 1}, {1, 1}, 2, 2, 2, true, false},
+    {"planes_of_a_line", 1, 23, 3, 6, 1, {1, 3}, {1, 1}, {1, 1}, {0, 1}, 3, 1, 2, false, true},
     {"ahead", 1, 4, 3, 5, 1, {1, 3}, {1, 1}, {1, 1}, {0, 1}, 3, 1, 1, false, false},
     {"by_channel", 5, 19, 9, 13, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 1, 0, false, true, true},
     {"by_channel_with_holes", 9, 37, 8, 20, 1, {3, 2}, {2, 1}, {1, 3}, {1, 2}, 1, 1, 0, false, true, true},
@@ -49,6 +51,11 @@ const Shape kShapes[] = {
     {"by_channel_of_16_taps", 5, 19, 4, 5, 1, {4, 4}, {1, 1}, {1, 1}, {1, 2}, 1, 1, 0, false, true, true},
     {"by_points", 5, 19, 9, 13, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 1, 0, false, true, true, true},
     {"by_points_of_a_part", 8, 70, 3, 20, 1, {3, 3}, {1, 1}, {1, 1}, {-1, 2}, 1, 1, 0, false, true, true, true},
+    {"by_points_of_a_line", 1, 19, 9, 13, 1, {1, 3}, {1, 1}, {1, 1}, {0, 1}, 3, 1, 2, false, false, false, true},
+    {"by_points_of_a_line_late", 1, 70, 4, 20, 1, {1, 3}, {1, 1}, {1, 1}, {0, 2}, 2, 1, 5, false, false, false, true},
+    {"by_points_of_a_line_ahead", 1, 8, 6, 5, 1, {1, 3}, {1, 1}, {1, 1}, {0, 0}, 3, 1, 1, false, false, false, true},
+    {"by_points_of_one_step", 1, 140, 5, 17, 1, {1, 3}, {1, 1}, {1, 1}, {0, -1}, 1, 1, 0, false, false, false, true},
+    {"by_points_of_one_window", 1, 3, 5, 33, 1, {1, 3}, {1, 1}, {1, 1}, {0, 0}, 3, 1, 2, false, false, false, true},
     {"channels_ahead", 1, 4, 3, 3, 3, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 3, 2, 0, true, false},
 };
 
@@ -287,6 +294,47 @@ TEST_P(CausalConvInvariants, EndedRowsGiveTheSameBitsHoweverTheyAreCut) {
   EXPECT_EQ(whole, run(5, kSteps));
   EXPECT_EQ(whole, run(0, 1));
   EXPECT_EQ(whole, run(3, 4));
+}
+
+// Runs of more steps than one block has. What F(2, 3) may deviate by: roundings of a weight, of a sum of two elements, of each
+// product with its sum, and of the two sums of three points, each of at most 2^-24 of what the parts are in magnitude.
+TEST(WinogradLines, LongRunsAreAsExactAsTheirSumsAllowHoweverTheyAreCut) {
+  constexpr size_t kLong = 131;
+  for (const int32_t lead : {2, 1}) {
+    const Shape s = {"", 1, 11, 8, 10, 1, {1, 3}, {1, 1}, {1, 1}, {0, 1}, 3, 1, lead, false, false, false, true};
+    BlobBuilder b(9, 16);
+    b.add_output(add_node(&b, s, b.add_input(s.w * s.in)));
+    const std::vector<uint8_t> bytes = b.build();
+    const uint32_t batch = 2, elems = s.w * s.in, most = looks_ahead(s) ? kLong : 0;
+    const std::vector<float> x = random_floats(kLong * batch * elems, 8);
+    const std::vector<float> y = Runner(bytes, {batch, most}).run(x);
+    const ConvLayer &layer = b.conv[0];
+    for (uint32_t row = 0; row < batch; ++row) {
+      const auto read = [&](int64_t t, int64_t, int64_t w, uint32_t c) {
+        const bool there = t >= 0 && t < int64_t{kLong} && w >= 0 && w < s.w;
+        return there ? double(x[(size_t(t) * batch + row) * elems + size_t(w) * s.in + c]) : 0.0;
+      };
+      for (uint32_t t = 0; t < kLong; ++t)
+        for (uint32_t w = 0; w < s.w; ++w)
+          for (uint32_t o = 0; o < s.out; ++o) {
+            double magnitude = 3 * std::fabs(layer.b[o]);
+            for (uint32_t tap = 0; tap < s.taps; ++tap)
+              for (uint32_t c = 0; c < s.in; ++c) {
+                double g[3], d[4];
+                for (uint32_t k = 0; k < 3; ++k) g[k] = std::fabs(layer.w[((size_t{o} * s.taps + tap) * 3 + k) * s.in + c]);
+                for (uint32_t k = 0; k < 4; ++k) d[k] = std::fabs(read(int64_t{t} - lead + tap, 0, int64_t{w / 2 * 2} + k - 1, c));
+                magnitude += (d[0] + d[2]) * g[0] + (2 * d[1] + 2 * d[2]) * (g[0] + g[1] + g[2]) / 2 + (d[1] + d[3]) * g[2];
+              }
+            const double bound = (s.taps * s.in + 5) * magnitude / (1 << 24);
+            ASSERT_NEAR(element(layer, t, 0, w, o, read), y[((size_t{t} * batch + row) * s.w + w) * s.out + o], bound)
+                << "lead " << lead << " row " << row << " step " << t << " column " << w << " unit " << o;
+          }
+    }
+    for (const uint32_t threads : {2u, 3u, 5u}) EXPECT_EQ(y, Runner(bytes, {batch, most, 0, 0, threads}).run(x)) << threads;
+    if (looks_ahead(s)) continue;
+    for (const size_t cut : {1, 47, 49, 97}) EXPECT_EQ(y, Runner(bytes, {batch}).run(x, cut)) << "cut " << cut;
+    for (const uint32_t chunk : {1u, 50u, 100u}) EXPECT_EQ(y, Runner(bytes, {batch, 0, chunk}).run(x)) << "chunk " << chunk;
+  }
 }
 
 // What a loaded state says of its ring's place may be anything.

@@ -134,6 +134,20 @@ std::vector<uint8_t> points_blob() {
   return b.build();
 }
 
+// A convolution of lines, its weights the points of F(2, 3).
+std::vector<uint8_t> line_points_blob() {
+  BlobBuilder b(6);
+  rnnp::AttrConv conv = {};
+  conv.window = {{1, 5}, {1, 5}, {1, 3}, {1, 1}, {1, 1}, {0, 1}, 0, {0, 2, 1}, 0, {15, 3}};
+  conv.time_taps = 2;
+  conv.time_dilation = conv.groups = conv.lead = 1;
+  conv.in_channels = 2;
+  conv.out_channels = 3;
+  conv.act.act = uint32_t(rnnp::Act::kTanh);
+  b.add_output(b.add_winograd(b.add_input(10), conv, 15));
+  return b.build();
+}
+
 uint32_t add_plain(BlobBuilder *b, rnnp::OpKind op, const void *attr, size_t bytes, std::vector<uint32_t> in, uint32_t elems) {
   return b->add_node(op, attr, bytes, std::move(in), elems, true);
 }
@@ -201,6 +215,8 @@ TEST(HostileBlob, MalformedConvolutionsAreSafe) {
   corrupt_everywhere(conv_blob());
   EXPECT_EQ(RNNP_OK, open_and_run(points_blob()));
   corrupt_everywhere(points_blob());
+  EXPECT_EQ(RNNP_OK, open_and_run(line_points_blob()));
+  corrupt_everywhere(line_points_blob());
 }
 
 TEST(HostileBlob, MalformedPlainOperatorsAreSafe) {

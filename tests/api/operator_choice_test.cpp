@@ -90,6 +90,19 @@ BlobTables planes(bool points) {
   return BlobTables(b.build());
 }
 
+// One window of three columns at two steps, its weights as they are or as points of F(2, 3).
+BlobTables lines(bool points) {
+  rnnp::AttrConv a = {};
+  a.window = {{1, 3}, {1, 1}, {1, 3}, {1, 1}, {1, 1}, {0, 0}, 0, {6, 2, 1}, 0, {2, 2}};
+  a.time_taps = 2;
+  a.time_dilation = a.groups = a.lead = 1;
+  a.in_channels = a.out_channels = 2;
+  BlobBuilder b(1);
+  const uint32_t x = b.add_input(6);
+  b.add_output(points ? b.add_winograd(x, a, 2) : b.add_conv(x, a, 2));
+  return BlobTables(b.build());
+}
+
 // A node of a kind's first operator and one of its second.
 struct Kind {
   const char *name;
@@ -107,6 +120,7 @@ std::vector<Kind> kinds() {
 TEST(OperatorChoice, ANodeHasOneOperatorInWhateverOrderTheyAreListed) {
   std::vector<Kind> all = kinds();
   all.push_back({"planes", {&rnnp_op_conv_nchw, &rnnp_op_conv_winograd}, {planes(false), planes(true)}});
+  all.push_back({"lines", {&rnnp_op_conv_taps, &rnnp_op_conv_winograd}, {lines(false), lines(true)}});
   for (const Kind &k : all) {
     for (int i = 0; i < 2; ++i) {
       SCOPED_TRACE(std::string(k.name) + (i == 0 ? ", first" : ", second"));

@@ -84,6 +84,41 @@ TEST(Winograd, ChannelsThatLieTogetherAreMovedWhereItPays) {
   check_against_f64(over_rows(32, 32, 9, 24).proto);
 }
 
+// Channels side by side, time the first of two axes: X [T, N, w, in] -> "Y" [T, N, w, out]. `ahead` of its steps are later ones.
+OnnxBuilder over_steps(int64_t in, int64_t out, int64_t w, int64_t taps, int64_t ahead, Ints dilations = {1, 1}) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", w, in}).random("W", {out, in, taps, 3}, 0.1).random("B", {out}).random("R", {1, 4, 4}).output("Y");
+  b.random("V", {1, 4, w * out}, 0.1).constant_ints("shape", {3}, {0, 0, -1});
+  b.node("Transpose", {"X"}, {"x"}).with("perm", Ints{1, 3, 0, 2});
+  b.node("Conv", {"x", "W", "B"}, {"y"}, "conv")
+      .with("pads", Ints{(taps - 1) * dilations[0] - ahead, dilations[1], ahead, dilations[1]})
+      .with("dilations", dilations);
+  b.node("Transpose", {"y"}, {"z"}).with("perm", Ints{2, 0, 3, 1});
+  b.node("Reshape", {"z", "shape"}, {"rows"});
+  b.node("RNN", {"rows", "V", "R"}, {"Y"}).with("hidden_size", 4);
+  return b;
+}
+
+bool is_of_lines(const OnnxBuilder &b) {
+  const compiler::Graph graph = compiler::compile_model(*compiler::check_model(b.proto), compiler::CompileOptions()).graph;
+  for (const compiler::Node &node : graph.nodes) {
+    if (const auto *conv = std::get_if<compiler::Conv>(&node.attr)) return conv->winograd && conv->shape.y_plane == 0;
+  }
+  return false;
+}
+
+TEST(Winograd, ColumnsOfStepsGoByPoints) {
+  EXPECT_TRUE(is_of_lines(over_steps(32, 64, 10, 3, 0)));
+  EXPECT_TRUE(is_of_lines(over_steps(32, 64, 10, 3, 1)));
+  EXPECT_TRUE(is_of_lines(over_steps(64, 64, 8, 1, 0)));
+  EXPECT_FALSE(is_of_lines(over_steps(3, 32, 10, 3, 0)));           // transforms take what products save
+  EXPECT_FALSE(is_of_lines(over_steps(64, 128, 10, 3, 0)));         // weights beyond the caches
+  EXPECT_FALSE(is_of_lines(over_steps(32, 64, 10, 3, 0, {2, 1})));  // steps apart
+  EXPECT_FALSE(is_of_lines(over_steps(32, 64, 10, 3, 0, {1, 2})));
+  check_against_f64(over_steps(32, 40, 7, 3, 0).proto);
+  check_against_f64(over_steps(32, 48, 8, 3, 1).proto);
+}
+
 TEST(Winograd, ByPointsTheResultsAreThose) {
   check_against_f64(over_planes(16, 20, 9, 16).proto);
   OnnxBuilder b;

@@ -186,6 +186,26 @@ TEST(CudaBits, WindowsThatWerePointsGiveTheIntegersOfTheCpu) {
   EXPECT_EQ(cpu.run(in), gpu.run(in));
 }
 
+// The same of F(2, 3), whose bias is that of one point.
+TEST(CudaBits, LinesThatWerePointsGiveTheIntegersOfTheCpu) {
+  constexpr uint32_t kWide = 7, kChannels = 6, kOut = 5, kElems = kWide * kChannels;
+  BlobBuilder b(12, 16);
+  rnnp::AttrConv a = {};
+  a.window = {{1, kWide}, {1, kWide}, {1, 3}, {1, 1}, {1, 1}, {0, 1}, 0, {0, kChannels, 1}, 0, {kWide * kOut, kOut}};
+  a.time_taps = 3;
+  a.time_dilation = a.groups = 1;
+  a.lead = 2;
+  a.in_channels = kChannels;
+  a.out_channels = kOut;
+  b.add_output(b.add_winograd(b.add_input(kElems), a, kOut * kWide));
+  const std::vector<uint8_t> bytes = b.build();
+  std::vector<float> in = random_floats(9 * kElems, 6);
+  for (float &v : in) v = std::round(4 * v);
+  CudaRunner gpu(bytes);
+  Runner cpu(bytes);
+  EXPECT_EQ(cpu.run(in), gpu.run(in));
+}
+
 // One text for both (base/sine.h): of small numbers, of those beyond 8192, which are taken apart by the bits of 2/pi, and of none.
 TEST(CudaBits, SinesAndCosinesAreTheCpus) {
   constexpr uint32_t kElems = 64;

@@ -123,6 +123,9 @@ def models():
     yield "lstm_norm", normed_lstm(8, 6), ["--state", "h=hn", "--state", "c=cn"], FLOAT
     for target in ("avx512", "armv7", "cortex-m"):
         yield f"lstm_bf16_dot_{target}", cell("LSTM", inputs=40), ["--target", target, "--arithmetic", "bf16"], ROUNDED
+    yield "winograd_lines", ([("Transpose", ["x"], ["t"], {"perm": [1, 3, 0, 2]}), ("Conv", ["t", "w", "b"], ["c"], {"pads": [2, 1, 0, 1]}),
+                              ("Transpose", ["c"], ["u"], {"perm": [2, 0, 3, 1]}), ("ReduceMean", ["u"], ["y"], {"axes": [3]})],
+                             {"x": ["T", "N", 8, 16]}, ["y"], {"w": weights(16, 16, 3, 3), "b": weights(16)}), ["--target", "avx512"], FLOAT
 
 
 def main():

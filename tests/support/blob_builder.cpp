@@ -338,17 +338,24 @@ uint32_t BlobBuilder::add_convolution(uint32_t x, rnnp::AttrConv a, uint32_t out
     states_[a.state].words = 1;
   }
   std::vector<float> w, bias;
-  const uint32_t stored_depth = winograd ? rnnp::kWinogradPoints * a.in_channels : depth;
-  std::vector<double> stored = layer.w;
-  if (winograd) {
+  const bool lines = winograd && a.y_plane == 0;
+  const uint32_t stored_depth = lines ? depth / 3 : winograd ? rnnp::kWinogradPoints * a.in_channels : depth;
+  std::vector<double> stored = layer.w, started = layer.b;
+  if (lines) {
+    stored.resize(size_t{rnnp::kLinePoints} * outputs * stored_depth);
+    rnnp::put_line_weights(layer.w.data(), outputs, a.time_taps, a.in_channels, stored.data());
+    started.assign(size_t{rnnp::kLinePoints} * outputs, 0);
+    std::copy(layer.b.begin(), layer.b.end(), started.begin() + rnnp::kLineStart * outputs);
+  } else if (winograd) {
     stored.resize(size_t{outputs} * stored_depth);
     rnnp::put_winograd_weights(layer.w.data(), outputs, a.in_channels, stored.data());
   }
-  const uint32_t matrices = depthwise ? 1 : a.groups, units = outputs / matrices, kept = nr_;
+  const uint32_t matrices = depthwise ? 1 : lines ? rnnp::kLinePoints : a.groups, kept = nr_;
+  const uint32_t units = lines ? outputs : outputs / matrices;
   if (depthwise) nr_ = units;
   for (uint32_t g = 0; g < matrices; ++g) {
     const auto first = stored.begin() + g * units * stored_depth;
-    const auto bias_first = layer.b.begin() + g * units;
+    const auto bias_first = started.begin() + g * units;
     const std::vector<float> part = panels(std::vector<double>(first, first + units * stored_depth), units, stored_depth, 0, 1);
     const std::vector<float> vector = panels(std::vector<double>(bias_first, bias_first + units), units, 1, 0, 1);
     w.insert(w.end(), part.begin(), part.end());

@@ -68,8 +68,11 @@ TEST(NodeCosts, OfADenseNodeAndAConvolutionAreOneProductForEachElement) {
   conv.time_taps = 5;
   conv.in_channels = 7;
   const OneNode<AttrConv> c(OpKind::kConv, conv, 11);
-  // Four products of points for a result.
-  EXPECT_EQ(4u * 7 * 11, rnnp_op_conv_winograd.costs(c.m, c.node).macs);
+  // Two products of points for a result of a line, four of a plane.
+  EXPECT_EQ(2u * 5 * 7 * 11, rnnp_op_conv_winograd.costs(c.m, c.node).macs);
+  conv.y_plane = 1;
+  const OneNode<AttrConv> planes(OpKind::kConv, conv, 11);
+  EXPECT_EQ(4u * 7 * 11, rnnp_op_conv_winograd.costs(planes.m, planes.node).macs);
   for (const Op *op : {&rnnp_op_conv, &rnnp_op_conv_taps, &rnnp_op_conv_nchw, &rnnp_op_depthwise}) {
     EXPECT_EQ(2u * 3 * 5 * 7 * 11, op->costs(c.m, c.node).macs);
     EXPECT_EQ(0u, op->costs(c.m, c.node).syncs);

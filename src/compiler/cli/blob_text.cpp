@@ -67,9 +67,13 @@ std::string conv_text(const Json &attr, const Json &matrices) {
   if (attr["groups"] != 1) text += ", " + attr["groups"].dump() + " groups";
   if (attr["y_plane"] != 0) text += ", channel by channel";
   const size_t matrix = attr["matrix"];
-  if (attr["y_plane"] != 0 && matrix < matrices.size() &&
-      are_winograd_weights(attr["kernel"][0], attr["kernel"][1], attr["in_channels"], matrices[matrix]["k"]))
-    text += ", by F(2x2, 3x3)";
+  if (matrix < matrices.size()) {
+    const Json &kernel = attr["kernel"], &k = matrices[matrix]["k"];
+    if (attr["y_plane"] == 0 && attr["groups"] == 1 &&
+        are_line_points(kernel[0], kernel[1], attr["time_taps"], attr["in_channels"], k))
+      text += ", by F(2, 3)";
+    if (attr["y_plane"] != 0 && are_winograd_weights(kernel[0], kernel[1], attr["in_channels"], k)) text += ", by F(2x2, 3x3)";
+  }
   return text + (attr["bias"].is_null() ? "" : ", bias") + ", " + act_text(attr["activation"]);
 }
 

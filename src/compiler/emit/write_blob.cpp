@@ -216,15 +216,19 @@ class BlobWriter {
 
   AttrConv attr(const Conv &c, const Node &node) {
     AttrConv out = c.shape;
+    const bool lines = c.winograd && out.y_plane == 0;
     const uint32_t count = c.is_depthwise() ? 1 : c.shape.groups, units = c.outputs() / count;
     const PanelFormat format = c.is_depthwise() ? kChannelPanels : weights_.panels_of(c.storage);
-    if (c.winograd) {
+    if (lines) {
+      const std::vector<float> points = winograd_weights(c);
+      out.matrix = weights_.matrix(format, c.storage, {points.data(), units, out.time_taps * out.in_channels, 0, 1}, kLinePoints);
+    } else if (c.winograd) {
       const std::vector<float> points = winograd_weights(c);
       out.matrix = weights_.matrix(format, c.storage, {points.data(), units, kWinogradPoints * out.in_channels, 0, 1});
     } else {
       out.matrix = weights_.matrix(format, c.is_depthwise() ? Storage() : c.storage, {c.w.data(), units, c.depth(), 0, 1}, count);
     }
-    out.bias = weights_.vector(format, c.bias, units, 1, count);
+    out.bias = weights_.vector(format, lines ? line_bias(c) : c.bias, units, 1, lines ? kLinePoints : count);
     out.state = kNone;
     if (out.lead > 0 && !c.reads_ahead()) {
       const uint64_t elems = uint64_t{static_cast<uint32_t>(out.lead)} * graph_.values[node.in[0]].elems + 1;

@@ -101,7 +101,7 @@ struct Conv {
   AttrConv shape = {};
   std::vector<float> w, bias;
   Storage storage;
-  bool winograd = false;  // written as the points of F(2x2, 3x3) (emit/winograd_choice.h)
+  bool winograd = false;  // written as the points of F(2x2, 3x3) or F(2, 3) (emit/winograd_choice.h)
 
   uint32_t outputs() const { return shape.groups * shape.out_channels; }
   uint32_t depth() const { return shape.time_taps * shape.window.kernel[0] * shape.window.kernel[1] * shape.in_channels; }

@@ -23,22 +23,29 @@ bool is_cheaper(uint64_t in, uint64_t out, const uint32_t results[2], uint64_t c
 }
 
 // Half of the L2 that most CPUs have.
-bool fits_caches(uint64_t in, uint64_t out) {
+bool fits_caches(uint64_t points, uint64_t in, uint64_t out) {
   constexpr uint64_t kMostBytes = 256 * 1024;
-  return kWinogradPoints * in * out * sizeof(float) <= kMostBytes;
+  return points * in * out * sizeof(float) <= kMostBytes;
 }
 
 }  // namespace
 
 bool winograd_pays(uint64_t in, uint64_t out, const uint32_t results[2]) {
-  return fits_caches(in, out) && is_cheaper(in, out, results, 0);
+  return fits_caches(kWinogradPoints, in, out) && is_cheaper(in, out, results, 0);
 }
 
 // A block's tiles lie in one line. What makes x and what reads the results may lie otherwise.
 bool winograd_pays_copies(uint64_t in, uint64_t out, const uint32_t results[2]) {
   constexpr uint64_t kBlock = 16, kOfCopy = 120;
   const uint64_t wide = halved(results[1]), filled = (wide + kBlock - 1) / kBlock * kBlock;
-  return 4 * wide >= 3 * filled && fits_caches(in, out) && is_cheaper(in, out, results, kOfCopy);
+  return 4 * wide >= 3 * filled && fits_caches(kWinogradPoints, in, out) && is_cheaper(in, out, results, kOfCopy);
+}
+
+bool winograd_lines_pay(uint64_t in, uint64_t out, uint64_t taps, uint32_t results) {
+  constexpr uint64_t kOfChannel = 24, kOfUnit = 32;
+  const uint64_t weights = taps * in * out, pairs = halved(results);
+  return fits_caches(kLinePoints * taps, in, out) &&
+         10 * pairs * (kLinePoints * weights + kOfChannel * in + kOfUnit * out) <= 9 * uint64_t{results} * 3 * weights;
 }
 
 }  // namespace rnnp::compiler

@@ -132,9 +132,9 @@ rnnp_status build_conv(BuildEnv *env, const BlobNode &node, void **object) {
   if (!kind_of_panels(matrix.format, Weights::kF32, &kind) || are_blocks(kind)) return RNNP_E_LAYOUT;
   const bool bytes = are_bytes(kind);
   const uint32_t depth = conv_depth(a), channels = a.groups * a.out_channels;
-  const bool apart = matrix.count > 1, points = has_winograd_weights(m, node);
+  const bool points = has_winograd_weights(m, node), lines = points && a.y_plane == 0, apart = matrix.count > 1 && !lines;
   const size_t beside = vector_bytes(matrix.format, matrix.shape) / sizeof(float), size = bytes ? 1 : sizeof(float);
-  const auto index_of = [&](uint32_t channel) { return apart ? channel / a.out_channels : 0; };
+  const auto index_of = [&](uint32_t channel) { return apart ? channel / a.out_channels : lines ? kLineStart : 0; };
   const auto unit_of = [&](uint32_t channel) { return apart ? channel % a.out_channels : channel; };
   const auto pack = [&](const float *numbers) {
     return pack_channels(c, channels, [&](uint32_t i) {
@@ -145,8 +145,10 @@ rnnp_status build_conv(BuildEnv *env, const BlobNode &node, void **object) {
   for (uint32_t i = 0; weights.host != nullptr && i < channels; ++i) {
     for (uint32_t k = 0; k < depth; ++k) {
       const auto packed = [&](uint32_t at) { return weight_in_panels(matrix, index_of(i), 0, unit_of(i), at); };
-      const uint32_t tap = k / a.in_channels, channel = k % a.in_channels;
-      const float v = points ? winograd_weight(tap, [&](uint32_t p) { return packed(p * a.in_channels + channel); }) : packed(k);
+      const uint32_t tap = k / a.in_channels, channel = k % a.in_channels, at = tap / 3 * a.in_channels + channel;
+      const float v = lines    ? line_weight(tap % 3, [&](uint32_t p) { return weight_in_panels(matrix, p, 0, unit_of(i), at); })
+                      : points ? winograd_weight(tap, [&](uint32_t p) { return packed(p * a.in_channels + channel); })
+                               : packed(k);
       put_weight(bytes ? Weights::kI8 : Weights::kF32, weights.host, (size_t{i} * depth + k) * size, v);
     }
   }

@@ -131,6 +131,13 @@ StorageRequest request_of(const CompileOptions &options) {
 
 }  // namespace
 
+static bool is_all_f32(Graph *graph) {
+  return std::all_of(graph->nodes.begin(), graph->nodes.end(), [](Node &node) {
+    const std::vector<MatrixRef> matrices = matrices_of(&node);
+    return std::all_of(matrices.begin(), matrices.end(), [](const MatrixRef &m) { return m.storage->type == DType::kF32; });
+  });
+}
+
 Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
   const Budget budget("compiling it", reading_limits(model.file_bytes));
   const bool float_weights = !options.adjust && (options.weights.empty() || options.weights == "f32");
@@ -164,7 +171,9 @@ Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
   if (options.adjust) options.adjust(&out.graph, panels);
   choose_sparse(&out.graph, sparse, panels.nr);
   if (options.winograd && has_fast_blocks(options.target)) choose_winograd(&out.graph);
-  out.blob = write_blob(out.graph, panels, byte_scales(options.target));
+  const Scales bytes = byte_scales(options.target);
+  const bool frees = options.frees_weights && is_all_f32(&out.graph);
+  out.blob = frees ? write_blob_and_free(&out.graph, panels, bytes) : write_blob(out.graph, panels, bytes);
   return out;
 }
 

@@ -28,6 +28,7 @@ struct CompileOptions {
   Metadata metadata = {};                    // added to the file's, or in the place of it (onnx/metadata.h)
   bool onnx_metadata = true;                 // keep the file's
   bool winograd = true;                      // emit/winograd_choice.h
+  bool frees_weights = false;                // the graph keeps none that the blob has as f32
   // Called before the blob is written, with its panels; may change what the graph's matrices are stored as.
   std::function<void(Graph *, const PanelFormat &)> adjust = {};
 };

@@ -14,7 +14,7 @@ PackedMatrix pack_half(const PanelFormat &format, const MatrixSource &s, uint16_
       }
     }
   }
-  return {bytes, {}, {}};
+  return {std::move(bytes), {}, {}};
 }
 
 }  // namespace rnnp

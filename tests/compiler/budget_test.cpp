@@ -9,12 +9,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
 #include <new>
 
+#include "compiler/cli/compile_job.h"
 #include "compiler/compile.h"
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
 #include "onnx_builder.h"
+#include "temporary_file.h"
 
 namespace {
 
@@ -278,6 +281,60 @@ TEST(Budget, GrowsWithTheFileAlone) {
     EXPECT_LE(twice.bytes, once.bytes * 5 / 2);
     EXPECT_LE(twice.elements, once.elements * 5 / 2 + 16);
   }
+}
+
+// Of a whole compile with its check: the file, its numbers as it has them, the blob; never a copy more. Half-sized numbers are made
+// floats, so that what counts is the blob.
+void expect_small(const std::string &path, int64_t file) {
+  compiler::CompileArguments how;
+  how.model = path;
+  std::string notes;
+  const int64_t before = live_bytes;
+  peak_bytes = before;
+  const compiler::CompileResult made =
+      compiler::run_compile(how, nullptr, 0, {[&](compiler::MessageKind, const std::string &text) { notes += text; }});
+  EXPECT_EQ(notes.find("not checked"), std::string::npos) << notes;
+  const int64_t blob = static_cast<int64_t>(made.files.back().bytes.size());
+  const double ratio = static_cast<double>(peak_bytes - before) / static_cast<double>(file);
+  testing::Test::RecordProperty("ratio", std::to_string(ratio));
+  EXPECT_LE(peak_bytes - before, 3 * std::max(file, blob) + 3 * kMiB) << "of " << file << " bytes, the blob has " << blob;
+}
+
+void expect_small(const OnnxBuilder &b) {
+  const std::string bytes = b.proto.SerializeAsString();
+  const TemporaryFile file("weights.onnx", {bytes.begin(), bytes.end()});
+  expect_small(file.path(), static_cast<int64_t>(bytes.size()));
+}
+
+TEST(Budget, CompilesWithinThreeTimesTheFile) {
+  constexpr int64_t kInputs = 256, kHidden = 768;
+  for (const std::string op : {"LSTM", "GRU", "RNN"}) {
+    SCOPED_TRACE(op);
+    OnnxBuilder b;
+    b.input("X", {"T", "N", kInputs}).output("Y").weights("", op == "LSTM" ? 4 : op == "GRU" ? 3 : 1, 1, kInputs, kHidden);
+    b.node(op, {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+    expect_small(b);
+  }
+  for (const std::string op : {"MatMul", "Gemm", "Einsum"}) {
+    SCOPED_TRACE(op);
+    OnnxBuilder b;
+    b.input("X", {"N", 1024}).output("Y").random("W", {1024, 2048});
+    auto node = b.node(op, {"X", "W"}, {"Y"});
+    if (op == "Einsum") node.with("equation", "ni,io->no");
+    expect_small(b);
+  }
+  OnnxBuilder b;
+  b.input("X", {"N", 256, "T"}).output("Y").random("W", {1024, 256, 7}).node("Conv", {"X", "W"}, {"Y"}).with("pads", Ints{3, 3});
+  expect_small(b);
+}
+
+TEST(Budget, CompilesAModelOfOthersWithinThreeTimesItsFile) {
+  const char *folder = std::getenv("RNNPACK_MODELS_DIR");
+  if (folder == nullptr) GTEST_SKIP() << "RNNPACK_MODELS_DIR is not set";
+  const std::string path = std::string(folder) + "/nsnet2/nsnet2_rebuilt.onnx";
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  ASSERT_TRUE(file) << path;
+  expect_small(path, static_cast<int64_t>(file.tellg()));
 }
 
 TEST(Budget, IsUsedUpForGood) {

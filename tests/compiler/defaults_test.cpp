@@ -58,7 +58,7 @@ void check(const Case &c) {
   compiler::Tensor x(compiler::Elem::kFloat, c.shape);
   std::copy(c.x.begin(), c.x.end(), x.data.begin());
   const compiler::Tensor y = compiler::eval_graph(*model, {{"x", x}}).at("y");
-  expect_near(c, "evaluated ", y.data);
+  expect_near(c, "evaluated ", y.data.copied());
   if (!c.y_shape.empty()) {
     EXPECT_EQ(y.shape, c.y_shape);
   }

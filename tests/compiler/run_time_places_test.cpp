@@ -119,7 +119,7 @@ TEST(RunTimePlaces, NanHasAPlaceInTheAxis) {
   const auto ran = compiler::Runner(compiler::compile_model(*model, "generic").blob).run({{"X", integers({5, 5}, x)}}, {});
   for (const auto &each : wanted) {
     const std::vector<float> &got = ran.at(each.first).f32;
-    const std::vector<double> &exact = evaluated.at(each.first).data;
+    const compiler::TensorData &exact = evaluated.at(each.first).data;
     ASSERT_EQ(got.size(), each.second.size());
     for (size_t i = 0; i < got.size(); ++i) {
       EXPECT_TRUE(same(got[i], each.second[i])) << each.first << " " << i << ": " << got[i];

@@ -40,7 +40,8 @@ OnnxBuilder gru(float factor, int late = 0, const std::vector<Dim> &dims = {"T",
 
 SelfCheck check(const OnnxBuilder &file, const OnnxBuilder &compiled_from, const CompileOptions &how = {}) {
   const std::unique_ptr<OnnxModel> model = compiler::check_model(file.proto), other = compiler::check_model(compiled_from.proto);
-  return check_compiled(model.get(), compiler::compile_model(*other, how), how, false);
+  compiler::Compiled compiled = compiler::compile_model(*other, how);
+  return check_compiled(model.get(), &compiled, how, false);
 }
 
 SelfCheck check(const OnnxBuilder &file, const CompileOptions &how = {}) {

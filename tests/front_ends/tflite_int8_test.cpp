@@ -115,8 +115,8 @@ TEST(TfliteInt8, HasTheSameBitsWithWeightsOfSixteenBits) {
                             {kStreamSteps, 1, 1, 1, kDepth});
   Runner plain(compile_model(*model, how).blob);
   how.weights = "bf16";
-  const Compiled low = compile_model(*model, how);
-  EXPECT_EQ(check_compiled(model.get(), low, how, false).failure, "");
+  Compiled low = compile_model(*model, how);
+  EXPECT_EQ(check_compiled(model.get(), &low, how, false).failure, "");
   Runner half(low.blob);
   EXPECT_TRUE(half.has_low_precision());
   EXPECT_EQ(half.run({{"input", x}}, {}).at("output").f32, plain.run({{"input", x}}, {}).at("output").f32);

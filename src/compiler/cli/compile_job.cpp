@@ -105,7 +105,7 @@ Compiled compiled_or_what_helps(const OnnxModel &model, const ModelSource &sourc
   }
 }
 
-void check_itself(OnnxModel *model, const Compiled &compiled, const CompileOptions &how, bool pruned, const Listener &listener,
+void check_itself(OnnxModel *model, Compiled *compiled, const CompileOptions &how, bool pruned, const Listener &listener,
                   const Progress &progress) {
   const SelfCheck check = check_compiled(model, compiled, how, pruned, progress);
   if (!check.note.empty()) listener.say(MessageKind::kNote, check.note);
@@ -213,12 +213,13 @@ CompileResult run_compile(const CompileArguments &options, const void *onnx, siz
   how.metadata = metadata_from(options.meta);
   how.onnx_metadata = !options.no_onnx_meta;
   how.winograd = options.winograd == "auto";
+  how.frees_weights = true;
   Compiled compiled = compiled_or_what_helps(*model, source, options.inputs, how);
   tell_whole(display.part("compile"));
   for (const std::string &note : compiled.graph.notes) listener.say(MessageKind::kNote, note);
   const std::string report = quantizer.finish(compiled.blob.size(), listener);
   const bool pruned = !options.quantizer.prune.empty();
-  if (!options.no_check) check_itself(model.get(), compiled, how, pruned, listener, display.part("check"));
+  if (!options.no_check) check_itself(model.get(), &compiled, how, pruned, listener, display.part("check"));
   CompileResult result;
   if (!options.quantizer.report.empty()) add_file(&result.files, options.quantizer.report, report);
   if (!options.c_name.empty()) add_c_source(compiled, options, &result.files);

@@ -170,7 +170,8 @@ std::vector<uint8_t> read_file(const std::string &path, uint64_t most) {
     throw IoError(quote(path) + " takes more than " + std::to_string(most) + " bytes");
   };
   check(about.st_size > 0 ? static_cast<uint64_t>(about.st_size) : 0);
-  std::vector<uint8_t> bytes(about.st_size > 0 ? static_cast<size_t>(about.st_size) : 0);
+  // One byte more, so that the file's end is found without room for another part.
+  std::vector<uint8_t> bytes(about.st_size > 0 ? static_cast<size_t>(about.st_size) + 1 : 0);
   for (size_t at = 0;;) {
     check(at);
     if (at == bytes.size()) bytes.resize(at + (size_t{1} << 16));

@@ -101,7 +101,8 @@ JointCheck::JointCheck(OnnxModel *model, const std::vector<StatePair> &states, c
     joints_.clear();
     graph = graph_of();
   }
-  runner_ = std::make_unique<Runner>(write_blob(graph, dense_panels(DType::kF32, panel_width("generic"))), "the blob with joints");
+  runner_ = std::make_unique<Runner>(write_blob_and_free(&graph, dense_panels(DType::kF32, panel_width("generic"))),
+                                     "the blob with joints");
 }
 
 EvalInstead JointCheck::joints(const Arrays &probed, uint32_t seed, bool disturbed, DrawnNodes *drawn) const {

@@ -5,6 +5,9 @@
 #include <exception>
 #include <new>
 #include <system_error>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include "compiler/cli/command.h"
 #include "compiler/emit/version.h"
@@ -95,5 +98,8 @@ int run_tool(int argc, char **argv) {
 // Every exception ends here. The process is the tool's own, so it asks for all that the CPU has.
 int main(int argc, char **argv) {
   rnnp::request_tiles();
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_THRESHOLD, 1 << 18);  // what weights were in goes back to the system, whatever was freed before
+#endif
   return flush(act([&] { return run_tool(argc, argv); }));
 }

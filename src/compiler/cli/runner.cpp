@@ -127,9 +127,21 @@ struct Runner::Job {
   }
 };
 
-Runner::Runner(const std::vector<uint8_t> &blob, const std::string &name) : blob_(blob.size(), 64) {
-  if (!blob.empty()) std::memcpy(blob_.data(), blob.data(), blob.size());
-  check(rnnp_model_open(&model_, blob_.data(), blob.size(), RNNP_OPEN_CHECK_WEIGHTS), name + " does not open");
+static std::vector<uint8_t> copied_with_room(const std::vector<uint8_t> &blob) {
+  std::vector<uint8_t> copy;
+  copy.reserve(blob.size() + kBlobAlign);
+  copy.assign(blob.begin(), blob.end());
+  return copy;
+}
+
+Runner::Runner(const std::vector<uint8_t> &blob, const std::string &name) : Runner(copied_with_room(blob), name) {}
+
+Runner::Runner(std::vector<uint8_t> &&blob, const std::string &name) : blob_(std::move(blob)) {
+  const size_t bytes = blob_.size();
+  blob_.reserve(bytes + kBlobAlign);
+  before_ = (kBlobAlign - reinterpret_cast<uintptr_t>(blob_.data()) % kBlobAlign) % kBlobAlign;
+  blob_.insert(blob_.begin(), before_, 0);
+  check(rnnp_model_open(&model_, blob_.data() + before_, bytes, RNNP_OPEN_CHECK_WEIGHTS), name + " does not open");
   facts_.struct_bytes = sizeof facts_;
   check(rnnp_model_get_info(&model_, &facts_), "rnnp_model_get_info");
   inputs_.resize(facts_.input_count);
@@ -308,6 +320,11 @@ Array Runner::give_output(const Job &job, size_t index) const {
     }
   }
   return array;
+}
+
+std::vector<uint8_t> Runner::take_blob() {
+  blob_.erase(blob_.begin(), blob_.begin() + static_cast<std::ptrdiff_t>(before_));
+  return std::move(blob_);
 }
 
 bool Runner::has_low_precision() const {

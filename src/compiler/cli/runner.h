@@ -46,7 +46,10 @@ struct RunOptions {
 class Runner {
  public:
   // Throws IoError when the library does not open the blob; `name` says which.
+  explicit Runner(std::vector<uint8_t> &&blob, const std::string &name = "the blob");
   explicit Runner(const std::vector<uint8_t> &blob, const std::string &name = "the blob");
+  // The same bytes, which nothing can be run of any more.
+  std::vector<uint8_t> take_blob();
 
   const rnnp_model &opened() const { return model_; }
   const rnnp_model_info &facts() const { return facts_; }
@@ -70,7 +73,8 @@ class Runner {
   void call(Job *job, size_t first, size_t steps) const;
   Array give_output(const Job &job, size_t index) const;
 
-  AlignedBytes blob_;
+  std::vector<uint8_t> blob_;  // moved in its memory to where the library takes it
+  size_t before_ = 0;
   rnnp_model model_{};
   rnnp_model_info facts_{};
   rnnp_session_info session_{};

@@ -270,9 +270,9 @@ class Comparing {
 constexpr double kMostExact = 2e8;  // multiply-adds of layers that are evaluated exactly; of more, parts are
 
 // Layers of low precision, bit for bit as their exact evaluation, and the whole in pieces.
-void check_low_precision(const std::vector<uint8_t> &blob, OnnxModel *model, const Graph &graph,
-                         const std::vector<StatePair> &states, const BothRuns &runs, SelfCheck *out) {
-  Runner runner(blob);
+void check_low_precision(Runner *lent, OnnxModel *model, const Graph &graph, const std::vector<StatePair> &states,
+                         const BothRuns &runs, SelfCheck *out) {
+  Runner &runner = *lent;
   const BlobCheck check(model, graph, states, &runner);
   BothRuns own{runs.sizes, runs.inputs, runner.run(runs.inputs, {}), {}};
   for (const auto &output : runs.whole) {
@@ -288,25 +288,39 @@ void check_low_precision(const std::vector<uint8_t> &blob, OnnxModel *model, con
   if (!out->failure.empty()) out->failure = "at " + sizes_text(runs.sizes) + ": " + out->failure;
 }
 
-SelfCheck check_by_weights(OnnxModel *model, const Compiled &compiled, const CompileOptions &how, bool pruned,
-                           const Progress &progress) {
-  const bool low = Runner(compiled.blob).has_low_precision();
-  const PanelFormat panels = dense_panels(DType::kF32, panel_width(how.target));
-  const Graph plain = pruned ? compile_graph(*model, how) : low ? with_f32_weights(compiled.graph) : Graph();
-  const Graph &graph = pruned || low ? plain : compiled.graph;
-  Runner runner(pruned || low ? write_blob(plain, panels) : compiled.blob);
-  const BlobCheck check(model, graph, how.states, &runner);
+// A blob that is run where it lies, and given back.
+class LentBlob {
+ public:
+  explicit LentBlob(std::vector<uint8_t> *blob) : blob_(blob), runner_(std::move(*blob)) {}
+  ~LentBlob() { *blob_ = runner_.take_blob(); }
+  LentBlob(const LentBlob &) = delete;
+  LentBlob &operator=(const LentBlob &) = delete;
+  Runner &runner() { return runner_; }
+
+ private:
+  std::vector<uint8_t> *blob_;
+  Runner runner_;
+};
+
+SelfCheck check_by_weights(OnnxModel *model, Compiled *compiled, const CompileOptions &how, bool pruned, const Progress &progress) {
+  LentBlob lent(&compiled->blob);
+  std::optional<Graph> plain;
+  if (pruned) plain = compile_graph(*model, how);
+  if (!pruned && lent.runner().has_low_precision()) plain = with_f32_weights(compiled->graph);
+  std::unique_ptr<Runner> of_plain;
+  if (plain) of_plain = std::make_unique<Runner>(write_blob_and_free(&*plain, dense_panels(DType::kF32, panel_width(how.target))));
+  const Graph &graph = plain ? *plain : compiled->graph;
+  const BlobCheck check(model, graph, how.states, plain ? of_plain.get() : &lent.runner());
   Comparing comparing(model, how.states, check, work_per_step(graph), progress);
   SelfCheck out = comparing.run();
-  if (out.failure.empty() && comparing.first() && (pruned || low))
-    check_low_precision(compiled.blob, model, compiled.graph, how.states, *comparing.first(), &out);
+  if (out.failure.empty() && comparing.first() && plain)
+    check_low_precision(&lent.runner(), model, compiled->graph, how.states, *comparing.first(), &out);
   return out;
 }
 
 }  // namespace
 
-SelfCheck check_compiled(OnnxModel *model, const Compiled &compiled, const CompileOptions &how, bool pruned,
-                         const Progress &progress) {
+SelfCheck check_compiled(OnnxModel *model, Compiled *compiled, const CompileOptions &how, bool pruned, const Progress &progress) {
   SelfCheck out;
   try {
     out = check_by_weights(model, compiled, how, pruned, progress);

@@ -114,7 +114,8 @@ bool compiles(const ModelSource &source, ModelOptions options, const std::vector
   try {
     const auto model = load_model(source, options);
     const CompileOptions plain{how.target, state_pairs(options, *model), how.stream_steps};
-    return check_compiled(model.get(), compile_model(*model, plain), plain, false).failure.empty();
+    Compiled compiled = compile_model(*model, plain);
+    return check_compiled(model.get(), &compiled, plain, false).failure.empty();
   } catch (const std::exception &) {
     return false;
   }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <utility>
 
 #include "compiler/emit/integer_layer.h"
 #include "compiler/emit/panel_choice.h"
@@ -14,8 +14,13 @@ namespace rnnp::compiler {
 namespace {
 
 template <class T>
-void append(std::vector<T> *all, const std::vector<T> &one) {
-  for (const T &value : one) all->push_back(value);
+void append(std::vector<T> *all, std::vector<T> one, size_t count) {
+  if (all->empty()) {
+    *all = std::move(one);
+    if (count > 1) all->reserve(all->size() * count);
+  } else {
+    all->insert(all->end(), one.begin(), one.end());
+  }
 }
 
 // Numbers on the diagonals of square gates, apart, and zeros in their places.
@@ -31,16 +36,27 @@ std::vector<float> take_diagonal(const MatrixSource &source, std::vector<float> 
 
 }  // namespace
 
-uint32_t PackedWeights::add_bytes(const void *data, size_t bytes) {
+uint32_t PackedWeights::add_bytes(std::vector<uint8_t> bytes) {
   uint64_t hash = 0xcbf29ce484222325u;
-  const auto *p = static_cast<const uint8_t *>(data);
-  for (size_t i = 0; i < bytes; ++i) hash = (hash ^ p[i]) * 0x100000001b3u;
-  for (const auto &at : weights_at_[hash]) {
-    if (at.second == bytes && std::memcmp(weights_.bytes().data() + at.first, data, bytes) == 0) return at.first;
+  for (const uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3u;
+  for (const size_t part : parts_of_[hash]) {
+    if (parts_[part].bytes == bytes) return parts_[part].offset;
   }
-  const uint32_t offset = weights_.append(data, bytes);
-  weights_at_[hash].emplace_back(offset, bytes);
-  return offset;
+  const uint64_t offset = (uint64_t{size_} + kBlobAlign - 1) / kBlobAlign * kBlobAlign;
+  if (offset + bytes.size() > kMostBlobBytes) throw ModelError("the blob would be larger than 2 GiB");
+  size_ = static_cast<uint32_t>(offset + bytes.size());
+  parts_of_[hash].push_back(parts_.size());
+  parts_.push_back({static_cast<uint32_t>(offset), std::move(bytes)});
+  return parts_.back().offset;
+}
+
+void PackedWeights::move_to(std::vector<uint8_t> *file) {
+  const size_t first = file->size();
+  for (Part &part : parts_) {
+    file->resize(first + part.offset);
+    file->insert(file->end(), part.bytes.begin(), part.bytes.end());
+    part.bytes = std::vector<uint8_t>();
+  }
 }
 
 void PackedWeights::check_finite(const MatrixSource &source, uint32_t count) const {
@@ -76,18 +92,18 @@ uint32_t PackedWeights::matrix(const PanelFormat &format, const Storage &storage
   if (!storage.scales.empty()) source.scales = storage.scales.data();
   source.group_k = storage.group_k;
   for (uint32_t i = 0; i < count; ++i) {
-    const PackedMatrix one = pack_matrix(format, source);
-    append(&all.panels, one.panels);
-    append(&all.scales, one.scales);
-    append(&all.unit_sums, one.unit_sums);
-    append(&all.multipliers, one.multipliers);
+    PackedMatrix one = pack_matrix(format, source);
+    append(&all.panels, std::move(one.panels), count);
+    append(&all.scales, std::move(one.scales), count);
+    append(&all.unit_sums, std::move(one.unit_sums), count);
+    append(&all.multipliers, std::move(one.multipliers), count);
     out.group_k = one.group_k;
-    append(&all.index, one.index);
+    append(&all.index, std::move(one.index), count);
     if (is_sparse(format)) out.entries = one.entries;
     source.m += rows * source.k;
     if (source.scales != nullptr) source.scales += rows * groups;
   }
-  out.panels = add_if_any(all.panels);
+  out.panels = all.panels.empty() ? kNone : add_bytes(std::move(all.panels));
   out.scales = is_fixed_point(format) ? add_if_any(all.multipliers) : add_if_any(all.scales);
   out.unit_sums = add_if_any(all.unit_sums);
   out.index = add_if_any(all.index);

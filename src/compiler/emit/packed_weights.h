@@ -24,7 +24,9 @@ class PackedWeights {
 
   const PanelFormat &panels() const { return panels_; }
   const std::vector<uint8_t> &matrices() const { return matrices_.bytes(); }
-  const std::vector<uint8_t> &bytes() const { return weights_.bytes(); }
+  uint32_t size() const { return size_; }
+  // Appends the section of weights to a file, at whose end it begins; they are here no more then.
+  void move_to(std::vector<uint8_t> *file);
 
   // Whose weights are refused from here on.
   void begin_node(const std::string &name) { node_ = name; }
@@ -32,7 +34,8 @@ class PackedWeights {
   // Equal data is stored once.
   template <class T>
   uint32_t add(const std::vector<T> &v) {
-    return add_bytes(v.data(), v.size() * sizeof(T));
+    const auto *first = reinterpret_cast<const uint8_t *>(v.data());
+    return add_bytes(std::vector<uint8_t>(first, first + v.size() * sizeof(T)));
   }
   // kNone where there is none.
   template <class T>
@@ -57,14 +60,22 @@ class PackedWeights {
   }
 
  private:
-  uint32_t add_bytes(const void *data, size_t bytes);
+  // What was added lies apart until the file is written, so that nothing is moved as it grows.
+  struct Part {
+    uint32_t offset = 0;
+    std::vector<uint8_t> bytes;
+  };
+
+  uint32_t add_bytes(std::vector<uint8_t> bytes);
   void check_finite(const MatrixSource &source, uint32_t count) const;
 
   const PanelFormat panels_;
   const Scales bytes_;
-  Section matrices_{8}, weights_{kBlobAlign};
+  Section matrices_{8};
+  std::vector<Part> parts_;
+  uint32_t size_ = 0;
   std::string node_;
-  std::map<uint64_t, std::vector<std::pair<uint32_t, size_t>>> weights_at_;
+  std::map<uint64_t, std::vector<size_t>> parts_of_;  // by a hash of their bytes
 };
 
 }  // namespace rnnp::compiler

@@ -27,8 +27,13 @@ const PanelFormat kChannelPanels = find_panel_format(kRowFormat);
 
 class BlobWriter {
  public:
-  BlobWriter(const Graph &graph, const PanelFormat &panels, Scales bytes)
-      : graph_(graph), plan_(plan_memory(graph)), weights_(panels, bytes) {}
+  BlobWriter(const Graph &graph, bool frees, const PanelFormat &panels, Scales bytes)
+      : graph_(graph),
+        frees_(frees),
+        id_(model_id(graph)),
+        macs_(macs_per_step(graph)),
+        plan_(plan_memory(graph)),
+        weights_(panels, bytes) {}
 
   std::vector<uint8_t> write() {
     strings_.append("", 1);
@@ -71,6 +76,7 @@ class BlobWriter {
       out.location = value.kind == ValueKind::kInput ? value.input : plan_.offset[i];
       if (value.kind == ValueKind::kConst) {
         out.location = value.dtype == DType::kI32 ? weights_.add(value.i32) : weights_.add(value.f32);
+        done_with(value.f32);
       }
       values_.append(&out, sizeof out);
     }
@@ -113,10 +119,12 @@ class BlobWriter {
       of_h.sum_worth = fixed.h_worth.data();
     }
     out.w = weights_.matrix(d.w_storage, w);
+    done_with(d.w);
     out.r = weights_.matrix(d.r_storage, of_h);
     of_h.gate_begin = 2;
     of_h.gates = 1;
     out.r_output = split ? weights_.matrix(d.r_storage, of_h) : kNone;
+    done_with(d.r);
     out.bias = d.is_integer_only() ? weights_.add_if_any(fixed.bias) : weights_.vector(d.bias, h, gates);
     out.r_bias = d.is_integer_only() ? weights_.add_if_any(fixed.r_bias) : weights_.vector(d.r_bias, h, normed ? gates : 1);
     out.peephole = weights_.vector(d.peephole, h, 3);
@@ -194,6 +202,7 @@ class BlobWriter {
     out.input_size = d.input_size;
     out.output_size = d.output_size;
     out.matrix = weights_.matrix(d.storage, {d.w.data(), d.output_size, d.input_size, 0, 1}, d.matrices);
+    done_with(d.w);
     out.bias = weights_.vector(d.bias, d.output_size, 1, d.matrices);
     out.act = d.act;
     out.groups = d.groups;
@@ -229,6 +238,7 @@ class BlobWriter {
       out.matrix = weights_.matrix(format, c.is_depthwise() ? Storage() : c.storage, {c.w.data(), units, c.depth(), 0, 1}, count);
     }
     out.bias = weights_.vector(format, lines ? line_bias(c) : c.bias, units, 1, lines ? kLinePoints : count);
+    done_with(c.w);
     out.state = kNone;
     if (out.lead > 0 && !c.reads_ahead()) {
       const uint64_t elems = uint64_t{static_cast<uint32_t>(out.lead)} * graph_.values[node.in[0]].elems + 1;
@@ -248,7 +258,11 @@ class BlobWriter {
     return {a.last, kept ? state(graph_.values[node.out[0]].elems, {}, node.name + ".last", 1, 0) : kNone};
   }
 
-  AttrGather attr(const Gather &g, const Node &) { return {g.rows, g.elems, g.count, weights_.add(g.table)}; }
+  AttrGather attr(const Gather &g, const Node &) {
+    const AttrGather out = {g.rows, g.elems, g.count, weights_.add(g.table)};
+    done_with(g.table);
+    return out;
+  }
 
   template <typename Plain>
   Plain attr(const Plain &a, const Node &) {
@@ -299,18 +313,21 @@ class BlobWriter {
     h.align = kBlobAlign;
     h.flags = (graph_.causal ? kBlobCausal : 0u) | (graph_.states.empty() ? 0u : kBlobStepwise);
     h.stream_steps = graph_.stream_steps;
-    h.model_id = model_id(graph_);
-    h.macs_per_step = macs_per_step(graph_);
+    h.model_id = id_;
+    h.macs_per_step = macs_;
     h.fixed_batch = graph_.fixed_batch;
     h.panel_format = weights_.panels().id;
     h.metadata = metadata_;
     h.sequence_pool_elems = plan_.sequence_elems;
     h.row_pool_elems = plan_.row_elems;
     std::vector<uint8_t> file(sizeof h);
-    const auto add = [&](const std::vector<uint8_t> &bytes, size_t align) {
+    const auto begin = [&](size_t bytes, size_t align) {
       file.resize((file.size() + align - 1) / align * align);
-      if (file.size() + bytes.size() > kMostBlobBytes) throw ModelError("the blob would be larger than 2 GiB");
-      const BlobSection section{static_cast<uint32_t>(file.size()), static_cast<uint32_t>(bytes.size())};
+      if (file.size() + bytes > kMostBlobBytes) throw ModelError("the blob would be larger than 2 GiB");
+      return BlobSection{static_cast<uint32_t>(file.size()), static_cast<uint32_t>(bytes)};
+    };
+    const auto add = [&](const std::vector<uint8_t> &bytes, size_t align) {
+      const BlobSection section = begin(bytes.size(), align);
       file.insert(file.end(), bytes.begin(), bytes.end());
       return section;
     };
@@ -325,7 +342,9 @@ class BlobWriter {
     h.matrices = add(weights_.matrices(), 8);
     h.attrs = add(attrs_.bytes(), 8);
     h.strings = add(strings_.bytes(), 8);
-    h.weights = add(weights_.bytes(), kBlobAlign);
+    h.weights = begin(weights_.size(), kBlobAlign);
+    file.reserve(file.size() + weights_.size() + kBlobAlign);
+    weights_.move_to(&file);
     h.file_bytes = static_cast<uint32_t>(file.size());
     std::memcpy(file.data(), &h, sizeof h);
     h.tables_crc = crc32_of(file.data(), h.weights.offset);
@@ -334,7 +353,14 @@ class BlobWriter {
     return file;
   }
 
+  // What is in the blob now. A graph whose weights may go is no constant one (write_blob_and_free).
+  void done_with(const std::vector<float> &numbers) const {
+    if (frees_) const_cast<std::vector<float> &>(numbers) = std::vector<float>();
+  }
+
   const Graph &graph_;
+  const bool frees_;
+  const uint64_t id_, macs_;
   const MemoryPlan plan_;
   PackedWeights weights_;
   Section values_{8}, nodes_{8}, inputs_{8}, outputs_{8}, states_{8}, attrs_{8}, strings_{1};
@@ -345,14 +371,23 @@ class BlobWriter {
 
 }  // namespace
 
-std::vector<uint8_t> write_blob(const Graph &graph, const PanelFormat &panels, Scales bytes) {
+static void check_counts(const Graph &graph) {
   if (graph.nodes.size() > kBlobMaxNodes)
     throw ModelError("the graph has " + std::to_string(graph.nodes.size()) + " nodes; accepted: up to " +
                      std::to_string(kBlobMaxNodes));
   if (graph.values.size() > kBlobMaxValues)
     throw ModelError("the graph has " + std::to_string(graph.values.size()) + " values; accepted: up to " +
                      std::to_string(kBlobMaxValues));
-  return BlobWriter(graph, panels, bytes).write();
+}
+
+std::vector<uint8_t> write_blob(const Graph &graph, const PanelFormat &panels, Scales bytes) {
+  check_counts(graph);
+  return BlobWriter(graph, false, panels, bytes).write();
+}
+
+std::vector<uint8_t> write_blob_and_free(Graph *graph, const PanelFormat &panels, Scales bytes) {
+  check_counts(*graph);
+  return BlobWriter(*graph, true, panels, bytes).write();
 }
 
 }  // namespace rnnp::compiler

@@ -15,8 +15,10 @@ template <typename F>
 Tensor zip(const Tensor &a, const Tensor &b, Elem elem, F f) {
   Tensor out(elem, broadcast_shape(a.shape, b.shape));
   const Shape sa = broadcast_strides(a.shape, out.shape), sb = broadcast_strides(b.shape, out.shape);
-  for_each_index(out.shape, sa, 0, [&](int64_t i, int64_t at) { out.data[i] = a.data[at]; });
-  for_each_index(out.shape, sb, 0, [&](int64_t i, int64_t at) { out.data[i] = f(out.data[i], b.data[at]); });
+  double *to = out.data.data();
+  const NumberPointer of_a = a.data.numbers(), of_b = b.data.numbers();
+  for_each_index(out.shape, sa, 0, [&](int64_t i, int64_t at) { to[i] = of_a[at]; });
+  for_each_index(out.shape, sb, 0, [&](int64_t i, int64_t at) { to[i] = f(to[i], of_b[at]); });
   return out;
 }
 

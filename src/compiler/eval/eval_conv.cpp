@@ -91,7 +91,7 @@ class Taps {
 
 // Lines of several maps at once: what is read of x serves them all.
 constexpr int64_t kMapsAtOnce = 4;
-void add_line(int64_t maps, double *y, int64_t y_apart, const double *w, int64_t w_apart, const double *x, int64_t stride,
+void add_line(int64_t maps, double *y, int64_t y_apart, NumberPointer w, int64_t w_apart, const double *x, int64_t stride,
               int64_t count) {
   if (maps == kMapsAtOnce && stride == 1) {
     double *y0 = y, *y1 = y + y_apart, *y2 = y + 2 * y_apart, *y3 = y + 3 * y_apart;
@@ -134,7 +134,11 @@ Tensor start_of(const EvalCall &call, int64_t batch, int64_t maps, const Shape &
   if (call.in[2]->size() != maps)
     throw Refusal("B has " + std::to_string(call.in[2]->size()) + " elements, not " + std::to_string(maps));
   const int64_t plane = element_count(outs);
-  for (int64_t i = 0; i < out.size(); ++i) out.data[i] = call.in[2]->data[i / plane % maps];
+  double *to = out.data.data();
+  for (int64_t i = 0; i < out.size(); i += plane) {
+    const double bias = call.in[2]->data[i / plane % maps];
+    for (int64_t k = 0; k < plane; ++k) *to++ = bias;
+  }
   return out;
 }
 
@@ -151,11 +155,13 @@ void conv(EvalCall &call) {
   check_work(x.shape[0], w.size(), plane_out, 1);
   const Taps all(window, outs, spatial);
   const int64_t maps_per_group = maps / group;
+  const AsDoubles maps_in(x.data);
+  const NumberPointer weights = w.data.numbers();
   const auto add_maps = [&](const double *from, int64_t m, int64_t count, double *to) {
     for (int64_t line = 0; line < all.lines(); ++line) {
       for (int64_t c = 0; c < per_group; ++c) {
         all.for_each_run(line, [&](int64_t k, int64_t at, int64_t place, int64_t places) {
-          add_line(count, to + line * all.small_line() + at, plane_out, w.data.data() + (m * per_group + c) * taps + k,
+          add_line(count, to + line * all.small_line() + at, plane_out, weights + ((m * per_group + c) * taps + k),
                    per_group * taps, from + c * plane + place, all.stride(), places);
         });
       }
@@ -164,7 +170,7 @@ void conv(EvalCall &call) {
   for (int64_t row = 0; row < x.shape[0] * group; ++row) {
     const int64_t first = row % group * maps_per_group;
     for (int64_t m = 0; m < maps_per_group; m += kMapsAtOnce) {
-      add_maps(x.data.data() + row * per_group * plane, first + m, std::min(kMapsAtOnce, maps_per_group - m),
+      add_maps(maps_in.data() + row * per_group * plane, first + m, std::min(kMapsAtOnce, maps_per_group - m),
                out.data.data() + (row * maps_per_group + m) * plane_out);
     }
   }
@@ -184,15 +190,17 @@ void conv_transpose(EvalCall &call) {
   const int64_t plane = element_count(spatial), plane_out = element_count(outs), taps = element_count(kernel);
   check_work(x.shape[0], w.size(), plane, 1);
   const Taps all(window, spatial, outs);
+  const AsDoubles maps_in(x.data);
   for (int64_t row = 0; row < x.shape[0] * channels; ++row) {
     const int64_t c = row % channels, first = row / channels * maps + c / (channels / group) * per_group;
     for (int64_t line = 0; line < all.lines(); ++line) {
-      const double *in = x.data.data() + row * plane + line * all.small_line();
+      const double *in = maps_in.data() + row * plane + line * all.small_line();
       for (int64_t m = 0; m < per_group; ++m) {
-        const double *weights = w.data.data() + (c * per_group + m) * taps;
+        const NumberPointer weights = w.data.numbers() + (c * per_group + m) * taps;
         double *y = out.data.data() + (first + m) * plane_out;
         all.for_each_run(line, [&](int64_t k, int64_t at, int64_t to, int64_t count) {
-          for (int64_t i = 0; i < count; ++i) y[to + i * all.stride()] += weights[k] * in[at + i];
+          const double weight = weights[k];
+          for (int64_t i = 0; i < count; ++i) y[to + i * all.stride()] += weight * in[at + i];
         });
       }
     }

@@ -144,16 +144,21 @@ void einsum(EvalCall &call) {
   check_work(out.size(), inner, static_cast<int64_t>(call.in.size()), 1);
   std::vector<Shape> strides;
   for (size_t i = 0; i < shapes.size(); ++i) strides.push_back(strides_along(spec, i, shapes[i]));
+  std::vector<NumberPointer> factors;
+  for (const Tensor *in : call.in) factors.push_back(in->data.numbers());
   Shape index(sizes.size(), 0);
-  for (int64_t n = 0; n < out.size() * inner; ++n) {
-    double product = 1;
-    for (size_t i = 0; i < shapes.size(); ++i) {
-      int64_t at = 0;
-      for (size_t label = 0; label < sizes.size(); ++label) at += index[label] * strides[i][label];
-      product *= call.in[i]->data[at];
+  double *sum = out.data.data();
+  for (int64_t n = 0; n < out.size(); ++n, ++sum) {
+    for (int64_t k = 0; k < inner; ++k) {
+      double product = 1;
+      for (size_t i = 0; i < shapes.size(); ++i) {
+        int64_t at = 0;
+        for (size_t label = 0; label < sizes.size(); ++label) at += index[label] * strides[i][label];
+        product *= factors[i][at];
+      }
+      *sum += product;
+      for (size_t i = sizes.size(); i-- > 0 && ++index[i] == sizes[i];) index[i] = 0;
     }
-    out.data[n / inner] += product;
-    for (size_t i = sizes.size(); i-- > 0 && ++index[i] == sizes[i];) index[i] = 0;
   }
   call.give(std::move(out));
 }

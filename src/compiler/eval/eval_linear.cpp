@@ -24,13 +24,16 @@ void matmul(EvalCall &call) {
   std::vector<int64_t> from_b(static_cast<size_t>(element_count(outer)));
   for_each_index(outer, broadcast_strides(outer_b, outer), 0, [&](int64_t i, int64_t at) { from_b[i] = at * k * n; });
   for_each_index(outer, broadcast_strides(outer_a, outer), 0, [&](int64_t i, int64_t at) {
-    const double *x = call.in[0]->data.data() + at * m * k, *y = call.in[1]->data.data() + from_b[i];
+    const NumberPointer x = call.in[0]->data.numbers() + at * m * k;
     double *z = out.data.data() + i * m * n;
-    for (int64_t r = 0; r < m; ++r) {
-      for (int64_t p = 0; p < k; ++p) {
-        for (int64_t c = 0; c < n; ++c) z[r * n + c] += x[r * k + p] * y[p * n + c];
+    (call.in[1]->data.numbers() + from_b[i]).as_they_are([&](const auto *y) {
+      for (int64_t r = 0; r < m; ++r) {
+        for (int64_t p = 0; p < k; ++p) {
+          const double factor = x[r * k + p];
+          for (int64_t c = 0; c < n; ++c) z[r * n + c] += factor * static_cast<double>(y[p * n + c]);
+        }
       }
-    }
+    });
   });
   call.give(std::move(out));
 }

@@ -33,9 +33,10 @@ void batch_norm(EvalCall &call) {
   const Tensor &scale = per_channel(call, 1, channels), &bias = per_channel(call, 2, channels);
   const Tensor &mean = per_channel(call, 3, channels), &variance = per_channel(call, 4, channels);
   const double epsilon = call.attributes.real("epsilon", kEpsilon);
+  double *y = out.data.data();
   for (int64_t i = 0; i < out.size(); ++i) {
     const int64_t c = i / plane % channels;
-    out.data[i] = (out.data[i] - mean.data[c]) / std::sqrt(variance.data[c] + epsilon) * scale.data[c] + bias.data[c];
+    y[i] = (y[i] - mean.data[c]) / std::sqrt(variance.data[c] + epsilon) * scale.data[c] + bias.data[c];
   }
   call.give(std::move(out));
 }
@@ -73,8 +74,9 @@ void layer_norm(EvalCall &call) {
     if (broadcast_shape(other.shape, out.shape) != out.shape)
       throw Refusal("input " + std::to_string(input) + " of shape " + shape_text(other.shape) + " does not broadcast to " +
                     shape_text(out.shape));
+    double *y = out.data.data();
     for_each_index(out.shape, broadcast_strides(other.shape, out.shape), 0,
-                   [&](int64_t i, int64_t at) { out.data[i] = f(out.data[i], other.data[at]); });
+                   [&](int64_t i, int64_t at) { y[i] = f(y[i], other.data[at]); });
   };
   call.input(1);
   apply(1, [](double a, double b) { return a * b; });

@@ -18,18 +18,23 @@ class Layer : public RecurrentLayer {
   Row from_state(const CellWeights &m, int64_t gate, const double *h) const { return affine(m.r, m.rb, gate, h, sizes().hidden); }
 
  private:
-  Row affine(const double *m, const double *bias, int64_t gate, const double *v, int64_t n) const {
+  Row affine(NumberPointer m, const double *bias, int64_t gate, const double *v, int64_t n) const {
+    return m.as_they_are([&](const auto *at) { return affine_of(at, bias, gate, v, n); });
+  }
+
+  template <class Number>
+  Row affine_of(const Number *m, const double *bias, int64_t gate, const double *v, int64_t n) const {
     const int64_t hidden = sizes().hidden;
     Row out(static_cast<size_t>(hidden));
     for (int64_t u = 0; u < hidden; ++u) {
       // Four sums: one would wait for itself at every addition.
-      const double *row = m + (gate * hidden + u) * n;
+      const Number *row = m + (gate * hidden + u) * n;
       double sums[4] = {bias ? bias[gate * hidden + u] : 0, 0, 0, 0};
       int64_t k = 0;
       for (; k + 4 <= n; k += 4) {
-        for (int64_t i = 0; i < 4; ++i) sums[i] += row[k + i] * v[k + i];
+        for (int64_t i = 0; i < 4; ++i) sums[i] += static_cast<double>(row[k + i]) * v[k + i];
       }
-      for (; k < n; ++k) sums[0] += row[k] * v[k];
+      for (; k < n; ++k) sums[0] += static_cast<double>(row[k]) * v[k];
       out[static_cast<size_t>(u)] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
     return out;

@@ -42,7 +42,8 @@ template <typename Step>
 Tensor reduced(const Tensor &x, const Reduction &to, double start, Step step) {
   Tensor out(x.elem, to.kept);
   std::fill(out.data.begin(), out.data.end(), start);
-  for_each_index(x.shape, to.strides, 0, [&](int64_t i, int64_t at) { out.data[at] = step(out.data[at], x.data[i], at); });
+  double *sums = out.data.data();
+  for_each_index(x.shape, to.strides, 0, [&](int64_t i, int64_t at) { sums[at] = step(sums[at], x.data[i], at); });
   return out;
 }
 

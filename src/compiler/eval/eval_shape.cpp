@@ -114,8 +114,11 @@ std::vector<int64_t> split_sizes(const Attributes &attributes, const std::vector
 namespace {
 
 Tensor strided(const Tensor &x, const Shape &dims, const Shape &strides, int64_t first) {
-  Tensor out(x.elem, dims);
-  for_each_index(dims, strides, first, [&](int64_t i, int64_t at) { out.data[i] = x.data[at]; });
+  Tensor out(x.elem, dims, kMaxComputedElems, x.data.are_floats());
+  x.data.numbers().as_they_are([&](const auto *from) {
+    auto *to = out.data.same_as(from);
+    for_each_index(dims, strides, first, [&](int64_t i, int64_t at) { to[i] = from[at]; });
+  });
   return out;
 }
 
@@ -275,13 +278,20 @@ void concat(EvalCall &call) {
     if (other != mine)
       throw Refusal("its inputs differ outside the axis: " + shape_text(head.shape) + " and " + shape_text(call.input(i).shape));
   }
-  Tensor out(head.elem, dims);
+  const bool floats = std::all_of(call.in.begin(), call.in.end(), [](const Tensor *x) { return x->data.are_floats(); });
+  Tensor out(head.elem, dims, kMaxComputedElems, floats);
   const Shape strides = dense_strides(dims);
-  int64_t first = 0;
-  for (const Tensor *x : call.in) {
-    for_each_index(x->shape, strides, first, [&](int64_t i, int64_t at) { out.data[at] = x->data[i]; });
-    first += x->shape[axis] * strides[axis];
-  }
+  const auto place_all = [&](auto *to) {
+    int64_t first = 0;
+    for (const Tensor *x : call.in) {
+      x->data.numbers().as_they_are([&](const auto *from) {
+        for_each_index(x->shape, strides, first,
+                       [&](int64_t i, int64_t at) { to[at] = static_cast<std::remove_pointer_t<decltype(to)>>(from[i]); });
+      });
+      first += x->shape[axis] * strides[axis];
+    }
+  };
+  floats ? place_all(out.data.same_as(static_cast<const float *>(nullptr))) : place_all(out.data.data());
   call.give(std::move(out));
 }
 

@@ -23,6 +23,9 @@ std::vector<Act> default_acts(int64_t gates) {
 
 RecurrentLayer::RecurrentLayer(const EvalCall &call) : call_(call) {
   read_sizes();
+  x_ = AsDoubles(call.in[0]->data);
+  if (call.has(3)) biases_ = AsDoubles(call.in[3]->data);
+  if (call.has(7)) peephole_ = AsDoubles(call.in[7]->data);
   clip_ = call.attributes.real("clip", 0);
   linear_before_reset_ = call.attributes.integer("linear_before_reset", 0) != 0;
   input_forget_ = call.attributes.integer("input_forget", 0) != 0;
@@ -34,11 +37,11 @@ RecurrentLayer::RecurrentLayer(const EvalCall &call) : call_(call) {
 CellWeights RecurrentLayer::weights(int64_t d) const {
   const int64_t rows = s_.gates * s_.hidden;
   CellWeights m{};
-  m.w = call_.in[1]->data.data() + d * rows * s_.inputs;
-  m.r = call_.in[2]->data.data() + d * rows * s_.hidden;
-  if (call_.has(3)) m.wb = call_.in[3]->data.data() + d * 2 * rows;
+  m.w = call_.in[1]->data.numbers() + d * rows * s_.inputs;
+  m.r = call_.in[2]->data.numbers() + d * rows * s_.hidden;
+  if (call_.has(3)) m.wb = biases_.data() + d * 2 * rows;
   if (m.wb) m.rb = m.wb + rows;
-  if (is_lstm() && call_.has(7)) m.p = call_.in[7]->data.data() + d * 3 * s_.hidden;
+  if (is_lstm() && call_.has(7)) m.p = peephole_.data() + d * 3 * s_.hidden;
   m.act = acts_.data() + static_cast<size_t>(d) * per_direction_;
   return m;
 }
@@ -65,7 +68,7 @@ int64_t RecurrentLayer::row_length(int64_t b) const {
 }
 
 const double *RecurrentLayer::x_row(int64_t t, int64_t b) const {
-  return call_.in[0]->data.data() + (s_.batch_first ? b * s_.steps + t : t * s_.batch + b) * s_.inputs;
+  return x_.data() + (s_.batch_first ? b * s_.steps + t : t * s_.batch + b) * s_.inputs;
 }
 
 int64_t RecurrentLayer::y_at(int64_t t, int64_t d, int64_t b) const {

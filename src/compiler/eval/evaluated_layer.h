@@ -19,7 +19,7 @@ struct RecurrentSizes {
 
 // What one direction reads; P order i o f, gate order of the ONNX text.
 struct CellWeights {
-  const double *w, *r;
+  NumberPointer w, r;
   const double *wb = nullptr, *rb = nullptr, *p = nullptr;
   const Activation *act;
 };
@@ -58,6 +58,7 @@ class RecurrentLayer {
   RecurrentSizes s_{};
   bool reverse_ = false, linear_before_reset_ = false, input_forget_ = false;
   double clip_ = 0;
+  AsDoubles x_, biases_, peephole_;
   std::vector<Activation> acts_;
   size_t per_direction_ = 1;
 };

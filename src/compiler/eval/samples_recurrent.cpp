@@ -69,13 +69,16 @@ class SampledLayer : public SampledNode {
     return RecurrentLayer::Row(from, from + s_.hidden);
   }
 
-  static Rough sum(const double *row, const double *v, int64_t n, double bias) {
-    Rough out{bias, std::fabs(bias)};
-    for (int64_t k = 0; k < n; ++k) {
-      out.value += row[k] * v[k];
-      out.magnitude += std::fabs(row[k] * v[k]);
-    }
-    return out;
+  static Rough sum(NumberPointer row, const double *v, int64_t n, double bias) {
+    return row.as_they_are([&](const auto *w) {
+      Rough out{bias, std::fabs(bias)};
+      for (int64_t k = 0; k < n; ++k) {
+        const double term = static_cast<double>(w[k]) * v[k];
+        out.value += term;
+        out.magnitude += std::fabs(term);
+      }
+      return out;
+    });
   }
   Rough from_input(const CellWeights &m, int64_t gate, int64_t u, const double *x) const {
     const int64_t row = gate * s_.hidden + u;

@@ -41,6 +41,7 @@ View Builder::const_view(const Tensor &tensor) {
   view.mask = tensor.elem == Elem::kBool;
   if (view.whole) view.bounds = bounds_of(tensor);
   std::vector<float> data;
+  data.reserve(tensor.data.size());
   for (double v : tensor.data) data.push_back(static_cast<float>(v));
   view.value = graph.add_const(std::move(data));
   return view;

@@ -122,6 +122,7 @@ struct OpCall {
   size_t output_count() const;
   void give(size_t i, View view);
   void give(size_t i, Tensor tensor);
+  void give(size_t i, std::shared_ptr<const Tensor> tensor);
   // The first input that is no constant, and what can be done about it: the end of a refusal.
   std::string run_time_input() const;
   // Inputs that are constants, nullptr for the others; for the attribute helpers of eval.h. Their elements are known; the others

@@ -160,8 +160,11 @@ void OpCall::give(size_t i, View view) {
 }
 
 void OpCall::give(size_t i, Tensor tensor) {
-  if (!wants(i)) return;
-  b.bound[node.output(static_cast<int>(i))] = {Bound::Kind::kConst, std::make_shared<const Tensor>(std::move(tensor)), {}};
+  give(i, std::make_shared<const Tensor>(std::move(tensor)));
+}
+
+void OpCall::give(size_t i, std::shared_ptr<const Tensor> tensor) {
+  if (wants(i)) b.bound[node.output(static_cast<int>(i))] = {Bound::Kind::kConst, std::move(tensor), {}};
 }
 
 std::string OpCall::run_time_input() const {

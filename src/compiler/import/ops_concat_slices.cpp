@@ -103,6 +103,7 @@ void look_up(OpCall &call) {
   Io &input = *std::find_if(b.graph.inputs.begin(), b.graph.inputs.end(), [&](const Io &io) { return io.value == index.value; });
   input.limit = input.limit == 0 ? static_cast<uint32_t>(rows) : std::min(input.limit, static_cast<uint32_t>(rows));
   Gather attr{static_cast<uint32_t>(rows), static_cast<uint32_t>(elems), value.elems, {}};
+  attr.table.reserve(table.data.size());
   for (double v : table.data) attr.table.push_back(static_cast<float>(v));
   View out = index;
   out.whole = table.elem == Elem::kInt;

@@ -27,6 +27,7 @@ struct Kernel {
 
 std::vector<float> gathered(const Kernel &kernel, const Sliding &sliding, const Phase &t, const Phase &h, const Phase &w) {
   std::vector<float> out;
+  out.reserve(static_cast<size_t>(kernel.groups * kernel.out * t.steps * h.kernel * w.kernel * kernel.in));
   std::vector<int64_t> tap(kernel.spatial.size(), 0);
   const auto set = [&](int axis, int64_t k) {
     if (axis >= 0) tap[static_cast<size_t>(axis)] = k;

@@ -90,11 +90,11 @@ View product_of_all(Builder &b, std::vector<Factor> factors, const std::string &
       const bool later = std::any_of(factors.begin() + 2, factors.end(), reads) || out.find(label) != std::string::npos;
       if (later && kept.find(label) == std::string::npos) kept += label;
     }
-    const View product = product_of(b, factors[0], factors[1], kept, name);
+    const View product = product_of(b, std::move(factors[0]), std::move(factors[1]), kept, name);
     factors.erase(factors.begin());
     factors[0] = {kept, product, std::nullopt};
   }
-  return product_of(b, factors[0], factors[1], out, name);
+  return product_of(b, std::move(factors[0]), std::move(factors[1]), out, name);
 }
 
 void einsum(OpCall &call) {

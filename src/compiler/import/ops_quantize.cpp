@@ -23,7 +23,7 @@ struct Grid {
 Grid grid_of(const OpCall &call, const View &x) {
   const Tensor &scale = call.constant(1, "the scale");
   const Tensor *zero = call.has(2) ? &call.constant(2, "the zero point") : nullptr;
-  Grid grid{scale.data, zero == nullptr ? std::vector<double>(scale.data.size(), 0.0) : zero->data};
+  Grid grid{scale.data.copied(), zero == nullptr ? std::vector<double>(scale.data.size(), 0.0) : zero->data.copied()};
   if (zero != nullptr && zero->size() != scale.size())
     throw Refusal("its zero point has shape " + shape_text(zero->shape) + ", its scale " + shape_text(scale.shape));
   for (const double step : grid.scale) {

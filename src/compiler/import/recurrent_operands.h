@@ -290,8 +290,10 @@ class RecurrentOperands {
 
  private:
   static std::vector<float> floats(const Tensor &t, int64_t first, int64_t count) {
-    std::vector<float> out;
-    for (int64_t i = 0; i < count; ++i) out.push_back(static_cast<float>(t.data[static_cast<size_t>(first + i)]));
+    std::vector<float> out(static_cast<size_t>(count));
+    (t.data.numbers() + first).as_they_are([&](const auto *from) {
+      for (int64_t i = 0; i < count; ++i) out[static_cast<size_t>(i)] = static_cast<float>(from[i]);
+    });
     return out;
   }
 };

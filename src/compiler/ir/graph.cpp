@@ -37,6 +37,30 @@ const Recurrent *layer_of(const Node &node) {
   return inner != nullptr ? &inner->layer : std::get_if<Recurrent>(&node.attr);
 }
 
+std::vector<std::vector<float> *> large_lists_of(Node *node) {
+  std::vector<std::vector<float> *> out;
+  if (Recurrent *layer = layer_of(node)) {
+    for (Direction &d : layer->directions) out.insert(out.end(), {&d.w, &d.r});
+  }
+  if (auto *dense = std::get_if<Dense>(&node->attr)) out.push_back(&dense->w);
+  if (auto *conv = std::get_if<Conv>(&node->attr)) out.push_back(&conv->w);
+  if (auto *gather = std::get_if<Gather>(&node->attr)) out.push_back(&gather->table);
+  return out;
+}
+
+Graph without_weights(Graph *graph) {
+  std::vector<std::vector<float>> taken;
+  for (Node &node : graph->nodes) {
+    for (std::vector<float> *weights : large_lists_of(&node)) taken.push_back(std::move(*weights));
+  }
+  Graph copy = *graph;
+  auto next = taken.begin();
+  for (Node &node : graph->nodes) {
+    for (std::vector<float> *weights : large_lists_of(&node)) *weights = std::move(*next++);
+  }
+  return copy;
+}
+
 uint64_t stored_elements(const Node &node) {
   return std::visit(Stored{}, node.attr);
 }

@@ -135,6 +135,9 @@ const Recurrent *layer_of(const Node &node);
 // Numbers that the node itself holds: weights, tables, initial states.
 uint64_t stored_elements(const Node &node);
 
+// The node's matrices and tables, by far the most of what it holds.
+std::vector<std::vector<float> *> large_lists_of(Node *node);
+
 struct Io {
   std::string name;
   uint32_t value = kNone;
@@ -164,6 +167,9 @@ struct Graph {
   // A value made at run time.
   uint32_t add_row(uint32_t elems, bool sequence);
 };
+
+// A copy to try something with that looks at no weights; the graph is unchanged.
+Graph without_weights(Graph *graph);
 
 inline uint32_t gate_count(Cell cell) {
   return cell == Cell::kRnn ? 1 : has_c(cell) ? 4 : 3;

@@ -70,11 +70,14 @@ void read_outputs(Graph *graph) {
 void give_finals_per_step(Graph *graph) {
   const auto any = [](const std::vector<Io> &list) { return std::any_of(list.begin(), list.end(), has_steps_axis); };
   if (any(graph->inputs) || any(graph->outputs)) return;
-  Graph changed = *graph;
-  read_outputs(&changed);
-  if (!spread_steps(&changed).empty()) return;
-  settle_outputs(&changed);
-  *graph = std::move(changed);
+  const auto change = [](Graph *changed) {
+    read_outputs(changed);
+    if (!spread_steps(changed).empty()) return false;
+    settle_outputs(changed);
+    return true;
+  };
+  Graph tried = without_weights(graph);
+  if (change(&tried)) change(graph);
 }
 
 }  // namespace rnnp::compiler

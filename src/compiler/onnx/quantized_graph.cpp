@@ -62,6 +62,7 @@ std::string QuantizedGraph::fresh(const std::string &name) {
 
 std::string QuantizedGraph::add_constant(const std::string &name, Tensor tensor) {
   std::string made = fresh(name);
+  tensor.data.narrow();
   model_->constants[made] = std::make_shared<const Tensor>(std::move(tensor));
   return made;
 }

@@ -30,17 +30,29 @@ double bfloat_to_double(uint16_t bits) {
   return static_cast<double>(value);
 }
 
+// Writes to what holds the numbers.
+template <typename Number>
+void set_all(Tensor *out, Number number) {
+  if (out->data.are_floats()) {
+    float *to = out->data.same_as(static_cast<const float *>(nullptr));
+    for (size_t i = 0; i < out->data.size(); ++i) to[i] = static_cast<float>(number(i));
+  } else {
+    double *to = out->data.data();
+    for (size_t i = 0; i < out->data.size(); ++i) to[i] = number(i);
+  }
+}
+
 template <typename T, typename Convert>
 void from_raw(const std::string &raw, Tensor *out, Convert convert) {
   if (raw.size() != out->data.size() * sizeof(T)) {
     throw Refusal("raw_data holds " + std::to_string(raw.size()) + " bytes where its shape " + shape_text(out->shape) + " needs " +
                   std::to_string(out->data.size() * sizeof(T)));
   }
-  for (size_t i = 0; i < out->data.size(); ++i) {
+  set_all(out, [&](size_t i) {
     T value;
     std::memcpy(&value, raw.data() + i * sizeof(T), sizeof(T));
-    out->data[i] = convert(value);
-  }
+    return convert(value);
+  });
 }
 
 template <typename Field, typename Convert>
@@ -49,7 +61,7 @@ void from_field(const Field &field, Tensor *out, Convert convert) {
     throw Refusal("it holds " + std::to_string(field.size()) + " elements where its shape " + shape_text(out->shape) + " needs " +
                   std::to_string(out->data.size()));
   }
-  for (int i = 0; i < field.size(); ++i) out->data[static_cast<size_t>(i)] = convert(field.Get(i));
+  set_all(out, [&](size_t i) { return convert(field.Get(static_cast<int>(i))); });
 }
 
 // Raw: the type in raw_data. Field: the typed repeated field that replaces raw_data.
@@ -76,6 +88,20 @@ Elem elem_of(int type) {
   }
 }
 
+// Whether a float holds every number of the type.
+bool are_floats(int type) {
+  switch (type) {
+    case onnx::TensorProto::DOUBLE:
+    case onnx::TensorProto::INT64:
+    case onnx::TensorProto::INT32:
+    case onnx::TensorProto::UINT32:
+    case onnx::TensorProto::UINT64:
+      return false;
+    default:
+      return true;
+  }
+}
+
 // Two numbers in a byte, the first one in the low half; one byte in each element where they are not raw.
 void fill_nibbles(const onnx::TensorProto &proto, bool is_signed, Tensor *out) {
   const auto &field = proto.int32_data();
@@ -84,11 +110,11 @@ void fill_nibbles(const onnx::TensorProto &proto, bool is_signed, Tensor *out) {
   if (held != bytes)
     throw Refusal("it holds " + std::to_string(held) + " bytes of two numbers each where its shape " + shape_text(out->shape) +
                   " needs " + std::to_string(bytes));
-  for (size_t i = 0; i < out->data.size(); ++i) {
+  set_all(out, [&](size_t i) {
     const int byte = raw ? proto.raw_data()[i / 2] : field.Get(static_cast<int>(i / 2));
     const int nibble = byte >> (i % 2 * 4) & 15;
-    out->data[i] = is_signed && nibble > 7 ? nibble - 16 : nibble;
-  }
+    return static_cast<double>(is_signed && nibble > 7 ? nibble - 16 : nibble);
+  });
 }
 
 // No allocation before the stored bytes are known to be there: a hostile file may state any shape.
@@ -150,7 +176,7 @@ Tensor read_tensor(const onnx::TensorProto &proto) {
   }
   const Shape shape(proto.dims().begin(), proto.dims().end());
   check_stored(proto, element_count(shape, kMaxTensorElems));
-  Tensor out(elem_of(proto.data_type()), shape, kMaxTensorElems);
+  Tensor out(elem_of(proto.data_type()), shape, kMaxTensorElems, are_floats(proto.data_type()));
   const auto plain = [](auto v) { return static_cast<double>(v); };
   switch (proto.data_type()) {
     case onnx::TensorProto::FLOAT:

@@ -44,6 +44,7 @@ OnnxNode *Rewrite::add(const std::string &op, const std::string &name, const std
 }
 
 void Rewrite::set_constant(const std::string &name, Tensor tensor) {
+  tensor.data.narrow();
   out_->constants[name] = std::make_shared<const Tensor>(std::move(tensor));
 }
 

@@ -8,14 +8,16 @@
 #include <limits>
 
 #include "compiler/onnx/budget.h"
+#include "compiler/onnx/onnx_type.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
 
-Tensor::Tensor(Elem type, Shape sizes, int64_t limit) : elem(type), shape(std::move(sizes)) {
+Tensor::Tensor(Elem type, Shape sizes, int64_t limit, bool as_floats) : elem(type), shape(std::move(sizes)) {
   const int64_t count = element_count(shape, limit);
   Budget::charge_elements(count);
-  data.resize(static_cast<size_t>(count));
+  const size_t size = static_cast<size_t>(count);
+  data = as_floats ? TensorData(std::vector<float>(size)) : TensorData(std::vector<double>(size));
 }
 
 // The charge comes first: `dims` and `data` are copied after it.

@@ -1,5 +1,5 @@
-// tensor.h -- a dense tensor whose elements are doubles whatever its ONNX type is; the currency of folding and of the evaluator.
-// Integers are exact up to 2^53; larger ones (slice ends such as INT64_MAX) saturate in to_int. Host only; pure.
+// tensor.h -- a dense tensor whose elements read as doubles whatever its ONNX type is; the currency of folding and of the
+// evaluator. Integers are exact up to 2^53; larger ones (slice ends such as INT64_MAX) saturate in to_int. Host only; pure.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_ONNX_TENSOR_H_
 #define RNNPACK_COMPILER_ONNX_TENSOR_H_
@@ -10,6 +10,7 @@
 
 #include "base/dtype.h"
 #include "compiler/onnx/dim.h"
+#include "compiler/onnx/tensor_data.h"
 
 namespace rnnp::compiler {
 
@@ -27,7 +28,7 @@ constexpr int64_t kMaxComputedElems = int64_t{1} << 26;
 struct Tensor {
   Elem elem = Elem::kFloat;
   Shape shape;
-  std::vector<double> data;
+  TensorData data;
   // Empty, or what each element is: some follow from dimensions that are open until run time. Their places in `data` then hold
   // stand-ins, which may shape tensors but never enter their arithmetic.
   std::vector<Dim> dims;
@@ -40,7 +41,7 @@ struct Tensor {
   Tensor() = default;
   // Zeros. Throws Refusal when a dimension is negative or the whole is too large, or more than the thread's Budget has left. Copies
   // are charged to it as well.
-  Tensor(Elem type, Shape dims, int64_t limit = kMaxComputedElems);
+  Tensor(Elem type, Shape dims, int64_t limit = kMaxComputedElems, bool as_floats = false);
   Tensor(const Tensor &other);
   Tensor &operator=(const Tensor &other) { return *this = Tensor(other); }
   Tensor(Tensor &&) = default;

@@ -15,9 +15,9 @@ void add_bits(const T &value, std::string *text) {
   text->append(bytes, sizeof(T));
 }
 
-template <class T>
-void add_list(const std::vector<T> &values, std::string *text) {
-  for (const T &value : values) add_bits(value, text);
+template <class List>
+void add_list(const List &values, std::string *text) {
+  for (const auto &value : values) add_bits(value, text);
 }
 
 }  // namespace
@@ -25,6 +25,14 @@ void add_list(const std::vector<T> &values, std::string *text) {
 const std::shared_ptr<const Tensor> &OnnxTensor::tensor() const {
   if (!tensor_) throw Refusal(refusal_);
   return tensor_;
+}
+
+std::shared_ptr<const Tensor> stored_tensor(const OnnxNode &node) {
+  if (node.op_type() != "Constant") return nullptr;
+  for (const OnnxAttribute &attribute : node.attribute()) {
+    if (attribute.name() == "value" && attribute.type() == OnnxAttribute::kTensor) return attribute.t().tensor();
+  }
+  return nullptr;
 }
 
 std::string onnx_type_name(int type) {

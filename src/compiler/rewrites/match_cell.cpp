@@ -221,11 +221,11 @@ std::optional<MatchedCell> match_with(const StepGraph &step, size_t h) {
   for (const Tensor &each : next) {
     if (each.shape != Shape{kTrials, affine->hidden}) return std::nullopt;
   }
-  t.x = given[step.x].data;
-  t.h = given[step.before[h]].data;
-  t.c = given[step.before[c]].data;
-  t.h_next = next[h].data;
-  t.c_next = next[c].data;
+  t.x = given[step.x].data.copied();
+  t.h = given[step.before[h]].data.copied();
+  t.c = given[step.before[c]].data.copied();
+  t.h_next = next[h].data.copied();
+  t.c_next = next[c].data.copied();
   t.xs = sums(affine->w, t.x, affine->wb);
   t.hs = sums(affine->r, t.h, affine->rb);
   MatchedCell cell;

@@ -123,8 +123,8 @@ class NormCell {
     std::map<std::string, Tensor> tensors;
     for (const auto &each : given) {
       Tensor t(Elem::kFloat, {static_cast<int64_t>(each.second.size()), static_cast<int64_t>(each.second[0].size())});
-      t.data.clear();
-      for (const NormRow &row : each.second) t.data.insert(t.data.end(), row.begin(), row.end());
+      double *to = t.data.data();
+      for (const NormRow &row : each.second) to = std::copy(row.begin(), row.end(), to);
       tensors.emplace(each.first, std::move(t));
     }
     const size_t rows = given.begin()->second.size();

@@ -12,17 +12,20 @@ namespace {
 
 uint64_t hash_of(const Tensor &t) {
   uint64_t hash = 14695981039346656037u;
-  for (const double number : t.data) {
-    uint64_t bits = 0;
-    std::memcpy(&bits, &number, sizeof bits);
-    hash = (hash ^ bits) * 1099511628211u;
-  }
+  t.data.numbers().as_they_are([&](const auto *numbers) {
+    for (size_t i = 0; i < t.data.size(); ++i) {
+      const double number = static_cast<double>(numbers[i]);
+      uint64_t bits = 0;
+      std::memcpy(&bits, &number, sizeof bits);
+      hash = (hash ^ bits) * 1099511628211u;
+    }
+  });
   return hash;
 }
 
 bool same_bits(const Tensor &a, const Tensor &b) {
   return a.elem == b.elem && a.shape == b.shape && a.dims == b.dims && a.file_type == b.file_type && a.steps == b.steps &&
-         (a.data.empty() || std::memcmp(a.data.data(), b.data.data(), a.data.size() * sizeof(double)) == 0);
+         same_bits(a.data, b.data);
 }
 
 // Empty for what does not give the same for the same operands, or reads more than its inputs.
@@ -79,7 +82,9 @@ std::string Numbering::key(const std::string &kind, const std::vector<int> &in) 
 
 void Numbering::read(const OnnxNode &node, size_t place) {
   if (node.op_type() == "Constant" && node.output_size() == 1) {
-    numbers_[node.output(0)] = constant(node.output(0), std::make_shared<const Tensor>(std::move(eval_node(node, opset_, {})[0])));
+    std::shared_ptr<const Tensor> tensor = stored_tensor(node);
+    if (!tensor) tensor = std::make_shared<const Tensor>(std::move(eval_node(node, opset_, {})[0]));
+    numbers_[node.output(0)] = constant(node.output(0), std::move(tensor));
     return;
   }
   if (node.op_type() == "Identity" && node.input_size() == 1 && node.output_size() == 1 && numbers_.count(node.input(0)) != 0) {

@@ -224,7 +224,7 @@ class Reader {
     const Attributes a(node);
     const bool gemm = node.op_type() == "Gemm", transposed = gemm && a.integer("transB", 0) != 0;
     if (gemm && (a.integer("transA", 0) != 0 || a.real("alpha", 1) != 1 || a.real("beta", 1) != 1)) return false;
-    *m = {t.shape[transposed ? 1 : 0], t.shape[transposed ? 0 : 1], t.data};
+    *m = {t.shape[transposed ? 1 : 0], t.shape[transposed ? 0 : 1], t.data.copied()};
     if (transposed) {
       for (int64_t r = 0; r < m->rows; ++r) {
         for (int64_t c = 0; c < m->columns; ++c)

@@ -54,11 +54,12 @@ Array draw_array(const rnnp_tensor_info &facts, int elem_type, int64_t steps, in
   std::normal_distribution<float> normal(0.0f, 1.0f);
   const std::optional<Range> range = integers(facts, steps, elem_type);
   std::uniform_int_distribution<int32_t> whole(range ? range->first : 0, range ? range->last : 0);
-  for (size_t i = 0; i < count; ++i) {
-    if (array.is_int)
-      array.i32.push_back(whole(*random));
-    else
-      array.f32.push_back(range ? static_cast<float>(whole(*random)) : static_cast<float>(deviation) * normal(*random));
+  if (array.is_int) {
+    array.i32.resize(count);
+    for (int32_t &v : array.i32) v = whole(*random);
+  } else {
+    array.f32.resize(count);
+    for (float &v : array.f32) v = range ? static_cast<float>(whole(*random)) : static_cast<float>(deviation) * normal(*random);
   }
   return array;
 }

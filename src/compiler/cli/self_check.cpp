@@ -157,7 +157,7 @@ class Comparing {
 
   // What runs are compared with each other by: where no step needs later ones, some tell of all that the file fixes.
   int64_t steps_of_runs(const RunSizes &sizes) const {
-    constexpr double kMost = 1e9;
+    constexpr double kMost = 5e8;
     const auto &inputs = check_.runner().inputs();
     const bool is_open = std::any_of(inputs.begin(), inputs.end(), [](const rnnp_tensor_info &facts) {
       return std::find(facts.dims, facts.dims + facts.rank, RNNP_DIM_STEPS) != facts.dims + facts.rank;

@@ -299,10 +299,18 @@ std::map<std::string, Tensor> eval_graph(const OnnxModel &model, const std::map<
   const Budget budget("evaluating it", evaluation_limits(model.file_bytes, given));
   Walk walk(model.opset);
   walk.known = model.constants;
-  for (const auto &input : inputs) walk.known[input.first] = std::make_shared<const Tensor>(input.second);
+  const auto is_declared = [&](const std::string &name) {
+    return std::any_of(model.inputs.begin(), model.inputs.end(), [&](const DeclaredInput &input) { return input.name == name; });
+  };
+  for (const auto &input : inputs) {
+    if (!is_declared(input.first)) walk.known[input.first] = std::make_shared<const Tensor>(input.second);
+  }
   for (const DeclaredInput &input : model.inputs) {
+    const auto brought = inputs.find(input.name);
     const auto found = walk.known.find(input.name);
-    if (found != walk.known.end()) found->second = std::make_shared<const Tensor>(as_declared(*found->second, input.elem_type));
+    if (brought == inputs.end() && found == walk.known.end()) continue;
+    const Tensor &value = brought != inputs.end() ? brought->second : *found->second;
+    walk.known[input.name] = std::make_shared<const Tensor>(as_declared(value, input.elem_type));
   }
   const std::vector<std::vector<std::string>> last_read = read_for_the_last_time(model);
   for (size_t n = 0; n < model.nodes.size(); ++n) {

@@ -49,7 +49,7 @@ struct Gemm {
   }
 
   // All of `count` tiles for some rows that one block can take.
-  RNNPACK_NOINLINE void group(uint32_t row, uint32_t tile, uint32_t count, uint32_t rows) {
+  RNNPACK_INLINE void group(uint32_t row, uint32_t tile, uint32_t count, uint32_t rows) {
     const float *a = offset_bytes(args->a, row * args->a_row_bytes);
     b.row = row;
     while (count != 0) {
@@ -85,10 +85,6 @@ struct Gemm {
   // Within a chunk all row blocks pass over a group of tiles before the next group.
   void run(uint32_t done) {
     prepare();
-    if (args->rows - done == 1 && args->tile_end - args->tile_begin == 1) {  // of few units much of the time goes by below
-      ahead.bytes = 0;
-      return group(done, args->tile_begin, 1, 1);
-    }
     const uint32_t most = group_tiles(), chunk = chunk_rows();
     for (uint32_t from = done; from < args->rows;) {
       const uint32_t to = from + even_share(args->rows - from, chunk);
@@ -109,9 +105,29 @@ struct Gemm {
   }
 };
 
+// One row and one tile, both the first, in one pass: of few units much of the time would go by in what run() does. What leads to
+// other rows and tiles no block of one reads.
+void run_first(const GemmArgs *args, const BlockLayout *layout) {
+  BlockArgs b;
+  b.start = args->start != nullptr ? args->start : kZeros;
+  b.last_start = nullptr;
+  b.a = args->a;
+  b.panel = static_cast<const uint8_t *>(args->w.panels);
+  b.panel_k = size_t{layout->tile_floats} * layout->column_bytes;
+  b.k = args->w.k;
+  b.gemm = args;
+  b.row = 0;
+  b.out = args->out;
+  b.columns = args->units != 0 ? args->units : kAllColumns;
+  b.ahead = nullptr;
+  layout->blocks[0][0](&b);
+}
+
 }  // namespace
 
 void gemm_sweep(const GemmArgs *args, const BlockLayout *layout, uint32_t row) {
+  const bool first = args->rows == 1 && args->tile_begin == 0 && args->tile_end == 1 && row == 0;
+  if (first && layout->pass[0] == layout->tile_floats) return run_first(args, layout);
   Gemm gemm(args, *layout);
   gemm.run(row);
 }

@@ -48,9 +48,9 @@ RNNPACK_INLINE void store(float *to, T v) {
   copy_bytes(to, &v, sizeof v);
 }
 
-template <class T>
+// kStep: the floats of T.
+template <class T, uint32_t kStep>
 RNNPACK_INLINE uint32_t put_points(const float *const (&x)[4], uint32_t i, uint32_t channels, float *to, size_t point_step) {
-  constexpr uint32_t kStep = sizeof(T) / sizeof(float);
   const float *first = x[0], *second = x[1], *third = x[2], *fourth = x[3];
   float *to_second = to + point_step, *to_third = to_second + point_step, *to_fourth = to_third + point_step;
   for (; i + kStep <= channels; i += kStep) {
@@ -67,9 +67,9 @@ RNNPACK_INLINE uint32_t put_points(const float *const (&x)[4], uint32_t i, uint3
 RNNPACK_NOINLINE void put_points(const float *const (&x)[4], uint32_t channels, float *to, size_t point_step) {
   uint32_t i = 0;
 #if RNNPACK_FOUR_FLOATS
-  i = put_points<FourFloats>(x, i, channels, to, point_step);
+  i = put_points<FourFloats, 4>(x, i, channels, to, point_step);
 #endif
-  put_points<float>(x, i, channels, to, point_step);
+  put_points<float, 1>(x, i, channels, to, point_step);
 }
 
 // What the next block of these steps reads: columns from `column` on. Lines lie too far apart for a CPU to find them by itself.
@@ -134,9 +134,8 @@ void make_sums(const RunEnv &env, const WinogradLines &c, const Block &b, const 
 }
 
 // `second` may be y where there is none.
-template <class T>
+template <class T, uint32_t kStep>
 RNNPACK_INLINE uint32_t put_results(const float *sums, size_t step, uint32_t i, uint32_t units, float *y, float *second) {
-  constexpr uint32_t kStep = sizeof(T) / sizeof(float);
   const float *next = sums + step, *third = next + step, *fourth = third + step;
   for (; i + kStep <= units; i += kStep) {
     const T a = load<T>(sums + i), b = load<T>(next + i), c = load<T>(third + i), d = load<T>(fourth + i);
@@ -149,9 +148,9 @@ RNNPACK_INLINE uint32_t put_results(const float *sums, size_t step, uint32_t i, 
 RNNPACK_NOINLINE void put_results(const float *sums, size_t step, uint32_t units, float *y, float *second) {
   uint32_t i = 0;
 #if RNNPACK_FOUR_FLOATS
-  i = put_results<FourFloats>(sums, step, i, units, y, second);
+  i = put_results<FourFloats, 4>(sums, step, i, units, y, second);
 #endif
-  put_results<float>(sums, step, i, units, y, second);
+  put_results<float, 1>(sums, step, i, units, y, second);
 }
 
 void make_results(const RunEnv &env, const WinogradLines &c, const ValueSlot &y, const Block &b, const float *sums) {

@@ -64,7 +64,8 @@ void evaluate(const compiler::OnnxModel &model, const Request &request, Answer *
     }
     inputs[declared.name] = std::move(tensor);
   }
-  for (auto &output : compiler::eval_graph(model, inputs)) answer->evaluated[output.first] = std::move(output.second.data.doubles());
+  for (auto &output : compiler::eval_graph(model, inputs))
+    answer->evaluated[output.first] = std::move(output.second.data.doubles());
 }
 
 // Which kernels and operators: any, so that all are tried.

@@ -1,11 +1,27 @@
-// four_floats.h -- four floats in a register; RNNPACK_FOUR_FLOATS: 1 where every CPU of the target has such. Room: ops.
-// SPDX-License-Identifier: Apache-2.0
+// four_floats.h -- floats side by side as one value, which may lie at any float; four of them in a register. RNNPACK_FOUR_FLOATS: 1
+// where every CPU of the target has such. Room: ops. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_OPS_FOUR_FLOATS_H_
 #define RNNPACK_OPS_FOUR_FLOATS_H_
 
 #include <stddef.h>
 
 #include "base/bytes.h"
+#include "kernels/inlining.h"
+
+namespace rnnp {
+
+template <class T>
+static RNNPACK_INLINE T load_as(const float *from) {
+  T v;
+  copy_bytes(&v, from, sizeof v);
+  return v;
+}
+template <class T>
+static RNNPACK_INLINE void store_as(float *to, T v) {
+  copy_bytes(to, &v, sizeof v);
+}
+
+}  // namespace rnnp
 
 #if defined(__SSE2__) || defined(__ARM_NEON) || defined(__wasm_simd128__)
 #define RNNPACK_FOUR_FLOATS 1
@@ -22,12 +38,10 @@ using FourFloats = float __attribute__((vector_size(16)));
 #endif
 
 inline FourFloats load_four(const float *from) {
-  FourFloats four;
-  copy_bytes(&four, from, sizeof four);
-  return four;
+  return load_as<FourFloats>(from);
 }
 inline void store_four(float *to, const FourFloats &four) {
-  copy_bytes(to, &four, sizeof four);
+  store_as(to, four);
 }
 
 // Four rows of y: the columns of four rows, where those begin.

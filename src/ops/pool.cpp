@@ -2,7 +2,6 @@
 // positions at a time.
 // Touches its output only. Threads own positions.
 // SPDX-License-Identifier: Apache-2.0
-#include "base/bytes.h"
 #include "kernels/inlining.h"
 #include "ops/four_floats.h"
 #include "ops/window.h"
@@ -44,16 +43,6 @@ uint32_t counted_taps(const AttrPool &a, int axis, int32_t start) {
 
 // Two channels that lie side by side, on any float: a template would forget that such a type may lie there.
 typedef float Pair __attribute__((vector_size(8)));
-template <class T>
-RNNPACK_INLINE T load(const float *from) {
-  T v;
-  copy_bytes(&v, from, sizeof v);
-  return v;
-}
-template <class T>
-RNNPACK_INLINE void store(float *to, T v) {
-  copy_bytes(to, &v, sizeof v);
-}
 
 // NaN stays. Two choices of which none is a guess: the first is an instruction, the second always goes one way.
 template <class T>
@@ -66,19 +55,19 @@ RNNPACK_INLINE T larger_of(T a, T b) {
 struct Largest {
   template <class T>
   static RNNPACK_INLINE void into(float *y, const float *x, const float *) {
-    store(y, larger_of(load<T>(y), load<T>(x)));
+    store_as(y, larger_of(load_as<T>(y), load_as<T>(x)));
   }
 };
 struct Add {
   template <class T>
   static RNNPACK_INLINE void into(float *y, const float *x, const float *) {
-    store(y, load<T>(y) + load<T>(x));
+    store_as(y, load_as<T>(y) + load_as<T>(x));
   }
 };
 struct LargestOfTwo {
   template <class T>
   static RNNPACK_INLINE void into(float *y, const float *x, const float *next) {
-    store(y, larger_of(load<T>(x), load<T>(next)));
+    store_as(y, larger_of(load_as<T>(x), load_as<T>(next)));
   }
 };
 // Two axes of elements.

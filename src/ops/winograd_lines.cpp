@@ -37,28 +37,17 @@ uint32_t lines_of(const AttrConv &a, uint32_t steps) {
 
 // --- Points ------------------------------------------------------------------------------------------------------------------
 
-template <class T>
-RNNPACK_INLINE T load(const float *from) {
-  T v;
-  copy_bytes(&v, from, sizeof v);
-  return v;
-}
-template <class T>
-RNNPACK_INLINE void store(float *to, T v) {
-  copy_bytes(to, &v, sizeof v);
-}
-
 // kStep: the floats of T.
 template <class T, uint32_t kStep>
 RNNPACK_INLINE uint32_t put_points(const float *const (&x)[4], uint32_t i, uint32_t channels, float *to, size_t point_step) {
   const float *first = x[0], *second = x[1], *third = x[2], *fourth = x[3];
   float *to_second = to + point_step, *to_third = to_second + point_step, *to_fourth = to_third + point_step;
   for (; i + kStep <= channels; i += kStep) {
-    const T a = load<T>(first + i), b = load<T>(second + i), c = load<T>(third + i), d = load<T>(fourth + i);
-    store(to + i, a - c);
-    store(to_second + i, b + c);
-    store(to_third + i, c - b);
-    store(to_fourth + i, b - d);
+    const T a = load_as<T>(first + i), b = load_as<T>(second + i), c = load_as<T>(third + i), d = load_as<T>(fourth + i);
+    store_as(to + i, a - c);
+    store_as(to_second + i, b + c);
+    store_as(to_third + i, c - b);
+    store_as(to_fourth + i, b - d);
   }
   return i;
 }
@@ -138,9 +127,9 @@ template <class T, uint32_t kStep>
 RNNPACK_INLINE uint32_t put_results(const float *sums, size_t step, uint32_t i, uint32_t units, float *y, float *second) {
   const float *next = sums + step, *third = next + step, *fourth = third + step;
   for (; i + kStep <= units; i += kStep) {
-    const T a = load<T>(sums + i), b = load<T>(next + i), c = load<T>(third + i), d = load<T>(fourth + i);
-    store(second + i, b - c - d);
-    store(y + i, a + b + c);
+    const T a = load_as<T>(sums + i), b = load_as<T>(next + i), c = load_as<T>(third + i), d = load_as<T>(fourth + i);
+    store_as(second + i, b - c - d);
+    store_as(y + i, a + b + c);
   }
   return i;
 }

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """test_bindings.py BUILD [LANGUAGE...] -- runs bindings/suite.json in every language that has a run_suite.sh, or in those named, and
-ends with a table: language, version, cases passed, lines of code, and what a step costs.
+ends with a table: language, version, cases passed, lines of code, and what a step costs. As many languages at a time as there are
+processors; with JOBS=1 no other one disturbs a step that is timed.
 
 A language is a folder bindings/LANGUAGE with
   packages.txt   the Debian packages it needs beside scripts/packages-build.txt; installed here
   run_suite.sh   BUILD SUITE: builds the binding, runs its own tests, runs SUITE/suite.txt. Prints `version TEXT`, a line for each
                  case (ok NAME, FAILED NAME: why, na NAME: why), `overhead NANOSECONDS`; ends with an error where its own tests fail
 SPDX-License-Identifier: Apache-2.0"""
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -56,10 +58,9 @@ def run(language, build, folder, wanted):
         done = subprocess.run([ROOT / "bindings" / language / "run_suite.sh", build, folder], capture_output=True, text=True, timeout=SECONDS,
                               errors="replace", cwd=ROOT / "bindings" / language)
         text, code = done.stdout, done.returncode
-        if code:
-            print(done.stdout[-3000:] + done.stderr[-3000:])
+        output = done.stdout[-3000:] + done.stderr[-3000:] if code else ""
     except subprocess.TimeoutExpired as late:
-        text, code = (late.stdout or b"").decode(errors="replace"), "no end"
+        text, code, output = (late.stdout or b"").decode(errors="replace"), "no end", ""
     said = dict(re.findall(r"^(version|overhead) (.*)$", text, re.M))
     passed = set(re.findall(r"^ok (\S+)$", text, re.M))
     absent = dict(re.findall(r"^na (\S+): (.*)$", text, re.M))
@@ -67,7 +68,7 @@ def run(language, build, folder, wanted):
     problems += [f"says nothing of {name}" for name in wanted if name not in passed and name not in absent and f"FAILED {name}:" not in text]
     problems += [f"run_suite.sh ends with {code}"] if code and not problems else []
     return {"language": language, "version": said.get("version", "?")[:28], "passed": len(passed & set(wanted)), "absent": absent,
-            "overhead": float(said["overhead"]) if "overhead" in said else None, "problems": problems}
+            "overhead": float(said["overhead"]) if "overhead" in said else None, "problems": problems, "output": output}
 
 
 def lines_of(language):
@@ -110,11 +111,11 @@ def main():
         subprocess.run([ROOT / "scripts/install_packages.sh", *lists], check=True)
     wanted = prepare(build, build / "suite")
     rows = []
-    for name in chosen:
-        print(f"== {name}", flush=True)
-        rows.append(run(name, build, build / "suite", wanted))
-        for problem in rows[-1]["problems"][:20]:
-            print(f"  {problem}")
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1)) as pool:
+        for row in pool.map(lambda name: run(name, build, build / "suite", wanted), chosen):
+            print(f"== {row['language']}", flush=True)
+            print("".join([row["output"], *(f"  {problem}\n" for problem in row["problems"][:20])]), end="", flush=True)
+            rows.append(row)
     table(rows, len(wanted))
     for row in rows:
         for name, why in row["absent"].items():

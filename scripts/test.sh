@@ -2,7 +2,7 @@
 # test.sh BUILD [STAGE...] -- builds each stage in a folder of its own and runs its tests. Without a stage: those of make test. `all`: make
 # test, then the others of make test-all. Ends with one line that sums up every case of every stage; skipped ones, which passed nothing,
 # are named and counted apart. Stages that are built are presets of CMakePresets.json: BUILD-hosted is what `cmake --preset hosted` makes.
-# Cases labelled test-all cost minutes; make test leaves them out, and stage hosted-rest runs them.
+# Cases labelled test-all cost minutes; make test leaves them out, and stage hosted-rest runs them. Those labelled by-hand run in that stage.
 # RNNPACK_TEST_LEAVE_OUT: stages of `all` that are not run.
 # RNNPACK_TEST_DEVICES: the targets of toolchains/ that stage devices builds and runs under their emulators; "all" for every one.
 # SPDX-License-Identifier: Apache-2.0
@@ -100,6 +100,7 @@ stage_counted() {  # stage_counted STAGE command...
 
 # A command of a page is a case.
 stage_by_hand() {
+  if [ -d "$build-hosted" ] && [ "$(cases_labelled hosted by-hand)" != 0 ]; then run_ctest hosted --label-regex '^by-hand$'; fi
   local log=$build-by-hand.log bad
   echo "== by-hand"
   scripts/test_by_hand.sh "$build" 2>&1 | tee "$log"
@@ -176,7 +177,7 @@ for stage in $stages; do
   before=$seconds began=$SECONDS
   case $stage in
     make-test) stage_counted make-test make --no-print-directory test BUILD="$build" ;;
-    hosted) stage_cmake hosted --label-exclude '^(sharded|test-all)$' ;;
+    hosted) stage_cmake hosted --label-exclude '^(sharded|test-all|by-hand)$' ;;
     hosted-rest) [ "$(cases_labelled hosted test-all)" = 0 ] || run_ctest hosted --label-regex '^test-all$' ;;
     asan) stage_cmake asan --label-exclude '^sharded$' ;;
     freestanding) stage_cmake freestanding -E callgrind --label-exclude '^sharded$' ;;

@@ -5,7 +5,7 @@ publishes of TensorFlow Lite Micro on a Cortex-M4F at 120 MHz: the table of benc
 
 BUILD is a build folder of the board (-DRNNPACK_FIRMWARE=ON) that has the library, TOOLS the building machine's (make build). Weights
 are random: neither time nor bytes depend on them. Instructions are QEMU's; a time is instructions times the cycles an instruction of
-src/compiler/cli/device_costs.inc, from llvm-mca's model of the core, without wait states of the flash.
+src/compiler/inspect/device_costs.inc, from llvm-mca's model of the core, without wait states of the flash.
 It fails where int8 takes more than a tenth of what is published.
 Published: https://aminhasanpour.github.io/EdgeMark/results/RNN_LSTM_GRU
 """
@@ -24,7 +24,7 @@ FORMS = {"f32": [], "int8": ["--weights", "int8"], "integer-only": ["--arithmeti
 
 
 def cycles_per_instruction(cpu):
-    text = (HERE.parents[1] / "src/compiler/cli/device_costs.inc").read_text()
+    text = (HERE.parents[1] / "src/compiler/inspect/device_costs.inc").read_text()
     return float(re.search(rf'RNNPACK_DEVICE\(\w+, "{cpu}", \d+, ([0-9.]+)\)', text).group(1))
 
 

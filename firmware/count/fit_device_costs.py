@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """fit_device_costs.py BUILD TOOLS SOURCE [--check] -- what dense and recurrent layers cost on a board, fitted to what QEMU counts of many
-small networks: the rows of src/compiler/cli/device_costs.inc. --check: instead, how far `rnnpack inspect --target`, which reads them, is
+small networks: the rows of src/compiler/inspect/device_costs.inc. --check: instead, how far `rnnpack inspect --target`, which reads them, is
 from what QEMU counts of other networks; fails above the error that firmware/README.md states.
 """
 import concurrent.futures
@@ -72,7 +72,7 @@ def padded(n):
     return (n + 3) // 4 * 4
 
 
-# The sums that inspect makes (src/compiler/cli/device_estimate.cpp), in the order of a row's numbers.
+# The sums that inspect makes (src/compiler/inspect/device_estimate.cpp), in the order of a row's numbers.
 def work_of(network):
     row = dict.fromkeys(["step", "dense", "dense_mac", "dense_output", "dense_k", *ACTS, "layer", "layer_mac", "layer_k", "odd4", "odd4_output",
                          "odd8_output", *CELLS], 0.0)

@@ -12,9 +12,9 @@
 #include <fstream>
 #include <new>
 
-#include "compiler/cli/compile_job.h"
 #include "compiler/compile.h"
 #include "compiler/eval/eval.h"
+#include "compiler/job/compile_job.h"
 #include "compiler/onnx/problem.h"
 #include "onnx_builder.h"
 #include "temporary_file.h"

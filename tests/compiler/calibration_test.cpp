@@ -7,15 +7,15 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "compiler/cli/calibration.h"
-#include "compiler/cli/error_report.h"
-#include "compiler/cli/exact_check.h"
-#include "compiler/cli/search_types.h"
-#include "compiler/cli/wav.h"
+#include "compiler/calibrate/calibration.h"
+#include "compiler/calibrate/error_report.h"
+#include "compiler/calibrate/search_types.h"
 #include "compiler/compile.h"
 #include "compiler/emit/panel_choice.h"
 #include "compiler/emit/write_blob.h"
+#include "compiler/files/wav.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/verify/exact_check.h"
 #include "conv_layer_dense.h"
 #include "format/model.h"
 #include "pack/pack.h"

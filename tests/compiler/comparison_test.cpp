@@ -1,6 +1,6 @@
 // comparison_test.cpp -- what `rnnpack verify` finds when library and evaluation disagree, which a right library never shows it.
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/cli/comparison.h"
+#include "compiler/verify/comparison.h"
 
 #include <gtest/gtest.h>
 

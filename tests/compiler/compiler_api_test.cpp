@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "compiler/cli/compile_job.h"
+#include "compiler/job/compile_job.h"
 #include "rnnpack/compiler.h"
 
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/cli/runner.h"
 #include "compiler/compile.h"
 #include "compiler/emit/panel_choice.h"
+#include "compiler/run/runner.h"
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {

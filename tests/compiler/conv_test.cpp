@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "compiler/cli/runner.h"
 #include "compiler/compile.h"
+#include "compiler/run/runner.h"
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {

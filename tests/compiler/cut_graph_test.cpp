@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/cli/self_check.h"
 #include "compiler/compile.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/verify/self_check.h"
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {

@@ -7,8 +7,8 @@
 #include <functional>
 #include <set>
 
-#include "compiler/cli/exact_check.h"
 #include "compiler/emit/write_blob.h"
+#include "compiler/verify/exact_check.h"
 #include "conv_layer_dense.h"
 #include "format/model.h"
 #include "support/blob_builder.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "compiler/cli/calibration.h"
-#include "compiler/cli/exact_check.h"
+#include "compiler/calibrate/calibration.h"
 #include "compiler/emit/write_blob.h"
+#include "compiler/verify/exact_check.h"
 #include "quantized_lstm.h"
 
 namespace rnnp::testing_support {

@@ -1,19 +1,19 @@
 // integer_layers_test.cpp -- recurrent integer-only layers alone: their evaluation by docs/KERNELS.md, the invariants, what is
 // refused. SPDX-License-Identifier: Apache-2.0
-#include "compiler/cli/integer_layers.h"
+#include "compiler/calibrate/integer_layers.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 
-#include "compiler/cli/comparison.h"
-#include "compiler/cli/error_report.h"
-#include "compiler/cli/exact_check.h"
+#include "compiler/calibrate/error_report.h"
 #include "compiler/compile.h"
 #include "compiler/emit/panel_choice.h"
 #include "compiler/emit/write_blob.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/verify/comparison.h"
+#include "compiler/verify/exact_check.h"
 #include "format/model.h"
 #include "onnx_builder.h"
 #include "pack/pack.h"

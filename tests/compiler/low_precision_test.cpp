@@ -6,7 +6,6 @@
 #include <cstring>
 #include <random>
 
-#include "compiler/cli/comparison.h"
 #include "compiler/compile.h"
 #include "compiler/emit/panel_choice.h"
 #include "compiler/emit/write_blob.h"
@@ -14,6 +13,7 @@
 #include "compiler/onnx/problem.h"
 #include "compiler/quantize/choose_storage.h"
 #include "compiler/quantize/prune.h"
+#include "compiler/verify/comparison.h"
 #include "onnx_builder.h"
 #include "pack/pack.h"
 

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "compiler/cli/step_eval.h"
 #include "compiler/compile.h"
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/verify/step_eval.h"
 
 namespace rnnp::testing_support {
 

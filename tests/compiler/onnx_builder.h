@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/cli/runner.h"
 #include "compiler/ir/bind_states.h"
 #include "compiler/onnx/specialise.h"
+#include "compiler/run/runner.h"
 
 namespace rnnp::testing_support {
 

@@ -1,14 +1,14 @@
 // profile_test.cpp -- a clock as a trace: each node's calls are put down to it.
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/cli/profile.h"
+#include "compiler/run/profile.h"
 
 #include <gtest/gtest.h>
 
-#include "compiler/cli/files.h"
-#include "compiler/cli/model_options.h"
-#include "compiler/cli/opened_blob.h"
-#include "compiler/cli/random_call.h"
 #include "compiler/compile.h"
+#include "compiler/files/files.h"
+#include "compiler/options/model_options.h"
+#include "compiler/run/opened_blob.h"
+#include "compiler/run/random_call.h"
 
 namespace rnnp::compiler {
 namespace {

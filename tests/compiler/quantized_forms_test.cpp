@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "compiler/cli/files.h"
+#include "compiler/files/files.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/quantize/choose_storage.h"
 #include "quantized_lstm.h"

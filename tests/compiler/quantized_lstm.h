@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "compiler/cli/comparison.h"
 #include "compiler/compile.h"
 #include "compiler/eval/eval.h"
+#include "compiler/verify/comparison.h"
 #include "format/model.h"
 #include "onnx_builder.h"
 #include "pack/pack.h"

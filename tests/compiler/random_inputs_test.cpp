@@ -1,6 +1,6 @@
 // random_inputs_test.cpp -- what `verify` draws: numbers that the file's element type has, all of them and no others.
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/cli/random_inputs.h"
+#include "compiler/verify/random_inputs.h"
 
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>

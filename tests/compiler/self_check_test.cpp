@@ -1,6 +1,6 @@
 // self_check_test.cpp -- what `compile` finds before it writes: blobs that another graph was compiled to, in values, shapes, time
 // and bits; and that it passes what is right. SPDX-License-Identifier: Apache-2.0
-#include "compiler/cli/self_check.h"
+#include "compiler/verify/self_check.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <random>
 #include <set>
 
-#include "compiler/cli/joint_check.h"
-#include "compiler/cli/verify_sizes.h"
+#include "compiler/verify/joint_check.h"
+#include "compiler/verify/verify_sizes.h"
 #include "onnx_builder.h"
 
 namespace rnnp::testing_support {

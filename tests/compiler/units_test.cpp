@@ -5,9 +5,9 @@
 #include <cstring>
 #include <random>
 
-#include "compiler/cli/npy.h"
 #include "compiler/compile.h"
 #include "compiler/emit/blob_checksum.h"
+#include "compiler/files/npy.h"
 #include "compiler/ir/memory.h"
 #include "compiler/ir/passes.h"
 #include "compiler/ir/view.h"

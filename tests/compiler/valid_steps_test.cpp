@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "compiler/cli/files.h"
 #include "compiler/compile.h"
+#include "compiler/files/files.h"
 #include "onnx_builder.h"
 #include "rnnpack/rnnpack.h"
 

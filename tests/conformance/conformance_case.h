@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/cli/runner.h"
 #include "compiler/onnx/model_file.h"
 #include "compiler/onnx/read_proto.h"
+#include "compiler/run/runner.h"
 
 namespace rnnp::conformance {
 

@@ -1,8 +1,8 @@
 // cuda_compiled_test.cpp -- what the compiler makes, as CUDA sessions beside CPU sessions: random models of every operator that it
 // knows, and the published networks, which lie in the folder RNNPACK_MODELS_DIR. SPDX-License-Identifier: Apache-2.0
-#include "compiler/cli/cuda_backend.h"
-#include "compiler/cli/self_check.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/run/cuda_backend.h"
+#include "compiler/verify/self_check.h"
 #include "cuda/both_sessions.h"
 #include "cuda/emulator/emulated_gpu.h"
 #include "networks/network_blob.h"

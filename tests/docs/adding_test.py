@@ -105,14 +105,14 @@ void gemm_sample(const GemmArgs *args) {
 }  // namespace rnnp
 """)
         self.put("src/compiler/emit/panel_choice.cpp", '{"cortex-m4", 4,', '{"sample", 16, false, Scales::kSample}, ')
-        self.put("src/compiler/cli/exact_product.cpp", "  return is_fixed_point(f) ? panels[place] - 128",
+        self.put("src/compiler/verify/exact_product.cpp", "  return is_fixed_point(f) ? panels[place] - 128",
                  "  if (f.scales == Scales::kSample) return static_cast<int8_t>(~panels[place]);\n")
         named = self.named_in_recipe("A weight format", kind="sample")
         self.assertEqual(self.touched, named)
         self.assertLessEqual(len(named), 8)
         self.compiler("-c", "src/kernels/kernel_groups.cpp", "-o", "groups.o")
         packers = [str(path.relative_to(self.at)) for path in sorted((self.at / "src/pack").glob("pack*.cpp"))]
-        self.runs("""#include "compiler/cli/exact_product.h"
+        self.runs("""#include "compiler/verify/exact_product.h"
 #include "compiler/emit/panel_choice.h"
 #include "kernels/gemm_families.h"
 #include "kernels/kernel_rows.h"
@@ -156,7 +156,7 @@ int main() {
   return expected[0] != 0.0f ? 0 : 4;
 }
 """, "src/kernels/gemm_sample_ref.cpp", "src/compiler/emit/panel_choice.cpp", "src/compiler/onnx/problem.cpp",
-                  "src/compiler/cli/exact_product.cpp", *packers)
+                  "src/compiler/verify/exact_product.cpp", *packers)
 
     def test_an_instruction_set(self):
         self.put("include/rnnpack/rnnpack.h", "#define RNNP_ISA_REFERENCE_ONLY", "#define RNNP_ISA_SAMPLE (1u << 30)\n")
@@ -189,11 +189,11 @@ void run(const RunEnv &, const BlobNode &, void *, uint32_t) {}
 RNNPACK_OP(sample, {OpKind::kSample, nullptr, check, nullptr, keep_attr<AttrSample>, nullptr, run});
 }  // namespace rnnp
 """)
-        self.put("src/compiler/cli/blob_attributes.cpp", "Json document_of(const AttrState &a) {",
+        self.put("src/compiler/inspect/blob_attributes.cpp", "Json document_of(const AttrState &a) {",
                  'Json document_of(const AttrSample &a) {\n  return {{"factor", a.factor}};\n}\n')
         for path in ("src/ops/sample.cpp", "src/runtime/explain.cpp", "src/runtime/registry.cpp", "src/cuda/cuda_registry.cpp"):
             self.compiler("-fsyntax-only", path)
-        self.compiler("-fsyntax-only", "src/compiler/cli/blob_attributes.cpp")
+        self.compiler("-fsyntax-only", "src/compiler/inspect/blob_attributes.cpp")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ import sys
 
 # compile.h, compile.cpp
 TOP = "."
-ORDER = ("onnx", "json", "graph_builder", "eval", "rewrites", "ir", "import", "emit", "quantize", TOP, "tflite", "nam", "rtneural",
-         "front_ends", "cli", "api")
+ORDER = ("onnx", "json", "graph_builder", "eval", "files", "rewrites", "ir", "import", "emit", "quantize", TOP, "tflite", "nam", "rtneural",
+         "front_ends", "options", "inspect", "run", "verify", "calibrate", "job", "api", "cli")
 # What lies side by side and must not know of each other.
 APART = {("ir", "rewrites"), ("ir", "eval"), ("emit", "import"), ("emit", "rewrites"), ("emit", "eval"), ("quantize", "import"),
          ("front_ends", "ir"), ("tflite", "ir"), ("nam", "ir"), ("rtneural", "ir"), ("import", "rewrites")}

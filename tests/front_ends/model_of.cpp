@@ -12,8 +12,8 @@
 #include <random>
 #include <sstream>
 
-#include "compiler/cli/runner.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/run/runner.h"
 
 namespace rnnp::testing_support {
 

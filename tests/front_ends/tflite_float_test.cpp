@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "compiler/cli/runner.h"
+#include "compiler/run/runner.h"
 #include "model_of.h"
 #include "tflite_files.h"
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <random>
 
-#include "compiler/cli/runner.h"
-#include "compiler/cli/self_check.h"
+#include "compiler/run/runner.h"
+#include "compiler/verify/self_check.h"
 #include "model_of.h"
 #include "tflite_files.h"
 #include "tflite_goldens.h"

@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "compiler/cli/blob_view.h"
-#include "compiler/cli/memory_map.h"
-#include "compiler/cli/plan_text.h"
+#include "compiler/inspect/blob_view.h"
+#include "compiler/inspect/memory_map.h"
+#include "compiler/inspect/plan_text.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp_fuzz {

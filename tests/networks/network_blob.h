@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "compiler/cli/files.h"
-#include "compiler/cli/npz.h"
 #include "compiler/compile.h"
+#include "compiler/files/files.h"
+#include "compiler/files/npz.h"
 #include "compiler/onnx/specialise.h"
 #include "networks/network_table.h"
 

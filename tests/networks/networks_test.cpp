@@ -9,7 +9,7 @@
 #include <memory>
 #include <random>
 
-#include "compiler/cli/runner.h"
+#include "compiler/run/runner.h"
 #include "networks/network_blob.h"
 
 namespace rnnp::networks {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/cli/files.h"
+#include "compiler/files/files.h"
 #include "support/walk.h"
 #include "wire.h"
 

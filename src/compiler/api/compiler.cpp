@@ -8,8 +8,8 @@
 #include <string>
 #include <system_error>
 
-#include "compiler/cli/compile_job.h"
-#include "compiler/onnx/problem.h"
+#include "compiler/job/compile_job.h"
+#include "compiler/onnx/errors.h"
 
 namespace {
 

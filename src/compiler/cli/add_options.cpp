@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "compiler/cli/numbers.h"
+#include "compiler/files/files.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -39,6 +40,19 @@ void add_options(CLI::App *command, const OptionRows &rows) {
     if (row.is_positional()) option->required();
     if (row.shows_default) option->capture_default_str();
   }
+}
+
+void add_input_option(CLI::App *command, std::vector<std::string> *inputs, const std::string &more) {
+  command
+      ->add_option_function<uint64_t>("--max-input", set_input_limit,
+                                      "the most bytes that a file of data may take, in memory too; 1GiB without it")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES");
+  command
+      ->add_option("--input", *inputs,
+                   "x.npy for the first input, NAME=file.npy, or x.npz with arrays named like the inputs" + more)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 }  // namespace rnnp::compiler

@@ -2,7 +2,7 @@
 #ifndef RNNPACK_COMPILER_CLI_ADD_OPTIONS_H_
 #define RNNPACK_COMPILER_CLI_ADD_OPTIONS_H_
 
-#include "compiler/cli/option_row.h"
+#include "compiler/options/option_row.h"
 
 namespace CLI {
 class App;
@@ -11,6 +11,9 @@ class App;
 namespace rnnp::compiler {
 
 void add_options(CLI::App *command, const OptionRows &rows);
+
+// --input, and --max-input.
+void add_input_option(CLI::App *command, std::vector<std::string> *inputs, const std::string &more);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_CLI_ADD_OPTIONS_H_

@@ -6,11 +6,11 @@
 
 #include "compiler/cli/add_options.h"
 #include "compiler/cli/command.h"
-#include "compiler/cli/compile_job.h"
-#include "compiler/cli/files.h"
-#include "compiler/cli/progress_display.h"
+#include "compiler/files/files.h"
 #include "compiler/import/import.h"
-#include "compiler/onnx/problem.h"
+#include "compiler/job/compile_job.h"
+#include "compiler/onnx/errors.h"
+#include "compiler/options/progress_display.h"
 
 namespace rnnp::compiler {
 namespace {

@@ -6,16 +6,16 @@
 #include <memory>
 
 #include "compiler/cli/add_options.h"
-#include "compiler/cli/blob_view.h"
 #include "compiler/cli/command.h"
-#include "compiler/cli/cuda_plan_text.h"
-#include "compiler/cli/device_estimate.h"
-#include "compiler/cli/memory_map.h"
-#include "compiler/cli/model_options.h"
 #include "compiler/cli/numbers.h"
-#include "compiler/cli/plan_text.h"
 #include "compiler/compile.h"
-#include "compiler/onnx/problem.h"
+#include "compiler/inspect/blob_view.h"
+#include "compiler/inspect/cuda_plan_text.h"
+#include "compiler/inspect/device_estimate.h"
+#include "compiler/inspect/memory_map.h"
+#include "compiler/inspect/plan_text.h"
+#include "compiler/onnx/errors.h"
+#include "compiler/options/model_options.h"
 
 namespace rnnp::compiler {
 namespace {

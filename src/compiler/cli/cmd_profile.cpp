@@ -6,12 +6,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "compiler/cli/blob_view.h"
 #include "compiler/cli/command.h"
-#include "compiler/cli/files.h"
-#include "compiler/cli/opened_blob.h"
-#include "compiler/cli/profile.h"
 #include "compiler/emit/refusal_text.h"
+#include "compiler/files/files.h"
+#include "compiler/inspect/blob_view.h"
+#include "compiler/run/opened_blob.h"
+#include "compiler/run/profile.h"
 
 namespace rnnp::compiler {
 namespace {

@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "compiler/cli/command.h"
-#include "compiler/cli/files.h"
-#include "compiler/cli/opened_blob.h"
 #include "compiler/emit/emit_registry.h"
+#include "compiler/files/files.h"
+#include "compiler/run/opened_blob.h"
 
 namespace rnnp::compiler {
 namespace {

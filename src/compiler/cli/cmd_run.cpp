@@ -9,12 +9,13 @@
 #include <list>
 #include <memory>
 
-#include "compiler/cli/array_files.h"
+#include "compiler/cli/add_options.h"
 #include "compiler/cli/command.h"
-#include "compiler/cli/cuda_backend.h"
-#include "compiler/cli/machine_file.h"
-#include "compiler/cli/runner.h"
-#include "compiler/onnx/problem.h"
+#include "compiler/files/array_files.h"
+#include "compiler/onnx/errors.h"
+#include "compiler/run/cuda_backend.h"
+#include "compiler/run/machine_file.h"
+#include "compiler/run/runner.h"
 
 namespace rnnp::compiler {
 namespace {

@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "compiler/cli/command.h"
-#include "compiler/cli/files.h"
 #include "compiler/emit/source_package.h"
-#include "compiler/onnx/problem.h"
+#include "compiler/files/files.h"
+#include "compiler/onnx/errors.h"
 
 namespace rnnp::compiler {
 namespace {

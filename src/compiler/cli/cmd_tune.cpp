@@ -6,12 +6,12 @@
 #include <memory>
 
 #include "compiler/cli/command.h"
-#include "compiler/cli/files.h"
-#include "compiler/cli/machine_file.h"
-#include "compiler/cli/opened_blob.h"
-#include "compiler/cli/tune.h"
 #include "compiler/emit/refusal_text.h"
 #include "compiler/emit/upper.h"
+#include "compiler/files/files.h"
+#include "compiler/run/machine_file.h"
+#include "compiler/run/opened_blob.h"
+#include "compiler/run/tune.h"
 
 namespace rnnp::compiler {
 namespace {

@@ -9,20 +9,20 @@
 #include <optional>
 
 #include "compiler/cli/add_options.h"
-#include "compiler/cli/array_files.h"
-#include "compiler/cli/check_blob.h"
 #include "compiler/cli/command.h"
-#include "compiler/cli/comparison.h"
-#include "compiler/cli/exact_check.h"
-#include "compiler/cli/joint_check.h"
-#include "compiler/cli/model_options.h"
 #include "compiler/cli/numbers.h"
-#include "compiler/cli/progress_display.h"
-#include "compiler/cli/random_inputs.h"
-#include "compiler/cli/verify_sizes.h"
 #include "compiler/compile.h"
+#include "compiler/files/array_files.h"
 #include "compiler/ir/passes.h"
-#include "compiler/onnx/problem.h"
+#include "compiler/onnx/errors.h"
+#include "compiler/options/model_options.h"
+#include "compiler/options/progress_display.h"
+#include "compiler/verify/check_blob.h"
+#include "compiler/verify/comparison.h"
+#include "compiler/verify/exact_check.h"
+#include "compiler/verify/joint_check.h"
+#include "compiler/verify/random_inputs.h"
+#include "compiler/verify/verify_sizes.h"
 
 namespace rnnp::compiler {
 namespace {

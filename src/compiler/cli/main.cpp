@@ -11,7 +11,7 @@
 
 #include "compiler/cli/command.h"
 #include "compiler/emit/version.h"
-#include "compiler/onnx/problem.h"
+#include "compiler/onnx/errors.h"
 #include "platform/x86/tile_permission.h"
 
 using namespace rnnp::compiler;

@@ -11,6 +11,7 @@
 #include "compiler/emit/one_file.h"
 #include "compiler/emit/source_package.h"
 #include "compiler/emit/upper.h"
+#include "compiler/files/files.h"
 #include "compiler/onnx/problem.h"
 #include "rnnpack/rnnpack.h"
 

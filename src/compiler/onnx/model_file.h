@@ -49,7 +49,7 @@ struct OnnxModel {
   std::vector<std::string> outputs;
   int stand_ins = 0;                // which numbers views compute with for open sizes: any give the same blob
   std::vector<std::string> unread;  // graph inputs that no output needs, left out of `inputs`
-  std::vector<std::string> joints;  // results of nodes that become outputs too, where they can be (cli/joint_check.h)
+  std::vector<std::string> joints;  // results of nodes that become outputs too, where they can be (verify/joint_check.h)
   std::map<std::string, std::shared_ptr<const Tensor>> constants;  // initialisers by name
   std::vector<std::pair<std::string, std::string>> states;         // inputs and what they are in the next step, as the file says
 

@@ -1,0 +1,43 @@
+// errors.h -- how the compiler says no, and names as its messages have them.
+// Exit codes of the tool: 1 usage, 2 refused model (ModelError), 3 input or output (IoError), 4 verification failed.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_ONNX_ERRORS_H_
+#define RNNPACK_COMPILER_ONNX_ERRORS_H_
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace rnnp::compiler {
+
+// Thrown while one node is read; the importer adds the node's name and op type and goes on with the next one.
+struct Refusal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The model as a whole cannot be compiled; what() holds all problems, one per line.
+struct ModelError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct IoError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// What was compiled is not as good as it has to be: nothing is written.
+struct VerifyError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// 'name' in single quotes with unprintable bytes replaced, so that a hostile file cannot write to the terminal.
+std::string quote(const std::string &name);
+// "[2, 3, 4]"
+std::string shape_text(const std::vector<int64_t> &shape);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_ONNX_ERRORS_H_

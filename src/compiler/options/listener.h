@@ -1,0 +1,22 @@
+// listener.h -- to whom a command's work says what it has to say, as it goes on. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_OPTIONS_LISTENER_H_
+#define RNNPACK_COMPILER_OPTIONS_LISTENER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace rnnp::compiler {
+
+// kReport: a table of lines. kSummary: lines about what was made.
+enum class MessageKind : uint8_t { kNote, kReport, kSummary };
+
+struct Listener {
+  std::function<void(MessageKind kind, const std::string &text)> say;
+  // How much of all is done; empty where nobody asks.
+  std::function<void(size_t done, size_t all)> progress = {};
+  bool draws_bar = false;  // without `progress`: a bar where standard error is a terminal
+};
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_OPTIONS_LISTENER_H_

@@ -1,0 +1,90 @@
+// option_row.cpp -- Contract: option_row.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/options/option_row.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+#include "compiler/onnx/errors.h"
+
+namespace rnnp::compiler {
+namespace {
+
+[[noreturn]] void refuse_value(const std::string &key, const std::string &value, const std::string &accepted) {
+  throw UsageError("option " + key + ": " + quote(value) + "; accepted: " + accepted);
+}
+
+// The number that `text` begins with, and what follows it.
+uint64_t leading_number(const std::string &text, std::string *rest) {
+  uint64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  *rest = read.ec == std::errc() ? std::string(read.ptr, text.data() + text.size()) : "?";
+  return number;
+}
+
+struct Setter {
+  const std::string &key, &value;
+
+  void operator()(std::string *to) const { *to = value; }
+  void operator()(std::vector<std::string> *to) const { to->push_back(value); }
+  void operator()(bool *to) const { *to = true; }
+  void operator()(std::optional<double> *to) const {
+    char *end = nullptr;
+    const double number = std::strtod(value.c_str(), &end);
+    if (end == value.c_str() || *end != '\0' || !std::isfinite(number) || std::fabs(number) > 1e30)
+      refuse_value(key, value, "a finite number");
+    *to = number;
+  }
+  void operator()(const CountOption &count) const {
+    std::string rest;
+    const uint64_t number = leading_number(value, &rest);
+    if (!rest.empty() || number < count.least || number > count.most)
+      refuse_value(key, value, std::to_string(count.least) + " to " + std::to_string(count.most));
+    *count.to = static_cast<uint32_t>(number);
+  }
+  void operator()(const WordOption &word) const {
+    std::string accepted;
+    for (const std::string &one : word.accepted) accepted += (accepted.empty() ? "" : ", ") + one;
+    if (std::find(word.accepted.begin(), word.accepted.end(), value) == word.accepted.end()) refuse_value(key, value, accepted);
+    *word.to = value;
+  }
+  // As the tool's parser takes sizes: "4096", "64kib", "1GiB", "4G", all of 1024.
+  void operator()(const ByteCountOption &bytes) const {
+    std::string unit;
+    const uint64_t number = leading_number(value, &unit);
+    for (char &c : unit) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    unit.erase(std::remove(unit.begin(), unit.end(), ' '), unit.end());
+    const std::string units = "kmgtp";
+    const size_t at = unit.empty() ? std::string::npos : units.find(unit[0]);
+    const std::string tail = at == std::string::npos ? unit : unit.substr(1);
+    const unsigned shift = at == std::string::npos ? 0 : 10 * (static_cast<unsigned>(at) + 1);
+    const bool known = at == std::string::npos ? tail.empty() || tail == "b" : tail.empty() || tail == "b" || tail == "ib";
+    if (!known || (shift != 0 && number > UINT64_MAX >> shift)) refuse_value(key, value, "a number of bytes, as 4096 or 4GiB");
+    *bytes.to = number << shift;
+  }
+};
+
+}  // namespace
+
+std::string OptionRow::key() const {
+  const size_t dashes = name.rfind("--");
+  return dashes == std::string::npos ? name : name.substr(dashes + 2);
+}
+
+void set_option(const OptionRows &rows, const std::string &text) {
+  const size_t equals = text.find('=');
+  const std::string key = text.substr(0, equals), value = equals == std::string::npos ? "" : text.substr(equals + 1);
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const OptionRow &one) { return one.key() == key; });
+  if (row == rows.end()) {
+    std::string known;
+    for (const OptionRow &one : rows) known += (known.empty() ? "" : ", ") + one.key();
+    throw UsageError("there is no option " + quote(key) + "; accepted: " + known);
+  }
+  const bool is_flag = std::holds_alternative<bool *>(row->to);
+  if (is_flag && equals != std::string::npos) throw UsageError("option " + key + " is a flag; accepted: " + quote(key) + " alone");
+  if (!is_flag && equals == std::string::npos) throw UsageError("option " + key + " has no value; accepted: " + key + "=VALUE");
+  std::visit(Setter{key, value}, row->to);
+}
+
+}  // namespace rnnp::compiler

@@ -1,0 +1,43 @@
+// option_row.h -- the options of `compile` as rows of one table, which the tool's parser (add_options.h) and rnnp_compile read.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_OPTIONS_OPTION_ROW_H_
+#define RNNPACK_COMPILER_OPTIONS_OPTION_ROW_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace rnnp::compiler {
+
+struct CountOption {
+  uint32_t *to, least, most;
+};
+struct WordOption {
+  std::string *to;
+  std::vector<std::string> accepted;
+};
+struct ByteCountOption {
+  std::optional<uint64_t> *to;
+};
+
+struct OptionRow {
+  using Target = std::variant<std::string *, std::vector<std::string> *, bool *, std::optional<double> *, CountOption, WordOption,
+                              ByteCountOption>;
+  std::string name;  // "model", "--target", "-o,--output"
+  Target to;
+  std::string text;
+  bool shows_default = false;
+
+  // "target": what rnnp_compile knows it by.
+  std::string key() const;
+  bool is_positional() const { return name[0] != '-'; }
+};
+using OptionRows = std::vector<OptionRow>;
+
+// "key=value", of a flag "key". Throws UsageError, naming what is accepted.
+void set_option(const OptionRows &rows, const std::string &text);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_OPTIONS_OPTION_ROW_H_

@@ -117,7 +117,7 @@ bool value_fits(const Model &m, const BlobValue &v) {
 }
 
 // The ONNX axes: steps, batch and constants whose product is the row.
-bool dims_fit(const BlobIo &io, uint32_t row_elems) {
+bool io_dims_fit(const BlobIo &io, uint32_t row_elems) {
   if (io.rank > kBlobMaxRank) return false;
   uint64_t elems = 1;
   for (uint32_t i = 0; i < io.rank; ++i) {
@@ -132,7 +132,7 @@ bool dims_fit(const BlobIo &io, uint32_t row_elems) {
 bool io_fits(const Model &m, const BlobIo &io, bool input) {
   if (!string_fits(m, io.name) || io.value >= m.values.count) return false;
   const BlobValue &v = m.values[io.value];
-  if (io.role > (input ? RNNP_ROLE_LENGTHS : RNNP_ROLE_PER_RUN) || !dims_fit(io, v.row_elems)) return false;
+  if (io.role > (input ? RNNP_ROLE_LENGTHS : RNNP_ROLE_PER_RUN) || !io_dims_fit(io, v.row_elems)) return false;
   if ((io.role == RNNP_ROLE_SEQUENCE) != (v.sequence == 1)) return false;
   const bool is_int = v.dtype == uint32_t(DType::kI32);
   if (io.role == RNNP_ROLE_LENGTHS) return is_int && v.row_elems == 1 && io.limit == 0;
@@ -188,7 +188,7 @@ bool node_fits(const Model &m, const BlobNode &n) {
   return true;
 }
 
-bool rows_fit(const Model &m) {
+bool model_rows_fit(const Model &m) {
   for (uint32_t i = 0; i < m.values.count; ++i) {
     if (!value_fits(m, m.values[i])) return false;
   }
@@ -238,7 +238,7 @@ rnnp_status model_open(Model *model, const void *blob, size_t bytes, uint32_t fl
   if (status != RNNP_OK) return status;
   if (tables_crc(m) != m.header->tables_crc) return RNNP_E_BLOB_CORRUPT;
   take_tables(&m);
-  if (!tables_fit(m) || !metadata_fits(m) || !rows_fit(m)) return RNNP_E_BLOB_CORRUPT;
+  if (!tables_fit(m) || !metadata_fits(m) || !model_rows_fit(m)) return RNNP_E_BLOB_CORRUPT;
   status = check_matrices(m);
   if (status != RNNP_OK) return status;
   if (flags & RNNP_OPEN_CHECK_WEIGHTS) {

@@ -10,7 +10,7 @@
 #include "kernels/kernels.h"
 #include "kernels/scalar_pow.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 template <Act kAct>
@@ -247,5 +247,5 @@ constexpr auto act_function() {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_ACT_BODY_H_

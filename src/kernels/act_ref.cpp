@@ -86,6 +86,5 @@ constexpr auto act_function() {
 #define RNNPACK_IN_act_ref , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) act_function<KernelFamily::family>()
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_act_ref
 
 }  // namespace rnnp

@@ -8,7 +8,7 @@
 #include "format/blob.h"
 #include "kernels/math_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 RNNPACK_INLINE F piecewise(Act act, F x, F alpha, F beta) {
@@ -84,5 +84,5 @@ RNNPACK_INLINE F activate(Act act, F x, F alpha, F beta) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_ACTIVATION_BODY_H_

@@ -4,6 +4,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX2
+#define RNNPACK_SET avx2
 #include "kernels/vec_avx2.h"
 // The vector words come before the body that uses them.
 #include "kernels/block_body.h"

@@ -9,7 +9,7 @@
 #include "kernels/block.h"
 #include "kernels/panel_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // Where loops are written out in a fixed order, the distance from one k to the next is part of the instructions, but for blocks of
@@ -189,15 +189,17 @@ constexpr BlockLayout block_layout() {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 
-#define RNNPACK_BLOCKS_OF(name, panel, gates, nr) \
-  template <>                                     \
-  const BlockLayout Blocks_##name<gates>::layout = block_layout<panel, gates *(nr) / kWidth>();
+#define RNNPACK_BLOCKS_OF(name, panel, gates, nr)  \
+  template <>                                      \
+  const BlockLayout Blocks_##name<gates>::layout = \
+      RNNPACK_SET::block_layout<RNNPACK_SET::panel, gates *(nr) / RNNPACK_SET::kWidth>();
 // Of one gate, of f32, rows in parts.
-#define RNNPACK_PART_BLOCKS(name, nr) \
-  template <>                         \
-  const BlockLayout Blocks_##name<kParts>::layout = block_layout<PanelF32, (nr) / kWidth, true>();
+#define RNNPACK_PART_BLOCKS(name, nr)               \
+  template <>                                       \
+  const BlockLayout Blocks_##name<kParts>::layout = \
+      RNNPACK_SET::block_layout<RNNPACK_SET::PanelF32, (nr) / RNNPACK_SET::kWidth, true>();
 #define RNNPACK_BLOCKS(name, panel, nr) \
   RNNPACK_BLOCKS_OF(name, panel, 1, nr) \
   RNNPACK_BLOCKS_OF(name, panel, 2, nr) \

@@ -4,6 +4,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_NEON
+#define RNNPACK_SET neon
 #include "kernels/vec_neon.h"
 // The vector words come before the body that uses them.
 #include "kernels/block_body.h"

@@ -4,6 +4,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_RVV
+#define RNNPACK_SET rvv
 #include "kernels/vec_rvv.h"
 // The vector words come before the body that uses them.
 #include "kernels/block_body.h"

@@ -4,6 +4,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_SIMD128
+#define RNNPACK_SET simd128
 #include "kernels/vec_simd128.h"
 // The vector words come before the body that uses them.
 #include "kernels/block_body.h"

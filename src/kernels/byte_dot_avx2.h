@@ -6,7 +6,7 @@
 
 #include "kernels/byte_sums_avx2.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 struct ByteDot : ByteSums {
@@ -19,5 +19,5 @@ struct ByteDot : ByteSums {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_BYTE_DOT_AVX2_H_

@@ -5,7 +5,7 @@
 
 #include "kernels/bytes_avx512.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // Bytes of rows are kept 127 too large, from 0 to 254: the instruction wants them without a sign.
@@ -36,5 +36,5 @@ struct ByteDot : Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_BYTE_DOT_AVX512VNNI_H_

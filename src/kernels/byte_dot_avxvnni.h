@@ -6,7 +6,7 @@
 
 #include "kernels/byte_sums_avx2.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 struct ByteDot : ByteSums {
@@ -17,5 +17,5 @@ struct ByteDot : ByteSums {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_BYTE_DOT_AVXVNNI_H_

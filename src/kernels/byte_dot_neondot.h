@@ -5,7 +5,7 @@
 
 #include "kernels/bytes_neon.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 struct ByteDot : Bytes {
@@ -35,5 +35,5 @@ struct ByteDot : Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_BYTE_DOT_NEONDOT_H_

@@ -6,7 +6,7 @@
 #include "kernels/byte_rows.h"
 #include "kernels/gemm_bsr_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 struct ByteEntries : Words {
@@ -29,5 +29,5 @@ struct ByteEntries : Words {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_BYTE_ENTRIES_BODY_H_

@@ -5,7 +5,7 @@
 
 #include "pack/panel_format.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 struct Words : ByteDot {
@@ -28,5 +28,5 @@ struct Words : ByteDot {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_BYTE_FACTORS_AVX2_H_

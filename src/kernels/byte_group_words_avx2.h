@@ -6,7 +6,7 @@
 #include "kernels/bytes_avx2.h"
 #include "kernels/kernels.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // The instructions want one side without a sign: the weights' sizes, their signs going to the factors. Two products of at most 128
@@ -32,5 +32,5 @@ struct ByteGroupWords : Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_BYTE_GROUP_WORDS_AVX2_H_

@@ -8,7 +8,7 @@
 #include "kernels/rows_body.h"
 #include "pack/panel_format.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // A quantised row: its bytes, zeros up to a multiple of 64, and what one of them is worth. A zero is the byte `zero`.
@@ -55,5 +55,5 @@ struct ByteRowScratch {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_BYTE_ROWS_H_

@@ -5,7 +5,7 @@
 
 #include "kernels/bytes_avx2.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // Bytes of rows are kept 127 too large, from 0 to 254: the instructions want them without a sign.
@@ -24,5 +24,5 @@ struct ByteSums : Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_BYTE_SUMS_AVX2_H_

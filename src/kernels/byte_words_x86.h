@@ -7,7 +7,7 @@
 
 #include "kernels/inlining.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 RNNPACK_INLINE int32_t four_bytes(const uint8_t *p) {
@@ -25,5 +25,5 @@ RNNPACK_INLINE int32_t sum_of_32_bytes(const uint8_t *p) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_BYTE_WORDS_X86_H_

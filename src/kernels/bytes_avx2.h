@@ -7,7 +7,7 @@
 // After the vectors, whose types it uses.
 #include "kernels/byte_words_x86.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 struct Bytes {
@@ -58,5 +58,5 @@ struct Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_BYTES_AVX2_H_

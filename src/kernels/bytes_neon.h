@@ -7,7 +7,7 @@
 // After the vectors, whose words it uses.
 #include "kernels/byte_floats.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 struct Bytes : RowFloats {
@@ -42,5 +42,5 @@ struct Bytes : RowFloats {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_BYTES_NEON_H_

@@ -11,7 +11,7 @@
 #include "kernels/kernels.h"
 #include "kernels/panel_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // One vector of units of one row: `unit` is the first one, `left` how many are real (0 or less: padding).
@@ -243,5 +243,5 @@ template <KernelFamily kFamily>
 using CellOf = typename CellFor<kFamily>::Cell;
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_CELL_BODY_H_

@@ -7,7 +7,7 @@
 
 #include "kernels/math_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // What multiply-adds of four gates are added to: as often as there are gates, then once. Then factors.
@@ -195,5 +195,5 @@ void recur_rows(const RecurArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_CELLS_VFPV4_H_

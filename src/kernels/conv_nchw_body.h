@@ -10,7 +10,7 @@
 #include "kernels/plane_lines.h"
 #include "kernels/unit_sums_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 static_assert(kWidth <= kPlaneSlack, "a vector is stored that is longer than what is left");
@@ -318,5 +318,5 @@ void conv_nchw_run(const ConvNchwArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_CONV_NCHW_BODY_H_

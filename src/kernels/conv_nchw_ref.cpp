@@ -43,6 +43,5 @@ void ref_conv_nchw(const ConvNchwArgs *args) {
 #define RNNPACK_IN_conv_nchw_ref , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) ref_conv_nchw
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_conv_nchw_ref
 
 }  // namespace rnnp

@@ -10,7 +10,7 @@
 #include "kernels/unit_sums_body.h"
 #include "kernels/winograd_block.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 static_assert(kWidth <= kWinogradSlack, "a vector is stored that is longer than what is left");
@@ -221,5 +221,5 @@ void conv_winograd_run(const ConvWinogradArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_CONV_WINOGRAD_BODY_H_

@@ -30,7 +30,7 @@ void transform_back(float *m, uint32_t step) {
 }
 
 // V of all channels: [channel][point].
-void make_points(const ConvWinogradArgs &t, uint32_t line, uint32_t column) {
+void make_ref_points(const ConvWinogradArgs &t, uint32_t line, uint32_t column) {
   float *v = t.scratch;
   for (uint32_t c = 0; c < t.channels; ++c, v += kWinogradPoints) {
     for (uint32_t p = 0; p < kWinogradPoints; ++p)
@@ -59,7 +59,7 @@ void ref_conv_winograd(const ConvWinogradArgs *args) {
   const ConvWinogradArgs &t = *args;
   for (uint32_t line = t.line_begin; line < t.line_end; ++line) {
     for (uint32_t column = 0; 2 * column < t.y_columns; ++column) {
-      make_points(t, line, column);
+      make_ref_points(t, line, column);
       for (uint32_t unit = 0; unit < t.units; ++unit) make_tile(t, unit, line, column);
     }
   }
@@ -70,6 +70,5 @@ void ref_conv_winograd(const ConvWinogradArgs *args) {
 #define RNNPACK_IN_conv_winograd_ref , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) ref_conv_winograd
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_conv_winograd_ref
 
 }  // namespace rnnp

@@ -4,6 +4,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_SIMD128
+#define RNNPACK_SET simd128
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_simd128.h"
 // The vector words come before the body that uses them.
@@ -13,9 +14,8 @@
 namespace rnnp {
 
 #define RNNPACK_IN_conv_winograd_simd128 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) conv_winograd_run
+#define RNNPACK_RUN(family, dtype, nr) simd128::conv_winograd_run
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_conv_winograd_simd128
 
 }  // namespace rnnp
 

@@ -5,6 +5,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX512
+#define RNNPACK_SET avx512
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_avx512.h"
 // The vector words come before the body that uses them.
@@ -14,9 +15,8 @@
 namespace rnnp {
 
 #define RNNPACK_IN_depthwise_avx512 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) depthwise_run
+#define RNNPACK_RUN(family, dtype, nr) avx512::depthwise_run
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_depthwise_avx512
 
 }  // namespace rnnp
 

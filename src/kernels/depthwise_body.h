@@ -8,7 +8,7 @@
 
 #include "kernels/kernels.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 template <int kVectors>
@@ -42,5 +42,5 @@ void depthwise_run(const DepthwiseArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_DEPTHWISE_BODY_H_

@@ -5,6 +5,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_NEON
+#define RNNPACK_SET neon
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_neon.h"
 // The vector words come before the body that uses them.
@@ -14,9 +15,8 @@
 namespace rnnp {
 
 #define RNNPACK_IN_depthwise_neon , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) depthwise_run
+#define RNNPACK_RUN(family, dtype, nr) neon::depthwise_run
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_depthwise_neon
 
 }  // namespace rnnp
 

@@ -6,11 +6,11 @@
 namespace rnnp {
 namespace {
 
-constexpr uint32_t kLanes = 8;  // channels whose sums stay in registers
+constexpr uint32_t kChannels = 8;  // channels whose sums stay in registers
 
 template <uint32_t kCount>
 void some_channels(const DepthwiseArgs &a, uint32_t first, uint32_t count) {
-  float sum[kLanes];
+  float sum[kChannels];
   const uint32_t lanes = kCount != 0 ? kCount : count;
   for (uint32_t i = 0; i < lanes; ++i) sum[i] = a.start != nullptr ? a.start[first + i] : 0.0f;
   for (uint32_t tap = 0; tap < a.taps; ++tap) {
@@ -22,7 +22,7 @@ void some_channels(const DepthwiseArgs &a, uint32_t first, uint32_t count) {
 
 void ref_depthwise(const DepthwiseArgs *args) {
   uint32_t first = 0;
-  for (; args->channels - first >= kLanes; first += kLanes) some_channels<kLanes>(*args, first, kLanes);
+  for (; args->channels - first >= kChannels; first += kChannels) some_channels<kChannels>(*args, first, kChannels);
   if (first < args->channels) some_channels<0>(*args, first, args->channels - first);
 }
 
@@ -31,6 +31,5 @@ void ref_depthwise(const DepthwiseArgs *args) {
 #define RNNPACK_IN_depthwise_ref , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) ref_depthwise
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_depthwise_ref
 
 }  // namespace rnnp

@@ -7,7 +7,7 @@
 
 #include "kernels/kernels.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 struct Dot {
@@ -33,5 +33,5 @@ struct Dot {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_DOT_WORDS_H_

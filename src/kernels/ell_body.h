@@ -9,7 +9,7 @@
 #include "kernels/float_rows.h"
 #include "kernels/gemm_bsr_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 constexpr int kPairStrips = static_cast<int>(kEntryUnits);
@@ -66,5 +66,5 @@ void gemm_ell_run(const GemmArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_ELL_BODY_H_

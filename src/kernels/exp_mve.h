@@ -9,7 +9,7 @@
 
 #include "kernels/math_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // The constants of exp_falling<1> and then of exp_falling<2>, in the order that the registers of CONSTANTS take them.
@@ -116,5 +116,5 @@ RNNPACK_INLINE TanhParts quick_tanh_parts(F x, const float *table) {
 #undef CLOBBERS
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_EXP_MVE_H_

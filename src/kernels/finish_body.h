@@ -6,7 +6,7 @@
 #include "kernels/kernels.h"
 #include "kernels/rows_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // A vector of a row's outputs: `width` columns make a tile, the vector starts at `column` of it.
@@ -39,5 +39,5 @@ RNNPACK_INLINE void finish_vector(const GemmArgs &g, const VectorPlace &p, F val
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_FINISH_BODY_H_

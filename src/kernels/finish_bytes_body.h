@@ -7,7 +7,7 @@
 #include "kernels/byte_rows.h"
 #include "kernels/finish_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 using I = Int::I;
@@ -44,5 +44,5 @@ RNNPACK_INLINE bool is_slow_path(const GemmArgs &g) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_FINISH_BYTES_BODY_H_

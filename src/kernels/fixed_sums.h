@@ -7,12 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/fixed_sums_v6m.h"
 #include "kernels/inlining.h"
 
-#ifdef __ARM_ARCH_6M__
-#include "kernels/fixed_sums_v6m.h"
-#else
-
+#ifndef __ARM_ARCH_6M__
 namespace rnnp {
 namespace {
 
@@ -30,7 +28,7 @@ constexpr size_t kMostColumns = 16;
 
 // One k.
 template <size_t kColumns>
-RNNPACK_INLINE void add_products(int32_t v, const uint8_t *panel, uint32_t *s) {
+RNNPACK_INLINE void add_fixed_products(int32_t v, const uint8_t *panel, uint32_t *s) {
   RNNPACK_UNROLL
   for (size_t n = 0; n < kColumns; ++n) {
     s[n] += static_cast<uint32_t>(int32_t{panel[n]} * v);
@@ -45,17 +43,17 @@ RNNPACK_NOINLINE void sums_of_columns(const int32_t *x, const uint8_t *panel, si
   const int32_t *const end = x + k;
   if (kColumns == 4) {  // registers are left
     for (const int32_t *last = x + k / 4 * 4; x != last; x += 4) {
-      add_products<kColumns>(x[0], panel, s);
+      add_fixed_products<kColumns>(x[0], panel, s);
       panel += stride;
-      add_products<kColumns>(x[1], panel, s);
+      add_fixed_products<kColumns>(x[1], panel, s);
       panel += stride;
-      add_products<kColumns>(x[2], panel, s);
+      add_fixed_products<kColumns>(x[2], panel, s);
       panel += stride;
-      add_products<kColumns>(x[3], panel, s);
+      add_fixed_products<kColumns>(x[3], panel, s);
       panel += stride;
     }
   }
-  for (; x != end; panel += stride) add_products<kColumns>(*x++, panel, s);
+  for (; x != end; panel += stride) add_fixed_products<kColumns>(*x++, panel, s);
   RNNPACK_UNROLL
   for (size_t n = 0; n < kColumns; ++n) sums[n] = s[n];
 }
@@ -69,5 +67,5 @@ RNNPACK_INLINE size_t fixed_sums(const int32_t *x, const uint8_t *panel, size_t 
 
 }  // namespace
 }  // namespace rnnp
-#endif
+#endif  // __ARM_ARCH_6M__
 #endif  // RNNPACK_KERNELS_FIXED_SUMS_H_

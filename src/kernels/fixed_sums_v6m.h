@@ -7,6 +7,7 @@
 
 #include "kernels/inlining.h"
 
+#ifdef __ARM_ARCH_6M__
 namespace rnnp {
 namespace {
 
@@ -78,4 +79,5 @@ RNNPACK_NOINLINE size_t fixed_sums(const int32_t *x, const uint8_t *panel, size_
 
 }  // namespace
 }  // namespace rnnp
+#endif  // __ARM_ARCH_6M__
 #endif  // RNNPACK_KERNELS_FIXED_SUMS_V6M_H_

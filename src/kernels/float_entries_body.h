@@ -7,7 +7,7 @@
 #include "kernels/float_rows.h"
 #include "kernels/gemm_bsr_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // How the four k of a vector of units are read.
@@ -59,5 +59,5 @@ struct FloatEntries : Quads {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_FLOAT_ENTRIES_BODY_H_

@@ -7,7 +7,7 @@
 #include "kernels/rows_body.h"
 #include "pack/panel_format.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 struct FloatRows {
@@ -26,5 +26,5 @@ struct FloatRows {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_FLOAT_ROWS_H_

@@ -9,7 +9,7 @@
 #include "kernels/kernels.h"
 #include "kernels/rows_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 constexpr size_t kTileUnits = 4, kMostGates = 4;
@@ -68,5 +68,5 @@ void gemm_apart_run(const GemmArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_GEMM_APART_BODY_H_

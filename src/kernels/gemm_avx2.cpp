@@ -5,6 +5,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX2
+#define RNNPACK_SET avx2
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_avx2.h"
 // The vector words come before the body that uses them.
@@ -14,9 +15,8 @@
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_avx2 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_run<Blocks_nr##nr##_avx2, gemm_gates(KernelFamily::family), nr>
+#define RNNPACK_RUN(family, dtype, nr) avx2::gemm_run<Blocks_nr##nr##_avx2, gemm_gates(KernelFamily::family), nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_avx2
 
 }  // namespace rnnp
 

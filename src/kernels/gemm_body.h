@@ -8,7 +8,7 @@
 #include "kernels/gemm_sweep.h"
 #include "kernels/kernels.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // For any number of gates, of formats whose rows are.
@@ -31,5 +31,5 @@ void gemm_run(const GemmArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_GEMM_BODY_H_

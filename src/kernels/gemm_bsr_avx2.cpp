@@ -4,12 +4,13 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX2
+#define RNNPACK_SET avx2
 #include "kernels/byte_dot_avx2.h"
 // After the products.
 #include "kernels/byte_factors_avx2.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::avx2 {
 namespace {
 
 // A lane of 128 bits is four units; in it, four k of the row.
@@ -36,7 +37,7 @@ struct Quads {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::avx2
 
 #include "kernels/byte_entries_body.h"
 #include "kernels/float_entries_body.h"
@@ -44,13 +45,12 @@ struct Quads {
 
 namespace rnnp {
 
-#define RNNPACK_ENTRIES_kF32 FloatEntries<WholeFloats>
-#define RNNPACK_ENTRIES_kBf16 FloatEntries<HalfFloats>
-#define RNNPACK_ENTRIES_kI8 ByteEntries
+#define RNNPACK_ENTRIES_kF32 avx2::FloatEntries<avx2::WholeFloats>
+#define RNNPACK_ENTRIES_kBf16 avx2::FloatEntries<avx2::HalfFloats>
+#define RNNPACK_ENTRIES_kI8 avx2::ByteEntries
 #define RNNPACK_IN_gemm_bsr_avx2 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_bsr_run<RNNPACK_ENTRIES_##dtype>
+#define RNNPACK_RUN(family, dtype, nr) avx2::gemm_bsr_run<RNNPACK_ENTRIES_##dtype>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_bsr_avx2
 
 }  // namespace rnnp
 

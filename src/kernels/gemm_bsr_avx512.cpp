@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX512
+#define RNNPACK_SET avx512
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_avx512.h"
 
-namespace rnnp {
+namespace rnnp::avx512 {
 namespace {
 
 // A lane of 128 bits is four units; in it, four k of the row.
@@ -39,19 +40,18 @@ struct Quads {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::avx512
 
 #include "kernels/float_entries_body.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp {
 
-#define RNNPACK_ENTRIES_kF32 FloatEntries<WholeFloats>
-#define RNNPACK_ENTRIES_kBf16 FloatEntries<HalfFloats>
+#define RNNPACK_ENTRIES_kF32 avx512::FloatEntries<avx512::WholeFloats>
+#define RNNPACK_ENTRIES_kBf16 avx512::FloatEntries<avx512::HalfFloats>
 #define RNNPACK_IN_gemm_bsr_avx512 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_bsr_run<RNNPACK_ENTRIES_##dtype>
+#define RNNPACK_RUN(family, dtype, nr) avx512::gemm_bsr_run<RNNPACK_ENTRIES_##dtype>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_bsr_avx512
 
 }  // namespace rnnp
 

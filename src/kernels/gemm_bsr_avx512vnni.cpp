@@ -4,11 +4,12 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX512VNNI
+#define RNNPACK_SET avx512vnni
 #include "kernels/byte_dot_avx512vnni.h"
 #include "kernels/kernel_rows.h"
 #include "pack/panel_format.h"
 
-namespace rnnp {
+namespace rnnp::avx512vnni {
 namespace {
 
 struct Words : ByteDot {
@@ -42,7 +43,7 @@ struct Words : ByteDot {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::avx512vnni
 
 #include "kernels/byte_entries_body.h"
 #include "rnnpack/rnnpack.h"
@@ -50,9 +51,8 @@ struct Words : ByteDot {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_bsr_avx512vnni , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_bsr_run<ByteEntries>
+#define RNNPACK_RUN(family, dtype, nr) avx512vnni::gemm_bsr_run<avx512vnni::ByteEntries>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_bsr_avx512vnni
 
 }  // namespace rnnp
 

@@ -4,6 +4,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVXVNNI
+#define RNNPACK_SET avxvnni
 #include "kernels/byte_dot_avxvnni.h"
 // After the products.
 #include "kernels/byte_factors_avx2.h"
@@ -15,9 +16,8 @@
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_bsr_avxvnni , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_bsr_run<ByteEntries>
+#define RNNPACK_RUN(family, dtype, nr) avxvnni::gemm_bsr_run<avxvnni::ByteEntries>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_bsr_avxvnni
 
 }  // namespace rnnp
 

@@ -12,7 +12,7 @@
 #include "kernels/finish_body.h"
 #include "pack/panel_format.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 constexpr size_t kEntryUnits = 16;
@@ -145,5 +145,5 @@ void gemm_bsr_run(const GemmArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_GEMM_BSR_BODY_H_

@@ -4,12 +4,13 @@
 #include "kernels/isa.h"
 
 #if defined(RNNPACK_HAVE_NEON) && defined(__aarch64__)
+#define RNNPACK_SET neon
 #include "kernels/byte_dot_neon.h"
 #include "kernels/kernel_rows.h"
 // The products come before the words that use them.
 #include "kernels/block_words_neon.h"
 
-namespace rnnp {
+namespace rnnp::neon {
 namespace {
 
 // Four k of the row, of which a multiply-add takes one.
@@ -33,7 +34,7 @@ struct Quads {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::neon
 
 #include "kernels/byte_entries_body.h"
 #include "kernels/float_entries_body.h"
@@ -41,13 +42,12 @@ struct Quads {
 
 namespace rnnp {
 
-#define RNNPACK_ENTRIES_kF32 FloatEntries<WholeFloats>
-#define RNNPACK_ENTRIES_kBf16 FloatEntries<HalfFloats>
-#define RNNPACK_ENTRIES_kI8 ByteEntries
+#define RNNPACK_ENTRIES_kF32 neon::FloatEntries<neon::WholeFloats>
+#define RNNPACK_ENTRIES_kBf16 neon::FloatEntries<neon::HalfFloats>
+#define RNNPACK_ENTRIES_kI8 neon::ByteEntries
 #define RNNPACK_IN_gemm_bsr_neon , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_bsr_run<RNNPACK_ENTRIES_##dtype>
+#define RNNPACK_RUN(family, dtype, nr) neon::gemm_bsr_run<RNNPACK_ENTRIES_##dtype>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_bsr_neon
 
 }  // namespace rnnp
 

@@ -4,6 +4,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_NEONDOT
+#define RNNPACK_SET neondot
 #include "kernels/byte_dot_neondot.h"
 #include "kernels/kernel_rows.h"
 // The products come before the words that use them.
@@ -14,9 +15,8 @@
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_bsr_neondot , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_bsr_run<ByteEntries>
+#define RNNPACK_RUN(family, dtype, nr) neondot::gemm_bsr_run<neondot::ByteEntries>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_bsr_neondot
 
 }  // namespace rnnp
 

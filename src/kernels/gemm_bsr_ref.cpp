@@ -102,6 +102,5 @@ void ref_gemm_sparse(const GemmArgs *args) {
 #define RNNPACK_IN_gemm_bsr_ref , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) ref_gemm_sparse<DType::dtype, KernelFamily::family == KernelFamily::kGemmEll ? 1 : kBlockK>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_bsr_ref
 
 }  // namespace rnnp

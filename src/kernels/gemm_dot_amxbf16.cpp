@@ -5,11 +5,12 @@
 #include "kernels/isa.h"
 
 #if defined(RNNPACK_HAVE_AMXBF16) && defined(RNNPACK_HAVE_AVX512BF16) && defined(__x86_64__)
+#define RNNPACK_SET amxbf16
 #include "kernels/kernel_rows.h"
 #include "kernels/tiles_amx.h"
 #include "kernels/vec_avx512.h"
 
-namespace rnnp {
+namespace rnnp::amxbf16 {
 namespace {
 
 struct TileProduct {
@@ -20,14 +21,14 @@ struct TileProduct {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::amxbf16
 
 // The product comes before the body that uses it.
 #include "kernels/rows_body.h"
 #include "kernels/tile_columns_body.h"
 #include "rnnpack/rnnpack.h"
 
-namespace rnnp {
+namespace rnnp::amxbf16 {
 namespace {
 
 constexpr size_t kBlockBytes = kDotBlock * sizeof(uint16_t);  // of a prepared row
@@ -137,11 +138,13 @@ void run(const GemmArgs *args) {
 }
 
 }  // namespace
+}  // namespace rnnp::amxbf16
+
+namespace rnnp {
 
 #define RNNPACK_IN_gemm_dot_amxbf16 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) run
+#define RNNPACK_RUN(family, dtype, nr) amxbf16::run
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_dot_amxbf16
 
 }  // namespace rnnp
 

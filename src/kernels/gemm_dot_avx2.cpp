@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX2
+#define RNNPACK_SET avx2
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_avx2.h"
 
-namespace rnnp {
+namespace rnnp::avx2 {
 namespace {
 
 // As rounded_to_bf16 (bf16_rows.h).
@@ -23,7 +24,7 @@ RNNPACK_INLINE Vec::F round_lanes(Vec::F x) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::avx2
 
 // The vector words come before the bodies that use them.
 #include "kernels/dot_words.h"
@@ -33,9 +34,8 @@ RNNPACK_INLINE Vec::F round_lanes(Vec::F x) {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_dot_avx2 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_dot_run
+#define RNNPACK_RUN(family, dtype, nr) avx2::gemm_dot_run
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_dot_avx2
 
 }  // namespace rnnp
 

@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX512
+#define RNNPACK_SET avx512
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_avx512.h"
 
-namespace rnnp {
+namespace rnnp::avx512 {
 namespace {
 
 // As rounded_to_bf16 (bf16_rows.h).
@@ -23,7 +24,7 @@ RNNPACK_INLINE Vec::F round_lanes(Vec::F x) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::avx512
 
 // The vector words come before the bodies that use them.
 #include "kernels/dot_words.h"
@@ -33,9 +34,8 @@ RNNPACK_INLINE Vec::F round_lanes(Vec::F x) {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_dot_avx512 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_dot_run
+#define RNNPACK_RUN(family, dtype, nr) avx512::gemm_dot_run
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_dot_avx512
 
 }  // namespace rnnp
 

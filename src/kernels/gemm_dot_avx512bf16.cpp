@@ -6,10 +6,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX512BF16
+#define RNNPACK_SET avx512bf16
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_avx512.h"
 
-namespace rnnp {
+namespace rnnp::avx512bf16 {
 namespace {
 
 // A prepared row has for each four k the pairs (k + 2, k) and (k + 3, k + 1), low half first.
@@ -50,7 +51,7 @@ struct Dot {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::avx512bf16
 
 // The words come before the body that uses them.
 #include "kernels/gemm_dot_body.h"
@@ -59,9 +60,8 @@ struct Dot {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_dot_avx512bf16 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_dot_run
+#define RNNPACK_RUN(family, dtype, nr) avx512bf16::gemm_dot_run
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_dot_avx512bf16
 
 }  // namespace rnnp
 

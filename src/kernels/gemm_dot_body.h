@@ -8,7 +8,7 @@
 #include "kernels/rows_body.h"
 #include "pack/panel_format.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 constexpr int kDotVectors = 16 / kWidth;  // of a column: 16 units of one gate
@@ -264,5 +264,5 @@ void gemm_dot_run(const GemmArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_GEMM_DOT_BODY_H_

@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #if defined(RNNPACK_HAVE_NEON) && defined(__aarch64__)
+#define RNNPACK_SET neon
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_neon.h"
 
-namespace rnnp {
+namespace rnnp::neon {
 namespace {
 
 // As rounded_to_bf16 (bf16_rows.h).
@@ -22,7 +23,7 @@ RNNPACK_INLINE Vec::F round_lanes(Vec::F x) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::neon
 
 // The vector words come before the bodies that use them.
 #include "kernels/dot_words.h"
@@ -32,9 +33,8 @@ RNNPACK_INLINE Vec::F round_lanes(Vec::F x) {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_dot_neon , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_dot_run
+#define RNNPACK_RUN(family, dtype, nr) neon::gemm_dot_run
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_dot_neon
 
 }  // namespace rnnp
 

@@ -41,6 +41,5 @@ void ref_dot(const GemmArgs *args) {
 #define RNNPACK_IN_gemm_dot_ref , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) ref_dot<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_dot_ref
 
 }  // namespace rnnp

@@ -3,11 +3,12 @@
 // Contract: kernels.h; rows in kernels.inc. SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 
-#if defined(RNNPACK_HAVE_RVV)
+#ifdef RNNPACK_HAVE_RVV
+#define RNNPACK_SET rvv
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_rvv.h"
 
-namespace rnnp {
+namespace rnnp::rvv {
 namespace {
 
 // As rounded_to_bf16 (bf16_rows.h).
@@ -20,7 +21,7 @@ RNNPACK_INLINE Vec::F round_lanes(Vec::F x) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::rvv
 
 // The vector words come before the bodies that use them.
 #include "kernels/dot_words.h"
@@ -30,9 +31,8 @@ RNNPACK_INLINE Vec::F round_lanes(Vec::F x) {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_dot_rvv , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_dot_run
+#define RNNPACK_RUN(family, dtype, nr) rvv::gemm_dot_run
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_dot_rvv
 
 }  // namespace rnnp
 

@@ -3,11 +3,12 @@
 // Contract: kernels.h; rows in kernels.inc. SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 
-#if defined(RNNPACK_HAVE_SIMD128)
+#ifdef RNNPACK_HAVE_SIMD128
+#define RNNPACK_SET simd128
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_simd128.h"
 
-namespace rnnp {
+namespace rnnp::simd128 {
 namespace {
 
 // As rounded_to_bf16 (bf16_rows.h).
@@ -22,7 +23,7 @@ RNNPACK_INLINE Vec::F round_lanes(Vec::F x) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::simd128
 
 // The vector words come before the bodies that use them.
 #include "kernels/dot_words.h"
@@ -32,9 +33,8 @@ RNNPACK_INLINE Vec::F round_lanes(Vec::F x) {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_dot_simd128 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_dot_run
+#define RNNPACK_RUN(family, dtype, nr) simd128::gemm_dot_run
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_dot_simd128
 
 }  // namespace rnnp
 

@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX2
+#define RNNPACK_SET avx2
 #include "kernels/byte_sums_avx2.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::avx2 {
 namespace {
 
 // Bytes are gathered with the three behind them, which meet zeros.
@@ -37,7 +38,7 @@ struct Pairs : ByteSums {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::avx2
 
 // The words come before the body that uses them.
 #include "kernels/ell_body.h"
@@ -45,12 +46,11 @@ struct Pairs : ByteSums {
 
 namespace rnnp {
 
-#define RNNPACK_PAIRS_kF32 FloatPairs
-#define RNNPACK_PAIRS_kI8 BytePairs
+#define RNNPACK_PAIRS_kF32 avx2::FloatPairs
+#define RNNPACK_PAIRS_kI8 avx2::BytePairs
 #define RNNPACK_IN_gemm_ell_avx2 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_ell_run<RNNPACK_PAIRS_##dtype>
+#define RNNPACK_RUN(family, dtype, nr) avx2::gemm_ell_run<RNNPACK_PAIRS_##dtype>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_ell_avx2
 
 }  // namespace rnnp
 

@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #if defined(RNNPACK_HAVE_NEON) && defined(__aarch64__)
+#define RNNPACK_SET neon
 #include "kernels/bytes_neon.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::neon {
 namespace {
 
 struct Pairs : Bytes {
@@ -62,7 +63,7 @@ struct Pairs : Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::neon
 
 // The words come before the body that uses them.
 #include "kernels/ell_body.h"
@@ -70,12 +71,11 @@ struct Pairs : Bytes {
 
 namespace rnnp {
 
-#define RNNPACK_PAIRS_kF32 FloatPairs
-#define RNNPACK_PAIRS_kI8 BytePairs
+#define RNNPACK_PAIRS_kF32 neon::FloatPairs
+#define RNNPACK_PAIRS_kI8 neon::BytePairs
 #define RNNPACK_IN_gemm_ell_neon , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_ell_run<RNNPACK_PAIRS_##dtype>
+#define RNNPACK_RUN(family, dtype, nr) neon::gemm_ell_run<RNNPACK_PAIRS_##dtype>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_ell_neon
 
 }  // namespace rnnp
 

@@ -9,7 +9,7 @@
 #include "kernels/kernels.h"
 #include "kernels/rows_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 constexpr uint32_t kFewUnits = 4;
@@ -183,5 +183,5 @@ RNNPACK_INLINE uint32_t few_units(const GemmArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_GEMM_FEW_BODY_H_

@@ -4,6 +4,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX512
+#define RNNPACK_SET avx512
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_avx512.h"
 // The vector words come before the bodies that use them.
@@ -17,9 +18,8 @@ RNNPACK_BLOCKS(kF16_nr16_avx512, PanelF16, 16)
 RNNPACK_BLOCKS(kBf16_nr16_avx512, PanelBf16, 16)
 
 #define RNNPACK_IN_gemm_half_avx512 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_run_any<Blocks_##dtype##_nr##nr##_avx512>
+#define RNNPACK_RUN(family, dtype, nr) avx512::gemm_run_any<Blocks_##dtype##_nr##nr##_avx512>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_half_avx512
 
 }  // namespace rnnp
 

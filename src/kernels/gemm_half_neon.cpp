@@ -4,6 +4,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_NEON
+#define RNNPACK_SET neon
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_neon.h"
 // The vector words come before the bodies that use them.
@@ -21,9 +22,8 @@ RNNPACK_BLOCKS(kBf16_nr8_neon, PanelBf16, 8)
 #endif
 
 #define RNNPACK_IN_gemm_half_neon , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_run_any<Blocks_##dtype##_nr##nr##_neon>
+#define RNNPACK_RUN(family, dtype, nr) neon::gemm_run_any<Blocks_##dtype##_nr##nr##_neon>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_half_neon
 
 }  // namespace rnnp
 

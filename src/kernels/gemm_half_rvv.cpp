@@ -4,6 +4,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_RVV
+#define RNNPACK_SET rvv
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_rvv.h"
 // The vector words come before the bodies that use them.
@@ -17,9 +18,8 @@ RNNPACK_BLOCKS(kF16_nr16_rvv, PanelF16, 16)
 RNNPACK_BLOCKS(kBf16_nr16_rvv, PanelBf16, 16)
 
 #define RNNPACK_IN_gemm_half_rvv , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_run_any<Blocks_##dtype##_nr##nr##_rvv>
+#define RNNPACK_RUN(family, dtype, nr) rvv::gemm_run_any<Blocks_##dtype##_nr##nr##_rvv>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_half_rvv
 
 }  // namespace rnnp
 

@@ -4,6 +4,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_SIMD128
+#define RNNPACK_SET simd128
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_simd128.h"
 // The vector words come before the bodies that use them.
@@ -17,9 +18,8 @@ RNNPACK_BLOCKS(kF16_nr16_simd128, PanelF16, 16)
 RNNPACK_BLOCKS(kBf16_nr16_simd128, PanelBf16, 16)
 
 #define RNNPACK_IN_gemm_half_simd128 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_run_any<Blocks_##dtype##_nr##nr##_simd128>
+#define RNNPACK_RUN(family, dtype, nr) simd128::gemm_run_any<Blocks_##dtype##_nr##nr##_simd128>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_half_simd128
 
 }  // namespace rnnp
 

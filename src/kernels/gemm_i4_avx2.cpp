@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX2
+#define RNNPACK_SET avx2
 #include "kernels/kernel_rows.h"
 #include "kernels/nibble_words_avx2.h"
 
-namespace rnnp {
+namespace rnnp::avx2 {
 namespace {
 
 struct GroupDot : NibbleWords {
@@ -24,7 +25,7 @@ struct GroupDot : NibbleWords {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::avx2
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i4_body.h"
@@ -33,9 +34,8 @@ struct GroupDot : NibbleWords {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i4_avx2 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_group_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) avx2::gemm_group_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i4_avx2
 
 }  // namespace rnnp
 

@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX512VNNI
+#define RNNPACK_SET avx512vnni
 #include "kernels/bytes_avx512.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::avx512vnni {
 namespace {
 
 // The instruction wants one side without a sign: the weights, which are stored so.
@@ -43,7 +44,7 @@ struct GroupDot : Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::avx512vnni
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i4_body.h"
@@ -52,9 +53,8 @@ struct GroupDot : Bytes {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i4_avx512vnni , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_group_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) avx512vnni::gemm_group_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i4_avx512vnni
 
 }  // namespace rnnp
 

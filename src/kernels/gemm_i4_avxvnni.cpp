@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVXVNNI
+#define RNNPACK_SET avxvnni
 #include "kernels/kernel_rows.h"
 #include "kernels/nibble_words_avx2.h"
 
-namespace rnnp {
+namespace rnnp::avxvnni {
 namespace {
 
 struct GroupDot : NibbleWords {
@@ -21,7 +22,7 @@ struct GroupDot : NibbleWords {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::avxvnni
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i4_body.h"
@@ -30,9 +31,8 @@ struct GroupDot : NibbleWords {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i4_avxvnni , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_group_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) avxvnni::gemm_group_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i4_avxvnni
 
 }  // namespace rnnp
 

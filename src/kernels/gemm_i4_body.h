@@ -9,7 +9,7 @@
 #include "kernels/byte_rows.h"
 #include "kernels/finish_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 using GroupSum = decltype(GroupDot::minus(0));
@@ -142,5 +142,5 @@ void gemm_group_run(const GemmArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_GEMM_I4_BODY_H_

@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #if defined(RNNPACK_HAVE_NEON) && defined(__aarch64__)
+#define RNNPACK_SET neon
 #include "kernels/kernel_rows.h"
 #include "kernels/nibble_words_neon.h"
 
-namespace rnnp {
+namespace rnnp::neon {
 namespace {
 
 struct GroupDot : NibbleWords {
@@ -25,7 +26,7 @@ struct GroupDot : NibbleWords {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::neon
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i4_body.h"
@@ -34,9 +35,8 @@ struct GroupDot : NibbleWords {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i4_neon , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_group_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) neon::gemm_group_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i4_neon
 
 }  // namespace rnnp
 

@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_NEONDOT
+#define RNNPACK_SET neondot
 #include "kernels/kernel_rows.h"
 #include "kernels/nibble_words_neon.h"
 
-namespace rnnp {
+namespace rnnp::neondot {
 namespace {
 
 struct GroupDot : NibbleWords {
@@ -20,7 +21,7 @@ struct GroupDot : NibbleWords {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::neondot
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i4_body.h"
@@ -29,9 +30,8 @@ struct GroupDot : NibbleWords {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i4_neondot , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_group_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) neondot::gemm_group_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i4_neondot
 
 }  // namespace rnnp
 

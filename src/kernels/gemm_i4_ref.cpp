@@ -52,6 +52,5 @@ void ref_gemm_group(const GemmArgs *args) {
 #define RNNPACK_IN_gemm_i4_ref , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) ref_gemm_group<DType::dtype, nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i4_ref
 
 }  // namespace rnnp

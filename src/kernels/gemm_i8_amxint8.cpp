@@ -4,11 +4,12 @@
 #include "kernels/isa.h"
 
 #if defined(RNNPACK_HAVE_AMXINT8) && defined(RNNPACK_HAVE_AVX512VNNI) && defined(__x86_64__)
+#define RNNPACK_SET amxint8
 #include "kernels/byte_dot_avx512vnni.h"
 #include "kernels/kernel_rows.h"
 #include "kernels/tiles_amx.h"
 
-namespace rnnp {
+namespace rnnp::amxint8 {
 namespace {
 
 using Int = ByteDot;
@@ -21,13 +22,13 @@ struct TileProduct {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::amxint8
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i8_tiles_body.h"
 #include "rnnpack/rnnpack.h"
 
-namespace rnnp {
+namespace rnnp::amxint8 {
 namespace {
 
 // Of no rows: tiles are touched, and nothing else (runtime/warm_threads.h).
@@ -38,11 +39,13 @@ void run(const GemmArgs *args) {
 }
 
 }  // namespace
+}  // namespace rnnp::amxint8
+
+namespace rnnp {
 
 #define RNNPACK_IN_gemm_i8_amxint8 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) run
+#define RNNPACK_RUN(family, dtype, nr) amxint8::run
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i8_amxint8
 
 }  // namespace rnnp
 

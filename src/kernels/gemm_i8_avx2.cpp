@@ -5,10 +5,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX2
+#define RNNPACK_SET avx2
 #include "kernels/byte_dot_avx2.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::avx2 {
 namespace {
 
 struct Int : ByteDot {
@@ -16,7 +17,7 @@ struct Int : ByteDot {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::avx2
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i8_body.h"
@@ -25,9 +26,8 @@ struct Int : ByteDot {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i8_avx2 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_i8_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) avx2::gemm_i8_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i8_avx2
 
 }  // namespace rnnp
 

@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX512VNNI
+#define RNNPACK_SET avx512vnni
 #include "kernels/byte_dot_avx512vnni.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::avx512vnni {
 namespace {
 
 struct Int : ByteDot {
@@ -15,7 +16,7 @@ struct Int : ByteDot {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::avx512vnni
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i8_body.h"
@@ -24,9 +25,8 @@ struct Int : ByteDot {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i8_avx512vnni , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_i8_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) avx512vnni::gemm_i8_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i8_avx512vnni
 
 }  // namespace rnnp
 

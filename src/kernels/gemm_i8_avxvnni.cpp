@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVXVNNI
+#define RNNPACK_SET avxvnni
 #include "kernels/byte_dot_avxvnni.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::avxvnni {
 namespace {
 
 struct Int : ByteDot {
@@ -15,7 +16,7 @@ struct Int : ByteDot {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::avxvnni
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i8_body.h"
@@ -24,9 +25,8 @@ struct Int : ByteDot {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i8_avxvnni , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_i8_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) avxvnni::gemm_i8_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i8_avxvnni
 
 }  // namespace rnnp
 

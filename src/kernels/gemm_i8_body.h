@@ -13,7 +13,7 @@
 
 #include "kernels/finish_bytes_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // The same for whole tiles on top of something, without a diagonal.
@@ -212,5 +212,5 @@ void gemm_i8_run(const GemmArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_GEMM_I8_BODY_H_

@@ -5,10 +5,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_DSP
+#define RNNPACK_SET dsp
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_vfpv4.h"
 
-namespace rnnp {
+namespace rnnp::dsp {
 namespace {
 
 // Assembler text: four k of the four units of a gate. TWO: of two of them.
@@ -79,7 +80,7 @@ struct Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::dsp
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i8_small_body.h"
@@ -88,9 +89,8 @@ struct Bytes {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i8_dsp , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_i8_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) dsp::gemm_i8_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i8_dsp
 
 }  // namespace rnnp
 

@@ -6,10 +6,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_I8MM
+#define RNNPACK_SET i8mm
 #include "kernels/byte_dot_neondot.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::i8mm {
 namespace {
 
 struct Int : ByteDot {
@@ -65,7 +66,7 @@ struct Int : ByteDot {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::i8mm
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i8_body.h"
@@ -74,9 +75,8 @@ struct Int : ByteDot {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i8_i8mm , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_i8_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) i8mm::gemm_i8_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i8_i8mm
 
 }  // namespace rnnp
 

@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_MVE
+#define RNNPACK_SET mve
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_mve.h"
 
-namespace rnnp {
+namespace rnnp::mve {
 namespace {
 
 struct Bytes {
@@ -57,7 +58,7 @@ struct Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::mve
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i8_small_body.h"
@@ -66,9 +67,8 @@ struct Bytes {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i8_mve , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_i8_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) mve::gemm_i8_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i8_mve
 
 }  // namespace rnnp
 

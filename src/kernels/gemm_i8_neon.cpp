@@ -6,10 +6,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_NEON
+#define RNNPACK_SET neon
 #include "kernels/byte_dot_neon.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::neon {
 namespace {
 
 struct Int : ByteDot {
@@ -35,7 +36,7 @@ struct Int : ByteDot {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::neon
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i8_body.h"
@@ -44,9 +45,8 @@ struct Int : ByteDot {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i8_neon , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_i8_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) neon::gemm_i8_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i8_neon
 
 }  // namespace rnnp
 

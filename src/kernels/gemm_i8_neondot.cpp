@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_NEONDOT
+#define RNNPACK_SET neondot
 #include "kernels/byte_dot_neondot.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::neondot {
 namespace {
 
 struct Int : ByteDot {
@@ -15,7 +16,7 @@ struct Int : ByteDot {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::neondot
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i8_body.h"
@@ -24,9 +25,8 @@ struct Int : ByteDot {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i8_neondot , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_i8_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) neondot::gemm_i8_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i8_neondot
 
 }  // namespace rnnp
 

@@ -69,6 +69,5 @@ void ref_gemm_i8(const GemmArgs *args) {
 #define RNNPACK_IN_gemm_i8_ref , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) ref_gemm_i8<KernelFamily::family, nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i8_ref
 
 }  // namespace rnnp

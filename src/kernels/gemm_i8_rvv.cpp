@@ -6,12 +6,13 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_RVV
+#define RNNPACK_SET rvv
 #include "kernels/vec_rvv.h"
 // After the vectors, whose words it uses.
 #include "kernels/byte_floats.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::rvv {
 namespace {
 
 struct Int : RowFloats {
@@ -62,7 +63,7 @@ struct Int : RowFloats {
 using Bytes = Int;
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::rvv
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i8_body.h"
@@ -71,9 +72,8 @@ using Bytes = Int;
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i8_rvv , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_i8_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) rvv::gemm_i8_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i8_rvv
 
 }  // namespace rnnp
 

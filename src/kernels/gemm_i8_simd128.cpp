@@ -5,12 +5,13 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_SIMD128
+#define RNNPACK_SET simd128
 #include "kernels/vec_simd128.h"
 // After the vectors, whose words it uses.
 #include "kernels/byte_floats.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::simd128 {
 namespace {
 
 struct Int : RowFloats {
@@ -50,7 +51,7 @@ struct Int : RowFloats {
 using Bytes = Int;
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::simd128
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i8_body.h"
@@ -59,9 +60,8 @@ using Bytes = Int;
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_i8_simd128 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_i8_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) simd128::gemm_i8_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_i8_simd128
 
 }  // namespace rnnp
 

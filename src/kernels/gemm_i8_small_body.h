@@ -7,7 +7,7 @@
 #include "kernels/byte_rows.h"
 #include "kernels/rows_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 constexpr size_t kUnits = 4, kMostGates = 4;
@@ -78,5 +78,5 @@ void gemm_i8_run(const GemmArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_GEMM_I8_SMALL_BODY_H_

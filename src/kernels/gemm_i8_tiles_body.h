@@ -7,7 +7,7 @@
 #include "kernels/finish_bytes_body.h"
 #include "kernels/tile_columns_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 template <int kRowTiles, int kColumns>
@@ -89,5 +89,5 @@ void gemm_i8_tiles_run(const GemmArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_GEMM_I8_TILES_BODY_H_

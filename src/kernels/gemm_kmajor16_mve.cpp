@@ -5,10 +5,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_MVE
+#define RNNPACK_SET mve_apart
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_mve.h"
 
-namespace rnnp {
+namespace rnnp::mve_apart {
 namespace {
 
 struct Bytes {
@@ -109,7 +110,7 @@ struct Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::mve_apart
 
 // The columns come before the body that uses them.
 #include "kernels/gemm_apart_body.h"
@@ -118,9 +119,8 @@ struct Bytes {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_kmajor16_mve , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_apart_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) mve_apart::gemm_apart_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_kmajor16_mve
 
 }  // namespace rnnp
 

@@ -5,6 +5,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_MVE
+#define RNNPACK_SET mve
 #include "kernels/kernel_rows.h"
 #include "kernels/panel_mve.h"
 #include "kernels/vec_mve.h"
@@ -15,9 +16,8 @@
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_mve , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_run<gemm_gates(KernelFamily::family) * nr>
+#define RNNPACK_RUN(family, dtype, nr) mve::gemm_run<gemm_gates(KernelFamily::family) * nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_mve
 
 }  // namespace rnnp
 

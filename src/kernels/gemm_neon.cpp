@@ -5,6 +5,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_NEON
+#define RNNPACK_SET neon
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_neon.h"
 // The vector words come before the body that uses them.
@@ -14,9 +15,8 @@
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_neon , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_run<Blocks_nr##nr##_neon, gemm_gates(KernelFamily::family), nr>
+#define RNNPACK_RUN(family, dtype, nr) neon::gemm_run<Blocks_nr##nr##_neon, gemm_gates(KernelFamily::family), nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_neon
 
 }  // namespace rnnp
 

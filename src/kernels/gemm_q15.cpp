@@ -99,6 +99,5 @@ void gemm_q15_of(const GemmArgs *args) {
 #define RNNPACK_IN_gemm_q15 , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) gemm_q15_of<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_q15
 
 }  // namespace rnnp

@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX512VNNI
+#define RNNPACK_SET avx512vnni_q8
 #include "kernels/bytes_avx512.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::avx512vnni_q8 {
 namespace {
 
 // The instruction wants one side without a sign: the weights, 128 too large.
@@ -36,7 +37,7 @@ struct GroupDot : Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::avx512vnni_q8
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i4_body.h"
@@ -45,9 +46,8 @@ struct GroupDot : Bytes {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_q8_avx512vnni , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_group_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) avx512vnni_q8::gemm_group_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_q8_avx512vnni
 
 }  // namespace rnnp
 

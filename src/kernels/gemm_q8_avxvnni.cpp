@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVXVNNI
+#define RNNPACK_SET avxvnni_q8
 #include "kernels/byte_group_words_avx2.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::avxvnni_q8 {
 namespace {
 
 struct GroupDot : ByteGroupWords {
@@ -21,7 +22,7 @@ struct GroupDot : ByteGroupWords {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::avxvnni_q8
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i4_body.h"
@@ -30,9 +31,8 @@ struct GroupDot : ByteGroupWords {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_q8_avxvnni , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_group_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) avxvnni_q8::gemm_group_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_q8_avxvnni
 
 }  // namespace rnnp
 

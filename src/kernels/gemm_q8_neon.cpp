@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #if defined(RNNPACK_HAVE_NEON) && defined(__aarch64__)
+#define RNNPACK_SET neon_q8
 #include "kernels/bytes_neon.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::neon_q8 {
 namespace {
 
 RNNPACK_INLINE int32_t sum_of_32_bytes(const uint8_t *p) {
@@ -40,7 +41,7 @@ struct GroupDot : Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::neon_q8
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i4_body.h"
@@ -49,9 +50,8 @@ struct GroupDot : Bytes {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_q8_neon , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_group_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) neon_q8::gemm_group_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_q8_neon
 
 }  // namespace rnnp
 

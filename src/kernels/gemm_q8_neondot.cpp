@@ -4,10 +4,11 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_NEONDOT
+#define RNNPACK_SET neondot_q8
 #include "kernels/bytes_neon.h"
 #include "kernels/kernel_rows.h"
 
-namespace rnnp {
+namespace rnnp::neondot_q8 {
 namespace {
 
 RNNPACK_INLINE int32_t sum_of_32_bytes(const uint8_t *p) {
@@ -37,7 +38,7 @@ struct GroupDot : Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::neondot_q8
 
 // The words come before the body that uses them.
 #include "kernels/gemm_i4_body.h"
@@ -46,9 +47,8 @@ struct GroupDot : Bytes {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_q8_neondot , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_group_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) neondot_q8::gemm_group_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_q8_neondot
 
 }  // namespace rnnp
 

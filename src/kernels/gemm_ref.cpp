@@ -84,6 +84,5 @@ void ref_gemm(const GemmArgs *args) {
 #define RNNPACK_IN_gemm_ref , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) ref_gemm<DType::dtype, gemm_gates(KernelFamily::family), nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_ref
 
 }  // namespace rnnp

@@ -5,6 +5,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_RVF
+#define RNNPACK_SET rvf
 #include "kernels/kernel_rows.h"
 #include "kernels/panel_rvf.h"
 #include "kernels/vec_rvf.h"
@@ -15,9 +16,8 @@
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_rvf , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_run<gemm_gates(KernelFamily::family) * nr>
+#define RNNPACK_RUN(family, dtype, nr) rvf::gemm_run<gemm_gates(KernelFamily::family) * nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_rvf
 
 }  // namespace rnnp
 

@@ -8,7 +8,7 @@
 #include "kernels/kernels.h"
 #include "kernels/panel_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // A row whose factors lie in parts.
@@ -48,5 +48,5 @@ void gemm_run(const GemmArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_GEMM_SMALL_BODY_H_

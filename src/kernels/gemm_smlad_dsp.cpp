@@ -6,13 +6,14 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_DSP
+#define RNNPACK_SET dsp_apart
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_vfpv4.h"
 // The words come before the body that uses them.
 #include "kernels/smlad_rows_dsp.h"
 #include "rnnpack/rnnpack.h"
 
-namespace rnnp {
+namespace rnnp::dsp_apart {
 namespace {
 
 constexpr size_t kUnits = 4, kGroup = 8, kGroupBytes = kUnits * kGroup;
@@ -97,8 +98,8 @@ RNNPACK_NOINLINE void run_deep_columns(Columns *columns, size_t groups) {
 }
 
 struct Bytes {
-  using Columns = rnnp::Columns;
-  static constexpr size_t kGroup = rnnp::kGroup;
+  using Columns = dsp_apart::Columns;
+  static constexpr size_t kGroup = dsp_apart::kGroup;
   static float quantise(const GemmArgs &g, const float *a) { return quantise_smlad(g, a, static_cast<uint32_t *>(g.scratch)); }
   static void run(const GemmArgs &g, Columns *columns) {
     const size_t groups = (size_t{g.w.k} + kGroup - 1) / kGroup;
@@ -112,7 +113,7 @@ struct Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::dsp_apart
 
 // The columns come before the body that uses them.
 #include "kernels/gemm_apart_body.h"
@@ -120,9 +121,8 @@ struct Bytes {
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_smlad_dsp , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_apart_run<nr>
+#define RNNPACK_RUN(family, dtype, nr) dsp_apart::gemm_apart_run<nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_smlad_dsp
 
 }  // namespace rnnp
 

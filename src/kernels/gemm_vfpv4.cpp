@@ -5,6 +5,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_VFPV4
+#define RNNPACK_SET vfpv4
 #include "kernels/kernel_rows.h"
 #include "kernels/panel_vfpv4.h"
 #include "kernels/vec_vfpv4.h"
@@ -15,9 +16,8 @@
 namespace rnnp {
 
 #define RNNPACK_IN_gemm_vfpv4 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) gemm_run<gemm_gates(KernelFamily::family) * nr>
+#define RNNPACK_RUN(family, dtype, nr) vfpv4::gemm_run<gemm_gates(KernelFamily::family) * nr>
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_gemm_vfpv4
 
 }  // namespace rnnp
 

@@ -7,7 +7,7 @@
 
 #include "kernels/rows_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // The order of loads and multiply-adds where a factor is a lane of a vector: kTurn rows of a panel a turn, kAhead weights loaded
@@ -115,5 +115,5 @@ struct LaneTurns {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_LANE_BODY_H_

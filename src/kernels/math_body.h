@@ -8,7 +8,7 @@
 
 #include "kernels/inlining.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 using F = Vec::F;
@@ -155,5 +155,5 @@ RNNPACK_INLINE F softplus(F x) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_MATH_BODY_H_

@@ -10,7 +10,7 @@
 #include "kernels/kernels.h"
 #include "kernels/rows_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 constexpr int kSumLanes = int(kMatMulLanes), kSumParts = kSumLanes / kWidth;
@@ -143,5 +143,5 @@ void matmul_run(const MatMulArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_MATMUL_BODY_H_

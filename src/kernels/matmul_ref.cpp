@@ -37,6 +37,5 @@ void ref_matmul(const MatMulArgs *args) {
 #define RNNPACK_IN_matmul_ref , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) ref_matmul
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_matmul_ref
 
 }  // namespace rnnp

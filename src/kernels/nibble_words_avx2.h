@@ -6,7 +6,7 @@
 #include "kernels/bytes_avx2.h"
 #include "kernels/kernels.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // The instructions want one side without a sign: the weights, which are stored so.
@@ -36,5 +36,5 @@ struct NibbleWords : Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_NIBBLE_WORDS_AVX2_H_

@@ -7,7 +7,7 @@
 // After the bytes.
 #include "kernels/kernels.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 RNNPACK_INLINE int32_t sum_of_32_bytes(const uint8_t *p) {
@@ -40,5 +40,5 @@ struct NibbleWords : Bytes {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_NIBBLE_WORDS_NEON_H_

@@ -11,7 +11,7 @@
 #include "kernels/walk_body.h"
 #include "kernels/walk_half_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // kTerms of the k that lie together. Of rows and panel vectors the fewer are held in registers beside the block, the others pass
@@ -191,5 +191,5 @@ constexpr bool has_tall_blocks(int vectors) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_PANEL_BODY_H_

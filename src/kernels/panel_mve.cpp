@@ -7,11 +7,12 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_MVE
+#define RNNPACK_SET mve
 #include "kernels/panel_mve.h"
 
 #include <arm_mve.h>
 
-namespace rnnp {
+namespace rnnp::mve {
 
 // Assembler text. TERM: load four weights, add factor times weights to a sum; two registers take turns for the weights.
 #define TERM(sum, weights, factor) "vldrw.u32 " weights ", [%[p]], #16\n\tvfma.f32 %q[" sum "], " weights ", " factor "\n\t"
@@ -65,6 +66,6 @@ void panel_sum16_mve(float *out, const float *start, const float *a, const float
   vstrwq_f32(out + 12, s3);
 }
 
-}  // namespace rnnp
+}  // namespace rnnp::mve
 
 #endif  // RNNPACK_HAVE_MVE

@@ -11,7 +11,7 @@
 
 #include "kernels/inlining.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 template <int kRow>
@@ -36,5 +36,5 @@ RNNPACK_NOINLINE void panel_sum(float *out, const float *start, const float *a, 
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_PANEL_RVF_H_

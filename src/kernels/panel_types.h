@@ -6,7 +6,7 @@
 
 #include "kernels/rows_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // kKr consecutive k of a unit lie together, in kColumnBytes bytes. kMostRows: of one block; what is gained by fewer bytes is
@@ -43,5 +43,5 @@ struct PanelBf16 {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_PANEL_TYPES_H_

@@ -7,9 +7,10 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_VFPV4
+#define RNNPACK_SET vfpv4
 #include "kernels/panel_vfpv4.h"
 
-namespace rnnp {
+namespace rnnp::vfpv4 {
 
 // Assembler text. FMA4: a group of four sums, a group of four weights, one factor.
 #define LOAD(first, last) "vldmia %[p]!, {s" #first "-s" #last "}\n\t"
@@ -95,6 +96,6 @@ void panel_sum16_vfpv4(float *out, const float *start, const float *a, const flo
                    : LOW_REGISTERS, "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", HIGH_REGISTERS);
 }
 
-}  // namespace rnnp
+}  // namespace rnnp::vfpv4
 
 #endif  // RNNPACK_HAVE_VFPV4

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 
 // A panel row of 4, 8, 12 or 16 floats: one to four gates of four units. k may be 0.
 void panel_sum4_vfpv4(float *out, const float *start, const float *a, const float *panel, size_t k);
@@ -28,5 +28,5 @@ inline void panel_sum(float *out, const float *start, const float *a, const floa
 
 }  // namespace
 
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_PANEL_VFPV4_H_

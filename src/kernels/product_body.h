@@ -9,7 +9,7 @@
 #include "kernels/kernels.h"
 #include "kernels/panel_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // Vectors of an h-tile and where they lie.
@@ -125,5 +125,5 @@ void split_block(const RecurArgs *args, size_t row, size_t tile, uint32_t rows, 
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_PRODUCT_BODY_H_

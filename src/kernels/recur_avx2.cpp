@@ -5,6 +5,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX2
+#define RNNPACK_SET avx2
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_avx2.h"
 // The vector words come before the body that uses them.
@@ -15,9 +16,8 @@ namespace rnnp {
 
 #define RNNPACK_IN_recur_avx2 , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) \
-  recur_run<CellOf<KernelFamily::family>, nr, Blocks_nr##nr##_avx2>, KernelFamily::family < KernelFamily::kGruGates
+  avx2::recur_run<avx2::CellOf<KernelFamily::family>, nr, Blocks_nr##nr##_avx2>, KernelFamily::family < KernelFamily::kGruGates
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_recur_avx2
 
 }  // namespace rnnp
 

@@ -5,6 +5,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_AVX512
+#define RNNPACK_SET avx512
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_avx512.h"
 // The vector words come before the body that uses them.
@@ -14,10 +15,10 @@
 namespace rnnp {
 
 #define RNNPACK_IN_recur_avx512 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) \
-  recur_run<CellOf<KernelFamily::family>, nr, Blocks_nr##nr##_avx512>, KernelFamily::family < KernelFamily::kGruGates
+#define RNNPACK_RUN(family, dtype, nr)                                                 \
+  avx512::recur_run<avx512::CellOf<KernelFamily::family>, nr, Blocks_nr##nr##_avx512>, \
+      KernelFamily::family < KernelFamily::kGruGates
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_recur_avx512
 
 }  // namespace rnnp
 

@@ -10,7 +10,7 @@
 #include "kernels/product_body.h"
 #include "kernels/recur_sweep.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // The numbers 1.. kCount as a type's arguments.
@@ -165,5 +165,5 @@ void recur_run(const RecurArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_RECUR_BODY_H_

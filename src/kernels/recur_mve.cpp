@@ -4,6 +4,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_MVE
+#define RNNPACK_SET mve
 #include "kernels/kernel_rows.h"
 #include "kernels/panel_mve.h"
 #include "kernels/vec_mve.h"
@@ -12,7 +13,7 @@
 #include "kernels/recur_small_body.h"
 #include "rnnpack/rnnpack.h"
 
-namespace rnnp {
+namespace rnnp::mve {
 namespace {
 
 template <KernelFamily kFamily, int kNr>
@@ -28,11 +29,13 @@ constexpr RecurFn mve_function() {
 }
 
 }  // namespace
+}  // namespace rnnp::mve
+
+namespace rnnp {
 
 #define RNNPACK_IN_recur_mve , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) mve_function<KernelFamily::family, nr>()
+#define RNNPACK_RUN(family, dtype, nr) mve::mve_function<KernelFamily::family, nr>()
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_recur_mve
 
 }  // namespace rnnp
 

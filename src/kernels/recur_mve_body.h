@@ -10,7 +10,7 @@
 #include "kernels/rows_body.h"
 #include "kernels/tile_mve.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // The four units `offset` bytes from unit 0 of one row. Without an output, y is h_next: the same value once more.
@@ -111,5 +111,5 @@ void recur_mve(const RecurArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_RECUR_MVE_BODY_H_

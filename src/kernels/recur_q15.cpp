@@ -17,7 +17,7 @@ T *at_byte(T *p, size_t bytes) {
 }
 
 // A unit of a row, by where its words lie; pre-activations are nr apart from gate to gate.
-struct Unit {
+struct FixedUnit {
   const RecurArgs *args;
   const int32_t *preact;
   size_t nr, state, r_bias, y;  // bytes, of the last three
@@ -38,13 +38,13 @@ RNNPACK_INLINE int32_t moved(int32_t z, int32_t n, int32_t h) {
 
 struct RnnFixed {
   static constexpr size_t kGates = 1;
-  static RNNPACK_INLINE void step(const Unit &u) { u.store_h(fixed_tanh(u.pre(0))); }
+  static RNNPACK_INLINE void step(const FixedUnit &u) { u.store_h(fixed_tanh(u.pre(0))); }
 };
 
 // Gates i o f c.
 struct LstmFixed {
   static constexpr size_t kGates = 4;
-  static RNNPACK_INLINE void step(const Unit &u) {
+  static RNNPACK_INLINE void step(const FixedUnit &u) {
     const uint32_t bits = u.args->integer.c_bits;
     float *c = at_byte(u.args->c, u.state);
     const int32_t old = fixed_of_float(load_word(c), bits);
@@ -59,7 +59,7 @@ struct LstmFixed {
 
 struct GruLinearFixed {
   static constexpr size_t kGates = 3;
-  static RNNPACK_INLINE void step(const Unit &u) {
+  static RNNPACK_INLINE void step(const FixedUnit &u) {
     const int32_t recurrent = clamped(*at_byte(u.args->r_bias_q, u.r_bias), 65536);
     const int32_t part = ((fixed_sigmoid(u.pre(1)) >> 2) * recurrent) >> 14;
     const int32_t n = fixed_tanh(wrapped_sum(u.pre(2), part));
@@ -69,7 +69,7 @@ struct GruLinearFixed {
 
 struct GruGatesFixed {
   static constexpr size_t kGates = 3;
-  static RNNPACK_INLINE void step(const Unit &u) {
+  static RNNPACK_INLINE void step(const FixedUnit &u) {
     *at_byte(u.args->z_q, u.state) = fixed_sigmoid(u.pre(0));
     const int32_t rh = (fixed_sigmoid(u.pre(1)) * u.old_h() + (1 << 15)) >> 16;
     store_word(at_byte(u.args->rh, u.state), float_of_fixed(rh, kFractionBits));
@@ -78,23 +78,23 @@ struct GruGatesFixed {
 
 struct GruOutputFixed {
   static constexpr size_t kGates = 3;
-  static RNNPACK_INLINE void step(const Unit &u) {
+  static RNNPACK_INLINE void step(const FixedUnit &u) {
     u.store_h(moved(*at_byte(u.args->z_q, u.state), fixed_tanh(u.pre(2)), u.old_h()));
   }
 };
 
 template <class Cell>
-void run(const RecurArgs *args) {
+void run_fixed(const RecurArgs *args) {
   const size_t nr = args->integer.nr, width = nr * Cell::kGates;
   for (size_t m = 0; m < args->rows; ++m) {
     for (size_t tile = args->tile_begin; tile < args->tile_end; ++tile) {
       const size_t unit = tile * nr * sizeof(float), left = args->hidden_size - tile * nr;
-      Unit u = {args,
-                at_byte(args->preact_q, m * args->preact_row_bytes) + tile * width,
-                nr,
-                unit + m * args->state_row_bytes,
-                unit + m * args->r_bias_row_bytes,
-                unit + m * args->y_row_bytes};
+      FixedUnit u = {args,
+                     at_byte(args->preact_q, m * args->preact_row_bytes) + tile * width,
+                     nr,
+                     unit + m * args->state_row_bytes,
+                     unit + m * args->r_bias_row_bytes,
+                     unit + m * args->y_row_bytes};
       for (size_t n = 0; n < nr && n < left; ++n) {
         Cell::step(u);
         ++u.preact, u.state += sizeof(float), u.r_bias += sizeof(float), u.y += sizeof(float);
@@ -107,15 +107,15 @@ template <KernelFamily kFamily>
 constexpr RecurFn fixed_function() {
   switch (kFamily) {
     case KernelFamily::kRnnTanh:
-      return run<RnnFixed>;
+      return run_fixed<RnnFixed>;
     case KernelFamily::kLstm:
-      return run<LstmFixed>;
+      return run_fixed<LstmFixed>;
     case KernelFamily::kGruLinear:
-      return run<GruLinearFixed>;
+      return run_fixed<GruLinearFixed>;
     case KernelFamily::kGruGates:
-      return run<GruGatesFixed>;
+      return run_fixed<GruGatesFixed>;
     default:
-      return run<GruOutputFixed>;
+      return run_fixed<GruOutputFixed>;
   }
 }
 
@@ -124,6 +124,5 @@ constexpr RecurFn fixed_function() {
 #define RNNPACK_IN_recur_q15 , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) fixed_function<KernelFamily::family>()
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_recur_q15
 
 }  // namespace rnnp

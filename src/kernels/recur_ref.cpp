@@ -7,10 +7,10 @@
 namespace rnnp {
 namespace {
 
-const float *row_of(const float *first, size_t row, size_t row_bytes) {
+const float *ref_row_at(const float *first, size_t row, size_t row_bytes) {
   return static_cast<const float *>(static_cast<const void *>(reinterpret_cast<const char *>(first) + row * row_bytes));
 }
-float *row_of(float *first, size_t row, size_t row_bytes) {
+float *ref_row_at(float *first, size_t row, size_t row_bytes) {
   return static_cast<float *>(static_cast<void *>(reinterpret_cast<char *>(first) + row * row_bytes));
 }
 
@@ -34,18 +34,18 @@ struct Unit {
     const float limit = cell->clip;
     return scalar_activate(cell->act[which], limit == 0.0f ? x : scalar_clamp(x, -limit, limit));
   }
-  float *state(float *rows) const { return row_of(rows, row, args->state_row_bytes) + index(); }
-  float h_prev() const { return row_of(args->h_prev, row, args->state_row_bytes)[index()]; }
+  float *state(float *rows) const { return ref_row_at(rows, row, args->state_row_bytes) + index(); }
+  float h_prev() const { return ref_row_at(args->h_prev, row, args->state_row_bytes)[index()]; }
   void store_h(float h) const {
     *state(args->h_next) = h;
-    if (args->y) row_of(args->y, row, args->y_row_bytes)[index()] = h;
+    if (args->y) ref_row_at(args->y, row, args->y_row_bytes)[index()] = h;
   }
 
   // acc[gate] before the recurrent part; `gates` gates in preact, bias and W.
   float input(uint32_t gates, uint32_t gate) const {
     const size_t width = gates * nr, column = gate * nr + n;
-    if (args->x == nullptr) return row_of(args->preact, row, args->preact_row_bytes)[tile * width + column];
-    const float *x = row_of(args->x, row, args->x_row_bytes);
+    if (args->x == nullptr) return ref_row_at(args->preact, row, args->preact_row_bytes)[tile * width + column];
+    const float *x = ref_row_at(args->x, row, args->x_row_bytes);
     const float *w = args->w + tile * args->input_size * width;
     float sum = args->bias[tile * width + column];
     for (size_t k = 0; k < args->input_size; ++k) sum += x[k] * w[k * width + column];
@@ -54,7 +54,7 @@ struct Unit {
   // sum + h * R of a gate; `gates` gates in the panel.
   float recurrent(float sum, const float *vectors, uint32_t gates, uint32_t gate) const {
     const size_t width = gates * nr, column = gate * nr + n;
-    const float *h = row_of(vectors, row, args->state_row_bytes);
+    const float *h = ref_row_at(vectors, row, args->state_row_bytes);
     const float *r = args->r + tile * args->recurrent_k * width;
     for (size_t k = 0; k < args->recurrent_k; ++k) sum += h[k] * r[k * width + column];
     return sum;
@@ -85,7 +85,8 @@ struct GruLinearRef {
   static void step(const Unit &u) {
     const float z = u.act(0, u.gate(3, 0));
     const float r = u.act(0, u.gate(3, 1));
-    const float recurrent = u.recurrent(row_of(u.args->r_bias, u.row, u.args->r_bias_row_bytes)[u.index()], u.args->h_prev, 3, 2);
+    const float recurrent =
+        u.recurrent(ref_row_at(u.args->r_bias, u.row, u.args->r_bias_row_bytes)[u.index()], u.args->h_prev, 3, 2);
     const float n = u.act(1, u.input(3, 2) + r * recurrent);
     u.store_h((1.0f - z) * n + z * u.h_prev());
   }
@@ -107,7 +108,7 @@ struct GruOutputRef {
 };
 
 template <class Cell>
-void run(const RecurArgs *args, const CellParams *cell, size_t nr) {
+void run_ref(const RecurArgs *args, const CellParams *cell, size_t nr) {
   for (size_t m = 0; m < args->rows; ++m)
     for (size_t tile = args->tile_begin; tile < args->tile_end; ++tile)
       for (size_t n = 0; n < nr && tile * nr + n < args->hidden_size; ++n) Cell::step({args, cell, nr, m, tile, n});
@@ -115,11 +116,11 @@ void run(const RecurArgs *args, const CellParams *cell, size_t nr) {
 
 template <class Cell, uint32_t kNr, const CellParams &kParams>
 void plain(const RecurArgs *args) {
-  run<Cell>(args, &kParams, kNr);
+  run_ref<Cell>(args, &kParams, kNr);
 }
 template <class Cell, uint32_t kNr>
 void generic(const RecurArgs *args) {
-  run<Cell>(args, &args->cell, kNr);
+  run_ref<Cell>(args, &args->cell, kNr);
 }
 
 template <KernelFamily kFamily, uint32_t kNr>
@@ -155,6 +156,5 @@ constexpr RecurFn ref_function() {
 #define RNNPACK_IN_recur_ref , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) ref_function<KernelFamily::family, nr>()
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_recur_ref
 
 }  // namespace rnnp

@@ -5,6 +5,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_RVV
+#define RNNPACK_SET rvv
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_rvv.h"
 // The vector words come before the body that uses them.
@@ -15,9 +16,8 @@ namespace rnnp {
 
 #define RNNPACK_IN_recur_rvv , RNNPACK_MAKE
 #define RNNPACK_RUN(family, dtype, nr) \
-  recur_run<CellOf<KernelFamily::family>, nr, Blocks_nr##nr##_rvv>, KernelFamily::family < KernelFamily::kGruGates
+  rvv::recur_run<rvv::CellOf<KernelFamily::family>, nr, Blocks_nr##nr##_rvv>, KernelFamily::family < KernelFamily::kGruGates
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_recur_rvv
 
 }  // namespace rnnp
 

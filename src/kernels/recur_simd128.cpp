@@ -5,6 +5,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_SIMD128
+#define RNNPACK_SET simd128
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_simd128.h"
 // The vector words come before the body that uses them.
@@ -14,10 +15,10 @@
 namespace rnnp {
 
 #define RNNPACK_IN_recur_simd128 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) \
-  recur_run<CellOf<KernelFamily::family>, nr, Blocks_nr##nr##_simd128>, KernelFamily::family < KernelFamily::kGruGates
+#define RNNPACK_RUN(family, dtype, nr)                                                    \
+  simd128::recur_run<simd128::CellOf<KernelFamily::family>, nr, Blocks_nr##nr##_simd128>, \
+      KernelFamily::family < KernelFamily::kGruGates
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_recur_simd128
 
 }  // namespace rnnp
 

@@ -8,7 +8,7 @@
 
 #include "kernels/cell_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 template <int kCount>
@@ -76,5 +76,5 @@ void recur_run(const RecurArgs *args) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_RECUR_SMALL_BODY_H_

@@ -14,7 +14,7 @@ constexpr size_t kNearBytes = 72 * 1024;
 constexpr size_t kFarPanelBytes = 100 * 1000;
 
 // The products of blocks into buffers: pre[m][t][gates * NR], nx[m][t][NR].
-struct Products {
+struct StepProducts {
   const RecurArgs *args;
   const SweepShape *shape;
   Ahead ahead;
@@ -82,7 +82,7 @@ struct Products {
 struct Sweep {
   const RecurArgs *args;
   const CellCode *code;
-  Products products;
+  StepProducts products;
 
   // `count` tiles for some rows, by way of a buffer, in the sweep's direction: upwards from `tile`, or downwards ending before it.
   RNNPACK_NOINLINE void by_buffer(size_t row, size_t tile, uint32_t count, uint32_t rows) {

@@ -5,6 +5,7 @@
 #include "kernels/isa.h"
 
 #ifdef RNNPACK_HAVE_VFPV4
+#define RNNPACK_SET vfpv4
 #include "kernels/kernel_rows.h"
 #include "kernels/panel_vfpv4.h"
 #include "kernels/vec_vfpv4.h"
@@ -14,7 +15,7 @@
 #include "kernels/cells_vfpv4.h"
 #include "rnnpack/rnnpack.h"
 
-namespace rnnp {
+namespace rnnp::vfpv4 {
 namespace {
 
 template <KernelFamily kFamily, int kNr>
@@ -25,11 +26,13 @@ constexpr RecurFn vfpv4_function() {
 }
 
 }  // namespace
+}  // namespace rnnp::vfpv4
+
+namespace rnnp {
 
 #define RNNPACK_IN_recur_vfpv4 , RNNPACK_MAKE
-#define RNNPACK_RUN(family, dtype, nr) vfpv4_function<KernelFamily::family, nr>()
+#define RNNPACK_RUN(family, dtype, nr) vfpv4::vfpv4_function<KernelFamily::family, nr>()
 #include "kernels/kernel_objects.inc"
-#undef RNNPACK_IN_recur_vfpv4
 
 }  // namespace rnnp
 

@@ -9,7 +9,7 @@
 
 #include "kernels/row_bytes.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 using F = Vec::F;
@@ -33,5 +33,5 @@ RNNPACK_INLINE Rows<kMr> rows_at(const float *first, size_t stride) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_ROWS_BODY_H_

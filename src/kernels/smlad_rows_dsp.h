@@ -7,7 +7,7 @@
 #include "kernels/kernels.h"
 #include "kernels/scalar_pow.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // The largest size of those that are finite.
@@ -81,5 +81,5 @@ RNNPACK_NOINLINE float quantise_smlad(const GemmArgs &g, const float *a, uint32_
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_SMLAD_ROWS_DSP_H_

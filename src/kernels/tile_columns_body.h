@@ -10,7 +10,7 @@
 #include "kernels/tiles_amx.h"
 #include "pack/panel_format.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // Below so many rows dot products of single rows take less time.
@@ -114,5 +114,5 @@ RNNPACK_INLINE void sweep_columns(const GemmArgs &g, size_t rows, Block *b) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_TILE_COLUMNS_BODY_H_

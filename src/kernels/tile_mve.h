@@ -11,7 +11,7 @@
 
 #include "kernels/inlining.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // Where a tile's operands lie, in the order in which the assembler loads it; it steps start, r_bias, w and r on to the next tile.
@@ -92,5 +92,5 @@ RNNPACK_INLINE void tile_sums4(TileSums *tile, float32x4_t *sum) {
 #undef CLOBBERS
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_TILE_MVE_H_

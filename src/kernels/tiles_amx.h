@@ -8,7 +8,7 @@
 
 #include "kernels/inlining.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // As LDTILECFG reads it.
@@ -49,5 +49,5 @@ struct Tiles {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_TILES_AMX_H_

@@ -7,7 +7,7 @@
 #include "kernels/kernels.h"
 #include "kernels/rows_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 // Of a block. Fewer where no more are left, or where a panel holds no more.
@@ -45,5 +45,5 @@ RNNPACK_INLINE void store_up_to(float *p, F x, uint32_t n) {
 }
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_UNIT_SUMS_BODY_H_

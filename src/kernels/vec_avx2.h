@@ -11,7 +11,7 @@
 
 #include "kernels/inlining.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 struct Vec {
@@ -133,5 +133,5 @@ struct Vec {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_VEC_AVX2_H_

@@ -6,7 +6,7 @@
 
 #include "kernels/vec_scalar.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 struct Vec : ScalarVec {
@@ -18,5 +18,5 @@ struct Vec : ScalarVec {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_VEC_RVF_H_

@@ -14,7 +14,7 @@
 
 #include "kernels/inlining.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 struct Vec {
@@ -114,5 +114,5 @@ struct Vec {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_VEC_RVV_H_

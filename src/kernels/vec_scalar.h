@@ -11,7 +11,7 @@
 #include "kernels/inlining.h"
 #include "kernels/scalar_pow.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 struct ScalarVec {
@@ -66,5 +66,5 @@ struct ScalarVec {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_VEC_SCALAR_H_

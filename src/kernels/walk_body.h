@@ -9,7 +9,7 @@
 
 #include "kernels/rows_body.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 template <int kMr, int kTiles, int kVectors, int kRow, class V>
@@ -78,5 +78,5 @@ struct WalkTurns {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_WALK_BODY_H_

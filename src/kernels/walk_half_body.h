@@ -7,7 +7,7 @@
 
 #include "kernels/panel_types.h"
 
-namespace rnnp {
+namespace rnnp::RNNPACK_SET {
 namespace {
 
 template <class Panel, int kMr, int kTiles, int kVectors, class V>
@@ -73,5 +73,5 @@ struct WalkHalfTurns {
 };
 
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::RNNPACK_SET
 #endif  // RNNPACK_KERNELS_WALK_HALF_BODY_H_

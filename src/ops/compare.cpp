@@ -13,25 +13,25 @@ const int32_t *signed_strides(const uint32_t *stride) {
   return reinterpret_cast<const int32_t *>(stride);
 }
 
-bool operand_fits(const Model &m, uint32_t operand, uint32_t y, const AttrBinary &a, const uint32_t *stride) {
+bool compared_fits(const Model &m, uint32_t operand, uint32_t y, const AttrBinary &a, const uint32_t *stride) {
   if (!is_f32_value(m, operand, 0) || !operand_is_ready(m, operand, y)) return false;
   if (m.values[operand].sequence && !m.values[y].sequence) return false;
   return strides_fit(a.rank, a.dims, signed_strides(stride), 0, m.values[operand].row_elems);
 }
 
-bool accepts(const OpChoice &choice, const BlobNode &node) {
+bool accepts_compare(const OpChoice &choice, const BlobNode &node) {
   const AttrBinary *a = choice.model->attr<AttrBinary>(node);
   return a != nullptr && a->op > uint32_t(kLastKernelBinary);
 }
 
-rnnp_status check(const Model &m, const BlobNode &node) {
+rnnp_status check_compare(const Model &m, const BlobNode &node) {
   const AttrBinary *a = m.attr<AttrBinary>(node);
   const uint32_t y = m.node_output(node, 0);
   uint64_t elems;
   if (a == nullptr || a->op > uint32_t(Binary::kPRelu) || a->rank == 0 || !dims_fit(a->rank, a->dims, &elems) ||
       !is_f32_value(m, y, uint32_t(elems)))
     return RNNP_E_BLOB_CORRUPT;
-  if (!operand_fits(m, m.node_input(node, 0), y, *a, a->a_stride) || !operand_fits(m, m.node_input(node, 1), y, *a, a->b_stride))
+  if (!compared_fits(m, m.node_input(node, 0), y, *a, a->a_stride) || !compared_fits(m, m.node_input(node, 1), y, *a, a->b_stride))
     return RNNP_E_BLOB_CORRUPT;
   return RNNP_OK;
 }
@@ -97,23 +97,23 @@ void any_row(const AttrBinary &t, const float *a, const float *b, float *y) {
   }
 }
 
-const float *operand_row(const RunEnv &env, uint32_t operand, uint32_t y, size_t row) {
+const float *compared_row(const RunEnv &env, uint32_t operand, uint32_t y, size_t row) {
   const bool repeats = env.model->values[operand].sequence != env.model->values[y].sequence;
   return row_of(env.values[operand], repeats ? row % env.batch : row);
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_compare(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const AttrBinary &t = **static_cast<const AttrBinary *const *>(object);
   const uint32_t a = env.model->node_input(node, 0), b = env.model->node_input(node, 1), y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
   size_t begin, end;
   split_range(chunk_rows(env, y), env.threads, thread, &begin, &end);
   for (size_t row = begin; row < end; ++row)
-    any_row(t, operand_row(env, a, y, row), operand_row(env, b, y, row), row_of(env.values[y], row));
+    any_row(t, compared_row(env, a, y, row), compared_row(env, b, y, row), row_of(env.values[y], row));
 }
 
 }  // namespace
 
-RNNPACK_OP(compare, {OpKind::kBinary, accepts, check, nullptr, keep_attr<AttrBinary>, nullptr, run});
+RNNPACK_OP(compare, {OpKind::kBinary, accepts_compare, check_compare, nullptr, keep_attr<AttrBinary>, nullptr, run_compare});
 
 }  // namespace rnnp

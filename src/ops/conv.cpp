@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kPatchBytes = 64 * 1024;  // of one block, where there are caches
 constexpr uint32_t kFewestRows = 8;          // of a block: what a gemm kernel wants
-constexpr uint32_t kMostRows = 256;
+constexpr uint32_t kMostConvRows = 256;
 constexpr uint32_t kMostStepRows = 1u << 16;  // of the fast path
 
 // Windows of positions next to each other along one axis, in one strip.
@@ -39,12 +39,12 @@ struct Conv : PanelProduct {
   Strips strips;
 };
 
-bool accepts(const OpChoice &choice, const BlobNode &node) {
+bool accepts_conv(const OpChoice &choice, const BlobNode &node) {
   const Model &m = *choice.model;
   return !is_depthwise(m, node) && !is_nchw(m, node) && !has_taps_in_place(m, node) && !has_winograd_weights(m, node);
 }
 
-rnnp_status check(const Model &m, const BlobNode &n) {
+rnnp_status check_any_conv(const Model &m, const BlobNode &n) {
   const AttrConv *a = m.attr<AttrConv>(n);
   const rnnp_status status = check_conv(m, n, a);
   return status != RNNP_OK ? status : check_conv_matrix(m, *a);
@@ -61,7 +61,7 @@ bool patches_lie_in_x(const AttrConv &a, const PositionStrides &x) {
 
 uint32_t block_rows(const BuildEnv &env, uint32_t depth, size_t positions) {
   const uint32_t rows = env.l1d_bytes == 0 ? kFewestRows : kPatchBytes / 4 / depth;
-  const uint32_t even = rows < kFewestRows ? kFewestRows : rows > kMostRows ? kMostRows : rows / kFewestRows * kFewestRows;
+  const uint32_t even = rows < kFewestRows ? kFewestRows : rows > kMostConvRows ? kMostConvRows : rows / kFewestRows * kFewestRows;
   return positions < even ? static_cast<uint32_t>(positions) : even;
 }
 
@@ -73,7 +73,7 @@ Strips strips_of(const BuildEnv &env, const AttrConv &a) {
   const uint32_t taps = kPatchBytes / 4 / tap, fits = taps < w.kernel[axis] ? 0 : (taps - w.kernel[axis]) / w.stride[axis] + 1;
   const uint32_t share = w.out_size[other] < env.threads ? (w.out_size[axis] + env.threads - 1) / env.threads : w.out_size[axis];
   uint32_t most = share < kFewestRows || env.l1d_bytes == 0 ? kFewestRows : share;
-  if (most > kMostRows) most = kMostRows;
+  if (most > kMostConvRows) most = kMostConvRows;
   if (most > fits) most = fits;
   if (most < kFewestRows || w.out_size[axis] < kFewestRows) return {};
   const uint32_t per_line = (w.out_size[axis] + most - 1) / most;
@@ -97,7 +97,7 @@ void plan_strides(const Model &m, const BlobNode &node, Conv *c) {
   c->y_step = even_stride(a.window, y);
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_conv(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv *a = m.attr<AttrConv>(node);
   const Matrix matrix = m.matrix(a->matrix);
@@ -160,8 +160,8 @@ void run_group(const RunEnv &env, const Conv &c, const ValueSlot &x, const Value
   }
 }
 
-void run_positions(const RunEnv &env, const Conv &c, const ValueSlot &x, const ValueSlot &y, size_t begin, size_t end,
-                   const GemmArgs &g) {
+void run_conv_positions(const RunEnv &env, const Conv &c, const ValueSlot &x, const ValueSlot &y, size_t begin, size_t end,
+                        const GemmArgs &g) {
   if (begin == end || g.tile_begin == g.tile_end) return;
   Position p = position_at(c.attr->window, env.batch, begin);
   while (begin < end) {
@@ -229,7 +229,7 @@ void run_strips(const RunEnv &env, const Conv &c, const ValueSlot &x, const Valu
   }
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_conv(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const Conv &c = *static_cast<const Conv *>(object);
   const uint32_t y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
@@ -250,12 +250,12 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
   g.scratch = scratch + c.patch_bytes;
   g.tile_begin = static_cast<uint32_t>(first_tile);
   g.tile_end = static_cast<uint32_t>(last_tile);
-  (strips ? run_strips : run_positions)(env, c, x, env.values[y], begin, end, g);
+  (strips ? run_strips : run_conv_positions)(env, c, x, env.values[y], begin, end, g);
   if (c.attr->state != kNone) keep_history(env, *c.attr, x, thread);
 }
 
 // One step whose patches lie in x, evenly spaced through all rows.
-void run_step(void *object) {
+void run_conv_step(void *object) {
   Conv &c = *static_cast<Conv *>(object);
   c.gemm.a = row_of(*c.x, 0) + c.x_first;
   c.gemm.out = row_of(*c.y, 0) + c.y_first;
@@ -263,7 +263,7 @@ void run_step(void *object) {
   if (c.act != nullptr) activate_product(c.act, c.attr->act, c.gemm, c.nr);
 }
 
-StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
+StepFn finish_conv(FinishEnv *env, const BlobNode &node, void *object) {
   Conv &c = *static_cast<Conv *>(object);
   const uint32_t y = env->model->node_output(node, 0);
   const uint64_t positions = uint64_t{env->max_batch} * window_positions(c.attr->window);
@@ -279,11 +279,11 @@ StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
   c.gemm.rows = static_cast<uint32_t>(positions);
   c.gemm.tile_begin = 0;
   c.gemm.tile_end = c.tiles;
-  return run_step;
+  return run_conv_step;
 }
 
 }  // namespace
 
-RNNPACK_OP(conv, {OpKind::kConv, accepts, check, conv_costs, build, finish, run});
+RNNPACK_OP(conv, {OpKind::kConv, accepts_conv, check_any_conv, conv_costs, build_conv, finish_conv, run_conv});
 
 }  // namespace rnnp

@@ -89,7 +89,7 @@ uint32_t first_end(uint32_t lead) {
   return (lead + 15) / 16 * 16;
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_channel_major(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv *a = m.attr<AttrConv>(node);
   ActFn act = nullptr;
@@ -242,7 +242,7 @@ void begin_chunk(const RunEnv &env, ConvChannelMajor *c) {
 }
 
 // What the taps of `count` steps are in.
-float *lines_of(const RunEnv &env, ConvChannelMajor *c, uint32_t first, uint32_t count, bool by_kernel) {
+float *channel_lines(const RunEnv &env, ConvChannelMajor *c, uint32_t first, uint32_t count, bool by_kernel) {
   c->args.from.channels = 0;
   if (is_in_place(env, *c)) return row_of(env.values[c->x], 0) + first;
   append(env, c, first, count, by_kernel);
@@ -266,7 +266,7 @@ void run_blocks(const RunEnv &env, ConvChannelMajor *c, bool in_place, const Lin
   }
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
+void run_channel_major(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   ConvChannelMajor &c = *static_cast<ConvChannelMajor *>(object);
   const AttrConv &a = *c.attr;
   float *y = row_of(env.values[env.model->node_output(node, 0)], 0) + size_t{a.window.y_first} * env.steps;
@@ -274,7 +274,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   c.args.after = nullptr;
   c.args.then = nullptr;
   run_blocks(
-      env, &c, is_in_place(env, c), [&](uint32_t first, uint32_t count) { return lines_of(env, &c, first, count, true); },
+      env, &c, is_in_place(env, c), [&](uint32_t first, uint32_t count) { return channel_lines(env, &c, first, count, true); },
       [&](uint32_t first, uint32_t) {
         c.args.y = y + first;
         c.run(&c.args);
@@ -337,12 +337,12 @@ void run_joined(const RunEnv &env, const BlobNode &, void *object, uint32_t) {
   c.args.inner = one_call && j.nodes.inner != 0;
   after.add_plane = env.steps;
   const auto lines = [&](uint32_t first, uint32_t count) {
-    if (!is_here) return lines_of(env, &c, first, count, true);
+    if (!is_here) return channel_lines(env, &c, first, count, true);
     c.args.from.channels = 0;
     return x.at + first - c.lead;
   };
   run_blocks(env, &c, in_place, lines, [&](uint32_t first, uint32_t count) {
-    if (j.second != nullptr) after.lines = lines_of(env, j.second, first, count, false);
+    if (j.second != nullptr) after.lines = channel_lines(env, j.second, first, count, false);
     after.add = plane_of(env, j.nodes.add, first);
     after.other = plane_of(env, j.nodes.other, first);
     after.sum = plane_of(env, j.nodes.sum, first);
@@ -358,7 +358,7 @@ void run_joined(const RunEnv &env, const BlobNode &, void *object, uint32_t) {
     j.after_then.add = then_add.at + first;
     c.run(&c.args);
     if (one_call) return;
-    then->args.lines = lines_of(env, then, first, count, true);
+    then->args.lines = channel_lines(env, then, first, count, true);
     then->run(&then->args);
   });
 }
@@ -432,7 +432,7 @@ const ChannelMajorOp kChannelMajor = {plan, keep, forget};
 
 }  // namespace
 
-RNNPACK_OP(conv_channel_major,
-           {OpKind::kConv, never_rows, nullptr, conv_costs, build, nullptr, run, takes_channel_major, &kChannelMajor});
+RNNPACK_OP(conv_channel_major, {OpKind::kConv, never_rows, nullptr, conv_costs, build_channel_major, nullptr, run_channel_major,
+                                takes_channel_major, &kChannelMajor});
 
 }  // namespace rnnp

@@ -22,7 +22,7 @@ struct ConvNchw {
   size_t copy_bytes;  // of one thread
 };
 
-bool accepts(const OpChoice &choice, const BlobNode &node) {
+bool accepts_nchw(const OpChoice &choice, const BlobNode &node) {
   return is_nchw(*choice.model, node) && !has_winograd_weights(*choice.model, node);
 }
 
@@ -31,7 +31,7 @@ uint32_t reach(const BlobWindow &w, int axis) {
   return (w.out_size[axis] - 1) * w.stride[axis] + (w.kernel[axis] - 1) * w.dilation[axis] + 1;
 }
 
-rnnp_status check(const Model &m, const BlobNode &n) {
+rnnp_status check_nchw(const Model &m, const BlobNode &n) {
   const AttrConv *a = m.attr<AttrConv>(n);
   const rnnp_status status = check_conv(m, n, a);
   if (status != RNNP_OK) return status;
@@ -56,7 +56,7 @@ void place_lines(ConvNchw *c) {
                ptrdiff_t{w.x_stride[1]} * (static_cast<ptrdiff_t>(v.begin) - w.pad[1]);
 }
 
-void place_taps(ConvNchw *c) {
+void place_plane_taps(ConvNchw *c) {
   const AttrConv &a = *c->attr;
   const BlobWindow &w = a.window;
   uint32_t *to = c->taps;
@@ -67,7 +67,7 @@ void place_taps(ConvNchw *c) {
   }
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_nchw(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv *a = m.attr<AttrConv>(node);
   const Matrix matrix = m.matrix(a->matrix);
@@ -97,12 +97,12 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   c.args.y_columns = a->window.out_size[1];
   c.args.nr = matrix.format.nr;
   place_lines(&c);
-  place_taps(&c);
+  place_plane_taps(&c);
   *kept = c;
   return RNNP_OK;
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_nchw(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const ConvNchw &c = *static_cast<const ConvNchw *>(object);
   const AttrConv &a = *c.attr;
   const uint32_t y = env.model->node_output(node, 0);
@@ -133,6 +133,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-RNNPACK_OP(conv_nchw, {OpKind::kConv, accepts, check, conv_costs, build, nullptr, run});
+RNNPACK_OP(conv_nchw, {OpKind::kConv, accepts_nchw, check_nchw, conv_costs, build_nchw, nullptr, run_nchw});
 
 }  // namespace rnnp

@@ -10,8 +10,8 @@
 namespace rnnp {
 namespace {
 
-constexpr size_t kFewestSteps = 8;        // of a thread
-constexpr uint32_t kMostRows = 1u << 30;  // of a product
+constexpr size_t kFewestSteps = 8;               // of a thread
+constexpr uint32_t kMostProductRows = 1u << 30;  // of a product
 
 struct PlacedTap : GemmTap {
   RNNPACK_BYTES_32(12);
@@ -43,17 +43,17 @@ struct Work {
   float *copy;
 };
 
-bool accepts(const OpChoice &choice, const BlobNode &node) {
+bool accepts_taps(const OpChoice &choice, const BlobNode &node) {
   return has_taps_in_place(*choice.model, node);
 }
 
-rnnp_status check(const Model &m, const BlobNode &node) {
+rnnp_status check_taps(const Model &m, const BlobNode &node) {
   const AttrConv *a = m.attr<AttrConv>(node);
   const rnnp_status status = check_conv(m, node, a);
   return status != RNNP_OK ? status : check_conv_matrix(m, *a);
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_taps(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv *a = m.attr<AttrConv>(node);
   PanelProduct product;
@@ -87,7 +87,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
 // --- Products ----------------------------------------------------------------------------------------------------------------
 
 // What the taps that have been placed for group 0 give, group by group.
-void multiply(Work *w, uint32_t rows, float *y, size_t y_row_bytes) {
+void multiply_taps(Work *w, uint32_t rows, float *y, size_t y_row_bytes) {
   const ConvTaps &c = w->c;
   const AttrConv &a = *c.attr;
   GemmArgs g = w->gemm;
@@ -115,7 +115,7 @@ void place(const Work &w, uint32_t tap, const float *row, size_t row_bytes) {
 }
 
 // Steps [begin, end) of one batch row.
-void run_row(Work *w, uint32_t batch_row, uint32_t begin, uint32_t end) {
+void run_taps_row(Work *w, uint32_t batch_row, uint32_t begin, uint32_t end) {
   const RunEnv &env = w->env;
   while (begin < end) {
     uint32_t steps = end - begin;
@@ -124,7 +124,7 @@ void run_row(Work *w, uint32_t batch_row, uint32_t begin, uint32_t end) {
       if (rows.steps < steps) steps = rows.steps;
       place(*w, tap, rows.first, rows.in_ring ? w->x.row_bytes : env.batch * w->x.row_bytes);
     }
-    multiply(w, steps, row_of(w->y, size_t{begin} * env.batch + batch_row), env.batch * w->y.row_bytes);
+    multiply_taps(w, steps, row_of(w->y, size_t{begin} * env.batch + batch_row), env.batch * w->y.row_bytes);
     begin += steps;
   }
 }
@@ -149,35 +149,35 @@ void copy_rows_of(const Work &w, uint32_t batch_row, uint32_t begin, uint32_t en
 }
 
 // Steps [begin, end) of one batch row, none behind the lead, from a copy of what they read.
-void run_copy(Work *w, uint32_t batch_row, uint32_t begin, uint32_t end) {
+void run_by_copy(Work *w, uint32_t batch_row, uint32_t begin, uint32_t end) {
   const RunEnv &env = w->env;
   const AttrConv &a = *w->c.attr;
   copy_rows_of(*w, batch_row, begin, end);
   for (uint32_t tap = 0; tap < a.time_taps; ++tap)
     place(*w, tap, w->copy + size_t{tap} * a.time_dilation * (w->x.row_bytes / sizeof(float)), w->x.row_bytes);
-  multiply(w, end - begin, row_of(w->y, size_t{begin} * env.batch + batch_row), env.batch * w->y.row_bytes);
+  multiply_taps(w, end - begin, row_of(w->y, size_t{begin} * env.batch + batch_row), env.batch * w->y.row_bytes);
 }
 
 // One step of all batch rows, whose rings stand at one place.
-void run_step(Work *w, uint32_t step) {
+void run_taps_step(Work *w, uint32_t step) {
   const RunEnv &env = w->env;
   const AttrConv &a = *w->c.attr;
   for (uint32_t tap = 0; tap < a.time_taps; ++tap) {
     const TapRows rows = tap_rows(env, a, w->x, {0, step, 0, 0, 0}, tap);
     place(*w, tap, rows.first, rows.in_ring ? env.states[a.state].row_elems * sizeof(float) : w->x.row_bytes);
   }
-  multiply(w, env.batch, row_of(w->y, size_t{step} * env.batch), w->y.row_bytes);
+  multiply_taps(w, env.batch, row_of(w->y, size_t{step} * env.batch), w->y.row_bytes);
 }
 
 // Steps of all batch rows that read this chunk alone.
 void run_inside(Work *w, uint32_t begin, uint32_t end) {
   const RunEnv &env = w->env;
-  const uint32_t most = env.batch > 1 ? kMostRows / env.batch : kMostRows;
+  const uint32_t most = env.batch > 1 ? kMostProductRows / env.batch : kMostProductRows;
   while (begin < end) {
     const uint32_t steps = end - begin < most ? end - begin : most;
     for (uint32_t tap = 0; tap < w->c.attr->time_taps; ++tap)
       place(*w, tap, tap_rows(env, *w->c.attr, w->x, {0, begin, 0, 0, 0}, tap).first, w->x.row_bytes);
-    multiply(w, steps * env.batch, row_of(w->y, size_t{begin} * env.batch), w->y.row_bytes);
+    multiply_taps(w, steps * env.batch, row_of(w->y, size_t{begin} * env.batch), w->y.row_bytes);
     begin += steps;
   }
 }
@@ -190,15 +190,15 @@ void run_steps(Work *w, uint32_t begin, uint32_t end) {
   if (even && end > static_cast<uint32_t>(a.lead))
     inside = begin > static_cast<uint32_t>(a.lead) ? begin : static_cast<uint32_t>(a.lead);
   if (even && env.batch > 1 && inside - begin <= env.batch && rings_are_even(env, a)) {
-    for (; begin < inside; ++begin) run_step(w, begin);
+    for (; begin < inside; ++begin) run_taps_step(w, begin);
   }
   const size_t copied = (static_cast<size_t>(a.lead) + inside - begin) * w->x.row_bytes;
   const bool copies = even && begin < inside && copied <= w->c.copy_bytes && is_worth_a_copy(a, inside - begin);
-  for (uint32_t row = 0; row < env.batch && begin < inside; ++row) (copies ? run_copy : run_row)(w, row, begin, inside);
+  for (uint32_t row = 0; row < env.batch && begin < inside; ++row) (copies ? run_by_copy : run_taps_row)(w, row, begin, inside);
   run_inside(w, inside, end);
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_taps(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const ConvTaps &c = *static_cast<const ConvTaps *>(object);
   const uint32_t y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
@@ -241,7 +241,7 @@ void run_one(void *object) {
   write_word(ring.place, oldest + 1 == lead ? 0 : oldest + 1);
 }
 
-StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
+StepFn finish_taps(FinishEnv *env, const BlobNode &node, void *object) {
   ConvTaps &c = *static_cast<ConvTaps *>(object);
   if (env->max_batch != 1 || env->threads != 1 || c.attr->groups != 1 || c.attr->state == kNone) return nullptr;
   c.x = &env->values[env->model->node_input(node, 0)];
@@ -257,6 +257,6 @@ StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
 
 }  // namespace
 
-RNNPACK_OP(conv_taps, {OpKind::kConv, accepts, check, conv_costs, build, finish, run});
+RNNPACK_OP(conv_taps, {OpKind::kConv, accepts_taps, check_taps, conv_costs, build_taps, finish_taps, run_taps});
 
 }  // namespace rnnp

@@ -21,7 +21,7 @@ struct ConvWinograd {
 // So that the points of a block's tiles can be counted everywhere.
 constexpr uint32_t kMostChannels = kWindowMost / (kWinogradPoints * kWinogradTiles);
 
-bool accepts(const OpChoice &choice, const BlobNode &node) {
+bool accepts_winograd(const OpChoice &choice, const BlobNode &node) {
   return has_winograd_weights(*choice.model, node);
 }
 
@@ -32,7 +32,7 @@ bool windows_fit(const BlobWindow &w) {
   return w.x_stride[1] == 1;
 }
 
-rnnp_status check(const Model &m, const BlobNode &n) {
+rnnp_status check_winograd(const Model &m, const BlobNode &n) {
   const AttrConv *a = m.attr<AttrConv>(n);
   const rnnp_status status = check_conv(m, n, a);
   if (status != RNNP_OK) return status;
@@ -42,13 +42,13 @@ rnnp_status check(const Model &m, const BlobNode &n) {
 }
 
 // A product of a point counts for four results, of lines for two.
-NodeCosts costs(const Model &m, const BlobNode &node) {
+NodeCosts costs_winograd(const Model &m, const BlobNode &node) {
   const AttrConv &a = *m.attr<AttrConv>(node);
   if (a.y_plane == 0) return element_costs(m, node, kLinePoints / 2 * uint64_t{a.time_taps} * a.in_channels);
   return element_costs(m, node, kWinogradPoints / 4 * a.in_channels);
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_winograd(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv *a = m.attr<AttrConv>(node);
   if (a->y_plane == 0) return build_winograd_lines(env, node, object);
@@ -86,7 +86,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
 }
 
 // The activation of lines of tiles in all planes.
-void activate(const ConvWinograd &c, const ConvWinogradArgs &made) {
+void activate_lines(const ConvWinograd &c, const ConvWinogradArgs &made) {
   const uint32_t first = 2 * made.line_begin, last = 2 * made.line_end < made.y_lines ? 2 * made.line_end : made.y_lines;
   float *y = made.y + size_t{first} * made.y_columns;
   for (uint32_t u = 0; u < made.units; ++u, y += made.y_plane) {
@@ -95,7 +95,7 @@ void activate(const ConvWinograd &c, const ConvWinogradArgs &made) {
   }
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_winograd(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   if (env.model->attr<AttrConv>(node)->y_plane == 0) return run_winograd_lines(env, node, object, thread);
   const ConvWinograd &c = *static_cast<const ConvWinograd *>(object);
   const uint32_t y = env.model->node_output(node, 0);
@@ -113,13 +113,13 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
     args.x = row_of(x, row) + c.attr->window.x_first;
     args.y = row_of(env.values[y], row) + c.attr->window.y_first;
     c.run(&args);
-    if (c.act != nullptr) activate(c, args);
+    if (c.act != nullptr) activate_lines(c, args);
     begin += count;
   }
 }
 
 }  // namespace
 
-RNNPACK_OP(conv_winograd, {OpKind::kConv, accepts, check, costs, build, nullptr, run});
+RNNPACK_OP(conv_winograd, {OpKind::kConv, accepts_winograd, check_winograd, costs_winograd, build_winograd, nullptr, run_winograd});
 
 }  // namespace rnnp

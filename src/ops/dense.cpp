@@ -19,7 +19,7 @@ struct Dense : PanelProduct {
   size_t scratch_bytes;  // of one thread
 };
 
-rnnp_status check(const Model &m, const BlobNode &n) {
+rnnp_status check_dense(const Model &m, const BlobNode &n) {
   const AttrDense *a = m.attr<AttrDense>(n);
   if (a == nullptr || a->matrix >= m.matrices.count || a->groups == 0) return RNNP_E_BLOB_CORRUPT;
   const Matrix matrix = m.matrix(a->matrix);
@@ -35,11 +35,11 @@ rnnp_status check(const Model &m, const BlobNode &n) {
   return a->act.act <= uint32_t(Act::kCeil) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
-NodeCosts costs(const Model &m, const BlobNode &node) {
+NodeCosts costs_dense(const Model &m, const BlobNode &node) {
   return element_costs(m, node, m.attr<AttrDense>(node)->input_size);
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_dense(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrDense *a = m.attr<AttrDense>(node);
   const Matrix matrix = m.matrix(a->matrix);
@@ -74,7 +74,7 @@ void run_single(void *object) {
   if (d.act != nullptr) activate(d, d.gemm);
 }
 
-StepFn finish(FinishEnv *env, const BlobNode &node, void *object) {
+StepFn finish_dense(FinishEnv *env, const BlobNode &node, void *object) {
   Dense &d = *static_cast<Dense *>(object);
   const AttrDense &a = *d.attr;
   const uint32_t y = env->model->node_output(node, 0);
@@ -143,7 +143,7 @@ void run_matrices(const RunEnv &env, const BlobNode &node, const Dense &d, const
   }
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_dense(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const Dense &d = *static_cast<const Dense *>(object);
   const uint32_t y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
@@ -177,6 +177,6 @@ void dense_activate(const RunEnv &env, const BlobNode &node, const void *object,
   for_each_block(env, node, d, part, [&](const GemmArgs &g) { activate(d, g); });
 }
 
-RNNPACK_OP(dense, {OpKind::kDense, nullptr, check, costs, build, finish, run});
+RNNPACK_OP(dense, {OpKind::kDense, nullptr, check_dense, costs_dense, build_dense, finish_dense, run_dense});
 
 }  // namespace rnnp

@@ -17,11 +17,11 @@ struct Depthwise {
   size_t list_bytes;  // of a list of taps; each thread has two in scratch
 };
 
-bool accepts(const OpChoice &choice, const BlobNode &node) {
+bool accepts_depthwise(const OpChoice &choice, const BlobNode &node) {
   return is_depthwise(*choice.model, node);
 }
 
-rnnp_status check(const Model &m, const BlobNode &n) {
+rnnp_status check_depthwise(const Model &m, const BlobNode &n) {
   const AttrConv *a = m.attr<AttrConv>(n);
   const rnnp_status status = check_conv(m, n, a);
   if (status != RNNP_OK) return status;
@@ -30,7 +30,7 @@ rnnp_status check(const Model &m, const BlobNode &n) {
   return a->bias == kNone || m.vector_fits(a->bias, m.matrix(a->matrix), 1) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_depthwise(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrConv *a = m.attr<AttrConv>(node);
   ActFn act = nullptr;
@@ -91,7 +91,7 @@ void run_positions(const RunEnv &env, const Depthwise &d, const ValueSlot &x, co
   }
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_depthwise(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const Depthwise &d = *static_cast<const Depthwise *>(object);
   const uint32_t y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
@@ -106,6 +106,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-RNNPACK_OP(depthwise, {OpKind::kConv, accepts, check, conv_costs, build, nullptr, run});
+RNNPACK_OP(depthwise, {OpKind::kConv, accepts_depthwise, check_depthwise, conv_costs, build_depthwise, nullptr, run_depthwise});
 
 }  // namespace rnnp

@@ -7,7 +7,7 @@
 namespace rnnp {
 namespace {
 
-rnnp_status check(const Model &m, const BlobNode &node) {
+rnnp_status check_gather(const Model &m, const BlobNode &node) {
   const AttrGather *a = m.attr<AttrGather>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
   if (a == nullptr || x >= m.values.count || a->count == 0 || a->elems == 0) return RNNP_E_BLOB_CORRUPT;
@@ -21,7 +21,7 @@ rnnp_status check(const Model &m, const BlobNode &node) {
   return RNNP_OK;
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_gather(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const AttrGather &a = **static_cast<const AttrGather *const *>(object);
   const ValueSlot &x = env.values[env.model->node_input(node, 0)];
   const uint32_t y = env.model->node_output(node, 0);
@@ -40,6 +40,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-RNNPACK_OP(gather, {OpKind::kGather, nullptr, check, nullptr, keep_attr<AttrGather>, nullptr, run});
+RNNPACK_OP(gather, {OpKind::kGather, nullptr, check_gather, nullptr, keep_attr<AttrGather>, nullptr, run_gather});
 
 }  // namespace rnnp

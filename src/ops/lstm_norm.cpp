@@ -68,7 +68,7 @@ void measure(const float *row, uint32_t units, const CellNorm &n, float epsilon,
   for (uint32_t g = 0; g < kGates; ++g) out[g] = spread_of(sums[g], n.by_gate ? squares[g] : whole, count, epsilon);
 }
 
-void activate(const CellNorm &n, Act act, float *v, size_t count) {
+void activate_gate(const CellNorm &n, Act act, float *v, size_t count) {
   const ActArgs args = {v, v, count, {static_cast<uint32_t>(act), 0.0f, 0.0f}};
   n.act(&args);
 }
@@ -84,13 +84,13 @@ void finish_gates(const CellNorm &n, const float *x, const float *h, const Sprea
     for (size_t i = 0; i < nr; ++i) gates[i] += (h[at + i] - sh.mean) * sh.factor * n.h_scale[at + i];
   }
   gates -= kGates * nr;
-  activate(n, Act::kSigmoid, gates, 3 * nr);
-  activate(n, Act::kTanh, gates + 3 * nr, nr);
+  activate_gate(n, Act::kSigmoid, gates, 3 * nr);
+  activate_gate(n, Act::kTanh, gates + 3 * nr, nr);
 }
 
 template <class T>
 T *row_at(T *first, size_t row, size_t row_bytes) {
-  return offset_bytes(first, row * row_bytes);
+  return operand_at(first, row * row_bytes);
 }
 
 // Gates, and c before its norm, which goes to rh; o waits in h_next.
@@ -133,7 +133,7 @@ void run_output(const RecurArgs *args) {
       float next[kMostNr];
       for (uint32_t i = 0; i < nr; ++i) next[i] = (raw[unit + i] - s.mean) * s.factor * n.c_scale[unit + i] + n.c_bias[unit + i];
       if (!n.keeps_c) copy_bytes(c + unit, next, nr * sizeof(float));
-      activate(n, Act::kTanh, next, nr);
+      activate_gate(n, Act::kTanh, next, nr);
       for (uint32_t i = 0; i < nr; ++i) h[unit + i] *= next[i];
     }
     const uint32_t begin = a.tile_begin * nr;
@@ -143,7 +143,7 @@ void run_output(const RecurArgs *args) {
 }
 
 // h * R, onto pre-activations, or by itself.
-void multiply(const Phase &, const RecurArgs &a, Products *products) {
+void multiply_norm(const Phase &, const RecurArgs &a, Products *products) {
   GemmArgs &g = products->gates;
   g.a = a.h_prev;
   g.out = products->linear ? const_cast<float *>(a.r_bias) : const_cast<float *>(a.preact);
@@ -161,7 +161,7 @@ bool norm_fits(const Model &m, const BlobDirection &d, const BlobCellNorm &n) {
          n.h_epsilon >= 0 && n.c_epsilon >= 0;
 }
 
-rnnp_status check(const Model &m, const BlobNode &node) {
+rnnp_status check_lstm_norm(const Model &m, const BlobNode &node) {
   const rnnp_status status = check_recurrent_of(m, node, Cell::kLstmNorm);
   if (status != RNNP_OK) return status;
   const AttrNormRecurrent *a = m.attr<AttrNormRecurrent>(node);
@@ -175,8 +175,8 @@ rnnp_status check(const Model &m, const BlobNode &node) {
   return RNNP_OK;
 }
 
-void fill_direction(const BuildEnv &env, const AttrNormRecurrent &a, uint32_t d, const RecurrentPlan &plan, GemmFn gemm, ActFn act,
-                    Products *products, CellNorm *norm, Direction *direction) {
+void fill_norm_direction(const BuildEnv &env, const AttrNormRecurrent &a, uint32_t d, const RecurrentPlan &plan, GemmFn gemm,
+                         ActFn act, Products *products, CellNorm *norm, Direction *direction) {
   const Model &m = *env.model;
   const BlobCellNorm &b = a.norm[d];
   const uint8_t nr = static_cast<uint8_t>(m.matrix(a.layer.direction[d].w).format.nr);
@@ -195,7 +195,7 @@ void fill_direction(const BuildEnv &env, const AttrNormRecurrent &a, uint32_t d,
            a.keeps_c != 0};
   Products &p = *products;
   p = {};
-  p.multiply = multiply;
+  p.multiply = multiply_norm;
   p.gemm = gemm;
   p.linear = apart;
   p.gates = p.candidate = product_with(m.matrix(a.layer.direction[d].r), plan, nr, direction->args);
@@ -213,7 +213,7 @@ void fill_direction(const BuildEnv &env, const AttrNormRecurrent &a, uint32_t d,
   direction->phases[2] = {run_output, nullptr, PhaseKind::kCells, false, true, true};
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_lstm_norm(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrNormRecurrent *a = m.attr<AttrNormRecurrent>(node);
   const RecurrentShape shape = recurrent_shape(m, a->layer);
@@ -227,21 +227,22 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   CellNorm *norms = env->arena->take<CellNorm>(count);
   *object = layer;
   for (uint32_t d = 0; layer != nullptr && norms != nullptr && d < count; ++d)
-    fill_direction(*env, *a, d, plan, product->gemm, act->act, products + d, norms + d, &layer->direction[d]);
+    fill_norm_direction(*env, *a, d, plan, product->gemm, act->act, products + d, norms + d, &layer->direction[d]);
   return status;
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_lstm_norm(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   Products products;
   run_over_time(env, node, *static_cast<const Recurrent *>(object), thread, &products);
 }
 
-bool accepts(const OpChoice &choice, const BlobNode &node) {
+bool accepts_lstm_norm(const OpChoice &choice, const BlobNode &node) {
   return has_norms(*choice.model, node);
 }
 
 }  // namespace
 
-RNNPACK_OP(recurrent_norm, {OpKind::kRecurrent, accepts, check, recurrent_costs, build, finish_recurrent, run});
+RNNPACK_OP(recurrent_norm, {OpKind::kRecurrent, accepts_lstm_norm, check_lstm_norm, recurrent_costs, build_lstm_norm,
+                            finish_recurrent, run_lstm_norm});
 
 }  // namespace rnnp

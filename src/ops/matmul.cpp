@@ -7,7 +7,7 @@
 namespace rnnp {
 namespace {
 
-bool operand_fits(const Model &m, uint32_t operand, uint32_t y, const AttrMatMul &t, const MatrixStrides &s, uint32_t rows,
+bool product_fits(const Model &m, uint32_t operand, uint32_t y, const AttrMatMul &t, const MatrixStrides &s, uint32_t rows,
                   uint32_t columns) {
   if (!is_f32_value(m, operand, 0) || !operand_is_ready(m, operand, y)) return false;
   if (m.values[operand].sequence && !m.values[y].sequence) return false;
@@ -18,7 +18,7 @@ bool operand_fits(const Model &m, uint32_t operand, uint32_t y, const AttrMatMul
          high < int64_t{elems};
 }
 
-rnnp_status check(const Model &m, const BlobNode &node) {
+rnnp_status check_matmul(const Model &m, const BlobNode &node) {
   const AttrMatMul *t = m.attr<AttrMatMul>(node);
   const uint32_t y = m.node_output(node, 0);
   uint64_t batch, matrix;
@@ -28,7 +28,7 @@ rnnp_status check(const Model &m, const BlobNode &node) {
       !is_f32_value(m, y, uint32_t(batch * matrix)))
     return RNNP_E_BLOB_CORRUPT;
   const uint32_t a = m.node_input(node, 0), b = m.node_input(node, 1);
-  if (!operand_fits(m, a, y, *t, t->a, t->m, t->k) || !operand_fits(m, b, y, *t, t->b, t->k, t->n)) return RNNP_E_BLOB_CORRUPT;
+  if (!product_fits(m, a, y, *t, t->a, t->m, t->k) || !product_fits(m, b, y, *t, t->b, t->k, t->n)) return RNNP_E_BLOB_CORRUPT;
   if (t->k > m.values[a].row_elems || t->k > m.values[b].row_elems) return RNNP_E_BLOB_CORRUPT;
   return RNNP_OK;
 }
@@ -39,11 +39,11 @@ struct MatMul {
   MatMulFn run;
 };
 
-NodeCosts costs(const Model &m, const BlobNode &node) {
+NodeCosts costs_matmul(const Model &m, const BlobNode &node) {
   return element_costs(m, node, m.attr<AttrMatMul>(node)->k);
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_matmul(BuildEnv *env, const BlobNode &node, void **object) {
   const Kernel *kernel = find_kernel(*env->kernels, KernelFamily::kMatMul, DType::kF32, 0, env->isa);
   if (kernel == nullptr) return RNNP_E_LAYOUT;
   MatMul *kept = env->arena->take<MatMul>(1);
@@ -57,7 +57,7 @@ const float *operand_row(const RunEnv &env, uint32_t operand, uint32_t y, size_t
   return row_of(env.values[operand], repeats ? row % env.batch : row);
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_matmul(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const MatMul &product = *static_cast<const MatMul *>(object);
   const AttrMatMul &t = *product.attr;
   const uint32_t a = env.model->node_input(node, 0), b = env.model->node_input(node, 1), y = env.model->node_output(node, 0);
@@ -80,6 +80,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-RNNPACK_OP(matmul, {OpKind::kMatMul, nullptr, check, costs, build, nullptr, run});
+RNNPACK_OP(matmul, {OpKind::kMatMul, nullptr, check_matmul, costs_matmul, build_matmul, nullptr, run_matmul});
 
 }  // namespace rnnp

@@ -26,12 +26,12 @@ rnnp_status check_copy(const Model &m, const BlobNode &node) {
 }
 
 // Two axes of a copy, and how far apart their elements lie on both sides.
-struct Plane {
+struct CopiedPlane {
   uint32_t rows, columns;
   ptrdiff_t x_row, x_column, y_row, y_column;
 };
 
-void copy_plane(const Plane &p, const float *x, float *y) {
+void copy_plane(const CopiedPlane &p, const float *x, float *y) {
   if (p.x_row == 1 && p.y_column == 1) return turn(x, p.x_column, y, p.y_row, p.rows, p.columns);
   const bool lines = p.x_column == 1 && p.y_column == 1;
   for (uint32_t i = 0; i < p.rows; ++i, x += p.x_row, y += p.y_row) {
@@ -50,7 +50,7 @@ void copy_row(const AttrCopy &a, const float *x, float *y) {
   for (uint32_t i = 0; i < last && a.x_stride[last] != 1; ++i) {
     if (a.x_stride[i] == 1) beside = i;
   }
-  Plane plane = {1, a.dims[last], 0, a.x_stride[last], 0, a.y_stride[last]};
+  CopiedPlane plane = {1, a.dims[last], 0, a.x_stride[last], 0, a.y_stride[last]};
   if (last != 0) plane.rows = a.dims[beside], plane.x_row = a.x_stride[beside], plane.y_row = a.y_stride[beside];
   uint32_t index[kBlobMaxRank] = {};
   x += a.x_first;

@@ -14,7 +14,7 @@ struct Norm {
   const float *scale, *bias;  // nullptr: 1 and 0
 };
 
-rnnp_status check(const Model &m, const BlobNode &node) {
+rnnp_status check_norm(const Model &m, const BlobNode &node) {
   const AttrNorm *a = m.attr<AttrNorm>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
   if (a == nullptr || a->outer == 0 || a->elems == 0 || a->centred > 1 || a->per_outer > 1) return RNNP_E_BLOB_CORRUPT;
@@ -28,7 +28,7 @@ rnnp_status check(const Model &m, const BlobNode &node) {
   return RNNP_OK;
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_norm(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   const AttrNorm *a = m.attr<AttrNorm>(node);
   Norm *n = env->arena->take<Norm>(1);
@@ -60,7 +60,7 @@ void normalise(const Norm &n, uint32_t group, const float *x, float *y) {
   }
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_norm(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const Norm &n = *static_cast<const Norm *>(object);
   const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
@@ -76,6 +76,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-RNNPACK_OP(norm, {OpKind::kNorm, nullptr, check, nullptr, build, nullptr, run});
+RNNPACK_OP(norm, {OpKind::kNorm, nullptr, check_norm, nullptr, build_norm, nullptr, run_norm});
 
 }  // namespace rnnp

@@ -72,7 +72,7 @@ struct BinaryNode {
 };
 
 // Largest element offset that `stride` reaches over dims.
-uint64_t reach(const AttrBinary &a, const uint32_t *stride) {
+uint64_t reach_of(const AttrBinary &a, const uint32_t *stride) {
   uint64_t last = 0;
   for (uint32_t i = 0; i < a.rank; ++i) {
     const uint64_t far = uint64_t{a.dims[i] - 1} * stride[i];
@@ -82,10 +82,10 @@ uint64_t reach(const AttrBinary &a, const uint32_t *stride) {
   return last;
 }
 
-bool operand_fits(const Model &m, uint32_t operand, uint32_t y, const AttrBinary &a, const uint32_t *stride) {
+bool kernel_operand_fits(const Model &m, uint32_t operand, uint32_t y, const AttrBinary &a, const uint32_t *stride) {
   if (!is_f32_value(m, operand, 0) || !operand_is_ready(m, operand, y)) return false;
   if (m.values[operand].sequence && !m.values[y].sequence) return false;
-  return stride[a.rank - 1] <= 1 && reach(a, stride) < m.values[operand].row_elems;
+  return stride[a.rank - 1] <= 1 && reach_of(a, stride) < m.values[operand].row_elems;
 }
 
 bool accepts_binary(const OpChoice &choice, const BlobNode &node) {
@@ -103,7 +103,8 @@ rnnp_status check_binary(const Model &m, const BlobNode &node) {
     elems *= a->dims[i];
   }
   if (elems != m.values[y].row_elems) return RNNP_E_BLOB_CORRUPT;
-  if (!operand_fits(m, m.node_input(node, 0), y, *a, a->a_stride) || !operand_fits(m, m.node_input(node, 1), y, *a, a->b_stride))
+  if (!kernel_operand_fits(m, m.node_input(node, 0), y, *a, a->a_stride) ||
+      !kernel_operand_fits(m, m.node_input(node, 1), y, *a, a->b_stride))
     return RNNP_E_BLOB_CORRUPT;
   return RNNP_OK;
 }
@@ -229,7 +230,7 @@ void run_binary_channel_major(const RunEnv &env, const BlobNode &node, const Bin
   const Model &m = *env.model;
   const uint32_t a = m.node_input(node, 0), b = m.node_input(node, 1), y = m.node_output(node, 0);
   const auto row = [&](uint32_t operand, const uint32_t *stride) {
-    return is_const(m, operand) ? size_t{reach(*n.attr, stride) != 0} : size_t{env.steps};
+    return is_const(m, operand) ? size_t{reach_of(*n.attr, stride) != 0} : size_t{env.steps};
   };
   const BinaryArgs args = {row_of(env.values[a], 0),
                            row_of(env.values[b], 0),
@@ -263,7 +264,7 @@ bool unary_takes_channel_major(const OpChoice &choice, const BlobNode &node) {
 }
 
 bool operand_is_by_element(const Model &m, uint32_t operand, uint32_t y, const AttrBinary &a, const uint32_t *stride) {
-  if (is_const(m, operand) && reach(a, stride) == 0) return true;
+  if (is_const(m, operand) && reach_of(a, stride) == 0) return true;
   uint64_t packed = 1;
   for (uint32_t i = a.rank; i-- > 0; packed *= a.dims[i]) {
     if (a.dims[i] != 1 && stride[i] != packed) return false;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kManyChannels = 8;
 
-rnnp_status check(const Model &m, const BlobNode &node) {
+rnnp_status check_pool(const Model &m, const BlobNode &node) {
   const AttrPool *a = m.attr<AttrPool>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
   if (a == nullptr || !is_f32_value(m, x, 0) || !is_f32_value(m, y, 0) || is_const(m, x) ||
@@ -28,7 +28,7 @@ rnnp_status check(const Model &m, const BlobNode &node) {
   return RNNP_OK;
 }
 
-NodeCosts costs(const Model &m, const BlobNode &node) {
+NodeCosts costs_pool(const Model &m, const BlobNode &node) {
   const BlobWindow &w = m.attr<AttrPool>(node)->window;
   return element_costs(m, node, uint64_t{w.kernel[0]} * w.kernel[1]);
 }
@@ -123,7 +123,7 @@ void each(const Plane &p, const float *x, ptrdiff_t apart, float *y) {
 }
 
 // Inside is what makes vectors, else what is longer.
-Plane plane_of(const AttrPool &a, uint32_t positions) {
+Plane pooled_plane(const AttrPool &a, uint32_t positions) {
   const BlobWindow &w = a.window;
   const ptrdiff_t x_step = ptrdiff_t{w.x_stride[1]} * static_cast<ptrdiff_t>(w.stride[1]);
   const ptrdiff_t y_step = static_cast<ptrdiff_t>(w.y_stride[1]), channel_step = w.x_stride[2];
@@ -164,7 +164,7 @@ template <class Op>
 void each_inside(const AttrPool &a, const Line &line, uint32_t tap, const Taps &inside) {
   const BlobWindow &w = a.window;
   const int32_t at = line.at + static_cast<int32_t>(tap * w.dilation[1] + inside.begin * w.stride[1]);
-  each<Op>(plane_of(a, inside.end - inside.begin), line.x + ptrdiff_t{at} * w.x_stride[1],
+  each<Op>(pooled_plane(a, inside.end - inside.begin), line.x + ptrdiff_t{at} * w.x_stride[1],
            static_cast<ptrdiff_t>(w.dilation[1]) * w.x_stride[1], line.y + size_t{inside.begin} * w.y_stride[1]);
 }
 
@@ -217,7 +217,7 @@ void run_line(const AttrPool &a, const float *x, const Position &p, uint32_t cou
   }
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_pool(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const AttrPool &a = **static_cast<const AttrPool *const *>(object);
   const uint32_t y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
@@ -236,6 +236,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-RNNPACK_OP(pool, {OpKind::kPool, nullptr, check, costs, keep_attr<AttrPool>, nullptr, run});
+RNNPACK_OP(pool, {OpKind::kPool, nullptr, check_pool, costs_pool, keep_attr<AttrPool>, nullptr, run_pool});
 
 }  // namespace rnnp

@@ -103,7 +103,7 @@ bool is_fused_layer(const OpChoice &choice, const BlobNode &node) {
   return !is_unfused(*choice.model, node);
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_layer(BuildEnv *env, const BlobNode &node, void **object) {
   const AttrRecurrent &a = *env->model->attr<AttrRecurrent>(node);
   const RecurrentShape shape = recurrent_shape(*env->model, a);
   const RecurrentPlan plan = plan_recurrent(shape, *env);
@@ -113,7 +113,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   return status;
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_layer(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   run_over_time(env, node, *static_cast<const Recurrent *>(object), thread, nullptr);
 }
 
@@ -139,6 +139,7 @@ void run_over_time(const RunEnv &env, const BlobNode &node, const Recurrent &lay
   }
 }
 
-RNNPACK_OP(recurrent, {OpKind::kRecurrent, is_fused_layer, check_recurrent, recurrent_costs, build, finish_recurrent, run});
+RNNPACK_OP(recurrent,
+           {OpKind::kRecurrent, is_fused_layer, check_recurrent, recurrent_costs, build_layer, finish_recurrent, run_layer});
 
 }  // namespace rnnp

@@ -66,18 +66,18 @@ struct RowBlock {
 
 void start_rows(float *to, size_t row_bytes, const RowBlock &from, uint32_t rows, uint32_t elems) {
   for (uint32_t row = 0; row < rows; ++row) {
-    float *at = offset_bytes(to, row_bytes * row);
+    float *at = operand_at(to, row_bytes * row);
     if (from.data == nullptr) {
       zero_bytes(at, row_bytes);
     } else {
-      copy_bytes(at, offset_bytes(from.data, from.stride * row), elems * sizeof(float));
+      copy_bytes(at, operand_at(from.data, from.stride * row), elems * sizeof(float));
     }
   }
 }
 
 void finish_rows(const RowBlock &to, const float *from, size_t row_bytes, uint32_t rows, uint32_t elems) {
   for (uint32_t row = 0; to.data != nullptr && row < rows; ++row)
-    copy_bytes(offset_bytes(to.data, to.stride * row), offset_bytes(from, row_bytes * row), elems * sizeof(float));
+    copy_bytes(operand_at(to.data, to.stride * row), operand_at(from, row_bytes * row), elems * sizeof(float));
 }
 
 // As many rows a product as lie one after the other.
@@ -91,8 +91,8 @@ void project_apart(const Sequence &s, size_t first, size_t count) {
   g.rows = by_step ? a.rows : static_cast<uint32_t>(count);
   g.scratch = s.factors;
   for (size_t i = 0; i < (by_step ? count : a.rows); ++i) {
-    g.a = offset_bytes(s.x, s.x_step * first + next * i);
-    g.out = offset_bytes(s.preact, (by_step ? row_bytes * a.rows : row_bytes) * i);
+    g.a = operand_at(s.x, s.x_step * first + next * i);
+    g.out = operand_at(s.preact, (by_step ? row_bytes * a.rows : row_bytes) * i);
     s.layer->gemm(&g);
   }
 }
@@ -117,7 +117,7 @@ void run_rows(const RunEnv &env, const BlobNode &node, const FeatureLayer &featu
   Sequence s;
   start_sequence(layer, layer.direction[at.d], {nullptr, 1, 0}, scratch, products, &s);
   s.h[0] = view_as<float>(static_cast<uint8_t *>(s.factors) + layer.plan.factor_bytes);
-  s.h[1] = offset_bytes(s.h[0], features.state_bytes);
+  s.h[1] = operand_at(s.h[0], features.state_bytes);
   s.live = 0;
   s.x = x.data;
   s.y = y.data;
@@ -138,7 +138,7 @@ void run_rows(const RunEnv &env, const BlobNode &node, const FeatureLayer &featu
     s.project = s.x_step == a.rows * a.x_row_bytes ? project_rows : project_apart;
   }
   const bool lstm = layer.cell == Cell::kLstm;
-  a.c = lstm ? offset_bytes(s.h[1], features.state_bytes) : nullptr;
+  a.c = lstm ? operand_at(s.h[1], features.state_bytes) : nullptr;
   const uint32_t h0 = m.node_input(node, 1), c0 = m.node_input(node, 2), y_h = m.node_output(node, 1), y_c = m.node_output(node, 2);
   start_rows(s.h[0], a.state_row_bytes, block(h0, state_at, hidden), at.count, a.hidden_size);
   if (lstm) start_rows(a.c, a.state_row_bytes, block(c0, state_at, hidden), at.count, a.hidden_size);
@@ -147,11 +147,11 @@ void run_rows(const RunEnv &env, const BlobNode &node, const FeatureLayer &featu
   if (lstm) finish_rows(block(y_c, state_at, hidden), a.c, a.state_row_bytes, at.count, a.hidden_size);
 }
 
-bool is_fused_layer(const OpChoice &choice, const BlobNode &node) {
+bool is_fused_features(const OpChoice &choice, const BlobNode &node) {
   return !is_unfused(*choice.model, node);
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_feature_layer(BuildEnv *env, const BlobNode &node, void **object) {
   const AttrFeatureRecurrent &a = *env->model->attr<AttrFeatureRecurrent>(node);
   const FeaturePlan plan = plan_features(*env, a);
   const PanelFormat w = format_of(env->model->matrices[a.layer.direction[0].w].format);
@@ -161,7 +161,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   return status;
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_feature_layer(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   run_over_features(env, node, *static_cast<const FeatureLayer *>(object), thread, nullptr);
 }
 
@@ -238,6 +238,7 @@ void run_over_features(const RunEnv &env, const BlobNode &node, const FeatureLay
   }
 }
 
-RNNPACK_OP(feature_recurrent, {OpKind::kFeatureRecurrent, is_fused_layer, check_features, feature_costs, build, nullptr, run});
+RNNPACK_OP(feature_recurrent, {OpKind::kFeatureRecurrent, is_fused_features, check_features, feature_costs, build_feature_layer,
+                               nullptr, run_feature_layer});
 
 }  // namespace rnnp

@@ -7,7 +7,7 @@
 namespace rnnp {
 namespace {
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_unfused_features(BuildEnv *env, const BlobNode &node, void **object) {
   const AttrFeatureRecurrent &a = *env->model->attr<AttrFeatureRecurrent>(node);
   const FeaturePlan plan = plan_features(*env, a);
   UnfusedKernels kernels;
@@ -20,17 +20,18 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   return status;
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_unfused_features(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   Products products;
   run_over_features(env, node, *static_cast<const FeatureLayer *>(object), thread, &products);
 }
 
-bool accepts(const OpChoice &choice, const BlobNode &node) {
+bool accepts_unfused_features(const OpChoice &choice, const BlobNode &node) {
   return is_unfused(*choice.model, node);
 }
 
 }  // namespace
 
-RNNPACK_OP(feature_recurrent_unfused, {OpKind::kFeatureRecurrent, accepts, check_features, feature_costs, build, nullptr, run});
+RNNPACK_OP(feature_recurrent_unfused, {OpKind::kFeatureRecurrent, accepts_unfused_features, check_features, feature_costs,
+                                       build_unfused_features, nullptr, run_unfused_features});
 
 }  // namespace rnnp

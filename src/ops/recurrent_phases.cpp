@@ -40,15 +40,15 @@ RNNPACK_INLINE const Phase *phases_of(const Direction &d, const RecurArgs &a) {
 RecurArgs rows_of(const RecurArgs &a, uint32_t first, uint32_t count) {
   RecurArgs r = a;
   const size_t state = a.state_row_bytes * first;
-  r.preact = offset_bytes(a.preact, a.preact_row_bytes * first);
-  r.x = offset_bytes(a.x, a.x_row_bytes * first);
+  r.preact = operand_at(a.preact, a.preact_row_bytes * first);
+  r.x = operand_at(a.x, a.x_row_bytes * first);
   r.h_prev = a.h_prev + state / sizeof(float);
   r.h_next = a.h_next + state / sizeof(float);
-  r.c = offset_bytes(a.c, state);
-  r.z = offset_bytes(a.z, state);
-  r.rh = offset_bytes(a.rh, state);
-  r.r_bias = offset_bytes(a.r_bias, a.r_bias_row_bytes * first);
-  r.y = offset_bytes(a.y, a.y_row_bytes * first);
+  r.c = operand_at(a.c, state);
+  r.z = operand_at(a.z, state);
+  r.rh = operand_at(a.rh, state);
+  r.r_bias = operand_at(a.r_bias, a.r_bias_row_bytes * first);
+  r.y = operand_at(a.y, a.y_row_bytes * first);
   r.rows = count;
   return r;
 }
@@ -86,11 +86,11 @@ const Phase *run_ragged(const Sequence &s, const Phase *p, size_t step) {
 void place_step(Sequence *s, size_t at, size_t local) {
   RecurArgs &a = s->args;
   if (s->project != nullptr) {
-    a.preact = offset_bytes(s->preact, local * a.rows * a.preact_row_bytes);
+    a.preact = operand_at(s->preact, local * a.rows * a.preact_row_bytes);
   } else {
-    a.x = offset_bytes(s->x, at * s->x_step);
+    a.x = operand_at(s->x, at * s->x_step);
   }
-  a.y = offset_bytes(s->y, at * s->y_step);
+  a.y = operand_at(s->y, at * s->y_step);
   a.h_prev = s->h[s->live];
   a.h_next = s->h[s->live ^ 1];
   a.descending = static_cast<uint8_t>(s->layer->plan.serpentine & s->live);
@@ -174,7 +174,7 @@ void start_sequence(const Recurrent &layer, const Direction &direction, const Te
 
 void project_rows(const Sequence &s, size_t first, size_t count) {
   GemmArgs g = s.direction->input;
-  g.a = offset_bytes(s.x, s.x_step * first);
+  g.a = operand_at(s.x, s.x_step * first);
   g.a_row_bytes = s.args.x_row_bytes;
   g.out = s.preact;
   g.rows = static_cast<uint32_t>(count * s.args.rows);
@@ -210,7 +210,7 @@ namespace {
 
 // kTakesInput: of a layer whose one phase is its cells, which take the input.
 template <bool kTakesInput>
-void run_single_step(void *object) {
+void run_layer_step(void *object) {
   Recurrent &layer = *static_cast<Recurrent *>(object);
   Direction &d = layer.direction[0];
   RecurArgs &a = d.args;
@@ -259,13 +259,13 @@ StepFn finish_recurrent(FinishEnv *env, const BlobNode &node, void *object) {
   a.y_row_bytes = layer.single.y->row_bytes;
   a.c = d.state_c != kNone ? env->states[d.state_c].buffer[0] : nullptr;
   a.rows = env->max_batch;
-  if (layer.plan.takes_input) return run_single_step<true>;
+  if (layer.plan.takes_input) return run_layer_step<true>;
   d.input.scratch = place_scratch(layer, static_cast<uint8_t *>(env->scratch), 0, &a);
   d.input.out = const_cast<float *>(a.preact);
   d.input.a_row_bytes = a.x_row_bytes;
   d.input.rows = a.rows;
   if (d.products != nullptr) d.products->gates.scratch = d.products->candidate.scratch = d.input.scratch;
-  return run_single_step<false>;
+  return run_layer_step<false>;
 }
 
 }  // namespace rnnp

@@ -10,10 +10,10 @@
 namespace rnnp {
 
 // p and `bytes` beyond it; an operand that is absent stays so.
-inline const float *offset_bytes(const float *p, size_t bytes) {
+inline const float *operand_at(const float *p, size_t bytes) {
   return p == nullptr ? nullptr : view_as<float>(reinterpret_cast<const uint8_t *>(p) + bytes);
 }
-inline float *offset_bytes(float *p, size_t bytes) {
+inline float *operand_at(float *p, size_t bytes) {
   return p == nullptr ? nullptr : view_as<float>(reinterpret_cast<uint8_t *>(p) + bytes);
 }
 

@@ -82,7 +82,7 @@ bool is_integer_only(const Model &m, uint32_t matrix) {
 }
 
 // Far from where the exponents of floats end.
-bool factor_fits(const Model &m, uint32_t matrix) {
+bool layer_factor_fits(const Model &m, uint32_t matrix) {
   return matrix == kNone || (m.matrix(matrix).lhs_scale >= 1e-30f && m.matrix(matrix).lhs_scale <= 1e30f);
 }
 
@@ -92,7 +92,7 @@ bool fixed_fits(const Model &m, const BlobNode &node) {
   if (a == nullptr) return false;
   for (uint32_t d = 0; d < a->layer.direction_count; ++d) {
     const BlobDirection &b = a->layer.direction[d];
-    if (!factor_fits(m, b.w) || !factor_fits(m, b.r) || !factor_fits(m, b.r_output)) return false;
+    if (!layer_factor_fits(m, b.w) || !layer_factor_fits(m, b.r) || !layer_factor_fits(m, b.r_output)) return false;
     switch (step_family(a->layer, b)) {
       case KernelFamily::kLstm:
         if (a->c_bits[d] < kLeastCBits || a->c_bits[d] > kMostCBits) return false;
@@ -108,7 +108,7 @@ bool fixed_fits(const Model &m, const BlobNode &node) {
   return true;
 }
 
-rnnp_status check(const Model &m, const BlobNode &node) {
+rnnp_status check_unfused(const Model &m, const BlobNode &node) {
   const rnnp_status status = check_recurrent(m, node);
   if (status != RNNP_OK) return status;
   const BlobDirection &d = m.attr<AttrRecurrent>(node)->direction[0];
@@ -116,7 +116,7 @@ rnnp_status check(const Model &m, const BlobNode &node) {
   return !is_integer_only(m, d.r) || fixed_fits(m, node) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_unfused(BuildEnv *env, const BlobNode &node, void **object) {
   const AttrRecurrent &a = *env->model->attr<AttrRecurrent>(node);
   const RecurrentPlan plan = plan_recurrent(recurrent_shape(*env->model, a), *env);
   UnfusedKernels kernels;
@@ -133,12 +133,12 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   return status;
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_unfused(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   Products products;
   run_over_time(env, node, *static_cast<const Recurrent *>(object), thread, &products);
 }
 
-bool accepts(const OpChoice &choice, const BlobNode &node) {
+bool accepts_unfused(const OpChoice &choice, const BlobNode &node) {
   return is_unfused(*choice.model, node);
 }
 
@@ -161,6 +161,7 @@ void add_products(BuildEnv *env, const AttrRecurrent &a, const RecurrentPlan &pl
     fill_products(*env, plan, a.direction[d], product, *layer, products + d, &layer->direction[d]);
 }
 
-RNNPACK_OP(recurrent_unfused, {OpKind::kRecurrent, accepts, check, recurrent_costs, build, finish_recurrent, run});
+RNNPACK_OP(recurrent_unfused,
+           {OpKind::kRecurrent, accepts_unfused, check_unfused, recurrent_costs, build_unfused, finish_recurrent, run_unfused});
 
 }  // namespace rnnp

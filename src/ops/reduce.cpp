@@ -18,7 +18,7 @@ bool fits(const Model &m, const AttrReduce &a, uint32_t x, uint32_t y) {
          widen_reach(a.over_rank, a.over_dims, a.over_stride, &low, &high) && low >= 0 && high < int64_t{elems};
 }
 
-rnnp_status check(const Model &m, const BlobNode &node) {
+rnnp_status check_reduce(const Model &m, const BlobNode &node) {
   const AttrReduce *a = m.attr<AttrReduce>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
   if (a == nullptr || a->op > uint32_t(Reduce::kLogSumExp) || !fits(m, *a, x, y)) return RNNP_E_BLOB_CORRUPT;
@@ -26,7 +26,7 @@ rnnp_status check(const Model &m, const BlobNode &node) {
   return RNNP_OK;
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_reduce(BuildEnv *env, const BlobNode &node, void **object) {
   const AttrReduce *a = env->model->attr<AttrReduce>(node);
   ReduceNode *r = env->arena->take<ReduceNode>(1);
   *object = r;
@@ -64,7 +64,7 @@ void run_row(const ReduceNode &r, const float *x, float *y) {
   }
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_reduce(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const ReduceNode &r = *static_cast<const ReduceNode *>(object);
   const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
@@ -75,6 +75,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-RNNPACK_OP(reduce, {OpKind::kReduce, nullptr, check, nullptr, build, nullptr, run});
+RNNPACK_OP(reduce, {OpKind::kReduce, nullptr, check_reduce, nullptr, build_reduce, nullptr, run_reduce});
 
 }  // namespace rnnp

@@ -12,7 +12,7 @@ struct Softmax {
   AttrSoftmax attr;
 };
 
-rnnp_status check(const Model &m, const BlobNode &node) {
+rnnp_status check_softmax(const Model &m, const BlobNode &node) {
   const AttrSoftmax *a = m.attr<AttrSoftmax>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
   if (a == nullptr || a->outer == 0 || a->axis == 0 || a->inner == 0 || a->log > 1) return RNNP_E_BLOB_CORRUPT;
@@ -24,7 +24,7 @@ rnnp_status check(const Model &m, const BlobNode &node) {
   return RNNP_OK;
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_softmax(BuildEnv *env, const BlobNode &node, void **object) {
   const Kernel *k = find_kernel(*env->kernels, KernelFamily::kSoftmax, DType::kF32, 0, env->isa);
   if (k == nullptr) return RNNP_E_LAYOUT;
   Softmax *s = env->arena->take<Softmax>(1);
@@ -33,7 +33,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   return RNNP_OK;
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_softmax(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const Softmax &s = *static_cast<const Softmax *>(object);
   const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
@@ -54,6 +54,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-RNNPACK_OP(softmax, {OpKind::kSoftmax, nullptr, check, nullptr, build, nullptr, run});
+RNNPACK_OP(softmax, {OpKind::kSoftmax, nullptr, check_softmax, nullptr, build_softmax, nullptr, run_softmax});
 
 }  // namespace rnnp

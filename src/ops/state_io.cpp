@@ -9,7 +9,7 @@ namespace rnnp {
 namespace {
 
 // The state that the node names, of `elems` elements and one buffer, in a model that runs step by step.
-bool state_fits(const Model &m, const AttrState *a, uint32_t value) {
+bool state_node_fits(const Model &m, const AttrState *a, uint32_t value) {
   constexpr uint32_t kBoth = kBlobCausal | kBlobStepwise;
   if (a == nullptr || (m.header->flags & kBoth) != kBoth || a->state >= m.states.count) return false;
   const uint32_t elems = m.states[a->state].elems;
@@ -19,7 +19,7 @@ bool state_fits(const Model &m, const AttrState *a, uint32_t value) {
 rnnp_status check_read(const Model &m, const BlobNode &node) {
   const AttrState *a = m.attr<AttrState>(node);
   const uint32_t start = m.node_input(node, 0);
-  if (!state_fits(m, a, m.node_output(node, 0))) return RNNP_E_BLOB_CORRUPT;
+  if (!state_node_fits(m, a, m.node_output(node, 0))) return RNNP_E_BLOB_CORRUPT;
   const bool good = start == kNone || (is_f32_value(m, start, m.states[a->state].elems) && !m.values[start].sequence &&
                                        ValueKind(m.values[start].kind) == ValueKind::kInput);
   return good ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
@@ -27,7 +27,7 @@ rnnp_status check_read(const Model &m, const BlobNode &node) {
 
 rnnp_status check_write(const Model &m, const BlobNode &node) {
   const uint32_t lengths = m.node_input(node, 1);
-  const bool good = state_fits(m, m.attr<AttrState>(node), m.node_input(node, 0));
+  const bool good = state_node_fits(m, m.attr<AttrState>(node), m.node_input(node, 0));
   return good && (lengths == kNone || is_lengths_input(m, lengths)) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 

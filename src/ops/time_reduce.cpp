@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kCountWords = 2;
 
-rnnp_status check(const Model &m, const BlobNode &node) {
+rnnp_status check_time_reduce(const Model &m, const BlobNode &node) {
   const AttrTimeReduce *a = m.attr<AttrTimeReduce>(node);
   const uint32_t x = m.node_input(node, 0), y = m.node_output(node, 0);
   if (a == nullptr || a->op > uint32_t(Reduce::kProd) || !is_f32_value(m, y, 0) || !is_f32_value(m, x, m.values[y].row_elems))
@@ -70,7 +70,7 @@ void give(Reduce op, const float *so_far, uint64_t count, uint32_t n, float *y) 
   for (uint32_t i = 0; i < n; ++i) y[i] = so_far[i] / divisor;
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_time_reduce(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const AttrTimeReduce &a = **static_cast<const AttrTimeReduce *const *>(object);
   const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
   const uint32_t n = env.model->values[y].row_elems;
@@ -96,6 +96,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-RNNPACK_OP(time_reduce, {OpKind::kTimeReduce, nullptr, check, nullptr, keep_attr<AttrTimeReduce>, nullptr, run});
+RNNPACK_OP(time_reduce,
+           {OpKind::kTimeReduce, nullptr, check_time_reduce, nullptr, keep_attr<AttrTimeReduce>, nullptr, run_time_reduce});
 
 }  // namespace rnnp

@@ -7,7 +7,7 @@
 namespace rnnp {
 namespace {
 
-rnnp_status check(const Model &m, const BlobNode &node) {
+rnnp_status check_time_reverse(const Model &m, const BlobNode &node) {
   const AttrTimeReverse *a = m.attr<AttrTimeReverse>(node);
   const uint32_t lengths = m.node_input(node, 1);
   const bool moves = is_elementwise(m, node) && m.values[m.node_output(node, 0)].sequence;
@@ -15,7 +15,7 @@ rnnp_status check(const Model &m, const BlobNode &node) {
   return lengths == kNone || is_lengths_input(m, lengths) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *, uint32_t thread) {
+void run_time_reverse(const RunEnv &env, const BlobNode &node, void *, uint32_t thread) {
   const ValueSlot &x = env.values[env.model->node_input(node, 0)], &y = env.values[env.model->node_output(node, 0)];
   const int32_t *lengths = row_lengths(env, env.model->node_input(node, 1));
   size_t begin, end;
@@ -31,6 +31,7 @@ void run(const RunEnv &env, const BlobNode &node, void *, uint32_t thread) {
 
 }  // namespace
 
-RNNPACK_OP(time_reverse, {OpKind::kTimeReverse, nullptr, check, nullptr, keep_attr<AttrTimeReverse>, nullptr, run});
+RNNPACK_OP(time_reverse,
+           {OpKind::kTimeReverse, nullptr, check_time_reverse, nullptr, keep_attr<AttrTimeReverse>, nullptr, run_time_reverse});
 
 }  // namespace rnnp

@@ -52,7 +52,7 @@ float gelu_tanh_of(float x) {
 }
 
 template <float (*kOp)(float)>
-void loop(const float *x, float *y, uint32_t n) {
+void slow_loop(const float *x, float *y, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) y[i] = kOp(x[i]);
 }
 
@@ -69,15 +69,15 @@ using LoopFn = void (*)(const float *, float *, uint32_t);
 LoopFn loop_for(uint32_t act) {
   switch (Act(act)) {
     case Act::kSign:
-      return loop<sign_of>;
+      return slow_loop<sign_of>;
     case Act::kRound:
-      return loop<round_of>;
+      return slow_loop<round_of>;
     case Act::kErf:
-      return loop<erf_of>;
+      return slow_loop<erf_of>;
     case Act::kGelu:
-      return loop<gelu_of>;
+      return slow_loop<gelu_of>;
     case Act::kGeluTanh:
-      return loop<gelu_tanh_of>;
+      return slow_loop<gelu_tanh_of>;
     case Act::kSin:
       return loop_sine<0>;
     case Act::kCos:
@@ -93,17 +93,17 @@ struct UnaryMore {
   uint32_t elems;
 };
 
-bool accepts(const OpChoice &choice, const BlobNode &node) {
+bool accepts_slow_unary(const OpChoice &choice, const BlobNode &node) {
   const AttrUnary *a = choice.model->attr<AttrUnary>(node);
   return a != nullptr && a->act.act > uint32_t(kLastKernelAct);
 }
 
-rnnp_status check(const Model &m, const BlobNode &node) {
+rnnp_status check_slow_unary(const Model &m, const BlobNode &node) {
   const AttrUnary *a = m.attr<AttrUnary>(node);
   return a != nullptr && loop_for(a->act.act) != nullptr && is_elementwise(m, node) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
-rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
+rnnp_status build_slow_unary(BuildEnv *env, const BlobNode &node, void **object) {
   const Model &m = *env->model;
   UnaryMore *u = env->arena->take<UnaryMore>(1);
   *object = u;
@@ -111,7 +111,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   return RNNP_OK;
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_slow_unary(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const UnaryMore &u = *static_cast<const UnaryMore *>(object);
   const uint32_t x = env.model->node_input(node, 0), y = env.model->node_output(node, 0);
   if (!runs_in_chunk(env, y)) return;
@@ -122,6 +122,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-RNNPACK_OP(unary_without_kernel, {OpKind::kUnary, accepts, check, nullptr, build, nullptr, run});
+RNNPACK_OP(unary_without_kernel,
+           {OpKind::kUnary, accepts_slow_unary, check_slow_unary, nullptr, build_slow_unary, nullptr, run_slow_unary});
 
 }  // namespace rnnp

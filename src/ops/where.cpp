@@ -9,20 +9,20 @@ namespace {
 
 constexpr uint32_t kOperands = 3;  // condition, a, b
 
-bool operand_fits(const Model &m, uint32_t operand, uint32_t y, const AttrWhere &w, uint32_t i) {
+bool choice_fits(const Model &m, uint32_t operand, uint32_t y, const AttrWhere &w, uint32_t i) {
   if (!is_f32_value(m, operand, 0) || !operand_is_ready(m, operand, y)) return false;
   if (m.values[operand].sequence && !m.values[y].sequence) return false;
   return strides_fit(w.rank, w.dims, w.stride[i], w.first[i], m.values[operand].row_elems);
 }
 
-rnnp_status check(const Model &m, const BlobNode &node) {
+rnnp_status check_where(const Model &m, const BlobNode &node) {
   const AttrWhere *w = m.attr<AttrWhere>(node);
   const uint32_t y = m.node_output(node, 0);
   uint64_t elems;
   if (w == nullptr || w->rank == 0 || !dims_fit(w->rank, w->dims, &elems) || !is_f32_value(m, y, uint32_t(elems)))
     return RNNP_E_BLOB_CORRUPT;
   for (uint32_t i = 0; i < kOperands; ++i) {
-    if (!operand_fits(m, m.node_input(node, i), y, *w, i)) return RNNP_E_BLOB_CORRUPT;
+    if (!choice_fits(m, m.node_input(node, i), y, *w, i)) return RNNP_E_BLOB_CORRUPT;
   }
   return RNNP_OK;
 }
@@ -49,7 +49,7 @@ void where_row(const AttrWhere &w, const float *const *from, float *y) {
   } while (c.next());
 }
 
-void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
+void run_where(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const AttrWhere &w = **static_cast<const AttrWhere *const *>(object);
   const Model &m = *env.model;
   const uint32_t y = m.node_output(node, 0);
@@ -69,6 +69,6 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread)
 
 }  // namespace
 
-RNNPACK_OP(where, {OpKind::kWhere, nullptr, check, nullptr, keep_attr<AttrWhere>, nullptr, run});
+RNNPACK_OP(where, {OpKind::kWhere, nullptr, check_where, nullptr, keep_attr<AttrWhere>, nullptr, run_where});
 
 }  // namespace rnnp

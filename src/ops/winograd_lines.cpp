@@ -164,7 +164,7 @@ void make_results(const RunEnv &env, const WinogradLines &c, const ValueSlot &y,
   }
 }
 
-void run_block(const RunEnv &env, const WinogradLines &c, const ValueSlot &x, const ValueSlot &y, const Block &b, float *scratch) {
+void run_lines(const RunEnv &env, const WinogradLines &c, const ValueSlot &x, const ValueSlot &y, const Block &b, float *scratch) {
   const size_t point_step = size_t{b.pairs} * lines_of(*c.attr, b.steps) * c.attr->in_channels + kApart;
   float *sums = scratch + c.sums_at;
   make_points(env, c, x, b, scratch, point_step);
@@ -241,7 +241,7 @@ void run_winograd_lines(const RunEnv &env, const BlobNode &node, void *object, u
     // A step behind the end of its row sees no other (conv_history.cpp).
     for (; b.step < last; b.step += b.steps) {
       b.steps = reads_ahead(a) ? last - b.step : b.step >= live ? 1 : (live < last ? live : last) - b.step;
-      run_block(env, c, x, y, b, scratch);
+      run_lines(env, c, x, y, b, scratch);
     }
   }
   if (a.state != kNone) keep_history(env, a, x, thread);

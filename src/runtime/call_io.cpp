@@ -11,7 +11,7 @@ bool is_sequence(const BlobIo &io) {
   return io.role == RNNP_ROLE_SEQUENCE;
 }
 
-size_t elem_bytes(const Session &s, const BlobIo &io) {
+size_t io_elem_bytes(const Session &s, const BlobIo &io) {
   return size_t{s.model.values[io.value].row_elems} * sizeof(float);
 }
 
@@ -35,7 +35,7 @@ void bind_input(const Call &call, const PipelineSlot &pipe, uint32_t i, size_t f
     slot.data = view.data == nullptr ? nullptr : view.row(first, 0);
     return;
   }
-  const size_t bytes = elem_bytes(s, io);
+  const size_t bytes = io_elem_bytes(s, io);
   uint8_t *to = s.inputs[i].staging + bytes * staging_rows;
   copy_rows(s.memory, {packed_rows(call, to, bytes), rows_from(view, first), steps, call.batch, bytes});
   slot.data = to;
@@ -62,7 +62,7 @@ const int32_t *last_step_lengths(const Call &call) {
 void hand_out_last_step(const Call &call, const PipelineSlot &pipe, uint32_t i, size_t first, uint32_t steps) {
   const Session &s = *call.session;
   const BlobIo &io = s.model.outputs[i];
-  const size_t bytes = elem_bytes(s, io);
+  const size_t bytes = io_elem_bytes(s, io);
   const RowPlaces from = packed_rows(call, pipe.values[io.value].data, bytes);
   const LastSteps last = {
       rows_from(s.outputs[i].view, 0), from, last_step_lengths(call), first, steps, call.steps, call.batch, bytes};
@@ -74,7 +74,7 @@ void copy_out(const Call &call, const PipelineSlot &pipe, uint32_t i, size_t fir
   const BlobIo &io = s.model.outputs[i];
   const TensorView &view = s.outputs[i].view;
   if (pipe.values[io.value].data == view.row(first, 0)) return;  // it was made there
-  const size_t bytes = elem_bytes(s, io);
+  const size_t bytes = io_elem_bytes(s, io);
   copy_rows(s.memory, {rows_from(view, first), packed_rows(call, pipe.values[io.value].data, bytes), steps, call.batch, bytes});
 }
 

@@ -18,7 +18,7 @@ uint32_t steps_of_chunk(const Call &call, size_t first, uint32_t chunk_steps) {
 }
 
 // All chunks of a call are, or none.
-bool is_channel_major(const Call &call) {
+bool call_is_channel_major(const Call &call) {
   return kManyThreads && call.steps >= kFewestChannelMajorSteps && call.lengths == nullptr &&
          call.session->channel_major != nullptr;
 }
@@ -42,7 +42,7 @@ RunEnv chunk_env(const Call &call, const PipelineSlot &pipe, size_t first, uint3
   env.threads = call.threads;
   env.first_chunk = first == 0;
   env.last_chunk = first + steps == call.steps;
-  env.channel_major = is_channel_major(call) ? s.channel_major : nullptr;
+  env.channel_major = call_is_channel_major(call) ? s.channel_major : nullptr;
   return env;
 }
 
@@ -165,7 +165,7 @@ void hand_over_steps(Session *s, bool channel_major) {
 
 void run_call(Call *call) {
   const Session &s = *call->session;
-  hand_over_steps(call->session, is_channel_major(*call));
+  hand_over_steps(call->session, call_is_channel_major(*call));
   if (kManyThreads && s.wavefront.stages != 0 && call->steps >= s.wavefront.fewest_steps) {
     run_wavefront(call);
   } else {

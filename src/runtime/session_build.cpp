@@ -120,7 +120,7 @@ uint32_t barrier_lines(const SessionConfig &config) {
   return (config.region_threads > 1 ? 2 * config.region_threads : 0) + wavefront_stages(config.wavefront);
 }
 
-Tables take_tables(const SessionConfig &config, Arena *arena) {
+Tables take_session_tables(const SessionConfig &config, Arena *arena) {
   const Model &m = *config.model;
   Tables t;
   t.session = arena->take<Session>(1);
@@ -193,7 +193,7 @@ void finish_nodes(Session *s) {
 }
 
 // Of nodes that run channel-major values, and of all others, what runs them there.
-void mark_channel_major(const SessionConfig &config, const Tables &t) {
+void mark_channel_major_nodes(const SessionConfig &config, const Tables &t) {
   OpChoice choice = choice_of(config);
   choice.model = &t.session->model;
   const ChannelMajorNodes nodes = {t.nodes, t.channel_major_nodes, t.joined_nodes, t.channel_major, config.wavefront.stages != 0};
@@ -218,7 +218,7 @@ void prepare_fast_path(Session *s) {
 
 rnnp_status build_session(const SessionConfig &config, Arena *arena, Arena *data, Session **session, Refusal *refusal) {
   const Model &m = *config.model;
-  const Tables t = take_tables(config, arena);
+  const Tables t = take_session_tables(config, arena);
   BuildEnv env = {};
   static_cast<OpChoice &>(env) = choice_of(config);
   static_cast<PlanLimits &>(env) = config;
@@ -258,7 +258,7 @@ rnnp_status build_session(const SessionConfig &config, Arena *arena, Arena *data
   for (uint32_t i = 0; i < m.states.count; ++i) {
     for (uint32_t row = 0; row < config.max_batch; ++row) reset_state(*t.session, i, row);
   }
-  if (has_channel_major(config)) mark_channel_major(config, t);
+  if (has_channel_major(config)) mark_channel_major_nodes(config, t);
   finish_nodes(t.session);
   prepare_fast_path(t.session);
   t.session->tag = kSessionTag;

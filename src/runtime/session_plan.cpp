@@ -38,7 +38,7 @@ bool is_known(const SessionConfig &c, const BlobNode &node) {
 // as any that the compiler writes. Else a small blob could ask for hours.
 constexpr uint64_t kMostPerMac = 16, kMostPerElement = 1024, kMostPerRun = uint64_t{1} << 35;
 
-struct Work {
+struct PlanWork {
   uint64_t most[2], cost[2];  // of a run, of a step
 
   bool take(const Model &m, const BlobNode &node, uint64_t macs) {
@@ -60,7 +60,7 @@ rnnp_status check_nodes(const SessionConfig &c, StepNeeds *needs, Refusal *refus
   const Model &m = *c.model;
   *needs = {};
   const uint64_t macs = cost_product(m.header->macs_per_step, kMostPerMac);
-  Work work = {{macs + kMostPerRun, macs}, {0, 0}};
+  PlanWork work = {{macs + kMostPerRun, macs}, {0, 0}};
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
     const Op *op = operator_of(c, m.nodes[i]);
     if (op == nullptr) return refuse(refusal, is_known(c, m.nodes[i]) ? Reason::kNotTaken : Reason::kNoOperator, i);

@@ -7,12 +7,15 @@
 #include "base/compiled_isa.h"
 #include "base/fpenv.h"
 #include "kernels/kernels.h"
+#define RNNPACK_SET plain
 #include "kernels/vec_vfpv4.h"
 // The words come before the body that uses them.
 #include "kernels/cell_body.h"
 
 namespace rnnp {
 namespace {
+
+using namespace plain;
 
 constexpr uint32_t kMostUnits = 13, kRow = 16, kRows = 2, kTurns = 600;
 

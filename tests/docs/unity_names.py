@@ -27,15 +27,20 @@ def names(text):
                     break
 
 
-count, twice = 0, []
-for folder in map(pathlib.Path, sys.argv[1:]):
-    places = collections.defaultdict(set)
-    for unity in folder.glob("*.cxx"):
-        for path in re.findall(r'#include "(.*)"', unity.read_text()):
-            for name in names(pathlib.Path(path).read_text()):
-                places[name].add(pathlib.Path(path).name)
-                count += 1
-    twice += [f"{name.split('(')[0]}: {', '.join(sorted(found))}" for name, found in places.items() if len(found) > 1]
-print("\n".join(sorted(twice)))
-print(f"{count} names, {len(twice)} in two files")
-sys.exit(bool(twice) or count < 100)
+def main():
+    count, twice = 0, []
+    for folder in map(pathlib.Path, sys.argv[1:]):
+        places = collections.defaultdict(set)
+        for unity in folder.glob("*.cxx"):
+            for path in re.findall(r'#include "(.*)"', unity.read_text()):
+                for name in names(pathlib.Path(path).read_text()):
+                    places[name].add(pathlib.Path(path).name)
+                    count += 1
+        twice += [f"{name.split('(')[0]}: {', '.join(sorted(found))}" for name, found in places.items() if len(found) > 1]
+    print("\n".join(sorted(twice)))
+    print(f"{count} names, {len(twice)} in two files")
+    sys.exit(bool(twice) or count < 100)
+
+
+if __name__ == "__main__":
+    main()

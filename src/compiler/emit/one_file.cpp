@@ -1,7 +1,6 @@
-// one_file.cpp -- Contract: one_file.h. Headers come once, in the order in which they are needed. Sources are put together in
-// units; an unnamed namespace is one for the whole text, so names of it that two units have get the unit's name behind them. Why
-// so: the sources stay as they are, and what this relies on (clang-format's layout of unnamed namespaces) fails in the compiler of
-// the test, never silently. SPDX-License-Identifier: Apache-2.0
+// one_file.cpp -- Contract: one_file.h. Headers come once, in the order in which they are needed; those in RNNPACK_SET's namespace
+// once for each value that a source gives it. Nothing is renamed: unnamed namespaces of the whole library have no name in common
+// (tests/docs/unique_private_names.py). SPDX-License-Identifier: Apache-2.0
 #include "compiler/emit/one_file.h"
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include <stdexcept>
 
 #include "compiler/emit/library_sources.h"
-#include "compiler/emit/private_names.h"
 #include "compiler/emit/upper.h"
 
 namespace rnnp::compiler {
@@ -38,10 +36,10 @@ std::vector<std::string> lines_of(const std::string &text) {
   return lines;
 }
 
-// "#if ..." around a whole source, or "".
-std::string condition_of(const std::string &text) {
+// What follows the first `begin` that begins a line, up to that line's end; "" where there is none.
+std::string line_after(const std::string &text, const std::string &begin) {
   for (const std::string &line : lines_of(text))
-    if (starts_with(line, "#if")) return line;
+    if (starts_with(line, begin)) return line.substr(begin.size());
   return "";
 }
 
@@ -58,9 +56,10 @@ std::string without_macros(const std::string &text) {
   return out;
 }
 
+// The sources of one RNNPACK_SET, or of none.
 struct Unit {
-  std::string name, text, condition;  // the condition is that of the source that is being added
-  // Those with unnamed namespaces, which each unit has for itself, once for each condition; their guards leave one.
+  std::string text, condition;  // the condition is that of the source that is being added
+  // Those of its namespace, once for each condition; their guards leave one.
   std::set<std::pair<std::string, std::string>> headers;
 };
 
@@ -86,25 +85,11 @@ class OneFile {
       if (ends_with(source.first, ".cpp") && is_root(source.first, ops)) add(source.first);
     while (add_what_headers_promise()) {
     }
-    std::vector<Unit *> units;
-    for (auto &unit : units_) units.push_back(&unit.second);
-    std::map<std::string, int> count;
-    std::vector<std::set<std::string>> names;
-    for (const Unit *unit : units) {
-      names.push_back(private_names(unit->text));
-      for (const std::string &name : names.back()) ++count[name];
-    }
-    for (const std::string &word : words_of(shared_)) ++count[word];
     // What a header holds and a program need not use is in the main file here.
     const std::string clang = "#if defined(__clang__)\n#pragma clang diagnostic ";
     std::string text = clang + "push\n#pragma clang diagnostic ignored \"-Wunused-function\"\n" +
                        "#pragma clang diagnostic ignored \"-Wunused-const-variable\"\n#endif\n" + shared_;
-    for (size_t i = 0; i < units.size(); ++i) {
-      std::set<std::string> twice;
-      for (const std::string &name : names[i])
-        if (count[name] > 1) twice.insert(name);
-      text += with_suffix(units[i]->text, twice, "_in_" + units[i]->name) + without_macros(units[i]->text);
-    }
+    for (const auto &unit : units_) text += unit.second.text + without_macros(unit.second.text);
     return text + clang + "pop\n#endif\n";
   }
 
@@ -113,7 +98,7 @@ class OneFile {
   void leave_out_sets_without(const std::vector<std::string> &groups) {
     const std::string rows = text_of("kernels/kernels.inc"), sets = text_of("base/isa.inc");
     for (const auto &source : sources_) {
-      const std::string &path = source.first, isa = unit_of(path);
+      const std::string &path = source.first, isa = set_of(path);
       const bool is_set = sets.find("RNNPACK_HAVE_" + upper(isa)) != std::string::npos;
       if (!is_set || !starts_with(path, "kernels/gemm_") || !ends_with(path, ".cpp")) continue;
       const bool used = std::any_of(groups.begin(), groups.end(), [&](const std::string &group) {
@@ -127,7 +112,7 @@ class OneFile {
 
   // Of what a program of its own never calls, only the functions that know every operator are left out.
   bool is_root(const std::string &path, const std::vector<std::string> &ops) const {
-    if (path == "runtime/registry.cpp" || left_out_.count(unit_of(path))) return false;
+    if (path == "runtime/registry.cpp" || left_out_.count(set_of(path))) return false;
     if (!starts_with(path, "ops/"))
       return starts_with(path, "runtime/") || starts_with(path, "kernels/") || starts_with(path, "format/") ||
              path == "platform/bare/cpu_bare.cpp";
@@ -136,31 +121,19 @@ class OneFile {
     });
   }
 
-  static std::string stem_of(const std::string &path) {
-    return path.substr(path.rfind('/') + 1, path.rfind('.') - path.rfind('/') - 1);
-  }
-
-  // kernels/gemm_avx2.cpp is of the unit avx2: the files of one instruction set share their private headers.
-  static std::string unit_of(const std::string &path) {
-    const std::string stem = stem_of(path);
-    const bool kernels = starts_with(path, "kernels/") && !starts_with(stem, "kernel_");
-    return kernels ? stem.substr(stem.rfind('_') + 1) : stem;
-  }
-
-  // A source that declares what its unit has already is a unit of its own.
-  bool collides(const std::string &path, const std::string &unit) const {
-    const std::set<std::string> names = private_names(text_of(path)), taken = private_names(unit);
-    return std::any_of(names.begin(), names.end(), [&](const std::string &name) { return taken.count(name) != 0; });
+  // kernels/gemm_avx2.cpp is of the instruction set avx2.
+  static std::string set_of(const std::string &path) {
+    const size_t begin = path.find_last_of("_/") + 1;
+    return path.substr(begin, path.rfind('.') - begin);
   }
 
   void add(const std::string &path) {
     if (!added_.insert(path).second) return;
-    const std::string name = collides(path, units_[unit_of(path)].text) ? stem_of(path) : unit_of(path);
-    Unit &unit = units_[name];
-    unit.name = name;
-    unit.condition = condition_of(text_of(path));
+    const std::string &text = text_of(path);
+    Unit &unit = units_[line_after(text, "#define RNNPACK_SET ")];
+    unit.condition = line_after(text, "#if");
     append(&unit, path);
-    unit.text += without_macros(text_of(path));
+    unit.text += without_macros(text);
   }
 
   bool add_what_headers_promise() {
@@ -173,17 +146,6 @@ class OneFile {
     return !found.empty();
   }
 
-  bool is_private(const std::string &path) {
-    const auto known = private_.find(path);
-    if (known != private_.end()) return known->second;
-    bool found = false;
-    for (const std::string &line : lines_of(text_of(path))) {
-      const std::string next = included(line);
-      if (line == "namespace {" || (ends_with(next, ".h") && is_private(next))) found = true;
-    }
-    return private_[path] = found;
-  }
-
   const std::string &text_of(const std::string &path) const {
     const auto found = sources_.find(path);
     if (found == sources_.end()) throw std::logic_error("the tool does not carry " + path);
@@ -192,7 +154,7 @@ class OneFile {
 
   void include(Unit *unit, const std::string &path) {
     if (ends_with(path, ".inc")) return append(unit, path);
-    if (!is_private(path)) return share(path, false);
+    if (text_of(path).find("namespace rnnp::RNNPACK_SET") == std::string::npos) return share(path, false);
     if (unit->headers.insert({unit->condition, path}).second) append(unit, path);
   }
 
@@ -232,7 +194,6 @@ class OneFile {
   }
 
   std::map<std::string, std::string> sources_;
-  std::map<std::string, bool> private_;
   std::set<std::string> done_, added_, left_out_;
   std::map<std::string, Unit> units_;
   std::string shared_;

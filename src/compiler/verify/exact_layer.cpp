@@ -1,15 +1,16 @@
 // exact_layer.cpp -- Contract: exact_layer.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/verify/exact_layer.h"
 
+#define RNNPACK_SET exact
 #include "kernels/vec_scalar.h"
 
-namespace rnnp {
+namespace rnnp::exact {
 namespace {
 struct Vec : ScalarVec {
   static RNNPACK_INLINE F sqrt(F a) { return __builtin_sqrtf(a); }
 };
 }  // namespace
-}  // namespace rnnp
+}  // namespace rnnp::exact
 
 // The words come before the bodies that use them.
 #include "kernels/cell_body.h"
@@ -17,6 +18,8 @@ struct Vec : ScalarVec {
 
 namespace rnnp::compiler {
 namespace {
+
+using namespace exact;
 
 uint32_t gates_of(rnnp::Cell cell) {
   return cell == rnnp::Cell::kRnn ? 1 : has_c(cell) ? 4 : 3;

@@ -14,8 +14,7 @@ const int32_t *signed_strides(const uint32_t *stride) {
 }
 
 bool compared_fits(const Model &m, uint32_t operand, uint32_t y, const AttrBinary &a, const uint32_t *stride) {
-  if (!is_f32_value(m, operand, 0) || !operand_is_ready(m, operand, y)) return false;
-  if (m.values[operand].sequence && !m.values[y].sequence) return false;
+  if (!is_f32_operand(m, operand, y)) return false;
   return strides_fit(a.rank, a.dims, signed_strides(stride), 0, m.values[operand].row_elems);
 }
 
@@ -97,11 +96,6 @@ void any_row(const AttrBinary &t, const float *a, const float *b, float *y) {
   }
 }
 
-const float *compared_row(const RunEnv &env, uint32_t operand, uint32_t y, size_t row) {
-  const bool repeats = env.model->values[operand].sequence != env.model->values[y].sequence;
-  return row_of(env.values[operand], repeats ? row % env.batch : row);
-}
-
 void run_compare(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const AttrBinary &t = **static_cast<const AttrBinary *const *>(object);
   const uint32_t a = env.model->node_input(node, 0), b = env.model->node_input(node, 1), y = env.model->node_output(node, 0);
@@ -109,7 +103,7 @@ void run_compare(const RunEnv &env, const BlobNode &node, void *object, uint32_t
   size_t begin, end;
   split_range(chunk_rows(env, y), env.threads, thread, &begin, &end);
   for (size_t row = begin; row < end; ++row)
-    any_row(t, compared_row(env, a, y, row), compared_row(env, b, y, row), row_of(env.values[y], row));
+    any_row(t, operand_row(env, a, y, row), operand_row(env, b, y, row), row_of(env.values[y], row));
 }
 
 }  // namespace

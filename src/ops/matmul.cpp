@@ -9,8 +9,7 @@ namespace {
 
 bool product_fits(const Model &m, uint32_t operand, uint32_t y, const AttrMatMul &t, const MatrixStrides &s, uint32_t rows,
                   uint32_t columns) {
-  if (!is_f32_value(m, operand, 0) || !operand_is_ready(m, operand, y)) return false;
-  if (m.values[operand].sequence && !m.values[y].sequence) return false;
+  if (!is_f32_operand(m, operand, y)) return false;
   const uint32_t dims[2] = {rows, columns}, elems = m.values[operand].row_elems;
   const int32_t stride[2] = {s.row, s.column};
   int64_t low = s.first, high = s.first;
@@ -50,11 +49,6 @@ rnnp_status build_matmul(BuildEnv *env, const BlobNode &node, void **object) {
   *object = kept;
   if (kept != nullptr) *kept = {env->model->attr<AttrMatMul>(node), kernel->matmul};
   return RNNP_OK;
-}
-
-const float *operand_row(const RunEnv &env, uint32_t operand, uint32_t y, size_t row) {
-  const bool repeats = env.model->values[operand].sequence != env.model->values[y].sequence;
-  return row_of(env.values[operand], repeats ? row % env.batch : row);
 }
 
 void run_matmul(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {

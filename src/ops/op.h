@@ -214,6 +214,12 @@ inline float *row_of(const ValueSlot &v, size_t row) {
   return view_as<float>(static_cast<uint8_t *>(v.data) + row * v.row_bytes);
 }
 
+// The row of an operand for a row of y: one that comes once per run is there for every step.
+inline const float *operand_row(const RunEnv &env, uint32_t operand, uint32_t y, size_t row) {
+  const bool repeats = env.model->values[operand].sequence != env.model->values[y].sequence;
+  return row_of(env.values[operand], repeats ? row % env.batch : row);
+}
+
 // An f32 value that exists, with `elems` features; any value (0) when elems is 0.
 inline bool is_f32_value(const Model &m, uint32_t value, uint32_t elems) {
   return value < m.values.count && m.values[value].dtype == uint32_t(DType::kF32) &&
@@ -283,6 +289,11 @@ inline bool operand_is_ready(const Model &m, uint32_t operand, uint32_t output) 
   const BlobValue &a = m.values[operand];
   return a.sequence == m.values[output].sequence || a.early || is_const(m, operand) || ValueKind(a.kind) == ValueKind::kInput ||
          !(m.header->flags & kBlobCausal);
+}
+
+// An f32 operand of y, of any width.
+inline bool is_f32_operand(const Model &m, uint32_t operand, uint32_t y) {
+  return is_f32_value(m, operand, 0) && operand_is_ready(m, operand, y) && (!m.values[operand].sequence || m.values[y].sequence);
 }
 
 }  // namespace rnnp

@@ -83,8 +83,7 @@ uint64_t reach_of(const AttrBinary &a, const uint32_t *stride) {
 }
 
 bool kernel_operand_fits(const Model &m, uint32_t operand, uint32_t y, const AttrBinary &a, const uint32_t *stride) {
-  if (!is_f32_value(m, operand, 0) || !operand_is_ready(m, operand, y)) return false;
-  if (m.values[operand].sequence && !m.values[y].sequence) return false;
+  if (!is_f32_operand(m, operand, y)) return false;
   return stride[a.rank - 1] <= 1 && reach_of(a, stride) < m.values[operand].row_elems;
 }
 

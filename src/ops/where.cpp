@@ -10,8 +10,7 @@ namespace {
 constexpr uint32_t kOperands = 3;  // condition, a, b
 
 bool choice_fits(const Model &m, uint32_t operand, uint32_t y, const AttrWhere &w, uint32_t i) {
-  if (!is_f32_value(m, operand, 0) || !operand_is_ready(m, operand, y)) return false;
-  if (m.values[operand].sequence && !m.values[y].sequence) return false;
+  if (!is_f32_operand(m, operand, y)) return false;
   return strides_fit(w.rank, w.dims, w.stride[i], w.first[i], m.values[operand].row_elems);
 }
 
@@ -58,11 +57,7 @@ void run_where(const RunEnv &env, const BlobNode &node, void *object, uint32_t t
   split_range(chunk_rows(env, y), env.threads, thread, &begin, &end);
   for (size_t row = begin; row < end; ++row) {
     const float *from[kOperands];
-    for (uint32_t i = 0; i < kOperands; ++i) {
-      const uint32_t operand = m.node_input(node, i);
-      const bool repeats = m.values[operand].sequence != m.values[y].sequence;
-      from[i] = row_of(env.values[operand], repeats ? row % env.batch : row);
-    }
+    for (uint32_t i = 0; i < kOperands; ++i) from[i] = operand_row(env, m.node_input(node, i), y, row);
     where_row(w, from, row_of(env.values[y], row));
   }
 }

@@ -117,6 +117,15 @@ SIMT_FN void flag_store(uint32_t *p, uint32_t v) {
 SIMT_FN void arrive(uint32_t *p) {
   asm volatile("{.reg .b32 t; fence.acq_rel.gpu; atom.add.relaxed.gpu.global.u32 t, [%0], 1;}" ::"l"(p) : "memory");
 }
+// The same, and of those that came before: their number, and all that they have stored.
+SIMT_FN uint32_t arrive_in_turn(uint32_t *p) {
+  uint32_t before;
+  asm volatile("fence.acq_rel.gpu; atom.add.relaxed.gpu.global.u32 %0, [%1], 1; fence.acq_rel.gpu;"
+               : "=r"(before)
+               : "l"(p)
+               : "memory");
+  return before;
+}
 SIMT_FN uint32_t flag_acquire(const uint32_t *p) {
   uint32_t v;
   asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");

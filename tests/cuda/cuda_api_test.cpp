@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "cuda/cuda_session.h"
 #include "cuda/ops/cuda_ops.h"
@@ -231,6 +232,23 @@ TEST_F(CudaApi, ASessionLoadsItsKernelsAndChecksItsGridAtInit) {
   EXPECT_EQ(rnnp_cuda_run(session, 4, x.data(), y.data(), nullptr), RNNP_OK);
   EXPECT_EQ(rnnp_cuda_step(session, x.data(), y.data(), nullptr), RNNP_OK);
   EXPECT_EQ(emulated_gpu().loads, loads);
+}
+
+// h is back where the next call looks for it without a launch of its own, but for batches that a block would copy too slowly.
+TEST_F(CudaApi, AStepIsOneLaunch) {
+  const uint32_t kUnits = 140, kFew = 3, kMany = 60;
+  for (const uint32_t batch : {kFew, kMany}) {
+    CudaRunner runner(lstm_blob(5, kUnits), resident(batch));
+    SharedArray<float> x(batch * 5, 1.0f), y(batch * kUnits, 0.0f);
+    const auto launched = [] {
+      const auto &launches = emulated_gpu().launches;
+      return std::accumulate(std::begin(launches), std::end(launches), uint64_t{0});
+    };
+    ASSERT_EQ(rnnp_cuda_step(runner.session(), x.data(), y.data(), nullptr), RNNP_OK);  // the initial state is loaded once, too
+    const uint64_t before = launched();
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(rnnp_cuda_step(runner.session(), x.data(), y.data(), nullptr), RNNP_OK);
+    EXPECT_EQ(launched() - before, batch == kFew ? 3u : 6u);
+  }
 }
 
 TEST_F(CudaApi, BuffersThatAreNotFilledInAreRefused) {

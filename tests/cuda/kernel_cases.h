@@ -107,9 +107,11 @@ class KernelCase {
     *ended = true;
     for (uint32_t half = 0; half < halves_; ++half) {
       both_.direction[0].half = half;
+      both_.direction[0].takes_back = half + 1 == halves_;  // of step kernels
       *ended = simt::run_grid(launch, k.call, is_product_ ? static_cast<const void *>(&product_) : &both_) && *ended;
     }
-    for (const RecurrentArgs &a : both_.direction) *ended = *ended && (a.control == nullptr || a.control[kTimedOut] == 0);
+    for (const RecurrentArgs &a : both_.direction)
+      *ended = *ended && (a.control == nullptr || (a.control[kTimedOut] == 0 && a.control[kStepped] == 0));
     std::vector<uint8_t> all;
     for (const Result &r : results_) {
       const uint8_t *bytes = static_cast<const uint8_t *>(static_cast<const void *>(r.data));

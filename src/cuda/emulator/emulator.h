@@ -118,6 +118,11 @@ inline void arrive(uint32_t *p) {
   note_word(p);
   arrive_at(p);
 }
+uint32_t arrive_in_turn_at(uint32_t *p);
+inline uint32_t arrive_in_turn(uint32_t *p) {
+  note_word(p);
+  return arrive_in_turn_at(p);
+}
 uint32_t flag_acquire(const uint32_t *p);
 inline uint32_t flag_load(const uint32_t *p) {
   return static_cast<uint32_t>(word_load(p, 4));

@@ -13,8 +13,8 @@ constexpr uint32_t gates_of(Cell cell) {
   return cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3;
 }
 
-// Words of a session's control block.
-enum Control : uint32_t { kEpoch = 0, kTimedOut = 1, kArrived = 2, kControlWords = 4 };
+// Words of a session's control block. kStepped: blocks that have ended a step; 0 between launches.
+enum Control : uint32_t { kEpoch = 0, kTimedOut = 1, kArrived = 2, kStepped = 3, kControlWords = 4 };
 // What kernels found, since rnnp_cuda_wait looked: in mapped memory, or behind the control words of all exchanges.
 enum Finding : uint32_t { kFoundTimeOut = 0, kFoundBadIndex = 1, kFindings = 2 };
 
@@ -67,6 +67,7 @@ struct RecurrentArgs {
   uint32_t columns;        // of the batch, that are computed at a time
   uint32_t places;         // for a resident kernel's partial sums: 2, or 1 where 2 have no room
   uint32_t reverse, half;  // half: 0 gates z and r, 1 the candidate
+  uint32_t takes_back;     // of a step kernel: 1: in the end h is where it was, too
   ByteScales w_bytes, r_bytes;
   float candidate_factor;                   // the candidate's r_bytes.factor
   BlockMatrix blocks, candidate, w_blocks;  // of R, and of W: what of it there is

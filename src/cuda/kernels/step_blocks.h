@@ -149,6 +149,7 @@ step_blocks(const RecurrentArgs a) {
     }
     step_cell<kCell, kGeneric, true>(a, {lane / G * G, 1, lane % G}, pre, rec, first + n, all, exists, row % G == 0);
   }
+  take_h_back(a);
 }
 
 template <Weights kWeights>

@@ -43,6 +43,20 @@ SIMT_FN void step_cell(const RecurrentArgs &a, const GateLane &gate, float pre, 
   if (a.y != nullptr) a.y[n * a.y_row + unit] = ended ? 0.0f : h_new;
 }
 
+// Whichever block is the last to have read h copies what has become of it. All threads come here.
+SIMT_FN void take_h_back(const RecurrentArgs &a) {
+  if (a.takes_back == 0) return;
+  simt::sync_block();
+  bool last = false;
+  if (simt::thread() == 0) last = simt::arrive_in_turn(a.control + kStepped) + 1 == simt::block_count();
+  if (!simt::sync_block_or(last)) return;
+  if (simt::thread() == 0) simt::flag_store(a.control + kStepped, 0);
+  SIMT_ROLLED for (uint32_t i = simt::thread(); i < a.batch * a.hidden; i += kThreads) {
+    const uint64_t at = state_place(a, i / a.hidden) + i % a.hidden;
+    a.h[at] = a.h_next[at];
+  }
+}
+
 }  // namespace cuda
 }  // namespace rnnp
 #endif  // RNNPACK_CUDA_KERNELS_STEP_CELL_H_

@@ -36,6 +36,7 @@ step_f32(const RecurrentArgs a) {
     const float rec = multiply_rows(a.r + block * f32_image_bytes(r), r, [&](uint32_t) { return column; });
     step_cell<kCell, kGeneric, false>(a, {2 * (row / G * G), 2, row % G}, pre, rec, n, unit, exists, lane % 2 == 0 && row % G == 0);
   }
+  take_h_back(a);
 }
 
 SIMT_KERNEL(256) product_f32(const ProductArgs a) {

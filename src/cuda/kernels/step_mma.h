@@ -128,6 +128,7 @@ step_mma(const RecurrentArgs a) {
     }
     step_cell<kCell, kGeneric, is_chained(kWeights)>(a, {lane / G * G, 1, lane % G}, pre, rec, n, unit, exists, row % G == 0);
   }
+  take_h_back(a);
 }
 
 template <Weights kWeights>

@@ -82,12 +82,21 @@ void launch_step(const Piece &l, RecurrentArgs a) {
   const KernelId kernel = step_kernel(p.weights, l.cell(), !p.plain);
   a.columns = p.step_columns;
   const uint32_t blocks = p.step_blocks * ceil_div(a.batch, a.columns);
-  for (a.half = 0; a.half < (l.cell() == Cell::kGru ? 2u : 1u); ++a.half)
+  const uint32_t ends = a.takes_back, last = l.cell() == Cell::kGru ? 1 : 0;
+  for (a.half = 0; a.half <= last; ++a.half) {
+    a.takes_back = a.half == last ? ends : 0;
     launch(l.context(), kernel, blocks, p.step_shared_bytes, a);
+  }
 }
+
+// Copied by one block of the last step's kernel: for more, a launch is faster.
+constexpr uint64_t kMostTakenBack = 8192;
 
 // A launch for each step; h goes to and fro between the state's two buffers and ends in the first.
 void run_steps(const Piece &l, const RecurrentArgs &piece) {
+  const uint32_t elems = l.a.hidden_size;
+  const uint64_t count = uint64_t{piece.batch} * elems;
+  const bool ends_elsewhere = piece.steps % 2 != 0, taken_back = ends_elsewhere && count <= kMostTakenBack;
   for (uint32_t t = 0; t < piece.steps; ++t) {
     const size_t step = piece.reverse ? piece.steps - 1 - t : t;
     RecurrentArgs a = piece;
@@ -96,12 +105,11 @@ void run_steps(const Piece &l, const RecurrentArgs &piece) {
     if (a.preact != nullptr) a.preact += step * a.batch * a.preact_row;
     if (a.y != nullptr) a.y += step * a.batch * a.y_row;
     if (t % 2 != 0) a.h = piece.h_next, a.h_next = piece.h;
+    a.takes_back = taken_back && t + 1 == piece.steps;
     launch_step(l, a);
   }
-  if (piece.steps % 2 == 0) return;
-  const uint32_t elems = l.a.hidden_size;
-  const StateRowsArgs back = {
-      uint64_t{piece.batch} * elems, piece.h_next, piece.h, piece.rows, piece.rows, piece.state_row, piece.state_row, elems};
+  if (!ends_elsewhere || taken_back) return;
+  const StateRowsArgs back = {count, piece.h_next, piece.h, piece.rows, piece.rows, piece.state_row, piece.state_row, elems};
   launch_plain(l.context(), KernelId::copy_state_rows, back);
 }
 

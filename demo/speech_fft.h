@@ -1,9 +1,11 @@
-// speech_fft.h -- the spectrum of a real frame and back; a plain transform, so that the demo needs no library for it.
-// SPDX-License-Identifier: Apache-2.0
+// speech_fft.h -- the spectrum of a real frame and back, by kissfft. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_DEMO_SPEECH_FFT_H_
 #define RNNPACK_DEMO_SPEECH_FFT_H_
 
+#include <kiss_fftr.h>
+
 #include <complex>
+#include <memory>
 #include <vector>
 
 namespace demo {
@@ -12,20 +14,21 @@ using Bin = std::complex<float>;
 
 class Fft {
  public:
-  explicit Fft(size_t size);  // even; fast where few odd factors are in it
+  explicit Fft(size_t size);  // even; fast where its factors are small
 
-  size_t bins() const { return work_.size() / 2 + 1; }
+  size_t bins() const { return size_ / 2 + 1; }
   void forward(const float *frame, Bin *spectrum);  // size floats -> bins()
   void inverse(const Bin *spectrum, float *frame);  // bins() -> size floats; undoes forward
 
  private:
-  void transform();       // work_ in place
-  void odd_transforms();  // those of odd_ neighbours each
+  struct Free {
+    void operator()(kiss_fftr_state *plan) const { kiss_fftr_free(plan); }
+  };
+  using Plan = std::unique_ptr<kiss_fftr_state, Free>;
 
-  size_t odd_;                     // the odd factor of the size
-  std::vector<Bin> work_, roots_;  // roots_[i]: e to the power of -2 pi i / size
-  std::vector<Bin> few_;           // a transform of odd_
-  std::vector<size_t> place_;      // in work_, where the sample goes
+  size_t size_;
+  Plan forward_, inverse_;
+  std::vector<kiss_fft_cpx> bins_;
 };
 
 std::vector<float> hann(size_t size);  // periodic

@@ -1,4 +1,4 @@
-// speech_png.h -- a picture of up to 256 colours as the bytes of a PNG file, and those as base64 text.
+// speech_png.h -- a picture of up to 256 colours as the bytes of a PNG file (libpng), and those as base64 text.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_DEMO_SPEECH_PNG_H_
 #define RNNPACK_DEMO_SPEECH_PNG_H_
@@ -16,7 +16,7 @@ struct Picture {
   std::vector<uint8_t> pixels;                  // [height][width], indices of colours
 };
 
-std::string png(const Picture &picture);  // stored, not compressed
+std::string png(const Picture &picture);
 std::string base64(const std::string &bytes);
 
 }  // namespace demo

@@ -1,5 +1,6 @@
-/* librnnpack_network_bench: runs and times a model with any number of inputs and outputs; the loop around rnnp_run_io is here, in
- * C. Tensors are packed, in the library's order, one array each; a NULL array leaves an optional tensor out. Errors are texts.
+/* librnnpack_network_bench: runs and times a model with any number of inputs and outputs; the loop is here, in C, around
+ * rnnp_run_io, or where a stream's one input has one step and there is one output around rnnp_step, as audio plugins call it.
+ * Tensors are packed, in the library's order, one array each; a NULL array leaves an optional tensor out. Errors are texts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
@@ -65,6 +66,8 @@ static int run_once(void *context, uint64_t index) {
   timed_network *self = context;
   (void)index;
   if (self->reset && rnnp_state_reset(self->opened.session, RNNP_ALL_ROWS) != RNNP_OK) return 1;
+  if (!self->reset && self->io.steps == 1 && self->io.input_count == 1 && self->io.output_count == 1)
+    return rnnp_step(self->opened.session, self->inputs[0].data, self->outputs[0].data) != RNNP_OK;
   return rnnp_run_io(self->opened.session, &self->io) != RNNP_OK;
 }
 

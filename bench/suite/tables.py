@@ -148,8 +148,12 @@ def _jitter_text(results: Results) -> str:
     if "failed" in jitter:
         return f"Jitter: could not run: {jitter['failed']}"
     names = {"min": "min", "p50": "p50", "p99": "p99", "p99_9": "p99.9", "p99_99": "p99.99", "max": "max"}
-    figures = ", ".join(f"{text} {jitter[key + '_ns']}" for key, text in names.items())
-    return f"Jitter of {jitter['steps']} single steps of {jitter['model']}, ns: {figures} (reading the clock, {jitter['clock_ns']}, included)"
+
+    def figures(what: str) -> str:
+        return ", ".join(f"{text} {jitter[f'{what}{key}_ns']}" for key, text in names.items())
+
+    loop = f"; of a loop in registers behind each step: {figures('loop_')}" if "loop_min_ns" in jitter else ""
+    return f"Jitter of {jitter['steps']} single steps of {jitter['model']}, ns: {figures('')} (reading the clock, {jitter['clock_ns']}, included){loop}"
 
 
 def _footprint_text(results: Results, markdown: bool) -> str:

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/job/compile_job.h"
+#include "compiler/job/compile_options.h"
 #include "rnnpack/compiler.h"
 
 namespace {
@@ -88,6 +89,28 @@ TEST(CompilerApi, KnowsEveryOptionOfTheTool) {
     Said wrong;
     EXPECT_EQ(compiled(bytes_of(kVad), {flag ? row.key() + "=1" : row.key()}, &wrong), RNNP_COMPILE_USAGE) << row.key();
     EXPECT_NE(wrong.error().find(row.key()), std::string::npos) << wrong.error();
+  }
+}
+
+// As `rnnpack compile` hands on what its parser found.
+TEST(CompilerApi, OptionsAreSaidAsTheyAreSet) {
+  const std::map<std::string, std::vector<std::string>> kSaid = {
+      {"model", {"model=a=b.onnx"}},  {"target", {"target="}},          {"meta", {"meta=a=b", "meta=c="}},
+      {"quality", {"quality=0.375"}}, {"no-check", {"no-check"}},       {"chunk-steps", {"chunk-steps=7"}},
+      {"winograd", {"winograd=off"}}, {"max-input", {"max-input=4096"}}};
+  rnnp::compiler::CompileArguments arguments;
+  const rnnp::compiler::OptionRows rows = rnnp::compiler::compile_options(&arguments);
+  for (const rnnp::compiler::OptionRow &row : rows) {
+    const auto said = kSaid.find(row.key());
+    if (said == kSaid.end()) continue;
+    for (const std::string &text : said->second) rnnp::compiler::set_option(rows, text);
+    EXPECT_EQ(rnnp::compiler::set_texts(row), said->second);
+  }
+  const rnnp::compiler::OptionTable untouched = rnnp::compiler::compile_option_table();
+  EXPECT_EQ(untouched.rows.size(), rows.size());
+  for (const rnnp::compiler::OptionRow &row : untouched.rows) {
+    const bool is_empty = row.key() == "no-check" || row.key() == "quality" || row.key() == "meta" || row.key() == "max-input";
+    EXPECT_TRUE(!is_empty || rnnp::compiler::set_texts(row).empty()) << row.key();
   }
 }
 

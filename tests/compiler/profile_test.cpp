@@ -6,7 +6,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/files/files.h"
-#include "compiler/options/model_options.h"
+#include "compiler/options/load_model.h"
 #include "compiler/run/opened_blob.h"
 #include "compiler/run/random_call.h"
 

@@ -15,6 +15,8 @@ namespace {
 
 using namespace rnnp::compiler;
 
+constexpr const char *kUnexpected = "an error nobody expected, of a damaged file or of rnnpack: ";
+
 // Not of std::exception: nothing on the way takes it for an error of the model.
 struct Stopped {};
 
@@ -67,8 +69,11 @@ void compile(OnnxBytes onnx, const char *const *options, size_t option_count, co
   }
   if (onnx.data == nullptr && (onnx.size != 0 || arguments.model.empty()))
     throw UsageError("there is no model: give its bytes, or the option model=FILE");
-  const CompileResult made = run_compile(arguments, onnx.data, onnx.size, listener_of(caller, arguments));
-  for (const MadeFile &file : made.files) caller.give(file);
+  CompileResult made = run_compile(arguments, onnx.data, onnx.size, listener_of(caller, arguments));
+  for (MadeFile &file : made.files) {
+    caller.give(file);
+    std::vector<uint8_t>().swap(file.bytes);
+  }
   std::istringstream lines(made.summary);
   for (std::string line; std::getline(lines, line);) caller.say(RNNP_COMPILE_SUMMARY, line);
 }
@@ -97,8 +102,10 @@ extern "C" rnnp_compile_status rnnp_compile(const void *onnx, size_t onnx_bytes,
     return caller.fail(RNNP_COMPILE_IO, "out of memory");
   } catch (const std::system_error &error) {
     return caller.fail(RNNP_COMPILE_IO, error.what());
-  } catch (const std::exception &error) {
+  } catch (const Refusal &error) {
     return caller.fail(RNNP_COMPILE_REFUSED, error.what());
+  } catch (const std::exception &error) {
+    return caller.fail(RNNP_COMPILE_REFUSED, (std::string(kUnexpected) + error.what()).c_str());
   }
 }
 

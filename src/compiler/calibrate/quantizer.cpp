@@ -108,12 +108,12 @@ void Quantizer::adjust(Graph *graph, const PanelFormat &panels) {
     const SearchRequest request{options_.accuracy_min, options_.metric.empty() ? "dB" : "", l2_bytes_of(target_),
                                 options_.keep_float, rounding};
     decisions = search_types(
-        graph, panels, *reference_, [this](const Arrays &outputs) { return measure(outputs); }, request, display_->part("types"));
+        graph, panels, *reference_, [this](const Arrays &outputs) { return measure(outputs); }, request, parts_->next());
   }
   if (options_.in_integers()) choose_integers(graph, *reference_, options_.keep_float);
   if (has_data) set_lhs_scales(graph, reference_->seen());
   round_graph(graph, rounding, has_data ? &reference_->seen() : nullptr);
-  report_ = measure_errors(*reference_, *graph, panels, display_->part("layers"));
+  report_ = measure_errors(*reference_, *graph, panels, parts_->next());
   report_->decisions = decisions;
   report_->data = has_data ? std::to_string(report_->steps) + " steps of the data given"
                            : std::to_string(kDrawnSteps) + " steps of random numbers (give --calibrate: they say little)";

@@ -12,7 +12,7 @@
 #include "compiler/compile.h"
 #include "compiler/options/listener.h"
 #include "compiler/options/option_row.h"
-#include "compiler/options/progress_display.h"
+#include "compiler/options/progress_parts.h"
 
 namespace rnnp::compiler {
 
@@ -38,8 +38,8 @@ OptionRows quantizer_options(QuantizerOptions *options);
 class Quantizer {
  public:
   // `types`: what is drawn for the inputs where no data is given.
-  Quantizer(const QuantizerOptions &options, std::string target, ElementTypes types, ProgressDisplay *display)
-      : options_(options), target_(std::move(target)), types_(std::move(types)), display_(display) {}
+  Quantizer(const QuantizerOptions &options, std::string target, ElementTypes types, ProgressParts *parts)
+      : options_(options), target_(std::move(target)), types_(std::move(types)), parts_(parts) {}
 
   // Fills in what the compiler is to store matrices as, and what it calls before it writes.
   void prepare(CompileOptions *compile);
@@ -55,7 +55,7 @@ class Quantizer {
   const QuantizerOptions &options_;
   const std::string target_;
   const ElementTypes types_;
-  ProgressDisplay *const display_;
+  ProgressParts *const parts_;
   std::unique_ptr<Reference> reference_;
   std::optional<Report> report_;
   double measured_ = 0;

@@ -34,12 +34,15 @@ struct Adder {
 
 }  // namespace
 
-void add_options(CLI::App *command, const OptionRows &rows) {
+std::vector<const CLI::Option *> add_options(CLI::App *command, const OptionRows &rows) {
+  std::vector<const CLI::Option *> options;
   for (const OptionRow &row : rows) {
     CLI::Option *option = std::visit(Adder{command, row}, row.to);
     if (row.is_positional()) option->required();
     if (row.shows_default) option->capture_default_str();
+    options.push_back(option);
   }
+  return options;
 }
 
 void add_input_option(CLI::App *command, std::vector<std::string> *inputs, const std::string &more) {

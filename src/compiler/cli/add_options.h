@@ -6,11 +6,13 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace rnnp::compiler {
 
-void add_options(CLI::App *command, const OptionRows &rows);
+// The parser's options, in the order of the rows.
+std::vector<const CLI::Option *> add_options(CLI::App *command, const OptionRows &rows);
 
 // --input, and --max-input.
 void add_input_option(CLI::App *command, std::vector<std::string> *inputs, const std::string &more);

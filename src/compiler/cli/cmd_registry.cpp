@@ -4,9 +4,8 @@
 #include <memory>
 
 #include "compiler/cli/command.h"
-#include "compiler/emit/emit_registry.h"
 #include "compiler/files/files.h"
-#include "compiler/run/opened_blob.h"
+#include "compiler/run/run.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -18,13 +17,7 @@ struct RegistryArguments {
 
 int run(const RegistryArguments &options) {
   check_distinct(options.blobs, {options.output});
-  std::vector<std::unique_ptr<OpenedBlob>> blobs;
-  std::vector<RegistryUse> uses;
-  for (const std::string &path : options.blobs) {
-    blobs.push_back(open_blob(path));
-    for (const rnnp_session_options &o : every_kind_of_session(blobs.back()->model)) uses.push_back({blobs.back()->model, o});
-  }
-  const std::string text = default_registry_text(registry_names(uses));
+  const std::string text = registry_of_blobs(options.blobs);
   write_file(options.output, text.data(), text.size());
   return kExitOk;
 }

@@ -1,128 +1,42 @@
-// cmd_run.cpp -- `rnnpack run`: .npy in, .npy out, through the public C API.
+// cmd_run.cpp -- `rnnpack run`: .npy in, .npy out.
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <list>
 #include <memory>
 
 #include "compiler/cli/add_options.h"
 #include "compiler/cli/command.h"
-#include "compiler/files/array_files.h"
-#include "compiler/onnx/errors.h"
-#include "compiler/run/cuda_backend.h"
-#include "compiler/run/machine_file.h"
-#include "compiler/run/runner.h"
+#include "compiler/run/run.h"
 
 namespace rnnp::compiler {
 namespace {
-
-struct RunArguments {
-  std::string blob, machine, cuda_weights = "f32";
-  std::vector<std::string> inputs, outputs;
-  uint32_t threads = 1;
-  size_t steps_per_call = 0;
-  bool last_step = false, portable_ops = false, reference = false, cuda = false;
-};
 
 void show_progress(size_t done, size_t steps) {
   std::fprintf(stderr, "\r%zu of %zu steps%s", done, steps, done == steps ? "\n" : "");
   std::fflush(stderr);
 }
 
-std::vector<std::string> read_paths(const RunArguments &options, const Runner &runner) {
-  std::vector<std::string> paths = file_names(options.inputs, runner.inputs());
-  paths.push_back(options.blob);
-  return paths;
-}
-
-std::vector<std::string> paths_of(const std::map<std::string, std::string> &files) {
-  std::vector<std::string> paths;
-  for (const auto &file : files) paths.push_back(file.second);
-  return paths;
-}
-
-void write_outputs(const std::map<std::string, std::string> &files, const Arrays &results) {
-  std::list<std::vector<uint8_t>> bytes;
-  std::vector<OutputFile> out;
-  for (const auto &file : files) {
-    bytes.push_back(format_npy(results.at(file.first)));
-    out.push_back({file.second, bytes.back().data(), bytes.back().size()});
+void say(MessageKind kind, const std::string &text) {
+  if (kind == MessageKind::kReport) {
+    std::fputs(text.c_str(), stdout);
+  } else {
+    std::fprintf(stderr, "rnnpack: %s\n", text.c_str());
   }
-  write_files(out);
 }
 
-// What came out, for who asked for no file.
-std::string summary_text(const Arrays &results) {
-  std::string text;
-  for (const auto &result : results) {
-    double least = HUGE_VAL, most = -HUGE_VAL, sum = 0;
-    size_t finite = 0;
-    for (const float v : result.second.f32) {
-      if (!std::isfinite(v)) continue;
-      least = std::min(least, static_cast<double>(v));
-      most = std::max(most, static_cast<double>(v));
-      sum += static_cast<double>(v);
-      ++finite;
-    }
-    char line[160] = "no finite element";
-    if (finite != 0)
-      std::snprintf(line, sizeof line, "from %.6g to %.6g, mean %.6g", least, most, sum / static_cast<double>(finite));
-    text += result.first + " " + shape_text(result.second.shape) + ": " + line;
-    const size_t others = result.second.f32.size() - finite;
-    text += (others != 0 ? "; " + std::to_string(others) + " NaN or infinite" : "") + "\n";
-  }
-  return text + "nothing was written: --output NAME=y.npy does that\n";
-}
-
-// Other options of the command stay what they are; the file has none of them.
-void run_as_tuned(const std::string &path, RunOptions *how) {
-  const std::vector<uint8_t> bytes = read_file(path);
-  const MachineFile file = read_machine({bytes.begin(), bytes.end()}, path);
-  if (file.cpu != cpu_name())
-    std::fprintf(stderr, "rnnpack: %s was made on %s; this is %s\n", quote(path).c_str(), file.cpu.c_str(), cpu_name().c_str());
-  how->threads = file.tuning.threads;
-  how->all_threads = (file.tuning.flags & RNNP_SESSION_ALL_THREADS) != 0;
-  how->chunk_steps = file.tuning.chunk_steps;
-  how->l2_bytes = file.tuning.l2_bytes;
-  if (how->isa_allowed == 0) how->isa_allowed = file.tuning.isa_allowed;
-}
-
-int run(const RunArguments &options) {
-  Runner runner(read_file(options.blob), quote(options.blob));
-  const auto outputs = files_by_name(options.outputs, runner.outputs(), "output");
-  check_distinct(read_paths(options, runner), paths_of(outputs));
-  const Arrays arrays = read_inputs(options.inputs, runner.inputs());
-  RunOptions how;
-  how.threads = options.threads;
-  how.steps_per_call = options.steps_per_call;
-  how.last_step = options.last_step;
-  how.portable_ops = options.portable_ops;
-  how.isa_allowed = options.reference ? RNNP_ISA_REFERENCE_ONLY : 0;
-  if (!options.machine.empty()) run_as_tuned(options.machine, &how);
-  const std::unique_ptr<Backend> gpu = options.cuda ? make_cuda_backend(runner, options.cuda_weights) : nullptr;
-  how.backend = gpu.get();
-  if (isatty(STDERR_FILENO)) {
-    // Results do not depend on the cut, so long work is cut where someone watches.
-    constexpr size_t kWatchedSteps = 2000;
-    if (how.steps_per_call == 0 && runner.facts().causal) how.steps_per_call = kWatchedSteps;
-    how.progress = [](size_t done, size_t steps) {
-      if (steps > kWatchedSteps) show_progress(done, steps);
-    };
-  }
-  const Arrays results = runner.run(arrays, how);
-  write_outputs(outputs, results);
-  if (outputs.empty()) std::printf("%s", summary_text(results).c_str());
+int run(const RunRequest &request) {
+  Listener listener{say};
+  if (isatty(STDERR_FILENO)) listener.progress = show_progress;
+  run_blob(request, listener);
   return kExitOk;
 }
 
 }  // namespace
 
 void add_run(CLI::App *app, Action *action) {
-  auto options = std::make_shared<RunArguments>();
+  auto options = std::make_shared<RunRequest>();
   CLI::App *command = app->add_subcommand("run", "Run a blob on .npy or .npz files, axes in the order of the ONNX file");
   command->add_option("model", options->blob, "model.rnnp")->required();
   add_input_option(command, &options->inputs, "; may be repeated");

@@ -43,7 +43,7 @@ int act(const Action &action) {
   } catch (const std::system_error &error) {
     return fail(error, kExitIo);
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "rnnpack: an error nobody expected, of a damaged file or of the tool: %s\n", error.what());
+    std::fprintf(stderr, "rnnpack: an error nobody expected, of a damaged file or of rnnpack: %s\n", error.what());
     return kExitRefused;
   }
 }

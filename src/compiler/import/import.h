@@ -24,9 +24,5 @@ Graph import_model(const OnnxModel &model, const std::set<std::string> &kept = {
 // How often the thread has called import_model since the last call; for tests.
 int imports_counted();
 
-// The table of docs/OPERATORS.md as Markdown, and the operators that are only folded, from the importers' and the evaluator's
-// tables.
-std::string operator_table();
-
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_IMPORT_IMPORT_H_

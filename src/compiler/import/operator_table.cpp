@@ -1,5 +1,6 @@
-// operator_table.cpp -- the table of docs/OPERATORS.md. Contract: import.h.
-// SPDX-License-Identifier: Apache-2.0
+// operator_table.cpp -- Contract: operator_table.h. SPDX-License-Identifier: Apache-2.0
+#include "compiler/import/operator_table.h"
+
 #include <algorithm>
 #include <map>
 #include <utility>

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "compiler/files/files.h"
+#include "compiler/inspect/inspect.h"
 #include "compiler/onnx/errors.h"
 #include "cuda/panels.h"
 #include "cuda/plan.h"

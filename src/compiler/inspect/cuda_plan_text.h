@@ -9,10 +9,8 @@
 
 namespace rnnp::compiler {
 
-// The names that `device` may be, with commas.
-std::string cuda_device_names();
-
-// device: one of these, or a JSON file with members of rnnp_cuda_device. weights: f32 or f16. IoError where it is neither.
+// device: one of cuda_device_names, or a JSON file with members of rnnp_cuda_device. weights: f32 or f16. IoError where it is
+// neither.
 std::string cuda_plan_text(const void *blob, size_t bytes, const std::string &device, const std::string &weights,
                            const PlanMachine &machine);
 

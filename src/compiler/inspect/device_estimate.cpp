@@ -12,6 +12,7 @@
 
 #include "compiler/emit/emit_c.h"
 #include "compiler/emit/narrow_session.h"
+#include "compiler/inspect/inspect.h"
 #include "compiler/onnx/errors.h"
 
 namespace rnnp::compiler {

@@ -10,9 +10,6 @@
 
 namespace rnnp::compiler {
 
-// Names of the table.
-std::string device_names();
-
 // Keys: flash_bytes, library_bytes, session_bytes, model_handle_bytes, stack_bytes, instructions, cycles, not_counted: nodes, of
 // operators or weights that the table does not have, whose code and work is in none of the numbers. mhz 0: no time. Throws
 // UsageError for a device that the table does not have.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <utility>
 
 #include "compiler/compile.h"
@@ -10,9 +11,11 @@
 #include "compiler/emit/panel_choice.h"
 #include "compiler/files/files.h"
 #include "compiler/ir/bind_states.h"
+#include "compiler/job/compile_options.h"
 #include "compiler/job/suggest_option.h"
 #include "compiler/onnx/errors.h"
-#include "compiler/options/progress_display.h"
+#include "compiler/options/load_model.h"
+#include "compiler/options/progress_parts.h"
 #include "compiler/verify/self_check.h"
 #include "rnnpack/rnnpack.h"
 
@@ -198,16 +201,22 @@ OptionRows compile_options(CompileArguments *options) {
   return rows;
 }
 
+OptionTable compile_option_table() {
+  auto values = std::make_shared<CompileArguments>();
+  OptionRows rows = compile_options(values.get());
+  return {std::move(rows), std::move(values)};
+}
+
 CompileResult run_compile(const CompileArguments &options, const void *onnx, size_t onnx_bytes, const Listener &listener) {
   const std::vector<std::string> outputs = outputs_of(options);
   const InputLimit limit(options.quantizer.max_input);
-  ProgressDisplay display(listener, 3 + options.quantizer.progress_parts());
+  ProgressParts parts(listener.progress, 3 + options.quantizer.progress_parts());
   const ModelSource source{options.model, onnx, onnx_bytes};
   const auto model = load_model(source, options.inputs);
-  tell_whole(display.part("read"));
+  tell_whole(parts.next());
   check_distinct(model->data_files, outputs);
   CompileOptions how{options.target, state_pairs(options.inputs, *model), options.stream_steps};
-  Quantizer quantizer(options.quantizer, options.target, element_types(*model), &display);
+  Quantizer quantizer(options.quantizer, options.target, element_types(*model), &parts);
   quantizer.prepare(&how);
   how.sparse = options.sparse;
   how.metadata = metadata_from(options.meta);
@@ -215,11 +224,11 @@ CompileResult run_compile(const CompileArguments &options, const void *onnx, siz
   how.winograd = options.winograd == "auto";
   how.frees_weights = true;
   Compiled compiled = compiled_or_what_helps(*model, source, options.inputs, how);
-  tell_whole(display.part("compile"));
+  tell_whole(parts.next());
   for (const std::string &note : compiled.graph.notes) listener.say(MessageKind::kNote, note);
   const std::string report = quantizer.finish(compiled.blob.size(), listener);
   const bool pruned = !options.quantizer.prune.empty();
-  if (!options.no_check) check_itself(model.get(), &compiled, how, pruned, listener, display.part("check"));
+  if (!options.no_check) check_itself(model.get(), &compiled, how, pruned, listener, parts.next());
   CompileResult result;
   if (!options.quantizer.report.empty()) add_file(&result.files, options.quantizer.report, report);
   if (!options.c_name.empty()) add_c_source(compiled, options, &result.files);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "compiler/compile.h"
-#include "compiler/options/model_options.h"
+#include "compiler/options/load_model.h"
 
 namespace rnnp::compiler {
 

@@ -8,14 +8,13 @@
 
 namespace rnnp::compiler {
 
-// kReport: a table of lines. kSummary: lines about what was made.
-enum class MessageKind : uint8_t { kNote, kReport, kSummary };
+// kReport: lines, with a line break at their end.
+enum class MessageKind : uint8_t { kNote, kReport };
 
 struct Listener {
   std::function<void(MessageKind kind, const std::string &text)> say;
   // How much of all is done; empty where nobody asks.
   std::function<void(size_t done, size_t all)> progress = {};
-  bool draws_bar = false;  // without `progress`: a bar where standard error is a terminal
 };
 
 }  // namespace rnnp::compiler

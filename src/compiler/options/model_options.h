@@ -4,14 +4,10 @@
 #ifndef RNNPACK_COMPILER_OPTIONS_MODEL_OPTIONS_H_
 #define RNNPACK_COMPILER_OPTIONS_MODEL_OPTIONS_H_
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "compiler/ir/bind_states.h"
-#include "compiler/ir/graph.h"
-#include "compiler/onnx/specialise.h"
 #include "compiler/options/option_row.h"
 
 namespace rnnp::compiler {
@@ -22,23 +18,6 @@ struct ModelOptions {
 };
 
 OptionRows model_options(ModelOptions *options);
-
-// A file of any kind (front_ends.h): its bytes, or where there are none what `path` names. Weights outside it are looked for in the
-// path's folder, where there is a path.
-struct ModelSource {
-  std::string path;
-  const void *bytes = nullptr;
-  size_t size = 0;
-};
-
-// The model as the options make it. Throws UsageError beside what read_model_file throws.
-std::unique_ptr<OnnxModel> load_model(const ModelSource &source, const ModelOptions &options);
-std::unique_ptr<OnnxModel> load_model(const std::string &path, const ModelOptions &options);
-
-std::vector<StatePair> state_pairs(const ModelOptions &options, const OnnxModel &model);
-
-// The model's graph that a blob of this model id was written from; `pruning`: what --prune was. Nothing: it was another one.
-std::optional<Graph> graph_of_blob(const OnnxModel &model, const ModelOptions &options, const std::string &pruning, uint64_t id);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_OPTIONS_MODEL_OPTIONS_H_

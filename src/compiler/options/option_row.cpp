@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 
 #include "compiler/onnx/errors.h"
@@ -65,6 +66,31 @@ struct Setter {
   }
 };
 
+struct Teller {
+  const std::string key;
+
+  std::vector<std::string> operator()(const std::string *to) const { return {key + "=" + *to}; }
+  std::vector<std::string> operator()(const std::vector<std::string> *to) const {
+    std::vector<std::string> texts;
+    for (const std::string &value : *to) texts.push_back(key + "=" + value);
+    return texts;
+  }
+  std::vector<std::string> operator()(const bool *to) const {
+    return *to ? std::vector<std::string>{key} : std::vector<std::string>();
+  }
+  std::vector<std::string> operator()(const std::optional<double> *to) const {
+    if (!*to) return {};
+    char number[32];
+    std::snprintf(number, sizeof number, "%.17g", **to);
+    return {key + "=" + number};
+  }
+  std::vector<std::string> operator()(const CountOption &count) const { return {key + "=" + std::to_string(*count.to)}; }
+  std::vector<std::string> operator()(const WordOption &word) const { return {key + "=" + *word.to}; }
+  std::vector<std::string> operator()(const ByteCountOption &bytes) const {
+    return *bytes.to ? std::vector<std::string>{key + "=" + std::to_string(**bytes.to)} : std::vector<std::string>();
+  }
+};
+
 }  // namespace
 
 std::string OptionRow::key() const {
@@ -85,6 +111,10 @@ void set_option(const OptionRows &rows, const std::string &text) {
   if (is_flag && equals != std::string::npos) throw UsageError("option " + key + " is a flag; accepted: " + quote(key) + " alone");
   if (!is_flag && equals == std::string::npos) throw UsageError("option " + key + " has no value; accepted: " + key + "=VALUE");
   std::visit(Setter{key, value}, row->to);
+}
+
+std::vector<std::string> set_texts(const OptionRow &row) {
+  return std::visit(Teller{row.key()}, row.to);
 }
 
 }  // namespace rnnp::compiler

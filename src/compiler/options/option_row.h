@@ -39,5 +39,8 @@ using OptionRows = std::vector<OptionRow>;
 // "key=value", of a flag "key". Throws UsageError, naming what is accepted.
 void set_option(const OptionRows &rows, const std::string &text);
 
+// What set_option is given to make the row's target what it is.
+std::vector<std::string> set_texts(const OptionRow &row);
+
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_OPTIONS_OPTION_ROW_H_

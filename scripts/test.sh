@@ -127,7 +127,8 @@ check_tidy() {
   git ls-files 'src/*.cpp' 'platform/compiled/*.cpp' | grep -vE "src/(compiler|pack|cuda|ops/xnnpack)/|xnnpack\.cpp|_($(other_isa_files))\.cpp" |
     xargs -P "$jobs" -n 4 clang-tidy --quiet -p "$build-tidy" >"$build-tidy.log" 2>&1 ||
     { grep -vE '^[0-9]+ warnings? (generated|treated)' "$build-tidy.log"; return 1; }
-  JOBS=$jobs scripts/tidy_host.sh "$build-tidy-host" src/compiler src/cuda src/pack
+  JOBS=$jobs scripts/tidy_host.sh "$build-tidy-host" src/compiler src/cuda src/pack &&
+    JOBS=$jobs PART=$(git rev-list --count HEAD)/4 scripts/tidy_host.sh "$build-tidy-host" tests
 }
 
 # The ONNX package's recurrent cases; without them the conformance test would run on nothing of it. onnxruntime for tests/onnx_fuzz.

@@ -249,6 +249,30 @@ TEST(States, EveryCompileImportsOneGraph) {
   }
 }
 
+// A refusal too, with all that it proposes.
+TEST(States, EveryRefusalImportsOneGraph) {
+  for (const bool beyond_help : {false, true}) {
+    OnnxBuilder b;
+    b.input("X", {"T", "N", 5}).output("Z").weights("", 3, 1, 5, kHidden);
+    b.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+    b.constant_ints("one", {1}, {1});
+    b.node("Squeeze", {"Y", "one"}, {"S"});
+    b.node("Transpose", {"S"}, {"Q"}).with("perm", std::vector<int64_t>{1, 0, 2});
+    b.node("Transpose", {"S"}, {"K"}).with("perm", std::vector<int64_t>{1, 2, 0});
+    b.node("MatMul", {"Q", "K"}, {"A"});
+    b.node(beyond_help ? "Det" : "Identity", {"A"}, {"Z"});
+    if (beyond_help) b.output("D").node("Det", {"Y"}, {"D"});
+    compiler::imports_counted();
+    try {
+      compiler::compile_model(*compiler::check_model(b.proto), compiler::CompileOptions());
+      ADD_FAILURE() << "compiled";
+    } catch (const compiler::ModelError &error) {
+      EXPECT_EQ(std::string(error.what()).find("\ntry: --dim T=SIZE") == std::string::npos, beyond_help) << error.what();
+    }
+    EXPECT_EQ(compiler::imports_counted(), 1);
+  }
+}
+
 TEST(Streams, RefusedWithTheNodeThatLooksAhead) {
   OnnxBuilder b;
   b.input("X", {"T", "N", 5}).output("Y").weights("", 3, 1, 5, kHidden);

@@ -6,8 +6,6 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "compiler/onnx/problem.h"
-
 namespace rnnp::compiler {
 namespace {
 
@@ -80,6 +78,16 @@ Origins Origins::with_open_time() const {
     if (role(static_cast<int>(i)) != AxisRole::kTime) continue;
     out.sizes_[i] = opened;
     out.dynamic_[i] = true;
+  }
+  return out;
+}
+
+Origins Origins::with_size(int64_t size, const std::set<AxisRole> &left_open) const {
+  Origins out = *this;
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    if (!dynamic_[i] || left_open.count(role(static_cast<int>(i))) != 0) continue;
+    out.sizes_[i] = size;
+    out.dynamic_[i] = false;
   }
   return out;
 }
@@ -237,12 +245,12 @@ bool Origins::is_innermost(int origin) const {
   return ends && places_[static_cast<size_t>(origin)] > 0;
 }
 
-std::string Origins::one_step_text() const {
+Remedy Origins::one_step() const {
   for (size_t i = 0; i < sizes_.size(); ++i) {
-    if (role(static_cast<int>(i)) == AxisRole::kTime && dynamic_[i] && !names_[i].empty())
-      return ". try: --dim " + names_[i] + "=1";
+    if (role(static_cast<int>(i)) == AxisRole::kTime && dynamic_[i] && is_plain(names_[i]))
+      return {{"--dim " + names_[i] + "=1"}, ""};
   }
-  return "";
+  return {};
 }
 
 // Sizes that stand in for open ones become as many times as large, so that what strides make of them are integers of steps.

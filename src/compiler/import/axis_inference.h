@@ -5,11 +5,13 @@
 #ifndef RNNPACK_COMPILER_IMPORT_AXIS_INFERENCE_H_
 #define RNNPACK_COMPILER_IMPORT_AXIS_INFERENCE_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "compiler/ir/view.h"
 #include "compiler/onnx/model_file.h"
+#include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
 
@@ -39,8 +41,8 @@ class Origins {
   std::string time_beside(int origin) const;
   // The last of an input's several axes: features, not rows.
   bool is_innermost(int origin) const;
-  // "; try: ..." of the option that makes a call one step; empty where the time axis has no name.
-  std::string one_step_text() const;
+  // What makes a call one step; nothing where the time axis has no name.
+  Remedy one_step() const;
   // Which axes of which inputs are time and batch, and why, in a sentence.
   std::string decided(const OnnxModel &model) const;
   // A text without the numbers that stand in for open dimensions: their names, or ?.
@@ -54,6 +56,8 @@ class Origins {
   Origins without_time(const OnnxModel &model) const;
   // The same with time axes that the file fixes left open, to see whether the graph is for any number of steps.
   Origins with_open_time() const;
+  // The same as if the file fixed all open sizes at this one, but those of these roles.
+  Origins with_size(int64_t size, const std::set<AxisRole> &left_open) const;
   bool conflict() const { return conflict_; }  // an axis is both time and batch
 
  private:

@@ -48,6 +48,18 @@ inline bool has_recurrent(const OnnxModel &model) {
   return std::any_of(model.nodes.begin(), model.nodes.end(), [](const OnnxNode *node) { return is_recurrent(*node); });
 }
 
+// The option that fixes an open axis: by its name, which all axes of that name share, or by its place. Empty: none can be written.
+inline std::string open_sizes_option(const DeclaredInput &input, size_t axis) {
+  const std::string &name = input.dims[axis].name;
+  if (!name.empty()) return is_plain(name) ? "--dim " + name + "=SIZE" : "";
+  std::string shape;
+  for (size_t i = 0; i < input.dims.size(); ++i) {
+    const int64_t size = input.dims[i].value;
+    shape += (i ? "," : "") + (i == axis ? std::string("SIZE") : size ? std::to_string(size) : "-1");
+  }
+  return is_plain(input.name) ? "--shape " + input.name + "=" + shape : "";
+}
+
 // What is known of the inputs before the graph is built: those that only start recurrent layers, by index, and those that are
 // kept from step to step, by name.
 struct InputFacts {
@@ -78,6 +90,10 @@ class GraphReader {
     return values;
   }
 
+  // Numbers that stand beside what was refused, as sizes of its operands or in its constants: of an open axis the exporter may
+  // have written the example's size into the graph.
+  const std::vector<int64_t> &sizes_beside() const { return sizes_beside_; }
+
   std::string decided_axes() const { return b_.origins->decided(model_); }
   Builder &builder() { return b_; }
   Problems &problems() { return problems_; }
@@ -107,7 +123,7 @@ class GraphReader {
       b_.time_size = b_.origins->common_size(AxisRole::kTime, &b_.time_dynamic);
       b_.batch_size = b_.origins->common_size(AxisRole::kBatch, &b_.batch_dynamic);
     });
-    if (refusal) problems_.add("", "graph", *refusal + " (" + fixed_axes() + ")");
+    if (refusal) problems_.add("", "graph", refusal->what() + (" (" + fixed_axes() + ")"));
   }
 
   // Which input has which of the fixed sizes of steps and batch rows.
@@ -162,7 +178,7 @@ class GraphReader {
       const int origin = b_.origins->of(index, axis);
       view.axes.push_back(b_.input_axis(origin));
       if (!b_.discovering && axis_is_features(view.axes.back()) && b_.origins->dynamic(origin)) {
-        throw Refusal(open_axis_text(input, axis, origin));
+        throw open_axis(input, axis, origin);
       }
       has_time = has_time || (!view.axes.back().empty() && view.axes.back()[0].kind == Atom::Kind::kTime);
     }
@@ -194,19 +210,19 @@ class GraphReader {
   }
 
   // Why an axis has to be fixed, and what fixes it.
-  std::string open_axis_text(const DeclaredInput &input, size_t axis, int origin) const {
+  Refusal open_axis(const DeclaredInput &input, size_t axis, int origin) const {
     if (input.of_loop)
-      return std::string("a loop whose body is no LSTM, GRU or RNN cell carries it beside steps in another order; accepted: ") +
-             kWrittenOut;
+      return Refusal(
+          std::string("a loop whose body is no LSTM, GRU or RNN cell carries it beside steps in another order; accepted: ") +
+          kWrittenOut);
     const std::string &name = input.dims[axis].name, beside = b_.origins->time_beside(origin);
-    std::string shape;
-    for (size_t i = 0; i < input.dims.size(); ++i) shape += (i ? "," : "") + (i == axis ? std::string("SIZE") : std::string("-1"));
-    return "its axis " + std::to_string(axis) + (name.empty() ? "" : " (" + quote(name) + ")") + " is open, and " +
-           (beside.empty() ? "no layer runs along all of it as it is; accepted: a fixed size. try: "
-                           : "layers run along it and along " + quote(beside) +
-                                 ", of which one is the number of steps; accepted: a fixed size of the other. try: ") +
-           (name.empty() ? "--shape " + input.name + "=" + shape : "--dim " + name + "=SIZE") +
-           (beside.empty() ? "" : " (or --dim " + beside + "=SIZE" + facts_.split_graph + ")");
+    const std::string fixed = open_sizes_option(input, axis);
+    return Refusal("its axis " + std::to_string(axis) + (name.empty() ? "" : " (" + quote(name) + ")") + " is open, and " +
+                       (beside.empty() ? "no layer runs along all of it as it is; accepted: a fixed size"
+                                       : "layers run along it and along " + quote(beside) +
+                                             ", of which one is the number of steps; accepted: a fixed size of the other"),
+                   {fixed.empty() ? std::vector<std::string>() : std::vector<std::string>{fixed},
+                    beside.empty() ? "" : "or --dim " + beside + "=SIZE" + facts_.split_graph});
   }
 
   void read_node(const OnnxNode &node) {
@@ -215,7 +231,28 @@ class GraphReader {
     }
     OpCall call{b_, node, Attributes(node), model_.opset, node_title(node)};
     const auto refusal = refusal_of([&] { read_call(call, node); });
-    if (refusal) problems_.add(call.name, title_of_operator(node), b_.origins->named(*refusal));
+    if (!refusal) return;
+    problems_.add(call.name, title_of_operator(node), b_.origins->named(refusal->what()), refusal->remedy);
+    note_sizes(node);
+  }
+
+  void note_sizes(const OnnxNode &node) {
+    constexpr int64_t kLargest = 99999;
+    const auto note = [&](double number) {
+      const auto size = number > 1 && number <= double(kLargest) ? static_cast<int64_t>(number) : 0;
+      const bool is_known = std::find(sizes_beside_.begin(), sizes_beside_.end(), size) != sizes_beside_.end();
+      if (size > 1 && !is_known && sizes_beside_.size() < kMostSizesBeside) sizes_beside_.push_back(size);
+    };
+    for (const std::string &name : node.input()) {
+      const auto found = b_.bound.find(name);
+      if (found == b_.bound.end() || found->second.kind == Bound::Kind::kUnknown) continue;
+      const Bound &operand = found->second;
+      if (operand.kind == Bound::Kind::kView) {
+        for (const int64_t size : view_shape(operand.view)) note(static_cast<double>(size));
+      } else if (operand.tensor->elem == Elem::kInt && operand.tensor->size() <= int64_t{kBlobMaxRank}) {
+        for (const double number : operand.tensor->data) note(number);
+      }
+    }
   }
 
   void read_call(OpCall &call, const OnnxNode &node) {
@@ -248,7 +285,7 @@ class GraphReader {
     if (!refusal) return;
     for (size_t i = values; i < b_.graph.values.size(); ++i) b_.graph.values[i].f32 = {};
     b_.graph.nodes.erase(b_.graph.nodes.begin() + static_cast<std::ptrdiff_t>(nodes), b_.graph.nodes.end());
-    throw Refusal(*refusal);
+    throw *refusal;
   }
 
   // The branch's nodes in the place of the If. Names made inside hide those outside until its end.
@@ -374,6 +411,8 @@ class GraphReader {
     b_.graph.outputs.push_back(std::move(io));
   }
 
+  static constexpr size_t kMostSizesBeside = 4;
+  std::vector<int64_t> sizes_beside_;
   const OnnxModel &model_;
   const InputFacts &facts_;
   const std::vector<InputUse> uses_ = input_uses(model_);

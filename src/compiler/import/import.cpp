@@ -61,8 +61,8 @@ void assign_roles(Graph *graph) {
   }
 }
 
-Graph finish(GraphReader *reader) {
-  Graph &graph = reader->builder().graph;
+void check_integers(GraphReader *reader) {
+  const Graph &graph = reader->builder().graph;
   for (const Io &input : graph.inputs) {
     const Value &value = graph.values[input.value];
     if (value.dtype == DType::kI32 && !value.sequence && value.elems != 1) {
@@ -72,6 +72,11 @@ Graph finish(GraphReader *reader) {
                                  input.name + "=VALUE)");
     }
   }
+}
+
+Graph finish(GraphReader *reader) {
+  Graph &graph = reader->builder().graph;
+  check_integers(reader);
   reader->problems().raise();
   assign_roles(&graph);
   graph.axes = reader->decided_axes();
@@ -125,6 +130,122 @@ void note_elements(const OnnxModel &model, const Origins &axes, Graph *graph) {
   }
 }
 
+// Whether nothing is refused with these axes: reading it says so, and nothing is made of it.
+bool is_read(const OnnxModel &model, Origins axes, const InputFacts &facts, bool steps_in_rows) {
+  if (axes.conflict()) return false;
+  GraphReader probe(model, &axes, false, facts);
+  probe.builder().steps_in_rows = steps_in_rows;
+  probe.read();
+  check_integers(&probe);
+  return probe.problems().empty();
+}
+
+// The same of the reading that looks for axes.
+bool finds_axes(const OnnxModel &model, Origins axes, const InputFacts &facts) {
+  GraphReader probe(model, &axes, true, facts);
+  probe.read();
+  return probe.problems().empty();
+}
+
+// The options that fix what `fixed` has fixed of `axes`, at a size that the user chooses where it is 0; nothing where one of them
+// cannot be written.
+std::vector<std::string> options_that_fix(const OnnxModel &model, const Origins &axes, const Origins &fixed, int64_t at) {
+  const std::string written = at ? std::to_string(at) : "SIZE";
+  std::vector<std::string> options;
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    const DeclaredInput &input = model.inputs[i];
+    std::string shape;
+    bool has_unnamed = false;
+    for (size_t axis = 0; axis < input.dims.size() && !input.of_loop; ++axis) {
+      const DeclaredDim &dim = input.dims[axis];
+      const bool is_fixed = axes.dynamic(axes.of(i, axis)) && !fixed.dynamic(axes.of(i, axis));
+      const bool is_unnamed = is_fixed && dim.name.empty();
+      has_unnamed = has_unnamed || is_unnamed;
+      shape += (axis ? "," : "") + (dim.value ? std::to_string(dim.value) : is_unnamed ? written : "-1");
+      if (!is_fixed || is_unnamed) continue;
+      if (!is_plain(dim.name)) return {};
+      const std::string option = "--dim " + dim.name + "=" + written;
+      if (std::find(options.begin(), options.end(), option) == options.end()) options.push_back(option);
+    }
+    if (has_unnamed && !is_plain(input.name)) return {};
+    if (has_unnamed) options.push_back("--shape " + input.name + "=" + shape);
+  }
+  return options;
+}
+
+// All axes of all inputs as the file has them; nothing where the user has said what axes are.
+std::vector<std::string> options_of_plain_axes(const OnnxModel &model) {
+  std::vector<std::string> options;
+  for (const DeclaredInput &input : model.inputs) {
+    if (input.of_loop || input.dims.empty()) continue;
+    std::string option = "--axes " + input.name + "=features";
+    for (size_t i = 1; i < input.dims.size(); ++i) option += ",features";
+    const bool is_said =
+        std::any_of(input.dims.begin(), input.dims.end(), [](const DeclaredDim &dim) { return dim.role != DimRole::kUnknown; });
+    if (is_said || !is_plain(input.name)) return {};
+    options.push_back(option);
+  }
+  return options;
+}
+
+constexpr int64_t kExample = 16;  // for a size that the user is to choose: as many strides divide it as may be
+
+// What was refused, and with which axes.
+class Refused {
+ public:
+  Refused(const OnnxModel &model, const Origins &axes, const InputFacts &facts, bool recurrent)
+      : model_(model), axes_(axes), facts_(facts), recurrent_(recurrent) {}
+
+  // What helps against these problems: open sizes that are no steps and no batch rows become fixed, or the steps too, or all is
+  // one array. The first of them against which no node has a reason.
+  Remedy what_helps(const Problems &problems, const std::vector<int64_t> &sizes_beside) const {
+    const Remedy own = problems.remedy();
+    const bool is_whole = std::none_of(own.options.begin(), own.options.end(),
+                                       [](const std::string &option) { return option.find("SIZE") != std::string::npos; });
+    if (!own.options.empty() && is_whole) return own;
+    Remedy found = fixed(0, {AxisRole::kBatch});
+    if (found.options == own.options && !own.why.empty()) found.why = own.why;
+    for (size_t i = 0; i < sizes_beside.size() && found.options.empty(); ++i) found = fixed(sizes_beside[i], {AxisRole::kBatch});
+    if (found.options.empty() && axes_.any_open(AxisRole::kBatch)) found = fixed(0, {});
+    return found.options.empty() ? as_one_array() : found;
+  }
+
+ private:
+  // `size`: 0, or a number of the graph; steps stay open where they may, and batch rows where they are among `open`.
+  Remedy fixed(int64_t size, const std::set<AxisRole> &open) const {
+    const std::string why = size ? "the graph has this size where others are open" : "one blob for each size";
+    const int64_t read_at = size ? size : kExample;
+    std::set<AxisRole> with_steps = open;
+    with_steps.insert(AxisRole::kTime);
+    const Origins some = axes_.with_size(read_at, with_steps);
+    const std::vector<std::string> of_some = options_that_fix(model_, axes_, some, size);
+    if (!of_some.empty() && is_read(model_, some, facts_, false)) return {of_some, why};
+    if (!axes_.any_open(AxisRole::kTime)) return {};
+    const Origins steps = axes_.with_size(read_at, open);
+    const Origins plain_steps = axes_.without_time(model_).with_size(read_at, open);
+    const bool helps = (recurrent_ && is_read(model_, steps, facts_, false)) ||
+                       (finds_axes(model_, steps, facts_) && is_read(model_, plain_steps, facts_, true));
+    return helps ? Remedy{options_that_fix(model_, axes_, steps, size), why} : Remedy();
+  }
+
+  Remedy as_one_array() const {
+    const Origins all = Origins(model_).with_size(kExample, {});
+    std::vector<std::string> options = options_that_fix(model_, axes_, all, 0);
+    if (recurrent_) {
+      const std::vector<std::string> plain = options_of_plain_axes(model_);
+      if (plain.empty()) return {};
+      options.insert(options.end(), plain.begin(), plain.end());
+    }
+    if (options.empty() || !is_read(model_, all, facts_, false)) return {};
+    return {options, "a call is then one whole array"};
+  }
+
+  const OnnxModel &model_;
+  const Origins &axes_;
+  const InputFacts &facts_;
+  const bool recurrent_;
+};
+
 // The graph with these axes, or with fewer of them where it needs its own sizes. `may_fail`: nothing where a node is refused.
 std::optional<Graph> read_with(const OnnxModel &model, Origins *axes, const InputFacts &facts, bool recurrent,
                                const Problems &first_problems, bool may_fail) {
@@ -145,8 +266,11 @@ std::optional<Graph> read_with(const OnnxModel &model, Origins *axes, const Inpu
                                              own_size + "); the blob takes any number, read the same way");
     return finish(&second);
   }
+  const auto refuse = [&](const Problems &problems) {
+    if (!problems.empty()) problems.raise(Refused(model, *axes, facts, recurrent).what_helps(problems, second.sizes_beside()));
+  };
   // Where a node was refused, time and batch may have been missed behind it: what the second reading says then may be wrong.
-  first_problems.raise();
+  refuse(first_problems);
   if (fixed_time) {
     Origins plain = axes->without_time(model);
     GraphReader third(model, &plain, false, facts);
@@ -184,6 +308,8 @@ std::optional<Graph> read_with(const OnnxModel &model, Origins *axes, const Inpu
       return finish(&third);
     }
   }
+  check_integers(&second);
+  refuse(second.problems());
   return finish(&second);
 }
 

@@ -54,7 +54,8 @@ const Tensor &OpCall::sizes(size_t i, const char *what) const {
   const std::string &title = node.input(static_cast<int>(i));
   const bool is_input = b.graph.values[bound.view.value].kind == ValueKind::kInput;
   throw Refusal(std::string(what) + " (" + quote(title) + ") is " + (is_input ? "a graph input" : "computed at run time") +
-                "; accepted: an initializer or a constant");
+                    "; accepted: an initializer or a constant",
+                is_input && is_plain(title) ? Remedy{{"--set " + title + "=VALUE"}, "the input becomes a constant"} : Remedy());
 }
 
 void check_not_quantized(const View &view, const std::string &what) {

@@ -146,8 +146,9 @@ class RecurrentOperands {
     const auto other = std::find_if(from.begin(), from.end(), [&](const std::string &input) { return b_.kept.count(input) == 0; });
     if (!from.empty() && other == from.end()) return;
     throw Refusal(std::string(name) + " is computed anew for every call from " +
-                  (other == from.end() ? std::string("the steps") : quote(*other)) +
-                  ", and a call may be many steps; accepted: one step a call" + b_.origins->one_step_text());
+                      (other == from.end() ? std::string("the steps") : quote(*other)) +
+                      ", and a call may be many steps; accepted: one step a call",
+                  b_.origins->one_step());
   }
 
   // An input that the user wants kept from step to step, read where it lies: the layer's own state, or tying it is refused.

@@ -12,7 +12,6 @@
 #include "compiler/files/files.h"
 #include "compiler/ir/bind_states.h"
 #include "compiler/job/compile_options.h"
-#include "compiler/job/suggest_option.h"
 #include "compiler/onnx/errors.h"
 #include "compiler/options/load_model.h"
 #include "compiler/options/progress_parts.h"
@@ -97,15 +96,6 @@ std::string summary_of(const Compiled &compiled, const CompileArguments &options
             (steps ? "in pieces of any number of steps" : "one call of the ONNX graph is one step") + ", with the same bits\n";
   }
   return name.empty() ? text : text + "next: " + next_of(options, graph) + "\n";
-}
-
-Compiled compiled_or_what_helps(const OnnxModel &model, const ModelSource &source, const ModelOptions &inputs,
-                                const CompileOptions &how) {
-  try {
-    return compile_model(model, how);
-  } catch (const ModelError &refusal) {
-    throw ModelError(with_what_helps(refusal.what(), source, inputs, how));
-  }
 }
 
 void check_itself(OnnxModel *model, Compiled *compiled, const CompileOptions &how, bool pruned, const Listener &listener,
@@ -223,7 +213,7 @@ CompileResult run_compile(const CompileArguments &options, const void *onnx, siz
   how.onnx_metadata = !options.no_onnx_meta;
   how.winograd = options.winograd == "auto";
   how.frees_weights = true;
-  Compiled compiled = compiled_or_what_helps(*model, source, options.inputs, how);
+  Compiled compiled = compile_model(*model, how);
   tell_whole(parts.next());
   for (const std::string &note : compiled.graph.notes) listener.say(MessageKind::kNote, note);
   const std::string report = quantizer.finish(compiled.blob.size(), listener);

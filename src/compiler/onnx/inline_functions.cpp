@@ -129,7 +129,7 @@ class Inliner {
         for (onnx::NodeProto &made : body) out->Add()->Swap(&made);
         return;
       }
-      if (depth > 0) throw Refusal(*refusal);
+      if (depth > 0) throw *refusal;
       problems_->add(node_title(*node), node->op_type(), *refusal);
     }
     for (onnx::AttributeProto &attribute : *node->mutable_attribute()) {

@@ -132,7 +132,7 @@ void check_stored(const onnx::TensorProto &proto, int64_t count) {
 OnnxTensor constant_of(const onnx::TensorProto &proto) {
   std::shared_ptr<const Tensor> tensor;
   const auto refusal = refusal_of([&] { tensor = std::make_shared<const Tensor>(read_tensor(proto)); });
-  return {proto.name(), proto.data_type(), Shape(proto.dims().begin(), proto.dims().end()), tensor, refusal.value_or("")};
+  return {proto.name(), proto.data_type(), Shape(proto.dims().begin(), proto.dims().end()), tensor, refusal ? refusal->what() : ""};
 }
 
 OnnxValue value_of(const onnx::ValueInfoProto &info) {

@@ -3,19 +3,18 @@
 #define RNNPACK_COMPILER_ONNX_REFUSAL_OF_H_
 
 #include <optional>
-#include <string>
 
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
 
-// What the Refusal says that `act` throws; nothing where it throws none.
+// The Refusal that `act` throws; nothing where it throws none.
 template <class Act>
-std::optional<std::string> refusal_of(const Act &act) {
+std::optional<Refusal> refusal_of(const Act &act) {
   try {
     act();
   } catch (const Refusal &refusal) {
-    return refusal.what();
+    return refusal;
   }
   return std::nullopt;
 }

@@ -167,6 +167,24 @@ TEST(SelfCheck, NanOnBothSidesIsNoFaultButASign) {
 }
 
 // A graph that takes one row only, by a constant, is checked at that.
+// A cell without bounds, 1e4 times as large after each step: float32 ends at the 11th, f64 does not.
+OnnxBuilder growing(float factor) {
+  OnnxBuilder b;
+  b.input("x", {"T", "N", kInputs}).output("y").constant("factor", {}, {factor});
+  b.constant("W", {1, 1, kInputs}, std::vector<float>(kInputs, 1.0f)).constant("R", {1, 1, 1}, {1e4f});
+  b.node("RNN", {"x", "W", "R"}, {"Y"}, "cell").with("hidden_size", 1).with("activations", std::vector<std::string>{"Relu"});
+  b.node("Mul", {"Y", "factor"}, {"y"});
+  return b;
+}
+
+TEST(SelfCheck, WhatLeavesTheRangeOfFloatsIsNoFault) {
+  const SelfCheck found = check(growing(1e-8f));
+  EXPECT_EQ(found.failure, "");
+  EXPECT_NE(found.note.find("not checked at 12 steps, batch 2"), std::string::npos) << found.note;
+  EXPECT_NE(found.note.find("leave the range of float32, first at node 'cell' (RNN)"), std::string::npos) << found.note;
+  EXPECT_NE(check(growing(1e-8f), growing(1.5e-8f)).failure.find("at 3 steps, batch 2: output 'y'"), std::string::npos);
+}
+
 TEST(SelfCheck, TriesOtherSizesWhereTheGraphRefusesOne) {
   const auto model = [](float factor) {
     OnnxBuilder b;

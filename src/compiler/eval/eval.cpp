@@ -3,8 +3,11 @@
 #include "compiler/eval/eval.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
 
+#include "compiler/eval/range_watch.h"
 #include "compiler/onnx/budget.h"
 #include "compiler/onnx/operator_attributes.h"
 #include "compiler/onnx/problem.h"
@@ -110,10 +113,28 @@ class Walk {
     for (const std::string &name : node.input()) in.push_back(name.empty() ? nullptr : value_of(name).get());
     std::optional<std::vector<Tensor>> given = instead ? instead(node, in) : std::nullopt;
     std::vector<Tensor> out = given ? std::move(*given) : eval_node(node, opset_, in);
+    if (RangeWatch::is_on()) watch(node, in, out);
     for (size_t i = 0; i < out.size(); ++i) {
       const std::string &name = node.output(static_cast<int>(i));
       if (!name.empty()) known[name] = std::make_shared<const Tensor>(std::move(out[i]));
     }
+  }
+
+  static bool has_infinity(const Tensor &tensor) {
+    return std::any_of(tensor.data.begin(), tensor.data.end(), [](double v) { return std::isinf(v); });
+  }
+
+  // An infinity of finite numbers lies beyond f64.
+  static void watch(const OnnxNode &node, const std::vector<const Tensor *> &in, const std::vector<Tensor> &out) {
+    bool made_infinity = false;
+    for (const Tensor &tensor : out) {
+      if (tensor.elem != Elem::kFloat) continue;
+      for (const double v : tensor.data) RangeWatch::see(v);
+      made_infinity = made_infinity || has_infinity(tensor);
+    }
+    const auto has_one = [](const Tensor *tensor) { return tensor != nullptr && has_infinity(*tensor); };
+    if (made_infinity && std::none_of(in.begin(), in.end(), has_one)) RangeWatch::see(std::numeric_limits<double>::max());
+    RangeWatch::end_node("node " + quote(node_title(node)) + " (" + node.op_type() + ")");
   }
 
   void branch(const OnnxNode &node) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/eval/range_watch.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -47,6 +48,7 @@ CellWeights RecurrentLayer::weights(int64_t d) const {
 }
 
 double RecurrentLayer::squash(const Activation &f, double x) const {
+  RangeWatch::see(x);
   if (clip_ > 0 && !std::isnan(x)) x = std::min(std::max(x, -clip_), clip_);
   return activate(f, x);
 }

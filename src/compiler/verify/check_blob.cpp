@@ -6,6 +6,7 @@
 #include <random>
 
 #include "compiler/eval/eval.h"
+#include "compiler/eval/range_watch.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/errors.h"
 #include "compiler/verify/random_inputs.h"
@@ -138,7 +139,9 @@ std::optional<BothRuns> BlobCheck::run(const Arrays &given, const RunSizes &size
                                        const Progress &progress, std::string *refused) const {
   BothRuns runs = start(given, sizes, random);
   try {
+    const RangeWatch watch;
     runs.expected = evaluate(runs, progress);
+    runs.beyond_range = watch.node();
   } catch (const std::runtime_error &error) {
     *refused = "the ONNX graph itself cannot be evaluated at " + sizes_text(sizes) + ": " + error.what() + "\n";
     return std::nullopt;

@@ -35,6 +35,7 @@ struct BothRuns {
   Arrays inputs;  // what the library was given
   Arrays whole;   // its outputs, of one call
   Tensors expected;
+  std::string beyond_range = {};  // the first node whose numbers f32 has not: where it is one, f32 may give anything; else empty
 };
 
 class BlobCheck {

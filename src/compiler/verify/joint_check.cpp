@@ -9,6 +9,7 @@
 #include "compiler/emit/panel_choice.h"
 #include "compiler/emit/write_blob.h"
 #include "compiler/eval/evaluated_layer.h"
+#include "compiler/eval/range_watch.h"
 #include "compiler/onnx/errors.h"
 #include "compiler/quantize/choose_storage.h"
 
@@ -221,7 +222,9 @@ std::optional<JointFinding> JointCheck::at(const BothRuns &runs, const BothRuns 
   BothRuns held{runs.sizes, runs.inputs, {}, {}};
   for (const rnnp_tensor_info &output : check_.runner().outputs()) held.whole.insert(*probed.find(output.name));
   try {
+    const RangeWatch watch;
     held.expected = check_.evaluate(runs, progress, joints(probed, seed, false, &drawn));
+    out.beyond_range = watch.node();
   } catch (const std::runtime_error &error) {
     *refused = error.what();
     return std::nullopt;
@@ -240,6 +243,10 @@ std::optional<JointFinding> JointCheck::at(const BothRuns &runs, const BothRuns 
     const Comparison result = check_.compare_output(held, output.first);
     out.says_something = out.says_something || result.not_finite < result.elements;
     if (result.agrees(kTolerance)) continue;
+    if (result.same_size && result.same_shape && !out.beyond_range.empty()) {
+      out.says_something = false;
+      break;
+    }
     if (result.is_comparable()) {
       if (disturbed_outputs.empty()) disturbed();
       const double apart = distance(held.expected.at(output.first), disturbed_outputs.at(output.first));

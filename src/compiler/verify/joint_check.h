@@ -19,6 +19,7 @@ namespace rnnp::compiler {
 struct JointFinding {
   std::string failure;          // empty: none was found
   bool says_something = false;  // some finite number was compared
+  std::string beyond_range;     // as of BothRuns
   size_t nodes = 0, samples = 0;
   Tensors expected;  // the outputs, evaluated from the layers before them
 };

@@ -197,7 +197,8 @@ TEST(QuantizedPairs, BehindAPaddedTimeAxis) {
 TEST(QuantizedPairs, BehindATimeAxisPaddedWithAnotherNumber) {
   for (const float value : {0.5f, 1e-5f, 3.0f}) {  // on the grid, between its numbers, beyond them
     OnnxBuilder b = padded_pair(0, {TensorProto::UINT16, 30000, 1e-4f / 4}, value);
-    EXPECT_EQ("node 'pad' (Pad): it pads the time axis; accepted: feature axes", refusal_of(b.proto).substr(0, 71)) << value;
+    const std::string refusal = refusal_of(b.proto);
+    EXPECT_EQ("node 'pad' (Pad): it pads the time axis; accepted: feature axes", refusal.substr(0, refusal.find('\n'))) << value;
     compiler::Specialisation fixed;
     fixed.dims["T"] = 7;
     check_against_f64(b.proto, {}, {}, 3e-4, fixed);

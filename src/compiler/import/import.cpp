@@ -199,7 +199,7 @@ class Refused {
   // What helps against these problems: open sizes that are no steps and no batch rows become fixed, or the steps too, or all is
   // one array. The first of them against which no node has a reason.
   Remedy what_helps(const Problems &problems, const std::vector<int64_t> &sizes_beside) const {
-    const Remedy own = problems.remedy();
+    Remedy own = problems.remedy();
     const bool is_whole = std::none_of(own.options.begin(), own.options.end(),
                                        [](const std::string &option) { return option.find("SIZE") != std::string::npos; });
     if (!own.options.empty() && is_whole) return own;

@@ -48,16 +48,21 @@ inline bool has_recurrent(const OnnxModel &model) {
   return std::any_of(model.nodes.begin(), model.nodes.end(), [](const OnnxNode *node) { return is_recurrent(*node); });
 }
 
+// The option that fixes these open axes of an input by their places. Empty: it cannot be written.
+inline std::string shape_option(const DeclaredInput &input, const std::set<size_t> &axes, const std::string &written) {
+  std::string shape;
+  for (size_t i = 0; i < input.dims.size(); ++i) {
+    const int64_t size = input.dims[i].value;
+    shape += (i ? "," : "") + (axes.count(i) ? written : size ? std::to_string(size) : "-1");
+  }
+  return is_plain(input.name) ? "--shape " + input.name + "=" + shape : "";
+}
+
 // The option that fixes an open axis: by its name, which all axes of that name share, or by its place. Empty: none can be written.
 inline std::string open_sizes_option(const DeclaredInput &input, size_t axis) {
   const std::string &name = input.dims[axis].name;
   if (!name.empty()) return is_plain(name) ? "--dim " + name + "=SIZE" : "";
-  std::string shape;
-  for (size_t i = 0; i < input.dims.size(); ++i) {
-    const int64_t size = input.dims[i].value;
-    shape += (i ? "," : "") + (i == axis ? std::string("SIZE") : size ? std::to_string(size) : "-1");
-  }
-  return is_plain(input.name) ? "--shape " + input.name + "=" + shape : "";
+  return shape_option(input, {axis}, "SIZE");
 }
 
 // What is known of the inputs before the graph is built: those that only start recurrent layers, by index, and those that are

@@ -154,21 +154,19 @@ std::vector<std::string> options_that_fix(const OnnxModel &model, const Origins 
   std::vector<std::string> options;
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     const DeclaredInput &input = model.inputs[i];
-    std::string shape;
-    bool has_unnamed = false;
+    std::set<size_t> unnamed;
     for (size_t axis = 0; axis < input.dims.size() && !input.of_loop; ++axis) {
       const DeclaredDim &dim = input.dims[axis];
       const bool is_fixed = axes.dynamic(axes.of(i, axis)) && !fixed.dynamic(axes.of(i, axis));
-      const bool is_unnamed = is_fixed && dim.name.empty();
-      has_unnamed = has_unnamed || is_unnamed;
-      shape += (axis ? "," : "") + (dim.value ? std::to_string(dim.value) : is_unnamed ? written : "-1");
-      if (!is_fixed || is_unnamed) continue;
+      if (is_fixed && dim.name.empty()) unnamed.insert(axis);
+      if (!is_fixed || dim.name.empty()) continue;
       if (!is_plain(dim.name)) return {};
       const std::string option = "--dim " + dim.name + "=" + written;
       if (std::find(options.begin(), options.end(), option) == options.end()) options.push_back(option);
     }
-    if (has_unnamed && !is_plain(input.name)) return {};
-    if (has_unnamed) options.push_back("--shape " + input.name + "=" + shape);
+    if (unnamed.empty()) continue;
+    options.push_back(shape_option(input, unnamed, written));
+    if (options.back().empty()) return {};
   }
   return options;
 }

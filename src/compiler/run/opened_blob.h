@@ -19,5 +19,9 @@ struct OpenedBlob {
 // Throws IoError: no such file, or no blob that the library opens.
 std::unique_ptr<OpenedBlob> open_blob(const std::string &path);
 
+// The sizes of a call to be timed: steps of 0 become those it was compiled for, or usual ones; rows what the blob fixes, if it
+// does.
+void fit_call(const rnnp_model &model, size_t *steps, uint32_t *batch);
+
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_RUN_OPENED_BLOB_H_

@@ -5,7 +5,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "compiler/emit/refusal_text.h"
 #include "compiler/files/files.h"
 #include "compiler/inspect/blob_view.h"
 #include "compiler/run/opened_blob.h"
@@ -69,11 +68,7 @@ std::string table_of(const nlohmann::ordered_json &document) {
 std::string profile_blob(const ProfileRequest &options) {
   ProfileTask task{options.steps, options.batch, options.seconds};
   const std::unique_ptr<OpenedBlob> blob = open_blob(options.blob);
-  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
-  check(rnnp_model_get_info(&blob->model, &facts), "rnnp_model_get_info");
-  constexpr size_t kUsualSteps = 100;
-  if (task.steps == 0) task.steps = facts.stream_steps != 0 ? facts.stream_steps : kUsualSteps;
-  if (facts.fixed_batch != 0) task.batch = facts.fixed_batch;
+  fit_call(blob->model, &task.steps, &task.batch);
   const Profile found = profile(blob->model, task);
   const nlohmann::ordered_json document = document_of(*blob, task, found);
   if (!options.trace.empty()) {

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <memory>
 
-#include "compiler/emit/refusal_text.h"
 #include "compiler/emit/upper.h"
 #include "compiler/files/files.h"
 #include "compiler/run/machine_file.h"
@@ -48,11 +47,7 @@ bool is_machine_file(const std::string &path) {
 void tune_blob(const TuneRequest &options, const Listener &listener) {
   TuneTask task{options.steps, options.batch, options.most_threads, options.seconds};
   const std::unique_ptr<OpenedBlob> blob = open_blob(options.blob);
-  rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
-  check(rnnp_model_get_info(&blob->model, &facts), "rnnp_model_get_info");
-  constexpr size_t kUsualSteps = 100;
-  if (task.steps == 0) task.steps = facts.stream_steps != 0 ? facts.stream_steps : kUsualSteps;
-  if (facts.fixed_batch != 0) task.batch = facts.fixed_batch;
+  fit_call(blob->model, &task.steps, &task.batch);
   if (!options.output.empty()) check_distinct({options.blob}, {options.output});
   const Tuned tuned = tune(blob->model, task);
   std::string table = cpu_name() + ", calls of " + std::to_string(task.steps) + " steps of " + std::to_string(task.batch) +

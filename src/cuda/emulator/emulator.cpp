@@ -325,23 +325,23 @@ void arrive_at(uint32_t *p) {
   machine->memory.release(my_block().id, p);
   ++*p;
 }
-uint32_t arrive_in_turn_at(uint32_t *p) {
-  arrive_at(p);
-  {
-    const Unseen unseen;
-    machine->memory.acquire(my_block().id, p);
-  }
-  order_acquire(p);
-  const Unseen unseen;
-  return *p - 1;
-}
-uint32_t flag_acquire(const uint32_t *p) {
-  const uint32_t v = static_cast<uint32_t>(word_load(p, 4));
+// What was released by `p` is seen from now on.
+static void acquire(const uint32_t *p) {
   {
     const Unseen unseen;
     machine->memory.acquire(my_block().id, p);
   }
   order_acquire(const_cast<uint32_t *>(p));
+}
+uint32_t arrive_in_turn_at(uint32_t *p) {
+  arrive_at(p);
+  acquire(p);
+  const Unseen unseen;
+  return *p - 1;
+}
+uint32_t flag_acquire(const uint32_t *p) {
+  const uint32_t v = static_cast<uint32_t>(word_load(p, 4));
+  acquire(p);
   return v;
 }
 

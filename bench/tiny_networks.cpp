@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "native/fixed_lstm.h"
 #include "support/session_fixture.h"
@@ -55,9 +56,11 @@ double ns(Work work) {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() / kSamples;
 }
 
-void measure(uint32_t layers, uint32_t hidden) {
+void measure(uint32_t layers, uint32_t hidden, uint32_t isa) {
   const Tiny tiny = make(layers, hidden);
-  Runner ours(tiny.blob);
+  Options options;
+  options.isa = isa;
+  Runner ours(tiny.blob, options);
   const auto theirs = rnnpack_bench::make_fixed_lstm(int(layers), int(hidden), tiny.plain);
   const std::vector<float> x = random_floats(kSamples, 1);
   std::vector<float> y(kSamples), z(kSamples), a, b;
@@ -75,9 +78,11 @@ void measure(uint32_t layers, uint32_t hidden) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char **argv) {
+  const bool avx2 = argc == 2 && std::strcmp(argv[1], "avx2") == 0;
+  if (argc > 1 && !avx2) return std::fprintf(stderr, "usage: rnnpack_tiny_networks [avx2]\n"), 2;
   std::printf("| layers x H | rnnpack | stand-in | ratio | medians | apart |\n|---|--:|--:|--:|--:|--:|\n");
   const uint32_t shapes[][2] = {{1, 8}, {1, 16}, {1, 24}, {2, 8}, {2, 16}};
-  for (const auto &shape : shapes) measure(shape[0], shape[1]);
+  for (const auto &shape : shapes) measure(shape[0], shape[1], avx2 ? RNNP_ISA_AVX2 : 0);
   return 0;
 }

@@ -108,6 +108,58 @@ struct Block {
   }
 };
 
+// The same of one row and kUnits vectors of units, each with its gates: acc[unit][gate]. Units that fill no whole tile need not all
+// of its vectors.
+template <class Shape, int kNr, int kUnits>
+struct UnitProducts {
+  using Layout = TileLayout<Shape, kNr>;
+  static constexpr int kGates = Shape::kGates, kRow = Layout::kRow;
+  F acc[kUnits][kGates];
+
+  // Where a vector of units of one gate lies in tiles that are tile_elems floats apart.
+  static RNNPACK_INLINE size_t place(int unit, int gate, size_t tile_elems) {
+    return unit / Layout::kGateVectors * tile_elems + gate * kNr + unit % Layout::kGateVectors * kWidth;
+  }
+  RNNPACK_INLINE void load(const float *from, size_t tile_elems) {
+    RNNPACK_UNROLL
+    for (int u = 0; u < kUnits; ++u) {
+      RNNPACK_UNROLL
+      for (int g = 0; g < kGates; ++g) acc[u][g] = Vec::load(from + place(u, g, tile_elems));
+    }
+  }
+  RNNPACK_INLINE void add(const float *factors, const float *panels, size_t k) {
+    const size_t elems = k * kRow;
+    RNNPACK_NO_UNROLL
+    for (size_t i = 0; i < k; ++i, panels += kRow) {
+      const F a = Vec::broadcast(factors + i);
+      RNNPACK_UNROLL
+      for (int u = 0; u < kUnits; ++u) {
+        RNNPACK_UNROLL
+        for (int g = 0; g < kGates; ++g) acc[u][g] = Vec::fma(a, Vec::load(panels + place(u, g, elems)), acc[u][g]);
+      }
+    }
+  }
+
+  // nx: of the units, the split gate's input part.
+  RNNPACK_INLINE void run(const RecurArgs *args, size_t tile, float *nx) {
+    const bool from_x = Layout::kHasW && args->x != nullptr;
+    if (from_x) {
+      load(args->bias + tile * kRow, kRow);
+      add(args->x, args->w + tile * args->input_size * kRow, args->input_size);
+    } else {
+      load(preact_of<Shape, kNr>(args, 0, tile), Layout::kPreRow);
+    }
+    if constexpr (Shape::kSplit) {
+      RNNPACK_UNROLL
+      for (int u = 0; u < kUnits; ++u) {
+        if (from_x) Vec::store(nx + u * kWidth, acc[u][kGates - 1]);
+        acc[u][kGates - 1] = Vec::load(r_bias_of<kNr>(args, 0, tile) + u * kWidth);
+      }
+    }
+    add(Shape::kFirst != 0 ? args->rh : args->h_prev, args->r + tile * args->recurrent_k * kRow, args->recurrent_k);
+  }
+};
+
 // The same of a block in buffers: pre[m][t][gates * NR], nx[m][t][NR].
 template <class Shape, int kNr>
 void split_block(const RecurArgs *args, size_t row, size_t tile, uint32_t rows, uint32_t tiles, float *pre, float *nx) {

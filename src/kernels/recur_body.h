@@ -134,12 +134,70 @@ struct Recur {
     fused_step<kTiles>(args, row, tile);
   }
 
-  // All steps of a layer that is one small block: what stays the same from step to step stays in registers. Cells of one gate are
-  // short, and have little that stays.
-  template <int kTiles>
+  // Where factors are no lanes and loops are not written out, a tile's vectors that have no unit can be left out.
+  static constexpr bool kLeavesOut = !Vec::kLanes && !Vec::kWalks;
+
+  // One row, and kUnits vectors of units. More than two go by way of a buffer, to have the cell's code once.
+  template <int kUnits>
+  static RNNPACK_INLINE void units_step(const RecurArgs *args, size_t tile) {
+    constexpr int kOfTile = Layout::kGateVectors;
+    alignas(64) float nx[Shape::kSplit ? kUnits * kWidth : 1];
+    UnitProducts<Shape, kNr, kUnits> products;
+    products.run(args, tile, nx);
+    const auto finish = [&](int u, const F(&gates)[kGates]) {
+      cell(args, 0, tile + u / kOfTile, u % kOfTile, gates, Shape::kSplit ? nx + u / kOfTile * kNr : nullptr);
+    };
+    if constexpr (kUnits <= 2) {
+      RNNPACK_UNROLL
+      for (int u = 0; u < kUnits; ++u) finish(u, products.acc[u]);
+    } else {
+      alignas(64) float pre[kUnits * kGates * kWidth];
+      RNNPACK_UNROLL
+      for (int n = 0; n < kUnits * kGates; ++n) Vec::store(pre + n * kWidth, products.acc[n / kGates][n % kGates]);
+      RNNPACK_NO_UNROLL
+      for (int u = 0; u < kUnits; ++u) {
+        F gates[kGates];
+        RNNPACK_UNROLL
+        for (int g = 0; g < kGates; ++g) gates[g] = Vec::load(pre + (u * kGates + g) * kWidth);
+        finish(u, gates);
+      }
+    }
+    // State is written in whole tiles.
+    if constexpr (kUnits % kOfTile != 0) {
+      const size_t unit = tile * kNr + kUnits * kWidth;
+      const F zero = Vec::set1(0.0f);
+      RNNPACK_UNROLL
+      for (int n = 0; n < (kOfTile - kUnits % kOfTile) * kWidth; n += kWidth) {
+        Vec::store(args->h_next + unit + n, zero);
+        if (args->c != nullptr) Vec::store(args->c + unit + n, zero);
+      }
+    }
+  }
+
+  // All steps of a layer of one row, whose units fill up to kUnits vectors: what stays the same from step to step stays in
+  // registers. Cells of one gate are short, and have little that stays.
+  template <int kUnits>
   static RNNPACK_NOINLINE void fused_steps(const RecurArgs *args) {
     RecurArgs step = *args;
-    for (; step.steps != 0; next_step(&step)) fused_step<kTiles>(&step, 0, args->tile_begin);
+    for (;; next_step(&step)) {
+      if constexpr (kLeavesOut) {
+        units_step<kUnits>(&step, args->tile_begin);
+      } else {
+        fused_step<kUnits / Layout::kGateVectors>(&step, 0, args->tile_begin);
+      }
+      if (step.steps <= 1) return;
+    }
+  }
+
+  // The code for kUnits vectors of at most two tiles, where it is not too long and its sums fit in registers.
+  static constexpr int kStepVectors = kLeavesOut ? 1 : Layout::kGateVectors;
+  template <int kUnits>
+  static constexpr StepsFn steps_of() {
+    constexpr int kTiles = (kUnits + Layout::kGateVectors - 1) / Layout::kGateVectors;
+    constexpr bool kFits =
+        kLeavesOut ? kTiles <= 2 && kUnits * kGates <= kBlockVectors : !is_buffered(kTiles) && kTiles <= int{Sweep::kFusedTiles};
+    if constexpr (kFused && kGates >= 3 && !is_buffered(1) && kFits) return fused_steps<kUnits>;
+    return nullptr;
   }
 
   template <uint32_t... kTiles>
@@ -152,8 +210,10 @@ struct Recur {
     code.shape = &Sweep::kShape;
     code.cells = cells;
     if constexpr (kFused) add_fused(&code, typename CountTo<Sweep::kFusedTiles>::Counts());
-    if constexpr (kFused && kGates >= 3 && !is_buffered(1)) code.steps[0] = fused_steps<1>;
-    if constexpr (kFused && kGates >= 3 && !is_buffered(2) && Sweep::kFusedTiles >= 2) code.steps[1] = fused_steps<2>;
+    code.step_units = kStepVectors * kWidth;
+    code.steps[0] = steps_of<kStepVectors>();
+    code.steps[1] = steps_of<2 * kStepVectors>();
+    code.steps[2] = steps_of<3 * kStepVectors>();
     return code;
   }
   static constexpr CellCode kCode = code();

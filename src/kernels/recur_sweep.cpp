@@ -169,10 +169,12 @@ RNNPACK_NOINLINE void many_steps(const RecurArgs *args, const CellCode *code, ui
 }  // namespace
 
 void recur_sweep(const RecurArgs *args, const CellCode *code) {
-  const uint32_t count = args->tile_end - args->tile_begin, together = fused_tiles(args, code->shape);
-  if (args->steps <= 1) return one_step(args, code, together);
-  const bool fused = count <= 2 && count <= together && code->steps[count - 1] != nullptr;
-  return fused ? code->steps[count - 1](args) : many_steps(args, code, together);
+  const uint32_t together = fused_tiles(args, code->shape);
+  const uint32_t parts = (args->hidden_size + code->step_units - 1) / code->step_units;
+  const StepsFn steps = args->rows == 1 && parts <= kMostStepParts ? code->steps[parts - 1] : nullptr;
+  const bool leaves_out = parts * code->step_units < code->shape->nr;
+  if (steps != nullptr && (args->steps > 1 || leaves_out)) return steps(args);
+  return args->steps > 1 ? many_steps(args, code, together) : one_step(args, code, together);
 }
 
 }  // namespace rnnp

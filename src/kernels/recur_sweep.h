@@ -29,12 +29,15 @@ struct SweepShape {
 
 // The cells of rows x tiles of finished pre-activations, and one row's products and cells together.
 constexpr uint32_t kMostFusedTiles = 6;
+constexpr uint32_t kMostStepParts = 3;
+using StepsFn = void (*)(const RecurArgs *args);
 struct CellCode {
   const SweepShape *shape;
   void (*cells)(const RecurArgs *args, size_t row, size_t tile, uint32_t rows, uint32_t tiles, const float *pre, const float *nx);
   uint32_t fused_tiles;                                                            // 0: none are fused
   void (*fused[kMostFusedTiles])(const RecurArgs *args, size_t row, size_t tile);  // of 1.. tiles
-  void (*steps[2])(const RecurArgs *args);  // all steps of a layer that is one row and 1 or 2 tiles; nullptr: one by one
+  uint32_t step_units;
+  StepsFn steps[kMostStepParts];  // all steps of a layer of one row, of 1.. times step_units units; nullptr: there is no such code
 };
 
 // One step of the tiles of `args`, or as many as args->steps.

@@ -9,12 +9,14 @@
 namespace rnnp {
 namespace {
 
+constexpr float kUnwritten = -77.0f;
+
 // The rows of `step` are the steps of one row, `together` of them a call. The last h, c and all y.
 std::vector<float> run_steps(const Kernel &kernel, const Step &step, uint32_t together) {
   const StepOut out(step);
   const size_t padded = size_t{step.tiles} * step.nr, hidden = step.s.hidden;
   Rows h[2] = {Rows(1, padded, padded + 3), Rows(1, padded, padded + 3)};
-  for (size_t n = 0; n < padded; ++n) h[0].at(0, n) = n < hidden ? step.h.at(0, n) : 0.0f;
+  for (size_t n = 0; n < padded; ++n) h[0].at(0, n) = n < hidden ? step.h.at(0, n) : kUnwritten, h[1].at(0, n) = kUnwritten;
   uint32_t live = 0;
   for (uint32_t first = 0; first < step.s.rows; first += together) {
     RecurArgs args = args_of(step, out, {first, 1, 0, step.tiles, false});
@@ -25,6 +27,7 @@ std::vector<float> run_steps(const Kernel &kernel, const Step &step, uint32_t to
     kernel.recur(&args);
     live ^= args.steps & 1;
   }
+  for (size_t n = hidden; n < padded; ++n) EXPECT_NE(kUnwritten, h[live].at(0, n)) << n;  // the state is written in whole tiles
   std::vector<float> results(h[live].row(0), h[live].row(0) + hidden);
   results.insert(results.end(), out.c.row(0), out.c.row(0) + hidden);
   for (uint32_t m = 0; m < step.s.rows && step.s.use_y; ++m) results.insert(results.end(), out.y.row(m), out.y.row(m) + hidden);
@@ -38,7 +41,7 @@ TEST_P(RecurStepsTest, GivesTheSameBitsHoweverManyStepsGoTogether) {
   const Kernel &kernel = *GetParam();
   SKIP_UNLESS_CPU_RUNS(kernel);
   uint64_t seed = 1;
-  for (uint32_t hidden : {1u, 8u, 16u, 24u, 45u, 64u, 150u})
+  for (uint32_t hidden : {1u, 4u, 5u, 8u, 9u, 13u, 16u, 17u, 24u, 25u, 32u, 33u, 45u, 64u, 150u})
     for (bool use_x : {false, true})
       for (bool use_y : {false, true}) {
         const Step step(kernel.family, kernel.nr, {13, 3, hidden, use_x, use_y, true}, false, seed++);

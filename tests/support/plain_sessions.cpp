@@ -3,11 +3,24 @@
 #include "support/plain_sessions.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
 #include "support/buffers.h"
 
 namespace rnnp_test {
 namespace {
+
+// A NaN's sign and payload may depend on rows: kernels of another vector width may serve more of them.
+bool same_words(const void *want, const void *got, size_t words) {
+  const auto *a = static_cast<const uint8_t *>(want), *b = static_cast<const uint8_t *>(got);
+  for (size_t i = 0; i < words; ++i, a += sizeof(float), b += sizeof(float)) {
+    float x, y;
+    std::memcpy(&x, a, sizeof x), std::memcpy(&y, b, sizeof y);
+    if (std::memcmp(a, b, sizeof x) != 0 && !(std::isnan(x) && std::isnan(y))) return false;
+  }
+  return true;
+}
 
 size_t words_of(const rnnp_tensor_info &facts, size_t steps) {
   return facts.row_elems * (facts.role == RNNP_ROLE_SEQUENCE ? steps : 1);
@@ -77,7 +90,7 @@ void PlainSessions::compare(const Call &call, size_t row) const {
     const std::vector<float> zeros(elems, 0.0f);
     for (size_t t = 0; t < (sequence && !last ? call.steps : 1); ++t) {
       const float *want = last && length == 0 ? zeros.data() : want_[i].data() + (last ? length - 1 : t) * elems;
-      if (std::memcmp(want, call.out[i].row(t, row), elems * sizeof(float)) != 0)
+      if (!same_words(want, call.out[i].row(t, row), elems))
         throw Wrong("output " + std::to_string(i) + " of stream " + std::to_string(call.streams[row]) + " at step " +
                     std::to_string(t));
     }
@@ -101,7 +114,11 @@ void PlainSessions::copied(size_t from, size_t to) {
 }
 
 void PlainSessions::state(size_t stream, const std::vector<uint8_t> &saved) {
-  if (plain_[stream]->save(0) != saved) throw Wrong("state of stream " + std::to_string(stream));
+  constexpr size_t kHeader = 24, kSum = 4;  // the header's last word is the sum over the elements
+  const std::vector<uint8_t> want = plain_[stream]->save(0);
+  if (want.size() != saved.size() || !std::equal(want.begin(), want.begin() + kHeader - kSum, saved.begin()) ||
+      !same_words(want.data() + kHeader, saved.data() + kHeader, (want.size() - kHeader) / sizeof(float)))
+    throw Wrong("state of stream " + std::to_string(stream));
 }
 
 std::string walk_beside_plain(const rnnp_model *model, uint32_t seed, const ThreadTeam *team, uint32_t actions) {

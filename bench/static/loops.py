@@ -187,4 +187,5 @@ def main():
         report(case)
 
 
-main()
+if __name__ == '__main__':
+    main()

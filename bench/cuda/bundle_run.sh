@@ -43,7 +43,7 @@ facts() {
 sanitize() {
   command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer"; return 77; }
   compute-sanitizer --tool "$1" --error-exitcode 1 "$here/cuda_gpu_test" --gtest_brief=1 \
-    --gtest_filter='*BothKernels*/LstmF16:*BothKernels*/GruLinearF16:*BothKernels*/LstmF32:*BothKernels*/LstmI8'
+    --gtest_filter="${2:-*BothKernels*/LstmF16:*BothKernels*/GruLinearF16:*BothKernels*/LstmF32:*BothKernels*/LstmI8}"
 }
 peers() {
   command -v python3 >/dev/null || { echo "no python3"; return 77; }
@@ -60,13 +60,17 @@ step facts 20 bash -c facts
 step exchange 30 "$here/gpu_check"
 step exchange-again 30 "$here/gpu_check"
 step phases 30 "$here/phase_times"
-step kernels 60 "$tests" --gtest_brief=1 --gtest_filter='*BothKernels*'
-step tests 120 "$tests" --gtest_brief=1
-step repeats 60 "$tests" --gtest_brief=1 --gtest_repeat=20 --gtest_filter='*GivesTheSameBits*F16*:*GivesTheSameBits*F32*'
+step kernels 60 "$tests" --gtest_brief=1 --gtest_filter='*BothKernels*-*Cluster*'
+step tests 120 "$tests" --gtest_brief=1 --gtest_filter='-*Cluster*'
+# Clusters apart: what ends one of them in an error ends its process.
+step clusters 60 "$tests" --gtest_brief=1 --gtest_repeat=5 --gtest_filter='*Cluster*'
+step repeats 60 "$tests" --gtest_brief=1 --gtest_repeat=20 --gtest_filter='*GivesTheSameBits*F16*:*GivesTheSameBits*F32*-*Cluster*'
 for tool in memcheck synccheck racecheck; do step "$tool" 45 bash -c "sanitize $tool"; done
+step memcheck-clusters 45 bash -c "sanitize memcheck '*BothKernels*Cluster'"
 # The same rows with cuDNN and without: without it where its library is not there.
 if [ -x "$here/bench_cudnn" ]; then step bench-cudnn 90 "$here/bench_cudnn" --no-cpu; fi
 grep -q "^bench-cudnn: done" "$summary" || step bench 90 "$here/bench_cuda" --no-cpu
+step bench-clusters 60 "$here/bench_cuda" --no-cpu --clusters
 step peers 60 bash -c peers
 echo "all in $out ($SECONDS s)" | tee -a "$summary"
 ! grep -q "FAILED" "$summary"

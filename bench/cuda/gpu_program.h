@@ -29,14 +29,22 @@ inline uint32_t sms_of_gpu() {
   return static_cast<uint32_t>(sms);
 }
 
-inline double launch_us(const void *kernel, void *args, uint32_t blocks, uint32_t shared_bytes) {
+inline double launch_us(const void *kernel, void *args, uint32_t blocks, uint32_t shared_bytes, bool cluster = false) {
   cudaEvent_t from, to;
   need(cudaEventCreate(&from), "cudaEventCreate");
   need(cudaEventCreate(&to), "cudaEventCreate");
   void *params[] = {args};
   need(cudaEventRecord(from), "cudaEventRecord");
-  need(cudaLaunchCooperativeKernel(kernel, dim3(blocks), dim3(rnnp::cuda::kThreads), params, shared_bytes, nullptr),
-       "cooperative launch");
+  if (cluster) {
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = blocks, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    const cudaLaunchConfig_t config = {dim3(blocks), dim3(rnnp::cuda::kThreads), shared_bytes, nullptr, &attribute, 1};
+    need(cudaLaunchKernelExC(&config, kernel, params), "launch of a cluster");
+  } else {
+    need(cudaLaunchCooperativeKernel(kernel, dim3(blocks), dim3(rnnp::cuda::kThreads), params, shared_bytes, nullptr),
+         "cooperative launch");
+  }
   need(cudaEventRecord(to), "cudaEventRecord");
   need(cudaEventSynchronize(to), "cudaEventSynchronize");
   float ms = 0;

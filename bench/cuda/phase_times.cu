@@ -30,6 +30,7 @@ struct Layer {
   Weights weights;
   Cell cell;
   uint32_t hidden, units, batch, held;
+  bool cluster = false;
 };
 
 class Memory {
@@ -97,7 +98,7 @@ double run_us(const Layer &l, RecurrentArgs *a, uint32_t blocks, uint32_t shared
   a->steps = steps;
   need(cudaMemset(a->h, 0, a->state_row * l.batch * sizeof(float)), "cudaMemset");
   need(cudaMemset(a->c, 0, a->state_row * l.batch * sizeof(float)), "cudaMemset");
-  return rnnp_bench::launch_us(l.kernel, a, blocks, shared);
+  return rnnp_bench::launch_us(l.kernel, a, blocks, shared, l.cluster);
 }
 
 uint64_t hash_of(const std::vector<float> &v) {
@@ -134,9 +135,12 @@ void print(const Layer &l) {
   a.places = 2;
   a.rules.act[0].act = static_cast<uint32_t>(l.cell == Cell::kRnn ? Act::kTanh : Act::kSigmoid);
   a.rules.act[1].act = a.rules.act[2].act = static_cast<uint32_t>(Act::kTanh);
-  const uint32_t shared = l.weights == Weights::kF32
-                              ? resident_f32_shared(s, l.batch, l.held).bytes
-                              : resident_mma_shared(in_halves(l.weights, s), l.batch, a.columns, l.held).bytes;
+  uint32_t shared = l.weights == Weights::kF32 ? resident_f32_shared(s, l.batch, l.held).bytes
+                                               : resident_mma_shared(in_halves(l.weights, s), l.batch, a.columns, l.held).bytes;
+  if (l.cluster) {
+    shared += cluster_words_bytes(in_halves(l.weights, s), l.batch, 1);
+    need(cudaFuncSetAttribute(l.kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "clusters of 16");
+  }
   need(cudaFuncSetAttribute(l.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
        "cudaFuncSetAttribute");
   std::vector<double> all;
@@ -165,6 +169,8 @@ void print(const Layer &l) {
 
 #define MMA(weights, cell, half_tiles, held) \
   reinterpret_cast<const void *>(resident_mma<weights, cell, half_tiles, held, false>), weights, cell
+#define CLUSTER(cell, half_tiles, held) \
+  reinterpret_cast<const void *>(resident_mma_cluster<Weights::kF16, cell, half_tiles, held>), Weights::kF16, cell
 #define F32(cell, rows, held) reinterpret_cast<const void *>(resident_f32<cell, rows, held, false>), Weights::kF32, cell
 
 }  // namespace
@@ -182,17 +188,23 @@ int main() {
       {"GRU 512, f16", MMA(Weights::kF16, Cell::kGruLinear, 3, 14), 512, 8, 1, 14},
       {"GRU 1024, f16", MMA(Weights::kF16, Cell::kGruLinear, 3, 14), 1024, 8, 1, 14},
       {"GRU 512, resets first, f16", MMA(Weights::kF16, Cell::kGru, 3, 14), 512, 8, 1, 14},
+      {"LSTM 512, f16, 16 blocks", MMA(Weights::kF16, Cell::kLstm, 16, 5), 512, 32, 1, 5},
       {"LSTM 256, f32", F32(Cell::kLstm, 4, 20), 256, 8, 1, 20},
       {"LSTM 512, f32", F32(Cell::kLstm, 4, 20), 512, 8, 1, 20},
       {"LSTM 1024, f32", F32(Cell::kLstm, 4, 20), 1024, 8, 1, 20},
       {"LSTM 512, f32, batch 8", F32(Cell::kLstm, 4, 20), 512, 8, 8, 20},
       {"GRU 512, f32", F32(Cell::kGruLinear, 4, 20), 512, 8, 1, 20},
+      {"LSTM 256, f16, one cluster", CLUSTER(Cell::kLstm, 16, 4), 256, 32, 1, 4, true},
+      {"LSTM 512, f16, one cluster", CLUSTER(Cell::kLstm, 16, 4), 512, 32, 1, 4, true},
+      {"GRU 512, f16, one cluster", CLUSTER(Cell::kGruLinear, 12, 4), 512, 32, 1, 4, true},
   };
   printf("us a step and clocks of its phases: %u SMs, steps %u less %u.\n\n", sms, kLongRun, kShortRun);
   puts("| layer | blocks | warp | us a step | ask | poll | products | barrier | cells | publish | store | hash of y |");
   puts("|---|---|---|---|---|---|---|---|---|---|---|---|");
   for (const Layer &l : layers) {
-    if (ceil_div(l.hidden, l.units) <= sms) print(l);
+    cudaFuncAttributes facts = {};
+    need(cudaFuncGetAttributes(&facts, l.kernel), l.name);
+    if (ceil_div(l.hidden, l.units) <= sms && (!l.cluster || facts.ptxVersion >= 90)) print(l);
   }
   return 0;
 }

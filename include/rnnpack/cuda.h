@@ -64,6 +64,8 @@ enum { RNNP_CUDA_F32 = 0, RNNP_CUDA_F16 = 1, RNNP_CUDA_BF16 = 2 };
 /* Bits of kernels_allowed, and values of rnnp_cuda_layer_info.kernel. */
 #define RNNP_CUDA_RESIDENT (1u << 0) /* weights stay on the chip, one launch for many steps */
 #define RNNP_CUDA_STEPS (1u << 1)    /* a launch for each step; always there for what the other cannot do */
+/* One cluster of at most 16 blocks: f16 LSTM and GRU (linear_before_reset) up to 512 units, before all others where it fits. */
+#define RNNP_CUDA_CLUSTER (1u << 2) /* resident in one thread block cluster, sm_90 and later; only where asked for: never timed */
 
 typedef struct rnnp_cuda_options {
   uint32_t struct_bytes;          /* set by the caller */
@@ -73,7 +75,7 @@ typedef struct rnnp_cuda_options {
   uint32_t max_steps_per_launch;  /* of the resident kernel, so that a display and other streams get their turn; 0: chosen */
   uint32_t weights;               /* RNNP_CUDA_F32, _F16, _BF16 */
   uint32_t sm_limit;              /* blocks of the resident kernel; 0: as many as there are SMs */
-  uint32_t kernels_allowed;       /* RNNP_CUDA_RESIDENT, RNNP_CUDA_STEPS; 0: all */
+  uint32_t kernels_allowed;       /* RNNP_CUDA_RESIDENT, _STEPS, _CLUSTER; 0: the first two */
   uint32_t spin_limit;            /* reads of a word that does not come before RNNP_E_TIMEOUT; 0: some seconds */
   const rnnp_cuda_device *device; /* copied; NULL: the thread's current GPU */
 } rnnp_cuda_options;
@@ -141,7 +143,7 @@ RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_session_init(rnnp_cuda_session **s
 /* What was decided for a recurrent layer. Predictions are arithmetic on the device's facts; nothing of them was measured. */
 typedef struct rnnp_cuda_layer_info {
   uint32_t struct_bytes; /* set by the caller */
-  uint32_t kernel;       /* RNNP_CUDA_RESIDENT or _STEPS */
+  uint32_t kernel;       /* RNNP_CUDA_RESIDENT, _STEPS or _CLUSTER */
   uint32_t blocks;       /* of a launch: those of both directions where they go side by side */
   uint32_t units;        /* of a block */
   uint32_t columns;      /* batch rows that are computed at a time */

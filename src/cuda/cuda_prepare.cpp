@@ -40,7 +40,7 @@ bool take_device(const rnnp_cuda_options &o, Prepared *p) {
 bool take_options(const rnnp_cuda_options &o, Prepared *p) {
   if (o.weights > RNNP_CUDA_BF16)
     return refuse_with(p, RNNP_E_ARG, "options.weights is none of RNNP_CUDA_F32, RNNP_CUDA_F16 and RNNP_CUDA_BF16"), false;
-  if (o.kernels_allowed & ~(RNNP_CUDA_RESIDENT | RNNP_CUDA_STEPS))
+  if (o.kernels_allowed & ~(RNNP_CUDA_RESIDENT | RNNP_CUDA_STEPS | RNNP_CUDA_CLUSTER))
     return refuse_with(p, RNNP_E_ARG, "options.kernels_allowed has a bit that this library does not know"), false;
   PlanLimits &l = p->context.limits;
   l.weights = Weights(o.weights);

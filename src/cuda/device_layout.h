@@ -227,6 +227,10 @@ constexpr ResidentShared resident_mma_shared(const Shape &s, uint32_t batch, uin
   m.bytes = m.weights + kWarps * rest * step_bytes(s);
   return m;
 }
+// And of those of a cluster, behind that, the words of h (two slots of whole k-tiles for every warp), or of h and r h.
+constexpr uint32_t cluster_words_bytes(const Shape &s, uint32_t batch, uint32_t passes) {
+  return passes * 2 * batch * ceil_div(s.k, 128) * 64 * 8;
+}
 // int4: sums are whole, scales of all k-tiles are here. tiles: row tiles of a warp.
 struct NibblesShared {
   uint32_t input, sums, c, h, z, scales, weights, bytes;

@@ -10,8 +10,9 @@
 namespace rnnp {
 namespace cuda {
 
-constexpr int32_t kGridDoesNotFit = 720;  // cudaErrorCooperativeLaunchTooLarge
-constexpr int32_t kInvalidDevice = 101;   // cudaErrorInvalidDevice
+constexpr int32_t kGridDoesNotFit = 720;     // cudaErrorCooperativeLaunchTooLarge
+constexpr int32_t kNoKernelForDevice = 209;  // cudaErrorNoKernelImageForDevice
+constexpr int32_t kInvalidDevice = 101;      // cudaErrorInvalidDevice
 
 struct GpuLaunch {
   KernelId kernel;
@@ -26,7 +27,8 @@ int32_t gpu_current(int32_t *index);
 // What must precede the first such launch on a GPU, and may happen at any time before: loads the kernel, allows it all the shared
 // memory that a block may have (one value for all sessions: launches never change it), and looks whether the grid fits.
 int32_t gpu_load(const GpuLaunch &launch);
-// Enqueued; kGridDoesNotFit: the blocks of a kernel that meets as a grid would not all run at the same time.
+// kNoKernelForDevice: a kernel of clusters that was compiled for GPUs that have none.
+// Enqueued; kGridDoesNotFit: the blocks of a kernel that meets as a grid or a cluster would not all run at the same time.
 int32_t gpu_launch(const GpuLaunch &launch, void *stream);
 int32_t gpu_zero(void *to, size_t bytes, void *stream);
 int32_t gpu_copy(void *to, const void *from, size_t bytes, void *stream);  // within the device

@@ -28,6 +28,36 @@ cudaError_t check_grid(const GpuLaunch &launch, const void *function) {
   return static_cast<uint32_t>(sms * per_sm) < launch.blocks ? cudaErrorCooperativeLaunchTooLarge : cudaSuccess;
 }
 
+// A grid that is one cluster.
+struct ClusterLaunch {
+  cudaLaunchConfig_t config = {};
+  cudaLaunchAttribute attribute = {};
+
+  ClusterLaunch(const GpuLaunch &launch, cudaStream_t stream) {
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = launch.blocks;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    config.gridDim = dim3(launch.blocks);
+    config.blockDim = dim3(kThreads);
+    config.dynamicSmemBytes = launch.shared_bytes;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+  }
+  ClusterLaunch(const ClusterLaunch &) = delete;
+  ClusterLaunch &operator=(const ClusterLaunch &) = delete;
+};
+
+// More than 8 blocks are not every GPU's.
+cudaError_t check_cluster(const GpuLaunch &launch, const void *function, const cudaFuncAttributes &facts) {
+  if (facts.ptxVersion < static_cast<int>(kClusterArch / 10)) return cudaErrorNoKernelImageForDevice;
+  const ClusterLaunch cluster(launch, nullptr);
+  int most = 0;
+  cudaError_t e = cudaFuncSetAttribute(function, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  if (e == cudaSuccess) e = cudaOccupancyMaxActiveClusters(&most, function, &cluster.config);
+  return e == cudaSuccess && most < 1 ? cudaErrorCooperativeLaunchTooLarge : e;
+}
+
 int current_device() {
   int device = -1;
   return cudaGetDevice(&device) == cudaSuccess ? device : -1;
@@ -72,12 +102,17 @@ int32_t gpu_load(const GpuLaunch &launch) {
   if (e == cudaSuccess)
     e = cudaFuncSetAttribute(k.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              most - static_cast<int>(facts.sharedSizeBytes));
+  if (e == cudaSuccess && k.sync == simt::Sync::kCluster) return check_cluster(launch, k.function, facts);
   return e == cudaSuccess && k.sync == simt::Sync::kGrid ? check_grid(launch, k.function) : e;
 }
 
 int32_t gpu_launch(const GpuLaunch &launch, void *stream) {
   const KernelFacts &k = kKernels[static_cast<uint32_t>(launch.kernel)];
   void *params[] = {const_cast<void *>(launch.args)};
+  if (k.sync == simt::Sync::kCluster) {
+    const ClusterLaunch cluster(launch, stream_of(stream));
+    return cudaLaunchKernelExC(&cluster.config, k.function, params);
+  }
   const dim3 grid(launch.blocks), block(kThreads);
   if (k.sync != simt::Sync::kGrid) return cudaLaunchKernel(k.function, grid, block, params, launch.shared_bytes, stream_of(stream));
   return cudaLaunchCooperativeKernel(k.function, grid, block, params, launch.shared_bytes, stream_of(stream));

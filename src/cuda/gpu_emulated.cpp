@@ -38,6 +38,10 @@ int32_t run_launch(const GpuLaunch &launch) {
   return simt::run_grid(l, k.call, launch.args) ? 0 : kLaunchFailure;
 }
 
+bool must_fit(const KernelFacts &k) {
+  return k.sync == simt::Sync::kGrid || k.sync == simt::Sync::kCluster;
+}
+
 bool is_within(const void *p, const void *from, size_t bytes) {
   const auto at = reinterpret_cast<uintptr_t>(p), first = reinterpret_cast<uintptr_t>(from);
   return from != nullptr && at >= first && at - first < bytes;
@@ -71,7 +75,8 @@ int32_t gpu_load(const GpuLaunch &launch) {
   const uint32_t id = static_cast<uint32_t>(launch.kernel);
   gpu.is_loaded[id] = true;
   ++gpu.loads;
-  return kKernels[id].sync == simt::Sync::kGrid && launch.blocks > gpu.device.sm_count ? kGridDoesNotFit : 0;
+  if (kKernels[id].sync == simt::Sync::kCluster && gpu.no_clusters) return kNoKernelForDevice;
+  return must_fit(kKernels[id]) && launch.blocks > gpu.device.sm_count ? kGridDoesNotFit : 0;
 }
 
 int32_t gpu_launch(const GpuLaunch &launch, void *) {
@@ -84,7 +89,7 @@ int32_t gpu_launch(const GpuLaunch &launch, void *) {
   }
   if (!gpu.is_loaded[static_cast<uint32_t>(launch.kernel)]) return kInvalidFunction;
   if (launch.blocks == 0 || launch.shared_bytes > gpu.device.shared_per_block) return kInvalidValue;
-  if (k.sync == simt::Sync::kGrid && launch.blocks > gpu.device.sm_count) return kGridDoesNotFit;
+  if (must_fit(k) && launch.blocks > gpu.device.sm_count) return kGridDoesNotFit;
   const auto *bytes = static_cast<const uint8_t *>(launch.args);
   std::vector<uint64_t> args((k.arg_bytes + 7) / 8);  // as the device has them: a copy
   std::memcpy(args.data(), bytes, k.arg_bytes);

@@ -6,9 +6,9 @@
 
 namespace simt {
 
-// Those of a whole grid must all be resident at the same time: a cooperative launch. kWarp: of a plain operator, those of a warp or
-// of a block that knows no session.
-enum class Sync : uint8_t { kNobody, kWarp, kBlock, kGrid };
+// Those of a whole grid must all be resident at the same time: a cooperative launch, or kCluster, where it is one cluster. kWarp:
+// of a plain operator, those of a warp or of a block that knows no session.
+enum class Sync : uint8_t { kNobody, kWarp, kBlock, kGrid, kCluster };
 
 }  // namespace simt
 #endif  // RNNPACK_CUDA_KERNEL_MEETS_H_

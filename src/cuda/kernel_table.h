@@ -10,12 +10,15 @@
 namespace rnnp {
 namespace cuda {
 
+constexpr uint32_t kClusterArch = 900, kMostClusterBlocks = 16;  // of clusters
+
 enum class KernelId : uint32_t {
 #define RNNPACK_CUDA_RESIDENT_MMA(weights, cell, half_tiles, reg_steps, generic) \
   resident_##weights##_##cell##_##half_tiles##_##reg_steps##_##generic,
 #define RNNPACK_CUDA_RESIDENT_F32(cell, rows, reg_groups, generic) resident_f32_##cell##_##rows##_##generic,
 #define RNNPACK_CUDA_RESIDENT_MMA_BOTH(weights, cell, half_tiles, reg_steps) resident_both_##weights##_##cell##_##half_tiles,
 #define RNNPACK_CUDA_RESIDENT_F32_BOTH(cell, rows, reg_groups) resident_both_f32_##cell##_##rows,
+#define RNNPACK_CUDA_RESIDENT_MMA_CLUSTER(weights, cell, half_tiles, reg_steps) resident_cluster_##weights##_##cell##_##half_tiles,
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held) resident_##weights##_##cell##_##columns##_##held,
 #define RNNPACK_CUDA_RESIDENT_NIBBLES(cell, tiles, held) resident_nibbles_##cell##_##tiles##_##held,
 #define RNNPACK_CUDA_STEP(kernel, weights, cell, generic) step_##weights##_##cell##_##generic,
@@ -36,6 +39,7 @@ struct Resident {
   uint32_t half_tiles, columns, held;
   bool generic;
   uint32_t directions = 1;  // of a launch
+  bool cluster = false;     // the blocks are one cluster
 };
 
 inline constexpr Resident kResidents[] = {
@@ -53,6 +57,16 @@ inline constexpr Resident kResidents[] = {
   {KernelId::resident_both_##weights##_##cell##_##half_tiles, Weights::weights, Cell::cell, half_tiles, 0, reg_steps, false, 2},
 #define RNNPACK_CUDA_RESIDENT_F32_BOTH(cell, rows, reg_groups) \
   {KernelId::resident_both_f32_##cell##_##rows, Weights::kF32, Cell::cell, rows, 0, reg_groups, false, 2},
+#define RNNPACK_CUDA_RESIDENT_MMA_CLUSTER(weights, cell, half_tiles, reg_steps) \
+  {KernelId::resident_cluster_##weights##_##cell##_##half_tiles,                \
+   Weights::weights,                                                            \
+   Cell::cell,                                                                  \
+   half_tiles,                                                                  \
+   0,                                                                           \
+   reg_steps,                                                                   \
+   false,                                                                       \
+   1,                                                                           \
+   true},
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held) \
   {KernelId::resident_##weights##_##cell##_##columns##_##held, Weights::weights, Cell::cell, 0, columns, held, false},
 #define RNNPACK_CUDA_RESIDENT_NIBBLES(cell, tiles, held) \

@@ -100,6 +100,7 @@ void plan_by_steps(const LayerShape &s, const PlanLimits &l, Lacks lacks, LayerP
 }
 
 const char *words_for_kernel(const Resident &r) {
+  if (r.cluster) return " in one cluster, never timed";
   if (r.directions != 1) return ", both directions side by side, each";
   return are_blocks(r.weights) ? ", sparse" : r.generic ? ", any activation" : "";
 }
@@ -107,6 +108,7 @@ const char *words_for_kernel(const Resident &r) {
 void plan_resident(const Choice &c, LayerPlan *p) {
   p->resident = c.resident->id;
   p->directions = c.resident->directions;
+  p->cluster = c.resident->cluster;
   p->units = c.units;
   p->blocks = c.blocks;
   p->columns = c.columns;
@@ -239,7 +241,7 @@ static_assert(sizeof(rnnp_cuda_layer_info) == 200, "RNNP_CUDA_REASON_BYTES");
 rnnp_cuda_layer_info facts_of(const LayerPlan &p) {
   rnnp_cuda_layer_info f = RNNP_CUDA_LAYER_INFO_INIT;
   const bool steps = p.resident == KernelId::count;
-  f.kernel = steps ? RNNP_CUDA_STEPS : RNNP_CUDA_RESIDENT;
+  f.kernel = steps ? RNNP_CUDA_STEPS : p.cluster ? RNNP_CUDA_CLUSTER : RNNP_CUDA_RESIDENT;
   f.blocks = p.directions * p.blocks;
   f.units = p.units;
   f.columns = p.columns;

@@ -54,6 +54,7 @@ struct LayerPlan {
   bool fits;                                              // false: no kernel can run it
   KernelId resident;                                      // count: a launch for each step
   uint32_t directions;                                    // of a resident launch
+  bool cluster;                                           // whose blocks are one
   uint32_t units, blocks, columns, held, shared_bytes;    // blocks: of a direction
   uint32_t places;                                        // for partial sums
   uint32_t step_blocks, step_columns, step_shared_bytes;  // of the kernel of one step

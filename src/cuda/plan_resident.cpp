@@ -138,7 +138,8 @@ uint64_t shared_bytes_of(const Resident &r, const LayerShape &s, const PlanLimit
   const Shape shape = in_halves(r.weights, {gates_of(s.cell), s.hidden, c.units});
   if (r.weights == Weights::kI4)
     return resident_nibbles_shared(shape, l.max_batch, c.columns, r.half_tiles / 2 / kWarps, r.held).bytes;
-  if (on_matrix_units(r.weights)) return resident_mma_shared(shape, l.max_batch, c.columns, r.held, c.places).bytes;
+  const uint32_t words = r.cluster ? cluster_words_bytes(shape, l.max_batch, s.cell == Cell::kGru ? 2 : 1) : 0;
+  if (on_matrix_units(r.weights)) return resident_mma_shared(shape, l.max_batch, c.columns, r.held, c.places).bytes + words;
   if (!are_blocks(r.weights)) return resident_f32_shared(shape, l.max_batch, r.held).bytes;
   return gather_shared(r.weights, gather_shape(s, c.units), l.max_batch, c.columns, r.held).bytes;
 }
@@ -230,7 +231,24 @@ const char *words_for(Lacks lacks) {
   return "";
 }
 
+namespace {
+
+// The fewest blocks do: the kernels keep all weights of 32 units in registers.
+bool choose_cluster(const LayerShape &s, const PlanLimits &l, Choice *best) {
+  const bool asked = (l.kernels_allowed & RNNP_CUDA_CLUSTER) != 0;
+  if (!asked || l.device.arch < kClusterArch || !s.plain) return false;
+  const uint32_t most = allowed_blocks(l) < kMostClusterBlocks ? allowed_blocks(l) : kMostClusterBlocks;
+  for (const Resident &r : kResidents) {
+    if (!r.cluster || r.cell != s.cell || r.weights != s.r || !try_resident(r, s, l, best)) continue;
+    if (best->blocks > 1 && best->blocks <= most && best->shared_bytes <= l.device.shared_per_block) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Lacks choose_resident(const LayerShape &s, const PlanLimits &l, Choice *best) {
+  if (choose_cluster(s, l, best)) return Lacks::kNothing;
   if (l.kernels_allowed != 0 && !(l.kernels_allowed & RNNP_CUDA_RESIDENT)) return Lacks::kNotAllowed;
   if (!l.device.cooperative) return Lacks::kCooperative;
   if (are_bytes(s.r) && !s.one_step) return Lacks::kSteps;
@@ -238,7 +256,7 @@ Lacks choose_resident(const LayerShape &s, const PlanLimits &l, Choice *best) {
   *best = {};
   for (const Resident &r : kResidents) {
     Choice c;
-    if (r.cell != s.cell || r.weights != s.r || r.generic == s.plain) continue;
+    if (r.cell != s.cell || r.weights != s.r || r.generic == s.plain || r.cluster) continue;
     if (r.directions != 1 && (r.directions != s.directions || l.one_by_one)) continue;
     if (lacks == Lacks::kRules) lacks = Lacks::kBlocks;
     if (!try_resident(r, s, l, &c) || c.blocks * r.directions > allowed_blocks(l)) continue;

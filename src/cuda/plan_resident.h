@@ -37,7 +37,7 @@ enum class Lacks { kNothing, kNotAllowed, kCooperative, kSteps, kRules, kBlocks,
 
 const char *words_for(Lacks lacks);
 
-// Among the kernels that fit, the one with the least predicted time.
+// Among the kernels that fit, the one with the least predicted time. One cluster where that is asked for: nobody has timed it.
 Lacks choose_resident(const LayerShape &shape, const PlanLimits &limits, Choice *best);
 
 }  // namespace cuda

@@ -105,6 +105,31 @@ SIMT_FN void ll_store(uint64_t *p, uint32_t payload, uint32_t epoch) {
 SIMT_FN void ll_load2(const uint64_t *p, uint64_t v[2]) {
   asm volatile("ld.relaxed.gpu.global.v2.b64 {%0,%1}, [%2];" : "=l"(v[0]), "=l"(v[1]) : "l"(p) : "memory");
 }
+// Of a cluster. p: in the block's own shared memory; the word at that place of another block is stored. sm_90 and later.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define SIMT_CLUSTERS 1
+SIMT_FN uint32_t shared_address(const void *p) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+}
+SIMT_FN void cluster_store(uint64_t *p, uint32_t block, uint32_t payload, uint32_t epoch) {
+  const uint64_t v = uint64_t{epoch} << 32 | payload;
+  asm volatile("{.reg .b32 at; mapa.shared::cluster.u32 at, %0, %1; st.relaxed.cluster.shared::cluster.b64 [at], %2;}" ::"r"(
+                   shared_address(p)),
+               "r"(block), "l"(v)
+               : "memory");
+}
+SIMT_FN void cluster_load2(const uint64_t *p, uint64_t v[2]) {
+  asm volatile("ld.relaxed.cluster.shared::cta.v2.b64 {%0,%1}, [%2];" : "=l"(v[0]), "=l"(v[1]) : "r"(shared_address(p)) : "memory");
+}
+SIMT_FN void sync_cluster() {
+  asm volatile("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" ::: "memory");
+}
+#else
+#define SIMT_CLUSTERS 0
+#endif
+SIMT_FN void fail() {
+  asm volatile("trap;");
+}
 SIMT_FN uint32_t flag_load(const uint32_t *p) {
   uint32_t v;
   asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
@@ -160,6 +185,7 @@ SIMT_FN void keep(T **v) {
 #include "cuda/emulator/emulator.h"
 
 #define SIMT_KERNEL(threads) void
+#define SIMT_CLUSTERS 1
 #define SIMT_FN static inline
 #define SIMT_PARAMETER
 #define SIMT_UNROLL

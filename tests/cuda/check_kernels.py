@@ -4,7 +4,7 @@ budget: as many blocks on an SM as BUDGETS says for names that begin so (of seve
 registers; nothing on the stack, nothing spilled. With a disassembler, of the machine code too: no local memory; of the resident
 kernels, products on the matrix units, weights loaded 16 bytes wide before the first poll and never after it, words stored and loaded
 as one, few instructions and no division between a word's arrival and shared memory; of those that read weights from memory, so many
-loads in flight. INCLUDES: folders, apart by commas. SPDX-License-Identifier: Apache-2.0"""
+loads in flight. Kernels of clusters are for sm_90 and later, and poll shared memory. INCLUDES: folders, apart by commas. SPDX-License-Identifier: Apache-2.0"""
 import argparse
 import json
 import pathlib
@@ -106,13 +106,38 @@ def after_poll(code, polls):
     return None
 
 
-def complaints_of_code(name, code):
+def complaints_of_cluster(code):
+    """Words are polled 16 bytes at a time where they are stored 8 at a time, by others, without a fence between two steps."""
+    joined = "\n".join(code)
+    if not re.search(r"\bST\.E\.64\.STRONG\.GPU\b", joined) and not re.search(r"\bSTAS?\b.*64", joined):
+        yield "publishes no words of 8 bytes"
+    if "HMMA.16816.F32" not in joined:
+        yield "has no product on the matrix units"
+    if joined.count("UCGABAR_ARV") != 3:
+        yield f"has {joined.count('UCGABAR_ARV')} barriers of its cluster, not one before, one behind, and one where it gives up"
+    products = [i for i, line in enumerate(code) if "HMMA" in line]
+    polls = [i for i, line in enumerate(code[:products[0]] if products else code) if re.search(r"\bLDS\.128\b", line)]
+    if not polls:
+        yield "polls no words of 16 bytes"
+    elif any(re.search(r"\b(MEMBAR|UCGABAR_ARV)\b", line) for line in code[polls[0]:products[-1]]):
+        yield "has a fence within a step"
+    elif any(re.search(r"\bLDG\.E\.128(\.CONSTANT)?\b(?!\.STRONG)", line) for line in code[polls[0]:]):
+        yield "loads weights after the first poll"
+
+
+def complaints_of_code(name, code, arch):
     joined = "\n".join(code)
     if re.search(r"\b(LDL|STL)\b", joined):
         yield "uses local memory"
     least = next((least for prefix, least in IN_FLIGHT.items() if name.startswith(prefix)), 0)
     if loads_in_flight(code) < least:
         yield f"has {loads_in_flight(code)} loads in flight, not {least}"
+    if name.startswith("resident_mma_cluster"):
+        if arch >= 90:
+            yield from complaints_of_cluster(code)
+        elif len([line for line in code if "BPT.TRAP" in line]) != 1:
+            yield "does not end in an error where there are no clusters"
+        return
     if not name.startswith("resident"):
         return
     polls = [i for i, line in enumerate(code) if re.search(r"\bLDG?\.E\.128\.STRONG\.GPU\b", line)]
@@ -175,7 +200,7 @@ def main():
         if stack or spilled:
             bad.append(f"{name}: {stack} bytes of stack, {spilled} spilled")
         if args.nvdisasm:
-            bad += [f"{name}: {text}" for text in complaints_of_code(name, code.get(name, []))]
+            bad += [f"{name}: {text}" for text in complaints_of_code(name, code.get(name, []), int(args.arch))]
     print(f"sm_{args.arch}: {len(found)} kernels, at most {max(r[0] for r in found.values())} registers"
           + (", machine code read" if args.nvdisasm else ""))
     sys.exit("\n".join(bad) if bad else 0)

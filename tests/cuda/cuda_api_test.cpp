@@ -208,6 +208,25 @@ TEST_F(CudaApi, WeightsAndWorkAreDeviceMemory) {
   EXPECT_EQ(rnnp_cuda_run(session, 4, x.data(), y.data(), nullptr), RNNP_OK);
 }
 
+// Kernels that were made for this GPU from a program of older ones have no clusters.
+TEST_F(CudaApi, AClusterThatTheGpuOrItsKernelsLackIsRefusedAtInit) {
+  CudaOptions o = resident();
+  o.weights = RNNP_CUDA_F16, o.arch = 900, o.sms = 16;
+  o.kernels = RNNP_CUDA_CLUSTER;
+  CudaRunner runner(lstm_blob(5, 70), o);
+  ASSERT_EQ(runner.layer().kernel, RNNP_CUDA_CLUSTER) << runner.layer().reason;
+  const rnnp_cuda_memory need = runner.memory();
+  DeviceBytes host(need.host_bytes), weights(need.weight_bytes), work(need.work_bytes);
+  const rnnp_cuda_buffers places = {sizeof places, 0, host.data(), host.size(), nullptr, weights.data(), work.data(), nullptr};
+  rnnp_cuda_session *session = nullptr;
+  emulated_gpu().no_clusters = true;
+  EXPECT_EQ(rnnp_cuda_session_init(&session, runner.model(), &runner.options(), &places, nullptr), RNNP_E_DEVICE);
+  EXPECT_EQ(session, nullptr);
+  emulated_gpu() = rnnp::cuda::EmulatedGpu();
+  emulated_gpu().device.sm_count = 1;
+  EXPECT_EQ(rnnp_cuda_session_init(&session, runner.model(), &runner.options(), &places, nullptr), RNNP_E_BUSY);
+}
+
 // What the first run would load, and whether it would answer BUSY, is known when the session is made.
 TEST_F(CudaApi, ASessionLoadsItsKernelsAndChecksItsGridAtInit) {
   CudaRunner runner(lstm_blob(5, 70), resident());

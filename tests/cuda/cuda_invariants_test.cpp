@@ -20,12 +20,14 @@ struct Case {
   rnnp::DType w = rnnp::DType::kF32, r = rnnp::DType::kF32;  // the blob's
   uint32_t block_units = 0;                                  // of sparse ones
   bool resident = true, one_step = true, alone = false;      // alone: resident in one block
+  bool cluster = false;                                      // in one cluster
 };
 
 void PrintTo(const Case &c, std::ostream *out) {
   *out << c.name;
 }
 
+constexpr uint32_t kClusterArch = 900;
 constexpr rnnp::DType kI8 = rnnp::DType::kI8, kI4 = rnnp::DType::kI4, kF32 = rnnp::DType::kF32, kBf16 = rnnp::DType::kBf16;
 
 // Odd sizes, half row tiles, several blocks, batches beyond the 8 columns of a product.
@@ -45,6 +47,9 @@ const Case kCases[] = {
     {"RnnF32", Cell::kRnn, 4, 131, 2, 2, RNNP_CUDA_F32, 2e-6},
     {"RnnF16", Cell::kRnn, 33, 150, 2, 5, RNNP_CUDA_F16, 2e-3},
     {"RnnF16Alone", Cell::kRnn, 33, 50, 2, 4, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, true},
+    {"LstmF16Cluster", Cell::kLstm, 20, 70, 3, 5, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
+    {"LstmF16ClusterBatch10", Cell::kLstm, 3, 33, 10, 3, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
+    {"GruLinearF16Cluster", Cell::kGruLinear, 12, 98, 2, 4, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
     {"LstmBf16", Cell::kLstm, 20, 70, 3, 9, RNNP_CUDA_BF16, 1e-2},
     {"GruLinearBf16", Cell::kGruLinear, 12, 64, 2, 4, RNNP_CUDA_BF16, 1e-2, kBf16, kBf16},
     {"GruBf16", Cell::kGru, 18, 53, 9, 4, RNNP_CUDA_BF16, 1e-2},
@@ -87,6 +92,13 @@ const Case kCases[] = {
 
 class CudaInvariants : public testing::TestWithParam<Case> {
  protected:
+#ifndef RNNPACK_CUDA_EMULATED
+  void SetUp() override {
+    rnnp_cuda_device device = RNNP_CUDA_DEVICE_INIT;
+    expect_ok(rnnp_cuda_device_query(-1, &device), "query");
+    if (GetParam().cluster && device.arch < kClusterArch) GTEST_SKIP() << "this GPU has no clusters";
+  }
+#endif
   std::vector<uint8_t> blob(bool bidirectional = false, bool extra = false) {
     const Case &c = GetParam();
     BlobBuilder b(7, c.block_units != 0 ? 16 : 8);
@@ -113,6 +125,8 @@ class CudaInvariants : public testing::TestWithParam<Case> {
     o.sms = GetParam().sms;
     o.weights = GetParam().weights;
     o.kernels = kernels;
+    if (GetParam().cluster && kernels != RNNP_CUDA_STEPS) o.kernels = RNNP_CUDA_RESIDENT | RNNP_CUDA_CLUSTER;
+    if (GetParam().cluster) o.arch = kClusterArch;
     return o;
   }
   std::vector<float> x(size_t steps, uint32_t batch = 0) const {
@@ -137,7 +151,8 @@ TEST_P(CudaInvariants, BothKernelsAreNearTheDoubleReferenceAndHaveTheSameBits) {
   const std::vector<uint8_t> bytes = blob();
   const std::vector<float> in = x(kSteps);
   CudaRunner resident(bytes, options(RNNP_CUDA_RESIDENT)), steps(bytes, options(RNNP_CUDA_STEPS));
-  ASSERT_EQ(resident.layer().kernel, GetParam().resident ? RNNP_CUDA_RESIDENT : RNNP_CUDA_STEPS) << resident.layer().reason;
+  const uint32_t kind = GetParam().cluster ? RNNP_CUDA_CLUSTER : GetParam().resident ? RNNP_CUDA_RESIDENT : RNNP_CUDA_STEPS;
+  ASSERT_EQ(resident.layer().kernel, kind) << resident.layer().reason;
   ASSERT_EQ(resident.layer().blocks == 1, GetParam().alone) << resident.layer().reason;
   ASSERT_EQ(steps.layer().kernel, RNNP_CUDA_STEPS);
   const std::vector<float> y = resident.run(in);

@@ -261,6 +261,48 @@ TEST(CudaPlan, DirectionsGoSideBySideWhereThatIsFaster) {
   }
 }
 
+// One cluster: only where it was asked for, and where there is one of so many blocks.
+TEST(CudaPlan, ALayerIsInOneClusterWhereItFitsAndWasAskedFor) {
+  struct ClusterRow {
+    const char *device;
+    Cell cell;
+    uint32_t hidden, batch, sm_limit, blocks;  // 0 blocks: none
+    Weights weights = Weights::kF16;
+    bool plain = true;
+  };
+  const ClusterRow rows[] = {{"h100", Cell::kLstm, 512, 1, 0, 16},
+                             {"h100", Cell::kLstm, 512, 8, 0, 16},
+                             {"h100", Cell::kLstm, 256, 1, 0, 8},
+                             {"h100", Cell::kGruLinear, 512, 1, 0, 16},
+                             {"thor", Cell::kLstm, 33, 1, 0, 2},
+                             {"h100", Cell::kLstm, 32, 1, 0, 0},
+                             {"h100", Cell::kLstm, 514, 1, 0, 0},
+                             {"h100", Cell::kLstm, 512, 1, 15, 0},
+                             {"h100", Cell::kGru, 512, 1, 0, 0},
+                             {"h100", Cell::kLstm, 512, 200, 0, 0},
+                             {"orin64", Cell::kLstm, 512, 1, 0, 0},
+                             {"h100", Cell::kLstm, 256, 1, 0, 0, Weights::kF32},
+                             {"h100", Cell::kLstm, 256, 1, 0, 0, Weights::kF16, false}};
+  for (const ClusterRow &row : rows) {
+    const LayerShape shape = {row.cell, 64, row.hidden, 1, row.plain, row.weights, row.weights, true};
+    PlanLimits l = {device(row.device), row.weights, row.batch, 256, 0, row.sm_limit, 0};
+    EXPECT_FALSE(plan_layer(shape, l).cluster) << "nobody asked";
+    l.kernels_allowed = RNNP_CUDA_CLUSTER | RNNP_CUDA_RESIDENT;
+    const LayerPlan p = plan_layer(shape, l);
+    SCOPED_TRACE(std::string(row.device) + " " + std::to_string(row.hidden) + ": " + p.reason);
+    EXPECT_EQ(p.cluster, row.blocks != 0);
+    EXPECT_EQ(facts_of(p).kernel == RNNP_CUDA_CLUSTER, row.blocks != 0);
+    EXPECT_EQ(std::string(p.reason).rfind("resident in one cluster, never timed: ", 0) == 0, row.blocks != 0);
+    EXPECT_LE(p.shared_bytes, l.device.shared_per_block);
+    if (row.blocks == 0) continue;
+    EXPECT_EQ(p.blocks, row.blocks);
+    EXPECT_LE(p.units, 32u);
+    EXPECT_GE(p.blocks * p.units, row.hidden);
+    l.kernels_allowed = RNNP_CUDA_CLUSTER;
+    EXPECT_TRUE(plan_layer(shape, l).cluster);
+  }
+}
+
 // What a tenth of a matrix in blocks comes to, with every row group as long as the mean.
 LayerShape tenth(Cell cell, uint32_t hidden, Weights weights) {
   LayerShape s = {cell, hidden, hidden, 1, true, weights, weights, true};

@@ -10,7 +10,7 @@
 namespace rnnp_test {
 
 struct CudaOptions {
-  uint32_t batch = 1, max_steps = 0, chunk = 0, launch_steps = 0, weights = RNNP_CUDA_F32, kernels = 0, sms = 4;
+  uint32_t batch = 1, max_steps = 0, chunk = 0, launch_steps = 0, weights = RNNP_CUDA_F32, kernels = 0, sms = 4, arch = 870;
 #ifdef RNNPACK_CUDA_EMULATED
   uint32_t spins = 50000;  // a broken exchange ends within seconds
 #else
@@ -21,15 +21,15 @@ struct CudaOptions {
   bool maps_findings = true;                 // else each wait copies them
 };
 
-inline rnnp_cuda_device small_device(uint32_t sms) {
-  return {sizeof(rnnp_cuda_device), 870, sms, 163 * 1024, 4u << 20, 1300, 204800, 1, 1};
+inline rnnp_cuda_device small_device(uint32_t sms, uint32_t arch = 870) {
+  return {sizeof(rnnp_cuda_device), arch, sms, 163 * 1024, 4u << 20, 1300, 204800, 1, 1};
 }
 
 class CudaRunner {
  public:
   explicit CudaRunner(const std::vector<uint8_t> &blob, CudaOptions o = {}) : blob_(blob), batch_(o.batch) {
     expect_ok(rnnp_model_open(&model_, blob_.data(), blob_.size(), RNNP_OPEN_CHECK_WEIGHTS), "open");
-    device_ = o.device != nullptr ? *o.device : small_device(o.sms);
+    device_ = o.device != nullptr ? *o.device : small_device(o.sms, o.arch);
     rnnp_cuda_options c = RNNP_CUDA_OPTIONS_INIT;
     c.max_batch = o.batch;
     c.max_steps = o.max_steps;

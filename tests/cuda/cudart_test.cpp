@@ -8,16 +8,17 @@
 namespace rnnp::cuda {
 
 namespace {
-const char places[3] = {};
+const char places[4] = {};
 }
 // Enough of a table: a kernel of each sort.
 const KernelFacts kKernels[] = {{"grid", simt::Sync::kGrid, 8, places},
                                 {"block", simt::Sync::kBlock, 8, places + 1},
-                                {"plain", simt::Sync::kNobody, 8, places + 2}};
+                                {"plain", simt::Sync::kNobody, 8, places + 2},
+                                {"cluster", simt::Sync::kCluster, 8, places + 3}};
 
 namespace {
 
-constexpr KernelId kGrid = KernelId(0), kBlock = KernelId(1), kPlain = KernelId(2);
+constexpr KernelId kGrid = KernelId(0), kBlock = KernelId(1), kPlain = KernelId(2), kCluster = KernelId(3);
 
 class Cudart : public testing::Test {
  protected:
@@ -28,7 +29,7 @@ class Cudart : public testing::Test {
 // One value for all sessions and threads, not one of each launch: no launch can take from another what that was given.
 TEST_F(Cudart, AKernelMayHaveAllSharedMemoryFromItsLoadingOn) {
   fake.static_shared = 16;
-  for (const KernelId kernel : {kGrid, kBlock}) {
+  for (const KernelId kernel : {kGrid, kBlock, kCluster}) {
     ASSERT_EQ(gpu_load({kernel, 4, 1000, nullptr}), 0);
     EXPECT_EQ(fake.shared_of[kKernels[static_cast<uint32_t>(kernel)].function], fake.optin - 16);
   }
@@ -53,6 +54,30 @@ TEST_F(Cudart, LoadingFindsAGridThatDoesNotFit) {
   EXPECT_EQ(gpu_load({kBlock, 5, 1000, nullptr}), 0);
   EXPECT_EQ(gpu_load({kPlain, 5, 0, nullptr}), 0);
   EXPECT_EQ(fake.loaded.size(), 3u);
+}
+
+TEST_F(Cudart, AClusterIsAllowedWhenLoadedAndLaunchedAsOne) {
+  ASSERT_EQ(gpu_load({kCluster, 16, 1000, nullptr}), 0);
+  fake.calls.clear();
+  char stream;
+  ASSERT_EQ(gpu_launch({kCluster, 16, 1000, nullptr}, &stream), 0);
+  EXPECT_EQ(fake.calls, std::vector<std::string>{"cudaLaunchKernelExC"});
+  EXPECT_EQ(fake.launched.gridDim.x, 16u);
+  EXPECT_EQ(fake.launched.blockDim.x, kThreads);
+  EXPECT_EQ(fake.launched.dynamicSmemBytes, 1000u);
+  EXPECT_EQ(fake.launched.stream, &stream);
+  EXPECT_EQ(fake.launched.numAttrs, 1u);
+  EXPECT_EQ(fake.launched_as.id, cudaLaunchAttributeClusterDimension);
+  EXPECT_EQ(fake.launched_as.val.clusterDim.x, 16u);
+  EXPECT_EQ(fake.launched_as.val.clusterDim.y * fake.launched_as.val.clusterDim.z, 1u);
+}
+
+TEST_F(Cudart, LoadingFindsAClusterThatTheGpuHasNotOrThatNobodyCompiled) {
+  fake.clusters = 0;
+  EXPECT_EQ(gpu_load({kCluster, 16, 1000, nullptr}), kGridDoesNotFit);
+  fake.clusters = 1;
+  fake.ptx = 80;  // made for this GPU from a program of older ones
+  EXPECT_EQ(gpu_load({kCluster, 16, 1000, nullptr}), kNoKernelForDevice);
 }
 
 // weights and work: not the host's memory, however well the GPU reaches it, nor another GPU's.

@@ -61,9 +61,10 @@ std::string cuda_device_names() {
   return names;
 }
 
-std::string cuda_plan_text(const void *blob, size_t bytes, const std::string &device, const std::string &weights,
-                           const PlanMachine &machine) {
-  const rnnp_cuda_device d = device_of(device);
+std::string cuda_plan_text(const void *blob, size_t bytes, const CudaPlanOptions &options, const PlanMachine &machine) {
+  const std::string &weights = options.weights;
+  const rnnp_cuda_device d = device_of(options.device);
+  const uint32_t kernels = options.cluster ? RNNP_CUDA_RESIDENT | RNNP_CUDA_CLUSTER : 0;
   const cuda::Weights type = weights == "f16"    ? cuda::Weights::kF16
                              : weights == "bf16" ? cuda::Weights::kBf16
                                                  : cuda::Weights::kF32;
@@ -72,7 +73,7 @@ std::string cuda_plan_text(const void *blob, size_t bytes, const std::string &de
   if (rnnp_model_open(&opened, blob, bytes, 0) != RNNP_OK || !read_model(&opened, &m)) return "";
   char line[512];
   std::snprintf(line, sizeof line, "CUDA plan for %s: %u SMs, %s weights, batch %u; times are arithmetic, not measured\n",
-                device.c_str(), d.sm_count, weights.c_str(), machine.batch);
+                options.device.c_str(), d.sm_count, weights.c_str(), machine.batch);
   std::string text = line;
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
     const BlobNode &node = m.nodes[i];
@@ -86,7 +87,7 @@ std::string cuda_plan_text(const void *blob, size_t bytes, const std::string &de
       text += line;
       continue;
     }
-    const cuda::LayerPlan p = cuda::plan_layer(shape, {d, type, machine.batch, machine.steps, 0, 0, 0});
+    const cuda::LayerPlan p = cuda::plan_layer(shape, {d, type, machine.batch, machine.steps, 0, 0, kernels});
     std::snprintf(line, sizeof line, "  %s: %s; %u steps a launch, predicted %.2f us per step and direction\n", m.string(node.name),
                   p.fits ? p.reason : "no kernel has room for its columns",
                   p.resident == cuda::KernelId::count ? 1u : p.steps_per_launch, p.predicted_ns * 1e-3);

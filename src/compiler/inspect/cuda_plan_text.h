@@ -9,10 +9,14 @@
 
 namespace rnnp::compiler {
 
-// device: one of cuda_device_names, or a JSON file with members of rnnp_cuda_device. weights: f32 or f16. IoError where it is
-// neither.
-std::string cuda_plan_text(const void *blob, size_t bytes, const std::string &device, const std::string &weights,
-                           const PlanMachine &machine);
+// device: one of cuda_device_names, or a JSON file with members of rnnp_cuda_device. weights: f32, f16 or bf16. cluster: layers may
+// be in one.
+struct CudaPlanOptions {
+  const std::string &device, &weights;
+  bool cluster;
+};
+// IoError where the device is neither.
+std::string cuda_plan_text(const void *blob, size_t bytes, const CudaPlanOptions &options, const PlanMachine &machine);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_INSPECT_CUDA_PLAN_TEXT_H_

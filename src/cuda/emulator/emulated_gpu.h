@@ -23,6 +23,7 @@ struct EmulatedGpu {
   uint64_t launches[static_cast<uint32_t>(KernelId::count)] = {}, loads = 0, host_copies = 0;
   bool is_loaded[static_cast<uint32_t>(KernelId::count)] = {};  // a launch of another kernel fails
   int32_t fail_next_launch = 0;
+  bool no_clusters = false;  // kernels were compiled without
 };
 
 EmulatedGpu &emulated_gpu();

@@ -78,6 +78,14 @@ void EmulatedMemory::acquire(uint32_t block, const void *flag) {
   if (released_[flag] > acquired_[block]) acquired_[block] = released_[flag];
 }
 
+bool EmulatedMemory::has_stores_to(const void *from, size_t bytes) const {
+  const auto first = reinterpret_cast<uintptr_t>(from);
+  for (const Word &w : words_) {
+    if (reinterpret_cast<uintptr_t>(w.p) - first < bytes) return true;
+  }
+  return false;
+}
+
 void EmulatedMemory::drain_plain(uint32_t block, bool all, uint64_t random) {
   std::map<Place, uint32_t> &held = held_[block];
   while (!held.empty()) {

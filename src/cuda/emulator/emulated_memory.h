@@ -26,6 +26,9 @@ class EmulatedMemory {
   void release(uint32_t block, const void *flag);
   void acquire(uint32_t block, const void *flag);
 
+  // Words that are on their way there.
+  bool has_stores_to(const void *from, size_t bytes) const;
+
   // Between two threads: some store becomes visible, now and then.
   void pass_time(uint64_t random);
   // Plain memory becomes what this block sees.

@@ -38,6 +38,7 @@ struct Block {
   std::vector<uint8_t> shared;
   Rendezvous rendezvous;
   std::vector<Warp> warps;
+  uint32_t running = 0;  // threads
 };
 
 struct Thread {
@@ -59,6 +60,8 @@ struct Machine {
   std::vector<Block> blocks;
   std::vector<std::vector<Block>> past_blocks;  // their memory is not given to others while order is watched
   std::vector<uint32_t> ready;
+  Rendezvous cluster;
+  bool stored_too_late = false;
   size_t first_fiber = 0;
   Slow slow;
   Fiber scheduler;
@@ -94,12 +97,26 @@ void to_scheduler(bool for_good = false) {
   fibers()[machine->first_fiber + machine->self]->switch_to(&machine->scheduler, for_good);
 }
 
+uint8_t *first_byte(Block *b) {
+  uint8_t *bytes = b->shared.data();
+  return bytes + (128 - reinterpret_cast<uintptr_t>(bytes) % 128) % 128;
+}
+
+// What a block's shared memory is may be another's, once it has ended.
+void end_of_thread() {
+  const Unseen unseen;
+  Block &b = my_block();
+  if (--b.running != 0 || machine->launch.sync != Sync::kCluster) return;
+  machine->stored_too_late |= machine->memory.has_stores_to(b.shared.data(), b.shared.size());
+}
+
 void enter_thread() {
   Fiber::entered();
   order_acquire(&launch_begins);
   machine->kernel(machine->args);
   order_release(&launch_ends);
   me().done = true;
+  end_of_thread();
   to_scheduler(true);
   std::abort();
 }
@@ -162,10 +179,11 @@ void place_blocks(const uint32_t *ids, uint32_t count) {
   for (Block &b : m.blocks) {
     b.id = *ids++;
     b.shared.assign(l.shared_bytes + 128, 0xff);
-    b.rendezvous.size = l.threads;
+    b.rendezvous.size = b.running = l.threads;
     b.warps.resize(l.threads / kLanes);
     for (Warp &w : b.warps) w.rendezvous.size = kLanes;
   }
+  m.cluster.size = static_cast<uint32_t>(m.threads.size());
   order_release(&launch_begins);
   while (fibers().size() < m.first_fiber + m.threads.size()) fibers().push_back(std::make_unique<Fiber>());
   for (uint32_t i = 0; i < m.threads.size(); ++i) {
@@ -243,7 +261,7 @@ void run_alone() {
 
 bool run_grid(const Launch &launch, void (*kernel)(const void *), const void *args) {
   const Unseen unseen;
-  Machine m = {launch, kernel, args, EmulatedMemory(launch), {}, {}, {}, {}, 0, {}, {}, 0, 0, 0};
+  Machine m = {launch, kernel, args, EmulatedMemory(launch), {}, {}, {}, {}, {}, false, 0, {}, {}, 0, 0, 0};
   machine = &m;
   m.random = launch.seed * 2654435761u + 88172645463325252ull;
   bool ended = true;
@@ -252,7 +270,9 @@ bool run_grid(const Launch &launch, void (*kernel)(const void *), const void *ar
   } else {
     std::vector<uint32_t> ids(launch.blocks);
     std::iota(ids.begin(), ids.end(), 0u);
-    ended = launch.sync == Sync::kGrid ? run_blocks(ids.data(), launch.blocks) : run_apart(ids.data());
+    const bool together = launch.sync == Sync::kGrid || launch.sync == Sync::kCluster;
+    ended = together ? run_blocks(ids.data(), launch.blocks) : run_apart(ids.data());
+    ended = ended && !m.stored_too_late;
   }
   m.memory.drain_all();
   order_acquire(&launch_ends);
@@ -275,14 +295,31 @@ uint32_t block_count() {
   return machine->launch.blocks;
 }
 uint8_t *shared() {
-  uint8_t *bytes = my_block().shared.data();
-  return bytes + (128 - reinterpret_cast<uintptr_t>(bytes) % 128) % 128;
+  return first_byte(&my_block());
+}
+uint64_t *word_of_block(uint64_t *p, uint32_t block) {
+  Block &to = machine->blocks[block];
+  machine->stored_too_late |= to.running == 0;
+  const ptrdiff_t at = static_cast<uint8_t *>(static_cast<void *>(p)) - shared();
+  return static_cast<uint64_t *>(static_cast<void *>(first_byte(&to) + at));
 }
 void pause() {
   to_scheduler();
 }
 void sync_block() {
   meet_in_order(&my_block().rendezvous, false);
+}
+// It releases and acquires: all that a block stored before is there.
+void sync_cluster() {
+  const auto turn = [] { return &machine->cluster.order[machine->cluster.turn & 1]; };
+  {
+    const Unseen unseen;
+    machine->memory.release(my_block().id, turn());
+  }
+  const uint8_t *flag = turn();
+  meet_in_order(&machine->cluster, false);
+  const Unseen unseen;
+  machine->memory.acquire(my_block().id, flag);
 }
 bool sync_block_or(bool v) {
   return meet_in_order(&my_block().rendezvous, v);

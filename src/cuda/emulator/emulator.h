@@ -30,7 +30,8 @@ struct Launch {
   uint32_t plain_count = 0;
 };
 
-// Returns when all threads have ended; false when those of a block wait for one another for ever.
+// Returns when all threads have ended; false when those of a block or a cluster wait for one another for ever, or a block of a
+// cluster stores into one that has ended.
 bool run_grid(const Launch &launch, void (*kernel)(const void *args), const void *args);
 // How often the last launch changed from thread to thread.
 uint64_t switches();
@@ -42,6 +43,7 @@ uint8_t *shared();
 void sync_block();
 bool sync_block_or(bool v);
 void sync_warp();
+void sync_cluster();
 void pause();  // in every polling loop
 inline void renew(uint32_t *) {}
 template <class T>
@@ -107,11 +109,18 @@ inline void ll_store(uint64_t *p, uint32_t payload, uint32_t epoch) {
   delayed_store(p, uint64_t{epoch} << 32 | payload, 8);
 }
 uint64_t word_load(const void *p, uint32_t bytes);
+uint64_t *word_of_block(uint64_t *p, uint32_t block);
+inline void cluster_store(uint64_t *p, uint32_t block, uint32_t payload, uint32_t epoch) {
+  ll_store(word_of_block(p, block), payload, epoch);
+}
 // Two words, each whole, with no order between them.
 inline void ll_load2(const uint64_t *p, uint64_t v[2]) {
   v[0] = word_load(p, 8);
   pause();
   v[1] = word_load(p + 1, 8);
+}
+inline void cluster_load2(const uint64_t *p, uint64_t v[2]) {
+  ll_load2(p, v);
 }
 void arrive_at(uint32_t *p);
 inline void arrive(uint32_t *p) {

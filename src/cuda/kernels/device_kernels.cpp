@@ -52,6 +52,9 @@ const KernelFacts kKernels[] = {
 #define RNNPACK_CUDA_RESIDENT_F32_BOTH(cell, rows, reg_groups)                                      \
   {"resident_f32_both<" #cell ", " #rows ", " #reg_groups ">", simt::Sync::kGrid, sizeof(BothArgs), \
    RNNPACK_CALL(BothArgs, resident_f32_both<Cell::cell, rows, reg_groups>)},
+#define RNNPACK_CUDA_RESIDENT_MMA_CLUSTER(weights, cell, half_tiles, reg_steps)                                                   \
+  {"resident_mma_cluster<" #weights ", " #cell ", " #half_tiles ", " #reg_steps ">", simt::Sync::kCluster, sizeof(RecurrentArgs), \
+   RNNPACK_CALL(RecurrentArgs, resident_mma_cluster<Weights::weights, Cell::cell, half_tiles, reg_steps>)},
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held)                                                \
   {"resident_blocks<" #weights ", " #cell ", " #columns ", " #held ">", simt::Sync::kGrid, sizeof(RecurrentArgs), \
    RNNPACK_CALL(RecurrentArgs, resident_blocks<Weights::weights, Cell::cell, columns, held>)},

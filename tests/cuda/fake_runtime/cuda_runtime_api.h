@@ -16,6 +16,7 @@ using cudaGraphExec_t = void *;
 enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
+  cudaErrorNoKernelImageForDevice = 209,
   cudaErrorNotReady = 600,
   cudaErrorCooperativeLaunchTooLarge = 720,
   cudaErrorStreamCaptureUnsupported = 900
@@ -33,7 +34,8 @@ enum cudaDeviceAttr {
   cudaDevAttrGlobalMemoryBusWidth,
   cudaDevAttrPageableMemoryAccess
 };
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize, cudaFuncAttributeNonPortableClusterSizeAllowed };
+enum cudaLaunchAttributeID { cudaLaunchAttributeClusterDimension = 4 };
 enum { cudaHostAllocPortable = 1, cudaHostAllocMapped = 2 };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal };
 enum cudaMemcpyKind { cudaMemcpyDefault };
@@ -41,6 +43,7 @@ enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureSta
 enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged };
 struct cudaFuncAttributes {
   size_t sharedSizeBytes;
+  int ptxVersion;
 };
 struct cudaPointerAttributes {
   cudaMemoryType type;
@@ -49,15 +52,32 @@ struct cudaPointerAttributes {
 };
 struct dim3 {
   unsigned x;
-  explicit dim3(unsigned n) : x(n) {}
+  dim3(unsigned n = 1) : x(n) {}  // NOLINT: as CUDA's
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  struct {
+    struct {
+      unsigned x, y, z;
+    } clusterDim;
+  } val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute *attrs;
+  unsigned numAttrs;
 };
 
 struct FakeRuntime {
   std::vector<std::string> calls;  // by name, as they came
-  int device = 0, sms = 4, optin = 200000, pageable = 0, busy = 0;
+  int device = 0, sms = 4, optin = 200000, pageable = 0, busy = 0, ptx = 90, clusters = 1;
+  cudaLaunchConfig_t launched = {};  // the last of cudaLaunchKernelExC, with its first attribute
+  cudaLaunchAttribute launched_as = {};
   size_t static_shared = 0;
-  std::set<const void *> loaded;
-  std::map<const void *, int> shared_of;  // what a function may have
+  std::set<const void *> loaded, wide_clusters;  // wide: those that may have more blocks than any GPU has
+  std::map<const void *, int> shared_of;         // what a function may have
   std::map<const void *, cudaPointerAttributes> memory;
   cudaStream_t capturing = nullptr;
   cudaError_t capture_ends = cudaSuccess;
@@ -93,9 +113,14 @@ inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr which, int)
 inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *facts, const void *function) {
   fake_runtime().loaded.insert(function);
   facts->sharedSizeBytes = fake_runtime().static_shared;
+  facts->ptxVersion = fake_runtime().ptx;
   return fake_call("cudaFuncGetAttributes");
 }
-inline cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute, int value) {
+inline cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute which, int value) {
+  if (which == cudaFuncAttributeNonPortableClusterSizeAllowed) {
+    if (value != 0) fake_runtime().wide_clusters.insert(function);
+    return fake_call("cudaFuncSetAttribute");
+  }
   fake_runtime().shared_of[function] = value;
   fake_call("cudaFuncSetAttribute");
   return value > fake_runtime().optin ? cudaErrorInvalidValue : cudaSuccess;
@@ -112,6 +137,16 @@ inline cudaError_t fake_launch(const char *name, const void *function, size_t sh
 }
 inline cudaError_t cudaLaunchKernel(const void *function, dim3, dim3, void **, size_t shared, cudaStream_t) {
   return fake_launch("cudaLaunchKernel", function, shared);
+}
+inline cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const cudaLaunchConfig_t *config) {
+  const bool portable = config->attrs[0].val.clusterDim.x <= 8;
+  *clusters = portable || fake_runtime().wide_clusters.count(function) != 0 ? fake_runtime().clusters : 0;
+  return fake_call("cudaOccupancyMaxActiveClusters");
+}
+inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **) {
+  fake_runtime().launched = *config;
+  fake_runtime().launched_as = config->attrs[0];
+  return fake_launch("cudaLaunchKernelExC", function, config->dynamicSmemBytes);
 }
 inline cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3, dim3, void **, size_t shared, cudaStream_t) {
   return fake_launch("cudaLaunchCooperativeKernel", function, shared);

@@ -11,6 +11,7 @@ from ._abi_tables import Sized, rnnp_io, rnnp_model, rnnp_refusal
 
 CUDA_RESIDENT = 1
 CUDA_STEPS = 2
+CUDA_CLUSTER = 4
 CUDA_FINDINGS_BYTES = 64
 CUDA_REASON_BYTES = 164
 CUDA_DEVICE_MEMORY = 0

@@ -7,6 +7,7 @@
 #ifdef RNNPACK_HAVE_MVE
 #define RNNPACK_SET mve_apart
 #include "kernels/kernel_rows.h"
+#include "kernels/row_bytes.h"
 #include "kernels/vec_mve.h"
 
 namespace rnnp::mve_apart {
@@ -14,25 +15,38 @@ namespace {
 
 struct Bytes {
   static constexpr size_t kGroup = 16;
-  // Columns of four units: where their weights, scales and starts lie, and where results go.
+  // Columns of four units: where their weights, scales and starts lie, and where results go. The assembler knows where `bytes` and
+  // `skip` are.
   struct Columns {
+    const uint8_t *bytes;  // of the row
+    size_t skip;           // from a tile's last column to the next one's first, of start and out, in bytes
+    size_t count, tiles;   // columns of a tile
     const uint8_t *panel;
     const float *scales, *start;
     float *out;
-    size_t count;
     float step;
   };
 
+  // Of finite values; NaN counts for none, and an infinity makes the slow way necessary.
   static RNNPACK_NOINLINE float largest(const float *a, size_t k) {
-    float32x4_t most = vdupq_n_f32(0.0f);
-    for (size_t i = 0; i < k; i += 4) {
-      const float32x4_t size = vabsq_f32(load(a, k, i));
-      most = vpselq_f32(vmaxnmq_f32(size, most), most, vcmpgtq_f32(vdupq_n_f32(__builtin_inff()), size));
-    }
-    return vmaxnmvq_f32(0.0f, most);
+    float32x4_t most, next;
+    const float *at = a;
+    __asm__(
+        "vmov.i32 %q[most], #0\n\tdlstp.32 lr, %[k]\n1:\n\tvldrw.u32 %q[next], [%[at]], #16\n\t"
+        "vmaxnma.f32 %q[most], %q[next]\n\tletp lr, 1b"
+        : [most] "=&w"(most), [next] "=&w"(next), [at] "+r"(at)
+        : [k] "r"(k), "m"(*static_cast<const float(*)[]>(static_cast<const void *>(a)))
+        : "lr");
+    const float all = vmaxnmvq_f32(0.0f, most);
+    return all < __builtin_inff() ? all : largest_finite(a, k);
   }
-  static RNNPACK_INLINE float32x4_t load(const float *a, size_t k, size_t i) {
-    return i + 4 <= k ? Vec::load(a + i) : Vec::load_first(a + i, k - i);
+  static RNNPACK_NOINLINE float largest_finite(const float *a, size_t k) {
+    float most = 0.0f;
+    for (size_t i = 0; i < k; ++i) {
+      const float size = __builtin_fabsf(a[i]);
+      if (size > most && size < __builtin_inff()) most = size;
+    }
+    return most;
   }
   // Conversions saturate, and make 0 of NaN. Zeros behind k up to a run's end.
   static RNNPACK_NOINLINE float quantise(const GemmArgs &g, const float *a) {
@@ -46,10 +60,15 @@ struct Bytes {
     }
     int8_t *to = static_cast<int8_t *>(g.scratch);
     vstrbq_s8(to + (g.w.k - 1) / kGroup * kGroup, vdupq_n_s8(0));
-    for (size_t i = 0; i < g.w.k; i += 4) {
-      const int32x4_t q = vcvtnq_s32_f32(vmulq_n_f32(load(a, g.w.k, i), to_byte));
-      vstrbq_s32(to + i, vminq_s32(vmaxq_s32(q, vdupq_n_s32(-127)), vdupq_n_s32(127)));
-    }
+    const int32x4_t least = vdupq_n_s32(-127), most = vdupq_n_s32(127);
+    float32x4_t x;
+    __asm__ volatile(
+        "dlstp.32 lr, %[k]\n1:\n\tvldrw.u32 %q[x], [%[a]], #16\n\tvmul.f32 %q[x], %q[x], %[to_byte]\n\t"
+        "vcvtn.s32.f32 %q[x], %q[x]\n\tvmax.s32 %q[x], %q[x], %q[least]\n\tvmin.s32 %q[x], %q[x], %q[most]\n\t"
+        "vstrb.32 %q[x], [%[to]], #4\n\tletp lr, 1b"
+        : [x] "=&w"(x), [a] "+r"(a), [to] "+r"(to)
+        : [k] "r"(size_t{g.w.k}), [to_byte] "r"(to_byte), [least] "w"(least), [most] "w"(most)
+        : "lr", "memory");
     return step;
   }
 
@@ -62,49 +81,74 @@ struct Bytes {
   "wls lr, r12, 3f\n2:\n\tvldrw.u32 q3, [r11], #16\n\t" RUN("vmladava", "r2", "q0", "], #16", "q3") \
       RUN("vmladava", "r4", "q1", "], #16", "q3") RUN("vmladava", "r6", "q2", "], #16", "q3")       \
           RUN("vmladava", "r8", "q0", "], #16", "q3") "le lr, 2b\n\tsub r11, r11, r12, lsl #4\n3:\n\t"
-#define FINISH                                                                                                               \
-  "vmov q0[2], q0[0], r2, r6\n\tvmov q0[3], q0[1], r4, r8\n\tvldrw.u32 q1, [r3], #16\n\tvcvt.f32.s32 q0, q0\n\t"             \
-  "vmul.f32 q1, q1, r0\n\tvldrw.u32 q2, [r5], #16\n\tvfma.f32 q2, q0, q1\n\tvstrw.32 q2, [r9], #16\n\tsubs r10, r10, #1\n\t" \
-  "bne 1b"
+#define FINISH                                                                                                   \
+  "vmov q0[2], q0[0], r2, r6\n\tvmov q0[3], q0[1], r4, r8\n\tvldrw.u32 q1, [r3], #16\n\tvcvt.f32.s32 q0, q0\n\t" \
+  "vmul.f32 q1, q1, r0\n\tvldrw.u32 q2, [r5], #16\n\tvfma.f32 q2, q0, q1\n\tvstrw.32 q2, [r9], #16\n\t"
+// r11: at, where the row's bytes lie or the columns; r12: times, how many later runs or tiles there are.
 #define COLUMNS(text)                                                                                               \
   register const uint8_t *panel __asm__("r1") = columns->panel;                                                     \
   register const float *scales __asm__("r3") = columns->scales, *start __asm__("r5") = columns->start;              \
   register float *out __asm__("r9") = columns->out, step __asm__("r0") = columns->step;                             \
-  register size_t count __asm__("r10") = columns->count, later __asm__("r12") = runs;                               \
-  register const uint8_t *at __asm__("r11") = bytes;                                                                \
+  register size_t count __asm__("r10") = columns->count, left __asm__("r12") = times;                               \
+  register const void *from __asm__("r11") = at;                                                                    \
   __asm__ volatile(text                                                                                             \
-                   : "+r"(panel), "+r"(scales), "+r"(start), "+r"(out), "+r"(count), "+r"(at)                       \
-                   : "r"(later), "r"(step)                                                                          \
+                   : "+r"(panel), "+r"(scales), "+r"(start), "+r"(out), "+r"(count), "+r"(from), "+r"(left)         \
+                   : "r"(step)                                                                                      \
                    : "cc", "memory", "r2", "r4", "r6", "r8", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7"); \
-  columns->panel = panel, columns->scales = scales
+  columns->panel = panel, columns->scales = scales, columns->start = start, columns->out = out
 
-  // The row's first four runs stay in registers.
-  static RNNPACK_NOINLINE void run_kept(Columns *columns, const uint8_t *bytes, size_t runs) {
-    COLUMNS(
-        "vldrw.u32 q4, [r11], #16\n\tvldrw.u32 q5, [r11], #16\n\tvldrw.u32 q6, [r11], #16\n\tvldrw.u32 q7, [r11], #16\n"
-        "1:\n\t" FOUR("vmladav", ", #64]", ", #80]", ", #96]", ", #112]", "q5")
-            FOUR("vmladava", ", #128]", ", #144]", ", #160]", ", #176]", "q6")
-                FOUR("vmladava", ", #192]", ", #208]", ", #224]", ", #240]", "q7") RUN("vmladava", "r4", "q1", ", #16]", "q4")
-                    RUN("vmladava", "r6", "q2", ", #32]", "q4") RUN("vmladava", "r8", "q3", ", #48]", "q4")
-                        RUN("vmladava", "r2", "q0", "], #256", "q4") LATER FINISH);
+  // The row's first runs stay in registers, up to four: all others and then the first, whose last load steps on to the next column.
+#define KEEP(bytes, at) "vldrw.u32 " bytes ", [" at "], #16\n\t"
+#define RUN_0(op, step)               \
+  RUN(op, "r4", "q1", ", #16]", "q4") \
+  RUN(op, "r6", "q2", ", #32]", "q4") RUN(op, "r8", "q3", ", #48]", "q4") RUN(op, "r2", "q0", "], " step, "q4")
+#define RUN_1 FOUR("vmladav", ", #64]", ", #80]", ", #96]", ", #112]", "q5")
+#define RUN_2 FOUR("vmladava", ", #128]", ", #144]", ", #160]", ", #176]", "q6")
+#define RUN_3 FOUR("vmladava", ", #192]", ", #208]", ", #224]", ", #240]", "q7")
+#define TILES(keep, runs)                           \
+  COLUMNS("ldr lr, [r11]\n\t" KEEP("q4", "lr") keep \
+          "1:\n\tdls lr, r10\n2:\n\t" runs FINISH   \
+          "le lr, 2b\n\t"                           \
+          "ldr r2, [r11, #4]\n\tadd r5, r2\n\tadd r9, r2\n\tsubs r12, r12, #1\n\tbne 1b")
+  static RNNPACK_NOINLINE void run_1(Columns *columns, const void *at, size_t times) {
+    TILES(, RUN_0("vmladav", "#64"));
   }
-  static RNNPACK_NOINLINE void run_few(Columns *columns, const uint8_t *bytes, size_t runs) {
-    COLUMNS("1:\n\tmov r2, #0\n\tmov r4, #0\n\tmov r6, #0\n\tmov r8, #0\n\t" LATER FINISH);
+  static RNNPACK_NOINLINE void run_2(Columns *columns, const void *at, size_t times) {
+    TILES(KEEP("q5", "lr"), RUN_1 RUN_0("vmladava", "#128"));
   }
+  static RNNPACK_NOINLINE void run_3(Columns *columns, const void *at, size_t times) {
+    TILES(KEEP("q5", "lr") KEEP("q6", "lr"), RUN_1 RUN_2 RUN_0("vmladava", "#192"));
+  }
+  static RNNPACK_NOINLINE void run_4(Columns *columns, const void *at, size_t times) {
+    TILES(KEEP("q5", "lr") KEEP("q6", "lr") KEEP("q7", "lr"), RUN_1 RUN_2 RUN_3 RUN_0("vmladava", "#256"));
+  }
+  static RNNPACK_NOINLINE void run_more(Columns *columns, const void *at, size_t times) {
+    COLUMNS(KEEP("q4", "r11") KEEP("q5", "r11") KEEP("q6", "r11")
+                KEEP("q7", "r11") "1:\n\t" RUN_1 RUN_2 RUN_3 RUN_0("vmladava", "#256") LATER FINISH "subs r10, r10, #1\n\tbne 1b");
+  }
+#undef TILES
+#undef KEEP
+#undef RUN_0
+#undef RUN_1
+#undef RUN_2
+#undef RUN_3
 #undef RUN
 #undef FOUR
 #undef LATER
 #undef FINISH
 #undef COLUMNS
 
-  static void run(const GemmArgs &g, Columns *columns) {
-    constexpr size_t kKept = 4;
-    const size_t runs = (size_t{g.w.k} + kGroup - 1) / kGroup;
-    const uint8_t *bytes = static_cast<const uint8_t *>(g.scratch);
-    if (runs >= kKept) {
-      run_kept(columns, bytes, runs - kKept);
-    } else {
-      run_few(columns, bytes, runs);
+  static RNNPACK_NOINLINE void run(const GemmArgs &g, Columns *columns) {
+    columns->bytes = static_cast<const uint8_t *>(g.scratch);
+    const size_t runs = (size_t{g.w.k} + kGroup - 1) / kGroup, tiles = columns->tiles;
+    if (runs == 1) return run_1(columns, columns, tiles);
+    if (runs == 2) return run_2(columns, columns, tiles);
+    if (runs == 3) return run_3(columns, columns, tiles);
+    if (runs == 4) return run_4(columns, columns, tiles);
+    for (size_t t = 0; t < tiles; ++t) {
+      run_more(columns, columns->bytes, runs - 4);
+      columns->start = offset_bytes(columns->start, columns->skip);
+      columns->out = offset_bytes(columns->out, columns->skip);
     }
   }
 };

@@ -10,6 +10,7 @@
 #include "kernels/kernel_rows.h"
 #include "kernels/vec_vfpv4.h"
 // The words come before the body that uses them.
+#include "kernels/row_bytes.h"
 #include "kernels/smlad_rows_dsp.h"
 #include "rnnpack/rnnpack.h"
 
@@ -29,7 +30,8 @@ struct Columns {
   const uint32_t *factors, *factors_end;
   size_t skipped;  // groups of k that the first turn of eight has not
   float step;
-  uint32_t r7;  // which compilers may need for themselves
+  uint32_t r7;         // which compilers may need for themselves
+  size_t tiles, skip;  // of `count` columns each; from a tile's last column to the next one's first, of start and out, in bytes
 };
 
 // Assembler text. FOUR: four k of a unit, then the next four; GROUP: eight k of four units.
@@ -85,7 +87,7 @@ RNNPACK_NOINLINE void run_deep_columns(Columns *columns, size_t groups) {
     for (size_t done = 0; done < groups; done += kMostGroups) {
       const size_t some = groups - done < kMostGroups ? groups - done : kMostGroups;
       float part[kUnits];
-      Columns one = {kOnes, kZeros, part, 1, panel, nullptr, nullptr, 0, 1.0f, 0};
+      Columns one = {kOnes, kZeros, part, 1, panel, nullptr, nullptr, 0, 1.0f, 0, 1, 0};
       set_factors(&one, columns->factors + done * (kGroup / 2), some);
       run_columns(&one);
       panel += some * kGroupBytes;
@@ -101,13 +103,18 @@ struct Bytes {
   using Columns = dsp_apart::Columns;
   static constexpr size_t kGroup = dsp_apart::kGroup;
   static float quantise(const GemmArgs &g, const float *a) { return quantise_smlad(g, a, static_cast<uint32_t *>(g.scratch)); }
-  static void run(const GemmArgs &g, Columns *columns) {
+  static RNNPACK_NOINLINE void run(const GemmArgs &g, Columns *columns) {
     const size_t groups = (size_t{g.w.k} + kGroup - 1) / kGroup;
     set_factors(columns, static_cast<const uint32_t *>(g.scratch), groups);
-    if (groups <= kMostGroups) {
-      run_columns(columns);
-    } else {
-      run_deep_columns(columns, groups);
+    const size_t count = columns->count;
+    for (size_t t = 0; t < columns->tiles; ++t, columns->count = count) {
+      if (groups <= kMostGroups) {
+        run_columns(columns);
+      } else {
+        run_deep_columns(columns, groups);
+      }
+      columns->start = offset_bytes(columns->start, columns->skip);
+      columns->out = offset_bytes(columns->out, columns->skip);
     }
   }
 };

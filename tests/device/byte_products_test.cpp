@@ -111,8 +111,9 @@ bool check(const Kernel &kernel, const Shape &s, uint32_t kind) {
   g.start_tile = g.out_tile = static_cast<uint8_t>(s.gap == 0 ? 0 : 4 * s.gates + s.gap);
   g.rows = s.rows, g.w.k = s.k, g.w.gates = static_cast<uint8_t>(s.gates), g.units = s.units;
   const uint32_t cuts[] = {0, s.tiles / 2, s.tiles};
-  for (const uint32_t cut : cuts) {  // in two calls
+  for (const uint32_t cut : cuts) {  // in two calls, the second of rows that the first has left as bytes
     g.tile_end = cut;
+    g.prepared = g.tile_begin != 0;
     if (g.tile_begin < cut) kernel.gemm(&g);
     g.tile_begin = cut;
   }

@@ -86,7 +86,6 @@ const char *words_for_layer(const Model &m, const BlobNode &node) {
   if (OpKind(node.op) != OpKind::kRecurrent) return nullptr;
   Weights kind;
   const AttrRecurrent &a = *m.attr<AttrRecurrent>(node);
-  if (Cell(a.cell) == Cell::kLstmNorm) return "an LSTM with layer norms runs on a CPU only";
   const PanelFormat w = m.matrix(a.direction[0].w).format, r = m.matrix(a.direction[0].r).format;
   return words_for_panels(kind_of_panels(w, Weights::kF32, &kind) ? r : w);
 }

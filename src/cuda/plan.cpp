@@ -75,8 +75,8 @@ uint64_t bytes_of_step(const LayerShape &s) {
 uint64_t predict_step(const LayerShape &s, const PlanLimits &l) {
   const uint64_t bytes = bytes_of_step(s);
   const uint64_t memory = l.device.memory_mb_per_s != 0 ? l.device.memory_mb_per_s : 100000;
-  const uint64_t passes = s.cell == Cell::kGru ? 2 : 1;
-  return passes * (rates_of(l.device.arch).launch_ns + bytes * 1000 / memory);
+  const uint64_t passes = s.cell == Cell::kGru ? 2 : 1, others = s.cell == Cell::kLstmNorm ? 1 : 0;
+  return (passes + others) * rates_of(l.device.arch).launch_ns + passes * (bytes * 1000 / memory);
 }
 
 // Units of a block that shares a layer with as many others as there are SMs.
@@ -96,7 +96,8 @@ void plan_by_steps(const LayerShape &s, const PlanLimits &l, Lacks lacks, LayerP
   p->units = units_of_step(s.r, gates_of(s.cell), s.hidden, l);
   p->blocks = ceil_div(s.hidden, p->units);
   p->predicted_ns = static_cast<uint32_t>(predict_step(s, l));
-  snprintf(p->reason, sizeof p->reason, "a launch for each step, %u blocks x %u units: %s", p->blocks, p->units, words_for(lacks));
+  snprintf(p->reason, sizeof p->reason, "%s for each step, %u blocks x %u units: %s",
+           lacks == Lacks::kNorms ? "two launches" : "a launch", p->blocks, p->units, words_for(lacks));
 }
 
 const char *words_for_kernel(const Resident &r) {
@@ -130,7 +131,7 @@ bool is_plain(const AttrRecurrent &a, const BlobDirection &d) {
   if (a.clip != 0 || a.input_forget || d.peephole != kNone) return false;
   if (Cell(a.cell) == Cell::kRnn) return is(d.act[0], Act::kTanh) || is(d.act[0], Act::kRelu);
   if (!is(d.act[0], Act::kSigmoid) || !is(d.act[1], Act::kTanh)) return false;
-  return Cell(a.cell) != Cell::kLstm || is(d.act[2], Act::kTanh);
+  return !has_c(Cell(a.cell)) || is(d.act[2], Act::kTanh);
 }
 
 uint32_t wide_columns(uint32_t k, uint32_t shared_bytes) {
@@ -163,6 +164,15 @@ ProductPlan plan_product_of(Weights weights, uint32_t gates, uint32_t outputs, u
   p.sm_count = l.device.sm_count;
   p.fits = p.columns != 0 && p.shared_bytes <= l.device.shared_per_block;
   return p;
+}
+
+// The kernel of one step is the product's, and its cells have all units.
+bool plan_norm_step(const LayerShape &s, const PlanLimits &l, LayerPlan *p) {
+  p->state = plan_product_of(s.r, gates_of(s.cell), s.hidden, s.hidden, p->units, l);
+  p->step_blocks = p->state.blocks;
+  p->step_columns = p->state.columns;
+  p->step_shared_bytes = p->state.shared_bytes;
+  return p->state.fits;
 }
 
 // At least those of another direction.
@@ -224,7 +234,7 @@ LayerPlan plan_layer(const LayerShape &s, const PlanLimits &l) {
   p.predicted_ns += static_cast<uint32_t>(predict_input(s, l));
   p.weights = s.r;
   p.plain = s.plain;
-  p.fits = plan_step(s, l, &p);
+  p.fits = s.cell == Cell::kLstmNorm ? plan_norm_step(s, l, &p) : plan_step(s, l, &p);
   if (p.resident == KernelId::count) {
     p.columns = p.step_columns;
     p.shared_bytes = p.step_shared_bytes;

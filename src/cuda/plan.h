@@ -62,6 +62,7 @@ struct LayerPlan {
   bool takes_input;                                       // that kernel multiplies the input itself where there is one step
   Weights weights;                                        // of R
   ProductPlan input;                                      // its product
+  ProductPlan state;                                      // of a kLstmNorm: that of R h, in the place of the kernel of one step
   uint32_t bundles[kMostGates];                           // of a resident sparse R
   uint32_t steps_per_launch;
   uint32_t predicted_ns;

@@ -213,6 +213,8 @@ uint64_t predict_input(const LayerShape &s, const PlanLimits &l) {
 
 const char *words_for(Lacks lacks) {
   switch (lacks) {
+    case Lacks::kNorms:
+      return "layer norms need all units at once";
     case Lacks::kNotAllowed:
       return "kernels_allowed forbids the resident one";
     case Lacks::kCooperative:
@@ -248,6 +250,7 @@ bool choose_cluster(const LayerShape &s, const PlanLimits &l, Choice *best) {
 }  // namespace
 
 Lacks choose_resident(const LayerShape &s, const PlanLimits &l, Choice *best) {
+  if (s.cell == Cell::kLstmNorm) return Lacks::kNorms;
   if (choose_cluster(s, l, best)) return Lacks::kNothing;
   if (l.kernels_allowed != 0 && !(l.kernels_allowed & RNNP_CUDA_RESIDENT)) return Lacks::kNotAllowed;
   if (!l.device.cooperative) return Lacks::kCooperative;

@@ -61,6 +61,8 @@ class Cli(unittest.TestCase):
             self.assertIn("not measured", text)
             asked = rnnpack("inspect", "--plan", "--cuda", gpu, "--cuda-weights", "f16", "--cuda-cluster", self.blob).stdout
             self.assertEqual("in one cluster, never timed" in asked, gpu == "h100", asked)
+        norms = pathlib.Path(__file__).parents[1] / "golden" / "v1" / "lstm_norm.rnnp"
+        self.assertIn("two launches for each step", rnnpack("inspect", "--plan", "--cuda", "orin64", norms).stdout)
         facts = self.at / "gpu.json"
         facts.write_text('{"arch": 870, "sm_count": 1, "shared_per_block": 49152}')
         self.assertIn("more blocks than SMs", rnnpack("inspect", "--plan", "--cuda", facts, self.blob).stdout)

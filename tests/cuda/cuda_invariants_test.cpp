@@ -88,6 +88,15 @@ const Case kCases[] = {
     {"RnnBlocksOne", Cell::kRnn, 9, 131, 1, 2, RNNP_CUDA_F32, 2e-6, kF32, kF32, 4},
     {"RnnByteBlocks", Cell::kRnn, 9, 131, 2, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 4},
     {"RnnByteBlocksBatch10", Cell::kRnn, 9, 67, 10, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 4},
+    {"LstmNormF32", Cell::kLstmNorm, 5, 70, 3, 3, RNNP_CUDA_F32, 1e-5, kF32, kF32, 0, false},
+    {"LstmNormF32Batch10", Cell::kLstmNorm, 4, 19, 10, 2, RNNP_CUDA_F32, 1e-5, kF32, kF32, 0, false},
+    {"LstmNormF16Batch10", Cell::kLstmNorm, 3, 40, 10, 5, RNNP_CUDA_F16, 1e-2, kF32, kF32, 0, false},
+    {"LstmNormBf16", Cell::kLstmNorm, 18, 53, 2, 4, RNNP_CUDA_BF16, 5e-2, kBf16, kBf16, 0, false},
+    {"LstmNormI8", Cell::kLstmNorm, 35, 62, 3, 3, RNNP_CUDA_F32, 0.2, kI8, kI8, 0, false},
+    {"LstmNormI8InF16EachRow", Cell::kLstmNorm, 12, 67, 3, 5, RNNP_CUDA_F16, 5e-2, kF32, kI8, 0, false, false},
+    {"LstmNormI4", Cell::kLstmNorm, 40, 53, 9, 2, RNNP_CUDA_F32, 0.5, kI4, kI4, 0, false},
+    {"LstmNormBlocks", Cell::kLstmNorm, 37, 70, 2, 5, RNNP_CUDA_F32, 1e-5, kF32, kF32, 8, false},
+    {"LstmNormByteBlocks", Cell::kLstmNorm, 12, 66, 2, 5, RNNP_CUDA_F32, 5e-2, kI8, kI8, 4, false},
 };
 
 class CudaInvariants : public testing::TestWithParam<Case> {
@@ -113,7 +122,8 @@ class CudaInvariants : public testing::TestWithParam<Case> {
     o.bidirectional = bidirectional;
     o.initial_state = true;
     if (extra && c.cell == Cell::kLstm) o.peephole = o.input_forget = true;
-    if (extra) o.clip = 0.75;
+    const bool norms = c.cell == Cell::kLstmNorm;
+    if (extra) norms ? void(o.by_gate = o.joint = o.keeps_c = true) : void(o.clip = 0.75);
     b.add_output(b.add_recurrent(x, c.input, o));
     std::vector<uint8_t> bytes = b.build();
     layer_ = b.recurrent[0];
@@ -219,7 +229,7 @@ TEST_P(CudaInvariants, OtherRulesThanTheDefaultOnesHaveTheSameBits) {
   const std::vector<uint8_t> bytes = blob(false, true);
   const std::vector<float> in = x(kSteps);
   const Case &c = GetParam();
-  const bool resident = c.r == kF32 && c.block_units == 0 && c.weights != RNNP_CUDA_BF16;
+  const bool resident = c.resident && c.r == kF32 && c.block_units == 0 && c.weights != RNNP_CUDA_BF16;
   CudaRunner runner(bytes, options()), steps(bytes, options(RNNP_CUDA_STEPS));
   EXPECT_EQ(runner.layer().kernel, resident ? RNNP_CUDA_RESIDENT : RNNP_CUDA_STEPS) << runner.layer().reason;
   const std::vector<float> y = runner.run(in);

@@ -68,7 +68,7 @@ TEST(CudaPlan, WhatFitsIsResidentAndWhatDoesNotSaysWhy) {
 TEST(CudaPlan, EveryPlanIsOneThatItsKernelCanRun) {
   uint32_t resident = 0;
   for (uint32_t i = 0; i < kNamedDeviceCount; ++i) {
-    for (const Cell cell : {Cell::kLstm, Cell::kGru, Cell::kGruLinear, Cell::kRnn}) {
+    for (const Cell cell : {Cell::kLstm, Cell::kGru, Cell::kGruLinear, Cell::kRnn, Cell::kLstmNorm}) {
       for (const Weights weights : kAllWeights) {
         for (uint32_t hidden = 1; hidden < 3000; hidden += 1 + hidden / 7) {
           for (const uint32_t batch : {1u, 7u, 20u}) {

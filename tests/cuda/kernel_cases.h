@@ -1,5 +1,5 @@
-// kernel_cases.h -- every recurrent and product kernel on memory of its own, by the tables of kernels/device_kernels.inc: for tests
-// of orders and races, which care for who reads and writes what, not for the model.
+// kernel_cases.h -- every recurrent and product kernel, and the cells behind some products, on memory of its own, by the tables of
+// kernels/device_kernels.inc: for tests of orders and races, which care for who reads and writes what, not for the model.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_TESTS_CUDA_KERNEL_CASES_H_
 #define RNNPACK_TESTS_CUDA_KERNEL_CASES_H_
@@ -86,6 +86,35 @@ class KernelCase {
                                    : mma_step_shared(halves, halves.k, a.columns).bytes;
   }
 
+  // Cells with norms, of one row more than its blocks and one that has ended.
+  explicit KernelCase(const CellNorms &form) : id_(KernelId::finish_norm_cells) {
+    const uint32_t hidden = kThreads + 35, rows = 4;
+    const size_t state = hidden + 1;
+    NormCellArgs &a = norm_cells_;
+    a = {rows,
+         numbers(size_t{rows} * 4 * hidden),
+         numbers(size_t{rows} * 4 * hidden),
+         result(rows * state),
+         result(rows * state),
+         result(rows * state),
+         result(size_t{rows} * hidden),
+         nullptr,
+         nullptr,
+         state,
+         hidden,
+         hidden,
+         2,
+         form};
+    const auto gates = [&] { return numbers(size_t{4} * hidden, 1.0f); };
+    a.norms.x_scale = gates(), a.norms.bias = gates(), a.norms.h_scale = form.by_gate != 0 ? nullptr : gates();
+    a.norms.c_scale = numbers(hidden, 1.0f), a.norms.c_bias = numbers(hidden, 1.0f);
+    int32_t *lengths = take<int32_t>(rows);
+    uint32_t *places = take<uint32_t>(rows);
+    for (uint32_t i = 0; i < rows; ++i) lengths[i] = i == 1 ? 2 : 3, places[i] = rows - 1 - i;
+    a.lengths = lengths, a.rows = places;
+    blocks_ = rows - 1, shared_ = kNormCellShared;
+  }
+
   const char *name() const { return kKernels[static_cast<uint32_t>(id_)].name; }
 
   // All that the kernel stores as plain memory, after a run in the order of `seed`. ended: false where it timed out or never ended.
@@ -109,7 +138,9 @@ class KernelCase {
     for (uint32_t half = 0; half < halves_; ++half) {
       both_.direction[0].half = half;
       both_.direction[0].takes_back = half + 1 == halves_;  // of step kernels
-      *ended = simt::run_grid(launch, k.call, is_product_ ? static_cast<const void *>(&product_) : &both_) && *ended;
+      const void *args = is_product_ ? static_cast<const void *>(&product_) : &both_;
+      if (norm_cells_.count != 0) args = &norm_cells_;
+      *ended = simt::run_grid(launch, k.call, args) && *ended;
     }
     for (const RecurrentArgs &a : both_.direction)
       *ended = *ended && (a.control == nullptr || (a.control[kTimedOut] == 0 && a.control[kStepped] == 0));
@@ -227,12 +258,18 @@ class KernelCase {
   std::vector<Result> results_;
   BothArgs both_ = {};
   ProductArgs product_ = {};
+  NormCellArgs norm_cells_ = {};
 };
 
 // Takes make(case) through all of them.
 template <class Take>
 void for_each_kernel(Take take) {
   for (const Resident &r : kResidents) take(KernelCase(r));
+  CellNorms norms = {};
+  norms.x_epsilon = norms.h_epsilon = norms.c_epsilon = 1e-5f;
+  take(KernelCase(norms));
+  norms.by_gate = norms.keeps_c = 1;  // and one norm of both products
+  take(KernelCase(norms));
   for (uint32_t w = 0; w <= uint32_t(Weights::kI4); ++w) {
     for (const Cell cell : {Cell::kRnn, Cell::kLstm, Cell::kGru, Cell::kGruLinear}) {
       for (const bool generic : {false, true}) take(KernelCase(Weights(w), cell, generic));

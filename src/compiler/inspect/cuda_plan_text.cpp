@@ -78,7 +78,7 @@ std::string cuda_plan_text(const void *blob, size_t bytes, const CudaPlanOptions
   for (uint32_t i = 0; i < m.nodes.count; ++i) {
     const BlobNode &node = m.nodes[i];
     const AttrRecurrent *a = OpKind(node.op) == OpKind::kRecurrent ? m.attr<AttrRecurrent>(node) : nullptr;
-    if (a == nullptr || !recurrent_sizes_fit(*a)) continue;
+    if (a == nullptr || !recurrent_sizes_fit(*a, Cell::kLstmNorm)) continue;
     cuda::LayerShape shape;
     if (check_recurrent_weights(m, *a) != RNNP_OK) continue;
     if (!cuda::layer_shape(m, *a, type, &shape)) {

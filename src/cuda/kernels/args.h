@@ -10,7 +10,7 @@ namespace rnnp {
 namespace cuda {
 
 constexpr uint32_t gates_of(Cell cell) {
-  return cell == Cell::kLstm ? 4 : cell == Cell::kRnn ? 1 : 3;
+  return has_c(cell) ? 4 : cell == Cell::kRnn ? 1 : 3;
 }
 
 // Words of a session's control block. kStepped: blocks that have ended a step; 0 between launches.
@@ -49,7 +49,7 @@ struct BlockMatrix {
 struct RecurrentArgs {
   const uint8_t *r, *w;    // images of the blocks, back to back; w: for a step that takes its own input
   const float *bias;       // [blocks][block rows]
-  const float *r_bias;     // [hidden], of a linear GRU's candidate
+  const float *r_bias;     // [hidden], of a linear GRU's candidate; of a kLstmNorm as bias, where R h begins
   const float *peephole;   // [3][hidden], i o f, or nullptr
   const float *preact;     // [steps][batch][blocks][block rows]; nullptr: from x
   const float *x;          // [batch][x_row]
@@ -82,6 +82,27 @@ struct BothArgs {
 // Which block of how many of a direction.
 struct BlockOf {
   uint32_t block, blocks;
+};
+
+// The norms of a kLstmNorm as BlobCellNorm has them, unit by unit: vectors of gates are [hidden][4].
+struct CellNorms {
+  const float *x_scale, *h_scale, *bias, *c_scale, *c_bias;  // h_scale: nullptr where one norm is of both
+  float x_epsilon, h_epsilon, c_epsilon;
+  uint32_t by_gate, keeps_c;
+};
+// What is left of a step of such a layer when W x and R h are there: a block for each row.
+constexpr uint32_t kNormSums = 8;  // of four gates of W x and of R h
+constexpr uint32_t kNormCellShared = 2 * kNormSums * kWarps * sizeof(float);
+struct NormCellArgs {
+  uint64_t count;            // rows
+  const float *of_x, *of_h;  // [count][hidden][4]
+  float *h, *raw;            // [count][state_row], in the order of the call; raw: scratch, c before its norm
+  float *c, *y;              // [..][state_row], [count][y_row] or nullptr
+  const int32_t *lengths;    // as RecurrentArgs has them
+  const uint32_t *rows;      // whose c is whose
+  uint64_t state_row, y_row;
+  uint32_t hidden, step;  // step: of the call
+  CellNorms norms;
 };
 
 // out = act(bias + x W^T), rows of x any distance apart. A result's place is what its kernel, or that of the step, has for it.

@@ -1,6 +1,7 @@
 // device_kernels.cpp -- all kernels and their table: nvcc compiles this for GPUs, any other compiler for the emulator.
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/kernel_table.h"
+#include "cuda/kernels/norm_cells.h"
 #include "cuda/kernels/product_wide_f32.h"
 #include "cuda/kernels/resident_blocks.h"
 #include "cuda/kernels/resident_f32.h"

@@ -40,7 +40,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   n.state_row = state_row_elems(layer.hidden_size);
   const size_t rows = a.rows > 1 ? a.rows : mul_sat(env->chunk_steps, env->max_batch);
   n.most = rows_together(a, rows, size_t{layer.input_size} + n.y_row);
-  const rnnp_status status = build_layer(context_of(env->memory), layer, n.most, a.steps, true, &n.layer);
+  const rnnp_status status = build_layer(context_of(env->memory), {layer, nullptr}, n.most, a.steps, true, &n.layer);
   if (status != RNNP_OK) return status;
   const size_t together = mul_sat(n.most, a.steps), state = mul_sat(n.most, n.state_row);
   n.x = layer_scratch_floats(n.layer, layer);
@@ -117,7 +117,7 @@ void run_direction(const Rows &r, uint32_t d) {
   a.state_row = r.n.state_row;
   a.batch = r.count;
   a.steps = r.a.steps;
-  run_layer(r.n.layer, r.a.layer, &a, r.scratch(0));
+  run_layer(r.n.layer, r.a.layer, d, &a, r.scratch(0));
   copy_state(r, d, 1, false);
   if (lstm) copy_state(r, d, 2, false);
 }

@@ -11,7 +11,8 @@ namespace {
 rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   const AttrRecurrent &a = *env->model->attr<AttrRecurrent>(node);
   RecurrentNode n;
-  const rnnp_status status = build_layer(context_of(env->memory), a, env->max_batch, env->chunk_steps, false, &n);
+  const AttrNormRecurrent *norms = has_norms(*env->model, node) ? env->model->attr<AttrNormRecurrent>(node) : nullptr;
+  const rnnp_status status = build_layer(context_of(env->memory), {a, norms}, env->max_batch, env->chunk_steps, false, &n);
   if (status != RNNP_OK) return status;
   const size_t scratch = mul_sat(layer_scratch_floats(n, a), sizeof(float));
   if (scratch > env->scratch_bytes) env->scratch_bytes = scratch;
@@ -22,7 +23,7 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
 }
 
 rnnp_status check(const Model &m, const BlobNode &node) {
-  return has_norms(m, node) ? RNNP_E_LAYOUT : check_recurrent(m, node);
+  return has_norms(m, node) ? rnnp_op_recurrent_norm.check(m, node) : check_recurrent(m, node);
 }
 
 struct Layer {
@@ -34,7 +35,7 @@ struct Layer {
 
   Context *context() const { return n.context; }
   const BlobDirection &blob() const { return a.direction[d]; }
-  bool has_c() const { return Cell(a.cell) == Cell::kLstm; }
+  bool has_c() const { return rnnp::has_c(Cell(a.cell)); }
   const StateSlot &state(bool c) const { return env.states[c ? blob().state_c : blob().state_h]; }
 };
 
@@ -108,7 +109,7 @@ void run(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
     load_initial(l, 1, false);
     if (l.has_c()) load_initial(l, 2, true);
   }
-  for (uint32_t d = 0; d < a.direction_count; d += n.plan.directions) run_layer(n, a, args + d, scratch);
+  for (uint32_t d = 0; d < a.direction_count; d += n.plan.directions) run_layer(n, a, d, args + d, scratch);
   for (uint32_t d = 0; env.last_chunk && d < a.direction_count; ++d) {
     const Layer l = {env, node, n, a, d};
     store_final(l, 1, false);

@@ -35,7 +35,42 @@ void pack_direction(Context *c, const AttrRecurrent &a, const BlobDirection &d, 
   }
 }
 
+// A number per gate and unit, [hidden][gates].
+const float *pack_by_unit(Context *c, const Matrix &w, uint32_t gates, uint32_t offset) {
+  return pack_numbers(c, Weights::kF16, {gates, 0, w.shape.units}, w.shape.units,
+                      [&](uint32_t gate, uint32_t unit) { return number_beside(w, c->model->weights(offset), gates, gate, unit); });
+}
+
+// With them, where R h begins, which the product adds as its bias.
+void pack_norms(Context *c, const AttrNormRecurrent &a, uint32_t direction, const LayerPlan &plan, RecurrentNode::Direction *to) {
+  const BlobDirection &d = a.layer.direction[direction];
+  const BlobCellNorm &b = a.norm[direction];
+  const Matrix w = c->model->matrix(d.w);
+  const auto gates = [&](uint32_t offset) { return pack_by_unit(c, w, kMostGates, offset); };
+  to->norms = {gates(b.x_scale),
+               b.h_scale == kNone ? nullptr : gates(b.h_scale),
+               gates(b.bias),
+               pack_by_unit(c, w, 1, b.c_scale),
+               pack_by_unit(c, w, 1, b.c_bias),
+               b.x_epsilon,
+               b.h_epsilon,
+               b.c_epsilon,
+               a.by_gate,
+               a.keeps_c};
+  const uint32_t hidden = a.layer.hidden_size;
+  to->r_bias =
+      pack_numbers(c, plan.state.weights, {kMostGates, hidden, plan.state.units}, hidden, [&](uint32_t gate, uint32_t unit) {
+        return d.r_bias == kNone ? 0.0f : number_beside(w, c->model->weights(d.r_bias), kMostGates, gate, unit);
+      });
+}
+
+bool is_normed(const AttrRecurrent &a) {
+  return Cell(a.cell) == Cell::kLstmNorm;
+}
+
+// A norm's gates lie unit by unit; else where the kernels of R's weights look for them.
 uint64_t preact_row(const RecurrentNode &n, const AttrRecurrent &a) {
+  if (is_normed(a)) return uint64_t{kMostGates} * a.hidden_size;
   const Shape s = {cell_gates(Cell(a.cell)), a.hidden_size, n.plan.units};
   return uint64_t{n.plan.blocks} * block_rows(n.plan.weights, s);
 }
@@ -45,17 +80,32 @@ size_t state_floats(const RecurrentNode &n, const AttrRecurrent &a) {
   return mul_sat(n.max_batch, state_row_elems(a.hidden_size));
 }
 
+// Of a kLstmNorm, R h of one step.
+size_t product_floats(const RecurrentNode &n, const AttrRecurrent &a) {
+  return is_normed(a) ? mul_sat(n.max_batch, preact_row(n, a)) : 0;
+}
+
 struct Piece {
   const RecurrentNode &n;
   const AttrRecurrent &a;
+  uint32_t first;  // of its directions
 
   Context *context() const { return n.context; }
   Cell cell() const { return Cell(a.cell); }
 };
 
+// All gates of g.count rows.
+void launch_product(const Piece &l, const ProductPlan &p, ProductArgs g) {
+  g.gates = cell_gates(l.cell());
+  g.units = p.units;
+  g.blocks = p.blocks;
+  g.outputs = l.a.hidden_size;
+  const ProductLaunch how = launch_of(p, g.count);
+  g.columns = how.columns;
+  launch(l.context(), how.kernel, how.blocks, how.shared_bytes, g);
+}
+
 void multiply_input(const Piece &l, const RecurrentArgs &a, float *preact) {
-  const ProductPlan &p = l.n.plan.input;
-  const uint32_t gates = cell_gates(l.cell());
   ProductArgs g = {};
   g.image = a.w;
   g.bytes = a.w_bytes;
@@ -67,14 +117,8 @@ void multiply_input(const Piece &l, const RecurrentArgs &a, float *preact) {
   g.out_row = a.preact_row;
   g.count = a.steps * a.batch;
   g.k = a.input;
-  g.gates = gates;
-  g.units = p.units;
-  g.blocks = p.blocks;
-  g.outputs = a.hidden;
-  g.f32_units = l.n.plan.weights == Weights::kF32 ? l.n.plan.units : 0;
-  const ProductLaunch how = launch_of(p, g.count);
-  g.columns = how.columns;
-  launch(l.context(), how.kernel, how.blocks, how.shared_bytes, g);
+  g.f32_units = l.n.plan.weights == Weights::kF32 && !is_normed(l.a) ? l.n.plan.units : 0;
+  launch_product(l, l.n.plan.input, g);
 }
 
 void launch_step(const Piece &l, RecurrentArgs a) {
@@ -87,6 +131,48 @@ void launch_step(const Piece &l, RecurrentArgs a) {
     a.takes_back = a.half == last ? ends : 0;
     launch(l.context(), kernel, blocks, p.step_shared_bytes, a);
   }
+}
+
+// R h of all rows, and the cells, which overwrite h; it is brought together where the call names rows.
+void run_norm_steps(const Piece &l, const RecurrentArgs &piece) {
+  const uint32_t elems = l.a.hidden_size;
+  const uint64_t row = piece.state_row, count = uint64_t{piece.batch} * elems;
+  float *h = piece.rows != nullptr ? piece.h_next : piece.h;
+  const StateRowsArgs together = {count, piece.h, h, piece.rows, nullptr, row, row, elems};
+  if (piece.rows != nullptr) launch_plain(l.context(), KernelId::copy_state_rows, together);
+  ProductArgs g = {};
+  g.image = piece.r;
+  g.bytes = piece.r_bytes;
+  g.blocks_of_matrix = piece.blocks;
+  g.bias = piece.r_bias;
+  g.x = h;
+  g.out = piece.rh;
+  g.x_row = row;
+  g.out_row = piece.preact_row;
+  g.count = piece.batch;
+  g.k = elems;
+  for (uint32_t t = 0; t < piece.steps; ++t) {
+    const uint32_t step = piece.reverse ? piece.steps - 1 - t : t;
+    const size_t rows = size_t{step} * piece.batch;
+    launch_product(l, l.n.plan.state, g);
+    const NormCellArgs cells = {piece.batch,
+                                piece.preact + rows * piece.preact_row,
+                                piece.rh,
+                                h,
+                                piece.z,
+                                piece.c,
+                                piece.y != nullptr ? piece.y + rows * piece.y_row : nullptr,
+                                piece.lengths,
+                                piece.rows,
+                                row,
+                                piece.y_row,
+                                elems,
+                                piece.first_step + step,
+                                l.n.direction[l.first].norms};
+    launch_by_warps(l.context(), KernelId::finish_norm_cells, 1, kNormCellShared, cells);
+  }
+  const StateRowsArgs apart = {count, h, piece.h, nullptr, piece.rows, row, row, elems};
+  if (piece.rows != nullptr) launch_plain(l.context(), KernelId::copy_state_rows, apart);
 }
 
 // Copied by one block of the last step's kernel: for more, a launch is faster.
@@ -144,7 +230,7 @@ void run_piece(const Piece &l, const RecurrentArgs *args, uint32_t done, uint32_
     RecurrentArgs &a = both.direction[d];
     a = begin_piece(l, args[d], first, steps, scratch, scratch + d * preact_floats(l.n, l.a));
     a.columns = a.batch > p.columns ? p.columns : a.batch;
-    if (!resident) run_steps(l, a);
+    if (!resident) is_normed(l.a) ? run_norm_steps(l, a) : run_steps(l, a);
   }
   if (!resident) return;
   if (p.directions == 1) return launch(l.context(), p.resident, p.blocks, p.shared_bytes, both.direction[0]);
@@ -153,8 +239,9 @@ void run_piece(const Piece &l, const RecurrentArgs *args, uint32_t done, uint32_
 
 void load_layer_kernels(Context *c, const LayerPlan &p, Cell cell) {
   if (p.resident != KernelId::count) load_kernel(c, p.resident, p.directions * p.blocks, p.shared_bytes);
-  load_kernel(c, step_kernel(p.weights, cell, !p.plain), p.step_blocks, p.step_shared_bytes);
   load_product_kernels(c, p.input);
+  if (cell == Cell::kLstmNorm) return load_product_kernels(c, p.state);
+  load_kernel(c, step_kernel(p.weights, cell, !p.plain), p.step_blocks, p.step_shared_bytes);
 }
 
 }  // namespace
@@ -171,8 +258,9 @@ bool plan_recurrent_node(const Context &context, const AttrRecurrent &a, uint32_
   return true;
 }
 
-rnnp_status build_layer(Context *c, const AttrRecurrent &a, uint32_t max_batch, uint32_t chunk_steps, bool one_by_one,
+rnnp_status build_layer(Context *c, const LayerAttributes &attr, uint32_t max_batch, uint32_t chunk_steps, bool one_by_one,
                         RecurrentNode *n) {
+  const AttrRecurrent &a = attr.layer;
   *n = {};
   n->context = c;
   n->max_batch = max_batch;
@@ -180,7 +268,10 @@ rnnp_status build_layer(Context *c, const AttrRecurrent &a, uint32_t max_batch, 
   if (!n->plan.fits) return RNNP_E_SMALL_MEMORY;
   add_plan(c, n->plan);
   load_layer_kernels(c, n->plan, Cell(a.cell));
-  for (uint32_t d = 0; d < a.direction_count; ++d) pack_direction(c, a, a.direction[d], n->plan, &n->direction[d]);
+  for (uint32_t d = 0; d < a.direction_count; ++d) {
+    pack_direction(c, a, a.direction[d], n->plan, &n->direction[d]);
+    if (attr.norms != nullptr) pack_norms(c, *attr.norms, d, n->plan, &n->direction[d]);
+  }
   const size_t words = mul_sat(mul_sat(max_batch, size_t{4}), size_t{most_row_words(a.hidden_size)});  // two slots of h, two of r h
   if (words > c->words_needed) c->words_needed = words;
   if (n->plan.directions != 1) c->both_exchanges = true;
@@ -188,7 +279,8 @@ rnnp_status build_layer(Context *c, const AttrRecurrent &a, uint32_t max_batch, 
 }
 
 size_t layer_scratch_floats(const RecurrentNode &n, const AttrRecurrent &a) {
-  return add_sat(mul_sat(preact_floats(n, a), n.plan.directions), mul_sat(state_floats(n, a), 2));
+  const size_t preact = mul_sat(preact_floats(n, a), n.plan.directions);
+  return add_sat(add_sat(preact, mul_sat(state_floats(n, a), 2)), product_floats(n, a));
 }
 
 RecurrentArgs layer_args(const RecurrentNode &n, const AttrRecurrent &attr, uint32_t direction) {
@@ -226,8 +318,8 @@ RecurrentArgs layer_args(const RecurrentNode &n, const AttrRecurrent &attr, uint
   return a;
 }
 
-void run_layer(const RecurrentNode &n, const AttrRecurrent &attr, const RecurrentArgs *args, float *scratch) {
-  const Piece l = {n, attr};
+void run_layer(const RecurrentNode &n, const AttrRecurrent &attr, uint32_t first, const RecurrentArgs *args, float *scratch) {
+  const Piece l = {n, attr, first};
   for (uint32_t done = 0; done < args->steps;) {
     const uint32_t left = args->steps - done, count = left < n.plan.steps_per_launch ? left : n.plan.steps_per_launch;
     run_piece(l, args, done, count, scratch);

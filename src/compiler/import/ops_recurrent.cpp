@@ -206,9 +206,19 @@ class RecurrentImport : RecurrentOperands {
   bool is_one_step(const View &x) const {
     if (!x.axes[time_axis()].empty()) return false;
     if (b_.steps_in_rows) return true;
-    if (!b_.origins->any(AxisRole::kTime)) return false;  // a call is one step
+    if (!b_.origins->any(AxisRole::kTime)) return starts_anew();  // a call is one step
     if (!b_.is_sequence(x)) return true;
     return (b_.time_dynamic || b_.time_size != 1) && !reads_persistent_states();
+  }
+
+  // From constants in the file, in every call, so that there is nothing to carry on.
+  bool starts_anew() const {
+    for (size_t i : {size_t{kInitialH}, size_t{kInitialC}}) {
+      if (i == kInitialC && (!is_lstm() || !call_.has(i))) continue;
+      if (!call_.has(i)) return false;
+      if (!call_.is_const(i) && b_.graph.values[call_.view(i).value].kind != ValueKind::kConst) return false;
+    }
+    return true;
   }
 
   // A loop's body, or a model of one step, that carries all states of the layer: it runs on from step to step.
@@ -298,6 +308,16 @@ class RecurrentImport : RecurrentOperands {
     }
   }
 
+  // Of a constant state: the same for the whole batch.
+  bool has_same_rows(const Tensor &t) const {
+    const int64_t units = hidden(), rows = t.shape[state_batch_axis()], between = batch_first_ ? t.shape[1] * units : units;
+    for (int64_t i = 0; i < t.size(); ++i) {
+      const int64_t row = i / between % rows;
+      if (t.data[static_cast<size_t>(i)] != t.data[static_cast<size_t>(i - row * between)]) return false;
+    }
+    return true;
+  }
+
   // A row of [directions][rows][H]; kNone for zeros.
   uint32_t feature_state(size_t i, const char *name, const Axis &n, bool by_steps) {
     if (!call_.has(i)) return kNone;
@@ -311,6 +331,15 @@ class RecurrentImport : RecurrentOperands {
     if (state.axes.size() != 3)
       throw Refusal(std::string(name) + " has rank " + std::to_string(state.axes.size()) + "; accepted: 3");
     if (batch_first_) std::swap(state.axes[0], state.axes[1]);
+    const int64_t rows = axis_size(state.axes[1]);
+    const bool of_batch = !n.empty() && is_axis_of(n, Atom::Kind::kBatch) && (b_.batch_dynamic || b_.batch_size == rows);
+    if (call_.is_const(i) && of_batch && rows != 1) {
+      if (!has_same_rows(call_.constant(i, name)))
+        throw Refusal(
+            std::string(name) +
+            " differs between rows of the batch, and every call starts from it; accepted: the same for all, or a graph input");
+      state = slice_axis(state, 1, 0, 1, 1);
+    }
     const Value &value = b_.graph.values[state.value];
     if (value.kind == ValueKind::kConst && std::all_of(value.f32.begin(), value.f32.end(), [](float v) { return v == 0.0f; }))
       return kNone;

@@ -152,12 +152,24 @@ View moved_steps(OpCall &call, const View &view, const Atom &atom, int64_t later
   return shifted_by_zeros(call, b.dense(view, call.name), later);
 }
 
+// A view of `size` elements has no element `index` in runs of so few steps.
+void note_short_runs(const OpCall &call, const View &view, const Atom &atom, int64_t index) {
+  const int64_t from_end = atom.size - 1 - index;
+  const int64_t fewest = std::min(index, from_end) + 1 - atom.lead - atom.trail;
+  ShortRuns &noted = call.b.graph.short_runs;
+  if (call.b.discovering || !call.b.time_dynamic || fewest <= noted.fewest) return;
+  noted = {fewest, "node " + quote(call.name) + " (" + call.node.op_type() + "): it takes one step of " + view_text(view) +
+                       ", and the file goes on without any where a run has fewer than " + std::to_string(fewest) +
+                       " steps; accepted: the step of a Gather, or a Squeeze behind it, which such runs do not have"};
+}
+
 }  // namespace
 
 View picked_step(OpCall &call, const View &given, size_t axis, int64_t index) {
   Builder &b = call.b;
   const View view = in_order(b, given, call.name);
   const Atom atom = view.axes[axis][0];
+  note_short_runs(call, view, atom, index);
   // Of the run's steps, counted from both ends.
   const int64_t front = index - atom.lead, back = atom.size - 1 - index - atom.trail;
   View out = view;

@@ -146,6 +146,13 @@ struct Io {
   uint32_t limit = 0;         // of indices; 0: none
 };
 
+// Runs of fewer steps than `fewest` have nothing where a node takes a part of the steps, and the blob has one step there all the
+// same.
+struct ShortRuns {
+  int64_t fewest = 1;
+  std::string refusal;  // of the node that wants most, for files that go on with nothing
+};
+
 struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;
@@ -159,6 +166,7 @@ struct Graph {
   bool causal = true;
   std::string looks_ahead;  // why the graph is not causal: the first node that looks ahead, by name; empty when it is
   std::string axes;         // which axes of the file are time and batch, and why
+  ShortRuns short_runs;
   std::vector<std::pair<std::string, std::string>> metadata;  // no part of the model id
   std::vector<std::string> notes;                             // what the user should know: generalised or shared dimensions
 

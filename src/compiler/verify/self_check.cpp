@@ -44,11 +44,13 @@ enum class Finding { kAgrees, kDiffers, kSaysNothing };
 // One blob held against the evaluation at all sizes.
 class Comparing {
  public:
-  Comparing(OnnxModel *model, const std::vector<StatePair> &states, const BlobCheck &check, double work, const Progress &progress)
+  Comparing(OnnxModel *model, const std::vector<StatePair> &states, const BlobCheck &check, const Graph &graph,
+            const Progress &progress)
       : model_(model),
         graph_states_(states),
         check_(check),
-        work_(work),
+        short_runs_(graph.short_runs),
+        work_(work_per_step(graph)),
         progress_(progress),
         jumps_(has_jumps(check.model().graph)),
         rounded_(rounds_values(check.model())) {
@@ -198,6 +200,7 @@ class Comparing {
       const std::optional<Finding> finding = of_kind(sizes, kind, &differs);
       if (!finding) return false;
       if (*finding == Finding::kDiffers) {
+        if (sizes.steps < short_runs_.fewest) throw ModelError(short_runs_.refusal);
         out->failure = "at " + sizes_text(sizes) + ": " + differs;
         return true;
       }
@@ -283,6 +286,7 @@ class Comparing {
   OnnxModel *model_;
   const std::vector<StatePair> &graph_states_;
   const BlobCheck &check_;
+  const ShortRuns short_runs_;
   const double work_;
   const Progress progress_;
   const bool jumps_, rounded_;
@@ -337,7 +341,7 @@ SelfCheck check_by_weights(OnnxModel *model, Compiled *compiled, const CompileOp
   if (plain) of_plain = std::make_unique<Runner>(write_blob_and_free(&*plain, dense_panels(DType::kF32, panel_width(how.target))));
   const Graph &graph = plain ? *plain : compiled->graph;
   const BlobCheck check(model, graph, how.states, plain ? of_plain.get() : &lent.runner());
-  Comparing comparing(model, how.states, check, work_per_step(graph), progress);
+  Comparing comparing(model, how.states, check, graph, progress);
   SelfCheck out = comparing.run();
   if (out.failure.empty() && comparing.first() && plain)
     check_low_precision(&lent.runner(), model, compiled->graph, how.states, *comparing.first(), &out);

@@ -24,8 +24,9 @@ struct SelfCheck {
   std::string note;     // what could not be checked; may be empty
 };
 
-// `how`: what the blob was compiled with; `pruned`: its weights are not those of the file. Both the model and what was
-// compiled of it are unchanged afterwards; while it runs, the blob is lent to who runs it.
+// `how`: what the blob was compiled with; `pruned`: its weights are not those of the file. Throws ModelError where only runs that
+// are too short for the file's own slices differ. Both the model and what was compiled of it are unchanged afterwards; while it
+// runs, the blob is lent to who runs it.
 SelfCheck check_compiled(OnnxModel *model, Compiled *compiled, const CompileOptions &how, bool pruned,
                          const Progress &progress = {});
 

@@ -162,16 +162,6 @@ struct Recur {
         finish(u, gates);
       }
     }
-    // State is written in whole tiles.
-    if constexpr (kUnits % kOfTile != 0) {
-      const size_t unit = tile * kNr + kUnits * kWidth;
-      const F zero = Vec::set1(0.0f);
-      RNNPACK_UNROLL
-      for (int n = 0; n < (kOfTile - kUnits % kOfTile) * kWidth; n += kWidth) {
-        Vec::store(args->h_next + unit + n, zero);
-        if (args->c != nullptr) Vec::store(args->c + unit + n, zero);
-      }
-    }
   }
 
   // All steps of a layer of one row, whose units fill up to kUnits vectors: what stays the same from step to step stays in

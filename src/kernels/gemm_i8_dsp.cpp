@@ -7,6 +7,7 @@
 #ifdef RNNPACK_HAVE_DSP
 #define RNNPACK_SET dsp
 #include "kernels/kernel_rows.h"
+#include "kernels/largest_finite.h"
 #include "kernels/vec_vfpv4.h"
 
 namespace rnnp::dsp {
@@ -45,14 +46,7 @@ struct Bytes {
   }
   static RNNPACK_INLINE float to_float(const int32_t *sum) { return static_cast<float>(*sum); }
 
-  static RNNPACK_INLINE float largest(const float *a, size_t k) {
-    float most = 0.0f;
-    for (size_t i = 0; i < k; ++i) {
-      const float size = __builtin_fabsf(a[i]);
-      if (size > most && size < __builtin_inff()) most = size;
-    }
-    return most;
-  }
+  static RNNPACK_INLINE float largest(const float *a, size_t k) { return largest_finite(a, k); }
   // The nearest integer, halves to the even one, of minus v; NaN gives 0. Saturated on both sides of zero: -127 to 127.
   static RNNPACK_INLINE int32_t byte_of_minus(float v) {
     int32_t q;

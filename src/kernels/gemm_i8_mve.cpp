@@ -6,6 +6,7 @@
 #ifdef RNNPACK_HAVE_MVE
 #define RNNPACK_SET mve
 #include "kernels/kernel_rows.h"
+#include "kernels/row_bytes_mve.h"
 #include "kernels/vec_mve.h"
 
 namespace rnnp::mve {
@@ -37,23 +38,11 @@ struct Bytes {
   }
   static RNNPACK_INLINE float32x4_t to_float(const int32_t *sums) { return vcvtq_f32_s32(vldrwq_s32(sums)); }
 
-  static RNNPACK_INLINE float32x4_t load(const float *a, size_t k, size_t i) {
-    return i + 4 <= k ? Vec::load(a + i) : Vec::load_first(a + i, k - i);
-  }
-  static RNNPACK_INLINE float largest(const float *a, size_t k) {
-    float most = 0.0f;
-    for (size_t i = 0; i < k; ++i) {
-      const float size = __builtin_fabsf(a[i]);
-      if (size > most && size < __builtin_inff()) most = size;
-    }
-    return most;
-  }
-  // Conversions saturate, and make 0 of NaN.
+  static RNNPACK_INLINE float largest(const float *a, size_t k) { return largest_mve(a, k); }
+  // Zeros behind k up to a word's end.
   static RNNPACK_INLINE void quantise(const float *a, size_t k, float to_byte, int, uint8_t *to) {
-    for (size_t i = 0; i < k; i += 4) {
-      const int32x4_t q = vcvtnq_s32_f32(vmulq_n_f32(load(a, k, i), to_byte));
-      vstrbq_s32(static_cast<int8_t *>(static_cast<void *>(to + i)), vminq_s32(vmaxq_s32(q, vdupq_n_s32(-127)), vdupq_n_s32(127)));
-    }
+    __builtin_memset(to + (k - 1) / 4 * 4, 0, 4);
+    to_bytes_mve(a, k, to_byte, static_cast<int8_t *>(static_cast<void *>(to)));
   }
 };
 

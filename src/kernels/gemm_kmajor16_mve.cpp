@@ -8,6 +8,7 @@
 #define RNNPACK_SET mve_apart
 #include "kernels/kernel_rows.h"
 #include "kernels/row_bytes.h"
+#include "kernels/row_bytes_mve.h"
 #include "kernels/vec_mve.h"
 
 namespace rnnp::mve_apart {
@@ -27,48 +28,19 @@ struct Bytes {
     float step;
   };
 
-  // Of finite values; NaN counts for none, and an infinity makes the slow way necessary.
-  static RNNPACK_NOINLINE float largest(const float *a, size_t k) {
-    float32x4_t most, next;
-    const float *at = a;
-    __asm__(
-        "vmov.i32 %q[most], #0\n\tdlstp.32 lr, %[k]\n1:\n\tvldrw.u32 %q[next], [%[at]], #16\n\t"
-        "vmaxnma.f32 %q[most], %q[next]\n\tletp lr, 1b"
-        : [most] "=&w"(most), [next] "=&w"(next), [at] "+r"(at)
-        : [k] "r"(k), "m"(*static_cast<const float(*)[]>(static_cast<const void *>(a)))
-        : "lr");
-    const float all = vmaxnmvq_f32(0.0f, most);
-    return all < __builtin_inff() ? all : largest_finite(a, k);
-  }
-  static RNNPACK_NOINLINE float largest_finite(const float *a, size_t k) {
-    float most = 0.0f;
-    for (size_t i = 0; i < k; ++i) {
-      const float size = __builtin_fabsf(a[i]);
-      if (size > most && size < __builtin_inff()) most = size;
-    }
-    return most;
-  }
-  // Conversions saturate, and make 0 of NaN. Zeros behind k up to a run's end.
+  // Zeros behind k up to a run's end.
   static RNNPACK_NOINLINE float quantise(const GemmArgs &g, const float *a) {
     constexpr float kLeast = 1e-30f;
     float to_byte = 0.0f, step = g.w.lhs_scale;
     if (step != 0.0f) {
       to_byte = 1.0f / step;
     } else {
-      const float most = largest(a, g.w.k);
+      const float most = largest_mve(a, g.w.k);
       if (most >= kLeast) to_byte = 127.0f / most, step = most / 127.0f;
     }
     int8_t *to = static_cast<int8_t *>(g.scratch);
     vstrbq_s8(to + (g.w.k - 1) / kGroup * kGroup, vdupq_n_s8(0));
-    const int32x4_t least = vdupq_n_s32(-127), most = vdupq_n_s32(127);
-    float32x4_t x;
-    __asm__ volatile(
-        "dlstp.32 lr, %[k]\n1:\n\tvldrw.u32 %q[x], [%[a]], #16\n\tvmul.f32 %q[x], %q[x], %[to_byte]\n\t"
-        "vcvtn.s32.f32 %q[x], %q[x]\n\tvmax.s32 %q[x], %q[x], %q[least]\n\tvmin.s32 %q[x], %q[x], %q[most]\n\t"
-        "vstrb.32 %q[x], [%[to]], #4\n\tletp lr, 1b"
-        : [x] "=&w"(x), [a] "+r"(a), [to] "+r"(to)
-        : [k] "r"(size_t{g.w.k}), [to_byte] "r"(to_byte), [least] "w"(least), [most] "w"(most)
-        : "lr", "memory");
+    to_bytes_mve(a, g.w.k, to_byte, to);
     return step;
   }
 
@@ -106,20 +78,22 @@ struct Bytes {
 #define RUN_2 FOUR("vmladava", ", #128]", ", #144]", ", #160]", ", #176]", "q6")
 #define RUN_3 FOUR("vmladava", ", #192]", ", #208]", ", #224]", ", #240]", "q7")
 #define TILES(keep, runs)                           \
+  const void *at = columns;                         \
+  const size_t times = columns->tiles;              \
   COLUMNS("ldr lr, [r11]\n\t" KEEP("q4", "lr") keep \
           "1:\n\tdls lr, r10\n2:\n\t" runs FINISH   \
           "le lr, 2b\n\t"                           \
           "ldr r2, [r11, #4]\n\tadd r5, r2\n\tadd r9, r2\n\tsubs r12, r12, #1\n\tbne 1b")
-  static RNNPACK_NOINLINE void run_1(Columns *columns, const void *at, size_t times) {
+  static RNNPACK_NOINLINE void run_1(Columns *columns) {
     TILES(, RUN_0("vmladav", "#64"));
   }
-  static RNNPACK_NOINLINE void run_2(Columns *columns, const void *at, size_t times) {
+  static RNNPACK_NOINLINE void run_2(Columns *columns) {
     TILES(KEEP("q5", "lr"), RUN_1 RUN_0("vmladava", "#128"));
   }
-  static RNNPACK_NOINLINE void run_3(Columns *columns, const void *at, size_t times) {
+  static RNNPACK_NOINLINE void run_3(Columns *columns) {
     TILES(KEEP("q5", "lr") KEEP("q6", "lr"), RUN_1 RUN_2 RUN_0("vmladava", "#192"));
   }
-  static RNNPACK_NOINLINE void run_4(Columns *columns, const void *at, size_t times) {
+  static RNNPACK_NOINLINE void run_4(Columns *columns) {
     TILES(KEEP("q5", "lr") KEEP("q6", "lr") KEEP("q7", "lr"), RUN_1 RUN_2 RUN_3 RUN_0("vmladava", "#256"));
   }
   static RNNPACK_NOINLINE void run_more(Columns *columns, const void *at, size_t times) {
@@ -140,12 +114,12 @@ struct Bytes {
 
   static RNNPACK_NOINLINE void run(const GemmArgs &g, Columns *columns) {
     columns->bytes = static_cast<const uint8_t *>(g.scratch);
-    const size_t runs = (size_t{g.w.k} + kGroup - 1) / kGroup, tiles = columns->tiles;
-    if (runs == 1) return run_1(columns, columns, tiles);
-    if (runs == 2) return run_2(columns, columns, tiles);
-    if (runs == 3) return run_3(columns, columns, tiles);
-    if (runs == 4) return run_4(columns, columns, tiles);
-    for (size_t t = 0; t < tiles; ++t) {
+    const size_t runs = (size_t{g.w.k} + kGroup - 1) / kGroup;
+    if (runs == 1) return run_1(columns);
+    if (runs == 2) return run_2(columns);
+    if (runs == 3) return run_3(columns);
+    if (runs == 4) return run_4(columns);
+    for (size_t t = 0; t < columns->tiles; ++t) {
       run_more(columns, columns->bytes, runs - 4);
       columns->start = offset_bytes(columns->start, columns->skip);
       columns->out = offset_bytes(columns->out, columns->skip);

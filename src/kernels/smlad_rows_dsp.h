@@ -5,20 +5,11 @@
 #define RNNPACK_KERNELS_SMLAD_ROWS_DSP_H_
 
 #include "kernels/kernels.h"
+#include "kernels/largest_finite.h"
 #include "kernels/scalar_pow.h"
 
 namespace rnnp::RNNPACK_SET {
 namespace {
-
-// The largest size of those that are finite.
-RNNPACK_NOINLINE float largest_finite(const float *a, size_t k) {
-  float most = 0.0f;
-  for (size_t i = 0; i < k; ++i) {
-    const float size = __builtin_fabsf(a[i]);
-    if (size > most && size < __builtin_inff()) most = size;
-  }
-  return most;
-}
 
 // As bits, which are in the order of sizes: twice, without the sign.
 #define MORE(word) "lsls " word ", " word ", #1\n\tcmp " word ", %[most]\n\tit hi\n\tmovhi %[most], " word "\n\t"

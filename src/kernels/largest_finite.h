@@ -9,8 +9,8 @@
 namespace rnnp {
 namespace {
 
-// Of those that are finite.
-RNNPACK_NOINLINE float largest_finite(const float *a, size_t k) {
+// Of those that are finite. One file of a model for another CPU holds it too, unused.
+[[maybe_unused]] RNNPACK_NOINLINE float largest_finite(const float *a, size_t k) {
   float most = 0.0f;
   for (size_t i = 0; i < k; ++i) {
     const float size = __builtin_fabsf(a[i]);

@@ -40,20 +40,13 @@ def tile_i8():
     return lines + ['add x0, x0, x3'] + END
 
 
-def tile_bf16(rows, scalable):
+def tile_bf16(rows):
     """4 vectors of units, 2 k: even and odd k apart."""
-    lines = [f'ld1rw {{z{m}.s}}, p0/z, [x{10 + m}, #0]' if scalable else f'ldr s{m}, [x{10 + m}, x1]' for m in range(rows)]
-    lines += ['add x1, x1, #4']
-    if not scalable:
-        lines += ['ldp q2, q3, [x0]', 'ldp q4, q5, [x0, #32]']
+    lines = [f'ld1rw {{z{m}.s}}, p0/z, [x{10 + m}, #0]' for m in range(rows)] + ['add x1, x1, #4']
     for v in range(4):
-        if scalable:
-            lines += [f'ld1h {{z{2 + v}.h}}, p0/z, [x0, #{v}, mul vl]']
-        for m in range(rows):
-            for half, letter in enumerate('bt'):
-                to = 8 + 8 * m + 2 * v + half
-                lines += [f'bfmlal{letter} z{to}.s, z{2 + v}.h, z{m}.h[{half}]' if scalable else
-                          f'bfmlal{letter} v{to}.4s, v{2 + v}.8h, v{m}.h[{half}]']
+        lines += [f'ld1h {{z{2 + v}.h}}, p0/z, [x0, #{v}, mul vl]']
+        lines += [f'bfmlal{letter} z{8 + 8 * m + 2 * v + half}.s, z{2 + v}.h, z{m}.h[{half}]' for m in range(rows)
+                  for half, letter in enumerate('bt')]
     return lines + ['add x0, x0, x3'] + END
 
 
@@ -84,11 +77,11 @@ def main():
         ('f32, 6 rows', 'FMLA, SVE', tile_f32(), 4 * 96, True),
         ('int8, 4 rows', 'SMMLA, built', built(at('gemm_i8_i8mm'), r'pair_block<.*4>', 'smmla'), 512, False),
         ('int8, 4 rows', 'SMMLA, SVE', tile_i8(), 512, True),
-        ('bf16, 1 row', 'FMLA, built', built(at('gemm_dot_neon'), r'run_dot_block<1, 1>', 'fmla'), 32, False),
-        ('bf16, 1 row', 'BFMLALB/T', tile_bf16(1, False), 32, False),
+        ('bf16, 1 row', 'FMLA, built', built(at('gemm_dot_neon'), r'run_dot_block<1, 2>', 'fmla'), 64, False),
+        ('bf16, 1 row', 'BFMLALB/T, built', built(at('gemm_dot_neonbf16'), r'run_dot_block<1, 2>', 'bfmlal'), 64, False),
         ('bf16, 2 rows', 'FMLA, built', built(at('gemm_dot_neon'), r'run_dot_block<2, 1>', 'fmla'), 64, False),
-        ('bf16, 2 rows', 'BFMLALB/T', tile_bf16(2, False), 64, False),
-        ('bf16, 2 rows', 'BFMLALB/T, SVE', tile_bf16(2, True), 64, True),
+        ('bf16, 2 rows', 'BFMLALB/T, built', built(at('gemm_dot_neonbf16'), r'run_dot_block<2, 1>', 'bfmlal'), 64, False),
+        ('bf16, 2 rows', 'BFMLALB/T, SVE', tile_bf16(2), 64, True),
         ('bf16, 2 rows', 'BFDOT, other bits', tile_bf16_sums('bfdot'), 64, False),
         ('bf16, 2 rows', 'BFMMLA, other bits', tile_bf16_sums('bfmmla'), 128, False),
     )

@@ -63,6 +63,7 @@ package Rnnpack is
    RNNP_ISA_AMX_INT8 : constant Interfaces.Unsigned_32 := 4096;
    RNNP_ISA_AVX512_BF16 : constant Interfaces.Unsigned_32 := 8192;
    RNNP_ISA_AMX_BF16 : constant Interfaces.Unsigned_32 := 16384;
+   RNNP_ISA_NEON_BF16 : constant Interfaces.Unsigned_32 := 32768;
    RNNP_ISA_REFERENCE_ONLY : constant Interfaces.Unsigned_32 := 2147483648;
    RNNP_CACHE_NONE : constant Interfaces.Unsigned_32 := 4294967295;
    RNNP_NO_NODE : constant Interfaces.Unsigned_32 := 4294967295;

@@ -180,6 +180,9 @@ const (
 	// builds on RNNP_ISA_AVX512_BF16: tiles of bf16, where the process may use them
 	ISAAmxBf16 = 16384
 
+	// builds on RNNP_ISA_NEON: products of bf16
+	ISANeonBf16 = 32768
+
 	ISAReferenceOnly = 2147483648
 
 	// of l1d_bytes, l2_bytes, l3_bytes: there is no such cache

@@ -66,6 +66,7 @@ static const uint32_t RNNP_ISA_NEON_I8MM = 2048;
 static const uint32_t RNNP_ISA_AMX_INT8 = 4096;
 static const uint32_t RNNP_ISA_AVX512_BF16 = 8192;
 static const uint32_t RNNP_ISA_AMX_BF16 = 16384;
+static const uint32_t RNNP_ISA_NEON_BF16 = 32768;
 static const uint32_t RNNP_ISA_REFERENCE_ONLY = 2147483648;
 static const uint32_t RNNP_CACHE_NONE = 4294967295;
 static const uint32_t RNNP_NO_NODE = 4294967295;

@@ -281,6 +281,7 @@ typedef struct rnnp_session rnnp_session;
 #define RNNP_ISA_AMX_INT8 (1u << 12)    /* builds on RNNP_ISA_AVX512_VNNI: tiles of int8, where the process may use them */
 #define RNNP_ISA_AVX512_BF16 (1u << 13) /* builds on RNNP_ISA_AVX512: products of bf16 */
 #define RNNP_ISA_AMX_BF16 (1u << 14)    /* builds on RNNP_ISA_AVX512_BF16: tiles of bf16, where the process may use them */
+#define RNNP_ISA_NEON_BF16 (1u << 15)   /* builds on RNNP_ISA_NEON: products of bf16 */
 #define RNNP_ISA_REFERENCE_ONLY (1u << 31)
 
 /* The name of one RNNP_ISA_* bit ("avx512_vnni"), "reference" for 0, "unknown" for others. Static storage. */

@@ -29,6 +29,7 @@ CpuFacts darwin_facts(Read read) {
     facts.isa |= RNNP_ISA_NEON_DOTPROD;
     if (read("hw.optional.arm.FEAT_I8MM") != 0) facts.isa |= RNNP_ISA_NEON_I8MM;
   }
+  if (read("hw.optional.arm.FEAT_BF16") != 0) facts.isa |= RNNP_ISA_NEON_BF16;
   return facts;
 }
 

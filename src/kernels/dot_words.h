@@ -11,14 +11,21 @@ namespace rnnp::RNNPACK_SET {
 namespace {
 
 struct Dot {
-  using Weights = Vec::F;
+  struct Weights {
+    Vec::F even, odd;
+  };
   static constexpr size_t kPairs = 1, kBlockWords = kDotBlock;
 
   template <bool kLast>
-  static RNNPACK_INLINE void load(const uint8_t *at, size_t, Weights *even, Weights *odd) {
-    Vec::load_bf16(at, even, odd);
+  static RNNPACK_INLINE Weights load(const uint8_t *at, size_t) {
+    Weights w;
+    Vec::load_bf16(at, &w.even, &w.odd);
+    return w;
   }
-  static RNNPACK_INLINE Vec::F add(const float *word, Weights w, Vec::F sum) { return Vec::fma(Vec::broadcast(word), w, sum); }
+  static RNNPACK_INLINE void add(const float *words, const Weights &w, Vec::F *even, Vec::F *odd) {
+    *even = Vec::fma(Vec::broadcast(words), w.even, *even);
+    *odd = Vec::fma(Vec::broadcast(words + 1), w.odd, *odd);
+  }
 
   static RNNPACK_NOINLINE void round_row(const float *a, size_t k, float *to) {
     size_t i = 0;

@@ -15,7 +15,9 @@ namespace {
 
 // A prepared row has for each four k the pairs (k + 2, k) and (k + 3, k + 1), low half first.
 struct Dot {
-  using Weights = __m512i;
+  struct Weights {
+    __m512i even, odd;
+  };
   static constexpr size_t kPairs = 2, kBlockWords = kDotBlock / 2;
 
   // Left alone, compilers read memory for each use.
@@ -26,15 +28,19 @@ struct Dot {
   }
 
   template <bool kLast>
-  static RNNPACK_INLINE void load(const uint8_t *at, size_t panel_k, Weights *even, Weights *odd) {
+  static RNNPACK_INLINE Weights load(const uint8_t *at, size_t panel_k) {
     constexpr __mmask32 kHigh = 0xaaaaaaaau;
     const __m512i first = load_once(at), second = kLast ? _mm512_setzero_si512() : load_once(at + panel_k);
-    *even = _mm512_mask_blend_epi16(kHigh, second, _mm512_maskz_slli_epi32(Vec::kAll, first, 16));
-    *odd = _mm512_mask_blend_epi16(kHigh, _mm512_maskz_srli_epi32(Vec::kAll, second, 16), first);
+    return {_mm512_mask_blend_epi16(kHigh, second, _mm512_maskz_slli_epi32(Vec::kAll, first, 16)),
+            _mm512_mask_blend_epi16(kHigh, _mm512_maskz_srli_epi32(Vec::kAll, second, 16), first)};
   }
-  static RNNPACK_INLINE Vec::F add(const float *word, Weights w, Vec::F sum) {
+  static RNNPACK_INLINE Vec::F add_pairs(const float *word, __m512i w, Vec::F sum) {
     const __m512i pair = _mm512_castps_si512(_mm512_set1_ps(*word));
     return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(pair), reinterpret_cast<__m512bh>(w));
+  }
+  static RNNPACK_INLINE void add(const float *words, const Weights &w, Vec::F *even, Vec::F *odd) {
+    *even = add_pairs(words, w.even, *even);
+    *odd = add_pairs(words + 1, w.odd, *odd);
   }
 
   static RNNPACK_INLINE Vec::F load_some(const float *p, size_t left) {

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kDotVectors = 16 / kWidth;  // of a column: 16 units of one gate
 constexpr size_t kDotPairBytes = 4, kDotColumnBytes = 16 * kDotPairBytes, kDotBlockPairs = kDotBlock / 2;
+constexpr size_t kDotStepWords = Dot::kBlockWords * Dot::kPairs / kDotBlockPairs;
 constexpr size_t kMostDotColumns = 4;
 
 // What one block of rows and columns needs. A prepared row is Dot::kBlockWords words for each block of k.
@@ -32,6 +33,14 @@ struct DotBlock {
 RNNPACK_INLINE size_t dot_lanes(size_t units, size_t v) {
   const size_t before = v * kWidth;
   return units <= before ? 0 : units - before;
+}
+
+// Of four lanes; inside, their branches are most of a block.
+RNNPACK_NOINLINE F load_dot_lanes(const float *from, size_t lanes) {
+  return Vec::load_first(from, lanes);
+}
+RNNPACK_NOINLINE void store_dot_lanes(float *to, F x, size_t lanes) {
+  Vec::store_first(to, x, lanes);
 }
 
 template <int kRows, int kColumns>
@@ -65,7 +74,7 @@ struct DotSums {
       for (int m = 0; m < kRows; ++m) {
         const float *from = offset_bytes(b.start[b.first + n / kDotVectors], m * b.start_row_bytes) + n % kDotVectors * kWidth;
         if (lanes >= kWidth) v[m][n] = Vec::load(from);
-        if (lanes != 0 && lanes < kWidth) v[m][n] = Vec::load_first(from, lanes);
+        if (lanes != 0 && lanes < kWidth) v[m][n] = kWidth == 4 ? load_dot_lanes(from, lanes) : Vec::load_first(from, lanes);
       }
     }
   }
@@ -77,7 +86,7 @@ struct DotSums {
       for (int m = 0; m < kRows; ++m) {
         float *to = offset_bytes(b.out[b.first + n / kDotVectors], m * b.out_row_bytes) + n % kDotVectors * kWidth;
         if (lanes >= kWidth) Vec::store(to, v[m][n]);
-        if (lanes != 0 && lanes < kWidth) Vec::store_first(to, v[m][n], lanes);
+        if (lanes != 0 && lanes < kWidth) kWidth == 4 ? store_dot_lanes(to, v[m][n], lanes) : Vec::store_first(to, v[m][n], lanes);
       }
     }
   }
@@ -96,33 +105,29 @@ struct DotSteps {
 
   // The weights of one step of column n / kDotVectors; kLast: one pair, where there is no other.
   template <bool kLast>
-  RNNPACK_INLINE void load(int n, size_t at, typename Dot::Weights *even, typename Dot::Weights *odd) const {
-    Dot::template load<kLast>(panel[n / kDotVectors] + at + n % kDotVectors * (kWidth * kDotPairBytes), panel_k, even, odd);
+  RNNPACK_INLINE typename Dot::Weights load(int n, size_t at) const {
+    return Dot::template load<kLast>(panel[n / kDotVectors] + at + n % kDotVectors * (kWidth * kDotPairBytes), panel_k);
   }
 
   // The k of one step, Dot::kPairs pairs of them. Of rows and panel vectors the fewer are held in registers, the others pass.
   template <int kRows, bool kLast>
   RNNPACK_INLINE void add(const float *words, size_t at, DotSums<kRows, kColumns> *even, DotSums<kRows, kColumns> *odd) const {
     constexpr int kCount = kColumns * kDotVectors, kHeld = kRows < kCount ? 1 : kCount;
-    typename Dot::Weights evens[kHeld], odds[kHeld];
+    typename Dot::Weights w[kHeld];
     if constexpr (kHeld == kCount) {
       RNNPACK_UNROLL
-      for (int n = 0; n < kCount; ++n) load<kLast>(n, at, &evens[n], &odds[n]);
+      for (int n = 0; n < kCount; ++n) w[n] = load<kLast>(n, at);
       RNNPACK_UNROLL
       for (int i = 0; i < kRows * kCount; ++i) {
         const int m = i / kCount, n = i % kCount;
-        even->v[m][n] = Dot::add(words + m * row_words, evens[n], even->v[m][n]);
-        odd->v[m][n] = Dot::add(words + m * row_words + 1, odds[n], odd->v[m][n]);
+        Dot::add(words + m * row_words, w[n], &even->v[m][n], &odd->v[m][n]);
       }
     } else {
       RNNPACK_UNROLL
       for (int n = 0; n < kCount; ++n) {
-        load<kLast>(n, at, &evens[0], &odds[0]);
+        w[0] = load<kLast>(n, at);
         RNNPACK_UNROLL
-        for (int m = 0; m < kRows; ++m) {
-          even->v[m][n] = Dot::add(words + m * row_words, evens[0], even->v[m][n]);
-          odd->v[m][n] = Dot::add(words + m * row_words + 1, odds[0], odd->v[m][n]);
-        }
+        for (int m = 0; m < kRows; ++m) Dot::add(words + m * row_words, w[0], &even->v[m][n], &odd->v[m][n]);
       }
     }
   }
@@ -143,7 +148,7 @@ RNNPACK_NOINLINE void run_dot_block(const DotBlock *b) {
     RNNPACK_NO_UNROLL
     for (size_t i = pairs / Dot::kPairs; i != 0; --i) {
       steps.template add<kRows, false>(words, at, &even, &odd);
-      words += 2;
+      words += kDotStepWords;
       at += Dot::kPairs * steps.panel_k;
     }
     if (Dot::kPairs > 1 && pairs % Dot::kPairs != 0) steps.template add<kRows, true>(words, at, &even, &odd);
@@ -161,7 +166,7 @@ RNNPACK_NOINLINE void run_dot_block(const DotBlock *b) {
 constexpr bool kManyDots = kDotVectors == 1 && Vec::kRegisters == 32;
 constexpr int kDotRows = kManyDots ? 6 : 2;
 constexpr int dot_columns(int rows) {
-  return kManyDots ? (rows <= 2 ? 4 : 2) : rows == 1 && kDotVectors <= 2 ? 2 : 1;
+  return kManyDots ? (rows <= 2 ? 4 : 2) : rows == 1 && (kDotVectors <= 2 || Vec::kRegisters == 32) ? 2 : 1;
 }
 
 template <int kRows>

@@ -52,7 +52,7 @@ TARGETS = {
     "cortex-a7": cortex_a("arm-linux-gnueabihf-g++", "arm-linux-gnueabihf", "-mcpu=cortex-a7", "-mfpu=neon-vfpv4"),
     "cortex-a9": cortex_a("arm-linux-gnueabihf-g++", "arm-linux-gnueabihf", "-mcpu=cortex-a9", "-mfpu=neon"),
     "aarch64": cortex_a("aarch64-linux-gnu-g++", "aarch64-linux-gnu", "-march=armv8-a"),
-    "aarch64-dot": cortex_a("aarch64-linux-gnu-g++", "aarch64-linux-gnu", "-march=armv8.2-a+dotprod+i8mm"),
+    "aarch64-dot": cortex_a("aarch64-linux-gnu-g++", "aarch64-linux-gnu", "-march=armv8.2-a+dotprod+i8mm+bf16"),
     "riscv32imc": riscv(32, "rv32imc", "ilp32"),
     "riscv32": riscv(32, "rv32imafc", "ilp32f"),
     "riscv64": riscv(64, "rv64imafdc", "lp64d"),

@@ -1,6 +1,7 @@
-// dot_instruction_test.cpp -- what VDPBF16PS and VCVTNE2PS2BF16 do, for every operand: two multiply-adds, the high half's first,
-// with denormals as zeros whatever MXCSR says, and the rounding of bf16_rows.h. The kernels of bf16 rest on it. Room:
-// tests/kernels. SPDX-License-Identifier: Apache-2.0
+// dot_instruction_test.cpp -- what the instructions of bf16 do, on which kernels rest. VDPBF16PS and VCVTNE2PS2BF16, for every
+// operand: two multiply-adds, the high half's first, with denormals as zeros whatever MXCSR says, and the rounding of bf16_rows.h.
+// BFMLALB, BFMLALT and BFCVTN, for one operand in many: a multiply-add as FPCR has it, and that rounding. Room: tests/kernels.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include "platform/isa_of_cpu.h"
@@ -89,6 +90,74 @@ TEST(DotInstruction, IsTwoMultiplyAddsForEveryPair) {
 TEST(DotInstruction, RoundsEveryFloatAsTheReferenceDoes) {
   if (!has_dots()) GTEST_SKIP() << "this CPU has no AVX512-BF16";
   EXPECT_EQ(0u, count_other_roundings());
+}
+
+}  // namespace
+}  // namespace rnnp
+
+#elif defined(__aarch64__) && (!defined(__clang__) || __clang_major__ >= 16)
+#include <arm_neon.h>
+
+#include "base/fpenv.h"
+#include "kernels/bf16_rows.h"
+
+namespace rnnp {
+namespace {
+
+#define DOT_TARGET __attribute__((target("arch=armv8.2-a+bf16")))
+
+// Those that are not equal bit for bit; all NaNs are alike.
+int count_apart(float32x4_t a, float32x4_t b) {
+  const uint32x4_t nans = vbicq_u32(vmvnq_u32(vceqq_f32(a, a)), vceqq_f32(b, b));
+  const uint32x4_t same = vorrq_u32(vceqq_u32(vreinterpretq_u32_f32(a), vreinterpretq_u32_f32(b)), nans);
+  return static_cast<int>(vaddvq_u32(vshrq_n_u32(vmvnq_u32(same), 31)));
+}
+
+// Factors of all kinds by all others; sums are drawn, every fourth near the least numbers.
+DOT_TARGET int count_other_products() {
+  int apart = 0;
+  uint32_t draw = 12345;
+  const auto next = [&] { return draw = draw * 1664525u + 1013904223u; };
+  for (uint32_t a = 0; a < 1u << 16; a += 5) {
+    const bfloat16x4_t factor = vreinterpret_bf16_u16(vdup_n_u16(static_cast<uint16_t>(a)));
+    const float32x4_t wide = vreinterpretq_f32_u32(vdupq_n_u32(a << 16));
+    for (int i = 0; i < 64; ++i) {
+      uint32x4_t pairs = vdupq_n_u32(0), from = pairs;
+      pairs = vsetq_lane_u32(next(), vsetq_lane_u32(next(), vsetq_lane_u32(next(), vdupq_n_u32(next()), 2), 1), 0);
+      from = vsetq_lane_u32(next() & 0x80ffffffu, vsetq_lane_u32(next(), vsetq_lane_u32(next(), vdupq_n_u32(next()), 2), 1), 0);
+      const float32x4_t sum = vreinterpretq_f32_u32(from);
+      const bfloat16x8_t weights = vreinterpretq_bf16_u32(pairs);
+      const float32x4_t even = vreinterpretq_f32_u32(vshlq_n_u32(pairs, 16));
+      const float32x4_t odd = vreinterpretq_f32_u32(vandq_u32(pairs, vdupq_n_u32(0xffff0000u)));
+      apart += count_apart(vbfmlalbq_lane_f32(sum, weights, factor, 0), vfmaq_f32(sum, even, wide));
+      apart += count_apart(vbfmlaltq_lane_f32(sum, weights, factor, 1), vfmaq_f32(sum, odd, wide));
+    }
+  }
+  return apart;
+}
+
+DOT_TARGET int count_other_roundings() {
+  int apart = 0;
+  for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 1021) {
+    const float32x4_t x = vreinterpretq_f32_u32(vdupq_n_u32(static_cast<uint32_t>(bits)));
+    const uint16x4_t got = vreinterpret_u16_bf16(vcvt_bf16_f32(x));
+    const float32x4_t want = vdupq_n_f32(rounded_to_bf16(vgetq_lane_f32(x, 0)));
+    apart += vget_lane_u16(got, 0) != vgetq_lane_u32(vreinterpretq_u32_f32(want), 0) >> 16;
+  }
+  return apart;
+}
+
+TEST(DotInstruction, IsAMultiplyAddOfWidenedPairs) {
+  if ((isa_of_cpu() & RNNP_ISA_NEON_BF16) == 0) GTEST_SKIP() << "this CPU has no BFMLALB";
+  EXPECT_EQ(0, count_other_products()) << "denormals kept";
+  const FlushDenormals flush;
+  EXPECT_EQ(0, count_other_products()) << "denormals flushed";
+}
+
+TEST(DotInstruction, RoundsFloatsAsTheReferenceDoes) {
+  if ((isa_of_cpu() & RNNP_ISA_NEON_BF16) == 0) GTEST_SKIP() << "this CPU has no BFCVTN";
+  const FlushDenormals flush;
+  EXPECT_EQ(0, count_other_roundings());
 }
 
 }  // namespace

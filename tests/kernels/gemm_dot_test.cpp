@@ -45,9 +45,9 @@ enum class Draw { kUniform, kSpecial };
 float draw_factor(Random *random, Draw draw) {
   if (draw == Draw::kUniform || random->below(3) != 0) return random->uniform(-1.5f, 1.5f);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const float special[] = {kInfinity, -kInfinity, std::nanf(""), 0.0f,   -0.0f,      1e30f,
-                           -1e-30f,   3.4e38f,    -1e-38f,       1e-44f, 1.00390625f};
-  return special[random->below(11)];
+  const float special[] = {kInfinity, -kInfinity, std::nanf(""), 0.0f,   -0.0f,       1e30f,
+                           -1e-30f,   3.4e38f,    -1e-38f,       1e-44f, 1.00390625f, 1.2e-38f};
+  return special[random->below(12)];
 }
 
 struct Problem {

@@ -27,9 +27,10 @@ TEST(CpuFacts, ComeFromSysctlOnDarwin) {
   values.insert({{"hw.perflevel0.l1dcachesize", 128u << 10},
                  {"hw.perflevel0.l2cachesize", 16u << 20},
                  {"hw.perflevel0.cpusperl2", 4},
-                 {"hw.optional.arm.FEAT_DotProd", 1}});
+                 {"hw.optional.arm.FEAT_DotProd", 1},
+                 {"hw.optional.arm.FEAT_BF16", 1}});
   const rnnp::CpuFacts now = rnnp::darwin_facts(read);
-  EXPECT_EQ(now.isa, RNNP_ISA_NEON | RNNP_ISA_NEON_DOTPROD | RNNP_ISA_NEON_I8MM);
+  EXPECT_EQ(now.isa, RNNP_ISA_NEON | RNNP_ISA_NEON_DOTPROD | RNNP_ISA_NEON_I8MM | RNNP_ISA_NEON_BF16);
   EXPECT_EQ(now.l1d_bytes, 128u << 10);
   EXPECT_EQ(now.l2_bytes, 4u << 20);
 }

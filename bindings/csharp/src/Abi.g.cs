@@ -106,6 +106,8 @@ namespace Rnnpack
         public const uint IsaAvx512Bf16 = 8192;
         /// <summary>builds on RNNP_ISA_AVX512_BF16: tiles of bf16, where the process may use them</summary>
         public const uint IsaAmxBf16 = 16384;
+        /// <summary>builds on RNNP_ISA_NEON: products of bf16</summary>
+        public const uint IsaNeonBf16 = 32768;
         public const uint IsaReferenceOnly = 2147483648;
         /// <summary>of l1d_bytes, l2_bytes, l3_bytes: there is no such cache</summary>
         public const uint CacheNone = 4294967295;

@@ -23,3 +23,4 @@ class Isa(enum.IntFlag):
     AMX_INT8 = 1 << 12
     AVX512_BF16 = 1 << 13
     AMX_BF16 = 1 << 14
+    NEON_BF16 = 1 << 15

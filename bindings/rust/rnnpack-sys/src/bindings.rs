@@ -106,6 +106,8 @@ pub const RNNP_ISA_AMX_INT8: u32 = 4096;
 pub const RNNP_ISA_AVX512_BF16: u32 = 8192;
 /// builds on RNNP_ISA_AVX512_BF16: tiles of bf16, where the process may use them
 pub const RNNP_ISA_AMX_BF16: u32 = 16384;
+/// builds on RNNP_ISA_NEON: products of bf16
+pub const RNNP_ISA_NEON_BF16: u32 = 32768;
 pub const RNNP_ISA_REFERENCE_ONLY: u32 = 2147483648;
 /// of l1d_bytes, l2_bytes, l3_bytes: there is no such cache
 pub const RNNP_CACHE_NONE: u32 = 4294967295;

@@ -57,6 +57,8 @@ public final class Constants {
     public static final int ISA_AVX512_BF16 = 8192;
     /** builds on RNNP_ISA_AVX512_BF16: tiles of bf16, where the process may use them */
     public static final int ISA_AMX_BF16 = 16384;
+    /** builds on RNNP_ISA_NEON: products of bf16 */
+    public static final int ISA_NEON_BF16 = 32768;
     public static final int ISA_REFERENCE_ONLY = -2147483648;
     /** of l1d_bytes, l2_bytes, l3_bytes: there is no such cache */
     public static final int CACHE_NONE = -1;

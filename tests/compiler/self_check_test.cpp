@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 #include <set>
 
 #include "compiler/onnx/errors.h"
+#include "compiler/verify/check_blob.h"
 #include "compiler/verify/joint_check.h"
 #include "compiler/verify/verify_sizes.h"
 #include "onnx_builder.h"
@@ -21,6 +23,7 @@ using compiler::Compiled;
 using compiler::CompileOptions;
 using compiler::OnnxModel;
 using compiler::SelfCheck;
+using Ints = std::vector<int64_t>;
 
 constexpr int kInputs = 3, kHidden = 6;
 
@@ -234,6 +237,127 @@ TEST(SelfCheck, WhatLeavesTheRangeOfFloatsIsNoFault) {
   EXPECT_NE(found.note.find("not checked at 12 steps, batch 2"), std::string::npos) << found.note;
   EXPECT_NE(found.note.find("leave the range of float32, first at node 'cell' (RNN)"), std::string::npos) << found.note;
   EXPECT_NE(check(growing(1e-8f), growing(1.5e-8f)).failure.find("at 3 steps, batch 2: output 'y'"), std::string::npos);
+}
+
+constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+
+// The library multiplies what lies beyond x as zeros.
+TEST(SelfCheck, RefusesZerosOfPaddingTimesInfinity) {
+  struct Form {
+    const char *op;
+    std::vector<Dim> x;
+    Ints pads;
+    bool is_refused;
+  };
+  const Form forms[] = {
+      {"Conv", {"N", 2, 9}, {1, 0}, true},
+      {"Conv", {"N", 2, 9}, {0, 2}, true},
+      {"Conv", {"N", 2, 9}, {0, 0}, false},
+      {"Conv", {"N", 2, "T"}, {2, 0}, true},
+      {"Conv", {"N", 2, "T"}, {0, 2}, true},
+      {"Conv", {"N", 2, "T"}, {1, 1}, true},
+      {"ConvTranspose", {"N", 2, "T"}, {0, 2}, true},
+      {"ConvTranspose", {"N", 2, 9}, {2, 2}, false},
+  };
+  for (const Form &form : forms) {
+    for (const float v : {kNan, -kInf}) {
+      OnnxBuilder b;
+      b.input("x", form.x).output("y").constant("w", {2, 2, 3}, {1, 2, 3, 4, v, 6, 7, 8, 9, 10, 11, 12});
+      b.node(form.op, {"x", "w"}, {"y"}, "slide").with("pads", form.pads);
+      SCOPED_TRACE(std::string(form.op) + " over " + (form.x[2].value != 0 ? "features" : "time"));
+      const std::string refusal = refusal_of(b.proto);
+      const std::string wanted =
+          std::string("node 'slide' (") + form.op + "): W has " + (std::isnan(v) ? "nan" : "-inf") + " at [0, 1, 1]";
+      EXPECT_EQ(refusal.find(wanted) != std::string::npos, form.is_refused) << refusal;
+      if (form.is_refused) continue;
+      EXPECT_EQ(check(b).failure, "");
+    }
+  }
+}
+
+// Numbers that would make a weight infinite are multiplied behind the product, where its sum has one sign.
+TEST(SelfCheck, InfiniteFactorsStayBehindTheSum) {
+  for (const char *op : {"Mul", "Div", "Add"}) {
+    OnnxBuilder b;
+    b.input("x", {"T", "N", 8}).output("y").random("w", {8, 4}).constant("by", {4}, {2, -kInf, *op == 'D' ? 0.0f : kInf, 1e-30f});
+    b.node("MatMul", {"x", "w"}, {"product"});
+    b.node(op, {"product", "by"}, {"y"});
+    EXPECT_EQ(check(b).failure, "") << op;
+  }
+}
+
+TEST(SelfCheck, SoftsignOfInfinityIsItsLimit) {
+  OnnxBuilder b;
+  b.input("x", {"T", "N", kInputs}).output("y").output("z").constant("ends", {kInputs}, {kInf, -kInf, 0});
+  b.node("Add", {"x", "ends"}, {"far"});
+  b.node("Softsign", {"far"}, {"y"});
+  b.weights("r", 1, 1, kInputs, kInputs, false).constant("B", {1, 2 * kInputs}, {kInf, -kInf, 0, 0, 0, 0});
+  b.node("RNN", {"x", "rW", "rR", "B"}, {"z"})
+      .with("hidden_size", kInputs)
+      .with("activations", std::vector<std::string>{"Softsign"});
+  EXPECT_EQ(check(b).failure, "");
+}
+
+// A gate that closes leaves 1e-13 of a cell; what infinity makes of it is another thing than of 0.
+TEST(SelfCheck, RefusesInfiniteRecurrentWeights) {
+  for (const float v : {kInf, -kInf, kNan}) {
+    OnnxBuilder b;
+    b.input("x", {"T", "N", 1}).output("y").constant("W", {1, 4, 1}, {0, 0, 0, 0}).constant("R", {1, 4, 1}, {0, v, 0, 0});
+    b.constant("B", {1, 8}, {0, 0, 0, 1, 0, 0, 0, 0});
+    b.node("LSTM", {"x", "W", "R", "B"}, {"y"}, "cell").with("hidden_size", 1);
+    const std::string wanted = std::string("node 'cell' (LSTM): R has ") + (v < 0 ? "-inf" : "inf") + " at [0, 1, 0]";
+    EXPECT_EQ(refusal_of(b.proto).find(wanted) != std::string::npos, !std::isnan(v)) << refusal_of(b.proto);
+    if (!std::isnan(v)) continue;
+    EXPECT_EQ(check(b).failure, "");
+  }
+}
+
+// What Celu leaves as it is has the bits of x, whatever alpha is.
+TEST(SelfCheck, CeluIsExactAboveZero) {
+  for (const double alpha : {0.88, 1.0, -0.7}) {
+    OnnxBuilder b;
+    b.input("x", {"T", "N", 40}).output("y").output("z").constant("zero", {}, {0});
+    b.node("Celu", {"x"}, {"y"}).with("alpha", alpha);
+    b.node("Relu", {"x"}, {"positive"});
+    b.node("Celu", {"positive"}, {"same"}).with("alpha", alpha);
+    b.node("Sub", {"same", "positive"}, {"apart"});
+    b.node("Sign", {"apart"}, {"z"});
+    EXPECT_EQ(check(b).failure, "") << alpha;
+  }
+}
+
+// Rows of a layer start from states of their own; what is made from no row has none.
+TEST(SelfCheck, OutputsOfNoRowStayBesideRowsThatStartApart) {
+  OnnxBuilder b;
+  b.input("x", {"T", 2, kInputs}).input("r", {2, 4}).output("y").output("z");
+  b.weights("r", 1, 1, kInputs, kHidden).random("h", {1, 2, kHidden});
+  b.node("RNN", {"x", "rW", "rR", "rB", "", "h"}, {"y"}).with("hidden_size", kHidden);
+  b.node("Tanh", {"r"}, {"z"});
+  EXPECT_EQ(check(b).failure, "");
+}
+
+// Two inputs that move alike cancel: one disturbance that moves nothing says nothing.
+TEST(SelfCheck, AllowsWhatSomeDisturbanceMoves) {
+  OnnxBuilder b;
+  b.input("x", {"N", 2}).output("y").constant("w", {2, 1}, {1000, -1000});
+  b.node("MatMul", {"x", "w"}, {"y"});
+  const std::unique_ptr<OnnxModel> model = compiler::check_model(b.proto);
+  compiler::Compiled compiled = compiler::compile_model(*model, CompileOptions());
+  compiler::Runner runner(compiled.blob);
+  const std::vector<compiler::StatePair> none;
+  const compiler::BlobCheck blob(model.get(), compiled.graph, none, &runner);
+  compiler::Array ones;
+  ones.shape = {1, 2};
+  ones.f32 = {1, 1};
+  std::string refused;
+  const std::optional<compiler::BothRuns> runs = blob.run({{"x", ones}}, {1, 1}, {}, {}, &refused);
+  ASSERT_TRUE(runs.has_value()) << refused;
+  compiler::Comparison apart = blob.compare_output(*runs, "y");
+  apart.worst_relative = 1e-4;
+  for (uint32_t seed = 1; seed <= 10; ++seed) {
+    const compiler::Allowance allowance = compiler::Allowances(blob, *runs, seed).of("y", apart);
+    EXPECT_TRUE(allowance.says_something && apart.agrees(allowance.bound)) << seed << ": " << allowance.bound;
+  }
 }
 
 TEST(SelfCheck, TriesOtherSizesWhereTheGraphRefusesOne) {

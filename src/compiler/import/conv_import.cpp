@@ -159,6 +159,17 @@ void Sliding::bring_channels_together() {
   slides_[0].y_stride = times(channels_, slides_[1].window.out);
 }
 
+bool Sliding::reads_beyond() const {
+  const auto over_steps = [](const Phase &p) { return p.lead > 0 || times(p.steps - 1, p.step_dilation) > p.lead; };
+  if (time_.axis >= 0 && over_steps(time_.phase)) return true;
+  return std::any_of(slides_, slides_ + 2, [&](const Slide &slide) {
+    return std::any_of(slide.phases.begin(), slide.phases.end(), [&](const Phase &p) {
+      const int64_t last = times(p.count - 1, p.stride) + times(p.kernel - 1, p.dilation) - p.pad;
+      return p.pad > 0 || last >= slide.window.size || over_steps(p);
+    });
+  });
+}
+
 const Phase &Sliding::time_phase(const Phase &h, const Phase &w) const {
   if (!time_.within_rows) return time_.phase;
   return slides_[0].from == time_.axis ? h : w;

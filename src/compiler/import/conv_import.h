@@ -55,6 +55,8 @@ class Sliding {
   // Elements of one channel of an NCHW result; else 0.
   uint32_t plane() const { return planes_ ? static_cast<uint32_t>(positions_) : 0; }
   const Slide &slide(size_t i) const { return slides_[i]; }
+  // Some results take zeros of the padding, or of steps before the first or after the last.
+  bool reads_beyond() const;
   // The steps that a node of these two phases reads.
   const Phase &time_phase(const Phase &h, const Phase &w) const;
   BlobWindow window(const Phase &h, const Phase &w) const;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "compiler/import/conv_import.h"
+#include "compiler/onnx/tensor_text.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -105,6 +106,15 @@ bool stays_float(const OpCall &call, const Kernel &kernel) {
   return call.b.float_weights && kernel.groups == 1 && kernel.x_step == 0 && stored_type(kernel.w) == DType::kF32;
 }
 
+// The library multiplies what lies beyond x as zeros, the graph leaves it out.
+void refuse_zeros_times_infinity(const Sliding &sliding, const Tensor &w) {
+  if (!sliding.reads_beyond()) return;
+  const std::string what = not_finite_text(w);
+  if (!what.empty())
+    throw Refusal("W has " + what + ", and times the zeros of padding or of steps before the first that is NaN; accepted: finite " +
+                  "weights, or no padding");
+}
+
 void convolve(OpCall &call, bool transposed) {
   const View x = call.any_view(0);
   if (call.b.graph.values[x.value].dtype != DType::kF32) throw Refusal("input 0 is an integer tensor; accepted: float");
@@ -123,6 +133,7 @@ void convolve(OpCall &call, bool transposed) {
     return;
   }
   sliding.place(outputs);
+  refuse_zeros_times_infinity(sliding, kernel.w);
   if (sliding.slide(0).phases.size() * sliding.slide(1).phases.size() > kMostPhases)
     throw Refusal("its strides make more than 1024 phases");
   const bool by_planes = stays_float(call, kernel) && call.b.winograd;

@@ -135,15 +135,16 @@ void selu(OpCall &call) {
       0, call.b.unary(elu, blob_activation({Act::kAffine, call.attributes.real("gamma", 1.05070102214813232421875)}), call.name));
 }
 
-// alpha * elu(x / alpha, 1)
+// max(0, x) + alpha * expm1(min(0, x) / alpha): what is above 0 stays x to the last bit, as a comparison with x sees.
 void celu(OpCall &call) {
   const double alpha = call.attributes.real("alpha", 1);
   if (alpha == 0) throw Refusal("attribute 'alpha' is 0");
-  View y = call.real_view(0);
-  if (alpha != 1) y = call.b.unary(y, blob_activation({Act::kAffine, 1 / alpha}), call.name);
-  y = call.b.unary(y, blob_activation({Act::kElu, 1}), call.name);
-  if (alpha != 1) y = call.b.unary(y, blob_activation({Act::kAffine, alpha}), call.name);
-  call.give(0, y);
+  const View x = call.real_view(0);
+  const auto after = [&](const View &of, const Activation &f) { return call.b.unary(of, blob_activation(f), call.name); };
+  if (alpha == 1) return call.give(0, after(x, {Act::kElu, 1}));
+  const View part = after(after(x, {Act::kClip, -std::numeric_limits<double>::infinity(), 0}), {Act::kAffine, 1 / alpha});
+  const View below = alpha > 0 ? after(part, {Act::kElu, alpha}) : after(after(part, {Act::kExp}), {Act::kAffine, alpha, -alpha});
+  call.give(0, call.b.binary(Binary::kAdd, after(x, {Act::kRelu}), below, call.name));
 }
 
 // x * tanh(softplus(x))

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/import/builder.h"
+#include "compiler/onnx/tensor_text.h"
 
 namespace rnnp::compiler {
 
@@ -33,6 +34,10 @@ class RecurrentOperands {
 
   void read_weights() {
     const Tensor &w = call_.constant(kW, "W"), &r = call_.constant(kR, "R");
+    // The cells cut a sigmoid's argument, so that a closed gate is not quite 0.
+    if (const std::string what = not_finite_text(r, true); !what.empty())
+      throw Refusal("R has " + what + ", which is NaN times an h that a gate makes 0, and infinite times one that is almost 0; " +
+                    "accepted: finite weights");
     const int64_t rows = gates() * hidden(), inputs = cell_.input_size;
     for (size_t i = 0; i < directions(); ++i) {
       Direction &direction = cell_.directions[i];

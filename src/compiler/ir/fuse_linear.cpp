@@ -137,6 +137,25 @@ void add(Node *node, const std::vector<float> &numbers, float sign) {
   for (size_t i = 0; i < bias.size(); ++i) bias[i] += sign * numbers[i];
 }
 
+// A sum times infinity is infinite, the sum of its parts times infinity may be none; what overflows is none of f32's numbers.
+bool stays_finite(Node *node, Binary op, const std::vector<float> &numbers) {
+  const bool scales = op == Binary::kMul || op == Binary::kDiv;
+  const LinearWeights of = linear_weights(node);
+  const size_t depth = of.w->size() / numbers.size();
+  const auto is_lost = [&](float v, float by) {
+    const float made = op == Binary::kMul ? v * by : op == Binary::kDiv ? v / by : v + (op == Binary::kSub ? -by : by);
+    return std::isfinite(v) && std::isfinite(by) && !std::isfinite(made);
+  };
+  for (size_t u = 0; u < numbers.size(); ++u) {
+    if (scales && !std::isfinite(numbers[u])) return false;
+    if (!of.bias->empty() && is_lost((*of.bias)[u], numbers[u])) return false;
+  }
+  for (size_t i = 0; scales && i < of.w->size(); ++i) {
+    if (is_lost((*of.w)[i], numbers[i / depth])) return false;
+  }
+  return true;
+}
+
 void apply(Node *node, Binary op, const std::vector<float> &numbers) {
   if (op == Binary::kMul || op == Binary::kDiv) {
     scale(node, numbers, op == Binary::kDiv);
@@ -164,6 +183,7 @@ bool fuse_binary(const Graph &graph, Node *node, LinearMakers *all) {
     if (makers.empty() || graph.values[node->out[0]].elems != elems) continue;
     std::vector<float> numbers;
     if (!numbers_of(attr, side == 0, constant.f32, units_of(*makers[0], elems), &numbers)) continue;
+    if (!std::all_of(makers.begin(), makers.end(), [&](Node *maker) { return stays_finite(maker, op, numbers); })) return false;
     for (Node *maker : makers) apply(maker, op, numbers);
     all->take_over(makers, node);
     return true;

@@ -105,7 +105,7 @@ double activate(const Activation &f, double x) {
     case Act::kElu:
       return x >= 0 ? x : f.alpha * std::expm1(x);
     case Act::kSoftsign:
-      return x / (1 + std::fabs(x));
+      return std::isinf(x) ? std::copysign(1.0, x) : x / (1 + std::fabs(x));
     case Act::kSoftplus:
       return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
     case Act::kExp:

@@ -24,19 +24,26 @@ bool has_dim(const rnnp_tensor_info &facts, int32_t which) {
   return std::find(facts.dims, facts.dims + facts.rank, which) != facts.dims + facts.rank;
 }
 
+// A layer whose constant initial state differs between rows of the batch.
+bool starts_rows_apart(const Model &m, const BlobNode &node) {
+  if (node.op != static_cast<uint32_t>(OpKind::kRecurrent)) return false;
+  const AttrRecurrent &layer = *m.attr<AttrRecurrent>(node);
+  const auto is_apart = [&](uint32_t state) { return state != kNone && m.states[state].per_row != 0; };
+  return std::any_of(layer.direction, layer.direction + layer.direction_count,
+                     [&](const BlobDirection &d) { return is_apart(d.state_h) || is_apart(d.state_c); });
+}
+
 // Of each output whether all rows of the batch have the same: nothing that it is made from has an axis of the batch.
 std::vector<bool> outputs_of_every_row(const rnnp_model &opened, const std::vector<rnnp_tensor_info> &inputs) {
   Model m;
   if (!read_model(&opened, &m)) return {};
-  bool by_row = false;
-  for (uint32_t i = 0; i < m.states.count; ++i) by_row = by_row || m.states[i].per_row != 0;
-  std::vector<bool> alike(m.values.count, !by_row);
+  std::vector<bool> alike(m.values.count, true);
   for (uint32_t i = 0; i < m.inputs.count; ++i) {
     if (has_dim(inputs[i], RNNP_DIM_BATCH)) alike[m.inputs[i].value] = false;
   }
   for (uint32_t n = 0; n < m.nodes.count; ++n) {
     const BlobNode &node = m.nodes[n];
-    bool all = node.op != static_cast<uint32_t>(OpKind::kStateRead);
+    bool all = node.op != static_cast<uint32_t>(OpKind::kStateRead) && !starts_rows_apart(m, node);
     for (uint32_t i = 0; i < node.input_count; ++i) all = all && (m.node_input(node, i) == kNone || alike[m.node_input(node, i)]);
     for (uint32_t i = 0; i < node.output_count; ++i) {
       if (m.node_output(node, i) != kNone) alike[m.node_output(node, i)] = alike[m.node_output(node, i)] && all;

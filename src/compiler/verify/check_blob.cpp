@@ -59,6 +59,10 @@ class OtherConstants {
 
 }  // namespace
 
+bool is_lost_to_range(const Comparison &result, const std::string &beyond_range) {
+  return !beyond_range.empty() && result.same_size && result.same_shape && !result.agrees(kTolerance);
+}
+
 BlobCheck::BlobCheck(OnnxModel *model, const Graph &graph, const std::vector<StatePair> &states, Runner *runner)
     : model_(model), states_(states), unread_(graph.unread), runner_(runner), implied_(steps_are_implied(*runner)) {
   // States that operators over time keep begin anew with every evaluation of the graph, as those of layers do.
@@ -186,11 +190,14 @@ Comparison BlobCheck::compare_output(const BothRuns &runs, const std::string &na
 
 Allowance Allowances::of(const std::string &name, const Comparison &result) {
   constexpr double kSlack = 4, kMost = 1e-2;
+  constexpr size_t kTries = 8;  // one that moves little may be luck
   Allowance out;
   if (!result.is_comparable() || result.worst_relative <= kTolerance) return out;
-  if (disturbed_.empty()) disturbed_ = check_.evaluate_disturbed(runs_, seed_);
-  out.moved = distance(runs_.expected.at(name), disturbed_.at(name));
-  out.bound = std::max(kTolerance, kSlack * out.moved);
+  for (size_t i = 0; i < kTries && !result.agrees(out.bound); ++i) {
+    if (disturbed_.size() == i) disturbed_.push_back(check_.evaluate_disturbed(runs_, seed_ + static_cast<uint32_t>(i)));
+    out.moved = std::max(out.moved, distance(runs_.expected.at(name), disturbed_[i].at(name)));
+    out.bound = std::max(kTolerance, kSlack * out.moved);
+  }
   out.says_something = out.bound <= kMost;
   if (!out.says_something) out.bound = kTolerance;
   return out;

@@ -35,8 +35,11 @@ struct BothRuns {
   Arrays inputs;  // what the library was given
   Arrays whole;   // its outputs, of one call
   Tensors expected;
-  std::string beyond_range = {};  // the first node whose numbers f32 has not: where it is one, f32 may give anything; else empty
+  std::string beyond_range = {};  // the first node whose numbers f32 has not, and its step; else empty
 };
+
+// Numbers that f32 has not, on the way to an output that differs: f32 may give anything there.
+bool is_lost_to_range(const Comparison &result, const std::string &beyond_range);
 
 class BlobCheck {
  public:
@@ -96,7 +99,7 @@ class Allowances {
   const BlobCheck &check_;
   const BothRuns &runs_;
   uint32_t seed_;
-  Tensors disturbed_;
+  std::vector<Tensors> disturbed_;
 };
 
 // Multiply-adds, and elements made, per step and row: by it, not by a clock, is decided what is evaluated.

@@ -63,16 +63,6 @@ std::string number_text(double value) {
   return text;
 }
 
-std::string index_text(const Shape &shape, size_t at) {
-  Shape index(shape.size(), 0);
-  for (size_t i = shape.size(); i-- > 0;) {
-    if (shape[i] <= 0) continue;
-    index[i] = static_cast<int64_t>(at % static_cast<size_t>(shape[i]));
-    at /= static_cast<size_t>(shape[i]);
-  }
-  return shape_text(index);
-}
-
 double Comparison::sqnr() const {
   return noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
 }

@@ -29,8 +29,6 @@ struct Comparison {
 
 // "0.00125": at most six digits.
 std::string number_text(double value);
-// "[3, 0, 7]": the index of element `at` of an array of this shape.
-std::string index_text(const Shape &shape, size_t at);
 
 Comparison compare(const Array &got, const Tensor &expected);
 // How far two evaluations of the same graph are apart, relative; elements that are not finite in either are left out.

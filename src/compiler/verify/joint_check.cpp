@@ -11,6 +11,7 @@
 #include "compiler/eval/evaluated_layer.h"
 #include "compiler/eval/range_watch.h"
 #include "compiler/onnx/errors.h"
+#include "compiler/onnx/tensor_text.h"
 #include "compiler/quantize/choose_storage.h"
 
 namespace rnnp::compiler {
@@ -243,7 +244,7 @@ std::optional<JointFinding> JointCheck::at(const BothRuns &runs, const BothRuns 
     const Comparison result = check_.compare_output(held, output.first);
     out.says_something = out.says_something || result.not_finite < result.elements;
     if (result.agrees(kTolerance)) continue;
-    if (result.same_size && result.same_shape && !out.beyond_range.empty()) {
+    if (is_lost_to_range(result, out.beyond_range)) {
       out.says_something = false;
       break;
     }

@@ -6,6 +6,7 @@
 
 #include "compiler/emit/write_blob.h"
 #include "compiler/onnx/errors.h"
+#include "compiler/onnx/tensor_text.h"
 #include "compiler/quantize/choose_storage.h"
 #include "compiler/verify/check_blob.h"
 #include "compiler/verify/comparison.h"
@@ -245,7 +246,7 @@ class Comparing {
       elements += result.elements;
       not_finite += result.not_finite;
       if (result.agrees(kTolerance)) continue;
-      if (result.same_size && result.same_shape && !runs.beyond_range.empty()) {
+      if (is_lost_to_range(result, runs.beyond_range)) {
         beyond_range_ = runs.beyond_range;
         amplifies = true;
         continue;

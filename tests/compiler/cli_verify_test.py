@@ -153,6 +153,25 @@ class Verify(InFolder):
         self.verify("--steps", 400, "--batch", 1, "--tolerance", 3)
         self.verify("--steps", 12, "--batch", 1, "--tolerance", 1e-9, code=4)
 
+    def test_what_leaves_the_range_of_floats_is_named(self):
+        """h = relu(sum of x + 1e4 h) is 1e4 times as large after each step: float32 ends at the 11th, the evaluation does not."""
+        constants = {"W": np.ones((1, 1, H), np.float32), "R": np.full((1, 1, 1), 1e4, np.float32), "axis": np.array([1]), "small": np.array(1e-8, np.float32)}
+        nodes = [("RNN", ["x", "W", "R"], ["Y"], {"hidden_size": 1, "activations": ["Relu"]}), ("Squeeze", ["Y", "axis"], ["h"], {}), ("Mul", ["h", "small"], ["y"], {})]
+        self.compile(nodes, constants)
+        for sizes in ((), ("--steps", 13)):
+            said = self.verify(*sizes, code=4)
+            self.assertRegex(said, r"FAILED\n  values leave the range of float32, first at node 'Y' \(RNN\) in step (9|10|11), so no")
+            self.assertIn("fewer --steps or a smaller --deviation", said)
+        # In range, and where the numbers differ all the same, it is not what is wrong.
+        self.assertNotIn("float32", self.verify("--steps", 5))
+        said = self.verify("--steps", 5, "--tolerance", 1e-12, code=4)
+        self.assertIn("FAILED", said)
+        self.assertNotIn("float32", said)
+        # Both sides are infinite.
+        self.compile(nodes[:2], constants, outputs=("h",))
+        said = self.verify("--steps", 13)
+        self.assertRegex(said, r"WARNING: finite inputs give .* alike; these say nothing about the blob: values leave the range of float32, first at node")
+
     def test_an_allowance_is_said_and_measured(self):
         nodes, constants = gru(0.3)
         constants["large"] = np.array(3e3, np.float32)

@@ -53,7 +53,8 @@ void run(EvalCall &call, Step step) {
       for (int64_t n = 0; n < length; ++n) {
         const int64_t t = layer.step_at(d, n, length);
         step(layer, layer.weights(d), layer.x_row(t, b), &h, &c);
-        for (const double v : c) RangeWatch::see(v);
+        for (const Row *state : {&h, &c}) std::for_each(state->begin(), state->end(), RangeWatch::see);
+        RangeWatch::end_step(t);
         std::copy(h.begin(), h.end(), y.data.begin() + layer.y_at(t, d, b));
       }
       std::copy(h.begin(), h.end(), y_h.data.begin() + layer.state_at(d, b));

@@ -95,6 +95,8 @@ std::optional<BothRuns> run_by_joints(const VerifiedBlob &subject, OnnxModel *mo
   return runs;
 }
 
+constexpr const char *kWhatHelps = "Give inputs that it is made for (--input NAME=x.npy), fewer --steps or a smaller --deviation\n";
+
 // Holds every output against its evaluation and says what was found.
 class Judge {
  public:
@@ -109,7 +111,10 @@ class Judge {
       const Tensor &expected = runs_.expected.at(output.first);
       const Comparison result = subject_.check.compare_output(runs_, output.first);
       std::string more;
-      const bool agrees = rounded ? is_accurate(result, &more) : result.agrees(allowed(output.first, result, &more));
+      const bool lost =
+          is_lost_to_range(result, runs_.beyond_range) && (rounded ? !result.is_comparable() : !subject_.options.tolerance);
+      if (lost) more = "  " + left_range() + ", so no comparison at these inputs means anything. " + kWhatHelps;
+      const bool agrees = !lost && (rounded ? is_accurate(result, &more) : result.agrees(allowed(output.first, result, &more)));
       subject_.say(comparison_text(output.first, output.second, expected, result) + (agrees ? "" : "  FAILED") + "\n" + more);
       good = good && agrees;
       elements_ += result.elements;
@@ -118,18 +123,20 @@ class Judge {
     return good;
   }
 
+  std::string left_range() const { return "values leave the range of float32, first at " + runs_.beyond_range; }
+
   // NaN in, NaN out is a result like any other; out of finite inputs it is none that anybody wants.
   bool something_was_compared() const {
     if (not_finite_ == 0 || !all_finite(runs_.inputs)) return true;
+    const std::string why = runs_.beyond_range.empty() ? "" : ": " + left_range();
     if (not_finite_ < elements_) {
       subject_.say("WARNING: finite inputs give NaN or infinity in " + std::to_string(not_finite_) + " of " +
                    std::to_string(elements_) +
-                   " elements, in the library and in the evaluation alike; these say nothing about the blob\n");
+                   " elements, in the library and in the evaluation alike; these say nothing about the blob" + why + "\n");
       return true;
     }
-    subject_.say(
-        "finite inputs give nothing but NaN and infinity, in the library and in the evaluation alike: nothing was compared. "
-        "Give inputs that the network is made for: --input NAME=x.npy, or a smaller --deviation\n");
+    subject_.say("finite inputs give nothing but NaN and infinity, in the library and in the evaluation alike" + why +
+                 "; nothing was compared. " + kWhatHelps);
     return false;
   }
 
@@ -157,9 +164,8 @@ class Judge {
       std::snprintf(
           text, sizeof text,
           "  the network amplifies: the evaluation moves by %.3g when weights and inputs move by 2^-22 of themselves, so no "
-          "comparison at these inputs means anything. Give inputs that it is made for (--input NAME=x.npy), fewer --steps or "
-          "a smaller --deviation\n",
-          allowance.moved);
+          "comparison at these inputs means anything. %s",
+          allowance.moved, kWhatHelps);
     } else if (allowance.moved != 0) {
       std::snprintf(text, sizeof text,
                     "  allowed are %.3g: the evaluation moves by %.3g when weights and inputs move by 2^-22 of themselves\n",

@@ -38,11 +38,14 @@ struct Bytes {
   }
   static RNNPACK_INLINE float32x4_t to_float(const int32_t *sums) { return vcvtq_f32_s32(vldrwq_s32(sums)); }
 
-  static RNNPACK_INLINE float largest(const float *a, size_t k) { return largest_mve(a, k); }
+  static RNNPACK_INLINE float largest(const float *a, size_t k) {
+    bool finite;
+    return largest_mve(a, k, &finite);
+  }
   // Zeros behind k up to a word's end.
   static RNNPACK_INLINE void quantise(const float *a, size_t k, float to_byte, int, uint8_t *to) {
     __builtin_memset(to + (k - 1) / 4 * 4, 0, 4);
-    to_bytes_mve(a, k, to_byte, static_cast<int8_t *>(static_cast<void *>(to)));
+    to_bytes_mve(a, k, to_byte, static_cast<int8_t *>(static_cast<void *>(to)), false);
   }
 };
 

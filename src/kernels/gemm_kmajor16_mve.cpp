@@ -31,16 +31,18 @@ struct Bytes {
   // Zeros behind k up to a run's end.
   static RNNPACK_NOINLINE float quantise(const GemmArgs &g, const float *a) {
     constexpr float kLeast = 1e-30f;
+    const size_t k = g.w.k;
+    int8_t *to = static_cast<int8_t *>(g.scratch);
+    vstrbq_s8(to + (k - 1) / kGroup * kGroup, vdupq_n_s8(0));
     float to_byte = 0.0f, step = g.w.lhs_scale;
+    bool near = false;
     if (step != 0.0f) {
       to_byte = 1.0f / step;
     } else {
-      const float most = largest_mve(a, g.w.k);
+      const float most = largest_mve(a, k, &near);
       if (most >= kLeast) to_byte = 127.0f / most, step = most / 127.0f;
     }
-    int8_t *to = static_cast<int8_t *>(g.scratch);
-    vstrbq_s8(to + (g.w.k - 1) / kGroup * kGroup, vdupq_n_s8(0));
-    to_bytes_mve(a, g.w.k, to_byte, to);
+    to_bytes_mve(a, k, to_byte, to, near);
     return step;
   }
 
@@ -112,17 +114,27 @@ struct Bytes {
 #undef FINISH
 #undef COLUMNS
 
-  static RNNPACK_NOINLINE void run(const GemmArgs &g, Columns *columns) {
-    columns->bytes = static_cast<const uint8_t *>(g.scratch);
-    const size_t runs = (size_t{g.w.k} + kGroup - 1) / kGroup;
-    if (runs == 1) return run_1(columns);
-    if (runs == 2) return run_2(columns);
-    if (runs == 3) return run_3(columns);
-    if (runs == 4) return run_4(columns);
+  static RNNPACK_NOINLINE void run_deep(Columns *columns, size_t runs) {
     for (size_t t = 0; t < columns->tiles; ++t) {
       run_more(columns, columns->bytes, runs - 4);
       columns->start = offset_bytes(columns->start, columns->skip);
       columns->out = offset_bytes(columns->out, columns->skip);
+    }
+  }
+  static void run(const GemmArgs &g, Columns *columns) {
+    columns->bytes = static_cast<const uint8_t *>(g.scratch);
+    const size_t runs = (size_t{g.w.k} + kGroup - 1) / kGroup;
+    switch (runs) {
+      case 1:
+        return run_1(columns);
+      case 2:
+        return run_2(columns);
+      case 3:
+        return run_3(columns);
+      case 4:
+        return run_4(columns);
+      default:
+        return run_deep(columns, runs);
     }
   }
 };

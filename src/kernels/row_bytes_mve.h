@@ -12,8 +12,8 @@
 namespace rnnp::RNNPACK_SET {
 namespace {
 
-// NaN counts for none, and an infinity makes the slow way necessary. k > 0.
-RNNPACK_NOINLINE float largest_mve(const float *a, size_t k) {
+// Of finite values, NaN counting for none; an infinity makes the slow way necessary. k > 0.
+RNNPACK_INLINE float largest_mve(const float *a, size_t k, bool *finite) {
   float32x4_t most, next;
   const float *at = a;
   __asm__(
@@ -23,21 +23,26 @@ RNNPACK_NOINLINE float largest_mve(const float *a, size_t k) {
       : [k] "r"(k), "m"(*static_cast<const float(*)[]>(static_cast<const void *>(a)))
       : "lr");
   const float all = vmaxnmvq_f32(0.0f, most);
-  return all < __builtin_inff() ? all : largest_finite(a, k);
+  *finite = all < __builtin_inff();
+  return *finite ? all : largest_finite(a, k);
 }
 
-// Conversions saturate, and make 0 of NaN. k > 0.
-RNNPACK_INLINE void to_bytes_mve(const float *a, size_t k, float to_byte, int8_t *to) {
-  const int32x4_t least = vdupq_n_s32(-127), most = vdupq_n_s32(127);
+#define TO_BYTES(limits)                                                                           \
+  "dlstp.32 lr, %[k]\n1:\n\tvldrw.u32 %q[x], [%[a]], #16\n\tvmul.f32 %q[x], %q[x], %[to_byte]\n\t" \
+  "vcvtn.s32.f32 %q[x], %q[x]\n\t" limits "vstrb.32 %q[x], [%[to]], #4\n\tletp lr, 1b"
+// Conversions saturate, and make 0 of NaN. k > 0. Near: no product is 127.5 or more.
+RNNPACK_INLINE void to_bytes_mve(const float *a, size_t k, float to_byte, int8_t *to, bool near) {
   float32x4_t x;
-  __asm__ volatile(
-      "dlstp.32 lr, %[k]\n1:\n\tvldrw.u32 %q[x], [%[a]], #16\n\tvmul.f32 %q[x], %q[x], %[to_byte]\n\t"
-      "vcvtn.s32.f32 %q[x], %q[x]\n\tvmax.s32 %q[x], %q[x], %q[least]\n\tvmin.s32 %q[x], %q[x], %q[most]\n\t"
-      "vstrb.32 %q[x], [%[to]], #4\n\tletp lr, 1b"
-      : [x] "=&w"(x), [a] "+r"(a), [to] "+r"(to)
-      : [k] "r"(k), [to_byte] "r"(to_byte), [least] "w"(least), [most] "w"(most)
-      : "lr", "memory");
+  if (near) {
+    __asm__ volatile(TO_BYTES("") : [x] "=&w"(x), [a] "+r"(a), [to] "+r"(to) : [k] "r"(k), [to_byte] "r"(to_byte) : "lr", "memory");
+    return;
+  }
+  __asm__ volatile(TO_BYTES("vmax.s32 %q[x], %q[x], %q[least]\n\tvmin.s32 %q[x], %q[x], %q[most]\n\t")
+                   : [x] "=&w"(x), [a] "+r"(a), [to] "+r"(to)
+                   : [k] "r"(k), [to_byte] "r"(to_byte), [least] "w"(vdupq_n_s32(-127)), [most] "w"(vdupq_n_s32(127))
+                   : "lr", "memory");
 }
+#undef TO_BYTES
 
 }  // namespace
 }  // namespace rnnp::RNNPACK_SET

@@ -1,5 +1,5 @@
-// tile_mve.h -- in Helium, the sums of one h-tile of four units: start + x * W + h * R, left in registers for the cell.
-// Room: kernels; included by recur_mve.cpp. Reads what TileSums points to.
+// tile_mve.h -- in Helium, the sums of one h-tile of four units: start + x * W + h * R.
+// Room: kernels; included by recur_mve.cpp. Writes to TileSums.
 // Contract: kernels.h, RecurArgs; one fused multiply-add per term, k ascending.
 // Why so: as in panel_mve.cpp, loads and multiply-adds alternate; sixteen k a turn, and between W and R nothing goes through
 // memory. SPDX-License-Identifier: Apache-2.0
@@ -22,6 +22,7 @@ struct TileSums {
   size_t x_turns, x_left;  // input size / 16 and % 16
   const float *h, *r;
   size_t h_turns, h_left;
+  float sums[16];  // the results
 };
 
 // Assembler text: r0 walks through TileSums, r1 the factors, r2 the panel. TERM: load four weights, add factor times weights to a
@@ -38,47 +39,40 @@ struct TileSums {
 #define SUM(row) \
   "ldm r0!, {r1, r2, r3, r12}\n\twls lr, r3, 2f\n1:\n\t" EIGHT(row) EIGHT(row) "le lr, 1b\n" \
   "2:\n\twls lr, r12, 4f\n3:\n\tldr r3, [r1], #4\n\t" row("r3") "le lr, 3b\n4:\n\tstr r2, [r0, #-12]\n\t"
+#define KEEP(sum, at) "vstrw.32 %q[" sum "], [r0" at "]\n\t"
+#define KEEP4 KEEP("s0", "") KEEP("s1", ", #16") KEEP("s2", ", #32") KEEP("s3", ", #48")
 #define CLOBBERS "cc", "memory", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr"
 
 // One gate.
-RNNPACK_INLINE void tile_sums(TileSums *tile, float32x4_t *sum) {
+RNNPACK_INLINE void tile_sums(TileSums *tile) {
   register TileSums *at __asm__("r0") = tile;
   float32x4_t s0, t0;
-  __asm__ volatile("ldr r1, [r0], #8\n\t" START("s0") "str r1, [r0, #-8]\n\t" SUM(ROW4) SUM(ROW4)
+  __asm__ volatile("ldr r1, [r0], #8\n\t" START("s0") "str r1, [r0, #-8]\n\t" SUM(ROW4) SUM(ROW4) KEEP("s0", "")
                    : "+r"(at), [s0] "=&w"(s0), [t0] "=&w"(t0)
                    :
                    : CLOBBERS);
-  sum[0] = s0;
 }
 
-// Three gates, the last split: sum[2] is its recurrent part, sum[3] its input part.
-RNNPACK_INLINE void tile_sums_split(TileSums *tile, float32x4_t *sum) {
+// Three gates, the last split: its recurrent part comes fourth.
+RNNPACK_INLINE void tile_sums_split(TileSums *tile) {
   register TileSums *at __asm__("r0") = tile;
   float32x4_t s0, s1, s2, s3, t0, t1;
   __asm__ volatile("ldm r0!, {r1, r2}\n\t" START("s0") START("s1")
-                       START("s2") "vldrw.u32 %q[s3], [r2], #16\n\tstrd r1, r2, [r0, #-8]\n\t" SUM(ROW12) SUM(ROW12_SPLIT)
+                       START("s2") "vldrw.u32 %q[s3], [r2], #16\n\tstrd r1, r2, [r0, #-8]\n\t" SUM(ROW12) SUM(ROW12_SPLIT) KEEP4
                    : "+r"(at), [s0] "=&w"(s0), [s1] "=&w"(s1), [s2] "=&w"(s2), [s3] "=&w"(s3), [t0] "=&w"(t0), [t1] "=&w"(t1)
                    :
                    : CLOBBERS);
-  sum[0] = s0;
-  sum[1] = s1;
-  sum[2] = s3;
-  sum[3] = s2;
 }
 
 // Four gates.
-RNNPACK_INLINE void tile_sums4(TileSums *tile, float32x4_t *sum) {
+RNNPACK_INLINE void tile_sums4(TileSums *tile) {
   register TileSums *at __asm__("r0") = tile;
   float32x4_t s0, s1, s2, s3, t0, t1;
   __asm__ volatile("ldr r1, [r0], #8\n\t" START("s0") START("s1") START("s2") START("s3") "str r1, [r0, #-8]\n\t" SUM(ROW16)
-                       SUM(ROW16)
+                       SUM(ROW16) KEEP4
                    : "+r"(at), [s0] "=&w"(s0), [s1] "=&w"(s1), [s2] "=&w"(s2), [s3] "=&w"(s3), [t0] "=&w"(t0), [t1] "=&w"(t1)
                    :
                    : CLOBBERS);
-  sum[0] = s0;
-  sum[1] = s1;
-  sum[2] = s2;
-  sum[3] = s3;
 }
 
 #undef START
@@ -89,6 +83,8 @@ RNNPACK_INLINE void tile_sums4(TileSums *tile, float32x4_t *sum) {
 #undef ROW16
 #undef EIGHT
 #undef SUM
+#undef KEEP
+#undef KEEP4
 #undef CLOBBERS
 
 }  // namespace

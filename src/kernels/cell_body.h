@@ -14,8 +14,10 @@
 namespace rnnp::RNNPACK_SET {
 namespace {
 
-// One vector of units of one row: `unit` is the first one, `left` how many are real (0 or less: padding).
-struct Place {
+// One vector V of units of one row: `unit` is the first one, `left` how many are real (0 or less: padding).
+template <class V>
+struct PlaceOf {
+  using VF = typename V::F;
   const RecurArgs *args;
   size_t row;
   size_t unit;
@@ -24,24 +26,25 @@ struct Place {
   size_t peephole_stride;
 
   RNNPACK_INLINE size_t state(size_t index) const { return row * args->state_row_bytes + index * sizeof(float); }
-  RNNPACK_INLINE F h_prev() const {
+  RNNPACK_INLINE VF h_prev() const {
     const float *h = offset_bytes(args->h_prev, state(unit));
-    if (left >= kWidth) return Vec::load(h);
-    return left > 0 ? Vec::load_first(h, static_cast<size_t>(left)) : Vec::set1(0.0f);
+    if (left >= V::kWidth) return V::load(h);
+    return left > 0 ? V::load_first(h, static_cast<size_t>(left)) : V::set1(0.0f);
   }
-  RNNPACK_INLINE F load(const float *rows) const { return Vec::load(offset_bytes(rows, state(unit))); }
-  RNNPACK_INLINE void store(float *rows, F value) const { Vec::store(offset_bytes(rows, state(unit)), value); }
-  RNNPACK_INLINE void store_h(F h) const {
+  RNNPACK_INLINE VF load(const float *rows) const { return V::load(offset_bytes(rows, state(unit))); }
+  RNNPACK_INLINE void store(float *rows, VF value) const { V::store(offset_bytes(rows, state(unit)), value); }
+  RNNPACK_INLINE void store_h(VF h) const {
     store(args->h_next, h);
     if (args->y == nullptr) return;
     float *y = offset_bytes(args->y, row * args->y_row_bytes + unit * sizeof(float));
-    if (left >= kWidth) {
-      Vec::store(y, h);
+    if (left >= V::kWidth) {
+      V::store(y, h);
     } else if (left > 0) {
-      Vec::store_first(y, h, static_cast<size_t>(left));
+      V::store_first(y, h, static_cast<size_t>(left));
     }
   }
 };
+using Place = PlaceOf<Vec>;
 
 // One copy per file of the whole switch, for the generic cells.
 RNNPACK_NOINLINE F activate_any(const BlobActivation &a, F x) {
@@ -91,17 +94,19 @@ struct RnnGenericCell {
 struct LstmCell {
   using Shape = CellShape<4, 4, 0, false>;
   static constexpr bool kFused = true;
-  static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[4], const float *) {
-    const F i = gate_denominator(pre[0]);
-    const F f = gate_denominator(pre[2]);
-    const TanhParts g = tanh_parts<Form::kQuick>(pre[3]);
-    const F o = gate_denominator(pre[1]);
-    const F ig = Vec::mul(i, g.denominator);
-    const F sum = Vec::fma(at.load(at.args->c), ig, Vec::mul(g.numerator, f));
-    const F c = Vec::div(sum, Vec::mul(ig, f));
+  template <class V = Vec>
+  static RNNPACK_INLINE void finish(const PlaceOf<V> &at, const typename V::F (&pre)[4], const float *) {
+    using VF = typename V::F;
+    const VF i = gate_denominator<V>(pre[0]);
+    const VF f = gate_denominator<V>(pre[2]);
+    const TanhPartsOf<V> g = tanh_parts<Form::kQuick, V>(pre[3]);
+    const VF o = gate_denominator<V>(pre[1]);
+    const VF ig = V::mul(i, g.denominator);
+    const VF sum = V::fma(at.load(at.args->c), ig, V::mul(g.numerator, f));
+    const VF c = V::div(sum, V::mul(ig, f));
     at.store(at.args->c, c);
-    const TanhParts t = tanh_parts<Form::kQuick>(c);
-    at.store_h(Vec::div(t.numerator, Vec::mul(t.denominator, o)));
+    const TanhPartsOf<V> t = tanh_parts<Form::kQuick, V>(c);
+    at.store_h(V::div(t.numerator, V::mul(t.denominator, o)));
   }
 };
 
@@ -131,13 +136,15 @@ struct LstmGenericCell {
 struct GruLinearCell {
   using Shape = CellShape<3, 3, 0, true>;
   static constexpr bool kFused = true;
-  static RNNPACK_INLINE void finish(const Place &at, const F (&pre)[3], const float *nx) {
-    const F r = gate_denominator(pre[1]);
-    const F z = gate_denominator(pre[0]);
-    const TanhParts n = tanh_parts<Form::kQuick>(Vec::add(Vec::load(nx), Vec::div(pre[2], r)));
-    const F keep = Vec::mul(at.h_prev(), n.denominator);
-    const F sum = Vec::fma(Vec::sub(z, Vec::set1(1.0f)), n.numerator, keep);
-    at.store_h(Vec::div(sum, Vec::mul(z, n.denominator)));
+  template <class V = Vec>
+  static RNNPACK_INLINE void finish(const PlaceOf<V> &at, const typename V::F (&pre)[3], const float *nx) {
+    using VF = typename V::F;
+    const VF r = gate_denominator<V>(pre[1]);
+    const VF z = gate_denominator<V>(pre[0]);
+    const TanhPartsOf<V> n = tanh_parts<Form::kQuick, V>(V::add(V::load(nx), V::div(pre[2], r)));
+    const VF keep = V::mul(at.h_prev(), n.denominator);
+    const VF sum = V::fma(V::sub(z, V::set1(1.0f)), n.numerator, keep);
+    at.store_h(V::div(sum, V::mul(z, n.denominator)));
   }
 };
 

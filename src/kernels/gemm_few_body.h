@@ -23,13 +23,11 @@ RNNPACK_INLINE F load_column(const float *a, size_t row_bytes) {
   return Vec::load(column);
 }
 
-// The first `count` elements of kWidth rows, four at most, column after column.
+// The first `count` elements of kWidth rows, three at most, column after column.
 template <class V>
 RNNPACK_NOINLINE void few_columns(const float *a, size_t row_bytes, size_t count, float *to) {
   F columns[4];
-  if (count == 4) {
-    V::load_columns(a, row_bytes, columns);
-  } else if (row_bytes != count * sizeof(float)) {
+  if (row_bytes != count * sizeof(float)) {
     for (size_t n = 0; n < count; ++n) Vec::store(to + n * kWidth, load_column(a + n, row_bytes));
     return;
   } else if (count == 3) {
@@ -82,6 +80,12 @@ RNNPACK_INLINE void store_columns(float *out, size_t row_bytes, const F (&column
   for (int u = 0; u < kUnits; ++u) store_column(out + u, row_bytes, column[u]);
 }
 
+template <int kUnits>
+RNNPACK_INLINE void add_column(F column, const float *weights, F (&sum)[kUnits]) {
+  RNNPACK_UNROLL
+  for (int u = 0; u < kUnits; ++u) sum[u] = Vec::fma(column, Vec::broadcast(weights + u), sum[u]);
+}
+
 // There are kFewVectors vectors of rows and more.
 template <int kRow, class V, int kUnits>
 RNNPACK_NOINLINE void rows_apart(const GemmArgs *args) {
@@ -99,19 +103,23 @@ RNNPACK_NOINLINE void rows_apart(const GemmArgs *args) {
     const GemmTap *tap = args->in_parts ? args->taps : &whole_row;
     for (size_t left = args->w.k; left != 0; left -= tap->k, ++tap) {
       const float *a = offset_bytes(tap->a, row * tap->row_bytes);
-      for (size_t i = 0, count; i < tap->k; i += count, a += count) {
-        count = tap->k - i < 4 ? tap->k - i : 4;
-        float columns[kVectors][4 * kWidth];
-        for (int v = 0; v < kVectors; ++v)
-          few_columns<V>(offset_bytes(a, static_cast<size_t>(v * kWidth) * tap->row_bytes), tap->row_bytes, count, columns[v]);
-        for (size_t n = 0; n < count; ++n, panel += kRow) {
+      const size_t vector_bytes = kWidth * tap->row_bytes, rest = tap->k % 4;
+      for (const float *end = a + (tap->k - rest); a != end; a += 4, panel += 4 * kRow) {
+        F columns[kVectors][4];
+        RNNPACK_UNROLL
+        for (int v = 0; v < kVectors; ++v) V::load_columns(offset_bytes(a, v * vector_bytes), tap->row_bytes, columns[v]);
+        RNNPACK_UNROLL
+        for (int n = 0; n < 4; ++n) {
           RNNPACK_UNROLL
-          for (int v = 0; v < kVectors; ++v) {
-            const F column = Vec::load(columns[v] + n * kWidth);
-            RNNPACK_UNROLL
-            for (int u = 0; u < kUnits; ++u) sum[v][u] = Vec::fma(column, Vec::broadcast(panel + u), sum[v][u]);
-          }
+          for (int v = 0; v < kVectors; ++v) add_column(columns[v][n], panel + n * kRow, sum[v]);
         }
+      }
+      if (rest == 0) continue;
+      float columns[kVectors][3 * kWidth];
+      for (int v = 0; v < kVectors; ++v) few_columns<V>(offset_bytes(a, v * vector_bytes), tap->row_bytes, rest, columns[v]);
+      for (size_t n = 0; n < rest; ++n, panel += kRow) {
+        RNNPACK_UNROLL
+        for (int v = 0; v < kVectors; ++v) add_column(Vec::load(columns[v] + n * kWidth), panel, sum[v]);
       }
     }
     float *out = offset_bytes(args->out, row * args->out_row_bytes);

@@ -53,38 +53,42 @@ RNNPACK_INLINE F exp(F x) {
 enum class Form { kMonotone, kQuick };
 
 // e^(-kSlope x) = scale * (1 + frac), for kSlope 1 or 2 (it is folded into the constants) and |kSlope x| <= 88; kQuick: <= 30.
+template <class V>
 struct ExpParts {
-  F scale;
-  F frac;
+  typename V::F scale;
+  typename V::F frac;
 };
-template <int kSlope, Form kForm>
-RNNPACK_INLINE ExpParts exp_falling(F x) {
+template <int kSlope, Form kForm, class V = Vec>
+RNNPACK_INLINE ExpParts<V> exp_falling(typename V::F x) {
+  using VF = typename V::F;
   constexpr float k = kSlope, k2 = k * k;
-  const F biased = Vec::fnma(x, Vec::set1(k * kLog2E), Vec::set1(kRoundBiased));
-  const F n = Vec::sub(biased, Vec::set1(kRoundBiased));
-  F s = Vec::fma(n, Vec::set1(kLn2Hi / k), x);
-  if (kForm == Form::kMonotone || !Vec::kFma) s = Vec::fma(n, Vec::set1(kLn2Lo / k), s);
-  const F s2 = Vec::mul(s, s);
-  const F a = Vec::fnma(s, Vec::set1(kExp3 * k2 * k), Vec::set1(kExp2 * k2));
-  const F b = Vec::fnma(s, Vec::set1(kExp5 * k2 * k2 * k), Vec::set1(kExp4 * k2 * k2));
-  const F c = Vec::fma(s2, Vec::set1(kExp6 * k2 * k2 * k2), b);
-  const F linear = Vec::mul(s, Vec::set1(-k));
-  const F frac =
-      kForm == Form::kMonotone ? Vec::fma(s2, Vec::fma(s2, c, a), linear) : Vec::fma(Vec::mul(s2, s2), c, Vec::fma(s2, a, linear));
-  return {Vec::bits_to_exponent(biased), frac};
+  const VF biased = V::fnma(x, V::set1(k * kLog2E), V::set1(kRoundBiased));
+  const VF n = V::sub(biased, V::set1(kRoundBiased));
+  VF s = V::fma(n, V::set1(kLn2Hi / k), x);
+  if (kForm == Form::kMonotone || !Vec::kFma) s = V::fma(n, V::set1(kLn2Lo / k), s);
+  const VF s2 = V::mul(s, s);
+  const VF a = V::fnma(s, V::set1(kExp3 * k2 * k), V::set1(kExp2 * k2));
+  const VF b = V::fnma(s, V::set1(kExp5 * k2 * k2 * k), V::set1(kExp4 * k2 * k2));
+  const VF c = V::fma(s2, V::set1(kExp6 * k2 * k2 * k2), b);
+  const VF linear = V::mul(s, V::set1(-k));
+  const VF frac =
+      kForm == Form::kMonotone ? V::fma(s2, V::fma(s2, c, a), linear) : V::fma(V::mul(s2, s2), c, V::fma(s2, a, linear));
+  return {V::bits_to_exponent(biased), frac};
 }
 
-RNNPACK_INLINE F one_plus(const ExpParts &e) {
-  return Vec::fma(e.scale, e.frac, Vec::add(e.scale, Vec::set1(1.0f)));
+template <class V>
+RNNPACK_INLINE typename V::F one_plus(const ExpParts<V> &e) {
+  return V::fma(e.scale, e.frac, V::add(e.scale, V::set1(1.0f)));
 }
-RNNPACK_INLINE F minus_one(const ExpParts &e) {
-  return Vec::fma(e.scale, e.frac, Vec::sub(e.scale, Vec::set1(1.0f)));
+template <class V>
+RNNPACK_INLINE typename V::F minus_one(const ExpParts<V> &e) {
+  return V::fma(e.scale, e.frac, V::sub(e.scale, V::set1(1.0f)));
 }
 
 // min(max(x, low), high); a NaN x stays NaN. Limit is F, or what Vec::set1 gives.
-template <class Limit>
-RNNPACK_INLINE F clamp(F x, Limit low, Limit high) {
-  return Vec::min(high, Vec::max(low, x));
+template <class V = Vec, class Limit>
+RNNPACK_INLINE typename V::F clamp(typename V::F x, Limit low, Limit high) {
+  return V::min(high, V::max(low, x));
 }
 
 // e^y - 1 for y <= 0, accurate near 0.
@@ -98,19 +102,22 @@ RNNPACK_INLINE F sigmoid(F x) {
 }
 
 // 1 + e^-x, the reciprocal of sigmoid, for the cells: x is cut to [-30, 30], so that a product of three stays finite.
-RNNPACK_INLINE F gate_denominator(F x) {
-  return one_plus(exp_falling<1, Form::kQuick>(clamp(x, Vec::set1(-30.0f), Vec::set1(30.0f))));
+template <class V = Vec>
+RNNPACK_INLINE typename V::F gate_denominator(typename V::F x) {
+  return one_plus(exp_falling<1, Form::kQuick, V>(clamp<V>(x, V::set1(-30.0f), V::set1(30.0f))));
 }
 
 // tanh x = numerator / denominator: (1 - e^-2|x|) / (1 + e^-2|x|), signed like x.
-struct TanhParts {
-  F numerator;
-  F denominator;
+template <class V>
+struct TanhPartsOf {
+  typename V::F numerator;
+  typename V::F denominator;
 };
-template <Form kForm>
-RNNPACK_INLINE TanhParts tanh_parts(F x) {
-  const ExpParts e = exp_falling<2, kForm>(Vec::min(Vec::set1(15.0f), Vec::abs(x)));
-  return {Vec::copysign(minus_one(e), x), one_plus(e)};
+using TanhParts = TanhPartsOf<Vec>;
+template <Form kForm, class V = Vec>
+RNNPACK_INLINE TanhPartsOf<V> tanh_parts(typename V::F x) {
+  const ExpParts<V> e = exp_falling<2, kForm, V>(V::min(V::set1(15.0f), V::abs(x)));
+  return {V::copysign(minus_one(e), x), one_plus(e)};
 }
 
 template <Form kForm>

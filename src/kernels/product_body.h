@@ -108,13 +108,14 @@ struct Block {
   }
 };
 
-// The same of one row and kUnits vectors of units, each with its gates: acc[unit][gate]. Units that fill no whole tile need not all
-// of its vectors.
-template <class Shape, int kNr, int kUnits>
+// The same of one row and kUnits vectors of units, each with its gates, and kHalf more: a vector half as wide. Units that fill no
+// whole tile need not all of its vectors.
+template <class Half, class Shape, int kNr, int kUnits, int kHalf>
 struct UnitProducts {
   using Layout = TileLayout<Shape, kNr>;
   static constexpr int kGates = Shape::kGates, kRow = Layout::kRow;
-  F acc[kUnits][kGates];
+  F acc[kUnits != 0 ? kUnits : 1][kGates];
+  typename Half::F half[kGates];
 
   // Where a vector of units of one gate lies in tiles that are tile_elems floats apart.
   static RNNPACK_INLINE size_t place(int unit, int gate, size_t tile_elems) {
@@ -126,6 +127,8 @@ struct UnitProducts {
       RNNPACK_UNROLL
       for (int g = 0; g < kGates; ++g) acc[u][g] = Vec::load(from + place(u, g, tile_elems));
     }
+    RNNPACK_UNROLL
+    for (int g = 0; g < kHalf * kGates; ++g) half[g] = Half::load(from + place(kUnits, g, tile_elems));
   }
   RNNPACK_INLINE void add(const float *factors, const float *panels, size_t k) {
     const size_t elems = k * kRow;
@@ -136,6 +139,10 @@ struct UnitProducts {
       for (int u = 0; u < kUnits; ++u) {
         RNNPACK_UNROLL
         for (int g = 0; g < kGates; ++g) acc[u][g] = Vec::fma(a, Vec::load(panels + place(u, g, elems)), acc[u][g]);
+      }
+      if constexpr (kHalf != 0) {
+        RNNPACK_UNROLL
+        for (int g = 0; g < kGates; ++g) half[g] = Half::fma(Half::low(a), Half::load(panels + place(kUnits, g, elems)), half[g]);
       }
     }
   }
@@ -150,10 +157,15 @@ struct UnitProducts {
       load(preact_of<Shape, kNr>(args, 0, tile), Layout::kPreRow);
     }
     if constexpr (Shape::kSplit) {
+      const float *bias = r_bias_of<kNr>(args, 0, tile);
       RNNPACK_UNROLL
       for (int u = 0; u < kUnits; ++u) {
         if (from_x) Vec::store(nx + u * kWidth, acc[u][kGates - 1]);
-        acc[u][kGates - 1] = Vec::load(r_bias_of<kNr>(args, 0, tile) + u * kWidth);
+        acc[u][kGates - 1] = Vec::load(bias + u * kWidth);
+      }
+      if constexpr (kHalf != 0) {
+        if (from_x) Half::store(nx + kUnits * kWidth, half[kGates - 1]);
+        half[kGates - 1] = Half::load(bias + kUnits * kWidth);
       }
     }
     add(Shape::kFirst != 0 ? args->rh : args->h_prev, args->r + tile * args->recurrent_k * kRow, args->recurrent_k);

@@ -71,8 +71,10 @@ struct Recur {
   // A tile that does not fit in registers goes through the buffers, some of its vectors at a time.
   static constexpr bool kFused = Cell::kFused && Layout::kVectors <= kBlockVectors;
 
-  // Vector v of a tile's units. nx: the split gate's input part of the tile, where it is not in preact.
-  static RNNPACK_INLINE void cell(const RecurArgs *args, size_t row, size_t tile, int v, const F (&gates)[kGates],
+  // Vector v of a tile's units, or where V is half as wide the half of it. nx: the split gate's input part of the tile, where it is
+  // not in preact.
+  template <class V = Vec>
+  static RNNPACK_INLINE void cell(const RecurArgs *args, size_t row, size_t tile, int v, const typename V::F (&gates)[kGates],
                                   const float *nx) {
     const size_t unit = tile * kNr + v * kWidth;
     const ptrdiff_t left = static_cast<ptrdiff_t>(args->hidden_size) - static_cast<ptrdiff_t>(unit);
@@ -81,7 +83,7 @@ struct Recur {
       if (args->x == nullptr) nx = preact_of<Shape, kNr>(args, row, tile) + Layout::kSplitFrom * kWidth;
       nx += v * kWidth;
     }
-    Cell::finish({args, row, unit, left, peephole, kNr}, gates, nx);
+    Cell::finish(PlaceOf<V>{args, row, unit, left, peephole, kNr}, gates, nx);
   }
 
   // The cells of mr rows x `count` tiles, from buffers.
@@ -137,12 +139,12 @@ struct Recur {
   // Where factors are no lanes and loops are not written out, a tile's vectors that have no unit can be left out.
   static constexpr bool kLeavesOut = !Vec::kLanes && !Vec::kWalks;
 
-  // One row, and kUnits vectors of units. More than two go by way of a buffer, to have the cell's code once.
-  template <int kUnits>
+  // One row, kUnits vectors of units and kHalf halves. More than two go by way of a buffer, to have the cell's code once.
+  template <int kUnits, int kHalf>
   static RNNPACK_INLINE void units_step(const RecurArgs *args, size_t tile) {
     constexpr int kOfTile = Layout::kGateVectors;
-    alignas(64) float nx[Shape::kSplit ? kUnits * kWidth : 1];
-    UnitProducts<Shape, kNr, kUnits> products;
+    alignas(64) float nx[Shape::kSplit ? (kUnits + kHalf) * kWidth : 1];
+    UnitProducts<Vec::Half, Shape, kNr, kUnits, kHalf> products;
     products.run(args, tile, nx);
     const auto finish = [&](int u, const F(&gates)[kGates]) {
       cell(args, 0, tile + u / kOfTile, u % kOfTile, gates, Shape::kSplit ? nx + u / kOfTile * kNr : nullptr);
@@ -162,16 +164,19 @@ struct Recur {
         finish(u, gates);
       }
     }
+    if constexpr (kHalf != 0)
+      cell<Vec::Half>(args, 0, tile + kUnits / kOfTile, kUnits % kOfTile, products.half,
+                      Shape::kSplit ? nx + kUnits / kOfTile * kNr : nullptr);
   }
 
-  // All steps of a layer of one row, whose units fill up to kUnits vectors: what stays the same from step to step stays in
-  // registers. Cells of one gate are short, and have little that stays.
-  template <int kUnits>
+  // All steps of a layer of one row, whose units fill up to kUnits vectors and kHalf halves: what stays the same from step to step
+  // stays in registers. Cells of one gate are short, and have little that stays.
+  template <int kUnits, int kHalf>
   static RNNPACK_NOINLINE void fused_steps(const RecurArgs *args) {
     RecurArgs step = *args;
     for (;; next_step(&step)) {
       if constexpr (kLeavesOut) {
-        units_step<kUnits>(&step, args->tile_begin);
+        units_step<kUnits, kHalf>(&step, args->tile_begin);
       } else {
         fused_step<kUnits / Layout::kGateVectors>(&step, 0, args->tile_begin);
       }
@@ -179,14 +184,16 @@ struct Recur {
     }
   }
 
-  // The code for kUnits vectors of at most two tiles, where it is not too long and its sums fit in registers.
-  static constexpr int kStepVectors = kLeavesOut ? 1 : Layout::kGateVectors;
-  template <int kUnits>
+  // The code for as many units as kParts times kStepUnits, at most two tiles, where it is not too long and its sums fit in
+  // registers.
+  static constexpr int kStepUnits = kLeavesOut ? Vec::Half::kWidth : kNr;
+  template <int kParts>
   static constexpr StepsFn steps_of() {
-    constexpr int kTiles = (kUnits + Layout::kGateVectors - 1) / Layout::kGateVectors;
-    constexpr bool kFits =
-        kLeavesOut ? kTiles <= 2 && kUnits * kGates <= kBlockVectors : !is_buffered(kTiles) && kTiles <= int{Sweep::kFusedTiles};
-    if constexpr (kFused && kGates >= 3 && !is_buffered(1) && kFits) return fused_steps<kUnits>;
+    constexpr int kTiles = (kParts * kStepUnits + kNr - 1) / kNr, kUnits = kParts * kStepUnits / kWidth;
+    constexpr int kHalf = kParts * kStepUnits % kWidth != 0;
+    constexpr bool kFits = kLeavesOut ? kTiles <= 2 && kUnits + kHalf <= 3 && 3 * kGates <= kBlockVectors
+                                      : !is_buffered(kTiles) && kTiles <= int{Sweep::kFusedTiles};
+    if constexpr (kFused && kGates >= 3 && !is_buffered(1) && kFits) return fused_steps<kUnits, kHalf>;
     return nullptr;
   }
 
@@ -200,10 +207,11 @@ struct Recur {
     code.shape = &Sweep::kShape;
     code.cells = cells;
     if constexpr (kFused) add_fused(&code, typename CountTo<Sweep::kFusedTiles>::Counts());
-    code.step_units = kStepVectors * kWidth;
-    code.steps[0] = steps_of<kStepVectors>();
-    code.steps[1] = steps_of<2 * kStepVectors>();
-    code.steps[2] = steps_of<3 * kStepVectors>();
+    code.step_units = kStepUnits;
+    code.steps[0] = steps_of<1>();
+    code.steps[1] = steps_of<2>();
+    code.steps[2] = steps_of<3>();
+    code.steps[3] = steps_of<4>();
     return code;
   }
   static constexpr CellCode kCode = code();

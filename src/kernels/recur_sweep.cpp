@@ -172,7 +172,8 @@ void recur_sweep(const RecurArgs *args, const CellCode *code) {
   const uint32_t together = fused_tiles(args, code->shape);
   const uint32_t parts = (args->hidden_size + code->step_units - 1) / code->step_units;
   const StepsFn steps = args->rows == 1 && parts <= kMostStepParts ? code->steps[parts - 1] : nullptr;
-  const bool leaves_out = parts * code->step_units < code->shape->nr;
+  const bool all_tiles = (args->tile_end - args->tile_begin) * code->shape->nr >= args->hidden_size;
+  const bool leaves_out = all_tiles && parts * code->step_units % code->shape->nr != 0;
   if (steps != nullptr && (args->steps > 1 || leaves_out)) return steps(args);
   return args->steps > 1 ? many_steps(args, code, together) : one_step(args, code, together);
 }

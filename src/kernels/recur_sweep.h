@@ -29,7 +29,7 @@ struct SweepShape {
 
 // The cells of rows x tiles of finished pre-activations, and one row's products and cells together.
 constexpr uint32_t kMostFusedTiles = 6;
-constexpr uint32_t kMostStepParts = 3;
+constexpr uint32_t kMostStepParts = 4;
 using StepsFn = void (*)(const RecurArgs *args);
 struct CellCode {
   const SweepShape *shape;

@@ -16,6 +16,7 @@ namespace {
 
 struct Vec {
   using F = __m256;
+  using Half = Vec;  // no half is cheaper
   using M = __m256;
   static constexpr int kWidth = 8;
   static constexpr int kRegisters = 16;

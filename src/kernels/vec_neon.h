@@ -18,6 +18,7 @@ namespace {
 
 struct Vec {
   using F = float32x4_t;
+  using Half = Vec;  // no half is cheaper
   using M = uint32x4_t;
   static constexpr int kWidth = 4;
   static constexpr bool kFma = true;

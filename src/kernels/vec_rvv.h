@@ -20,6 +20,7 @@ namespace {
 struct Vec {
   typedef float F __attribute__((ext_vector_type(16)));
   typedef int32_t M __attribute__((ext_vector_type(16)));
+  using Half = Vec;  // no half is cheaper
   typedef float Anywhere __attribute__((ext_vector_type(16), aligned(4), may_alias));
   static constexpr int kWidth = 16;
   static constexpr int kRegisters = 8;

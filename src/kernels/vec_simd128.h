@@ -17,6 +17,7 @@ namespace {
 
 struct Vec {
   using F = v128_t;
+  using Half = Vec;  // no half is cheaper
   using M = v128_t;
   static constexpr int kWidth = 4;
   static constexpr int kRegisters = 16;

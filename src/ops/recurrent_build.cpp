@@ -10,19 +10,6 @@
 namespace rnnp {
 namespace {
 
-// Of a stream of up to eight units, AVX2 leaves out the half of a tile that AVX-512 would multiply for nothing.
-const Kernel *find_cells(const BuildEnv &env, KernelFamily family, DType dtype, uint32_t nr, uint32_t hidden) {
-#if defined(__x86_64__)
-  if (hidden <= 8 && env.max_batch == 1) {
-    const Kernel *of_eight = find_kernel(*env.kernels, family, dtype, nr, env.isa & ~RNNP_ISA_AVX512);
-    if (of_eight != nullptr && of_eight->isa == RNNP_ISA_AVX2) return of_eight;
-  }
-#else
-  (void)hidden;
-#endif
-  return find_kernel(*env.kernels, family, dtype, nr, env.isa);
-}
-
 // The kernels of a direction's cells, of a kGru two, and where there is room for them their phases. Returns the last kernel.
 const Kernel *take_cells(BuildEnv *env, const AttrRecurrent &a, const BlobDirection &b, const RecurrentKernels &kernels,
                          uint32_t nr, Phase *phases) {
@@ -30,7 +17,7 @@ const Kernel *take_cells(BuildEnv *env, const AttrRecurrent &a, const BlobDirect
   uint32_t matrix = b.r;
   for (bool last = Cell(a.cell) != Cell::kGru;; last = true) {
     const DType dtype = kernels.fixed ? DType::kI8 : DType::kF32;
-    const Kernel *cells = find_cells(*env, family, dtype, kernels.fixed ? 0 : nr, a.hidden_size);
+    const Kernel *cells = find_kernel(*env->kernels, family, dtype, kernels.fixed ? 0 : nr, env->isa);
     if (cells == nullptr) return nullptr;
     env->recurrent_isa |= cells->isa;
     if (phases != nullptr) {

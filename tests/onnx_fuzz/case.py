@@ -104,7 +104,7 @@ def run(case, driver, walks, spoil=0):
     lines, bounds = compare.differences(case, ours, theirs, case.seed)
     excused = ""
     if lines and bounds:
-        ask = lambda: driver.ask(data, case.feeds, case.states, case.steps, case.batch, case.seed, 0, evaluate=1)[4]
+        ask = lambda model: driver.ask(model.SerializeToString(), case.feeds, case.states, case.steps, case.batch, case.seed, 0, evaluate=1)[4]
         excused = known.excuse(case, ours, theirs, bounds, ask)
     if lines and not excused:
         return Result(FAILED, "; ".join(lines), causal, bounds is not None)

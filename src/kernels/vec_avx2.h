@@ -9,26 +9,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/eight_floats_x86.h"
 #include "kernels/inlining.h"
 
 namespace rnnp::RNNPACK_SET {
 namespace {
 
-struct Vec {
-  using F = __m256;
+struct Vec : EightFloats {
   using Half = Vec;  // no half is cheaper
   using M = __m256;
-  static constexpr int kWidth = 8;
   static constexpr int kRegisters = 16;
   static constexpr bool kFma = true;
   static constexpr bool kLanes = false;  // a multiply-add cannot take its factor from a lane
   static constexpr bool kWalks = false;
   static constexpr bool kColumns = true;
 
-  static RNNPACK_INLINE F set1(float x) { return _mm256_set1_ps(x); }
   static RNNPACK_INLINE F broadcast(const float *p) { return _mm256_broadcast_ss(p); }
-  static RNNPACK_INLINE F load(const float *p) { return _mm256_loadu_ps(p); }
-  static RNNPACK_INLINE void store(float *p, F x) { _mm256_storeu_ps(p, x); }
   static RNNPACK_INLINE __m256i first(size_t n) {
     const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lanes);
@@ -94,24 +90,15 @@ struct Vec {
     *odd = _mm256_castsi256_ps(_mm256_and_si256(pairs, _mm256_set1_epi32(INT32_MIN >> 15)));
   }
 
-  static RNNPACK_INLINE F add(F a, F b) { return _mm256_add_ps(a, b); }
-  static RNNPACK_INLINE F sub(F a, F b) { return _mm256_sub_ps(a, b); }
   static RNNPACK_INLINE float sum(F a) {
     const __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
   }
-  static RNNPACK_INLINE F mul(F a, F b) { return _mm256_mul_ps(a, b); }
-  static RNNPACK_INLINE F div(F a, F b) { return _mm256_div_ps(a, b); }
   static RNNPACK_INLINE F sqrt(F a) { return _mm256_sqrt_ps(a); }
-  static RNNPACK_INLINE F fma(F a, F b, F c) { return _mm256_fmadd_ps(a, b, c); }
-  static RNNPACK_INLINE F fnma(F a, F b, F c) { return _mm256_fnmadd_ps(a, b, c); }
-  static RNNPACK_INLINE F min(F a, F b) { return _mm256_min_ps(a, b); }
-  static RNNPACK_INLINE F max(F a, F b) { return _mm256_max_ps(a, b); }
   static RNNPACK_INLINE F floor(F a) { return _mm256_floor_ps(a); }
   static RNNPACK_INLINE F ceil(F a) { return _mm256_ceil_ps(a); }
   static RNNPACK_INLINE F neg(F a) { return _mm256_xor_ps(a, set1(-0.0f)); }
-  static RNNPACK_INLINE F abs(F a) { return _mm256_andnot_ps(set1(-0.0f), a); }
   static RNNPACK_INLINE F copysign(F size, F sign) {
     return _mm256_or_ps(_mm256_and_ps(set1(-0.0f), sign), _mm256_andnot_ps(set1(-0.0f), size));
   }
@@ -122,8 +109,6 @@ struct Vec {
   static RNNPACK_INLINE M is_nan(F a) { return _mm256_cmp_ps(a, a, _CMP_UNORD_Q); }
   static RNNPACK_INLINE F select(M m, F yes, F no) { return _mm256_blendv_ps(no, yes, m); }
 
-  // The bits of a shifted left by 23: the low bits of a mantissa become an exponent.
-  static RNNPACK_INLINE F bits_to_exponent(F a) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), 23)); }
   // a = m * 2^e with m in [sqrt(1/2), sqrt(2)), a normal and positive.
   static RNNPACK_INLINE void split(F a, F *m, F *e) {
     const __m256i bits = _mm256_sub_epi32(_mm256_castps_si256(a), _mm256_set1_epi32(0x3f3504f3));

@@ -9,37 +9,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/eight_floats_x86.h"
 #include "kernels/inlining.h"
 
 namespace rnnp::RNNPACK_SET {
 namespace {
 
 // What a vector of eight units needs: a whole one would be half empty, and some CPUs pass it in two halves.
-struct HalfVec {
-  using F = __m256;
-  static constexpr int kWidth = 8;
-
-  static RNNPACK_INLINE F set1(float x) { return _mm256_set1_ps(x); }
+struct HalfVec : EightFloats {
   static RNNPACK_INLINE F low(__m512 a) { return _mm512_maskz_extractf32x8_ps(0xff, a, 0); }
-  static RNNPACK_INLINE F load(const float *p) { return _mm256_loadu_ps(p); }
-  static RNNPACK_INLINE void store(float *p, F x) { _mm256_storeu_ps(p, x); }
   static RNNPACK_INLINE __mmask8 first(size_t n) { return static_cast<__mmask8>((1u << n) - 1u); }
   static RNNPACK_INLINE F load_first(const float *p, size_t n) { return _mm256_maskz_loadu_ps(first(n), p); }
   static RNNPACK_INLINE void store_first(float *p, F x, size_t n) { _mm256_mask_storeu_ps(p, first(n), x); }
-  static RNNPACK_INLINE F add(F a, F b) { return _mm256_add_ps(a, b); }
-  static RNNPACK_INLINE F sub(F a, F b) { return _mm256_sub_ps(a, b); }
-  static RNNPACK_INLINE F mul(F a, F b) { return _mm256_mul_ps(a, b); }
-  static RNNPACK_INLINE F div(F a, F b) { return _mm256_div_ps(a, b); }
-  static RNNPACK_INLINE F fma(F a, F b, F c) { return _mm256_fmadd_ps(a, b, c); }
-  static RNNPACK_INLINE F fnma(F a, F b, F c) { return _mm256_fnmadd_ps(a, b, c); }
-  static RNNPACK_INLINE F min(F a, F b) { return _mm256_min_ps(a, b); }
-  static RNNPACK_INLINE F max(F a, F b) { return _mm256_max_ps(a, b); }
-  static RNNPACK_INLINE F abs(F a) { return _mm256_andnot_ps(set1(-0.0f), a); }
   static RNNPACK_INLINE F copysign(F size, F sign) {
     return _mm256_castsi256_ps(
         _mm256_ternarylogic_epi32(_mm256_set1_epi32(INT32_MIN), _mm256_castps_si256(sign), _mm256_castps_si256(size), 0xca));
   }
-  static RNNPACK_INLINE F bits_to_exponent(F a) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), 23)); }
 };
 
 struct Vec {

@@ -127,7 +127,7 @@ bool has_nan(const std::vector<float> &y) {
 void expect_seen(const Variant &variant, bool is_sound) {
   const Outcome first = run(variant, 1, false);
   uint32_t odd = has_nan(first.y);
-  for (uint64_t seed = 2; seed <= kOrders; ++seed) {
+  for (uint64_t seed = 2; seed <= kOrders && (is_sound || odd == 0); ++seed) {
     const Outcome other = run(variant, seed, seed % 2 != 0);
     const bool same = std::memcmp(other.y.data(), first.y.data(), first.y.size() * sizeof(float)) == 0;
     odd += !other.ended || other.timed_out != 0 || has_nan(other.y) || !same;

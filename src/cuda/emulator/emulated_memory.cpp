@@ -102,9 +102,10 @@ void EmulatedMemory::keep_plain() {
     const Plain &plain = plain_[r];
     if (memcmp(plain.p, plain.shown.data(), plain.shown.size()) == 0) continue;
     for (size_t i = 0; i < plain.shown.size() / 4; ++i) {
-      uint32_t v;
+      uint32_t v, shown;
       memcpy(&v, plain.p + 4 * i, 4);
-      if (memcmp(&v, plain.shown.data() + 4 * i, 4) != 0) held_[running_][{r, i}] = v;
+      memcpy(&shown, plain.shown.data() + 4 * i, 4);
+      if (v != shown) held_[running_][{r, i}] = v;
     }
   }
 }

@@ -43,7 +43,6 @@ struct Block {
 
 struct Thread {
   uint32_t block = 0, index = 0;  // of the block in `blocks`, in its block
-  bool done = false, parked = false;
 };
 
 // Who falls behind: threads [first, first + count), until so many switches have been made.
@@ -60,11 +59,12 @@ struct Machine {
   std::vector<Block> blocks;
   std::vector<std::vector<Block>> past_blocks;  // their memory is not given to others while order is watched
   std::vector<uint32_t> ready;
+  uint32_t running = 0;  // threads
   Rendezvous cluster;
   bool stored_too_late = false;
   size_t first_fiber = 0;
   Slow slow;
-  Fiber scheduler;
+  Fiber launcher;
   uint32_t self = 0;
   uint64_t random = 0, switched = 0;
 };
@@ -93,63 +93,6 @@ Block &my_block() {
   return machine->blocks[me().block];
 }
 
-void to_scheduler(bool for_good = false) {
-  fibers()[machine->first_fiber + machine->self]->switch_to(&machine->scheduler, for_good);
-}
-
-uint8_t *first_byte(Block *b) {
-  uint8_t *bytes = b->shared.data();
-  return bytes + (128 - reinterpret_cast<uintptr_t>(bytes) % 128) % 128;
-}
-
-// What a block's shared memory is may be another's, once it has ended.
-void end_of_thread() {
-  const Unseen unseen;
-  Block &b = my_block();
-  if (--b.running != 0 || machine->launch.sync != Sync::kCluster) return;
-  machine->stored_too_late |= machine->memory.has_stores_to(b.shared.data(), b.shared.size());
-}
-
-void enter_thread() {
-  Fiber::entered();
-  order_acquire(&launch_begins);
-  machine->kernel(machine->args);
-  order_release(&launch_ends);
-  me().done = true;
-  end_of_thread();
-  to_scheduler(true);
-  std::abort();
-}
-
-bool meet(Rendezvous *rendezvous, bool v) {
-  const Unseen unseen;
-  rendezvous->any |= v;
-  if (++rendezvous->arrived < rendezvous->size) {
-    rendezvous->waiting.push_back(machine->self);
-    me().parked = true;
-    to_scheduler();
-    return rendezvous->last_any;
-  }
-  ++rendezvous->turn;
-  rendezvous->last_any = rendezvous->any;
-  rendezvous->any = false;
-  rendezvous->arrived = 0;
-  for (const uint32_t i : rendezvous->waiting) {
-    machine->threads[i].parked = false;
-    machine->ready.push_back(i);
-  }
-  rendezvous->waiting.clear();
-  return rendezvous->last_any;
-}
-// A barrier: what was before it is ordered before what is after it. Shuffles and products are none.
-bool meet_in_order(Rendezvous *rendezvous, bool v) {
-  uint8_t *order = &rendezvous->order[rendezvous->turn & 1];
-  order_release(order);
-  const bool any = meet(rendezvous, v);
-  order_acquire(order);
-  return any;
-}
-
 void choose_slow() {
   const uint64_t r = next_random(), widths[4] = {1, kLanes, machine->launch.threads, 0};
   Slow &slow = machine->slow;
@@ -165,6 +108,83 @@ size_t choose_next(uint64_t r) {
   size_t at = (r & 0xfffff) % ready.size();
   for (int tries = 0; tries < 20 && ready[at] - slow.first < slow.count; ++tries) at = next_random() % ready.size();
   return at;
+}
+
+Fiber *fiber_of(uint32_t thread) {
+  return fibers()[machine->first_fiber + thread].get();
+}
+
+// Who runs next; the one who launched, where every thread waits or has ended.
+Fiber *next_to_run() {
+  const Unseen unseen;
+  Machine &m = *machine;
+  if (m.ready.empty()) return &m.launcher;
+  const uint64_t r = next_random();
+  m.memory.pass_time(r);
+  if (m.switched >= m.slow.until) choose_slow();
+  const size_t at = choose_next(r);
+  m.self = m.ready[at];
+  m.ready[at] = m.ready.back();
+  m.ready.pop_back();
+  ++m.switched;
+  m.memory.show_to(my_block().id);
+  return fiber_of(m.self);
+}
+
+// The thread that runs waits until somebody makes it ready.
+void wait() {
+  Fiber *const from = fiber_of(machine->self), *const to = next_to_run();
+  if (to != from) from->switch_to(to);
+}
+
+uint8_t *first_byte(Block *b) {
+  uint8_t *bytes = b->shared.data();
+  return bytes + (128 - reinterpret_cast<uintptr_t>(bytes) % 128) % 128;
+}
+
+// What a block's shared memory is may be another's, once it has ended.
+void end_of_thread() {
+  const Unseen unseen;
+  Block &b = my_block();
+  --machine->running;
+  if (--b.running != 0 || machine->launch.sync != Sync::kCluster) return;
+  machine->stored_too_late |= machine->memory.has_stores_to(b.shared.data(), b.shared.size());
+}
+
+void enter_thread() {
+  Fiber::entered();
+  order_acquire(&launch_begins);
+  machine->kernel(machine->args);
+  order_release(&launch_ends);
+  end_of_thread();
+  Fiber *const from = fiber_of(machine->self);
+  from->switch_to(next_to_run(), true);
+  std::abort();
+}
+
+bool meet(Rendezvous *rendezvous, bool v) {
+  const Unseen unseen;
+  rendezvous->any |= v;
+  if (++rendezvous->arrived < rendezvous->size) {
+    rendezvous->waiting.push_back(machine->self);
+    wait();
+    return rendezvous->last_any;
+  }
+  ++rendezvous->turn;
+  rendezvous->last_any = rendezvous->any;
+  rendezvous->any = false;
+  rendezvous->arrived = 0;
+  machine->ready.insert(machine->ready.end(), rendezvous->waiting.begin(), rendezvous->waiting.end());
+  rendezvous->waiting.clear();
+  return rendezvous->last_any;
+}
+// A barrier: what was before it is ordered before what is after it. Shuffles and products are none.
+bool meet_in_order(Rendezvous *rendezvous, bool v) {
+  uint8_t *order = &rendezvous->order[rendezvous->turn & 1];
+  order_release(order);
+  const bool any = meet(rendezvous, v);
+  order_acquire(order);
+  return any;
 }
 
 // The blocks of ids[first] to ids[first + count - 1], all at the same time.
@@ -198,25 +218,9 @@ void place_blocks(const uint32_t *ids, uint32_t count) {
 bool run_blocks(const uint32_t *ids, uint32_t count) {
   Machine &m = *machine;
   place_blocks(ids, count);
-  size_t left = m.ready.size();
-  while (left != 0 && !m.ready.empty()) {
-    const uint64_t r = next_random();
-    m.memory.pass_time(r);
-    if (m.switched >= m.slow.until) choose_slow();
-    const size_t at = choose_next(r);
-    m.self = m.ready[at];
-    m.ready[at] = m.ready.back();
-    m.ready.pop_back();
-    ++m.switched;
-    m.memory.show_to(my_block().id);
-    m.scheduler.switch_to(fibers()[m.first_fiber + m.self].get());
-    if (me().done) {
-      --left;
-    } else if (!me().parked) {
-      m.ready.push_back(m.self);
-    }
-  }
-  return left == 0;
+  m.running = static_cast<uint32_t>(m.ready.size());
+  m.launcher.switch_to(next_to_run());
+  return m.running == 0;
 }
 
 // Blocks that wait for nobody: some at a time, in any order.
@@ -261,7 +265,7 @@ void run_alone() {
 
 bool run_grid(const Launch &launch, void (*kernel)(const void *), const void *args) {
   const Unseen unseen;
-  Machine m = {launch, kernel, args, EmulatedMemory(launch), {}, {}, {}, {}, {}, false, 0, {}, {}, 0, 0, 0};
+  Machine m = {launch, kernel, args, EmulatedMemory(launch), {}, {}, {}, {}, 0, {}, false, 0, {}, {}, 0, 0, 0};
   machine = &m;
   m.random = launch.seed * 2654435761u + 88172645463325252ull;
   bool ended = true;
@@ -304,7 +308,11 @@ uint64_t *word_of_block(uint64_t *p, uint32_t block) {
   return static_cast<uint64_t *>(static_cast<void *>(first_byte(&to) + at));
 }
 void pause() {
-  to_scheduler();
+  {
+    const Unseen unseen;
+    machine->ready.push_back(machine->self);
+  }
+  wait();
 }
 void sync_block() {
   meet_in_order(&my_block().rendezvous, false);

@@ -53,12 +53,13 @@ Fiber *left_for_entry;  // whom a fiber that begins was switched from
 void Fiber::begin(void (*entry)()) {
   if (thread_ == nullptr) thread_ = order_new_thread();
   if (stack_ == nullptr) stack_.reset(new uint8_t[kStackBytes]);
+#ifdef RNNPACK_ASAN  // what it left in the middle of
+  uint8_t *const left_at = static_cast<uint8_t *>(stack_pointer_), *const end = stack_.get() + kStackBytes;
+  if (left_at != nullptr) __asan_unpoison_memory_region(left_at, static_cast<size_t>(end - left_at));
+#endif
   bottom_ = stack_.get();
   bytes_ = kStackBytes;
   fake_stack_ = nullptr;
-#ifdef RNNPACK_ASAN
-  __asan_unpoison_memory_region(stack_.get(), kStackBytes);
-#endif
   const uintptr_t top = (reinterpret_cast<uintptr_t>(stack_.get()) + kStackBytes) & ~uintptr_t{15};
   void **slot = static_cast<void **>(static_cast<void *>(stack_.get() + (top - reinterpret_cast<uintptr_t>(stack_.get()))));
 #if defined(__x86_64__)

@@ -147,17 +147,23 @@ void einsum(EvalCall &call) {
   std::vector<NumberPointer> factors;
   for (const Tensor *in : call.in) factors.push_back(in->data.numbers());
   Shape index(sizes.size(), 0);
+  std::vector<int64_t> at(factors.size(), 0);
+  // The next index, the last label fastest, and where each factor stands there.
+  const auto advance = [&] {
+    for (size_t label = sizes.size(); label-- > 0;) {
+      const bool more = ++index[label] < sizes[label];
+      for (size_t i = 0; i < at.size(); ++i) at[i] += more ? strides[i][label] : -(sizes[label] - 1) * strides[i][label];
+      if (more) return;
+      index[label] = 0;
+    }
+  };
   double *sum = out.data.data();
   for (int64_t n = 0; n < out.size(); ++n, ++sum) {
     for (int64_t k = 0; k < inner; ++k) {
       double product = 1;
-      for (size_t i = 0; i < shapes.size(); ++i) {
-        int64_t at = 0;
-        for (size_t label = 0; label < sizes.size(); ++label) at += index[label] * strides[i][label];
-        product *= factors[i][at];
-      }
+      for (size_t i = 0; i < at.size(); ++i) product *= factors[i][at[i]];
       *sum += product;
-      for (size_t i = sizes.size(); i-- > 0 && ++index[i] == sizes[i];) index[i] = 0;
+      advance();
     }
   }
   call.give(std::move(out));

@@ -259,6 +259,15 @@ TEST(Refusals, ArithmeticOnTheNumberOfSteps) {
   expect_all(refusal_of(b.proto), {"'mean' (Div)", "number of steps"});
 }
 
+// What an exporter left of the example's length is the only one that fits.
+TEST(Refusals, ProposesTheLengthThatAConstantHas) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 3}).weights("", 3, 1, 3, kHidden).output("Z").random("places", {9, 1, 1, kHidden});
+  b.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+  b.node("Add", {"Y", "places"}, {"Z"}, "add");
+  expect_all(refusal_of(b.proto), {"'add' (Add)", "do not broadcast", "try: --dim T=9 "});
+}
+
 TEST(Refusals, OpenAxesThatAreNeitherTimeNorBatch) {
   OnnxBuilder b;
   b.input("X", {"T", "N", "F"}).weights("", 3, 1, 3, kHidden).output("Y");

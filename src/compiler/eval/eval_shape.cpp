@@ -72,10 +72,12 @@ Shape reshape_target(const Shape &from, const std::vector<int64_t> &wanted, bool
     others[guess] = 1;
     const int64_t rest = element_count(others, int64_t{1} << 62);
     if (rest == 0 || total % rest != 0)
-      throw Refusal("a tensor of shape " + shape_text(from) + " cannot take shape " + shape_text(wanted));
+      throw Refusal("a tensor of shape " + shape_text(from) + " cannot take shape " + shape_text(wanted) +
+                    ": the two need as many elements");
     out[guess] = total / rest;
   } else if (element_count(out, int64_t{1} << 62) != total) {
-    throw Refusal("a tensor of shape " + shape_text(from) + " cannot take shape " + shape_text(wanted));
+    throw Refusal("a tensor of shape " + shape_text(from) + " cannot take shape " + shape_text(wanted) +
+                  ": the two need as many elements");
   }
   return out;
 }
@@ -276,7 +278,8 @@ void concat(EvalCall &call) {
     dims[axis] += other[axis];
     other[axis] = mine[axis] = 0;
     if (other != mine)
-      throw Refusal("its inputs differ outside the axis: " + shape_text(head.shape) + " and " + shape_text(call.input(i).shape));
+      throw Refusal("its inputs differ outside the axis: " + shape_text(head.shape) + " and " + shape_text(call.input(i).shape) +
+                    "; accepted: the same sizes on every other axis");
   }
   const bool floats = std::all_of(call.in.begin(), call.in.end(), [](const Tensor *x) { return x->data.are_floats(); });
   Tensor out(head.elem, dims, kMaxComputedElems, floats);

@@ -80,7 +80,8 @@ View joined(OpCall &call, std::vector<View> parts, size_t axis) {
       if (i != axis) b.unify(&out.axes[i], &part.axes[i]);
       if (i != axis &&
           (axis_size(out.axes[i]) != axis_size(part.axes[i]) || !align_axes(out.axes[i], part.axes[i], &mine, &other))) {
-        throw Refusal("its inputs differ outside the axis: " + view_text(out) + " and " + view_text(part));
+        throw Refusal("its inputs differ outside the axis: " + view_text(out) + " and " + view_text(part) +
+                      "; accepted: the same sizes on every other axis");
       }
       if (i == axis) continue;
       // Of input axes that are joined one cannot be longer than the other. Batch and steps merged are two in each part.

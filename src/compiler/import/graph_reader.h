@@ -256,6 +256,8 @@ class GraphReader {
         for (const int64_t size : view_shape(operand.view)) note(static_cast<double>(size));
       } else if (operand.tensor->elem == Elem::kInt && operand.tensor->size() <= int64_t{kBlobMaxRank}) {
         for (const double number : operand.tensor->data) note(number);
+      } else {
+        for (const int64_t size : operand.tensor->shape) note(static_cast<double>(size));
       }
     }
   }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "compiler/eval/range_watch.h"
+#include "compiler/eval/roundings.h"
 #include "compiler/onnx/budget.h"
 #include "compiler/onnx/operator_attributes.h"
 #include "compiler/onnx/problem.h"
@@ -114,9 +115,17 @@ class Walk {
     std::optional<std::vector<Tensor>> given = instead ? instead(node, in) : std::nullopt;
     std::vector<Tensor> out = given ? std::move(*given) : eval_node(node, opset_, in);
     if (RangeWatch::is_on()) watch(node, in, out);
+    if (Roundings::are_on()) round_all(&out);
     for (size_t i = 0; i < out.size(); ++i) {
       const std::string &name = node.output(static_cast<int>(i));
       if (!name.empty()) known[name] = std::make_shared<const Tensor>(std::move(out[i]));
+    }
+  }
+
+  static void round_all(std::vector<Tensor> *out) {
+    for (Tensor &tensor : *out) {
+      if (tensor.elem != Elem::kFloat || tensor.data.size() == 0) continue;
+      for (double *v = tensor.data.data(), *end = v + tensor.data.size(); v != end; ++v) *v = Roundings::of(*v);
     }
   }
 

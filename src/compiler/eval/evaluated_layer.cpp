@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/eval/range_watch.h"
+#include "compiler/eval/roundings.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -50,7 +51,7 @@ CellWeights RecurrentLayer::weights(int64_t d) const {
 double RecurrentLayer::squash(const Activation &f, double x) const {
   RangeWatch::see(x);
   if (clip_ > 0 && !std::isnan(x)) x = std::min(std::max(x, -clip_), clip_);
-  return activate(f, x);
+  return Roundings::of(activate(f, x));
 }
 
 Shape RecurrentLayer::y_shape() const {

@@ -7,6 +7,7 @@
 
 #include "compiler/eval/eval.h"
 #include "compiler/eval/range_watch.h"
+#include "compiler/eval/roundings.h"
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/errors.h"
 #include "compiler/verify/random_inputs.h"
@@ -154,9 +155,7 @@ std::optional<BothRuns> BlobCheck::run(const Arrays &given, const RunSizes &size
 }
 
 Tensors BlobCheck::evaluate_disturbed(const BothRuns &runs, uint32_t seed, const EvalInstead &instead) const {
-  constexpr double kStep = 1.0 / (1 << 22);
-  std::mt19937 random(seed);
-  const auto factor = [&] { return random() & 1 ? 1 + kStep : 1 - kStep; };
+  Roundings roundings(seed);
   OtherConstants::Constants constants = model_->constants;
   for (auto &constant : constants) {
     if (constant.second->elem != Elem::kFloat || constant.second->size() < 2) continue;
@@ -164,14 +163,14 @@ Tensors BlobCheck::evaluate_disturbed(const BothRuns &runs, uint32_t seed, const
     // Floats move by 2 to 4 of their last places: they need not become doubles for it.
     const auto move_all = [&](auto *numbers) {
       for (size_t i = 0; i < moved->data.size(); ++i)
-        numbers[i] = static_cast<std::remove_pointer_t<decltype(numbers)>>(static_cast<double>(numbers[i]) * factor());
+        numbers[i] = static_cast<std::remove_pointer_t<decltype(numbers)>>(roundings.moved(static_cast<double>(numbers[i])));
     };
     moved->data.are_floats() ? move_all(moved->data.same_as(static_cast<const float *>(nullptr))) : move_all(moved->data.data());
     constant.second = moved;
   }
   Arrays inputs = optional_filled(runs.inputs, runs.sizes);
   for (auto &input : inputs) {
-    for (float &v : input.second.f32) v = static_cast<float>(static_cast<double>(v) * factor());
+    for (float &v : input.second.f32) v = static_cast<float>(roundings.moved(static_cast<double>(v)));
   }
   const OtherConstants disturbed(model_, std::move(constants));
   return evaluate_at(inputs, runs.sizes, {}, instead);

@@ -62,7 +62,7 @@ class BlobCheck {
   // Nothing where the ONNX graph itself cannot be evaluated at these sizes; then *refused says why.
   std::optional<BothRuns> run(const Arrays &given, const RunSizes &sizes, const RandomInputs &random, const Progress &progress,
                               std::string *refused) const;
-  // The evaluation with every weight and input off by four roundings of f32: what is then lost, no f32 arithmetic can keep.
+  // The evaluation with every weight, input and computed value off by four roundings of f32 (eval/roundings.h).
   Tensors evaluate_disturbed(const BothRuns &runs, uint32_t seed, const EvalInstead &instead = {}) const;
 
   // Compares an output, its shape included.

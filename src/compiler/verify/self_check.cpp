@@ -193,7 +193,7 @@ class Comparing {
 
   // False: the graph cannot be evaluated at these sizes.
   bool at(const RunSizes &sizes, bool all_optional, SelfCheck *out) {
-    bool agreed = false;
+    bool agreed = false, lost = false;
     beyond_range_.clear();
     for (RandomInputs kind : kKinds) {
       kind.all_optional = all_optional;
@@ -206,12 +206,15 @@ class Comparing {
         return true;
       }
       agreed = agreed || *finding == Finding::kAgrees;
+      lost = lost || (!agreed && amplifies_);
       if (agreed && is_whole_) break;
     }
     if (agreed) beyond_range_.clear();
     if (!beyond_range_.empty())
       out->note =
           "not checked at " + sizes_text(sizes) + ": at random inputs values leave the range of float32, first at " + beyond_range_;
+    else if (lost && agreed)
+      out->note = "checked with small inputs alone: of larger ones the graph amplifies roundings too much to be compared";
     else if (!agreed)
       out->note = "not checked: at random inputs its results are not finite, or amplify roundings too much to be compared";
     pieces(*runs_, out);
@@ -237,7 +240,8 @@ class Comparing {
   Finding judge(const BothRuns &runs, uint32_t seed, std::string *what) {
     Allowances allowances(check_, runs, seed);
     size_t elements = 0, not_finite = 0;
-    bool amplifies = false;
+    bool leaves_range = false;
+    amplifies_ = false;
     for (const auto &output : runs.whole) {
       Comparison result = check_.compare_output(runs, output.first);
       // Squeeze without axes drops the axis of one step, too.
@@ -248,18 +252,18 @@ class Comparing {
       if (result.agrees(kTolerance)) continue;
       if (is_lost_to_range(result, runs.beyond_range)) {
         beyond_range_ = runs.beyond_range;
-        amplifies = true;
+        leaves_range = true;
         continue;
       }
       const Allowance allowance = rounded_ ? Allowance() : allowances.of(output.first, result);
-      amplifies = amplifies || !allowance.says_something;
+      amplifies_ = amplifies_ || !allowance.says_something;
       if (!allowance.says_something || result.agrees(allowance.bound)) continue;
       if (rounded_ && result.is_comparable() && result.sqnr() >= kLeastSqnr) continue;
       *what = difference_text(output.first, runs, result, rounded_, allowance.bound);
       return Finding::kDiffers;
     }
     is_whole_ = not_finite == 0;
-    return amplifies || (not_finite == elements && elements != 0) ? Finding::kSaysNothing : Finding::kAgrees;
+    return amplifies_ || leaves_range || (not_finite == elements && elements != 0) ? Finding::kSaysNothing : Finding::kAgrees;
   }
 
   static std::string difference_text(const std::string &name, const BothRuns &runs, const Comparison &result, bool rounded,
@@ -296,6 +300,7 @@ class Comparing {
   std::string refused_;
   std::string beyond_range_;  // of the last sizes: why they say nothing
   bool is_whole_ = true;      // the last judged run had finite numbers only
+  bool amplifies_ = false;    // and results of it say nothing for their roundings
 };
 
 constexpr double kMostExact = 2e8;  // multiply-adds of layers that are evaluated exactly; of more, parts are

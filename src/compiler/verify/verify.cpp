@@ -163,12 +163,12 @@ class Judge {
     if (!allowance.says_something) {
       std::snprintf(
           text, sizeof text,
-          "  the network amplifies: the evaluation moves by %.3g when weights and inputs move by 2^-22 of themselves, so no "
+          "  the network amplifies: the evaluation moves by %.3g when all it reads and computes moves by 2^-22 of itself, so no "
           "comparison at these inputs means anything. %s",
           allowance.moved, kWhatHelps);
     } else if (allowance.moved != 0) {
       std::snprintf(text, sizeof text,
-                    "  allowed are %.3g: the evaluation moves by %.3g when weights and inputs move by 2^-22 of themselves\n",
+                    "  allowed are %.3g: the evaluation moves by %.3g when all it reads and computes moves by 2^-22 of itself\n",
                     allowance.bound, allowance.moved);
     }
     *more = text;

@@ -24,7 +24,7 @@ class Roundings {
     return v * (random_() & 1 ? 1 + kStep : 1 - kStep);
   }
   static bool are_on() { return current_ != nullptr; }
-  // A computed value. Whole numbers that f32 has are exact: counts, choices, zeros.
+  // A computed value. Integers that f32 has are exact: counts, choices, zeros.
   static double of(double v) { return current_ == nullptr || is_exact(v) ? v : current_->moved(v); }
 
  private:

@@ -232,7 +232,8 @@ View slice_axis(View view, size_t axis, int64_t first, int64_t count, int64_t st
   if (count < 1) throw Refusal("the slice is empty");
   if (first == 0 && step == 1 && count == axis_size(atoms)) return view;
   if (atoms.empty()) return view;  // size 1 and one element taken
-  if (atoms.size() != 1 || !atoms[0].is_feature()) throw Refusal("the time or batch axis cannot be cut here; accepted: feature axes");
+  if (atoms.size() != 1 || !atoms[0].is_feature())
+    throw Refusal("the time or batch axis cannot be cut here; accepted: feature axes");
   view.first = plus(view.first, times(first, atoms[0].stride));
   view.axes[axis] = count == 1 ? Axis{} : Axis{Atom{Atom::Kind::kFeature, count, times(atoms[0].stride, step), -1}};
   return view;

@@ -4,6 +4,7 @@
 
 #include "compiler/eval/evaluated_layer.h"
 #include "compiler/eval/range_watch.h"
+#include "compiler/eval/roundings.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -85,7 +86,7 @@ void gru_step(const Layer &layer, const CellWeights &m, const double *x, Row *h,
   for (size_t u = 0; u < n; ++u) {
     if (layer.linear_before_reset()) hh[u] *= r[u];
     const double candidate = layer.squash(m.act[1], xh[u] + hh[u]);
-    (*h)[u] = (1 - z[u]) * candidate + z[u] * (*h)[u];
+    (*h)[u] = Roundings::of((1 - z[u]) * candidate) + Roundings::of(z[u] * (*h)[u]);
   }
 }
 
@@ -102,7 +103,7 @@ void lstm_step(const Layer &layer, const CellWeights &m, const double *x, Row *h
     const double i = layer.squash(m.act[0], pre[0][u] + (m.p ? m.p[u] * old : 0));
     const double f = layer.input_forget() ? 1 - i : layer.squash(m.act[0], pre[2][u] + (m.p ? m.p[2 * n + u] * old : 0));
     const double g = layer.squash(m.act[1], pre[3][u]);
-    (*c)[u] = f * old + i * g;
+    (*c)[u] = Roundings::of(f * old) + Roundings::of(i * g);
     const double o = layer.squash(m.act[0], pre[1][u] + (m.p ? m.p[n + u] * (*c)[u] : 0));
     (*h)[u] = o * activate(m.act[2], (*c)[u]);
   }

@@ -115,7 +115,7 @@ class Walk {
     std::optional<std::vector<Tensor>> given = instead ? instead(node, in) : std::nullopt;
     std::vector<Tensor> out = given ? std::move(*given) : eval_node(node, opset_, in);
     if (RangeWatch::is_on()) watch(node, in, out);
-    if (Roundings::are_on()) round_all(&out);
+    if (Roundings::are_on() && !given) round_all(&out);
     for (size_t i = 0; i < out.size(); ++i) {
       const std::string &name = node.output(static_cast<int>(i));
       if (!name.empty()) known[name] = std::make_shared<const Tensor>(std::move(out[i]));

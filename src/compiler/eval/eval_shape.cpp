@@ -67,18 +67,14 @@ Shape reshape_target(const Shape &from, const std::vector<int64_t> &wanted, bool
     if (out[i] == -1) guess = i;
   }
   const int64_t total = element_count(from, int64_t{1} << 62);
-  if (guess != out.size()) {
-    Shape others = out;
-    others[guess] = 1;
-    const int64_t rest = element_count(others, int64_t{1} << 62);
-    if (rest == 0 || total % rest != 0)
-      throw Refusal("a tensor of shape " + shape_text(from) + " cannot take shape " + shape_text(wanted) +
-                    ": the two need as many elements");
-    out[guess] = total / rest;
-  } else if (element_count(out, int64_t{1} << 62) != total) {
+  Shape others = out;
+  if (guess != out.size()) others[guess] = 1;
+  const int64_t rest = element_count(others, int64_t{1} << 62);
+  const bool fits = guess == out.size() ? rest == total : rest != 0 && total % rest == 0;
+  if (!fits)
     throw Refusal("a tensor of shape " + shape_text(from) + " cannot take shape " + shape_text(wanted) +
                   ": the two need as many elements");
-  }
+  if (guess != out.size()) out[guess] = total / rest;
   return out;
 }
 

@@ -19,10 +19,11 @@ class Roundings {
   Roundings &operator=(const Roundings &) = delete;
 
   // Off by four roundings of f32.
-  double moved(double v) {
+  static double moved(double v, std::mt19937 *random) {
     constexpr double kStep = 1.0 / (1 << 22);
-    return v * (random_() & 1 ? 1 + kStep : 1 - kStep);
+    return v * ((*random)() & 1 ? 1 + kStep : 1 - kStep);
   }
+  double moved(double v) { return moved(v, &random_); }
   static bool are_on() { return current_ != nullptr; }
   // A computed value. Integers that f32 has are exact: counts, choices, zeros.
   static double of(double v) { return current_ == nullptr || is_exact(v) ? v : current_->moved(v); }

@@ -10,6 +10,7 @@
 #include "compiler/emit/write_blob.h"
 #include "compiler/eval/evaluated_layer.h"
 #include "compiler/eval/range_watch.h"
+#include "compiler/eval/roundings.h"
 #include "compiler/onnx/errors.h"
 #include "compiler/onnx/tensor_text.h"
 #include "compiler/quantize/choose_storage.h"
@@ -67,11 +68,6 @@ class WithJoints {
 
 double relative_error(double got, double want) {
   return std::fabs(got - want) / std::max(1.0, std::fabs(want));
-}
-
-double moved_a_little(double v, std::mt19937 *random) {
-  constexpr double kStep = 1.0 / (1 << 22);
-  return v * ((*random)() & 1 ? 1 + kStep : 1 - kStep);
 }
 
 Tensor tensor_of(const Array &array, const Shape &shape) {
@@ -133,7 +129,7 @@ EvalInstead JointCheck::joints(const Arrays &probed, uint32_t seed, bool disturb
     }
     for (const auto &array : arrays) {
       call.out[array.first] = tensor_of(*array.second, result.shapes[array.first]);
-      for (double &v : call.out[array.first].data) v = disturbed ? moved_a_little(v, random.get()) : v;
+      for (double &v : call.out[array.first].data) v = disturbed ? Roundings::moved(v, random.get()) : v;
     }
     const bool layer = RecurrentLayer::is(node.op_type());
     const double most = layer ? std::clamp(sampled->work() / 50, kSampledWork, kLayerWork) : kSampledWork;
@@ -197,7 +193,7 @@ std::string JointCheck::blob_differs(const BothRuns &runs, const Arrays &probed,
         Arrays inputs = runs.inputs;
         std::mt19937 random(seed);
         for (auto &input : inputs) {
-          for (float &v : input.second.f32) v = static_cast<float>(moved_a_little(static_cast<double>(v), &random));
+          for (float &v : input.second.f32) v = static_cast<float>(Roundings::moved(static_cast<double>(v), &random));
         }
         moved = runner_->run(inputs, {});
       }

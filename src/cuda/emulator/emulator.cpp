@@ -210,7 +210,7 @@ void place_blocks(const uint32_t *ids, uint32_t count) {
     m.threads[i].block = i / l.threads;
     m.threads[i].index = i % l.threads;
     if (m.blocks[m.threads[i].block].id >= l.blocks - l.missing_blocks) continue;
-    fibers()[m.first_fiber + i]->begin(enter_thread);
+    fiber_of(i)->begin(enter_thread);
     m.ready.push_back(i);
   }
 }

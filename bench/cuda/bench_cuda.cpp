@@ -21,18 +21,23 @@ using rnnp_bench::CudnnAlgorithm;
 using rnnp_bench::CudnnLayer;
 
 constexpr int kRounds = 9;
-constexpr uint32_t kWithCluster = RNNP_CUDA_RESIDENT | RNNP_CUDA_CLUSTER;
 
 struct Row {
   const char *name;
   Cell cell;
   uint32_t hidden, steps, batch;
 };
-const Row kRows[] = {{"LSTM", Cell::kLstm, 128, 64, 1},        {"LSTM", Cell::kLstm, 256, 150, 1},
-                     {"LSTM", Cell::kLstm, 512, 25, 1},        {"LSTM", Cell::kLstm, 512, 300, 1},
-                     {"LSTM", Cell::kLstm, 512, 300, 8},       {"LSTM", Cell::kLstm, 1024, 25, 1},
-                     {"LSTM", Cell::kLstm, 800, 300, 20},      {"GRU", Cell::kGruLinear, 512, 300, 1},
-                     {"GRU", Cell::kGruLinear, 1024, 1500, 1}, {"GRU, resets first", Cell::kGru, 512, 300, 1}};
+const Row kRows[] = {{"LSTM", Cell::kLstm, 128, 64, 1},
+                     {"LSTM", Cell::kLstm, 256, 150, 1},
+                     {"GRU", Cell::kGruLinear, 256, 150, 1},
+                     {"LSTM", Cell::kLstm, 512, 25, 1},
+                     {"LSTM", Cell::kLstm, 512, 300, 1},
+                     {"LSTM", Cell::kLstm, 512, 300, 8},
+                     {"LSTM", Cell::kLstm, 1024, 25, 1},
+                     {"LSTM", Cell::kLstm, 800, 300, 20},
+                     {"GRU", Cell::kGruLinear, 512, 300, 1},
+                     {"GRU", Cell::kGruLinear, 1024, 1500, 1},
+                     {"GRU, resets first", Cell::kGru, 512, 300, 1}};
 
 std::string label_of(const Row &row) {
   return std::string(row.name) + " " + std::to_string(row.hidden) + ", T " + std::to_string(row.steps) + ", batch " +
@@ -94,22 +99,10 @@ class Measurement {
     layer_ = b.recurrent[0];
   }
 
-  // The kernels that the plan of the whole row has.
-  uint32_t plan(uint32_t allowed) {
-    rnnp_model model;
-    AlignedBytes blob(blob_);
-    expect_ok(rnnp_model_open(&model, blob.data(), blob.size(), 0), "open");
-    rnnp_cuda_options o = RNNP_CUDA_OPTIONS_INIT;
-    o.max_batch = row_.batch, o.weights = kind_.weights, o.kernels_allowed = allowed, o.device = &device_;
-    rnnp_cuda_layer_info facts = RNNP_CUDA_LAYER_INFO_INIT;
-    expect_ok(rnnp_cuda_plan(&model, &o, 0, &facts), "plan");
-    return facts.kernel;
-  }
-
-  void print(bool with_cluster) {
+  void print() {
     add_ours("ours", 0);
     add_ours("ours, a launch a step", RNNP_CUDA_STEPS);
-    if (with_cluster) add_ours("ours, one cluster", kWithCluster);
+    if (ours_[0]->layer().kernel == RNNP_CUDA_CLUSTER) add_ours("ours, no cluster", RNNP_CUDA_RESIDENT);
     if (kind_.panels == rnnp::DType::kF32) add_cudnn();
     if (with_cpu_) add_cpu();
     for (int i = 0; i <= kRounds; ++i) {  // the first round warms up
@@ -221,11 +214,9 @@ int main(int argc, char **argv) {
   std::puts("| layer | weights | by | us a step | us a call | difference |\n|---|---|---|---|---|---|");
   std::vector<std::string> reasons;
   bool with_cpu = true;   // it takes minutes
-  bool clusters = false;  // the rows that may be in one cluster, and beside the others so
   const char *only = "";  // rows whose first two columns hold this
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--no-cpu") == 0) with_cpu = false;
-    if (std::strcmp(argv[i], "--clusters") == 0) clusters = true;
     if (std::strncmp(argv[i], "--only=", 7) == 0) only = argv[i] + 7;
   }
   for (const Row &row : kRows) {
@@ -233,8 +224,7 @@ int main(int argc, char **argv) {
       if ((label_of(row) + " | " + kind.name).find(only) == std::string::npos) continue;
       try {
         Measurement m(row, kind, device, with_cpu);
-        if (clusters && m.plan(kWithCluster) != RNNP_CUDA_CLUSTER) continue;
-        m.print(clusters);
+        m.print();
         reasons.push_back(m.reason());
       } catch (const std::exception &failure) {  // of this row; the others go on
         std::printf("| %s | %s | failed: %s | | | |\n", label_of(row).c_str(), kind.name, failure.what());

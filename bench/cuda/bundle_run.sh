@@ -70,7 +70,6 @@ step memcheck-clusters 45 bash -c "sanitize memcheck '*BothKernels*Cluster'"
 # The same rows with cuDNN and without: without it where its library is not there.
 if [ -x "$here/bench_cudnn" ]; then step bench-cudnn 90 "$here/bench_cudnn" --no-cpu; fi
 grep -q "^bench-cudnn: done" "$summary" || step bench 90 "$here/bench_cuda" --no-cpu
-step bench-clusters 60 "$here/bench_cuda" --no-cpu --clusters
 step peers 60 bash -c peers
 echo "all in $out ($SECONDS s)" | tee -a "$summary"
 ! grep -q "FAILED" "$summary"

@@ -12,8 +12,8 @@
 #include <cstring>
 #include <vector>
 
+#include "cuda/kernels/resident_cluster.h"
 #include "cuda/kernels/resident_f32.h"
-#include "cuda/kernels/resident_mma.h"
 #include "gpu_program.h"
 
 namespace {
@@ -138,7 +138,7 @@ void print(const Layer &l) {
   uint32_t shared = l.weights == Weights::kF32 ? resident_f32_shared(s, l.batch, l.held).bytes
                                                : resident_mma_shared(in_halves(l.weights, s), l.batch, a.columns, l.held).bytes;
   if (l.cluster) {
-    shared += cluster_words_bytes(in_halves(l.weights, s), l.batch, 1);
+    shared = resident_cluster_shared(gates * l.units / 8, l.batch, l.held).bytes;
     need(cudaFuncSetAttribute(l.kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "clusters of 16");
   }
   need(cudaFuncSetAttribute(l.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
@@ -170,7 +170,7 @@ void print(const Layer &l) {
 #define MMA(weights, cell, half_tiles, held) \
   reinterpret_cast<const void *>(resident_mma<weights, cell, half_tiles, held, false>), weights, cell
 #define CLUSTER(cell, half_tiles, held) \
-  reinterpret_cast<const void *>(resident_mma_cluster<Weights::kF16, cell, half_tiles, held>), Weights::kF16, cell
+  reinterpret_cast<const void *>(resident_cluster<Weights::kF16, cell, half_tiles, held>), Weights::kF16, cell
 #define F32(cell, rows, held) reinterpret_cast<const void *>(resident_f32<cell, rows, held, false>), Weights::kF32, cell
 
 }  // namespace
@@ -194,8 +194,11 @@ int main() {
       {"LSTM 1024, f32", F32(Cell::kLstm, 4, 20), 1024, 8, 1, 20},
       {"LSTM 512, f32, batch 8", F32(Cell::kLstm, 4, 20), 512, 8, 8, 20},
       {"GRU 512, f32", F32(Cell::kGruLinear, 4, 20), 512, 8, 1, 20},
-      {"LSTM 256, f16, one cluster", CLUSTER(Cell::kLstm, 16, 4), 256, 32, 1, 4, true},
+      {"LSTM 128, f16, one cluster", CLUSTER(Cell::kLstm, 4, 1), 128, 8, 1, 1, true},
+      {"LSTM 256, f16, one cluster", CLUSTER(Cell::kLstm, 8, 2), 256, 16, 1, 2, true},
       {"LSTM 512, f16, one cluster", CLUSTER(Cell::kLstm, 16, 4), 512, 32, 1, 4, true},
+      {"LSTM 512, f16, one cluster, batch 2", CLUSTER(Cell::kLstm, 16, 4), 512, 32, 2, 4, true},
+      {"GRU 256, f16, one cluster", CLUSTER(Cell::kGruLinear, 6, 2), 256, 16, 1, 2, true},
       {"GRU 512, f16, one cluster", CLUSTER(Cell::kGruLinear, 12, 4), 512, 32, 1, 4, true},
   };
   printf("us a step and clocks of its phases: %u SMs, steps %u less %u.\n\n", sms, kLongRun, kShortRun);

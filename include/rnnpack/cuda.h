@@ -47,10 +47,11 @@ typedef struct rnnp_cuda_device {
   uint32_t memory_mb_per_s; /* of device memory; MB are 10^6 */
   uint32_t integrated;      /* 1: the GPU uses the CPU's memory */
   uint32_t cooperative;     /* 1: launches of which all blocks run at the same time */
+  uint32_t cluster_blocks;  /* of a thread block cluster, at most; 0: none, or this program has no kernels for one */
 } rnnp_cuda_device;
 
 #define RNNP_CUDA_DEVICE_INIT \
-  { sizeof(rnnp_cuda_device), 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(rnnp_cuda_device), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* The facts of GPU `index`. RNNP_E_DEVICE: there is no driver, or no such GPU. */
 RNNP_NODISCARD RNNP_API rnnp_status rnnp_cuda_device_query(int32_t index, rnnp_cuda_device *device);
@@ -64,8 +65,7 @@ enum { RNNP_CUDA_F32 = 0, RNNP_CUDA_F16 = 1, RNNP_CUDA_BF16 = 2 };
 /* Bits of kernels_allowed, and values of rnnp_cuda_layer_info.kernel. */
 #define RNNP_CUDA_RESIDENT (1u << 0) /* weights stay on the chip, one launch for many steps */
 #define RNNP_CUDA_STEPS (1u << 1)    /* a launch for each step; always there for what the other cannot do */
-/* One cluster of at most 16 blocks: f16 LSTM and GRU (linear_before_reset) up to 512 units, before all others where it fits. */
-#define RNNP_CUDA_CLUSTER (1u << 2) /* resident in one thread block cluster, sm_90 and later; only where asked for: never timed */
+#define RNNP_CUDA_CLUSTER (1u << 2)  /* resident in one thread block cluster: sm_90 and later, f16 LSTM and GRU, small batches */
 
 typedef struct rnnp_cuda_options {
   uint32_t struct_bytes;          /* set by the caller */
@@ -75,7 +75,7 @@ typedef struct rnnp_cuda_options {
   uint32_t max_steps_per_launch;  /* of the resident kernel, so that a display and other streams get their turn; 0: chosen */
   uint32_t weights;               /* RNNP_CUDA_F32, _F16, _BF16 */
   uint32_t sm_limit;              /* blocks of the resident kernel; 0: as many as there are SMs */
-  uint32_t kernels_allowed;       /* RNNP_CUDA_RESIDENT, _STEPS, _CLUSTER; 0: the first two */
+  uint32_t kernels_allowed;       /* RNNP_CUDA_RESIDENT, _STEPS, _CLUSTER; 0: all */
   uint32_t spin_limit;            /* reads of a word that does not come before RNNP_E_TIMEOUT; 0: some seconds */
   const rnnp_cuda_device *device; /* copied; NULL: the thread's current GPU */
 } rnnp_cuda_options;

@@ -227,9 +227,20 @@ constexpr ResidentShared resident_mma_shared(const Shape &s, uint32_t batch, uin
   m.bytes = m.weights + kWarps * rest * step_bytes(s);
   return m;
 }
-// And of those of a cluster, behind that, the words of h (two slots of whole k-tiles for every warp), or of h and r h.
-constexpr uint32_t cluster_words_bytes(const Shape &s, uint32_t batch, uint32_t passes) {
-  return passes * 2 * batch * ceil_div(s.k, 128) * 64 * 8;
+// Of a cluster's: h as it is multiplied, in two slots; partial sums in two places; a counter of bytes for each slot and warp.
+// k_tiles: of a warp.
+constexpr uint32_t kClusterUnits = 8;  // whose cells a warp finishes, and whose h is one store
+struct ClusterShared {
+  uint32_t slot, partial, place, counters, bytes;  // slot, place: bytes of one
+};
+constexpr ClusterShared resident_cluster_shared(uint32_t half_tiles, uint32_t batch, uint32_t k_tiles) {
+  ClusterShared m = {};
+  m.slot = batch * column_stride(k_tiles * 128) * 2;
+  m.partial = align_shared(2 * m.slot);
+  m.place = kWarps * batch * partial_stride_of(half_tiles) * 4;
+  m.counters = align_shared(m.partial + 2 * m.place);
+  m.bytes = m.counters + 2 * kWarps * 8;
+  return m;
 }
 // int4: sums are whole, scales of all k-tiles are here. tiles: row tiles of a warp.
 struct NibblesShared {

@@ -58,6 +58,26 @@ cudaError_t check_cluster(const GpuLaunch &launch, const void *function, const c
   return e == cudaSuccess && most < 1 ? cudaErrorCooperativeLaunchTooLarge : e;
 }
 
+// What our clusters may be on this GPU as it is now. That this program has no kernels for any is no error.
+uint32_t query_clusters(int device) {
+  const void *function = kClusterKernel.function;
+  int before = 0, most = 0;
+  cudaFuncAttributes facts = {};
+  if (cudaGetDevice(&before) != cudaSuccess || cudaSetDevice(device) != cudaSuccess) return 0;
+  const ClusterLaunch cluster({KernelId::count, kMostClusterBlocks, 0, nullptr}, nullptr);
+  cudaLaunchConfig_t config = cluster.config;
+  config.numAttrs = 0;  // of any size
+  const bool found = cudaFuncGetAttributes(&facts, function) == cudaSuccess &&
+                     facts.ptxVersion >= static_cast<int>(kClusterArch / 10) &&
+                     cudaFuncSetAttribute(function, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess &&
+                     cudaOccupancyMaxPotentialClusterSize(&most, function, &config) == cudaSuccess;
+  cudaGetLastError();
+  cudaSetDevice(before);
+  return !found || most < 2                                 ? 0
+         : static_cast<uint32_t>(most) < kMostClusterBlocks ? static_cast<uint32_t>(most)
+                                                            : kMostClusterBlocks;
+}
+
 int current_device() {
   int device = -1;
   return cudaGetDevice(&device) == cudaSuccess ? device : -1;
@@ -82,6 +102,7 @@ int32_t gpu_query(int32_t index, rnnp_cuda_device *device) {
   device->arch = major * 100 + minor * 10;
   device->clock_mhz = khz / 1000;
   device->memory_mb_per_s = static_cast<uint32_t>(uint64_t{2} * memory_khz * bus_bits / 8 / 1000);
+  device->cluster_blocks = e == cudaSuccess && device->arch >= kClusterArch ? query_clusters(i) : 0;
   return e;
 }
 

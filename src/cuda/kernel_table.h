@@ -18,7 +18,7 @@ enum class KernelId : uint32_t {
 #define RNNPACK_CUDA_RESIDENT_F32(cell, rows, reg_groups, generic) resident_f32_##cell##_##rows##_##generic,
 #define RNNPACK_CUDA_RESIDENT_MMA_BOTH(weights, cell, half_tiles, reg_steps) resident_both_##weights##_##cell##_##half_tiles,
 #define RNNPACK_CUDA_RESIDENT_F32_BOTH(cell, rows, reg_groups) resident_both_f32_##cell##_##rows,
-#define RNNPACK_CUDA_RESIDENT_MMA_CLUSTER(weights, cell, half_tiles, reg_steps) resident_cluster_##weights##_##cell##_##half_tiles,
+#define RNNPACK_CUDA_RESIDENT_CLUSTER(weights, cell, half_tiles, tiles) resident_cluster_##weights##_##cell##_##half_tiles,
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held) resident_##weights##_##cell##_##columns##_##held,
 #define RNNPACK_CUDA_RESIDENT_NIBBLES(cell, tiles, held) resident_nibbles_##cell##_##tiles##_##held,
 #define RNNPACK_CUDA_STEP(kernel, weights, cell, generic) step_##weights##_##cell##_##generic,
@@ -57,15 +57,15 @@ inline constexpr Resident kResidents[] = {
   {KernelId::resident_both_##weights##_##cell##_##half_tiles, Weights::weights, Cell::cell, half_tiles, 0, reg_steps, false, 2},
 #define RNNPACK_CUDA_RESIDENT_F32_BOTH(cell, rows, reg_groups) \
   {KernelId::resident_both_f32_##cell##_##rows, Weights::kF32, Cell::cell, rows, 0, reg_groups, false, 2},
-#define RNNPACK_CUDA_RESIDENT_MMA_CLUSTER(weights, cell, half_tiles, reg_steps) \
-  {KernelId::resident_cluster_##weights##_##cell##_##half_tiles,                \
-   Weights::weights,                                                            \
-   Cell::cell,                                                                  \
-   half_tiles,                                                                  \
-   0,                                                                           \
-   reg_steps,                                                                   \
-   false,                                                                       \
-   1,                                                                           \
+#define RNNPACK_CUDA_RESIDENT_CLUSTER(weights, cell, half_tiles, tiles) \
+  {KernelId::resident_cluster_##weights##_##cell##_##half_tiles,        \
+   Weights::weights,                                                    \
+   Cell::cell,                                                          \
+   half_tiles,                                                          \
+   0,                                                                   \
+   tiles,                                                               \
+   false,                                                               \
+   1,                                                                   \
    true},
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held) \
   {KernelId::resident_##weights##_##cell##_##columns##_##held, Weights::weights, Cell::cell, 0, columns, held, false},
@@ -110,6 +110,7 @@ struct KernelFacts {
 
 // [KernelId::count]
 extern const KernelFacts kKernels[];
+extern const KernelFacts &kClusterKernel;  // one of a cluster
 
 // Of an operator that needs no plan: loaded with every session.
 inline bool is_plain(const KernelFacts &kernel) {

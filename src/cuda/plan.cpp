@@ -101,7 +101,7 @@ void plan_by_steps(const LayerShape &s, const PlanLimits &l, Lacks lacks, LayerP
 }
 
 const char *words_for_kernel(const Resident &r) {
-  if (r.cluster) return " in one cluster, never timed";
+  if (r.cluster) return " in one cluster";
   if (r.directions != 1) return ", both directions side by side, each";
   return are_blocks(r.weights) ? ", sparse" : r.generic ? ", any activation" : "";
 }
@@ -265,11 +265,11 @@ rnnp_cuda_layer_info facts_of(const LayerPlan &p) {
 
 // From the makers' data sheets; clocks are the highest.
 const NamedDevice kNamedDevices[] = {
-    {"orin64", {sizeof(rnnp_cuda_device), 870, 16, 163 * 1024, 4u << 20, 1300, 204800, 1, 1}},
-    {"orin32", {sizeof(rnnp_cuda_device), 870, 14, 163 * 1024, 4u << 20, 930, 204800, 1, 1}},
-    {"orin-nx", {sizeof(rnnp_cuda_device), 870, 8, 163 * 1024, 2u << 20, 920, 102400, 1, 1}},
-    {"thor", {sizeof(rnnp_cuda_device), 1100, 20, 227 * 1024, 32u << 20, 1600, 273000, 1, 1}},
-    {"h100", {sizeof(rnnp_cuda_device), 900, 132, 227 * 1024, 50u << 20, 1750, 3350000, 0, 1}},
+    {"orin64", {sizeof(rnnp_cuda_device), 870, 16, 163 * 1024, 4u << 20, 1300, 204800, 1, 1, 0}},
+    {"orin32", {sizeof(rnnp_cuda_device), 870, 14, 163 * 1024, 4u << 20, 930, 204800, 1, 1, 0}},
+    {"orin-nx", {sizeof(rnnp_cuda_device), 870, 8, 163 * 1024, 2u << 20, 920, 102400, 1, 1, 0}},
+    {"thor", {sizeof(rnnp_cuda_device), 1100, 20, 227 * 1024, 32u << 20, 1600, 273000, 1, 1, 8}},
+    {"h100", {sizeof(rnnp_cuda_device), 900, 132, 227 * 1024, 50u << 20, 1750, 3350000, 0, 1, 16}},
 };
 const uint32_t kNamedDeviceCount = sizeof kNamedDevices / sizeof kNamedDevices[0];
 

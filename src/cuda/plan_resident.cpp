@@ -12,9 +12,9 @@ namespace {
 // sm_90 is fitted to an H100 (bench/results/gpu.md), the others are data sheets and what others measured; their slices_ns are
 // sm_90's clocks.
 constexpr ArchRates kRates[] = {
-    {870, 900, 6000, 350, 250, 130, 0, 1024, 128, 128, 32, 2000},
-    {900, 600, 900, 300, 200, 110, 440, 640, 42, 128, 28, 3900},
-    {1100, 700, 5000, 330, 250, 120, 0, 1024, 128, 128, 32, 1500},
+    {870, 900, 6000, 0, 350, 250, 130, 0, 1024, 128, 128, 32, 2000},
+    {900, 600, 900, 430, 300, 200, 110, 440, 640, 42, 128, 28, 3900},
+    {1100, 700, 5000, 430, 330, 250, 120, 0, 1024, 128, 128, 32, 1500},
 };
 
 uint64_t longest(uint64_t a, uint64_t b) {
@@ -35,6 +35,7 @@ uint32_t units_for(const Resident &r, uint32_t hidden, const PlanLimits &l) {
     return even_share < least ? least : even_share;
   }
   if (are_blocks(r.weights)) return ceil_div(ceil_div(hidden, kGroupUnits), allowed_blocks(l)) * kGroupUnits;
+  if (r.cluster) return r.half_tiles * 8 / gates;
   const uint32_t word = are_bytes(r.weights) ? 4 : 2, most = r.half_tiles * 8 / gates / word * word;
   const uint32_t share = most == 0 ? 0 : ceil_div(ceil_div(hidden, ceil_div(hidden, most)), word) * word;
   if (r.weights == Weights::kI4 || half_row_tiles({gates, hidden, share}) == r.half_tiles) return share;
@@ -126,11 +127,11 @@ uint64_t predict(const Resident &r, const LayerShape &s, const PlanLimits &l, co
                                                  : f32_work(r, s, l.max_batch, rates);
   const uint64_t of_word = units_of_exchanged_word(r.weights), words = (s.hidden + of_word - 1) / of_word;
   const uint64_t word_bytes = l.max_batch * words * 8 * c.blocks * r.directions;
-  const uint64_t word_clocks = word_bytes / (uint64_t{rates.l2_bytes_per_clock} * l.device.sm_count);
+  const uint64_t word_clocks = r.cluster ? 0 : word_bytes / (uint64_t{rates.l2_bytes_per_clock} * l.device.sm_count);
   const uint64_t clocks = longest(longest(work.product_clocks, work.shared_bytes / rates.shared_bytes_per_clock), word_clocks);
   const uint64_t load = are_blocks(s.r) ? 0 : matrix_bytes(s.r, uint64_t{gates_of(s.cell)} * s.hidden, s.hidden) * r.directions;
-  const uint64_t step = passes * (exchange_ns(r, l, c, words, rates) + clocks * 1000 / mhz + cells_ns(r, s, l, c, rates)) +
-                        load * 1000 / memory_rate(l) / steps_of_launch(l);
+  const uint64_t around = r.cluster ? rates.cluster_ns : exchange_ns(r, l, c, words, rates) + cells_ns(r, s, l, c, rates);
+  const uint64_t step = passes * (around + clocks * 1000 / mhz) + load * 1000 / memory_rate(l) / steps_of_launch(l);
   return (step + r.directions - 1) / r.directions;
 }
 
@@ -138,8 +139,8 @@ uint64_t shared_bytes_of(const Resident &r, const LayerShape &s, const PlanLimit
   const Shape shape = in_halves(r.weights, {gates_of(s.cell), s.hidden, c.units});
   if (r.weights == Weights::kI4)
     return resident_nibbles_shared(shape, l.max_batch, c.columns, r.half_tiles / 2 / kWarps, r.held).bytes;
-  const uint32_t words = r.cluster ? cluster_words_bytes(shape, l.max_batch, s.cell == Cell::kGru ? 2 : 1) : 0;
-  if (on_matrix_units(r.weights)) return resident_mma_shared(shape, l.max_batch, c.columns, r.held, c.places).bytes + words;
+  if (r.cluster) return resident_cluster_shared(r.half_tiles, l.max_batch, r.held).bytes;
+  if (on_matrix_units(r.weights)) return resident_mma_shared(shape, l.max_batch, c.columns, r.held, c.places).bytes;
   if (!are_blocks(r.weights)) return resident_f32_shared(shape, l.max_batch, r.held).bytes;
   return gather_shared(r.weights, gather_shape(s, c.units), l.max_batch, c.columns, r.held).bytes;
 }
@@ -235,34 +236,30 @@ const char *words_for(Lacks lacks) {
 
 namespace {
 
-// The fewest blocks do: the kernels keep all weights of 32 units in registers.
-bool choose_cluster(const LayerShape &s, const PlanLimits &l, Choice *best) {
-  const bool asked = (l.kernels_allowed & RNNP_CUDA_CLUSTER) != 0;
-  if (!asked || l.device.arch < kClusterArch || !s.plain) return false;
-  const uint32_t most = allowed_blocks(l) < kMostClusterBlocks ? allowed_blocks(l) : kMostClusterBlocks;
-  for (const Resident &r : kResidents) {
-    if (!r.cluster || r.cell != s.cell || r.weights != s.r || !try_resident(r, s, l, best)) continue;
-    if (best->blocks > 1 && best->blocks <= most && best->shared_bytes <= l.device.shared_per_block) return true;
-  }
-  return false;
+// A cluster: a warp has the cells of one batch row for 8 units, and its weights are in registers.
+bool fits_cluster(const Resident &r, const LayerShape &s, const PlanLimits &l, const Choice &c) {
+  return c.blocks > 1 && c.blocks <= l.device.cluster_blocks && l.max_batch * (c.units / kClusterUnits) <= kWarps &&
+         k_tiles_per_warp({1, s.hidden, 1}) <= r.held;
 }
 
 }  // namespace
 
 Lacks choose_resident(const LayerShape &s, const PlanLimits &l, Choice *best) {
   if (s.cell == Cell::kLstmNorm) return Lacks::kNorms;
-  if (choose_cluster(s, l, best)) return Lacks::kNothing;
-  if (l.kernels_allowed != 0 && !(l.kernels_allowed & RNNP_CUDA_RESIDENT)) return Lacks::kNotAllowed;
+  const auto is_allowed = [&](uint32_t kernel) { return l.kernels_allowed == 0 || (l.kernels_allowed & kernel) != 0; };
+  if (!is_allowed(RNNP_CUDA_RESIDENT | RNNP_CUDA_CLUSTER)) return Lacks::kNotAllowed;
   if (!l.device.cooperative) return Lacks::kCooperative;
   if (are_bytes(s.r) && !s.one_step) return Lacks::kSteps;
   Lacks lacks = Lacks::kRules;
   *best = {};
   for (const Resident &r : kResidents) {
     Choice c;
-    if (r.cell != s.cell || r.weights != s.r || r.generic == s.plain || r.cluster) continue;
+    if (r.cell != s.cell || r.weights != s.r || r.generic == s.plain) continue;
+    if (!is_allowed(r.cluster ? RNNP_CUDA_CLUSTER : RNNP_CUDA_RESIDENT)) continue;
     if (r.directions != 1 && (r.directions != s.directions || l.one_by_one)) continue;
     if (lacks == Lacks::kRules) lacks = Lacks::kBlocks;
     if (!try_resident(r, s, l, &c) || c.blocks * r.directions > allowed_blocks(l)) continue;
+    if (r.cluster && !fits_cluster(r, s, l, c)) continue;
     if (c.shared_bytes > l.device.shared_per_block) {
       if (lacks == Lacks::kBlocks) lacks = Lacks::kShared;
       continue;

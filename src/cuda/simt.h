@@ -105,24 +105,49 @@ SIMT_FN void ll_store(uint64_t *p, uint32_t payload, uint32_t epoch) {
 SIMT_FN void ll_load2(const uint64_t *p, uint64_t v[2]) {
   asm volatile("ld.relaxed.gpu.global.v2.b64 {%0,%1}, [%2];" : "=l"(v[0]), "=l"(v[1]) : "l"(p) : "memory");
 }
-// Of a cluster. p: in the block's own shared memory; the word at that place of another block is stored. sm_90 and later.
+// Of a cluster, sm_90 and later. A place in another block's shared memory: where p lies in this one's.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #define SIMT_CLUSTERS 1
 SIMT_FN uint32_t shared_address(const void *p) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(p));
 }
-SIMT_FN void cluster_store(uint64_t *p, uint32_t block, uint32_t payload, uint32_t epoch) {
-  const uint64_t v = uint64_t{epoch} << 32 | payload;
-  asm volatile("{.reg .b32 at; mapa.shared::cluster.u32 at, %0, %1; st.relaxed.cluster.shared::cluster.b64 [at], %2;}" ::"r"(
-                   shared_address(p)),
-               "r"(block), "l"(v)
+struct Remote {
+  uint32_t at;
+};
+SIMT_FN Remote in_block(const void *p, uint32_t block) {
+  Remote r;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r.at) : "r"(shared_address(p)), "r"(block));
+  return r;
+}
+SIMT_FN Remote behind(const Remote &r, uint32_t bytes) {
+  return {r.at + bytes};
+}
+// 16 bytes to another block's memory, told to a counter there.
+SIMT_FN void store_counted(const Remote &to, const Remote &counter, const uint32_t v[4]) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1,%2,%3,%4}, [%5];" ::"r"(to.at),
+               "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]), "r"(counter.at)
                : "memory");
 }
-SIMT_FN void cluster_load2(const uint64_t *p, uint64_t v[2]) {
-  asm volatile("ld.relaxed.cluster.shared::cta.v2.b64 {%0,%1}, [%2];" : "=l"(v[0]), "=l"(v[1]) : "r"(shared_address(p)) : "memory");
+// A counter of bytes, in shared memory. Round after round one thread says how many bytes come, and all wait until they are there.
+SIMT_FN void counter_begin(uint64_t *counter) {
+  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(counter)) : "memory");
 }
+SIMT_FN void counter_expect(uint64_t *counter, uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(counter)), "r"(bytes) : "memory");
+}
+// Whether round `round` has ended, from 0; waits a while for it. What came is in the block's own shared memory, so an acquire of
+// the block's scope will do (as CUTLASS waits); the cluster's would empty the first cache.
+SIMT_FN bool counter_is_full(uint64_t *counter, uint32_t round) {
+  uint32_t full;
+  asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}"
+               : "=r"(full)
+               : "r"(shared_address(counter)), "r"(round & 1)
+               : "memory");
+  return full != 0;
+}
+// What counter_begin did is seen by all, too.
 SIMT_FN void sync_cluster() {
-  asm volatile("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" ::: "memory");
+  asm volatile("fence.mbarrier_init.release.cluster; barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" ::: "memory");
 }
 #else
 #define SIMT_CLUSTERS 0
@@ -179,6 +204,16 @@ template <class T>
 SIMT_FN void keep(T **v) {
   asm volatile("" : "+l"(*v));
 }
+template <class T>
+SIMT_FN void keep_shared(T **v) {  // of shared memory, which a compiler would forget
+  keep(v);
+  __builtin_assume(__isShared(*v));
+}
+#if SIMT_CLUSTERS
+SIMT_FN void keep(Remote *v) {
+  keep(&v->at);
+}
+#endif
 
 }  // namespace simt
 #else

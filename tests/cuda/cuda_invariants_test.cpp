@@ -47,9 +47,12 @@ const Case kCases[] = {
     {"RnnF32", Cell::kRnn, 4, 131, 2, 2, RNNP_CUDA_F32, 2e-6},
     {"RnnF16", Cell::kRnn, 33, 150, 2, 5, RNNP_CUDA_F16, 2e-3},
     {"RnnF16Alone", Cell::kRnn, 33, 50, 2, 4, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, true},
-    {"LstmF16Cluster", Cell::kLstm, 20, 70, 3, 5, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
-    {"LstmF16ClusterBatch10", Cell::kLstm, 3, 33, 10, 3, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
-    {"GruLinearF16Cluster", Cell::kGruLinear, 12, 98, 2, 4, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
+    {"LstmF16Cluster", Cell::kLstm, 20, 70, 3, 16, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
+    {"LstmF16ClusterBatch8", Cell::kLstm, 3, 33, 8, 5, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
+    {"LstmF16ClusterOf16", Cell::kLstm, 5, 250, 2, 16, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
+    {"LstmF16ClusterWide", Cell::kLstm, 5, 301, 1, 16, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
+    {"GruLinearF16Cluster", Cell::kGruLinear, 12, 98, 2, 16, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
+    {"GruLinearF16ClusterWide", Cell::kGruLinear, 12, 270, 2, 16, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
     {"LstmBf16", Cell::kLstm, 20, 70, 3, 9, RNNP_CUDA_BF16, 1e-2},
     {"GruLinearBf16", Cell::kGruLinear, 12, 64, 2, 4, RNNP_CUDA_BF16, 1e-2, kBf16, kBf16},
     {"GruBf16", Cell::kGru, 18, 53, 9, 4, RNNP_CUDA_BF16, 1e-2},
@@ -135,7 +138,7 @@ class CudaInvariants : public testing::TestWithParam<Case> {
     o.sms = GetParam().sms;
     o.weights = GetParam().weights;
     o.kernels = kernels;
-    if (GetParam().cluster && kernels != RNNP_CUDA_STEPS) o.kernels = RNNP_CUDA_RESIDENT | RNNP_CUDA_CLUSTER;
+    if (GetParam().cluster && kernels != RNNP_CUDA_STEPS) o.kernels = RNNP_CUDA_CLUSTER | RNNP_CUDA_RESIDENT;
     if (GetParam().cluster) o.arch = kClusterArch;
     return o;
   }

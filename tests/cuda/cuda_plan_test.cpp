@@ -56,7 +56,7 @@ TEST(CudaPlan, WhatFitsIsResidentAndWhatDoesNotSaysWhy) {
     const LayerPlan p = plan(device(row.device), row.cell, row.hidden, row.weights);
     EXPECT_TRUE(p.fits);
     EXPECT_EQ(is_resident(p), row.resident) << row.device << " " << row.hidden << ": " << p.reason;
-    EXPECT_EQ(std::string(p.reason).rfind(row.resident ? "resident: " : "a launch for each step", 0), 0u) << p.reason;
+    EXPECT_EQ(std::string(p.reason).rfind(row.resident ? "resident" : "a launch for each step", 0), 0u) << p.reason;
     if (!row.resident) continue;
     EXPECT_LE(p.blocks, device(row.device).sm_count);
     EXPECT_LE(p.shared_bytes, device(row.device).shared_per_block);
@@ -261,8 +261,8 @@ TEST(CudaPlan, DirectionsGoSideBySideWhereThatIsFaster) {
   }
 }
 
-// One cluster: only where it was asked for, and where there is one of so many blocks.
-TEST(CudaPlan, ALayerIsInOneClusterWhereItFitsAndWasAskedFor) {
+// One cluster: where the GPU has one of so many blocks, and each warp has the cells of one batch row at most.
+TEST(CudaPlan, ALayerIsInOneClusterWhereItFits) {
   struct ClusterRow {
     const char *device;
     Cell cell;
@@ -271,35 +271,41 @@ TEST(CudaPlan, ALayerIsInOneClusterWhereItFitsAndWasAskedFor) {
     bool plain = true;
   };
   const ClusterRow rows[] = {{"h100", Cell::kLstm, 512, 1, 0, 16},
-                             {"h100", Cell::kLstm, 512, 8, 0, 16},
-                             {"h100", Cell::kLstm, 256, 1, 0, 8},
+                             {"h100", Cell::kLstm, 512, 2, 0, 16},
+                             {"h100", Cell::kLstm, 512, 3, 0, 0},
+                             {"h100", Cell::kLstm, 300, 1, 0, 10},
+                             {"h100", Cell::kLstm, 256, 1, 0, 16},
+                             {"h100", Cell::kLstm, 256, 4, 0, 16},
+                             {"h100", Cell::kLstm, 256, 5, 0, 0},
+                             {"h100", Cell::kLstm, 128, 8, 0, 16},
                              {"h100", Cell::kGruLinear, 512, 1, 0, 16},
-                             {"thor", Cell::kLstm, 33, 1, 0, 2},
-                             {"h100", Cell::kLstm, 32, 1, 0, 0},
+                             {"thor", Cell::kLstm, 256, 1, 0, 8},
+                             {"thor", Cell::kLstm, 257, 1, 0, 0},
                              {"h100", Cell::kLstm, 514, 1, 0, 0},
                              {"h100", Cell::kLstm, 512, 1, 15, 0},
                              {"h100", Cell::kGru, 512, 1, 0, 0},
-                             {"h100", Cell::kLstm, 512, 200, 0, 0},
                              {"orin64", Cell::kLstm, 512, 1, 0, 0},
                              {"h100", Cell::kLstm, 256, 1, 0, 0, Weights::kF32},
                              {"h100", Cell::kLstm, 256, 1, 0, 0, Weights::kF16, false}};
   for (const ClusterRow &row : rows) {
     const LayerShape shape = {row.cell, 64, row.hidden, 1, row.plain, row.weights, row.weights, true};
     PlanLimits l = {device(row.device), row.weights, row.batch, 256, 0, row.sm_limit, 0};
-    EXPECT_FALSE(plan_layer(shape, l).cluster) << "nobody asked";
-    l.kernels_allowed = RNNP_CUDA_CLUSTER | RNNP_CUDA_RESIDENT;
     const LayerPlan p = plan_layer(shape, l);
     SCOPED_TRACE(std::string(row.device) + " " + std::to_string(row.hidden) + ": " + p.reason);
     EXPECT_EQ(p.cluster, row.blocks != 0);
     EXPECT_EQ(facts_of(p).kernel == RNNP_CUDA_CLUSTER, row.blocks != 0);
-    EXPECT_EQ(std::string(p.reason).rfind("resident in one cluster, never timed: ", 0) == 0, row.blocks != 0);
+    EXPECT_EQ(std::string(p.reason).rfind("resident in one cluster: ", 0) == 0, row.blocks != 0);
     EXPECT_LE(p.shared_bytes, l.device.shared_per_block);
+    l.kernels_allowed = RNNP_CUDA_RESIDENT;
+    EXPECT_FALSE(plan_layer(shape, l).cluster);
+    l.kernels_allowed = RNNP_CUDA_CLUSTER;
+    EXPECT_EQ(plan_layer(shape, l).cluster, row.blocks != 0);
     if (row.blocks == 0) continue;
     EXPECT_EQ(p.blocks, row.blocks);
     EXPECT_LE(p.units, 32u);
     EXPECT_GE(p.blocks * p.units, row.hidden);
-    l.kernels_allowed = RNNP_CUDA_CLUSTER;
-    EXPECT_TRUE(plan_layer(shape, l).cluster);
+    l.device.cluster_blocks = row.blocks - 1;
+    EXPECT_NE(plan_layer(shape, l).blocks, row.blocks) << "MIG";
   }
 }
 

@@ -22,7 +22,7 @@ struct CudaOptions {
 };
 
 inline rnnp_cuda_device small_device(uint32_t sms, uint32_t arch = 870) {
-  return {sizeof(rnnp_cuda_device), arch, sms, 163 * 1024, 4u << 20, 1300, 204800, 1, 1};
+  return {sizeof(rnnp_cuda_device), arch, sms, 163 * 1024, 4u << 20, 1300, 204800, 1, 1, arch >= 900 ? 16u : 0u};
 }
 
 class CudaRunner {

@@ -15,6 +15,7 @@ const KernelFacts kKernels[] = {{"grid", simt::Sync::kGrid, 8, places},
                                 {"block", simt::Sync::kBlock, 8, places + 1},
                                 {"plain", simt::Sync::kNobody, 8, places + 2},
                                 {"cluster", simt::Sync::kCluster, 8, places + 3}};
+const KernelFacts &kClusterKernel = kKernels[3];
 
 namespace {
 
@@ -78,6 +79,25 @@ TEST_F(Cudart, LoadingFindsAClusterThatTheGpuHasNotOrThatNobodyCompiled) {
   fake.clusters = 1;
   fake.ptx = 80;  // made for this GPU from a program of older ones
   EXPECT_EQ(gpu_load({kCluster, 16, 1000, nullptr}), kNoKernelForDevice);
+}
+
+TEST_F(Cudart, AQuerySaysHowManyBlocksAClusterOfOursMayHave) {
+  const auto blocks = [] {
+    rnnp_cuda_device device = RNNP_CUDA_DEVICE_INIT;
+    EXPECT_EQ(gpu_query(3, &device), 0);
+    return device.cluster_blocks;
+  };
+  EXPECT_EQ(blocks(), 0u) << "an older GPU";
+  EXPECT_EQ(fake.loaded.size(), 0u);
+  fake.major = 9;
+  EXPECT_EQ(blocks(), 16u);
+  EXPECT_EQ(fake.device, 0) << "the thread's GPU is another";
+  for (const int most : {1, 8, 32}) {
+    fake.most_of_cluster = most;
+    EXPECT_EQ(blocks(), most == 1 ? 0u : most == 8 ? 8u : 16u);
+  }
+  fake.ptx = 80;
+  EXPECT_EQ(blocks(), 0u) << "kernels were made for this GPU from a program of older ones";
 }
 
 // weights and work: not the host's memory, however well the GPU reaches it, nor another GPU's.

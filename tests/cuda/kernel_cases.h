@@ -43,7 +43,7 @@ class KernelCase {
               : r.weights == Weights::kI4 ? resident_nibbles_shared(halves, kCaseBatch, kCaseBatch, r.half_tiles / 16, r.held).bytes
               : r.weights == Weights::kF32 ? resident_f32_shared(s, kCaseBatch, r.held).bytes
                                            : resident_mma_shared(halves, kCaseBatch, kCaseBatch, r.held, places_of(r.cell)).bytes;
-    if (r.cluster) shared_ += cluster_words_bytes(halves, kCaseBatch, r.cell == Cell::kGru ? 2 : 1);
+    if (r.cluster) shared_ = resident_cluster_shared(r.half_tiles, kCaseBatch, r.held).bytes;
   }
   // One step of a layer that takes its own input where that can be.
   KernelCase(Weights w, Cell cell, bool generic) : id_(step_kernel(w, cell, generic)) {

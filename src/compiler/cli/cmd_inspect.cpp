@@ -45,8 +45,6 @@ void add_inspect(CLI::App *app, Action *action) {
   command->add_option("--cuda-weights", options->cuda_weights, "f32, f16 or bf16")
       ->check(CLI::IsMember({"f32", "f16", "bf16"}))
       ->needs("--cuda");
-  command->add_flag("--cuda-cluster", options->cuda_cluster, "layers in one thread block cluster where they fit (never timed)")
-      ->needs("--cuda");
   PlanMachine &m = options->machine;
   command->add_option("--threads", m.threads, "threads of the executor")->check(CLI::Range(1u, 1024u))->capture_default_str();
   command->add_option("--batch", m.batch, "rows")->check(CLI::Range(1u, 1u << 20))->capture_default_str();

@@ -29,7 +29,8 @@ rnnp_cuda_device device_in_file(const std::string &path) {
                                                          {"clock_mhz", &d.clock_mhz},
                                                          {"memory_mb_per_s", &d.memory_mb_per_s},
                                                          {"integrated", &d.integrated},
-                                                         {"cooperative", &d.cooperative}};
+                                                         {"cooperative", &d.cooperative},
+                                                         {"cluster_blocks", &d.cluster_blocks}};
   size_t known = 0;
   for (const auto &member : members) {
     if (!doc.contains(member.first)) continue;
@@ -64,7 +65,6 @@ std::string cuda_device_names() {
 std::string cuda_plan_text(const void *blob, size_t bytes, const CudaPlanOptions &options, const PlanMachine &machine) {
   const std::string &weights = options.weights;
   const rnnp_cuda_device d = device_of(options.device);
-  const uint32_t kernels = options.cluster ? RNNP_CUDA_RESIDENT | RNNP_CUDA_CLUSTER : 0;
   const cuda::Weights type = weights == "f16"    ? cuda::Weights::kF16
                              : weights == "bf16" ? cuda::Weights::kBf16
                                                  : cuda::Weights::kF32;
@@ -87,7 +87,7 @@ std::string cuda_plan_text(const void *blob, size_t bytes, const CudaPlanOptions
       text += line;
       continue;
     }
-    const cuda::LayerPlan p = cuda::plan_layer(shape, {d, type, machine.batch, machine.steps, 0, 0, kernels});
+    const cuda::LayerPlan p = cuda::plan_layer(shape, {d, type, machine.batch, machine.steps, 0, 0, 0});
     std::snprintf(line, sizeof line, "  %s: %s; %u steps a launch, predicted %.2f us per step and direction\n", m.string(node.name),
                   p.fits ? p.reason : "no kernel has room for its columns",
                   p.resident == cuda::KernelId::count ? 1u : p.steps_per_launch, p.predicted_ns * 1e-3);

@@ -9,11 +9,9 @@
 
 namespace rnnp::compiler {
 
-// device: one of cuda_device_names, or a JSON file with members of rnnp_cuda_device. weights: f32, f16 or bf16. cluster: layers may
-// be in one.
+// device: one of cuda_device_names, or a JSON file with members of rnnp_cuda_device. weights: f32, f16 or bf16.
 struct CudaPlanOptions {
   const std::string &device, &weights;
-  bool cluster;
 };
 // IoError where the device is neither.
 std::string cuda_plan_text(const void *blob, size_t bytes, const CudaPlanOptions &options, const PlanMachine &machine);

@@ -52,8 +52,7 @@ std::string inspect(const InspectRequest &options) {
   }
   const bool gpu = options.plan && !options.cuda.empty();
   const std::string plan =
-      gpu ? cuda_plan_text(blob.data(), bytes.size(), {options.cuda, options.cuda_weights, options.cuda_cluster}, options.machine)
-          : "";
+      gpu ? cuda_plan_text(blob.data(), bytes.size(), {options.cuda, options.cuda_weights}, options.machine) : "";
   return options.json ? document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"
                       : blob_text(document) + (options.device.empty() ? "" : device_text(document["device"])) +
                             (options.memory ? memory_text(memory_map(document), nodes) : "") +

@@ -14,7 +14,7 @@ namespace rnnp::compiler {
 struct InspectRequest {
   std::string device, blob, onnx, prune, svg, cuda, cuda_weights = "f32";
   double mhz = 0;
-  bool json = false, memory = false, plan = false, cuda_cluster = false;
+  bool json = false, memory = false, plan = false;
   PlanMachine machine;
   ModelOptions graph;
 };

@@ -8,7 +8,7 @@ namespace rnnp {
 namespace cuda {
 
 struct EmulatedGpu {
-  rnnp_cuda_device device = {sizeof(rnnp_cuda_device), 870, 16, 163 * 1024, 4u << 20, 1300, 204800, 1, 1};
+  rnnp_cuda_device device = {sizeof(rnnp_cuda_device), 870, 16, 163 * 1024, 4u << 20, 1300, 204800, 1, 1, 0};
   int32_t no_device = 0;            // what gpu_query answers
   uint64_t seed = 1;                // of the next launch's order; each launch adds one
   uint32_t missing_blocks = 0;      // of kernels that meet as a grid

@@ -1,6 +1,7 @@
 // emulated_memory.cpp -- Contract: emulated_memory.h. SPDX-License-Identifier: Apache-2.0
 #include "cuda/emulator/emulated_memory.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace simt {
@@ -15,6 +16,12 @@ uint64_t value_at(const void *p, uint32_t bytes) {
 }
 
 }  // namespace
+
+void end_round(Counter *counter) {
+  if (counter->expects == 0 || counter->bytes != 0) return;
+  ++counter->rounds;
+  counter->expects = 0;
+}
 
 EmulatedMemory::EmulatedMemory(const Launch &launch)
     : running_(UINT32_MAX), old_values_(launch.old_values), acquired_(launch.blocks), held_(launch.blocks) {
@@ -45,6 +52,21 @@ void EmulatedMemory::drain_word(size_t pick) {
   memcpy(w.p, &w.v, w.bytes);
 }
 
+void EmulatedMemory::send(const Counted &store) {
+  sent_.push_back(store);
+}
+void EmulatedMemory::drain_sent(size_t pick) {
+  const Counted s = sent_[pick];
+  sent_[pick] = sent_.back();
+  sent_.pop_back();
+  memcpy(s.to, s.v, sizeof s.v);
+  Counter counter;
+  memcpy(&counter, s.counter, sizeof counter);
+  counter.bytes += static_cast<int32_t>(sizeof s.v);
+  end_round(&counter);
+  memcpy(s.counter, &counter, sizeof counter);
+}
+
 uint64_t EmulatedMemory::load(uint32_t block, const void *p, uint32_t bytes, uint64_t random) {
   const uint64_t now = value_at(p, bytes);
   if (!old_values_ || (random & 3) != 0) return now;
@@ -69,6 +91,10 @@ void EmulatedMemory::release(uint32_t block, const void *flag) {
       ++i;
     }
   }
+  // Nothing orders these; but blocks meet when all have been counted, or after so many tries that they have long come.
+  for (size_t i = sent_.size(); i > 0; --i) {
+    if (sent_[i - 1].block == block) drain_sent(i - 1);
+  }
   keep_plain();
   drain_plain(block, true, 0);
   show_plain();
@@ -80,10 +106,8 @@ void EmulatedMemory::acquire(uint32_t block, const void *flag) {
 
 bool EmulatedMemory::has_stores_to(const void *from, size_t bytes) const {
   const auto first = reinterpret_cast<uintptr_t>(from);
-  for (const Word &w : words_) {
-    if (reinterpret_cast<uintptr_t>(w.p) - first < bytes) return true;
-  }
-  return false;
+  return std::any_of(sent_.begin(), sent_.end(),
+                     [&](const Counted &s) { return reinterpret_cast<uintptr_t>(s.to) - first < bytes; });
 }
 
 void EmulatedMemory::drain_plain(uint32_t block, bool all, uint64_t random) {
@@ -127,6 +151,7 @@ void EmulatedMemory::show_to(uint32_t block) {
 
 void EmulatedMemory::pass_time(uint64_t random) {
   if (!words_.empty() && (random >> 40 & 3) == 0) drain_word((random >> 20) % words_.size());
+  if (!sent_.empty() && (random >> 42 & 3) == 0) drain_sent((random >> 20) % sent_.size());
   if (plain_.empty() || (random >> 44 & 63) != 0) return;
   const uint32_t block = static_cast<uint32_t>((random >> 20) % held_.size());
   if (block != running_) drain_plain(block, false, random >> 50);
@@ -134,6 +159,7 @@ void EmulatedMemory::pass_time(uint64_t random) {
 
 void EmulatedMemory::drain_all() {
   while (!words_.empty()) drain_word(0);
+  sent_.clear();  // what nobody waited for
   keep_plain();
   for (uint32_t b = 0; b < held_.size(); ++b) drain_plain(b, true, 0);
   running_ = UINT32_MAX;

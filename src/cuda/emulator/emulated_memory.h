@@ -15,6 +15,21 @@
 
 namespace simt {
 
+// A counter of bytes: rounds that have ended; of the next, bytes that came less those that are expected, and whether these are
+// known.
+struct Counter {
+  uint32_t rounds : 31, expects : 1;
+  int32_t bytes;
+};
+static_assert(sizeof(Counter) == sizeof(uint64_t));
+void end_round(Counter *counter);
+
+// A store that a counter is told of.
+struct Counted {
+  void *to, *counter;
+  uint32_t v[4], block;  // block: whose
+};
+
 class EmulatedMemory {
  public:
   explicit EmulatedMemory(const Launch &launch);
@@ -26,7 +41,8 @@ class EmulatedMemory {
   void release(uint32_t block, const void *flag);
   void acquire(uint32_t block, const void *flag);
 
-  // Words that are on their way there.
+  // 16 bytes on their way to another block, and its counter. Until they have come, has_stores_to() says so of where they go.
+  void send(const Counted &store);
   bool has_stores_to(const void *from, size_t bytes) const;
 
   // Between two threads: some store becomes visible, now and then.
@@ -60,6 +76,7 @@ class EmulatedMemory {
   };
 
   void drain_word(size_t pick);
+  void drain_sent(size_t pick);
   void drain_plain(uint32_t block, bool all, uint64_t random);
   void keep_plain();
   void show_plain();
@@ -68,6 +85,7 @@ class EmulatedMemory {
   bool old_values_;
   uint64_t time_ = 0;
   std::deque<Word> words_;
+  std::vector<Counted> sent_;
   std::map<const void *, Past> past_;
   std::map<const void *, uint64_t> released_;
   std::vector<uint64_t> acquired_;

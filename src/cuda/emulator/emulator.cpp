@@ -301,11 +301,39 @@ uint32_t block_count() {
 uint8_t *shared() {
   return first_byte(&my_block());
 }
-uint64_t *word_of_block(uint64_t *p, uint32_t block) {
-  Block &to = machine->blocks[block];
-  machine->stored_too_late |= to.running == 0;
-  const ptrdiff_t at = static_cast<uint8_t *>(static_cast<void *>(p)) - shared();
-  return static_cast<uint64_t *>(static_cast<void *>(first_byte(&to) + at));
+Remote in_block(const void *p, uint32_t block) {
+  const Unseen unseen;
+  return {first_byte(&machine->blocks[block]) + (static_cast<const uint8_t *>(p) - shared()), block};
+}
+void store_counted(const Remote &to, const Remote &counter, const uint32_t v[4]) {
+  for (uint32_t i = 0; i < 4; ++i) note_word(reinterpret_cast<uint32_t *>(to.p) + i);
+  order_release(counter.p);
+  const Unseen unseen;
+  machine->stored_too_late |= machine->blocks[to.block].running == 0;
+  machine->memory.send({to.p, counter.p, {v[0], v[1], v[2], v[3]}, my_block().id});
+}
+void counter_begin(uint64_t *counter) {
+  *counter = 0;
+}
+void counter_expect(uint64_t *counter, uint32_t bytes) {
+  const Unseen unseen;
+  Counter c;
+  memcpy(&c, counter, sizeof c);
+  c.expects = 1;
+  c.bytes -= static_cast<int32_t>(bytes);
+  end_round(&c);
+  memcpy(counter, &c, sizeof c);
+}
+bool counter_is_full(uint64_t *counter, uint32_t round) {
+  pause();
+  Counter c;
+  {
+    const Unseen unseen;
+    memcpy(&c, counter, sizeof c);
+  }
+  if (c.rounds <= round) return false;
+  order_acquire(counter);
+  return true;
 }
 void pause() {
   {

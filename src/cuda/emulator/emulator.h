@@ -48,6 +48,8 @@ void pause();  // in every polling loop
 inline void renew(uint32_t *) {}
 template <class T>
 inline void keep(T *) {}
+template <class T>
+inline void keep_shared(T *) {}
 void reads_are_told(const uint64_t *words);
 void reads_were_told(const uint64_t *words);
 // All 32 lanes leave `bytes` (at most 64) and find those of every lane, 64 bytes apart.
@@ -109,18 +111,24 @@ inline void ll_store(uint64_t *p, uint32_t payload, uint32_t epoch) {
   delayed_store(p, uint64_t{epoch} << 32 | payload, 8);
 }
 uint64_t word_load(const void *p, uint32_t bytes);
-uint64_t *word_of_block(uint64_t *p, uint32_t block);
-inline void cluster_store(uint64_t *p, uint32_t block, uint32_t payload, uint32_t epoch) {
-  ll_store(word_of_block(p, block), payload, epoch);
+// Of a cluster: bytes on their way to another block come in any order, and with them what its counter is told.
+struct Remote {
+  uint8_t *p;
+  uint32_t block;
+};
+Remote in_block(const void *p, uint32_t block);
+inline Remote behind(const Remote &r, uint32_t bytes) {
+  return {r.p + bytes, r.block};
 }
+void store_counted(const Remote &to, const Remote &counter, const uint32_t v[4]);
+void counter_begin(uint64_t *counter);
+void counter_expect(uint64_t *counter, uint32_t bytes);
+bool counter_is_full(uint64_t *counter, uint32_t round);
 // Two words, each whole, with no order between them.
 inline void ll_load2(const uint64_t *p, uint64_t v[2]) {
   v[0] = word_load(p, 8);
   pause();
   v[1] = word_load(p + 1, 8);
-}
-inline void cluster_load2(const uint64_t *p, uint64_t v[2]) {
-  ll_load2(p, v);
 }
 void arrive_at(uint32_t *p);
 inline void arrive(uint32_t *p) {

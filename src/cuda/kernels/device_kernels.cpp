@@ -4,6 +4,7 @@
 #include "cuda/kernels/norm_cells.h"
 #include "cuda/kernels/product_wide_f32.h"
 #include "cuda/kernels/resident_blocks.h"
+#include "cuda/kernels/resident_cluster.h"
 #include "cuda/kernels/resident_f32.h"
 #include "cuda/kernels/resident_mma.h"
 #include "cuda/kernels/resident_nibbles.h"
@@ -53,9 +54,9 @@ const KernelFacts kKernels[] = {
 #define RNNPACK_CUDA_RESIDENT_F32_BOTH(cell, rows, reg_groups)                                      \
   {"resident_f32_both<" #cell ", " #rows ", " #reg_groups ">", simt::Sync::kGrid, sizeof(BothArgs), \
    RNNPACK_CALL(BothArgs, resident_f32_both<Cell::cell, rows, reg_groups>)},
-#define RNNPACK_CUDA_RESIDENT_MMA_CLUSTER(weights, cell, half_tiles, reg_steps)                                                   \
-  {"resident_mma_cluster<" #weights ", " #cell ", " #half_tiles ", " #reg_steps ">", simt::Sync::kCluster, sizeof(RecurrentArgs), \
-   RNNPACK_CALL(RecurrentArgs, resident_mma_cluster<Weights::weights, Cell::cell, half_tiles, reg_steps>)},
+#define RNNPACK_CUDA_RESIDENT_CLUSTER(weights, cell, half_tiles, tiles)                                                   \
+  {"resident_cluster<" #weights ", " #cell ", " #half_tiles ", " #tiles ">", simt::Sync::kCluster, sizeof(RecurrentArgs), \
+   RNNPACK_CALL(RecurrentArgs, resident_cluster<Weights::weights, Cell::cell, half_tiles, tiles>)},
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held)                                                \
   {"resident_blocks<" #weights ", " #cell ", " #columns ", " #held ">", simt::Sync::kGrid, sizeof(RecurrentArgs), \
    RNNPACK_CALL(RecurrentArgs, resident_blocks<Weights::weights, Cell::cell, columns, held>)},
@@ -74,6 +75,7 @@ const KernelFacts kKernels[] = {
 #define RNNPACK_CUDA_BY_WARPS(name, args) {#name, simt::Sync::kWarp, sizeof(args), RNNPACK_CALL(args, name)},
 #include "cuda/kernels/device_kernels.inc"
 };
+const KernelFacts &kClusterKernel = kKernels[static_cast<uint32_t>(KernelId::resident_cluster_kF16_kLstm_16)];
 
 }  // namespace cuda
 }  // namespace rnnp

@@ -39,17 +39,6 @@ SIMT_FN bool is_fresh(const uint64_t v[2], uint32_t epoch) {
   return first && static_cast<uint32_t>(v[1] >> 32) == epoch;
 }
 
-// Where words lie: in L2, for all; or in the shared memory of each block of a cluster, for that block (resident_mma.h).
-enum class Home { kMemory, kCluster };
-
-template <Home kHome>
-SIMT_FN void load_pair(const uint64_t *words, uint64_t v[2]) {
-#if SIMT_CLUSTERS
-  if constexpr (kHome == Home::kCluster) return simt::cluster_load2(words, v);
-#endif
-  simt::ll_load2(words, v);
-}
-
 // Which pairs of words a thread polls: first, first + hop and so on, below count.
 struct PairsOfThread {
   uint32_t first, hop, count;
@@ -65,17 +54,17 @@ SIMT_FN bool may_spin(const RecurrentArgs &a, uint32_t spins) {
   return spins < a.spin_limit && (!look || simt::flag_load(a.control + kTimedOut) == 0);
 }
 
-template <Home kHome, class Place, class Take>
+template <class Place, class Take>
 SIMT_FN bool poll_pair(const RecurrentArgs &a, const uint64_t *words, uint32_t pair, uint32_t epoch, Place place, Take take) {
   PairPlace at = place(pair);
   const uint64_t *from = words + at.word;
   uint64_t v[2];
-  load_pair<kHome>(from, v);
+  simt::ll_load2(from, v);
   simt::renew(&at.to);  // found while the words are under way
   SIMT_ROLLED for (uint32_t spins = 0; !is_fresh(v, epoch); ++spins) {
     if (!may_spin(a, spins)) return false;
     simt::pause();
-    if (RNNPACK_CUDA_FAULT != 5) load_pair<kHome>(from, v);
+    if (RNNPACK_CUDA_FAULT != 5) simt::ll_load2(from, v);
   }
   take(at.to, static_cast<uint32_t>(v[0]), static_cast<uint32_t>(v[1]));
   return true;
@@ -83,10 +72,10 @@ SIMT_FN bool poll_pair(const RecurrentArgs &a, const uint64_t *words, uint32_t p
 
 // Polls pairs of words until all carry `epoch`; gives each pair of payloads to take(place, first, second). A thread asks for all
 // its pairs of a round at once, and finds their places while the words are under way. False: time-out.
-template <Home kHome, class Place, class Take>
+template <class Place, class Take>
 SIMT_FN bool poll(const RecurrentArgs &a, const uint64_t *words, const PairsOfThread &pairs, uint32_t epoch, Place place,
                   Take take) {
-  if (pairs.count <= pairs.hop) return pairs.first >= pairs.count || poll_pair<kHome>(a, words, pairs.first, epoch, place, take);
+  if (pairs.count <= pairs.hop) return pairs.first >= pairs.count || poll_pair(a, words, pairs.first, epoch, place, take);
   SIMT_ROLLED for (uint32_t i = pairs.first; i < pairs.count; i += kPairsAtOnce * pairs.hop) {
     uint64_t v[kPairsAtOnce][2];
     PairPlace at[kPairsAtOnce];
@@ -96,7 +85,7 @@ SIMT_FN bool poll(const RecurrentArgs &a, const uint64_t *words, const PairsOfTh
       if (i + j * pairs.hop >= pairs.count) continue;
       missing |= 1u << j;
       at[j] = place(i + j * pairs.hop);
-      load_pair<kHome>(words + at[j].word, v[j]);
+      simt::ll_load2(words + at[j].word, v[j]);
     }
     SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) simt::renew(&at[j].to);
     for (uint32_t spins = 0;; ++spins) {
@@ -107,7 +96,7 @@ SIMT_FN bool poll(const RecurrentArgs &a, const uint64_t *words, const PairsOfTh
       if (!may_spin(a, spins)) return false;
       simt::pause();
       SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) {
-        if ((missing >> j & 1) != 0 && RNNPACK_CUDA_FAULT != 5) load_pair<kHome>(words + at[j].word, v[j]);
+        if ((missing >> j & 1) != 0 && RNNPACK_CUDA_FAULT != 5) simt::ll_load2(words + at[j].word, v[j]);
       }
     }
     SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) {
@@ -120,7 +109,7 @@ SIMT_FN bool poll(const RecurrentArgs &a, const uint64_t *words, const PairsOfTh
 template <class Place, class Take>
 SIMT_FN bool poll_together(const RecurrentArgs &a, const uint64_t *words, uint32_t count, uint32_t epoch, Place place, Take take) {
   const auto pair = [&](uint32_t i) { return PairPlace{2 * i, place(2 * i)}; };
-  return poll<Home::kMemory>(a, words, {simt::thread(), kThreads, count / 2}, epoch, pair, take);
+  return poll(a, words, {simt::thread(), kThreads, count / 2}, epoch, pair, take);
 }
 
 // All threads of the block have done their part; true when one of them failed.

@@ -16,19 +16,28 @@ struct alignas(16) Bits4 {
   uint32_t x, y, z, w;
 };
 
-// Sums of kTiles row tiles, from tile `first` on, to partial[(column * slices + slice) * stride + row].
+// Where a lane's sums go: those of column n = lane % 4 * 2, to partial[(column * slices + slice) * stride + row].
+template <class Sum>
+SIMT_FN Sum *place_of_sums(Sum *partial, uint32_t stride, uint32_t slices, uint32_t slice, uint32_t lane) {
+  return partial + (lane % 4 * 2 * slices + slice) * stride + lane / 4;
+}
+// Sums of kTiles row tiles, of `live` columns; next: from one column to the other.
 template <int kTiles, class Sum>
-SIMT_FN void store_sums(const Sum acc[kTiles][4], Sum *partial, uint32_t first, uint32_t stride, uint32_t slices, uint32_t live,
-                        uint32_t slice, uint32_t lane) {
+SIMT_FN void store_sums_at(const Sum acc[kTiles][4], Sum *to, uint32_t next, uint32_t live, uint32_t lane) {
   const uint32_t n = lane % 4 * 2;
-  Sum *to = partial + (n * slices + slice) * stride + first * 16 + lane / 4;
   if (n < live) {
     SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) to[m * 16] = acc[m][0], to[m * 16 + 8] = acc[m][2];
   }
   if (n + 1 < live) {
-    to += slices * stride;
+    to += next;
     SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) to[m * 16] = acc[m][1], to[m * 16 + 8] = acc[m][3];
   }
+}
+// From tile `first` on.
+template <int kTiles, class Sum>
+SIMT_FN void store_sums(const Sum acc[kTiles][4], Sum *partial, uint32_t first, uint32_t stride, uint32_t slices, uint32_t live,
+                        uint32_t slice, uint32_t lane) {
+  store_sums_at<kTiles>(acc, place_of_sums(partial, stride, slices, slice, lane) + first * 16, slices * stride, live, lane);
 }
 
 // What this lane's column has of k-tile 0; k-tile i is 8 i words on.

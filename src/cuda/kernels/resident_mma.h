@@ -10,8 +10,6 @@
 // kHalfTiles: row tiles of 8 rows, exactly those of the block's shape. kRegSteps: k-tiles per warp whose weights live in registers.
 // kGeneric: activations by name, clip, peepholes and coupled gates (cell.h).
 //
-// resident_mma_cluster: the blocks are one cluster. Each word is stored into the shared memory of every block, which polls its own;
-// epochs begin anew with each launch.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_RESIDENT_MMA_H_
 #define RNNPACK_CUDA_KERNELS_RESIDENT_MMA_H_
@@ -28,6 +26,13 @@ struct HeldWeights {
   uint32_t w[kRegSteps][kHalfTiles * 2];
 
   static constexpr bool is_half(uint32_t tile) { return kHalfTiles % 2 != 0 && tile == kTiles - 1; }
+  // Of k-tile i; both numbers constants.
+  SIMT_FN void fragment(const HeldWeights &held, uint32_t i, uint32_t tile, uint32_t f[4]) {
+    constexpr uint32_t kLast = kHalfTiles * 2 - 1;
+    const bool half = is_half(tile);
+    f[0] = held.w[i][4 * tile], f[1] = half ? 0 : held.w[i][4 * tile + 1];
+    f[2] = held.w[i][half ? 4 * tile + 1 : 4 * tile + 2], f[3] = half ? 0 : held.w[i][half ? kLast : 4 * tile + 3];
+  }
 };
 
 template <int kHalfTiles, int kRegSteps>
@@ -70,11 +75,8 @@ SIMT_FN void multiply_held(const HeldWeights<kHalfTiles, kRegSteps> &held, const
     b[0] = next[0], b[1] = next[1];
     next_column(words, column, i + 1, steps, next);
     SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) {
-      constexpr uint32_t kLast = kHalfTiles * 2 - 1;
-      const uint32_t tile = kFirst + m;
-      const bool half = Held::is_half(tile);
-      const uint32_t f[4] = {held.w[i][4 * tile], half ? 0 : held.w[i][4 * tile + 1], held.w[i][half ? 4 * tile + 1 : 4 * tile + 2],
-                             half ? 0 : held.w[i][half ? kLast : 4 * tile + 3]};
+      uint32_t f[4];
+      Held::fragment(held, i, kFirst + m, f);
       MatrixUnits<kWeights>::multiply(acc[m], f, b);
     }
   }
@@ -108,36 +110,7 @@ SIMT_FN void multiply_tiles(const HeldWeights<kHalfTiles, kRegSteps> &held, cons
   if constexpr (kFirst + kTiles < kAll) multiply_tiles<kWeights, kHalfTiles, kRegSteps, kFirst + kTiles>(held, in, b, partial);
 }
 
-// How a launch begins: *base is the epoch that it counts from. False: time-out.
-SIMT_FN bool begin_exchange(const RecurrentArgs &a, const BlockOf &of, const ResidentBlock &, uint32_t, uint32_t *base) {
-  return begin_epochs(a, of, base);
-}
-// And how it ends, or is given up.
-SIMT_FN void end_exchange(const RecurrentArgs &a, const BlockOf &of, const ResidentBlock &, uint32_t base) {
-  end_epochs(a, of, base);
-}
-SIMT_FN void give_up(const RecurrentArgs &a, const ResidentBlock &) {
-  time_out(a);
-}
-
-#if SIMT_CLUSTERS
-SIMT_FN bool begin_exchange(const RecurrentArgs &, const BlockOf &, const ClusterBlock &b, uint32_t words, uint32_t *base) {
-  for (uint32_t i = simt::thread(); i < words; i += kThreads) b.own_words[i] = 0;
-  RNNPACK_CUDA_FAULT == 6 ? simt::sync_block() : simt::sync_cluster();  // all have begun, and none reads what was there
-  *base = 0;
-  return true;
-}
-// Nobody leaves while others may store into its memory.
-SIMT_FN void end_exchange(const RecurrentArgs &, const BlockOf &, const ClusterBlock &, uint32_t) {
-  if (RNNPACK_CUDA_FAULT != 7) simt::sync_cluster();
-}
-SIMT_FN void give_up(const RecurrentArgs &a, const ClusterBlock &) {
-  time_out(a);
-  if (RNNPACK_CUDA_FAULT != 7) simt::sync_cluster();
-}
-#endif
-
-template <Weights kWeights, Cell kCell, int kHalfTiles, int kRegSteps, bool kGeneric, class Block = ResidentBlock>
+template <Weights kWeights, Cell kCell, int kHalfTiles, int kRegSteps, bool kGeneric>
 SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   using Sum = typename MatrixUnits<kWeights>::Sum;
   constexpr uint32_t G = gates_of(kCell), kUnitsPerWarp = units_of_cells<kWeights, kCell>();
@@ -146,7 +119,7 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   const Shape s = in_halves(kWeights, {G, a.hidden, a.units});
   const ResidentShared at = resident_mma_shared(s, a.batch, a.columns, kRegSteps, a.places);
   constexpr Spare kSpare = spare_beside(2 * kHalfTiles * kRegSteps);
-  const Block b = place_block<kWeights, kSpare, Block>(a, of.block, at.input, at.c, at.h, at.z, column_stride(s.k) / 2, at.bytes);
+  const ResidentBlock b = place_block<kWeights, kSpare>(a, of.block, at.input, at.c, at.h, at.z, column_stride(s.k) / 2);
   constexpr uint32_t stride = partial_stride_of(kHalfTiles);
   Sum *partials = reinterpret_cast<Sum *>(simt::shared() + at.partial);
   uint16_t *input = reinterpret_cast<uint16_t *>(b.input);
@@ -159,7 +132,7 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   if (steps > kRegSteps) copy_bytes_of_warp(rest, mine + kRegSteps * bytes, (steps - kRegSteps) * bytes, lane);
   load_units<kCell>(a, of.block, b.h, b.c);
   uint32_t base;
-  if (!begin_exchange(a, of, b, kPasses * 2 * b.slot_words, &base)) return time_out(a);
+  if (!begin_epochs(a, of, &base)) return time_out(a);
   simt::sync_block();  // the units' states are there
 
   // Group after group of columns, step after step. Where partial sums have two places, a warp may multiply again while another
@@ -194,7 +167,7 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
       place = place_sums - place;
       multiply_tiles<kWeights>(held, {rest, column_words(input, s.k, warp, lane), steps, bytes, now.live}, b, partial);
       PhaseClock::end(&clock, kProducts);
-      if (sync_after_poll(failed)) return give_up(a, b);  // all slices are there
+      if (sync_after_poll(failed)) return time_out(a);  // all slices are there
       PhaseClock::end(&clock, kBarrier);
       finish_units<kWeights, kCell, kGeneric, kSpare>(a, b, now, kGroups, cells, known, &clock, [&](uint32_t column, uint32_t row) {
         return sum_slices<kWeights>(partial, column, row, stride);
@@ -205,23 +178,13 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   PhaseClock::store(clock);
   simt::sync_block();
   store_units<kCell>(a, of.block, b.h, b.c);
-  end_exchange(a, of, b, base);
+  end_epochs(a, of, base);
 }
 
 template <Weights kWeights, Cell kCell, int kHalfTiles, int kRegSteps, bool kGeneric>
 SIMT_KERNEL(256)
 resident_mma(const RecurrentArgs a) {
   resident_mma_block<kWeights, kCell, kHalfTiles, kRegSteps, kGeneric>(a, all_blocks());
-}
-
-template <Weights kWeights, Cell kCell, int kHalfTiles, int kRegSteps>
-SIMT_KERNEL(256)
-resident_mma_cluster(const RecurrentArgs a) {
-#if SIMT_CLUSTERS
-  resident_mma_block<kWeights, kCell, kHalfTiles, kRegSteps, false, ClusterBlock>(a, all_blocks());
-#else
-  simt::fail();  // gpu_load refuses it
-#endif
 }
 
 template <Weights kWeights, Cell kCell, int kHalfTiles, int kRegSteps>

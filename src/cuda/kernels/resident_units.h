@@ -34,7 +34,6 @@ constexpr Spare spare_beside(uint32_t registers) {
 
 // A block's part of the layer, and where things lie.
 struct ResidentBlock {
-  static constexpr Home kHome = Home::kMemory;
   uint32_t block, blocks, lane, warp, units;
   uint32_t words, row_words, slot_words;  // of a row of h, with those that no one writes, of all rows
   uint32_t warp_words;                    // of a row, that a warp of the matrix units multiplies
@@ -46,28 +45,15 @@ struct ResidentBlock {
   uint64_t *rh_words;
 };
 
-// The same of a cluster, whose words lie in its own shared memory.
-struct ClusterBlock : ResidentBlock {
-  static constexpr Home kHome = Home::kCluster;
-  uint64_t *own_words;
-};
-SIMT_FN uint64_t *words_of(const RecurrentArgs &a, const ResidentBlock &) {
-  return a.words;
-}
-SIMT_FN uint64_t *words_of(const RecurrentArgs &, const ClusterBlock &b) {
-  return b.own_words;
-}
-
 SIMT_FN bool is_alone(const RecurrentArgs &a) {
   return a.units >= a.hidden && a.batch <= a.columns;
 }
 
-// own_words: of a cluster, where its words lie.
-template <Weights kWeights, Spare kSpare, class Block = ResidentBlock>
-SIMT_FN Block place_block(const RecurrentArgs &a, uint32_t block, uint32_t input, uint32_t c, uint32_t h, uint32_t z,
-                          uint32_t column_words, uint32_t own_words = 0) {
+template <Weights kWeights, Spare kSpare>
+SIMT_FN ResidentBlock place_block(const RecurrentArgs &a, uint32_t block, uint32_t input, uint32_t c, uint32_t h, uint32_t z,
+                                  uint32_t column_words) {
   uint8_t *shared = simt::shared();
-  Block b = {};
+  ResidentBlock b = {};
   b.block = block, b.blocks = ceil_div(a.hidden, a.units);
   b.lane = simt::thread() % kLanes, b.warp = simt::thread() / kLanes;
   b.units = a.units, b.column_words = column_words;
@@ -81,8 +67,7 @@ SIMT_FN Block place_block(const RecurrentArgs &a, uint32_t block, uint32_t input
   b.c = reinterpret_cast<float *>(shared + c);
   b.h = reinterpret_cast<float *>(shared + h);
   b.z = reinterpret_cast<float *>(shared + z);
-  if constexpr (Block::kHome == Home::kCluster) b.own_words = reinterpret_cast<uint64_t *>(shared + own_words);
-  b.rh_words = words_of(a, b) + 2 * b.slot_words;
+  b.rh_words = a.words + 2 * b.slot_words;
   if (kSpare == kForAll) {
     simt::keep(&b.row_words), simt::keep(&b.slot_words), simt::keep(&b.lane), simt::keep(&b.warp), simt::keep(&b.alone);
     if (are_bytes(kWeights)) simt::keep(&b.to_byte), simt::keep(&b.to_candidate_byte);
@@ -164,10 +149,9 @@ struct PassWords {
   const uint64_t *words;
   uint32_t epoch;
 };
-template <class Block>
-SIMT_FN PassWords words_of_pass(const RecurrentArgs &a, const Block &b, const ResidentStep &now) {
+SIMT_FN PassWords words_of_pass(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now) {
   const uint32_t epoch = now.pass == 1 ? epoch_of(now) : epoch_of(now) - 1;
-  return {(now.pass == 1 ? b.rh_words : words_of(a, b)) + slot_of(epoch) * b.slot_words + now.first * b.row_words, epoch};
+  return {(now.pass == 1 ? b.rh_words : a.words) + slot_of(epoch) * b.slot_words + now.first * b.row_words, epoch};
 }
 
 // Words of the columns to shared memory, by all threads for all. False: time-out.
@@ -200,8 +184,8 @@ SIMT_FN WarpWords words_of_warp(const ResidentBlock &b) {
   const uint32_t words = left / kHop * kTileWords + (rest < kTileWords ? rest : kTileWords);
   return {ceil_div(words, 2), b.warp * b.warp_words, first};
 }
-template <Weights kWeights, class Block>
-SIMT_FN bool receive_slice(const RecurrentArgs &a, const Block &b, const ResidentStep &now, const WarpWords &mine) {
+template <Weights kWeights>
+SIMT_FN bool receive_slice(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, const WarpWords &mine) {
   const PassWords from = words_of_pass(a, b, now);
   const auto place = [&](uint32_t i) {
     const uint32_t column = now.live == 1 ? 0 : i / mine.pairs, p = i - column * mine.pairs;
@@ -211,7 +195,7 @@ SIMT_FN bool receive_slice(const RecurrentArgs &a, const Block &b, const Residen
   const auto take = [&](uint32_t to, uint32_t first, uint32_t second) {
     *reinterpret_cast<Bits2 *>(b.input + to) = {first, second};
   };
-  const bool received = poll<Block::kHome>(a, from.words, {b.lane, kLanes, now.live * mine.pairs}, from.epoch, place, take);
+  const bool received = poll(a, from.words, {b.lane, kLanes, now.live * mine.pairs}, from.epoch, place, take);
   simt::sync_warp();
   return received;
 }
@@ -222,14 +206,6 @@ SIMT_FN uint32_t place_among_words(const ResidentBlock &b, uint32_t i) {
   if (!is_sliced(kWeights)) return i;
   const uint32_t tile = i / kTileWords;
   return tile % kWarps * b.warp_words + tile / kWarps * kTileWords + i % kTileWords;
-}
-
-// In a cluster a word goes to each block, and the lanes of its warp share these stores: a lane tells the word that this one has.
-constexpr uint32_t words_of_cells(uint32_t gates, uint32_t units_of_word) {
-  return kLanes / gates / units_of_word;
-}
-constexpr uint32_t lane_of_word(uint32_t lane, uint32_t gates, uint32_t units_of_word) {
-  return lane % words_of_cells(gates, units_of_word) * units_of_word * gates;
 }
 
 // What a lane has of the cells that its warp finishes at once: a gate of a unit of a column.
@@ -244,8 +220,8 @@ struct CellLane {
   float r_bias, scale;          // of a linear GRU's candidate; of bytes, of its row
 };
 // groups: warps' worth of units in a block, an item each for each column.
-template <Weights kWeights, Cell kCell, class Block>
-SIMT_FN CellLane cells_of(const RecurrentArgs &a, const Block &b, const ResidentStep &now, uint32_t groups, uint32_t item) {
+template <Weights kWeights, Cell kCell>
+SIMT_FN CellLane cells_of(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, uint32_t groups, uint32_t item) {
   constexpr uint32_t G = gates_of(kCell), kUnits = units_of_cells<kWeights, kCell>();
   CellLane l;
   l.column = item / groups;
@@ -259,13 +235,7 @@ SIMT_FN CellLane cells_of(const RecurrentArgs &a, const Block &b, const Resident
   l.units_left = l.unit < a.hidden ? a.hidden - l.unit : 0;
   l.leads = l.exists && b.lane % G == 0;
   l.tells = l.leads && l.unit % units_of_word<kWeights>() == 0;
-  uint32_t told = l.unit;
-  if constexpr (Block::kHome == Home::kCluster) {
-    const uint32_t first = item % groups * kUnits + lane_of_word(b.lane, G, units_of_word<kWeights>()) / G;
-    told = b.block * b.units + first;
-    l.tells = l.column < now.live && first < b.units && told < a.hidden;
-  }
-  l.word = words_of(a, b) + l.n * b.row_words + place_among_words<kWeights>(b, told / units_of_word<kWeights>());
+  l.word = a.words + l.n * b.row_words + place_among_words<kWeights>(b, l.unit / units_of_word<kWeights>());
   l.preact = a.preact + ((uint64_t{now.step} * a.batch + l.n) * b.blocks + b.block) * (b.units * G) + l.row;
   l.y = a.y == nullptr ? nullptr : a.y + (uint64_t{now.step} * a.batch + l.n) * a.y_row + l.unit;
   const int64_t direction = a.reverse ? -1 : 1;
@@ -278,8 +248,8 @@ SIMT_FN CellLane cells_of(const RecurrentArgs &a, const Block &b, const Resident
 }
 // The first that a warp finishes, found before it waits. Where all columns are computed at a time they are the last step's, a step
 // on.
-template <Weights kWeights, Cell kCell, class Block>
-SIMT_FN void first_cells(const RecurrentArgs &a, const Block &b, const ResidentStep &now, uint32_t groups, CellLane *l) {
+template <Weights kWeights, Cell kCell>
+SIMT_FN void first_cells(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, uint32_t groups, CellLane *l) {
   if (now.t == 0 || now.live != a.batch) {
     *l = cells_of<kWeights, kCell>(a, b, now, groups, b.warp);
     simt::keep(&l->own), simt::keep(&l->row), simt::keep(&l->word), simt::keep(&l->units_left);
@@ -290,8 +260,8 @@ SIMT_FN void first_cells(const RecurrentArgs &a, const Block &b, const ResidentS
 }
 
 // The value of a lane's unit, and those of its neighbours where it begins a word, as one word. v: of every lane's unit.
-template <Weights kWeights, class Block>
-SIMT_FN void publish(const Block &b, const CellLane &l, uint64_t *word, bool tells, float v, uint32_t gates, float to_byte,
+template <Weights kWeights>
+SIMT_FN void publish(const ResidentBlock &b, const CellLane &l, uint64_t *word, bool tells, float v, uint32_t gates, float to_byte,
                      uint32_t epoch) {
   constexpr uint32_t kUnits = units_of_word<kWeights>();
   uint32_t payload = 0;
@@ -307,15 +277,6 @@ SIMT_FN void publish(const Block &b, const CellLane &l, uint64_t *word, bool tel
     const float next = simt::shuffle(v, (b.lane + gates) & 31);
     payload = MatrixUnits<kWeights>::pair(v, l.units_left > 1 ? next : 0.0f);
   }
-#if SIMT_CLUSTERS
-  if constexpr (Block::kHome == Home::kCluster) {
-    const uint32_t words = words_of_cells(gates, kUnits), at_once = kLanes / words;
-    payload = static_cast<uint32_t>(simt::shuffle_word(static_cast<int32_t>(payload), lane_of_word(b.lane, gates, kUnits)));
-    if (!tells || b.lane >= words * at_once) return;
-    SIMT_ROLLED for (uint32_t to = b.lane / words; to < b.blocks; to += at_once) simt::cluster_store(word, to, payload, epoch);
-    return;
-  }
-#endif
   if (!tells) return;
   if (b.alone) {
     *input_word<kWeights>(b, l.n, l.unit / kUnits) = payload;
@@ -325,16 +286,10 @@ SIMT_FN void publish(const Block &b, const CellLane &l, uint64_t *word, bool tel
 }
 
 // A word that only makes a pair whole has no writer: the last block keeps it company.
-template <Weights kWeights, class Block>
-SIMT_FN void publish_padding(const RecurrentArgs &a, const Block &b, uint32_t first, const ResidentStep &now) {
+template <Weights kWeights>
+SIMT_FN void publish_padding(const RecurrentArgs &a, const ResidentBlock &b, uint32_t first, const ResidentStep &now) {
   if (b.words % 2 == 0 || b.block != b.blocks - 1 || simt::thread() >= now.live) return;
-  uint64_t *word = words_of(a, b) + first + (now.first + simt::thread()) * b.row_words + place_among_words<kWeights>(b, b.words);
-#if SIMT_CLUSTERS
-  if constexpr (Block::kHome == Home::kCluster) {
-    SIMT_ROLLED for (uint32_t to = 0; to < b.blocks; ++to) simt::cluster_store(word, to, 0, epoch_of(now));
-    return;
-  }
-#endif
+  uint64_t *word = a.words + first + (now.first + simt::thread()) * b.row_words + place_among_words<kWeights>(b, b.words);
   simt::ll_store(word, 0, epoch_of(now));
 }
 
@@ -367,8 +322,8 @@ SIMT_FN KnownCell known_of(const RecurrentArgs &a, const ResidentBlock &b, const
 }
 
 // A lane's part of a cell. sum: of R h.
-template <Weights kWeights, Cell kCell, bool kGeneric, class Block, class Sum>
-SIMT_FN void finish_cell_of(const RecurrentArgs &a, const Block &b, const ResidentStep &now, const CellLane &l, KnownCell k,
+template <Weights kWeights, Cell kCell, bool kGeneric, class Sum>
+SIMT_FN void finish_cell_of(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, const CellLane &l, KnownCell k,
                             Sum sum, PhaseClock *clock) {
   constexpr uint32_t G = gates_of(kCell);
   const GateLane gate = {b.lane / G * G, 1, b.lane % G};
@@ -410,8 +365,9 @@ SIMT_FN void finish_cell_of(const RecurrentArgs &a, const Block &b, const Reside
 }
 
 // What a lane has of its warp's first cells, before the wait: all that can be known, or what there is room for.
-template <Weights kWeights, Cell kCell, bool kGeneric, Spare kSpare, class Block>
-SIMT_FN KnownCell ask_for_cells(const RecurrentArgs &a, const Block &b, const ResidentStep &now, uint32_t groups, CellLane *first) {
+template <Weights kWeights, Cell kCell, bool kGeneric, Spare kSpare>
+SIMT_FN KnownCell ask_for_cells(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, uint32_t groups,
+                                CellLane *first) {
   if constexpr (kSpare == kForAll) {
     if (now.pass == 0) first_cells<kWeights, kCell>(a, b, now, groups, first);
     return known_of<kWeights, kCell, kGeneric>(a, b, now, *first);
@@ -424,9 +380,9 @@ SIMT_FN KnownCell ask_for_cells(const RecurrentArgs &a, const Block &b, const Re
 }
 
 // All cells of the block's units and these columns. first, known: ask_for_cells(); sum_of(column, row): of R h.
-template <Weights kWeights, Cell kCell, bool kGeneric, Spare kSpare, class Block, class SumOf>
-SIMT_FN void finish_units(const RecurrentArgs &a, const Block &b, const ResidentStep &now, uint32_t groups, const CellLane &first,
-                          const KnownCell &known, PhaseClock *clock, SumOf sum_of) {
+template <Weights kWeights, Cell kCell, bool kGeneric, Spare kSpare, class SumOf>
+SIMT_FN void finish_units(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, uint32_t groups,
+                          const CellLane &first, const KnownCell &known, PhaseClock *clock, SumOf sum_of) {
   const auto sum = [&](const CellLane &l) { return l.owned ? sum_of(l.column, l.row) : 0; };
   const uint32_t items = now.live * groups;  // the same for all lanes of a warp
   if (b.warp < items) {

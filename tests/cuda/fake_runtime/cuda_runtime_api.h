@@ -72,7 +72,7 @@ struct cudaLaunchConfig_t {
 
 struct FakeRuntime {
   std::vector<std::string> calls;  // by name, as they came
-  int device = 0, sms = 4, optin = 200000, pageable = 0, busy = 0, ptx = 90, clusters = 1;
+  int device = 0, sms = 4, optin = 200000, pageable = 0, busy = 0, ptx = 90, clusters = 1, major = 8, most_of_cluster = 16;
   cudaLaunchConfig_t launched = {};  // the last of cudaLaunchKernelExC, with its first attribute
   cudaLaunchAttribute launched_as = {};
   size_t static_shared = 0;
@@ -102,11 +102,19 @@ inline cudaError_t cudaGetDevice(int *device) {
   *device = fake_runtime().device;
   return fake_call("cudaGetDevice");
 }
+inline cudaError_t cudaGetLastError() {
+  return fake_call("cudaGetLastError");
+}
+inline cudaError_t cudaSetDevice(int device) {
+  fake_runtime().device = device;
+  return fake_call("cudaSetDevice");
+}
 inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr which, int) {
   const FakeRuntime &f = fake_runtime();
   *value = which == cudaDevAttrMultiProcessorCount            ? f.sms
            : which == cudaDevAttrMaxSharedMemoryPerBlockOptin ? f.optin
            : which == cudaDevAttrPageableMemoryAccess         ? f.pageable
+           : which == cudaDevAttrComputeCapabilityMajor       ? f.major
                                                               : 8;
   return fake_call("cudaDeviceGetAttribute");
 }
@@ -142,6 +150,11 @@ inline cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *fun
   const bool portable = config->attrs[0].val.clusterDim.x <= 8;
   *clusters = portable || fake_runtime().wide_clusters.count(function) != 0 ? fake_runtime().clusters : 0;
   return fake_call("cudaOccupancyMaxActiveClusters");
+}
+inline cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *function, const cudaLaunchConfig_t *) {
+  const int most = fake_runtime().most_of_cluster;
+  *blocks = most > 8 && fake_runtime().wide_clusters.count(function) == 0 ? 8 : most;
+  return fake_call("cudaOccupancyMaxPotentialClusterSize");
 }
 inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **) {
   fake_runtime().launched = *config;

@@ -3,8 +3,8 @@
 budget: as many blocks on an SM as BUDGETS says for names that begin so (of several, the longest), whose threads share 64 K
 registers; nothing on the stack, nothing spilled. With a disassembler, of the machine code too: no local memory; of the resident
 kernels, products on the matrix units, weights loaded 16 bytes wide before the first poll and never after it, words stored and loaded
-as one, few instructions and no division between a word's arrival and shared memory; of those that read weights from memory, so many
-loads in flight. Kernels of clusters are for sm_90 and later, and poll shared memory. INCLUDES: folders, apart by commas. SPDX-License-Identifier: Apache-2.0"""
+as one, few instructions and no division between a word's arrival and who multiplies it; of those that read weights from memory, so many
+loads in flight. Kernels of clusters are for sm_90 and later, and poll nothing. INCLUDES: folders, apart by commas. SPDX-License-Identifier: Apache-2.0"""
 import argparse
 import json
 import pathlib
@@ -15,7 +15,7 @@ import tempfile
 
 NAME = re.compile(r"rnnp::cuda::(\w+(?:<[^>]*>)?)\(rnnp")
 REGISTERS, THREADS, REGISTERS_AT_ONCE = 65536, 256, 8
-# From the last load of a poll to where the first word is in shared memory: the comparison of four pairs, and their stores.
+# From the last load of a poll to where the first word is in shared memory, or another lane: the comparison of four pairs at most.
 AFTER_POLL = 48
 # Loads of 8 bytes and more without an instruction between them that needs one of theirs: of weights on their way to shared memory,
 # and in kernels that read them from memory.
@@ -97,32 +97,32 @@ def loads_before_stores(code):
 
 
 def after_poll(code, polls):
-    """The instructions between the last load of a poll and the first store to shared memory behind it."""
+    """The instructions between the last load of a poll and the first store to shared memory, or shuffle, behind it."""
     found = []
     for line in code[polls[-1] + 1:]:
         found.append(line)
-        if re.search(r"\bSTS\b", line):
+        if re.search(r"\b(STS|SHFL)\b", line):
             return found
     return None
 
 
 def complaints_of_cluster(code):
-    """Words are polled 16 bytes at a time where they are stored 8 at a time, by others, without a fence between two steps."""
+    """What others sent is waited for by a counter, sent 16 bytes at a time, without a fence between two steps."""
     joined = "\n".join(code)
-    if not re.search(r"\bST\.E\.64\.STRONG\.GPU\b", joined) and not re.search(r"\bSTAS?\b.*64", joined):
-        yield "publishes no words of 8 bytes"
+    if not re.search(r"\bSTAS\.128\b", joined):
+        yield "sends no 16 bytes that a counter is told of"
     if "HMMA.16816.F32" not in joined:
         yield "has no product on the matrix units"
-    if joined.count("UCGABAR_ARV") != 3:
-        yield f"has {joined.count('UCGABAR_ARV')} barriers of its cluster, not one before, one behind, and one where it gives up"
-    products = [i for i, line in enumerate(code) if "HMMA" in line]
-    polls = [i for i, line in enumerate(code[:products[0]] if products else code) if re.search(r"\bLDS\.128\b", line)]
-    if not polls:
-        yield "polls no words of 16 bytes"
-    elif any(re.search(r"\b(MEMBAR|UCGABAR_ARV)\b", line) for line in code[polls[0]:products[-1]]):
+    if joined.count("UCGABAR_ARV") != 2:
+        yield f"has {joined.count('UCGABAR_ARV')} barriers of its cluster, not one before and one behind"
+    waits = [i for i, line in enumerate(code) if re.search(r"\bSYNCS\.PHASECHK\b.*TRYWAIT\b", line)]
+    sends = [i for i, line in enumerate(code) if re.search(r"\bSTAS\b", line)]
+    if not waits:
+        yield "waits for no counter"
+    elif any(re.search(r"\b(MEMBAR|UCGABAR_ARV|CCTL)\b", line) for line in code[waits[0]:sends[-1]]):
         yield "has a fence within a step"
-    elif any(re.search(r"\bLDG\.E\.128(\.CONSTANT)?\b(?!\.STRONG)", line) for line in code[polls[0]:]):
-        yield "loads weights after the first poll"
+    elif any(re.search(r"\bLDG\.E\.128(\.CONSTANT)?\b", line) for line in code[waits[0]:]):
+        yield "loads weights after the first wait"
 
 
 def complaints_of_code(name, code, arch):
@@ -132,7 +132,7 @@ def complaints_of_code(name, code, arch):
     least = next((least for prefix, least in IN_FLIGHT.items() if name.startswith(prefix)), 0)
     if loads_in_flight(code) < least:
         yield f"has {loads_in_flight(code)} loads in flight, not {least}"
-    if name.startswith("resident_mma_cluster"):
+    if name.startswith("resident_cluster"):
         if arch >= 90:
             yield from complaints_of_cluster(code)
         elif len([line for line in code if "BPT.TRAP" in line]) != 1:
@@ -148,9 +148,9 @@ def complaints_of_code(name, code, arch):
         yield f"has {loads_before_stores(code)} weights on their way to shared memory, not {TO_SHARED}"
     behind = after_poll(code, polls)
     if behind is None:
-        yield "stores no words to shared memory behind a poll"
+        yield "hands no words on behind a poll"
     elif len(behind) > AFTER_POLL or re.search(r"\b(MUFU|I2F|F2I)\b", "\n".join(behind)):
-        yield f"needs {len(behind)} instructions from a word to shared memory, of at most {AFTER_POLL} without a division"
+        yield f"needs {len(behind)} instructions from a word to those who multiply it, of at most {AFTER_POLL} without a division"
     if not re.search(r"\bSTG?\.E\.64\.STRONG\.GPU\b", joined):
         yield "publishes no words of 8 bytes"
     wide = [i for i, line in enumerate(code) if re.search(r"\bLDG\.E\.(64|128)(\.CONSTANT)?\b(?!\.STRONG)", line)]

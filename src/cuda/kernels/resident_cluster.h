@@ -103,7 +103,7 @@ SIMT_FN ClusterLane cluster_lane_of(const RecurrentArgs &a, uint32_t n, uint32_t
   l.preact = a.preact + ((uint64_t{first} * a.batch + n) * blocks + simt::block()) * kRows + row;
   l.preact_step = l.onward * static_cast<int64_t>(uint64_t{a.batch} * blocks * kRows);
   if (l.leads && a.y != nullptr) l.y = a.y + (uint64_t{first} * a.batch + n) * a.y_row + unit;
-  l.y_step = l.y == nullptr ? 0 : l.onward * static_cast<int64_t>(a.batch * a.y_row);
+  l.y_step = l.onward * static_cast<int64_t>(a.batch * a.y_row);
   if (!l.exists) return l;
   l.state_at = state_place(a, n) + unit;
   l.state.h = a.h[l.state_at];
@@ -183,8 +183,8 @@ SIMT_FN void resident_cluster_block(const RecurrentArgs &a) {
     if (half.sends && more) simt::store_counted(h_to, told, sent);
     PhaseClock::end(&clock, kPublish);
     l.state.h = h_new, l.state.c = c_new;
-    if (l.y != nullptr) *l.y = ended ? 0.0f : h_new;
-    l.preact += l.preact_step, l.y += l.y_step, l.step += l.onward;
+    if (l.y != nullptr) *l.y = ended ? 0.0f : h_new, l.y += l.y_step;
+    l.preact += l.preact_step, l.step += l.onward;
     if (l.exists && more) pre = *l.preact;
     PhaseClock::end(&clock, kStore);
   }

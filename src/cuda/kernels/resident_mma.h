@@ -110,6 +110,142 @@ SIMT_FN void multiply_tiles(const HeldWeights<kHalfTiles, kRegSteps> &held, cons
   if constexpr (kFirst + kTiles < kAll) multiply_tiles<kWeights, kHalfTiles, kRegSteps, kFirst + kTiles>(held, in, b, partial);
 }
 
+// Where the block's warps finish all cells in one round, and a warp's lanes ask for all its words at once, what a lane reads,
+// multiplies and finishes is the same in all steps: it is found once, states stay in registers, and h goes from words to products
+// by shuffles.
+constexpr uint32_t kShuffledTiles = 4;  // whose shuffles are under way together
+template <int kHalfTiles, int kRegSteps>
+constexpr bool has_rounds() {
+  constexpr int kAll = HeldWeights<kHalfTiles, kRegSteps>::kTiles;
+  return tiles_at_once(kAll, 2 * kHalfTiles * kRegSteps) == kAll;
+}
+SIMT_FN bool is_one_round(const RecurrentArgs &a, const ResidentBlock &b, uint32_t groups, uint32_t k_tiles) {
+  return !b.alone && a.places == 2 && a.batch * groups <= kWarps && a.batch * k_tiles * kTilePairs <= kLanes;
+}
+
+// The pair of words that a lane asks for, and where those lie that it multiplies: of k-tile i in lane `from` + 4 i.
+struct LanePair {
+  bool asks, both;
+  uint32_t from;
+  const uint64_t *words;
+  uint32_t first, second;  // payloads
+};
+SIMT_FN LanePair lane_pair_of(const RecurrentArgs &a, const ResidentBlock &b, uint32_t k_tiles) {
+  const uint32_t of_column = k_tiles * kTilePairs, n = b.lane / of_column, p = b.lane % of_column, pair = p % kTilePairs;
+  const uint32_t word = (p / kTilePairs * kWarps + b.warp) * kTileWords + pair;
+  LanePair l = {};
+  l.asks = n < a.batch && word < b.words;
+  l.both = word + kTilePairs < b.words;
+  l.from = (b.lane / 4 < a.batch ? b.lane / 4 * of_column : 0) + b.lane % 4;
+  l.words = a.words + n * b.row_words + b.warp * b.warp_words + p / kTilePairs * kTileWords + 2 * pair;
+  const uint32_t *in = b.input + n * b.column_words + word;
+  if (l.asks) l.first = in[0], l.second = in[kTilePairs];
+  return l;
+}
+
+// What a warp multiplies in a round. to: place_of_sums().
+template <Weights kWeights, int kHalfTiles, int kRegSteps>
+SIMT_FN void multiply_pairs(const HeldWeights<kHalfTiles, kRegSteps> &held, const LanePair &in, const uint8_t *rest, uint32_t k_tiles,
+                            uint32_t bytes, uint32_t batch, uint32_t lane, typename MatrixUnits<kWeights>::Sum *to) {
+  using Held = HeldWeights<kHalfTiles, kRegSteps>;
+  constexpr uint32_t kTiles = Held::kTiles, kMost = kLanes / kTilePairs;
+  typename MatrixUnits<kWeights>::Sum acc[kTiles][4];
+  SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) acc[m][0] = acc[m][1] = acc[m][2] = acc[m][3] = 0;
+  SIMT_UNROLL for (uint32_t first = 0; first < kMost; first += kShuffledTiles) {
+    if (first >= k_tiles) break;
+    uint32_t b[kShuffledTiles][2];
+    SIMT_UNROLL for (uint32_t j = 0; j < kShuffledTiles; ++j) {
+      const uint32_t from = (in.from + (first + j) * kTilePairs) & 31;
+      b[j][0] = static_cast<uint32_t>(simt::shuffle_word(static_cast<int32_t>(in.first), from));
+      b[j][1] = static_cast<uint32_t>(simt::shuffle_word(static_cast<int32_t>(in.second), from));
+    }
+    SIMT_UNROLL for (uint32_t j = 0; j < kShuffledTiles; ++j) {
+      const uint32_t i = first + j;
+      if (i >= k_tiles) break;
+      SIMT_UNROLL for (uint32_t m = 0; m < kTiles; ++m) {
+        uint32_t f[4];
+        if (i < kRegSteps) {
+          Held::fragment(held, i < kRegSteps ? i : 0, m, f);
+        } else {
+          load_fragment(rest + (i - kRegSteps) * bytes + m * 512, Held::is_half(m), lane, f);
+        }
+        MatrixUnits<kWeights>::multiply(acc[m], f, b[j]);
+      }
+    }
+  }
+  store_sums_at<kTiles>(acc, to, kWarps * partial_stride_of(kHalfTiles), batch, lane);
+}
+
+// All steps; b.input has h before the first. False: time-out.
+template <Weights kWeights, Cell kCell, int kHalfTiles, int kRegSteps, bool kGeneric, uint32_t kGroups>
+SIMT_FN bool run_rounds(const RecurrentArgs &a, ResidentBlock b, const HeldWeights<kHalfTiles, kRegSteps> &held, const uint8_t *rest,
+                        uint32_t k_tiles, uint32_t bytes, typename MatrixUnits<kWeights>::Sum *partials, uint32_t base) {
+  using Sum = typename MatrixUnits<kWeights>::Sum;
+  constexpr uint32_t G = gates_of(kCell), kPasses = kCell == Cell::kGru ? 2 : 1, kStride = partial_stride_of(kHalfTiles);
+  const ResidentStep begin = {base, 0, step_at(a, 0), 0, a.batch, 0};
+  b.alone = 0;
+  LanePair pair = lane_pair_of(a, b, k_tiles);
+  CellLane l = cells_of<kWeights, kCell>(a, b, begin, kGroups, b.warp);
+  UnitState state = {l.owned ? b.h[l.own] : 0.0f, l.owned ? b.c[l.own] : 0.0f, l.r_bias, {0.0f, 0.0f, 0.0f}};
+  if (l.exists) load_peephole<kCell, kGeneric>(a, l.unit, &state);
+  float pre = l.owned ? *l.preact : 0.0f, z = 0.0f;
+  const int32_t length = l.owned && a.lengths != nullptr ? a.lengths[l.n] : INT32_MAX, onward = a.reverse ? -1 : 1;
+  int32_t step = static_cast<int32_t>(a.first_step + begin.step);
+  uint32_t finishes = b.warp < a.batch * kGroups, place_sums = kWarps * a.batch * kStride, lane = b.lane, slot_words = b.slot_words;
+  Sum *to = place_of_sums(partials, kStride, kWarps, b.warp, lane);
+  const Sum *sums = partials + (l.owned ? l.column * kWarps * kStride + l.row : 0);
+  float *y = l.leads ? l.y : nullptr;
+  simt::keep(&finishes), simt::keep(&place_sums), simt::keep(&lane), simt::keep(&slot_words), simt::keep(&pair.words);
+  simt::keep(&pair.from), simt::keep(&l.word), simt::keep(&l.preact_step), simt::keep(&l.y_step);
+  simt::keep_shared(&to), simt::keep_shared(&sums);
+  PhaseClock clock;
+  PhaseClock::begin(&clock);
+  SIMT_ROLLED for (uint32_t t = 0; t < a.steps; ++t) {
+    const bool more = t + 1 < a.steps;
+    SIMT_UNROLL for (uint32_t pass = 0; pass < kPasses; ++pass) {
+      const bool gates_only = kCell == Cell::kGru && pass == 0;
+      const uint32_t epoch = base + t + 1, here = slot_of(epoch), asked = pass == 1 ? epoch : epoch - 1;
+      const uint32_t place = kPasses == 2 ? pass : t & 1;
+      const uint64_t *words = pair.words + slot_of(asked) * slot_words + (pass == 1 ? 2 * slot_words : 0);
+      uint64_t *word = l.word + here * slot_words + (gates_only ? 2 * slot_words : 0);
+      Sum *sums_to = to + place * place_sums;
+      const Sum *sums_from = sums + place * place_sums;
+      simt::keep(&words), simt::keep(&word), simt::keep_shared(&sums_to), simt::keep_shared(&sums_from);
+      PhaseClock::end(&clock, kAsk);
+      bool failed = false;
+      if ((t != 0 || pass != 0) && pair.asks) {
+        const auto there = [&](uint32_t) { return PairPlace{0, 0, pair.both}; };
+        const auto take = [&](uint32_t, uint32_t first, uint32_t second) { pair.first = first, pair.second = second; };
+        failed = !poll_pair(a, words, 0, asked, there, take);
+      }
+      simt::sync_warp();
+      PhaseClock::end(&clock, kPoll);
+      multiply_pairs<kWeights>(held, pair, rest, k_tiles, bytes, a.batch, lane, sums_to);
+      PhaseClock::end(&clock, kProducts);
+      if (sync_after_poll(failed)) return false;
+      PhaseClock::end(&clock, kBarrier);
+      if (finishes == 0) continue;
+      const Sum sum = sum_slices<kWeights>(sums_from, 0, 0, kStride);
+      CellValues v = cell_of<kWeights, kCell, kGeneric>(a, b, pass, l, pre, state, z, sum);
+      const bool ended = length <= step;
+      if (!gates_only && ended) v.h = state.h, v.c = state.c;
+      PhaseClock::end(&clock, kCells);
+      publish<kWeights>(b, l, word, l.tells && (gates_only || more), v.h, G, gates_only ? b.to_candidate_byte : b.to_byte, epoch);
+      PhaseClock::end(&clock, kPublish);
+      z = v.z;
+      if (gates_only) continue;
+      state.h = v.h, state.c = v.c;
+      if (y != nullptr) *y = ended ? 0.0f : v.h, y += l.y_step;
+      l.preact += l.preact_step, step += onward;
+      if (l.owned && more) pre = *l.preact;
+      PhaseClock::end(&clock, kStore);
+    }
+  }
+  PhaseClock::store(clock);
+  if (l.leads) b.h[l.own] = state.h, b.c[l.own] = state.c;
+  return true;
+}
+
 template <Weights kWeights, Cell kCell, int kHalfTiles, int kRegSteps, bool kGeneric>
 SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   using Sum = typename MatrixUnits<kWeights>::Sum;
@@ -135,13 +271,29 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   if (!begin_epochs(a, of, &base)) return time_out(a);
   simt::sync_block();  // the units' states are there
 
+  if constexpr (has_rounds<kHalfTiles, kRegSteps>() && kGroups <= kWarps) {
+    if (is_one_round(a, b, kGroups, steps)) {
+      load_columns<kWeights, false>(input, nullptr, a.r_bytes.factor, a.hidden, a.batch,
+                                    [&](uint32_t n) { return a.h + state_place(a, n); });
+      simt::reads_are_told(a.words);
+      simt::sync_block();
+      if (!run_rounds<kWeights, kCell, kHalfTiles, kRegSteps, kGeneric, kGroups>(a, b, held, rest, steps, bytes, partials, base))
+        return time_out(a);
+      simt::sync_block();
+      store_units<kCell>(a, of.block, b.h, b.c);
+      return end_epochs(a, of, base);
+    }
+  }
+
   // Group after group of columns, step after step. Where partial sums have two places, a warp may multiply again while another
   // still finishes cells.
   ResidentStep now = {base, 0, 0, 0, 0, 0};
   const uint32_t place_sums = a.places == 2 ? kWarps * a.columns * stride : 0;
   uint32_t place = 0;
   WarpWords mine_words = words_of_warp(b);
-  if (kSpare == kForAll) simt::keep(&mine_words.pairs), simt::keep(&mine_words.word), simt::keep(&mine_words.to);
+  if (kSpare == kForAll) {
+    simt::keep(&mine_words.pairs), simt::keep(&mine_words.whole), simt::keep(&mine_words.word), simt::keep(&mine_words.to);
+  }
   CellLane cells = {};
   PhaseClock clock;
   PhaseClock::begin(&clock);

@@ -174,15 +174,18 @@ SIMT_FN bool receive(const RecurrentArgs &a, const ResidentBlock &b, const Resid
 }
 
 // Each warp receives the words of its own k-tiles, which no other warp reads, so that no warp waits for another before it
-// multiplies.
+// multiplies. What a lane multiplies of a k-tile is a pair: words i and i + 4. Of a last tile that is not whole, the second may
+// have no writer.
 struct WarpWords {
-  uint32_t pairs, word, to;  // of a row; the warp's first, there and in shared memory
+  uint32_t pairs, whole, word, to;  // of a row; whole: those of both words; the warp's first, there and in shared memory
 };
+constexpr uint32_t kTilePairs = kTileWords / 2;
 SIMT_FN WarpWords words_of_warp(const ResidentBlock &b) {
   constexpr uint32_t kHop = kTileWords * kWarps;
   const uint32_t first = b.warp * kTileWords, left = b.words > first ? b.words - first : 0, rest = left % kHop;
-  const uint32_t words = left / kHop * kTileWords + (rest < kTileWords ? rest : kTileWords);
-  return {ceil_div(words, 2), b.warp * b.warp_words, first};
+  const uint32_t last = rest < kTileWords ? rest : kTileWords, pairs = left / kHop * kTilePairs;
+  return {pairs + (last < kTilePairs ? last : kTilePairs), pairs + (last < kTilePairs ? 0 : last - kTilePairs), b.warp * b.warp_words,
+          first};
 }
 template <Weights kWeights>
 SIMT_FN bool receive_slice(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, const WarpWords &mine) {
@@ -190,10 +193,10 @@ SIMT_FN bool receive_slice(const RecurrentArgs &a, const ResidentBlock &b, const
   const auto place = [&](uint32_t i) {
     const uint32_t column = now.live == 1 ? 0 : i / mine.pairs, p = i - column * mine.pairs;
     return PairPlace{column * b.row_words + mine.word + 2 * p,
-                     column * b.column_words + mine.to + p / (kTileWords / 2) * kWarps * kTileWords + 2 * p % kTileWords};
+                     column * b.column_words + mine.to + p / kTilePairs * kWarps * kTileWords + p % kTilePairs, p < mine.whole};
   };
   const auto take = [&](uint32_t to, uint32_t first, uint32_t second) {
-    *reinterpret_cast<Bits2 *>(b.input + to) = {first, second};
+    b.input[to] = first, b.input[to + kTilePairs] = second;
   };
   const bool received = poll(a, from.words, {b.lane, kLanes, now.live * mine.pairs}, from.epoch, place, take);
   simt::sync_warp();
@@ -204,8 +207,8 @@ SIMT_FN bool receive_slice(const RecurrentArgs &a, const ResidentBlock &b, const
 template <Weights kWeights>
 SIMT_FN uint32_t place_among_words(const ResidentBlock &b, uint32_t i) {
   if (!is_sliced(kWeights)) return i;
-  const uint32_t tile = i / kTileWords;
-  return tile % kWarps * b.warp_words + tile / kWarps * kTileWords + i % kTileWords;
+  const uint32_t tile = i / kTileWords, pair = i % kTilePairs, second = i / kTilePairs % 2;
+  return tile % kWarps * b.warp_words + tile / kWarps * kTileWords + 2 * pair + second;
 }
 
 // What a lane has of the cells that its warp finishes at once: a gate of a unit of a column.
@@ -285,10 +288,10 @@ SIMT_FN void publish(const ResidentBlock &b, const CellLane &l, uint64_t *word, 
   }
 }
 
-// A word that only makes a pair whole has no writer: the last block keeps it company.
+// A word that only makes a pair whole has no writer, where rows are not sliced: the last block keeps it company.
 template <Weights kWeights>
 SIMT_FN void publish_padding(const RecurrentArgs &a, const ResidentBlock &b, uint32_t first, const ResidentStep &now) {
-  if (b.words % 2 == 0 || b.block != b.blocks - 1 || simt::thread() >= now.live) return;
+  if (is_sliced(kWeights) || b.words % 2 == 0 || b.block != b.blocks - 1 || simt::thread() >= now.live) return;
   uint64_t *word = a.words + first + (now.first + simt::thread()) * b.row_words + place_among_words<kWeights>(b, b.words);
   simt::ll_store(word, 0, epoch_of(now));
 }
@@ -321,47 +324,56 @@ SIMT_FN KnownCell known_of(const RecurrentArgs &a, const ResidentBlock &b, const
   return k;
 }
 
-// A lane's part of a cell. sum: of R h.
+// A lane's part of a cell: h and c after the step; of a GRU's first pass r h, and z. sum: of R h.
+struct CellValues {
+  float h, c, z;
+};
 template <Weights kWeights, Cell kCell, bool kGeneric, class Sum>
-SIMT_FN void finish_cell_of(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, const CellLane &l, KnownCell k,
-                            Sum sum, PhaseClock *clock) {
+SIMT_FN CellValues cell_of(const RecurrentArgs &a, const ResidentBlock &b, uint32_t pass, const CellLane &l, float pre,
+                           UnitState unit, float z, Sum sum) {
   constexpr uint32_t G = gates_of(kCell);
   const GateLane gate = {b.lane / G * G, 1, b.lane % G};
-  UnitState &unit = k.unit;
   float rec = 0.0f;
   if constexpr (!is_chained(kWeights)) {
     rec = sum;
   } else if (l.exists) {
     const bool apart = kCell == Cell::kGruLinear && gate.gate == 2;
-    const float v = end_chain<kWeights>(a, uint64_t{b.block} * b.units * G + l.row, l.scale, apart ? unit.r_bias : k.pre, sum,
-                                        now.pass, &unit.h);
+    const float v = end_chain<kWeights>(a, uint64_t{b.block} * b.units * G + l.row, l.scale, apart ? unit.r_bias : pre, sum, pass,
+                                        &unit.h);
     if (apart) rec = v;
-    if (!apart) k.pre = v;
+    if (!apart) pre = v;
   }
   if (is_chained(kWeights)) unit.r_bias = 0.0f;
-  if (kCell == Cell::kGru && now.pass == 0) {
-    float z;
-    const float rh = gru_gates<kGeneric>(a.rules, gate, k.pre, rec, unit.h, &z);
-    PhaseClock::end(clock, kCells);
-    publish<kWeights>(b, l, k.word, l.tells, rh, G, b.to_candidate_byte, epoch_of(now));
-    PhaseClock::end(clock, kPublish);
-    if (l.leads) b.z[l.own] = z;
+  CellValues v = {0.0f, unit.c, z};
+  if constexpr (kCell == Cell::kGru) {
+    v.h = pass == 0 ? gru_gates<kGeneric>(a.rules, gate, pre, rec, unit.h, &v.z)
+                    : gru_output<kGeneric>(a.rules, gate, pre, rec, unit.h, z);
+  } else {
+    v.h = finish_cell<kCell, kGeneric>(a.rules, gate, pre, rec, unit, &v.c);
+  }
+  return v;
+}
+
+template <Weights kWeights, Cell kCell, bool kGeneric, class Sum>
+SIMT_FN void finish_cell_of(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, const CellLane &l,
+                            const KnownCell &k, Sum sum, PhaseClock *clock) {
+  constexpr uint32_t G = gates_of(kCell);
+  const bool gates_only = kCell == Cell::kGru && now.pass == 0;
+  const float z = kCell == Cell::kGru && !gates_only && l.owned ? b.z[l.own] : 0.0f;
+  CellValues v = cell_of<kWeights, kCell, kGeneric>(a, b, now.pass, l, k.pre, k.unit, z, sum);
+  if (!gates_only && k.ended) v.h = k.unit.h, v.c = k.unit.c;
+  PhaseClock::end(clock, kCells);
+  publish<kWeights>(b, l, k.word, l.tells && (gates_only || now.t + 1 < a.steps), v.h, G,
+                    gates_only ? b.to_candidate_byte : b.to_byte, epoch_of(now));
+  PhaseClock::end(clock, kPublish);
+  if (gates_only) {
+    if (l.leads) b.z[l.own] = v.z;
     return;
   }
-  float c_new = unit.c, h_new;
-  if constexpr (kCell == Cell::kGru) {
-    h_new = gru_output<kGeneric>(a.rules, gate, k.pre, rec, unit.h, l.owned ? b.z[l.own] : 0.0f);
-  } else {
-    h_new = finish_cell<kCell, kGeneric>(a.rules, gate, k.pre, rec, unit, &c_new);
-  }
-  if (k.ended) h_new = unit.h, c_new = unit.c;
-  PhaseClock::end(clock, kCells);
-  publish<kWeights>(b, l, k.word, l.tells && now.t + 1 < a.steps, h_new, G, b.to_byte, epoch_of(now));
-  PhaseClock::end(clock, kPublish);
   simt::sync_warp();  // all lanes of the unit have read the old state
   if (!l.leads) return;
-  b.h[l.own] = h_new, b.c[l.own] = c_new;
-  if (l.y != nullptr) *l.y = k.ended ? 0.0f : h_new;
+  b.h[l.own] = v.h, b.c[l.own] = v.c;
+  if (l.y != nullptr) *l.y = k.ended ? 0.0f : v.h;
 }
 
 // What a lane has of its warp's first cells, before the wait: all that can be known, or what there is room for.

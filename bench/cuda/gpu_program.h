@@ -29,18 +29,19 @@ inline uint32_t sms_of_gpu() {
   return static_cast<uint32_t>(sms);
 }
 
-inline double launch_us(const void *kernel, void *args, uint32_t blocks, uint32_t shared_bytes, bool cluster = false) {
+// cluster: blocks of each; 0: a grid whose blocks meet.
+inline double launch_us(const void *kernel, void *args, uint32_t blocks, uint32_t shared_bytes, uint32_t cluster = 0) {
   cudaEvent_t from, to;
   need(cudaEventCreate(&from), "cudaEventCreate");
   need(cudaEventCreate(&to), "cudaEventCreate");
   void *params[] = {args};
   need(cudaEventRecord(from), "cudaEventRecord");
-  if (cluster) {
+  if (cluster != 0) {
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = blocks, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    attribute.val.clusterDim.x = cluster, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
     const cudaLaunchConfig_t config = {dim3(blocks), dim3(rnnp::cuda::kThreads), shared_bytes, nullptr, &attribute, 1};
-    need(cudaLaunchKernelExC(&config, kernel, params), "launch of a cluster");
+    need(cudaLaunchKernelExC(&config, kernel, params), "launch of clusters");
   } else {
     need(cudaLaunchCooperativeKernel(kernel, dim3(blocks), dim3(rnnp::cuda::kThreads), params, shared_bytes, nullptr),
          "cooperative launch");

@@ -30,7 +30,7 @@ struct Layer {
   Weights weights;
   Cell cell;
   uint32_t hidden, units, batch, held;
-  bool cluster = false;
+  uint32_t rows = 0;  // of the batch, of a cluster; 0: there is none
 };
 
 class Memory {
@@ -98,7 +98,8 @@ double run_us(const Layer &l, RecurrentArgs *a, uint32_t blocks, uint32_t shared
   a->steps = steps;
   need(cudaMemset(a->h, 0, a->state_row * l.batch * sizeof(float)), "cudaMemset");
   need(cudaMemset(a->c, 0, a->state_row * l.batch * sizeof(float)), "cudaMemset");
-  return rnnp_bench::launch_us(l.kernel, a, blocks, shared, l.cluster);
+  const uint32_t clusters = l.rows == 0 ? 1 : ceil_div(l.batch, l.rows);
+  return rnnp_bench::launch_us(l.kernel, a, blocks * clusters, shared, l.rows == 0 ? 0 : blocks);
 }
 
 uint64_t hash_of(const std::vector<float> &v) {
@@ -137,8 +138,9 @@ void print(const Layer &l) {
   a.rules.act[1].act = a.rules.act[2].act = static_cast<uint32_t>(Act::kTanh);
   uint32_t shared = l.weights == Weights::kF32 ? resident_f32_shared(s, l.batch, l.held).bytes
                                                : resident_mma_shared(in_halves(l.weights, s), l.batch, a.columns, l.held).bytes;
-  if (l.cluster) {
-    shared = resident_cluster_shared(gates * l.units / 8, l.batch, l.held).bytes;
+  if (l.rows != 0) {
+    a.columns = l.rows;
+    shared = resident_cluster_shared(gates * l.units / 8, l.rows, l.held).bytes;
     need(cudaFuncSetAttribute(l.kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "clusters of 16");
   }
   need(cudaFuncSetAttribute(l.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
@@ -194,12 +196,16 @@ int main() {
       {"LSTM 1024, f32", F32(Cell::kLstm, 4, 20), 1024, 8, 1, 20},
       {"LSTM 512, f32, batch 8", F32(Cell::kLstm, 4, 20), 512, 8, 8, 20},
       {"GRU 512, f32", F32(Cell::kGruLinear, 4, 20), 512, 8, 1, 20},
-      {"LSTM 128, f16, one cluster", CLUSTER(Cell::kLstm, 4, 1), 128, 8, 1, 1, true},
-      {"LSTM 256, f16, one cluster", CLUSTER(Cell::kLstm, 8, 2), 256, 16, 1, 2, true},
-      {"LSTM 512, f16, one cluster", CLUSTER(Cell::kLstm, 16, 4), 512, 32, 1, 4, true},
-      {"LSTM 512, f16, one cluster, batch 2", CLUSTER(Cell::kLstm, 16, 4), 512, 32, 2, 4, true},
-      {"GRU 256, f16, one cluster", CLUSTER(Cell::kGruLinear, 6, 2), 256, 16, 1, 2, true},
-      {"GRU 512, f16, one cluster", CLUSTER(Cell::kGruLinear, 12, 4), 512, 32, 1, 4, true},
+      {"LSTM 128, f16, cluster", CLUSTER(Cell::kLstm, 4, 1), 128, 8, 1, 1, 1},
+      {"LSTM 256, f16, cluster", CLUSTER(Cell::kLstm, 8, 2), 256, 16, 1, 2, 1},
+      {"LSTM 512, f16, cluster", CLUSTER(Cell::kLstm, 16, 4), 512, 32, 1, 4, 1},
+      {"LSTM 512, f16, 4 clusters, batch 8", CLUSTER(Cell::kLstm, 16, 4), 512, 32, 8, 4, 2},
+      {"LSTM 512, f16, 7 clusters, batch 7", CLUSTER(Cell::kLstm, 16, 4), 512, 32, 7, 4, 1},
+      {"LSTM 512, f16, 8 clusters, batch 8", CLUSTER(Cell::kLstm, 16, 4), 512, 32, 8, 4, 1},
+      {"LSTM 256, f16, 7 clusters, batch 28", CLUSTER(Cell::kLstm, 8, 2), 256, 16, 28, 2, 4},
+      {"LSTM 256, f16, 14 clusters, batch 28", CLUSTER(Cell::kLstm, 16, 4), 256, 32, 28, 4, 2},
+      {"GRU 256, f16, cluster", CLUSTER(Cell::kGruLinear, 6, 2), 256, 16, 1, 2, 1},
+      {"GRU 512, f16, cluster", CLUSTER(Cell::kGruLinear, 12, 4), 512, 32, 1, 4, 1},
   };
   printf("us a step and clocks of its phases: %u SMs, steps %u less %u.\n\n", sms, kLongRun, kShortRun);
   puts("| layer | blocks | warp | us a step | ask | poll | products | barrier | cells | publish | store | hash of y |");
@@ -207,7 +213,7 @@ int main() {
   for (const Layer &l : layers) {
     cudaFuncAttributes facts = {};
     need(cudaFuncGetAttributes(&facts, l.kernel), l.name);
-    if (ceil_div(l.hidden, l.units) <= sms && (!l.cluster || facts.ptxVersion >= 90)) print(l);
+    if (ceil_div(l.hidden, l.units) <= sms && (l.rows == 0 || facts.ptxVersion >= 90)) print(l);
   }
   return 0;
 }

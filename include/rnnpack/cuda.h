@@ -65,7 +65,7 @@ enum { RNNP_CUDA_F32 = 0, RNNP_CUDA_F16 = 1, RNNP_CUDA_BF16 = 2 };
 /* Bits of kernels_allowed, and values of rnnp_cuda_layer_info.kernel. */
 #define RNNP_CUDA_RESIDENT (1u << 0) /* weights stay on the chip, one launch for many steps */
 #define RNNP_CUDA_STEPS (1u << 1)    /* a launch for each step; always there for what the other cannot do */
-#define RNNP_CUDA_CLUSTER (1u << 2)  /* resident in one thread block cluster: sm_90 and later, f16 LSTM and GRU, small batches */
+#define RNNP_CUDA_CLUSTER (1u << 2)  /* resident in thread block clusters: sm_90 and later, f16 LSTM and GRU to 512 units */
 
 typedef struct rnnp_cuda_options {
   uint32_t struct_bytes;          /* set by the caller */

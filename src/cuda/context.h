@@ -70,14 +70,14 @@ inline size_t words_of_exchanges(const Context &c) {
   return mul_sat(c.words_needed, c.both_exchanges ? 2 : 1);
 }
 
-// Enqueued on the context's stream. Nothing after a failure.
+// Enqueued on the context's stream. Nothing after a failure. cluster: GpuLaunch's.
 template <class Args>
-void launch(Context *c, KernelId kernel, uint32_t blocks, uint32_t shared_bytes, const Args &args) {
-  if (c->error == 0) c->error = gpu_launch({kernel, blocks, shared_bytes, &args}, c->stream);
+void launch(Context *c, KernelId kernel, uint32_t blocks, uint32_t shared_bytes, const Args &args, uint32_t cluster = 0) {
+  if (c->error == 0) c->error = gpu_launch({kernel, blocks, shared_bytes, &args, cluster}, c->stream);
 }
 // What a node's runs will launch, of at most so many blocks; plain kernels need not be named.
-inline void load_kernel(Context *c, KernelId kernel, uint32_t blocks, uint32_t shared_bytes) {
-  if (c->loads_kernels && c->error == 0) c->error = gpu_load({kernel, blocks, shared_bytes, nullptr});
+inline void load_kernel(Context *c, KernelId kernel, uint32_t blocks, uint32_t shared_bytes, uint32_t cluster = 0) {
+  if (c->loads_kernels && c->error == 0) c->error = gpu_load({kernel, blocks, shared_bytes, nullptr, cluster});
 }
 void load_plain_kernels(Context *c);
 void load_product_kernels(Context *c, const ProductPlan &plan);

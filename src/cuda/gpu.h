@@ -18,6 +18,7 @@ struct GpuLaunch {
   KernelId kernel;
   uint32_t blocks, shared_bytes;  // kThreads threads each
   const void *args;
+  uint32_t cluster = 0;  // blocks of each cluster, of a kernel of clusters; they wait for none of the others
 };
 
 // index -1: the thread's current GPU.

@@ -28,14 +28,14 @@ cudaError_t check_grid(const GpuLaunch &launch, const void *function) {
   return static_cast<uint32_t>(sms * per_sm) < launch.blocks ? cudaErrorCooperativeLaunchTooLarge : cudaSuccess;
 }
 
-// A grid that is one cluster.
+// A grid of clusters.
 struct ClusterLaunch {
   cudaLaunchConfig_t config = {};
   cudaLaunchAttribute attribute = {};
 
   ClusterLaunch(const GpuLaunch &launch, cudaStream_t stream) {
     attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = launch.blocks;
+    attribute.val.clusterDim.x = launch.cluster;
     attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
     config.gridDim = dim3(launch.blocks);
     config.blockDim = dim3(kThreads);
@@ -64,7 +64,7 @@ uint32_t query_clusters(int device) {
   int before = 0, most = 0;
   cudaFuncAttributes facts = {};
   if (cudaGetDevice(&before) != cudaSuccess || cudaSetDevice(device) != cudaSuccess) return 0;
-  const ClusterLaunch cluster({KernelId::count, kMostClusterBlocks, 0, nullptr}, nullptr);
+  const ClusterLaunch cluster({KernelId::count, kMostClusterBlocks, 0, nullptr, kMostClusterBlocks}, nullptr);
   cudaLaunchConfig_t config = cluster.config;
   config.numAttrs = 0;  // of any size
   const bool found = cudaFuncGetAttributes(&facts, function) == cudaSuccess &&

@@ -33,13 +33,16 @@ int32_t run_launch(const GpuLaunch &launch) {
   EmulatedGpu &gpu = emulated_gpu();
   const KernelFacts &k = kKernels[static_cast<uint32_t>(launch.kernel)];
   const uint32_t missing = k.sync == simt::Sync::kGrid ? gpu.missing_blocks : 0;
-  const simt::Launch l = {launch.blocks, kThreads, launch.shared_bytes, gpu.seed++, k.sync, missing};
+  simt::Launch l = {launch.blocks, kThreads, launch.shared_bytes, gpu.seed++, k.sync, missing};
+  l.cluster = launch.cluster;
   ++gpu.launches[static_cast<uint32_t>(launch.kernel)];
   return simt::run_grid(l, k.call, launch.args) ? 0 : kLaunchFailure;
 }
 
-bool must_fit(const KernelFacts &k) {
-  return k.sync == simt::Sync::kGrid || k.sync == simt::Sync::kCluster;
+bool fits(const GpuLaunch &launch) {
+  const simt::Sync sync = kKernels[static_cast<uint32_t>(launch.kernel)].sync;
+  const uint32_t together = sync == simt::Sync::kGrid ? launch.blocks : sync == simt::Sync::kCluster ? launch.cluster : 0;
+  return together <= emulated_gpu().device.sm_count;
 }
 
 bool is_within(const void *p, const void *from, size_t bytes) {
@@ -76,7 +79,7 @@ int32_t gpu_load(const GpuLaunch &launch) {
   gpu.is_loaded[id] = true;
   ++gpu.loads;
   if (kKernels[id].sync == simt::Sync::kCluster && gpu.no_clusters) return kNoKernelForDevice;
-  return must_fit(kKernels[id]) && launch.blocks > gpu.device.sm_count ? kGridDoesNotFit : 0;
+  return fits(launch) ? 0 : kGridDoesNotFit;
 }
 
 int32_t gpu_launch(const GpuLaunch &launch, void *) {
@@ -89,7 +92,7 @@ int32_t gpu_launch(const GpuLaunch &launch, void *) {
   }
   if (!gpu.is_loaded[static_cast<uint32_t>(launch.kernel)]) return kInvalidFunction;
   if (launch.blocks == 0 || launch.shared_bytes > gpu.device.shared_per_block) return kInvalidValue;
-  if (must_fit(k) && launch.blocks > gpu.device.sm_count) return kGridDoesNotFit;
+  if (!fits(launch)) return kGridDoesNotFit;
   const auto *bytes = static_cast<const uint8_t *>(launch.args);
   std::vector<uint64_t> args((k.arg_bytes + 7) / 8);  // as the device has them: a copy
   std::memcpy(args.data(), bytes, k.arg_bytes);

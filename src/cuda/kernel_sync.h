@@ -6,7 +6,7 @@
 
 namespace simt {
 
-// Those of a whole grid must all be resident at the same time: a cooperative launch, or kCluster, where it is one cluster. kWarp:
+// Those of a whole grid must all be resident at the same time: a cooperative launch; of kCluster, those of each cluster. kWarp:
 // of a plain operator, those of a warp or of a block that knows no session.
 enum class Sync : uint8_t { kNobody, kWarp, kBlock, kGrid, kCluster };
 

@@ -39,7 +39,7 @@ struct Resident {
   uint32_t half_tiles, columns, held;
   bool generic;
   uint32_t directions = 1;  // of a launch
-  bool cluster = false;     // the blocks are one cluster
+  bool cluster = false;     // its blocks are a cluster
 };
 
 inline constexpr Resident kResidents[] = {

@@ -101,7 +101,7 @@ void plan_by_steps(const LayerShape &s, const PlanLimits &l, Lacks lacks, LayerP
 }
 
 const char *words_for_kernel(const Resident &r) {
-  if (r.cluster) return " in one cluster";
+  if (r.cluster) return " in clusters";
   if (r.directions != 1) return ", both directions side by side, each";
   return are_blocks(r.weights) ? ", sparse" : r.generic ? ", any activation" : "";
 }

@@ -120,7 +120,8 @@ uint64_t exchange_ns(const Resident &r, const PlanLimits &l, const Choice &c, ui
 // The layer's time per step and direction, but for the launch and the input's product.
 uint64_t predict(const Resident &r, const LayerShape &s, const PlanLimits &l, const Choice &c) {
   const ArchRates &rates = rates_of(l.device.arch);
-  const uint64_t passes = s.cell == Cell::kGru ? 2 : 1, groups = ceil_div(l.max_batch, c.columns), mhz = clocks_per_us(l);
+  const uint64_t passes = s.cell == Cell::kGru ? 2 : 1, groups = r.cluster ? 1 : ceil_div(l.max_batch, c.columns),
+                 mhz = clocks_per_us(l);
   const Work work = are_blocks(r.weights)        ? gather_work(r, s, c, l.max_batch, groups)
                     : r.weights == Weights::kI4  ? nibble_work(r, s, c, groups, rates)
                     : on_matrix_units(r.weights) ? mma_work(r, s, c, groups, rates)
@@ -130,7 +131,8 @@ uint64_t predict(const Resident &r, const LayerShape &s, const PlanLimits &l, co
   const uint64_t word_clocks = r.cluster ? 0 : word_bytes / (uint64_t{rates.l2_bytes_per_clock} * l.device.sm_count);
   const uint64_t clocks = longest(longest(work.product_clocks, work.shared_bytes / rates.shared_bytes_per_clock), word_clocks);
   const uint64_t load = are_blocks(s.r) ? 0 : matrix_bytes(s.r, uint64_t{gates_of(s.cell)} * s.hidden, s.hidden) * r.directions;
-  const uint64_t around = r.cluster ? rates.cluster_ns : exchange_ns(r, l, c, words, rates) + cells_ns(r, s, l, c, rates);
+  const uint64_t around = r.cluster ? rates.cluster_ns + (c.columns - 1) * uint64_t{rates.next_cell_ns}
+                                    : exchange_ns(r, l, c, words, rates) + cells_ns(r, s, l, c, rates);
   const uint64_t step = passes * (around + clocks * 1000 / mhz) + load * 1000 / memory_rate(l) / steps_of_launch(l);
   return (step + r.directions - 1) / r.directions;
 }
@@ -139,14 +141,24 @@ uint64_t shared_bytes_of(const Resident &r, const LayerShape &s, const PlanLimit
   const Shape shape = in_halves(r.weights, {gates_of(s.cell), s.hidden, c.units});
   if (r.weights == Weights::kI4)
     return resident_nibbles_shared(shape, l.max_batch, c.columns, r.half_tiles / 2 / kWarps, r.held).bytes;
-  if (r.cluster) return resident_cluster_shared(r.half_tiles, l.max_batch, r.held).bytes;
+  if (r.cluster) return resident_cluster_shared(r.half_tiles, c.columns, r.held).bytes;
   if (on_matrix_units(r.weights)) return resident_mma_shared(shape, l.max_batch, c.columns, r.held, c.places).bytes;
   if (!are_blocks(r.weights)) return resident_f32_shared(shape, l.max_batch, r.held).bytes;
   return gather_shared(r.weights, gather_shape(s, c.units), l.max_batch, c.columns, r.held).bytes;
 }
 
-uint32_t columns_of(const Resident &r) {
-  return r.columns != 0 ? r.columns : kMmaColumns;
+// Batch rows at a time. Clusters share them: as many clusters as run side by side, each within a group of SMs that share a network
+// (16 to 18 on an H100, of which a cluster has 16 at most).
+constexpr uint32_t kGroupSms = 18, kClusterSms = 16;
+uint32_t columns_of(const Resident &r, const PlanLimits &l, uint32_t blocks) {
+  if (r.weights == Weights::kF32) return l.max_batch;
+  if (r.cluster) {
+    const uint32_t sms = allowed_blocks(l), of_group = blocks < kClusterSms ? kClusterSms / blocks : 1;
+    const uint32_t at_once = sms < kGroupSms ? sms / blocks : sms / kGroupSms * of_group;
+    return ceil_div(l.max_batch, at_once != 0 ? at_once : 1);
+  }
+  const uint32_t most = r.columns != 0 ? r.columns : kMmaColumns;
+  return l.max_batch < most ? l.max_batch : most;
 }
 
 // Whether the arithmetic of shared memory has room in 32 bits; what it forbids is far larger than any.
@@ -162,7 +174,7 @@ bool try_resident(const Resident &r, const LayerShape &s, const PlanLimits &l, C
   *c = {&r, units_for(r, s.hidden, l), 0, 0, 2, 0, 0};
   if (c->units == 0) return false;
   c->blocks = ceil_div(s.hidden, c->units);
-  c->columns = r.weights == Weights::kF32 || l.max_batch < columns_of(r) ? l.max_batch : columns_of(r);
+  c->columns = columns_of(r, l, c->blocks);
   if (!is_countable(s, l, *c)) return false;
   c->shared_bytes = shared_bytes_of(r, s, l, *c);
   if (c->shared_bytes > l.device.shared_per_block && is_sliced(r.weights))
@@ -236,10 +248,10 @@ const char *words_for(Lacks lacks) {
 
 namespace {
 
-// A cluster: a warp has the cells of one batch row for 8 units, and its weights are in registers.
+// Of a cluster, a warp has the cells of one batch row for 8 units, and its weights are in registers.
 bool fits_cluster(const Resident &r, const LayerShape &s, const PlanLimits &l, const Choice &c) {
-  return c.blocks > 1 && c.blocks <= l.device.cluster_blocks && l.max_batch * (c.units / kClusterUnits) <= kWarps &&
-         k_tiles_per_warp({1, s.hidden, 1}) <= r.held;
+  return c.blocks > 1 && c.blocks <= l.device.cluster_blocks && c.columns * (c.units / kClusterUnits) <= kWarps &&
+         ceil_div(l.max_batch, c.columns) * c.blocks <= allowed_blocks(l) && k_tiles_per_warp({1, s.hidden, 1}) <= r.held;
 }
 
 }  // namespace

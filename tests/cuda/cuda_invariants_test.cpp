@@ -20,7 +20,7 @@ struct Case {
   rnnp::DType w = rnnp::DType::kF32, r = rnnp::DType::kF32;  // the blob's
   uint32_t block_units = 0;                                  // of sparse ones
   bool resident = true, one_step = true, alone = false;      // alone: resident in one block
-  bool cluster = false;                                      // in one cluster
+  bool cluster = false;                                      // in clusters
 };
 
 void PrintTo(const Case &c, std::ostream *out) {
@@ -51,6 +51,7 @@ const Case kCases[] = {
     {"LstmF16ClusterBatch8", Cell::kLstm, 3, 33, 8, 5, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
     {"LstmF16ClusterOf16", Cell::kLstm, 5, 250, 2, 16, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
     {"LstmF16ClusterWide", Cell::kLstm, 5, 301, 1, 16, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
+    {"LstmF16Clusters", Cell::kLstm, 5, 60, 5, 16, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
     {"GruLinearF16Cluster", Cell::kGruLinear, 12, 98, 2, 16, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
     {"GruLinearF16ClusterWide", Cell::kGruLinear, 12, 270, 2, 16, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
     {"LstmBf16", Cell::kLstm, 20, 70, 3, 9, RNNP_CUDA_BF16, 1e-2},

@@ -261,40 +261,41 @@ TEST(CudaPlan, DirectionsGoSideBySideWhereThatIsFaster) {
   }
 }
 
-// One cluster: where the GPU has one of so many blocks, and each warp has the cells of one batch row at most.
-TEST(CudaPlan, ALayerIsInOneClusterWhereItFits) {
+// Clusters: where the GPU has some of so many blocks, and each warp has the cells of one batch row at most.
+TEST(CudaPlan, ALayerIsInClustersWhereItFits) {
   struct ClusterRow {
     const char *device;
     Cell cell;
-    uint32_t hidden, batch, sm_limit, blocks;  // 0 blocks: none
+    uint32_t hidden, batch, sm_limit, blocks, rows;  // of a cluster; 0 blocks: none
     Weights weights = Weights::kF16;
     bool plain = true;
   };
-  const ClusterRow rows[] = {{"h100", Cell::kLstm, 512, 1, 0, 16},
-                             {"h100", Cell::kLstm, 512, 2, 0, 16},
-                             {"h100", Cell::kLstm, 512, 3, 0, 0},
-                             {"h100", Cell::kLstm, 300, 1, 0, 10},
-                             {"h100", Cell::kLstm, 256, 1, 0, 16},
-                             {"h100", Cell::kLstm, 256, 4, 0, 16},
-                             {"h100", Cell::kLstm, 256, 5, 0, 0},
-                             {"h100", Cell::kLstm, 128, 8, 0, 16},
-                             {"h100", Cell::kGruLinear, 512, 1, 0, 16},
-                             {"thor", Cell::kLstm, 256, 1, 0, 8},
-                             {"thor", Cell::kLstm, 257, 1, 0, 0},
-                             {"h100", Cell::kLstm, 514, 1, 0, 0},
-                             {"h100", Cell::kLstm, 512, 1, 15, 0},
-                             {"h100", Cell::kGru, 512, 1, 0, 0},
-                             {"orin64", Cell::kLstm, 512, 1, 0, 0},
-                             {"h100", Cell::kLstm, 256, 1, 0, 0, Weights::kF32},
-                             {"h100", Cell::kLstm, 256, 1, 0, 0, Weights::kF16, false}};
+  const ClusterRow rows[] = {{"h100", Cell::kLstm, 512, 1, 0, 16, 1},
+                             {"h100", Cell::kLstm, 512, 8, 0, 16, 2},
+                             {"h100", Cell::kLstm, 512, 14, 0, 16, 2},
+                             {"h100", Cell::kLstm, 512, 15, 0, 0, 0},
+                             {"h100", Cell::kLstm, 300, 1, 0, 10, 1},
+                             {"h100", Cell::kLstm, 256, 1, 0, 16, 1},
+                             {"h100", Cell::kLstm, 256, 28, 0, 8, 2},
+                             {"h100", Cell::kGruLinear, 512, 7, 0, 16, 1},
+                             {"h100", Cell::kLstm, 512, 2, 16, 16, 2},
+                             {"thor", Cell::kLstm, 256, 1, 0, 8, 1},
+                             {"thor", Cell::kLstm, 256, 4, 0, 8, 2},
+                             {"thor", Cell::kLstm, 257, 1, 0, 0, 0},
+                             {"h100", Cell::kLstm, 514, 1, 0, 0, 0},
+                             {"h100", Cell::kLstm, 512, 1, 15, 0, 0},
+                             {"h100", Cell::kGru, 512, 1, 0, 0, 0},
+                             {"orin64", Cell::kLstm, 512, 1, 0, 0, 0},
+                             {"h100", Cell::kLstm, 256, 1, 0, 0, 0, Weights::kF32},
+                             {"h100", Cell::kLstm, 256, 1, 0, 0, 0, Weights::kF16, false}};
   for (const ClusterRow &row : rows) {
     const LayerShape shape = {row.cell, 64, row.hidden, 1, row.plain, row.weights, row.weights, true};
     PlanLimits l = {device(row.device), row.weights, row.batch, 256, 0, row.sm_limit, 0};
     const LayerPlan p = plan_layer(shape, l);
-    SCOPED_TRACE(std::string(row.device) + " " + std::to_string(row.hidden) + ": " + p.reason);
+    SCOPED_TRACE(std::string(row.device) + " " + std::to_string(row.hidden) + ", " + std::to_string(row.batch) + ": " + p.reason);
     EXPECT_EQ(p.cluster, row.blocks != 0);
     EXPECT_EQ(facts_of(p).kernel == RNNP_CUDA_CLUSTER, row.blocks != 0);
-    EXPECT_EQ(std::string(p.reason).rfind("resident in one cluster: ", 0) == 0, row.blocks != 0);
+    EXPECT_EQ(std::string(p.reason).rfind("resident in clusters: ", 0) == 0, row.blocks != 0);
     EXPECT_LE(p.shared_bytes, l.device.shared_per_block);
     l.kernels_allowed = RNNP_CUDA_RESIDENT;
     EXPECT_FALSE(plan_layer(shape, l).cluster);
@@ -302,6 +303,7 @@ TEST(CudaPlan, ALayerIsInOneClusterWhereItFits) {
     EXPECT_EQ(plan_layer(shape, l).cluster, row.blocks != 0);
     if (row.blocks == 0) continue;
     EXPECT_EQ(p.blocks, row.blocks);
+    EXPECT_EQ(p.columns, row.rows);
     EXPECT_LE(p.units, 32u);
     EXPECT_GE(p.blocks * p.units, row.hidden);
     l.device.cluster_blocks = row.blocks - 1;

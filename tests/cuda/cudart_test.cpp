@@ -31,7 +31,7 @@ class Cudart : public testing::Test {
 TEST_F(Cudart, AKernelMayHaveAllSharedMemoryFromItsLoadingOn) {
   fake.static_shared = 16;
   for (const KernelId kernel : {kGrid, kBlock, kCluster}) {
-    ASSERT_EQ(gpu_load({kernel, 4, 1000, nullptr}), 0);
+    ASSERT_EQ(gpu_load({kernel, 4, 1000, nullptr, 4}), 0);
     EXPECT_EQ(fake.shared_of[kKernels[static_cast<uint32_t>(kernel)].function], fake.optin - 16);
   }
   fake.calls.clear();
@@ -57,13 +57,13 @@ TEST_F(Cudart, LoadingFindsAGridThatDoesNotFit) {
   EXPECT_EQ(fake.loaded.size(), 3u);
 }
 
-TEST_F(Cudart, AClusterIsAllowedWhenLoadedAndLaunchedAsOne) {
-  ASSERT_EQ(gpu_load({kCluster, 16, 1000, nullptr}), 0);
+TEST_F(Cudart, ClustersAreAllowedWhenLoadedAndLaunchedAsSuch) {
+  ASSERT_EQ(gpu_load({kCluster, 32, 1000, nullptr, 16}), 0);
   fake.calls.clear();
   char stream;
-  ASSERT_EQ(gpu_launch({kCluster, 16, 1000, nullptr}, &stream), 0);
+  ASSERT_EQ(gpu_launch({kCluster, 32, 1000, nullptr, 16}, &stream), 0);
   EXPECT_EQ(fake.calls, std::vector<std::string>{"cudaLaunchKernelExC"});
-  EXPECT_EQ(fake.launched.gridDim.x, 16u);
+  EXPECT_EQ(fake.launched.gridDim.x, 32u);
   EXPECT_EQ(fake.launched.blockDim.x, kThreads);
   EXPECT_EQ(fake.launched.dynamicSmemBytes, 1000u);
   EXPECT_EQ(fake.launched.stream, &stream);
@@ -75,10 +75,10 @@ TEST_F(Cudart, AClusterIsAllowedWhenLoadedAndLaunchedAsOne) {
 
 TEST_F(Cudart, LoadingFindsAClusterThatTheGpuHasNotOrThatNobodyCompiled) {
   fake.clusters = 0;
-  EXPECT_EQ(gpu_load({kCluster, 16, 1000, nullptr}), kGridDoesNotFit);
+  EXPECT_EQ(gpu_load({kCluster, 32, 1000, nullptr, 16}), kGridDoesNotFit);
   fake.clusters = 1;
   fake.ptx = 80;  // made for this GPU from a program of older ones
-  EXPECT_EQ(gpu_load({kCluster, 16, 1000, nullptr}), kNoKernelForDevice);
+  EXPECT_EQ(gpu_load({kCluster, 32, 1000, nullptr, 16}), kNoKernelForDevice);
 }
 
 TEST_F(Cudart, AQuerySaysHowManyBlocksAClusterOfOursMayHave) {

@@ -43,7 +43,10 @@ class KernelCase {
               : r.weights == Weights::kI4 ? resident_nibbles_shared(halves, kCaseBatch, kCaseBatch, r.half_tiles / 16, r.held).bytes
               : r.weights == Weights::kF32 ? resident_f32_shared(s, kCaseBatch, r.held).bytes
                                            : resident_mma_shared(halves, kCaseBatch, kCaseBatch, r.held, places_of(r.cell)).bytes;
-    if (r.cluster) shared_ = resident_cluster_shared(r.half_tiles, kCaseBatch, r.held).bytes;
+    if (!r.cluster) return;
+    both_.direction[0].columns = 1;  // a cluster for each row
+    cluster_ = blocks_, blocks_ *= kCaseBatch;
+    shared_ = resident_cluster_shared(r.half_tiles, 1, r.held).bytes;
   }
   // One step of a layer that takes its own input where that can be.
   KernelCase(Weights w, Cell cell, bool generic) : id_(step_kernel(w, cell, generic)) {
@@ -132,6 +135,7 @@ class KernelCase {
     const KernelFacts &k = kKernels[static_cast<uint32_t>(id_)];
     simt::Launch launch = {blocks_, kThreads, shared_, seed, k.sync, 0};
     launch.old_values = true;
+    launch.cluster = cluster_;
     launch.plain = plain.data();
     launch.plain_count = static_cast<uint32_t>(plain.size());
     *ended = true;
@@ -253,7 +257,7 @@ class KernelCase {
 
   KernelId id_;
   bool is_product_ = false;
-  uint32_t random_ = 7, halves_ = 1, blocks_ = 0, shared_ = 0;
+  uint32_t random_ = 7, halves_ = 1, blocks_ = 0, shared_ = 0, cluster_ = 0;
   std::deque<std::vector<uint64_t>> memory_;
   std::vector<Result> results_;
   BothArgs both_ = {};

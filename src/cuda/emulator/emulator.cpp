@@ -60,7 +60,7 @@ struct Machine {
   std::vector<std::vector<Block>> past_blocks;  // their memory is not given to others while order is watched
   std::vector<uint32_t> ready;
   uint32_t running = 0;  // threads
-  Rendezvous cluster;
+  std::vector<Rendezvous> clusters;
   bool stored_too_late = false;
   size_t first_fiber = 0;
   Slow slow;
@@ -203,7 +203,9 @@ void place_blocks(const uint32_t *ids, uint32_t count) {
     b.warps.resize(l.threads / kLanes);
     for (Warp &w : b.warps) w.rendezvous.size = kLanes;
   }
-  m.cluster.size = static_cast<uint32_t>(m.threads.size());
+  const uint32_t of_cluster = l.cluster != 0 ? l.cluster : count;
+  m.clusters.assign(l.sync == Sync::kCluster ? count / of_cluster : 0, {});
+  for (Rendezvous &cluster : m.clusters) cluster.size = of_cluster * l.threads;
   order_release(&launch_begins);
   while (fibers().size() < m.first_fiber + m.threads.size()) fibers().push_back(std::make_unique<Fiber>());
   for (uint32_t i = 0; i < m.threads.size(); ++i) {
@@ -301,9 +303,13 @@ uint32_t block_count() {
 uint8_t *shared() {
   return first_byte(&my_block());
 }
+static uint32_t my_cluster() {
+  return static_cast<uint32_t>(my_block().id / (machine->blocks.size() / machine->clusters.size()));
+}
 Remote in_block(const void *p, uint32_t block) {
   const Unseen unseen;
-  return {first_byte(&machine->blocks[block]) + (static_cast<const uint8_t *>(p) - shared()), block};
+  const size_t to = my_cluster() * (machine->blocks.size() / machine->clusters.size()) + block;
+  return {first_byte(&machine->blocks[to]) + (static_cast<const uint8_t *>(p) - shared()), static_cast<uint32_t>(to)};
 }
 void store_counted(const Remote &to, const Remote &counter, const uint32_t v[4]) {
   for (uint32_t i = 0; i < 4; ++i) note_word(reinterpret_cast<uint32_t *>(to.p) + i);
@@ -347,13 +353,14 @@ void sync_block() {
 }
 // It releases and acquires: all that a block stored before is there.
 void sync_cluster() {
-  const auto turn = [] { return &machine->cluster.order[machine->cluster.turn & 1]; };
+  Rendezvous &cluster = machine->clusters[my_cluster()];
+  const auto turn = [&] { return &cluster.order[cluster.turn & 1]; };
   {
     const Unseen unseen;
     machine->memory.release(my_block().id, turn());
   }
   const uint8_t *flag = turn();
-  meet_in_order(&machine->cluster, false);
+  meet_in_order(&cluster, false);
   const Unseen unseen;
   machine->memory.acquire(my_block().id, flag);
 }

@@ -28,6 +28,7 @@ struct Launch {
   bool old_values = false;             // words may be read as they were before, until something orders them
   const PlainMemory *plain = nullptr;  // what is stored there stays with its block for a while
   uint32_t plain_count = 0;
+  uint32_t cluster = 0;  // blocks of each cluster; 0: all
 };
 
 // Returns when all threads have ended; false when those of a block or a cluster wait for one another for ever, or a block of a

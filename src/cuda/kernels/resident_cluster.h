@@ -1,4 +1,4 @@
-// resident_cluster.h -- the resident recurrence in one thread block cluster (sm_90 and later): as resident_mma.h, but h goes into the
+// resident_cluster.h -- the resident recurrence in a thread block cluster (sm_90 and later): as resident_mma.h, but h goes into the
 // shared memory of every block as it is multiplied there, and each warp waits for the bytes of its own slice of k, which a counter
 // there is told of: no words, no epochs, no polls of memory. A warp finishes the same 8 units of one batch row in all steps, so
 // their states stay in its registers, and all weights stay in registers, too.
@@ -6,9 +6,9 @@
 //   a step:  wait for this warp's part of h(t-1) | products | partial sums | barrier | cells | send h(t) to all blocks, write y
 //
 // Two slots of h suffice: h(t+1) is sent after all of h(t) has come, and a block sends h(t) after all its warps have multiplied
-// h(t-1). So do two places of partial sums. Bits are those of resident_mma.
-// kHalfTiles: row tiles of 8 rows, of whole groups of 8 units. kTiles: of k, of a warp, at most.
-// SPDX-License-Identifier: Apache-2.0
+// h(t-1). So do two places of partial sums. Bits are those of resident_mma. Each cluster has a.columns rows of the batch for
+// itself. kHalfTiles: row tiles of 8 rows, of whole groups of 8 units. kTiles: of k, of a warp, at most. SPDX-License-Identifier:
+// Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_RESIDENT_CLUSTER_H_
 #define RNNPACK_CUDA_KERNELS_RESIDENT_CLUSTER_H_
 
@@ -19,26 +19,27 @@ namespace cuda {
 
 #if SIMT_CLUSTERS
 
-// What a warp sends, and where: its 8 units are half of a k-tile, 16 bytes, of one column.
+// What a warp sends, and where: its 8 units are half of a k-tile, 16 bytes, of one column. receivers: blocks, 0 where it sends
+// none.
 struct HalfTile {
-  bool sends;  // this lane, to the block of its number
+  bool sends;  // this lane, to the block of its number in the cluster
   simt::Remote to, counter;
 };
 template <uint32_t kTiles>
-SIMT_FN HalfTile half_tile_of(const ClusterShared &at, uint32_t column, uint32_t unit, bool exists, uint32_t lane) {
+SIMT_FN HalfTile half_tile_of(const ClusterShared &at, uint32_t column, uint32_t unit, uint32_t receivers, uint32_t lane) {
   const uint32_t half = unit / kClusterUnits, slice = half / 2 % kWarps;
   HalfTile h = {};
-  h.sends = exists && lane < simt::block_count();
+  h.sends = lane < receivers;
   if (!h.sends) return h;
   h.to = simt::in_block(simt::shared() + column * column_stride(kTiles * 128) * 2 + half * 16, lane);
   h.counter = simt::in_block(simt::shared() + at.counters + slice * 8, lane);
   return h;
 }
 // Bytes that come into a slice of k in a step.
-SIMT_FN uint32_t bytes_of_slice(uint32_t hidden, uint32_t batch, uint32_t slice) {
+SIMT_FN uint32_t bytes_of_slice(uint32_t hidden, uint32_t rows, uint32_t slice) {
   const uint32_t halves = ceil_div(hidden, kClusterUnits), first = 2 * slice, left = halves > first ? halves - first : 0;
   const uint32_t rest = left % (2 * kWarps);
-  return batch * 16 * (left / (2 * kWarps) * 2 + (rest < 2 ? rest : 2));
+  return rows * 16 * (left / (2 * kWarps) * 2 + (rest < 2 ? rest : 2));
 }
 
 SIMT_FN bool wait_for_slice(const RecurrentArgs &a, uint64_t *counter, uint32_t round) {
@@ -48,11 +49,22 @@ SIMT_FN bool wait_for_slice(const RecurrentArgs &a, uint64_t *counter, uint32_t 
   return false;
 }
 
+// Which rows of the batch a cluster has, and which of its blocks this one is.
+struct ClusterRows {
+  uint32_t first, count, block, blocks;
+};
+template <uint32_t kUnits>
+SIMT_FN ClusterRows rows_of_cluster(const RecurrentArgs &a) {
+  const uint32_t blocks = ceil_div(a.hidden, kUnits), first = simt::block() / blocks * a.columns, left = a.batch - first;
+  return {first, left < a.columns ? left : a.columns, simt::block() % blocks, blocks};
+}
+
 // h before the first step to the first slot, zeros behind it and in the other slot.
 template <Weights kWeights>
-SIMT_FN void load_first_columns(const RecurrentArgs &a, uint32_t *slots, uint32_t slot_words, uint32_t column_words) {
-  SIMT_ROLLED for (uint32_t i = simt::thread(); i < slot_words; i += kThreads) {
-    const float *row = a.h + state_place(a, i / column_words);
+SIMT_FN void load_first_columns(const RecurrentArgs &a, const ClusterRows &rows, uint32_t *slots, uint32_t slot_words,
+                                uint32_t column_words) {
+  SIMT_ROLLED for (uint32_t i = simt::thread(); i < rows.count * column_words; i += kThreads) {
+    const float *row = a.h + state_place(a, rows.first + i / column_words);
     const uint32_t unit = i % column_words * 2;
     const float one = unit < a.hidden ? row[unit] : 0.0f, two = unit + 1 < a.hidden ? row[unit + 1] : 0.0f;
     slots[i] = MatrixUnits<kWeights>::pair(one, two);
@@ -62,7 +74,7 @@ SIMT_FN void load_first_columns(const RecurrentArgs &a, uint32_t *slots, uint32_
 
 // This warp's k-tiles times all columns. to: place_of_sums().
 template <Weights kWeights, int kHalfTiles, int kTiles>
-SIMT_FN void multiply_slice(const HeldWeights<kHalfTiles, kTiles> &held, const uint32_t *words, uint32_t batch, uint32_t lane,
+SIMT_FN void multiply_slice(const HeldWeights<kHalfTiles, kTiles> &held, const uint32_t *words, uint32_t live, uint32_t lane,
                             typename MatrixUnits<kWeights>::Sum *to) {
   using Held = HeldWeights<kHalfTiles, kTiles>;
   typename MatrixUnits<kWeights>::Sum acc[Held::kTiles][4];
@@ -74,7 +86,7 @@ SIMT_FN void multiply_slice(const HeldWeights<kHalfTiles, kTiles> &held, const u
     Held::fragment(held, i, m, f);
     MatrixUnits<kWeights>::multiply(acc[m], f, b[i]);
   }
-  store_sums_at<Held::kTiles>(acc, to, kWarps * partial_stride_of(kHalfTiles), batch, lane);
+  store_sums_at<Held::kTiles>(acc, to, kWarps * partial_stride_of(kHalfTiles), live, lane);
 }
 
 // What a lane has in all steps: a gate of one of its warp's units, and what a step adds to where it reads and writes.
@@ -89,19 +101,20 @@ struct ClusterLane {
   float *y;  // nullptr: none
   int64_t preact_step, y_step;
 };
-// n, row, unit: of its warp's column, of the block's rows, of the layer.
+// column, row, unit: of the cluster's, of the block's rows, of the layer.
 template <Cell kCell, uint32_t kRows>
-SIMT_FN ClusterLane cluster_lane_of(const RecurrentArgs &a, uint32_t n, uint32_t row, uint32_t unit, uint32_t lane) {
+SIMT_FN ClusterLane cluster_lane_of(const RecurrentArgs &a, const ClusterRows &rows, uint32_t column, uint32_t row, uint32_t unit,
+                                    uint32_t lane) {
   constexpr uint32_t G = gates_of(kCell);
-  const uint32_t blocks = simt::block_count(), first = step_at(a, 0);
+  const uint32_t first = step_at(a, 0), n = rows.first + column;
   ClusterLane l = {};
   l.gate = {lane / G * G, 1, lane % G};
-  l.exists = n < a.batch && lane < kClusterUnits * G && unit < a.hidden;
+  l.exists = column < rows.count && lane < kClusterUnits * G && unit < a.hidden;
   l.leads = l.exists && lane % G == 0;
   l.length = l.exists && a.lengths != nullptr ? a.lengths[n] : INT32_MAX;
   l.step = static_cast<int32_t>(a.first_step + first), l.onward = a.reverse ? -1 : 1;
-  l.preact = a.preact + ((uint64_t{first} * a.batch + n) * blocks + simt::block()) * kRows + row;
-  l.preact_step = l.onward * static_cast<int64_t>(uint64_t{a.batch} * blocks * kRows);
+  l.preact = a.preact + ((uint64_t{first} * a.batch + n) * rows.blocks + rows.block) * kRows + row;
+  l.preact_step = l.onward * static_cast<int64_t>(uint64_t{a.batch} * rows.blocks * kRows);
   if (l.leads && a.y != nullptr) l.y = a.y + (uint64_t{first} * a.batch + n) * a.y_row + unit;
   l.y_step = l.onward * static_cast<int64_t>(a.batch * a.y_row);
   if (!l.exists) return l;
@@ -117,32 +130,34 @@ SIMT_FN void resident_cluster_block(const RecurrentArgs &a) {
   using Sum = typename MatrixUnits<kWeights>::Sum;
   constexpr uint32_t G = gates_of(kCell), kUnits = kHalfTiles * 8 / G, kGroups = kUnits / kClusterUnits;
   constexpr uint32_t kColumnWords = column_stride(kTiles * 128) / 2, kStride = partial_stride_of(kHalfTiles);
-  const ClusterShared at = resident_cluster_shared(kHalfTiles, a.batch, kTiles);
+  const ClusterShared at = resident_cluster_shared(kHalfTiles, a.columns, kTiles);
+  const ClusterRows rows = rows_of_cluster<kUnits>(a);
   uint32_t lane = simt::thread() % kLanes;
-  const uint32_t warp = simt::thread() / kLanes, block = simt::block();
+  const uint32_t warp = simt::thread() / kLanes;
   uint32_t *slots = reinterpret_cast<uint32_t *>(simt::shared());
   Sum *partials = reinterpret_cast<Sum *>(simt::shared() + at.partial);
   uint64_t *counters = reinterpret_cast<uint64_t *>(simt::shared() + at.counters);
 
   const Shape s = {G, a.hidden, kUnits};
   HeldWeights<kHalfTiles, kTiles> held;
-  hold_weights(&held, a.r + size_t{block} * mma_image_bytes(s) + size_t{warp} * k_tiles_per_warp(s) * step_bytes(s),
+  hold_weights(&held, a.r + size_t{rows.block} * mma_image_bytes(s) + size_t{warp} * k_tiles_per_warp(s) * step_bytes(s),
                k_tiles_per_warp(s), step_bytes(s), lane);
-  load_first_columns<kWeights>(a, slots, at.slot / 4, kColumnWords);
+  load_first_columns<kWeights>(a, rows, slots, at.slot / 4, kColumnWords);
   if (simt::thread() < 2 * kWarps) simt::counter_begin(counters + simt::thread());
 
-  const uint32_t n = warp / kGroups, group = warp % kGroups * kClusterUnits, first_unit = block * kUnits + group;
-  uint32_t finishes = n < a.batch && first_unit < a.hidden;
-  ClusterLane l = cluster_lane_of<kCell, kUnits * G>(a, n, group * G + lane, first_unit + lane / G, lane);
-  HalfTile half = half_tile_of<kTiles>(at, n, first_unit, finishes != 0, lane);
+  const uint32_t n = warp / kGroups, group = warp % kGroups * kClusterUnits, first_unit = rows.block * kUnits + group;
+  uint32_t finishes = n < rows.count && first_unit < a.hidden, live = rows.count;
+  ClusterLane l = cluster_lane_of<kCell, kUnits * G>(a, rows, n, group * G + lane, first_unit + lane / G, lane);
+  HalfTile half = half_tile_of<kTiles>(at, n, first_unit, finishes != 0 ? rows.blocks : 0, lane);
   // Kept, so that a step has to find nothing but which slot is its own.
-  uint32_t coming = bytes_of_slice(a.hidden, a.batch, warp), slot_words = at.slot / 4, place_sums = at.place / 4;
-  const uint32_t *words = slots + (lane / 4 < a.batch ? lane / 4 : 0) * kColumnWords + lane % 4 + warp * kTileWords;
+  uint32_t coming = bytes_of_slice(a.hidden, live, warp), slot_words = at.slot / 4, place_sums = at.place / 4;
+  const uint32_t *words = slots + (lane / 4 < live ? lane / 4 : 0) * kColumnWords + lane % 4 + warp * kTileWords;
   Sum *to = place_of_sums(partials, kStride, kWarps, warp, lane);
   const Sum *sums = partials + (l.exists ? n * kWarps * kStride + group * G + lane : 0);
   uint64_t *counter = counters + warp;
   simt::keep(&coming), simt::keep(&slot_words), simt::keep(&place_sums), simt::keep(&half.to), simt::keep(&half.counter);
   simt::keep(&l.y_step), simt::keep(&l.preact_step), simt::keep(&lane), simt::keep(&finishes);
+  simt::keep(&live);
   simt::keep_shared(&words), simt::keep_shared(&to), simt::keep_shared(&sums), simt::keep_shared(&counter);
   float pre = l.exists ? *l.preact : 0.0f;
   // All have begun and read h, and none sends into what is not ready.
@@ -165,7 +180,7 @@ SIMT_FN void resident_cluster_block(const RecurrentArgs &a) {
       failed = !wait_for_slice(a, mine, (t - 1) / 2);
     }
     PhaseClock::end(&clock, kPoll);
-    multiply_slice<kWeights>(held, now, a.batch, lane, sums_to);
+    multiply_slice<kWeights>(held, now, live, lane, sums_to);
     PhaseClock::end(&clock, kProducts);
     failed = sync_after_poll(failed);
     if (failed) break;

@@ -233,12 +233,14 @@ void run_piece(const Piece &l, const RecurrentArgs *args, uint32_t done, uint32_
     if (!resident) is_normed(l.a) ? run_norm_steps(l, a) : run_steps(l, a);
   }
   if (!resident) return;
-  if (p.directions == 1) return launch(l.context(), p.resident, p.blocks, p.shared_bytes, both.direction[0]);
+  const RecurrentArgs &one = both.direction[0];
+  if (p.cluster) return launch(l.context(), p.resident, p.blocks * ceil_div(one.batch, one.columns), p.shared_bytes, one, p.blocks);
+  if (p.directions == 1) return launch(l.context(), p.resident, p.blocks, p.shared_bytes, one);
   launch(l.context(), p.resident, p.directions * p.blocks, p.shared_bytes, both);
 }
 
 void load_layer_kernels(Context *c, const LayerPlan &p, Cell cell) {
-  if (p.resident != KernelId::count) load_kernel(c, p.resident, p.directions * p.blocks, p.shared_bytes);
+  if (p.resident != KernelId::count) load_kernel(c, p.resident, p.directions * p.blocks, p.shared_bytes, p.cluster ? p.blocks : 0);
   load_product_kernels(c, p.input);
   if (cell == Cell::kLstmNorm) return load_product_kernels(c, p.state);
   load_kernel(c, step_kernel(p.weights, cell, !p.plain), p.step_blocks, p.step_shared_bytes);

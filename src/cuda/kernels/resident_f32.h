@@ -23,17 +23,12 @@ SIMT_FN float multiply_held(const Floats4 held[][kPairs], const Floats4 *rest, u
   const Floats2 *mine[kColumns];
   SIMT_UNROLL for (uint32_t n = 0; n < kColumns; ++n) mine[n] =
       reinterpret_cast<const Floats2 *>(column + (n < live ? n : 0) * stride) + lane;
-  constexpr uint32_t kAtOnce = kColumns < 4 ? 4 / kColumns : 1;  // groups: four loads are under way, or one of each column
-  SIMT_UNROLL for (uint32_t first = 0; first < kRegGroups; first += kAtOnce) {
-    if (first != 0 && first >= groups) break;
-    Floats2 v[kAtOnce][kColumns];
-    // A group that is not there has weights of 0, and 0 times -0 changes no sum, not even one that is -0.
-    SIMT_UNROLL for (uint32_t j = 0; j < kAtOnce; ++j) SIMT_UNROLL for (uint32_t n = 0; n < kColumns; ++n) v[j][n] =
-        j == 0 || first + j < groups ? mine[n][(first + j) * 32] : Floats2{-0.0f, -0.0f};
-    SIMT_UNROLL for (uint32_t j = 0; j < kAtOnce; ++j) {
-      if (first + j >= kRegGroups) break;
-      SIMT_UNROLL for (uint32_t n = 0; n < kColumns; ++n) SIMT_UNROLL for (uint32_t r = 0; r < kPairs; ++r)
-          multiply_pair(held[first + j][r], v[j][n].x, v[j][n].y, &acc[n * kRows + 2 * r], &acc[n * kRows + 2 * r + 1]);
+  SIMT_UNROLL for (uint32_t i = 0; i < kRegGroups; ++i) {
+    if (i >= groups) break;
+    SIMT_UNROLL for (uint32_t n = 0; n < kColumns; ++n) {
+      const Floats2 v = mine[n][i * 32];
+      SIMT_UNROLL for (uint32_t r = 0; r < kPairs; ++r)
+          multiply_pair(held[i][r], v.x, v.y, &acc[n * kRows + 2 * r], &acc[n * kRows + 2 * r + 1]);
     }
   }
   SIMT_ROLLED for (uint32_t i = kRegGroups; i < groups; ++i) {
@@ -52,7 +47,7 @@ SIMT_FN float multiply_held(const Floats4 held[][kPairs], const Floats4 *rest, u
 // What a lane has of its warp's cells: a gate of a unit of each kColumns-th column.
 struct F32Lane {
   uint32_t column, unit, own;  // own: of the first of its columns
-  bool owned, exists, leads, pads;
+  bool owned, exists, leads;
   uint64_t *word;   // of h's first slot
   uint32_t preact;  // its place in a row of them
   float r_bias;
@@ -67,14 +62,12 @@ struct F32Block {
   uint32_t block, lane, warp, used, base;
 };
 
-// All steps, kColumns columns at a time. kOne: the batch has one row; its states stay in registers, and what lies between one
-// step's words and the wait for the next ones is least. False: time-out.
-template <Cell kCell, int kRows, int kRegGroups, bool kGeneric, int kColumns, bool kOne>
+// All steps, kColumns columns at a time. False: time-out.
+template <Cell kCell, int kRows, int kRegGroups, bool kGeneric, int kColumns>
 SIMT_FN bool run_f32_steps(const RecurrentArgs &a, const F32Block<pairs_of_warp(gates_of(kCell), kRows), kRegGroups> &at) {
   constexpr uint32_t G = gates_of(kCell), kUnits = kRows / G, kPairs = pairs_of_warp(G, kRows),
-                     kLanesOfSum = kLanes / (kRows * kColumns);
-  const uint32_t warp = at.warp, block = at.block, B = kOne ? 1 : a.batch, H = a.hidden;
-  uint32_t lane = at.lane;
+                     kPasses = kCell == Cell::kGru ? 2 : 1, kLanesOfSum = kLanes / (kRows * kColumns);
+  const uint32_t lane = at.lane, warp = at.warp, block = at.block, B = a.batch, H = a.hidden;
   const uint32_t groups = column_groups(H), stride = groups * 64, blocks = ceil_div(H, a.units);
   const uint32_t row_words = (H + 1) & ~1u, slot_words = B * row_words, base = at.base;
   const uint32_t sum = row_of_sum<kRows * kColumns>(lane), row = sum % kRows, u = warp * kUnits + row / G;
@@ -85,128 +78,78 @@ SIMT_FN bool run_f32_steps(const RecurrentArgs &a, const F32Block<pairs_of_warp(
   l.owned = row / G < kUnits && u < a.units && l.column < B;
   l.exists = l.owned && l.unit < H;
   l.leads = l.exists && lane % kLanesOfSum == 0 && row % G == 0;
-  l.pads = l.leads && H % 2 != 0 && l.unit == H - 1;
   l.word = a.words + l.column * row_words + l.unit;
   l.preact = (block * kWarps + warp) * kRows + row;
   if (kCell == Cell::kGruLinear && l.exists) l.r_bias = a.r_bias[l.unit];
-  const auto preact_of = [&](uint32_t step, uint32_t n) { return a.preact + (uint64_t{step} * B + n) * preact_row + l.preact; };
-  const auto state_of = [&](uint32_t own, bool owned, bool exists) {
-    UnitState s = {0.0f, 0.0f, l.r_bias, {0.0f, 0.0f, 0.0f}};
-    if (owned) s.h = at.h[own];
-    if (owned && kCell == Cell::kLstm) s.c = at.c[own];
-    if (exists) load_peephole<kCell, kGeneric>(a, l.unit, &s);
-    return s;
-  };
-  const auto place = [&](uint32_t i) {
-    const uint32_t n = B == 1 ? 0 : i / row_words;
-    return n * stride + i - n * row_words;
-  };
-  // Of one row a thread polls most often one pair of words.
-  const bool one_pair = kOne && slot_words / 2 <= kThreads, polls = 2 * simt::thread() < slot_words;
-  const uint32_t place_of_pair = place(2 * simt::thread());
-  const uint64_t *pair = a.words + 2 * simt::thread();
-  UnitState state = {};
-  float z = 0.0f, pre = 0.0f;
-  const float *pre_at = preact_of(step_at(a, 0), l.column);
-  uint32_t pre_step = preact_row;  // of one row: from step to step
-  int32_t length = INT32_MAX;
-  if constexpr (kOne) {
-    state = state_of(l.own, l.owned, l.exists);
-    if (a.reverse) pre_step = -pre_step;
-    if (a.lengths != nullptr) length = a.lengths[0];
-    simt::keep(&lane), simt::keep(&l.word), simt::keep(&pair);  // not found again from the arguments in each step
-  }
-  // What is multiplied has two places in turn: what is written now was last read before the barrier that all have left.
-  uint32_t now = 0;
-  if (l.exists) pre = *pre_at;
-  bool gates_only = kCell == Cell::kGru;  // of its two passes the first
   PhaseClock clock;
   PhaseClock::begin(&clock);
-  for (uint32_t epoch = base + 1;;) {
-    const uint32_t t = epoch - base - 1, step = step_at(a, t);
-    const uint32_t tell = (slot_of(epoch) + (gates_only ? 2 : 0)) * slot_words;
-    const bool goes_on = gates_only || t + 1 < a.steps;
-    SIMT_ROLLED for (uint32_t first = 0; first < B; first += kColumns) {
-      const uint32_t n = first + l.column, own = l.own + first * a.units;
-      const bool there = kColumns == 1 || n < B, leads = l.leads && there;
-      const float rec = multiply_held<kRows, kPairs, kRegGroups, kColumns>(
-          at.held, at.rest, at.used, groups, at.input + now + first * stride, stride, B - first, lane);
-      PhaseClock::end(&clock, kProducts);
-      uint64_t *word = l.word + tell + first * row_words;
-      float *y = nullptr;
-      if (leads && !gates_only && a.y != nullptr) y = a.y + (uint64_t{step} * B + n) * a.y_row + l.unit;
-      // A word that only makes a row's number even has no writer: the last unit's keeps it company.
-      if (l.pads && there && goes_on) simt::ll_store(word + 1, 0, epoch);
-      if (kOne) simt::keep(&y);  // found now, not behind the publish
-      if (!kOne) state = state_of(own, l.owned && there, l.exists && there);
-      float c_new = state.c, h_new;
-      if (gates_only) {
-        h_new = gru_gates<kGeneric>(a.rules, gate, pre, rec, state.h, &z);
-        if (!kOne && leads) at.z[own] = z;
-      } else if constexpr (kCell == Cell::kGru) {
-        if (!kOne) z = l.owned && there ? at.z[own] : 0.0f;
-        h_new = gru_output<kGeneric>(a.rules, gate, pre, rec, state.h, z);
-      } else {
-        h_new = finish_cell<kCell, kGeneric>(a.rules, gate, pre, rec, state, &c_new);
+  for (uint32_t t = 0; t < a.steps; ++t) {
+    const uint32_t step = step_at(a, t), epoch = base + t + 1, slot = slot_of(epoch) * slot_words;
+    const bool more = t + 1 < a.steps;
+    SIMT_ROLLED for (uint32_t pass = 0; pass < kPasses; ++pass) {
+      const bool gates_only = kCell == Cell::kGru && pass == 0;
+      const uint32_t tell = gates_only ? slot + 2 * slot_words : slot;
+      // Two places in turn: what is written now was last read before the barrier that all have left.
+      float *now = at.input + ((kPasses * t + pass) & 1) * B * stride;
+      const auto preact_of = [&](uint32_t n) { return a.preact[(uint64_t{step} * B + n) * preact_row + l.preact]; };
+      float pre = l.exists ? preact_of(l.column) : 0.0f;  // asked for before the wait
+      PhaseClock::end(&clock, kAsk);
+      bool failed = false;
+      if (t != 0 || pass != 0) {
+        const uint64_t *words = pass == 0 ? a.words + slot_of(epoch - 1) * slot_words : a.words + slot + 2 * slot_words;
+        const auto place = [&](uint32_t i) {
+          const uint32_t n = B == 1 ? 0 : i / row_words;
+          return n * stride + i - n * row_words;
+        };
+        const auto take = [&](uint32_t to, uint32_t first, uint32_t second) {
+          const Bits2 both = {first, second};
+          memcpy(now + to, &both, sizeof both);
+        };
+        failed = !poll_together(a, words, slot_words, pass == 0 ? epoch - 1 : epoch, place, take);
       }
-      const bool ended =
-          !gates_only && there && (kOne ? length <= static_cast<int32_t>(a.first_step + step) : row_has_ended(a, step, n));
-      if (ended) h_new = state.h, c_new = state.c;
-      PhaseClock::end(&clock, kCells);
-      if (leads && goes_on) {
-        uint32_t bits;
-        memcpy(&bits, &h_new, sizeof bits);
-        simt::ll_store(word, bits, epoch);
-      }
-      PhaseClock::end(&clock, kPublish);
-      if constexpr (kOne) {
-        if (!gates_only) state.h = h_new, state.c = c_new;
-      } else {
+      PhaseClock::end(&clock, kPoll);
+      if (sync_after_poll(failed)) return false;
+      PhaseClock::end(&clock, kBarrier);
+      SIMT_ROLLED for (uint32_t first = 0; first < B; first += kColumns) {
+        const float rec = multiply_held<kRows, kPairs, kRegGroups, kColumns>(at.held, at.rest, at.used, groups,
+                                                                             now + first * stride, stride, B - first, lane);
+        PhaseClock::end(&clock, kProducts);
+        const uint32_t n = first + l.column, own = l.own + first * a.units;
+        const bool there = kColumns == 1 || n < B, exists = l.exists && there, leads = l.leads && there;
+        UnitState state = {0.0f, 0.0f, l.r_bias, {0.0f, 0.0f, 0.0f}};
+        if (l.owned && there) state.h = at.h[own], state.c = at.c[own];
+        if (exists) load_peephole<kCell, kGeneric>(a, l.unit, &state);
+        float c_new = state.c, h_new;
+        if (gates_only) {
+          float z;
+          h_new = gru_gates<kGeneric>(a.rules, gate, pre, rec, state.h, &z);
+          if (leads) at.z[own] = z;
+        } else if constexpr (kCell == Cell::kGru) {
+          h_new = gru_output<kGeneric>(a.rules, gate, pre, rec, state.h, l.owned && there ? at.z[own] : 0.0f);
+        } else {
+          h_new = finish_cell<kCell, kGeneric>(a.rules, gate, pre, rec, state, &c_new);
+        }
+        const bool ended = !gates_only && there && row_has_ended(a, step, n);
+        if (ended) h_new = state.h, c_new = state.c;
+        PhaseClock::end(&clock, kCells);
+        if (leads && (gates_only || more)) {
+          uint32_t bits;
+          memcpy(&bits, &h_new, sizeof bits);
+          simt::ll_store(l.word + tell + first * row_words, bits, epoch);
+        }
+        PhaseClock::end(&clock, kPublish);
         simt::sync_warp();  // all lanes of the unit have read the old state; z is read by all
         if (leads && !gates_only) {
-          at.h[own] = h_new;
-          if (kCell == Cell::kLstm) at.c[own] = c_new;
+          at.h[own] = h_new, at.c[own] = c_new;
+          if (a.y != nullptr) a.y[(uint64_t{step} * B + n) * a.y_row + l.unit] = ended ? 0.0f : h_new;
         }
-        if (first + kColumns < B && l.exists && n + kColumns < B) pre = *preact_of(step, n + kColumns);
+        if (first + kColumns < B && l.exists && n + kColumns < B) pre = preact_of(n + kColumns);
       }
-      if (y != nullptr) *y = ended ? 0.0f : h_new;
+      PhaseClock::end(&clock, kStore);
+      // A word that only makes a row's number even has no writer: the last block keeps it company.
+      if (H % 2 != 0 && block == blocks - 1 && simt::thread() < B && (gates_only || more))
+        simt::ll_store(a.words + tell + simt::thread() * row_words + H, 0, epoch);
     }
-    PhaseClock::end(&clock, kStore);
-    if (!goes_on) break;
-    // Asked for before the wait. Of one row all lanes do: rows of units that do not exist have a place.
-    if constexpr (kOne) {
-      if (!gates_only) {
-        simt::renew(&pre_step);  // one register, not the two of what it adds to an address
-        pre_at += static_cast<int32_t>(pre_step);
-        pre = *pre_at;
-      }
-    } else {
-      uint32_t next = gates_only ? step : step_at(a, t + 1);
-      simt::renew(&next);  // no address is kept while columns are multiplied
-      if (l.exists) pre = *preact_of(next, l.column);
-    }
-    PhaseClock::end(&clock, kAsk);
-    bool failed = false;
-    now = B * stride - now;
-    const auto take = [&](uint32_t to, uint32_t first, uint32_t second) {
-      *reinterpret_cast<uint64_t *>(at.input + now + to) = uint64_t{second} << 32 | first;  // one store
-    };
-    if (one_pair) {
-      const auto at_once = [&](uint32_t) { return PairPlace{tell, place_of_pair}; };
-      failed = polls && !poll_pair<Home::kMemory>(a, pair, 0, epoch, at_once, take);
-    } else {
-      failed = !poll_together(a, a.words + tell, slot_words, epoch, place, take);
-    }
-    PhaseClock::end(&clock, kPoll);
-    if (sync_after_poll(failed)) return false;
-    PhaseClock::end(&clock, kBarrier);
-    if (!gates_only) ++epoch;
-    if (kCell == Cell::kGru) gates_only = !gates_only;
-  }
-  if (kOne && l.leads) {
-    simt::renew(&l.own);  // no address is kept during all steps
-    at.h[l.own] = state.h;
-    if (kCell == Cell::kLstm) at.c[l.own] = state.c;
   }
   PhaseClock::store(clock);
   return true;
@@ -240,10 +183,9 @@ SIMT_FN void resident_f32_block(const RecurrentArgs &a, const BlockOf &of) {
   simt::reads_are_told(a.words);
   load_units<kCell>(a, b.block, b.h, b.c);
   if (!begin_epochs(a, of, &b.base)) return time_out(a);
-  simt::sync_block();  // the units' states are there
   // As many columns at a time as lanes have sums for; one where there is no other.
-  const bool ended = a.batch == 1 ? run_f32_steps<kCell, kRows, kRegGroups, kGeneric, 1, true>(a, b)
-                                  : run_f32_steps<kCell, kRows, kRegGroups, kGeneric, kMostWarpRows / kRows, false>(a, b);
+  const bool ended = a.batch == 1 ? run_f32_steps<kCell, kRows, kRegGroups, kGeneric, 1>(a, b)
+                                  : run_f32_steps<kCell, kRows, kRegGroups, kGeneric, kMostWarpRows / kRows>(a, b);
   if (!ended) return time_out(a);
   simt::sync_block();
   store_units<kCell>(a, b.block, b.h, b.c);

@@ -47,7 +47,7 @@ struct PairsOfThread {
 // A pair of words: which, where its payloads go, and whether both are written: else the second's is 0.
 struct PairPlace {
   uint32_t word, to;
-  bool both;
+  bool both = true;
 };
 
 // False: it is time to give up.

@@ -23,12 +23,19 @@ SIMT_FN float multiply_held(const Floats4 held[][kPairs], const Floats4 *rest, u
   const Floats2 *mine[kColumns];
   SIMT_UNROLL for (uint32_t n = 0; n < kColumns; ++n) mine[n] =
       reinterpret_cast<const Floats2 *>(column + (n < live ? n : 0) * stride) + lane;
-  SIMT_UNROLL for (uint32_t i = 0; i < kRegGroups; ++i) {
-    if (i >= groups) break;
+  // Of one column four loads are under way. A group that is not there has weights of 0, and 0 times -0 changes no sum, not even -0.
+  constexpr uint32_t kAtOnce = kColumns == 1 ? 4 : 1;
+  SIMT_UNROLL for (uint32_t first = 0; first < kRegGroups; first += kAtOnce) {
+    if (first >= groups) break;
     SIMT_UNROLL for (uint32_t n = 0; n < kColumns; ++n) {
-      const Floats2 v = mine[n][i * 32];
-      SIMT_UNROLL for (uint32_t r = 0; r < kPairs; ++r)
-          multiply_pair(held[i][r], v.x, v.y, &acc[n * kRows + 2 * r], &acc[n * kRows + 2 * r + 1]);
+      Floats2 v[kAtOnce];
+      SIMT_UNROLL for (uint32_t j = 0; j < kAtOnce; ++j) v[j] =
+          j == 0 || first + j < groups ? mine[n][(first + j) * 32] : Floats2{-0.0f, -0.0f};
+      SIMT_UNROLL for (uint32_t j = 0; j < kAtOnce; ++j) {
+        if (first + j >= kRegGroups) break;
+        SIMT_UNROLL for (uint32_t r = 0; r < kPairs; ++r)
+            multiply_pair(held[first + j][r], v[j].x, v[j].y, &acc[n * kRows + 2 * r], &acc[n * kRows + 2 * r + 1]);
+      }
     }
   }
   SIMT_ROLLED for (uint32_t i = kRegGroups; i < groups; ++i) {

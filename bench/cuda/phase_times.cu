@@ -12,8 +12,7 @@
 #include <cstring>
 #include <vector>
 
-#include "cuda/kernels/resident_cluster.h"
-#include "cuda/kernels/resident_f32.h"
+#include "cuda/kernels/resident_cluster_f32.h"
 #include "gpu_program.h"
 
 namespace {
@@ -140,7 +139,8 @@ void print(const Layer &l) {
                                                : resident_mma_shared(in_halves(l.weights, s), l.batch, a.columns, l.held).bytes;
   if (l.rows != 0) {
     a.columns = l.rows;
-    shared = resident_cluster_shared(gates * l.units / 8, l.rows, l.held).bytes;
+    shared = l.weights == Weights::kF32 ? resident_cluster_f32_shared(l.held).bytes
+                                        : resident_cluster_shared(gates * l.units / 8, l.rows, l.held).bytes;
     need(cudaFuncSetAttribute(l.kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "clusters of 16");
   }
   need(cudaFuncSetAttribute(l.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
@@ -173,6 +173,8 @@ void print(const Layer &l) {
   reinterpret_cast<const void *>(resident_mma<weights, cell, half_tiles, held, false>), weights, cell
 #define CLUSTER(cell, half_tiles, held) \
   reinterpret_cast<const void *>(resident_cluster<Weights::kF16, cell, half_tiles, held>), Weights::kF16, cell
+#define CLUSTER_F32(cell, rows, groups) \
+  reinterpret_cast<const void *>(resident_cluster_f32<cell, rows, groups>), Weights::kF32, cell
 #define F32(cell, rows, held) reinterpret_cast<const void *>(resident_f32<cell, rows, held, false>), Weights::kF32, cell
 
 }  // namespace
@@ -204,6 +206,10 @@ int main() {
       {"LSTM 512, f16, 8 clusters, batch 8", CLUSTER(Cell::kLstm, 16, 4), 512, 32, 8, 4, 1},
       {"LSTM 256, f16, 7 clusters, batch 28", CLUSTER(Cell::kLstm, 8, 2), 256, 16, 28, 2, 4},
       {"LSTM 256, f16, 14 clusters, batch 28", CLUSTER(Cell::kLstm, 16, 4), 256, 32, 28, 4, 2},
+      {"LSTM 128, f32, cluster", CLUSTER_F32(Cell::kLstm, 16, 6), 128, 32, 1, 6, 1},
+      {"LSTM 256, f32, cluster", CLUSTER_F32(Cell::kLstm, 16, 6), 256, 32, 1, 6, 1},
+      {"LSTM 384, f32, cluster", CLUSTER_F32(Cell::kLstm, 16, 6), 384, 32, 1, 6, 1},
+      {"GRU 256, f32, cluster", CLUSTER_F32(Cell::kGruLinear, 8, 4), 256, 16, 1, 4, 1},
       {"GRU 256, f16, cluster", CLUSTER(Cell::kGruLinear, 6, 2), 256, 16, 1, 2, 1},
       {"GRU 512, f16, cluster", CLUSTER(Cell::kGruLinear, 12, 4), 512, 32, 1, 4, 1},
   };

@@ -242,6 +242,13 @@ constexpr ClusterShared resident_cluster_shared(uint32_t half_tiles, uint32_t ba
   m.bytes = m.counters + 2 * kWarps * 8;
   return m;
 }
+// The same of f32: two slots of h, a counter for each.
+struct ClusterF32Shared {
+  uint32_t slot, counters, bytes;
+};
+constexpr ClusterF32Shared resident_cluster_f32_shared(uint32_t groups) {
+  return {groups * 64 * 4, 2 * groups * 64 * 4, 2 * groups * 64 * 4 + 2 * 8};
+}
 // int4: sums are whole, scales of all k-tiles are here. tiles: row tiles of a warp.
 struct NibblesShared {
   uint32_t input, sums, c, h, z, scales, weights, bytes;

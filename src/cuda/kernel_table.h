@@ -19,6 +19,7 @@ enum class KernelId : uint32_t {
 #define RNNPACK_CUDA_RESIDENT_MMA_BOTH(weights, cell, half_tiles, reg_steps) resident_both_##weights##_##cell##_##half_tiles,
 #define RNNPACK_CUDA_RESIDENT_F32_BOTH(cell, rows, reg_groups) resident_both_f32_##cell##_##rows,
 #define RNNPACK_CUDA_RESIDENT_CLUSTER(weights, cell, half_tiles, tiles) resident_cluster_##weights##_##cell##_##half_tiles,
+#define RNNPACK_CUDA_RESIDENT_CLUSTER_F32(cell, rows, groups) resident_cluster_f32_##cell##_##rows,
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held) resident_##weights##_##cell##_##columns##_##held,
 #define RNNPACK_CUDA_RESIDENT_NIBBLES(cell, tiles, held) resident_nibbles_##cell##_##tiles##_##held,
 #define RNNPACK_CUDA_STEP(kernel, weights, cell, generic) step_##weights##_##cell##_##generic,
@@ -67,6 +68,8 @@ inline constexpr Resident kResidents[] = {
    false,                                                               \
    1,                                                                   \
    true},
+#define RNNPACK_CUDA_RESIDENT_CLUSTER_F32(cell, rows, groups) \
+  {KernelId::resident_cluster_f32_##cell##_##rows, Weights::kF32, Cell::cell, rows, 0, groups, false, 1, true},
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held) \
   {KernelId::resident_##weights##_##cell##_##columns##_##held, Weights::weights, Cell::cell, 0, columns, held, false},
 #define RNNPACK_CUDA_RESIDENT_NIBBLES(cell, tiles, held) \

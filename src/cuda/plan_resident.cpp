@@ -12,9 +12,9 @@ namespace {
 // sm_90 is fitted to an H100 (bench/results/gpu.md), the others are data sheets and what others measured; their slices_ns are
 // sm_90's clocks.
 constexpr ArchRates kRates[] = {
-    {870, 900, 6000, 0, 350, 250, 130, 0, 1024, 128, 128, 32, 2000},
-    {900, 600, 900, 430, 300, 200, 110, 440, 640, 42, 128, 28, 3900},
-    {1100, 700, 5000, 430, 330, 250, 120, 0, 1024, 128, 128, 32, 1500},
+    {870, 900, 6000, 0, 0, 350, 250, 130, 0, 1024, 128, 128, 32, 2000},
+    {900, 600, 900, 370, 2200, 300, 200, 110, 440, 640, 42, 128, 28, 3900},
+    {1100, 700, 5000, 370, 2200, 330, 250, 120, 0, 1024, 128, 128, 32, 1500},
 };
 
 uint64_t longest(uint64_t a, uint64_t b) {
@@ -29,13 +29,13 @@ uint32_t allowed_blocks(const PlanLimits &l) {
 // kernel's row tiles. 0: there is none.
 uint32_t units_for(const Resident &r, uint32_t hidden, const PlanLimits &l) {
   const uint32_t gates = gates_of(r.cell);
+  if (r.cluster) return r.weights == Weights::kF32 ? most_f32_units(gates, r.half_tiles) : r.half_tiles * 8 / gates;
   if (r.weights == Weights::kF32) {
     const uint32_t most = most_f32_units(gates, r.half_tiles), even_share = ceil_div(hidden, ceil_div(hidden, most));
     const uint32_t least = r.half_tiles == 4 ? 1 : most_f32_units(gates, r.half_tiles / 2) + 1;  // fewer have fewer rows
     return even_share < least ? least : even_share;
   }
   if (are_blocks(r.weights)) return ceil_div(ceil_div(hidden, kGroupUnits), allowed_blocks(l)) * kGroupUnits;
-  if (r.cluster) return r.half_tiles * 8 / gates;
   const uint32_t word = are_bytes(r.weights) ? 4 : 2, most = r.half_tiles * 8 / gates / word * word;
   const uint32_t share = most == 0 ? 0 : ceil_div(ceil_div(hidden, ceil_div(hidden, most)), word) * word;
   if (r.weights == Weights::kI4 || half_row_tiles({gates, hidden, share}) == r.half_tiles) return share;
@@ -68,7 +68,8 @@ Work nibble_work(const Resident &r, const LayerShape &s, const Choice &c, uint64
 Work f32_work(const Resident &r, const LayerShape &s, uint64_t batch, const ArchRates &rates) {
   const uint64_t total = column_groups(s.hidden), rest = total > r.held ? total - r.held : 0;
   const uint64_t pairs = pairs_of_warp(gates_of(s.cell), r.half_tiles);
-  return {kWarps * pairs * 2 * total * 64 * batch / rates.ffma_per_clock, rest * kWarps * pairs * 512 * batch};
+  const uint64_t macs = kWarps * pairs * 2 * total * 64 * batch, rate = rates.ffma_per_clock * (r.cluster ? 2 : 1);  // no barrier
+  return {macs / rate, rest * kWarps * pairs * 512 * batch};
 }
 // A slot of a warp reads a word for each lane, from 32 banks. Instructions of a bundle, of which four warps issue one at a time.
 constexpr uint64_t kBundleInstructions = 14, kInstructionsOfColumn = 8;
@@ -117,6 +118,12 @@ uint64_t exchange_ns(const Resident &r, const PlanLimits &l, const Choice &c, ui
          (rounds - 1 + groups - 1) * rates.trip_ns;
 }
 
+// Of a step in a cluster, all but the products. Of f32 each warp sends.
+uint64_t cluster_ns(const Resident &r, const Choice &c, const ArchRates &rates) {
+  const uint64_t senders = r.weights == Weights::kF32 ? kWarps : c.units / kClusterUnits * c.columns;
+  return rates.cluster_ns + c.blocks * senders * rates.message_ps / 1000 + (c.columns - 1) * uint64_t{rates.next_cell_ns};
+}
+
 // The layer's time per step and direction, but for the launch and the input's product.
 uint64_t predict(const Resident &r, const LayerShape &s, const PlanLimits &l, const Choice &c) {
   const ArchRates &rates = rates_of(l.device.arch);
@@ -125,14 +132,13 @@ uint64_t predict(const Resident &r, const LayerShape &s, const PlanLimits &l, co
   const Work work = are_blocks(r.weights)        ? gather_work(r, s, c, l.max_batch, groups)
                     : r.weights == Weights::kI4  ? nibble_work(r, s, c, groups, rates)
                     : on_matrix_units(r.weights) ? mma_work(r, s, c, groups, rates)
-                                                 : f32_work(r, s, l.max_batch, rates);
+                                                 : f32_work(r, s, r.cluster ? 1 : l.max_batch, rates);
   const uint64_t of_word = units_of_exchanged_word(r.weights), words = (s.hidden + of_word - 1) / of_word;
   const uint64_t word_bytes = l.max_batch * words * 8 * c.blocks * r.directions;
   const uint64_t word_clocks = r.cluster ? 0 : word_bytes / (uint64_t{rates.l2_bytes_per_clock} * l.device.sm_count);
   const uint64_t clocks = longest(longest(work.product_clocks, work.shared_bytes / rates.shared_bytes_per_clock), word_clocks);
   const uint64_t load = are_blocks(s.r) ? 0 : matrix_bytes(s.r, uint64_t{gates_of(s.cell)} * s.hidden, s.hidden) * r.directions;
-  const uint64_t around = r.cluster ? rates.cluster_ns + (c.columns - 1) * uint64_t{rates.next_cell_ns}
-                                    : exchange_ns(r, l, c, words, rates) + cells_ns(r, s, l, c, rates);
+  const uint64_t around = r.cluster ? cluster_ns(r, c, rates) : exchange_ns(r, l, c, words, rates) + cells_ns(r, s, l, c, rates);
   const uint64_t step = passes * (around + clocks * 1000 / mhz) + load * 1000 / memory_rate(l) / steps_of_launch(l);
   return (step + r.directions - 1) / r.directions;
 }
@@ -141,6 +147,7 @@ uint64_t shared_bytes_of(const Resident &r, const LayerShape &s, const PlanLimit
   const Shape shape = in_halves(r.weights, {gates_of(s.cell), s.hidden, c.units});
   if (r.weights == Weights::kI4)
     return resident_nibbles_shared(shape, l.max_batch, c.columns, r.half_tiles / 2 / kWarps, r.held).bytes;
+  if (r.cluster && r.weights == Weights::kF32) return resident_cluster_f32_shared(r.held).bytes;
   if (r.cluster) return resident_cluster_shared(r.half_tiles, c.columns, r.held).bytes;
   if (on_matrix_units(r.weights)) return resident_mma_shared(shape, l.max_batch, c.columns, r.held, c.places).bytes;
   if (!are_blocks(r.weights)) return resident_f32_shared(shape, l.max_batch, r.held).bytes;
@@ -151,7 +158,7 @@ uint64_t shared_bytes_of(const Resident &r, const LayerShape &s, const PlanLimit
 // (16 to 18 on an H100, of which a cluster has 16 at most).
 constexpr uint32_t kGroupSms = 18, kClusterSms = 16;
 uint32_t columns_of(const Resident &r, const PlanLimits &l, uint32_t blocks) {
-  if (r.weights == Weights::kF32) return l.max_batch;
+  if (r.weights == Weights::kF32 && !r.cluster) return l.max_batch;
   if (r.cluster) {
     const uint32_t sms = allowed_blocks(l), of_group = blocks < kClusterSms ? kClusterSms / blocks : 1;
     const uint32_t at_once = sms < kGroupSms ? sms / blocks : sms / kGroupSms * of_group;
@@ -248,10 +255,12 @@ const char *words_for(Lacks lacks) {
 
 namespace {
 
-// Of a cluster, a warp has the cells of one batch row for 8 units, and its weights are in registers.
+// Of a cluster, a warp has the cells of one batch row for 8 units, of f32 the cluster has one row; and weights are in registers.
 bool fits_cluster(const Resident &r, const LayerShape &s, const PlanLimits &l, const Choice &c) {
-  return c.blocks > 1 && c.blocks <= l.device.cluster_blocks && c.columns * (c.units / kClusterUnits) <= kWarps &&
-         ceil_div(l.max_batch, c.columns) * c.blocks <= allowed_blocks(l) && k_tiles_per_warp({1, s.hidden, 1}) <= r.held;
+  const bool f32 = r.weights == Weights::kF32;
+  return c.blocks > 1 && c.blocks <= l.device.cluster_blocks && ceil_div(l.max_batch, c.columns) * c.blocks <= allowed_blocks(l) &&
+         (f32 ? c.columns == 1 : c.columns * (c.units / kClusterUnits) <= kWarps) &&
+         (f32 ? column_groups(s.hidden) : k_tiles_per_warp({1, s.hidden, 1})) <= r.held;
 }
 
 }  // namespace

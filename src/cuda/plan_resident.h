@@ -12,7 +12,7 @@ namespace cuda {
 struct ArchRates {
   uint32_t arch;
   uint32_t exchange_ns, exchange_block_ps;  // of h: of few blocks, and what each more adds
-  uint32_t cluster_ns;                      // a step in a cluster, but for its products
+  uint32_t cluster_ns, message_ps;          // a step in a cluster but for its products; and each store of h that a block gets
   uint32_t trip_ns;                         // to L2 and back: what words beyond one round of polls cost, and groups of columns
   uint32_t cell_ns, next_cell_ns;           // the first cell of a warp, and those after it
   uint32_t slices_ns;                       // where warps multiply slices of k: their first product, the barrier and the sum

@@ -122,11 +122,22 @@ SIMT_FN Remote in_block(const void *p, uint32_t block) {
 SIMT_FN Remote behind(const Remote &r, uint32_t bytes) {
   return {r.at + bytes};
 }
-// 16 bytes to another block's memory, told to a counter there.
-SIMT_FN void store_counted(const Remote &to, const Remote &counter, const uint32_t v[4]) {
-  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1,%2,%3,%4}, [%5];" ::"r"(to.at),
-               "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]), "r"(counter.at)
-               : "memory");
+// 4, 8 or 16 bytes to another block's memory, told to a counter there.
+template <int kWords>
+SIMT_FN void store_counted(const Remote &to, const Remote &counter, const uint32_t v[kWords]) {
+  if constexpr (kWords == 1) {
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(to.at), "r"(v[0]),
+                 "r"(counter.at)
+                 : "memory");
+  } else if constexpr (kWords == 2) {
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1,%2}, [%3];" ::"r"(to.at), "r"(v[0]),
+                 "r"(v[1]), "r"(counter.at)
+                 : "memory");
+  } else {
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1,%2,%3,%4}, [%5];" ::"r"(to.at),
+                 "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]), "r"(counter.at)
+                 : "memory");
+  }
 }
 // A counter of bytes, in shared memory. Round after round one thread says how many bytes come, and all wait until they are there.
 SIMT_FN void counter_begin(uint64_t *counter) {

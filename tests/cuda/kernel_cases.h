@@ -46,7 +46,8 @@ class KernelCase {
     if (!r.cluster) return;
     both_.direction[0].columns = 1;  // a cluster for each row
     cluster_ = blocks_, blocks_ *= kCaseBatch;
-    shared_ = resident_cluster_shared(r.half_tiles, 1, r.held).bytes;
+    shared_ = r.weights == Weights::kF32 ? resident_cluster_f32_shared(r.held).bytes
+                                         : resident_cluster_shared(r.half_tiles, 1, r.held).bytes;
   }
   // One step of a layer that takes its own input where that can be.
   KernelCase(Weights w, Cell cell, bool generic) : id_(step_kernel(w, cell, generic)) {

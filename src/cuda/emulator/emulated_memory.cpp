@@ -59,10 +59,10 @@ void EmulatedMemory::drain_sent(size_t pick) {
   const Counted s = sent_[pick];
   sent_[pick] = sent_.back();
   sent_.pop_back();
-  memcpy(s.to, s.v, sizeof s.v);
+  memcpy(s.to, s.v, s.words * sizeof s.v[0]);
   Counter counter;
   memcpy(&counter, s.counter, sizeof counter);
-  counter.bytes += static_cast<int32_t>(sizeof s.v);
+  counter.bytes += static_cast<int32_t>(s.words * sizeof s.v[0]);
   end_round(&counter);
   memcpy(s.counter, &counter, sizeof counter);
 }

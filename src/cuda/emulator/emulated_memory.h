@@ -27,7 +27,7 @@ void end_round(Counter *counter);
 // A store that a counter is told of.
 struct Counted {
   void *to, *counter;
-  uint32_t v[4], block;  // block: whose
+  uint32_t v[4], words, block;  // block: whose
 };
 
 class EmulatedMemory {
@@ -41,7 +41,7 @@ class EmulatedMemory {
   void release(uint32_t block, const void *flag);
   void acquire(uint32_t block, const void *flag);
 
-  // 16 bytes on their way to another block, and its counter. Until they have come, has_stores_to() says so of where they go.
+  // Words on their way to another block, and its counter. Until they have come, has_stores_to() says so of where they go.
   void send(const Counted &store);
   bool has_stores_to(const void *from, size_t bytes) const;
 

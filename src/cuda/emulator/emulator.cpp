@@ -311,12 +311,14 @@ Remote in_block(const void *p, uint32_t block) {
   const size_t to = my_cluster() * (machine->blocks.size() / machine->clusters.size()) + block;
   return {first_byte(&machine->blocks[to]) + (static_cast<const uint8_t *>(p) - shared()), static_cast<uint32_t>(to)};
 }
-void store_counted(const Remote &to, const Remote &counter, const uint32_t v[4]) {
-  for (uint32_t i = 0; i < 4; ++i) note_word(reinterpret_cast<uint32_t *>(to.p) + i);
+void store_words(const Remote &to, const Remote &counter, const uint32_t *v, uint32_t words) {
+  for (uint32_t i = 0; i < words; ++i) note_word(reinterpret_cast<uint32_t *>(to.p) + i);
   order_release(counter.p);
   const Unseen unseen;
   machine->stored_too_late |= machine->blocks[to.block].running == 0;
-  machine->memory.send({to.p, counter.p, {v[0], v[1], v[2], v[3]}, my_block().id});
+  Counted store = {to.p, counter.p, {0, 0, 0, 0}, words, my_block().id};
+  memcpy(store.v, v, words * sizeof *v);
+  machine->memory.send(store);
 }
 void counter_begin(uint64_t *counter) {
   *counter = 0;

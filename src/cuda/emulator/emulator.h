@@ -121,7 +121,11 @@ Remote in_block(const void *p, uint32_t block);
 inline Remote behind(const Remote &r, uint32_t bytes) {
   return {r.p + bytes, r.block};
 }
-void store_counted(const Remote &to, const Remote &counter, const uint32_t v[4]);
+void store_words(const Remote &to, const Remote &counter, const uint32_t *v, uint32_t words);
+template <int kWords>
+void store_counted(const Remote &to, const Remote &counter, const uint32_t v[kWords]) {
+  store_words(to, counter, v, kWords);
+}
 void counter_begin(uint64_t *counter);
 void counter_expect(uint64_t *counter, uint32_t bytes);
 bool counter_is_full(uint64_t *counter, uint32_t round);

@@ -5,6 +5,7 @@
 #include "cuda/kernels/product_wide_f32.h"
 #include "cuda/kernels/resident_blocks.h"
 #include "cuda/kernels/resident_cluster.h"
+#include "cuda/kernels/resident_cluster_f32.h"
 #include "cuda/kernels/resident_f32.h"
 #include "cuda/kernels/resident_mma.h"
 #include "cuda/kernels/resident_nibbles.h"
@@ -57,6 +58,9 @@ const KernelFacts kKernels[] = {
 #define RNNPACK_CUDA_RESIDENT_CLUSTER(weights, cell, half_tiles, tiles)                                                   \
   {"resident_cluster<" #weights ", " #cell ", " #half_tiles ", " #tiles ">", simt::Sync::kCluster, sizeof(RecurrentArgs), \
    RNNPACK_CALL(RecurrentArgs, resident_cluster<Weights::weights, Cell::cell, half_tiles, tiles>)},
+#define RNNPACK_CUDA_RESIDENT_CLUSTER_F32(cell, rows, groups)                                              \
+  {"resident_cluster_f32<" #cell ", " #rows ", " #groups ">", simt::Sync::kCluster, sizeof(RecurrentArgs), \
+   RNNPACK_CALL(RecurrentArgs, resident_cluster_f32<Cell::cell, rows, groups>)},
 #define RNNPACK_CUDA_RESIDENT_BLOCKS(weights, cell, columns, held)                                                \
   {"resident_blocks<" #weights ", " #cell ", " #columns ", " #held ">", simt::Sync::kGrid, sizeof(RecurrentArgs), \
    RNNPACK_CALL(RecurrentArgs, resident_blocks<Weights::weights, Cell::cell, columns, held>)},

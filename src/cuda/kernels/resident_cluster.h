@@ -101,16 +101,15 @@ struct ClusterLane {
   float *y;  // nullptr: none
   int64_t preact_step, y_step;
 };
-// column, row, unit: of the cluster's, of the block's rows, of the layer.
+// owned: the lane has a gate, of `unit` of the layer and `row` of the block's; leads: its unit's first. column: of the cluster's.
 template <Cell kCell, uint32_t kRows>
-SIMT_FN ClusterLane cluster_lane_of(const RecurrentArgs &a, const ClusterRows &rows, uint32_t column, uint32_t row, uint32_t unit,
-                                    uint32_t lane) {
-  constexpr uint32_t G = gates_of(kCell);
+SIMT_FN ClusterLane cluster_lane_of(const RecurrentArgs &a, const ClusterRows &rows, const GateLane &gate, bool owned, bool leads,
+                                    uint32_t column, uint32_t row, uint32_t unit) {
   const uint32_t first = step_at(a, 0), n = rows.first + column;
   ClusterLane l = {};
-  l.gate = {lane / G * G, 1, lane % G};
-  l.exists = column < rows.count && lane < kClusterUnits * G && unit < a.hidden;
-  l.leads = l.exists && lane % G == 0;
+  l.gate = gate;
+  l.exists = owned && column < rows.count && unit < a.hidden;
+  l.leads = l.exists && leads;
   l.length = l.exists && a.lengths != nullptr ? a.lengths[n] : INT32_MAX;
   l.step = static_cast<int32_t>(a.first_step + first), l.onward = a.reverse ? -1 : 1;
   l.preact = a.preact + ((uint64_t{first} * a.batch + n) * rows.blocks + rows.block) * kRows + row;
@@ -147,7 +146,8 @@ SIMT_FN void resident_cluster_block(const RecurrentArgs &a) {
 
   const uint32_t n = warp / kGroups, group = warp % kGroups * kClusterUnits, first_unit = rows.block * kUnits + group;
   uint32_t finishes = n < rows.count && first_unit < a.hidden, live = rows.count;
-  ClusterLane l = cluster_lane_of<kCell, kUnits * G>(a, rows, n, group * G + lane, first_unit + lane / G, lane);
+  ClusterLane l = cluster_lane_of<kCell, kUnits * G>(a, rows, {lane / G * G, 1, lane % G}, lane < kClusterUnits * G, lane % G == 0,
+                                                     n, group * G + lane, first_unit + lane / G);
   HalfTile half = half_tile_of<kTiles>(at, n, first_unit, finishes != 0 ? rows.blocks : 0, lane);
   // Kept, so that a step has to find nothing but which slot is its own.
   uint32_t coming = bytes_of_slice(a.hidden, live, warp), slot_words = at.slot / 4, place_sums = at.place / 4;
@@ -195,7 +195,7 @@ SIMT_FN void resident_cluster_block(const RecurrentArgs &a) {
     const int32_t pair = static_cast<int32_t>(MatrixUnits<kWeights>::pair(own, other));
     uint32_t sent[4];
     SIMT_UNROLL for (uint32_t i = 0; i < 4; ++i) sent[i] = static_cast<uint32_t>(simt::shuffle_word(pair, 2 * i * G));
-    if (half.sends && more) simt::store_counted(h_to, told, sent);
+    if (half.sends && more) simt::store_counted<4>(h_to, told, sent);
     PhaseClock::end(&clock, kPublish);
     l.state.h = h_new, l.state.c = c_new;
     if (l.y != nullptr) *l.y = ended ? 0.0f : h_new, l.y += l.y_step;

@@ -67,9 +67,9 @@ Work nibble_work(const Resident &r, const LayerShape &s, const Choice &c, uint64
 }
 Work f32_work(const Resident &r, const LayerShape &s, uint64_t batch, const ArchRates &rates) {
   const uint64_t total = column_groups(s.hidden), rest = total > r.held ? total - r.held : 0;
-  const uint64_t pairs = pairs_of_warp(gates_of(s.cell), r.half_tiles);
-  const uint64_t macs = kWarps * pairs * 2 * total * 64 * batch, rate = rates.ffma_per_clock * (r.cluster ? 2 : 1);  // no barrier
-  return {macs / rate, rest * kWarps * pairs * 512 * batch};
+  const uint64_t pairs = pairs_of_warp(gates_of(s.cell), r.half_tiles), of_group = kWarps * pairs * 2 * 64;
+  if (r.cluster) return {of_group * r.held / (2 * rates.ffma_per_clock), 0};  // one row, all groups, no branch between them
+  return {of_group * total * batch / rates.ffma_per_clock, rest * kWarps * pairs * 512 * batch};
 }
 // A slot of a warp reads a word for each lane, from 32 banks. Instructions of a bundle, of which four warps issue one at a time.
 constexpr uint64_t kBundleInstructions = 14, kInstructionsOfColumn = 8;
@@ -132,7 +132,7 @@ uint64_t predict(const Resident &r, const LayerShape &s, const PlanLimits &l, co
   const Work work = are_blocks(r.weights)        ? gather_work(r, s, c, l.max_batch, groups)
                     : r.weights == Weights::kI4  ? nibble_work(r, s, c, groups, rates)
                     : on_matrix_units(r.weights) ? mma_work(r, s, c, groups, rates)
-                                                 : f32_work(r, s, r.cluster ? 1 : l.max_batch, rates);
+                                                 : f32_work(r, s, l.max_batch, rates);
   const uint64_t of_word = units_of_exchanged_word(r.weights), words = (s.hidden + of_word - 1) / of_word;
   const uint64_t word_bytes = l.max_batch * words * 8 * c.blocks * r.directions;
   const uint64_t word_clocks = r.cluster ? 0 : word_bytes / (uint64_t{rates.l2_bytes_per_clock} * l.device.sm_count);

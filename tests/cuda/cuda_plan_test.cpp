@@ -286,6 +286,7 @@ TEST(CudaPlan, ALayerIsInClustersWhereItFits) {
                              {"h100", Cell::kLstm, 512, 1, 15, 0, 0},
                              {"h100", Cell::kGru, 512, 1, 0, 0, 0},
                              {"orin64", Cell::kLstm, 512, 1, 0, 0, 0},
+                             {"h100", Cell::kLstm, 256, 1, 0, 16, 1, Weights::kF32},
                              {"h100", Cell::kLstm, 256, 14, 0, 8, 1, Weights::kF32},
                              {"h100", Cell::kGruLinear, 256, 7, 0, 16, 1, Weights::kF32},
                              {"h100", Cell::kGruLinear, 257, 1, 0, 0, 0, Weights::kF32},

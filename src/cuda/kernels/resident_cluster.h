@@ -7,8 +7,9 @@
 //
 // Two slots of h suffice: h(t+1) is sent after all of h(t) has come, and a block sends h(t) after all its warps have multiplied
 // h(t-1). So do two places of partial sums. Bits are those of resident_mma. Each cluster has a.columns rows of the batch for
-// itself. kHalfTiles: row tiles of 8 rows, of whole groups of 8 units. kTiles: of k, of a warp, at most. SPDX-License-Identifier:
-// Apache-2.0
+// itself. kHalfTiles: row tiles of 8 rows, of whole groups of 8 units. kTiles: of k, of a warp, at most.
+//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_RESIDENT_CLUSTER_H_
 #define RNNPACK_CUDA_KERNELS_RESIDENT_CLUSTER_H_
 

@@ -32,6 +32,7 @@ class rnnp_cuda_device(Sized):
         ("memory_mb_per_s", c_uint32),
         ("integrated", c_uint32),
         ("cooperative", c_uint32),
+        ("cluster_blocks", c_uint32),
     ]
 
 

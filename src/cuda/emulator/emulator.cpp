@@ -98,7 +98,10 @@ void choose_slow() {
   Slow &slow = machine->slow;
   slow.count = widths[r & 3];
   slow.first = slow.count != 0 ? (r >> 8) % machine->threads.size() / slow.count * slow.count : 0;
-  slow.until = machine->switched + 1000 + (r >> 40) % (20 * machine->threads.size());
+  // Where nobody should get on before all have begun, some begin so late that others would have done a step.
+  const bool begins = machine->switched == 0 && machine->launch.sync == Sync::kCluster;
+  const uint64_t turns = begins ? 100 : 20;
+  slow.until = machine->switched + 1000 + (r >> 40) % (turns * machine->threads.size());
 }
 
 // The place in `ready` of who runs next.

@@ -315,16 +315,12 @@ Remote in_block(const void *p, uint32_t block) {
   return {first_byte(&machine->blocks[to]) + (static_cast<const uint8_t *>(p) - shared()), static_cast<uint32_t>(to)};
 }
 void store_words(const Remote &to, const Remote &counter, const uint32_t *v, uint32_t words) {
-  for (uint32_t i = 0; i < words; ++i) note_word(reinterpret_cast<uint32_t *>(to.p) + i);
   order_release(counter.p);
   const Unseen unseen;
   machine->stored_too_late |= machine->blocks[to.block].running == 0;
   Counted store = {to.p, counter.p, {0, 0, 0, 0}, words, my_block().id};
   memcpy(store.v, v, words * sizeof *v);
   machine->memory.send(store);
-}
-void counter_begin(uint64_t *counter) {
-  *counter = 0;
 }
 void counter_expect(uint64_t *counter, uint32_t bytes) {
   const Unseen unseen;

@@ -124,9 +124,13 @@ inline Remote behind(const Remote &r, uint32_t bytes) {
 void store_words(const Remote &to, const Remote &counter, const uint32_t *v, uint32_t words);
 template <int kWords>
 void store_counted(const Remote &to, const Remote &counter, const uint32_t v[kWords]) {
+  for (uint32_t i = 0; i < kWords; ++i) note_word(reinterpret_cast<uint32_t *>(to.p) + i);
+  note_word(reinterpret_cast<uint32_t *>(counter.p));
   store_words(to, counter, v, kWords);
 }
-void counter_begin(uint64_t *counter);
+inline void counter_begin(uint64_t *counter) {
+  *counter = 0;
+}
 void counter_expect(uint64_t *counter, uint32_t bytes);
 bool counter_is_full(uint64_t *counter, uint32_t round);
 // Two words, each whole, with no order between them.

@@ -258,7 +258,8 @@ namespace {
 // Of a cluster, a warp has the cells of one batch row for 8 units, of f32 the cluster has one row; and weights are in registers.
 bool fits_cluster(const Resident &r, const LayerShape &s, const PlanLimits &l, const Choice &c) {
   const bool f32 = r.weights == Weights::kF32;
-  return c.blocks > 1 && c.blocks <= l.device.cluster_blocks && ceil_div(l.max_batch, c.columns) * c.blocks <= allowed_blocks(l) &&
+  return l.device.arch >= kClusterArch && c.blocks > 1 && c.blocks <= l.device.cluster_blocks &&
+         ceil_div(l.max_batch, c.columns) * c.blocks <= allowed_blocks(l) &&
          (f32 ? c.columns == 1 : c.columns * (c.units / kClusterUnits) <= kWarps) &&
          (f32 ? column_groups(s.hidden) : k_tiles_per_warp({1, s.hidden, 1})) <= r.held;
 }

@@ -47,6 +47,12 @@ const Case kCases[] = {
     {"RnnF32", Cell::kRnn, 4, 131, 2, 2, RNNP_CUDA_F32, 2e-6},
     {"RnnF16", Cell::kRnn, 33, 150, 2, 5, RNNP_CUDA_F16, 2e-3},
     {"RnnF16Alone", Cell::kRnn, 33, 50, 2, 4, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, true},
+    {"LstmF16Rounds", Cell::kLstm, 20, 80, 3, 5, RNNP_CUDA_F16, 2e-3},  // whole k-tiles: places are found once
+    {"GruLinearF16Rounds", Cell::kGruLinear, 12, 96, 2, 6, RNNP_CUDA_F16, 2e-3},
+    {"GruF16Rounds", Cell::kGru, 18, 96, 2, 6, RNNP_CUDA_F16, 2e-3},
+    {"RnnF16Rounds", Cell::kRnn, 33, 160, 2, 5, RNNP_CUDA_F16, 2e-3},
+    {"LstmI8Rounds", Cell::kLstm, 35, 128, 2, 16, RNNP_CUDA_F32, 2e-2, kI8, kI8},
+    {"GruI8Rounds", Cell::kGru, 18, 96, 2, 6, RNNP_CUDA_BF16, 2e-2, kI8, kI8},
     {"LstmF16Cluster", Cell::kLstm, 20, 70, 3, 16, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
     {"LstmF16ClusterBatch8", Cell::kLstm, 3, 33, 8, 5, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
     {"LstmF16ClusterOf16", Cell::kLstm, 5, 250, 2, 16, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},

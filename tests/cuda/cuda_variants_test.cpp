@@ -29,6 +29,7 @@ struct Variant {
   uint32_t bundles;
   std::vector<uint64_t> image;
   simt::Sync sync = simt::Sync::kGrid;
+  uint32_t places = 2;
 };
 
 std::vector<uint64_t> mma_image(const Shape &s) {
@@ -107,7 +108,7 @@ Outcome run(const Variant &variant, uint64_t seed, bool wraps, uint32_t spins = 
   a.hidden = kHidden;
   a.units = variant.units;
   a.batch = a.columns = 1;
-  a.places = 2;
+  a.places = variant.places;
   a.steps = kSteps;
   a.spin_limit = spins;
   for (uint32_t &bundles : a.bundles) bundles = variant.bundles;
@@ -140,6 +141,13 @@ void expect_seen(const Variant &variant, bool is_sound) {
 
 TEST(CudaVariants, AFaultInTheExchangeIsSeenAndNoneIsSeenWhereThereIsNone) {
   expect_seen(mma_variant(), RNNPACK_CUDA_FAULT == 0 || RNNPACK_CUDA_FAULT > kLastFaultOfAll);
+}
+
+// With one place for partial sums a step's places are found anew.
+TEST(CudaVariants, AndSoItIsWhereEachStepFindsItsPlaces) {
+  Variant variant = mma_variant();
+  variant.places = 1;
+  expect_seen(variant, RNNPACK_CUDA_FAULT == 0 || RNNPACK_CUDA_FAULT > kLastFaultOfAll);
 }
 
 TEST(CudaVariants, AndSoItIsOfSparseLayers) {

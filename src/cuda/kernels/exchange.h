@@ -34,20 +34,18 @@ SIMT_FN uint32_t slot_of(uint32_t epoch) {
   return RNNPACK_CUDA_FAULT == 2 ? 0 : epoch & 1;
 }
 
-// both: the second word has a writer, too.
-SIMT_FN bool is_fresh(const uint64_t v[2], bool both, uint32_t epoch) {
+SIMT_FN bool is_fresh(const uint64_t v[2], uint32_t epoch) {
   const bool first = RNNPACK_CUDA_FAULT == 3 || static_cast<uint32_t>(v[0] >> 32) == epoch;
-  return first && (!both || static_cast<uint32_t>(v[1] >> 32) == epoch);
+  return first && static_cast<uint32_t>(v[1] >> 32) == epoch;
 }
 
 // Which pairs of words a thread polls: first, first + hop and so on, below count.
 struct PairsOfThread {
   uint32_t first, hop, count;
 };
-// A pair of words: which, where its payloads go, and whether both are written: else the second's is 0.
+// A pair of words: which, and where its payloads go.
 struct PairPlace {
   uint32_t word, to;
-  bool both = true;
 };
 
 // False: it is time to give up.
@@ -63,12 +61,12 @@ SIMT_FN bool poll_pair(const RecurrentArgs &a, const uint64_t *words, uint32_t p
   uint64_t v[2];
   simt::ll_load2(from, v);
   simt::renew(&at.to);  // found while the words are under way
-  SIMT_ROLLED for (uint32_t spins = 0; !is_fresh(v, at.both, epoch); ++spins) {
+  SIMT_ROLLED for (uint32_t spins = 0; !is_fresh(v, epoch); ++spins) {
     if (!may_spin(a, spins)) return false;
     simt::pause();
     if (RNNPACK_CUDA_FAULT != 5) simt::ll_load2(from, v);
   }
-  take(at.to, static_cast<uint32_t>(v[0]), at.both ? static_cast<uint32_t>(v[1]) : 0);
+  take(at.to, static_cast<uint32_t>(v[0]), static_cast<uint32_t>(v[1]));
   return true;
 }
 
@@ -83,7 +81,7 @@ SIMT_FN bool poll(const RecurrentArgs &a, const uint64_t *words, const PairsOfTh
     PairPlace at[kPairsAtOnce];
     uint32_t missing = 0;
     SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) {
-      at[j] = {0, 0, true}, v[j][0] = v[j][1] = 0;
+      at[j] = {0, 0}, v[j][0] = v[j][1] = 0;
       if (i + j * pairs.hop >= pairs.count) continue;
       missing |= 1u << j;
       at[j] = place(i + j * pairs.hop);
@@ -92,7 +90,7 @@ SIMT_FN bool poll(const RecurrentArgs &a, const uint64_t *words, const PairsOfTh
     SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) simt::renew(&at[j].to);
     for (uint32_t spins = 0;; ++spins) {
       SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) {
-        if (is_fresh(v[j], at[j].both, epoch)) missing &= ~(1u << j);
+        if (is_fresh(v[j], epoch)) missing &= ~(1u << j);
       }
       if (missing == 0) break;
       if (!may_spin(a, spins)) return false;
@@ -102,8 +100,7 @@ SIMT_FN bool poll(const RecurrentArgs &a, const uint64_t *words, const PairsOfTh
       }
     }
     SIMT_UNROLL for (uint32_t j = 0; j < kPairsAtOnce; ++j) {
-      if (j == 0 || i + j * pairs.hop < pairs.count)
-        take(at[j].to, static_cast<uint32_t>(v[j][0]), at[j].both ? static_cast<uint32_t>(v[j][1]) : 0);
+      if (j == 0 || i + j * pairs.hop < pairs.count) take(at[j].to, static_cast<uint32_t>(v[j][0]), static_cast<uint32_t>(v[j][1]));
     }
   }
   return true;
@@ -111,7 +108,7 @@ SIMT_FN bool poll(const RecurrentArgs &a, const uint64_t *words, const PairsOfTh
 // All threads of a block poll `count` words (a multiple of 2), a pair after the other. place(index of a word): where it goes.
 template <class Place, class Take>
 SIMT_FN bool poll_together(const RecurrentArgs &a, const uint64_t *words, uint32_t count, uint32_t epoch, Place place, Take take) {
-  const auto pair = [&](uint32_t i) { return PairPlace{2 * i, place(2 * i), true}; };
+  const auto pair = [&](uint32_t i) { return PairPlace{2 * i, place(2 * i)}; };
   return poll(a, words, {simt::thread(), kThreads, count / 2}, epoch, pair, take);
 }
 

@@ -112,20 +112,26 @@ SIMT_FN void multiply_tiles(const HeldWeights<kHalfTiles, kRegSteps> &held, cons
 
 // Where the block's warps finish all cells in one round, and a warp's lanes ask for all its words at once, what a lane reads,
 // multiplies and finishes is the same in all steps: it is found once, states stay in registers, and h goes from words to products
-// by shuffles.
+// by shuffles. Words are paired for that, i and i + 4 of a k-tile, and k-tiles are whole.
 constexpr uint32_t kShuffledTiles = 4;  // whose shuffles are under way together
+constexpr uint32_t kTilePairs = kTileWords / 2;
+SIMT_FN uint32_t place_in_pairs(const ResidentBlock &b, uint32_t word) {
+  const uint32_t tile = word / kTileWords, second = word / kTilePairs % 2;
+  return tile % kWarps * b.warp_words + tile / kWarps * kTileWords + 2 * (word % kTilePairs) + second;
+}
 template <int kHalfTiles, int kRegSteps>
 constexpr bool has_rounds() {
   constexpr int kAll = HeldWeights<kHalfTiles, kRegSteps>::kTiles;
   return tiles_at_once(kAll, 2 * kHalfTiles * kRegSteps) == kAll;
 }
 SIMT_FN bool is_one_round(const RecurrentArgs &a, const ResidentBlock &b, uint32_t groups, uint32_t k_tiles) {
-  return !b.alone && a.places == 2 && a.batch * groups <= kWarps && a.batch * k_tiles * kTilePairs <= kLanes;
+  return !b.alone && a.places == 2 && b.words % kTileWords == 0 && a.batch * groups <= kWarps &&
+         a.batch * k_tiles * kTilePairs <= kLanes;
 }
 
 // The pair of words that a lane asks for, and where those lie that it multiplies: of k-tile i in lane `from` + 4 i.
 struct LanePair {
-  bool asks, both;
+  bool asks;
   uint32_t from;
   const uint64_t *words;
   uint32_t first, second;  // payloads
@@ -135,7 +141,6 @@ SIMT_FN LanePair lane_pair_of(const RecurrentArgs &a, const ResidentBlock &b, ui
   const uint32_t word = (p / kTilePairs * kWarps + b.warp) * kTileWords + pair;
   LanePair l = {};
   l.asks = n < a.batch && word < b.words;
-  l.both = word + kTilePairs < b.words;
   l.from = (b.lane / 4 < a.batch ? b.lane / 4 * of_column : 0) + b.lane % 4;
   l.words = a.words + n * b.row_words + b.warp * b.warp_words + p / kTilePairs * kTileWords + 2 * pair;
   const uint32_t *in = b.input + n * b.column_words + word;
@@ -145,8 +150,9 @@ SIMT_FN LanePair lane_pair_of(const RecurrentArgs &a, const ResidentBlock &b, ui
 
 // What a warp multiplies in a round. to: place_of_sums().
 template <Weights kWeights, int kHalfTiles, int kRegSteps>
-SIMT_FN void multiply_pairs(const HeldWeights<kHalfTiles, kRegSteps> &held, const LanePair &in, const uint8_t *rest, uint32_t k_tiles,
-                            uint32_t bytes, uint32_t batch, uint32_t lane, typename MatrixUnits<kWeights>::Sum *to) {
+SIMT_FN void multiply_pairs(const HeldWeights<kHalfTiles, kRegSteps> &held, const LanePair &in, const uint8_t *rest,
+                            uint32_t k_tiles, uint32_t bytes, uint32_t batch, uint32_t lane,
+                            typename MatrixUnits<kWeights>::Sum *to) {
   using Held = HeldWeights<kHalfTiles, kRegSteps>;
   constexpr uint32_t kTiles = Held::kTiles, kMost = kLanes / kTilePairs;
   typename MatrixUnits<kWeights>::Sum acc[kTiles][4];
@@ -178,14 +184,16 @@ SIMT_FN void multiply_pairs(const HeldWeights<kHalfTiles, kRegSteps> &held, cons
 
 // All steps; b.input has h before the first. False: time-out.
 template <Weights kWeights, Cell kCell, int kHalfTiles, int kRegSteps, bool kGeneric, uint32_t kGroups>
-SIMT_FN bool run_rounds(const RecurrentArgs &a, ResidentBlock b, const HeldWeights<kHalfTiles, kRegSteps> &held, const uint8_t *rest,
-                        uint32_t k_tiles, uint32_t bytes, typename MatrixUnits<kWeights>::Sum *partials, uint32_t base) {
+SIMT_FN bool run_rounds(const RecurrentArgs &a, ResidentBlock b, const HeldWeights<kHalfTiles, kRegSteps> &held,
+                        const uint8_t *rest, uint32_t k_tiles, uint32_t bytes, typename MatrixUnits<kWeights>::Sum *partials,
+                        uint32_t base) {
   using Sum = typename MatrixUnits<kWeights>::Sum;
   constexpr uint32_t G = gates_of(kCell), kPasses = kCell == Cell::kGru ? 2 : 1, kStride = partial_stride_of(kHalfTiles);
   const ResidentStep begin = {base, 0, step_at(a, 0), 0, a.batch, 0};
   b.alone = 0;
   LanePair pair = lane_pair_of(a, b, k_tiles);
   CellLane l = cells_of<kWeights, kCell>(a, b, begin, kGroups, b.warp);
+  l.word = a.words + l.n * b.row_words + place_in_pairs(b, l.unit / units_of_word<kWeights>());
   UnitState state = {l.owned ? b.h[l.own] : 0.0f, l.owned ? b.c[l.own] : 0.0f, l.r_bias, {0.0f, 0.0f, 0.0f}};
   if (l.exists) load_peephole<kCell, kGeneric>(a, l.unit, &state);
   float pre = l.owned ? *l.preact : 0.0f, z = 0.0f;
@@ -214,7 +222,7 @@ SIMT_FN bool run_rounds(const RecurrentArgs &a, ResidentBlock b, const HeldWeigh
       PhaseClock::end(&clock, kAsk);
       bool failed = false;
       if ((t != 0 || pass != 0) && pair.asks) {
-        const auto there = [&](uint32_t) { return PairPlace{0, 0, pair.both}; };
+        const auto there = [&](uint32_t) { return PairPlace{0, 0}; };
         const auto take = [&](uint32_t, uint32_t first, uint32_t second) { pair.first = first, pair.second = second; };
         failed = !poll_pair(a, words, 0, asked, there, take);
       }
@@ -292,7 +300,7 @@ SIMT_FN void resident_mma_block(const RecurrentArgs &a, const BlockOf &of) {
   uint32_t place = 0;
   WarpWords mine_words = words_of_warp(b);
   if (kSpare == kForAll) {
-    simt::keep(&mine_words.pairs), simt::keep(&mine_words.whole), simt::keep(&mine_words.word), simt::keep(&mine_words.to);
+    simt::keep(&mine_words.pairs), simt::keep(&mine_words.word), simt::keep(&mine_words.to);
   }
   CellLane cells = {};
   PhaseClock clock;

@@ -174,18 +174,15 @@ SIMT_FN bool receive(const RecurrentArgs &a, const ResidentBlock &b, const Resid
 }
 
 // Each warp receives the words of its own k-tiles, which no other warp reads, so that no warp waits for another before it
-// multiplies. What a lane multiplies of a k-tile is a pair: words i and i + 4. Of a last tile that is not whole, the second may
-// have no writer.
+// multiplies.
 struct WarpWords {
-  uint32_t pairs, whole, word, to;  // of a row; whole: those of both words; the warp's first, there and in shared memory
+  uint32_t pairs, word, to;  // of a row; the warp's first, there and in shared memory
 };
-constexpr uint32_t kTilePairs = kTileWords / 2;
 SIMT_FN WarpWords words_of_warp(const ResidentBlock &b) {
   constexpr uint32_t kHop = kTileWords * kWarps;
   const uint32_t first = b.warp * kTileWords, left = b.words > first ? b.words - first : 0, rest = left % kHop;
-  const uint32_t last = rest < kTileWords ? rest : kTileWords, pairs = left / kHop * kTilePairs;
-  return {pairs + (last < kTilePairs ? last : kTilePairs), pairs + (last < kTilePairs ? 0 : last - kTilePairs), b.warp * b.warp_words,
-          first};
+  const uint32_t words = left / kHop * kTileWords + (rest < kTileWords ? rest : kTileWords);
+  return {ceil_div(words, 2), b.warp * b.warp_words, first};
 }
 template <Weights kWeights>
 SIMT_FN bool receive_slice(const RecurrentArgs &a, const ResidentBlock &b, const ResidentStep &now, const WarpWords &mine) {
@@ -193,10 +190,10 @@ SIMT_FN bool receive_slice(const RecurrentArgs &a, const ResidentBlock &b, const
   const auto place = [&](uint32_t i) {
     const uint32_t column = now.live == 1 ? 0 : i / mine.pairs, p = i - column * mine.pairs;
     return PairPlace{column * b.row_words + mine.word + 2 * p,
-                     column * b.column_words + mine.to + p / kTilePairs * kWarps * kTileWords + p % kTilePairs, p < mine.whole};
+                     column * b.column_words + mine.to + p / (kTileWords / 2) * kWarps * kTileWords + 2 * p % kTileWords};
   };
   const auto take = [&](uint32_t to, uint32_t first, uint32_t second) {
-    b.input[to] = first, b.input[to + kTilePairs] = second;
+    *reinterpret_cast<Bits2 *>(b.input + to) = {first, second};
   };
   const bool received = poll(a, from.words, {b.lane, kLanes, now.live * mine.pairs}, from.epoch, place, take);
   simt::sync_warp();
@@ -207,8 +204,8 @@ SIMT_FN bool receive_slice(const RecurrentArgs &a, const ResidentBlock &b, const
 template <Weights kWeights>
 SIMT_FN uint32_t place_among_words(const ResidentBlock &b, uint32_t i) {
   if (!is_sliced(kWeights)) return i;
-  const uint32_t tile = i / kTileWords, pair = i % kTilePairs, second = i / kTilePairs % 2;
-  return tile % kWarps * b.warp_words + tile / kWarps * kTileWords + 2 * pair + second;
+  const uint32_t tile = i / kTileWords;
+  return tile % kWarps * b.warp_words + tile / kWarps * kTileWords + i % kTileWords;
 }
 
 // What a lane has of the cells that its warp finishes at once: a gate of a unit of a column.
@@ -288,10 +285,10 @@ SIMT_FN void publish(const ResidentBlock &b, const CellLane &l, uint64_t *word, 
   }
 }
 
-// A word that only makes a pair whole has no writer, where rows are not sliced: the last block keeps it company.
+// A word that only makes a pair whole has no writer: the last block keeps it company.
 template <Weights kWeights>
 SIMT_FN void publish_padding(const RecurrentArgs &a, const ResidentBlock &b, uint32_t first, const ResidentStep &now) {
-  if (is_sliced(kWeights) || b.words % 2 == 0 || b.block != b.blocks - 1 || simt::thread() >= now.live) return;
+  if (b.words % 2 == 0 || b.block != b.blocks - 1 || simt::thread() >= now.live) return;
   uint64_t *word = a.words + first + (now.first + simt::thread()) * b.row_words + place_among_words<kWeights>(b, b.words);
   simt::ll_store(word, 0, epoch_of(now));
 }
@@ -338,8 +335,8 @@ SIMT_FN CellValues cell_of(const RecurrentArgs &a, const ResidentBlock &b, uint3
     rec = sum;
   } else if (l.exists) {
     const bool apart = kCell == Cell::kGruLinear && gate.gate == 2;
-    const float v = end_chain<kWeights>(a, uint64_t{b.block} * b.units * G + l.row, l.scale, apart ? unit.r_bias : pre, sum, pass,
-                                        &unit.h);
+    const float v =
+        end_chain<kWeights>(a, uint64_t{b.block} * b.units * G + l.row, l.scale, apart ? unit.r_bias : pre, sum, pass, &unit.h);
     if (apart) rec = v;
     if (!apart) pre = v;
   }

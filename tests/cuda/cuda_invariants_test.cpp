@@ -52,7 +52,7 @@ const Case kCases[] = {
     {"GruF16Rounds", Cell::kGru, 18, 96, 2, 6, RNNP_CUDA_F16, 2e-3},
     {"RnnF16Rounds", Cell::kRnn, 33, 160, 2, 5, RNNP_CUDA_F16, 2e-3},
     {"LstmI8Rounds", Cell::kLstm, 35, 128, 2, 16, RNNP_CUDA_F32, 2e-2, kI8, kI8},
-    {"GruI8Rounds", Cell::kGru, 18, 96, 2, 6, RNNP_CUDA_BF16, 2e-2, kI8, kI8},
+    {"GruI8Rounds", Cell::kGru, 18, 224, 1, 6, RNNP_CUDA_BF16, 2e-2, kI8, kI8},
     {"LstmF16Cluster", Cell::kLstm, 20, 70, 3, 16, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
     {"LstmF16ClusterBatch8", Cell::kLstm, 3, 33, 8, 5, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},
     {"LstmF16ClusterOf16", Cell::kLstm, 5, 250, 2, 16, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, true, true, false, true},

@@ -234,7 +234,7 @@ void run_piece(const Piece &l, const RecurrentArgs *args, uint32_t done, uint32_
   }
   if (!resident) return;
   const RecurrentArgs &one = both.direction[0];
-  if (p.cluster) return launch(l.context(), p.resident, p.blocks * ceil_div(one.batch, one.columns), p.shared_bytes, one, p.blocks);
+  if (p.cluster) return launch(l.context(), p.resident, p.blocks * ceil_div(one.batch, p.columns), p.shared_bytes, one, p.blocks);
   if (p.directions == 1) return launch(l.context(), p.resident, p.blocks, p.shared_bytes, one);
   launch(l.context(), p.resident, p.directions * p.blocks, p.shared_bytes, both);
 }

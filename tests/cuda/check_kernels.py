@@ -106,13 +106,13 @@ def after_poll(code, polls):
     return None
 
 
-def complaints_of_cluster(code):
-    """What others sent is waited for by a counter, sent 16 bytes at a time, without a fence between two steps."""
+def complaints_of_cluster(code, f32):
+    """What others sent is waited for by a counter, of halves sent 16 bytes at a time, without a fence between two steps."""
     joined = "\n".join(code)
-    if not re.search(r"\bSTAS\.128\b", joined):
-        yield "sends no 16 bytes that a counter is told of"
-    if "HMMA.16816.F32" not in joined:
-        yield "has no product on the matrix units"
+    if not re.search(r"\bSTAS\b" if f32 else r"\bSTAS\.128\b", joined):
+        yield "sends nothing that a counter is told of" if f32 else "sends no 16 bytes that a counter is told of"
+    if ("FFMA" if f32 else "HMMA.16816.F32") not in joined:
+        yield "has no fused product" if f32 else "has no product on the matrix units"
     if joined.count("UCGABAR_ARV") != 2:
         yield f"has {joined.count('UCGABAR_ARV')} barriers of its cluster, not one before and one behind"
     waits = [i for i, line in enumerate(code) if re.search(r"\bSYNCS\.PHASECHK\b.*TRYWAIT\b", line)]
@@ -134,7 +134,7 @@ def complaints_of_code(name, code, arch):
         yield f"has {loads_in_flight(code)} loads in flight, not {least}"
     if name.startswith("resident_cluster"):
         if arch >= 90:
-            yield from complaints_of_cluster(code)
+            yield from complaints_of_cluster(code, name.startswith("resident_cluster_f32"))
         elif len([line for line in code if "BPT.TRAP" in line]) != 1:
             yield "does not end in an error where there are no clusters"
         return

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/compile.h"
+#include "compiler/onnx/model_file.h"
 #include "compiler/onnx/problem.h"
 #include "loop_models.h"
 
@@ -92,6 +93,24 @@ compiler::Arrays ends(int64_t steps, int64_t batch) {
   d.shape = {steps, batch, 1};
   for (int64_t i = 0; i < steps * batch; ++i) d.f32.push_back(i % 3 == 0 || i == steps * batch - 1 ? 1.0f : 0.0f);
   return {{"D", d}};
+}
+
+// What a loop's attributes lack is told with the loop's name, not only what is behind it.
+TEST(ResetMasks, AnAttributeOfAWrongTypeIsRefusedByTheLoopsName) {
+  OnnxBuilder b = masked_scan("rnn", Mask::kBefore, false);
+  for (onnx::NodeProto &node : *b.proto.mutable_graph()->mutable_node()) {
+    if (node.op_type() != "Scan") continue;
+    onnx::AttributeProto *directions = node.add_attribute();
+    directions->set_name("scan_input_directions");
+    directions->set_type(onnx::AttributeProto::INT);
+  }
+  try {
+    compiler::compile_model(*compiler::check_model(b.proto), "generic");
+    FAIL() << "compiled";
+  } catch (const compiler::ModelError &error) {
+    EXPECT_NE(std::string(error.what()).find("the_scan"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("'scan_input_directions' has the wrong type"), std::string::npos) << error.what();
+  }
 }
 
 TEST(ResetMasks, AMaskedCellIsALayerOfOneStep) {

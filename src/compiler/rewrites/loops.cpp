@@ -6,6 +6,7 @@
 
 #include "compiler/onnx/attributes.h"
 #include "compiler/onnx/problem.h"
+#include "compiler/onnx/refusal_of.h"
 #include "compiler/onnx/rewrite.h"
 #include "compiler/rewrites/loop_form.h"
 #include "compiler/rewrites/start_shape.h"
@@ -20,14 +21,18 @@ class Expander {
 
   WithoutLoops run() {
     bool any = false;
+    Problems problems;
     for (const OnnxNode *node : model_.nodes) {
-      const std::optional<LoopForm> form = read_loop_form(model_, *node);
-      if (!form || !write_loop(*node, *form)) {
-        rewrite_.keep(node);
-        continue;
-      }
-      any = true;
+      bool written = false;
+      const auto refusal = refusal_of([&] {
+        const std::optional<LoopForm> form = read_loop_form(model_, *node);
+        written = form && write_loop(*node, *form);
+      });
+      if (refusal) problems.add(node_title(*node), node->op_type(), *refusal);
+      if (!written) rewrite_.keep(node);
+      any = any || written;
     }
+    problems.raise();
     if (any) out_.model = rewrite_.done();
     return std::move(out_);
   }

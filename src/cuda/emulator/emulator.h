@@ -119,7 +119,7 @@ struct Remote {
 };
 Remote in_block(const void *p, uint32_t block);
 inline Remote behind(const Remote &r, uint32_t bytes) {
-  return {r.p + bytes, r.block};
+  return {r.p != nullptr ? r.p + bytes : nullptr, r.block};
 }
 void store_words(const Remote &to, const Remote &counter, const uint32_t *v, uint32_t words);
 template <int kWords>

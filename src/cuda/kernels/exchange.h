@@ -24,10 +24,12 @@ namespace cuda {
 constexpr uint32_t kSpinsPerLook = 256;  // at the error word
 constexpr uint32_t kPairsAtOnce = 4;     // of words, that a thread asks for
 
-SIMT_FN void time_out(const RecurrentArgs &a) {
-  if (simt::thread() != 0) return;
+SIMT_FN void tell_time_out(const RecurrentArgs &a) {
   simt::flag_store(a.control + kTimedOut, 1);       // for the other blocks
   simt::flag_store(a.findings + kFoundTimeOut, 1);  // for rnnp_cuda_wait
+}
+SIMT_FN void time_out(const RecurrentArgs &a) {
+  if (simt::thread() == 0) tell_time_out(a);
 }
 
 SIMT_FN uint32_t slot_of(uint32_t epoch) {

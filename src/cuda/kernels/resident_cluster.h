@@ -125,6 +125,19 @@ SIMT_FN ClusterLane cluster_lane_of(const RecurrentArgs &a, const ClusterRows &r
   return l;
 }
 
+// After a step: y, and on to the next one's places.
+SIMT_FN void go_on(ClusterLane *l, float h, float c, bool ended) {
+  l->state.h = h, l->state.c = c;
+  if (l->y != nullptr) *l->y = ended ? 0.0f : h, l->y += l->y_step;
+  l->preact += l->preact_step, l->step += l->onward;
+}
+template <Cell kCell>
+SIMT_FN void store_state(const RecurrentArgs &a, const ClusterLane &l) {
+  if (!l.leads) return;
+  a.h[l.state_at] = l.state.h;
+  if (kCell == Cell::kLstm) a.c[l.state_at] = l.state.c;
+}
+
 template <Weights kWeights, Cell kCell, int kHalfTiles, int kTiles>
 SIMT_FN void resident_cluster_block(const RecurrentArgs &a) {
   using Sum = typename MatrixUnits<kWeights>::Sum;
@@ -198,18 +211,13 @@ SIMT_FN void resident_cluster_block(const RecurrentArgs &a) {
     SIMT_UNROLL for (uint32_t i = 0; i < 4; ++i) sent[i] = static_cast<uint32_t>(simt::shuffle_word(pair, 2 * i * G));
     if (half.sends && more) simt::store_counted<4>(h_to, told, sent);
     PhaseClock::end(&clock, kPublish);
-    l.state.h = h_new, l.state.c = c_new;
-    if (l.y != nullptr) *l.y = ended ? 0.0f : h_new, l.y += l.y_step;
-    l.preact += l.preact_step, l.step += l.onward;
+    go_on(&l, h_new, c_new, ended);
     if (l.exists && more) pre = *l.preact;
     PhaseClock::end(&clock, kStore);
   }
   PhaseClock::store(clock);
   if (failed) time_out(a);
-  if (l.leads && !failed) {
-    a.h[l.state_at] = l.state.h;
-    if (kCell == Cell::kLstm) a.c[l.state_at] = l.state.c;
-  }
+  if (!failed) store_state<kCell>(a, l);
   // Nobody leaves while others may store into its memory.
   if (RNNPACK_CUDA_FAULT != 7) simt::sync_cluster();
 }

@@ -79,18 +79,13 @@ SIMT_FN void resident_cluster_f32_block(const RecurrentArgs &a) {
     simt::sync_warp();  // all lanes have read h
     if (out.sends && more) simt::store_counted<kUnits>(h_to, told, sent);
     PhaseClock::end(&clock, kPublish);
-    l.state.h = h_new, l.state.c = c_new;
-    if (l.y != nullptr) *l.y = ended ? 0.0f : h_new, l.y += l.y_step;
-    l.preact += l.preact_step, l.step += l.onward;
+    go_on(&l, h_new, c_new, ended);
     if (l.exists && more) pre = *l.preact;
     PhaseClock::end(&clock, kStore);
   }
   PhaseClock::store(clock);
-  if (failed && lane == 0) simt::flag_store(a.control + kTimedOut, 1), simt::flag_store(a.findings + kFoundTimeOut, 1);
-  if (l.leads && !failed) {
-    a.h[l.state_at] = l.state.h;
-    if (kCell == Cell::kLstm) a.c[l.state_at] = l.state.c;
-  }
+  if (failed && lane == 0) tell_time_out(a);
+  if (!failed) store_state<kCell>(a, l);
   // Nobody leaves while others may store into its memory.
   if (RNNPACK_CUDA_FAULT != 7) simt::sync_cluster();
 }

@@ -9,6 +9,7 @@ namespace rnnp {
 namespace {
 
 alignas(64) constexpr float kZeros[64] = {};
+constexpr uint32_t kNearRowsBytes = 256 << 10, kFarRowsBytes = 2 << 20;  // of A
 
 // From tile to tile of panels of k.
 size_t panel_bytes(const BlockLayout &layout, size_t k) {
@@ -67,11 +68,13 @@ struct Gemm {
     }
   }
 
-  // Rows whose share of A is about 256 KiB stay in L2 while all tiles pass over them; four blocks' rows do in any case.
+  // Rows whose share of A is about 256 KiB stay in L2 while all tiles pass over them; four blocks' rows do in any case. Where
+  // panels come from beyond L2 each reading should serve many rows: these are read again in order, which caches see ahead of time.
   RNNPACK_INLINE uint32_t chunk_rows() const {
     const uint32_t most = layout.most_rows;
     if (args->rows <= 4 * most) return 4 * most;
-    const uint32_t rows = 256u * 1024u / 4u / (args->w.k == 0 ? 1 : args->w.k);
+    const uint32_t floats = (args->w.prefetch_next_tile ? kFarRowsBytes : kNearRowsBytes) / sizeof(float);
+    const uint32_t rows = floats / (args->w.k == 0 ? 1 : args->w.k);
     return rows < 4 * most ? 4 * most : rows / most * most;
   }
 

@@ -211,6 +211,7 @@ int main() {
       {"LSTM 256, f32, cluster of 8", CLUSTER_F32(Cell::kLstm, 16, 6), 256, 32, 1, 6, 1},
       {"LSTM 384, f32, cluster", CLUSTER_F32(Cell::kLstm, 16, 6), 384, 32, 1, 6, 1},
       {"GRU 256, f32, cluster", CLUSTER_F32(Cell::kGruLinear, 8, 4), 256, 16, 1, 4, 1},
+      {"GRU 512, f32, cluster", CLUSTER_F32(Cell::kGruLinear, 16, 8), 512, 32, 1, 8, 1},
       {"GRU 256, f16, cluster", CLUSTER(Cell::kGruLinear, 6, 2), 256, 16, 1, 2, 1},
       {"GRU 512, f16, cluster", CLUSTER(Cell::kGruLinear, 12, 4), 512, 32, 1, 4, 1},
   };

@@ -242,7 +242,14 @@ constexpr ClusterShared resident_cluster_shared(uint32_t half_tiles, uint32_t ba
   m.bytes = m.counters + 2 * kWarps * 8;
   return m;
 }
-// The same of f32: two slots of h, a counter for each.
+// The same of f32: two slots of h, a counter for each. A warp has a unit for each four of its rows, so that h goes out in whole
+// words of 4, 8 or 16 bytes. groups: of 64 columns.
+constexpr uint32_t cluster_f32_units(uint32_t rows) {
+  return rows / 4;  // of a warp
+}
+constexpr uint32_t cluster_f32_pairs(uint32_t gates, uint32_t rows) {
+  return ceil_div(cluster_f32_units(rows) * gates, 2);
+}
 struct ClusterF32Shared {
   uint32_t slot, counters, bytes;
 };

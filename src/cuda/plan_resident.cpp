@@ -29,7 +29,7 @@ uint32_t allowed_blocks(const PlanLimits &l) {
 // kernel's row tiles. 0: there is none.
 uint32_t units_for(const Resident &r, uint32_t hidden, const PlanLimits &l) {
   const uint32_t gates = gates_of(r.cell);
-  if (r.cluster) return r.weights == Weights::kF32 ? most_f32_units(gates, r.half_tiles) : r.half_tiles * 8 / gates;
+  if (r.cluster) return r.weights == Weights::kF32 ? kWarps * cluster_f32_units(r.half_tiles) : r.half_tiles * 8 / gates;
   if (r.weights == Weights::kF32) {
     const uint32_t most = most_f32_units(gates, r.half_tiles), even_share = ceil_div(hidden, ceil_div(hidden, most));
     const uint32_t least = r.half_tiles == 4 ? 1 : most_f32_units(gates, r.half_tiles / 2) + 1;  // fewer have fewer rows
@@ -67,7 +67,9 @@ Work nibble_work(const Resident &r, const LayerShape &s, const Choice &c, uint64
 }
 Work f32_work(const Resident &r, const LayerShape &s, uint64_t batch, const ArchRates &rates) {
   const uint64_t total = column_groups(s.hidden), rest = total > r.held ? total - r.held : 0;
-  const uint64_t pairs = pairs_of_warp(gates_of(s.cell), r.half_tiles), of_group = kWarps * pairs * 2 * 64;
+  const uint32_t gates = gates_of(s.cell);
+  const uint64_t pairs = r.cluster ? cluster_f32_pairs(gates, r.half_tiles) : pairs_of_warp(gates, r.half_tiles);
+  const uint64_t of_group = kWarps * pairs * 2 * 64;
   if (r.cluster) return {of_group * r.held / (2 * rates.ffma_per_clock), 0};  // one row, all groups, no branch between them
   return {of_group * total * batch / rates.ffma_per_clock, rest * kWarps * pairs * 512 * batch};
 }

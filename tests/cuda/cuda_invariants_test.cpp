@@ -64,6 +64,7 @@ const Case kCases[] = {
     {"LstmF32Cluster", Cell::kLstm, 3, 262, 1, 16, RNNP_CUDA_F32, 2e-6, kF32, kF32, 0, true, true, false, true},
     {"GruLinearF32Clusters", Cell::kGruLinear, 7, 61, 2, 40, RNNP_CUDA_F32, 2e-6, kF32, kF32, 0, true, true, false, true},
     {"GruLinearF32Cluster", Cell::kGruLinear, 7, 133, 1, 16, RNNP_CUDA_F32, 2e-6, kF32, kF32, 0, true, true, false, true},
+    {"GruLinearF32ClusterWide", Cell::kGruLinear, 5, 270, 1, 16, RNNP_CUDA_F32, 2e-6, kF32, kF32, 0, true, true, false, true},
     {"LstmBf16", Cell::kLstm, 20, 70, 3, 9, RNNP_CUDA_BF16, 1e-2},
     {"GruLinearBf16", Cell::kGruLinear, 12, 64, 2, 4, RNNP_CUDA_BF16, 1e-2, kBf16, kBf16},
     {"GruBf16", Cell::kGru, 18, 53, 9, 4, RNNP_CUDA_BF16, 1e-2},

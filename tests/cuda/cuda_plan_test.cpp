@@ -289,7 +289,9 @@ TEST(CudaPlan, ALayerIsInClustersWhereItFits) {
                              {"h100", Cell::kLstm, 256, 1, 0, 16, 1, Weights::kF32},
                              {"h100", Cell::kLstm, 256, 14, 0, 8, 1, Weights::kF32},
                              {"h100", Cell::kGruLinear, 256, 7, 0, 16, 1, Weights::kF32},
-                             {"h100", Cell::kGruLinear, 257, 1, 0, 0, 0, Weights::kF32},
+                             {"h100", Cell::kGruLinear, 257, 1, 0, 9, 1, Weights::kF32},
+                             {"h100", Cell::kGruLinear, 512, 7, 0, 16, 1, Weights::kF32},
+                             {"h100", Cell::kGruLinear, 513, 1, 0, 0, 0, Weights::kF32},
                              {"h100", Cell::kLstm, 384, 1, 0, 12, 1, Weights::kF32},
                              {"h100", Cell::kLstm, 385, 1, 0, 0, 0, Weights::kF32},
                              {"h100", Cell::kLstm, 256, 1, 0, 0, 0, Weights::kF16, false}};

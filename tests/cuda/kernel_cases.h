@@ -229,6 +229,7 @@ class KernelCase {
   }
   static uint32_t units_of(const Resident &r) {
     const uint32_t gates = gates_of(r.cell), word = are_bytes(r.weights) ? 4 : 2;
+    if (r.weights == Weights::kF32 && r.cluster) return kWarps * cluster_f32_units(r.half_tiles);
     if (r.weights == Weights::kF32) return most_f32_units(gates, r.half_tiles);
     return are_blocks(r.weights) ? kGroupUnits : r.half_tiles * 8 / gates / word * word;
   }

@@ -13,9 +13,28 @@ namespace cuda {
 
 #if SIMT_CLUSTERS
 
+// Pair `pair` of the rows of a warp that has units of its own number (cluster_f32_units), which a warp of the image may not have.
+template <uint32_t kGates, uint32_t kRows>
+SIMT_FN Floats4 pair_of_rows(const uint8_t *image, uint32_t hidden, uint32_t warp, uint32_t pair, uint32_t k) {
+  constexpr uint32_t kUnits = cluster_f32_units(kRows);
+  const Shape s = {kGates, hidden, kWarps * kUnits};
+  if constexpr (kUnits == kRows / kGates) {
+    return *reinterpret_cast<const Floats4 *>(image + f32_place(s, warp * kRows + 2 * pair, k));
+  } else {
+    static_assert(kUnits * kGates % 2 == 0, "no pair is half a pair");
+    Floats2 rows[2];
+    SIMT_UNROLL for (uint32_t i = 0; i < 2; ++i) {
+      const uint32_t row = 2 * pair + i, of = row_of_gate(Weights::kF32, s, warp * kUnits + row / kGates, row % kGates);
+      rows[i] = *reinterpret_cast<const Floats2 *>(image + f32_place(s, of, k));
+    }
+    return {rows[0].x, rows[0].y, rows[1].x, rows[1].y};
+  }
+}
+
 template <Cell kCell, int kRows, int kGroups>
 SIMT_FN void resident_cluster_f32_block(const RecurrentArgs &a) {
-  constexpr uint32_t G = gates_of(kCell), kUnits = kRows / G, kPairs = pairs_of_warp(G, kRows), kLanesOfSum = kLanes / kRows;
+  constexpr uint32_t G = gates_of(kCell), kUnits = cluster_f32_units(kRows), kPairs = cluster_f32_pairs(G, kRows);
+  constexpr uint32_t kLanesOfSum = kLanes / kRows;
   constexpr ClusterF32Shared at = resident_cluster_f32_shared(kGroups);
   const ClusterRows rows = rows_of_cluster<kWarps * kUnits>(a);
   uint32_t lane = simt::thread() % kLanes;
@@ -24,19 +43,19 @@ SIMT_FN void resident_cluster_f32_block(const RecurrentArgs &a) {
   uint64_t *counters = reinterpret_cast<uint64_t *>(simt::shared() + at.counters);
 
   const Shape s = {G, a.hidden, kWarps * kUnits};
-  const Floats4 *mine =
-      reinterpret_cast<const Floats4 *>(a.r + rows.block * f32_image_bytes(s)) + uint64_t{warp} * groups * kPairs * kLanes + lane;
+  const uint8_t *image = a.r + rows.block * f32_image_bytes(s);
   Floats4 held[kGroups][kPairs];
   SIMT_UNROLL for (uint32_t i = 0; i < kGroups; ++i) SIMT_UNROLL for (uint32_t r = 0; r < kPairs; ++r) held[i][r] =
-      i < groups ? mine[(i * kPairs + r) * kLanes] : Floats4{0, 0, 0, 0};
+      i < groups ? pair_of_rows<G, kRows>(image, a.hidden, warp, r, i * 64 + 2 * lane) : Floats4{0, 0, 0, 0};
   const float *h = a.h + state_place(a, rows.first);
   SIMT_ROLLED for (uint32_t i = simt::thread(); i < 2 * kGroups * 64; i += kThreads) slots[i] = i < a.hidden ? h[i] : 0.0f;
   if (simt::thread() < 2) simt::counter_begin(counters + simt::thread());
 
   const uint32_t row = row_of_sum<kRows>(lane), u = row / G, first_unit = (rows.block * kWarps + warp) * kUnits;
   const bool first_lane = lane % kLanesOfSum == 0 && row % G == 0;
+  const uint32_t row_of_block = row_of_gate(Weights::kF32, s, warp * kUnits + u, row % G);
   ClusterLane l = cluster_lane_of<kCell, kWarps * kRows>(a, rows, {u * G * kLanesOfSum, kLanesOfSum, row % G}, u < kUnits,
-                                                         first_lane, 0, warp * kRows + row, first_unit + u);
+                                                         first_lane, 0, row_of_block, first_unit + u);
   HalfTile out = {};
   out.sends = first_unit < a.hidden && lane < rows.blocks;
   if (out.sends) out.to = simt::in_block(slots + first_unit, lane), out.counter = simt::in_block(counters, lane);

@@ -20,9 +20,9 @@ def summary_of(group: str, threads: int, entries: list[Entry]) -> Entry:
         "group": group,
         "threads": str(threads),
         "rows": str(len(entries)),
-        "ahead of every peer": f"{sum(ratio < 1 for ratio in ratios)} of {len(ratios)}",
+        "ahead of every peer": f"{sum(ratio < 1 for ratio in ratios)}/{len(ratios)}",
         "least ratio": least,
         "median": middle,
         "largest": largest,
-        "targets met": f"{sum(judged)} of {len(judged)}" if judged else "-",
+        "targets met": f"{sum(judged)}/{len(judged)}" if judged else "-",
     }

@@ -27,12 +27,19 @@ struct Row {
   Cell cell;
   uint32_t hidden, steps, batch;
 };
-const Row kRows[] = {{"LSTM", Cell::kLstm, 128, 64, 1},        {"LSTM", Cell::kLstm, 256, 150, 1},
-                     {"GRU", Cell::kGruLinear, 256, 150, 1},   {"LSTM", Cell::kLstm, 512, 25, 1},
-                     {"LSTM", Cell::kLstm, 512, 300, 1},       {"LSTM", Cell::kLstm, 512, 300, 8},
-                     {"LSTM", Cell::kLstm, 256, 150, 16},      {"LSTM", Cell::kLstm, 1024, 25, 1},
-                     {"LSTM", Cell::kLstm, 800, 300, 20},      {"GRU", Cell::kGruLinear, 512, 300, 1},
-                     {"GRU", Cell::kGruLinear, 1024, 1500, 1}, {"GRU, resets first", Cell::kGru, 512, 300, 1}};
+const Row kRows[] = {{"LSTM", Cell::kLstm, 128, 64, 1},
+                     {"LSTM", Cell::kLstm, 256, 150, 1},
+                     {"GRU", Cell::kGruLinear, 256, 150, 1},
+                     {"LSTM", Cell::kLstm, 512, 25, 1},
+                     {"LSTM", Cell::kLstm, 512, 300, 1},
+                     {"LSTM", Cell::kLstm, 512, 300, 8},
+                     {"LSTM", Cell::kLstm, 256, 150, 16},
+                     {"LSTM", Cell::kLstm, 1024, 25, 1},
+                     {"LSTM", Cell::kLstm, 800, 300, 20},
+                     {"GRU", Cell::kGruLinear, 512, 300, 1},
+                     {"GRU", Cell::kGruLinear, 1024, 1500, 1},
+                     {"GRU, resets first", Cell::kGru, 512, 300, 1},
+                     {"LSTM, layer norms", Cell::kLstmNorm, 512, 300, 1}};
 
 std::string label_of(const Row &row) {
   return std::string(row.name) + " " + std::to_string(row.hidden) + ", T " + std::to_string(row.steps) + ", batch " +
@@ -89,6 +96,7 @@ class Measurement {
     RecurrentOptions layer;
     layer.cell = row.cell;
     layer.hidden = row.hidden;
+    layer.by_gate = layer.keeps_c = row.cell == Cell::kLstmNorm;
     b.add_output(b.add_recurrent(b.add_input(row.hidden), row.hidden, layer));
     blob_ = b.build();
     layer_ = b.recurrent[0];

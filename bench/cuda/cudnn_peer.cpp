@@ -204,8 +204,8 @@ const char *name_of(CudnnAlgorithm algorithm) {
 
 std::unique_ptr<CudnnLayer> make_cudnn_layer(const rnnp_test::RecurrentLayer &layer, const std::vector<float> &x,
                                              const CudnnRun &what, CudnnAlgorithm algorithm, std::string *why) {
-  if (layer.cell == Cell::kGru) {
-    *why = "refused: resets after it multiplies";
+  if (layer.cell == Cell::kGru || layer.cell == Cell::kLstmNorm) {
+    *why = layer.cell == Cell::kGru ? "refused: resets after it multiplies" : "refused: has no layer norms";
     return nullptr;
   }
   try {

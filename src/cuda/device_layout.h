@@ -315,10 +315,15 @@ constexpr uint32_t wide_shared_bytes(uint32_t k, uint32_t columns) {
 // Of f32: sums of a lane, which say how many columns share a load of weights, and the floats of each that shared memory has at a
 // time.
 constexpr uint32_t kWideF32Sums = 128, kWideF32Floats = 16384;
-constexpr uint32_t wide_f32_columns(uint32_t gates, uint32_t units) {
-  return kWideF32Sums / (2 * (pairs_of_warp(gates, rows_of_warp(gates, units)) <= 2   ? 2
-                              : pairs_of_warp(gates, rows_of_warp(gates, units)) <= 4 ? 4
-                                                                                      : 8));
+// A block has as many columns as rows, so that neither is loaded oftener: warps of many rows share theirs, each with columns of its
+// own.
+constexpr uint32_t kWideF32Columns = 32;
+constexpr uint32_t wide_f32_pairs(uint32_t gates, uint32_t units) {
+  const uint32_t pairs = pairs_of_warp(gates, rows_of_warp(gates, units));
+  return pairs <= 2 ? 2 : pairs <= 4 ? 4 : 8;
+}
+constexpr uint32_t wide_f32_across(uint32_t pairs) {
+  return kWideF32Columns * 2 * pairs / kWideF32Sums;
 }
 constexpr uint32_t wide_f32_stretch(uint32_t columns) {
   return kWideF32Floats / columns / 64 * 64;

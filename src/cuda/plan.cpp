@@ -149,8 +149,8 @@ ProductPlan plan_product_of(Weights weights, uint32_t gates, uint32_t outputs, u
   if (weights == Weights::kF32) {
     p.columns = kF32Columns;
     p.k = k;
-    p.wide_blocks = p.blocks;
-    p.wide_columns = wide_f32_columns(gates, units);
+    p.wide_blocks = p.blocks * wide_f32_across(wide_f32_pairs(gates, units));
+    p.wide_columns = kWideF32Columns;
   } else if (are_blocks(weights)) {
     if (k <= kWidestColumn) p.columns = kBlockColumns, p.shared_bytes = blocks_shared(weights, k).bytes;
   } else {
@@ -201,8 +201,9 @@ uint32_t wide_product_bytes(const ProductPlan &p, uint32_t columns) {
 ProductLaunch launch_of(const ProductPlan &p, uint32_t count) {
   if (count <= p.columns || p.wide_columns == 0)
     return {product_kernel(p.weights), p.columns, p.blocks * ceil_div(count, p.columns), p.shared_bytes};
+  const bool shared_rows = p.weights == Weights::kF32 && p.wide_blocks != p.blocks;  // fewer columns would leave warps idle
   uint32_t columns = p.wide_columns;
-  while (columns > kLeastWideColumns && p.wide_blocks * ceil_div(count, columns) < p.sm_count) columns /= 2;
+  while (!shared_rows && columns > kLeastWideColumns && p.wide_blocks * ceil_div(count, columns) < p.sm_count) columns /= 2;
   return {wide_product_kernel(p.weights), columns, p.wide_blocks * ceil_div(count, columns), wide_product_bytes(p, columns)};
 }
 

@@ -224,7 +224,7 @@ uint64_t predict_input(const LayerShape &s, const PlanLimits &l) {
   const ArchRates &rates = rates_of(l.device.arch);
   const uint64_t gates = gates_of(s.cell), steps = steps_of_launch(l), all = steps * l.max_batch, sms = l.device.sm_count;
   if (are_blocks(s.w)) return rates.launch_ns / steps;
-  const uint64_t together = s.w == Weights::kF32 ? kF32Columns : kMostWideColumns,
+  const uint64_t together = s.w == Weights::kF32 ? kWideF32Columns : kMostWideColumns,
                  bytes = matrix_bytes(s.w, gates * s.hidden, s.input);
   const uint64_t macs = gates * s.hidden * s.input * l.max_batch;
   const uint64_t rate = s.w == Weights::kF32 ? rates.ffma_per_clock : rates.mma_macs_per_clock;

@@ -71,10 +71,7 @@ class KernelCase {
     const Shape s = {gates, k, units}, halves = in_halves(w, s);
     ProductArgs &a = product_;
     a.blocks = 2, a.k = k, a.gates = gates, a.units = units, a.outputs = 2 * units - 1, a.count = wide ? 70 : 11;
-    a.columns = are_blocks(w)        ? kBlockColumns
-                : !wide              ? kMmaColumns
-                : w == Weights::kF32 ? wide_f32_columns(gates, units)
-                                     : kMostWideColumns;
+    a.columns = are_blocks(w) ? kBlockColumns : !wide ? kMmaColumns : w == Weights::kF32 ? kWideF32Columns : kMostWideColumns;
     a.image = are_blocks(w) ? nullptr : weights(w, 2 * image_bytes(w, s));
     a.bias = numbers(2 * block_rows(w, s)), a.x = numbers(size_t{a.count} * k), a.x_row = k;
     a.out_row = size_t{2} * block_rows(w, s), a.out = result(a.count * a.out_row);
@@ -82,7 +79,8 @@ class KernelCase {
     a.bytes = scales(w, 2 * block_rows(w, s));
     if (are_blocks(w)) a.blocks_of_matrix = matrix(w, k, gates);
     const bool mma_wide = wide && w != Weights::kF32;
-    blocks_ = (mma_wide ? ceil_div(2 * row_tiles(halves), kWarps) : 2) * ceil_div(a.count, a.columns);
+    const uint32_t across = wide && w == Weights::kF32 ? wide_f32_across(wide_f32_pairs(gates, units)) : 1;
+    blocks_ = (mma_wide ? ceil_div(2 * row_tiles(halves), kWarps) : 2 * across) * ceil_div(a.count, a.columns);
     shared_ = mma_wide             ? wide_shared_bytes(halves.k, a.columns)
               : wide               ? wide_f32_shared_bytes(k, a.columns)
               : are_blocks(w)      ? blocks_shared(w, k).bytes

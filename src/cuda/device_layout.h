@@ -315,8 +315,8 @@ constexpr uint32_t wide_shared_bytes(uint32_t k, uint32_t columns) {
 // Of f32: sums of a lane, which say how many columns share a load of weights, and the floats of each that shared memory has at a
 // time.
 constexpr uint32_t kWideF32Sums = 128, kWideF32Floats = 16384;
-// A block has as many columns as rows, so that neither is loaded oftener: warps of many rows share theirs, each with columns of its
-// own.
+// A block has as many columns as rows, so that neither is loaded more often: where warps have many rows, several have the same,
+// each with columns of its own.
 constexpr uint32_t kWideF32Columns = 32;
 constexpr uint32_t wide_f32_pairs(uint32_t gates, uint32_t units) {
   const uint32_t pairs = pairs_of_warp(gates, rows_of_warp(gates, units));

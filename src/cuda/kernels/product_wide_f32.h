@@ -1,7 +1,7 @@
 // product_wide_f32.h -- the product of many rows of x with an f32 matrix: a warp has rows of a block of the matrix and 128 sums a
 // lane, so that a load of weights is multiplied by as many rows of x as have room; these lie in shared memory, a stretch of k at a
-// time. Warps that share rows of the matrix find them in L1. Contract and bits of product_f32 (step_f32.h). Grid: shares of the
-// matrix' blocks x groups of columns.
+// time. Warps that have the same rows of the matrix find them in L1. Contract and bits of product_f32 (step_f32.h). Grid: shares of
+// the matrix's blocks x groups of columns.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_CUDA_KERNELS_PRODUCT_WIDE_F32_H_

@@ -8,10 +8,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "clock_ns.h"
 
-enum { SPIN_NS = 1000000, CACHE_LINE = 64 };
+enum { SPIN_NS = 1000000, CACHE_LINE = 64, YIELDS = 64 };
 
 typedef struct helper {
   pthread_t id;
@@ -90,10 +91,16 @@ static void run_on_all(void *ctx, void (*task)(void *arg, uint32_t thread), void
   }
 }
 
+/* As rnnp_executor has it: yields at first, then sleep, so that a helper whose core is taken for a while passes rnnp_session_init.
+ */
 static void wait_for_others(void *ctx, uint32_t times) {
+  const struct timespec pause = {0, 20000};
   (void)ctx;
-  (void)times;
-  sched_yield();
+  if (times < YIELDS) {
+    sched_yield();
+  } else {
+    nanosleep(&pause, NULL);
+  }
 }
 
 pinned_pool *pinned_pool_create(uint32_t threads, const int *cpus, uint32_t cpu_count) {

@@ -91,8 +91,7 @@ static void run_on_all(void *ctx, void (*task)(void *arg, uint32_t thread), void
   }
 }
 
-/* As rnnp_executor has it: yields at first, then sleep, so that a helper whose core is taken for a while passes rnnp_session_init.
- */
+/* Yields at first, then sleeps, as rnnp_executor asks: a helper's core may be taken for a while. */
 static void wait_for_others(void *ctx, uint32_t times) {
   const struct timespec pause = {0, 20000};
   (void)ctx;

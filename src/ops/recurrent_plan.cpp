@@ -12,15 +12,14 @@ namespace rnnp {
 constexpr size_t kRowPadBytes = 64, kPaddedRowBytes = 1024;
 
 // The input GEMM wants many rows per reading of a W that is not in L2, and each one costs a refill of the L2 it sweeps out.
-// Pre-activations are read once, in order, so they need not stay in L2: some of it bound the memory. Weights of several L2s come
-// from so far that twice as many rows pay. Where the weights stay in L2 more rows only spread what a chunk costs by itself, so half
-// of a small L1 of them is enough.
-constexpr uint32_t kFarChunkRows = 256, kChunkRows = 128, kFewestChunkRows = 32;
+// Pre-activations are read once, in order, so they need not stay in L2: two of it bound the memory. Weights of many L2s come from
+// so far that twice of both pays. Where the weights stay in L2 more rows only spread what a chunk costs by itself, so half of a
+// small L1 of them is enough.
+constexpr uint32_t kChunkRows = 128, kFewestChunkRows = 32;
 constexpr size_t kFarL2s = 4, kChunkL2s = 2, kNearChunkBytes = 16 << 10;
 
 static uint32_t chunk_rows_wanted(size_t row_bytes, size_t weight_bytes, uint32_t l2_bytes) {
   const size_t near = kNearChunkBytes / row_bytes;
-  if (weight_bytes / kFarL2s > l2_bytes) return kFarChunkRows;
   if (weight_bytes > l2_bytes || near > kChunkRows) return kChunkRows;
   return near > kFewestChunkRows ? static_cast<uint32_t>(near) : kFewestChunkRows;
 }
@@ -28,8 +27,9 @@ static uint32_t chunk_rows_wanted(size_t row_bytes, size_t weight_bytes, uint32_
 uint32_t choose_chunk_steps(size_t row_bytes, size_t weight_bytes, uint32_t batch, uint32_t l2_bytes) {
   const size_t step_bytes = mul_sat(row_bytes, batch);
   if (step_bytes == 0 || step_bytes == kSizeOverflow) return 1;
-  const uint32_t rows = chunk_rows_wanted(row_bytes, weight_bytes, l2_bytes), wanted = (rows + batch - 1) / batch;
-  const size_t fit = mul_sat(l2_bytes, rows == kFarChunkRows ? 2 * kChunkL2s : kChunkL2s) / step_bytes;
+  const uint32_t times = weight_bytes / kFarL2s > l2_bytes ? 2 : 1;
+  const size_t fit = mul_sat(l2_bytes, times * kChunkL2s) / step_bytes;
+  const uint32_t wanted = (times * chunk_rows_wanted(row_bytes, weight_bytes, l2_bytes) + batch - 1) / batch;
   return fit < 1 ? 1 : fit < wanted ? static_cast<uint32_t>(fit) : wanted;
 }
 

@@ -121,14 +121,18 @@ other_isa_files() {
   sed -nE '/"x86 /d; s/^RNNPACK_ISA[A-Z_]*\((\w+),.*/\L\1/p' src/base/isa.inc | paste -sd'|'
 }
 
+# RNNPACK_TIDY_PARTS=N: one of N parts of all files, another with each commit.
 check_tidy() {
+  local part files
+  part=$(git rev-list --count HEAD)/${RNNPACK_TIDY_PARTS:-1}
   cmake -S . -B "$build-tidy" -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ \
     -DCMAKE_C_COMPILER=clang >"$build-tidy.log" 2>&1 || { cat "$build-tidy.log"; return 1; }
-  git ls-files 'src/*.cpp' 'platform/compiled/*.cpp' | grep -vE "src/(compiler|pack|cuda|ops/xnnpack)/|xnnpack\.cpp|_($(other_isa_files))\.cpp" |
+  files=$(git ls-files 'src/*.cpp' 'platform/compiled/*.cpp' | grep -vE "src/(compiler|pack|cuda|ops/xnnpack)/|xnnpack\.cpp|_($(other_isa_files))\.cpp")
+  scripts/one_part.sh "$part" <<<"$files" |
     xargs -P "$jobs" -n 4 clang-tidy --quiet -p "$build-tidy" >"$build-tidy.log" 2>&1 ||
     { grep -vE '^[0-9]+ warnings? (generated|treated)' "$build-tidy.log"; return 1; }
-  JOBS=$jobs scripts/tidy_host.sh "$build-tidy-host" src/compiler src/cuda src/pack &&
-    JOBS=$jobs PART=$(git rev-list --count HEAD)/4 scripts/tidy_host.sh "$build-tidy-host" tests
+  export JOBS=$jobs PART=$part
+  scripts/tidy_host.sh "$build-tidy-host" src/compiler src/cuda src/pack && scripts/tidy_host.sh "$build-tidy-host" tests
 }
 
 # The ONNX package's recurrent cases; without them the conformance test would run on nothing of it. onnxruntime for tests/onnx_fuzz.

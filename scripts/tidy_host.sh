@@ -13,7 +13,7 @@ folders=$(IFS='|'; echo "$*")
 # What a build writes first is no part of it, nor is the emulator, whose threads are the device's.
 files=$(sed -n 's/^ *"file": "\(.*\.c[px][px]\)",*$/\1/p' "$build/compile_commands.json" | sort -u | grep -E "/($folders)/" |
   grep -vE 'cmake_pch|precompiled_|library_sources|/src/cuda/(emulator|kernels)/')
-[ -z "${PART:-}" ] || files=$(echo "$files" | awk -v part="${PART%/*}" -v count="${PART#*/}" 'NR % count == part % count')
+files=$(scripts/one_part.sh "${PART:-0/1}" <<<"$files")
 [ -n "$files" ] || { echo "tidy_host.sh: $build compiles nothing of $*" >&2; exit 1; }
 echo "$files" | xargs -P "${JOBS:-$(nproc)}" -n 1 clang-tidy --quiet -p "$build" --config-file="$1/.clang-tidy" >"$build.log" 2>&1 && exit
 grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter' "$build.log"

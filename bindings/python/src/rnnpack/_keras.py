@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 
 import numpy as np
 
-from ._errors import FileError, ModelError, UsageError
+from ._errors import Error, FileError, ModelError, UsageError
 from ._files import file_errors
 from ._graph import Size
-from ._keras_layers import MERGES, KerasLayer, add_layer
+from ._keras_attention import ATTENTION
+from ._keras_layer import KerasLayer
+from ._keras_layers import FUNCTIONS, MERGES, add_layer
 from ._layers import HARD_SLOPE, OLD_HARD_SLOPE, Array, Layers, Value
 from ._model import Model, compile
 from ._options import CompileOptions, PathLike
@@ -22,7 +24,7 @@ from ._options import CompileOptions, PathLike
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_ORDER = ("forward_layer", "backward_layer", "cell", "cells", "layer")  # of what is inside a layer, as Keras lists weights
+_ORDER = ("forward_layer", "backward_layer", "cell", "cells", "layer", "query_dense", "key_dense", "value_dense", "output_dense")  # of what is inside a layer, as Keras lists weights
 
 
 def from_keras(path: PathLike, **options: Unpack[CompileOptions]) -> Model:
@@ -34,7 +36,14 @@ def from_keras(path: PathLike, **options: Unpack[CompileOptions]) -> Model:
 
 
 def keras_to_onnx(path: PathLike) -> bytes:
-    return _Importer(*_read(os.fspath(path))).model()
+    name = os.fspath(path)
+    content = _read(name)
+    try:
+        return _Importer(*content).model()
+    except Error:
+        raise
+    except Exception as error:  # whatever a damaged description leads to
+        raise ModelError(f"'{name}' describes a layer as Keras does not: {error!r}") from error
 
 
 def _h5py() -> Any:
@@ -112,19 +121,36 @@ def _counted(seen: Dict[str, int], kind: str) -> str:
     return f"{plain}_{at}" if at else plain
 
 
-def _calls(node: Any) -> List[Tuple[str, int]]:
-    """Layer and output of each tensor that a call is given."""
-    if isinstance(node, Mapping):
-        if node.get("class_name") == "__keras_tensor__":
-            history = node["config"]["keras_history"]
-            return [(history[0], history[2])]
-        parts: Sequence[Any] = [node.get("args", []), node.get("kwargs", {}).get("initial_state", [])]
-        return [call for part in parts for call in _calls(part)]
+def _leaves(node: Any) -> List[Any]:
+    """What a call is given: tensors as (layer, output), and what else there is as it is."""
+    if isinstance(node, Mapping) and node.get("class_name") == "__keras_tensor__":
+        history = node["config"]["keras_history"]
+        return [(history[0], history[2])]
     if isinstance(node, (list, tuple)):
         if len(node) >= 3 and isinstance(node[0], str) and isinstance(node[1], int):
             return [(node[0], node[2])]
-        return [call for part in node for call in _calls(part)]
-    return []
+        return [leaf for part in node for leaf in _leaves(part)]
+    return [] if node is None else [node]
+
+
+def _tensors(node: Any) -> List[Tuple[str, int]]:
+    return [leaf for leaf in _leaves(node) if isinstance(leaf, tuple)]
+
+
+def _call(kind: str, node: Any) -> Tuple[List[Any], Dict[str, Any]]:
+    """What is given by place, initial states behind it, and what is given by name and says something."""
+    if isinstance(node, Mapping):
+        given, named = list(node.get("args", [])), dict(node.get("kwargs", {}))
+    else:
+        given = [node]
+        named = {key: value for part in node if isinstance(part, list) and len(part) > 3 for key, value in dict(part[3]).items()}
+    given += [named.pop(name) for name in ("query", "value", "key") if kind == "MultiHeadAttention" and name in named]
+    states = _leaves(named.pop("initial_state", []))
+    named = {key: value for key, value in named.items() if value is not None and value is not False}
+    if kind == "GetItem" and len(given) == 2:  # a list in the key is no part of it
+        key = given[1] if isinstance(given[1], list) else [given[1]]
+        return [*_leaves(given[0]), *key], named
+    return [*_leaves(given), *states], named
 
 
 class _Importer:
@@ -148,7 +174,7 @@ class _Importer:
             reserved = graph.unused(last)
             graph.output_of(self._sequential().name, reserved)
         else:
-            calls = _calls(self._config["output_layers"])
+            calls = _tensors(self._config["output_layers"])
             alone = len({name for name, _ in calls}) == len(calls)
             names = [graph.unused(name if alone else f"{name}_{index}") for name, index in calls]
             self._functional()
@@ -177,7 +203,10 @@ class _Importer:
     def _made(self, config: Mapping[str, Any]) -> KerasLayer:
         settings = config.get("config", {})
         name = settings.get("name") or config.get("name") or "layer"
-        layer = KerasLayer(str(config["class_name"]).split(">")[-1], name, settings, [])
+        kind = str(config["class_name"]).split(">")[-1]
+        if kind != "InputLayer" and "trainable" not in settings:  # a function, as y + 1: its settings are not those of a layer of its name
+            kind = kind if kind in FUNCTIONS else f"ops.{kind}"
+        layer = KerasLayer(kind, name, settings, [])
         layer.weights = self._stored(layer)
         return layer
 
@@ -209,7 +238,7 @@ class _Importer:
         return value
 
     def _functional(self) -> None:
-        order = [name for name, _ in _calls(self._config.get("input_layers", []))]
+        order = [name for name, _ in _tensors(self._config.get("input_layers", []))]
         made = [self._made(config) for config in self._config["layers"]]
         inputs = [layer for layer in made if layer.kind == "InputLayer"]
         for layer in sorted(inputs, key=lambda layer: order.index(layer.name) if layer.name in order else len(order)):
@@ -221,8 +250,13 @@ class _Importer:
             calls = config.get("inbound_nodes", [])
             if len(calls) != 1:
                 raise ModelError(f"layer '{layer.name}' is called {len(calls)} times; accepted: once")
-            given = [self._value(*call) for call in _calls(calls[0])]
-            if len(given) > 1 and layer.kind not in MERGES and layer.kind not in ("LSTM", "GRU", "SimpleRNN"):
+            leaves, layer.call = _call(layer.kind, calls[0])
+            layer.operands = [self._value(*leaf) if isinstance(leaf, tuple) else leaf for leaf in leaves]
+            given = [one for one in layer.operands if isinstance(one, Value)]
+            numbers = [one for one in layer.operands if isinstance(one, (int, float)) and layer.kind in MERGES and layer.kind != "Concatenate"]
+            if len(given) + len(numbers) < len(layer.operands) and layer.kind != "GetItem":
+                raise ModelError(f"layer '{layer.name}' ({layer.kind}) is called with more than tensors; accepted: tensors")
+            if len(given) > 1 and layer.kind not in (*MERGES, *ATTENTION, "LSTM", "GRU", "SimpleRNN"):
                 raise ModelError(f"layer '{layer.name}' ({layer.kind}) has {len(given)} inputs; accepted: one")
             for index, value in enumerate(add_layer(self._layers, layer, given)):
                 self._values[layer.name, index] = value

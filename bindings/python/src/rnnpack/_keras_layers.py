@@ -2,51 +2,26 @@
 """One function per layer class of Keras: its settings and weights become nodes."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+from typing import Callable, Dict, List, Sequence
 
 import numpy as np
 
-from ._errors import ModelError
-from ._layers import Array, Layers, Recurrent, Value, fitting
+from ._keras_attention import ATTENTION
+from ._keras_convs import CONVS
+from ._keras_layer import KerasLayer
+from ._layers import Layers, Recurrent, Value, broadcast
 
 MERGES = {"Add": "Add", "Multiply": "Mul", "Maximum": "Max", "Minimum": "Min", "Subtract": "Sub", "Average": "Mean", "Concatenate": "Concat"}
-_SAME = ("Dropout", "SpatialDropout1D", "GaussianNoise", "GaussianDropout", "ActivityRegularization", "Identity")
+# Functions that do as a layer with their name and settings does.
+_ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "Silu", "Softplus", "Softsign")
+FUNCTIONS = ("Add", "Multiply", "Maximum", "Minimum", "Subtract", "Concatenate", "Softmax", "GetItem", *_ACTIVATIONS)
+_SAME = ("Dropout", "SpatialDropout1D", "SpatialDropout2D", "GaussianNoise", "GaussianDropout", "ActivityRegularization", "Identity")
+_BOTH = ("units", "activation", "recurrent_activation", "use_bias", "reset_after", "return_sequences", "return_state")  # of two directions
 _KINDS = {"LSTM": "lstm", "GRU": "gru", "SimpleRNN": "rnn", "LSTMCell": "lstm", "GRUCell": "gru", "SimpleRNNCell": "rnn"}
 
 
-@dataclass
-class KerasLayer:
-    kind: str
-    name: str
-    settings: Mapping[str, Any]
-    weights: List[Array]
-
-    def get(self, key: str, otherwise: Any = None) -> Any:
-        value = self.settings.get(key, otherwise)
-        return otherwise if value is None else value
-
-    def activation(self, key: str = "activation") -> Optional[str]:
-        value = self.settings.get(key)
-        if isinstance(value, Mapping):
-            value = value.get("config", {}).get("name") if isinstance(value.get("config"), Mapping) else value.get("config")
-        return None if value is None else str(value).lower()
-
-    def take(self) -> Array:
-        if not self.weights:
-            raise ModelError(f"layer '{self.name}' ({self.kind}): the file has too few weights for it")
-        return self.weights.pop(0)
-
-    def one(self, key: str) -> int:
-        value = self.get(key, 1)
-        return int(value[0] if isinstance(value, (list, tuple)) else value)
-
-    def unsupported(self, what: str) -> ModelError:
-        return ModelError(f"layer '{self.name}' ({self.kind}): {what}")
-
-
 def add_layer(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> List[Value]:
-    """Its outputs. All weights must be used up."""
+    """Its outputs. All weights must be used up, and all that the call is given."""
     if not inputs:
         raise layer.unsupported("it has no input")
     if layer.kind in MERGES:
@@ -55,21 +30,26 @@ def add_layer(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> Lis
         made = [inputs[0]]
     elif layer.kind in _RECURRENT:
         made = _RECURRENT[layer.kind](layers, layer, inputs)
+    elif layer.kind in ATTENTION:
+        made = [ATTENTION[layer.kind](layers, layer, inputs)]
     elif layer.kind in _PLAIN:
         made = [_PLAIN[layer.kind](layers, layer, inputs[0])]
     else:
-        accepted = sorted([*MERGES, *_SAME, *_RECURRENT, *_PLAIN])
+        accepted = sorted([*MERGES, *_SAME, *_RECURRENT, *ATTENTION, *_PLAIN])
         raise layer.unsupported(f"this class is not supported; accepted: {', '.join(accepted)}. Keras' own export may do: "
                                 "model.export('m.onnx', format='onnx')")
     if layer.weights:
         raise layer.unsupported(f"{len(layer.weights)} more weights than it takes are in the file")
+    if layer.call:
+        raise layer.unsupported(f"a call with {', '.join(sorted(layer.call))} is not supported")
     return made
 
 
 def _merge(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> Value:
     if layer.kind == "Concatenate":
         return layers.concat(layer.name, inputs, int(layer.get("axis", -1)))
-    return layers.made(MERGES[layer.kind], [v.name for v in inputs], layer.name, max((v.shape for v in inputs), key=len))
+    names = [one.name if isinstance(one, Value) else layers.graph.constant(layer.name + ".number", float(one)) for one in layer.operands or inputs]
+    return layers.made(MERGES[layer.kind], names, layer.name, broadcast([v.shape for v in inputs]))
 
 
 def _dense(layers: Layers, layer: KerasLayer, x: Value) -> Value:
@@ -77,46 +57,13 @@ def _dense(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     return layers.activation(layer.name + ".activation", y, layer.activation())
 
 
-def _conv(layers: Layers, layer: KerasLayer, x: Value) -> Value:
-    if layer.get("data_format", "channels_last") != "channels_last":
-        raise layer.unsupported("data_format is not channels_last")
-    kernel = layer.take()
-    y = layers.conv(layer.name, x, kernel, layer.take() if layer.get("use_bias", True) else None, padding=str(layer.get("padding", "valid")),
-                    stride=layer.one("strides"), dilation=layer.one("dilation_rate"), groups=layer.one("groups"))
-    return layers.activation(layer.name + ".activation", y, layer.activation())
-
-
-def _depthwise(layers: Layers, layer: KerasLayer, x: Value) -> Value:
-    """A kernel [taps, in, multiplier] for every channel; a separable one is then mixed."""
-    if layer.get("data_format", "channels_last") != "channels_last":
-        raise layer.unsupported("data_format is not channels_last")
-    kernel = layer.take()
-    if kernel.ndim != 3:
-        raise layer.unsupported(f"a kernel of shape {list(kernel.shape)}; expected: [taps, channels, multiplier]")
-    fitting(f"'{layer.name}': its kernel", kernel, (kernel.shape[0], x.features, kernel.shape[2]))
-    separable = layer.kind == "SeparableConv1D"
-    mix = layer.take() if separable else None
-    bias = layer.take() if layer.get("use_bias", True) else None
-    y = layers.conv(layer.name + (".depthwise" if separable else ""), x, kernel.reshape(kernel.shape[0], 1, -1), None if separable else bias,
-                    padding=str(layer.get("padding", "valid")), stride=layer.one("strides"), dilation=layer.one("dilation_rate"), groups=x.features)
-    if mix is not None:
-        y = layers.conv(layer.name, y, mix, bias)
-    return layers.activation(layer.name + ".activation", y, layer.activation())
-
-
-def _pool(op: str) -> Callable[[Layers, KerasLayer, Value], Value]:
+def _over_places(op: str) -> Callable[[Layers, KerasLayer, Value], Value]:
+    """Over steps, or over rows and columns: all but batch and channels."""
     def add(layers: Layers, layer: KerasLayer, x: Value) -> Value:
-        size = layer.one("pool_size")
-        stride = layer.one("strides") if layer.get("strides") is not None else size
-        return layers.pool(layer.name, x, op, size, stride, str(layer.get("padding", "valid")))
-    return add
-
-
-def _over_steps(op: str) -> Callable[[Layers, KerasLayer, Value], Value]:
-    def add(layers: Layers, layer: KerasLayer, x: Value) -> Value:
-        keep = bool(layer.get("keepdims", False))
-        shape = (x.shape[0], 1, x.shape[2]) if keep else (x.shape[0], x.shape[2])
-        return layers.made(op, [x.name, layers.ints(layer.name + ".axes", [1])], layer.name, shape, keepdims=int(keep))
+        layer.channels_last()
+        keep, inner = bool(layer.get("keepdims", False)), list(range(1, len(x.shape) - 1))
+        shape = (x.shape[0], *([1] * len(inner) if keep else []), x.shape[-1])
+        return layers.made(op, [x.name, layers.ints(layer.name + ".axes", inner)], layer.name, shape, keepdims=int(keep))
     return add
 
 
@@ -137,12 +84,27 @@ def _batch_norm(layers: Layers, layer: KerasLayer, x: Value) -> Value:
 def _layer_norm(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     if not _is_last(layer, x):
         raise layer.unsupported("its axis is not the last one")
+    if layer.get("rms_scaling", False):
+        raise layer.unsupported("rms_scaling is not supported")
     gamma = layer.take() if layer.get("scale", True) else None
     return layers.layer_norm(layer.name, x, gamma, layer.take() if layer.get("center", True) else None, float(layer.get("epsilon", 1e-3)))
 
 
+def _group_norm(layers: Layers, layer: KerasLayer, x: Value) -> Value:
+    if not _is_last(layer, x):
+        raise layer.unsupported("its axis is not the last one")
+    groups = int(layer.get("groups", 32))
+    gamma = layer.take() if layer.get("scale", True) else np.ones(x.features)
+    beta = layer.take() if layer.get("center", True) else np.zeros(x.features)
+    return layers.group_norm(layer.name, x, x.features if groups == -1 else groups, gamma, beta, float(layer.get("epsilon", 1e-3)))
+
+
 def _activation(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     return layers.activation(layer.name, x, layer.activation())
+
+
+def _function(layers: Layers, layer: KerasLayer, x: Value) -> Value:
+    return layers.activation(layer.name, x, layer.kind.lower())
 
 
 def _relu(layers: Layers, layer: KerasLayer, x: Value) -> Value:
@@ -187,6 +149,7 @@ def _repeat(layers: Layers, layer: KerasLayer, x: Value) -> Value:
 
 
 def _flatten(layers: Layers, layer: KerasLayer, x: Value) -> Value:
+    layer.channels_last()
     return _reshaped(layers, layer, x, [-1])
 
 
@@ -208,11 +171,26 @@ def _permute(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     return layers.made("Transpose", [x.name], layer.name, tuple(x.shape[i] for i in order), perm=order)
 
 
-def _zero_padding(layers: Layers, layer: KerasLayer, x: Value) -> Value:
-    given = layer.get("padding", 1)
-    before, after = given if isinstance(given, (list, tuple)) else (given, given)
-    steps = x.shape[1] if isinstance(x.shape[1], str) else x.shape[1] + before + after
-    return layers.made("Pad", [x.name, layers.ints(layer.name + ".pads", [0, before, 0, 0, after, 0])], layer.name, (x.shape[0], steps, x.shape[2]))
+def _item(layers: Layers, layer: KerasLayer, x: Value) -> Value:
+    """x[:, -1], x[:, 1:], x[..., 2]: of each axis a place, which goes, or a range."""
+    key = layer.operands[1:]
+    layer.operands = []
+    kinds = [one.get("class_name") if isinstance(one, dict) else type(one).__name__ for one in key]
+    if any(kind not in ("int", "__slice__", "__ellipsis__") for kind in kinds) or kinds.count("__ellipsis__") > 1:
+        raise layer.unsupported("only places and ranges can be taken of an input")
+    whole: Dict[str, object] = {"class_name": "__slice__", "config": {}}
+    rest = len(x.shape) - len(key) + kinds.count("__ellipsis__")
+    at = kinds.index("__ellipsis__") if "__ellipsis__" in kinds else len(key)
+    axes = [*key[:at], *[whole] * rest, *key[at + 1:]]
+    if len(axes) != len(x.shape) or axes[0] != whole and any(v is not None for v in axes[0]["config"].values()):
+        raise layer.unsupported("it takes a part of the batch, or has more axes than its input")
+    for axis in range(len(axes) - 1, 0, -1):
+        one, title = axes[axis], f"{layer.name}.axis{axis}"
+        if isinstance(one, int):
+            x = layers.made("Gather", [x.name, layers.ints(title, one)], title, (*x.shape[:axis], *x.shape[axis + 1:]), axis=axis)
+        elif any(v is not None for v in one["config"].values()):
+            x = layers.part(title, x, axis, one["config"].get("start"), one["config"].get("stop"), int(one["config"].get("step") or 1))
+    return x
 
 
 def _rescaling(layers: Layers, layer: KerasLayer, x: Value) -> Value:
@@ -225,7 +203,7 @@ def _time_distributed(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     kind = inner.get("class_name")
     if kind not in ("Dense", "Activation", "ReLU", "LeakyReLU", "Softmax", "LayerNormalization", "BatchNormalization", *_SAME):
         raise layer.unsupported(f"around '{kind}' it is not supported; accepted: layers of single steps, as Dense")
-    made = add_layer(layers, KerasLayer(kind, layer.name, inner.get("config", {}), layer.weights), [x])
+    made = add_layer(layers, KerasLayer(str(kind), layer.name, inner.get("config", {}), layer.weights), [x])
     layer.weights = []
     return made[0]
 
@@ -242,7 +220,7 @@ def _finish(layers: Layers, layer: KerasLayer, x: Value, recurrent: Recurrent, s
     backwards = bool(layer.get("go_backwards", False))
     y, last = layers.recurrent(layer.name, x, [recurrent], reverse=backwards, states=states)
     if backwards and layer.get("return_sequences", False):
-        y = layers.reversed_steps(layer.name + ".reversed", y)
+        y = layers.part(layer.name + ".reversed", y, 1, None, None, -1)
     out = y if layer.get("return_sequences", False) else last[0]
     return [out, *last] if layer.get("return_state", False) else [out]
 
@@ -276,28 +254,33 @@ def _bidirectional(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -
     kind = str(inner.get("class_name")).split(">")[-1]
     settings = KerasLayer(kind, layer.name, inner.get("config", {}), [])
     merge = layer.settings.get("merge_mode", "concat")
-    if kind not in ("LSTM", "GRU", "SimpleRNN") or merge not in ("concat", "sum", "mul", "ave") or settings.get("return_state", False):
+    if kind not in ("LSTM", "GRU", "SimpleRNN") or merge not in ("concat", "sum", "mul", "ave"):
         raise layer.unsupported(f"around '{kind}' with merge_mode {merge!r} it is not supported")
+    if settings.get("go_backwards", False) or settings.get("time_major", False):
+        raise layer.unsupported("around a layer with go_backwards or time_major it is not supported")
+    other = layer.get("backward_layer", inner)
+    if other.get("class_name") != inner.get("class_name") or any(other.get("config", {}).get(key) != settings.get(key) for key in _BOTH):
+        raise layer.unsupported("its two directions have different settings")
     pair = [_weights_of(layers, layer, _KINDS[kind], settings) for _ in range(2)]
+    y, last = layers.recurrent(layer.name, inputs[0], pair)
+    states = last if settings.get("return_state", False) else []
     if not settings.get("return_sequences", False):
-        _, last = layers.recurrent(layer.name, inputs[0], pair)
         halves = [last[0], last[len(last) // 2]]
     elif merge == "concat":
-        return [layers.recurrent(layer.name, inputs[0], pair)[0]]
+        return [y, *states]
     else:
-        halves = [layers.recurrent(layer.name + part, inputs[0], [one], reverse=part == ".backward")[0]
-                  for part, one in zip((".forward", ".backward"), pair)]
+        halves = [layers.part(f"{layer.name}.{part}", y, 2, at * y.features // 2, (at + 1) * y.features // 2) for at, part in enumerate(("forward", "backward"))]
     if merge == "concat":
-        return [layers.concat(layer.name + ".joined", halves, -1)]
+        return [layers.concat(layer.name + ".joined", halves, -1), *states]
     op = {"sum": "Add", "mul": "Mul", "ave": "Mean"}[merge]
-    return [layers.made(op, [half.name for half in halves], layer.name + ".joined", halves[0].shape)]
+    return [layers.made(op, [half.name for half in halves], layer.name + ".joined", halves[0].shape), *states]
 
 
 _RECURRENT: Dict[str, Callable[[Layers, KerasLayer, Sequence[Value]], List[Value]]] = {
     "LSTM": _recurrent, "GRU": _recurrent, "SimpleRNN": _recurrent, "RNN": _rnn, "Bidirectional": _bidirectional}
 _PLAIN: Dict[str, Callable[[Layers, KerasLayer, Value], Value]] = {
-    "Dense": _dense, "Conv1D": _conv, "DepthwiseConv1D": _depthwise, "SeparableConv1D": _depthwise, "MaxPooling1D": _pool("MaxPool"), "AveragePooling1D": _pool("AveragePool"),
-    "GlobalAveragePooling1D": _over_steps("ReduceMean"), "GlobalMaxPooling1D": _over_steps("ReduceMax"), "BatchNormalization": _batch_norm,
-    "LayerNormalization": _layer_norm, "Activation": _activation, "ReLU": _relu, "LeakyReLU": _leaky_relu, "ELU": _elu, "PReLU": _prelu,
-    "Softmax": _softmax, "Embedding": _embedding, "RepeatVector": _repeat, "Flatten": _flatten, "Reshape": _reshape, "Permute": _permute,
-    "ZeroPadding1D": _zero_padding, "Rescaling": _rescaling, "TimeDistributed": _time_distributed}
+    **CONVS, **{name: _function for name in _ACTIVATIONS}, "Dense": _dense, "GlobalAveragePooling1D": _over_places("ReduceMean"), "GlobalMaxPooling1D": _over_places("ReduceMax"),
+    "GlobalAveragePooling2D": _over_places("ReduceMean"), "GlobalMaxPooling2D": _over_places("ReduceMax"), "BatchNormalization": _batch_norm,
+    "LayerNormalization": _layer_norm, "GroupNormalization": _group_norm, "Activation": _activation, "ReLU": _relu, "LeakyReLU": _leaky_relu,
+    "ELU": _elu, "PReLU": _prelu, "Softmax": _softmax, "Embedding": _embedding, "RepeatVector": _repeat, "Flatten": _flatten, "Reshape": _reshape,
+    "Permute": _permute, "Rescaling": _rescaling, "TimeDistributed": _time_distributed, "GetItem": _item}

@@ -35,6 +35,16 @@ class Value:
         return last
 
 
+def broadcast(shapes: Sequence[Sequence[Size]]) -> Tuple[Size, ...]:
+    """Of an operation on elements: of each axis, counted from the last, the size that is not 1."""
+    rank = max(len(shape) for shape in shapes)
+    made: List[Size] = []
+    for axis in range(-rank, 0):
+        sizes = [shape[axis] for shape in shapes if len(shape) >= -axis]
+        made.append(next((size for size in sizes if size != 1 and isinstance(size, int)), next((size for size in sizes if size != 1), 1)))
+    return tuple(made)
+
+
 def fitting(what: str, weights: Array, shape: Sequence[int]) -> Array:
     if tuple(weights.shape) != tuple(shape):
         raise ModelError(f"{what} has shape {list(weights.shape)}; expected: {list(shape)}")
@@ -113,27 +123,67 @@ class Layers:
         return y if bias is None else self.made("Add", [y.name, self.graph.constant(title + ".bias", fitting(f"'{title}': its bias", bias, kernel.shape[1:]))],
                                                 title + ".biased", shape)
 
-    def conv(self, title: str, x: Value, kernel: Array, bias: Optional[Array], *, padding: str = "causal", stride: int = 1, dilation: int = 1,
-             groups: int = 1) -> Value:
-        """kernel [taps, in / groups, out]."""
-        taps, _, out = fitting(f"'{title}': its kernel", kernel, (kernel.shape[0], x.features // groups, kernel.shape[-1])).shape
-        whole = (taps - 1) * dilation
-        attributes: Dict[str, Any] = {"dilations": [dilation], "strides": [stride], "group": groups}
-        if padding == "same" and stride != 1:
+    def conv(self, title: str, x: Value, kernel: Array, bias: Optional[Array], *, padding: str = "causal", strides: Sequence[int] = (1,),
+             dilations: Sequence[int] = (1,), groups: int = 1) -> Value:
+        """Over steps, or over rows and columns: kernel [taps..., in / groups, out]."""
+        taps = kernel.shape[:-2]
+        if len(taps) != len(x.shape) - 2:
+            raise ModelError(f"'{title}': a kernel over {len(taps)} axes for an input of {len(x.shape)}")
+        fitting(f"'{title}': its kernel", kernel, (*taps, x.features // groups, kernel.shape[-1]))
+        whole = [(t - 1) * d for t, d in zip(taps, dilations)]
+        attributes: Dict[str, Any] = {"dilations": list(dilations), "strides": list(strides), "group": groups}
+        if padding == "same" and any(stride != 1 for stride in strides):
             attributes["auto_pad"] = "SAME_UPPER"
         else:
-            attributes["pads"] = {"causal": [whole, 0], "same": [whole // 2, whole - whole // 2], "valid": [0, 0]}[padding]
-        inputs = [self.graph.node("Transpose", [x.name], title + ".channels", perm=[0, 2, 1]), self.graph.constant(title + ".kernel", kernel.transpose(2, 1, 0))]
+            before, after = {"causal": (whole, [0] * len(taps)), "same": ([w // 2 for w in whole], [w - w // 2 for w in whole]),
+                             "valid": ([0] * len(taps),) * 2}[padding]
+            attributes["pads"] = [*before, *after]
+        inputs = [self.graph.constant(title + ".kernel", np.moveaxis(kernel, (-1, -2), (0, 1)))]
         if bias is not None:
-            inputs.append(self.graph.constant(title + ".bias", bias))
-        y = self.graph.node("Conv", inputs, title, **attributes)
-        return self.made("Transpose", [y], title + ".steps", (x.shape[0], _steps(x.shape[1], taps, dilation, stride, padding), out), perm=[0, 2, 1])
+            inputs.append(self.graph.constant(title + ".bias", fitting(f"'{title}': its bias", bias, kernel.shape[-1:])))
+        places = [_steps(n, t, d, s, padding) for n, t, d, s in zip(x.shape[1:-1], taps, dilations, strides)]
+        return self._channels_first(title, x, "Conv", inputs, (x.shape[0], *places, kernel.shape[-1]), attributes)
 
-    def pool(self, title: str, x: Value, op: str, size: int, stride: int, padding: str) -> Value:
-        inner = self.graph.node("Transpose", [x.name], title + ".channels", perm=[0, 2, 1])
-        pad = {"auto_pad": "SAME_UPPER"} if padding == "same" else {}
-        y = self.graph.node(op, [inner], title, kernel_shape=[size], strides=[stride], **pad)
-        return self.made("Transpose", [y], title + ".steps", (x.shape[0], _steps(x.shape[1], size, 1, stride, padding), x.shape[2]), perm=[0, 2, 1])
+    def conv_transpose(self, title: str, x: Value, kernel: Array, bias: Optional[Array], stride: int, padding: str) -> Value:
+        """Over steps: kernel [taps, out, in]. Every step becomes `stride`, and what lies beyond the last ones unless padding is same."""
+        taps, out, _ = fitting(f"'{title}': its kernel", kernel, (*kernel.shape[:2], x.features)).shape
+        beyond, missing = max(taps - stride, 0), max(stride - taps, 0)
+        cut = beyond if padding == "same" else 0
+        attributes = {"strides": [stride], "pads": [cut // 2, cut - cut // 2], "output_padding": [missing]}
+        inputs = [self.graph.constant(title + ".kernel", kernel.transpose(2, 1, 0))]
+        if bias is not None:
+            inputs.append(self.graph.constant(title + ".bias", fitting(f"'{title}': its bias", bias, (out,))))
+        steps = x.shape[1] if isinstance(x.shape[1], str) else x.shape[1] * stride + beyond - cut
+        return self._channels_first(title, x, "ConvTranspose", inputs, (x.shape[0], steps, out), attributes)
+
+    def pool(self, title: str, x: Value, op: str, sizes: Sequence[int], strides: Sequence[int], padding: str) -> Value:
+        attributes: Dict[str, Any] = {"kernel_shape": list(sizes), "strides": list(strides)}
+        if padding == "same":
+            attributes["auto_pad"] = "SAME_UPPER"
+        places = [_steps(n, size, 1, stride, padding) for n, size, stride in zip(x.shape[1:-1], sizes, strides)]
+        return self._channels_first(title, x, op, [], (x.shape[0], *places, x.features), attributes)
+
+    def group_norm(self, title: str, x: Value, groups: int, gamma: Array, beta: Array, epsilon: float) -> Value:
+        if groups < 1 or x.features % groups:
+            raise ModelError(f"'{title}': {x.features} channels are no multiple of {groups} groups")
+        inputs = [self.graph.constant(f"{title}.{name}", fitting(f"'{title}': its {name}", one, (x.features,))) for name, one in (("scale", gamma), ("shift", beta))]
+        return self._channels_first(title, x, "GroupNormalization", inputs, x.shape, {"num_groups": groups, "epsilon": epsilon})
+
+    def _channels_first(self, title: str, x: Value, op: str, inputs: Sequence[str], shape: Sequence[Size], attributes: Mapping[str, Any]) -> Value:
+        last = len(x.shape) - 1
+        inner = self.graph.node("Transpose", [x.name], title + ".channels", perm=[0, last, *range(1, last)])
+        y = self.graph.node(op, [inner, *inputs], title, **attributes)
+        return self.made("Transpose", [y], title + ".steps", shape, perm=[0, *range(2, last + 1), 1])
+
+    def part(self, title: str, x: Value, axis: int, start: Optional[int], stop: Optional[int], step: int = 1) -> Value:
+        """x[start:stop:step] of one axis."""
+        size = x.shape[axis]
+        if isinstance(size, int):
+            size = len(range(*slice(start, stop, step).indices(size)))
+        far = (1 << 62) if step > 0 else -(1 << 62)
+        first = (0 if step > 0 else -1) if start is None else start
+        ends = [self.ints(f"{title}.{name}", [value]) for name, value in (("from", first), ("to", far if stop is None else stop), ("axis", axis), ("by", step))]
+        return self.made("Slice", [x.name, *ends], title, (*x.shape[:axis], size, *x.shape[axis + 1:]))
 
     def scale_shift(self, title: str, x: Value, scale: Array, shift: Array) -> Value:
         fitting(f"'{title}': its scale", scale, (x.features,))
@@ -195,10 +245,6 @@ class Layers:
             for state in outputs[1:]:
                 last.append(self.made("Gather", [state, self.ints(title + ".direction", direction)], title + ".last", (x.shape[0], hidden), axis=0))
         return y, last
-
-    def reversed_steps(self, title: str, x: Value) -> Value:
-        ends = [self.ints(f"{title}.{name}", [value]) for name, value in (("from", -1), ("to", -(1 << 62)), ("axis", 1), ("by", -1))]
-        return self.made("Slice", [x.name, *ends], title, x.shape)
 
 
 def _inner_activations(title: str, layer: Recurrent) -> List[Tuple[str, Optional[Tuple[float, float]]]]:

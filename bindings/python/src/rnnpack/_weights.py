@@ -167,7 +167,7 @@ class _Network:
             if padding not in ("causal", "same", "valid"):
                 raise UsageError(f"layer '{title}': padding '{padding}'; accepted: causal, same, valid")
             return layers.conv(title, x, self._needed(layer, "weight", 3).transpose(2, 1, 0), self._of(layer, "bias", False), padding=padding,
-                               stride=int(layer.get("stride", 1)), dilation=int(layer.get("dilation", 1)), groups=int(layer.get("groups", 1)))
+                               strides=[int(layer.get("stride", 1))], dilations=[int(layer.get("dilation", 1))], groups=int(layer.get("groups", 1)))
         if kind == "batch_norm":
             return layers.batch_norm(title, x, self._of(layer, "weight", False), self._of(layer, "bias", False), self._needed(layer, "running_mean", 1),
                                      self._needed(layer, "running_var", 1), float(layer.get("epsilon", 1e-5)))

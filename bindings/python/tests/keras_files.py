@@ -52,7 +52,7 @@ def tensor(name, index=0):
 
 
 def function(kind, name, args, **settings):
-    """Of Keras' operations, as y + 1: what is no layer has no "trainable"."""
+    """Of Keras' operations, as y + 1: what is no layer has neither "trainable" nor "dtype"."""
     return {"class_name": kind, "config": {"name": name, **settings}, "name": name, "inbound_nodes": [{"args": args, "kwargs": {}}]}
 
 

@@ -204,7 +204,7 @@ class _Importer:
         settings = config.get("config", {})
         name = settings.get("name") or config.get("name") or "layer"
         kind = str(config["class_name"]).split(">")[-1]
-        if kind != "InputLayer" and "trainable" not in settings:  # a function, as y + 1: its settings are not those of a layer of its name
+        if not {"trainable", "dtype"} & set(settings):  # a function, as y + 1: its settings are not those of a layer of its name
             kind = kind if kind in FUNCTIONS else f"ops.{kind}"
         layer = KerasLayer(kind, name, settings, [])
         layer.weights = self._stored(layer)

@@ -141,6 +141,16 @@ def test_functions_and_parts_of_tensors(tmp_path):
     close(got["middle"], y[:, 1:5:2, 1])
 
 
+def test_weights_of_two_bytes(tmp_path):
+    short = [(array.view("<u4") >> 16).astype("<u2") for array in LSTM]
+    config = sequential(layer("LSTM", "l", units=HIDDEN, **RECURRENT))
+    write_h5(tmp_path / "m.h5", config, {"l": [array.view("V2") for array in short]})
+    write_keras(tmp_path / "m.keras", config, {"lstm/cell": [array.view("V2") for array in short]})
+    expected = lstm(X, *((array.astype("<u4") << 16).view("<f4") for array in short))
+    for name in ("m.keras", "m.h5"):
+        close(rnnpack.from_keras(tmp_path / name).session(batch=2).run(X), expected)
+
+
 def test_broadcast_sizes(tmp_path):
     kernel, head = weights(INPUTS, 1), weights(INPUTS, 2)
     layers = [layer("Dense", "gate", ["x"], units=1, activation="sigmoid", use_bias=False), layer("Multiply", "last", ["gate", "x"]), dense(head)]

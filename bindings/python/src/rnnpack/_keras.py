@@ -72,12 +72,20 @@ def _read(path: str) -> Tuple[Mapping[str, Any], Mapping[str, List[Array]], bool
                 if "model_config" not in stored.attrs:
                     raise ModelError(f"'{path}' holds weights alone: save the whole model (model.save), or use from_weights")
                 text = stored.attrs["model_config"]
-                weights = {name: [np.asarray(group[weight]) for weight in group.attrs.get("weight_names", [])]
+                weights = {name: [_array(group[weight]) for weight in group.attrs.get("weight_names", [])]
                            for name, group in stored["model_weights"].items() if hasattr(group, "keys")}
                 return json.loads(text), weights, False, _text(stored.attrs.get("keras_version", ""))
     except (zipfile.BadZipFile, KeyError, OSError, ValueError, RuntimeError) as error:
         raise ModelError(f"'{path}' is not whole, damaged or no model of Keras: {error}") from error
     raise FileError(f"'{path}' is no model of Keras: neither a .keras nor an HDF5 file")
+
+
+def _array(stored: Any) -> Array:
+    """HDF5 has no bfloat16: Keras stores such a number as two bytes without a type."""
+    array = np.asarray(stored)
+    if array.dtype.kind == "V" and array.dtype.itemsize == 2:
+        return np.asarray(array.view("<u2").astype(np.uint32) << 16, np.uint32).view(np.float32)
+    return array
 
 
 def _text(value: Any) -> str:
@@ -99,7 +107,7 @@ def _arrays(h5py: Any, group: Any) -> List[Array]:
     found: List[Array] = []
     if "vars" in group:
         own = group["vars"]
-        found += [np.asarray(own[name]) for name in sorted((n for n in own if n.isdigit()), key=int)]
+        found += [_array(own[name]) for name in sorted((n for n in own if n.isdigit()), key=int)]
     inside = [name for name in group if isinstance(group[name], h5py.Group) and name not in ("vars", "seed_generator")]
     inside.sort(key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
     for name in inside:

@@ -70,6 +70,22 @@ def test_convolutions_over_rows_and_columns(tmp_path, padding, strides, dilation
     close(run(tmp_path, config, {"conv2_d": [kernel, bias], "conv2d": [kernel, bias], "lstm/cell": own}, x), lstm(pooled, *own))
 
 
+def test_images_at_every_step(tmp_path):
+    rows, columns, channels = 4, 3, 2
+    x = weights(2, STEPS, rows, columns, channels, seed=5)
+    kernel = weights(2, 2, channels, 3)
+    y = sum(x[:, :, a:a + rows - 1, b:b + columns - 1] @ kernel[a, b].astype(float) for a in range(2) for b in range(2)).reshape(2, STEPS, -1)
+    conv = layer("Conv2D", "c", filters=3, kernel_size=[2, 2], strides=[1, 1], padding="valid", dilation_rate=[1, 1], groups=1, activation="linear", use_bias=False)
+    config = sequential(layer("TimeDistributed", "t", layer=conv), layer("TimeDistributed", "f", layer=layer("Flatten", "flat")),
+                        layer("LSTM", "l", units=HIDDEN, **RECURRENT))
+    config["config"]["layers"][0] = layer("InputLayer", "x", batch_shape=[None, STEPS, rows, columns, channels], dtype="float32")
+    own = [weights(y.shape[2], 4 * HIDDEN), *LSTM[1:]]
+    close(run(tmp_path, config, {"time_distributed/layer": [kernel], "lstm/cell": own}, x), lstm(y, *own))
+    config["config"]["layers"][0] = layer("InputLayer", "x", batch_shape=[None, None, rows, columns, channels], dtype="float32")
+    with pytest.raises(rnnpack.ModelError, match="layer 't' .TimeDistributed.: a size of its input is open"):
+        compiled(tmp_path, config, {"time_distributed/layer": [kernel], "lstm/cell": own})
+
+
 @pytest.mark.parametrize("taps, stride, padding", [(3, 2, "same"), (2, 3, "same"), (4, 2, "valid"), (2, 3, "valid")])
 def test_transposed_convolutions(tmp_path, taps, stride, padding):
     kernel, bias = weights(taps, 4, INPUTS), weights(4)
@@ -181,6 +197,8 @@ def test_states_of_both_directions(tmp_path):
     ([function("GetItem", "a", [tensor("x"), [places(1)]])], "it takes a part of the batch"),
     ([layer("LayerNormalization", "a", ["x"], axis=-1, rms_scaling=True, scale=False, center=False)], "rms_scaling is not supported"),
     ([layer("Flatten", "a", ["x"], data_format="channels_first")], "data_format is not channels_last"),
+    ([layer("TimeDistributed", "a", ["x"], layer=layer("Softmax", "s", axis=1))], "its axis is not the last one"),
+    ([layer("TimeDistributed", "a", ["x"], layer=layer("LSTM", "s", units=HIDDEN, **RECURRENT))], "around 'LSTM' it is not supported"),
     ([layer("Activation", "a", ["x"], activation={"class_name": "ReLU", "config": {"name": "relu", "max_value": 1.0}})], "its activation is a layer .ReLU."),
     ([layer("Bidirectional", "a", ["x"], layer=layer("LSTM", "l", units=HIDDEN, **RECURRENT), merge_mode="concat",
             backward_layer=layer("LSTM", "l", units=HIDDEN, **{**RECURRENT, "activation": "relu"}))], "its two directions have different settings"),

@@ -200,12 +200,23 @@ def _rescaling(layers: Layers, layer: KerasLayer, x: Value) -> Value:
 
 def _time_distributed(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     inner = layer.get("layer", {})
-    kind = inner.get("class_name")
-    if kind not in ("Dense", "Activation", "ReLU", "LeakyReLU", "Softmax", "LayerNormalization", "BatchNormalization", *_SAME):
-        raise layer.unsupported(f"around '{kind}' it is not supported; accepted: layers of single steps, as Dense")
-    made = add_layer(layers, KerasLayer(str(kind), layer.name, inner.get("config", {}), layer.weights), [x])
+    kind = str(inner.get("class_name")).split(">")[-1]
+    each = kind in ("Dense", "Activation", "ReLU", "LeakyReLU", "Softmax", "LayerNormalization", "BatchNormalization", *_SAME)
+    if not each and kind not in _OF_PLACES:
+        raise layer.unsupported(f"around '{kind}' it is not supported; accepted: layers of single steps, as Dense and Conv2D")
+    if kind == "Softmax" and inner.get("config", {}).get("axis", -1) != -1:
+        raise layer.unsupported("its axis is not the last one")
+    steps, rest = x.shape[1], x.shape[2:]
+    if not each:  # every step as a row of its own
+        if not all(isinstance(size, int) for size in (steps, *rest)):
+            raise layer.unsupported("a size of its input is open: fix it in the model")
+        x = layers.made("Reshape", [x.name, layers.ints(layer.name + ".row", [-1, *rest])], layer.name + ".rows", (x.shape[0], *rest))
+    one = KerasLayer(kind, layer.name, inner.get("config", {}), layer.weights)
+    y = add_layer(layers, one, [x])[0]
     layer.weights = []
-    return made[0]
+    if each:
+        return y
+    return layers.made("Reshape", [y.name, layers.ints(layer.name + ".step", [-1, steps, *y.shape[1:]])], layer.name + ".steps", (x.shape[0], steps, *y.shape[1:]))
 
 
 def _weights_of(layers: Layers, layer: KerasLayer, kind: str, settings: KerasLayer) -> Recurrent:
@@ -278,6 +289,8 @@ def _bidirectional(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -
 
 _RECURRENT: Dict[str, Callable[[Layers, KerasLayer, Sequence[Value]], List[Value]]] = {
     "LSTM": _recurrent, "GRU": _recurrent, "SimpleRNN": _recurrent, "RNN": _rnn, "Bidirectional": _bidirectional}
+_OF_PLACES = ("Conv1D", "Conv2D", "DepthwiseConv2D", "SeparableConv2D", "MaxPooling1D", "MaxPooling2D", "AveragePooling1D", "AveragePooling2D", "Flatten",
+              "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalMaxPooling1D", "GlobalMaxPooling2D", "Reshape", "ZeroPadding2D")
 _PLAIN: Dict[str, Callable[[Layers, KerasLayer, Value], Value]] = {
     **CONVS, **{name: _function for name in _ACTIVATIONS}, "Dense": _dense, "GlobalAveragePooling1D": _over_places("ReduceMean"), "GlobalMaxPooling1D": _over_places("ReduceMax"),
     "GlobalAveragePooling2D": _over_places("ReduceMean"), "GlobalMaxPooling2D": _over_places("ReduceMax"), "BatchNormalization": _batch_norm,

@@ -197,6 +197,7 @@ def test_states_of_both_directions(tmp_path):
     ([function("GetItem", "a", [tensor("x"), [places(1)]])], "it takes a part of the batch"),
     ([layer("LayerNormalization", "a", ["x"], axis=-1, rms_scaling=True, scale=False, center=False)], "rms_scaling is not supported"),
     ([layer("Flatten", "a", ["x"], data_format="channels_first")], "data_format is not channels_last"),
+    ([layer("PReLU", "a", ["x"], shared_axes=[2])], r"slopes of shape \[3, 1\]; accepted: one a channel"),
     ([layer("TimeDistributed", "a", ["x"], layer=layer("Softmax", "s", axis=1))], "its axis is not the last one"),
     ([layer("TimeDistributed", "a", ["x"], layer=layer("LSTM", "s", units=HIDDEN, **RECURRENT))], "around 'LSTM' it is not supported"),
     ([layer("Activation", "a", ["x"], activation={"class_name": "ReLU", "config": {"name": "relu", "max_value": 1.0}})], "its activation is a layer .ReLU."),
@@ -206,7 +207,7 @@ def test_states_of_both_directions(tmp_path):
      "around a layer with go_backwards"),
 ])
 def test_calls_and_settings_that_are_refused(tmp_path, layers, words):
-    stored = {"lstm/cell": LSTM, "bidirectional/forward_layer/cell": LSTM, "bidirectional/backward_layer/cell": LSTM}
+    stored = {"p_re_lu": [weights(INPUTS, 1)], "lstm/cell": LSTM, "bidirectional/forward_layer/cell": LSTM, "bidirectional/backward_layer/cell": LSTM}
     with pytest.raises(rnnpack.ModelError, match=words):
         compiled(tmp_path, fixed(layers, "a"), stored)
 

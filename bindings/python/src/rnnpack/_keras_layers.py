@@ -127,8 +127,8 @@ def _elu(layers: Layers, layer: KerasLayer, x: Value) -> Value:
 
 def _prelu(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     slopes = layer.take()
-    if slopes.size != x.features and slopes.size != 1:
-        raise layer.unsupported(f"slopes of shape {list(slopes.shape)}; accepted: shared_axes=[1]")
+    if slopes.size != slopes.shape[-1] or slopes.size not in (1, x.features):
+        raise layer.unsupported(f"slopes of shape {list(slopes.shape)}; accepted: one a channel, which steps share (shared_axes)")
     return layers.prelu(layer.name, x, slopes.reshape(-1))
 
 

@@ -44,7 +44,7 @@ lib: ## build the library alone, with nothing but a C++ compiler: librnnpack.a l
 	@cmake -S . -B $(BUILD)-lib $(GENERATOR) $(LAUNCHER) -DCMAKE_BUILD_TYPE=Release >/dev/null
 	@cmake --build $(BUILD)-lib -j $(JOBS)
 
-test: packages-test ## install what is missing, then stages format, hosted (every behaviour) and board (an emulated Cortex-M4F): eleven minutes
+test: packages-test ## install what is missing, then stages format, hosted (every behaviour) and board (an emulated Cortex-M4F): nine to 15 minutes
 	@scripts/test.sh $(BUILD)
 
 test-all: packages-test ## make test, then stages freestanding, asan (fuzzers too), tsan, tidy, devices (RNNPACK_TEST_DEVICES=all for every one), bindings, desktops and by-hand

@@ -24,6 +24,7 @@ from ._options import CompileOptions, PathLike
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+Content = Tuple[Mapping[str, Any], Mapping[str, List[Array]], bool, str]
 _ORDER = ("forward_layer", "backward_layer", "cell", "cells", "layer", "query_dense", "key_dense", "value_dense", "output_dense")  # of what is inside a layer, as Keras lists weights
 
 
@@ -36,14 +37,16 @@ def from_keras(path: PathLike, **options: Unpack[CompileOptions]) -> Model:
 
 
 def keras_to_onnx(path: PathLike) -> bytes:
-    name = os.fspath(path)
-    content = _read(name)
+    return content_to_onnx(os.fspath(path), read_keras(os.fspath(path)))
+
+
+def content_to_onnx(path: str, content: Content) -> bytes:
     try:
         return _Importer(*content).model()
     except Error:
         raise
     except Exception as error:  # whatever a damaged description leads to
-        raise ModelError(f"'{name}' describes a layer as Keras does not: {error!r}") from error
+        raise ModelError(f"'{path}' describes a layer as Keras does not: {error!r}") from error
 
 
 def _h5py() -> Any:
@@ -54,7 +57,7 @@ def _h5py() -> Any:
     return h5py
 
 
-def _read(path: str) -> Tuple[Mapping[str, Any], Mapping[str, List[Array]], bool, str]:
+def read_keras(path: str) -> Content:
     """The configuration, the weights of each layer by its name or, in .keras files, by the name that it is stored as; which of
     the two; and the version of Keras that wrote it."""
     h5py = _h5py()

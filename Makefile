@@ -94,7 +94,7 @@ format: ## clang-format everything in place
 format-check: ## fail when a file is not formatted
 	@git ls-files '*.h' '*.c' '*.cpp' | xargs clang-format --dry-run -Werror
 
-tidy: packages-test ## clang-tidy over the device library, the compiler, the host side of CUDA and the tests: half an hour (RNNPACK_TIDY_PARTS=4: a quarter of the files, the next with each commit)
+tidy: packages-test ## clang-tidy over the device library, the compiler, the host side of CUDA and the tests (RNNPACK_TIDY_PARTS=4: a quarter of the files, the next with each commit)
 	@scripts/test.sh $(BUILD) tidy
 
 packages-cuda: scripts/packages-cuda.txt

@@ -131,8 +131,8 @@ check_tidy() {
   scripts/one_part.sh "$part" <<<"$files" |
     xargs -P "$jobs" -n 4 clang-tidy --quiet -p "$build-tidy" >"$build-tidy.log" 2>&1 ||
     { grep -vE '^[0-9]+ warnings? (generated|treated)' "$build-tidy.log"; return 1; }
-  export JOBS=$jobs PART=$part
-  scripts/tidy_host.sh "$build-tidy-host" src/compiler src/cuda src/pack && scripts/tidy_host.sh "$build-tidy-host" tests
+  JOBS=$jobs PART=$part scripts/tidy_host.sh "$build-tidy-host" src/compiler src/cuda src/pack &&
+    JOBS=$jobs PART=$part scripts/tidy_host.sh "$build-tidy-host" tests
 }
 
 # The ONNX package's recurrent cases; without them the conformance test would run on nothing of it. onnxruntime for tests/onnx_fuzz.

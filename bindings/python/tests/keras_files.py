@@ -67,12 +67,12 @@ INPUT = layer("InputLayer", "x", batch_shape=[None, None, INPUTS], dtype="float3
 RECURRENT = {"activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True, "return_sequences": True}
 
 
-def sequential(*layers):
-    return {"class_name": "Sequential", "config": {"name": "m", "layers": [INPUT, *layers]}}
+def sequential(*layers, given=INPUT):
+    return {"class_name": "Sequential", "config": {"name": "m", "layers": [given, *layers]}}
 
 
-def functional(layers, *outputs, inputs=(("x", 0, 0),)):
-    return {"class_name": "Functional", "config": {"layers": [INPUT, *layers], "input_layers": inputs, "output_layers": [[one, 0, 0] for one in outputs]}}
+def functional(layers, *outputs, given=INPUT, inputs=(("x", 0, 0),)):
+    return {"class_name": "Functional", "config": {"layers": [given, *layers], "input_layers": inputs, "output_layers": [[one, 0, 0] for one in outputs]}}
 
 
 def write_keras(path, config, stored, version=None):

@@ -11,7 +11,7 @@ import pytest
 import rnnpack
 
 pytest.importorskip("h5py")
-from keras_files import (DENSE, GRU, HIDDEN, INPUT, INPUTS, LSTM, RECURRENT, STEPS, X, close, gru, layer, lstm, sequential, sigmoid,  # noqa: E402
+from keras_files import (DENSE, GRU, HIDDEN, INPUTS, LSTM, RECURRENT, STEPS, X, close, functional, gru, layer, lstm, sequential,  # noqa: E402
                          weights, write_h5, write_keras)
 
 
@@ -26,9 +26,9 @@ def test_sequential_models_of_both_files(tmp_path):
 
 
 def test_functional_models(tmp_path):
-    layers = [INPUT, layer("LSTM", "a", ["x"], units=HIDDEN, **RECURRENT), layer("GRU", "b", ["x"], units=HIDDEN, reset_after=True, **RECURRENT),
+    layers = [layer("LSTM", "a", ["x"], units=HIDDEN, **RECURRENT), layer("GRU", "b", ["x"], units=HIDDEN, reset_after=True, **RECURRENT),
               layer("Concatenate", "joined", ["a", "b"], axis=-1), layer("Dense", "c", ["joined"], units=2, activation="linear", use_bias=True)]
-    config = {"class_name": "Functional", "config": {"layers": layers, "input_layers": [["x", 0, 0]], "output_layers": [["c", 0, 0]]}}
+    config = functional(layers, "c")
     dense = [weights(2 * HIDDEN, 2), weights(2)]
     write_keras(tmp_path / "m.keras", config, {"lstm/cell": LSTM, "gru/cell": GRU, "dense": dense})
     expected = np.concatenate([lstm(X, *LSTM), gru(X, *GRU)], 2) @ dense[0] + dense[1]
@@ -55,8 +55,7 @@ def test_cells_of_two_kinds(tmp_path):
 
 def test_inputs_in_the_models_order(tmp_path):
     other = layer("InputLayer", "z", batch_shape=[None, None, INPUTS], dtype="float32")
-    config = {"class_name": "Functional", "config": {"layers": [INPUT, other, layer("Add", "sum", ["x", "z"])],
-                                                     "input_layers": [["z", 0, 0], ["x", 0, 0]], "output_layers": [["sum", 0, 0]]}}
+    config = functional([other, layer("Add", "sum", ["x", "z"])], "sum", inputs=[["z", 0, 0], ["x", 0, 0]])
     write_keras(tmp_path / "m.keras", config, {})
     assert [one.name for one in rnnpack.from_keras(tmp_path / "m.keras").inputs] == ["z", "x"]
 

@@ -39,9 +39,7 @@ FIXED = layer("InputLayer", "x", batch_shape=[None, STEPS, INPUTS], dtype="float
 
 
 def fixed(layers, *outputs):
-    config = functional(layers, *outputs)
-    config["config"]["layers"][0] = FIXED
-    return config
+    return functional(layers, *outputs, given=FIXED)
 
 
 @pytest.mark.parametrize("padding, strides, dilation", [("same", (1, 1), (1, 1)), ("valid", (1, 1), (1, 2)), ("same", (2, 1), (1, 1)), ("valid", (1, 2), (1, 1))])
@@ -64,8 +62,8 @@ def test_convolutions_over_rows_and_columns(tmp_path, padding, strides, dilation
     pooled = y[:, :y.shape[1] // 2 * 2].reshape(2, -1, 2, *y.shape[2:]).max(2).reshape(2, y.shape[1] // 2, -1)
     config = sequential(layer("Conv2D", "c", filters=3, kernel_size=taps, strides=strides, padding=padding, dilation_rate=dilation, groups=1, activation="relu",
                               use_bias=True), layer("MaxPooling2D", "p", pool_size=[2, 1], padding="valid", strides=[2, 1]),
-                        layer("Reshape", "r", target_shape=[pooled.shape[1], pooled.shape[2]]), layer("LSTM", "l", units=HIDDEN, **RECURRENT))
-    config["config"]["layers"][0] = layer("InputLayer", "x", batch_shape=[None, rows, columns, channels], dtype="float32")
+                        layer("Reshape", "r", target_shape=[pooled.shape[1], pooled.shape[2]]), layer("LSTM", "l", units=HIDDEN, **RECURRENT),
+                        given=layer("InputLayer", "x", batch_shape=[None, rows, columns, channels], dtype="float32"))
     own = [weights(pooled.shape[2], 4 * HIDDEN), *LSTM[1:]]
     close(run(tmp_path, config, {"conv2_d": [kernel, bias], "conv2d": [kernel, bias], "lstm/cell": own}, x), lstm(pooled, *own))
 
@@ -77,8 +75,8 @@ def test_images_at_every_step(tmp_path):
     y = sum(x[:, :, a:a + rows - 1, b:b + columns - 1] @ kernel[a, b].astype(float) for a in range(2) for b in range(2)).reshape(2, STEPS, -1)
     conv = layer("Conv2D", "c", filters=3, kernel_size=[2, 2], strides=[1, 1], padding="valid", dilation_rate=[1, 1], groups=1, activation="linear", use_bias=False)
     config = sequential(layer("TimeDistributed", "t", layer=conv), layer("TimeDistributed", "f", layer=layer("Flatten", "flat")),
-                        layer("LSTM", "l", units=HIDDEN, **RECURRENT))
-    config["config"]["layers"][0] = layer("InputLayer", "x", batch_shape=[None, STEPS, rows, columns, channels], dtype="float32")
+                        layer("LSTM", "l", units=HIDDEN, **RECURRENT),
+                        given=layer("InputLayer", "x", batch_shape=[None, STEPS, rows, columns, channels], dtype="float32"))
     own = [weights(y.shape[2], 4 * HIDDEN), *LSTM[1:]]
     close(run(tmp_path, config, {"time_distributed/layer": [kernel], "lstm/cell": own}, x), lstm(y, *own))
     config["config"]["layers"][0] = layer("InputLayer", "x", batch_shape=[None, None, rows, columns, channels], dtype="float32")
@@ -97,8 +95,8 @@ def test_transposed_convolutions(tmp_path, taps, stride, padding):
     cut = max(taps - stride, 0) // 2 if padding == "same" else 0
     y = full[:, cut:cut + steps] + bias
     config = sequential(layer("Conv1DTranspose", "c", filters=4, kernel_size=[taps], strides=[stride], padding=padding, dilation_rate=[1], activation="linear",
-                              use_bias=True), layer("LSTM", "l", units=HIDDEN, **RECURRENT))
-    config["config"]["layers"][0] = FIXED
+                              use_bias=True), layer("LSTM", "l", units=HIDDEN, **RECURRENT),
+                        given=FIXED)
     own = [weights(4, 4 * HIDDEN), *LSTM[1:]]
     got = run(tmp_path, config, {"conv1_d_transpose": [kernel, bias], "conv1d_transpose": [kernel, bias], "lstm/cell": own})
     close(got.reshape(2, -1, HIDDEN), lstm(y, *own))
@@ -111,8 +109,8 @@ def test_norms_over_groups_and_steps_cut_and_repeated(tmp_path):
     y = (y - y.mean((1, 3), keepdims=True)) / np.sqrt(y.var((1, 3), keepdims=True) + 1e-3)
     y = np.repeat((y.reshape(2, STEPS, 4) * scale + shift)[:, 1:-2], 3, 1)
     config = sequential(layer("Dense", "d", units=4, activation="linear", use_bias=False), layer("GroupNormalization", "g", groups=2, axis=-1, epsilon=1e-3),
-                        layer("Cropping1D", "c", cropping=[1, 2]), layer("UpSampling1D", "u", size=3))
-    config["config"]["layers"][0] = FIXED
+                        layer("Cropping1D", "c", cropping=[1, 2]), layer("UpSampling1D", "u", size=3),
+                        given=FIXED)
     got = run(tmp_path, config, {"dense": [kernel], "group_normalization": [scale, shift]})
     close(got.reshape(2, -1, 4), y)
 

@@ -14,9 +14,8 @@ import numpy as np
 from ._errors import Error, FileError, ModelError, UsageError
 from ._files import file_errors
 from ._graph import Size
-from ._keras_attention import ATTENTION
 from ._keras_layer import KerasLayer
-from ._keras_layers import FUNCTIONS, MERGES, add_layer
+from ._keras_layers import FUNCTIONS, add_layer
 from ._layers import HARD_SLOPE, OLD_HARD_SLOPE, Array, Layers, Value
 from ._model import Model, compile
 from ._options import CompileOptions, PathLike
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Content = Tuple[Mapping[str, Any], Mapping[str, List[Array]], bool, str]
-_ORDER = ("forward_layer", "backward_layer", "cell", "cells", "layer", "query_dense", "key_dense", "value_dense", "output_dense")  # of what is inside a layer, as Keras lists weights
+# Of what is inside a layer, as Keras lists weights.
+_ORDER = ("forward_layer", "backward_layer", "cell", "cells", "layer", "query_dense", "key_dense", "value_dense", "output_dense")
 
 
 def from_keras(path: PathLike, **options: Unpack[CompileOptions]) -> Model:
@@ -242,8 +242,8 @@ class _Importer:
                 named = layer if layer.kind == "InputLayer" else KerasLayer("InputLayer", "input", {}, [])
                 value = self._input(named, shape, integer)
             if layer.kind != "InputLayer":
-                made = add_layer(self._layers, layer, [value])
-                value = made[0]
+                layer.operands = [value]
+                value = add_layer(self._layers, layer)[0]
         if value is None:
             raise ModelError("the model has no layers")
         return value
@@ -263,11 +263,5 @@ class _Importer:
                 raise ModelError(f"layer '{layer.name}' is called {len(calls)} times; accepted: once")
             leaves, layer.call = _call(layer.kind, calls[0])
             layer.operands = [self._value(*leaf) if isinstance(leaf, tuple) else leaf for leaf in leaves]
-            given = [one for one in layer.operands if isinstance(one, Value)]
-            numbers = [one for one in layer.operands if isinstance(one, (int, float)) and layer.kind in MERGES and layer.kind != "Concatenate"]
-            if len(given) + len(numbers) < len(layer.operands) and layer.kind != "GetItem":
-                raise ModelError(f"layer '{layer.name}' ({layer.kind}) is called with more than tensors; accepted: tensors")
-            if len(given) > 1 and layer.kind not in (*MERGES, *ATTENTION, "LSTM", "GRU", "SimpleRNN"):
-                raise ModelError(f"layer '{layer.name}' ({layer.kind}) has {len(given)} inputs; accepted: one")
-            for index, value in enumerate(add_layer(self._layers, layer, given)):
+            for index, value in enumerate(add_layer(self._layers, layer)):
                 self._values[layer.name, index] = value

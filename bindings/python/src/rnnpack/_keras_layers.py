@@ -20,10 +20,16 @@ _BOTH = ("units", "activation", "recurrent_activation", "use_bias", "reset_after
 _KINDS = {"LSTM": "lstm", "GRU": "gru", "SimpleRNN": "rnn", "LSTMCell": "lstm", "GRUCell": "gru", "SimpleRNNCell": "rnn"}
 
 
-def add_layer(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> List[Value]:
+def add_layer(layers: Layers, layer: KerasLayer) -> List[Value]:
     """Its outputs. All weights must be used up, and all that the call is given."""
+    inputs = [one for one in layer.operands if isinstance(one, Value)]
+    numbers = [one for one in layer.operands if isinstance(one, (int, float)) and layer.kind in MERGES and layer.kind != "Concatenate"]
     if not inputs:
         raise layer.unsupported("it has no input")
+    if len(inputs) + len(numbers) < len(layer.operands) and layer.kind != "GetItem":
+        raise layer.unsupported("it is called with more than tensors; accepted: tensors")
+    if len(inputs) > 1 and layer.kind not in (*MERGES, *ATTENTION, "LSTM", "GRU", "SimpleRNN"):
+        raise layer.unsupported(f"it has {len(inputs)} inputs; accepted: one")
     if layer.kind in MERGES:
         made = [_merge(layers, layer, inputs)]
     elif layer.kind in _SAME:
@@ -48,7 +54,7 @@ def add_layer(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> Lis
 def _merge(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> Value:
     if layer.kind == "Concatenate":
         return layers.concat(layer.name, inputs, int(layer.get("axis", -1)))
-    names = [one.name if isinstance(one, Value) else layers.graph.constant(layer.name + ".number", float(one)) for one in layer.operands or inputs]
+    names = [one.name if isinstance(one, Value) else layers.graph.constant(layer.name + ".number", float(one)) for one in layer.operands]
     return layers.made(MERGES[layer.kind], names, layer.name, broadcast([v.shape for v in inputs]))
 
 
@@ -174,7 +180,6 @@ def _permute(layers: Layers, layer: KerasLayer, x: Value) -> Value:
 def _item(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     """x[:, -1], x[:, 1:], x[..., 2]: of each axis a place, which goes, or a range."""
     key = layer.operands[1:]
-    layer.operands = []
     kinds = [one.get("class_name") if isinstance(one, dict) else type(one).__name__ for one in key]
     if any(kind not in ("int", "__slice__", "__ellipsis__") for kind in kinds) or kinds.count("__ellipsis__") > 1:
         raise layer.unsupported("only places and ranges can be taken of an input")
@@ -211,8 +216,7 @@ def _time_distributed(layers: Layers, layer: KerasLayer, x: Value) -> Value:
         if not all(isinstance(size, int) for size in (steps, *rest)):
             raise layer.unsupported("a size of its input is open: fix it in the model")
         x = layers.made("Reshape", [x.name, layers.ints(layer.name + ".row", [-1, *rest])], layer.name + ".rows", (x.shape[0], *rest))
-    one = KerasLayer(kind, layer.name, inner.get("config", {}), layer.weights)
-    y = add_layer(layers, one, [x])[0]
+    y = add_layer(layers, KerasLayer(kind, layer.name, inner.get("config", {}), layer.weights, operands=[x]))[0]
     layer.weights = []
     if each:
         return y

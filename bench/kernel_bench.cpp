@@ -130,6 +130,7 @@ void bench_recur(benchmark::State &state, const Kernel *kernel, uint32_t hidden,
 // The dense format that a kGemm kernel reads.
 const PanelFormat &format_of(const Kernel &kernel) {
   for (const PanelFormat &f : kPanelFormats) {
+    if ((f.factor == DType::kBf16) != (kernel.family == KernelFamily::kGemmDot)) continue;
     if (f.weight == kernel.dtype && f.nr == kernel.nr && !is_sparse(f) && !is_fixed_point(f) && !gates_are_apart(f)) return f;
   }
   std::abort();
@@ -137,7 +138,8 @@ const PanelFormat &format_of(const Kernel &kernel) {
 
 void bench_gemm(benchmark::State &state, const Kernel *kernel, uint32_t rows, uint32_t k) {
   const PanelFormat &format = format_of(*kernel);
-  const uint32_t gates = gemm_gates(kernel->family), units = 512 / gates / 16 * 16, tiles = panel_count(format, units);
+  const uint32_t gates = kernel->family == KernelFamily::kGemmDot ? 4 : gemm_gates(kernel->family), units = 512 / gates / 16 * 16,
+                 tiles = panel_count(format, units);
   const size_t width = size_t{tiles} * kernel->nr * gates;
   const Floats a(size_t{rows} * k), m(size_t{units} * gates * k), bias(width), out(width * rows);
   const PackedMatrix packed = pack_matrix(format, {m.get(), units, k, 0, gates, 0});
@@ -199,7 +201,7 @@ void add_recur(const Kernel *k) {
 
 void add_gemm(const Kernel *k) {
   for (uint32_t depth : {64u, 256u, 512u, 1600u})
-    for (uint32_t rows : {1u, 10u, 100u, 300u}) {
+    for (uint32_t rows : {1u, 10u, 20u, 100u, 300u}) {
       if (k->isa == 0 && rows * depth > 6400) continue;
       add(std::string(k->name) + "/K" + std::to_string(depth) + "/rows" + std::to_string(rows),
           [=](benchmark::State &s) { bench_gemm(s, k, rows, depth); });
@@ -217,7 +219,7 @@ void add_all() {
   for (uint32_t i = 0; i < kAllKernels.count; ++i) {
     const Kernel *k = kAllKernels.rows[i];
     if ((k->isa & ~(kCompiledIsa | isa_of_cpu())) != 0) continue;
-    if (k->family <= KernelFamily::kGemm4) add_gemm(k);
+    if (k->family <= KernelFamily::kGemm4 || k->family == KernelFamily::kGemmDot) add_gemm(k);
     // Cells of integer-only layers take other operands.
     if (k->family > KernelFamily::kGemm4 && k->family < KernelFamily::kAct && k->dtype == DType::kF32) add_recur(k);
     if (k->family == KernelFamily::kAct) add_act(k);

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Layers of low precision, of blocks and of single weights beside the same layer in f32, beside ONNX Runtime in f32, and beside the int8 of
-ONNX Runtime, oneDNN and ncnn, one thread; int8 on two as well.
+ONNX Runtime, oneDNN and ncnn, one thread; int8 on two as well. Layers of Deep Speech 2 (20 rows) beside PyTorch in f32 and bf16, too, whose
+bf16 LSTM is oneDNN's.
 
-One row, weights drawn at random. Every side runs in this process, its outputs are compared first (signal over error, beside the same
+One row where none are named, weights drawn at random. Every side runs in this process, its outputs are compared first (signal over error, beside the same
 layer in f32), then all take turns. ONNX Runtime's int8 is quantize_dynamic of the same file: it has that for LSTM alone; oneDNN and ncnn
-quantise the same weights (int8_peers.py), and each has one form of GRU. `step`: a call is one step and goes on from the last;
+quantise the same weights (low_precision_peers.py), and each has one form of GRU. `step`: a call is one step and goes on from the last;
 `sequence`: a call is 100 steps from zeros. Exit status 1 when an output of ours is wrong; a peer's that is far off is not timed.
 SPDX-License-Identifier: Apache-2.0
 """
@@ -31,7 +32,7 @@ import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from int8_peers import Ncnn, OneDnn
+from low_precision_peers import Ncnn, OneDnn, Torch
 from networks import Ours, Peer, start
 from suite.locate import Built, machine_name
 
@@ -42,6 +43,7 @@ TYPES: dict[str, tuple[list[str], float]] = {
     "f32": (["--sparse", "off"], 100),
     "f16": (["--weights", "f16", "--sparse", "off"], 50),
     "bf16": (["--weights", "bf16", "--sparse", "off"], 35),
+    "bf16 products": (["--weights", "bf16", "--arithmetic", "bf16", "--sparse", "off"], 30),
     "int8": (["--weights", "int8", "--sparse", "off"], 20),
     "int4": (["--weights", "int4", "--sparse", "off"], 8),
     "int8, 2 threads": (["--weights", "int8", "--sparse", "off"], 20),
@@ -51,12 +53,14 @@ TYPES: dict[str, tuple[list[str], float]] = {
     "f32 pairs": (["--sparse", "pairs"], 100),
     "int8 pairs": (["--weights", "int8", "--sparse", "pairs"], 20),
 }
-DENSE = ("f32", "f16", "bf16", "int8", "int4", "int8, 2 threads")
+DENSE = ("f32", "f16", "bf16", "bf16 products", "int8", "int4", "int8, 2 threads")
+BATCH = ("f32", "bf16", "bf16 products", "int8")
 BLOCKS = ("f32", "int8", "f32 blocks", "bf16 blocks", "int8 blocks")
 PAIRS = ("f32", "int8", "f32 pairs", "int8 pairs")
 INT8 = ("f32", "int8")
 PEERS = ("onnxruntime", "onnxruntime int8")
 INT8_PEERS = ("onnxruntime int8", "oneDNN int8", "ncnn int8")
+BATCH_PEERS = ("PyTorch", "PyTorch bf16")
 LEAST_OF_PEERS = 15  # dB
 
 
@@ -67,14 +71,15 @@ class Row:
     steps: int
     blocks: str = ""  # which of R is not zero
     resets_first: bool = False  # linear_before_reset 0
+    rows: int = 1
 
     @property
     def name(self) -> str:
-        return f"{'step' if self.steps == 1 else 'sequence'} {self.cell} {self.hidden}" + (f", {self.blocks}" if self.blocks else "") + (", resets first" if self.resets_first else "")
+        return f"{'step' if self.steps == 1 else 'sequence'} {self.cell} {self.hidden}" + (f", {self.blocks}" if self.blocks else "") + (", resets first" if self.resets_first else "") + (f", {self.steps} steps of {self.rows} rows" if self.rows > 1 else "")
 
     @property
     def types(self) -> tuple[str, ...]:
-        return PAIRS if self.blocks == SINGLE else BLOCKS if self.blocks else INT8 if self.resets_first else DENSE
+        return PAIRS if self.blocks == SINGLE else BLOCKS if self.blocks else INT8 if self.resets_first else BATCH if self.rows > 1 else DENSE
 
 
 TENTH, DIAGONAL, SCATTERED, SINGLE = "a tenth in 16x4", "16 diagonal blocks", "4.94 % in 4x4", "a tenth one by one"
@@ -85,6 +90,7 @@ ROWS = (
     Row("LSTM", 512, SEQUENCE, TENTH), Row("GRU", 1024, SEQUENCE, TENTH),
     Row("GRU", 1024, SEQUENCE, DIAGONAL), Row("GRU", 1024, SEQUENCE, SCATTERED),
     Row("LSTM", 512, SEQUENCE, SINGLE), Row("LSTM", 1024, SEQUENCE, SINGLE),
+    Row("LSTM", 800, 60, rows=20), Row("GRU", 800, 60, rows=20),
     Row("GRU", 256, 1, resets_first=True), *(Row("GRU", hidden, SEQUENCE, resets_first=True) for hidden in (64, 256, 512, 1024)),
 )
 # Row, ours, of whom, at most so much of it.
@@ -94,6 +100,9 @@ GOALS = (
     ("sequence LSTM 1024", "int8", "onnxruntime int8", 0.75), ("sequence LSTM 1024", "int4", "onnxruntime int8", 0.45),
     *((f"sequence GRU {hidden}", "int8", "ncnn int8", 0.5) for hidden in (64, 256, 512, 1024)),
     *((f"sequence GRU {hidden}, resets first", "int8", "oneDNN int8", 0.5) for hidden in (64, 256, 512, 1024)),
+    ("sequence LSTM 800, 60 steps of 20 rows", "int8", "onnxruntime", 0.12), ("sequence LSTM 800, 60 steps of 20 rows", "bf16 products", "onnxruntime", 0.3),
+    ("sequence LSTM 800, 60 steps of 20 rows", "bf16 products", "PyTorch bf16", 1.0),
+    *((f"sequence {cell} {hidden}", "bf16 products", "bf16", 1.0) for cell in GATES for hidden in (64, 256, 512, 1024)),
     *((f"sequence {cell} {hidden}", kind, "f32", 0.55) for cell in GATES for hidden in (256, 512, 1024) for kind in ("f16", "bf16")),
     *((f"sequence {layer}, {TENTH}", kind, "f32", goal) for layer in ("LSTM 512", "GRU 1024")
       for kind, goal in (("f32 blocks", 1 / 8), ("int8 blocks", 1 / 60))),
@@ -125,11 +134,11 @@ def write_model(row: Row, path: Path) -> tuple[np.ndarray, dict[str, np.ndarray]
     form = {"linear_before_reset": int(not row.resets_first)} if row.cell == "GRU" else {}
     graph = helper.make_graph(
         [helper.make_node(row.cell, ["x", "W", "R", "B"], ["y"], hidden_size=hidden, **form)], row.name,
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["T", 1, inputs])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["T", 1, 1, hidden])],
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["T", row.rows, inputs])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["T", 1, row.rows, hidden])],
         [numpy_helper.from_array(value, name) for name, value in tensors.items()])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
-    return random.uniform(-1, 1, (row.steps, 1, inputs)).astype(np.float32), tensors
+    return random.uniform(-1, 1, (row.steps, row.rows, inputs)).astype(np.float32), tensors
 
 
 def decibels(got: np.ndarray, want: np.ndarray) -> float:
@@ -148,7 +157,8 @@ class Job:
     steps: int
     types: dict[str, tuple[list[str], float]]
     dynamic: bool = False  # ONNX Runtime has an int8 of it
-    peers: dict[str, Callable[[Path], Any]] = field(default_factory=dict)  # others' int8 of it
+    peers: dict[str, Callable[[Path], Any]] = field(default_factory=dict)  # others' low precision of it
+    rows: int = 1
 
 
 def job_of(row: Row, folder: Path) -> Job:
@@ -158,9 +168,11 @@ def job_of(row: Row, folder: Path) -> Job:
     peers: dict[str, Callable[[Path], Any]] = {}
     if row.resets_first:
         peers["oneDNN int8"] = lambda _: OneDnn(weights, x)
-    if not row.blocks and not row.resets_first:
+    if row.rows > 1:
+        peers.update({"PyTorch": lambda _: Torch(row.cell, weights, x, "float32"), "PyTorch bf16": lambda _: Torch(row.cell, weights, x, "bfloat16")})
+    elif not row.blocks and not row.resets_first:
         peers["ncnn int8"] = lambda folder: Ncnn(row.cell, weights, x, folder)
-    return Job(row.name, path, {"x": x}, "y", row.steps, types, row.cell == "LSTM" and not row.blocks, peers)
+    return Job(row.name, path, {"x": x}, "y", row.steps, types, row.cell == "LSTM" and not row.blocks, peers, row.rows)
 
 
 # Types of a frame of RNNoise 0.2, whose file has the authors' int8.
@@ -186,7 +198,7 @@ class Sides:
             threads = 2 if name.endswith("2 threads") else 1
             subprocess.run([built.tool, "compile", job.path, "-o", blob, *flags], check=True, capture_output=True)
             self.blob_bytes[name] = blob.stat().st_size
-            self.run[name] = Ours(library, built.tool, blob, job.arrays, job.steps, cpus[:threads])
+            self.run[name] = Ours(library, built.tool, blob, job.arrays, job.steps, cpus[:threads], rows=job.rows)
             self.run[name].run()
         self.run["onnxruntime"] = Peer(job.path, job.arrays)
         if job.dynamic:
@@ -202,7 +214,7 @@ class Sides:
         self._ours = tuple(job.types)
         want = self._output("onnxruntime", job.output)
         self.decibels = {name: decibels(self._output(name, job.output), want) for name in self.run}
-        for name in INT8_PEERS:
+        for name in (*INT8_PEERS, *BATCH_PEERS):
             if self.decibels.get(name, LEAST_OF_PEERS) < LEAST_OF_PEERS:
                 print(f"bench: {job.name}: {name} is off, {self.decibels[name]:.1f} dB", file=sys.stderr)
                 del self.run[name]
@@ -288,8 +300,10 @@ def main() -> int:
     document = {"machine": machine_name(), "onnxruntime": ort.__version__, "rows": [*entries, *frames]}
     output.write_text(json.dumps(document, indent=1) + "\n")
     dense = [e for e in entries if "f16" in e["sides"]]
+    batch = [e for e in entries if "rows" in e["row"]]
     print("\n".join([machine_name(), "", *table(dense, (*DENSE, *PEERS)),
-                     *table([e for e in entries if any(peer in e["sides"] for peer in INT8_PEERS)], ("int8", *INT8_PEERS)),
+                     *table(batch, (*BATCH, *PEERS, *BATCH_PEERS)),
+                     *table([e for e in entries if e not in batch and any(peer in e["sides"] for peer in INT8_PEERS)], ("int8", *INT8_PEERS)),
                      *table([e for e in entries if "f32 blocks" in e["sides"]], (*BLOCKS, PEERS[0])),
                      *table([e for e in entries if "f32 pairs" in e["sides"]], (*PAIRS, PEERS[0])),
                      *table([e for e in frames if e["sides"]], (*FRAME, PEERS[0])), *goals(entries)]))

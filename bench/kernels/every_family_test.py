@@ -13,7 +13,7 @@ import unittest
 BENCH = sys.argv[1]
 # Of every CPU, for the reference kernels run everywhere.
 KINDS = {f"{kind}_ref" for kind in (
-    "gemm_f32_nr16", "gemm3_f32_nr16", "gemm4_f32_nr16", "gemm_f16_nr16", "gemm_bf16_nr16", "gemm_i8_nr16", "gemm_i4_nr16", "rnn_tanh_f32_nr16",
+    "gemm_f32_nr16", "gemm3_f32_nr16", "gemm4_f32_nr16", "gemm_f16_nr16", "gemm_bf16_nr16", "gemm_dot_bf16_nr16", "gemm_i8_nr16", "gemm_i4_nr16", "rnn_tanh_f32_nr16",
     "rnn_relu_f32_nr16", "rnn_generic_f32_nr16", "lstm_f32_nr16", "lstm_generic_f32_nr16", "gru_linear_f32_nr16", "gru_linear_generic_f32_nr16",
     "gru_gates_f32_nr16", "gru_gates_generic_f32_nr16", "gru_output_f32_nr16", "gru_output_generic_f32_nr16", "act_f32")}
 

@@ -19,19 +19,19 @@ typedef struct timed_network {
 } timed_network;
 
 /* A thread on each of `cpus`, the caller's on the first. */
-EXPORT const char *rnnpack_network_open(timed_network **handle, const char *path, uint32_t steps, const int *cpus, uint32_t threads,
-                                        int reset);
+EXPORT const char *rnnpack_network_open(timed_network **handle, const char *path, uint32_t steps, uint32_t rows, const int *cpus,
+                                        uint32_t threads, int reset);
 EXPORT const char *rnnpack_network_bind(timed_network *self, int output, uint32_t index, void *data);
 EXPORT const char *rnnpack_network_run(timed_network *self);
 EXPORT size_t rnnpack_network_time(timed_network *self, uint64_t budget_ns, uint64_t sample_ns, size_t max_samples, uint64_t *ns,
                                    uint32_t *calls);
 EXPORT void rnnpack_network_close(timed_network *self);
 
-const char *rnnpack_network_open(timed_network **handle, const char *path, uint32_t steps, const int *cpus, uint32_t threads,
-                                 int reset) {
+const char *rnnpack_network_open(timed_network **handle, const char *path, uint32_t steps, uint32_t rows, const int *cpus,
+                                 uint32_t threads, int reset) {
   timed_network *self = calloc(1, sizeof *self);
   if (!self) return "no memory";
-  const open_options options = {.batch = 1, .steps = steps, .threads = threads, .cpus = cpus, .cpu_count = threads};
+  const open_options options = {.batch = rows, .steps = steps, .threads = threads, .cpus = cpus, .cpu_count = threads};
   const char *error = open_session_from(path, &options, &self->opened);
   rnnp_model_info facts = RNNP_MODEL_INFO_INIT;
   if (!error && rnnp_model_get_info(&self->opened.model, &facts) != RNNP_OK) error = "the model has no facts";
@@ -43,7 +43,7 @@ const char *rnnpack_network_open(timed_network **handle, const char *path, uint3
   self->reset = reset;
   self->io = (rnnp_io)RNNP_IO_INIT;
   self->io.steps = steps;
-  self->io.batch = 1;
+  self->io.batch = rows;
   self->io.inputs = self->inputs;
   self->io.input_count = facts.input_count;
   self->io.outputs = self->outputs;
@@ -66,7 +66,7 @@ static int run_once(void *context, uint64_t index) {
   timed_network *self = context;
   (void)index;
   if (self->reset && rnnp_state_reset(self->opened.session, RNNP_ALL_ROWS) != RNNP_OK) return 1;
-  if (!self->reset && self->io.steps == 1 && self->io.input_count == 1 && self->io.output_count == 1)
+  if (!self->reset && self->io.steps == 1 && self->io.batch == 1 && self->io.input_count == 1 && self->io.output_count == 1)
     return rnnp_step(self->opened.session, self->inputs[0].data, self->outputs[0].data) != RNNP_OK;
   return rnnp_run_io(self->opened.session, &self->io) != RNNP_OK;
 }

@@ -23,19 +23,19 @@ class Ours:
     """The compiled network through the C timing library."""
 
     def __init__(self, library: ctypes.CDLL, tool: Path, blob: Path, arrays: dict[str, np.ndarray], steps: int, cpus: list[int],
-                 from_start: bool | None = None) -> None:
-        """from_start: each timed call begins with the initial state; left out: where it has several steps."""
+                 from_start: bool | None = None, rows: int = 1) -> None:
+        """from_start: each timed call begins with the initial state; left out: where it has several steps. rows: of the batch."""
         from_start = steps > 1 if from_start is None else from_start
         self.library, self.handle = library, ctypes.c_void_p()
         document = json.loads(subprocess.run([tool, "inspect", "--json", blob], capture_output=True, text=True, check=True).stdout)
         threads = (ctypes.c_int * len(cpus))(*cpus)
-        self._check(library.rnnpack_network_open(ctypes.byref(self.handle), str(blob).encode(), steps, threads, len(cpus), int(from_start)))
+        self._check(library.rnnpack_network_open(ctypes.byref(self.handle), str(blob).encode(), steps, rows, threads, len(cpus), int(from_start)))
         self.arrays: list[np.ndarray] = []
         for index, io in enumerate(document["inputs"]):
             self._bind(0, index, canonical(arrays[io["name"]], io["dims"], steps))
         self.outputs: dict[str, tuple[np.ndarray, list[Any]]] = {}
         for index, io in enumerate(document["outputs"]):
-            array = np.zeros((steps if io["role"] == "sequence" else 1) * io["row_elems"], np.float32)
+            array = np.zeros((steps if io["role"] == "sequence" else 1) * rows * io["row_elems"], np.float32)
             self._bind(1, index, array)
             self.outputs[io["name"]] = (array, io["dims"])
 
@@ -63,7 +63,7 @@ class Ours:
 
 
 def canonical(array: np.ndarray, dims: list[Any], steps: int) -> np.ndarray:
-    """ONNX's order -> steps, batch (one row), features: what the library reads."""
+    """ONNX's order -> steps, batch, features: what the library reads. Of several rows the steps are first already."""
     if "steps" in dims and array.ndim == len(dims):
         array = np.moveaxis(array, dims.index("steps"), 0)
     return np.ascontiguousarray(array, np.int32 if array.dtype.kind == "i" else np.float32)

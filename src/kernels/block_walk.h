@@ -4,6 +4,7 @@
 #ifndef RNNPACK_KERNELS_BLOCK_WALK_H_
 #define RNNPACK_KERNELS_BLOCK_WALK_H_
 
+#include "kernels/ahead.h"
 #include "kernels/block.h"
 #include "kernels/row_bytes.h"
 
@@ -34,22 +35,6 @@ RNNPACK_INLINE uint32_t next_tiles(const BlockLayout &layout, uint32_t rows, uin
   const uint32_t most = layout.most_tiles[rows - 1];
   const uint32_t count = left <= most ? left : left >= 2 * most || !layout.every_count[rows - 1] ? most : (left + 1) / 2;
   return layout.tiles[rows - 1][count - 1];
-}
-
-// Bytes that will be wanted soon: blocks take turns in asking for them.
-struct Ahead {
-  const uint8_t *at;
-  size_t bytes;
-};
-
-// The lines that k terms have time to ask for.
-RNNPACK_INLINE const uint8_t *ask_ahead(Ahead *ahead, size_t k) {
-  if (ahead->bytes == 0) return nullptr;
-  const uint8_t *from = ahead->at;
-  const size_t lines = k * 64, asked = ahead->bytes < lines ? ahead->bytes : lines;
-  ahead->at = from + asked;
-  ahead->bytes -= asked;
-  return from;
 }
 
 // `rows` rows x `tiles` tiles, as next_tiles gave them, in as many passes over the panel as it takes; start, panel and out move.

@@ -4,6 +4,7 @@
 #ifndef RNNPACK_KERNELS_GEMM_DOT_BODY_H_
 #define RNNPACK_KERNELS_GEMM_DOT_BODY_H_
 
+#include "kernels/ahead.h"
 #include "kernels/kernels.h"
 #include "kernels/rows_body.h"
 #include "pack/panel_format.h"
@@ -25,6 +26,7 @@ struct DotBlock {
   const float *start[kMostDotColumns];
   float *out[kMostDotColumns];
   size_t units[kMostDotColumns];  // 16, or those before the end of a dense row
+  const uint8_t *ahead;           // lines to ask for, one a step; or nullptr
   size_t first;                   // of the columns
   bool has_start;
 };
@@ -42,6 +44,17 @@ RNNPACK_NOINLINE F load_dot_lanes(const float *from, size_t lanes) {
 RNNPACK_NOINLINE void store_dot_lanes(float *to, F x, size_t lanes) {
   Vec::store_first(to, x, lanes);
 }
+
+// A column is one vector, whose lanes are a mask.
+constexpr bool kManyDots = kDotVectors == 1 && Vec::kRegisters == 32;
+
+// As many accumulators as registers hold, two for each output; what those are added to at the end of a block lies in memory. Many
+// rows share what a vector of weights takes to bring into pairs, so four rows and more pass over one column at a time.
+constexpr int kDotRows = kManyDots ? 12 : 2;
+constexpr int dot_columns(int rows) {
+  return kManyDots ? (rows <= 2 ? 4 : rows == 3 ? 2 : 1) : rows == 1 && (kDotVectors <= 2 || Vec::kRegisters == 32) ? 2 : 1;
+}
+constexpr bool kDotAsks = kDotRows >= kAskingRows;
 
 template <int kRows, int kColumns>
 struct DotSums {
@@ -73,6 +86,10 @@ struct DotSums {
       RNNPACK_UNROLL
       for (int m = 0; m < kRows; ++m) {
         const float *from = offset_bytes(b.start[b.first + n / kDotVectors], m * b.start_row_bytes) + n % kDotVectors * kWidth;
+        if (kManyDots) {
+          v[m][n] = Vec::load_first(from, lanes);
+          continue;
+        }
         if (lanes >= kWidth) v[m][n] = Vec::load(from);
         if (lanes != 0 && lanes < kWidth) v[m][n] = kWidth == 4 ? load_dot_lanes(from, lanes) : Vec::load_first(from, lanes);
       }
@@ -85,6 +102,10 @@ struct DotSums {
       RNNPACK_UNROLL
       for (int m = 0; m < kRows; ++m) {
         float *to = offset_bytes(b.out[b.first + n / kDotVectors], m * b.out_row_bytes) + n % kDotVectors * kWidth;
+        if (kManyDots) {
+          Vec::store_first(to, v[m][n], lanes);
+          continue;
+        }
         if (lanes >= kWidth) Vec::store(to, v[m][n]);
         if (lanes != 0 && lanes < kWidth) kWidth == 4 ? store_dot_lanes(to, v[m][n], lanes) : Vec::store_first(to, v[m][n], lanes);
       }
@@ -139,6 +160,8 @@ RNNPACK_NOINLINE void run_dot_block(const DotBlock *b) {
   DotSums<kRows, kColumns> sums, even, odd;
   sums.load(*b);
   const float *words = b->rows;
+  const uint8_t *line = b->ahead != nullptr ? b->ahead : steps.panel[0];
+  const size_t next_line = b->ahead != nullptr ? 64 : 0;
   size_t at = 0;
   RNNPACK_NO_UNROLL
   for (size_t left = b->pairs; left != 0;) {
@@ -147,6 +170,10 @@ RNNPACK_NOINLINE void run_dot_block(const DotBlock *b) {
     odd.zero();
     RNNPACK_NO_UNROLL
     for (size_t i = pairs / Dot::kPairs; i != 0; --i) {
+      if constexpr (kDotAsks && kRows >= kAskingRows) {
+        __builtin_prefetch(line, 0, 2);
+        line += next_line;
+      }
       steps.template add<kRows, false>(words, at, &even, &odd);
       words += kDotStepWords;
       at += Dot::kPairs * steps.panel_k;
@@ -162,13 +189,6 @@ RNNPACK_NOINLINE void run_dot_block(const DotBlock *b) {
   sums.store(*b);
 }
 
-// As many accumulators as registers hold, two for each output; what those are added to at the end of a block lies in memory.
-constexpr bool kManyDots = kDotVectors == 1 && Vec::kRegisters == 32;
-constexpr int kDotRows = kManyDots ? 6 : 2;
-constexpr int dot_columns(int rows) {
-  return kManyDots ? (rows <= 2 ? 4 : 2) : rows == 1 && (kDotVectors <= 2 || Vec::kRegisters == 32) ? 2 : 1;
-}
-
 template <int kRows>
 RNNPACK_INLINE void run_dot_columns(const DotBlock &b, size_t columns) {
   constexpr int kMost = dot_columns(kRows);
@@ -182,25 +202,30 @@ RNNPACK_INLINE void run_dot_columns(const DotBlock &b, size_t columns) {
 }
 
 RNNPACK_INLINE void run_dot_rows(const DotBlock &b, size_t rows, size_t columns) {
-  if constexpr (kDotRows == 6) {
+  if constexpr (kDotRows == 12) {
     if (rows == 3) return run_dot_columns<3>(b, columns);
     if (rows == 4) return run_dot_columns<4>(b, columns);
     if (rows == 5) return run_dot_columns<5>(b, columns);
     if (rows == 6) return run_dot_columns<6>(b, columns);
+    if (rows == 8) return run_dot_columns<8>(b, columns);
+    if (rows == 10) return run_dot_columns<10>(b, columns);
+    if (rows == 12) return run_dot_columns<12>(b, columns);
   }
   rows == 1 ? run_dot_columns<1>(b, columns) : run_dot_columns<2>(b, columns);
 }
 
-// Rows of nearly equal blocks.
+// Rows of nearly equal blocks; above six they are even, which is less code.
 RNNPACK_INLINE size_t next_dot_rows(size_t left) {
-  const size_t blocks = (left + kDotRows - 1) / kDotRows;
-  return (left + blocks - 1) / blocks;
+  const size_t blocks = (left + kDotRows - 1) / kDotRows, share = (left + blocks - 1) / blocks;
+  if (share <= 6 || share % 2 == 0) return share;
+  return blocks > 1 ? share + 1 : (share + 1) / 2;
 }
 
 // The prepared rows against columns that lie one after the other, whatever tile they belong to.
 struct DotSweep {
   const GemmArgs &g;
   size_t start_tile, out_tile, panel_bytes, group;  // group: columns at a time
+  Ahead ahead;
   DotBlock b;
 
   RNNPACK_INLINE explicit DotSweep(const GemmArgs &args) : g(args) {
@@ -216,6 +241,7 @@ struct DotSweep {
     b.out_row_bytes = g.out_row_bytes;
     b.has_start = g.start != nullptr;
     panel_bytes = b.pairs * b.panel_k;
+    ahead = {};
   }
 
   RNNPACK_INLINE void set_column(size_t i, size_t tile, size_t gate, size_t row) {
@@ -226,6 +252,20 @@ struct DotSweep {
     b.units[i] = left < 16 ? left : 16;
   }
 
+  // The panels behind those of a tile, where they come from beyond L2.
+  RNNPACK_INLINE void ask_behind(size_t tile) {
+    const size_t next = tile + 1 < g.tile_end ? tile + 1 : g.tile_begin - g.w.tiles_below;
+    ahead.at = static_cast<const uint8_t *>(g.w.panels) + next * panel_bytes;
+    ahead.bytes = g.w.prefetch_next_tile && next != g.tile_begin ? panel_bytes : 0;
+  }
+
+  // Where the columns behind these start: each row's is a line of its own, which may lie beyond L2, too.
+  RNNPACK_INLINE void ask_for_starts(size_t rows, size_t columns) const {
+    if (!g.w.prefetch_next_tile || !b.has_start || b.start_row_bytes == 0 || rows < kAskingRows) return;
+    const float *next = b.start[0] + columns * 16;
+    for (size_t m = 0; m < rows; ++m) __builtin_prefetch(offset_bytes(next, m * b.start_row_bytes), 0, 3);
+  }
+
   // All rows pass over some columns, whose panels stay near.
   RNNPACK_INLINE void run_group(const float *prepared, size_t rows, size_t columns) {
     for (size_t row = 0; row < rows;) {
@@ -233,6 +273,7 @@ struct DotSweep {
       b.rows = prepared + row * b.row_words;
       for (b.first = 0; b.first < columns;) {
         const size_t left = columns - b.first, next = left >= group ? group : left >= 2 && group > 2 ? 2 : 1;
+        if constexpr (kDotAsks) b.ahead = ask_ahead(&ahead, b.pairs / Dot::kPairs);
         run_dot_rows(b, some, next);
         b.first += next;
       }
@@ -250,11 +291,13 @@ struct DotSweep {
       Dot::round_row(offset_bytes(g.a, (first_row + m) * g.a_row_bytes), g.w.k, prepared + m * b.row_words);
     size_t tile = g.tile_begin, gate = 0;
     while (tile < g.tile_end) {
+      if (kDotAsks && gate == 0) ask_behind(tile);
       size_t columns = 0;
       while (columns < group && tile < g.tile_end) {
         set_column(columns++, tile, gate, first_row);
         if (++gate == g.w.gates) gate = 0, ++tile;
       }
+      if constexpr (kDotAsks) ask_for_starts(rows, columns);
       run_group(prepared, rows, columns);
     }
   }

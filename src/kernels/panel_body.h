@@ -6,6 +6,7 @@
 #ifndef RNNPACK_KERNELS_PANEL_BODY_H_
 #define RNNPACK_KERNELS_PANEL_BODY_H_
 
+#include "kernels/ahead.h"
 #include "kernels/lane_body.h"
 #include "kernels/panel_types.h"
 #include "kernels/walk_body.h"
@@ -78,9 +79,6 @@ RNNPACK_INLINE void accumulate(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr>
   for (; i < k; ++i, at += row * sizeof(float))
     accumulate_terms<PanelF32, 1, kMr, kTiles, kVectors>(acc, rows, i, at, tile_elems * sizeof(float));
 }
-
-// Blocks of fewer rows have no time to ask for what comes next: memory is all they wait for.
-constexpr int kAskingRows = 4;
 
 // One or two tiles of one vector are too few chains in blocks of fewer rows. Each row of such a block is a load in every term, so
 // there is no time left to count terms.

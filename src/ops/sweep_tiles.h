@@ -15,6 +15,8 @@ inline void sweep_tiles(GemmFn gemm, GemmArgs *g, uint32_t piece, const RecurArg
   while (g->tile_end != begin) {
     const uint32_t left = g->tile_end - begin;
     g->tile_begin = g->tile_end - (left < piece ? left : piece);
+    const uint32_t below = g->tile_begin - begin;
+    g->w.tiles_below = static_cast<uint8_t>(below < piece ? below : piece);
     gemm(g);
     g->tile_end = g->tile_begin;
     g->prepared = true;

@@ -12,6 +12,7 @@ struct PanelView {
   uint8_t gates;            // 1 to 4
   uint8_t index_bytes;      // the format's, PanelFormat
   bool prefetch_next_tile;  // the panels lie beyond L2: the next tile's are asked for while these are used (same bits)
+  uint8_t tiles_below;      // of the product that comes next in a sweep downwards, which ends where this one begins
   const void *panels;       // tile 0's panel
   const float *scales;
   const int32_t *unit_sums;

@@ -112,7 +112,7 @@ std::vector<Shape> shapes() {
   Random random(5);
   for (uint32_t k = 1; k <= 100; ++k) {
     const uint32_t gates = 1 + k % 4;
-    out.push_back({1 + random.below(9), k, gates, 1 + random.below(90), gates == 1 && k % 8 == 0, k % 3 != 0});
+    out.push_back({1 + random.below(24), k, gates, 1 + random.below(90), gates == 1 && k % 8 == 0, k % 3 != 0});
   }
   out.push_back({kQuantisedRows + 1, 37, 3, 40, false, true});  // more rows than are rounded at a time
   out.push_back({67, 130, 4, 20, false, true});

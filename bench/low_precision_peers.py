@@ -1,5 +1,6 @@
-"""What else has int8 recurrent layers: oneDNN (GRU that resets first; the LSTM of 2.6 finds no reorder
-for its weights) and ncnn (LSTM, GRU that resets after), each quantised in its own way from the same f32 weights; for low_precision.py. Shapes are ONNX's: W [1, gates * H, I], R [1, gates * H, H], B [1, 8 or 6 * H].
+"""What else has recurrent layers of low precision, for low_precision.py. oneDNN (GRU that resets first; the LSTM of 2.6 finds no reorder
+for its weights) and ncnn (LSTM, GRU that resets after) in int8, each quantised in its own way from the same f32 weights; PyTorch in f32 and
+bf16, whose LSTM is oneDNN's. Shapes are ONNX's: W [1, gates * H, I], R [1, gates * H, H], B [1, 8 or 6 * H].
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from peers.timed_library import TimedSession, find_library
 
 # ONNX: LSTM i o f c, GRU z r h, which is oneDNN's order too. Where ncnn's gates are found in it.
 NCNN_GATES = {"LSTM": (0, 2, 1, 3), "GRU": (1, 0, 2)}
+TORCH_GATES = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2)}  # PyTorch's
 ONEDNN_GRU = 1  # of the enum Cell
 INT8_TAG = np.array([0x000D4B38], np.uint32).tobytes()
 
@@ -44,6 +47,28 @@ class OneDnn:
 
     def time(self, seconds: float, calls: int) -> tuple[np.ndarray, int]:
         taken = self._session.time_calls(self._x, self._y, False, seconds, calls)
+        return np.array(taken.ns) / taken.calls, taken.calls
+
+
+class Torch:
+    """torch.lstm and torch.gru, without a module around them; x lies in their type already. From zeros in each call."""
+
+    def __init__(self, cell: str, weights: dict[str, np.ndarray], x: np.ndarray, kind: str) -> None:
+        import torch as framework
+
+        framework.set_num_threads(1)
+        framework.set_grad_enabled(False)
+        tensor = lambda array: framework.from_numpy(np.ascontiguousarray(array)).to(getattr(framework, kind))  # noqa: E731
+        of_w, of_r = np.split(weights["B"][0], 2)
+        parts = [tensor(reordered(part, TORCH_GATES[cell])) for part in (weights["W"][0], weights["R"][0], of_w, of_r)]
+        zero = tensor(np.zeros((1, x.shape[1], weights["R"].shape[2]), np.float32))
+        state = (zero, zero.clone()) if cell == "LSTM" else zero
+        operator, given = framework.lstm if cell == "LSTM" else framework.gru, tensor(x)
+        self._run: Callable[[], Any] = lambda: operator(given, state, parts, True, 1, 0.0, False, False, False)
+        self.outputs = {"y": self._run()[0].float().numpy()}
+
+    def time(self, seconds: float, calls: int) -> tuple[np.ndarray, int]:
+        taken = sample(self._run, seconds, calls)
         return np.array(taken.ns) / taken.calls, taken.calls
 
 
